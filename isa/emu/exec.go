@@ -1,0 +1,455 @@
+package emu
+
+import (
+	"math/bits"
+
+	"heddle/isa"
+)
+
+// op is an instruction prepared for execution at one address of one machine:
+// its row's meaning bound to the handler of its shape, register numbers turned
+// into offsets, and everything that is fixed computed.
+type op struct {
+	isa.Inst
+	exec               func(*Warp, *op) error
+	rd, rs1, rs2, rs3  int // offsets into Warp.regs
+	class              isa.Class
+	size               uint8
+	signed, isIndirect bool
+	imm                uint32
+	unit               int
+	info               *isa.CSRInfo
+	write              bool // CSR instructions: writes the CSR
+
+	intOp  isa.IntOp
+	branch isa.Branch
+	fpOp   isa.FPOp
+	amo    isa.AMO
+	vote   isa.Vote
+	shfl   isa.Shuffle
+	ctl    isa.Control
+	csrOp  isa.CSROp
+}
+
+// prepare fills o with the instruction at pc.
+func (m *Machine) prepare(o *op, pc uint32) error {
+	word := m.Mem.Load32(pc)
+	in, ok := isa.Decode(word)
+	if !ok {
+		return faultf(IllegalInstruction, -1, "0x%08x is no instruction of this machine", word)
+	}
+	n := m.cfg.Threads
+	p := op{Inst: in, class: in.Class, imm: uint32(in.Imm),
+		rd: int(in.Rd) * n, rs1: int(in.Rs1) * n, rs2: int(in.Rs2) * n, rs3: int(in.Rs3) * n}
+	if in.Rd == 0 {
+		p.rd = sink * n
+	}
+	if err := m.bind(&p, pc); err != nil {
+		return err
+	}
+	*o = p
+	return nil
+}
+
+// bind chooses the handler of the row's shape.
+func (m *Machine) bind(p *op, pc uint32) error {
+	switch s := p.Sem.(type) {
+	case isa.IntOp:
+		p.intOp, p.exec = s, execIntReg
+		if p.Format.Immediate() {
+			p.exec = execIntImm
+		}
+	case isa.PCOp:
+		p.imm, p.exec = s(pc, p.imm), execConst
+	case isa.Branch:
+		p.branch, p.exec = s, execBranch
+	case isa.Jump:
+		p.isIndirect, p.exec = s.Indirect, execJump
+	case isa.Load:
+		p.size, p.signed, p.exec = s.Size, s.Signed, execLoad
+	case isa.Store:
+		p.size, p.exec = s.Size, execStore
+	case isa.AMO:
+		p.size, p.amo, p.exec = 4, s, execAMO
+	case isa.LoadReserved:
+		p.size, p.exec = 4, execLR
+	case isa.StoreConditional:
+		p.size, p.exec = 4, execSC
+	case isa.CompareSwap:
+		p.size, p.exec = 4, execCAS
+	case isa.FPOp:
+		p.fpOp, p.exec = s, execFP
+	case isa.CSROp:
+		p.csrOp, p.exec = s, execCSR
+		return m.bindCSR(p)
+	case isa.Fence, isa.FenceI: // one memory image, and stores drop stale instructions
+		p.exec = execNothing
+	case isa.Environment:
+		p.exec = execEnvironment
+	case isa.Vote:
+		p.vote, p.exec = s, execVote
+	case isa.Shuffle:
+		p.shfl, p.exec = s, execShuffle
+	case isa.Control:
+		p.ctl, p.exec = s, execControl
+	case isa.UnitOp:
+		p.exec = execUnit
+		if p.unit = m.cores[0].unitIndex(s.Unit); p.unit < 0 {
+			return faultf(MissingUnit, -1, "this machine has no %s unit", s.Unit)
+		}
+	}
+	return nil
+}
+
+func (m *Machine) bindCSR(p *op) error {
+	for i := range isa.CSRs {
+		if isa.CSRs[i].Num == p.CSR {
+			p.info = &isa.CSRs[i]
+		}
+	}
+	if p.info == nil {
+		return faultf(IllegalInstruction, -1, "CSR 0x%03x does not exist", p.CSR)
+	}
+	s := p.csrOp
+	p.write = s.Swap || s.Immediate && p.Imm != 0 || !s.Immediate && p.Rs1 != 0
+	if p.write && !p.info.Writable {
+		return faultf(IllegalInstruction, -1, "CSR %s is read-only", p.info.Name)
+	}
+	return nil
+}
+
+// row returns the lanes of the register at offset o.
+func (w *Warp) row(o int) []uint32 { return w.regs[o : o+w.n : o+w.n] }
+
+// fill writes v to the active lanes of the register at offset rd.
+func (w *Warp) fill(rd int, v uint32) {
+	d := w.row(rd)
+	for m := w.mask; m != 0; m &= m - 1 {
+		d[bits.TrailingZeros32(m)] = v
+	}
+}
+
+// take copies the active lanes of w.out to the register at offset rd.
+func (w *Warp) take(rd int) {
+	d := w.row(rd)
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		d[l] = w.out[l]
+	}
+}
+
+func execIntReg(w *Warp, o *op) error {
+	d, a, b := w.row(o.rd), w.row(o.rs1), w.row(o.rs2)
+	f := o.intOp
+	if w.mask == w.full {
+		a, b = a[:len(d)], b[:len(d)]
+		for l := range d {
+			d[l] = f(a[l], b[l])
+		}
+	} else {
+		for m := w.mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			d[l] = f(a[l], b[l])
+		}
+	}
+	w.pc += 4
+	return nil
+}
+
+func execIntImm(w *Warp, o *op) error {
+	d, a, b := w.row(o.rd), w.row(o.rs1), o.imm
+	f := o.intOp
+	if w.mask == w.full {
+		a = a[:len(d)]
+		for l := range d {
+			d[l] = f(a[l], b)
+		}
+	} else {
+		for m := w.mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			d[l] = f(a[l], b)
+		}
+	}
+	w.pc += 4
+	return nil
+}
+
+func execConst(w *Warp, o *op) error {
+	w.fill(o.rd, o.imm)
+	w.pc += 4
+	return nil
+}
+
+func execBranch(w *Warp, o *op) error {
+	a, b := w.row(o.rs1), w.row(o.rs2)
+	f := o.branch
+	taken := f(a[w.lastLane()], b[w.lastLane()])
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		if f(a[l], b[l]) != taken {
+			return w.divergent(o)
+		}
+	}
+	if taken {
+		w.pc += o.imm
+	} else {
+		w.pc += 4
+	}
+	return nil
+}
+
+func (w *Warp) divergent(o *op) error {
+	a, b := w.row(o.rs1), w.row(o.rs2)
+	taken := uint32(0)
+	for m := w.mask; m != 0; m &= m - 1 {
+		if l := bits.TrailingZeros32(m); o.branch(a[l], b[l]) {
+			taken |= 1 << l
+		}
+	}
+	return faultf(DivergentBranch, -1, "of the active lanes 0x%x, only 0x%x take it; lanes part with split/join or pred, not with a branch", w.mask, taken)
+}
+
+func execJump(w *Warp, o *op) error {
+	target := w.pc + o.imm
+	if o.isIndirect {
+		a := w.row(o.rs1)
+		last := a[w.lastLane()]
+		for m := w.mask; m != 0; m &= m - 1 {
+			if a[bits.TrailingZeros32(m)] != last {
+				return faultf(DivergentBranch, -1, "the lanes hold different targets; an indirect jump takes all lanes to one")
+			}
+		}
+		target = (last + o.imm) &^ 1
+	}
+	w.fill(o.rd, w.pc+4)
+	w.pc = target
+	return nil
+}
+
+// address fills w.addr and checks alignment.
+func (w *Warp) address(o *op) error {
+	a, wrong := w.row(o.rs1), uint32(0)
+	low := uint32(o.size - 1)
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		x := a[l] + o.imm
+		w.addr[l] = x
+		wrong |= x & low
+	}
+	if wrong == 0 {
+		return nil
+	}
+	for l := 0; ; l++ {
+		if w.mask>>l&1 != 0 && w.addr[l]&low != 0 {
+			return faultf(MisalignedAccess, l, "address 0x%08x is not a multiple of %d", w.addr[l], o.size)
+		}
+	}
+}
+
+func execLoad(w *Warp, o *op) error {
+	if err := w.address(o); err != nil {
+		return err
+	}
+	d := w.row(o.rd)
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		v, err := w.read(l, o.size)
+		if err != nil {
+			return err
+		}
+		if o.signed {
+			shift := 32 - 8*uint(o.size)
+			v = uint32(int32(v<<shift) >> shift)
+		}
+		d[l] = v
+	}
+	w.pc += 4
+	return nil
+}
+
+func execStore(w *Warp, o *op) error {
+	if err := w.address(o); err != nil {
+		return err
+	}
+	s := w.row(o.rs2)
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		if err := w.write(l, o.size, s[l]); err != nil {
+			return err
+		}
+	}
+	w.pc += 4
+	return nil
+}
+
+// atomic does f on the word of every active lane, lower lanes first, and gives
+// rd what f returns.
+func (w *Warp) atomic(o *op, f func(l int) (uint32, error)) error {
+	if err := w.address(o); err != nil {
+		return err
+	}
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		v, err := f(l)
+		if err != nil {
+			return err
+		}
+		w.out[l] = v
+	}
+	w.take(o.rd)
+	w.pc += 4
+	return nil
+}
+
+func execAMO(w *Warp, o *op) error {
+	s := w.row(o.rs2)
+	return w.atomic(o, func(l int) (uint32, error) {
+		old, err := w.read(l, 4)
+		if err != nil {
+			return 0, err
+		}
+		return old, w.write(l, 4, o.amo(old, s[l]))
+	})
+}
+
+func execCAS(w *Warp, o *op) error {
+	want, s := w.row(o.rs3), w.row(o.rs2)
+	return w.atomic(o, func(l int) (uint32, error) {
+		old, err := w.read(l, 4)
+		if err != nil || old != want[l] {
+			return old, err
+		}
+		return old, w.write(l, 4, s[l])
+	})
+}
+
+func execLR(w *Warp, o *op) error {
+	return w.atomic(o, func(l int) (uint32, error) {
+		v, err := w.read(l, 4)
+		if err == nil {
+			w.m.resv.take(w.hart(l), w.deviceAddr(l))
+		}
+		return v, err
+	})
+}
+
+func execSC(w *Warp, o *op) error {
+	s := w.row(o.rs2)
+	return w.atomic(o, func(l int) (uint32, error) {
+		if !w.m.resv.use(w.hart(l), w.deviceAddr(l)) {
+			return 1, nil
+		}
+		return 0, w.write(l, 4, s[l])
+	})
+}
+
+func execFP(w *Warp, o *op) error {
+	w.fp.RM = o.RM
+	if o.RM == isa.RMDynamic {
+		if w.frm > isa.RMM {
+			return faultf(IllegalInstruction, -1, "rounding mode dyn, but frm holds %d, which is reserved", w.frm)
+		}
+		w.fp.RM = w.frm
+	}
+	d, a, b, c := w.row(o.rd), w.row(o.rs1), w.row(o.rs2), w.row(o.rs3)
+	f := o.fpOp
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		d[l] = f(&w.fp, a[l], b[l], c[l])
+	}
+	w.pc += 4
+	return nil
+}
+
+func execCSR(w *Warp, o *op) error {
+	last := w.lastLane()
+	old, src := w.csr(o.CSR, last), uint32(o.Imm)
+	if !o.csrOp.Immediate {
+		src = w.regs[o.rs1+last]
+	}
+	d := w.row(o.rd)
+	if o.info.Scope == isa.PerLane {
+		for m := w.mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			d[l] = w.csr(o.CSR, l)
+		}
+	} else {
+		w.fill(o.rd, old)
+	}
+	if o.write {
+		w.setCSR(o.CSR, o.csrOp.F(old, src))
+	}
+	w.pc += 4
+	return nil
+}
+
+func execNothing(w *Warp, _ *op) error {
+	w.pc += 4
+	return nil
+}
+
+func execEnvironment(_ *Warp, o *op) error {
+	return faultf(EnvironmentCall, -1, "%s: there is no operating system and no debugger; a program ends with `tmc zero`", o.Name)
+}
+
+// predicate returns the active lanes whose register at offset o has bit 0 set.
+func (w *Warp) predicate(o int) uint32 {
+	p, r := uint32(0), w.row(o)
+	for l, v := range r {
+		p |= v & 1 << l
+	}
+	return p & w.mask
+}
+
+func execVote(w *Warp, o *op) error {
+	w.fill(o.rd, o.vote(w.mask, w.predicate(o.rs1)))
+	w.pc += 4
+	return nil
+}
+
+// execShuffle reads the register file as it is: the value of a lane that is
+// not active is the one it holds.
+func execShuffle(w *Warp, o *op) error {
+	a, b := w.row(o.rs1), w.row(o.rs2)
+	for m := w.mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		f := int(b[l])
+		src, ok := o.shfl(l, f&63, f>>6&63, f>>12&63)
+		if !ok || src < 0 || src >= w.n {
+			src = l
+		}
+		w.out[l] = a[src]
+	}
+	w.take(o.rd)
+	w.pc += 4
+	return nil
+}
+
+func execControl(w *Warp, o *op) error {
+	last := w.lastLane()
+	args := isa.ControlArgs{A: w.regs[o.rs1+last], B: w.regs[o.rs2+last], Pred: w.predicate(o.rs1), Negated: o.Neg != 0}
+	w.rd = o.rd
+	w.pc += 4
+	return o.ctl(w, args)
+}
+
+func execUnit(w *Warp, o *op) error {
+	r := &w.req
+	*r = UnitRequest{
+		Fn: o.Sem.(isa.UnitOp).Fn, Warp: w.id, Mask: w.mask, NewMask: w.mask,
+		A: w.row(o.rs1), B: w.row(o.rs2), C: w.row(o.rs3), Out: w.out[:w.n],
+	}
+	if err := w.core.units[o.unit].Exec(r); err != nil {
+		return faultf(UnitError, -1, "%v", err)
+	}
+	if r.Retry {
+		w.state = polling
+		return nil
+	}
+	w.take(o.rd)
+	w.pc += 4
+	if r.NewMask != w.mask {
+		w.SetMask(r.NewMask)
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+// Package emu runs programs with no notion of time: the lock-step reference of
+// what every instruction does on cores × warps × lanes. The timed machine is
+// built on the same warps and must agree with it.
+//
+// This package knows no pipeline, no cache and no graph unit by name.
+package emu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"heddle/isa"
+)
+
+// Addresses of the device, as in Vortex (see docs/programs.md).
+const (
+	CodeBase       = 0x80000000 // where programs are loaded
+	StackTop       = 0xFFFF0000 // hart h's stack ends StackBytes·h below
+	StackBytes     = 8 << 10
+	ScratchpadBase = 0xFFFF0000
+	NullEnd        = 0x40 // below: no access
+	ConsoleBase    = 0x40 // byte stores here are console output
+	ConsoleEnd     = 0x80
+	ExitAddr       = 0x88    // the exit code is stored here
+	UncachedEnd    = 0x10000 // below: not cached
+)
+
+// Limits of a machine.
+const (
+	MaxThreads         = 32
+	MaxWarps           = 64
+	MaxCores           = 1024
+	MaxScratchpadBytes = 64 << 10
+	maxConsoleBytes    = 16 << 20
+)
+
+// Config describes an untimed machine.
+type Config struct {
+	Cores           int    // 1..MaxCores
+	Warps           int    // of a core, 1..MaxWarps
+	Threads         int    // lanes of a warp, 1..MaxThreads
+	ScratchpadBytes int    // of a core, a multiple of 4; 0: DefaultScratchpadBytes
+	Arg             uint32 // initial mscratch: where the kernel's arguments are
+	Quantum         int    // instructions a warp runs before the next; 0: 128
+	MaxInstrs       uint64 // warp instructions before LimitError; 0: no limit
+
+	Units func(core int) []Unit // the graph units of a core; nil: none
+	Trace func(*Step)           // called after each instruction; nil: off
+	Out   func([]byte)          // called with each finished console line; nil: off
+}
+
+// DefaultScratchpadBytes is Vortex's local memory size.
+const DefaultScratchpadBytes = 16 << 10
+
+// Validate checks the configuration.
+func (c *Config) Validate() error {
+	check := func(name string, v, lo, hi int) error {
+		if v < lo || v > hi {
+			return fmt.Errorf("%s = %d: expected %d..%d", name, v, lo, hi)
+		}
+		return nil
+	}
+	err := errors.Join(
+		check("cores", c.Cores, 1, MaxCores),
+		check("warps", c.Warps, 1, MaxWarps),
+		check("threads", c.Threads, 1, MaxThreads),
+		check("scratchpad bytes", c.ScratchpadBytes, 0, MaxScratchpadBytes),
+		check("quantum", c.Quantum, 0, 1<<30),
+	)
+	if c.ScratchpadBytes%4 != 0 {
+		err = errors.Join(err, fmt.Errorf("scratchpad bytes = %d: expected a multiple of 4", c.ScratchpadBytes))
+	}
+	return err
+}
+
+// Step is one executed warp instruction: an entry of its warp's instruction
+// trace. It is valid until the trace function returns.
+type Step struct {
+	Core, Warp int
+	PC         uint32
+	Mask       uint32 // the lanes that executed it
+	Inst       *isa.Inst
+	Addrs      []uint32 // by lane, for loads, stores and atomics; else nil
+	NextPC     uint32
+	NextMask   uint32
+}
+
+// Stats counts what was executed.
+type Stats struct {
+	WarpInstrs   uint64
+	ThreadInstrs uint64
+	ByClass      [isa.NumClasses]uint64 // warp instructions; they sum to WarpInstrs
+}
+
+// Machine is the whole device.
+type Machine struct {
+	Mem     *Memory
+	cfg     Config
+	cores   []*Core
+	program *isa.Program
+	resv    reservations
+	device  deviceBarriers
+	console console
+	exit    uint32
+	exited  bool
+	step    Step // what cfg.Trace is given
+}
+
+// New makes a machine; Load gives it a program.
+func New(cfg Config) (*Machine, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.ScratchpadBytes == 0 {
+		cfg.ScratchpadBytes = DefaultScratchpadBytes
+	}
+	if cfg.Quantum == 0 {
+		cfg.Quantum = 128
+	}
+	m := &Machine{Mem: NewMemory(), cfg: cfg, program: &isa.Program{}}
+	m.console.out = cfg.Out
+	m.device = newDeviceBarriers(&cfg)
+	for i := range cfg.Cores {
+		m.cores = append(m.cores, newCore(m, i))
+	}
+	return m, nil
+}
+
+// Load copies a program into memory and makes warp 0, lane 0 of every core
+// start at its entry. The rest of memory stays as it is. Registers are zero;
+// hardware promises nothing about them, so programs must not rely on it.
+func (m *Machine) Load(p *isa.Program) {
+	for _, s := range p.Segments {
+		m.Mem.Write(s.Addr, s.Data)
+		if n := uint32(len(s.Data)); n < s.Size {
+			m.zero(s.Addr+n, s.Size-n)
+		}
+	}
+	m.program = p
+	m.Launch(p.Entry)
+}
+
+// zero clears n bytes; pages that do not exist are zero already.
+func (m *Machine) zero(addr, n uint32) {
+	var zeros [pageBytes]byte
+	for n > 0 {
+		k := min(n, pageBytes-addr&(pageBytes-1))
+		if m.Mem.find(addr) != nil {
+			m.Mem.Write(addr, zeros[:k])
+		}
+		addr, n = addr+k, n-k
+	}
+}
+
+// Launch makes warp 0, lane 0 of every core start at pc. Units forget what
+// they hold; memory, scratchpads and statistics stay.
+func (m *Machine) Launch(pc uint32) {
+	m.exit, m.exited = 0, false
+	m.resv.list = m.resv.list[:0]
+	m.device.reset()
+	for _, c := range m.cores {
+		c.launch(pc)
+	}
+}
+
+// Core returns core i.
+func (m *Machine) Core(i int) *Core { return m.cores[i] }
+
+// ExitCode returns what the program stored at ExitAddr; ok is false when it
+// stored nothing.
+func (m *Machine) ExitCode() (code uint32, ok bool) { return m.exit, m.exited }
+
+// Console returns everything the program printed.
+func (m *Machine) Console() []byte { return m.console.all }
+
+// ConsoleTruncated tells that the program printed more than is kept.
+func (m *Machine) ConsoleTruncated() bool { return m.console.truncated }
+
+// Stats returns the counts of the whole device.
+func (m *Machine) Stats() Stats {
+	var s Stats
+	for _, c := range m.cores {
+		s.WarpInstrs += c.stats.WarpInstrs
+		s.ThreadInstrs += c.stats.ThreadInstrs
+		for i, n := range c.stats.ByClass {
+			s.ByClass[i] += n
+		}
+	}
+	return s
+}
+
+// Run executes until no warp is left. Warps take turns of Quantum
+// instructions, core by core, so the same program always runs the same way.
+// The error is a *Trap, a *LimitError, a *DeadlockError or ctx's.
+func (m *Machine) Run(ctx context.Context) error {
+	defer m.console.flush()
+	left := m.cfg.MaxInstrs
+	if left == 0 {
+		left = ^uint64(0)
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		ran, err := m.round(&left)
+		if err != nil {
+			return err
+		}
+		if ran == 0 {
+			return m.ended()
+		}
+	}
+}
+
+// round gives every running warp a turn and returns how many instructions ran.
+func (m *Machine) round(left *uint64) (ran uint64, err error) {
+	for _, c := range m.cores {
+		for set := c.active; set != 0; set &= set - 1 {
+			w := c.warps[bits.TrailingZeros64(set)]
+			if w.state != running && w.state != polling {
+				continue
+			}
+			if *left == 0 {
+				return ran, &LimitError{m.cfg.MaxInstrs}
+			}
+			n, err := w.run(min(uint64(m.cfg.Quantum), *left))
+			ran += n
+			*left -= n
+			if err != nil {
+				return ran, err
+			}
+		}
+	}
+	return ran, nil
+}
+
+// ended tells a finished run from a deadlock.
+func (m *Machine) ended() error {
+	var e DeadlockError
+	for _, c := range m.cores {
+		for _, w := range c.warps {
+			if w.state != stopped {
+				e.Waiting = append(e.Waiting, w.describeWait())
+			}
+		}
+	}
+	if e.Waiting == nil {
+		return nil
+	}
+	return &e
+}

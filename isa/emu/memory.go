@@ -1,0 +1,135 @@
+package emu
+
+import "encoding/binary"
+
+const (
+	pageBits  = 12
+	pageBytes = 1 << pageBits
+	tableBits = 10 // entries of one table level
+)
+
+// page is one piece of the image, with its instructions once some have been
+// fetched from it.
+type page struct {
+	data [pageBytes]byte
+	code *[pageBytes / 4]op // nil: nothing prepared, or a store made it stale
+}
+
+// Memory is the sparse image of the device's 4 GiB address space. Bytes never
+// written read as zero; a page is allocated by the first write to it.
+type Memory struct {
+	root  [1 << tableBits]*[1 << tableBits]*page
+	last  *page // the page touched last: most accesses go to it again
+	lastN uint32
+	pages int
+}
+
+// NewMemory returns an empty image.
+func NewMemory() *Memory { return &Memory{lastN: ^uint32(0)} }
+
+// Bytes returns the host memory that the image's pages take.
+func (m *Memory) Bytes() int64 { return int64(m.pages) * pageBytes }
+
+// find returns the page of addr, or nil.
+func (m *Memory) find(addr uint32) *page {
+	n := addr >> pageBits
+	if n == m.lastN {
+		return m.last
+	}
+	t := m.root[n>>tableBits]
+	if t == nil {
+		return nil
+	}
+	p := t[n&(1<<tableBits-1)]
+	if p != nil {
+		m.last, m.lastN = p, n
+	}
+	return p
+}
+
+// touch returns the page of addr, allocating it.
+func (m *Memory) touch(addr uint32) *page {
+	if p := m.find(addr); p != nil {
+		return p
+	}
+	n := addr >> pageBits
+	t := m.root[n>>tableBits]
+	if t == nil {
+		t = new([1 << tableBits]*page)
+		m.root[n>>tableBits] = t
+	}
+	p := new(page)
+	t[n&(1<<tableBits-1)] = p
+	m.pages++
+	m.last, m.lastN = p, n
+	return p
+}
+
+// Load32 reads the word at addr, which is a multiple of 4.
+func (m *Memory) Load32(addr uint32) uint32 {
+	if p := m.find(addr); p != nil {
+		return binary.LittleEndian.Uint32(p.data[addr&(pageBytes-4):])
+	}
+	return 0
+}
+
+// Store32 writes the word at addr, which is a multiple of 4.
+func (m *Memory) Store32(addr, v uint32) {
+	p := m.touch(addr)
+	binary.LittleEndian.PutUint32(p.data[addr&(pageBytes-4):], v)
+	p.code = nil
+}
+
+// load reads size bytes (1, 2, 4) at addr, which is a multiple of size.
+func (m *Memory) load(addr uint32, size uint8) uint32 {
+	p := m.find(addr)
+	if p == nil {
+		return 0
+	}
+	switch o := addr & (pageBytes - 1); size {
+	case 1:
+		return uint32(p.data[o])
+	case 2:
+		return uint32(binary.LittleEndian.Uint16(p.data[o&^1:]))
+	default:
+		return binary.LittleEndian.Uint32(p.data[o&^3:])
+	}
+}
+
+// store writes the low size bytes (1, 2, 4) of v at addr, a multiple of size.
+func (m *Memory) store(addr uint32, size uint8, v uint32) {
+	p := m.touch(addr)
+	p.code = nil
+	switch o := addr & (pageBytes - 1); size {
+	case 1:
+		p.data[o] = byte(v)
+	case 2:
+		binary.LittleEndian.PutUint16(p.data[o&^1:], uint16(v))
+	default:
+		binary.LittleEndian.PutUint32(p.data[o&^3:], v)
+	}
+}
+
+// Read copies len(b) bytes from addr on; addresses wrap at 4 GiB.
+func (m *Memory) Read(addr uint32, b []byte) {
+	for len(b) > 0 {
+		o := addr & (pageBytes - 1)
+		n := min(len(b), pageBytes-int(o))
+		if p := m.find(addr); p != nil {
+			copy(b[:n], p.data[o:])
+		} else {
+			clear(b[:n])
+		}
+		b, addr = b[n:], addr+uint32(n)
+	}
+}
+
+// Write copies b to addr on; addresses wrap at 4 GiB.
+func (m *Memory) Write(addr uint32, b []byte) {
+	for len(b) > 0 {
+		p := m.touch(addr)
+		n := copy(p.data[addr&(pageBytes-1):], b)
+		p.code = nil
+		b, addr = b[n:], addr+uint32(n)
+	}
+}

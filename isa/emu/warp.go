@@ -1,0 +1,233 @@
+package emu
+
+import (
+	"fmt"
+	"math/bits"
+
+	"heddle/isa"
+)
+
+// warpState says whether a warp may execute, and if not, what it waits for.
+type warpState uint8
+
+const (
+	stopped warpState = iota
+	running
+	atBarrier
+	atDeviceBarrier
+	spawning // wspawn, until it is the core's only warp
+	polling  // a unit had nothing yet; asks again at its next turn
+)
+
+// sink is the register that instructions with rd = x0 write.
+const sink = isa.NumRegs
+
+// Warp is one warp's architectural state.
+type Warp struct {
+	m    *Machine
+	core *Core
+	id   int
+
+	state warpState
+	pc    uint32
+	mask  uint32   // active lanes
+	full  uint32   // all lanes of the machine
+	n     int      // lanes of the machine
+	lanes uint64   // active lanes, counted
+	regs  []uint32 // register r of lane l at r·n + l; x, f, sink
+	ipdom isa.IPDOM
+	fp    isa.FP // Flags is fflags; RM is set for each instruction
+	frm   uint8
+	addr  [MaxThreads]uint32 // addresses of the last memory instruction
+	out   [MaxThreads]uint32 // answers and new values before they are written
+	page  *page              // the page of pc
+	pageN uint32
+
+	barrier    uint32 // what atBarrier and atDeviceBarrier wait for
+	spawnCount uint32
+	spawnPC    uint32
+	rd         int // destination of the control instruction that executes
+	req        UnitRequest
+}
+
+func newWarp(c *Core, id int) *Warp {
+	n := c.m.cfg.Threads
+	w := &Warp{
+		m: c.m, core: c, id: id, n: n, full: uint32(1<<n - 1),
+		regs:  make([]uint32, (isa.NumRegs+1)*n),
+		ipdom: isa.NewIPDOM(max(1, n-1)),
+		pageN: ^uint32(0),
+	}
+	return w
+}
+
+// start makes the warp run at pc with lane 0. Its registers keep their values.
+func (w *Warp) start(pc uint32) {
+	w.state, w.pc = running, pc
+	w.ipdom.Reset()
+	w.fp.Flags, w.frm = 0, 0
+	w.core.active |= 1 << w.id
+	w.mask, w.lanes = 1, 1
+}
+
+// hart is the hardware thread number of a lane.
+func (w *Warp) hart(lane int) uint32 {
+	return uint32((w.core.id*len(w.core.warps)+w.id)*w.n + lane)
+}
+
+// Reg returns a register of one lane.
+func (w *Warp) Reg(r isa.Reg, lane int) uint32 { return w.regs[int(r)*w.n+lane] }
+
+// SetReg writes a register of one lane; x0 stays zero.
+func (w *Warp) SetReg(r isa.Reg, lane int, v uint32) {
+	if r != 0 {
+		w.regs[int(r)*w.n+lane] = v
+	}
+}
+
+// Fcsr and SetFcsr reach the float control and status register.
+func (w *Warp) Fcsr() uint32     { return w.csr(isa.CSRFcsr, 0) }
+func (w *Warp) SetFcsr(v uint32) { w.setCSR(isa.CSRFcsr, v) }
+
+// PC returns the address of the next instruction.
+func (w *Warp) PC() uint32 { return w.pc }
+
+// lane returns the last active lane, whose values scalar operands take.
+func (w *Warp) lastLane() int { return 31 - bits.LeadingZeros32(w.mask) }
+
+// run executes up to n instructions.
+func (w *Warp) run(n uint64) (ran uint64, err error) {
+	w.state = running
+	st := &w.core.stats
+	for ran < n && w.state == running {
+		pc, mask, lanes := w.pc, w.mask, w.lanes
+		o, err := w.fetch()
+		if err != nil {
+			return ran, w.trap(err, pc)
+		}
+		if err := o.exec(w, o); err != nil {
+			return ran, w.trap(err, pc)
+		}
+		if w.state == polling {
+			return ran, nil
+		}
+		ran++
+		st.WarpInstrs++
+		st.ThreadInstrs += lanes
+		st.ByClass[o.class]++
+		if w.m.cfg.Trace != nil {
+			w.trace(o, pc, mask)
+		}
+	}
+	return ran, nil
+}
+
+func (w *Warp) trace(o *op, pc, mask uint32) {
+	s := &w.m.step
+	*s = Step{Core: w.core.id, Warp: w.id, PC: pc, Mask: mask, Inst: &o.Inst, NextPC: w.pc, NextMask: w.mask}
+	switch o.class {
+	case isa.ClassLoad, isa.ClassStore, isa.ClassAtomic:
+		s.Addrs = w.addr[:w.n]
+	}
+	w.m.cfg.Trace(s)
+}
+
+// fetch returns the prepared instruction at pc.
+func (w *Warp) fetch() (*op, error) {
+	if w.pc&3 != 0 {
+		return nil, faultf(MisalignedFetch, -1, "0x%08x is not a multiple of 4 (there are no compressed instructions)", w.pc)
+	}
+	if n := w.pc >> pageBits; n != w.pageN {
+		p := w.m.Mem.find(w.pc)
+		if p == nil {
+			return nil, faultf(IllegalInstruction, -1, "nothing is loaded at 0x%08x", w.pc)
+		}
+		w.page, w.pageN = p, n
+	}
+	code := w.page.code
+	if code == nil {
+		code = new([pageBytes / 4]op)
+		w.page.code = code
+	}
+	o := &code[w.pc>>2&(pageBytes/4-1)]
+	if o.exec == nil {
+		return o, w.m.prepare(o, w.pc)
+	}
+	return o, nil
+}
+
+func (w *Warp) describeWait() string {
+	why := "?"
+	switch w.state {
+	case atBarrier:
+		b := w.core.barriers[w.barrier]
+		why = fmt.Sprintf("at barrier %d: %d of %d warps have arrived", w.barrier, bits.OnesCount64(b.arrived), b.count)
+	case atDeviceBarrier:
+		why = fmt.Sprintf("at device barrier %d for %d cores", w.barrier, w.m.device.m[w.barrier].count)
+	case spawning:
+		why = fmt.Sprintf("wspawn waits until it is the only warp of its core; %d others are left", bits.OnesCount64(w.core.active)-1)
+	case polling:
+		why = "its graph unit has no answer"
+	}
+	where := fmt.Sprintf("0x%08x", w.pc)
+	if name, off, ok := w.m.program.Where(w.pc); ok {
+		where += fmt.Sprintf(" <%s+0x%x>", name, off)
+	}
+	return fmt.Sprintf("core %d warp %d, next pc %s: %s", w.core.id, w.id, where, why)
+}
+
+// What follows is isa.Warp: what control instructions do.
+
+// Mask returns the active lanes.
+func (w *Warp) Mask() uint32 { return w.mask }
+
+// SetMask sets the active lanes; none ends the warp.
+func (w *Warp) SetMask(m uint32) {
+	w.mask = m & w.full
+	w.lanes = uint64(bits.OnesCount32(w.mask))
+	if w.mask == 0 {
+		w.state = stopped
+		w.core.active &^= 1 << w.id
+		w.core.ended()
+	}
+}
+
+// Jump sets where the warp goes on.
+func (w *Warp) Jump(pc uint32) { w.pc = pc }
+
+// NextPC returns the address after the control instruction.
+func (w *Warp) NextPC() uint32 { return w.pc }
+
+// IPDOM returns the divergence stack.
+func (w *Warp) IPDOM() *isa.IPDOM { return &w.ipdom }
+
+// Return writes rd in all active lanes.
+func (w *Warp) Return(v uint32) { w.fill(w.rd, v) }
+
+// Spawn is wspawn.
+func (w *Warp) Spawn(n, pc uint32) error {
+	if int64(n) > int64(len(w.core.warps)) {
+		return faultf(BarrierMisuse, -1, "wspawn of %d warps on a core of %d", n, len(w.core.warps))
+	}
+	w.spawnCount, w.spawnPC = n, pc
+	w.state = spawning
+	if bits.OnesCount64(w.core.active) == 1 {
+		w.core.spawn(w)
+	}
+	return nil
+}
+
+// Barrier is bar.
+func (w *Warp) Barrier(id, count uint32) error {
+	if count < 2 {
+		return nil
+	}
+	n := id &^ (1 << 31)
+	if limit := uint32(len(w.core.barriers)); n >= limit {
+		return faultf(BarrierMisuse, -1, "barrier %d does not exist: a core of %d warps has %d", n, len(w.core.warps), limit)
+	}
+	if id>>31 != 0 {
+		return w.m.device.arrive(w, n, count)
+	}
+	return w.core.arrive(w, n, count)
+}

@@ -1,0 +1,112 @@
+package isa
+
+var zicsr = Extension{
+	Name: "Zicsr",
+	Doc:  "Control and status registers (RISC-V unprivileged specification, chapter 6).",
+	Rows: []Row{
+		{Name: "csrrw", Enc: encI(0x73, 1), Format: Format{rd, csr, rs1}, Class: ClassCSR, Sem: CSROp{F: csrSwap, Swap: true}, Doc: "rd = csr; csr = rs1"},
+		{Name: "csrrs", Enc: encI(0x73, 2), Format: Format{rd, csr, rs1}, Class: ClassCSR, Sem: CSROp{F: or}, Doc: "rd = csr; csr |= rs1 unless rs1 is x0"},
+		{Name: "csrrc", Enc: encI(0x73, 3), Format: Format{rd, csr, rs1}, Class: ClassCSR, Sem: CSROp{F: csrClear}, Doc: "rd = csr; csr &= ~rs1 unless rs1 is x0"},
+		{Name: "csrrwi", Enc: encI(0x73, 5), Format: Format{rd, csr, zimm}, Class: ClassCSR, Sem: CSROp{F: csrSwap, Immediate: true, Swap: true}, Doc: "rd = csr; csr = zimm"},
+		{Name: "csrrsi", Enc: encI(0x73, 6), Format: Format{rd, csr, zimm}, Class: ClassCSR, Sem: CSROp{F: or, Immediate: true}, Doc: "rd = csr; csr |= zimm unless zimm is 0"},
+		{Name: "csrrci", Enc: encI(0x73, 7), Format: Format{rd, csr, zimm}, Class: ClassCSR, Sem: CSROp{F: csrClear, Immediate: true}, Doc: "rd = csr; csr &= ~zimm unless zimm is 0"},
+	},
+}
+
+var zifencei = Extension{
+	Name: "Zifencei",
+	Doc:  "Instruction-fetch fence (RISC-V unprivileged specification, chapter 7).",
+	Rows: []Row{
+		{Name: "fence.i", Enc: encFixed(0x0000100F), Class: ClassFence, Sem: FenceI{}, Doc: "later fetches see earlier stores"},
+	},
+}
+
+func csrSwap(_, s uint32) uint32  { return s }
+func csrClear(o, s uint32) uint32 { return o &^ s }
+
+// Scope says who shares one instance of a CSR.
+type Scope string
+
+// Scopes of a CSR.
+const (
+	PerLane Scope = "lane"
+	PerWarp Scope = "warp"
+	PerCore Scope = "core"
+	Device  Scope = "device"
+)
+
+// CSRInfo describes one control and status register.
+type CSRInfo struct {
+	Num      uint16
+	Name     string
+	Writable bool
+	Scope    Scope
+	Doc      string
+}
+
+// CSR numbers.
+const (
+	CSRFflags         = 0x001
+	CSRFrm            = 0x002
+	CSRFcsr           = 0x003
+	CSRMscratch       = 0x340
+	CSRWeaverCapacity = 0x7C0
+	CSRUnits          = 0x7C2
+	CSRMcycle         = 0xB00
+	CSRMinstret       = 0xB02
+	CSRMcycleh        = 0xB80
+	CSRMinstreth      = 0xB82
+	CSRTid            = 0xCC0
+	CSRWid            = 0xCC1
+	CSRCid            = 0xCC2
+	CSRActiveWarps    = 0xCC3
+	CSRActiveThreads  = 0xCC4
+	CSRMhartid        = 0xF14
+	CSRNumThreads     = 0xFC0
+	CSRNumWarps       = 0xFC1
+	CSRNumCores       = 0xFC2
+	CSRLocalMemBase   = 0xFC3
+)
+
+// Bits of CSRUnits.
+const (
+	HasWeaver = 1 << iota
+	HasPeg
+	HasEGHW
+	HasHWWL
+)
+
+// CSRs lists every CSR of the machine; any other number is an illegal
+// instruction. Names and numbers above 0xCC0 are Vortex's.
+var CSRs = []CSRInfo{
+	{CSRFflags, "fflags", true, PerWarp, "accrued float exceptions: NV DZ OF UF NX in bits 4..0, OR over the lanes"},
+	{CSRFrm, "frm", true, PerWarp, "rounding mode used by instructions with rm = dyn"},
+	{CSRFcsr, "fcsr", true, PerWarp, "frm in bits 7..5, fflags in bits 4..0"},
+	{CSRMscratch, "mscratch", true, PerCore, "at start: the address of the kernel's arguments"},
+	{CSRWeaverCapacity, "weaver_capacity", false, PerCore, "min(st_entries, warps·threads) of the core's Weaver; 0 without one (ours)"},
+	{CSRUnits, "units", false, PerCore, "bit 0 weaver, bit 1 peg, bit 2 eghw, bit 3 hwwl present (ours)"},
+	{CSRMcycle, "mcycle", false, PerCore, "cycles; on the untimed machine, warp instructions the core has executed"},
+	{CSRMinstret, "minstret", false, PerCore, "warp instructions the core has executed"},
+	{CSRMcycleh, "mcycleh", false, PerCore, "upper half of mcycle"},
+	{CSRMinstreth, "minstreth", false, PerCore, "upper half of minstret"},
+	{CSRTid, "vx_tid", false, PerLane, "lane number in the warp"},
+	{CSRWid, "vx_wid", false, PerWarp, "warp number in the core"},
+	{CSRCid, "vx_cid", false, PerCore, "core number in the device"},
+	{CSRActiveWarps, "vx_active_warps", false, PerCore, "mask of the core's running warps"},
+	{CSRActiveThreads, "vx_active_threads", false, PerWarp, "mask of the warp's active lanes"},
+	{CSRMhartid, "mhartid", false, PerLane, "(core·warps + warp)·threads + lane"},
+	{CSRNumThreads, "vx_num_threads", false, Device, "lanes of a warp"},
+	{CSRNumWarps, "vx_num_warps", false, Device, "warps of a core"},
+	{CSRNumCores, "vx_num_cores", false, Device, "cores of the device"},
+	{CSRLocalMemBase, "vx_local_mem_base", false, Device, "address of the core's scratchpad"},
+}
+
+// CSRName returns the name of a CSR, or its number in hexadecimal.
+func CSRName(num uint16) string {
+	for i := range CSRs {
+		if CSRs[i].Num == num {
+			return CSRs[i].Name
+		}
+	}
+	return "0x" + hex(uint32(num))
+}
