@@ -77,6 +77,27 @@ type Operand struct {
 	put func(i *Inst) (uint32, error)
 }
 
+// Scale turns the number as written into the immediate that Inst holds: lui and
+// auipc are written with the upper 20 bits.
+func (o *Operand) Scale(v int64) (int64, error) {
+	if o != immU {
+		if v < -1<<31 || v > 1<<32-1 {
+			return 0, fmt.Errorf("%d does not fit 32 bits", v)
+		}
+		return v, nil
+	}
+	if v < 0 || v > 0xFFFFF {
+		return 0, fmt.Errorf("%d is out of range 0..1048575", v)
+	}
+	return v << 12, nil
+}
+
+// Check tells whether the operand's value in i can be encoded.
+func (o *Operand) Check(i *Inst) error {
+	_, err := o.put(i)
+	return err
+}
+
 // Reg returns where the operand keeps its register.
 func (o *Operand) Reg(i *Inst) *Reg { return o.reg(i) }
 
@@ -269,6 +290,26 @@ var (
 	fmtFR   = Format{fd, fs1, fs2, rm}
 	fmtFR4  = Format{fd, fs1, fs2, fs3, rm}
 )
+
+// Formats of instruction types for encodings that no row describes (.insn).
+var (
+	FormatR    = fmtR
+	FormatR4   = Format{rd, rs1, rs2, rs3}
+	FormatI    = fmtI
+	FormatIMem = fmtLoad
+	FormatS    = Format{rs2, memS}
+	FormatB    = fmtB
+	FormatU    = fmtU
+	FormatJ    = Format{rd, jumpTo}
+)
+
+// TakesSuffix tells whether the mnemonic may end in .aq, .rl, .aqrl or .n.
+func (r *Row) TakesSuffix(s string) bool {
+	if s == ".n" {
+		return r.Format.Has(negRs2) || r.Format.Has(negRd)
+	}
+	return r.Format.Has(aqrl)
+}
 
 // Encodings by instruction type: the fields that are fixed.
 

@@ -1,0 +1,195 @@
+package asm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+type kind uint8
+
+const (
+	tokIdent  kind = iota // name, directive, mnemonic, %function
+	tokNumber             //
+	tokFloat              // 1.5, 1e9: only .float reads these
+	tokString             //
+	tokLocal              // 1f, 1b
+	tokPunct              // operators, parentheses, comma, colon
+)
+
+// token is one word of a line. val is a number's value, text a string's
+// contents or the token as written.
+type token struct {
+	kind kind
+	text string
+	val  int64
+	col  int // 1-based
+}
+
+func (t token) is(p string) bool { return t.kind == tokPunct && t.text == p }
+
+// posError is an error at a column; the line is added by the caller.
+type posError struct {
+	col int
+	msg string
+}
+
+func (e *posError) Error() string { return e.msg }
+
+func errAt(col int, format string, args ...any) error {
+	return &posError{col, fmt.Sprintf(format, args...)}
+}
+
+func isNameStart(c byte) bool {
+	return c == '_' || c == '.' || c == '$' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isName(c byte) bool { return isNameStart(c) || isDigit(c) }
+
+// lexer turns one line into tokens. inComment carries /* */ over lines.
+type lexer struct {
+	inComment bool
+}
+
+func (x *lexer) line(s string) ([]token, error) {
+	var out []token
+	for i := 0; i < len(s); {
+		if x.inComment {
+			end := strings.Index(s[i:], "*/")
+			if end < 0 {
+				return out, nil
+			}
+			x.inComment = false
+			i += end + 2
+			continue
+		}
+		c := s[i]
+		switch {
+		case c == ' ' || c == '\t' || c == '\r':
+			i++
+		case c == '#' || strings.HasPrefix(s[i:], "//"):
+			return out, nil
+		case strings.HasPrefix(s[i:], "/*"):
+			x.inComment = true
+			i += 2
+		default:
+			t, n, err := scan(s[i:], i+1)
+			if err != nil {
+				return out, err
+			}
+			t.col = i + 1
+			out = append(out, t)
+			i += n
+		}
+	}
+	return out, nil
+}
+
+// scan reads the token at the start of s and returns its length.
+func scan(s string, col int) (token, int, error) {
+	c := s[0]
+	switch {
+	case isDigit(c):
+		return scanNumber(s, col)
+	case isNameStart(c) || c == '%' && len(s) > 1 && isNameStart(s[1]):
+		n := 1
+		for n < len(s) && isName(s[n]) {
+			n++
+		}
+		return token{kind: tokIdent, text: s[:n]}, n, nil
+	case c == '"':
+		return scanString(s, col)
+	case c == '\'':
+		v, n, err := scanChar(s[1:], col)
+		if err != nil {
+			return token{}, 0, err
+		}
+		n++
+		if n < len(s) && s[n] == '\'' {
+			n++
+		}
+		return token{kind: tokNumber, text: s[:n], val: int64(v)}, n, nil
+	}
+	for _, p := range [...]string{"<<", ">>", "==", "!=", "<=", ">=", "&&", "||"} {
+		if strings.HasPrefix(s, p) {
+			return token{kind: tokPunct, text: p}, 2, nil
+		}
+	}
+	if strings.IndexByte("+-*/%&|^~!()<>,:;=", c) >= 0 {
+		return token{kind: tokPunct, text: s[:1]}, 1, nil
+	}
+	return token{}, 0, errAt(col, "unexpected character %q", c)
+}
+
+// scanNumber reads 12, 0x1f, 0b101, 017, and the local references 1f and 1b.
+func scanNumber(s string, col int) (token, int, error) {
+	n := 1
+	for n < len(s) && (isName(s[n]) && s[n] != '$') {
+		n++
+	}
+	text := s[:n]
+	digits := strings.TrimRight(text, "fb")
+	if len(digits) == n-1 && strings.Trim(digits, "0123456789") == "" {
+		v, err := strconv.ParseInt(digits, 10, 32)
+		if err == nil {
+			return token{kind: tokLocal, text: text, val: v}, n, nil
+		}
+	}
+	if strings.Contains(text, ".") || strings.HasSuffix(strings.Trim(text, "0123456789"), "e") && text[0] != '0' {
+		return token{kind: tokFloat, text: text}, n, nil
+	}
+	v, err := strconv.ParseUint(text, 0, 64)
+	if err != nil {
+		return token{}, 0, errAt(col, "%q is not a number", text)
+	}
+	return token{kind: tokNumber, text: text, val: int64(v)}, n, nil
+}
+
+func scanString(s string, col int) (token, int, error) {
+	var b strings.Builder
+	for i := 1; i < len(s); {
+		if s[i] == '"' {
+			return token{kind: tokString, text: b.String()}, i + 1, nil
+		}
+		v, n, err := scanChar(s[i:], col+i)
+		if err != nil {
+			return token{}, 0, err
+		}
+		b.WriteByte(v)
+		i += n
+	}
+	return token{}, 0, errAt(col, "the string does not end on this line")
+}
+
+var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '\\': '\\', '"': '"', '\'': '\''}
+
+// scanChar reads one possibly escaped byte.
+func scanChar(s string, col int) (byte, int, error) {
+	if s == "" {
+		return 0, 0, errAt(col, "a character is missing")
+	}
+	if s[0] != '\\' {
+		return s[0], 1, nil
+	}
+	if len(s) < 2 {
+		return 0, 0, errAt(col, "nothing follows the backslash")
+	}
+	if v, ok := escapes[s[1]]; ok {
+		return v, 2, nil
+	}
+	base, start, most := 8, 1, 3
+	if s[1] == 'x' {
+		base, start, most = 16, 2, 2
+	}
+	n := start
+	for n < len(s) && n < start+most && strings.IndexByte("0123456789abcdefABCDEF"[:min(base, 8)+base/16*14], s[n]) >= 0 {
+		n++
+	}
+	v, err := strconv.ParseUint(s[start:n], base, 8)
+	if err != nil {
+		return 0, 0, errAt(col, "unknown escape \\%c", s[1])
+	}
+	return byte(v), n, nil
+}
