@@ -1,0 +1,194 @@
+package weaver
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// None is what a lane without an edge receives.
+const None = ^uint32(0)
+
+// Entry is one registration.
+type Entry struct {
+	VID uint32 // vertex
+	Loc uint32 // number of its first edge that has not been handed out
+	Deg uint32 // edges from Loc on
+}
+
+// Phase is where the unit is between two launches or epochs.
+type Phase uint8
+
+// Phases: the FSM's states S0, S1 to S7, and S8.
+const (
+	Registering Phase = iota
+	Decoding
+	Ended
+)
+
+// Counts is what the unit counts. At the end of an epoch,
+// DegreeRegistered = LanesFilled + EdgesDropped.
+type Counts struct {
+	Registrations    uint64
+	DegreeRegistered uint64
+	Decodes          uint64 // decode requests answered
+	BatchesFull      uint64 // every active lane got an edge
+	BatchesPartial   uint64
+	BatchesEmpty     uint64
+	LanesFilled      uint64
+	SkipHits         uint64 // skips that found their vertex being decoded
+	SkipMisses       uint64
+	EdgesDropped     uint64 // by skips
+}
+
+// State is the unit's tables. Its methods are what the states of the FSM do;
+// none of them takes time. Names are the paper's (§III-B).
+type State struct {
+	Counts
+
+	threads int
+	phase   Phase
+	st      []Entry  // Sparse Workload Information Table, by slot
+	valid   []uint64 // bit per slot
+	cursor  int      // next slot to decode
+	dt      []uint32 // Dense Work ID Table: a row of edge numbers per warp
+	ced     Entry    // Current Entry Data; Deg 0: none
+	odVID   [32]uint32
+	odEID   [32]uint32
+	filled  uint32 // lanes of the Output Data that hold an edge
+}
+
+// NewState makes the state for a core of that shape. The spec must be valid.
+func NewState(s Spec, warps, threads int) *State {
+	st := &State{
+		threads: threads,
+		st:      make([]Entry, s.STEntries),
+		valid:   make([]uint64, (s.STEntries+63)/64),
+		dt:      make([]uint32, warps*threads),
+	}
+	st.Reset()
+	return st
+}
+
+// Reset is a kernel launch: nothing is registered. Counts stay.
+func (s *State) Reset() {
+	s.clear()
+	for i := range s.dt {
+		s.dt[i] = None
+	}
+}
+
+// clear starts an epoch (S0).
+func (s *State) clear() {
+	clear(s.valid)
+	s.phase, s.cursor, s.ced = Registering, 0, Entry{}
+	s.filled = 0
+}
+
+// Phase returns where the unit is.
+func (s *State) Phase() Phase { return s.phase }
+
+// Register writes one slot of the ST. The first registration after an epoch's
+// end starts the next one.
+func (s *State) Register(slot int, e Entry) error {
+	switch s.phase {
+	case Decoding:
+		return fmt.Errorf("weaver.reg of vertex %d at slot %d while the table is being decoded: it must come before the first weaver.dec.id or after the last answer of -1 in all lanes", e.VID, slot)
+	case Ended:
+		s.clear()
+	}
+	if slot >= len(s.st) {
+		return fmt.Errorf("weaver.reg at slot %d (warp·threads + lane): the table has %d entries; only slots below the CSR weaver_capacity may register", slot, len(s.st))
+	}
+	if s.valid[slot/64]>>(slot%64)&1 != 0 {
+		return fmt.Errorf("weaver.reg at slot %d twice in one epoch: vertices %d and %d", slot, s.st[slot].VID, e.VID)
+	}
+	s.st[slot] = e
+	s.valid[slot/64] |= 1 << (slot % 64)
+	s.Registrations++
+	s.DegreeRegistered += uint64(e.Deg)
+	return nil
+}
+
+// Begin is the first decode request of an epoch (S0 to S1).
+func (s *State) Begin() { s.phase = Decoding }
+
+// Next returns the first valid slot at or above the cursor; -1: none is left.
+func (s *State) Next() int {
+	for w := s.cursor / 64; w < len(s.valid); w++ {
+		set := s.valid[w]
+		if w == s.cursor/64 {
+			set &= ^uint64(0) << (s.cursor % 64)
+		}
+		if set != 0 {
+			return w*64 + bits.TrailingZeros64(set)
+		}
+	}
+	return -1
+}
+
+// Load makes the slot's entry the current one (S1, S4).
+func (s *State) Load(slot int) {
+	s.ced = s.st[slot]
+	s.cursor = slot + 1
+}
+
+// Fill gives the current entry's next edges to the free lanes of want, lowest
+// first (S2). It returns the lanes of want that are still free.
+func (s *State) Fill(want uint32) (free uint32) {
+	free = want &^ s.filled
+	for free != 0 && s.ced.Deg > 0 {
+		l := bits.TrailingZeros32(free)
+		s.odVID[l], s.odEID[l] = s.ced.VID, s.ced.Loc
+		s.ced.Loc++
+		s.ced.Deg--
+		s.filled |= 1 << l
+		free &= free - 1
+	}
+	return free
+}
+
+// Skip drops what is left of the current entry if its vertex is vid in any
+// lane of mask.
+func (s *State) Skip(mask uint32, vid []uint32) {
+	for m := mask; m != 0 && s.ced.Deg > 0; m &= m - 1 {
+		if vid[bits.TrailingZeros32(m)] == s.ced.VID {
+			s.SkipHits++
+			s.EdgesDropped += uint64(s.ced.Deg)
+			s.ced.Deg = 0
+			return
+		}
+	}
+	s.SkipMisses++
+}
+
+// Emit answers a decode request of warp for the lanes of want: edge numbers go
+// to its row of the DT, vertices to out, and the OD is free again (S5, S7, S8).
+// It returns the lanes that got an edge.
+func (s *State) Emit(warp int, want uint32, out []uint32) (filled uint32) {
+	row := s.dt[warp*s.threads:][:s.threads]
+	for l := range row {
+		row[l], out[l] = None, None
+		if s.filled>>l&1 != 0 {
+			row[l], out[l] = s.odEID[l], s.odVID[l]
+		}
+	}
+	filled = s.filled
+	s.filled = 0
+	s.Decodes++
+	s.LanesFilled += uint64(bits.OnesCount32(filled))
+	switch filled {
+	case want:
+		s.BatchesFull++
+	case 0:
+		s.BatchesEmpty++
+	default:
+		s.BatchesPartial++
+	}
+	return filled
+}
+
+// End is S8: every edge has been handed out or dropped.
+func (s *State) End() { s.phase = Ended }
+
+// Row returns the edge numbers of the warp's last batch.
+func (s *State) Row(warp int) []uint32 { return s.dt[warp*s.threads:][:s.threads] }

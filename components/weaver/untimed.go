@@ -1,0 +1,91 @@
+package weaver
+
+import (
+	"fmt"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// Untimed answers every request at once, in the order they come.
+type Untimed struct {
+	State
+	spec     Spec
+	capacity uint32
+}
+
+var _ emu.Unit = (*Untimed)(nil)
+
+// NewUntimed makes the Weaver of one core of an untimed machine.
+func NewUntimed(s Spec, warps, threads int) (*Untimed, error) {
+	if err := s.Validate(warps, threads); err != nil {
+		return nil, err
+	}
+	return &Untimed{
+		State: *NewState(s, warps, threads), spec: s,
+		capacity: uint32(min(s.STEntries, warps*threads)),
+	}, nil
+}
+
+// Name is the unit of isa's weaver rows.
+func (u *Untimed) Name() string { return "weaver" }
+
+// Presence is the unit's bit in the units CSR.
+func (u *Untimed) Presence() uint32 { return isa.HasWeaver }
+
+// Launch forgets all registrations.
+func (u *Untimed) Launch() { u.Reset() }
+
+// CSR answers weaver_capacity.
+func (u *Untimed) CSR(num uint16) (uint32, bool) {
+	return u.capacity, num == isa.CSRWeaverCapacity
+}
+
+// Exec carries out one instruction of one warp.
+func (u *Untimed) Exec(r *emu.UnitRequest) error {
+	switch r.Fn {
+	case isa.WeaverReg:
+		return u.register(r)
+	case isa.WeaverSkip:
+		u.Skip(r.Mask, r.A)
+	case isa.WeaverDecID:
+		u.decode(r)
+	case isa.WeaverDecLoc:
+		copy(r.Out, u.Row(r.Warp))
+	default:
+		panic(fmt.Sprintf("BUG: weaver: function %d", r.Fn))
+	}
+	return nil
+}
+
+func (u *Untimed) register(r *emu.UnitRequest) error {
+	for l := range u.threads {
+		if r.Mask>>l&1 == 0 {
+			continue
+		}
+		e := Entry{VID: r.A[l], Loc: r.B[l], Deg: r.C[l]}
+		if err := u.Register(r.Warp*u.threads+l, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode runs the FSM from one request to its answer.
+func (u *Untimed) decode(r *emu.UnitRequest) {
+	if u.Phase() == Registering {
+		u.Begin()
+	}
+	for u.Phase() == Decoding && u.Fill(r.Mask) != 0 {
+		slot := u.Next()
+		if slot < 0 {
+			u.End()
+			break
+		}
+		u.Load(slot)
+	}
+	filled := u.Emit(r.Warp, r.Mask, r.Out)
+	if u.spec.MaskByUnit && filled != 0 {
+		r.NewMask = filled
+	}
+}
