@@ -10,7 +10,7 @@ import (
 type Inst struct {
 	*Row
 	Raw               uint32
-	Imm               int32  // immediate; branch and jump offset; fence's fm|pred|succ; zimm
+	Imm               int32  // immediate; branch and jump offset; fence's pred|succ; zimm
 	CSR               uint16 // CSR number
 	Rd, Rs1, Rs2, Rs3 Reg
 	RM                uint8 // rounding mode field, 0..4 or RMDynamic
@@ -257,10 +257,9 @@ var (
 			return uint32(i.RM) << 12, nil
 		}}
 
-	// fence's fm, pred and succ: fm is kept so that fence.tso round-trips.
 	fenceSet = immediate("pred, succ", KindFence,
-		func(w uint32) int32 { return int32(w >> 20) },
-		func(v int32) (uint32, error) { return uint32(v) << 20, unsigned(v, 12) })
+		func(w uint32) int32 { return int32(cut(w, 27, 20)) },
+		func(v int32) (uint32, error) { return uint32(v) << 20, unsigned(v, 8) })
 
 	aqrl = &Operand{Name: ".aq.rl", Kind: KindSuffix,
 		get: func(w uint32, i *Inst) bool { i.Order = uint8(cut(w, 26, 25)); return true },
@@ -325,6 +324,9 @@ func encFixed(w uint32) Encoding { return Encoding{w, 0xFFFFFFFF} }
 func (e Encoding) with(lo uint, v uint32) Encoding {
 	return Encoding{e.Match | v<<lo, e.Mask | 31<<lo}
 }
+
+// plainFM fixes a fence's fm field to 0: the other values but fence.tso's are reserved.
+func (e Encoding) plainFM() Encoding { return Encoding{e.Match, e.Mask | 0xF<<28} }
 
 func (e Encoding) rd0() Encoding  { return e.with(7, 0) }
 func (e Encoding) rs10() Encoding { return e.with(15, 0) }

@@ -36,7 +36,7 @@ var rv32i = Extension{
 		{Name: "srai", Enc: encR(0x13, 5, 0x20), Format: fmtSh, Class: ClassALU, Sem: IntOp(sra), Doc: "rd = rs1 >> shamt, sign in"},
 
 		{Name: "add", Enc: encR(0x33, 0, 0), Format: fmtR, Class: ClassALU, Sem: IntOp(add), Doc: "rd = rs1 + rs2"},
-		{Name: "sub", Enc: encR(0x33, 0, 0x20), Format: fmtR, Class: ClassALU, Sem: IntOp(func(a, b uint32) uint32 { return a - b }), Doc: "rd = rs1 - rs2"},
+		{Name: "sub", Enc: encR(0x33, 0, 0x20), Format: fmtR, Class: ClassALU, Sem: IntOp(sub), Doc: "rd = rs1 - rs2"},
 		{Name: "sll", Enc: encR(0x33, 1, 0), Format: fmtR, Class: ClassALU, Sem: IntOp(sll), Doc: "rd = rs1 << (rs2 & 31)"},
 		{Name: "slt", Enc: encR(0x33, 2, 0), Format: fmtR, Class: ClassALU, Sem: IntOp(slt), Doc: "rd = rs1 < rs2, signed"},
 		{Name: "sltu", Enc: encR(0x33, 3, 0), Format: fmtR, Class: ClassALU, Sem: IntOp(sltu), Doc: "rd = rs1 < rs2, unsigned"},
@@ -46,13 +46,15 @@ var rv32i = Extension{
 		{Name: "or", Enc: encR(0x33, 6, 0), Format: fmtR, Class: ClassALU, Sem: IntOp(or), Doc: "rd = rs1 | rs2"},
 		{Name: "and", Enc: encR(0x33, 7, 0), Format: fmtR, Class: ClassALU, Sem: IntOp(and), Doc: "rd = rs1 & rs2"},
 
-		{Name: "fence", Enc: encI(0x0F, 0).rd0().rs10(), Format: Format{fenceSet}, Class: ClassFence, Sem: Fence{}, Doc: "wait until earlier memory operations of the warp are seen"},
+		{Name: "fence", Enc: encI(0x0F, 0).rd0().rs10().plainFM(), Format: Format{fenceSet}, Class: ClassFence, Sem: Fence{}, Doc: "wait until earlier memory operations of the warp are seen"},
+		{Name: "fence.tso", Enc: encFixed(0x8330000F), Class: ClassFence, Sem: Fence{}, Doc: "as fence rw, rw here"},
 		{Name: "ecall", Enc: encFixed(0x00000073), Class: ClassWarp, Sem: Environment{}, Doc: "program error: no operating system here"},
 		{Name: "ebreak", Enc: encFixed(0x00100073), Class: ClassWarp, Sem: Environment{}, Doc: "program error: no debugger here"},
 	},
 }
 
 func add(a, b uint32) uint32  { return a + b }
+func sub(a, b uint32) uint32  { return a - b }
 func xor(a, b uint32) uint32  { return a ^ b }
 func or(a, b uint32) uint32   { return a | b }
 func and(a, b uint32) uint32  { return a & b }

@@ -6,7 +6,7 @@ var rv32m = Extension{
 	Name: "RV32M",
 	Doc:  "Multiplication and division (RISC-V unprivileged specification, chapter 13). Division never traps.",
 	Rows: []Row{
-		{Name: "mul", Enc: encR(0x33, 0, 1), Format: fmtR, Class: ClassMul, Sem: IntOp(func(a, b uint32) uint32 { return a * b }), Doc: "rd = low word of rs1·rs2"},
+		{Name: "mul", Enc: encR(0x33, 0, 1), Format: fmtR, Class: ClassMul, Sem: IntOp(mul), Doc: "rd = low word of rs1·rs2"},
 		{Name: "mulh", Enc: encR(0x33, 1, 1), Format: fmtR, Class: ClassMul, Sem: IntOp(mulh), Doc: "rd = high word of rs1·rs2, signed"},
 		{Name: "mulhsu", Enc: encR(0x33, 2, 1), Format: fmtR, Class: ClassMul, Sem: IntOp(mulhsu), Doc: "rd = high word of rs1·rs2, rs1 signed, rs2 unsigned"},
 		{Name: "mulhu", Enc: encR(0x33, 3, 1), Format: fmtR, Class: ClassMul, Sem: IntOp(mulhu), Doc: "rd = high word of rs1·rs2, unsigned"},
@@ -17,6 +17,7 @@ var rv32m = Extension{
 	},
 }
 
+func mul(a, b uint32) uint32    { return a * b }
 func mulh(a, b uint32) uint32   { return uint32(int64(int32(a)) * int64(int32(b)) >> 32) }
 func mulhsu(a, b uint32) uint32 { return uint32(int64(int32(a)) * int64(b) >> 32) }
 func mulhu(a, b uint32) uint32  { return uint32(uint64(a) * uint64(b) >> 32) }

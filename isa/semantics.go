@@ -8,6 +8,7 @@ package isa
 type Semantics interface{ shape() string }
 
 // IntOp: rd = f(rs1, rs2) or, when the format has an immediate, f(rs1, imm).
+// f is a named function: its loop over lanes is generated (lanes.go).
 type IntOp func(a, b uint32) uint32
 
 // PCOp: rd = f(pc, imm); the same value in every lane.

@@ -21,7 +21,8 @@ type op struct {
 	info               *isa.CSRInfo
 	write              bool // CSR instructions: writes the CSR
 
-	intOp  isa.IntOp
+	lanes  isa.LaneLoop
+	imms   []uint32 // the immediate for every lane, for lanes
 	branch isa.Branch
 	fpOp   isa.FPOp
 	amo    isa.AMO
@@ -55,9 +56,9 @@ func (m *Machine) prepare(o *op, pc uint32) error {
 func (m *Machine) bind(p *op, pc uint32) error {
 	switch s := p.Sem.(type) {
 	case isa.IntOp:
-		p.intOp, p.exec = s, execIntReg
+		p.lanes, p.exec = p.Lanes(), execInt
 		if p.Format.Immediate() {
-			p.exec = execIntImm
+			p.imms = repeat(p.imm, m.cfg.Threads)
 		}
 	case isa.PCOp:
 		p.imm, p.exec = s(pc, p.imm), execConst
@@ -118,6 +119,14 @@ func (m *Machine) bindCSR(p *op) error {
 	return nil
 }
 
+func repeat(v uint32, n int) []uint32 {
+	s := make([]uint32, n)
+	for i := range s {
+		s[i] = v
+	}
+	return s
+}
+
 // row returns the lanes of the register at offset o.
 func (w *Warp) row(o int) []uint32 { return w.regs[o : o+w.n : o+w.n] }
 
@@ -138,37 +147,18 @@ func (w *Warp) take(rd int) {
 	}
 }
 
-func execIntReg(w *Warp, o *op) error {
-	d, a, b := w.row(o.rd), w.row(o.rs1), w.row(o.rs2)
-	f := o.intOp
-	if w.mask == w.full {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
-			d[l] = f(a[l], b[l])
-		}
-	} else {
-		for m := w.mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m)
-			d[l] = f(a[l], b[l])
-		}
+// execInt computes all lanes and keeps the active ones: that is faster than
+// walking the mask, and lanes that are off have no effect anyone could see.
+func execInt(w *Warp, o *op) error {
+	a, b := w.row(o.rs1), o.imms
+	if b == nil {
+		b = w.row(o.rs2)
 	}
-	w.pc += 4
-	return nil
-}
-
-func execIntImm(w *Warp, o *op) error {
-	d, a, b := w.row(o.rd), w.row(o.rs1), o.imm
-	f := o.intOp
 	if w.mask == w.full {
-		a = a[:len(d)]
-		for l := range d {
-			d[l] = f(a[l], b)
-		}
+		o.lanes(w.row(o.rd), a, b)
 	} else {
-		for m := w.mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m)
-			d[l] = f(a[l], b)
-		}
+		o.lanes(w.out[:w.n], a, b)
+		w.take(o.rd)
 	}
 	w.pc += 4
 	return nil

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"heddle/components/weaver"
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// execFlags are the settings of heddle exec.
+type execFlags struct {
+	program programFlags
+	cfg     emu.Config
+	untimed bool
+	json    bool
+	trace   string
+	weaver  bool
+	spec    weaver.Spec
+}
+
+func newExec() *cobra.Command {
+	f := execFlags{spec: weaver.DefaultSpec()}
+	c := &cobra.Command{
+		Use:   "exec PROGRAM",
+		Short: "Run one program",
+		Long: `Run one program: an ELF executable, assembly (.s), or a flat image.
+
+The program starts on warp 0, lane 0 of every core and ends when no warp is
+left; what it stores at 0x88 is its exit code. Bytes stored at 0x40..0x7f are
+its console, which goes to stdout; a summary goes to stderr. See docs/programs.md.
+
+This version has the untimed machine only: --untimed is required.
+
+` + exitHelp,
+		Example: `  heddle exec hello.s --untimed
+  heddle exec spmv.elf --untimed --cores 2 --warps 8 --threads 8
+  heddle exec kernel.s --untimed -D ITERS=10 --json | jq .warp_instrs
+  heddle exec kernel.elf --untimed --weaver --trace=trace.txt`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	fl := c.Flags()
+	fl.BoolVar(&f.untimed, "untimed", false, "run on the untimed machine: what happens, not when")
+	fl.IntVar(&f.cfg.Cores, "cores", 1, fmt.Sprintf("cores, 1..%d", emu.MaxCores))
+	fl.IntVar(&f.cfg.Warps, "warps", 4, fmt.Sprintf("warps of a core, 1..%d", emu.MaxWarps))
+	fl.IntVar(&f.cfg.Threads, "threads", 4, fmt.Sprintf("lanes of a warp, 1..%d", emu.MaxThreads))
+	fl.IntVar(&f.cfg.ScratchpadBytes, "scratchpad", emu.DefaultScratchpadBytes, "scratchpad of a core, in `bytes`")
+	fl.Uint32Var(&f.cfg.Arg, "arg", 0, "value of mscratch at the start, by convention the `address` of the arguments")
+	fl.Uint64Var(&f.cfg.MaxInstrs, "max-instrs", 0, "stop after that many warp instructions (0: no limit)")
+	fl.BoolVar(&f.json, "json", false, "print the result as JSON on stdout")
+	fl.StringVar(&f.trace, "trace", "", "write every executed instruction to a `file` (no file: stderr)")
+	fl.Lookup("trace").NoOptDefVal = "-"
+	fl.BoolVar(&f.weaver, "weaver", false, "give every core a Weaver unit")
+	fl.IntVar(&f.spec.STEntries, "weaver-st-entries", f.spec.STEntries, "slots of the Weaver's table, 1..65536")
+	fl.BoolVar(&f.spec.MaskByUnit, "weaver-mask-by-unit", false, "weaver.dec.id sets the thread mask")
+	f.program.add(c)
+	return c
+}
+
+func (f *execFlags) run(c *cobra.Command, path string) error {
+	if !f.untimed {
+		return errors.New("this version has the untimed machine only: add --untimed")
+	}
+	p, err := f.program.read(path)
+	if err != nil {
+		return err
+	}
+	if err := f.units(); err != nil {
+		return err
+	}
+	closeTrace, err := f.openTrace(c, p)
+	if err != nil {
+		return err
+	}
+	if !f.json {
+		out := c.OutOrStdout()
+		f.cfg.Out = func(b []byte) { _, _ = out.Write(b) }
+	}
+	m, err := emu.New(f.cfg)
+	if err != nil {
+		return err
+	}
+	m.Load(p)
+	start := time.Now()
+	runErr := m.Run(c.Context())
+	r := newResult(m, runErr, time.Since(start))
+	if err := closeTrace(); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	if err := f.report(c, m, r); err != nil {
+		return err
+	}
+	return r.outcome(runErr, f.json)
+}
+
+// units plugs the chosen graph units into every core.
+func (f *execFlags) units() error {
+	if !f.weaver {
+		return nil
+	}
+	f.spec.DTEntries = max(f.spec.DTEntries, f.cfg.Warps*f.cfg.Threads)
+	if err := f.spec.Validate(f.cfg.Warps, f.cfg.Threads); err != nil {
+		return err
+	}
+	f.cfg.Units = func(int) []emu.Unit {
+		u, err := weaver.NewUntimed(f.spec, f.cfg.Warps, f.cfg.Threads)
+		if err != nil {
+			panic(fmt.Sprintf("BUG: exec: %v after it was validated", err))
+		}
+		return []emu.Unit{u}
+	}
+	return nil
+}
+
+// openTrace starts the instruction trace, if one is wanted.
+func (f *execFlags) openTrace(c *cobra.Command, p *isa.Program) (finish func() error, err error) {
+	var w io.Writer
+	finish = func() error { return nil }
+	switch f.trace {
+	case "":
+		return finish, nil
+	case "-":
+		w = c.ErrOrStderr()
+	default:
+		file, err := os.Create(f.trace)
+		if err != nil {
+			return nil, err
+		}
+		w, finish = file, file.Close
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	f.cfg.Trace = func(s *emu.Step) { printStep(b, p, s) }
+	end := finish
+	return func() error { return errors.Join(b.Flush(), end()) }, nil
+}
+
+// printStep writes one line: core, warp, address, lanes, instruction, symbol,
+// and the addresses that a memory instruction touched.
+func printStep(b *bufio.Writer, p *isa.Program, s *emu.Step) {
+	fmt.Fprintf(b, "c%d w%d %08x %08x  %s", s.Core, s.Warp, s.PC, s.Mask, s.Inst.Text(s.PC))
+	if name, off, ok := p.Where(s.PC); ok {
+		fmt.Fprintf(b, "  <%s+0x%x>", name, off)
+	}
+	for l, a := range s.Addrs {
+		if s.Mask>>l&1 != 0 {
+			fmt.Fprintf(b, " %d:%x", l, a)
+		}
+	}
+	if s.NextMask != s.Mask {
+		fmt.Fprintf(b, "  mask=%08x", s.NextMask)
+	}
+	b.WriteByte('\n')
+}
+
+// result is what --json prints.
+type result struct {
+	ExitCode     uint32            `json:"exit_code"`
+	Cycles       *uint64           `json:"cycles"` // null: untimed
+	WarpInstrs   uint64            `json:"warp_instrs"`
+	ThreadInstrs uint64            `json:"thread_instrs"`
+	Console      string            `json:"console"`
+	HostSeconds  float64           `json:"host_seconds"`
+	Stats        map[string]uint64 `json:"stats"`
+	Error        string            `json:"error,omitempty"`
+
+	stored bool // the program stored an exit code
+}
+
+func newResult(m *emu.Machine, err error, d time.Duration) *result {
+	s := m.Stats()
+	r := &result{
+		WarpInstrs: s.WarpInstrs, ThreadInstrs: s.ThreadInstrs, HostSeconds: d.Seconds(),
+		Console: string(m.Console()), Stats: map[string]uint64{},
+	}
+	r.ExitCode, r.stored = m.ExitCode()
+	for i, n := range s.ByClass {
+		r.Stats["warp_instrs."+isa.Class(i).String()] = n
+	}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	return r
+}
+
+func (f *execFlags) report(c *cobra.Command, m *emu.Machine, r *result) error {
+	if m.ConsoleTruncated() {
+		fmt.Fprintln(c.ErrOrStderr(), "heddle: the program printed more than 16 MiB; the rest was dropped")
+	}
+	if f.json {
+		e := json.NewEncoder(c.OutOrStdout())
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	rate := ""
+	if r.HostSeconds > 0 {
+		rate = fmt.Sprintf(", %.1f M warp instructions/s", float64(r.WarpInstrs)/r.HostSeconds/1e6)
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%d warp instructions, %d thread instructions, %.3f s%s\n", r.WarpInstrs, r.ThreadInstrs, r.HostSeconds, rate)
+	return nil
+}
+
+// outcome turns the end of the run into the command's error. With --json the
+// message is in the output already.
+func (r *result) outcome(err error, quiet bool) error {
+	err = failed(err)
+	if err == nil && r.ExitCode != 0 {
+		err = &codeError{exitFailed, fmt.Errorf("the program returned %d", r.ExitCode)}
+	}
+	if err == nil && !r.stored {
+		err = &codeError{exitFailed, errors.New("the program ended without storing an exit code at 0x88")}
+	}
+	var c *codeError
+	if quiet && errors.As(err, &c) && c.code != exitInterrupted {
+		return &codeError{code: c.code}
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+// Command heddle simulates Vortex-like SIMT GPUs with graph-processing units.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"heddle/isa/emu"
+)
+
+// Exit codes, for all commands.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // the program failed: trap, or an exit code other than 0
+	exitUsage       = 2 // the command line or an input file is wrong
+	exitNoProgress  = 3 // deadlock, or a limit was reached
+	exitInterrupted = 130
+)
+
+const exitHelp = `Exit codes: 0 done; 1 the program failed (trap, or it returned another code
+than 0); 2 wrong command line or input; 3 no progress (deadlock) or limit
+reached; 130 interrupted.`
+
+// codeError is an error with its exit code.
+type codeError struct {
+	code int
+	err  error // nil: everything has been said
+}
+
+func (e *codeError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *codeError) Unwrap() error { return e.err }
+
+// failed gives an error of a run its exit code.
+func failed(err error) error {
+	var trap *emu.Trap
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &trap):
+		return &codeError{exitFailed, err}
+	case errors.As(err, new(*emu.LimitError)), errors.As(err, new(*emu.DeadlockError)):
+		return &codeError{exitNoProgress, err}
+	case errors.Is(err, context.Canceled):
+		return &codeError{exitInterrupted, errors.New("interrupted")}
+	}
+	return &codeError{exitUsage, err}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "heddle",
+		Short: "Cycle-level simulator of a SIMT GPU for graph processing",
+		Long: `heddle simulates a Vortex-like RISC-V SIMT GPU running graph kernels, with
+graph-processing hardware units plugged into its cores.
+
+` + exitHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newExec(), newAsm(), newDisasm(), newISA())
+	return root
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, newRoot())
+	stop()
+	os.Exit(code)
+}
+
+// run executes the command and returns the process's exit code.
+func run(ctx context.Context, root *cobra.Command) int {
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if msg := err.Error(); msg != "" {
+		fmt.Fprintln(root.ErrOrStderr(), "heddle:", msg)
+	}
+	var c *codeError
+	if errors.As(err, &c) {
+		return c.code
+	}
+	return exitUsage // cobra's own complaints
+}
