@@ -12,7 +12,7 @@ import (
 // Write stores a program as an ELF32 executable with its segments and symbols.
 // What it writes, Read reads back equal.
 func Write(w io.Writer, p *isa.Program) error {
-	const ehSize, phSize, shSize, symSize = 52, 32, 40, 16
+	const ehSize, phSize, shSize, symSize, pageSize = 52, 32, 40, 16, 4096
 	n := uint32(len(p.Segments))
 
 	// File layout: header, program headers, segment bytes, symbols, strings,
@@ -20,16 +20,18 @@ func Write(w io.Writer, p *isa.Program) error {
 	off := ehSize + n*phSize
 	progs := make([]elf.Prog32, n)
 	for i, s := range p.Segments {
+		off += (s.Addr - off) % pageSize // loaders map files by pages
 		flags := uint32(elf.PF_R | elf.PF_W)
 		if s.Executable {
 			flags |= uint32(elf.PF_X)
 		}
 		progs[i] = elf.Prog32{
 			Type: uint32(elf.PT_LOAD), Off: off, Vaddr: s.Addr, Paddr: s.Addr,
-			Filesz: uint32(len(s.Data)), Memsz: s.Size, Flags: flags, Align: 4,
+			Filesz: uint32(len(s.Data)), Memsz: s.Size, Flags: flags, Align: pageSize,
 		}
-		off += uint32(len(s.Data)+3) &^ 3
+		off += uint32(len(s.Data))
 	}
+	off = (off + 3) &^ 3
 	syms, names := symbolTable(p)
 	symOff := off
 	strOff := symOff + uint32(len(syms))*symSize
@@ -54,10 +56,11 @@ func Write(w io.Writer, p *isa.Program) error {
 	align := func() { b.Write(make([]byte, -b.Len()&3)) }
 	put(head)
 	put(progs)
-	for _, s := range p.Segments {
+	for i, s := range p.Segments {
+		b.Write(make([]byte, int(progs[i].Off)-b.Len()))
 		b.Write(s.Data)
-		align()
 	}
+	align()
 	put(syms)
 	b.WriteString(names)
 	b.WriteString(shstr)

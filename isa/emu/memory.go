@@ -12,7 +12,7 @@ const (
 // fetched from it.
 type page struct {
 	data [pageBytes]byte
-	code *[pageBytes / 4]op // nil: nothing prepared, or a store made it stale
+	code *[pageBytes / 4]op // nil: nothing prepared; exec nil: not prepared, or a store made it stale
 }
 
 // Memory is the sparse image of the device's 4 GiB address space. Bytes never
@@ -75,9 +75,7 @@ func (m *Memory) Load32(addr uint32) uint32 {
 
 // Store32 writes the word at addr, which is a multiple of 4.
 func (m *Memory) Store32(addr, v uint32) {
-	p := m.touch(addr)
-	binary.LittleEndian.PutUint32(p.data[addr&(pageBytes-4):], v)
-	p.code = nil
+	m.store(addr, 4, v)
 }
 
 // load reads size bytes (1, 2, 4) at addr, which is a multiple of size.
@@ -99,8 +97,11 @@ func (m *Memory) load(addr uint32, size uint8) uint32 {
 // store writes the low size bytes (1, 2, 4) of v at addr, a multiple of size.
 func (m *Memory) store(addr uint32, size uint8, v uint32) {
 	p := m.touch(addr)
-	p.code = nil
-	switch o := addr & (pageBytes - 1); size {
+	o := addr & (pageBytes - 1)
+	if p.code != nil {
+		p.code[o/4].exec = nil
+	}
+	switch size {
 	case 1:
 		p.data[o] = byte(v)
 	case 2:
