@@ -201,7 +201,7 @@ func (f *execFlags) report(c *cobra.Command, m *emu.Machine, r *result) error {
 		return e.Encode(r)
 	}
 	rate := ""
-	if r.HostSeconds > 0 {
+	if r.HostSeconds > 0.01 { // below, it says nothing
 		rate = fmt.Sprintf(", %.1f M warp instructions/s", float64(r.WarpInstrs)/r.HostSeconds/1e6)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%d warp instructions, %d thread instructions, %.3f s%s\n", r.WarpInstrs, r.ThreadInstrs, r.HostSeconds, rate)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/tools"
 	"heddle/isa/asm"
 	"heddle/isa/elf"
 )
@@ -16,10 +17,7 @@ import (
 // gnu assembles and links a file with GNU as and ld, as micro/README.md says.
 func gnu(t *testing.T, src string, defs ...string) []byte {
 	t.Helper()
-	as, err := exec.LookPath("riscv64-unknown-elf-as")
-	if err != nil {
-		t.Skip("skipped: riscv64-unknown-elf-as is not installed (see .ci/install.sh)")
-	}
+	as := tools.Need(t, "riscv64-unknown-elf-as")
 	dir := t.TempDir()
 	obj, bin, img := filepath.Join(dir, "x.o"), filepath.Join(dir, "x.elf"), filepath.Join(dir, "x.bin")
 	run := func(name string, args ...string) {

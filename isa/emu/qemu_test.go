@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/tools"
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/elf"
@@ -95,10 +96,7 @@ type qemu struct {
 
 func startQEMU(t testing.TB) *qemu {
 	t.Helper()
-	path, err := exec.LookPath("qemu-riscv32")
-	if err != nil {
-		t.Skip("skipped: qemu-riscv32 is not installed (see .ci/install.sh)")
-	}
+	path := tools.Need(t, "qemu-riscv32")
 	src, err := os.ReadFile("testdata/qemu_guest.s")
 	require.NoError(t, err)
 	p, err := asm.Assemble("qemu_guest.s", src, asm.Options{Base: guestBase})

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Installs what the tests need beyond Go, from Debian. Safe to run again.
+set -euo pipefail
+
+packages=(
+  qemu-user                        # isa/emu: differential tests
+  binutils-riscv64-unknown-elf     # isa/asm: byte-for-byte comparison
+  gcc-riscv64-unknown-elf          # kernels/c: C programs
+)
+
+missing=()
+for p in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+sudo=""
+[ "$(id -u)" -eq 0 ] || sudo=sudo
+$sudo apt-get update -qq
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/isa"
+)
+
+// heddle runs the command line and returns what a user sees.
+func heddle(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, err bytes.Buffer
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(&out)
+	root.SetErr(&err)
+	code = run(context.Background(), root)
+	return out.String(), err.String(), code
+}
+
+// source writes an assembly file.
+func source(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.s")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	return path
+}
+
+const (
+	exit0 = "_start: sw zero, 0x88(zero)\n tmc zero\n"
+	hello = "../../kernels/asm/hello.s"
+)
+
+func TestExecPrintsTheConsoleOnStdout(t *testing.T) {
+	out, errs, code := heddle(t, "exec", hello, "--untimed", "--warps", "2", "--threads", "3")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, "core 0 warp 0: sum of squares 5\ncore 0 warp 1: sum of squares 50\n", out)
+	require.Regexp(t, `^\d+ warp instructions, \d+ thread instructions`, errs)
+}
+
+func TestExecJSON(t *testing.T) {
+	out, errs, code := heddle(t, "exec", hello, "--untimed", "--json", "--cores", "2", "--warps", "1", "--threads", "1")
+	require.Equal(t, exitOK, code)
+	require.Empty(t, errs)
+	var r map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Nil(t, r["cycles"])
+	require.Zero(t, r["exit_code"])
+	require.Equal(t, "core 0 warp 0: sum of squares 0\ncore 1 warp 0: sum of squares 1\n", r["console"])
+	sum := 0.0
+	for name, n := range r["stats"].(map[string]any) {
+		if strings.HasPrefix(name, "warp_instrs.") {
+			sum += n.(float64)
+		}
+	}
+	require.Equal(t, r["warp_instrs"], sum)
+}
+
+// Every way a run can end has its exit code, and says what happened.
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		name, src string
+		args      []string
+		code      int
+		says      string
+	}{
+		{"done", exit0, nil, exitOK, "2 warp instructions"},
+		{"returned", "li t0, 7\n sw t0, 0x88(zero)\n tmc zero", nil, exitFailed, "the program returned 7"},
+		{"no exit code", "tmc zero", nil, exitFailed, "ended without storing an exit code at 0x88"},
+		{"trap", "_start: nop\n.word 0", nil, exitFailed, "illegal instruction: 0x00000000 is no instruction of this machine\n  at pc 0x80000004 <_start+0x4>: .word 0x00000000\n  core 0, warp 0"},
+		{"limit", "j .", []string{"--max-instrs", "1000"}, exitNoProgress, "instruction limit reached: 1000 warp instructions"},
+		{"deadlock", "_start: li t1, 2\n bar zero, t1\n tmc zero", nil, exitNoProgress, "core 0 warp 0, next pc 0x80000008 <_start+0x8>: at barrier 0: 1 of 2 warps have arrived"},
+		{"no unit", "weaver.dec.id a0", nil, exitFailed, "this machine has no weaver unit"},
+		{"bad source", "frob", nil, exitUsage, `x.s:1:1: unknown instruction "frob"`},
+		{"bad shape", exit0, []string{"--threads", "33"}, exitUsage, "threads = 33: expected 1..32"},
+		{"bad flag", exit0, []string{"--frob"}, exitUsage, "unknown flag: --frob"},
+		{"bad define", exit0, []string{"-D", "A"}, exitUsage, "--define A: expected NAME=NUMBER"},
+		{"bad base", exit0, []string{"--base", "2"}, exitUsage, "--base 2: expected an address that is a multiple of 4"},
+		{"bad table", exit0, []string{"--weaver", "--weaver-st-entries", "0"}, exitUsage, "st_entries = 0: expected 1..65536"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, errs, code := heddle(t, append([]string{"exec", source(t, c.src), "--untimed"}, c.args...)...)
+			require.Equal(t, c.code, code, errs)
+			require.Contains(t, errs, c.says)
+		})
+	}
+}
+
+func TestTimedMachineIsNotPromised(t *testing.T) {
+	_, errs, code := heddle(t, "exec", hello)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "add --untimed")
+}
+
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	root := newRoot()
+	var errs bytes.Buffer
+	root.SetArgs([]string{"exec", source(t, "j ."), "--untimed"})
+	root.SetOut(&errs)
+	root.SetErr(&errs)
+	require.Equal(t, exitInterrupted, run(ctx, root))
+	require.Contains(t, errs.String(), "interrupted")
+}
+
+func TestFailureInJSON(t *testing.T) {
+	out, errs, code := heddle(t, "exec", source(t, "ebreak"), "--untimed", "--json")
+	require.Equal(t, exitFailed, code)
+	require.Empty(t, errs)
+	var r map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Contains(t, r["error"], "environment call: ebreak")
+}
+
+func TestTrace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "trace.txt")
+	src := source(t, "_start: li t0, 3\n tmc t0\n csrr t0, vx_tid\n slli t0, t0, 2\n lw t1, 0x100(t0)\n li t0, 1\n tmc t0\n"+exit0[len("_start:"):])
+	_, _, code := heddle(t, "exec", src, "--untimed", "--trace="+file)
+	require.Equal(t, exitOK, code)
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	require.Len(t, lines, 9)
+	require.Equal(t, "c0 w0 80000000 00000001  addi t0, zero, 3  <_start+0x0>", lines[0])
+	require.Equal(t, "c0 w0 80000004 00000001  tmc t0  <_start+0x4>  mask=00000003", lines[1])
+	require.Equal(t, "c0 w0 80000010 00000003  lw t1, 256(t0)  <_start+0x10> 0:100 1:104", lines[4])
+}
+
+func TestWeaverProgram(t *testing.T) {
+	src := source(t, `
+_start:
+  csrr a0, units
+  csrr a1, weaver_capacity
+  slli a1, a1, 8
+  or   a0, a0, a1
+  sw   a0, 0x88(zero)
+  tmc zero`)
+	_, errs, code := heddle(t, "exec", src, "--untimed", "--weaver", "--weaver-st-entries", "5")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "the program returned 1281") // capacity 5, unit bit 0
+}
+
+func TestAsmThenExecAndDisasm(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"hello.elf", "hello.bin"} {
+		out := filepath.Join(dir, name)
+		_, errs, code := heddle(t, "asm", hello, "-o", out)
+		require.Equal(t, exitOK, code, errs)
+		console, _, code := heddle(t, "exec", out, "--untimed", "--warps", "1")
+		require.Equal(t, exitOK, code)
+		require.Equal(t, "core 0 warp 0: sum of squares 14\n", console)
+	}
+	text, _, code := heddle(t, "disasm", filepath.Join(dir, "hello.elf"))
+	require.Equal(t, exitOK, code)
+	require.Contains(t, text, "warp:\n  addi t0, zero, -1")
+
+	// What disasm prints is a program again, with the same code.
+	again := source(t, text)
+	_, errs, code := heddle(t, "asm", again, "-o", filepath.Join(dir, "again.bin"))
+	require.Equal(t, exitOK, code, errs)
+	a, err := os.ReadFile(filepath.Join(dir, "again.bin"))
+	require.NoError(t, err)
+	b, err := os.ReadFile(filepath.Join(dir, "hello.bin"))
+	require.NoError(t, err)
+	require.Equal(t, b[:len(a)], a)
+}
+
+func TestISA(t *testing.T) {
+	out, _, code := heddle(t, "isa", "split")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, out, "IPDOM")
+	_, errs, code := heddle(t, "isa", "frob")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, `unknown instruction "frob"`)
+}
+
+func TestGeneratedDocsAreCurrent(t *testing.T) {
+	b, err := os.ReadFile("../../docs/isa.md")
+	require.NoError(t, err)
+	require.Equal(t, isa.Markdown(), string(b), "run go run ./cmd/heddle isa --markdown > docs/isa.md")
+}
