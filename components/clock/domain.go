@@ -1,0 +1,121 @@
+package clock
+
+import "math/bits"
+
+// Unit is what a domain ticks.
+type Unit interface {
+	// Tick does one cycle. It returns whether the unit wants the next one too;
+	// if not, it sleeps until it is woken.
+	Tick(now Cycle) bool
+}
+
+// Domain is one clock and the units on it.
+type Domain struct {
+	s      *System
+	name   string
+	period Femto
+	cycle  Cycle // the last one ticked
+	next   Cycle // the next one to tick; Never: all sleep and no timer is set
+	units  []Unit
+	awake  []uint64 // bit per unit: ticks in the next cycle
+	due    []uint64 // bit per unit: ticks in this cycle
+	wake   []Cycle  // per unit: its timer
+	timer  Cycle    // the earliest of them
+	inTick bool
+}
+
+// Handle is a unit's place in its domain: what others wake it by.
+type Handle struct {
+	d *Domain
+	i int
+}
+
+// Add puts a unit on the clock, asleep.
+func (d *Domain) Add(u Unit) Handle {
+	d.units = append(d.units, u)
+	d.wake = append(d.wake, Never)
+	if len(d.awake)*64 < len(d.units) {
+		d.awake, d.due = append(d.awake, 0), append(d.due, 0)
+	}
+	return Handle{d, len(d.units) - 1}
+}
+
+// Name returns the clock's name.
+func (d *Domain) Name() string { return d.name }
+
+// Period returns the length of a cycle.
+func (d *Domain) Period() Femto { return d.period }
+
+// Cycle returns the cycle that ticks now, or ticked last.
+func (d *Domain) Cycle() Cycle { return d.cycle }
+
+// After returns the first cycle that starts after the current instant.
+func (d *Domain) After() Cycle { return Cycle(d.s.now/d.period) + 1 }
+
+// Domain returns the clock the unit is on.
+func (h Handle) Domain() *Domain { return h.d }
+
+// Wake makes the unit tick at its clock's next edge after this instant.
+func (h Handle) Wake() {
+	if h.d.inTick {
+		h.d.awake[h.i>>6] |= 1 << (h.i & 63)
+		return
+	}
+	h.WakeAt(h.d.After())
+}
+
+// WakeAt makes the unit tick in that cycle, unless it ticks before: waking
+// early is always harmless. A cycle that is over means the next one.
+func (h Handle) WakeAt(c Cycle) {
+	d := h.d
+	c = max(c, d.After())
+	if c < d.wake[h.i] {
+		d.wake[h.i] = c
+		d.timer = min(d.timer, c)
+		d.next = min(d.next, c)
+		d.s.schedule()
+	}
+}
+
+// WakeAtTime makes the unit tick at its first edge at or after t.
+func (h Handle) WakeAtTime(t Femto) { h.WakeAt(Cycle((t + h.d.period - 1) / h.d.period)) }
+
+// tick runs cycle d.next.
+func (d *Domain) tick() {
+	d.cycle = d.next
+	d.due, d.awake = d.awake, d.due // d.awake is now empty: the cycle after this one
+	if d.timer <= d.cycle {
+		d.ring()
+	}
+	d.inTick = true
+	for w, set := range d.due {
+		d.due[w] = 0
+		for ; set != 0; set &= set - 1 {
+			i := bits.TrailingZeros64(set)
+			if d.units[w<<6+i].Tick(d.cycle) {
+				d.awake[w] |= 1 << i
+			}
+		}
+	}
+	d.inTick = false
+	d.next = d.timer
+	for _, set := range d.awake {
+		if set != 0 {
+			d.next = d.cycle + 1
+		}
+	}
+}
+
+// ring wakes the units whose timers are due. A machine has some dozens of
+// units, so looking at all of them is cheaper than keeping a wheel.
+func (d *Domain) ring() {
+	d.timer = Never
+	for i, c := range d.wake {
+		if c <= d.cycle {
+			d.wake[i] = Never
+			d.due[i>>6] |= 1 << (i & 63)
+		} else {
+			d.timer = min(d.timer, c)
+		}
+	}
+}

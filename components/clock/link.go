@@ -1,0 +1,129 @@
+package clock
+
+import "fmt"
+
+// Link carries small values from one unit to another, in order, with a latency
+// and a bounded number of places.
+//
+// A value pushed in cycle n can be read from cycle n+latency of the producer's
+// clock on, never in the cycle it was pushed. A place freed in one cycle is seen
+// free by the producer from its next cycle on. Both ends may be on different
+// clocks.
+type Link[T any] struct {
+	s       *System
+	name    string
+	ring    []entry[T]
+	head, n int
+	latency Femto
+
+	freed   int   // places freed at the instant freedAt
+	freedAt Femto //
+
+	producer, consumer Handle
+	waiting            bool // the producer found it full
+
+	pushed, popped uint64 // for conservation laws
+}
+
+type entry[T any] struct {
+	v     T
+	ready Femto
+}
+
+// NewLink makes a link of that many places between two units. The latency is in
+// cycles of the producer's clock, at least 1.
+func NewLink[T any](name string, places int, latency Cycle, producer, consumer Handle) *Link[T] {
+	if places < 1 || latency < 1 {
+		panic(fmt.Sprintf("BUG: link %s: %d places, latency %d", name, places, latency))
+	}
+	return &Link[T]{
+		s: producer.d.s, name: name, ring: make([]entry[T], places),
+		latency: Femto(latency) * producer.d.period, producer: producer, consumer: consumer,
+	}
+}
+
+// Full tells the producer that there is no place in this cycle. The producer is
+// then woken when there is one.
+func (l *Link[T]) Full() bool {
+	used := l.n
+	if l.freedAt == l.s.now {
+		used += l.freed
+	}
+	if used < len(l.ring) {
+		return false
+	}
+	if l.n < len(l.ring) {
+		l.producer.Wake() // freed at this very instant: there is room in the next cycle
+	} else {
+		l.waiting = true
+	}
+	return true
+}
+
+// Push adds a value. The link must not be full.
+func (l *Link[T]) Push(v T) {
+	if l.n == len(l.ring) {
+		panic(fmt.Sprintf("BUG: %s @%d: push to a full link", l.name, l.producer.d.cycle))
+	}
+	i := l.head + l.n
+	if i >= len(l.ring) {
+		i -= len(l.ring)
+	}
+	ready := l.s.now + l.latency
+	l.ring[i] = entry[T]{v, ready}
+	l.n++
+	l.pushed++
+	if l.n == 1 || l.consumer.d != l.producer.d {
+		l.consumer.WakeAtTime(ready)
+	}
+}
+
+// Ready tells the consumer that a value can be read in this cycle. When the
+// first value is still under way, the consumer is woken for it.
+func (l *Link[T]) Ready() bool {
+	if l.n == 0 {
+		return false
+	}
+	if at := l.ring[l.head].ready; at > l.s.now {
+		l.consumer.WakeAtTime(at)
+		return false
+	}
+	return true
+}
+
+// Front returns the value that Pop would take. There must be one.
+func (l *Link[T]) Front() *T { return &l.ring[l.head].v }
+
+// Pop takes the first value, which must be ready.
+func (l *Link[T]) Pop() T {
+	if l.n == 0 || l.ring[l.head].ready > l.s.now {
+		panic(fmt.Sprintf("BUG: %s @%d: pop of nothing", l.name, l.consumer.d.cycle))
+	}
+	v := l.ring[l.head].v
+	if l.head++; l.head == len(l.ring) {
+		l.head = 0
+	}
+	l.n--
+	l.popped++
+	if l.freedAt != l.s.now {
+		l.freedAt, l.freed = l.s.now, 0
+	}
+	l.freed++
+	if l.waiting {
+		l.waiting = false
+		l.producer.Wake()
+	}
+	return v
+}
+
+// Len returns how many values are under way or waiting.
+func (l *Link[T]) Len() int { return l.n }
+
+// Places returns the capacity.
+func (l *Link[T]) Places() int { return len(l.ring) }
+
+// Name returns the link's name.
+func (l *Link[T]) Name() string { return l.name }
+
+// Traffic returns how many values went in and came out.
+func (l *Link[T]) Traffic() (pushed, popped uint64) { return l.pushed, l.popped }
