@@ -251,8 +251,7 @@ func TestResultsDoNotDependOnRegistrationOrder(t *testing.T) {
 func TestStopAndGoOn(t *testing.T) {
 	s := newSystem()
 	d := addDomain(t, s, "core", ns)
-	var u *unit
-	u = add(d, func(now clock.Cycle) bool {
+	u := add(d, func(now clock.Cycle) bool {
 		if now == 10 {
 			s.Stop()
 		}

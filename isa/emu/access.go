@@ -2,14 +2,14 @@ package emu
 
 import "encoding/binary"
 
-// read returns size bytes at w.addr[l], which is aligned.
-func (w *Warp) read(l int, size uint8) (uint32, error) {
-	a := w.addr[l]
+// read returns the bytes that lane l addresses.
+func (x *Access) read(l int) (uint32, error) {
+	a, size, w := x.Addr[l], x.op.size, x.w
 	if a-UncachedEnd < ScratchpadBase-UncachedEnd {
 		return w.m.Mem.load(a, size), nil
 	}
 	if a >= ScratchpadBase {
-		return w.readScratchpad(l, size)
+		return w.core.readScratchpad(l, a, size)
 	}
 	if a < NullEnd {
 		return 0, nullAccess(l, a)
@@ -17,35 +17,34 @@ func (w *Warp) read(l int, size uint8) (uint32, error) {
 	return w.m.Mem.load(a, size), nil
 }
 
-// write stores size bytes at w.addr[l], which is aligned.
-func (w *Warp) write(l int, size uint8, v uint32) error {
-	a := w.addr[l]
+// write stores v where lane l addresses.
+func (x *Access) write(l int, v uint32) error {
+	a, size, w := x.Addr[l], x.op.size, x.w
 	if len(w.m.resv.list) > 0 {
-		w.m.resv.written(w.hart(l), w.deviceAddr(l))
+		w.m.resv.written(w.hart(l), x.deviceAddr(l))
 	}
 	if a-UncachedEnd < ScratchpadBase-UncachedEnd {
 		w.m.Mem.store(a, size, v)
 		return nil
 	}
 	if a >= ScratchpadBase {
-		return w.writeScratchpad(l, size, v)
+		return w.core.writeScratchpad(l, a, size, v)
 	}
-	return w.writeDevice(l, size, v)
+	return w.m.writeDevice(l, a, size, v)
 }
 
 // writeDevice stores to the uncached region, where the console and the exit
 // code are.
-func (w *Warp) writeDevice(l int, size uint8, v uint32) error {
-	a := w.addr[l]
+func (m *Machine) writeDevice(l int, a uint32, size uint8, v uint32) error {
 	switch {
 	case a < NullEnd:
 		return nullAccess(l, a)
 	case a < ConsoleEnd && size == 1:
-		w.m.console.put(a-ConsoleBase, byte(v))
+		m.console.put(a-ConsoleBase, byte(v))
 	case a == ExitAddr:
-		w.m.exit, w.m.exited = v, true
+		m.exit, m.exited = v, true
 	}
-	w.m.Mem.store(a, size, v)
+	m.Mem.store(a, size, v)
 	return nil
 }
 
@@ -53,18 +52,18 @@ func nullAccess(l int, a uint32) error {
 	return faultf(AccessFault, l, "address 0x%08x: nothing below 0x%x may be accessed (null pointer?)", a, NullEnd)
 }
 
-// local returns the scratchpad bytes that w.addr[l] names.
-func (w *Warp) local(l int, size uint8) ([]byte, error) {
-	o := w.addr[l] - ScratchpadBase
-	s := w.core.scratch
+// local returns the scratchpad bytes at an address.
+func (c *Core) local(l int, a uint32, size uint8) ([]byte, error) {
+	o := a - ScratchpadBase
+	s := c.scratch
 	if uint64(o)+uint64(size) > uint64(len(s)) {
-		return nil, faultf(AccessFault, l, "address 0x%08x is beyond the scratchpad of %d bytes at 0x%08x", w.addr[l], len(s), uint32(ScratchpadBase))
+		return nil, faultf(AccessFault, l, "address 0x%08x is beyond the scratchpad of %d bytes at 0x%08x", a, len(s), uint32(ScratchpadBase))
 	}
 	return s[o : o+uint32(size)], nil
 }
 
-func (w *Warp) readScratchpad(l int, size uint8) (uint32, error) {
-	b, err := w.local(l, size)
+func (c *Core) readScratchpad(l int, a uint32, size uint8) (uint32, error) {
+	b, err := c.local(l, a, size)
 	if err != nil {
 		return 0, err
 	}
@@ -78,8 +77,8 @@ func (w *Warp) readScratchpad(l int, size uint8) (uint32, error) {
 	}
 }
 
-func (w *Warp) writeScratchpad(l int, size uint8, v uint32) error {
-	b, err := w.local(l, size)
+func (c *Core) writeScratchpad(l int, a uint32, size uint8, v uint32) error {
+	b, err := c.local(l, a, size)
 	if err != nil {
 		return err
 	}
@@ -96,10 +95,10 @@ func (w *Warp) writeScratchpad(l int, size uint8, v uint32) error {
 
 // deviceAddr tells the words of all scratchpads and of memory apart: one
 // scratchpad's addresses carry its core above bit 32.
-func (w *Warp) deviceAddr(l int) uint64 {
-	a := uint64(w.addr[l])
+func (x *Access) deviceAddr(l int) uint64 {
+	a := uint64(x.Addr[l])
 	if a >= ScratchpadBase {
-		a |= uint64(w.core.id+1) << 32
+		a |= uint64(x.w.core.id+1) << 32
 	}
 	return a
 }

@@ -14,7 +14,9 @@ type op struct {
 	exec               func(*Warp, *op) error
 	rd, rs1, rs2, rs3  int // offsets into Warp.regs
 	class              isa.Class
+	memory             func(*Access) error // loads, stores and atomics: reaches memory
 	size               uint8
+	reads              bool // memory instructions: rs2 or rd is read
 	signed, isIndirect bool
 	imm                uint32
 	unit               int
@@ -67,17 +69,18 @@ func (m *Machine) bind(p *op, pc uint32) error {
 	case isa.Jump:
 		p.isIndirect, p.exec = s.Indirect, execJump
 	case isa.Load:
-		p.size, p.signed, p.exec = s.Size, s.Signed, execLoad
+		p.size, p.signed, p.memory = s.Size, s.Signed, loadLanes
 	case isa.Store:
-		p.size, p.exec = s.Size, execStore
+		p.size, p.reads, p.memory = s.Size, true, storeLanes
 	case isa.AMO:
-		p.size, p.amo, p.exec = 4, s, execAMO
+		p.amo = s
+		p.bindAtomic(amoLane)
 	case isa.LoadReserved:
-		p.size, p.exec = 4, execLR
+		p.bindAtomic(lrLane)
 	case isa.StoreConditional:
-		p.size, p.exec = 4, execSC
+		p.bindAtomic(scLane)
 	case isa.CompareSwap:
-		p.size, p.exec = 4, execCAS
+		p.bindAtomic(casLane)
 	case isa.FPOp:
 		p.fpOp, p.exec = s, execFP
 	case isa.CSROp:
@@ -99,7 +102,15 @@ func (m *Machine) bind(p *op, pc uint32) error {
 			return faultf(MissingUnit, -1, "this machine has no %s unit", s.Unit)
 		}
 	}
+	if p.memory != nil {
+		p.exec = execMemory
+	}
 	return nil
+}
+
+func (p *op) bindAtomic(f func(*Access, int) (uint32, error)) {
+	p.size, p.reads = 4, true
+	p.memory = func(a *Access) error { return a.atomic(f) }
 }
 
 func (m *Machine) bindCSR(p *op) error {
@@ -216,34 +227,66 @@ func execJump(w *Warp, o *op) error {
 	return nil
 }
 
-// address fills w.addr and checks alignment.
-func (w *Warp) address(o *op) error {
-	a, wrong := w.row(o.rs1), uint32(0)
-	low := uint32(o.size - 1)
-	for m := w.mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		x := a[l] + o.imm
-		w.addr[l] = x
-		wrong |= x & low
-	}
-	if wrong == 0 {
-		return nil
-	}
-	for l := 0; ; l++ {
-		if w.mask>>l&1 != 0 && w.addr[l]&low != 0 {
-			return faultf(MisalignedAccess, l, "address 0x%08x is not a multiple of %d", w.addr[l], o.size)
-		}
-	}
+// Access is one memory instruction of one warp between the moment its operands
+// are read and the moment memory is: on the untimed machine the same, on a
+// timed one apart, with other instructions of the warp between.
+type Access struct {
+	op   *op
+	w    *Warp
+	Mask uint32             // active lanes when it was issued
+	Addr [MaxThreads]uint32 // by lane
+	data [MaxThreads]uint32 // what a store or an atomic brings: rs2
+	want [MaxThreads]uint32 // what a compare-and-swap expects: rd before
 }
 
-func execLoad(w *Warp, o *op) error {
-	if err := w.address(o); err != nil {
+// begin reads the operands and checks the addresses.
+func (a *Access) begin(w *Warp, o *op) error {
+	a.op, a.w, a.Mask = o, w, w.mask
+	base, wrong := w.row(o.rs1), uint32(0)
+	low := uint32(o.size - 1)
+	for m := a.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		x := base[l] + o.imm
+		a.Addr[l] = x
+		wrong |= x & low
+	}
+	if wrong != 0 {
+		return a.misaligned()
+	}
+	if o.reads {
+		copy(a.data[:w.n], w.row(o.rs2))
+		copy(a.want[:w.n], w.row(o.rs3))
+	}
+	return nil
+}
+
+func (a *Access) misaligned() error {
+	low := uint32(a.op.size - 1)
+	l := 0
+	for a.Mask>>l&1 == 0 || a.Addr[l]&low == 0 {
+		l++
+	}
+	return faultf(MisalignedAccess, l, "address 0x%08x is not a multiple of %d", a.Addr[l], a.op.size)
+}
+
+// execMemory does a memory instruction in one go.
+func execMemory(w *Warp, o *op) error {
+	if err := w.access.begin(w, o); err != nil {
 		return err
 	}
-	d := w.row(o.rd)
-	for m := w.mask; m != 0; m &= m - 1 {
+	if err := o.memory(&w.access); err != nil {
+		return err
+	}
+	w.pc += 4
+	return nil
+}
+
+func loadLanes(a *Access) error {
+	o := a.op
+	d := a.w.row(o.rd)
+	for m := a.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		v, err := w.read(l, o.size)
+		v, err := a.read(l)
 		if err != nil {
 			return err
 		}
@@ -253,84 +296,63 @@ func execLoad(w *Warp, o *op) error {
 		}
 		d[l] = v
 	}
-	w.pc += 4
 	return nil
 }
 
-func execStore(w *Warp, o *op) error {
-	if err := w.address(o); err != nil {
-		return err
-	}
-	s := w.row(o.rs2)
-	for m := w.mask; m != 0; m &= m - 1 {
+func storeLanes(a *Access) error {
+	for m := a.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		if err := w.write(l, o.size, s[l]); err != nil {
+		if err := a.write(l, a.data[l]); err != nil {
 			return err
 		}
 	}
-	w.pc += 4
 	return nil
 }
 
-// atomic does f on the word of every active lane, lower lanes first, and gives
-// rd what f returns.
-func (w *Warp) atomic(o *op, f func(l int) (uint32, error)) error {
-	if err := w.address(o); err != nil {
-		return err
-	}
-	for m := w.mask; m != 0; m &= m - 1 {
+// atomic gives rd what f returns for the word of every active lane, lower
+// lanes first.
+func (a *Access) atomic(f func(a *Access, l int) (uint32, error)) error {
+	d := a.w.row(a.op.rd)
+	for m := a.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		v, err := f(l)
+		v, err := f(a, l)
 		if err != nil {
 			return err
 		}
-		w.out[l] = v
+		d[l] = v
 	}
-	w.take(o.rd)
-	w.pc += 4
 	return nil
 }
 
-func execAMO(w *Warp, o *op) error {
-	s := w.row(o.rs2)
-	return w.atomic(o, func(l int) (uint32, error) {
-		old, err := w.read(l, 4)
-		if err != nil {
-			return 0, err
-		}
-		return old, w.write(l, 4, o.amo(old, s[l]))
-	})
+func amoLane(a *Access, l int) (uint32, error) {
+	old, err := a.read(l)
+	if err != nil {
+		return 0, err
+	}
+	return old, a.write(l, a.op.amo(old, a.data[l]))
 }
 
-func execCAS(w *Warp, o *op) error {
-	want, s := w.row(o.rs3), w.row(o.rs2)
-	return w.atomic(o, func(l int) (uint32, error) {
-		old, err := w.read(l, 4)
-		if err != nil || old != want[l] {
-			return old, err
-		}
-		return old, w.write(l, 4, s[l])
-	})
+func casLane(a *Access, l int) (uint32, error) {
+	old, err := a.read(l)
+	if err != nil || old != a.want[l] {
+		return old, err
+	}
+	return old, a.write(l, a.data[l])
 }
 
-func execLR(w *Warp, o *op) error {
-	return w.atomic(o, func(l int) (uint32, error) {
-		v, err := w.read(l, 4)
-		if err == nil {
-			w.m.resv.take(w.hart(l), w.deviceAddr(l))
-		}
-		return v, err
-	})
+func lrLane(a *Access, l int) (uint32, error) {
+	v, err := a.read(l)
+	if err == nil {
+		a.w.m.resv.take(a.w.hart(l), a.deviceAddr(l))
+	}
+	return v, err
 }
 
-func execSC(w *Warp, o *op) error {
-	s := w.row(o.rs2)
-	return w.atomic(o, func(l int) (uint32, error) {
-		if !w.m.resv.use(w.hart(l), w.deviceAddr(l)) {
-			return 1, nil
-		}
-		return 0, w.write(l, 4, s[l])
-	})
+func scLane(a *Access, l int) (uint32, error) {
+	if !a.w.m.resv.use(a.w.hart(l), a.deviceAddr(l)) {
+		return 1, nil
+	}
+	return 0, a.write(l, a.data[l])
 }
 
 func execFP(w *Warp, o *op) error {

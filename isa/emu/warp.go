@@ -28,20 +28,20 @@ type Warp struct {
 	core *Core
 	id   int
 
-	state warpState
-	pc    uint32
-	mask  uint32   // active lanes
-	full  uint32   // all lanes of the machine
-	n     int      // lanes of the machine
-	lanes uint64   // active lanes, counted
-	regs  []uint32 // register r of lane l at r·n + l; x, f, sink
-	ipdom isa.IPDOM
-	fp    isa.FP // Flags is fflags; RM is set for each instruction
-	frm   uint8
-	addr  [MaxThreads]uint32 // addresses of the last memory instruction
-	out   [MaxThreads]uint32 // answers and new values before they are written
-	page  *page              // the page of pc
-	pageN uint32
+	state  warpState
+	pc     uint32
+	mask   uint32   // active lanes
+	full   uint32   // all lanes of the machine
+	n      int      // lanes of the machine
+	lanes  uint64   // active lanes, counted
+	regs   []uint32 // register r of lane l at r·n + l; x, f, sink
+	ipdom  isa.IPDOM
+	fp     isa.FP // Flags is fflags; RM is set for each instruction
+	frm    uint8
+	access Access             // the last memory instruction
+	out    [MaxThreads]uint32 // answers and new values before they are written
+	page   *page              // the page of pc
+	pageN  uint32
 
 	barrier    uint32 // what atBarrier and atDeviceBarrier wait for
 	spawnCount uint32
@@ -127,7 +127,7 @@ func (w *Warp) trace(o *op, pc, mask uint32) {
 	*s = Step{Core: w.core.id, Warp: w.id, PC: pc, Mask: mask, Inst: &o.Inst, NextPC: w.pc, NextMask: w.mask}
 	switch o.class {
 	case isa.ClassLoad, isa.ClassStore, isa.ClassAtomic:
-		s.Addrs = w.addr[:w.n]
+		s.Addrs = w.access.Addr[:w.n]
 	}
 	w.m.cfg.Trace(s)
 }
