@@ -6,12 +6,12 @@ import (
 	"heddle/isa"
 )
 
-// op is an instruction prepared for execution at one address of one machine:
+// Op is an instruction prepared for execution at one address of one machine:
 // its row's meaning bound to the handler of its shape, register numbers turned
 // into offsets, and everything that is fixed computed.
-type op struct {
+type Op struct {
 	isa.Inst
-	exec               func(*Warp, *op) error
+	exec               func(*Warp, *Op) error
 	rd, rs1, rs2, rs3  int // offsets into Warp.regs
 	class              isa.Class
 	memory             func(*Access) error // loads, stores and atomics: reaches memory
@@ -35,14 +35,14 @@ type op struct {
 }
 
 // prepare fills o with the instruction at pc.
-func (m *Machine) prepare(o *op, pc uint32) error {
+func (m *Machine) prepare(o *Op, pc uint32) error {
 	word := m.Mem.Load32(pc)
 	in, ok := isa.Decode(word)
 	if !ok {
 		return faultf(IllegalInstruction, -1, "0x%08x is no instruction of this machine", word)
 	}
 	n := m.cfg.Threads
-	p := op{Inst: in, class: in.Class, imm: uint32(in.Imm),
+	p := Op{Inst: in, class: in.Class, imm: uint32(in.Imm),
 		rd: int(in.Rd) * n, rs1: int(in.Rs1) * n, rs2: int(in.Rs2) * n, rs3: int(in.Rs3) * n}
 	if in.Rd == 0 {
 		p.rd = sink * n
@@ -55,7 +55,7 @@ func (m *Machine) prepare(o *op, pc uint32) error {
 }
 
 // bind chooses the handler of the row's shape.
-func (m *Machine) bind(p *op, pc uint32) error {
+func (m *Machine) bind(p *Op, pc uint32) error {
 	switch s := p.Sem.(type) {
 	case isa.IntOp:
 		p.lanes, p.exec = p.Lanes(), execInt
@@ -108,12 +108,12 @@ func (m *Machine) bind(p *op, pc uint32) error {
 	return nil
 }
 
-func (p *op) bindAtomic(f func(*Access, int) (uint32, error)) {
+func (p *Op) bindAtomic(f func(*Access, int) (uint32, error)) {
 	p.size, p.reads = 4, true
 	p.memory = func(a *Access) error { return a.atomic(f) }
 }
 
-func (m *Machine) bindCSR(p *op) error {
+func (m *Machine) bindCSR(p *Op) error {
 	for i := range isa.CSRs {
 		if isa.CSRs[i].Num == p.CSR {
 			p.info = &isa.CSRs[i]
@@ -160,7 +160,7 @@ func (w *Warp) take(rd int) {
 
 // execInt computes all lanes and keeps the active ones: that is faster than
 // walking the mask, and lanes that are off have no effect anyone could see.
-func execInt(w *Warp, o *op) error {
+func execInt(w *Warp, o *Op) error {
 	a, b := w.row(o.rs1), o.imms
 	if b == nil {
 		b = w.row(o.rs2)
@@ -175,13 +175,13 @@ func execInt(w *Warp, o *op) error {
 	return nil
 }
 
-func execConst(w *Warp, o *op) error {
+func execConst(w *Warp, o *Op) error {
 	w.fill(o.rd, o.imm)
 	w.pc += 4
 	return nil
 }
 
-func execBranch(w *Warp, o *op) error {
+func execBranch(w *Warp, o *Op) error {
 	a, b := w.row(o.rs1), w.row(o.rs2)
 	f := o.branch
 	taken := f(a[w.lastLane()], b[w.lastLane()])
@@ -199,7 +199,7 @@ func execBranch(w *Warp, o *op) error {
 	return nil
 }
 
-func (w *Warp) divergent(o *op) error {
+func (w *Warp) divergent(o *Op) error {
 	a, b := w.row(o.rs1), w.row(o.rs2)
 	taken := uint32(0)
 	for m := w.mask; m != 0; m &= m - 1 {
@@ -210,7 +210,7 @@ func (w *Warp) divergent(o *op) error {
 	return faultf(DivergentBranch, -1, "of the active lanes 0x%x, only 0x%x take it; lanes part with split/join or pred, not with a branch", w.mask, taken)
 }
 
-func execJump(w *Warp, o *op) error {
+func execJump(w *Warp, o *Op) error {
 	target := w.pc + o.imm
 	if o.isIndirect {
 		a := w.row(o.rs1)
@@ -231,8 +231,9 @@ func execJump(w *Warp, o *op) error {
 // are read and the moment memory is: on the untimed machine the same, on a
 // timed one apart, with other instructions of the warp between.
 type Access struct {
-	op   *op
+	op   *Op
 	w    *Warp
+	pc   uint32
 	Mask uint32             // active lanes when it was issued
 	Addr [MaxThreads]uint32 // by lane
 	data [MaxThreads]uint32 // what a store or an atomic brings: rs2
@@ -240,7 +241,7 @@ type Access struct {
 }
 
 // begin reads the operands and checks the addresses.
-func (a *Access) begin(w *Warp, o *op) error {
+func (a *Access) begin(w *Warp, o *Op) error {
 	a.op, a.w, a.Mask = o, w, w.mask
 	base, wrong := w.row(o.rs1), uint32(0)
 	low := uint32(o.size - 1)
@@ -270,7 +271,7 @@ func (a *Access) misaligned() error {
 }
 
 // execMemory does a memory instruction in one go.
-func execMemory(w *Warp, o *op) error {
+func execMemory(w *Warp, o *Op) error {
 	if err := w.access.begin(w, o); err != nil {
 		return err
 	}
@@ -355,7 +356,7 @@ func scLane(a *Access, l int) (uint32, error) {
 	return 0, a.write(l, a.data[l])
 }
 
-func execFP(w *Warp, o *op) error {
+func execFP(w *Warp, o *Op) error {
 	w.fp.RM = o.RM
 	if o.RM == isa.RMDynamic {
 		if w.frm > isa.RMM {
@@ -373,7 +374,7 @@ func execFP(w *Warp, o *op) error {
 	return nil
 }
 
-func execCSR(w *Warp, o *op) error {
+func execCSR(w *Warp, o *Op) error {
 	last := w.lastLane()
 	old, src := w.csr(o.CSR, last), uint32(o.Imm)
 	if !o.csrOp.Immediate {
@@ -395,12 +396,12 @@ func execCSR(w *Warp, o *op) error {
 	return nil
 }
 
-func execNothing(w *Warp, _ *op) error {
+func execNothing(w *Warp, _ *Op) error {
 	w.pc += 4
 	return nil
 }
 
-func execEnvironment(_ *Warp, o *op) error {
+func execEnvironment(_ *Warp, o *Op) error {
 	return faultf(EnvironmentCall, -1, "%s: there is no operating system and no debugger; a program ends with `tmc zero`", o.Name)
 }
 
@@ -413,7 +414,7 @@ func (w *Warp) predicate(o int) uint32 {
 	return p & w.mask
 }
 
-func execVote(w *Warp, o *op) error {
+func execVote(w *Warp, o *Op) error {
 	w.fill(o.rd, o.vote(w.mask, w.predicate(o.rs1)))
 	w.pc += 4
 	return nil
@@ -421,7 +422,7 @@ func execVote(w *Warp, o *op) error {
 
 // execShuffle reads the register file as it is: the value of a lane that is
 // not active is the one it holds.
-func execShuffle(w *Warp, o *op) error {
+func execShuffle(w *Warp, o *Op) error {
 	a, b := w.row(o.rs1), w.row(o.rs2)
 	for m := w.mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
@@ -437,7 +438,7 @@ func execShuffle(w *Warp, o *op) error {
 	return nil
 }
 
-func execControl(w *Warp, o *op) error {
+func execControl(w *Warp, o *Op) error {
 	last := w.lastLane()
 	args := isa.ControlArgs{A: w.regs[o.rs1+last], B: w.regs[o.rs2+last], Pred: w.predicate(o.rs1), Negated: o.Neg != 0}
 	w.rd = o.rd
@@ -445,7 +446,7 @@ func execControl(w *Warp, o *op) error {
 	return o.ctl(w, args)
 }
 
-func execUnit(w *Warp, o *op) error {
+func execUnit(w *Warp, o *Op) error {
 	r := &w.req
 	*r = UnitRequest{
 		Fn: o.Sem.(isa.UnitOp).Fn, Warp: w.id, Mask: w.mask, NewMask: w.mask,

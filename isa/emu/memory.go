@@ -12,7 +12,7 @@ const (
 // fetched from it.
 type page struct {
 	data [pageBytes]byte
-	code *[pageBytes / 4]op // nil: nothing prepared; exec nil: not prepared, or a store made it stale
+	code *[pageBytes / 4]Op // nil: nothing prepared; exec nil: not prepared, or a store made it stale
 }
 
 // Memory is the sparse image of the device's 4 GiB address space. Bytes never

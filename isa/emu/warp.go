@@ -101,7 +101,7 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 	st := &w.core.stats
 	for ran < n && w.state == running {
 		pc, mask, lanes := w.pc, w.mask, w.lanes
-		o, err := w.fetch()
+		o, err := w.fetchAt(pc)
 		if err != nil {
 			return ran, w.trap(err, pc)
 		}
@@ -122,7 +122,7 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 	return ran, nil
 }
 
-func (w *Warp) trace(o *op, pc, mask uint32) {
+func (w *Warp) trace(o *Op, pc, mask uint32) {
 	s := &w.m.step
 	*s = Step{Core: w.core.id, Warp: w.id, PC: pc, Mask: mask, Inst: &o.Inst, NextPC: w.pc, NextMask: w.mask}
 	switch o.class {
@@ -132,26 +132,26 @@ func (w *Warp) trace(o *op, pc, mask uint32) {
 	w.m.cfg.Trace(s)
 }
 
-// fetch returns the prepared instruction at pc.
-func (w *Warp) fetch() (*op, error) {
-	if w.pc&3 != 0 {
-		return nil, faultf(MisalignedFetch, -1, "0x%08x is not a multiple of 4 (there are no compressed instructions)", w.pc)
+// fetchAt returns the prepared instruction at pc.
+func (w *Warp) fetchAt(pc uint32) (*Op, error) {
+	if pc&3 != 0 {
+		return nil, faultf(MisalignedFetch, -1, "0x%08x is not a multiple of 4 (there are no compressed instructions)", pc)
 	}
-	if n := w.pc >> pageBits; n != w.pageN {
-		p := w.m.Mem.find(w.pc)
+	if n := pc >> pageBits; n != w.pageN {
+		p := w.m.Mem.find(pc)
 		if p == nil {
-			return nil, faultf(IllegalInstruction, -1, "nothing is loaded at 0x%08x", w.pc)
+			return nil, faultf(IllegalInstruction, -1, "nothing is loaded at 0x%08x", pc)
 		}
 		w.page, w.pageN = p, n
 	}
 	code := w.page.code
 	if code == nil {
-		code = new([pageBytes / 4]op)
+		code = new([pageBytes / 4]Op)
 		w.page.code = code
 	}
-	o := &code[w.pc>>2&(pageBytes/4-1)]
+	o := &code[pc>>2&(pageBytes/4-1)]
 	if o.exec == nil {
-		return o, w.m.prepare(o, w.pc)
+		return o, w.m.prepare(o, pc)
 	}
 	return o, nil
 }

@@ -1,0 +1,74 @@
+package emu
+
+import "heddle/isa"
+
+// What follows is for machines with time, which decide themselves when a warp
+// fetches, when an instruction takes effect, and when memory is reached. Run
+// does the same in one go.
+
+// Decode returns the instruction at pc, prepared, without executing it.
+func (w *Warp) Decode(pc uint32) (*Op, error) {
+	o, err := w.fetchAt(pc)
+	if err != nil {
+		return nil, w.trap(err, pc)
+	}
+	return o, nil
+}
+
+// Execute gives an instruction that is not a memory access its effect. The
+// instructions of a warp must be executed in program order; memory accesses
+// take part in that order with Issue.
+func (w *Warp) Execute(o *Op) error {
+	pc := w.pc
+	w.count(o)
+	if err := o.exec(w, o); err != nil {
+		return w.trap(err, pc)
+	}
+	return nil
+}
+
+// Issue reads the operands of a memory access and fills a with its addresses.
+func (w *Warp) Issue(o *Op, a *Access) error {
+	pc := w.pc
+	w.count(o)
+	if err := a.begin(w, o); err != nil {
+		return w.trap(err, pc)
+	}
+	a.pc = pc
+	w.pc += 4
+	return nil
+}
+
+// Perform lets an issued access take effect: memory is read and written, and
+// rd gets its value. Accesses take effect in the order of the calls.
+func (a *Access) Perform() error {
+	if err := a.op.memory(a); err != nil {
+		return a.w.trap(err, a.pc)
+	}
+	return nil
+}
+
+// Op returns the instruction of the access.
+func (a *Access) Op() *Op { return a.op }
+
+// count books one executed instruction.
+func (w *Warp) count(o *Op) {
+	st := &w.core.stats
+	st.WarpInstrs++
+	st.ThreadInstrs += w.lanes
+	st.ByClass[o.class]++
+}
+
+// LatencyClass returns the instruction's class.
+func (o *Op) LatencyClass() isa.Class { return o.class }
+
+// Active returns the core's warps that have not ended, a bit each.
+func (c *Core) Active() uint64 { return c.active }
+
+// Waiting tells whether the warp is held by a barrier or by wspawn.
+func (w *Warp) Waiting() bool {
+	return w.state == atBarrier || w.state == atDeviceBarrier || w.state == spawning
+}
+
+// Stats returns what the core has executed.
+func (c *Core) Stats() Stats { return c.stats }
