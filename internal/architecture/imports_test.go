@@ -22,9 +22,10 @@ var rules = []struct {
 	{"isa/", []string{"=isa"}},
 	// A unit never sees another unit, the machine around it, or its users.
 	{"components/clock", nil},
+	{"components/mem", nil},
 	{"components/accel", []string{"=isa", "components/clock"}},
-	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel"}},
-	{"configs", []string{"=isa", "components/"}},
+	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/mem"}},
+	{"configs", []string{"=isa", "components/", "internal/schema"}},
 	{"sim", []string{"=isa", "isa/", "configs", "components/", "sim"}},
 	{"kernels", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces"}},

@@ -1,0 +1,247 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// op is what a layer says about a field.
+type op int
+
+const (
+	opSet     op = iota // a leaf has this value
+	opPresent           // a section is written here
+	opTouch             // a key below the section is set, from outside a file
+	opClear             // forget what lower layers say of the section
+)
+
+// assignment is one statement of a layer, checked against the schema.
+type assignment struct {
+	op    op
+	field *Field
+	value reflect.Value // of opSet
+	from  Origin
+}
+
+// noValue goes with every op but opSet.
+var noValue reflect.Value
+
+// source is the text that a node was parsed from.
+type source struct {
+	fixed *Origin // environment and flags: every node has this origin
+	file  string
+	top   *Field // the section that the file as a whole is
+	// presetOf is the kind of a preset; files embedded in the program have no
+	// folder from which a path could start.
+	presetOf string
+}
+
+func (s source) at(n *yaml.Node) Origin { return s.place(n.Line, n.Column) }
+
+func (s source) place(line, col int) Origin {
+	if s.fixed != nil {
+		return *s.fixed
+	}
+	return Origin{Layer: File, File: s.file, Line: line, Col: col}
+}
+
+// checker turns the nodes of one layer into assignments.
+type checker struct {
+	tree    *tree
+	presets Presets
+	bad     *problems
+	out     []assignment
+	files   []string // read so far
+	chain   []string // extends that lead to the present file
+}
+
+func (c *checker) emit(o op, f *Field, v reflect.Value, from Origin) {
+	c.out = append(c.out, assignment{o, f, v, from})
+}
+
+// wrong reports a node that is not what was expected.
+func (c *checker) wrong(s source, path string, n *yaml.Node, expected string, names []string) {
+	if c.bad.full() {
+		c.bad.More++
+		return
+	}
+	hint := ""
+	if n.Kind == yaml.ScalarNode {
+		hint = didYouMean(n.Value, names)
+	}
+	c.bad.add(s.at(n), path, "expected %s; found %s%s", expected, describe(n), hint)
+}
+
+// describe names what the user wrote, in a message.
+func describe(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "a section"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case isNull(n) && n.Value == "":
+		return "nothing"
+	case isNull(n):
+		return "null"
+	case isPlain(n):
+		return clip(n.Value)
+	}
+	return strconv.Quote(clip(n.Value))
+}
+
+// clip keeps messages readable whatever was written.
+func clip(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+func isNull(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!null"
+}
+
+// isPlain tells 4 from "4".
+func isPlain(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Style == 0 }
+
+func isString(n *yaml.Node) bool {
+	if n.Kind != yaml.ScalarNode {
+		return false
+	}
+	switch n.Tag {
+	case "!!int", "!!float", "!!bool", "!!null":
+		return false
+	}
+	return true
+}
+
+// field checks what n says of f; from is where its key stands.
+func (c *checker) field(s source, f *Field, n *yaml.Node, from Origin) {
+	switch {
+	case f.isSection():
+		c.section(s, f, n, from)
+	case f.axes:
+		c.axes(s, f, n, from)
+	default:
+		c.leaf(s, f, n)
+	}
+}
+
+func (c *checker) section(s source, f *Field, n *yaml.Node, from Origin) {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		c.mapping(s, f, n, from)
+	case f.Optional && isNull(n) && n.Value != "":
+		c.emit(opClear, f, noValue, from)
+	case f.Presets != "" && isString(n):
+		c.extend(s, f, n)
+		c.emit(opPresent, f, noValue, from)
+	case isNull(n) && n.Value == "":
+		c.bad.add(from, f.Path, "expected %s; found nothing: write {} for a section of defaults", f.expected())
+	default:
+		c.wrong(s, f.Path, n, f.expected(), nil)
+	}
+}
+
+// mapping checks a section's keys. What it extends comes first wherever the
+// key stands, because order in a section means nothing.
+func (c *checker) mapping(s source, f *Field, n *yaml.Node, from Origin) {
+	seen := map[string]int{} // key → line
+	for i := 0; i < len(n.Content); i += 2 {
+		if k := n.Content[i]; k.Value == extendsKey && seen[extendsKey] == 0 {
+			seen[extendsKey] = k.Line
+			c.extendsKey(s, f, k, n.Content[i+1])
+		}
+	}
+	c.emit(opPresent, f, noValue, from)
+	extended := seen[extendsKey] != 0
+	for i := 0; i < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if k.Value == extendsKey && extended {
+			extended = false // any other is a duplicate
+			continue
+		}
+		if key := c.key(s, f, k, seen); key != nil {
+			c.field(s, key, v, s.at(k))
+		}
+	}
+}
+
+// key finds the field of a key; nil when the key is refused.
+func (c *checker) key(s source, f *Field, k *yaml.Node, seen map[string]int) *Field {
+	if !c.fresh(s, f, k, seen) {
+		return nil
+	}
+	found := f.child(k.Value)
+	if found == nil && c.bad.full() {
+		c.bad.More++ // without the work of a hint
+	} else if found == nil {
+		c.bad.add(s.at(k), join(f.Path, clip(k.Value)), "unknown key%s", c.tree.hintKey(f, k.Value))
+	}
+	return found
+}
+
+// fresh refuses keys that are no names, or that stand twice.
+func (c *checker) fresh(s source, f *Field, k *yaml.Node, seen map[string]int) bool {
+	if k.Kind != yaml.ScalarNode || k.Value == "" {
+		c.bad.add(s.at(k), f.Path, "expected a key; found %s", describe(k))
+		return false
+	}
+	if line := seen[k.Value]; line != 0 {
+		c.bad.add(s.at(k), join(f.Path, clip(k.Value)), "duplicate key; first on line %d", line)
+		return false
+	}
+	seen[k.Value] = k.Line
+	return true
+}
+
+func (c *checker) leaf(s source, f *Field, n *yaml.Node) {
+	if v, ok := c.value(s, f, f.Path, n); ok {
+		c.emit(opSet, f, v, s.at(n))
+	}
+}
+
+// value reads a leaf's value; path is how messages call it.
+func (c *checker) value(s source, f *Field, path string, n *yaml.Node) (reflect.Value, bool) {
+	if f.list {
+		return c.list(s, f, path, n)
+	}
+	return c.scalar(s, f, path, n)
+}
+
+func (c *checker) list(s source, f *Field, path string, n *yaml.Node) (reflect.Value, bool) {
+	list, good := f.emptyList(), true
+	if n.Kind != yaml.SequenceNode {
+		c.wrong(s, path, n, f.expected(), nil)
+		return list, false
+	}
+	for i, e := range n.Content {
+		v, ok := c.scalar(s, f, element(path, i), e)
+		if good = good && ok; good {
+			list = reflect.Append(list, v)
+		}
+	}
+	return list, good
+}
+
+func element(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+
+// scalar is strict about quotes: "4" is no number and 4 is no name, so that a
+// file says what it means to every other reader of YAML too.
+func (c *checker) scalar(s source, f *Field, path string, n *yaml.Node) (reflect.Value, bool) {
+	fits := isPlain(n)
+	if f.scalar.quotable() {
+		fits = isString(n)
+	}
+	if fits {
+		if v, ok := f.scalar.parse(n.Value); ok {
+			return v, true
+		}
+	}
+	c.wrong(s, path, n, f.scalar.expected(), f.scalar.values())
+	return noValue, false
+}

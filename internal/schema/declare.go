@@ -1,0 +1,480 @@
+package schema
+
+import (
+	"encoding"
+	"fmt"
+	"math"
+	"math/big"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Field is one key of the schema: a section, a leaf, or axes.
+type Field struct {
+	Key      string // its own name; empty at the root
+	Path     string // dotted, from the root
+	Doc      string
+	Unit     string
+	Optional bool     // a section that may be absent
+	Required bool     // a leaf without default
+	Presets  string   // kind of the presets that may stand for the section
+	Fields   []*Field // of a section, as declared
+
+	parent *Field
+	index  int          // in the parent's struct
+	typ    reflect.Type // of the value; of a section the struct's, without pointer
+	scalar scalar       // of a leaf
+	list   bool
+	axes   bool
+	def    reflect.Value // of a leaf; invalid when required
+}
+
+// tree is a schema without the type of its root.
+type tree struct {
+	root   *Field
+	fields []*Field // all, in declared order, root first
+	byPath map[string]*Field
+}
+
+// Schema describes the configuration held by a T.
+type Schema[T any] struct{ tree }
+
+// New reads the tags of T. presets is the kind of preset that "extends" names
+// at the top of T's files; empty when there is none. It panics when a
+// declaration is malformed.
+func New[T any](presets string) *Schema[T] {
+	b := &builder{
+		tree:     tree{byPath: map[string]*Field{}},
+		defaults: map[string]string{},
+	}
+	b.root = &Field{Presets: presets, typ: reflect.TypeFor[T]()}
+	if b.root.typ.Kind() != reflect.Struct {
+		b.bug("%s is no struct", b.root.typ)
+	}
+	b.section(b.root, nil)
+	for path := range b.defaults {
+		b.bug("defaults name %s, which is no leaf", path)
+	}
+	return &Schema[T]{b.tree}
+}
+
+// Fields lists all keys in declared order, without the root.
+func (t *tree) Fields() []*Field { return t.fields[1:] }
+
+// Lookup finds a key by its path.
+func (t *tree) Lookup(path string) (*Field, bool) {
+	f, ok := t.byPath[path]
+	return f, ok && path != ""
+}
+
+// Type names the field's type as documentation shows it.
+func (f *Field) Type() string {
+	switch {
+	case f.axes:
+		return "axes"
+	case f.scalar == nil:
+		return "section"
+	case f.list:
+		return "list of " + f.scalar.name() + "s"
+	}
+	return f.scalar.name()
+}
+
+// Range is the range of a number, in words; empty when there is none to say.
+func (f *Field) Range() string {
+	if f.scalar == nil {
+		return ""
+	}
+	return f.scalar.span()
+}
+
+// Values are the names an enumeration allows.
+func (f *Field) Values() []string {
+	if f.scalar == nil {
+		return nil
+	}
+	return f.scalar.values()
+}
+
+// Default is the default as YAML; ok is false for required keys and sections.
+func (f *Field) Default() (text string, ok bool) {
+	if !f.def.IsValid() {
+		return "", false
+	}
+	return f.yaml(f.def), true
+}
+
+// isSection tells sections from leaves and axes.
+func (f *Field) isSection() bool { return f.scalar == nil && !f.axes }
+
+func (f *Field) child(key string) *Field {
+	for _, c := range f.Fields {
+		if c.Key == key {
+			return c
+		}
+	}
+	return nil
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// extendsKey is reserved in every section.
+const extendsKey = "extends"
+
+// Keys are what viper cannot spoil (it lower-cases, and splits at dots) and
+// what the environment can spell (see EnvName).
+var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
+var tagPattern = regexp.MustCompile(`^\s*([a-z0-9]+):("(?:[^"\\]|\\.)*")`)
+
+// The tags of each sort of field; key and doc go with all.
+var (
+	sectionTags = []string{"defaults", "presets"}
+	leafTags    = []string{"default", "required"}
+	integerTags = []string{"min", "max", "unit", "pow2", "multiple"}
+	floatTags   = []string{"min", "max", "unit"}
+	textTags    = []string{"oneof"}
+)
+
+type builder struct {
+	tree
+	defaults map[string]string // path → default, from outer sections
+	where    string            // the Go field under construction
+	tags     map[string]string
+}
+
+func (b *builder) bug(format string, args ...any) {
+	msg := fmt.Sprintf(format, args...)
+	if b.where != "" {
+		msg = b.where + ": " + msg
+	}
+	panic("BUG: schema: " + msg)
+}
+
+// section adds f and what is below it; outer are the struct types around it.
+func (b *builder) section(f *Field, outer []reflect.Type) {
+	if slices.Contains(outer, f.typ) {
+		b.bug("%s contains itself", f.typ)
+	}
+	outer = append(slices.Clone(outer), f.typ)
+	b.add(f)
+	for i := range f.typ.NumField() {
+		sf := f.typ.Field(i)
+		b.where = f.typ.String() + "." + sf.Name
+		if c := b.declare(f, sf, i); c != nil {
+			f.Fields = append(f.Fields, c)
+			b.field(c, sf.Type, outer)
+		}
+	}
+}
+
+func (b *builder) add(f *Field) {
+	b.fields = append(b.fields, f)
+	b.byPath[f.Path] = f
+}
+
+// declare reads what all fields have; nil means that sf is not configuration.
+func (b *builder) declare(parent *Field, sf reflect.StructField, index int) *Field {
+	b.parseTags(string(sf.Tag))
+	key, tagged := b.tags["key"]
+	switch {
+	case key == "-", !tagged && !sf.IsExported() && !sf.Anonymous:
+		return nil
+	case !tagged:
+		b.bug("no key tag; key:\"-\" keeps it out of the configuration")
+	case !sf.IsExported():
+		b.bug("has a key but is not exported")
+	case !keyPattern.MatchString(key):
+		b.bug("key %q is not lower snake case", key)
+	case key == extendsKey:
+		b.bug("key %q is reserved", key)
+	case parent.child(key) != nil:
+		b.bug("key %q is declared twice", key)
+	case strings.TrimSpace(b.tags["doc"]) == "":
+		b.bug("no doc")
+	}
+	return &Field{
+		Key: key, Path: join(parent.Path, key), Doc: b.tags["doc"], Unit: b.tags["unit"],
+		Presets: b.tags["presets"], parent: parent, index: index,
+	}
+}
+
+func (b *builder) parseTags(text string) {
+	b.tags = map[string]string{}
+	for strings.TrimSpace(text) != "" {
+		m := tagPattern.FindStringSubmatch(text)
+		if m == nil {
+			b.bug("malformed tags at %s", text)
+		}
+		value, err := strconv.Unquote(m[2])
+		if _, twice := b.tags[m[1]]; twice || err != nil {
+			b.bug("tag %s is malformed or repeated", m[1])
+		}
+		b.tags[m[1]] = value
+		text = text[len(m[0]):]
+	}
+}
+
+// allow refuses tags that would be without effect: mostly misspelt ones.
+func (b *builder) allow(groups ...[]string) {
+	for tag := range b.tags {
+		if !slices.Contains(append(slices.Concat(groups...), "key", "doc"), tag) {
+			b.bug("tag %s means nothing on this field", tag)
+		}
+	}
+}
+
+var axesType = reflect.TypeFor[Axes]()
+
+func (b *builder) field(f *Field, t reflect.Type, outer []reflect.Type) {
+	switch {
+	case t == axesType:
+		b.allow()
+		f.axes, f.typ, f.def = true, t, reflect.ValueOf(Axes{})
+		b.add(f)
+	case t.Kind() == reflect.Struct && !isText(t):
+		b.subsection(f, t, outer)
+	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct:
+		f.Optional = true
+		b.subsection(f, t.Elem(), outer)
+	default:
+		b.leaf(f, t)
+	}
+}
+
+func (b *builder) subsection(f *Field, t reflect.Type, outer []reflect.Type) {
+	b.allow(sectionTags)
+	for _, item := range strings.Split(b.tags["defaults"], ";") {
+		if strings.TrimSpace(item) == "" {
+			continue
+		}
+		key, value, ok := strings.Cut(item, "=")
+		if !ok {
+			b.bug("defaults: %q is not key=value", item)
+		}
+		path := join(f.Path, strings.TrimSpace(key))
+		if _, outerSays := b.defaults[path]; !outerSays {
+			b.defaults[path] = strings.TrimSpace(value)
+		}
+	}
+	f.typ = t
+	b.section(f, outer)
+}
+
+func (b *builder) leaf(f *Field, t reflect.Type) {
+	f.typ = t
+	elem := t
+	if t.Kind() == reflect.Slice && !isText(t) {
+		f.list, elem = true, t.Elem()
+	}
+	f.scalar = b.scalar(elem)
+	f.Required = b.flag("required")
+	b.add(f)
+	text, has := b.tags["default"]
+	if outer, ok := b.defaults[f.Path]; ok {
+		text, has, f.Required = outer, true, false
+		delete(b.defaults, f.Path)
+	}
+	switch {
+	case has && f.Required, !has && !f.Required:
+		b.bug("needs a default or required:\"true\", and not both")
+	case f.Required:
+		return
+	}
+	def, ok := f.parse(text)
+	if !ok {
+		b.bug("default %q: expected %s", text, f.expected())
+	}
+	f.def = def
+}
+
+// flag reads a tag that is "true" or absent.
+func (b *builder) flag(tag string) bool {
+	text, has := b.tags[tag]
+	if has && text != "true" {
+		b.bug("%s:%q: only \"true\" means something", tag, text)
+	}
+	return has
+}
+
+var (
+	marshaler   = reflect.TypeFor[encoding.TextMarshaler]()
+	unmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+func isText(t reflect.Type) bool {
+	return t.Implements(marshaler) && reflect.PointerTo(t).Implements(unmarshaler)
+}
+
+func (b *builder) scalar(t reflect.Type) scalar {
+	switch k := t.Kind(); {
+	case isText(t):
+		return b.enum(t)
+	case k >= reflect.Int && k <= reflect.Int64, k >= reflect.Uint && k <= reflect.Uint64:
+		return b.integer(t)
+	case k == reflect.Float32, k == reflect.Float64:
+		return b.float(t)
+	case k == reflect.Bool:
+		b.allow(leafTags)
+		return &boolean{t}
+	case k == reflect.String && b.tags["oneof"] != "":
+		return b.enum(t)
+	case k == reflect.String:
+		b.allow(leafTags)
+		return &freeText{t}
+	}
+	b.bug("type %s is none of the schema's", t)
+	return nil
+}
+
+func (b *builder) enum(t reflect.Type) scalar {
+	b.allow(leafTags, textTags)
+	s := &enum{typ: t, names: splitList(b.tags["oneof"])}
+	if len(s.names) == 0 {
+		b.bug("no oneof")
+	}
+	for _, name := range s.names {
+		v, ok := s.parse(name)
+		if !ok || s.text(v) != name || name == "" {
+			b.bug("oneof: %q does not survive reading and writing", name)
+		}
+	}
+	return s
+}
+
+func (b *builder) integer(t reflect.Type) scalar {
+	b.allow(leafTags, integerTags)
+	s := &integer{typ: t, unit: b.unit(), pow2: b.flag("pow2")}
+	signed := t.Kind() <= reflect.Int64
+	one := big.NewInt(1)
+	if signed {
+		half := new(big.Int).Lsh(one, uint(t.Bits()-1))
+		s.lo, s.hi = new(big.Int).Neg(half), new(big.Int).Sub(half, one)
+	} else {
+		s.lo, s.hi = new(big.Int), new(big.Int).Lsh(one, uint(t.Bits()))
+		s.hi.Sub(s.hi, one)
+	}
+	s.multiple = b.bound(s, "multiple", false)
+	lo, hi := b.bound(s, "min", signed), b.bound(s, "max", signed)
+	s.full = lo == nil && hi == nil
+	if lo != nil {
+		s.lo = lo
+	}
+	if hi != nil {
+		s.hi = hi
+	}
+	if s.multiple != nil && s.multiple.Sign() <= 0 {
+		b.bug("multiple must be positive")
+	}
+	if s.lo.Cmp(s.hi) > 0 {
+		b.bug("min is above max")
+	}
+	return s
+}
+
+// bound reads a limit; nil when the tag is absent.
+func (b *builder) bound(s *integer, tag string, needed bool) *big.Int {
+	text, has := b.tags[tag]
+	if !has && needed {
+		b.bug("no %s", tag)
+	}
+	if !has {
+		return nil
+	}
+	n, ok := s.parseNumber(text)
+	if !ok || n.Cmp(s.lo) < 0 || n.Cmp(s.hi) > 0 {
+		b.bug("%s %q is no %s", tag, text, s.typ)
+	}
+	return n
+}
+
+func (b *builder) unit() string {
+	unit, ok := b.tags["unit"]
+	if !ok {
+		b.bug("no unit; unit:\"\" for a pure number")
+	}
+	return unit
+}
+
+func (b *builder) float(t reflect.Type) scalar {
+	b.allow(leafTags, floatTags)
+	s := &float{typ: t, unit: b.unit()}
+	s.lo, s.hi = b.floatBound("min", t.Bits()), b.floatBound("max", t.Bits())
+	if !(s.lo <= s.hi) {
+		b.bug("min is above max")
+	}
+	return s
+}
+
+// floatBound rounds as values are rounded, so that a bound is within itself.
+func (b *builder) floatBound(tag string, bits int) float64 {
+	x, err := strconv.ParseFloat(b.tags[tag], bits)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		b.bug("%s %q is no number", tag, b.tags[tag])
+	}
+	return x
+}
+
+// parse reads a leaf from text: a default, an environment variable, a flag.
+func (f *Field) parse(text string) (reflect.Value, bool) {
+	if !f.list {
+		return f.scalar.parse(text)
+	}
+	list := f.emptyList()
+	for _, item := range splitList(text) {
+		v, ok := f.scalar.parse(item)
+		if !ok {
+			return list, false
+		}
+		list = reflect.Append(list, v)
+	}
+	return list, true
+}
+
+// emptyList is not nil, wherever the list comes from, so that equal
+// configurations are equal values.
+func (f *Field) emptyList() reflect.Value { return reflect.MakeSlice(f.typ, 0, 0) }
+
+// splitList splits at commas; blank text is the empty list.
+func splitList(text string) []string {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	items := strings.Split(text, ",")
+	for i := range items {
+		items[i] = strings.TrimSpace(items[i])
+	}
+	return items
+}
+
+// expected says what the field wants.
+func (f *Field) expected() string {
+	switch {
+	case f.axes:
+		return "keys, each with a list of values"
+	case f.isSection():
+		return f.expectedSection()
+	case f.list:
+		return "a list, each of it " + f.scalar.expected()
+	}
+	return f.scalar.expected()
+}
+
+func (f *Field) expectedSection() string {
+	s := "a section"
+	if f.Presets != "" {
+		s += ", or the name of one of the " + f.Presets
+	}
+	if f.Optional {
+		s += ", or null for none"
+	}
+	return s
+}

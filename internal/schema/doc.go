@@ -1,0 +1,50 @@
+// Package schema turns Go structs into a typed, strict configuration: a knob is
+// one struct field with its tags, and everything else (reading, checking,
+// layering, "did you mean", where a value came from, writing it back, the
+// documentation) follows from the tags.
+//
+//	type Core struct {
+//		Warps int `key:"warps" default:"4" min:"1" max:"64" unit:"warps" doc:"Warps of a core. Source: VX_config.toml."`
+//	}
+//
+// # Tags
+//
+//	key       name in YAML: lower snake case, no dots, no double underscore.
+//	          "-" keeps a field out of the configuration.
+//	doc       required everywhere: what it is, and where the default comes from.
+//	default   required, unless required:"true"; lists are comma-separated.
+//	min, max  inclusive; required for int and float, optional for unsigned.
+//	unit      required for numbers, may be empty. "bytes" allows 64KiB, 16K, 1M.
+//	pow2      "true": powers of two only.
+//	multiple  "4": multiples of 4 only.
+//	oneof     comma-separated names, for strings and for types that implement
+//	          encoding.TextMarshaler and TextUnmarshaler (typed enumerations).
+//	required  "true": some layer must say it.
+//	defaults  on a section: "size=1MiB; ways=8" replaces defaults of fields below,
+//	          so that one struct can serve as L1 and as L2.
+//	presets   on a section: the kind of preset that may stand for it, as in
+//	          "machine: vortex-6c32w32t".
+//
+// A struct is a section, a pointer to a struct an optional one: nil until a
+// layer mentions it, and nil again after "key: null". Slices hold scalars.
+// Axes hold the values of a sweep.
+//
+// # Layers
+//
+// Defaults, then extended files, then the file, then the environment, then
+// --set; the later one wins, key by key, and lists are replaced as a whole.
+//
+// "extends: NAME" at the top of a file, or in a section that has presets, puts
+// a preset under it; "extends: dir/base.yaml" does so with a file, relative to
+// the file that says it. A section for which a layer names a preset starts from
+// that preset alone: what lower layers said of the section is dropped, so that
+// no key of the old machine survives in the new one.
+//
+// In the environment, two underscores part the keys:
+// HEDDLE_MACHINE__CORE__ST_ENTRIES is machine.core.st_entries. As no key holds
+// two underscores, begins or ends with one, this is unambiguous.
+//
+// # What this package must not know
+//
+// Any knob of the simulator. It imports nothing of ours.
+package schema

@@ -1,0 +1,149 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// Text lists all keys for a terminal: key, type, range or values, default.
+func (t *tree) Text() []byte {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, f := range t.Fields() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Path, f.typeUnit(), f.allowed(), f.defaultText())
+	}
+	w.Flush() // to memory
+	return trimLines(b.Bytes())
+}
+
+// trimLines drops the padding of empty last columns.
+func trimLines(text []byte) []byte {
+	lines := strings.Split(string(text), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
+
+// typeUnit joins the type and the unit; a size says its unit already.
+func (f *Field) typeUnit() string {
+	if f.Unit == "" || f.Unit == "bytes" {
+		return f.Type()
+	}
+	return f.Type() + ", " + f.Unit
+}
+
+func (f *Field) allowed() string {
+	if v := f.Values(); v != nil {
+		return strings.Join(v, ", ")
+	}
+	if f.Presets != "" {
+		return "or a name of " + f.Presets
+	}
+	return f.Range()
+}
+
+func (f *Field) defaultText() string {
+	def, ok := f.Default()
+	switch {
+	case ok:
+		return def
+	case f.Required:
+		return "required"
+	case f.Optional:
+		return "absent"
+	}
+	return ""
+}
+
+// jsonField is one row of JSON; the names are stable.
+type jsonField struct {
+	Key      string   `json:"key"`
+	Type     string   `json:"type"`
+	Unit     string   `json:"unit,omitempty"`
+	Range    string   `json:"range,omitempty"`
+	Values   []string `json:"values,omitempty"`
+	Default  *string  `json:"default,omitempty"` // as YAML
+	Required bool     `json:"required,omitempty"`
+	Optional bool     `json:"optional,omitempty"`
+	Presets  string   `json:"presets,omitempty"`
+	Env      string   `json:"env"`
+	Doc      string   `json:"doc"`
+}
+
+// JSON lists all keys for scripts, as an array in declared order.
+func (t *tree) JSON() []byte {
+	rows := []jsonField{}
+	for _, f := range t.Fields() {
+		row := jsonField{
+			Key: f.Path, Type: f.Type(), Unit: f.Unit, Range: f.Range(), Values: f.Values(),
+			Required: f.Required, Optional: f.Optional, Presets: f.Presets, Env: EnvName(f.Path), Doc: f.Doc,
+		}
+		if def, ok := f.Default(); ok {
+			row.Default = &def
+		}
+		rows = append(rows, row)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(rows); err != nil {
+		panic(fmt.Sprintf("BUG: schema: listing as JSON: %v", err))
+	}
+	return b.Bytes()
+}
+
+// Markdown writes the reference: a table for each section that has keys of its
+// own. top is the heading of the root's table.
+func (t *tree) Markdown(top string) []byte {
+	var b bytes.Buffer
+	for _, f := range t.fields {
+		if f.isSection() {
+			f.markdown(&b, top)
+		}
+	}
+	return b.Bytes()
+}
+
+func (f *Field) markdown(b *bytes.Buffer, top string) {
+	if f.parent == nil {
+		fmt.Fprintf(b, "## %s\n", top)
+	} else {
+		fmt.Fprintf(b, "\n## `%s`\n\n%s%s\n", f.Path, f.Doc, f.sectionNotes())
+	}
+	if len(f.Fields) == 0 {
+		return
+	}
+	b.WriteString("\n| key | type | range or values | default | meaning |\n|---|---|---|---|---|\n")
+	for _, c := range f.Fields {
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n",
+			c.Key, cell(c.typeUnit()), cell(c.allowed()), code(c.defaultText()), cell(c.Doc))
+	}
+}
+
+func (f *Field) sectionNotes() string {
+	var notes string
+	if f.Optional {
+		notes += " Optional: absent until a key of it is written, or `{}`; `null` removes it."
+	}
+	if f.Presets != "" {
+		notes += fmt.Sprintf(" May be the name of one of the %s.", f.Presets)
+	}
+	return notes
+}
+
+// cell keeps a text inside its table cell.
+func cell(text string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+}
+
+func code(text string) string {
+	if text == "" || text == "required" || text == "absent" {
+		return text
+	}
+	return "`" + cell(text) + "`"
+}

@@ -1,0 +1,252 @@
+package schema
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Input is everything a configuration is made from; each part may be missing.
+type Input struct {
+	File     string   // path of the file, or its name in messages if Data is given
+	Data     []byte   // the file's text, instead of reading File
+	Env      []string // as os.Environ gives it
+	EnvOther []string // variables with EnvPrefix that are no keys
+	Set      []string // KEY=VALUE, as after --set
+	Presets  Presets  // nil: there are none
+}
+
+// Loaded is a configuration and where it came from. It does not change.
+type Loaded[T any] struct {
+	Value T
+	// Files are the files read, in order, presets under their own names.
+	Files []string
+
+	schema  *Schema[T]
+	stack   stack
+	origins map[*Field]Origin
+}
+
+// stack holds the checked layers, so that points of a sweep can go on top.
+type stack struct {
+	presets                 Presets
+	files, env, set, points []assignment
+}
+
+// Load reads, checks and layers everything, and fills a T. An error is an
+// *Errors, complete up to its limit.
+func (s *Schema[T]) Load(in Input) (*Loaded[T], error) {
+	var bad problems
+	c := checker{tree: &s.tree, presets: in.Presets, bad: &bad}
+	st := stack{presets: in.Presets}
+	st.files = c.layer(func() { c.file(in) })
+	st.env = c.layer(func() { c.env(in.Env, in.EnvOther) })
+	st.set = c.layer(func() { c.sets(Set, in.Set) })
+	if err := bad.err(); err != nil {
+		return nil, err
+	}
+	return s.resolve(st, c.files)
+}
+
+// With returns the configuration at a point of a sweep: KEY=VALUE arguments
+// over everything else, those of sections first.
+func (l *Loaded[T]) With(args ...string) (*Loaded[T], error) {
+	var bad problems
+	c := checker{tree: &l.schema.tree, presets: l.stack.presets, bad: &bad, files: slices.Clone(l.Files)}
+	args = slices.Clone(args)
+	slices.SortStableFunc(args, func(a, b string) int {
+		return cmp.Compare(strings.Count(key(a), "."), strings.Count(key(b), "."))
+	})
+	st := l.stack
+	st.points = slices.Concat(st.points, c.layer(func() { c.sets(Point, args) }))
+	if err := bad.err(); err != nil {
+		return nil, err
+	}
+	return l.schema.resolve(st, c.files)
+}
+
+func key(arg string) string {
+	k, _, _ := strings.Cut(arg, "=")
+	return k
+}
+
+// layer returns the assignments that fill makes.
+func (c *checker) layer(fill func()) []assignment {
+	c.out = nil
+	fill()
+	return c.out
+}
+
+func (c *checker) file(in Input) {
+	if in.File == "" && in.Data == nil {
+		return
+	}
+	name := cmp.Or(in.File, "input")
+	data, err := in.Data, error(nil)
+	if data == nil {
+		name = filepath.Clean(name)
+		data, err = readFile(name)
+	}
+	if err != nil {
+		c.bad.add(Origin{Layer: File, File: name}, "", "%v", err)
+		return
+	}
+	c.within(name, func() { c.document(source{file: name}, c.tree.root, data) })
+}
+
+func (s *Schema[T]) resolve(st stack, files []string) (*Loaded[T], error) {
+	l := &Loaded[T]{schema: s, stack: st, Files: files}
+	y := newLayers()
+	y.merge(st.files)
+	y.merge(st.env)
+	y.override(st.set)
+	y.override(st.points)
+	r := resolver{tree: &s.tree, layers: y, origins: map[*Field]Origin{}}
+	root := reflect.ValueOf(&l.Value).Elem()
+	r.section(s.root, root, Origin{})
+	if r.bad.err() == nil {
+		r.validate(s.root, root)
+	}
+	l.origins = r.origins
+	if err := r.bad.err(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Origin tells where a key's value came from, or where a section stands; ok is
+// false for unknown keys and in absent sections.
+func (l *Loaded[T]) Origin(path string) (at Origin, ok bool) {
+	f, ok := l.schema.Lookup(path)
+	if !ok {
+		return Origin{}, false
+	}
+	at, ok = l.origins[f]
+	return at, ok
+}
+
+// resolver fills the Go structs from the layers.
+type resolver struct {
+	tree    *tree
+	layers  *layers
+	origins map[*Field]Origin
+	bad     problems
+}
+
+// section fills a section that is present; around is where the section around
+// it stands, in case that no layer mentions this one.
+func (r *resolver) section(f *Field, v reflect.Value, around Origin) {
+	at := around
+	if e := r.layers.section(f); e != nil {
+		at = e.from
+	}
+	r.origins[f] = at
+	for _, c := range f.Fields {
+		dst := v.Field(c.index)
+		switch {
+		case !c.isSection():
+			r.leaf(c, dst, at)
+		case !c.Optional:
+			r.section(c, dst, at)
+		case r.layers.section(c) != nil:
+			dst.Set(reflect.New(c.typ))
+			r.section(c, dst.Elem(), at)
+		}
+	}
+}
+
+func (r *resolver) leaf(f *Field, dst reflect.Value, section Origin) {
+	e := r.layers.get(opSet, f)
+	switch {
+	case e != nil:
+		dst.Set(copied(e.value))
+		r.origins[f] = e.from
+	case f.Required:
+		r.bad.add(section, f.Path, "missing; expected %s", f.expected())
+	default:
+		dst.Set(copied(f.def))
+		r.origins[f] = Origin{}
+	}
+}
+
+// copied keeps a caller who changes a list from changing the schema's default.
+func copied(v reflect.Value) reflect.Value {
+	if v.Kind() != reflect.Slice || v.IsNil() {
+		return v
+	}
+	list := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+	reflect.Copy(list, v)
+	return list
+}
+
+// validate runs the Validators below f, then f's own, which may rely on theirs.
+func (r *resolver) validate(f *Field, v reflect.Value) bool {
+	good := true
+	for _, c := range f.Fields {
+		if sub, ok := c.sectionIn(v); ok {
+			good = r.validate(c, sub) && good
+		}
+	}
+	if !good {
+		return false
+	}
+	check, ok := v.Addr().Interface().(Validator)
+	if !ok {
+		return true
+	}
+	err := check.Validate()
+	r.report(f, err)
+	return err == nil
+}
+
+// sectionIn finds the section f in its parent's struct; ok is false when f is
+// none, or absent.
+func (f *Field) sectionIn(parent reflect.Value) (v reflect.Value, ok bool) {
+	v = parent.Field(f.index)
+	switch {
+	case !f.isSection(), f.Optional && v.IsNil():
+		return v, false
+	case f.Optional:
+		return v.Elem(), true
+	}
+	return v, true
+}
+
+// report adds what a section's Validate returned.
+func (r *resolver) report(f *Field, err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			r.report(f, e)
+		}
+		return
+	}
+	var blame fieldError
+	switch {
+	case err == nil:
+	case errors.As(err, &blame):
+		r.reportField(join(f.Path, blame.FieldKey()), blame.FieldMsg())
+	default:
+		r.bad.add(r.origins[f], f.Path, "%v", err)
+	}
+}
+
+func (r *resolver) reportField(path, msg string) {
+	leaf, _, _ := strings.Cut(path, "[") // an element of a list
+	f, ok := r.tree.Lookup(leaf)
+	if !ok {
+		panic(fmt.Sprintf("BUG: schema: Validate blames %s, which is no key", path))
+	}
+	at, ok := r.origins[f]
+	if def, has := f.Default(); ok && has && at.Layer == Default {
+		msg += " (" + def + " is its default)"
+	}
+	// A default has no line; the section that leaves it at that may have.
+	for ; f != nil && at.Layer == Default; f = f.parent {
+		at = r.origins[f]
+	}
+	r.bad.add(at, path, "%s", msg)
+}

@@ -1,0 +1,305 @@
+package schema
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestDefaults(t *testing.T) {
+	v := load(t, input("name: x\n")).Value
+	assert.Equal(t, experiment{
+		Name: "x",
+		Machine: machineSpec{Cores: 1, Ratio: 1.5, Core: coreSpec{
+			Warps: 4, Threads: 4, Policy: roundRobin, Banked: true, L1: cacheSpec{Size: 16 << 10, Ways: 4},
+		}},
+		Metrics: []string{"cycles", "ipc"}, Buffers: []int{}, Schedule: "vertex", Notes: []string{}, Sweep: Axes{},
+	}, v)
+}
+
+func TestValues(t *testing.T) {
+	v := load(t, input(`
+name: "12"
+machine:
+  cores: 0x10
+  clock_ratio: 2
+  core:
+    policy: gto
+    banked: false
+    l2: {ways: 16}
+    weaver: {}
+graph: {rmat: {scale: 14, seed: 18446744073709551615}}
+buffers: [1K, 2KiB, 100, 1_000]
+metrics: []
+notes: [2001-01-01, yes, 'a, b']
+`)).Value
+	assert.Equal(t, "12", v.Name)
+	assert.Equal(t, 16, v.Machine.Cores)
+	assert.Equal(t, 2.0, v.Machine.Ratio)
+	assert.Equal(t, oldest, v.Machine.Core.Policy)
+	assert.False(t, v.Machine.Core.Banked)
+	assert.Equal(t, &cacheSpec{Size: 1 << 20, Ways: 16}, v.Machine.Core.L2, "defaults of the field's tag")
+	assert.Equal(t, &weaverSpec{512}, v.Machine.Core.Weaver, "{} is a section of defaults")
+	assert.Equal(t, &rmatSpec{14, 1<<64 - 1}, v.Graph.RMAT)
+	assert.Equal(t, []int{1024, 2048, 100, 1000}, v.Buffers)
+	assert.Equal(t, []string{}, v.Metrics)
+	assert.Equal(t, []string{"2001-01-01", "yes", "a, b"}, v.Notes)
+}
+
+// Each layer sets one key more than the next, so that each shows once.
+func TestLayers(t *testing.T) {
+	in := input("extends: base\nmachine: {cores: 3, clock_ratio: 2, core: {warps: 9, threads: 8}}\nname: e\n")
+	in.Env = []string{
+		"HEDDLE_MACHINE__CLOCK_RATIO=3", "HEDDLE_MACHINE__CORE__WARPS=10", "HEDDLE_MACHINE__CORE__THREADS=12",
+		"PATH=/bin", "HEDDLE_HOME=/x",
+	}
+	in.EnvOther = []string{"HEDDLE_HOME"}
+	in.Set = []string{"machine.core.warps=11", "machine.core.threads=16", "machine.core.threads=20"}
+	l := load(t, in)
+	assert.Equal(t, []string{"e.yaml", "experiments/base.yaml", "machines/small.yaml"}, l.Files)
+	for _, c := range []struct{ path, value, from string }{
+		{"name", "e", "e.yaml:3:7"},
+		{"schedule", "edge", "experiments/base.yaml:3:11"},
+		{"metrics", "[speedup]", "experiments/base.yaml:4:10"},
+		{"buffers", "[]", "default"},
+		{"machine", "", "e.yaml:2:1"},
+		{"machine.cores", "3", "e.yaml:2:18"},
+		{"machine.clock_ratio", "3", "$HEDDLE_MACHINE__CLOCK_RATIO"},
+		{"machine.core.weaver.st_entries", "64", "machines/small.yaml:2:39"},
+		{"machine.core.warps", "11", "--set machine.core.warps"},
+		{"machine.core.threads", "20", "--set machine.core.threads"},
+		{"machine.core.banked", "true", "default"},
+	} {
+		at, ok := l.Origin(c.path)
+		assert.True(t, ok, c.path)
+		assert.Equal(t, c.from, at.String(), c.path)
+		if c.value != "" {
+			assert.Equal(t, c.value, leafText(t, l, c.path), c.path)
+		}
+	}
+	_, ok := l.Origin("graph")
+	assert.False(t, ok, "absent section")
+	_, ok = l.Origin("nonsense")
+	assert.False(t, ok)
+}
+
+func leafText(t *testing.T, l *Loaded[experiment], path string) string {
+	t.Helper()
+	for _, d := range experiments.Diff(experiment{}, l.Value) {
+		if d.Key == path {
+			return d.B
+		}
+	}
+	f, _ := experiments.Lookup(path)
+	def, _ := f.Default()
+	return def
+}
+
+func TestOptionalSections(t *testing.T) {
+	base := "name: e\ngraph: {rmat: {scale: 3, seed: 7}}\n"
+	for _, c := range []struct {
+		name string
+		set  []string
+		want *graphSpec
+	}{
+		{"as the file has it", nil, &graphSpec{RMAT: &rmatSpec{3, 7}}},
+		{"key by key", []string{"graph.rmat.seed=8"}, &graphSpec{RMAT: &rmatSpec{3, 8}}},
+		{"dropped", []string{"graph=null"}, nil},
+		{"replaced", []string{"graph.rmat=null", "graph.file=g.txt"}, &graphSpec{File: "g.txt"}},
+		{"dropped and new", []string{"graph.rmat=null", "graph.rmat.scale=5"}, &graphSpec{RMAT: &rmatSpec{5, 1}}},
+		{"written as YAML", []string{"graph.rmat={scale: 5}"}, &graphSpec{RMAT: &rmatSpec{5, 7}}},
+	} {
+		in := input(base)
+		in.Set = c.set
+		assert.Equal(t, c.want, load(t, in).Value.Graph, c.name)
+	}
+}
+
+// A key set from outside is enough to have its section.
+func TestTouchMakesPresent(t *testing.T) {
+	in := input("name: e\n")
+	in.Env = []string{"HEDDLE_MACHINE__CORE__WEAVER__ST_ENTRIES=8"}
+	l := load(t, in)
+	assert.Equal(t, &weaverSpec{8}, l.Value.Machine.Core.Weaver)
+	at, _ := l.Origin("machine.core.weaver")
+	assert.Equal(t, Env, at.Layer)
+}
+
+func TestNamedPresetStartsAfresh(t *testing.T) {
+	in := input("name: e\nmachine:\n  core: {warps: 16, l2: {}}\n  extends: large\n")
+	m := load(t, in).Value.Machine
+	assert.Equal(t, []int{6, 16, 64}, []int{m.Cores, m.Core.Warps, m.Core.Weaver.STEntries}, "extends comes first wherever it stands")
+
+	in.Set = []string{"machine=small", "machine.core.threads=8"}
+	m = load(t, in).Value.Machine
+	assert.Equal(t, []int{2, 8, 8}, []int{m.Cores, m.Core.Warps, m.Core.Threads})
+	assert.Nil(t, m.Core.L2, "nothing of the file's machine is left")
+
+	in.Set, in.Env = nil, []string{"HEDDLE_MACHINE__CORE__THREADS=8", "HEDDLE_MACHINE=small"}
+	m = load(t, in).Value.Machine
+	assert.Equal(t, []int{2, 8}, []int{m.Cores, m.Core.Threads}, "the section's variable first, whatever the order")
+}
+
+func TestSetTexts(t *testing.T) {
+	in := input("name: e\n")
+	in.Set = []string{
+		"name=true", "metrics=ipc, cycles", "buffers=[1K, 3]", `notes=["a,b", "c"]`,
+		"sweep={machine.cores: [1, 2]}", "machine.core.l1d.size=64K",
+	}
+	v := load(t, in).Value
+	assert.Equal(t, "true", v.Name, "text needs no quotes")
+	assert.Equal(t, []string{"ipc", "cycles"}, v.Metrics)
+	assert.Equal(t, []int{1024, 3}, v.Buffers)
+	assert.Equal(t, []string{"a,b", "c"}, v.Notes)
+	assert.Equal(t, Axes{{"machine.cores", []string{"1", "2"}}}, v.Sweep)
+	assert.EqualValues(t, 64<<10, v.Machine.Core.L1.Size)
+	in.Set = []string{"metrics=", "notes=a=b"}
+	v = load(t, in).Value
+	assert.Equal(t, []string{}, v.Metrics)
+	assert.Equal(t, []string{"a=b"}, v.Notes, "only the first = parts key and value")
+}
+
+func TestFilesExtendRelativeToThemselves(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		name = filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	}
+	write("e.yaml", "extends: lib/a.yaml\nname: e\n")
+	write("lib/a.yaml", "extends: ./b.yaml\nname: a\nschedule: edge\nmachine: m/core.yaml\n")
+	write("lib/b.yaml", "name: b\nschedule: weaver\nmetrics: [ipc]\n")
+	write("lib/m/core.yaml", "extends: large\ncores: 5\n")
+	l, err := experiments.Load(Input{File: filepath.Join(dir, "e.yaml"), Presets: presets})
+	require.NoError(t, err)
+	assert.Equal(t, "e", l.Value.Name)
+	assert.Equal(t, "edge", l.Value.Schedule)
+	assert.Equal(t, []string{"ipc"}, l.Value.Metrics)
+	assert.Equal(t, []int{5, 32}, []int{l.Value.Machine.Cores, l.Value.Machine.Core.Warps})
+
+	write("lib/b.yaml", "extends: ../e.yaml\n")
+	_, err = experiments.Load(Input{File: filepath.Join(dir, "e.yaml"), Presets: presets})
+	e, a, b := filepath.Join(dir, "e.yaml"), filepath.Join(dir, "lib/a.yaml"), filepath.Join(dir, "lib/b.yaml")
+	assert.EqualError(t, err, b+":1:10: extends: extends itself: "+strings.Join([]string{e, a, b, e}, " → "))
+}
+
+func TestFilesThatAreNone(t *testing.T) {
+	dir := t.TempDir()
+	_, err := experiments.Load(Input{File: filepath.Join(dir, "no.yaml")})
+	assert.EqualError(t, err, filepath.Join(dir, "no.yaml")+": no such file or directory")
+	_, err = experiments.Load(Input{File: dir})
+	assert.EqualError(t, err, dir+": is no regular file")
+	big := filepath.Join(dir, "big.yaml")
+	require.NoError(t, os.WriteFile(big, make([]byte, maxFileSize+10), 0o644))
+	_, err = experiments.Load(Input{File: big})
+	assert.EqualError(t, err, big+": larger than 1048576 bytes")
+}
+
+func TestPoints(t *testing.T) {
+	in := input(`
+name: e
+machine: {core: {warps: 16}}
+sweep:
+  schedule: [vertex, two-level]
+  machine.core.warps: [8, 32]
+  machine: [small, large]
+  buffers: [[1K, 1K], []]
+`)
+	l := load(t, in)
+	assert.Equal(t, Axes{
+		{"schedule", []string{"vertex", "two-level"}}, {"machine.core.warps", []string{"8", "32"}},
+		{"machine", []string{"small", "large"}}, {"buffers", []string{"[1KiB, 1KiB]", "[]"}},
+	}, l.Value.Sweep)
+
+	p, err := l.With("schedule=two-level", "machine.core.warps=8", "machine=large", "buffers=[1KiB, 1KiB]")
+	require.NoError(t, err)
+	assert.Equal(t, "two-level", p.Value.Schedule)
+	assert.Equal(t, []int{6, 8}, []int{p.Value.Machine.Cores, p.Value.Machine.Core.Warps}, "the machine first, then its key")
+	assert.Equal(t, []int{1024, 1024}, p.Value.Buffers)
+	at, _ := p.Origin("machine.core.warps")
+	assert.Equal(t, "point machine.core.warps", at.String())
+	assert.Equal(t, 16, l.Value.Machine.Core.Warps, "the base is as it was")
+
+	_, err = l.With("machine.core.warps=2")
+	assert.EqualError(t, err, "e.yaml:3:11: machine.core.l1d.ways: expected at most warps = 2 (4 is its default)")
+	q, err := p.With("machine.core.warps=9")
+	require.NoError(t, err)
+	assert.Equal(t, []int{6, 9}, []int{q.Value.Machine.Cores, q.Value.Machine.Core.Warps}, "points stack")
+}
+
+func TestListsAreNotShared(t *testing.T) {
+	a := load(t, input("name: a\n"))
+	a.Value.Metrics[0] = "speedup"
+	assert.Equal(t, "cycles", load(t, input("name: a\n")).Value.Metrics[0])
+}
+
+// Keys must pass viper's lower-casing and splitting, and the environment's
+// spelling, unharmed.
+func TestKeysSurviveViperAndEnvironment(t *testing.T) {
+	seen := map[string]string{}
+	for _, f := range experiments.Fields() {
+		assert.Equal(t, strings.ToLower(f.Path), f.Path)
+		assert.NotContains(t, f.Path, delimiter)
+		assert.NotContains(t, f.Key, ".")
+		assert.NotContains(t, seen, EnvName(f.Path), "%s and %s", f.Path, seen[EnvName(f.Path)])
+		seen[EnvName(f.Path)] = f.Path
+	}
+	assert.Equal(t, "HEDDLE_MACHINE__CORE__WEAVER__ST_ENTRIES", EnvName("machine.core.weaver.st_entries"))
+}
+
+// A bare value in a weaker layer must not hide a section of a stronger one, nor
+// the reverse: viper keeps flat keys.
+func TestViperKeepsOpaqueEntries(t *testing.T) {
+	core, _ := experiments.Lookup("machine.core")
+	warps, _ := experiments.Lookup("machine.core.warps")
+	y := newLayers()
+	y.merge([]assignment{{opSet, warps, warps.def, Origin{Line: 1}}})
+	y.merge([]assignment{{opPresent, core, noValue, Origin{Line: 2}}})
+	assert.Equal(t, 1, y.get(opSet, warps).from.Line)
+	assert.Equal(t, 2, y.section(core).from.Line)
+	y.override([]assignment{{opClear, core, noValue, Origin{}}})
+	assert.Nil(t, y.get(opSet, warps))
+	assert.Nil(t, y.section(core))
+	y.override([]assignment{{opSet, warps, warps.def, Origin{Line: 3}}})
+	assert.Equal(t, 3, y.get(opSet, warps).from.Line)
+}
+
+// A point has no file to start from, so an axis keeps paths as seen from here.
+func TestAxisOfFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"lib/e.yaml":   "name: e\nsweep: {machine: [m/a.yaml, ../b.yaml, ./../c, small]}\n",
+		"e.yaml":       "extends: lib/e.yaml\n",
+		"lib/m/a.yaml": "cores: 11\n", "b.yaml": "cores: 12\n", "c": "cores: 13\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	}
+	l, err := experiments.Load(Input{File: "e.yaml", Presets: presets})
+	require.NoError(t, err)
+	values := l.Value.Sweep[0].Values
+	assert.Equal(t, []string{"lib/m/a.yaml", "b.yaml", "./c", "small"}, values)
+	assert.Equal(t, []string{"e.yaml", "lib/e.yaml"}, l.Files, "trying the machines leaves no trace")
+	for i, want := range []int{11, 12, 13, 2} {
+		p, err := l.With("machine=" + values[i])
+		require.NoError(t, err)
+		assert.Equal(t, want, p.Value.Machine.Cores)
+	}
+	_, err = l.With("machine=gone.yaml", "name")
+	assert.EqualError(t, err, "point machine: machine.extends: gone.yaml: no such file or directory\npoint name: expected KEY=VALUE")
+}
+
+// A sweep resolves a configuration per point.
+func BenchmarkWith(b *testing.B) {
+	l, err := experiments.Load(input(full))
+	require.NoError(b, err)
+	for b.Loop() {
+		if _, err := l.With("machine.core.warps=8", "schedule=edge"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package schema
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// YAML writes all keys of v in declared order, absent sections as null. Loading
+// it gives an equal value, whatever presets and defaults have become since.
+func (s *Schema[T]) YAML(v T) []byte {
+	w := writer{note: func(*Field) string { return "" }}
+	w.section(s.root, reflect.ValueOf(&v).Elem(), "")
+	return w.Bytes()
+}
+
+// AnnotatedYAML is the same with a comment at each key: where it came from.
+func (l *Loaded[T]) AnnotatedYAML() []byte {
+	w := writer{note: func(f *Field) string {
+		// A comment ends with its line, a file's name need not.
+		return " # " + strings.Map(printable, l.origins[f].String())
+	}}
+	w.section(l.schema.root, reflect.ValueOf(&l.Value).Elem(), "")
+	return w.Bytes()
+}
+
+func printable(r rune) rune {
+	if !strconv.IsPrint(r) {
+		return '?'
+	}
+	return r
+}
+
+type writer struct {
+	bytes.Buffer
+	note func(*Field) string // comment at a leaf
+}
+
+func (w *writer) section(f *Field, v reflect.Value, indent string) {
+	for _, c := range f.Fields {
+		sub, present := c.sectionIn(v)
+		switch {
+		case c.axes:
+			w.axes(c, sub.Interface().(Axes), indent)
+		case !c.isSection():
+			fmt.Fprintf(w, "%s%s: %s%s\n", indent, c.Key, c.yaml(sub), w.note(c))
+		case !present:
+			fmt.Fprintf(w, "%s%s: null\n", indent, c.Key)
+		case len(c.Fields) == 0:
+			fmt.Fprintf(w, "%s%s: {}\n", indent, c.Key)
+		default:
+			fmt.Fprintf(w, "%s%s:\n", indent, c.Key)
+			w.section(c, sub, indent+"  ")
+		}
+	}
+}
+
+func (w *writer) axes(f *Field, axes Axes, indent string) {
+	if len(axes) == 0 {
+		fmt.Fprintf(w, "%s%s: {}%s\n", indent, f.Key, w.note(f))
+		return
+	}
+	fmt.Fprintf(w, "%s%s:%s\n", indent, f.Key, w.note(f))
+	for _, a := range axes {
+		fmt.Fprintf(w, "%s  %s: %s\n", indent, a.Key, f.axisYAML(a))
+	}
+}
+
+func (f *Field) axisYAML(a Axis) string {
+	root := f
+	for root.parent != nil {
+		root = root.parent
+	}
+	key := root
+	for _, k := range strings.Split(a.Key, ".") {
+		if key = key.child(k); key == nil {
+			panic("BUG: schema: axis " + a.Key + " is no key")
+		}
+	}
+	items := slices.Clone(a.Values)
+	if key.isSection() || !key.list && key.scalar.quotable() {
+		for i := range items {
+			items[i] = quote(items[i])
+		}
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
+// yaml writes a leaf's value.
+func (f *Field) yaml(v reflect.Value) string {
+	if f.axes {
+		var items []string
+		for _, a := range v.Interface().(Axes) {
+			items = append(items, a.Key+": "+f.axisYAML(a))
+		}
+		return "{" + strings.Join(items, ", ") + "}"
+	}
+	if !f.list {
+		return f.yamlScalar(v)
+	}
+	items := make([]string, v.Len())
+	for i := range items {
+		items[i] = f.yamlScalar(v.Index(i))
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
+func (f *Field) yamlScalar(v reflect.Value) string {
+	if f.scalar.quotable() {
+		return quote(f.scalar.text(v))
+	}
+	return f.scalar.text(v)
+}
+
+// plainString is what needs no quotes in YAML, unless it is one of the words.
+var (
+	plainString = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
+	yamlWords   = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
+)
+
+// quote writes a string; Go's escapes are a subset of YAML's.
+func quote(s string) string {
+	if plainString.MatchString(s) && !slices.Contains(yamlWords, strings.ToLower(s)) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// Difference is a key that two configurations have not in common, with its
+// values as YAML. An absent section, and all below it, is Absent.
+type Difference struct{ Key, A, B string }
+
+// Absent and Present are what Diff says of sections that one side lacks.
+const (
+	Absent  = "absent"
+	Present = "present"
+)
+
+// Diff lists the keys at which a and b differ, in declared order.
+func (s *Schema[T]) Diff(a, b T) []Difference {
+	left, right := map[*Field]string{}, map[*Field]string{}
+	s.root.flatten(reflect.ValueOf(&a).Elem(), left)
+	s.root.flatten(reflect.ValueOf(&b).Elem(), right)
+	var diff []Difference
+	for _, f := range s.fields {
+		x, inA := left[f]
+		y, inB := right[f]
+		if x == y && inA == inB {
+			continue
+		}
+		diff = append(diff, Difference{f.Path, orAbsent(x, inA), orAbsent(y, inB)})
+	}
+	return diff
+}
+
+func orAbsent(text string, ok bool) string {
+	if !ok {
+		return Absent
+	}
+	return text
+}
+
+// flatten notes the text of each leaf, and that sections are present.
+func (f *Field) flatten(v reflect.Value, into map[*Field]string) {
+	into[f] = Present
+	for _, c := range f.Fields {
+		sub, present := c.sectionIn(v)
+		switch {
+		case present:
+			c.flatten(sub, into)
+		case !c.isSection():
+			into[c] = c.yaml(sub)
+		}
+	}
+}
