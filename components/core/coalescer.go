@@ -1,0 +1,172 @@
+package core
+
+import (
+	"math/bits"
+
+	"heddle/components/mem"
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// coalescer merges the lanes of each channel that fall into one block, one
+// block a channel at a time, by the RTL's machine of two states: at best a batch
+// every other cycle.
+type coalescer struct {
+	sending bool   // STATE_SEND
+	rest    uint32 // lanes of the head that have not been sent
+	fresh   bool   // the head has not been started
+
+	batch   [16]mem.Request // by channel: what is to be sent
+	toSend  uint16          // channels whose request is not sent yet
+	batchAt uint64
+
+	tags     []tag
+	free     []uint16
+	channels int
+	lanes    int    // of a channel
+	block    uint32 // bytes that one request covers
+}
+
+// tag is one batch that is outstanding.
+type tag struct {
+	inst
+	mask    uint32 // lanes of the batch
+	waiting uint16 // channels to come
+}
+
+func newCoalescer(s *Spec) coalescer {
+	co := coalescer{
+		channels: s.Channels(), lanes: max(1, s.ChannelBytes/4), block: uint32(s.ChannelBytes),
+		tags: make([]tag, s.CoalescerTags), fresh: true,
+	}
+	for i := s.CoalescerTags - 1; i >= 0; i-- {
+		co.free = append(co.free, uint16(i))
+	}
+	return co
+}
+
+func (co *coalescer) idle() bool {
+	return co.toSend == 0 && !co.sending && len(co.free) == len(co.tags)
+}
+
+// seeds returns the next batch of an access: in each channel the block of its
+// lowest lane that is left, and all lanes of the channel in that block.
+func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask uint32, channels uint16, addr [16]uint32) {
+	for ch := range co.channels {
+		part := rest >> (ch * co.lanes) & uint32(1<<co.lanes-1)
+		if part == 0 {
+			continue
+		}
+		first := ch*co.lanes + bits.TrailingZeros32(part)
+		block := a.Addr[first] &^ (co.block - 1)
+		channels |= 1 << ch
+		addr[ch] = block
+		for ; part != 0; part &= part - 1 {
+			l := ch*co.lanes + bits.TrailingZeros32(part)
+			if a.Addr[l]&^(co.block-1) == block {
+				mask |= 1 << l
+			}
+		}
+	}
+	return mask, channels, addr
+}
+
+// step is the machine of two states.
+func (co *coalescer) step(c *Core, now uint64) {
+	l := &c.lsu
+	if co.sending {
+		co.sending = false
+		co.build(c, now)
+		return
+	}
+	if co.toSend == 0 && len(co.free) > 0 && l.switched.ready(now) {
+		co.sending = true
+		if co.fresh {
+			co.fresh = false
+			co.rest = ^uint32(0)
+			if in := l.switched.front(); in.access >= 0 {
+				co.rest = c.accesses[in.access].Mask
+			}
+		}
+	}
+}
+
+// build makes the batch that is sent from the next cycle on.
+func (co *coalescer) build(c *Core, now uint64) {
+	in := *c.lsu.switched.front()
+	co.batchAt = now + 1
+	if in.op.LatencyClass() == isa.ClassFence {
+		co.batch[0] = mem.Request{Op: mem.Flush, Tag: uint32(co.take(in, 0, 1))}
+		co.toSend = 1
+		co.done(c)
+		return
+	}
+	a := &c.accesses[in.access]
+	mask, channels, addr := co.seeds(a, co.rest)
+	co.rest &^= mask
+	op, id := mem.Write, uint32(0)
+	if in.op.LatencyClass() != isa.ClassStore {
+		op, id = mem.Read, uint32(co.take(in, mask, channels))
+	}
+	for m := channels; m != 0; m &= m - 1 {
+		ch := bits.TrailingZeros16(m)
+		co.batch[ch] = mem.Request{Addr: addr[ch], Tag: id, Op: op}
+		c.Coalesced++
+	}
+	co.toSend = channels
+	c.LaneLoads += uint64(bits.OnesCount32(mask))
+	if co.rest == 0 {
+		co.leave(c, in)
+	}
+}
+
+// leave is the moment at which the access takes effect: its last request leaves
+// for the memory system.
+func (co *coalescer) leave(c *Core, in inst) {
+	if err := c.accesses[in.access].Perform(); err != nil {
+		c.fail(err)
+	}
+	if in.op.LatencyClass() == isa.ClassStore {
+		c.free = append(c.free, in.access)
+	}
+	co.done(c)
+}
+
+// done ends the head.
+func (co *coalescer) done(c *Core) {
+	c.lsu.switched.pop()
+	co.fresh = true
+}
+
+// take gives a batch its tag.
+func (co *coalescer) take(in inst, mask uint32, channels uint16) uint16 {
+	n := len(co.free) - 1
+	id := co.free[n]
+	co.free = co.free[:n]
+	co.tags[id] = tag{in, mask, channels}
+	return id
+}
+
+// answer books the answer of one channel and returns how many lanes it serves.
+func (co *coalescer) answer(id, ch int) (lanes int16) {
+	t := &co.tags[id]
+	lanes = int16(bits.OnesCount32(t.mask >> (ch * co.lanes) & uint32(1<<co.lanes-1)))
+	if t.waiting &^= 1 << ch; t.waiting == 0 {
+		co.free = append(co.free, uint16(id))
+	}
+	return lanes
+}
+
+// send hands requests to the L1D, each channel for itself.
+func (co *coalescer) send(c *Core, now uint64) {
+	if co.toSend == 0 || co.batchAt > now {
+		return
+	}
+	for m := co.toSend; m != 0; m &= m - 1 {
+		ch := bits.TrailingZeros16(m)
+		if out := c.lsu.out[ch]; !out.Full() {
+			out.Push(co.batch[ch])
+			co.toSend &^= 1 << ch
+		}
+	}
+}

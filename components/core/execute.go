@@ -1,0 +1,170 @@
+package core
+
+import (
+	"math/bits"
+
+	"heddle/isa"
+)
+
+// execute moves the slice's ALU and FPU.
+func (c *Core) execute(sl *slice, now uint64) {
+	c.finishALU(sl, now)
+	if q := &sl.dispatch[isa.ALU]; q.ready(now) {
+		c.startALU(sl, q, now)
+	}
+	if q := &sl.dispatch[isa.FPU]; q.ready(now) && sl.fpuHeld < c.spec.FPUQueue {
+		in := q.pop()
+		sl.fpuHeld++
+		sl.insertFPU(in, now+uint64(c.spec.Latency[in.op.LatencyClass()]))
+	}
+	sl.fpuHeld -= sl.fpuFreed // seen from the next cycle on
+	sl.fpuFreed = 0
+}
+
+// finishALU lets one result a cycle through the switch behind the integer unit
+// and the multiplier.
+func (c *Core) finishALU(sl *slice, now uint64) {
+	out := &sl.result[isa.ALU]
+	if out.full() {
+		return
+	}
+	switch {
+	case sl.alu.ready(now):
+		out.push(sl.alu.pop(), now+1)
+	case sl.mul.ready(now):
+		out.push(sl.mul.pop(), now+1)
+	}
+}
+
+func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
+	class := q.front().op.LatencyClass()
+	into := &sl.alu
+	if class == isa.ClassMul || class == isa.ClassDiv {
+		into = &sl.mul
+	}
+	if into.full() {
+		return
+	}
+	in := q.pop()
+	into.push(in, now+uint64(c.spec.Latency[class])-1)
+	if class == isa.ClassBranch {
+		c.resume(int(in.warp), now+executeToUnlock)
+	}
+}
+
+// insertFPU keeps the FPU's results in the order in which they are ready.
+func (sl *slice) insertFPU(in inst, at uint64) {
+	q := &sl.result[isa.FPU]
+	q.push(in, at)
+	for i := q.n - 1; i > 0; i-- {
+		a, b := &q.ring[(q.head+i-1)%len(q.ring)], &q.ring[(q.head+i)%len(q.ring)]
+		if a.at <= b.at {
+			return
+		}
+		*a, *b = *b, *a
+	}
+}
+
+// shared returns where a unit that all slices share takes its instructions.
+// With several slices that is a buffer of its own, filled by each slice in turn.
+func (c *Core) shared(u isa.Unit) *queue[inst] {
+	if len(c.slices) == 1 {
+		return &c.slices[0].dispatch[u]
+	}
+	return &c.turns[u].buffer
+}
+
+// gather gives the next slice its turn at a shared unit.
+func (c *Core) gather(u isa.Unit, now uint64) {
+	n := len(c.slices)
+	if n == 1 {
+		return
+	}
+	t := &c.turns[u]
+	from := &c.slices[t.next].dispatch[u]
+	if t.next++; t.next == n {
+		t.next = 0
+	}
+	if from.ready(now) && !t.buffer.full() {
+		t.buffer.push(from.pop(), now+1)
+	}
+}
+
+// turn is the way of the slices into a unit they share.
+type turn struct {
+	next   int
+	buffer queue[inst]
+}
+
+// executeSFU executes one instruction of the core's only SFU.
+func (c *Core) executeSFU(now uint64) {
+	q := c.shared(isa.SFU)
+	if !q.ready(now) {
+		return
+	}
+	out := &c.slices[int(q.front().warp)%len(c.slices)].result[isa.SFU]
+	if out.full() {
+		return
+	}
+	in := q.pop()
+	class := in.op.LatencyClass()
+	if class == isa.ClassWarp {
+		c.control(in, now)
+	}
+	out.push(in, now+uint64(c.spec.Latency[class]))
+}
+
+// control executes tmc, wspawn, split, join, bar or pred.
+func (c *Core) control(in inst, now uint64) {
+	w := int(in.warp)
+	arch := c.warps[w].arch
+	if err := arch.Execute(in.op); err != nil {
+		c.fail(err)
+		return
+	}
+	c.startNew(now + executeToUnlock + spawnDelay)
+	if c.arch.Active()>>w&1 == 0 {
+		c.active &^= 1 << w
+		return
+	}
+	if arch.Waiting() {
+		c.held |= 1 << w
+		return
+	}
+	for m := c.held; m != 0; m &= m - 1 {
+		if o := trailing(m); !c.warps[o].arch.Waiting() {
+			c.held &^= 1 << o
+			c.resume(o, now+executeToUnlock)
+		}
+	}
+	at := now + executeToUnlock
+	if in.op.Name == "wspawn" || in.op.Name == "join" {
+		at++
+	}
+	c.resume(w, at)
+}
+
+// commit writes back one instruction a cycle, units in fixed priority.
+func (c *Core) commit(sl *slice, now uint64) {
+	for _, u := range commitOrder {
+		q := &sl.result[u]
+		if !q.ready(now) {
+			continue
+		}
+		in := q.pop()
+		if u == isa.FPU {
+			sl.fpuFreed++
+		}
+		r := release{warp: in.warp}
+		if in.op != nil {
+			r.regs, r.last = destination(in.op), true
+		}
+		c.released.push(r, now+commitToRelease)
+		return
+	}
+}
+
+// commitOrder is the RTL's numbering of the units.
+var commitOrder = [...]isa.Unit{isa.ALU, isa.LSU, isa.SFU, isa.FPU}
+
+func trailing(m uint64) int { return bits.TrailingZeros64(m) }

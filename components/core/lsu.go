@@ -1,0 +1,218 @@
+package core
+
+import (
+	"math/bits"
+
+	"heddle/components/clock"
+	"heddle/components/mem"
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// Cycles of the load-store unit's path (RTL: request queue, switch between
+// global and local memory, coalescer, adapter, and back).
+const (
+	lsuQueueDelay = 1
+	switchDelay   = 1
+	localDelay    = 6 // switch → scratchpad → back, without conflicts
+	responseDelay = 4 // the unit → commit arbiter
+	storeToCommit = 2
+	fenceToReturn = 2
+)
+
+// lsu is the load-store unit: one request queue, a switch between global
+// memory and the scratchpad, and a coalescer.
+type lsu struct {
+	requests queue[inst]   // mem_scheduler's request queue
+	switched queue[inst]   // towards the coalescer
+	local    queue[answer] // scratchpad answers
+	localAt  uint64        // the scratchpad is busy before
+	loads    int           // outstanding warp loads
+	maxLoads int
+	co       coalescer
+	answers  queue[answer] // partial answers on their way to the unit
+	left     []int16       // by access: lanes that have no answer yet
+	out      []*clock.Link[mem.Request]
+	in       []*clock.Link[mem.Response]
+	fence    bool   // a fence is under way: nothing else enters
+	far      uint64 // 1 when the lanes' crossbars have two levels, each way
+	freed    int    // loads whose place is free from the next cycle on
+}
+
+// answer is a part of a load's data: some of its lanes.
+type answer struct {
+	inst
+	lanes int16
+}
+
+func newLSU(s *Spec) lsu {
+	return lsu{
+		requests: newQueue[inst](2), switched: newQueue[inst](1), local: newQueue[answer](32),
+		answers: newQueue[answer](64), maxLoads: s.LSUQueue, co: newCoalescer(s),
+		left: make([]int16, s.accesses()), far: levels(s.Threads),
+	}
+}
+
+// ConnectData gives the core its links to the data cache, one pair a channel.
+func (c *Core) ConnectData(out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {
+	c.lsu.out, c.lsu.in = out, in
+}
+
+// Channels is the number of requests the core can send to the data cache at once.
+func (s *Spec) Channels() int { return max(1, s.Threads*4/s.ChannelBytes) }
+
+func (l *lsu) idle() bool {
+	return l.requests.empty() && l.switched.empty() && l.local.empty() && l.loads == 0 && l.co.idle() && l.answers.empty()
+}
+
+// tick moves the unit, back to front.
+func (l *lsu) tick(c *Core, now uint64) {
+	l.receive(c, now)
+	l.finish(c, now)
+	l.co.send(c, now)
+	l.co.step(c, now)
+	l.route(c, now)
+	l.accept(c, now)
+	l.loads -= l.freed
+	l.freed = 0
+}
+
+// levels is what an arbiter of that many inputs costs beyond one cycle.
+func levels(inputs int) uint64 {
+	if inputs > bigArbiter {
+		return 1
+	}
+	return 0
+}
+
+// accept takes an instruction from the dispatch buffers.
+func (l *lsu) accept(c *Core, now uint64) {
+	q := c.shared(isa.LSU)
+	if !q.ready(now) || l.requests.full() || l.fence {
+		return
+	}
+	in := *q.front()
+	switch in.op.LatencyClass() {
+	case isa.ClassStore:
+		out := &c.slices[int(in.warp)%len(c.slices)].result[isa.LSU]
+		if out.full() {
+			return
+		}
+		out.push(inst{op: in.op, warp: in.warp, access: -1}, now+storeToCommit)
+	case isa.ClassFence:
+		l.fence = true
+	default:
+		if l.loads == l.maxLoads {
+			return
+		}
+		l.loads++
+		l.left[in.access] = int16(bits.OnesCount32(c.accesses[in.access].Mask))
+	}
+	q.pop()
+	l.requests.push(in, now+lsuQueueDelay)
+}
+
+// route sends the head of the queue to the scratchpad or towards the L1D.
+func (l *lsu) route(c *Core, now uint64) {
+	if !l.requests.ready(now) {
+		return
+	}
+	in := *l.requests.front()
+	if in.op.LatencyClass() != isa.ClassFence && isLocal(&c.accesses[in.access]) {
+		l.useScratchpad(c, now)
+		return
+	}
+	if !l.switched.full() {
+		l.switched.push(l.requests.pop(), now+switchDelay)
+	}
+}
+
+// isLocal tells whether the access is to the scratchpad; lanes agree in
+// programs that a compiler makes, and the first decides.
+func isLocal(a *emu.Access) bool {
+	return a.Mask != 0 && a.Addr[bits.TrailingZeros32(a.Mask)] >= emu.ScratchpadBase
+}
+
+// useScratchpad serves one word a bank a cycle; lanes of one bank wait for each
+// other, even for the same word.
+func (l *lsu) useScratchpad(c *Core, now uint64) {
+	if l.localAt > now || l.local.full() {
+		return
+	}
+	in := l.requests.pop()
+	a := &c.accesses[in.access]
+	var lanes [32]uint8
+	most := uint64(0)
+	for m := a.Mask; m != 0; m &= m - 1 {
+		b := a.Addr[bits.TrailingZeros32(m)] / 4 % uint32(c.spec.Threads)
+		lanes[b]++
+		most = max(most, uint64(lanes[b]))
+	}
+	c.LaneLoads += uint64(bits.OnesCount32(a.Mask))
+	c.LocalWaits += most - 1
+	l.localAt = now + most
+	if err := a.Perform(); err != nil {
+		c.fail(err)
+		return
+	}
+	if in.op.LatencyClass() == isa.ClassStore {
+		c.free = append(c.free, in.access)
+		return
+	}
+	l.local.push(answer{in, l.left[in.access]}, now+switchDelay+localDelay+2*l.far+most-1)
+}
+
+// receive takes the answers of one merged request: those of all channels that
+// are there together.
+func (l *lsu) receive(c *Core, now uint64) {
+	if l.answers.full() {
+		return
+	}
+	first := -1
+	var got answer
+	for ch, link := range l.in {
+		if !link.Ready() {
+			continue
+		}
+		id := int(link.Front().Tag)
+		if first >= 0 && id != first {
+			continue
+		}
+		link.Pop()
+		first = id
+		got.inst = l.co.tags[id].inst
+		got.lanes += l.co.answer(id, ch)
+	}
+	switch {
+	case first < 0:
+	case got.op.LatencyClass() == isa.ClassFence:
+		l.fence = false
+		c.slices[int(got.warp)%len(c.slices)].result[isa.LSU].push(got.inst, now+fenceToReturn)
+	default:
+		l.answers.push(got, now+2*l.far)
+	}
+}
+
+// finish passes one answer a cycle on to commit. The last one frees the load.
+func (l *lsu) finish(c *Core, now uint64) {
+	q := &l.answers
+	if l.local.ready(now) {
+		q = &l.local
+	}
+	if !q.ready(now) {
+		return
+	}
+	a := *q.front()
+	out := &c.slices[int(a.warp)%len(c.slices)].result[isa.LSU]
+	if out.full() {
+		return
+	}
+	q.pop()
+	if l.left[a.access] -= a.lanes; l.left[a.access] > 0 {
+		a.op = nil // a part: takes a turn at commit and releases nothing
+	} else {
+		l.freed++
+		c.free = append(c.free, a.access)
+	}
+	out.push(a.inst, now+responseDelay)
+}

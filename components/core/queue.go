@@ -1,0 +1,41 @@
+package core
+
+// queue is a bounded FIFO whose entries can be taken from a given cycle on.
+type queue[T any] struct {
+	ring    []timed[T]
+	head, n int
+}
+
+type timed[T any] struct {
+	v  T
+	at uint64
+}
+
+func newQueue[T any](places int) queue[T] { return queue[T]{ring: make([]timed[T], places)} }
+
+func (q *queue[T]) full() bool  { return q.n == len(q.ring) }
+func (q *queue[T]) empty() bool { return q.n == 0 }
+
+// push adds a value that can be taken from cycle at on.
+func (q *queue[T]) push(v T, at uint64) {
+	i := q.head + q.n
+	if i >= len(q.ring) {
+		i -= len(q.ring)
+	}
+	q.ring[i] = timed[T]{v, at}
+	q.n++
+}
+
+// ready tells whether the first value can be taken.
+func (q *queue[T]) ready(now uint64) bool { return q.n > 0 && q.ring[q.head].at <= now }
+
+func (q *queue[T]) front() *T { return &q.ring[q.head].v }
+
+func (q *queue[T]) pop() T {
+	v := q.ring[q.head].v
+	if q.head++; q.head == len(q.ring) {
+		q.head = 0
+	}
+	q.n--
+	return v
+}
