@@ -70,6 +70,7 @@ type Core struct {
 	turns           [isa.NumUnits]turn // LSU and SFU, when there are several slices
 	lsu             lsu
 	inFlight        int // instructions between decode and commit
+	last            uint64
 
 	accesses []emu.Access
 	free     []int16
@@ -123,7 +124,7 @@ func New(name string, s Spec, arch *emu.Core) (*Core, error) {
 	for u := range c.turns {
 		c.turns[u].buffer = newQueue[inst](1)
 	}
-	c.scheduled = newQueue[fetchRequest](2)
+	c.scheduled = newQueue[fetchRequest](1)
 	c.released = newQueue[release](16 * s.IssueSlices)
 	c.accesses = make([]emu.Access, s.accesses())
 	for i := len(c.accesses) - 1; i >= 0; i-- {
@@ -195,12 +196,13 @@ func (c *Core) Tick(now uint64) bool {
 	c.decode(now)
 	c.fetch(now)
 	c.schedule(now)
-	if c.Done() {
-		return false
-	}
 	c.Cycles++
-	return true
+	c.last = now
+	return !c.Done()
 }
+
+// LastCycle returns the last cycle in which the core had work.
+func (c *Core) LastCycle() uint64 { return c.last }
 
 // release lets the scoreboard forget what was written back two cycles ago.
 func (c *Core) release(now uint64) {

@@ -3,8 +3,6 @@ package core_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/sarchlab/akita/v3/sim"
@@ -16,6 +14,7 @@ import (
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/emu"
+	"heddle/isa/micro"
 )
 
 // hits is a memory in which every access hits: it answers as the RTL's caches
@@ -74,10 +73,7 @@ func newMachine(t testing.TB, warps, threads int) *machine {
 }
 
 func program(t testing.TB, name string, iters int64) *isa.Program {
-	path := filepath.Join("../../isa/asm/testdata/micro", name+".s")
-	src, err := os.ReadFile(path)
-	require.NoError(t, err)
-	p, err := asm.Assemble(path, src, asm.Options{Defines: map[string]int64{"ITERS": iters}})
+	p, err := micro.Program(name, iters)
 	require.NoError(t, err)
 	return p
 }

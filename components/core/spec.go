@@ -32,8 +32,8 @@ type Spec struct {
 	FPUQueue int
 	// LSUQueue is how many warp loads are outstanding. RTL: 2.
 	LSUQueue int
-	// CoalescerTags is how many merged requests are outstanding. RTL: 8 at 8
-	// lanes, 16 at 32.
+	// CoalescerTags is how many batches of merged requests are outstanding. RTL
+	// (LSUQ_OUT_SIZE): the words of a channel, at least the LSU queue.
 	CoalescerTags int
 	// ChannelBytes is what one request to the L1D carries: the lanes of one
 	// channel are merged when they fall into one aligned block of that size.
@@ -56,7 +56,7 @@ func DefaultSpec(warps, threads int) Spec {
 	slices := max(1, warps/16)
 	return Spec{
 		Warps: warps, Threads: threads, IssueSlices: slices, Collectors: max(1, warps/(4*slices)),
-		IBuffer: 4, FPUQueue: 2, LSUQueue: 2, CoalescerTags: max(8, threads/2),
+		IBuffer: 4, FPUQueue: 2, LSUQueue: 2, CoalescerTags: max(2, min(threads, 16)),
 		ChannelBytes: min(4*threads, 64), Latency: DefaultLatency,
 	}
 }
@@ -83,6 +83,10 @@ func (s *Spec) Validate() error {
 	}
 	return nil
 }
+
+// DataLatency is the latency of the links to the data cache: the adapter behind
+// the coalescer and the cache's input buffer.
+const DataLatency = 2
 
 // Fixed parts of the RTL's pipeline, in cycles.
 const (

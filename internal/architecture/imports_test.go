@@ -19,6 +19,7 @@ var rules = []struct {
 	may []string // prefixes; "=" means exactly
 }{
 	{"=isa", nil},
+	{"isa/micro", []string{"=isa", "isa/asm"}},
 	{"isa/", []string{"=isa"}},
 	// A unit never sees another unit, the machine around it, or its users.
 	{"components/clock", nil},

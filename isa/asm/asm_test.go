@@ -45,7 +45,7 @@ func text(t *testing.T, file string, src []byte, opt asm.Options) []byte {
 // micro returns the micro-programs with reference cycles.
 func micro(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("testdata/micro/*.s")
+	files, err := filepath.Glob("../micro/programs/*.s")
 	require.NoError(t, err)
 	require.Len(t, files, 25)
 	return files

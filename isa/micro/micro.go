@@ -1,0 +1,80 @@
+// Package micro holds the micro-programs, one per mechanism, with the cycles
+// that Vortex's RTL needs for them (2025-10, Verilator; FPU, multiplier and
+// divider as their simulation models) and those of its C++ simulator SimX.
+package micro
+
+import (
+	"embed"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"heddle/isa"
+	"heddle/isa/asm"
+)
+
+//go:embed programs/*.s
+var programs embed.FS
+
+//go:embed reference.csv
+var reference string
+
+// Names returns the programs' names, sorted.
+func Names() []string {
+	files, err := programs.ReadDir("programs")
+	if err != nil {
+		panic(fmt.Sprintf("BUG: micro: %v", err))
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f.Name(), ".s"))
+	}
+	return names
+}
+
+// Source returns a program's assembly text.
+func Source(name string) ([]byte, error) { return programs.ReadFile("programs/" + name + ".s") }
+
+// Program assembles a program for that many iterations of its loop.
+func Program(name string, iters int64) (*isa.Program, error) {
+	src, err := Source(name)
+	if err != nil {
+		return nil, fmt.Errorf("no micro-program %q", name)
+	}
+	return asm.Assemble(name+".s", src, asm.Options{Defines: map[string]int64{"ITERS": iters}})
+}
+
+// Reference is one measurement.
+type Reference struct {
+	Machine    string // w1, a, c, d, m6
+	Program    string
+	Iters      int64
+	RTL        uint64 // cycles
+	SimX       uint64 // cycles
+	WarpInstrs uint64 // 0: not given
+}
+
+// References returns all measurements.
+func References() []Reference {
+	rows, err := csv.NewReader(strings.NewReader(reference)).ReadAll()
+	if err != nil {
+		panic(fmt.Sprintf("BUG: micro: reference.csv: %v", err))
+	}
+	var out []Reference
+	for _, r := range rows[1:] {
+		out = append(out, Reference{r[0], r[1], int64(number(r[2])), number(r[3]), number(r[4]), number(r[5])})
+	}
+	return out
+}
+
+func number(s string) uint64 {
+	if s == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		panic(fmt.Sprintf("BUG: micro: reference.csv: %v", err))
+	}
+	return n
+}
