@@ -54,10 +54,11 @@ type collector struct {
 type Core struct {
 	clock.Base
 	Stats
-	spec   Spec
-	arch   *emu.Core
-	warps  []warp
-	slices []slice
+	spec    Spec
+	latency [isa.NumClasses]uint64
+	arch    *emu.Core
+	warps   []warp
+	slices  []slice
 
 	active, stalled uint64 // warps; RTL's active_warps and stalled_warps
 	buffered        uint64 // warps with something in the instruction buffer
@@ -109,7 +110,8 @@ func New(name string, s Spec, arch *emu.Core) (*Core, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	c := &Core{Base: clock.NewBase(name), spec: s, arch: arch}
+	s = s.Derived()
+	c := &Core{Base: clock.NewBase(name), spec: s, arch: arch, latency: s.Latency.table()}
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
 		c.warps[i] = warp{arch: arch.Warp(i), ibuffer: newQueue[*emu.Op](s.IBuffer)}
@@ -139,7 +141,7 @@ func New(name string, s Spec, arch *emu.Core) (*Core, error) {
 func (s *Spec) accesses() int { return 2*s.IssueSlices + 8 + s.LSUQueue }
 
 func newSlice(s *Spec) slice {
-	sl := slice{issued: newQueue[inst](2), operands: newQueue[inst](2), alu: newQueue[inst](1), mul: newQueue[inst](8)}
+	sl := slice{issued: newQueue[inst](2), operands: newQueue[inst](2), alu: newQueue[inst](1), mul: newQueue[inst](max(s.Latency.Mul, s.Latency.Div))}
 	for range s.Collectors {
 		sl.collectors = append(sl.collectors, collector{newQueue[inst](1), newQueue[inst](1), newQueue[inst](2), false})
 	}

@@ -15,7 +15,7 @@ func (c *Core) execute(sl *slice, now uint64) {
 	if q := &sl.dispatch[isa.FPU]; q.ready(now) && sl.fpuHeld < c.spec.FPUQueue {
 		in := q.pop()
 		sl.fpuHeld++
-		sl.insertFPU(in, now+uint64(c.spec.Latency[in.op.LatencyClass()]))
+		sl.insertFPU(in, now+c.latency[in.op.LatencyClass()])
 	}
 	sl.fpuHeld -= sl.fpuFreed // seen from the next cycle on
 	sl.fpuFreed = 0
@@ -46,7 +46,7 @@ func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
 		return
 	}
 	in := q.pop()
-	into.push(in, now+uint64(c.spec.Latency[class])-1)
+	into.push(in, now+c.latency[class]-1)
 	if class == isa.ClassBranch {
 		c.resume(int(in.warp), now+executeToUnlock)
 	}
@@ -111,7 +111,7 @@ func (c *Core) executeSFU(now uint64) {
 	if class == isa.ClassWarp {
 		c.control(in, now)
 	}
-	out.push(in, now+uint64(c.spec.Latency[class]))
+	out.push(in, now+c.latency[class])
 }
 
 // control executes tmc, wspawn, split, join, bar or pred.

@@ -59,7 +59,10 @@ func (c *Core) ConnectData(out []*clock.Link[mem.Request], in []*clock.Link[mem.
 }
 
 // Channels is the number of requests the core can send to the data cache at once.
-func (s *Spec) Channels() int { return max(1, s.Threads*4/s.ChannelBytes) }
+func (s Spec) Channels() int {
+	s = s.Derived()
+	return max(1, s.Threads*4/s.ChannelBytes)
+}
 
 func (l *lsu) idle() bool {
 	return l.requests.empty() && l.switched.empty() && l.local.empty() && l.loads == 0 && l.co.idle() && l.answers.empty()

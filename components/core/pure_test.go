@@ -25,7 +25,7 @@ func TestQueueHoldsBackUntilItsCycle(t *testing.T) {
 // A batch takes, in each channel, the block of the lowest lane that is left and
 // all lanes of that channel in it.
 func TestCoalescerBatches(t *testing.T) {
-	s := DefaultSpec(4, 8)
+	s := DefaultSpec(4, 8).Derived()
 	s.ChannelBytes = 16 // two channels of four lanes
 	co := newCoalescer(&s)
 	a := &emu.Access{Mask: 0b1111_0111}

@@ -15,54 +15,72 @@ import (
 	"heddle/isa"
 )
 
-// Spec is what a user may choose of a core.
+// Spec is what a user may choose of a core. A value of 0, where it is allowed,
+// follows from the others as in the RTL.
 type Spec struct {
-	// Warps of the core, 1..64, and lanes of a warp, 1..32.
-	Warps, Threads int
-	// IssueSlices is the number of issue slices; warp w belongs to slice w mod
-	// IssueSlices. RTL: UP(warps/16).
-	IssueSlices int
-	// Collectors is the number of operand collectors of a slice. RTL:
-	// UP(warps/(4·slices)).
-	Collectors int
-	// IBuffer is the number of decoded instructions a warp holds. RTL: 4.
-	IBuffer int
-	// FPUQueue is how many operations an FPU block holds, from execution to
-	// commit. RTL: 2.
-	FPUQueue int
-	// LSUQueue is how many warp loads are outstanding. RTL: 2.
-	LSUQueue int
-	// CoalescerTags is how many batches of merged requests are outstanding. RTL
-	// (LSUQ_OUT_SIZE): the words of a channel, at least the LSU queue.
-	CoalescerTags int
-	// ChannelBytes is what one request to the L1D carries: the lanes of one
-	// channel are merged when they fall into one aligned block of that size.
-	// RTL: min(threads·4, L1 line).
-	ChannelBytes int
-	// Latency is, by class, the cycles from execution to the commit arbiter.
-	Latency [isa.NumClasses]int
+	Warps         int `key:"warps" default:"4" min:"1" max:"64" unit:"warps" doc:"Warps of a core. RTL: NUM_WARPS."`
+	Threads       int `key:"threads" default:"4" min:"1" max:"32" pow2:"true" unit:"lanes" doc:"Lanes of a warp. RTL: NUM_THREADS."`
+	IssueSlices   int `key:"issue_slices" default:"0" min:"0" max:"64" unit:"slices" doc:"Issue slices; warp w belongs to slice w mod issue_slices. 0: max(1, warps/16), as RTL's ISSUE_WIDTH."`
+	Collectors    int `key:"collectors" default:"0" min:"0" max:"16" unit:"collectors" doc:"Operand collectors of a slice. 0: max(1, warps/(4·slices)), as RTL's NUM_OPCS."`
+	IBuffer       int `key:"ibuffer" default:"4" min:"1" max:"64" unit:"instructions" doc:"Decoded instructions a warp holds. RTL: IBUF_SIZE."`
+	FPUQueue      int `key:"fpu_queue" default:"2" min:"1" max:"64" unit:"operations" doc:"Operations an FPU block holds, from execution to commit. RTL: FPUQ_SIZE."`
+	LSUQueue      int `key:"lsu_queue" default:"2" min:"1" max:"64" unit:"loads" doc:"Outstanding warp loads. RTL: LSUQ_IN_SIZE."`
+	CoalescerTags int `key:"coalescer_tags" default:"0" min:"0" max:"256" unit:"batches" doc:"Outstanding batches of merged requests. 0: the words of a channel, at least 2, as RTL's LSUQ_OUT_SIZE."`
+	ChannelBytes  int `key:"channel_bytes" default:"0" min:"0" max:"128" unit:"bytes" doc:"What one request to the L1D covers: lanes of a channel are merged when they fall into one aligned block of that size. 0: min(4·threads, 64), as RTL's LSU_LINE_SIZE."`
+
+	Latency Latency `key:"latency" doc:"Cycles from execution to the commit arbiter, by class of instruction."`
 }
 
-// DefaultLatency is the RTL's, with its simulation models of FPU, multiplier
-// and divider (`idiv: dpi`).
-var DefaultLatency = [isa.NumClasses]int{
-	isa.ClassALU: 2, isa.ClassBranch: 2, isa.ClassVote: 2, isa.ClassMul: 5, isa.ClassDiv: 5,
-	isa.ClassFMA: 5, isa.ClassFNCP: 3, isa.ClassFCvt: 6, isa.ClassFDiv: 16, isa.ClassFSqrt: 11,
-	isa.ClassCSR: 4, isa.ClassWarp: 4, isa.ClassUnit: 4,
+// Latency is, by class, the cycles from execution to the commit arbiter.
+type Latency struct {
+	ALU   int `key:"alu" default:"2" min:"2" max:"30" unit:"cycles" doc:"Integer operations, branches, votes, shuffles. RTL: register, switch."`
+	Mul   int `key:"mul" default:"5" min:"2" max:"60" unit:"cycles" doc:"Multiplication. RTL: LATENCY_IMUL 4, switch."`
+	Div   int `key:"div" default:"5" min:"2" max:"60" unit:"cycles" doc:"Division, pipelined as in RTL's simulation model."`
+	FMA   int `key:"fma" default:"5" min:"1" max:"60" unit:"cycles" doc:"fadd, fsub, fmul, fused multiply-add. RTL: LATENCY_FMA 4, arbiter."`
+	FNCP  int `key:"fncp" default:"3" min:"1" max:"60" unit:"cycles" doc:"fsgnj, fmin, fmax, compare, move, classify. RTL: LATENCY_FNCP 2, arbiter."`
+	FCvt  int `key:"fcvt" default:"6" min:"1" max:"60" unit:"cycles" doc:"Conversions. RTL: LATENCY_FCVT 5, arbiter."`
+	FDiv  int `key:"fdiv" default:"16" min:"1" max:"60" unit:"cycles" doc:"fdiv. RTL: LATENCY_FDIV 15, arbiter."`
+	FSqrt int `key:"fsqrt" default:"11" min:"1" max:"60" unit:"cycles" doc:"fsqrt. RTL: LATENCY_FSQRT 10, arbiter."`
+	CSR   int `key:"csr" default:"4" min:"1" max:"60" unit:"cycles" doc:"CSR instructions."`
+	Warp  int `key:"warp" default:"4" min:"1" max:"60" unit:"cycles" doc:"tmc, wspawn, split, join, bar, pred: their write-back; see the pipeline for when the warp goes on."`
+}
+
+func (l *Latency) table() (t [isa.NumClasses]uint64) {
+	for k, v := range map[isa.Class]int{
+		isa.ClassALU: l.ALU, isa.ClassBranch: l.ALU, isa.ClassVote: l.ALU, isa.ClassMul: l.Mul, isa.ClassDiv: l.Div,
+		isa.ClassFMA: l.FMA, isa.ClassFNCP: l.FNCP, isa.ClassFCvt: l.FCvt, isa.ClassFDiv: l.FDiv, isa.ClassFSqrt: l.FSqrt,
+		isa.ClassCSR: l.CSR, isa.ClassWarp: l.Warp, isa.ClassUnit: l.Warp,
+	} {
+		t[k] = uint64(v)
+	}
+	return t
 }
 
 // DefaultSpec is Vortex's core of that shape.
 func DefaultSpec(warps, threads int) Spec {
-	slices := max(1, warps/16)
 	return Spec{
-		Warps: warps, Threads: threads, IssueSlices: slices, Collectors: max(1, warps/(4*slices)),
-		IBuffer: 4, FPUQueue: 2, LSUQueue: 2, CoalescerTags: max(2, min(threads, 16)),
-		ChannelBytes: min(4*threads, 64), Latency: DefaultLatency,
+		Warps: warps, Threads: threads, IBuffer: 4, FPUQueue: 2, LSUQueue: 2,
+		Latency: Latency{ALU: 2, Mul: 5, Div: 5, FMA: 5, FNCP: 3, FCvt: 6, FDiv: 16, FSqrt: 11, CSR: 4, Warp: 4},
 	}
 }
 
+// Derived returns the spec with every 0 replaced by what it stands for.
+func (s Spec) Derived() Spec {
+	fill := func(v *int, derived int) {
+		if *v == 0 {
+			*v = derived
+		}
+	}
+	fill(&s.IssueSlices, max(1, s.Warps/16))
+	fill(&s.Collectors, max(1, s.Warps/(4*s.IssueSlices)))
+	fill(&s.ChannelBytes, min(4*s.Threads, 64))
+	fill(&s.CoalescerTags, max(2, s.ChannelBytes/4))
+	return s
+}
+
 // Validate checks the spec.
-func (s *Spec) Validate() error {
+func (s Spec) Validate() error {
+	s = s.Derived()
 	for _, c := range []struct {
 		name      string
 		v, lo, hi int
