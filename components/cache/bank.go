@@ -1,0 +1,321 @@
+package cache
+
+import (
+	"fmt"
+
+	"heddle/components/mem"
+)
+
+// bank is the logic of one bank. Step does a cycle; time is only a number that
+// orders the entries of its queues.
+type bank struct {
+	tags   tags
+	mshr   mshr
+	st0    operation
+	st1    operation
+	rsp    queue[response]    // core_rsp_queue
+	mreq   queue[mem.Request] // mem_req_queue
+	flush  bankFlush
+	refill uint64 // first cycle in which the replays of the last fill are accepted
+
+	owner        string
+	id           int
+	bankBits     int
+	sets         int
+	lineMask     uint32 // address bits of a line
+	replayDelay  uint64
+	rspDelay     uint64 // cycles that an entry stays in rsp
+	mreqDelay    uint64
+	forwardFlush bool
+
+	stats   Stats
+	waiting *uint64 // the counter that stands for why this cycle accepted nothing
+}
+
+// operation is what a pipeline stage holds.
+type operation struct {
+	kind kind
+	id   int16 // a request's MSHR entry
+	set  int32 // a flush's set
+	request
+}
+
+type kind uint8
+
+const (
+	bubble   kind = iota
+	creq          // a request, for the first time
+	replayed      // a request, after its fill
+	fill
+	flushSet
+)
+
+// response is an answer and the port it goes to.
+type response struct {
+	mem  mem.Response
+	port uint8
+}
+
+// inputs is what is offered to a bank in a cycle.
+type inputs struct {
+	request *request // nil: none
+	fill    int16    // the MSHR entry that memory answers; none
+}
+
+// result is what a bank did in a cycle.
+type result struct {
+	request  bool // accepted
+	fill     bool // accepted
+	active   bool // something moved, so the next cycle can differ from this one
+	flushEnd bool // the flush's walk is over
+}
+
+// status is what the RTL's registered flags say during a cycle: they do not see
+// what the cycle itself changes.
+type status struct {
+	rspFull, mreqAlmostFull, mshrFull, mshrEmpty, empty bool
+}
+
+func newBank(owner string, s *Spec, id int) *bank {
+	b := &bank{
+		tags: newTags(s, id), mshr: newMSHR(s.MSHRs),
+		rsp: newQueue[response](s.ResponseQueue), mreq: newQueue[mem.Request](s.MemoryQueue),
+		owner: owner, id: id, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
+		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush,
+	}
+	if s.ResponseBuffer {
+		b.rspDelay = 1
+	}
+	if s.MemoryBuffer {
+		b.mreqDelay = 1
+	}
+	return b
+}
+
+// idle tells that a cycle without inputs changes nothing.
+func (b *bank) idle() bool {
+	return b.st0.kind == bubble && b.st1.kind == bubble && b.mshr.replay == none && b.flush.state == flushIdle
+}
+
+// step does one cycle.
+func (b *bank) step(now uint64, in inputs) (out result) {
+	b.waiting = nil
+	st := b.status()
+	moved := b.pipeline(now, in, &st, &out)
+	changed, end := b.flush.advance(b, &st)
+	out.active, out.flushEnd = moved || changed, end
+	return out
+}
+
+// pipeline moves the stages, last first, unless stage 1 is held up. It returns
+// whether anything moved.
+func (b *bank) pipeline(now uint64, in inputs, st *status, out *result) bool {
+	if !b.commit(now, st) {
+		b.wait(&b.stats.ResponseQueueFull)
+		return false
+	}
+	moved := b.st0.kind != bubble || b.st1.kind != bubble
+	b.st1 = b.st0
+	b.accept(now, in, st, out)
+	return moved || b.st0.kind != bubble
+}
+
+func (b *bank) status() status {
+	return status{
+		rspFull:        b.rsp.full(),
+		mreqAlmostFull: b.mreq.n >= len(b.mreq.ring)-2,
+		mshrFull:       b.mshr.full(),
+		mshrEmpty:      b.mshr.empty(),
+		empty:          b.st0.kind == bubble && b.st1.kind == bubble && b.mreq.n == 0,
+	}
+}
+
+// wait counts a cycle without progress; settle counts those that a sleeper skips.
+func (b *bank) wait(counter *uint64) {
+	*counter++
+	b.waiting = counter
+}
+
+// settle counts skipped cycles, which were all like the last one.
+func (b *bank) settle(cycles uint64) {
+	if b.waiting != nil {
+		*b.waiting += cycles
+	}
+}
+
+// commit is stage 1. It returns false if the operation cannot leave it.
+func (b *bank) commit(now uint64, st *status) bool {
+	op := &b.st1
+	switch op.kind {
+	case creq:
+		return b.commitRequest(now, op, st)
+	case replayed:
+		return b.commitReplay(now, op, st)
+	case fill:
+		b.commitFill(op)
+	case flushSet:
+		b.tags.flush(int(op.set))
+	}
+	return true
+}
+
+func (b *bank) commitRequest(now uint64, op *operation, st *status) bool {
+	switch op.mem.Op {
+	case mem.Read:
+		return b.commitRead(now, op, st)
+	case mem.Write:
+		b.commitWrite(now, op)
+		return true
+	default:
+		return b.commitFlush(now, op, st)
+	}
+}
+
+func (b *bank) commitRead(now uint64, op *operation, st *status) bool {
+	if b.tags.lookup(op.line) {
+		if !b.respond(now, op, st) {
+			return false
+		}
+		b.stats.ReadHits++
+		b.mshr.release(op.id)
+		return true
+	}
+	b.stats.ReadMisses++
+	if head := b.mshr.pending(op.line); head != none {
+		b.stats.Merges++
+		b.mshr.join(head, op.id)
+		return true
+	}
+	b.ask(now, op)
+	return true
+}
+
+func (b *bank) commitWrite(now uint64, op *operation) {
+	hit := b.tags.lookup(op.line)
+	if hit {
+		b.stats.WriteHits++
+	} else {
+		b.stats.WriteMisses++
+	}
+	b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write}, now+b.mreqDelay)
+	if !hit {
+		if head := b.mshr.pending(op.line); head != none {
+			b.mshr.join(head, op.id)
+			return
+		}
+	}
+	b.mshr.release(op.id)
+}
+
+func (b *bank) commitFlush(now uint64, op *operation, st *status) bool {
+	if b.forwardFlush {
+		b.stats.Flushes++
+		b.ask(now, op)
+		return true
+	}
+	if !b.respond(now, op, st) {
+		return false
+	}
+	b.stats.Flushes++
+	b.mshr.release(op.id)
+	return true
+}
+
+// ask sends a request to memory whose answer names its MSHR entry.
+func (b *bank) ask(now uint64, op *operation) {
+	b.mshr.miss(op.id)
+	tag := uint32(op.id)<<b.bankBits | uint32(b.id)
+	b.mreq.push(mem.Request{Addr: op.mem.Addr & b.lineMask, Tag: tag, Op: op.mem.Op}, now+b.mreqDelay)
+}
+
+func (b *bank) commitReplay(now uint64, op *operation, st *status) bool {
+	if op.mem.Op == mem.Flush {
+		return b.respond(now, op, st)
+	}
+	if !b.tags.lookup(op.line) {
+		panic(b.bug(now, "a replay without its line"))
+	}
+	return op.mem.Op == mem.Write || b.respond(now, op, st)
+}
+
+// commitFill installs the line; what answers a forwarded flush is none.
+func (b *bank) commitFill(op *operation) {
+	if op.mem.Op == mem.Flush {
+		return
+	}
+	b.stats.Fills++
+	if b.tags.fill(op.line) {
+		b.stats.Evictions++
+	}
+}
+
+// respond answers a request, if the response queue was not full.
+func (b *bank) respond(now uint64, op *operation, st *status) bool {
+	if st.rspFull {
+		return false
+	}
+	b.rsp.push(response{mem.Response{Tag: op.mem.Tag}, op.port}, now+b.rspDelay)
+	return true
+}
+
+// accept chooses what enters stage 0: replay > fill > flush > request. Replays come
+// first because they never miss, fills next because misses wait for them. Replays
+// hold back the others even in the cycle in which they are not ready themselves.
+func (b *bank) accept(now uint64, in inputs, st *status, out *result) {
+	b.st0.kind = bubble
+	switch {
+	case b.mshr.replay != none:
+		b.acceptReplay(now)
+	case in.fill != none:
+		b.acceptFill(now, in.fill)
+		out.fill = true
+	case b.flush.state == flushWalk:
+		b.acceptFlush()
+	case in.request != nil:
+		out.request = b.acceptRequest(in.request, st)
+	}
+}
+
+func (b *bank) acceptReplay(now uint64) {
+	if now < b.refill {
+		return
+	}
+	b.stats.Replays++
+	b.st0 = operation{kind: replayed, request: b.mshr.dequeue()}
+}
+
+func (b *bank) acceptFill(now uint64, id int16) {
+	if !b.mshr.waits(id) {
+		panic(b.bug(now, fmt.Sprintf("an answer for entry %d, which asked for nothing", id)))
+	}
+	b.refill = now + b.replayDelay
+	b.st0 = operation{kind: fill, request: b.mshr.fill(id)}
+}
+
+func (b *bank) acceptFlush() {
+	b.st0 = operation{kind: flushSet, set: int32(b.flush.set)}
+	b.flush.set++
+}
+
+func (b *bank) acceptRequest(r *request, st *status) bool {
+	switch {
+	case st.mshrFull:
+		b.wait(&b.stats.MSHRFull)
+		return false
+	case st.mreqAlmostFull:
+		b.wait(&b.stats.MemoryQueueFull)
+		return false
+	}
+	switch r.mem.Op {
+	case mem.Read:
+		b.stats.Reads++
+	case mem.Write:
+		b.stats.Writes++
+	}
+	b.st0 = operation{kind: creq, id: b.mshr.allocate(*r), request: *r}
+	return true
+}
+
+func (b *bank) bug(now uint64, what string) string {
+	return fmt.Sprintf("BUG: %s @%d: bank %d: %s", b.owner, now, b.id, what)
+}

@@ -1,0 +1,370 @@
+package cache
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/clock"
+	"heddle/components/mem"
+)
+
+func read(at clock.Cycle, line, tag uint32) timed {
+	return timed{at, mem.Request{Addr: line * 64, Tag: tag, Op: mem.Read}}
+}
+
+func write(at clock.Cycle, line uint32) timed {
+	return timed{at, mem.Request{Addr: line*64 + 12, Op: mem.Write}}
+}
+
+func flushAt(at clock.Cycle, tag uint32) timed {
+	return timed{at, mem.Request{Tag: tag, Op: mem.Flush}}
+}
+
+// A request pushed in 99 is accepted in T = 100. The memory's latency is from when
+// it reads the request to when it pushes the answer.
+const pushed, accepted = 99, 100
+
+func one(t *testing.T, change func(*Spec), latency clock.Cycle, todo ...timed) *machine {
+	s := DefaultSpec()
+	s.Bytes = 4 << 10 // 16 sets
+	if change != nil {
+		change(&s)
+	}
+	lists := make([][]timed, s.Ports)
+	lists[0] = todo
+	return run(t, plan{specs: []Spec{s}, todo: lists, latency: fixed(latency)})
+}
+
+func TestLatencyOfAMissAndAHit(t *testing.T) {
+	m := one(t, nil, 10, read(pushed, 5, 1), read(199, 5, 2))
+	require.Equal(t, []arrival{{5 * 64, accepted + 3}}, m.mem.seen, "a miss's request is visible at T+3")
+	const fill = accepted + 3 + 10 + 1 // the memory answers 10 cycles later; 1 cycle of link
+	require.Equal(t, []arrival{{1, fill + 5}, {2, 200 + 3}}, m.sources[0].got, "after a fill F+5; a hit T+3")
+}
+
+// Every register that a Spec can add costs one cycle.
+func TestLatencyOfTheRegistersAround(t *testing.T) {
+	for name, c := range map[string]struct {
+		change        func(*Spec)
+		hit, toMemory clock.Cycle
+		fromFill      clock.Cycle
+	}{
+		"bare":            {nil, 3, 3, 5},
+		"response buffer": {func(s *Spec) { s.ResponseBuffer = true }, 4, 3, 6},
+		"memory buffer":   {func(s *Spec) { s.MemoryBuffer = true }, 3, 4, 5},
+		"two ports":       {func(s *Spec) { s.Ports = 2 }, 3, 3, 5},
+		"three ports":     {func(s *Spec) { s.Ports = 3 }, 4, 4, 5},
+		"four banks":      {func(s *Spec) { s.Banks = 4 }, 3, 3, 5},
+		"forwarded tags":  {func(s *Spec) { s.ReplayDelay = 1 }, 3, 3, 4},
+	} {
+		m := one(t, c.change, 10, read(pushed, 5, 1), read(199, 5, 2))
+		require.Equal(t, accepted+c.toMemory, m.mem.seen[0].at, name)
+		fill := m.mem.seen[0].at + 11
+		require.Equal(t, []arrival{{1, fill + c.fromFill}, {2, 200 + c.hit}}, m.sources[0].got, name)
+	}
+}
+
+// Replays leave one a cycle, in order of arrival.
+func TestLatencyOfReplays(t *testing.T) {
+	m := one(t, nil, 20, read(pushed, 5, 1), read(100, 5, 2), read(101, 5, 3), read(102, 5, 4))
+	const fill = accepted + 3 + 20 + 1
+	require.Equal(t, []arrival{{1, fill + 5}, {2, fill + 6}, {3, fill + 7}, {4, fill + 8}}, m.sources[0].got)
+	require.Equal(t, uint64(3), m.levels[0].Stats().Merges)
+}
+
+func TestHitsStreamOneACycle(t *testing.T) {
+	todo := []timed{read(pushed, 5, 0)}
+	for i := range uint32(50) {
+		todo = append(todo, read(200, 5, i+1))
+	}
+	got := one(t, nil, 10, todo...).sources[0].got
+	for i := range got[1:] {
+		require.Equal(t, arrival{uint32(i + 1), 201 + 3 + clock.Cycle(i)}, got[i+1])
+	}
+}
+
+func TestWritesGoThrough(t *testing.T) {
+	m := one(t, nil, 10, write(pushed, 5), read(150, 5, 1), write(199, 5))
+	require.Equal(t, []arrival{{5*64 + 12, accepted + 3}, {5 * 64, 154}, {5*64 + 12, 203}}, m.mem.seen)
+	require.Len(t, m.sources[0].got, 1)
+	s := m.levels[0].Stats()
+	require.Equal(t, [2]uint64{1, 1}, [2]uint64{s.WriteMisses, s.WriteHits})
+}
+
+// After reset the banks invalidate a set a cycle: 16 cycles, from cycle 1 on.
+func TestInitialisation(t *testing.T) {
+	m := one(t, nil, 10, read(1, 5, 1))
+	require.Equal(t, 16, m.levels[0].spec.InitCycles())
+	require.Equal(t, clock.Cycle(17+3), m.mem.seen[0].at, "accepted in 17")
+}
+
+// A flush at the port in t: the cache notices (t), tells the banks (t+1), they wait
+// (t+2), walk 16 sets (t+3 … t+18), say so (t+19), and the flush is accepted in t+20.
+// Lines are invalid then, and requests behind it wait.
+func TestLatencyOfAFlush(t *testing.T) {
+	m := one(t, nil, 10, read(50, 5, 1), flushAt(pushed, 2), read(pushed, 5, 3))
+	const done = accepted + 4 + 16
+	require.Equal(t, arrival{2, done + 3}, m.sources[0].got[1])
+	require.Equal(t, done+1+3, int(m.mem.seen[1].at), "the read behind it misses")
+	s := m.levels[0].Stats()
+	require.Equal(t, []uint64{1, 4 + 16}, []uint64{s.Flushes, s.FlushCycles})
+}
+
+// Banks but the first say so 3 cycles later: their pipeline must be empty.
+func TestLatencyOfAFlushOfTwoBanks(t *testing.T) {
+	m := one(t, func(s *Spec) { s.Banks = 2 }, 10, flushAt(pushed, 2))
+	require.Equal(t, arrival{2, accepted + 4 + 8 + 3 + 3}, m.sources[0].got[0])
+}
+
+func TestAForwardedFlushWaitsForMemory(t *testing.T) {
+	m := one(t, func(s *Spec) { s.ForwardFlush = true }, 10, flushAt(pushed, 2))
+	require.Equal(t, accepted+4+16+3, int(m.mem.seen[0].at))
+	require.Equal(t, arrival{2, m.mem.seen[0].at + 11 + 5}, m.sources[0].got[0])
+	require.Zero(t, m.levels[0].Stats().Fills)
+}
+
+// Two ports, one bank: they take turns, beginning with port 0.
+func TestPortsTakeTurns(t *testing.T) {
+	s := DefaultSpec()
+	s.Ports, s.Bytes = 2, 4<<10
+	lists := make([][]timed, 2)
+	for p := range lists {
+		lists[p] = append(lists[p], read(50, 5, 0))
+		for i := range uint32(4) {
+			lists[p] = append(lists[p], read(pushed, 5, i+1))
+		}
+	}
+	m := run(t, plan{specs: []Spec{s}, todo: lists, latency: fixed(5)})
+	for p, src := range m.sources {
+		for i, a := range src.got[1:] {
+			require.Equal(t, clock.Cycle(accepted+3+2*i+p), a.at, "port %d", p)
+		}
+	}
+	// Before the last pair the other port waits in every cycle.
+	require.Equal(t, uint64(1+7), m.levels[0].Stats().BankConflicts)
+}
+
+// Two banks answer one port: round robin on the responses, none is lost.
+func TestBanksTakeTurns(t *testing.T) {
+	s := DefaultSpec()
+	s.Ports, s.Banks, s.MemoryPorts = 2, 2, 2
+	var lists [2][]timed
+	for i := range uint32(40) {
+		lists[0] = append(lists[0], read(pushed, i%4, i))
+		lists[1] = append(lists[1], read(pushed, 1-i%2, i))
+	}
+	m := run(t, plan{specs: []Spec{s}, todo: lists[:], latency: fixed(7)})
+	for _, src := range m.sources {
+		require.Len(t, src.got, 40)
+	}
+	require.Equal(t, 4, m.mem.ops[mem.Read])
+}
+
+func TestBankSelection(t *testing.T) {
+	for _, sel := range []BankSelect{LowBits, Hashed} {
+		s := DefaultSpec()
+		s.Banks, s.BankSelect = 8, sel
+		perBank, place := map[int]int{}, map[[2]uint32]bool{}
+		for line := range uint32(1 << 12) {
+			b := s.bankOf(line)
+			perBank[b]++
+			key := [2]uint32{uint32(b), line >> s.bankBits()}
+			require.False(t, place[key], "%v: two lines in one place", sel)
+			place[key] = true
+		}
+		for b := range 8 {
+			require.Equal(t, 512, perBank[b])
+		}
+		stride := map[int]bool{}
+		for i := range uint32(8) {
+			stride[s.bankOf(i*8)] = true
+		}
+		require.Len(t, stride, map[BankSelect]int{LowBits: 1, Hashed: 8}[sel])
+	}
+}
+
+func TestReplacement(t *testing.T) {
+	// Lines of one set of 2 ways; the middle one is used again before the third.
+	for policy, left := range map[Replacement][]uint32{FIFO: {2, 4}, LRU: {0, 4}} {
+		s := DefaultSpec()
+		s.Bytes, s.Ways, s.Replacement = 2*2*64, 2, policy
+		g := newTags(&s, 0)
+		g.fill(0)
+		g.fill(2)
+		require.True(t, g.lookup(0))
+		require.True(t, g.fill(4))
+		for _, l := range left {
+			require.True(t, g.lookup(l), "%v keeps %d", policy, l)
+		}
+	}
+	s := DefaultSpec()
+	s.Bytes, s.Ways, s.Replacement = 4*64, 4, Random
+	ways := map[int]int{}
+	g := newTags(&s, 0)
+	for l := range uint32(4004) {
+		require.Equal(t, l >= 4, g.fill(l), "free ways first")
+		ways[slices.Index(g.line, l)]++
+	}
+	for w := range 4 {
+		require.InDelta(t, 1000, ways[w], 120)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	require.NoError(t, DefaultSpec().Validate())
+	for want, change := range map[string]func(*Spec){
+		"cache bytes = 1000: expected a power of two":                                          func(s *Spec) { s.Bytes = 1000 },
+		"cache bytes = 128: expected at least banks × ways × line_bytes = 256, one set a bank": func(s *Spec) { s.Bytes = 128 },
+		"cache banks = 3: expected a power of two":                                             func(s *Spec) { s.Banks = 3 },
+		"cache memory_ports = 2: expected 1..1":                                                func(s *Spec) { s.MemoryPorts = 2 },
+		"cache memory_queue = 2: expected 3..256":                                              func(s *Spec) { s.MemoryQueue = 2 },
+		"cache replay_delay = 0: expected 1..2":                                                func(s *Spec) { s.ReplayDelay = 0 },
+		"cache replacement = 9: expected one of [fifo lru random]":                             func(s *Spec) { s.Replacement = 9 },
+		"cache bank_select = 9: expected one of [low_bits hashed]":                             func(s *Spec) { s.BankSelect = 9 },
+	} {
+		s := DefaultSpec()
+		change(&s)
+		require.EqualError(t, s.Validate(), want)
+	}
+	var r Replacement
+	require.NoError(t, r.UnmarshalText([]byte("lru")))
+	require.Equal(t, LRU, r)
+	require.EqualError(t, r.UnmarshalText([]byte("plru")), `cache replacement = "plru": expected one of [fifo lru random]`)
+}
+
+func TestABrokenInvariantNamesTheUnit(t *testing.T) {
+	s := DefaultSpec()
+	b := newBank("L1", &s, 0)
+	require.PanicsWithValue(t, "BUG: L1 @7: bank 0: an answer for entry 3, which asked for nothing",
+		func() { b.step(7, inputs{fill: 3}) })
+	s.WriteEnable = false
+	require.PanicsWithValue(t, "BUG: L1 @100: a write to a read-only cache", func() {
+		one(t, func(s *Spec) { s.WriteEnable = false }, 1, write(pushed, 1))
+	})
+}
+
+// randomPlan is one or two levels with random specs, streams and memory.
+func randomPlan(seed uint64) plan {
+	r := rand.New(rand.NewPCG(seed, 1))
+	first, second := small(r), small(r)
+	second.Ports = first.MemoryPorts
+	second.Bytes *= 4
+	p := plan{specs: []Spec{first}, places: 1 + r.IntN(4), memory: []clock.Femto{ns, ns, 1_700_000, 300_000}[r.IntN(4)]}
+	if r.IntN(2) == 0 {
+		p.specs = append(p.specs, second)
+	}
+	for range first.Ports {
+		p.todo = append(p.todo, randomStream(r))
+	}
+	longest, wait := 1+r.IntN(80), rand.New(rand.NewPCG(seed, 2))
+	p.latency = func() clock.Cycle { return clock.Cycle(wait.IntN(longest)) }
+	if n := clock.Cycle(1 + r.IntN(12)); r.IntN(2) == 0 {
+		p.deaf = func(now clock.Cycle) bool { return now/n%2 == 0 }
+	}
+	return p
+}
+
+func randomStream(r *rand.Rand) (todo []timed) {
+	at, gap, lines := clock.Cycle(0), 1+r.IntN(6), uint32(4+r.IntN(60))
+	for i := range uint32(300) {
+		at += clock.Cycle(r.IntN(gap))
+		if r.IntN(60) == 0 {
+			at += 200 // time to fall asleep
+		}
+		switch line := r.Uint32N(lines); {
+		case r.IntN(100) == 0:
+			todo = append(todo, flushAt(at, i))
+		case r.IntN(4) == 0:
+			todo = append(todo, write(at, line))
+		default:
+			todo = append(todo, read(at, line, i))
+		}
+	}
+	return todo
+}
+
+// checkLaws holds a run to what must be true of any.
+func checkLaws(t *testing.T, p plan, m *machine) {
+	for _, src := range m.sources {
+		var want, got []uint32
+		for _, x := range src.todo {
+			if x.r.Op != mem.Write {
+				want = append(want, x.r.Tag)
+			}
+		}
+		for _, a := range src.got {
+			got = append(got, a.tag)
+		}
+		slices.Sort(got)
+		require.Equal(t, want, got, "every read and flush is answered once")
+	}
+	var reads, writes uint64
+	for _, todo := range p.todo {
+		for _, x := range todo {
+			reads += b2u(x.r.Op == mem.Read)
+			writes += b2u(x.r.Op == mem.Write)
+		}
+	}
+	for i, c := range m.levels {
+		s := c.Stats()
+		require.Equal(t, []uint64{reads, writes}, []uint64{s.Reads, s.Writes}, "level %d", i+1)
+		require.Equal(t, s.Reads, s.ReadHits+s.ReadMisses)
+		require.Equal(t, s.Writes, s.WriteHits+s.WriteMisses)
+		require.Equal(t, s.Fills, s.ReadMisses-s.Merges)
+		require.GreaterOrEqual(t, s.Replays, s.ReadMisses)
+		reads = s.Fills // what the next level must see
+	}
+	require.Equal(t, []int{int(reads), int(writes)}, m.mem.ops[:2])
+	for _, l := range m.links {
+		in, out := l.Traffic()
+		require.Equal(t, in, out)
+	}
+}
+
+func b2u(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// fingerprint is all that a run's user can see.
+func fingerprint(m *machine) (out []string) {
+	for _, src := range m.sources {
+		out = append(out, fmt.Sprint(src.sent), fmt.Sprint(src.got))
+	}
+	out = append(out, fmt.Sprint(m.mem.seen))
+	for _, c := range m.levels {
+		out = append(out, fmt.Sprintf("%+v", c.Stats()))
+	}
+	return out
+}
+
+func TestRandomMachines(t *testing.T) {
+	stalls := Stats{}
+	for seed := range uint64(150) {
+		p := randomPlan(seed)
+		m := run(t, p)
+		checkLaws(t, p, m)
+		want := fingerprint(m)
+		p = randomPlan(seed)
+		p.forced = true
+		require.Equal(t, want, fingerprint(run(t, p)), "seed %d, ticked in every cycle", seed)
+		for shuffle := range uint64(3) {
+			p = randomPlan(seed)
+			p.order = rand.New(rand.NewPCG(seed, shuffle)).Perm
+			require.Equal(t, want, fingerprint(run(t, p)), "seed %d, order %d", seed, shuffle)
+		}
+		for _, c := range m.levels {
+			s := c.Stats()
+			stalls.add(&s)
+		}
+	}
+	for _, n := range []uint64{stalls.MSHRFull, stalls.MemoryQueueFull, stalls.ResponseQueueFull, stalls.BankConflicts, stalls.Merges, stalls.Evictions, stalls.FlushCycles, stalls.WriteHits} {
+		require.NotZero(t, n, "the machines are varied enough: %+v", stalls)
+	}
+}

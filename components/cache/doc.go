@@ -1,0 +1,27 @@
+// Package cache is a non-blocking, banked, write-through cache after Vortex's RTL
+// (hw/rtl/cache of 2024-10 to 2025-10), exact to the cycle in a bank's pipeline.
+//
+// A bank accepts one operation a cycle: a replay, else a fill, else a step of a
+// flush, else a request. An operation accepted in cycle T is in stage 0 in T+1 and
+// in stage 1 in T+2, where it takes effect: a hit's response and a miss's memory
+// request can be seen by others in T+3. After a fill accepted in F the requests
+// that waited for the line are replayed in order from F+ReplayDelay on. What the
+// crossbars around the banks add is in Spec.
+//
+// Writes go through, update a line that is there, allocate nothing and are not
+// answered. A write that misses while its line is being filled is sent on at once
+// and replayed after the fill, as in the RTL, because the fill may be older than
+// the write. (The RTL since 2025 sends such a write a second time; this does not.)
+//
+// A flush is what a fence becomes. It holds back all later requests, waits until
+// every bank's MSHRs are empty, and then walks each bank, a set a cycle. As in the
+// RTL's write-through mode the walk invalidates all lines; nothing is written back.
+// The flush itself is then a request like others: see Spec.ForwardFlush.
+//
+// Requests carry no data: what a line holds is in the one functional memory image,
+// which this package does not know. It knows neither cores nor what lies beyond its
+// memory ports.
+//
+// The logic is in plain structs without a clock (bank, mshr, tags, arbiter, queue);
+// Cache moves messages between them and the links.
+package cache

@@ -1,0 +1,118 @@
+package cache
+
+// bankFlush is the walk of a bank (VX_bank_flush). Its states are as registers: a
+// cycle sees what the one before left.
+type bankFlush struct {
+	state flushState
+	set   int // the next one to invalidate
+}
+
+type flushState uint8
+
+const (
+	flushIdle  flushState = iota
+	flushMSHR             // WAIT1: until all requests are answered
+	flushWalk             // FLUSH: a set a cycle, when nothing goes first
+	flushEmpty            // WAIT2: until nothing is on its way to memory
+	flushDone             // tells the cache
+)
+
+// begin starts a walk from the next cycle on.
+func (f *bankFlush) begin() { *f = bankFlush{state: flushMSHR} }
+
+// advance is the transition at the end of a cycle.
+func (f *bankFlush) advance(b *bank, st *status) (changed, end bool) {
+	before := f.state
+	switch f.state {
+	case flushMSHR:
+		if st.mshrEmpty {
+			f.state = flushWalk
+		}
+	case flushWalk:
+		if f.set == b.sets {
+			f.state = f.afterWalk(b)
+		}
+	case flushEmpty:
+		if st.empty {
+			f.state = flushDone
+		}
+	case flushDone:
+		f.state = flushIdle
+	}
+	return f.state != before, before == flushDone
+}
+
+// afterWalk: bank 0 need not be empty, because in the RTL it is the one through
+// which the flush then goes to memory, behind all else.
+func (f *bankFlush) afterWalk(b *bank) flushState {
+	if b.id == 0 {
+		return flushDone
+	}
+	return flushEmpty
+}
+
+// cacheFlush brings all banks to walk (VX_cache_flush), and holds back requests
+// meanwhile.
+type cacheFlush struct {
+	state    cacheFlushState
+	asked    uint64 // ports whose first request is a flush
+	released uint64 // of them, those whose flush may now go to its bank
+	done     uint64 // banks that have finished
+}
+
+type cacheFlushState uint8
+
+const (
+	noFlush     cacheFlushState = iota
+	drainFlush                  // WAIT1: until the crossbar's buffers are empty
+	startFlush                  // FLUSH: tells the banks
+	walkFlush                   // WAIT2: until all banks are done
+	acceptFlush                 // DONE: until the released flushes are accepted
+)
+
+// admits returns the ports that may be served: all, or with a flush at any of
+// them only the released.
+func (f *cacheFlush) admits(valid uint64) uint64 {
+	if f.asked != 0 {
+		return valid & f.released
+	}
+	return valid
+}
+
+// advance is the transition at the end of a cycle.
+func (f *cacheFlush) advance(c *Cache) (changed bool) {
+	before := f.state
+	switch f.state {
+	case noFlush:
+		f.state = f.arrive(c)
+	case drainFlush:
+		if c.buffered == 0 {
+			f.state = startFlush
+		}
+	case startFlush:
+		for _, b := range c.banks {
+			b.flush.begin()
+		}
+		f.state, f.done = walkFlush, 0
+	case walkFlush:
+		if f.done == c.allBanks {
+			f.state, f.released = acceptFlush, f.asked
+		}
+	case acceptFlush:
+		if f.released == 0 {
+			f.state = noFlush
+		}
+	}
+	return f.state != before
+}
+
+func (f *cacheFlush) arrive(c *Cache) cacheFlushState {
+	switch {
+	case f.asked == 0:
+		return noFlush
+	case len(c.buffers) > 0:
+		return drainFlush
+	default:
+		return startFlush
+	}
+}

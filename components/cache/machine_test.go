@@ -1,0 +1,272 @@
+package cache
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/sarchlab/akita/v3/sim"
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/clock"
+	"heddle/components/mem"
+)
+
+const ns = clock.Femto(1_000_000)
+
+// timed is a request that a source sends in a cycle, or as soon after as it can.
+type timed struct {
+	at clock.Cycle
+	r  mem.Request
+}
+
+// arrival is an answer and the cycle in which it could be read.
+type arrival struct {
+	tag uint32
+	at  clock.Cycle
+}
+
+// source sends requests into a port and takes the answers.
+type source struct {
+	at   clock.Handle
+	req  *clock.Link[mem.Request]
+	rsp  *clock.Link[mem.Response]
+	todo []timed
+	sent []clock.Cycle
+	got  []arrival
+	deaf func(now clock.Cycle) bool // takes no answer in this cycle
+}
+
+func (s *source) Tick(now clock.Cycle) bool {
+	if s.rsp.Ready() && (s.deaf == nil || !s.deaf(now)) {
+		s.got = append(s.got, arrival{s.rsp.Pop().Tag, now})
+	}
+	if n := len(s.sent); n < len(s.todo) && s.todo[n].at <= now && !s.req.Full() {
+		s.req.Push(s.todo[n].r)
+		s.sent = append(s.sent, now)
+	}
+	return len(s.sent) < len(s.todo) || s.rsp.Len() > 0
+}
+
+// memory answers what needs an answer after a latency, in no order.
+type memory struct {
+	t       testing.TB
+	at      clock.Handle
+	req     []*clock.Link[mem.Request]
+	rsp     []*clock.Link[mem.Response]
+	latency func() clock.Cycle
+	busy    []answer
+	seen    []arrival // by address
+	ops     [3]int
+}
+
+type answer struct {
+	at   clock.Cycle
+	port int
+	r    mem.Request
+}
+
+func (m *memory) Tick(now clock.Cycle) bool {
+	for i := range m.req {
+		if m.req[i].Ready() && len(m.busy) < 24 {
+			m.take(now, i, m.req[i].Pop())
+		}
+		m.give(now, i)
+	}
+	return len(m.busy) > 0 || m.waiting()
+}
+
+func (m *memory) waiting() bool {
+	for _, l := range m.req {
+		if l.Len() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *memory) take(now clock.Cycle, port int, r mem.Request) {
+	m.seen = append(m.seen, arrival{r.Addr, now})
+	m.ops[r.Op]++
+	if r.Op == mem.Write {
+		return
+	}
+	for _, b := range m.busy {
+		if b.r.Op == mem.Read && r.Op == mem.Read {
+			require.NotEqual(m.t, b.r.Addr, r.Addr, "two fills of a line at once")
+		}
+	}
+	m.busy = append(m.busy, answer{now + m.latency(), port, r})
+}
+
+func (m *memory) give(now clock.Cycle, port int) {
+	for i, b := range m.busy {
+		if b.port == port && b.at <= now {
+			if !m.rsp[port].Full() {
+				m.rsp[port].Push(mem.Response{Tag: b.r.Tag})
+				m.busy = append(m.busy[:i], m.busy[i+1:]...)
+			}
+			return
+		}
+	}
+}
+
+// prod wakes all caches in every cycle, until all is over.
+type prod struct{ m *machine }
+
+func (p prod) Tick(clock.Cycle) bool {
+	for _, c := range p.m.levels {
+		c.Place().Wake()
+	}
+	return !p.m.over()
+}
+
+// machine is sources → caches, each the next one's only requester → memory.
+type machine struct {
+	s       *clock.System
+	d       *clock.Domain
+	sources []*source
+	levels  []*Cache
+	mem     *memory
+	links   []*clock.Link[mem.Request]
+	backs   []*clock.Link[mem.Response]
+}
+
+type plan struct {
+	specs   []Spec
+	todo    [][]timed // per port of the first level
+	places  int       // of links
+	latency func() clock.Cycle
+	memory  clock.Femto // period
+	order   func(n int) []int
+	forced  bool
+	deaf    func(now clock.Cycle) bool
+}
+
+// fixed answers after n cycles in memory.
+func fixed(n clock.Cycle) func() clock.Cycle { return func() clock.Cycle { return n } }
+
+func build(t testing.TB, p plan) *machine {
+	m := &machine{s: clock.NewSystem("Clock", sim.NewSerialEngine())}
+	var err error
+	m.d, err = m.s.AddDomain("core", ns)
+	require.NoError(t, err)
+	md := m.d
+	if p.memory != 0 && p.memory != ns {
+		md, err = m.s.AddDomain("memory", p.memory)
+		require.NoError(t, err)
+	}
+	m.levels = make([]*Cache, len(p.specs))
+	m.mem = &memory{t: t, latency: p.latency}
+	var add []func()
+	for i, s := range p.specs {
+		add = append(add, func() {
+			c, err := New(fmt.Sprintf("L%d", i+1), s, m.d)
+			require.NoError(t, err)
+			m.levels[i] = c
+		})
+	}
+	for _, todo := range p.todo {
+		src := &source{todo: todo, deaf: p.deaf}
+		m.sources = append(m.sources, src)
+		add = append(add, func() { src.at = m.d.Add(src) })
+	}
+	add = append(add, func() { m.mem.at = md.Add(m.mem) })
+	if p.forced {
+		add = append(add, func() { m.d.Add(prod{m}).Wake() })
+	}
+	order := make([]int, len(add))
+	for i := range order {
+		order[i] = i
+	}
+	if p.order != nil {
+		order = p.order(len(add))
+	}
+	for _, i := range order {
+		add[i]()
+	}
+	m.connect(t, p)
+	for _, src := range m.sources {
+		src.at.Wake()
+	}
+	return m
+}
+
+func (m *machine) connect(t testing.TB, p plan) {
+	places := max(p.places, 2)
+	link := func(from, to clock.Handle) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
+		req := clock.NewLink[mem.Request]("req", places, 1, from, to)
+		rsp := clock.NewLink[mem.Response]("rsp", places, 1, to, from)
+		m.links, m.backs = append(m.links, req), append(m.backs, rsp)
+		return req, rsp
+	}
+	for i, src := range m.sources {
+		src.req, src.rsp = link(src.at, m.levels[0].Place())
+		m.levels[0].ConnectPort(i, src.req, src.rsp)
+	}
+	if len(m.sources) == 0 {
+		return // a benchmark connects its own
+	}
+	for l, c := range m.levels {
+		for i := range c.spec.MemoryPorts {
+			if l+1 < len(m.levels) {
+				req, rsp := link(c.Place(), m.levels[l+1].Place())
+				c.ConnectMemory(i, req, rsp)
+				m.levels[l+1].ConnectPort(i, req, rsp)
+				continue
+			}
+			req, rsp := link(c.Place(), m.mem.at)
+			c.ConnectMemory(i, req, rsp)
+			m.mem.req, m.mem.rsp = append(m.mem.req, req), append(m.mem.rsp, rsp)
+		}
+		require.NoError(t, c.Check())
+	}
+}
+
+func (m *machine) over() bool {
+	for _, s := range m.sources {
+		if len(s.sent) < len(s.todo) {
+			return false
+		}
+	}
+	for _, c := range m.levels {
+		if c.Pending() > 0 {
+			return false
+		}
+	}
+	for i := range m.links {
+		if m.links[i].Len() > 0 {
+			return false
+		}
+	}
+	for i := range m.backs {
+		if m.backs[i].Len() > 0 {
+			return false
+		}
+	}
+	return len(m.mem.busy) == 0
+}
+
+func run(t testing.TB, p plan) *machine {
+	m := build(t, p)
+	require.NoError(t, m.s.Run())
+	require.True(t, m.over(), "deadlock or lost wake-up: %+v", m.levels[0].Stats())
+	return m
+}
+
+// small is a cache in which everything happens often.
+func small(r *rand.Rand) Spec {
+	s := DefaultSpec()
+	s.Banks = 1 << r.IntN(3)
+	s.Ways = 1 << r.IntN(3)
+	s.Bytes = s.Banks * s.Ways * s.LineBytes << r.IntN(3)
+	s.MSHRs = 1 + r.IntN(6)
+	s.Ports = 1 + r.IntN(4)
+	s.MemoryPorts = 1 + r.IntN(s.Banks)
+	s.RequestQueue, s.ResponseQueue, s.MemoryQueue = 1+r.IntN(3), 1+r.IntN(3), 3+r.IntN(3)
+	s.ResponseBuffer, s.MemoryBuffer, s.ForwardFlush = r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
+	s.ReplayDelay = 1 + r.IntN(2)
+	s.Replacement = Replacement(r.IntN(3))
+	s.BankSelect = BankSelect(r.IntN(2))
+	return s
+}

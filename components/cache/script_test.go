@@ -1,0 +1,309 @@
+package cache
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/mem"
+)
+
+var update = flag.Bool("update", false, "rewrite the traces of testdata/*.txt")
+
+// script is the state of one file: # comments, blank lines, and commands each
+// followed by the lines "> …" that it answered.
+type script interface {
+	// run does a command and returns its answer, without the final newline.
+	run(t *testing.T, words []string) string
+}
+
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var s script = &bankScript{}
+			if strings.HasPrefix(filepath.Base(file), "mshr") {
+				s = &mshrScript{}
+			}
+			got := replayScript(t, s, string(want))
+			if *update {
+				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+				return
+			}
+			require.Equal(t, string(want), got, "go test ./components/cache -update, and read the difference")
+		})
+	}
+}
+
+func replayScript(t *testing.T, s script, text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, ">") {
+			continue
+		}
+		out.WriteString(line + "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for answer := range strings.SplitSeq(s.run(t, strings.Fields(line)), "\n") {
+			if answer != "" {
+				out.WriteString("> " + answer + "\n")
+			}
+		}
+	}
+	return out.String()
+}
+
+func number(t *testing.T, word string) int {
+	_, value, ok := strings.Cut(word, "=")
+	if !ok {
+		value = word
+	}
+	n, err := strconv.Atoi(value)
+	require.NoError(t, err, "%q", word)
+	return n
+}
+
+// mshrScript: new N; allocate read|write LINE TAG; miss ID; pending LINE;
+// join HEAD ID; release ID; fill ID; dequeue.
+type mshrScript struct{ m mshr }
+
+func (s *mshrScript) run(t *testing.T, w []string) string {
+	arg := func(i int) int16 { return int16(number(t, w[i])) }
+	switch w[0] {
+	case "new":
+		s.m = newMSHR(number(t, w[1]))
+		return ""
+	case "allocate":
+		r := request{line: uint32(arg(2)), mem: mem.Request{Op: opOf(t, w[1]), Tag: uint32(arg(3))}}
+		return fmt.Sprintf("id %d, full %t", s.m.allocate(r), s.m.full())
+	case "miss":
+		s.m.miss(arg(1))
+	case "pending":
+		return fmt.Sprintf("head %d", s.m.pending(uint32(arg(1))))
+	case "join":
+		s.m.join(arg(1), arg(2))
+	case "release":
+		s.m.release(arg(1))
+	case "waits":
+		return fmt.Sprint(s.m.waits(arg(1)))
+	case "fill":
+		return fmt.Sprintf("line %d", s.m.fill(arg(1)).line)
+	case "dequeue":
+		if s.m.replay == none {
+			return "none"
+		}
+		r := s.m.dequeue()
+		return fmt.Sprintf("%s tag %d, used %d", opName(r.mem.Op), r.mem.Tag, s.m.used)
+	default:
+		t.Fatalf("unknown command %v", w)
+	}
+	return ""
+}
+
+func opOf(t *testing.T, word string) mem.Op {
+	op, ok := map[string]mem.Op{"read": mem.Read, "write": mem.Write, "flush": mem.Flush}[word]
+	require.True(t, ok, "operation %q", word)
+	return op
+}
+
+func opName(op mem.Op) string { return []string{"read", "write", "flush"}[op] }
+
+// bankScript: bank KEY=VALUE … makes a bank; a request "read LINE TAG" is offered
+// until it is accepted, as is "fill ID"; both words may share a line; "idle N" lets
+// cycles pass. "hold rsp" and "hold mreq" stop a queue from leaving the bank, "free
+// rsp|mreq" lets it go again; "walk" begins a flush's walk. Every cycle is a line:
+// what was accepted | what is now in stages 0 and 1 | what left the bank.
+type bankScript struct {
+	b    *bank
+	now  uint64
+	held map[string]bool
+}
+
+func (s *bankScript) run(t *testing.T, w []string) string {
+	switch w[0] {
+	case "bank":
+		s.make(t, w[1:])
+		return ""
+	case "hold":
+		s.held[w[1]] = true
+		return ""
+	case "free":
+		s.held[w[1]] = false
+		return ""
+	case "walk":
+		s.b.flush.begin()
+		return ""
+	case "lines":
+		return s.lines()
+	case "stats":
+		return nonZero(s.b.stats)
+	case "idle":
+		var out []string
+		for range number(t, w[1]) {
+			line, _ := s.cycle(inputs{fill: none})
+			out = append(out, line)
+		}
+		return strings.Join(out, "\n")
+	}
+	return s.offer(t, w)
+}
+
+func (s *bankScript) make(t *testing.T, words []string) {
+	spec := DefaultSpec()
+	spec.LineBytes, spec.Ways, spec.Bytes = 64, 2, 2*2*64
+	for _, w := range words {
+		n := number(t, w)
+		switch key, _, _ := strings.Cut(w, "="); key {
+		case "sets":
+			spec.Bytes = n * spec.Ways * spec.LineBytes
+		case "mshrs":
+			spec.MSHRs = n
+		case "mreq":
+			spec.MemoryQueue = n
+		case "rsp":
+			spec.ResponseQueue = n
+		case "replay_delay":
+			spec.ReplayDelay = n
+		case "forward_flush":
+			spec.ForwardFlush = n != 0
+		default:
+			t.Fatalf("unknown key %q", key)
+		}
+	}
+	require.NoError(t, spec.Validate())
+	s.b, s.now, s.held = newBank("b", &spec, 0), 0, map[string]bool{}
+}
+
+// offer repeats a cycle's inputs until they are all accepted.
+func (s *bankScript) offer(t *testing.T, w []string) string {
+	in := inputs{fill: none}
+	for len(w) > 0 {
+		if w[0] == "fill" {
+			in.fill = int16(number(t, w[1]))
+			w = w[2:]
+			continue
+		}
+		line := uint32(number(t, w[1]))
+		in.request = &request{line: line, mem: mem.Request{Op: opOf(t, w[0]), Addr: line * 64, Tag: uint32(number(t, w[2]))}}
+		w = w[3:]
+	}
+	var out []string
+	for range 6 {
+		line, did := s.cycle(in)
+		out = append(out, line)
+		if did.request {
+			in.request = nil
+		}
+		if did.fill {
+			in.fill = none
+		}
+		if in.request == nil && in.fill == none {
+			return strings.Join(out, "\n")
+		}
+	}
+	return strings.Join(append(out, "not accepted"), "\n")
+}
+
+func (s *bankScript) cycle(in inputs) (string, result) {
+	b := s.b
+	before := b.stats
+	out := b.step(s.now, in)
+	line := fmt.Sprintf("%3d: %-18s | st0 %-14s | st1 %-14s |", s.now, s.accepted(out), show(&b.st0), show(&b.st1))
+	line += s.leaves() + s.why(before) + map[bool]string{true: " walked"}[out.flushEnd]
+	s.now++
+	return strings.TrimRight(line, " "), out
+}
+
+func (s *bankScript) accepted(out result) string {
+	if b := s.b; out.request || out.fill || b.st0.kind != bubble && b.waiting == nil {
+		return "accept " + show(&b.st0)
+	}
+	return "-"
+}
+
+// leaves empties the queues that are not held.
+func (s *bankScript) leaves() (text string) {
+	if r := s.b.rsp.front(s.now); r != nil && !s.held["rsp"] {
+		text += fmt.Sprintf(" answer #%d", r.mem.Tag)
+		s.b.rsp.pop()
+	}
+	if r := s.b.mreq.front(s.now); r != nil && !s.held["mreq"] {
+		text += fmt.Sprintf(" to memory %s %d", opName(r.Op), r.Addr/64)
+		if r.Op != mem.Write {
+			text += fmt.Sprintf(" id %d", r.Tag)
+		}
+		s.b.mreq.pop()
+	}
+	return text
+}
+
+func (s *bankScript) why(before Stats) string {
+	for _, c := range []struct {
+		was, is uint64
+		text    string
+	}{
+		{before.MSHRFull, s.b.stats.MSHRFull, " (mshr full)"},
+		{before.MemoryQueueFull, s.b.stats.MemoryQueueFull, " (memory queue full)"},
+		{before.ResponseQueueFull, s.b.stats.ResponseQueueFull, " (response queue full)"},
+	} {
+		if c.is != c.was {
+			return c.text
+		}
+	}
+	return ""
+}
+
+func (s *bankScript) lines() string {
+	var out []string
+	for set := range s.b.sets {
+		text := fmt.Sprintf("set %d:", set)
+		for _, l := range s.b.tags.line[set*s.b.tags.ways:][:s.b.tags.ways] {
+			if l == invalid {
+				text += " -"
+			} else {
+				text += fmt.Sprintf(" %d", l)
+			}
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "\n")
+}
+
+// nonZero writes the counts that are not 0.
+func nonZero(s Stats) string {
+	var out []string
+	v := reflect.ValueOf(s)
+	for i := range v.NumField() {
+		if n := v.Field(i).Uint(); n != 0 {
+			out = append(out, fmt.Sprintf("%s %d", v.Type().Field(i).Name, n))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func show(op *operation) string {
+	switch op.kind {
+	case creq:
+		return fmt.Sprintf("%s %d #%d", opName(op.mem.Op), op.line, op.mem.Tag)
+	case replayed:
+		return fmt.Sprintf("replay %d #%d", op.line, op.mem.Tag)
+	case fill:
+		return fmt.Sprintf("fill %d", op.line)
+	case flushSet:
+		return fmt.Sprintf("flush set %d", op.set)
+	}
+	return "-"
+}

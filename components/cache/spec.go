@@ -1,0 +1,191 @@
+package cache
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Spec is what a user may choose of a cache. Sources are Vortex's RTL
+// (hw/rtl/cache, parameter names in capitals) and its VX_config defaults.
+type Spec struct {
+	// Bytes is the capacity. A power of two, 64..2^30 bytes. CACHE_SIZE; L1: 16 KB, L2: 1 MB.
+	Bytes int
+	// Ways of a set. A power of two, 1..256. NUM_WAYS; L1: 4, L2: 8.
+	Ways int
+	// LineBytes of a line. A power of two, 4..1024 bytes. LINE_SIZE: 64.
+	LineBytes int
+	// Banks work in parallel, each with its own pipeline, tags and MSHRs. A
+	// power of two, 1..64. NUM_BANKS; L1I: 1, L1D: min(requests, 16), L2: 4.
+	Banks int
+	// BankSelect says which lines a bank holds. Default (RTL): low_bits.
+	BankSelect BankSelect
+	// MSHRs of a bank: requests between acceptance and either hit or replay.
+	// 1..256; fewer than 4 throttle even hits. MSHR_SIZE: 16.
+	MSHRs int
+	// Ports take requests, one a cycle each. 1..64. NUM_REQS.
+	Ports int
+	// MemoryPorts lead to the next level; bank b uses port b mod MemoryPorts.
+	// 1..Banks. MEM_PORTS; L1: 1, L2: 2.
+	MemoryPorts int
+
+	// RequestQueue is the places of the crossbar's buffer before each bank,
+	// which exists, and costs a cycle, with more than 2 ports only. 1..256.
+	// REQ_XBAR_BUF: 2.
+	RequestQueue int
+	// ResponseQueue is the places of a bank's response queue. 1..256. CRSQ_SIZE: 2.
+	ResponseQueue int
+	// MemoryQueue is the places of a bank's queue to memory; 2 of them stay free
+	// for what is in the bank's pipeline. 3..256. MREQ_SIZE: 4.
+	MemoryQueue int
+	// ResponseBuffer puts a register between the banks and the ports: a response
+	// takes a cycle more. Default: false. RTL has it (CORE_RSP_BUF_ENABLE) with
+	// more than one bank or port.
+	ResponseBuffer bool
+	// MemoryBuffer puts a register between the banks and the memory ports.
+	// Default: false. RTL has it (MEM_REQ_BUF_ENABLE) with more than one bank.
+	MemoryBuffer bool
+	// ReplayDelay is the cycles from a fill's acceptance to the first replay's;
+	// nothing else is accepted in between. 1..2. Default: 2, the RTL with block-RAM
+	// tags (rdw_hazard1_sel); 1 is the RTL since early 2025, which forwards the tags.
+	ReplayDelay int
+
+	// Replacement chooses the victim. Default: fifo. REPL_POLICY: CS_REPL_FIFO.
+	Replacement Replacement
+	// Seed of random replacement. Any.
+	Seed uint64
+
+	// WriteEnable allows writes. WRITE_ENABLE; L1I: false. Writes go through to
+	// the next level and do not allocate; there is no other write policy yet.
+	WriteEnable bool
+	// ForwardFlush sends a flush on to the next level after the walk, and answers
+	// it when that has answered. Default: false, answer after the walk. RTL: a
+	// flush ends as a read miss that carries the flag, so every level but the
+	// last forwards it.
+	ForwardFlush bool
+}
+
+// DefaultSpec is Vortex's L1 data cache for a core of 4 lanes.
+func DefaultSpec() Spec {
+	return Spec{
+		Bytes: 16 << 10, Ways: 4, LineBytes: 64, Banks: 1, MSHRs: 16, Ports: 1, MemoryPorts: 1,
+		RequestQueue: 2, ResponseQueue: 2, MemoryQueue: 4, ReplayDelay: 2, WriteEnable: true,
+	}
+}
+
+// BankSelect says how a line's bank is found.
+type BankSelect uint8
+
+// LowBits takes the lowest bits of the line number. Hashed folds all its bits
+// together, so that strides of a power of two use all banks.
+const (
+	LowBits BankSelect = iota
+	Hashed
+)
+
+// Replacement says which way of a set a fill goes to.
+type Replacement uint8
+
+// FIFO counts the fills of a set and looks at nothing else, not even at whether
+// a way is free (RTL). LRU takes a free way or the one unused for longest. Random
+// takes a free way or any.
+const (
+	FIFO Replacement = iota
+	LRU
+	Random
+)
+
+var (
+	bankSelectNames  = []string{"low_bits", "hashed"}
+	replacementNames = []string{"fifo", "lru", "random"}
+)
+
+func (b BankSelect) String() string  { return name(bankSelectNames, b) }
+func (r Replacement) String() string { return name(replacementNames, r) }
+
+// MarshalText writes the name that a configuration uses.
+func (b BankSelect) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// MarshalText writes the name that a configuration uses.
+func (r Replacement) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads the name that a configuration uses.
+func (b *BankSelect) UnmarshalText(text []byte) error {
+	return parse("bank_select", bankSelectNames, text, b)
+}
+
+// UnmarshalText reads the name that a configuration uses.
+func (r *Replacement) UnmarshalText(text []byte) error {
+	return parse("replacement", replacementNames, text, r)
+}
+
+func name[T ~uint8](names []string, v T) string {
+	if int(v) < len(names) {
+		return names[v]
+	}
+	return fmt.Sprintf("(%d)", v)
+}
+
+func parse[T ~uint8](what string, names []string, text []byte, out *T) error {
+	for i, n := range names {
+		if n == string(text) {
+			*out = T(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("cache %s = %q: expected one of %v", what, text, names)
+}
+
+// Validate checks the spec; an error names the field as configurations spell it.
+func (s Spec) Validate() error {
+	for _, v := range []struct {
+		field           string
+		value, min, max int
+		pow2            bool
+	}{
+		{"bytes", s.Bytes, 64, 1 << 30, true}, {"ways", s.Ways, 1, 256, true},
+		{"line_bytes", s.LineBytes, 4, 1024, true}, {"banks", s.Banks, 1, 64, true},
+		{"mshrs", s.MSHRs, 1, 256, false}, {"ports", s.Ports, 1, 64, false},
+		{"memory_ports", s.MemoryPorts, 1, s.Banks, false}, {"request_queue", s.RequestQueue, 1, 256, false},
+		{"response_queue", s.ResponseQueue, 1, 256, false}, {"memory_queue", s.MemoryQueue, 3, 256, false},
+		{"replay_delay", s.ReplayDelay, 1, 2, false},
+	} {
+		if v.value < v.min || v.value > v.max {
+			return fmt.Errorf("cache %s = %d: expected %d..%d", v.field, v.value, v.min, v.max)
+		}
+		if v.pow2 && bits.OnesCount(uint(v.value)) != 1 {
+			return fmt.Errorf("cache %s = %d: expected a power of two", v.field, v.value)
+		}
+	}
+	if least := s.Banks * s.Ways * s.LineBytes; s.Bytes < least {
+		return fmt.Errorf("cache bytes = %d: expected at least banks × ways × line_bytes = %d, one set a bank", s.Bytes, least)
+	}
+	if int(s.BankSelect) >= len(bankSelectNames) {
+		return fmt.Errorf("cache bank_select = %d: expected one of %v", s.BankSelect, bankSelectNames)
+	}
+	if int(s.Replacement) >= len(replacementNames) {
+		return fmt.Errorf("cache replacement = %d: expected one of %v", s.Replacement, replacementNames)
+	}
+	return nil
+}
+
+// Sets is the number of sets of a bank.
+func (s Spec) Sets() int { return s.Bytes / (s.Banks * s.Ways * s.LineBytes) }
+
+// InitCycles is how long after reset no request is accepted: every bank
+// invalidates a set a cycle.
+func (s Spec) InitCycles() int { return s.Sets() }
+
+func (s Spec) lineShift() int { return bits.TrailingZeros(uint(s.LineBytes)) }
+func (s Spec) bankBits() int  { return bits.TrailingZeros(uint(s.Banks)) }
+
+// bankOf returns the bank of a line. Lines of one bank differ in the bits above
+// the bank bits whatever the selection, so those choose the set.
+func (s *Spec) bankOf(line uint32) int {
+	sel := line
+	if s.BankSelect == Hashed && s.Banks > 1 {
+		for rest := line >> s.bankBits(); rest != 0; rest >>= s.bankBits() {
+			sel ^= rest
+		}
+	}
+	return int(sel & uint32(s.Banks-1))
+}
