@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/components/weaver"
+	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
+	"heddle/sim"
 )
 
 // execFlags are the settings of heddle exec.
@@ -25,6 +27,10 @@ type execFlags struct {
 	trace   string
 	weaver  bool
 	spec    weaver.Spec
+
+	machine   string
+	overrides machineFlags
+	maxCycles uint64
 }
 
 func newExec() *cobra.Command {
@@ -38,10 +44,13 @@ The program starts on warp 0, lane 0 of every core and ends when no warp is
 left; what it stores at 0x88 is its exit code. Bytes stored at 0x40..0x7f are
 its console, which goes to stdout; a summary goes to stderr. See docs/programs.md.
 
-This version has the untimed machine only: --untimed is required.
+Either --machine names a timed machine (a preset of ` + "`heddle config list`" + `, or a
+YAML file), or --untimed asks for what happens without when; --cores, --warps,
+--threads, --scratchpad, --weaver, --trace and --max-instrs are the untimed machine's.
 
 ` + exitHelp,
 		Example: `  heddle exec hello.s --untimed
+  heddle exec kernel.s --machine vortex-rtl-a --set core.warps=8
   heddle exec spmv.elf --untimed --cores 2 --warps 8 --threads 8
   heddle exec kernel.s --untimed -D ITERS=10 --json | jq .warp_instrs
   heddle exec kernel.elf --untimed --weaver --trace=trace.txt`,
@@ -50,6 +59,9 @@ This version has the untimed machine only: --untimed is required.
 	}
 	fl := c.Flags()
 	fl.BoolVar(&f.untimed, "untimed", false, "run on the untimed machine: what happens, not when")
+	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
+	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a timed run after that many cycles (0: no limit)")
+	f.overrides.add(c)
 	fl.IntVar(&f.cfg.Cores, "cores", 1, fmt.Sprintf("cores, 1..%d", emu.MaxCores))
 	fl.IntVar(&f.cfg.Warps, "warps", 4, fmt.Sprintf("warps of a core, 1..%d", emu.MaxWarps))
 	fl.IntVar(&f.cfg.Threads, "threads", 4, fmt.Sprintf("lanes of a warp, 1..%d", emu.MaxThreads))
@@ -67,12 +79,15 @@ This version has the untimed machine only: --untimed is required.
 }
 
 func (f *execFlags) run(c *cobra.Command, path string) error {
-	if !f.untimed {
-		return errors.New("this version has the untimed machine only: add --untimed")
+	if f.untimed == (f.machine != "") {
+		return errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
 	}
 	p, err := f.program.read(path)
 	if err != nil {
 		return err
+	}
+	if f.machine != "" {
+		return f.timed(c, p)
 	}
 	if err := f.units(); err != nil {
 		return err
@@ -81,10 +96,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if !f.json {
-		out := c.OutOrStdout()
-		f.cfg.Out = func(b []byte) { _, _ = out.Write(b) }
-	}
+	f.cfg.Out = f.console(c)
 	m, err := emu.New(f.cfg)
 	if err != nil {
 		return err
@@ -97,6 +109,40 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 		return fmt.Errorf("trace: %w", err)
 	}
 	if err := f.report(c, m, r); err != nil {
+		return err
+	}
+	return r.outcome(runErr, f.json)
+}
+
+// console returns where the program's lines go as they come.
+func (f *execFlags) console(c *cobra.Command) func([]byte) {
+	if f.json {
+		return nil
+	}
+	out := c.OutOrStdout()
+	return func(b []byte) { _, _ = out.Write(b) }
+}
+
+// timed runs the program on a timed machine.
+func (f *execFlags) timed(c *cobra.Command, p *isa.Program) error {
+	for _, name := range []string{"cores", "warps", "threads", "scratchpad", "weaver", "trace", "max-instrs"} {
+		if c.Flags().Changed(name) {
+			return fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
+		}
+	}
+	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
+	if err != nil {
+		return err
+	}
+	m, err := sim.New(l.Value, sim.Options{MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Out: f.console(c)})
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	res, runErr := m.Run(c.Context(), p)
+	r := newResult(m.Arch, runErr, time.Since(start))
+	r.Cycles = &res.Cycles
+	if err := f.report(c, m.Arch, r); err != nil {
 		return err
 	}
 	return r.outcome(runErr, f.json)
@@ -203,6 +249,9 @@ func (f *execFlags) report(c *cobra.Command, m *emu.Machine, r *result) error {
 	rate := ""
 	if r.HostSeconds > 0.01 { // below, it says nothing
 		rate = fmt.Sprintf(", %.1f M warp instructions/s", float64(r.WarpInstrs)/r.HostSeconds/1e6)
+	}
+	if r.Cycles != nil {
+		fmt.Fprintf(c.ErrOrStderr(), "%d cycles, IPC %.3f, ", *r.Cycles, float64(r.WarpInstrs)/float64(max(*r.Cycles, 1)))
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%d warp instructions, %d thread instructions, %.3f s%s\n", r.WarpInstrs, r.ThreadInstrs, r.HostSeconds, rate)
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/isa/emu"
+	"heddle/sim"
 )
 
 // Exit codes, for all commands.
@@ -50,7 +51,8 @@ func failed(err error) error {
 		return nil
 	case errors.As(err, &trap):
 		return &codeError{exitFailed, err}
-	case errors.As(err, new(*emu.LimitError)), errors.As(err, new(*emu.DeadlockError)):
+	case errors.As(err, new(*emu.LimitError)), errors.As(err, new(*emu.DeadlockError)),
+		errors.As(err, new(*sim.CycleLimitError)), errors.As(err, new(*sim.StallError)):
 		return &codeError{exitNoProgress, err}
 	case errors.Is(err, context.Canceled):
 		return &codeError{exitInterrupted, errors.New("interrupted")}
@@ -70,7 +72,7 @@ graph-processing hardware units plugged into its cores.
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newExec(), newAsm(), newDisasm(), newISA())
+	root.AddCommand(newExec(), newConfig(), newValidate(), newAsm(), newDisasm(), newISA())
 	return root
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/configs"
 	"heddle/isa"
 )
 
@@ -94,10 +95,63 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-func TestTimedMachineIsNotPromised(t *testing.T) {
-	_, errs, code := heddle(t, "exec", hello)
+func TestOneMachineMustBeChosen(t *testing.T) {
+	for _, args := range [][]string{{"exec", hello}, {"exec", hello, "--untimed", "--machine", "vortex-rtl-a"}} {
+		_, errs, code := heddle(t, args...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, "choose one: --untimed, or --machine NAME")
+	}
+	_, errs, code := heddle(t, "exec", hello, "--machine", "vortex-rtl-a", "--warps", "2")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, errs, "add --untimed")
+	require.Contains(t, errs, "--warps is for --untimed")
+}
+
+func TestExecTimed(t *testing.T) {
+	out, errs, code := heddle(t, "exec", hello, "--machine", "vortex-rtl-a", "--set", "core.warps=2")
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, "core 0 warp 0: sum of squares 14\ncore 0 warp 1: sum of squares 126\n", out)
+	require.Regexp(t, `^\d+ cycles, IPC 0\.\d+, \d+ warp instructions`, errs)
+
+	out, _, code = heddle(t, "exec", hello, "--machine", "vortex-1c4w4t", "--json")
+	require.Equal(t, exitOK, code)
+	var r map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Greater(t, r["cycles"], 1000.0)
+}
+
+func TestTimedRunsEnd(t *testing.T) {
+	for _, c := range []struct {
+		name, src, says string
+		args            []string
+		code            int
+	}{
+		{"limit", "j .", "cycle limit reached: 5000 cycles", []string{"--max-cycles", "5000"}, exitNoProgress},
+		{"trap", "_start: li t0, 2\n lw t1, 0(t0)", "misaligned access", nil, exitFailed},
+		{"deadlock", "_start: li t1, 2\n bar zero, t1\n tmc zero", "Core0 warp 0: core 0 warp 0, next pc 0x80000008 <_start+0x8>: at barrier 0: 1 of 2 warps have arrived", nil, exitNoProgress},
+		{"unknown machine", "tmc zero", "no machine \"frob\": expected a file, or one of", []string{"--machine", "frob"}, exitUsage},
+		{"unknown key", "tmc zero", "did you mean core.warps?", []string{"--set", "core.wraps=2"}, exitUsage},
+		{"impossible", "tmc zero", "core.warps", []string{"--set", "core.warps=100"}, exitUsage},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, errs, code := heddle(t, append([]string{"exec", source(t, c.src), "--machine", "vortex-rtl-a"}, c.args...)...)
+			require.Equal(t, c.code, code, errs)
+			require.Contains(t, errs, c.says)
+		})
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for _, m := range configs.MachineNames() {
+		_, errs, code := heddle(t, "config", "check", m)
+		require.Equal(t, exitOK, code, errs)
+	}
+	out, _, code := heddle(t, "config", "show", "vortex-8c32w32t", "--set", "core.warps=16")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, out, "sockets: 8")
+	require.Contains(t, out, "warps: 16 # --set core.warps")
+	out, _, code = heddle(t, "config", "schema", "--json")
+	require.Equal(t, exitOK, code)
+	require.True(t, json.Valid([]byte(out)))
 }
 
 func TestInterrupt(t *testing.T) {
@@ -187,4 +241,7 @@ func TestGeneratedDocsAreCurrent(t *testing.T) {
 	b, err := os.ReadFile("../../docs/isa.md")
 	require.NoError(t, err)
 	require.Equal(t, isa.Markdown(), string(b), "run go run ./cmd/heddle isa --markdown > docs/isa.md")
+	b, err = os.ReadFile("../../docs/configuration.md")
+	require.NoError(t, err)
+	require.Equal(t, string(configurationDoc()), string(b), "run go run ./cmd/heddle config schema --markdown > docs/configuration.md")
 }

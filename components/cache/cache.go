@@ -57,6 +57,9 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if s.Ports == 0 {
+		return nil, fmt.Errorf("%s: no ports", name)
+	}
 	c := &Cache{
 		Base: clock.NewBase(name), spec: s,
 		allBanks: ^uint64(0) >> (64 - s.Banks),

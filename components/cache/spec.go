@@ -8,60 +8,28 @@ import (
 // Spec is what a user may choose of a cache. Sources are Vortex's RTL
 // (hw/rtl/cache, parameter names in capitals) and its VX_config defaults.
 type Spec struct {
-	// Bytes is the capacity. A power of two, 64..2^30 bytes. CACHE_SIZE; L1: 16 KB, L2: 1 MB.
-	Bytes int
-	// Ways of a set. A power of two, 1..256. NUM_WAYS; L1: 4, L2: 8.
-	Ways int
-	// LineBytes of a line. A power of two, 4..1024 bytes. LINE_SIZE: 64.
-	LineBytes int
-	// Banks work in parallel, each with its own pipeline, tags and MSHRs. A
-	// power of two, 1..64. NUM_BANKS; L1I: 1, L1D: min(requests, 16), L2: 4.
-	Banks int
-	// BankSelect says which lines a bank holds. Default (RTL): low_bits.
-	BankSelect BankSelect
-	// MSHRs of a bank: requests between acceptance and either hit or replay.
-	// 1..256; fewer than 4 throttle even hits. MSHR_SIZE: 16.
-	MSHRs int
-	// Ports take requests, one a cycle each. 1..64. NUM_REQS.
-	Ports int
-	// MemoryPorts lead to the next level; bank b uses port b mod MemoryPorts.
-	// 1..Banks. MEM_PORTS; L1: 1, L2: 2.
-	MemoryPorts int
+	Bytes      int        `key:"bytes" default:"16KiB" min:"64" max:"1GiB" pow2:"true" unit:"bytes" doc:"Capacity. RTL: CACHE_SIZE; L1 16 KB, L2 1 MB."`
+	Ways       int        `key:"ways" default:"4" min:"1" max:"256" pow2:"true" unit:"ways" doc:"Ways of a set. RTL: NUM_WAYS; L1 4, L2 8."`
+	LineBytes  int        `key:"line_bytes" default:"64" min:"4" max:"1024" pow2:"true" unit:"bytes" doc:"A line. RTL: LINE_SIZE 64."`
+	Banks      int        `key:"banks" default:"1" min:"1" max:"64" pow2:"true" unit:"banks" doc:"Banks work in parallel, each with its own pipeline, tags and MSHRs. RTL: NUM_BANKS; L1I 1, others as many as they have requesters, at most 16."`
+	BankSelect BankSelect `key:"bank_select" default:"low_bits" oneof:"low_bits,hashed" doc:"How a line's bank is found. RTL: low_bits."`
+	MSHRs      int        `key:"mshrs" default:"16" min:"1" max:"256" unit:"entries" doc:"MSHRs of a bank: requests between acceptance and either hit or replay; fewer than 4 throttle even hits. RTL: MSHR_SIZE 16."`
+	// Ports take requests, one a cycle each. The machine sets it: one for each requester.
+	Ports       int `key:"-"`
+	MemoryPorts int `key:"memory_ports" default:"1" min:"1" max:"64" unit:"ports" doc:"Ports to the next level; bank b uses port b mod memory_ports. RTL: MEM_PORTS."`
 
-	// RequestQueue is the places of the crossbar's buffer before each bank,
-	// which exists, and costs a cycle, with more than 2 ports only. 1..256.
-	// REQ_XBAR_BUF: 2.
-	RequestQueue int
-	// ResponseQueue is the places of a bank's response queue. 1..256. CRSQ_SIZE: 2.
-	ResponseQueue int
-	// MemoryQueue is the places of a bank's queue to memory; 2 of them stay free
-	// for what is in the bank's pipeline. 3..256. MREQ_SIZE: 4.
-	MemoryQueue int
-	// ResponseBuffer puts a register between the banks and the ports: a response
-	// takes a cycle more. Default: false. RTL has it (CORE_RSP_BUF_ENABLE) with
-	// more than one bank or port.
-	ResponseBuffer bool
-	// MemoryBuffer puts a register between the banks and the memory ports.
-	// Default: false. RTL has it (MEM_REQ_BUF_ENABLE) with more than one bank.
-	MemoryBuffer bool
-	// ReplayDelay is the cycles from a fill's acceptance to the first replay's;
-	// nothing else is accepted in between. 1..2. Default: 2, the RTL with block-RAM
-	// tags (rdw_hazard1_sel); 1 is the RTL since early 2025, which forwards the tags.
-	ReplayDelay int
+	RequestQueue   int  `key:"request_queue" default:"2" min:"1" max:"256" unit:"requests" doc:"Places of the crossbar's buffer before each bank, which exists, and costs a cycle, with more than 2 requesters only. RTL: REQ_XBAR_BUF."`
+	ResponseQueue  int  `key:"response_queue" default:"1" min:"1" max:"256" unit:"responses" doc:"Places of a bank's response queue, beyond the two of the link behind it. RTL: CRSQ_SIZE 2."`
+	MemoryQueue    int  `key:"memory_queue" default:"4" min:"3" max:"256" unit:"requests" doc:"Places of a bank's queue to memory; 2 of them stay free for what is in the bank's pipeline. RTL: MREQ_SIZE 4."`
+	ResponseBuffer bool `key:"response_buffer" default:"false" doc:"A register between banks and requesters: a response takes a cycle more. RTL: CORE_RSP_BUF_ENABLE, with more than one bank or port."`
+	MemoryBuffer   bool `key:"memory_buffer" default:"false" doc:"A register between banks and memory ports. RTL: MEM_REQ_BUF_ENABLE, with more than one bank."`
+	ReplayDelay    int  `key:"replay_delay" default:"2" min:"1" max:"2" unit:"cycles" doc:"From a fill's acceptance to the first replay's. RTL: 2 with block-RAM tags, 1 since early 2025."`
 
-	// Replacement chooses the victim. Default: fifo. REPL_POLICY: CS_REPL_FIFO.
-	Replacement Replacement
-	// Seed of random replacement. Any.
-	Seed uint64
+	Replacement Replacement `key:"replacement" default:"fifo" oneof:"fifo,lru,random" doc:"Which way a fill takes. RTL: CS_REPL_FIFO."`
+	Seed        uint64      `key:"seed" default:"0" unit:"" doc:"Seed of random replacement."`
 
-	// WriteEnable allows writes. WRITE_ENABLE; L1I: false. Writes go through to
-	// the next level and do not allocate; there is no other write policy yet.
-	WriteEnable bool
-	// ForwardFlush sends a flush on to the next level after the walk, and answers
-	// it when that has answered. Default: false, answer after the walk. RTL: a
-	// flush ends as a read miss that carries the flag, so every level but the
-	// last forwards it.
-	ForwardFlush bool
+	WriteEnable  bool `key:"write_enable" default:"true" doc:"Takes writes, which go through and do not allocate. RTL: WRITE_ENABLE; L1I false."`
+	ForwardFlush bool `key:"forward_flush" default:"false" doc:"Sends a flush on to the next level after the walk, and answers it when that has answered. RTL: every level but the last."`
 }
 
 // DefaultSpec is Vortex's L1 data cache for a core of 4 lanes.
@@ -144,7 +112,7 @@ func (s Spec) Validate() error {
 	}{
 		{"bytes", s.Bytes, 64, 1 << 30, true}, {"ways", s.Ways, 1, 256, true},
 		{"line_bytes", s.LineBytes, 4, 1024, true}, {"banks", s.Banks, 1, 64, true},
-		{"mshrs", s.MSHRs, 1, 256, false}, {"ports", s.Ports, 1, 64, false},
+		{"mshrs", s.MSHRs, 1, 256, false}, {"ports", s.Ports, 0, 64, false},
 		{"memory_ports", s.MemoryPorts, 1, s.Banks, false}, {"request_queue", s.RequestQueue, 1, 256, false},
 		{"response_queue", s.ResponseQueue, 1, 256, false}, {"memory_queue", s.MemoryQueue, 3, 256, false},
 		{"replay_delay", s.ReplayDelay, 1, 2, false},

@@ -175,6 +175,9 @@ func (m *Machine) ExitCode() (code uint32, ok bool) { return m.exit, m.exited }
 // Console returns everything the program printed.
 func (m *Machine) Console() []byte { return m.console.all }
 
+// FlushConsole ends the lines that are still open, as the end of a run does.
+func (m *Machine) FlushConsole() { m.console.flush() }
+
 // ConsoleTruncated tells that the program printed more than is kept.
 func (m *Machine) ConsoleTruncated() bool { return m.console.truncated }
 
@@ -242,7 +245,7 @@ func (m *Machine) ended() error {
 	for _, c := range m.cores {
 		for _, w := range c.warps {
 			if w.state != stopped {
-				e.Waiting = append(e.Waiting, w.describeWait())
+				e.Waiting = append(e.Waiting, w.DescribeWait())
 			}
 		}
 	}

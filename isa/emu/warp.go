@@ -156,7 +156,8 @@ func (w *Warp) fetchAt(pc uint32) (*Op, error) {
 	return o, nil
 }
 
-func (w *Warp) describeWait() string {
+// DescribeWait says where the warp is and what holds it.
+func (w *Warp) DescribeWait() string {
 	why := "?"
 	switch w.state {
 	case atBarrier:

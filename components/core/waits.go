@@ -1,0 +1,51 @@
+package core
+
+import (
+	"fmt"
+	"math/bits"
+
+	"heddle/isa"
+)
+
+// Counts returns what the core has counted.
+func (c *Core) Counts() Stats { return c.Stats }
+
+// Waits tells, for every warp that has not ended, where it is and what it waits
+// for; and what the load-store unit holds.
+func (c *Core) Waits() (out []string) {
+	for m := c.arch.Active(); m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		out = append(out, fmt.Sprintf("%s warp %d: %s", c.Name(), i, c.wait(i)))
+	}
+	l := &c.lsu
+	if !l.idle() {
+		out = append(out, fmt.Sprintf("%s load-store unit: %d loads outstanding, %d of %d batches free, %d in its queue, fence %v",
+			c.Name(), l.loads, len(l.co.free), len(l.co.tags), l.requests.n, l.fence))
+	}
+	return out
+}
+
+// wait describes one warp.
+func (c *Core) wait(i int) string {
+	w := &c.warps[i]
+	where := fmt.Sprintf("next pc 0x%08x, %d instructions in flight", w.arch.PC(), w.pending)
+	switch {
+	case w.arch.Waiting():
+		return w.arch.DescribeWait()
+	case w.staging != nil && registers(w.staging)&w.busy != 0:
+		return fmt.Sprintf("%s: %s waits for %s", where, w.staging.Text(w.arch.PC()), registerNames(registers(w.staging)&w.busy))
+	case w.staging != nil:
+		return fmt.Sprintf("%s: %s waits to issue", where, w.staging.Text(w.arch.PC()))
+	case c.stalled>>i&1 != 0:
+		return where + ": waits for an instruction, or for control to be resolved"
+	}
+	return where
+}
+
+func registerNames(set uint64) string {
+	s := ""
+	for ; set != 0; set &= set - 1 {
+		s += " " + isa.Reg(bits.TrailingZeros64(set)).String()
+	}
+	return s[1:]
+}

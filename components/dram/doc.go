@@ -1,0 +1,61 @@
+// Package dram is a cycle-level model of one DRAM channel and its controller:
+// HBM2, DDR4, GDDR6, GDDR5, or an ideal memory of fixed latency and bandwidth.
+//
+// Channel is pure logic on integer DRAM clocks: Tick, Enqueue, PopDone and
+// NextEvent. It knows no message, no link, no engine and no data: requests carry
+// line numbers, the memory image is elsewhere, and the component around it moves
+// messages and converts clocks.
+//
+// # Time
+//
+// Within clock c the order is Tick(c), PopDone(c), Enqueue(c, …): a request
+// enqueued at c has arrival c, and its first command can issue at c+1. A read's
+// last data beat is at its RD + CL + BL, a write's at its WR + CWL + BL; that
+// clock is its completion. Clocks may be skipped up to NextEvent without
+// changing any result.
+//
+// # Timing rules are data
+//
+// standards.go has one line per rule in JEDEC symbols (level, preceding →
+// following, clocks); a variant states only what differs. state.go keeps, for
+// each node of the hierarchy and each command, the absolute clock from which
+// that command is legal; a command is ready when the four nodes above it agree.
+//
+// # What the controller does each clock
+//
+//  1. At a multiple of REFI, ask for one REF per rank (HBM2: pseudo channel).
+//  2. Issue at most one command; with a split bus one column command (RD, WR),
+//     then one row command (ACT, PRE, PREA, REF).
+//     a. From the active list, the requests whose ACT has issued and whose RD or
+//     WR has not: the oldest that is ready.
+//     b. Else, if a refresh waits: its next command (PREA, then REF). While it
+//     cannot issue, no request outside the active list makes progress, not even
+//     in another rank.
+//     c. Else from the read or the write queue: each request's next command is
+//     PRE (another row is open), ACT (closed) or RD/WR (its row is open); the
+//     oldest whose next command is ready. A PRE never closes a row which a
+//     request of the active list waits for.
+//  3. Writes are served from DrainHigh queued writes on, or when no read waits,
+//     until DrainLow or fewer are left and a read waits.
+//
+// So "FR-FCFS" is Ramulator 2's: a ready PRE of an older request goes before a
+// younger row hit. FRFCFSRowHit lets row hits that arrived no later go first.
+// A read of a queued write's line is answered from the queue at the next clock,
+// or with the last read on its way: reads return in order.
+// Refresh is all-bank, never postponed.
+//
+// # What it was held to
+//
+// Ramulator 2.0 (e62c84a, "r20") and 2.1 (c5b1c3a, "r21"). Every request and
+// command of the small sequences of testdata/micro.csv and commands.csv is
+// equal to the clock, and so are the timing rules (testdata/constraints.csv), but
+// for two that Ramulator has wrong or not at all (standards.go).
+// testdata/check.csv has the mean read latencies, throughputs and row-hit
+// rates of loaded runs; check_test.go prints how far each configuration is off
+// (HEDDLE_DRAM_FULL=1 runs all points). The preset gddr5 has no such reference.
+//
+// Known simplification, as in Ramulator: an RDA counts RTP + RP to the next ACT,
+// and not that its row must have been open for RAS; RC bounds it.
+//
+// Not modelled: power-down, per-bank refresh, ECC, DBI, postponed refresh.
+package dram

@@ -1,0 +1,202 @@
+package dram
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// variants are the presets, and each with the knobs that change what the
+// controller does.
+func variants(t testing.TB) []Spec {
+	changes := []struct {
+		name   string
+		change func(*Spec)
+	}{
+		{"", func(*Spec) {}},
+		{"closed", func(s *Spec) { s.PagePolicy = ClosedPage }},
+		{"rowhit", func(s *Spec) { s.Scheduler = FRFCFSRowHit }},
+		{"xor", func(s *Spec) { s.Mapping = RoBaRaCoChXor }},
+		{"banks first", func(s *Spec) { s.Mapping = RoCoBaRaCh }},
+		{"small queues", func(s *Spec) { s.ReadQueue, s.WriteQueue, s.DrainHigh, s.DrainLow = 3, 2, 2, 0 }},
+		{"frequent refresh", func(s *Spec) { s.Refresh, s.Timing.REFI = true, 3*(s.Timing.RFC+s.Timing.RP) }},
+	}
+	var all []Spec
+	for _, s := range timedPresets(t) {
+		for _, c := range changes {
+			v := s
+			v.Channels = 1
+			v.Preset += " " + c.name
+			c.change(&v)
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// traffic is a random load of a channel: bursts and pauses, hot and cold lines.
+type traffic struct {
+	random  lcg
+	offered uint64
+	pause   uint64
+}
+
+// next returns a request, mostly of a few rows so that all of hits, conflicts,
+// forwards and merges happen.
+func (w *traffic) next(s Spec) Request {
+	n := w.random.next()
+	lines := uint64(s.Columns * s.Ranks * s.BankGroups * s.Banks * 8)
+	line := w.random.next() % lines
+	if n%4 == 0 {
+		line = w.random.next() % 64
+	}
+	return Request{ID: w.offered, Line: line, Write: n>>3%3 == 0}
+}
+
+// play offers n requests and runs until all are done. It calls seen for every
+// completion. With skip it ticks only where NextEvent says.
+func play(t testing.TB, c *Channel, n uint64, skip bool, seen func(Done)) uint64 {
+	w := traffic{random: 7}
+	head := w.next(c.spec)
+	clock := uint64(0)
+	for left := n; left > 0; {
+		c.Tick(clock)
+		for d, ok := c.PopDone(clock); ok; d, ok = c.PopDone(clock) {
+			left--
+			seen(d)
+		}
+		for w.offered < n && clock >= w.pause && c.Enqueue(clock, head) {
+			w.offered++
+			if w.random.next()%200 == 0 {
+				w.pause = clock + w.random.next()%500
+			}
+			head = w.next(c.spec)
+		}
+		if left == 0 {
+			break
+		}
+		next := c.NextEvent(clock)
+		if w.offered < n {
+			next = min(next, max(w.pause, clock+1))
+		}
+		require.NotEqual(t, never, next, "stuck at clock %d", clock)
+		if !skip {
+			next = clock + 1
+		}
+		clock = next
+	}
+	return clock
+}
+
+// TestLaws: every command legal by the independent checker, what goes in comes
+// out once, counts add up, no more data than the bus carries.
+func TestLaws(t *testing.T) {
+	const requests = 4000
+	for _, spec := range variants(t) {
+		t.Run(spec.Preset, func(t *testing.T) {
+			c, check := newChannel(t, spec), newChecker(spec)
+			c.Trace = func(i Issue) { require.NoError(t, check.check(i)) }
+			seen := make([]int, requests)
+			end := play(t, c, requests, true, func(d Done) { seen[d.ID]++ })
+			for id, n := range seen {
+				require.Equal(t, 1, n, "completions of request %d", id)
+			}
+			checkCounts(t, spec, c.Stats(end), requests, end)
+			if spec.PagePolicy == ClosedPage {
+				assert.Equal(t, make([]int, spec.Ranks), c.state.openBanks, "rows open at the end")
+			}
+		})
+	}
+}
+
+func checkCounts(t *testing.T, spec Spec, s Stats, requests, end uint64) {
+	reads, writes := s.Commands[RD]+s.Commands[RDA], s.Commands[WR]+s.Commands[WRA]
+	served := reads + writes
+	assert.Equal(t, requests, s.Reads+s.Writes)
+	assert.Equal(t, s.Reads, reads+s.Forwarded)
+	assert.Equal(t, s.Writes, writes+s.Merged)
+	assert.Equal(t, served, s.RowHits+s.RowMisses+s.RowConflicts)
+	assert.GreaterOrEqual(t, s.Commands[ACT], s.RowMisses)
+	assert.InDelta(t, 1-float64(s.Commands[ACT])/float64(served), s.RowHitRate(), 1e-12)
+	assert.Equal(t, served*uint64(spec.Timing.BL), s.DataBusClocks)
+	assert.LessOrEqual(t, s.DataBusClocks, end*uint64(spec.Ranks))
+	assert.Positive(t, s.Forwarded, "the load meets a forward")
+	if spec.Refresh {
+		assert.InDelta(t, end/uint64(spec.Timing.REFI)*uint64(spec.Ranks), s.Commands[REF], 2*float64(spec.Ranks))
+	}
+}
+
+// TestSkipping: ticking every clock and only where NextEvent says are the same
+// to every command, completion and count.
+func TestSkipping(t *testing.T) {
+	specs := append(variants(t), preset(t, "ideal"))
+	for _, spec := range specs {
+		t.Run(spec.Preset, func(t *testing.T) {
+			var logs [2][]string
+			for k, skip := range []bool{false, true} {
+				c := newChannel(t, spec)
+				log := func(v any) { logs[k] = append(logs[k], fmt.Sprint(v)) }
+				c.Trace = func(i Issue) { log(i) }
+				end := play(t, c, 2000, skip, func(d Done) { log(d) })
+				stats := c.Stats(end)
+				// Offers are refused again each clock one asks.
+				stats.ReadsFull, stats.WritesFull = 0, 0
+				log(stats)
+			}
+			assert.Equal(t, logs[0], logs[1])
+		})
+	}
+}
+
+// TestLoadSkipping is TestSkipping for a reference run.
+func TestLoadSkipping(t *testing.T) {
+	for _, l := range []load{
+		{pattern: "rand", writes: true, perMyri: 1500},
+		{pattern: "s256", writes: true, window: 16},
+	} {
+		l.spec = configSpec(t, "r21_hbm2v_1ch")
+		every := l.start(t)
+		every.stepAll = true
+		assert.Equal(t, every.run(t), l.start(t).run(t))
+	}
+}
+
+// TestChecker: the checker finds a fault when a parameter is one clock longer
+// than the channel knows.
+func TestChecker(t *testing.T) {
+	longer := map[string]func(*Timing){
+		"tRP": func(t *Timing) { t.RP++ }, "tRAS": func(t *Timing) { t.RAS++ },
+		"tRCD": func(t *Timing) { t.RCD++ }, "tFAW": func(t *Timing) { t.FAW++ },
+		"tRRD": func(t *Timing) { t.RRDL++ }, "tCCD": func(t *Timing) { t.CCDL++ },
+		"tWTR": func(t *Timing) { t.WTRL++ }, "tRTP": func(t *Timing) { t.RTP++ },
+		"tWR": func(t *Timing) { t.WR++ }, "tRFC": func(t *Timing) { t.RFC++ },
+		"bursts overlap": func(t *Timing) { t.BL += 5 },
+	}
+	for problem, change := range longer {
+		t.Run(problem, func(t *testing.T) {
+			spec := preset(t, "ddr4-3200")
+			wrong := spec
+			change(&wrong.Timing)
+			c, check := newChannel(t, spec), newChecker(wrong)
+			found := map[string]bool{}
+			c.Trace = func(i Issue) {
+				if err := check.check(i); err != nil {
+					found[lastWord(err.Error())] = true
+				}
+			}
+			play(t, c, 20_000, true, func(Done) {})
+			assert.True(t, found[problem], "found only %v", found)
+		})
+	}
+}
+
+func lastWord(s string) string {
+	for i := len(s) - 2; i >= 0; i-- {
+		if s[i:i+2] == ": " {
+			return s[i+2:]
+		}
+	}
+	return s
+}

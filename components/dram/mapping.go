@@ -1,0 +1,106 @@
+package dram
+
+import "math/bits"
+
+// Mapping names how a line number is cut into a location, from its high to its
+// low bits: row, bank (with bank group below it), rank or pseudo channel,
+// column, channel. Lines beyond the capacity wrap around.
+type Mapping uint8
+
+// The mappings.
+const (
+	// RoBaRaCoCh is Ramulator 2's default: neighbouring lines go to
+	// neighbouring channels, then fill a row.
+	RoBaRaCoCh Mapping = iota
+	// RoCoBaRaCh spreads neighbouring lines over the banks before a row is used
+	// again.
+	RoCoBaRaCh
+	// ChRaBaRoCo keeps a contiguous region in one bank.
+	ChRaBaRoCo
+	// RoBaRaCoChXor is RoBaRaCoCh with rank, bank group and bank XORed with the
+	// low row bits (permutation-based interleaving, Zhang et al., MICRO 2000), so
+	// power-of-two strides do not meet in one bank.
+	RoBaRaCoChXor
+)
+
+var mappingNames = []string{"RoBaRaCoCh", "RoCoBaRaCh", "ChRaBaRoCo", "RoBaRaCoChXor"}
+
+func (m Mapping) String() string { return name(mappingNames, m) }
+
+// MarshalText writes the name that a configuration uses.
+func (m Mapping) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads the name that a configuration uses.
+func (m *Mapping) UnmarshalText(text []byte) error { return parse("mapping", mappingNames, text, m) }
+
+// part is one component of a location.
+type part uint8
+
+const (
+	partChannel part = iota
+	partRank
+	partGroup
+	partBank
+	partRow
+	partColumn
+	numParts
+)
+
+// mappingOrder has each mapping's parts from the lowest line bits up.
+var mappingOrder = [][numParts]part{
+	RoBaRaCoCh:    {partChannel, partColumn, partRank, partGroup, partBank, partRow},
+	RoCoBaRaCh:    {partChannel, partRank, partGroup, partBank, partColumn, partRow},
+	ChRaBaRoCo:    {partColumn, partRow, partBank, partGroup, partRank, partChannel},
+	RoBaRaCoChXor: {partChannel, partColumn, partRank, partGroup, partBank, partRow},
+}
+
+// Location is where a line lives. Bank counts all banks of a channel: rank
+// major, then bank group, then bank.
+type Location struct {
+	Channel, Bank int
+	Row, Column   uint32
+}
+
+// Mapper maps line numbers to locations.
+type Mapper struct {
+	shift     [numParts]uint8
+	mask      [numParts]uint32
+	groupBits uint8
+	bankBits  uint8
+	xorMask   uint32
+}
+
+// NewMapper returns the mapper of a valid spec.
+func NewMapper(s Spec) Mapper {
+	size := [numParts]int{partChannel: s.Channels, partRank: s.Ranks, partGroup: s.BankGroups,
+		partBank: s.Banks, partRow: s.Rows, partColumn: s.Columns}
+	m := Mapper{groupBits: log2(s.BankGroups), bankBits: log2(s.Banks)}
+	at := uint8(0)
+	for _, p := range mappingOrder[s.Mapping] {
+		m.shift[p], m.mask[p] = at, uint32(size[p]-1)
+		at += log2(size[p])
+	}
+	if s.Mapping == RoBaRaCoChXor {
+		m.xorMask = uint32(s.Ranks*s.BankGroups*s.Banks - 1)
+	}
+	return m
+}
+
+func log2(powerOfTwo int) uint8 { return uint8(bits.TrailingZeros(uint(powerOfTwo))) }
+
+func (m *Mapper) cut(line uint64, p part) uint32 { return uint32(line>>m.shift[p]) & m.mask[p] }
+
+// Channel returns the channel of a line.
+func (m *Mapper) Channel(line uint64) int { return int(m.cut(line, partChannel)) }
+
+// Map returns the location of a line.
+func (m *Mapper) Map(line uint64) Location {
+	row := m.cut(line, partRow)
+	bank := (m.cut(line, partRank)<<m.groupBits|m.cut(line, partGroup))<<m.bankBits | m.cut(line, partBank)
+	return Location{
+		Channel: m.Channel(line),
+		Bank:    int(bank ^ row&m.xorMask),
+		Row:     row,
+		Column:  m.cut(line, partColumn),
+	}
+}

@@ -1,0 +1,176 @@
+package dram
+
+import (
+	"fmt"
+
+	"heddle/components/clock"
+	"heddle/components/mem"
+)
+
+// Memory is the component: channels behind links. It runs on the DRAM's clock;
+// its links may come from others.
+//
+// A request of a whole cache line becomes as many bursts as the line takes, and
+// is answered with the last. Writes are not answered: the queue that takes them
+// acknowledges them.
+type Memory struct {
+	clock.Base
+	spec     Spec
+	mapper   Mapper
+	channels []*Channel
+	ports    []memoryPort
+	next     int // port served first
+	bursts   int // of a cache line
+	line     uint32
+	left     []int32 // bursts of each read that are not back yet, by slot
+	reads    []read
+	free     []int32
+}
+
+type memoryPort struct {
+	index int32
+	in    *clock.Link[mem.Request]
+	out   *clock.Link[mem.Response]
+	sent  int // bursts of the request at the front that a channel has taken
+	slot  int32
+	held  []uint32 // answers that wait for a place in out
+}
+
+// read is a read under way.
+type read struct {
+	port int32
+	tag  uint32
+}
+
+// maxReads bounds the reads under way: what all queues can hold.
+func (s *Spec) maxReads(ports int) int {
+	return s.Channels*(s.ReadQueue+s.Ranks*s.BankGroups*s.Banks+64) + ports
+}
+
+// NewMemory makes a memory for cache lines of that many bytes on a clock.
+func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Memory, error) {
+	if lineBytes < s.LineBytes || lineBytes%s.LineBytes != 0 {
+		return nil, fmt.Errorf("%s: cache lines of %d bytes over a DRAM whose bursts carry %d: expected a multiple", name, lineBytes, s.LineBytes)
+	}
+	m := &Memory{Base: clock.NewBase(name), spec: s, ports: make([]memoryPort, ports), bursts: lineBytes / s.LineBytes, line: uint32(lineBytes)}
+	m.mapper = NewMapper(s)
+	for range s.Channels {
+		c, err := NewChannel(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		m.channels = append(m.channels, c)
+	}
+	n := s.maxReads(ports)
+	m.left, m.reads = make([]int32, n), make([]read, n)
+	for i := n - 1; i >= 0; i-- {
+		m.free = append(m.free, int32(i))
+	}
+	m.Join(d, m)
+	return m, nil
+}
+
+// ConnectPort gives port i its links.
+func (m *Memory) ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response]) {
+	m.ports[i] = memoryPort{index: int32(i), in: in, out: out}
+}
+
+// Tick does one DRAM clock.
+func (m *Memory) Tick(now clock.Cycle) bool {
+	for _, c := range m.channels {
+		c.Tick(now)
+		for d, ok := c.PopDone(now); ok; d, ok = c.PopDone(now) {
+			if !d.Write {
+				m.arrived(int32(d.ID))
+			}
+		}
+	}
+	busy := m.answer()
+	for i := range m.ports {
+		if m.accept(&m.ports[(m.next+i)%len(m.ports)], now) {
+			busy = true
+		}
+	}
+	m.next = (m.next + 1) % len(m.ports)
+	if busy {
+		return true
+	}
+	m.sleep(now)
+	return false
+}
+
+// sleep sets the timer for the first clock at which a channel has something to do.
+func (m *Memory) sleep(now clock.Cycle) {
+	at := uint64(clock.Never)
+	for _, c := range m.channels {
+		at = min(at, c.NextEvent(now))
+	}
+	if at != uint64(clock.Never) {
+		m.Place().WakeAt(at)
+	}
+}
+
+// arrived books one burst of a read.
+func (m *Memory) arrived(slot int32) {
+	if m.left[slot]--; m.left[slot] == 0 {
+		r := m.reads[slot]
+		m.ports[r.port].held = append(m.ports[r.port].held, r.tag)
+		m.free = append(m.free, slot)
+	}
+}
+
+// answer sends what is back. It tells whether answers are left.
+func (m *Memory) answer() (left bool) {
+	for i := range m.ports {
+		p := &m.ports[i]
+		n := 0
+		for n < len(p.held) && !p.out.Full() {
+			p.out.Push(mem.Response{Tag: p.held[n]})
+			n++
+		}
+		p.held = append(p.held[:0], p.held[n:]...)
+		left = left || len(p.held) > 0
+	}
+	return left
+}
+
+// accept hands the bursts of the port's first request to their channels, as
+// many as they take. It tells whether the port has more to do.
+func (m *Memory) accept(p *memoryPort, now clock.Cycle) bool {
+	if !p.in.Ready() {
+		return false
+	}
+	r := p.in.Front()
+	if r.Op == mem.Flush {
+		panic(fmt.Sprintf("BUG: %s @%d: a flush has come through", m.Name(), now))
+	}
+	if p.sent == 0 && r.Op == mem.Read {
+		if len(m.free) == 0 {
+			return true
+		}
+		p.slot = m.free[len(m.free)-1]
+	}
+	first := uint64(r.Addr/m.line) * uint64(m.bursts)
+	for p.sent < m.bursts {
+		line := first + uint64(p.sent)
+		c := m.channels[m.mapper.Channel(line)]
+		if !c.Enqueue(now, Request{ID: uint64(p.slot), Line: line, Write: r.Op == mem.Write}) {
+			return true
+		}
+		if p.sent == 0 && r.Op == mem.Read {
+			m.free = m.free[:len(m.free)-1]
+			m.reads[p.slot] = read{port: p.index, tag: r.Tag}
+			m.left[p.slot] = int32(m.bursts)
+		}
+		p.sent++
+	}
+	p.sent = 0
+	p.in.Pop()
+	return true
+}
+
+// Pending returns the reads under way.
+func (m *Memory) Pending() int { return len(m.reads) - len(m.free) }
+
+// Stats returns the counts of channel i.
+func (m *Memory) Stats(i int) Stats { return m.channels[i].Stats(m.Place().Domain().Cycle()) }

@@ -1,0 +1,104 @@
+package dram
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var rewrite = flag.Bool("update", false, "rewrite the expected traces of testdata/frfcfs.txt")
+
+const scriptFile = "testdata/frfcfs.txt"
+
+// TestScript plays testdata/frfcfs.txt and compares its traces.
+func TestScript(t *testing.T) {
+	want, err := os.ReadFile(scriptFile)
+	require.NoError(t, err)
+	s := script{t: t}
+	for _, line := range strings.Split(strings.TrimSuffix(string(want), "\n"), "\n") {
+		s.line(line)
+	}
+	got := strings.Join(s.out, "\n") + "\n"
+	if *rewrite {
+		require.NoError(t, os.WriteFile(scriptFile, []byte(got), 0o644))
+	}
+	assert.Equal(t, string(want), got)
+}
+
+// script is a script being played; out is it with traces.
+type script struct {
+	t       *testing.T
+	spec    Spec
+	offered []scriptRequest
+	out     []string
+}
+
+type scriptRequest struct {
+	clock uint64
+	Request
+}
+
+func (s *script) line(line string) {
+	if strings.HasPrefix(line, "    ") {
+		return // an old trace
+	}
+	s.out = append(s.out, line)
+	words := strings.Fields(line)
+	switch {
+	case len(words) == 0 || words[0] == "#" || strings.HasPrefix(words[0], "#"):
+	case words[0] == "preset":
+		s.preset(words[1:])
+	case words[0] == "run":
+		s.run()
+	default:
+		s.offer(words)
+	}
+}
+
+func (s *script) preset(words []string) {
+	s.spec = preset(s.t, words[0])
+	s.spec.Channels = 1
+	for _, knob := range words[1:] {
+		switch knob {
+		case "closed":
+			s.spec.PagePolicy = ClosedPage
+		default:
+			require.NoError(s.t, s.spec.Scheduler.UnmarshalText([]byte(knob)))
+		}
+	}
+	s.offered = nil
+}
+
+func (s *script) offer(words []string) {
+	require.Len(s.t, words, 8)
+	n := func(i int) int { return number(s.t, words[i]) }
+	s.offered = append(s.offered, scriptRequest{uint64(n(0)), Request{
+		ID: uint64(n(2)), Write: words[1] == "write",
+		Line: lineOf(s.spec, place{n(3), n(4), n(5), n(6), n(7)}),
+	}})
+}
+
+func (s *script) run() {
+	c := newChannel(s.t, s.spec)
+	print := func(format string, args ...any) { s.out = append(s.out, "    "+fmt.Sprintf(format, args...)) }
+	c.Trace = func(i Issue) {
+		print("%4d %-4s %d %d %d row %d column %d, for %d", i.Clock, i.Command, i.Rank, i.BankGroup, i.Bank, i.Row, i.Column, i.ID)
+	}
+	for clock, left := uint64(0), len(s.offered); left > 0; clock++ {
+		c.Tick(clock)
+		for d, ok := c.PopDone(clock); ok; d, ok = c.PopDone(clock) {
+			print("%4d done %d", clock, d.ID)
+			left--
+		}
+		for _, r := range s.offered {
+			if r.clock == clock {
+				require.True(s.t, c.Enqueue(clock, r.Request))
+			}
+		}
+	}
+}

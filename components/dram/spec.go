@@ -1,0 +1,305 @@
+package dram
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Spec is what a user may choose of a DRAM. Clocks are DRAM command clocks of
+// TCKps. The values of a part are in presets.go with their source.
+type Spec struct {
+	// Preset names where the values come from; every result names it.
+	Preset string
+	// Standard selects the table of timing rules (standards.go).
+	Standard Standard
+	// TCKps is the command clock's period, ps. 1..1_000_000. Only the component
+	// around the channel uses it.
+	TCKps int
+
+	// Channels is the number of independent channels, each with a controller. A
+	// power of two, 1..1024.
+	Channels int
+	// Ranks is the number of ranks, in HBM of pseudo channels, of a channel. A
+	// power of two, 1..16; GDDR has 1.
+	Ranks int
+	// BankGroups of a rank. A power of two, 1..64.
+	BankGroups int
+	// Banks of a bank group. A power of two, 1..64.
+	Banks int
+	// Rows of a bank. A power of two, 1..2^24.
+	Rows int
+	// Columns is the number of lines in a row. A power of two, 1..2^16.
+	Columns int
+	// LineBytes is what one RD or WR moves. A power of two, 1..1024. Only the
+	// component uses it: requests carry line numbers.
+	LineBytes int
+	// Mapping is how a line number is cut into a location.
+	Mapping Mapping
+
+	// PagePolicy says whether rows stay open. Default: open.
+	PagePolicy PagePolicy
+	// Scheduler orders requests. Default: frfcfs.
+	Scheduler Scheduler
+	// CommandBus is single, or split into a row and a column bus (HBM).
+	CommandBus CommandBus
+	// ReadQueue and WriteQueue are queue entries of a channel. 1..4096.
+	// Ramulator 2.1: 32; 2.0 holds 33 in its queues "of 32".
+	ReadQueue, WriteQueue int
+	// DrainHigh starts serving writes at this many queued ones, though reads
+	// wait. DrainLow < DrainHigh <= WriteQueue. Ramulator 2: 26 (0.8 · 32).
+	DrainHigh int
+	// DrainLow stops it when this many or fewer are left and a read waits.
+	// 0.. . Ramulator 2: 6 (0.2 · 32).
+	DrainLow int
+	// MergeWrites drops a write whose line is already in the write queue, as
+	// Ramulator 2.1 does and 2.0 does not.
+	MergeWrites bool
+	// StallOnBlockedPrecharge issues nothing in a clock whose oldest ready
+	// command is a PRE that the active list forbids, as Ramulator 2.0 does; 2.1
+	// looks further. Default: false.
+	StallOnBlockedPrecharge bool
+	// Refresh issues an all-bank refresh to every rank each REFI clocks.
+	// Default: true in every preset but the Ramulator 2.0 flavour of HBM2.
+	Refresh bool
+
+	// Timing holds the parameters which the standard's rules name, in clocks.
+	Timing Timing
+
+	// IdealLatency (ideal only) is the clocks from a request's arrival to its
+	// completion. 1..1_000_000.
+	IdealLatency int
+	// IdealInterval (ideal only) is the clocks from one completion of a channel
+	// to the next. 0 (no limit)..1_000_000.
+	IdealInterval int
+}
+
+// Timing holds JEDEC timing parameters in clocks, 0..1_000_000: the field X is
+// the symbol nX of the rules. A parameter that the standard's rules do not name
+// must be 0.
+type Timing struct {
+	BL           int // burst: clocks of data bus of one RD or WR
+	CL, CWL      int // RD to first data; WR to first data
+	RCD          int // ACT to RD or WR
+	RCDRD, RCDWR int // ACT to RD; ACT to WR, where they differ
+	RP, RAS, RC  int // PRE to ACT; ACT to PRE; ACT to ACT of one bank
+	RTP          int // RD to PRE
+	RTPS, RTPL   int // RD to PRE, other and same bank group (HBM)
+	WR           int // end of write data to PRE
+	CCDS, CCDL   int // column to column command, other and same bank group
+	RRDS, RRDL   int // ACT to ACT, other and same bank group
+	FAW          int // any five ACTs of a rank span more than this
+	WTRS, WTRL   int // end of write data to RD, other and same bank group
+	CS           int // gap of the data bus between two ranks
+	PPD          int // PRE to PRE
+	RFC, REFI    int // REF to ACT; refresh interval
+}
+
+// Standard names a table of timing rules.
+type Standard uint8
+
+// The standards; HBM2R20 is HBM2 as Ramulator 2.0 holds it.
+const (
+	HBM2 Standard = iota
+	HBM2R20
+	DDR4
+	GDDR6
+	GDDR5
+	Ideal
+)
+
+// PagePolicy says what becomes of a row after a column access.
+type PagePolicy uint8
+
+// OpenPage leaves rows open until a conflict or a refresh. ClosedPage
+// precharges with the last queued access to a row (RDA, WRA).
+const (
+	OpenPage PagePolicy = iota
+	ClosedPage
+)
+
+// Scheduler orders the requests of a queue.
+type Scheduler uint8
+
+// FRFCFS takes the oldest request whose next command is ready; FRFCFSRowHit the
+// same, but no PRE goes before requests to the row it closes that arrived no
+// later.
+const (
+	FRFCFS Scheduler = iota
+	FRFCFSRowHit
+)
+
+// CommandBus says how many commands fit a clock.
+type CommandBus uint8
+
+// SingleBus carries one command a clock, SplitBus one column and one row
+// command.
+const (
+	SingleBus CommandBus = iota
+	SplitBus
+)
+
+// maxBuses is the number of command buses of a channel at most.
+const maxBuses = 2
+
+// busTable has the number of the bus that carries each command.
+type busTable [numCommands]uint8
+
+// table returns the buses: one, or column and row.
+func (b CommandBus) table() busTable {
+	var t busTable
+	if b == SplitBus {
+		t[ACT], t[PRE], t[PREA], t[REF] = 1, 1, 1, 1
+	}
+	return t
+}
+
+var (
+	standardNames   = []string{"hbm2", "hbm2-r20", "ddr4", "gddr6", "gddr5", "ideal"}
+	pagePolicyNames = []string{"open", "closed"}
+	schedulerNames  = []string{"frfcfs", "frfcfs-rowhit"}
+	commandBusNames = []string{"single", "split"}
+)
+
+func (s Standard) String() string   { return name(standardNames, s) }
+func (p PagePolicy) String() string { return name(pagePolicyNames, p) }
+func (s Scheduler) String() string  { return name(schedulerNames, s) }
+func (b CommandBus) String() string { return name(commandBusNames, b) }
+
+// MarshalText writes the name that a configuration uses.
+func (s Standard) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// MarshalText writes the name that a configuration uses.
+func (p PagePolicy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// MarshalText writes the name that a configuration uses.
+func (s Scheduler) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// MarshalText writes the name that a configuration uses.
+func (b CommandBus) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// UnmarshalText reads the name that a configuration uses.
+func (s *Standard) UnmarshalText(text []byte) error {
+	return parse("standard", standardNames, text, s)
+}
+
+// UnmarshalText reads the name that a configuration uses.
+func (p *PagePolicy) UnmarshalText(text []byte) error {
+	return parse("page_policy", pagePolicyNames, text, p)
+}
+
+// UnmarshalText reads the name that a configuration uses.
+func (s *Scheduler) UnmarshalText(text []byte) error {
+	return parse("scheduler", schedulerNames, text, s)
+}
+
+// UnmarshalText reads the name that a configuration uses.
+func (b *CommandBus) UnmarshalText(text []byte) error {
+	return parse("command_bus", commandBusNames, text, b)
+}
+
+func name[T ~uint8](names []string, v T) string {
+	if int(v) < len(names) {
+		return names[v]
+	}
+	return fmt.Sprintf("(%d)", v)
+}
+
+func parse[T ~uint8](what string, names []string, text []byte, out *T) error {
+	for i, n := range names {
+		if n == string(text) {
+			*out = T(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("dram %s = %q: expected one of %v", what, text, names)
+}
+
+const (
+	maxClocks = 1_000_000
+	maxQueue  = 4096
+)
+
+// Validate checks the spec; an error names the field as configurations spell it.
+func (s Spec) Validate() error {
+	for _, v := range s.ranges() {
+		if v.value < v.min || v.value > v.max {
+			return fmt.Errorf("dram %s = %d: expected %d..%d", v.field, v.value, v.min, v.max)
+		}
+		if v.pow2 && bits.OnesCount(uint(v.value)) != 1 {
+			return fmt.Errorf("dram %s = %d: expected a power of two", v.field, v.value)
+		}
+	}
+	for _, e := range []struct {
+		what  string
+		value uint8
+		names []string
+	}{
+		{"standard", uint8(s.Standard), standardNames}, {"mapping", uint8(s.Mapping), mappingNames},
+		{"page_policy", uint8(s.PagePolicy), pagePolicyNames}, {"scheduler", uint8(s.Scheduler), schedulerNames},
+		{"command_bus", uint8(s.CommandBus), commandBusNames},
+	} {
+		if int(e.value) >= len(e.names) {
+			return fmt.Errorf("dram %s = %d: expected one of %v", e.what, e.value, e.names)
+		}
+	}
+	if s.Standard == Ideal {
+		return s.validateIdeal()
+	}
+	return s.validateTimed()
+}
+
+type fieldRange struct {
+	field           string
+	value, min, max int
+	pow2            bool
+}
+
+func (s Spec) ranges() []fieldRange {
+	return []fieldRange{
+		{field: "tck_ps", value: s.TCKps, min: 1, max: maxClocks},
+		{field: "channels", value: s.Channels, min: 1, max: 1024, pow2: true},
+		{field: "ranks", value: s.Ranks, min: 1, max: 16, pow2: true},
+		{field: "bank_groups", value: s.BankGroups, min: 1, max: 64, pow2: true},
+		{field: "banks", value: s.Banks, min: 1, max: 64, pow2: true},
+		{field: "rows", value: s.Rows, min: 1, max: 1 << 24, pow2: true},
+		{field: "columns", value: s.Columns, min: 1, max: 1 << 16, pow2: true},
+		{field: "line_bytes", value: s.LineBytes, min: 1, max: 1024, pow2: true},
+		{field: "read_queue", value: s.ReadQueue, min: 1, max: maxQueue},
+		{field: "write_queue", value: s.WriteQueue, min: 1, max: maxQueue},
+	}
+}
+
+func (s Spec) validateIdeal() error {
+	if s.IdealLatency < 1 || s.IdealLatency > maxClocks {
+		return fmt.Errorf("dram ideal_latency = %d: expected 1..%d", s.IdealLatency, maxClocks)
+	}
+	if s.IdealInterval < 0 || s.IdealInterval > maxClocks {
+		return fmt.Errorf("dram ideal_interval = %d: expected 0..%d", s.IdealInterval, maxClocks)
+	}
+	if s.Timing != (Timing{}) || s.Refresh {
+		return fmt.Errorf("dram standard ideal has no timing parameters and no refresh")
+	}
+	return nil
+}
+
+func (s Spec) validateTimed() error {
+	if s.DrainHigh < 1 || s.DrainHigh > s.WriteQueue {
+		return fmt.Errorf("dram drain_high = %d: expected 1..%d, the write queue", s.DrainHigh, s.WriteQueue)
+	}
+	if s.DrainLow < 0 || s.DrainLow >= s.DrainHigh {
+		return fmt.Errorf("dram drain_low = %d: expected 0..%d, below drain_high", s.DrainLow, s.DrainHigh-1)
+	}
+	if s.IdealLatency != 0 || s.IdealInterval != 0 {
+		return fmt.Errorf("dram ideal_latency, ideal_interval: not used by standard %s", s.Standard)
+	}
+	if s.Ranks > 1 && (s.Standard == GDDR5 || s.Standard == GDDR6) {
+		return fmt.Errorf("dram ranks = %d: standard %s has 1", s.Ranks, s.Standard)
+	}
+	if err := s.validateTiming(); err != nil {
+		return err
+	}
+	if t := s.Timing; s.Refresh && t.REFI <= s.Ranks*(t.RFC+t.RP) {
+		return fmt.Errorf("dram timing nREFI = %d: too short to refresh %d ranks of nRFC = %d", t.REFI, s.Ranks, t.RFC)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+// Package configs is what a user can configure: the typed tree of a machine, its
+// presets, and how files, the environment and --set are laid over each other.
+//
+// The knobs of a unit are the fields of its Spec, with their documentation; this
+// package only puts the units together. It knows nothing that runs.
+package configs
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"heddle/components/cache"
+	"heddle/components/core"
+	"heddle/internal/schema"
+)
+
+// Machine describes a timed machine.
+type Machine struct {
+	Sockets        int `key:"sockets" default:"1" min:"1" max:"64" unit:"sockets" doc:"Sockets, each with an L1I and an L1D for its cores."`
+	CoresPerSocket int `key:"cores_per_socket" default:"1" min:"1" max:"16" unit:"cores" doc:"Cores of a socket. 1 gives every core L1s of its own. RTL: SOCKET_SIZE."`
+
+	Core core.Spec   `key:"core" doc:"A core: pipeline, load-store unit, scratchpad."`
+	L1I  cache.Spec  `key:"l1i" defaults:"write_enable=false" doc:"Instruction cache of a socket."`
+	L1D  cache.Spec  `key:"l1d" doc:"Data cache of a socket."`
+	L2   *cache.Spec `key:"l2" defaults:"bytes=1MiB; ways=8" doc:"Cache behind all sockets; absent: the L1s reach memory."`
+
+	ToL2     Wires  `key:"to_l2" defaults:"request=3; response=4" doc:"Registers between L1 and L2."`
+	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=3" doc:"Registers between the last cache and memory."`
+	Memory   Memory `key:"memory" doc:"Main memory."`
+}
+
+// Wires are the registers on the way between two levels.
+type Wires struct {
+	Request  int `key:"request" default:"1" min:"1" max:"1000" unit:"cycles" doc:"From a request's leaving one level to its being seen by the next."`
+	Response int `key:"response" default:"1" min:"1" max:"1000" unit:"cycles" doc:"The way back."`
+}
+
+// Memory is main memory.
+type Memory struct {
+	Preset   string `key:"preset" default:"hbm2-2gbps" oneof:"vortex-harness,hbm2-2gbps,hbm2-2gbps-r20,hbm2-2gbps-jedec,ddr4-3200,ddr4-3200-r20,gddr6,gddr5,ideal" doc:"A DRAM (see package dram for timing and sources), or vortex-harness: what Vortex's RTL and SimX simulations are answered by, for cycle parity with them and not a physical memory."`
+	Channels int    `key:"channels" default:"0" min:"0" max:"64" unit:"channels" doc:"DRAM channels, a power of two. 0: the preset's; vortex-harness has 2, as RTL's PLATFORM_MEMORY_NUM_BANKS."`
+}
+
+// Validate refuses machines whose parts do not fit; each part has checked itself.
+func (m Machine) Validate() error {
+	if ch := m.Core.Derived().ChannelBytes; ch > m.L1D.LineBytes {
+		return &schema.FieldError{Key: "core.channel_bytes", Msg: fmt.Sprintf("%d bytes do not fit an L1D line of %d", ch, m.L1D.LineBytes)}
+	}
+	if m.L2 != nil && m.L2.LineBytes != m.L1D.LineBytes {
+		return &schema.FieldError{Key: "l2.line_bytes", Msg: fmt.Sprintf("%d, and the L1D has lines of %d: they must be equal", m.L2.LineBytes, m.L1D.LineBytes)}
+	}
+	if m.L1I.LineBytes != m.L1D.LineBytes {
+		return &schema.FieldError{Key: "l1i.line_bytes", Msg: fmt.Sprintf("%d, and the L1D has lines of %d: they must be equal", m.L1I.LineBytes, m.L1D.LineBytes)}
+	}
+	if n := m.Memory.Channels; n&(n-1) != 0 {
+		return &schema.FieldError{Key: "memory.channels", Msg: fmt.Sprintf("%d: expected 0 or a power of two", n)}
+	}
+	if m.Memory.Preset == Harness && m.L1D.LineBytes != 64 {
+		return &schema.FieldError{Key: "memory.preset", Msg: "vortex-harness answers lines of 64 bytes only"}
+	}
+	return nil
+}
+
+// Harness is the memory preset for parity with Vortex's simulations.
+const Harness = "vortex-harness"
+
+//go:embed machines/*.yaml
+var presets embed.FS
+
+// Schema is the typed tree, for its listings.
+var Schema = schema.New[Machine]("machines")
+
+// LoadMachine loads a preset by name, or a file; env is the environment, set
+// what --set gave.
+func LoadMachine(name string, env, set []string) (*schema.Loaded[Machine], error) {
+	in := schema.Input{File: name, Env: env, Set: set, Presets: schema.FromFS(presets), EnvOther: otherVariables}
+	if !strings.ContainsAny(name, "/\\.") {
+		data, err := presets.ReadFile(path.Join("machines", name+".yaml"))
+		if err != nil {
+			return nil, fmt.Errorf("no machine %q: expected a file, or one of %s", name, strings.Join(MachineNames(), ", "))
+		}
+		in.File, in.Data = "machines/"+name+".yaml", data
+	} else if _, err := os.Stat(name); err != nil {
+		return nil, err
+	}
+	return Schema.Load(in)
+}
+
+// otherVariables are ours, but not of the configuration.
+var otherVariables = []string{"HEDDLE_REQUIRE_TOOLS", "HEDDLE_QEMU_CASES", "HEDDLE_QEMU_SEED", "HEDDLE_SIMT_CASES", "HEDDLE_DRAM_FULL"}
+
+// MachineNames returns the presets' names, sorted.
+func MachineNames() []string {
+	files, err := fs.Glob(presets, "machines/*.yaml")
+	if err != nil {
+		panic(fmt.Sprintf("BUG: configs: %v", err))
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(path.Base(f), ".yaml"))
+	}
+	return names
+}

@@ -1,0 +1,246 @@
+// Package sim assembles machines and runs them.
+//
+// It knows neither kernels nor traces: a machine executes a program.
+package sim
+
+import (
+	"context"
+	"fmt"
+
+	akita "github.com/sarchlab/akita/v3/sim"
+
+	"heddle/components/cache"
+	"heddle/components/clock"
+	"heddle/components/core"
+	"heddle/components/dram"
+	"heddle/components/mem"
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// Machine is an assembled machine.
+type Machine struct {
+	System *clock.System
+	Arch   *emu.Machine
+	Cores  []*core.Core
+	Caches []*cache.Cache
+	Memory Memory
+
+	domain   *clock.Domain
+	watchdog watchdog
+}
+
+// Memory is main memory, of either kind.
+type Memory interface {
+	Name() string
+	Place() clock.Handle
+	ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response])
+	Pending() int
+}
+
+// Options of a run that do not change its cycles.
+type Options struct {
+	MaxCycles uint64            // 0: no limit
+	Arg       uint32            // initial mscratch
+	Out       func(line []byte) // console lines as they are finished; nil: off
+}
+
+// corePeriod is 1 ns: machines differ in cycles, not in core frequency.
+const corePeriod clock.Femto = 1_000_000
+
+// New assembles a machine.
+func New(cfg configs.Machine, opt Options) (*Machine, error) {
+	cores := cfg.Sockets * cfg.CoresPerSocket
+	arch, err := emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Arg: opt.Arg, Out: opt.Out})
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{System: clock.NewSystem("Clock", akita.NewSerialEngine()), Arch: arch}
+	if m.domain, err = m.System.AddDomain("core", corePeriod); err != nil {
+		return nil, err
+	}
+	b := builder{m: m, cfg: &cfg}
+	if err := b.build(); err != nil {
+		return nil, err
+	}
+	m.watchdog.join(m, opt)
+	return m, nil
+}
+
+// builder connects the units, from the cores outwards.
+type builder struct {
+	m   *Machine
+	cfg *configs.Machine
+	out []port // what wants memory so far
+}
+
+// port is one requester of the level that is built next.
+type port struct {
+	owner   clock.Handle
+	wires   configs.Wires
+	connect func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response])
+}
+
+func (b *builder) build() error {
+	for s := range b.cfg.Sockets {
+		if err := b.socket(s); err != nil {
+			return err
+		}
+	}
+	if b.cfg.L2 != nil {
+		if err := b.level("L2", *b.cfg.L2, b.cfg.ToMemory); err != nil {
+			return err
+		}
+	}
+	memory, err := b.memory()
+	if err != nil {
+		return err
+	}
+	for i, p := range b.out {
+		link(fmt.Sprintf("Memory.port%d", i), p, memory.Place(), func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+			memory.ConnectPort(i, req, rsp)
+		})
+	}
+	b.m.Memory = memory
+	return nil
+}
+
+// memory makes main memory, a DRAM on a clock of its own.
+func (b *builder) memory() (Memory, error) {
+	cfg := b.cfg.Memory
+	if cfg.Preset == configs.Harness {
+		n := cfg.Channels
+		if n == 0 {
+			n = dram.HarnessChannels
+		}
+		return dram.NewHarness("Memory", n, len(b.out), b.m.domain)
+	}
+	s, err := dram.Preset(cfg.Preset)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Channels > 0 {
+		s.Channels = cfg.Channels
+	}
+	d, err := b.m.System.AddDomain("dram", clock.Femto(s.TCKps)*1000)
+	if err != nil {
+		return nil, err
+	}
+	return dram.NewMemory("Memory", s, b.cfg.L1D.LineBytes, len(b.out), d)
+}
+
+// places is the depth of a link: a register a cycle, and a skid.
+func places(latency int) int { return latency + 1 }
+
+// link joins a requester and the unit that serves it.
+func link(name string, p port, server clock.Handle, connect func(*clock.Link[mem.Request], *clock.Link[mem.Response])) {
+	req := clock.NewLink[mem.Request](name+".req", places(p.wires.Request), clock.Cycle(p.wires.Request), p.owner, server)
+	rsp := clock.NewLink[mem.Response](name+".rsp", places(p.wires.Response), clock.Cycle(p.wires.Response), server, p.owner)
+	p.connect(req, rsp)
+	connect(req, rsp)
+}
+
+// socket builds the cores of a socket and their L1s.
+func (b *builder) socket(s int) error {
+	var fetch, data []port
+	for i := range b.cfg.CoresPerSocket {
+		n := s*b.cfg.CoresPerSocket + i
+		c, err := core.New(fmt.Sprintf("Core%d", n), b.cfg.Core, b.m.Arch.Core(n))
+		if err != nil {
+			return err
+		}
+		c.Join(b.m.domain, c)
+		b.m.Cores = append(b.m.Cores, c)
+		fetch = append(fetch, port{c.Place(), configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect})
+		var req []*clock.Link[mem.Request]
+		var rsp []*clock.Link[mem.Response]
+		for range b.cfg.Core.Channels() {
+			data = append(data, port{c.Place(), configs.Wires{Request: core.DataLatency, Response: 1 + b.shared()}, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
+				req, rsp = append(req, q), append(rsp, r)
+				c.ConnectData(req, rsp)
+			}})
+		}
+	}
+	below := b.cfg.ToMemory
+	if b.cfg.L2 != nil {
+		below = b.cfg.ToL2
+	}
+	outside := b.out
+	b.out = fetch
+	if err := b.level(fmt.Sprintf("Socket%d.L1I", s), b.cfg.L1I, below); err != nil {
+		return err
+	}
+	instructions := b.out
+	b.out = data
+	if err := b.level(fmt.Sprintf("Socket%d.L1D", s), b.cfg.L1D, below); err != nil {
+		return err
+	}
+	b.out = append(append(outside, instructions...), b.out...)
+	return nil
+}
+
+// shared is what the arbiter in front of L1s that several cores share costs on
+// the way back; on the way there it is the cache's own.
+func (b *builder) shared() int {
+	if b.cfg.CoresPerSocket > 1 {
+		return 1
+	}
+	return 0
+}
+
+// level puts a cache between what wants memory and memory.
+func (b *builder) level(name string, s cache.Spec, w configs.Wires) error {
+	s.Ports = len(b.out)
+	c, err := cache.New(name, s, b.m.domain)
+	if err != nil {
+		return err
+	}
+	b.m.Caches = append(b.m.Caches, c)
+	for i, p := range b.out {
+		link(fmt.Sprintf("%s.port%d", name, i), p, c.Place(), func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+			c.ConnectPort(i, req, rsp)
+		})
+	}
+	b.out = nil
+	for i := range s.MemoryPorts {
+		b.out = append(b.out, port{c.Place(), w, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+			c.ConnectMemory(i, req, rsp)
+		}})
+	}
+	return nil
+}
+
+// Result is what a run gives.
+type Result struct {
+	Cycles uint64 // until the last core was done
+	emu.Stats
+}
+
+// Run executes a program to its end. The error is a program error (*emu.Trap), a
+// *StallError, a *CycleLimitError or ctx's.
+func (m *Machine) Run(ctx context.Context, p *isa.Program) (Result, error) {
+	m.Arch.Load(p)
+	for _, c := range m.Cores {
+		c.Start()
+	}
+	m.watchdog.arm(ctx)
+	err := m.System.Run()
+	m.Arch.FlushConsole()
+	r := Result{Stats: m.Arch.Stats()}
+	done := true
+	for _, c := range m.Cores {
+		r.Cycles = max(r.Cycles, c.LastCycle())
+		done = done && c.Done()
+		if err == nil {
+			err = c.Err()
+		}
+	}
+	if err == nil {
+		err = m.watchdog.err
+	}
+	if err == nil && !done {
+		err = m.stalled("all units sleep")
+	}
+	return r, err
+}

@@ -1,0 +1,165 @@
+// Package parity holds our cycles against those of Vortex's RTL: every
+// micro-program on every reference machine.
+package parity
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"heddle/configs"
+	"heddle/isa/micro"
+	"heddle/sim"
+)
+
+// Machines are the reference machines, in the order of the report.
+var Machines = []string{"w1", "a", "c", "d", "m6"}
+
+// Preset returns the name of a reference machine's configuration.
+func Preset(machine string) string { return "vortex-rtl-" + machine }
+
+// Row is one program on one machine.
+type Row struct {
+	micro.Reference
+	Ours   uint64 // cycles
+	Instrs uint64 // warp instructions
+}
+
+// Ratio is our cycles over the RTL's.
+func (r Row) Ratio() float64 { return float64(r.Ours) / float64(r.RTL) }
+
+// SimXRatio is SimX's cycles over the RTL's.
+func (r Row) SimXRatio() float64 { return float64(r.SimX) / float64(r.RTL) }
+
+// InstructionsRight tells whether as many were executed as the RTL does.
+func (r Row) InstructionsRight() bool { return r.WarpInstrs == 0 || r.WarpInstrs == r.Instrs }
+
+// Run runs the references of the named machines. progress is called before each.
+func Run(ctx context.Context, machines []string, progress func(done, of int, what string)) ([]Row, error) {
+	var refs []micro.Reference
+	for _, m := range machines {
+		n := len(refs)
+		for _, r := range micro.References() {
+			if r.Machine == m {
+				refs = append(refs, r)
+			}
+		}
+		if len(refs) == n {
+			return nil, fmt.Errorf("no reference machine %q: expected one of %s", m, strings.Join(Machines, ", "))
+		}
+	}
+	var rows []Row
+	for i, ref := range refs {
+		progress(i, len(refs), ref.Program+" on "+ref.Machine)
+		row, err := one(ctx, ref)
+		if err != nil {
+			return rows, fmt.Errorf("%s on %s: %w", ref.Program, ref.Machine, err)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func one(ctx context.Context, ref micro.Reference) (Row, error) {
+	cfg, err := configs.LoadMachine(Preset(ref.Machine), nil, nil)
+	if err != nil {
+		return Row{}, err
+	}
+	p, err := micro.Program(ref.Program, ref.Iters)
+	if err != nil {
+		return Row{}, err
+	}
+	m, err := sim.New(cfg.Value, sim.Options{})
+	if err != nil {
+		return Row{}, err
+	}
+	res, err := m.Run(ctx, p)
+	return Row{ref, res.Cycles, res.WarpInstrs}, err
+}
+
+// Summary is how far a group of rows is off.
+type Summary struct {
+	Machine       string
+	Rows          int
+	Geomean       float64 // of |ratio|: exp(mean |ln ratio|), 1 is exact
+	SimXGeomean   float64
+	WithinPercent [3]int // rows within 1, 2 and 5 %
+}
+
+// Summarise groups rows by machine, and all of them under "all".
+func Summarise(rows []Row) []Summary {
+	var out []Summary
+	for _, m := range append(append([]string{}, Machines...), "all") {
+		s := Summary{Machine: m}
+		ours, simx := 0.0, 0.0
+		for _, r := range rows {
+			if m != "all" && r.Machine != m {
+				continue
+			}
+			s.Rows++
+			ours += math.Abs(math.Log(r.Ratio()))
+			simx += math.Abs(math.Log(r.SimXRatio()))
+			for i, limit := range [...]float64{0.01, 0.02, 0.05} {
+				if math.Abs(r.Ratio()-1) <= limit {
+					s.WithinPercent[i]++
+				}
+			}
+		}
+		if s.Rows > 0 {
+			s.Geomean, s.SimXGeomean = math.Exp(ours/float64(s.Rows)), math.Exp(simx/float64(s.Rows))
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Slope is the cost of one iteration on one warp, from two lengths.
+type Slope struct {
+	Program   string
+	Ours, RTL float64
+}
+
+// Slopes returns the slopes of the rows of machine w1.
+func Slopes(rows []Row) []Slope {
+	var out []Slope
+	for i := 0; i+1 < len(rows); i++ {
+		a, b := rows[i], rows[i+1]
+		if a.Machine != "w1" || b.Machine != "w1" || a.Program != b.Program {
+			continue
+		}
+		n := float64(a.Iters - b.Iters)
+		out = append(out, Slope{a.Program, (float64(a.Ours) - float64(b.Ours)) / n, (float64(a.RTL) - float64(b.RTL)) / n})
+	}
+	return out
+}
+
+// Write prints the whole report as Markdown, which reads well as text too.
+func Write(w io.Writer, rows []Row) error {
+	var s strings.Builder
+	s.WriteString("| machine | program | iterations | ours | RTL | ratio | SimX / RTL | warp instructions |\n|---|---|---:|---:|---:|---:|---:|---|\n")
+	for _, r := range rows {
+		instrs := "not given"
+		if r.WarpInstrs != 0 {
+			instrs = map[bool]string{true: "equal", false: fmt.Sprintf("**%d, RTL %d**", r.Instrs, r.WarpInstrs)}[r.InstructionsRight()]
+		}
+		mark := ""
+		if math.Abs(r.Ratio()-1) > 0.05 {
+			mark = " ✗"
+		}
+		fmt.Fprintf(&s, "| %-2s | %-10s | %3d | %6d | %6d | %.3f%s | %.3f | %s |\n", r.Machine, r.Program, r.Iters, r.Ours, r.RTL, r.Ratio(), mark, r.SimXRatio(), instrs)
+	}
+	if slopes := Slopes(rows); len(slopes) > 0 {
+		s.WriteString("\nOne warp: cycles of one iteration.\n\n| program | ours | RTL |\n|---|---:|---:|\n")
+		for _, p := range slopes {
+			fmt.Fprintf(&s, "| %-10s | %7.2f | %7.2f |\n", p.Program, p.Ours, p.RTL)
+		}
+	}
+	s.WriteString("\nDistance is exp(mean |ln(ours/RTL)|): 1 is exact.\n\n| machine | pairs | distance | SimX's distance | within 1 % | 2 % | 5 % |\n|---|---:|---:|---:|---:|---:|---:|\n")
+	for _, m := range Summarise(rows) {
+		fmt.Fprintf(&s, "| %-3s | %2d | %.3f | %.3f | %d | %d | %d |\n", m.Machine, m.Rows, m.Geomean, m.SimXGeomean, m.WithinPercent[0], m.WithinPercent[1], m.WithinPercent[2])
+	}
+	_, err := io.WriteString(w, s.String())
+	return err
+}

@@ -1,0 +1,65 @@
+package parity_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/sim/parity"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/cycles.golden: say why in the commit message")
+
+// known are the pairs that are off by more than 5 %, each with its mechanism in
+// docs/validation.md. None may be added without one.
+var known = map[string]bool{
+	"alu_chain c": true, "diverge c": true, "st_coal c": true, "st_coal d": true, "alu_chain m6": true, "barrier m6": true,
+	"div_chain m6": true, "fadd_chain m6": true, "fma_chain m6": true, "mul_chain m6": true, "st_coal m6": true,
+}
+
+func TestParityWithTheRTL(t *testing.T) {
+	rows, err := parity.Run(context.Background(), parity.Machines, func(int, int, string) {})
+	require.NoError(t, err)
+	require.Len(t, rows, 98)
+	for _, r := range rows {
+		require.True(t, r.InstructionsRight(), "%s on %s: %d warp instructions, RTL %d", r.Program, r.Machine, r.Instrs, r.WarpInstrs)
+		off := math.Abs(r.Ratio()-1) > 0.05
+		require.Equal(t, known[r.Program+" "+r.Machine], off, "%s on %s: ratio %.3f", r.Program, r.Machine, r.Ratio())
+	}
+	for _, s := range parity.Slopes(rows) {
+		require.InDelta(t, s.RTL, s.Ours, 1, "%s: cycles of one iteration on one warp", s.Program)
+	}
+	for _, s := range parity.Summarise(rows) {
+		require.Less(t, s.Geomean, 1+(s.SimXGeomean-1)/2, "%s: SimX is no yardstick unless we are well inside it", s.Machine)
+	}
+
+	// Our own cycles: any change is recorded with its reason.
+	var got bytes.Buffer
+	for _, r := range rows {
+		fmt.Fprintf(&got, "%-2s %-10s %3d %d\n", r.Machine, r.Program, r.Iters, r.Ours)
+	}
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile("testdata/cycles.golden", got.Bytes(), 0o644))
+	}
+	want, err := os.ReadFile("testdata/cycles.golden")
+	require.NoError(t, err)
+	require.Equal(t, string(want), got.String())
+}
+
+func TestReport(t *testing.T) {
+	rows, err := parity.Run(context.Background(), []string{"w1"}, func(int, int, string) {})
+	require.NoError(t, err)
+	var b strings.Builder
+	require.NoError(t, parity.Write(&b, rows))
+	require.Contains(t, b.String(), "| alu_chain  |  160.00 |  160.00 |")
+	_, err = parity.Run(context.Background(), []string{"z"}, nil)
+	require.EqualError(t, err, `no reference machine "z": expected one of w1, a, c, d, m6`)
+}

@@ -1,0 +1,107 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"heddle/components/clock"
+)
+
+// stallAfter is how many cycles may pass without an instruction's being issued
+// or done before the machine is taken to be stuck. A load that waits behind every
+// queue of the slowest memory takes some ten thousand.
+const stallAfter = 1_000_000
+
+// checkEvery is how often the watchdog looks, in cycles.
+const checkEvery = 10_000
+
+// StallError says that the machine makes no progress, and who waits for whom.
+type StallError struct {
+	Cycle  uint64
+	Reason string
+	Waits  []string
+}
+
+func (e *StallError) Error() string {
+	return fmt.Sprintf("no progress at cycle %d: %s\n  %s", e.Cycle, e.Reason, strings.Join(e.Waits, "\n  "))
+}
+
+// CycleLimitError says that the limit ended the run.
+type CycleLimitError struct{ Limit uint64 }
+
+func (e *CycleLimitError) Error() string {
+	return fmt.Sprintf("cycle limit reached: %d cycles", e.Limit)
+}
+
+// watchdog ends runs that are interrupted, too long, or stuck. It only looks, so
+// cycles do not depend on it.
+type watchdog struct {
+	m     *Machine
+	place clock.Handle
+	limit uint64
+	ctx   context.Context
+	err   error
+
+	progress uint64 // instructions issued and done when it last moved
+	moved    uint64 // the cycle of that look
+}
+
+func (w *watchdog) join(m *Machine, opt Options) {
+	w.m, w.limit = m, opt.MaxCycles
+	w.place = m.domain.Add(w)
+}
+
+// arm starts looking.
+func (w *watchdog) arm(ctx context.Context) {
+	w.ctx, w.err = ctx, nil
+	w.place.Wake()
+}
+
+// Tick looks, and sets the timer for the next look while any core has work.
+func (w *watchdog) Tick(now clock.Cycle) bool {
+	progress, working := uint64(0), false
+	for _, c := range w.m.Cores {
+		s := c.Counts()
+		progress += s.Issued + s.Committed
+		working = working || !c.Done() && c.Err() == nil
+	}
+	if progress != w.progress {
+		w.progress, w.moved = progress, now
+	}
+	switch {
+	case w.ctx.Err() != nil:
+		w.err = w.ctx.Err()
+	case w.limit > 0 && now >= w.limit && working:
+		w.err = &CycleLimitError{w.limit}
+	case working && now-w.moved >= stallAfter:
+		w.err = w.m.stalled(fmt.Sprintf("no instruction was issued or done for %d cycles", now-w.moved))
+	}
+	if w.err != nil || !working { // a DRAM that refreshes would go on for ever
+		w.m.System.Stop()
+		return false
+	}
+	next := now + checkEvery
+	if w.limit > 0 {
+		next = min(next, max(w.limit, now+1))
+	}
+	w.place.WakeAt(next)
+	return false
+}
+
+// stalled describes who waits.
+func (m *Machine) stalled(reason string) error {
+	e := &StallError{Cycle: m.domain.Cycle(), Reason: reason}
+	for _, c := range m.Cores {
+		e.Waits = append(e.Waits, c.Waits()...)
+	}
+	for _, c := range m.Caches {
+		if n := c.Pending(); n > 0 {
+			e.Waits = append(e.Waits, fmt.Sprintf("%s: %d requests in it", c.Name(), n))
+		}
+	}
+	if n := m.Memory.Pending(); n > 0 {
+		e.Waits = append(e.Waits, fmt.Sprintf("%s: %d requests in it", m.Memory.Name(), n))
+	}
+	return e
+}
