@@ -56,6 +56,9 @@ func (m Machine) Validate() error {
 	if m.L1I.LineBytes != m.L1D.LineBytes {
 		return &schema.FieldError{Key: "l1i.line_bytes", Msg: fmt.Sprintf("%d, and the L1D has lines of %d: they must be equal", m.L1I.LineBytes, m.L1D.LineBytes)}
 	}
+	if m.L2 != nil && m.Sockets > maxL2Sockets {
+		return &schema.FieldError{Key: "sockets", Msg: fmt.Sprintf("%d: an L2 serves at most %d, two L1s each", m.Sockets, maxL2Sockets)}
+	}
 	if n := m.Memory.Channels; n&(n-1) != 0 {
 		return &schema.FieldError{Key: "memory.channels", Msg: fmt.Sprintf("%d: expected 0 or a power of two", n)}
 	}
@@ -64,6 +67,9 @@ func (m Machine) Validate() error {
 	}
 	return nil
 }
+
+// maxL2Sockets is half of the ports a cache may have.
+const maxL2Sockets = 32
 
 // Harness is the memory preset for parity with Vortex's simulations.
 const Harness = "vortex-harness"
