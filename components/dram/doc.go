@@ -1,5 +1,10 @@
-// Package dram is a cycle-level model of one DRAM channel and its controller:
+// Package dram is a cycle-level model of DRAM channels and their controllers:
 // HBM2, DDR4, GDDR6, GDDR5, or an ideal memory of fixed latency and bandwidth.
+//
+// Three types: Channel, the model, which the rest of this page is about; Memory,
+// the component that puts channels behind links on a clock of their own; and
+// Harness, which puts them behind the queue that Vortex's RTL simulation has
+// instead of a memory, for cycle parity with it only.
 //
 // Channel is pure logic on integer DRAM clocks: Tick, Enqueue, PopDone and
 // NextEvent. It knows no message, no link, no engine and no data: requests carry

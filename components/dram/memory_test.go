@@ -1,0 +1,201 @@
+package dram
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/sarchlab/akita/v3/sim"
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/clock"
+	"heddle/components/mem"
+)
+
+// requester sends requests as fast as its link takes them, and notes the answers.
+type requester struct {
+	clock.Base
+	todo    []mem.Request
+	out     *clock.Link[mem.Request]
+	in      *clock.Link[mem.Response]
+	sent    map[uint32]clock.Cycle // reads under way, by tag
+	latency []clock.Cycle
+	unknown int // answers that nobody asked for
+	left    *int
+	system  *clock.System
+}
+
+func (r *requester) Tick(now clock.Cycle) bool {
+	for r.in.Ready() {
+		tag := r.in.Pop().Tag
+		at, ok := r.sent[tag]
+		if !ok {
+			r.unknown++
+			continue
+		}
+		delete(r.sent, tag)
+		r.latency = append(r.latency, now-at)
+		if *r.left--; *r.left == 0 {
+			r.system.Stop() // refreshes would go on for ever
+		}
+	}
+	if len(r.todo) == 0 || r.out.Full() {
+		return false
+	}
+	q := r.todo[0]
+	r.todo = r.todo[1:]
+	if q.Op == mem.Read {
+		r.sent[q.Tag] = now
+	}
+	r.out.Push(q)
+	return len(r.todo) > 0
+}
+
+// memory is what Memory and Harness have in common.
+type memory interface {
+	Place() clock.Handle
+	ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response])
+	Pending() int
+}
+
+// drive sends each port its requests and returns the ports when every read is back.
+func drive(t *testing.T, make func(s *clock.System, core *clock.Domain) memory, todo [][]mem.Request) ([]*requester, memory) {
+	t.Helper()
+	s := clock.NewSystem("Clock", sim.NewSerialEngine())
+	core, err := s.AddDomain("core", 1_000_000)
+	require.NoError(t, err)
+	m := make(s, core)
+	reads := 0
+	var ports []*requester
+	for i, q := range todo {
+		r := &requester{Base: clock.NewBase("Requester"), todo: q, sent: map[uint32]clock.Cycle{}, left: &reads, system: s}
+		r.Join(core, r)
+		r.out = clock.NewLink[mem.Request]("Request", 4, 1, r.Place(), m.Place())
+		r.in = clock.NewLink[mem.Response]("Response", 2, 1, m.Place(), r.Place())
+		m.ConnectPort(i, r.out, r.in)
+		r.Place().Wake()
+		ports = append(ports, r)
+		for _, q := range q {
+			if q.Op == mem.Read {
+				reads++
+			}
+		}
+	}
+	require.NoError(t, s.Run())
+	return ports, m
+}
+
+// requests makes n requests of each of the ports; the last is a read.
+func requests(ports, n int, lines uint32) [][]mem.Request {
+	rng := rand.New(rand.NewPCG(1, 2))
+	todo := make([][]mem.Request, ports)
+	for p := range todo {
+		for i := range n {
+			q := mem.Request{Addr: rng.Uint32N(lines) * 64, Tag: uint32(i)}
+			if i < n-1 && rng.IntN(3) == 0 {
+				q.Op = mem.Write
+			}
+			todo[p] = append(todo[p], q)
+		}
+	}
+	return todo
+}
+
+func count(todo [][]mem.Request, op mem.Op) (n int) {
+	for _, q := range todo {
+		for _, r := range q {
+			if r.Op == op {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func makeMemory(t *testing.T, preset string, ports int) func(*clock.System, *clock.Domain) memory {
+	return func(s *clock.System, _ *clock.Domain) memory {
+		spec, err := Preset(preset)
+		require.NoError(t, err)
+		d, err := s.AddDomain("dram", clock.Femto(spec.TCKps)*1000)
+		require.NoError(t, err)
+		m, err := NewMemory("Memory", spec, 64, ports, d)
+		require.NoError(t, err)
+		return m
+	}
+}
+
+func TestEveryReadIsAnsweredOnce(t *testing.T) {
+	for _, preset := range Presets() {
+		t.Run(preset, func(t *testing.T) {
+			todo := requests(3, 3000, 1<<20)
+			ports, m := drive(t, makeMemory(t, preset, 3), todo)
+			for _, p := range ports {
+				require.Empty(t, p.sent, "reads without an answer")
+				require.Zero(t, p.unknown, "answers that nobody asked for")
+			}
+			require.Zero(t, m.Pending())
+
+			memory := m.(*Memory)
+			var reads, writes uint64
+			for i := range memory.channels {
+				s := memory.Stats(i)
+				reads += s.Reads
+				writes += s.Writes
+			}
+			require.EqualValues(t, count(todo, mem.Read)*memory.bursts, reads)
+			require.LessOrEqual(t, writes, uint64(count(todo, mem.Write)*memory.bursts))
+			require.Greater(t, writes, uint64(count(todo, mem.Write)*memory.bursts)-64, "only what the last links hold is missing")
+		})
+	}
+}
+
+func TestTheHarnessAnswersEveryReadOnce(t *testing.T) {
+	todo := requests(2, 3000, 1<<20)
+	ports, m := drive(t, func(_ *clock.System, core *clock.Domain) memory {
+		h, err := NewHarness("Memory", HarnessChannels, 2, core)
+		require.NoError(t, err)
+		return h
+	}, todo)
+	for _, p := range ports {
+		require.Empty(t, p.sent)
+		require.Zero(t, p.unknown)
+	}
+	h := m.(*Harness)
+	require.Equal(t, len(h.reads), len(h.free))
+	pieces := uint64(len(h.queue) - h.head)
+	for _, c := range h.channels {
+		s := c.Stats(1)
+		pieces += s.Reads + s.Writes
+	}
+	// Writes that the links still hold are missing.
+	all := uint64(harnessPieces * (count(todo, mem.Read) + count(todo, mem.Write)))
+	require.LessOrEqual(t, pieces, all)
+	require.Greater(t, pieces, all-64)
+}
+
+// TestALoneRead is a channel's own latency for a line's bursts, plus the links'
+// and what the two clocks' edges are apart.
+func TestALoneRead(t *testing.T) {
+	for _, preset := range Presets() {
+		ports, m := drive(t, makeMemory(t, preset, 1), [][]mem.Request{{{Addr: 0x1000}}})
+		memory := m.(*Memory)
+		c, err := NewChannel(memory.spec)
+		require.NoError(t, err)
+		clocks := uint64(0)
+		if memory.spec.Channels == 1 || memory.bursts == 1 {
+			for b := range memory.bursts {
+				require.True(t, c.Enqueue(0, Request{Line: uint64(0x1000/64*memory.bursts + b)}))
+			}
+			for left := memory.bursts; left > 0; {
+				clocks++
+				c.Tick(clocks)
+				for _, ok := c.PopDone(clocks); ok; _, ok = c.PopDone(clocks) {
+					left--
+				}
+			}
+			ns := clocks * uint64(memory.spec.TCKps) / 1000
+			require.InDelta(t, ns+2, ports[0].latency[0], 3, "%s: %d clocks of %d ps", preset, clocks, memory.spec.TCKps)
+		}
+		require.Less(t, ports[0].latency[0], clock.Cycle(200), preset)
+		require.Greater(t, ports[0].latency[0], clock.Cycle(10), preset)
+	}
+}
