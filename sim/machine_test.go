@@ -175,3 +175,110 @@ func TestADeadlockIsReportedOnce(t *testing.T) {
 	require.True(t, errors.As(err, &stall), "%v", err)
 	require.Len(t, stall.Waits, 6, "one warp of each core waits")
 }
+
+func source(t *testing.T, text string) *isa.Program {
+	t.Helper()
+	p, err := asm.Assemble("test.s", []byte(text), asm.Options{Base: 0x80000000})
+	require.NoError(t, err)
+	return p
+}
+
+// TestEveryKnobCounts turns each knob and asks for other cycles, but the same instructions. The
+// depths of a cache's queues are left to its own tests: these programs do not fill them.
+func TestEveryKnobCounts(t *testing.T) {
+	for _, k := range []struct{ set, prog string }{
+		{"core.issue_slices=1", "alu_chain"}, {"core.collectors=1", "fma_chain"}, {"core.ibuffer=1", "ld_coal"},
+		{"core.fpu_queue=1", "fma_chain"}, {"core.lsu_queue=1", "ld_coal"}, {"core.coalescer_tags=1", "ld_rand"},
+		{"core.channel_bytes=4", "ld_coal"}, {"core.channel_bytes=4", "st_coal"},
+		{"core.latency.alu=10", "alu_chain"}, {"core.latency.mul=10", "mul_chain"}, {"core.latency.div=10", "div_chain"},
+		{"core.latency.fma=10", "fma_chain"}, {"core.latency.fncp=10", "lat_fmin"}, {"core.latency.fcvt=10", "lat_fcvt"},
+		{"core.latency.fdiv=30", "fdiv_chain"}, {"core.latency.fsqrt=30", "lat_fsqrt"}, {"core.latency.csr=10", "lat_csr"},
+		{"core.latency.warp=60", "diverge"},
+		{"l1d.bytes=1KiB", "ld_rand"}, {"l1d.ways=1", "ld_rand"}, {"l1d.banks=8", "ld_rand"}, {"l1d.bank_select=hashed", "ld_rand"},
+		{"l1d.mshrs=1", "ld_rand"},
+		{"l1d.response_buffer=true", "lat_l1"}, {"l1d.memory_buffer=true", "ld_rand"}, {"l1d.replay_delay=1", "lat_dram"},
+		{"l2.banks=8", "ld_rand"}, {"l2.memory_ports=1", "st_coal"}, {"l2.bytes=128KiB", "ld_rand"},
+		{"to_l2.request=20", "lat_dram"}, {"to_l2.response=20", "lat_dram"}, {"to_memory.request=20", "lat_dram"}, {"to_memory.response=20", "lat_dram"},
+		{"memory.preset=ddr4-3200", "lat_dram"}, {"memory.channels=1", "ld_rand"},
+	} {
+		t.Run(k.set+"/"+k.prog, func(t *testing.T) {
+			t.Parallel()
+			p, err := micro.Program(k.prog, 6)
+			require.NoError(t, err)
+			base, _ := run(t, load(t, "vortex-6c32w32t", "sockets=1"), p)
+			got, _ := run(t, load(t, "vortex-6c32w32t", "sockets=1", k.set), p)
+			require.Equal(t, base.Stats, got.Stats)
+			require.NotEqual(t, base.Cycles, got.Cycles)
+		})
+	}
+}
+
+func TestMcycleCountsCycles(t *testing.T) {
+	const text = `
+_start:	li t3, 0x88
+	li t4, 1
+	csrr t0, mcycle
+	div t4, t4, t4
+	div t4, t4, t4
+	div t4, t4, t4
+	div t4, t4, t4
+	mv t5, t4
+	csrr t1, mcycle
+	sub t1, t1, t0
+	sw t1, 0(t3)
+	tmc zero`
+	exit := func(set ...string) uint32 {
+		_, m := run(t, load(t, "vortex-1c4w4t", set...), source(t, text))
+		code, ok := m.Arch.ExitCode()
+		require.True(t, ok)
+		return code
+	}
+	slow := exit("core.latency.div=25")
+	require.EqualValues(t, 4*20, slow-exit(), "four divisions, one after the other")
+}
+
+// TestFencesAmongLoads: fences end while other warps' loads do, with one way to commit for all.
+func TestFencesAmongLoads(t *testing.T) {
+	p := source(t, `
+_start:	la a0, warp
+	csrr t0, vx_num_warps
+	wspawn t0, a0
+warp:	li t0, -1
+	tmc t0
+	csrr t1, mhartid
+	slli t1, t1, 6
+	li t2, 0x90000000
+	add t1, t1, t2
+	li t3, 20
+loop:	lw t4, 0(t1)
+	lw t5, 64(t1)
+	lw t6, 4(t1)
+	fence
+	addi t1, t1, 256
+	addi t3, t3, -1
+	bnez t3, loop
+	tmc zero`)
+	for _, machine := range []string{"vortex-rtl-a", "vortex-rtl-c", "vortex-rtl-d", "vortex-6c32w32t"} {
+		for _, set := range []string{"core.lsu_queue=2", "core.lsu_queue=64"} {
+			o, _ := run(t, load(t, machine, set), p)
+			for _, c := range o.Cores {
+				require.Equal(t, c.Issued, c.Committed)
+			}
+		}
+	}
+}
+
+// TestATrapEndsTheOthers: a core that goes on for ever does not hide another's trap.
+func TestATrapEndsTheOthers(t *testing.T) {
+	p := source(t, `
+_start:	csrr t0, vx_cid
+	beqz t0, bad
+loop:	j loop
+bad:	lw t0, 2(zero)`)
+	m, err := sim.New(load(t, "vortex-6c32w32t"), sim.Options{MaxCycles: 1_000_000})
+	require.NoError(t, err)
+	r, err := m.Run(context.Background(), p)
+	var trap *emu.Trap
+	require.True(t, errors.As(err, &trap), "%v", err)
+	require.Less(t, r.Cycles, uint64(100_000))
+}

@@ -60,16 +60,19 @@ func (w *watchdog) arm(ctx context.Context) {
 
 // Tick looks, and sets the timer for the next look while any core has work.
 func (w *watchdog) Tick(now clock.Cycle) bool {
-	progress, working := uint64(0), false
+	progress, working, failed := uint64(0), false, false
 	for _, c := range w.m.Cores {
 		s := c.Counts()
 		progress += s.Issued + s.Committed
-		working = working || !c.Done() && c.Err() == nil
+		working = working || !c.Done()
+		failed = failed || c.Err() != nil
 	}
 	if progress != w.progress {
 		w.progress, w.moved = progress, now
 	}
 	switch {
+	case failed: // Run says what
+		working = false
 	case w.ctx.Err() != nil:
 		w.err = w.ctx.Err()
 	case w.limit > 0 && now >= w.limit && working:

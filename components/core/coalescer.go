@@ -16,8 +16,8 @@ type coalescer struct {
 	rest    uint32 // lanes of the head that have not been sent
 	fresh   bool   // the head has not been started
 
-	batch   [16]mem.Request // by channel: what is to be sent
-	toSend  uint16          // channels whose request is not sent yet
+	batch   [maxChannels]mem.Request // by channel: what is to be sent
+	toSend  uint32                   // channels whose request is not sent yet
 	batchAt uint64
 
 	tags     []tag
@@ -27,11 +27,14 @@ type coalescer struct {
 	block    uint32 // bytes that one request covers
 }
 
+// maxChannels is the most channels there can be: one a lane.
+const maxChannels = 32
+
 // tag is one batch that is outstanding.
 type tag struct {
 	inst
 	mask    uint32 // lanes of the batch
-	waiting uint16 // channels to come
+	waiting uint32 // channels to come
 }
 
 func newCoalescer(s *Spec) coalescer {
@@ -51,7 +54,7 @@ func (co *coalescer) idle() bool {
 
 // seeds returns the next batch of an access: in each channel the block of its
 // lowest lane that is left, and all lanes of the channel in that block.
-func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask uint32, channels uint16, addr [16]uint32) {
+func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask uint32, channels uint32, addr [maxChannels]uint32) {
 	for ch := range co.channels {
 		part := rest >> (ch * co.lanes) & uint32(1<<co.lanes-1)
 		if part == 0 {
@@ -109,7 +112,7 @@ func (co *coalescer) build(c *Core, now uint64) {
 		op, id = mem.Read, uint32(co.take(in, mask, channels))
 	}
 	for m := channels; m != 0; m &= m - 1 {
-		ch := bits.TrailingZeros16(m)
+		ch := bits.TrailingZeros32(m)
 		co.batch[ch] = mem.Request{Addr: addr[ch], Tag: id, Op: op}
 		c.Coalesced++
 	}
@@ -139,7 +142,7 @@ func (co *coalescer) done(c *Core) {
 }
 
 // take gives a batch its tag.
-func (co *coalescer) take(in inst, mask uint32, channels uint16) uint16 {
+func (co *coalescer) take(in inst, mask, channels uint32) uint16 {
 	n := len(co.free) - 1
 	id := co.free[n]
 	co.free = co.free[:n]
@@ -163,7 +166,7 @@ func (co *coalescer) send(c *Core, now uint64) {
 		return
 	}
 	for m := co.toSend; m != 0; m &= m - 1 {
-		ch := bits.TrailingZeros16(m)
+		ch := bits.TrailingZeros32(m)
 		if out := c.lsu.out[ch]; !out.Full() {
 			out.Push(co.batch[ch])
 			co.toSend &^= 1 << ch

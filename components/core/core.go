@@ -141,7 +141,7 @@ func New(name string, s Spec, arch *emu.Core) (*Core, error) {
 func (s *Spec) accesses() int { return 2*s.IssueSlices + 8 + s.LSUQueue }
 
 func newSlice(s *Spec) slice {
-	sl := slice{issued: newQueue[inst](2), operands: newQueue[inst](2), alu: newQueue[inst](1), mul: newQueue[inst](max(s.Latency.Mul, s.Latency.Div))}
+	sl := slice{issued: newQueue[inst](2), operands: newQueue[inst](2), alu: newQueue[inst](max(1, s.Latency.ALU-1)), mul: newQueue[inst](max(s.Latency.Mul, s.Latency.Div))}
 	for range s.Collectors {
 		sl.collectors = append(sl.collectors, collector{newQueue[inst](1), newQueue[inst](1), newQueue[inst](2), false})
 	}
@@ -160,6 +160,7 @@ func (c *Core) Connect(out *clock.Link[mem.Request], in *clock.Link[mem.Response
 
 // Start makes the warps that arch has started runnable.
 func (c *Core) Start() {
+	c.arch.SetClock(c.Place().Domain().Cycle)
 	c.startNew(0)
 	c.Place().Wake()
 }

@@ -48,7 +48,7 @@ func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
 	in := q.pop()
 	into.push(in, now+c.latency[class]-1)
 	if class == isa.ClassBranch {
-		c.resume(int(in.warp), now+executeToUnlock)
+		c.resume(int(in.warp), now+c.latency[class]+1) // with the result
 	}
 }
 

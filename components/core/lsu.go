@@ -178,7 +178,7 @@ func (l *lsu) receive(c *Core, now uint64) {
 			continue
 		}
 		id := int(link.Front().Tag)
-		if first >= 0 && id != first {
+		if first >= 0 && id != first || l.blocked(c, id) {
 			continue
 		}
 		link.Pop()
@@ -194,6 +194,12 @@ func (l *lsu) receive(c *Core, now uint64) {
 	default:
 		l.answers.push(got, now+2*l.far)
 	}
+}
+
+// blocked tells whether batch id is a fence for whose end there is no place.
+func (l *lsu) blocked(c *Core, id int) bool {
+	in := &l.co.tags[id].inst
+	return in.op.LatencyClass() == isa.ClassFence && c.slices[int(in.warp)%len(c.slices)].result[isa.LSU].full()
 }
 
 // finish passes one answer a cycle on to commit. The last one frees the load.

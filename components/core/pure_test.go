@@ -33,17 +33,17 @@ func TestCoalescerBatches(t *testing.T) {
 
 	mask, channels, addr := co.seeds(a, a.Mask)
 	require.Equal(t, uint32(0b0111_0101), mask)
-	require.Equal(t, uint16(0b11), channels)
+	require.Equal(t, uint32(0b11), channels)
 	require.Equal(t, []uint32{0x100, 0x100}, addr[:2])
 
 	mask, channels, addr = co.seeds(a, a.Mask&^mask)
 	require.Equal(t, uint32(0b1000_0010), mask)
-	require.Equal(t, uint16(0b11), channels)
+	require.Equal(t, uint32(0b11), channels)
 	require.Equal(t, []uint32{0x200, 0x300}, addr[:2])
 
 	mask, channels, _ = co.seeds(a, 0b0000_0100)
 	require.Equal(t, uint32(0b100), mask)
-	require.Equal(t, uint16(0b01), channels)
+	require.Equal(t, uint32(0b01), channels)
 }
 
 func TestSpecIsChecked(t *testing.T) {

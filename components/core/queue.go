@@ -16,8 +16,11 @@ func newQueue[T any](places int) queue[T] { return queue[T]{ring: make([]timed[T
 func (q *queue[T]) full() bool  { return q.n == len(q.ring) }
 func (q *queue[T]) empty() bool { return q.n == 0 }
 
-// push adds a value that can be taken from cycle at on.
+// push adds a value that can be taken from cycle at on. It needs a free place.
 func (q *queue[T]) push(v T, at uint64) {
+	if q.full() {
+		panic("BUG: core: push to a full queue")
+	}
 	i := q.head + q.n
 	if i >= len(q.ring) {
 		i -= len(q.ring)

@@ -33,9 +33,9 @@ type Spec struct {
 
 // Latency is, by class, the cycles from execution to the commit arbiter.
 type Latency struct {
-	ALU   int `key:"alu" default:"2" min:"2" max:"30" unit:"cycles" doc:"Integer operations, branches, votes, shuffles. RTL: register, switch."`
+	ALU   int `key:"alu" default:"2" min:"2" max:"30" unit:"cycles" doc:"Integer operations, branches, votes, shuffles; pipelined. A branch is resolved with its result. RTL: register, switch."`
 	Mul   int `key:"mul" default:"5" min:"2" max:"60" unit:"cycles" doc:"Multiplication. RTL: LATENCY_IMUL 4, switch."`
-	Div   int `key:"div" default:"5" min:"2" max:"60" unit:"cycles" doc:"Division, pipelined as in RTL's simulation model."`
+	Div   int `key:"div" default:"5" min:"2" max:"60" unit:"cycles" doc:"Division, pipelined as in RTL's simulation model, in order with multiplications."`
 	FMA   int `key:"fma" default:"5" min:"1" max:"60" unit:"cycles" doc:"fadd, fsub, fmul, fused multiply-add. RTL: LATENCY_FMA 4, arbiter."`
 	FNCP  int `key:"fncp" default:"3" min:"1" max:"60" unit:"cycles" doc:"fsgnj, fmin, fmax, compare, move, classify. RTL: LATENCY_FNCP 2, arbiter."`
 	FCvt  int `key:"fcvt" default:"6" min:"1" max:"60" unit:"cycles" doc:"Conversions. RTL: LATENCY_FCVT 5, arbiter."`

@@ -17,6 +17,7 @@ type Core struct {
 	mscratch uint32
 	units    []Unit
 	stats    Stats
+	clock    func() uint64 // a machine with time has one
 }
 
 // barrier is one core-local barrier: who has arrived, and for how many it waits.
@@ -300,9 +301,13 @@ func (w *Warp) csr(num uint16, lane int) uint32 {
 		return uint32(cfg.Cores)
 	case isa.CSRLocalMemBase:
 		return ScratchpadBase
-	case isa.CSRMcycle, isa.CSRMinstret:
+	case isa.CSRMcycle:
+		return uint32(c.cycle())
+	case isa.CSRMcycleh:
+		return uint32(c.cycle() >> 32)
+	case isa.CSRMinstret:
 		return uint32(c.stats.WarpInstrs)
-	case isa.CSRMcycleh, isa.CSRMinstreth:
+	case isa.CSRMinstreth:
 		return uint32(c.stats.WarpInstrs >> 32)
 	case isa.CSRUnits:
 		v := uint32(0)

@@ -59,6 +59,17 @@ func (w *Warp) count(o *Op) {
 	st.ByClass[o.class]++
 }
 
+// SetClock tells what mcycle reads.
+func (c *Core) SetClock(now func() uint64) { c.clock = now }
+
+// cycle is what mcycle reads; without a clock, the instructions executed.
+func (c *Core) cycle() uint64 {
+	if c.clock == nil {
+		return c.stats.WarpInstrs
+	}
+	return c.clock()
+}
+
 // LatencyClass returns the instruction's class.
 func (o *Op) LatencyClass() isa.Class { return o.class }
 
