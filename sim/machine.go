@@ -146,7 +146,7 @@ func (b *builder) socket(s int) error {
 	var fetch, data []port
 	for i := range b.cfg.CoresPerSocket {
 		n := s*b.cfg.CoresPerSocket + i
-		c, err := core.New(fmt.Sprintf("Core%d", n), b.cfg.Core, b.m.Arch.Core(n))
+		c, err := core.New(fmt.Sprintf("Core%d", n), b.cfg.Core, core.Program(b.m.Arch.Core(n)))
 		if err != nil {
 			return err
 		}

@@ -79,11 +79,13 @@ func (co *coalescer) step(c *Core, now uint64) {
 	l := &c.lsu
 	if co.sending {
 		co.sending = false
+		c.moved = true
 		co.build(c, now)
 		return
 	}
 	if co.toSend == 0 && len(co.free) > 0 && l.switched.ready(now) {
 		co.sending = true
+		c.moved = true
 		if co.fresh {
 			co.fresh = false
 			co.rest = ^uint32(0)
@@ -169,6 +171,7 @@ func (co *coalescer) send(c *Core, now uint64) {
 		ch := bits.TrailingZeros32(m)
 		if out := c.lsu.out[ch]; !out.Full() {
 			out.Push(co.batch[ch])
+			c.moved = true
 			co.toSend &^= 1 << ch
 		}
 	}

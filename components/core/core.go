@@ -14,25 +14,25 @@ import (
 type inst struct {
 	op     *emu.Op
 	warp   uint8
+	cause  cause // what a warp waits for that waits for its result
 	access int16 // memory instructions: index into Core.accesses
 }
 
 // warp is the pipeline's view of one warp.
 type warp struct {
-	arch    *emu.Warp
+	trace   Trace
 	fetchPC uint32
 	ibuffer queue[*emu.Op]
 	staging *emu.Op // the head, whose registers the scoreboard watches
-	since   uint64  // the cycle from which staging may issue
-	busy    uint64  // registers with a write outstanding, a bit each
-	pending int     // instructions decoded and not done
-	fault   error   // what was fetched is no instruction: an error if it is reached
+	board   scoreboard
+	pending int   // instructions decoded and not done
+	fault   error // what was fetched is no instruction: an error if it is reached
 }
 
 // slice is one issue slice: the warps of one residue, and their way to the units.
 type slice struct {
 	members    uint64      // its warps
-	next       int         // cyclic arbiter: the warp it prefers
+	prefer     int         // cyclic arbiter: the warp it prefers
 	issued     queue[inst] // behind the scoreboard's arbiter
 	collectors []collector //
 	operands   queue[inst] // behind the collectors' arbiter
@@ -42,6 +42,7 @@ type slice struct {
 	result     [isa.NumUnits]queue[inst] // before the commit arbiter
 	fpuHeld    int                       // operations the FPU holds
 	fpuFreed   int                       // of them, those that left in this cycle
+	booked     cycle                     // what its scheduler did in the last cycle
 }
 
 // collector reads the operands of one instruction a cycle.
@@ -56,14 +57,20 @@ type Core struct {
 	Stats
 	spec    Spec
 	latency [isa.NumClasses]uint64
-	arch    *emu.Core
+	source  Source
 	warps   []warp
 	slices  []slice
 
-	active, stalled uint64 // warps; RTL's active_warps and stalled_warps
-	buffered        uint64 // warps with something in the instruction buffer
-	staged          uint64 // warps with something before the scoreboard
-	held            uint64 // warps whose barrier or wspawn has not let them go
+	active, stalled uint64             // warps; RTL's active_warps and stalled_warps
+	buffered        uint64             // warps with something in the instruction buffer
+	staged          uint64             // warps with something before the scoreboard
+	ready           uint64             // of them, those that have their registers
+	hazard          [numHazards]uint64 // the others, by what they wait for
+	picked          uint64             // warps that have issued in this cycle
+	branching       uint64             // warps that fetched control, until it is resolved
+	held            uint64             // warps whose barrier or wspawn has not let them go
+	fenced          uint64             // warps whose fence has not ended
+	letGo           uint64             // the cycle from which warps go on that another core let go; 0: none
 	unlocks         [32]uint64
 	scheduled       queue[fetchRequest]
 	fetching        [64]fetchRequest // by warp: what is under way
@@ -71,7 +78,11 @@ type Core struct {
 	turns           [isa.NumUnits]turn // LSU and SFU, when there are several slices
 	lsu             lsu
 	inFlight        int // instructions between decode and commit
-	last            uint64
+
+	over  bool   // Done was true
+	awake bool   // tests: never sleep
+	moved bool   // something moved in this cycle, so the next can differ
+	last  uint64 // the last cycle that was ticked, or slept through and booked
 
 	accesses []emu.Access
 	free     []int16
@@ -93,28 +104,16 @@ type release struct {
 	last bool // the instruction is done
 }
 
-// Stats is what a core counts.
-type Stats struct {
-	Cycles     uint64 // cycles with work
-	Scheduled  uint64 // warps given to fetch
-	Issued     uint64
-	Committed  uint64
-	BankWaits  uint64 // cycles a collector lost to two operands in one bank
-	Coalesced  uint64 // merged requests sent
-	LaneLoads  uint64 // lane addresses of loads and stores
-	LocalWaits uint64 // cycles lost to scratchpad bank conflicts
-}
-
-// New makes a core that executes what arch holds.
-func New(name string, s Spec, arch *emu.Core) (*Core, error) {
+// New makes a core that runs the warps of src.
+func New(name string, s Spec, src Source) (*Core, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s = s.Derived()
-	c := &Core{Base: clock.NewBase(name), spec: s, arch: arch, latency: s.Latency.table()}
+	c := &Core{Base: clock.NewBase(name), spec: s, source: src, latency: s.Latency.table()}
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
-		c.warps[i] = warp{arch: arch.Warp(i), ibuffer: newQueue[*emu.Op](s.IBuffer)}
+		c.warps[i] = warp{trace: src.Trace(i), ibuffer: newQueue[*emu.Op](s.IBuffer)}
 	}
 	c.slices = make([]slice, s.IssueSlices)
 	for i := range c.slices {
@@ -133,6 +132,8 @@ func New(name string, s Spec, arch *emu.Core) (*Core, error) {
 		c.free = append(c.free, int16(i))
 	}
 	c.lsu = newLSU(&s)
+	src.SetClock(func() uint64 { return c.Place().Domain().Cycle() })
+	src.SetReleased(c.otherCore)
 	return c, nil
 }
 
@@ -158,9 +159,9 @@ func (c *Core) Connect(out *clock.Link[mem.Request], in *clock.Link[mem.Response
 	c.fetchOut, c.fetchIn = out, in
 }
 
-// Start makes the warps that arch has started runnable.
+// Start makes the warps runnable that the source has started.
 func (c *Core) Start() {
-	c.arch.SetClock(c.Place().Domain().Cycle)
+	c.last, c.over = c.Place().Domain().Cycle(), false
 	c.startNew(0)
 	c.Place().Wake()
 }
@@ -170,14 +171,18 @@ func (c *Core) Err() error { return c.err }
 
 // Done tells that no warp is left and nothing is in flight.
 func (c *Core) Done() bool {
-	return c.active == 0 && c.arch.Active() == 0 && c.inFlight == 0 && c.lsu.idle()
+	return c.active == 0 && c.source.Active() == 0 && c.inFlight == 0 && c.lsu.idle()
 }
 
-// Tick does one cycle, the stages back to front.
+// Tick does one cycle, the stages back to front. A cycle in which nothing moved
+// would be repeated until a time comes or a link brings something: the core sleeps
+// until then.
 func (c *Core) Tick(now uint64) bool {
-	if c.err != nil {
+	if c.err != nil || c.over {
 		return false
 	}
+	c.settle(now)
+	c.moved = false
 	c.release(now)
 	c.unlock(now)
 	for i := range c.slices {
@@ -195,13 +200,37 @@ func (c *Core) Tick(now uint64) bool {
 		c.collect(&c.slices[i], now)
 		c.issue(i, now)
 	}
+	c.book(1)
 	c.stage(now)
 	c.decode(now)
 	c.fetch(now)
 	c.schedule(now)
-	c.Cycles++
 	c.last = now
-	return !c.Done()
+	if c.over = c.Done(); c.over {
+		return false
+	}
+	return c.moved || c.awake || c.sleep(now)
+}
+
+// StayAwake makes the core tick in every cycle, for tests that sleeping changes no result.
+func (c *Core) StayAwake() { c.awake = true }
+
+// sleep sets the timer for the next cycle in which time lets something move. It
+// returns false: links wake the core for all else.
+func (c *Core) sleep(now uint64) bool {
+	if at := c.nextEvent(now); at != clock.Never {
+		c.Place().WakeAt(at)
+	}
+	return false
+}
+
+// settle books the cycles slept through before cycle now.
+func (c *Core) settle(now uint64) {
+	if skipped := now - c.last - 1; now > c.last+1 {
+		c.book(skipped)
+		c.turn(skipped)
+		c.last += skipped
+	}
 }
 
 // LastCycle returns the last cycle in which the core had work.
@@ -211,7 +240,9 @@ func (c *Core) LastCycle() uint64 { return c.last }
 func (c *Core) release(now uint64) {
 	for c.released.ready(now) {
 		r := c.released.pop()
-		c.warps[r.warp].busy &^= r.regs
+		c.moved = true
+		c.warps[r.warp].board.release(r.regs)
+		c.look(int(r.warp))
 		if r.last {
 			c.done(&c.warps[r.warp])
 		}
@@ -229,26 +260,44 @@ func (c *Core) done(w *warp) {
 
 // unlock makes warps schedulable whose turn has come.
 func (c *Core) unlock(now uint64) {
-	set := &c.unlocks[now%uint64(len(c.unlocks))]
-	c.stalled &^= *set
-	*set = 0
-	if c.held == 0 {
-		return
+	if set := &c.unlocks[now%uint64(len(c.unlocks))]; *set != 0 {
+		c.moved = true
+		c.stalled &^= *set
+		c.branching &^= *set
+		*set = 0
 	}
+	if c.letGo != 0 && c.letGo <= now {
+		c.letGo = 0
+		c.resumeHeld(now)
+	}
+}
+
+// resumeHeld makes the warps go on that a barrier or wspawn holds no longer.
+func (c *Core) resumeHeld(at uint64) {
 	for m := c.held; m != 0; m &= m - 1 {
-		w := bits.TrailingZeros64(m)
-		if !c.warps[w].arch.Waiting() {
+		if w := bits.TrailingZeros64(m); !c.warps[w].trace.Waiting() {
 			c.held &^= 1 << w
-			c.resume(w, now)
+			c.resume(w, at)
 		}
 	}
 }
 
-// resume lets warp w go on where its architectural state is.
+// otherCore is called when another core lets warps of this one go. They see it
+// in the next cycle, whichever of the two cores ticks first.
+func (c *Core) otherCore() {
+	if c.letGo == 0 {
+		c.letGo = c.Place().Domain().Cycle() + 1
+	}
+	c.Place().Wake()
+}
+
+// resume lets warp w go on where its trace is.
 func (c *Core) resume(w int, at uint64) {
-	c.warps[w].fetchPC = c.warps[w].arch.PC()
+	c.moved = true
+	c.warps[w].fetchPC = c.warps[w].trace.PC()
 	if at <= c.Place().Domain().Cycle() {
 		c.stalled &^= 1 << w
+		c.branching &^= 1 << w
 		return
 	}
 	c.unlocks[at%uint64(len(c.unlocks))] |= 1 << w
@@ -256,7 +305,7 @@ func (c *Core) resume(w int, at uint64) {
 
 // startNew makes warps runnable that wspawn has started.
 func (c *Core) startNew(at uint64) {
-	for m := c.arch.Active() &^ c.active; m != 0; m &= m - 1 {
+	for m := c.source.Active() &^ c.active; m != 0; m &= m - 1 {
 		w := bits.TrailingZeros64(m)
 		c.active |= 1 << w
 		c.stalled |= 1 << w

@@ -50,7 +50,7 @@ func newMachine(t testing.TB, warps, threads int) *machine {
 	m.emu, err = emu.New(emu.Config{Cores: 1, Warps: warps, Threads: threads})
 	require.NoError(t, err)
 	s := core.DefaultSpec(warps, threads)
-	m.core, err = core.New("Core", s, m.emu.Core(0))
+	m.core, err = core.New("Core", s, core.Program(m.emu.Core(0)))
 	require.NoError(t, err)
 	m.core.Join(d, m.core)
 	answers := map[string]int{"L1I": 4, "L1D": 64} // the I-cache's two stages and two answers
@@ -207,4 +207,17 @@ func (m *machine) until(t testing.TB, at *clock.Cycle) {
 	s := &stopper{m: m, at: at}
 	s.h = d.Add(s)
 	s.h.Wake()
+}
+
+// Every count that lies breaks a law.
+func TestLawsNoticeLies(t *testing.T) {
+	m := newMachine(t, 4, 4)
+	m.run(t, "ld_coal", 5)
+	require.NoError(t, m.core.CheckLaws())
+	s := &m.core.Stats
+	for i, n := range []*uint64{&s.Cycles, &s.Scheduled, &s.Issued, &s.Committed, &s.Resident, &s.Eligible, &s.Scheduler[0], &s.Scheduler[6], &s.Warps[0], &s.Warps[5]} {
+		*n++
+		require.ErrorContains(t, m.core.CheckLaws(), "law broken", "counter %d", i)
+		*n--
+	}
 }

@@ -1,10 +1,6 @@
 package core
 
-import (
-	"math/bits"
-
-	"heddle/isa"
-)
+import "heddle/isa"
 
 // execute moves the slice's ALU and FPU.
 func (c *Core) execute(sl *slice, now uint64) {
@@ -14,6 +10,7 @@ func (c *Core) execute(sl *slice, now uint64) {
 	}
 	if q := &sl.dispatch[isa.FPU]; q.ready(now) && sl.fpuHeld < c.spec.FPUQueue {
 		in := q.pop()
+		c.moved = true
 		sl.fpuHeld++
 		sl.insertFPU(in, now+c.latency[in.op.LatencyClass()])
 	}
@@ -31,8 +28,10 @@ func (c *Core) finishALU(sl *slice, now uint64) {
 	switch {
 	case sl.alu.ready(now):
 		out.push(sl.alu.pop(), now+1)
+		c.moved = true
 	case sl.mul.ready(now):
 		out.push(sl.mul.pop(), now+1)
+		c.moved = true
 	}
 }
 
@@ -46,6 +45,7 @@ func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
 		return
 	}
 	in := q.pop()
+	c.moved = true
 	into.push(in, now+c.latency[class]-1)
 	if class == isa.ClassBranch {
 		c.resume(int(in.warp), now+c.latency[class]+1) // with the result
@@ -87,6 +87,16 @@ func (c *Core) gather(u isa.Unit, now uint64) {
 	}
 	if from.ready(now) && !t.buffer.full() {
 		t.buffer.push(from.pop(), now+1)
+		c.moved = true
+	}
+}
+
+// turn moves the slices' turns on by cycles that the core slept through.
+func (c *Core) turn(cycles uint64) {
+	if n := len(c.slices); n > 1 {
+		for u := range c.turns {
+			c.turns[u].next = int((uint64(c.turns[u].next) + cycles) % uint64(n))
+		}
 	}
 }
 
@@ -107,6 +117,7 @@ func (c *Core) executeSFU(now uint64) {
 		return
 	}
 	in := q.pop()
+	c.moved = true
 	class := in.op.LatencyClass()
 	if class == isa.ClassWarp {
 		c.control(in, now)
@@ -117,26 +128,23 @@ func (c *Core) executeSFU(now uint64) {
 // control executes tmc, wspawn, split, join, bar or pred.
 func (c *Core) control(in inst, now uint64) {
 	w := int(in.warp)
-	arch := c.warps[w].arch
-	if err := arch.Execute(in.op); err != nil {
+	trace := c.warps[w].trace
+	if err := trace.Execute(in.op); err != nil {
 		c.fail(err)
 		return
 	}
 	c.startNew(now + executeToUnlock + spawnDelay)
-	if c.arch.Active()>>w&1 == 0 {
+	if c.source.Active()>>w&1 == 0 {
 		c.active &^= 1 << w
+		c.branching &^= 1 << w
+		c.resumeHeld(now + 1) // a wspawn that waited for the others to end
 		return
 	}
-	if arch.Waiting() {
+	if trace.Waiting() {
 		c.held |= 1 << w
 		return
 	}
-	for m := c.held; m != 0; m &= m - 1 {
-		if o := trailing(m); !c.warps[o].arch.Waiting() {
-			c.held &^= 1 << o
-			c.resume(o, now+executeToUnlock)
-		}
-	}
+	c.resumeHeld(now + executeToUnlock)
 	at := now + executeToUnlock
 	if in.op.Name == "wspawn" || in.op.Name == "join" {
 		at++
@@ -152,6 +160,7 @@ func (c *Core) commit(sl *slice, now uint64) {
 			continue
 		}
 		in := q.pop()
+		c.moved = true
 		if u == isa.FPU {
 			sl.fpuFreed++
 		}
@@ -166,5 +175,3 @@ func (c *Core) commit(sl *slice, now uint64) {
 
 // commitOrder is the RTL's numbering of the units.
 var commitOrder = [...]isa.Unit{isa.ALU, isa.LSU, isa.SFU, isa.FPU}
-
-func trailing(m uint64) int { return bits.TrailingZeros64(m) }

@@ -18,6 +18,7 @@ func (c *Core) schedule(now uint64) {
 	c.scheduled.push(fetchRequest{c.warps[w].fetchPC, uint8(w)}, now+1)
 	c.warps[w].fetchPC += 4
 	c.stalled |= 1 << w
+	c.moved = true
 	c.Scheduled++
 }
 
@@ -27,6 +28,7 @@ func (c *Core) fetch(now uint64) {
 		return
 	}
 	r := c.scheduled.pop()
+	c.moved = true
 	c.fetching[r.warp] = r
 	c.fetchOut.Push(mem.Request{Addr: r.pc, Tag: uint32(r.warp), Op: mem.Read})
 }
@@ -43,7 +45,8 @@ func (c *Core) decode(now uint64) {
 		return
 	}
 	c.fetchIn.Pop()
-	op, err := w.arch.Decode(r.pc)
+	c.moved = true
+	op, err := w.trace.Decode(r.pc)
 	if err != nil { // fetched ahead: the warp fetches no more, and may never get here
 		if w.fault = err; w.pending == 0 {
 			c.fail(err)
@@ -54,9 +57,11 @@ func (c *Core) decode(now uint64) {
 	w.pending++
 	c.inFlight++
 	c.buffered |= 1 << r.warp
-	if !isControl(op.LatencyClass()) {
-		c.unlocks[(now+1)%uint64(len(c.unlocks))] |= 1 << r.warp
+	if isControl(op.LatencyClass()) {
+		c.branching |= 1 << r.warp
+		return
 	}
+	c.unlocks[(now+1)%uint64(len(c.unlocks))] |= 1 << r.warp
 }
 
 // isControl tells the classes after which the warp waits for the outcome.
@@ -67,12 +72,16 @@ func (c *Core) stage(now uint64) {
 	for m := c.buffered &^ c.staged; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		w := &c.warps[i]
-		if w.ibuffer.ready(now) {
-			w.staging, w.since = w.ibuffer.pop(), now+1
-			c.staged |= 1 << i
-			if w.ibuffer.empty() {
-				c.buffered &^= 1 << i
-			}
+		if !w.ibuffer.ready(now) {
+			continue
+		}
+		c.moved = true
+		w.staging = w.ibuffer.pop()
+		w.board.wanted = registers(w.staging)
+		c.staged |= 1 << i
+		c.look(i)
+		if w.ibuffer.empty() {
+			c.buffered &^= 1 << i
 		}
 	}
 }

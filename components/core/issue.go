@@ -20,45 +20,34 @@ func destination(o *emu.Op) uint64 { return 1 << o.Rd &^ 1 }
 // prefers warps in turn, and falls back to the lowest (RTL's cyclic arbiter).
 func (c *Core) issue(s int, now uint64) {
 	sl := &c.slices[s]
-	if sl.issued.full() {
+	sl.booked = c.outcome(sl, now)
+	if sl.booked.cause != issued {
 		return
 	}
-	pick := c.pick(s, now)
-	if pick < 0 {
-		return
-	}
-	n, i := len(c.warps)/len(c.slices), pick*len(c.slices)+s
+	n, pick := len(c.warps)/len(c.slices), c.pick(s)
+	i := pick*len(c.slices) + s
 	w := &c.warps[i]
-	w.busy |= destination(w.staging)
-	sl.issued.push(inst{op: w.staging, warp: uint8(i), access: -1}, now+1+levels(n))
+	in := inst{op: w.staging, warp: uint8(i), cause: causeOf[w.staging.LatencyClass()], access: -1}
+	w.board.reserve(in.cause, destination(w.staging))
+	sl.issued.push(in, now+1+levels(n))
+	c.moved = true
 	w.staging = nil
 	c.staged &^= 1 << i
-	if sl.next = pick + 1; sl.next == n {
-		sl.next = 0
+	c.ready &^= 1 << i
+	c.picked |= 1 << i
+	if sl.prefer = pick + 1; sl.prefer == n {
+		sl.prefer = 0
 	}
 	c.Issued++
 }
 
-// pick returns which of slice s's warps issues, counted within the slice; -1: none.
-func (c *Core) pick(s int, now uint64) int {
+// pick returns which of slice s's ready warps issues, counted within the slice.
+func (c *Core) pick(s int) int {
 	n := len(c.slices)
-	can := func(k int) bool {
-		w := &c.warps[k*n+s]
-		return w.since <= now && registers(w.staging)&w.busy == 0
-	}
-	set := c.staged & c.slices[s].members
-	if set == 0 {
-		return -1
-	}
-	if k := c.slices[s].next; set>>(k*n+s)&1 != 0 && can(k) {
+	if k := c.slices[s].prefer; c.ready>>(k*n+s)&1 != 0 {
 		return k
 	}
-	for ; set != 0; set &= set - 1 {
-		if k := bits.TrailingZeros64(set) / n; can(k) {
-			return k
-		}
-	}
-	return -1
+	return bits.TrailingZeros64(c.ready&c.slices[s].members) / n
 }
 
 // collect moves instructions through the operand collectors. A collector reads
@@ -69,9 +58,11 @@ func (c *Core) collect(sl *slice, now uint64) {
 		k := &sl.collectors[i]
 		if k.st2.ready(now) && !k.out.full() {
 			k.out.push(k.st2.pop(), now+1)
+			c.moved = true
 		}
 		if k.st1.ready(now) && !k.st2.full() {
 			k.st2.push(k.st1.pop(), now+1)
+			c.moved = true
 		}
 	}
 	if !sl.issued.ready(now) {
@@ -82,9 +73,10 @@ func (c *Core) collect(sl *slice, now uint64) {
 	if k.st1.full() {
 		return
 	}
+	c.moved = true
 	if !k.collided && bankConflict(in.op) {
 		k.collided = true
-		c.BankWaits++
+		c.Operands++
 		return
 	}
 	k.collided = false
@@ -118,6 +110,7 @@ func (c *Core) dispatchStage(sl *slice, now uint64) {
 	for i := range sl.collectors { // fixed priority
 		if k := &sl.collectors[i].out; k.ready(now) {
 			sl.operands.push(k.pop(), now+1)
+			c.moved = true
 			return
 		}
 	}
@@ -132,6 +125,7 @@ func (c *Core) dispatchFrom(sl *slice, q *queue[inst], now uint64) {
 		return
 	}
 	in := q.pop()
+	c.moved = true
 	if err := c.effect(&in); err != nil {
 		c.fail(err)
 		return
@@ -141,13 +135,21 @@ func (c *Core) dispatchFrom(sl *slice, q *queue[inst], now uint64) {
 
 // effect executes the instruction, or reads the operands of a memory access.
 func (c *Core) effect(in *inst) error {
-	w := c.warps[in.warp].arch
+	w := &c.warps[in.warp]
 	switch in.op.LatencyClass() {
 	case isa.ClassWarp, isa.ClassUnit:
 		return nil
 	case isa.ClassLoad, isa.ClassStore, isa.ClassAtomic:
 		in.access = c.takeAccess()
-		return w.Issue(in.op, &c.accesses[in.access])
+		a := &c.accesses[in.access]
+		err := w.trace.Issue(in.op, a)
+		if isLocal(a) { // now known: the warp waits for the scratchpad, not for memory
+			in.cause = w.board.change(in.cause, waitsScratchpad, destination(in.op))
+			c.look(int(in.warp))
+		}
+		return err
+	case isa.ClassFence:
+		c.fenced |= 1 << in.warp
 	}
-	return w.Execute(in.op)
+	return w.trace.Execute(in.op)
 }

@@ -112,6 +112,7 @@ func (l *lsu) accept(c *Core, now uint64) {
 		l.left[in.access] = int16(bits.OnesCount32(c.accesses[in.access].Mask))
 	}
 	q.pop()
+	c.moved = true
 	l.requests.push(in, now+lsuQueueDelay)
 }
 
@@ -126,6 +127,7 @@ func (l *lsu) route(c *Core, now uint64) {
 		return
 	}
 	if !l.switched.full() {
+		c.moved = true
 		l.switched.push(l.requests.pop(), now+switchDelay)
 	}
 }
@@ -143,6 +145,7 @@ func (l *lsu) useScratchpad(c *Core, now uint64) {
 		return
 	}
 	in := l.requests.pop()
+	c.moved = true
 	a := &c.accesses[in.access]
 	var lanes [32]uint8
 	most := uint64(0)
@@ -182,6 +185,7 @@ func (l *lsu) receive(c *Core, now uint64) {
 			continue
 		}
 		link.Pop()
+		c.moved = true
 		first = id
 		got.inst = l.co.tags[id].inst
 		got.lanes += l.co.answer(id, ch)
@@ -190,6 +194,7 @@ func (l *lsu) receive(c *Core, now uint64) {
 	case first < 0:
 	case got.op.LatencyClass() == isa.ClassFence:
 		l.fence = false
+		c.fenced &^= 1 << got.warp
 		c.slices[int(got.warp)%len(c.slices)].result[isa.LSU].push(got.inst, now+fenceToReturn)
 	default:
 		l.answers.push(got, now+2*l.far)
@@ -217,6 +222,7 @@ func (l *lsu) finish(c *Core, now uint64) {
 		return
 	}
 	q.pop()
+	c.moved = true
 	if l.left[a.access] -= a.lanes; l.left[a.access] > 0 {
 		a.op = nil // a part: takes a turn at commit and releases nothing
 	} else {

@@ -42,3 +42,12 @@ func (q *queue[T]) pop() T {
 	q.n--
 	return v
 }
+
+// next returns the cycle at which the first value can be taken, if that is in the
+// future and before at; else at.
+func (q *queue[T]) next(now, at uint64) uint64 {
+	if q.n > 0 && q.ring[q.head].at > now {
+		return min(at, q.ring[q.head].at)
+	}
+	return at
+}

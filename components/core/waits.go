@@ -13,7 +13,7 @@ func (c *Core) Counts() Stats { return c.Stats }
 // Waits tells, for every warp that has not ended, where it is and what it waits
 // for; and what the load-store unit holds.
 func (c *Core) Waits() (out []string) {
-	for m := c.arch.Active(); m != 0; m &= m - 1 {
+	for m := c.source.Active(); m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		out = append(out, fmt.Sprintf("%s warp %d: %s", c.Name(), i, c.wait(i)))
 	}
@@ -28,14 +28,14 @@ func (c *Core) Waits() (out []string) {
 // wait describes one warp.
 func (c *Core) wait(i int) string {
 	w := &c.warps[i]
-	where := fmt.Sprintf("next pc 0x%08x, %d instructions in flight", w.arch.PC(), w.pending)
+	where := fmt.Sprintf("next pc 0x%08x, %d instructions in flight", w.trace.PC(), w.pending)
 	switch {
-	case w.arch.Waiting():
-		return w.arch.DescribeWait()
-	case w.staging != nil && registers(w.staging)&w.busy != 0:
-		return fmt.Sprintf("%s: %s waits for %s", where, w.staging.Text(w.arch.PC()), registerNames(registers(w.staging)&w.busy))
+	case w.trace.Waiting():
+		return w.trace.DescribeWait()
+	case w.staging != nil && w.board.wanted&w.board.all != 0:
+		return fmt.Sprintf("%s: %s waits for %s", where, w.staging.Text(w.trace.PC()), registerNames(w.board.wanted&w.board.all))
 	case w.staging != nil:
-		return fmt.Sprintf("%s: %s waits to issue", where, w.staging.Text(w.arch.PC()))
+		return fmt.Sprintf("%s: %s waits to issue", where, w.staging.Text(w.trace.PC()))
 	case c.stalled>>i&1 != 0:
 		return where + ": waits for an instruction, or for control to be resolved"
 	}

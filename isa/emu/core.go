@@ -18,6 +18,7 @@ type Core struct {
 	units    []Unit
 	stats    Stats
 	clock    func() uint64 // a machine with time has one
+	released func()        // called when a device-wide barrier lets warps go; nil: nobody asks
 }
 
 // barrier is one core-local barrier: who has arrived, and for how many it waits.
@@ -110,6 +111,14 @@ func (c *Core) release(set uint64) {
 	}
 }
 
+// open lets warps run that waited at a device-wide barrier.
+func (c *Core) open(set uint64) {
+	c.release(set)
+	if set != 0 && c.released != nil {
+		c.released()
+	}
+}
+
 // unitIndex returns where the core keeps the unit of that name, or -1. All
 // cores have the same units in the same order.
 func (c *Core) unitIndex(name string) int {
@@ -177,7 +186,7 @@ func (d *deviceBarriers) check(c *Core) {
 			continue
 		}
 		for core, set := range b.waiting {
-			c.m.cores[core].release(set)
+			c.m.cores[core].open(set)
 			b.waiting[core] = 0
 		}
 		b.count = 0

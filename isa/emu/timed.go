@@ -62,6 +62,10 @@ func (w *Warp) count(o *Op) {
 // SetClock tells what mcycle reads.
 func (c *Core) SetClock(now func() uint64) { c.clock = now }
 
+// SetReleased tells whom to call when another core's arrival or end opens a device-wide
+// barrier at which warps of this core wait.
+func (c *Core) SetReleased(f func()) { c.released = f }
+
 // cycle is what mcycle reads; without a clock, the instructions executed.
 func (c *Core) cycle() uint64 {
 	if c.clock == nil {

@@ -1,0 +1,77 @@
+package core
+
+import (
+	"math/bits"
+
+	"heddle/components/clock"
+	"heddle/isa"
+)
+
+// nextEvent returns the first cycle after now in which the core would do
+// something because time has passed; Never: there is none. What waits for a link or
+// for something before it in the pipeline moves after that, and is not looked at.
+func (c *Core) nextEvent(now uint64) uint64 {
+	at := c.released.next(now, clock.Never)
+	at = c.scheduled.next(now, at)
+	for i := range c.unlocks {
+		if later := now + uint64(i); i > 0 && c.unlocks[later%uint64(len(c.unlocks))] != 0 {
+			at = min(at, later)
+			break
+		}
+	}
+	if c.letGo > now {
+		at = min(at, c.letGo)
+	}
+	for m := c.buffered &^ c.staged; m != 0; m &= m - 1 {
+		at = c.warps[bits.TrailingZeros64(m)].ibuffer.next(now, at)
+	}
+	for i := range c.slices {
+		at = c.slices[i].next(now, at)
+	}
+	if c.turnsPending() {
+		return now + 1
+	}
+	for u := range c.turns {
+		at = c.turns[u].buffer.next(now, at)
+	}
+	return c.lsu.next(now, at)
+}
+
+// turnsPending tells whether a slice waits for its turn at a unit that has a place.
+func (c *Core) turnsPending() bool {
+	if len(c.slices) == 1 {
+		return false
+	}
+	for i := range c.slices {
+		for _, u := range [...]isa.Unit{isa.LSU, isa.SFU} {
+			if !c.slices[i].dispatch[u].empty() && !c.turns[u].buffer.full() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (sl *slice) next(now, at uint64) uint64 {
+	at = sl.issued.next(now, at)
+	at = sl.operands.next(now, at)
+	for i := range sl.collectors {
+		k := &sl.collectors[i]
+		at = k.out.next(now, k.st2.next(now, k.st1.next(now, at)))
+	}
+	for u := range sl.dispatch {
+		at = sl.result[u].next(now, sl.dispatch[u].next(now, at))
+	}
+	return sl.mul.next(now, sl.alu.next(now, at))
+}
+
+func (l *lsu) next(now, at uint64) uint64 {
+	at = l.answers.next(now, l.local.next(now, l.switched.next(now, l.requests.next(now, at))))
+	if l.localAt > now {
+		at = min(at, l.localAt)
+	}
+	if l.co.toSend != 0 && l.co.batchAt > now {
+		at = min(at, l.co.batchAt)
+	}
+	return at
+}

@@ -1,0 +1,216 @@
+package core
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Stats is what a core counts. Names, units and one-line explanations are in the tags.
+type Stats struct {
+	Cycles    uint64 `stat:"cycles" unit:"cycles" doc:"From the launch to the core's last work."`
+	Scheduled uint64 `stat:"fetch.requests" unit:"instructions" doc:"Warps given to fetch."`
+	Issued    uint64 `stat:"issue.instructions" unit:"warp instructions" doc:"Instructions issued."`
+	Committed uint64 `stat:"commit.instructions" unit:"warp instructions" doc:"Instructions that have ended."`
+
+	Scheduler Causes `stat:"scheduler" unit:"scheduler-cycles" doc:"Every cycle of every issue slice, under one cause; together slices × cycles."`
+	Warps     States `stat:"warps" unit:"warp-cycles" doc:"Every cycle of every resident warp, under one state; together warps.resident."`
+	Resident  uint64 `stat:"warps.resident" unit:"warp-cycles" doc:"Warps that have started and not ended, summed over cycles."`
+	Eligible  uint64 `stat:"warps.eligible" unit:"warp-cycles" doc:"Warps that could have issued, summed over cycles."`
+
+	SchedIdle uint64     `stat:"vortex.sched_idle" unit:"cycles" doc:"Cycles without a warp to fetch for. Vortex: sched_idles."`
+	IBufFull  uint64     `stat:"vortex.ibuf_stalls" unit:"cycles" doc:"Cycles decode stood still because a warp's instruction buffer was full. Vortex: ibuf_stalls."`
+	Operands  uint64     `stat:"vortex.opds_stalls" unit:"cycles" doc:"Cycles a collector lost to two operands in one bank. Vortex: opds_stalls."`
+	Board     Scoreboard `stat:"vortex" unit:"scheduler-cycles" doc:"Cycles of a slice in which a warp waited for a result of that unit. Vortex: scrb_…"`
+
+	Coalesced  uint64 `stat:"lsu.requests" unit:"requests" doc:"Requests sent to the L1D, after merging."`
+	LaneLoads  uint64 `stat:"lsu.lanes" unit:"lane accesses" doc:"Addresses of loads, stores and atomics."`
+	LocalWaits uint64 `stat:"scratchpad.conflict_cycles" unit:"cycles" doc:"Cycles lost to scratchpad bank conflicts."`
+}
+
+// cause is what a scheduler (an issue slice) did in a cycle, or why it issued
+// nothing: the reason of the warp that is furthest along.
+type cause uint8
+
+const (
+	issued cause = iota
+	operandsFull
+	aluBusy
+	fpuBusy
+	sfuBusy
+	lsuFull
+	waitsMemory // from here on: the warp with the lowest number that waits for a register
+	waitsScratchpad
+	waitsALU
+	waitsFPU
+	waitsSFU
+	waitsUnit
+	ibufferEmpty
+	barrier
+	drained
+	numCauses
+)
+
+const numHazards = waitsUnit - waitsMemory + 1
+
+// Causes counts scheduler-cycles by cause.
+type Causes [numCauses]uint64
+
+var causeDocs = [numCauses][2]string{
+	issued:          {"issued", "An instruction was issued."},
+	operandsFull:    {"stall.operands", "Nothing could be issued: the operand collectors hold it up (bank conflict, or all in use)."},
+	aluBusy:         {"stall.alu_busy", "Nothing could be issued: the ALU takes no more."},
+	fpuBusy:         {"stall.fpu_busy", "Nothing could be issued: the FPU takes no more (fpu_queue)."},
+	sfuBusy:         {"stall.sfu_busy", "Nothing could be issued: the SFU takes no more."},
+	lsuFull:         {"stall.lsu_queue", "Nothing could be issued: the load-store unit takes no more (lsu_queue, coalescer, fence)."},
+	waitsMemory:     {"stall.scoreboard.memory", "No warp had its registers; the lowest waits for a load from memory or an atomic."},
+	waitsScratchpad: {"stall.scoreboard.scratchpad", "… for the scratchpad."},
+	waitsALU:        {"stall.scoreboard.alu", "… for the ALU, multiplier or divider."},
+	waitsFPU:        {"stall.scoreboard.fpu", "… for the FPU."},
+	waitsSFU:        {"stall.scoreboard.sfu", "… for the SFU: a CSR or warp control."},
+	waitsUnit:       {"stall.scoreboard.unit", "… for the graph unit."},
+	ibufferEmpty:    {"stall.ibuffer", "No warp had an instruction: fetch, or control that is not resolved."},
+	barrier:         {"stall.barrier", "All warps are held by a barrier or a wspawn."},
+	drained:         {"drained", "All warps of the slice have ended."},
+}
+
+// Describe returns the name of a cause's statistic, and what it says.
+func (*Causes) Describe(i int) (name, doc string) { return causeDocs[i][0], causeDocs[i][1] }
+
+// state is where a resident warp is in a cycle, in the terms of NVIDIA's Nsight Compute.
+type state uint8
+
+const (
+	selected state = iota
+	notSelected
+	noInstruction
+	longScoreboard
+	shortScoreboard
+	lgThrottle
+	mioThrottle
+	mathPipeThrottle
+	fixedWait
+	dispatchStall
+	branchResolving
+	atBarrier
+	membar
+	unitWait
+	numStates
+)
+
+// States counts warp-cycles by state.
+type States [numStates]uint64
+
+var stateDocs = [numStates][2]string{
+	selected:         {"selected", "It issued."},
+	notSelected:      {"not_selected", "It could have issued; another warp did."},
+	noInstruction:    {"no_instruction", "Its instruction buffer is empty."},
+	longScoreboard:   {"long_scoreboard", "It waits for a load from memory or an atomic."},
+	shortScoreboard:  {"short_scoreboard", "It waits for the scratchpad or the SFU."},
+	lgThrottle:       {"lg_throttle", "It could issue, but the load-store unit holds up its slice."},
+	mioThrottle:      {"mio_throttle", "It could issue, but the SFU holds up its slice."},
+	mathPipeThrottle: {"math_pipe_throttle", "It could issue, but the ALU or FPU holds up its slice."},
+	fixedWait:        {"wait", "It waits for a result of the ALU or FPU."},
+	dispatchStall:    {"dispatch", "It could issue, but the operand collectors hold up its slice."},
+	branchResolving:  {"branch_resolving", "Its control instruction is not resolved."},
+	atBarrier:        {"barrier", "A barrier or a wspawn holds it."},
+	membar:           {"membar", "It has nothing to issue and its fence has not ended."},
+	unitWait:         {"unit_wait", "It waits for the graph unit."},
+}
+
+// Describe returns the name of a state's statistic, and what it says.
+func (*States) Describe(i int) (name, doc string) { return stateDocs[i][0], stateDocs[i][1] }
+
+// stateOf is the state of a warp that could issue, or waits for a register, by cause.
+var stateOf = [numCauses]state{
+	issued: notSelected, operandsFull: dispatchStall, aluBusy: mathPipeThrottle, fpuBusy: mathPipeThrottle, sfuBusy: mioThrottle, lsuFull: lgThrottle,
+	waitsMemory: longScoreboard, waitsScratchpad: shortScoreboard, waitsALU: fixedWait, waitsFPU: fixedWait, waitsSFU: shortScoreboard, waitsUnit: unitWait,
+}
+
+// Scoreboard counts the cycles of slices with a warp that waits for a unit, by unit.
+type Scoreboard [numHazards]uint64
+
+// Describe returns the name of a unit's statistic, and what it says.
+func (*Scoreboard) Describe(i int) (name, doc string) {
+	unit := [numHazards]string{"memory", "scratchpad", "alu", "fpu", "sfu", "unit"}[i]
+	return "scrb_" + unit, "A warp of the slice waited for " + unit + "."
+}
+
+// cycle is what a scheduler did in one cycle.
+type cycle struct {
+	cause cause
+	ready uint8 // warps that could issue
+}
+
+// book counts the last cycle of every scheduler and every resident warp, n times.
+// Each counter has its own reason; none is what the others leave.
+func (c *Core) book(n uint64) {
+	c.Cycles += n
+	for i := range c.slices {
+		c.bookSlice(&c.slices[i], n)
+	}
+	for k := range c.hazard {
+		if c.hazard[k] != 0 {
+			c.Warps[stateOf[int(waitsMemory)+k]] += n * count(c.hazard[k])
+		}
+	}
+	c.Resident += n * count(c.active)
+	c.Warps[atBarrier] += n * count(c.held)
+	idle := c.active &^ (c.staged | c.held | c.picked)
+	c.Warps[membar] += n * count(idle&c.fenced)
+	idle &^= c.fenced
+	c.Warps[branchResolving] += n * count(idle&c.branching)
+	c.Warps[noInstruction] += n * count(idle&^c.branching)
+	c.picked = 0
+}
+
+// bookSlice counts what slice sl did, and the warps that could issue.
+func (c *Core) bookSlice(sl *slice, n uint64) {
+	b := &sl.booked
+	c.Scheduler[b.cause] += n
+	could := n * uint64(b.ready)
+	if b.cause == issued {
+		c.Warps[selected] += n
+		c.Eligible += could
+		could -= n
+	}
+	if could > 0 {
+		c.Warps[stateOf[b.cause]] += could
+	}
+	for k := range c.hazard {
+		if c.hazard[k]&sl.members != 0 {
+			c.Board[k] += n
+		}
+	}
+}
+
+func count(set uint64) uint64 { return uint64(bits.OnesCount64(set)) }
+
+// CheckLaws returns an error if the counts contradict each other: an instruction
+// lost, or a cycle booked twice or never. It is for a core that is done.
+func (c *Core) CheckLaws() error {
+	s := &c.Stats
+	for _, l := range []struct {
+		law       string
+		got, want uint64
+	}{
+		{"instructions fetched = issued", s.Scheduled, s.Issued},
+		{"instructions issued = committed", s.Issued, s.Committed},
+		{"scheduler cycles that issued = instructions", s.Scheduler[issued], s.Issued},
+		{"causes of scheduler cycles add up to slices × cycles", sum(s.Scheduler[:]), uint64(len(c.slices)) * s.Cycles},
+		{"warps selected = instructions", s.Warps[selected], s.Issued},
+		{"states of warps add up to resident warp-cycles", sum(s.Warps[:]), s.Resident},
+		{"eligible = selected + not selected", s.Eligible, s.Warps[selected] + s.Warps[notSelected]},
+	} {
+		if l.got != l.want {
+			return fmt.Errorf("%s: law broken: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+		}
+	}
+	return nil
+}
+
+func sum(v []uint64) (n uint64) {
+	for _, x := range v {
+		n += x
+	}
+	return n
+}
