@@ -5,6 +5,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	akita "github.com/sarchlab/akita/v3/sim"
@@ -29,6 +30,8 @@ type Machine struct {
 
 	domain   *clock.Domain
 	watchdog watchdog
+	arg      uint32 // of Run
+	spent    bool   // a run has ended with an error
 }
 
 // Memory is main memory, of either kind.
@@ -56,7 +59,7 @@ func New(cfg configs.Machine, opt Options) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{System: clock.NewSystem("Clock", akita.NewSerialEngine()), Arch: arch}
+	m := &Machine{System: clock.NewSystem("Clock", akita.NewSerialEngine()), Arch: arch, arg: opt.Arg}
 	if m.domain, err = m.System.AddDomain("core", corePeriod); err != nil {
 		return nil, err
 	}
@@ -150,7 +153,7 @@ func (b *builder) socket(s int) error {
 		if err != nil {
 			return err
 		}
-		c.Join(b.m.domain, c)
+		c.Join(b.m.domain, watched{c, &b.m.watchdog})
 		b.m.Cores = append(b.m.Cores, c)
 		fetch = append(fetch, port{c.Place(), configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect})
 		var req []*clock.Link[mem.Request]
@@ -217,30 +220,61 @@ type Result struct {
 	emu.Stats
 }
 
-// Run executes a program to its end. The error is a program error (*emu.Trap), a
-// *StallError, a *CycleLimitError or ctx's.
+// Run executes a program to its end, with the argument of the options. The error is
+// a program error (*emu.Trap), a *StallError, a *CycleLimitError or ctx's.
 func (m *Machine) Run(ctx context.Context, p *isa.Program) (Result, error) {
+	return m.Launch(ctx, p, m.arg)
+}
+
+// Launch executes a program to its end, as Run does, after what ran before: memory
+// and the contents of DRAM's row buffers and of caches are what they were, and time
+// goes on. The result counts from the launch. After an error the machine is spent.
+func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Result, error) {
+	if m.spent {
+		return Result{}, errSpent
+	}
+	m.Arch.SetArg(arg)
 	m.Arch.Load(p)
+	before, start := m.Arch.Stats(), m.domain.After()-1
 	for _, c := range m.Cores {
 		c.Start()
 	}
 	m.watchdog.arm(ctx)
 	err := m.System.Run()
 	m.Arch.FlushConsole()
-	r := Result{Stats: m.Arch.Stats()}
-	done := true
-	for _, c := range m.Cores {
-		r.Cycles = max(r.Cycles, c.LastCycle())
-		done = done && c.Done()
-		if err == nil {
-			err = c.Err()
-		}
+	r := Result{Stats: m.Arch.Stats().Since(before)}
+	if last := m.lastCycle(); last > start {
+		r.Cycles = last - start
 	}
 	if err == nil {
-		err = m.watchdog.err
+		err = m.outcome()
 	}
-	if err == nil && !done {
-		err = m.stalled("all units sleep")
-	}
+	m.spent = err != nil
 	return r, err
+}
+
+// errSpent is a mistake of the host program.
+var errSpent = errors.New("launch on a machine whose last run ended with an error: its cores still hold instructions; assemble a new one")
+
+// lastCycle is when the last core had work.
+func (m *Machine) lastCycle() (last uint64) {
+	for _, c := range m.Cores {
+		last = max(last, c.LastCycle())
+	}
+	return last
+}
+
+// outcome returns why a run ended other than by the end of its program.
+func (m *Machine) outcome() error {
+	done := true
+	for _, c := range m.Cores {
+		if c.Err() != nil {
+			return c.Err()
+		}
+		done = done && c.Done()
+	}
+	if m.watchdog.err == nil && !done {
+		return m.stalled("all units sleep")
+	}
+	return m.watchdog.err
 }

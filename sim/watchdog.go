@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"heddle/components/clock"
+	"heddle/components/core"
 )
 
 // stallAfter is how many cycles may pass without an instruction's being issued
@@ -55,6 +56,7 @@ func (w *watchdog) join(m *Machine, opt Options) {
 // arm starts looking.
 func (w *watchdog) arm(ctx context.Context) {
 	w.ctx, w.err = ctx, nil
+	w.moved = w.m.domain.Cycle()
 	w.place.Wake()
 }
 
@@ -77,19 +79,48 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		w.err = w.ctx.Err()
 	case w.limit > 0 && now >= w.limit && working:
 		w.err = &CycleLimitError{w.limit}
-	case working && now-w.moved >= stallAfter:
+	case now-w.moved >= stallAfter && (working || w.m.pending() > 0):
 		w.err = w.m.stalled(fmt.Sprintf("no instruction was issued or done for %d cycles", now-w.moved))
 	}
-	if w.err != nil || !working { // a DRAM that refreshes would go on for ever
+	draining := !working && !failed && w.m.pending() > 0 // stores, which no core waits for
+	if w.err != nil || !working && !draining {           // a DRAM that refreshes would go on for ever
 		w.m.System.Stop()
 		return false
 	}
 	next := now + checkEvery
+	if draining {
+		next = now + 1
+	}
 	if w.limit > 0 {
 		next = min(next, max(w.limit, now+1))
 	}
 	w.place.WakeAt(next)
 	return false
+}
+
+// watched is a core that has the watchdog look when its program ends, so that the
+// run ends, and the next launch begins, then and not at the next look.
+type watched struct {
+	*core.Core
+	w *watchdog
+}
+
+// Tick does the core's cycle.
+func (c watched) Tick(now clock.Cycle) bool {
+	awake := c.Core.Tick(now)
+	if !awake && (c.Done() || c.Err() != nil) {
+		c.w.place.Wake()
+	}
+	return awake
+}
+
+// pending counts what caches and memory hold.
+func (m *Machine) pending() int {
+	n := m.Memory.Pending()
+	for _, c := range m.Caches {
+		n += c.Pending()
+	}
+	return n
 }
 
 // stalled describes who waits.

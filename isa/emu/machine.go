@@ -94,6 +94,16 @@ type Stats struct {
 	ByClass      [isa.NumClasses]uint64 // warp instructions; they sum to WarpInstrs
 }
 
+// Since returns what was executed after an earlier count.
+func (s Stats) Since(before Stats) Stats {
+	s.WarpInstrs -= before.WarpInstrs
+	s.ThreadInstrs -= before.ThreadInstrs
+	for i, n := range before.ByClass {
+		s.ByClass[i] -= n
+	}
+	return s
+}
+
 // Machine is the whole device.
 type Machine struct {
 	Mem     *Memory
@@ -164,6 +174,9 @@ func (m *Machine) Launch(pc uint32) {
 		c.launch(pc)
 	}
 }
+
+// SetArg sets what mscratch holds at the next launch.
+func (m *Machine) SetArg(arg uint32) { m.cfg.Arg = arg }
 
 // Core returns core i.
 func (m *Machine) Core(i int) *Core { return m.cores[i] }
