@@ -154,7 +154,7 @@ func (f *execFlags) units() error {
 		return nil
 	}
 	f.spec.DTEntries = max(f.spec.DTEntries, f.cfg.Warps*f.cfg.Threads)
-	if err := f.spec.Validate(f.cfg.Warps, f.cfg.Threads); err != nil {
+	if err := f.spec.Check(f.cfg.Warps, f.cfg.Threads); err != nil {
 		return err
 	}
 	f.cfg.Units = func(int) []emu.Unit {

@@ -3,35 +3,64 @@
 // pairs, one per lane, until no work is left.
 //
 // State is the unit's pure logic: tables and what each FSM state does to them,
-// without time. Untimed drives it for isa/emu. This package knows no core.
+// without time. FSM is the paper's state machine on it, cycle by cycle; Weaver is
+// the component around the FSM; Untimed drives the same State for isa/emu. This
+// package knows no core.
 package weaver
 
 import "fmt"
 
-// Spec is what a user may choose of a Weaver.
+// Spec is what a user may choose of a Weaver. A value of 0, where it is allowed,
+// follows from the core; see Derived.
 type Spec struct {
-	// STEntries is the number of slots of the Sparse Workload Information
-	// Table, and so how far work is shared. 1..65536. Paper: 512 (§V-A).
-	STEntries int
-	// DTEntries is the number of words of the Dense Work ID Table; it must hold
-	// a row per warp. The paper says 512, which cannot hold 32 rows of 32; ours
-	// is 1024.
-	DTEntries int
-	// MaskByUnit makes weaver.dec.id also set the warp's mask to the lanes that
-	// got an edge (paper §III-C). Default false: the kernel tests for -1.
-	MaskByUnit bool
+	STEntries    int  `key:"st_entries" default:"512" min:"1" max:"65536" unit:"entries" doc:"Slots of the Sparse Workload Information Table; with warps·threads, how far work is shared. SparseWeaver §V: 512."`
+	DTEntries    int  `key:"dt_entries" default:"1024" min:"1" max:"65536" unit:"words" doc:"Words of the Dense Work ID Table, a row of threads words for each warp; more than warps·threads are not used. SparseWeaver §V says 512, which cannot hold 32 rows of 32; ours: 1024."`
+	TableLatency int  `key:"table_latency" default:"0" min:"0" max:"10000" unit:"cycles" doc:"From the start of a table read to the use of what was read. 0: the scratchpad's. SparseWeaver Fig. 13: 10 to 160."`
+	STRow        int  `key:"st_row" default:"0" min:"0" max:"64" unit:"slots" doc:"Consecutive slots that a read of the ST returns. 0: threads, as the storage is banked by lane (ours)."`
+	Prefetch     bool `key:"prefetch" default:"true" doc:"Reads the next row of the ST while one is decoded (ours)."`
+	SkipEmpty    bool `key:"skip_empty" default:"true" doc:"Passes over the slots of a row that are not valid or have degree 0 in the cycle in which an entry is loaded, and reads no row without a valid slot (ours). Otherwise every slot takes its turn through S3, S4 and S2."`
+	MaskByUnit   bool `key:"mask_by_unit" default:"false" doc:"weaver.dec.id sets the warp's thread mask to the lanes that got an edge; unchanged if none did. SparseWeaver §III-C; false: the kernel tests for -1."`
+	RequestQueue int  `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Requests that wait for the unit, served in the order of their arrival; when it is full, the core's SFU waits. 0: one a warp (ours)."`
 }
 
 // DefaultSpec is the paper's machine.
-func DefaultSpec() Spec { return Spec{STEntries: 512, DTEntries: 1024} }
+func DefaultSpec() Spec {
+	return Spec{STEntries: 512, DTEntries: 1024, Prefetch: true, SkipEmpty: true}
+}
 
-// Validate checks the spec for a core of that shape.
-func (s Spec) Validate(warps, threads int) error {
+// Derived returns the spec with every 0 replaced by what it stands for on a core
+// of that shape.
+func (s Spec) Derived(warps, threads, scratchpadLatency int) Spec {
+	fill := func(v *int, derived int) {
+		if *v == 0 {
+			*v = derived
+		}
+	}
+	fill(&s.TableLatency, scratchpadLatency)
+	fill(&s.STRow, threads)
+	fill(&s.RequestQueue, warps)
+	return s
+}
+
+// Fits checks the spec for a core of that shape; key is what is wrong with it.
+func (s Spec) Fits(warps, threads int) (key, msg string, ok bool) {
 	if s.STEntries < 1 || s.STEntries > 1<<16 {
-		return fmt.Errorf("weaver st_entries = %d: expected 1..65536", s.STEntries)
+		return "st_entries", fmt.Sprintf("%d: expected 1..65536", s.STEntries), false
 	}
 	if need := warps * threads; s.DTEntries < need {
-		return fmt.Errorf("weaver dt_entries = %d: expected at least warps × threads = %d, one row a warp", s.DTEntries, need)
+		return "dt_entries", fmt.Sprintf("%d: expected at least warps × threads = %d, one row a warp", s.DTEntries, need), false
+	}
+	return "", "", true
+}
+
+// Check is Fits as an error.
+func (s Spec) Check(warps, threads int) error {
+	if key, msg, ok := s.Fits(warps, threads); !ok {
+		return fmt.Errorf("weaver %s = %s", key, msg)
 	}
 	return nil
 }
+
+// Capacity is the CSR weaver_capacity: the slots that a core of that shape can
+// register at.
+func (s Spec) Capacity(warps, threads int) int { return min(s.STEntries, warps*threads) }

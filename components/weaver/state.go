@@ -3,6 +3,8 @@ package weaver
 import (
 	"fmt"
 	"math/bits"
+
+	"heddle/isa/emu"
 )
 
 // None is what a lane without an edge receives.
@@ -25,25 +27,10 @@ const (
 	Ended
 )
 
-// Counts is what the unit counts. At the end of an epoch,
-// DegreeRegistered = LanesFilled + EdgesDropped.
-type Counts struct {
-	Registrations    uint64
-	DegreeRegistered uint64
-	Decodes          uint64 // decode requests answered
-	BatchesFull      uint64 // every active lane got an edge
-	BatchesPartial   uint64
-	BatchesEmpty     uint64
-	LanesFilled      uint64
-	SkipHits         uint64 // skips that found their vertex being decoded
-	SkipMisses       uint64
-	EdgesDropped     uint64 // by skips
-}
-
 // State is the unit's tables. Its methods are what the states of the FSM do;
 // none of them takes time. Names are the paper's (§III-B).
 type State struct {
-	Counts
+	Stats
 
 	threads int
 	phase   Phase
@@ -52,6 +39,7 @@ type State struct {
 	cursor  int      // next slot to decode
 	dt      []uint32 // Dense Work ID Table: a row of edge numbers per warp
 	ced     Entry    // Current Entry Data; Deg 0: none
+	drop    bool     // a skip of the current entry is pending
 	odVID   [32]uint32
 	odEID   [32]uint32
 	filled  uint32 // lanes of the Output Data that hold an edge
@@ -71,6 +59,7 @@ func NewState(s Spec, warps, threads int) *State {
 
 // Reset is a kernel launch: nothing is registered. Counts stay.
 func (s *State) Reset() {
+	s.Abandoned += s.left()
 	s.clear()
 	for i := range s.dt {
 		s.dt[i] = None
@@ -81,7 +70,7 @@ func (s *State) Reset() {
 func (s *State) clear() {
 	clear(s.valid)
 	s.phase, s.cursor, s.ced = Registering, 0, Entry{}
-	s.filled = 0
+	s.filled, s.drop = 0, false
 }
 
 // Phase returns where the unit is.
@@ -99,7 +88,7 @@ func (s *State) Register(slot int, e Entry) error {
 	if slot >= len(s.st) {
 		return fmt.Errorf("weaver.reg at slot %d (warp·threads + lane): the table has %d entries; only slots below the CSR weaver_capacity may register", slot, len(s.st))
 	}
-	if s.valid[slot/64]>>(slot%64)&1 != 0 {
+	if s.isValid(slot) {
 		return fmt.Errorf("weaver.reg at slot %d twice in one epoch: vertices %d and %d", slot, s.st[slot].VID, e.VID)
 	}
 	s.st[slot] = e
@@ -109,15 +98,30 @@ func (s *State) Register(slot int, e Entry) error {
 	return nil
 }
 
+// RegisterLanes carries out weaver.reg: an entry for each active lane.
+func (s *State) RegisterLanes(r *emu.UnitRequest) error {
+	for m := r.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		e := Entry{VID: r.A[l], Loc: r.B[l], Deg: r.C[l]}
+		if err := s.Register(r.Warp*s.threads+l, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Begin is the first decode request of an epoch (S0 to S1).
 func (s *State) Begin() { s.phase = Decoding }
 
 // Next returns the first valid slot at or above the cursor; -1: none is left.
-func (s *State) Next() int {
-	for w := s.cursor / 64; w < len(s.valid); w++ {
+func (s *State) Next() int { return s.next(s.cursor) }
+
+// next returns the first valid slot at or above from; -1: there is none.
+func (s *State) next(from int) int {
+	for w := from / 64; w < len(s.valid); w++ {
 		set := s.valid[w]
-		if w == s.cursor/64 {
-			set &= ^uint64(0) << (s.cursor % 64)
+		if w == from/64 {
+			set &= ^uint64(0) << (from % 64)
 		}
 		if set != 0 {
 			return w*64 + bits.TrailingZeros64(set)
@@ -130,6 +134,14 @@ func (s *State) Next() int {
 func (s *State) Load(slot int) {
 	s.ced = s.st[slot]
 	s.cursor = slot + 1
+	s.drop = false
+}
+
+// Pass leaves no entry current, and goes on at slot.
+func (s *State) Pass(slot int) {
+	s.ced = Entry{}
+	s.cursor = slot
+	s.drop = false
 }
 
 // Fill gives the current entry's next edges to the free lanes of want, lowest
@@ -147,18 +159,25 @@ func (s *State) Fill(want uint32) (free uint32) {
 	return free
 }
 
-// Skip drops what is left of the current entry if its vertex is vid in any
-// lane of mask.
+// Skip marks the current entry if its vertex is vid in any lane of mask: Drop
+// then drops what is left of it.
 func (s *State) Skip(mask uint32, vid []uint32) {
-	for m := mask; m != 0 && s.ced.Deg > 0; m &= m - 1 {
+	for m := mask; m != 0 && s.ced.Deg > 0 && !s.drop; m &= m - 1 {
 		if vid[bits.TrailingZeros32(m)] == s.ced.VID {
 			s.SkipHits++
-			s.EdgesDropped += uint64(s.ced.Deg)
-			s.ced.Deg = 0
+			s.drop = true
 			return
 		}
 	}
 	s.SkipMisses++
+}
+
+// Drop carries out a pending skip (S2).
+func (s *State) Drop() {
+	if s.drop {
+		s.EdgesDropped += uint64(s.ced.Deg)
+		s.ced.Deg, s.drop = 0, false
+	}
 }
 
 // Emit answers a decode request of warp for the lanes of want: edge numbers go
@@ -192,3 +211,6 @@ func (s *State) End() { s.phase = Ended }
 
 // Row returns the edge numbers of the warp's last batch.
 func (s *State) Row(warp int) []uint32 { return s.dt[warp*s.threads:][:s.threads] }
+
+// isValid tells whether the slot has been registered.
+func (s *State) isValid(slot int) bool { return s.valid[slot/64]>>(slot%64)&1 != 0 }

@@ -18,12 +18,12 @@ var _ emu.Unit = (*Untimed)(nil)
 
 // NewUntimed makes the Weaver of one core of an untimed machine.
 func NewUntimed(s Spec, warps, threads int) (*Untimed, error) {
-	if err := s.Validate(warps, threads); err != nil {
+	if err := s.Check(warps, threads); err != nil {
 		return nil, err
 	}
 	return &Untimed{
 		State: *NewState(s, warps, threads), spec: s,
-		capacity: uint32(min(s.STEntries, warps*threads)),
+		capacity: uint32(s.Capacity(warps, threads)),
 	}, nil
 }
 
@@ -45,28 +45,16 @@ func (u *Untimed) CSR(num uint16) (uint32, bool) {
 func (u *Untimed) Exec(r *emu.UnitRequest) error {
 	switch r.Fn {
 	case isa.WeaverReg:
-		return u.register(r)
+		return u.RegisterLanes(r)
 	case isa.WeaverSkip:
 		u.Skip(r.Mask, r.A)
+		u.Drop()
 	case isa.WeaverDecID:
 		u.decode(r)
 	case isa.WeaverDecLoc:
 		copy(r.Out, u.Row(r.Warp))
 	default:
 		panic(fmt.Sprintf("BUG: weaver: function %d", r.Fn))
-	}
-	return nil
-}
-
-func (u *Untimed) register(r *emu.UnitRequest) error {
-	for l := range u.threads {
-		if r.Mask>>l&1 == 0 {
-			continue
-		}
-		e := Entry{VID: r.A[l], Loc: r.B[l], Deg: r.C[l]}
-		if err := u.Register(r.Warp*u.threads+l, e); err != nil {
-			return err
-		}
 	}
 	return nil
 }

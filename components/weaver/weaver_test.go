@@ -68,10 +68,10 @@ func TestWorkedExample(t *testing.T) {
 	vid, _, _ = u.decode(1, u.all())
 	require.Equal(t, []uint32{none, none, none, none}, vid)
 	require.Equal(t, weaver.Ended, u.Phase())
-	require.Equal(t, weaver.Counts{
+	require.Equal(t, weaver.Stats{
 		Registrations: 6, DegreeRegistered: 10, Decodes: 4,
 		BatchesFull: 2, BatchesPartial: 1, BatchesEmpty: 1, LanesFilled: 10,
-	}, u.Counts)
+	}, u.Stats)
 }
 
 // A batch that is exactly full is not the last answer: the next one is empty.

@@ -1,0 +1,323 @@
+package weaver
+
+import (
+	"fmt"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// S is a state of the paper's state machine (Fig. 6).
+type S uint8
+
+// States of the FSM.
+const (
+	S0 S = iota // init: nothing registered has been decoded yet
+	S1          // first: the first entry is read
+	S2          // fill: the current entry's edges go to the lanes
+	S3          // fetch: the next entry is requested
+	S4          // load: it becomes the current one
+	S5          // emit: the lanes are full, the warp gets its answer
+	S6          // wait: until the next decode request
+	S7          // last: what is left, or nothing, is the answer
+	S8          // end: every answer is -1 in all lanes
+	numStates
+)
+
+var stateNames = [numStates]string{
+	"s0 init", "s1 first", "s2 fill", "s3 fetch", "s4 load", "s5 emit", "s6 wait", "s7 last", "s8 end",
+}
+
+func (s S) String() string { return stateNames[s] }
+
+// states is what the unit does in a cycle of each state; it returns the state of the next.
+var states = [numStates]func(*FSM) S{
+	S0: (*FSM).init, S1: (*FSM).first, S2: (*FSM).fill, S3: (*FSM).fetch, S4: (*FSM).load,
+	S5: (*FSM).emit, S6: (*FSM).wait, S7: (*FSM).finish, S8: (*FSM).end,
+}
+
+// FSM is the Weaver in time: a Cycle is one step of the paper's state machine
+// and, beside it, of the ports to the core and to the tables. The ST and the DT
+// have a read port each, pipelined.
+type FSM struct {
+	State
+	spec  Spec // derived
+	at    S
+	last  uint64           // the last cycle that was counted
+	warp  *emu.UnitRequest // the decode request being served
+	row   rowRead          // the row that entries are taken from
+	ahead rowRead          // the prefetched one
+	reads locReads
+
+	// Of this cycle: its inputs, and what it did.
+	now  uint64
+	head *emu.UnitRequest
+	room bool
+	step Step
+}
+
+// rowRead is a read of a row of the ST.
+type rowRead struct {
+	row   int    // -1: none
+	ready uint64 // the cycle from which its entries can be used
+}
+
+var noRow = rowRead{row: -1}
+
+// Step is what a cycle did at the ports to the core.
+type Step struct {
+	Took   bool             // the request at the head of the queue is with the unit
+	Err    error            // it is a program error
+	Answer *emu.UnitRequest // has its Out and NewMask, and goes to the core
+}
+
+// NewFSM makes the FSM for a core of that shape, at cycle 0. The spec must be
+// valid and derived.
+func NewFSM(s Spec, warps, threads int) *FSM {
+	f := &FSM{State: *NewState(s, warps, threads), spec: s, row: noRow, ahead: noRow}
+	f.reads.ring = make([]locRead, s.TableLatency)
+	return f
+}
+
+// Launch is a kernel launch.
+func (f *FSM) Launch() {
+	f.Reset()
+	f.at, f.warp, f.reads.n = S0, nil, 0
+}
+
+// Cycle moves the unit by one cycle. head is the request that waits longest, or
+// nil; room tells that an answer may leave. Cycles may be left out while Idle.
+func (f *FSM) Cycle(now uint64, head *emu.UnitRequest, room bool) Step {
+	f.Settle(now)
+	f.now, f.head, f.room, f.step = now, head, room, Step{}
+	f.accept()
+	f.finishRead()
+	f.at = states[f.at](f)
+	return f.step
+}
+
+// Idle tells that without a request nothing will change.
+func (f *FSM) Idle() bool {
+	return (f.at == S0 || f.at == S6 || f.at == S8) && f.reads.n == 0
+}
+
+// Settle counts the cycles up to now, in which the state was what it is.
+func (f *FSM) Settle(now uint64) {
+	f.States[f.at] += now - f.last
+	f.Cycles += now - f.last
+	f.last = now
+}
+
+// accept takes a request that the state machine does not wait for.
+func (f *FSM) accept() {
+	if f.head == nil {
+		return
+	}
+	switch f.head.Fn {
+	case isa.WeaverReg:
+		f.register()
+	case isa.WeaverSkip:
+		f.Skip(f.head.Mask, f.head.A)
+		f.step.Took = true
+	case isa.WeaverDecLoc:
+		if !f.reads.full() {
+			f.startRead()
+		}
+	case isa.WeaverDecID: // S0, S6 and S8 take it
+	default:
+		panic(fmt.Sprintf("BUG: weaver: function %d", f.head.Fn))
+	}
+}
+
+func (f *FSM) register() {
+	f.step.Took = true
+	if f.step.Err = f.RegisterLanes(f.head); f.step.Err == nil && f.at == S8 {
+		f.at = S0
+	}
+}
+
+// takeDecode takes a decode request, if one is at the head of the queue.
+func (f *FSM) takeDecode() bool {
+	if f.head == nil || f.head.Fn != isa.WeaverDecID {
+		return false
+	}
+	f.warp, f.step.Took = f.head, true
+	return true
+}
+
+func (f *FSM) init() S {
+	if !f.takeDecode() {
+		return S0
+	}
+	f.Begin()
+	f.row, f.ahead = noRow, noRow
+	return S1
+}
+
+func (f *FSM) first() S {
+	if f.Next() < 0 {
+		return S7
+	}
+	f.request()
+	return f.take(S1)
+}
+
+func (f *FSM) fill() S {
+	f.Drop()
+	switch {
+	case f.Fill(f.warp.Mask) == 0:
+		return S5
+	case f.Next() < 0:
+		return S7
+	}
+	return S3
+}
+
+func (f *FSM) fetch() S {
+	f.request()
+	return S4
+}
+
+func (f *FSM) load() S { return f.take(S4) }
+
+func (f *FSM) emit() S {
+	if !f.answer() {
+		return S5
+	}
+	return S6
+}
+
+func (f *FSM) wait() S {
+	if !f.takeDecode() {
+		return S6
+	}
+	return S2
+}
+
+func (f *FSM) finish() S {
+	if !f.answer() {
+		return S7
+	}
+	f.End()
+	return S8
+}
+
+func (f *FSM) end() S {
+	if f.room && f.takeDecode() {
+		f.answer()
+	}
+	return S8
+}
+
+// answer gives the warp what the lanes hold, if there is room for an answer.
+func (f *FSM) answer() bool {
+	if !f.room {
+		return false
+	}
+	r := f.warp
+	filled := f.Emit(r.Warp, r.Mask, r.Out)
+	if f.spec.MaskByUnit && filled != 0 {
+		r.NewMask = filled
+	}
+	f.step.Answer, f.room, f.warp = r, false, nil
+	return true
+}
+
+// request reads the row of the next slot, unless the unit holds it or has asked for it.
+func (f *FSM) request() {
+	row := f.rowFrom(f.cursor)
+	switch row {
+	case f.row.row:
+	case f.ahead.row:
+		f.row, f.ahead = f.ahead, noRow
+	default:
+		f.row = f.read(row)
+	}
+}
+
+// rowFrom is the row to be read when slots from there on are next; -1: none is left.
+func (f *FSM) rowFrom(slot int) int {
+	valid := f.next(slot)
+	switch {
+	case valid < 0:
+		return -1
+	case f.spec.SkipEmpty:
+		return valid / f.spec.STRow
+	}
+	return slot / f.spec.STRow
+}
+
+// read starts a read of a row of the ST.
+func (f *FSM) read(row int) rowRead {
+	f.RowsRead++
+	return rowRead{row, f.now + uint64(f.spec.TableLatency)}
+}
+
+// take makes the next slot's entry the current one, if its row is there.
+func (f *FSM) take(stay S) S {
+	if f.now+1 < f.row.ready {
+		return stay
+	}
+	end := (f.row.row + 1) * f.spec.STRow
+	if row := f.rowFrom(end); f.spec.Prefetch && row >= 0 && f.ahead.row != row {
+		f.ahead = f.read(row)
+	}
+	slot := f.pick(end)
+	if slot < end && f.isValid(slot) {
+		f.Load(slot)
+	} else {
+		f.Pass(min(slot+1, end))
+	}
+	return S2
+}
+
+// pick chooses a slot before end: the one at the cursor or, past the empty ones, the
+// next with an edge; end if there is none.
+func (f *FSM) pick(end int) int {
+	if !f.spec.SkipEmpty {
+		return f.cursor
+	}
+	for slot := f.Next(); slot >= 0 && slot < end; slot = f.next(slot + 1) {
+		if f.st[slot].Deg != 0 {
+			return slot
+		}
+	}
+	return end
+}
+
+// locRead is a weaver.dec.loc on its way through the DT.
+type locRead struct {
+	r     *emu.UnitRequest
+	ready uint64
+}
+
+// locReads are the reads of the DT under way, in order; as many as its pipeline
+// has stages.
+type locReads struct {
+	ring    []locRead
+	head, n int
+}
+
+func (q *locReads) full() bool { return q.n == len(q.ring) }
+
+// startRead reads the warp's row of the DT. What a later batch writes there is not seen.
+func (f *FSM) startRead() {
+	q, r := &f.reads, f.head
+	copy(r.Out, f.Row(r.Warp))
+	q.ring[(q.head+q.n)%len(q.ring)] = locRead{r, f.now + uint64(f.spec.TableLatency)}
+	q.n++
+	f.LocReads++
+	f.step.Took = true
+}
+
+// finishRead answers a weaver.dec.loc that has been read. It goes before the
+// state machine's answer, which can wait.
+func (f *FSM) finishRead() {
+	q := &f.reads
+	if q.n == 0 || !f.room || f.now+1 < q.ring[q.head].ready {
+		return
+	}
+	f.step.Answer, f.room = q.ring[q.head].r, false
+	q.head = (q.head + 1) % len(q.ring)
+	q.n--
+}
