@@ -28,6 +28,7 @@ type Machine struct {
 	Caches []*cache.Cache
 	Memory Memory
 
+	cfg      configs.Machine
 	domain   *clock.Domain
 	watchdog watchdog
 	arg      uint32 // of Run
@@ -40,6 +41,8 @@ type Memory interface {
 	Place() clock.Handle
 	ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response])
 	Pending() int
+	Stats() []dram.Stats // by channel
+	Bytes() uint64       // moved over the data buses
 }
 
 // Options of a run that do not change its cycles.
@@ -59,7 +62,7 @@ func New(cfg configs.Machine, opt Options) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{System: clock.NewSystem("Clock", akita.NewSerialEngine()), Arch: arch, arg: opt.Arg}
+	m := &Machine{System: clock.NewSystem("Clock", akita.NewSerialEngine()), Arch: arch, cfg: cfg, arg: opt.Arg}
 	if m.domain, err = m.System.AddDomain("core", corePeriod); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim"
+	"heddle/sim/stats"
 )
 
 // execFlags are the settings of heddle exec.
@@ -141,7 +142,8 @@ func (f *execFlags) timed(c *cobra.Command, p *isa.Program) error {
 	start := time.Now()
 	res, runErr := m.Run(c.Context(), p)
 	r := newResult(m.Arch, runErr, time.Since(start))
-	r.Cycles = &res.Cycles
+	r.Cycles, r.tree = &res.Cycles, m.Statistics()
+	r.Stats = r.tree.Map()
 	if err := f.report(c, m.Arch, r); err != nil {
 		return err
 	}
@@ -209,15 +211,16 @@ func printStep(b *bufio.Writer, p *isa.Program, s *emu.Step) {
 
 // result is what --json prints.
 type result struct {
-	ExitCode     uint32            `json:"exit_code"`
-	Cycles       *uint64           `json:"cycles"` // null: untimed
-	WarpInstrs   uint64            `json:"warp_instrs"`
-	ThreadInstrs uint64            `json:"thread_instrs"`
-	Console      string            `json:"console"`
-	HostSeconds  float64           `json:"host_seconds"`
-	Stats        map[string]uint64 `json:"stats"`
-	Error        string            `json:"error,omitempty"`
+	ExitCode     uint32                `json:"exit_code"`
+	Cycles       *uint64               `json:"cycles"` // null: untimed
+	WarpInstrs   uint64                `json:"warp_instrs"`
+	ThreadInstrs uint64                `json:"thread_instrs"`
+	Console      string                `json:"console"`
+	HostSeconds  float64               `json:"host_seconds"`
+	Stats        map[string]stats.Stat `json:"stats"`
+	Error        string                `json:"error,omitempty"`
 
+	tree   stats.Tree
 	stored bool // the program stored an exit code
 }
 
@@ -225,12 +228,9 @@ func newResult(m *emu.Machine, err error, d time.Duration) *result {
 	s := m.Stats()
 	r := &result{
 		WarpInstrs: s.WarpInstrs, ThreadInstrs: s.ThreadInstrs, HostSeconds: d.Seconds(),
-		Console: string(m.Console()), Stats: map[string]uint64{},
+		Console: string(m.Console()), Stats: sim.Instructions(s).Map(),
 	}
 	r.ExitCode, r.stored = m.ExitCode()
-	for i, n := range s.ByClass {
-		r.Stats["warp_instrs."+isa.Class(i).String()] = n
-	}
 	if err != nil {
 		r.Error = err.Error()
 	}

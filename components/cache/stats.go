@@ -2,23 +2,23 @@ package cache
 
 // Stats is what a cache, or one of its banks, counts.
 type Stats struct {
-	Reads       uint64 // accepted by a bank
-	Writes      uint64 // accepted by a bank
-	ReadHits    uint64
-	ReadMisses  uint64
-	WriteHits   uint64
-	WriteMisses uint64
-	Merges      uint64 // read misses that joined an outstanding fill
-	Fills       uint64 // lines brought in
-	Replays     uint64 // requests that went through the pipeline again, after their fill
-	Evictions   uint64 // valid lines that a fill replaced
-	Flushes     uint64 // answered, or sent on
+	Reads       uint64 `stat:"reads" unit:"requests" doc:"Reads that a bank accepted."`
+	Writes      uint64 `stat:"writes" unit:"requests" doc:"Writes that a bank accepted."`
+	ReadHits    uint64 `stat:"read_hits" unit:"requests" doc:"Reads whose line was there."`
+	ReadMisses  uint64 `stat:"read_misses" unit:"requests" doc:"Reads whose line was not there: fills + merges."`
+	WriteHits   uint64 `stat:"write_hits" unit:"requests" doc:"Writes whose line was there."`
+	WriteMisses uint64 `stat:"write_misses" unit:"requests" doc:"Writes whose line was not there."`
+	Merges      uint64 `stat:"merges" unit:"requests" doc:"Read misses that joined an outstanding fill."`
+	Fills       uint64 `stat:"fills" unit:"lines" doc:"Lines brought in."`
+	Replays     uint64 `stat:"replays" unit:"requests" doc:"Requests that went through the pipeline again, after their fill."`
+	Evictions   uint64 `stat:"evictions" unit:"lines" doc:"Valid lines that a fill replaced."`
+	Flushes     uint64 `stat:"flushes" unit:"requests" doc:"Flushes answered, or sent on."`
 
-	FlushCycles       uint64 // cycles from a flush's arrival until its walk is over
-	MSHRFull          uint64 // cycles a bank refused a request for want of an MSHR
-	MemoryQueueFull   uint64 // … because its memory queue was almost full
-	ResponseQueueFull uint64 // cycles a bank's pipeline stood still
-	BankConflicts     uint64 // requests that lost a cycle to another port's at the same bank
+	FlushCycles       uint64 `stat:"flush_cycles" unit:"cycles" doc:"From a flush's arrival until its walk is over."`
+	MSHRFull          uint64 `stat:"stall.mshr" unit:"bank-cycles" doc:"A bank refused a request for want of an MSHR."`
+	MemoryQueueFull   uint64 `stat:"stall.memory_queue" unit:"bank-cycles" doc:"A bank refused a request because its memory queue was almost full."`
+	ResponseQueueFull uint64 `stat:"stall.response_queue" unit:"bank-cycles" doc:"A bank's pipeline stood still: its response queue was full."`
+	BankConflicts     uint64 `stat:"bank_conflicts" unit:"requests" doc:"Requests that lost a cycle to another port's at the same bank."`
 }
 
 func (s *Stats) add(o *Stats) {

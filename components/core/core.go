@@ -72,6 +72,8 @@ type Core struct {
 	fenced          uint64             // warps whose fence has not ended
 	letGo           uint64             // the cycle from which warps go on that another core let go; 0: none
 	unlocks         [32]uint64
+	unscheduled     bool // in the last cycle no warp could be fetched for
+	undecoded       bool // in the last cycle an instruction buffer was full
 	scheduled       queue[fetchRequest]
 	fetching        [64]fetchRequest // by warp: what is under way
 	released        queue[release]
@@ -205,6 +207,7 @@ func (c *Core) Tick(now uint64) bool {
 	c.decode(now)
 	c.fetch(now)
 	c.schedule(now)
+	c.bookFront(1)
 	c.last = now
 	if c.over = c.Done(); c.over {
 		return false
@@ -228,6 +231,7 @@ func (c *Core) sleep(now uint64) bool {
 func (c *Core) settle(now uint64) {
 	if skipped := now - c.last - 1; now > c.last+1 {
 		c.book(skipped)
+		c.bookFront(skipped)
 		c.turn(skipped)
 		c.last += skipped
 	}

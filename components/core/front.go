@@ -11,6 +11,7 @@ import (
 // instruction has been decoded, and after control until that is resolved.
 func (c *Core) schedule(now uint64) {
 	ready := c.active &^ c.stalled
+	c.unscheduled = ready == 0
 	if ready == 0 || c.scheduled.full() {
 		return
 	}
@@ -36,12 +37,14 @@ func (c *Core) fetch(now uint64) {
 // decode puts an instruction that has arrived into its warp's buffer. A full
 // buffer blocks the answers behind it, of all warps.
 func (c *Core) decode(now uint64) {
+	c.undecoded = false
 	if !c.fetchIn.Ready() {
 		return
 	}
 	r := c.fetching[c.fetchIn.Front().Tag]
 	w := &c.warps[r.warp]
 	if w.ibuffer.full() {
+		c.undecoded = true
 		return
 	}
 	c.fetchIn.Pop()

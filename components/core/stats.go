@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"math/bits"
+	"strings"
 )
 
 // Stats is what a core counts. Names, units and one-line explanations are in the tags.
@@ -17,7 +18,7 @@ type Stats struct {
 	Resident  uint64 `stat:"warps.resident" unit:"warp-cycles" doc:"Warps that have started and not ended, summed over cycles."`
 	Eligible  uint64 `stat:"warps.eligible" unit:"warp-cycles" doc:"Warps that could have issued, summed over cycles."`
 
-	SchedIdle uint64     `stat:"vortex.sched_idle" unit:"cycles" doc:"Cycles without a warp to fetch for. Vortex: sched_idles."`
+	SchedIdle uint64     `stat:"vortex.sched_idle" unit:"cycles" doc:"Cycles without a warp that could be fetched for. Vortex: sched_idles."`
 	IBufFull  uint64     `stat:"vortex.ibuf_stalls" unit:"cycles" doc:"Cycles decode stood still because a warp's instruction buffer was full. Vortex: ibuf_stalls."`
 	Operands  uint64     `stat:"vortex.opds_stalls" unit:"cycles" doc:"Cycles a collector lost to two operands in one bank. Vortex: opds_stalls."`
 	Board     Scoreboard `stat:"vortex" unit:"scheduler-cycles" doc:"Cycles of a slice in which a warp waited for a result of that unit. Vortex: scrb_…"`
@@ -63,11 +64,11 @@ var causeDocs = [numCauses][2]string{
 	sfuBusy:         {"stall.sfu_busy", "Nothing could be issued: the SFU takes no more."},
 	lsuFull:         {"stall.lsu_queue", "Nothing could be issued: the load-store unit takes no more (lsu_queue, coalescer, fence)."},
 	waitsMemory:     {"stall.scoreboard.memory", "No warp had its registers; the lowest waits for a load from memory or an atomic."},
-	waitsScratchpad: {"stall.scoreboard.scratchpad", "… for the scratchpad."},
-	waitsALU:        {"stall.scoreboard.alu", "… for the ALU, multiplier or divider."},
-	waitsFPU:        {"stall.scoreboard.fpu", "… for the FPU."},
-	waitsSFU:        {"stall.scoreboard.sfu", "… for the SFU: a CSR or warp control."},
-	waitsUnit:       {"stall.scoreboard.unit", "… for the graph unit."},
+	waitsScratchpad: {"stall.scoreboard.scratchpad", "No warp had its registers; the lowest waits for the scratchpad."},
+	waitsALU:        {"stall.scoreboard.alu", "No warp had its registers; the lowest waits for the ALU, multiplier or divider."},
+	waitsFPU:        {"stall.scoreboard.fpu", "No warp had its registers; the lowest waits for the FPU."},
+	waitsSFU:        {"stall.scoreboard.sfu", "No warp had its registers; the lowest waits for the SFU: a CSR or warp control."},
+	waitsUnit:       {"stall.scoreboard.unit", "No warp had its registers; the lowest waits for the graph unit."},
 	ibufferEmpty:    {"stall.ibuffer", "No warp had an instruction: fetch, or control that is not resolved."},
 	barrier:         {"stall.barrier", "All warps are held by a barrier or a wspawn."},
 	drained:         {"drained", "All warps of the slice have ended."},
@@ -126,13 +127,22 @@ var stateOf = [numCauses]state{
 	waitsMemory: longScoreboard, waitsScratchpad: shortScoreboard, waitsALU: fixedWait, waitsFPU: fixedWait, waitsSFU: shortScoreboard, waitsUnit: unitWait,
 }
 
-// Scoreboard counts the cycles of slices with a warp that waits for a unit, by unit.
-type Scoreboard [numHazards]uint64
+// Scoreboard counts the cycles of slices with a warp that waits for a unit, in
+// Vortex's order of counters; the last is ours.
+type Scoreboard [len(boardUnits)]uint64
+
+var boardUnits = [...]struct {
+	name   string
+	causes [2]cause
+}{
+	{"alu", [2]cause{waitsALU, waitsALU}}, {"fpu", [2]cause{waitsFPU, waitsFPU}}, {"lsu", [2]cause{waitsMemory, waitsScratchpad}},
+	{"sfu", [2]cause{waitsSFU, waitsSFU}}, {"unit", [2]cause{waitsUnit, waitsUnit}},
+}
 
 // Describe returns the name of a unit's statistic, and what it says.
 func (*Scoreboard) Describe(i int) (name, doc string) {
-	unit := [numHazards]string{"memory", "scratchpad", "alu", "fpu", "sfu", "unit"}[i]
-	return "scrb_" + unit, "A warp of the slice waited for " + unit + "."
+	u := boardUnits[i].name
+	return "scrb_" + u, "A warp of the slice waited for a result of the " + strings.ToUpper(u) + "."
 }
 
 // cycle is what a scheduler did in one cycle.
@@ -176,10 +186,21 @@ func (c *Core) bookSlice(sl *slice, n uint64) {
 	if could > 0 {
 		c.Warps[stateOf[b.cause]] += could
 	}
-	for k := range c.hazard {
-		if c.hazard[k]&sl.members != 0 {
-			c.Board[k] += n
+	for i := range boardUnits {
+		k := &boardUnits[i].causes
+		if (c.hazard[k[0]-waitsMemory]|c.hazard[k[1]-waitsMemory])&sl.members != 0 {
+			c.Board[i] += n
 		}
+	}
+}
+
+// bookFront counts the last cycle of the front end, n times.
+func (c *Core) bookFront(n uint64) {
+	if c.unscheduled {
+		c.SchedIdle += n
+	}
+	if c.undecoded {
+		c.IBufFull += n
 	}
 }
 

@@ -145,3 +145,14 @@ func (h *Harness) take(r read) int32 {
 
 // Pending returns the reads under way and the pieces that wait.
 func (h *Harness) Pending() int { return len(h.reads) - len(h.free) + len(h.queue) - h.head }
+
+// Stats returns the counts of every channel.
+func (h *Harness) Stats() []Stats { return channelStats(h.channels, h.Place().Domain().Cycle()) }
+
+// Bytes returns the bytes of the lines moved: each is four pieces.
+func (h *Harness) Bytes() (n uint64) {
+	for _, s := range h.Stats() {
+		n += s.Columns() * (harnessLineBytes / harnessPieces)
+	}
+	return n
+}

@@ -172,5 +172,21 @@ func (m *Memory) accept(p *memoryPort, now clock.Cycle) bool {
 // Pending returns the reads under way.
 func (m *Memory) Pending() int { return len(m.reads) - len(m.free) }
 
-// Stats returns the counts of channel i.
-func (m *Memory) Stats(i int) Stats { return m.channels[i].Stats(m.Place().Domain().Cycle()) }
+// Stats returns the counts of every channel.
+func (m *Memory) Stats() []Stats { return channelStats(m.channels, m.Place().Domain().Cycle()) }
+
+func channelStats(channels []*Channel, now uint64) []Stats {
+	out := make([]Stats, len(channels))
+	for i, c := range channels {
+		out[i] = c.Stats(now)
+	}
+	return out
+}
+
+// Bytes returns the bytes that went over the data buses.
+func (m *Memory) Bytes() (n uint64) {
+	for _, s := range m.Stats() {
+		n += s.Columns() * uint64(m.spec.LineBytes)
+	}
+	return n
+}

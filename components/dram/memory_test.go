@@ -137,7 +137,7 @@ func TestEveryReadIsAnsweredOnce(t *testing.T) {
 			memory := m.(*Memory)
 			var reads, writes uint64
 			for i := range memory.channels {
-				s := memory.Stats(i)
+				s := memory.Stats()[i]
 				reads += s.Reads
 				writes += s.Writes
 			}

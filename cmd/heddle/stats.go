@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"heddle/configs"
+	"heddle/sim"
+	"heddle/sim/stats"
+)
+
+func newStats() *cobra.Command {
+	c := &cobra.Command{Use: "stats", Short: "Say what statistics mean"}
+	c.AddCommand(newStatsDescribe())
+	return c
+}
+
+func newStatsDescribe() *cobra.Command {
+	var f machineFlags
+	var asJSON, all bool
+	machine := "vortex-6c32w32t"
+	c := &cobra.Command{
+		Use:   "describe [REGEXP]",
+		Short: "List every statistic of a machine: name, unit, meaning",
+		Long: `List every statistic of a machine: name, unit, meaning. With a regular
+expression, those whose name matches. Each core, cache and DRAM channel has the statistics
+of its kind under its own name (core0., socket0.l1d., dram.ch0.); without --all only the sums are
+listed.`,
+		Example: "  heddle stats describe\n  heddle stats describe scheduler\n  heddle stats describe --machine vortex-1c4w4t --all --json '^core0'",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			list, err := describe(machine, f.set, args, all)
+			if err != nil {
+				return err
+			}
+			return printStats(c, list, asJSON)
+		},
+	}
+	c.Flags().StringVar(&machine, "machine", machine, "a preset's `name` or a YAML file")
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&all, "all", false, "also those of each core, cache and DRAM channel")
+	f.add(c)
+	return c
+}
+
+// instance is a statistic of one of several units of a kind.
+var instance = regexp.MustCompile(`^(core\d|socket\d|cluster\d|dram\.ch\d)`)
+
+func describe(machine string, set, pattern []string, all bool) (stats.Tree, error) {
+	l, err := configs.LoadMachine(machine, os.Environ(), set)
+	if err != nil {
+		return nil, err
+	}
+	m, err := sim.New(l.Value, sim.Options{})
+	if err != nil {
+		return nil, err
+	}
+	match := regexp.MustCompile("")
+	if len(pattern) == 1 {
+		if match, err = regexp.Compile(pattern[0]); err != nil {
+			return nil, err
+		}
+	}
+	var out stats.Tree
+	for _, s := range m.Statistics() {
+		if match.MatchString(s.Name) && (all || !instance.MatchString(s.Name)) {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func printStats(c *cobra.Command, list stats.Tree, asJSON bool) error {
+	out := c.OutOrStdout()
+	if asJSON {
+		type line struct {
+			Name string `json:"name"`
+			Unit string `json:"unit"`
+			Doc  string `json:"doc"`
+		}
+		lines := []line{}
+		for _, s := range list {
+			lines = append(lines, line{s.Name, s.Unit, s.Doc})
+		}
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(lines)
+	}
+	name, unit := 0, 0
+	for _, s := range list {
+		name, unit = max(name, len(s.Name)), max(unit, len(s.Unit))
+	}
+	for _, s := range list {
+		fmt.Fprintf(out, "%-*s  %-*s  %s\n", name, s.Name, unit, s.Unit, s.Doc)
+	}
+	return nil
+}

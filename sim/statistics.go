@@ -1,0 +1,134 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+
+	"heddle/components/cache"
+	"heddle/isa"
+	"heddle/isa/emu"
+	"heddle/sim/stats"
+)
+
+// Statistics lists all that the machine has counted: the headline figures, the sums over all
+// cores, over all caches of a level and over all DRAM channels, then each of them.
+func (m *Machine) Statistics() stats.Tree {
+	cores := m.coreStats()
+	levels, caches := m.cacheStats()
+	channels := m.channelStats()
+	t := m.headline()
+	t = append(t, Instructions(m.Arch.Stats())...)
+	t = append(t, stats.Sum("core", cores)...)
+	for _, l := range levels {
+		t = append(t, l...)
+	}
+	t = append(t, stats.Sum("dram", channels)...)
+	t = append(t, stats.Count("dram.bytes", "bytes", "Bytes moved over the DRAM's data buses.", m.Memory.Bytes()))
+	for i, c := range cores {
+		t = append(t, c.Under(fmt.Sprintf("core%d", i))...)
+	}
+	t = append(t, caches...)
+	for i, c := range channels {
+		t = append(t, c.Under(fmt.Sprintf("dram.ch%d", i))...)
+	}
+	return t
+}
+
+func (m *Machine) coreStats() (out []stats.Tree) {
+	for _, c := range m.Cores {
+		s := c.Counts()
+		out = append(out, stats.Walk("", &s))
+	}
+	return out
+}
+
+func (m *Machine) channelStats() (out []stats.Tree) {
+	for _, s := range m.Memory.Stats() {
+		out = append(out, stats.Walk("", &s))
+	}
+	return out
+}
+
+// levelOf is the name under which a cache's counts are added up: l1d for Socket3.L1D.
+func levelOf(c *cache.Cache) string {
+	name := strings.ToLower(c.Name())
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// cacheStats returns the sum of each level, from the cores outwards, and each cache's
+// own where a level has several.
+func (m *Machine) cacheStats() (levels []stats.Tree, each stats.Tree) {
+	var order []string
+	of := map[string][]stats.Tree{}
+	for _, c := range m.Caches {
+		s, level := c.Stats(), levelOf(c)
+		t := stats.Walk("", &s)
+		if of[level] == nil {
+			order = append(order, level)
+		}
+		of[level] = append(of[level], t)
+		if name := strings.ToLower(c.Name()); name != level {
+			each = append(each, t.Under(name)...)
+		}
+	}
+	for _, level := range order {
+		t := stats.Sum(level, of[level])
+		reads, _ := t.Get(level + ".reads")
+		hits, _ := t.Get(level + ".read_hits")
+		levels = append(levels, append(t, stats.Ratio(level+".hit_rate", "", "Share of reads whose line was there.", hits.Float(), reads.Float())))
+	}
+	return levels, each
+}
+
+// Instructions lists executed instructions by class.
+func Instructions(s emu.Stats) (t stats.Tree) {
+	for i, n := range s.ByClass {
+		class := isa.Class(i).String()
+		t = append(t, stats.Count("warp_instrs."+class, "warp instructions", "Executed instructions of class "+class+".", n))
+	}
+	return t
+}
+
+// totals is what the headline figures are made of.
+type totals struct {
+	cycles, slots, warps, threads         float64
+	resident, eligible, issued, l1dMisses float64
+}
+
+func (m *Machine) totals() (t totals) {
+	cfg := m.cfg
+	for _, c := range m.Cores {
+		s := c.Counts()
+		n := float64(s.Cycles)
+		t.slots += n * float64(cfg.Core.Derived().IssueSlices)
+		t.warps += n * float64(cfg.Core.Warps)
+		t.resident += float64(s.Resident)
+		t.eligible += float64(s.Eligible)
+		t.issued += float64(s.Issued)
+	}
+	for _, c := range m.Caches {
+		if levelOf(c) == "l1d" {
+			t.l1dMisses += float64(c.Stats().ReadMisses)
+		}
+	}
+	t.cycles, t.threads = float64(m.lastCycle()), float64(cfg.Core.Threads)
+	return t
+}
+
+// headline are the figures that are looked at first.
+func (m *Machine) headline() stats.Tree {
+	s, t := m.Arch.Stats(), m.totals()
+	warps := float64(s.WarpInstrs)
+	return stats.Tree{
+		stats.Count("cycles", "cycles", "Until the last core was done.", m.lastCycle()),
+		stats.Count("warp_instrs", "warp instructions", "Executed warp instructions.", s.WarpInstrs),
+		stats.Count("thread_instrs", "thread instructions", "Executed instructions times active lanes.", s.ThreadInstrs),
+		stats.Ratio("ipc", "warp instructions/cycle", "Warp instructions a cycle, of all cores together.", warps, t.cycles),
+		stats.Ratio("simd_efficiency", "", "Share of lanes that were active, over warp instructions.", float64(s.ThreadInstrs), warps*t.threads),
+		stats.Ratio("achieved_occupancy", "", "Share of warp slots that held a warp, over the cores' cycles.", t.resident, t.warps),
+		stats.Ratio("eligible_warps", "warps", "Warps that could issue, per scheduler and cycle.", t.eligible, t.slots),
+		stats.Ratio("issue_active", "", "Share of scheduler-cycles that issued.", t.issued, t.slots),
+		stats.Ratio("mpki", "misses/1000 warp instructions", "L1D read misses per 1000 warp instructions.", 1000*t.l1dMisses, warps),
+		stats.Ratio("dram.bytes_per_cycle", "bytes/cycle", "Bytes over the DRAM's data buses, per core cycle.", float64(m.Memory.Bytes()), t.cycles),
+	}
+}

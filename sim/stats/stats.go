@@ -1,0 +1,154 @@
+// Package stats names, documents and lists what machines count.
+//
+// A count is declared once: it is a field of its unit's Stats, with its name, unit and
+// meaning in the field's tags. This package only walks such structures. It knows no unit.
+package stats
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+)
+
+// Stat is one statistic.
+type Stat struct {
+	Name string // dotted: core0.scheduler.issued
+	Unit string // what one is; "" for a ratio
+	Doc  string // one line
+
+	count uint64
+	ratio float64
+	isF   bool
+}
+
+// Count makes a statistic that is counted.
+func Count(name, unit, doc string, v uint64) Stat {
+	return Stat{Name: name, Unit: unit, Doc: doc, count: v}
+}
+
+// Ratio makes a statistic that is a quotient: of counts, 0 if the divisor is 0.
+func Ratio(name, unit, doc string, over, under float64) Stat {
+	s := Stat{Name: name, Unit: unit, Doc: doc, isF: true}
+	if under != 0 {
+		s.ratio = over / under
+	}
+	return s
+}
+
+// Float returns the value.
+func (s Stat) Float() float64 {
+	if s.isF {
+		return s.ratio
+	}
+	return float64(s.count)
+}
+
+// MarshalJSON writes the value alone; counts as integers.
+func (s Stat) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }
+
+// String returns the value: a count in full, a ratio with all its digits.
+func (s Stat) String() string {
+	if s.isF {
+		return strconv.FormatFloat(s.ratio, 'g', -1, 64)
+	}
+	return strconv.FormatUint(s.count, 10)
+}
+
+// Tree is a list of statistics in a fixed order, with unique names.
+type Tree []Stat
+
+// Get returns the statistic of that name.
+func (t Tree) Get(name string) (Stat, bool) {
+	for _, s := range t {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Stat{}, false
+}
+
+// Map returns the values by name, for JSON.
+func (t Tree) Map() map[string]Stat {
+	m := make(map[string]Stat, len(t))
+	for _, s := range t {
+		m[s.Name] = s
+	}
+	return m
+}
+
+// describer is an array whose elements have names of their own.
+type describer interface {
+	Describe(i int) (name, doc string)
+}
+
+// Walk lists the counts of a Stats structure, given by pointer, under a prefix: each uint64 with
+// its tags stat, unit and doc; arrays that describe their elements; structures within. A
+// field without a tag is a mistake of the programmer.
+func Walk(prefix string, p any) Tree { return walk(nil, prefix, reflect.ValueOf(p).Elem()) }
+
+func walk(t Tree, prefix string, v reflect.Value) Tree {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, ok := f.Tag.Lookup("stat")
+		if !ok {
+			panic(fmt.Sprintf("BUG: stats: %s.%s has no stat tag", v.Type(), f.Name))
+		}
+		if name == "-" {
+			continue
+		}
+		t = field(t, join(prefix, name), f.Tag, v.Field(i))
+	}
+	return t
+}
+
+func field(t Tree, name string, tag reflect.StructTag, v reflect.Value) Tree {
+	switch v.Kind() {
+	case reflect.Uint64:
+		return append(t, Count(name, tag.Get("unit"), tag.Get("doc"), v.Uint()))
+	case reflect.Struct:
+		return walk(t, name, v)
+	case reflect.Array:
+		d, ok := v.Addr().Interface().(describer)
+		if !ok {
+			break
+		}
+		for i := range v.Len() {
+			part, doc := d.Describe(i)
+			t = append(t, Count(join(name, part), tag.Get("unit"), doc, v.Index(i).Uint()))
+		}
+		return t
+	}
+	panic(fmt.Sprintf("BUG: stats: %s is a %s", name, v.Type()))
+}
+
+func join(prefix, name string) string {
+	if prefix == "" || name == "" {
+		return prefix + name
+	}
+	return prefix + "." + name
+}
+
+// Sum adds up trees of one structure, such as those of all cores, under a prefix of its own.
+func Sum(prefix string, of []Tree) Tree {
+	if len(of) == 0 {
+		return nil
+	}
+	out := make(Tree, len(of[0]))
+	for i, s := range of[0] {
+		out[i] = Count(join(prefix, s.Name), s.Unit, s.Doc, 0)
+		for _, t := range of {
+			out[i].count += t[i].count
+		}
+	}
+	return out
+}
+
+// Under puts a tree below a prefix.
+func (t Tree) Under(prefix string) Tree {
+	out := make(Tree, len(t))
+	for i, s := range t {
+		s.Name = join(prefix, s.Name)
+		out[i] = s
+	}
+	return out
+}
