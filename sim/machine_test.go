@@ -19,7 +19,7 @@ import (
 	"heddle/sim"
 )
 
-func load(t *testing.T, machine string, set ...string) configs.Machine {
+func load(t testing.TB, machine string, set ...string) configs.Machine {
 	t.Helper()
 	l, err := configs.LoadMachine(machine, nil, set)
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ var never = regexp.MustCompile(`^(` +
 	`core\.(scheduler\.stall\.scoreboard\.unit|warps\.unit_wait|vortex\.scrb_unit)|warp_instrs\.unit` + // no graph unit
 	`|warp_instrs\.(vote|fcvt|fsqrt|atomic)|core\.scheduler\.stall\.alu_busy` + // other programs
 	`|l1i\.(writes|write_hits|write_misses|flushes|flush_cycles|evictions)` + // nobody writes there
-	`|l1i\.stall\.memory_queue|l2\.stall\.mshr|dram\.stall\.read_queue` + // package cache's and dram's own tests
+	`|l1i\.stall\.memory_queue|l1d\.stall\.response_queue|l2\.stall\.mshr|dram\.stall\.read_queue` + // package cache's and dram's own tests
 	`|dram\.commands\.(rda|wra)` + // closed page
 	`)$`)
 
