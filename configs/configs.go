@@ -28,6 +28,8 @@ type Machine struct {
 	L1D  cache.Spec  `key:"l1d" doc:"Data cache of a socket."`
 	L2   *cache.Spec `key:"l2" defaults:"bytes=1MiB; ways=8" doc:"Cache behind all sockets; absent: the L1s reach memory."`
 
+	Atomics core.Atomics `key:"atomics" doc:"Atomic instructions on memory; those on the scratchpad are performed there."`
+
 	ToL2     Wires  `key:"to_l2" defaults:"request=3; response=4" doc:"Registers between L1 and L2."`
 	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=3" doc:"Registers between the last cache and memory."`
 	Memory   Memory `key:"memory" doc:"Main memory."`
@@ -59,11 +61,26 @@ func (m Machine) Validate() error {
 	if m.L2 != nil && m.Sockets > maxL2Sockets {
 		return &schema.FieldError{Key: "sockets", Msg: fmt.Sprintf("%d: an L2 serves at most %d, two L1s each", m.Sockets, maxL2Sockets)}
 	}
+	if err := m.validateAtomics(); err != nil {
+		return err
+	}
 	if n := m.Memory.Channels; n&(n-1) != 0 {
 		return &schema.FieldError{Key: "memory.channels", Msg: fmt.Sprintf("%d: expected 0 or a power of two", n)}
 	}
 	if m.Memory.Preset == Harness && m.L1D.LineBytes != 64 {
 		return &schema.FieldError{Key: "memory.preset", Msg: "vortex-harness answers lines of 64 bytes only"}
+	}
+	return nil
+}
+
+// validateAtomics refuses atomics without a place where all cores meet.
+func (m Machine) validateAtomics() error {
+	a := m.Atomics
+	if a.Mode == core.AtomicsL2 && m.L2 == nil && m.Sockets > 1 {
+		return &schema.FieldError{Key: "atomics.mode", Msg: fmt.Sprintf("l2: there is no L2, and no other cache in which the atomics of all %d sockets meet; give the machine an L2", m.Sockets)}
+	}
+	if a.Mode != core.AtomicsL2 && a.Combine {
+		return &schema.FieldError{Key: "atomics.combine", Msg: fmt.Sprintf("true: with atomics.mode %s no operations are counted", a.Mode)}
 	}
 	return nil
 }

@@ -70,6 +70,7 @@ func New(cfg configs.Machine, opt Options) (*Machine, error) {
 	if err := b.build(); err != nil {
 		return nil, err
 	}
+	b.atomics()
 	m.watchdog.join(m, opt)
 	return m, nil
 }
@@ -112,6 +113,19 @@ func (b *builder) build() error {
 	return nil
 }
 
+// atomics makes the cache in which all cores meet the place of their atomics: the
+// last one, an L2 or the only L1D.
+func (b *builder) atomics() {
+	if b.cfg.Atomics.Mode == core.AtomicsL2 {
+		b.m.Caches[len(b.m.Caches)-1].PerformAtomics(b.m, b.cfg.Atomics.Interval)
+	}
+}
+
+// Perform lets an atomic take effect, for the cache that has it.
+func (m *Machine) Perform(ref uint32) (wrote bool) {
+	return m.Cores[core.CoreOf(ref)].PerformAtomic(ref)
+}
+
 // memory makes main memory, a DRAM on a clock of its own.
 func (b *builder) memory() (Memory, error) {
 	cfg := b.cfg.Memory
@@ -150,12 +164,15 @@ func link(name string, p port, server clock.Handle, connect func(*clock.Link[mem
 // socket builds the cores of a socket and their L1s.
 func (b *builder) socket(s int) error {
 	var fetch, data []port
+	spec := b.cfg.Core
+	spec.Atomics = b.cfg.Atomics
 	for i := range b.cfg.CoresPerSocket {
 		n := s*b.cfg.CoresPerSocket + i
-		c, err := core.New(fmt.Sprintf("Core%d", n), b.cfg.Core, core.Program(b.m.Arch.Core(n)))
+		c, err := core.New(fmt.Sprintf("Core%d", n), spec, core.Program(b.m.Arch.Core(n)))
 		if err != nil {
 			return err
 		}
+		c.SetID(n)
 		c.Join(b.m.domain, watched{c, &b.m.watchdog})
 		b.m.Cores = append(b.m.Cores, c)
 		fetch = append(fetch, port{c.Place(), configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect})

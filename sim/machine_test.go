@@ -112,6 +112,12 @@ func TestSleepChangesNothing(t *testing.T) {
 			waking, _ := run(t, cfg, p, (*core.Core).StayAwake)
 			require.Equal(t, waking, sleeping, "%s on %s", prog, name)
 		}
+		for _, set := range []string{"atomics.mode=l2", "atomics.mode=simx24", "atomics.mode=simx25"} {
+			cfg, p := load(t, name, "memory.preset=hbm2-2gbps", set), source(t, tickets)
+			sleeping, _ := run(t, cfg, p)
+			waking, _ := run(t, cfg, p, (*core.Core).StayAwake)
+			require.Equal(t, waking, sleeping, "%s on %s", set, name)
+		}
 	}
 }
 
@@ -158,7 +164,7 @@ func checkLevels(t *testing.T, m *sim.Machine, o outcome) {
 		s := o.Caches[i]
 		require.Equal(t, s.Reads, s.ReadHits+s.ReadMisses, "%s", c.Name())
 		require.Equal(t, s.Writes, s.WriteHits+s.WriteMisses, "%s", c.Name())
-		require.Equal(t, s.ReadMisses, s.Fills+s.Merges, "%s: every read miss is a fill or joins one", c.Name())
+		require.Equal(t, s.ReadMisses+s.AtomicMisses, s.Fills+s.Merges, "%s: every miss is a fill or joins one", c.Name())
 		if c.Name() == "L2" {
 			l2, l2Reads = true, s.Reads
 		} else {

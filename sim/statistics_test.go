@@ -15,8 +15,9 @@ import (
 // never are statistics that none of these runs can move, and why.
 var never = regexp.MustCompile(`^(` +
 	`core\.(scheduler\.stall\.scoreboard\.unit|warps\.unit_wait|vortex\.scrb_unit)|warp_instrs\.unit` + // no graph unit
-	`|warp_instrs\.(vote|fcvt|fsqrt|atomic)|core\.scheduler\.stall\.alu_busy` + // other programs
-	`|l1i\.(writes|write_hits|write_misses|flushes|flush_cycles|evictions)` + // nobody writes there
+	`|warp_instrs\.(vote|fcvt|fsqrt)|core\.scheduler\.stall\.alu_busy` + // other programs
+	`|l1i\.(writes|write_hits|write_misses|flushes|flush_cycles|evictions|atomics.*|invalidations)` + // nobody writes there
+	`|l2\.(atomics\.passed|invalidations)` + // the last one that atomics reach
 	`|l1i\.stall\.memory_queue|l1d\.stall\.response_queue|l2\.stall\.mshr|dram\.stall\.read_queue` + // package cache's and dram's own tests
 	`|dram\.commands\.(rda|wra)` + // closed page
 	`)$`)
@@ -81,6 +82,8 @@ func TestNoStatisticIsDead(t *testing.T) {
 	}
 	look("vortex-rtl-d", source(t, mixed), "memory.channels=1", "l1d.bytes=64KiB")
 	look("vortex-rtl-c", source(t, mixed))
+	look("vortex-rtl-a", source(t, tickets))
+	look("vortex-rtl-c", source(t, tickets))
 	for _, name := range all {
 		assert.NotEqual(t, never.MatchString(name), moved[name], name)
 	}

@@ -67,8 +67,8 @@ its simulation models of FPU, multiplier and divider. The machines are described
   (ours), a fixed priority (farther off) nor the cyclic priority of the issue stage (no change) in front of the L1I explains it.
 - **m6: barrier**: about 8 % too slow, cause unknown.
 
-Every machine here issues exactly as many warp instructions as the RTL. What the tables do not cover, because the reference does not: atomics (on the timed machine
-they are sent as reads and take effect when they leave the LSU; no atomic unit at the L2), barriers over all cores, machines with a DRAM preset
+Every machine here issues exactly as many warp instructions as the RTL. What the tables do not cover, because the reference does not: atomics (the RTL
+has none), barriers over all cores, machines with a DRAM preset
 behind the caches (the DRAM alone is held to Ramulator 2 by the tests of components/dram), a blocking (synthesised) divider (not modelled).
 
 `

@@ -9,14 +9,15 @@ import (
 // bank is the logic of one bank. Step does a cycle; time is only a number that
 // orders the entries of its queues.
 type bank struct {
-	tags   tags
-	mshr   mshr
-	st0    operation
-	st1    operation
-	rsp    queue[response]    // core_rsp_queue
-	mreq   queue[mem.Request] // mem_req_queue
-	flush  bankFlush
-	refill uint64 // first cycle in which the replays of the last fill are accepted
+	tags    tags
+	mshr    mshr
+	st0     operation
+	st1     operation
+	rsp     queue[response]    // core_rsp_queue
+	mreq    queue[mem.Request] // mem_req_queue
+	flush   bankFlush
+	atomics atomics
+	refill  uint64 // first cycle in which the replays of the last fill are accepted
 
 	owner        string
 	id           int
@@ -26,6 +27,7 @@ type bank struct {
 	replayDelay  uint64
 	rspDelay     uint64 // cycles that an entry stays in rsp
 	mreqDelay    uint64
+	mreqPlaces   int // of mreq, for what requests send
 	forwardFlush bool
 
 	stats   Stats
@@ -35,7 +37,7 @@ type bank struct {
 // operation is what a pipeline stage holds.
 type operation struct {
 	kind kind
-	id   int16 // a request's MSHR entry
+	id   int16 // the MSHR entry of a request, or of an atomic's replay
 	set  int32 // a flush's set
 	request
 }
@@ -47,6 +49,7 @@ const (
 	creq          // a request, for the first time
 	replayed      // a request, after its fill
 	fill
+	passed // the next level's answer that brings no line
 	flushSet
 )
 
@@ -79,7 +82,10 @@ type status struct {
 func newBank(owner string, s *Spec, id int) *bank {
 	b := &bank{
 		tags: newTags(s, id), mshr: newMSHR(s.MSHRs),
-		rsp: newQueue[response](s.ResponseQueue), mreq: newQueue[mem.Request](s.MemoryQueue),
+		rsp: newQueue[response](s.ResponseQueue), mreqPlaces: s.MemoryQueue,
+		// A replay that writes must not wait for the next level, which may itself
+		// wait for the fills behind the replay.
+		mreq:  newQueue[mem.Request](s.MemoryQueue + s.MSHRs),
 		owner: owner, id: id, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
 		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush,
 	}
@@ -94,14 +100,15 @@ func newBank(owner string, s *Spec, id int) *bank {
 
 // idle tells that a cycle without inputs changes nothing.
 func (b *bank) idle() bool {
-	return b.st0.kind == bubble && b.st1.kind == bubble && b.mshr.replay == none && b.flush.state == flushIdle
+	return b.st0.kind == bubble && b.st1.kind == bubble && b.mshr.replay == none && b.flush.state == flushIdle && len(b.atomics.under) == 0
 }
 
 // step does one cycle.
 func (b *bank) step(now uint64, in inputs) (out result) {
 	b.waiting = nil
+	sent := b.finishAtomic(now)
 	st := b.status()
-	moved := b.pipeline(now, in, &st, &out)
+	moved := b.pipeline(now, in, &st, &out) || sent
 	changed, end := b.flush.advance(b, &st)
 	out.active, out.flushEnd = moved || changed, end
 	return out
@@ -123,7 +130,7 @@ func (b *bank) pipeline(now uint64, in inputs, st *status, out *result) bool {
 func (b *bank) status() status {
 	return status{
 		rspFull:        b.rsp.full(),
-		mreqAlmostFull: b.mreq.n >= len(b.mreq.ring)-2,
+		mreqAlmostFull: b.mreq.n >= b.mreqPlaces-2,
 		mshrFull:       b.mshr.full(),
 		mshrEmpty:      b.mshr.empty(),
 		empty:          b.st0.kind == bubble && b.st1.kind == bubble && b.mreq.n == 0,
@@ -166,6 +173,13 @@ func (b *bank) commitRequest(now uint64, op *operation, st *status) bool {
 	case mem.Write:
 		b.commitWrite(now, op)
 		return true
+	case mem.Atomic:
+		if b.performs(mem.Atomic) {
+			b.commitAtomic(now, op)
+		} else {
+			b.passAtomic(now, op)
+		}
+		return true
 	default:
 		return b.commitFlush(now, op, st)
 	}
@@ -181,13 +195,19 @@ func (b *bank) commitRead(now uint64, op *operation, st *status) bool {
 		return true
 	}
 	b.stats.ReadMisses++
+	b.missLine(now, op)
+	return true
+}
+
+// missLine joins the request to the line's outstanding fill, or asks for it.
+func (b *bank) missLine(now uint64, op *operation) {
 	if head := b.mshr.pending(op.line); head != none {
 		b.stats.Merges++
 		b.mshr.join(head, op.id)
-		return true
+		return
 	}
-	b.ask(now, op)
-	return true
+	b.mshr.miss(op.id)
+	b.ask(now, op, mem.Read)
 }
 
 func (b *bank) commitWrite(now uint64, op *operation) {
@@ -210,7 +230,7 @@ func (b *bank) commitWrite(now uint64, op *operation) {
 func (b *bank) commitFlush(now uint64, op *operation, st *status) bool {
 	if b.forwardFlush {
 		b.stats.Flushes++
-		b.ask(now, op)
+		b.pass(now, op)
 		return true
 	}
 	if !b.respond(now, op, st) {
@@ -221,28 +241,38 @@ func (b *bank) commitFlush(now uint64, op *operation, st *status) bool {
 	return true
 }
 
+// pass sends the request itself on to the next level.
+func (b *bank) pass(now uint64, op *operation) {
+	b.mshr.pass(op.id)
+	b.ask(now, op, op.mem.Op)
+}
+
 // ask sends a request to memory whose answer names its MSHR entry.
-func (b *bank) ask(now uint64, op *operation) {
-	b.mshr.miss(op.id)
-	tag := uint32(op.id)<<b.bankBits | uint32(b.id)
-	b.mreq.push(mem.Request{Addr: op.mem.Addr & b.lineMask, Tag: tag, Op: op.mem.Op}, now+b.mreqDelay)
+func (b *bank) ask(now uint64, op *operation, as mem.Op) {
+	r := op.mem
+	r.Addr, r.Op, r.Tag = r.Addr&b.lineMask, as, uint32(op.id)<<b.bankBits|uint32(b.id)
+	b.mreq.push(r, now+b.mreqDelay)
 }
 
 func (b *bank) commitReplay(now uint64, op *operation, st *status) bool {
-	if op.mem.Op == mem.Flush {
+	if op.mem.Op == mem.Flush || op.mem.Op == mem.Atomic && !b.performs(mem.Atomic) {
 		return b.respond(now, op, st)
 	}
 	if !b.tags.lookup(op.line) {
 		panic(b.bug(now, "a replay without its line"))
 	}
-	return op.mem.Op == mem.Write || b.respond(now, op, st)
+	switch op.mem.Op {
+	case mem.Write:
+		return true
+	case mem.Atomic:
+		b.perform(now, op)
+		return true
+	}
+	return b.respond(now, op, st)
 }
 
-// commitFill installs the line; what answers a forwarded flush is none.
+// commitFill installs the line.
 func (b *bank) commitFill(op *operation) {
-	if op.mem.Op == mem.Flush {
-		return
-	}
 	b.stats.Fills++
 	if b.tags.fill(op.line) {
 		b.stats.Evictions++
@@ -281,7 +311,9 @@ func (b *bank) acceptReplay(now uint64) {
 		return
 	}
 	b.stats.Replays++
-	b.st0 = operation{kind: replayed, request: b.mshr.dequeue()}
+	keep := b.performs(b.mshr.requests[b.mshr.replay].mem.Op)
+	id, r := b.mshr.dequeue(keep)
+	b.st0 = operation{kind: replayed, id: id, request: r}
 }
 
 func (b *bank) acceptFill(now uint64, id int16) {
@@ -289,7 +321,11 @@ func (b *bank) acceptFill(now uint64, id int16) {
 		panic(b.bug(now, fmt.Sprintf("an answer for entry %d, which asked for nothing", id)))
 	}
 	b.refill = now + b.replayDelay
-	b.st0 = operation{kind: fill, request: b.mshr.fill(id)}
+	k := fill
+	if b.mshr.passed(id) {
+		k = passed
+	}
+	b.st0 = operation{kind: k, request: b.mshr.fill(id)}
 }
 
 func (b *bank) acceptFlush() {
@@ -311,6 +347,8 @@ func (b *bank) acceptRequest(r *request, st *status) bool {
 		b.stats.Reads++
 	case mem.Write:
 		b.stats.Writes++
+	case mem.Atomic:
+		b.stats.Atomics++
 	}
 	b.st0 = operation{kind: creq, id: b.mshr.allocate(*r), request: *r}
 	return true

@@ -91,6 +91,14 @@ func (c *Cache) ConnectMemory(i int, req *clock.Link[mem.Request], rsp *clock.Li
 	c.memory[i].req, c.memory[i].rsp = req, rsp
 }
 
+// PerformAtomics makes this the level that performs atomics, each operation taking
+// interval cycles of its line. Other levels pass them on.
+func (c *Cache) PerformAtomics(p mem.Performer, interval int) {
+	for _, b := range c.banks {
+		b.atomics = atomics{performer: p, interval: uint64(interval), under: make([]performing, 0, c.spec.MSHRs)}
+	}
+}
+
 // Check returns an error if a link is missing.
 func (c *Cache) Check() error {
 	for i := range c.ports {
@@ -196,7 +204,7 @@ func (c *Cache) head(i int, r *mem.Request) {
 	switch r.Op {
 	case mem.Flush:
 		c.flush.asked |= 1 << i
-	case mem.Write:
+	case mem.Write, mem.Atomic:
 		if !c.spec.WriteEnable {
 			panic(c.bug("a write to a read-only cache"))
 		}
@@ -253,6 +261,9 @@ func (c *Cache) step(now clock.Cycle) (moved bool) {
 		}
 		out := b.step(now, in)
 		moved = moved || out.active
+		if at, ok := b.atomics.next(); ok && at > now {
+			c.Place().WakeAt(at)
+		}
 		if out.fill {
 			c.memory[c.fills[i].port].rsp.Pop()
 		}

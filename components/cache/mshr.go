@@ -28,10 +28,12 @@ type mshr struct {
 type entryState uint8
 
 const (
-	entryFree   entryState = iota
-	entryLookup            // in the pipeline; hit or miss is open
-	entryHead              // waits for the fill it asked for
-	entryJoined            // waits for the fill of a head
+	entryFree       entryState = iota
+	entryLookup                // in the pipeline; hit or miss is open
+	entryHead                  // waits for the fill it asked for
+	entryJoined                // waits for the fill of a head
+	entryPassed                // waits for the next level's answer, which is no line
+	entryPerforming            // replayed; an atomic that is under way
 )
 
 func newMSHR(size int) mshr {
@@ -66,11 +68,10 @@ func (m *mshr) release(id int16) {
 	m.used--
 }
 
-// pending returns the head of the list of a line's requests, or none. A flush on
-// its way through memory has no line.
+// pending returns the head of the list of a line's requests, or none.
 func (m *mshr) pending(line uint32) int16 {
 	for i, s := range m.state {
-		if s == entryHead && m.requests[i].line == line && m.requests[i].mem.Op == mem.Read {
+		if s == entryHead && m.requests[i].line == line {
 			return int16(i)
 		}
 	}
@@ -79,6 +80,9 @@ func (m *mshr) pending(line uint32) int16 {
 
 // miss makes the request the head of a list: it asks memory.
 func (m *mshr) miss(id int16) { m.state[id], m.tail[id] = entryHead, id }
+
+// pass makes the request one that the next level answers.
+func (m *mshr) pass(id int16) { m.state[id] = entryPassed }
 
 // join appends the request to the list of head.
 func (m *mshr) join(head, id int16) {
@@ -89,8 +93,11 @@ func (m *mshr) join(head, id int16) {
 
 // waits tells whether an answer of memory may name the entry.
 func (m *mshr) waits(id int16) bool {
-	return id >= 0 && int(id) < len(m.state) && m.state[id] == entryHead
+	return id >= 0 && int(id) < len(m.state) && (m.state[id] == entryHead || m.state[id] == entryPassed)
 }
+
+// passed tells that the answer to the entry's request is no line.
+func (m *mshr) passed(id int16) bool { return m.state[id] == entryPassed }
 
 // fill starts the replay of the list of head, and returns its first request.
 func (m *mshr) fill(head int16) request {
@@ -98,11 +105,16 @@ func (m *mshr) fill(head int16) request {
 	return m.requests[head]
 }
 
-// dequeue takes the next request to replay, and frees its entry.
-func (m *mshr) dequeue() request {
-	id := m.replay
-	r := m.requests[id]
+// dequeue takes the next request to replay. Its entry is freed, unless an atomic
+// keeps it.
+func (m *mshr) dequeue(keep bool) (id int16, r request) {
+	id = m.replay
+	r = m.requests[id]
 	m.replay = m.next[id]
-	m.release(id)
-	return r
+	if keep {
+		m.state[id] = entryPerforming
+	} else {
+		m.release(id)
+	}
+	return id, r
 }

@@ -77,7 +77,7 @@ func number(t *testing.T, word string) int {
 }
 
 // mshrScript: new N; allocate read|write LINE TAG; miss ID; pending LINE;
-// join HEAD ID; release ID; fill ID; dequeue.
+// join HEAD ID; pass ID; release ID; fill ID; dequeue [keep].
 type mshrScript struct{ m mshr }
 
 func (s *mshrScript) run(t *testing.T, w []string) string {
@@ -93,6 +93,8 @@ func (s *mshrScript) run(t *testing.T, w []string) string {
 		s.m.miss(arg(1))
 	case "pending":
 		return fmt.Sprintf("head %d", s.m.pending(uint32(arg(1))))
+	case "pass":
+		s.m.pass(arg(1))
 	case "join":
 		s.m.join(arg(1), arg(2))
 	case "release":
@@ -105,7 +107,7 @@ func (s *mshrScript) run(t *testing.T, w []string) string {
 		if s.m.replay == none {
 			return "none"
 		}
-		r := s.m.dequeue()
+		_, r := s.m.dequeue(len(w) > 1)
 		return fmt.Sprintf("%s tag %d, used %d", opName(r.mem.Op), r.mem.Tag, s.m.used)
 	default:
 		t.Fatalf("unknown command %v", w)
@@ -114,22 +116,33 @@ func (s *mshrScript) run(t *testing.T, w []string) string {
 }
 
 func opOf(t *testing.T, word string) mem.Op {
-	op, ok := map[string]mem.Op{"read": mem.Read, "write": mem.Write, "flush": mem.Flush}[word]
+	op, ok := map[string]mem.Op{"read": mem.Read, "write": mem.Write, "flush": mem.Flush, "atomic": mem.Atomic}[word]
 	require.True(t, ok, "operation %q", word)
 	return op
 }
 
-func opName(op mem.Op) string { return []string{"read", "write", "flush"}[op] }
+func opName(op mem.Op) string { return []string{"read", "write", "flush", "atomic"}[op] }
 
 // bankScript: bank KEY=VALUE … makes a bank; a request "read LINE TAG" is offered
 // until it is accepted, as is "fill ID"; both words may share a line; "idle N" lets
 // cycles pass. "hold rsp" and "hold mreq" stop a queue from leaving the bank, "free
-// rsp|mreq" lets it go again; "walk" begins a flush's walk. Every cycle is a line:
+// rsp|mreq" lets it go again; "walk" begins a flush's walk. An atomic is performed in
+// the bank if it was made with atomics=INTERVAL: "atomic LINE TAG" is one
+// operation, "ops N" changes that, "dry" ones do not write. Every cycle is a line:
 // what was accepted | what is now in stages 0 and 1 | what left the bank.
 type bankScript struct {
-	b    *bank
-	now  uint64
-	held map[string]bool
+	b         *bank
+	now       uint64
+	held      map[string]bool
+	ops       uint8
+	dry       bool
+	performed string // in this cycle
+}
+
+// Perform is a place of atomics whose references are tags.
+func (s *bankScript) Perform(ref uint32) bool {
+	s.performed += fmt.Sprintf(" performs #%d", ref)
+	return !s.dry
 }
 
 func (s *bankScript) run(t *testing.T, w []string) string {
@@ -145,6 +158,12 @@ func (s *bankScript) run(t *testing.T, w []string) string {
 		return ""
 	case "walk":
 		s.b.flush.begin()
+		return ""
+	case "ops":
+		s.ops = uint8(number(t, w[1]))
+		return ""
+	case "dry":
+		s.dry = true
 		return ""
 	case "lines":
 		return s.lines()
@@ -164,11 +183,14 @@ func (s *bankScript) run(t *testing.T, w []string) string {
 func (s *bankScript) make(t *testing.T, words []string) {
 	spec := DefaultSpec()
 	spec.LineBytes, spec.Ways, spec.Bytes = 64, 2, 2*2*64
+	interval := 0
 	for _, w := range words {
 		n := number(t, w)
 		switch key, _, _ := strings.Cut(w, "="); key {
 		case "sets":
 			spec.Bytes = n * spec.Ways * spec.LineBytes
+		case "atomics":
+			interval = n
 		case "mshrs":
 			spec.MSHRs = n
 		case "mreq":
@@ -184,7 +206,10 @@ func (s *bankScript) make(t *testing.T, words []string) {
 		}
 	}
 	require.NoError(t, spec.Validate())
-	s.b, s.now, s.held = newBank("b", &spec, 0), 0, map[string]bool{}
+	*s = bankScript{b: newBank("b", &spec, 0), held: map[string]bool{}, ops: 1}
+	if interval > 0 {
+		s.b.atomics = atomics{performer: s, interval: uint64(interval)}
+	}
 }
 
 // offer repeats a cycle's inputs until they are all accepted.
@@ -198,6 +223,9 @@ func (s *bankScript) offer(t *testing.T, w []string) string {
 		}
 		line := uint32(number(t, w[1]))
 		in.request = &request{line: line, mem: mem.Request{Op: opOf(t, w[0]), Addr: line * 64, Tag: uint32(number(t, w[2]))}}
+		if w[0] == "atomic" {
+			in.request.mem.Ref, in.request.mem.Ops = in.request.mem.Tag, s.ops
+		}
 		w = w[3:]
 	}
 	var out []string
@@ -220,9 +248,10 @@ func (s *bankScript) offer(t *testing.T, w []string) string {
 func (s *bankScript) cycle(in inputs) (string, result) {
 	b := s.b
 	before := b.stats
+	s.performed = ""
 	out := b.step(s.now, in)
 	line := fmt.Sprintf("%3d: %-18s | st0 %-14s | st1 %-14s |", s.now, s.accepted(out), show(&b.st0), show(&b.st1))
-	line += s.leaves() + s.why(before) + map[bool]string{true: " walked"}[out.flushEnd]
+	line += s.performed + s.leaves() + s.why(before) + map[bool]string{true: " walked"}[out.flushEnd]
 	s.now++
 	return strings.TrimRight(line, " "), out
 }
@@ -302,6 +331,8 @@ func show(op *operation) string {
 		return fmt.Sprintf("replay %d #%d", op.line, op.mem.Tag)
 	case fill:
 		return fmt.Sprintf("fill %d", op.line)
+	case passed:
+		return fmt.Sprintf("passed %d", op.line)
 	case flushSet:
 		return fmt.Sprintf("flush set %d", op.set)
 	}

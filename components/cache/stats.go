@@ -5,14 +5,23 @@ type Stats struct {
 	Reads       uint64 `stat:"reads" unit:"requests" doc:"Reads that a bank accepted."`
 	Writes      uint64 `stat:"writes" unit:"requests" doc:"Writes that a bank accepted."`
 	ReadHits    uint64 `stat:"read_hits" unit:"requests" doc:"Reads whose line was there."`
-	ReadMisses  uint64 `stat:"read_misses" unit:"requests" doc:"Reads whose line was not there: fills + merges."`
+	ReadMisses  uint64 `stat:"read_misses" unit:"requests" doc:"Reads whose line was not there; with those of atomics, fills + merges."`
 	WriteHits   uint64 `stat:"write_hits" unit:"requests" doc:"Writes whose line was there."`
 	WriteMisses uint64 `stat:"write_misses" unit:"requests" doc:"Writes whose line was not there."`
-	Merges      uint64 `stat:"merges" unit:"requests" doc:"Read misses that joined an outstanding fill."`
+	Merges      uint64 `stat:"merges" unit:"requests" doc:"Misses that joined an outstanding fill."`
 	Fills       uint64 `stat:"fills" unit:"lines" doc:"Lines brought in."`
 	Replays     uint64 `stat:"replays" unit:"requests" doc:"Requests that went through the pipeline again, after their fill."`
 	Evictions   uint64 `stat:"evictions" unit:"lines" doc:"Valid lines that a fill replaced."`
 	Flushes     uint64 `stat:"flushes" unit:"requests" doc:"Flushes answered, or sent on."`
+
+	Atomics       uint64 `stat:"atomics" unit:"requests" doc:"Atomics that a bank accepted."`
+	AtomicsPassed uint64 `stat:"atomics.passed" unit:"requests" doc:"Atomics sent on to the level that performs them."`
+	AtomicHits    uint64 `stat:"atomics.hits" unit:"requests" doc:"Atomics performed here whose line was there."`
+	AtomicMisses  uint64 `stat:"atomics.misses" unit:"requests" doc:"Atomics performed here whose line was not there."`
+	AtomicOps     uint64 `stat:"atomics.operations" unit:"operations" doc:"Operations performed here: a lane's, or a word's with atomics.combine."`
+	AtomicWrites  uint64 `stat:"atomics.writes" unit:"requests" doc:"Atomics performed here that wrote."`
+	AtomicWaits   uint64 `stat:"atomics.wait_cycles" unit:"cycles" doc:"What atomics waited for earlier ones of their line, summed over atomics."`
+	Invalidations uint64 `stat:"invalidations" unit:"lines" doc:"Valid lines that an atomic threw out on its way."`
 
 	FlushCycles       uint64 `stat:"flush_cycles" unit:"cycles" doc:"From a flush's arrival until its walk is over."`
 	MSHRFull          uint64 `stat:"stall.mshr" unit:"bank-cycles" doc:"A bank refused a request for want of an MSHR."`
@@ -33,6 +42,14 @@ func (s *Stats) add(o *Stats) {
 	s.Replays += o.Replays
 	s.Evictions += o.Evictions
 	s.Flushes += o.Flushes
+	s.Atomics += o.Atomics
+	s.AtomicHits += o.AtomicHits
+	s.AtomicMisses += o.AtomicMisses
+	s.AtomicsPassed += o.AtomicsPassed
+	s.AtomicOps += o.AtomicOps
+	s.AtomicWrites += o.AtomicWrites
+	s.AtomicWaits += o.AtomicWaits
+	s.Invalidations += o.Invalidations
 	s.FlushCycles += o.FlushCycles
 	s.MSHRFull += o.MSHRFull
 	s.MemoryQueueFull += o.MemoryQueueFull

@@ -75,6 +75,18 @@ func (t *tags) fill(line uint32) (evicted bool) {
 	return evicted
 }
 
+// drop invalidates the line if it is there.
+func (t *tags) drop(line uint32) bool {
+	base := t.set(line) * t.ways
+	for i, l := range t.line[base : base+t.ways] {
+		if l == line {
+			t.clear(base + i)
+			return true
+		}
+	}
+	return false
+}
+
 func (t *tags) victim(set int) int {
 	switch t.policy {
 	case LRU:
@@ -121,9 +133,13 @@ func (t *tags) draw() int {
 // flush invalidates a set. FIFO's count stays, as in the RTL.
 func (t *tags) flush(set int) {
 	for i := set * t.ways; i < (set+1)*t.ways; i++ {
-		t.line[i] = invalid
-		if t.policy == LRU {
-			t.used[i] = 0
-		}
+		t.clear(i)
+	}
+}
+
+func (t *tags) clear(i int) {
+	t.line[i] = invalid
+	if t.policy == LRU {
+		t.used[i] = 0
 	}
 }

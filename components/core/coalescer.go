@@ -35,6 +35,7 @@ type tag struct {
 	inst
 	mask    uint32 // lanes of the batch
 	waiting uint32 // channels to come
+	atomic  uint32 // of them, those with an atomic that has not been performed
 }
 
 func newCoalescer(s *Spec) coalescer {
@@ -78,12 +79,15 @@ func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask uint32, channels ui
 func (co *coalescer) step(c *Core, now uint64) {
 	l := &c.lsu
 	if co.sending {
+		if in := l.switched.front(); c.posted(*in) && c.result(*in).full() {
+			return
+		}
 		co.sending = false
 		c.moved = true
 		co.build(c, now)
 		return
 	}
-	if co.toSend == 0 && len(co.free) > 0 && l.switched.ready(now) {
+	if co.toSend == 0 && len(co.free) > 0 && l.switched.ready(now) && !c.waitsForAtomic(*l.switched.front()) {
 		co.sending = true
 		c.moved = true
 		if co.fresh {
@@ -109,32 +113,54 @@ func (co *coalescer) build(c *Core, now uint64) {
 	a := &c.accesses[in.access]
 	mask, channels, addr := co.seeds(a, co.rest)
 	co.rest &^= mask
-	op, id := mem.Write, uint32(0)
-	if in.op.LatencyClass() != isa.ClassStore {
-		op, id = mem.Read, uint32(co.take(in, mask, channels))
+	op := c.requestOp(in)
+	id := uint16(0)
+	if op != mem.Write {
+		id = co.take(in, mask, channels)
 	}
 	for m := channels; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros32(m)
-		co.batch[ch] = mem.Request{Addr: addr[ch], Tag: id, Op: op}
+		co.batch[ch] = mem.Request{Addr: addr[ch], Tag: uint32(id), Op: op}
+		if op == mem.Atomic {
+			c.aim(&co.batch[ch], a, id, ch)
+		}
 		c.Coalesced++
 	}
 	co.toSend = channels
 	c.LaneLoads += uint64(bits.OnesCount32(mask))
 	if co.rest == 0 {
-		co.leave(c, in)
+		co.leave(c, in, now)
 	}
 }
 
-// leave is the moment at which the access takes effect: its last request leaves
-// for the memory system.
-func (co *coalescer) leave(c *Core, in inst) {
+// requestOp is what the caches are asked for.
+func (c *Core) requestOp(in inst) mem.Op {
+	switch {
+	case in.op.LatencyClass() == isa.ClassStore || c.posted(in):
+		return mem.Write
+	case c.remote(in):
+		return mem.Atomic
+	}
+	return mem.Read
+}
+
+// leave is the moment at which the access takes effect, unless the L2 performs it:
+// its last request leaves for the memory system.
+func (co *coalescer) leave(c *Core, in inst, now uint64) {
+	co.done(c)
+	if c.remote(in) {
+		return
+	}
 	if err := c.accesses[in.access].Perform(); err != nil {
 		c.fail(err)
 	}
-	if in.op.LatencyClass() == isa.ClassStore {
+	switch {
+	case c.posted(in):
+		c.result(in).push(in, now+storeToCommit)
+		fallthrough
+	case in.op.LatencyClass() == isa.ClassStore:
 		c.free = append(c.free, in.access)
 	}
-	co.done(c)
 }
 
 // done ends the head.
@@ -148,14 +174,19 @@ func (co *coalescer) take(in inst, mask, channels uint32) uint16 {
 	n := len(co.free) - 1
 	id := co.free[n]
 	co.free = co.free[:n]
-	co.tags[id] = tag{in, mask, channels}
+	co.tags[id] = tag{inst: in, mask: mask, waiting: channels}
 	return id
+}
+
+// lanesOf returns the lanes of a batch that channel ch carries.
+func (co *coalescer) lanesOf(id, ch int) uint32 {
+	return co.tags[id].mask & (uint32(1<<co.lanes-1) << (ch * co.lanes))
 }
 
 // answer books the answer of one channel and returns how many lanes it serves.
 func (co *coalescer) answer(id, ch int) (lanes int16) {
 	t := &co.tags[id]
-	lanes = int16(bits.OnesCount32(t.mask >> (ch * co.lanes) & uint32(1<<co.lanes-1)))
+	lanes = int16(bits.OnesCount32(co.lanesOf(id, ch)))
 	if t.waiting &^= 1 << ch; t.waiting == 0 {
 		co.free = append(co.free, uint16(id))
 	}

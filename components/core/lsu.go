@@ -37,6 +37,7 @@ type lsu struct {
 	fence    bool   // a fence is under way: nothing else enters
 	far      uint64 // 1 when the lanes' crossbars have two levels, each way
 	freed    int    // loads whose place is free from the next cycle on
+	atomics  atomics
 }
 
 // answer is a part of a load's data: some of its lanes.
@@ -50,6 +51,7 @@ func newLSU(s *Spec) lsu {
 		requests: newQueue[inst](2), switched: newQueue[inst](1), local: newQueue[answer](32),
 		answers: newQueue[answer](64), maxLoads: s.LSUQueue, co: newCoalescer(s),
 		left: make([]int16, s.accesses()), far: levels(s.Threads),
+		atomics: atomics{Atomics: s.Atomics},
 	}
 }
 
@@ -95,15 +97,16 @@ func (l *lsu) accept(c *Core, now uint64) {
 		return
 	}
 	in := *q.front()
-	switch in.op.LatencyClass() {
-	case isa.ClassStore:
-		out := &c.slices[int(in.warp)%len(c.slices)].result[isa.LSU]
+	switch k := in.op.LatencyClass(); {
+	case k == isa.ClassStore:
+		out := c.result(in)
 		if out.full() {
 			return
 		}
 		out.push(inst{op: in.op, warp: in.warp, access: -1}, now+storeToCommit)
-	case isa.ClassFence:
+	case k == isa.ClassFence:
 		l.fence = true
+	case c.posted(in): // commits when it leaves, with its result
 	default:
 		if l.loads == l.maxLoads {
 			return
@@ -114,6 +117,11 @@ func (l *lsu) accept(c *Core, now uint64) {
 	q.pop()
 	c.moved = true
 	l.requests.push(in, now+lsuQueueDelay)
+}
+
+// result returns where the unit's results of a warp wait for commit.
+func (c *Core) result(in inst) *queue[inst] {
+	return &c.slices[int(in.warp)%len(c.slices)].result[isa.LSU]
 }
 
 // route sends the head of the queue to the scratchpad or towards the L1D.
@@ -188,14 +196,14 @@ func (l *lsu) receive(c *Core, now uint64) {
 		c.moved = true
 		first = id
 		got.inst = l.co.tags[id].inst
-		got.lanes += l.co.answer(id, ch)
+		got.lanes += c.answer(id, ch)
 	}
 	switch {
 	case first < 0:
 	case got.op.LatencyClass() == isa.ClassFence:
 		l.fence = false
 		c.fenced &^= 1 << got.warp
-		c.slices[int(got.warp)%len(c.slices)].result[isa.LSU].push(got.inst, now+fenceToReturn)
+		c.result(got.inst).push(got.inst, now+fenceToReturn)
 	default:
 		l.answers.push(got, now+2*l.far)
 	}
@@ -204,7 +212,7 @@ func (l *lsu) receive(c *Core, now uint64) {
 // blocked tells whether batch id is a fence for whose end there is no place.
 func (l *lsu) blocked(c *Core, id int) bool {
 	in := &l.co.tags[id].inst
-	return in.op.LatencyClass() == isa.ClassFence && c.slices[int(in.warp)%len(c.slices)].result[isa.LSU].full()
+	return in.op.LatencyClass() == isa.ClassFence && c.result(*in).full()
 }
 
 // finish passes one answer a cycle on to commit. The last one frees the load.
@@ -217,7 +225,7 @@ func (l *lsu) finish(c *Core, now uint64) {
 		return
 	}
 	a := *q.front()
-	out := &c.slices[int(a.warp)%len(c.slices)].result[isa.LSU]
+	out := c.result(a.inst)
 	if out.full() {
 		return
 	}

@@ -28,6 +28,9 @@ type Spec struct {
 	CoalescerTags int `key:"coalescer_tags" default:"0" min:"0" max:"256" unit:"batches" doc:"Outstanding batches of merged requests. 0: the words of a channel, at least 2, as RTL's LSUQ_OUT_SIZE."`
 	ChannelBytes  int `key:"channel_bytes" default:"0" min:"0" max:"128" unit:"bytes" doc:"What one request to the L1D covers: lanes of a channel are merged when they fall into one aligned block of that size. 0: min(4·threads, 64), as RTL's LSU_LINE_SIZE."`
 
+	// Atomics is set by the machine, whose caches must agree with it.
+	Atomics Atomics `key:"-"`
+
 	Latency Latency `key:"latency" doc:"Cycles from execution to the commit arbiter, by class of instruction."`
 }
 

@@ -7,20 +7,29 @@ type Op uint8
 
 // Operations.
 const (
-	Read  Op = iota // answered when the data is there
-	Write           // not answered: the level that takes it has acknowledged it
-	Flush           // a fence: answered when the cache has walked its lines
+	Read   Op = iota // answered when the data is there
+	Write            // not answered: the level that takes it has acknowledged it
+	Flush            // a fence: answered when the cache has walked its lines
+	Atomic           // answered when it has been performed, by the level that performs atomics
 )
 
 // Request goes from a core towards memory.
 type Request struct {
 	Addr uint32 // byte address; caches look at its line
 	Tag  uint32 // returned with the answer
+	Ref  uint32 // of an Atomic: what its Performer knows it by
 	Op   Op
-	Src  uint16 // which of a level's requesters it is, for the way back
+	Ops  uint8 // of an Atomic: operations done one after the other
 }
 
-// Response answers a Read or a Flush.
+// Response answers a Read, a Flush or an Atomic.
 type Response struct {
 	Tag uint32
+}
+
+// Performer lets atomics take effect. The level where they meet calls it once a
+// request, in the order in which they arrive there.
+type Performer interface {
+	// Perform does the atomic and tells whether it wrote.
+	Perform(ref uint32) (wrote bool)
 }

@@ -238,6 +238,8 @@ type Access struct {
 	Addr [MaxThreads]uint32 // by lane
 	data [MaxThreads]uint32 // what a store or an atomic brings: rs2
 	want [MaxThreads]uint32 // what a compare-and-swap expects: rd before
+
+	wrote bool // an atomic has written
 }
 
 // begin reads the operands and checks the addresses.
@@ -330,7 +332,7 @@ func amoLane(a *Access, l int) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	return old, a.write(l, a.op.amo(old, a.data[l]))
+	return old, a.update(l, a.op.amo(old, a.data[l]))
 }
 
 func casLane(a *Access, l int) (uint32, error) {
@@ -338,7 +340,7 @@ func casLane(a *Access, l int) (uint32, error) {
 	if err != nil || old != a.want[l] {
 		return old, err
 	}
-	return old, a.write(l, a.data[l])
+	return old, a.update(l, a.data[l])
 }
 
 func lrLane(a *Access, l int) (uint32, error) {
@@ -353,7 +355,13 @@ func scLane(a *Access, l int) (uint32, error) {
 	if !a.w.m.resv.use(a.w.hart(l), a.deviceAddr(l)) {
 		return 1, nil
 	}
-	return 0, a.write(l, a.data[l])
+	return 0, a.update(l, a.data[l])
+}
+
+// update is the write of an atomic.
+func (a *Access) update(l int, v uint32) error {
+	a.wrote = true
+	return a.write(l, v)
 }
 
 func execFP(w *Warp, o *Op) error {

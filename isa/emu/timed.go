@@ -48,6 +48,16 @@ func (a *Access) Perform() error {
 	return nil
 }
 
+// PerformAtomic lets some lanes of an issued atomic take effect, lower lanes
+// first, and tells whether one of them wrote.
+func (a *Access) PerformAtomic(lanes uint32) (wrote bool, err error) {
+	all := a.Mask
+	a.Mask, a.wrote = all&lanes, false
+	err = a.Perform()
+	a.Mask = all
+	return a.wrote, err
+}
+
 // Op returns the instruction of the access.
 func (a *Access) Op() *Op { return a.op }
 

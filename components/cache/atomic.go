@@ -1,0 +1,97 @@
+package cache
+
+import "heddle/components/mem"
+
+// atomics is a bank's unit for atomics. An atomic takes effect when it finds its line in
+// stage 1; what follows is time: the operations of one line are done one after the
+// other, those of different lines side by side. It keeps its MSHR entry until its
+// result has left.
+type atomics struct {
+	performer mem.Performer // nil: atomics are performed further down
+	interval  uint64        // cycles of one operation
+	under     []performing  // under way, in the order in which they end
+}
+
+// performing is an atomic whose operations are under way.
+type performing struct {
+	done uint64
+	line uint32
+	id   int16
+}
+
+// free returns the first cycle from now on in which the line is free.
+func (a *atomics) free(line uint32, now uint64) uint64 {
+	for i := len(a.under) - 1; i >= 0; i-- {
+		if a.under[i].line == line {
+			return max(now, a.under[i].done)
+		}
+	}
+	return now
+}
+
+// insert keeps the order; of two that end together the older leaves first.
+func (a *atomics) insert(p performing) {
+	i := len(a.under)
+	a.under = append(a.under, p)
+	for ; i > 0 && a.under[i-1].done > p.done; i-- {
+		a.under[i] = a.under[i-1]
+	}
+	a.under[i] = p
+}
+
+// next returns when the first result can leave, if there is one under way.
+func (a *atomics) next() (at uint64, ok bool) {
+	if len(a.under) == 0 {
+		return 0, false
+	}
+	return a.under[0].done, true
+}
+
+// performs tells whether this bank itself does the operation.
+func (b *bank) performs(op mem.Op) bool { return op == mem.Atomic && b.atomics.performer != nil }
+
+// finishAtomic sends the first result that is ready, ahead of what the pipeline answers.
+func (b *bank) finishAtomic(now uint64) bool {
+	if at, ok := b.atomics.next(); !ok || at > now || b.rsp.full() {
+		return false
+	}
+	id := b.atomics.under[0].id
+	b.atomics.under = append(b.atomics.under[:0], b.atomics.under[1:]...)
+	r := &b.mshr.requests[id]
+	b.rsp.push(response{mem.Response{Tag: r.mem.Tag}, r.port}, now+b.rspDelay)
+	b.mshr.release(id)
+	return true
+}
+
+// commitAtomic: a hit is performed, a miss waits for its line like a read's.
+func (b *bank) commitAtomic(now uint64, op *operation) {
+	if b.tags.lookup(op.line) {
+		b.stats.AtomicHits++
+		b.perform(now, op)
+		return
+	}
+	b.stats.AtomicMisses++
+	b.missLine(now, op)
+}
+
+// perform lets the atomic take effect. What it writes goes on to memory.
+func (b *bank) perform(now uint64, op *operation) {
+	start := b.atomics.free(op.line, now)
+	b.stats.AtomicOps += uint64(op.mem.Ops)
+	b.stats.AtomicWaits += start - now
+	b.atomics.insert(performing{start + b.atomics.interval*uint64(op.mem.Ops), op.line, op.id})
+	if b.atomics.performer.Perform(op.mem.Ref) {
+		b.stats.AtomicWrites++
+		b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write}, now+b.mreqDelay)
+	}
+}
+
+// passAtomic sends an atomic on to the level that performs it. The line here would be
+// out of date afterwards.
+func (b *bank) passAtomic(now uint64, op *operation) {
+	b.stats.AtomicsPassed++
+	if b.tags.drop(op.line) {
+		b.stats.Invalidations++
+	}
+	b.pass(now, op)
+}

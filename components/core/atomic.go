@@ -1,0 +1,184 @@
+package core
+
+import (
+	"fmt"
+	"math/bits"
+
+	"heddle/components/mem"
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// Atomics is how the machine performs atomics.
+type Atomics struct {
+	Mode     AtomicMode `key:"mode" default:"l2" oneof:"l2,simx25,simx24" doc:"l2: at the L2, or without one at the only L1D, in the order of arrival there; only the result travels back. simx25: timed as stores without an answer. simx24: timed as loads of the L1. The last two act when they leave the load-store unit and exist for comparison with those versions of SimX; the RTL of 2025-10 has no atomics."`
+	Interval int        `key:"interval" default:"2" min:"1" max:"1000" unit:"cycles" doc:"What one operation takes of its line: those of a line follow each other, those of different lines do not wait. Counts with mode l2."`
+	Combine  bool       `key:"combine" default:"false" doc:"The lanes of one request that hit one word are one operation. Counts with mode l2."`
+}
+
+// AtomicMode says where atomics are performed.
+type AtomicMode uint8
+
+// AtomicsL2 performs them where all cores meet, the others when they leave the
+// load-store unit.
+const (
+	AtomicsL2 AtomicMode = iota
+	AtomicsSimX25
+	AtomicsSimX24
+)
+
+var atomicModeNames = [...]string{"l2", "simx25", "simx24"}
+
+func (m AtomicMode) String() string {
+	if int(m) < len(atomicModeNames) {
+		return atomicModeNames[m]
+	}
+	return fmt.Sprintf("(%d)", m)
+}
+
+// MarshalText writes the name that a configuration uses.
+func (m AtomicMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads the name that a configuration uses.
+func (m *AtomicMode) UnmarshalText(text []byte) error {
+	for i, n := range atomicModeNames {
+		if n == string(text) {
+			*m = AtomicMode(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("core atomics mode = %q: expected one of %v", text, atomicModeNames)
+}
+
+// atomics is what the load-store unit knows of atomics under way.
+type atomics struct {
+	Atomics
+	id      uint32     // the core's number, for references
+	batches [64]uint16 // by warp: outstanding
+	waits   bool       // the coalescer's head waits for one of them, so it does until one is back
+}
+
+// An atomic's reference names its core, batch and channel.
+const (
+	refChannelBits = 5
+	refBatchBits   = 8
+)
+
+// SetID gives the core the number by which references to its atomics name it.
+func (c *Core) SetID(id int) { c.lsu.atomics.id = uint32(id) }
+
+// CoreOf returns the number of the core that made a reference.
+func CoreOf(ref uint32) int { return int(ref >> (refChannelBits + refBatchBits)) }
+
+// remote tells whether the memory system performs the instruction.
+func (c *Core) remote(in inst) bool {
+	return in.op.LatencyClass() == isa.ClassAtomic && c.spec.Atomics.Mode == AtomicsL2
+}
+
+// posted tells whether the instruction is an atomic that is timed as a store.
+func (c *Core) posted(in inst) bool {
+	return in.op.LatencyClass() == isa.ClassAtomic && c.spec.Atomics.Mode == AtomicsSimX25 && !isLocal(&c.accesses[in.access])
+}
+
+// aim makes a request an atomic's: what it is performed by, and for how long.
+func (c *Core) aim(r *mem.Request, a *emu.Access, id uint16, ch int) {
+	l := &c.lsu
+	lanes := l.co.lanesOf(int(id), ch)
+	r.Ref = (l.atomics.id<<refBatchBits|uint32(id))<<refChannelBits | uint32(ch)
+	r.Ops = uint8(operations(a, lanes, l.atomics.Combine))
+	t := &l.co.tags[id]
+	if t.atomic == 0 {
+		l.atomics.batches[t.warp]++
+	}
+	t.atomic |= 1 << ch
+}
+
+// operations counts what is done one after the other: lanes, or words.
+func operations(a *emu.Access, lanes uint32, combine bool) int {
+	if !combine {
+		return bits.OnesCount32(lanes)
+	}
+	n := 0
+	for m := lanes; m != 0; n++ {
+		word := a.Addr[bits.TrailingZeros32(m)]
+		for k := m; k != 0; k &= k - 1 {
+			if l := bits.TrailingZeros32(k); a.Addr[l] == word {
+				m &^= 1 << l
+			}
+		}
+	}
+	return n
+}
+
+// PerformAtomic lets an atomic of this core take effect, where the memory system performs
+// it. It tells whether it wrote.
+func (c *Core) PerformAtomic(ref uint32) (wrote bool) {
+	ch, id := ref&(1<<refChannelBits-1), ref>>refChannelBits&(1<<refBatchBits-1)
+	t := &c.lsu.co.tags[id]
+	if t.atomic>>ch&1 == 0 {
+		panic(fmt.Sprintf("BUG: %s @%d: batch %d has no atomic to perform on channel %d", c.Name(), c.Place().Domain().Cycle(), id, ch))
+	}
+	t.atomic &^= 1 << ch
+	wrote, err := c.accesses[t.access].PerformAtomic(c.lsu.co.lanesOf(int(id), int(ch)))
+	if err != nil {
+		c.fail(err)
+		c.Place().Wake() // to say so
+	}
+	return wrote
+}
+
+// waitsForAtomic tells whether an instruction must not leave yet, because its warp
+// would see memory as it was before one of its own atomics. Atomics themselves
+// need not wait: those of one lane to one word keep their order on the way.
+func (c *Core) waitsForAtomic(in inst) bool {
+	l := &c.lsu.atomics
+	switch k := in.op.LatencyClass(); {
+	case l.batches[in.warp] == 0 || k == isa.ClassAtomic:
+		return false
+	case k == isa.ClassFence:
+		return true
+	}
+	l.waits = l.waits || c.overlapsAtomic(in)
+	return l.waits
+}
+
+// overlapsAtomic tells whether an access touches a word with an atomic of its warp
+// under way.
+func (c *Core) overlapsAtomic(in inst) bool {
+	for id := range c.lsu.co.tags {
+		t := &c.lsu.co.tags[id]
+		if t.waiting != 0 && t.warp == in.warp && c.remote(t.inst) && c.overlap(&c.accesses[in.access], t) {
+			return true
+		}
+	}
+	return false
+}
+
+// answer books one channel's answer to a batch.
+func (c *Core) answer(id, ch int) (lanes int16) {
+	l := &c.lsu
+	t := &l.co.tags[id]
+	if t.atomic>>ch&1 != 0 {
+		panic(fmt.Sprintf("BUG: %s @%d: an atomic was answered and not performed", c.Name(), c.Place().Domain().Cycle()))
+	}
+	lanes = l.co.answer(id, ch)
+	if t.waiting == 0 && c.remote(t.inst) {
+		l.atomics.batches[t.warp]--
+		l.atomics.waits = false
+	}
+	return lanes
+}
+
+// overlap tells whether an access touches a word of a batch.
+func (c *Core) overlap(a *emu.Access, t *tag) bool {
+	b := &c.accesses[t.access]
+	for m := t.mask; m != 0; m &= m - 1 {
+		word := b.Addr[bits.TrailingZeros32(m)]
+		for k := a.Mask; k != 0; k &= k - 1 {
+			if a.Addr[bits.TrailingZeros32(k)]&^3 == word {
+				return true
+			}
+		}
+	}
+	return false
+}
