@@ -1,0 +1,100 @@
+// Package host is the host's side of a graph program: it writes a device's memory,
+// launches programs on it, and reads what they left.
+//
+// A Device is a machine with or without time. Launches follow each other on one
+// device: memory stays, caches stay warm, time goes on.
+package host
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+	"heddle/sim"
+)
+
+// Device is a machine that a host program uses.
+type Device interface {
+	// Shape says what the machine is, for programs that depend on it.
+	Shape() Shape
+	// WriteWords and ReadWords copy between the host and the device's memory.
+	// They take no simulated time.
+	WriteWords(addr uint32, words []uint32)
+	ReadWords(addr uint32, words []uint32)
+	// Launch runs a program to its end, with arg in mscratch. The counts are the
+	// launch's own; a machine without time has no cycles. A program that does not
+	// store exit code 0 has failed. After an error the device is spent.
+	Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error)
+}
+
+// Shape is a machine as programs see it.
+type Shape struct {
+	Cores, Warps, Threads int
+	Weaver                bool
+	MaskByUnit            bool // the Weaver sets the thread mask
+}
+
+// Lanes returns how many lanes the device has.
+func (s Shape) Lanes() int { return s.Cores * s.Warps * s.Threads }
+
+// Times adds up what launches cost.
+type Times struct {
+	Launches uint64
+	Cycles   uint64 // in launches
+	Overhead uint64 // around them: launches × launch overhead
+}
+
+// Add books one launch.
+func (t *Times) Add(r sim.Result, overhead uint64) {
+	t.Launches++
+	t.Cycles += r.Cycles
+	t.Overhead += overhead
+}
+
+// Total is what a run takes, host and device.
+func (t Times) Total() uint64 { return t.Cycles + t.Overhead }
+
+// writeWords copies words into a machine's memory.
+func writeWords(m *emu.Memory, addr uint32, words []uint32) {
+	b := make([]byte, 0, 4*min(len(words), chunk))
+	for len(words) > 0 {
+		n := min(len(words), chunk)
+		b = b[:0]
+		for _, w := range words[:n] {
+			b = binary.LittleEndian.AppendUint32(b, w)
+		}
+		m.Write(addr, b)
+		words, addr = words[n:], addr+uint32(4*n)
+	}
+}
+
+// chunk is how many words are copied at once.
+const chunk = 1 << 14
+
+func readWords(m *emu.Memory, addr uint32, words []uint32) {
+	b := make([]byte, 4*min(len(words), chunk))
+	for len(words) > 0 {
+		n := min(len(words), chunk)
+		m.Read(addr, b[:4*n])
+		for i := range n {
+			words[i] = binary.LittleEndian.Uint32(b[4*i:])
+		}
+		words, addr = words[n:], addr+uint32(4*n)
+	}
+}
+
+// exit returns the error that a program's exit code stands for.
+func exit(m *emu.Machine, p *isa.Program) error {
+	switch code, ok := m.ExitCode(); {
+	case !ok:
+		return fmt.Errorf("%s: %w", p.Name, errNoExitCode)
+	case code != 0:
+		return fmt.Errorf("%s: the program returned %d", p.Name, code)
+	}
+	return nil
+}
+
+var errNoExitCode = errors.New("the program ended without storing an exit code at 0x88")

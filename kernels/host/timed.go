@@ -1,0 +1,44 @@
+package host
+
+import (
+	"context"
+
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/sim"
+)
+
+// Timed is a machine with time.
+type Timed struct {
+	Machine *sim.Machine
+	shape   Shape
+}
+
+var _ Device = (*Timed)(nil)
+
+// NewTimed assembles a timed machine.
+func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
+	m, err := sim.New(cfg, opt)
+	if err != nil {
+		return nil, err
+	}
+	return &Timed{m, Shape{Cores: len(m.Cores), Warps: cfg.Core.Warps, Threads: cfg.Core.Threads}}, nil
+}
+
+// Shape says what the machine is.
+func (d *Timed) Shape() Shape { return d.shape }
+
+// WriteWords copies words to the device.
+func (d *Timed) WriteWords(addr uint32, words []uint32) { writeWords(d.Machine.Arch.Mem, addr, words) }
+
+// ReadWords copies words from the device.
+func (d *Timed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Arch.Mem, addr, words) }
+
+// Launch runs a program; its cycles count from the launch until the last core is done.
+func (d *Timed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	r, err := d.Machine.Launch(ctx, p, arg)
+	if err == nil {
+		err = exit(d.Machine.Arch, p)
+	}
+	return r, err
+}

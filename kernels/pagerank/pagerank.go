@@ -1,0 +1,208 @@
+// Package pagerank runs PageRank on a device with kernels written by hand, one for
+// each schedule, and checks what they computed.
+//
+// A run launches init once, and gather and apply in every super-step. All schedules
+// have the same init and apply; only gather differs:
+//
+//	init    rank[v] = 1/n; contribution[v] = rank[v]/outdegree[v]
+//	gather  sum[v] = Σ contribution[u] over the in-edges u → v
+//	apply   rank[v] = (1-d)/n + d·sum[v]; contribution[v] = rank[v]/outdegree[v]
+//
+// What a vertex without out-edges holds is not passed on, as in GAP and GraphIt.
+package pagerank
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"heddle/isa"
+	"heddle/kernels/host"
+	"heddle/kernels/reference"
+	"heddle/sim"
+)
+
+// Graph is what the kernels and the check are given: the in-edges sorted by target,
+// and the out-edges. Edges may be repeated, and may be loops.
+type Graph struct {
+	Offsets []uint32 // v's in-edges are Offsets[v] to Offsets[v+1]; one more than vertices
+	Sources []uint32 // where each in-edge comes from
+	Targets []uint32 // where it goes, ascending
+	Out     reference.Edges
+}
+
+// Vertices is n.
+func (g *Graph) Vertices() int { return max(0, len(g.Offsets)-1) }
+
+// Edges is m.
+func (g *Graph) Edges() int { return len(g.Sources) }
+
+// Options of a run.
+type Options struct {
+	Schedule       Schedule
+	Damping        float64 // d, 0..1
+	MaxIterations  int     // super-steps, at least 1
+	Tolerance      float64 // converged when Σ|change of a rank| is not above it; 0: never, and it is not computed
+	LaunchOverhead uint64  // cycles of the host for each launch
+}
+
+// DefaultOptions are 20 super-steps with GAP's damping, and an overhead of about 2 µs.
+func DefaultOptions(s Schedule) Options {
+	return Options{Schedule: s, Damping: 0.85, MaxIterations: 20, LaunchOverhead: 2000}
+}
+
+func (o *Options) validate() error {
+	switch {
+	case !(o.Damping >= 0 && o.Damping <= 1):
+		return fmt.Errorf("pagerank: damping = %g: expected 0..1", o.Damping)
+	case o.MaxIterations < 1:
+		return fmt.Errorf("pagerank: max_iterations = %d: expected at least 1", o.MaxIterations)
+	case !(o.Tolerance >= 0):
+		return fmt.Errorf("pagerank: tolerance = %g: expected 0 or more", o.Tolerance)
+	}
+	return nil
+}
+
+// Step is one super-step.
+type Step struct {
+	Gather, Apply sim.Result
+	Residual      float64 // Σ|change of a rank|, when there is a tolerance
+}
+
+// Cycles of the super-step's launches.
+func (s *Step) Cycles() uint64 { return s.Gather.Cycles + s.Apply.Cycles }
+
+// Result is what a run gives.
+type Result struct {
+	Ranks     []float32
+	Init      sim.Result
+	Steps     []Step
+	Converged bool
+	Verified  bool // the ranks, and residuals if any, agree with the reference
+	Times     host.Times
+}
+
+// Run computes PageRank. An error is a wrong option, what a launch failed with, ctx's,
+// or a *reference.Mismatch; the result then holds what was done so far.
+func Run(ctx context.Context, d host.Device, g *Graph, o Options) (Result, error) {
+	r, err := newRun(d, g, o)
+	if err != nil {
+		return Result{}, err
+	}
+	err = r.superSteps(ctx)
+	if err == nil {
+		err = r.verify()
+	}
+	return r.Result, err
+}
+
+// run is the state of one run.
+type run struct {
+	Result
+	device   host.Device
+	graph    *Graph
+	options  Options
+	programs programs
+	args     block
+	argsAt   uint32
+}
+
+// newRun puts everything in the device's memory.
+func newRun(d host.Device, g *Graph, o Options) (*run, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	r := &run{device: d, graph: g, options: o}
+	var err error
+	if r.programs, err = assemble(o.Schedule, d.Shape(), o.Tolerance > 0); err != nil {
+		return nil, err
+	}
+	if r.args, r.argsAt, err = layout(g, o.Damping); err != nil {
+		return nil, err
+	}
+	d.WriteWords(r.argsAt, r.args[:])
+	d.WriteWords(r.args[argOffsets], g.Offsets)
+	d.WriteWords(r.args[argSources], g.Sources)
+	d.WriteWords(r.args[argTargets], g.Targets)
+	d.WriteWords(r.args[argOutDegree], g.outDegrees())
+	return r, nil
+}
+
+func (g *Graph) outDegrees() []uint32 {
+	d := make([]uint32, g.Vertices())
+	for u := range d {
+		d[u] = g.Out.Offsets[u+1] - g.Out.Offsets[u]
+	}
+	return d
+}
+
+// superSteps launches init, and gather and apply until the ranks have converged or
+// there have been enough.
+func (r *run) superSteps(ctx context.Context) (err error) {
+	if r.Init, err = r.launch(ctx, r.programs.init); err != nil {
+		return err
+	}
+	for range r.options.MaxIterations {
+		if err := r.step(ctx); err != nil {
+			return fmt.Errorf("super-step %d: %w", len(r.Steps)+1, err)
+		}
+		if s := r.Steps[len(r.Steps)-1]; r.options.Tolerance > 0 && s.Residual <= r.options.Tolerance {
+			r.Converged = true
+			return nil
+		}
+	}
+	return nil
+}
+
+// step is one super-step.
+func (r *run) step(ctx context.Context) (err error) {
+	var s Step
+	if s.Gather, err = r.launch(ctx, r.programs.gather); err != nil {
+		return err
+	}
+	r.device.WriteWords(r.args[argChange], []uint32{0}) // what apply adds to
+	if s.Apply, err = r.launch(ctx, r.programs.apply); err != nil {
+		return err
+	}
+	if r.options.Tolerance > 0 {
+		s.Residual = float64(r.floats(argChange, 1)[0])
+	}
+	r.Steps = append(r.Steps, s)
+	return nil
+}
+
+// launch runs a kernel.
+func (r *run) launch(ctx context.Context, p *isa.Program) (sim.Result, error) {
+	res, err := r.device.Launch(ctx, p, r.argsAt)
+	r.Times.Add(res, r.options.LaunchOverhead)
+	return res, err
+}
+
+// floats reads an array.
+func (r *run) floats(a argument, n int) []float32 {
+	words := make([]uint32, n)
+	r.device.ReadWords(r.args[a], words)
+	out := make([]float32, n)
+	for i, w := range words {
+		out[i] = math.Float32frombits(w)
+	}
+	return out
+}
+
+// verify compares with the reference.
+func (r *run) verify() error {
+	r.Ranks = r.floats(argRank, r.graph.Vertices())
+	c := reference.NewPageRankCheck(r.graph.Out, r.options.Damping)
+	for _, s := range r.Steps {
+		c.Step()
+		if r.options.Tolerance == 0 {
+			continue
+		}
+		if err := c.CompareResidual(float32(s.Residual)); err != nil {
+			return err
+		}
+	}
+	err := c.Compare(r.Ranks)
+	r.Verified = err == nil
+	return err
+}

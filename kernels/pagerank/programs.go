@@ -1,0 +1,68 @@
+package pagerank
+
+import (
+	"fmt"
+	"strings"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+	"heddle/kernels"
+	"heddle/kernels/host"
+)
+
+// Schedule says which lane processes which edge.
+type Schedule string
+
+// Schedules.
+const (
+	Vertex Schedule = "vertex" // each lane walks its vertex
+	Edge   Schedule = "edge"   // an edge a lane, from a list sorted by target
+	Weaver Schedule = "weaver" // the Weaver deals edges out
+)
+
+// Schedules returns all schedules.
+func Schedules() []Schedule { return []Schedule{Vertex, Edge, Weaver} }
+
+// programs are the three kernels of a run. They are at different addresses, as parts
+// of one image are, so that they do not drive each other out of the L1I by name.
+type programs struct{ init, gather, apply *isa.Program }
+
+// programBytes is the distance between programs.
+const programBytes = 64 << 10
+
+func assemble(s Schedule, shape host.Shape, residual bool) (p programs, err error) {
+	var gather, apply []string
+	switch s {
+	case Vertex, Edge:
+	case Weaver:
+		if !shape.Weaver {
+			return p, fmt.Errorf("pagerank: schedule weaver needs a machine whose cores have a Weaver")
+		}
+		if shape.MaskByUnit {
+			gather = append(gather, "MASK_BY_UNIT")
+		}
+	default:
+		return p, fmt.Errorf("pagerank: no schedule %q: expected one of %s", s, names())
+	}
+	if residual {
+		apply = append(apply, "RESIDUAL")
+	}
+	for i, k := range []struct {
+		p       **isa.Program
+		name    string
+		defines []string
+	}{{&p.init, "init", nil}, {&p.gather, string(s), gather}, {&p.apply, "apply", apply}} {
+		if *k.p, err = kernels.Assemble("pagerank_"+k.name, emu.CodeBase+uint32(i)*programBytes, k.defines...); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func names() string {
+	var s []string
+	for _, x := range Schedules() {
+		s = append(s, string(x))
+	}
+	return strings.Join(s, ", ")
+}

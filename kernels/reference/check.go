@@ -1,0 +1,45 @@
+// Package reference computes on the host what kernels should, written plainly, and
+// compares. It knows no kernel, no machine and no array that a kernel is given: only
+// the graph's own edges.
+package reference
+
+import "fmt"
+
+// Mismatch is the first vertex with a wrong value.
+type Mismatch struct {
+	Quantity  string
+	Vertex    int
+	Got, Want float64
+	Bound     float64 // how far Got may be from Want
+	Why       string  // where Bound comes from
+	Others    int     // vertices after it that are wrong too
+}
+
+func (m *Mismatch) Error() string {
+	return fmt.Sprintf("wrong result: %s of vertex %d is %.9g, and should be %.9g ± %.3g (%s); off by %.3g; %d vertices after it are wrong too",
+		m.Quantity, m.Vertex, m.Got, m.Want, m.Bound, m.Why, m.Got-m.Want, m.Others)
+}
+
+// compare returns a *Mismatch unless every value is within its bound.
+func compare(quantity, why string, got []float32, want, bound []float64) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("wrong result: %s of %d vertices, expected %d", quantity, len(got), len(want))
+	}
+	var m *Mismatch
+	for v := range got {
+		switch g := float64(got[v]); {
+		case within(g, want[v], bound[v]):
+		case m != nil:
+			m.Others++
+		default:
+			m = &Mismatch{Quantity: quantity, Vertex: v, Got: g, Want: want[v], Bound: bound[v], Why: why}
+		}
+	}
+	if m != nil {
+		return m
+	}
+	return nil
+}
+
+// within is false for what is not a number.
+func within(got, want, bound float64) bool { return got >= want-bound && got <= want+bound }
