@@ -1,0 +1,269 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"heddle/internal/schema"
+)
+
+// Limits of a graph. A layout indexes edges with 32-bit words, and the arrays
+// must fit the simulated address space of 4 GiB.
+const (
+	MaxVertices = 1 << 27
+	MaxEdges    = 1 << 29
+)
+
+// Graph says where a graph comes from, and what is done to it before a kernel
+// sees it. Exactly one of file, name and the generators is given. What is done
+// follows the order of the fields.
+type Graph struct {
+	File string `key:"file" default:"" doc:"Path of an edge list (SNAP, Network Repository, LINQS), MatrixMarket or DIMACS .gr file, plain or gzip; told apart by their contents."`
+	Name string `key:"name" default:"" doc:"A graph that heddle ships: facebook_combined."`
+
+	RMAT            *RMAT            `key:"rmat" doc:"R-MAT / Graph500 Kronecker graph; edges are directed. Source: Chakrabarti et al., SDM 2004; Graph500 specification."`
+	PowerlawCluster *PowerlawCluster `key:"powerlaw_cluster" doc:"Growing graph with power-law degrees and triangles; both directions of every edge. Source: Holme and Kim, Phys. Rev. E 65, 2002; NetworkX powerlaw_cluster_graph."`
+	ErdosRenyi      *ErdosRenyi      `key:"erdos_renyi" doc:"G(n, m): m different edges without self-loops, all sets equally likely; both directions of every edge."`
+	Grid            *Grid            `key:"grid" doc:"2-D grid with noise, road-like; both directions of every edge."`
+	Bipartite       *Bipartite       `key:"bipartite" doc:"Random bipartite graph: different edges from left to right, all sets equally likely."`
+
+	IDs     IDs     `key:"ids" default:"auto" oneof:"auto,keep" doc:"What an edge list's numbers mean. auto: 0..n-1 or 1..n if a comment '# Nodes: n' says so, else the vertices are the numbers that occur, in their order. keep: the number is the vertex, up to the largest one. MatrixMarket and DIMACS always count 1..n."`
+	Clean   Clean   `key:"clean" doc:"Clean-up, in the order of its keys."`
+	Weights Weights `key:"weights" doc:"Edge weights."`
+	Reorder Reorder `key:"reorder" doc:"Renumbering of the vertices; edges keep their weights."`
+}
+
+// RMAT draws each edge by descending into quadrants of the adjacency matrix.
+type RMAT struct {
+	Scale      int     `key:"scale" required:"true" min:"1" max:"27" unit:"log2 vertices" doc:"The graph has 2^scale vertices."`
+	EdgeFactor int     `key:"edge_factor" default:"16" min:"1" max:"4096" unit:"edges per vertex" doc:"Edges drawn per vertex, self-loops and duplicates included. Graph500: 16."`
+	A          float64 `key:"a" default:"0.57" min:"0" max:"1" unit:"probability" doc:"Both ends in the lower half of the numbers. Graph500: 0.57."`
+	B          float64 `key:"b" default:"0.19" min:"0" max:"1" unit:"probability" doc:"Source in the lower half, destination in the upper. Graph500: 0.19."`
+	C          float64 `key:"c" default:"0.19" min:"0" max:"1" unit:"probability" doc:"Source in the upper half, destination in the lower; d is the rest. Graph500: 0.19."`
+	ShuffleIDs bool    `key:"shuffle_ids" default:"true" doc:"Permute the vertices afterwards, as Graph500 does; without, low numbers have high degrees."`
+	Seed       uint64  `key:"seed" default:"1" unit:"" doc:"Seed."`
+}
+
+// PowerlawCluster is the model of Holme and Kim.
+type PowerlawCluster struct {
+	Vertices     int     `key:"vertices" required:"true" min:"2" max:"134217728" unit:"vertices" doc:"Vertices."`
+	EdgesPerStep int     `key:"edges_per_step" required:"true" min:"1" max:"65536" unit:"edges" doc:"Edges that each new vertex brings: there are edges_per_step × (vertices - edges_per_step), each in both directions. NetworkX: m."`
+	TriangleProb float64 `key:"triangle_probability" default:"0.1" min:"0" max:"1" unit:"probability" doc:"That an edge closes a triangle with the one before. NetworkX: p."`
+	Seed         uint64  `key:"seed" default:"1" unit:"" doc:"Seed."`
+}
+
+// ErdosRenyi is G(n, m).
+type ErdosRenyi struct {
+	Vertices int    `key:"vertices" required:"true" min:"2" max:"134217728" unit:"vertices" doc:"Vertices."`
+	Edges    int    `key:"edges" required:"true" min:"0" max:"268435456" unit:"edges" doc:"Undirected edges; each is there in both directions."`
+	Seed     uint64 `key:"seed" default:"1" unit:"" doc:"Seed."`
+}
+
+// Grid links each vertex to its neighbours right and below.
+type Grid struct {
+	Width  int     `key:"width" required:"true" min:"1" max:"134217728" unit:"vertices" doc:"Vertices of a row."`
+	Height int     `key:"height" required:"true" min:"1" max:"134217728" unit:"vertices" doc:"Rows."`
+	Remove float64 `key:"remove" default:"0" min:"0" max:"1" unit:"probability" doc:"That an edge is missing; about 0.35 gives the degrees of a road network."`
+	Rewire float64 `key:"rewire" default:"0" min:"0" max:"1" unit:"probability" doc:"That an edge which is not missing leads to a random vertex instead of the neighbour."`
+	Seed   uint64  `key:"seed" default:"1" unit:"" doc:"Seed."`
+}
+
+// Bipartite has vertices 0..left-1 on one side, the others on the other.
+type Bipartite struct {
+	Left  int    `key:"left" required:"true" min:"1" max:"67108864" unit:"vertices" doc:"Vertices that edges leave."`
+	Right int    `key:"right" required:"true" min:"1" max:"67108864" unit:"vertices" doc:"Vertices that edges enter."`
+	Edges int    `key:"edges" required:"true" min:"0" max:"268435456" unit:"edges" doc:"Edges, from left to right only."`
+	Seed  uint64 `key:"seed" default:"1" unit:"" doc:"Seed."`
+}
+
+// Clean says what is changed about the edges.
+type Clean struct {
+	DropSelfLoops  bool `key:"drop_self_loops" default:"false" doc:"Drop edges from a vertex to itself."`
+	Symmetrise     bool `key:"symmetrise" default:"false" doc:"Add the reverse of each edge that lacks it; an edge of another weight is another edge."`
+	DropDuplicates bool `key:"drop_duplicates" default:"false" doc:"Keep one of several edges between the same two vertices: the one of the smallest weight."`
+	CompactIDs     bool `key:"compact_ids" default:"false" doc:"Drop vertices without an edge, and close up the numbers."`
+}
+
+// Weights says where edge weights come from.
+type Weights struct {
+	From WeightsFrom `key:"from" default:"file" oneof:"file,unit,random" doc:"file: the file's, if it has any. unit: none, all edges count 1. random: integers min..max."`
+	Min  int         `key:"min" default:"1" min:"0" max:"2147483647" unit:"" doc:"Smallest random weight."`
+	Max  int         `key:"max" default:"64" min:"0" max:"2147483647" unit:"" doc:"Largest random weight."`
+	Seed uint64      `key:"seed" default:"1" unit:"" doc:"Seed of random weights. A weight follows from the seed and the two vertices, whichever way the edge goes and however vertices are renumbered."`
+}
+
+// Reorder says how vertices are renumbered.
+type Reorder struct {
+	Order Order  `key:"order" default:"none" oneof:"none,degree,random,bfs" doc:"degree: falling number of edges, in and out, then by number. random: a permutation. bfs: breadth first along edges of either direction, from vertex 0, then from the lowest one not yet reached."`
+	Seed  uint64 `key:"seed" default:"1" unit:"" doc:"Seed of the random permutation."`
+}
+
+// GraphSchema is the typed tree of a graph by itself.
+var GraphSchema = schema.New[Graph]("")
+
+// Generators are the sections of a Graph that make one, as configurations call them.
+func (g *Graph) Generators() []string {
+	var names []string
+	for _, s := range []struct {
+		name  string
+		given bool
+	}{
+		{"rmat", g.RMAT != nil}, {"powerlaw_cluster", g.PowerlawCluster != nil}, {"erdos_renyi", g.ErdosRenyi != nil},
+		{"grid", g.Grid != nil}, {"bipartite", g.Bipartite != nil},
+	} {
+		if s.given {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+// Validate refuses a graph without source, or with several.
+func (g *Graph) Validate() error {
+	given := g.Generators()
+	if g.Name != "" {
+		given = slices.Insert(given, 0, "name")
+	}
+	if g.File != "" {
+		given = slices.Insert(given, 0, "file")
+	}
+	switch len(given) {
+	case 0:
+		return errors.New("no source: expected one of file, name, rmat, powerlaw_cluster, erdos_renyi, grid, bipartite")
+	case 1:
+		return nil
+	}
+	return fmt.Errorf("%s: expected only one of them", strings.Join(given, " and "))
+}
+
+// Validate checks the probabilities and the number of edges.
+func (g *RMAT) Validate() error {
+	if sum := g.A + g.B + g.C; sum > 1+1e-9 {
+		return &schema.FieldError{Key: "a", Msg: fmt.Sprintf("a + b + c = %g: expected at most 1", sum)}
+	}
+	if e := g.EdgeFactor << g.Scale; e > MaxEdges {
+		return &schema.FieldError{Key: "edge_factor", Msg: fmt.Sprintf("%d edges: expected at most %d", e, MaxEdges)}
+	}
+	return nil
+}
+
+// Validate checks the number of edges.
+func (g *PowerlawCluster) Validate() error {
+	if g.EdgesPerStep >= g.Vertices {
+		return &schema.FieldError{Key: "edges_per_step", Msg: fmt.Sprintf("%d: expected less than vertices = %d", g.EdgesPerStep, g.Vertices)}
+	}
+	if e := 2 * g.EdgesPerStep * (g.Vertices - g.EdgesPerStep); e > MaxEdges {
+		return &schema.FieldError{Key: "edges_per_step", Msg: fmt.Sprintf("%d edges: expected at most %d", e, MaxEdges)}
+	}
+	return nil
+}
+
+// Validate checks that there are as many different edges.
+func (g *ErdosRenyi) Validate() error {
+	if most := g.Vertices * (g.Vertices - 1) / 2; g.Edges > most {
+		return &schema.FieldError{Key: "edges", Msg: fmt.Sprintf("%d: %d vertices have at most %d", g.Edges, g.Vertices, most)}
+	}
+	return nil
+}
+
+// Validate checks the number of vertices.
+func (g *Grid) Validate() error {
+	if n := g.Width * g.Height; n > MaxVertices {
+		return &schema.FieldError{Key: "height", Msg: fmt.Sprintf("%d vertices: expected at most %d", n, MaxVertices)}
+	}
+	return nil
+}
+
+// Validate checks that there are as many different edges.
+func (g *Bipartite) Validate() error {
+	if most := g.Left * g.Right; g.Edges > most {
+		return &schema.FieldError{Key: "edges", Msg: fmt.Sprintf("%d: between %d and %d vertices there are at most %d", g.Edges, g.Left, g.Right, most)}
+	}
+	return nil
+}
+
+// Validate checks the range.
+func (w *Weights) Validate() error {
+	if w.Min > w.Max {
+		return &schema.FieldError{Key: "min", Msg: fmt.Sprintf("%d: expected at most max = %d", w.Min, w.Max)}
+	}
+	return nil
+}
+
+// IDs says what the numbers of an edge list mean.
+type IDs uint8
+
+// AutoIDs goes by the file, KeepIDs takes numbers as they are.
+const (
+	AutoIDs IDs = iota
+	KeepIDs
+)
+
+// WeightsFrom says where weights come from.
+type WeightsFrom uint8
+
+// Sources of weights.
+const (
+	FileWeights WeightsFrom = iota
+	UnitWeights
+	RandomWeights
+)
+
+// Order is an order of vertices.
+type Order uint8
+
+// Orders of vertices.
+const (
+	NoOrder Order = iota
+	DegreeOrder
+	RandomOrder
+	BFSOrder
+)
+
+var (
+	idsNames     = []string{"auto", "keep"}
+	weightsNames = []string{"file", "unit", "random"}
+	orderNames   = []string{"none", "degree", "random", "bfs"}
+)
+
+func (i IDs) String() string         { return name(idsNames, i) }
+func (w WeightsFrom) String() string { return name(weightsNames, w) }
+func (o Order) String() string       { return name(orderNames, o) }
+
+// MarshalText writes the name that a configuration uses.
+func (i IDs) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
+
+// MarshalText writes the name that a configuration uses.
+func (w WeightsFrom) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// MarshalText writes the name that a configuration uses.
+func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the name that a configuration uses.
+func (i *IDs) UnmarshalText(text []byte) error { return parse("ids", idsNames, text, i) }
+
+// UnmarshalText reads the name that a configuration uses.
+func (w *WeightsFrom) UnmarshalText(text []byte) error {
+	return parse("weights.from", weightsNames, text, w)
+}
+
+// UnmarshalText reads the name that a configuration uses.
+func (o *Order) UnmarshalText(text []byte) error { return parse("reorder.order", orderNames, text, o) }
+
+func name[T ~uint8](names []string, v T) string {
+	if int(v) < len(names) {
+		return names[v]
+	}
+	return fmt.Sprintf("(%d)", v)
+}
+
+func parse[T ~uint8](what string, names []string, text []byte, out *T) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return fmt.Errorf("%s = %q: expected one of %s", what, text, strings.Join(names, ", "))
+	}
+	*out = T(i)
+	return nil
+}

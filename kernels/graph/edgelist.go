@@ -1,0 +1,233 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heddle/configs"
+)
+
+// listHeader is what the comments of an edge list say.
+type listHeader struct{ nodes, edges int } // -1: nothing
+
+// comment understands SNAP's "# Nodes: 7115 Edges: 103689".
+func (h *listHeader) comment(text string) {
+	words := strings.Fields(text)
+	for i, w := range words[:max(len(words)-1, 0)] {
+		n, err := strconv.ParseUint(words[i+1], 10, 40)
+		switch {
+		case err != nil:
+		case w == "Nodes:":
+			h.nodes = int(n)
+		case w == "Edges:":
+			h.edges = int(n)
+		}
+	}
+}
+
+// edgeList reads "source destination [weight]" lines.
+func (r *reader) edgeList() error {
+	h := listHeader{-1, -1}
+	columns := 0 // of the first edge
+	first := 0   // its line
+	for {
+		c, ok, err := r.next(h.comment)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if err := r.edgeLine(&c); err != nil {
+			return err
+		}
+		if columns == 0 {
+			first, columns = r.n, 2
+			if !c.end() {
+				columns = 3
+			}
+		}
+		if err := r.edgeWeight(&c, columns == 3, first); err != nil {
+			return err
+		}
+	}
+	if columns == 0 {
+		return r.whole("no edges: expected lines of two vertex numbers")
+	}
+	return r.number(h)
+}
+
+func (r *reader) edgeLine(c *cursor) error {
+	src, ok := c.number(maxID)
+	if !ok {
+		return r.expected(c, fmt.Sprintf("a vertex number, 0..%d", uint64(maxID)))
+	}
+	dst, ok := c.number(maxID)
+	if !ok {
+		return r.expected(c, fmt.Sprintf("a second vertex number, 0..%d", uint64(maxID)))
+	}
+	return r.add(src, dst)
+}
+
+// edgeWeight reads the third column. Files with more (times, mostly) are read
+// without them.
+func (r *reader) edgeWeight(c *cursor, weighted bool, first int) error {
+	switch {
+	case !weighted && c.end():
+		return nil
+	case !weighted:
+		return r.errorf("expected the end of the line, as there is no weight on line %d; found %s", first, c.describe())
+	case c.end():
+		return r.errorf("expected a weight, as on line %d; found the end of the line", first)
+	}
+	r.record.FileWeights = true
+	if !r.weights {
+		return nil
+	}
+	if !r.column.add(c) {
+		return r.expected(c, weightExpected+" (weights.from: unit ignores this column)")
+	}
+	if !c.end() && len(r.record.Warnings) == 0 {
+		r.warn("line %d has more than three columns: those after the weight are ignored", r.n)
+	}
+	return nil
+}
+
+func (r *reader) warn(format string, args ...any) {
+	r.record.Warnings = append(r.record.Warnings, fmt.Sprintf(format, args...))
+}
+
+// number decides which vertices the numbers are.
+func (r *reader) number(h listHeader) error {
+	lowest, highest := r.span()
+	if h.edges >= 0 && h.edges != len(r.edges.src) {
+		r.warn("the header says %d edges, and there are %d", h.edges, len(r.edges.src))
+	}
+	switch {
+	case r.ids == configs.KeepIDs:
+		r.record.IDs = "kept"
+		return r.setVertices(highest + 1)
+	case highest < h.nodes:
+		r.record.IDs = fmt.Sprintf("0..%d, as the header says", h.nodes-1)
+		return r.setVertices(h.nodes)
+	case lowest == 1 && highest == h.nodes:
+		r.record.IDs = fmt.Sprintf("1..%d, as the header says", h.nodes)
+		for i := range r.edges.src {
+			r.edges.src[i]--
+			r.edges.dst[i]--
+		}
+		return r.setVertices(h.nodes)
+	}
+	n := r.compactIDs(highest)
+	if h.nodes >= 0 && h.nodes != n {
+		r.warn("the header says %d vertices, and there are %d", h.nodes, n)
+	}
+	r.record.IDs = fmt.Sprintf("%d numbers of %d..%d, in their order", n, lowest, highest)
+	return r.setVertices(n)
+}
+
+// span returns the lowest and the highest number.
+func (r *reader) span() (lowest, highest int) {
+	lo, hi := uint32(math.MaxUint32), uint32(0)
+	for i, s := range r.edges.src {
+		d := r.edges.dst[i]
+		lo, hi = min(lo, s, d), max(hi, s, d)
+	}
+	return int(lo), int(hi)
+}
+
+// compactIDs renumbers the vertices that occur, in their order. A table serves
+// numbers that are dense enough; it is never much larger than the edges.
+func (r *reader) compactIDs(highest int) int {
+	if highest > 8*len(r.edges.src)+1<<20 {
+		return r.compactSparse()
+	}
+	number := make([]uint32, highest+1)
+	for i, s := range r.edges.src {
+		number[s], number[r.edges.dst[i]] = 1, 1
+	}
+	n := uint32(0)
+	for id, used := range number {
+		number[id] = n
+		n += used
+	}
+	renumber(r.edges.src, number)
+	renumber(r.edges.dst, number)
+	return int(n)
+}
+
+func (r *reader) compactSparse() int {
+	ids := slices.Concat(r.edges.src, r.edges.dst)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	for _, list := range [][]uint32{r.edges.src, r.edges.dst} {
+		for i, id := range list {
+			n, _ := slices.BinarySearch(ids, id)
+			list[i] = uint32(n)
+		}
+	}
+	return len(ids)
+}
+
+// linqs reads the citations of LINQS' .tab files: two header lines, then
+// "n <TAB> paper:A <TAB> | <TAB> paper:B".
+func (r *reader) linqs() error {
+	for {
+		c, ok, err := r.next(nil)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if err := r.linqsLine(&c); err != nil {
+			return err
+		}
+	}
+	if len(r.edges.src) == 0 {
+		return r.whole(`no edges: expected lines such as "1 paper:2 | paper:3"`)
+	}
+	return r.number(listHeader{-1, -1})
+}
+
+func (r *reader) linqsLine(c *cursor) error {
+	if c.b[c.i] == 'N' && hasFold(c.b[c.i:], "NO_FEATURES") {
+		return nil
+	}
+	if _, ok := c.number(math.MaxUint32); !ok {
+		return r.expected(c, "the number of the citation")
+	}
+	src, err := r.linqsVertex(c)
+	if err != nil {
+		return err
+	}
+	if at := *c; string(at.word()) != "|" {
+		return r.expected(c, `"|"`)
+	}
+	c.word()
+	dst, err := r.linqsVertex(c)
+	if err != nil {
+		return err
+	}
+	if !c.end() {
+		return r.expected(c, "the end of the line")
+	}
+	return r.add(src, dst)
+}
+
+// linqsVertex reads "kind:number"; the kind is the same for all vertices.
+func (r *reader) linqsVertex(c *cursor) (uint64, error) {
+	at := *c
+	word := at.word()
+	colon := strings.IndexByte(string(word), ':')
+	inner := cursor{b: word, i: colon + 1}
+	id, ok := inner.number(maxID)
+	if colon < 1 || !ok || !inner.end() {
+		return 0, r.expected(c, fmt.Sprintf("a vertex such as paper:7, with a number of 0..%d", uint64(maxID)))
+	}
+	*c = at
+	return id, nil
+}

@@ -1,0 +1,238 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// WeightKind says what the words of Weights are.
+type WeightKind uint8
+
+// Kinds of weights.
+const (
+	NoWeights    WeightKind = iota // every edge counts 1
+	IntWeights                     // int32
+	FloatWeights                   // IEEE 754 binary32
+)
+
+var kindNames = []string{"none", "int", "float"}
+
+func (k WeightKind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("(%d)", k)
+}
+
+// MarshalText is for JSON.
+func (k WeightKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText is for JSON.
+func (k *WeightKind) UnmarshalText(text []byte) error {
+	i := slices.Index(kindNames, string(text))
+	if i < 0 {
+		return fmt.Errorf("weight kind %q: expected one of %v", text, kindNames)
+	}
+	*k = WeightKind(i)
+	return nil
+}
+
+// ordered maps a weight's word so that unsigned comparison orders weights.
+func (k WeightKind) ordered(w uint32) uint32 {
+	switch {
+	case k == IntWeights, k == FloatWeights && w>>31 == 0:
+		return w ^ 1<<31
+	case k == FloatWeights:
+		return ^w
+	}
+	return w
+}
+
+// Adjacency lists, for each vertex, the other ends of its edges: row v is
+// IDs[Offsets[v]:Offsets[v+1]]. It is CSR if rows are the edges that leave v,
+// CSC if they are those that enter it.
+type Adjacency struct {
+	Offsets []uint32 // one more than vertices
+	IDs     []uint32
+	Weights []uint32 // parallel to IDs; nil without weights
+}
+
+// Vertices is the number of rows.
+func (a *Adjacency) Vertices() int { return len(a.Offsets) - 1 }
+
+// Edges is the number of entries.
+func (a *Adjacency) Edges() int { return len(a.IDs) }
+
+// Degree is the length of row v.
+func (a *Adjacency) Degree(v int) int { return int(a.Offsets[v+1] - a.Offsets[v]) }
+
+// Row returns the other ends of v's edges.
+func (a *Adjacency) Row(v int) []uint32 { return a.IDs[a.Offsets[v]:a.Offsets[v+1]] }
+
+// weight is the word of edge e.
+func (a *Adjacency) weight(e uint32) uint32 {
+	if a.Weights == nil {
+		return 0
+	}
+	return a.Weights[e]
+}
+
+// COO lists edges one by one.
+type COO struct {
+	Sources, Destinations []uint32
+	Weights               []uint32 // nil without weights
+}
+
+// Graph is a directed graph. An undirected one has both directions of every edge.
+type Graph struct {
+	out    Adjacency
+	kind   WeightKind
+	Record Record // how it came about
+}
+
+// Vertices is the number of vertices.
+func (g *Graph) Vertices() int { return g.out.Vertices() }
+
+// Edges is the number of directed edges.
+func (g *Graph) Edges() int { return g.out.Edges() }
+
+// WeightKind says what weights the edges have.
+func (g *Graph) WeightKind() WeightKind { return g.kind }
+
+// CSR returns the edges by source, each row sorted by destination, then weight.
+// It is the graph itself: not to be changed.
+func (g *Graph) CSR() *Adjacency { return &g.out }
+
+// CSC returns the edges by destination, each row sorted by source, then weight.
+func (g *Graph) CSC() *Adjacency { return g.out.transpose() }
+
+// COOBySource returns the edges sorted by source, for push.
+func (g *Graph) COOBySource() COO {
+	return COO{Sources: g.out.rows(), Destinations: g.out.IDs, Weights: g.out.Weights}
+}
+
+// COOByDestination returns the edges sorted by destination, for pull.
+func (g *Graph) COOByDestination() COO {
+	in := g.CSC()
+	return COO{Sources: in.IDs, Destinations: in.rows(), Weights: in.Weights}
+}
+
+// Float returns the weight of a kind's word as a number.
+func (k WeightKind) Float(word uint32) float64 {
+	switch k {
+	case IntWeights:
+		return float64(int32(word))
+	case FloatWeights:
+		return float64(math.Float32frombits(word))
+	}
+	return 1
+}
+
+// rows writes out the row of each entry.
+func (a *Adjacency) rows() []uint32 {
+	rows := make([]uint32, len(a.IDs))
+	for v := range a.Vertices() {
+		r := rows[a.Offsets[v]:a.Offsets[v+1]]
+		for i := range r {
+			r[i] = uint32(v)
+		}
+	}
+	return rows
+}
+
+// transpose swaps rows and ids. It is one pass of a stable counting sort, so
+// rows come out sorted.
+func (a *Adjacency) transpose() *Adjacency {
+	n := a.Vertices()
+	t := newAdjacency(n, a.IDs, a.Weights != nil)
+	next := slices.Clone(t.Offsets[:n])
+	for v := range n {
+		for e := a.Offsets[v]; e < a.Offsets[v+1]; e++ {
+			u := a.IDs[e]
+			t.IDs[next[u]] = uint32(v)
+			if t.Weights != nil {
+				t.Weights[next[u]] = a.Weights[e]
+			}
+			next[u]++
+		}
+	}
+	return t
+}
+
+// newAdjacency allocates rows of the lengths in which keys occur.
+func newAdjacency(n int, keys []uint32, weighted bool) *Adjacency {
+	a := &Adjacency{Offsets: make([]uint32, n+1), IDs: make([]uint32, len(keys))}
+	if weighted {
+		a.Weights = make([]uint32, len(keys))
+	}
+	for _, k := range keys {
+		a.Offsets[k+1]++
+	}
+	for v := range n {
+		a.Offsets[v+1] += a.Offsets[v]
+	}
+	return a
+}
+
+// edges is a list as a file or a generator gives it.
+type edges struct {
+	vertices int
+	src, dst []uint32
+	weights  []uint32 // nil: none
+	kind     WeightKind
+}
+
+// build sorts a list into a graph.
+func (l *edges) build() *Graph {
+	in := newAdjacency(l.vertices, l.dst, l.weights != nil)
+	next := slices.Clone(in.Offsets[:l.vertices])
+	for i, v := range l.dst {
+		in.IDs[next[v]] = l.src[i]
+		if in.Weights != nil {
+			in.Weights[next[v]] = l.weights[i]
+		}
+		next[v]++
+	}
+	g := &Graph{out: *in.transpose(), kind: l.kind}
+	g.sortParallel()
+	return g
+}
+
+// sortParallel orders edges between the same vertices by weight; rows are
+// sorted by id already, and such runs are short.
+func (g *Graph) sortParallel() {
+	a := &g.out
+	if a.Weights == nil {
+		return
+	}
+	for v := range a.Vertices() {
+		for from, end := a.Offsets[v], a.Offsets[v+1]; from < end; {
+			to := from + 1
+			for to < end && a.IDs[to] == a.IDs[from] {
+				to++
+			}
+			if to-from > 1 {
+				slices.SortFunc(a.Weights[from:to], g.kind.compare)
+			}
+			from = to
+		}
+	}
+}
+
+// compare orders the words of weights.
+func (k WeightKind) compare(a, b uint32) int {
+	x, y := k.ordered(a), k.ordered(b)
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+// list is the inverse of build.
+func (g *Graph) list() *edges {
+	return &edges{g.Vertices(), g.out.rows(), g.out.IDs, g.out.Weights, g.kind}
+}

@@ -1,0 +1,299 @@
+package graph
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// Limits on what is read from outside.
+const (
+	maxLine = 64 << 10 // comments may be longer
+	// A gzip file may hold bombSlack bytes, and bombRatio as many as it has
+	// itself: edge lists shrink to a third or a tenth, bombs to a thousandth.
+	bombSlack = 16 << 20
+	bombRatio = 100
+	// Vertices without an edge cost memory and no space in the file: many are
+	// believed only in a file with some edges.
+	freeVertices    = 1 << 22
+	verticesPerEdge = 64
+)
+
+// ParseError is something wrong with a graph file.
+type ParseError struct {
+	File string
+	Line int // from 1; 0: the file as a whole
+	Msg  string
+}
+
+func (e *ParseError) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Msg
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg)
+}
+
+// lines reads a text line by line, and knows where it is.
+type lines struct {
+	file string
+	r    *bufio.Reader
+	n    int // number of the present line
+}
+
+// newLines looks for gzip's magic, and unpacks within limits.
+func newLines(file string, r io.Reader) (*lines, error) {
+	packed := &counter{r: r}
+	b := bufio.NewReaderSize(packed, maxLine)
+	l := &lines{file: file, r: b}
+	magic, err := b.Peek(2)
+	if err != nil && err != io.EOF {
+		return nil, l.readError(err)
+	}
+	if bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, l.readError(err)
+		}
+		l.r = bufio.NewReaderSize(&unpacker{r: z, packed: packed}, maxLine)
+	}
+	return l, nil
+}
+
+// counter counts the bytes that were read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// unpacker stops decompression bombs.
+type unpacker struct {
+	r      io.Reader
+	packed *counter
+	n      int64
+}
+
+var errBomb = fmt.Errorf("unpacks to more than %d times its size: no graph does; unpack it with gunzip if it is one", bombRatio)
+
+func (u *unpacker) Read(b []byte) (int, error) {
+	n, err := u.r.Read(b)
+	u.n += int64(n)
+	if u.n > bombSlack+bombRatio*u.packed.n {
+		return 0, errBomb
+	}
+	return n, err
+}
+
+// readError blames what the file system or gzip said.
+func (l *lines) readError(err error) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &ParseError{l.file, 0, "the gzip data ends early: the file is cut off"}
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+		return &ParseError{l.file, 0, "damaged gzip data: " + err.Error()}
+	case errors.Is(err, errBomb):
+		return &ParseError{l.file, 0, err.Error()}
+	}
+	return fmt.Errorf("%s: %w", l.file, err)
+}
+
+// next returns the next line without its end; ok is false at the end of the
+// file. The line is valid until the next call. Of comments longer than maxLine
+// only the beginning is returned.
+func (l *lines) next(comments string) (cursor, bool, error) {
+	line, err := l.r.ReadSlice('\n')
+	l.n++
+	switch {
+	case err == nil:
+		line = line[:len(line)-1]
+	case errors.Is(err, bufio.ErrBufferFull) && bytes.IndexByte([]byte(comments), line[0]) >= 0:
+		line = bytes.Clone(line[:1024])
+		err = l.skipLine()
+	case errors.Is(err, bufio.ErrBufferFull):
+		return cursor{}, false, l.errorf("a line of more than %d characters: this is no graph", maxLine)
+	case err == io.EOF && len(line) == 0:
+		l.n-- // errors name the last line
+		return cursor{}, false, nil
+	case err == io.EOF:
+		return cursor{b: line}, true, nil
+	}
+	if err != nil && err != io.EOF {
+		return cursor{}, false, l.readError(err)
+	}
+	return cursor{b: line}, true, nil
+}
+
+func (l *lines) skipLine() error {
+	for {
+		_, err := l.r.ReadSlice('\n')
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+func (l *lines) errorf(format string, args ...any) error {
+	return &ParseError{l.file, l.n, fmt.Sprintf(format, args...)}
+}
+
+// expected blames the word at the cursor.
+func (l *lines) expected(c *cursor, what string) error {
+	return l.errorf("expected %s; found %s", what, c.describe())
+}
+
+// cursor goes through the words of a line. Blanks are spaces, tabs, commas,
+// semicolons, and the carriage return of DOS files.
+type cursor struct {
+	b []byte
+	i int
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == ',' || c == '\r' || c == ';' }
+
+// end skips blanks, and tells whether the line is over.
+func (c *cursor) end() bool {
+	for c.i < len(c.b) && blank(c.b[c.i]) {
+		c.i++
+	}
+	return c.i == len(c.b)
+}
+
+// number reads a whole number of at most limit, and stays put otherwise.
+func (c *cursor) number(limit uint64) (uint64, bool) {
+	if c.end() {
+		return 0, false
+	}
+	i, n := c.i, uint64(0)
+	for ; i < len(c.b) && c.b[i]-'0' <= 9; i++ {
+		n = n*10 + uint64(c.b[i]-'0')
+		if n > limit {
+			return 0, false
+		}
+	}
+	if i == c.i || i < len(c.b) && !blank(c.b[i]) {
+		return 0, false
+	}
+	c.i = i
+	return n, true
+}
+
+// integer reads an integer of 32 bits with a sign, and stays put otherwise.
+func (c *cursor) integer() (int32, bool) {
+	at := *c
+	limit, sign := uint64(math.MaxInt32), int64(1)
+	if !at.end() && (at.b[at.i] == '-' || at.b[at.i] == '+') {
+		if at.b[at.i] == '-' {
+			limit, sign = limit+1, -1
+		}
+		at.i++
+		if at.i == len(at.b) || blank(at.b[at.i]) {
+			return 0, false
+		}
+	}
+	n, ok := at.number(limit)
+	if ok {
+		*c = at
+	}
+	return int32(sign * int64(n)), ok
+}
+
+// word reads up to the next blank.
+func (c *cursor) word() []byte {
+	c.end()
+	from := c.i
+	for c.i < len(c.b) && !blank(c.b[c.i]) {
+		c.i++
+	}
+	return c.b[from:c.i]
+}
+
+// describe names the word at the cursor in a message.
+func (c *cursor) describe() string {
+	const most = 40
+	at := *c
+	w := at.word()
+	switch {
+	case len(w) == 0:
+		return "the end of the line"
+	case len(w) > most:
+		return strconv.Quote(string(w[:most])) + "…"
+	}
+	return strconv.Quote(string(w))
+}
+
+// maxID leaves the largest word free, which kernels use for "none".
+const maxID = math.MaxUint32 - 1
+
+// weightColumn collects weights: integers until a word is none.
+type weightColumn struct {
+	words []uint32
+	kind  WeightKind
+}
+
+const weightExpected = "a weight: an integer of 32 bits, or a finite decimal number"
+
+// add reads the weight at the cursor.
+func (w *weightColumn) add(c *cursor) bool {
+	if n, ok := c.integer(); ok {
+		w.addInt(n)
+		return true
+	}
+	at := *c
+	word := at.word()
+	if !decimal(word) {
+		return false
+	}
+	x, err := strconv.ParseFloat(string(word), 32)
+	if err != nil { // out of range
+		return false
+	}
+	*c = at
+	w.toFloat()
+	w.words = append(w.words, math.Float32bits(float32(x)))
+	return true
+}
+
+func (w *weightColumn) addInt(n int32) {
+	if w.kind == FloatWeights {
+		w.words = append(w.words, math.Float32bits(float32(n)))
+		return
+	}
+	w.kind, w.words = IntWeights, append(w.words, uint32(n))
+}
+
+// decimal tells decimal fractions from integers, which are out of range if
+// they come here, and from Go's hexadecimal floats and infinities.
+func decimal(word []byte) bool {
+	fraction := false
+	for _, c := range word {
+		switch {
+		case c >= '0' && c <= '9', c == '+', c == '-':
+		case c == '.', c == 'e', c == 'E':
+			fraction = true
+		default:
+			return false
+		}
+	}
+	return fraction
+}
+
+// toFloat turns what was read as integers into floats.
+func (w *weightColumn) toFloat() {
+	if w.kind == FloatWeights {
+		return
+	}
+	w.kind = FloatWeights
+	for i, n := range w.words {
+		w.words[i] = math.Float32bits(float32(int32(n)))
+	}
+}
