@@ -36,9 +36,18 @@ func (c *checker) axes(s source, f *Field, n *yaml.Node, from Origin) {
 		}
 		if key := c.axisKey(s, f, k); key != nil {
 			axes = append(axes, Axis{key.Path, c.axisValues(s, f, key, v)})
+			c.together(s, f, axes, v)
 		}
 	}
 	c.emit(opSet, f, reflect.ValueOf(axes), from)
+}
+
+// together checks that the last of axes that go together is as long as the first.
+func (c *checker) together(s source, f *Field, axes Axes, n *yaml.Node) {
+	first, last := axes[0], axes[len(axes)-1]
+	if f.zipped && n.Kind == yaml.SequenceNode && len(n.Content) != len(first.Values) {
+		c.bad.add(s.at(n), join(f.Path, last.Key), "expected as many values as %s has, %d, since they go together; found %d", first.Key, len(first.Values), len(n.Content))
+	}
 }
 
 // axisKey finds what an axis varies: a leaf, or a section that has presets.
@@ -61,7 +70,7 @@ func (c *checker) axisValues(s source, f, key *Field, n *yaml.Node) []string {
 	seen := map[string]bool{}
 	for i, e := range n.Content {
 		text, ok := c.axisValue(s, key, element(name, i), e)
-		if ok && seen[text] {
+		if ok && seen[text] && !f.zipped {
 			c.bad.add(s.at(e), element(name, i), "%s stands twice", clip(text))
 		}
 		if ok {

@@ -29,6 +29,7 @@ type Field struct {
 	scalar scalar       // of a leaf
 	list   bool
 	axes   bool
+	zipped bool          // axes that go together: lists of one length, whose values may repeat
 	def    reflect.Value // of a leaf; invalid when required
 }
 
@@ -237,7 +238,8 @@ var axesType = reflect.TypeFor[Axes]()
 func (b *builder) field(f *Field, t reflect.Type, outer []reflect.Type) {
 	switch {
 	case t == axesType:
-		b.allow()
+		b.allow([]string{"zipped"})
+		f.zipped = b.flag("zipped")
 		f.axes, f.typ, f.def = true, t, reflect.ValueOf(Axes{})
 		b.add(f)
 	case t.Kind() == reflect.Struct && !isText(t):

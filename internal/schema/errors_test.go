@@ -12,7 +12,7 @@ import (
 )
 
 func TestBadFiles(t *testing.T) {
-	const known = "; known here: name, machine, graph, metrics, buffers, schedule, notes, sweep"
+	const known = "; known here: name, machine, graph, metrics, buffers, schedule, notes, sweep, compare"
 	for _, c := range []struct {
 		name, text string
 		want       string // without "e.yaml:", lines joined by " & "
@@ -91,6 +91,8 @@ func TestBadFiles(t *testing.T) {
 		{"axis section", "name: e\nsweep: {machine.core: [1]}\n", "2:9: sweep.machine.core: section cannot be an axis: it has no single value"},
 		{"axis preset", "name: e\nsweep: {machine: [small, lage]}\n", "2:26: machine.extends: preset lage of machines: unknown; did you mean large?"},
 		{"axis below leaf", "name: e\nsweep: {name.x: [1]}\n", "2:9: name.x: name is no section"},
+		{"zipped", "name: e\ncompare: {schedule: [vertex, edge], machine: [small, small, large]}\n",
+			"2:45: compare.machine: expected as many values as schedule has, 2, since they go together; found 3"},
 		{"axes", "name: e\nsweep: [1]\n", "2:8: sweep: expected keys, each with a list of values; found a list"},
 		// YAML
 		{"tab", "name: e\nmachine:\n\tcores: 1\n", "3:1: found a tab character in the indentation"},
@@ -146,7 +148,7 @@ func TestBadTexts(t *testing.T) {
 		{nil, []string{"machine.core.wraps=1"}, "--set machine.core.wraps: machine.core.wraps: unknown key; did you mean machine.core.warps?"},
 		{nil, []string{"machine.core.warps"}, "--set machine.core.warps: expected KEY=VALUE"},
 		{nil, []string{"machine.core.warps.x=1"}, "--set machine.core.warps.x: machine.core.warps.x: machine.core.warps is no section"},
-		{nil, []string{"=1"}, "--set : unknown key; known here: name, machine, graph, metrics, buffers, schedule, notes, sweep"},
+		{nil, []string{"=1"}, "--set : unknown key; known here: name, machine, graph, metrics, buffers, schedule, notes, sweep, compare"},
 		{nil, []string{"machine.core=1"}, "--set machine.core: machine.core: expected a section; found \"1\""},
 		{nil, []string{"machine.core=null"}, "--set machine.core: machine.core: expected a section; found null"},
 		{nil, []string{"machine=smal"}, "--set machine: machine.extends: preset smal of machines: unknown; did you mean small?"},

@@ -17,7 +17,7 @@ func TestDefaults(t *testing.T) {
 		Machine: machineSpec{Cores: 1, Ratio: 1.5, Core: coreSpec{
 			Warps: 4, Threads: 4, Policy: roundRobin, Banked: true, L1: cacheSpec{Size: 16 << 10, Ways: 4},
 		}},
-		Metrics: []string{"cycles", "ipc"}, Buffers: []int{}, Schedule: "vertex", Notes: []string{}, Sweep: Axes{},
+		Metrics: []string{"cycles", "ipc"}, Buffers: []int{}, Schedule: "vertex", Notes: []string{}, Sweep: Axes{}, Compare: Axes{},
 	}, v)
 }
 
@@ -229,6 +229,11 @@ sweep:
 	q, err := p.With("machine.core.warps=9")
 	require.NoError(t, err)
 	assert.Equal(t, []int{6, 9}, []int{q.Value.Machine.Cores, q.Value.Machine.Core.Warps}, "points stack")
+}
+
+func TestZippedAxesMayRepeat(t *testing.T) {
+	l := load(t, input("name: e\ncompare: {schedule: [vertex, edge], machine: [small, small]}\n"))
+	assert.Equal(t, Axes{{"schedule", []string{"vertex", "edge"}}, {"machine", []string{"small", "small"}}}, l.Value.Compare)
 }
 
 func TestListsAreNotShared(t *testing.T) {

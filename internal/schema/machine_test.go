@@ -96,6 +96,7 @@ type experiment struct {
 	Schedule string      `key:"schedule" default:"vertex" oneof:"vortex,vertex,edge,weaver,two-level" doc:"Schedule."`
 	Notes    []string    `key:"notes" default:"" doc:"Free text."`
 	Sweep    Axes        `key:"sweep" doc:"Axes."`
+	Compare  Axes        `key:"compare" zipped:"true" doc:"Variants."`
 }
 
 var experiments = New[experiment]("experiments")
