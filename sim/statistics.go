@@ -128,6 +128,8 @@ func (m *Machine) headline() stats.Tree {
 		stats.Ratio("achieved_occupancy", "", "Share of warp slots that held a warp, over the cores' cycles.", t.resident, t.warps),
 		stats.Ratio("eligible_warps", "warps", "Warps that could issue, per scheduler and cycle.", t.eligible, t.slots),
 		stats.Ratio("issue_active", "", "Share of scheduler-cycles that issued.", t.issued, t.slots),
+		stats.Count("edges", "edges", "Edges that lanes have handled: executions of the program's instruction heddle.edge.", s.Edges),
+		stats.Ratio("edges_per_cycle", "edges/cycle", "Edges handled a cycle.", float64(s.Edges), t.cycles),
 		stats.Ratio("mpki", "misses/1000 warp instructions", "L1D read misses per 1000 warp instructions.", 1000*t.l1dMisses, warps),
 		stats.Ratio("dram.bytes_per_cycle", "bytes/cycle", "Bytes over the DRAM's data buses, per core cycle.", float64(m.Memory.Bytes()), t.cycles),
 	}

@@ -21,7 +21,8 @@ type Op struct {
 	imm                uint32
 	unit               int
 	info               *isa.CSRInfo
-	write              bool // CSR instructions: writes the CSR
+	write              bool   // CSR instructions: writes the CSR
+	edge               uint64 // all ones: each lane that executes it handles an edge
 
 	lanes  isa.LaneLoop
 	imms   []uint32 // the immediate for every lane, for lanes
@@ -46,6 +47,9 @@ func (m *Machine) prepare(o *Op, pc uint32) error {
 		rd: int(in.Rd) * n, rs1: int(in.Rs1) * n, rs2: int(in.Rs2) * n, rs3: int(in.Rs3) * n}
 	if in.Rd == 0 {
 		p.rd = sink * n
+	}
+	if pc == m.edge && m.hasEdge {
+		p.edge = ^uint64(0)
 	}
 	if err := m.bind(&p, pc); err != nil {
 		return err

@@ -92,12 +92,14 @@ type Stats struct {
 	WarpInstrs   uint64
 	ThreadInstrs uint64
 	ByClass      [isa.NumClasses]uint64 // warp instructions; they sum to WarpInstrs
+	Edges        uint64                 // lanes that executed the instruction at EdgeSymbol
 }
 
 // Since returns what was executed after an earlier count.
 func (s Stats) Since(before Stats) Stats {
 	s.WarpInstrs -= before.WarpInstrs
 	s.ThreadInstrs -= before.ThreadInstrs
+	s.Edges -= before.Edges
 	for i, n := range before.ByClass {
 		s.ByClass[i] -= n
 	}
@@ -110,6 +112,8 @@ type Machine struct {
 	cfg     Config
 	cores   []*Core
 	program *isa.Program
+	edge    uint32 // where EdgeSymbol is
+	hasEdge bool
 	resv    reservations
 	device  deviceBarriers
 	console console
@@ -138,6 +142,10 @@ func New(cfg Config) (*Machine, error) {
 	return m, nil
 }
 
+// EdgeSymbol names the instruction of a program that a lane executes once for each
+// edge it handles. It is only counted.
+const EdgeSymbol = "heddle.edge"
+
 // Load copies a program into memory and makes warp 0, lane 0 of every core
 // start at its entry. The rest of memory stays as it is. Registers are zero;
 // hardware promises nothing about them, so programs must not rely on it.
@@ -149,6 +157,7 @@ func (m *Machine) Load(p *isa.Program) {
 		}
 	}
 	m.program = p
+	m.edge, m.hasEdge = p.Symbol(EdgeSymbol)
 	m.Launch(p.Entry)
 }
 
@@ -200,6 +209,7 @@ func (m *Machine) Stats() Stats {
 	for _, c := range m.cores {
 		s.WarpInstrs += c.stats.WarpInstrs
 		s.ThreadInstrs += c.stats.ThreadInstrs
+		s.Edges += c.stats.Edges
 		for i, n := range c.stats.ByClass {
 			s.ByClass[i] += n
 		}

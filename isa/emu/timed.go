@@ -67,6 +67,7 @@ func (w *Warp) count(o *Op) {
 	st.WarpInstrs++
 	st.ThreadInstrs += w.lanes
 	st.ByClass[o.class]++
+	st.Edges += w.lanes & o.edge
 }
 
 // SetClock tells what mcycle reads.

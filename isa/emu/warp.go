@@ -115,6 +115,7 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 		st.WarpInstrs++
 		st.ThreadInstrs += lanes
 		st.ByClass[o.class]++
+		st.Edges += lanes & o.edge
 		if w.m.cfg.Trace != nil {
 			w.trace(o, pc, mask)
 		}

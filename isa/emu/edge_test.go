@@ -1,0 +1,38 @@
+package emu_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/isa/asm"
+	"heddle/isa/emu"
+)
+
+// The lanes that execute the instruction named heddle.edge are counted, each time.
+func TestEdgesAreCounted(t *testing.T) {
+	const text = `
+_start:	li t0, 5
+	tmc t0
+	li t1, 3
+loop:
+heddle.edge:
+	addi t1, t1, -1
+	bnez t1, loop
+	tmc zero`
+	p, err := asm.Assemble("edges.s", []byte(text), asm.Options{Base: 0x80000000})
+	require.NoError(t, err)
+	m, err := emu.New(emu.Config{Cores: 2, Warps: 1, Threads: 4})
+	require.NoError(t, err)
+	m.Load(p)
+	require.NoError(t, m.Run(context.Background()))
+	require.EqualValues(t, 2*2*3, m.Stats().Edges, "two cores, two lanes, three times")
+
+	plain, err := asm.Assemble("plain.s", []byte("_start: addi t1, zero, 0\n tmc zero"), asm.Options{Base: 0x80000000})
+	require.NoError(t, err)
+	before := m.Stats()
+	m.Load(plain)
+	require.NoError(t, m.Run(context.Background()))
+	require.Zero(t, m.Stats().Since(before).Edges, "the next program has no such instruction")
+}
