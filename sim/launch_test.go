@@ -59,7 +59,7 @@ func TestLaunchesFollowEachOther(t *testing.T) {
 			}
 			require.Equal(t, first.WarpInstrs, r.WarpInstrs)
 			require.Positive(t, r.Cycles)
-			require.LessOrEqual(t, r.Cycles, first.Cycles, "the caches are warm")
+			require.Less(t, r.Cycles, first.Cycles+uint64(m.Caches[1].Spec().Sets()), "only the L1s forget, which takes a walk of their sets")
 			now := m.Arch.Mem.Load32(word + 4)
 			require.Greater(t, now, cycle)
 			require.Less(t, now-cycle, uint32(3*first.Cycles), "launches wait for nothing but the end of the one before")

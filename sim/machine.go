@@ -247,7 +247,7 @@ func (m *Machine) Run(ctx context.Context, p *isa.Program) (Result, error) {
 }
 
 // Launch executes a program to its end, as Run does, after what ran before: memory
-// and the contents of DRAM's row buffers and of caches are what they were, and time
+// and the contents of DRAM's row buffers and of the L2 are what they were, L1s forget, and time
 // goes on. The result counts from the launch. After an error the machine is spent.
 func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Result, error) {
 	if m.spent {

@@ -228,7 +228,7 @@ func (b *bank) commitWrite(now uint64, op *operation) {
 }
 
 func (b *bank) commitFlush(now uint64, op *operation, st *status) bool {
-	if b.forwardFlush {
+	if b.forwardFlush && op.mem.Op == mem.Flush {
 		b.stats.Flushes++
 		b.pass(now, op)
 		return true

@@ -202,7 +202,7 @@ func (c *Cache) look() {
 
 func (c *Cache) head(i int, r *mem.Request) {
 	switch r.Op {
-	case mem.Flush:
+	case mem.Flush, mem.Invalidate:
 		c.flush.asked |= 1 << i
 	case mem.Write, mem.Atomic:
 		if !c.spec.WriteEnable {

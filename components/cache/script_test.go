@@ -116,12 +116,12 @@ func (s *mshrScript) run(t *testing.T, w []string) string {
 }
 
 func opOf(t *testing.T, word string) mem.Op {
-	op, ok := map[string]mem.Op{"read": mem.Read, "write": mem.Write, "flush": mem.Flush, "atomic": mem.Atomic}[word]
+	op, ok := map[string]mem.Op{"read": mem.Read, "write": mem.Write, "flush": mem.Flush, "invalidate": mem.Invalidate, "atomic": mem.Atomic}[word]
 	require.True(t, ok, "operation %q", word)
 	return op
 }
 
-func opName(op mem.Op) string { return []string{"read", "write", "flush", "atomic"}[op] }
+func opName(op mem.Op) string { return []string{"read", "write", "flush", "invalidate", "atomic"}[op] }
 
 // bankScript: bank KEY=VALUE … makes a bank; a request "read LINE TAG" is offered
 // until it is accepted, as is "fill ID"; both words may share a line; "idle N" lets

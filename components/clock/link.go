@@ -20,7 +20,7 @@ type Link[T any] struct {
 	freedAt Femto //
 
 	producer, consumer Handle
-	waiting            bool // the producer found it full
+	waiting            bool // the producer waits for a value to be taken
 
 	pushed, popped uint64 // for conservation laws
 }
@@ -56,6 +56,20 @@ func (l *Link[T]) Full() bool {
 		l.producer.Wake() // freed at this very instant: there is room in the next cycle
 	} else {
 		l.waiting = true
+	}
+	return true
+}
+
+// Drained tells the producer that the consumer has taken all values, in an earlier
+// cycle. If not, the producer is woken when one is taken.
+func (l *Link[T]) Drained() bool {
+	switch {
+	case l.n > 0:
+		l.waiting = true
+		return false
+	case l.freedAt == l.s.now && l.freed > 0:
+		l.producer.Wake()
+		return false
 	}
 	return true
 }

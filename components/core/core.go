@@ -79,6 +79,7 @@ type Core struct {
 	released        queue[release]
 	turns           [isa.NumUnits]turn // LSU and SFU, when there are several slices
 	lsu             lsu
+	sync            synchronizer
 	inFlight        int // instructions between decode and commit
 
 	over  bool   // Done was true
@@ -136,6 +137,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	c.lsu = newLSU(&s)
 	src.SetClock(func() uint64 { return c.Place().Domain().Cycle() })
 	src.SetReleased(c.otherCore)
+	src.SetAllAtBarrier(c.allAtBarrier)
 	return c, nil
 }
 
@@ -164,14 +166,20 @@ func (c *Core) Connect(out *clock.Link[mem.Request], in *clock.Link[mem.Response
 // Start makes the warps runnable that the source has started.
 func (c *Core) Start() {
 	c.last, c.over = c.Place().Domain().Cycle(), false
-	c.startNew(0)
+	if c.sync.warm {
+		c.sync.begin(false)
+	} else {
+		c.startNew(0)
+	}
+	c.sync.warm = true
 	c.Place().Wake()
 }
 
 // Err returns the program error that stopped the core.
 func (c *Core) Err() error { return c.err }
 
-// Done tells that no warp is left and nothing is in flight.
+// Done tells that no warp is left and nothing is in flight, stores included that the L1D
+// has not taken.
 func (c *Core) Done() bool {
 	return c.active == 0 && c.source.Active() == 0 && c.inFlight == 0 && c.lsu.idle()
 }
@@ -190,6 +198,7 @@ func (c *Core) Tick(now uint64) bool {
 	for i := range c.slices {
 		c.commit(&c.slices[i], now)
 	}
+	c.synchronize()
 	c.lsu.tick(c, now)
 	c.gather(isa.LSU, now)
 	c.executeSFU(now)

@@ -67,7 +67,17 @@ func (s Spec) Channels() int {
 }
 
 func (l *lsu) idle() bool {
-	return l.requests.empty() && l.switched.empty() && l.local.empty() && l.loads == 0 && l.co.idle() && l.answers.empty()
+	return l.requests.empty() && l.switched.empty() && l.local.empty() && l.loads == 0 && l.co.idle() && l.answers.empty() && l.taken()
+}
+
+// taken tells whether the L1D has taken all requests: stores are acknowledged with that.
+// If not, the core is woken when it takes one.
+func (l *lsu) taken() bool {
+	all := true
+	for _, out := range l.out {
+		all = out.Drained() && all
+	}
+	return all
 }
 
 // tick moves the unit, back to front.
@@ -209,10 +219,11 @@ func (l *lsu) receive(c *Core, now uint64) {
 	}
 }
 
-// blocked tells whether batch id is a fence for whose end there is no place.
+// blocked tells whether batch id is a fence that cannot end: there is no place for it, or
+// something that went before it has no answer or acknowledgement.
 func (l *lsu) blocked(c *Core, id int) bool {
 	in := &l.co.tags[id].inst
-	return in.op.LatencyClass() == isa.ClassFence && c.result(*in).full()
+	return in.op.LatencyClass() == isa.ClassFence && (c.result(*in).full() || len(l.co.free) < len(l.co.tags)-1 || !l.taken())
 }
 
 // finish passes one answer a cycle on to commit. The last one frees the load.

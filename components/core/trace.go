@@ -30,6 +30,10 @@ type Source interface {
 	Active() uint64
 	// SetClock tells what mcycle reads.
 	SetClock(cycle func() uint64)
+	// SetAllAtBarrier tells whom to call when all of the core's warps wait at one device-wide barrier.
+	// For the others the core arrives there with Arrive.
+	SetAllAtBarrier(f func())
+	Arrive()
 	// SetReleased tells whom to call when warps of this core go on because of another core.
 	SetReleased(f func())
 }

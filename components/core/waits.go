@@ -17,6 +17,9 @@ func (c *Core) Waits() (out []string) {
 		i := bits.TrailingZeros64(m)
 		out = append(out, fmt.Sprintf("%s warp %d: %s", c.Name(), i, c.wait(i)))
 	}
+	if c.sync.state != syncNone {
+		out = append(out, c.Name()+": waits for the end of all it has sent, and for its L1s to forget their lines")
+	}
 	l := &c.lsu
 	if !l.idle() {
 		out = append(out, fmt.Sprintf("%s load-store unit: %d loads outstanding, %d of %d batches free, %d in its queue, fence %v",

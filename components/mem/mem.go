@@ -7,10 +7,11 @@ type Op uint8
 
 // Operations.
 const (
-	Read   Op = iota // answered when the data is there
-	Write            // not answered: the level that takes it has acknowledged it
-	Flush            // a fence: answered when the cache has walked its lines
-	Atomic           // answered when it has been performed, by the level that performs atomics
+	Read       Op = iota // answered when the data is there
+	Write                // not answered: the level that takes it has acknowledged it
+	Flush                // a fence: answered when the cache has walked its lines
+	Invalidate           // a launch or a barrier: like Flush, but of this level only
+	Atomic               // answered when it has been performed, by the level that performs atomics
 )
 
 // Request goes from a core towards memory.
@@ -22,7 +23,7 @@ type Request struct {
 	Ops  uint8 // of an Atomic: operations done one after the other
 }
 
-// Response answers a Read, a Flush or an Atomic.
+// Response answers all but a Write.
 type Response struct {
 	Tag uint32
 }

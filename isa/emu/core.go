@@ -19,6 +19,10 @@ type Core struct {
 	stats    Stats
 	clock    func() uint64 // a machine with time has one
 	released func()        // called when a device-wide barrier lets warps go; nil: nobody asks
+
+	allAtBarrier func() // called when all warps wait at a device-wide barrier; nil: the core has arrived then
+	announced    bool   // it was called
+	arrived      bool   // and Arrive followed
 }
 
 // barrier is one core-local barrier: who has arrived, and for how many it waits.
@@ -52,7 +56,7 @@ func (c *Core) Warp(i int) *Warp { return c.warps[i] }
 func (c *Core) Scratchpad() []byte { return c.scratch }
 
 func (c *Core) launch(pc uint32) {
-	c.active = 0
+	c.active, c.announced, c.arrived = 0, false, false
 	c.mscratch = c.m.cfg.Arg
 	clear(c.barriers)
 	for _, u := range c.units {
@@ -113,8 +117,12 @@ func (c *Core) release(set uint64) {
 
 // open lets warps run that waited at a device-wide barrier.
 func (c *Core) open(set uint64) {
+	if set == 0 {
+		return
+	}
 	c.release(set)
-	if set != 0 && c.released != nil {
+	c.announced, c.arrived = false, false
+	if c.released != nil {
 		c.released()
 	}
 }
@@ -176,13 +184,7 @@ func (d *deviceBarriers) check(c *Core) {
 		if b.count == 0 || b.waiting[c.id] == 0 {
 			continue
 		}
-		arrived := uint32(0)
-		for core, set := range b.waiting {
-			if set != 0 && set == c.m.cores[core].active {
-				arrived++
-			}
-		}
-		if arrived < b.count {
+		if c.announce(b); b.arrived(c.m) < b.count {
 			continue
 		}
 		for core, set := range b.waiting {
@@ -190,6 +192,24 @@ func (d *deviceBarriers) check(c *Core) {
 			b.waiting[core] = 0
 		}
 		b.count = 0
+	}
+}
+
+// arrived counts the cores that have.
+func (b *deviceBarrier) arrived(m *Machine) (n uint32) {
+	for core, set := range b.waiting {
+		if c := m.cores[core]; set != 0 && set == c.active && (c.arrived || c.allAtBarrier == nil) {
+			n++
+		}
+	}
+	return n
+}
+
+// announce tells that all warps of the core wait at b, once.
+func (c *Core) announce(b *deviceBarrier) {
+	if c.allAtBarrier != nil && !c.announced && b.waiting[c.id] == c.active {
+		c.announced = true
+		c.allAtBarrier()
 	}
 }
 

@@ -77,6 +77,16 @@ func (c *Core) SetClock(now func() uint64) { c.clock = now }
 // barrier at which warps of this core wait.
 func (c *Core) SetReleased(f func()) { c.released = f }
 
+// SetAllAtBarrier tells whom to call when all of the core's warps wait at a device-wide barrier.
+// The core has then not arrived there before Arrive.
+func (c *Core) SetAllAtBarrier(f func()) { c.allAtBarrier = f }
+
+// Arrive lets the core arrive at the barrier at which all its warps wait.
+func (c *Core) Arrive() {
+	c.arrived = true
+	c.m.device.check(c)
+}
+
 // cycle is what mcycle reads; without a clock, the instructions executed.
 func (c *Core) cycle() uint64 {
 	if c.clock == nil {

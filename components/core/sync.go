@@ -1,0 +1,95 @@
+package core
+
+import "heddle/components/mem"
+
+// synchronizer makes the L1s of a core forget their lines, at a launch and when all
+// its warps have come to a device-wide barrier. First all that the core has sent must
+// have ended: its instructions, loads and atomics, and its stores, which the L1D
+// acknowledges by taking them. Then the caches walk their sets, and answer.
+type synchronizer struct {
+	state   syncState
+	waits   uint8 // caches that have not answered
+	barrier bool  // it is a barrier's, else a launch's
+	warm    bool  // the core has been launched before: its L1s may hold something
+}
+
+type syncState uint8
+
+const (
+	syncNone syncState = iota
+	syncDrain
+	syncInvalidate
+	syncWait
+)
+
+// What the answers of the caches are known by; no warp and no batch has these numbers.
+const (
+	syncTag = ^uint32(0)
+	toL1I   = 1
+	toL1D   = 2
+)
+
+// begin starts from the next cycle on.
+func (s *synchronizer) begin(barrier bool) {
+	s.state, s.barrier, s.waits = syncDrain, barrier, toL1D
+	if !barrier {
+		s.waits |= toL1I // the launch may bring other code
+	}
+}
+
+// allAtBarrier is called when all of the core's warps wait at a device-wide barrier.
+func (c *Core) allAtBarrier() { c.sync.begin(true) }
+
+// synchronize does a cycle of what is under way.
+func (c *Core) synchronize() {
+	s := &c.sync
+	before := s.state
+	switch s.state {
+	case syncNone:
+		return
+	case syncDrain:
+		if c.inFlight == 0 && c.lsu.idle() {
+			s.state = syncInvalidate
+		}
+	case syncInvalidate:
+		s.state = c.invalidate()
+	case syncWait:
+		if c.answered(); s.waits == 0 {
+			s.state = syncNone
+			c.synchronized()
+		}
+	}
+	c.moved = c.moved || s.state != before
+}
+
+// invalidate asks the L1s, whose ports are free when nothing is under way.
+func (c *Core) invalidate() syncState {
+	r := mem.Request{Op: mem.Invalidate, Tag: syncTag}
+	if c.sync.waits&toL1I != 0 {
+		c.fetchOut.Push(r)
+	}
+	c.lsu.out[0].Push(r)
+	return syncWait
+}
+
+// answered takes the answers.
+func (c *Core) answered() {
+	s := &c.sync
+	if s.waits&toL1I != 0 && c.fetchIn.Ready() {
+		c.fetchIn.Pop()
+		s.waits &^= toL1I
+	}
+	if s.waits&toL1D != 0 && c.lsu.in[0].Ready() {
+		c.lsu.in[0].Pop()
+		s.waits &^= toL1D
+	}
+}
+
+// synchronized lets the core arrive at the barrier, or begin.
+func (c *Core) synchronized() {
+	if c.sync.barrier {
+		c.source.Arrive()
+		return
+	}
+	c.startNew(0)
+}
