@@ -17,11 +17,10 @@ const (
 )
 
 // Graph says where a graph comes from, and what is done to it before a kernel
-// sees it. Exactly one of file, name and the generators is given. What is done
+// sees it. Exactly one of file and the generators is given. What is done
 // follows the order of the fields.
 type Graph struct {
-	File string `key:"file" default:"" doc:"Path of an edge list (SNAP, Network Repository, LINQS), MatrixMarket or DIMACS .gr file, plain or gzip; told apart by their contents."`
-	Name string `key:"name" default:"" doc:"A graph that heddle ships: facebook_combined."`
+	File string `key:"file" default:"" doc:"An edge list (SNAP, Network Repository, LINQS), MatrixMarket or DIMACS .gr file, plain or gzip, told apart by their contents: a path with a dot or a slash, relative to where heddle runs. Or the name of a graph that heddle ships: facebook_combined, karate."`
 
 	RMAT            *RMAT            `key:"rmat" doc:"R-MAT / Graph500 Kronecker graph; edges are directed. Source: Chakrabarti et al., SDM 2004; Graph500 specification."`
 	PowerlawCluster *PowerlawCluster `key:"powerlaw_cluster" doc:"Growing graph with power-law degrees and triangles; both directions of every edge. Source: Holme and Kim, Phys. Rev. E 65, 2002; NetworkX powerlaw_cluster_graph."`
@@ -123,15 +122,12 @@ func (g *Graph) Generators() []string {
 // Validate refuses a graph without source, or with several.
 func (g *Graph) Validate() error {
 	given := g.Generators()
-	if g.Name != "" {
-		given = slices.Insert(given, 0, "name")
-	}
 	if g.File != "" {
 		given = slices.Insert(given, 0, "file")
 	}
 	switch len(given) {
 	case 0:
-		return errors.New("no source: expected one of file, name, rmat, powerlaw_cluster, erdos_renyi, grid, bipartite")
+		return errors.New("no source: expected one of file, rmat, powerlaw_cluster, erdos_renyi, grid, bipartite")
 	case 1:
 		return nil
 	}

@@ -72,7 +72,7 @@ func TestCleanWithWeights(t *testing.T) {
 }
 
 func TestWeights(t *testing.T) {
-	file := load(t, "name=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3", "weights.max=9", "weights.seed=5")
+	file := load(t, "file=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3", "weights.max=9", "weights.seed=5")
 	require.Equal(t, "int, random 3..9, seed 5", file.Record.Weights)
 	require.True(t, file.Summarise().Symmetric, "an edge weighs the same both ways")
 	count := map[uint32]int{}
@@ -85,15 +85,15 @@ func TestWeights(t *testing.T) {
 	}
 
 	// Renumbering moves weights with their edges.
-	again := load(t, "name=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3", "weights.max=9", "weights.seed=5", "reorder.order=random")
+	again := load(t, "file=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3", "weights.max=9", "weights.seed=5", "reorder.order=random")
 	require.NotEqual(t, file.Hash(), again.Hash())
 	sorted := func(g *Graph) []uint32 { return slices.Sorted(slices.Values(g.CSR().Weights)) }
 	require.Equal(t, sorted(file), sorted(again))
 	require.True(t, again.Summarise().Symmetric)
 
-	other := load(t, "name=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3", "weights.max=9", "weights.seed=6")
+	other := load(t, "file=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3", "weights.max=9", "weights.seed=6")
 	require.NotEqual(t, file.CSR().Weights, other.CSR().Weights)
-	require.Nil(t, load(t, "name=facebook_combined").CSR().Weights)
+	require.Nil(t, load(t, "file=facebook_combined").CSR().Weights)
 }
 
 func TestOrders(t *testing.T) {
@@ -111,11 +111,11 @@ func TestOrders(t *testing.T) {
 
 // A renumbered graph is the same graph.
 func TestOrdersKeepTheGraph(t *testing.T) {
-	plain := load(t, "name=facebook_combined", "clean.symmetrise=true").Summarise()
+	plain := load(t, "file=facebook_combined", "clean.symmetrise=true").Summarise()
 	hashes := map[string]bool{plain.Hash: true}
 	for _, o := range []string{"degree", "bfs", "random", "random,2"} {
 		order, seed, _ := strings.Cut(o, ",")
-		g := load(t, "name=facebook_combined", "clean.symmetrise=true", "reorder.order="+order, "reorder.seed=1"+seed)
+		g := load(t, "file=facebook_combined", "clean.symmetrise=true", "reorder.order="+order, "reorder.seed=1"+seed)
 		s := g.Summarise()
 		require.False(t, hashes[s.Hash], o)
 		hashes[s.Hash] = true
@@ -123,7 +123,7 @@ func TestOrdersKeepTheGraph(t *testing.T) {
 		require.Equal(t, plain, s, o)
 		require.True(t, strings.HasPrefix(g.Record.Order, order))
 	}
-	g := load(t, "name=facebook_combined", "clean.symmetrise=true", "reorder.order=degree")
+	g := load(t, "file=facebook_combined", "clean.symmetrise=true", "reorder.order=degree")
 	for v := 1; v < g.Vertices(); v++ {
 		require.GreaterOrEqual(t, g.CSR().Degree(v-1), g.CSR().Degree(v))
 	}
@@ -131,7 +131,7 @@ func TestOrdersKeepTheGraph(t *testing.T) {
 
 func TestLoadErrors(t *testing.T) {
 	for _, c := range []struct{ says, set string }{
-		{`no graph "facebok": expected a file (with a dot or a slash in its path), or one of facebook_combined`, "name=facebok"},
+		{`no graph "facebok": expected a file (with a dot or a slash in its path), or one of facebook_combined`, "file=facebok"},
 		{"no such file", "file=./none.txt"},
 		{"expected a graph file, found a directory", "file=."},
 	} {
@@ -139,7 +139,7 @@ func TestLoadErrors(t *testing.T) {
 		require.ErrorContains(t, err, c.says)
 	}
 	_, err := Load(configs.Graph{})
-	require.ErrorContains(t, err, "graph: no source: expected one of file, name, rmat")
+	require.ErrorContains(t, err, "graph: no source: expected one of file, rmat")
 }
 
 func TestSpecIsChecked(t *testing.T) {
@@ -156,8 +156,8 @@ func TestSpecIsChecked(t *testing.T) {
 		{"erdos_renyi.edges: 11: 5 vertices have at most 10", []string{"erdos_renyi.vertices=5", "erdos_renyi.edges=11"}},
 		{"grid.height: 10000000000 vertices", []string{"grid.width=100000", "grid.height=100000"}},
 		{"bipartite.edges: 7: between 2 and 3 vertices there are at most 6", []string{"bipartite.left=2", "bipartite.right=3", "bipartite.edges=7"}},
-		{"weights.min: 65: expected at most max = 64", []string{"name=x", "weights.min=65"}},
-		{"reorder.order: expected one of none, degree, random, bfs; found \"dgree\"; did you mean degree?", []string{"name=x", "reorder.order=dgree"}},
+		{"weights.min: 65: expected at most max = 64", []string{"file=x", "weights.min=65"}},
+		{"reorder.order: expected one of none, degree, random, bfs; found \"dgree\"; did you mean degree?", []string{"file=x", "reorder.order=dgree"}},
 	} {
 		_, err := configs.GraphSchema.Load(schema.Input{Set: c.set})
 		require.ErrorContains(t, err, c.says)

@@ -15,7 +15,7 @@ func TestGoldenHashes(t *testing.T) {
 		hash string
 		set  []string
 	}{
-		{"4daac068b36ee4ded77cb5aedf9f29c15999c6331135b6fa10cf11137f75e1ef", []string{"name=facebook_combined"}},
+		{"4daac068b36ee4ded77cb5aedf9f29c15999c6331135b6fa10cf11137f75e1ef", []string{"file=facebook_combined"}},
 		{"66467bcdcdb470a8bf923df5ddf770e29e10d7138da70feda92af47b9f8c47c6", []string{"rmat.scale=10"}},
 		{"4420cf864654598c8be440cb87e24551900c9d7fa911cb115f8d10af32753e24", []string{"rmat.scale=9", "rmat.edge_factor=7", "rmat.a=0.3", "rmat.b=0.3", "rmat.c=0.3", "rmat.shuffle_ids=false", "rmat.seed=42"}},
 		{"a13c7fd5bcb0de4e559e9a79f0319caf35f967e6d761902d1b5ab42ba92eb57d", []string{"powerlaw_cluster.vertices=1000", "powerlaw_cluster.edges_per_step=5", "powerlaw_cluster.triangle_probability=0.7"}},

@@ -41,14 +41,8 @@ func shortName(file string) string {
 	return name
 }
 
-// ByName returns the spec's source for what a user calls a graph: a shipped
-// one's name, or a path, which has a dot or a slash.
-func ByName(name string) configs.Graph {
-	if strings.ContainsAny(name, `./\`) {
-		return configs.Graph{File: name}
-	}
-	return configs.Graph{Name: name}
-}
+// isPath tells a path from the name of a shipped graph.
+func isPath(file string) bool { return strings.ContainsAny(file, `./\`) }
 
 // Load reads or generates a graph and cleans it up as spec says.
 func Load(spec configs.Graph) (*Graph, error) {
@@ -86,10 +80,10 @@ func (g *Graph) note(spec *configs.Graph) {
 func source(spec *configs.Graph) (*Graph, error) {
 	o := ReadOptions{IDs: spec.IDs, SkipWeights: spec.Weights.From != configs.FileWeights}
 	switch {
-	case spec.File != "":
+	case isPath(spec.File):
 		return readFile(spec.File, o)
-	case spec.Name != "":
-		return readShipped(spec.Name, o)
+	case spec.File != "":
+		return readShipped(spec.File, o)
 	}
 	return generate(spec)
 }
