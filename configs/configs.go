@@ -15,6 +15,7 @@ import (
 
 	"heddle/components/cache"
 	"heddle/components/core"
+	"heddle/components/weaver"
 	"heddle/internal/schema"
 )
 
@@ -23,7 +24,7 @@ type Machine struct {
 	Sockets        int `key:"sockets" default:"1" min:"1" max:"64" unit:"sockets" doc:"Sockets, each with an L1I and an L1D for its cores."`
 	CoresPerSocket int `key:"cores_per_socket" default:"1" min:"1" max:"16" unit:"cores" doc:"Cores of a socket. 1 gives every core L1s of its own. RTL: SOCKET_SIZE."`
 
-	Core core.Spec   `key:"core" doc:"A core: pipeline, load-store unit, scratchpad."`
+	Core Core        `key:"core" doc:"A core: pipeline, load-store unit, scratchpad, and the graph unit in its socket."`
 	L1I  cache.Spec  `key:"l1i" defaults:"write_enable=false" doc:"Instruction cache of a socket."`
 	L1D  cache.Spec  `key:"l1d" doc:"Data cache of a socket."`
 	L2   *cache.Spec `key:"l2" defaults:"bytes=1MiB; ways=8" doc:"Cache behind all sockets; absent: the L1s reach memory."`
@@ -33,6 +34,25 @@ type Machine struct {
 	ToL2     Wires  `key:"to_l2" defaults:"request=3; response=4" doc:"Registers between L1 and L2."`
 	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=3" doc:"Registers between the last cache and memory."`
 	Memory   Memory `key:"memory" doc:"Main memory."`
+}
+
+// Core is a core and what is plugged into its accelerator socket.
+type Core struct {
+	core.Spec
+	Weaver *weaver.Spec `key:"weaver" doc:"SparseWeaver's work distribution unit (HPCA 2025, §III); absent: none."`
+}
+
+// Validate checks the core, and its units against it.
+func (c Core) Validate() error {
+	if err := c.Spec.Validate(); err != nil {
+		return err
+	}
+	if c.Weaver != nil {
+		if key, msg, ok := c.Weaver.Fits(c.Warps, c.Threads); !ok {
+			return &schema.FieldError{Key: "weaver." + key, Msg: msg}
+		}
+	}
+	return nil
 }
 
 // Wires are the registers on the way between two levels.

@@ -10,6 +10,7 @@ import (
 
 	akita "github.com/sarchlab/akita/v3/sim"
 
+	"heddle/components/accel"
 	"heddle/components/cache"
 	"heddle/components/clock"
 	"heddle/components/core"
@@ -27,6 +28,7 @@ type Machine struct {
 	Cores  []*core.Core
 	Caches []*cache.Cache
 	Memory Memory
+	Units  []accel.Unit // the cores' graph units; nil: none
 
 	cfg      configs.Machine
 	domain   *clock.Domain
@@ -57,12 +59,16 @@ const corePeriod clock.Femto = 1_000_000
 
 // New assembles a machine.
 func New(cfg configs.Machine, opt Options) (*Machine, error) {
+	m := &Machine{System: clock.NewSystem("Clock", akita.NewSerialEngine()), cfg: cfg, arg: opt.Arg}
+	var err error
+	if m.Units, err = graphUnits(&cfg); err != nil {
+		return nil, err
+	}
 	cores := cfg.Sockets * cfg.CoresPerSocket
-	arch, err := emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Arg: opt.Arg, Out: opt.Out})
+	m.Arch, err = emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Arg: opt.Arg, Out: opt.Out, Units: m.architecture})
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{System: clock.NewSystem("Clock", akita.NewSerialEngine()), Arch: arch, cfg: cfg, arg: opt.Arg}
 	if m.domain, err = m.System.AddDomain("core", corePeriod); err != nil {
 		return nil, err
 	}
@@ -164,7 +170,7 @@ func link(name string, p port, server clock.Handle, connect func(*clock.Link[mem
 // socket builds the cores of a socket and their L1s.
 func (b *builder) socket(s int) error {
 	var fetch, data []port
-	spec := b.cfg.Core
+	spec := b.cfg.Core.Spec
 	spec.Atomics = b.cfg.Atomics
 	for i := range b.cfg.CoresPerSocket {
 		n := s*b.cfg.CoresPerSocket + i
@@ -175,6 +181,7 @@ func (b *builder) socket(s int) error {
 		c.SetID(n)
 		c.Join(b.m.domain, watched{c, &b.m.watchdog})
 		b.m.Cores = append(b.m.Cores, c)
+		b.m.plug(n, c)
 		fetch = append(fetch, port{c.Place(), configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect})
 		var req []*clock.Link[mem.Request]
 		var rsp []*clock.Link[mem.Response]

@@ -16,9 +16,11 @@ func (m *Machine) Statistics() stats.Tree {
 	cores := m.coreStats()
 	levels, caches := m.cacheStats()
 	channels := m.channelStats()
+	unit, units := m.unitStats()
 	t := m.headline()
 	t = append(t, Instructions(m.Arch.Stats())...)
 	t = append(t, stats.Sum("core", cores)...)
+	t = append(t, stats.Sum(unit, units)...)
 	for _, l := range levels {
 		t = append(t, l...)
 	}
@@ -26,6 +28,9 @@ func (m *Machine) Statistics() stats.Tree {
 	t = append(t, stats.Count("dram.bytes", "bytes", "Bytes moved over the DRAM's data buses.", m.Memory.Bytes()))
 	for i, c := range cores {
 		t = append(t, c.Under(fmt.Sprintf("core%d", i))...)
+	}
+	for i, u := range units {
+		t = append(t, u.Under(fmt.Sprintf("core%d.%s", i, unit))...)
 	}
 	t = append(t, caches...)
 	for i, c := range channels {

@@ -129,6 +129,11 @@ func (m *Machine) stalled(reason string) error {
 	for _, c := range m.Cores {
 		e.Waits = append(e.Waits, c.Waits()...)
 	}
+	for _, u := range m.Units {
+		if text := u.Waits(); text != "" {
+			e.Waits = append(e.Waits, text)
+		}
+	}
 	for _, c := range m.Caches {
 		if n := c.Pending(); n > 0 {
 			e.Waits = append(e.Waits, fmt.Sprintf("%s: %d requests in it", c.Name(), n))

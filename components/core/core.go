@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"heddle/components/accel"
 	"heddle/components/clock"
 	"heddle/components/mem"
 	"heddle/isa"
@@ -91,6 +92,8 @@ type Core struct {
 	free     []int16
 	fetchOut *clock.Link[mem.Request]
 	fetchIn  *clock.Link[mem.Response]
+
+	socket *accel.Socket // nil: no graph unit
 
 	err error
 }
@@ -181,7 +184,7 @@ func (c *Core) Err() error { return c.err }
 // Done tells that no warp is left and nothing is in flight, stores included that the L1D
 // has not taken.
 func (c *Core) Done() bool {
-	return c.active == 0 && c.source.Active() == 0 && c.inFlight == 0 && c.lsu.idle()
+	return c.active == 0 && c.source.Active() == 0 && c.inFlight == 0 && c.lsu.idle() && c.unitIdle()
 }
 
 // Tick does one cycle, the stages back to front. A cycle in which nothing moved
@@ -201,6 +204,9 @@ func (c *Core) Tick(now uint64) bool {
 	c.synchronize()
 	c.lsu.tick(c, now)
 	c.gather(isa.LSU, now)
+	if c.socket != nil {
+		c.reply(now)
+	}
 	c.executeSFU(now)
 	c.gather(isa.SFU, now)
 	for i := range c.slices {

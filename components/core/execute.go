@@ -112,6 +112,10 @@ func (c *Core) executeSFU(now uint64) {
 	if !q.ready(now) {
 		return
 	}
+	if q.front().op.LatencyClass() == isa.ClassUnit {
+		c.request(q, now)
+		return
+	}
 	out := &c.slices[int(q.front().warp)%len(c.slices)].result[isa.SFU]
 	if out.full() {
 		return

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"heddle/components/mem"
-	"heddle/isa"
 )
 
 // schedule gives the lowest ready warp to fetch. A warp waits then until its
@@ -60,15 +59,12 @@ func (c *Core) decode(now uint64) {
 	w.pending++
 	c.inFlight++
 	c.buffered |= 1 << r.warp
-	if isControl(op.LatencyClass()) {
+	if c.isControl(op) {
 		c.branching |= 1 << r.warp
 		return
 	}
 	c.unlocks[(now+1)%uint64(len(c.unlocks))] |= 1 << r.warp
 }
-
-// isControl tells the classes after which the warp waits for the outcome.
-func isControl(k isa.Class) bool { return k == isa.ClassBranch || k == isa.ClassWarp }
 
 // stage moves the head of each buffer to where the scoreboard looks.
 func (c *Core) stage(now uint64) {

@@ -29,6 +29,9 @@ func (c *Core) issue(s int, now uint64) {
 	w := &c.warps[i]
 	in := inst{op: w.staging, warp: uint8(i), cause: causeOf[w.staging.LatencyClass()], access: -1}
 	w.board.reserve(in.cause, destination(w.staging))
+	if c.socket != nil {
+		c.socket.Issue(i, in.op)
+	}
 	sl.issued.push(in, now+1+levels(n))
 	c.moved = true
 	w.staging = nil
@@ -137,7 +140,10 @@ func (c *Core) dispatchFrom(sl *slice, q *queue[inst], now uint64) {
 func (c *Core) effect(in *inst) error {
 	w := &c.warps[in.warp]
 	switch in.op.LatencyClass() {
-	case isa.ClassWarp, isa.ClassUnit:
+	case isa.ClassWarp:
+		return nil
+	case isa.ClassUnit:
+		c.readOperands(in)
 		return nil
 	case isa.ClassLoad, isa.ClassStore, isa.ClassAtomic:
 		in.access = c.takeAccess()

@@ -20,6 +20,9 @@ const (
 	fenceToReturn = 2
 )
 
+// ScratchpadLatency is the scratchpad's, beyond the load-store unit.
+const ScratchpadLatency = localDelay
+
 // lsu is the load-store unit: one request queue, a switch between global
 // memory and the scratchpad, and a coalescer.
 type lsu struct {

@@ -70,7 +70,7 @@ func (c *Core) look(i int) {
 	if b.waits != issued {
 		c.hazard[b.waits-waitsMemory] &^= bit
 	}
-	if b.waits = b.hazard(); b.waits == issued {
+	if b.waits = c.unitHazard(i, b.hazard()); b.waits == issued {
 		c.ready |= bit
 	} else {
 		c.hazard[b.waits-waitsMemory] |= bit

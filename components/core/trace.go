@@ -16,6 +16,10 @@ type Trace interface {
 	Execute(op *emu.Op) error
 	// Issue fills a with the access's lanes and addresses.
 	Issue(op *emu.Op, a *emu.Access) error
+	// Ask fills u with the operands of a request to the graph unit, in program order as Issue does; Answer
+	// gives the warp what the unit has written there.
+	Ask(op *emu.Op, u *emu.UnitCall)
+	Answer(u *emu.UnitCall)
 	// PC is where the warp goes on after what was executed.
 	PC() uint32
 	// Waiting tells whether a barrier or wspawn holds the warp, and DescribeWait which.

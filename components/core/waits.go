@@ -37,6 +37,8 @@ func (c *Core) wait(i int) string {
 		return w.trace.DescribeWait()
 	case w.staging != nil && w.board.wanted&w.board.all != 0:
 		return fmt.Sprintf("%s: %s waits for %s", where, w.staging.Text(w.trace.PC()), registerNames(w.board.wanted&w.board.all))
+	case w.staging != nil && w.board.waits == waitsUnit:
+		return fmt.Sprintf("%s: %s waits for the graph unit to answer an earlier request", where, w.staging.Text(w.trace.PC()))
 	case w.staging != nil:
 		return fmt.Sprintf("%s: %s waits to issue", where, w.staging.Text(w.trace.PC()))
 	case c.stalled>>i&1 != 0:

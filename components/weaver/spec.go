@@ -61,6 +61,7 @@ func (s Spec) Check(warps, threads int) error {
 	return nil
 }
 
-// Capacity is the CSR weaver_capacity: the slots that a core of that shape can
-// register at.
-func (s Spec) Capacity(warps, threads int) int { return min(s.STEntries, warps*threads) }
+// identity is what programs see on a core of that shape.
+func (s Spec) identity(warps, threads int) identity {
+	return identity{uint32(min(s.STEntries, warps*threads))}
+}

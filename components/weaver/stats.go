@@ -3,6 +3,8 @@ package weaver
 import (
 	"fmt"
 	"math/bits"
+
+	"heddle/components/accel"
 )
 
 // Stats is what a Weaver counts. Without time, what takes time stays 0.
@@ -20,13 +22,13 @@ type Stats struct {
 	SkipHits       uint64 `stat:"skip.hits" unit:"requests" doc:"Skips that found their vertex being decoded."`
 	SkipMisses     uint64 `stat:"skip.misses" unit:"requests" doc:"Skips that did not."`
 
-	RowsRead   uint64 `stat:"table.st_rows" unit:"rows" doc:"Rows of the ST read, prefetched ones included."`
-	LocReads   uint64 `stat:"table.dt_rows" unit:"rows" doc:"Rows of the DT read by weaver.dec.loc."`
-	Cycles     uint64 `stat:"cycles" unit:"cycles" doc:"Cycles counted: those of all states together, and of all queue lengths."`
-	States     States `stat:"state" unit:"cycles" doc:"Cycles in each state of the FSM (SparseWeaver Fig. 6)."`
-	Queue      Queue  `stat:"queue" unit:"cycles" doc:"Cycles by requests in the queue."`
-	QueueFull  uint64 `stat:"queue.refused" unit:"cycles" doc:"Cycles the core's SFU held a request that the full queue did not take."`
-	DecodeWait uint64 `stat:"decode.wait" unit:"warp-cycles" doc:"From a weaver.dec.id's entering the queue until its answer leaves, summed over requests."`
+	RowsRead   uint64        `stat:"table.st_rows" unit:"rows" doc:"Rows of the ST read, prefetched ones included."`
+	LocReads   uint64        `stat:"table.dt_rows" unit:"rows" doc:"Rows of the DT read by weaver.dec.loc."`
+	Cycles     uint64        `stat:"cycles" unit:"cycles" doc:"Cycles counted: those of all states together, and of all queue lengths."`
+	States     States        `stat:"state" unit:"cycles" doc:"Cycles in each state of the FSM (SparseWeaver Fig. 6)."`
+	Queue      accel.Lengths `stat:"queue" unit:"cycles" doc:"Cycles by requests in the queue."`
+	QueueFull  uint64        `stat:"queue.refused" unit:"cycles" doc:"Cycles the core's SFU held a request that the full queue did not take."`
+	DecodeWait uint64        `stat:"decode.wait" unit:"warp-cycles" doc:"From a weaver.dec.id's entering the queue until its answer leaves, summed over requests."`
 }
 
 // States counts cycles by state of the FSM.
@@ -35,17 +37,6 @@ type States [numStates]uint64
 // Describe returns the name of a state's statistic, and what it says.
 func (*States) Describe(i int) (name, doc string) {
 	return stateNames[i][:2] + "_" + stateNames[i][3:], "Cycles in " + stateNames[i] + "."
-}
-
-// Queue counts cycles by length of the queue.
-type Queue [maxQueue + 1]uint64
-
-// maxQueue is the largest request_queue.
-const maxQueue = 64
-
-// Describe returns the name of a length's statistic, and what it says.
-func (*Queue) Describe(i int) (name, doc string) {
-	return fmt.Sprintf("length_%02d", i), fmt.Sprintf("Cycles with %d requests in the queue.", i)
 }
 
 // CheckLaws checks what must hold between the counts at any time.

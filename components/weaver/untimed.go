@@ -10,8 +10,8 @@ import (
 // Untimed answers every request at once, in the order they come.
 type Untimed struct {
 	State
-	spec     Spec
-	capacity uint32
+	identity
+	spec Spec
 }
 
 var _ emu.Unit = (*Untimed)(nil)
@@ -21,25 +21,11 @@ func NewUntimed(s Spec, warps, threads int) (*Untimed, error) {
 	if err := s.Check(warps, threads); err != nil {
 		return nil, err
 	}
-	return &Untimed{
-		State: *NewState(s, warps, threads), spec: s,
-		capacity: uint32(s.Capacity(warps, threads)),
-	}, nil
+	return &Untimed{State: *NewState(s, warps, threads), identity: s.identity(warps, threads), spec: s}, nil
 }
-
-// Name is the unit of isa's weaver rows.
-func (u *Untimed) Name() string { return "weaver" }
-
-// Presence is the unit's bit in the units CSR.
-func (u *Untimed) Presence() uint32 { return isa.HasWeaver }
 
 // Launch forgets all registrations.
 func (u *Untimed) Launch() { u.Reset() }
-
-// CSR answers weaver_capacity.
-func (u *Untimed) CSR(num uint16) (uint32, bool) {
-	return u.capacity, num == isa.CSRWeaverCapacity
-}
 
 // Exec carries out one instruction of one warp.
 func (u *Untimed) Exec(r *emu.UnitRequest) error {

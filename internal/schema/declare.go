@@ -24,7 +24,7 @@ type Field struct {
 	Fields   []*Field // of a section, as declared
 
 	parent *Field
-	index  int          // in the parent's struct
+	index  []int        // in the parent's struct, through embedded ones
 	typ    reflect.Type // of the value; of a section the struct's, without pointer
 	scalar scalar       // of a leaf
 	list   bool
@@ -167,10 +167,19 @@ func (b *builder) section(f *Field, outer []reflect.Type) {
 	}
 	outer = append(slices.Clone(outer), f.typ)
 	b.add(f)
-	for i := range f.typ.NumField() {
-		sf := f.typ.Field(i)
-		b.where = f.typ.String() + "." + sf.Name
-		if c := b.declare(f, sf, i); c != nil {
+	b.members(f, f.typ, nil, outer)
+}
+
+// members adds the fields of t, which is f's struct or embedded in it at index at.
+func (b *builder) members(f *Field, t reflect.Type, at []int, outer []reflect.Type) {
+	for i := range t.NumField() {
+		sf, index := t.Field(i), append(slices.Clone(at), i)
+		b.where = t.String() + "." + sf.Name
+		if sf.Anonymous && sf.Tag == "" && sf.IsExported() && sf.Type.Kind() == reflect.Struct {
+			b.members(f, sf.Type, index, outer)
+			continue
+		}
+		if c := b.declare(f, sf, index); c != nil {
 			f.Fields = append(f.Fields, c)
 			b.field(c, sf.Type, outer)
 		}
@@ -183,7 +192,7 @@ func (b *builder) add(f *Field) {
 }
 
 // declare reads what all fields have; nil means that sf is not configuration.
-func (b *builder) declare(parent *Field, sf reflect.StructField, index int) *Field {
+func (b *builder) declare(parent *Field, sf reflect.StructField, index []int) *Field {
 	b.parseTags(string(sf.Tag))
 	key, tagged := b.tags["key"]
 	switch {

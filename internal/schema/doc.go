@@ -26,7 +26,9 @@
 //	          "machine: vortex-6c32w32t".
 //
 // A struct is a section, a pointer to a struct an optional one: nil until a
-// layer mentions it, and nil again after "key: null". Slices hold scalars.
+// layer mentions it, and nil again after "key: null". The keys of an embedded
+// struct without tags belong to the struct around it, whose Validate, if it has
+// one, stands for both. Slices hold scalars.
 // Axes hold the values of a sweep.
 //
 // # Layers

@@ -146,7 +146,7 @@ func (r *resolver) section(f *Field, v reflect.Value, around Origin) {
 	}
 	r.origins[f] = at
 	for _, c := range f.Fields {
-		dst := v.Field(c.index)
+		dst := v.FieldByIndex(c.index)
 		switch {
 		case !c.isSection():
 			r.leaf(c, dst, at)
@@ -206,7 +206,7 @@ func (r *resolver) validate(f *Field, v reflect.Value) bool {
 // sectionIn finds the section f in its parent's struct; ok is false when f is
 // none, or absent.
 func (f *Field) sectionIn(parent reflect.Value) (v reflect.Value, ok bool) {
-	v = parent.Field(f.index)
+	v = parent.FieldByIndex(f.index)
 	switch {
 	case !f.isSection(), f.Optional && v.IsNil():
 		return v, false

@@ -20,6 +20,7 @@ type Op struct {
 	signed, isIndirect bool
 	imm                uint32
 	unit               int
+	fn                 uint8 // which function of it
 	info               *isa.CSRInfo
 	write              bool   // CSR instructions: writes the CSR
 	edge               uint64 // all ones: each lane that executes it handles an edge
@@ -101,7 +102,7 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 	case isa.Control:
 		p.ctl, p.exec = s, execControl
 	case isa.UnitOp:
-		p.exec = execUnit
+		p.exec, p.fn = execUnit, s.Fn
 		if p.unit = m.cores[0].unitIndex(s.Unit); p.unit < 0 {
 			return faultf(MissingUnit, -1, "this machine has no %s unit", s.Unit)
 		}
@@ -461,7 +462,7 @@ func execControl(w *Warp, o *Op) error {
 func execUnit(w *Warp, o *Op) error {
 	r := &w.req
 	*r = UnitRequest{
-		Fn: o.Sem.(isa.UnitOp).Fn, Warp: w.id, Mask: w.mask, NewMask: w.mask,
+		Fn: o.fn, Warp: w.id, Mask: w.mask, NewMask: w.mask,
 		A: w.row(o.rs1), B: w.row(o.rs2), C: w.row(o.rs3), Out: w.out[:w.n],
 	}
 	if err := w.core.units[o.unit].Exec(r); err != nil {

@@ -1,5 +1,7 @@
 package emu
 
+import "math/bits"
+
 // Unit is a graph unit as the untimed machine drives it: every request is
 // answered at once. The state behind it is the one that the unit's timed model
 // uses, so the two agree.
@@ -26,4 +28,53 @@ type UnitRequest struct {
 	Out     []uint32 // the answer, for instructions with rd
 	NewMask uint32   // the warp's mask afterwards; Mask unless the unit changes it
 	Retry   bool     // nothing yet: ask again when other warps have moved
+	Tag     int      // on a machine with time: what it knows the request by
 }
+
+// UnitCall is one unit instruction of one warp, on a machine with time: from the
+// moment its operands are read, through the unit's answer, to the moment that the
+// answer reaches the warp. Other instructions of the warp come between.
+type UnitCall struct {
+	UnitRequest
+	op      *Op
+	w       *Warp
+	pc      uint32
+	a, b, c [MaxThreads]uint32
+	out     [MaxThreads]uint32
+}
+
+// Ask reads the operands of a unit instruction. It takes part in the program
+// order of the warp's instructions, as Issue does.
+func (w *Warp) Ask(o *Op, u *UnitCall) {
+	u.op, u.w, u.pc = o, w, w.pc
+	copy(u.a[:], w.row(o.rs1))
+	copy(u.b[:], w.row(o.rs2))
+	copy(u.c[:], w.row(o.rs3))
+	u.UnitRequest = UnitRequest{
+		Fn: o.UnitFn(), Warp: w.id, Mask: w.mask, NewMask: w.mask, Tag: u.Tag,
+		A: u.a[:w.n], B: u.b[:w.n], C: u.c[:w.n], Out: u.out[:w.n],
+	}
+	w.count(o)
+	w.pc += 4
+}
+
+// Answer gives the warp the unit's answer: rd in the lanes that asked, and the mask.
+func (w *Warp) Answer(u *UnitCall) {
+	d := w.row(u.op.rd)
+	for m := u.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		d[l] = u.Out[l]
+	}
+	if u.NewMask != u.Mask {
+		w.SetMask(u.NewMask)
+	}
+}
+
+// Trap is the unit's error as a program error of this instruction.
+func (u *UnitCall) Trap(err error) error { return u.w.trap(faultf(UnitError, -1, "%v", err), u.pc) }
+
+// Op returns the instruction.
+func (u *UnitCall) Op() *Op { return u.op }
+
+// UnitFn is the function of a unit instruction.
+func (o *Op) UnitFn() uint8 { return o.fn }

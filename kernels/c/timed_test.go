@@ -15,7 +15,8 @@ import (
 // machines: with and without L2, private and shared L1s, atomics from several cores.
 func TestProgramsTimed(t *testing.T) {
 	dir := build(t, "-O2")
-	for _, machine := range []string{"vortex-1c4w4t", "vortex-rtl-c", "vortex-rtl-m6", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1"} {
+	for _, machine := range []string{"vortex-1c4w4t", "vortex-rtl-c", "vortex-rtl-m6", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1",
+		"vortex-1c4w4t-weaver", "vortex-6c32w32t-weaver"} {
 		loaded, err := configs.LoadMachine(machine, nil, nil)
 		require.NoError(t, err)
 		cfg := loaded.Value
@@ -26,7 +27,11 @@ func TestProgramsTimed(t *testing.T) {
 			{"matmul", "matmul: 323 results, all right\n"},
 			{"reduce", reduceText()},
 			{"spmv", "spmv: 300 results, all right\n"},
+			{"weaver_spmv", "weaver_spmv: 300 results, all right\n"},
 		} {
+			if p.name == "weaver_spmv" && cfg.Core.Weaver == nil {
+				continue
+			}
 			t.Run(machine+"/"+p.name, func(t *testing.T) {
 				t.Parallel()
 				var console []byte

@@ -1,0 +1,213 @@
+// Package accel is the socket between a core and its graph unit: requests with
+// their operands, answers, back-pressure, and which requests a warp may issue.
+//
+// It knows no unit and no core: a unit says in its Traits how its instructions are to
+// be treated, and the core asks the socket.
+package accel
+
+import (
+	"heddle/components/clock"
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// Traits say how a core treats a function of a unit.
+type Traits struct {
+	// Answered functions have an answer, which writes rd. The others are done when
+	// the unit's queue has taken them.
+	Answered bool
+	// Exclusive functions are answered before their warp issues another request.
+	Exclusive bool
+	// SetsMask functions may change the warp's thread mask with their answer: the
+	// warp fetches nothing behind them until then.
+	SetsMask bool
+}
+
+// Unit is a graph unit as a machine plugs it into a core's socket.
+type Unit interface {
+	clock.Unit
+	// Architecture is what programs see of it beside its instructions.
+	Architecture() emu.Unit
+	// Join puts the unit on a clock, and Place says where it is there.
+	Join(d *clock.Domain, u clock.Unit)
+	Place() clock.Handle
+	// Traits of its functions, by number.
+	Traits() []Traits
+	// QueuePlaces is how many requests may wait for it.
+	QueuePlaces() int
+	// Plug gives it its end of the socket.
+	Plug(s *Socket)
+	// Statistics returns a pointer to what it has counted up to a cycle: a structure
+	// for package stats. CheckLaws checks the counts against each other.
+	Statistics(now clock.Cycle) any
+	CheckLaws(now clock.Cycle) error
+	// Waits describes what it holds, for reports of machines that are stuck; empty: nothing.
+	Waits() string
+}
+
+// Cycles of the wires: a register to the unit and one back, each seen in the next cycle.
+const wire = 1
+
+// answerPlaces are a register and a skid.
+const answerPlaces = 2
+
+// Tag names a call under way.
+type Tag = int
+
+// call is a request from the moment its operands are read.
+type call struct {
+	emu.UnitCall
+	sent clock.Cycle
+}
+
+// Socket joins one core and one unit.
+type Socket struct {
+	core      clock.Handle
+	traits    []Traits
+	requests  *clock.Link[Tag] // the unit's queue
+	answers   *clock.Link[Tag]
+	calls     []*call
+	free      []Tag
+	exclusive uint64      // warps with an exclusive request under way
+	doneAt    clock.Cycle // the last end of a call without answer
+	err       error       // what Fail said, in cycle doneAt
+	queue     queue
+}
+
+// Plug joins a unit, which must be on its clock, to the core there.
+func Plug(name string, core clock.Handle, u Unit) *Socket {
+	s := &Socket{
+		core: core, traits: u.Traits(), queue: queue{refused: clock.Never},
+		requests: clock.NewLink[Tag](name+".requests", u.QueuePlaces(), wire, core, u.Place()),
+		answers:  clock.NewLink[Tag](name+".answers", answerPlaces, wire, u.Place(), core),
+	}
+	u.Plug(s)
+	return s
+}
+
+// What follows is the core's end.
+
+// CanIssue tells whether the warp may issue the instruction now.
+func (s *Socket) CanIssue(warp int, op *emu.Op) bool {
+	return op.LatencyClass() != isa.ClassUnit || s.exclusive>>warp&1 == 0
+}
+
+// Issue books that the warp has issued it.
+func (s *Socket) Issue(warp int, op *emu.Op) {
+	if op.LatencyClass() == isa.ClassUnit && s.traits[op.UnitFn()].Exclusive {
+		s.exclusive |= 1 << warp
+	}
+}
+
+// Traits of a unit instruction.
+func (s *Socket) Traits(op *emu.Op) Traits { return s.traits[op.UnitFn()] }
+
+// Begin returns a free call, for the operands of an instruction. There are as many
+// as have ever been under way at once, which the queues on the way bound.
+func (s *Socket) Begin() *emu.UnitCall {
+	n := len(s.free) - 1
+	if n < 0 {
+		s.calls = append(s.calls, &call{})
+		c := &s.calls[len(s.calls)-1].UnitCall
+		c.Tag = len(s.calls) - 1
+		return c
+	}
+	t := s.free[n]
+	s.free = s.free[:n]
+	return &s.calls[t].UnitCall
+}
+
+// Full tells that the unit's queue takes no request in this cycle. The core is
+// woken when it does.
+func (s *Socket) Full() bool {
+	full := s.requests.Full()
+	if full {
+		s.queue.refuse(s.now())
+	}
+	return full
+}
+
+// Send puts a call into the unit's queue, which must not be full.
+func (s *Socket) Send(t Tag) {
+	s.calls[t].sent = s.now()
+	s.queue.enter(s.now())
+	s.requests.Push(t)
+}
+
+func (s *Socket) now() clock.Cycle { return s.core.Domain().Cycle() }
+
+// Answered tells whether there is an answer.
+func (s *Socket) Answered() bool { return s.answers.Ready() }
+
+// Front returns the next answer's call.
+func (s *Socket) Front() *emu.UnitCall { return &s.calls[*s.answers.Front()].UnitCall }
+
+// Receive takes the next answer, which the warp has been given, and ends its call.
+func (s *Socket) Receive() {
+	t := s.answers.Pop()
+	s.exclusive &^= 1 << s.calls[t].Warp
+	s.free = append(s.free, t)
+}
+
+// Err returns the program error that the unit has found; it is seen from the
+// cycle after.
+func (s *Socket) Err() error {
+	if s.now() > s.doneAt {
+		return s.err
+	}
+	return nil
+}
+
+// Idle tells that no call is under way. The unit's part in it is seen from the
+// cycle after.
+func (s *Socket) Idle() bool {
+	return len(s.free) == len(s.calls) && (s.now() > s.doneAt || s.doneAt == 0)
+}
+
+// What follows is the unit's end.
+
+// Waiting returns the request that has waited longest, or nil. The unit is woken
+// when there is one.
+func (s *Socket) Waiting() *emu.UnitRequest {
+	if !s.requests.Ready() {
+		return nil
+	}
+	return &s.calls[*s.requests.Front()].UnitRequest
+}
+
+// Take takes that request out of the queue.
+func (s *Socket) Take() {
+	s.queue.leave(s.now())
+	s.requests.Pop()
+}
+
+// Done ends a call that has no answer.
+func (s *Socket) Done(t Tag) {
+	s.free = append(s.free, t)
+	s.doneAt = s.now()
+	s.core.Wake() // it may have waited for just that
+}
+
+// Fail ends the program with an error of a call.
+func (s *Socket) Fail(t Tag, err error) {
+	if s.err == nil {
+		s.err, s.doneAt = s.calls[t].Trap(err), s.now()
+	}
+	s.core.Wake()
+}
+
+// Room tells whether an answer can leave in this cycle. The unit is woken when one can.
+func (s *Socket) Room() bool { return !s.answers.Full() }
+
+// Reply sends the answer that is in the call.
+func (s *Socket) Reply(t Tag) { s.answers.Push(t) }
+
+// Sent is the cycle in which a call entered the queue.
+func (s *Socket) Sent(t Tag) clock.Cycle { return s.calls[t].sent }
+
+// Queue returns the cycles up to now by length of the queue, and those in which
+// the core held a request that the queue did not take.
+func (s *Socket) Queue(now clock.Cycle) (lengths Lengths, refused uint64) {
+	s.queue.settle(now)
+	return s.queue.lengths, s.queue.held
+}

@@ -1,0 +1,133 @@
+package weaver
+
+import (
+	"fmt"
+
+	"heddle/components/accel"
+	"heddle/components/clock"
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// Weaver is the unit of one core, on its clock: it moves requests and answers
+// between the core's socket and the FSM.
+type Weaver struct {
+	clock.Base
+	identity identity
+	fsm      *FSM
+	socket   *accel.Socket
+}
+
+var _ accel.Unit = (*Weaver)(nil)
+
+// New makes the Weaver of a core of that shape. The spec must be derived.
+func New(name string, s Spec, warps, threads int) (*Weaver, error) {
+	if err := s.Check(warps, threads); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &Weaver{Base: clock.NewBase(name), identity: s.identity(warps, threads), fsm: NewFSM(s, warps, threads)}, nil
+}
+
+// Plug gives the unit its end of the socket.
+func (w *Weaver) Plug(s *accel.Socket) { w.socket = s }
+
+// QueuePlaces is request_queue.
+func (w *Weaver) QueuePlaces() int { return w.fsm.spec.RequestQueue }
+
+// Traits of its functions. A warp with an outstanding weaver.dec.id issues no other
+// of its instructions: neither weaver.dec.loc nor weaver.skip names a register it depends on.
+func (w *Weaver) Traits() []accel.Traits {
+	return []accel.Traits{
+		isa.WeaverReg:    {},
+		isa.WeaverSkip:   {},
+		isa.WeaverDecID:  {Answered: true, Exclusive: true, SetsMask: w.fsm.spec.MaskByUnit},
+		isa.WeaverDecLoc: {Answered: true},
+	}
+}
+
+// Tick does one cycle.
+func (w *Weaver) Tick(now clock.Cycle) bool {
+	head := w.socket.Waiting()
+	step := w.fsm.Cycle(now, head, w.socket.Room())
+	if step.Took {
+		w.take(head, step.Err)
+	}
+	if r := step.Answer; r != nil {
+		if r.Fn == isa.WeaverDecID {
+			w.fsm.DecodeWait += now - w.socket.Sent(r.Tag)
+		}
+		w.socket.Reply(r.Tag)
+	}
+	return step.Took || !w.fsm.Idle() || w.socket.Waiting() != nil
+}
+
+// take takes the request from the queue. One that is not answered is done.
+func (w *Weaver) take(r *emu.UnitRequest, err error) {
+	w.socket.Take()
+	switch {
+	case err != nil:
+		w.socket.Fail(r.Tag, err)
+	case r.Fn == isa.WeaverReg || r.Fn == isa.WeaverSkip:
+		w.socket.Done(r.Tag)
+	}
+}
+
+// Stats returns what the unit has counted up to cycle now.
+func (w *Weaver) Stats(now clock.Cycle) Stats {
+	w.fsm.Settle(now)
+	s := w.fsm.Stats
+	s.Queue, s.QueueFull = w.socket.Queue(now)
+	return s
+}
+
+// Statistics is Stats for any unit.
+func (w *Weaver) Statistics(now clock.Cycle) any {
+	s := w.Stats(now)
+	return &s
+}
+
+// CheckLaws checks what must hold between the unit's counts up to cycle now.
+func (w *Weaver) CheckLaws(now clock.Cycle) error {
+	s := w.Stats(now)
+	if n := sum(s.Queue[:]); n != s.Cycles {
+		return fmt.Errorf("%s: %d cycles, but %d by length of the queue", w.Name(), s.Cycles, n)
+	}
+	if err := w.fsm.CheckLaws(); err != nil {
+		return fmt.Errorf("%s: %w", w.Name(), err)
+	}
+	return nil
+}
+
+// Waits describes what the unit holds, for reports of machines that are stuck.
+func (w *Weaver) Waits() string {
+	if w.socket.Idle() {
+		return ""
+	}
+	return fmt.Sprintf("%s: in state %s, %d entries left to decode", w.Name(), w.fsm.at, w.fsm.left())
+}
+
+// Architecture returns the unit as programs see it.
+func (w *Weaver) Architecture() emu.Unit { return architecture{w.identity, w.fsm} }
+
+// architecture is the timed unit for isa/emu, but for its instructions.
+type architecture struct {
+	identity
+	*FSM
+}
+
+// Exec completes emu.Unit. It is never called: requests come through the socket.
+func (architecture) Exec(*emu.UnitRequest) error {
+	panic("BUG: weaver: an instruction beside the socket")
+}
+
+// identity is what programs can find out about a Weaver.
+type identity struct{ capacity uint32 }
+
+// Name is the unit of isa's weaver rows.
+func (identity) Name() string { return "weaver" }
+
+// Presence is the unit's bit in the units CSR.
+func (identity) Presence() uint32 { return isa.HasWeaver }
+
+// CSR answers weaver_capacity.
+func (i identity) CSR(num uint16) (uint32, bool) { return i.capacity, num == isa.CSRWeaverCapacity }
