@@ -28,10 +28,12 @@ type Machine struct {
 	L1I  cache.Spec  `key:"l1i" defaults:"write_enable=false" doc:"Instruction cache of a socket."`
 	L1D  cache.Spec  `key:"l1d" doc:"Data cache of a socket."`
 	L2   *cache.Spec `key:"l2" defaults:"bytes=1MiB; ways=8" doc:"Cache behind all sockets; absent: the L1s reach memory."`
+	L3   *cache.Spec `key:"l3" defaults:"bytes=2MiB; ways=8" doc:"Cache behind the L2; absent: the L2 reaches memory. RTL: L3_CACHE_SIZE 2 MB."`
 
 	Atomics core.Atomics `key:"atomics" doc:"Atomic instructions on memory; those on the scratchpad are performed there."`
 
 	ToL2     Wires  `key:"to_l2" defaults:"request=3; response=4" doc:"Registers between L1 and L2."`
+	ToL3     Wires  `key:"to_l3" defaults:"request=3; response=4" doc:"Registers between L2 and L3, as between L1 and L2."`
 	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=3" doc:"Registers between the last cache and memory."`
 	Memory   Memory `key:"memory" doc:"Main memory."`
 }
@@ -66,47 +68,6 @@ type Memory struct {
 	Preset   string `key:"preset" default:"hbm2-2gbps" oneof:"vortex-harness,hbm2-2gbps,hbm2-2gbps-r20,hbm2-2gbps-jedec,ddr4-3200,ddr4-3200-r20,gddr6,gddr5,ideal" doc:"A DRAM (see package dram for timing and sources), or vortex-harness: what Vortex's RTL and SimX simulations are answered by, for cycle parity with them and not a physical memory."`
 	Channels int    `key:"channels" default:"0" min:"0" max:"64" unit:"channels" doc:"DRAM channels, a power of two. 0: the preset's; vortex-harness has 2, as RTL's PLATFORM_MEMORY_NUM_BANKS."`
 }
-
-// Validate refuses machines whose parts do not fit; each part has checked itself.
-func (m Machine) Validate() error {
-	if ch := m.Core.Derived().ChannelBytes; ch > m.L1D.LineBytes {
-		return &schema.FieldError{Key: "core.channel_bytes", Msg: fmt.Sprintf("%d bytes do not fit an L1D line of %d", ch, m.L1D.LineBytes)}
-	}
-	if m.L2 != nil && m.L2.LineBytes != m.L1D.LineBytes {
-		return &schema.FieldError{Key: "l2.line_bytes", Msg: fmt.Sprintf("%d, and the L1D has lines of %d: they must be equal", m.L2.LineBytes, m.L1D.LineBytes)}
-	}
-	if m.L1I.LineBytes != m.L1D.LineBytes {
-		return &schema.FieldError{Key: "l1i.line_bytes", Msg: fmt.Sprintf("%d, and the L1D has lines of %d: they must be equal", m.L1I.LineBytes, m.L1D.LineBytes)}
-	}
-	if m.L2 != nil && m.Sockets > maxL2Sockets {
-		return &schema.FieldError{Key: "sockets", Msg: fmt.Sprintf("%d: an L2 serves at most %d, two L1s each", m.Sockets, maxL2Sockets)}
-	}
-	if err := m.validateAtomics(); err != nil {
-		return err
-	}
-	if n := m.Memory.Channels; n&(n-1) != 0 {
-		return &schema.FieldError{Key: "memory.channels", Msg: fmt.Sprintf("%d: expected 0 or a power of two", n)}
-	}
-	if m.Memory.Preset == Harness && m.L1D.LineBytes != 64 {
-		return &schema.FieldError{Key: "memory.preset", Msg: "vortex-harness answers lines of 64 bytes only"}
-	}
-	return nil
-}
-
-// validateAtomics refuses atomics without a place where all cores meet.
-func (m Machine) validateAtomics() error {
-	a := m.Atomics
-	if a.Mode == core.AtomicsL2 && m.L2 == nil && m.Sockets > 1 {
-		return &schema.FieldError{Key: "atomics.mode", Msg: fmt.Sprintf("l2: there is no L2, and no other cache in which the atomics of all %d sockets meet; give the machine an L2", m.Sockets)}
-	}
-	if a.Mode != core.AtomicsL2 && a.Combine {
-		return &schema.FieldError{Key: "atomics.combine", Msg: fmt.Sprintf("true: with atomics.mode %s no operations are counted", a.Mode)}
-	}
-	return nil
-}
-
-// maxL2Sockets is half of the ports a cache may have.
-const maxL2Sockets = 32
 
 // Harness is the memory preset for parity with Vortex's simulations.
 const Harness = "vortex-harness"

@@ -76,7 +76,6 @@ func New(cfg configs.Machine, opt Options) (*Machine, error) {
 	if err := b.build(); err != nil {
 		return nil, err
 	}
-	b.atomics()
 	m.watchdog.join(m, opt)
 	return m, nil
 }
@@ -101,10 +100,8 @@ func (b *builder) build() error {
 			return err
 		}
 	}
-	if b.cfg.L2 != nil {
-		if err := b.level("L2", *b.cfg.L2, b.cfg.ToMemory); err != nil {
-			return err
-		}
+	if err := b.outer(); err != nil {
+		return err
 	}
 	memory, err := b.memory()
 	if err != nil {
@@ -119,12 +116,33 @@ func (b *builder) build() error {
 	return nil
 }
 
-// atomics makes the cache in which all cores meet the place of their atomics: the
-// last one, an L2 or the only L1D.
-func (b *builder) atomics() {
-	if b.cfg.Atomics.Mode == core.AtomicsL2 {
-		b.m.Caches[len(b.m.Caches)-1].PerformAtomics(b.m, b.cfg.Atomics.Interval)
+// outer builds the caches behind the sockets. The first of them, without one the
+// only L1D, is where atomics meet.
+func (b *builder) outer() error {
+	meet := len(b.m.Caches) - 1
+	if b.cfg.L2 != nil {
+		meet++
+		if err := b.level("L2", *b.cfg.L2, b.below(b.cfg.L3, b.cfg.ToL3)); err != nil {
+			return err
+		}
 	}
+	if b.cfg.L3 != nil {
+		if err := b.level("L3", *b.cfg.L3, b.cfg.ToMemory); err != nil {
+			return err
+		}
+	}
+	if b.cfg.Atomics.Mode == core.AtomicsL2 {
+		b.m.Caches[meet].PerformAtomics(b.m, b.cfg.Atomics.Interval)
+	}
+	return nil
+}
+
+// below returns the wires to the next level, or to memory if there is none.
+func (b *builder) below(next *cache.Spec, wires configs.Wires) configs.Wires {
+	if next == nil {
+		return b.cfg.ToMemory
+	}
+	return wires
 }
 
 // Perform lets an atomic take effect, for the cache that has it.
@@ -192,10 +210,7 @@ func (b *builder) socket(s int) error {
 			}})
 		}
 	}
-	below := b.cfg.ToMemory
-	if b.cfg.L2 != nil {
-		below = b.cfg.ToL2
-	}
+	below := b.below(b.cfg.L2, b.cfg.ToL2)
 	outside := b.out
 	b.out = fetch
 	if err := b.level(fmt.Sprintf("Socket%d.L1I", s), b.cfg.L1I, below); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -158,35 +159,59 @@ func TestConservation(t *testing.T) {
 // checkLevels compares what the L1s brought in with what the level behind them read.
 func checkLevels(t *testing.T, m *sim.Machine, o outcome) {
 	t.Helper()
-	var fills, l2Reads uint64
-	l2 := false
+	var reads, fills [4]uint64 // by level
 	for i, c := range m.Caches {
 		s := o.Caches[i]
 		require.Equal(t, s.Reads, s.ReadHits+s.ReadMisses, "%s", c.Name())
 		require.Equal(t, s.Writes, s.WriteHits+s.WriteMisses, "%s", c.Name())
 		require.Equal(t, s.ReadMisses+s.AtomicMisses, s.Fills+s.Merges, "%s: every miss is a fill or joins one", c.Name())
-		if c.Name() == "L2" {
-			l2, l2Reads = true, s.Reads
-		} else {
-			fills += s.Fills
-		}
+		level := map[string]int{"L2": 2, "L3": 3}[c.Name()]
+		reads[max(level, 1)] += s.Reads
+		fills[max(level, 1)] += s.Fills
 	}
-	if l2 {
-		require.Equal(t, fills, l2Reads)
+	for level := 2; level < len(reads) && reads[level] > 0; level++ {
+		require.Equal(t, fills[level-1], reads[level], "L%d reads what the level before brought in", level)
 	}
 }
 
 func TestMachinesThatDoNotFit(t *testing.T) {
 	for _, c := range []struct{ set, says string }{
-		{"sockets=64", "sockets"},
+		{"sockets=64", "their L1s have 128 ports to the L2, which serves at most 64"},
+		{"cores_per_socket=16 core.channel_bytes=4", "512 requesters of an L1D"},
+		{"l2.forward_flush=true", "there is no cache behind it"},
+		{"l3.line_bytes=128", "l3.line_bytes"},
 		{"core.channel_bytes=128", "core.channel_bytes"},
 		{"l2.line_bytes=128", "l2.line_bytes"},
 		{"l1i.line_bytes=32", "l1i.line_bytes"},
 		{"memory.channels=3", "memory.channels"},
 	} {
-		_, err := configs.LoadMachine("vortex-6c32w32t", nil, []string{c.set})
+		_, err := configs.LoadMachine("vortex-6c32w32t", nil, strings.Fields(c.set))
 		require.ErrorContains(t, err, c.says, c.set)
 	}
+	_, err := configs.LoadMachine("vortex-1c4w4t", nil, []string{"l3.ways=4"})
+	require.ErrorContains(t, err, "a machine with an L3 has an L2")
+}
+
+// TestL3 holds what a small L2 cannot, and each of its knobs counts.
+func TestL3(t *testing.T) {
+	with := []string{"sockets=2", "l2.bytes=64KiB", "l2.forward_flush=true", "l3.bytes=512KiB", "l3.banks=2"}
+	p, err := micro.Program("ld_rand", 10)
+	require.NoError(t, err)
+	base, m := run(t, load(t, "vortex-6c32w32t", with...), p)
+	require.Equal(t, "L3", m.Caches[len(m.Caches)-1].Name())
+	require.Positive(t, base.Caches[len(base.Caches)-1].ReadHits)
+	checkLevels(t, m, base)
+	for _, set := range []string{"l3.bytes=128KiB", "l3.banks=1", "l3.ways=1", "to_l3.request=20", "to_l3.response=20"} {
+		o, m := run(t, load(t, "vortex-6c32w32t", append(with, set)...), p)
+		require.Equal(t, base.Stats, o.Stats)
+		require.NotEqual(t, base.Cycles, o.Cycles, set)
+		checkLevels(t, m, o)
+	}
+	o, _ := run(t, load(t, "vortex-6c32w32t", with...), source(t, tickets))
+	l2, l3 := o.Caches[len(o.Caches)-2], o.Caches[len(o.Caches)-1]
+	require.Positive(t, l2.AtomicOps)
+	require.Zero(t, l3.Atomics)
+	require.Equal(t, l2.Writes+l2.AtomicWrites, l3.Writes)
 }
 
 func TestADeadlockIsReportedOnce(t *testing.T) {

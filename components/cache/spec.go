@@ -112,7 +112,7 @@ func (s Spec) Validate() error {
 	}{
 		{"bytes", s.Bytes, 64, 1 << 30, true}, {"ways", s.Ways, 1, 256, true},
 		{"line_bytes", s.LineBytes, 4, 1024, true}, {"banks", s.Banks, 1, 64, true},
-		{"mshrs", s.MSHRs, 1, 256, false}, {"ports", s.Ports, 0, 64, false},
+		{"mshrs", s.MSHRs, 1, 256, false}, {"ports", s.Ports, 0, MaxPorts, false},
 		{"memory_ports", s.MemoryPorts, 1, s.Banks, false}, {"request_queue", s.RequestQueue, 1, 256, false},
 		{"response_queue", s.ResponseQueue, 1, 256, false}, {"memory_queue", s.MemoryQueue, 3, 256, false},
 		{"replay_delay", s.ReplayDelay, 1, 2, false},
@@ -135,6 +135,9 @@ func (s Spec) Validate() error {
 	}
 	return nil
 }
+
+// MaxPorts is the most requesters a cache can have.
+const MaxPorts = 64
 
 // Sets is the number of sets of a bank.
 func (s Spec) Sets() int { return s.Bytes / (s.Banks * s.Ways * s.LineBytes) }

@@ -1,0 +1,103 @@
+package configs
+
+import (
+	"fmt"
+
+	"heddle/components/cache"
+	"heddle/components/core"
+	"heddle/internal/schema"
+)
+
+// Validate refuses machines whose parts do not fit; each part has checked itself.
+func (m Machine) Validate() error {
+	for _, rule := range fits {
+		if key, why := rule(&m); key != "" {
+			return &schema.FieldError{Key: key, Msg: why}
+		}
+	}
+	return nil
+}
+
+// fits are the rules between parts. One that is broken returns the key to change and why.
+var fits = []func(*Machine) (key, why string){
+	levelsInOrder, linesAreEqual, portsSuffice, flushesEnd, atomicsMeet, memoryFits,
+}
+
+// level is one cache level and its key.
+type level struct {
+	key  string
+	spec *cache.Spec
+}
+
+// levels are those that a data request can meet, from the core outwards.
+func (m *Machine) levels() []level {
+	l := []level{{"l1d", &m.L1D}}
+	if m.L2 != nil {
+		l = append(l, level{"l2", m.L2})
+	}
+	if m.L3 != nil {
+		l = append(l, level{"l3", m.L3})
+	}
+	return l
+}
+
+func levelsInOrder(m *Machine) (key, why string) {
+	if m.L3 != nil && m.L2 == nil {
+		return "l3", "a machine with an L3 has an L2 before it: call it l2, or add one"
+	}
+	return "", ""
+}
+
+func linesAreEqual(m *Machine) (key, why string) {
+	if ch := m.Core.Derived().ChannelBytes; ch > m.L1D.LineBytes {
+		return "core.channel_bytes", fmt.Sprintf("%d bytes do not fit an L1D line of %d", ch, m.L1D.LineBytes)
+	}
+	for _, l := range append(m.levels(), level{"l1i", &m.L1I}) {
+		if l.spec.LineBytes != m.L1D.LineBytes {
+			return l.key + ".line_bytes", fmt.Sprintf("%d, and the L1D has lines of %d: they must be equal", l.spec.LineBytes, m.L1D.LineBytes)
+		}
+	}
+	return "", ""
+}
+
+// portsSuffice: a cache has at most cache.MaxPorts requesters.
+func portsSuffice(m *Machine) (key, why string) {
+	if n := m.CoresPerSocket * m.Core.Channels(); n > cache.MaxPorts {
+		return "cores_per_socket", fmt.Sprintf("%d cores with %d channels each are %d requesters of an L1D, which serves at most %d", m.CoresPerSocket, m.Core.Channels(), n, cache.MaxPorts)
+	}
+	if n := m.Sockets * (m.L1I.MemoryPorts + m.L1D.MemoryPorts); m.L2 != nil && n > cache.MaxPorts {
+		return "sockets", fmt.Sprintf("%d: their L1s have %d ports to the L2, which serves at most %d", m.Sockets, n, cache.MaxPorts)
+	}
+	return "", ""
+}
+
+// flushesEnd: memory does not answer a flush.
+func flushesEnd(m *Machine) (key, why string) {
+	l := m.levels()
+	if last := l[len(l)-1]; last.spec.ForwardFlush {
+		return last.key + ".forward_flush", "true: there is no cache behind it that could answer"
+	}
+	return "", ""
+}
+
+// atomicsMeet: atomics need a place where all cores meet.
+func atomicsMeet(m *Machine) (key, why string) {
+	a := m.Atomics
+	if a.Mode == core.AtomicsL2 && m.L2 == nil && m.Sockets > 1 {
+		return "atomics.mode", fmt.Sprintf("l2: there is no L2, and no other cache in which the atomics of all %d sockets meet; give the machine an L2", m.Sockets)
+	}
+	if a.Mode != core.AtomicsL2 && a.Combine {
+		return "atomics.combine", fmt.Sprintf("true: with atomics.mode %s no operations are counted", a.Mode)
+	}
+	return "", ""
+}
+
+func memoryFits(m *Machine) (key, why string) {
+	if n := m.Memory.Channels; n&(n-1) != 0 {
+		return "memory.channels", fmt.Sprintf("%d: expected 0 or a power of two", n)
+	}
+	if m.Memory.Preset == Harness && m.L1D.LineBytes != 64 {
+		return "memory.preset", "vortex-harness answers lines of 64 bytes only"
+	}
+	return "", ""
+}
