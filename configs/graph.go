@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,32 +101,29 @@ type Reorder struct {
 // GraphSchema is the typed tree of a graph by itself.
 var GraphSchema = schema.New[Graph]("")
 
-// Generators are the sections of a Graph that make one, as configurations call them.
-func (g *Graph) Generators() []string {
+// Sources lists those of GraphSources that are given.
+func (g *Graph) Sources() []string {
+	given := []bool{g.File != "", g.RMAT != nil, g.PowerlawCluster != nil, g.ErdosRenyi != nil, g.Grid != nil, g.Bipartite != nil}
 	var names []string
-	for _, s := range []struct {
-		name  string
-		given bool
-	}{
-		{"rmat", g.RMAT != nil}, {"powerlaw_cluster", g.PowerlawCluster != nil}, {"erdos_renyi", g.ErdosRenyi != nil},
-		{"grid", g.Grid != nil}, {"bipartite", g.Bipartite != nil},
-	} {
-		if s.given {
-			names = append(names, s.name)
+	for i, name := range GraphSources() {
+		if given[i] {
+			names = append(names, name)
 		}
 	}
 	return names
 }
 
+// GraphSources are the keys of a Graph of which one is given.
+func GraphSources() []string {
+	return []string{"file", "rmat", "powerlaw_cluster", "erdos_renyi", "grid", "bipartite"}
+}
+
 // Validate refuses a graph without source, or with several.
 func (g *Graph) Validate() error {
-	given := g.Generators()
-	if g.File != "" {
-		given = slices.Insert(given, 0, "file")
-	}
+	given := g.Sources()
 	switch len(given) {
 	case 0:
-		return errors.New("no source: expected one of file, rmat, powerlaw_cluster, erdos_renyi, grid, bipartite")
+		return fmt.Errorf("no source: expected one of %s", strings.Join(GraphSources(), ", "))
 	case 1:
 		return nil
 	}

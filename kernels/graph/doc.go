@@ -4,7 +4,7 @@
 //	g, err := graph.Load(spec)              // configs.Graph → Graph, with a Record of what was done
 //	im := graph.NewImage(graph.ArrayBase, graph.Reserved(harts, program)...)
 //	csc, err := im.PlaceAdjacency("csc", g.CSC())
-//	im.Write(graph.Memory(machine.Mem))
+//	im.Write(device)
 //
 // A Graph is canonical: its rows are sorted, so that equal graphs have equal
 // arrays and an equal Hash, whatever file, format or order they came from.

@@ -108,13 +108,13 @@ func (r *reader) number(h listHeader) error {
 	}
 	switch {
 	case r.ids == configs.KeepIDs:
-		r.record.IDs = "kept"
+		r.record.IDs = fmt.Sprintf("0..%d, kept", highest)
 		return r.setVertices(highest + 1)
 	case highest < h.nodes:
-		r.record.IDs = fmt.Sprintf("0..%d, as the header says", h.nodes-1)
+		r.record.IDs = fmt.Sprintf("0..%d, by the header", h.nodes-1)
 		return r.setVertices(h.nodes)
 	case lowest == 1 && highest == h.nodes:
-		r.record.IDs = fmt.Sprintf("1..%d, as the header says", h.nodes)
+		r.record.IDs = fmt.Sprintf("1..%d, by the header", h.nodes)
 		for i := range r.edges.src {
 			r.edges.src[i]--
 			r.edges.dst[i]--
@@ -125,7 +125,10 @@ func (r *reader) number(h listHeader) error {
 	if h.nodes >= 0 && h.nodes != n {
 		r.warn("the header says %d vertices, and there are %d", h.nodes, n)
 	}
-	r.record.IDs = fmt.Sprintf("%d numbers of %d..%d, in their order", n, lowest, highest)
+	r.record.IDs = fmt.Sprintf("%d..%d", lowest, highest)
+	if n <= highest {
+		r.record.IDs = fmt.Sprintf("%d numbers of %d..%d, in their order", n, lowest, highest)
+	}
 	return r.setVertices(n)
 }
 

@@ -109,13 +109,13 @@ func (g *Graph) CSC() *Adjacency { return g.out.transpose() }
 
 // COOBySource returns the edges sorted by source, for push.
 func (g *Graph) COOBySource() COO {
-	return COO{Sources: g.out.rows(), Destinations: g.out.IDs, Weights: g.out.Weights}
+	return COO{Sources: g.out.Rows(), Destinations: g.out.IDs, Weights: g.out.Weights}
 }
 
 // COOByDestination returns the edges sorted by destination, for pull.
 func (g *Graph) COOByDestination() COO {
 	in := g.CSC()
-	return COO{Sources: in.IDs, Destinations: in.rows(), Weights: in.Weights}
+	return COO{Sources: in.IDs, Destinations: in.Rows(), Weights: in.Weights}
 }
 
 // Float returns the weight of a kind's word as a number.
@@ -129,8 +129,8 @@ func (k WeightKind) Float(word uint32) float64 {
 	return 1
 }
 
-// rows writes out the row of each entry.
-func (a *Adjacency) rows() []uint32 {
+// Rows writes out the row of each entry: what COO has and CSR has not.
+func (a *Adjacency) Rows() []uint32 {
 	rows := make([]uint32, len(a.IDs))
 	for v := range a.Vertices() {
 		r := rows[a.Offsets[v]:a.Offsets[v+1]]
@@ -234,5 +234,5 @@ func (k WeightKind) compare(a, b uint32) int {
 
 // list is the inverse of build.
 func (g *Graph) list() *edges {
-	return &edges{g.Vertices(), g.out.rows(), g.out.IDs, g.out.Weights, g.kind}
+	return &edges{g.Vertices(), g.out.Rows(), g.out.IDs, g.out.Weights, g.kind}
 }

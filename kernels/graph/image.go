@@ -143,7 +143,7 @@ func (im *Image) Bytes() uint64 {
 	return sum
 }
 
-// WordWriter is memory that an image can be written to.
+// WordWriter is memory that an image can be written to, such as a host.Device.
 type WordWriter interface {
 	WriteWords(addr uint32, words []uint32)
 }
@@ -152,17 +152,6 @@ type WordWriter interface {
 func (im *Image) Write(to WordWriter) {
 	for _, a := range im.arrays {
 		to.WriteWords(a.Addr, a.Data)
-	}
-}
-
-// Memory makes the memory image of a machine a WordWriter.
-func Memory(m *emu.Memory) WordWriter { return memory{m} }
-
-type memory struct{ *emu.Memory }
-
-func (m memory) WriteWords(addr uint32, words []uint32) {
-	for i, w := range words {
-		m.Store32(addr+4*uint32(i), w)
 	}
 }
 

@@ -10,6 +10,14 @@ import (
 	"heddle/isa/emu"
 )
 
+type memory struct{ *emu.Memory }
+
+func (m memory) WriteWords(addr uint32, words []uint32) {
+	for i, w := range words {
+		m.Store32(addr+4*uint32(i), w)
+	}
+}
+
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func TestImagePlacesAroundReservedRegions(t *testing.T) {
@@ -61,7 +69,7 @@ func TestLayoutsInMemory(t *testing.T) {
 	require.NoError(t, err)
 	pull, err := im.PlaceCOO("pull", g.COOByDestination())
 	require.NoError(t, err)
-	im.Write(Memory(mem))
+	im.Write(memory{mem})
 	for _, c := range []struct {
 		at   Array
 		want []int32

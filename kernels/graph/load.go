@@ -143,7 +143,7 @@ func generate(spec *configs.Graph) (*Graph, error) {
 	}
 	g := l.build()
 	g.Record = Record{
-		Source: spec.Generators()[0] + parameters(how), FileVertices: l.vertices, FileEdges: len(l.src),
+		Source: spec.Sources()[0] + parameters(how), FileVertices: l.vertices, FileEdges: len(l.src),
 		IDs: "generated", Weights: "none", Warnings: []string{},
 	}
 	return g, nil

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strings"
 
@@ -176,7 +177,7 @@ func (r *reader) finishMatrix(b banner, n int) error {
 	if err := r.setVertices(n); err != nil {
 		return err
 	}
-	r.record.IDs = "1..n"
+	r.record.IDs = fmt.Sprintf("1..%d", n)
 	if b.symmetry == "general" {
 		return nil
 	}
@@ -225,7 +226,7 @@ func (r *reader) dimacs() error {
 	if err != nil {
 		return err
 	}
-	r.record.FileWeights, r.record.IDs = true, "1..n"
+	r.record.FileWeights, r.record.IDs = true, fmt.Sprintf("1..%d", n)
 	for listed := uint64(0); ; listed++ {
 		c, ok, err := r.next(nil)
 		if err != nil {
