@@ -6,8 +6,8 @@
 #
 # 11 instructions for as many edges as a warp has lanes: 2 loads that coalesce, one
 # that scatters, an atomic whose lanes mostly hit one or a few words. Bounded by the
-# atomics, which the L2 performs one after the other in a line, then by the
-# scattered load.
+# scattered load (the coalescer, the misses) and the atomics (the L2 performs those of
+# a line one after the other), about as much by one as by the other.
 #
 # Arguments: words from the address in mscratch on; kernels/pagerank/arguments.go
 # has all of them.
@@ -49,9 +49,9 @@ warp:
   sub  s8, s7, t4               # where they end for all lanes of the warp together
   add  s1, s1, t0
   add  s2, s2, t0
-  j    2f
+  j    1f
 
-1:                              # an edge
+heddle.edge:
   lw   t0, 0(s1)
   lw   t1, 0(s2)
   add  s1, s1, s6
@@ -62,19 +62,19 @@ warp:
   slli t1, t1, 2
   add  t1, t1, s4
   amofadd.w zero, t0, (t1)
-2:
-  bltu s1, s8, 1b               # the same for all lanes
+1:
+  bltu s1, s8, heddle.edge      # the same for all lanes
   sltu t0, s1, s7               # the warp's last step: lanes that have an edge
   vote.ballot t0, t0
-  beqz t0, 3f
+  beqz t0, 2f
   tmc  t0
-  j    1b
+  j    heddle.edge
 
-3:                              # warp 0 of core 0 stores the exit code
+2:                              # warp 0 of core 0 stores the exit code
   csrr t0, vx_cid
   csrr t1, vx_wid
   or   t0, t0, t1
-  bnez t0, 4f
+  bnez t0, 3f
   sw   zero, 0x88(zero)
-4:
+3:
   tmc  zero

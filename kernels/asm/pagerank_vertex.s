@@ -4,11 +4,11 @@
 # sum, so no atomics. Lanes of a warp drop out of the walk as their lists end, and
 # meet again after the longest.
 #
-# Of each warp, 9 instructions a step of the walk, 2 of them loads that scatter: a
-# warp takes as many steps as its longest list has edges. With many lanes what bounds
-# it is the coalescer and the cache (as many lines a load as lanes walk); with few
-# warps the chain load → load → add, and pred and branch, on which the warp waits.
-# A vertex costs 14 instructions more.
+# Of each warp, 9 instructions a step of the walk, 2 of them loads that scatter, and 15
+# a vertex; a warp takes as many steps as its longest list has edges. The next edge's
+# source is loaded while this one's contribution is, which counts on few warps: there
+# the latency of the loads bounds it, and pred and branch, on which the warp waits.
+# With many lanes it is the coalescer: as many lines a load as lanes walk.
 #
 # Arguments: words from the address in mscratch on; kernels/pagerank/arguments.go
 # has all of them.
@@ -51,7 +51,7 @@ warp:
   add  s1, s1, t0
   add  s4, s4, t0
   li   s9, -1                   # lanes that have a vertex
-  j    4f
+  j    3f
 
 1:                              # a vertex
   lw   a1, 0(s1)
@@ -61,36 +61,37 @@ warp:
   add  a1, a1, s2               # its next edge
   slli a2, a2, 2
   add  a2, a2, s2               # their end
-  sltu t0, a1, a2
-  pred t0, s9
-  beqz t0, 3f                   # no lane has an edge
-2:                              # an edge
+  sltu t1, a1, a2               # it has an edge
+  pred t1, s9
+  beqz t1, 2f                   # no lane has
   lw   t0, 0(a1)
-  addi a1, a1, 4
+heddle.edge:
   slli t0, t0, 2
   add  t0, t0, s3
   flw  fa1, 0(t0)
-  sltu t0, a1, a2
+  addi a1, a1, 4
+  lw   t0, 0(a1)                # the next edge's source, or a word that is not used
+  sltu t1, a1, a2
   fadd.s fa0, fa0, fa1
-  pred t0, s9                   # lanes with another edge, or when there is none all of s9
-  bnez t0, 2b
-3:
+  pred t1, s9                   # lanes with another edge, or when there is none all of s9
+  bnez t1, heddle.edge
+2:
   fsw  fa0, 0(s4)
   add  s1, s1, s6
   add  s4, s4, s6
-4:
+3:
   bltu s1, s8, 1b               # the same for all lanes
   sltu t0, s1, s7               # the warp's last step: lanes that have a vertex
   vote.ballot s9, t0
-  beqz s9, 5f
+  beqz s9, 4f
   tmc  s9
   j    1b
 
-5:                              # warp 0 of core 0 stores the exit code
+4:                              # warp 0 of core 0 stores the exit code
   csrr t0, vx_cid
   csrr t1, vx_wid
   or   t0, t0, t1
-  bnez t0, 6f
+  bnez t0, 5f
   sw   zero, 0x88(zero)
-6:
+5:
   tmc  zero

@@ -11,8 +11,9 @@
 #
 # 11 instructions for as many edges as a warp has lanes (10 with MASK_BY_UNIT): a load
 # that mostly coalesces, one that scatters, an atomic whose lanes mostly hit a few
-# words. Bounded by the atomics, then by the scattered load and the unit's batches.
-# An epoch costs a warp about 25 instructions and two barriers more.
+# words. Bounded by the scattered load and the atomics, as the edge schedule is, and by
+# how soon the unit has the next batch. An epoch costs a warp about 25 instructions and
+# two barriers more.
 #
 # Define MASK_BY_UNIT for a unit that sets the thread mask (mask_by_unit: true).
 #
@@ -68,7 +69,7 @@ warp:
 .else
   li   s11, -1
 .endif
-  j    6f
+  j    5f
 
 1:                              # an epoch
   sltu t0, s1, s8
@@ -82,8 +83,8 @@ warp:
   tmc  s10
 2:
   bar  zero, s5                 # nobody takes an edge before all have registered
-  j    4f
-3:                              # an edge
+  j    3f
+heddle.edge:
   slli t1, t1, 2
   add  t1, t1, s2
   lw   t1, 0(t1)
@@ -91,21 +92,21 @@ warp:
   add  t1, t1, s3
   lw   t1, 0(t1)
   amofadd.w zero, t1, (t0)
-4:
+3:
   weaver.dec.id t0
   weaver.dec.loc t1             # before it is known whether there is an edge: it takes time
 .ifdef MASK_BY_UNIT
-  bne  t0, s11, 3b              # the same for all lanes that are on
+  bne  t0, s11, heddle.edge     # the same for all lanes that are on
 .else
   vote.ballot t2, t0            # lanes without an edge
-  beqz t2, 3b
+  beqz t2, heddle.edge
   xor  t2, t2, s11              # the epoch's last edges, for some lanes, or none
-  beqz t2, 5f
+  beqz t2, 4f
   mv   s11, t2
   tmc  t2
-  j    3b
+  j    heddle.edge
 .endif
-5:
+4:
   tmc  s10
 .ifndef MASK_BY_UNIT
   mv   s11, s10
@@ -114,14 +115,14 @@ warp:
   add  s1, s1, s6
   add  s4, s4, s6
   add  s9, s9, s6
-6:
+5:
   bltu s9, s7, 1b               # the same for all warps of the core
 
                                 # warp 0 of core 0 stores the exit code
   csrr t0, vx_cid
   csrr t1, vx_wid
   or   t0, t0, t1
-  bnez t0, 7f
+  bnez t0, 6f
   sw   zero, 0x88(zero)
-7:
+6:
   tmc  zero

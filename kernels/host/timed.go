@@ -22,7 +22,11 @@ func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Timed{m, Shape{Cores: len(m.Cores), Warps: cfg.Core.Warps, Threads: cfg.Core.Threads}}, nil
+	s := Shape{Cores: len(m.Cores), Warps: cfg.Core.Warps, Threads: cfg.Core.Threads}
+	if w := cfg.Core.Weaver; w != nil {
+		s.Weaver, s.MaskByUnit = true, w.MaskByUnit
+	}
+	return &Timed{m, s}, nil
 }
 
 // Shape says what the machine is.

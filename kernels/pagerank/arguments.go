@@ -1,8 +1,10 @@
 package pagerank
 
 import (
-	"fmt"
 	"math"
+	"strings"
+
+	"heddle/kernels/graph"
 )
 
 // argument is a word of the block that mscratch points to. The programs name the same
@@ -38,43 +40,39 @@ var argumentNames = [numArguments]string{
 // block is a filled argument block.
 type block [numArguments]uint32
 
-// Where arrays are placed: above the uncached region, below programs.
-const (
-	dataBase  = 0x0010_0000
-	dataEnd   = 0x8000_0000
-	alignment = 64 // a cache line
-)
-
-// space places arrays one after the other.
-type space struct{ next uint64 }
-
-// place reserves words for an array.
-func (s *space) place(words int) uint32 {
-	addr := s.next
-	s.next += (4*uint64(words) + alignment - 1) &^ (alignment - 1)
-	return uint32(addr)
-}
-
-// layout fills the block for a graph. The block itself is at the returned address.
-func layout(g *Graph, damping float64) (b block, addr uint32, err error) {
-	n, m := g.Vertices(), g.Edges()
-	s := space{dataBase}
-	addr = s.place(len(b))
-	b[argVertices], b[argEdges] = uint32(n), uint32(m)
+// layout fills the block and places the arrays; the block is the array "arguments".
+func (r *run) layout() error {
+	n := r.in.vertices()
+	r.args[argFirstRank] = math.Float32bits(float32(1 / float64(n)))
+	r.args[argBase] = math.Float32bits(float32((1 - r.options.Damping) / float64(n)))
+	r.args[argDamping] = math.Float32bits(float32(r.options.Damping))
+	r.args[argVertices], r.args[argEdges] = uint32(n), uint32(len(r.in.sources))
 	for _, a := range []struct {
 		arg   argument
 		words int
+		data  []uint32
 	}{
-		{argChange, 1}, {argOffsets, n + 1}, {argSources, m}, {argTargets, m},
-		{argOutDegree, n}, {argInverse, n}, {argContribution, n}, {argSum, n}, {argRank, n},
+		{argOffsets, n + 1, r.in.offsets}, {argSources, len(r.in.sources), r.in.sources}, {argTargets, len(r.in.targets), r.in.targets},
+		{argOutDegree, n, r.in.outDegree}, {argInverse, n, nil}, {argContribution, n, nil}, {argSum, n, nil}, {argRank, n, nil}, {argChange, 1, nil},
 	} {
-		b[a.arg] = s.place(a.words)
+		if err := r.place(a.arg, a.words, a.data); err != nil {
+			return err
+		}
 	}
-	if s.next > dataEnd {
-		return b, 0, fmt.Errorf("pagerank: the arrays of %d vertices and %d edges take %d bytes: at most %d fit a device's memory", n, m, s.next-dataBase, dataEnd-dataBase)
+	block, err := r.image.Place("arguments", r.args[:])
+	r.argsAt = block.Addr
+	return err
+}
+
+// place gives an array its place.
+func (r *run) place(arg argument, words int, data []uint32) error {
+	var a graph.Array
+	var err error
+	if name := strings.ToLower(argumentNames[arg]); data != nil {
+		a, err = r.image.Place(name, data)
+	} else {
+		a, err = r.image.Reserve(name, words)
 	}
-	b[argFirstRank] = math.Float32bits(float32(1 / float64(n)))
-	b[argBase] = math.Float32bits(float32((1 - damping) / float64(n)))
-	b[argDamping] = math.Float32bits(float32(damping))
-	return b, addr, nil
+	r.args[arg] = a.Addr
+	return err
 }

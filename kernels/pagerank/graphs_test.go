@@ -1,38 +1,42 @@
 package pagerank
 
 import (
+	"fmt"
 	"math/rand/v2"
-	"slices"
+	"strings"
 
-	"heddle/kernels/reference"
+	"heddle/configs"
+	"heddle/kernels/graph"
 )
 
 // edge is one edge of a test graph.
 type edge struct{ from, to uint32 }
 
-// build sorts edges both ways. It is independent of package graph.
-func build(n int, edges []edge) *Graph {
-	g := &Graph{Offsets: make([]uint32, n+1), Out: reference.Edges{Offsets: make([]uint32, n+1)}}
-	slices.SortStableFunc(edges, func(a, b edge) int { return int(a.to) - int(b.to) })
+// build makes a graph, through its text form.
+func build(n int, edges []edge) *graph.Graph {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%%%%MatrixMarket matrix coordinate pattern general\n%d %d %d\n", n, n, len(edges))
 	for _, e := range edges {
-		g.Offsets[e.to+1]++
-		g.Out.Offsets[e.from+1]++
-		g.Sources = append(g.Sources, e.from)
-		g.Targets = append(g.Targets, e.to)
+		fmt.Fprintln(&s, e.from+1, e.to+1)
 	}
-	for v := range n {
-		g.Offsets[v+1] += g.Offsets[v]
-		g.Out.Offsets[v+1] += g.Out.Offsets[v]
+	g, err := graph.Read("test.mtx", strings.NewReader(s.String()), graph.ReadOptions{})
+	if err != nil {
+		panic(err)
 	}
-	slices.SortStableFunc(edges, func(a, b edge) int { return int(a.from) - int(b.from) })
-	for _, e := range edges {
-		g.Out.Targets = append(g.Out.Targets, e.to)
+	return g
+}
+
+// load reads a graph from a file.
+func load(file string) *graph.Graph {
+	g, err := graph.Load(configs.Graph{File: file})
+	if err != nil {
+		panic(err)
 	}
 	return g
 }
 
 // star has edges between vertex 0 and all others, both ways.
-func star(n int) *Graph {
+func star(n int) *graph.Graph {
 	var e []edge
 	for v := uint32(1); v < uint32(n); v++ {
 		e = append(e, edge{0, v}, edge{v, 0})
@@ -41,7 +45,7 @@ func star(n int) *Graph {
 }
 
 // chain has an edge from each vertex to the next.
-func chain(n int) *Graph {
+func chain(n int) *graph.Graph {
 	var e []edge
 	for v := uint32(1); v < uint32(n); v++ {
 		e = append(e, edge{v - 1, v})
@@ -50,7 +54,7 @@ func chain(n int) *Graph {
 }
 
 // loops has an edge from each vertex to itself, twice from every third.
-func loops(n int) *Graph {
+func loops(n int) *graph.Graph {
 	var e []edge
 	for v := range uint32(n) {
 		e = append(e, edge{v, v})
@@ -63,7 +67,7 @@ func loops(n int) *Graph {
 
 // skewed draws edges whose ends are near 0 more often: in-degrees follow a power law,
 // some vertices have no out-edges and some no edges at all; edges repeat.
-func skewed(n, m int, seed uint64) *Graph {
+func skewed(n, m int, seed uint64) *graph.Graph {
 	r := rand.New(rand.NewPCG(seed, 1))
 	end := func(exponent int) uint32 {
 		x := r.Float64()
@@ -80,9 +84,8 @@ func skewed(n, m int, seed uint64) *Graph {
 }
 
 // graphs are small, and each is a case of its own.
-func graphs() map[string]*Graph {
-	return map[string]*Graph{
-		"none":   build(0, nil),
+func graphs() map[string]*graph.Graph {
+	return map[string]*graph.Graph{
 		"single": build(1, nil),
 		"loop":   build(1, []edge{{0, 0}}),
 		"empty":  build(37, nil),
@@ -92,5 +95,6 @@ func graphs() map[string]*Graph {
 		"pair":   build(2, []edge{{0, 1}, {0, 1}, {0, 1}}),
 		"skewed": skewed(211, 1777, 1),
 		"sparse": skewed(1301, 997, 2),
+		"karate": load("testdata/karate.mtx.gz"),
 	}
 }

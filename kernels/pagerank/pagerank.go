@@ -17,25 +17,34 @@ import (
 	"math"
 
 	"heddle/isa"
+	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/reference"
 	"heddle/sim"
 )
 
-// Graph is what the kernels and the check are given: the in-edges sorted by target,
-// and the out-edges. Edges may be repeated, and may be loops.
-type Graph struct {
-	Offsets []uint32 // v's in-edges are Offsets[v] to Offsets[v+1]; one more than vertices
-	Sources []uint32 // where each in-edge comes from
-	Targets []uint32 // where it goes, ascending
-	Out     reference.Edges
+// inEdges are the arrays that a gather is given.
+type inEdges struct {
+	offsets   []uint32 // v's in-edges are offsets[v] to offsets[v+1]; one more than vertices
+	sources   []uint32 // where each in-edge comes from
+	targets   []uint32 // where it goes, ascending; nil if the schedule does not need it
+	outDegree []uint32
 }
 
-// Vertices is n.
-func (g *Graph) Vertices() int { return max(0, len(g.Offsets)-1) }
+func (in *inEdges) vertices() int { return len(in.outDegree) }
 
-// Edges is m.
-func (g *Graph) Edges() int { return len(g.Sources) }
+// arrays takes the layout that a schedule needs from a graph.
+func arrays(g *graph.Graph, s Schedule) inEdges {
+	csc := g.CSC()
+	in := inEdges{offsets: csc.Offsets, sources: csc.IDs, outDegree: make([]uint32, g.Vertices())}
+	for u := range in.outDegree {
+		in.outDegree[u] = uint32(g.CSR().Degree(u))
+	}
+	if s == Edge {
+		in.targets = g.COOByDestination().Destinations
+	}
+	return in
+}
 
 // Options of a run.
 type Options struct {
@@ -83,9 +92,9 @@ type Result struct {
 }
 
 // Run computes PageRank. An error is a wrong option, what a launch failed with, ctx's,
-// or a *reference.Mismatch; the result then holds what was done so far.
-func Run(ctx context.Context, d host.Device, g *Graph, o Options) (Result, error) {
-	r, err := newRun(d, g, o)
+// or that the result is wrong; what was done so far is in the result then.
+func Run(ctx context.Context, d host.Device, g *graph.Graph, o Options) (Result, error) {
+	r, err := newRun(d, arrays(g, o.Schedule), g.CSR(), o)
 	if err != nil {
 		return Result{}, err
 	}
@@ -100,40 +109,31 @@ func Run(ctx context.Context, d host.Device, g *Graph, o Options) (Result, error
 type run struct {
 	Result
 	device   host.Device
-	graph    *Graph
+	in       inEdges          // what the kernels are given
+	out      *graph.Adjacency // what the reference is given
 	options  Options
 	programs programs
+	image    *graph.Image
 	args     block
 	argsAt   uint32
 }
 
 // newRun puts everything in the device's memory.
-func newRun(d host.Device, g *Graph, o Options) (*run, error) {
+func newRun(d host.Device, in inEdges, out *graph.Adjacency, o Options) (*run, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	r := &run{device: d, graph: g, options: o}
+	r := &run{device: d, in: in, out: out, options: o}
 	var err error
 	if r.programs, err = assemble(o.Schedule, d.Shape(), o.Tolerance > 0); err != nil {
 		return nil, err
 	}
-	if r.args, r.argsAt, err = layout(g, o.Damping); err != nil {
-		return nil, err
+	r.image = graph.NewImage(graph.ArrayBase, r.programs.reserved(d.Shape().Lanes())...)
+	if err := r.layout(); err != nil {
+		return nil, fmt.Errorf("pagerank: %w", err)
 	}
-	d.WriteWords(r.argsAt, r.args[:])
-	d.WriteWords(r.args[argOffsets], g.Offsets)
-	d.WriteWords(r.args[argSources], g.Sources)
-	d.WriteWords(r.args[argTargets], g.Targets)
-	d.WriteWords(r.args[argOutDegree], g.outDegrees())
+	r.image.Write(d)
 	return r, nil
-}
-
-func (g *Graph) outDegrees() []uint32 {
-	d := make([]uint32, g.Vertices())
-	for u := range d {
-		d[u] = g.Out.Offsets[u+1] - g.Out.Offsets[u]
-	}
-	return d
 }
 
 // superSteps launches init, and gather and apply until the ranks have converged or
@@ -191,10 +191,13 @@ func (r *run) floats(a argument, n int) []float32 {
 
 // verify compares with the reference.
 func (r *run) verify() error {
-	r.Ranks = r.floats(argRank, r.graph.Vertices())
-	c := reference.NewPageRankCheck(r.graph.Out, r.options.Damping)
-	for _, s := range r.Steps {
+	r.Ranks = r.floats(argRank, r.in.vertices())
+	c := reference.NewPageRankCheck(r.out, r.options.Damping)
+	for i, s := range r.Steps {
 		c.Step()
+		if n := uint64(len(r.out.IDs)); s.Gather.Edges != n {
+			return fmt.Errorf("wrong result: the gather of super-step %d handled %d edges, and the graph has %d", i+1, s.Gather.Edges, n)
+		}
 		if r.options.Tolerance == 0 {
 			continue
 		}

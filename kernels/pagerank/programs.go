@@ -7,6 +7,7 @@ import (
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels"
+	"heddle/kernels/graph"
 	"heddle/kernels/host"
 )
 
@@ -57,6 +58,17 @@ func assemble(s Schedule, shape host.Shape, residual bool) (p programs, err erro
 		}
 	}
 	return p, nil
+}
+
+// reserved are the regions that arrays must not touch.
+func (p *programs) reserved(harts int) []graph.Region {
+	list := graph.Reserved(harts, p.init)
+	for _, q := range []*isa.Program{p.gather, p.apply} {
+		for _, s := range q.Segments {
+			list = append(list, graph.Region{Name: "program", Addr: s.Addr, Size: uint64(s.Size)})
+		}
+	}
+	return list
 }
 
 func names() string {

@@ -1,6 +1,6 @@
 // Package reference computes on the host what kernels should, written plainly, and
-// compares. It knows no kernel, no machine and no array that a kernel is given: only
-// the graph's own edges.
+// compares. It knows no kernel and no machine, and reads the graph by source, which no
+// pull kernel is given.
 package reference
 
 import "fmt"

@@ -3,27 +3,18 @@ package reference
 import (
 	"fmt"
 	"math"
+
+	"heddle/kernels/graph"
 )
-
-// Edges are the edges that leave each vertex: those of u go to
-// Targets[Offsets[u]:Offsets[u+1]].
-type Edges struct {
-	Offsets []uint32 // one more than vertices
-	Targets []uint32
-}
-
-func (e Edges) vertices() int          { return max(0, len(e.Offsets)-1) }
-func (e Edges) degree(u int) int       { return int(e.Offsets[u+1] - e.Offsets[u]) }
-func (e Edges) targets(u int) []uint32 { return e.Targets[e.Offsets[u]:e.Offsets[u+1]] }
 
 // PageRank returns the ranks after some super-steps of
 //
 //	rank'[v] = (1-d)/n + d·Σ rank[u]/outdegree[u] over the edges u → v
 //
-// from rank[v] = 1/n. As in GAP and GraphIt, what a vertex without out-edges holds is
+// from rank[v] = 1/n. Out is the graph by source (CSR). As in GAP and GraphIt, what a vertex without out-edges holds is
 // not passed on, so that ranks add up to less than 1.
-func PageRank[F float32 | float64](out Edges, damping float64, steps int) []F {
-	n := out.vertices()
+func PageRank[F float32 | float64](out *graph.Adjacency, damping float64, steps int) []F {
+	n := out.Vertices()
 	rank := make([]F, n)
 	for v := range rank {
 		rank[v] = F(1 / float64(n))
@@ -34,11 +25,11 @@ func PageRank[F float32 | float64](out Edges, damping float64, steps int) []F {
 	return rank
 }
 
-func superStep[F float32 | float64](out Edges, damping float64, rank []F) []F {
+func superStep[F float32 | float64](out *graph.Adjacency, damping float64, rank []F) []F {
 	sum := make([]F, len(rank))
 	for u := range rank {
-		for _, v := range out.targets(u) {
-			sum[v] += rank[u] / F(out.degree(u))
+		for _, v := range out.Row(u) {
+			sum[v] += rank[u] / F(out.Degree(u))
 		}
 	}
 	base := F((1 - damping) / float64(len(rank)))
@@ -69,7 +60,7 @@ type PageRankCheck struct {
 	Rank, Bound             []float64
 	Residual, ResidualBound float64 // Σ|change| of the last step
 
-	out      Edges
+	out      *graph.Adjacency
 	in       []int // in-degrees
 	damping  float64
 	steps    int
@@ -77,10 +68,10 @@ type PageRankCheck struct {
 }
 
 // NewPageRankCheck starts before the first super-step.
-func NewPageRankCheck(out Edges, damping float64) *PageRankCheck {
+func NewPageRankCheck(out *graph.Adjacency, damping float64) *PageRankCheck {
 	c := &PageRankCheck{out: out, damping: damping, Rank: PageRank[float64](out, damping, 0)}
 	c.in = make([]int, len(c.Rank))
-	for _, v := range out.Targets {
+	for _, v := range out.IDs {
 		c.in[v]++
 		c.maxTerms = max(c.maxTerms, c.in[v])
 	}
@@ -114,11 +105,11 @@ func (c *PageRankCheck) Step() {
 func (c *PageRankCheck) gather() (sum, off []float64) {
 	sum, off = make([]float64, len(c.Rank)), make([]float64, len(c.Rank))
 	for u, r := range c.Rank {
-		degree := float64(c.out.degree(u))
+		degree := float64(c.out.Degree(u))
 		term := r / degree
 		// The reciprocal and the product are rounded.
 		e := c.Bound[u]/degree*(1+unit)*(1+unit) + term*(2*unit+unit*unit) + tiny
-		for _, v := range c.out.targets(u) {
+		for _, v := range c.out.Row(u) {
 			sum[v] += term
 			off[v] += e
 		}

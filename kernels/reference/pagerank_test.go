@@ -7,34 +7,36 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/kernels/graph"
 )
 
 // random draws edges; their in-degrees differ widely.
-func random(n, m int, seed uint64) Edges {
+func random(n, m int, seed uint64) *graph.Adjacency {
 	r := rand.New(rand.NewPCG(seed, 7))
 	rows := make([][]uint32, n)
 	for range m {
 		u, v := r.IntN(n), r.Float64()*r.Float64()*r.Float64()
 		rows[u] = append(rows[u], uint32(v*float64(n)))
 	}
-	e := Edges{Offsets: []uint32{0}}
+	e := &graph.Adjacency{Offsets: []uint32{0}}
 	for _, row := range rows {
-		e.Targets = append(e.Targets, row...)
-		e.Offsets = append(e.Offsets, uint32(len(e.Targets)))
+		e.IDs = append(e.IDs, row...)
+		e.Offsets = append(e.Offsets, uint32(len(e.IDs)))
 	}
 	return e
 }
 
 // Ranks that can be worked out by hand.
 func TestPageRankByHand(t *testing.T) {
-	chain := Edges{Offsets: []uint32{0, 1, 2, 2}, Targets: []uint32{1, 2}}
+	chain := &graph.Adjacency{Offsets: []uint32{0, 1, 2, 2}, IDs: []uint32{1, 2}}
 	require.Equal(t, []float64{1. / 3, 1. / 3, 1. / 3}, PageRank[float64](chain, 0.5, 0))
 	require.InDeltaSlice(t, []float64{1. / 6, 1. / 3, 1. / 3}, PageRank[float64](chain, 0.5, 1), 1e-15)
 	require.InDeltaSlice(t, []float64{1. / 6, 1. / 4, 1. / 3}, PageRank[float64](chain, 0.5, 2), 1e-15)
 	require.InDeltaSlice(t, []float64{1. / 6, 1. / 4, 7. / 24}, PageRank[float64](chain, 0.5, 9), 1e-15)
-	twice := Edges{Offsets: []uint32{0, 3, 3, 3}, Targets: []uint32{1, 1, 2}} // an edge that is there twice counts twice
+	twice := &graph.Adjacency{Offsets: []uint32{0, 3, 3, 3}, IDs: []uint32{1, 1, 2}} // an edge that is there twice counts twice
 	require.InDeltaSlice(t, []float64{1. / 6, 1./6 + 1./9, 1./6 + 1./18}, PageRank[float64](twice, 0.5, 1), 1e-15)
-	ring := Edges{Offsets: []uint32{0, 1, 2, 3}, Targets: []uint32{1, 2, 0}}
+	ring := &graph.Adjacency{Offsets: []uint32{0, 1, 2, 3}, IDs: []uint32{1, 2, 0}}
 	require.InDeltaSlice(t, []float64{1. / 3, 1. / 3, 1. / 3}, PageRank[float64](ring, 0.85, 50), 1e-15)
 }
 
@@ -65,14 +67,14 @@ func TestBoundsHoldAndAreTight(t *testing.T) {
 }
 
 // shuffled is a float32 run that adds in random order, as kernels compute.
-func shuffled(r *rand.Rand, out Edges, damping float64, steps int) (rank []float32, change float32) {
-	n := out.vertices()
+func shuffled(r *rand.Rand, out *graph.Adjacency, damping float64, steps int) (rank []float32, change float32) {
+	n := out.Vertices()
 	rank = PageRank[float32](out, damping, 0)
 	for range steps {
 		terms := make([][]float32, n)
 		for u := range n {
-			send := rank[u] * (1 / float32(out.degree(u)))
-			for _, v := range out.targets(u) {
+			send := rank[u] * (1 / float32(out.Degree(u)))
+			for _, v := range out.Row(u) {
 				terms[v] = append(terms[v], send)
 			}
 		}
