@@ -177,3 +177,34 @@ _start:	li a2, 0x90000000
 	}
 	require.EqualValues(t, 128, cycles("l1d.bytes=128KiB")-cycles(), "the walk of twice as many sets")
 }
+
+// TestWriteBackMachines: values, and bytes between levels, are right with write-back at any level,
+// and lines written before the end are still there at the next launch.
+func TestWriteBackMachines(t *testing.T) {
+	for _, policy := range [][]string{
+		{"l1d.write_policy=back"}, {"l2.write_policy=back"}, {"l1d.write_policy=back", "l2.write_policy=back"},
+		{"l1d.write_policy=back", "l2.write_policy=back", "l2.forward_flush=true", "l3.write_policy=back", "l3.bytes=64KiB"},
+	} {
+		for _, small := range []string{"l1d.bytes=64KiB", "l1d.bytes=1KiB"} {
+			set := append([]string{"core.warps=4", "core.threads=8", "l2.bytes=16KiB", small}, policy...)
+			cfg := load(t, "vortex-rtl-m6", set...)
+			o, m := run(t, cfg, source(t, exchange))
+			n := uint32(harts(cfg))
+			for h := range n {
+				want := uint32(0)
+				for i := uint32(6); i > 0; i-- {
+					want = want*i + (h+5)%n + i
+				}
+				require.Equal(t, want, m.Arch.Mem.Load32(results+4*h), "%v: hart %d", set, h)
+			}
+			checkLevels(t, m, o)
+			for _, prog := range []string{"st_coal", "ld_rand"} {
+				o, m := run(t, cfg, program(t, prog))
+				checkLevels(t, m, o)
+			}
+			o, m = run(t, cfg, source(t, tickets))
+			require.EqualValues(t, 4*n, m.Arch.Mem.Load32(ticketWord))
+			checkLevels(t, m, o)
+		}
+	}
+}

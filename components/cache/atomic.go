@@ -74,24 +74,31 @@ func (b *bank) commitAtomic(now uint64, op *operation) {
 	b.missLine(now, op)
 }
 
-// perform lets the atomic take effect. What it writes goes on to memory.
+// perform lets the atomic take effect. What it writes is a write like others.
 func (b *bank) perform(now uint64, op *operation) {
 	start := b.atomics.free(op.line, now)
 	b.stats.AtomicOps += uint64(op.mem.Ops)
 	b.stats.AtomicWaits += start - now
 	b.atomics.insert(performing{start + b.atomics.interval*uint64(op.mem.Ops), op.line, op.id})
-	if b.atomics.performer.Perform(op.mem.Ref) {
-		b.stats.AtomicWrites++
-		b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write}, now+b.mreqDelay)
+	if !b.atomics.performer.Perform(op.mem.Ref) {
+		return
 	}
+	b.stats.AtomicWrites++
+	if b.back {
+		b.tags.write(op.line)
+		return
+	}
+	b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write}, now+b.mreqDelay)
 }
 
 // passAtomic sends an atomic on to the level that performs it. The line here would be
 // out of date afterwards.
 func (b *bank) passAtomic(now uint64, op *operation) {
 	b.stats.AtomicsPassed++
-	if b.tags.drop(op.line) {
+	out := b.tags.drop(op.line)
+	if out.valid {
 		b.stats.Invalidations++
 	}
+	b.writeBack(now, out)
 	b.pass(now, op)
 }

@@ -23,7 +23,10 @@ type bank struct {
 	id           int
 	bankBits     int
 	sets         int
+	back         bool   // write-back
+	walk         int    // steps of a flush's walk: sets, or lines
 	lineMask     uint32 // address bits of a line
+	lineShift    int
 	replayDelay  uint64
 	rspDelay     uint64 // cycles that an entry stays in rsp
 	mreqDelay    uint64
@@ -38,7 +41,7 @@ type bank struct {
 type operation struct {
 	kind kind
 	id   int16 // the MSHR entry of a request, or of an atomic's replay
-	set  int32 // a flush's set
+	step int32 // of a flush's walk
 	request
 }
 
@@ -87,7 +90,11 @@ func newBank(owner string, s *Spec, id int) *bank {
 		// wait for the fills behind the replay.
 		mreq:  newQueue[mem.Request](s.MemoryQueue + s.MSHRs),
 		owner: owner, id: id, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
-		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush,
+		lineShift:   s.lineShift(),
+		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, back: s.WritePolicy == Back, walk: s.Sets(),
+	}
+	if b.back {
+		b.walk *= s.Ways
 	}
 	if s.ResponseBuffer {
 		b.rspDelay = 1
@@ -159,9 +166,9 @@ func (b *bank) commit(now uint64, st *status) bool {
 	case replayed:
 		return b.commitReplay(now, op, st)
 	case fill:
-		b.commitFill(op)
+		b.commitFill(now, op)
 	case flushSet:
-		b.tags.flush(int(op.set))
+		b.commitFlushStep(now, int(op.step))
 	}
 	return true
 }
@@ -211,6 +218,10 @@ func (b *bank) missLine(now uint64, op *operation) {
 }
 
 func (b *bank) commitWrite(now uint64, op *operation) {
+	if b.back {
+		b.commitWriteBack(now, op)
+		return
+	}
 	hit := b.tags.lookup(op.line)
 	if hit {
 		b.stats.WriteHits++
@@ -225,6 +236,26 @@ func (b *bank) commitWrite(now uint64, op *operation) {
 		}
 	}
 	b.mshr.release(op.id)
+}
+
+// commitWriteBack: a hit is written here, a miss brings the line in first.
+func (b *bank) commitWriteBack(now uint64, op *operation) {
+	if b.tags.lookup(op.line) {
+		b.stats.WriteHits++
+		b.tags.write(op.line)
+		b.mshr.release(op.id)
+		return
+	}
+	b.stats.WriteMisses++
+	b.missLine(now, op)
+}
+
+// writeBack sends a line that leaves to the next level, if that has an older one.
+func (b *bank) writeBack(now uint64, v victim) {
+	if v.dirty {
+		b.stats.Writebacks++
+		b.mreq.push(mem.Request{Addr: v.line << b.lineShift, Op: mem.Write}, now+b.mreqDelay)
+	}
 }
 
 func (b *bank) commitFlush(now uint64, op *operation, st *status) bool {
@@ -263,6 +294,9 @@ func (b *bank) commitReplay(now uint64, op *operation, st *status) bool {
 	}
 	switch op.mem.Op {
 	case mem.Write:
+		if b.back {
+			b.tags.write(op.line)
+		}
 		return true
 	case mem.Atomic:
 		b.perform(now, op)
@@ -272,11 +306,23 @@ func (b *bank) commitReplay(now uint64, op *operation, st *status) bool {
 }
 
 // commitFill installs the line.
-func (b *bank) commitFill(op *operation) {
+func (b *bank) commitFill(now uint64, op *operation) {
 	b.stats.Fills++
-	if b.tags.fill(op.line) {
+	out := b.tags.fill(op.line)
+	if out.valid {
 		b.stats.Evictions++
 	}
+	b.writeBack(now, out)
+}
+
+// commitFlushStep invalidates a set; with write-back a line, the first ways of all
+// sets before the second.
+func (b *bank) commitFlushStep(now uint64, step int) {
+	if !b.back {
+		b.tags.flush(step)
+		return
+	}
+	b.writeBack(now, b.tags.remove(step%b.sets*b.tags.ways+step/b.sets))
 }
 
 // respond answers a request, if the response queue was not full.
@@ -300,7 +346,7 @@ func (b *bank) accept(now uint64, in inputs, st *status, out *result) {
 		b.acceptFill(now, in.fill)
 		out.fill = true
 	case b.flush.state == flushWalk:
-		b.acceptFlush()
+		b.acceptFlush(st)
 	case in.request != nil:
 		out.request = b.acceptRequest(in.request, st)
 	}
@@ -328,9 +374,13 @@ func (b *bank) acceptFill(now uint64, id int16) {
 	b.st0 = operation{kind: k, request: b.mshr.fill(id)}
 }
 
-func (b *bank) acceptFlush() {
-	b.st0 = operation{kind: flushSet, set: int32(b.flush.set)}
-	b.flush.set++
+// acceptFlush does a step of the walk. One that may send a line waits for a place.
+func (b *bank) acceptFlush(st *status) {
+	if b.back && st.mreqAlmostFull {
+		return
+	}
+	b.st0 = operation{kind: flushSet, step: int32(b.flush.step)}
+	b.flush.step++
 }
 
 func (b *bank) acceptRequest(r *request, st *status) bool {

@@ -196,7 +196,7 @@ func TestReplacement(t *testing.T) {
 		g.fill(0)
 		g.fill(2)
 		require.True(t, g.lookup(0))
-		require.True(t, g.fill(4))
+		require.True(t, g.fill(4).valid)
 		for _, l := range left {
 			require.True(t, g.lookup(l), "%v keeps %d", policy, l)
 		}
@@ -206,7 +206,7 @@ func TestReplacement(t *testing.T) {
 	ways := map[int]int{}
 	g := newTags(&s, 0)
 	for l := range uint32(4004) {
-		require.Equal(t, l >= 4, g.fill(l), "free ways first")
+		require.Equal(t, l >= 4, g.fill(l).valid, "free ways first")
 		ways[slices.Index(g.line, l)]++
 	}
 	for w := range 4 {
@@ -224,6 +224,8 @@ func TestValidate(t *testing.T) {
 		"cache memory_queue = 2: expected 3..256":                                              func(s *Spec) { s.MemoryQueue = 2 },
 		"cache replay_delay = 0: expected 1..2":                                                func(s *Spec) { s.ReplayDelay = 0 },
 		"cache replacement = 9: expected one of [fifo lru random]":                             func(s *Spec) { s.Replacement = 9 },
+		"cache write_policy = 9: expected one of [through back]":                               func(s *Spec) { s.WritePolicy = 9 },
+		"cache write_policy = back: with write_enable = false nothing is written":              func(s *Spec) { s.WritePolicy, s.WriteEnable = Back, false },
 		"cache bank_select = 9: expected one of [low_bits hashed]":                             func(s *Spec) { s.BankSelect = 9 },
 	} {
 		s := DefaultSpec()
@@ -257,6 +259,7 @@ func randomPlan(seed uint64) plan {
 	if r.IntN(2) == 0 {
 		p.specs = append(p.specs, second)
 	}
+	p.meet, p.interval = r.IntN(len(p.specs)), 1+r.IntN(8)
 	for range first.Ports {
 		p.todo = append(p.todo, randomStream(r))
 	}
@@ -278,6 +281,10 @@ func randomStream(r *rand.Rand) (todo []timed) {
 		switch line := r.Uint32N(lines); {
 		case r.IntN(100) == 0:
 			todo = append(todo, flushAt(at, i))
+		case r.IntN(100) == 0:
+			todo = append(todo, timed{at, mem.Request{Tag: i, Op: mem.Invalidate}})
+		case r.IntN(6) == 0:
+			todo = append(todo, timed{at, mem.Request{Addr: line * 64, Tag: i, Ref: line<<8 | r.Uint32N(3), Ops: uint8(1 + r.IntN(4)), Op: mem.Atomic}})
 		case r.IntN(4) == 0:
 			todo = append(todo, write(at, line))
 		default:
@@ -302,23 +309,39 @@ func checkLaws(t *testing.T, p plan, m *machine) {
 		slices.Sort(got)
 		require.Equal(t, want, got, "every read and flush is answered once")
 	}
-	var reads, writes uint64
+	var reads, writes, atomics, dry uint64
 	for _, todo := range p.todo {
 		for _, x := range todo {
 			reads += b2u(x.r.Op == mem.Read)
 			writes += b2u(x.r.Op == mem.Write)
+			atomics += b2u(x.r.Op == mem.Atomic)
+			dry += b2u(x.r.Op == mem.Atomic && x.r.Ref&255 == 0)
 		}
 	}
 	for i, c := range m.levels {
 		s := c.Stats()
-		require.Equal(t, []uint64{reads, writes}, []uint64{s.Reads, s.Writes}, "level %d", i+1)
+		require.Equal(t, []uint64{reads, writes, atomics}, []uint64{s.Reads, s.Writes, s.Atomics}, "level %d", i+1)
 		require.Equal(t, s.Reads, s.ReadHits+s.ReadMisses)
 		require.Equal(t, s.Writes, s.WriteHits+s.WriteMisses)
-		require.Equal(t, s.Fills, s.ReadMisses-s.Merges)
-		require.GreaterOrEqual(t, s.Replays, s.ReadMisses)
-		reads = s.Fills // what the next level must see
+		require.Equal(t, s.Atomics, s.AtomicHits+s.AtomicMisses+s.AtomicsPassed)
+		misses := s.ReadMisses + s.AtomicMisses
+		if i == p.meet {
+			require.Zero(t, s.AtomicsPassed)
+			require.Equal(t, atomics-dry, s.AtomicWrites)
+			require.Len(t, m.performed, int(atomics))
+			atomics = 0
+		}
+		reads, writes = s.Fills, s.Writes+s.AtomicWrites // what the next level must see
+		if p.specs[i].WritePolicy == Back {
+			misses += s.WriteMisses
+			require.LessOrEqual(t, s.Writebacks, s.Writes+s.AtomicWrites)
+			writes = s.Writebacks
+		}
+		require.Equal(t, s.Fills, misses-s.Merges)
+		require.GreaterOrEqual(t, s.Replays, misses)
 	}
 	require.Equal(t, []int{int(reads), int(writes)}, m.mem.ops[:2])
+	require.Zero(t, m.mem.ops[mem.Atomic]+m.mem.ops[mem.Invalidate])
 	for _, l := range m.links {
 		in, out := l.Traffic()
 		require.Equal(t, in, out)
@@ -337,7 +360,7 @@ func fingerprint(m *machine) (out []string) {
 	for _, src := range m.sources {
 		out = append(out, fmt.Sprint(src.sent), fmt.Sprint(src.got))
 	}
-	out = append(out, fmt.Sprint(m.mem.seen))
+	out = append(out, fmt.Sprint(m.mem.seen), fmt.Sprint(m.performed))
 	for _, c := range m.levels {
 		out = append(out, fmt.Sprintf("%+v", c.Stats()))
 	}
@@ -364,7 +387,7 @@ func TestRandomMachines(t *testing.T) {
 			stalls.add(&s)
 		}
 	}
-	for _, n := range []uint64{stalls.MSHRFull, stalls.MemoryQueueFull, stalls.ResponseQueueFull, stalls.BankConflicts, stalls.Merges, stalls.Evictions, stalls.FlushCycles, stalls.WriteHits} {
+	for _, n := range []uint64{stalls.MSHRFull, stalls.MemoryQueueFull, stalls.ResponseQueueFull, stalls.BankConflicts, stalls.Merges, stalls.Evictions, stalls.FlushCycles, stalls.WriteHits, stalls.Writebacks, stalls.AtomicWaits, stalls.Invalidations} {
 		require.NotZero(t, n, "the machines are varied enough: %+v", stalls)
 	}
 }

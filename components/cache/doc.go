@@ -1,5 +1,5 @@
-// Package cache is a non-blocking, banked, write-through cache after Vortex's RTL
-// (hw/rtl/cache of 2024-10 to 2025-10), exact to the cycle in a bank's pipeline.
+// Package cache is a non-blocking, banked cache after Vortex's RTL (hw/rtl/cache of
+// 2024-10 to 2025-10), exact to the cycle in a bank's pipeline.
 //
 // A bank accepts one operation a cycle: a replay, else a fill, else a step of a
 // flush, else a request. An operation accepted in cycle T is in stage 0 in T+1 and
@@ -8,15 +8,25 @@
 // that waited for the line are replayed in order from F+ReplayDelay on. What the
 // crossbars around the banks add is in Spec.
 //
-// Writes go through, update a line that is there, allocate nothing and are not
-// answered. A write that misses while its line is being filled is sent on at once
+// Writes are not answered. By default they go through, update a line that is there and
+// allocate nothing. A write that misses while its line is being filled is sent on at once
 // and replayed after the fill, as in the RTL, because the fill may be older than
 // the write. (The RTL since 2025 sends such a write a second time; this does not.)
 //
+// With write_policy back a write that misses brings its line in like a read, and a line
+// that was written goes to memory as the fill that replaces it is in stage 1, or as a
+// flush's walk comes to it. The RTL holds fills back while the memory queue is almost
+// full; here the queue has a place more for each MSHR, since two such levels could
+// otherwise wait for each other.
+//
+// Atomics are performed by one level (PerformAtomics) when they find their line in
+// stage 1: see atomics. Levels before it send their line back or throw it out, and
+// pass the atomic on like a miss of its own.
+//
 // A flush is what a fence becomes. It holds back all later requests, waits until
 // every bank's MSHRs are empty, and then walks each bank, a set a cycle. As in the
-// RTL's write-through mode the walk invalidates all lines; nothing is written back.
-// The flush itself is then a request like others: see Spec.ForwardFlush.
+// RTL the walk invalidates all lines. The flush itself is then a request like others:
+// see Spec.ForwardFlush. An invalidation is a flush that is never forwarded.
 //
 // Requests carry no data: what a line holds is in the one functional memory image,
 // which this package does not know. It knows neither cores nor what lies beyond its

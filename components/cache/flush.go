@@ -4,7 +4,7 @@ package cache
 // cycle sees what the one before left.
 type bankFlush struct {
 	state flushState
-	set   int // the next one to invalidate
+	step  int // the next one of the walk
 }
 
 type flushState uint8
@@ -12,7 +12,7 @@ type flushState uint8
 const (
 	flushIdle  flushState = iota
 	flushMSHR             // WAIT1: until all requests are answered
-	flushWalk             // FLUSH: a set a cycle, when nothing goes first
+	flushWalk             // FLUSH: a step a cycle, when nothing goes first
 	flushEmpty            // WAIT2: until nothing is on its way to memory
 	flushDone             // tells the cache
 )
@@ -29,7 +29,7 @@ func (f *bankFlush) advance(b *bank, st *status) (changed, end bool) {
 			f.state = flushWalk
 		}
 	case flushWalk:
-		if f.set == b.sets {
+		if f.step == b.walk {
 			f.state = f.afterWalk(b)
 		}
 	case flushEmpty:

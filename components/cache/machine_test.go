@@ -57,7 +57,7 @@ type memory struct {
 	latency func() clock.Cycle
 	busy    []answer
 	seen    []arrival // by address
-	ops     [3]int
+	ops     [5]int
 }
 
 type answer struct {
@@ -130,6 +130,14 @@ type machine struct {
 	mem     *memory
 	links   []*clock.Link[mem.Request]
 	backs   []*clock.Link[mem.Response]
+
+	performed []uint32 // references of atomics, in order
+}
+
+// Perform is the place of atomics; references that end in 0 write nothing.
+func (m *machine) Perform(ref uint32) bool {
+	m.performed = append(m.performed, ref)
+	return ref&255 != 0
 }
 
 type plan struct {
@@ -141,6 +149,8 @@ type plan struct {
 	order   func(n int) []int
 	forced  bool
 	deaf    func(now clock.Cycle) bool
+
+	meet, interval int // the level that performs atomics
 }
 
 // fixed answers after n cycles in memory.
@@ -221,6 +231,9 @@ func (m *machine) connect(t testing.TB, p plan) {
 		}
 		require.NoError(t, c.Check())
 	}
+	if p.interval > 0 {
+		m.levels[p.meet].PerformAtomics(m, p.interval)
+	}
 }
 
 func (m *machine) over() bool {
@@ -268,5 +281,6 @@ func small(r *rand.Rand) Spec {
 	s.ReplayDelay = 1 + r.IntN(2)
 	s.Replacement = Replacement(r.IntN(3))
 	s.BankSelect = BankSelect(r.IntN(2))
+	s.WritePolicy = WritePolicy(r.IntN(2))
 	return s
 }

@@ -14,6 +14,10 @@ import (
 // were accepted. It knows no pipeline: sets are slices, waiters are maps.
 type model struct {
 	ways, sets int
+	back, meet bool // write-back; performs atomics
+	dirty      map[uint32]bool
+	performed  []uint32 // tags of atomics, in order
+	passed     []uint32
 	set        map[uint32][]uint32 // slots of a set, 0: free, else line+1
 	turn       map[uint32]int
 	waiters    map[uint32][]mem.Request
@@ -25,7 +29,7 @@ type model struct {
 
 func newModel(s Spec) *model {
 	return &model{
-		ways: s.Ways, sets: s.Sets(),
+		ways: s.Ways, sets: s.Sets(), back: s.WritePolicy == Back, dirty: map[uint32]bool{},
 		set: map[uint32][]uint32{}, turn: map[uint32]int{}, waiters: map[uint32][]mem.Request{},
 	}
 }
@@ -35,29 +39,82 @@ func (m *model) has(line uint32) bool { return slices.Contains(m.set[line%uint32
 func (m *model) request(line uint32, r mem.Request) {
 	hit := m.has(line)
 	_, outstanding := m.waiters[line]
-	if r.Op == mem.Write {
+	switch r.Op {
+	case mem.Write:
 		m.stats.Writes++
 		m.stats.WriteHits += b2u(hit)
 		m.stats.WriteMisses += b2u(!hit)
-		m.writes = append(m.writes, line)
-		if !hit && outstanding {
-			m.waiters[line] = append(m.waiters[line], r)
+		if !m.back {
+			m.writes = append(m.writes, line)
+			if !hit && outstanding {
+				m.waiters[line] = append(m.waiters[line], r)
+			}
+			return
 		}
-		return
+	case mem.Read:
+		m.stats.Reads++
+		m.stats.ReadHits += b2u(hit)
+		m.stats.ReadMisses += b2u(!hit)
+	case mem.Atomic:
+		m.stats.Atomics++
+		if !m.meet {
+			m.pass(line, r)
+			return
+		}
+		m.stats.AtomicHits += b2u(hit)
+		m.stats.AtomicMisses += b2u(!hit)
 	}
-	m.stats.Reads++
 	switch {
 	case hit:
-		m.stats.ReadHits++
-		m.answers = append(m.answers, r.Tag)
+		m.finish(line, r)
 		return
 	case outstanding:
 		m.stats.Merges++
 	default:
 		m.asked = append(m.asked, line)
 	}
-	m.stats.ReadMisses++
 	m.waiters[line] = append(m.waiters[line], r)
+}
+
+// finish does a request whose line is there.
+func (m *model) finish(line uint32, r mem.Request) {
+	switch r.Op {
+	case mem.Read:
+		m.answers = append(m.answers, r.Tag)
+	case mem.Write:
+		if m.back {
+			m.dirty[line] = true
+		}
+	case mem.Atomic:
+		m.performed = append(m.performed, r.Tag)
+		m.stats.AtomicOps += uint64(r.Ops)
+		m.stats.AtomicWrites++
+		if m.back {
+			m.dirty[line] = true
+		} else {
+			m.writes = append(m.writes, line)
+		}
+	}
+}
+
+// pass throws the line out and sends the atomic on.
+func (m *model) pass(line uint32, r mem.Request) {
+	m.stats.AtomicsPassed++
+	m.passed = append(m.passed, r.Tag)
+	if set := m.set[line%uint32(m.sets)]; m.has(line) {
+		m.stats.Invalidations++
+		set[slices.Index(set, line+1)] = 0
+		m.leave(line)
+	}
+}
+
+// leave is a line's going.
+func (m *model) leave(line uint32) {
+	if m.dirty[line] {
+		m.stats.Writebacks++
+		m.writes = append(m.writes, line)
+		delete(m.dirty, line)
+	}
 }
 
 func (m *model) fill(line uint32) {
@@ -67,16 +124,25 @@ func (m *model) fill(line uint32) {
 	}
 	way := m.turn[key] % m.ways
 	m.turn[key]++
-	m.stats.Evictions += b2u(m.set[key][way] != 0)
+	if old := m.set[key][way]; old != 0 {
+		m.stats.Evictions++
+		m.leave(old - 1)
+	}
 	m.set[key][way] = line + 1
 	m.stats.Fills++
 	for _, r := range m.waiters[line] {
 		m.stats.Replays++
-		if r.Op == mem.Read {
-			m.answers = append(m.answers, r.Tag)
-		}
+		m.finish(line, r)
 	}
 	delete(m.waiters, line)
+}
+
+// performer is a place of atomics; references are tags, and all write.
+type performer struct{ done []uint32 }
+
+func (p *performer) Perform(ref uint32) bool {
+	p.done = append(p.done, ref)
+	return true
 }
 
 // fill is told to the model when the bank accepts it, and so are requests; but what
@@ -88,16 +154,40 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 		s.Banks, s.MemoryPorts, s.Replacement = 1, 1, FIFO
 		s.Bytes = s.Ways * s.LineBytes << r.IntN(3)
 		b, m := newBank("b", &s, 0), newModel(s)
-		var answers, asked, writes []uint32
-		var due []mem.Request // reads in memory
+		var answers, results, asked, writes, passed []uint32
+		var due []mem.Request // reads and atomics in memory
+		var place performer
+		if m.meet = r.IntN(2) == 0; m.meet {
+			b.atomics = atomics{performer: &place, interval: 1 + r.Uint64N(9)}
+		}
 		var next *request
 		lines, tag := uint32(2+r.IntN(24)), uint32(0)
+		atomic := map[uint32]bool{}
+		answered := func(tag uint32) {
+			if atomic[tag] {
+				results = append(results, tag)
+			} else {
+				answers = append(answers, tag)
+			}
+		}
+		sent := func(q *mem.Request) {
+			switch q.Op {
+			case mem.Read:
+				asked, due = append(asked, q.Addr/64), append(due, *q)
+			case mem.Atomic:
+				passed, due = append(passed, q.Ref), append(due, *q)
+			default:
+				writes = append(writes, q.Addr/64)
+			}
+		}
 		busy, leave := 1+r.IntN(4), 1+r.IntN(3)
 		for now := uint64(0); now < 1500 || b.mshr.used > 0 || next != nil || !b.idle(); now++ {
 			require.Less(t, now, uint64(20000), "seed %d: stuck", seed)
 			if next == nil && now < 1500 && r.IntN(busy) == 0 {
 				line := r.Uint32N(lines)
-				next = &request{line: line, mem: mem.Request{Addr: line * 64, Tag: tag, Op: mem.Op(b2u(r.IntN(4) == 0))}}
+				op := [...]mem.Op{mem.Read, mem.Read, mem.Read, mem.Write, mem.Write, mem.Atomic}[r.IntN(6)]
+				next = &request{line: line, mem: mem.Request{Addr: line * 64, Tag: tag, Op: op, Ref: tag, Ops: uint8(1 + r.IntN(4))}}
+				atomic[tag] = op == mem.Atomic
 				tag++
 			}
 			in, pick := inputs{request: next, fill: none}, 0
@@ -112,33 +202,36 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 				next = nil
 			}
 			if out.fill {
-				m.fill(due[pick].Addr / 64)
+				if due[pick].Op == mem.Read {
+					m.fill(due[pick].Addr / 64)
+				} else {
+					m.stats.Replays++
+				}
 				due = slices.Delete(due, pick, pick+1)
 			}
 			if a := b.rsp.front(now); a != nil && r.IntN(leave) == 0 {
-				answers = append(answers, a.mem.Tag)
+				answered(a.mem.Tag)
 				b.rsp.pop()
 			}
 			if q := b.mreq.front(now); q != nil && r.IntN(leave) == 0 {
-				if q.Op == mem.Read {
-					asked, due = append(asked, q.Addr/64), append(due, *q)
-				} else {
-					writes = append(writes, q.Addr/64)
-				}
+				sent(q)
 				b.mreq.pop()
 			}
 		}
 		for ; b.rsp.n > 0; b.rsp.pop() {
-			answers = append(answers, b.rsp.front(1<<40).mem.Tag)
+			answered(b.rsp.front(1 << 40).mem.Tag)
 		}
 		for ; b.mreq.n > 0; b.mreq.pop() {
-			writes = append(writes, b.mreq.front(1<<40).Addr/64)
+			sent(b.mreq.front(1 << 40))
 		}
 		require.Equal(t, m.answers, answers, "seed %d: answers, in order", seed)
 		require.Equal(t, m.asked, asked, "seed %d: lines asked for, in order", seed)
 		require.Equal(t, m.writes, writes, "seed %d: writes, in order", seed)
+		require.Equal(t, m.performed, place.done, "seed %d: atomics performed, in order", seed)
+		require.Equal(t, m.passed, passed, "seed %d: atomics passed on, in order", seed)
+		require.ElementsMatch(t, append(m.performed, m.passed...), results, "seed %d: every atomic is answered", seed)
 		got := b.stats
-		got.MSHRFull, got.MemoryQueueFull, got.ResponseQueueFull = 0, 0, 0
+		got.MSHRFull, got.MemoryQueueFull, got.ResponseQueueFull, got.AtomicWaits = 0, 0, 0, 0
 		require.Equal(t, m.stats, got, "seed %d", seed)
 	}
 }

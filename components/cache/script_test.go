@@ -124,9 +124,9 @@ func opOf(t *testing.T, word string) mem.Op {
 func opName(op mem.Op) string { return []string{"read", "write", "flush", "invalidate", "atomic"}[op] }
 
 // bankScript: bank KEY=VALUE … makes a bank; a request "read LINE TAG" is offered
-// until it is accepted, as is "fill ID"; both words may share a line; "idle N" lets
+// until it is accepted, as is "fill ID", or "bring LINE" if memory was asked for that line; both words may share a line; "idle N" lets
 // cycles pass. "hold rsp" and "hold mreq" stop a queue from leaving the bank, "free
-// rsp|mreq" lets it go again; "walk" begins a flush's walk. An atomic is performed in
+// rsp|mreq" lets it go again; in "lines" an asterisk marks what was written; "walk" begins a flush's walk. An atomic is performed in
 // the bank if it was made with atomics=INTERVAL: "atomic LINE TAG" is one
 // operation, "ops N" changes that, "dry" ones do not write. Every cycle is a line:
 // what was accepted | what is now in stages 0 and 1 | what left the bank.
@@ -189,6 +189,8 @@ func (s *bankScript) make(t *testing.T, words []string) {
 		switch key, _, _ := strings.Cut(w, "="); key {
 		case "sets":
 			spec.Bytes = n * spec.Ways * spec.LineBytes
+		case "back":
+			spec.WritePolicy = WritePolicy(n)
 		case "atomics":
 			interval = n
 		case "mshrs":
@@ -218,6 +220,11 @@ func (s *bankScript) offer(t *testing.T, w []string) string {
 	for len(w) > 0 {
 		if w[0] == "fill" {
 			in.fill = int16(number(t, w[1]))
+			w = w[2:]
+			continue
+		}
+		if w[0] == "bring" {
+			in.fill = s.b.mshr.pending(uint32(number(t, w[1])))
 			w = w[2:]
 			continue
 		}
@@ -299,11 +306,15 @@ func (s *bankScript) lines() string {
 	var out []string
 	for set := range s.b.sets {
 		text := fmt.Sprintf("set %d:", set)
-		for _, l := range s.b.tags.line[set*s.b.tags.ways:][:s.b.tags.ways] {
-			if l == invalid {
+		for way := range s.b.tags.ways {
+			i := set*s.b.tags.ways + way
+			if l := s.b.tags.line[i]; l == invalid {
 				text += " -"
 			} else {
 				text += fmt.Sprintf(" %d", l)
+			}
+			if s.b.tags.dirty != nil && s.b.tags.dirty[i] {
+				text += "*"
 			}
 		}
 		out = append(out, text)
@@ -334,7 +345,7 @@ func show(op *operation) string {
 	case passed:
 		return fmt.Sprintf("passed %d", op.line)
 	case flushSet:
-		return fmt.Sprintf("flush set %d", op.set)
+		return fmt.Sprintf("flush set %d", op.step)
 	}
 	return "-"
 }

@@ -28,8 +28,9 @@ type Spec struct {
 	Replacement Replacement `key:"replacement" default:"fifo" oneof:"fifo,lru,random" doc:"Which way a fill takes. RTL: CS_REPL_FIFO."`
 	Seed        uint64      `key:"seed" default:"0" unit:"" doc:"Seed of random replacement."`
 
-	WriteEnable  bool `key:"write_enable" default:"true" doc:"Takes writes, which go through and do not allocate. RTL: WRITE_ENABLE; L1I false."`
-	ForwardFlush bool `key:"forward_flush" default:"false" doc:"Sends a flush on to the next level after the walk, and answers it when that has answered. RTL: every level but the last."`
+	WriteEnable  bool        `key:"write_enable" default:"true" doc:"Takes writes. RTL: WRITE_ENABLE; L1I false."`
+	WritePolicy  WritePolicy `key:"write_policy" default:"through" oneof:"through,back" doc:"through: every write goes on to the next level, and none brings a line in. back: a write that misses brings its line in, and a line that was written goes to the next level when it is replaced or flushed; the walk of a flush then takes a cycle a line instead of a set. RTL: WRITEBACK, 0."`
+	ForwardFlush bool        `key:"forward_flush" default:"false" doc:"Sends a flush on to the next level after the walk, and answers it when that has answered. RTL: every level but the last."`
 }
 
 // DefaultSpec is Vortex's L1 data cache for a core of 4 lanes.
@@ -62,19 +63,39 @@ const (
 	Random
 )
 
+// WritePolicy says what becomes of writes.
+type WritePolicy uint8
+
+// Through sends every write on and allocates nothing; Back allocates, and sends lines
+// that were written when they leave.
+const (
+	Through WritePolicy = iota
+	Back
+)
+
 var (
 	bankSelectNames  = []string{"low_bits", "hashed"}
 	replacementNames = []string{"fifo", "lru", "random"}
+	writePolicyNames = []string{"through", "back"}
 )
 
 func (b BankSelect) String() string  { return name(bankSelectNames, b) }
 func (r Replacement) String() string { return name(replacementNames, r) }
+func (w WritePolicy) String() string { return name(writePolicyNames, w) }
 
 // MarshalText writes the name that a configuration uses.
 func (b BankSelect) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // MarshalText writes the name that a configuration uses.
 func (r Replacement) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// MarshalText writes the name that a configuration uses.
+func (w WritePolicy) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalText reads the name that a configuration uses.
+func (w *WritePolicy) UnmarshalText(text []byte) error {
+	return parse("write_policy", writePolicyNames, text, w)
+}
 
 // UnmarshalText reads the name that a configuration uses.
 func (b *BankSelect) UnmarshalText(text []byte) error {
@@ -132,6 +153,12 @@ func (s Spec) Validate() error {
 	}
 	if int(s.Replacement) >= len(replacementNames) {
 		return fmt.Errorf("cache replacement = %d: expected one of %v", s.Replacement, replacementNames)
+	}
+	if int(s.WritePolicy) >= len(writePolicyNames) {
+		return fmt.Errorf("cache write_policy = %d: expected one of %v", s.WritePolicy, writePolicyNames)
+	}
+	if s.WritePolicy == Back && !s.WriteEnable {
+		return fmt.Errorf("cache write_policy = back: with write_enable = false nothing is written")
 	}
 	return nil
 }

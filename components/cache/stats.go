@@ -12,6 +12,7 @@ type Stats struct {
 	Fills       uint64 `stat:"fills" unit:"lines" doc:"Lines brought in."`
 	Replays     uint64 `stat:"replays" unit:"requests" doc:"Requests that went through the pipeline again, after their fill."`
 	Evictions   uint64 `stat:"evictions" unit:"lines" doc:"Valid lines that a fill replaced."`
+	Writebacks  uint64 `stat:"writebacks" unit:"lines" doc:"Lines sent to the next level because they were written here."`
 	Flushes     uint64 `stat:"flushes" unit:"requests" doc:"Flushes answered, or sent on."`
 
 	Atomics       uint64 `stat:"atomics" unit:"requests" doc:"Atomics that a bank accepted."`
@@ -41,6 +42,7 @@ func (s *Stats) add(o *Stats) {
 	s.Fills += o.Fills
 	s.Replays += o.Replays
 	s.Evictions += o.Evictions
+	s.Writebacks += o.Writebacks
 	s.Flushes += o.Flushes
 	s.Atomics += o.Atomics
 	s.AtomicHits += o.AtomicHits

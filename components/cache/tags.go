@@ -10,6 +10,7 @@ type tags struct {
 	mask   uint32 // sets-1
 	shift  int    // bank bits of a line number
 	line   []uint32
+	dirty  []bool   // write-back: was written since it came
 	used   []uint64 // LRU: when each way was used
 	clock  uint64   // LRU: uses so far
 	next   []uint16 // FIFO: the way of a set's next fill
@@ -24,6 +25,9 @@ func newTags(s *Spec, bank int) tags {
 	}
 	for i := range t.line {
 		t.line[i] = invalid
+	}
+	if s.WritePolicy == Back {
+		t.dirty = make([]bool, len(t.line))
 	}
 	switch s.Replacement {
 	case FIFO:
@@ -45,17 +49,28 @@ func splitmix(x uint64) uint64 {
 
 func (t *tags) set(line uint32) int { return int(line >> t.shift & t.mask) }
 
-// lookup tells whether the line is there, and notes its use.
-func (t *tags) lookup(line uint32) bool {
+// find returns where the line is, or -1.
+func (t *tags) find(line uint32) int {
 	base := t.set(line) * t.ways
 	for i, l := range t.line[base : base+t.ways] {
 		if l == line {
-			t.touch(base + i)
-			return true
+			return base + i
 		}
 	}
-	return false
+	return -1
 }
+
+// lookup tells whether the line is there, and notes its use.
+func (t *tags) lookup(line uint32) bool {
+	i := t.find(line)
+	if i >= 0 {
+		t.touch(i)
+	}
+	return i >= 0
+}
+
+// write notes that the line, which is there, is newer than the next level's.
+func (t *tags) write(line uint32) { t.dirty[t.find(line)] = true }
 
 func (t *tags) touch(i int) {
 	if t.policy == LRU {
@@ -64,30 +79,45 @@ func (t *tags) touch(i int) {
 	}
 }
 
-// fill puts the line in, which must not be there. It returns whether a valid line
-// went out.
-func (t *tags) fill(line uint32) (evicted bool) {
+// victim is a line that went out.
+type victim struct {
+	line         uint32
+	valid, dirty bool
+}
+
+// fill puts the line in, which must not be there. It returns what went out.
+func (t *tags) fill(line uint32) victim {
 	set := t.set(line)
-	i := set*t.ways + t.victim(set)
-	evicted = t.line[i] != invalid
+	i := set*t.ways + t.choose(set)
+	out := t.remove(i)
 	t.line[i] = line
 	t.touch(i)
-	return evicted
+	return out
 }
 
-// drop invalidates the line if it is there.
-func (t *tags) drop(line uint32) bool {
-	base := t.set(line) * t.ways
-	for i, l := range t.line[base : base+t.ways] {
-		if l == line {
-			t.clear(base + i)
-			return true
-		}
+// remove frees a way.
+func (t *tags) remove(i int) victim {
+	out := victim{line: t.line[i], valid: t.line[i] != invalid}
+	if t.dirty != nil {
+		out.dirty, t.dirty[i] = t.dirty[i], false
 	}
-	return false
+	t.line[i] = invalid
+	if t.policy == LRU {
+		t.used[i] = 0
+	}
+	return out
 }
 
-func (t *tags) victim(set int) int {
+// drop takes the line out if it is there.
+func (t *tags) drop(line uint32) victim {
+	if i := t.find(line); i >= 0 {
+		return t.remove(i)
+	}
+	return victim{}
+}
+
+// choose returns the way that a fill of the set takes.
+func (t *tags) choose(set int) int {
 	switch t.policy {
 	case LRU:
 		return t.oldest(set)
@@ -133,13 +163,6 @@ func (t *tags) draw() int {
 // flush invalidates a set. FIFO's count stays, as in the RTL.
 func (t *tags) flush(set int) {
 	for i := set * t.ways; i < (set+1)*t.ways; i++ {
-		t.clear(i)
-	}
-}
-
-func (t *tags) clear(i int) {
-	t.line[i] = invalid
-	if t.policy == LRU {
-		t.used[i] = 0
+		t.remove(i)
 	}
 }
