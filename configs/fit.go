@@ -65,6 +65,9 @@ func portsSuffice(m *Machine) (key, why string) {
 	if n := m.CoresPerSocket * m.Core.Channels(); n > cache.MaxPorts {
 		return "cores_per_socket", fmt.Sprintf("%d cores with %d channels each are %d requesters of an L1D, which serves at most %d", m.CoresPerSocket, m.Core.Channels(), n, cache.MaxPorts)
 	}
+	if n := m.CoresPerSocket * m.Core.FetchWidth; n > cache.MaxPorts {
+		return "core.fetch_width", fmt.Sprintf("%d: %d cores are %d requesters of an L1I, which serves at most %d", m.Core.FetchWidth, m.CoresPerSocket, n, cache.MaxPorts)
+	}
 	if n := m.Sockets * (m.L1I.MemoryPorts + m.L1D.MemoryPorts); m.L2 != nil && n > cache.MaxPorts {
 		return "sockets", fmt.Sprintf("%d: their L1s have %d ports to the L2, which serves at most %d", m.Sockets, n, cache.MaxPorts)
 	}

@@ -200,15 +200,8 @@ func (b *builder) socket(s int) error {
 		c.Join(b.m.domain, watched{c, &b.m.watchdog})
 		b.m.Cores = append(b.m.Cores, c)
 		b.m.plug(n, c)
-		fetch = append(fetch, port{c.Place(), configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect})
-		var req []*clock.Link[mem.Request]
-		var rsp []*clock.Link[mem.Response]
-		for range b.cfg.Core.Channels() {
-			data = append(data, port{c.Place(), configs.Wires{Request: core.DataLatency, Response: 1 + b.shared()}, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
-				req, rsp = append(req, q), append(rsp, r)
-				c.ConnectData(req, rsp)
-			}})
-		}
+		fetch = append(fetch, b.ports(c, spec.FetchWidth, 1, c.Connect)...)
+		data = append(data, b.ports(c, spec.Channels(), core.DataLatency, c.ConnectData)...)
 	}
 	below := b.below(b.cfg.L2, b.cfg.ToL2)
 	outside := b.out
@@ -223,6 +216,19 @@ func (b *builder) socket(s int) error {
 	}
 	b.out = append(append(outside, instructions...), b.out...)
 	return nil
+}
+
+// ports are a core's to an L1, connected together.
+func (b *builder) ports(c *core.Core, n, latency int, connect func([]*clock.Link[mem.Request], []*clock.Link[mem.Response])) (out []port) {
+	var req []*clock.Link[mem.Request]
+	var rsp []*clock.Link[mem.Response]
+	for range n {
+		out = append(out, port{c.Place(), configs.Wires{Request: latency, Response: 1 + b.shared()}, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
+			req, rsp = append(req, q), append(rsp, r)
+			connect(req, rsp)
+		}})
+	}
+	return out
 }
 
 // shared is what the arbiter in front of L1s that several cores share costs on

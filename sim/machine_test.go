@@ -122,6 +122,31 @@ func TestSleepChangesNothing(t *testing.T) {
 	}
 }
 
+// TestSleepChangesNothingWhateverTheKnobs: nor do the choices of the pipeline matter to it.
+func TestSleepChangesNothingWhateverTheKnobs(t *testing.T) {
+	for _, knobs := range []string{
+		"core.schedule.policy=rr core.issue.policy=rr core.issue.dispatch_per_slice=2 core.fetch_width=2 l1i.banks=2",
+		"core.schedule.policy=gto core.issue.policy=gto core.idiv=serial",
+		"core.schedule.policy=two-level core.schedule.active_warps=3 core.issue.policy=two-level core.issue.active_warps=2",
+		"core.issue.policy=two-level core.issue.active_warps=1 core.fetch_width=4 core.issue.dispatch_per_slice=4",
+	} {
+		for _, prog := range []string{"barrier", "div_chain", "diverge", "fma_chain", "ld_rand", "lmem_ld", "lat_csr"} {
+			t.Run(knobs+"/"+prog, func(t *testing.T) {
+				t.Parallel()
+				p, err := micro.Program(prog, 4)
+				require.NoError(t, err)
+				cfg := load(t, "vortex-6c32w32t", append(strings.Fields(knobs), "sockets=2")...)
+				sleeping, m := run(t, cfg, p)
+				waking, _ := run(t, cfg, p, (*core.Core).StayAwake)
+				require.Equal(t, waking, sleeping)
+				for _, c := range m.Cores {
+					require.NoError(t, c.CheckLaws())
+				}
+			})
+		}
+	}
+}
+
 // TestConservation: what one level sends, the next receives, whatever the memory.
 func TestConservation(t *testing.T) {
 	memories := []string{"vortex-harness", "hbm2-2gbps", "hbm2-2gbps-jedec", "ddr4-3200", "gddr6", "gddr5", "ideal"}
@@ -188,6 +213,7 @@ func TestMachinesThatDoNotFit(t *testing.T) {
 		{"l2.line_bytes=128", "l2.line_bytes"},
 		{"l1i.line_bytes=32", "l1i.line_bytes"},
 		{"memory.channels=3", "memory.channels"},
+		{"cores_per_socket=16 core.fetch_width=8", "core.fetch_width"},
 	} {
 		_, err := configs.LoadMachine("vortex-6c32w32t", nil, strings.Fields(c.set))
 		require.ErrorContains(t, err, c.says, c.set)
@@ -237,13 +263,21 @@ func source(t *testing.T, text string) *isa.Program {
 }
 
 // TestEveryKnobCounts turns each knob and asks for other cycles, but the same instructions. The
+// preset's machine is what it is compared with, or what stands behind "|". The
 // depths of a cache's queues are left to its own tests: these programs do not fill them.
 func TestEveryKnobCounts(t *testing.T) {
 	for _, k := range []struct{ set, prog string }{
-		{"core.issue_slices=1", "alu_chain"}, {"core.collectors=1", "fma_chain"}, {"core.ibuffer=1", "ld_coal"},
+		{"core.issue.slices=1", "alu_chain"}, {"core.collectors=1", "fma_chain"},
+		{"core.schedule.policy=rr", "ld_rand"}, {"core.schedule.policy=gto", "ld_rand"}, {"core.schedule.policy=two-level", "ld_rand"},
+		{"core.schedule.policy=two-level core.schedule.active_warps=3", "alu_chain"},
+		{"core.issue.policy=rr", "fma_chain"}, {"core.issue.policy=gto", "fma_chain"}, {"core.issue.policy=two-level", "ld_rand"},
+		{"core.issue.policy=two-level core.issue.active_warps=2", "fma_chain"},
+		{"core.issue.dispatch_per_slice=2 core.schedule.policy=rr", "lat_fmin"}, {"core.fetch_width=2 l1i.banks=2", "alu_chain"},
+		{"core.ibuffer=1", "ld_coal"},
 		{"core.fpu_queue=1", "fma_chain"}, {"core.lsu_queue=1", "ld_coal"}, {"core.coalescer_tags=1", "ld_rand"},
 		{"core.channel_bytes=4", "ld_coal"}, {"core.channel_bytes=4", "st_coal"},
-		{"core.latency.alu=10", "alu_chain"}, {"core.latency.mul=10", "mul_chain"}, {"core.latency.div=10", "div_chain"},
+		{"core.latency.alu=10", "alu_chain"}, {"core.latency.mul=10", "mul_chain"}, {"core.latency.div_serial=40", "div_chain"},
+		{"core.idiv=dpi", "div_chain"}, {"core.idiv=dpi core.latency.div=10 | core.idiv=dpi", "div_chain"},
 		{"core.latency.fma=10", "fma_chain"}, {"core.latency.fncp=10", "lat_fmin"}, {"core.latency.fcvt=10", "lat_fcvt"},
 		{"core.latency.fdiv=30", "fdiv_chain"}, {"core.latency.fsqrt=30", "lat_fsqrt"}, {"core.latency.csr=10", "lat_csr"},
 		{"core.latency.warp=60", "diverge"},
@@ -258,10 +292,14 @@ func TestEveryKnobCounts(t *testing.T) {
 			t.Parallel()
 			p, err := micro.Program(k.prog, 6)
 			require.NoError(t, err)
-			base, _ := run(t, load(t, "vortex-6c32w32t", "sockets=1"), p)
-			got, _ := run(t, load(t, "vortex-6c32w32t", "sockets=1", k.set), p)
-			require.Equal(t, base.Stats, got.Stats)
-			require.NotEqual(t, base.Cycles, got.Cycles)
+			set, base, _ := strings.Cut(k.set, " | ")
+			with := func(set string) outcome {
+				o, _ := run(t, load(t, "vortex-6c32w32t", append([]string{"sockets=1"}, strings.Fields(set)...)...), p)
+				return o
+			}
+			before, after := with(base), with(set)
+			require.Equal(t, before.Stats, after.Stats)
+			require.NotEqual(t, before.Cycles, after.Cycles)
 		})
 	}
 }
@@ -286,7 +324,7 @@ _start:	li t3, 0x88
 		require.True(t, ok)
 		return code
 	}
-	slow := exit("core.latency.div=25")
+	slow := exit("core.latency.div_serial=55")
 	require.EqualValues(t, 4*20, slow-exit(), "four divisions, one after the other")
 }
 

@@ -96,7 +96,8 @@ func Instructions(s emu.Stats) (t stats.Tree) {
 
 // totals is what the headline figures are made of.
 type totals struct {
-	cycles, slots, warps, threads         float64
+	cycles, schedulers, slots             float64
+	warps, threads                        float64
 	resident, eligible, issued, l1dMisses float64
 }
 
@@ -105,7 +106,9 @@ func (m *Machine) totals() (t totals) {
 	for _, c := range m.Cores {
 		s := c.Counts()
 		n := float64(s.Cycles)
-		t.slots += n * float64(cfg.Core.Derived().IssueSlices)
+		issue := cfg.Core.Derived().Issue
+		t.schedulers += n * float64(issue.Slices)
+		t.slots += n * float64(issue.Slices*issue.Dispatch)
 		t.warps += n * float64(cfg.Core.Warps)
 		t.resident += float64(s.Resident)
 		t.eligible += float64(s.Eligible)
@@ -131,8 +134,8 @@ func (m *Machine) headline() stats.Tree {
 		stats.Ratio("ipc", "warp instructions/cycle", "Warp instructions a cycle, of all cores together.", warps, t.cycles),
 		stats.Ratio("simd_efficiency", "", "Share of lanes that were active, over warp instructions.", float64(s.ThreadInstrs), warps*t.threads),
 		stats.Ratio("achieved_occupancy", "", "Share of warp slots that held a warp, over the cores' cycles.", t.resident, t.warps),
-		stats.Ratio("eligible_warps", "warps", "Warps that could issue, per scheduler and cycle.", t.eligible, t.slots),
-		stats.Ratio("issue_active", "", "Share of scheduler-cycles that issued.", t.issued, t.slots),
+		stats.Ratio("eligible_warps", "warps", "Warps that could issue, per scheduler and cycle.", t.eligible, t.schedulers),
+		stats.Ratio("issue_active", "", "Share of the schedulers' places to issue that were used.", t.issued, t.slots),
 		stats.Count("edges", "edges", "Edges that lanes have handled: executions of the program's instruction heddle.edge.", s.Edges),
 		stats.Ratio("edges_per_cycle", "edges/cycle", "Edges handled a cycle.", float64(s.Edges), t.cycles),
 		stats.Ratio("mpki", "misses/1000 warp instructions", "L1D read misses per 1000 warp instructions.", 1000*t.l1dMisses, warps),

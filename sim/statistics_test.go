@@ -85,6 +85,7 @@ func TestNoStatisticIsDead(t *testing.T) {
 	look("vortex-rtl-c", source(t, mixed), "l1d.write_policy=back", "l1d.bytes=4KiB", "l2.write_policy=back", "l2.bytes=8KiB")
 	look("vortex-rtl-a", source(t, tickets))
 	look("vortex-rtl-c", source(t, tickets))
+	look("vortex-rtl-d", source(t, mixed), "core.issue.policy=two-level", "core.issue.active_warps=1")
 	for _, name := range all {
 		assert.NotEqual(t, never.MatchString(name), moved[name], name)
 	}

@@ -69,7 +69,7 @@ its simulation models of FPU, multiplier and divider. The machines are described
 
 Every machine here issues exactly as many warp instructions as the RTL. What the tables do not cover, because the reference does not: atomics (the RTL
 has none), barriers over all cores, machines with a DRAM preset
-behind the caches (the DRAM alone is held to Ramulator 2 by the tests of components/dram), a blocking (synthesised) divider (not modelled).
+behind the caches (the DRAM alone is held to Ramulator 2 by the tests of components/dram).
 
 `
 

@@ -33,13 +33,14 @@ type warp struct {
 // slice is one issue slice: the warps of one residue, and their way to the units.
 type slice struct {
 	members    uint64      // its warps
-	prefer     int         // cyclic arbiter: the warp it prefers
+	selector   selector    // chooses among them
 	issued     queue[inst] // behind the scoreboard's arbiter
 	collectors []collector //
 	operands   queue[inst] // behind the collectors' arbiter
 	dispatch   [isa.NumUnits]queue[inst]
 	alu        queue[inst]               // single-cycle integer operations
-	mul        queue[inst]               // multiplier and divider, pipelined
+	mul        queue[inst]               // multiplier, pipelined
+	div        queue[inst]               // divider
 	result     [isa.NumUnits]queue[inst] // before the commit arbiter
 	fpuHeld    int                       // operations the FPU holds
 	fpuFreed   int                       // of them, those that left in this cycle
@@ -73,6 +74,9 @@ type Core struct {
 	fenced          uint64             // warps whose fence has not ended
 	letGo           uint64             // the cycle from which warps go on that another core let go; 0: none
 	unlocks         [32]uint64
+	selector        selector   // chooses the warp to fetch for
+	started         [64]uint32 // by warp: the order of their starts
+	starts          uint32
 	unscheduled     bool // in the last cycle no warp could be fetched for
 	undecoded       bool // in the last cycle an instruction buffer was full
 	scheduled       queue[fetchRequest]
@@ -90,8 +94,8 @@ type Core struct {
 
 	accesses []emu.Access
 	free     []int16
-	fetchOut *clock.Link[mem.Request]
-	fetchIn  *clock.Link[mem.Response]
+	fetchOut []*clock.Link[mem.Request]
+	fetchIn  []*clock.Link[mem.Response]
 
 	socket *accel.Socket // nil: no graph unit
 
@@ -116,23 +120,25 @@ func New(name string, s Spec, src Source) (*Core, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s = s.Derived()
-	c := &Core{Base: clock.NewBase(name), spec: s, source: src, latency: s.Latency.table()}
+	c := &Core{Base: clock.NewBase(name), spec: s, source: src, latency: s.Latency.table(s.IDiv)}
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
 		c.warps[i] = warp{trace: src.Trace(i), ibuffer: newQueue[*emu.Op](s.IBuffer)}
 	}
-	c.slices = make([]slice, s.IssueSlices)
+	c.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.started)
+	c.slices = make([]slice, s.Issue.Slices)
 	for i := range c.slices {
 		c.slices[i] = newSlice(&s)
-		for w := i; w < s.Warps; w += s.IssueSlices {
+		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps, &c.started)
+		for w := i; w < s.Warps; w += s.Issue.Slices {
 			c.slices[i].members |= 1 << w
 		}
 	}
 	for u := range c.turns {
 		c.turns[u].buffer = newQueue[inst](1)
 	}
-	c.scheduled = newQueue[fetchRequest](1)
-	c.released = newQueue[release](16 * s.IssueSlices)
+	c.scheduled = newQueue[fetchRequest](s.FetchWidth)
+	c.released = newQueue[release](16 * s.Issue.Slices * s.Issue.Dispatch)
 	c.accesses = make([]emu.Access, s.accesses())
 	for i := len(c.accesses) - 1; i >= 0; i-- {
 		c.free = append(c.free, int16(i))
@@ -146,10 +152,13 @@ func New(name string, s Spec, src Source) (*Core, error) {
 
 // accesses bounds the memory accesses between dispatch and their last answer:
 // two dispatch buffers a slice, the unit's queues, and its loads.
-func (s *Spec) accesses() int { return 2*s.IssueSlices + 8 + s.LSUQueue }
+func (s *Spec) accesses() int { return 2*s.Issue.Slices + 8 + s.LSUQueue }
 
 func newSlice(s *Spec) slice {
-	sl := slice{issued: newQueue[inst](2), operands: newQueue[inst](2), alu: newQueue[inst](max(1, s.Latency.ALU-1)), mul: newQueue[inst](max(s.Latency.Mul, s.Latency.Div))}
+	sl := slice{
+		issued: newQueue[inst](2 * s.Issue.Dispatch), operands: newQueue[inst](2 * s.Issue.Dispatch),
+		alu: newQueue[inst](max(1, s.Latency.ALU-1)), mul: newQueue[inst](s.Latency.Mul), div: newQueue[inst](s.divisions()),
+	}
 	for range s.Collectors {
 		sl.collectors = append(sl.collectors, collector{newQueue[inst](1), newQueue[inst](1), newQueue[inst](2), false})
 	}
@@ -161,8 +170,17 @@ func newSlice(s *Spec) slice {
 	return sl
 }
 
-// Connect gives the core its links to the instruction cache.
-func (c *Core) Connect(out *clock.Link[mem.Request], in *clock.Link[mem.Response]) {
+// divisions is how many a slice can have under way.
+func (s *Spec) divisions() int {
+	if s.IDiv == DividerSerial {
+		return 1
+	}
+	return s.Latency.Div
+}
+
+// Connect gives the core its links to the instruction cache, one pair for each warp that
+// is fetched for in a cycle.
+func (c *Core) Connect(out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {
 	c.fetchOut, c.fetchIn = out, in
 }
 
@@ -215,7 +233,7 @@ func (c *Core) Tick(now uint64) bool {
 	for i := range c.slices {
 		c.dispatchStage(&c.slices[i], now)
 		c.collect(&c.slices[i], now)
-		c.issue(i, now)
+		c.issue(&c.slices[i], now)
 	}
 	c.book(1)
 	c.stage(now)
@@ -328,6 +346,8 @@ func (c *Core) startNew(at uint64) {
 		w := bits.TrailingZeros64(m)
 		c.active |= 1 << w
 		c.stalled |= 1 << w
+		c.starts++
+		c.started[w] = c.starts
 		c.resume(w, at)
 	}
 }

@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/sarchlab/akita/v3/sim"
@@ -43,13 +44,16 @@ type machine struct {
 
 const ns = 1_000_000
 
-func newMachine(t testing.TB, warps, threads int) *machine {
+func newMachine(t testing.TB, warps, threads int, change ...func(*core.Spec)) *machine {
 	m := &machine{sys: clock.NewSystem("Clock", sim.NewSerialEngine())}
 	d, err := m.sys.AddDomain("core", ns)
 	require.NoError(t, err)
 	m.emu, err = emu.New(emu.Config{Cores: 1, Warps: warps, Threads: threads})
 	require.NoError(t, err)
 	s := core.DefaultSpec(warps, threads)
+	for _, f := range change {
+		f(&s)
+	}
 	m.core, err = core.New("Core", s, core.Program(m.emu.Core(0)))
 	require.NoError(t, err)
 	m.core.Join(d, m.core)
@@ -61,7 +65,8 @@ func newMachine(t testing.TB, warps, threads int) *machine {
 		h.out = clock.NewLink[mem.Response](name+".out", answers[name], 3, h.Place(), m.core.Place())
 		return h.in, h.out
 	}
-	m.core.Connect(perfect("L1I", 2, 1))
+	fetch, fetched := perfect("L1I", 2, 1)
+	m.core.Connect([]*clock.Link[mem.Request]{fetch}, []*clock.Link[mem.Response]{fetched})
 	var out []*clock.Link[mem.Request]
 	var in []*clock.Link[mem.Response]
 	for range s.Channels() {
@@ -150,6 +155,42 @@ func TestTimedEqualsUntimed(t *testing.T) {
 			require.Equal(t, want, got, "%s on %v: results", name, shape)
 		}
 	}
+}
+
+// cyclesOf runs an assembly text.
+func (m *machine) cyclesOf(t testing.TB, text string) uint64 {
+	p, err := asm.Assemble("x.s", []byte(text), asm.Options{Base: 0x80000000})
+	require.NoError(t, err)
+	m.emu.Load(p)
+	m.core.Start()
+	require.NoError(t, m.sys.Run())
+	require.NoError(t, m.core.Err())
+	require.True(t, m.core.Done(), "the core went to sleep with work left")
+	return m.core.Cycles
+}
+
+func serial(s *core.Spec) { s.IDiv = core.DividerSerial }
+
+// cost is what n times the text costs after the start and before the end of a program.
+func cost(t testing.TB, threads, n int, text string, change ...func(*core.Spec)) uint64 {
+	program := func(n int) string {
+		return "_start: li t0, 7\n li t1, 3\n li t2, 5\n" + strings.Repeat(text, n) + "tmc zero"
+	}
+	return newMachine(t, 4, threads, change...).cyclesOf(t, program(n)) - newMachine(t, 4, threads, change...).cyclesOf(t, program(0))
+}
+
+// TestSerialDivider: dependent divisions follow each other after 42 cycles, independent ones after
+// 34, and what comes behind one that waits for the divider waits too (RTL, 4 × 4).
+func TestSerialDivider(t *testing.T) {
+	per := func(text string, change ...func(*core.Spec)) uint64 {
+		return (cost(t, 4, 40, text, change...) - cost(t, 4, 20, text, change...)) / 20
+	}
+	require.EqualValues(t, 42, per("div t0, t0, t1\n", serial))
+	require.EqualValues(t, 12, per("div t0, t0, t1\n"))
+	require.EqualValues(t, 34*2, per("div t3, t0, t1\n div t4, t0, t1\n", serial))
+	require.EqualValues(t, 34*2, per("div t3, t0, t1\n div t4, t0, t1\n add t5, t0, t1\n mul t6, t0, t1\n", serial), "behind the second division")
+	longer := func(s *core.Spec) { serial(s); s.Latency.DivSerial = 45 }
+	require.EqualValues(t, 52, per("div t0, t0, t1\n", longer))
 }
 
 func TestProgramErrorStopsTheCore(t *testing.T) {

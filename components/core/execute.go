@@ -18,8 +18,9 @@ func (c *Core) execute(sl *slice, now uint64) {
 	sl.fpuFreed = 0
 }
 
-// finishALU lets one result a cycle through the switch behind the integer unit
-// and the multiplier.
+// finishALU lets one result a cycle through the switch behind the integer unit, the
+// multiplier and the divider. Of a product and a quotient that both wait, the one that
+// was ready first goes (RTL: in turn).
 func (c *Core) finishALU(sl *slice, now uint64) {
 	out := &sl.result[isa.ALU]
 	if out.full() {
@@ -28,6 +29,9 @@ func (c *Core) finishALU(sl *slice, now uint64) {
 	switch {
 	case sl.alu.ready(now):
 		out.push(sl.alu.pop(), now+1)
+		c.moved = true
+	case sl.div.ready(now) && !(sl.mul.ready(now) && sl.mul.frontAt() < sl.div.frontAt()):
+		out.push(sl.div.pop(), now+1)
 		c.moved = true
 	case sl.mul.ready(now):
 		out.push(sl.mul.pop(), now+1)
@@ -38,8 +42,11 @@ func (c *Core) finishALU(sl *slice, now uint64) {
 func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
 	class := q.front().op.LatencyClass()
 	into := &sl.alu
-	if class == isa.ClassMul || class == isa.ClassDiv {
+	switch class {
+	case isa.ClassMul:
 		into = &sl.mul
+	case isa.ClassDiv:
+		into = &sl.div
 	}
 	if into.full() {
 		return
@@ -156,8 +163,10 @@ func (c *Core) control(in inst, now uint64) {
 	c.resume(w, at)
 }
 
-// commit writes back one instruction a cycle, units in fixed priority.
+// commit writes back an instruction a cycle, units in fixed priority; a slice that
+// dispatches more writes back as many, of different units.
 func (c *Core) commit(sl *slice, now uint64) {
+	left := c.spec.Issue.Dispatch
 	for _, u := range commitOrder {
 		q := &sl.result[u]
 		if !q.ready(now) {
@@ -173,7 +182,9 @@ func (c *Core) commit(sl *slice, now uint64) {
 			r.regs, r.last = destination(in.op), true
 		}
 		c.released.push(r, now+commitToRelease)
-		return
+		if left--; left == 0 {
+			return
+		}
 	}
 }
 

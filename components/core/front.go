@@ -3,50 +3,76 @@ package core
 import (
 	"math/bits"
 
+	"heddle/components/clock"
 	"heddle/components/mem"
 )
 
-// schedule gives the lowest ready warp to fetch. A warp waits then until its
-// instruction has been decoded, and after control until that is resolved.
+// schedule gives ready warps to fetch. A warp waits then until its instruction has
+// been decoded, and after control until that is resolved.
 func (c *Core) schedule(now uint64) {
-	ready := c.active &^ c.stalled
-	c.unscheduled = ready == 0
-	if ready == 0 || c.scheduled.full() {
-		return
+	c.unscheduled = c.active&^c.stalled == 0
+	for range c.spec.FetchWidth {
+		if ready := c.active &^ c.stalled; ready == 0 || c.scheduled.full() || !c.scheduleOne(ready, now) {
+			return
+		}
 	}
-	w := bits.TrailingZeros64(ready)
+}
+
+func (c *Core) scheduleOne(ready, now uint64) bool {
+	w := c.selector.pick(view{ready: ready, away: c.away()})
+	if w < 0 {
+		c.unscheduled = true
+		return false
+	}
 	c.scheduled.push(fetchRequest{c.warps[w].fetchPC, uint8(w)}, now+1)
 	c.warps[w].fetchPC += 4
 	c.stalled |= 1 << w
 	c.moved = true
 	c.Scheduled++
+	return true
 }
 
-// fetch asks the instruction cache.
+// away are the warps that will not be ready soon.
+func (c *Core) away() uint64 {
+	return ^c.active | c.held | c.hazard[waitsMemory-waitsMemory] | c.hazard[waitsUnit-waitsMemory]
+}
+
+// fetch asks the instruction cache, at each port.
 func (c *Core) fetch(now uint64) {
-	if !c.scheduled.ready(now) || c.fetchOut.Full() {
-		return
+	for _, out := range c.fetchOut {
+		if !c.scheduled.ready(now) {
+			return
+		}
+		if out.Full() {
+			continue
+		}
+		r := c.scheduled.pop()
+		c.moved = true
+		c.fetching[r.warp] = r
+		out.Push(mem.Request{Addr: r.pc, Tag: uint32(r.warp), Op: mem.Read})
 	}
-	r := c.scheduled.pop()
-	c.moved = true
-	c.fetching[r.warp] = r
-	c.fetchOut.Push(mem.Request{Addr: r.pc, Tag: uint32(r.warp), Op: mem.Read})
 }
 
-// decode puts an instruction that has arrived into its warp's buffer. A full
-// buffer blocks the answers behind it, of all warps.
+// decode takes an instruction from each port.
 func (c *Core) decode(now uint64) {
 	c.undecoded = false
-	if !c.fetchIn.Ready() {
-		return
+	for _, in := range c.fetchIn {
+		if in.Ready() {
+			c.decodeFrom(in, now)
+		}
 	}
-	r := c.fetching[c.fetchIn.Front().Tag]
+}
+
+// decodeFrom puts an instruction that has arrived into its warp's buffer. A full
+// buffer blocks the answers behind it, of all warps.
+func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) {
+	r := c.fetching[from.Front().Tag]
 	w := &c.warps[r.warp]
 	if w.ibuffer.full() {
 		c.undecoded = true
 		return
 	}
-	c.fetchIn.Pop()
+	from.Pop()
 	c.moved = true
 	op, err := w.trace.Decode(r.pc)
 	if err != nil { // fetched ahead: the warp fetches no more, and may never get here

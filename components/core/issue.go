@@ -16,41 +16,35 @@ func registers(o *emu.Op) uint64 {
 // destination returns the bit of the register it writes, if any.
 func destination(o *emu.Op) uint64 { return 1 << o.Rd &^ 1 }
 
-// issue picks one of the slice's warps whose head has its registers. The arbiter
-// prefers warps in turn, and falls back to the lowest (RTL's cyclic arbiter).
-func (c *Core) issue(s int, now uint64) {
-	sl := &c.slices[s]
-	sl.booked = c.outcome(sl, now)
-	if sl.booked.cause != issued {
-		return
+// issue sends the heads of some of the slice's warps whose registers are there to the
+// collectors.
+func (c *Core) issue(sl *slice, now uint64) {
+	b := &sl.booked
+	*b = cycle{ready: uint8(bits.OnesCount64(c.ready & sl.members))}
+	for int(b.issued) < c.spec.Issue.Dispatch {
+		w, why := c.choose(sl, now)
+		if b.cause = why; why != issued {
+			return
+		}
+		b.issued++
+		c.issueWarp(sl, w, now)
 	}
-	n, pick := len(c.warps)/len(c.slices), c.pick(s)
-	i := pick*len(c.slices) + s
+}
+
+func (c *Core) issueWarp(sl *slice, i int, now uint64) {
 	w := &c.warps[i]
 	in := inst{op: w.staging, warp: uint8(i), cause: causeOf[w.staging.LatencyClass()], access: -1}
 	w.board.reserve(in.cause, destination(w.staging))
 	if c.socket != nil {
 		c.socket.Issue(i, in.op)
 	}
-	sl.issued.push(in, now+1+levels(n))
+	sl.issued.push(in, now+1+levels(len(c.warps)/len(c.slices)))
 	c.moved = true
 	w.staging = nil
 	c.staged &^= 1 << i
 	c.ready &^= 1 << i
 	c.picked |= 1 << i
-	if sl.prefer = pick + 1; sl.prefer == n {
-		sl.prefer = 0
-	}
 	c.Issued++
-}
-
-// pick returns which of slice s's ready warps issues, counted within the slice.
-func (c *Core) pick(s int) int {
-	n := len(c.slices)
-	if k := c.slices[s].prefer; c.ready>>(k*n+s)&1 != 0 {
-		return k
-	}
-	return bits.TrailingZeros64(c.ready&c.slices[s].members) / n
 }
 
 // collect moves instructions through the operand collectors. A collector reads
@@ -68,22 +62,30 @@ func (c *Core) collect(sl *slice, now uint64) {
 			c.moved = true
 		}
 	}
-	if !sl.issued.ready(now) {
-		return
+	for range c.spec.Issue.Dispatch {
+		if !sl.issued.ready(now) || !c.read(sl, now) {
+			return
+		}
 	}
+}
+
+// read gives the slice's next instruction to its warp's collector, if that is free and
+// no bank is asked twice.
+func (c *Core) read(sl *slice, now uint64) bool {
 	in := sl.issued.front()
 	k := &sl.collectors[int(in.warp)/len(c.slices)%len(sl.collectors)]
 	if k.st1.full() {
-		return
+		return false
 	}
 	c.moved = true
 	if !k.collided && bankConflict(in.op) {
 		k.collided = true
 		c.Operands++
-		return
+		return false
 	}
 	k.collided = false
 	k.st1.push(sl.issued.pop(), now+1)
+	return true
 }
 
 // bankConflict tells whether two operands are in one bank (index mod 4).
@@ -102,38 +104,49 @@ func bankConflict(o *emu.Op) bool {
 // their architectural effect, in program order within the warp; only warp
 // control waits for the SFU, and memory for the load-store unit.
 func (c *Core) dispatchStage(sl *slice, now uint64) {
+	from := &sl.operands
 	if len(sl.collectors) == 1 {
-		c.dispatchFrom(sl, &sl.collectors[0].out, now)
-		return
+		from = &sl.collectors[0].out
 	}
-	c.dispatchFrom(sl, &sl.operands, now)
-	if sl.operands.full() {
-		return
+	for range c.spec.Issue.Dispatch {
+		if !from.ready(now) || !c.dispatch(sl, from, now) {
+			break
+		}
 	}
-	for i := range sl.collectors { // fixed priority
+	if len(sl.collectors) > 1 {
+		c.arbitrate(sl, now)
+	}
+}
+
+// arbitrate lets collectors send what they have read, in fixed priority.
+func (c *Core) arbitrate(sl *slice, now uint64) {
+	left := c.spec.Issue.Dispatch
+	for i := range sl.collectors {
+		if left == 0 || sl.operands.full() {
+			return
+		}
 		if k := &sl.collectors[i].out; k.ready(now) {
 			sl.operands.push(k.pop(), now+1)
 			c.moved = true
-			return
+			left--
 		}
 	}
 }
 
-func (c *Core) dispatchFrom(sl *slice, q *queue[inst], now uint64) {
-	if !q.ready(now) {
-		return
-	}
+// dispatch sends the first instruction of q to its unit, if that has a place.
+func (c *Core) dispatch(sl *slice, q *queue[inst], now uint64) bool {
 	to := &sl.dispatch[q.front().op.LatencyClass().Unit()]
 	if to.full() {
-		return
+		return false
 	}
 	in := q.pop()
 	c.moved = true
 	if err := c.effect(&in); err != nil {
 		c.fail(err)
-		return
+		return false
 	}
 	to.push(in, now+1)
+	return true
 }
 
 // effect executes the instruction, or reads the operands of a memory access.

@@ -53,13 +53,79 @@ func TestSpecIsChecked(t *testing.T) {
 	}{
 		{func(s *Spec) { s.Warps = 65 }, "core warps = 65: expected 1..64"},
 		{func(s *Spec) { s.Threads = 0 }, "core threads = 0: expected 1..32"},
-		{func(s *Spec) { s.IssueSlices = 3 }, "core issue slices = 3: expected a divisor of 8 warps"},
+		{func(s *Spec) { s.Issue.Slices = 3 }, "core issue.slices = 3: expected a divisor of 8 warps"},
 		{func(s *Spec) { s.ChannelBytes = 24 }, "core channel bytes = 24: expected a power of two"},
+		{func(s *Spec) { s.Issue.Dispatch = 5 }, "core issue.dispatch_per_slice = 5: expected 1..4"},
+		{func(s *Spec) { s.Issue.Policy = 4 }, "core issue.policy = 4: expected 0..3"},
+		{func(s *Spec) { s.FetchWidth = 0 }, "core fetch_width = 0: expected 1..8"},
 		{func(s *Spec) { s.LSUQueue = 0 }, "core lsu queue = 0: expected 1..64"},
 	} {
 		s := DefaultSpec(8, 8)
 		require.NoError(t, s.Validate())
 		c.change(&s)
 		require.EqualError(t, s.Validate(), c.want)
+	}
+}
+
+// Policies are asked again and again with warps of a slice that are ready, have gone
+// away, or have nothing to issue; "." stands for none.
+func TestPolicies(t *testing.T) {
+	type ask struct {
+		ready, away, idle uint64
+		want              int
+	}
+	for _, c := range []struct {
+		policy string
+		asks   []ask
+	}{
+		{"vortex", []ask{{ready: 0b1110, want: 1}, {ready: 0b1100, want: 2}, {ready: 0b0110, want: 1}, {ready: 0b1001, want: 0}, {ready: 0b1001, want: 0}}},
+		{"rr", []ask{{ready: 0b1110, want: 1}, {ready: 0b1110, want: 2}, {ready: 0b0011, want: 0}, {ready: 0b1001, want: 3}, {ready: 0b1001, want: 0}}},
+		// Warp 2 was started first.
+		{"gto", []ask{{ready: 0b1110, want: 2}, {ready: 0b1111, want: 2}, {ready: 0b1011, want: 0}, {ready: 0b1111, want: 0}, {ready: 0b1010, want: 1}}},
+		{"two-level", []ask{
+			{ready: 0b1111, want: 0}, {ready: 0b1111, want: 1}, {ready: 0b1111, want: 0}, // the set is {0, 1}
+			{ready: 0b1100, want: -1}, {ready: 0b1100, want: -1},
+			{ready: 0b1100, away: 0b0001, want: 2}, {ready: 0b1100, want: 2}, // 2 for 0
+			{ready: 0b1000, idle: 0b0010, want: 3}, // 3 for 1, which has no instruction
+			{ready: 0b1011, idle: 0b0100, want: 3}, // 2 has none, but 3 can go
+		}},
+	} {
+		var p Policy
+		require.NoError(t, p.UnmarshalText([]byte(c.policy)))
+		started := [64]uint32{2, 3, 1, 4}
+		s := newSelector(policies[p].issue, 2, 0, 1, 4, &started)
+		for i, a := range c.asks {
+			require.Equal(t, a.want, s.pick(view{a.ready, a.away, a.idle}), "%s, question %d", c.policy, i)
+		}
+	}
+	var p Policy
+	require.EqualError(t, p.UnmarshalText([]byte("lrr")), `core policy = "lrr": expected one of [vortex rr gto two-level]`)
+}
+
+// At fetch a warp cannot be ready again at once: gto keeps its precedence meanwhile.
+func TestGreedyFetch(t *testing.T) {
+	started := [64]uint32{1, 2, 3, 4}
+	s := newSelector(greedyFetch, 0, 0, 1, 4, &started)
+	require.Equal(t, 1, s.pick(view{ready: 0b1110}), "warp 0 is greedy and under way: the oldest")
+	require.Equal(t, 0, s.pick(view{ready: 0b1111}))
+	require.Equal(t, 2, s.pick(view{ready: 0b1100, away: 0b0001}), "warp 0 waits for memory: warp 2 is greedy")
+	require.Equal(t, 0, s.pick(view{ready: 0b1011}))
+	require.Equal(t, 2, s.pick(view{ready: 0b1111}))
+}
+
+// A slice's warps are not neighbours.
+func TestPoliciesStayInTheirSlice(t *testing.T) {
+	const members = 0b10101010
+	for p := range policies {
+		var started [64]uint32
+		s := newSelector(policies[p].issue, 4, 1, 2, 8, &started)
+		seen := uint64(0)
+		for range 8 {
+			w := s.pick(view{ready: members &^ seen})
+			require.NotZero(t, members>>w&1, policies[p].name)
+			if seen |= 1 << w; seen == members {
+				break
+			}
+		}
 	}
 }

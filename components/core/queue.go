@@ -34,6 +34,9 @@ func (q *queue[T]) ready(now uint64) bool { return q.n > 0 && q.ring[q.head].at 
 
 func (q *queue[T]) front() *T { return &q.ring[q.head].v }
 
+// frontAt returns the cycle from which the first value can be taken.
+func (q *queue[T]) frontAt() uint64 { return q.ring[q.head].at }
+
 func (q *queue[T]) pop() T {
 	v := q.ring[q.head].v
 	if q.head++; q.head == len(q.ring) {

@@ -77,20 +77,20 @@ func (c *Core) look(i int) {
 	}
 }
 
-// outcome is what slice sl does in this cycle. What holds up an instruction that
-// was issued comes before what holds up those that were not.
-func (c *Core) outcome(sl *slice, now uint64) cycle {
+// choose returns the warp of slice sl that issues next, or why none does. What holds
+// up an instruction that was issued comes before what holds up those that were not.
+func (c *Core) choose(sl *slice, now uint64) (warp int, why cause) {
 	ready := c.ready & sl.members
-	out := cycle{ready: uint8(bits.OnesCount64(ready))}
 	switch {
 	case sl.issued.full():
-		out.cause = c.backPressure(sl, now)
-	case ready != 0:
-		out.cause = issued
-	default:
-		out.cause = c.nothingReady(sl)
+		return 0, c.backPressure(sl, now)
+	case ready == 0:
+		return 0, c.nothingReady(sl)
 	}
-	return out
+	if warp = sl.selector.pick(view{ready, c.away(), ^(c.staged | c.buffered)}); warp < 0 {
+		return 0, inactive
+	}
+	return warp, issued
 }
 
 // backPressure is what keeps the slice's issued instructions from going on: a unit

@@ -62,7 +62,7 @@ func (sl *slice) next(now, at uint64) uint64 {
 	for u := range sl.dispatch {
 		at = sl.result[u].next(now, sl.dispatch[u].next(now, at))
 	}
-	return sl.mul.next(now, sl.alu.next(now, at))
+	return sl.div.next(now, sl.mul.next(now, sl.alu.next(now, at)))
 }
 
 func (l *lsu) next(now, at uint64) uint64 {

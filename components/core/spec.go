@@ -18,9 +18,13 @@ import (
 // Spec is what a user may choose of a core. A value of 0, where it is allowed,
 // follows from the others as in the RTL.
 type Spec struct {
-	Warps         int `key:"warps" default:"4" min:"1" max:"64" unit:"warps" doc:"Warps of a core. RTL: NUM_WARPS."`
-	Threads       int `key:"threads" default:"4" min:"1" max:"32" pow2:"true" unit:"lanes" doc:"Lanes of a warp. RTL: NUM_THREADS."`
-	IssueSlices   int `key:"issue_slices" default:"0" min:"0" max:"64" unit:"slices" doc:"Issue slices; warp w belongs to slice w mod issue_slices. 0: max(1, warps/16), as RTL's ISSUE_WIDTH."`
+	Warps   int `key:"warps" default:"4" min:"1" max:"64" unit:"warps" doc:"Warps of a core. RTL: NUM_WARPS."`
+	Threads int `key:"threads" default:"4" min:"1" max:"32" pow2:"true" unit:"lanes" doc:"Lanes of a warp. RTL: NUM_THREADS."`
+
+	Schedule   Schedule `key:"schedule" doc:"Which warps are fetched for."`
+	FetchWidth int      `key:"fetch_width" default:"1" min:"1" max:"8" unit:"warps" doc:"Warps that are scheduled, fetched for and decoded in a cycle. Each has a port of its own to the L1I, which needs banks to serve them. RTL: 1."`
+	Issue      Issue    `key:"issue" doc:"Which warps issue, and how many instructions."`
+
 	Collectors    int `key:"collectors" default:"0" min:"0" max:"16" unit:"collectors" doc:"Operand collectors of a slice. 0: max(1, warps/(4·slices)), as RTL's NUM_OPCS."`
 	IBuffer       int `key:"ibuffer" default:"4" min:"1" max:"64" unit:"instructions" doc:"Decoded instructions a warp holds. RTL: IBUF_SIZE."`
 	FPUQueue      int `key:"fpu_queue" default:"2" min:"1" max:"64" unit:"operations" doc:"Operations an FPU block holds, from execution to commit. RTL: FPUQ_SIZE."`
@@ -28,43 +32,57 @@ type Spec struct {
 	CoalescerTags int `key:"coalescer_tags" default:"0" min:"0" max:"256" unit:"batches" doc:"Outstanding batches of merged requests. 0: the words of a channel, at least 2, as RTL's LSUQ_OUT_SIZE."`
 	ChannelBytes  int `key:"channel_bytes" default:"0" min:"0" max:"128" unit:"bytes" doc:"What one request to the L1D covers: lanes of a channel are merged when they fall into one aligned block of that size. 0: min(4·threads, 64), as RTL's LSU_LINE_SIZE."`
 
+	IDiv Divider `key:"idiv" default:"dpi" oneof:"dpi,serial" doc:"Integer division. dpi: pipelined, as in RTL's simulation model. serial: iterative, one division at a time in a slice, as synthesised; what comes behind a division that waits for the divider waits too. RTL: IDIV_DPI, VX_serial_div."`
+
 	// Atomics is set by the machine, whose caches must agree with it.
 	Atomics Atomics `key:"-"`
 
 	Latency Latency `key:"latency" doc:"Cycles from execution to the commit arbiter, by class of instruction."`
 }
 
-// Latency is, by class, the cycles from execution to the commit arbiter.
-type Latency struct {
-	ALU   int `key:"alu" default:"2" min:"2" max:"30" unit:"cycles" doc:"Integer operations, branches, votes, shuffles; pipelined. A branch is resolved with its result. RTL: register, switch."`
-	Mul   int `key:"mul" default:"5" min:"2" max:"60" unit:"cycles" doc:"Multiplication. RTL: LATENCY_IMUL 4, switch."`
-	Div   int `key:"div" default:"5" min:"2" max:"60" unit:"cycles" doc:"Division, pipelined as in RTL's simulation model, in order with multiplications."`
-	FMA   int `key:"fma" default:"5" min:"1" max:"60" unit:"cycles" doc:"fadd, fsub, fmul, fused multiply-add. RTL: LATENCY_FMA 4, arbiter."`
-	FNCP  int `key:"fncp" default:"3" min:"1" max:"60" unit:"cycles" doc:"fsgnj, fmin, fmax, compare, move, classify. RTL: LATENCY_FNCP 2, arbiter."`
-	FCvt  int `key:"fcvt" default:"6" min:"1" max:"60" unit:"cycles" doc:"Conversions. RTL: LATENCY_FCVT 5, arbiter."`
-	FDiv  int `key:"fdiv" default:"16" min:"1" max:"60" unit:"cycles" doc:"fdiv. RTL: LATENCY_FDIV 15, arbiter."`
-	FSqrt int `key:"fsqrt" default:"11" min:"1" max:"60" unit:"cycles" doc:"fsqrt. RTL: LATENCY_FSQRT 10, arbiter."`
-	CSR   int `key:"csr" default:"4" min:"1" max:"60" unit:"cycles" doc:"CSR instructions."`
-	Warp  int `key:"warp" default:"4" min:"1" max:"60" unit:"cycles" doc:"tmc, wspawn, split, join, bar, pred: their write-back; see the pipeline for when the warp goes on."`
+// Schedule is the choice at fetch.
+type Schedule struct {
+	Policy Policy `key:"policy" default:"vortex" doc:"vortex: the lowest ready warp. rr: round robin. gto: one warp, until it is away, then the one started first. two-level: round robin in an active set; a warp leaves it when it is away. Away: ended, waiting for memory or a graph unit, or held by a barrier."`
+	Active int    `key:"active_warps" default:"8" min:"1" max:"64" unit:"warps" doc:"Active set of two-level, of the core."`
 }
 
-func (l *Latency) table() (t [isa.NumClasses]uint64) {
+// Issue is the choice at issue.
+type Issue struct {
+	Slices   int    `key:"slices" default:"0" min:"0" max:"64" unit:"slices" doc:"Issue slices (schedulers); warp w belongs to slice w mod slices. 0: max(1, warps/16), as RTL's ISSUE_WIDTH."`
+	Policy   Policy `key:"policy" default:"vortex" doc:"vortex: warps are preferred in turn; if the preferred one is not ready, the lowest. rr, two-level: as at fetch, of the warps of a slice whose head has its registers. gto: the same warp while it can issue, then the one started first. Of a two-level set whose warps cannot issue, those without an instruction leave too."`
+	Active   int    `key:"active_warps" default:"8" min:"1" max:"64" unit:"warps" doc:"Active set of two-level, of each slice."`
+	Dispatch int    `key:"dispatch_per_slice" default:"1" min:"1" max:"4" unit:"instructions" doc:"Instructions a slice may issue, send to units and write back in a cycle: each of another warp, and to or from another unit's port. RTL: 1."`
+}
+
+// Latency is, by class, the cycles from execution to the commit arbiter.
+type Latency struct {
+	ALU       int `key:"alu" default:"2" min:"2" max:"30" unit:"cycles" doc:"Integer operations, branches, votes, shuffles; pipelined. A branch is resolved with its result. RTL: register, switch."`
+	Mul       int `key:"mul" default:"5" min:"2" max:"60" unit:"cycles" doc:"Multiplication. RTL: LATENCY_IMUL 4, switch."`
+	Div       int `key:"div" default:"5" min:"2" max:"60" unit:"cycles" doc:"Division with idiv: dpi, pipelined beside the multiplier."`
+	DivSerial int `key:"div_serial" default:"35" min:"2" max:"200" unit:"cycles" doc:"Division with idiv: serial; the divider is free for the next after a cycle less. RTL: a step a bit, load and store, switch."`
+	FMA       int `key:"fma" default:"5" min:"1" max:"60" unit:"cycles" doc:"fadd, fsub, fmul, fused multiply-add. RTL: LATENCY_FMA 4, arbiter."`
+	FNCP      int `key:"fncp" default:"3" min:"1" max:"60" unit:"cycles" doc:"fsgnj, fmin, fmax, compare, move, classify. RTL: LATENCY_FNCP 2, arbiter."`
+	FCvt      int `key:"fcvt" default:"6" min:"1" max:"60" unit:"cycles" doc:"Conversions. RTL: LATENCY_FCVT 5, arbiter."`
+	FDiv      int `key:"fdiv" default:"16" min:"1" max:"60" unit:"cycles" doc:"fdiv. RTL: LATENCY_FDIV 15, arbiter."`
+	FSqrt     int `key:"fsqrt" default:"11" min:"1" max:"60" unit:"cycles" doc:"fsqrt. RTL: LATENCY_FSQRT 10, arbiter."`
+	CSR       int `key:"csr" default:"4" min:"1" max:"60" unit:"cycles" doc:"CSR instructions."`
+	Warp      int `key:"warp" default:"4" min:"1" max:"60" unit:"cycles" doc:"tmc, wspawn, split, join, bar, pred: their write-back; see the pipeline for when the warp goes on."`
+}
+
+// table is the latency by class; div depends on the divider.
+func (l *Latency) table(d Divider) (t [isa.NumClasses]uint64) {
+	div := l.Div
+	if d == DividerSerial {
+		div = l.DivSerial
+	}
 	for k, v := range map[isa.Class]int{
-		isa.ClassALU: l.ALU, isa.ClassBranch: l.ALU, isa.ClassVote: l.ALU, isa.ClassMul: l.Mul, isa.ClassDiv: l.Div,
+		isa.ClassALU: l.ALU, isa.ClassBranch: l.ALU, isa.ClassVote: l.ALU, isa.ClassMul: l.Mul, isa.ClassDiv: div,
 		isa.ClassFMA: l.FMA, isa.ClassFNCP: l.FNCP, isa.ClassFCvt: l.FCvt, isa.ClassFDiv: l.FDiv, isa.ClassFSqrt: l.FSqrt,
 		isa.ClassCSR: l.CSR, isa.ClassWarp: l.Warp, isa.ClassUnit: l.Warp,
 	} {
 		t[k] = uint64(v)
 	}
 	return t
-}
-
-// DefaultSpec is Vortex's core of that shape.
-func DefaultSpec(warps, threads int) Spec {
-	return Spec{
-		Warps: warps, Threads: threads, IBuffer: 4, FPUQueue: 2, LSUQueue: 2,
-		Latency: Latency{ALU: 2, Mul: 5, Div: 5, FMA: 5, FNCP: 3, FCvt: 6, FDiv: 16, FSqrt: 11, CSR: 4, Warp: 4},
-	}
 }
 
 // Derived returns the spec with every 0 replaced by what it stands for.
@@ -74,8 +92,8 @@ func (s Spec) Derived() Spec {
 			*v = derived
 		}
 	}
-	fill(&s.IssueSlices, max(1, s.Warps/16))
-	fill(&s.Collectors, max(1, s.Warps/(4*s.IssueSlices)))
+	fill(&s.Issue.Slices, max(1, s.Warps/16))
+	fill(&s.Collectors, max(1, s.Warps/(4*s.Issue.Slices)))
 	fill(&s.ChannelBytes, min(4*s.Threads, 64))
 	fill(&s.CoalescerTags, max(2, s.ChannelBytes/4))
 	return s
@@ -88,7 +106,10 @@ func (s Spec) Validate() error {
 		name      string
 		v, lo, hi int
 	}{
-		{"warps", s.Warps, 1, 64}, {"threads", s.Threads, 1, 32}, {"issue slices", s.IssueSlices, 1, s.Warps},
+		{"warps", s.Warps, 1, 64}, {"threads", s.Threads, 1, 32}, {"issue.slices", s.Issue.Slices, 1, s.Warps},
+		{"schedule.policy", int(s.Schedule.Policy), 0, len(policies) - 1}, {"schedule.active_warps", s.Schedule.Active, 1, 64},
+		{"issue.policy", int(s.Issue.Policy), 0, len(policies) - 1}, {"issue.active_warps", s.Issue.Active, 1, 64},
+		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, 4}, {"fetch_width", s.FetchWidth, 1, 8}, {"idiv", int(s.IDiv), 0, len(dividerNames) - 1},
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
 		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256}, {"channel bytes", s.ChannelBytes, 4, 128},
 	} {
@@ -96,8 +117,8 @@ func (s Spec) Validate() error {
 			return fmt.Errorf("core %s = %d: expected %d..%d", c.name, c.v, c.lo, c.hi)
 		}
 	}
-	if s.Warps%s.IssueSlices != 0 {
-		return fmt.Errorf("core issue slices = %d: expected a divisor of %d warps", s.IssueSlices, s.Warps)
+	if s.Warps%s.Issue.Slices != 0 {
+		return fmt.Errorf("core issue.slices = %d: expected a divisor of %d warps", s.Issue.Slices, s.Warps)
 	}
 	if s.ChannelBytes&(s.ChannelBytes-1) != 0 {
 		return fmt.Errorf("core channel bytes = %d: expected a power of two", s.ChannelBytes)

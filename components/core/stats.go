@@ -13,10 +13,10 @@ type Stats struct {
 	Issued    uint64 `stat:"issue.instructions" unit:"warp instructions" doc:"Instructions issued."`
 	Committed uint64 `stat:"commit.instructions" unit:"warp instructions" doc:"Instructions that have ended."`
 
-	Scheduler Causes `stat:"scheduler" unit:"scheduler-cycles" doc:"Every cycle of every issue slice, under one cause; together slices × cycles."`
+	Scheduler Causes `stat:"scheduler" unit:"scheduler-cycles" doc:"Every place to issue of every slice and cycle, under one cause; together slices × issue.dispatch_per_slice × cycles."`
 	Warps     States `stat:"warps" unit:"warp-cycles" doc:"Every cycle of every resident warp, under one state; together warps.resident."`
 	Resident  uint64 `stat:"warps.resident" unit:"warp-cycles" doc:"Warps that have started and not ended, summed over cycles."`
-	Eligible  uint64 `stat:"warps.eligible" unit:"warp-cycles" doc:"Warps that could have issued, summed over cycles."`
+	Eligible  uint64 `stat:"warps.eligible" unit:"warp-cycles" doc:"Warps that could have issued, had the policy chosen them, summed over cycles."`
 
 	SchedIdle uint64     `stat:"vortex.sched_idle" unit:"cycles" doc:"Cycles without a warp that could be fetched for. Vortex: sched_idles."`
 	IBufFull  uint64     `stat:"vortex.ibuf_stalls" unit:"cycles" doc:"Cycles decode stood still because a warp's instruction buffer was full. Vortex: ibuf_stalls."`
@@ -46,6 +46,7 @@ const (
 	waitsSFU
 	waitsUnit
 	ibufferEmpty
+	inactive
 	barrier
 	drained
 	numCauses
@@ -70,6 +71,7 @@ var causeDocs = [numCauses][2]string{
 	waitsSFU:        {"stall.scoreboard.sfu", "No warp had its registers; the lowest waits for the SFU: a CSR or warp control."},
 	waitsUnit:       {"stall.scoreboard.unit", "No warp had its registers; the lowest waits for the graph unit."},
 	ibufferEmpty:    {"stall.ibuffer", "No warp had an instruction: fetch, or control that is not resolved."},
+	inactive:        {"stall.inactive", "Warps had their registers, but issue.policy keeps them out of its active set."},
 	barrier:         {"stall.barrier", "All warps are held by a barrier or a wspawn."},
 	drained:         {"drained", "All warps of the slice have ended."},
 }
@@ -124,7 +126,7 @@ func (*States) Describe(i int) (name, doc string) { return stateDocs[i][0], stat
 // stateOf is the state of a warp that could issue, or waits for a register, by cause.
 var stateOf = [numCauses]state{
 	issued: notSelected, operandsFull: dispatchStall, aluBusy: mathPipeThrottle, fpuBusy: mathPipeThrottle, sfuBusy: mioThrottle, lsuFull: lgThrottle,
-	waitsMemory: longScoreboard, waitsScratchpad: shortScoreboard, waitsALU: fixedWait, waitsFPU: fixedWait, waitsSFU: shortScoreboard, waitsUnit: unitWait,
+	waitsMemory: longScoreboard, waitsScratchpad: shortScoreboard, waitsALU: fixedWait, waitsFPU: fixedWait, waitsSFU: shortScoreboard, waitsUnit: unitWait, inactive: notSelected,
 }
 
 // Scoreboard counts the cycles of slices with a warp that waits for a unit, in
@@ -147,8 +149,9 @@ func (*Scoreboard) Describe(i int) (name, doc string) {
 
 // cycle is what a scheduler did in one cycle.
 type cycle struct {
-	cause cause
-	ready uint8 // warps that could issue
+	cause  cause // why it issued no more; issued: it could not have
+	ready  uint8 // warps that could issue
+	issued uint8
 }
 
 // book counts the last cycle of every scheduler and every resident warp, n times.
@@ -176,14 +179,14 @@ func (c *Core) book(n uint64) {
 // bookSlice counts what slice sl did, and the warps that could issue.
 func (c *Core) bookSlice(sl *slice, n uint64) {
 	b := &sl.booked
-	c.Scheduler[b.cause] += n
-	could := n * uint64(b.ready)
-	if b.cause == issued {
-		c.Warps[selected] += n
+	done, could := n*uint64(b.issued), n*uint64(b.ready)
+	c.Scheduler[issued] += done
+	c.Scheduler[b.cause] += n*uint64(c.spec.Issue.Dispatch) - done
+	if done > 0 || b.cause == inactive {
+		c.Warps[selected] += done
+		c.Warps[notSelected] += could - done
 		c.Eligible += could
-		could -= n
-	}
-	if could > 0 {
+	} else if could > 0 {
 		c.Warps[stateOf[b.cause]] += could
 	}
 	for i := range boardUnits {
@@ -217,7 +220,7 @@ func (c *Core) CheckLaws() error {
 		{"instructions fetched = issued", s.Scheduled, s.Issued},
 		{"instructions issued = committed", s.Issued, s.Committed},
 		{"scheduler cycles that issued = instructions", s.Scheduler[issued], s.Issued},
-		{"causes of scheduler cycles add up to slices × cycles", sum(s.Scheduler[:]), uint64(len(c.slices)) * s.Cycles},
+		{"causes of scheduler cycles add up to slices × dispatch × cycles", sum(s.Scheduler[:]), uint64(len(c.slices)*c.spec.Issue.Dispatch) * s.Cycles},
 		{"warps selected = instructions", s.Warps[selected], s.Issued},
 		{"states of warps add up to resident warp-cycles", sum(s.Warps[:]), s.Resident},
 		{"eligible = selected + not selected", s.Eligible, s.Warps[selected] + s.Warps[notSelected]},

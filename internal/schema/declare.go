@@ -349,6 +349,9 @@ func (b *builder) scalar(t reflect.Type) scalar {
 func (b *builder) enum(t reflect.Type) scalar {
 	b.allow(leafTags, textTags)
 	s := &enum{typ: t, names: splitList(b.tags["oneof"])}
+	if list, ok := reflect.Zero(t).Interface().(interface{ Names() []string }); ok && len(s.names) == 0 {
+		s.names = list.Names()
+	}
 	if len(s.names) == 0 {
 		b.bug("no oneof")
 	}

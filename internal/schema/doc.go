@@ -18,7 +18,8 @@
 //	pow2      "true": powers of two only.
 //	multiple  "4": multiples of 4 only.
 //	oneof     comma-separated names, for strings and for types that implement
-//	          encoding.TextMarshaler and TextUnmarshaler (typed enumerations).
+//	          encoding.TextMarshaler and TextUnmarshaler (typed enumerations). An
+//	          enumeration with a method Names() []string needs none.
 //	required  "true": some layer must say it.
 //	defaults  on a section: "size=1MiB; ways=8" replaces defaults of fields below,
 //	          so that one struct can serve as L1 and as L2.

@@ -1,0 +1,125 @@
+package core
+
+import "math/bits"
+
+// policies are the ways to choose a warp, to fetch for and to issue from. A new one
+// is a function, best in a file of its own, and a row here.
+var policies = [...]struct {
+	name            string
+	schedule, issue chooser
+}{
+	{"vortex", lowest, cyclic},
+	{"rr", roundRobin, roundRobin},
+	{"gto", greedyFetch, greedyThenOldest},
+	{"two-level", twoLevel, twoLevel},
+}
+
+// chooser picks one of the warps that are ready; there is at least one. -1 means that
+// it lets none of them. It is asked only when what it picks can go, and asked again
+// with the same sets it must answer and remember the same.
+type chooser func(s *selector, v view) int
+
+// selector is where warps are chosen: the fetch stage, or an issue slice.
+type selector struct {
+	choose               chooser
+	first, stride, warps int         // its warps are first, first+stride, … below warps
+	next                 int         // the warp after the one chosen last
+	chosen               int         // the one chosen last
+	greedy               int         // gto at fetch: the warp with precedence
+	active               uint64      // two-level: the active set
+	places               int         // two-level: of the active set
+	started              *[64]uint32 // by warp: when it was started, in order
+}
+
+// view is what a policy sees: sets of warps.
+type view struct {
+	ready uint64 // can be chosen
+	away  uint64 // will not be ready soon: ended, held by a barrier, or waiting for memory or a graph unit
+	idle  uint64 // have no instruction
+}
+
+func newSelector(choose chooser, places, first, stride, warps int, started *[64]uint32) selector {
+	return selector{choose: choose, places: places, first: first, stride: stride, warps: warps, next: first, chosen: first, started: started}
+}
+
+// pick asks the policy. -1: none.
+func (s *selector) pick(v view) int {
+	w := s.choose(s, v)
+	if w < 0 {
+		return w
+	}
+	s.chosen = w
+	if s.next = w + s.stride; s.next >= s.warps {
+		s.next = s.first
+	}
+	return w
+}
+
+// lowest is the RTL's choice at fetch: a fixed priority.
+func lowest(_ *selector, v view) int { return bits.TrailingZeros64(v.ready) }
+
+// cyclic is the RTL's choice at issue (VX_cyclic_arbiter): warps are preferred in turn, and if
+// the preferred one is not ready the lowest goes.
+func cyclic(s *selector, v view) int {
+	if v.ready>>s.next&1 != 0 {
+		return s.next
+	}
+	return bits.TrailingZeros64(v.ready)
+}
+
+// roundRobin takes the next ready warp after the one chosen last.
+func roundRobin(s *selector, v view) int {
+	if later := v.ready >> s.next; later != 0 {
+		return s.next + bits.TrailingZeros64(later)
+	}
+	return bits.TrailingZeros64(v.ready)
+}
+
+// greedyThenOldest stays with a warp until it is not ready, then takes the one that was
+// started first (Rogers et al., MICRO 2012, §4).
+func greedyThenOldest(s *selector, v view) int {
+	if v.ready>>s.chosen&1 != 0 {
+		return s.chosen
+	}
+	return oldest(s, v)
+}
+
+// greedyFetch is the same where a warp that was chosen cannot be ready again at once: it
+// keeps its precedence until it is away.
+func greedyFetch(s *selector, v view) int {
+	if v.away>>s.greedy&1 != 0 {
+		s.greedy = oldest(s, v)
+	}
+	if v.ready>>s.greedy&1 != 0 {
+		return s.greedy
+	}
+	return oldest(s, v)
+}
+
+func oldest(s *selector, v view) int {
+	oldest := bits.TrailingZeros64(v.ready)
+	for m := v.ready & (v.ready - 1); m != 0; m &= m - 1 {
+		if w := bits.TrailingZeros64(m); s.started[w] < s.started[oldest] {
+			oldest = w
+		}
+	}
+	return oldest
+}
+
+// twoLevel takes the warps of a small active set in turn (Gebhart et al., ISCA 2011, §4.1). A warp
+// leaves the set on a long stall, and a ready one takes its place. If nothing in the
+// set can go, those without an instruction leave too: else they could wait for
+// fetch, and fetch for a warp outside whose buffer is full.
+func twoLevel(s *selector, v view) int {
+	s.active &^= v.away
+	if s.active&v.ready == 0 {
+		s.active &^= v.idle
+	}
+	for out := v.ready &^ s.active; out != 0 && bits.OnesCount64(s.active) < s.places; out = v.ready &^ s.active {
+		s.active |= 1 << roundRobin(s, view{ready: out})
+	}
+	if v.ready &= s.active; v.ready == 0 {
+		return -1
+	}
+	return roundRobin(s, v)
+}
