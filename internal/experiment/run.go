@@ -1,0 +1,225 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"heddle/configs"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/kernels/pagerank"
+	"heddle/kernels/reference"
+	"heddle/sim"
+	"heddle/sim/stats"
+)
+
+// Outcome is what one point came to.
+type Outcome struct {
+	Point    int
+	Cycles   uint64 // launches, and the host's overhead for them
+	Stats    stats.Tree
+	Verified bool
+	Seconds  float64 // of the host
+	Err      error
+}
+
+// Observer is told how a run goes. Its methods are called from several goroutines.
+type Observer interface {
+	Started(point int, edges uint64) // that it will handle; 0: not known
+	Running(point int, p sim.Progress)
+	Finished(o Outcome)
+}
+
+// Runner runs points.
+type Runner struct {
+	Points    []Point
+	Jobs      int
+	MaxCycles uint64 // of a launch; 0: no limit
+	Observer  Observer
+
+	graphs graphCache
+}
+
+// Run simulates all points, several at a time. It goes on when one fails; ctx ends it.
+// Outcomes are in the order of the points; of points that were not begun they are zero, with an error.
+func (r *Runner) Run(ctx context.Context) []Outcome {
+	outcomes := make([]Outcome, len(r.Points))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range max(1, r.Jobs) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range next {
+				outcomes[i] = r.one(ctx, i)
+				r.Observer.Finished(outcomes[i])
+			}
+		}()
+	}
+	for i := range r.Points {
+		if ctx.Err() != nil {
+			outcomes[i] = Outcome{Point: i, Err: ctx.Err()}
+			continue
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return outcomes
+}
+
+// one runs a point. A mistake of ours in it does not take the others along.
+func (r *Runner) one(ctx context.Context, i int) (o Outcome) {
+	start := time.Now()
+	defer func() {
+		if p := recover(); p != nil {
+			o.Err = &Crash{fmt.Sprint(p), debug.Stack()}
+		}
+		o.Point, o.Seconds = i, time.Since(start).Seconds()
+	}()
+	if err := ctx.Err(); err != nil {
+		return Outcome{Err: err}
+	}
+	return r.simulate(ctx, i)
+}
+
+// Crash is a broken invariant of the simulator.
+type Crash struct {
+	Message string
+	Stack   []byte
+}
+
+func (c *Crash) Error() string { return "the simulator failed: " + c.Message }
+
+func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
+	cfg := &r.Points[i].Config
+	g, err := r.graphs.get(cfg.Graph)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	w := cfg.Workload
+	total := uint64(0)
+	if w.Tolerance == 0 {
+		total = uint64(g.kernels.Edges()) * uint64(w.Iterations)
+	}
+	r.Observer.Started(i, total)
+	opt := sim.Options{MaxCycles: r.MaxCycles, Progress: func(p sim.Progress) { r.Observer.Running(i, p) }}
+	d, err := host.NewTimed(cfg.Machine, opt)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	res, err := pagerank.Run(ctx, d, g.kernels, pagerank.Options{
+		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: w.Iterations,
+		Tolerance: w.Tolerance, LaunchOverhead: uint64(w.LaunchOverhead),
+	})
+	o = Outcome{Cycles: res.Times.Total(), Verified: res.Verified, Err: err, Stats: statistics(d.Machine, &res)}
+	if o.Err == nil {
+		o.Err = laws(d.Machine, g, &res)
+	}
+	return o
+}
+
+// laws checks what must hold of every run, besides its result.
+func laws(m *sim.Machine, g *loaded, res *pagerank.Result) error {
+	if got, want := m.Arch.Stats().Edges, uint64(g.kernels.Edges())*uint64(len(res.Steps)); got != want {
+		return fmt.Errorf("law broken: the kernels handled %d edges, and the graph has %d in %d super-steps", got, want, len(res.Steps))
+	}
+	return m.CheckLaws()
+}
+
+// statistics are the machine's, and the host's view of the same run.
+func statistics(m *sim.Machine, res *pagerank.Result) stats.Tree {
+	var gather, apply uint64
+	for _, s := range res.Steps {
+		gather, apply = gather+s.Gather.Cycles, apply+s.Apply.Cycles
+	}
+	t := stats.Tree{
+		stats.Count("cycles", "cycles", "Of the whole run: device_cycles and launch.overhead_cycles.", res.Times.Total()),
+		stats.Count("device_cycles", "cycles", "From each launch to its last core's end, added up.", res.Times.Cycles),
+		stats.Count("launch.count", "launches", "Kernels launched.", res.Times.Launches),
+		stats.Count("launch.overhead_cycles", "cycles", "What the host cost: launches × launch_overhead.", res.Times.Overhead),
+		stats.Count("kernel.init.cycles", "cycles", "In the init kernel.", res.Init.Cycles),
+		stats.Count("kernel.gather.cycles", "cycles", "In the gather kernels: the edges.", gather),
+		stats.Count("kernel.apply.cycles", "cycles", "In the apply kernels: the vertices.", apply),
+		stats.Count("super_steps", "super-steps", "Done.", uint64(len(res.Steps))),
+	}
+	for _, s := range m.Statistics() {
+		if s.Name != "cycles" { // the machine's own: device_cycles
+			t = append(t, s)
+		}
+	}
+	return t
+}
+
+// Class says how a point failed, for people and scripts.
+func Class(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, new(*reference.Mismatch)):
+		return "wrong result"
+	case errors.As(err, new(*sim.StallError)):
+		return "no progress"
+	case errors.As(err, new(*sim.CycleLimitError)):
+		return "limit"
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "interrupted"
+	case errors.As(err, new(*Crash)):
+		return "crash"
+	}
+	return "error"
+}
+
+// graphCache loads each graph once, for all points that use it.
+type graphCache struct {
+	mu  sync.Mutex
+	all map[string]*loaded
+}
+
+// loaded is a graph as kernels take it.
+type loaded struct {
+	once    sync.Once
+	graph   *graph.Graph
+	kernels *pagerank.Graph
+	err     error
+}
+
+func (c *graphCache) get(spec configs.Graph) (*loaded, error) {
+	key := string(configs.GraphSchema.YAML(spec))
+	c.mu.Lock()
+	if c.all == nil {
+		c.all = map[string]*loaded{}
+	}
+	l := c.all[key]
+	if l == nil {
+		l = &loaded{}
+		c.all[key] = l
+	}
+	c.mu.Unlock()
+	l.once.Do(func() { l.load(spec) })
+	return l, l.err
+}
+
+func (l *loaded) load(spec configs.Graph) {
+	if l.graph, l.err = graph.Load(spec); l.err != nil {
+		return
+	}
+	in, coo, out := l.graph.CSC(), l.graph.COOByDestination(), l.graph.CSR()
+	l.kernels = &pagerank.Graph{
+		Offsets: in.Offsets, Sources: in.IDs, Targets: coo.Destinations,
+		Out: reference.Edges{Offsets: out.Offsets, Targets: out.IDs},
+	}
+}
+
+// Graph loads the graph of a point, or returns it if it is there.
+func (r *Runner) Graph(i int) (*graph.Graph, error) {
+	l, err := r.graphs.get(r.Points[i].Config.Graph)
+	if err != nil {
+		return nil, err
+	}
+	return l.graph, nil
+}
