@@ -6,12 +6,6 @@
 package configs
 
 import (
-	"embed"
-	"fmt"
-	"io/fs"
-	"os"
-	"path"
-	"strings"
 
 	"heddle/components/cache"
 	"heddle/components/core"
@@ -71,41 +65,3 @@ type Memory struct {
 
 // Harness is the memory preset for parity with Vortex's simulations.
 const Harness = "vortex-harness"
-
-//go:embed machines/*.yaml
-var presets embed.FS
-
-// Schema is the typed tree, for its listings.
-var Schema = schema.New[Machine]("machines")
-
-// LoadMachine loads a preset by name, or a file; env is the environment, set
-// what --set gave.
-func LoadMachine(name string, env, set []string) (*schema.Loaded[Machine], error) {
-	in := schema.Input{File: name, Env: env, Set: set, Presets: schema.FromFS(presets), EnvOther: otherVariables}
-	if !strings.ContainsAny(name, "/\\.") {
-		data, err := presets.ReadFile(path.Join("machines", name+".yaml"))
-		if err != nil {
-			return nil, fmt.Errorf("no machine %q: expected a file, or one of %s", name, strings.Join(MachineNames(), ", "))
-		}
-		in.File, in.Data = "machines/"+name+".yaml", data
-	} else if _, err := os.Stat(name); err != nil {
-		return nil, err
-	}
-	return Schema.Load(in)
-}
-
-// otherVariables are ours, but not of the configuration.
-var otherVariables = []string{"HEDDLE_REQUIRE_TOOLS", "HEDDLE_QEMU_CASES", "HEDDLE_QEMU_SEED", "HEDDLE_SIMT_CASES", "HEDDLE_DRAM_FULL"}
-
-// MachineNames returns the presets' names, sorted.
-func MachineNames() []string {
-	files, err := fs.Glob(presets, "machines/*.yaml")
-	if err != nil {
-		panic(fmt.Sprintf("BUG: configs: %v", err))
-	}
-	var names []string
-	for _, f := range files {
-		names = append(names, strings.TrimSuffix(path.Base(f), ".yaml"))
-	}
-	return names
-}

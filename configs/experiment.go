@@ -65,20 +65,3 @@ func (e *Experiment) varies(key string) bool {
 func (e *Experiment) NeedsWeaver() error {
 	return &schema.FieldError{Key: "workload.schedule", Msg: "weaver: the machine's cores have no Weaver; give machine.core.weaver (or use a preset whose name ends in -weaver)"}
 }
-
-// ExperimentSchema is the typed tree of an experiment, for its listings.
-var ExperimentSchema = schema.New[Experiment]("experiments")
-
-// LoadExperiment loads a preset by name, or a file; env is the environment, set
-// what --set gave.
-func LoadExperiment(name string, env, set []string) (*schema.Loaded[Experiment], error) {
-	in, err := input("experiments", "experiment", name)
-	if err != nil {
-		return nil, err
-	}
-	in.Env, in.Set, in.EnvOther = env, set, others(Schema.Fields())
-	return ExperimentSchema.Load(in)
-}
-
-// ExperimentNames returns the presets' names, sorted.
-func ExperimentNames() []string { return names("experiments") }

@@ -52,6 +52,13 @@ type Options struct {
 	MaxCycles uint64            // 0: no limit
 	Arg       uint32            // initial mscratch
 	Out       func(line []byte) // console lines as they are finished; nil: off
+	Progress  func(Progress)    // told now and then how far the run is; nil: nobody asks
+}
+
+// Progress says how far a run is.
+type Progress struct {
+	Cycle uint64 // of the machine's clock, over all launches
+	emu.Stats
 }
 
 // corePeriod is 1 ns: machines differ in cycles, not in core frequency.

@@ -41,6 +41,7 @@ type watchdog struct {
 	m     *Machine
 	place clock.Handle
 	limit uint64
+	tell  func(Progress)
 	ctx   context.Context
 	err   error
 
@@ -49,7 +50,7 @@ type watchdog struct {
 }
 
 func (w *watchdog) join(m *Machine, opt Options) {
-	w.m, w.limit = m, opt.MaxCycles
+	w.m, w.limit, w.tell = m, opt.MaxCycles, opt.Progress
 	w.place = m.domain.Add(w)
 }
 
@@ -68,6 +69,9 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		progress += s.Issued + s.Committed
 		working = working || !c.Done()
 		failed = failed || c.Err() != nil
+	}
+	if w.tell != nil {
+		w.tell(Progress{now, w.m.Arch.Stats()})
 	}
 	if progress != w.progress {
 		w.progress, w.moved = progress, now

@@ -31,6 +31,7 @@ var rules = []struct {
 	{"kernels", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces"}},
 	{"cmd/", []string{""}},
+	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "internal/schema"}},
 	{"internal/", nil},
 }
 

@@ -104,7 +104,7 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 	w := cfg.Workload
 	total := uint64(0)
 	if w.Tolerance == 0 {
-		total = uint64(g.kernels.Edges()) * uint64(w.Iterations)
+		total = uint64(g.Edges()) * uint64(w.Iterations)
 	}
 	r.Observer.Started(i, total)
 	opt := sim.Options{MaxCycles: r.MaxCycles, Progress: func(p sim.Progress) { r.Observer.Running(i, p) }}
@@ -112,7 +112,7 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 	if err != nil {
 		return Outcome{Err: err}
 	}
-	res, err := pagerank.Run(ctx, d, g.kernels, pagerank.Options{
+	res, err := pagerank.Run(ctx, d, g, pagerank.Options{
 		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: w.Iterations,
 		Tolerance: w.Tolerance, LaunchOverhead: uint64(w.LaunchOverhead),
 	})
@@ -124,8 +124,8 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 }
 
 // laws checks what must hold of every run, besides its result.
-func laws(m *sim.Machine, g *loaded, res *pagerank.Result) error {
-	if got, want := m.Arch.Stats().Edges, uint64(g.kernels.Edges())*uint64(len(res.Steps)); got != want {
+func laws(m *sim.Machine, g *graph.Graph, res *pagerank.Result) error {
+	if got, want := m.Arch.Stats().Edges, uint64(g.Edges())*uint64(len(res.Steps)); got != want {
 		return fmt.Errorf("law broken: the kernels handled %d edges, and the graph has %d in %d super-steps", got, want, len(res.Steps))
 	}
 	return m.CheckLaws()
@@ -180,15 +180,14 @@ type graphCache struct {
 	all map[string]*loaded
 }
 
-// loaded is a graph as kernels take it.
+// loaded is a graph, once it is there.
 type loaded struct {
-	once    sync.Once
-	graph   *graph.Graph
-	kernels *pagerank.Graph
-	err     error
+	once  sync.Once
+	graph *graph.Graph
+	err   error
 }
 
-func (c *graphCache) get(spec configs.Graph) (*loaded, error) {
+func (c *graphCache) get(spec configs.Graph) (*graph.Graph, error) {
 	key := string(configs.GraphSchema.YAML(spec))
 	c.mu.Lock()
 	if c.all == nil {
@@ -200,26 +199,9 @@ func (c *graphCache) get(spec configs.Graph) (*loaded, error) {
 		c.all[key] = l
 	}
 	c.mu.Unlock()
-	l.once.Do(func() { l.load(spec) })
-	return l, l.err
-}
-
-func (l *loaded) load(spec configs.Graph) {
-	if l.graph, l.err = graph.Load(spec); l.err != nil {
-		return
-	}
-	in, coo, out := l.graph.CSC(), l.graph.COOByDestination(), l.graph.CSR()
-	l.kernels = &pagerank.Graph{
-		Offsets: in.Offsets, Sources: in.IDs, Targets: coo.Destinations,
-		Out: reference.Edges{Offsets: out.Offsets, Targets: out.IDs},
-	}
+	l.once.Do(func() { l.graph, l.err = graph.Load(spec) })
+	return l.graph, l.err
 }
 
 // Graph loads the graph of a point, or returns it if it is there.
-func (r *Runner) Graph(i int) (*graph.Graph, error) {
-	l, err := r.graphs.get(r.Points[i].Config.Graph)
-	if err != nil {
-		return nil, err
-	}
-	return l.graph, nil
-}
+func (r *Runner) Graph(i int) (*graph.Graph, error) { return r.graphs.get(r.Points[i].Config.Graph) }

@@ -1,0 +1,89 @@
+package configs
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"heddle/internal/schema"
+)
+
+//go:embed machines/*.yaml experiments/*.yaml
+var presets embed.FS
+
+// Schema is the typed tree of a machine, ExperimentSchema that of an experiment.
+var (
+	Schema           = schema.New[Machine]("machines")
+	ExperimentSchema = schema.New[Experiment]("experiments")
+)
+
+// LoadMachine loads a preset by name, or a file; env is the environment, set
+// what --set gave.
+func LoadMachine(name string, env, set []string) (*schema.Loaded[Machine], error) {
+	in, err := input("machine", name, env, set)
+	if err != nil {
+		return nil, err
+	}
+	in.EnvOther = append(in.EnvOther, variables(ExperimentSchema.Fields())...)
+	return Schema.Load(in)
+}
+
+// LoadExperiment does the same for experiments.
+func LoadExperiment(name string, env, set []string) (*schema.Loaded[Experiment], error) {
+	in, err := input("experiment", name, env, set)
+	if err != nil {
+		return nil, err
+	}
+	in.EnvOther = append(in.EnvOther, variables(Schema.Fields())...)
+	return ExperimentSchema.Load(in)
+}
+
+// input finds a preset of a kind, or a file, which has a dot or a slash in its path.
+func input(kind, name string, env, set []string) (schema.Input, error) {
+	in := schema.Input{File: name, Env: env, Set: set, Presets: schema.FromFS(presets), EnvOther: slices.Clone(otherVariables)}
+	if strings.ContainsAny(name, `/\.`) {
+		_, err := os.Stat(name)
+		return in, err
+	}
+	in.File = path.Join(kind+"s", name+".yaml")
+	data, err := presets.ReadFile(in.File)
+	if err != nil {
+		return in, fmt.Errorf("no %s %q: expected a file, or one of %s", kind, name, strings.Join(names(kind), ", "))
+	}
+	in.Data = data
+	return in, nil
+}
+
+// otherVariables are ours, but not of the configuration.
+var otherVariables = []string{"HEDDLE_REQUIRE_TOOLS", "HEDDLE_QEMU_CASES", "HEDDLE_QEMU_SEED", "HEDDLE_SIMT_CASES", "HEDDLE_DRAM_FULL"}
+
+// variables are the environment's names of keys: those of an experiment may be set
+// while a machine is loaded, and the other way round.
+func variables(fields []*schema.Field) (out []string) {
+	for _, f := range fields {
+		out = append(out, schema.EnvName(f.Path))
+	}
+	return out
+}
+
+// MachineNames returns the machine presets' names, sorted.
+func MachineNames() []string { return names("machine") }
+
+// ExperimentNames returns the experiment presets' names, sorted.
+func ExperimentNames() []string { return names("experiment") }
+
+func names(kind string) []string {
+	files, err := fs.Glob(presets, kind+"s/*.yaml")
+	if err != nil {
+		panic(fmt.Sprintf("BUG: configs: %v", err))
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(path.Base(f), ".yaml"))
+	}
+	return names
+}

@@ -1,0 +1,197 @@
+package experiment_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/internal/experiment"
+	"heddle/kernels/reference"
+	"heddle/sim"
+)
+
+// points puts an experiment into a file and returns its points.
+func points(t *testing.T, text string, set ...string) []experiment.Point {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "e.yaml")
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	l, err := configs.LoadExperiment(name, nil, set)
+	require.NoError(t, err)
+	p, err := experiment.Points(l, set)
+	require.NoError(t, err)
+	return p
+}
+
+const small = `
+name: small
+machine: vortex-1c4w4t
+graph: {file: karate, clean: {symmetrise: true}}
+`
+
+func TestPointsAreACrossProduct(t *testing.T) {
+	p := points(t, small+`
+compare: {workload.schedule: [vertex, edge], machine: [vortex-1c4w4t, vortex-rtl-c]}
+sweep:
+  workload.damping: [0.5, 0.85]
+  machine.l1d.bytes: [8KiB, 32KiB]
+`)
+	require.Len(t, p, 8)
+	var got []string
+	for _, x := range p {
+		got = append(got, experiment.Label(x.Axes))
+	}
+	require.Equal(t, "schedule=vertex machine=vortex-1c4w4t damping=0.5 bytes=8KiB", got[0])
+	require.Equal(t, "schedule=edge machine=vortex-rtl-c damping=0.5 bytes=8KiB", got[1])
+	require.Equal(t, "schedule=vertex machine=vortex-1c4w4t damping=0.5 bytes=32KiB", got[2])
+	require.Equal(t, "schedule=edge machine=vortex-rtl-c damping=0.85 bytes=32KiB", got[7])
+	for i, b := range []int{0, 0, 2, 2, 4, 4, 6, 6} {
+		require.Equal(t, b, p[i].Baseline)
+	}
+	last := p[7].Config
+	require.Equal(t, configs.EdgeSchedule, last.Workload.Schedule)
+	require.Equal(t, 8, last.Machine.Core.Warps)
+	require.Equal(t, 32<<10, last.Machine.L1D.Bytes)
+}
+
+// What --set says holds at every point, also inside a machine that is an axis.
+func TestSetHoldsAtEveryPoint(t *testing.T) {
+	for _, p := range points(t, small+"sweep: {machine: [vortex-1c4w4t, vortex-rtl-c]}\n", "machine.core.threads=2", "machine.l1d.ways=2") {
+		require.Equal(t, 2, p.Config.Machine.Core.Threads)
+		require.Equal(t, 2, p.Config.Machine.L1D.Ways)
+	}
+}
+
+func TestPointsThatCannotRun(t *testing.T) {
+	for _, c := range []struct{ text, says string }{
+		{"sweep: {workload.schedule: [vertex, weaver]}\n", "at the point schedule=weaver: workload.schedule: weaver: the machine's cores have no Weaver"},
+		{"workload: {schedule: weaver}\n", "workload.schedule: weaver: the machine's cores have no Weaver"},
+	} {
+		name := filepath.Join(t.TempDir(), "e.yaml")
+		require.NoError(t, os.WriteFile(name, []byte(small+c.text), 0o644))
+		l, err := configs.LoadExperiment(name, nil, nil)
+		if err == nil {
+			_, err = experiment.Points(l, nil)
+		}
+		require.ErrorContains(t, err, c.says)
+	}
+}
+
+// The order in which points run, and how many at a time, change nothing.
+func TestJobsChangeNothing(t *testing.T) {
+	p := points(t, small+`
+compare:
+  workload.schedule: [vertex, edge, weaver]
+  machine: [vortex-1c4w4t, vortex-1c4w4t, vortex-1c4w4t-weaver]
+sweep: {machine.l1d.bytes: [1KiB, 16KiB]}
+`)
+	run := func(jobs int) []experiment.Outcome {
+		r := &experiment.Runner{Points: p, Jobs: jobs, Observer: experiment.Quiet{}}
+		out := r.Run(context.Background())
+		for i := range out {
+			require.NoError(t, out[i].Err, "%s", experiment.Label(p[i].Axes))
+			require.True(t, out[i].Verified)
+			out[i].Seconds = 0
+		}
+		return out
+	}
+	one := run(1)
+	require.Equal(t, one, run(4))
+	for i := range p {
+		edges, ok := one[i].Stats.Get("edges")
+		require.True(t, ok)
+		require.Equal(t, 156.0, edges.Float(), "both directions of karate's 78")
+		s, ok := experiment.Speedup(p, one, i)
+		require.True(t, ok)
+		require.Equal(t, float64(one[p[i].Baseline].Cycles)/float64(one[i].Cycles), s)
+	}
+	require.NotEqual(t, one[0].Cycles, one[3].Cycles, "a smaller cache takes longer")
+}
+
+func TestTheSummaryIsForScripts(t *testing.T) {
+	r := &experiment.Runner{Points: points(t, small+"compare: {workload.schedule: [vertex, edge]}\n"), Jobs: 2, Observer: experiment.Quiet{}}
+	out := r.Run(context.Background())
+	dir := t.TempDir()
+	require.NoError(t, r.Summarise("small", "v", out, experiment.HostSummary{}).Write(dir, r.Points))
+	text, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+	require.NoError(t, err)
+	var s struct {
+		Experiment string
+		Points     []struct {
+			Axes     map[string]string
+			Cycles   uint64
+			Speedup  float64
+			Verified bool
+			Stats    map[string]float64
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &s))
+	require.Equal(t, "small", s.Experiment)
+	require.Equal(t, "edge", s.Points[1].Axes["workload.schedule"])
+	require.Equal(t, float64(s.Points[0].Cycles)/float64(s.Points[1].Cycles), s.Points[1].Speedup)
+	require.Equal(t, float64(s.Points[1].Cycles), s.Points[1].Stats["cycles"])
+	csv, err := os.ReadFile(filepath.Join(dir, "summary.csv"))
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(csv)), "\n")
+	require.Len(t, lines, 3)
+	require.True(t, strings.HasPrefix(lines[0], "workload.schedule,cycles,speedup,verified,failure,host_seconds,stats."), lines[0])
+	require.Equal(t, strings.Count(lines[0], ","), strings.Count(lines[1], ","))
+	left, err := filepath.Glob(filepath.Join(dir, ".tmp-*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestALimitEndsAPointNotTheOthers(t *testing.T) {
+	r := &experiment.Runner{Points: points(t, small+"sweep: {workload.max_iterations: [1, 200]}\n"), Jobs: 1, MaxCycles: 100_000, Observer: experiment.Quiet{}}
+	out := r.Run(context.Background())
+	require.NoError(t, out[0].Err)
+	require.Equal(t, "limit", experiment.Class(out[1].Err))
+	_, ok := experiment.Speedup(r.Points, out, 1)
+	require.False(t, ok)
+
+	var b bytes.Buffer
+	experiment.WriteTable(&b, r.Points, out)
+	require.Contains(t, b.String(), "NO: limit")
+}
+
+func TestAnInterruptEndsAllPoints(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r := &experiment.Runner{Points: points(t, small+"sweep: {workload.damping: [0.1, 0.2, 0.3]}\n"), Jobs: 2, Observer: experiment.Quiet{}}
+	for _, o := range r.Run(ctx) {
+		require.Equal(t, "interrupted", experiment.Class(o.Err))
+	}
+}
+
+func TestClasses(t *testing.T) {
+	require.Equal(t, "wrong result", experiment.Class(&reference.Mismatch{}))
+	require.Equal(t, "no progress", experiment.Class(&sim.StallError{}))
+	require.Equal(t, "crash", experiment.Class(&experiment.Crash{}))
+	require.Empty(t, experiment.Class(nil))
+}
+
+func TestHeartbeatSaysHowFarPointsAre(t *testing.T) {
+	var b bytes.Buffer
+	h := experiment.NewHeartbeat(points(t, small+"sweep: {workload.damping: [0.1, 0.2]}\n"), &b, 5*time.Millisecond)
+	h.Started(0, 1000)
+	p := sim.Progress{Cycle: 12345}
+	p.Edges = 500
+	h.Running(0, p)
+	time.Sleep(100 * time.Millisecond)
+	h.Finished(experiment.Outcome{Point: 0})
+	h.Close()
+	require.Contains(t, b.String(), "0 of 2 points done; damping=0.1: 12,345 cycles")
+	require.Contains(t, b.String(), "500 of 1,000 edges, about")
+}
+
+func TestThousands(t *testing.T) {
+	require.Equal(t, "0 7 999 1,000 123,456 1,234,567",
+		strings.Join([]string{experiment.Thousands(0), experiment.Thousands(7), experiment.Thousands(999), experiment.Thousands(1000), experiment.Thousands(123456), experiment.Thousands(1234567)}, " "))
+}

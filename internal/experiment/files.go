@@ -1,0 +1,156 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"heddle/sim/stats"
+)
+
+// Summary is summary.json, for scripts. Keys stay; more may come.
+type Summary struct {
+	Experiment string         `json:"experiment"`
+	Version    string         `json:"version"`
+	Points     []PointSummary `json:"points"`
+	Host       HostSummary    `json:"host"`
+}
+
+// PointSummary is one point. Of a point without a verified result the counts are those until it ended.
+type PointSummary struct {
+	Axes         map[string]string     `json:"axes"`
+	Graph        string                `json:"graph"` // content hash
+	Cycles       uint64                `json:"cycles"`
+	WarpInstrs   uint64                `json:"warp_instrs"`
+	ThreadInstrs uint64                `json:"thread_instrs"`
+	Speedup      *float64              `json:"speedup"` // null: nothing to compare with
+	Verified     bool                  `json:"verified"`
+	Failure      string                `json:"failure,omitempty"` // its class
+	Error        string                `json:"error,omitempty"`
+	HostSeconds  float64               `json:"host_seconds"`
+	Stats        map[string]stats.Stat `json:"stats"`
+}
+
+// HostSummary is what the experiment cost.
+type HostSummary struct {
+	Seconds      float64 `json:"seconds"`
+	PeakRSSBytes uint64  `json:"peak_rss_bytes"`
+	Jobs         int     `json:"jobs"`
+}
+
+// Summarise makes the summary of what there is so far.
+func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSummary) *Summary {
+	s := &Summary{Experiment: name, Version: version, Points: []PointSummary{}, Host: host}
+	for i := range outcomes {
+		s.Points = append(s.Points, r.summarise(outcomes, i))
+	}
+	return s
+}
+
+func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
+	o := &outcomes[i]
+	p := PointSummary{Axes: map[string]string{}, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
+	for _, a := range r.Points[i].Axes {
+		p.Axes[a.Key] = a.Value
+	}
+	if g, err := r.Graph(i); err == nil {
+		p.Graph = g.Hash()
+	}
+	if s, ok := Speedup(r.Points, outcomes, i); ok {
+		p.Speedup = &s
+	}
+	warps, _ := o.Stats.Get("warp_instrs")
+	threads, _ := o.Stats.Get("thread_instrs")
+	p.WarpInstrs, p.ThreadInstrs = uint64(warps.Float()), uint64(threads.Float())
+	if o.Err != nil {
+		p.Failure, p.Error = Class(o.Err), o.Err.Error()
+	}
+	return p
+}
+
+// Write puts summary.json and summary.csv into a directory, each whole or not at all.
+func (s *Summary) Write(dir string, points []Point) error {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := WriteFile(filepath.Join(dir, "summary.json"), append(text, '\n')); err != nil {
+		return err
+	}
+	text, err = s.csv(points)
+	if err != nil {
+		return err
+	}
+	return WriteFile(filepath.Join(dir, "summary.csv"), text)
+}
+
+// csv has a column for each axis, the headline figures, and all statistics.
+func (s *Summary) csv(points []Point) ([]byte, error) {
+	var names []string
+	for i := range s.Points {
+		if len(s.Points[i].Stats) > len(names) {
+			names = slices.Sorted(maps.Keys(s.Points[i].Stats))
+		}
+	}
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	header := []string{}
+	for _, a := range points[0].Axes {
+		header = append(header, a.Key)
+	}
+	header = append(header, "cycles", "speedup", "verified", "failure", "host_seconds")
+	for _, n := range names {
+		header = append(header, "stats."+n)
+	}
+	rows := [][]string{header}
+	for i := range s.Points {
+		rows = append(rows, s.Points[i].row(&points[i], names))
+	}
+	err := w.WriteAll(rows)
+	return b.Bytes(), err
+}
+
+func (p *PointSummary) row(at *Point, names []string) (out []string) {
+	for _, a := range at.Axes {
+		out = append(out, a.Value)
+	}
+	speedup := ""
+	if p.Speedup != nil {
+		speedup = strconv.FormatFloat(*p.Speedup, 'g', -1, 64)
+	}
+	out = append(out, strconv.FormatUint(p.Cycles, 10), speedup, strconv.FormatBool(p.Verified), p.Failure, strconv.FormatFloat(p.HostSeconds, 'f', 3, 64))
+	for _, n := range names {
+		value := ""
+		if v, ok := p.Stats[n]; ok {
+			value = v.String()
+		}
+		out = append(out, value)
+	}
+	return out
+}
+
+// WriteFile replaces a file in one step.
+func WriteFile(name string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // gone after the rename
+	if _, err := f.Write(data); err != nil {
+		f.Close() //nolint:errcheck // the write's error counts
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := os.Chmod(f.Name(), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

@@ -1,0 +1,178 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"heddle/kernels/graph"
+	"heddle/sim/stats"
+)
+
+// Speedup is the baseline's cycles over the point's; ok is false where there is nothing to
+// compare, or either has no verified result.
+func Speedup(points []Point, outcomes []Outcome, i int) (speedup float64, ok bool) {
+	b := points[i].Baseline
+	if b < 0 || !outcomes[i].Verified || !outcomes[b].Verified || outcomes[i].Cycles == 0 {
+		return 0, false
+	}
+	return float64(outcomes[b].Cycles) / float64(outcomes[i].Cycles), true
+}
+
+// columns are the table's, after those of the axes.
+var columns = []struct {
+	title string
+	value func(stats.Tree) string
+}{
+	{"IPC", ratio("ipc", "%.3f", 1)},
+	{"SIMD", ratio("simd_efficiency", "%.1f %%", 100)},
+	{"edges/cycle", ratio("edges_per_cycle", "%.3f", 1)},
+	{"L1D hit", ratio("l1d.hit_rate", "%.1f %%", 100)},
+	{"DRAM B/cycle", ratio("dram.bytes_per_cycle", "%.2f", 1)},
+	{"top stalls of the schedulers", func(t stats.Tree) string { return TopStalls(t, 3) }},
+}
+
+func ratio(name, format string, times float64) func(stats.Tree) string {
+	return func(t stats.Tree) string {
+		s, ok := t.Get(name)
+		if !ok {
+			return "–"
+		}
+		return fmt.Sprintf(format, times*s.Float())
+	}
+}
+
+// TopStalls names the n largest causes for which schedulers issued nothing, with their
+// share of all scheduler-cycles.
+func TopStalls(t stats.Tree, n int) string {
+	const prefix = "core.scheduler."
+	type stall struct {
+		name  string
+		share float64
+	}
+	var stalls []stall
+	total := 0.0
+	for _, s := range t {
+		if cause, ok := strings.CutPrefix(s.Name, prefix); ok {
+			total += s.Float()
+			if cause != "issued" && s.Float() > 0 {
+				cause = strings.TrimPrefix(cause, "stall.")
+				stalls = append(stalls, stall{strings.TrimPrefix(cause, "scoreboard."), s.Float()})
+			}
+		}
+	}
+	slices.SortStableFunc(stalls, func(a, b stall) int { return cmp.Compare(b.share, a.share) })
+	var parts []string
+	for _, s := range stalls[:min(n, len(stalls))] {
+		parts = append(parts, fmt.Sprintf("%s %.0f %%", s.name, 100*s.share/total))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// WriteTable writes the outcomes for people.
+func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.Style().Options.SeparateRows = false
+	t.Style().Format.Header = text.FormatDefault
+	var header table.Row
+	for _, s := range shown(points) {
+		header = append(header, Short(s))
+	}
+	header = append(header, "cycles", "speedup")
+	for _, c := range columns {
+		header = append(header, c.title)
+	}
+	t.AppendHeader(append(header, "verified"))
+	for i := range points {
+		t.AppendRow(row(points, outcomes, i))
+	}
+	n := len(shown(points))
+	var right []table.ColumnConfig
+	for i := n + 1; i < n+2+len(columns); i++ {
+		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
+	t.Render()
+}
+
+// shown are the keys of the axes that have more than one value.
+func shown(points []Point) (keys []string) {
+	for k, s := range points[0].Axes {
+		if slices.ContainsFunc(points, func(p Point) bool { return p.Axes[k].Value != s.Value }) {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}
+
+func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
+	o := &outcomes[i]
+	for _, key := range shown(points) {
+		for _, s := range points[i].Axes {
+			if s.Key == key {
+				r = append(r, s.Value)
+			}
+		}
+	}
+	cycles, speedup := "–", "–"
+	if o.Cycles > 0 {
+		cycles = Thousands(o.Cycles)
+	}
+	if s, ok := Speedup(points, outcomes, i); ok {
+		speedup = fmt.Sprintf("%.2f×", s)
+	}
+	r = append(r, cycles, speedup)
+	for _, c := range columns {
+		if o.Stats == nil {
+			r = append(r, "–")
+			continue
+		}
+		r = append(r, c.value(o.Stats))
+	}
+	if o.Verified && o.Err == nil {
+		return append(r, "yes")
+	}
+	return append(r, "NO: "+Class(o.Err))
+}
+
+// Thousands writes a count with commas.
+func Thousands(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Describe writes what a point simulates: machine and graph, a line each.
+func Describe(w io.Writer, p *Point, g *graph.Graph) {
+	m := &p.Config.Machine
+	caches := fmt.Sprintf("L1D %s", size(m.L1D.Bytes))
+	if m.L2 != nil {
+		caches += ", L2 " + size(m.L2.Bytes)
+	}
+	fmt.Fprintf(w, "machine  %d cores × %d warps × %d threads, %s, memory %s\n",
+		m.Sockets*m.CoresPerSocket, m.Core.Warps, m.Core.Threads, caches, m.Memory.Preset)
+	n, e := g.Vertices(), g.Edges()
+	most := 0
+	in := g.CSC()
+	for v := range n {
+		most = max(most, in.Degree(v))
+	}
+	fmt.Fprintf(w, "graph    %s: %s vertices, %s edges, in-degree mean %.1f, max %s, sha256 %.12s…\n",
+		g.Record.Source, Thousands(uint64(n)), Thousands(uint64(e)), float64(e)/float64(max(n, 1)), Thousands(uint64(most)), g.Hash())
+}
+
+func size(bytes int) string {
+	if bytes >= 1<<20 && bytes%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d KiB", bytes>>10)
+}
