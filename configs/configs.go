@@ -6,7 +6,6 @@
 package configs
 
 import (
-
 	"heddle/components/cache"
 	"heddle/components/core"
 	"heddle/components/weaver"

@@ -33,7 +33,7 @@ func points(t *testing.T, text string, set ...string) []experiment.Point {
 const small = `
 name: small
 machine: vortex-1c4w4t
-graph: {file: karate, clean: {symmetrise: true}}
+graph: {erdos_renyi: {vertices: 40, edges: 100}}
 `
 
 func TestPointsAreACrossProduct(t *testing.T) {
@@ -107,7 +107,7 @@ sweep: {machine.l1d.bytes: [1KiB, 16KiB]}
 	for i := range p {
 		edges, ok := one[i].Stats.Get("edges")
 		require.True(t, ok)
-		require.Equal(t, 156.0, edges.Float(), "both directions of karate's 78")
+		require.Equal(t, 200.0, edges.Float(), "both directions of 100")
 		s, ok := experiment.Speedup(p, one, i)
 		require.True(t, ok)
 		require.Equal(t, float64(one[p[i].Baseline].Cycles)/float64(one[i].Cycles), s)
