@@ -4,11 +4,12 @@
 # sum, so no atomics. Lanes of a warp drop out of the walk as their lists end, and
 # meet again after the longest.
 #
-# Of each warp, 9 instructions a step of the walk, 2 of them loads that scatter, and 15
-# a vertex; a warp takes as many steps as its longest list has edges. The next edge's
-# source is loaded while this one's contribution is, which counts on few warps: there
-# the latency of the loads bounds it, and pred and branch, on which the warp waits.
-# With many lanes it is the coalescer: as many lines a load as lanes walk.
+# Of each warp, 9 instructions a step of the walk, 2 of them loads that scatter, and 17
+# a vertex; a warp takes as many steps as its longest list has edges. Loads are ahead
+# of their use, the next edge's source and the contribution that the next step adds,
+# so that pred and branch, on which the warp waits, go on meanwhile. What bounds it is
+# the coalescer while many lanes walk (as many lines a load as lanes), and fetch, pred
+# and branch in the long lists at the end.
 #
 # Arguments: words from the address in mscratch on; kernels/pagerank/arguments.go
 # has all of them.
@@ -57,6 +58,7 @@ warp:
   lw   a1, 0(s1)
   lw   a2, 4(s1)
   fmv.w.x fa0, zero
+  fmv.w.x fa1, zero
   slli a1, a1, 2
   add  a1, a1, s2               # its next edge
   slli a2, a2, 2
@@ -68,14 +70,15 @@ warp:
 heddle.edge:
   slli t0, t0, 2
   add  t0, t0, s3
+  fadd.s fa0, fa0, fa1          # the edge before, at first 0
   flw  fa1, 0(t0)
   addi a1, a1, 4
   lw   t0, 0(a1)                # the next edge's source, or a word that is not used
   sltu t1, a1, a2
-  fadd.s fa0, fa0, fa1
   pred t1, s9                   # lanes with another edge, or when there is none all of s9
   bnez t1, heddle.edge
 2:
+  fadd.s fa0, fa0, fa1          # each lane's last edge
   fsw  fa0, 0(s4)
   add  s1, s1, s6
   add  s4, s4, s6

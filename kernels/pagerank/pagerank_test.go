@@ -296,7 +296,7 @@ func TestInstructionsPerEdge(t *testing.T) {
 		return build(n, e)
 	}
 	few, many := gather(devices()[0], ring(lanes*2)), gather(devices()[0], ring(lanes*12))
-	require.EqualValues(t, (15+9)*10, many-few, "vertex: a vertex with an edge a lane more")
+	require.EqualValues(t, (17+9)*10, many-few, "vertex: a vertex with an edge a lane more")
 }
 
 func TestRefusals(t *testing.T) {
