@@ -357,6 +357,57 @@ spin:	addi t2, t2, -1
 	require.InDelta(t, fast.Cycles, slow.Cycles, 200)
 }
 
+// TestARunEndsWhenTheUnitHasNothingLeft: requests without an answer wait behind a decode that waits
+// for the table; the warps have ended when the unit comes to them.
+func TestARunEndsWhenTheUnitHasNothingLeft(t *testing.T) {
+	const text = `
+_start:	la a0, warp
+	csrr t0, vx_num_warps
+	wspawn t0, a0
+warp:	csrr t0, vx_wid
+	csrr t1, vx_num_warps
+	bnez t0, sync
+	li t2, 1
+	weaver.reg t2, t2, t2
+sync:	bar zero, t1
+	beqz t0, skips
+	weaver.dec.id a0		# the second and third wait in the queue, in front of the skips
+	tmc zero
+skips:	li t2, 100
+wait:	addi t2, t2, -1
+	bnez t2, wait
+`
+	skips := func(n int) (outcome, *sim.Machine) {
+		p := source(t, text+strings.Repeat("weaver.skip zero\n", n)+"sw zero, 0x88(zero)\ntmc zero")
+		return run(t, load(t, "vortex-1c4w4t-weaver", "core.weaver.request_queue=64", "core.weaver.table_latency=9000"), p)
+	}
+	none, _ := skips(0)
+	o, m := skips(40)
+	require.Greater(t, o.Cycles, none.Cycles+20, "40 requests in 40 cycles; the warps end in the first of them")
+	s := m.Units[0].Statistics(1e6).(*weaver.Stats)
+	require.EqualValues(t, 40, s.SkipHits+s.SkipMisses)
+	require.Greater(t, s.Queue[42], uint64(1000))
+}
+
+// TestAnImmediateAnswerTakesAsLongAsACSR: from the SFU through the unit to commit.
+func TestAnImmediateAnswerTakesAsLongAsACSR(t *testing.T) {
+	chain := func(instr string, n int) uint64 {
+		o, _ := run(t, load(t, "vortex-1c4w4t-weaver"), source(t, fmt.Sprintf(`
+_start:	li t0, -1
+	tmc t0
+	weaver.dec.id a0
+	li t2, %d
+loop:	%s
+	addi t2, t2, -1
+	bnez t2, loop
+	tmc zero`, n, strings.Repeat(instr+"\n add a0, a0, a0\n", 10))))
+		return o.Cycles
+	}
+	csr := chain("csrr a0, vx_tid", 50) - chain("csrr a0, vx_tid", 10)
+	unit := chain("weaver.dec.id a0", 50) - chain("weaver.dec.id a0", 10)
+	require.Equal(t, csr, unit)
+}
+
 // TestSleepingCoresWithUnits: a core that sleeps when nothing moves has the same cycles and counts.
 func TestSleepingCoresWithUnits(t *testing.T) {
 	p := weaverProgram(t, 200)

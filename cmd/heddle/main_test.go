@@ -201,6 +201,9 @@ _start:
 	_, errs, code := heddle(t, "exec", src, "--untimed", "--weaver", "--weaver-st-entries", "5")
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, errs, "the program returned 1281") // capacity 5, unit bit 0
+	_, errs, code = heddle(t, "exec", src, "--machine", "vortex-1c4w4t-weaver", "--set", "core.weaver.st_entries=5")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "the program returned 1281")
 }
 
 func TestAsmThenExecAndDisasm(t *testing.T) {
