@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -163,12 +164,32 @@ func (f *graphFlags) named(c *cobra.Command, name string) (*graph.Graph, error) 
 	if err != nil {
 		return nil, err
 	}
-	g, err := graph.Load(spec)
+	g, err := loadGraph(c.Context(), spec)
 	if err != nil {
 		return nil, err
 	}
 	warn(c, g)
 	return g, nil
+}
+
+// loadGraph lets an interrupt end the program at once: a half-read graph is
+// nothing to clean up after.
+func loadGraph(ctx context.Context, spec configs.Graph) (*graph.Graph, error) {
+	type loaded struct {
+		g   *graph.Graph
+		err error
+	}
+	done := make(chan loaded, 1)
+	go func() {
+		g, err := graph.Load(spec)
+		done <- loaded{g, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, failed(ctx.Err())
+	case l := <-done:
+		return l.g, l.err
+	}
 }
 
 func warn(c *cobra.Command, g *graph.Graph) {
@@ -225,8 +246,8 @@ type written struct {
 }
 
 func (f *outFlags) write(c *cobra.Command, g *graph.Graph, file string) error {
-	if err := g.WriteFile(file); err != nil {
-		return err
+	if err := g.WriteFile(c.Context(), file); err != nil {
+		return failed(err)
 	}
 	if g.WeightKind() == graph.NoWeights && strings.HasSuffix(strings.TrimSuffix(strings.ToLower(file), ".gz"), ".gr") {
 		fmt.Fprintf(c.ErrOrStderr(), "heddle: %s: DIMACS has no edges without weights: each is written as 1, which gives the file another hash\n", file)
@@ -319,7 +340,7 @@ func newGenerator(section, example string) *cobra.Command {
 			if out == "" {
 				return errors.New("no output: expected -o FILE")
 			}
-			g, err := graph.Load(spec)
+			g, err := loadGraph(c.Context(), spec)
 			if err != nil {
 				return err
 			}

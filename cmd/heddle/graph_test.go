@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -119,6 +121,17 @@ func TestGraphUsageErrors(t *testing.T) {
 		require.Equal(t, exitUsage, code, c.args)
 		require.Contains(t, errs, c.says)
 	}
+}
+
+func TestGraphInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	root := newRoot()
+	var errs bytes.Buffer
+	root.SetArgs([]string{"graph", "gen", "grid", "--width", "500", "--height", "500", "-o", filepath.Join(t.TempDir(), "x.txt")})
+	root.SetErr(&errs)
+	require.Equal(t, exitInterrupted, run(ctx, root))
+	require.Contains(t, errs.String(), "interrupted")
 }
 
 func TestGraphWarnings(t *testing.T) {

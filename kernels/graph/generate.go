@@ -14,8 +14,9 @@ func rmat(s *configs.RMAT) *edges {
 	a := newChance(s.A)
 	b := a + newChance(s.B)
 	c := b + newChance(s.C)
-	l := newEdges(1<<s.Scale, s.EdgeFactor<<s.Scale)
-	for range cap(l.src) {
+	count := s.EdgeFactor << s.Scale
+	l := newEdges(1<<s.Scale, count)
+	for range count {
 		src, dst := uint32(0), uint32(0)
 		for range s.Scale {
 			x := chance(r.next() >> 32)

@@ -3,6 +3,7 @@ package graph
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func (l *lines) readError(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &ParseError{l.file, 0, "the gzip data ends early: the file is cut off"}
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, new(flate.CorruptInputError)):
 		return &ParseError{l.file, 0, "damaged gzip data: " + err.Error()}
 	case errors.Is(err, errBomb):
 		return &ParseError{l.file, 0, err.Error()}

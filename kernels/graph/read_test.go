@@ -123,6 +123,7 @@ func TestReadErrors(t *testing.T) {
 		{"linqs bar", "g.cites.tab", "#DIRECTED\n1 paper:1 paper:2\n", `expected "|"; found "paper:2"`},
 		{"linqs empty", "g.cites.tab", "#DIRECTED\n#NO_FEATURES\n", "no edges"},
 		{"gzip cut off", "g.txt.gz", "\x1f\x8b\x08", "g.txt.gz: the gzip data ends early"},
+		{"gzip of a damaged block", "g.txt.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x030000000", "g.txt.gz: damaged gzip data: flate: corrupt input"},
 		{"gzip damaged", "g.txt.gz", "\x1f\x8b\x07aaaaaaaaaaaaaaaaaaaaaaaa", "damaged gzip data"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

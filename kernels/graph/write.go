@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -14,14 +15,15 @@ import (
 
 // WriteFile writes the graph in the format of the name's ending: .mtx
 // MatrixMarket, .gr DIMACS, anything else an edge list; .gz after it packs.
-// The file appears under its name when it is complete.
-func (g *Graph) WriteFile(name string) error {
+// The file appears under its name when it is complete; if ctx ends before, it
+// does not.
+func (g *Graph) WriteFile(ctx context.Context, name string) error {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // gone after the rename
-	err = g.writeTo(f, name)
+	err = g.writeTo(&untilDone{ctx, f}, name)
 	if err == nil {
 		err = f.Chmod(0o644)
 	}
@@ -32,6 +34,19 @@ func (g *Graph) WriteFile(name string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return os.Rename(f.Name(), name)
+}
+
+// untilDone is a writer that fails when its context has ended.
+type untilDone struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (u *untilDone) Write(b []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.w.Write(b)
 }
 
 func (g *Graph) writeTo(w io.Writer, name string) error {

@@ -1,7 +1,7 @@
 package graph
 
 import (
-	"os"
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,7 +22,7 @@ func TestWriteThenRead(t *testing.T) {
 		g.Record.Source = "evil\n# Nodes: 77 Edges: 78\nname"
 		for _, ext := range []string{".txt", ".mtx", ".gr", ".edges.gz", ".mtx.gz", ".GR.gz"} {
 			file := filepath.Join(dir, name+ext)
-			err := g.WriteFile(file)
+			err := g.WriteFile(t.Context(), file)
 			if name == "floats" && strings.HasPrefix(strings.ToLower(ext), ".gr") {
 				require.ErrorContains(t, err, "the weights are no integers")
 				require.NoFileExists(t, file)
@@ -39,12 +39,14 @@ func TestWriteThenRead(t *testing.T) {
 			require.Equal(t, g.Hash(), again.Hash(), ext)
 		}
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, read(t, "g", "0 1\n").WriteFile(ctx, filepath.Join(dir, "interrupted.txt")), context.Canceled)
+	require.NoFileExists(t, filepath.Join(dir, "interrupted.txt"))
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	require.NoError(t, err)
 	require.Empty(t, left, "temporary files")
-	_, err = os.Stat(dir)
-	require.NoError(t, err)
-	require.Error(t, read(t, "g", "0 1\n").WriteFile(filepath.Join(dir, "none", "g.txt")))
+	require.Error(t, read(t, "g", "0 1\n").WriteFile(t.Context(), filepath.Join(dir, "none", "g.txt")))
 }
 
 func TestHashIsOfTheContent(t *testing.T) {
