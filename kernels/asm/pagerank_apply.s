@@ -87,22 +87,27 @@ warp:
 .ifdef RESIDUAL
   li   t0, -1
   tmc  t0
-  csrr t1, vx_num_threads
+  csrr s1, vx_num_threads
+  csrr s2, vx_tid
   lw   a1, CHANGE(a0)
   fmv.x.w a2, fs2
-  srli t1, t1, 1
+  li   t1, 1
   li   t2, 63 << 6              # no segment ends before the warp does
-  beqz t1, 5f
-4:                              # every lane adds the one that is t1 away
+  j    5f
+4:                              # after the step of distance d, lane 0 holds 2d lanes' changes
   or   t3, t1, t2
-  shfl.bfly a3, a2, t3
-  srli t1, t1, 1
+  shfl.down a3, a2, t3
+  add  t3, s2, t1
+  slt  t3, t3, s1               # lane + d is a lane of the warp
+  neg  t3, t3
+  and  a3, a3, t3
   fmv.w.x fa0, a2
   fmv.w.x fa1, a3
   fadd.s fa0, fa0, fa1
   fmv.x.w a2, fa0
-  bnez t1, 4b
+  slli t1, t1, 1
 5:
+  blt  t1, s1, 4b
   li   t0, 1
   tmc  t0
   amofadd.w zero, a2, (a1)

@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -56,6 +57,30 @@ func (t *Times) Add(r sim.Result, overhead uint64) {
 
 // Total is what a run takes, host and device.
 func (t Times) Total() uint64 { return t.Cycles + t.Overhead }
+
+// Session is one host program's use of a device. It adds up what launches cost.
+type Session struct {
+	Device
+	Overhead uint64 // cycles of the host for each launch
+	Times    Times
+}
+
+// Launch runs a program, and books it.
+func (s *Session) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	r, err := s.Device.Launch(ctx, p, arg)
+	s.Times.Add(r, s.Overhead)
+	return r, err
+}
+
+// Floats reads n floats.
+func (s *Session) Floats(addr uint32, n int) []float32 {
+	words, out := make([]uint32, n), make([]float32, n)
+	s.ReadWords(addr, words)
+	for i, w := range words {
+		out[i] = math.Float32frombits(w)
+	}
+	return out
+}
 
 // writeWords copies words into a machine's memory.
 func writeWords(m *emu.Memory, addr uint32, words []uint32) {

@@ -14,9 +14,7 @@ package pagerank
 import (
 	"context"
 	"fmt"
-	"math"
 
-	"heddle/isa"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/reference"
@@ -102,13 +100,14 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, o Options) (Result,
 	if err == nil {
 		err = r.verify()
 	}
+	r.Times = r.host.Times
 	return r.Result, err
 }
 
 // run is the state of one run.
 type run struct {
 	Result
-	device   host.Device
+	host     host.Session
 	in       inEdges          // what the kernels are given
 	out      *graph.Adjacency // what the reference is given
 	options  Options
@@ -123,7 +122,7 @@ func newRun(d host.Device, in inEdges, out *graph.Adjacency, o Options) (*run, e
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	r := &run{device: d, in: in, out: out, options: o}
+	r := &run{host: host.Session{Device: d, Overhead: o.LaunchOverhead}, in: in, out: out, options: o}
 	var err error
 	if r.programs, err = assemble(o.Schedule, d.Shape(), o.Tolerance > 0); err != nil {
 		return nil, err
@@ -139,7 +138,7 @@ func newRun(d host.Device, in inEdges, out *graph.Adjacency, o Options) (*run, e
 // superSteps launches init, and gather and apply until the ranks have converged or
 // there have been enough.
 func (r *run) superSteps(ctx context.Context) (err error) {
-	if r.Init, err = r.launch(ctx, r.programs.init); err != nil {
+	if r.Init, err = r.host.Launch(ctx, r.programs.init, r.argsAt); err != nil {
 		return err
 	}
 	for range r.options.MaxIterations {
@@ -157,41 +156,23 @@ func (r *run) superSteps(ctx context.Context) (err error) {
 // step is one super-step.
 func (r *run) step(ctx context.Context) (err error) {
 	var s Step
-	if s.Gather, err = r.launch(ctx, r.programs.gather); err != nil {
+	if s.Gather, err = r.host.Launch(ctx, r.programs.gather, r.argsAt); err != nil {
 		return err
 	}
-	r.device.WriteWords(r.args[argChange], []uint32{0}) // what apply adds to
-	if s.Apply, err = r.launch(ctx, r.programs.apply); err != nil {
+	r.host.WriteWords(r.args[argChange], []uint32{0}) // what apply adds to
+	if s.Apply, err = r.host.Launch(ctx, r.programs.apply, r.argsAt); err != nil {
 		return err
 	}
 	if r.options.Tolerance > 0 {
-		s.Residual = float64(r.floats(argChange, 1)[0])
+		s.Residual = float64(r.host.Floats(r.args[argChange], 1)[0])
 	}
 	r.Steps = append(r.Steps, s)
 	return nil
 }
 
-// launch runs a kernel.
-func (r *run) launch(ctx context.Context, p *isa.Program) (sim.Result, error) {
-	res, err := r.device.Launch(ctx, p, r.argsAt)
-	r.Times.Add(res, r.options.LaunchOverhead)
-	return res, err
-}
-
-// floats reads an array.
-func (r *run) floats(a argument, n int) []float32 {
-	words := make([]uint32, n)
-	r.device.ReadWords(r.args[a], words)
-	out := make([]float32, n)
-	for i, w := range words {
-		out[i] = math.Float32frombits(w)
-	}
-	return out
-}
-
 // verify compares with the reference.
 func (r *run) verify() error {
-	r.Ranks = r.floats(argRank, r.in.vertices())
+	r.Ranks = r.host.Floats(r.args[argRank], r.in.vertices())
 	c := reference.NewPageRankCheck(r.out, r.options.Damping)
 	for i, s := range r.Steps {
 		c.Step()

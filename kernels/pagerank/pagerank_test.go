@@ -44,7 +44,7 @@ func devices() []device {
 
 type shape struct{ cores, warps, threads int }
 
-var shapes = []shape{{1, 1, 1}, {1, 1, 4}, {1, 4, 1}, {1, 4, 4}, {3, 2, 8}, {2, 5, 16}, {2, 32, 32}}
+var shapes = []shape{{1, 1, 1}, {1, 1, 4}, {1, 4, 1}, {1, 4, 4}, {3, 2, 8}, {1, 3, 6}, {2, 5, 16}, {2, 32, 32}}
 
 func (d device) untimed(t testing.TB, s shape) *host.Untimed {
 	t.Helper()
@@ -88,10 +88,10 @@ func TestGatherIsExact(t *testing.T) {
 				send, want := wholeNumbers(g)
 				r, err := newRun(d.untimed(t, s), arrays(g, d.schedule), g.CSR(), options(d.schedule))
 				require.NoError(t, err)
-				r.device.WriteWords(r.args[argContribution], send)
-				_, err = r.launch(context.Background(), r.programs.gather)
+				r.host.WriteWords(r.args[argContribution], send)
+				_, err = r.host.Launch(context.Background(), r.programs.gather, r.argsAt)
 				require.NoError(t, err)
-				require.Equal(t, want, r.floats(argSum, g.Vertices()), "%s %v %s", d.name, s, name)
+				require.Equal(t, want, r.host.Floats(r.args[argSum], g.Vertices()), "%s %v %s", d.name, s, name)
 			}
 		}
 	}
@@ -124,6 +124,19 @@ func TestSchedulesDoTheSameInitAndApply(t *testing.T) {
 		require.Equal(t, want.Init, r.Init)
 		for k := range r.Steps {
 			require.Equal(t, want.Steps[k].Apply, r.Steps[k].Apply)
+		}
+	}
+}
+
+// TestRunsOnOneDevice: what an earlier run left changes no result.
+func TestRunsOnOneDevice(t *testing.T) {
+	spec := weaver.DefaultSpec()
+	d := device{weaver: &spec}.untimed(t, shape{2, 4, 8})
+	for _, g := range []*graph.Graph{skewed(211, 1777, 1), star(70), skewed(300, 900, 3)} {
+		for _, s := range Schedules() {
+			r, err := Run(context.Background(), d, g, options(s))
+			require.NoError(t, err)
+			require.True(t, r.Verified)
 		}
 	}
 }

