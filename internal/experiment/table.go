@@ -85,7 +85,10 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	for _, s := range shown(points) {
 		header = append(header, Short(s))
 	}
-	header = append(header, "cycles", "speedup")
+	header = append(header, "cycles")
+	if compares(points) {
+		header = append(header, "speedup")
+	}
 	for _, c := range columns {
 		header = append(header, c.title)
 	}
@@ -95,7 +98,7 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	}
 	n := len(shown(points))
 	var right []table.ColumnConfig
-	for i := n + 1; i < n+2+len(columns); i++ {
+	for i := n + 1; i < len(header); i++ {
 		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)
@@ -111,6 +114,9 @@ func shown(points []Point) (keys []string) {
 	}
 	return keys
 }
+
+// compares tells whether there are speedups to show.
+func compares(points []Point) bool { return points[0].Baseline >= 0 }
 
 func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
 	o := &outcomes[i]
@@ -128,7 +134,10 @@ func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
 	if s, ok := Speedup(points, outcomes, i); ok {
 		speedup = fmt.Sprintf("%.2f×", s)
 	}
-	r = append(r, cycles, speedup)
+	r = append(r, cycles)
+	if compares(points) {
+		r = append(r, speedup)
+	}
 	for _, c := range columns {
 		if o.Stats == nil {
 			r = append(r, "–")
