@@ -20,7 +20,7 @@ func (m Machine) Validate() error {
 
 // fits are the rules between parts. One that is broken returns the key to change and why.
 var fits = []func(*Machine) (key, why string){
-	levelsInOrder, linesAreEqual, portsSuffice, flushesEnd, atomicsMeet, memoryFits,
+	levelsInOrder, linesAreEqual, portsSuffice, atomicsMeet, memoryFits,
 }
 
 // level is one cache level and its key.
@@ -70,15 +70,6 @@ func portsSuffice(m *Machine) (key, why string) {
 	}
 	if n := m.Sockets * (m.L1I.MemoryPorts + m.L1D.MemoryPorts); m.L2 != nil && n > cache.MaxPorts {
 		return "sockets", fmt.Sprintf("%d: their L1s have %d ports to the L2, which serves at most %d", m.Sockets, n, cache.MaxPorts)
-	}
-	return "", ""
-}
-
-// flushesEnd: memory does not answer a flush.
-func flushesEnd(m *Machine) (key, why string) {
-	l := m.levels()
-	if last := l[len(l)-1]; last.spec.ForwardFlush {
-		return last.key + ".forward_flush", "true: there is no cache behind it that could answer"
 	}
 	return "", ""
 }

@@ -207,7 +207,6 @@ func TestMachinesThatDoNotFit(t *testing.T) {
 	for _, c := range []struct{ set, says string }{
 		{"sockets=64", "their L1s have 128 ports to the L2, which serves at most 64"},
 		{"cores_per_socket=16 core.channel_bytes=4", "512 requesters of an L1D"},
-		{"l2.forward_flush=true", "there is no cache behind it"},
 		{"l3.line_bytes=128", "l3.line_bytes"},
 		{"core.channel_bytes=128", "core.channel_bytes"},
 		{"l2.line_bytes=128", "l2.line_bytes"},

@@ -59,8 +59,6 @@ its simulation models of FPU, multiplier and divider. The machines are described
 
 ## What is known to be off, by mechanism
 
-- **Stores (st_coal; c, d, m6)**: with a queue of stores behind every port, the order in which L1s, L2 banks and the harness take turns decides. Total
-  latencies are right (lat_dram and lat_st, one warp); the turns are not yet. c and m6 are too fast, d is too slow.
 - **c: alu_chain, diverge**: eight warps of one issue slice share the front end at more than 0.6 instructions a cycle. The RTL starves the higher warps
   there; our fetch path lets them through.
 - **m6: alu_chain, fadd_chain, fma_chain, mul_chain, div_chain**: three cores share one L1I, and in the RTL they do not end together. Neither a round robin

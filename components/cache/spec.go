@@ -30,7 +30,7 @@ type Spec struct {
 
 	WriteEnable  bool        `key:"write_enable" default:"true" doc:"Takes writes. RTL: WRITE_ENABLE; L1I false."`
 	WritePolicy  WritePolicy `key:"write_policy" default:"through" oneof:"through,back" doc:"through: every write goes on to the next level, and none brings a line in. back: a write that misses brings its line in, and a line that was written goes to the next level when it is replaced or flushed; the walk of a flush then takes a cycle a line instead of a set. RTL: WRITEBACK, 0."`
-	ForwardFlush bool        `key:"forward_flush" default:"false" doc:"Sends a flush on to the next level after the walk, and answers it when that has answered. RTL: every level but the last."`
+	ForwardFlush bool        `key:"forward_flush" default:"false" doc:"Sends a flush on to the next level after the walk, and answers it when that has answered; memory answers as it does to a read, behind the writes before it. RTL: every level."`
 }
 
 // DefaultSpec is Vortex's L1 data cache for a core of 4 lanes.

@@ -11,22 +11,49 @@ import (
 // a Ramulator 2.0 HBM2 behind one queue. It exists for cycle parity with them
 // and is not a physical memory: a 64-byte line is four pieces of 16 bytes at
 // consecutive piece numbers starting at the line's number, so neighbouring lines
-// overlap; one piece a clock enters the DRAM, for all channels together; and
-// the answer comes with the first piece.
+// overlap; one piece a clock enters the DRAM, for all channels together, from a
+// queue that takes whatever comes; the answer comes with the first piece; and a
+// bank (lines interleaved, as many as channels) takes one request a clock and is
+// done with them in order: a write, which nobody hears of, when its first piece
+// has entered the DRAM, and one request a clock.
 type Harness struct {
 	clock.Base
 	channels []*Channel
 	mapper   Mapper
-	ports    []memoryPort
+	ports    []harnessPort
+	banks    []harnessBank
 	queue    []piece // waiting, in order
 	head     int
-	reads    []read
+	requests []harnessRequest
 	free     []int32
+}
+
+// harnessPort is one requester's links.
+type harnessPort struct {
+	in   *clock.Link[mem.Request]
+	out  *clock.Link[mem.Response]
+	next int // the bank whose turn it is to answer
+}
+
+// harnessBank is a bank of the RTL's test bench.
+type harnessBank struct {
+	next    int     // the port whose turn it is
+	waiting []int32 // requests that are not over, in order
+	head    int
+	ended   clock.Cycle // when a request was over last
+}
+
+// harnessRequest is a request under way.
+type harnessRequest struct {
+	port  int32
+	tag   uint32
+	write bool
+	done  bool // answered by the DRAM; a write: taken by it
 }
 
 type piece struct {
 	line  uint64
-	slot  int32 // of the read to answer; -1: none
+	slot  int32 // the request that is done with it; -1: none
 	write bool
 }
 
@@ -34,9 +61,9 @@ type piece struct {
 const HarnessChannels = 2
 
 const (
-	harnessPieces    = 4  // of a line
-	harnessLineBytes = 64 //
-	harnessQueue     = 32 // pieces that wait before requests do
+	harnessPieces    = 4       // of a line
+	harnessLineBytes = 64      //
+	harnessQueue     = 1 << 20 // pieces that wait before requests do; the RTL's has no end, our host's memory does
 )
 
 // NewHarness makes the harness with that many DRAM channels on the core's clock.
@@ -45,7 +72,7 @@ func NewHarness(name string, channels, ports int, d *clock.Domain) (*Harness, er
 	if err != nil {
 		return nil, err
 	}
-	h := &Harness{Base: clock.NewBase(name), ports: make([]memoryPort, ports)}
+	h := &Harness{Base: clock.NewBase(name), ports: make([]harnessPort, ports), banks: make([]harnessBank, channels)}
 	s.Channels = channels
 	h.mapper = NewMapper(s)
 	for range channels {
@@ -61,7 +88,7 @@ func NewHarness(name string, channels, ports int, d *clock.Domain) (*Harness, er
 
 // ConnectPort gives port i its links.
 func (h *Harness) ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response]) {
-	h.ports[i] = memoryPort{index: int32(i), in: in, out: out}
+	h.ports[i] = harnessPort{in: in, out: out}
 }
 
 // Tick does one clock.
@@ -70,14 +97,16 @@ func (h *Harness) Tick(now clock.Cycle) bool {
 		c.Tick(now)
 		for d, ok := c.PopDone(now); ok; d, ok = c.PopDone(now) {
 			if slot := int32(d.ID); !d.Write && slot >= 0 {
-				r := h.reads[slot]
-				h.ports[r.port].held = append(h.ports[r.port].held, r.tag)
-				h.free = append(h.free, slot)
+				h.requests[slot].done = true
 			}
 		}
 	}
 	busy := h.send(now)
 	for i := range h.ports {
+		busy = h.answer(&h.ports[i], int32(i), now) || busy
+	}
+	for i := range h.banks {
+		busy = h.retire(&h.banks[i], now) || busy
 		busy = h.serve(i) || busy
 	}
 	if busy {
@@ -104,47 +133,102 @@ func (h *Harness) send(now clock.Cycle) bool {
 	}
 	p := h.queue[h.head]
 	if h.channels[h.mapper.Channel(p.line)].Enqueue(now, Request{ID: uint64(uint32(p.slot)), Line: p.line, Write: p.write}) {
+		if p.write && p.slot >= 0 {
+			h.requests[p.slot].done = true
+		}
 		h.head++
 	}
 	return true
 }
 
-// serve sends one answer of port i and takes one of its requests.
+// first returns the bank's oldest request, if the DRAM is done with it and none
+// was over in this clock; else -1.
+func (h *Harness) first(b *harnessBank, now clock.Cycle) int32 {
+	if b.head == len(b.waiting) || b.ended == now || !h.requests[b.waiting[b.head]].done {
+		return -1
+	}
+	return b.waiting[b.head]
+}
+
+// over ends the bank's oldest request.
+func (h *Harness) over(b *harnessBank, now clock.Cycle) {
+	b.ended = now
+	h.free = append(h.free, b.waiting[b.head])
+	if b.head++; b.head > 1024 && 2*b.head > len(b.waiting) {
+		b.waiting, b.head = append(b.waiting[:0], b.waiting[b.head:]...), 0
+	}
+}
+
+// answer sends one answer of port i, the banks in turn.
+func (h *Harness) answer(p *harnessPort, i int32, now clock.Cycle) (busy bool) {
+	for k := range h.banks {
+		at := (p.next + k) % len(h.banks)
+		b := &h.banks[at]
+		slot := h.first(b, now)
+		if slot < 0 || h.requests[slot].write || h.requests[slot].port != i {
+			continue
+		}
+		if p.out.Full() {
+			return true
+		}
+		p.out.Push(mem.Response{Tag: h.requests[slot].tag})
+		p.next = (at + 1) % len(h.banks)
+		h.over(b, now)
+		return true
+	}
+	return false
+}
+
+// retire forgets the bank's oldest request, if it is a write and the DRAM has it.
+func (h *Harness) retire(b *harnessBank, now clock.Cycle) (busy bool) {
+	if slot := h.first(b, now); slot >= 0 && h.requests[slot].write {
+		h.over(b, now)
+	}
+	return b.head < len(b.waiting) && h.requests[b.waiting[b.head]].done
+}
+
+// serve takes one request for bank i, the ports in turn.
 func (h *Harness) serve(i int) (busy bool) {
-	p := &h.ports[i]
-	if len(p.held) > 0 && !p.out.Full() {
-		p.out.Push(mem.Response{Tag: p.held[0]})
-		p.held = append(p.held[:0], p.held[1:]...)
+	b := &h.banks[i]
+	for k := range h.ports {
+		at := (b.next + k) % len(h.ports)
+		p := &h.ports[at]
+		if !p.in.Ready() || int(p.in.Front().Addr/harnessLineBytes)%len(h.banks) != i {
+			continue
+		}
+		if len(h.queue)-h.head >= harnessQueue {
+			return true
+		}
+		b.next = (at + 1) % len(h.ports)
+		h.accept(b, int32(at), p.in.Pop())
+		return true
 	}
-	busy = len(p.held) > 0
-	if !p.in.Ready() || len(h.queue)-h.head >= harnessQueue {
-		return busy || p.in.Len() > 0
-	}
-	r := p.in.Pop()
-	slot := int32(-1)
-	if r.Op == mem.Read {
-		slot = h.take(read{int32(i), r.Tag})
-	}
+	return false
+}
+
+// accept queues a request's pieces.
+func (h *Harness) accept(b *harnessBank, port int32, r mem.Request) {
+	slot := h.take(harnessRequest{port: port, tag: r.Tag, write: r.Op == mem.Write})
+	b.waiting = append(b.waiting, slot)
 	for k := range uint64(harnessPieces) {
 		h.queue = append(h.queue, piece{uint64(r.Addr/harnessLineBytes) + k, slot, r.Op == mem.Write})
 		slot = -1 // the first piece answers
 	}
-	return true
 }
 
-func (h *Harness) take(r read) int32 {
+func (h *Harness) take(r harnessRequest) int32 {
 	if len(h.free) == 0 {
-		h.reads = append(h.reads, read{})
-		h.free = append(h.free, int32(len(h.reads)-1))
+		h.requests = append(h.requests, harnessRequest{})
+		h.free = append(h.free, int32(len(h.requests)-1))
 	}
 	slot := h.free[len(h.free)-1]
 	h.free = h.free[:len(h.free)-1]
-	h.reads[slot] = r
+	h.requests[slot] = r
 	return slot
 }
 
-// Pending returns the reads under way and the pieces that wait.
-func (h *Harness) Pending() int { return len(h.reads) - len(h.free) + len(h.queue) - h.head }
+// Pending returns the requests under way and the pieces that wait.
+func (h *Harness) Pending() int { return len(h.requests) - len(h.free) + len(h.queue) - h.head }
 
 // Stats returns the counts of every channel.
 func (h *Harness) Stats() []Stats { return channelStats(h.channels, h.Place().Domain().Cycle()) }

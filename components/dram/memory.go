@@ -135,16 +135,14 @@ func (m *Memory) answer() (left bool) {
 }
 
 // accept hands the bursts of the port's first request to their channels, as
-// many as they take. It tells whether the port has more to do.
+// many as they take. It tells whether the port has more to do. A flush that caches
+// send on is a read here.
 func (m *Memory) accept(p *memoryPort, now clock.Cycle) bool {
 	if !p.in.Ready() {
 		return false
 	}
 	r := p.in.Front()
-	if r.Op == mem.Flush {
-		panic(fmt.Sprintf("BUG: %s @%d: a flush has come through", m.Name(), now))
-	}
-	if p.sent == 0 && r.Op == mem.Read {
+	if p.sent == 0 && r.Op != mem.Write {
 		if len(m.free) == 0 {
 			return true
 		}
@@ -157,7 +155,7 @@ func (m *Memory) accept(p *memoryPort, now clock.Cycle) bool {
 		if !c.Enqueue(now, Request{ID: uint64(p.slot), Line: line, Write: r.Op == mem.Write}) {
 			return true
 		}
-		if p.sent == 0 && r.Op == mem.Read {
+		if p.sent == 0 && r.Op != mem.Write {
 			m.free = m.free[:len(m.free)-1]
 			m.reads[p.slot] = read{port: p.index, tag: r.Tag}
 			m.left[p.slot] = int32(m.bursts)

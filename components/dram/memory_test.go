@@ -2,6 +2,7 @@ package dram
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/sarchlab/akita/v3/sim"
@@ -20,6 +21,7 @@ type requester struct {
 	sent    map[uint32]clock.Cycle // reads under way, by tag
 	latency []clock.Cycle
 	unknown int // answers that nobody asked for
+	order   []uint32
 	left    *int
 	system  *clock.System
 }
@@ -33,6 +35,7 @@ func (r *requester) Tick(now clock.Cycle) bool {
 			continue
 		}
 		delete(r.sent, tag)
+		r.order = append(r.order, tag)
 		r.latency = append(r.latency, now-at)
 		if *r.left--; *r.left == 0 {
 			r.system.Stop() // refreshes would go on for ever
@@ -43,7 +46,7 @@ func (r *requester) Tick(now clock.Cycle) bool {
 	}
 	q := r.todo[0]
 	r.todo = r.todo[1:]
-	if q.Op == mem.Read {
+	if q.Op != mem.Write {
 		r.sent[q.Tag] = now
 	}
 	r.out.Push(q)
@@ -75,7 +78,7 @@ func drive(t *testing.T, make func(s *clock.System, core *clock.Domain) memory, 
 		r.Place().Wake()
 		ports = append(ports, r)
 		for _, q := range q {
-			if q.Op == mem.Read {
+			if q.Op != mem.Write {
 				reads++
 			}
 		}
@@ -160,7 +163,11 @@ func TestTheHarnessAnswersEveryReadOnce(t *testing.T) {
 		require.Zero(t, p.unknown)
 	}
 	h := m.(*Harness)
-	require.Equal(t, len(h.reads), len(h.free))
+	for i := range h.banks {
+		for _, slot := range h.banks[i].waiting[h.banks[i].head:] {
+			require.True(t, h.requests[slot].write, "a read is under way")
+		}
+	}
 	pieces := uint64(len(h.queue) - h.head)
 	for _, c := range h.channels {
 		s := c.Stats(1)
@@ -170,6 +177,65 @@ func TestTheHarnessAnswersEveryReadOnce(t *testing.T) {
 	all := uint64(harnessPieces * (count(todo, mem.Read) + count(todo, mem.Write)))
 	require.LessOrEqual(t, pieces, all)
 	require.Greater(t, pieces, all-64)
+}
+
+// A bank of the harness answers in order, whatever the DRAM does.
+func TestTheHarnessAnswersABankInOrder(t *testing.T) {
+	todo := requests(1, 2000, 1<<20)
+	var want [HarnessChannels][]uint32
+	for _, q := range todo[0] {
+		if bank := q.Addr / 64 % HarnessChannels; q.Op == mem.Read {
+			want[bank] = append(want[bank], q.Tag)
+		}
+	}
+	ports, _ := drive(t, func(_ *clock.System, core *clock.Domain) memory {
+		h, err := NewHarness("Memory", HarnessChannels, 1, core)
+		require.NoError(t, err)
+		return h
+	}, todo)
+	var got [HarnessChannels][]uint32
+	for _, tag := range ports[0].order {
+		bank := todo[0][tag].Addr / 64 % HarnessChannels
+		got[bank] = append(got[bank], tag)
+	}
+	require.Equal(t, want, got)
+	require.False(t, slices.IsSorted(ports[0].order), "the banks do not wait for each other")
+}
+
+// The harness takes a write a clock for each bank, far faster than the DRAM.
+func TestTheHarnessDoesNotHoldWritesBack(t *testing.T) {
+	const n = 2000
+	todo := [][]mem.Request{nil, nil}
+	for i := range uint32(n) {
+		for p := range todo {
+			todo[p] = append(todo[p], mem.Request{Addr: (2*i + uint32(p)) * 64, Tag: i, Op: mem.Write})
+		}
+	}
+	for p := range todo {
+		todo[p] = append(todo[p], mem.Request{Addr: uint32(p) * 64, Tag: n})
+	}
+	ports, _ := drive(t, func(_ *clock.System, core *clock.Domain) memory {
+		h, err := NewHarness("Memory", HarnessChannels, 2, core)
+		require.NoError(t, err)
+		return h
+	}, todo)
+	for _, p := range ports {
+		require.Greater(t, p.latency[0], clock.Cycle(harnessPieces*2*n-2*n), "the read waits for all pieces before it")
+	}
+}
+
+// A flush that the caches send on is answered like a read.
+func TestAFlushIsARead(t *testing.T) {
+	todo := [][]mem.Request{{{Addr: 64, Op: mem.Write}, {Op: mem.Flush, Tag: 7}}}
+	harness := func(_ *clock.System, core *clock.Domain) memory {
+		h, err := NewHarness("Memory", HarnessChannels, 1, core)
+		require.NoError(t, err)
+		return h
+	}
+	for _, kind := range []func(*clock.System, *clock.Domain) memory{harness, makeMemory(t, "ideal", 1)} {
+		ports, _ := drive(t, kind, todo)
+		require.Equal(t, []uint32{7}, ports[0].order)
+	}
 }
 
 // TestALoneRead is a channel's own latency for a line's bursts, plus the links'
