@@ -41,6 +41,7 @@ type slice struct {
 	alu        queue[inst]               // single-cycle integer operations
 	mul        queue[inst]               // multiplier, pipelined
 	div        queue[inst]               // divider
+	muldivNext bool                      // the switch behind them prefers them to alu
 	result     [isa.NumUnits]queue[inst] // before the commit arbiter
 	fpuHeld    int                       // operations the FPU holds
 	fpuFreed   int                       // of them, those that left in this cycle
@@ -137,7 +138,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	for u := range c.turns {
 		c.turns[u].buffer = newQueue[inst](1)
 	}
-	c.scheduled = newQueue[fetchRequest](s.FetchWidth)
+	c.scheduled = newQueue[fetchRequest](2 * s.FetchWidth)
 	c.released = newQueue[release](16 * s.Issue.Slices * s.Issue.Dispatch)
 	c.accesses = make([]emu.Access, s.accesses())
 	for i := len(c.accesses) - 1; i >= 0; i-- {
@@ -167,6 +168,8 @@ func newSlice(s *Spec) slice {
 		sl.result[u] = newQueue[inst](2)
 	}
 	sl.result[isa.FPU] = newQueue[inst](s.FPUQueue)
+	sl.result[isa.SFU] = newQueue[inst](2 * 4)   // dispatch, response, switch and gather buffers
+	sl.result[isa.LSU] = newQueue[inst](1 + 2*3) // the switch's register; response, arbiter and gather buffers
 	return sl
 }
 

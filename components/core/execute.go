@@ -9,7 +9,7 @@ func (c *Core) execute(sl *slice, now uint64) {
 		c.startALU(sl, q, now)
 	}
 	if q := &sl.dispatch[isa.FPU]; q.ready(now) && sl.fpuHeld < c.spec.FPUQueue {
-		in := q.pop()
+		in := q.take(now)
 		c.moved = true
 		sl.fpuHeld++
 		sl.insertFPU(in, now+c.latency[in.op.LatencyClass()])
@@ -18,25 +18,34 @@ func (c *Core) execute(sl *slice, now uint64) {
 	sl.fpuFreed = 0
 }
 
-// finishALU lets one result a cycle through the switch behind the integer unit, the
-// multiplier and the divider. Of a product and a quotient that both wait, the one that
-// was ready first goes (RTL: in turn).
+// finishALU lets one result a cycle through the switch behind the integer unit and
+// the multiplier and divider, in turn when both have one.
 func (c *Core) finishALU(sl *slice, now uint64) {
 	out := &sl.result[isa.ALU]
-	if out.full() {
+	if out.closed(now) {
 		return
 	}
-	switch {
-	case sl.alu.ready(now):
-		out.push(sl.alu.pop(), now+1)
-		c.moved = true
-	case sl.div.ready(now) && !(sl.mul.ready(now) && sl.mul.frontAt() < sl.div.frontAt()):
-		out.push(sl.div.pop(), now+1)
-		c.moved = true
-	case sl.mul.ready(now):
-		out.push(sl.mul.pop(), now+1)
+	from := sl.muldiv(now)
+	if alu := sl.alu.ready(now); alu && (from == nil || !sl.muldivNext) {
+		from = &sl.alu
+	}
+	if from != nil {
+		sl.muldivNext = from == &sl.alu
+		out.push(from.pop(), now+1)
 		c.moved = true
 	}
+}
+
+// muldiv returns what has a product or a quotient, if any. Of both, the one that was
+// ready first (RTL: in turn).
+func (sl *slice) muldiv(now uint64) *queue[inst] {
+	switch mul, div := sl.mul.ready(now), sl.div.ready(now); {
+	case div && !(mul && sl.mul.frontAt() < sl.div.frontAt()):
+		return &sl.div
+	case mul:
+		return &sl.mul
+	}
+	return nil
 }
 
 func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
@@ -51,7 +60,7 @@ func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
 	if into.full() {
 		return
 	}
-	in := q.pop()
+	in := q.take(now)
 	c.moved = true
 	into.push(in, now+c.latency[class]-1)
 	if class == isa.ClassBranch {
@@ -124,10 +133,10 @@ func (c *Core) executeSFU(now uint64) {
 		return
 	}
 	out := &c.slices[int(q.front().warp)%len(c.slices)].result[isa.SFU]
-	if out.full() {
+	if out.closed(now) {
 		return
 	}
-	in := q.pop()
+	in := q.take(now)
 	c.moved = true
 	class := in.op.LatencyClass()
 	if class == isa.ClassWarp {
@@ -172,7 +181,7 @@ func (c *Core) commit(sl *slice, now uint64) {
 		if !q.ready(now) {
 			continue
 		}
-		in := q.pop()
+		in := q.take(now)
 		c.moved = true
 		if u == isa.FPU {
 			sl.fpuFreed++

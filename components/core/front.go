@@ -12,7 +12,7 @@ import (
 func (c *Core) schedule(now uint64) {
 	c.unscheduled = c.active&^c.stalled == 0
 	for range c.spec.FetchWidth {
-		if ready := c.active &^ c.stalled; ready == 0 || c.scheduled.full() || !c.scheduleOne(ready, now) {
+		if ready := c.active &^ c.stalled; ready == 0 || c.scheduled.closed(now) || !c.scheduleOne(ready, now) {
 			return
 		}
 	}
@@ -46,7 +46,7 @@ func (c *Core) fetch(now uint64) {
 		if out.Full() {
 			continue
 		}
-		r := c.scheduled.pop()
+		r := c.scheduled.take(now)
 		c.moved = true
 		c.fetching[r.warp] = r
 		out.Push(mem.Request{Addr: r.pc, Tag: uint32(r.warp), Op: mem.Read})
@@ -68,7 +68,7 @@ func (c *Core) decode(now uint64) {
 func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) {
 	r := c.fetching[from.Front().Tag]
 	w := &c.warps[r.warp]
-	if w.ibuffer.full() {
+	if w.ibuffer.closed(now) {
 		c.undecoded = true
 		return
 	}
@@ -101,7 +101,7 @@ func (c *Core) stage(now uint64) {
 			continue
 		}
 		c.moved = true
-		w.staging = w.ibuffer.pop()
+		w.staging = w.ibuffer.take(now)
 		w.board.wanted = registers(w.staging)
 		c.staged |= 1 << i
 		c.look(i)

@@ -53,7 +53,7 @@ func (c *Core) issueWarp(sl *slice, i int, now uint64) {
 func (c *Core) collect(sl *slice, now uint64) {
 	for i := range sl.collectors {
 		k := &sl.collectors[i]
-		if k.st2.ready(now) && !k.out.full() {
+		if k.st2.ready(now) && !k.out.closed(now) {
 			k.out.push(k.st2.pop(), now+1)
 			c.moved = true
 		}
@@ -84,7 +84,7 @@ func (c *Core) read(sl *slice, now uint64) bool {
 		return false
 	}
 	k.collided = false
-	k.st1.push(sl.issued.pop(), now+1)
+	k.st1.push(sl.issued.take(now), now+1)
 	return true
 }
 
@@ -122,11 +122,11 @@ func (c *Core) dispatchStage(sl *slice, now uint64) {
 func (c *Core) arbitrate(sl *slice, now uint64) {
 	left := c.spec.Issue.Dispatch
 	for i := range sl.collectors {
-		if left == 0 || sl.operands.full() {
+		if left == 0 || sl.operands.closed(now) {
 			return
 		}
 		if k := &sl.collectors[i].out; k.ready(now) {
-			sl.operands.push(k.pop(), now+1)
+			sl.operands.push(k.take(now), now+1)
 			c.moved = true
 			left--
 		}
@@ -136,10 +136,10 @@ func (c *Core) arbitrate(sl *slice, now uint64) {
 // dispatch sends the first instruction of q to its unit, if that has a place.
 func (c *Core) dispatch(sl *slice, q *queue[inst], now uint64) bool {
 	to := &sl.dispatch[q.front().op.LatencyClass().Unit()]
-	if to.full() {
+	if to.closed(now) {
 		return false
 	}
-	in := q.pop()
+	in := q.take(now)
 	c.moved = true
 	if err := c.effect(&in); err != nil {
 		c.fail(err)

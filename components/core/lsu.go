@@ -52,7 +52,7 @@ type answer struct {
 func newLSU(s *Spec) lsu {
 	return lsu{
 		requests: newQueue[inst](2), switched: newQueue[inst](1), local: newQueue[answer](32),
-		answers: newQueue[answer](64), maxLoads: s.LSUQueue, co: newCoalescer(s),
+		answers: newQueue[answer](1 + 4*int(levels(s.Threads))), maxLoads: s.LSUQueue, co: newCoalescer(s),
 		left: make([]int16, s.accesses()), far: levels(s.Threads),
 		atomics: atomics{Atomics: s.Atomics},
 	}
@@ -106,7 +106,7 @@ func levels(inputs int) uint64 {
 // accept takes an instruction from the dispatch buffers.
 func (l *lsu) accept(c *Core, now uint64) {
 	q := c.shared(isa.LSU)
-	if !q.ready(now) || l.requests.full() || l.fence {
+	if !q.ready(now) || l.requests.closed(now) || l.fence {
 		return
 	}
 	in := *q.front()
@@ -127,7 +127,7 @@ func (l *lsu) accept(c *Core, now uint64) {
 		l.loads++
 		l.left[in.access] = int16(bits.OnesCount32(c.accesses[in.access].Mask))
 	}
-	q.pop()
+	q.take(now)
 	c.moved = true
 	l.requests.push(in, now+lsuQueueDelay)
 }
@@ -149,7 +149,7 @@ func (l *lsu) route(c *Core, now uint64) {
 	}
 	if !l.switched.full() {
 		c.moved = true
-		l.switched.push(l.requests.pop(), now+switchDelay)
+		l.switched.push(l.requests.take(now), now+switchDelay)
 	}
 }
 
@@ -165,7 +165,7 @@ func (l *lsu) useScratchpad(c *Core, now uint64) {
 	if l.localAt > now || l.local.full() {
 		return
 	}
-	in := l.requests.pop()
+	in := l.requests.take(now)
 	c.moved = true
 	a := &c.accesses[in.access]
 	var lanes [32]uint8
@@ -232,8 +232,8 @@ func (l *lsu) blocked(c *Core, id int) bool {
 // finish passes one answer a cycle on to commit. The last one frees the load.
 func (l *lsu) finish(c *Core, now uint64) {
 	q := &l.answers
-	if l.local.ready(now) {
-		q = &l.local
+	if !q.ready(now) {
+		q = &l.local // RTL: the switch prefers global memory
 	}
 	if !q.ready(now) {
 		return

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/isa"
 	"heddle/isa/emu"
 )
 
@@ -20,6 +21,44 @@ func TestQueueHoldsBackUntilItsCycle(t *testing.T) {
 	q.push(3, 7)
 	require.Equal(t, 2, q.pop())
 	require.Equal(t, 3, *q.front())
+}
+
+// A place that take frees can be filled in the next cycle only: the RTL's ready
+// flag is a register.
+func TestARegisteredReadyFlagComesACycleLater(t *testing.T) {
+	q := newQueue[int](2)
+	q.push(1, 1)
+	q.push(2, 1)
+	require.True(t, q.closed(1))
+	require.Equal(t, 1, q.take(1))
+	require.True(t, q.closed(1))
+	require.False(t, q.full())
+	require.False(t, q.closed(2))
+	q.push(3, 3)
+	require.True(t, q.closed(2))
+	require.Equal(t, 2, q.take(3))
+	require.Equal(t, 3, q.take(3))
+	require.True(t, q.closed(3))
+	require.False(t, q.closed(4))
+}
+
+// Results of the integer unit and of the multiplier leave in turn.
+func TestTheSwitchBehindTheALUAlternates(t *testing.T) {
+	c := &Core{}
+	sl := &slice{alu: newQueue[inst](4), mul: newQueue[inst](4)}
+	sl.result[isa.ALU] = newQueue[inst](8)
+	for w := range uint8(4) {
+		sl.alu.push(inst{warp: w}, 1)
+		sl.mul.push(inst{warp: 10 + w}, 3)
+	}
+	var order []uint8
+	for now := uint64(1); now <= 8; now++ {
+		c.finishALU(sl, now)
+	}
+	for !sl.result[isa.ALU].empty() {
+		order = append(order, sl.result[isa.ALU].pop().warp)
+	}
+	require.Equal(t, []uint8{0, 1, 10, 2, 11, 3, 12, 13}, order)
 }
 
 // A batch takes, in each channel, the block of the lowest lane that is left and

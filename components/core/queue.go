@@ -4,6 +4,9 @@ package core
 type queue[T any] struct {
 	ring    []timed[T]
 	head, n int
+
+	freed   int    // places freed by take in cycle freedAt
+	freedAt uint64 //
 }
 
 type timed[T any] struct {
@@ -44,6 +47,21 @@ func (q *queue[T]) pop() T {
 	}
 	q.n--
 	return v
+}
+
+// take is pop from a buffer whose ready flag is a register: producers see the
+// place it frees from the next cycle on. RTL: elastic buffers of 2 and more places.
+func (q *queue[T]) take(now uint64) T {
+	if q.freedAt != now {
+		q.freed, q.freedAt = 0, now
+	}
+	q.freed++
+	return q.pop()
+}
+
+// closed is full for such a buffer.
+func (q *queue[T]) closed(now uint64) bool {
+	return q.n == len(q.ring) || q.freedAt == now && q.n+q.freed >= len(q.ring)
 }
 
 // next returns the cycle at which the first value can be taken, if that is in the

@@ -82,7 +82,7 @@ func (c *Core) look(i int) {
 func (c *Core) choose(sl *slice, now uint64) (warp int, why cause) {
 	ready := c.ready & sl.members
 	switch {
-	case sl.issued.full():
+	case sl.issued.closed(now):
 		return 0, c.backPressure(sl, now)
 	case ready == 0:
 		return 0, c.nothingReady(sl)
@@ -104,7 +104,7 @@ func (c *Core) backPressure(sl *slice, now uint64) cause {
 		return operandsFull
 	}
 	u := head.front().op.LatencyClass().Unit()
-	if !sl.dispatch[u].full() {
+	if !sl.dispatch[u].closed(now) {
 		return operandsFull
 	}
 	return [isa.NumUnits]cause{isa.ALU: aluBusy, isa.FPU: fpuBusy, isa.LSU: lsuFull, isa.SFU: sfuBusy}[u]

@@ -18,11 +18,8 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata/cycles.golden: say why in the commit message")
 
 // known are the pairs that are off by more than 5 %, each with its mechanism in
-// docs/validation.md. None may be added without one.
-var known = map[string]bool{
-	"alu_chain c": true, "diverge c": true, "alu_chain m6": true, "barrier m6": true,
-	"div_chain m6": true, "fadd_chain m6": true, "fma_chain m6": true, "mul_chain m6": true,
-}
+// docs/validation.md: none. None may be added without one.
+var known = map[string]bool{}
 
 func TestParityWithTheRTL(t *testing.T) {
 	rows, err := parity.Run(context.Background(), parity.Machines, func(int, int, string) {})
