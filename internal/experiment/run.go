@@ -160,7 +160,7 @@ func Class(err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case errors.As(err, new(*reference.Mismatch)):
+	case errors.Is(err, reference.ErrWrong):
 		return "wrong result"
 	case errors.As(err, new(*sim.StallError)):
 		return "no progress"

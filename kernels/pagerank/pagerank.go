@@ -90,7 +90,7 @@ type Result struct {
 }
 
 // Run computes PageRank. An error is a wrong option, what a launch failed with, ctx's,
-// or that the result is wrong; what was done so far is in the result then.
+// or reference.ErrWrong; what was done so far is in the result then.
 func Run(ctx context.Context, d host.Device, g *graph.Graph, o Options) (Result, error) {
 	r, err := newRun(d, arrays(g, o.Schedule), g.CSR(), o)
 	if err != nil {
@@ -177,7 +177,7 @@ func (r *run) verify() error {
 	for i, s := range r.Steps {
 		c.Step()
 		if n := uint64(len(r.out.IDs)); s.Gather.Edges != n {
-			return fmt.Errorf("wrong result: the gather of super-step %d handled %d edges, and the graph has %d", i+1, s.Gather.Edges, n)
+			return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the graph has %d", reference.ErrWrong, i+1, s.Gather.Edges, n)
 		}
 		if r.options.Tolerance == 0 {
 			continue

@@ -128,6 +128,21 @@ func TestSchedulesDoTheSameInitAndApply(t *testing.T) {
 	}
 }
 
+// TestRandom: graphs, shapes and Weavers that nobody thought of.
+func TestRandom(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	for i := range 150 {
+		n := 1 + r.IntN(400)
+		g := skewed(n, r.IntN(4*n), r.Uint64())
+		s := shape{1 + r.IntN(4), 1 + r.IntN(9), 1 + r.IntN(32)}
+		spec := &weaver.Spec{STEntries: 1 + r.IntN(300), DTEntries: 1 << 10, MaskByUnit: r.IntN(2) == 0}
+		d := device{weaver: spec, schedule: Schedules()[i%3]}
+		got, err := Run(context.Background(), d.untimed(t, s), g, options(d.schedule))
+		require.NoError(t, err, "case %d: %s, %d vertices, %d edges, %+v, %+v", i, d.schedule, n, g.Edges(), s, *spec)
+		require.True(t, got.Verified)
+	}
+}
+
 // TestRunsOnOneDevice: what an earlier run left changes no result.
 func TestRunsOnOneDevice(t *testing.T) {
 	spec := weaver.DefaultSpec()
@@ -194,6 +209,7 @@ func TestWrongEdgesFail(t *testing.T) {
 			require.NoError(t, r.superSteps(context.Background()))
 			err = r.verify()
 			require.False(t, r.Verified)
+			require.ErrorIs(t, err, reference.ErrWrong)
 			return err
 		}
 		for e := 0; e < g.Edges(); e += 50 {

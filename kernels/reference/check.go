@@ -3,7 +3,13 @@
 // pull kernel is given.
 package reference
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrWrong is what every wrong result is, for errors.Is.
+var ErrWrong = errors.New("wrong result")
 
 // Mismatch is the first vertex with a wrong value.
 type Mismatch struct {
@@ -16,14 +22,17 @@ type Mismatch struct {
 }
 
 func (m *Mismatch) Error() string {
-	return fmt.Sprintf("wrong result: %s of vertex %d is %.9g, and should be %.9g ± %.3g (%s); off by %.3g; %d vertices after it are wrong too",
-		m.Quantity, m.Vertex, m.Got, m.Want, m.Bound, m.Why, m.Got-m.Want, m.Others)
+	return fmt.Sprintf("%v: %s of vertex %d is %.9g, and should be %.9g ± %.3g (%s); off by %.3g; %d vertices after it are wrong too",
+		ErrWrong, m.Quantity, m.Vertex, m.Got, m.Want, m.Bound, m.Why, m.Got-m.Want, m.Others)
 }
+
+// Unwrap says what it is.
+func (m *Mismatch) Unwrap() error { return ErrWrong }
 
 // compare returns a *Mismatch unless every value is within its bound.
 func compare(quantity, why string, got []float32, want, bound []float64) error {
 	if len(got) != len(want) {
-		return fmt.Errorf("wrong result: %s of %d vertices, expected %d", quantity, len(got), len(want))
+		return fmt.Errorf("%w: %s of %d vertices, expected %d", ErrWrong, quantity, len(got), len(want))
 	}
 	var m *Mismatch
 	for v := range got {

@@ -110,6 +110,9 @@ func TestCompareNamesTheFirst(t *testing.T) {
 	require.Equal(t, 2, m.Others)
 	require.Equal(t, float64(rank[31]), m.Got)
 	require.ErrorContains(t, c.Compare(rank[1:]), "99 vertices, expected 100")
+	for _, err := range []error{m, c.Compare(rank[1:]), c.CompareResidual(0)} {
+		require.ErrorIs(t, err, ErrWrong)
+	}
 	require.ErrorContains(t, c.CompareResidual(float32(c.Residual*1.01)), "super-step 1")
 	require.ErrorContains(t, c.CompareResidual(float32(math.NaN())), "super-step 1")
 }
