@@ -82,10 +82,13 @@ func recordRows(r *graph.Record) [][2]string {
 }
 
 func symmetry(s *graph.Summary) string {
-	if s.Symmetric {
+	switch {
+	case s.Symmetric:
 		return "symmetric"
+	case s.Reciprocated == 0:
+		return "none with its reverse"
 	}
-	return "not symmetric"
+	return percent(s.Reciprocated, s.Edges) + " with their reverse"
 }
 
 func weightText(s *graph.Summary) string {

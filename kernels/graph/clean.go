@@ -85,10 +85,7 @@ func (g *Graph) filter(keep func(v, e uint32) bool) int {
 // that enter, as multisets of (vertex, weight).
 func (g *Graph) symmetrise() error {
 	in := g.CSC()
-	total := 0
-	for v := range g.Vertices() {
-		g.union(in, uint32(v), func(uint32, uint32) { total++ })
-	}
+	total := g.unionSize(in)
 	if err := checkSize(g.Vertices(), total); err != nil {
 		return err
 	}
@@ -107,6 +104,15 @@ func (g *Graph) symmetrise() error {
 	}
 	g.out = s
 	return nil
+}
+
+// unionSize counts the edges of the graph and their reverses.
+func (g *Graph) unionSize(in *Adjacency) int {
+	total := 0
+	for v := range g.Vertices() {
+		g.union(in, uint32(v), func(uint32, uint32) { total++ })
+	}
+	return total
 }
 
 // union merges two sorted rows of v.

@@ -127,7 +127,7 @@ func (r *reader) number(h listHeader) error {
 	}
 	r.record.IDs = fmt.Sprintf("%d..%d", lowest, highest)
 	if n <= highest {
-		r.record.IDs = fmt.Sprintf("%d numbers of %d..%d, in their order", n, lowest, highest)
+		r.record.IDs += " with gaps, closed up"
 	}
 	return r.setVertices(n)
 }

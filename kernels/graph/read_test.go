@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,6 +165,11 @@ func TestIDsAndSkippedWeights(t *testing.T) {
 	require.Equal(t, []string{"the header says 3 edges, and there are 2"}, g.Record.Warnings)
 	require.Equal(t, "none", g.Record.Weights)
 
+	file := filepath.Join(t.TempDir(), "g.txt")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	same := load(t, "file="+file, "ids=keep", "weights.from=unit")
+	require.Equal(t, g.Hash(), same.Hash())
+
 	g, err = Read("g", strings.NewReader("0 1 5 6\n1 0 5 6\n"), ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"line 1 has more than three columns: those after the weight are ignored"}, g.Record.Warnings)
@@ -242,6 +248,21 @@ func TestSharedGraphsInDetail(t *testing.T) {
 	require.True(t, ny.Symmetric)
 	require.Equal(t, 1, ny.Components)
 	require.Zero(t, ny.Duplicates)
+}
+
+// What SNAP publishes beside the counts: vertices in the largest weakly
+// connected component, and the mean clustering coefficient.
+func TestPublishedStatistics(t *testing.T) {
+	for file, largest := range map[string]int{
+		"wiki-Vote.txt.gz": 7066, "p2p-Gnutella31.txt.gz": 62561, "email-Enron.txt.gz": 33696, "cit-HepPh.txt.gz": 34401,
+	} {
+		g, err := Load(configs.Graph{File: sharedFile(t, file)})
+		require.NoError(t, err)
+		_, sizes := g.Components()
+		require.Equal(t, largest, slices.Max(sizes), file)
+	}
+	g := load(t, "file=facebook_combined", "clean.symmetrise=true")
+	require.InDelta(t, 0.6055, clustering(g), 0.00005)
 }
 
 func TestFloatWeightsKeepTheirOrder(t *testing.T) {

@@ -19,7 +19,9 @@ type Summary struct {
 	SelfLoops  int  `json:"self_loops"`
 	Duplicates int  `json:"duplicates"` // edges beyond the first between the same vertices
 	Isolated   int  `json:"isolated"`   // vertices without an edge
-	Symmetric  bool `json:"symmetric"`  // every edge has its reverse, of the same weight
+	Symmetric  bool `json:"symmetric"`  // every edge has its reverse
+	// Reciprocated counts edges that have their reverse, of the same weight.
+	Reciprocated int `json:"reciprocated"`
 
 	Components int `json:"components"` // weakly connected
 	Largest    int `json:"largest_component"`
@@ -51,10 +53,10 @@ func (g *Graph) Summarise() *Summary {
 	in := g.CSC()
 	s := &Summary{
 		Vertices: g.Vertices(), Edges: g.Edges(), WeightKind: g.kind, Hash: g.Hash(),
-		Out: g.out.degrees(), In: in.degrees(),
-		Symmetric: slices.Equal(g.out.Offsets, in.Offsets) && slices.Equal(g.out.IDs, in.IDs) && slices.Equal(g.out.Weights, in.Weights),
-		Layouts:   g.layoutSizes(),
+		Out: g.out.degrees(), In: in.degrees(), Layouts: g.layoutSizes(),
 	}
+	s.Reciprocated = 2*g.Edges() - g.unionSize(in)
+	s.Symmetric = s.Reciprocated == g.Edges()
 	for v := range g.Vertices() {
 		if g.out.Degree(v)+in.Degree(v) == 0 {
 			s.Isolated++
