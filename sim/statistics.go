@@ -151,5 +151,10 @@ func (m *Machine) CheckLaws() error {
 			return err
 		}
 	}
+	for _, u := range m.Units {
+		if err := u.CheckLaws(m.domain.Cycle()); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -170,6 +170,25 @@ func TestNoWeaverStatisticIsDead(t *testing.T) {
 	require.Equal(t, sums["weaver.edges.issued"], sums["core0.weaver.edges.issued"])
 }
 
+// TestWaitsForTheUnitAreItsOwn, also those of warps that fetch nothing until the unit has set their mask.
+func TestWaitsForTheUnitAreItsOwn(t *testing.T) {
+	for _, mask := range []string{"false", "true"} {
+		o, m := run(t, load(t, "vortex-1c4w4t-weaver", "core.weaver.table_latency=5000", "core.weaver.mask_by_unit="+mask), weaverProgram(t, 40))
+		checkUnits(t, m, o.Cycles)
+		all := m.Statistics()
+		get := func(name string) float64 {
+			s, ok := all.Get(name)
+			require.True(t, ok, name)
+			return s.Float()
+		}
+		wait := get("weaver.decode.wait")
+		require.Greater(t, wait, 4*5000.0)
+		require.Greater(t, get("core.warps.unit_wait"), 0.95*wait, "mask_by_unit=%s", mask)
+		require.Greater(t, get("core.scheduler.stall.scoreboard.unit"), 5000.0)
+		require.Less(t, get("core.warps.branch_resolving"), 0.5*wait)
+	}
+}
+
 // TestEveryWeaverKnobCounts turns each knob and asks for other cycles. dt_entries is storage, and
 // makes none: too little of it is refused.
 func TestEveryWeaverKnobCounts(t *testing.T) {

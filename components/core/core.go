@@ -71,6 +71,7 @@ type Core struct {
 	hazard          [numHazards]uint64 // the others, by what they wait for
 	picked          uint64             // warps that have issued in this cycle
 	branching       uint64             // warps that fetched control, until it is resolved
+	asking          uint64             // of them, those whose control is a request to the graph unit, until its answer
 	held            uint64             // warps whose barrier or wspawn has not let them go
 	fenced          uint64             // warps whose fence has not ended
 	letGo           uint64             // the cycle from which warps go on that another core let go; 0: none

@@ -5,6 +5,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/mem"
+	"heddle/isa"
 )
 
 // schedule gives ready warps to fetch. A warp waits then until its instruction has
@@ -87,6 +88,9 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) {
 	c.buffered |= 1 << r.warp
 	if c.isControl(op) {
 		c.branching |= 1 << r.warp
+		if op.LatencyClass() == isa.ClassUnit {
+			c.asking |= 1 << r.warp
+		}
 		return
 	}
 	c.unlocks[(now+1)%uint64(len(c.unlocks))] |= 1 << r.warp

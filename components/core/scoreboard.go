@@ -121,6 +121,8 @@ func (c *Core) nothingReady(sl *slice) cause {
 		return drained
 	case active&^c.held == 0:
 		return barrier
+	case active&^(c.held|c.asking) == 0:
+		return waitsUnit
 	}
 	return ibufferEmpty
 }

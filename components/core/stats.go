@@ -171,6 +171,8 @@ func (c *Core) book(n uint64) {
 	idle := c.active &^ (c.staged | c.held | c.picked)
 	c.Warps[membar] += n * count(idle&c.fenced)
 	idle &^= c.fenced
+	c.Warps[unitWait] += n * count(idle&c.asking)
+	idle &^= c.asking
 	c.Warps[branchResolving] += n * count(idle&c.branching)
 	c.Warps[noInstruction] += n * count(idle&^c.branching)
 	c.picked = 0

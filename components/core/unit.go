@@ -62,6 +62,7 @@ func (c *Core) reply(now uint64) {
 	out.push(inst{op: op, warp: uint8(w), cause: waitsUnit, access: -1}, now+c.unitLatency()-2)
 	c.look(w)
 	if c.socket.Traits(op).SetsMask {
+		c.asking &^= 1 << w
 		c.resume(w, now+executeToUnlock)
 	}
 }
