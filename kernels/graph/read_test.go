@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -145,6 +146,25 @@ func TestDecompressionBomb(t *testing.T) {
 	require.NoError(t, z.Close())
 	_, err := Read("bomb.gz", &packed, ReadOptions{})
 	require.ErrorContains(t, err, "bomb.gz: unpacks to more than 100 times its size")
+}
+
+// What a header claims is not allocated.
+func TestHeadersAreNotBelieved(t *testing.T) {
+	for name, text := range map[string]string{
+		"g.mtx": "%%MatrixMarket matrix coordinate real symmetric\n134217728 134217728 536870912\n2 1 5\n",
+		"h.mtx": "%%MatrixMarket matrix coordinate pattern general\n134217728 134217728 1\n2 1\n",
+		"g.gr":  "p sp 134217728 536870912\na 1 2 3\n",
+		"g.txt": "# Nodes: 1099511627775 Edges: 1099511627775\n1 2\n",
+		"h.txt": "# Nodes: 134217728\n1 2\n",
+		"i.txt": "0 4294967294\n",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Read(name, strings.NewReader(text), ReadOptions{})
+		runtime.ReadMemStats(&after)
+		require.Equal(t, name == "i.txt", err == nil, "%s: %v", name, err)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), name)
+	}
 }
 
 func TestLongCommentsAreSkipped(t *testing.T) {
