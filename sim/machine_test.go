@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	akita "github.com/sarchlab/akita/v3/sim"
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/cache"
@@ -44,14 +45,21 @@ type outcome struct {
 
 func run(t *testing.T, cfg configs.Machine, p *isa.Program, prepare ...func(*core.Core)) (outcome, *sim.Machine) {
 	t.Helper()
+	return runWith(t, cfg, p, func(m *sim.Machine) {
+		for _, f := range prepare {
+			for _, c := range m.Cores {
+				f(c)
+			}
+		}
+	})
+}
+
+func runWith(t *testing.T, cfg configs.Machine, p *isa.Program, prepare func(*sim.Machine)) (outcome, *sim.Machine) {
+	t.Helper()
 	var o outcome
 	m, err := sim.New(cfg, sim.Options{MaxCycles: 10_000_000, Out: func(line []byte) { o.Console += string(line) }})
 	require.NoError(t, err)
-	for _, f := range prepare {
-		for _, c := range m.Cores {
-			f(c)
-		}
-	}
+	prepare(m)
 	o.Result, err = m.Run(context.Background(), p)
 	require.NoError(t, err)
 	for _, c := range m.Cores {
@@ -143,6 +151,45 @@ func TestSleepChangesNothingWhateverTheKnobs(t *testing.T) {
 					require.NoError(t, c.CheckLaws())
 				}
 			})
+		}
+	}
+}
+
+// hookCounter is a hook that counts where it was called.
+type hookCounter map[string]uint64
+
+func (c *hookCounter) Func(ctx akita.HookCtx) { (*c)[ctx.Pos.Name]++ }
+
+// TestHooksOnlyLook: with a hook at every unit a run takes the same cycles and counts the same, and the
+// hooks see every instruction and message.
+func TestHooksOnlyLook(t *testing.T) {
+	for _, name := range []string{"vortex-1c4w4t", "vortex-rtl-m6", "vortex-6c32w32t"} {
+		for _, prog := range []string{"ld_rand", "st_coal", "diverge"} {
+			p, err := micro.Program(prog, 4)
+			require.NoError(t, err)
+			cfg := load(t, name)
+			want, _ := run(t, cfg, p)
+			cores, caches := hookCounter{}, hookCounter{}
+			got, m := runWith(t, cfg, p, func(m *sim.Machine) {
+				for _, c := range m.Cores {
+					c.AcceptHook(&cores)
+				}
+				for _, c := range m.Caches {
+					c.AcceptHook(&caches)
+				}
+			})
+			require.Equal(t, want, got, "%s on %s", prog, name)
+			for _, pos := range []string{"core decode", "core issue", "core dispatch", "core commit"} {
+				require.Equal(t, want.WarpInstrs, cores[pos], pos)
+			}
+			requests := uint64(0)
+			for _, c := range m.Caches {
+				s := c.Stats()
+				requests += s.Reads + s.Writes + s.Flushes
+			}
+			require.Equal(t, requests, caches["cache request"])
+			require.NotZero(t, caches["cache response"])
+			require.NotZero(t, caches["cache memory"])
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 // Cache is the component: the banks, the crossbars around them, and links.
 type Cache struct {
 	clock.Base
-	spec Spec
+	spec  Spec
+	event HookEvent
 
 	banks    []*bank
 	allBanks uint64
@@ -247,7 +248,7 @@ func (c *Cache) crossbar(now clock.Cycle) (moved bool) {
 func (c *Cache) took(i, p int) {
 	c.reqArb[i].grant(p)
 	c.stats.BankConflicts += uint64(bits.OnesCount64(c.want[i]) - 1)
-	c.ports[p].req.Pop()
+	c.hook(HookPosRequest, p, c.ports[p].req.Pop())
 	c.flush.released &^= 1 << p
 }
 
@@ -331,6 +332,7 @@ func (c *Cache) respondPort(now clock.Cycle, i int) bool {
 	p.arb.grant(from)
 	q := &c.banks[from].rsp
 	p.rsp.Push(q.front(now).mem)
+	c.hook(HookPosResponse, i, mem.Request{Tag: q.front(now).mem.Tag})
 	q.pop()
 	return true
 }
@@ -357,6 +359,7 @@ func (c *Cache) sendPort(now clock.Cycle, p *memoryPort) bool {
 	p.arb.grant(from)
 	q := &c.banks[from].mreq
 	p.req.Push(*q.front(now))
+	c.hook(HookPosMemory, -1, *q.front(now))
 	q.pop()
 	return true
 }

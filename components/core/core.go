@@ -101,7 +101,8 @@ type Core struct {
 
 	socket *accel.Socket // nil: no graph unit
 
-	err error
+	err   error
+	event HookEvent
 }
 
 type fetchRequest struct {

@@ -183,6 +183,7 @@ func (c *Core) commit(sl *slice, now uint64) {
 		}
 		in := q.take(now)
 		c.moved = true
+		c.hook(HookPosCommit, now, in.warp, in.op)
 		if u == isa.FPU {
 			sl.fpuFreed++
 		}

@@ -86,6 +86,7 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) {
 	w.pending++
 	c.inFlight++
 	c.buffered |= 1 << r.warp
+	c.hook(HookPosDecode, now, r.warp, op)
 	if c.isControl(op) {
 		c.branching |= 1 << r.warp
 		if op.LatencyClass() == isa.ClassUnit {

@@ -45,6 +45,7 @@ func (c *Core) issueWarp(sl *slice, i int, now uint64) {
 	c.ready &^= 1 << i
 	c.picked |= 1 << i
 	c.Issued++
+	c.hook(HookPosIssue, now, in.warp, in.op)
 }
 
 // collect moves instructions through the operand collectors. A collector reads
@@ -146,6 +147,7 @@ func (c *Core) dispatch(sl *slice, q *queue[inst], now uint64) bool {
 		return false
 	}
 	to.push(in, now+1)
+	c.hook(HookPosDispatch, now, in.warp, in.op)
 	return true
 }
 
