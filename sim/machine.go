@@ -32,9 +32,16 @@ type Machine struct {
 
 	cfg      configs.Machine
 	domain   *clock.Domain
+	links    []way
 	watchdog watchdog
 	arg      uint32 // of Run
 	spent    bool   // a run has ended with an error
+}
+
+// way is a link between two units.
+type way interface {
+	Name() string
+	Len() int // values on it
 }
 
 // Memory is main memory, of either kind.
@@ -66,7 +73,12 @@ const corePeriod clock.Femto = 1_000_000
 
 // New assembles a machine.
 func New(cfg configs.Machine, opt Options) (*Machine, error) {
-	m := &Machine{System: clock.NewSystem("Clock", akita.NewSerialEngine()), cfg: cfg, arg: opt.Arg}
+	return assemble(cfg, opt, clock.NewSystem("Clock", akita.NewSerialEngine()))
+}
+
+// assemble makes a machine on a system that has nothing on it.
+func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine, error) {
+	m := &Machine{System: system, cfg: cfg, arg: opt.Arg}
 	var err error
 	if m.Units, err = graphUnits(&cfg); err != nil {
 		return nil, err
@@ -83,8 +95,7 @@ func New(cfg configs.Machine, opt Options) (*Machine, error) {
 	if err := b.build(); err != nil {
 		return nil, err
 	}
-	m.watchdog.join(m, opt)
-	return m, nil
+	return m, m.watchdog.join(m, opt)
 }
 
 // builder connects the units, from the cores outwards.
@@ -115,7 +126,7 @@ func (b *builder) build() error {
 		return err
 	}
 	for i, p := range b.out {
-		link(fmt.Sprintf("Memory.port%d", i), p, memory.Place(), func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+		b.link(fmt.Sprintf("Memory.port%d", i), p, memory.Place(), func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			memory.ConnectPort(i, req, rsp)
 		})
 	}
@@ -185,9 +196,10 @@ func (b *builder) memory() (Memory, error) {
 func places(latency int) int { return latency + 1 }
 
 // link joins a requester and the unit that serves it.
-func link(name string, p port, server clock.Handle, connect func(*clock.Link[mem.Request], *clock.Link[mem.Response])) {
+func (b *builder) link(name string, p port, server clock.Handle, connect func(*clock.Link[mem.Request], *clock.Link[mem.Response])) {
 	req := clock.NewLink[mem.Request](name+".req", places(p.wires.Request), clock.Cycle(p.wires.Request), p.owner, server)
 	rsp := clock.NewLink[mem.Response](name+".rsp", places(p.wires.Response), clock.Cycle(p.wires.Response), server, p.owner)
+	b.m.links = append(b.m.links, req, rsp)
 	p.connect(req, rsp)
 	connect(req, rsp)
 }
@@ -256,7 +268,7 @@ func (b *builder) level(name string, s cache.Spec, w configs.Wires) error {
 	}
 	b.m.Caches = append(b.m.Caches, c)
 	for i, p := range b.out {
-		link(fmt.Sprintf("%s.port%d", name, i), p, c.Place(), func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+		b.link(fmt.Sprintf("%s.port%d", name, i), p, c.Place(), func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectPort(i, req, rsp)
 		})
 	}

@@ -49,9 +49,14 @@ type watchdog struct {
 	moved    uint64 // the cycle of that look
 }
 
-func (w *watchdog) join(m *Machine, opt Options) {
+func (w *watchdog) join(m *Machine, opt Options) error {
 	w.m, w.limit, w.tell = m, opt.MaxCycles, opt.Progress
-	w.place = m.domain.Add(w)
+	d, err := m.System.AddObserver("watchdog", corePeriod)
+	if err != nil {
+		return err
+	}
+	w.place = d.Add(w)
+	return nil
 }
 
 // arm starts looking.
@@ -118,9 +123,12 @@ func (c watched) Tick(now clock.Cycle) bool {
 	return awake
 }
 
-// pending counts what caches and memory hold.
+// pending counts what caches and memory hold, and what is on its way to them.
 func (m *Machine) pending() int {
 	n := m.Memory.Pending()
+	for _, l := range m.links {
+		n += l.Len()
+	}
 	for _, c := range m.Caches {
 		n += c.Pending()
 	}
@@ -141,6 +149,11 @@ func (m *Machine) stalled(reason string) error {
 	for _, c := range m.Caches {
 		if n := c.Pending(); n > 0 {
 			e.Waits = append(e.Waits, fmt.Sprintf("%s: %d requests in it", c.Name(), n))
+		}
+	}
+	for _, l := range m.links {
+		if n := l.Len(); n > 0 {
+			e.Waits = append(e.Waits, fmt.Sprintf("%s: %d on the way", l.Name(), n))
 		}
 	}
 	if n := m.Memory.Pending(); n > 0 {

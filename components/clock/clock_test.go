@@ -248,6 +248,38 @@ func TestResultsDoNotDependOnRegistrationOrder(t *testing.T) {
 	}
 }
 
+// TestScatter: seeds give orders of their own, of units and of domains, and the same again.
+func TestScatter(t *testing.T) {
+	order := func(seed uint64) (ticked []string) {
+		s := newSystem()
+		if seed > 0 {
+			s.Scatter(seed)
+		}
+		for _, name := range []string{"core", "dram", "late"} {
+			d := addDomain(t, s, name, ns)
+			for i := range 70 {
+				add(d, func(clock.Cycle) bool { ticked = append(ticked, fmt.Sprint(name, i)); return false }).at.Wake()
+			}
+		}
+		require.NoError(t, s.Run())
+		return ticked
+	}
+	plain := order(0)
+	require.Equal(t, []string{"core0", "core1"}, plain[:2])
+	firsts := map[string]bool{}
+	for seed := uint64(1); seed < 20; seed++ {
+		got := order(seed)
+		require.ElementsMatch(t, plain, got)
+		require.Equal(t, got, order(seed))
+		firsts[got[0][:4]] = true
+		require.NotEqual(t, got, order(seed+1))
+	}
+	require.Len(t, firsts, 3, "each domain is first for some seed")
+	s := newSystem()
+	addDomain(t, s, "core", ns)
+	require.PanicsWithValue(t, "BUG: Clock @0: scattered after domain core was added", func() { s.Scatter(1) })
+}
+
 func TestStopAndGoOn(t *testing.T) {
 	s := newSystem()
 	d := addDomain(t, s, "core", ns)

@@ -1,6 +1,9 @@
 package clock
 
-import "math/bits"
+import (
+	"math/bits"
+	"math/rand/v2"
+)
 
 // Unit is what a domain ticks.
 type Unit interface {
@@ -21,6 +24,7 @@ type Domain struct {
 	due    []uint64 // bit per unit: ticks in this cycle
 	wake   []Cycle  // per unit: its timer
 	timer  Cycle    // the earliest of them
+	places []int    // scattered: the places of the next units
 	inTick bool
 }
 
@@ -30,8 +34,25 @@ type Handle struct {
 	i int
 }
 
+// scattered is how many units can be added in a drawn order; later ones tick after them.
+const scattered = 1024
+
+// scatter draws the places of the units to come.
+func (d *Domain) scatter(draw *rand.Rand) {
+	for range scattered {
+		d.Add(nil)
+	}
+	d.places = draw.Perm(scattered)
+}
+
 // Add puts a unit on the clock, asleep.
 func (d *Domain) Add(u Unit) Handle {
+	if n := len(d.places); n > 0 {
+		i := d.places[n-1]
+		d.places = d.places[:n-1]
+		d.units[i] = u
+		return Handle{d, i}
+	}
 	d.units = append(d.units, u)
 	d.wake = append(d.wake, Never)
 	if len(d.awake)*64 < len(d.units) {

@@ -17,6 +17,8 @@ package clock
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/sarchlab/akita/v3/sim"
 )
@@ -39,11 +41,13 @@ type System struct {
 	*sim.ComponentBase
 	engine    sim.Engine
 	domains   []*Domain
+	observers int // of the domains, those at the end that only look
 	now       Femto
 	event     event
 	scheduled bool
 	handling  bool
 	stop      bool
+	draw      *rand.Rand // Scatter's; nil: nothing is scattered
 }
 
 // event is the System's only Akita event, used again and again.
@@ -63,6 +67,32 @@ func NewSystem(name string, engine sim.Engine) *System {
 	return s
 }
 
+// AddObserver adds a clock whose units tick when all others are through with the
+// instant. They see it as it will be left, and change nothing.
+func (s *System) AddObserver(name string, period Femto) (*Domain, error) {
+	if period == 0 {
+		return nil, fmt.Errorf("clock %s: a period of 0", name)
+	}
+	d := s.newDomain(name, period)
+	s.domains = append(s.domains, d)
+	s.observers++
+	return d, nil
+}
+
+func (s *System) newDomain(name string, period Femto) *Domain {
+	return &Domain{s: s, name: name, period: period, next: Never, timer: Never}
+}
+
+// Scatter makes domains, and units within them, tick in an order drawn from the seed
+// instead of that in which they are added: for tests that no result depends on it. It
+// comes before the first domain.
+func (s *System) Scatter(seed uint64) {
+	if len(s.domains) > 0 {
+		panic(fmt.Sprintf("BUG: %s @0: scattered after domain %s was added", s.Name(), s.domains[0].name))
+	}
+	s.draw = rand.New(rand.NewPCG(seed, seed))
+}
+
 // Now returns the current instant.
 func (s *System) Now() Femto { return s.now }
 
@@ -77,8 +107,13 @@ func (s *System) AddDomain(name string, period Femto) (*Domain, error) {
 	if period == 0 {
 		return nil, fmt.Errorf("clock %s: a period of 0", name)
 	}
-	d := &Domain{s: s, name: name, period: period, next: Never, timer: Never}
-	s.domains = append(s.domains, d)
+	d := s.newDomain(name, period)
+	at := len(s.domains) - s.observers
+	if s.draw != nil {
+		at = s.draw.IntN(at + 1)
+		d.scatter(s.draw)
+	}
+	s.domains = slices.Insert(s.domains, at, d)
 	return d, nil
 }
 
