@@ -19,7 +19,7 @@ type bank struct {
 	atomics atomics
 	refill  uint64 // first cycle in which the replays of the last fill are accepted
 
-	owner        string
+	of           *owner
 	id           int
 	bankBits     int
 	sets         int
@@ -82,14 +82,15 @@ type status struct {
 	rspFull, mreqAlmostFull, mshrFull, mshrEmpty, empty bool
 }
 
-func newBank(owner string, s *Spec, id int) *bank {
+func newBank(of *owner, s *Spec, id int) *bank {
+	in := fmt.Sprintf("bank %d, ", id)
 	b := &bank{
 		tags: newTags(s, id), mshr: newMSHR(s.MSHRs),
-		rsp: newQueue[response](s.ResponseQueue), mreqPlaces: s.MemoryQueue,
+		rsp: newQueue[response](s.ResponseQueue, of, in+"responses"), mreqPlaces: s.MemoryQueue,
 		// A replay that writes must not wait for the next level, which may itself
 		// wait for the fills behind the replay.
-		mreq:  newQueue[mem.Request](s.MemoryQueue + s.MSHRs),
-		owner: owner, id: id, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
+		mreq: newQueue[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
+		of:   of, id: id, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
 		lineShift:   s.lineShift(),
 		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, back: s.WritePolicy == Back, walk: s.Sets(),
 	}
@@ -405,5 +406,5 @@ func (b *bank) acceptRequest(r *request, st *status) bool {
 }
 
 func (b *bank) bug(now uint64, what string) string {
-	return fmt.Sprintf("BUG: %s @%d: bank %d: %s", b.owner, now, b.id, what)
+	return fmt.Sprintf("BUG: %s @%d: bank %d: %s", b.of.unit, now, b.id, what)
 }

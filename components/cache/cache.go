@@ -32,6 +32,7 @@ type Cache struct {
 	idling bool // the last cycle moved nothing
 
 	stats Stats // what is not a bank's
+	self  owner
 }
 
 type port struct {
@@ -62,7 +63,7 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 		return nil, fmt.Errorf("%s: no ports", name)
 	}
 	c := &Cache{
-		Base: clock.NewBase(name), spec: s,
+		Base: clock.NewBase(name), self: owner{unit: name}, spec: s,
 		allBanks: ^uint64(0) >> (64 - s.Banks),
 		ports:    make([]port, s.Ports), memory: make([]memoryPort, s.MemoryPorts),
 		reqArb: make([]arbiter, s.Banks), heads: make([]request, s.Ports), want: make([]uint64, s.Banks),
@@ -70,10 +71,10 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 		initEnd: d.After() + clock.Cycle(s.InitCycles()),
 	}
 	for i := range s.Banks {
-		c.banks = append(c.banks, newBank(name, &c.spec, i))
+		c.banks = append(c.banks, newBank(&c.self, &c.spec, i))
 		c.memory[i%s.MemoryPorts].banks |= 1 << i
 		if s.Ports > 2 {
-			c.buffers = append(c.buffers, newQueue[request](s.RequestQueue))
+			c.buffers = append(c.buffers, newQueue[request](s.RequestQueue, &c.self, fmt.Sprintf("request buffer of bank %d", i)))
 		}
 	}
 	c.Join(d, c)
@@ -145,6 +146,7 @@ func (c *Cache) Pending() int {
 // Tick does a cycle. A cycle in which nothing moved would be repeated until a
 // link brings something or has a place again, so the cache sleeps then.
 func (c *Cache) Tick(now clock.Cycle) bool {
+	c.self.now = now
 	if now < c.initEnd {
 		c.Place().WakeAt(c.initEnd)
 		return false

@@ -240,7 +240,7 @@ func TestValidate(t *testing.T) {
 
 func TestABrokenInvariantNamesTheUnit(t *testing.T) {
 	s := DefaultSpec()
-	b := newBank("L1", &s, 0)
+	b := newBank(&owner{unit: "L1"}, &s, 0)
 	require.PanicsWithValue(t, "BUG: L1 @7: bank 0: an answer for entry 3, which asked for nothing",
 		func() { b.step(7, inputs{fill: 3}) })
 	s.WriteEnable = false
@@ -390,4 +390,10 @@ func TestRandomMachines(t *testing.T) {
 	for _, n := range []uint64{stalls.MSHRFull, stalls.MemoryQueueFull, stalls.ResponseQueueFull, stalls.BankConflicts, stalls.Merges, stalls.Evictions, stalls.FlushCycles, stalls.WriteHits, stalls.Writebacks, stalls.AtomicWaits, stalls.Invalidations} {
 		require.NotZero(t, n, "the machines are varied enough: %+v", stalls)
 	}
+}
+
+func TestAFullQueueNamesItself(t *testing.T) {
+	q := newQueue[int](1, &owner{"Socket2.L1D", 41}, "bank 1, responses")
+	q.push(1, 0)
+	require.PanicsWithValue(t, "BUG: Socket2.L1D @41: bank 1, responses: push to a full queue", func() { q.push(2, 0) })
 }

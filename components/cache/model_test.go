@@ -153,7 +153,7 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 		s := small(r)
 		s.Banks, s.MemoryPorts, s.Replacement = 1, 1, FIFO
 		s.Bytes = s.Ways * s.LineBytes << r.IntN(3)
-		b, m := newBank("b", &s, 0), newModel(s)
+		b, m := newBank(&owner{unit: "b"}, &s, 0), newModel(s)
 		var answers, results, asked, writes, passed []uint32
 		var due []mem.Request // reads and atomics in memory
 		var place performer

@@ -1,12 +1,24 @@
 package cache
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // queue is a ring of a fixed number of places whose entries may leave from a
 // given cycle on.
 type queue[T any] struct {
 	ring    []entry[T]
 	head, n int
+
+	of   *owner
+	name string
+}
+
+// owner is the unit that queues are in, and its cycle: for panics.
+type owner struct {
+	unit string
+	now  uint64
 }
 
 type entry[T any] struct {
@@ -14,14 +26,20 @@ type entry[T any] struct {
 	ready uint64
 }
 
-func newQueue[T any](places int) queue[T] { return queue[T]{ring: make([]entry[T], places)} }
+func newQueue[T any](places int, of *owner, name string) queue[T] {
+	return queue[T]{ring: make([]entry[T], places), of: of, name: name}
+}
+
+func (q *queue[T]) bug(what string) string {
+	return fmt.Sprintf("BUG: %s @%d: %s: %s", q.of.unit, q.of.now, q.name, what)
+}
 
 func (q *queue[T]) full() bool { return q.n == len(q.ring) }
 
 // push needs a free place.
 func (q *queue[T]) push(v T, ready uint64) {
 	if q.full() {
-		panic("BUG: cache: push to a full queue")
+		panic(q.bug("push to a full queue"))
 	}
 	i := q.head + q.n
 	if i >= len(q.ring) {

@@ -208,7 +208,7 @@ func (s *bankScript) make(t *testing.T, words []string) {
 		}
 	}
 	require.NoError(t, spec.Validate())
-	*s = bankScript{b: newBank("b", &spec, 0), held: map[string]bool{}, ops: 1}
+	*s = bankScript{b: newBank(&owner{unit: "b"}, &spec, 0), held: map[string]bool{}, ops: 1}
 	if interval > 0 {
 		s.b.atomics = atomics{performer: s, interval: uint64(interval)}
 	}

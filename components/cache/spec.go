@@ -33,14 +33,6 @@ type Spec struct {
 	ForwardFlush bool        `key:"forward_flush" default:"false" doc:"Sends a flush on to the next level after the walk, and answers it when that has answered; memory answers as it does to a read, behind the writes before it. RTL: every level."`
 }
 
-// DefaultSpec is Vortex's L1 data cache for a core of 4 lanes.
-func DefaultSpec() Spec {
-	return Spec{
-		Bytes: 16 << 10, Ways: 4, LineBytes: 64, Banks: 1, MSHRs: 16, Ports: 1, MemoryPorts: 1,
-		RequestQueue: 2, ResponseQueue: 2, MemoryQueue: 4, ReplayDelay: 2, WriteEnable: true,
-	}
-}
-
 // BankSelect says how a line's bank is found.
 type BankSelect uint8
 

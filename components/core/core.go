@@ -58,6 +58,7 @@ type collector struct {
 type Core struct {
 	clock.Base
 	Stats
+	self    owner
 	spec    Spec
 	latency [isa.NumClasses]uint64
 	source  Source
@@ -124,29 +125,30 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	}
 	s = s.Derived()
 	c := &Core{Base: clock.NewBase(name), spec: s, source: src, latency: s.Latency.table(s.IDiv)}
+	c.self.unit = name
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
-		c.warps[i] = warp{trace: src.Trace(i), ibuffer: newQueue[*emu.Op](s.IBuffer)}
+		c.warps[i] = warp{trace: src.Trace(i), ibuffer: newQueue[*emu.Op](s.IBuffer, &c.self, fmt.Sprintf("instruction buffer of warp %d", i))}
 	}
 	c.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.started)
 	c.slices = make([]slice, s.Issue.Slices)
 	for i := range c.slices {
-		c.slices[i] = newSlice(&s)
+		c.slices[i] = newSlice(&s, &c.self, fmt.Sprintf("slice %d, ", i))
 		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps, &c.started)
 		for w := i; w < s.Warps; w += s.Issue.Slices {
 			c.slices[i].members |= 1 << w
 		}
 	}
 	for u := range c.turns {
-		c.turns[u].buffer = newQueue[inst](1)
+		c.turns[u].buffer = newQueue[inst](1, &c.self, isa.Unit(u).String()+" buffer")
 	}
-	c.scheduled = newQueue[fetchRequest](2 * s.FetchWidth)
-	c.released = newQueue[release](16 * s.Issue.Slices * s.Issue.Dispatch)
+	c.scheduled = newQueue[fetchRequest](2*s.FetchWidth, &c.self, "schedule buffer")
+	c.released = newQueue[release](16*s.Issue.Slices*s.Issue.Dispatch, &c.self, "write-back")
 	c.accesses = make([]emu.Access, s.accesses())
 	for i := len(c.accesses) - 1; i >= 0; i-- {
 		c.free = append(c.free, int16(i))
 	}
-	c.lsu = newLSU(&s)
+	c.lsu = newLSU(&s, &c.self)
 	src.SetClock(func() uint64 { return c.Place().Domain().Cycle() })
 	src.SetReleased(c.otherCore)
 	src.SetAllAtBarrier(c.allAtBarrier)
@@ -157,21 +159,22 @@ func New(name string, s Spec, src Source) (*Core, error) {
 // two dispatch buffers a slice, the unit's queues, and its loads.
 func (s *Spec) accesses() int { return 2*s.Issue.Slices + 8 + s.LSUQueue }
 
-func newSlice(s *Spec) slice {
+func newSlice(s *Spec, of *owner, in string) slice {
+	q := func(places int, name string) queue[inst] { return newQueue[inst](places, of, in+name) }
 	sl := slice{
-		issued: newQueue[inst](2 * s.Issue.Dispatch), operands: newQueue[inst](2 * s.Issue.Dispatch),
-		alu: newQueue[inst](max(1, s.Latency.ALU-1)), mul: newQueue[inst](s.Latency.Mul), div: newQueue[inst](s.divisions()),
+		issued: q(2*s.Issue.Dispatch, "issued"), operands: q(2*s.Issue.Dispatch, "operands"),
+		alu: q(max(1, s.Latency.ALU-1), "integer unit"), mul: q(s.Latency.Mul, "multiplier"), div: q(s.divisions(), "divider"),
 	}
 	for range s.Collectors {
-		sl.collectors = append(sl.collectors, collector{newQueue[inst](1), newQueue[inst](1), newQueue[inst](2), false})
+		sl.collectors = append(sl.collectors, collector{q(1, "collector stage 1"), q(1, "collector stage 2"), q(2, "collector output"), false})
 	}
 	for u := range sl.dispatch {
-		sl.dispatch[u] = newQueue[inst](2)
-		sl.result[u] = newQueue[inst](2)
+		sl.dispatch[u] = q(2, isa.Unit(u).String()+" dispatch")
+		sl.result[u] = q(2, isa.Unit(u).String()+" result")
 	}
-	sl.result[isa.FPU] = newQueue[inst](s.FPUQueue)
-	sl.result[isa.SFU] = newQueue[inst](2 * 4)   // dispatch, response, switch and gather buffers
-	sl.result[isa.LSU] = newQueue[inst](1 + 2*3) // the switch's register; response, arbiter and gather buffers
+	sl.result[isa.FPU] = q(s.FPUQueue, "FPU result")
+	sl.result[isa.SFU] = q(2*4, "SFU result")   // dispatch, response, switch and gather buffers
+	sl.result[isa.LSU] = q(1+2*3, "LSU result") // the switch's register; response, arbiter and gather buffers
 	return sl
 }
 
@@ -217,6 +220,7 @@ func (c *Core) Tick(now uint64) bool {
 	if c.err != nil || c.over {
 		return false
 	}
+	c.self.now = now
 	c.settle(now)
 	c.moved = false
 	c.release(now)

@@ -49,10 +49,10 @@ type answer struct {
 	lanes int16
 }
 
-func newLSU(s *Spec) lsu {
+func newLSU(s *Spec, of *owner) lsu {
 	return lsu{
-		requests: newQueue[inst](2), switched: newQueue[inst](1), local: newQueue[answer](32),
-		answers: newQueue[answer](1 + 4*int(levels(s.Threads))), maxLoads: s.LSUQueue, co: newCoalescer(s),
+		requests: newQueue[inst](2, of, "LSU requests"), switched: newQueue[inst](1, of, "LSU switch"), local: newQueue[answer](32, of, "scratchpad answers"),
+		answers: newQueue[answer](1+4*int(levels(s.Threads)), of, "LSU answers"), maxLoads: s.LSUQueue, co: newCoalescer(s),
 		left: make([]int16, s.accesses()), far: levels(s.Threads),
 		atomics: atomics{Atomics: s.Atomics},
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestQueueHoldsBackUntilItsCycle(t *testing.T) {
-	q := newQueue[int](2)
+	q := newQueue[int](2, &owner{"Core3", 17}, "slice 1, issued")
 	q.push(1, 5)
 	q.push(2, 6)
 	require.True(t, q.full())
@@ -21,12 +21,14 @@ func TestQueueHoldsBackUntilItsCycle(t *testing.T) {
 	q.push(3, 7)
 	require.Equal(t, 2, q.pop())
 	require.Equal(t, 3, *q.front())
+	q.push(4, 8)
+	require.PanicsWithValue(t, "BUG: Core3 @17: slice 1, issued: push to a full queue", func() { q.push(5, 9) })
 }
 
 // A place that take frees can be filled in the next cycle only: the RTL's ready
 // flag is a register.
 func TestARegisteredReadyFlagComesACycleLater(t *testing.T) {
-	q := newQueue[int](2)
+	q := newQueue[int](2, nil, "")
 	q.push(1, 1)
 	q.push(2, 1)
 	require.True(t, q.closed(1))
@@ -45,8 +47,8 @@ func TestARegisteredReadyFlagComesACycleLater(t *testing.T) {
 // Results of the integer unit and of the multiplier leave in turn.
 func TestTheSwitchBehindTheALUAlternates(t *testing.T) {
 	c := &Core{}
-	sl := &slice{alu: newQueue[inst](4), mul: newQueue[inst](4)}
-	sl.result[isa.ALU] = newQueue[inst](8)
+	sl := &slice{alu: newQueue[inst](4, nil, ""), mul: newQueue[inst](4, nil, "")}
+	sl.result[isa.ALU] = newQueue[inst](8, nil, "")
 	for w := range uint8(4) {
 		sl.alu.push(inst{warp: w}, 1)
 		sl.mul.push(inst{warp: 10 + w}, 3)

@@ -1,5 +1,7 @@
 package core
 
+import "fmt"
+
 // queue is a bounded FIFO whose entries can be taken from a given cycle on.
 type queue[T any] struct {
 	ring    []timed[T]
@@ -7,6 +9,15 @@ type queue[T any] struct {
 
 	freed   int    // places freed by take in cycle freedAt
 	freedAt uint64 //
+
+	of   *owner
+	name string
+}
+
+// owner is the unit that queues are in, and its cycle: for panics.
+type owner struct {
+	unit string
+	now  uint64
 }
 
 type timed[T any] struct {
@@ -14,7 +25,13 @@ type timed[T any] struct {
 	at uint64
 }
 
-func newQueue[T any](places int) queue[T] { return queue[T]{ring: make([]timed[T], places)} }
+func newQueue[T any](places int, of *owner, name string) queue[T] {
+	return queue[T]{ring: make([]timed[T], places), of: of, name: name}
+}
+
+func (q *queue[T]) bug(what string) string {
+	return fmt.Sprintf("BUG: %s @%d: %s: %s", q.of.unit, q.of.now, q.name, what)
+}
 
 func (q *queue[T]) full() bool  { return q.n == len(q.ring) }
 func (q *queue[T]) empty() bool { return q.n == 0 }
@@ -22,7 +39,7 @@ func (q *queue[T]) empty() bool { return q.n == 0 }
 // push adds a value that can be taken from cycle at on. It needs a free place.
 func (q *queue[T]) push(v T, at uint64) {
 	if q.full() {
-		panic("BUG: core: push to a full queue")
+		panic(q.bug("push to a full queue"))
 	}
 	i := q.head + q.n
 	if i >= len(q.ring) {
