@@ -121,6 +121,33 @@ func TestWeaverPrograms(t *testing.T) {
 	}
 }
 
+// pipelines are cores that schedule, fetch and issue otherwise.
+var pipelines = []string{
+	"", "issue.slices=4", "issue.slices=1 collectors=1", "issue.dispatch_per_slice=2 fetch_width=4", "schedule.policy=gto issue.policy=gto",
+	"schedule.policy=two-level issue.policy=rr ibuffer=1", "latency.warp=1", "latency.warp=30",
+}
+
+func pipeline(knobs string, set ...string) []string {
+	for _, k := range strings.Fields(knobs) {
+		set = append(set, "core."+k)
+	}
+	return set
+}
+
+// TestWeaverOnOtherPipelines: every edge once there, too.
+func TestWeaverOnOtherPipelines(t *testing.T) {
+	const vertices = 300
+	p := weaverProgram(t, vertices)
+	for _, knobs := range pipelines {
+		for _, mask := range []string{"false", "true"} {
+			cfg := load(t, "vortex-6c32w32t-weaver", pipeline(knobs, "sockets=2", "core.weaver.st_entries=40", "core.weaver.request_queue=3", "core.weaver.mask_by_unit="+mask)...)
+			o, m := run(t, cfg, p)
+			checkMarks(t, m.Arch, vertices)
+			checkUnits(t, m, o.Cycles)
+		}
+	}
+}
+
 // TestSkips: with early exits no edge comes twice, and each has been handed out or dropped.
 func TestSkips(t *testing.T) {
 	const vertices = 300
@@ -312,12 +339,12 @@ count:	andi t3, t2, 1
 	j loop
 over:	sw s1, 0x88(zero)
 end:	tmc zero`)
-	for _, machine := range []string{"vortex-1c4w4t-weaver", "vortex-6c32w32t-weaver"} {
+	for _, knobs := range pipelines {
 		for _, queue := range []string{"1", "2", "0"} {
-			cfg := load(t, machine, "sockets=1", "core.weaver.st_entries=1024", "core.weaver.request_queue="+queue)
+			cfg := load(t, "vortex-6c32w32t-weaver", pipeline(knobs, "sockets=1", "core.weaver.st_entries=1024", "core.weaver.request_queue="+queue)...)
 			_, m := run(t, cfg, p)
 			code, _ := m.Arch.ExitCode()
-			require.EqualValues(t, cfg.Core.Warps*cfg.Core.Threads, code)
+			require.EqualValues(t, cfg.Core.Warps*cfg.Core.Threads, code, "%s, request_queue=%s", knobs, queue)
 		}
 	}
 }

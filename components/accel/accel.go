@@ -145,7 +145,9 @@ func (s *Socket) Front() *emu.UnitCall { return &s.calls[*s.answers.Front()].Uni
 // Receive takes the next answer, which the warp has been given, and ends its call.
 func (s *Socket) Receive() {
 	t := s.answers.Pop()
-	s.exclusive &^= 1 << s.calls[t].Warp
+	if c := s.calls[t]; s.traits[c.Fn].Exclusive { // and not an earlier one's
+		s.exclusive &^= 1 << c.Warp
+	}
 	s.free = append(s.free, t)
 }
 
