@@ -1,0 +1,188 @@
+package reference
+
+import (
+	"container/heap"
+	"fmt"
+	"math"
+
+	"heddle/kernels/graph"
+)
+
+// Unreached is the level, distance or parent of a vertex that the source does not reach.
+const Unreached = math.MaxUint32
+
+// Equal returns a *Mismatch unless got is want.
+func Equal(quantity string, got, want []uint32) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("wrong result: %s of %d vertices, expected %d", quantity, len(got), len(want))
+	}
+	wrong := func(v int) (float64, bool) { return float64(want[v]), got[v] != want[v] }
+	return first(quantity, "exact", got, wrong)
+}
+
+// first finds the first vertex whose value is wrong; wrong says what it should be.
+func first(quantity, why string, got []uint32, wrong func(v int) (want float64, yes bool)) error {
+	var m *Mismatch
+	for v := range got {
+		want, yes := wrong(v)
+		switch {
+		case !yes:
+		case m != nil:
+			m.Others++
+		default:
+			m = &Mismatch{Quantity: quantity, Vertex: v, Got: float64(got[v]), Want: want, Why: why}
+		}
+	}
+	if m != nil {
+		return m
+	}
+	return nil
+}
+
+// Levels returns how many edges each vertex is from the source.
+func Levels(out *graph.Adjacency, source uint32) []uint32 {
+	level := unreached(out.Vertices())
+	level[source] = 0
+	for queue := []uint32{source}; len(queue) > 0; queue = queue[1:] {
+		u := queue[0]
+		for _, v := range out.Row(int(u)) {
+			if level[v] == Unreached {
+				level[v] = level[u] + 1
+				queue = append(queue, v)
+			}
+		}
+	}
+	return level
+}
+
+func unreached(n int) []uint32 {
+	x := make([]uint32, n)
+	for v := range x {
+		x[v] = Unreached
+	}
+	return x
+}
+
+// CheckParents tells whether parents are a breadth-first tree: the source is its own
+// parent, exactly the vertices it reaches have one, and a parent is one level nearer and
+// has an edge to its child.
+func CheckParents(out *graph.Adjacency, source uint32, parents []uint32) error {
+	level := Levels(out, source)
+	if len(parents) != len(level) {
+		return fmt.Errorf("wrong result: parents of %d vertices, expected %d", len(parents), len(level))
+	}
+	valid := make([]bool, len(level)) // the parent has an edge to the vertex
+	example := unreached(len(level))  // some vertex that may be the parent
+	example[source] = source
+	valid[source] = parents[source] == source
+	for u := range level {
+		for _, v := range out.Row(u) {
+			if level[u] == Unreached || level[v] != level[u]+1 {
+				continue
+			}
+			example[v] = uint32(u)
+			valid[v] = valid[v] || parents[v] == uint32(u)
+		}
+	}
+	return first("parent", "or another vertex one level nearer with an edge to it", parents, func(v int) (float64, bool) {
+		if level[v] == Unreached {
+			return Unreached, parents[v] != Unreached
+		}
+		return float64(example[v]), !valid[v]
+	})
+}
+
+// Distances returns the length of the shortest path from the source to each vertex, by
+// Dijkstra's algorithm. Weights are integers that are not negative; without weights every
+// edge counts 1. It is an error if a distance does not fit 32 bits.
+func Distances(g *graph.Graph, source uint32) ([]uint32, error) {
+	weight, err := Lengths(g)
+	if err != nil {
+		return nil, err
+	}
+	out := g.CSR()
+	d := unreached(out.Vertices())
+	q := &nearest{{0, source}}
+	for q.Len() > 0 {
+		x := heap.Pop(q).(reach)
+		if d[x.v] != Unreached {
+			continue
+		}
+		if x.d >= Unreached {
+			return nil, fmt.Errorf("the shortest path from vertex %d to vertex %d has length %d, which does not fit 32 bits", source, x.v, x.d)
+		}
+		d[x.v] = uint32(x.d)
+		for e := out.Offsets[x.v]; e < out.Offsets[x.v+1]; e++ {
+			heap.Push(q, reach{x.d + uint64(weight(e)), out.IDs[e]})
+		}
+	}
+	return d, nil
+}
+
+// Lengths returns the weight of each edge as a path has it.
+func Lengths(g *graph.Graph) (func(e uint32) uint32, error) {
+	words := g.CSR().Weights
+	switch g.WeightKind() {
+	case graph.NoWeights:
+		return func(uint32) uint32 { return 1 }, nil
+	case graph.FloatWeights:
+		return nil, fmt.Errorf("shortest paths need integer weights, and the graph's are floats: give graph.weights.from: random or unit")
+	}
+	for e, w := range words {
+		if int32(w) < 0 {
+			return nil, fmt.Errorf("shortest paths need weights that are not negative, and edge %d has %d: give graph.weights.from: random or unit", e, int32(w))
+		}
+	}
+	return func(e uint32) uint32 { return words[e] }, nil
+}
+
+// reach is a path of length d to v.
+type reach struct {
+	d uint64
+	v uint32
+}
+
+// nearest is a heap of paths.
+type nearest []reach
+
+func (h nearest) Len() int           { return len(h) }
+func (h nearest) Less(i, j int) bool { return h[i].d < h[j].d }
+func (h nearest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *nearest) Push(x any)        { *h = append(*h, x.(reach)) }
+func (h *nearest) Pop() any {
+	x := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return x
+}
+
+// Components returns the smallest vertex of each vertex's component, following edges as
+// they point: the graph has both directions of each.
+func Components(out *graph.Adjacency) []uint32 {
+	label := unreached(out.Vertices())
+	for root := range label {
+		if label[root] != Unreached {
+			continue
+		}
+		label[root] = uint32(root)
+		for stack := []int{root}; len(stack) > 0; {
+			u := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			for _, v := range out.Row(u) {
+				if label[v] == Unreached {
+					label[v] = uint32(root)
+					stack = append(stack, int(v))
+				}
+			}
+		}
+	}
+	return label
+}
+
+// InDegrees counts the edges that enter each vertex.
+func InDegrees(out *graph.Adjacency) []uint32 {
+	d := make([]uint32, out.Vertices())
+	for _, v := range out.IDs {
+		d[v]++
+	}
+	return d
+}

@@ -1,0 +1,130 @@
+package reference
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/kernels/graph"
+)
+
+// read makes a graph of lines "from to weight", counted from 1.
+func read(t *testing.T, n int, field string, lines ...string) *graph.Graph {
+	t.Helper()
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s general\n%d %d %d\n%s\n", field, n, n, len(lines), strings.Join(lines, "\n"))
+	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
+	require.NoError(t, err)
+	return g
+}
+
+// A diamond with a long way round, and a vertex that nothing reaches.
+func diamond(t *testing.T) *graph.Graph {
+	return read(t, 6, "integer", "1 2 1", "1 3 5", "2 3 1", "3 4 7", "2 4 9", "4 1 2", "5 1 1")
+}
+
+func TestLevels(t *testing.T) {
+	require.Equal(t, []uint32{0, 1, 1, 2, Unreached, Unreached}, Levels(diamond(t).CSR(), 0))
+	require.Equal(t, []uint32{1, 2, 2, 3, 0, Unreached}, Levels(diamond(t).CSR(), 4))
+}
+
+func TestDistances(t *testing.T) {
+	d, err := Distances(diamond(t), 0)
+	require.NoError(t, err)
+	require.Equal(t, []uint32{0, 1, 2, 9, Unreached, Unreached}, d)
+	_, err = Distances(read(t, 2, "integer", "1 2 -3"), 0)
+	require.ErrorContains(t, err, "edge 0 has -3")
+	_, err = Distances(read(t, 2, "real", "1 2 0.5"), 0)
+	require.ErrorContains(t, err, "the graph's are floats")
+	_, err = Distances(read(t, 4, "integer", "1 2 2147483647", "2 3 2147483647", "3 4 2147483647"), 0)
+	require.ErrorContains(t, err, "to vertex 3 has length 6442450941")
+}
+
+// TestDistancesAreThoseOfBellmanFord on random graphs; without weights they are levels.
+func TestDistancesAreThoseOfBellmanFord(t *testing.T) {
+	for seed := range uint64(5) {
+		out := random(60, 200, seed)
+		var lines, bare []string
+		for u := range 60 {
+			for _, v := range out.Row(u) {
+				lines = append(lines, fmt.Sprintf("%d %d %d", u+1, v+1, (u*7+int(v)*3+int(seed))%20))
+				bare = append(bare, fmt.Sprintf("%d %d", u+1, v+1))
+			}
+		}
+		g := read(t, 60, "integer", lines...)
+		got, err := Distances(g, 3)
+		require.NoError(t, err)
+		require.Equal(t, bellmanFord(g, 3), got)
+		g = read(t, 60, "pattern", bare...)
+		got, err = Distances(g, 3)
+		require.NoError(t, err)
+		require.Equal(t, Levels(g.CSR(), 3), got)
+	}
+}
+
+func bellmanFord(g *graph.Graph, source uint32) []uint32 {
+	d, out := unreached(g.Vertices()), g.CSR()
+	d[source] = 0
+	for range d {
+		for u := range d {
+			for e := out.Offsets[u]; e < out.Offsets[u+1]; e++ {
+				if d[u] != Unreached {
+					d[out.IDs[e]] = min(d[out.IDs[e]], d[u]+out.Weights[e])
+				}
+			}
+		}
+	}
+	return d
+}
+
+func TestComponents(t *testing.T) {
+	g := read(t, 6, "pattern", "1 3", "3 1", "3 5", "5 3", "2 6", "6 2")
+	require.Equal(t, []uint32{0, 1, 0, 3, 0, 1}, Components(g.CSR()))
+}
+
+func TestInDegrees(t *testing.T) {
+	require.Equal(t, []uint32{2, 1, 2, 2, 0, 0}, InDegrees(diamond(t).CSR()))
+}
+
+func TestEqualNamesTheFirst(t *testing.T) {
+	require.NoError(t, Equal("level", []uint32{1, 2}, []uint32{1, 2}))
+	var m *Mismatch
+	require.True(t, errors.As(Equal("level", []uint32{1, 5, 6}, []uint32{1, 2, 3}), &m))
+	require.Equal(t, Mismatch{Quantity: "level", Vertex: 1, Got: 5, Want: 2, Why: "exact", Others: 1}, *m)
+	require.ErrorContains(t, Equal("level", nil, []uint32{1}), "0 vertices, expected 1")
+}
+
+// TestCheckParents accepts every breadth-first tree, and nothing else.
+func TestCheckParents(t *testing.T) {
+	out := diamond(t).CSR()
+	const none = Unreached
+	for _, right := range [][]uint32{{0, 0, 0, 1, none, none}, {0, 0, 0, 2, none, none}} {
+		require.NoError(t, CheckParents(out, 0, right))
+	}
+	for at, wrong := range [][]uint32{
+		{none, 0, 0, 1, none, none}, // the source has none
+		{0, 2, 0, 1, none, none},    // no such edge, and no nearer vertex
+		{0, 0, 1, 1, none, none},    // an edge, from the same level
+		{0, 0, 0, 0, none, none},    // nearer by two
+		{0, 0, 0, 1, 0, none},       // not reached
+		{0, 0, 0, 1, none, 5},
+	} {
+		var m *Mismatch
+		require.True(t, errors.As(CheckParents(out, 0, wrong), &m), "%v", wrong)
+		require.Equal(t, at, m.Vertex)
+	}
+	require.ErrorContains(t, CheckParents(out, 0, nil), "0 vertices")
+}
+
+func TestCheckSpMV(t *testing.T) {
+	g, x := diamond(t), []float32{1, 0.5, 0.25, 2, 3, 7}
+	y := []float32{2*2 + 3, 1, 5 + 0.5, 7*0.25 + 9*0.5, 0, 0}
+	require.NoError(t, CheckSpMV(g, x, y))
+	y[3] += 1e-5
+	var m *Mismatch
+	require.True(t, errors.As(CheckSpMV(g, x, y), &m))
+	require.Equal(t, 3, m.Vertex)
+	require.NoError(t, CheckSpMV(read(t, 3, "pattern", "1 2", "3 2"), []float32{1, 2, 4}, []float32{0, 5, 0}))
+}
