@@ -35,8 +35,11 @@ func (c *Core) scheduleOne(ready, now uint64) bool {
 
 // away are the warps that will not be ready soon.
 func (c *Core) away() uint64 {
-	return ^c.active | c.held | c.hazard[waitsMemory-waitsMemory] | c.hazard[waitsUnit-waitsMemory]
+	return ^c.active | c.held | c.waiting(waitsMemory) | c.waiting(waitsUnit)
 }
+
+// waiting are the warps whose head waits for a register, by what writes it.
+func (c *Core) waiting(k cause) uint64 { return c.hazard[k-waitsMemory] }
 
 // fetch asks the instruction cache, at each port.
 func (c *Core) fetch(now uint64) {
