@@ -52,7 +52,7 @@ func TestTicketsAreTakenOnce(t *testing.T) {
 			t.Run(machine+"/"+set, func(t *testing.T) {
 				t.Parallel()
 				cfg := load(t, machine, set)
-				o, m := run(t, cfg, source(t, tickets))
+				_, m := run(t, cfg, source(t, tickets))
 				n := uint32(4 * harts(cfg))
 				require.Equal(t, n, m.Arch.Mem.Load32(ticketWord))
 				seen := make([]bool, n)
@@ -62,7 +62,6 @@ func TestTicketsAreTakenOnce(t *testing.T) {
 					require.False(t, seen[v], "ticket %d was taken twice", v)
 					seen[v] = true
 				}
-				checkLevels(t, m, o)
 			})
 		}
 	}

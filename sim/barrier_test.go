@@ -49,7 +49,7 @@ loop:	add t6, t1, t5
 func TestDeviceBarrier(t *testing.T) {
 	for _, machine := range []string{"vortex-rtl-m6", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1"} {
 		cfg := load(t, machine, "core.warps=4", "core.threads=8")
-		o, m := run(t, cfg, source(t, exchange))
+		_, m := run(t, cfg, source(t, exchange))
 		n := uint32(harts(cfg))
 		for h := range n {
 			want := uint32(0)
@@ -58,7 +58,6 @@ func TestDeviceBarrier(t *testing.T) {
 			}
 			require.Equal(t, want, m.Arch.Mem.Load32(results+4*h), "%s: hart %d", machine, h)
 		}
-		checkLevels(t, m, o)
 	}
 }
 
@@ -188,7 +187,7 @@ func TestWriteBackMachines(t *testing.T) {
 		for _, small := range []string{"l1d.bytes=64KiB", "l1d.bytes=1KiB"} {
 			set := append([]string{"core.warps=4", "core.threads=8", "l2.bytes=16KiB", small}, policy...)
 			cfg := load(t, "vortex-rtl-m6", set...)
-			o, m := run(t, cfg, source(t, exchange))
+			_, m := run(t, cfg, source(t, exchange))
 			n := uint32(harts(cfg))
 			for h := range n {
 				want := uint32(0)
@@ -197,14 +196,11 @@ func TestWriteBackMachines(t *testing.T) {
 				}
 				require.Equal(t, want, m.Arch.Mem.Load32(results+4*h), "%v: hart %d", set, h)
 			}
-			checkLevels(t, m, o)
 			for _, prog := range []string{"st_coal", "ld_rand"} {
-				o, m := run(t, cfg, program(t, prog))
-				checkLevels(t, m, o)
+				run(t, cfg, program(t, prog))
 			}
-			o, m = run(t, cfg, source(t, tickets))
+			_, m = run(t, cfg, source(t, tickets))
 			require.EqualValues(t, 4*n, m.Arch.Mem.Load32(ticketWord))
-			checkLevels(t, m, o)
 		}
 	}
 }

@@ -33,6 +33,7 @@ type Machine struct {
 	cfg      configs.Machine
 	domain   *clock.Domain
 	links    []way
+	auditor  *auditor // nil: nobody checks
 	watchdog watchdog
 	arg      uint32 // of Run
 	spent    bool   // a run has ended with an error
@@ -50,6 +51,8 @@ type Memory interface {
 	Place() clock.Handle
 	ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response])
 	Pending() int
+	Bursts() int
+	CheckLaws() error
 	Stats() []dram.Stats // by channel
 	Bytes() uint64       // moved over the data buses
 }
@@ -58,6 +61,7 @@ type Memory interface {
 type Options struct {
 	MaxCycles uint64            // 0: no limit
 	Arg       uint32            // initial mscratch
+	Check     bool              // keep books for CheckLaws; costs host time
 	Out       func(line []byte) // console lines as they are finished; nil: off
 	Progress  func(Progress)    // told now and then how far the run is; nil: nobody asks
 }
@@ -91,6 +95,9 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 	if m.domain, err = m.System.AddDomain("core", corePeriod); err != nil {
 		return nil, err
 	}
+	if opt.Check {
+		m.auditor = &auditor{}
+	}
 	b := builder{m: m, cfg: &cfg}
 	if err := b.build(); err != nil {
 		return nil, err
@@ -108,6 +115,7 @@ type builder struct {
 // port is one requester of the level that is built next.
 type port struct {
 	owner   clock.Handle
+	from    *source
 	wires   configs.Wires
 	connect func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response])
 }
@@ -125,12 +133,8 @@ func (b *builder) build() error {
 	if err != nil {
 		return err
 	}
-	for i, p := range b.out {
-		b.link(fmt.Sprintf("Memory.port%d", i), p, memory.Place(), func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
-			memory.ConnectPort(i, req, rsp)
-		})
-	}
 	b.m.Memory = memory
+	b.links(&audited{name: memory.Name()}, memory.Place(), memory.ConnectPort)
 	return nil
 }
 
@@ -195,13 +199,22 @@ func (b *builder) memory() (Memory, error) {
 // places is the depth of a link: a register a cycle, and a skid.
 func places(latency int) int { return latency + 1 }
 
-// link joins a requester and the unit that serves it.
-func (b *builder) link(name string, p port, server clock.Handle, connect func(*clock.Link[mem.Request], *clock.Link[mem.Response])) {
-	req := clock.NewLink[mem.Request](name+".req", places(p.wires.Request), clock.Cycle(p.wires.Request), p.owner, server)
-	rsp := clock.NewLink[mem.Response](name+".rsp", places(p.wires.Response), clock.Cycle(p.wires.Response), server, p.owner)
-	b.m.links = append(b.m.links, req, rsp)
-	p.connect(req, rsp)
-	connect(req, rsp)
+// links joins what wants memory so far and the unit that serves it.
+func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clock.Link[mem.Request], *clock.Link[mem.Response])) {
+	for i, p := range b.out {
+		name := fmt.Sprintf("%s.port%d", to.name, i)
+		req := clock.NewLink[mem.Request](name+".req", places(p.wires.Request), clock.Cycle(p.wires.Request), p.owner, server)
+		rsp := clock.NewLink[mem.Response](name+".rsp", places(p.wires.Response), clock.Cycle(p.wires.Response), server, p.owner)
+		p.connect(req, rsp)
+		connect(i, req, rsp)
+		b.m.links = append(b.m.links, req, rsp)
+		if a := b.m.auditor; a != nil {
+			a.watch(name, p.from, to, req, rsp)
+		}
+	}
+	if a := b.m.auditor; a != nil {
+		a.levels = append(a.levels, to)
+	}
 }
 
 // socket builds the cores of a socket and their L1s.
@@ -219,8 +232,8 @@ func (b *builder) socket(s int) error {
 		c.Join(b.m.domain, watched{c, &b.m.watchdog})
 		b.m.Cores = append(b.m.Cores, c)
 		b.m.plug(n, c)
-		fetch = append(fetch, b.ports(c, spec.FetchWidth, 1, c.Connect)...)
-		data = append(data, b.ports(c, spec.Channels(), core.DataLatency, c.ConnectData)...)
+		fetch = append(fetch, b.ports(c, c.Fetches, spec.FetchWidth, 1, c.Connect)...)
+		data = append(data, b.ports(c, c.Requests, spec.Channels(), core.DataLatency, c.ConnectData)...)
 	}
 	below := b.below(b.cfg.L2, b.cfg.ToL2)
 	outside := b.out
@@ -237,12 +250,13 @@ func (b *builder) socket(s int) error {
 	return nil
 }
 
-// ports are a core's to an L1, connected together.
-func (b *builder) ports(c *core.Core, n, latency int, connect func([]*clock.Link[mem.Request], []*clock.Link[mem.Response])) (out []port) {
+// ports are a core's to an L1, connected together; count is what it has sent there.
+func (b *builder) ports(c *core.Core, count func() uint64, n, latency int, connect func([]*clock.Link[mem.Request], []*clock.Link[mem.Response])) (out []port) {
 	var req []*clock.Link[mem.Request]
 	var rsp []*clock.Link[mem.Response]
+	from := &source{name: c.Name(), count: count, line: uint32(b.cfg.L1D.LineBytes)}
 	for range n {
-		out = append(out, port{c.Place(), configs.Wires{Request: latency, Response: 1 + b.shared()}, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
+		out = append(out, port{c.Place(), from, configs.Wires{Request: latency, Response: 1 + b.shared()}, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
 			req, rsp = append(req, q), append(rsp, r)
 			connect(req, rsp)
 		}})
@@ -267,14 +281,11 @@ func (b *builder) level(name string, s cache.Spec, w configs.Wires) error {
 		return err
 	}
 	b.m.Caches = append(b.m.Caches, c)
-	for i, p := range b.out {
-		b.link(fmt.Sprintf("%s.port%d", name, i), p, c.Place(), func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
-			c.ConnectPort(i, req, rsp)
-		})
-	}
+	b.links(&audited{name: name, cache: c}, c.Place(), c.ConnectPort)
 	b.out = nil
+	from := &source{name: name, cache: c, line: uint32(s.LineBytes), fills: map[uint32]bool{}}
 	for i := range s.MemoryPorts {
-		b.out = append(b.out, port{c.Place(), w, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+		b.out = append(b.out, port{c.Place(), from, w, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectMemory(i, req, rsp)
 		}})
 	}

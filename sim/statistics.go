@@ -142,19 +142,3 @@ func (m *Machine) headline() stats.Tree {
 		stats.Ratio("dram.bytes_per_cycle", "bytes/cycle", "Bytes over the DRAM's data buses, per core cycle.", float64(m.Memory.Bytes()), t.cycles),
 	}
 }
-
-// CheckLaws returns an error if the counts of the machine's units contradict each other.
-// It is for a machine at rest.
-func (m *Machine) CheckLaws() error {
-	for _, c := range m.Cores {
-		if err := c.CheckLaws(); err != nil {
-			return err
-		}
-	}
-	for _, u := range m.Units {
-		if err := u.CheckLaws(m.domain.Cycle()); err != nil {
-			return err
-		}
-	}
-	return nil
-}

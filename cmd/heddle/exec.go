@@ -32,6 +32,7 @@ type execFlags struct {
 	machine   string
 	overrides machineFlags
 	maxCycles uint64
+	check     bool
 }
 
 func newExec() *cobra.Command {
@@ -62,6 +63,7 @@ YAML file), or --untimed asks for what happens without when; --cores, --warps,
 	fl.BoolVar(&f.untimed, "untimed", false, "run on the untimed machine: what happens, not when")
 	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a timed run after that many cycles (0: no limit)")
+	fl.BoolVar(&f.check, "check", false, "hold a timed run to the laws that hold for any: every request answered, bytes conserved between levels, …")
 	f.overrides.add(c)
 	fl.IntVar(&f.cfg.Cores, "cores", 1, fmt.Sprintf("cores, 1..%d", emu.MaxCores))
 	fl.IntVar(&f.cfg.Warps, "warps", 4, fmt.Sprintf("warps of a core, 1..%d", emu.MaxWarps))
@@ -89,6 +91,9 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	}
 	if f.machine != "" {
 		return f.timed(c, p)
+	}
+	if f.check {
+		return errors.New("--check is for timed machines")
 	}
 	if err := f.units(); err != nil {
 		return err
@@ -135,12 +140,15 @@ func (f *execFlags) timed(c *cobra.Command, p *isa.Program) error {
 	if err != nil {
 		return err
 	}
-	m, err := sim.New(l.Value, sim.Options{MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Out: f.console(c)})
+	m, err := sim.New(l.Value, sim.Options{MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c)})
 	if err != nil {
 		return err
 	}
 	start := time.Now()
 	res, runErr := m.Run(c.Context(), p)
+	if runErr == nil && f.check {
+		runErr = m.CheckLaws()
+	}
 	r := newResult(m.Arch, runErr, time.Since(start))
 	r.Cycles, r.tree = &res.Cycles, m.Statistics()
 	r.Stats = r.tree.Map()

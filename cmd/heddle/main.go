@@ -18,14 +18,14 @@ import (
 // Exit codes, for all commands.
 const (
 	exitOK          = 0
-	exitFailed      = 1 // the program failed: trap, or an exit code other than 0
+	exitFailed      = 1 // the program failed: trap, or an exit code other than 0; or the simulator did: a broken law
 	exitUsage       = 2 // the command line or an input file is wrong
 	exitNoProgress  = 3 // deadlock, or a limit was reached
 	exitInterrupted = 130
 )
 
 const exitHelp = `Exit codes: 0 done; 1 the program failed (trap, or it returned another code
-than 0); 2 wrong command line or input; 3 no progress (deadlock) or limit
+than 0), or --check found a broken law; 2 wrong command line or input; 3 no progress (deadlock) or limit
 reached; 130 interrupted.`
 
 // codeError is an error with its exit code.
@@ -49,7 +49,7 @@ func failed(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &trap):
+	case errors.As(err, &trap), errors.As(err, new(*sim.LawsError)):
 		return &codeError{exitFailed, err}
 	case errors.As(err, new(*emu.LimitError)), errors.As(err, new(*emu.DeadlockError)),
 		errors.As(err, new(*sim.CycleLimitError)), errors.As(err, new(*sim.StallError)):

@@ -13,6 +13,7 @@ import (
 
 	"heddle/configs"
 	"heddle/isa"
+	"heddle/sim"
 )
 
 // heddle runs the command line and returns what a user sees.
@@ -117,6 +118,23 @@ func TestExecTimed(t *testing.T) {
 	var r map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Greater(t, r["cycles"], 1000.0)
+}
+
+// TestExecCheck: a run that keeps the laws is one like others; one that does not has failed.
+func TestExecCheck(t *testing.T) {
+	out, errs, code := heddle(t, "exec", hello, "--machine", "vortex-rtl-m6", "--check")
+	require.Equal(t, exitOK, code, errs)
+	plain, _, _ := heddle(t, "exec", hello, "--machine", "vortex-rtl-m6")
+	require.Equal(t, plain, out)
+	_, errs, code = heddle(t, "exec", hello, "--untimed", "--check")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "--check is for timed machines")
+
+	err := failed(&sim.LawsError{Broken: []error{&sim.BrokenLaw{Place: "L2", Law: "a law", Detail: "1, 2"}}})
+	var e *codeError
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, exitFailed, e.code)
+	require.ErrorContains(t, err, "please report this\nL2: law broken: a law: 1, 2")
 }
 
 func TestTimedRunsEnd(t *testing.T) {

@@ -22,7 +22,8 @@ type Link[T any] struct {
 	producer, consumer Handle
 	waiting            bool // the producer waits for a value to be taken
 
-	pushed, popped uint64 // for conservation laws
+	pushed, popped uint64   // for conservation laws
+	observe        func(*T) // nil: nobody looks
 }
 
 type entry[T any] struct {
@@ -87,6 +88,9 @@ func (l *Link[T]) Push(v T) {
 	l.ring[i] = entry[T]{v, ready}
 	l.n++
 	l.pushed++
+	if l.observe != nil {
+		l.observe(&l.ring[i].v)
+	}
 	if l.n == 1 || l.consumer.d != l.producer.d {
 		l.consumer.WakeAtTime(ready)
 	}
@@ -138,6 +142,9 @@ func (l *Link[T]) Places() int { return len(l.ring) }
 
 // Name returns the link's name.
 func (l *Link[T]) Name() string { return l.name }
+
+// Observe has f see every value that is pushed. It must not change it.
+func (l *Link[T]) Observe(f func(*T)) { l.observe = f }
 
 // Traffic returns how many values went in and came out.
 func (l *Link[T]) Traffic() (pushed, popped uint64) { return l.pushed, l.popped }

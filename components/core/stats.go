@@ -211,6 +211,11 @@ func (c *Core) bookFront(n uint64) {
 
 func count(set uint64) uint64 { return uint64(bits.OnesCount64(set)) }
 
+// Fetches is how many requests the core has sent to the L1I, Requests to the L1D, fences
+// and invalidations apart.
+func (c *Core) Fetches() uint64  { return c.Scheduled }
+func (c *Core) Requests() uint64 { return c.Coalesced }
+
 // CheckLaws returns an error if the counts contradict each other: an instruction
 // lost, or a cycle booked twice or never. It is for a core that is done.
 func (c *Core) CheckLaws() error {

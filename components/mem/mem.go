@@ -14,6 +14,13 @@ const (
 	Atomic               // answered when it has been performed, by the level that performs atomics
 )
 
+// NumOps is the number of operations.
+const NumOps = int(Atomic) + 1
+
+var opNames = [NumOps]string{"read", "write", "flush", "invalidation", "atomic"}
+
+func (o Op) String() string { return opNames[o] }
+
 // Request goes from a core towards memory.
 type Request struct {
 	Addr uint32 // byte address; caches look at its line

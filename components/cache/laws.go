@@ -1,0 +1,41 @@
+package cache
+
+import "fmt"
+
+// CheckLaws returns an error if the counts contradict each other. It is for a cache
+// at rest.
+func (c *Cache) CheckLaws() error {
+	s := c.Stats()
+	misses := s.ReadMisses + s.AtomicMisses
+	if c.spec.WritePolicy == Back {
+		misses += s.WriteMisses
+	}
+	for _, l := range []struct {
+		law       string
+		got, want uint64
+	}{
+		{"nothing is left in it", uint64(c.Pending()), 0},
+		{"reads = hits + misses", s.Reads, s.ReadHits + s.ReadMisses},
+		{"writes = hits + misses", s.Writes, s.WriteHits + s.WriteMisses},
+		{"atomics = hits + misses + passed on", s.Atomics, s.AtomicHits + s.AtomicMisses + s.AtomicsPassed},
+		{"fills = misses - merges", s.Fills, misses - s.Merges},
+	} {
+		if l.got != l.want {
+			return fmt.Errorf("%s: law broken: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+		}
+	}
+	return nil
+}
+
+// Sent is what a cache has sent to the next level, by its own count.
+type Sent struct{ Reads, Writes, Atomics uint64 }
+
+// Sent returns it for a cache at rest.
+func (c *Cache) Sent() Sent {
+	s := c.Stats()
+	writes := s.Writes + s.AtomicWrites
+	if c.spec.WritePolicy == Back {
+		writes = s.Writebacks
+	}
+	return Sent{Reads: s.Fills, Writes: writes, Atomics: s.AtomicsPassed}
+}

@@ -1,0 +1,64 @@
+package dram
+
+import "fmt"
+
+// checkLaws returns an error if the counts of a channel contradict each other, or the
+// clocks that have passed.
+func (c *Channel) checkLaws(now uint64) error {
+	s := c.Stats(now)
+	if buses, last := c.pins(); buses > 0 && s.DataBusClocks > buses*(now+last) {
+		return fmt.Errorf("law broken: data moved ≤ what the pins carry: %d clocks of data on %d buses in %d clocks", s.DataBusClocks, buses, now)
+	}
+	if c.spec.Standard == Ideal {
+		return nil
+	}
+	if want := s.Columns() * uint64(c.spec.Timing.BL); s.DataBusClocks != want {
+		return fmt.Errorf("law broken: data bus clocks = RD and WR × burst: %d, %d", s.DataBusClocks, want)
+	}
+	queued := uint64(c.reads.len() + c.writes.len() + c.active.len())
+	if got, want := s.Columns()+s.Forwarded+s.Merged+queued, s.Reads+s.Writes; got != want {
+		return fmt.Errorf("law broken: requests accepted = served + still queued: %d, %d", want, got)
+	}
+	return nil
+}
+
+// pins returns the number of data buses, 0 if they do not limit, and how many clocks of
+// data may have been booked before they pass.
+func (c *Channel) pins() (buses, last uint64) {
+	s := &c.spec
+	t := &s.Timing
+	switch s.Standard {
+	case Ideal:
+		return uint64(min(s.IdealInterval, 1)), uint64(s.IdealLatency + s.IdealInterval*(s.ReadQueue+s.WriteQueue))
+	case HBM2, HBM2R20:
+		return uint64(s.Ranks), uint64(max(t.CL, t.CWL) + t.BL)
+	}
+	return 1, uint64(max(t.CL, t.CWL) + t.BL)
+}
+
+func checkChannels(name string, channels []*Channel, now uint64) error {
+	for i, c := range channels {
+		if err := c.checkLaws(now); err != nil {
+			return fmt.Errorf("%s channel %d: %w", name, i, err)
+		}
+	}
+	return nil
+}
+
+// CheckLaws returns an error if the counts contradict each other, or the time that has
+// passed.
+func (m *Memory) CheckLaws() error {
+	return checkChannels(m.Name(), m.channels, m.Place().Domain().Cycle())
+}
+
+// CheckLaws returns an error if the counts contradict each other, or the time that has
+// passed.
+func (h *Harness) CheckLaws() error {
+	return checkChannels(h.Name(), h.channels, h.Place().Domain().Cycle())
+}
+
+// Bursts is how many requests to the channels a line becomes.
+func (m *Memory) Bursts() int { return m.bursts }
+
+// Bursts is how many requests to the channels a line becomes.
+func (h *Harness) Bursts() int { return harnessPieces }

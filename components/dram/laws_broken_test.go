@@ -1,0 +1,34 @@
+package dram
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLawsCanBeBroken: each law, by a count that is wrong.
+func TestLawsCanBeBroken(t *testing.T) {
+	for says, fault := range map[string]func(*Stats){
+		"data moved ≤ what the pins carry":          func(s *Stats) { s.DataBusClocks += 1 << 40 },
+		"data bus clocks = RD and WR × burst":       func(s *Stats) { s.Commands[RD]++ },
+		"requests accepted = served + still queued": func(s *Stats) { s.Merged++ },
+	} {
+		for _, s := range timedPresets(t) {
+			s.Channels = 1
+			c, err := NewChannel(s)
+			require.NoError(t, err)
+			end := play(t, c, 500, true, func(Done) {})
+			require.NoError(t, c.checkLaws(end), s.Preset)
+			fault(&c.stats)
+			require.ErrorContains(t, c.checkLaws(end), says)
+		}
+	}
+	s, err := Preset("ideal")
+	require.NoError(t, err)
+	c, err := NewChannel(s)
+	require.NoError(t, err)
+	end := play(t, c, 500, true, func(Done) {})
+	require.NoError(t, c.checkLaws(end))
+	c.stats.DataBusClocks += end + 1<<20
+	require.ErrorContains(t, c.checkLaws(end), "data moved ≤ what the pins carry")
+}

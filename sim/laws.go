@@ -1,0 +1,225 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"heddle/components/cache"
+	"heddle/components/clock"
+	"heddle/components/mem"
+)
+
+// auditor keeps books of its own over the messages between units, to hold the units'
+// counts against. It only looks: cycles do not depend on it.
+type auditor struct {
+	sources []*source
+	levels  []*audited
+	broken  []error // laws that a message has broken
+}
+
+// audited is a unit that requests go to.
+type audited struct {
+	name  string
+	cache *cache.Cache // nil: memory
+	wires []*wire      // to it
+}
+
+// source is a unit that sends requests: a core, to one of its caches, or a cache.
+type source struct {
+	name  string
+	cache *cache.Cache  // nil: a core
+	count func() uint64 // of a core: what it has sent, by its own count
+	line  uint32        // bytes
+	wires []*wire
+	fills map[uint32]bool // of a cache: lines that are on their way to it
+}
+
+// wire is one port's links, and what went over them.
+type wire struct {
+	name string
+	a    *auditor
+	from *source
+	req  *clock.Link[mem.Request]
+	rsp  *clock.Link[mem.Response]
+	sent [mem.NumOps]uint64
+	open map[uint32]mem.Request // by tag: what has no answer yet
+}
+
+// BrokenLaw is a law that a run has broken: a mistake in a unit, not in the program.
+type BrokenLaw struct{ Place, Law, Detail string }
+
+func (e *BrokenLaw) Error() string {
+	return fmt.Sprintf("%s: law broken: %s: %s", e.Place, e.Law, e.Detail)
+}
+
+func (a *auditor) fail(place, law, format string, args ...any) {
+	if len(a.broken) < maxBroken {
+		a.broken = append(a.broken, &BrokenLaw{place, law, fmt.Sprintf(format, args...)})
+	}
+}
+
+// maxBroken is how many broken laws are listed.
+const maxBroken = 20
+
+// watch has the auditor see what goes over a port.
+func (a *auditor) watch(name string, from *source, to *audited, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+	w := &wire{name: name, a: a, from: from, req: req, rsp: rsp, open: map[uint32]mem.Request{}}
+	if len(from.wires) == 0 {
+		a.sources = append(a.sources, from)
+	}
+	from.wires = append(from.wires, w)
+	to.wires = append(to.wires, w)
+	req.Observe(w.request)
+	rsp.Observe(w.response)
+}
+
+func (w *wire) request(r *mem.Request) {
+	w.sent[r.Op]++
+	if r.Op == mem.Write {
+		return
+	}
+	if before, ok := w.open[r.Tag]; ok {
+		w.a.fail(w.name, lawAnswered, "%s of 0x%08x has tag %d, and so has a %s that is not answered", r.Op, r.Addr, r.Tag, before.Op)
+	}
+	w.open[r.Tag] = *r
+	if line := r.Addr / w.from.line; r.Op == mem.Read && w.from.fills != nil {
+		if w.from.fills[line] {
+			w.a.fail(w.from.name, lawOneFill, "line 0x%08x is asked for again before it has come", line*w.from.line)
+		}
+		w.from.fills[line] = true
+	}
+}
+
+func (w *wire) response(r *mem.Response) {
+	q, ok := w.open[r.Tag]
+	if !ok {
+		w.a.fail(w.name, lawAnswered, "an answer with tag %d, which nothing asked for", r.Tag)
+	}
+	delete(w.open, r.Tag)
+	if q.Op == mem.Read && w.from.fills != nil {
+		delete(w.from.fills, q.Addr/w.from.line)
+	}
+}
+
+// The laws that messages obey.
+const (
+	lawAnswered  = "every request that asks for an answer gets one"
+	lawTaken     = "what went into a link came out"
+	lawOneFill   = "a line has one fill under way"
+	lawConserved = "bytes sent by one level = bytes received by the next"
+)
+
+// check adds what is only true at the end of a run.
+func (a *auditor) check(m *Machine) []error {
+	for _, l := range a.levels {
+		for _, w := range l.wires {
+			w.check()
+		}
+	}
+	for _, s := range a.sources {
+		a.sent(s)
+	}
+	for _, l := range a.levels {
+		a.received(l, m.Memory)
+	}
+	return a.broken
+}
+
+func (w *wire) check() {
+	if n := len(w.open); n > 0 {
+		w.a.fail(w.name, lawAnswered, "%d have none", n)
+	}
+	in, out := w.req.Traffic()
+	back, taken := w.rsp.Traffic()
+	if in != out || back != taken {
+		w.a.fail(w.name, lawTaken, "%d requests of %d, %d answers of %d", out, in, taken, back)
+	}
+}
+
+// total sums what went over the wires, without fences and invalidations.
+func total(wires []*wire) (s cache.Sent) {
+	for _, w := range wires {
+		s.Reads += w.sent[mem.Read]
+		s.Writes += w.sent[mem.Write]
+		s.Atomics += w.sent[mem.Atomic]
+	}
+	return s
+}
+
+// sent compares what a sender says with what went over its wires.
+func (a *auditor) sent(s *source) {
+	wires := total(s.wires)
+	if s.cache != nil {
+		a.same(s, "sent", s.cache.Sent(), wires)
+		return
+	}
+	if n := wires.Reads + wires.Writes + wires.Atomics; s.count() != n {
+		a.fail(s.name, lawConserved, "it has sent %d requests, and on its wires were %d", s.count(), n)
+	}
+}
+
+// received compares what a receiver says with what went over the wires to it.
+func (a *auditor) received(l *audited, memory Memory) {
+	to := &source{name: l.name, line: l.wires[0].from.line}
+	if l.cache != nil {
+		s := l.cache.Stats()
+		a.same(to, "received", cache.Sent{Reads: s.Reads, Writes: s.Writes, Atomics: s.Atomics}, total(l.wires))
+		return
+	}
+	var got cache.Sent
+	for _, s := range memory.Stats() {
+		got.Reads += s.Reads
+		got.Writes += s.Writes
+	}
+	want := total(l.wires)
+	for _, w := range l.wires {
+		want.Reads += w.sent[mem.Flush] // memory reads for a fence, to answer it
+	}
+	to.line /= uint32(memory.Bursts())
+	want.Reads, want.Writes = want.Reads*uint64(memory.Bursts()), want.Writes*uint64(memory.Bursts())
+	a.same(to, "received", got, want)
+}
+
+// same reports what differs, in bytes.
+func (a *auditor) same(u *source, verb string, says, wires cache.Sent) {
+	for _, k := range []struct {
+		what        string
+		says, wires uint64
+	}{{"reads", says.Reads, wires.Reads}, {"writes", says.Writes, wires.Writes}, {"atomics", says.Atomics, wires.Atomics}} {
+		if k.says != k.wires {
+			a.fail(u.name, lawConserved, "it has %s %s of %d bytes, and on the wires were %d", verb, k.what, k.says*uint64(u.line), k.wires*uint64(u.line))
+		}
+	}
+}
+
+// LawsError lists the laws that a machine has broken.
+type LawsError struct{ Broken []error }
+
+func (e *LawsError) Error() string {
+	return fmt.Sprintf("the simulator is wrong: please report this\n%v", errors.Join(e.Broken...))
+}
+
+// CheckLaws returns a *LawsError if the runs so far have broken a law. Those of
+// messages are known with Options.Check only. It is for after a run without an error.
+func (m *Machine) CheckLaws() error {
+	var all []error
+	for _, c := range m.Cores {
+		all = append(all, c.CheckLaws())
+	}
+	for _, c := range m.Caches {
+		all = append(all, c.CheckLaws())
+	}
+	for _, u := range m.Units {
+		all = append(all, u.CheckLaws(m.domain.Cycle()))
+	}
+	all = append(all, m.Memory.CheckLaws())
+	if m.auditor != nil {
+		all = append(all, m.auditor.check(m)...)
+	}
+	all = slices.DeleteFunc(all, func(err error) bool { return err == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	return &LawsError{all}
+}

@@ -1,0 +1,112 @@
+package sim
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/mem"
+	"heddle/configs"
+	"heddle/isa/micro"
+)
+
+// checked runs a program that misses and writes, and checks it.
+func checked(t *testing.T) *Machine {
+	t.Helper()
+	l, err := configs.LoadMachine("vortex-rtl-m6", nil, nil)
+	require.NoError(t, err)
+	m, err := New(l.Value, Options{Check: true})
+	require.NoError(t, err)
+	for _, name := range []string{"ld_rand", "st_coal"} {
+		p, err := micro.Program(name, 3)
+		require.NoError(t, err)
+		_, err = m.Run(context.Background(), p)
+		require.NoError(t, err)
+	}
+	require.NoError(t, m.CheckLaws())
+	return m
+}
+
+func (a *auditor) port(t *testing.T, name string) *wire {
+	for _, l := range a.levels {
+		for _, w := range l.wires {
+			if w.name == name {
+				return w
+			}
+		}
+	}
+	t.Fatalf("no port %s", name)
+	return nil
+}
+
+// TestBrokenLawsAreFound puts a message or a count too many where no unit knows of it.
+func TestBrokenLawsAreFound(t *testing.T) {
+	const far = 0xF0000000
+	for name, c := range map[string]struct {
+		fault func(*testing.T, *Machine)
+		says  []string
+	}{
+		"a read without an answer": {
+			func(t *testing.T, m *Machine) {
+				m.auditor.port(t, "Memory.port1").request(&mem.Request{Addr: far, Tag: 7, Op: mem.Read})
+			},
+			[]string{"Memory.port1: law broken: " + lawAnswered + ": 1 have none"},
+		},
+		"two requests of one tag": {
+			func(t *testing.T, m *Machine) {
+				for range 2 {
+					m.auditor.port(t, "Socket1.L1D.port2").request(&mem.Request{Addr: far, Tag: 7, Op: mem.Atomic})
+				}
+			},
+			[]string{"Socket1.L1D.port2: law broken: " + lawAnswered + ": atomic of 0xf0000000 has tag 7, and so has a atomic that is not answered"},
+		},
+		"an answer to nothing": {
+			func(t *testing.T, m *Machine) { m.auditor.port(t, "L2.port0").response(&mem.Response{Tag: 99}) },
+			[]string{"L2.port0: law broken: " + lawAnswered + ": an answer with tag 99, which nothing asked for"},
+		},
+		"two fills of a line": {
+			func(t *testing.T, m *Machine) {
+				m.auditor.port(t, "Memory.port0").request(&mem.Request{Addr: far, Tag: 7, Op: mem.Read})
+				m.auditor.port(t, "Memory.port1").request(&mem.Request{Addr: far + 60, Tag: 8, Op: mem.Read})
+			},
+			[]string{"L2: law broken: " + lawOneFill + ": line 0xf0000000 is asked for again"},
+		},
+		"a write that is lost": {
+			func(t *testing.T, m *Machine) {
+				m.auditor.port(t, "Memory.port0").request(&mem.Request{Addr: far, Op: mem.Write})
+			},
+			[]string{"L2: law broken: " + lawConserved + ": it has sent writes of ", "Memory: law broken: " + lawConserved + ": it has received writes of "},
+		},
+		"a write that comes from nowhere": {
+			func(t *testing.T, m *Machine) { m.auditor.port(t, "L2.port3").sent[mem.Write]-- },
+			[]string{"Socket1.L1D: law broken: " + lawConserved, "L2: law broken: " + lawConserved},
+		},
+		"a request that a core has not counted": {
+			func(_ *testing.T, m *Machine) { m.Cores[4].Coalesced-- },
+			[]string{"Core4: law broken: " + lawConserved + ": it has sent "},
+		},
+		"a request that stays in its link": {
+			func(t *testing.T, m *Machine) {
+				l := m.auditor.port(t, "Socket0.L1I.port0").req
+				l.Observe(nil)
+				l.Push(mem.Request{Addr: far, Op: mem.Read})
+			},
+			[]string{"Socket0.L1I.port0: law broken: " + lawTaken},
+		},
+		"an instruction that has not ended": {
+			func(_ *testing.T, m *Machine) { m.Cores[2].Committed-- },
+			[]string{"Core2: law broken: instructions issued = committed"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := checked(t)
+			c.fault(t, m)
+			err := m.CheckLaws()
+			require.IsType(t, &LawsError{}, err)
+			for _, says := range c.says {
+				require.ErrorContains(t, err, says)
+			}
+		})
+	}
+}
