@@ -137,7 +137,7 @@ func TestSleepChangesNothingWhateverTheKnobs(t *testing.T) {
 		"core.schedule.policy=rr core.issue.policy=rr core.issue.dispatch_per_slice=2 core.fetch_width=2 l1i.banks=2",
 		"core.schedule.policy=gto core.issue.policy=gto core.idiv=serial",
 		"core.schedule.policy=two-level core.schedule.active_warps=3 core.issue.policy=two-level core.issue.active_warps=2",
-		"core.issue.policy=two-level core.issue.active_warps=1 core.fetch_width=4 core.issue.dispatch_per_slice=4",
+		"core.fence=wait core.issue.policy=two-level core.issue.active_warps=1 core.fetch_width=4 core.issue.dispatch_per_slice=4",
 	} {
 		for _, prog := range []string{"barrier", "div_chain", "diverge", "fma_chain", "ld_rand", "lmem_ld", "lat_csr"} {
 			t.Run(knobs+"/"+prog, func(t *testing.T) {
@@ -298,7 +298,7 @@ func TestEveryKnobCounts(t *testing.T) {
 		{"core.fpu_queue=1", "fma_chain"}, {"core.lsu_queue=1", "ld_coal"}, {"core.coalescer_tags=1", "ld_rand"},
 		{"core.channel_bytes=4", "ld_coal"}, {"core.channel_bytes=4", "st_coal"},
 		{"core.latency.alu=10", "alu_chain"}, {"core.latency.mul=10", "mul_chain"}, {"core.latency.div_serial=40", "div_chain"},
-		{"core.idiv=dpi", "div_chain"}, {"core.idiv=dpi core.latency.div=10 | core.idiv=dpi", "div_chain"},
+		{"core.idiv=dpi", "div_chain"}, {"core.fence=wait", "barrier"}, {"core.idiv=dpi core.latency.div=10 | core.idiv=dpi", "div_chain"},
 		{"core.latency.fma=10", "fma_chain"}, {"core.latency.fncp=10", "lat_fmin"}, {"core.latency.fcvt=10", "lat_fcvt"},
 		{"core.latency.fdiv=30", "fdiv_chain"}, {"core.latency.fsqrt=30", "lat_fsqrt"}, {"core.latency.csr=10", "lat_csr"},
 		{"core.latency.warp=60", "diverge"},
@@ -371,13 +371,40 @@ loop:	lw t4, 0(t1)
 	bnez t3, loop
 	tmc zero`)
 	for _, machine := range []string{"vortex-rtl-a", "vortex-rtl-c", "vortex-rtl-d", "vortex-6c32w32t"} {
-		for _, set := range []string{"core.lsu_queue=2", "core.lsu_queue=64"} {
+		for _, set := range []string{"core.lsu_queue=2", "core.lsu_queue=64", "core.fence=wait"} {
 			o, _ := run(t, load(t, machine, set), p)
 			for _, c := range o.Cores {
 				require.Equal(t, c.Issued, c.Committed)
 			}
 		}
 	}
+}
+
+// TestFenceWaits: with fence: wait a fence costs nothing if nothing is outstanding, and what
+// comes behind it waits for what is.
+func TestFenceWaits(t *testing.T) {
+	took := func(between string, set ...string) uint32 {
+		_, m := run(t, load(t, "vortex-1c4w4t", set...), source(t, `
+_start:	li t3, 0x88
+	li t2, 0x90000000
+	csrr t0, mcycle
+	`+between+`
+	csrr t5, mcycle
+	sub t5, t5, t0
+	sw t5, 0(t3)
+	tmc zero`))
+		code, ok := m.Arch.ExitCode()
+		require.True(t, ok)
+		return code
+	}
+	const other = "lw t5, 64(t2)\n"
+	wait, flush := "core.fence=wait", "core.fence=flush"
+	require.LessOrEqual(t, took("fence\n fence\n fence\n fence\n", wait)-took("fence\n fence\n", wait), uint32(2*8), "SimX: 7 or 8 cycles a fence")
+	require.Greater(t, took("fence\n"+other, flush)-took("fence\n"+other, wait), uint32(64), "the walk of 64 sets")
+	one := took(other, wait)
+	require.Greater(t, took("lw t4, 0(t2)\n fence\n"+other, wait), one+one/2, "a miss behind a miss")
+	require.Less(t, took("lw t4, 0(t2)\n"+other, wait), one+one/2, "two misses together")
+	require.Less(t, took("sw t4, 0(t2)\n fence\n"+other, wait), one+40, "a store is over when the L1D has it")
 }
 
 // TestATrapEndsTheOthers: a core that goes on for ever does not hide another's trap.

@@ -143,6 +143,10 @@ func (l *lsu) route(c *Core, now uint64) {
 		return
 	}
 	in := *l.requests.front()
+	if in.op.LatencyClass() == isa.ClassFence && c.spec.Fence == FenceWait {
+		l.endHere(c, now)
+		return
+	}
 	if in.op.LatencyClass() != isa.ClassFence && isLocal(&c.accesses[in.access]) {
 		l.useScratchpad(c, now)
 		return
@@ -214,12 +218,29 @@ func (l *lsu) receive(c *Core, now uint64) {
 	switch {
 	case first < 0:
 	case got.op.LatencyClass() == isa.ClassFence:
-		l.fence = false
-		c.fenced &^= 1 << got.warp
-		c.result(got.inst).push(got.inst, now+fenceToReturn)
+		l.endFence(c, got.inst, now)
 	default:
 		l.answers.push(got, now+2*l.far)
 	}
+}
+
+// endHere ends the fence at the head of the queue, which nothing has passed, when the
+// core has nothing outstanding. It goes no further.
+func (l *lsu) endHere(c *Core, now uint64) {
+	in := *l.requests.front()
+	if l.loads > 0 || !l.switched.empty() || !l.co.idle() || c.result(in).full() || !l.taken() {
+		return
+	}
+	l.requests.take(now)
+	c.moved = true
+	l.endFence(c, in, now)
+}
+
+// endFence lets the unit go on.
+func (l *lsu) endFence(c *Core, in inst, now uint64) {
+	l.fence = false
+	c.fenced &^= 1 << in.warp
+	c.result(in).push(in, now+fenceToReturn)
 }
 
 // blocked tells whether batch id is a fence that cannot end: there is no place for it, or

@@ -34,6 +34,8 @@ type Spec struct {
 
 	IDiv Divider `key:"idiv" default:"dpi" oneof:"dpi,serial" doc:"Integer division. dpi: pipelined, as in RTL's simulation model. serial: iterative, one division at a time in a slice, as synthesised; what comes behind a division that waits for the divider waits too. RTL: IDIV_DPI, VX_serial_div."`
 
+	Fence Fence `key:"fence" default:"flush" oneof:"flush,wait" doc:"flush: a fence walks the caches, sets and all, as in the RTL. wait: it ends when the core has its loads and atomics back and the L1D has taken its stores, as in SimX."`
+
 	// Atomics is set by the machine, whose caches must agree with it.
 	Atomics Atomics `key:"-"`
 
@@ -109,7 +111,7 @@ func (s Spec) Validate() error {
 		{"warps", s.Warps, 1, 64}, {"threads", s.Threads, 1, 32}, {"issue.slices", s.Issue.Slices, 1, s.Warps},
 		{"schedule.policy", int(s.Schedule.Policy), 0, len(policies) - 1}, {"schedule.active_warps", s.Schedule.Active, 1, 64},
 		{"issue.policy", int(s.Issue.Policy), 0, len(policies) - 1}, {"issue.active_warps", s.Issue.Active, 1, 64},
-		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, 4}, {"fetch_width", s.FetchWidth, 1, 8}, {"idiv", int(s.IDiv), 0, len(dividerNames) - 1},
+		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, 4}, {"fetch_width", s.FetchWidth, 1, 8}, {"idiv", int(s.IDiv), 0, len(dividerNames) - 1}, {"fence", int(s.Fence), 0, len(fenceNames) - 1},
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
 		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256}, {"channel bytes", s.ChannelBytes, 4, 128},
 	} {
