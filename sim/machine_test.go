@@ -135,7 +135,7 @@ func TestSleepChangesNothing(t *testing.T) {
 func TestSleepChangesNothingWhateverTheKnobs(t *testing.T) {
 	for _, knobs := range []string{
 		"core.schedule.policy=rr core.issue.policy=rr core.issue.dispatch_per_slice=2 core.fetch_width=2 l1i.banks=2",
-		"core.schedule.policy=gto core.issue.policy=gto core.idiv=serial",
+		"core.schedule.policy=gto core.issue.policy=gto core.alu_lanes=8 core.fpu_lanes=16 core.sfu_lanes=4",
 		"core.schedule.policy=two-level core.schedule.active_warps=3 core.issue.policy=two-level core.issue.active_warps=2",
 		"core.fence=wait core.issue.policy=two-level core.issue.active_warps=1 core.fetch_width=4 core.issue.dispatch_per_slice=4",
 	} {
@@ -298,7 +298,9 @@ func TestEveryKnobCounts(t *testing.T) {
 		{"core.fpu_queue=1", "fma_chain"}, {"core.lsu_queue=1", "ld_coal"}, {"core.coalescer_tags=1", "ld_rand"},
 		{"core.channel_bytes=4", "ld_coal"}, {"core.channel_bytes=4", "st_coal"},
 		{"core.latency.alu=10", "alu_chain"}, {"core.latency.mul=10", "mul_chain"}, {"core.latency.div_serial=40", "div_chain"},
-		{"core.idiv=dpi", "div_chain"}, {"core.fence=wait", "barrier"}, {"core.idiv=dpi core.latency.div=10 | core.idiv=dpi", "div_chain"},
+		{"core.idiv=dpi", "div_chain"}, {"core.fence=wait", "barrier"},
+		{"core.alu_lanes=8", "alu_chain"}, {"core.alu_lanes=16", "div_chain"}, {"core.fpu_lanes=8", "fma_chain"}, {"core.sfu_lanes=4", "lat_csr"},
+		{"core.sfu_lanes=4", "diverge"}, {"core.idiv=dpi core.latency.div=10 | core.idiv=dpi", "div_chain"},
 		{"core.latency.fma=10", "fma_chain"}, {"core.latency.fncp=10", "lat_fmin"}, {"core.latency.fcvt=10", "lat_fcvt"},
 		{"core.latency.fdiv=30", "fdiv_chain"}, {"core.latency.fsqrt=30", "lat_fsqrt"}, {"core.latency.csr=10", "lat_csr"},
 		{"core.latency.warp=60", "diverge"},

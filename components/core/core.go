@@ -17,6 +17,7 @@ type inst struct {
 	warp   uint8
 	cause  cause // what a warp waits for that waits for its result
 	access int16 // memory instructions: index into Core.accesses
+	rest   uint8 // packets that follow the first, in a unit with fewer lanes than the warp
 }
 
 // warp is the pipeline's view of one warp.
@@ -61,6 +62,7 @@ type Core struct {
 	self    owner
 	spec    Spec
 	latency [isa.NumClasses]uint64
+	lanes   [isa.NumUnits]int // of units that take a warp in packets; 0: whole
 	source  Source
 	warps   []warp
 	slices  []slice
@@ -126,6 +128,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	s = s.Derived()
 	c := &Core{Base: clock.NewBase(name), spec: s, source: src, latency: s.Latency.table(s.IDiv)}
 	c.self.unit = name
+	c.lanes = s.narrow()
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
 		c.warps[i] = warp{trace: src.Trace(i), ibuffer: newQueue[*emu.Op](s.IBuffer, &c.self, fmt.Sprintf("instruction buffer of warp %d", i))}

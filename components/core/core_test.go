@@ -172,9 +172,9 @@ func (m *machine) cyclesOf(t testing.TB, text string) uint64 {
 func serial(s *core.Spec) { s.IDiv = core.DividerSerial }
 
 // cost is what n times the text costs after the start and before the end of a program.
-func cost(t testing.TB, threads, n int, text string, change ...func(*core.Spec)) uint64 {
+func cost(t testing.TB, threads, n int, start, text string, change ...func(*core.Spec)) uint64 {
 	program := func(n int) string {
-		return "_start: li t0, 7\n li t1, 3\n li t2, 5\n" + strings.Repeat(text, n) + "tmc zero"
+		return "_start: li t0, 7\n li t1, 3\n li t2, 5\n li t6, -1\n" + start + strings.Repeat(text, n) + "tmc zero"
 	}
 	return newMachine(t, 4, threads, change...).cyclesOf(t, program(n)) - newMachine(t, 4, threads, change...).cyclesOf(t, program(0))
 }
@@ -183,7 +183,7 @@ func cost(t testing.TB, threads, n int, text string, change ...func(*core.Spec))
 // 34, and what comes behind one that waits for the divider waits too (RTL, 4 × 4).
 func TestSerialDivider(t *testing.T) {
 	per := func(text string, change ...func(*core.Spec)) uint64 {
-		return (cost(t, 4, 40, text, change...) - cost(t, 4, 20, text, change...)) / 20
+		return (cost(t, 4, 40, "", text, change...) - cost(t, 4, 20, "", text, change...)) / 20
 	}
 	require.EqualValues(t, 42, per("div t0, t0, t1\n", serial))
 	require.EqualValues(t, 12, per("div t0, t0, t1\n"))
@@ -191,6 +191,28 @@ func TestSerialDivider(t *testing.T) {
 	require.EqualValues(t, 34*2, per("div t3, t0, t1\n div t4, t0, t1\n add t5, t0, t1\n mul t6, t0, t1\n", serial), "behind the second division")
 	longer := func(s *core.Spec) { serial(s); s.Latency.DivSerial = 45 }
 	require.EqualValues(t, 52, per("div t0, t0, t1\n", longer))
+}
+
+// TestNarrowUnits: a warp of 16 lanes goes through a unit of 4 in four packets, three cycles more
+// until its result and four until the next may start; of one lane in none more.
+func TestNarrowUnits(t *testing.T) {
+	per := func(start, text string, change ...func(*core.Spec)) uint64 {
+		return (cost(t, 16, 40, "tmc t6\n"+start, text, change...) - cost(t, 16, 20, "tmc t6\n"+start, text, change...)) / 20
+	}
+	all, one := "", "tmc t1\n li t1, 3\n" // three: lanes 0 and 1
+	alu := func(s *core.Spec) { s.ALULanes = 4 }
+	fpu := func(s *core.Spec) { s.FPULanes, s.FPUQueue = 4, 8 }
+	for _, c := range []struct {
+		first, text string
+		narrow      func(*core.Spec)
+		more        uint64
+	}{
+		{all, "add t0, t0, t1\n", alu, 3}, {all, "mul t0, t0, t1\n", alu, 3}, {all, "fmul.s ft0, ft0, ft1\n", fpu, 3},
+		{all, "fmul.s ft0, ft0, ft1\n", alu, 0}, {all, "add t0, t0, t1\n", fpu, 0}, {one, "add t0, t0, t1\n", alu, 0},
+	} {
+		require.Equal(t, per(c.first, c.text)+c.more, per(c.first, c.text, c.narrow), c.first+c.text)
+	}
+	require.EqualValues(t, 2*4*34, per(all, "div t3, t0, t1\n div t4, t0, t1\n", func(s *core.Spec) { serial(s); alu(s) }), "packets are divided one after the other")
 }
 
 func TestProgramErrorStopsTheCore(t *testing.T) {

@@ -9,13 +9,25 @@ func (c *Core) execute(sl *slice, now uint64) {
 		c.startALU(sl, q, now)
 	}
 	if q := &sl.dispatch[isa.FPU]; q.ready(now) && sl.fpuHeld < c.spec.FPUQueue {
-		in := q.take(now)
+		at := now + c.latency[q.front().op.LatencyClass()]
 		c.moved = true
 		sl.fpuHeld++
-		sl.insertFPU(in, now+c.latency[in.op.LatencyClass()])
+		sl.insertFPU(packet(q, now), at)
 	}
 	sl.fpuHeld -= sl.fpuFreed // seen from the next cycle on
 	sl.fpuFreed = 0
+}
+
+// packet takes from a dispatch buffer what its unit starts in this cycle: the first
+// instruction, or one of its packets, of which the last stands for the instruction. The
+// others take a turn at commit and release nothing.
+func packet(q *queue[inst], now uint64) inst {
+	in := q.front()
+	if in.rest == 0 {
+		return q.take(now)
+	}
+	in.rest--
+	return inst{warp: in.warp, access: -1}
 }
 
 // finishALU lets one result a cycle through the switch behind the integer unit and
@@ -60,10 +72,10 @@ func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
 	if into.full() {
 		return
 	}
-	in := q.take(now)
+	in := packet(q, now)
 	c.moved = true
 	into.push(in, now+c.latency[class]-1)
-	if class == isa.ClassBranch {
+	if class == isa.ClassBranch && in.op != nil {
 		c.resume(int(in.warp), now+c.latency[class]+1) // with the result
 	}
 }
@@ -136,10 +148,10 @@ func (c *Core) executeSFU(now uint64) {
 	if out.closed(now) {
 		return
 	}
-	in := q.take(now)
+	class := q.front().op.LatencyClass()
+	in := packet(q, now)
 	c.moved = true
-	class := in.op.LatencyClass()
-	if class == isa.ClassWarp {
+	if class == isa.ClassWarp && in.op != nil {
 		c.control(in, now)
 	}
 	out.push(in, now+c.latency[class])

@@ -136,12 +136,16 @@ func (c *Core) arbitrate(sl *slice, now uint64) {
 
 // dispatch sends the first instruction of q to its unit, if that has a place.
 func (c *Core) dispatch(sl *slice, q *queue[inst], now uint64) bool {
-	to := &sl.dispatch[q.front().op.LatencyClass().Unit()]
+	u := q.front().op.LatencyClass().Unit()
+	to := &sl.dispatch[u]
 	if to.closed(now) {
 		return false
 	}
 	in := q.take(now)
 	c.moved = true
+	if n := c.lanes[u]; n > 0 && in.op.LatencyClass() != isa.ClassUnit {
+		in.rest = uint8(packets(c.warps[in.warp].trace.Mask(), n) - 1)
+	}
 	if err := c.effect(&in); err != nil {
 		c.fail(err)
 		return false
@@ -149,6 +153,15 @@ func (c *Core) dispatch(sl *slice, q *queue[inst], now uint64) bool {
 	to.push(in, now+1)
 	c.hook(HookPosDispatch, now, in.warp, in.op)
 	return true
+}
+
+// packets counts the groups of that many lanes in which one is active.
+func packets(mask uint32, lanes int) (n int) {
+	for ; mask != 0; n++ {
+		group := bits.TrailingZeros32(mask) / lanes
+		mask &^= (1<<lanes - 1) << (group * lanes)
+	}
+	return n
 }
 
 // effect executes the instruction, or reads the operands of a memory access.

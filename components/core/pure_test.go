@@ -99,6 +99,8 @@ func TestSpecIsChecked(t *testing.T) {
 		{func(s *Spec) { s.Issue.Dispatch = 5 }, "core issue.dispatch_per_slice = 5: expected 1..4"},
 		{func(s *Spec) { s.Issue.Policy = 4 }, "core issue.policy = 4: expected 0..3"},
 		{func(s *Spec) { s.FetchWidth = 0 }, "core fetch_width = 0: expected 1..8"},
+		{func(s *Spec) { s.ALULanes = 3 }, "core alu_lanes = 3: expected a divisor of 8 threads"},
+		{func(s *Spec) { s.SFULanes = 16 }, "core sfu_lanes = 16: expected 1..8"},
 		{func(s *Spec) { s.LSUQueue = 0 }, "core lsu queue = 0: expected 1..64"},
 	} {
 		s := DefaultSpec(8, 8)
@@ -168,5 +170,15 @@ func TestPoliciesStayInTheirSlice(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// A group of lanes without an active one is no packet.
+func TestPackets(t *testing.T) {
+	for _, c := range []struct {
+		mask        uint32
+		lanes, want int
+	}{{0xFFFFFFFF, 8, 4}, {0xFFFFFFFF, 1, 32}, {0x80000001, 8, 2}, {0x00000001, 4, 1}, {0x0F0F, 4, 2}, {0xFFFF, 16, 1}} {
+		require.Equal(t, c.want, packets(c.mask, c.lanes), "%x in %d lanes", c.mask, c.lanes)
 	}
 }

@@ -11,6 +11,7 @@ package core
 
 import (
 	"fmt"
+	"strings"
 
 	"heddle/isa"
 )
@@ -24,6 +25,10 @@ type Spec struct {
 	Schedule   Schedule `key:"schedule" doc:"Which warps are fetched for."`
 	FetchWidth int      `key:"fetch_width" default:"1" min:"1" max:"8" unit:"warps" doc:"Warps that are scheduled, fetched for and decoded in a cycle. Each has a port of its own to the L1I, which needs banks to serve them. RTL: 1."`
 	Issue      Issue    `key:"issue" doc:"Which warps issue, and how many instructions."`
+
+	ALULanes int `key:"alu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of a slice's integer unit, multiplier and divider; with fewer than threads a warp goes through in packets, one a cycle for each group of lanes with an active one, which commit one by one. 0: threads. RTL: NUM_ALU_LANES."`
+	FPULanes int `key:"fpu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of a slice's FPU; a packet takes a place of fpu_queue. 0: threads. RTL: NUM_FPU_LANES."`
+	SFULanes int `key:"sfu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of the SFU: CSRs and warp control, which acts with its last packet. Graph units take warps whole. 0: threads. RTL: NUM_SFU_LANES."`
 
 	Collectors    int `key:"collectors" default:"0" min:"0" max:"16" unit:"collectors" doc:"Operand collectors of a slice. 0: max(1, warps/(4·slices)), as RTL's NUM_OPCS."`
 	IBuffer       int `key:"ibuffer" default:"4" min:"1" max:"64" unit:"instructions" doc:"Decoded instructions a warp holds. RTL: IBUF_SIZE."`
@@ -96,9 +101,22 @@ func (s Spec) Derived() Spec {
 	}
 	fill(&s.Issue.Slices, max(1, s.Warps/16))
 	fill(&s.Collectors, max(1, s.Warps/(4*s.Issue.Slices)))
+	fill(&s.ALULanes, s.Threads)
+	fill(&s.FPULanes, s.Threads)
+	fill(&s.SFULanes, s.Threads)
 	fill(&s.ChannelBytes, min(4*s.Threads, 64))
 	fill(&s.CoalescerTags, max(2, s.ChannelBytes/4))
 	return s
+}
+
+// narrow returns the lanes of the units that have fewer than a warp, else 0.
+func (s *Spec) narrow() (lanes [isa.NumUnits]int) {
+	for u, n := range map[isa.Unit]int{isa.ALU: s.ALULanes, isa.FPU: s.FPULanes, isa.SFU: s.SFULanes} {
+		if n < s.Threads {
+			lanes[u] = n
+		}
+	}
+	return lanes
 }
 
 // Validate checks the spec.
@@ -112,11 +130,17 @@ func (s Spec) Validate() error {
 		{"schedule.policy", int(s.Schedule.Policy), 0, len(policies) - 1}, {"schedule.active_warps", s.Schedule.Active, 1, 64},
 		{"issue.policy", int(s.Issue.Policy), 0, len(policies) - 1}, {"issue.active_warps", s.Issue.Active, 1, 64},
 		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, 4}, {"fetch_width", s.FetchWidth, 1, 8}, {"idiv", int(s.IDiv), 0, len(dividerNames) - 1}, {"fence", int(s.Fence), 0, len(fenceNames) - 1},
+		{"alu_lanes", s.ALULanes, 1, s.Threads}, {"fpu_lanes", s.FPULanes, 1, s.Threads}, {"sfu_lanes", s.SFULanes, 1, s.Threads},
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
 		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256}, {"channel bytes", s.ChannelBytes, 4, 128},
 	} {
 		if c.v < c.lo || c.v > c.hi {
 			return fmt.Errorf("core %s = %d: expected %d..%d", c.name, c.v, c.lo, c.hi)
+		}
+	}
+	for u, n := range s.narrow() {
+		if n != 0 && s.Threads%n != 0 {
+			return fmt.Errorf("core %s_lanes = %d: expected a divisor of %d threads", strings.ToLower(isa.Unit(u).String()), n, s.Threads)
 		}
 	}
 	if s.Warps%s.Issue.Slices != 0 {

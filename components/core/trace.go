@@ -20,6 +20,8 @@ type Trace interface {
 	// gives the warp what the unit has written there.
 	Ask(op *emu.Op, u *emu.UnitCall)
 	Answer(u *emu.UnitCall)
+	// Mask is the set of lanes that the next instruction works on.
+	Mask() uint32
 	// PC is where the warp goes on after what was executed.
 	PC() uint32
 	// Waiting tells whether a barrier or wspawn holds the warp, and DescribeWait which.
