@@ -25,9 +25,9 @@ type Machine struct {
 
 	Atomics core.Atomics `key:"atomics" doc:"Atomic instructions on memory; those on the scratchpad are performed there."`
 
-	ToL2     Wires  `key:"to_l2" defaults:"request=3; response=4" doc:"Registers between L1 and L2."`
+	ToL2     Wires  `key:"to_l2" defaults:"request=3; response=4" doc:"Registers between L1D and L2; the L1I has one less on the way there."`
 	ToL3     Wires  `key:"to_l3" defaults:"request=3; response=4" doc:"Registers between L2 and L3, as between L1 and L2."`
-	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=3" doc:"Registers between the last cache and memory."`
+	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=3" doc:"Registers between the last cache and memory; the L1I has one less on the way there."`
 	Memory   Memory `key:"memory" doc:"Main memory."`
 }
 

@@ -232,13 +232,13 @@ func (b *builder) socket(s int) error {
 		c.Join(b.m.domain, watched{c, &b.m.watchdog})
 		b.m.Cores = append(b.m.Cores, c)
 		b.m.plug(n, c)
-		fetch = append(fetch, b.ports(c, c.Fetches, spec.FetchWidth, 1, c.Connect)...)
-		data = append(data, b.ports(c, c.Requests, spec.Channels(), core.DataLatency, c.ConnectData)...)
+		fetch = append(fetch, b.ports(c, c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
+		data = append(data, b.ports(c, c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)...)
 	}
 	below := b.below(b.cfg.L2, b.cfg.ToL2)
 	outside := b.out
 	b.out = fetch
-	if err := b.level(fmt.Sprintf("Socket%d.L1I", s), b.cfg.L1I, below); err != nil {
+	if err := b.level(fmt.Sprintf("Socket%d.L1I", s), b.cfg.L1I, direct(below)); err != nil {
 		return err
 	}
 	instructions := b.out
@@ -250,13 +250,20 @@ func (b *builder) socket(s int) error {
 	return nil
 }
 
+// direct is the way from a cache without a bypass for uncached addresses, which is a
+// register shorter (RTL: NC_ENABLE, not for the L1I).
+func direct(w configs.Wires) configs.Wires {
+	w.Request = max(1, w.Request-1)
+	return w
+}
+
 // ports are a core's to an L1, connected together; count is what it has sent there.
-func (b *builder) ports(c *core.Core, count func() uint64, n, latency int, connect func([]*clock.Link[mem.Request], []*clock.Link[mem.Response])) (out []port) {
+func (b *builder) ports(c *core.Core, count func() uint64, n int, w configs.Wires, connect func([]*clock.Link[mem.Request], []*clock.Link[mem.Response])) (out []port) {
 	var req []*clock.Link[mem.Request]
 	var rsp []*clock.Link[mem.Response]
 	from := &source{name: c.Name(), count: count, line: uint32(b.cfg.L1D.LineBytes)}
 	for range n {
-		out = append(out, port{c.Place(), from, configs.Wires{Request: latency, Response: 1 + b.shared()}, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
+		out = append(out, port{c.Place(), from, w, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
 			req, rsp = append(req, q), append(rsp, r)
 			connect(req, rsp)
 		}})

@@ -18,7 +18,7 @@ var never = regexp.MustCompile(`^(` +
 	`|edges|edges_per_cycle|warp_instrs\.(vote|fcvt|fsqrt)` + // other programs
 	`|l1i\.(writes|write_hits|write_misses|flushes|flush_cycles|evictions|writebacks|atomics.*|invalidations)` + // nobody writes there
 	`|l2\.(atomics\.passed|invalidations)` + // the last one that atomics reach
-	`|l1i\.stall\.memory_queue|l2\.stall\.mshr|dram\.stall\.read_queue` + // package cache's and dram's own tests
+	`|l1i\.stall\.memory_queue|l1d\.stall\.response_queue|l2\.stall\.mshr|dram\.stall\.read_queue` + // package cache's and dram's own tests
 	`|dram\.commands\.(rda|wra)` + // closed page
 	`)$`)
 

@@ -16,9 +16,8 @@ type coalescer struct {
 	rest    uint32 // lanes of the head that have not been sent
 	fresh   bool   // the head has not been started
 
-	batch   [maxChannels]mem.Request // by channel: what is to be sent
-	toSend  uint32                   // channels whose request is not sent yet
-	batchAt uint64
+	batch  [maxChannels]mem.Request // by channel: what is to be sent
+	toSend uint32                   // channels whose request is not sent yet
 
 	tags     []tag
 	free     []uint16
@@ -103,7 +102,6 @@ func (co *coalescer) step(c *Core, now uint64) {
 // build makes the batch that is sent from the next cycle on.
 func (co *coalescer) build(c *Core, now uint64) {
 	in := *c.lsu.switched.front()
-	co.batchAt = now + 1
 	if in.op.LatencyClass() == isa.ClassFence {
 		co.batch[0] = mem.Request{Op: mem.Flush, Tag: uint32(co.take(in, 0, 1))}
 		co.toSend = 1
@@ -195,9 +193,6 @@ func (co *coalescer) answer(id, ch int) (lanes int16) {
 
 // send hands requests to the L1D, each channel for itself.
 func (co *coalescer) send(c *Core, now uint64) {
-	if co.toSend == 0 || co.batchAt > now {
-		return
-	}
 	for m := co.toSend; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros32(m)
 		if out := c.lsu.out[ch]; !out.Full() {

@@ -87,7 +87,7 @@ type Core struct {
 	scheduled       queue[fetchRequest]
 	fetching        [64]fetchRequest // by warp: what is under way
 	released        queue[release]
-	turns           [isa.NumUnits]turn // LSU and SFU, when there are several slices
+	entries         [isa.NumUnits]entry // LSU and SFU
 	lsu             lsu
 	sync            synchronizer
 	inFlight        int // instructions between decode and commit
@@ -142,8 +142,8 @@ func New(name string, s Spec, src Source) (*Core, error) {
 			c.slices[i].members |= 1 << w
 		}
 	}
-	for u := range c.turns {
-		c.turns[u].buffer = newQueue[inst](1, &c.self, isa.Unit(u).String()+" buffer")
+	for u := range c.entries {
+		c.entries[u] = entry{len(c.slices) - 1, newQueue[inst](2, &c.self, isa.Unit(u).String()+" buffer")}
 	}
 	c.scheduled = newQueue[fetchRequest](2*s.FetchWidth, &c.self, "schedule buffer")
 	c.released = newQueue[release](16*s.Issue.Slices*s.Issue.Dispatch, &c.self, "write-back")
@@ -176,8 +176,8 @@ func newSlice(s *Spec, of *owner, in string) slice {
 		sl.result[u] = q(2, isa.Unit(u).String()+" result")
 	}
 	sl.result[isa.FPU] = q(s.FPUQueue, "FPU result")
-	sl.result[isa.SFU] = q(2*4, "SFU result")   // dispatch, response, switch and gather buffers
-	sl.result[isa.LSU] = q(1+2*3, "LSU result") // the switch's register; response, arbiter and gather buffers
+	sl.result[isa.SFU] = q(2*3, "SFU result") // response, switch and gather buffers
+	sl.result[isa.LSU] = q(2*3, "LSU result") // response, arbiter and gather buffers
 	return sl
 }
 
@@ -277,7 +277,6 @@ func (c *Core) settle(now uint64) {
 	if skipped := now - c.last - 1; now > c.last+1 {
 		c.book(skipped)
 		c.bookFront(skipped)
-		c.turn(skipped)
 		c.last += skipped
 	}
 }

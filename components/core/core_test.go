@@ -19,7 +19,7 @@ import (
 )
 
 // hits is a memory in which every access hits: it answers as the RTL's caches
-// do, three cycles after it takes a request.
+// do, so many cycles after it takes a request.
 type hits struct {
 	clock.Base
 	in  *clock.Link[mem.Request]
@@ -58,19 +58,19 @@ func newMachine(t testing.TB, warps, threads int, change ...func(*core.Spec)) *m
 	require.NoError(t, err)
 	m.core.Join(d, m.core)
 	answers := map[string]int{"L1I": 4, "L1D": 64} // the I-cache's two stages and two answers
-	perfect := func(name string, places int, reqLatency clock.Cycle) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
+	perfect := func(name string, places int, after clock.Cycle) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
 		h := &hits{Base: clock.NewBase(name)}
 		h.Join(d, h)
-		h.in = clock.NewLink[mem.Request](name+".in", places, reqLatency, m.core.Place(), h.Place())
-		h.out = clock.NewLink[mem.Response](name+".out", answers[name], 3, h.Place(), m.core.Place())
+		h.in = clock.NewLink[mem.Request](name+".in", places, 1, m.core.Place(), h.Place())
+		h.out = clock.NewLink[mem.Response](name+".out", answers[name], after, h.Place(), m.core.Place())
 		return h.in, h.out
 	}
-	fetch, fetched := perfect("L1I", 2, 1)
+	fetch, fetched := perfect("L1I", 2, 3)
 	m.core.Connect([]*clock.Link[mem.Request]{fetch}, []*clock.Link[mem.Response]{fetched})
 	var out []*clock.Link[mem.Request]
 	var in []*clock.Link[mem.Response]
 	for range s.Channels() {
-		o, i := perfect("L1D", 4, 2)
+		o, i := perfect("L1D", 4, 4)
 		out, in = append(out, o), append(in, i)
 	}
 	m.core.ConnectData(out, in)

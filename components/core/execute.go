@@ -93,50 +93,42 @@ func (sl *slice) insertFPU(in inst, at uint64) {
 	}
 }
 
-// shared returns where a unit that all slices share takes its instructions.
-// With several slices that is a buffer of its own, filled by each slice in turn.
-func (c *Core) shared(u isa.Unit) *queue[inst] {
-	if len(c.slices) == 1 {
-		return &c.slices[0].dispatch[u]
-	}
-	return &c.turns[u].buffer
-}
-
-// gather gives the next slice its turn at a shared unit.
+// gather moves the next instruction for a unit that all slices share into the buffer
+// before it, from the slice that was selected in the cycle before: the lowest with
+// one, and the last if none had. A slice that has one keeps it until there is a place.
 func (c *Core) gather(u isa.Unit, now uint64) {
-	n := len(c.slices)
-	if n == 1 {
-		return
-	}
-	t := &c.turns[u]
-	from := &c.slices[t.next].dispatch[u]
-	if t.next++; t.next == n {
-		t.next = 0
-	}
-	if from.ready(now) && !t.buffer.full() {
-		t.buffer.push(from.pop(), now+1)
+	e := &c.entries[u]
+	next := c.lowest(u, now)
+	if from := &c.slices[e.selected].dispatch[u]; from.ready(now) {
+		if e.buffer.closed(now) {
+			return
+		}
+		e.buffer.push(from.take(now), now+1)
 		c.moved = true
 	}
+	e.selected = next
 }
 
-// turn moves the slices' turns on by cycles that the core slept through.
-func (c *Core) turn(cycles uint64) {
-	if n := len(c.slices); n > 1 {
-		for u := range c.turns {
-			c.turns[u].next = int((uint64(c.turns[u].next) + cycles) % uint64(n))
+// lowest returns the first slice with an instruction for unit u; if there is none, the last.
+func (c *Core) lowest(u isa.Unit, now uint64) int {
+	last := len(c.slices) - 1
+	for i := range last {
+		if c.slices[i].dispatch[u].ready(now) {
+			return i
 		}
 	}
+	return last
 }
 
-// turn is the way of the slices into a unit they share.
-type turn struct {
-	next   int
-	buffer queue[inst]
+// entry is the way of the slices into a unit they share (RTL: dispatch_unit).
+type entry struct {
+	selected int
+	buffer   queue[inst]
 }
 
 // executeSFU executes one instruction of the core's only SFU.
 func (c *Core) executeSFU(now uint64) {
-	q := c.shared(isa.SFU)
+	q := &c.entries[isa.SFU].buffer
 	if !q.ready(now) {
 		return
 	}

@@ -15,9 +15,10 @@ const (
 	lsuQueueDelay = 1
 	switchDelay   = 1
 	localDelay    = 6 // switch → scratchpad → back, without conflicts
-	responseDelay = 4 // the unit → commit arbiter
-	storeToCommit = 2
-	fenceToReturn = 2
+	answerDelay   = 1 // the switch's register
+	responseDelay = 3 // response, arbiter and gather buffers → commit arbiter
+	storeToCommit = responseDelay
+	fenceToReturn = answerDelay + responseDelay
 )
 
 // ScratchpadLatency is the scratchpad's, beyond the load-store unit.
@@ -85,10 +86,10 @@ func (l *lsu) taken() bool {
 
 // tick moves the unit, back to front.
 func (l *lsu) tick(c *Core, now uint64) {
-	l.receive(c, now)
 	l.finish(c, now)
-	l.co.send(c, now)
+	l.receive(c, now)
 	l.co.step(c, now)
+	l.co.send(c, now)
 	l.route(c, now)
 	l.accept(c, now)
 	l.loads -= l.freed
@@ -105,7 +106,7 @@ func levels(inputs int) uint64 {
 
 // accept takes an instruction from the dispatch buffers.
 func (l *lsu) accept(c *Core, now uint64) {
-	q := c.shared(isa.LSU)
+	q := &c.entries[isa.LSU].buffer
 	if !q.ready(now) || l.requests.closed(now) || l.fence {
 		return
 	}
@@ -220,7 +221,7 @@ func (l *lsu) receive(c *Core, now uint64) {
 	case got.op.LatencyClass() == isa.ClassFence:
 		l.endFence(c, got.inst, now)
 	default:
-		l.answers.push(got, now+2*l.far)
+		l.answers.push(got, now+answerDelay+2*l.far)
 	}
 }
 

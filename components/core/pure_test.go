@@ -63,6 +63,37 @@ func TestTheSwitchBehindTheALUAlternates(t *testing.T) {
 	require.Equal(t, []uint8{0, 1, 10, 2, 11, 3, 12, 13}, order)
 }
 
+// A shared unit selects a slice in the cycle before it takes from it: the lowest with
+// something, the last if none has.
+func TestSlicesEnterASharedUnit(t *testing.T) {
+	c := &Core{slices: make([]slice, 2)}
+	for i := range c.slices {
+		c.slices[i].dispatch[isa.SFU] = newQueue[inst](4, nil, "")
+	}
+	c.entries[isa.SFU] = entry{1, newQueue[inst](2, nil, "")}
+	push := func(slice int, warp uint8) { c.slices[slice].dispatch[isa.SFU].push(inst{warp: warp}, 1) }
+	entered := func(cycles uint64) (warps []int) {
+		for now := uint64(1); now <= cycles; now++ {
+			c.gather(isa.SFU, now)
+			if q := &c.entries[isa.SFU].buffer; q.empty() {
+				warps = append(warps, -1)
+			} else {
+				warps = append(warps, int(q.take(now).warp))
+			}
+		}
+		return warps
+	}
+	push(1, 1)
+	push(1, 3)
+	require.Equal(t, []int{1, 3, -1}, entered(3), "the last slice does not wait for its turn")
+	push(0, 0)
+	push(1, 1)
+	push(0, 2)
+	require.Equal(t, []int{1, 0, 2, -1}, entered(4), "then the lowest goes first")
+	push(0, 0)
+	require.Equal(t, []int{-1, 0, -1, -1}, entered(4), "the lowest is selected a cycle later")
+}
+
 // A batch takes, in each channel, the block of the lowest lane that is left and
 // all lanes of that channel in it.
 func TestCoalescerBatches(t *testing.T) {

@@ -28,23 +28,21 @@ func (c *Core) nextEvent(now uint64) uint64 {
 	for i := range c.slices {
 		at = c.slices[i].next(now, at)
 	}
-	if c.turnsPending() {
+	if c.entering() {
 		return now + 1
 	}
-	for u := range c.turns {
-		at = c.turns[u].buffer.next(now, at)
+	for u := range c.entries {
+		at = c.entries[u].buffer.next(now, at)
 	}
 	return c.lsu.next(now, at)
 }
 
-// turnsPending tells whether a slice waits for its turn at a unit that has a place.
-func (c *Core) turnsPending() bool {
-	if len(c.slices) == 1 {
-		return false
-	}
+// entering tells whether an instruction waits before a shared unit that has a place:
+// its slice is selected in a cycle that moves nothing.
+func (c *Core) entering() bool {
 	for i := range c.slices {
 		for _, u := range [...]isa.Unit{isa.LSU, isa.SFU} {
-			if !c.slices[i].dispatch[u].empty() && !c.turns[u].buffer.full() {
+			if !c.slices[i].dispatch[u].empty() && !c.entries[u].buffer.full() {
 				return true
 			}
 		}
@@ -69,9 +67,6 @@ func (l *lsu) next(now, at uint64) uint64 {
 	at = l.answers.next(now, l.local.next(now, l.switched.next(now, l.requests.next(now, at))))
 	if l.localAt > now {
 		at = min(at, l.localAt)
-	}
-	if l.co.toSend != 0 && l.co.batchAt > now {
-		at = min(at, l.co.batchAt)
 	}
 	return at
 }

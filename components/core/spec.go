@@ -72,8 +72,8 @@ type Latency struct {
 	FCvt      int `key:"fcvt" default:"6" min:"1" max:"60" unit:"cycles" doc:"Conversions. RTL: LATENCY_FCVT 5, arbiter."`
 	FDiv      int `key:"fdiv" default:"16" min:"1" max:"60" unit:"cycles" doc:"fdiv. RTL: LATENCY_FDIV 15, arbiter."`
 	FSqrt     int `key:"fsqrt" default:"11" min:"1" max:"60" unit:"cycles" doc:"fsqrt. RTL: LATENCY_FSQRT 10, arbiter."`
-	CSR       int `key:"csr" default:"4" min:"1" max:"60" unit:"cycles" doc:"CSR instructions."`
-	Warp      int `key:"warp" default:"4" min:"1" max:"60" unit:"cycles" doc:"tmc, wspawn, split, join, bar, pred: their write-back; see the pipeline for when the warp goes on."`
+	CSR       int `key:"csr" default:"3" min:"1" max:"60" unit:"cycles" doc:"CSR instructions."`
+	Warp      int `key:"warp" default:"3" min:"1" max:"60" unit:"cycles" doc:"tmc, wspawn, split, join, bar, pred: their write-back; see the pipeline for when the warp goes on."`
 }
 
 // table is the latency by class; div depends on the divider.
@@ -152,14 +152,10 @@ func (s Spec) Validate() error {
 	return nil
 }
 
-// DataLatency is the latency of the links to the data cache: the adapter behind
-// the coalescer and the cache's input buffer.
-const DataLatency = 2
-
 // Fixed parts of the RTL's pipeline, in cycles.
 const (
 	commitToRelease = 2  // commit arbiter → write-back → the scoreboard sees it
-	executeToUnlock = 3  // execution of control → the warp can be scheduled
+	executeToUnlock = 2  // execution of control → the warp can be scheduled
 	spawnDelay      = 1  // more for warps that wspawn starts
 	bigArbiter      = 12 // arbiters with more inputs have two levels, a cycle more
 )

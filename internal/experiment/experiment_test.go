@@ -90,7 +90,7 @@ func TestJobsChangeNothing(t *testing.T) {
 compare:
   workload.schedule: [vertex, edge, weaver]
   machine: [vortex-1c4w4t, vortex-1c4w4t, vortex-1c4w4t-weaver]
-sweep: {machine.l1d.bytes: [1KiB, 16KiB]}
+sweep: {machine.l1d.bytes: [256, 16KiB]}
 `)
 	run := func(jobs int) []experiment.Outcome {
 		r := &experiment.Runner{Points: p, Jobs: jobs, Observer: experiment.Quiet{}}
