@@ -31,6 +31,7 @@ type driver struct {
 	port   []*emu.UnitCall // issued; the first is at the SFU
 	epochs int             // to come
 	quiet  bool            // no log
+	awake  bool            // the unit is woken for every cycle
 	log    []string
 }
 
@@ -87,6 +88,9 @@ func (d *driver) load(t testing.TB) {
 
 // Tick does what a core's SFU and warps would.
 func (d *driver) Tick(now clock.Cycle) bool {
+	if d.awake {
+		d.unit.Place().Wake()
+	}
 	if err := d.socket.Err(); err != nil {
 		if d.epochs > 0 {
 			d.log = append(d.log, fmt.Sprintf("%d: %v", now, err))
@@ -172,7 +176,7 @@ func (d *driver) ask(i int, fn uint8) {
 }
 
 // TestTickOrderDoesNotMatter: a core that ticks before its unit, and one that ticks after, see
-// the same answers in the same cycles, and the unit counts the same.
+// the same answers in the same cycles, and the unit counts the same; also a unit that never sleeps.
 func TestTickOrderDoesNotMatter(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -180,10 +184,11 @@ func TestTickOrderDoesNotMatter(t *testing.T) {
 			STEntries: 24, DTEntries: 24, TableLatency: 1 + r.IntN(2)*r.IntN(30), STRow: 1 + r.IntN(8), RequestQueue: 1 + r.IntN(6),
 			Prefetch: r.IntN(2) == 0, SkipEmpty: r.IntN(2) == 0, MaskByUnit: r.IntN(2) == 0,
 		}
-		var logs [2][]string
-		var stats [2]weaver.Stats
-		for i := range 2 {
+		var logs [3][]string
+		var stats [3]weaver.Stats
+		for i := range 3 {
 			d, sys := newDriver(t, seed, s, i == 1)
+			d.awake = i == 2
 			d.Place().Wake()
 			require.NoError(t, sys.Run())
 			require.Zero(t, d.epochs)
@@ -193,6 +198,8 @@ func TestTickOrderDoesNotMatter(t *testing.T) {
 		}
 		require.Equal(t, logs[0], logs[1], "seed %d", seed)
 		require.Equal(t, stats[0], stats[1], "seed %d", seed)
+		require.Equal(t, logs[0], logs[2], "seed %d: awake", seed)
+		require.Equal(t, stats[0], stats[2], "seed %d: awake", seed)
 		require.NotZero(t, stats[0].LocReads)
 	}
 }
@@ -224,6 +231,20 @@ func TestTheQueueHoldsWhatItSays(t *testing.T) {
 		require.True(t, d.socket.Full())
 		require.False(t, d.socket.Idle())
 	}
+}
+
+// TestWaits: a report names the state, and says nothing of a unit without work.
+func TestWaits(t *testing.T) {
+	d, sys := newDriver(t, 1, weaver.Spec{STEntries: 24, DTEntries: 24, RequestQueue: 2}, false)
+	require.Empty(t, d.unit.Waits())
+	call := d.socket.Begin()
+	d.arch.Warp(0).Ask(d.ops[isa.WeaverReg], call)
+	d.socket.Send(call.Tag)
+	d.warps[0].registered = true
+	require.Equal(t, "Weaver: in state s0 init, 0 entries left to decode", d.unit.Waits())
+	d.Place().Wake()
+	require.NoError(t, sys.Run())
+	require.Empty(t, d.unit.Waits())
 }
 
 // TestNothingIsAllocated once the calls under way have all been there.

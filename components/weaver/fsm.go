@@ -30,6 +30,18 @@ var stateNames = [numStates]string{
 
 func (s S) String() string { return stateNames[s] }
 
+var stateDocs = [numStates]string{
+	"Nothing registered has been decoded yet.",
+	"The first row of the ST is read.",
+	"Edges of the current entry are given to lanes.",
+	"The next entry's row is asked for.",
+	"The next entry is waited for, and becomes the current one.",
+	"A full batch is answered; more if the answer has to wait.",
+	"The unit waits for the next weaver.dec.id.",
+	"The last batch is answered.",
+	"All has been handed out: until the next weaver.reg.",
+}
+
 // states is what the unit does in a cycle of each state; it returns the state of the next.
 var states = [numStates]func(*FSM) S{
 	S0: (*FSM).init, S1: (*FSM).first, S2: (*FSM).fill, S3: (*FSM).fetch, S4: (*FSM).load,

@@ -240,6 +240,22 @@ func TestLaunchForgets(t *testing.T) {
 	}
 }
 
+// Each law notices when a counter of it is wrong.
+func TestLawsNotice(t *testing.T) {
+	f := NewFSM(DefaultSpec().Derived(1, 4, 6), 1, 4)
+	f.Launch()
+	require.True(t, f.Cycle(3, &emu.UnitRequest{Fn: isa.WeaverReg, Mask: 1, A: []uint32{1}, B: []uint32{1}, C: []uint32{5}}, true).Took)
+	require.NoError(t, f.CheckLaws())
+	for name, count := range map[string]*uint64{
+		"edges registered": &f.DegreeRegistered, "5 issued": &f.LanesFilled, "5 dropped": &f.EdgesDropped, "5 abandoned": &f.Abandoned,
+		"requests answered": &f.Decodes, "but 5 batches": &f.BatchesEmpty, "cycles, but": &f.Cycles, "its states have": &f.States[S4],
+	} {
+		*count += 5
+		require.ErrorContains(t, f.CheckLaws(), name)
+		*count -= 5
+	}
+}
+
 func BenchmarkFSM(b *testing.B) {
 	f := NewFSM(DefaultSpec().Derived(32, 32, 6), 32, 32)
 	f.Launch()

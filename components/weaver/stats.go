@@ -3,6 +3,7 @@ package weaver
 import (
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"heddle/components/accel"
 )
@@ -36,7 +37,7 @@ type States [numStates]uint64
 
 // Describe returns the name of a state's statistic, and what it says.
 func (*States) Describe(i int) (name, doc string) {
-	return stateNames[i][:2] + "_" + stateNames[i][3:], "Cycles in " + stateNames[i] + "."
+	return strings.Replace(S(i).String(), " ", "_", 1), stateDocs[i]
 }
 
 // CheckLaws checks what must hold between the counts at any time.
