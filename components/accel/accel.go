@@ -6,6 +6,8 @@
 package accel
 
 import (
+	"fmt"
+
 	"heddle/components/clock"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -164,6 +166,17 @@ func (s *Socket) Err() error {
 // cycle after.
 func (s *Socket) Idle() bool {
 	return len(s.free) == len(s.calls) && (s.now() > s.doneAt || s.doneAt == 0)
+}
+
+// CheckLaws checks, of a socket at rest, that what went into its links came out, and that there
+// were as many answers as the unit says.
+func (s *Socket) CheckLaws(answers uint64) error {
+	in, taken := s.requests.Traffic()
+	back, received := s.answers.Traffic()
+	if in != taken || back != received || back != answers {
+		return fmt.Errorf("law broken: %d requests of %d and %d answers of %d came out; the unit says that it has answered %d", taken, in, received, back, answers)
+	}
+	return nil
 }
 
 // What follows is the unit's end.

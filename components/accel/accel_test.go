@@ -111,6 +111,10 @@ func TestExclusive(t *testing.T) {
 	b.script[5] = func() { b.socket.Take(); b.socket.Reply(loc); b.socket.Take(); b.socket.Reply(id) }
 	b.script[6] = func() { b.socket.Receive(); require.False(t, b.can(isa.WeaverDecLoc)) }
 	b.script[7] = func() { b.socket.Receive(); require.True(t, b.can(isa.WeaverDecLoc)); require.True(t, b.socket.Idle()) }
+	b.script[8] = func() {
+		require.NoError(t, b.socket.CheckLaws(2))
+		require.ErrorContains(t, b.socket.CheckLaws(3), "2 requests of 2 and 2 answers of 2 came out; the unit says that it has answered 3")
+	}
 	require.NoError(t, sys.Run())
 }
 

@@ -1,6 +1,7 @@
 package weaver
 
 import (
+	"errors"
 	"fmt"
 
 	"heddle/components/accel"
@@ -86,13 +87,14 @@ func (w *Weaver) Statistics(now clock.Cycle) any {
 	return &s
 }
 
-// CheckLaws checks what must hold between the unit's counts up to cycle now.
+// CheckLaws checks what must hold between the counts of a unit at rest, up to cycle now.
 func (w *Weaver) CheckLaws(now clock.Cycle) error {
 	s := w.Stats(now)
 	if n := sum(s.Queue[:]); n != s.Cycles {
 		return fmt.Errorf("%s: %d cycles, but %d by length of the queue", w.Name(), s.Cycles, n)
 	}
-	if err := w.fsm.CheckLaws(); err != nil {
+	err := errors.Join(w.fsm.CheckLaws(), w.socket.CheckLaws(s.Decodes+s.LocReads))
+	if err != nil {
 		return fmt.Errorf("%s: %w", w.Name(), err)
 	}
 	return nil
