@@ -42,7 +42,8 @@ type Machine struct {
 // way is a link between two units.
 type way interface {
 	Name() string
-	Len() int // values on it
+	Len() int    // values on it
+	Places() int // it has
 }
 
 // Memory is main memory, of either kind.
@@ -53,6 +54,7 @@ type Memory interface {
 	Pending() int
 	Bursts() int
 	CheckLaws() error
+	Waits() []string
 	Stats() []dram.Stats // by channel
 	Bytes() uint64       // moved over the data buses
 }

@@ -147,17 +147,13 @@ func (m *Machine) stalled(reason string) error {
 		}
 	}
 	for _, c := range m.Caches {
-		if n := c.Pending(); n > 0 {
-			e.Waits = append(e.Waits, fmt.Sprintf("%s: %d requests in it", c.Name(), n))
-		}
+		e.Waits = append(e.Waits, c.Waits()...)
 	}
 	for _, l := range m.links {
 		if n := l.Len(); n > 0 {
-			e.Waits = append(e.Waits, fmt.Sprintf("%s: %d on the way", l.Name(), n))
+			e.Waits = append(e.Waits, fmt.Sprintf("%s: %d of %d places taken", l.Name(), n, l.Places()))
 		}
 	}
-	if n := m.Memory.Pending(); n > 0 {
-		e.Waits = append(e.Waits, fmt.Sprintf("%s: %d requests in it", m.Memory.Name(), n))
-	}
+	e.Waits = append(e.Waits, m.Memory.Waits()...)
 	return e
 }

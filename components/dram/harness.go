@@ -240,3 +240,6 @@ func (h *Harness) Bytes() (n uint64) {
 	}
 	return n
 }
+
+// Waits says what each channel holds that is not at rest.
+func (h *Harness) Waits() []string { return channelWaits(h.Name(), h.channels, h.Pending()) }

@@ -188,3 +188,19 @@ func (m *Memory) Bytes() (n uint64) {
 	}
 	return n
 }
+
+// Waits says what each channel holds that is not at rest. It is for reports of machines
+// that are stuck.
+func (m *Memory) Waits() []string { return channelWaits(m.Name(), m.channels, m.Pending()) }
+
+func channelWaits(name string, channels []*Channel, pending int) (out []string) {
+	if pending > 0 {
+		out = append(out, fmt.Sprintf("%s: %d requests under way", name, pending))
+	}
+	for i, c := range channels {
+		if n := c.reads.len() + c.writes.len() + c.active.len(); n > 0 {
+			out = append(out, fmt.Sprintf("%s channel %d: %d reads and %d writes queued, %d with their row being opened", name, i, c.reads.len(), c.writes.len(), c.active.len()))
+		}
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package cache
+
+import "fmt"
+
+// Waits says what the cache holds: for each bank that is not at rest its queues, by how
+// full they are, and each MSHR in use with what it waits for. It is for reports of
+// machines that are stuck.
+func (c *Cache) Waits() (out []string) {
+	if c.flush.state != noFlush {
+		out = append(out, fmt.Sprintf("%s: a flush, banks done %b of %b", c.Name(), c.flush.done, c.allBanks))
+	}
+	for i, b := range c.banks {
+		if b.atRest() && (len(c.buffers) == 0 || c.buffers[i].n == 0) {
+			continue
+		}
+		line := fmt.Sprintf("%s bank %d: MSHRs %d of %d, responses %d of %d, to memory %d of %d",
+			c.Name(), i, b.mshr.used, len(b.mshr.state), b.rsp.n, len(b.rsp.ring), b.mreq.n, len(b.mreq.ring))
+		if len(c.buffers) > 0 {
+			line += fmt.Sprintf(", waiting %d of %d", c.buffers[i].n, len(c.buffers[i].ring))
+		}
+		out = append(out, line)
+		out = append(out, b.mshr.describe(c.Name(), i, c.spec.lineShift())...)
+	}
+	return out
+}
+
+// atRest tells that the bank holds nothing.
+func (b *bank) atRest() bool {
+	return b.mshr.used == 0 && b.rsp.n == 0 && b.mreq.n == 0 && b.st0.kind == bubble && b.st1.kind == bubble
+}
+
+var entryWaits = [...]string{
+	entryLookup: "is in the pipeline", entryHead: "waits for its line", entryJoined: "waits for a line that another asked for",
+	entryPassed: "waits for the next level's answer", entryPerforming: "is an atomic under way",
+}
+
+func (m *mshr) describe(cache string, bank, lineShift int) (out []string) {
+	for id, s := range m.state {
+		if s != entryFree {
+			r := &m.requests[id]
+			out = append(out, fmt.Sprintf("%s bank %d MSHR %d: address 0x%08x, line 0x%08x, of port %d: %s", cache, bank, id, r.mem.Addr, r.line<<lineShift, r.port, entryWaits[s]))
+		}
+	}
+	return out
+}
