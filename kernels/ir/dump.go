@@ -1,0 +1,126 @@
+package ir
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Text writes the kernel as text: ~ marks values and constructs that vary between the lanes of a warp.
+func (k *Kernel) Text() string {
+	d := dumper{k: k, u: Analyse(k)}
+	fmt.Fprintf(&d.b, "kernel %s\n", k.Name)
+	for _, p := range k.Params {
+		note := ""
+		if p.Aligned {
+			note = " array"
+		}
+		fmt.Fprintf(&d.b, "  param %s %s = word %d%s\n", p.Name, p.Type, p.Word, note)
+	}
+	for _, s := range k.Shared {
+		fmt.Fprintf(&d.b, "  shared %s: %d words at %d\n", s.Name, s.Words, s.Offset)
+	}
+	d.block(k.Body, 1)
+	return d.b.String()
+}
+
+type dumper struct {
+	k *Kernel
+	u *Uniformity
+	b strings.Builder
+}
+
+// blockNames are what an operation's blocks are called.
+var blockNames = [NumOps][]string{OpIf: {"then", "else"}, OpLoop: {"test", "body", "latch"}}
+
+func (d *dumper) block(b *Block, depth int) {
+	for _, i := range b.Instrs {
+		d.instr(i, depth)
+	}
+}
+
+func (d *dumper) instr(i *Instr, depth int) {
+	indent := strings.Repeat("  ", depth)
+	fmt.Fprintf(&d.b, "%s%s\n", indent, d.line(i))
+	for n, b := range i.Blocks {
+		if names := blockNames[i.Op]; names != nil {
+			if len(b.Instrs) == 0 {
+				continue
+			}
+			fmt.Fprintf(&d.b, "%s %s:\n", indent, names[n])
+		}
+		d.block(b, depth+1)
+	}
+}
+
+func (d *dumper) line(i *Instr) string {
+	var s strings.Builder
+	if i.Type != None {
+		fmt.Fprintf(&s, "%%%d %s%s = ", i.ID, mark(d.u.Varying[i.ID]), i.Type)
+	}
+	s.WriteString(i.Op.String())
+	if i.Op.Kind() == KindControl {
+		s.WriteString(mark(d.u.Partial[i.ID]))
+	}
+	if i.Var != nil {
+		fmt.Fprintf(&s, " v%d%s", i.Var.ID, mark(d.u.Vars[i.Var.ID]))
+	}
+	if i.Name != "" {
+		fmt.Fprintf(&s, " %q", i.Name)
+	}
+	for n, a := range i.Args {
+		if n > 0 || i.Var != nil {
+			s.WriteString(",")
+		}
+		s.WriteString(" " + d.arg(a))
+	}
+	if i.Op.Memory() && i.Imm != 0 {
+		fmt.Fprintf(&s, " + %d bytes", int32(i.Imm))
+	}
+	if i.Loop != nil {
+		fmt.Fprintf(&s, " of %%%d", i.Loop.ID)
+	}
+	if blocks := i.Blocks; blocks != nil && i.Type == None && (i.Op == OpLoop || i.Op == OpFor || i.Op == OpWeaverEdges) {
+		fmt.Fprintf(&s, " (%%%d)", i.ID)
+	}
+	if i.Grid != nil {
+		fmt.Fprintf(&s, " grid v%d < %s", i.Grid.Next.ID, d.arg(i.Grid.Safe))
+	}
+	return s.String()
+}
+
+func mark(varying bool) string {
+	if varying {
+		return "~"
+	}
+	return ""
+}
+
+// arg names a value; roots are written out.
+func (d *dumper) arg(v Value) string {
+	switch {
+	case v == nil:
+		return "_"
+	case v.Op == OpConst:
+		return constText(v)
+	case v.Op == OpParam:
+		return d.k.Params[v.Imm].Name
+	case v.Op == OpShared:
+		return d.k.Shared[v.Imm].Name
+	case v.Op.Kind() == KindRoot:
+		return v.Op.String()
+	}
+	return fmt.Sprintf("%%%d", v.ID)
+}
+
+func constText(v Value) string {
+	switch v.Type {
+	case F32:
+		return fmt.Sprintf("%gf", math.Float32frombits(v.Imm))
+	case I32:
+		return fmt.Sprint(int32(v.Imm))
+	case Pred:
+		return fmt.Sprint(v.Imm != 0)
+	}
+	return fmt.Sprintf("%du", v.Imm)
+}

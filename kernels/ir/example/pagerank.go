@@ -1,0 +1,84 @@
+// Package example holds PageRank's gathers, written in the intermediate representation
+// by hand: what a kernel looks like, and what the compiler is held against kernels/asm by.
+package example
+
+import "heddle/kernels/ir"
+
+// Words of the argument block, as package pagerank's programs have them.
+const (
+	wordVertices     = 0
+	wordEdges        = 1
+	wordOffsets      = 2
+	wordSources      = 3
+	wordTargets      = 4
+	wordContribution = 7
+	wordSum          = 8
+)
+
+// Kernels are the builders by name.
+var Kernels = map[string]func() (*ir.Kernel, error){
+	"pagerank_vertex": Vertex, "pagerank_edge": Edge, "pagerank_weaver": Weaver,
+}
+
+// Vertex is the gather of a vertex a lane: sum[v] = Σ contribution[u] over u → v.
+func Vertex() (*ir.Kernel, error) {
+	b := ir.NewBuilder("pagerank_vertex")
+	n := b.ParamAt("vertices", ir.U32, wordVertices)
+	offsets, sources := b.ArrayAt("offsets", wordOffsets), b.ArrayAt("sources", wordSources)
+	contribution, sum := b.ArrayAt("contribution", wordContribution), b.ArrayAt("sum", wordSum)
+	b.For(b.GlobalThread(), n, b.NumThreads(), func(v ir.Value) {
+		begin := b.Load(ir.U32, offsets, v)
+		end := b.Load(ir.U32, offsets, b.Add(v, b.U32(1)))
+		s := b.Var(b.F32(0))
+		b.For(begin, end, b.U32(1), func(e ir.Value) {
+			b.Edge()
+			u := b.Load(ir.U32, sources, e)
+			s.Set(b.Add(s.Get(), b.Load(ir.F32, contribution, u)))
+		})
+		b.Store(sum, v, s.Get())
+	})
+	return b.Build()
+}
+
+// Edge is the gather of an edge a lane.
+func Edge() (*ir.Kernel, error) {
+	b := ir.NewBuilder("pagerank_edge")
+	m := b.ParamAt("edges", ir.U32, wordEdges)
+	sources, targets := b.ArrayAt("sources", wordSources), b.ArrayAt("targets", wordTargets)
+	contribution, sum := b.ArrayAt("contribution", wordContribution), b.ArrayAt("sum", wordSum)
+	b.For(b.GlobalThread(), m, b.NumThreads(), func(e ir.Value) {
+		b.Edge()
+		u := b.Load(ir.U32, sources, e)
+		v := b.Load(ir.U32, targets, e)
+		b.AtomicAddF(sum, v, b.Load(ir.F32, contribution, u))
+	})
+	return b.Build()
+}
+
+// Weaver is the gather of edges that the Weaver deals out. A vertex is registered as
+// the address of its sum.
+func Weaver() (*ir.Kernel, error) {
+	b := ir.NewBuilder("pagerank_weaver")
+	n := b.ParamAt("vertices", ir.U32, wordVertices)
+	offsets, sources := b.ArrayAt("offsets", wordOffsets), b.ArrayAt("sources", wordSources)
+	contribution, sum := b.ArrayAt("contribution", wordContribution), b.ArrayAt("sum", wordSum)
+	capacity, slot := b.WeaverCapacity(), b.ThreadInCore()
+	b.For(b.Mul(b.CoreID(), capacity), n, b.Mul(b.NumCores(), capacity), func(e ir.Value) {
+		v := b.Add(e, slot)
+		b.Phase("registration", func() {
+			b.If(b.And(b.Lt(slot, capacity), b.Lt(v, n)), func() {
+				begin := b.Load(ir.U32, offsets, v)
+				end := b.Load(ir.U32, offsets, b.Add(v, b.U32(1)))
+				b.WeaverReg(b.Address(sum, v), begin, b.Sub(end, begin))
+			}, nil)
+			b.Barrier()
+		})
+		b.WeaverEdges(func(at, loc ir.Value, _ *ir.Loop) {
+			b.Edge()
+			u := b.Load(ir.U32, sources, loc)
+			b.AtomicAddF(at, nil, b.Load(ir.F32, contribution, u))
+		})
+		b.Barrier()
+	})
+	return b.Build()
+}

@@ -1,0 +1,186 @@
+package ir
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+func (w *warp) effect(i *Instr, mask uint32) {
+	switch i.Op {
+	case OpFence:
+	case OpEdge:
+		w.Edges += uint64(bits.OnesCount32(mask))
+	case OpBarrier:
+		w.wait(atBarrier)
+	case OpDeviceBarrier:
+		w.wait(atDeviceBarrier)
+	case OpWeaverReg, OpWeaverSkip, OpWeaverDecID, OpWeaverDecLoc:
+		w.weaver(i, mask)
+	default:
+		for m := mask; m != 0; m &= m - 1 {
+			w.access(i, bits.TrailingZeros32(m))
+		}
+	}
+}
+
+func (w *warp) wait(for_ wait) {
+	if !w.yield(for_) {
+		panic(failure{nil})
+	}
+}
+
+// access is a load, store or atomic of one lane.
+func (w *warp) access(i *Instr, l int) {
+	size := uint32(4)
+	if i.Op == OpLoadByte || i.Op == OpStoreByte {
+		size = 1
+	}
+	addr := w.get(i.Args[0], l) + i.Imm
+	if x := i.Args[1]; x != nil {
+		addr += size * w.get(x, l)
+	}
+	switch i.Op {
+	case OpLoad, OpLoadByte:
+		w.set(i, l, w.read(i, addr, size))
+	case OpStore, OpStoreByte:
+		w.write(i, addr, size, w.get(i.Args[2], l))
+	default:
+		old := w.read(i, addr, 4)
+		w.set(i, l, old)
+		if v, ok := w.atomic(i, l, old); ok {
+			w.write(i, addr, 4, v)
+		}
+	}
+}
+
+// atomic is what an atomic writes.
+func (w *warp) atomic(i *Instr, l int, old uint32) (v uint32, write bool) {
+	a := w.get(i.Args[2], l)
+	if i.Op == OpAtomicCAS {
+		return w.get(i.Args[3], l), old == a
+	}
+	return ops[i.Op].eval(i.Type, i.Type, [3]uint32{old, a}), true
+}
+
+// local returns the scratchpad's bytes at an address, or nil.
+func (w *warp) local(i *Instr, addr, size uint32) []byte {
+	if addr&(size-1) != 0 {
+		w.fail(i, "address 0x%08x is not a multiple of %d", addr, size)
+	}
+	if addr < emu.NullEnd {
+		w.fail(i, "address 0x%08x: nothing below 0x%x may be accessed", addr, emu.NullEnd)
+	}
+	if addr < emu.ScratchpadBase {
+		return nil
+	}
+	o := addr - emu.ScratchpadBase
+	return w.scratch[o : o+size]
+}
+
+func (w *warp) read(i *Instr, addr, size uint32) uint32 {
+	b := w.local(i, addr, size)
+	if b == nil {
+		b = make([]byte, size)
+		w.m.Mem.Read(addr, b)
+	}
+	if size == 1 {
+		return uint32(b[0])
+	}
+	return binary.LittleEndian.Uint32(b)
+}
+
+func (w *warp) write(i *Instr, addr, size, v uint32) {
+	data := binary.LittleEndian.AppendUint32(nil, v)[:size]
+	if b := w.local(i, addr, size); b != nil {
+		copy(b, data)
+		return
+	}
+	w.m.Mem.Write(addr, data)
+}
+
+// What follows asks the core's Weaver.
+
+func (w *warp) weaverUnit() emu.Unit {
+	for _, u := range w.units {
+		if u.Name() == "weaver" {
+			return u
+		}
+	}
+	return nil
+}
+
+func (w *warp) weaverCapacity() uint32 {
+	if u := w.weaverUnit(); u != nil {
+		v, _ := u.CSR(isa.CSRWeaverCapacity)
+		return v
+	}
+	return 0
+}
+
+// ask makes one request. The mask afterwards is in the request.
+func (w *warp) ask(i *Instr, fn uint8, mask uint32, args ...Value) *emu.UnitRequest {
+	u := w.weaverUnit()
+	if u == nil {
+		w.fail(i, "this machine has no weaver unit")
+	}
+	rows := [3][]uint32{make([]uint32, w.n), make([]uint32, w.n), make([]uint32, w.n)}
+	for n, a := range args {
+		copy(rows[n], w.values[a.ID*w.n:][:w.n])
+	}
+	w.req = emu.UnitRequest{Fn: fn, Warp: w.id, Mask: mask, NewMask: mask, A: rows[0], B: rows[1], C: rows[2], Out: make([]uint32, w.n)}
+	if err := u.Exec(&w.req); err != nil {
+		w.fail(i, "%w", err)
+	}
+	return &w.req
+}
+
+var weaverFn = map[Op]uint8{OpWeaverReg: isa.WeaverReg, OpWeaverSkip: isa.WeaverSkip, OpWeaverDecID: isa.WeaverDecID, OpWeaverDecLoc: isa.WeaverDecLoc}
+
+func (w *warp) weaver(i *Instr, mask uint32) {
+	if i.Op == OpWeaverReg {
+		for m := mask; m != 0; m &= m - 1 {
+			if vid := w.get(i.Args[0], bits.TrailingZeros32(m)); vid>>31 != 0 {
+				w.fail(i, "vertex 0x%x: expected below 2^31", vid)
+			}
+		}
+	}
+	r := w.ask(i, weaverFn[i.Op], mask, i.Args...)
+	if i.Op == OpWeaverDecID && r.NewMask != mask {
+		w.fail(i, "this machine's Weaver sets the thread mask: use WeaverEdges")
+	}
+	if i.Type != None {
+		copy(w.values[i.ID*w.n:][:w.n], r.Out)
+	}
+}
+
+// weaverEdges runs the block until the Weaver has no edge left for any lane.
+func (w *warp) weaverEdges(i *Instr, mask uint32) uint32 {
+	w.left[i.ID], w.skipped[i.ID] = 0, 0
+	body := i.Blocks[0]
+	for on := mask; ; {
+		vid := w.ask(i, isa.WeaverDecID, on).Out
+		for m := on; m != 0; m &= m - 1 {
+			if l := bits.TrailingZeros32(m); vid[l] == ^uint32(0) {
+				w.left[i.ID] |= 1 << l
+				on &^= 1 << l
+			}
+		}
+		if on == 0 {
+			return w.left[i.ID]
+		}
+		loc := w.ask(i, isa.WeaverDecLoc, on).Out
+		for _, x := range body.Instrs {
+			switch x.Op {
+			case OpWeaverVID:
+				copy(w.values[x.ID*w.n:][:w.n], vid)
+			case OpWeaverLoc:
+				copy(w.values[x.ID*w.n:][:w.n], loc)
+			}
+		}
+		on = w.block(body, on) | w.skipped[i.ID]
+		w.skipped[i.ID] = 0
+	}
+}

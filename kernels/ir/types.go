@@ -1,0 +1,141 @@
+package ir
+
+// Type is the type of a value.
+type Type uint8
+
+// Types. A Pred is 0 or 1.
+const (
+	None Type = iota
+	I32
+	U32
+	F32
+	Pred
+)
+
+var typeNames = [...]string{None: "none", I32: "i32", U32: "u32", F32: "f32", Pred: "pred"}
+
+func (t Type) String() string { return typeNames[t] }
+
+// Int tells whether the type is i32 or u32.
+func (t Type) Int() bool { return t == I32 || t == U32 }
+
+// Value is what an instruction gives: every use names the instruction itself.
+type Value = *Instr
+
+// Instr is one instruction.
+type Instr struct {
+	ID     int // dense in its kernel
+	Op     Op
+	Type   Type    // of its value; None: it has none
+	Args   []Value // an argument may be nil where the op's row says so
+	Imm    uint32  // OpConst: the bits; memory: bytes added to the address; OpParam, OpShared: which one
+	Var    *Var    // OpVar, OpGet, OpSet
+	Blocks []*Block
+	Loop   Value  // OpBreak, OpContinue: which loop
+	Name   string // OpPhase
+	Pos    string // where it was built, for messages
+
+	// Hints of the compiler's passes; they change nothing of the meaning.
+	Grid *Grid // OpLoop
+}
+
+// Grid says of a loop in which lanes take neighbouring elements that, as long as Next
+// is below Safe in a lane, no lane of the warp leaves: Next < Safe is the same in all.
+type Grid struct {
+	Next *Var
+	Safe Value
+}
+
+// Block is a list of instructions.
+type Block struct{ Instrs []*Instr }
+
+// Var is a mutable variable, one per lane.
+type Var struct {
+	ID   int
+	Type Type
+}
+
+// Param is a word of the argument block.
+type Param struct {
+	Name    string
+	Type    Type
+	Word    int  // at byte 4·Word of the block
+	Aligned bool // the address of words
+}
+
+// Shared is an array in the core's scratchpad.
+type Shared struct {
+	Name   string
+	Offset int // bytes from the scratchpad's start
+	Words  int
+}
+
+// Kernel is a program in this representation.
+type Kernel struct {
+	Name   string
+	Params []Param
+	Shared []Shared
+	// Roots are what is known before anything runs, in all lanes: constants, parameters,
+	// addresses of shared arrays, who a lane is. They are in no block.
+	Roots []*Instr
+	Body  *Block
+	Instr int // number of IDs of instructions given out
+	Vars  int // and of variables
+}
+
+// SharedBytes is how much of the scratchpad the kernel uses.
+func (k *Kernel) SharedBytes() int {
+	n := 0
+	for _, s := range k.Shared {
+		n = max(n, s.Offset+4*s.Words)
+	}
+	return n
+}
+
+// New makes an instruction that is in no block yet.
+func (k *Kernel) New(op Op, t Type, args ...Value) *Instr {
+	i := &Instr{ID: k.Instr, Op: op, Type: t, Args: args}
+	k.Instr++
+	return i
+}
+
+// NewVar makes a variable.
+func (k *Kernel) NewVar(t Type) *Var {
+	v := &Var{ID: k.Vars, Type: t}
+	k.Vars++
+	return v
+}
+
+// Root returns the root with these properties, and makes it if there is none.
+func (k *Kernel) Root(op Op, t Type, imm uint32) Value {
+	for _, r := range k.Roots {
+		if r.Op == op && r.Type == t && r.Imm == imm {
+			return r
+		}
+	}
+	r := k.New(op, t)
+	r.Imm = imm
+	k.Roots = append(k.Roots, r)
+	return r
+}
+
+// Const returns a constant.
+func (k *Kernel) Const(t Type, bits uint32) Value { return k.Root(OpConst, t, bits) }
+
+// IsConst tells whether the value is a constant, and its bits.
+func (i *Instr) IsConst() (bits uint32, ok bool) {
+	if i == nil || i.Op != OpConst {
+		return 0, false
+	}
+	return i.Imm, true
+}
+
+// Walk calls f for every instruction of the block and the blocks in it, before its own blocks.
+func (b *Block) Walk(f func(*Instr)) {
+	for _, i := range b.Instrs {
+		f(i)
+		for _, n := range i.Blocks {
+			n.Walk(f)
+		}
+	}
+}
