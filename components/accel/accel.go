@@ -72,7 +72,8 @@ type Socket struct {
 	free      []Tag
 	exclusive uint64      // warps with an exclusive request under way
 	doneAt    clock.Cycle // the last end of a call without answer
-	err       error       // what Fail said, in cycle doneAt
+	err       error       // what Fail said, in cycle failedAt
+	failedAt  clock.Cycle
 	queue     queue
 }
 
@@ -156,7 +157,7 @@ func (s *Socket) Receive() {
 // Err returns the program error that the unit has found; it is seen from the
 // cycle after.
 func (s *Socket) Err() error {
-	if s.now() > s.doneAt {
+	if s.now() > s.failedAt {
 		return s.err
 	}
 	return nil
@@ -206,7 +207,7 @@ func (s *Socket) Done(t Tag) {
 // Fail ends the program with an error of a call.
 func (s *Socket) Fail(t Tag, err error) {
 	if s.err == nil {
-		s.err, s.doneAt = s.calls[t].Trap(err), s.now()
+		s.err, s.failedAt = s.calls[t].Trap(err), s.now()
 	}
 	s.core.Wake()
 }

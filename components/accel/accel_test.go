@@ -1,6 +1,7 @@
 package accel
 
 import (
+	"errors"
 	"testing"
 
 	akita "github.com/sarchlab/akita/v3/sim"
@@ -154,6 +155,25 @@ func TestTheEndOfACallIsSeenTheCycleAfter(t *testing.T) {
 		require.False(t, b.socket.Idle())
 	}
 	b.script[3] = func() { require.True(t, b.socket.Idle()) }
+	require.NoError(t, sys.Run())
+}
+
+// An error is seen from the next cycle on, whatever ends in that one.
+func TestAnErrorIsSeenTheCycleAfter(t *testing.T) {
+	b, sys := newBench(t)
+	var good Tag
+	b.script[1] = func() { b.send(isa.WeaverReg); good = b.send(isa.WeaverReg) }
+	b.script[2] = func() {
+		b.socket.Fail(b.socket.Waiting().Tag, errors.New("no"))
+		b.socket.Take()
+		require.NoError(t, b.socket.Err())
+	}
+	b.script[3] = func() {
+		b.socket.Take()
+		b.socket.Done(good)
+		require.ErrorContains(t, b.socket.Err(), "graph unit: no\n  at pc 0x")
+		require.False(t, b.socket.Idle())
+	}
 	require.NoError(t, sys.Run())
 }
 

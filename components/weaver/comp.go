@@ -26,6 +26,10 @@ func New(name string, s Spec, warps, threads int) (*Weaver, error) {
 	if err := s.Check(warps, threads); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if s.TableLatency < 1 || s.STRow < 1 || s.RequestQueue < 1 || s.RequestQueue > accel.MaxQueue {
+		return nil, fmt.Errorf("%s: table_latency %d, st_row %d, request_queue %d: expected at least 1 (Spec.Derived), and a queue of at most %d",
+			name, s.TableLatency, s.STRow, s.RequestQueue, accel.MaxQueue)
+	}
 	return &Weaver{Base: clock.NewBase(name), identity: s.identity(warps, threads), fsm: NewFSM(s, warps, threads)}, nil
 }
 

@@ -218,6 +218,17 @@ func TestErrorsReachTheCore(t *testing.T) {
 	require.Equal(t, logs[0], logs[1])
 }
 
+func TestNewChecksItsSpec(t *testing.T) {
+	s := weaver.DefaultSpec()
+	_, err := weaver.New("W", s, 4, 4)
+	require.ErrorContains(t, err, "table_latency 0, st_row 0, request_queue 0: expected at least 1")
+	s.RequestQueue = accel.MaxQueue + 1
+	_, err = weaver.New("W", s.Derived(4, 4, 6), 4, 4)
+	require.ErrorContains(t, err, "a queue of at most 64")
+	_, err = weaver.New("W", s.Derived(64, 32, 6), 64, 32)
+	require.ErrorContains(t, err, "W: weaver dt_entries = 1024: expected at least warps × threads = 2048")
+}
+
 // TestTheQueueHoldsWhatItSays: a core is refused when request_queue requests wait.
 func TestTheQueueHoldsWhatItSays(t *testing.T) {
 	for _, places := range []int{1, 3} {
