@@ -14,7 +14,7 @@ import (
 	"golang.org/x/arch/riscv64/riscv64asm"
 )
 
-var update = goflag.Bool("update", false, "rewrite testdata/disasm.golden")
+var update = goflag.Bool("update", false, "rewrite testdata")
 
 // values is where operand values come from: random ones for the round trips,
 // fixed ones for the golden file.

@@ -65,15 +65,15 @@ func newMachine(t testing.TB, warps, threads int, change ...func(*core.Spec)) *m
 		h.out = clock.NewLink[mem.Response](name+".out", answers[name], after, h.Place(), m.core.Place())
 		return h.in, h.out
 	}
-	fetch, fetched := perfect("L1I", 2, 3)
-	m.core.Connect([]*clock.Link[mem.Request]{fetch}, []*clock.Link[mem.Response]{fetched})
-	var out []*clock.Link[mem.Request]
-	var in []*clock.Link[mem.Response]
-	for range s.Channels() {
-		o, i := perfect("L1D", 4, 4)
-		out, in = append(out, o), append(in, i)
+	ports := func(n int, name string, places int, after clock.Cycle) (out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {
+		for range n {
+			o, i := perfect(name, places, after)
+			out, in = append(out, o), append(in, i)
+		}
+		return out, in
 	}
-	m.core.ConnectData(out, in)
+	m.core.Connect(ports(s.FetchWidth, "L1I", 2, 3))
+	m.core.ConnectData(ports(s.Channels(), "L1D", 4, 4))
 	return m
 }
 
