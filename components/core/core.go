@@ -11,11 +11,11 @@ import (
 	"heddle/isa/emu"
 )
 
-// inst is an instruction in flight.
+// inst is an instruction in flight. With more than four fields the Go compiler would
+// copy it through memory.
 type inst struct {
 	op     *emu.Op
 	warp   uint8
-	cause  cause // what a warp waits for that waits for its result
 	access int16 // memory instructions: index into Core.accesses
 	rest   uint8 // packets that follow the first, in a unit with fewer lanes than the warp
 }

@@ -12,7 +12,7 @@ func (c *Core) execute(sl *slice, now uint64) {
 		at := now + c.latency[q.front().op.LatencyClass()]
 		c.moved = true
 		sl.fpuHeld++
-		sl.insertFPU(packet(q, now), at)
+		sl.result[isa.FPU].insert(packet(q, now), at)
 	}
 	sl.fpuHeld -= sl.fpuFreed // seen from the next cycle on
 	sl.fpuFreed = 0
@@ -77,19 +77,6 @@ func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
 	into.push(in, now+c.latency[class]-1)
 	if class == isa.ClassBranch && in.op != nil {
 		c.resume(int(in.warp), now+c.latency[class]+1) // with the result
-	}
-}
-
-// insertFPU keeps the FPU's results in the order in which they are ready.
-func (sl *slice) insertFPU(in inst, at uint64) {
-	q := &sl.result[isa.FPU]
-	q.push(in, at)
-	for i := q.n - 1; i > 0; i-- {
-		a, b := &q.ring[(q.head+i-1)%len(q.ring)], &q.ring[(q.head+i)%len(q.ring)]
-		if a.at <= b.at {
-			return
-		}
-		*a, *b = *b, *a
 	}
 }
 

@@ -33,8 +33,8 @@ func (c *Core) issue(sl *slice, now uint64) {
 
 func (c *Core) issueWarp(sl *slice, i int, now uint64) {
 	w := &c.warps[i]
-	in := inst{op: w.staging, warp: uint8(i), cause: causeOf[w.staging.LatencyClass()], access: -1}
-	w.board.reserve(in.cause, destination(w.staging))
+	in := inst{op: w.staging, warp: uint8(i), access: -1}
+	w.board.reserve(causeOf[w.staging.LatencyClass()], destination(w.staging))
 	if c.socket != nil {
 		c.socket.Issue(i, in.op)
 	}
@@ -178,7 +178,7 @@ func (c *Core) effect(in *inst) error {
 		a := &c.accesses[in.access]
 		err := w.trace.Issue(in.op, a)
 		if isLocal(a) { // now known: the warp waits for the scratchpad, not for memory
-			in.cause = w.board.change(in.cause, waitsScratchpad, destination(in.op))
+			w.board.change(waitsMemory, waitsScratchpad, destination(in.op))
 			c.look(int(in.warp))
 		}
 		return err

@@ -47,7 +47,7 @@ func TestARegisteredReadyFlagComesACycleLater(t *testing.T) {
 // Results of the integer unit and of the multiplier leave in turn.
 func TestTheSwitchBehindTheALUAlternates(t *testing.T) {
 	c := &Core{}
-	sl := &slice{alu: newQueue[inst](4, nil, ""), mul: newQueue[inst](4, nil, "")}
+	sl := &slice{alu: newQueue[inst](4, nil, ""), mul: newQueue[inst](4, nil, ""), div: newQueue[inst](1, nil, "")}
 	sl.result[isa.ALU] = newQueue[inst](8, nil, "")
 	for w := range uint8(4) {
 		sl.alu.push(inst{warp: w}, 1)

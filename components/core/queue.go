@@ -4,8 +4,9 @@ import "fmt"
 
 // queue is a bounded FIFO whose entries can be taken from a given cycle on.
 type queue[T any] struct {
-	ring    []timed[T]
+	first   uint64 // the cycle from which the first can; never: there is none
 	head, n int
+	ring    []timed[T]
 
 	freed   int    // places freed by take in cycle freedAt
 	freedAt uint64 //
@@ -26,8 +27,10 @@ type timed[T any] struct {
 }
 
 func newQueue[T any](places int, of *owner, name string) queue[T] {
-	return queue[T]{ring: make([]timed[T], places), of: of, name: name}
+	return queue[T]{first: never, ring: make([]timed[T], places), of: of, name: name}
 }
+
+const never = ^uint64(0)
 
 func (q *queue[T]) bug(what string) string {
 	return fmt.Sprintf("BUG: %s @%d: %s: %s", q.of.unit, q.of.now, q.name, what)
@@ -45,17 +48,35 @@ func (q *queue[T]) push(v T, at uint64) {
 	if i >= len(q.ring) {
 		i -= len(q.ring)
 	}
-	q.ring[i] = timed[T]{v, at}
+	e := &q.ring[i]
+	e.v = v // by parts: a whole entry would be built on the stack by narrow stores, which a wide load then waits for
+	e.at = at
+	if q.n == 0 {
+		q.first = at
+	}
 	q.n++
 }
 
+// insert is push into a queue whose values leave in the order in which they are ready.
+func (q *queue[T]) insert(v T, at uint64) {
+	q.push(v, at)
+	for i := q.n - 1; i > 0; i-- {
+		a, b := &q.ring[(q.head+i-1)%len(q.ring)], &q.ring[(q.head+i)%len(q.ring)]
+		if a.at <= b.at {
+			break
+		}
+		*a, *b = *b, *a
+	}
+	q.renew()
+}
+
 // ready tells whether the first value can be taken.
-func (q *queue[T]) ready(now uint64) bool { return q.n > 0 && q.ring[q.head].at <= now }
+func (q *queue[T]) ready(now uint64) bool { return q.first <= now }
 
 func (q *queue[T]) front() *T { return &q.ring[q.head].v }
 
 // frontAt returns the cycle from which the first value can be taken.
-func (q *queue[T]) frontAt() uint64 { return q.ring[q.head].at }
+func (q *queue[T]) frontAt() uint64 { return q.first }
 
 func (q *queue[T]) pop() T {
 	v := q.ring[q.head].v
@@ -63,7 +84,16 @@ func (q *queue[T]) pop() T {
 		q.head = 0
 	}
 	q.n--
+	q.renew()
 	return v
+}
+
+// renew takes note of when the first value can be taken.
+func (q *queue[T]) renew() {
+	q.first = never
+	if q.n > 0 {
+		q.first = q.ring[q.head].at
+	}
 }
 
 // take is pop from a buffer whose ready flag is a register: producers see the
@@ -84,8 +114,8 @@ func (q *queue[T]) closed(now uint64) bool {
 // next returns the cycle at which the first value can be taken, if that is in the
 // future and before at; else at.
 func (q *queue[T]) next(now, at uint64) uint64 {
-	if q.n > 0 && q.ring[q.head].at > now {
-		return min(at, q.ring[q.head].at)
+	if q.first > now {
+		return min(at, q.first)
 	}
 	return at
 }

@@ -31,10 +31,9 @@ func (b *scoreboard) release(regs uint64) {
 }
 
 // change books an outstanding write under another cause.
-func (b *scoreboard) change(from, to cause, regs uint64) cause {
+func (b *scoreboard) change(from, to cause, regs uint64) {
 	b.busy[from-waitsMemory] &^= regs
 	b.busy[to-waitsMemory] |= regs
-	return to
 }
 
 // hazard returns what the head waits for, what takes longest first.

@@ -59,7 +59,7 @@ func (c *Core) reply(now uint64) {
 	c.warps[w].trace.Answer(call)
 	c.socket.Receive()
 	c.moved = true
-	out.push(inst{op: op, warp: uint8(w), cause: waitsUnit, access: -1}, now+c.unitLatency()-2)
+	out.push(inst{op: op, warp: uint8(w), access: -1}, now+c.unitLatency()-2)
 	c.look(w)
 	if c.socket.Traits(op).SetsMask {
 		c.asking &^= 1 << w
