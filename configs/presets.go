@@ -42,6 +42,15 @@ func LoadExperiment(name string, env, set []string) (*schema.Loaded[Experiment],
 	return ExperimentSchema.Load(in)
 }
 
+// ParseExperiment reads an experiment that ExperimentSchema.YAML wrote; name is the text's in messages.
+func ParseExperiment(name string, text []byte) (Experiment, error) {
+	l, err := ExperimentSchema.Load(schema.Input{File: name, Data: text, Presets: schema.FromFS(presets)})
+	if err != nil {
+		return Experiment{}, err
+	}
+	return l.Value, nil
+}
+
 // input finds a preset of a kind, or a file, which has a dot or a slash in its path.
 func input(kind, name string, env, set []string) (schema.Input, error) {
 	in := schema.Input{File: name, Env: env, Set: set, Presets: schema.FromFS(presets), EnvOther: slices.Clone(otherVariables)}

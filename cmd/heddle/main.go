@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"heddle/internal/experiment"
 	"heddle/isa/emu"
 	"heddle/sim"
 )
@@ -52,7 +54,7 @@ func failed(err error) error {
 	case errors.As(err, &trap), errors.As(err, new(*sim.LawsError)):
 		return &codeError{exitFailed, err}
 	case errors.As(err, new(*emu.LimitError)), errors.As(err, new(*emu.DeadlockError)),
-		errors.As(err, new(*sim.CycleLimitError)), errors.As(err, new(*sim.StallError)):
+		slices.Contains([]string{experiment.NoProgress, experiment.Limit, experiment.OutOfMemory}, experiment.Class(err)):
 		return &codeError{exitNoProgress, err}
 	case errors.Is(err, context.Canceled):
 		return &codeError{exitInterrupted, errors.New("interrupted")}
@@ -78,6 +80,7 @@ graph-processing hardware units plugged into its cores.
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	code := run(ctx, newRoot())
 	stop()
 	os.Exit(code)

@@ -2,14 +2,18 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -25,13 +29,17 @@ import (
 
 // runFlags are the settings of heddle run.
 type runFlags struct {
-	overrides machineFlags
-	out       string
-	jobs      int
-	maxCycles uint64
-	heartbeat time.Duration
-	json      bool
-	dryRun    bool
+	overrides   machineFlags
+	out         string
+	jobs        int
+	maxCycles   uint64
+	timeLimit   time.Duration
+	memoryLimit memorySize
+	heartbeat   time.Duration
+	fresh       bool
+	retry       bool
+	json        bool
+	dryRun      bool
 }
 
 func newRun() *cobra.Command {
@@ -41,15 +49,23 @@ func newRun() *cobra.Command {
 		Short: "Run an experiment: every point it asks for, checked, with a table",
 		Long: `Run an experiment: a YAML file, or one that heddle ships. Every point is simulated on a
 machine of its own, its result compared with a reference on the host, and its counts
-with conservation laws. Progress goes to stderr, the table to stdout; summary.csv,
-summary.json, config.resolved.yaml and log.txt go to results/<name>.
+with conservation laws. Progress goes to stderr, the table to stdout; results.sqlite,
+summary.csv, summary.json, config.resolved.yaml and log.txt go to results/<name>.
+
+Every point is stored when it ends, wholly or not at all. A run that was interrupted or
+killed goes on where it stopped when the same command is given again; what has ended is
+not run again, unless it had reached a limit (or with --retry, has failed). If the
+experiment, a graph or heddle itself has changed since, the run is refused and the
+difference shown: --fresh starts anew.
 
 The same experiment gives the same cycles on every machine, whatever --jobs is.
 
 ` + exitHelp,
 		Example: `  heddle run configs/experiments/quickstart.yaml
-  heddle run quickstart --set graph.file=../shared/graphs/cnr-2000.txt.gz
+  heddle run quickstart --set name=cnr --set graph.file=../shared/graphs/cnr-2000.txt.gz
   heddle run weaver-table-size --jobs 4 --set machine.core.warps=16
+  heddle run my.yaml --time-limit 10m --memory-limit 8GiB
+  heddle run my.yaml --fresh
   heddle run my.yaml --json | jq '.points[] | [.axes, .cycles, .speedup]'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
@@ -58,6 +74,10 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 	fl.StringVar(&f.out, "out", "results", "`directory` under which the results' directory is made")
 	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "points that run at the same time")
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
+	fl.DurationVar(&f.timeLimit, "time-limit", 0, "stop a point after that time on the host, such as 10m (0: no limit)")
+	fl.Var(&f.memoryLimit, "memory-limit", "stop the point begun last when the process has more memory, such as 8GiB, `size` (0: no limit)")
+	fl.BoolVar(&f.fresh, "fresh", false, "start anew; the store that is there is kept as results-<time>.sqlite")
+	fl.BoolVar(&f.retry, "retry", false, "run failed points again, whatever they failed with")
 	fl.DurationVar(&f.heartbeat, "heartbeat", 10*time.Second, "time between progress lines when stderr is no terminal")
 	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and run none")
@@ -80,28 +100,44 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 		}
 		return nil
 	}
-	if f.jobs < 1 {
-		return fmt.Errorf("--jobs %d: expected at least 1", f.jobs)
+	if err := f.check(); err != nil {
+		return err
 	}
-	r := &experiment.Runner{Points: points, Jobs: f.jobs, MaxCycles: f.maxCycles}
+	r := &experiment.Runner{Points: points, Jobs: f.jobs, MaxCycles: f.maxCycles, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
+	if f.memoryLimit > 0 {
+		debug.SetMemoryLimit(int64(f.memoryLimit))
+	}
 	g, err := r.Graph(0)
+	if err != nil {
+		return err
+	}
+	s, err := newSession(c, f, l, r)
 	if err != nil {
 		return err
 	}
 	if !f.json {
 		experiment.Describe(c.OutOrStdout(), &points[0], g)
 	}
-	s, err := newSession(c, f, l, r)
-	if err != nil {
-		return err
-	}
 	return s.run(c)
+}
+
+func (f *runFlags) check() error {
+	switch {
+	case f.jobs < 1:
+		return fmt.Errorf("--jobs %d: expected at least 1", f.jobs)
+	case f.timeLimit < 0:
+		return fmt.Errorf("--time-limit %v: expected a time that is not negative", f.timeLimit)
+	case f.heartbeat <= 0:
+		return fmt.Errorf("--heartbeat %v: expected a time above 0", f.heartbeat)
+	}
+	return nil
 }
 
 // session is one run of an experiment and the files it leaves.
 type session struct {
 	flags   *runFlags
 	runner  *experiment.Runner
+	ledger  *experiment.Ledger
 	name    string
 	dir     string
 	log     *os.File
@@ -110,8 +146,10 @@ type session struct {
 
 	mu       sync.Mutex
 	outcomes []experiment.Outcome
+	written  time.Time // the summaries
 	watch    watcher
-	writeErr error
+	storeErr error
+	stop     context.CancelCauseFunc
 }
 
 // watcher is an observer that must be ended.
@@ -122,29 +160,60 @@ type watcher interface {
 
 func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experiment], r *experiment.Runner) (*session, error) {
 	s := &session{flags: f, runner: r, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), start: time.Now(), version: version()}
-	s.outcomes = make([]experiment.Outcome, len(r.Points))
-	for i := range s.outcomes {
-		s.outcomes[i].Err = errNotRun
-	}
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := experiment.WriteFile(filepath.Join(s.dir, "config.resolved.yaml"), l.AnnotatedYAML()); err != nil {
-		return nil, err
-	}
 	var err error
-	if s.log, err = os.Create(filepath.Join(s.dir, "log.txt")); err != nil {
+	if s.ledger, err = experiment.OpenLedger(s.dir, l.Value, s.version, r, f.fresh); err != nil {
 		return nil, err
 	}
-	s.logf("heddle %s, %s %s, %d points, %d at a time", s.version, runtime.GOOS, runtime.GOARCH, len(r.Points), f.jobs)
-	stderr := c.ErrOrStderr()
-	if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		s.watch = experiment.NewBars(r.Points, stderr)
-	} else {
-		s.watch = experiment.NewHeartbeat(r.Points, io.MultiWriter(stderr, s.log), f.heartbeat)
+	if err := s.resume(); err != nil {
+		return nil, errors.Join(err, s.ledger.Close())
+	}
+	if err := s.openFiles(c, l.AnnotatedYAML()); err != nil {
+		return nil, errors.Join(err, s.ledger.Close())
 	}
 	r.Observer = s
 	return s, nil
+}
+
+// resume takes over what is stored.
+func (s *session) resume() (err error) {
+	if s.runner.Done, err = s.ledger.Outcomes(); err != nil {
+		return err
+	}
+	s.outcomes = make([]experiment.Outcome, len(s.runner.Points))
+	for i := range s.outcomes {
+		o, ok := s.runner.Done[i]
+		if s.outcomes[i] = o; !ok {
+			s.outcomes[i] = experiment.Outcome{Point: i, Err: errNotRun}
+		}
+		if class := experiment.Class(o.Err); !experiment.Final(class) || s.flags.retry && class != "" {
+			delete(s.runner.Done, i)
+		}
+	}
+	return nil
+}
+
+// openFiles writes the configuration, and opens what tells of the progress.
+func (s *session) openFiles(c *cobra.Command, config []byte) (err error) {
+	if err := experiment.WriteFile(filepath.Join(s.dir, "config.resolved.yaml"), config); err != nil {
+		return err
+	}
+	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log.txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+		return err
+	}
+	points, stderr := s.runner.Points, c.ErrOrStderr()
+	s.logf("heddle %s, %s %s, %d points, %d of them stored, %d at a time", s.version, runtime.GOOS, runtime.GOARCH, len(points), len(s.runner.Done), s.flags.jobs)
+	if n := len(s.runner.Done); n > 0 {
+		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.ledger.Path())
+	}
+	if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		s.watch = experiment.NewBars(points, len(s.runner.Done), stderr)
+	} else {
+		s.watch = experiment.NewHeartbeat(points, len(s.runner.Done), io.MultiWriter(stderr, s.log), s.flags.heartbeat)
+	}
+	return nil
 }
 
 var errNotRun = errors.New("not run")
@@ -154,17 +223,13 @@ func (s *session) logf(format string, args ...any) {
 }
 
 func (s *session) run(c *cobra.Command) error {
-	outcomes := s.runner.Run(c.Context())
+	ctx, stop := context.WithCancelCause(c.Context())
+	defer stop(nil)
+	s.stop = stop
+	outcomes := s.runner.Run(ctx)
 	s.watch.Close()
-	s.mu.Lock()
-	s.outcomes = outcomes
-	s.mu.Unlock()
-	summary, err := s.write()
+	summary, err := s.end(outcomes)
 	if err != nil {
-		return err
-	}
-	s.logf("done in %.1f s, peak memory %d MiB", summary.Host.Seconds, summary.Host.PeakRSSBytes>>20)
-	if err := s.log.Close(); err != nil {
 		return err
 	}
 	if s.flags.json {
@@ -173,11 +238,33 @@ func (s *session) run(c *cobra.Command) error {
 			return err
 		}
 		_, err = c.OutOrStdout().Write(text)
-		return errors.Join(err, s.verdict(outcomes))
+		return errors.Join(err, s.verdict(s.outcomes))
 	}
-	experiment.WriteTable(c.OutOrStdout(), s.runner.Points, outcomes)
+	experiment.WriteTable(c.OutOrStdout(), s.runner.Points, s.outcomes)
 	fmt.Fprintf(c.OutOrStdout(), "%.1f s on the host, peak memory %d MiB; results in %s\n", summary.Host.Seconds, summary.Host.PeakRSSBytes>>20, s.dir)
-	return s.verdict(outcomes)
+	return s.verdict(s.outcomes)
+}
+
+// end writes the summaries, from the store, and closes everything.
+func (s *session) end(outcomes []experiment.Outcome) (*experiment.Summary, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stored, err := s.ledger.Outcomes()
+	if err = errors.Join(s.storeErr, err, s.ledger.Close()); err != nil {
+		return nil, err
+	}
+	s.outcomes = outcomes
+	for i := range outcomes {
+		if o, ok := stored[i]; ok && outcomes[i].Err == nil {
+			s.outcomes[i] = o
+		}
+	}
+	summary, err := s.write()
+	if err != nil {
+		return nil, err
+	}
+	s.logf("done in %.1f s, peak memory %d MiB", summary.Host.Seconds, summary.Host.PeakRSSBytes>>20)
+	return summary, s.log.Close()
 }
 
 // verdict is the run's error: the first point's that failed, and how many did.
@@ -239,20 +326,56 @@ func (s *session) Finished(o experiment.Outcome) {
 	default:
 		s.logf("verified: %s: %d cycles in %.2f s", label, o.Cycles, o.Seconds)
 	}
+	s.keep(&o)
 	s.mu.Unlock()
-	_, err := s.write()
-	s.mu.Lock()
-	s.writeErr = errors.Join(s.writeErr, err)
-	s.mu.Unlock()
+}
+
+// summaryEvery is how old the summaries may be while points run; they are as long as all that is stored.
+const summaryEvery = 5 * time.Second
+
+// keep stores an outcome. What cannot be stored ends the run: the work would be lost.
+func (s *session) keep(o *experiment.Outcome) {
+	err := s.ledger.Put(o)
+	if err == nil && time.Since(s.written) > summaryEvery {
+		_, err = s.write()
+	}
+	if err != nil {
+		s.logf("%v", err)
+		s.storeErr = errors.Join(s.storeErr, err)
+		s.stop(err)
+	}
 }
 
 // write replaces the summaries by what there is now.
 func (s *session) write() (*experiment.Summary, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.written = time.Now()
 	host := experiment.HostSummary{Seconds: time.Since(s.start).Seconds(), PeakRSSBytes: peakRSS(), Jobs: s.flags.jobs}
 	sum := s.runner.Summarise(s.name, s.version, s.outcomes, host)
 	return sum, sum.Write(s.dir, s.runner.Points)
+}
+
+// memorySize is a flag such as 8GiB.
+type memorySize uint64
+
+func (m *memorySize) String() string { return fmt.Sprint(uint64(*m)) }
+
+// Type is the flag's in help.
+func (m *memorySize) Type() string { return "size" }
+
+// Set reads the flag.
+func (m *memorySize) Set(text string) error {
+	number, shift := text, 0
+	for i, suffix := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if n, ok := strings.CutSuffix(text, suffix); ok {
+			number, shift = n, 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(number), 10, 62)
+	if err != nil || n > math.MaxInt64>>shift {
+		return errors.New("expected a size such as 512MiB or 8GiB")
+	}
+	*m = memorySize(n << shift)
+	return nil
 }
 
 // peakRSS is the most memory the process has had.

@@ -31,7 +31,8 @@ var rules = []struct {
 	{"kernels", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces"}},
 	{"cmd/", []string{""}},
-	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "internal/schema"}},
+	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "internal/schema", "internal/store"}},
+	{"internal/store", []string{"sim/stats"}},
 	{"internal/", nil},
 }
 

@@ -179,7 +179,7 @@ func TestClasses(t *testing.T) {
 
 func TestHeartbeatSaysHowFarPointsAre(t *testing.T) {
 	var b bytes.Buffer
-	h := experiment.NewHeartbeat(points(t, small+"sweep: {workload.damping: [0.1, 0.2]}\n"), &b, 5*time.Millisecond)
+	h := experiment.NewHeartbeat(points(t, small+"sweep: {workload.damping: [0.1, 0.2]}\n"), 0, &b, 5*time.Millisecond)
 	h.Started(0, 1000)
 	p := sim.Progress{Cycle: 12345}
 	p.Edges = 500

@@ -55,12 +55,9 @@ func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSu
 
 func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
 	o := &outcomes[i]
-	p := PointSummary{Axes: map[string]string{}, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
+	p := PointSummary{Axes: map[string]string{}, Graph: o.Graph, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
 	for _, a := range r.Points[i].Axes {
 		p.Axes[a.Key] = a.Value
-	}
-	if g, err := r.Graph(i); err == nil {
-		p.Graph = g.Hash()
 	}
 	if s, ok := Speedup(r.Points, outcomes, i); ok {
 		p.Speedup = &s

@@ -57,9 +57,9 @@ type Heartbeat struct {
 	done    int
 }
 
-// NewHeartbeat starts it. Close ends it.
-func NewHeartbeat(points []Point, w io.Writer, every time.Duration) *Heartbeat {
-	h := &Heartbeat{points: points, w: w, start: time.Now(), stop: make(chan struct{}), running: map[int]*status{}}
+// NewHeartbeat starts it, with so many points done before. Close ends it.
+func NewHeartbeat(points []Point, done int, w io.Writer, every time.Duration) *Heartbeat {
+	h := &Heartbeat{points: points, done: done, w: w, start: time.Now(), stop: make(chan struct{}), running: map[int]*status{}}
 	h.ended.Add(1)
 	go h.beat(every)
 	return h
@@ -139,16 +139,18 @@ type bar struct {
 	status
 }
 
-// NewBars starts drawing on a terminal.
-func NewBars(points []Point, w io.Writer) *Bars {
+// NewBars starts drawing on a terminal, with so many points done before.
+func NewBars(points []Point, done int, w io.Writer) *Bars {
 	b := &Bars{points: points, p: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40)), bars: map[int]*bar{}}
 	b.all = b.p.AddBar(int64(len(points)), mpb.BarPriority(1<<30), mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(decor.Name("points "), decor.CountersNoUnit("%d of %d")))
+	b.all.SetCurrent(int64(done))
 	return b
 }
 
-// Started adds a bar.
+// Started adds a bar. A point that is run again has one already.
 func (b *Bars) Started(point int, edges uint64) {
+	b.drop(point)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := &bar{status: status{started: time.Now(), edges: edges}}
@@ -183,14 +185,18 @@ func (b *Bars) Running(point int, p sim.Progress) {
 
 // Finished takes a bar away.
 func (b *Bars) Finished(o Outcome) {
+	b.drop(o.Point)
+	b.all.Increment()
+}
+
+func (b *Bars) drop(point int) {
 	b.mu.Lock()
-	n := b.bars[o.Point]
-	delete(b.bars, o.Point)
+	n := b.bars[point]
+	delete(b.bars, point)
 	b.mu.Unlock()
 	if n != nil {
 		n.Abort(true)
 	}
-	b.all.Increment()
 }
 
 // Close waits until all is drawn.

@@ -2,17 +2,16 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"heddle/configs"
+	"heddle/internal/store"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/pagerank"
-	"heddle/kernels/reference"
 	"heddle/sim"
 	"heddle/sim/stats"
 )
@@ -20,8 +19,10 @@ import (
 // Outcome is what one point came to.
 type Outcome struct {
 	Point    int
+	Graph    string // content hash; "": there was none
 	Cycles   uint64 // launches, and the host's overhead for them
 	Stats    stats.Tree
+	Steps    []store.Step
 	Verified bool
 	Seconds  float64 // of the host
 	Err      error
@@ -36,31 +37,62 @@ type Observer interface {
 
 // Runner runs points.
 type Runner struct {
-	Points    []Point
-	Jobs      int
-	MaxCycles uint64 // of a launch; 0: no limit
-	Observer  Observer
+	Points      []Point
+	Done        map[int]Outcome // points that are not run again
+	Jobs        int
+	MaxCycles   uint64        // of a launch; 0: no limit
+	TimeLimit   time.Duration // of a point on the host; 0: no limit
+	MemoryLimit uint64        // of the process, in bytes; 0: no limit
+	Observer    Observer
 
 	graphs graphCache
+	memory memoryWatch
 }
 
 // Run simulates all points, several at a time. It goes on when one fails; ctx ends it.
 // Outcomes are in the order of the points; of points that were not begun they are zero, with an error.
+// What ran out of memory beside others is run once more, alone.
 func (r *Runner) Run(ctx context.Context) []Outcome {
 	outcomes := make([]Outcome, len(r.Points))
+	var todo []int
+	for i := range r.Points {
+		o, ok := r.Done[i]
+		if outcomes[i] = o; !ok {
+			todo = append(todo, i)
+		}
+	}
+	r.memory.limit, r.memory.used = r.MemoryLimit, processMemory
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	if r.MemoryLimit > 0 {
+		go r.memory.watch(watching)
+	}
+	jobs := max(1, r.Jobs)
+	again := r.several(ctx, jobs, todo, outcomes)
+	if jobs > 1 {
+		r.several(ctx, 1, again, outcomes)
+	}
+	return outcomes
+}
+
+// several runs points, so many at a time, and returns those that ran out of memory. They
+// are not told of as finished if others ran beside them, since they are not.
+func (r *Runner) several(ctx context.Context, jobs int, todo []int, outcomes []Outcome) (again []int) {
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for range max(1, r.Jobs) {
+	for range jobs {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
 			for i := range next {
 				outcomes[i] = r.one(ctx, i)
-				r.Observer.Finished(outcomes[i])
+				if jobs == 1 || Class(outcomes[i].Err) != OutOfMemory {
+					r.Observer.Finished(outcomes[i])
+				}
 			}
 		}()
 	}
-	for i := range r.Points {
+	for _, i := range todo {
 		if ctx.Err() != nil {
 			outcomes[i] = Outcome{Point: i, Err: ctx.Err()}
 			continue
@@ -69,10 +101,15 @@ func (r *Runner) Run(ctx context.Context) []Outcome {
 	}
 	close(next)
 	wg.Wait()
-	return outcomes
+	for _, i := range todo {
+		if Class(outcomes[i].Err) == OutOfMemory {
+			again = append(again, i)
+		}
+	}
+	return again
 }
 
-// one runs a point. A mistake of ours in it does not take the others along.
+// one runs a point within its limits. A mistake of ours in it does not take the others along.
 func (r *Runner) one(ctx context.Context, i int) (o Outcome) {
 	start := time.Now()
 	defer func() {
@@ -80,20 +117,27 @@ func (r *Runner) one(ctx context.Context, i int) (o Outcome) {
 			o.Err = &Crash{fmt.Sprint(p), debug.Stack()}
 		}
 		o.Point, o.Seconds = i, time.Since(start).Seconds()
+		if g, err := r.Graph(i); err == nil {
+			o.Graph = g.Hash()
+		}
 	}()
 	if err := ctx.Err(); err != nil {
 		return Outcome{Err: err}
 	}
-	return r.simulate(ctx, i)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	flight := r.memory.begin(end)
+	defer r.memory.end(flight)
+	if r.TimeLimit > 0 {
+		t := time.AfterFunc(r.TimeLimit, func() { end(&TimeLimitError{r.TimeLimit}) })
+		defer t.Stop()
+	}
+	o = r.simulate(ctx, i)
+	if Class(o.Err) == Interrupted {
+		o.Err = context.Cause(ctx)
+	}
+	return o
 }
-
-// Crash is a broken invariant of the simulator.
-type Crash struct {
-	Message string
-	Stack   []byte
-}
-
-func (c *Crash) Error() string { return "the simulator failed: " + c.Message }
 
 func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 	cfg := &r.Points[i].Config
@@ -116,7 +160,7 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: w.Iterations,
 		Tolerance: w.Tolerance, LaunchOverhead: uint64(w.LaunchOverhead),
 	})
-	o = Outcome{Cycles: res.Times.Total(), Verified: res.Verified, Err: err, Stats: statistics(d.Machine, &res)}
+	o = Outcome{Cycles: res.Times.Total(), Verified: res.Verified, Err: err, Stats: statistics(d.Machine, &res), Steps: steps(&res)}
 	if o.Err == nil {
 		o.Err = laws(d.Machine, g, &res)
 	}
@@ -129,6 +173,14 @@ func laws(m *sim.Machine, g *graph.Graph, res *pagerank.Result) error {
 		return fmt.Errorf("law broken: the kernels handled %d edges, and the graph has %d in %d super-steps", got, want, len(res.Steps))
 	}
 	return m.CheckLaws()
+}
+
+// steps are the super-steps' kernels.
+func steps(res *pagerank.Result) (out []store.Step) {
+	for i, s := range res.Steps {
+		out = append(out, store.Step{Step: i, Kernel: "gather", Cycles: s.Gather.Cycles}, store.Step{Step: i, Kernel: "apply", Cycles: s.Apply.Cycles})
+	}
+	return out
 }
 
 // statistics are the machine's, and the host's view of the same run.
@@ -153,25 +205,6 @@ func statistics(m *sim.Machine, res *pagerank.Result) stats.Tree {
 		}
 	}
 	return t
-}
-
-// Class says how a point failed, for people and scripts.
-func Class(err error) string {
-	switch {
-	case err == nil:
-		return ""
-	case errors.Is(err, reference.ErrWrong):
-		return "wrong result"
-	case errors.As(err, new(*sim.StallError)):
-		return "no progress"
-	case errors.As(err, new(*sim.CycleLimitError)):
-		return "limit"
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "interrupted"
-	case errors.As(err, new(*Crash)):
-		return "crash"
-	}
-	return "error"
 }
 
 // graphCache loads each graph once, for all points that use it.

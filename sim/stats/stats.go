@@ -43,6 +43,9 @@ func (s Stat) Float() float64 {
 	return float64(s.count)
 }
 
+// Uint returns a count; ok is false of a ratio.
+func (s Stat) Uint() (n uint64, ok bool) { return s.count, !s.isF }
+
 // MarshalJSON writes the value alone; counts as integers.
 func (s Stat) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }
 

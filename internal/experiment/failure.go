@@ -1,0 +1,72 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"heddle/kernels/reference"
+	"heddle/sim"
+)
+
+// Classes of failures.
+const (
+	WrongResult = "wrong result"
+	NoProgress  = "no progress"
+	Limit       = "limit"
+	OutOfMemory = "out of memory"
+	Interrupted = "interrupted"
+	Crashed     = "crash"
+	OtherError  = "error"
+)
+
+// Final tells whether a class follows from the point and would come again: such a point is
+// not run again. Limits may be others the next time, and so may what the host has to give.
+func Final(class string) bool {
+	return class != Limit && class != OutOfMemory && class != Interrupted
+}
+
+// Class says how a point failed, for people and scripts.
+func Class(err error) string {
+	var stored *StoredError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &stored):
+		return stored.Failure
+	case errors.Is(err, reference.ErrWrong):
+		return WrongResult
+	case errors.As(err, new(*sim.StallError)):
+		return NoProgress
+	case errors.As(err, new(*sim.CycleLimitError)), errors.As(err, new(*TimeLimitError)):
+		return Limit
+	case errors.As(err, new(*MemoryError)):
+		return OutOfMemory
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return Interrupted
+	case errors.As(err, new(*Crash)):
+		return Crashed
+	}
+	return OtherError
+}
+
+// Crash is a broken invariant of the simulator.
+type Crash struct {
+	Message string
+	Stack   []byte
+}
+
+func (c *Crash) Error() string { return "the simulator failed: " + c.Message }
+
+// TimeLimitError says that a point took too long on the host.
+type TimeLimitError struct{ Limit time.Duration }
+
+func (e *TimeLimitError) Error() string { return fmt.Sprintf("time limit reached: %v", e.Limit) }
+
+// MemoryError says that a point was ended because the process had too much memory.
+type MemoryError struct{ Used, Limit uint64 }
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("memory limit reached: the process has %d MiB, and may have %d MiB", e.Used>>20, e.Limit>>20)
+}

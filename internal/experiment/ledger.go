@@ -1,0 +1,239 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"heddle/configs"
+	"heddle/internal/store"
+)
+
+// Ledger is the store of an experiment that is being run: what is in it is not run again.
+type Ledger struct {
+	runner  *Runner
+	version string
+	store   *store.Store
+	lock    *os.File
+	configs []string // of the points, resolved
+}
+
+// ChangedError refuses to continue: what is stored is not of this experiment, program or graph.
+type ChangedError struct {
+	Path        string
+	Differences []string
+}
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("%s holds results of something else:\n  %s\nThey would not go together. Start anew with --fresh (what is there is kept under another name), or name other results with --set name=NAME or --out DIRECTORY",
+		e.Path, strings.Join(e.Differences, "\n  "))
+}
+
+// OpenLedger opens the store in an experiment's directory, or begins one. It refuses one that another
+// process is writing, or that is of something else: a *ChangedError. fresh puts aside what is there.
+func OpenLedger(dir string, e configs.Experiment, version string, r *Runner, fresh bool) (*Ledger, error) {
+	lock, err := acquire(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{runner: r, version: version, lock: lock, configs: make([]string, len(r.Points))}
+	for i := range r.Points {
+		l.configs[i] = string(configs.ExperimentSchema.YAML(r.Points[i].Config))
+	}
+	if err := l.open(filepath.Join(dir, store.File), e, fresh); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+func (l *Ledger) open(path string, e configs.Experiment, fresh bool) (err error) {
+	if fresh {
+		if err := putAside(path, time.Now()); err != nil {
+			return err
+		}
+	}
+	if l.store, err = store.Open(path); err != nil {
+		return err
+	}
+	was, ok, err := l.store.Experiment()
+	if err != nil {
+		return err
+	}
+	if ok {
+		return l.vet(was, e)
+	}
+	return l.store.Begin(store.Experiment{Name: e.Name, Version: l.version, Config: string(configs.ExperimentSchema.YAML(e)), Points: len(l.runner.Points)})
+}
+
+// acquire takes the lock that keeps two processes from running one experiment; it ends with the process.
+func acquire(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: another heddle is running this experiment: wait for it, or name other results with --set name=NAME or --out DIRECTORY", path), f.Close())
+	}
+	return f, nil
+}
+
+// putAside renames a store, and what SQLite keeps beside it.
+func putAside(path string, now time.Time) error {
+	to := strings.TrimSuffix(path, ".sqlite") + now.UTC().Format("-20060102T150405.000Z") + ".sqlite"
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Rename(path+suffix, to+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// vet compares what the store is of with what is about to run.
+func (l *Ledger) vet(was store.Experiment, e configs.Experiment) error {
+	changed := &ChangedError{Path: l.store.Path()}
+	if was.Version != l.version {
+		changed.add("the program's version: %s, now %s", was.Version, l.version)
+	}
+	if err := changed.config("", was.Config, string(configs.ExperimentSchema.YAML(e))); err != nil {
+		return err
+	}
+	if len(changed.Differences) > 0 {
+		return changed
+	}
+	points, err := l.store.Points()
+	if err != nil {
+		return err
+	}
+	for i := range points {
+		if err := l.vetPoint(&points[i], changed); err != nil {
+			return err
+		}
+	}
+	if len(changed.Differences) > 0 {
+		return changed
+	}
+	return nil
+}
+
+const maxDifferences = 20
+
+func (e *ChangedError) add(format string, args ...any) {
+	if len(e.Differences) < maxDifferences {
+		e.Differences = append(e.Differences, fmt.Sprintf(format, args...))
+	}
+}
+
+// config adds the keys in which two configurations differ.
+func (e *ChangedError) config(at, a, b string) error {
+	if a == b {
+		return nil
+	}
+	was, err := configs.ParseExperiment("stored configuration", []byte(a))
+	if err != nil {
+		e.add("%sthe configuration: what is stored is none for this program: %v", at, err)
+		return nil
+	}
+	now, err := configs.ParseExperiment("configuration", []byte(b))
+	if err != nil {
+		return err
+	}
+	for _, d := range configs.ExperimentSchema.Diff(was, now) {
+		e.add("%s%s: %s, now %s", at, d.Key, d.A, d.B)
+	}
+	return nil
+}
+
+// vetPoint compares a stored point with the one that now is in its place. The graphs of generators
+// follow from configuration and version; a file's is read again.
+func (l *Ledger) vetPoint(p *store.Point, changed *ChangedError) error {
+	if p.Position >= len(l.configs) {
+		changed.add("point %d: is no more", p.Position+1)
+		return nil
+	}
+	at := fmt.Sprintf("point %s: ", Label(l.runner.Points[p.Position].Axes))
+	if err := changed.config(at, p.Config, l.configs[p.Position]); err != nil {
+		return err
+	}
+	spec := l.runner.Points[p.Position].Config.Graph
+	if spec.File == "" || len(changed.Differences) > 0 {
+		return nil
+	}
+	g, err := l.runner.Graph(p.Position)
+	if err != nil {
+		return err
+	}
+	if g.Hash() != p.Graph {
+		changed.add("%sthe content of graph %s: sha256 %s, now %s", at, spec.File, p.Graph, g.Hash())
+	}
+	return nil
+}
+
+// Identity is what a result follows from: configuration, graph, program.
+func Identity(config, graph, version string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "heddle point 1\n%d %d %d\n%s%s%s", len(config), len(graph), len(version), config, graph, version)
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// StoredError is a failure that was read from the store.
+type StoredError struct{ Failure, Message string }
+
+func (e *StoredError) Error() string { return e.Message }
+
+// Outcomes reads what is stored, by point.
+func (l *Ledger) Outcomes() (map[int]Outcome, error) {
+	points, err := l.store.Points()
+	if err != nil {
+		return nil, err
+	}
+	out := map[int]Outcome{}
+	for i := range points {
+		out[points[i].Position] = outcome(&points[i])
+	}
+	return out, nil
+}
+
+func outcome(p *store.Point) Outcome {
+	o := Outcome{Point: p.Position, Graph: p.Graph, Cycles: p.Cycles, Stats: p.Stats, Steps: p.Steps, Verified: p.Verified, Seconds: p.Seconds}
+	if p.Failure != "" {
+		o.Err = &StoredError{p.Failure, p.Error}
+	}
+	return o
+}
+
+// Put stores an outcome. One that was interrupted, or had no graph, is none.
+func (l *Ledger) Put(o *Outcome) error {
+	if Class(o.Err) == Interrupted || o.Graph == "" {
+		return nil
+	}
+	p := &l.runner.Points[o.Point]
+	row := store.Point{
+		Identity: Identity(l.configs[o.Point], o.Graph, l.version), Position: o.Point, Baseline: p.Baseline, Config: l.configs[o.Point], Graph: o.Graph,
+		Version: l.version, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, Failure: Class(o.Err), Seconds: o.Seconds,
+		Finished: time.Now().UTC().Format(time.RFC3339), Stats: o.Stats, Steps: o.Steps,
+	}
+	for _, a := range p.Axes {
+		row.Axes = append(row.Axes, store.Axis(a))
+	}
+	if o.Err != nil {
+		row.Error = o.Err.Error()
+	}
+	return l.store.Put(&row)
+}
+
+// Path is the store's.
+func (l *Ledger) Path() string { return l.store.Path() }
+
+// Close ends the use of the store.
+func (l *Ledger) Close() error {
+	var err error
+	if l.store != nil {
+		err = l.store.Close()
+	}
+	return errors.Join(err, l.lock.Close())
+}

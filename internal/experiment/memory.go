@@ -1,0 +1,95 @@
+package experiment
+
+import (
+	"context"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+// memoryWatch ends points when the process has more memory than it may: the one begun last first,
+// since the others have come further. Points share graphs and a heap, so what one has alone is not known.
+type memoryWatch struct {
+	limit uint64 // 0: none
+	used  func() uint64
+
+	mu      sync.Mutex
+	running []*flight // in the order of their beginning
+}
+
+// flight is a point that is being run.
+type flight struct {
+	end   context.CancelCauseFunc
+	ended bool
+}
+
+const (
+	memoryTick = 50 * time.Millisecond
+	// memoryTicks is how often in a row there must be too much: the collector gets its chance.
+	memoryTicks = 4
+)
+
+// processMemory is what Go's runtime holds, as debug.SetMemoryLimit counts it.
+func processMemory() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() - s[1].Value.Uint64()
+}
+
+// watch looks until ctx is done.
+func (m *memoryWatch) watch(ctx context.Context) {
+	t := time.NewTicker(memoryTick)
+	defer t.Stop()
+	over := 0
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		used := m.used()
+		if over++; used <= m.limit {
+			over = 0
+		}
+		if over >= memoryTicks {
+			m.endLast(used)
+			over = 0
+		}
+	}
+}
+
+// endLast ends the point begun last, unless one is ending already.
+func (m *memoryWatch) endLast(used uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.running) == 0 {
+		return
+	}
+	for _, f := range m.running {
+		if f.ended {
+			return
+		}
+	}
+	last := m.running[len(m.running)-1]
+	last.ended = true
+	last.end(&MemoryError{used, m.limit})
+}
+
+func (m *memoryWatch) begin(end context.CancelCauseFunc) *flight {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := &flight{end: end}
+	m.running = append(m.running, f)
+	return f
+}
+
+func (m *memoryWatch) end(f *flight) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.running {
+		if m.running[i] == f {
+			m.running = append(m.running[:i], m.running[i+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package store
+
+// migrations make the tables: each brings a store from one version of the schema to the next, the
+// first from an empty file. What has been released is never changed, only added to.
+var migrations = []string{`
+-- What the store is of: one row.
+CREATE TABLE experiment (
+	only    INTEGER PRIMARY KEY CHECK (only = 1),
+	name    TEXT NOT NULL,
+	version TEXT NOT NULL,     -- of the program
+	config  TEXT NOT NULL,     -- the whole experiment, resolved, as YAML
+	points  INTEGER NOT NULL   -- that it has, stored or not
+) STRICT;
+
+-- A row a point that has ended.
+CREATE TABLE points (
+	id           INTEGER PRIMARY KEY,
+	identity     TEXT NOT NULL UNIQUE,    -- SHA-256 of config, graph and version
+	position     INTEGER NOT NULL UNIQUE, -- in the experiment, from 0
+	baseline     INTEGER,                 -- position of the point its speedup is relative to
+	config       TEXT NOT NULL,           -- of this point, resolved, as YAML
+	graph        TEXT NOT NULL,           -- content hash
+	version      TEXT NOT NULL,           -- of the program
+	cycles       INTEGER NOT NULL,
+	verified     INTEGER NOT NULL,        -- 1: the result was compared with the reference, and is right
+	failure      TEXT NOT NULL,           -- its class; '': none
+	error        TEXT NOT NULL,
+	host_seconds REAL NOT NULL,
+	finished     TEXT NOT NULL            -- UTC
+) STRICT;
+
+-- A row a point and axis.
+CREATE TABLE axes (
+	point INTEGER NOT NULL REFERENCES points ON DELETE CASCADE,
+	place INTEGER NOT NULL,  -- order of the axes
+	key   TEXT NOT NULL,
+	value TEXT NOT NULL,
+	PRIMARY KEY (point, place)
+) STRICT, WITHOUT ROWID;
+
+-- A row a statistic's name.
+CREATE TABLE names (
+	id    INTEGER PRIMARY KEY,
+	name  TEXT NOT NULL UNIQUE,
+	unit  TEXT NOT NULL,
+	doc   TEXT NOT NULL,
+	ratio INTEGER NOT NULL  -- 1: a quotient; 0: a count
+) STRICT;
+
+-- A row a point and statistic.
+CREATE TABLE statistics (
+	point INTEGER NOT NULL REFERENCES points ON DELETE CASCADE,
+	place INTEGER NOT NULL,  -- order of the statistics
+	name  INTEGER NOT NULL REFERENCES names,
+	value ANY NOT NULL,      -- INTEGER of a count, REAL of a ratio
+	PRIMARY KEY (point, place)
+) STRICT, WITHOUT ROWID;
+
+-- A row a point, super-step and kernel launched in it.
+CREATE TABLE super_steps (
+	id     INTEGER PRIMARY KEY,
+	point  INTEGER NOT NULL REFERENCES points ON DELETE CASCADE,
+	step   INTEGER NOT NULL,  -- from 0
+	kernel TEXT NOT NULL,
+	cycles INTEGER NOT NULL
+) STRICT;
+CREATE INDEX super_steps_point ON super_steps (point);
+
+-- For queries: statistics with their names and points.
+CREATE VIEW stats AS
+	SELECT p.position, n.name, s.value, n.unit
+	FROM statistics s JOIN names n ON n.id = s.name JOIN points p ON p.id = s.point;
+
+-- For queries: the speedups over the baseline, of verified points.
+CREATE VIEW speedups AS
+	SELECT p.position, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup
+	FROM points p JOIN points b ON b.position = p.baseline
+	WHERE p.verified AND b.verified AND p.cycles > 0`,
+}

@@ -1,0 +1,459 @@
+// Package store keeps the results of an experiment in one SQLite file.
+//
+// A point is wholly there or not at all: whatever ends the program, what was stored before stays.
+// It knows rows only, not what runs them.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"modernc.org/sqlite" // also the driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"heddle/sim/stats"
+)
+
+// File is the store's name in an experiment's directory.
+const File = "results.sqlite"
+
+// Experiment is what a store is of.
+type Experiment struct {
+	Name    string
+	Version string // of the program
+	Config  string // resolved, as YAML
+	Points  int    // that the experiment has
+}
+
+// Axis is the value of one axis at a point.
+type Axis struct{ Key, Value string }
+
+// Step is what one kernel took in one super-step.
+type Step struct {
+	Step   int
+	Kernel string
+	Cycles uint64
+}
+
+// Point is what one point came to.
+type Point struct {
+	Identity string // hash of configuration, graph and program version
+	Position int    // in the experiment, from 0
+	Baseline int    // position of the point its speedup is relative to; -1: none
+	Axes     []Axis
+	Config   string // resolved, as YAML
+	Graph    string // content hash
+	Version  string // of the program
+	Cycles   uint64
+	Verified bool
+	Failure  string // its class; "": none
+	Error    string
+	Seconds  float64 // of the host
+	Finished string  // UTC, RFC 3339
+	Stats    stats.Tree
+	Steps    []Step
+}
+
+// Store is an open file.
+type Store struct {
+	db     *sql.DB
+	path   string
+	writes bool
+}
+
+// application is SQLite's application_id: "hedl".
+const application = 0x6865646c
+
+// Open opens a store to write, and makes it if it is not there.
+func Open(path string) (*Store, error) {
+	if err := regular(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	s, err := open(path, "rwc", "busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)")
+	if err != nil {
+		return nil, err
+	}
+	s.writes = true
+	if err := s.migrate(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// OpenRead opens a store to read.
+func OpenRead(path string) (*Store, error) {
+	if err := regular(path); err != nil {
+		return nil, err
+	}
+	s, err := open(path, "ro", "query_only(1)", "busy_timeout(10000)")
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.vet()
+	if err == nil {
+		err = s.alone()
+	}
+	switch {
+	case err == nil && v == 0:
+		err = s.wrap(ErrEmpty)
+	case err == nil && v < len(migrations):
+		err = fmt.Errorf("%s: has schema version %d, and this program reads %d: run its experiment again, which brings it up to date", path, v, len(migrations))
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// alone keeps a user's query from writing other files, by ATTACH or VACUUM INTO.
+func (s *Store) alone() error {
+	ctx := context.Background()
+	c, err := s.db.Conn(ctx)
+	if err != nil {
+		return s.wrap(err)
+	}
+	_, err = sqlite.Limit(c, sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+	return s.wrap(errors.Join(err, c.Close()))
+}
+
+// regular refuses what SQLite would wait for, such as a pipe.
+func regular(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: is no regular file", path)
+	}
+	return nil
+}
+
+func open(path, mode string, pragmas ...string) (*Store, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	q := url.Values{"mode": {mode}, "_txlock": {"immediate"}}
+	for _, p := range pragmas {
+		q.Add("_pragma", p)
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1) // one connection, one order of writes
+	return &Store{db: db, path: path}, nil
+}
+
+// Close ends the use of the file. What was written to is left as a single file, which can be copied, and
+// read where nothing may be written; that waits for the next time while somebody reads it.
+func (s *Store) Close() error {
+	if s.writes {
+		s.db.Exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE") //nolint:errcheck // see above
+	}
+	return s.db.Close()
+}
+
+// ErrEmpty is a store that was killed while it was made.
+var ErrEmpty = errors.New("nothing is stored yet")
+
+// Path is the file's.
+func (s *Store) Path() string { return s.path }
+
+func (s *Store) wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", s.path, err)
+}
+
+// vet returns the version of the schema, 0 of an empty file; it refuses files that are no store.
+func (s *Store) vet() (version int, err error) {
+	var app, tables int
+	if err := s.db.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return 0, s.wrap(err)
+	}
+	if err := s.db.QueryRow("PRAGMA application_id").Scan(&app); err != nil {
+		return 0, s.wrap(err)
+	}
+	if err := s.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		return 0, s.wrap(err)
+	}
+	switch {
+	case tables > 0 && app != application:
+		return 0, fmt.Errorf("%s: is a database, but not of heddle's results", s.path)
+	case version > len(migrations):
+		return 0, fmt.Errorf("%s: has schema version %d, and this program knows up to %d: use a newer heddle", s.path, version, len(migrations))
+	}
+	return version, nil
+}
+
+// migrate brings the schema up to date, one version a transaction.
+func (s *Store) migrate() error {
+	version, err := s.vet()
+	if err != nil {
+		return err
+	}
+	for ; version < len(migrations); version++ {
+		err := s.transact(func(tx *sql.Tx) error {
+			_, err := tx.Exec(migrations[version] + fmt.Sprintf("; PRAGMA user_version = %d; PRAGMA application_id = %d", version+1, application))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transact does all of do, or nothing.
+func (s *Store) transact(do func(*sql.Tx) error) error {
+	tx, err := s.db.Begin()
+	if err != nil {
+		return s.wrap(err)
+	}
+	if err := do(tx); err != nil {
+		return s.wrap(errors.Join(err, tx.Rollback()))
+	}
+	return s.wrap(tx.Commit())
+}
+
+// Experiment returns what the store is of; ok is false of a new one.
+func (s *Store) Experiment() (e Experiment, ok bool, err error) {
+	err = s.db.QueryRow("SELECT name, version, config, points FROM experiment").Scan(&e.Name, &e.Version, &e.Config, &e.Points)
+	if errors.Is(err, sql.ErrNoRows) {
+		return e, false, nil
+	}
+	return e, err == nil, s.wrap(err)
+}
+
+// Begin says what the store is of.
+func (s *Store) Begin(e Experiment) error {
+	return s.transact(func(tx *sql.Tx) error {
+		_, err := tx.Exec("INSERT OR REPLACE INTO experiment (only, name, version, config, points) VALUES (1, ?, ?, ?, ?)", e.Name, e.Version, e.Config, e.Points)
+		return err
+	})
+}
+
+// Put stores a point, in place of one of the same identity.
+func (s *Store) Put(p *Point) error {
+	return s.transact(func(tx *sql.Tx) error {
+		if _, err := tx.Exec("DELETE FROM points WHERE identity = ? OR position = ?", p.Identity, p.Position); err != nil {
+			return err
+		}
+		id, err := insertPoint(tx, p)
+		if err != nil {
+			return err
+		}
+		return errors.Join(insertAxes(tx, id, p.Axes), insertStats(tx, id, p.Stats), insertSteps(tx, id, p.Steps))
+	})
+}
+
+func insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
+	if p.Cycles > math.MaxInt64 {
+		return 0, fmt.Errorf("%d cycles do not fit into the store", p.Cycles)
+	}
+	var baseline any
+	if p.Baseline >= 0 {
+		baseline = p.Baseline
+	}
+	r, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, verified, failure, error, host_seconds, finished)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), p.Verified, p.Failure, p.Error, p.Seconds, p.Finished)
+	if err != nil {
+		return 0, err
+	}
+	return r.LastInsertId()
+}
+
+func insertAxes(tx *sql.Tx, id int64, axes []Axis) error {
+	for i, a := range axes {
+		if _, err := tx.Exec("INSERT INTO axes (point, place, key, value) VALUES (?, ?, ?, ?)", id, i, a.Key, a.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func insertStats(tx *sql.Tx, id int64, tree stats.Tree) error {
+	name, err := tx.Prepare("INSERT INTO names (name, unit, doc, ratio) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, doc = excluded.doc RETURNING id")
+	if err != nil {
+		return err
+	}
+	defer name.Close() //nolint:errcheck // ends with the transaction
+	value, err := tx.Prepare("INSERT INTO statistics (point, place, name, value) VALUES (?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	defer value.Close() //nolint:errcheck // ends with the transaction
+	for i, s := range tree {
+		n, counted := s.Uint()
+		if n > math.MaxInt64 {
+			return fmt.Errorf("%s = %d does not fit into the store", s.Name, n)
+		}
+		var v any = int64(n)
+		if !counted {
+			v = s.Float()
+		}
+		var nameID int64
+		if err := name.QueryRow(s.Name, s.Unit, s.Doc, !counted).Scan(&nameID); err != nil {
+			return err
+		}
+		if _, err := value.Exec(id, i, nameID, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func insertSteps(tx *sql.Tx, id int64, steps []Step) error {
+	for _, s := range steps {
+		if _, err := tx.Exec("INSERT INTO super_steps (point, step, kernel, cycles) VALUES (?, ?, ?, ?)", id, s.Step, s.Kernel, int64(s.Cycles)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Points reads all points, in the experiment's order.
+func (s *Store) Points() ([]Point, error) {
+	points, byID, err := s.rows()
+	if err != nil {
+		return nil, s.wrap(err)
+	}
+	err = errors.Join(s.axes(points, byID), s.statistics(points, byID), s.steps(points, byID))
+	return points, s.wrap(err)
+}
+
+func (s *Store) rows() (points []Point, byID map[int64]int, err error) {
+	byID = map[int64]int{}
+	err = s.each(`SELECT id, identity, position, coalesce(baseline, -1), config, graph, version, cycles, verified, failure, error, host_seconds, finished
+		FROM points ORDER BY position`, func(r *sql.Rows) error {
+		var p Point
+		var id, cycles int64
+		err := r.Scan(&id, &p.Identity, &p.Position, &p.Baseline, &p.Config, &p.Graph, &p.Version, &cycles, &p.Verified, &p.Failure, &p.Error, &p.Seconds, &p.Finished)
+		p.Cycles = uint64(cycles)
+		byID[id] = len(points)
+		points = append(points, p)
+		return err
+	})
+	return points, byID, err
+}
+
+func (s *Store) axes(points []Point, byID map[int64]int) error {
+	return s.each("SELECT point, key, value FROM axes ORDER BY point, place", func(r *sql.Rows) error {
+		var id int64
+		var a Axis
+		err := r.Scan(&id, &a.Key, &a.Value)
+		p, unknown := of(points, byID, id)
+		p.Axes = append(p.Axes, a)
+		return errors.Join(err, unknown)
+	})
+}
+
+func (s *Store) statistics(points []Point, byID map[int64]int) error {
+	return s.each("SELECT s.point, n.name, n.unit, n.doc, s.value FROM statistics s JOIN names n ON n.id = s.name ORDER BY s.point, s.place", func(r *sql.Rows) error {
+		var id int64
+		var name, unit, doc string
+		var value any
+		if err := r.Scan(&id, &name, &unit, &doc, &value); err != nil {
+			return err
+		}
+		p, err := of(points, byID, id)
+		switch v := value.(type) {
+		case int64:
+			p.Stats = append(p.Stats, stats.Count(name, unit, doc, uint64(v)))
+		case float64:
+			p.Stats = append(p.Stats, stats.Ratio(name, unit, doc, v, 1))
+		default:
+			return fmt.Errorf("%s: a %T is no value", name, value)
+		}
+		return err
+	})
+}
+
+func (s *Store) steps(points []Point, byID map[int64]int) error {
+	return s.each("SELECT point, step, kernel, cycles FROM super_steps ORDER BY point, step, id", func(r *sql.Rows) error {
+		var id, cycles int64
+		var st Step
+		err := r.Scan(&id, &st.Step, &st.Kernel, &cycles)
+		st.Cycles = uint64(cycles)
+		p, unknown := of(points, byID, id)
+		p.Steps = append(p.Steps, st)
+		return errors.Join(err, unknown)
+	})
+}
+
+// of finds the point of a row. A damaged file may have rows of none.
+func of(points []Point, byID map[int64]int, id int64) (*Point, error) {
+	i, ok := byID[id]
+	if !ok {
+		return &Point{}, fmt.Errorf("damaged: a row of point %d, which is not there", id)
+	}
+	return &points[i], nil
+}
+
+func (s *Store) each(query string, row func(*sql.Rows) error) error {
+	r, err := s.db.Query(query)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // read only
+	for r.Next() {
+		if err := row(r); err != nil {
+			return err
+		}
+	}
+	return r.Err()
+}
+
+// MaxRows bounds what a user's query may return.
+const MaxRows = 1_000_000
+
+// Query runs one SELECT of a user's. Values are int64, float64, string or nil.
+func (s *Store) Query(query string) (columns []string, rows [][]any, err error) {
+	r, err := s.db.Query(query)
+	if err != nil {
+		return nil, nil, s.wrap(err)
+	}
+	defer r.Close() //nolint:errcheck // read only
+	if columns, err = r.Columns(); err != nil {
+		return nil, nil, s.wrap(err)
+	}
+	for r.Next() {
+		if len(rows) == MaxRows {
+			return nil, nil, fmt.Errorf("more than %d rows: say LIMIT", MaxRows)
+		}
+		row, err := scan(r, len(columns))
+		if err != nil {
+			return nil, nil, s.wrap(err)
+		}
+		rows = append(rows, row)
+	}
+	return columns, rows, s.wrap(r.Err())
+}
+
+func scan(r *sql.Rows, n int) ([]any, error) {
+	row, at := make([]any, n), make([]any, n)
+	for i := range row {
+		at[i] = &row[i]
+	}
+	err := r.Scan(at...)
+	for i, v := range row {
+		if b, ok := v.([]byte); ok {
+			row[i] = string(b)
+		}
+	}
+	return row, err
+}
+
+// Schema is the SQL that makes the tables.
+func Schema() string { return strings.Join(slices.Clone(migrations), "\n") }

@@ -1,0 +1,192 @@
+package store
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/sim/stats"
+)
+
+func create(t *testing.T) (*Store, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a ?b", File)
+	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o755))
+	s, err := Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() }) //nolint:errcheck // of a test
+	return s, path
+}
+
+func point(position int, identity string) Point {
+	return Point{
+		Identity: identity, Position: position, Baseline: -1, Axes: []Axis{{"z", "1"}, {"a", "x y"}}, Config: "name: e\n", Graph: "g", Version: "v",
+		Cycles: 12345678901234, Verified: true, Seconds: 0.25, Finished: "2026-01-02T03:04:05Z",
+		Stats: stats.Tree{
+			stats.Count("z.last", "cycles", "First in order.", math.MaxInt64), stats.Ratio("ratio", "", "A third.", 1, 3),
+			stats.Ratio("whole", "", "A ratio that is whole.", 4, 2), stats.Count("a", "bytes", "Zero.", 0),
+		},
+		Steps: []Step{{0, "gather", 7}, {0, "apply", 5}, {1, "gather", 3}},
+	}
+}
+
+func read(t *testing.T, s *Store) []Point {
+	t.Helper()
+	p, err := s.Points()
+	require.NoError(t, err)
+	return p
+}
+
+func TestPointsComeBackAsTheyWere(t *testing.T) {
+	s, path := create(t)
+	_, ok, err := s.Experiment()
+	require.NoError(t, err)
+	require.False(t, ok)
+	want := Experiment{"e", "v", "name: e\n", 3}
+	require.NoError(t, s.Begin(want))
+	b, a := point(1, "b"), point(0, "a")
+	b.Baseline, b.Verified, b.Failure, b.Error = 0, false, "crash", "BUG: x"
+	require.NoError(t, s.Put(&b))
+	require.NoError(t, s.Put(&a))
+	require.Equal(t, []Point{a, b}, read(t, s))
+
+	// While it is being written, and after.
+	for range 2 {
+		r, err := OpenRead(path)
+		require.NoError(t, err)
+		require.Equal(t, []Point{a, b}, read(t, r))
+		e, ok, err := r.Experiment()
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, want, e)
+		require.NoError(t, r.Close())
+		require.NoError(t, s.Close())
+	}
+	beside, err := filepath.Glob(path + "?*")
+	require.NoError(t, err)
+	require.Empty(t, beside, "one file is left, also after reading it")
+}
+
+func TestAPointReplacesTheOneInItsPlace(t *testing.T) {
+	s, _ := create(t)
+	a, other := point(0, "a"), point(0, "other")
+	require.NoError(t, s.Put(&a))
+	a.Cycles = 5
+	require.NoError(t, s.Put(&a))
+	require.Equal(t, []Point{a}, read(t, s))
+	other.Stats = other.Stats[:1]
+	require.NoError(t, s.Put(&other))
+	require.Equal(t, []Point{other}, read(t, s))
+	_, rows, err := s.Query("SELECT count(*) FROM statistics")
+	require.NoError(t, err)
+	require.Equal(t, [][]any{{int64(1)}}, rows)
+}
+
+// What cannot be stored as a whole leaves what was there.
+func TestAllOrNothing(t *testing.T) {
+	s, _ := create(t)
+	a := point(0, "a")
+	require.NoError(t, s.Put(&a))
+	large, same, cycles := point(0, "b"), point(0, "b"), point(0, "c")
+	large.Stats = append(large.Stats, stats.Count("large", "", "", math.MaxInt64+1))
+	require.ErrorContains(t, s.Put(&large), "large = 9223372036854775808 does not fit")
+	same.Stats, same.Steps = nil, []Step{{Kernel: "k"}}
+	same.Axes = append(same.Axes, same.Axes...)
+	require.NoError(t, s.Put(&same), "axes are a list")
+	cycles.Cycles = math.MaxUint64
+	require.ErrorContains(t, s.Put(&cycles), "do not fit")
+	require.Equal(t, []Point{same}, read(t, s))
+}
+
+func TestQueriesOnlyRead(t *testing.T) {
+	s, path := create(t)
+	a, b := point(0, "a"), point(1, "b")
+	b.Baseline, b.Cycles = 0, a.Cycles/2
+	require.NoError(t, s.Put(&a))
+	require.NoError(t, s.Put(&b))
+	r, err := OpenRead(path)
+	require.NoError(t, err)
+	defer r.Close() //nolint:errcheck // of a test
+	columns, rows, err := r.Query("SELECT name, value, unit FROM stats WHERE position = 1 ORDER BY name")
+	require.NoError(t, err)
+	require.Equal(t, []string{"name", "value", "unit"}, columns)
+	require.Equal(t, [][]any{{"a", int64(0), "bytes"}, {"ratio", 1.0 / 3, ""}, {"whole", 2.0, ""}, {"z.last", int64(math.MaxInt64), "cycles"}}, rows)
+	_, rows, err = r.Query("SELECT position, speedup FROM speedups")
+	require.NoError(t, err)
+	require.Equal(t, [][]any{{int64(1), 2.0}}, rows)
+	elsewhere := filepath.Join(t.TempDir(), "x")
+	for _, q := range []string{
+		"DELETE FROM points", "DROP TABLE axes", "CREATE TABLE x (y)", "PRAGMA query_only = 0; DELETE FROM points", "PRAGMA user_version = 7",
+		"ATTACH '" + elsewhere + "' AS x; CREATE TABLE x.y (z)", "VACUUM INTO '" + elsewhere + "'", "nonsense", "",
+	} {
+		_, _, err := r.Query(q) //nolint:sqlclosecheck // no rows
+		_ = err
+		require.Len(t, read(t, s), 2, q)
+	}
+	_, rows, err = s.Query("SELECT (SELECT count(*) FROM sqlite_schema WHERE name = 'x'), user_version FROM pragma_user_version")
+	require.NoError(t, err)
+	require.Equal(t, [][]any{{int64(0), int64(len(migrations))}}, rows)
+	require.NoFileExists(t, elsewhere)
+}
+
+func TestWhatIsNoStoreIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	require.NoError(t, os.WriteFile(file("garbage"), []byte("this is no database, whatever its name says, and is long enough to be read as a header of one"), 0o644))
+	require.NoError(t, syscall.Mkfifo(file("pipe"), 0o644))
+	other, err := open(file("other"), "rwc")
+	require.NoError(t, err)
+	_, err = other.db.Exec("CREATE TABLE t (x)")
+	require.NoError(t, err)
+	require.NoError(t, other.Close())
+	newer, err := Open(file("newer"))
+	require.NoError(t, err)
+	_, err = newer.db.Exec("PRAGMA user_version = 99")
+	require.NoError(t, err)
+	require.NoError(t, newer.Close())
+	for name, says := range map[string]string{
+		"garbage": "not a database", "pipe": "no regular file", "other": "not of heddle's results", "newer": "schema version 99", ".": "no regular file",
+	} {
+		for _, o := range []func(string) (*Store, error){Open, OpenRead} {
+			_, err := o(file(name))
+			require.ErrorContains(t, err, says)
+			require.ErrorContains(t, err, filepath.Clean(file(name)))
+		}
+	}
+	_, err = OpenRead(file("none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.NoFileExists(t, file("none"))
+	empty := file("empty")
+	require.NoError(t, os.WriteFile(empty, nil, 0o644))
+	_, err = OpenRead(empty)
+	require.ErrorIs(t, err, ErrEmpty)
+}
+
+// A file cut short, or with a byte changed, is an error or another content: never a panic.
+func TestDamagedFiles(t *testing.T) {
+	s, path := create(t)
+	a := point(0, "a")
+	require.NoError(t, s.Put(&a))
+	require.NoError(t, s.Close())
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for i := 0; i < len(whole); i += 977 {
+		for _, damaged := range [][]byte{whole[:i], flipped(whole, i)} {
+			require.NoError(t, os.WriteFile(path, damaged, 0o644))
+			if r, err := OpenRead(path); err == nil {
+				r.Points() //nolint:errcheck // any outcome but a panic
+				r.Close()  //nolint:errcheck // of a test
+			}
+		}
+	}
+}
+
+func flipped(b []byte, i int) []byte {
+	out := append([]byte{}, b...)
+	out[i] ^= 0xff
+	return out
+}
