@@ -120,6 +120,8 @@ type Machine struct {
 	exit    uint32
 	exited  bool
 	step    Step // what cfg.Trace is given
+
+	effect func(*Access, uint32) // nil: nobody looks
 }
 
 // New makes a machine; Load gives it a program.

@@ -42,6 +42,9 @@ func (w *Warp) Issue(o *Op, a *Access) error {
 // Perform lets an issued access take effect: memory is read and written, and
 // rd gets its value. Accesses take effect in the order of the calls.
 func (a *Access) Perform() error {
+	if f := a.w.m.effect; f != nil {
+		f(a, a.Mask)
+	}
 	if err := a.op.memory(a); err != nil {
 		return a.w.trap(err, a.pc)
 	}
@@ -57,6 +60,13 @@ func (a *Access) PerformAtomic(lanes uint32) (wrote bool, err error) {
 	a.Mask = all
 	return a.wrote, err
 }
+
+// ObserveEffects has f see every access, or the lanes of an atomic, before it takes
+// effect. The order of the calls is the order of the effects.
+func (m *Machine) ObserveEffects(f func(a *Access, lanes uint32)) { m.effect = f }
+
+// Where returns which warp's access it is, and where its instruction is.
+func (a *Access) Where() (core, warp int, pc uint32) { return a.w.core.id, a.w.id, a.pc }
 
 // Op returns the instruction of the access.
 func (a *Access) Op() *Op { return a.op }
