@@ -55,12 +55,3 @@ type Wires struct {
 	Request  int `key:"request" default:"1" min:"1" max:"1000" unit:"cycles" doc:"From a request's leaving one level to its being seen by the next."`
 	Response int `key:"response" default:"1" min:"1" max:"1000" unit:"cycles" doc:"The way back."`
 }
-
-// Memory is main memory.
-type Memory struct {
-	Preset   string `key:"preset" default:"hbm2-2gbps" oneof:"vortex-harness,hbm2-2gbps,hbm2-2gbps-r20,hbm2-2gbps-jedec,ddr4-3200,ddr4-3200-r20,gddr6,gddr5,ideal" doc:"A DRAM (see package dram for timing and sources), or vortex-harness: what Vortex's RTL and SimX simulations are answered by, for cycle parity with them and not a physical memory."`
-	Channels int    `key:"channels" default:"0" min:"0" max:"64" unit:"channels" doc:"DRAM channels, a power of two. 0: the preset's; vortex-harness has 2, as RTL's PLATFORM_MEMORY_NUM_BANKS."`
-}
-
-// Harness is the memory preset for parity with Vortex's simulations.
-const Harness = "vortex-harness"

@@ -85,13 +85,3 @@ func atomicsMeet(m *Machine) (key, why string) {
 	}
 	return "", ""
 }
-
-func memoryFits(m *Machine) (key, why string) {
-	if n := m.Memory.Channels; n&(n-1) != 0 {
-		return "memory.channels", fmt.Sprintf("%d: expected 0 or a power of two", n)
-	}
-	if m.Memory.Preset == Harness && m.L1D.LineBytes != 64 {
-		return "memory.preset", "vortex-harness answers lines of 64 bytes only"
-	}
-	return "", ""
-}

@@ -184,14 +184,15 @@ func (b *builder) memory() (Memory, error) {
 		}
 		return dram.NewHarness("Memory", n, len(b.out), b.m.domain)
 	}
-	s, err := dram.Preset(cfg.Preset)
+	s, err := cfg.Spec()
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Channels > 0 {
-		s.Channels = cfg.Channels
+	period := clock.Femto(s.TCKps) * 1000
+	if cfg.ClockRatio > 0 {
+		period = max(1, clock.Femto(cfg.ClockRatio*float64(corePeriod)))
 	}
-	d, err := b.m.System.AddDomain("dram", clock.Femto(s.TCKps)*1000)
+	d, err := b.m.System.AddDomain("dram", period)
 	if err != nil {
 		return nil, err
 	}

@@ -232,6 +232,13 @@ func TestMachinesThatDoNotFit(t *testing.T) {
 		{"sockets=64", "their L1s have 128 ports to the L2, which serves at most 64"},
 		{"cores_per_socket=16 core.channel_bytes=4", "512 requesters of an L1D"},
 		{"l3.line_bytes=128", "l3.line_bytes"},
+		{"memory.preset=vortex-harness memory.refresh=on", "memory.refresh: memory.preset vortex-harness is what Vortex's simulations have"},
+		{"memory.preset=vortex-harness memory.clock_ratio=2", "memory.clock_ratio"},
+		{"memory.preset=ideal memory.page_policy=open", "memory.page_policy: memory.preset ideal has no rows"},
+		{"memory.preset=ideal memory.drain_low=3", "memory.drain_low"},
+		{"memory.write_queue=8", "dram drain_high = 26: expected 1..8, the write queue"},
+		{"memory.drain_low=30", "dram drain_low = 30: expected 0..25, below drain_high"},
+		{"l1d.line_bytes=32 l1i.line_bytes=32 l2.line_bytes=32 core.channel_bytes=32", "l1d.line_bytes: 32: a burst of memory.preset hbm2-2gbps carries 64"},
 		{"core.channel_bytes=128", "core.channel_bytes"},
 		{"l2.line_bytes=128", "l2.line_bytes"},
 		{"l1i.line_bytes=32", "l1i.line_bytes"},
@@ -287,6 +294,7 @@ func source(t *testing.T, text string) *isa.Program {
 // preset's machine is what it is compared with, or what stands behind "|". The
 // depths of a cache's queues are left to its own tests: these programs do not fill them.
 func TestEveryKnobCounts(t *testing.T) {
+	const mixed = "memory.channels=1 l2.write_policy=back l2.bytes=16KiB " // reads and writes
 	for _, k := range []struct{ set, prog string }{
 		{"core.issue.slices=1", "alu_chain"}, {"core.collectors=1", "fma_chain"},
 		{"core.schedule.policy=rr", "ld_rand"}, {"core.schedule.policy=gto", "ld_rand"}, {"core.schedule.policy=two-level", "ld_rand"},
@@ -310,6 +318,11 @@ func TestEveryKnobCounts(t *testing.T) {
 		{"l2.banks=8", "ld_rand"}, {"l2.memory_ports=1", "ld_rand"}, {"l2.bytes=128KiB", "ld_rand"},
 		{"to_l2.request=20", "lat_dram"}, {"to_l2.response=20", "lat_dram"}, {"to_memory.request=20", "lat_dram"}, {"to_memory.response=20", "lat_dram"},
 		{"memory.preset=ddr4-3200", "lat_dram"}, {"memory.channels=1", "ld_rand"},
+		{"memory.clock_ratio=3", "lat_dram"}, {"memory.scheduler=fcfs", "ld_rand"}, {"memory.channels=1 memory.scheduler=row-hit-first | memory.channels=1", "st_coal"},
+		{"memory.page_policy=closed", "ld_rand"}, {"memory.mapping=RoCoBaRaCh", "ld_rand"}, {"memory.mapping=ChRaBaRoCo", "ld_rand"},
+		{"memory.mapping=RoBaRaCoChXor", "ld_rand"}, {"memory.refresh=off", "ld_rand"}, {"memory.read_queue=1", "ld_rand"},
+		{"memory.channels=1 memory.write_queue=26 | memory.channels=1", "st_coal"},
+		{mixed + "memory.drain_high=2 memory.drain_low=0 | " + mixed, "st_coal"}, {mixed + "memory.drain_low=20 | " + mixed, "st_coal"},
 	} {
 		t.Run(k.set+"/"+k.prog, func(t *testing.T) {
 			t.Parallel()

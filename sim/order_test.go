@@ -47,7 +47,6 @@ type operation struct {
 	c, d         uint32 // data: c + d·hart + the value of register from
 	from, into   int    // value registers
 	mask         uint32 // lanes; 0: all
-	pc           uint32
 	loads, isAMO bool
 }
 

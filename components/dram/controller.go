@@ -315,11 +315,30 @@ func (c *Channel) reconsider(q *queue, bank int) {
 // pick returns the oldest request whose next command is ready and of the bus, or
 // -1, and then the horizon includes when that may change.
 func (c *Channel) pick(q *queue, bus uint8, now uint64) int {
+	if c.spec.Scheduler == FCFS {
+		return c.first(q, bus, now)
+	}
 	if q.before[bus] > now {
 		c.horizon = min(c.horizon, q.before[bus])
 		return -1
 	}
 	return c.scan(q, bus, now)
+}
+
+// first is pick of FCFS.
+func (c *Channel) first(q *queue, bus uint8, now uint64) int {
+	if q.len() == 0 || q.buses[q.next[0]] != bus {
+		return -1
+	}
+	cmd, bank := q.next[0], int(q.bank[0])
+	if row := cmd == ACT || cmd == PRE; q != &c.active && c.active.len() > 0 && (!row || c.activeBank[bank]) {
+		return -1 // the active request's command is the next event
+	}
+	if at := c.state.readyAt(cmd, bank); at > now {
+		c.horizon = min(c.horizon, at)
+		return -1
+	}
+	return 0
 }
 
 // scan is pick by looking at the requests.
@@ -358,14 +377,21 @@ func (c *Channel) mayClose(q *queue, r *request) bool {
 	if c.activeBank[r.bank] {
 		return false
 	}
-	return c.spec.Scheduler != FRFCFSRowHit || !c.olderHit(q, r)
+	switch c.spec.Scheduler {
+	case FRFCFSRowHit:
+		return !c.hitWaits(q, r, r.arrival)
+	case RowHitFirst:
+		return !c.hitWaits(q, r, never)
+	}
+	return true
 }
 
-// olderHit says whether a request as old as r waits for the row that r closes.
-func (c *Channel) olderHit(q *queue, r *request) bool {
+// hitWaits says whether a request that arrived no later than latest waits for the row
+// that r closes.
+func (c *Channel) hitWaits(q *queue, r *request, latest uint64) bool {
 	for i := range q.requests {
 		o := &q.requests[i]
-		if o.arrival > r.arrival {
+		if o.arrival > latest {
 			return false
 		}
 		if o.bank == r.bank && o.row == c.state.openRow[r.bank] {

@@ -17,6 +17,8 @@ func variants(t testing.TB) []Spec {
 	}{
 		{"", func(*Spec) {}},
 		{"closed", func(s *Spec) { s.PagePolicy = ClosedPage }},
+		{"fcfs", func(s *Spec) { s.Scheduler = FCFS }},
+		{"row hit first", func(s *Spec) { s.Scheduler = RowHitFirst }},
 		{"rowhit", func(s *Spec) { s.Scheduler = FRFCFSRowHit }},
 		{"xor", func(s *Spec) { s.Mapping = RoBaRaCoChXor }},
 		{"banks first", func(s *Spec) { s.Mapping = RoCoBaRaCh }},
@@ -199,4 +201,27 @@ func lastWord(s string) string {
 		}
 	}
 	return s
+}
+
+// TestFCFSKeepsTheOrder: reads come back as they came; with the others they do not.
+func TestFCFSKeepsTheOrder(t *testing.T) {
+	for _, spec := range timedPresets(t) {
+		spec.Channels = 1
+		for _, spec.Scheduler = range []Scheduler{FCFS, FRFCFS, FRFCFSRowHit, RowHitFirst} {
+			c, inOrder, last := newChannel(t, spec), true, uint64(0)
+			w := traffic{random: 3}
+			for clock, left := uint64(0), 400; left > 0; clock++ {
+				c.Tick(clock)
+				for d, ok := c.PopDone(clock); ok; d, ok = c.PopDone(clock) {
+					inOrder = inOrder && d.ID >= last
+					last = d.ID
+					left--
+				}
+				for r := w.next(spec); w.offered < 400 && c.Enqueue(clock, Request{ID: r.ID, Line: r.Line}); r = w.next(spec) {
+					w.offered++
+				}
+			}
+			require.Equal(t, spec.Scheduler == FCFS, inOrder, "%s %s", spec.Preset, spec.Scheduler)
+		}
+	}
 }

@@ -122,10 +122,15 @@ type Scheduler uint8
 
 // FRFCFS takes the oldest request whose next command is ready; FRFCFSRowHit the
 // same, but no PRE goes before requests to the row it closes that arrived no
-// later.
+// later, as Ramulator 2.1's row-hit scheduler; RowHitFirst lets no PRE go before any
+// request to that row, so that hits can starve a conflict. FCFS looks at the oldest request of a queue only, and moves data in order
+// of arrival: while an older request waits for its RD or WR, the oldest of the queue
+// may do no more than open its row.
 const (
 	FRFCFS Scheduler = iota
 	FRFCFSRowHit
+	RowHitFirst
+	FCFS
 )
 
 // CommandBus says how many commands fit a clock.
@@ -156,7 +161,7 @@ func (b CommandBus) table() busTable {
 var (
 	standardNames   = []string{"hbm2", "hbm2-r20", "ddr4", "gddr6", "gddr5", "ideal"}
 	pagePolicyNames = []string{"open", "closed"}
-	schedulerNames  = []string{"frfcfs", "frfcfs-rowhit"}
+	schedulerNames  = []string{"frfcfs", "frfcfs-rowhit", "row-hit-first", "fcfs"}
 	commandBusNames = []string{"single", "split"}
 )
 

@@ -1,0 +1,116 @@
+package configs
+
+import (
+	"fmt"
+
+	"heddle/components/dram"
+)
+
+// Memory is main memory. What is "preset", or 0, is the preset's.
+type Memory struct {
+	Preset     string  `key:"preset" default:"hbm2-2gbps" oneof:"vortex-harness,hbm2-2gbps,hbm2-2gbps-r20,hbm2-2gbps-jedec,ddr4-3200,ddr4-3200-r20,gddr6,gddr5,ideal" doc:"A DRAM (see package dram for timing and sources), or vortex-harness: what Vortex's RTL and SimX simulations are answered by, for cycle parity with them and not a physical memory."`
+	Channels   int     `key:"channels" default:"0" min:"0" max:"64" unit:"channels" doc:"DRAM channels, a power of two. 0: the preset's; vortex-harness has 2, as RTL's PLATFORM_MEMORY_NUM_BANKS."`
+	ClockRatio float64 `key:"clock_ratio" default:"0" min:"0" max:"100" unit:"core cycles" doc:"What a DRAM clock takes: core clock over DRAM clock. 0: the preset's clock beside a core of 1 GHz; hbm2: 1, ddr4-3200: 0.625. Timing in DRAM clocks stays as it is."`
+	Scheduler  string  `key:"scheduler" default:"preset" oneof:"preset,frfcfs,row-hit-first,fcfs" doc:"Order of requests. frfcfs: the oldest whose next command is ready, as Ramulator 2; every preset's. row-hit-first: and no row is closed that any queued request waits for. fcfs: in order of arrival; only the oldest request of a queue may open a row."`
+	PagePolicy string  `key:"page_policy" default:"preset" oneof:"preset,open,closed" doc:"open: a row stays open until another is wanted or a refresh is due; every preset's. closed: it is closed with the last queued access to it."`
+	Mapping    string  `key:"mapping" default:"preset" oneof:"preset,RoBaRaCoCh,RoCoBaRaCh,ChRaBaRoCo,RoBaRaCoChXor" doc:"How a line's number is cut into row, bank, rank, column and channel, from its high to its low bits; Xor: bank and rank XORed with the low row bits. Every preset: RoBaRaCoCh."`
+	Refresh    string  `key:"refresh" default:"preset" oneof:"preset,on,off" doc:"All-bank refresh of each rank at its interval. Presets: on, but hbm2-2gbps-r20."`
+	ReadQueue  int     `key:"read_queue" default:"0" min:"0" max:"4096" unit:"requests" doc:"Reads that a channel holds. 0: the preset's, 32."`
+	WriteQueue int     `key:"write_queue" default:"0" min:"0" max:"4096" unit:"requests" doc:"Writes that a channel holds. 0: the preset's, 32."`
+	DrainHigh  int     `key:"drain_high" default:"0" min:"0" max:"4096" unit:"requests" doc:"From this many queued writes on, writes go before reads. 0: the preset's, 26."`
+	DrainLow   int     `key:"drain_low" default:"-1" min:"-1" max:"4095" unit:"requests" doc:"With this many queued writes or fewer, and a read that waits, reads go first again. -1: the preset's, 6."`
+}
+
+// Harness is the memory preset for parity with Vortex's simulations.
+const Harness = "vortex-harness"
+
+// asPreset stands for what the preset says.
+const asPreset = "preset"
+
+// Spec returns the DRAM: the preset and what differs from it. It is for presets other
+// than Harness.
+func (m Memory) Spec() (dram.Spec, error) {
+	s, err := dram.Preset(m.Preset)
+	if err != nil {
+		return s, err
+	}
+	for _, f := range []struct {
+		to           *int
+		value, unset int
+	}{
+		{&s.Channels, m.Channels, 0}, {&s.ReadQueue, m.ReadQueue, 0}, {&s.WriteQueue, m.WriteQueue, 0},
+		{&s.DrainHigh, m.DrainHigh, 0}, {&s.DrainLow, m.DrainLow, -1},
+	} {
+		if f.value != f.unset {
+			*f.to = f.value
+		}
+	}
+	for _, f := range []struct {
+		to    interface{ UnmarshalText([]byte) error }
+		value string
+	}{{&s.Scheduler, m.Scheduler}, {&s.PagePolicy, m.PagePolicy}, {&s.Mapping, m.Mapping}} {
+		if f.value != asPreset {
+			if err := f.to.UnmarshalText([]byte(f.value)); err != nil {
+				return s, err
+			}
+		}
+	}
+	if m.Refresh != asPreset {
+		s.Refresh = m.Refresh == "on"
+	}
+	return s, s.Validate()
+}
+
+// isSet lists the keys that differ from what presets mean, in order; those that an ideal
+// memory has, too, come first.
+func (m *Memory) isSet() (ideal, timed []string) {
+	for _, k := range []struct {
+		key          string
+		set, ofIdeal bool
+	}{
+		{"clock_ratio", m.ClockRatio != 0, true}, {"mapping", m.Mapping != asPreset, true},
+		{"read_queue", m.ReadQueue != 0, true}, {"write_queue", m.WriteQueue != 0, true},
+		{"scheduler", m.Scheduler != asPreset, false}, {"page_policy", m.PagePolicy != asPreset, false},
+		{"refresh", m.Refresh != asPreset, false}, {"drain_high", m.DrainHigh != 0, false}, {"drain_low", m.DrainLow != -1, false},
+	} {
+		switch {
+		case k.set && k.ofIdeal:
+			ideal = append(ideal, k.key)
+		case k.set:
+			timed = append(timed, k.key)
+		}
+	}
+	return ideal, timed
+}
+
+func memoryFits(m *Machine) (key, why string) {
+	if n := m.Memory.Channels; n&(n-1) != 0 {
+		return "memory.channels", fmt.Sprintf("%d: expected 0 or a power of two", n)
+	}
+	ideal, timed := m.Memory.isSet()
+	switch {
+	case m.Memory.Preset == Harness:
+		return harnessFits(m, append(ideal, timed...))
+	case m.Memory.Preset == "ideal" && len(timed) > 0:
+		return "memory." + timed[0], "memory.preset ideal has no rows, no refresh and one queue: it answers in order of arrival"
+	}
+	s, err := m.Memory.Spec()
+	if err != nil {
+		return "memory", err.Error()
+	}
+	if m.L1D.LineBytes < s.LineBytes {
+		return "l1d.line_bytes", fmt.Sprintf("%d: a burst of memory.preset %s carries %d", m.L1D.LineBytes, m.Memory.Preset, s.LineBytes)
+	}
+	return "", ""
+}
+
+// harnessFits: the harness is what Vortex's simulations have, and nothing else.
+func harnessFits(m *Machine, set []string) (key, why string) {
+	if m.L1D.LineBytes != 64 {
+		return "memory.preset", "vortex-harness answers lines of 64 bytes only"
+	}
+	if len(set) > 0 {
+		return "memory." + set[0], "memory.preset vortex-harness is what Vortex's simulations have, and cannot be changed; choose a DRAM"
+	}
+	return "", ""
+}
