@@ -1,0 +1,135 @@
+// Package algorithm holds graph algorithms as their user-defined functions (GRAssembler,
+// CGO 2024, Table 2): init, gather, sum, apply, filters, and when it is over. Each is
+// written once and knows no schedule, layout or active set.
+package algorithm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"heddle/kernels/emit"
+	"heddle/kernels/graph"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+)
+
+// Algorithm is a choice.
+type Algorithm struct {
+	Name string
+	Doc  string
+
+	// Dense says that all vertices are active in every super-step.
+	Dense bool
+	// Single says that one super-step is all there is.
+	Single bool
+	// FromSource says that one vertex is active at first; otherwise all are.
+	FromSource bool
+	// Undirected says that every edge must be there in both directions.
+	Undirected bool
+	// Weighted says that edges have lengths, which are integers and not negative.
+	Weighted bool
+	// NeedsSet says that what a vertex holds does not tell whether it is active, so that a
+	// set which only counts is not enough.
+	NeedsSet bool
+	// Once says that a vertex changes once, so that in the direction pull the rest of its
+	// row can be skipped.
+	Once bool
+
+	// Arrays are the values of vertices.
+	Arrays []Array
+	// Result is the array that is checked.
+	Result string
+	// Sum is what gather's values go through, and Into the array that takes them.
+	Sum  *emit.Reduction
+	Into string
+
+	// Init gives vertex v its first values.
+	Init func(k *emit.Kernel, v ir.Value)
+	// SrcFilter tells by what v holds whether it may be active, where the set does not
+	// know; nil: it may.
+	SrcFilter func(k *emit.Kernel, v ir.Value) ir.Value
+	// DstFilter tells whether v still takes anything; nil: always.
+	DstFilter func(k *emit.Kernel, v ir.Value) ir.Value
+	// Gather is what an edge brings.
+	Gather func(k *emit.Kernel, e *layout.Edge) ir.Value
+	// Apply ends a super-step for v; nil: there is nothing to do. Residual is called with
+	// the size of a change, when that is asked for.
+	Apply func(k *emit.Kernel, v ir.Value, residual func(change ir.Value))
+
+	// Words are its parameters, floats as their bits; source and step (from 1) all have.
+	Words func(p *Problem) map[string]uint32
+	// Check compares with the reference.
+	Check func(p *Problem, o *Outcome) error
+}
+
+// Array is a value of every vertex.
+type Array struct {
+	Name string
+	Data func(p *Problem) []uint32 // nil: the kernels fill it
+}
+
+// Problem is what is to be computed.
+type Problem struct {
+	Graph     *graph.Graph
+	Source    uint32
+	Damping   float64
+	Tolerance float64
+	Seed      uint64
+}
+
+// Outcome is what a run left.
+type Outcome struct {
+	Result    []uint32
+	Steps     int
+	Residuals []float32 // of the super-steps, if there is a tolerance
+}
+
+// algorithms are all of them, one file each.
+var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, spmv, inDegree}
+
+// Algorithms lists them.
+func Algorithms() []*Algorithm { return algorithms }
+
+// ByName finds an algorithm.
+func ByName(name string) (*Algorithm, error) {
+	for _, a := range algorithms {
+		if a.Name == name {
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("no algorithm %q", name)
+}
+
+// Accepts refuses graphs that the algorithm does not work on.
+func (a *Algorithm) Accepts(g *graph.Graph) error {
+	if a.Undirected && !symmetric(g) {
+		return fmt.Errorf("%s needs both directions of every edge: give graph.clean.symmetrise: true", a.Name)
+	}
+	if a.Weighted {
+		return checkLengths(g)
+	}
+	return nil
+}
+
+// symmetric tells whether every edge has its reverse.
+func symmetric(g *graph.Graph) bool {
+	out, in := g.CSR(), g.CSC()
+	return slices.Equal(out.Offsets, in.Offsets) && slices.Equal(out.IDs, in.IDs)
+}
+
+// none is a word that no vertex, level or distance is.
+const none = math.MaxUint32
+
+// set stores a word of a vertex.
+func set(k *emit.Kernel, array string, v, value ir.Value) { k.Store(k.Addr(array), v, value) }
+
+// word loads one.
+func word(k *emit.Kernel, array string, v ir.Value) ir.Value {
+	return k.Load(ir.U32, k.Addr(array), v)
+}
+
+// float loads one that is a float.
+func float(k *emit.Kernel, array string, v ir.Value) ir.Value {
+	return k.Load(ir.F32, k.Addr(array), v)
+}

@@ -1,0 +1,83 @@
+package algorithm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/kernels/graph"
+)
+
+func read(t *testing.T, kind string, lines ...string) *graph.Graph {
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s\n4 4 %d\n%s\n", kind, len(lines), strings.Join(lines, "\n"))
+	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
+	require.NoError(t, err)
+	return g
+}
+
+func TestChoices(t *testing.T) {
+	for _, a := range Algorithms() {
+		require.NotEmpty(t, a.Doc)
+		found, err := ByName(a.Name)
+		require.NoError(t, err)
+		require.Same(t, a, found)
+		var names []string
+		for _, x := range a.Arrays {
+			names = append(names, x.Name)
+		}
+		require.Contains(t, names, a.Result)
+		require.Contains(t, names, a.Into)
+		require.Equal(t, a.Dense, !a.Sum.Tells(), "%s: a frontier needs a sum that tells of changes", a.Name)
+	}
+	_, err := ByName("bc")
+	require.ErrorContains(t, err, `no algorithm "bc"`)
+}
+
+// TestAccepts: graphs on which a kernel would go wrong are refused, and it is said why.
+func TestAccepts(t *testing.T) {
+	oneWay := read(t, "integer general", "1 2 3", "2 1 3", "3 4 1")
+	require.ErrorContains(t, cc.Accepts(oneWay), "give graph.clean.symmetrise: true")
+	require.NoError(t, cc.Accepts(read(t, "integer symmetric", "2 1 3", "4 3 1")))
+	require.NoError(t, sssp.Accepts(oneWay))
+	require.ErrorContains(t, sssp.Accepts(read(t, "integer general", "1 2 -3")), "not negative")
+	require.ErrorContains(t, sssp.Accepts(read(t, "real general", "1 2 0.5")), "integer weights")
+	require.ErrorContains(t, sssp.Accepts(read(t, "integer general", "1 2 1073741824")), "might not fit 32 bits")
+	require.NoError(t, sssp.Accepts(read(t, "integer general", "1 2 1073741823")))
+	require.NoError(t, sssp.Accepts(read(t, "pattern general", "1 2")))
+}
+
+// TestChecksCheck: what is not the result is not taken for it.
+func TestChecksCheck(t *testing.T) {
+	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Damping: 0.85, Seed: 3}
+	x := floats(drawVector(p))
+	f := math.Float32bits
+	for name, right := range map[string][]uint32{
+		"bfs": {0, 1, 1, none}, "bfs-parents": {0, 0, 0, none}, "sssp": {0, 2, 1, none}, "cc": {0, 0, 0, 3}, "in-degree": {2, 2, 2, 0},
+		"spmv":     {f(3*x[1] + x[2]), f(3*x[0] + x[2]), f(x[0] + x[1]), 0},
+		"pagerank": {f(0.25), f(0.25), f(0.25), f(0.0375)},
+	} {
+		a, err := ByName(name)
+		require.NoError(t, err)
+		require.NoError(t, a.Check(p, &Outcome{Result: right, Steps: 1}), name)
+		for v := range right {
+			wrong := append([]uint32{}, right...)
+			wrong[v] ^= 1 << 20
+			require.ErrorContains(t, a.Check(p, &Outcome{Result: wrong, Steps: 1}), fmt.Sprintf("of vertex %d ", v), name)
+		}
+	}
+}
+
+// TestDrawVector: the same by the same seed, and all in 0..1.
+func TestDrawVector(t *testing.T) {
+	p := &Problem{Graph: read(t, "pattern general", "1 2"), Seed: 7}
+	a := drawVector(p)
+	require.Equal(t, a, drawVector(p))
+	p.Seed = 8
+	require.NotEqual(t, a, drawVector(p))
+	for _, x := range floats(a) {
+		require.True(t, x >= 0 && x < 1)
+	}
+}

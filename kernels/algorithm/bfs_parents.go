@@ -1,0 +1,29 @@
+package algorithm
+
+import (
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+	"heddle/kernels/reference"
+)
+
+// bfsParents finds a tree. Which tree is a matter of luck, so its validity is checked.
+var bfsParents = &Algorithm{
+	Name:       "bfs-parents",
+	Doc:        "breadth-first search: a parent of every vertex, one level nearer to the source",
+	FromSource: true,
+	Once:       true,
+	NeedsSet:   true,
+	Arrays:     []Array{{"parent", nil}},
+	Result:     "parent",
+	Sum:        emit.ClaimU32,
+	Into:       "parent",
+	Init: func(k *emit.Kernel, v ir.Value) {
+		set(k, "parent", v, k.Select(k.Eq(v, k.Count("source")), v, k.U32(none)))
+	},
+	DstFilter: func(k *emit.Kernel, v ir.Value) ir.Value { return k.Eq(word(k, "parent", v), k.U32(none)) },
+	Gather:    func(_ *emit.Kernel, e *layout.Edge) ir.Value { return e.Src },
+	Check: func(p *Problem, o *Outcome) error {
+		return reference.CheckParents(p.Graph.CSR(), p.Source, o.Result)
+	},
+}

@@ -1,0 +1,24 @@
+package algorithm
+
+import (
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+	"heddle/kernels/reference"
+)
+
+// cc spreads the least vertex of each component along its edges.
+var cc = &Algorithm{
+	Name:       "cc",
+	Doc:        "connected components by label propagation: each vertex gets its component's smallest vertex",
+	Undirected: true,
+	Arrays:     []Array{{"label", nil}},
+	Result:     "label",
+	Sum:        emit.MinU32,
+	Into:       "label",
+	Init:       func(k *emit.Kernel, v ir.Value) { set(k, "label", v, v) },
+	Gather:     func(k *emit.Kernel, e *layout.Edge) ir.Value { return word(k, "label", e.Src) },
+	Check: func(p *Problem, o *Outcome) error {
+		return reference.Equal("label", o.Result, reference.Components(p.Graph.CSR()))
+	},
+}

@@ -1,0 +1,42 @@
+package algorithm
+
+import (
+	"math"
+
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+	"heddle/kernels/reference"
+)
+
+// spmv multiplies the transposed adjacency matrix with a vector.
+var spmv = &Algorithm{
+	Name:   "spmv",
+	Doc:    "y[v] = Σ weight·x[u] over u → v, f32, once; x is drawn by seed from 0..1",
+	Dense:  true,
+	Single: true,
+	Arrays: []Array{{"x", drawVector}, {"y", nil}},
+	Result: "y",
+	Sum:    emit.AddF32,
+	Into:   "y",
+	Init:   func(k *emit.Kernel, v ir.Value) { set(k, "y", v, k.F32(0)) },
+	Gather: func(k *emit.Kernel, e *layout.Edge) ir.Value {
+		return k.Mul(e.Weight(ir.F32), float(k, "x", e.Src))
+	},
+	Check: func(p *Problem, o *Outcome) error {
+		return reference.CheckSpMV(p.Graph, floats(drawVector(p)), floats(o.Result))
+	},
+}
+
+// drawVector draws multiples of 2^-24, by splitmix64.
+func drawVector(p *Problem) []uint32 {
+	x, state := make([]uint32, p.Graph.Vertices()), p.Seed
+	for v := range x {
+		state += 0x9E3779B97F4A7C15
+		z := state
+		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+		z = (z ^ z>>27) * 0x94D049BB133111EB
+		x[v] = math.Float32bits(float32((z^z>>31)>>40) * 0x1p-24)
+	}
+	return x
+}

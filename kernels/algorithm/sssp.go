@@ -1,0 +1,55 @@
+package algorithm
+
+import (
+	"fmt"
+
+	"heddle/kernels/emit"
+	"heddle/kernels/graph"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+	"heddle/kernels/reference"
+)
+
+// sssp is Bellman and Ford's algorithm over the vertices whose distance fell in the last
+// super-step. A distance that falls within a super-step may be used in it already.
+var sssp = &Algorithm{
+	Name:       "sssp",
+	Doc:        "shortest paths from the source, Bellman-Ford over a frontier; integer weights, 1 without",
+	FromSource: true,
+	Weighted:   true,
+	Arrays:     []Array{{"distance", nil}},
+	Result:     "distance",
+	Sum:        emit.MinU32,
+	Into:       "distance",
+	Init: func(k *emit.Kernel, v ir.Value) {
+		set(k, "distance", v, k.Select(k.Eq(v, k.Count("source")), k.U32(0), k.U32(none)))
+	},
+	SrcFilter: func(k *emit.Kernel, v ir.Value) ir.Value { return k.Ne(word(k, "distance", v), k.U32(none)) },
+	Gather: func(k *emit.Kernel, e *layout.Edge) ir.Value {
+		return k.Add(word(k, "distance", e.Src), e.Weight(ir.U32))
+	},
+	Check: func(p *Problem, o *Outcome) error {
+		want, err := reference.Distances(p.Graph, p.Source)
+		if err != nil {
+			return err
+		}
+		return reference.Equal("distance", o.Result, want)
+	},
+}
+
+// checkLengths refuses weights that are no lengths, and those with which a path on the way
+// to the shortest might not fit 32 bits.
+func checkLengths(g *graph.Graph) error {
+	length, err := reference.Lengths(g)
+	if err != nil {
+		return err
+	}
+	longest := uint64(0)
+	for e := range uint32(g.Edges()) {
+		longest = max(longest, uint64(length(e)))
+	}
+	if longest*uint64(g.Vertices()) >= none {
+		return fmt.Errorf("weights up to %d: a path through %d vertices might not fit 32 bits; give graph.weights.from: random or unit", longest, g.Vertices())
+	}
+	return nil
+}

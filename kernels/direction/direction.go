@@ -1,0 +1,55 @@
+// Package direction holds the directions in which edges are handled, and what decides
+// between them.
+package direction
+
+import "fmt"
+
+// Direction says which end of an edge its row belongs to: who walks.
+type Direction uint8
+
+// Directions.
+const (
+	Push Direction = iota // active sources walk their out-edges
+	Pull                  // destinations walk their in-edges
+)
+
+func (d Direction) String() string { return [...]string{"push", "pull"}[d] }
+
+// Frontier is what a policy decides by: the active vertices of the coming super-step.
+type Frontier struct {
+	Vertices, Edges uint64 // of the frontier, and the edges that leave it
+	Unexplored      uint64 // edges that leave vertices without a value; all edges if vertices can get several
+	AllVertices     uint64
+	Before          Direction // of the last super-step
+	Growing         bool      // it has more vertices than the one before
+}
+
+// Policy decides a super-step's direction.
+type Policy struct {
+	Name string
+	Doc  string
+	Uses []Direction
+	next func(f *Frontier, t Thresholds) Direction
+}
+
+// Thresholds of the policies that have any.
+type Thresholds struct{ Alpha, Beta float64 }
+
+// Next decides.
+func (p *Policy) Next(f *Frontier, t Thresholds) Direction { return p.next(f, t) }
+
+// policies are all of them, one file each.
+var policies = []*Policy{push, pull, hybrid}
+
+// Policies lists them.
+func Policies() []*Policy { return policies }
+
+// ByName finds a policy.
+func ByName(name string) (*Policy, error) {
+	for _, p := range policies {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("no direction %q", name)
+}

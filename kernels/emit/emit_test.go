@@ -1,0 +1,133 @@
+package emit_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/kernels/emit"
+	"heddle/kernels/emit/emittest"
+	"heddle/kernels/ir"
+)
+
+func everyShape(t *testing.T, test func(t *testing.T, m *emittest.Machine)) {
+	for _, s := range emittest.Shapes() {
+		t.Run(fmt.Sprint(s), func(t *testing.T) { test(t, emittest.New(s[0], s[1], s[2])) })
+	}
+}
+
+// Every number has one thread.
+func TestStrided(t *testing.T) {
+	everyShape(t, func(t *testing.T, m *emittest.Machine) {
+		k := emit.New("test")
+		k.Strided(k.Count("n"), func(i ir.Value) { k.AtomicAdd(k.Addr("times"), i, k.Add(i, k.U32(1))) })
+		kernel, err := k.Build()
+		require.NoError(t, err)
+		for _, n := range []int{0, 1, 5, 24, 100} {
+			times := m.Place(make([]uint32, n+1))
+			m.Run(t, kernel, map[string]uint32{"n": uint32(n), "times": times})
+			got := m.Words(times, n+1)
+			for i := range n {
+				require.EqualValues(t, i+1, got[i])
+			}
+			require.Zero(t, got[n])
+		}
+	})
+}
+
+func TestWipe(t *testing.T) {
+	everyShape(t, func(t *testing.T, m *emittest.Machine) {
+		k := emit.New("test")
+		k.Wipe(k.Addr("words"), k.Count("n"))
+		kernel, err := k.Build()
+		require.NoError(t, err)
+		at := m.Place(slices.Repeat([]uint32{7}, 40))
+		m.Run(t, kernel, map[string]uint32{"n": 39, "words": at})
+		require.Equal(t, append(make([]uint32, 39), 7), m.Words(at, 40))
+	})
+}
+
+func TestLastNotAbove(t *testing.T) {
+	m := emittest.New(1, 2, 4)
+	for _, row := range [][]uint32{{0}, {0, 0, 0}, {0, 1, 1, 1, 4, 9, 9}, {0, 3, 5, 7, 9, 11, 13, 20}} {
+		k := emit.New("test")
+		k.Strided(k.U32(32), func(i ir.Value) {
+			at := k.LastNotAbove(i, k.Count("n"), func(j ir.Value) ir.Value { return k.Load(ir.U32, k.Addr("row"), j) })
+			k.Store(k.Addr("out"), i, at)
+			known := k.Descend(i, len(row), func(j ir.Value) ir.Value { return k.Load(ir.U32, k.Addr("row"), j) })
+			k.Store(k.Addr("known"), i, known)
+		})
+		kernel, err := k.Build()
+		require.NoError(t, err)
+		out, known := m.Place(make([]uint32, 32)), m.Place(make([]uint32, 32))
+		m.Run(t, kernel, map[string]uint32{"n": uint32(len(row)), "row": m.Place(row), "out": out, "known": known})
+		require.Equal(t, m.Words(out, 32), m.Words(known, 32))
+		for key, got := range m.Words(out, 32) {
+			want := 0
+			for i, x := range row {
+				if x <= uint32(key) {
+					want = i
+				}
+			}
+			require.EqualValues(t, want, got, "%d in %v", key, row)
+		}
+	}
+}
+
+func TestWarpSum(t *testing.T) {
+	everyShape(t, func(t *testing.T, m *emittest.Machine) {
+		k := emit.New("test")
+		sum := k.WarpSum(k.ToF32(k.Add(k.GlobalThread(), k.U32(1))), m.Threads)
+		k.When(k.Eq(k.LaneID(), k.U32(0)), func() { k.AtomicAddF(k.Addr("sum"), nil, sum) })
+		kernel, err := k.Build()
+		require.NoError(t, err)
+		at := m.Place([]uint32{0})
+		m.Run(t, kernel, map[string]uint32{"sum": at})
+		n := m.Cores * m.Warps * m.Threads
+		require.Equal(t, float32(n*(n+1)/2), math.Float32frombits(m.Words(at, 1)[0]))
+	})
+}
+
+// TestReductions: atomic sums of all threads and sums of a thread that has the value alone
+// come to the same, and both tell of changes.
+func TestReductions(t *testing.T) {
+	one, two := math.Float32bits(1), math.Float32bits(2)
+	for _, c := range []struct {
+		r                *emit.Reduction
+		first, term, end uint32
+		changes          bool
+	}{
+		{emit.AddF32, one, two, math.Float32bits(1 + 2*24), false},
+		{emit.AddU32, 5, 3, 5 + 3*24, false},
+		{emit.MinU32, 5, 3, 3, true},
+		{emit.MinU32, 3, 5, 3, false},
+		{emit.MinU32, 3, 3, 3, false},
+		{emit.ClaimU32, math.MaxUint32, 7, 7, true},
+		{emit.ClaimU32, 8, 7, 8, false},
+	} {
+		for _, alone := range []bool{false, true} {
+			k := emit.New("test")
+			changed := func() { k.AtomicAdd(k.Addr("changes"), nil, k.U32(1)) }
+			term := k.Param("term", c.r.Type)
+			if alone {
+				k.When(k.Eq(k.GlobalThread(), k.U32(0)), func() {
+					o := c.r.Own(k, k.Addr("value"), k.U32(1))
+					k.For(k.U32(0), k.U32(24), k.U32(1), func(ir.Value) { o.Take(term) })
+					o.End(k.U32(1), changed)
+				})
+			} else {
+				c.r.Atomic(k, k.Addr("value"), k.U32(1), term, changed)
+			}
+			kernel, err := k.Build()
+			require.NoError(t, err)
+			m := emittest.New(2, 3, 4)
+			value, changes := m.Place([]uint32{99, c.first}), m.Place([]uint32{0})
+			m.Run(t, kernel, map[string]uint32{"value": value, "changes": changes, "term": c.term})
+			require.Equal(t, []uint32{99, c.end}, m.Words(value, 2), "%s alone: %v", c.r.Name, alone)
+			require.Equal(t, c.changes, m.Words(changes, 1)[0] == 1, "%s alone: %v", c.r.Name, alone)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+// Package emittest runs kernels in tests: on the interpreter, without a compiler.
+package emittest
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/weaver"
+	"heddle/isa/emu"
+	"heddle/kernels/ir"
+)
+
+// Machine is an interpreted machine with a Weaver in each core.
+type Machine struct {
+	Cores, Warps, Threads int
+	Weaver                weaver.Spec
+	mem                   *emu.Memory
+	next                  uint32
+}
+
+// New makes a machine.
+func New(cores, warps, threads int) *Machine {
+	return &Machine{cores, warps, threads, weaver.Spec{STEntries: 24, DTEntries: 1 << 11}, emu.NewMemory(), 0x10000}
+}
+
+// Shapes are machines of several kinds: of one lane, with more warps than lanes, with more
+// lanes than warps, with numbers that are no powers of two.
+func Shapes() [][3]int { return [][3]int{{1, 1, 1}, {2, 3, 4}, {1, 6, 4}, {3, 2, 8}, {1, 3, 6}} }
+
+// Place writes words to a place of their own.
+func (m *Machine) Place(words []uint32) uint32 {
+	at := m.next
+	m.next += 4*uint32(len(words)) + 64
+	m.WriteWords(at, words)
+	return at
+}
+
+// WriteWords writes words.
+func (m *Machine) WriteWords(addr uint32, words []uint32) {
+	for i, w := range words {
+		m.mem.Write(addr+4*uint32(i), binary.LittleEndian.AppendUint32(nil, w))
+	}
+}
+
+// ReadWords reads words.
+func (m *Machine) ReadWords(addr uint32, words []uint32) {
+	for i := range words {
+		words[i] = m.mem.Load32(addr + 4*uint32(i))
+	}
+}
+
+// Words reads n words.
+func (m *Machine) Words(addr uint32, n int) []uint32 {
+	words := make([]uint32, n)
+	m.ReadWords(addr, words)
+	return words
+}
+
+// Launch runs a kernel whose argument block is at arg.
+func (m *Machine) Launch(k *ir.Kernel, arg uint32) (ir.Counts, error) {
+	return ir.Run(k, ir.Machine{
+		Cores: m.Cores, Warps: m.Warps, Threads: m.Threads, Mem: m.mem, Args: arg, MaxSteps: 20_000_000, Units: m.units,
+	})
+}
+
+func (m *Machine) units(int) []emu.Unit {
+	u, err := weaver.NewUntimed(m.Weaver, m.Warps, m.Threads)
+	if err != nil {
+		panic(err)
+	}
+	return []emu.Unit{u}
+}
+
+// Run runs a kernel with those arguments; it must have no others.
+func (m *Machine) Run(t testing.TB, k *ir.Kernel, args map[string]uint32) ir.Counts {
+	t.Helper()
+	block := make([]uint32, len(k.Params))
+	for _, p := range k.Params {
+		require.Contains(t, args, p.Name)
+		block[p.Word] = args[p.Name]
+	}
+	c, err := m.Launch(k, m.Place(block))
+	require.NoError(t, err)
+	return c
+}

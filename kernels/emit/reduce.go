@@ -1,0 +1,95 @@
+package emit
+
+import "heddle/kernels/ir"
+
+// Reduction is how what a vertex receives is summed up.
+type Reduction struct {
+	Name    string
+	Type    ir.Type
+	combine func(k *Kernel, old, new ir.Value) ir.Value
+	atomic  func(k *Kernel, base, index, value ir.Value) ir.Value // returns the old value
+	// improves tells whether new changes old; nil: always, and nobody asks.
+	improves func(k *Kernel, old, new ir.Value) ir.Value
+}
+
+// Reductions.
+var (
+	AddF32 = &Reduction{
+		Name: "add.f32", Type: ir.F32,
+		combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
+		atomic:  func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAddF(b, i, v) },
+	}
+	AddU32 = &Reduction{
+		Name: "add.u32", Type: ir.U32,
+		combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
+		atomic:  func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAdd(b, i, v) },
+	}
+	MinU32 = &Reduction{
+		Name: "min.u32", Type: ir.U32,
+		combine:  func(k *Kernel, old, new ir.Value) ir.Value { return k.Min(old, new) },
+		atomic:   func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMin(b, i, v) },
+		improves: func(k *Kernel, old, new ir.Value) ir.Value { return k.Lt(new, old) },
+	}
+	// ClaimU32 sets a word that is all ones; several that try at once leave the least.
+	ClaimU32 = &Reduction{
+		Name: "claim.u32", Type: ir.U32,
+		combine: func(k *Kernel, old, new ir.Value) ir.Value {
+			return k.Select(k.Eq(old, k.U32(^uint32(0))), new, old)
+		},
+		atomic:   func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMin(b, i, v) },
+		improves: func(k *Kernel, old, _ ir.Value) ir.Value { return k.Eq(old, k.U32(^uint32(0))) },
+	}
+)
+
+// Tells says whether the reduction can tell that a value changed.
+func (r *Reduction) Tells() bool { return r.improves != nil }
+
+// Atomic emits the sum where several threads may have one destination. changed emits what
+// to do if the value changed; a load before the atomic saves those that would not change it.
+func (r *Reduction) Atomic(k *Kernel, array, v, value ir.Value, changed func()) {
+	if !r.Tells() {
+		r.atomic(k, array, v, value)
+		return
+	}
+	k.When(r.improves(k, k.Load(r.Type, array, v), value), func() {
+		old := r.atomic(k, array, v, value)
+		k.When(r.improves(k, old, value), changed)
+	})
+}
+
+// Owned is the sum where one thread has the destination: the value stays in a register
+// between a load before the row and a store after it.
+type Owned struct {
+	*Reduction
+	k          *Kernel
+	old, array ir.Value
+	now        *ir.Variable
+}
+
+// Own begins a row.
+func (r *Reduction) Own(k *Kernel, array, v ir.Value) *Owned {
+	old := k.Load(r.Type, array, v)
+	return &Owned{r, k, old, array, k.Var(old)}
+}
+
+// Take sums one value up, and returns whether it changed; nil if it cannot tell.
+func (o *Owned) Take(value ir.Value) (changed ir.Value) {
+	old := o.now.Get()
+	if o.Tells() {
+		changed = o.improves(o.k, old, value)
+	}
+	o.now.Set(o.combine(o.k, old, value))
+	return changed
+}
+
+// End ends the row of v.
+func (o *Owned) End(v ir.Value, changed func()) {
+	if !o.Tells() {
+		o.k.Store(o.array, v, o.now.Get())
+		return
+	}
+	o.k.When(o.k.Ne(o.now.Get(), o.old), func() {
+		o.k.Store(o.array, v, o.now.Get())
+		changed()
+	})
+}

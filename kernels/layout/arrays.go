@@ -1,0 +1,45 @@
+package layout
+
+import (
+	"strings"
+
+	"heddle/kernels/graph"
+)
+
+// Arrays gives the arrays that kernels read their names for. An order of rows is worked
+// out when it is asked for first.
+type Arrays struct {
+	g   *graph.Graph
+	csc *graph.Adjacency
+}
+
+// NewArrays makes the arrays of a graph.
+func NewArrays(g *graph.Graph) *Arrays { return &Arrays{g: g} }
+
+// Array returns an array by its name; ok is false if it is no layout's.
+func (a *Arrays) Array(name string) (data []uint32, ok bool) {
+	order, part, _ := strings.Cut(name, ".")
+	var rows *graph.Adjacency
+	switch order {
+	case "csr":
+		rows = a.g.CSR()
+	case "csc":
+		if a.csc == nil {
+			a.csc = a.g.CSC()
+		}
+		rows = a.csc
+	default:
+		return nil, false
+	}
+	switch part {
+	case "offsets":
+		return rows.Offsets, true
+	case "ids":
+		return rows.IDs, true
+	case "rows":
+		return rows.Rows(), true
+	case "weights":
+		return rows.Weights, true
+	}
+	return nil, false
+}

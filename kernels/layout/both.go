@@ -1,0 +1,9 @@
+package layout
+
+// both keeps the graph twice, for runs that change direction.
+var both = &Layout{
+	Name: "csr-csc",
+	Doc:  "csr for push, csc for pull: the graph twice",
+	Rows: Base,
+	view: compressed,
+}

@@ -1,0 +1,18 @@
+package layout
+
+import "heddle/kernels/ir"
+
+// coo lists edges one by one, sorted by the end whose rows the direction walks.
+var coo = &Layout{
+	Name: "coo",
+	Doc:  "both ends of every edge, sorted by source for push and by destination for pull; offsets too if the schedule asks for rows",
+	Rows: Base,
+	view: func(s site) View { return list{rows{s, [...]string{"csr", "csc"}[s.rows]}} },
+}
+
+// list has csr's or csc's arrays, and in place of a search one more: the row of each edge.
+type list struct{ rows }
+
+func (l list) SearchVertex(e ir.Value) ir.Value {
+	return l.Load(ir.U32, l.Addr(l.name+".rows"), e)
+}

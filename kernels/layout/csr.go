@@ -1,0 +1,37 @@
+package layout
+
+import (
+	"heddle/kernels/direction"
+	"heddle/kernels/ir"
+)
+
+// csr lists the edges of each source.
+var csr = &Layout{
+	Name: "csr",
+	Doc:  "rows by source: offsets, destinations",
+	Rows: func(direction.Direction) End { return Source },
+	view: compressed,
+}
+
+// rows are the code for offsets and other ends.
+type rows struct {
+	site
+	name string // of the arrays
+}
+
+func compressed(s site) View { return rows{s, [...]string{"csr", "csc"}[s.rows]} }
+
+func (r rows) Neighbours(v ir.Value) (begin, end ir.Value) {
+	at := r.Addr(r.name + ".offsets")
+	return r.Load(ir.U32, at, v), r.Load(ir.U32, at, r.Add(v, r.U32(1)))
+}
+
+func (r rows) Edge(e, base ir.Value) Edge {
+	return r.edge(r.name+".ids", e, base, r.name+".weights")
+}
+
+// SearchVertex finds the last row that begins at or before e.
+func (r rows) SearchVertex(e ir.Value) ir.Value {
+	at := r.Addr(r.name + ".offsets")
+	return r.LastNotAbove(e, r.Count("vertices"), func(v ir.Value) ir.Value { return r.Load(ir.U32, at, v) })
+}

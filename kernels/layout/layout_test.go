@@ -1,0 +1,129 @@
+package layout_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/kernels/direction"
+	"heddle/kernels/emit"
+	"heddle/kernels/emit/emittest"
+	"heddle/kernels/graph"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+)
+
+// sample has empty rows at both ends and between, parallel edges, a loop, and weights.
+func sample(t *testing.T, field string) *graph.Graph {
+	lines := []string{"2 3 10", "2 3 11", "2 5 12", "4 2 13", "4 4 14", "6 2 15", "6 3 16", "6 5 17", "6 6 18"}
+	for i := range lines {
+		if field == "pattern" {
+			lines[i] = lines[i][:3]
+		}
+	}
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s general\n7 7 %d\n%s\n", field, len(lines), strings.Join(lines, "\n"))
+	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
+	require.NoError(t, err)
+	return g
+}
+
+// TestEdges: in every layout and direction, every edge is found with its row, and lies in it.
+func TestEdges(t *testing.T) {
+	for _, l := range layout.Layouts() {
+		for _, d := range []direction.Direction{direction.Push, direction.Pull} {
+			for _, field := range []string{"integer", "pattern", "real"} {
+				t.Run(fmt.Sprint(l.Name, d, field), func(t *testing.T) {
+					g := sample(t, field)
+					require.Equal(t, edges(g), run(t, l, d, g))
+				})
+			}
+		}
+	}
+}
+
+// edge is what a kernel sees of one.
+type edge struct{ src, dst, weight, asFloat uint32 }
+
+func edges(g *graph.Graph) (all []edge) {
+	out := g.CSR()
+	for u := range g.Vertices() {
+		for e := out.Offsets[u]; e < out.Offsets[u+1]; e++ {
+			w := 1.0
+			if out.Weights != nil {
+				w = g.WeightKind().Float(out.Weights[e])
+			}
+			all = append(all, edge{uint32(u), out.IDs[e], uint32(w), uint32(w)})
+		}
+	}
+	return all
+}
+
+// run reads all edges by a kernel, and sorts them.
+func run(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph) (all []edge) {
+	k := emit.New("test")
+	view := l.In(k, d, g.WeightKind())
+	k.Strided(k.Count("edges"), func(id ir.Value) {
+		row := view.SearchVertex(id)
+		begin, end := view.Neighbours(row)
+		k.When(k.And(k.Ge(id, begin), k.Lt(id, end)), func() { store(k, g, view, id, row) })
+	})
+	kernel, err := k.Build()
+	require.NoError(t, err)
+	m, arrays := emittest.New(1, 2, 4), layout.NewArrays(g)
+	args := map[string]uint32{"vertices": uint32(g.Vertices()), "edges": uint32(g.Edges())}
+	for _, p := range kernel.Params {
+		if data, ok := arrays.Array(p.Name); ok {
+			args[p.Name] = m.Place(data)
+		}
+	}
+	n := g.Edges()
+	args["out"] = m.Place(make([]uint32, 4*n))
+	m.Run(t, kernel, args)
+	for out := m.Words(args["out"], 4*n); len(out) > 0; out = out[4:] {
+		all = append(all, edge{out[0], out[1], out[2], out[3]})
+	}
+	slices.SortFunc(all, func(a, b edge) int {
+		return slices.Compare([]uint32{a.src, a.dst, a.weight}, []uint32{b.src, b.dst, b.weight})
+	})
+	return all
+}
+
+// store writes down an edge.
+func store(k *emit.Kernel, g *graph.Graph, view layout.View, id, row ir.Value) {
+	e := view.Edge(id, row)
+	at := k.Address(k.Addr("out"), k.Shl(id, k.U32(2)))
+	asFloat := k.ToU32(e.Weight(ir.F32))
+	word := asFloat
+	if g.WeightKind() != graph.FloatWeights {
+		word = e.Weight(ir.U32)
+	}
+	for i, v := range []ir.Value{e.Src, e.Dst, word, asFloat} {
+		k.Store(at, k.U32(uint32(i)), v)
+	}
+}
+
+func TestChoices(t *testing.T) {
+	for _, l := range layout.Layouts() {
+		require.NotEmpty(t, l.Doc)
+		found, err := layout.ByName(l.Name)
+		require.NoError(t, err)
+		require.Same(t, l, found)
+	}
+	_, err := layout.ByName("dia")
+	require.ErrorContains(t, err, `no layout "dia"`)
+	_, ok := layout.NewArrays(sample(t, "pattern")).Array("csr.tails")
+	require.False(t, ok)
+	_, ok = layout.NewArrays(sample(t, "pattern")).Array("rank")
+	require.False(t, ok)
+}
+
+// Which rows a layout has decides which schedules it goes with.
+func TestFits(t *testing.T) {
+	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true}}
+	for _, l := range layout.Layouts() {
+		require.Equal(t, fits[l.Name], [2]bool{l.Fits(direction.Push), l.Fits(direction.Pull)}, l.Name)
+	}
+}

@@ -1,0 +1,128 @@
+// Package schedule holds edge schedules: who handles which edge (GRAssembler, CGO 2024,
+// §2.2 and Table 2; SparseWeaver, HPCA 2025, §III-A). Each is one EachEdge that emits
+// registration, distribution, and the walk over a thread's edges.
+//
+// A schedule asks a layout for rows and edges and an active set for vertices, and knows
+// neither by name; what is done with an edge it is told as a Visitor.
+package schedule
+
+import (
+	"fmt"
+
+	"heddle/kernels/activeset"
+	"heddle/kernels/direction"
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+)
+
+// Site is where a schedule emits.
+type Site struct {
+	*emit.Kernel
+	View layout.View
+	Rows layout.End // the end that rows belong to
+	Dir  direction.Direction
+	Set  activeset.Set
+	Scan Scan
+	Core Core
+}
+
+// Core is the machine's core, for schedules that unroll by it.
+type Core struct{ Warps, Lanes int }
+
+// Threads returns how many lanes a core has.
+func (c Core) Threads() int { return c.Warps * c.Lanes }
+
+// Scan says by what lanes of a warp exchange values.
+type Scan string
+
+// Scans.
+const (
+	Shuffle    Scan = "shuffle"
+	Scratchpad Scan = "scratchpad"
+)
+
+// Scans lists them.
+func Scans() []Scan { return []Scan{Shuffle, Scratchpad} }
+
+// Visitor says what is done.
+type Visitor struct {
+	// Keep tells whether a vertex walks its row; nil: yes.
+	Keep func(v ir.Value) ir.Value
+	// Begin and End enclose a row that one thread walks alone. Only schedules that own rows call them.
+	Begin, End func(v ir.Value)
+	// Edge handles an edge. stop drops the rest of the row, where the schedule can.
+	Edge func(e *layout.Edge, stop func())
+}
+
+// Schedule is a choice.
+type Schedule struct {
+	Name string
+	Doc  string
+	// Rows says that it asks a layout for the rows of the direction.
+	Rows bool
+	// Owns says that a row is walked by one thread.
+	Owns bool
+	// Scans says that it has lanes exchange values.
+	Scans bool
+	// Weaver says that it needs the unit.
+	Weaver bool
+	// EachEdge emits the code that visits every edge of every active vertex once.
+	EachEdge func(s *Site, v *Visitor)
+	// Scratchpad is how many words of a core's it takes.
+	Scratchpad func(c Core, scan Scan) int
+}
+
+// schedules are all of them, one file each.
+var schedules = []*Schedule{vertex, edge, warp, cta, weaver}
+
+// Schedules lists them.
+func Schedules() []*Schedule { return schedules }
+
+// ByName finds a schedule.
+func ByName(name string) (*Schedule, error) {
+	for _, s := range schedules {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("no schedule %q", name)
+}
+
+func nothing(Core, Scan) int { return 0 }
+
+// keep runs body if v walks its row.
+func (s *Site) keep(v *Visitor, vertex ir.Value, body func()) {
+	if yes := v.Keep(vertex); yes != nil {
+		s.When(yes, body)
+		return
+	}
+	body()
+}
+
+// work is what a thread registers: a vertex, its first edge, and how many it has.
+type work struct{ vertex, start, degree ir.Value }
+
+// register reads the vertex at a place, if there is one, and its row, if it walks it.
+func (s *Site) register(v *Visitor, place ir.Value, there ir.Value) work {
+	vertex, start, degree := s.Var(s.U32(0)), s.Var(s.U32(0)), s.Var(s.U32(0))
+	s.When(there, func() {
+		vertex.Set(s.Set.Vertex(place))
+		s.keep(v, vertex.Get(), func() {
+			begin, end := s.View.Neighbours(vertex.Get())
+			start.Set(begin)
+			degree.Set(s.Sub(end, begin))
+		})
+	})
+	return work{vertex.Get(), start.Get(), degree.Get()}
+}
+
+// visit hands an edge over.
+func (s *Site) visit(v *Visitor, id, vertex ir.Value, stop func()) {
+	s.Edge()
+	e := s.View.Edge(id, vertex)
+	v.Edge(&e, stop)
+}
+
+// goOn is for schedules that cannot drop the rest of a row.
+func goOn() {}

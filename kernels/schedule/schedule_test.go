@@ -1,0 +1,198 @@
+package schedule_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/kernels/activeset"
+	"heddle/kernels/direction"
+	"heddle/kernels/emit"
+	"heddle/kernels/emit/emittest"
+	"heddle/kernels/graph"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
+)
+
+// sample has rows of 0 to 40 edges, in both directions.
+func sample(t *testing.T) *graph.Graph {
+	r := rand.New(rand.NewPCG(1, 2))
+	var lines []string
+	for range 150 {
+		lines = append(lines, fmt.Sprintf("%d %d", 1+r.IntN(1+r.IntN(50)), 1+r.IntN(1+r.IntN(50))))
+	}
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate pattern general\n50 50 %d\n%s\n", len(lines), strings.Join(lines, "\n"))
+	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
+	require.NoError(t, err)
+	return g
+}
+
+// test is a schedule on a layout, in a direction, with an active set.
+type test struct {
+	s    *schedule.Schedule
+	l    *layout.Layout
+	d    direction.Direction
+	scan schedule.Scan
+	g    *graph.Graph
+}
+
+func each(t *testing.T, f func(t *testing.T, x test)) {
+	g := sample(t)
+	for _, s := range schedule.Schedules() {
+		for _, l := range layout.Layouts() {
+			for _, d := range []direction.Direction{direction.Push, direction.Pull} {
+				for _, scan := range schedule.Scans() {
+					if s.Rows && !l.Fits(d) || !s.Scans && scan != schedule.Shuffle {
+						continue
+					}
+					t.Run(strings.Join([]string{s.Name, l.Name, d.String(), string(scan)}, "/"), func(t *testing.T) {
+						t.Parallel()
+						f(t, test{s, l, d, scan, g})
+					})
+				}
+			}
+		}
+	}
+}
+
+// kernel counts, for each edge, how often it is visited, by both its ends: in words
+// 50·source + destination. With stop, vertices stop after their first edge.
+func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
+	k := emit.New("test")
+	set, err := activeset.ByName("counter")
+	require.NoError(t, err)
+	site := &schedule.Site{
+		Kernel: k, View: x.l.In(k, x.d, graph.NoWeights), Rows: x.l.Rows(x.d), Dir: x.d, Set: set.In(k, nil), Scan: x.scan, Core: core,
+	}
+	x.s.EachEdge(site, &schedule.Visitor{
+		Keep:  func(v ir.Value) ir.Value { return k.Ne(k.Load(ir.U32, k.Addr("keep"), v), k.U32(0)) },
+		Begin: func(v ir.Value) { k.AtomicAdd(k.Addr("begins"), v, k.U32(1)) },
+		End:   func(v ir.Value) { k.AtomicAdd(k.Addr("ends"), v, k.U32(1)) },
+		Edge: func(e *layout.Edge, drop func()) {
+			k.AtomicAdd(k.Addr("visits"), k.Add(k.Mul(e.Src, k.U32(50)), e.Dst), k.U32(1))
+			if stop {
+				drop()
+			}
+		},
+	})
+	kernel, err := k.Build()
+	require.NoError(t, err)
+	return kernel
+}
+
+// run returns how often each edge was visited, and how many visits were marked.
+func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) (visits, begins, ends []uint32, marked uint64) {
+	kernel := x.kernel(t, schedule.Core{Warps: m.Warps, Lanes: m.Threads}, stop)
+	args := map[string]uint32{
+		"vertices": 50, "edges": uint32(x.g.Edges()), "keep": m.Place(keep),
+		"visits": m.Place(make([]uint32, 2500)), "begins": m.Place(make([]uint32, 50)), "ends": m.Place(make([]uint32, 50)),
+	}
+	arrays := layout.NewArrays(x.g)
+	for _, p := range kernel.Params {
+		if data, ok := arrays.Array(p.Name); ok {
+			args[p.Name] = m.Place(data)
+		}
+	}
+	c := m.Run(t, kernel, args)
+	return m.Words(args["visits"], 2500), m.Words(args["begins"], 50), m.Words(args["ends"], 50), c.Edges
+}
+
+// someKept are vertices that walk their rows.
+func someKept() []uint32 {
+	keep := make([]uint32, 50)
+	for v := range keep {
+		if v%3 != 1 {
+			keep[v] = 1
+		}
+	}
+	return keep
+}
+
+// base is the vertex whose row an edge is in.
+func (x *test) base(src, dst uint32) uint32 {
+	if x.d == direction.Pull {
+		return dst
+	}
+	return src
+}
+
+// TestEveryEdgeOnce: every edge of a vertex that is kept is visited once, others never.
+func TestEveryEdgeOnce(t *testing.T) {
+	each(t, func(t *testing.T, x test) {
+		keep := someKept()
+		want, count := make([]uint32, 2500), uint64(0)
+		for u := range uint32(50) {
+			for _, v := range x.g.CSR().Row(int(u)) {
+				if keep[x.base(u, v)] != 0 {
+					want[50*u+v]++
+					count++
+				}
+			}
+		}
+		for _, s := range emittest.Shapes() {
+			m := emittest.New(s[0], s[1], s[2])
+			visits, begins, ends, marked := x.run(t, m, keep, false)
+			require.Equal(t, want, visits, "%v", s)
+			require.Equal(t, count, marked, "every visit is marked")
+			if x.s.Owns {
+				require.Equal(t, keep, begins)
+			} else {
+				require.Equal(t, make([]uint32, 50), begins)
+			}
+			require.Equal(t, begins, ends)
+		}
+	})
+}
+
+// TestStop: a schedule that says it drops the rest of a row visits at least one edge of each,
+// and not more than a walk; one whose thread has the row, exactly one.
+func TestStop(t *testing.T) {
+	each(t, func(t *testing.T, x test) {
+		m := emittest.New(1, 2, 4)
+		visits, _, _, _ := x.run(t, m, someKept(), true)
+		rows := make([]uint32, 50)
+		has := make([]uint32, 50)
+		for i, n := range visits {
+			rows[x.base(uint32(i/50), uint32(i%50))] += n
+		}
+		for u := range uint32(50) {
+			for _, v := range x.g.CSR().Row(int(u)) {
+				has[x.base(u, v)]++
+			}
+		}
+		for v, keep := range someKept() {
+			switch {
+			case keep == 0:
+				require.Zero(t, rows[v])
+			case x.s.Owns:
+				require.Equal(t, min(1, has[v]), rows[v])
+			default:
+				require.LessOrEqual(t, min(1, has[v]), rows[v])
+				require.LessOrEqual(t, rows[v], has[v])
+			}
+		}
+	})
+}
+
+// TestScratchpad: a schedule takes as much scratchpad as it says.
+func TestScratchpad(t *testing.T) {
+	each(t, func(t *testing.T, x test) {
+		core := schedule.Core{Warps: 5, Lanes: 8}
+		require.Equal(t, 4*x.s.Scratchpad(core, x.scan), x.kernel(t, core, false).SharedBytes())
+	})
+}
+
+func TestChoices(t *testing.T) {
+	for _, s := range schedule.Schedules() {
+		require.NotEmpty(t, s.Doc)
+		found, err := schedule.ByName(s.Name)
+		require.NoError(t, err)
+		require.Same(t, s, found)
+	}
+	_, err := schedule.ByName("twc")
+	require.ErrorContains(t, err, `no schedule "twc"`)
+}

@@ -1,0 +1,28 @@
+package schedule
+
+import "heddle/kernels/ir"
+
+// weaver has the unit deal edges out (SparseWeaver, HPCA 2025, Fig. 9).
+var weaver = &Schedule{
+	Name:       "weaver",
+	Doc:        "a core's threads register their vertices with the Weaver, which deals out the edges",
+	Rows:       true,
+	Weaver:     true,
+	Scratchpad: nothing,
+	EachEdge: func(s *Site, v *Visitor) {
+		capacity, slot := s.WeaverCapacity(), s.ThreadInCore()
+		places := s.Set.Places()
+		// An epoch: as many vertices as the table holds; the same trips in all warps of a core.
+		s.For(s.Mul(s.CoreID(), capacity), places, s.Mul(s.NumCores(), capacity), func(at ir.Value) {
+			place := s.Add(at, slot)
+			there := s.And(s.Lt(slot, capacity), s.Lt(place, places))
+			w := s.register(v, place, there)
+			s.When(there, func() { s.WeaverReg(w.vertex, w.start, w.degree) })
+			s.Barrier() // nobody takes an edge before all have registered
+			s.WeaverEdges(func(vertex, id ir.Value, _ *ir.Loop) {
+				s.visit(v, id, vertex, func() { s.WeaverSkip(vertex) })
+			})
+			s.Barrier() // nobody registers anew before all have seen the end
+		})
+	},
+}
