@@ -395,5 +395,5 @@ func TestRandomMachines(t *testing.T) {
 func TestAFullQueueNamesItself(t *testing.T) {
 	q := newQueue[int](1, &owner{"Socket2.L1D", 41}, "bank 1, responses")
 	q.push(1, 0)
-	require.PanicsWithValue(t, "BUG: Socket2.L1D @41: bank 1, responses: push to a full queue", func() { q.push(2, 0) })
+	require.PanicsWithError(t, "BUG: Socket2.L1D @41: bank 1, responses: push to a full queue", func() { q.push(2, 0) })
 }

@@ -11,8 +11,7 @@ type queue[T any] struct {
 	ring    []entry[T]
 	head, n int
 
-	of   *owner
-	name string
+	overflow *overflow
 }
 
 // owner is the unit that queues are in, and its cycle: for panics.
@@ -21,17 +20,24 @@ type owner struct {
 	now  uint64
 }
 
+// overflow is what a push to a full queue panics with. An error and not a text, which
+// would keep push from being inlined.
+type overflow struct {
+	*owner
+	queue string
+}
+
+func (o *overflow) Error() string {
+	return fmt.Sprintf("BUG: %s @%d: %s: push to a full queue", o.unit, o.now, o.queue)
+}
+
 type entry[T any] struct {
 	v     T
 	ready uint64
 }
 
 func newQueue[T any](places int, of *owner, name string) queue[T] {
-	return queue[T]{ring: make([]entry[T], places), of: of, name: name}
-}
-
-func (q *queue[T]) bug(what string) string {
-	return fmt.Sprintf("BUG: %s @%d: %s: %s", q.of.unit, q.of.now, q.name, what)
+	return queue[T]{ring: make([]entry[T], places), overflow: &overflow{of, name}}
 }
 
 func (q *queue[T]) full() bool { return q.n == len(q.ring) }
@@ -39,7 +45,7 @@ func (q *queue[T]) full() bool { return q.n == len(q.ring) }
 // push needs a free place.
 func (q *queue[T]) push(v T, ready uint64) {
 	if q.full() {
-		panic(q.bug("push to a full queue"))
+		panic(q.overflow)
 	}
 	i := q.head + q.n
 	if i >= len(q.ring) {

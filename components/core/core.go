@@ -22,13 +22,14 @@ type inst struct {
 
 // warp is the pipeline's view of one warp.
 type warp struct {
-	trace   Trace
-	fetchPC uint32
-	ibuffer queue[*emu.Op]
-	staging *emu.Op // the head, whose registers the scoreboard watches
-	board   scoreboard
-	pending int   // instructions decoded and not done
-	fault   error // what was fetched is no instruction: an error if it is reached
+	slice, collector uint8 // of the slice
+	trace            Trace
+	fetchPC          uint32
+	ibuffer          queue[*emu.Op]
+	staging          *emu.Op // the head, whose registers the scoreboard watches
+	board            scoreboard
+	pending          int   // instructions decoded and not done
+	fault            error // what was fetched is no instruction: an error if it is reached
 }
 
 // slice is one issue slice: the warps of one residue, and their way to the units.
@@ -80,6 +81,7 @@ type Core struct {
 	letGo           uint64             // the cycle from which warps go on that another core let go; 0: none
 	unlocks         [32]uint64
 	selector        selector   // chooses the warp to fetch for
+	issueDelay      uint64     // through the scoreboard's arbiter
 	started         [64]uint32 // by warp: the order of their starts
 	starts          uint32
 	unscheduled     bool // in the last cycle no warp could be fetched for
@@ -129,9 +131,10 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	c := &Core{Base: clock.NewBase(name), spec: s, source: src, latency: s.Latency.table(s.IDiv)}
 	c.self.unit = name
 	c.lanes = s.narrow()
+	c.issueDelay = 1 + levels(s.Warps/s.Issue.Slices)
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
-		c.warps[i] = warp{trace: src.Trace(i), ibuffer: newQueue[*emu.Op](s.IBuffer, &c.self, fmt.Sprintf("instruction buffer of warp %d", i))}
+		c.warps[i] = warp{slice: uint8(i % s.Issue.Slices), collector: uint8(i / s.Issue.Slices % s.Collectors), trace: src.Trace(i), ibuffer: newQueue[*emu.Op](s.IBuffer, &c.self, fmt.Sprintf("instruction buffer of warp %d", i))}
 	}
 	c.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.started)
 	c.slices = make([]slice, s.Issue.Slices)

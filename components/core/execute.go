@@ -123,7 +123,7 @@ func (c *Core) executeSFU(now uint64) {
 		c.request(q, now)
 		return
 	}
-	out := &c.slices[int(q.front().warp)%len(c.slices)].result[isa.SFU]
+	out := &c.slices[c.warps[q.front().warp].slice].result[isa.SFU]
 	if out.closed(now) {
 		return
 	}

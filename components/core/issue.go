@@ -38,7 +38,7 @@ func (c *Core) issueWarp(sl *slice, i int, now uint64) {
 	if c.socket != nil {
 		c.socket.Issue(i, in.op)
 	}
-	sl.issued.push(in, now+1+levels(len(c.warps)/len(c.slices)))
+	sl.issued.push(in, now+c.issueDelay)
 	c.moved = true
 	w.staging = nil
 	c.staged &^= 1 << i
@@ -74,7 +74,7 @@ func (c *Core) collect(sl *slice, now uint64) {
 // no bank is asked twice.
 func (c *Core) read(sl *slice, now uint64) bool {
 	in := sl.issued.front()
-	k := &sl.collectors[int(in.warp)/len(c.slices)%len(sl.collectors)]
+	k := &sl.collectors[c.warps[in.warp].collector]
 	if k.st1.full() {
 		return false
 	}

@@ -135,7 +135,7 @@ func (l *lsu) accept(c *Core, now uint64) {
 
 // result returns where the unit's results of a warp wait for commit.
 func (c *Core) result(in inst) *queue[inst] {
-	return &c.slices[int(in.warp)%len(c.slices)].result[isa.LSU]
+	return &c.slices[c.warps[in.warp].slice].result[isa.LSU]
 }
 
 // route sends the head of the queue to the scratchpad or towards the L1D.

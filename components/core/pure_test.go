@@ -22,7 +22,7 @@ func TestQueueHoldsBackUntilItsCycle(t *testing.T) {
 	require.Equal(t, 2, q.pop())
 	require.Equal(t, 3, *q.front())
 	q.push(4, 8)
-	require.PanicsWithValue(t, "BUG: Core3 @17: slice 1, issued: push to a full queue", func() { q.push(5, 9) })
+	require.PanicsWithError(t, "BUG: Core3 @17: slice 1, issued: push to a full queue", func() { q.push(5, 9) })
 }
 
 // A place that take frees can be filled in the next cycle only: the RTL's ready

@@ -11,8 +11,7 @@ type queue[T any] struct {
 	freed   int    // places freed by take in cycle freedAt
 	freedAt uint64 //
 
-	of   *owner
-	name string
+	overflow *overflow
 }
 
 // owner is the unit that queues are in, and its cycle: for panics.
@@ -21,20 +20,27 @@ type owner struct {
 	now  uint64
 }
 
+// overflow is what a push to a full queue panics with. An error and not a text, which
+// would keep push from being inlined.
+type overflow struct {
+	*owner
+	queue string
+}
+
+func (o *overflow) Error() string {
+	return fmt.Sprintf("BUG: %s @%d: %s: push to a full queue", o.unit, o.now, o.queue)
+}
+
 type timed[T any] struct {
 	v  T
 	at uint64
 }
 
 func newQueue[T any](places int, of *owner, name string) queue[T] {
-	return queue[T]{first: never, ring: make([]timed[T], places), of: of, name: name}
+	return queue[T]{first: never, ring: make([]timed[T], places), overflow: &overflow{of, name}}
 }
 
 const never = ^uint64(0)
-
-func (q *queue[T]) bug(what string) string {
-	return fmt.Sprintf("BUG: %s @%d: %s: %s", q.of.unit, q.of.now, q.name, what)
-}
 
 func (q *queue[T]) full() bool  { return q.n == len(q.ring) }
 func (q *queue[T]) empty() bool { return q.n == 0 }
@@ -42,7 +48,7 @@ func (q *queue[T]) empty() bool { return q.n == 0 }
 // push adds a value that can be taken from cycle at on. It needs a free place.
 func (q *queue[T]) push(v T, at uint64) {
 	if q.full() {
-		panic(q.bug("push to a full queue"))
+		panic(q.overflow)
 	}
 	i := q.head + q.n
 	if i >= len(q.ring) {

@@ -141,6 +141,16 @@ var boardUnits = [...]struct {
 	{"sfu", [2]cause{waitsSFU, waitsSFU}}, {"unit", [2]cause{waitsUnit, waitsUnit}},
 }
 
+// boardOf is the unit of each kind of hazard.
+var boardOf = func() (of [numHazards]uint8) {
+	for u := range boardUnits {
+		for _, k := range boardUnits[u].causes {
+			of[k-waitsMemory] = uint8(u)
+		}
+	}
+	return of
+}()
+
 // Describe returns the name of a unit's statistic, and what it says.
 func (*Scoreboard) Describe(i int) (name, doc string) {
 	u := boardUnits[i].name
@@ -158,13 +168,15 @@ type cycle struct {
 // Each counter has its own reason; none is what the others leave.
 func (c *Core) book(n uint64) {
 	c.Cycles += n
-	for i := range c.slices {
-		c.bookSlice(&c.slices[i], n)
-	}
+	kinds := uint(0)
 	for k := range c.hazard {
 		if c.hazard[k] != 0 {
 			c.Warps[stateOf[int(waitsMemory)+k]] += n * count(c.hazard[k])
+			kinds |= 1 << k
 		}
+	}
+	for i := range c.slices {
+		c.bookSlice(&c.slices[i], n, kinds)
 	}
 	c.Resident += n * count(c.active)
 	c.Warps[atBarrier] += n * count(c.held)
@@ -178,8 +190,9 @@ func (c *Core) book(n uint64) {
 	c.picked = 0
 }
 
-// bookSlice counts what slice sl did, and the warps that could issue.
-func (c *Core) bookSlice(sl *slice, n uint64) {
+// bookSlice counts what slice sl did, the warps that could issue, and, of the kinds of
+// hazards that there are, the units for which some warp of it waits.
+func (c *Core) bookSlice(sl *slice, n uint64, kinds uint) {
 	b := &sl.booked
 	done, could := n*uint64(b.issued), n*uint64(b.ready)
 	c.Scheduler[issued] += done
@@ -191,11 +204,14 @@ func (c *Core) bookSlice(sl *slice, n uint64) {
 	} else if could > 0 {
 		c.Warps[stateOf[b.cause]] += could
 	}
-	for i := range boardUnits {
-		k := &boardUnits[i].causes
-		if (c.hazard[k[0]-waitsMemory]|c.hazard[k[1]-waitsMemory])&sl.members != 0 {
-			c.Board[i] += n
+	units := uint(0)
+	for ; kinds != 0; kinds &= kinds - 1 {
+		if k := bits.TrailingZeros(kinds); c.hazard[k]&sl.members != 0 {
+			units |= 1 << boardOf[k]
 		}
+	}
+	for ; units != 0; units &= units - 1 {
+		c.Board[bits.TrailingZeros(units)] += n
 	}
 }
 

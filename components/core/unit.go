@@ -28,7 +28,7 @@ func (c *Core) readOperands(in *inst) {
 // What has no answer is done with that; it then also needs a way to commit.
 func (c *Core) request(q *queue[inst], now uint64) {
 	in := *q.front()
-	out := &c.slices[int(in.warp)%len(c.slices)].result[isa.SFU]
+	out := &c.slices[c.warps[in.warp].slice].result[isa.SFU]
 	answered := c.socket.Traits(in.op).Answered
 	if !answered && out.full() || c.socket.Full() {
 		return
@@ -52,7 +52,7 @@ func (c *Core) reply(now uint64) {
 	}
 	call := c.socket.Front()
 	w, op := call.Warp, call.Op()
-	out := &c.slices[w%len(c.slices)].result[isa.SFU]
+	out := &c.slices[c.warps[w].slice].result[isa.SFU]
 	if out.full() {
 		return
 	}
