@@ -127,7 +127,7 @@ func TestKilled(t *testing.T) {
 
 func startOK(t *testing.T, heddle, dir string) (code int, stdout, stderr string) {
 	t.Helper()
-	return start(t, heddle, dir, "run", "many.yaml")
+	return start(t, heddle, dir, "run", "many.yaml", "--check")
 }
 
 // Ctrl-C ends a run at once, with its own exit code, the summaries written and the store whole.

@@ -33,6 +33,7 @@ type runFlags struct {
 	out         string
 	jobs        int
 	maxCycles   uint64
+	laws        bool
 	timeLimit   time.Duration
 	memoryLimit memorySize
 	heartbeat   time.Duration
@@ -74,6 +75,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 	fl.StringVar(&f.out, "out", "results", "`directory` under which the results' directory is made")
 	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "points that run at the same time")
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
+	fl.BoolVar(&f.laws, "check", false, "hold every message between units to the laws that hold for any run (without it: the units' own counts only)")
 	fl.DurationVar(&f.timeLimit, "time-limit", 0, "stop a point after that time on the host, such as 10m (0: no limit)")
 	fl.Var(&f.memoryLimit, "memory-limit", "stop the point begun last when the process has more memory, such as 8GiB, `size` (0: no limit)")
 	fl.BoolVar(&f.fresh, "fresh", false, "start anew; the store that is there is kept as results-<time>.sqlite")
@@ -103,7 +105,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	r := &experiment.Runner{Points: points, Jobs: f.jobs, MaxCycles: f.maxCycles, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
+	r := &experiment.Runner{Points: points, Jobs: f.jobs, MaxCycles: f.maxCycles, Check: f.laws, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
 	if f.memoryLimit > 0 {
 		debug.SetMemoryLimit(int64(f.memoryLimit))
 	}

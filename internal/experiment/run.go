@@ -41,6 +41,7 @@ type Runner struct {
 	Done        map[int]Outcome // points that are not run again
 	Jobs        int
 	MaxCycles   uint64        // of a launch; 0: no limit
+	Check       bool          // hold every message between units to the laws; costs host time
 	TimeLimit   time.Duration // of a point on the host; 0: no limit
 	MemoryLimit uint64        // of the process, in bytes; 0: no limit
 	Observer    Observer
@@ -151,7 +152,7 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 		total = uint64(g.Edges()) * uint64(w.Iterations)
 	}
 	r.Observer.Started(i, total)
-	opt := sim.Options{MaxCycles: r.MaxCycles, Progress: func(p sim.Progress) { r.Observer.Running(i, p) }}
+	opt := sim.Options{MaxCycles: r.MaxCycles, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) }}
 	d, err := host.NewTimed(cfg.Machine, opt)
 	if err != nil {
 		return Outcome{Err: err}
