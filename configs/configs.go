@@ -18,16 +18,16 @@ type Machine struct {
 	CoresPerSocket int `key:"cores_per_socket" default:"1" min:"1" max:"16" unit:"cores" doc:"Cores of a socket. 1 gives every core L1s of its own. RTL: SOCKET_SIZE."`
 
 	Core Core        `key:"core" doc:"A core: pipeline, load-store unit, scratchpad, and the graph unit in its socket."`
-	L1I  cache.Spec  `key:"l1i" defaults:"write_enable=false" doc:"Instruction cache of a socket."`
+	L1I  cache.Spec  `key:"l1i" defaults:"write_enable=false; response_queue=0" doc:"Instruction cache of a socket."`
 	L1D  cache.Spec  `key:"l1d" doc:"Data cache of a socket."`
 	L2   *cache.Spec `key:"l2" defaults:"bytes=1MiB; ways=8" doc:"Cache behind all sockets; absent: the L1s reach memory."`
 	L3   *cache.Spec `key:"l3" defaults:"bytes=2MiB; ways=8" doc:"Cache behind the L2; absent: the L2 reaches memory. RTL: L3_CACHE_SIZE 2 MB."`
 
 	Atomics core.Atomics `key:"atomics" doc:"Atomic instructions on memory; those on the scratchpad are performed there."`
 
-	ToL2     Wires  `key:"to_l2" defaults:"request=3; response=4" doc:"Registers between L1D and L2; the L1I has one less on the way there."`
-	ToL3     Wires  `key:"to_l3" defaults:"request=3; response=4" doc:"Registers between L2 and L3, as between L1 and L2."`
-	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=3" doc:"Registers between the last cache and memory; the L1I has one less on the way there."`
+	ToL2     Wires  `key:"to_l2" defaults:"request=3; response=5" doc:"Registers between L1D and L2; the L1I has one less each way."`
+	ToL3     Wires  `key:"to_l3" defaults:"request=3; response=5" doc:"Registers between L2 and L3, as between L1 and L2."`
+	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=4" doc:"Registers between the last cache and memory; the L1I has one less each way."`
 	Memory   Memory `key:"memory" doc:"Main memory."`
 }
 

@@ -253,11 +253,11 @@ func (b *builder) socket(s int) error {
 	return nil
 }
 
-// direct is the way from a cache without a bypass for uncached addresses, which is a
-// register shorter (RTL: NC_ENABLE, not for the L1I).
+// direct is an L1I's way to the next level, a register shorter each way than an L1D's:
+// without its bypass for uncached addresses and without its queue of answers (RTL: NC_ENABLE,
+// ICACHE_MRSQ_SIZE 0).
 func direct(w configs.Wires) configs.Wires {
-	w.Request = max(1, w.Request-1)
-	return w
+	return configs.Wires{Request: max(1, w.Request-1), Response: max(1, w.Response-1)}
 }
 
 // ports are a core's to an L1, connected together; count is what it has sent there.

@@ -314,7 +314,7 @@ func TestEveryKnobCounts(t *testing.T) {
 		{"core.latency.warp=60", "diverge"},
 		{"l1d.bytes=1KiB", "ld_rand"}, {"l1d.ways=1", "ld_rand"}, {"l1d.banks=8", "ld_rand"}, {"l1d.bank_select=hashed", "ld_rand"},
 		{"l1d.mshrs=1", "ld_rand"}, {"l1d.write_policy=back", "st_coal"}, {"l2.write_policy=back", "st_coal"},
-		{"l1d.response_buffer=true", "lat_l1"}, {"l1d.memory_buffer=true", "ld_rand"}, {"l1d.replay_delay=1", "lat_dram"},
+		{"l1d.response_buffer=true", "lat_l1"}, {"l1d.memory_buffer=true", "ld_rand"}, {"l1d.replay_delay=2", "lat_dram"},
 		{"l2.banks=8", "ld_rand"}, {"l2.memory_ports=1", "ld_rand"}, {"l2.bytes=128KiB", "ld_rand"},
 		{"to_l2.request=20", "lat_dram"}, {"to_l2.response=20", "lat_dram"}, {"to_memory.request=20", "lat_dram"}, {"to_memory.response=20", "lat_dram"},
 		{"memory.preset=ddr4-3200", "lat_dram"}, {"memory.channels=1", "ld_rand"},

@@ -66,6 +66,7 @@ type response struct {
 type inputs struct {
 	request *request // nil: none
 	fill    int16    // the MSHR entry that memory answers; none
+	held    bool     // the answer of stage 1 has no place behind the bank, and none in it
 }
 
 // result is what a bank did in a cycle.
@@ -86,7 +87,7 @@ func newBank(of *owner, s *Spec, id int) *bank {
 	in := fmt.Sprintf("bank %d, ", id)
 	b := &bank{
 		tags: newTags(s, id), mshr: newMSHR(s.MSHRs),
-		rsp: newQueue[response](s.ResponseQueue, of, in+"responses"), mreqPlaces: s.MemoryQueue,
+		rsp: newQueue[response](max(1, s.ResponseQueue), of, in+"responses"), mreqPlaces: s.MemoryQueue,
 		// A replay that writes must not wait for the next level, which may itself
 		// wait for the fills behind the replay.
 		mreq: newQueue[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
@@ -116,6 +117,7 @@ func (b *bank) step(now uint64, in inputs) (out result) {
 	b.waiting = nil
 	sent := b.finishAtomic(now)
 	st := b.status()
+	st.rspFull = st.rspFull || in.held
 	moved := b.pipeline(now, in, &st, &out) || sent
 	changed, end := b.flush.advance(b, &st)
 	out.active, out.flushEnd = moved || changed, end

@@ -257,7 +257,7 @@ func (c *Cache) took(i, p int) {
 // step does a cycle of every bank that has something to do.
 func (c *Cache) step(now clock.Cycle) (moved bool) {
 	for i, b := range c.banks {
-		in := inputs{c.offer(i, now), c.fills[i].id}
+		in := inputs{c.offer(i, now), c.fills[i].id, c.held(b)}
 		if in.request == nil && in.fill == none && b.idle() {
 			b.waiting = nil
 			continue
@@ -278,6 +278,13 @@ func (c *Cache) step(now clock.Cycle) (moved bool) {
 		}
 	}
 	return moved
+}
+
+// held tells whether a bank without a response queue of its own has an answer that its
+// port has no place for.
+func (c *Cache) held(b *bank) bool {
+	op := &b.st1
+	return c.spec.ResponseQueue == 0 && (op.kind == creq || op.kind == replayed) && c.ports[op.port].rsp.Full()
 }
 
 // offer returns the request at bank i's input.

@@ -36,6 +36,7 @@ type warp struct {
 type slice struct {
 	members    uint64      // its warps
 	selector   selector    // chooses among them
+	groups     groups      // of them; empty: selector chooses
 	issued     queue[inst] // behind the scoreboard's arbiter
 	collectors []collector //
 	operands   queue[inst] // behind the collectors' arbiter
@@ -141,6 +142,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	for i := range c.slices {
 		c.slices[i] = newSlice(&s, &c.self, fmt.Sprintf("slice %d, ", i))
 		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps, &c.started)
+		c.slices[i].groups = c.newGroups(i)
 		for w := i; w < s.Warps; w += s.Issue.Slices {
 			c.slices[i].members |= 1 << w
 		}
@@ -168,7 +170,7 @@ func (s *Spec) accesses() int { return 2*s.Issue.Slices + 8 + s.LSUQueue }
 func newSlice(s *Spec, of *owner, in string) slice {
 	q := func(places int, name string) queue[inst] { return newQueue[inst](places, of, in+name) }
 	sl := slice{
-		issued: q(2*s.Issue.Dispatch, "issued"), operands: q(2*s.Issue.Dispatch, "operands"),
+		issued: q(2*s.Issue.Dispatch*int(1+levels(s.Warps/s.Issue.Slices)), "issued"), operands: q(2*s.Issue.Dispatch, "operands"),
 		alu: q(max(1, s.Latency.ALU-1), "integer unit"), mul: q(s.Latency.Mul, "multiplier"), div: q(s.divisions(), "divider"),
 	}
 	for range s.Collectors {

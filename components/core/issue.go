@@ -19,6 +19,10 @@ func destination(o *emu.Op) uint64 { return 1 << o.Rd &^ 1 }
 // issue sends the heads of some of the slice's warps whose registers are there to the
 // collectors.
 func (c *Core) issue(sl *slice, now uint64) {
+	if len(sl.groups.of) > 0 {
+		c.issueGroups(sl, now)
+		return
+	}
 	b := &sl.booked
 	*b = cycle{ready: uint8(bits.OnesCount64(c.ready & sl.members))}
 	for int(b.issued) < c.spec.Issue.Dispatch {
@@ -27,18 +31,20 @@ func (c *Core) issue(sl *slice, now uint64) {
 			return
 		}
 		b.issued++
-		c.issueWarp(sl, w, now)
+		b.selected++
+		c.issueWarp(&sl.issued, w, now, now+c.issueDelay)
 	}
 }
 
-func (c *Core) issueWarp(sl *slice, i int, now uint64) {
+// issueWarp moves the head of warp i to where it can be taken from cycle at on.
+func (c *Core) issueWarp(to *queue[inst], i int, now, at uint64) {
 	w := &c.warps[i]
 	in := inst{op: w.staging, warp: uint8(i), access: -1}
 	w.board.reserve(causeOf[w.staging.LatencyClass()], destination(w.staging))
 	if c.socket != nil {
 		c.socket.Issue(i, in.op)
 	}
-	sl.issued.push(in, now+c.issueDelay)
+	to.push(in, at)
 	c.moved = true
 	w.staging = nil
 	c.staged &^= 1 << i

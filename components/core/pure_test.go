@@ -94,6 +94,38 @@ func TestSlicesEnterASharedUnit(t *testing.T) {
 	require.Equal(t, []int{-1, 0, -1, -1}, entered(4), "the lowest is selected a cycle later")
 }
 
+// Sixteen warps of a slice are chosen in two groups, each a warp a cycle into its
+// buffer of two; behind them the groups take turns.
+func TestGroupsOfWarpsTakeTurns(t *testing.T) {
+	s := DefaultSpec(32, 4)
+	c := &Core{spec: s.Derived()}
+	c.slices = make([]slice, 2)
+	sl := &c.slices[1]
+	sl.issued = newQueue[inst](2, nil, "")
+	sl.groups = c.newGroups(1)
+	require.Len(t, sl.groups.of, 2)
+	require.Equal(t, uint64(0x0000AAAA), sl.groups.of[0].members)
+	require.Equal(t, uint64(0xAAAA0000), sl.groups.of[1].members)
+	for g := range sl.groups.of {
+		for k := range uint8(2) {
+			sl.groups.of[g].selected.push(inst{warp: uint8(16*g) + 2*k + 1}, 1)
+		}
+	}
+	var order []uint8
+	for now := uint64(1); now <= 8; now++ {
+		c.join(sl, now)
+		if sl.issued.ready(now) {
+			order = append(order, sl.issued.take(now).warp)
+		}
+	}
+	require.Equal(t, []uint8{1, 17, 3, 19}, order)
+
+	s.Issue.Policy = 1
+	c.spec = s.Derived()
+	g := c.newGroups(1)
+	require.Empty(t, g.of, "other policies see all warps of the slice")
+}
+
 // A batch takes, in each channel, the block of the lowest lane that is left and
 // all lanes of that channel in it.
 func TestCoalescerBatches(t *testing.T) {

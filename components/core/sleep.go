@@ -52,6 +52,9 @@ func (c *Core) entering() bool {
 
 func (sl *slice) next(now, at uint64) uint64 {
 	at = sl.issued.next(now, at)
+	for i := range sl.groups.of {
+		at = sl.groups.of[i].selected.next(now, at)
+	}
 	at = sl.operands.next(now, at)
 	for i := range sl.collectors {
 		k := &sl.collectors[i]

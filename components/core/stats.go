@@ -162,6 +162,8 @@ type cycle struct {
 	cause  cause // why it issued no more; issued: it could not have
 	ready  uint8 // warps that could issue
 	issued uint8
+	// selected is issued, but for slices with groups of warps.
+	selected uint8
 }
 
 // book counts the last cycle of every scheduler and every resident warp, n times.
@@ -197,9 +199,9 @@ func (c *Core) bookSlice(sl *slice, n uint64, kinds uint) {
 	done, could := n*uint64(b.issued), n*uint64(b.ready)
 	c.Scheduler[issued] += done
 	c.Scheduler[b.cause] += n*uint64(c.spec.Issue.Dispatch) - done
-	if done > 0 || b.cause == inactive {
-		c.Warps[selected] += done
-		c.Warps[notSelected] += could - done
+	if chosen := n * uint64(b.selected); chosen > 0 || b.cause == inactive {
+		c.Warps[selected] += chosen
+		c.Warps[notSelected] += could - chosen
 		c.Eligible += could
 	} else if could > 0 {
 		c.Warps[stateOf[b.cause]] += could
