@@ -174,6 +174,27 @@ func (m *Machine) Perform(ref uint32) (wrote bool) {
 	return m.Cores[core.CoreOf(ref)].PerformAtomic(ref)
 }
 
+// dramPeriod is what a DRAM clock takes.
+func dramPeriod(cfg configs.Memory, s *dram.Spec) clock.Femto {
+	if cfg.ClockRatio > 0 {
+		return max(1, clock.Femto(cfg.ClockRatio*float64(corePeriod)))
+	}
+	return clock.Femto(s.TCKps) * 1000
+}
+
+// peakBytesPerCycle is what the DRAM's data buses can move in a core cycle; 0 of a memory that is no DRAM, or has
+// no limit.
+func peakBytesPerCycle(cfg configs.Memory) float64 {
+	if cfg.Preset == configs.Harness {
+		return 0
+	}
+	s, err := cfg.Spec()
+	if err != nil {
+		return 0
+	}
+	return s.PeakBytes() * float64(corePeriod) / float64(dramPeriod(cfg, &s))
+}
+
 // memory makes main memory, a DRAM on a clock of its own.
 func (b *builder) memory() (Memory, error) {
 	cfg := b.cfg.Memory
@@ -188,11 +209,7 @@ func (b *builder) memory() (Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	period := clock.Femto(s.TCKps) * 1000
-	if cfg.ClockRatio > 0 {
-		period = max(1, clock.Femto(cfg.ClockRatio*float64(corePeriod)))
-	}
-	d, err := b.m.System.AddDomain("dram", period)
+	d, err := b.m.System.AddDomain("dram", dramPeriod(cfg, &s))
 	if err != nil {
 		return nil, err
 	}

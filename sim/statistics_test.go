@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/micro"
 	"heddle/sim"
@@ -109,5 +110,22 @@ func checkSums(t *testing.T, m *sim.Machine) {
 		require.False(t, names[s.Name], "%s twice", s.Name)
 		names[s.Name] = true
 		require.NotEmpty(t, s.Doc, s.Name)
+	}
+}
+
+func TestPeakBytesPerCycle(t *testing.T) {
+	for set, want := range map[string]float64{
+		"memory.preset=ddr4-3200":      25.6, // a core cycle is a nanosecond
+		"memory.channels=2":            64,
+		"memory.clock_ratio=4":         64,
+		"memory.preset=vortex-harness": 0,
+	} {
+		l, err := configs.LoadMachine("vortex-1c4w4t", nil, []string{"memory.preset=hbm2-2gbps", set})
+		require.NoError(t, err)
+		m, err := sim.New(l.Value, sim.Options{})
+		require.NoError(t, err)
+		peak, ok := m.Statistics().Get("dram.peak_bytes_per_cycle")
+		require.True(t, ok)
+		require.InDelta(t, want, peak.Float(), 1e-9, set)
 	}
 }

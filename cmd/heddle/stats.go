@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/configs"
+	"heddle/internal/experiment"
 	"heddle/sim"
 	"heddle/sim/stats"
 )
@@ -47,9 +48,6 @@ listed.`,
 	return c
 }
 
-// instance is a statistic of one of several units of a kind.
-var instance = regexp.MustCompile(`^(core\d|socket\d|cluster\d|dram\.ch\d)`)
-
 func describe(machine string, set, pattern []string, all bool) (stats.Tree, error) {
 	l, err := configs.LoadMachine(machine, os.Environ(), set)
 	if err != nil {
@@ -67,7 +65,7 @@ func describe(machine string, set, pattern []string, all bool) (stats.Tree, erro
 	}
 	var out stats.Tree
 	for _, s := range m.Statistics() {
-		if match.MatchString(s.Name) && (all || !instance.MatchString(s.Name)) {
+		if match.MatchString(s.Name) && (all || !experiment.Single(s.Name)) {
 			out = append(out, s)
 		}
 	}

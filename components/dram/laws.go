@@ -30,10 +30,8 @@ func (c *Channel) pins() (buses, last uint64) {
 	switch s.Standard {
 	case Ideal:
 		return uint64(min(s.IdealInterval, 1)), uint64(s.IdealLatency + s.IdealInterval*(s.ReadQueue+s.WriteQueue))
-	case HBM2, HBM2R20:
-		return uint64(s.Ranks), uint64(max(t.CL, t.CWL) + t.BL)
 	}
-	return 1, uint64(max(t.CL, t.CWL) + t.BL)
+	return s.dataBuses(), uint64(max(t.CL, t.CWL) + t.BL)
 }
 
 func checkChannels(name string, channels []*Channel, now uint64) error {

@@ -308,3 +308,23 @@ func (s Spec) validateTimed() error {
 	}
 	return nil
 }
+
+// dataBuses is how many a channel has: in HBM one for each pseudo channel, its ranks.
+func (s *Spec) dataBuses() uint64 {
+	if s.Standard == HBM2 || s.Standard == HBM2R20 {
+		return uint64(s.Ranks)
+	}
+	return 1
+}
+
+// PeakBytes is what all data buses move in a clock if they are never idle; 0: no limit.
+func (s Spec) PeakBytes() float64 {
+	clocks := s.Timing.BL
+	if s.Standard == Ideal {
+		clocks = s.IdealInterval
+	}
+	if clocks == 0 {
+		return 0
+	}
+	return float64(s.Channels) * float64(s.dataBuses()) * float64(s.LineBytes) / float64(clocks)
+}

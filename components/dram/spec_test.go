@@ -173,3 +173,18 @@ func TestNoAllocation(t *testing.T) {
 		}), name)
 	}
 }
+
+// The bandwidths that the presets' comments and their parts' datasheets give.
+func TestPeakBytes(t *testing.T) {
+	for name, gigabytes := range map[string]float64{
+		"hbm2-2gbps": 8 * 32, "hbm2-2gbps-jedec": 8 * 32, "ddr4-3200": 25.6, "gddr6": 8 * 28.07, "gddr5": 8 * 16, "ideal": 8 * 16,
+	} {
+		s, err := Preset(name)
+		require.NoError(t, err)
+		require.InEpsilon(t, gigabytes, s.PeakBytes()*1000/float64(s.TCKps), 0.001, name)
+	}
+	s, err := Preset("ideal")
+	require.NoError(t, err)
+	s.IdealInterval = 0
+	require.Zero(t, s.PeakBytes(), "no limit")
+}

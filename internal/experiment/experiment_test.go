@@ -130,13 +130,22 @@ func TestTheSummaryIsForScripts(t *testing.T) {
 			Speedup  float64
 			Verified bool
 			Stats    map[string]float64
+			Graph    string
+			Config   string
 		}
+		experiment.About
 	}
 	require.NoError(t, json.Unmarshal(text, &s))
 	require.Equal(t, "small", s.Experiment)
 	require.Equal(t, "edge", s.Points[1].Axes["workload.schedule"])
 	require.Equal(t, float64(s.Points[0].Cycles)/float64(s.Points[1].Cycles), s.Points[1].Speedup)
 	require.Equal(t, float64(s.Points[1].Cycles), s.Points[1].Stats["cycles"])
+	require.Equal(t, []experiment.StatisticSummary{{Name: "cycles", Unit: "cycles", Doc: "Of the whole run: device_cycles and launch.overhead_cycles."}}, s.Statistics[:1])
+	for _, d := range s.Statistics {
+		require.False(t, experiment.Single(d.Name), d.Name)
+	}
+	require.Contains(t, s.Points[1].Config, "schedule: edge\n")
+	require.Equal(t, 40, s.Graphs[s.Points[0].Graph].Vertices)
 	csv, err := os.ReadFile(filepath.Join(dir, "summary.csv"))
 	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSpace(string(csv)), "\n")

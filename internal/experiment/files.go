@@ -20,6 +20,7 @@ type Summary struct {
 	Version    string         `json:"version"`
 	Points     []PointSummary `json:"points"`
 	Host       HostSummary    `json:"host"`
+	About
 }
 
 // PointSummary is one point. Of a point without a verified result the counts are those until it ended.
@@ -35,6 +36,7 @@ type PointSummary struct {
 	Error        string                `json:"error,omitempty"`
 	HostSeconds  float64               `json:"host_seconds"`
 	Stats        map[string]stats.Stat `json:"stats"`
+	Config       string                `json:"config"` // resolved, YAML
 }
 
 // HostSummary is what the experiment cost.
@@ -46,7 +48,7 @@ type HostSummary struct {
 
 // Summarise makes the summary of what there is so far.
 func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSummary) *Summary {
-	s := &Summary{Experiment: name, Version: version, Points: []PointSummary{}, Host: host}
+	s := &Summary{Experiment: name, Version: version, Points: []PointSummary{}, Host: host, About: r.about(outcomes)}
 	for i := range outcomes {
 		s.Points = append(s.Points, r.summarise(outcomes, i))
 	}
@@ -56,6 +58,7 @@ func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSu
 func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
 	o := &outcomes[i]
 	p := PointSummary{Axes: map[string]string{}, Graph: o.Graph, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
+	p.Config = r.Points[i].YAML
 	for _, a := range r.Points[i].Axes {
 		p.Axes[a.Key] = a.Value
 	}

@@ -43,7 +43,7 @@ func OpenLedger(dir string, e configs.Experiment, version string, r *Runner, fre
 	}
 	l := &Ledger{runner: r, version: version, lock: lock, configs: make([]string, len(r.Points))}
 	for i := range r.Points {
-		l.configs[i] = string(configs.ExperimentSchema.YAML(r.Points[i].Config))
+		l.configs[i] = r.Points[i].YAML
 	}
 	if err := l.open(filepath.Join(dir, store.File), e, fresh); err != nil {
 		return nil, errors.Join(err, l.Close())

@@ -21,6 +21,7 @@ type Point struct {
 	Axes     []Setting // compare's, then the sweep's
 	Baseline int       // the point whose cycles its speedup is relative to; -1: nothing is compared
 	Config   configs.Experiment
+	YAML     string // Config, all keys
 }
 
 // MaxPoints bounds an experiment: more is a mistake in its axes.
@@ -49,6 +50,7 @@ func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error)
 			if p.Config, err = at(l, p.Axes, set); err != nil {
 				return nil, err
 			}
+			p.YAML = string(configs.ExperimentSchema.YAML(p.Config))
 			points = append(points, p)
 		}
 	}

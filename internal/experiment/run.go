@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"heddle/configs"
@@ -219,6 +220,21 @@ type loaded struct {
 	once  sync.Once
 	graph *graph.Graph
 	err   error
+	there atomic.Bool
+	about GraphSummary
+}
+
+// summaries describes the graphs that are there, by content hash. It loads none.
+func (c *graphCache) summaries() map[string]GraphSummary {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := map[string]GraphSummary{}
+	for _, l := range c.all {
+		if l.there.Load() {
+			out[l.graph.Hash()] = l.about
+		}
+	}
+	return out
 }
 
 func (c *graphCache) get(spec configs.Graph) (*graph.Graph, error) {
@@ -233,8 +249,17 @@ func (c *graphCache) get(spec configs.Graph) (*graph.Graph, error) {
 		c.all[key] = l
 	}
 	c.mu.Unlock()
-	l.once.Do(func() { l.graph, l.err = graph.Load(spec) })
+	l.once.Do(l.load(spec))
 	return l.graph, l.err
+}
+
+func (l *loaded) load(spec configs.Graph) func() {
+	return func() {
+		if l.graph, l.err = graph.Load(spec); l.err == nil {
+			l.about = aboutGraph(l.graph)
+			l.there.Store(true)
+		}
+	}
 }
 
 // Graph loads the graph of a point, or returns it if it is there.

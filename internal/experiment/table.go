@@ -170,13 +170,8 @@ func Describe(w io.Writer, p *Point, g *graph.Graph) {
 	fmt.Fprintf(w, "machine  %d cores × %d warps × %d threads, %s, memory %s\n",
 		m.Sockets*m.CoresPerSocket, m.Core.Warps, m.Core.Threads, caches, m.Memory.Preset)
 	n, e := g.Vertices(), g.Edges()
-	most := 0
-	in := g.CSC()
-	for v := range n {
-		most = max(most, in.Degree(v))
-	}
 	fmt.Fprintf(w, "graph    %s: %s vertices, %s edges, in-degree mean %.1f, max %s, sha256 %.12s…\n",
-		g.Record.Source, Thousands(uint64(n)), Thousands(uint64(e)), float64(e)/float64(max(n, 1)), Thousands(uint64(most)), g.Hash())
+		g.Record.Source, Thousands(uint64(n)), Thousands(uint64(e)), float64(e)/float64(max(n, 1)), Thousands(uint64(maxInDegree(g))), g.Hash())
 }
 
 func size(bytes int) string {

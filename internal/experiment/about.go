@@ -1,0 +1,60 @@
+package experiment
+
+import (
+	"regexp"
+
+	"heddle/kernels/graph"
+)
+
+// About is what a reader of a summary needs to understand its numbers without this program.
+type About struct {
+	Statistics []StatisticSummary      `json:"statistics"` // in declared order; not those of single units
+	Graphs     map[string]GraphSummary `json:"graphs"`     // by content hash
+}
+
+// StatisticSummary says what a statistic is.
+type StatisticSummary struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+	Doc  string `json:"doc"`
+}
+
+// GraphSummary says what a graph is like.
+type GraphSummary struct {
+	Source      string `json:"source"`
+	Vertices    int    `json:"vertices"`
+	Edges       int    `json:"edges"`
+	MaxInDegree int    `json:"max_in_degree"`
+}
+
+// instance matches the statistics of one of several units of a kind.
+var instance = regexp.MustCompile(`^(core\d+|socket\d+|cluster\d+|dram\.ch\d+)\b`)
+
+// Single tells whether a statistic is one unit's, and not a sum over all of its kind.
+func Single(name string) bool { return instance.MatchString(name) }
+
+func (r *Runner) about(outcomes []Outcome) About {
+	a := About{Statistics: []StatisticSummary{}, Graphs: r.graphs.summaries()}
+	known := map[string]bool{}
+	for i := range outcomes {
+		for _, s := range outcomes[i].Stats {
+			if !known[s.Name] && !Single(s.Name) {
+				known[s.Name] = true
+				a.Statistics = append(a.Statistics, StatisticSummary{s.Name, s.Unit, s.Doc})
+			}
+		}
+	}
+	return a
+}
+
+func aboutGraph(g *graph.Graph) GraphSummary {
+	return GraphSummary{Source: g.Record.Source, Vertices: g.Vertices(), Edges: g.Edges(), MaxInDegree: maxInDegree(g)}
+}
+
+func maxInDegree(g *graph.Graph) (most int) {
+	in := g.CSC()
+	for v := range g.Vertices() {
+		most = max(most, in.Degree(v))
+	}
+	return most
+}
