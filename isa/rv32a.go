@@ -3,7 +3,7 @@ package isa
 var rv32a = Extension{
 	Name: "RV32A",
 	Doc: "Atomics (RISC-V unprivileged specification, chapter 14), with `amocas.w` of Zacas and heddle's own `amofadd.w`. " +
-		"Addresses must be multiples of 4. The suffixes .aq, .rl and .aqrl are accepted; every atomic here is sequentially consistent anyway.",
+		"Addresses must be multiples of 4. On the timed machine an atomic with .aq holds back its warp's later accesses until it has been performed, and one with .rl waits for its warp's earlier atomics.",
 	Rows: []Row{
 		{Name: "lr.w", Enc: encA(0x02).rs20(), Format: Format{aqrl, rd, addr}, Class: ClassAtomic, Sem: LoadReserved{}, Doc: "rd = word at rs1, and reserve it"},
 		{Name: "sc.w", Enc: encA(0x03), Format: fmtAMO, Class: ClassAtomic, Sem: StoreConditional{}, Doc: "if still reserved, word at rs1 = rs2 and rd = 0; else rd = 1"},

@@ -47,6 +47,7 @@ type operation struct {
 	c, d         uint32 // data: c + d·hart + the value of register from
 	from, into   int    // value registers
 	mask         uint32 // lanes; 0: all
+	suffix       string // of an atomic
 	loads, isAMO bool
 }
 
@@ -69,7 +70,7 @@ func randomOperation(r *rand.Rand, threads, cores int) operation {
 		o.name = []string{"sw", "sw", "sh", "sb"}[r.IntN(4)]
 	default:
 		o.name = slices.Sorted(maps.Keys(amos))[r.IntN(len(amos))]
-		o.loads, o.isAMO = true, true
+		o.loads, o.isAMO, o.suffix = true, true, []string{"", "", "", ".aq", ".rl", ".aqrl"}[r.IntN(6)]
 	}
 	if !o.isAMO {
 		o.bytes = map[byte]uint32{'w': 4, 'h': 2, 'b': 1}[o.name[1]]
@@ -142,9 +143,9 @@ func (o *operation) emit(s *strings.Builder, i int) {
 	fmt.Fprintf(s, "op%d:", i)
 	switch {
 	case o.name == "lr.w":
-		put("lr.w s%d, (t2)", o.into+2)
+		put("lr.w%s s%d, (t2)", o.suffix, o.into+2)
 	case o.isAMO:
-		put("%s s%d, t4, (t2)", o.name, o.into+2)
+		put("%s%s s%d, t4, (t2)", o.name, o.suffix, o.into+2)
 	case o.loads:
 		put("%s s%d, %d(t2)", o.name, o.into+2, o.offset)
 	default:
@@ -288,8 +289,9 @@ func (f *reference) followsTheRule(t *testing.T, order []effect) {
 	f.barriers(t)
 }
 
-// ownOrder: a hart's accesses to one word are in its program's order, and a fence parts those
-// before it from those after.
+// ownOrder: a hart's accesses to one word are in its program's order; a fence parts those
+// before it from those after, an acquire itself from those after, a release those before
+// from itself.
 func (f *reference) ownOrder(t *testing.T, hart uint32) {
 	last, newest, fenced := map[place]int{}, -1, -1
 	for i := range f.ops {
@@ -306,8 +308,14 @@ func (f *reference) ownOrder(t *testing.T, hart uint32) {
 			require.Less(t, before, n, "hart %d: operation %d overtook one on the same word", hart, i)
 		}
 		last[at] = n
-		require.Less(t, fenced, n, "hart %d: operation %d passed a fence", hart, i)
+		require.Less(t, fenced, n, "hart %d: operation %d passed a fence or an acquire", hart, i)
+		if strings.HasSuffix(o.suffix, "rl") {
+			require.Less(t, newest, n, "hart %d: operation %d was released before one before it", hart, i)
+		}
 		newest = max(newest, n)
+		if strings.HasPrefix(o.suffix, ".aq") {
+			fenced = max(fenced, n)
+		}
 	}
 }
 

@@ -55,7 +55,9 @@ type atomics struct {
 	Atomics
 	id      uint32     // the core's number, for references
 	batches [64]uint16 // by warp: outstanding
-	waits   bool       // the coalescer's head waits for one of them, so it does until one is back
+	// acquires counts, by warp, those with .aq that have no result yet.
+	acquires [64]uint8
+	waits    bool // the coalescer's head waits for one of them, so it does until one is back
 }
 
 // An atomic's reference names its core, batch and channel.
@@ -128,18 +130,46 @@ func (c *Core) PerformAtomic(ref uint32) (wrote bool) {
 }
 
 // waitsForAtomic tells whether an instruction must not leave yet, because its warp
-// would see memory as it was before one of its own atomics. Atomics themselves
+// would see memory as it was before one of its own atomics. Atomics without .rl
 // need not wait: those of one lane to one word keep their order on the way.
 func (c *Core) waitsForAtomic(in inst) bool {
 	l := &c.lsu.atomics
 	switch k := in.op.LatencyClass(); {
-	case l.batches[in.warp] == 0 || k == isa.ClassAtomic:
+	case l.batches[in.warp] == 0:
 		return false
+	case k == isa.ClassAtomic:
+		return in.op.Order&suffixRL != 0
 	case k == isa.ClassFence:
 		return true
 	}
 	l.waits = l.waits || c.overlapsAtomic(in)
 	return l.waits
+}
+
+// Bits of an atomic's suffix. One with .rl waits for its warp's earlier atomics; all else
+// that is earlier has taken effect. What is later waits for one with .aq.
+const (
+	suffixRL = 1 << iota
+	suffixAQ
+)
+
+// acquires tells whether later accesses wait for the memory system to perform the
+// instruction.
+func (c *Core) acquires(in inst) bool {
+	return c.remote(in) && in.op.Order&suffixAQ != 0 && !isLocal(&c.accesses[in.access])
+}
+
+// ordered tells whether an instruction must wait before it goes to the caches or to the
+// scratchpad.
+func (c *Core) ordered(in *inst) bool {
+	l := &c.lsu
+	if l.atomics.acquires[in.warp] != 0 {
+		return true
+	}
+	if in.op.LatencyClass() != isa.ClassAtomic || in.op.Order&suffixRL == 0 || !isLocal(&c.accesses[in.access]) {
+		return false
+	}
+	return l.atomics.batches[in.warp] != 0 || !l.switched.empty()
 }
 
 // overlapsAtomic tells whether an access touches a word with an atomic of its warp

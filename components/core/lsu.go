@@ -140,7 +140,7 @@ func (c *Core) result(in inst) *queue[inst] {
 
 // route sends the head of the queue to the scratchpad or towards the L1D.
 func (l *lsu) route(c *Core, now uint64) {
-	if !l.requests.ready(now) {
+	if !l.requests.ready(now) || c.ordered(l.requests.front()) {
 		return
 	}
 	in := *l.requests.front()
@@ -155,6 +155,9 @@ func (l *lsu) route(c *Core, now uint64) {
 	if !l.switched.full() {
 		c.moved = true
 		l.switched.push(l.requests.take(now), now+switchDelay)
+		if c.acquires(in) {
+			l.atomics.acquires[in.warp]++
+		}
 	}
 }
 
@@ -272,6 +275,9 @@ func (l *lsu) finish(c *Core, now uint64) {
 	} else {
 		l.freed++
 		c.free = append(c.free, a.access)
+		if c.acquires(a.inst) {
+			l.atomics.acquires[a.warp]--
+		}
 	}
 	out.push(a.inst, now+responseDelay)
 }
