@@ -65,7 +65,7 @@ measured one by one:
 - **Partial answers (ld_rand, lmem_ld)**: the RTL's scratchpad and coalescer return the lanes of a load in parts as they come, each of which takes a turn at commit; here the
   scratchpad returns a load whole.
 - **Two ports to memory (d: ld_coal, st_coal)**: which of two L1D banks' requests the memory's crossbar takes first.
-- **Multiplier and divider (a, c: div_chain, mul_chain)**: their pipeline stands still as a whole in the RTL when its result is not taken, and closes up here.
+- **Multiplier and divider (d: mul_chain)**: their pipeline stands still as a whole in the RTL when its result is not taken, and closes up here.
 
 Every machine here issues exactly as many warp instructions as the RTL. What the tables do not cover, because the reference does not: atomics (the RTL
 has none), barriers over all cores, machines with a DRAM preset

@@ -123,13 +123,14 @@ var fourWarps = []struct {
 	{"mul_chain", 200, 41656 - 472},
 }
 
-// Four warps share fetch, issue and the units: within 3 % of the RTL.
+// Four warps share fetch, issue and the units: within 1.5 % of the RTL. A branch that waits
+// for the switch behind the ALU alone is 1.6 % of div_chain.
 func TestFourWarpsAgreeWithTheRTL(t *testing.T) {
 	for _, c := range fourWarps {
 		whole, one := newMachine(t, 4, 4).run(t, c.name, c.iters), newMachine(t, 4, 4).run(t, c.name, 1)
 		ours := float64(whole-one) * float64(c.iters) / float64(c.iters-1)
 		t.Logf("%-12s %8.0f RTL %8.0f ratio %.3f", c.name, ours, c.rtl, ours/c.rtl)
-		require.InEpsilon(t, c.rtl, ours, 0.03, c.name)
+		require.InEpsilon(t, c.rtl, ours, 0.015, c.name)
 	}
 }
 

@@ -41,10 +41,15 @@ func (c *Core) finishALU(sl *slice, now uint64) {
 	if alu := sl.alu.ready(now); alu && (from == nil || !sl.muldivNext) {
 		from = &sl.alu
 	}
-	if from != nil {
-		sl.muldivNext = from == &sl.alu
-		out.push(from.pop(), now+1)
-		c.moved = true
+	if from == nil {
+		return
+	}
+	sl.muldivNext = from == &sl.alu
+	in := from.pop()
+	out.push(in, now+1)
+	c.moved = true
+	if in.op != nil && in.op.LatencyClass() == isa.ClassBranch {
+		c.resume(int(in.warp), now+switchToUnlock)
 	}
 }
 
@@ -75,9 +80,6 @@ func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
 	in := packet(q, now)
 	c.moved = true
 	into.push(in, now+c.latency[class]-1)
-	if class == isa.ClassBranch && in.op != nil {
-		c.resume(int(in.warp), now+c.latency[class]+1) // with the result
-	}
 }
 
 // gather moves the next instruction for a unit that all slices share into the buffer
