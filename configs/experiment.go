@@ -16,7 +16,10 @@ type Experiment struct {
 	Graph    Graph       `key:"graph" doc:"The input."`
 	Workload Workload    `key:"workload" doc:"What is computed, and how."`
 	Compare  schema.Axes `key:"compare" zipped:"true" doc:"Variants to compare, one in each place of the lists, which go together. The first is the baseline of the speedups."`
-	Sweep    schema.Axes `key:"sweep" doc:"Axes whose cross product is simulated, with every variant of compare. The last axis moves fastest."`
+	Sweep    schema.Axes `key:"sweep" doc:"Axes whose cross product is simulated, with every variant of compare. The last axis moves fastest. Values are a list, or a range of numbers: {from: 10, to: 160, step: 10}, {from: 128, to: 1024, times: 2}. Keys that go together stand in one, with lists of as many values: \"machine.l1d.bytes, machine.l1d.ways\": [[16KiB, 4], [32KiB, 8]]."`
+
+	Exclude schema.Exclusions `key:"exclude" doc:"Points to leave out: a list of sections, each with axes of compare or sweep and a value, or several, for each. A point that fits one of them is not simulated."`
+	Seeds   []uint64          `key:"seeds" default:"" unit:"" doc:"Every point is simulated once with each of these for all seeds of the graph: its generator's, that of random weights and that of a random order. The table shows means with their 95 % confidence intervals."`
 }
 
 // Workload is an algorithm and how its work is dealt out.
@@ -50,6 +53,11 @@ func (e Experiment) Validate() error {
 	if strings.ContainsAny(e.Name, `/\`) || strings.HasPrefix(e.Name, ".") || e.Name == "" {
 		return &schema.FieldError{Key: "name", Msg: fmt.Sprintf("%q: expected a name that can be a directory's", e.Name)}
 	}
+	for _, check := range []func() error{e.validateAxes, e.validateExclude, e.validateSeeds} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
 	if e.Workload.Schedule == WeaverSchedule && e.Machine.Core.Weaver == nil && !e.varies("workload.schedule") {
 		return e.NeedsWeaver()
 	}
@@ -57,8 +65,70 @@ func (e Experiment) Validate() error {
 }
 
 // varies tells whether some axis gives the key its value.
-func (e *Experiment) varies(key string) bool {
-	return slices.ContainsFunc(slices.Concat(e.Compare, e.Sweep), func(a schema.Axis) bool { return a.Key == key })
+func (e *Experiment) varies(key string) bool { return e.axis(key) != nil }
+
+// axis finds an axis by its key; nil: there is none.
+func (e *Experiment) axis(key string) *schema.Axis {
+	for _, axes := range []schema.Axes{e.Compare, e.Sweep} {
+		for i := range axes {
+			if axes[i].Key == key {
+				return &axes[i]
+			}
+		}
+	}
+	return nil
+}
+
+// validateAxes refuses axes that change no simulation, or stand twice.
+func (e *Experiment) validateAxes() error {
+	for _, a := range slices.Concat(e.Compare, e.Sweep) {
+		if section, _, _ := strings.Cut(a.Key, "."); !slices.Contains([]string{"machine", "graph", "workload"}, section) {
+			return &schema.FieldError{Key: "sweep", Msg: a.Key + " cannot be an axis: expected a key of machine, graph or workload"}
+		}
+	}
+	for _, a := range e.Sweep {
+		if slices.ContainsFunc(e.Compare, func(b schema.Axis) bool { return a.Key == b.Key }) {
+			return &schema.FieldError{Key: "sweep", Msg: a.Key + " is an axis of compare already"}
+		}
+	}
+	return nil
+}
+
+// validateExclude refuses exclusions that fit no point.
+func (e *Experiment) validateExclude() error {
+	for i, axes := range e.Exclude {
+		name := fmt.Sprintf("exclude[%d]", i)
+		for _, x := range axes {
+			a := e.axis(x.Key)
+			if a == nil {
+				return &schema.FieldError{Key: name, Msg: x.Key + " is no axis of compare or sweep"}
+			}
+			for _, v := range x.Values {
+				if !slices.Contains(a.Values, v) {
+					return &schema.FieldError{Key: name, Msg: fmt.Sprintf("%s: the axis has no value %s; it has %s", x.Key, v, strings.Join(a.Values, ", "))}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Experiment) validateSeeds() error {
+	for i, s := range e.Seeds {
+		if slices.Contains(e.Seeds[:i], s) {
+			return &schema.FieldError{Key: fmt.Sprintf("seeds[%d]", i), Msg: fmt.Sprintf("%d stands twice", s)}
+		}
+	}
+	g := e.Graph
+	if len(e.Seeds) > 0 && !g.SetSeed(0) && !slices.ContainsFunc(slices.Concat(e.Compare, e.Sweep), func(a schema.Axis) bool { return strings.HasPrefix(a.Key, "graph.") }) {
+		return e.NeedsRandom()
+	}
+	return nil
+}
+
+// NeedsRandom is the error for seeds of a graph that has none.
+func (e *Experiment) NeedsRandom() error {
+	return &schema.FieldError{Key: "seeds", Msg: "nothing about the graph is random: expected a generator, weights.from: random or reorder.order: random"}
 }
 
 // NeedsWeaver is the error for a weaver schedule on a machine without a Weaver.

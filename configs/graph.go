@@ -184,6 +184,57 @@ func (w *Weights) Validate() error {
 	return nil
 }
 
+// SetSeed gives all that is random about the graph this seed; it is false when nothing is. Sections are
+// replaced, not written to.
+func (g *Graph) SetSeed(seed uint64) (random bool) {
+	switch {
+	case g.RMAT != nil:
+		g.RMAT, random = seeded(g.RMAT, func(x *RMAT) { x.Seed = seed })
+	case g.PowerlawCluster != nil:
+		g.PowerlawCluster, random = seeded(g.PowerlawCluster, func(x *PowerlawCluster) { x.Seed = seed })
+	case g.ErdosRenyi != nil:
+		g.ErdosRenyi, random = seeded(g.ErdosRenyi, func(x *ErdosRenyi) { x.Seed = seed })
+	case g.Grid != nil:
+		g.Grid, _ = seeded(g.Grid, func(x *Grid) { x.Seed = seed })
+		random = g.Grid.Remove > 0 || g.Grid.Rewire > 0
+	case g.Bipartite != nil:
+		g.Bipartite, random = seeded(g.Bipartite, func(x *Bipartite) { x.Seed = seed })
+	}
+	if g.Weights.From == RandomWeights {
+		g.Weights.Seed, random = seed, true
+	}
+	if g.Reorder.Order == RandomOrder {
+		g.Reorder.Seed, random = seed, true
+	}
+	return random
+}
+
+func seeded[T any](section *T, set func(*T)) (*T, bool) {
+	own := *section
+	set(&own)
+	return &own, true
+}
+
+// NominalEdges is about how many directed edges the graph has, before it is cleaned; ok is false for a
+// file, which says only when it is read.
+func (g *Graph) NominalEdges() (edges uint64, ok bool) {
+	switch {
+	case g.RMAT != nil:
+		return uint64(g.RMAT.EdgeFactor) << g.RMAT.Scale, true
+	case g.PowerlawCluster != nil:
+		p := g.PowerlawCluster
+		return 2 * uint64(p.EdgesPerStep) * uint64(p.Vertices-p.EdgesPerStep), true
+	case g.ErdosRenyi != nil:
+		return 2 * uint64(g.ErdosRenyi.Edges), true
+	case g.Grid != nil:
+		w, h := uint64(g.Grid.Width), uint64(g.Grid.Height)
+		return uint64(float64(2*(2*w*h-w-h)) * (1 - g.Grid.Remove)), true
+	case g.Bipartite != nil:
+		return uint64(g.Bipartite.Edges), true
+	}
+	return 0, false
+}
+
 // IDs says what the numbers of an edge list mean.
 type IDs uint8
 

@@ -68,6 +68,12 @@ func TestBadInput(t *testing.T) {
 		{name: "directory as graph", experiment: e + "graph: {file: ./.}\n", code: 2, says: []string{"directory"}},
 		{name: "name with a slash", experiment: "name: ../e\ngraph: {file: facebook_combined}\n", code: 2, says: []string{"name", "directory's"}},
 		{name: "jobs", experiment: onGraph(""), graph: "0 1\n", args: []string{"--jobs", "0"}, code: 2, says: []string{"--jobs 0"}},
+		{name: "time limit", experiment: onGraph(""), graph: "0 1\n", args: []string{"--time-limit", "-1s"}, code: 2, says: []string{"--time-limit -1s"}},
+		{name: "memory limit", experiment: onGraph(""), graph: "0 1\n", args: []string{"--memory-limit", "8GB"}, code: 2, says: []string{"--memory-limit", "512MiB or 8GiB"}},
+		{name: "memory of 2^64", experiment: onGraph(""), graph: "0 1\n", args: []string{"--memory-limit", "16777216TiB"}, code: 2, says: []string{"--memory-limit"}},
+		{name: "range", experiment: onGraph("") + "sweep: {machine.core.warps: {from: 1, to: 128, times: 2}}\n", graph: "0 1\n", code: 2, says: []string{"e.yaml:4:29", "sweep.machine.core.warps", "comes to 128"}},
+		{name: "exclude", experiment: onGraph("") + "exclude: [{machine.core.warps: 2}]\n", graph: "0 1\n", code: 2, says: []string{"e.yaml:4:1", "exclude[0]", "no axis"}},
+		{name: "seeds of a file", experiment: onGraph("") + "seeds: [1, 2]\n", graph: "0 1\n", code: 2, says: []string{"e.yaml:4:8", "seeds", "random"}},
 		{name: "no such experiment", args: []string{"quickstat"}, code: 2, says: []string{`no experiment "quickstat"`, "quickstart"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

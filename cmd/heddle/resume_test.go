@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/experiment"
 	"heddle/internal/store"
 )
 
@@ -149,6 +151,29 @@ func TestInterrupted(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(summary), `"failure": "interrupted"`)
 	require.NoFileExists(t, filepath.Join(dir, "results", "many", store.File+"-wal"), "closed in good order")
+}
+
+// What would run, what it may cost, and which axis changes nothing, without a trace on the disk.
+func TestDryRun(t *testing.T) {
+	t.Chdir(workplace(t))
+	out, errs, code := heddle(t, "run", "./many.yaml", "--dry-run", "--jobs", "2")
+	require.Equal(t, exitOK, code, errs)
+	require.Regexp(t, `(?m)^ +1  schedule=vertex ways=1 damping=0.5  2,400 edges, about \d+`, out)
+	require.Contains(t, out, "24 points, 24 to run: 57,600 edges")
+	require.Empty(t, errs)
+	require.NoDirExists(t, "results")
+
+	out, errs, code = heddle(t, "run", "./many.yaml", "--dry-run", "--json", "--set", "sweep={machine: [vortex-1c4w4t, ./m.yaml]}")
+	require.Equal(t, exitUsage, code, errs)
+	require.Empty(t, out)
+	require.NoError(t, os.WriteFile("m.yaml", []byte("extends: vortex-1c4w4t\n"), 0o644))
+	out, errs, code = heddle(t, "run", "./many.yaml", "--dry-run", "--json", "--set", "sweep={machine: [vortex-1c4w4t, ./m.yaml]}")
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, "heddle: warning: machine changes nothing: points that differ in it alone have the same machine, graph and workload\n", errs)
+	var cost experiment.Cost
+	require.NoError(t, json.Unmarshal([]byte(out), &cost))
+	require.Len(t, cost.Points, 4)
+	require.Equal(t, "edge", cost.Points[1].Axes["workload.schedule"])
 }
 
 func TestResume(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 	"heddle/configs"
 	"heddle/internal/experiment"
 	"heddle/internal/schema"
+	"heddle/internal/store"
 	"heddle/sim"
 )
 
@@ -66,6 +67,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
   heddle run quickstart --set name=cnr --set graph.file=../shared/graphs/cnr-2000.txt.gz
   heddle run weaver-table-size --jobs 4 --set machine.core.warps=16
   heddle run my.yaml --time-limit 10m --memory-limit 8GiB
+  heddle run my.yaml --dry-run
   heddle run my.yaml --fresh
   heddle run my.yaml --json | jq '.points[] | [.axes, .cycles, .speedup]'`,
 		Args: cobra.ExactArgs(1),
@@ -82,7 +84,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 	fl.BoolVar(&f.retry, "retry", false, "run failed points again, whatever they failed with")
 	fl.DurationVar(&f.heartbeat, "heartbeat", 10*time.Second, "time between progress lines when stderr is no terminal")
 	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and run none")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and what they may cost, and run none")
 	f.overrides.add(c)
 	return c
 }
@@ -96,16 +98,16 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if f.dryRun {
-		for i, p := range points {
-			fmt.Fprintf(c.OutOrStdout(), "%4d  %s\n", i+1, experiment.Label(p.Axes))
-		}
-		return nil
-	}
 	if err := f.check(); err != nil {
 		return err
 	}
+	for _, name := range experiment.NoEffect(&l.Value, points, experiment.SameConfig(points)) {
+		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s changes nothing: points that differ in it alone have the same machine, graph and workload\n", name)
+	}
 	r := &experiment.Runner{Points: points, Jobs: f.jobs, MaxCycles: f.maxCycles, Check: f.laws, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
+	if f.dryRun {
+		return f.list(c, l.Value.Name, r)
+	}
 	if f.memoryLimit > 0 {
 		debug.SetMemoryLimit(int64(f.memoryLimit))
 	}
@@ -123,6 +125,33 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	return s.run(c)
 }
 
+// list says what would run, and what it may cost.
+func (f *runFlags) list(c *cobra.Command, name string, r *experiment.Runner) error {
+	cost, err := r.EstimateCost(stored(filepath.Join(f.out, name)))
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return printJSON(c.OutOrStdout(), cost)
+	}
+	cost.Write(c.OutOrStdout(), f.jobs)
+	return nil
+}
+
+// stored are the outcomes in a directory. A store that cannot be read has none to go by.
+func stored(dir string) map[int]experiment.Outcome {
+	s, err := store.OpenRead(filepath.Join(dir, store.File))
+	if err != nil {
+		return nil
+	}
+	defer s.Close() //nolint:errcheck // read only
+	points, err := s.Points()
+	if err != nil {
+		return nil
+	}
+	return experiment.Outcomes(points)
+}
+
 func (f *runFlags) check() error {
 	switch {
 	case f.jobs < 1:
@@ -137,9 +166,12 @@ func (f *runFlags) check() error {
 
 // session is one run of an experiment and the files it leaves.
 type session struct {
-	flags   *runFlags
-	runner  *experiment.Runner
-	ledger  *experiment.Ledger
+	flags  *runFlags
+	runner *experiment.Runner
+	ledger *experiment.Ledger
+
+	experiment *configs.Experiment
+
 	name    string
 	dir     string
 	log     *os.File
@@ -161,7 +193,7 @@ type watcher interface {
 }
 
 func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experiment], r *experiment.Runner) (*session, error) {
-	s := &session{flags: f, runner: r, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), start: time.Now(), version: version()}
+	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), start: time.Now(), version: version()}
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -243,6 +275,9 @@ func (s *session) run(c *cobra.Command) error {
 		return errors.Join(err, s.verdict(s.outcomes))
 	}
 	experiment.WriteTable(c.OutOrStdout(), s.runner.Points, s.outcomes)
+	for _, name := range experiment.NoEffect(s.experiment, s.runner.Points, experiment.SameStats(s.outcomes)) {
+		fmt.Fprintf(c.OutOrStdout(), "%s had no effect: points that differ in it alone have the same statistics\n", name)
+	}
 	fmt.Fprintf(c.OutOrStdout(), "%.1f s on the host, peak memory %d MiB; results in %s\n", summary.Host.Seconds, summary.Host.PeakRSSBytes>>20, s.dir)
 	return s.verdict(s.outcomes)
 }

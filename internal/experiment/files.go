@@ -19,6 +19,7 @@ type Summary struct {
 	Experiment string         `json:"experiment"`
 	Version    string         `json:"version"`
 	Points     []PointSummary `json:"points"`
+	Groups     []GroupSummary `json:"groups,omitempty"` // with seeds
 	Host       HostSummary    `json:"host"`
 	About
 }
@@ -39,6 +40,14 @@ type PointSummary struct {
 	Config       string                `json:"config"` // resolved, YAML
 }
 
+// GroupSummary is what points that differ in their seed alone came to, the verified ones.
+type GroupSummary struct {
+	Axes    map[string]string `json:"axes"`
+	Points  []int             `json:"points"` // places in the list of points, from 0
+	Cycles  Estimate          `json:"cycles"`
+	Speedup *Estimate         `json:"speedup"` // null: nothing to compare with
+}
+
 // HostSummary is what the experiment cost.
 type HostSummary struct {
 	Seconds      float64 `json:"seconds"`
@@ -52,16 +61,33 @@ func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSu
 	for i := range outcomes {
 		s.Points = append(s.Points, r.summarise(outcomes, i))
 	}
+	if seeded(r.Points) {
+		for _, g := range Groups(r.Points) {
+			group := GroupSummary{Axes: axesMap(&r.Points[g[0]], SeedKey), Points: g, Cycles: g.cycles(outcomes)}
+			if speedup := g.speedup(r.Points, outcomes); speedup.N > 0 {
+				group.Speedup = &speedup
+			}
+			s.Groups = append(s.Groups, group)
+		}
+	}
 	return s
+}
+
+// axesMap is a point's place, without one key.
+func axesMap(p *Point, without string) map[string]string {
+	m := map[string]string{}
+	for _, a := range p.Axes {
+		if a.Key != without {
+			m[a.Key] = a.Value
+		}
+	}
+	return m
 }
 
 func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
 	o := &outcomes[i]
-	p := PointSummary{Axes: map[string]string{}, Graph: o.Graph, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
+	p := PointSummary{Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
 	p.Config = r.Points[i].YAML
-	for _, a := range r.Points[i].Axes {
-		p.Axes[a.Key] = a.Value
-	}
 	if s, ok := Speedup(r.Points, outcomes, i); ok {
 		p.Speedup = &s
 	}

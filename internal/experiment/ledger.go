@@ -20,7 +20,6 @@ type Ledger struct {
 	version string
 	store   *store.Store
 	lock    *os.File
-	configs []string // of the points, resolved
 }
 
 // ChangedError refuses to continue: what is stored is not of this experiment, program or graph.
@@ -41,10 +40,7 @@ func OpenLedger(dir string, e configs.Experiment, version string, r *Runner, fre
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{runner: r, version: version, lock: lock, configs: make([]string, len(r.Points))}
-	for i := range r.Points {
-		l.configs[i] = r.Points[i].YAML
-	}
+	l := &Ledger{runner: r, version: version, lock: lock}
 	if err := l.open(filepath.Join(dir, store.File), e, fresh); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -151,12 +147,12 @@ func (e *ChangedError) config(at, a, b string) error {
 // vetPoint compares a stored point with the one that now is in its place. The graphs of generators
 // follow from configuration and version; a file's is read again.
 func (l *Ledger) vetPoint(p *store.Point, changed *ChangedError) error {
-	if p.Position >= len(l.configs) {
+	if p.Position >= len(l.runner.Points) {
 		changed.add("point %d: is no more", p.Position+1)
 		return nil
 	}
 	at := fmt.Sprintf("point %s: ", Label(l.runner.Points[p.Position].Axes))
-	if err := changed.config(at, p.Config, l.configs[p.Position]); err != nil {
+	if err := changed.config(at, p.Config, l.runner.Points[p.Position].YAML); err != nil {
 		return err
 	}
 	spec := l.runner.Points[p.Position].Config.Graph
@@ -191,11 +187,16 @@ func (l *Ledger) Outcomes() (map[int]Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Outcomes(points), nil
+}
+
+// Outcomes are those of stored points, by their position.
+func Outcomes(points []store.Point) map[int]Outcome {
 	out := map[int]Outcome{}
 	for i := range points {
 		out[points[i].Position] = outcome(&points[i])
 	}
-	return out, nil
+	return out
 }
 
 func outcome(p *store.Point) Outcome {
@@ -213,7 +214,7 @@ func (l *Ledger) Put(o *Outcome) error {
 	}
 	p := &l.runner.Points[o.Point]
 	row := store.Point{
-		Identity: Identity(l.configs[o.Point], o.Graph, l.version), Position: o.Point, Baseline: p.Baseline, Config: l.configs[o.Point], Graph: o.Graph,
+		Identity: Identity(p.YAML, o.Graph, l.version), Position: o.Point, Baseline: p.Baseline, Config: p.YAML, Graph: o.Graph,
 		Version: l.version, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, Failure: Class(o.Err), Seconds: o.Seconds,
 		Finished: time.Now().UTC().Format(time.RFC3339), Stats: o.Stats, Steps: o.Steps,
 	}

@@ -7,6 +7,8 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"heddle/configs"
@@ -16,9 +18,13 @@ import (
 // Setting is the value of one axis at a point.
 type Setting struct{ Key, Value string }
 
+// SeedKey is the axis of an experiment's seeds.
+const SeedKey = "seed"
+
 // Point is one simulation.
 type Point struct {
-	Axes     []Setting // compare's, then the sweep's
+	Axes     []Setting // compare's, then the sweep's, then the seed
+	Place    []int     // its place in each dimension of Dimensions
 	Baseline int       // the point whose cycles its speedup is relative to; -1: nothing is compared
 	Config   configs.Experiment
 	YAML     string // Config, all keys
@@ -27,34 +33,172 @@ type Point struct {
 // MaxPoints bounds an experiment: more is a mistake in its axes.
 const MaxPoints = 100_000
 
+// dimension is what varies as one: compare, an axis of the sweep or several that go together, the seeds.
+type dimension struct {
+	name   string
+	values [][]Setting
+}
+
+func dimensions(e *configs.Experiment) (all []dimension) {
+	all = append(all, dimension{"compare", zip(e.Compare)})
+	for i := 0; i < len(e.Sweep); {
+		n := i + 1
+		for n < len(e.Sweep) && e.Sweep[n].With {
+			n++
+		}
+		all = append(all, dimension{names(e.Sweep[i:n]), zip(e.Sweep[i:n])})
+		i = n
+	}
+	seeds := dimension{"seeds", [][]Setting{nil}}
+	for i, s := range e.Seeds {
+		seeds.values = append(seeds.values[:i], []Setting{{SeedKey, strconv.FormatUint(s, 10)}})
+	}
+	return append(all, seeds)
+}
+
+func names(axes schema.Axes) string {
+	var keys []string
+	for _, a := range axes {
+		keys = append(keys, a.Key)
+	}
+	return strings.Join(keys, ", ")
+}
+
 // Points lays out an experiment: for each point of the sweep, every variant of
-// compare. set is what --set gave; it holds at all points, also below a section that is an axis.
+// compare, with every seed. set is what --set gave; it holds at all points, also below a section that is an axis.
 func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error) {
 	e := &l.Value
-	variants := zip(e.Compare)
-	sweep, err := cross(e.Sweep)
-	if err != nil {
-		return nil, err
-	}
-	if n := len(variants) * len(sweep); n > MaxPoints {
-		return nil, fmt.Errorf("%d points: expected at most %d", n, MaxPoints)
-	}
-	var points []Point
-	for _, s := range sweep {
-		first := len(points)
-		for _, v := range variants {
-			p := Point{Axes: append(append([]Setting{}, v...), s...), Baseline: -1}
-			if len(e.Compare) > 0 {
-				p.Baseline = first
-			}
-			if p.Config, err = at(l, p.Axes, set); err != nil {
-				return nil, err
-			}
-			p.YAML = string(configs.ExperimentSchema.YAML(p.Config))
-			points = append(points, p)
+	dims := dimensions(e)
+	n := 1
+	for _, d := range dims {
+		if n *= len(d.values); n > MaxPoints {
+			return nil, fmt.Errorf("more than %d points: expected at most as many", MaxPoints)
 		}
 	}
+	var points []Point
+	fits := make([]int, len(e.Exclude))
+	for i := range n {
+		p := place(dims, i)
+		if excluded(e.Exclude, p.Axes, fits) {
+			continue
+		}
+		config, err := at(l, p.Axes, set)
+		if err != nil {
+			return nil, err
+		}
+		p.Config, p.YAML = config, string(configs.ExperimentSchema.YAML(config))
+		points = append(points, p)
+	}
+	for i, n := range fits {
+		if n == 0 {
+			return nil, excludeError(l, "exclude[%d]: leaves out no point", i)
+		}
+	}
+	if len(points) == 0 {
+		return nil, excludeError(l, "exclude: leaves out all points")
+	}
+	if len(e.Compare) > 0 {
+		setBaselines(points)
+	}
 	return points, nil
+}
+
+func excludeError(l *schema.Loaded[configs.Experiment], format string, args ...any) error {
+	at, _ := l.Origin("exclude")
+	return fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...))
+}
+
+// place lays out the i-th point of the cross product. The seed moves fastest, then compare, then the last axis of the sweep.
+func place(dims []dimension, i int) Point {
+	p := Point{Place: make([]int, len(dims)), Baseline: -1}
+	last := len(dims) - 1
+	order := []int{last, 0}
+	for d := last - 1; d > 0; d-- {
+		order = append(order, d)
+	}
+	for _, d := range order {
+		n := len(dims[d].values)
+		p.Place[d], i = i%n, i/n
+	}
+	for d, at := range p.Place {
+		p.Axes = append(p.Axes, dims[d].values[at]...)
+	}
+	return p
+}
+
+// excluded tells whether some exclusion fits, and counts for each how often it does.
+func excluded(exclude schema.Exclusions, axes []Setting, fits []int) (out bool) {
+	for i, e := range exclude {
+		fit := true
+		for _, x := range e {
+			fit = fit && slices.ContainsFunc(axes, func(s Setting) bool { return s.Key == x.Key && slices.Contains(x.Values, s.Value) })
+		}
+		if fit {
+			fits[i]++
+			out = true
+		}
+	}
+	return out
+}
+
+// setBaselines finds for each point the one that differs in compare alone and is its first variant. Where
+// that is left out there is none.
+func setBaselines(points []Point) {
+	first := map[string]int{}
+	for i, p := range points {
+		if p.Place[0] == 0 {
+			first[p.without(0)] = i
+		}
+	}
+	for i := range points {
+		if b, ok := first[points[i].without(0)]; ok {
+			points[i].Baseline = b
+		}
+	}
+}
+
+// without names a point's place in all dimensions but one.
+func (p *Point) without(dim int) string {
+	place := slices.Clone(p.Place)
+	place[dim] = 0
+	return fmt.Sprint(place)
+}
+
+// NoEffect names the dimensions in which points that differ in nothing else are all the same.
+func NoEffect(e *configs.Experiment, points []Point, same func(i, j int) bool) (out []string) {
+	for d, dim := range dimensions(e) {
+		if len(dim.values) < 2 {
+			continue
+		}
+		first, pairs, effect := map[string]int{}, 0, false
+		for i := range points {
+			key := points[i].without(d)
+			j, ok := first[key]
+			if !ok {
+				first[key] = i
+				continue
+			}
+			pairs++
+			effect = effect || !same(i, j)
+		}
+		if pairs > 0 && !effect {
+			out = append(out, dim.name)
+		}
+	}
+	return out
+}
+
+// SameConfig tells whether points simulate the same, whatever their axes are.
+func SameConfig(points []Point) func(i, j int) bool {
+	return func(i, j int) bool { return points[i].YAML == points[j].YAML }
+}
+
+// SameStats tells whether points have come to the same: cycles and all statistics. What is not verified is like nothing.
+func SameStats(outcomes []Outcome) func(i, j int) bool {
+	return func(i, j int) bool {
+		a, b := &outcomes[i], &outcomes[j]
+		return a.Verified && b.Verified && a.Cycles == b.Cycles && slices.Equal(a.Stats, b.Stats)
+	}
 }
 
 // zip returns the variants of axes that go together; one without settings if there are none.
@@ -71,29 +215,13 @@ func zip(axes schema.Axes) [][]Setting {
 	return out
 }
 
-// cross returns the cross product, the last axis moving fastest.
-func cross(axes schema.Axes) ([][]Setting, error) {
-	out := [][]Setting{nil}
-	for _, a := range axes {
-		var next [][]Setting
-		for _, s := range out {
-			for _, v := range a.Values {
-				next = append(next, append(append([]Setting{}, s...), Setting{a.Key, v}))
-			}
-			if len(next) > MaxPoints {
-				return nil, fmt.Errorf("the sweep has more than %d points", MaxPoints)
-			}
-		}
-		out = next
-	}
-	return out, nil
-}
-
 // at returns the configuration of one point.
 func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string) (configs.Experiment, error) {
 	args := make([]string, 0, len(axes)+len(set))
 	for _, s := range axes {
-		args = append(args, s.Key+"="+s.Value)
+		if s.Key != SeedKey {
+			args = append(args, s.Key+"="+s.Value)
+		}
 	}
 	for _, s := range set {
 		if below(s, axes) {
@@ -101,14 +229,31 @@ func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string) (con
 		}
 	}
 	p, err := l.With(args...)
+	if err == nil {
+		p.Value.Compare, p.Value.Sweep, p.Value.Exclude, p.Value.Seeds = nil, nil, nil, nil
+		err = errors.Join(seed(&p.Value, axes), p.Value.Validate())
+	}
 	if err != nil {
 		return configs.Experiment{}, fmt.Errorf("at the point %s: %w", Label(axes), err)
 	}
-	p.Value.Compare, p.Value.Sweep = nil, nil
-	if err := p.Value.Validate(); err != nil {
-		return configs.Experiment{}, fmt.Errorf("at the point %s: %w", Label(axes), err)
-	}
 	return p.Value, nil
+}
+
+// seed gives the graph the point's seed, if it has one.
+func seed(e *configs.Experiment, axes []Setting) error {
+	for _, s := range axes {
+		if s.Key != SeedKey {
+			continue
+		}
+		n, err := strconv.ParseUint(s.Value, 10, 64)
+		if err != nil {
+			return err
+		}
+		if !e.Graph.SetSeed(n) {
+			return e.NeedsRandom()
+		}
+	}
+	return nil
 }
 
 // below tells whether KEY=VALUE is a key inside a section that is an axis, and no axis itself.

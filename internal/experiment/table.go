@@ -85,6 +85,9 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	for _, s := range shown(points) {
 		header = append(header, Short(s))
 	}
+	if seeded(points) {
+		header = append(header, "seeds")
+	}
 	header = append(header, "cycles")
 	if compares(points) {
 		header = append(header, "speedup")
@@ -93,8 +96,12 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 		header = append(header, c.title)
 	}
 	t.AppendHeader(append(header, "verified"))
-	for i := range points {
-		t.AppendRow(row(points, outcomes, i))
+	for _, g := range Groups(points) {
+		if seeded(points) {
+			t.AppendRow(groupRow(points, outcomes, g))
+		} else {
+			t.AppendRow(row(points, outcomes, g[0]))
+		}
 	}
 	n := len(shown(points))
 	var right []table.ColumnConfig
@@ -105,10 +112,10 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	t.Render()
 }
 
-// shown are the keys of the axes that have more than one value.
+// shown are the keys of the axes that have more than one value, but for the seed, over which there are means.
 func shown(points []Point) (keys []string) {
 	for k, s := range points[0].Axes {
-		if slices.ContainsFunc(points, func(p Point) bool { return p.Axes[k].Value != s.Value }) {
+		if s.Key != SeedKey && slices.ContainsFunc(points, func(p Point) bool { return p.Axes[k].Value != s.Value }) {
 			keys = append(keys, s.Key)
 		}
 	}
@@ -116,10 +123,31 @@ func shown(points []Point) (keys []string) {
 }
 
 // compares tells whether there are speedups to show.
-func compares(points []Point) bool { return points[0].Baseline >= 0 }
+func compares(points []Point) bool {
+	return slices.ContainsFunc(points, func(p Point) bool { return p.Baseline >= 0 })
+}
 
-func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
-	o := &outcomes[i]
+// groupRow is the row of points that differ in their seed alone: means, and their 95 % confidence intervals.
+func groupRow(points []Point, outcomes []Outcome, g Group) (r table.Row) {
+	r = append(axesRow(points, g[0]), len(g), g.cycles(outcomes).text(whole))
+	if compares(points) {
+		r = append(r, g.speedup(points, outcomes).text(times))
+	}
+	r = append(r, columnsRow(g.stats(outcomes))...)
+	failed, class := 0, ""
+	for _, i := range g {
+		if o := &outcomes[i]; !o.Verified || o.Err != nil {
+			failed, class = failed+1, Class(o.Err)
+		}
+	}
+	if failed == 0 {
+		return append(r, "yes")
+	}
+	return append(r, fmt.Sprintf("NO: %s (%d of %d)", class, failed, len(g)))
+}
+
+// axesRow are the values of the axes that are shown.
+func axesRow(points []Point, i int) (r table.Row) {
 	for _, key := range shown(points) {
 		for _, s := range points[i].Axes {
 			if s.Key == key {
@@ -127,24 +155,35 @@ func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
 			}
 		}
 	}
+	return r
+}
+
+func columnsRow(t stats.Tree) (r table.Row) {
+	for _, c := range columns {
+		if t == nil {
+			r = append(r, "–")
+			continue
+		}
+		r = append(r, c.value(t))
+	}
+	return r
+}
+
+func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
+	o := &outcomes[i]
+	r = axesRow(points, i)
 	cycles, speedup := "–", "–"
 	if o.Cycles > 0 {
 		cycles = Thousands(o.Cycles)
 	}
 	if s, ok := Speedup(points, outcomes, i); ok {
-		speedup = fmt.Sprintf("%.2f×", s)
+		speedup = times(s)
 	}
 	r = append(r, cycles)
 	if compares(points) {
 		r = append(r, speedup)
 	}
-	for _, c := range columns {
-		if o.Stats == nil {
-			r = append(r, "–")
-			continue
-		}
-		r = append(r, c.value(o.Stats))
-	}
+	r = append(r, columnsRow(o.Stats)...)
 	if o.Verified && o.Err == nil {
 		return append(r, "yes")
 	}

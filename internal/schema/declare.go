@@ -31,6 +31,8 @@ type Field struct {
 	axes   bool
 	zipped bool          // axes that go together: lists of one length, whose values may repeat
 	def    reflect.Value // of a leaf; invalid when required
+
+	exclusions bool // points of axes to leave out
 }
 
 // tree is a schema without the type of its root.
@@ -76,6 +78,8 @@ func (f *Field) Type() string {
 	switch {
 	case f.axes:
 		return "axes"
+	case f.exclusions:
+		return "list of points"
 	case f.scalar == nil:
 		return "section"
 	case f.list:
@@ -109,7 +113,7 @@ func (f *Field) Default() (text string, ok bool) {
 }
 
 // isSection tells sections from leaves and axes.
-func (f *Field) isSection() bool { return f.scalar == nil && !f.axes }
+func (f *Field) isSection() bool { return f.scalar == nil && !f.axes && !f.exclusions }
 
 func (f *Field) child(key string) *Field {
 	for _, c := range f.Fields {
@@ -242,7 +246,10 @@ func (b *builder) allow(groups ...[]string) {
 	}
 }
 
-var axesType = reflect.TypeFor[Axes]()
+var (
+	axesType       = reflect.TypeFor[Axes]()
+	exclusionsType = reflect.TypeFor[Exclusions]()
+)
 
 func (b *builder) field(f *Field, t reflect.Type, outer []reflect.Type) {
 	switch {
@@ -250,6 +257,10 @@ func (b *builder) field(f *Field, t reflect.Type, outer []reflect.Type) {
 		b.allow([]string{"zipped"})
 		f.zipped = b.flag("zipped")
 		f.axes, f.typ, f.def = true, t, reflect.ValueOf(Axes{})
+		b.add(f)
+	case t == exclusionsType:
+		b.allow()
+		f.exclusions, f.typ, f.def = true, t, reflect.ValueOf(Exclusions{})
 		b.add(f)
 	case t.Kind() == reflect.Struct && !isText(t):
 		b.subsection(f, t, outer)
@@ -474,6 +485,8 @@ func (f *Field) expected() string {
 	switch {
 	case f.axes:
 		return "keys, each with a list of values"
+	case f.exclusions:
+		return "a list of points to leave out, each with axes and values"
 	case f.isSection():
 		return f.expectedSection()
 	case f.list:

@@ -12,7 +12,7 @@ import (
 )
 
 func TestBadFiles(t *testing.T) {
-	const known = "; known here: name, machine, graph, metrics, buffers, schedule, notes, sweep, compare"
+	const known = "; known here: name, machine, graph, metrics, buffers, schedule, notes, sweep, compare, exclude"
 	for _, c := range []struct {
 		name, text string
 		want       string // without "e.yaml:", lines joined by " & "
@@ -88,6 +88,31 @@ func TestBadFiles(t *testing.T) {
 		{"axis repeats", "name: e\nsweep: {buffers: [[1K], [1024]]}\n", "2:25: sweep.buffers[1]: [1KiB] stands twice"},
 		{"axis without values", "name: e\nsweep: {name: []}\n", "2:15: sweep.name: expected a list of values; found an empty list"},
 		{"axis scalar", "name: e\nsweep: {name: a}\n", "2:15: sweep.name: expected a list of values; found a"},
+		{"axis scalar number", "name: e\nsweep: {machine.core.warps: 4}\n", "2:29: sweep.machine.core.warps: expected a list of values, or a range such as {from: 1, to: 8, step: 1} or {from: 1, to: 8, times: 2}; found 4"},
+		{"range of names", "name: e\nsweep: {name: {from: a, to: b}}\n", "2:15: sweep.name: expected a list of values; found a section: ranges are for numbers"},
+		{"range key", "name: e\nsweep: {machine.core.warps: {from: 1, to: 8, stpe: 1}}\n", "2:46: sweep.machine.core.warps.stpe: unknown key; did you mean step?"},
+		{"range twice", "name: e\nsweep: {machine.core.warps: {from: 1, from: 2, to: 8, step: 1}}\n", "2:39: machine.core.warps.from: duplicate key; first on line 2"},
+		{"range open", "name: e\nsweep: {machine.core.warps: {from: 1, step: 1}}\n", "2:29: sweep.machine.core.warps: expected a range: from, to, and either step or times"},
+		{"range both", "name: e\nsweep: {machine.core.warps: {from: 1, to: 8, step: 1, times: 2}}\n", "2:29: sweep.machine.core.warps: expected a range: from, to, and either step or times"},
+		{"range backwards", "name: e\nsweep: {machine.core.warps: {from: 8, to: 1, step: 1}}\n", "2:29: sweep.machine.core.warps: expected from to be at most to"},
+		{"range stands", "name: e\nsweep: {machine.core.warps: {from: 1, to: 8, step: 0}}\n", "2:29: sweep.machine.core.warps: expected step to be above 0"},
+		{"range of one factor", "name: e\nsweep: {machine.core.warps: {from: 1, to: 8, times: 1}}\n", "2:29: sweep.machine.core.warps: expected times to be above 1, and from to be above 0"},
+		{"range out of range", "name: e\nsweep: {machine.core.warps: {from: 32, to: 128, times: 2}}\n", "2:29: sweep.machine.core.warps: the range comes to 128: expected an integer 1..64 (warps)"},
+		{"range of words", "name: e\nsweep: {machine.core.warps: {from: few, to: 8, step: 1}}\n", "2:36: sweep.machine.core.warps.from: expected an integer; found few"},
+		{"range of fractions", "name: e\nsweep: {machine.core.warps: {from: 1, to: 8, step: 0.5}}\n", "2:52: sweep.machine.core.warps.step: expected an integer; found 0.5"},
+		{"range too long", "name: e\nsweep: {buffers: [[1]], machine.clock_ratio: {from: 0.5, to: 1, step: 0.00001}}\n", "2:46: sweep.machine.clock_ratio: expected a range of at most 4096 values"},
+		{"rows", "name: e\nsweep: {'machine.core.warps, schedule': [1, 2]}\n", "2:42: sweep.machine.core.warps, schedule[0]: expected a list of 2 values, one for each key; found 1 & e.yaml:2:45: sweep.machine.core.warps, schedule[1]: expected a list of 2 values, one for each key; found 2"},
+		{"row short", "name: e\nsweep: {'machine.core.warps, schedule': [[1]]}\n", "2:42: sweep.machine.core.warps, schedule[0]: expected a list of 2 values, one for each key; found a list of 1"},
+		{"row value", "name: e\nsweep: {'machine.core.warps, schedule': [[1, edge], [65, edge]]}\n", "2:54: sweep.machine.core.warps, schedule[1][0]: expected an integer 1..64 (warps); found 65"},
+		{"row twice", "name: e\nsweep: {'machine.core.warps, schedule': [[1, edge], [1, edge]]}\n", "2:53: sweep.machine.core.warps, schedule[1]: [1, edge] stands twice"},
+		{"rows missing", "name: e\nsweep: {'machine.core.warps, schedule': []}\n", "2:41: sweep.machine.core.warps, schedule: expected a list of lists, each with 2 values; found an empty list"},
+		{"row key unknown", "name: e\nsweep: {'machine.core.warps, schedul': [[1, edge]]}\n", "2:9: schedul: unknown key; did you mean schedule?"},
+		{"row key twice", "name: e\nsweep: {schedule: [edge], 'machine.core.warps, schedule': [[1, edge]]}\n", "2:27: sweep.schedule: stands twice among the axes"},
+		{"exclude", "name: e\nexclude: {schedule: edge}\n", "2:10: exclude: expected a list of points to leave out, each with axes and values; found a section"},
+		{"exclude nothing", "name: e\nexclude: [{}]\n", "2:11: exclude[0]: expected axes, each with the value, or a list of values, to leave out; found a section"},
+		{"exclude value", "name: e\nexclude: [{schedule: [edge, edg]}]\n", "2:29: exclude[0].schedule[1]: expected one of vortex, vertex, edge, weaver, two-level; found edg; did you mean edge?"},
+		{"exclude key", "name: e\nexclude: [{schedul: edge}]\n", "2:12: schedul: unknown key; did you mean schedule?"},
+		{"exclude sweep", "name: e\nexclude: [{sweep: edge}]\n", "2:12: exclude.sweep: axes cannot be an axis: it has no single value"},
 		{"axis section", "name: e\nsweep: {machine.core: [1]}\n", "2:9: sweep.machine.core: section cannot be an axis: it has no single value"},
 		{"axis preset", "name: e\nsweep: {machine: [small, lage]}\n", "2:26: machine.extends: preset lage of machines: unknown; did you mean large?"},
 		{"axis below leaf", "name: e\nsweep: {name.x: [1]}\n", "2:9: name.x: name is no section"},
@@ -141,14 +166,14 @@ func TestBadTexts(t *testing.T) {
 		{[]string{"HEDDLE_MACHINE__CORES="}, nil, "$HEDDLE_MACHINE__CORES: machine.cores: expected an integer 1..1024 (cores); found "},
 		{[]string{"HEDDLE_MACHINE_CORES=1"}, nil, "$HEDDLE_MACHINE_CORES: unknown variable; did you mean HEDDLE_MACHINE__CORES?"},
 		{[]string{"HEDDLE_machine__cores=1"}, nil, "$HEDDLE_machine__cores: unknown variable; did you mean HEDDLE_MACHINE__CORES?"},
-		{[]string{"HEDDLE_QQQQQQ=1"}, nil, "$HEDDLE_QQQQQQ: unknown variable; two underscores part the keys, as in HEDDLE_COMPARE"},
-		{[]string{"HEDDLE_=1"}, nil, "$HEDDLE_: unknown variable; two underscores part the keys, as in HEDDLE_COMPARE"},
+		{[]string{"HEDDLE_QQQQQQ=1"}, nil, "$HEDDLE_QQQQQQ: unknown variable; two underscores part the keys, as in HEDDLE_EXCLUDE"},
+		{[]string{"HEDDLE_=1"}, nil, "$HEDDLE_: unknown variable; two underscores part the keys, as in HEDDLE_EXCLUDE"},
 		{[]string{"HEDDLE_NAME=\xff"}, nil, `$HEDDLE_NAME: name: expected a string; found "\xff"`},
 		{[]string{"HEDDLE_METRICS=ipc,icp"}, nil, "$HEDDLE_METRICS: metrics[1]: expected one of cycles, ipc, speedup, l1d.miss_rate; found \"icp\"; did you mean ipc?"},
 		{nil, []string{"machine.core.wraps=1"}, "--set machine.core.wraps: machine.core.wraps: unknown key; did you mean machine.core.warps?"},
 		{nil, []string{"machine.core.warps"}, "--set machine.core.warps: expected KEY=VALUE"},
 		{nil, []string{"machine.core.warps.x=1"}, "--set machine.core.warps.x: machine.core.warps.x: machine.core.warps is no section"},
-		{nil, []string{"=1"}, "--set : unknown key; known here: name, machine, graph, metrics, buffers, schedule, notes, sweep, compare"},
+		{nil, []string{"=1"}, "--set : unknown key; known here: name, machine, graph, metrics, buffers, schedule, notes, sweep, compare, exclude"},
 		{nil, []string{"machine.core=1"}, "--set machine.core: machine.core: expected a section; found \"1\""},
 		{nil, []string{"machine.core=null"}, "--set machine.core: machine.core: expected a section; found null"},
 		{nil, []string{"machine=smal"}, "--set machine: machine.extends: preset smal of machines: unknown; did you mean small?"},

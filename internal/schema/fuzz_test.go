@@ -12,6 +12,8 @@ func FuzzLoad(f *testing.F) {
 		full, "", "name: e\n", "a: &a [*a]\n", "x: &x [1]\ny: [*x, *x]\n", "<<: {name: e}\n", "name: e\n---\n", "? {}\n: 1\n", "\t", "- 1",
 		"name: e\nmachine: loop\n", "extends: base\n", "!!binary aGk=: 1\n", "name: |\n  a\n  b\n", "%YAML 1.1\n---\nname: e\n", "name: 2001-01-01",
 		"name: \"\\u2028\\x00\"\nsweep: {notes: [[], ['\"']]}",
+		"name: e\nsweep: {machine.core.warps: {from: 1, to: 64, times: 2}, machine.clock_ratio: {from: 1e-9, to: 4, step: 1e-3}}",
+		"name: e\nsweep: {'schedule, buffers': [[edge, [1]], [vertex, []]]}\nexclude: [{schedule: edge, buffers: [1K]}, {name: [a, b]}]",
 	} {
 		f.Add([]byte(text), "machine.core.warps=3", "HEDDLE_NOTES=[a, b]")
 		f.Add([]byte(text), "graph={rmat: {scale: 2}}", "HEDDLE_SWEEP={name: [a]}")

@@ -17,7 +17,7 @@ func TestDefaults(t *testing.T) {
 		Machine: machineSpec{Cores: 1, Ratio: 1.5, Core: coreSpec{
 			Warps: 4, Threads: 4, Policy: roundRobin, Banked: true, L1: cacheSpec{Size: 16 << 10, Ways: 4},
 		}},
-		Metrics: []string{"cycles", "ipc"}, Buffers: []int{}, Schedule: "vertex", Notes: []string{}, Sweep: Axes{}, Compare: Axes{},
+		Metrics: []string{"cycles", "ipc"}, Buffers: []int{}, Schedule: "vertex", Notes: []string{}, Sweep: Axes{}, Compare: Axes{}, Exclude: Exclusions{},
 	}, v)
 }
 
@@ -155,7 +155,7 @@ func TestSetTexts(t *testing.T) {
 	assert.Equal(t, []string{"ipc", "cycles"}, v.Metrics)
 	assert.Equal(t, []int{1024, 3}, v.Buffers)
 	assert.Equal(t, []string{"a,b", "c"}, v.Notes)
-	assert.Equal(t, Axes{{"machine.cores", []string{"1", "2"}}}, v.Sweep)
+	assert.Equal(t, Axes{{Key: "machine.cores", Values: []string{"1", "2"}}}, v.Sweep)
 	assert.EqualValues(t, 64<<10, v.Machine.Core.L1.Size)
 	in.Set = []string{"metrics=", "notes=a=b"}
 	v = load(t, in).Value
@@ -211,8 +211,8 @@ sweep:
 `)
 	l := load(t, in)
 	assert.Equal(t, Axes{
-		{"schedule", []string{"vertex", "two-level"}}, {"machine.core.warps", []string{"8", "32"}},
-		{"machine", []string{"small", "large"}}, {"buffers", []string{"[1KiB, 1KiB]", "[]"}},
+		{Key: "schedule", Values: []string{"vertex", "two-level"}}, {Key: "machine.core.warps", Values: []string{"8", "32"}},
+		{Key: "machine", Values: []string{"small", "large"}}, {Key: "buffers", Values: []string{"[1KiB, 1KiB]", "[]"}},
 	}, l.Value.Sweep)
 
 	p, err := l.With("schedule=two-level", "machine.core.warps=8", "machine=large", "buffers=[1KiB, 1KiB]")
@@ -231,9 +231,51 @@ sweep:
 	assert.Equal(t, []int{6, 9}, []int{q.Value.Machine.Cores, q.Value.Machine.Core.Warps}, "points stack")
 }
 
+func TestRanges(t *testing.T) {
+	for text, want := range map[string]string{
+		"machine.core.warps: {from: 8, to: 32, step: 8}":             "8 16 24 32",
+		"machine.core.warps: {from: 8, to: 30, step: 8}":             "8 16 24",
+		"machine.core.warps: {from: 1, to: 64, times: 2}":            "1 2 4 8 16 32 64",
+		"machine.core.warps: {from: 5, to: 5, step: 1}":              "5",
+		"machine.core.l1d.size: {to: 64K, from: 16KiB, times: 2}":    "16KiB 32KiB 64KiB",
+		"machine.core.l1d.size: {from: 16KiB, to: 47K, step: 16KiB}": "16KiB 32KiB",
+		"machine.clock_ratio: {from: 0.5, to: 1.2, step: 0.1}":       "0.5 0.6 0.7 0.8 0.9 1 1.1 1.2",
+		"machine.clock_ratio: {from: 0.5, to: 4, times: 2}":          "0.5 1 2 4",
+		"machine.clock_ratio: {from: 1, to: 2, times: 1.5}":          "1 1.5",
+	} {
+		l := load(t, input("name: e\nsweep: {"+text+"}\n"))
+		assert.Equal(t, want, strings.Join(l.Value.Sweep[0].Values, " "), text)
+	}
+	l := load(t, input("name: e\ncompare: {machine.core.warps: {from: 4, to: 8, step: 4}, machine: [small, large]}\n"))
+	assert.Equal(t, Axes{{Key: "machine.core.warps", Values: []string{"4", "8"}}, {Key: "machine", Values: []string{"small", "large"}}}, l.Value.Compare)
+}
+
+func TestAxesThatGoTogether(t *testing.T) {
+	in := input("name: e\nsweep:\n  machine.core.warps, machine.core.l1d.size: [[8, 16K], [8, 32K]]\n  schedule: [edge]\n  \"buffers ,name\": [[[1K], a], [[], b]]\n")
+	want := Axes{
+		{Key: "machine.core.warps", Values: []string{"8", "8"}}, {Key: "machine.core.l1d.size", Values: []string{"16KiB", "32KiB"}, With: true},
+		{Key: "schedule", Values: []string{"edge"}},
+		{Key: "buffers", Values: []string{"[1KiB]", "[]"}}, {Key: "name", Values: []string{"a", "b"}, With: true},
+	}
+	assert.Equal(t, want, load(t, in).Value.Sweep)
+	set := input("name: e\n")
+	set.Set = []string{`sweep={"machine.core.warps, machine.core.l1d.size": [[8, 16K], [8, 32K]], schedule: [edge], "buffers, name": [[[1K], a], [[], b]]}`}
+	assert.Equal(t, want, load(t, set).Value.Sweep)
+}
+
+func TestExclusions(t *testing.T) {
+	l := load(t, input("name: e\nexclude:\n- {machine.core.warps: 8, schedule: [edge, vertex]}\n- {machine.core.l1d.size: {from: 1K, to: 4K, times: 2}}\n- {buffers: [1K], machine: small}\n- {buffers: [[], [2K]]}\n"))
+	assert.Equal(t, Exclusions{
+		{{Key: "machine.core.warps", Values: []string{"8"}}, {Key: "schedule", Values: []string{"edge", "vertex"}}},
+		{{Key: "machine.core.l1d.size", Values: []string{"1KiB", "2KiB", "4KiB"}}},
+		{{Key: "buffers", Values: []string{"[1KiB]"}}, {Key: "machine", Values: []string{"small"}}},
+		{{Key: "buffers", Values: []string{"[]", "[2KiB]"}}},
+	}, l.Value.Exclude)
+}
+
 func TestZippedAxesMayRepeat(t *testing.T) {
 	l := load(t, input("name: e\ncompare: {schedule: [vertex, edge], machine: [small, small]}\n"))
-	assert.Equal(t, Axes{{"schedule", []string{"vertex", "edge"}}, {"machine", []string{"small", "small"}}}, l.Value.Compare)
+	assert.Equal(t, Axes{{Key: "schedule", Values: []string{"vertex", "edge"}}, {Key: "machine", Values: []string{"small", "small"}}}, l.Value.Compare)
 }
 
 func TestListsAreNotShared(t *testing.T) {

@@ -97,6 +97,8 @@ type experiment struct {
 	Notes    []string    `key:"notes" default:"" doc:"Free text."`
 	Sweep    Axes        `key:"sweep" doc:"Axes."`
 	Compare  Axes        `key:"compare" zipped:"true" doc:"Variants."`
+
+	Exclude Exclusions `key:"exclude" doc:"Points to leave out."`
 }
 
 var experiments = New[experiment]("experiments")

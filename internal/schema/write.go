@@ -65,12 +65,33 @@ func (w *writer) axes(f *Field, axes Axes, indent string) {
 		return
 	}
 	fmt.Fprintf(w, "%s%s:%s\n", indent, f.Key, w.note(f))
-	for _, a := range axes {
-		fmt.Fprintf(w, "%s  %s: %s\n", indent, a.Key, f.axisYAML(a))
+	for _, g := range axes.groups() {
+		fmt.Fprintf(w, "%s  %s\n", indent, f.groupYAML(g))
 	}
 }
 
-func (f *Field) axisYAML(a Axis) string {
+// groupYAML writes an axis, or those that go together, with a list of values for each place.
+func (f *Field) groupYAML(g Axes) string {
+	columns := make([][]string, len(g))
+	for i, a := range g {
+		columns[i] = f.axisItems(a)
+	}
+	if len(g) == 1 {
+		return g[0].Key + ": [" + strings.Join(columns[0], ", ") + "]"
+	}
+	var rows []string
+	for i := range columns[0] {
+		var row []string
+		for _, c := range columns {
+			row = append(row, c[i])
+		}
+		rows = append(rows, "["+strings.Join(row, ", ")+"]")
+	}
+	return strconv.Quote(g.names()) + ": [" + strings.Join(rows, ", ") + "]"
+}
+
+// axisItems are an axis's values as YAML.
+func (f *Field) axisItems(a Axis) []string {
 	root := f
 	for root.parent != nil {
 		root = root.parent
@@ -87,17 +108,29 @@ func (f *Field) axisYAML(a Axis) string {
 			items[i] = quote(items[i])
 		}
 	}
-	return "[" + strings.Join(items, ", ") + "]"
+	return items
+}
+
+// axesYAML writes axes in a line.
+func (f *Field) axesYAML(axes Axes) string {
+	var items []string
+	for _, g := range axes.groups() {
+		items = append(items, f.groupYAML(g))
+	}
+	return "{" + strings.Join(items, ", ") + "}"
 }
 
 // yaml writes a leaf's value.
 func (f *Field) yaml(v reflect.Value) string {
 	if f.axes {
+		return f.axesYAML(v.Interface().(Axes))
+	}
+	if f.exclusions {
 		var items []string
-		for _, a := range v.Interface().(Axes) {
-			items = append(items, a.Key+": "+f.axisYAML(a))
+		for _, e := range v.Interface().(Exclusions) {
+			items = append(items, f.axesYAML(e))
 		}
-		return "{" + strings.Join(items, ", ") + "}"
+		return "[" + strings.Join(items, ", ") + "]"
 	}
 	if !f.list {
 		return f.yamlScalar(v)

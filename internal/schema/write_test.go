@@ -27,6 +27,10 @@ sweep:
   notes: [["a, b", "on"], []]
   schedule: [edge, two-level]
   name: ["1", x]
+  machine.cores, buffers: [[1, [1K]], [2, []]]
+exclude:
+- {schedule: edge, notes: [[], ["a, b", "on"]]}
+- {machine: small, machine.core.warps: {from: 8, to: 16, step: 8}}
 `
 
 func golden(t *testing.T, name string, got []byte) {

@@ -15,7 +15,7 @@ CREATE TABLE experiment (
 -- A row a point that has ended.
 CREATE TABLE points (
 	id           INTEGER PRIMARY KEY,
-	identity     TEXT NOT NULL UNIQUE,    -- SHA-256 of config, graph and version
+	identity     TEXT NOT NULL,           -- SHA-256 of config, graph and version; points may have it in common
 	position     INTEGER NOT NULL UNIQUE, -- in the experiment, from 0
 	baseline     INTEGER,                 -- position of the point its speedup is relative to
 	config       TEXT NOT NULL,           -- of this point, resolved, as YAML

@@ -88,24 +88,45 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// OpenRead opens a store to read.
+// OpenRead opens a store to read. What a killed program left half done is undone first, which writes.
 func OpenRead(path string) (*Store, error) {
 	if err := regular(path); err != nil {
 		return nil, err
 	}
+	s, err := openRead(path)
+	var e *sqlite.Error
+	if errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_READONLY_ROLLBACK || e.Code() == sqlite3.SQLITE_READONLY_RECOVERY) {
+		if err := recovered(path); err != nil {
+			return nil, err
+		}
+		return openRead(path)
+	}
+	return s, err
+}
+
+// recovered lets SQLite end, or undo, what was being written when a program was killed.
+func recovered(path string) error {
+	s, err := open(path, "rw", "busy_timeout(10000)")
+	if err != nil {
+		return err
+	}
+	_, err = s.vet()
+	return errors.Join(err, s.Close())
+}
+
+func openRead(path string) (*Store, error) {
 	s, err := open(path, "ro", "query_only(1)", "busy_timeout(10000)")
 	if err != nil {
 		return nil, err
 	}
 	v, err := s.vet()
-	if err == nil {
-		err = s.alone()
-	}
 	switch {
 	case err == nil && v == 0:
 		err = s.wrap(ErrEmpty)
 	case err == nil && v < len(migrations):
 		err = fmt.Errorf("%s: has schema version %d, and this program reads %d: run its experiment again, which brings it up to date", path, v, len(migrations))
+	case err == nil:
+		err = s.alone()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -243,10 +264,10 @@ func (s *Store) Begin(e Experiment) error {
 	})
 }
 
-// Put stores a point, in place of one of the same identity.
+// Put stores a point, in place of the one in its position.
 func (s *Store) Put(p *Point) error {
 	return s.transact(func(tx *sql.Tx) error {
-		if _, err := tx.Exec("DELETE FROM points WHERE identity = ? OR position = ?", p.Identity, p.Position); err != nil {
+		if _, err := tx.Exec("DELETE FROM points WHERE position = ?", p.Position); err != nil {
 			return err
 		}
 		id, err := insertPoint(tx, p)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -189,4 +190,36 @@ func flipped(b []byte, i int) []byte {
 	out := append([]byte{}, b...)
 	out[i] ^= 0xff
 	return out
+}
+
+// A program that is killed while it writes without WAL, as when a store is made or closed, leaves a journal; a
+// reader has it undone.
+func TestAHotJournalIsUndone(t *testing.T) {
+	s, path := create(t)
+	a, b := point(0, "a"), point(0, "b")
+	require.NoError(t, s.Put(&a))
+	require.NoError(t, s.Close())
+	w, err := open(path, "rw", "journal_mode(DELETE)", "cache_size(1)")
+	require.NoError(t, err)
+	tx, err := w.db.Begin()
+	require.NoError(t, err)
+	_, err = tx.Exec("UPDATE points SET config = ?", strings.Repeat("x", 1<<20)) // more than the cache holds, so it is in the file
+	require.NoError(t, err)
+	killed := filepath.Join(t.TempDir(), File)
+	for _, suffix := range []string{"", "-journal"} {
+		half, err := os.ReadFile(path + suffix)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(killed+suffix, half, 0o644))
+	}
+	require.NoError(t, tx.Rollback())
+	require.NoError(t, w.Close())
+	r, err := OpenRead(killed)
+	require.NoError(t, err)
+	require.Equal(t, []Point{a}, read(t, r))
+	require.NoError(t, r.Close())
+	again, err := Open(killed)
+	require.NoError(t, err)
+	require.NoError(t, again.Put(&b))
+	require.Equal(t, []Point{b}, read(t, again))
+	require.NoError(t, again.Close())
 }

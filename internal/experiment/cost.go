@@ -1,0 +1,101 @@
+package experiment
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"heddle/configs"
+)
+
+// secondsPerLaneEdge, over the lanes of a warp, is what a simulated edge costs on the host until an experiment's own
+// points say it: 6 µs with 32 lanes (PageRank on vortex-6c32w32t and facebook_combined), 50 to 100 µs with 4.
+const secondsPerLaneEdge = 2e-4
+
+// Cost is what points are expected to cost.
+type Cost struct {
+	Points  []PointCost `json:"points"`
+	Edges   uint64      `json:"edges"`   // of the points that are not stored
+	Seconds float64     `json:"seconds"` // of one processor, for the same
+	Basis   string      `json:"basis"`   // of the estimate
+}
+
+// PointCost is what one point is expected to cost.
+type PointCost struct {
+	Axes    map[string]string `json:"axes"`
+	Edges   uint64            `json:"edges"` // handled in all super-steps; of a generator before duplicates are dropped
+	Seconds float64           `json:"seconds"`
+	Stored  bool              `json:"stored"`
+
+	label string
+}
+
+// EstimateCost estimates what points cost, by the edges they handle; done are those that are stored.
+func (r *Runner) EstimateCost(done map[int]Outcome) (*Cost, error) {
+	c := &Cost{Basis: "a rate measured on other points, which may be several times too high or too low"}
+	seconds, edges := 0.0, 0.0
+	for i := range r.Points {
+		n, err := r.edges(i)
+		if err != nil {
+			return nil, err
+		}
+		o, stored := done[i]
+		stored = stored && Final(Class(o.Err))
+		if stored && o.Verified {
+			seconds, edges = seconds+o.Seconds, edges+float64(n)
+		}
+		c.Points = append(c.Points, PointCost{Axes: axesMap(&r.Points[i], ""), Edges: n, Stored: stored, label: Label(r.Points[i].Axes)})
+	}
+	if edges > 0 {
+		c.Basis = "the points that are stored"
+	}
+	for i := range c.Points {
+		p, rate := &c.Points[i], secondsPerLaneEdge/float64(r.Points[i].Config.Machine.Core.Threads)
+		if edges > 0 {
+			rate = seconds / edges
+		}
+		if p.Seconds = rate * float64(p.Edges); !p.Stored {
+			c.Edges, c.Seconds = c.Edges+p.Edges, c.Seconds+p.Seconds
+		}
+	}
+	return c, nil
+}
+
+// edges is about how many a point handles. Only a file must be read to know.
+func (r *Runner) edges(i int) (uint64, error) {
+	cfg := &r.Points[i].Config
+	n, ok := cfg.Graph.NominalEdges()
+	if !ok {
+		g, err := r.Graph(i)
+		if err != nil {
+			return 0, err
+		}
+		n = uint64(g.Edges())
+	}
+	return n * superSteps(&cfg.Workload), nil
+}
+
+// superSteps is how often a workload handles every edge, at most.
+func superSteps(w *configs.Workload) uint64 { return uint64(w.Iterations) }
+
+// Write lists the points for people.
+func (c *Cost) Write(w io.Writer, jobs int) {
+	todo := 0
+	for i, p := range c.Points {
+		when := "stored"
+		if !p.Stored {
+			when, todo = "about "+duration(p.Seconds), todo+1
+		}
+		fmt.Fprintf(w, "%4d  %s  %s edges, %s\n", i+1, p.label, Thousands(p.Edges), when)
+	}
+	fmt.Fprintf(w, "%d points, %d to run: %s edges, about %s of one processor, %s with --jobs %d (from %s)\n",
+		len(c.Points), todo, Thousands(c.Edges), duration(c.Seconds), duration(c.Seconds/float64(max(1, min(jobs, todo)))), jobs, c.Basis)
+}
+
+func duration(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}

@@ -1,0 +1,139 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+
+	"heddle/sim/stats"
+)
+
+// Estimate is a mean over seeds with the half-width of its 95 % confidence interval.
+type Estimate struct {
+	Mean float64 `json:"mean"`
+	CI95 float64 `json:"ci95"` // 0 with a single value, of which nothing is known
+	N    int     `json:"n"`
+}
+
+// students are the two-sided 95 % quantiles of Student's t distribution, by degrees of freedom;
+// between those listed the next lower one's is taken, which is wider.
+var students = []struct {
+	freedom int
+	t       float64
+}{
+	{1, 12.706}, {2, 4.303}, {3, 3.182}, {4, 2.776}, {5, 2.571}, {6, 2.447}, {7, 2.365}, {8, 2.306}, {9, 2.262}, {10, 2.228},
+	{11, 2.201}, {12, 2.179}, {13, 2.160}, {14, 2.145}, {15, 2.131}, {16, 2.120}, {17, 2.110}, {18, 2.101}, {19, 2.093}, {20, 2.086},
+	{21, 2.080}, {22, 2.074}, {23, 2.069}, {24, 2.064}, {25, 2.060}, {26, 2.056}, {27, 2.052}, {28, 2.048}, {29, 2.045}, {30, 2.042},
+	{40, 2.021}, {60, 2.000}, {120, 1.980}, {1000, 1.962},
+}
+
+func student(freedom int) (t float64) {
+	for _, s := range students {
+		if s.freedom <= freedom {
+			t = s.t
+		}
+	}
+	return t
+}
+
+// Estimated is the mean of values, in their order, and how well it is known.
+func Estimated(values []float64) (e Estimate) {
+	e.N = len(values)
+	if e.N == 0 {
+		return e
+	}
+	for _, v := range values {
+		e.Mean += v
+	}
+	e.Mean /= float64(e.N)
+	if e.N == 1 {
+		return e
+	}
+	squares := 0.0
+	for _, v := range values {
+		squares += (v - e.Mean) * (v - e.Mean)
+	}
+	e.CI95 = student(e.N-1) * math.Sqrt(squares/float64(e.N-1)/float64(e.N))
+	return e
+}
+
+// Group are the points that differ in their seed alone, in the order of the seeds.
+type Group []int
+
+// Groups puts points together; without seeds each is a group of its own.
+func Groups(points []Point) (groups []Group) {
+	at := map[string]int{}
+	for i := range points {
+		key := points[i].without(len(points[i].Place) - 1)
+		g, ok := at[key]
+		if !ok {
+			g = len(groups)
+			at[key] = g
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], i)
+	}
+	return groups
+}
+
+// seeded tells whether there are seeds to take means over.
+func seeded(points []Point) bool {
+	axes := points[0].Axes
+	return len(axes) > 0 && axes[len(axes)-1].Key == SeedKey
+}
+
+// cycles is the mean over the verified points.
+func (g Group) cycles(outcomes []Outcome) Estimate {
+	var values []float64
+	for _, i := range g {
+		if outcomes[i].Verified && outcomes[i].Err == nil {
+			values = append(values, float64(outcomes[i].Cycles))
+		}
+	}
+	return Estimated(values)
+}
+
+// speedup is the mean of the speedups, each over the baseline with the same seed.
+func (g Group) speedup(points []Point, outcomes []Outcome) Estimate {
+	var values []float64
+	for _, i := range g {
+		if s, ok := Speedup(points, outcomes, i); ok {
+			values = append(values, s)
+		}
+	}
+	return Estimated(values)
+}
+
+// stats are the means of all statistics over the verified points.
+func (g Group) stats(outcomes []Outcome) (mean stats.Tree) {
+	n, sums := 0.0, map[string]float64{}
+	for _, i := range g {
+		if o := &outcomes[i]; o.Verified && o.Err == nil {
+			n++
+			if mean == nil {
+				mean = append(mean, o.Stats...)
+			}
+			for _, s := range o.Stats {
+				sums[s.Name] += s.Float()
+			}
+		}
+	}
+	for k, s := range mean {
+		mean[k] = stats.Ratio(s.Name, s.Unit, s.Doc, sums[s.Name], n)
+	}
+	return mean
+}
+
+// text writes a mean and its interval, if there is one.
+func (e Estimate) text(number func(float64) string) string {
+	switch e.N {
+	case 0:
+		return "–"
+	case 1:
+		return number(e.Mean)
+	}
+	return number(e.Mean) + " ± " + number(e.CI95)
+}
+
+func whole(x float64) string { return Thousands(uint64(math.Round(x))) }
+
+func times(x float64) string { return fmt.Sprintf("%.2f×", x) }
