@@ -77,10 +77,10 @@ func (b *bank) commitAtomic(now uint64, op *operation) {
 // perform lets the atomic take effect. What it writes is a write like others.
 func (b *bank) perform(now uint64, op *operation) {
 	start := b.atomics.free(op.line, now)
-	b.stats.AtomicOps += uint64(op.mem.Ops)
+	b.stats.AtomicOps += uint64(op.mem.Atomic.Operations())
 	b.stats.AtomicWaits += start - now
-	b.atomics.insert(performing{start + b.atomics.interval*uint64(op.mem.Ops), op.line, op.id})
-	if !b.atomics.performer.Perform(op.mem.Ref) {
+	b.atomics.insert(performing{start + b.atomics.interval*uint64(op.mem.Atomic.Operations()), op.line, op.id})
+	if !b.atomics.performer.Perform(op.mem.Atomic.Name()) {
 		return
 	}
 	b.stats.AtomicWrites++

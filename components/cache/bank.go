@@ -115,7 +115,7 @@ func (b *bank) idle() bool {
 // step does one cycle.
 func (b *bank) step(now uint64, in inputs) (out result) {
 	b.waiting = nil
-	sent := b.finishAtomic(now)
+	sent := len(b.atomics.under) > 0 && b.finishAtomic(now)
 	st := b.status()
 	st.rspFull = st.rspFull || in.held
 	moved := b.pipeline(now, in, &st, &out) || sent

@@ -264,8 +264,8 @@ func (c *Cache) step(now clock.Cycle) (moved bool) {
 		}
 		out := b.step(now, in)
 		moved = moved || out.active
-		if at, ok := b.atomics.next(); ok && at > now {
-			c.Place().WakeAt(at)
+		if len(b.atomics.under) > 0 {
+			c.wakeForAtomic(b, now)
 		}
 		if out.fill {
 			c.memory[c.fills[i].port].rsp.Pop()
@@ -285,6 +285,13 @@ func (c *Cache) step(now clock.Cycle) (moved bool) {
 func (c *Cache) held(b *bank) bool {
 	op := &b.st1
 	return c.spec.ResponseQueue == 0 && (op.kind == creq || op.kind == replayed) && c.ports[op.port].rsp.Full()
+}
+
+// wakeForAtomic sets the timer for the end of bank b's first atomic.
+func (c *Cache) wakeForAtomic(b *bank, now clock.Cycle) {
+	if at, _ := b.atomics.next(); at > now {
+		c.Place().WakeAt(at)
+	}
 }
 
 // offer returns the request at bank i's input.

@@ -309,7 +309,7 @@ func randomStream(r *rand.Rand) (todo []timed) {
 		case r.IntN(100) == 0:
 			todo = append(todo, timed{at, mem.Request{Tag: i, Op: mem.Invalidate}})
 		case r.IntN(6) == 0:
-			todo = append(todo, timed{at, mem.Request{Addr: line * 64, Tag: i, Ref: line<<8 | r.Uint32N(3), Ops: uint8(1 + r.IntN(4)), Op: mem.Atomic}})
+			todo = append(todo, timed{at, mem.Request{Addr: line * 64, Tag: i, Atomic: mem.MakeAtomicRef(line<<8|r.Uint32N(3), 1+r.IntN(4)), Op: mem.Atomic}})
 		case r.IntN(4) == 0:
 			todo = append(todo, write(at, line))
 		default:
@@ -340,7 +340,7 @@ func checkLaws(t *testing.T, p plan, m *machine) {
 			reads += b2u(x.r.Op == mem.Read)
 			writes += b2u(x.r.Op == mem.Write)
 			atomics += b2u(x.r.Op == mem.Atomic)
-			dry += b2u(x.r.Op == mem.Atomic && x.r.Ref&255 == 0)
+			dry += b2u(x.r.Op == mem.Atomic && x.r.Atomic.Name()&255 == 0)
 		}
 	}
 	for i, c := range m.levels {

@@ -87,7 +87,7 @@ func (m *model) finish(line uint32, r mem.Request) {
 		}
 	case mem.Atomic:
 		m.performed = append(m.performed, r.Tag)
-		m.stats.AtomicOps += uint64(r.Ops)
+		m.stats.AtomicOps += uint64(r.Atomic.Operations())
 		m.stats.AtomicWrites++
 		if m.back {
 			m.dirty[line] = true
@@ -175,7 +175,7 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 			case mem.Read:
 				asked, due = append(asked, q.Addr/64), append(due, *q)
 			case mem.Atomic:
-				passed, due = append(passed, q.Ref), append(due, *q)
+				passed, due = append(passed, q.Atomic.Name()), append(due, *q)
 			default:
 				writes = append(writes, q.Addr/64)
 			}
@@ -186,7 +186,7 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 			if next == nil && now < 1500 && r.IntN(busy) == 0 {
 				line := r.Uint32N(lines)
 				op := [...]mem.Op{mem.Read, mem.Read, mem.Read, mem.Write, mem.Write, mem.Atomic}[r.IntN(6)]
-				next = &request{line: line, mem: mem.Request{Addr: line * 64, Tag: tag, Op: op, Ref: tag, Ops: uint8(1 + r.IntN(4))}}
+				next = &request{line: line, mem: mem.Request{Addr: line * 64, Tag: tag, Op: op, Atomic: mem.MakeAtomicRef(tag, 1+r.IntN(4))}}
 				atomic[tag] = op == mem.Atomic
 				tag++
 			}

@@ -231,7 +231,7 @@ func (s *bankScript) offer(t *testing.T, w []string) string {
 		line := uint32(number(t, w[1]))
 		in.request = &request{line: line, mem: mem.Request{Op: opOf(t, w[0]), Addr: line * 64, Tag: uint32(number(t, w[2]))}}
 		if w[0] == "atomic" {
-			in.request.mem.Ref, in.request.mem.Ops = in.request.mem.Tag, s.ops
+			in.request.mem.Atomic = mem.MakeAtomicRef(in.request.mem.Tag, int(s.ops))
 		}
 		w = w[3:]
 	}

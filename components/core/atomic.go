@@ -86,8 +86,8 @@ func (c *Core) posted(in inst) bool {
 func (c *Core) aim(r *mem.Request, a *emu.Access, id uint16, ch int) {
 	l := &c.lsu
 	lanes := l.co.lanesOf(int(id), ch)
-	r.Ref = (l.atomics.id<<refBatchBits|uint32(id))<<refChannelBits | uint32(ch)
-	r.Ops = uint8(operations(a, lanes, l.atomics.Combine))
+	name := (l.atomics.id<<refBatchBits|uint32(id))<<refChannelBits | uint32(ch)
+	r.Atomic = mem.MakeAtomicRef(name, operations(a, lanes, l.atomics.Combine))
 	t := &l.co.tags[id]
 	if t.atomic == 0 {
 		l.atomics.batches[t.warp]++

@@ -177,8 +177,8 @@ func (s *coalescerScript) took(ch int, r mem.Request) {
 		text += fmt.Sprintf(" of batch %d", r.Tag)
 	}
 	if r.Op == mem.Atomic {
-		text += fmt.Sprintf(", %d operations", r.Ops)
-		s.refs[[2]int{int(r.Tag), ch}] = r.Ref
+		text += fmt.Sprintf(", %d operations", r.Atomic.Operations())
+		s.refs[[2]int{int(r.Tag), ch}] = r.Atomic.Name()
 	}
 	s.sent = append(s.sent, text)
 }

@@ -21,14 +21,32 @@ var opNames = [NumOps]string{"read", "write", "flush", "invalidation", "atomic"}
 
 func (o Op) String() string { return opNames[o] }
 
-// Request goes from a core towards memory.
+// Request goes from a core towards memory. It has four fields so that the compiler keeps
+// it in registers.
 type Request struct {
-	Addr uint32 // byte address; caches look at its line
-	Tag  uint32 // returned with the answer
-	Ref  uint32 // of an Atomic: what its Performer knows it by
-	Op   Op
-	Ops  uint8 // of an Atomic: operations done one after the other
+	Addr   uint32 // byte address; caches look at its line
+	Tag    uint32 // returned with the answer
+	Atomic AtomicRef
+	Op     Op
 }
+
+// AtomicRef says of an Atomic, for the level that performs it, what its Performer knows
+// it by, and how many operations are done one after the other.
+type AtomicRef uint32
+
+// refBits are those of the name, below the number of operations.
+const refBits = 26
+
+// MakeAtomicRef makes a reference; a request has at most one operation a lane.
+func MakeAtomicRef(name uint32, operations int) AtomicRef {
+	return AtomicRef(uint32(operations)<<refBits | name&(1<<refBits-1))
+}
+
+// Name is what the Performer knows the atomic by.
+func (r AtomicRef) Name() uint32 { return uint32(r) & (1<<refBits - 1) }
+
+// Operations are done one after the other.
+func (r AtomicRef) Operations() int { return int(r >> refBits) }
 
 // Response answers all but a Write.
 type Response struct {
@@ -38,6 +56,6 @@ type Response struct {
 // Performer lets atomics take effect. The level where they meet calls it once a
 // request, in the order in which they arrive there.
 type Performer interface {
-	// Perform does the atomic and tells whether it wrote.
-	Perform(ref uint32) (wrote bool)
+	// Perform does the atomic of that name and tells whether it wrote.
+	Perform(name uint32) (wrote bool)
 }
