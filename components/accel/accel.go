@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"heddle/components/clock"
+	"heddle/components/mem"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -46,6 +47,24 @@ type Unit interface {
 	// Waits describes what it holds, for reports of machines that are stuck; empty: nothing.
 	Waits() string
 }
+
+// MemoryUser is a unit that reads and writes memory, through a port of its own.
+type MemoryUser interface {
+	Unit
+	ConnectMemory(out *clock.Link[mem.Request], in *clock.Link[mem.Response])
+	// BypassesL1 tells that the port leads past the L1D.
+	BypassesL1() bool
+	// Pending is what it still has to do with memory.
+	Pending() int
+}
+
+// Fault is an error that a unit has found in what it works on, not in an instruction.
+type Fault struct{ Err error }
+
+func (f *Fault) Error() string { return f.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (f *Fault) Unwrap() error { return f.Err }
 
 // Cycles of the wires: a register to the unit and one back, each seen in the next cycle.
 const wire = 1
@@ -208,6 +227,14 @@ func (s *Socket) Done(t Tag) {
 func (s *Socket) Fail(t Tag, err error) {
 	if s.err == nil {
 		s.err, s.failedAt = s.calls[t].Trap(err), s.now()
+	}
+	s.core.Wake()
+}
+
+// Abort ends the program with an error that is no instruction's.
+func (s *Socket) Abort(err error) {
+	if s.err == nil {
+		s.err, s.doneAt = &Fault{err}, s.now()
 	}
 	s.core.Wake()
 }

@@ -24,8 +24,9 @@ var rules = []struct {
 	// A unit never sees another unit, the machine around it, or its users.
 	{"components/clock", nil},
 	{"components/mem", nil},
-	{"components/accel", []string{"=isa", "isa/emu", "components/clock"}},
-	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/mem"}},
+	{"components/balance", nil},
+	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/mem"}},
+	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/balance", "components/mem"}},
 	{"configs", []string{"=isa", "components/", "internal/schema"}},
 	{"sim", []string{"=isa", "isa/", "configs", "components/", "sim"}},
 	{"kernels", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels"}},

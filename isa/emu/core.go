@@ -39,6 +39,11 @@ func newCore(m *Machine, id int) *Core {
 	}
 	if m.cfg.Units != nil {
 		c.units = m.cfg.Units(id)
+		for _, u := range c.units {
+			if u, ok := u.(MemoryUnit); ok {
+				u.UseMemory(m.Mem)
+			}
+		}
 	}
 	for i := range m.cfg.Warps {
 		c.warps = append(c.warps, newWarp(c, i))

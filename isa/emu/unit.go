@@ -18,6 +18,12 @@ type Unit interface {
 	CSR(num uint16) (v uint32, ok bool)
 }
 
+// MemoryUnit is a unit that reads and writes memory by itself.
+type MemoryUnit interface {
+	Unit
+	UseMemory(m *Memory)
+}
+
 // UnitRequest is one unit instruction of one warp. Slices have one element per
 // lane; those of inactive lanes mean nothing.
 type UnitRequest struct {

@@ -1,0 +1,62 @@
+// Package balance holds the messages between graph units and the control processor that
+// balances work between them (GraphPEG, ACM TACO 2021, §3.3.2), and nothing else. Names of
+// registers and states are the paper's.
+package balance
+
+// Order is what the control processor writes to a unit.
+type Order uint8
+
+// Orders.
+const (
+	Read    Order = iota // of R_EFS: answered by Value
+	Donate               // R_BC = ED: give up to Edges edges away; answered by Donated or Refused
+	Standby              // R_BC = ERS: edges will come
+	Release              // R_BC back to none: they will not
+	Receive              // R_BC = ER: Range is in R_BW; answered by Inserted, once it is in the table
+	Done                 // no unit has work left
+)
+
+// Range is a piece of one adjacency list that has not been requested.
+type Range struct {
+	Start, End uint32 // R_BW0, R_BW1: edge numbers
+	Base       uint32 // R_BW2 (ours: without it the base vertex would be lost)
+}
+
+// Command goes from the control processor to a unit.
+type Command struct {
+	Order Order
+	Epoch uint32 // the launch it belongs to
+	Edges uint32
+	Range Range
+}
+
+// Event is what a unit tells the control processor.
+type Event uint8
+
+// Events.
+const (
+	Value      Event = iota // of R_EFS
+	Drained                 // R_BS: nothing is left here
+	NotDrained              // R_BS: something is, again
+	Donated                 // R_BS: Range has been cut off
+	Refused                 // R_BS: there was no entry to cut
+	Inserted                // R_BS: the range received is in the table
+)
+
+// Report goes from a unit to the control processor.
+type Report struct {
+	Event Event
+	Epoch uint32
+	Edges uint32
+	Range Range
+}
+
+// Direct is a unit whose work can be moved at once, as no hardware could.
+type Direct interface {
+	EFS() uint32
+	// Movable tells that Take would find edges.
+	Movable() bool
+	// Take cuts up to n edges off, in cycle now; Give adds them to what is to be done.
+	Take(now uint64, n uint32) Range
+	Give(now uint64, r Range)
+}

@@ -1,0 +1,83 @@
+package ctrlproc
+
+import (
+	"fmt"
+
+	"heddle/components/balance"
+	"heddle/components/clock"
+)
+
+// Control is the control processor on its clock.
+type Control struct {
+	clock.Base
+	processor *Processor
+	out       []*clock.Link[balance.Command] // by core
+	in        []*clock.Link[balance.Report]
+}
+
+// New makes the control processor of as many cores as will be connected.
+func New(name string, s Spec, cores int) *Control {
+	return &Control{Base: clock.NewBase(name), processor: NewProcessor(s, cores)}
+}
+
+// Connect adds the links to and from the next core.
+func (c *Control) Connect(out *clock.Link[balance.Command], in *clock.Link[balance.Report]) {
+	c.out, c.in = append(c.out, out), append(c.in, in)
+}
+
+// Start is a kernel launch.
+func (c *Control) Start() {
+	c.processor.Launch(c.Place().Domain().Cycle())
+	c.Place().Wake()
+}
+
+// Tick does one cycle: a message from each core, and one to each.
+func (c *Control) Tick(now clock.Cycle) bool {
+	moved := false
+	for i, in := range c.in {
+		if in.Ready() {
+			c.processor.Report(i, in.Pop())
+			moved = true
+		}
+	}
+	if at := c.processor.Cycle(now); at != 0 {
+		c.Place().WakeAt(at)
+	}
+	for i, out := range c.out {
+		if q := &c.processor.cores[i].out; len(*q) > 0 && !out.Full() {
+			out.Push((*q)[0])
+			*q = (*q)[:copy(*q, (*q)[1:])]
+			moved = true
+		}
+	}
+	return moved
+}
+
+// Statistics returns a pointer to what it has counted.
+func (c *Control) Statistics() any { return &c.processor.Stats }
+
+// CheckLaws checks its counts against each other, and against what its units have donated and
+// received; for a machine at rest.
+func (c *Control) CheckLaws(donated, received uint64) error {
+	s := &c.processor.Stats
+	for _, l := range []struct {
+		law       string
+		got, want uint64
+	}{
+		{"donations offered = taken + refused", s.Offers, s.Taken + s.Refused},
+		{"edges donated = received + abandoned", donated, received + s.EdgesAbandoned},
+	} {
+		if l.got != l.want && s.EdgesAbandoned == 0 {
+			return fmt.Errorf("%s: law broken: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+		}
+	}
+	return nil
+}
+
+// Waits describes what it waits for, for reports of machines that are stuck.
+func (c *Control) Waits() string {
+	if c.processor.done {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s", c.Name(), c.processor)
+}

@@ -1,0 +1,53 @@
+package ctrlproc
+
+import (
+	"heddle/components/balance"
+	"heddle/components/clock"
+)
+
+// Ideal balances in every cycle and at no cost, when all units are through with the
+// cycle: it is on a clock of observers, and yet changes what they hold.
+type Ideal struct {
+	clock.Base
+	units   []balance.Direct
+	control *Control
+}
+
+// NewIdeal makes it for units that control serves.
+func NewIdeal(name string, control *Control, units []balance.Direct) *Ideal {
+	return &Ideal{Base: clock.NewBase(name), units: units, control: control}
+}
+
+// Start is a kernel launch.
+func (d *Ideal) Start() { d.Place().Wake() }
+
+// Tick moves edges until loads differ by at most one, or those that have more have none
+// that could be moved.
+func (d *Ideal) Tick(now clock.Cycle) bool {
+	for d.move(now) {
+	}
+	return !d.control.processor.done
+}
+
+// move lets the most loaded unit with edges in its table give to the least loaded.
+func (d *Ideal) move(now clock.Cycle) bool {
+	most, least := -1, 0
+	for i, u := range d.units {
+		if u.Movable() && (most < 0 || u.EFS() > d.units[most].EFS()) {
+			most = i
+		}
+		if u.EFS() < d.units[least].EFS() {
+			least = i
+		}
+	}
+	if most < 0 || d.units[most].EFS() < d.units[least].EFS()+2 {
+		return false
+	}
+	r := d.units[most].Take(now, (d.units[most].EFS()-d.units[least].EFS())/2)
+	d.units[least].Give(now, r)
+	s := &d.control.processor.Stats
+	s.Offers++
+	s.Taken++
+	s.EdgesMoved += uint64(r.End - r.Start)
+	return true
+}

@@ -1,0 +1,77 @@
+package graphpeg
+
+import "heddle/isa"
+
+// edge is a gathered edge: its fields by isa's numbers.
+type edge [4]uint32
+
+// buffer is the edge buffer: a ring of slots. A slot is reserved when its line is
+// requested, and valid when its data is back.
+type buffer struct {
+	slots     []edge
+	valid     []bool
+	head, n   int  // reserved and valid slots
+	run       int  // valid slots from head on
+	filled    int  // valid slots
+	byArrival bool // slots are taken when data comes; only their number is reserved
+	limit     int  // slots in use, by the fields wanted
+}
+
+func newBuffer(slots int, byArrival bool) buffer {
+	return buffer{slots: make([]edge, slots), valid: make([]bool, slots), limit: slots, byArrival: byArrival}
+}
+
+// clear empties the buffer and sets how many slots it has.
+func (b *buffer) clear(limit int) {
+	clear(b.valid)
+	b.head, b.n, b.run, b.filled, b.limit = 0, 0, 0, 0, limit
+}
+
+func (b *buffer) free() int { return b.limit - b.n }
+
+func (b *buffer) wrap(i int) int {
+	if i >= b.limit {
+		i -= b.limit
+	}
+	return i
+}
+
+// reserve takes n slots, and returns the first.
+func (b *buffer) reserve(n int) (slot int) {
+	slot = b.wrap(b.head + b.n)
+	b.n += n
+	return slot
+}
+
+// fill makes the i-th slot of a reservation valid.
+func (b *buffer) fill(slot, i int, e edge) {
+	at := b.wrap(slot + i)
+	if b.byArrival {
+		at = b.wrap(b.head + b.run)
+	}
+	b.slots[at], b.valid[at] = e, true
+	b.filled++
+	for b.run < b.n && b.valid[b.wrap(b.head+b.run)] {
+		b.run++
+	}
+}
+
+// pop takes the oldest edge, which must be valid.
+func (b *buffer) pop() edge {
+	e := b.slots[b.head]
+	b.valid[b.head] = false
+	b.head = b.wrap(b.head + 1)
+	b.n--
+	b.run--
+	b.filled--
+	return e
+}
+
+// makeEdge puts base and neighbour where the direction says.
+func makeEdge(pull bool, base, neighbour, weight, number uint32) (e edge) {
+	e[isa.PegSrc], e[isa.PegDst], e[isa.PegWt], e[isa.PegIdx] = base, neighbour, weight, number
+	if pull {
+		e[isa.PegSrc], e[isa.PegDst] = neighbour, base
+	}
+	return e
+}

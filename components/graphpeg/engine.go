@@ -1,0 +1,365 @@
+package graphpeg
+
+import (
+	"fmt"
+	"math/bits"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// None is what a lane without an edge or vertex receives.
+const None = ^uint32(0)
+
+// Memory is the device's image: addresses travel, data does not.
+type Memory = *emu.Memory
+
+// Engine is one GraphPEG in time, without a clock: a Cycle is one cycle of its three
+// functional units (§3.1) and of its ports to core, memory and control processor.
+type Engine struct {
+	Stats
+	spec  Spec // derived
+	shape Shape
+	line  uint32 // words
+	mem   Memory
+
+	setup      Setup
+	configured bool
+	lists      []list
+	table      alwt
+	buffer     buffer
+	latch      []uint32 // by warp, field, lane: the edges of its last pop
+	pops       waiting
+	answers    pipe
+	port       memoryPort
+	chunks     []chunk
+	freeChunks []int32
+	exchange   exchange
+
+	last uint64 // the last cycle that was counted
+
+	// Of this cycle: its inputs, and what it did.
+	now   uint64
+	head  *emu.UnitRequest
+	room  bool
+	moved bool
+	step  Step
+}
+
+// Step is what a cycle did at the ports.
+type Step struct {
+	Took    bool             // the request at the head of the queue is with the unit
+	Err     error            // with Took: it is a program error; without: the unit cannot go on
+	Answer  *emu.UnitRequest // has its Out, and goes to the core
+	Request Request          // goes to memory, if HasRequest
+	// HasRequest tells that there is one. Moved: the next cycle may differ without any input.
+	HasRequest, Moved bool
+	WakeAt            uint64 // not Moved: when time alone changes something; 0: never
+}
+
+// chunk is the edges of one line of the edge array, on their way to their slots.
+type chunk struct {
+	base, first, n uint32
+	slot           int
+	awaited        int // lines
+	entry          int
+}
+
+// NewEngine makes the unit of a core of that shape. The spec must be derived and fit.
+func NewEngine(s Spec, shape Shape) *Engine {
+	e := &Engine{
+		spec: s, shape: shape, line: uint32(shape.LineBytes / 4),
+		table: newALWT(s.ALWTEntries), buffer: newBuffer(s.slots(1), s.PopOrder == "arrival"),
+		latch: make([]uint32, shape.Warps*4*shape.Threads), pops: waiting{ring: make([]*emu.UnitRequest, shape.Warps)},
+		answers: pipe{ring: make([]answer, s.BufferLatency+2)},
+	}
+	words := s.listWords(shape.LineBytes / 4)
+	for range s.VertexLists {
+		e.lists = append(e.lists, newList(words, shape.Threads, shape.LineBytes/4, s.ListRegion/shape.LineBytes))
+	}
+	return e
+}
+
+// UseMemory gives the unit the device's image.
+func (e *Engine) UseMemory(m Memory) { e.mem = m }
+
+// Configure is the host's write to the registers, before a launch. Lists keep what
+// they hold, so their regions must not move while they hold something.
+func (e *Engine) Configure(s Setup) error {
+	if err := s.Check(&e.spec, &e.shape); err != nil {
+		return err
+	}
+	moved := !e.configured || s.Regions != e.setup.Regions
+	for i := range e.lists {
+		l := &e.lists[i]
+		if moved && l.spilled > 0 {
+			return fmt.Errorf("set-up of the graphpeg units: regions: 0x%08x, but list %d of core %d holds vertices in the old ones", s.Regions, i, e.shape.Core)
+		}
+		if moved {
+			l.region = s.Regions + uint32((e.shape.Core*e.spec.VertexLists+i)*e.spec.ListRegion)
+		}
+	}
+	e.setup, e.configured = s, true
+	return nil
+}
+
+// Launch is a kernel launch: lists stay, edges that nobody has taken are forgotten.
+func (e *Engine) Launch() {
+	if e.port.outstanding() != 0 {
+		panic(fmt.Sprintf("BUG: graphpeg %d @%d: launched with %d requests under way", e.shape.Core, e.now, e.port.outstanding()))
+	}
+	e.EdgesAbandoned += e.left()
+	e.gatheredAbandoned += uint64(e.buffer.filled)
+	e.table.clear()
+	e.buffer.clear(e.spec.slots(bits.OnesCount32(e.setup.Fields)))
+	for i := range e.latch {
+		e.latch[i] = None
+	}
+	e.pops.n, e.answers.n, e.stalled, e.pushHeld = 0, 0, noStall, false
+	e.exchange.launch()
+}
+
+// Cycle moves the unit by one cycle. head is the request that waits longest, or nil;
+// room tells that an answer may leave, port that a request may go to memory. Cycles may be
+// left out while the last was not Moved, but for its WakeAt.
+func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step {
+	e.Settle(now)
+	e.now, e.head, e.room, e.moved, e.step = now, head, room, false, Step{}
+	e.pushHeld = false
+	e.finish()
+	e.serve()
+	e.accept()
+	if e.configured && !e.setup.VertexMode {
+		e.gather()
+	}
+	e.coordinate()
+	e.send(port)
+	e.tellDrained()
+	e.step.Moved = e.moved
+	if e.answers.n > 0 && !e.moved {
+		e.step.WakeAt = max(e.answers.front().ready, now+1)
+	}
+	return e.step
+}
+
+// gather is a cycle of the edge gathering unit, back to front, and of the EF exchange
+// unit's access to the table.
+func (e *Engine) gather() {
+	e.fetchEdges()
+	if e.table.promote() {
+		e.moved = true
+	}
+	if e.spec.DonationPriority == "donation" {
+		e.insert()
+		e.fetchOffsets()
+		return
+	}
+	e.fetchOffsets()
+	e.insert()
+}
+
+// fetchOffsets starts on the next vertex of the input list (IVD → FI).
+func (e *Engine) fetchOffsets() {
+	in := &e.lists[e.setup.In]
+	if in.ready() == 0 || len(e.table.free) == 0 || !e.port.free(offsetSource) {
+		return
+	}
+	v := in.take()
+	e.moved = true
+	e.VerticesGathered++
+	if v >= e.setup.Vertices {
+		e.fail("vertex %d in list %d: the set-up says there are %d", int32(v), e.setup.In, e.setup.Vertices)
+		return
+	}
+	at := e.setup.Offsets + 4*v
+	lines := 1 + int(e.lineOf(at+4)-e.lineOf(at))
+	i := e.table.allocate(v, lines)
+	for k := range lines {
+		e.read(offsetSource, at+uint32(4*k), i, 0)
+	}
+	e.OffsetLines += uint64(lines)
+}
+
+func (e *Engine) lineOf(addr uint32) uint32 { return addr / (4 * e.line) }
+
+// offsets are back (FI → RD).
+func (e *Engine) offsets(i int) {
+	t := &e.table.entries[i]
+	if t.awaited--; t.awaited > 0 {
+		return
+	}
+	at := e.setup.Offsets + 4*t.base
+	start, end := e.mem.Load32(at), e.mem.Load32(at+4)
+	if start > end || end > e.setup.Edges {
+		e.fail("vertex %d: its edges are %d..%d, but the set-up says there are %d", t.base, start, end, e.setup.Edges)
+		return
+	}
+	e.Degrees += uint64(end - start)
+	e.table.fill(i, start, end)
+}
+
+// fetchEdges requests the FE entry's next line of edges, and their weights, if slots can be
+// reserved for all of them.
+func (e *Engine) fetchEdges() {
+	i := e.table.fe
+	if i < 0 || !e.port.free(edgeSource) {
+		return
+	}
+	t := &e.table.entries[i]
+	if t.start == t.end {
+		return // waits for its data
+	}
+	at := e.setup.Neighbours + 4*t.start
+	n := min(e.line-at/4%e.line, t.end-t.start)
+	if e.buffer.free() < int(n) {
+		return
+	}
+	e.moved = true
+	c := e.newChunk(chunk{base: t.base, first: t.start, n: n, slot: e.buffer.reserve(int(n)), entry: i})
+	e.request(c, at)
+	t.start += n
+	t.chunks++
+	e.table.edges -= uint64(n)
+	e.endFetch(i)
+}
+
+// request asks for the lines of a chunk: one of edges, and what its weights lie in.
+func (e *Engine) request(i int32, at uint32) {
+	c := &e.chunks[i]
+	c.awaited = 1
+	e.read(edgeSource, at, int(i), 0)
+	e.EdgeLines++
+	if e.setup.Fields&FieldWt == 0 {
+		return
+	}
+	w := e.setup.Weights + 4*c.first
+	for l := e.lineOf(w); l <= e.lineOf(w+4*(c.n-1)); l++ {
+		c.awaited++
+		e.read(edgeSource, l*4*e.line, int(i), 0)
+		e.WeightLines++
+	}
+}
+
+// endFetch makes the FE entry IVD when it has nothing left: fe_release.
+func (e *Engine) endFetch(i int) {
+	t := &e.table.entries[i]
+	if t.status == FE && t.start == t.end && (t.chunks == 0 || e.spec.FERelease != "return") {
+		e.table.release(i)
+	}
+}
+
+func (e *Engine) newChunk(c chunk) int32 {
+	n := len(e.freeChunks) - 1
+	if n < 0 {
+		e.chunks = append(e.chunks, c)
+		return int32(len(e.chunks) - 1)
+	}
+	i := e.freeChunks[n]
+	e.freeChunks = e.freeChunks[:n]
+	e.chunks[i] = c
+	return i
+}
+
+// data is back: the slots of a chunk become valid with its last line.
+func (e *Engine) data(i int) {
+	c := &e.chunks[i]
+	if c.awaited--; c.awaited > 0 {
+		return
+	}
+	for k := range c.n {
+		e.buffer.fill(c.slot, int(k), e.load(c, c.first+k))
+	}
+	e.EdgesGathered += uint64(c.n)
+	e.freeChunks = append(e.freeChunks, int32(i))
+	if e.spec.FERelease == "return" {
+		e.table.entries[c.entry].chunks--
+		e.endFetch(c.entry)
+	}
+}
+
+func (e *Engine) load(c *chunk, number uint32) edge {
+	weight := uint32(0)
+	if e.setup.Fields&FieldWt != 0 {
+		weight = e.mem.Load32(e.setup.Weights + 4*number)
+	}
+	return makeEdge(e.setup.Pull, c.base, e.mem.Load32(e.setup.Neighbours+4*number), weight, number)
+}
+
+// coordinate is a cycle of the vertex coordination unit: at most a line is spilled, and one refilled.
+func (e *Engine) coordinate() {
+	for i := range e.lists {
+		l := &e.lists[i]
+		if l.wantsSpill() && e.port.free(spillSource) {
+			e.spill(i)
+		}
+		if l.wantsRefill() && e.port.free(refillSource) {
+			addr, ticket := l.refill()
+			e.read(refillSource, addr, i, ticket)
+			e.Refilled += uint64(l.line)
+			e.moved = true
+		}
+	}
+}
+
+func (e *Engine) spill(i int) {
+	l := &e.lists[i]
+	if l.overflows() {
+		e.fail("list %d: its region of %d bytes is full (list_region)", i, e.spec.ListRegion)
+		return
+	}
+	e.port.write(spillSource, l.spill(e.mem))
+	e.Spilled += uint64(l.line)
+	e.SpillLines++
+	e.moved = true
+}
+
+// fail ends the run: what the host has set up is wrong, or too small.
+func (e *Engine) fail(format string, args ...any) {
+	if e.exchange.err == nil {
+		e.exchange.err = fmt.Errorf("graphpeg of core %d: %s", e.shape.Core, fmt.Sprintf(format, args...))
+		e.step.Err = e.exchange.err
+	}
+}
+
+// Err returns the error that ended the run.
+func (e *Engine) Err() error { return e.exchange.err }
+
+// drained tells that no work is left here (ours: locally drained).
+func (e *Engine) drained() bool {
+	if !e.configured {
+		return true
+	}
+	return e.available() == 0 && e.exhausted()
+}
+
+// available is how many edges, or vertices, a pop could take.
+func (e *Engine) available() int {
+	if e.setup.VertexMode {
+		return e.lists[e.setup.In].ready()
+	}
+	return e.buffer.run
+}
+
+// exhausted tells that no more will become available but by a donation to come.
+func (e *Engine) exhausted() bool {
+	in := &e.lists[e.setup.In]
+	if e.setup.VertexMode {
+		return in.ready() == in.size()
+	}
+	return in.size() == 0 && e.table.used() == 0 && e.buffer.n == e.buffer.filled && !e.exchange.pending
+}
+
+// Name is the unit of isa's peg rows.
+func (e *Engine) Name() string { return "peg" }
+
+// Presence is the unit's bit in the units CSR.
+func (e *Engine) Presence() uint32 { return isa.HasPeg }
+
+// CSR: the unit has none.
+func (e *Engine) CSR(uint16) (uint32, bool) { return 0, false }
+
+// left is how many edges are neither popped nor donated.
+func (e *Engine) left() uint64 { return e.table.edges + uint64(e.buffer.n) + e.exchange.edges() }
+
+// EFS is the register R_EFS (§3.3.2).
+func (e *Engine) EFS() uint32 { return uint32(uint64(e.buffer.n) + e.table.edges) }

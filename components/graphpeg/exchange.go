@@ -1,0 +1,164 @@
+package graphpeg
+
+import (
+	"fmt"
+
+	"heddle/components/balance"
+)
+
+// exchange is the EF exchange unit: the registers between table and control processor (§3.3.2).
+type exchange struct {
+	epoch   uint32        // launches
+	pending bool          // R_BS: bw waits for a free entry
+	standby bool          // R_BC = ERS
+	bw      balance.Range // R_BW0..2
+	done    bool
+	told    bool             // that the unit is drained
+	reports []balance.Report // to be sent, oldest first
+	err     error
+}
+
+func (x *exchange) launch() {
+	*x = exchange{epoch: x.epoch + 1, reports: x.reports[:0]}
+}
+
+// edges are those that wait in R_BW.
+func (x *exchange) edges() uint64 {
+	if !x.pending {
+		return 0
+	}
+	return uint64(x.bw.End - x.bw.Start)
+}
+
+func (x *exchange) report(ev balance.Event, edges uint32, r balance.Range) {
+	x.reports = append(x.reports, balance.Report{Event: ev, Epoch: x.epoch, Edges: edges, Range: r})
+}
+
+// Report returns the oldest report that has not been sent.
+func (e *Engine) Report() (balance.Report, bool) {
+	if len(e.exchange.reports) == 0 {
+		return balance.Report{}, false
+	}
+	return e.exchange.reports[0], true
+}
+
+// Reported is told that it has been.
+func (e *Engine) Reported() {
+	x := &e.exchange
+	x.reports = x.reports[:copy(x.reports, x.reports[1:])]
+}
+
+// Command carries out an order of the control processor. Those of earlier launches are void.
+func (e *Engine) Command(c balance.Command) {
+	x := &e.exchange
+	if c.Epoch != x.epoch {
+		e.lose(c)
+		return
+	}
+	switch c.Order {
+	case balance.Read:
+		x.report(balance.Value, e.EFS(), balance.Range{})
+	case balance.Donate:
+		e.donate(c.Edges)
+	case balance.Standby, balance.Release:
+		x.standby = c.Order == balance.Standby
+	case balance.Receive:
+		e.receive(c.Range)
+	case balance.Done:
+		x.done = true
+	}
+}
+
+// lose counts what comes after the end of its launch.
+func (e *Engine) lose(c balance.Command) {
+	if c.Order == balance.Receive {
+		n := uint64(c.Range.End - c.Range.Start)
+		e.EdgesReceived += n
+		e.EdgesAbandoned += n
+	}
+}
+
+// donate cuts edges off the largest entry. The lines that it has requested are its own.
+func (e *Engine) donate(edges uint32) {
+	r, ok := e.Cut(edges)
+	if !ok {
+		e.DonationsRefused++
+		e.exchange.report(balance.Refused, 0, balance.Range{})
+		return
+	}
+	e.exchange.report(balance.Donated, 0, r)
+}
+
+// Cut takes up to n edges from the start of the largest entry.
+func (e *Engine) Cut(n uint32) (r balance.Range, ok bool) {
+	i := e.table.largest()
+	if i < 0 {
+		return r, false
+	}
+	r.Base = e.table.entries[i].base
+	r.Start, r.End = e.table.cut(i, n)
+	e.endFetch(i)
+	e.Donations++
+	e.EdgesDonated += uint64(r.End - r.Start)
+	return r, true
+}
+
+// receive puts a range into R_BW. That the unit is not drained is told before it is
+// told that the range is in the table: the control processor must never see none of the two.
+func (e *Engine) receive(r balance.Range) {
+	x := &e.exchange
+	if x.pending || !x.standby {
+		panic(fmt.Sprintf("BUG: graphpeg %d @%d: a range received, pending %v, standby %v", e.shape.Core, e.now, x.pending, x.standby))
+	}
+	x.bw, x.pending, x.standby = r, true, false
+	e.EdgesReceived += uint64(r.End - r.Start)
+	e.tellDrained()
+}
+
+// insert moves R_BW into the table, when an entry is free.
+func (e *Engine) insert() {
+	x := &e.exchange
+	if !x.pending || len(e.table.free) == 0 {
+		return
+	}
+	e.table.fill(e.table.allocate(x.bw.Base, 0), x.bw.Start, x.bw.End)
+	e.Receives++
+	x.pending = false
+	x.report(balance.Inserted, 0, balance.Range{})
+	e.moved = true
+}
+
+// tellDrained reports every change.
+func (e *Engine) tellDrained() {
+	x := &e.exchange
+	if d := e.drained(); d != x.told {
+		x.told = d
+		ev := balance.NotDrained
+		if d {
+			ev = balance.Drained
+		}
+		x.report(ev, 0, balance.Range{})
+		e.moved = true
+	}
+}
+
+// Movable tells that the table has edges to cut.
+func (e *Engine) Movable() bool { return e.table.edges > 0 }
+
+// Take cuts up to n edges off the largest entry, in cycle now.
+func (e *Engine) Take(now uint64, n uint32) balance.Range {
+	e.Settle(now)
+	r, ok := e.Cut(n)
+	if !ok {
+		panic(fmt.Sprintf("BUG: graphpeg %d @%d: nothing to take", e.shape.Core, now))
+	}
+	return r
+}
+
+// Give puts a range into the table, which grows if it must.
+func (e *Engine) Give(now uint64, r balance.Range) {
+	e.Settle(now)
+	e.table.insert(r)
+	e.Receives++
+	e.EdgesReceived += uint64(r.End - r.Start)
+}

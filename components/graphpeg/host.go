@@ -1,0 +1,93 @@
+package graphpeg
+
+import "fmt"
+
+// Host is the host's hand on the units of all cores, between launches. It takes no
+// simulated time.
+type Host struct{ Units []*Engine }
+
+// Configure writes the registers of all units.
+func (h Host) Configure(s Setup) error {
+	for _, e := range h.Units {
+		if err := e.Configure(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Fill deals vertices out to the cores' lists, behind what they hold.
+func (h Host) Fill(list int, vertices []uint32, deal Deal) error {
+	if err := h.check(list); err != nil {
+		return err
+	}
+	share := (len(vertices) + len(h.Units) - 1) / len(h.Units)
+	for i, v := range vertices {
+		core := i % len(h.Units)
+		if deal == Block {
+			core = i / share
+		}
+		e := h.Units[core]
+		if err := e.lists[list].append(v, e.mem); err != nil {
+			return fmt.Errorf("list %d of core %d: %w", list, core, err)
+		}
+		e.VerticesHost++
+	}
+	return nil
+}
+
+// check tells whether the lists can be used.
+func (h Host) check(list int) error {
+	e := h.Units[0]
+	if list < 0 || list >= len(e.lists) {
+		return fmt.Errorf("vertex-list %d: there are %d (vertex_lists)", list, len(e.lists))
+	}
+	if !e.configured {
+		return fmt.Errorf("vertex-list %d: the units have no set-up, which says where its memory is", list)
+	}
+	return nil
+}
+
+// Size is how many vertices the list has on all cores.
+func (h Host) Size(list int) (n int) {
+	for _, e := range h.Units {
+		n += e.lists[list].size()
+	}
+	return n
+}
+
+// Read returns the vertices of the list, core by core.
+func (h Host) Read(list int) (all []uint32) {
+	for _, e := range h.Units {
+		all = append(all, e.lists[list].contents(e.mem)...)
+	}
+	return all
+}
+
+// Swap exchanges two lists: what was output becomes input.
+func (h Host) Swap(a, b int) {
+	for _, e := range h.Units {
+		e.lists[a], e.lists[b] = e.lists[b], e.lists[a]
+	}
+}
+
+// SetUp does what the set-up at addr says (DecodeSetup): it configures the units, and
+// replaces what the lists hold.
+func (h Host) SetUp(load Load, addr uint32) error {
+	s, initial, deal := DecodeSetup(load, addr)
+	for _, e := range h.Units {
+		e.forget()
+	}
+	if err := h.Configure(s); err != nil {
+		return err
+	}
+	return h.Fill(int(s.In), initial, deal)
+}
+
+// forget empties all lists.
+func (e *Engine) forget() {
+	for i := range e.lists {
+		e.VerticesForgotten += uint64(e.lists[i].size())
+		e.lists[i].clear()
+	}
+}

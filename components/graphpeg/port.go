@@ -1,0 +1,120 @@
+package graphpeg
+
+// source is who sends requests to memory.
+type source uint8
+
+const (
+	offsetSource source = iota
+	edgeSource          // edges and weights
+	spillSource
+	refillSource
+	numSources
+)
+
+// Request goes to memory. Reads are answered by their Tag.
+type Request struct {
+	Addr  uint32
+	Tag   uint32
+	Write bool
+}
+
+// outbox are the requests of one source that have not left; it acts again when it is empty.
+type outbox struct {
+	requests [4]Request // a line of edges, and three that its weights may lie in when lines are short
+	next, n  int
+}
+
+// under is a read under way.
+type under struct {
+	source source
+	of     int32 // entry, chunk or list
+	ticket int32
+}
+
+// memoryPort sends one request a cycle, of each source in turn.
+type memoryPort struct {
+	boxes [numSources]outbox
+	turn  source
+	reads []under // by tag
+	spare []uint32
+	out   int // reads that have not been answered
+}
+
+// free tells whether the source may act.
+func (p *memoryPort) free(s source) bool { return p.boxes[s].n == 0 }
+
+// outstanding is what has not left or has no answer.
+func (p *memoryPort) outstanding() int {
+	return p.out + p.boxes[spillSource].n
+}
+
+// waiting is how many requests have not left.
+func (p *memoryPort) waiting() (n int) {
+	for s := range p.boxes {
+		n += p.boxes[s].n
+	}
+	return n
+}
+
+func (p *memoryPort) put(s source, r Request) {
+	b := &p.boxes[s]
+	b.requests[(b.next+b.n)%len(b.requests)] = r
+	b.n++
+}
+
+// write sends a line to memory.
+func (p *memoryPort) write(s source, addr uint32) { p.put(s, Request{Addr: addr, Write: true}) }
+
+// read asks for the line at addr. There are as many tags as reads have ever been under way
+// at once, which slots, entries and maxRefills bound.
+func (e *Engine) read(s source, addr uint32, of, ticket int) {
+	p, u := &e.port, under{s, int32(of), int32(ticket)}
+	n := len(p.spare) - 1
+	tag := uint32(len(p.reads))
+	if n < 0 {
+		p.reads = append(p.reads, u)
+	} else {
+		tag, p.spare = p.spare[n], p.spare[:n]
+		p.reads[tag] = u
+	}
+	p.out++
+	e.LinesRead++
+	p.put(s, Request{Addr: addr &^ (4*e.line - 1), Tag: tag})
+}
+
+// send lets the next source's request leave.
+func (e *Engine) send(free bool) {
+	p := &e.port
+	for i := range numSources {
+		s := (p.turn + i) % numSources
+		b := &p.boxes[s]
+		if b.n == 0 {
+			continue
+		}
+		if !free {
+			return
+		}
+		e.step.Request, e.step.HasRequest, e.moved = b.requests[b.next], true, true
+		b.next = (b.next + 1) % len(b.requests)
+		b.n--
+		p.turn = (s + 1) % numSources
+		return
+	}
+}
+
+// Arrive is told that a read has been answered.
+func (e *Engine) Arrive(tag uint32) {
+	p := &e.port
+	u := p.reads[tag]
+	p.spare = append(p.spare, tag)
+	p.out--
+	e.LinesAnswered++
+	switch u.source {
+	case offsetSource:
+		e.offsets(int(u.of))
+	case edgeSource:
+		e.data(int(u.of))
+	case refillSource:
+		e.lists[u.of].arrive(int(u.ticket), e.mem)
+	}
+}

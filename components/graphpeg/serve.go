@@ -1,0 +1,215 @@
+package graphpeg
+
+import (
+	"fmt"
+	"math/bits"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// waiting are the pops that have not been served, oldest first; at most one a warp.
+type waiting struct {
+	ring    []*emu.UnitRequest
+	head, n int
+}
+
+func (q *waiting) push(r *emu.UnitRequest) {
+	q.ring[(q.head+q.n)%len(q.ring)] = r
+	q.n++
+}
+
+func (q *waiting) pop() *emu.UnitRequest {
+	r := q.ring[q.head]
+	q.head = (q.head + 1) % len(q.ring)
+	q.n--
+	return r
+}
+
+// answer is a read of the edge buffer, or of what a pop has latched, on its way.
+type answer struct {
+	r     *emu.UnitRequest
+	ready uint64
+}
+
+// pipe holds answers until they leave, in order.
+type pipe struct {
+	ring    []answer
+	head, n int
+}
+
+func (p *pipe) full() bool     { return p.n == len(p.ring) }
+func (p *pipe) front() *answer { return &p.ring[p.head] }
+
+// reply sends the request's Out on its way.
+func (e *Engine) reply(r *emu.UnitRequest) {
+	p := &e.answers
+	p.ring[(p.head+p.n)%len(p.ring)] = answer{r, e.now + uint64(e.spec.BufferLatency)}
+	p.n++
+	e.moved = true
+}
+
+// finish lets the oldest answer leave when its time has come.
+func (e *Engine) finish() {
+	p := &e.answers
+	if p.n == 0 || !e.room || e.now < p.front().ready {
+		return
+	}
+	e.step.Answer = p.front().r
+	p.head = (p.head + 1) % len(p.ring)
+	p.n--
+	e.moved = true
+}
+
+// stall is why the oldest pop waits.
+type stall uint8
+
+const (
+	noStall stall = iota
+	short         // fewer edges than lanes, and more may come
+	undone        // nothing is left here; other cores may still donate
+)
+
+// serve gives the oldest pop its edges or vertices: a full warp's, or all that is left (§3.3.1).
+func (e *Engine) serve() {
+	e.stalled = noStall
+	if e.pops.n == 0 || e.answers.full() {
+		return
+	}
+	have, exhausted := e.available(), e.exhausted()
+	switch {
+	case have >= e.shape.Threads, have > 0 && exhausted, exhausted && e.exchange.done:
+		e.deliver(e.pops.pop(), have)
+	case have == 0 && exhausted:
+		e.stalled = undone
+	default:
+		e.stalled = short
+	}
+}
+
+// deliver answers a pop: low lanes first.
+func (e *Engine) deliver(r *emu.UnitRequest, have int) {
+	n := 0
+	for l := range e.shape.Threads {
+		got := r.Mask>>l&1 != 0 && n < have
+		if got {
+			n++
+		}
+		r.Out[l] = e.next(r, l, got)
+	}
+	e.PopWait += e.now - e.since[r.Warp]
+	e.book(n, bits.OnesCount32(r.Mask))
+	e.reply(r)
+}
+
+// next takes lane l's edge or vertex, if it gets one, and latches an edge's fields.
+func (e *Engine) next(r *emu.UnitRequest, l int, got bool) uint32 {
+	if e.setup.VertexMode {
+		if got {
+			return e.lists[e.setup.In].take()
+		}
+		return None
+	}
+	x := edge{None, None, None, None}
+	if got {
+		x = e.buffer.pop()
+	}
+	for f, v := range x {
+		e.latch[(r.Warp*4+f)*e.shape.Threads+l] = v
+	}
+	return x[r.Fn&3]
+}
+
+// book counts an answered pop.
+func (e *Engine) book(n, lanes int) {
+	switch n {
+	case lanes:
+		e.PopsFull++
+	case 0:
+		e.PopsEmpty++
+	default:
+		e.PopsPartial++
+	}
+	if e.setup.VertexMode {
+		e.VerticesPopped += uint64(n)
+		return
+	}
+	e.EdgesPopped += uint64(n)
+}
+
+// accept takes the request at the head of the queue, if it can be taken. Pops move to a
+// place of their own, so that pushes pass those that wait.
+func (e *Engine) accept() {
+	r := e.head
+	if r == nil {
+		return
+	}
+	err := e.legal(r)
+	switch {
+	case err != nil:
+		e.step.Err = err
+	case r.Fn < isa.PegPop:
+		if e.answers.full() {
+			return
+		}
+		copy(r.Out, e.latch[(r.Warp*4+int(r.Fn&3))*e.shape.Threads:][:e.shape.Threads])
+		e.reply(r)
+	case r.Fn <= isa.PegPopV:
+		e.since[r.Warp] = e.now
+		e.pops.push(r)
+	case !e.push(r):
+		return
+	}
+	e.step.Took, e.moved = true, true
+}
+
+// push appends the vertices of the active lanes to a list that has room for all of them.
+func (e *Engine) push(r *emu.UnitRequest) bool {
+	l := &e.lists[listOf(r)]
+	n := bits.OnesCount32(r.Mask)
+	if !l.room(n) {
+		e.pushHeld = true
+		return false
+	}
+	for m := r.Mask; m != 0; m &= m - 1 {
+		l.push(r.A[bits.TrailingZeros32(m)])
+	}
+	e.Pushes++
+	e.VerticesPushed += uint64(n)
+	return true
+}
+
+// listOf is rs2 of the last active lane.
+func listOf(r *emu.UnitRequest) uint32 { return r.B[31-bits.LeadingZeros32(r.Mask)] }
+
+var fieldNames = [4]string{"src", "dst", "wt", "idx"}
+
+// legal tells what is wrong with a request.
+func (e *Engine) legal(r *emu.UnitRequest) error {
+	if !e.configured {
+		return fmt.Errorf("the graphpeg unit has no set-up: the host writes it before the launch, or the program carries one at the symbol %s", SetupSymbol)
+	}
+	switch fn := r.Fn; {
+	case fn == isa.PegPush:
+		return e.legalPush(listOf(r))
+	case fn == isa.PegPopV && !e.setup.VertexMode:
+		return fmt.Errorf("peg.popv while the unit gathers edges: the set-up's mode is not vertex-list")
+	case fn != isa.PegPopV && e.setup.VertexMode:
+		return fmt.Errorf("peg.pop or peg.get in vertex-list mode: the unit gathers no edges")
+	case fn != isa.PegPopV && e.setup.Fields>>(fn&3)&1 == 0:
+		return fmt.Errorf("field %s of an edge: the set-up's fields (0x%x) are without it", fieldNames[fn&3], e.setup.Fields)
+	case fn >= isa.PegPop && listOf(r) != e.setup.In:
+		return fmt.Errorf("pop from list %d: the set-up's input list is %d", listOf(r), e.setup.In)
+	}
+	return nil
+}
+
+func (e *Engine) legalPush(to uint32) error {
+	if to >= uint32(len(e.lists)) {
+		return fmt.Errorf("peg.push to list %d: there are %d (vertex_lists)", to, len(e.lists))
+	}
+	if to == e.setup.In {
+		return fmt.Errorf("peg.push to list %d: it is the input list of this launch", to)
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package graphpeg
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// MaxLists is the most vertex-lists there can be.
+const MaxLists = 16
+
+// Fields of an edge, as bits of a set-up.
+const (
+	FieldSrc uint32 = 1 << iota
+	FieldDst
+	FieldWt
+	FieldIdx
+	allFields = FieldSrc | FieldDst | FieldWt | FieldIdx
+)
+
+// Setup is what the host writes to the units' registers before a launch; all
+// units get the same.
+type Setup struct {
+	VertexMode bool   // vertex-list mode; else edges are gathered (§3.2)
+	Pull       bool   // the base vertex is the destination: Offsets are those of a CSC (§3.3.1)
+	Fields     uint32 // what is kept of an edge
+	Vertices   uint32 // how many
+	Offsets    uint32 // address of the vertex array, Vertices+1 words
+	Edges      uint32 // how many
+	Neighbours uint32 // address of the edge array
+	Weights    uint32 // address of the weight array, if weights are wanted
+	In         uint32 // the list that pops take from
+	Regions    uint32 // address of what the lists of all cores have in memory
+}
+
+// Check returns an error if units of that spec and shape cannot work with the set-up.
+func (s *Setup) Check(spec *Spec, shape *Shape) error {
+	wrong := func(what, format string, args ...any) error {
+		return fmt.Errorf("set-up of the graphpeg units: %s: %s", what, fmt.Sprintf(format, args...))
+	}
+	size := uint64(shape.Cores) * uint64(spec.VertexLists) * uint64(spec.ListRegion)
+	line := uint32(shape.LineBytes)
+	if s.In >= uint32(spec.VertexLists) {
+		return wrong("input list", "%d: there are %d (vertex_lists)", s.In, spec.VertexLists)
+	}
+	if s.Regions%line != 0 || uint64(s.Regions)+size > 1<<32 {
+		return wrong("regions", "0x%08x: expected a multiple of %d with %d bytes behind it (cores × vertex_lists × list_region)", s.Regions, line, size)
+	}
+	if s.VertexMode {
+		return nil
+	}
+	if s.Fields == 0 || s.Fields&^allFields != 0 {
+		return wrong("fields", "0x%x: expected some of 1 src, 2 dst, 4 wt, 8 idx", s.Fields)
+	}
+	if n, need := spec.slots(bits.OnesCount32(s.Fields)), minSlots(shape.Threads, shape.LineBytes/4); n < need {
+		return wrong("fields", "%d of an edge leave %d slots in edge_buffer_bytes, but %d are needed, or a pop could wait for ever; want fewer, or set a larger buffer", bits.OnesCount32(s.Fields), n, need)
+	}
+	for _, a := range []struct {
+		name  string
+		addr  uint32
+		words uint64
+		used  bool
+	}{
+		{"vertex array", s.Offsets, uint64(s.Vertices) + 1, true},
+		{"edge array", s.Neighbours, uint64(s.Edges), true},
+		{"weight array", s.Weights, uint64(s.Edges), s.Fields&FieldWt != 0},
+	} {
+		if a.used && (a.addr%4 != 0 || a.addr == 0 || uint64(a.addr)+4*a.words > 1<<32) {
+			return wrong(a.name, "0x%08x: expected the address of %d words", a.addr, a.words)
+		}
+	}
+	return nil
+}
+
+// SetupSymbol names the set-up that a program may carry, for runs without a host
+// program: see DecodeSetup.
+const SetupSymbol = "heddle.peg"
+
+// setupWords is the size of what SetupSymbol names.
+const setupWords = 13
+
+// Load reads a word of memory.
+type Load = func(addr uint32) uint32
+
+// DecodeSetup reads the set-up that lies at addr, in words: mode (1: vertex-list), direction
+// (1: pull), fields, vertices, address of their offsets, edges, address of the edge array,
+// address of the weights, input list, address of the regions, initial vertices in the input list,
+// their address, and 1 if they are to be dealt out cyclically.
+func DecodeSetup(load Load, addr uint32) (s Setup, initial []uint32, deal Deal) {
+	var w [setupWords]uint32
+	for i := range w {
+		w[i] = load(addr + uint32(4*i))
+	}
+	s = Setup{
+		VertexMode: w[0] != 0, Pull: w[1] != 0, Fields: w[2], Vertices: w[3], Offsets: w[4], Edges: w[5],
+		Neighbours: w[6], Weights: w[7], In: w[8], Regions: w[9],
+	}
+	for i := range min(w[10], maxInitial) {
+		initial = append(initial, load(w[11]+4*i))
+	}
+	return s, initial, Deal(w[12] != 0)
+}
+
+// maxInitial bounds what a program may ask to be read.
+const maxInitial = 1 << 24
+
+// Deal says how a list is dealt out to the cores: in blocks, or one by one.
+type Deal bool
+
+// Ways to deal.
+const (
+	Block  Deal = false
+	Cyclic Deal = true
+)

@@ -1,0 +1,91 @@
+package graphpeg
+
+import "fmt"
+
+// Spec is what a user may choose of a GraphPEG. A value of 0, where it is allowed,
+// follows from the core; see Derived.
+type Spec struct {
+	ALWTEntries      int    `key:"alwt_entries" default:"24" min:"1" max:"65536" unit:"entries" doc:"Entries of the adjacency list working table. GraphPEG §4.2: 24; many stand for its unlimited table."`
+	EdgeBufferBytes  int    `key:"edge_buffer_bytes" default:"2KiB" min:"256" max:"64KiB" unit:"bytes" doc:"Scratchpad for gathered edges: a ring of slots that hold the fields the kernel wants. GraphPEG §4.2: 2 KB."`
+	ScratchpadLimit  int    `key:"scratchpad_limit" default:"48KiB" min:"1KiB" max:"64KiB" unit:"bytes" doc:"Scratchpad that the unit uses; what the edge buffer leaves is shared equally by the vertex-lists. GraphPEG §3.1, §4.2: all 48 KB; §4.4: 8, 16, 32 KB too."`
+	VertexLists      int    `key:"vertex_lists" default:"4" min:"2" max:"16" unit:"lists" doc:"Vertex-lists of a core (ours: the paper uses at least three, for near-far)."`
+	ListRegion       int    `key:"list_region" default:"4MiB" min:"1KiB" max:"256MiB" pow2:"true" unit:"bytes" doc:"Global memory of each list of each core, for what does not fit on chip; overflow ends the run (ours)."`
+	BufferLatency    int    `key:"buffer_latency" default:"0" min:"0" max:"1000" unit:"cycles" doc:"From a pop's being served to its answer. 0: the scratchpad's (ours)."`
+	PopOrder         string `key:"pop_order" default:"ring" oneof:"ring,arrival" doc:"ring: edges leave in the order in which they were requested. arrival: as their data comes (ours)."`
+	FERelease        string `key:"fe_release" default:"issue" oneof:"issue,return" doc:"When an entry that fetches edges becomes free. issue: with its last request; return: with its last answer (ours: only the first fits Tables 4 and 5)."`
+	DonationPriority string `key:"donation_priority" default:"fi" oneof:"fi,donation" doc:"What takes a table entry when only one is free: the next vertex, or edges that another core has donated (ours)."`
+	BypassL1         bool   `key:"bypass_l1" default:"true" doc:"The unit's requests go to the L2. GraphPEG §3.3.1: \"by default\". false: through the L1D."`
+	RequestQueue     int    `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Pops wait in a place of their own each."`
+}
+
+// DefaultSpec is the paper's machine.
+func DefaultSpec() Spec {
+	return Spec{
+		ALWTEntries: 24, EdgeBufferBytes: 2 << 10, ScratchpadLimit: 48 << 10, VertexLists: 4, ListRegion: 4 << 20,
+		PopOrder: "ring", FERelease: "issue", DonationPriority: "fi", BypassL1: true,
+	}
+}
+
+// Shape is what a unit must know of its core.
+type Shape struct {
+	Core, Cores, Warps, Threads int
+	LineBytes                   int // of the caches
+}
+
+// Derived returns the spec with every 0 replaced by what it stands for on a core
+// of that shape.
+func (s Spec) Derived(warps, scratchpadLatency int) Spec {
+	if s.BufferLatency == 0 {
+		s.BufferLatency = scratchpadLatency
+	}
+	if s.RequestQueue == 0 {
+		s.RequestQueue = warps
+	}
+	return s
+}
+
+// listWords is what each list has on chip, in whole lines.
+func (s Spec) listWords(line int) int {
+	return (s.ScratchpadLimit - s.EdgeBufferBytes) / s.VertexLists / 4 / line * line
+}
+
+// slots is how many edges of that many fields the edge buffer holds.
+func (s Spec) slots(fields int) int { return s.EdgeBufferBytes / 4 / max(fields, 1) }
+
+// minSlots: with threads-1 edges in the buffer, none of which a pop may take, the
+// next line must fit.
+func minSlots(threads, line int) int { return threads - 1 + line }
+
+// minListWords: with threads-1 vertices in front, none of which a pop may take, the next line
+// must fit; and behind it a line that is spilled, and a push.
+func minListWords(threads, line int) int { return 2*line + 2*threads }
+
+// Fits checks the spec for a core of that shape; key is what is wrong with it. What it
+// accepts cannot wait for ever.
+func (s Spec) Fits(threads, lineBytes int) (key, msg string, ok bool) {
+	line := lineBytes / 4
+	if s.ALWTEntries < 1 || s.ALWTEntries > 1<<16 {
+		return "alwt_entries", fmt.Sprintf("%d: expected 1..65536", s.ALWTEntries), false
+	}
+	if s.VertexLists < 2 || s.VertexLists > MaxLists {
+		return "vertex_lists", fmt.Sprintf("%d: expected 2..%d", s.VertexLists, MaxLists), false
+	}
+	if need := minSlots(threads, line); s.slots(1) < need {
+		return "edge_buffer_bytes", fmt.Sprintf("%d: %d slots of one field, but %d lanes and lines of %d bytes need %d, or a pop could wait for ever", s.EdgeBufferBytes, s.slots(1), threads, lineBytes, need), false
+	}
+	if need := minListWords(threads, line); s.listWords(line) < need {
+		return "scratchpad_limit", fmt.Sprintf("%d: leaves %d vertices for each of %d lists on chip, but %d lanes and lines of %d bytes need %d, or a list could wait for ever", s.ScratchpadLimit, max(s.listWords(line), 0), s.VertexLists, threads, lineBytes, need), false
+	}
+	if s.ListRegion < lineBytes || s.ListRegion%lineBytes != 0 {
+		return "list_region", fmt.Sprintf("%d: expected a multiple of the line, %d bytes", s.ListRegion, lineBytes), false
+	}
+	return "", "", true
+}
+
+// Check is Fits as an error.
+func (s Spec) Check(threads, lineBytes int) error {
+	if key, msg, ok := s.Fits(threads, lineBytes); !ok {
+		return fmt.Errorf("graphpeg %s = %s", key, msg)
+	}
+	return nil
+}

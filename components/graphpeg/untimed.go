@@ -1,0 +1,71 @@
+package graphpeg
+
+import (
+	"fmt"
+
+	"heddle/components/balance"
+	"heddle/isa/emu"
+)
+
+// Untimed answers every request at once: it runs the Engine, whose memory answers at
+// once too, until the answer is there. No edges move between cores, so a core that is drained is
+// done.
+type Untimed struct {
+	*Engine
+	now uint64
+}
+
+var _ emu.Unit = (*Untimed)(nil)
+
+// NewUntimed makes the unit of one core of an untimed machine.
+func NewUntimed(s Spec, shape Shape) (*Untimed, error) {
+	s = s.Derived(shape.Warps, 1)
+	if err := s.Check(shape.Threads, shape.LineBytes); err != nil {
+		return nil, err
+	}
+	return &Untimed{Engine: NewEngine(s, shape)}, nil
+}
+
+// Launch is a kernel launch.
+func (u *Untimed) Launch() {
+	u.Engine.Launch()
+	u.Command(balance.Command{Order: balance.Done, Epoch: u.exchange.epoch})
+}
+
+// Exec carries out one instruction of one warp.
+func (u *Untimed) Exec(r *emu.UnitRequest) error {
+	head := r
+	for idle := 0; ; {
+		u.now++
+		step := u.Cycle(u.now, head, true, true)
+		if step.Took {
+			head = nil
+		}
+		if step.HasRequest && !step.Request.Write {
+			u.Arrive(step.Request.Tag)
+		}
+		if step.Err != nil || u.Err() != nil {
+			return firstError(step.Err, u.Err())
+		}
+		if head == nil && (step.Answer != nil || !u.owes()) {
+			break
+		}
+		if idle++; step.Moved || step.HasRequest {
+			idle = 0
+		} else if idle > u.spec.BufferLatency+1 {
+			panic(fmt.Sprintf("BUG: graphpeg %d @%d: function %d is not answered", u.shape.Core, u.now, r.Fn))
+		}
+	}
+	u.exchange.reports = u.exchange.reports[:0]
+	return nil
+}
+
+// owes tells that an answer is to come.
+func (u *Untimed) owes() bool { return u.pops.n > 0 || u.answers.n > 0 }
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
