@@ -8,6 +8,8 @@ package configs
 import (
 	"heddle/components/cache"
 	"heddle/components/core"
+	"heddle/components/ctrlproc"
+	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/internal/schema"
 )
@@ -23,6 +25,8 @@ type Machine struct {
 	L2   *cache.Spec `key:"l2" defaults:"bytes=1MiB; ways=8" doc:"Cache behind all sockets; absent: the L1s reach memory."`
 	L3   *cache.Spec `key:"l3" defaults:"bytes=2MiB; ways=8" doc:"Cache behind the L2; absent: the L2 reaches memory. RTL: L3_CACHE_SIZE 2 MB."`
 
+	CtrlProc ctrlproc.Spec `key:"ctrlproc" doc:"The control processor's balancing between the cores' GraphPEGs (ACM TACO 2021, §3.3.2); without them it does nothing."`
+
 	Atomics core.Atomics `key:"atomics" doc:"Atomic instructions on memory; those on the scratchpad are performed there."`
 
 	ToL2     Wires  `key:"to_l2" defaults:"request=3; response=5" doc:"Registers between L1D and L2; the L1I has one less each way."`
@@ -34,13 +38,17 @@ type Machine struct {
 // Core is a core and what is plugged into its accelerator socket.
 type Core struct {
 	core.Spec
-	Weaver *weaver.Spec `key:"weaver" doc:"SparseWeaver's work distribution unit (HPCA 2025, §III); absent: none."`
+	Weaver   *weaver.Spec   `key:"weaver" doc:"SparseWeaver's work distribution unit (HPCA 2025, §III); absent: none."`
+	GraphPEG *graphpeg.Spec `key:"graphpeg" doc:"GraphPEG's edge-gathering unit (ACM TACO 2021, §3); absent: none. A core has one graph unit at most."`
 }
 
 // Validate checks the core, and its units against it.
 func (c Core) Validate() error {
 	if err := c.Spec.Validate(); err != nil {
 		return err
+	}
+	if c.Weaver != nil && c.GraphPEG != nil {
+		return &schema.FieldError{Key: "graphpeg", Msg: "the core has a Weaver: its socket takes one graph unit"}
 	}
 	if c.Weaver != nil {
 		if key, msg, ok := c.Weaver.Fits(c.Warps, c.Threads); !ok {

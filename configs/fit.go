@@ -20,7 +20,7 @@ func (m Machine) Validate() error {
 
 // fits are the rules between parts. One that is broken returns the key to change and why.
 var fits = []func(*Machine) (key, why string){
-	levelsInOrder, linesAreEqual, portsSuffice, atomicsMeet, memoryFits,
+	levelsInOrder, linesAreEqual, portsSuffice, atomicsMeet, memoryFits, graphPEGFits,
 }
 
 // level is one cache level and its key.
@@ -62,14 +62,14 @@ func linesAreEqual(m *Machine) (key, why string) {
 
 // portsSuffice: a cache has at most cache.MaxPorts requesters.
 func portsSuffice(m *Machine) (key, why string) {
-	if n := m.CoresPerSocket * m.Core.Channels(); n > cache.MaxPorts {
+	if n := m.CoresPerSocket*m.Core.Channels() + (m.units()-m.bypasses())/m.Sockets; n > cache.MaxPorts {
 		return "cores_per_socket", fmt.Sprintf("%d cores with %d channels each are %d requesters of an L1D, which serves at most %d", m.CoresPerSocket, m.Core.Channels(), n, cache.MaxPorts)
 	}
 	if n := m.CoresPerSocket * m.Core.FetchWidth; n > cache.MaxPorts {
 		return "core.fetch_width", fmt.Sprintf("%d: %d cores are %d requesters of an L1I, which serves at most %d", m.Core.FetchWidth, m.CoresPerSocket, n, cache.MaxPorts)
 	}
-	if n := m.Sockets * (m.L1I.MemoryPorts + m.L1D.MemoryPorts); m.L2 != nil && n > cache.MaxPorts {
-		return "sockets", fmt.Sprintf("%d: their L1s have %d ports to the L2, which serves at most %d", m.Sockets, n, cache.MaxPorts)
+	if n := m.Sockets*(m.L1I.MemoryPorts+m.L1D.MemoryPorts) + m.bypasses(); m.L2 != nil && n > cache.MaxPorts {
+		return "sockets", fmt.Sprintf("%d: their L1s and graph units have %d ports to the L2, which serves at most %d", m.Sockets, n, cache.MaxPorts)
 	}
 	return "", ""
 }
@@ -82,6 +82,31 @@ func atomicsMeet(m *Machine) (key, why string) {
 	}
 	if a.Mode != core.AtomicsL2 && a.Combine {
 		return "atomics.combine", fmt.Sprintf("true: with atomics.mode %s no operations are counted", a.Mode)
+	}
+	return "", ""
+}
+
+// units is how many graph units have a port to memory; bypasses, of them, to the L2.
+func (m *Machine) units() int {
+	if m.Core.GraphPEG == nil {
+		return 0
+	}
+	return m.Sockets * m.CoresPerSocket
+}
+
+func (m *Machine) bypasses() int {
+	if m.units() == 0 || !m.Core.GraphPEG.BypassL1 {
+		return 0
+	}
+	return m.units()
+}
+
+func graphPEGFits(m *Machine) (key, why string) {
+	if m.Core.GraphPEG == nil {
+		return "", ""
+	}
+	if key, msg, ok := m.Core.GraphPEG.Fits(m.Core.Threads, m.L1D.LineBytes); !ok {
+		return "core.graphpeg." + key, msg
 	}
 	return "", ""
 }

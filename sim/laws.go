@@ -213,7 +213,7 @@ func (m *Machine) CheckLaws() error {
 	for _, u := range m.Units {
 		all = append(all, u.CheckLaws(m.domain.Cycle()))
 	}
-	all = append(all, m.Memory.CheckLaws())
+	all = append(all, m.checkBalance(), m.Memory.CheckLaws())
 	if m.auditor != nil {
 		all = append(all, m.auditor.check(m)...)
 	}

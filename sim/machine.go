@@ -14,6 +14,7 @@ import (
 	"heddle/components/cache"
 	"heddle/components/clock"
 	"heddle/components/core"
+	"heddle/components/ctrlproc"
 	"heddle/components/dram"
 	"heddle/components/mem"
 	"heddle/configs"
@@ -29,6 +30,9 @@ type Machine struct {
 	Caches []*cache.Cache
 	Memory Memory
 	Units  []accel.Unit // the cores' graph units; nil: none
+
+	Control *ctrlproc.Control // balances between them; nil: there is nothing to balance
+	ideal   *ctrlproc.Ideal
 
 	cfg      configs.Machine
 	domain   *clock.Domain
@@ -127,6 +131,9 @@ func (b *builder) build() error {
 		if err := b.socket(s); err != nil {
 			return err
 		}
+	}
+	if err := b.control(); err != nil {
+		return err
 	}
 	if err := b.outer(); err != nil {
 		return err
@@ -239,7 +246,7 @@ func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clo
 
 // socket builds the cores of a socket and their L1s.
 func (b *builder) socket(s int) error {
-	var fetch, data []port
+	var fetch, data, bypassing []port
 	spec := b.cfg.Core.Spec
 	spec.Atomics = b.cfg.Atomics
 	for i := range b.cfg.CoresPerSocket {
@@ -254,9 +261,19 @@ func (b *builder) socket(s int) error {
 		b.m.plug(n, c)
 		fetch = append(fetch, b.ports(c, c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
 		data = append(data, b.ports(c, c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)...)
+		switch p, bypasses, ok := b.m.unitPort(n, b.cfg.L1D.LineBytes); {
+		case bypasses:
+			bypassing = append(bypassing, p)
+		case ok:
+			p.wires = configs.Wires{Request: 1, Response: 2 + b.shared()}
+			data = append(data, p)
+		}
 	}
 	below := b.below(b.cfg.L2, b.cfg.ToL2)
-	outside := b.out
+	for i := range bypassing {
+		bypassing[i].wires = below
+	}
+	outside := append(b.out, bypassing...)
 	b.out = fetch
 	if err := b.level(fmt.Sprintf("Socket%d.L1I", s), b.cfg.L1I, direct(below)); err != nil {
 		return err
@@ -338,12 +355,16 @@ func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Resul
 	if m.spent {
 		return Result{}, errSpent
 	}
+	if err := m.GraphPEG().Carry(p); err != nil {
+		return Result{}, err
+	}
 	m.Arch.SetArg(arg)
 	m.Arch.Load(p)
 	before, start := m.Arch.Stats(), m.domain.After()-1
 	for _, c := range m.Cores {
 		c.Start()
 	}
+	m.startUnits()
 	m.watchdog.arm(ctx)
 	err := m.System.Run()
 	m.Arch.FlushConsole()

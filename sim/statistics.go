@@ -21,6 +21,9 @@ func (m *Machine) Statistics() stats.Tree {
 	t = append(t, Instructions(m.Arch.Stats())...)
 	t = append(t, stats.Sum("core", cores)...)
 	t = append(t, stats.Sum(unit, units)...)
+	if m.Control != nil {
+		t = append(t, stats.Walk("ctrlproc", m.Control.Statistics())...)
+	}
 	for _, l := range levels {
 		t = append(t, l...)
 	}

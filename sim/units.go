@@ -4,7 +4,11 @@ import (
 	"fmt"
 
 	"heddle/components/accel"
+	"heddle/components/balance"
+	"heddle/components/clock"
 	"heddle/components/core"
+	"heddle/components/ctrlproc"
+	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/configs"
 	"heddle/isa/emu"
@@ -12,12 +16,15 @@ import (
 )
 
 // graphUnit makes the graph unit that the configuration plugs into core n; nil: none.
-func graphUnit(cfg *configs.Core, n int) (accel.Unit, error) {
-	name := fmt.Sprintf("Core%d", n)
+func graphUnit(cfg *configs.Machine, n int) (accel.Unit, error) {
+	name, c := fmt.Sprintf("Core%d", n), &cfg.Core
 	switch {
-	case cfg.Weaver != nil:
-		s := cfg.Weaver.Derived(cfg.Warps, cfg.Threads, core.ScratchpadLatency)
-		return weaver.New(name+".Weaver", s, cfg.Warps, cfg.Threads)
+	case c.Weaver != nil:
+		s := c.Weaver.Derived(c.Warps, c.Threads, core.ScratchpadLatency)
+		return weaver.New(name+".Weaver", s, c.Warps, c.Threads)
+	case c.GraphPEG != nil:
+		shape := graphpeg.Shape{Core: n, Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: c.Warps, Threads: c.Threads, LineBytes: cfg.L1D.LineBytes}
+		return graphpeg.New(name+".GraphPEG", c.GraphPEG.Derived(c.Warps, core.ScratchpadLatency), shape)
 	}
 	return nil, nil
 }
@@ -25,7 +32,7 @@ func graphUnit(cfg *configs.Core, n int) (accel.Unit, error) {
 // graphUnits makes those of all cores; none: nil.
 func graphUnits(cfg *configs.Machine) (units []accel.Unit, err error) {
 	for n := range cfg.Sockets * cfg.CoresPerSocket {
-		u, err := graphUnit(&cfg.Core, n)
+		u, err := graphUnit(cfg, n)
 		if err != nil || u == nil {
 			return nil, err
 		}
@@ -50,6 +57,98 @@ func (m *Machine) plug(n int, c *core.Core) {
 	u := m.Units[n]
 	u.Join(m.domain, u)
 	c.Plug(accel.Plug(c.Name()+".accel", c.Place(), u))
+}
+
+// unitPort is the port to memory of core n's unit, if it has one; line is the caches'.
+func (m *Machine) unitPort(n int, line int) (p port, bypasses, ok bool) {
+	if m.Units == nil {
+		return p, false, false
+	}
+	u, ok := m.Units[n].(accel.MemoryUser)
+	if !ok {
+		return p, false, false
+	}
+	from := &source{name: fmt.Sprintf("Core%d.unit", n), count: u.Sent, line: uint32(line)}
+	return port{owner: u.Place(), from: from, connect: u.ConnectMemory}, u.BypassesL1(), true
+}
+
+// balanced are the units whose work can be balanced.
+func (m *Machine) balanced() (units []balance.Unit) {
+	for _, u := range m.Units {
+		if u, ok := u.(balance.Unit); ok {
+			units = append(units, u)
+		}
+	}
+	return units
+}
+
+// control makes the control processor, if there is work to be balanced.
+func (b *builder) control() error {
+	units, spec := b.m.balanced(), b.cfg.CtrlProc
+	if len(units) == 0 {
+		return nil
+	}
+	c := ctrlproc.New("CtrlProc", spec, len(units))
+	c.Join(b.m.domain, c)
+	latency := clock.Cycle(spec.Latency)
+	for i, u := range units {
+		name := fmt.Sprintf("CtrlProc.core%d", i)
+		commands := clock.NewLink[balance.Command](name+".commands", places(spec.Latency), latency, c.Place(), u.Place())
+		reports := clock.NewLink[balance.Report](name+".reports", places(spec.Latency), latency, u.Place(), c.Place())
+		c.Connect(commands, reports)
+		u.ConnectBalance(commands, reports)
+	}
+	b.m.Control = c
+	if spec.Policy != ctrlproc.PolicyIdeal {
+		return nil
+	}
+	return b.ideal(c, units)
+}
+
+func (b *builder) ideal(c *ctrlproc.Control, units []balance.Unit) error {
+	d, err := b.m.System.AddObserver("ideal balancing", corePeriod)
+	if err != nil {
+		return err
+	}
+	b.m.ideal = ctrlproc.NewIdeal("Ideal", c, units)
+	b.m.ideal.Join(d, b.m.ideal)
+	return nil
+}
+
+// GraphPEG is the host's hand on the cores' GraphPEGs; it has no units if there are none.
+func (m *Machine) GraphPEG() (h graphpeg.Host) {
+	for _, u := range m.Units {
+		if p, ok := u.(*graphpeg.PEG); ok {
+			h.Units = append(h.Units, p.Engine())
+		}
+	}
+	return h
+}
+
+// startUnits is a launch, for units that begin by themselves.
+func (m *Machine) startUnits() {
+	for _, u := range m.Units {
+		u.Place().Wake()
+	}
+	if m.Control != nil {
+		m.Control.Start()
+	}
+	if m.ideal != nil {
+		m.ideal.Start()
+	}
+}
+
+// checkBalance checks that no edge was lost between cores.
+func (m *Machine) checkBalance() error {
+	if m.Control == nil {
+		return nil
+	}
+	donated, received := uint64(0), uint64(0)
+	for _, u := range m.balanced() {
+		d, r := u.Balanced()
+		donated, received = donated+d, received+r
+	}
+	return m.Control.CheckLaws(donated, received)
 }
 
 // unitStats lists what each core's graph unit has counted; name is the units'.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"heddle/components/accel"
 	"heddle/components/clock"
 	"heddle/components/core"
 )
@@ -132,6 +133,11 @@ func (m *Machine) pending() int {
 	for _, c := range m.Caches {
 		n += c.Pending()
 	}
+	for _, u := range m.Units {
+		if u, ok := u.(accel.MemoryUser); ok {
+			n += u.Pending()
+		}
+	}
 	return n
 }
 
@@ -145,6 +151,9 @@ func (m *Machine) stalled(reason string) error {
 		if text := u.Waits(); text != "" {
 			e.Waits = append(e.Waits, text)
 		}
+	}
+	if m.Control != nil && m.Control.Waits() != "" {
+		e.Waits = append(e.Waits, m.Control.Waits())
 	}
 	for _, c := range m.Caches {
 		e.Waits = append(e.Waits, c.Waits()...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/configs"
 	"heddle/isa"
@@ -28,6 +29,8 @@ type execFlags struct {
 	trace   string
 	weaver  bool
 	spec    weaver.Spec
+	peg     bool
+	pegs    graphpeg.Host
 
 	machine   string
 	overrides machineFlags
@@ -48,7 +51,7 @@ its console, which goes to stdout; a summary goes to stderr. See docs/programs.m
 
 Either --machine names a timed machine (a preset of ` + "`heddle config list`" + `, or a
 YAML file), or --untimed asks for what happens without when; --cores, --warps,
---threads, --scratchpad, --weaver, --trace and --max-instrs are the untimed machine's.
+--threads, --scratchpad, --weaver, --graphpeg, --trace and --max-instrs are the untimed machine's.
 
 ` + exitHelp,
 		Example: `  heddle exec hello.s --untimed
@@ -74,6 +77,7 @@ YAML file), or --untimed asks for what happens without when; --cores, --warps,
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON on stdout")
 	fl.StringVar(&f.trace, "trace", "", "write every executed instruction to a `file` (no file: stderr)")
 	fl.Lookup("trace").NoOptDefVal = "-"
+	fl.BoolVar(&f.peg, "graphpeg", false, "give every core a GraphPEG unit; the program carries its set-up at the symbol heddle.peg")
 	fl.BoolVar(&f.weaver, "weaver", false, "give every core a Weaver unit")
 	fl.IntVar(&f.spec.STEntries, "weaver-st-entries", f.spec.STEntries, "slots of the Weaver's table, 1..65536")
 	fl.BoolVar(&f.spec.MaskByUnit, "weaver-mask-by-unit", false, "weaver.dec.id sets the thread mask")
@@ -107,6 +111,9 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.pegs.Carry(p); err != nil {
+		return err
+	}
 	m.Load(p)
 	start := time.Now()
 	runErr := m.Run(c.Context())
@@ -131,7 +138,7 @@ func (f *execFlags) console(c *cobra.Command) func([]byte) {
 
 // timed runs the program on a timed machine.
 func (f *execFlags) timed(c *cobra.Command, p *isa.Program) error {
-	for _, name := range []string{"cores", "warps", "threads", "scratchpad", "weaver", "trace", "max-instrs"} {
+	for _, name := range []string{"cores", "warps", "threads", "scratchpad", "weaver", "graphpeg", "trace", "max-instrs"} {
 		if c.Flags().Changed(name) {
 			return fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
 		}
@@ -160,7 +167,12 @@ func (f *execFlags) timed(c *cobra.Command, p *isa.Program) error {
 
 // units plugs the chosen graph units into every core.
 func (f *execFlags) units() error {
-	if !f.weaver {
+	switch {
+	case f.weaver && f.peg:
+		return errors.New("choose one: --weaver, or --graphpeg")
+	case f.peg:
+		return f.graphPEGs()
+	case !f.weaver:
 		return nil
 	}
 	f.spec.DTEntries = max(f.spec.DTEntries, f.cfg.Warps*f.cfg.Threads)
@@ -176,6 +188,28 @@ func (f *execFlags) units() error {
 	}
 	return nil
 }
+
+// graphPEGs plugs a GraphPEG into every core.
+func (f *execFlags) graphPEGs() error {
+	spec := graphpeg.DefaultSpec()
+	shape := graphpeg.Shape{Cores: f.cfg.Cores, Warps: f.cfg.Warps, Threads: f.cfg.Threads, LineBytes: pegLine}
+	if err := spec.Check(shape.Threads, shape.LineBytes); err != nil {
+		return err
+	}
+	f.cfg.Units = func(core int) []emu.Unit {
+		shape.Core = core
+		u, err := graphpeg.NewUntimed(spec, shape)
+		if err != nil {
+			panic(fmt.Sprintf("BUG: exec: %v after it was validated", err))
+		}
+		f.pegs.Units = append(f.pegs.Units, u.Engine)
+		return []emu.Unit{u}
+	}
+	return nil
+}
+
+// pegLine is the line by which an untimed GraphPEG reads: its program cannot tell.
+const pegLine = 64
 
 // openTrace starts the instruction trace, if one is wanted.
 func (f *execFlags) openTrace(c *cobra.Command, p *isa.Program) (finish func() error, err error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/components/accel"
 	"heddle/internal/experiment"
 	"heddle/isa/emu"
 	"heddle/sim"
@@ -51,7 +52,7 @@ func failed(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &trap), errors.As(err, new(*sim.LawsError)):
+	case errors.As(err, &trap), errors.As(err, new(*accel.Fault)), errors.As(err, new(*sim.LawsError)):
 		return &codeError{exitFailed, err}
 	case errors.As(err, new(*emu.LimitError)), errors.As(err, new(*emu.DeadlockError)),
 		slices.Contains([]string{experiment.NoProgress, experiment.Limit, experiment.OutOfMemory}, experiment.Class(err)):

@@ -54,7 +54,8 @@ type MemoryUser interface {
 	ConnectMemory(out *clock.Link[mem.Request], in *clock.Link[mem.Response])
 	// BypassesL1 tells that the port leads past the L1D.
 	BypassesL1() bool
-	// Pending is what it still has to do with memory.
+	// Sent is how many requests have left. Pending is what it still has to do with memory.
+	Sent() uint64
 	Pending() int
 }
 
@@ -234,7 +235,7 @@ func (s *Socket) Fail(t Tag, err error) {
 // Abort ends the program with an error that is no instruction's.
 func (s *Socket) Abort(err error) {
 	if s.err == nil {
-		s.err, s.doneAt = &Fault{err}, s.now()
+		s.err, s.failedAt = &Fault{err}, s.now()
 	}
 	s.core.Wake()
 }

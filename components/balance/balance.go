@@ -3,6 +3,8 @@
 // registers and states are the paper's.
 package balance
 
+import "heddle/components/clock"
+
 // Order is what the control processor writes to a unit.
 type Order uint8
 
@@ -49,6 +51,15 @@ type Report struct {
 	Epoch uint32
 	Edges uint32
 	Range Range
+}
+
+// Unit is a graph unit whose work can be balanced.
+type Unit interface {
+	Direct
+	Place() clock.Handle
+	ConnectBalance(commands *clock.Link[Command], reports *clock.Link[Report])
+	// Balanced is how many edges it has given away, and received.
+	Balanced() (donated, received uint64)
 }
 
 // Direct is a unit whose work can be moved at once, as no hardware could.

@@ -9,12 +9,12 @@ import (
 // cycle: it is on a clock of observers, and yet changes what they hold.
 type Ideal struct {
 	clock.Base
-	units   []balance.Direct
+	units   []balance.Unit
 	control *Control
 }
 
 // NewIdeal makes it for units that control serves.
-func NewIdeal(name string, control *Control, units []balance.Direct) *Ideal {
+func NewIdeal(name string, control *Control, units []balance.Unit) *Ideal {
 	return &Ideal{Base: clock.NewBase(name), units: units, control: control}
 }
 

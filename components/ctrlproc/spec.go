@@ -1,5 +1,8 @@
 package ctrlproc
 
+// PolicyIdeal balances in every cycle and at no cost.
+const PolicyIdeal = "ideal"
+
 // Spec is what a user may choose of the control processor.
 type Spec struct {
 	Policy         string `key:"policy" default:"ef" oneof:"none,ef,ideal" doc:"What is balanced between cores. none: nothing. ef: the edge frontiers, by moving a piece of the largest table entry (GraphPEG §3.3.2). ideal: the same in every cycle and at no cost, until loads differ by at most one edge (§4.3)."`

@@ -1,6 +1,7 @@
 package graphpeg
 
 import (
+	"errors"
 	"fmt"
 
 	"heddle/components/accel"
@@ -28,7 +29,7 @@ type PEG struct {
 var (
 	_ accel.Unit       = (*PEG)(nil)
 	_ accel.MemoryUser = (*PEG)(nil)
-	_ balance.Direct   = (*PEG)(nil)
+	_ balance.Unit     = (*PEG)(nil)
 	_ emu.Unit         = architecture{}
 )
 
@@ -157,6 +158,16 @@ func (p *PEG) take(r *emu.UnitRequest, err error) {
 	}
 }
 
+// Sent is how many requests have gone to memory.
+func (p *PEG) Sent() uint64 {
+	return p.engine.LinesRead + p.engine.SpillLines - uint64(p.engine.port.waiting())
+}
+
+// Balanced is how many edges have gone to other cores, and come from them.
+func (p *PEG) Balanced() (donated, received uint64) {
+	return p.engine.EdgesDonated, p.engine.EdgesReceived
+}
+
 // Pending is what the unit will still do of its own.
 func (p *PEG) Pending() int {
 	if p.engine.Err() != nil {
@@ -192,10 +203,13 @@ func (p *PEG) CheckLaws(now clock.Cycle) error {
 	if n != s.Cycles {
 		return fmt.Errorf("%s: law broken: cycles by length of the queue = cycles: %d, %d", p.Name(), n, s.Cycles)
 	}
-	if sent, _ := p.out.Traffic(); sent != s.LinesRead+s.SpillLines-uint64(p.engine.port.waiting()) {
-		return fmt.Errorf("%s: law broken: requests sent = lines read + spilled - waiting: %d, %d", p.Name(), sent, s.LinesRead+s.SpillLines-uint64(p.engine.port.waiting()))
+	if sent, _ := p.out.Traffic(); sent != p.Sent() {
+		return fmt.Errorf("%s: law broken: requests on the port = lines read + spilled - waiting: %d, %d", p.Name(), sent, p.Sent())
 	}
-	return p.engine.CheckLaws()
+	if err := errors.Join(p.engine.CheckLaws(), p.socket.CheckLaws(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
+		return fmt.Errorf("%s: %w", p.Name(), err)
+	}
+	return nil
 }
 
 // Waits describes what the unit holds, for reports of machines that are stuck.

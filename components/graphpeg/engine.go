@@ -36,7 +36,12 @@ type Engine struct {
 	freeChunks []int32
 	exchange   exchange
 
-	last uint64 // the last cycle that was counted
+	last              uint64 // the last cycle that was counted
+	gatheredAbandoned uint64 // of EdgesAbandoned, those in the buffer
+	entryTime         uint64 // entries × cycles
+	stalled           stall
+	pushHeld          bool                 // a push waits for room
+	since             [emu.MaxWarps]uint64 // by warp: when its pop came
 
 	// Of this cycle: its inputs, and what it did.
 	now   uint64

@@ -1,6 +1,11 @@
 package graphpeg
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+
+	"heddle/isa"
+)
 
 // Host is the host's hand on the units of all cores, between launches. It takes no
 // simulated time.
@@ -71,10 +76,14 @@ func (h Host) Swap(a, b int) {
 	}
 }
 
-// SetUp does what the set-up at addr says (DecodeSetup): it configures the units, and
-// replaces what the lists hold.
-func (h Host) SetUp(load Load, addr uint32) error {
-	s, initial, deal := DecodeSetup(load, addr)
+// Carry does what the set-up says that the program carries (DecodeSetup), if it does: it
+// configures the units, and replaces what the lists hold.
+func (h Host) Carry(p *isa.Program) error {
+	addr, ok := p.Symbol(SetupSymbol)
+	if !ok || len(h.Units) == 0 {
+		return nil
+	}
+	s, initial, deal := DecodeSetup(words(p), addr)
 	for _, e := range h.Units {
 		e.forget()
 	}
@@ -82,6 +91,18 @@ func (h Host) SetUp(load Load, addr uint32) error {
 		return err
 	}
 	return h.Fill(int(s.In), initial, deal)
+}
+
+// words reads what a program brings; 0 elsewhere.
+func words(p *isa.Program) Load {
+	return func(addr uint32) uint32 {
+		for _, s := range p.Segments {
+			if at := addr - s.Addr; addr >= s.Addr && uint64(at)+4 <= uint64(len(s.Data)) {
+				return binary.LittleEndian.Uint32(s.Data[at:])
+			}
+		}
+		return 0
+	}
 }
 
 // forget empties all lists.

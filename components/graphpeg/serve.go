@@ -153,6 +153,7 @@ func (e *Engine) accept() {
 			return
 		}
 		copy(r.Out, e.latch[(r.Warp*4+int(r.Fn&3))*e.shape.Threads:][:e.shape.Threads])
+		e.Gets++
 		e.reply(r)
 	case r.Fn <= isa.PegPopV:
 		e.since[r.Warp] = e.now

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"heddle/components/accel"
-	"heddle/isa/emu"
 )
 
 // Stats is what a GraphPEG counts. Without time, what takes time stays 0.
@@ -27,6 +26,7 @@ type Stats struct {
 	PopsFull    uint64 `stat:"pops.full" unit:"pops" doc:"Pops in which every active lane got something."`
 	PopsPartial uint64 `stat:"pops.partial" unit:"pops" doc:"Pops in which some did."`
 	PopsEmpty   uint64 `stat:"pops.empty" unit:"pops" doc:"Pops in which none did: the end."`
+	Gets        uint64 `stat:"gets" unit:"requests" doc:"peg.get answered."`
 	Pushes      uint64 `stat:"pushes" unit:"requests" doc:"peg.push carried out."`
 
 	PopWait    uint64 `stat:"pops.wait" unit:"warp-cycles" doc:"From a pop's reaching the unit until it is served, summed over pops."`
@@ -51,12 +51,6 @@ type Stats struct {
 	Occupancy Occupancy     `stat:"alwt.used" unit:"cycles" doc:"Cycles by entries in use."`
 	Queue     accel.Lengths `stat:"queue" unit:"cycles" doc:"Cycles by requests in the queue."`
 	QueueFull uint64        `stat:"queue.refused" unit:"cycles" doc:"Cycles the core's SFU held a request that the full queue did not take."`
-
-	gatheredAbandoned uint64
-	entryTime         uint64 // entries × cycles
-	stalled           stall
-	pushHeld          bool
-	since             [emu.MaxWarps]uint64 // by warp: when its pop came
 }
 
 // Statuses counts entry-cycles by status.

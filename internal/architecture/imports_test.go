@@ -24,7 +24,7 @@ var rules = []struct {
 	// A unit never sees another unit, the machine around it, or its users.
 	{"components/clock", nil},
 	{"components/mem", nil},
-	{"components/balance", nil},
+	{"components/balance", []string{"components/clock"}},
 	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/mem"}},
 	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/balance", "components/mem"}},
 	{"configs", []string{"=isa", "components/", "internal/schema"}},
