@@ -157,10 +157,18 @@ func TestPegPrograms(t *testing.T) {
 					require.NoError(t, err)
 					require.NoError(t, m.CheckLaws())
 					g.check(t, m.Arch, m.GraphPEG(), n+1)
+					require.EqualValues(t, uint64(n+1)*g.edges(), statistic(t, m, "peg.edges.popped"))
 				}
 				u, h := untimedPeg(t, cfg, p)
 				g.check(t, u, h, 1)
 			})
 		}
 	}
+}
+
+func statistic(t *testing.T, m *sim.Machine, name string) float64 {
+	t.Helper()
+	s, ok := m.Statistics().Get(name)
+	require.True(t, ok, name)
+	return s.Float()
 }
