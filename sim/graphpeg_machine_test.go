@@ -173,6 +173,7 @@ offsets: .word 0, 0, 9`))
 		require.NoError(t, err)
 		require.NoError(t, m.CheckLaws())
 	}
+	add(m)
 	m, err = sim.New(load(t, "vortex-1c4w4t-graphpeg"), sim.Options{MaxCycles: 100_000})
 	require.NoError(t, err)
 	_, err = m.Run(context.Background(), source(t, `
