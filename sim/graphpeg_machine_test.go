@@ -168,7 +168,8 @@ wait:	addi t0, t0, -1
 	bnez t0, wait
 	tmc zero
 	.data
-heddle.peg: .word 0, 0, 2, 2, offsets, 9, offsets, 0, 0, 0x40000000, 2, offsets, 0
+heddle.peg: .word 0, 0, 2, 2, offsets, 9, offsets, 0, 0, 0x40000000, 2, list, 0
+list: .word 1, 1
 offsets: .word 0, 0, 9`))
 		require.NoError(t, err)
 		require.NoError(t, m.CheckLaws())
