@@ -31,7 +31,7 @@ func pegCycles(t *testing.T, g *pegGraph, machine string, set ...string) (uint64
 
 // TestOrderOfPegsIsNoInput: in whatever order units tick, the same happens, donations included.
 func TestOrderOfPegsIsNoInput(t *testing.T) {
-	for _, set := range []string{"ctrlproc.interval=40 ctrlproc.latency=3", "ctrlproc.policy=ideal", "core.graphpeg.bypass_l1=false core.graphpeg.request_queue=1"} {
+	for _, set := range []string{"ctrlproc.interval=40 ctrlproc.latency=3", "ctrlproc.policy=ideal", "ctrlproc.policy=ef+vl ctrlproc.interval=50", "core.graphpeg.bypass_l1=false core.graphpeg.request_queue=1"} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
 			cfg := load(t, "vortex-6c32w32t", append(strings.Fields(set), smallPeg...)...)
@@ -50,6 +50,10 @@ func TestBalancing(t *testing.T) {
 	t.Logf("none %d cycles, ef %d, ideal %d", none, ef, ideal)
 	require.Less(t, 2*ef, none)
 	require.Less(t, 2*ideal, none) // not always less than ef: it cuts lists into small pieces, each with a line of its own
+	vl, v := pegCycles(t, g, "vortex-6c32w32t", append(set, "ctrlproc.policy=vl", "ctrlproc.interval=100")...)
+	require.Less(t, 2*ef, vl, "the hub's edges stay where they are")
+	require.NotZero(t, statistic(t, v, "peg.vertices.received"))
+	require.Equal(t, statistic(t, v, "peg.vertices.donated"), statistic(t, v, "ctrlproc.vertices.moved"))
 	require.NotZero(t, statistic(t, m, "ctrlproc.donations.taken"))
 	require.NotZero(t, statistic(t, m, "peg.edges.received"))
 	require.Equal(t, statistic(t, m, "peg.edges.donated"), statistic(t, m, "ctrlproc.edges.moved"))
@@ -67,7 +71,7 @@ func TestEveryPegKnobCounts(t *testing.T) {
 	for _, k := range []string{
 		"core.graphpeg.alwt_entries=16", "core.graphpeg.edge_buffer_bytes=512", "core.graphpeg.scratchpad_limit=8KiB", "core.graphpeg.vertex_lists=2", "core.graphpeg.buffer_latency=30",
 		"core.graphpeg.pop_order=arrival", "core.graphpeg.fe_release=return", "core.graphpeg.donation_priority=donation", "core.graphpeg.bypass_l1=false", "core.graphpeg.request_queue=1",
-		"ctrlproc.policy=none", "ctrlproc.interval=200", "ctrlproc.threshold_shift=0", "ctrlproc.threshold=700", "ctrlproc.latency=40",
+		"ctrlproc.policy=none", "ctrlproc.policy=vl", "ctrlproc.policy=ef+vl", "ctrlproc.interval=200", "ctrlproc.threshold_shift=0", "ctrlproc.threshold=700", "ctrlproc.latency=40",
 	} {
 		got, _ := pegCycles(t, g, "vortex-6c32w32t", append(base, k)...)
 		t.Logf("%-45s %6d cycles, without %d", k, got, want)
@@ -83,7 +87,7 @@ func TestPegConfigurationsThatCouldHang(t *testing.T) {
 		"sockets=32":                          "their L1s and graph units have 96 ports to the L2",
 		"core.graphpeg.pop_order=newest":      "core.graphpeg.pop_order",
 		"core.graphpeg.list_region=1000":      "core.graphpeg.list_region",
-		"ctrlproc.policy=vl":                  "ctrlproc.policy",
+		"ctrlproc.policy=evl":                 "ctrlproc.policy",
 		"cores_per_socket=2 core.graphpeg.bypass_l1=false core.channel_bytes=4": "requesters of an L1D",
 	} {
 		_, err := configs.LoadMachine("vortex-6c32w32t", nil, append([]string{"core.graphpeg.vertex_lists=4"}, strings.Fields(set)...))
@@ -96,7 +100,7 @@ func TestPegErrors(t *testing.T) {
 	setup := func(words string) string {
 		return "\n.data\nheddle.peg: .word " + words + "\noffsets: .word 0, 2, 9\nlist: .word 0, 1, 7\n"
 	}
-	good := "0, 0, 2, 2, offsets, 9, offsets, 0, 0, 0x40000000, 1, list, 0"
+	good := "0, 0, 2, 2, offsets, 9, offsets, 0, 0, 1, 0x40000000, 1, list, 0"
 	pop, fields := "_start: li a1, 0\nbad: peg.pop.dst a0, a1\n tmc zero", "_start: li a1, 0\nbad: peg.pop.wt a0, a1\n tmc zero"
 	for _, c := range []struct{ src, says string }{
 		{pop, "the graphpeg unit has no set-up"},
@@ -116,12 +120,12 @@ func TestPegErrors(t *testing.T) {
 		require.Equal(t, "bad+0x0", trap.Symbol)
 	}
 	for words, says := range map[string]string{
-		"0, 0, 2, 2, offsets, 9, offsets, 0, 9, 0x40000000, 1, list, 0":  "input list: 9: there are 4",
-		"0, 0, 0, 2, offsets, 9, offsets, 0, 0, 0x40000000, 1, list, 0":  "fields: 0x0: expected some of",
-		"0, 0, 2, 2, offsets, 9, offsets, 0, 0, 0x40000001, 1, list, 0":  "regions: 0x40000001: expected a multiple of 64",
-		"0, 0, 4, 2, offsets, 9, offsets, 0, 0, 0x40000000, 1, list, 0":  "weight array: 0x00000000",
-		"0, 0, 2, -1, offsets, 9, offsets, 0, 0, 0x40000000, 1, list, 0": "vertex array",
-		"0, 0, 2, 2, offsets, 9, offsets, 0, 0, 0xFFFFFFC0, 1, list, 0":  "regions: 0xffffffc0",
+		"0, 0, 2, 2, offsets, 9, offsets, 0, 9, 1, 0x40000000, 1, list, 0":  "input list: 9: there are 4",
+		"0, 0, 0, 2, offsets, 9, offsets, 0, 0, 1, 0x40000000, 1, list, 0":  "fields: 0x0: expected some of",
+		"0, 0, 2, 2, offsets, 9, offsets, 0, 0, 1, 0x40000001, 1, list, 0":  "regions: 0x40000001: expected a multiple of 64",
+		"0, 0, 4, 2, offsets, 9, offsets, 0, 0, 1, 0x40000000, 1, list, 0":  "weight array: 0x00000000",
+		"0, 0, 2, -1, offsets, 9, offsets, 0, 0, 1, 0x40000000, 1, list, 0": "vertex array",
+		"0, 0, 2, 2, offsets, 9, offsets, 0, 0, 1, 0xFFFFFFC0, 1, list, 0":  "regions: 0xffffffc0",
 	} {
 		m, err := sim.New(load(t, "vortex-1c4w4t-graphpeg"), sim.Options{})
 		require.NoError(t, err)
@@ -129,8 +133,8 @@ func TestPegErrors(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 	for words, says := range map[string]string{
-		"0, 0, 2, 2, offsets, 9, offsets, 0, 0, 0x40000000, 3, list, 0": "graphpeg of core 0: vertex 7 in list 0: the set-up says there are 2",
-		"0, 0, 2, 2, offsets, 5, offsets, 0, 0, 0x40000000, 2, list, 0": "graphpeg of core 0: vertex 1: its edges are 2..9, but the set-up says there are 5",
+		"0, 0, 2, 2, offsets, 9, offsets, 0, 0, 1, 0x40000000, 3, list, 0": "graphpeg of core 0: vertex 7 in list 0: the set-up says there are 2",
+		"0, 0, 2, 2, offsets, 5, offsets, 0, 0, 1, 0x40000000, 2, list, 0": "graphpeg of core 0: vertex 1: its edges are 2..9, but the set-up says there are 5",
 	} {
 		m, err := sim.New(load(t, "vortex-1c4w4t-graphpeg"), sim.Options{MaxCycles: 100_000})
 		require.NoError(t, err)
@@ -153,7 +157,7 @@ func TestNoPegStatisticIsDead(t *testing.T) {
 		}
 	}
 	g := newPegGraph(4, 3000, 3000)
-	set := append([]string{"core.graphpeg.alwt_entries=4", "core.graphpeg.edge_buffer_bytes=768", "core.graphpeg.scratchpad_limit=2KiB", "ctrlproc.interval=64", "ctrlproc.latency=60", "core.graphpeg.request_queue=1"}, smallPeg...)
+	set := append([]string{"ctrlproc.policy=ef+vl", "core.graphpeg.alwt_entries=4", "core.graphpeg.edge_buffer_bytes=768", "core.graphpeg.scratchpad_limit=2KiB", "ctrlproc.interval=64", "ctrlproc.latency=60", "core.graphpeg.request_queue=1"}, smallPeg...)
 	_, m := pegCycles(t, g, "vortex-6c32w32t", set...)
 	_, err := m.Run(context.Background(), g.program(t)) // finds vertices in list 1
 	require.NoError(t, err)
@@ -168,7 +172,7 @@ wait:	addi t0, t0, -1
 	bnez t0, wait
 	tmc zero
 	.data
-heddle.peg: .word 0, 0, 2, 2, offsets, 9, offsets, 0, 0, 0x40000000, 2, list, 0
+heddle.peg: .word 0, 0, 2, 2, offsets, 9, offsets, 0, 0, 1, 0x40000000, 2, list, 0
 list: .word 1, 1
 offsets: .word 0, 0, 9`))
 		require.NoError(t, err)
@@ -183,14 +187,29 @@ _start: li a1, 0
 	peg.popv a0, a1
 	tmc zero
 	.data
-heddle.peg: .word 1, 0, 2, 2, 0, 9, 0, 0, 0, 0x40000000, 1, list, 0
+heddle.peg: .word 1, 0, 2, 2, 0, 9, 0, 0, 0, 1, 0x40000000, 1, list, 0
 list: .word 1`))
 	require.NoError(t, err)
 	add(m)
 	for name, v := range sums {
-		rare := regexp.MustCompile(`length_(0[2-9]|[1-6])|alwt.used.entries_(0[5-9]|[1-6])|used.more|ctrlproc.edges.abandoned|pushes.stalls`)
+		rare := regexp.MustCompile(`length_(0[2-9]|[1-6])|alwt.used.entries_(0[5-9]|[1-6])|used.more|ctrlproc.edges.abandoned|ctrlproc.donations.abandoned|pushes.stalls`)
 		if !rare.MatchString(name) {
 			require.NotZero(t, v, name)
 		}
 	}
+}
+
+// TestPegsAllocateNothing in a launch, but for its beginning.
+func TestPegsAllocateNothing(t *testing.T) {
+	p := newPegGraph(4, 2000, 2000).program(t)
+	m, err := sim.New(load(t, "vortex-6c32w32t", append([]string{"ctrlproc.policy=ef+vl", "ctrlproc.interval=64", "core.graphpeg.scratchpad_limit=3KiB"}, smallPeg...)...), sim.Options{})
+	require.NoError(t, err)
+	launch := func() {
+		_, err := m.Launch(context.Background(), p, 0)
+		require.NoError(t, err)
+	}
+	launch() // memory and tables are there now
+	n := testing.AllocsPerRun(3, launch)
+	t.Logf("%.0f allocations a launch", n)
+	require.Less(t, n, 300.0, "of some 20,000 cycles")
 }

@@ -74,7 +74,7 @@ func (g *pegGraph) program(t testing.TB) *isa.Program {
 	words("neighbours", g.neighbours)
 	words("weights", weights)
 	words("list", g.list)
-	fmt.Fprintf(&text, "\nheddle.peg:\n\t.word 0, %d, 15, %d, offsets, %d, neighbours, weights, 0, 0x40000000, %d, list, 0\n", pull, len(g.offsets)-1, len(g.neighbours), len(g.list))
+	fmt.Fprintf(&text, "\nheddle.peg:\n\t.word 0, %d, 15, %d, offsets, %d, neighbours, weights, 0, 1, 0x40000000, %d, list, 0\n", pull, len(g.offsets)-1, len(g.neighbours), len(g.list))
 	p, err := asm.Assemble("peg.s", []byte(text.String()), asm.Options{Base: 0x80000000})
 	require.NoError(t, err)
 	return p
@@ -143,7 +143,7 @@ func TestPegPrograms(t *testing.T) {
 		for j, knobs := range []string{
 			"", "core.graphpeg.alwt_entries=2", "core.graphpeg.edge_buffer_bytes=1KiB", "core.graphpeg.pop_order=arrival", "core.graphpeg.fe_release=return",
 			"core.graphpeg.bypass_l1=false", "core.graphpeg.scratchpad_limit=8KiB", "core.graphpeg.request_queue=1 core.graphpeg.buffer_latency=40",
-			"ctrlproc.policy=none", "ctrlproc.policy=ideal", "ctrlproc.interval=30 ctrlproc.latency=1", "ctrlproc.interval=10 ctrlproc.latency=70 core.graphpeg.donation_priority=donation",
+			"ctrlproc.policy=none", "ctrlproc.policy=vl ctrlproc.interval=60", "ctrlproc.policy=ef+vl ctrlproc.interval=20 ctrlproc.latency=1", "ctrlproc.policy=ideal", "ctrlproc.interval=30 ctrlproc.latency=1", "ctrlproc.interval=10 ctrlproc.latency=70 core.graphpeg.donation_priority=donation",
 		} {
 			t.Run(machine+"/"+knobs, func(t *testing.T) {
 				t.Parallel()

@@ -143,10 +143,13 @@ func (m *Machine) checkBalance() error {
 	if m.Control == nil {
 		return nil
 	}
-	donated, received := uint64(0), uint64(0)
+	var donated, received [2]uint64
 	for _, u := range m.balanced() {
 		d, r := u.Balanced()
-		donated, received = donated+d, received+r
+		for i := range d {
+			donated[i] += d[i]
+			received[i] += r[i]
+		}
 	}
 	return m.Control.CheckLaws(donated, received)
 }

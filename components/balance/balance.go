@@ -10,12 +10,14 @@ type Order uint8
 
 // Orders.
 const (
-	Read    Order = iota // of R_EFS: answered by Value
-	Donate               // R_BC = ED: give up to Edges edges away; answered by Donated or Refused
-	Standby              // R_BC = ERS: edges will come
-	Release              // R_BC back to none: they will not
-	Receive              // R_BC = ER: Range is in R_BW; answered by Inserted, once it is in the table
-	Done                 // no unit has work left
+	Read            Order = iota // of the loads: answered by Value
+	Donate                       // R_BC = ED: give up to Edges edges away; answered by Donated or Refused
+	Standby                      // R_BC = ERS: edges will come
+	Release                      // R_BC back to none: they will not
+	Receive                      // R_BC = ER: Range is in R_BW; answered by Inserted, once it is in the table
+	Done                         // no unit has work left
+	DonateVertices               // give up to Vertices of the output list away; answered by DonatedVertices, maybe of none
+	ReceiveVertices              // Vertices lie in memory at Addr: answered by InsertedVertices, once they are in the output list
 )
 
 // Range is a piece of one adjacency list that has not been requested.
@@ -30,6 +32,8 @@ type Command struct {
 	Epoch uint32 // the launch it belongs to
 	Edges uint32
 	Range Range
+
+	Vertices, Addr uint32
 }
 
 // Event is what a unit tells the control processor.
@@ -37,12 +41,15 @@ type Event uint8
 
 // Events.
 const (
-	Value      Event = iota // of R_EFS
+	Value      Event = iota // of R_EFS, and how long the output list is
 	Drained                 // R_BS: nothing is left here
 	NotDrained              // R_BS: something is, again
 	Donated                 // R_BS: Range has been cut off
 	Refused                 // R_BS: there was no entry to cut
 	Inserted                // R_BS: the range received is in the table
+
+	DonatedVertices
+	InsertedVertices
 )
 
 // Report goes from a unit to the control processor.
@@ -51,6 +58,8 @@ type Report struct {
 	Epoch uint32
 	Edges uint32
 	Range Range
+
+	Vertices, Addr uint32
 }
 
 // Unit is a graph unit whose work can be balanced.
@@ -58,8 +67,8 @@ type Unit interface {
 	Direct
 	Place() clock.Handle
 	ConnectBalance(commands *clock.Link[Command], reports *clock.Link[Report])
-	// Balanced is how many edges it has given away, and received.
-	Balanced() (donated, received uint64)
+	// Balanced is how many edges and vertices it has given away, and received.
+	Balanced() (donated, received [2]uint64)
 }
 
 // Direct is a unit whose work can be moved at once, as no hardware could.

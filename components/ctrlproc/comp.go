@@ -58,16 +58,17 @@ func (c *Control) Statistics() any { return &c.processor.Stats }
 
 // CheckLaws checks its counts against each other, and against what its units have donated and
 // received; for a machine at rest.
-func (c *Control) CheckLaws(donated, received uint64) error {
+func (c *Control) CheckLaws(donated, received [2]uint64) error {
 	s := &c.processor.Stats
 	for _, l := range []struct {
 		law       string
 		got, want uint64
 	}{
 		{"donations offered = taken + refused", s.Offers, s.Taken + s.Refused},
-		{"edges donated = received + abandoned", donated, received + s.EdgesAbandoned},
+		{"edges donated = received", donated[0], received[0]},
+		{"vertices donated = received", donated[1], received[1]},
 	} {
-		if l.got != l.want && s.EdgesAbandoned == 0 {
+		if l.got != l.want && s.Abandoned == 0 {
 			return fmt.Errorf("%s: law broken: %s: %d, %d", c.Name(), l.law, l.got, l.want)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 type Processor struct {
 	Stats
 	spec  Spec
-	polls bool // the policy wants loads to be read
+	moves [numKinds]bool // what the policy balances
 	cores []core
 	epoch uint32 // launches
 	done  bool
@@ -22,30 +22,46 @@ type Processor struct {
 	open    int // donations between the command to the donor and the receiver's acknowledgement
 }
 
+// kind is what can be balanced.
+type kind uint8
+
+const (
+	edges    kind = iota // of the edge frontier, by R_EFS
+	vertices             // of the output lists, by their length
+	numKinds
+)
+
+// orders of a donation of each kind.
+var orders = [numKinds]balance.Order{edges: balance.Donate, vertices: balance.DonateVertices}
+
+// policies are what each balances by polling.
+var policies = map[string][numKinds]bool{
+	"none": {}, PolicyIdeal: {}, "ef": {edges: true}, "vl": {vertices: true}, "ef+vl": {true, true},
+}
+
 // core is what the control processor knows of one.
 type core struct {
-	efs       uint32 // R_EFS when it was read last
-	drained   bool
-	receiver  int  // to whom it has been told to donate; -1: it has answered
-	receiving bool // it has a donation coming
-	out       []balance.Command
+	load     [numKinds]uint32 // when it was read last
+	drained  bool
+	receiver [numKinds]int // to whom it has been told to donate; -1: that is through
+	donor    [numKinds]int // who donates to it; -1: nobody
+	out      []balance.Command
 }
 
 // NewProcessor makes the control processor of that many cores.
 func NewProcessor(s Spec, cores int) *Processor {
-	p := &Processor{spec: s, polls: s.Policy == "ef", cores: make([]core, cores)}
-	p.done = true
-	return p
+	return &Processor{spec: s, moves: policies[s.Policy], cores: make([]core, cores), done: true}
 }
 
 // Launch is a kernel launch in cycle now: nobody is drained. What is under way of an
 // earlier launch is void.
 func (p *Processor) Launch(now uint64) {
 	p.epoch++
+	p.Abandoned += uint64(p.open)
 	p.done, p.polling, p.unread, p.open, p.next = false, false, 0, 0, now+uint64(p.spec.Interval)
 	for i := range p.cores {
 		c := &p.cores[i]
-		c.efs, c.drained, c.receiver, c.receiving, c.out = 0, false, -1, false, c.out[:0]
+		*c = core{receiver: [numKinds]int{-1, -1}, donor: [numKinds]int{-1, -1}, out: c.out[:0]}
 	}
 }
 
@@ -61,28 +77,44 @@ func (p *Processor) Report(i int, r balance.Report) {
 	c := &p.cores[i]
 	switch r.Event {
 	case balance.Value:
-		c.efs = r.Edges
+		c.load = [numKinds]uint32{r.Edges, r.Vertices}
 		p.unread--
 	case balance.Drained, balance.NotDrained:
 		c.drained = r.Event == balance.Drained
 	case balance.Donated:
 		p.EdgesMoved += uint64(r.Range.End - r.Range.Start)
 		p.Taken++
-		p.order(c.receiver, balance.Command{Order: balance.Receive, Range: r.Range})
-		c.receiver = -1
+		p.order(c.receiver[edges], balance.Command{Order: balance.Receive, Range: r.Range})
 	case balance.Refused:
 		p.Refused++
-		p.order(c.receiver, balance.Command{Order: balance.Release})
-		p.close(c.receiver)
-		c.receiver = -1
+		p.order(c.receiver[edges], balance.Command{Order: balance.Release})
+		p.close(c.receiver[edges], edges)
 	case balance.Inserted:
-		p.close(i)
+		p.close(i, edges)
+	case balance.DonatedVertices:
+		p.vertices(c.receiver[vertices], r)
+	case balance.InsertedVertices:
+		p.close(i, vertices)
 	}
 }
 
+// vertices passes on where a donor's vertices lie, if it gave any.
+func (p *Processor) vertices(receiver int, r balance.Report) {
+	if r.Vertices == 0 {
+		p.Refused++
+		p.close(receiver, vertices)
+		return
+	}
+	p.Taken++
+	p.VerticesMoved += uint64(r.Vertices)
+	p.order(receiver, balance.Command{Order: balance.ReceiveVertices, Vertices: r.Vertices, Addr: r.Addr})
+}
+
 // close ends a donation.
-func (p *Processor) close(receiver int) {
-	p.cores[receiver].receiving = false
+func (p *Processor) close(receiver int, k kind) {
+	donor := &p.cores[receiver].donor[k]
+	p.cores[*donor].receiver[k] = -1
+	*donor = -1
 	p.open--
 }
 
@@ -96,7 +128,7 @@ func (p *Processor) order(i int, c balance.Command) {
 // Cycle is one cycle after its reports. It returns the next in which something happens
 // without a report; 0: none.
 func (p *Processor) Cycle(now uint64) (wakeAt uint64) {
-	if p.done || p.end() || !p.polls {
+	if p.done || p.end() || p.moves == [numKinds]bool{} {
 		return 0
 	}
 	if !p.polling && now >= p.next {
@@ -121,38 +153,51 @@ func (p *Processor) poll(now uint64) (wakeAt uint64) {
 		return 0
 	}
 	p.polling = false
-	p.balance()
+	for k, moves := range p.moves {
+		if moves {
+			p.balance(kind(k))
+		}
+	}
 	return max(p.next, now+1)
 }
 
 // balance lets the most loaded core donate to the least, if it is worth it.
-func (p *Processor) balance() {
-	most, least := 0, 0
-	for i := range p.cores {
-		efs := p.cores[i].efs
-		p.LoadSum += uint64(efs)
-		if efs > p.cores[most].efs {
-			most = i
-		}
-		if efs < p.cores[least].efs {
-			least = i
-		}
-	}
+func (p *Processor) balance(k kind) {
+	most, least := p.extremes(k)
 	donor, receiver := &p.cores[most], &p.cores[least]
-	p.LoadMax += uint64(donor.efs)
-	size := (donor.efs - receiver.efs) / 2
-	if size < 1 || donor.efs-receiver.efs < p.threshold(donor.efs) {
+	difference := donor.load[k] - receiver.load[k]
+	if difference < 2 || difference < p.threshold(donor.load[k]) {
 		return
 	}
-	if receiver.receiving || donor.receiver >= 0 {
+	if receiver.donor[k] >= 0 || donor.receiver[k] >= 0 {
 		p.Busy++
 		return
 	}
 	p.Offers++
 	p.open++
-	donor.receiver, receiver.receiving = least, true
-	p.order(most, balance.Command{Order: balance.Donate, Edges: size})
-	p.order(least, balance.Command{Order: balance.Standby})
+	donor.receiver[k], receiver.donor[k] = least, most
+	p.order(most, balance.Command{Order: orders[k], Edges: difference / 2, Vertices: difference / 2})
+	if k == edges {
+		p.order(least, balance.Command{Order: balance.Standby})
+	}
+}
+
+// extremes are the cores with the largest and the smallest load, of equal ones the first.
+func (p *Processor) extremes(k kind) (most, least int) {
+	sum := uint64(0)
+	for i := range p.cores {
+		load := p.cores[i].load[k]
+		sum += uint64(load)
+		if load > p.cores[most].load[k] {
+			most = i
+		}
+		if load < p.cores[least].load[k] {
+			least = i
+		}
+	}
+	p.LoadSum += sum
+	p.LoadMax += uint64(p.cores[most].load[k])
+	return most, least
 }
 
 // threshold is the least difference that is balanced.

@@ -79,7 +79,7 @@ func TestThresholds(t *testing.T) {
 			continue
 		}
 		require.EqualValues(t, 1, n.Offers, c.name)
-		require.Equal(t, []balance.Command{{Order: balance.Donate, Epoch: 1, Edges: c.size}}, n.got[c.from], c.name)
+		require.Equal(t, []balance.Command{{Order: balance.Donate, Epoch: 1, Edges: c.size, Vertices: c.size}}, n.got[c.from], c.name)
 		require.Equal(t, []balance.Order{balance.Standby}, n.orders(c.to), c.name)
 	}
 }
@@ -172,7 +172,7 @@ func TestThePapersExample(t *testing.T) {
 	}
 	donor.UseMemory(mem)
 	receiver.UseMemory(mem)
-	require.NoError(t, host.Configure(graphpeg.Setup{Fields: graphpeg.FieldDst, Vertices: 3, Offsets: 0x1000, Edges: 2400, Neighbours: 0x10000, Regions: 0x4000_0000}))
+	require.NoError(t, host.Configure(graphpeg.Setup{Fields: graphpeg.FieldDst, Vertices: 3, Offsets: 0x1000, Edges: 2400, Neighbours: 0x10000, Out: 1, Regions: 0x4000_0000}))
 	donor.Launch()
 	receiver.Launch()
 	require.NoError(t, host.Fill(0, []uint32{0, 1, 2, 2, 2, 2}, graphpeg.Block)) // the last three are the receiver's
@@ -190,8 +190,8 @@ func TestThePapersExample(t *testing.T) {
 	p.Launch(0)
 	p.Report(0, balance.Report{Event: balance.Value, Epoch: 1, Edges: 1900})
 	p.Report(1, balance.Report{Event: balance.Value, Epoch: 1, Edges: 1900 - 2*448})
-	p.balance()
-	require.Equal(t, []balance.Command{{Order: balance.Donate, Epoch: 1, Edges: 448}}, p.cores[0].out)
+	p.balance(edges)
+	require.Equal(t, []balance.Command{{Order: balance.Donate, Epoch: 1, Edges: 448, Vertices: 448}}, p.cores[0].out)
 	require.Equal(t, []balance.Command{{Order: balance.Standby, Epoch: 1}}, p.cores[1].out)
 	before := receiver.EFS()
 	receiver.Command(p.cores[1].out[0])

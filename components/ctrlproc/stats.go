@@ -13,6 +13,9 @@ type Stats struct {
 	EdgesMoved     uint64 `stat:"edges.moved" unit:"edges" doc:"Edges that changed the core."`
 	EdgesAbandoned uint64 `stat:"edges.abandoned" unit:"edges" doc:"Edges on their way when a launch ended before they came."`
 
-	LoadMax uint64 `stat:"load.max" unit:"edges" doc:"The largest R_EFS, summed over polls; times cores over load.sum: the mean imbalance."`
-	LoadSum uint64 `stat:"load.sum" unit:"edges" doc:"R_EFS of all cores, summed over polls."`
+	VerticesMoved uint64 `stat:"vertices.moved" unit:"vertices" doc:"Vertices of output lists that changed the core."`
+	Abandoned     uint64 `stat:"donations.abandoned" unit:"donations" doc:"Donations that were open when a launch ended."`
+
+	LoadMax uint64 `stat:"load.max" unit:"edges or vertices" doc:"The largest load that was balanced, summed over polls; times cores over load.sum: the mean imbalance."`
+	LoadSum uint64 `stat:"load.sum" unit:"edges or vertices" doc:"The loads of all cores, summed over polls."`
 }

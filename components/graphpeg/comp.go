@@ -163,9 +163,10 @@ func (p *PEG) Sent() uint64 {
 	return p.engine.LinesRead + p.engine.SpillLines - uint64(p.engine.port.waiting())
 }
 
-// Balanced is how many edges have gone to other cores, and come from them.
-func (p *PEG) Balanced() (donated, received uint64) {
-	return p.engine.EdgesDonated, p.engine.EdgesReceived
+// Balanced is how many edges and vertices have gone to other cores, and come from them.
+func (p *PEG) Balanced() (donated, received [2]uint64) {
+	e := p.engine
+	return [2]uint64{e.EdgesDonated, e.VerticesGiven}, [2]uint64{e.EdgesReceived, e.VerticesTaken}
 }
 
 // Pending is what the unit will still do of its own.

@@ -35,6 +35,8 @@ type Engine struct {
 	chunks     []chunk
 	freeChunks []int32
 	exchange   exchange
+	giving     gift
+	taking     receipt
 
 	last              uint64 // the last cycle that was counted
 	gatheredAbandoned uint64 // of EdgesAbandoned, those in the buffer
@@ -101,7 +103,7 @@ func (e *Engine) Configure(s Setup) error {
 			return fmt.Errorf("set-up of the graphpeg units: regions: 0x%08x, but list %d of core %d holds vertices in the old ones", s.Regions, i, e.shape.Core)
 		}
 		if moved {
-			l.region = s.Regions + uint32((e.shape.Core*e.spec.VertexLists+i)*e.spec.ListRegion)
+			l.region = s.Regions + uint32((e.shape.Core*(e.spec.VertexLists+1)+i)*e.spec.ListRegion)
 		}
 	}
 	e.setup, e.configured = s, true
@@ -121,6 +123,7 @@ func (e *Engine) Launch() {
 		e.latch[i] = None
 	}
 	e.pops.n, e.answers.n, e.stalled, e.pushHeld = 0, 0, noStall, false
+	e.giving, e.taking = gift{}, receipt{}
 	e.exchange.launch()
 }
 
@@ -138,6 +141,8 @@ func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step 
 		e.gather()
 	}
 	e.coordinate()
+	e.give()
+	e.accrue()
 	e.send(port)
 	e.tellDrained()
 	e.step.Moved = e.moved

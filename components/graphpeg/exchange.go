@@ -58,12 +58,17 @@ func (e *Engine) Command(c balance.Command) {
 	switch c.Order {
 	case balance.Read:
 		x.report(balance.Value, e.EFS(), balance.Range{})
+		x.reports[len(x.reports)-1].Vertices = e.outSize()
 	case balance.Donate:
 		e.donate(c.Edges)
 	case balance.Standby, balance.Release:
 		x.standby = c.Order == balance.Standby
 	case balance.Receive:
 		e.receive(c.Range)
+	case balance.DonateVertices:
+		e.donateVertices(c.Vertices)
+	case balance.ReceiveVertices:
+		e.receiveVertices(c.Vertices, c.Addr)
 	case balance.Done:
 		x.done = true
 	}
@@ -76,6 +81,14 @@ func (e *Engine) lose(c balance.Command) {
 		e.EdgesReceived += n
 		e.EdgesAbandoned += n
 	}
+}
+
+// outSize is the length of the output list.
+func (e *Engine) outSize() uint32 {
+	if !e.configured {
+		return 0
+	}
+	return uint32(e.lists[e.setup.Out].size())
 }
 
 // donate cuts edges off the largest entry. The lines that it has requested are its own.

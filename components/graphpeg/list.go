@@ -30,6 +30,12 @@ func (f *fifo) pop() uint32 {
 	return v
 }
 
+// popBack takes the newest.
+func (f *fifo) popBack() uint32 {
+	f.n--
+	return f.at(f.n)
+}
+
 // at returns the i-th from the front.
 func (f *fifo) at(i int) uint32 { return f.ring[(f.head+i)%len(f.ring)] }
 
@@ -153,6 +159,24 @@ func (l *list) load(addr uint32, mem Memory) {
 	for i := range l.line {
 		l.head.push(mem.Load32(addr + uint32(4*i)))
 	}
+}
+
+// last takes the newest vertex on chip; ok is false if it is not there: memory has newer
+// ones than head, or the list is empty.
+func (l *list) last() (v uint32, ok bool) {
+	switch {
+	case l.tail.n > 0:
+		return l.tail.popBack(), true
+	case l.spilled+l.coming == 0 && l.head.n > 0:
+		return l.head.popBack(), true
+	}
+	return 0, false
+}
+
+// unspill asks for the newest line in memory. Its data is at addr.
+func (l *list) unspill() (addr uint32) {
+	l.spilled--
+	return l.address(l.first + l.spilled)
 }
 
 // append is the host's push, which takes no time: what does not fit goes to memory.

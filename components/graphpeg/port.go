@@ -115,6 +115,10 @@ func (e *Engine) Arrive(tag uint32) {
 	case edgeSource:
 		e.data(int(u.of))
 	case refillSource:
+		if u.ticket >= maxRefills {
+			e.exchanged(int(u.ticket))
+			return
+		}
 		e.lists[u.of].arrive(int(u.ticket), e.mem)
 	}
 }

@@ -54,7 +54,7 @@ func weightOf(number int) uint32 { return uint32(7*number + 3) }
 func (g *testGraph) setup(fields uint32, pull bool) Setup {
 	return Setup{
 		Fields: fields, Pull: pull, Vertices: uint32(len(g.offsets) - 1), Offsets: offsetsAt, Edges: uint32(len(g.neighbours)),
-		Neighbours: neighboursAt, Weights: weightsAt, Regions: regionsAt,
+		Neighbours: neighboursAt, Weights: weightsAt, Out: 1, Regions: regionsAt,
 	}
 }
 
@@ -73,6 +73,7 @@ type rig struct {
 	delay  int // of memory, at most
 	greedy bool
 	open   int // donations
+	ended  bool
 
 	edges  []int // by number: how often it came
 	pushed [][]uint32
@@ -88,6 +89,8 @@ type rigCore struct {
 	commands []balance.Command
 	drained  bool
 	busy     bool // donates or receives
+	gives    bool // vertices, or receives some
+	heir     *rigCore
 	partner  *rigCore
 }
 
@@ -128,10 +131,10 @@ func newRig(t *testing.T, seed uint64, cores int) *rig {
 // launch runs a kernel to its end.
 func (g *rig) launch(s Setup) {
 	require.NoError(g.t, g.host.Configure(s))
-	g.edges, g.pushed, g.popped, g.open = make([]int, len(g.graph.neighbours)), make([][]uint32, g.spec.VertexLists), nil, 0
+	g.edges, g.pushed, g.popped, g.open, g.ended = make([]int, len(g.graph.neighbours)), make([][]uint32, g.spec.VertexLists), nil, 0, false
 	for _, c := range g.cores {
 		c.e.Launch()
-		c.warps, c.drained, c.busy, c.commands = make([]rigWarp, g.shape.Warps), false, false, nil
+		c.warps, c.drained, c.busy, c.gives, c.commands = make([]rigWarp, g.shape.Warps), false, false, false, nil
 	}
 	for end := g.now + 2_000_000; !g.over(); g.now++ {
 		require.Less(g.t, g.now, end, "no end: %v", g.state())
@@ -335,25 +338,53 @@ func (g *rig) report(c *rigCore, r balance.Report) {
 	case balance.Inserted:
 		c.busy = false
 		g.open--
+	case balance.DonatedVertices:
+		if r.Vertices == 0 {
+			g.closeGift(c)
+			break
+		}
+		c.heir.heir = c
+		c.heir.commands = append(c.heir.commands, balance.Command{Order: balance.ReceiveVertices, Epoch: r.Epoch, Vertices: r.Vertices, Addr: r.Addr})
+	case balance.InsertedVertices:
+		g.closeGift(c.heir)
 	}
+}
+
+func (g *rig) closeGift(donor *rigCore) {
+	donor.gives, donor.heir.gives = false, false
+	g.open--
+}
+
+// gift orders a core to give vertices to another.
+func (g *rig) gift() {
+	a, b := g.cores[g.r.IntN(len(g.cores))], g.cores[g.r.IntN(len(g.cores))]
+	if a == b || a.gives || b.gives || g.r.IntN(60) > 0 {
+		return
+	}
+	a.gives, b.gives, a.heir = true, true, b
+	g.open++
+	a.commands = append(a.commands, balance.Command{Order: balance.DonateVertices, Epoch: a.e.exchange.epoch, Vertices: 1 + uint32(g.r.IntN(100))})
 }
 
 // control orders donations at random moments, and ends.
 func (g *rig) control() {
+	if g.ended {
+		return
+	}
 	all := g.open == 0
 	for _, c := range g.cores {
 		all = all && c.drained
 	}
 	if all {
+		g.ended = true
 		for _, c := range g.cores {
-			if c.drained = false; !c.e.exchange.done {
-				c.commands = append(c.commands, balance.Command{Order: balance.Done, Epoch: c.e.exchange.epoch})
-			}
+			c.commands = append(c.commands, balance.Command{Order: balance.Done, Epoch: c.e.exchange.epoch})
 		}
 		return
 	}
+	g.gift()
 	a, b := g.cores[g.r.IntN(len(g.cores))], g.cores[g.r.IntN(len(g.cores))]
-	if a == b || a.busy || b.busy || a.e.exchange.done || g.r.IntN(20) > 0 {
+	if a == b || a.busy || b.busy || g.r.IntN(20) > 0 {
 		return
 	}
 	a.busy, b.busy, a.partner = true, true, b
@@ -434,6 +465,9 @@ func TestEveryEdgeOnce(t *testing.T) {
 	require.NotZero(t, all.ReceivesHeld)
 	require.NotZero(t, all.PushStalls)
 	require.NotZero(t, all.PopsPartial)
+	require.NotZero(t, all.ExchangeLines)
+	require.NotZero(t, all.VerticesGiven)
+	require.Equal(t, all.VerticesGiven, all.VerticesTaken)
 	require.Equal(t, all.EdgesDonated, all.EdgesReceived)
 	t.Logf("%+v", all)
 }
@@ -449,6 +483,9 @@ func addStats(a, s *Stats) {
 	a.EdgesDonated += s.EdgesDonated
 	a.EdgesReceived += s.EdgesReceived
 	a.EdgesPopped += s.EdgesPopped
+	a.ExchangeLines += s.ExchangeLines
+	a.VerticesGiven += s.VerticesGiven
+	a.VerticesTaken += s.VerticesTaken
 }
 
 // TestEveryVertexOnce: the same in vertex-list mode.

@@ -28,6 +28,7 @@ var rewrite = flag.Bool("update", false, "rewrite the expected traces of testdat
 //	CYCLE push WARP LIST VERTEX…
 //	CYCLE donate EDGES       the control processor orders
 //	CYCLE receive BASE START END
+//	CYCLE give VERTICES | take VERTICES ADDRESS
 //	CYCLE standby | release | read | done
 //	run                      until nothing is left to do
 func TestScripts(t *testing.T) {
@@ -143,20 +144,20 @@ func (s *script) graph(degrees []uint32) {
 		s.mem.Store32(0x3000+4*i, 1000+i)
 	}
 	set := s.e.setup
-	set.Vertices, set.Edges, set.Offsets, set.Neighbours, set.Weights, set.Regions = uint32(len(degrees)), edges, 0x1000, 0x2000, 0x3000, 0x4000
+	set.Out, set.Vertices, set.Edges, set.Offsets, set.Neighbours, set.Weights, set.Regions = 1, uint32(len(degrees)), edges, 0x1000, 0x2000, 0x3000, 0x4000
 	require.NoError(s.t, s.e.Configure(set))
 	s.e.Launch()
 }
 
 var orders = map[string]balance.Order{
-	"donate": balance.Donate, "receive": balance.Receive, "standby": balance.Standby, "release": balance.Release, "read": balance.Read, "done": balance.Done,
+	"donate": balance.Donate, "give": balance.DonateVertices, "take": balance.ReceiveVertices, "receive": balance.Receive, "standby": balance.Standby, "release": balance.Release, "read": balance.Read, "done": balance.Done,
 }
 
 func (s *script) op(words []string) {
 	at := uint64(s.numbers(words[:1])[0])
 	if order, ok := orders[words[1]]; ok {
 		v := append(s.numbers(words[2:]), 0, 0, 0)
-		s.ops = append(s.ops, scriptOp{at: at, command: balance.Command{Order: order, Epoch: s.e.exchange.epoch, Edges: v[0], Range: balance.Range{Base: v[0], Start: v[1], End: v[2]}}})
+		s.ops = append(s.ops, scriptOp{at: at, command: balance.Command{Order: order, Epoch: s.e.exchange.epoch, Edges: v[0], Vertices: v[0], Addr: v[1], Range: balance.Range{Base: v[0], Start: v[1], End: v[2]}}})
 		return
 	}
 	r := &emu.UnitRequest{Warp: int(s.numbers(words[2:3])[0]), Mask: 1<<s.threads - 1}
@@ -262,10 +263,12 @@ func (s *script) outputs(head *emu.UnitRequest, step *Step) (events []string) {
 	}
 	for r, ok := s.e.Report(); ok; r, ok = s.e.Report() {
 		s.e.Reported()
-		text := []string{"value", "drained", "not drained", "donated", "refused", "inserted"}[r.Event]
+		text := []string{"value", "drained", "not drained", "donated", "refused", "inserted", "donated vertices", "inserted vertices"}[r.Event]
 		switch r.Event {
 		case balance.Value:
 			text += fmt.Sprint(" ", r.Edges)
+		case balance.DonatedVertices:
+			text += fmt.Sprintf(" %d at %x", r.Vertices, r.Addr)
 		case balance.Donated:
 			text += fmt.Sprintf(" %d..%d of %d", r.Range.Start, r.Range.End, r.Range.Base)
 		}

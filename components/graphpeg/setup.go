@@ -29,7 +29,8 @@ type Setup struct {
 	Neighbours uint32 // address of the edge array
 	Weights    uint32 // address of the weight array, if weights are wanted
 	In         uint32 // the list that pops take from
-	Regions    uint32 // address of what the lists of all cores have in memory
+	Out        uint32 // the list whose vertices are balanced, if vertices are
+	Regions    uint32 // address of what the lists of all cores have in memory, and a region more for each core to give vertices away
 }
 
 // Check returns an error if units of that spec and shape cannot work with the set-up.
@@ -37,13 +38,16 @@ func (s *Setup) Check(spec *Spec, shape *Shape) error {
 	wrong := func(what, format string, args ...any) error {
 		return fmt.Errorf("set-up of the graphpeg units: %s: %s", what, fmt.Sprintf(format, args...))
 	}
-	size := uint64(shape.Cores) * uint64(spec.VertexLists) * uint64(spec.ListRegion)
+	size := uint64(shape.Cores) * uint64(spec.VertexLists+1) * uint64(spec.ListRegion)
 	line := uint32(shape.LineBytes)
 	if s.In >= uint32(spec.VertexLists) {
 		return wrong("input list", "%d: there are %d (vertex_lists)", s.In, spec.VertexLists)
 	}
+	if s.Out >= uint32(spec.VertexLists) || s.Out == s.In {
+		return wrong("output list", "%d: expected another than the input list, below %d (vertex_lists)", s.Out, spec.VertexLists)
+	}
 	if s.Regions%line != 0 || uint64(s.Regions)+size > 1<<32 {
-		return wrong("regions", "0x%08x: expected a multiple of %d with %d bytes behind it (cores × vertex_lists × list_region)", s.Regions, line, size)
+		return wrong("regions", "0x%08x: expected a multiple of %d with %d bytes behind it (cores × (vertex_lists + 1) × list_region)", s.Regions, line, size)
 	}
 	if s.VertexMode {
 		return nil
@@ -76,14 +80,14 @@ func (s *Setup) Check(spec *Spec, shape *Shape) error {
 const SetupSymbol = "heddle.peg"
 
 // setupWords is the size of what SetupSymbol names.
-const setupWords = 13
+const setupWords = 14
 
 // Load reads a word of memory.
 type Load = func(addr uint32) uint32
 
 // DecodeSetup reads the set-up that lies at addr, in words: mode (1: vertex-list), direction
 // (1: pull), fields, vertices, address of their offsets, edges, address of the edge array,
-// address of the weights, input list, address of the regions, initial vertices in the input list,
+// address of the weights, input list, output list, address of the regions, initial vertices in the input list,
 // their address, and 1 if they are to be dealt out cyclically.
 func DecodeSetup(load Load, addr uint32) (s Setup, initial []uint32, deal Deal) {
 	var w [setupWords]uint32
@@ -92,12 +96,12 @@ func DecodeSetup(load Load, addr uint32) (s Setup, initial []uint32, deal Deal) 
 	}
 	s = Setup{
 		VertexMode: w[0] != 0, Pull: w[1] != 0, Fields: w[2], Vertices: w[3], Offsets: w[4], Edges: w[5],
-		Neighbours: w[6], Weights: w[7], In: w[8], Regions: w[9],
+		Neighbours: w[6], Weights: w[7], In: w[8], Out: w[9], Regions: w[10],
 	}
-	for i := range min(w[10], maxInitial) {
-		initial = append(initial, load(w[11]+4*i))
+	for i := range min(w[11], maxInitial) {
+		initial = append(initial, load(w[12]+4*i))
 	}
-	return s, initial, Deal(w[12] != 0)
+	return s, initial, Deal(w[13] != 0)
 }
 
 // maxInitial bounds what a program may ask to be read.

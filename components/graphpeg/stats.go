@@ -20,6 +20,9 @@ type Stats struct {
 	VerticesPushed    uint64 `stat:"vertices.pushed" unit:"vertices" doc:"Vertices pushed to lists."`
 	VerticesHost      uint64 `stat:"vertices.host" unit:"vertices" doc:"Vertices that the host has put into lists."`
 	VerticesForgotten uint64 `stat:"vertices.forgotten" unit:"vertices" doc:"Vertices that were in lists when they were emptied."`
+	VerticesGiven     uint64 `stat:"vertices.donated" unit:"vertices" doc:"Vertices of the output list given to other cores."`
+	VerticesTaken     uint64 `stat:"vertices.received" unit:"vertices" doc:"Vertices received from other cores."`
+	DonatedLists      uint64 `stat:"vertices.donations" unit:"donations" doc:"Times that vertices were given to other cores."`
 	Spilled           uint64 `stat:"vertices.spilled" unit:"vertices" doc:"Vertices of lists that went to memory."`
 	Refilled          uint64 `stat:"vertices.refilled" unit:"vertices" doc:"Vertices asked back from there."`
 
@@ -37,8 +40,9 @@ type Stats struct {
 	OffsetLines   uint64 `stat:"lines.offsets" unit:"lines" doc:"Lines of the vertex array requested."`
 	EdgeLines     uint64 `stat:"lines.edges" unit:"lines" doc:"Lines of the edge array requested."`
 	WeightLines   uint64 `stat:"lines.weights" unit:"lines" doc:"Lines of the weight array requested."`
-	SpillLines    uint64 `stat:"lines.spilled" unit:"lines" doc:"Lines of lists written."`
-	LinesRead     uint64 `stat:"lines.read" unit:"lines" doc:"All lines requested: offsets, edges, weights, and lists."`
+	SpillLines    uint64 `stat:"lines.spilled" unit:"lines" doc:"Lines of lists written, and of vertices given away."`
+	ExchangeLines uint64 `stat:"lines.exchanged" unit:"lines" doc:"Lines read to give vertices away, and to receive them."`
+	LinesRead     uint64 `stat:"lines.read" unit:"lines" doc:"All lines requested: offsets, edges, weights, lists, exchanged ones."`
 	LinesAnswered uint64 `stat:"lines.answered" unit:"lines" doc:"Of them, those that have come."`
 
 	Donations        uint64 `stat:"donations.given" unit:"donations" doc:"Pieces of entries cut off for other cores."`
@@ -111,9 +115,9 @@ func (e *Engine) CheckLaws() error {
 	}{
 		{"degrees + edges received = edges popped + donated + abandoned + left", e.Degrees + e.EdgesReceived, e.EdgesPopped + e.EdgesDonated + e.EdgesAbandoned + e.left()},
 		{"edges gathered = popped + in the buffer + abandoned there", e.EdgesGathered, e.EdgesPopped + uint64(e.buffer.filled) + e.gatheredAbandoned},
-		{"vertices pushed + from the host = popped + gathered + forgotten + in the lists", e.VerticesPushed + e.VerticesHost, e.VerticesPopped + e.VerticesGathered + e.VerticesForgotten + held},
+		{"vertices pushed + from the host + received = popped + gathered + forgotten + donated + in the lists", e.VerticesPushed + e.VerticesHost + e.VerticesTaken, e.VerticesPopped + e.VerticesGathered + e.VerticesForgotten + e.VerticesGiven + held},
 		{"lines read = answered + under way", e.LinesRead, e.LinesAnswered + uint64(e.port.out)},
-		{"lines read = offsets + edges + weights + refills", e.LinesRead, e.OffsetLines + e.EdgeLines + e.WeightLines + e.Refilled/uint64(e.line)},
+		{"lines read = offsets + edges + weights + exchanged + refills", e.LinesRead, e.OffsetLines + e.EdgeLines + e.WeightLines + e.ExchangeLines + e.Refilled/uint64(e.line)},
 		{"entry-cycles = entries × cycles", e.entryCycles(), e.entryTime},
 	} {
 		if l.got != l.want {
