@@ -69,7 +69,11 @@ func portsSuffice(m *Machine) (key, why string) {
 		return "core.fetch_width", fmt.Sprintf("%d: %d cores are %d requesters of an L1I, which serves at most %d", m.Core.FetchWidth, m.CoresPerSocket, n, cache.MaxPorts)
 	}
 	if n := m.Sockets*(m.L1I.MemoryPorts+m.L1D.MemoryPorts) + m.bypasses(); m.L2 != nil && n > cache.MaxPorts {
-		return "sockets", fmt.Sprintf("%d: their L1s and graph units have %d ports to the L2, which serves at most %d", m.Sockets, n, cache.MaxPorts)
+		who := "L1s"
+		if m.bypasses() > 0 {
+			who = "L1s and graph units"
+		}
+		return "sockets", fmt.Sprintf("%d: their %s have %d ports to the L2, which serves at most %d", m.Sockets, who, n, cache.MaxPorts)
 	}
 	return "", ""
 }
