@@ -10,6 +10,7 @@ import (
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
 	"heddle/components/graphpeg"
+	"heddle/components/hwwl"
 	"heddle/components/weaver"
 	"heddle/internal/schema"
 )
@@ -40,6 +41,7 @@ type Core struct {
 	core.Spec
 	Weaver   *weaver.Spec   `key:"weaver" doc:"SparseWeaver's work distribution unit (HPCA 2025, §III); absent: none."`
 	GraphPEG *graphpeg.Spec `key:"graphpeg" doc:"GraphPEG's edge-gathering unit (ACM TACO 2021, §3); absent: none. A core has one graph unit at most."`
+	HWWL     *hwwl.Spec     `key:"hwwl" doc:"The hardware worklist that GraphPEG is compared with (ACM TACO 2021, §4.4, after MICRO 2014); absent: none. Of the control processor it uses the network only."`
 }
 
 // Validate checks the core, and its units against it.
@@ -47,8 +49,17 @@ func (c Core) Validate() error {
 	if err := c.Spec.Validate(); err != nil {
 		return err
 	}
-	if c.Weaver != nil && c.GraphPEG != nil {
-		return &schema.FieldError{Key: "graphpeg", Msg: "the core has a Weaver: its socket takes one graph unit"}
+	for _, two := range []struct {
+		key, has string
+		both     bool
+	}{
+		{"graphpeg", "Weaver", c.Weaver != nil && c.GraphPEG != nil},
+		{"hwwl", "Weaver", c.Weaver != nil && c.HWWL != nil},
+		{"hwwl", "GraphPEG", c.GraphPEG != nil && c.HWWL != nil},
+	} {
+		if two.both {
+			return &schema.FieldError{Key: two.key, Msg: "the core has a " + two.has + ": its socket takes one graph unit"}
+		}
 	}
 	if c.Weaver != nil {
 		if key, msg, ok := c.Weaver.Fits(c.Warps, c.Threads); !ok {

@@ -92,20 +92,25 @@ func atomicsMeet(m *Machine) (key, why string) {
 
 // units is how many graph units have a port to memory; bypasses, of them, to the L2.
 func (m *Machine) units() int {
-	if m.Core.GraphPEG == nil {
+	if m.Core.GraphPEG == nil && m.Core.HWWL == nil {
 		return 0
 	}
 	return m.Sockets * m.CoresPerSocket
 }
 
 func (m *Machine) bypasses() int {
-	if m.units() == 0 || !m.Core.GraphPEG.BypassL1 {
+	if p, h := m.Core.GraphPEG, m.Core.HWWL; p != nil && !p.BypassL1 || h != nil && !h.BypassL1 {
 		return 0
 	}
 	return m.units()
 }
 
 func graphPEGFits(m *Machine) (key, why string) {
+	if h := m.Core.HWWL; h != nil {
+		if key, msg, ok := h.Fits(m.Core.Threads, m.L1D.LineBytes); !ok {
+			return "core.hwwl." + key, msg
+		}
+	}
 	if m.Core.GraphPEG == nil {
 		return "", ""
 	}

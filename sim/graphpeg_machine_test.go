@@ -103,7 +103,7 @@ func TestPegErrors(t *testing.T) {
 	good := "0, 0, 2, 2, offsets, 9, offsets, 0, 0, 1, 0x40000000, 1, list, 0"
 	pop, fields := "_start: li a1, 0\nbad: peg.pop.dst a0, a1\n tmc zero", "_start: li a1, 0\nbad: peg.pop.wt a0, a1\n tmc zero"
 	for _, c := range []struct{ src, says string }{
-		{pop, "the graphpeg unit has no set-up"},
+		{pop, "the graph unit has no set-up"},
 		{fields + setup(good), "field wt of an edge: the set-up's fields (0x2) are without it"},
 		{"_start: li a1, 0\nbad: peg.popv a0, a1\n tmc zero" + setup(good), "peg.popv while the unit gathers edges"},
 		{pop + setup("1"+good[1:]), "peg.pop or peg.get in vertex-list mode"},

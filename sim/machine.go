@@ -32,7 +32,7 @@ type Machine struct {
 	Units  []accel.Unit // the cores' graph units; nil: none
 
 	Control *ctrlproc.Control // balances between them; nil: there is nothing to balance
-	ideal   *ctrlproc.Ideal
+	ideal   ideal             // balances at no cost; nil: nothing does
 
 	cfg      configs.Machine
 	domain   *clock.Domain

@@ -9,6 +9,7 @@ import (
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
 	"heddle/components/graphpeg"
+	"heddle/components/hwwl"
 	"heddle/components/weaver"
 	"heddle/configs"
 	"heddle/isa/emu"
@@ -22,11 +23,18 @@ func graphUnit(cfg *configs.Machine, n int) (accel.Unit, error) {
 	case c.Weaver != nil:
 		s := c.Weaver.Derived(c.Warps, c.Threads, core.ScratchpadLatency)
 		return weaver.New(name+".Weaver", s, c.Warps, c.Threads)
+	case c.HWWL != nil:
+		return hwwl.New(name+".HWWL", *c.HWWL, pegShape(cfg, n), core.ScratchpadLatency)
 	case c.GraphPEG != nil:
-		shape := graphpeg.Shape{Core: n, Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: c.Warps, Threads: c.Threads, LineBytes: cfg.L1D.LineBytes}
+		shape := pegShape(cfg, n)
 		return graphpeg.New(name+".GraphPEG", c.GraphPEG.Derived(c.Warps, core.ScratchpadLatency), shape)
 	}
 	return nil, nil
+}
+
+func pegShape(cfg *configs.Machine, n int) graphpeg.Shape {
+	c := &cfg.Core
+	return graphpeg.Shape{Core: n, Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: c.Warps, Threads: c.Threads, LineBytes: cfg.L1D.LineBytes}
 }
 
 // graphUnits makes those of all cores; none: nil.
@@ -88,6 +96,9 @@ func (b *builder) control() error {
 	if len(units) == 0 {
 		return nil
 	}
+	if b.cfg.Core.HWWL != nil {
+		spec.Policy = ctrlproc.PolicyNone
+	}
 	c := ctrlproc.New("CtrlProc", spec, len(units))
 	c.Join(b.m.domain, c)
 	latency := clock.Cycle(spec.Latency)
@@ -99,26 +110,47 @@ func (b *builder) control() error {
 		u.ConnectBalance(commands, reports)
 	}
 	b.m.Control = c
-	if spec.Policy != ctrlproc.PolicyIdeal {
-		return nil
+	switch {
+	case b.cfg.Core.HWWL != nil:
+		return b.ideal(hwwl.NewEqualizer("Equalizer", b.cfg.Core.HWWL.Interval, b.m.worklists(), c.Done))
+	case spec.Policy == ctrlproc.PolicyIdeal:
+		return b.ideal(ctrlproc.NewIdeal("Ideal", c, units))
 	}
-	return b.ideal(c, units)
+	return nil
 }
 
-func (b *builder) ideal(c *ctrlproc.Control, units []balance.Unit) error {
+// ideal is what balances at no cost, between two instants.
+type ideal interface {
+	clock.Unit
+	Join(d *clock.Domain, u clock.Unit)
+	Start()
+}
+
+func (b *builder) ideal(u ideal) error {
 	d, err := b.m.System.AddObserver("ideal balancing", corePeriod)
 	if err != nil {
 		return err
 	}
-	b.m.ideal = ctrlproc.NewIdeal("Ideal", c, units)
-	b.m.ideal.Join(d, b.m.ideal)
+	b.m.ideal = u
+	u.Join(d, u)
 	return nil
 }
 
-// GraphPEG is the host's hand on the cores' GraphPEGs; it has no units if there are none.
+// worklists are the cores' hardware worklists.
+func (m *Machine) worklists() (units []hwwl.Unit) {
+	for _, u := range m.Units {
+		if u, ok := u.(hwwl.Unit); ok {
+			units = append(units, u)
+		}
+	}
+	return units
+}
+
+// GraphPEG is the host's hand on the cores' GraphPEGs or hardware worklists; it has no units
+// if there are none.
 func (m *Machine) GraphPEG() (h graphpeg.Host) {
 	for _, u := range m.Units {
-		if p, ok := u.(*graphpeg.PEG); ok {
+		if p, ok := u.(interface{ Engine() *graphpeg.Engine }); ok {
 			h.Units = append(h.Units, p.Engine())
 		}
 	}

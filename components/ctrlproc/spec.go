@@ -1,7 +1,10 @@
 package ctrlproc
 
-// PolicyIdeal balances in every cycle and at no cost.
-const PolicyIdeal = "ideal"
+// PolicyNone balances nothing, PolicyIdeal in every cycle and at no cost.
+const (
+	PolicyNone  = "none"
+	PolicyIdeal = "ideal"
+)
 
 // Spec is what a user may choose of the control processor.
 type Spec struct {

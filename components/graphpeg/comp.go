@@ -8,7 +8,6 @@ import (
 	"heddle/components/balance"
 	"heddle/components/clock"
 	"heddle/components/mem"
-	"heddle/isa"
 	"heddle/isa/emu"
 )
 
@@ -81,14 +80,9 @@ func (p *PEG) Movable() bool { return p.engine.Movable() }
 // QueuePlaces is request_queue.
 func (p *PEG) QueuePlaces() int { return p.engine.spec.RequestQueue }
 
-// Traits of its functions. A warp with an outstanding pop issues no other of its
-// instructions: peg.get names no register that it depends on.
+// Traits of its functions.
 func (p *PEG) Traits() []accel.Traits {
-	t := make([]accel.Traits, isa.PegPush+1)
-	for f := range isa.PegPush {
-		t[f] = accel.Traits{Answered: true, Exclusive: f >= isa.PegPop}
-	}
-	return t
+	return p.engine.dialect.traits
 }
 
 // Tick does one cycle.
@@ -153,7 +147,7 @@ func (p *PEG) take(r *emu.UnitRequest, err error) {
 	switch {
 	case err != nil:
 		p.socket.Fail(r.Tag, err)
-	case r.Fn == isa.PegPush:
+	case !p.engine.dialect.traits[r.Fn].Answered:
 		p.socket.Done(r.Tag)
 	}
 }

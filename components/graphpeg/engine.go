@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/bits"
 
-	"heddle/isa"
 	"heddle/isa/emu"
 )
 
@@ -18,10 +17,11 @@ type Memory = *emu.Memory
 // functional units (§3.1) and of its ports to core, memory and control processor.
 type Engine struct {
 	Stats
-	spec  Spec // derived
-	shape Shape
-	line  uint32 // words
-	mem   Memory
+	dialect *dialect
+	spec    Spec // derived
+	shape   Shape
+	line    uint32 // words
+	mem     Memory
 
 	setup      Setup
 	configured bool
@@ -75,7 +75,7 @@ type chunk struct {
 // NewEngine makes the unit of a core of that shape. The spec must be derived and fit.
 func NewEngine(s Spec, shape Shape) *Engine {
 	e := &Engine{
-		spec: s, shape: shape, line: uint32(shape.LineBytes / 4),
+		dialect: &peg, spec: s, shape: shape, line: uint32(shape.LineBytes / 4),
 		table: newALWT(s.ALWTEntries), buffer: newBuffer(s.slots(1), s.PopOrder == "arrival"),
 		latch: make([]uint32, shape.Warps*4*shape.Threads), pops: waiting{ring: make([]*emu.UnitRequest, shape.Warps)},
 		answers: pipe{ring: make([]answer, s.BufferLatency+2)},
@@ -359,11 +359,11 @@ func (e *Engine) exhausted() bool {
 	return in.size() == 0 && e.table.used() == 0 && e.buffer.n == e.buffer.filled && !e.exchange.pending
 }
 
-// Name is the unit of isa's peg rows.
-func (e *Engine) Name() string { return "peg" }
+// Name is the unit of isa's rows that it executes.
+func (e *Engine) Name() string { return e.dialect.name }
 
 // Presence is the unit's bit in the units CSR.
-func (e *Engine) Presence() uint32 { return isa.HasPeg }
+func (e *Engine) Presence() uint32 { return e.dialect.presence }
 
 // CSR: the unit has none.
 func (e *Engine) CSR(uint16) (uint32, bool) { return 0, false }

@@ -179,6 +179,14 @@ func (l *list) unspill() (addr uint32) {
 	return l.address(l.first + l.spilled)
 }
 
+// reload brings the newest line in memory back to tail, which is empty, at no cost.
+func (l *list) reload(mem Memory) {
+	addr := l.unspill()
+	for i := range l.line {
+		l.tail.push(mem.Load32(addr + uint32(4*i)))
+	}
+}
+
 // append is the host's push, which takes no time: what does not fit goes to memory.
 func (l *list) append(v uint32, mem Memory) error {
 	for !l.room(1) {

@@ -490,6 +490,7 @@ func addStats(a, s *Stats) {
 
 // TestEveryVertexOnce: the same in vertex-list mode.
 func TestEveryVertexOnce(t *testing.T) {
+	short := uint64(0)
 	for seed := range uint64(60) {
 		g := newRig(t, seed+10_000, 1+int(seed%3))
 		s := g.graph.setup(allFields, false)
@@ -507,5 +508,9 @@ func TestEveryVertexOnce(t *testing.T) {
 		slices.Sort(g.popped)
 		require.Equal(t, list, g.popped)
 		g.expectLists(before)
+		for _, c := range g.cores {
+			short += c.e.StallShort
+		}
 	}
+	require.NotZero(t, short, "no pop had to wait for a refill")
 }

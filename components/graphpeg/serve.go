@@ -144,29 +144,30 @@ func (e *Engine) accept() {
 	if r == nil {
 		return
 	}
-	err := e.legal(r)
+	fn, list := e.dialect.read(e, r)
+	err := e.legal(fn, list)
 	switch {
 	case err != nil:
 		e.step.Err = err
-	case r.Fn < isa.PegPop:
+	case fn < isa.PegPop:
 		if e.answers.full() {
 			return
 		}
 		copy(r.Out, e.latch[(r.Warp*4+int(r.Fn&3))*e.shape.Threads:][:e.shape.Threads])
 		e.Gets++
 		e.reply(r)
-	case r.Fn <= isa.PegPopV:
+	case fn <= isa.PegPopV:
 		e.since[r.Warp] = e.now
 		e.pops.push(r)
-	case !e.push(r):
+	case !e.push(r, list):
 		return
 	}
 	e.step.Took, e.moved = true, true
 }
 
 // push appends the vertices of the active lanes to a list that has room for all of them.
-func (e *Engine) push(r *emu.UnitRequest) bool {
-	l := &e.lists[listOf(r)]
+func (e *Engine) push(r *emu.UnitRequest, list uint32) bool {
+	l := &e.lists[list]
 	n := bits.OnesCount32(r.Mask)
 	if !l.room(n) {
 		e.pushHeld = true
@@ -186,21 +187,21 @@ func listOf(r *emu.UnitRequest) uint32 { return r.B[31-bits.LeadingZeros32(r.Mas
 var fieldNames = [4]string{"src", "dst", "wt", "idx"}
 
 // legal tells what is wrong with a request.
-func (e *Engine) legal(r *emu.UnitRequest) error {
+func (e *Engine) legal(fn uint8, list uint32) error {
 	if !e.configured {
-		return fmt.Errorf("the graphpeg unit has no set-up: the host writes it before the launch, or the program carries one at the symbol %s", SetupSymbol)
+		return fmt.Errorf("the graph unit has no set-up: the host writes it before the launch, or the program carries one at the symbol %s", SetupSymbol)
 	}
-	switch fn := r.Fn; {
+	switch {
 	case fn == isa.PegPush:
-		return e.legalPush(listOf(r))
+		return e.legalPush(list)
 	case fn == isa.PegPopV && !e.setup.VertexMode:
 		return fmt.Errorf("peg.popv while the unit gathers edges: the set-up's mode is not vertex-list")
 	case fn != isa.PegPopV && e.setup.VertexMode:
 		return fmt.Errorf("peg.pop or peg.get in vertex-list mode: the unit gathers no edges")
 	case fn != isa.PegPopV && e.setup.Fields>>(fn&3)&1 == 0:
 		return fmt.Errorf("field %s of an edge: the set-up's fields (0x%x) are without it", fieldNames[fn&3], e.setup.Fields)
-	case fn >= isa.PegPop && listOf(r) != e.setup.In:
-		return fmt.Errorf("pop from list %d: the set-up's input list is %d", listOf(r), e.setup.In)
+	case fn >= isa.PegPop && list != e.setup.In:
+		return fmt.Errorf("pop from list %d: the set-up's input list is %d", list, e.setup.In)
 	}
 	return nil
 }

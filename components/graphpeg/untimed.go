@@ -26,6 +26,15 @@ func NewUntimed(s Spec, shape Shape) (*Untimed, error) {
 	return &Untimed{Engine: NewEngine(s, shape)}, nil
 }
 
+// NewUntimedWorklist makes the same unit with the instructions of a hardware worklist.
+func NewUntimedWorklist(s Spec, shape Shape) (*Untimed, error) {
+	u, err := NewUntimed(s, shape)
+	if err == nil {
+		u.AsWorklist()
+	}
+	return u, err
+}
+
 // Launch is a kernel launch.
 func (u *Untimed) Launch() {
 	u.Engine.Launch()

@@ -24,6 +24,8 @@ var rules = []struct {
 	// A unit never sees another unit, the machine around it, or its users.
 	{"components/clock", nil},
 	{"components/mem", nil},
+	// A worklist is a GraphPEG in its vertex-list mode, and says so.
+	{"components/hwwl", []string{"components/clock", "components/accel", "components/graphpeg"}},
 	{"components/balance", []string{"components/clock"}},
 	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/mem"}},
 	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/balance", "components/mem"}},
