@@ -53,8 +53,14 @@ func (g *pegGraph) program(t testing.TB) *isa.Program {
 	t.Helper()
 	src, err := os.ReadFile("testdata/peg.s")
 	require.NoError(t, err)
+	return g.after(t, string(src), 15)
+}
+
+// after is a program with the graph and a set-up behind it.
+func (g *pegGraph) after(t testing.TB, src string, fields int) *isa.Program {
+	t.Helper()
 	text := strings.Builder{}
-	text.Write(src)
+	text.WriteString(src)
 	words := func(label string, v []uint32) {
 		fmt.Fprintf(&text, "\n\t.align 7\n%s:", label)
 		for _, w := range v {
@@ -74,7 +80,7 @@ func (g *pegGraph) program(t testing.TB) *isa.Program {
 	words("neighbours", g.neighbours)
 	words("weights", weights)
 	words("list", g.list)
-	fmt.Fprintf(&text, "\nheddle.peg:\n\t.word 0, %d, 15, %d, offsets, %d, neighbours, weights, 0, 1, 0x40000000, %d, list, 0\n", pull, len(g.offsets)-1, len(g.neighbours), len(g.list))
+	fmt.Fprintf(&text, "\nheddle.peg:\n\t.word 0, %d, %d, %d, offsets, %d, neighbours, weights, 0, 1, 0x40000000, %d, list, 0\n", pull, fields, len(g.offsets)-1, len(g.neighbours), len(g.list))
 	p, err := asm.Assemble("peg.s", []byte(text.String()), asm.Options{Base: 0x80000000})
 	require.NoError(t, err)
 	return p
