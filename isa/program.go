@@ -34,6 +34,16 @@ func (p *Program) Symbol(name string) (addr uint32, ok bool) {
 	return 0, false
 }
 
+// All returns the addresses of all symbols of that name.
+func (p *Program) All(name string) (addrs []uint32) {
+	for _, s := range p.Symbols {
+		if s.Name == name {
+			addrs = append(addrs, s.Addr)
+		}
+	}
+	return addrs
+}
+
 // Where returns the last symbol at or before addr and the distance to it, for
 // messages and traces; ok is false when there is none in addr's segment.
 func (p *Program) Where(addr uint32) (name string, offset uint32, ok bool) {

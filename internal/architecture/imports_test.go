@@ -31,6 +31,9 @@ var rules = []struct {
 	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/balance", "components/mem"}},
 	{"configs", []string{"=isa", "components/", "internal/schema"}},
 	{"sim", []string{"=isa", "isa/", "configs", "components/", "sim"}},
+	// The compiler of kernels knows no graphs, schedules or algorithms.
+	{"kernels/ir", []string{"=isa", "isa/emu", "=kernels/ir"}},
+	{"kernels/codegen", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces"}},
 	{"cmd/", []string{""}},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/emu"
 )
@@ -29,9 +30,16 @@ heddle.edge:
 	require.NoError(t, m.Run(context.Background()))
 	require.EqualValues(t, 2*2*3, m.Stats().Edges, "two cores, two lanes, three times")
 
+	last := p.Symbols[len(p.Symbols)-1]
+	p.Symbols = append(p.Symbols, isa.Symbol{Name: emu.EdgeSymbol, Addr: last.Addr + 4})
+	before := m.Stats()
+	m.Load(p)
+	require.NoError(t, m.Run(context.Background()))
+	require.EqualValues(t, 2*2*2*3, m.Stats().Since(before).Edges, "two places")
+
 	plain, err := asm.Assemble("plain.s", []byte("_start: addi t1, zero, 0\n tmc zero"), asm.Options{Base: 0x80000000})
 	require.NoError(t, err)
-	before := m.Stats()
+	before = m.Stats()
 	m.Load(plain)
 	require.NoError(t, m.Run(context.Background()))
 	require.Zero(t, m.Stats().Since(before).Edges, "the next program has no such instruction")

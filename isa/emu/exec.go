@@ -2,6 +2,7 @@ package emu
 
 import (
 	"math/bits"
+	"slices"
 
 	"heddle/isa"
 )
@@ -49,7 +50,7 @@ func (m *Machine) prepare(o *Op, pc uint32) error {
 	if in.Rd == 0 {
 		p.rd = sink * n
 	}
-	if pc == m.edge && m.hasEdge {
+	if slices.Contains(m.edges, pc) {
 		p.edge = ^uint64(0)
 	}
 	if err := m.bind(&p, pc); err != nil {

@@ -112,8 +112,7 @@ type Machine struct {
 	cfg     Config
 	cores   []*Core
 	program *isa.Program
-	edge    uint32 // where EdgeSymbol is
-	hasEdge bool
+	edges   []uint32 // where EdgeSymbol is: a program may have several places
 	resv    reservations
 	device  deviceBarriers
 	console console
@@ -145,7 +144,8 @@ func New(cfg Config) (*Machine, error) {
 }
 
 // EdgeSymbol names the instruction of a program that a lane executes once for each
-// edge it handles. It is only counted.
+// edge it handles; a program that handles edges at several places has several symbols
+// of this name. It is only counted.
 const EdgeSymbol = "heddle.edge"
 
 // Load copies a program into memory and makes warp 0, lane 0 of every core
@@ -159,7 +159,7 @@ func (m *Machine) Load(p *isa.Program) {
 		}
 	}
 	m.program = p
-	m.edge, m.hasEdge = p.Symbol(EdgeSymbol)
+	m.edges = p.All(EdgeSymbol)
 	m.Launch(p.Entry)
 }
 

@@ -1,6 +1,7 @@
 package ir
 
-// If runs then in the lanes with p and els, which may be nil, in the others.
+// If runs then in the lanes with p and els, which may be nil, in the others. Which side
+// runs first is not said.
 func (b *Builder) If(p Value, then, els func()) {
 	i := b.add(OpIf, None, p)
 	i.Blocks = []*Block{b.in(then), b.in(els)}

@@ -8,8 +8,7 @@ import (
 func (w *warp) control(i *Instr, mask uint32) uint32 {
 	switch i.Op {
 	case OpIf:
-		on := w.lanes(i.Args[0], mask)
-		return w.block(i.Blocks[0], on) | w.block(i.Blocks[1], mask&^on)
+		return w.sides(i, mask)
 	case OpLoop:
 		return w.loop(i, mask)
 	case OpFor:
@@ -30,6 +29,17 @@ func (w *warp) control(i *Instr, mask uint32) uint32 {
 		return w.block(i.Blocks[0], mask)
 	}
 	return mask
+}
+
+// sides runs an If: the side with more lanes first, as split does. Kernels see that only
+// if one side's AllLanes changes what the other reads.
+func (w *warp) sides(i *Instr, mask uint32) uint32 {
+	on := w.lanes(i.Args[0], mask)
+	off := mask &^ on
+	if bits.OnesCount32(off) > bits.OnesCount32(on) {
+		return w.block(i.Blocks[1], off) | w.block(i.Blocks[0], on)
+	}
+	return w.block(i.Blocks[0], on) | w.block(i.Blocks[1], off)
 }
 
 // loop runs a loop and returns the lanes that come out. Lanes that leave a loop around

@@ -130,6 +130,10 @@ func (i *Instr) IsConst() (bits uint32, ok bool) {
 	return i.Imm, true
 }
 
+// TestFirst tells of a loop whose body follows its test always, so that it knows the
+// test's values: one without a guard.
+func (i *Instr) TestFirst() bool { return i.Op == OpLoop && i.Args[0] == nil }
+
 // Walk calls f for every instruction of the block and the blocks in it, before its own blocks.
 func (b *Block) Walk(f func(*Instr)) {
 	for _, i := range b.Instrs {

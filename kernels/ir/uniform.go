@@ -135,6 +135,9 @@ func (a *analysis) leave(i *Instr) {
 	if !a.anyArg(i) && !a.partial(at+1) {
 		return
 	}
+	for _, x := range a.open[at+1:] { // loops between lose lanes, too
+		a.ragged(x, x.Op == OpLoop || x.Op == OpFor || x.Op == OpWeaverEdges)
+	}
 	if i.Op == OpBreak {
 		a.ragged(i.Loop, true)
 	} else {

@@ -122,7 +122,8 @@ type verifier struct {
 	hideVar []bool
 }
 
-func (v *verifier) block(b *Block) error {
+// block checks a block, and then, with its values still known, what goes on from there.
+func (v *verifier) block(b *Block, then ...*Block) error {
 	var made []*Instr
 	var vars []*Var
 	for _, i := range b.Instrs {
@@ -137,6 +138,11 @@ func (v *verifier) block(b *Block) error {
 		if i.Op == OpVar {
 			vars = append(vars, i.Var)
 			v.vars[i.Var.ID] = true
+		}
+	}
+	for _, t := range then {
+		if err := v.block(t); err != nil {
+			return err
 		}
 	}
 	for _, i := range made {
@@ -237,12 +243,22 @@ func (v *verifier) blocks(i *Instr) error {
 	if v.u.Partial[i.ID] {
 		v.partial++
 	}
+	if err := v.inner(i); err != nil {
+		return err
+	}
+	v.partial, v.hidden, v.hideVar, v.loops = outer.partial, outer.hidden, outer.hideVar, outer.loops
+	return nil
+}
+
+func (v *verifier) inner(i *Instr) error {
+	if i.TestFirst() {
+		return v.block(i.Blocks[0], i.Blocks[1:]...)
+	}
 	for _, b := range i.Blocks {
 		if err := v.block(b); err != nil {
 			return err
 		}
 	}
-	v.partial, v.hidden, v.hideVar, v.loops = outer.partial, outer.hidden, outer.hideVar, outer.loops
 	return nil
 }
 

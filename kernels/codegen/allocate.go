@@ -1,0 +1,410 @@
+package codegen
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// Allocation is by linear scan: a virtual register has one place for all of its life,
+// which reaches from its first to its last position. Registers are each lane's own and
+// an instruction writes those of active lanes only, so what a lane holds that is off is
+// safe, and lives are as in a program of one lane; but for code that lanes run which
+// wait elsewhere (visit), which counts as reachable from there and back.
+
+// bitset is a set of registers.
+type bitset []uint64
+
+func (s bitset) has(r reg) bool { return s[r>>6]>>(r&63)&1 != 0 }
+func (s bitset) add(r reg)      { s[r>>6] |= 1 << (r & 63) }
+func (s bitset) drop(r reg)     { s[r>>6] &^= 1 << (r & 63) }
+
+// join adds another set and tells whether that changed anything.
+func (s bitset) join(o bitset) (changed bool) {
+	for i, w := range o {
+		changed = changed || w&^s[i] != 0
+		s[i] |= w
+	}
+	return changed
+}
+
+// chunk is a basic block.
+type chunk struct {
+	from, to int // instructions
+	next     []int
+	in, out  bitset
+}
+
+// chunks splits the code at labels and branches.
+func (c *code) chunks() []chunk {
+	var list []chunk
+	start := map[label]int{}
+	visited := map[label]bool{}
+	for _, v := range c.visits {
+		visited[v.end] = true
+		for _, l := range v.from {
+			visited[l] = true
+		}
+	}
+	begin := 0
+	cut := func(end int) {
+		if end > begin {
+			list = append(list, chunk{from: begin, to: end})
+			begin = end
+		}
+	}
+	for n := range c.insts {
+		i := &c.insts[n]
+		if i.row == nil && i.label != 0 {
+			cut(n)
+			start[i.label] = len(list)
+			if visited[i.label] { // lanes come and go here, not behind what follows
+				cut(n + 1)
+			}
+		}
+		if i.row != nil && (i.to != 0 || i.ends()) {
+			cut(n + 1)
+		}
+	}
+	cut(len(c.insts))
+	for n := range list {
+		last := &c.insts[list[n].to-1]
+		if last.row != nil && last.to != 0 {
+			list[n].next = append(list[n].next, start[last.to])
+		}
+		if n+1 < len(list) && (last.row == nil || !last.jumps()) {
+			list[n].next = append(list[n].next, n+1)
+		}
+	}
+	for _, v := range c.visits {
+		for _, from := range v.from {
+			list[start[from]].next = append(list[start[from]].next, start[v.begin])
+			list[start[v.end]].next = append(list[start[v.end]].next, start[from])
+		}
+	}
+	return list
+}
+
+// live finds what is live at the chunks' ends.
+func (c *code) live(list []chunk) {
+	words := (len(c.float) + 63) / 64
+	for n := range list {
+		list[n].in, list[n].out = make(bitset, words), make(bitset, words)
+	}
+	for changed := true; changed; {
+		changed = false
+		for n := len(list) - 1; n >= 0; n-- {
+			k := &list[n]
+			for _, s := range k.next {
+				k.out.join(list[s].in)
+			}
+			in := slices.Clone(k.out)
+			for p := k.to - 1; p >= k.from; p-- {
+				i := &c.insts[p]
+				if d := i.def(); d != 0 {
+					in.drop(d)
+				}
+				i.eachUse(in.add)
+			}
+			changed = k.in.join(in) || changed
+		}
+	}
+}
+
+// life is a virtual register's life.
+type life struct {
+	r        reg
+	from, to int
+	weight   float64 // how often it is used, more in loops
+	place    isa.Reg
+	slot     int // on the stack; -1: in a register
+}
+
+// lives finds the registers' lives, by their start.
+func (c *code) lives() []life {
+	list := c.chunks()
+	c.live(list)
+	all := make([]life, len(c.float))
+	for r := range all {
+		all[r] = life{r: reg(r), from: -1, slot: -1}
+	}
+	touch := func(r reg, at int) {
+		l := &all[r]
+		if l.from < 0 {
+			l.from, l.to = at, at
+		}
+		l.from, l.to = min(l.from, at), max(l.to, at)
+	}
+	for n := range list {
+		k := &list[n]
+		for r := range reg(len(c.float)) {
+			if k.in.has(r) {
+				touch(r, 2*k.from)
+			}
+			if k.out.has(r) {
+				touch(r, 2*k.to)
+			}
+		}
+		for p := k.from; p < k.to; p++ {
+			c.touch(&c.insts[p], p, all, touch)
+		}
+	}
+	for _, r := range c.pinned {
+		touch(r, 0)
+		touch(r, 2*len(c.insts))
+		all[r].weight = 1e30
+	}
+	for _, r := range c.quick {
+		all[r].weight = 1e30
+	}
+	var out []life
+	for _, l := range all[1:] {
+		if l.from >= 0 {
+			out = append(out, l)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b life) int { return a.from - b.from })
+	return out
+}
+
+// touch books an instruction's registers: arguments are read before the value is written.
+func (c *code) touch(i *inst, p int, all []life, touch func(reg, int)) {
+	w := 1.0
+	for range min(i.depth, 6) {
+		w *= 10
+	}
+	i.eachUse(func(r reg) {
+		touch(r, 2*p)
+		all[r].weight += w
+	})
+	if d := i.def(); d != 0 {
+		touch(d, 2*p+1)
+		all[d].weight += w
+	}
+}
+
+// Registers for what lives on the stack: its pointer, and three of each kind to work on.
+const (
+	stackPointer = isa.Reg(2)
+	firstScratch = isa.Reg(5)
+	numScratch   = 3
+)
+
+// allocation is where virtual registers are.
+type allocation struct {
+	lives  []life // by register
+	slots  int
+	used   uint64 // registers used, a bit each
+	spills int
+}
+
+// allocate gives every virtual register a place.
+func (c *code) allocate(limit int) *allocation {
+	lives := c.lives()
+	a := c.scan(lives, false, limit)
+	if a.spills > 0 {
+		a = c.scan(lives, true, limit)
+	}
+	return a
+}
+
+// free returns the registers to give away, a bit each. Saved ones come last.
+func freeRegisters(spilling bool, limit int) uint64 {
+	x, f := uint64(0), uint64(0)
+	for r := isa.Reg(1); r < 32; r++ {
+		scratch := r >= firstScratch && r < firstScratch+numScratch
+		if spilling && (r == stackPointer || scratch) {
+			continue
+		}
+		if limit == 0 || bits.OnesCount64(x) < limit {
+			x |= 1 << r
+		}
+	}
+	for r := isa.Reg(0); r < 32; r++ {
+		if spilling && r < numScratch {
+			continue
+		}
+		if limit == 0 || bits.OnesCount64(f) < limit {
+			f |= 1 << (isa.F + r)
+		}
+	}
+	return x | f
+}
+
+const xRegisters = 1<<32 - 1
+
+// scan is one linear scan. Lives that overlap get different registers; if there is none
+// left, the one that is used least for its length goes to the stack.
+func (c *code) scan(lives []life, spilling bool, limit int) *allocation {
+	lives = slices.Clone(lives)
+	a := &allocation{lives: make([]life, len(c.float))}
+	free := freeRegisters(spilling, limit)
+	var active []*life
+	for n := range lives {
+		l := &lives[n]
+		active = slices.DeleteFunc(active, func(o *life) bool {
+			if o.to <= l.from {
+				free |= 1 << o.place
+				return true
+			}
+			return false
+		})
+		kind := uint64(xRegisters)
+		if c.float[l.r] {
+			kind = ^kind
+		}
+		if free&kind == 0 {
+			active = a.evict(c, l, active, &free)
+		}
+		if l.slot >= 0 {
+			continue
+		}
+		l.place = isa.Reg(bits.TrailingZeros64(free & kind))
+		free &^= 1 << l.place
+		a.used |= 1 << l.place
+		active = append(active, l)
+	}
+	for _, l := range lives {
+		a.lives[l.r] = l
+	}
+	return a
+}
+
+// evict puts the cheapest of the active lives and the new one on the stack.
+func (a *allocation) evict(c *code, l *life, active []*life, free *uint64) []*life {
+	cheap, at := l, -1
+	cost := func(l *life) float64 { return l.weight / float64(l.to-l.from+1) }
+	for n, o := range active {
+		if c.float[o.r] == c.float[l.r] && cost(o) < cost(cheap) {
+			cheap, at = o, n
+		}
+	}
+	cheap.slot = a.slots
+	a.slots++
+	a.spills++
+	if at >= 0 {
+		*free |= 1 << cheap.place
+		active = slices.Delete(active, at, at+1)
+	}
+	return active
+}
+
+// maxSlots is how many words of the stack a load reaches.
+const maxSlots = 2048 / 4
+
+// machine is an instruction on registers of the machine.
+type machine struct {
+	isa.Inst
+	to    label
+	label label
+	edge  bool
+	phase int
+}
+
+// assign rewrites the code on registers of the machine.
+func (c *code) assign(a *allocation) ([]machine, error) {
+	if a.slots > maxSlots {
+		return nil, fmt.Errorf("%d values live on the stack, and at most %d can: the kernel keeps too many", a.slots, maxSlots)
+	}
+	var out []machine
+	for n := range c.insts {
+		i := &c.insts[n]
+		switch {
+		case i.entry && a.slots > 0:
+			out = append(out, c.stack()...)
+		case i.entry:
+		case i.row == nil:
+			out = append(out, machine{label: i.label})
+		default:
+			out = a.rewrite(c, i, out)
+		}
+	}
+	return out, nil
+}
+
+// stack computes the lane's stack pointer.
+func (c *code) stack() []machine {
+	list := []isa.Inst{
+		{Row: row("csrrs"), Rd: stackPointer, CSR: isa.CSRMhartid},
+		{Row: row("slli"), Rd: stackPointer, Rs1: stackPointer, Imm: int32(bits.TrailingZeros32(emu.StackBytes))},
+		{Row: row("lui"), Rd: firstScratch, Imm: int32(emu.StackTop - (1 << 32))},
+		{Row: row("sub"), Rd: stackPointer, Rs1: firstScratch, Rs2: stackPointer},
+	}
+	var out []machine
+	for _, i := range list {
+		out = append(out, machine{Inst: i})
+	}
+	return out
+}
+
+func slotOffset(slot int) int32 { return int32(-4 * (slot + 1)) }
+
+// rewrite gives one instruction its registers, with loads before and a store behind for
+// what lives on the stack.
+func (a *allocation) rewrite(c *code, i *inst, out []machine) []machine {
+	if i.row.Name == "split" && i.rd != 0 && a.lives[i.rd].slot >= 0 {
+		// Behind a split only some lanes would store the depth. One that does not part gives it too.
+		depth := *i
+		depth.a, depth.edge = 0, false
+		out = a.rewriteOne(c, &depth, out)
+		last := *i
+		last.rd = 0
+		return a.rewriteOne(c, &last, out)
+	}
+	return a.rewriteOne(c, i, out)
+}
+
+func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
+	m := machine{Inst: isa.Inst{Row: i.row, Imm: i.imm, CSR: i.csr}, to: i.to, edge: i.edge, phase: i.phase}
+	if accesses[i.row].rm {
+		m.RM = i.rm
+	}
+	if i.not {
+		m.Neg = 1
+	}
+	x := accesses[i.row]
+	next := isa.Reg(0)
+	place := func(r reg, load bool) isa.Reg {
+		l := &a.lives[r]
+		if r == 0 || l.slot < 0 {
+			return l.place
+		}
+		scratch, name := firstScratch+next, "lw"
+		if c.float[r] {
+			scratch, name = isa.F+next, "flw"
+		}
+		next++
+		if load {
+			out = append(out, machine{Inst: isa.Inst{Row: row(name), Rd: scratch, Rs1: stackPointer, Imm: slotOffset(l.slot)}, phase: i.phase})
+		}
+		return scratch
+	}
+	if x.a {
+		m.Rs1 = place(i.a, true)
+	}
+	if x.b {
+		m.Rs2 = place(i.b, true)
+	}
+	if x.c {
+		m.Rs3 = place(i.c, true)
+	}
+	if !x.rd {
+		return append(out, m)
+	}
+	if !x.tied { // what was read may be overwritten
+		next = 0
+	}
+	m.Rd = place(i.rd, x.tied)
+	out = append(out, m)
+	if l := &a.lives[i.rd]; i.rd != 0 && l.slot >= 0 {
+		name := "sw"
+		if c.float[i.rd] {
+			name = "fsw"
+		}
+		out = append(out, machine{Inst: isa.Inst{Row: row(name), Rs2: m.Rd, Rs1: stackPointer, Imm: slotOffset(l.slot)}, phase: i.phase})
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package codegen
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// finish allocates registers and encodes the program.
+func (c *code) finish(name string, o Options) (*Compiled, error) {
+	a := c.allocate(o.Registers)
+	list, err := c.assign(a)
+	if err != nil {
+		return nil, err
+	}
+	list = relax(list)
+	e := encoder{list: list, base: o.Base, at: addresses32(list, o.Base)}
+	p, err := e.program(name)
+	if err != nil {
+		return nil, err
+	}
+	out := &Compiled{Program: p, Phases: e.phases(c.phases)}
+	out.Stats = Stats{Instrs: len(p.Segments[0].Data) / 4, Spills: a.spills, PerEdge: perEdge(list),
+		XRegisters: bits.OnesCount64(a.used & xRegisters), FRegisters: bits.OnesCount64(a.used &^ xRegisters)}
+	return out, nil
+}
+
+// labels returns the address of every label, from a base.
+func addresses32(list []machine, base uint32) map[label]uint32 {
+	at := map[label]uint32{}
+	for _, m := range list {
+		if m.Row == nil {
+			at[m.label] = base
+		} else {
+			base += 4
+		}
+	}
+	return at
+}
+
+// relax replaces conditional branches that reach too far by the opposite one around a jump.
+func relax(list []machine) []machine {
+	const reach = 4096 - 256
+	for again := true; again; {
+		again = false
+		at, pc := addresses32(list, 0), uint32(0)
+		next := label(0)
+		for _, m := range list {
+			next = max(next, m.label)
+		}
+		var out []machine
+		for _, m := range list {
+			if m.Row == nil {
+				out = append(out, m)
+				continue
+			}
+			if d := int32(at[m.to] - pc); m.to != 0 && m.Row.Name != "jal" && (d > reach || d < -reach) {
+				next++
+				around, jump := m, machine{Inst: isa.Inst{Row: row("jal")}, to: m.to, phase: m.phase}
+				around.Row, around.to = row(oppositeBranch[m.Row.Name]), next
+				out = append(out, around, jump, machine{label: next})
+				again = true
+			} else {
+				out = append(out, m)
+			}
+			pc += 4
+		}
+		list = out
+	}
+	return list
+}
+
+var oppositeBranch = map[string]string{"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
+
+// perEdge counts the instructions of the smallest loops around edges.
+func perEdge(list []machine) (out []int) {
+	at := addresses32(list, 0)
+	type span struct{ from, to uint32 }
+	var loops []span
+	var edges []uint32
+	pc := uint32(0)
+	for _, m := range list {
+		if m.Row == nil {
+			continue
+		}
+		if m.to != 0 && at[m.to] <= pc {
+			loops = append(loops, span{at[m.to], pc + 4})
+		}
+		if m.edge {
+			edges = append(edges, pc)
+		}
+		pc += 4
+	}
+	for _, e := range edges {
+		best := span{0, pc}
+		for _, s := range loops {
+			if s.from <= e && e < s.to && s.to-s.from < best.to-best.from {
+				best = s
+			}
+		}
+		out = append(out, int(best.to-best.from)/4)
+	}
+	return out
+}
+
+type encoder struct {
+	list []machine
+	base uint32
+	at   map[label]uint32
+}
+
+func (e *encoder) program(name string) (*isa.Program, error) {
+	var data []byte
+	symbols := []isa.Symbol{{Name: "_start", Addr: e.base}}
+	for n := range e.list {
+		m := &e.list[n]
+		if m.Row == nil {
+			continue
+		}
+		pc := e.base + uint32(len(data))
+		if m.to != 0 {
+			m.Imm = int32(e.at[m.to] - pc)
+		}
+		w, err := isa.Encode(&m.Inst)
+		if err != nil {
+			return nil, fmt.Errorf("BUG: codegen: at 0x%08x: %w", pc, err)
+		}
+		if m.edge {
+			symbols = append(symbols, isa.Symbol{Name: emu.EdgeSymbol, Addr: pc})
+		}
+		data = binary.LittleEndian.AppendUint32(data, w)
+	}
+	text := isa.Segment{Addr: e.base, Data: data, Size: uint32(len(data)), Executable: true}
+	return &isa.Program{Name: name, Entry: e.base, Segments: []isa.Segment{text}, Symbols: symbols}, nil
+}
+
+// phases lists the ranges of addresses that belong to phases.
+func (e *encoder) phases(names []string) (out []Phase) {
+	pc, last := e.base, 0
+	for _, m := range e.list {
+		if m.Row == nil {
+			continue
+		}
+		switch {
+		case m.phase == last && last != 0:
+			out[len(out)-1].To = pc + 4
+		case m.phase != 0:
+			out = append(out, Phase{names[m.phase], pc, pc + 4})
+		}
+		last = m.phase
+		pc += 4
+	}
+	return out
+}

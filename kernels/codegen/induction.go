@@ -1,0 +1,366 @@
+package codegen
+
+import (
+	"math/bits"
+
+	"heddle/kernels/ir"
+)
+
+// induction turns for loops into loops. A value that grows by the same amount in every
+// step, such as the address of an element, becomes a variable that is added to. If
+// nothing else needs the index, the loop's test is on such an address.
+//
+// An array does not reach around the end of the address space; so while a loop walks
+// through one, comparing addresses is comparing indices. That holds only for an array
+// that the loop does walk through: the access must be made in every step, and whether
+// there is a first step is asked of the index.
+func induction(k *ir.Kernel) { inductBlock(k, k.Body) }
+
+func inductBlock(k *ir.Kernel, b *ir.Block) {
+	for n := 0; n < len(b.Instrs); n++ {
+		i := b.Instrs[n]
+		for _, x := range i.Blocks {
+			inductBlock(k, x)
+		}
+		if i.Op == ir.OpFor {
+			before := newInductor(k, i).loop()
+			insert(b, n, before...)
+			n += len(before)
+		}
+	}
+}
+
+// inductor rewrites one loop.
+type inductor struct {
+	k      *ir.Kernel
+	u      *ir.Uniformity
+	f      *ir.Instr
+	index  *ir.Instr
+	made   []bool // by ID: values computed in the loop
+	before []*ir.Instr
+	latch  []*ir.Instr
+	steps  []stepper
+	coefs  map[ir.Value]coefficient
+	copies map[[2]ir.Value]ir.Value // what at has computed
+}
+
+// coefficient is what affine found.
+type coefficient struct {
+	coef uint32
+	ok   bool
+}
+
+// stepper is a variable that grows by a fixed amount.
+type stepper struct {
+	v     *ir.Var
+	value ir.Value // what it stands for in the body
+	coef  uint32
+	end   ir.Value // what it is for the index below
+}
+
+func newInductor(k *ir.Kernel, f *ir.Instr) *inductor {
+	return &inductor{k: k, u: ir.Analyse(k), f: f, index: f.Blocks[0].Instrs[0], made: newHoister(k, f).made,
+		coefs: map[ir.Value]coefficient{}, copies: map[[2]ir.Value]ir.Value{}}
+}
+
+func (d *inductor) from() ir.Value  { return d.f.Args[0] }
+func (d *inductor) below() ir.Value { return d.f.Args[1] }
+func (d *inductor) step() ir.Value  { return d.f.Args[2] }
+
+// add appends to what comes before the loop.
+func (d *inductor) add(op ir.Op, t ir.Type, args ...ir.Value) ir.Value {
+	i := d.k.New(op, t, args...)
+	d.before = append(d.before, i)
+	return i
+}
+
+// loop rewrites the loop and returns what comes before it.
+func (d *inductor) loop() []*ir.Instr {
+	d.pointers()
+	test, next := d.test()
+	if test == nil {
+		next = d.counter()
+	}
+	switch {
+	case d.isGrid():
+		d.gridTest(test, next)
+	default:
+		d.plainTest(test, next)
+	}
+	return d.before
+}
+
+// pointers finds the values that become variables.
+func (d *inductor) pointers() {
+	use := users(d.k)
+	var found []ir.Value
+	d.always(d.f.Blocks[0], func(i *ir.Instr) {
+		if c, ok := d.affine(i); ok && c != 0 && i != d.index && i.Op.Kind() == ir.KindPure && !d.onlyFor(use[i.ID]) {
+			found = append(found, i)
+		}
+	})
+	for _, v := range found {
+		c, _ := d.affine(v)
+		d.steps = append(d.steps, stepper{value: v, coef: c})
+	}
+	for n := range d.steps {
+		s := &d.steps[n]
+		s.v = d.variable(d.at(s.value, d.from()), d.amount(s.coef))
+		s.end = d.at(s.value, d.below())
+	}
+	for _, s := range d.steps { // the value becomes what the variable holds
+		*s.value = ir.Instr{ID: s.value.ID, Op: ir.OpGet, Type: s.value.Type, Var: s.v}
+	}
+	d.sweep()
+}
+
+// sweep drops what computed the values, up from the last.
+func (d *inductor) sweep() {
+	for changed := true; changed; {
+		changed = false
+		use := users(d.k)
+		for _, i := range d.latch { // not in the kernel yet
+			for _, a := range i.Args {
+				use[a.ID] = append(use[a.ID], i)
+			}
+		}
+		sweep(d.f.Blocks[0], func(i *ir.Instr) bool {
+			drop := i.Op.Kind() == ir.KindPure && len(use[i.ID]) == 0
+			changed = changed || drop
+			return drop
+		})
+	}
+}
+
+// always calls f for instructions that every step executes, breaks apart.
+func (d *inductor) always(b *ir.Block, f func(*ir.Instr)) {
+	for _, i := range b.Instrs {
+		f(i)
+		if i.Op == ir.OpPhase {
+			d.always(i.Blocks[0], f)
+		}
+	}
+}
+
+// onlyFor tells whether all users are themselves values that become variables.
+func (d *inductor) onlyFor(use []*ir.Instr) bool {
+	found := map[*ir.Instr]bool{}
+	d.always(d.f.Blocks[0], func(i *ir.Instr) { found[i] = true })
+	for _, u := range use {
+		if c, ok := d.affine(u); !ok || c == 0 || !found[u] {
+			return false
+		}
+	}
+	return true
+}
+
+// affine tells whether a value is coef·index + something fixed.
+func (d *inductor) affine(v ir.Value) (coef uint32, ok bool) {
+	c, known := d.coefs[v]
+	if !known {
+		c.coef, c.ok = d.findAffine(v)
+		d.coefs[v] = c
+	}
+	return c.coef, c.ok
+}
+
+func (d *inductor) findAffine(v ir.Value) (coef uint32, ok bool) {
+	if v == d.index {
+		return 1, true
+	}
+	if v.ID >= len(d.made) || !d.made[v.ID] {
+		return 0, true
+	}
+	if v.Op.Kind() != ir.KindPure || !v.Type.Int() {
+		return 0, false
+	}
+	var c [3]uint32
+	for n, a := range v.Args {
+		if c[n], ok = d.affine(a); !ok {
+			return 0, false
+		}
+	}
+	constant := uint32(0)
+	if len(v.Args) == 2 {
+		constant, ok = v.Args[1].IsConst()
+	}
+	switch v.Op {
+	case ir.OpAdd:
+		return c[0] + c[1], true
+	case ir.OpSub:
+		return c[0] - c[1], true
+	case ir.OpShl:
+		return c[0] << (constant & 31), ok
+	case ir.OpMul:
+		return c[0] * constant, ok
+	case ir.OpBitcast:
+		return c[0], v.Args[0].Type.Int()
+	}
+	return 0, false
+}
+
+// at computes, before the loop, what an affine value is for that index.
+func (d *inductor) at(v, index ir.Value) ir.Value {
+	if v == d.index {
+		return index
+	}
+	if v.ID >= len(d.made) || !d.made[v.ID] {
+		return v
+	}
+	if c, ok := d.copies[[2]ir.Value{v, index}]; ok {
+		return c
+	}
+	var args []ir.Value
+	for _, a := range v.Args {
+		args = append(args, d.at(a, index))
+	}
+	c := d.add(v.Op, v.Type, args...)
+	d.copies[[2]ir.Value{v, index}] = c
+	return c
+}
+
+// amount is coef·step.
+func (d *inductor) amount(coef uint32) ir.Value {
+	switch c, ok := d.step().IsConst(); {
+	case ok:
+		return d.k.Const(d.step().Type, c*coef)
+	case coef == 1:
+		return d.step()
+	case coef&(coef-1) == 0:
+		return d.add(ir.OpShl, d.step().Type, d.step(), d.k.Const(ir.U32, uint32(bits.TrailingZeros32(coef))))
+	}
+	return d.add(ir.OpMul, d.step().Type, d.step(), d.k.Const(d.step().Type, coef))
+}
+
+// cast gives an integer another integer type.
+func (d *inductor) cast(t ir.Type, v ir.Value) ir.Value {
+	if v.Type == t {
+		return v
+	}
+	if c, ok := v.IsConst(); ok {
+		return d.k.Const(t, c)
+	}
+	return d.add(ir.OpBitcast, t, v)
+}
+
+// variable makes a variable that grows in the latch.
+func (d *inductor) variable(init, by ir.Value) *ir.Var {
+	v := d.k.NewVar(init.Type)
+	by = d.cast(init.Type, by)
+	d.add(ir.OpVar, ir.None, init).Var = v
+	get := d.k.New(ir.OpGet, v.Type)
+	get.Var = v
+	sum := d.k.New(ir.OpAdd, v.Type, get, by)
+	set := d.k.New(ir.OpSet, ir.None, sum)
+	set.Var = v
+	d.latch = append(d.latch, get, sum, set)
+	return v
+}
+
+// counter makes the index a variable.
+func (d *inductor) counter() *ir.Var {
+	v := d.variable(d.from(), d.step())
+	*d.index = ir.Instr{ID: d.index.ID, Op: ir.OpGet, Type: d.index.Type, Var: v}
+	return v
+}
+
+// test finds an address that the loop's test can be on.
+func (d *inductor) test() (*stepper, *ir.Var) {
+	if len(users(d.k)[d.index.ID]) > 0 || leaves(d.f, ir.OpBreak) || leaves(d.f, ir.OpContinue) {
+		return nil, nil
+	}
+	if c, ok := d.step().IsConst(); !d.isGrid() && (!ok || c < 1 || c > 16) {
+		return nil, nil
+	}
+	var best *stepper
+	d.always(d.f.Blocks[0], func(i *ir.Instr) {
+		if !i.Op.Memory() || i.Op == ir.OpLoadByte || i.Op == ir.OpStoreByte || i.Imm != 0 || best != nil {
+			return
+		}
+		for n := range d.steps {
+			if s := &d.steps[n]; s.value == i.Args[0] && s.coef == 4 && !d.shared(s.v) {
+				best = s
+			}
+		}
+	})
+	if best == nil {
+		return nil, nil
+	}
+	return best, best.v
+}
+
+// shared tells whether the start of an address comes from the scratchpad, which may
+// reach to the end of the address space.
+func (d *inductor) shared(v *ir.Var) bool {
+	for _, i := range d.before {
+		if i.Op == ir.OpVar && i.Var == v {
+			return mentions(i.Args[0], ir.OpShared, 8)
+		}
+	}
+	return true
+}
+
+// mentions tells whether a value is computed from one of that operation, looking so
+// far; beyond, it may.
+func mentions(v ir.Value, op ir.Op, far int) bool {
+	if v.Op == op || far == 0 {
+		return true
+	}
+	for _, a := range v.Args {
+		if a != nil && mentions(a, op, far-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainTest: a lane enters if from < below, and stays as long as what comes next is below its end.
+func (d *inductor) plainTest(s *stepper, next *ir.Var) {
+	guard := d.add(ir.OpLt, ir.Pred, d.from(), d.below())
+	end := d.below()
+	if s != nil {
+		end = s.end
+	}
+	d.finish(guard, next, end, nil)
+}
+
+// finish makes the loop.
+func (d *inductor) finish(guard ir.Value, next *ir.Var, end ir.Value, g *ir.Grid) {
+	get := d.k.New(ir.OpGet, next.Type)
+	get.Var = next
+	out := d.k.New(ir.OpGe, ir.Pred, get, end)
+	br := d.k.New(ir.OpBreak, ir.None, out)
+	br.Loop = d.f
+	body := d.f.Blocks[0]
+	if d.index.Op == ir.OpIndex { // nobody asks
+		body.Instrs = body.Instrs[1:]
+	}
+	*d.f = ir.Instr{ID: d.f.ID, Op: ir.OpLoop, Args: []ir.Value{guard}, Pos: d.f.Pos, Grid: g,
+		Blocks: []*ir.Block{{Instrs: []*ir.Instr{get, out, br}}, body, {Instrs: d.latch}}}
+}
+
+// isGrid tells of a loop in which the lanes of a warp, of a core or of the device take
+// neighbouring elements: lane l+1 the one behind lane l's.
+func (d *inductor) isGrid() bool {
+	step := map[ir.Op]ir.Op{ir.OpGlobalThread: ir.OpNumThreads, ir.OpLaneID: ir.OpNumLanes}[d.from().Op]
+	return step != 0 && d.step().Op == step && !d.u.Varying[d.below().ID]
+}
+
+// gridTest: the last lane's element is the last of the warp's. As long as it is below
+// the end, all lanes stay, and one plain branch tells.
+func (d *inductor) gridTest(s *stepper, next *ir.Var) {
+	one := d.k.Const(ir.U32, 1)
+	gap := d.add(ir.OpSub, ir.U32, d.add(ir.OpSub, ir.U32, d.k.Root(ir.OpNumLanes, ir.U32, 0), one), d.k.Root(ir.OpLaneID, ir.U32, 0))
+	last := d.add(ir.OpAdd, ir.U32, d.from(), gap)
+	all := d.add(ir.OpLt, ir.Pred, last, d.below())
+	zero := d.k.Const(ir.U32, 0)
+	if s == nil {
+		safe := d.add(ir.OpSelect, ir.U32, all, d.add(ir.OpSub, ir.U32, d.below(), gap), zero)
+		d.finish(nil, next, d.below(), &ir.Grid{Next: next, Safe: safe})
+		return
+	}
+	anyone := d.add(ir.OpLt, ir.Pred, d.from(), d.below())
+	bytes := d.add(ir.OpShl, ir.U32, gap, d.k.Const(ir.U32, 2))
+	safe := d.add(ir.OpSelect, ir.U32, all, d.add(ir.OpSub, ir.U32, s.end, bytes), zero)
+	d.finish(nil, next, d.add(ir.OpSelect, ir.U32, anyone, s.end, zero), &ir.Grid{Next: next, Safe: safe})
+}

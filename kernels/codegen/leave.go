@@ -1,0 +1,253 @@
+package codegen
+
+import "heddle/kernels/ir"
+
+// leave makes breaks and continues such that the thread mask can follow: a break is
+// where no split is open between it and its loop; a continue is one that all active
+// lanes take. Others become variables: the lane notes that it leaves, what follows is
+// done by those that have not, and where no split is open any more, it leaves.
+func leave(k *ir.Kernel) {
+	l := &leaver{k: k, u: ir.Analyse(k)}
+	l.block(k.Body)
+}
+
+type leaver struct {
+	k *ir.Kernel
+	u *ir.Uniformity
+}
+
+// varies tells whether a value differs between lanes; those this pass makes do.
+func (l *leaver) varies(v ir.Value) bool { return v.ID >= len(l.u.Varying) || l.u.Varying[v.ID] }
+
+// partial tells whether an If runs its blocks in some of the lanes.
+func (l *leaver) partial(i *ir.Instr) bool { return i.Op == ir.OpIf && l.varies(i.Args[0]) }
+
+func isLoop(i *ir.Instr) bool {
+	return i.Op == ir.OpLoop || i.Op == ir.OpFor || i.Op == ir.OpWeaverEdges
+}
+
+// block handles the loops in a block, innermost first.
+func (l *leaver) block(b *ir.Block) {
+	for n := 0; n < len(b.Instrs); n++ {
+		i := b.Instrs[n]
+		for _, x := range i.Blocks {
+			l.block(x)
+		}
+		if isLoop(i) {
+			n += l.outer(b, n, i)
+			l.loop(i)
+		}
+	}
+}
+
+// outer takes breaks and continues of loops around this one apart: the lane notes that
+// it leaves the outer loop, leaves this one, and behind it the outer one. It returns how
+// many instructions came before the loop.
+func (l *leaver) outer(b *ir.Block, at int, loop *ir.Instr) int {
+	type leaving struct {
+		op   ir.Op
+		from *ir.Instr
+	}
+	notes := map[leaving]*ir.Var{}
+	var before, after []*ir.Instr
+	l.replaceOuter(loop, loop, false, func(x *ir.Instr) []*ir.Instr {
+		which := leaving{x.Op, x.Loop}
+		v := notes[which]
+		if v == nil {
+			v = l.k.NewVar(ir.Pred)
+			notes[which] = v
+			before = append(before, l.variable(ir.OpVar, v, l.k.Const(ir.Pred, 0)))
+			get := l.get(v)
+			then := l.k.New(x.Op, ir.None, get)
+			then.Loop = x.Loop
+			after = append(after, get, then)
+		}
+		note := l.variable(ir.OpSet, v, x.Args[0])
+		x.Op, x.Loop = ir.OpBreak, loop
+		return []*ir.Instr{note, x}
+	})
+	insert(b, at+1, after...)
+	insert(b, at, before...)
+	return len(before)
+}
+
+// replaceOuter replaces leaves of loops around loop that not all lanes in them take.
+func (l *leaver) replaceOuter(in, loop *ir.Instr, partial bool, f func(*ir.Instr) []*ir.Instr) {
+	partial = partial || in.ID >= len(l.u.Partial) || l.u.Partial[in.ID]
+	for _, b := range in.Blocks {
+		var out []*ir.Instr
+		for _, i := range b.Instrs {
+			if (i.Op == ir.OpBreak || i.Op == ir.OpContinue) && i.Loop != loop && !inside(loop, i.Loop) && (partial || l.varies(i.Args[0])) {
+				out = append(out, f(i)...)
+				continue
+			}
+			if !isLoop(i) {
+				l.replaceOuter(i, loop, partial, f)
+			}
+			out = append(out, i)
+		}
+		b.Instrs = out
+	}
+}
+
+// inside tells whether a loop is within another one.
+func inside(loop, x *ir.Instr) bool {
+	found := false
+	for _, b := range loop.Blocks {
+		b.Walk(func(i *ir.Instr) { found = found || i == x })
+	}
+	return found
+}
+
+func (l *leaver) variable(op ir.Op, v *ir.Var, x ir.Value) *ir.Instr {
+	i := l.k.New(op, ir.None, x)
+	i.Var = v
+	return i
+}
+
+func (l *leaver) get(v *ir.Var) *ir.Instr {
+	i := l.k.New(ir.OpGet, v.Type)
+	i.Var = v
+	return i
+}
+
+// loopState is what a loop's lanes note within one step.
+type loopState struct {
+	loop    *ir.Instr
+	left    *ir.Var // leave the loop
+	skipped *ir.Var // skip the rest
+}
+
+func (l *leaver) loop(i *ir.Instr) {
+	s := &loopState{loop: i}
+	for _, b := range i.Blocks {
+		s.left, s.skipped = nil, nil
+		l.guard(b, s, true, false)
+		at := 0
+		for at < len(b.Instrs) && (b.Instrs[at].Op == ir.OpIndex || b.Instrs[at].Op == ir.OpWeaverVID || b.Instrs[at].Op == ir.OpWeaverLoc) {
+			at++
+		}
+		for _, v := range []*ir.Var{s.left, s.skipped} {
+			if v != nil {
+				insert(b, at, l.variable(ir.OpVar, v, l.k.Const(ir.Pred, 0)))
+			}
+		}
+	}
+}
+
+// note returns the variable for a kind of leaving, made when first needed.
+func (l *leaver) note(s *loopState, op ir.Op) *ir.Var {
+	p := &s.left
+	if op == ir.OpContinue {
+		p = &s.skipped
+	}
+	if *p == nil {
+		*p = l.k.NewVar(ir.Pred)
+	}
+	return *p
+}
+
+// leaving says which kinds of leaving a block has noted.
+type leaving struct{ left, skipped bool }
+
+// guard rewrites a block of a loop. top: it is the loop's own; split: a split is open
+// around it.
+func (l *leaver) guard(b *ir.Block, s *loopState, top, split bool) (all leaving) {
+	for n := 0; n < len(b.Instrs); n++ {
+		i := b.Instrs[n]
+		switch {
+		case (i.Op == ir.OpBreak || i.Op == ir.OpContinue) && i.Loop == s.loop:
+			if !split && (i.Op == ir.OpBreak || !l.varies(i.Args[0])) {
+				continue
+			}
+			if top { // a continue: the rest is for the others
+				b.Instrs = append(b.Instrs[:n:n], l.others(i.Args[0], b.Instrs[n+1:])...)
+				n--
+				continue
+			}
+			all.left = all.left || i.Op == ir.OpBreak
+			all.skipped = all.skipped || i.Op == ir.OpContinue
+			rest := l.others(i.Args[0], b.Instrs[n+1:])
+			b.Instrs = append(append(b.Instrs[:n:n], l.variable(ir.OpSet, l.note(s, i.Op), i.Args[0])), rest...)
+		case !isLoop(i) && len(i.Blocks) > 0 && i.Op != ir.OpAllLanes:
+			var in leaving
+			for _, x := range i.Blocks {
+				r := l.guard(x, s, false, split || l.partial(i))
+				in.left, in.skipped = in.left || r.left, in.skipped || r.skipped
+			}
+			if in.left || in.skipped {
+				b.Instrs = append(b.Instrs[:n+1:n+1], l.after(in, s, top, b.Instrs[n+1:])...)
+			}
+			if !top {
+				all.left, all.skipped = all.left || in.left, all.skipped || in.skipped
+			}
+		}
+	}
+	return all
+}
+
+// others makes the rest of a block depend on lanes not having p.
+func (l *leaver) others(p ir.Value, rest []*ir.Instr) []*ir.Instr {
+	if len(rest) == 0 {
+		return nil
+	}
+	not := l.k.New(ir.OpNot, ir.Pred, p)
+	cond := l.k.New(ir.OpIf, ir.None, not)
+	cond.Blocks = []*ir.Block{{Instrs: append([]*ir.Instr(nil), rest...)}, {}}
+	return []*ir.Instr{not, cond}
+}
+
+// after is what comes behind an instruction in which lanes have noted that they leave.
+func (l *leaver) after(in leaving, s *loopState, top bool, rest []*ir.Instr) (out []*ir.Instr) {
+	if in.left && top {
+		get := l.get(s.left)
+		br := l.k.New(ir.OpBreak, ir.None, get)
+		br.Loop = s.loop
+		out = append(out, get, br)
+	}
+	var p ir.Value
+	if in.left && !top {
+		p = l.get(s.left)
+		out = append(out, p)
+	}
+	if in.skipped {
+		get := l.get(s.skipped)
+		out = append(out, get)
+		if p == nil {
+			p = get
+		} else {
+			p = l.k.New(ir.OpOr, ir.Pred, p, get)
+			out = append(out, p)
+		}
+	}
+	if p == nil {
+		return append(out, rest...)
+	}
+	return append(out, l.others(p, rest)...)
+}
+
+// rotate makes what a loop does before its first break its test.
+func rotate(k *ir.Kernel) {
+	k.Body.Walk(func(i *ir.Instr) {
+		if i.Op != ir.OpLoop || i.Args[0] != nil || len(i.Blocks[0].Instrs) > 0 || leaves(i, ir.OpContinue) {
+			return
+		}
+		body := i.Blocks[1]
+		for n, x := range body.Instrs {
+			if x.Op == ir.OpBreak && x.Loop == i {
+				i.Blocks[0] = &ir.Block{Instrs: body.Instrs[: n+1 : n+1]}
+				i.Blocks[1] = &ir.Block{Instrs: body.Instrs[n+1:]}
+				return
+			}
+		}
+	})
+}
+
+// leaves tells whether a loop has a break or a continue.
+func leaves(loop *ir.Instr, op ir.Op) bool {
+	found := false
+	for _, b := range loop.Blocks {
+		b.Walk(func(i *ir.Instr) { found = found || i.Op == op && i.Loop == loop })
+	}
+	return found
+}

@@ -1,0 +1,409 @@
+package codegen
+
+import (
+	"fmt"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+	"heddle/kernels/ir"
+)
+
+// lowering turns a kernel into instructions on virtual registers.
+type lowering struct {
+	k     *ir.Kernel
+	o     Options
+	u     *ir.Uniformity
+	at    *uses
+	code  *code
+	entry []inst // what all warps begin with: what roots need
+	value []reg  // by ID
+	made  []bool // by ID: value is known
+	vars  []reg  // by ID; 0: none yet
+	bits  []bool // by ID: a float that is kept in an integer register
+	even  bool   // every vertex given to the Weaver is even
+
+	full     bool // all lanes are on here
+	mask     reg  // holds the mask of the lanes that are on here; 0: none does
+	loops    map[*ir.Instr]*loopContext
+	visiting bool    // in AllLanes that has turned lanes on
+	waits    []label // where lanes that are off go on
+	on       reg     // tells, of lanes that are on, that they were when AllLanes began; 0: not needed
+	args     reg     // address of the argument block
+
+	inEntry bool // instructions go to entry
+	phase   int
+	depth   int
+	edge    bool // the next instruction is an edge's
+	err     error
+}
+
+// loopContext is what breaks and continues of a loop need.
+type loopContext struct {
+	next, exit label
+	mask       reg // of the lanes in the loop
+}
+
+func newLowering(k *ir.Kernel, o Options) *lowering {
+	l := &lowering{k: k, o: o, u: ir.Analyse(k), at: newUses(k), code: newCode(), full: true, loops: map[*ir.Instr]*loopContext{},
+		value: make([]reg, k.Instr), made: make([]bool, k.Instr), vars: make([]reg, k.Vars), bits: make([]bool, k.Instr)}
+	l.even = evenVertices(k)
+	k.Body.Walk(func(i *ir.Instr) { l.bits[i.ID] = l.keepBits(i) })
+	return l
+}
+
+// failf keeps the first thing that cannot be compiled.
+func (l *lowering) failf(i *ir.Instr, format string, args ...any) {
+	if l.err == nil {
+		l.err = fmt.Errorf("%s: %s", i.Pos, fmt.Sprintf(format, args...))
+	}
+}
+
+// row finds an instruction's row.
+func row(name string) *isa.Row {
+	if r := isa.Lookup(name); r != nil {
+		return r
+	}
+	panic("BUG: codegen: no instruction " + name)
+}
+
+// add appends an instruction.
+func (l *lowering) add(i inst) {
+	i.phase, i.depth = l.phase, l.depth
+	if i.row == nil && l.edge { // somebody may come to the label who handles no edge
+		l.emit("addi", 0, 0, 0, 0)
+	}
+	if i.row != nil {
+		i.edge, l.edge = l.edge, false
+	}
+	l.code.insts = append(l.code.insts, i)
+}
+
+func (l *lowering) emit(name string, rd, a, b reg, imm int32) {
+	l.add(inst{row: row(name), rd: rd, a: a, b: b, imm: imm, rm: isa.RMDynamic})
+}
+
+func (l *lowering) label(x label) { l.add(inst{label: x}) }
+
+func (l *lowering) jump(to label) { l.add(inst{row: row("jal"), to: to}) }
+
+func (l *lowering) branch(name string, a, b reg, to label) {
+	l.add(inst{row: row(name), a: a, b: b, to: to})
+}
+
+// atEntry appends to what all warps begin with.
+func (l *lowering) atEntry(f func()) {
+	if l.inEntry {
+		f()
+		return
+	}
+	l.inEntry = true
+	defer func() { l.inEntry = false }()
+	body, edge, phase, depth := l.code.insts, l.edge, l.phase, l.depth
+	l.code.insts, l.edge, l.phase, l.depth = l.entry, false, 0, 0
+	f()
+	l.entry = l.code.insts
+	l.code.insts, l.edge, l.phase, l.depth = body, edge, phase, depth
+}
+
+// kernel lowers all of it.
+func (l *lowering) kernel() error {
+	l.start()
+	l.block(l.k.Body)
+	l.end()
+	for n, i := range l.code.insts {
+		if i.row == nil && i.entry {
+			rest := append([]inst(nil), l.code.insts[n+1:]...)
+			l.code.insts = append(append(l.code.insts[:n+1], l.entry...), rest...)
+			break
+		}
+	}
+	return l.err
+}
+
+// start is what one lane of warp 0 does, and what then all do.
+func (l *lowering) start() {
+	n, pc, all := l.code.newX(), l.code.newX(), l.code.newX()
+	l.code.quick = []reg{n, pc, all}
+	l.csr(n, isa.CSRNumWarps)
+	l.emit("auipc", pc, 0, 0, 0)
+	l.emit("addi", pc, pc, 0, 12) // behind wspawn
+	l.emit("wspawn", 0, n, pc, 0)
+	l.emit("addi", all, 0, 0, -1)
+	l.emit("tmc", 0, all, 0, 0)
+	l.add(inst{entry: true})
+}
+
+// end: warp 0 of core 0 stores the exit code, and all warps end.
+func (l *lowering) end() {
+	core, warp, out := l.code.newX(), l.code.newX(), l.code.newLabel()
+	l.csr(core, isa.CSRCid)
+	l.csr(warp, isa.CSRWid)
+	l.emit("or", core, core, warp, 0)
+	l.branch("bne", core, 0, out)
+	l.emit("sw", 0, 0, 0, emu.ExitAddr)
+	l.label(out)
+	l.emit("tmc", 0, 0, 0, 0)
+}
+
+func (l *lowering) csr(rd reg, num uint16) {
+	l.add(inst{row: row("csrrs"), rd: rd, csr: num})
+}
+
+func (l *lowering) block(b *ir.Block) {
+	for _, i := range b.Instrs {
+		l.instr(i)
+	}
+}
+
+func (l *lowering) instr(i *ir.Instr) {
+	if i.Type != ir.None && l.at.late[i.ID] {
+		return
+	}
+	switch i.Op.Kind() {
+	case ir.KindControl:
+		l.control(i)
+	case ir.KindVar:
+		l.variable(i)
+	default:
+		l.compute(i)
+	}
+}
+
+// Registers of values.
+
+// result is the register that an instruction's value goes to.
+func (l *lowering) result(i *ir.Instr) reg {
+	var r reg
+	switch {
+	case l.at.targets[i.ID] != nil:
+		r = l.variableReg(l.at.targets[i.ID])
+	case i.Type == ir.F32 && !l.bits[i.ID]:
+		r = l.code.newF()
+	default:
+		r = l.code.newX()
+	}
+	l.know(i, r)
+	return r
+}
+
+func (l *lowering) know(i *ir.Instr, r reg) { l.value[i.ID], l.made[i.ID] = r, true }
+
+func (l *lowering) variableReg(v *ir.Var) reg {
+	if l.vars[v.ID] == 0 {
+		if v.Type == ir.F32 {
+			l.vars[v.ID] = l.code.newF()
+		} else {
+			l.vars[v.ID] = l.code.newX()
+		}
+	}
+	return l.vars[v.ID]
+}
+
+// x returns a value in an integer register: a float's bits.
+func (l *lowering) x(v ir.Value) reg {
+	if v.Type != ir.F32 {
+		return l.reg(v)
+	}
+	if c, ok := v.IsConst(); ok {
+		return l.constReg(c)
+	}
+	r := l.reg(v)
+	if !l.code.float[r] {
+		return r
+	}
+	x := l.code.newX()
+	l.emit("fmv.x.w", x, r, 0, 0)
+	return x
+}
+
+// f returns a value in a float register.
+func (l *lowering) f(v ir.Value) reg {
+	r := l.reg(v)
+	if l.code.float[r] {
+		return r
+	}
+	f := l.code.newF()
+	l.emit("fmv.w.x", f, r, 0, 0)
+	return f
+}
+
+// reg returns the register that holds a value, where it is kept.
+func (l *lowering) reg(v ir.Value) reg {
+	switch {
+	case v.Op.Kind() == ir.KindRoot:
+		return l.root(v)
+	case l.at.late[v.ID] && v.Op == ir.OpBitcast:
+		return l.reg(v.Args[0])
+	case l.at.late[v.ID]:
+		r := l.code.newX()
+		l.predicate(r, v, false)
+		return r
+	case !l.made[v.ID]:
+		panic(fmt.Sprintf("BUG: codegen: %s %%%d of %s is used before it is computed", v.Op, v.ID, v.Pos))
+	}
+	return l.value[v.ID]
+}
+
+// keepBits tells of floats that are only moved: they stay in integer registers.
+func (l *lowering) keepBits(i *ir.Instr) bool {
+	if i.Type != ir.F32 || l.at.targets[i.ID] != nil {
+		return false
+	}
+	switch i.Op {
+	case ir.OpLoad, ir.OpAtomicAddF, ir.OpBitcast, ir.OpSelect, ir.OpShflIdx, ir.OpShflUp, ir.OpShflDown, ir.OpShflXor:
+	default:
+		return false
+	}
+	for _, u := range l.at.use[i.ID] {
+		switch u.Op {
+		case ir.OpStore, ir.OpAtomicAddF, ir.OpBitcast, ir.OpSelect, ir.OpShflIdx, ir.OpShflUp, ir.OpShflDown, ir.OpShflXor:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// root returns the register of a root. Constants are made where they are needed, outside of loops.
+func (l *lowering) root(v ir.Value) reg {
+	if l.made[v.ID] {
+		return l.value[v.ID]
+	}
+	if v.Op == ir.OpConst && v.Type != ir.F32 && v.Imm == 0 {
+		return 0
+	}
+	r := l.code.newX()
+	if v.Type == ir.F32 {
+		r = l.code.newF()
+	}
+	if v.Op == ir.OpConst && l.depth == 0 {
+		l.rootInto(r, v)
+		return r
+	}
+	l.atEntry(func() { l.rootInto(r, v) })
+	l.know(v, r)
+	return r
+}
+
+// rootInto computes a root into a register.
+func (l *lowering) rootInto(r reg, v ir.Value) {
+	switch v.Op {
+	case ir.OpConst:
+		l.constant(r, v.Imm)
+	case ir.OpParam:
+		l.param(r, v)
+	case ir.OpShared:
+		l.constant(r, emu.ScratchpadBase+uint32(l.k.Shared[v.Imm].Offset))
+	case ir.OpThreadInCore:
+		l.emit("mul", r, l.rootOf(ir.OpWarpID), l.rootOf(ir.OpNumLanes), 0)
+		l.emit("add", r, r, l.rootOf(ir.OpLaneID), 0)
+	case ir.OpNumThreads:
+		l.emit("mul", r, l.rootOf(ir.OpNumLanes), l.rootOf(ir.OpNumWarps), 0)
+		l.emit("mul", r, r, l.rootOf(ir.OpNumCores), 0)
+	default:
+		l.csr(r, csrs[v.Op])
+	}
+}
+
+// csrs are the CSRs that hold roots.
+var csrs = map[ir.Op]uint16{
+	ir.OpLaneID: isa.CSRTid, ir.OpWarpID: isa.CSRWid, ir.OpCoreID: isa.CSRCid, ir.OpGlobalThread: isa.CSRMhartid,
+	ir.OpNumLanes: isa.CSRNumThreads, ir.OpNumWarps: isa.CSRNumWarps, ir.OpNumCores: isa.CSRNumCores,
+	ir.OpWeaverCapacity: isa.CSRWeaverCapacity, ir.OpAllMask: isa.CSRActiveThreads,
+}
+
+// rootOf returns the register of a root without an argument.
+func (l *lowering) rootOf(op ir.Op) reg {
+	v := l.k.Root(op, ir.U32, 0)
+	l.grow()
+	return l.root(v)
+}
+
+// constReg returns a register with these bits.
+func (l *lowering) constReg(bits uint32) reg {
+	v := l.k.Const(ir.U32, bits)
+	l.grow()
+	return l.root(v)
+}
+
+// grow makes room for roots that were not there before.
+func (l *lowering) grow() {
+	for len(l.value) < l.k.Instr {
+		l.value, l.made, l.bits = append(l.value, 0), append(l.made, false), append(l.bits, false)
+		l.at.late = append(l.at.late, false)
+	}
+}
+
+func (l *lowering) param(r reg, v ir.Value) {
+	if l.args == 0 {
+		l.args = l.code.newX()
+		l.csr(l.args, isa.CSRMscratch)
+	}
+	name := "lw"
+	if v.Type == ir.F32 {
+		name = "flw"
+	}
+	l.emit(name, r, l.args, 0, int32(4*l.k.Params[v.Imm].Word))
+}
+
+// constant puts bits in a register.
+func (l *lowering) constant(r reg, bits uint32) {
+	switch {
+	case l.code.float[r] && bits == 0:
+		l.emit("fmv.w.x", r, 0, 0, 0)
+	case l.code.float[r]:
+		x := l.code.newX()
+		l.constant(x, bits)
+		l.emit("fmv.w.x", r, x, 0, 0)
+	case fits12(int32(bits)):
+		l.emit("addi", r, 0, 0, int32(bits))
+	default:
+		high := (bits + 0x800) &^ 0xFFF
+		l.emit("lui", r, 0, 0, int32(high))
+		if low := int32(bits - high); low != 0 {
+			l.emit("addi", r, r, 0, low)
+		}
+	}
+}
+
+func fits12(v int32) bool { return v >= -2048 && v <= 2047 }
+
+// move copies a value's register.
+func (l *lowering) move(rd, from reg) {
+	switch to, f := l.code.float[rd], l.code.float[from]; {
+	case to && f:
+		l.emit("fsgnj.s", rd, from, from, 0)
+	case to:
+		l.emit("fmv.w.x", rd, from, 0, 0)
+	case f:
+		l.emit("fmv.x.w", rd, from, 0, 0)
+	default:
+		l.emit("addi", rd, from, 0, 0)
+	}
+}
+
+func (l *lowering) variable(i *ir.Instr) {
+	switch i.Op {
+	case ir.OpGet:
+		v := l.variableReg(i.Var)
+		if l.at.alias[i.ID] {
+			l.know(i, v)
+			return
+		}
+		l.move(l.result(i), v)
+	case ir.OpVar, ir.OpSet:
+		x := i.Args[0]
+		rd := l.variableReg(i.Var)
+		if l.at.targets[x.ID] == i.Var && l.made[x.ID] && l.value[x.ID] == rd {
+			return
+		}
+		switch {
+		case x.Op == ir.OpConst && !l.made[x.ID]:
+			l.constant(rd, x.Imm)
+		case l.at.late[x.ID] && x.Type == ir.Pred:
+			l.predicate(rd, x, false)
+		default:
+			l.move(rd, l.reg(x))
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package codegen
+
+import "heddle/kernels/ir"
+
+// A pass rewrites a kernel into one that means the same.
+type pass struct {
+	name string
+	doc  string // what it is for, and why it comes here
+	run  func(*ir.Kernel)
+}
+
+var passes = []pass{
+	{"simplify", "constants, identities and common values: first, so that the others see fewer forms", simplify},
+	{"addresses", "array, index → address + constant: before common values are sought again, because addresses are most of them", addresses},
+	{"leave", "breaks and continues out of conditions that differ between lanes become variables: before loops move, as it adds conditions", leave},
+	{"rotate", "what a loop does before its first break becomes its test, so that a step has one branch", rotate},
+	{"share", "common values again: addresses, and what leave made", simplify},
+	{"hoist", "what does not change in a loop moves before it: before induction, which sees as fixed what is outside", hoist},
+	{"induction", "for loops become loops; values that grow by a fixed amount become variables, and a test on the index one on an address", induction},
+	{"tidy", "what induction made: start values, steps, bounds that are constants or common", simplify},
+	{"settle", "induction's start values and bounds that do not change in outer loops move out", hoist},
+}
+
+// insert puts list before the instruction at position at.
+func insert(b *ir.Block, at int, list ...*ir.Instr) {
+	rest := append([]*ir.Instr(nil), b.Instrs[at:]...)
+	b.Instrs = append(append(b.Instrs[:at:at], list...), rest...)
+}
+
+// users lists who uses each value, by ID.
+func users(k *ir.Kernel) [][]*ir.Instr {
+	list := make([][]*ir.Instr, k.Instr)
+	k.Body.Walk(func(i *ir.Instr) {
+		for _, a := range i.Args {
+			if a != nil {
+				list[a.ID] = append(list[a.ID], i)
+			}
+		}
+		if i.Grid != nil {
+			list[i.Grid.Safe.ID] = append(list[i.Grid.Safe.ID], i)
+		}
+	})
+	return list
+}
+
+// same tells whether both are constants with these bits, or the same value.
+func isBits(v ir.Value, bits uint32) bool {
+	c, ok := v.IsConst()
+	return ok && c == bits
+}

@@ -1,0 +1,151 @@
+package codegen
+
+import "heddle/kernels/ir"
+
+// uses knows where in a kernel values are computed and needed, so that lowering may
+// compute a value where it is needed, read a variable where its value is needed, or
+// compute a value into the variable that it is for.
+type uses struct {
+	k       *ir.Kernel
+	pos     []int // by ID: instructions in the order of the text
+	end     []int // by ID: the last position in the instruction's blocks
+	parent  []*ir.Instr
+	block   []*ir.Block
+	use     [][]*ir.Instr
+	sets    [][]int // by variable: positions of OpVar and OpSet
+	gets    [][]*ir.Instr
+	leaves  []int  // positions of breaks and continues
+	late    []bool // by ID: computed where it is needed
+	alias   []bool // by ID: of an OpGet: the variable's register is the value
+	targets []*ir.Var
+}
+
+func newUses(k *ir.Kernel) *uses {
+	n := k.Instr
+	u := &uses{k: k, pos: make([]int, n), end: make([]int, n), parent: make([]*ir.Instr, n), block: make([]*ir.Block, n), use: users(k),
+		sets: make([][]int, k.Vars), gets: make([][]*ir.Instr, k.Vars), late: make([]bool, n), alias: make([]bool, n), targets: make([]*ir.Var, n)}
+	next := 0
+	u.number(k.Body, nil, &next)
+	for _, list := range u.use { // late first: it moves uses
+		for _, i := range list {
+			for _, a := range i.Args {
+				if a != nil {
+					u.late[a.ID] = u.isLate(a)
+				}
+			}
+		}
+	}
+	for _, list := range u.gets {
+		for _, g := range list {
+			u.alias[g.ID] = u.isAlias(g)
+		}
+	}
+	k.Body.Walk(u.target)
+	return u
+}
+
+func (u *uses) number(b *ir.Block, parent *ir.Instr, next *int) {
+	for _, i := range b.Instrs {
+		*next += 2
+		u.pos[i.ID], u.parent[i.ID], u.block[i.ID] = *next, parent, b
+		switch i.Op {
+		case ir.OpVar, ir.OpSet:
+			u.sets[i.Var.ID] = append(u.sets[i.Var.ID], *next)
+		case ir.OpGet:
+			u.gets[i.Var.ID] = append(u.gets[i.Var.ID], i)
+		case ir.OpBreak, ir.OpContinue:
+			u.leaves = append(u.leaves, *next)
+		}
+		for _, x := range i.Blocks {
+			u.number(x, i, next)
+		}
+		u.end[i.ID] = *next
+	}
+}
+
+// isLate: a comparison of integers for one branch in the same block, or its negation; and
+// casts between integers, which are nothing.
+func (u *uses) isLate(v ir.Value) bool {
+	if v.Op == ir.OpBitcast && v.Type.Int() && v.Args[0].Type.Int() {
+		return true
+	}
+	compares := v.Op >= ir.OpEq && v.Op <= ir.OpGe && v.Args[0].Type != ir.F32
+	if !compares && v.Op != ir.OpNot || v.Type != ir.Pred || len(u.use[v.ID]) != 1 {
+		return false
+	}
+	by := u.use[v.ID][0]
+	branch := by.Op == ir.OpIf || by.Op == ir.OpBreak || by.Op == ir.OpContinue
+	return u.block[v.ID] == u.block[by.ID] && (branch || by.Op == ir.OpLoop)
+}
+
+// last is the last position at which a value's register must hold it.
+func (u *uses) last(v ir.Value) int {
+	last := u.pos[v.ID]
+	for _, i := range u.use[v.ID] {
+		at := u.pos[i.ID]
+		if u.late[i.ID] && i.Type != ir.None {
+			at = u.last(i)
+		}
+		last = max(last, u.extended(v, i, at))
+	}
+	return last
+}
+
+// extended: a use in a loop that does not compute the value is one in all of its steps.
+func (u *uses) extended(v, use ir.Value, at int) int {
+	around := map[*ir.Instr]bool{}
+	for p := u.parent[v.ID]; p != nil; p = u.parent[p.ID] {
+		around[p] = true
+	}
+	for p := u.parent[use.ID]; p != nil && !around[p]; p = u.parent[p.ID] {
+		if isLoop(p) {
+			at = max(at, u.end[p.ID]+1)
+		}
+	}
+	if use.Grid != nil {
+		at = max(at, u.end[use.ID]+1)
+	}
+	return at
+}
+
+// isAlias: the variable does not change between reading it and the last use.
+func (u *uses) isAlias(g *ir.Instr) bool {
+	last := u.last(g)
+	for _, s := range u.sets[g.Var.ID] {
+		if u.pos[g.ID] < s && s < last {
+			return false
+		}
+	}
+	return true
+}
+
+// target: a value that only a variable is set to is computed into it, if nobody needs
+// what the variable holds before.
+func (u *uses) target(i *ir.Instr) {
+	if i.Op != ir.OpVar && i.Op != ir.OpSet {
+		return
+	}
+	x, v := i.Args[0], i.Var
+	k := x.Op.Kind()
+	if k == ir.KindRoot || k == ir.KindVar || u.late[x.ID] || len(u.use[x.ID]) != 1 || u.block[x.ID] != u.block[i.ID] {
+		return
+	}
+	from, to := u.pos[x.ID], u.pos[i.ID]
+	for _, list := range [][]int{u.sets[v.ID], u.leaves} {
+		for _, p := range list {
+			if from < p && p < to {
+				return
+			}
+		}
+	}
+	for _, g := range u.gets[v.ID] {
+		last := u.pos[g.ID]
+		if u.alias[g.ID] {
+			last = u.last(g)
+		}
+		if u.pos[g.ID] < to && last > from {
+			return
+		}
+	}
+	u.targets[x.ID] = v
+}
