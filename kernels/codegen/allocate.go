@@ -211,7 +211,7 @@ func (c *code) allocate(limit int) *allocation {
 	return a
 }
 
-// free returns the registers to give away, a bit each. Saved ones come last.
+// freeRegisters returns the registers to give away, a bit each. Saved ones come last.
 func freeRegisters(spilling bool, limit int) uint64 {
 	x, f := uint64(0), uint64(0)
 	for r := isa.Reg(1); r < 32; r++ {

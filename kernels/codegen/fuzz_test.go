@@ -2,6 +2,7 @@ package codegen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -120,7 +121,7 @@ func (t *trial) differ(a, b *emu.Memory) error {
 // try compares the interpreted kernel with the compiled one. skip: it runs too long.
 func (t *trial) try() (skip bool, spills int, err error) {
 	want, counts, err := t.interpret(t.k)
-	if err == ir.ErrSteps {
+	if errors.Is(err, ir.ErrSteps) {
 		return true, 0, nil
 	}
 	if err != nil {

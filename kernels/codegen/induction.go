@@ -3,6 +3,7 @@ package codegen
 import (
 	"math/bits"
 
+	"heddle/isa/emu"
 	"heddle/kernels/ir"
 )
 
@@ -264,7 +265,8 @@ func (d *inductor) counter() *ir.Var {
 	return v
 }
 
-// test finds an address that the loop's test can be on.
+// test finds an address that the loop's test can be on. An access a little behind it
+// will do: as nothing below emu.NullEnd may be accessed, the address itself is not below 0.
 func (d *inductor) test() (*stepper, *ir.Var) {
 	if len(users(d.k)[d.index.ID]) > 0 || leaves(d.f, ir.OpBreak) || leaves(d.f, ir.OpContinue) {
 		return nil, nil
@@ -274,7 +276,7 @@ func (d *inductor) test() (*stepper, *ir.Var) {
 	}
 	var best *stepper
 	d.always(d.f.Blocks[0], func(i *ir.Instr) {
-		if !i.Op.Memory() || i.Op == ir.OpLoadByte || i.Op == ir.OpStoreByte || i.Imm != 0 || best != nil {
+		if !i.Op.Memory() || i.Op == ir.OpLoadByte || i.Op == ir.OpStoreByte || i.Imm > emu.NullEnd || best != nil {
 			return
 		}
 		for n := range d.steps {

@@ -21,6 +21,16 @@ var passes = []pass{
 	{"settle", "induction's start values and bounds that do not change in outer loops move out", hoist},
 }
 
+// PassDoc says what a pass is for, and why it comes where it comes.
+func PassDoc(name string) string {
+	for _, p := range passes {
+		if p.name == name {
+			return p.doc
+		}
+	}
+	return ""
+}
+
 // insert puts list before the instruction at position at.
 func insert(b *ir.Block, at int, list ...*ir.Instr) {
 	rest := append([]*ir.Instr(nil), b.Instrs[at:]...)

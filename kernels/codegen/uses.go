@@ -15,6 +15,7 @@ type uses struct {
 	sets    [][]int // by variable: positions of OpVar and OpSet
 	gets    [][]*ir.Instr
 	leaves  []int  // positions of breaks and continues
+	others  []bool // by variable: set in AllLanes, also in lanes that are elsewhere
 	late    []bool // by ID: computed where it is needed
 	alias   []bool // by ID: of an OpGet: the variable's register is the value
 	targets []*ir.Var
@@ -23,7 +24,7 @@ type uses struct {
 func newUses(k *ir.Kernel) *uses {
 	n := k.Instr
 	u := &uses{k: k, pos: make([]int, n), end: make([]int, n), parent: make([]*ir.Instr, n), block: make([]*ir.Block, n), use: users(k),
-		sets: make([][]int, k.Vars), gets: make([][]*ir.Instr, k.Vars), late: make([]bool, n), alias: make([]bool, n), targets: make([]*ir.Var, n)}
+		sets: make([][]int, k.Vars), others: make([]bool, k.Vars), gets: make([][]*ir.Instr, k.Vars), late: make([]bool, n), alias: make([]bool, n), targets: make([]*ir.Var, n)}
 	next := 0
 	u.number(k.Body, nil, &next)
 	for _, list := range u.use { // late first: it moves uses
@@ -55,6 +56,13 @@ func (u *uses) number(b *ir.Block, parent *ir.Instr, next *int) {
 			u.gets[i.Var.ID] = append(u.gets[i.Var.ID], i)
 		case ir.OpBreak, ir.OpContinue:
 			u.leaves = append(u.leaves, *next)
+		}
+		if i.Op == ir.OpAllLanes {
+			i.Blocks[0].Walk(func(x *ir.Instr) {
+				if x.Op == ir.OpSet {
+					u.others[x.Var.ID] = true
+				}
+			})
 		}
 		for _, x := range i.Blocks {
 			u.number(x, i, next)
@@ -110,6 +118,9 @@ func (u *uses) extended(v, use ir.Value, at int) int {
 
 // isAlias: the variable does not change between reading it and the last use.
 func (u *uses) isAlias(g *ir.Instr) bool {
+	if u.others[g.Var.ID] {
+		return false
+	}
 	last := u.last(g)
 	for _, s := range u.sets[g.Var.ID] {
 		if u.pos[g.ID] < s && s < last {

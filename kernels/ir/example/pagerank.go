@@ -2,7 +2,12 @@
 // by hand: what a kernel looks like, and what the compiler is held against kernels/asm by.
 package example
 
-import "heddle/kernels/ir"
+import (
+	"maps"
+	"slices"
+
+	"heddle/kernels/ir"
+)
 
 // Words of the argument block, as package pagerank's programs have them.
 const (
@@ -17,8 +22,11 @@ const (
 
 // Kernels are the builders by name.
 var Kernels = map[string]func() (*ir.Kernel, error){
-	"pagerank_vertex": Vertex, "pagerank_edge": Edge, "pagerank_weaver": Weaver,
+	"pagerank_vertex": Vertex, "pagerank_vertex_ahead": VertexAhead, "pagerank_edge": Edge, "pagerank_weaver": Weaver,
 }
+
+// Names returns the kernels' names, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(Kernels)) }
 
 // Vertex is the gather of a vertex a lane: sum[v] = Σ contribution[u] over u → v.
 func Vertex() (*ir.Kernel, error) {
@@ -36,6 +44,31 @@ func Vertex() (*ir.Kernel, error) {
 			s.Set(b.Add(s.Get(), b.Load(ir.F32, contribution, u)))
 		})
 		b.Store(sum, v, s.Get())
+	})
+	return b.Build()
+}
+
+// VertexAhead is the gather of a vertex a lane with loads ahead of their use, as the
+// hand-written program has them: the next edge's source, and the contribution that the
+// next step adds. It reads one word behind a vertex's edges, which need not be an edge.
+func VertexAhead() (*ir.Kernel, error) {
+	b := ir.NewBuilder("pagerank_vertex_ahead")
+	n := b.ParamAt("vertices", ir.U32, wordVertices)
+	offsets, sources := b.ArrayAt("offsets", wordOffsets), b.ArrayAt("sources", wordSources)
+	contribution, sum := b.ArrayAt("contribution", wordContribution), b.ArrayAt("sum", wordSum)
+	b.For(b.GlobalThread(), n, b.NumThreads(), func(v ir.Value) {
+		begin := b.Load(ir.U32, offsets, v)
+		end := b.Load(ir.U32, offsets, b.Add(v, b.U32(1)))
+		s, x := b.Var(b.F32(0)), b.Var(b.F32(0))
+		u := b.Var(b.Load(ir.U32, sources, begin))
+		b.For(begin, end, b.U32(1), func(e ir.Value) {
+			b.Edge()
+			from := u.Get()
+			s.Set(b.Add(s.Get(), x.Get()))
+			x.Set(b.Load(ir.F32, contribution, from))
+			u.Set(b.Load(ir.U32, sources, b.Add(e, b.U32(1))))
+		})
+		b.Store(sum, v, b.Add(s.Get(), x.Get()))
 	})
 	return b.Build()
 }

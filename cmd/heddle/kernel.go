@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"heddle/kernels/codegen"
+	"heddle/kernels/ir"
+	"heddle/kernels/ir/example"
+)
+
+// namedKernel is something that has kernels, in the order they are launched.
+type namedKernel struct {
+	name  string
+	build func() ([]*ir.Kernel, error)
+}
+
+// kernelLists are where kernels come from.
+var kernelLists = []func() []namedKernel{exampleKernels}
+
+// exampleKernels are those of package example.
+func exampleKernels() (list []namedKernel) {
+	for _, name := range example.Names() {
+		list = append(list, namedKernel{name, func() ([]*ir.Kernel, error) {
+			k, err := example.Kernels[name]()
+			return []*ir.Kernel{k}, err
+		}})
+	}
+	return list
+}
+
+func allKernels() (list []namedKernel) {
+	for _, f := range kernelLists {
+		list = append(list, f()...)
+	}
+	return list
+}
+
+func findKernel(name string) (*namedKernel, error) {
+	for _, k := range allKernels() {
+		if k.name == name {
+			return &k, nil
+		}
+	}
+	return nil, fmt.Errorf("no kernel %q (heddle kernel list names all)", name)
+}
+
+func newKernel() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "kernel",
+		Short: "List and show kernels that are compiled from the intermediate representation",
+	}
+	c.AddCommand(newKernelList(), newKernelShow())
+	return c
+}
+
+func newKernelList() *cobra.Command {
+	var count bool
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List the kernels",
+		Example: "  heddle kernel list\n  heddle kernel list --count",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			list := allKernels()
+			if count {
+				fmt.Fprintln(c.OutOrStdout(), len(list))
+				return nil
+			}
+			for _, k := range list {
+				fmt.Fprintln(c.OutOrStdout(), k.name)
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&count, "count", false, "print only how many there are")
+	return c
+}
+
+// kernelView is what of a kernel is shown.
+type kernelView struct {
+	ir, asm, stats, passes bool
+	maskByUnit             bool
+}
+
+func newKernelShow() *cobra.Command {
+	var v kernelView
+	c := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show a kernel: as it is built, after each pass, compiled, and what it came to",
+		Long: `Show a kernel. In the intermediate representation, ~ marks values and constructs
+that differ between the lanes of a warp. Without a flag, --stats.`,
+		Example: "  heddle kernel show pagerank_edge --ir --asm --stats",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			k, err := findKernel(args[0])
+			if err != nil {
+				return err
+			}
+			list, err := k.build()
+			if err != nil {
+				return err
+			}
+			v.stats = v.stats || !(v.ir || v.asm || v.passes)
+			b := bufio.NewWriter(c.OutOrStdout())
+			defer b.Flush()
+			for _, k := range list {
+				if err := v.show(b, k); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&v.ir, "ir", false, "the intermediate representation, as built")
+	c.Flags().BoolVar(&v.passes, "passes", false, "and after each pass of the compiler")
+	c.Flags().BoolVar(&v.asm, "asm", false, "the program")
+	c.Flags().BoolVar(&v.stats, "stats", false, "registers, spills, instructions for each edge, phases")
+	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
+	return c
+}
+
+func (v *kernelView) show(b *bufio.Writer, k *ir.Kernel) error {
+	if v.ir {
+		fmt.Fprint(b, k.Text())
+	}
+	o := codegen.Options{MaskByUnit: v.maskByUnit}
+	if v.passes {
+		o.After = func(pass string, k *ir.Kernel) {
+			fmt.Fprintf(b, "after %s: %s\n%s", pass, codegen.PassDoc(pass), k.Text())
+		}
+	}
+	p, err := codegen.Compile(k, o)
+	if err != nil {
+		return err
+	}
+	if v.asm {
+		disassemble(b, p.Program, p.Program.Segments[0])
+	}
+	if v.stats {
+		showStats(b, p)
+	}
+	return nil
+}
+
+func showStats(w io.Writer, c *codegen.Compiled) {
+	s := c.Stats
+	fmt.Fprintf(w, "kernel %s\n", c.Kernel.Name)
+	fmt.Fprintf(w, "  instructions        %d\n", s.Instrs)
+	fmt.Fprintf(w, "  integer registers   %d\n", s.XRegisters)
+	fmt.Fprintf(w, "  float registers     %d\n", s.FRegisters)
+	fmt.Fprintf(w, "  spilled             %d\n", s.Spills)
+	fmt.Fprintf(w, "  scratchpad          %d bytes\n", c.Kernel.SharedBytes())
+	fmt.Fprintf(w, "  per edge            %s\n", strings.Trim(fmt.Sprint(s.PerEdge), "[]"))
+	for _, p := range c.Phases {
+		fmt.Fprintf(w, "  phase %-13s %08x..%08x\n", p.Name, p.From, p.To)
+	}
+}
