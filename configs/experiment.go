@@ -24,24 +24,46 @@ type Experiment struct {
 
 // Workload is an algorithm and how its work is dealt out.
 type Workload struct {
-	Algorithm      Algorithm `key:"algorithm" default:"pagerank" oneof:"pagerank" doc:"What is computed. pagerank: pull, f32; what a vertex without out-edges holds is not passed on, as in GAP and GraphIt."`
-	Schedule       Schedule  `key:"schedule" default:"vertex" oneof:"vertex,edge,weaver" doc:"Which lane handles which edge. vertex: each lane walks its vertex (CSC). edge: an edge a lane, from a list sorted by target (COO), summed with atomics. weaver: the Weaver unit deals edges out (CSC), summed with atomics."`
-	Iterations     int       `key:"max_iterations" default:"1" min:"1" max:"1000000" unit:"super-steps" doc:"Super-steps at most."`
+	Kernel         Choice    `key:"kernel" default:"compiled" oneof:"compiled,handwritten" doc:"compiled: composed of the choices below. handwritten: assembly, the yardstick; only pagerank under vertex, edge and weaver, with the other choices at auto."`
+	Algorithm      Algorithm `key:"algorithm" default:"pagerank" oneof:"pagerank,bfs,bfs-parents,sssp,cc,spmv,in-degree" doc:"What is computed. pagerank: f32; what a vertex without out-edges holds is not passed on, as in GAP and GraphIt. bfs: levels. bfs-parents: a tree. sssp: Bellman-Ford over a frontier. cc: label propagation. spmv: f32, once. in-degree: once."`
+	Schedule       Schedule  `key:"schedule" default:"vertex" oneof:"vertex,edge,warp,cta,weaver" doc:"Which lane handles which edge. vertex: each lane walks its vertex's row. edge: an edge a lane, all edges in turn. warp, cta: a warp's or a core's lanes share their rows by a scan and binary searches. weaver: the Weaver unit deals edges out. Source: GRAssembler §2.2, SparseWeaver §III-A."`
+	Layout         Choice    `key:"layout" default:"auto" oneof:"auto,csr,csc,csr-csc,coo" doc:"How edges lie in memory. csr: rows by source. csc: by destination. csr-csc: both. coo: both ends of every edge. auto: coo for edge, else the rows that the direction walks."`
+	Direction      Choice    `key:"direction" default:"auto" oneof:"auto,push,pull,hybrid" doc:"Who walks. push: active sources their out-edges. pull: destinations their in-edges. hybrid: either, by the frontier, each super-step. auto: pull for pagerank, spmv and in-degree, else push."`
+	ActiveSet      Choice    `key:"active_set" default:"auto" oneof:"auto,queue,bitmap,bytemap,counter" doc:"Data structure of the active vertices. counter: only their number; every vertex is walked. auto: counter where all are active, queue for push except under edge, else bytemap. Source: GRAssembler §5.2."`
+	Dedup          Choice    `key:"dedup" default:"auto" oneof:"auto,none,bitmap,bytemap,monotonic" doc:"What keeps a queue from taking a vertex twice. monotonic: the number of the super-step in which it was added last. auto: monotonic for sssp and cc, none for bfs, whose sum lets one lane win. Source: UGF."`
+	Order          Choice    `key:"order" default:"none" oneof:"none,near-far" doc:"Which active vertices go first. near-far: those below a threshold; the others wait on a pile that is gone through when none is left. Only sssp with a queue. Source: Davidson et al., IPDPS 2014."`
+	Delta          int       `key:"delta" default:"0" min:"0" max:"2147483647" unit:"" doc:"How far apart near-far's thresholds are. 0: 32 × mean weight / mean degree, as the source advises."`
+	Scan           Choice    `key:"scan" default:"shuffle" oneof:"shuffle,scratchpad" doc:"By what the lanes of a warp exchange degrees under warp and cta."`
+	Alpha          float64   `key:"alpha" default:"14" min:"0" max:"1e9" unit:"" doc:"hybrid pulls when a growing frontier has more than 1/alpha of the edges of vertices not yet reached (bfs), or of all edges. Source: Beamer et al., SC 2012."`
+	Beta           float64   `key:"beta" default:"24" min:"0" max:"1e9" unit:"" doc:"hybrid pushes again when a frontier that does not grow has fewer than 1/beta of the vertices. Source: Beamer et al., SC 2012."`
+	Source         int       `key:"source" default:"-1" min:"-1" max:"2147483647" unit:"" doc:"Vertex that bfs and sssp begin at. -1: drawn from the largest component."`
+	Seed           uint64    `key:"seed" default:"1" unit:"" doc:"Seed of what is drawn: the source; spmv's vector."`
+	Iterations     int       `key:"max_iterations" default:"0" min:"0" max:"1000000" unit:"super-steps" doc:"Super-steps at most. 0: one of pagerank; of bfs, sssp and cc as many as it takes. A run that is stopped with active vertices has failed."`
 	Damping        float64   `key:"damping" default:"0.85" min:"0" max:"1" unit:"" doc:"PageRank's d."`
 	Tolerance      float64   `key:"tolerance" default:"0" min:"0" max:"1e9" unit:"" doc:"PageRank has converged when Σ|change of a rank| is not above it. 0: never, and the sum is not computed."`
 	LaunchOverhead int       `key:"launch_overhead" default:"2000" min:"0" max:"1000000000" unit:"cycles" doc:"What the host costs for each kernel launch; counted in cycles, and apart in launch.overhead_cycles. 2000 is about 2 µs."`
 }
 
+// Choice is the name of one of several things.
+type Choice string
+
+// Choices that this package or experiments need to know.
+const (
+	Auto        Choice = "auto" // what suits the rest
+	Compiled    Choice = "compiled"
+	Handwritten Choice = "handwritten"
+)
+
 // Algorithm is what is computed.
 type Algorithm string
 
-// PageRank is the only one so far.
+// PageRank is the one with kernels written by hand.
 const PageRank Algorithm = "pagerank"
 
 // Schedule says which lane handles which edge.
 type Schedule string
 
-// Schedules of the hand-written kernels.
+// Schedules with kernels written by hand.
 const (
 	VertexSchedule Schedule = "vertex"
 	EdgeSchedule   Schedule = "edge"

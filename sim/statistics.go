@@ -88,13 +88,16 @@ func (m *Machine) cacheStats() (levels []stats.Tree, each stats.Tree) {
 	return levels, each
 }
 
-// Instructions lists executed instructions by class.
+// Instructions lists executed instructions by class, and what else was counted as they were.
 func Instructions(s emu.Stats) (t stats.Tree) {
 	for i, n := range s.ByClass {
 		class := isa.Class(i).String()
 		t = append(t, stats.Count("warp_instrs."+class, "warp instructions", "Executed instructions of class "+class+".", n))
 	}
-	return t
+	return append(t,
+		stats.Count("barriers", "arrivals", "Warps that came to a barrier of several warps or cores.", s.Barriers),
+		stats.Count("scratchpad.accesses", "lane accesses", "Lanes' reads and writes of scratchpads; an atomic is both.", s.Scratchpad),
+	)
 }
 
 // totals is what the headline figures are made of.

@@ -45,7 +45,7 @@ func TestBadInput(t *testing.T) {
 		says                    []string
 	}{
 		{name: "unknown key", experiment: e + "grahp: {file: facebook_combined}\n", code: 2, says: []string{"e.yaml:3:1", "grahp", "did you mean graph?"}},
-		{name: "mistyped value", experiment: e + "workload: {max_iterations: many}\n", code: 2, says: []string{"e.yaml:3:28", "workload.max_iterations", "expected an integer 1..1000000"}},
+		{name: "mistyped value", experiment: e + "workload: {max_iterations: many}\n", code: 2, says: []string{"e.yaml:3:28", "workload.max_iterations", "expected an integer 0..1000000"}},
 		{name: "duplicate key", experiment: e + "machine: {}\n", code: 2, says: []string{"duplicate key"}},
 		{name: "out of range", experiment: "name: e\nmachine: {core: {warps: 65}}\n", code: 2, says: []string{"e.yaml:2:25", "machine.core.warps", "1..64"}},
 		{name: "no such schedule", experiment: e + "workload: {schedule: wever}\n", code: 2, says: []string{"workload.schedule", "did you mean weaver?"}},

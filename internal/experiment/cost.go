@@ -75,8 +75,13 @@ func (r *Runner) edges(i int) (uint64, error) {
 	return n * superSteps(&cfg.Workload), nil
 }
 
-// superSteps is how often a workload handles every edge, at most.
-func superSteps(w *configs.Workload) uint64 { return uint64(w.Iterations) }
+// superSteps is about how often a workload handles every edge: with a frontier, once.
+func superSteps(w *configs.Workload) uint64 {
+	if w.Algorithm != configs.PageRank {
+		return 1
+	}
+	return uint64(max(1, w.Iterations))
+}
 
 // Write lists the points for people.
 func (c *Cost) Write(w io.Writer, jobs int) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,6 +114,30 @@ sweep: {machine.l1d.bytes: [256, 16KiB]}
 		require.Equal(t, float64(one[p[i].Baseline].Cycles)/float64(one[i].Cycles), s)
 	}
 	require.NotEqual(t, one[0].Cycles, one[3].Cycles, "a smaller cache takes longer")
+}
+
+// Below the points of a sweep stand the geometric means of its variants.
+func TestGeomeans(t *testing.T) {
+	p := points(t, small+`
+compare: {workload.schedule: [vertex, edge]}
+sweep: {workload.damping: [0.5, 0.6, 0.7]}
+`)
+	out := make([]experiment.Outcome, 6)
+	for i, cycles := range []uint64{100, 50, 100, 200, 100, 12} {
+		out[i] = experiment.Outcome{Cycles: cycles, Verified: true}
+	}
+	means := experiment.Geomeans(p, out)
+	require.Len(t, means, 2)
+	require.Equal(t, 1.0, means[0].Speedup)
+	require.InDelta(t, math.Cbrt(2*0.5*100./12), means[1].Speedup, 1e-12)
+	require.Equal(t, []experiment.Setting{{Key: "workload.schedule", Value: "edge"}}, means[1].Variant)
+	out[5].Verified = false
+	require.Equal(t, experiment.Geomean{Variant: means[1].Variant, Speedup: 1, Points: 2, Of: 3}, experiment.Geomeans(p, out)[1])
+	var b bytes.Buffer
+	experiment.WriteTable(&b, p, out)
+	require.Regexp(t, `edge +│ +│ geomean of 2 of 3 +│ +1.00×`, b.String())
+	require.Empty(t, experiment.Geomeans(p[:2], out[:2]), "one point has no mean")
+	require.Empty(t, experiment.Geomeans(points(t, small+"sweep: {workload.damping: [0.5, 0.6]}\n"), out[:2]))
 }
 
 func TestTheSummaryIsForScripts(t *testing.T) {

@@ -19,7 +19,8 @@ type Summary struct {
 	Experiment string         `json:"experiment"`
 	Version    string         `json:"version"`
 	Points     []PointSummary `json:"points"`
-	Groups     []GroupSummary `json:"groups,omitempty"` // with seeds
+	Groups     []GroupSummary `json:"groups,omitempty"`   // with seeds
+	Geomeans   []MeanSummary  `json:"geomeans,omitempty"` // of the speedups, a variant of compare each
 	Host       HostSummary    `json:"host"`
 	About
 }
@@ -48,6 +49,14 @@ type GroupSummary struct {
 	Speedup *Estimate         `json:"speedup"` // null: nothing to compare with
 }
 
+// MeanSummary is the geometric mean of a variant's speedups over the sweep.
+type MeanSummary struct {
+	Axes    map[string]string `json:"axes"`
+	Speedup float64           `json:"speedup"`
+	Points  int               `json:"points"` // with a verified speedup
+	Of      int               `json:"of"`
+}
+
 // HostSummary is what the experiment cost.
 type HostSummary struct {
 	Seconds      float64 `json:"seconds"`
@@ -69,6 +78,13 @@ func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSu
 			}
 			s.Groups = append(s.Groups, group)
 		}
+	}
+	for _, m := range Geomeans(r.Points, outcomes) {
+		x := MeanSummary{Axes: map[string]string{}, Speedup: m.Speedup, Points: m.Points, Of: m.Of}
+		for _, a := range m.Variant {
+			x.Axes[a.Key] = a.Value
+		}
+		s.Geomeans = append(s.Geomeans, x)
 	}
 	return s
 }

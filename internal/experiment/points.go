@@ -24,6 +24,7 @@ const SeedKey = "seed"
 // Point is one simulation.
 type Point struct {
 	Axes     []Setting // compare's, then the sweep's, then the seed
+	Variant  []Setting // compare's axes alone
 	Place    []int     // its place in each dimension of Dimensions
 	Baseline int       // the point whose cycles its speedup is relative to; -1: nothing is compared
 	Config   configs.Experiment
@@ -123,6 +124,7 @@ func place(dims []dimension, i int) Point {
 	for d, at := range p.Place {
 		p.Axes = append(p.Axes, dims[d].values[at]...)
 	}
+	p.Variant = dims[0].values[p.Place[0]]
 	return p
 }
 
@@ -232,6 +234,9 @@ func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string) (con
 	if err == nil {
 		p.Value.Compare, p.Value.Sweep, p.Value.Exclude, p.Value.Seeds = nil, nil, nil, nil
 		err = errors.Join(seed(&p.Value, axes), p.Value.Validate())
+		if err == nil {
+			err = checkKernels(&p.Value.Workload)
+		}
 	}
 	if err != nil {
 		return configs.Experiment{}, fmt.Errorf("at the point %s: %w", Label(axes), err)

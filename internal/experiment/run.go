@@ -12,7 +12,6 @@ import (
 	"heddle/internal/store"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
-	"heddle/kernels/pagerank"
 	"heddle/sim"
 	"heddle/sim/stats"
 )
@@ -147,60 +146,45 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 	if err != nil {
 		return Outcome{Err: err}
 	}
-	w := cfg.Workload
-	total := uint64(0)
-	if w.Tolerance == 0 {
-		total = uint64(g.Edges()) * uint64(w.Iterations)
-	}
-	r.Observer.Started(i, total)
+	r.Observer.Started(i, edgesToHandle(g, &cfg.Workload))
 	opt := sim.Options{MaxCycles: r.MaxCycles, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) }}
 	d, err := host.NewTimed(cfg.Machine, opt)
 	if err != nil {
 		return Outcome{Err: err}
 	}
-	res, err := pagerank.Run(ctx, d, g, pagerank.Options{
-		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: w.Iterations,
-		Tolerance: w.Tolerance, LaunchOverhead: uint64(w.LaunchOverhead),
-	})
-	o = Outcome{Cycles: res.Times.Total(), Verified: res.Verified, Err: err, Stats: statistics(d.Machine, &res), Steps: steps(&res)}
+	res, err := runKernels(ctx, d, g, &cfg.Workload)
+	o = Outcome{Cycles: res.times.Total(), Verified: res.verified, Err: err, Stats: statistics(d.Machine, &res), Steps: res.steps}
 	if o.Err == nil {
-		o.Err = laws(d.Machine, g, &res)
+		o.Err = d.Machine.CheckLaws()
 	}
 	return o
 }
 
-// laws checks what must hold of every run, besides its result.
-func laws(m *sim.Machine, g *graph.Graph, res *pagerank.Result) error {
-	if got, want := m.Arch.Stats().Edges, uint64(g.Edges())*uint64(len(res.Steps)); got != want {
-		return fmt.Errorf("law broken: the kernels handled %d edges, and the graph has %d in %d super-steps", got, want, len(res.Steps))
-	}
-	return m.CheckLaws()
-}
-
-// steps are the super-steps' kernels.
-func steps(res *pagerank.Result) (out []store.Step) {
-	for i, s := range res.Steps {
-		out = append(out, store.Step{Step: i, Kernel: "gather", Cycles: s.Gather.Cycles}, store.Step{Step: i, Kernel: "apply", Cycles: s.Apply.Cycles})
-	}
-	return out
-}
-
 // statistics are the machine's, and the host's view of the same run.
-func statistics(m *sim.Machine, res *pagerank.Result) stats.Tree {
-	var gather, apply uint64
-	for _, s := range res.Steps {
-		gather, apply = gather+s.Gather.Cycles, apply+s.Apply.Cycles
+func statistics(m *sim.Machine, res *result) stats.Tree {
+	var gather, apply, split uint64
+	for _, s := range res.steps {
+		switch s.Kernel {
+		case applyKernel:
+			apply += s.Cycles
+		case splitKernel:
+			split += s.Cycles
+		default:
+			gather += s.Cycles
+		}
 	}
 	t := stats.Tree{
-		stats.Count("cycles", "cycles", "Of the whole run: device_cycles and launch.overhead_cycles.", res.Times.Total()),
-		stats.Count("device_cycles", "cycles", "From each launch to its last core's end, added up.", res.Times.Cycles),
-		stats.Count("launch.count", "launches", "Kernels launched.", res.Times.Launches),
-		stats.Count("launch.overhead_cycles", "cycles", "What the host cost: launches × launch_overhead.", res.Times.Overhead),
-		stats.Count("kernel.init.cycles", "cycles", "In the init kernel.", res.Init.Cycles),
+		stats.Count("cycles", "cycles", "Of the whole run: device_cycles and launch.overhead_cycles.", res.times.Total()),
+		stats.Count("device_cycles", "cycles", "From each launch to its last core's end, added up.", res.times.Cycles),
+		stats.Count("launch.count", "launches", "Kernels launched.", res.times.Launches),
+		stats.Count("launch.overhead_cycles", "cycles", "What the host cost: launches × launch_overhead.", res.times.Overhead),
+		stats.Count("kernel.init.cycles", "cycles", "In the init kernel.", res.init),
 		stats.Count("kernel.gather.cycles", "cycles", "In the gather kernels: the edges.", gather),
 		stats.Count("kernel.apply.cycles", "cycles", "In the apply kernels: the vertices.", apply),
-		stats.Count("super_steps", "super-steps", "Done.", uint64(len(res.Steps))),
+		stats.Count("kernel.split.cycles", "cycles", "In the kernels that split near-far's far pile.", split),
+		stats.Count("super_steps", "super-steps", "Done.", uint64(res.superSteps)),
 	}
+	t = append(t, res.software...)
 	for _, s := range m.Statistics() {
 		if s.Name != "cycles" { // the machine's own: device_cycles
 			t = append(t, s)

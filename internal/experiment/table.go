@@ -103,6 +103,12 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 			t.AppendRow(row(points, outcomes, g[0]))
 		}
 	}
+	for i, m := range Geomeans(points, outcomes) {
+		if i == 0 {
+			t.AppendSeparator()
+		}
+		t.AppendRow(geomeanRow(points, &m))
+	}
 	n := len(shown(points))
 	var right []table.ColumnConfig
 	for i := n + 1; i < len(header); i++ {

@@ -30,6 +30,7 @@ heddle.edge:
 	require.NoError(t, m.Run(context.Background()))
 	require.EqualValues(t, 2*2*3, m.Stats().Edges, "two cores, two lanes, three times")
 
+	require.Equal(t, []uint64{3, 0, 3, 0, 3, 0, 3, 0}, m.LaneEdges(), "lanes 0 and 2")
 	last := p.Symbols[len(p.Symbols)-1]
 	p.Symbols = append(p.Symbols, isa.Symbol{Name: emu.EdgeSymbol, Addr: last.Addr + 4})
 	before := m.Stats()
@@ -43,4 +44,34 @@ heddle.edge:
 	m.Load(plain)
 	require.NoError(t, m.Run(context.Background()))
 	require.Zero(t, m.Stats().Since(before).Edges, "the next program has no such instruction")
+}
+
+// Warps at barriers and lanes at the scratchpad are counted.
+func TestBarriersAndScratchpadAreCounted(t *testing.T) {
+	const text = `
+_start:	csrr t0, vx_num_warps
+	la t1, warp
+	wspawn t0, t1
+warp:	li t0, 7
+	tmc t0
+	csrr t1, vx_local_mem_base
+	sw t0, 0(t1)
+	lw t2, 0(t1)
+	amoadd.w t2, t2, (t1)
+	csrr t0, vx_num_warps
+	bar zero, t0
+	bar zero, t0
+	li t0, 1
+	bar zero, t0
+	tmc zero`
+	p, err := asm.Assemble("counts.s", []byte(text), asm.Options{Base: 0x80000000})
+	require.NoError(t, err)
+	m, err := emu.New(emu.Config{Cores: 2, Warps: 2, Threads: 4})
+	require.NoError(t, err)
+	m.Load(p)
+	require.NoError(t, m.Run(context.Background()))
+	s := m.Stats()
+	require.EqualValues(t, 2*2*2, s.Barriers, "two cores, two warps, two barriers; one of a single warp is none")
+	require.EqualValues(t, 2*2*3*4, s.Scratchpad, "three lanes that store, load, and read and write")
+	require.Zero(t, s.Since(s).Barriers+s.Since(s).Scratchpad)
 }

@@ -854,6 +854,9 @@ func TestStatsAddUp(t *testing.T) {
 			seen.WarpInstrs++
 			seen.ThreadInstrs += uint64(bits.OnesCount32(s.Mask))
 			seen.ByClass[s.Inst.Class]++
+			if s.Inst.Name == "bar" && cfg.Warps > 1 {
+				seen.Barriers++
+			}
 		}
 		m := run(t, cfg, busy)
 		got, sum := m.Stats(), uint64(0)

@@ -23,8 +23,8 @@ type Op struct {
 	unit               int
 	fn                 uint8 // which function of it
 	info               *isa.CSRInfo
-	write              bool   // CSR instructions: writes the CSR
-	edge               uint64 // all ones: each lane that executes it handles an edge
+	write              bool // CSR instructions: writes the CSR
+	edge               bool // each lane that executes it handles an edge
 
 	lanes  isa.LaneLoop
 	imms   []uint32 // the immediate for every lane, for lanes
@@ -51,7 +51,7 @@ func (m *Machine) prepare(o *Op, pc uint32) error {
 		p.rd = sink * n
 	}
 	if slices.Contains(m.edges, pc) {
-		p.edge = ^uint64(0)
+		p.edge = true
 	}
 	if err := m.bind(&p, pc); err != nil {
 		return err

@@ -93,6 +93,8 @@ type Stats struct {
 	ThreadInstrs uint64
 	ByClass      [isa.NumClasses]uint64 // warp instructions; they sum to WarpInstrs
 	Edges        uint64                 // lanes that executed the instruction at EdgeSymbol
+	Barriers     uint64                 // warps that came to a barrier of several
+	Scratchpad   uint64                 // lanes' reads and writes of scratchpads; an atomic is both
 }
 
 // Since returns what was executed after an earlier count.
@@ -100,6 +102,8 @@ func (s Stats) Since(before Stats) Stats {
 	s.WarpInstrs -= before.WarpInstrs
 	s.ThreadInstrs -= before.ThreadInstrs
 	s.Edges -= before.Edges
+	s.Barriers -= before.Barriers
+	s.Scratchpad -= before.Scratchpad
 	for i, n := range before.ByClass {
 		s.ByClass[i] -= n
 	}
@@ -212,6 +216,8 @@ func (m *Machine) Stats() Stats {
 		s.WarpInstrs += c.stats.WarpInstrs
 		s.ThreadInstrs += c.stats.ThreadInstrs
 		s.Edges += c.stats.Edges
+		s.Barriers += c.stats.Barriers
+		s.Scratchpad += c.stats.Scratchpad
 		for i, n := range c.stats.ByClass {
 			s.ByClass[i] += n
 		}

@@ -1,6 +1,10 @@
 package emu
 
-import "heddle/isa"
+import (
+	"math/bits"
+
+	"heddle/isa"
+)
 
 // What follows is for machines with time, which decide themselves when a warp
 // fetches, when an instruction takes effect, and when memory is reached. Run
@@ -77,7 +81,29 @@ func (w *Warp) count(o *Op) {
 	st.WarpInstrs++
 	st.ThreadInstrs += w.lanes
 	st.ByClass[o.class]++
-	st.Edges += w.lanes & o.edge
+	if o.edge {
+		st.Edges += w.lanes
+		w.handleEdge(w.mask)
+	}
+}
+
+// handleEdge books an edge for each lane of the mask.
+func (w *Warp) handleEdge(mask uint32) {
+	for ; mask != 0; mask &= mask - 1 {
+		w.laneEdges[bits.TrailingZeros32(mask)]++
+	}
+}
+
+// LaneEdges returns how many edges each lane has handled since the machine was made, core
+// by core and warp by warp.
+func (m *Machine) LaneEdges() []uint64 {
+	var n []uint64
+	for _, c := range m.cores {
+		for _, w := range c.warps {
+			n = append(n, w.laneEdges[:w.n]...)
+		}
+	}
+	return n
 }
 
 // SetClock tells what mcycle reads.

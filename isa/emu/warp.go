@@ -46,7 +46,8 @@ type Warp struct {
 	barrier    uint32 // what atBarrier and atDeviceBarrier wait for
 	spawnCount uint32
 	spawnPC    uint32
-	rd         int // destination of the control instruction that executes
+	rd         int                // destination of the control instruction that executes
+	laneEdges  [MaxThreads]uint64 // edges that each lane has handled
 	req        UnitRequest
 }
 
@@ -115,7 +116,10 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 		st.WarpInstrs++
 		st.ThreadInstrs += lanes
 		st.ByClass[o.class]++
-		st.Edges += lanes & o.edge
+		if o.edge {
+			st.Edges += lanes
+			w.handleEdge(mask)
+		}
 		if w.m.cfg.Trace != nil {
 			w.trace(o, pc, mask)
 		}
@@ -228,6 +232,7 @@ func (w *Warp) Barrier(id, count uint32) error {
 	if limit := uint32(len(w.core.barriers)); n >= limit {
 		return faultf(BarrierMisuse, -1, "barrier %d does not exist: a core of %d warps has %d", n, len(w.core.warps), limit)
 	}
+	w.core.stats.Barriers++
 	if id>>31 != 0 {
 		return w.m.device.arrive(w, n, count)
 	}

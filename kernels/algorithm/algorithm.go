@@ -32,6 +32,9 @@ type Algorithm struct {
 	// NeedsSet says that what a vertex holds does not tell whether it is active, so that a
 	// set which only counts is not enough.
 	NeedsSet bool
+	// Ordered says that vertices with small values had better go first: their sum is a
+	// minimum, and what goes along an edge is not smaller than what its source has.
+	Ordered bool
 	// Once says that a vertex changes once, so that in the direction pull the rest of its
 	// row can be skipped.
 	Once bool

@@ -17,6 +17,7 @@ var sssp = &Algorithm{
 	Doc:        "shortest paths from the source, Bellman-Ford over a frontier; integer weights, 1 without",
 	FromSource: true,
 	Weighted:   true,
+	Ordered:    true,
 	Arrays:     []Array{{"distance", nil}},
 	Result:     "distance",
 	Sum:        emit.MinU32,

@@ -29,11 +29,15 @@ type Device interface {
 	// launch's own; a machine without time has no cycles. A program that does not
 	// store exit code 0 has failed. After an error the device is spent.
 	Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error)
+	// LaneEdges returns how many edges each lane has handled in all launches, core by core
+	// and warp by warp.
+	LaneEdges() []uint64
 }
 
 // Shape is a machine as programs see it.
 type Shape struct {
 	Cores, Warps, Threads int
+	ScratchpadBytes       int // of a core
 	Weaver                bool
 	MaskByUnit            bool // the Weaver sets the thread mask
 }

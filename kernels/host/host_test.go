@@ -39,12 +39,12 @@ func devices(t *testing.T) map[string]host.Device {
 
 func TestShape(t *testing.T) {
 	for name, d := range devices(t) {
-		require.Equal(t, host.Shape{Cores: 2, Warps: 4, Threads: 4, Weaver: true}, d.Shape(), name)
+		require.Equal(t, host.Shape{Cores: 2, Warps: 4, Threads: 4, ScratchpadBytes: 16 << 10, Weaver: true}, d.Shape(), name)
 		require.Equal(t, 32, d.Shape().Lanes())
 	}
 	u, err := host.NewUntimed(emu.Config{Cores: 1, Warps: 2, Threads: 8}, nil)
 	require.NoError(t, err)
-	require.Equal(t, host.Shape{Cores: 1, Warps: 2, Threads: 8}, u.Shape())
+	require.Equal(t, host.Shape{Cores: 1, Warps: 2, Threads: 8, ScratchpadBytes: 16 << 10}, u.Shape())
 	_, err = host.NewUntimed(emu.Config{Cores: 1, Warps: 2, Threads: 8}, &weaver.Spec{STEntries: 1, DTEntries: 15})
 	require.ErrorContains(t, err, "dt_entries = 15")
 	_, err = host.NewUntimed(emu.Config{}, nil)

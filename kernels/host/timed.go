@@ -5,6 +5,7 @@ import (
 
 	"heddle/configs"
 	"heddle/isa"
+	"heddle/isa/emu"
 	"heddle/sim"
 )
 
@@ -22,7 +23,7 @@ func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := Shape{Cores: len(m.Cores), Warps: cfg.Core.Warps, Threads: cfg.Core.Threads}
+	s := Shape{Cores: len(m.Cores), Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, ScratchpadBytes: emu.DefaultScratchpadBytes}
 	if w := cfg.Core.Weaver; w != nil {
 		s.Weaver, s.MaskByUnit = true, w.MaskByUnit
 	}
@@ -37,6 +38,9 @@ func (d *Timed) WriteWords(addr uint32, words []uint32) { writeWords(d.Machine.A
 
 // ReadWords copies words from the device.
 func (d *Timed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Arch.Mem, addr, words) }
+
+// LaneEdges returns how many edges each lane has handled.
+func (d *Timed) LaneEdges() []uint64 { return d.Machine.Arch.LaneEdges() }
 
 // Launch runs a program; its cycles count from the launch until the last core is done.
 func (d *Timed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -20,7 +21,7 @@ var _ Device = (*Untimed)(nil)
 
 // NewUntimed makes an untimed machine whose cores have a Weaver each, or none.
 func NewUntimed(cfg emu.Config, w *weaver.Spec) (*Untimed, error) {
-	shape := Shape{Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads}
+	shape := Shape{Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, ScratchpadBytes: cmp.Or(cfg.ScratchpadBytes, emu.DefaultScratchpadBytes)}
 	if w != nil {
 		if err := w.Check(cfg.Warps, cfg.Threads); err != nil {
 			return nil, err
@@ -49,6 +50,9 @@ func (d *Untimed) WriteWords(addr uint32, words []uint32) { writeWords(d.Machine
 
 // ReadWords copies words from the device.
 func (d *Untimed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Mem, addr, words) }
+
+// LaneEdges returns how many edges each lane has handled.
+func (d *Untimed) LaneEdges() []uint64 { return d.Machine.LaneEdges() }
 
 // Launch runs a program; its result has no cycles.
 func (d *Untimed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {

@@ -14,7 +14,7 @@ const Unreached = math.MaxUint32
 // Equal returns a *Mismatch unless got is want.
 func Equal(quantity string, got, want []uint32) error {
 	if len(got) != len(want) {
-		return fmt.Errorf("wrong result: %s of %d vertices, expected %d", quantity, len(got), len(want))
+		return fmt.Errorf("%w: %s of %d vertices, expected %d", ErrWrong, quantity, len(got), len(want))
 	}
 	wrong := func(v int) (float64, bool) { return float64(want[v]), got[v] != want[v] }
 	return first(quantity, "exact", got, wrong)
@@ -69,7 +69,7 @@ func unreached(n int) []uint32 {
 func CheckParents(out *graph.Adjacency, source uint32, parents []uint32) error {
 	level := Levels(out, source)
 	if len(parents) != len(level) {
-		return fmt.Errorf("wrong result: parents of %d vertices, expected %d", len(parents), len(level))
+		return fmt.Errorf("%w: parents of %d vertices, expected %d", ErrWrong, len(parents), len(level))
 	}
 	valid := make([]bool, len(level)) // the parent has an edge to the vertex
 	example := unreached(len(level))  // some vertex that may be the parent

@@ -3,21 +3,24 @@ package schedule
 import "heddle/kernels/ir"
 
 // warpScan returns the sum of the lanes before this one, and of all lanes. All lanes are on.
-// array is where lanes exchange values if that is by the scratchpad.
+// array is where lanes exchange values if that is by the scratchpad. The steps (Hillis and
+// Steele) are a loop, as unrolled they would keep a register each for which lanes take part.
 func (s *Site) warpScan(x ir.Value, array string) (before, total ir.Value) {
-	sum, lane := x, s.LaneID() // Hillis and Steele
-	for d := 1; d < s.Core.Lanes; d *= 2 {
-		sum = s.Add(sum, s.Select(s.Ge(lane, s.U32(uint32(d))), s.before(array, sum, d), s.U32(0)))
-	}
-	return s.Sub(sum, x), s.among(array, sum)(s.U32(uint32(s.Core.Lanes - 1)))
+	sum, d := s.Var(x), s.Var(s.U32(1))
+	s.While(func() ir.Value { return s.Lt(d.Get(), s.NumLanes()) }, func() {
+		other := s.before(array, sum.Get(), d.Get())
+		sum.Set(s.Add(sum.Get(), s.Select(s.Ge(s.LaneID(), d.Get()), other, s.U32(0))))
+		d.Set(s.Shl(d.Get(), s.U32(1)))
+	})
+	return s.Sub(sum.Get(), x), s.among(array, sum.Get())(s.U32(uint32(s.Core.Lanes - 1)))
 }
 
 // before is x of the lane d lanes below; anything where there is none.
-func (s *Site) before(array string, x ir.Value, d int) ir.Value {
+func (s *Site) before(array string, x, d ir.Value) ir.Value {
 	if s.Scan == Shuffle {
-		return s.ShflUp(x, s.U32(uint32(d)))
+		return s.ShflUp(x, d)
 	}
-	return s.among(array, x)(s.inside(s.Sub(s.LaneID(), s.U32(uint32(d))), s.Core.Lanes))
+	return s.among(array, x)(s.inside(s.Sub(s.LaneID(), d), s.Core.Lanes))
 }
 
 // among lets lanes of the warp read each other's x. That lane is one of the warp's.
@@ -48,13 +51,34 @@ func (s *Site) blockScan(x ir.Value) (before, total ir.Value) {
 	s.Barrier()
 	total = s.U32(0)
 	for w := 0; w < s.Core.Warps; w += lanes {
-		there := s.Lt(lane, s.U32(uint32(s.Core.Warps-w)))
-		t := s.Select(there, s.Load(ir.U32, totals, s.Add(s.Select(there, lane, s.U32(0)), s.U32(uint32(w)))), s.U32(0))
-		sums, sum := s.warpScan(t, "cta.before")
-		me := s.Sub(s.WarpID(), s.U32(uint32(w))) // huge for earlier warps
-		mine := s.Add(total, s.among("cta.before", sums)(s.inside(me, lanes)))
-		before = s.Add(before, s.Select(s.Lt(me, s.U32(uint32(lanes))), mine, s.U32(0)))
-		total = s.Add(total, sum)
+		sums, sum := s.warpScan(s.totalOf(totals, w), "cta.before")
+		mine := s.sumBefore(sums, w)
+		if w > 0 {
+			mine = s.Add(mine, total)
+		}
+		if s.Core.Warps > lanes {
+			mine = s.Select(s.Lt(s.Sub(s.WarpID(), s.U32(uint32(w))), s.U32(uint32(lanes))), mine, s.U32(0))
+		}
+		before, total = s.Add(before, mine), s.Add(total, sum)
 	}
 	return before, total
+}
+
+// totalOf is the total of the lane's warp, of those from w on; 0 where there is none.
+func (s *Site) totalOf(totals ir.Value, w int) ir.Value {
+	at, lane := s.Address(totals, s.U32(uint32(w))), s.LaneID()
+	if s.Core.Warps-w >= s.Core.Lanes {
+		return s.Load(ir.U32, at, lane)
+	}
+	there := s.Lt(lane, s.U32(uint32(s.Core.Warps-w)))
+	return s.Select(there, s.Load(ir.U32, at, s.Select(there, lane, s.U32(0))), s.U32(0))
+}
+
+// sumBefore is what lane warp-w has of sums.
+func (s *Site) sumBefore(sums ir.Value, w int) ir.Value {
+	me := s.WarpID()
+	if s.Core.Warps > s.Core.Lanes {
+		me = s.inside(s.Sub(me, s.U32(uint32(w))), s.Core.Lanes)
+	}
+	return s.among("cta.before", sums)(me)
 }

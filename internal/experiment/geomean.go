@@ -1,0 +1,70 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// Geomean is the geometric mean of a variant's speedups over the points of the sweep.
+type Geomean struct {
+	Variant []Setting // of compare
+	Speedup float64
+	Points  int // with a speedup
+	Of      int
+}
+
+// Geomeans returns one for each variant of compare; none if there is nothing to compare,
+// or nothing but seeds to take the mean of.
+func Geomeans(points []Point, outcomes []Outcome) (means []Geomean) {
+	if !compares(points) || !slices.ContainsFunc(points, func(p Point) bool { return !slices.Equal(p.swept(), points[0].swept()) }) {
+		return nil
+	}
+	at := map[int]int{}
+	for i := range points {
+		variant := points[i].Place[0]
+		if _, ok := at[variant]; !ok {
+			at[variant] = len(means)
+			means = append(means, Geomean{Variant: points[i].Variant})
+		}
+		m := &means[at[variant]]
+		m.Of++
+		if s, ok := Speedup(points, outcomes, i); ok {
+			m.Points++
+			m.Speedup += math.Log(s)
+		}
+	}
+	for i := range means {
+		means[i].Speedup = math.Exp(means[i].Speedup / float64(max(1, means[i].Points)))
+	}
+	return means
+}
+
+// swept is a point's place in the axes of the sweep.
+func (p *Point) swept() []int { return p.Place[1 : len(p.Place)-1] }
+
+// geomeanRow is a variant's row below the points'.
+func geomeanRow(points []Point, m *Geomean) (r table.Row) {
+	for _, key := range shown(points) {
+		value := ""
+		for _, s := range m.Variant {
+			if s.Key == key {
+				value = s.Value
+			}
+		}
+		r = append(r, value)
+	}
+	if seeded(points) {
+		r = append(r, "")
+	}
+	over, speedup := fmt.Sprintf("geomean of %d", m.Points), "–"
+	if m.Points < m.Of {
+		over += fmt.Sprintf(" of %d", m.Of)
+	}
+	if m.Points > 0 {
+		speedup = fmt.Sprintf("%.2f×", m.Speedup)
+	}
+	return append(r, over, speedup)
+}

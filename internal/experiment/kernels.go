@@ -1,0 +1,139 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+
+	"heddle/configs"
+	"heddle/internal/store"
+	"heddle/kernels/compose"
+	"heddle/kernels/direction"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/kernels/pagerank"
+	"heddle/sim/stats"
+)
+
+// result is what a run of kernels gives, composed or written by hand.
+type result struct {
+	times      host.Times
+	verified   bool
+	init       uint64 // cycles
+	superSteps int
+	steps      []store.Step // the super-steps' kernels
+	software   stats.Tree   // what the host saw of the super-steps
+}
+
+// Names of the kernels that handle vertices; others handle edges.
+const (
+	applyKernel = "apply"
+	splitKernel = "split"
+)
+
+// step books a kernel of the super-step that is being booked.
+func (r *result) step(kernel string, cycles uint64) {
+	r.steps = append(r.steps, store.Step{Step: r.superSteps, Kernel: kernel, Cycles: cycles})
+}
+
+// checkKernels refuses workloads that there are no kernels for.
+func checkKernels(w *configs.Workload) error {
+	if w.Kernel == configs.Handwritten {
+		return checkHandwritten(w)
+	}
+	_, err := compose.NewPlan(*w)
+	return err
+}
+
+func checkHandwritten(w *configs.Workload) error {
+	switch w.Schedule {
+	case configs.VertexSchedule, configs.EdgeSchedule, configs.WeaverSchedule:
+	default:
+		return fmt.Errorf("workload.kernel: handwritten: there is none under schedule %s: expected vertex, edge or weaver", w.Schedule)
+	}
+	if w.Algorithm != configs.PageRank {
+		return fmt.Errorf("workload.kernel: handwritten: there is none for %s: expected pagerank", w.Algorithm)
+	}
+	for _, c := range []configs.Choice{w.Layout, w.Direction, w.ActiveSet, w.Dedup} {
+		if c != configs.Auto {
+			return fmt.Errorf("workload.kernel: handwritten: layout, direction, active_set and dedup are what they are: expected auto, found %s", c)
+		}
+	}
+	return nil
+}
+
+// edgesToHandle is how many a run will have handled; 0: not known before.
+func edgesToHandle(g *graph.Graph, w *configs.Workload) uint64 {
+	switch w.Algorithm {
+	case configs.PageRank:
+		if w.Tolerance == 0 {
+			return uint64(g.Edges()) * uint64(max(1, w.Iterations))
+		}
+	case "spmv", "in-degree":
+		return uint64(g.Edges())
+	}
+	return 0
+}
+
+// runKernels computes what a workload says.
+func runKernels(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (result, error) {
+	if w.Kernel == configs.Handwritten {
+		return runHandwritten(ctx, d, g, w)
+	}
+	return runComposed(ctx, d, g, w)
+}
+
+func runHandwritten(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (result, error) {
+	res, err := pagerank.Run(ctx, d, g, pagerank.Options{
+		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: max(1, w.Iterations),
+		Tolerance: w.Tolerance, LaunchOverhead: uint64(w.LaunchOverhead),
+	})
+	r := result{times: res.Times, verified: res.Verified, init: res.Init.Cycles}
+	for _, s := range res.Steps {
+		r.step("gather", s.Gather.Cycles)
+		r.step(applyKernel, s.Apply.Cycles)
+		r.superSteps++
+	}
+	return r, err
+}
+
+func runComposed(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (result, error) {
+	res, err := compose.Run(ctx, d, g, *w)
+	r := result{times: res.Times, verified: res.Verified, init: res.Init.Cycles, software: software(&res)}
+	for _, s := range res.Steps {
+		for _, split := range s.Splits {
+			r.step(splitKernel, split.Cycles)
+		}
+		r.step("gather-"+s.Direction.String(), s.Gather.Cycles)
+		if res.Plan.Algorithm.Apply != nil {
+			r.step(applyKernel, s.Apply.Cycles)
+		}
+		r.superSteps++
+	}
+	return r, err
+}
+
+// software adds up what the host saw of the super-steps.
+func software(res *compose.Result) stats.Tree {
+	var vertices, most, edges, pulls, handled uint64
+	var lanes, warps, cores float64
+	for _, s := range res.Steps {
+		vertices, edges, most = vertices+s.Frontier, edges+s.Edges, max(most, s.Frontier)
+		if s.Direction == direction.Pull {
+			pulls++
+		}
+		n := float64(s.Gather.Edges)
+		handled += s.Gather.Edges
+		lanes, warps, cores = lanes+n*s.Balance.Lanes, warps+n*s.Balance.Warps, cores+n*s.Balance.Cores
+	}
+	const doc = "Most edges that one of them handled in a super-step over the mean, averaged over super-steps by their edges: "
+	return stats.Tree{
+		stats.Count("frontier.vertices", "vertices", "Active at the beginning of a super-step, over all super-steps; all, where the active set does not tell.", vertices),
+		stats.Count("frontier.max_vertices", "vertices", "Most vertices active in a super-step.", most),
+		stats.Count("frontier.edges", "edges", "That leave active vertices, over all super-steps.", edges),
+		stats.Count("frontier.pulls", "super-steps", "In the direction pull.", pulls),
+		stats.Ratio("imbalance.lanes", "most/mean", doc+"lanes.", lanes, float64(handled)),
+		stats.Ratio("imbalance.warps", "most/mean", doc+"warps.", warps, float64(handled)),
+		stats.Ratio("imbalance.cores", "most/mean", doc+"cores.", cores, float64(handled)),
+		stats.Count("source", "vertex", "That the algorithm began at; 0 if it has none.", uint64(res.Source)),
+	}
+}

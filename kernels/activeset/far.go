@@ -1,0 +1,81 @@
+package activeset
+
+import (
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+)
+
+// AddFar puts v on the far pile, once between two splits (near-far: Davidson, Baxter,
+// Garland, Owens, IPDPS 2014).
+func AddFar(k *emit.Kernel, v ir.Value) {
+	period := k.Count("far.period")
+	k.When(k.Lt(k.AtomicMax(k.Addr("far.added"), v, period), period), func() {
+		place := k.AtomicAdd(k.Addr("far.count"), k.U32(0), k.U32(1))
+		k.Store(k.Addr("far.next"), place, v)
+	})
+}
+
+// Near tells whether a value is below the threshold.
+func Near(k *emit.Kernel, value ir.Value) ir.Value { return k.Lt(value, k.Count("far.threshold")) }
+
+// Split emits the kernel that goes through the far pile when the threshold has risen: what
+// is below it now becomes active, what was below it before has been so, the rest stays.
+func Split(k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) {
+	k.Strided(k.Count("far.size"), func(i ir.Value) {
+		v := k.Load(ir.U32, k.Addr("far.queue"), i)
+		x := value(v)
+		k.When(k.Ge(x, k.Count("far.before")), func() {
+			k.If(Near(k, x), func() { near.Add(v) }, func() { AddFar(k, v) })
+		})
+	})
+}
+
+// Far is the host's side of the pile.
+type Far struct {
+	piles     []*Array
+	count     *Array
+	added     *Array
+	delta     uint32
+	threshold uint32
+	before    uint32 // the threshold before
+	size      uint32 // of the pile that is split
+	period    int    // splits so far
+}
+
+// NewFar starts with an empty pile, and a threshold of delta.
+func NewFar(vertices int, delta uint32) *Far {
+	return &Far{
+		piles: rotating("far", vertices, "far.next", "far.queue"),
+		count: &Array{Name: "far.count", Words: 1, Roles: []string{"far.count"}},
+		added: &Array{Name: "far.added", Words: vertices, Roles: []string{"far.added"}},
+		delta: delta, threshold: delta,
+	}
+}
+
+// Arrays are placed, and zeroed, before the first super-step.
+func (f *Far) Arrays() []*Array { return append([]*Array{f.count, f.added}, f.piles...) }
+
+// Places are the addresses of the arrays by the kernels' names.
+func (f *Far) Places() map[string]uint32 {
+	places := map[string]uint32{}
+	for _, a := range f.Arrays() {
+		places[a.Role(f.period)] = a.Addr
+	}
+	return places
+}
+
+// Words are parameters by their names.
+func (f *Far) Words() map[string]uint32 {
+	return map[string]uint32{"far.threshold": f.threshold, "far.before": f.before, "far.size": f.size, "far.period": uint32(f.period + 1)}
+}
+
+// Rise raises the threshold, for a split; more is false if the pile is empty.
+func (f *Far) Rise(m Memory) (more bool) {
+	f.size = take(m, f.count)
+	f.before = f.threshold
+	if f.threshold += f.delta; f.threshold < f.before {
+		f.threshold = ^uint32(0)
+	}
+	f.period++
+	return f.size > 0
+}

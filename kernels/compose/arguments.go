@@ -1,0 +1,142 @@
+package compose
+
+import (
+	"fmt"
+	"maps"
+	"math"
+
+	"heddle/kernels/activeset"
+	"heddle/kernels/graph"
+	"heddle/kernels/ir"
+)
+
+// place gives every array that a kernel names its place, and writes those with contents.
+func (r *run) place() error {
+	r.image = graph.NewImage(graph.ArrayBase, r.Reserved()...)
+	sets := map[string]bool{}
+	for _, a := range r.rotating() {
+		if err := r.placeSet(a); err != nil {
+			return err
+		}
+		for _, role := range a.Roles {
+			sets[role] = true
+		}
+	}
+	words := r.words()
+	for _, k := range r.kernels.All() {
+		for _, p := range k.Params {
+			_, scalar := words[p.Name]
+			_, placed := r.places[p.Name]
+			if scalar || placed || sets[p.Name] {
+				continue
+			}
+			if err := r.placeArray(p.Name); err != nil {
+				return err
+			}
+		}
+		a, err := r.image.Reserve("arguments of "+k.Name, max(1, len(k.Params)))
+		if err != nil {
+			return err
+		}
+		r.args[k] = a.Addr
+	}
+	r.image.Write(r)
+	r.set.Start(r, r.start())
+	return nil
+}
+
+// rotating are the arrays that change their names.
+func (r *run) rotating() []*activeset.Array {
+	if r.far == nil {
+		return r.set.Arrays()
+	}
+	return append(r.set.Arrays(), r.far.Arrays()...)
+}
+
+// placeSet places an array of the active set, zeroed.
+func (r *run) placeSet(a *activeset.Array) error {
+	p, err := r.image.Place(a.Name, make([]uint32, a.Words))
+	a.Addr = p.Addr
+	return err
+}
+
+// placeArray places what a kernel knows by that name.
+func (r *run) placeArray(name string) (err error) {
+	var a graph.Array
+	switch data, ok := r.data(name); {
+	case !ok:
+		panic("BUG: compose: no kernel's parameter is called " + name)
+	case data == nil:
+		a, err = r.image.Reserve(name, r.problem.Graph.Vertices())
+	default:
+		a, err = r.image.Place(name, data)
+	}
+	r.places[name] = a.Addr
+	return err
+}
+
+// data is the contents of an array; nil: a word a vertex, which the kernels fill.
+func (r *run) data(name string) (data []uint32, ok bool) {
+	if name == "residual" {
+		return []uint32{0}, true
+	}
+	for _, a := range r.Plan.Algorithm.Arrays {
+		switch {
+		case a.Name != name:
+		case a.Data == nil:
+			return nil, true
+		default:
+			return a.Data(&r.problem), true
+		}
+	}
+	data, ok = r.arrays.Array(name)
+	if ok && data == nil {
+		data = []uint32{}
+	}
+	return data, ok
+}
+
+// words are the parameters that are numbers, in the super-step that comes.
+func (r *run) words() map[string]uint32 {
+	w := map[string]uint32{
+		"vertices": uint32(r.problem.Graph.Vertices()), "edges": uint32(r.problem.Graph.Edges()),
+		"step": uint32(r.turn + 1), "source": r.Source,
+	}
+	maps.Copy(w, r.set.Words())
+	if r.far != nil {
+		maps.Copy(w, r.far.Words())
+	}
+	if f := r.Plan.Algorithm.Words; f != nil {
+		maps.Copy(w, f(&r.problem))
+	}
+	return w
+}
+
+// fill writes a kernel's argument block.
+func (r *run) fill(k *ir.Kernel) {
+	words, places := r.words(), maps.Clone(r.places)
+	for _, a := range r.set.Arrays() {
+		places[a.Role(r.turn)] = a.Addr
+	}
+	if r.far != nil {
+		maps.Copy(places, r.far.Places())
+	}
+	block := make([]uint32, len(k.Params))
+	for i, p := range k.Params {
+		value, ok := words[p.Name]
+		if !ok {
+			value, ok = places[p.Name]
+		}
+		if !ok || p.Word != i {
+			panic(fmt.Sprintf("BUG: compose: parameter %s of kernel %s", p.Name, k.Name))
+		}
+		block[i] = value
+	}
+	r.WriteWords(r.args[k], block)
+}
+
+func float(m activeset.Memory, addr uint32) float32 {
+	word := []uint32{0}
+	m.ReadWords(addr, word)
+	return math.Float32frombits(word[0])
+}

@@ -1,0 +1,39 @@
+package compose
+
+import "heddle/kernels/host"
+
+// Balance says how evenly the edges of a super-step were spread: the most that one of them
+// handled over the mean. 1 is even; 0: there were no edges.
+type Balance struct{ Lanes, Warps, Cores float64 }
+
+// balance compares the lanes' counts before and after a launch.
+func balance(before, after []uint64, s host.Shape) Balance {
+	lanes := make([]uint64, len(after))
+	for i := range after {
+		lanes[i] = after[i] - before[i]
+	}
+	warps := groups(lanes, s.Threads)
+	return Balance{mostOverMean(lanes), mostOverMean(warps), mostOverMean(groups(warps, s.Warps))}
+}
+
+// groups adds up n neighbours at a time.
+func groups(x []uint64, n int) []uint64 {
+	sums := make([]uint64, len(x)/n)
+	for i := range sums {
+		for _, v := range x[i*n : (i+1)*n] {
+			sums[i] += v
+		}
+	}
+	return sums
+}
+
+func mostOverMean(x []uint64) float64 {
+	most, sum := uint64(0), uint64(0)
+	for _, v := range x {
+		most, sum = max(most, v), sum+v
+	}
+	if sum == 0 {
+		return 0
+	}
+	return float64(most) * float64(len(x)) / float64(sum)
+}

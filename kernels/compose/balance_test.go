@@ -1,0 +1,20 @@
+package compose
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/kernels/host"
+)
+
+func TestBalance(t *testing.T) {
+	s := host.Shape{Cores: 2, Warps: 2, Threads: 3}
+	before := []uint64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+	require.Equal(t, Balance{}, balance(before, before, s))
+	even := []uint64{3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3}
+	require.Equal(t, Balance{1, 1, 1}, balance(before, even, s))
+	one := []uint64{1, 1, 1, 1, 7, 1, 1, 1, 1, 1, 1, 1}
+	require.Equal(t, Balance{12, 4, 2}, balance(before, one, s))
+	require.Equal(t, Balance{4, 2, 1}, balance(before, []uint64{5, 3, 1, 1, 1, 1, 3, 2, 2, 1, 2, 2}, s))
+}

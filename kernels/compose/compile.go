@@ -1,0 +1,95 @@
+package compose
+
+import (
+	"context"
+	"fmt"
+
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/isa/emu"
+	"heddle/kernels/codegen"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/kernels/ir"
+	"heddle/sim"
+)
+
+// programBytes is the distance between a plan's programs. They lie apart, as parts of one
+// image do, so that no line of one is taken for another's in the L1I.
+const programBytes = 64 << 10
+
+// Compiled is a plan's program for machines of one shape.
+type Compiled struct {
+	Plan     *Plan
+	Kernels  Kernels
+	programs map[*ir.Kernel]*codegen.Compiled
+	shape    host.Shape
+}
+
+// Compile makes a plan's program. It can run several times, on graphs of the plan's kind of weights.
+func Compile(p *Plan, s host.Shape) (*Compiled, error) {
+	if err := p.Runs(s); err != nil {
+		return nil, err
+	}
+	ks, err := p.Build(coreOf(s))
+	if err != nil {
+		return nil, err
+	}
+	c := &Compiled{p, ks, map[*ir.Kernel]*codegen.Compiled{}, s}
+	for i, k := range ks.All() {
+		base := emu.CodeBase + uint32(i)*programBytes
+		if c.programs[k], err = codegen.Compile(k, codegen.Options{Base: base, MaskByUnit: s.MaskByUnit}); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name(), err)
+		}
+		if n := end(c.programs[k].Program) - uint64(base); n > programBytes {
+			return nil, fmt.Errorf("%s: kernel %s has %d bytes: expected at most %d", p.Name(), k.Name, n, programBytes)
+		}
+	}
+	return c, nil
+}
+
+// end is the first address behind a program.
+func end(p *isa.Program) (at uint64) {
+	for _, s := range p.Segments {
+		at = max(at, uint64(s.Addr)+uint64(s.Size))
+	}
+	return at
+}
+
+// Of returns what a kernel was compiled to.
+func (c *Compiled) Of(k *ir.Kernel) *codegen.Compiled { return c.programs[k] }
+
+// Run runs the program on a device of the shape it was compiled for.
+func (c *Compiled) Run(ctx context.Context, d host.Device, g *graph.Graph, w configs.Workload) (Result, error) {
+	if d.Shape() != c.shape {
+		return Result{}, fmt.Errorf("compiled for %+v, and the device is %+v", c.shape, d.Shape())
+	}
+	if g.WeightKind() != c.Plan.Weights {
+		return Result{}, fmt.Errorf("compiled for weights of kind %s, and the graph has %s", c.Plan.Weights, g.WeightKind())
+	}
+	r, err := newRun(device{d, c}, c.Plan, c.Kernels, g, w)
+	if err != nil {
+		return Result{Plan: c.Plan}, err
+	}
+	return r.do(ctx)
+}
+
+// device runs compiled kernels.
+type device struct {
+	host.Device
+	program *Compiled
+}
+
+func (d device) Launch(ctx context.Context, k *ir.Kernel, arg uint32) (sim.Result, error) {
+	return d.Device.Launch(ctx, d.program.programs[k].Program, arg)
+}
+
+func (d device) Reserved() []graph.Region {
+	list := graph.Reserved(d.Shape().Lanes(), nil)
+	for _, k := range d.program.Kernels.All() {
+		for _, s := range d.program.programs[k].Program.Segments {
+			list = append(list, graph.Region{Name: "program " + k.Name, Addr: s.Addr, Size: uint64(s.Size)})
+		}
+	}
+	return list
+}

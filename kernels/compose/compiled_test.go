@@ -1,0 +1,116 @@
+package compose
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/weaver"
+	"heddle/configs"
+	"heddle/isa/emu"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/sim"
+)
+
+// The shape of all machines in these tests, so that each plan is compiled once.
+const cores, warps, threads = 2, 4, 4
+
+var spec = weaver.Spec{STEntries: 12, DTEntries: 1 << 10}
+
+func untimed(t testing.TB, w *weaver.Spec) *host.Untimed {
+	d, err := host.NewUntimed(emu.Config{Cores: cores, Warps: warps, Threads: threads, MaxInstrs: 20_000_000, Quantum: 7}, w)
+	require.NoError(t, err)
+	return d
+}
+
+func timed(t testing.TB) *host.Timed {
+	l, err := configs.LoadMachine("vortex-6c32w32t-weaver", nil, []string{
+		fmt.Sprintf("sockets=%d", cores), fmt.Sprintf("core.warps=%d", warps), fmt.Sprintf("core.threads=%d", threads),
+		fmt.Sprintf("core.weaver.st_entries=%d", spec.STEntries), "l1d.bytes=2KiB", "l2.bytes=16KiB",
+	})
+	require.NoError(t, err)
+	d, err := host.NewTimed(l.Value, sim.Options{MaxCycles: 20_000_000})
+	require.NoError(t, err)
+	require.Equal(t, untimed(t, &spec).Shape(), d.Shape())
+	return d
+}
+
+// programs are compiled once for all tests.
+var programs sync.Map
+
+func compiled(t testing.TB, p *Plan, g *graph.Graph) *Compiled {
+	q := *p
+	q.Weights = g.WeightKind()
+	q.Residual = workload(p).Tolerance > 0
+	build := sync.OnceValues(func() (*Compiled, error) { return Compile(&q, untimed(t, &spec).Shape()) })
+	f, _ := programs.LoadOrStore(p.Name(), build)
+	c, err := f.(func() (*Compiled, error))()
+	require.NoError(t, err)
+	return c
+}
+
+// check runs a plan on a device.
+func check(t *testing.T, p *Plan, d host.Device, name string, g *graph.Graph) Result {
+	r, err := compiled(t, p, g).Run(context.Background(), d, g, workload(p))
+	require.NoError(t, err, name)
+	require.True(t, r.Verified, name)
+	require.EqualValues(t, launches(&r), r.Times.Launches)
+	return r
+}
+
+func launches(r *Result) int {
+	n := 1 + len(r.Steps)
+	if r.Plan.Algorithm.Apply != nil {
+		n += len(r.Steps)
+	}
+	for _, s := range r.Steps {
+		n += len(s.Splits)
+	}
+	return n
+}
+
+// TestAllOnTheEmulator: every legal combination compiles, runs, and is right on every graph.
+func TestAllOnTheEmulator(t *testing.T) {
+	graphs := tiny()
+	for _, p := range All() {
+		t.Run(p.Name(), func(t *testing.T) {
+			t.Parallel()
+			for name, g := range graphs {
+				check(t, p, untimed(t, &spec), name, g)
+			}
+		})
+	}
+}
+
+// everyNth combination runs with time, on one graph, unless allEnv is set.
+const (
+	everyNth = 11
+	allEnv   = "HEDDLE_COMPOSE_ALL"
+)
+
+// TestOnATimedMachine: with time they are right too, and no law is broken.
+func TestOnATimedMachine(t *testing.T) {
+	graphs := tiny()
+	for i, p := range All() {
+		if os.Getenv(allEnv) == "" && i%everyNth != 0 {
+			continue
+		}
+		t.Run(p.Name(), func(t *testing.T) {
+			t.Parallel()
+			for name, g := range graphs {
+				if os.Getenv(allEnv) == "" && name != "skewed" {
+					continue
+				}
+				d := timed(t)
+				r := check(t, p, d, name, g)
+				require.NoError(t, d.Machine.CheckLaws())
+				require.NotZero(t, r.Times.Cycles)
+			}
+		})
+	}
+}

@@ -1,0 +1,45 @@
+package compose
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/kernels/schedule"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/per_edge.golden: say why in the commit message")
+
+// TestInstructionsPerEdge: what the inner loops of the gather kernels come to.
+func TestInstructionsPerEdge(t *testing.T) {
+	const name = "testdata/per_edge.golden"
+	var b strings.Builder
+	b.WriteString("# Instructions of one step of the loops that handle edges, and values that live on the stack (6 cores × 32 warps × 32 lanes).\n")
+	for _, a := range []string{"pagerank", "bfs", "sssp", "cc"} {
+		for _, s := range schedule.Schedules() {
+			b.WriteString(line(t, a, s.Name))
+		}
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(name, []byte(b.String()), 0o644))
+	}
+	want, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, string(want), b.String(), "go test ./kernels/compose -run PerEdge -update")
+}
+
+func line(t *testing.T, algorithm, schedule string) string {
+	p, err := NewPlan(choose("algorithm="+algorithm, "schedule="+schedule))
+	require.NoError(t, err)
+	p.Weights = graph.IntWeights
+	c, err := Compile(p, host.Shape{Cores: 6, Warps: 32, Threads: 32, ScratchpadBytes: 16 << 10, Weaver: true})
+	require.NoError(t, err)
+	gather := c.Of(c.Kernels.Gather[p.Direction.Uses[0]])
+	return fmt.Sprintf("%-45s %v, spills %d\n", p.Name(), gather.Stats.PerEdge, gather.Stats.Spills)
+}

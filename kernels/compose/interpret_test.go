@@ -1,0 +1,144 @@
+package compose
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/weaver"
+	"heddle/configs"
+	"heddle/isa/emu"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/kernels/ir"
+	"heddle/sim"
+)
+
+// interpreter runs kernels as they were built, without a compiler.
+type interpreter struct {
+	mem   *emu.Memory
+	shape host.Shape
+	spec  *weaver.Spec
+}
+
+func newInterpreter(cores, warps, threads int) *interpreter {
+	return &interpreter{emu.NewMemory(), host.Shape{Cores: cores, Warps: warps, Threads: threads, ScratchpadBytes: 16 << 10, Weaver: true},
+		&weaver.Spec{STEntries: 24, DTEntries: 1 << 11}}
+}
+
+func (m *interpreter) Shape() host.Shape        { return m.shape }
+func (m *interpreter) Reserved() []graph.Region { return graph.Reserved(m.shape.Lanes(), nil) }
+
+func (m *interpreter) LaneEdges() []uint64 { return nil }
+
+func (m *interpreter) ReadWords(addr uint32, words []uint32) {
+	for i := range words {
+		words[i] = m.mem.Load32(addr + 4*uint32(i))
+	}
+}
+
+func (m *interpreter) WriteWords(addr uint32, words []uint32) {
+	for i, w := range words {
+		m.mem.Write(addr+4*uint32(i), binary.LittleEndian.AppendUint32(nil, w))
+	}
+}
+
+func (m *interpreter) Launch(_ context.Context, k *ir.Kernel, arg uint32) (sim.Result, error) {
+	s := m.shape
+	c, err := ir.Run(k, ir.Machine{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, Mem: m.mem, Args: arg, MaxSteps: 5_000_000,
+		Units: func(int) []emu.Unit {
+			u, err := weaver.NewUntimed(*m.spec, s.Warps, s.Threads)
+			if err != nil {
+				panic(err)
+			}
+			return []emu.Unit{u}
+		}})
+	return sim.Result{Stats: emu.Stats{Edges: c.Edges}}, err
+}
+
+// read makes a symmetric graph of lines "from to weight", counted from 1.
+func read(n int, lines ...string) *graph.Graph {
+	name := "test.mtx"
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate integer symmetric\n%d %d %d\n%s\n", n, n, len(lines), strings.Join(lines, "\n"))
+	f, err := os.CreateTemp("", "*-"+name)
+	if err != nil {
+		panic(err)
+	}
+	defer os.Remove(f.Name())
+	if _, err := f.WriteString(text); err != nil {
+		panic(err)
+	}
+	g, err := graph.Load(configs.Graph{File: f.Name()})
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// tiny are three graphs: a star, whose centre's row is longer than a warp; a chain and a
+// triangle apart from it, which take many super-steps; a skewed one of many rows.
+func tiny() map[string]*graph.Graph {
+	var star, chain, skewed []string
+	for v := 2; v <= 23; v++ {
+		star = append(star, fmt.Sprintf("%d 1 %d", v, v%5+1))
+	}
+	for v := 2; v <= 9; v++ {
+		chain = append(chain, fmt.Sprintf("%d %d %d", v, v-1, 9-v))
+	}
+	chain = append(chain, "11 10 3", "12 11 1", "12 10 1")
+	seen := map[[2]int]bool{}
+	for x := uint32(1); len(skewed) < 120; {
+		x = x*1664525 + 1013904223
+		a, b := int(x>>8%37)%37, int(x>>16%37)*int(x>>24%37)%37
+		if a < b {
+			a, b = b, a
+		}
+		if a != b && !seen[[2]int{a, b}] {
+			seen[[2]int{a, b}] = true
+			skewed = append(skewed, fmt.Sprintf("%d %d %d", a+1, b+1, x>>28))
+		}
+	}
+	return map[string]*graph.Graph{"star": read(23, star...), "chain": read(13, chain...), "skewed": read(40, skewed...)}
+}
+
+// workload says what a plan says.
+func workload(p *Plan) configs.Workload {
+	w := configs.Workload{
+		Kernel: configs.Compiled, Algorithm: configs.Algorithm(p.Algorithm.Name), Schedule: configs.Schedule(p.Schedule.Name),
+		Layout: configs.Choice(p.Layout.Name), Direction: configs.Choice(p.Direction.Name), ActiveSet: configs.Choice(p.Set.Name),
+		Dedup: configs.Choice(p.Dedup.Name), Order: configs.Choice(p.Order.Name), Scan: configs.Choice(p.Scan), Alpha: 4, Beta: 4, Source: -1, Seed: 1, Damping: 0.85,
+	}
+	if p.Algorithm.Name == "pagerank" {
+		w.Iterations, w.Tolerance = 2, 1e-30
+	}
+	return w
+}
+
+// TestAllOnTheInterpreter: every legal combination, as it is built, computes the right
+// result, each on one of the graphs.
+func TestAllOnTheInterpreter(t *testing.T) {
+	graphs := tiny()
+	names := []string{"star", "chain", "skewed"}
+	for i, p := range All() {
+		t.Run(p.Name(), func(t *testing.T) {
+			t.Parallel()
+			w, g := workload(p), graphs[names[i%len(names)]]
+			q, err := NewPlan(w)
+			require.NoError(t, err)
+			q.Weights = g.WeightKind()
+			m := newInterpreter(2, 3, 4)
+			ks, err := q.Build(coreOf(m.shape))
+			require.NoError(t, err)
+			r, err := newRun(m, q, ks, g, w)
+			require.NoError(t, err)
+			res, err := r.do(context.Background())
+			require.NoError(t, err)
+			require.True(t, res.Verified)
+		})
+	}
+}

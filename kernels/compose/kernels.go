@@ -1,0 +1,179 @@
+package compose
+
+import (
+	"heddle/kernels/activeset"
+	"heddle/kernels/direction"
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
+)
+
+// Kernels are a program's kernels.
+type Kernels struct {
+	Init   *ir.Kernel
+	Gather [2]*ir.Kernel // by direction; nil: not used
+	Apply  *ir.Kernel    // nil: nothing to apply
+	Split  *ir.Kernel    // of the far pile; nil: there is none
+}
+
+// All lists them.
+func (k *Kernels) All() (all []*ir.Kernel) {
+	for _, x := range []*ir.Kernel{k.Init, k.Gather[direction.Push], k.Gather[direction.Pull], k.Apply, k.Split} {
+		if x != nil {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// Build writes the plan's kernels for a core.
+func (p *Plan) Build(core schedule.Core) (ks Kernels, err error) {
+	if ks.Init, err = p.init(); err != nil {
+		return ks, err
+	}
+	for _, d := range p.Direction.Uses {
+		if ks.Gather[d], err = p.gather(d, core); err != nil {
+			return ks, err
+		}
+	}
+	if p.Algorithm.Apply != nil {
+		if ks.Apply, err = p.apply(core); err != nil {
+			return ks, err
+		}
+	}
+	if p.Order.Piles {
+		ks.Split, err = p.split()
+	}
+	return ks, err
+}
+
+// init gives every vertex its first values.
+func (p *Plan) init() (*ir.Kernel, error) {
+	k := emit.New("init")
+	k.Strided(k.Count("vertices"), func(v ir.Value) { p.Algorithm.Init(k, v) })
+	return k.Build()
+}
+
+// apply ends a super-step for every vertex.
+func (p *Plan) apply(core schedule.Core) (*ir.Kernel, error) {
+	k := emit.New("apply")
+	if !p.Residual {
+		k.Strided(k.Count("vertices"), func(v ir.Value) { p.Algorithm.Apply(k, v, nil) })
+		return k.Build()
+	}
+	sum := k.Var(k.F32(0))
+	k.Strided(k.Count("vertices"), func(v ir.Value) {
+		p.Algorithm.Apply(k, v, func(change ir.Value) { sum.Set(k.Add(sum.Get(), change)) })
+	})
+	all := k.WarpSum(sum.Get(), core.Lanes)
+	k.When(k.Eq(k.LaneID(), k.U32(0)), func() { k.AtomicAddF(k.Addr("residual"), nil, all) })
+	return k.Build()
+}
+
+// split goes through the far pile.
+func (p *Plan) split() (*ir.Kernel, error) {
+	k := emit.New("split")
+	set := p.Set.In(k, p.Dedup)
+	set.Clear()
+	values := k.Addr(p.Algorithm.Into)
+	activeset.Split(k, set, func(v ir.Value) ir.Value { return k.Load(ir.U32, values, v) })
+	return k.Build()
+}
+
+// gather handles the edges of a super-step.
+func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
+	k := emit.New("gather-" + d.String())
+	g := &gather{Kernel: k, Plan: p, dir: d, set: p.Set.In(k, p.Dedup)}
+	if !p.Algorithm.Dense {
+		k.Phase("clear", g.set.Clear)
+	}
+	site := &schedule.Site{
+		Kernel: k, View: p.Layout.In(k, d, p.Weights), Rows: p.Layout.Rows(d), Dir: d, Set: g.set, Scan: p.Scan, Core: core,
+	}
+	p.Schedule.EachEdge(site, g.visitor())
+	return k.Build()
+}
+
+// gather is a gather kernel being written.
+type gather struct {
+	*emit.Kernel
+	*Plan
+	dir   direction.Direction
+	set   activeset.Set
+	owned *emit.Owned // the row's destination, if one thread has it
+}
+
+// owns tells whether a destination has one thread, so that its sum needs no atomics
+// (GRAssembler §5.1; there are no layouts with virtual vertices).
+func (p *Plan) owns(d direction.Direction) bool { return p.Schedule.Owns && d == direction.Pull }
+
+func (g *gather) visitor() *schedule.Visitor {
+	v := &schedule.Visitor{Keep: g.keep, Begin: func(ir.Value) {}, End: func(ir.Value) {}, Edge: g.edge}
+	if g.owns(g.dir) {
+		v.Begin = func(v ir.Value) { g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), v) }
+		v.End = func(v ir.Value) { g.owned.End(v, func() { g.set.Add(v) }) }
+	}
+	return v
+}
+
+// keep tells whether a vertex walks its row.
+func (g *gather) keep(v ir.Value) ir.Value {
+	switch {
+	case g.dir == direction.Push:
+		return g.sends(v)
+	case g.Algorithm.DstFilter != nil:
+		return g.Algorithm.DstFilter(g.Kernel, v)
+	}
+	return nil
+}
+
+// sends tells whether a source is active; nil: it is.
+func (g *gather) sends(v ir.Value) ir.Value {
+	switch {
+	case g.Set.Members:
+		return g.set.Holds(v)
+	case g.Set.Sized && g.Algorithm.SrcFilter != nil:
+		return g.Algorithm.SrcFilter(g.Kernel, v)
+	}
+	return nil
+}
+
+// edge gathers and sums.
+func (g *gather) edge(e *layout.Edge, stop func()) {
+	if g.dir == direction.Pull {
+		if sends := g.sends(e.Src); sends != nil {
+			g.When(sends, func() { g.take(e, stop) })
+			return
+		}
+	}
+	g.take(e, stop)
+}
+
+// take sums up what an edge brings.
+func (g *gather) take(e *layout.Edge, stop func()) {
+	a := g.Algorithm
+	value := a.Gather(g.Kernel, e)
+	enough := g.dir == direction.Pull && a.Once // the rest of the row would change nothing
+	if g.owned != nil {
+		if changed := g.owned.Take(value); changed != nil && enough {
+			g.When(changed, stop)
+		}
+		return
+	}
+	a.Sum.Atomic(g.Kernel, g.Addr(a.Into), e.Dst, value, func() {
+		g.add(e.Dst, value)
+		if enough {
+			stop()
+		}
+	})
+}
+
+// add makes v, which has got a new value, active.
+func (g *gather) add(v, value ir.Value) {
+	if !g.Order.Piles {
+		g.set.Add(v)
+		return
+	}
+	g.If(activeset.Near(g.Kernel, value), func() { g.set.Add(v) }, func() { activeset.AddFar(g.Kernel, v) })
+}

@@ -1,0 +1,98 @@
+package compose
+
+import (
+	"fmt"
+
+	"heddle/kernels/host"
+	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
+)
+
+// rules are all combinations that are refused. A rule is broken if its condition holds.
+var rules = []struct {
+	broken func(p *Plan) bool
+	why    string
+}{
+	{
+		func(p *Plan) bool { return p.Schedule.Rows && !p.fits() },
+		"the schedule walks rows, by source for push and by destination for pull, and the layout has only the others",
+	}, {
+		func(p *Plan) bool { return p.Algorithm.Dense && !p.Set.Sized },
+		"all vertices of the algorithm are active in every super-step: active_set counter",
+	}, {
+		func(p *Plan) bool { return p.Algorithm.NeedsSet && p.Set.Sized },
+		"what a vertex holds does not tell whether it is active, so a counter is not enough",
+	}, {
+		func(p *Plan) bool { return p.Set.Lists && !p.Schedule.Rows },
+		"the schedule asks of every edge whether its vertex is active, which a queue cannot tell",
+	}, {
+		func(p *Plan) bool { return p.Set.Lists && p.pulls() },
+		"pull asks of every edge whether its source is active, which a queue cannot tell",
+	}, {
+		func(p *Plan) bool { return p.changes() && p.Set.Sized },
+		"hybrid decides by which vertices are active, which a counter does not tell",
+	}, {
+		func(p *Plan) bool { return !p.changes() && p.Layout.Name == "csr-csc" },
+		"a run in one direction needs one of csr and csc",
+	}, {
+		func(p *Plan) bool { return p.Dedup.Name != "none" && !p.Set.Lists },
+		"only a queue can have a vertex twice: dedup none",
+	}, {
+		func(p *Plan) bool { return p.Order.Piles && !p.Algorithm.Ordered },
+		"near-far needs values that grow along edges, which only distances do",
+	}, {
+		func(p *Plan) bool { return p.Order.Piles && !p.Set.Lists },
+		"near-far keeps a near and a far queue: active_set queue",
+	}, {
+		func(p *Plan) bool { return p.Scan != schedule.Shuffle && !p.Schedule.Scans },
+		"the schedule scans nothing: scan shuffle, the default",
+	},
+}
+
+// fits tells whether the layout has the rows of all directions.
+func (p *Plan) fits() bool {
+	for _, d := range p.Direction.Uses {
+		if !p.Layout.Fits(d) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Plan) pulls() bool {
+	for _, d := range p.Direction.Uses {
+		if layout.Base(d) == layout.Destination {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Plan) changes() bool { return len(p.Direction.Uses) > 1 }
+
+// Refused says why a combination is not legal.
+type Refused struct{ Plan, Why string }
+
+func (r *Refused) Error() string { return fmt.Sprintf("%s: %s", r.Plan, r.Why) }
+
+// legal applies the rules.
+func (p *Plan) legal() error {
+	for _, r := range rules {
+		if r.broken(p) {
+			return &Refused{p.Name(), r.why}
+		}
+	}
+	return nil
+}
+
+// Runs refuses machines that cannot run the plan.
+func (p *Plan) Runs(s host.Shape) error {
+	core := schedule.Core{Warps: s.Warps, Lanes: s.Threads}
+	if p.Schedule.Weaver && !s.Weaver {
+		return &Refused{p.Name(), "the schedule needs a machine whose cores have a Weaver"}
+	}
+	if need := 4 * p.Schedule.Scratchpad(core, p.Scan); need > s.ScratchpadBytes {
+		return &Refused{p.Name(), fmt.Sprintf("the schedule needs %d bytes of scratchpad a core, and there are %d", need, s.ScratchpadBytes)}
+	}
+	return nil
+}

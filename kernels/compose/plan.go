@@ -1,0 +1,156 @@
+// Package compose makes a graph program of an algorithm, a schedule, a layout, an active
+// set and a direction, runs it on a device, and checks what it computed.
+//
+// A program is an init kernel, a gather kernel for each direction, and an apply kernel if
+// the algorithm has something to apply. The host launches them super-step by super-step.
+package compose
+
+import (
+	"heddle/configs"
+	"heddle/kernels/activeset"
+	"heddle/kernels/algorithm"
+	"heddle/kernels/direction"
+	"heddle/kernels/graph"
+	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
+)
+
+// Plan is one choice on every axis.
+type Plan struct {
+	Algorithm *algorithm.Algorithm
+	Schedule  *schedule.Schedule
+	Layout    *layout.Layout
+	Set       *activeset.Choice
+	Dedup     *activeset.Dedup
+	Order     *activeset.Order
+	Direction *direction.Policy
+	Scan      schedule.Scan
+
+	Weights  graph.WeightKind // of the graph
+	Residual bool             // apply adds up the changes
+}
+
+// NewPlan finds what a workload names, and refuses what does not go together.
+func NewPlan(w configs.Workload) (*Plan, error) {
+	w = resolve(w)
+	p := &Plan{Scan: schedule.Scan(w.Scan), Residual: w.Tolerance > 0}
+	for _, err := range []error{
+		find(&p.Algorithm, algorithm.ByName, string(w.Algorithm)),
+		find(&p.Schedule, schedule.ByName, string(w.Schedule)),
+		find(&p.Layout, layout.ByName, string(w.Layout)),
+		find(&p.Set, activeset.ByName, string(w.ActiveSet)),
+		find(&p.Dedup, activeset.DedupByName, string(w.Dedup)),
+		find(&p.Order, activeset.OrderByName, string(w.Order)),
+		find(&p.Direction, direction.ByName, string(w.Direction)),
+	} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, p.legal()
+}
+
+func find[T any](to **T, byName func(string) (*T, error), name string) (err error) {
+	*to, err = byName(name)
+	return err
+}
+
+// resolve replaces auto: by what suits the rest best.
+func resolve(w configs.Workload) configs.Workload {
+	a, err := algorithm.ByName(string(w.Algorithm))
+	if err != nil {
+		return w
+	}
+	if w.Direction == configs.Auto {
+		w.Direction = "push"
+		if a.Dense {
+			w.Direction = "pull"
+		}
+	}
+	if w.Layout == configs.Auto {
+		w.Layout = autoLayout(w)
+	}
+	if w.ActiveSet == configs.Auto {
+		w.ActiveSet = autoSet(a, w)
+	}
+	if w.Dedup == configs.Auto {
+		w.Dedup = "none"
+		if w.ActiveSet == "queue" && !a.Once {
+			w.Dedup = "monotonic"
+		}
+	}
+	return w
+}
+
+func autoLayout(w configs.Workload) configs.Choice {
+	switch {
+	case w.Schedule == "edge":
+		return "coo"
+	case w.Direction == "hybrid":
+		return "csr-csc"
+	case w.Direction == "pull":
+		return "csc"
+	}
+	return "csr"
+}
+
+func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
+	switch {
+	case a.Dense:
+		return "counter"
+	case w.Direction != "push" || w.Schedule == "edge":
+		return "bytemap"
+	}
+	return "queue"
+}
+
+// Name says what was chosen.
+func (p *Plan) Name() string {
+	name := p.Algorithm.Name + "/" + p.Schedule.Name + "/" + p.Layout.Name + "/" + p.Direction.Name + "/" + p.Set.Name
+	if p.Set.Lists {
+		name += "+" + p.Dedup.Name
+	}
+	if p.Order.Piles {
+		name += "+" + p.Order.Name
+	}
+	if p.Schedule.Scans {
+		name += "/" + string(p.Scan)
+	}
+	return name
+}
+
+// All returns every legal combination, in the order of the registries.
+func All() []*Plan {
+	var plans []*Plan
+	each(func(p Plan) {
+		if p.legal() == nil {
+			plans = append(plans, &p)
+		}
+	})
+	return plans
+}
+
+// each calls f with every combination.
+func each(f func(p Plan)) {
+	for _, a := range algorithm.Algorithms() {
+		for _, s := range schedule.Schedules() {
+			for _, l := range layout.Layouts() {
+				for _, d := range direction.Policies() {
+					eachSet(Plan{Algorithm: a, Schedule: s, Layout: l, Direction: d}, f)
+				}
+			}
+		}
+	}
+}
+
+func eachSet(p Plan, f func(p Plan)) {
+	for _, p.Set = range activeset.Choices() {
+		for _, p.Dedup = range activeset.Dedups() {
+			for _, p.Order = range activeset.Orders() {
+				for _, p.Scan = range schedule.Scans() {
+					f(p)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package compose
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/kernels/activeset"
+	"heddle/kernels/algorithm"
+	"heddle/kernels/direction"
+	"heddle/kernels/host"
+	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
+)
+
+// TestConfigurationNamesAllChoices: what a registry has can be configured, and nothing else.
+func TestConfigurationNamesAllChoices(t *testing.T) {
+	names := map[string][]string{}
+	for _, x := range algorithm.Algorithms() {
+		names["algorithm"] = append(names["algorithm"], x.Name)
+	}
+	for _, x := range schedule.Schedules() {
+		names["schedule"] = append(names["schedule"], x.Name)
+	}
+	for _, x := range schedule.Scans() {
+		names["scan"] = append(names["scan"], string(x))
+	}
+	names["layout"], names["direction"], names["active_set"], names["dedup"] = []string{"auto"}, []string{"auto"}, []string{"auto"}, []string{"auto"}
+	for _, x := range layout.Layouts() {
+		names["layout"] = append(names["layout"], x.Name)
+	}
+	for _, x := range direction.Policies() {
+		names["direction"] = append(names["direction"], x.Name)
+	}
+	for _, x := range activeset.Choices() {
+		names["active_set"] = append(names["active_set"], x.Name)
+	}
+	for _, x := range activeset.Dedups() {
+		names["dedup"] = append(names["dedup"], x.Name)
+	}
+	for _, x := range activeset.Orders() {
+		names["order"] = append(names["order"], x.Name)
+	}
+	w := reflect.TypeFor[configs.Workload]()
+	for i := range w.NumField() {
+		tag := w.Field(i).Tag
+		if want, ok := names[tag.Get("key")]; ok {
+			require.ElementsMatch(t, want, strings.Split(tag.Get("oneof"), ","), tag.Get("key"))
+			delete(names, tag.Get("key"))
+		}
+	}
+	require.Empty(t, names)
+}
+
+// TestLegal: the combinations that run, and one example of each rule's.
+func TestLegal(t *testing.T) {
+	var all, legal int
+	broken := make([]int, len(rules))
+	each(func(p Plan) {
+		all++
+		ok := true
+		for i, r := range rules {
+			if r.broken(&p) {
+				broken[i]++
+				ok = false
+			}
+		}
+		if require.Equal(t, ok, p.legal() == nil); ok {
+			legal++
+		}
+	})
+	t.Logf("%d of %d combinations are legal", legal, all)
+	require.Len(t, All(), legal)
+	require.NotContains(t, broken, 0, "a rule that refuses nothing")
+	names := map[string]bool{}
+	for _, p := range All() {
+		require.False(t, names[p.Name()], p.Name())
+		names[p.Name()] = true
+	}
+}
+
+// TestRulesAreNeeded: without a rule something would be built that is not legal now.
+func TestRulesAreNeeded(t *testing.T) {
+	for i := range rules {
+		found := false
+		each(func(p Plan) {
+			var by []int
+			for j, r := range rules {
+				if r.broken(&p) {
+					by = append(by, j)
+				}
+			}
+			found = found || slices.Equal(by, []int{i})
+		})
+		require.True(t, found, "rule %d never refuses alone: %s", i, rules[i].why)
+	}
+}
+
+func choose(set ...string) configs.Workload {
+	w := configs.Workload{
+		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle",
+	}
+	for _, s := range set {
+		key, value, _ := strings.Cut(s, "=")
+		switch key {
+		case "algorithm":
+			w.Algorithm = configs.Algorithm(value)
+		case "schedule":
+			w.Schedule = configs.Schedule(value)
+		case "layout":
+			w.Layout = configs.Choice(value)
+		case "direction":
+			w.Direction = configs.Choice(value)
+		case "set":
+			w.ActiveSet = configs.Choice(value)
+		case "dedup":
+			w.Dedup = configs.Choice(value)
+		case "order":
+			w.Order = configs.Choice(value)
+		case "scan":
+			w.Scan = configs.Choice(value)
+		}
+	}
+	return w
+}
+
+func TestAuto(t *testing.T) {
+	for _, c := range []struct {
+		set  []string
+		want string
+	}{
+		{nil, "bfs/vertex/csr/push/queue+none"},
+		{[]string{"algorithm=pagerank"}, "pagerank/vertex/csc/pull/counter"},
+		{[]string{"algorithm=pagerank", "schedule=edge"}, "pagerank/edge/coo/pull/counter"},
+		{[]string{"algorithm=sssp", "schedule=cta"}, "sssp/cta/csr/push/queue+monotonic/shuffle"},
+		{[]string{"algorithm=cc", "schedule=edge"}, "cc/edge/coo/push/bytemap"},
+		{[]string{"direction=pull", "schedule=weaver"}, "bfs/weaver/csc/pull/bytemap"},
+		{[]string{"direction=hybrid"}, "bfs/vertex/csr-csc/hybrid/bytemap"},
+		{[]string{"algorithm=cc", "dedup=bitmap"}, "cc/vertex/csr/push/queue+bitmap"},
+	} {
+		p, err := NewPlan(choose(c.set...))
+		require.NoError(t, err)
+		require.Equal(t, c.want, p.Name())
+	}
+}
+
+// TestAutoIsLegal: whatever else is chosen alone, the rest can be auto.
+func TestAutoIsLegal(t *testing.T) {
+	for _, a := range algorithm.Algorithms() {
+		for _, s := range schedule.Schedules() {
+			for _, d := range []string{"auto", "push", "pull"} {
+				_, err := NewPlan(choose("algorithm="+a.Name, "schedule="+s.Name, "direction="+d))
+				require.NoError(t, err)
+			}
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, c := range []struct{ set, says string }{
+		{"layout=csc", "the layout has only the others"},
+		{"algorithm=pagerank set=queue", "active_set counter"},
+		{"algorithm=bfs-parents set=counter", "a counter is not enough"},
+		{"schedule=edge set=queue", "which a queue cannot tell"},
+		{"direction=pull set=queue", "whether its source is active"},
+		{"direction=hybrid set=counter", "hybrid decides by"},
+		{"layout=csr-csc", "needs one of csr and csc"},
+		{"set=bitmap dedup=bitmap", "only a queue"},
+		{"order=near-far", "only distances"},
+		{"algorithm=sssp order=near-far set=bitmap", "a near and a far queue"},
+		{"scan=scratchpad", "scans nothing"},
+		{"schedule=twc", `no schedule "twc"`},
+	} {
+		_, err := NewPlan(choose(strings.Fields(c.set)...))
+		require.ErrorContains(t, err, c.says, c.set)
+	}
+}
+
+func TestMachinesThatCannot(t *testing.T) {
+	s := host.Shape{Cores: 1, Warps: 32, Threads: 32, ScratchpadBytes: 16 << 10}
+	runs := func(set string) error {
+		p, err := NewPlan(choose(strings.Fields(set)...))
+		require.NoError(t, err)
+		return p.Runs(s)
+	}
+	require.ErrorContains(t, runs("schedule=weaver"), "a Weaver")
+	s.Weaver = true
+	require.NoError(t, runs("schedule=weaver"))
+	require.NoError(t, runs("schedule=cta"))
+	s.ScratchpadBytes = 12 << 10
+	require.ErrorContains(t, runs("schedule=cta"), fmt.Sprint(4*(3*1024+32), " bytes of scratchpad a core, and there are 12288"))
+	require.NoError(t, runs("schedule=warp"))
+	require.NoError(t, runs("schedule=warp scan=scratchpad"))
+}

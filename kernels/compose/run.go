@@ -1,0 +1,327 @@
+package compose
+
+import (
+	"context"
+	"fmt"
+
+	"heddle/configs"
+	"heddle/kernels/activeset"
+	"heddle/kernels/algorithm"
+	"heddle/kernels/direction"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+	"heddle/kernels/reference"
+	"heddle/kernels/schedule"
+	"heddle/sim"
+)
+
+// Step is one super-step.
+type Step struct {
+	Direction direction.Direction
+	Gather    sim.Result
+	Apply     sim.Result
+	Splits    []sim.Result // of the far pile, before it
+	// Frontier is how many vertices were active, and Edges how many edges leave them; a
+	// vertex counts as often as it is in the active set. Known says that the set tells;
+	// otherwise all vertices were walked.
+	Frontier, Edges uint64
+	Known           bool
+	Residual        float32 // Σ|change|, when there is a tolerance
+	Balance         Balance // of the edges handled
+}
+
+// Result is what a run gives.
+type Result struct {
+	Plan      *Plan
+	Source    uint32 // where it began, if the algorithm has a source
+	Values    []uint32
+	Init      sim.Result
+	Steps     []Step
+	Converged bool
+	Verified  bool // the values agree with the reference
+	Times     host.Times
+}
+
+// machine runs kernels: a device with compiled programs, or the interpreter.
+type machine interface {
+	Shape() host.Shape
+	ReadWords(addr uint32, words []uint32)
+	WriteWords(addr uint32, words []uint32)
+	Reserved() []graph.Region
+	Launch(ctx context.Context, k *ir.Kernel, arg uint32) (sim.Result, error)
+	LaneEdges() []uint64
+}
+
+// Run computes what a workload says on a device. An error is a workload or a graph that
+// does not fit, what a launch failed with, ctx's, or that the result is wrong; what was
+// done so far is in the result then.
+func Run(ctx context.Context, d host.Device, g *graph.Graph, w configs.Workload) (Result, error) {
+	p, err := NewPlan(w)
+	if err != nil {
+		return Result{}, err
+	}
+	p.Weights = g.WeightKind()
+	c, err := Compile(p, d.Shape())
+	if err != nil {
+		return Result{Plan: p}, err
+	}
+	return c.Run(ctx, d, g, w)
+}
+
+// run is the state of one run.
+type run struct {
+	Result
+	machine
+	workload configs.Workload
+	problem  algorithm.Problem
+	kernels  Kernels
+	set      activeset.State
+	arrays   *layout.Arrays
+	image    *graph.Image
+	args     map[*ir.Kernel]uint32 // where a kernel's argument block is
+	places   map[string]uint32     // addresses of arrays that stay, by the kernels' names
+	reached  uint64                // edges that leave vertices which have been active
+	far      *activeset.Far        // nil: there is none
+	turn     int                   // how often the active set has been exchanged
+	splits   []sim.Result          // since the last super-step
+}
+
+// newRun checks what there is to compute, and puts everything in the machine's memory.
+func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) (*run, error) {
+	if err := p.Algorithm.Accepts(g); err != nil {
+		return nil, err
+	}
+	source, err := sourceOf(p, g, w)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{
+		Result: Result{Plan: p, Source: source}, machine: m, workload: w, kernels: ks,
+		problem: algorithm.Problem{Graph: g, Source: source, Damping: w.Damping, Tolerance: w.Tolerance, Seed: w.Seed},
+		set:     p.Set.New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
+		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{},
+	}
+	if p.Order.Piles {
+		r.far = activeset.NewFar(g.Vertices(), delta(g, w))
+	}
+	if err := r.place(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// sourceOf is the vertex that a run begins at.
+func sourceOf(p *Plan, g *graph.Graph, w configs.Workload) (uint32, error) {
+	switch {
+	case !p.Algorithm.FromSource:
+		return 0, nil
+	case w.Source >= g.Vertices():
+		return 0, fmt.Errorf("workload.source = %d: the graph has vertices 0 to %d", w.Source, g.Vertices()-1)
+	case w.Source >= 0:
+		return uint32(w.Source), nil
+	}
+	drawn := g.DrawSources(1, w.Seed)
+	if len(drawn) == 0 {
+		return 0, fmt.Errorf("no vertex of the largest component has an edge to begin with: give workload.source")
+	}
+	return drawn[0], nil
+}
+
+// start is what is active first.
+func (r *run) start() []uint32 {
+	if r.Plan.Algorithm.FromSource {
+		return []uint32{r.Source}
+	}
+	all := make([]uint32, r.problem.Graph.Vertices())
+	for v := range all {
+		all[v] = uint32(v)
+	}
+	return all
+}
+
+// superSteps launches init, and then super-steps until it is over.
+func (r *run) superSteps(ctx context.Context) (err error) {
+	if r.Init, err = r.launch(ctx, r.kernels.Init); err != nil {
+		return err
+	}
+	for !r.Converged {
+		if most := r.maxSteps(); most > 0 && len(r.Steps) >= most {
+			if r.Plan.Algorithm.Dense {
+				return nil
+			}
+			return fmt.Errorf("%d vertices are still active after max_iterations = %d super-steps: nothing to verify", r.active(), most)
+		}
+		if err := r.superStep(ctx); err != nil {
+			return fmt.Errorf("super-step %d: %w", len(r.Steps)+1, err)
+		}
+	}
+	return nil
+}
+
+// maxSteps is how many there may be; 0: until no vertex is active.
+func (r *run) maxSteps() int {
+	switch {
+	case r.Plan.Algorithm.Single, r.Plan.Algorithm.Dense && r.workload.Iterations == 0:
+		return 1
+	}
+	return r.workload.Iterations
+}
+
+func (r *run) active() int { return len(r.set.Active(r)) }
+
+// superStep is one of them.
+func (r *run) superStep(ctx context.Context) (err error) {
+	s := r.frontier()
+	before := r.LaneEdges()
+	if s.Gather, err = r.launch(ctx, r.kernels.Gather[s.Direction]); err != nil {
+		return err
+	}
+	s.Balance = balance(before, r.LaneEdges(), r.Shape())
+	if r.kernels.Apply != nil {
+		if err := r.apply(ctx, &s); err != nil {
+			return err
+		}
+	}
+	r.Steps = append(r.Steps, s)
+	if r.Plan.Algorithm.Dense {
+		r.Converged = r.Plan.Residual && float64(s.Residual) <= r.workload.Tolerance
+		return nil
+	}
+	n, err := r.next()
+	if n == 0 && err == nil && r.far != nil {
+		n, err = r.refill(ctx)
+	}
+	r.Converged = n == 0
+	return err
+}
+
+// next exchanges the active set.
+func (r *run) next() (active uint32, err error) {
+	r.turn++
+	return r.set.Next(r)
+}
+
+// refill raises the threshold until vertices of the far pile are near.
+func (r *run) refill(ctx context.Context) (active uint32, err error) {
+	for active == 0 && r.far.Rise(r) {
+		res, err := r.launch(ctx, r.kernels.Split)
+		r.splits = append(r.splits, res)
+		if err != nil {
+			return 0, err
+		}
+		if active, err = r.next(); err != nil {
+			return 0, err
+		}
+	}
+	return active, nil
+}
+
+// delta is how far apart thresholds are. 0 in the workload is what Davidson et al. advise:
+// 32 lanes × mean weight / mean degree.
+func delta(g *graph.Graph, w configs.Workload) uint32 {
+	if w.Delta > 0 {
+		return uint32(w.Delta)
+	}
+	sum := uint64(0)
+	for _, x := range g.CSR().Weights {
+		sum += uint64(x)
+	}
+	if g.WeightKind() == graph.NoWeights {
+		sum = uint64(g.Edges())
+	}
+	m := uint64(max(1, g.Edges()))
+	return uint32(min(max(1, 32*sum*uint64(g.Vertices())/(m*m)), 1<<31))
+}
+
+// apply ends a super-step.
+func (r *run) apply(ctx context.Context, s *Step) (err error) {
+	if !r.Plan.Residual {
+		s.Apply, err = r.launch(ctx, r.kernels.Apply)
+		return err
+	}
+	at := r.places["residual"]
+	r.WriteWords(at, []uint32{0})
+	if s.Apply, err = r.launch(ctx, r.kernels.Apply); err != nil {
+		return err
+	}
+	s.Residual = float(r, at)
+	return nil
+}
+
+// frontier looks at the active set, and decides the direction.
+func (r *run) frontier() Step {
+	s, g := Step{Splits: r.splits}, r.problem.Graph
+	r.splits = nil
+	all := uint64(g.Edges())
+	if s.Known = !r.Plan.Set.Sized; s.Known {
+		for _, v := range r.set.Active(r) {
+			s.Frontier++
+			s.Edges += uint64(g.CSR().Degree(int(v)))
+		}
+	} else {
+		s.Frontier, s.Edges = uint64(g.Vertices()), all
+	}
+	f := direction.Frontier{Vertices: s.Frontier, Edges: s.Edges, Unexplored: all, AllVertices: uint64(g.Vertices()), Growing: true}
+	if r.Plan.Algorithm.Once {
+		f.Unexplored = all - min(all, r.reached)
+	}
+	if n := len(r.Steps); n > 0 {
+		f.Before, f.Growing = r.Steps[n-1].Direction, s.Frontier > r.Steps[n-1].Frontier
+	}
+	r.reached += s.Edges
+	s.Direction = r.Plan.Direction.Next(&f, direction.Thresholds{Alpha: r.workload.Alpha, Beta: r.workload.Beta})
+	return s
+}
+
+// launch runs a kernel with the parameters of the coming super-step.
+func (r *run) launch(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
+	r.fill(k)
+	res, err := r.Launch(ctx, k, r.args[k])
+	r.Times.Add(res, uint64(r.workload.LaunchOverhead))
+	return res, err
+}
+
+// verify compares with the reference.
+func (r *run) verify() error {
+	at := r.places[r.Plan.Algorithm.Result]
+	r.Values = make([]uint32, r.problem.Graph.Vertices())
+	r.ReadWords(at, r.Values)
+	o := algorithm.Outcome{Result: r.Values, Steps: len(r.Steps)}
+	for i := range r.Steps {
+		o.Residuals = append(o.Residuals, r.Steps[i].Residual)
+	}
+	if err := r.law(); err != nil {
+		return err
+	}
+	err := r.Plan.Algorithm.Check(&r.problem, &o)
+	r.Verified = err == nil
+	return err
+}
+
+// law: where active vertices walk whole rows, the edges handled are those that leave them.
+func (r *run) law() error {
+	for i, s := range r.Steps {
+		dense := r.Plan.Algorithm.Dense
+		if !dense && (s.Direction != direction.Push || !s.Known) {
+			continue
+		}
+		if s.Gather.Edges != s.Edges {
+			return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the active vertices have %d", reference.ErrWrong, i+1, s.Gather.Edges, s.Edges)
+		}
+	}
+	return nil
+}
+
+// do computes and checks.
+func (r *run) do(ctx context.Context) (Result, error) {
+	err := r.superSteps(ctx)
+	if err == nil {
+		err = r.verify()
+	}
+	return r.Result, err
+}
+
+// coreOf is a shape's core as schedules see it.
+func coreOf(s host.Shape) schedule.Core { return schedule.Core{Warps: s.Warps, Lanes: s.Threads} }
