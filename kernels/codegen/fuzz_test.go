@@ -170,7 +170,7 @@ func (t *trial) blame() string {
 
 // cases is how many random programs are tried: HEDDLE_KERNEL_CASES from HEDDLE_KERNEL_SEED on.
 func cases(t *testing.T) (from, n uint64) {
-	n, from = 1200, 0
+	n, from = 1000, 0
 	for name, p := range map[string]*uint64{"HEDDLE_KERNEL_CASES": &n, "HEDDLE_KERNEL_SEED": &from} {
 		if s := os.Getenv(name); s != "" {
 			v, err := strconv.ParseUint(s, 10, 64)

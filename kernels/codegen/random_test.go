@@ -99,7 +99,11 @@ func (g *randomKernel) value(t ir.Type) ir.Value {
 		}
 	}
 	if v := g.variable(t); v != nil && g.chance(35) {
-		return v.Get()
+		x := v.Get()
+		if g.chance(50) { // to be used after the variable has changed
+			g.push(x)
+		}
+		return x
 	}
 	if len(have) > 0 && g.chance(75) {
 		return have[g.r.IntN(len(have))]
@@ -172,7 +176,7 @@ func (g *randomKernel) number(t ir.Type) ir.Value {
 func (g *randomKernel) integer(t ir.Type) ir.Value {
 	x, y := g.value(t), g.value(t)
 	two := []func(x, y ir.Value) ir.Value{g.Add, g.Add, g.Sub, g.Mul, g.MulHi, g.Div, g.Rem, g.And, g.Or, g.Xor, g.Shl, g.Shr, g.Min, g.Max}
-	switch n := g.r.IntN(len(two) + 8); {
+	switch n := g.r.IntN(len(two) + 9); {
 	case n < len(two):
 		return two[n](x, y)
 	case n == len(two):
@@ -189,11 +193,35 @@ func (g *randomKernel) integer(t ir.Type) ir.Value {
 		return g.Ballot(g.value(ir.Pred))
 	case n == len(two)+6:
 		return g.load(t)
+	case n == len(two)+7:
+		return g.constants(x)
 	}
 	if t == ir.I32 {
 		return g.AsI32(g.value([]ir.Type{ir.U32, ir.F32}[g.r.IntN(2)]))
 	}
 	return g.AsU32(g.value([]ir.Type{ir.I32, ir.F32}[g.r.IntN(2)]))
+}
+
+// constants applies constants one after the other.
+func (g *randomKernel) constants(x ir.Value) ir.Value {
+	c := func() ir.Value {
+		n := [...]uint32{0, 1, 2, 3, 8, 12, 30, 1 << 31, 1<<32 - 1, 1<<32 - 2048, 2048, 4095}[g.r.IntN(12)]
+		if x.Type == ir.I32 {
+			return g.I32(int32(n))
+		}
+		return g.U32(n)
+	}
+	ops := []func(x, y ir.Value) ir.Value{g.Add, g.Add, g.Sub, g.Shl, g.Shl, g.Shr, g.Mul, g.Div, g.Rem, g.And, g.Or, g.Xor, g.Min}
+	for op := g.r.IntN(len(ops)); g.chance(70); {
+		x = ops[op](x, c())
+		if g.chance(30) {
+			op = g.r.IntN(len(ops))
+		}
+	}
+	if g.chance(20) {
+		return g.Sub(c(), x)
+	}
+	return x
 }
 
 func (g *randomKernel) float() ir.Value {
@@ -408,8 +436,16 @@ func (g *randomKernel) walk() {
 		end = g.small(6)
 	}
 	sum := g.Var(g.F32(0))
-	body := func(i ir.Value) {
+	last := g.Add(begin, g.small(2))
+	far := g.chance(20) // further than memory, but for a break
+	if far {
+		end = g.U32(0xC0000000 + uint32(g.r.IntN(2))<<29)
+	}
+	body := func(i ir.Value, l *ir.Loop) {
 		g.inLoop(nil, func() {
+			if far {
+				l.BreakIf(g.Gt(i, last))
+			}
 			if g.chance(50) {
 				g.push(i)
 			}
@@ -422,7 +458,7 @@ func (g *randomKernel) walk() {
 			g.statements()
 		})
 	}
-	g.For(begin, end, g.U32(uint32(1+g.r.IntN(2))), body)
+	g.ForLoop(begin, end, g.U32(uint32(1+g.r.IntN(2))), body)
 	g.push(sum.Get())
 }
 
@@ -444,10 +480,14 @@ func (g *randomKernel) gridLoop() {
 			g.Store(g.grid, i, g.value(ir.U32))
 		})
 	}
+	below := g.n
+	if g.chance(20) { // lanes differ
+		below = g.Add(g.n, g.small(3))
+	}
 	if g.chance(50) {
-		g.ForLoop(g.GlobalThread(), g.n, g.NumThreads(), func(i ir.Value, _ *ir.Loop) { body(i, nil) })
+		g.ForLoop(g.GlobalThread(), below, g.NumThreads(), func(i ir.Value, _ *ir.Loop) { body(i, nil) })
 	} else {
-		g.ForLoop(g.GlobalThread(), g.n, g.NumThreads(), body)
+		g.ForLoop(g.GlobalThread(), below, g.NumThreads(), body)
 	}
 	g.push(sum.Get())
 }
