@@ -42,6 +42,7 @@ type runFlags struct {
 	retry       bool
 	json        bool
 	dryRun      bool
+	report      bool
 }
 
 func newRun() *cobra.Command {
@@ -84,6 +85,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 	fl.BoolVar(&f.retry, "retry", false, "run failed points again, whatever they failed with")
 	fl.DurationVar(&f.heartbeat, "heartbeat", 10*time.Second, "time between progress lines when stderr is no terminal")
 	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
+	fl.BoolVar(&f.report, "report", false, "make the report too, as heddle report does")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and what they may cost, and run none")
 	f.overrides.add(c)
 	return c
@@ -266,6 +268,12 @@ func (s *session) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	next := "heddle report " + s.dir + " makes a page of them"
+	if s.flags.report {
+		if next, err = makeReport(s.dir, ""); err != nil {
+			return err
+		}
+	}
 	if s.flags.json {
 		text, err := os.ReadFile(filepath.Join(s.dir, "summary.json"))
 		if err != nil {
@@ -278,7 +286,7 @@ func (s *session) run(c *cobra.Command) error {
 	for _, name := range experiment.NoEffect(s.experiment, s.runner.Points, experiment.SameStats(s.outcomes)) {
 		fmt.Fprintf(c.OutOrStdout(), "%s had no effect: points that differ in it alone have the same statistics\n", name)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%.1f s on the host, peak memory %d MiB; results in %s\n", summary.Host.Seconds, summary.Host.PeakRSSBytes>>20, s.dir)
+	fmt.Fprintf(c.OutOrStdout(), "%.1f s on the host, peak memory %d MiB; results in %s\n%s\n", summary.Host.Seconds, summary.Host.PeakRSSBytes>>20, s.dir, next)
 	return s.verdict(s.outcomes)
 }
 

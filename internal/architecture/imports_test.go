@@ -39,6 +39,7 @@ var rules = []struct {
 	{"cmd/", []string{""}},
 	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "internal/schema", "internal/store"}},
 	{"internal/store", []string{"sim/stats"}},
+	{"internal/report", []string{"internal/experiment"}},
 	{"internal/", nil},
 }
 

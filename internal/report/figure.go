@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kind is a way to draw.
+type Kind string
+
+// The kinds of figures.
+const (
+	Bars    Kind = "bars"    // upright, side by side, a group for each column
+	Stack   Kind = "stack"   // lying, series after series, one for each column
+	Lines   Kind = "lines"   // a line for each series
+	Heat    Kind = "heat"    // a coloured cell for each column and row
+	Scatter Kind = "scatter" // a mark for each point; series that are bounds are lines
+)
+
+// Figure is a plot: what it shows, for the page and for the SVG file.
+type Figure struct {
+	ID      string     `json:"id"`     // its file's name
+	Group   string     `json:"group"`  // figures of a group have one place in the page; the reader chooses
+	Choice  string     `json:"choice"` // its name in the group
+	Title   string     `json:"title"`
+	Note    string     `json:"note"`
+	Kind    Kind       `json:"kind"`
+	X       Scale      `json:"x"`
+	Y       Scale      `json:"y"`
+	Columns []string   `json:"columns,omitempty"`
+	Rows    []string   `json:"rows,omitempty"`
+	Series  []Series   `json:"series,omitempty"`
+	Cells   [][]Number `json:"cells,omitempty"` // by row, then column
+	Line    float64    `json:"line,omitempty"`  // bars, lines: what is compared with: a line at this height
+}
+
+// Scale is an axis of a figure.
+type Scale struct {
+	Name    string    `json:"name"`
+	Log     bool      `json:"log,omitempty"`
+	Percent bool      `json:"percent,omitempty"` // values are shares of 1
+	Ticks   []float64 `json:"ticks,omitempty"`   // where marks go; else where they are round
+	Names   []string  `json:"names,omitempty"`   // of the ticks
+}
+
+// Series are values that share a colour.
+type Series struct {
+	Name   string      `json:"name"`
+	Values []Number    `json:"values,omitempty"` // by column
+	Points [][2]Number `json:"points,omitempty"`
+	Labels []string    `json:"labels,omitempty"` // of the points
+	Bound  bool        `json:"bound,omitempty"`  // a limit, not a measurement
+	Other  bool        `json:"other,omitempty"`  // what is too small for a colour of its own
+}
+
+// Figures are all plots that a result has data for.
+func Figures(r *Result) []Figure {
+	var all []Figure
+	for _, make := range []func(*Result) []Figure{overview, sweepLines, sweepMaps, stacks, roofline} {
+		all = append(all, make(r)...)
+	}
+	seen := map[string]int{}
+	for i := range all {
+		id := slug(all[i].ID)
+		if seen[id]++; seen[id] > 1 {
+			id += fmt.Sprint("-", seen[id])
+		}
+		all[i].ID, all[i].Group = id, slug(all[i].Group)
+	}
+	return all
+}
+
+// slug makes a file's name of what may be anything.
+func slug(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, s)
+	for strings.Contains(s, "--") {
+		s = strings.ReplaceAll(s, "--", "-")
+	}
+	return strings.Trim(s[:min(len(s), 80)], "-")
+}

@@ -1,0 +1,298 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"heddle/internal/experiment"
+)
+
+// Result is what an experiment has left.
+type Result struct {
+	Name     string
+	Version  string
+	Host     experiment.HostSummary
+	About    experiment.About
+	Points   []*Point
+	Variants []string // names of what is compared, the baseline first; one without a name if nothing is
+	Compare  []string // keys
+	Sweep    []Axis
+	Resolved string // config.resolved.yaml
+}
+
+// Point is one simulation's result.
+type Point struct {
+	Axes        map[string]string      `json:"axes"`
+	Graph       string                 `json:"graph"`
+	Cycles      uint64                 `json:"cycles"`
+	Speedup     *float64               `json:"speedup"`
+	Verified    bool                   `json:"verified"`
+	Failure     string                 `json:"failure"`
+	Error       string                 `json:"error"`
+	HostSeconds float64                `json:"host_seconds"`
+	Stats       map[string]json.Number `json:"stats"`
+	Config      string                 `json:"config"`
+
+	Label   string `json:"-"` // what tells it from the others
+	Cell    string `json:"-"` // its place in the sweep
+	Variant int    `json:"-"`
+}
+
+// Axis is a swept key with its values.
+type Axis struct {
+	Key     string
+	Values  []string
+	Numbers []float64 // of the values; nil if they are not all numbers
+}
+
+// maxFile bounds what is read: a summary of 100,000 points, with room.
+const maxFile = 2 << 30
+
+// Read reads a directory of results.
+func Read(dir string) (*Result, error) {
+	data, err := readFile(filepath.Join(dir, "summary.json"))
+	if err != nil {
+		return nil, err
+	}
+	var s struct {
+		Experiment string                 `json:"experiment"`
+		Version    string                 `json:"version"`
+		Points     []*Point               `json:"points"`
+		Host       experiment.HostSummary `json:"host"`
+		experiment.About
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("%s: expected what heddle run writes: %w", filepath.Join(dir, "summary.json"), err)
+	}
+	if len(s.Points) == 0 || slices.Contains(s.Points, nil) {
+		return nil, fmt.Errorf("%s: expected points, each an object", filepath.Join(dir, "summary.json"))
+	}
+	resolved, err := readFile(filepath.Join(dir, "config.resolved.yaml"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	r := &Result{Name: s.Experiment, Version: s.Version, Host: s.Host, About: s.About, Points: s.Points, Resolved: string(resolved)}
+	r.layOut()
+	return r, nil
+}
+
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s: expected at most %d bytes", name, maxFile)
+	}
+	return data, err
+}
+
+// layOut finds the axes and each point's place on them.
+func (r *Result) layOut() {
+	compare, sweep := axisKeys(r.Resolved)
+	if len(compare)+len(sweep) == 0 {
+		sweep = sortedKeys(r.Points[0].Axes)
+	}
+	r.Compare = compare
+	for _, key := range sweep {
+		r.Sweep = append(r.Sweep, newAxis(key, r.Points))
+	}
+	name := variantNamer(compare, r.Points)
+	of := map[string]int{}
+	varying := r.varying()
+	for _, p := range r.Points {
+		v := tuple(p, compare)
+		if _, ok := of[v]; !ok {
+			of[v] = len(r.Variants)
+			r.Variants = append(r.Variants, name(p))
+		}
+		p.Variant = of[v]
+		p.Cell = settings(p, withAxes(varying, sweep))
+		p.Label = strings.TrimSpace(name(p) + "  " + p.Cell)
+	}
+	distinct(r.Variants)
+	if len(r.Points) == 1 {
+		r.Points[0].Label = r.Name
+	}
+}
+
+// distinct numbers names that occur twice.
+func distinct(names []string) {
+	seen := map[string]int{}
+	for i, n := range names {
+		if seen[n]++; seen[n] > 1 {
+			names[i] = fmt.Sprintf("%s (%d)", n, seen[n])
+		}
+	}
+}
+
+// varying are the keys of the axes with more than one value.
+func (r *Result) varying() []string {
+	var keys []string
+	for _, key := range slices.Concat(r.Compare, r.sweepKeys()) {
+		if len(values(key, r.Points)) > 1 {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func (r *Result) sweepKeys() (keys []string) {
+	for _, a := range r.Sweep {
+		keys = append(keys, a.Key)
+	}
+	return keys
+}
+
+func withAxes(keys, of []string) (out []string) {
+	for _, k := range keys {
+		if slices.Contains(of, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// axisKeys reads the keys of compare and sweep, in their order.
+func axisKeys(resolved string) (compare, sweep []string) {
+	var y struct {
+		Compare yaml.Node `yaml:"compare"`
+		Sweep   yaml.Node `yaml:"sweep"`
+	}
+	if yaml.Unmarshal([]byte(resolved), &y) != nil {
+		return nil, nil
+	}
+	return mappingKeys(&y.Compare), mappingKeys(&y.Sweep)
+}
+
+func mappingKeys(n *yaml.Node) (keys []string) {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		keys = append(keys, n.Content[i].Value)
+	}
+	return keys
+}
+
+// variantNamer names variants by the first key that tells them apart, or by all that differ.
+func variantNamer(compare []string, points []*Point) func(*Point) string {
+	variants := map[string]bool{}
+	for _, p := range points {
+		variants[tuple(p, compare)] = true
+	}
+	var differ []string
+	for _, key := range compare {
+		n := len(values(key, points))
+		if n == len(variants) && n > 1 {
+			return func(p *Point) string { return clip(p.Axes[key]) }
+		}
+		if n > 1 {
+			differ = append(differ, key)
+		}
+	}
+	return func(p *Point) string { return settings(p, differ) }
+}
+
+// settings writes a point's values of some keys.
+func settings(p *Point, keys []string) string {
+	var parts []string
+	for _, k := range keys {
+		parts = append(parts, clip(experiment.Short(k)+"="+p.Axes[k]))
+	}
+	return strings.Join(parts, " ")
+}
+
+// clip shortens a value that is a whole section.
+func clip(s string) string {
+	const most = 48
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+func tuple(p *Point, keys []string) string {
+	var b strings.Builder
+	for _, k := range keys {
+		fmt.Fprintf(&b, "%q ", p.Axes[k])
+	}
+	return b.String()
+}
+
+func newAxis(key string, points []*Point) Axis {
+	a := Axis{Key: key, Values: values(key, points)}
+	for _, v := range a.Values {
+		n, ok := number(v)
+		if !ok {
+			a.Numbers = nil
+			return a
+		}
+		a.Numbers = append(a.Numbers, n)
+	}
+	return a
+}
+
+// values lists a key's values in the order in which they come.
+func values(key string, points []*Point) (out []string) {
+	seen := map[string]bool{}
+	for _, p := range points {
+		if v := p.Axes[key]; !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// flatten returns a configuration's leaves by path.
+func flatten(config string) map[string]string {
+	var n yaml.Node
+	out := map[string]string{}
+	if yaml.Unmarshal([]byte(config), &n) == nil && n.Kind == yaml.DocumentNode {
+		flattenNode("", n.Content[0], out)
+	}
+	return out
+}
+
+func flattenNode(path string, n *yaml.Node, into map[string]string) {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		if n.Tag != "!!null" {
+			into[path] = leafText(n)
+		}
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i].Value
+		if path != "" {
+			key = path + "." + key
+		}
+		flattenNode(key, n.Content[i+1], into)
+	}
+}
+
+// leafText writes a value; no configuration has aliases or mappings in lists.
+func leafText(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return n.Value
+	case yaml.SequenceNode:
+		var parts []string
+		for _, c := range n.Content {
+			parts = append(parts, c.Value)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return "{}"
+}

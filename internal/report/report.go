@@ -1,0 +1,54 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"heddle/internal/experiment"
+)
+
+// Find returns the directory of results that a user means: a directory, or the name of
+// an experiment whose results are where heddle run puts them.
+func Find(name string) (string, error) {
+	for _, dir := range []string{name, filepath.Join("results", name)} {
+		if _, err := os.Stat(filepath.Join(dir, "summary.json")); err == nil {
+			return dir, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("%s: no results there: expected a directory with a summary.json, or a name under results; heddle run makes them", name)
+}
+
+// Write writes the report of a directory's results to a file ("": report.html there), and its
+// plots to the directory figures beside it. It returns the file's name and size.
+func Write(dir, out string) (file string, size int, err error) {
+	r, err := Read(dir)
+	if err != nil {
+		return "", 0, err
+	}
+	if out == "" {
+		out = filepath.Join(dir, "report.html")
+	}
+	figures := Figures(r)
+	page, err := Page(r, figures)
+	if err != nil {
+		return "", 0, err
+	}
+	plots := FiguresDir(out)
+	if err := os.MkdirAll(plots, 0o755); err != nil {
+		return "", 0, err
+	}
+	for i := range figures {
+		if err := experiment.WriteFile(filepath.Join(plots, figures[i].ID+".svg"), figures[i].SVG()); err != nil {
+			return "", 0, err
+		}
+	}
+	return out, len(page), experiment.WriteFile(out, page)
+}
+
+// FiguresDir is where the figures of a report's file are.
+func FiguresDir(file string) string { return filepath.Join(filepath.Dir(file), "figures") }

@@ -1,0 +1,284 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+
+	"heddle/internal/report"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// The data behind every figure, as text.
+func TestFiguresGolden(t *testing.T) {
+	var b strings.Builder
+	for _, f := range report.Figures(read(t, fixture(), sweepConfig)) {
+		outline(&b, &f)
+	}
+	file := filepath.Join("testdata", "figures.golden")
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), b.String())
+}
+
+func outline(b *strings.Builder, f *report.Figure) {
+	fmt.Fprintf(b, "%s: %s [%s: %s] %q\n", f.ID, f.Kind, f.Group, f.Choice, f.Title)
+	fmt.Fprintf(b, "  x %+v  y %+v  line %g\n", f.X, f.Y, f.Line)
+	if len(f.Columns) > 0 {
+		fmt.Fprintf(b, "  columns %q rows %q\n", f.Columns, f.Rows)
+	}
+	for _, s := range f.Series {
+		fmt.Fprintf(b, "  %q bound=%v other=%v %.4g %.4g %q\n", s.Name, s.Bound, s.Other, s.Values, s.Points, s.Labels)
+	}
+	for _, row := range f.Cells {
+		fmt.Fprintf(b, "  %.4g\n", row)
+	}
+	if f.Note != "" {
+		fmt.Fprintf(b, "  note %q\n", f.Note)
+	}
+}
+
+func find(t *testing.T, figures []report.Figure, id string) report.Figure {
+	t.Helper()
+	for _, f := range figures {
+		if f.ID == id {
+			return f
+		}
+	}
+	require.Fail(t, "no figure", id)
+	return report.Figure{}
+}
+
+// The geomean is over the places that all variants have; a point without a verified result is in no figure.
+func TestSpeedups(t *testing.T) {
+	s := fixture()
+	s.Points[1]["speedup"] = 8
+	f := find(t, report.Figures(read(t, s, sweepConfig)), "points-speedup")
+	require.Equal(t, "geomean", f.Columns[6])
+	weaver := f.Series[1]
+	require.Equal(t, report.Number(8), weaver.Values[0])
+	require.True(t, math.IsNaN(float64(weaver.Values[5])), "the failed point")
+	require.InDelta(t, math.Pow(8*2*2*2*2, 1.0/5), float64(weaver.Values[6]), 1e-12)
+	require.Contains(t, f.Note, "5 of 6")
+}
+
+// Shares of a stack are of all parts, also of those that are too small for a colour of their own.
+func TestStacksAddUp(t *testing.T) {
+	s := fixture()
+	for i := range 12 {
+		for _, p := range s.Points {
+			p["stats"].(map[string]float64)[fmt.Sprintf("core.scheduler.stall.s%02d", i)] = float64(i + 1)
+		}
+	}
+	f := find(t, report.Figures(read(t, s, sweepConfig)), "schedulers")
+	require.Len(t, f.Series, 9)
+	require.True(t, f.Series[8].Other)
+	require.Contains(t, f.Note, "Other: s00, s01,")
+	for c := range f.Columns {
+		sum := 0.0
+		for _, one := range f.Series {
+			sum += float64(one.Values[c])
+		}
+		require.InDelta(t, 1, sum, 1e-9)
+	}
+}
+
+// More lines than colours become means over the other axes, and the figure says so.
+func TestTooManyLinesBecomeMeans(t *testing.T) {
+	s := &summary{Experiment: "many"}
+	for x := 1; x <= 2; x++ {
+		for y := 1; y <= 9; y++ {
+			s.add(map[string]string{"x": fmt.Sprint(x), "y": fmt.Sprint(y)}, float64(x*y*100), nil)
+		}
+	}
+	figures := report.Figures(read(t, s, "sweep: {x: [1, 2], y: [1, 2, 3, 4, 5, 6, 7, 8, 9]}"))
+	f := find(t, figures, "over-x-cycles")
+	require.Len(t, f.Series, 1)
+	require.Equal(t, "Geometric means over y. ", f.Note)
+	require.InDelta(t, 2, float64(f.Series[0].Points[1][1]/f.Series[0].Points[0][1]), 1e-12)
+	require.Len(t, find(t, figures, "over-y-cycles").Series, 2)
+}
+
+// What an older or foreign summary lacks is left out, and nothing breaks.
+func TestASummaryWithLess(t *testing.T) {
+	s := &summary{Experiment: "one"}
+	s.Points = []map[string]any{{"cycles": 5, "verified": true}}
+	r := read(t, s, "{")
+	require.Empty(t, report.Figures(r))
+	page, err := report.Page(r, nil)
+	require.NoError(t, err)
+	require.Contains(t, string(page), "1 of 1 points")
+}
+
+func TestWhatIsNoResultIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	_, err := report.Read(dir)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = report.Find(dir)
+	require.ErrorContains(t, err, "expected a directory with a summary.json")
+	for _, text := range []string{"", "[]", "{}", `{"points": []}`, `{"points": [null]}`, `{"points": [{"cycles": -1}]}`, `{"points": [{"stats": {"a": "x"}}]}`} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "summary.json"), []byte(text), 0o644))
+		_, err := report.Read(dir)
+		require.ErrorContains(t, err, "summary.json: expected", text)
+	}
+}
+
+// evil would run, if it became part of the page.
+const evil = `</script></style></title></textarea><script>window.pwned=1</script><img src=x onerror=window.pwned=1>"'` + "`${pwned=1}` <!-- ]]> \u2028\x00&lt;\\"
+
+// hostile puts it wherever a result has text.
+func hostile() (*summary, string) {
+	s := fixture()
+	s.Experiment, s.Version = evil, evil
+	s.Graphs = map[string]any{evil: map[string]any{"source": evil}}
+	for i := range s.Statistics {
+		s.Statistics[i].Unit, s.Statistics[i].Doc = evil, evil
+	}
+	for i, p := range s.Points {
+		p["axes"].(map[string]string)[evil] = fmt.Sprint(i%3, evil)
+		p["config"], p["error"], p["failure"], p["graph"] = fmt.Sprintf("%q: %q", evil, fmt.Sprint(i, evil)), evil, evil, evil
+		p["stats"].(map[string]float64)["core.scheduler."+evil] = 9
+		p["stats"].(map[string]float64)[evil] = 1e300
+		p["speedup"] = -1
+	}
+	return s, fmt.Sprintf("compare: {workload.schedule: [], %q: []}\nsweep: {machine.core.warps: []}\n%s", evil, "# "+strings.NewReplacer("\x00", "", "\u2028", "").Replace(evil))
+}
+
+func TestHostileTextStaysText(t *testing.T) {
+	s, config := hostile()
+	r := read(t, s, config)
+	require.NotEmpty(t, r.Compare)
+	figures := report.Figures(r)
+	require.NotEmpty(t, figures)
+	page, err := report.Page(r, figures)
+	require.NoError(t, err)
+	doc, err := html.Parse(bytes.NewReader(page))
+	require.NoError(t, err)
+	elements := map[string]int{}
+	for n := range doc.Descendants() {
+		if n.Type == html.ElementNode {
+			elements[n.Data]++
+			for _, a := range n.Attr {
+				require.False(t, strings.HasPrefix(a.Key, "on"), "<%s %s>", n.Data, a.Key)
+			}
+		}
+	}
+	require.Equal(t, 3, elements["script"], "the data, ECharts, and ours")
+	require.Zero(t, elements["img"])
+	require.Equal(t, 1, elements["style"])
+	for i := range figures {
+		require.Regexp(t, `^[a-z0-9_-]+$`, figures[i].ID)
+		require.NotContains(t, svgElements(t, figures[i].SVG()), "script")
+	}
+}
+
+// svgElements checks that an SVG is well-formed and counts its elements.
+func svgElements(t *testing.T, svg []byte) map[string]int {
+	t.Helper()
+	count := map[string]int{}
+	for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return count
+		}
+		require.NoError(t, err, "%s", svg)
+		if e, ok := token.(xml.StartElement); ok {
+			count[e.Name.Local]++
+			for _, a := range e.Attr {
+				require.NotContains(t, a.Value, "NaN")
+				require.NotContains(t, a.Value, "Inf")
+			}
+		}
+	}
+}
+
+func TestSVGs(t *testing.T) {
+	figures := report.Figures(read(t, fixture(), sweepConfig))
+	for i := range figures {
+		svgElements(t, figures[i].SVG())
+	}
+	count := func(id string) map[string]int { f := find(t, figures, id); return svgElements(t, f.SVG()) }
+	require.Equal(t, 1+13+2, count("points-speedup")["rect"], "background, bars of 6 places less the failed one and of the geomean, legend")
+	require.Equal(t, 1+11*2+2, count("schedulers")["rect"], "issued and memory, of 11 points")
+	require.Equal(t, 1+6, count("map-machine-l1d-bytes-machine-core-warps-cycles-vertex")["rect"])
+	require.Equal(t, 4+3+3+2+3, count("over-machine-core-warps-cycles")["path"], "lines; squares, triangles and diamonds; their legend")
+}
+
+func TestWrite(t *testing.T) {
+	dir := fixture().write(t, sweepConfig)
+	file, size, err := report.Write(dir, "")
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(dir, "report.html"), file)
+	page, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Len(t, page, size)
+	for _, text := range []string{"fixture", "11 of 12 points", "a graph", "vertex 3: rank 0.5, expected 0.25", "heddle v1", "5 MiB", "machine.core.warps"} {
+		require.Contains(t, string(page), text)
+	}
+	for _, f := range []string{"points-speedup", "schedulers", "warps", "phases", "roofline-bytes"} {
+		require.FileExists(t, filepath.Join(dir, "figures", f+".svg"))
+	}
+	again, _, err := report.Write(dir, filepath.Join(t.TempDir(), "page.html"))
+	require.NoError(t, err)
+	other, err := os.ReadFile(again)
+	require.NoError(t, err)
+	require.Equal(t, page, other, "the same results make the same page")
+}
+
+// Nothing in a page is loaded from elsewhere.
+func TestSelfContained(t *testing.T) {
+	r := read(t, fixture(), sweepConfig)
+	page, err := report.Page(r, report.Figures(r))
+	require.NoError(t, err)
+	doc, err := html.Parse(bytes.NewReader(page))
+	require.NoError(t, err)
+	for n := range doc.Descendants() {
+		for _, a := range n.Attr {
+			if a.Key == "src" || a.Key == "href" {
+				require.True(t, strings.HasPrefix(a.Val, "#"), a.Val)
+			}
+		}
+	}
+	require.Contains(t, string(page), `content="default-src 'none'; script-src 'sha256-`)
+}
+
+func FuzzReport(f *testing.F) {
+	s, config := hostile()
+	text, err := json.Marshal(s)
+	require.NoError(f, err)
+	f.Add(text, []byte(config))
+	text, err = json.Marshal(fixture())
+	require.NoError(f, err)
+	f.Add(text, []byte(sweepConfig))
+	f.Fuzz(func(t *testing.T, summary, config []byte) {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "summary.json"), summary, 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "config.resolved.yaml"), config, 0o644))
+		r, err := report.Read(dir)
+		if err != nil {
+			return
+		}
+		figures := report.Figures(r)
+		for i := range figures {
+			svgElements(t, figures[i].SVG())
+		}
+		_, err = report.Page(r, figures)
+		require.NoError(t, err)
+	})
+}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+
+	"heddle/internal/experiment"
+)
+
+// table is all points with the headline figures.
+type table struct {
+	Head []head
+	Rows [][]cell
+	More int // points that are left out
+}
+
+type head struct {
+	Title   string
+	Numeric bool
+}
+
+// cell is what is shown, and what it is sorted by.
+type cell struct {
+	Text string
+	Sort string
+	Bad  bool
+}
+
+// maxRows bounds what a browser must lay out.
+const maxRows = 5000
+
+func newTable(r *Result) (t table) {
+	keys := r.varying()
+	for _, k := range keys {
+		t.Head = append(t.Head, head{Title: experiment.Short(k)})
+	}
+	var shown []metric
+	for _, m := range metrics {
+		if slices.ContainsFunc(r.Points, func(p *Point) bool { _, ok := p.any(m.Name); return ok }) {
+			shown = append(shown, m)
+			t.Head = append(t.Head, head{m.Title, true})
+		}
+	}
+	t.Head = append(t.Head, head{Title: "verified"})
+	for _, p := range r.Points[:min(len(r.Points), maxRows)] {
+		t.Rows = append(t.Rows, newRow(p, keys, shown))
+	}
+	t.More = max(0, len(r.Points)-maxRows)
+	return t
+}
+
+func newRow(p *Point, keys []string, shown []metric) (row []cell) {
+	for _, k := range keys {
+		c := cell{Text: clip(p.Axes[k]), Sort: p.Axes[k]}
+		if n, ok := number(p.Axes[k]); ok {
+			c.Sort = strconv.FormatFloat(n, 'g', -1, 64)
+		}
+		row = append(row, c)
+	}
+	for _, m := range shown {
+		row = append(row, p.cell(m))
+	}
+	if p.Verified {
+		return append(row, cell{Text: "yes", Sort: "yes"})
+	}
+	return append(row, cell{Text: "no: " + p.Failure, Sort: "no: " + p.Failure, Bad: true})
+}
+
+func (p *Point) cell(m metric) cell {
+	v, ok := p.any(m.Name)
+	if !ok {
+		return cell{Text: "–"}
+	}
+	c := cell{Sort: strconv.FormatFloat(v, 'g', -1, 64)}
+	switch {
+	case m.Name == "speedup":
+		c.Text = strconv.FormatFloat(v, 'f', 2, 64) + "×"
+	case m.Percent:
+		c.Text = strconv.FormatFloat(100*v, 'f', 1, 64) + " %"
+	case v == float64(uint64(max(v, 0))) && v >= 1000:
+		c.Text = experiment.Thousands(uint64(v))
+	default:
+		c.Text = strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return c
+}
+
+// differences are the keys at which the variants' configurations differ.
+type differences struct {
+	Names []string
+	Rows  []differenceRow
+}
+
+type differenceRow struct {
+	Key    string
+	Values []string
+	Same   []bool // as the baseline
+}
+
+// maxCompared bounds the columns.
+const maxCompared = 12
+
+// compareConfigs compares the variants at the sweep's first place.
+func compareConfigs(r *Result) (d differences) {
+	var first []*Point
+	for v := range r.Variants[:min(len(r.Variants), maxCompared)] {
+		i := slices.IndexFunc(r.Points, func(p *Point) bool { return p.Variant == v })
+		first = append(first, r.Points[i])
+		d.Names = append(d.Names, r.Variants[v])
+	}
+	if len(first) < 2 {
+		return differences{}
+	}
+	of := make([]map[string]string, len(first))
+	keys := map[string]bool{}
+	for i, p := range first {
+		of[i] = flatten(p.Config)
+		for k := range of[i] {
+			keys[k] = true
+		}
+	}
+	for _, key := range sortedKeys(keys) {
+		if row, differ := compareKey(key, of); differ {
+			d.Rows = append(d.Rows, row)
+		}
+	}
+	return d
+}
+
+func compareKey(key string, of []map[string]string) (row differenceRow, differ bool) {
+	row.Key = key
+	base := keyText(of[0], key)
+	for _, config := range of {
+		text := keyText(config, key)
+		row.Values = append(row.Values, text)
+		row.Same = append(row.Same, text == base)
+		differ = differ || text != base
+	}
+	return row, differ
+}
+
+func keyText(config map[string]string, key string) string {
+	if v, ok := config[key]; ok {
+		return clip(v)
+	}
+	return "absent"
+}
