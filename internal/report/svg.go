@@ -106,7 +106,7 @@ func (d *drawing) tilted() bool {
 func (d *drawing) document() []byte {
 	var out strings.Builder
 	w, h := d.left+d.width+d.side, d.top+d.height+d.foot
-	w = max(w, d.left+20+8.6*float64(utf8.RuneCountInString(d.f.Title)))
+	w = max(w, d.left+20+9.4*float64(utf8.RuneCountInString(d.f.Title)))
 	lines := wrap(d.f.Note, int((w-40)/(charWidth*0.92)))
 	h += 16 * float64(len(lines))
 	for i, l := range lines {

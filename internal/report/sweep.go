@@ -207,7 +207,9 @@ func (r *Result) lineSeries(a Axis, m metric, name func(*Point) string) (out []S
 			out[i].Points = append(out[i].Points, [2]Number{Number(x), m.over(sums[i][x])})
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(s Series) bool {
+		return !slices.ContainsFunc(s.Points, func(p [2]Number) bool { return p[1].ok() })
+	})
 }
 
 // maxMaps bounds the variants that get heat maps.

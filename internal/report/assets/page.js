@@ -60,7 +60,7 @@
     o.xAxis.axisLabel.rotate = tilt ? 40 : 0;
     o.xAxis.axisLabel.interval = f.columns.length > 40 ? 'auto' : 0;
     o.yAxis = valueAxis(f.y, c, { nameGap: 52 });
-    o.grid.left = 40;
+    o.grid.left = tilt ? Math.max(40, 4.8 * Math.min(60, f.columns[0].length) - 20) : 40;
     o.grid.bottom = 10;
     o.series = f.series.map((s, i) => ({
       type: 'bar', name: s.name, data: s.values, itemStyle: { color: colour(i, s, data.palette) }, barMaxWidth: 56,
