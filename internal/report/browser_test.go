@@ -69,7 +69,10 @@ func (b *tab) listen(event any) {
 
 func (b *tab) run(actions ...chromedp.Action) {
 	b.t.Helper()
-	require.NoError(b.t, chromedp.Run(b.ctx, actions...))
+	err := chromedp.Run(b.ctx, actions...)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	require.NoError(b.t, err, "the page said: %s", b.said)
 }
 
 // text evaluates an expression.

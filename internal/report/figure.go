@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -59,6 +60,7 @@ func Figures(r *Result) []Figure {
 	for _, make := range []func(*Result) []Figure{overview, sweepLines, sweepMaps, stacks, roofline} {
 		all = append(all, make(r)...)
 	}
+	all = slices.DeleteFunc(all, func(f Figure) bool { return f.empty() })
 	seen := map[string]int{}
 	for i := range all {
 		id := slug(all[i].ID)
@@ -68,6 +70,14 @@ func Figures(r *Result) []Figure {
 		all[i].ID, all[i].Group = id, slug(all[i].Group)
 	}
 	return all
+}
+
+// empty tells whether there is nothing to draw.
+func (f *Figure) empty() bool {
+	some := func(values []Number) bool { return slices.ContainsFunc(values, Number.ok) }
+	return !slices.ContainsFunc(f.Cells, some) && !slices.ContainsFunc(f.Series, func(s Series) bool {
+		return some(s.Values) || slices.ContainsFunc(s.Points, func(p [2]Number) bool { return p[1].ok() })
+	})
 }
 
 // slug makes a file's name of what may be anything.

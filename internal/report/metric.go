@@ -88,6 +88,9 @@ func (m metric) over(values []float64) Number {
 
 // geomean is the geometric mean; NaN of none, or of values that have none.
 func geomean(values []float64) Number {
+	if len(values) == 1 {
+		return Number(values[0])
+	}
 	sum := 0.0
 	for _, v := range values {
 		sum += math.Log(v)

@@ -26,6 +26,7 @@ type Result struct {
 	Variants []string // names of what is compared, the baseline first; one without a name if nothing is
 	Compare  []string // keys
 	Sweep    []Axis
+	Seeds    int    // with which each point was simulated; 0: there are none
 	Resolved string // config.resolved.yaml
 }
 
@@ -52,6 +53,7 @@ type Axis struct {
 	Key     string
 	Values  []string
 	Numbers []float64 // of the values; nil if they are not all numbers
+	Group   string    // as it stands in the experiment: axes of one group go together
 }
 
 // maxFile bounds what is read: a summary of 100,000 points, with room.
@@ -102,11 +104,18 @@ func readFile(name string) ([]byte, error) {
 func (r *Result) layOut() {
 	compare, sweep := axisKeys(r.Resolved)
 	if len(compare)+len(sweep) == 0 {
-		sweep = sortedKeys(r.Points[0].Axes)
+		sweep = slices.DeleteFunc(sortedKeys(r.Points[0].Axes), func(k string) bool { return k == experiment.SeedKey })
 	}
 	r.Compare = compare
-	for _, key := range sweep {
-		r.Sweep = append(r.Sweep, newAxis(key, r.Points))
+	for _, group := range sweep {
+		for _, key := range strings.Split(group, ",") {
+			a := newAxis(strings.TrimSpace(key), r.Points)
+			a.Group = group
+			r.Sweep = append(r.Sweep, a)
+		}
+	}
+	if _, ok := r.Points[0].Axes[experiment.SeedKey]; ok {
+		r.Seeds = len(values(experiment.SeedKey, r.Points))
 	}
 	name := variantNamer(compare, r.Points)
 	of := map[string]int{}
@@ -118,8 +127,11 @@ func (r *Result) layOut() {
 			r.Variants = append(r.Variants, name(p))
 		}
 		p.Variant = of[v]
-		p.Cell = settings(p, withAxes(varying, sweep))
+		p.Cell = settings(p, withAxes(varying, r.sweepKeys()))
 		p.Label = strings.TrimSpace(name(p) + "  " + p.Cell)
+		if r.Seeds > 0 {
+			p.Label = strings.TrimSpace(p.Label + "  " + settings(p, []string{experiment.SeedKey}))
+		}
 	}
 	distinct(r.Variants)
 	if len(r.Points) == 1 {

@@ -282,3 +282,28 @@ func FuzzReport(f *testing.F) {
 		require.NoError(t, err)
 	})
 }
+
+// Points that differ in their seed alone are one place in the figures, with their mean; keys that
+// go together are one dimension.
+func TestSeedsAndAxesThatGoTogether(t *testing.T) {
+	s := &summary{Experiment: "seeds"}
+	for i, x := range []string{"1", "2"} {
+		for j, seed := range []string{"7", "8"} {
+			s.add(map[string]string{"a.x": x, "a.y": fmt.Sprint(10 + i), "seed": seed}, []float64{100, 400, 50, 200}[2*i+j], nil)
+		}
+	}
+	r := read(t, s, `sweep: {"a.x, a.y": [[1, 10], [2, 11]]}`)
+	require.Equal(t, 2, r.Seeds)
+	require.Equal(t, "x=1 y=10  seed=7", r.Points[0].Label)
+	figures := report.Figures(r)
+	bars := find(t, figures, "points-cycles")
+	require.Equal(t, []string{"x=1 y=10", "x=2 y=11"}, bars.Columns)
+	require.InDeltaSlice(t, []float64{200, 100}, []float64{float64(bars.Series[0].Values[0]), float64(bars.Series[0].Values[1])}, 1e-9, "geometric means")
+	require.Equal(t, "Geometric means over seeds. ", bars.Note)
+	line := find(t, figures, "over-a-y-cycles")
+	require.Len(t, line.Series, 1)
+	require.InDelta(t, 100, float64(line.Series[0].Points[1][1]), 1e-9)
+	for _, f := range figures {
+		require.NotEqual(t, report.Heat, f.Kind, "of axes that go together")
+	}
+}

@@ -46,17 +46,17 @@ func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func (r *Result) bars(m metric) Figure {
 	cells := r.cells()
-	grid := r.grid(m.Name, cells)
+	grid := r.grid(m, cells)
 	if len(cells) == 1 {
 		s := Series{Name: m.Title}
 		for v := range r.Variants {
 			s.Values = append(s.Values, grid[v][0])
 		}
-		return Figure{Columns: r.Variants, Series: []Series{s}}
+		return Figure{Columns: r.Variants, Series: []Series{s}, Note: r.meansNote(m, nil, 0)}
 	}
-	f := Figure{Columns: cells[:min(len(cells), maxBars)]}
+	f := Figure{Columns: cells[:min(len(cells), maxBars)], Note: r.meansNote(m, nil, 0)}
 	if len(cells) > maxBars {
-		f.Note = fmt.Sprintf("The first %d of %d places of the sweep. ", maxBars, len(cells))
+		f.Note += fmt.Sprintf("The first %d of %d places of the sweep. ", maxBars, len(cells))
 	}
 	for v, name := range r.Variants {
 		f.Series = append(f.Series, Series{Name: cmp.Or(name, m.Title), Values: grid[v][:len(f.Columns):len(f.Columns)]})
@@ -67,19 +67,26 @@ func (r *Result) bars(m metric) Figure {
 	return f
 }
 
-// grid is a metric by variant and cell.
-func (r *Result) grid(name string, cells []string) [][]Number {
+// grid is a metric by variant and cell; of several seeds their mean.
+func (r *Result) grid(m metric, cells []string) [][]Number {
 	at := map[string]int{}
 	for i, c := range cells {
 		at[c] = i
 	}
-	grid := make([][]Number, len(r.Variants))
-	for v := range grid {
-		grid[v] = slices.Repeat([]Number{missing}, len(cells))
+	values := make([][][]float64, len(r.Variants))
+	for v := range values {
+		values[v] = make([][]float64, len(cells))
 	}
 	for _, p := range r.Points {
-		if v, ok := p.value(name); ok {
-			grid[p.Variant][at[p.Cell]] = Number(v)
+		if v, ok := p.value(m.Name); ok {
+			of := &values[p.Variant][at[p.Cell]]
+			*of = append(*of, v)
+		}
+	}
+	grid := make([][]Number, len(r.Variants))
+	for v := range grid {
+		for _, of := range values[v] {
+			grid[v] = append(grid[v], m.over(of))
 		}
 	}
 	return grid
@@ -149,18 +156,31 @@ func (a Axis) scale() Scale {
 // lines are a line for each variant and each setting of the other axes; if that makes
 // too many, one for each variant, with means over the others.
 func (r *Result) lines(a Axis, m metric) ([]Series, string) {
-	others := withAxes(slices.DeleteFunc(r.sweepKeys(), func(k string) bool { return k == a.Key }), r.varying())
+	others := r.others(a, a)
 	of := r.lineSeries(a, m, func(p *Point) string {
 		return strings.TrimSpace(r.Variants[p.Variant] + "  " + settings(p, others))
 	})
 	if len(of) <= maxLines {
-		return of, ""
+		return of, r.meansNote(m, nil, 0)
 	}
 	of = r.lineSeries(a, m, func(p *Point) string { return r.Variants[p.Variant] })
 	return of[:min(len(of), maxLines)], r.meansNote(m, others, len(of))
 }
 
+// others are the keys of the sweep that vary, but for those of two groups of axes.
+func (r *Result) others(a, b Axis) (keys []string) {
+	for _, o := range r.Sweep {
+		if o.Group != a.Group && o.Group != b.Group && len(o.Values) > 1 {
+			keys = append(keys, o.Key)
+		}
+	}
+	return keys
+}
+
 func (r *Result) meansNote(m metric, others []string, variants int) (note string) {
+	if r.Seeds > 1 {
+		others = append(slices.Clone(others), "seeds")
+	}
 	if len(others) > 0 {
 		note = m.meanName() + " over " + strings.Join(shorts(others), ", ") + ". "
 	}
@@ -220,6 +240,9 @@ func sweepMaps(r *Result) (figures []Figure) {
 	axes := r.numeric()
 	for i := range axes {
 		for j := i + 1; j < len(axes); j++ {
+			if axes[i].Group == axes[j].Group {
+				continue
+			}
 			for _, m := range r.plotted() {
 				for v := range r.Variants[:min(len(r.Variants), maxMaps)] {
 					if m.Name == "speedup" && v == 0 {
@@ -242,8 +265,7 @@ func (r *Result) heatMap(x, y Axis, m metric, variant int) Figure {
 	if name := r.Variants[variant]; name != "" {
 		f.ID, f.Choice, f.Title = f.ID+"-"+name, f.Choice+": "+name, f.Title+": "+name
 	}
-	others := slices.DeleteFunc(r.sweepKeys(), func(k string) bool { return k == x.Key || k == y.Key })
-	f.Note = r.meansNote(m, withAxes(others, r.varying()), 0)
+	f.Note = r.meansNote(m, r.others(x, y), 0)
 	at := r.valuesAt(x.Key, y.Key, m, variant)
 	for _, row := range f.Rows {
 		cells := make([]Number, len(f.Columns))

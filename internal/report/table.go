@@ -31,6 +31,9 @@ const maxRows = 5000
 
 func newTable(r *Result) (t table) {
 	keys := r.varying()
+	if r.Seeds > 1 {
+		keys = append(keys, experiment.SeedKey)
+	}
 	for _, k := range keys {
 		t.Head = append(t.Head, head{Title: experiment.Short(k)})
 	}
