@@ -116,7 +116,7 @@
     const all = f.series.flatMap((s) => s.points);
     const span = (k) => { const v = all.map((p) => p[k]).filter((x) => x > 0); return { min: Math.min(...v) / 1.2, max: Math.max(...v) * 1.2 }; };
     o.xAxis = valueAxis(f.x, c, Object.assign({ nameGap: 28 }, span(0)));
-    o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 52 }, span(1)));
+    o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 66 }, span(1)));
     for (const a of [o.xAxis, o.yAxis]) {
       a.logBase = 2;
       a.axisLabel.showMinLabel = a.axisLabel.showMaxLabel = false;
@@ -133,10 +133,10 @@
     const values = cells.map((x) => x[2]);
     o.grid = { left: 40, right: 110, top: 16, bottom: 34, containLabel: true };
     o.xAxis = nameAxis(f.columns, c, { name: f.x.name, nameGap: 30 });
-    o.yAxis = nameAxis(f.rows, c, { name: f.y.name, nameGap: 8 + 8 * longest(f.rows) });
+    o.yAxis = nameAxis(f.rows, c, { name: f.y.name, nameGap: 20 + 7.5 * longest(f.rows) });
     o.visualMap = {
       min: Math.min(...values), max: Math.max(...values), show: values.length > 1 && Math.min(...values) < Math.max(...values), right: 0, top: 'middle', itemHeight: 140, textStyle: { color: c.text },
-      formatter: (v) => show(v, f.y), inRange: { color: ['#440154', '#3b528b', '#21918c', '#5ec962', '#fde725'] },
+      text: [show(Math.max(...values), f.y), show(Math.min(...values), f.y)], inRange: { color: ['#440154', '#3b528b', '#21918c', '#5ec962', '#fde725'] },
     };
     const half = o.visualMap.min + (o.visualMap.max - o.visualMap.min) * 0.55;
     o.series = [{
