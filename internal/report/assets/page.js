@@ -119,6 +119,7 @@
     o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 66 }, span(1)));
     for (const a of [o.xAxis, o.yAxis]) {
       a.logBase = 2;
+      a.splitNumber = 10;
       a.axisLabel.showMinLabel = a.axisLabel.showMaxLabel = false;
     }
     o.series = f.series.map((s, i) => s.bound
