@@ -75,7 +75,7 @@ graph-processing hardware units plugged into its cores.
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel())
+	root.AddCommand(newRun(), newResults(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel())
 	return root
 }
 

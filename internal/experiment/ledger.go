@@ -144,6 +144,15 @@ func (e *ChangedError) config(at, a, b string) error {
 	return nil
 }
 
+// ConfigDifferences lists the keys in which two stored configurations differ.
+func ConfigDifferences(a, b string) []string {
+	var e ChangedError
+	if err := e.config("", a, b); err != nil {
+		e.add("B's configuration is none for this program: %v", err)
+	}
+	return e.Differences
+}
+
 // vetPoint compares a stored point with the one that now is in its place. The graphs of generators
 // follow from configuration and version; a file's is read again.
 func (l *Ledger) vetPoint(p *store.Point, changed *ChangedError) error {

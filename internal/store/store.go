@@ -256,6 +256,12 @@ func (s *Store) Experiment() (e Experiment, ok bool, err error) {
 	return e, err == nil, s.wrap(err)
 }
 
+// Progress counts the points that are stored, and those of them that failed, and says when the last ended.
+func (s *Store) Progress() (stored, failed int, last string, err error) {
+	err = s.db.QueryRow("SELECT count(*), count(*) FILTER (WHERE NOT verified), coalesce(max(finished), '') FROM points").Scan(&stored, &failed, &last)
+	return stored, failed, last, s.wrap(err)
+}
+
 // Begin says what the store is of.
 func (s *Store) Begin(e Experiment) error {
 	return s.transact(func(tx *sql.Tx) error {

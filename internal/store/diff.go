@@ -1,0 +1,124 @@
+package store
+
+import "strings"
+
+// Comparison says in what two lists of points differ. Points with the same axes are compared.
+type Comparison struct {
+	Same        int      `json:"same"`        // points that agree in everything
+	Differ      int      `json:"differ"`      // points that do not
+	OnlyA       []string `json:"only_a"`      // points that the other has not, by their axes
+	OnlyB       []string `json:"only_b"`      //
+	Differences []Change `json:"differences"` // in the order of the points, then of the statistics
+}
+
+// Change is a value of one point that differs; null where it is missing.
+type Change struct {
+	Point string   `json:"point"` // its axes
+	Name  string   `json:"name"`  // cycles, verified, failure, graph, or a statistic's
+	A     any      `json:"a"`
+	B     any      `json:"b"`
+	Ratio *float64 `json:"ratio"` // b / a; null where that is none
+}
+
+// Label names a point by its axes.
+func (p *Point) Label() string {
+	var parts []string
+	for _, a := range p.Axes {
+		parts = append(parts, a.Key+"="+a.Value)
+	}
+	return strings.Join(parts, " ")
+}
+
+// Compare compares points; show tells which statistics are listed. All of them count.
+func Compare(a, b []Point, show func(name string) bool) *Comparison {
+	c := &Comparison{OnlyA: []string{}, OnlyB: []string{}, Differences: []Change{}}
+	other := map[string]*Point{}
+	for i := range b {
+		other[b[i].Label()] = &b[i]
+	}
+	for i := range a {
+		label := a[i].Label()
+		q := other[label]
+		if q == nil {
+			c.OnlyA = append(c.OnlyA, label)
+			continue
+		}
+		delete(other, label)
+		changes := compare(&a[i], q)
+		if len(changes) == 0 {
+			c.Same++
+			continue
+		}
+		c.Differ++
+		for _, x := range changes {
+			if show(x.Name) {
+				c.Differences = append(c.Differences, x)
+			}
+		}
+	}
+	for i := range b {
+		if other[b[i].Label()] != nil {
+			c.OnlyB = append(c.OnlyB, b[i].Label())
+		}
+	}
+	return c
+}
+
+// compare lists in what two points differ, but for what the host decides.
+func compare(a, b *Point) (out []Change) {
+	left, right := values(a), values(b)
+	theirs := map[string]any{}
+	for _, v := range right {
+		theirs[v.Name] = v.A
+	}
+	for _, v := range left {
+		y, ok := theirs[v.Name]
+		delete(theirs, v.Name)
+		if !ok || v.A != y {
+			out = append(out, change(a.Label(), v.Name, v.A, y))
+		}
+	}
+	for _, v := range right {
+		if y, ok := theirs[v.Name]; ok {
+			out = append(out, change(a.Label(), v.Name, nil, y))
+		}
+	}
+	return out
+}
+
+// values are a point's, with their names, as the A of changes. The statistic cycles is the point's.
+func values(p *Point) []Change {
+	out := []Change{{Name: "cycles", A: int64(p.Cycles)}, {Name: "verified", A: p.Verified}, {Name: "failure", A: p.Failure}, {Name: "graph", A: p.Graph}}
+	for _, s := range p.Stats {
+		if s.Name == "cycles" {
+			continue
+		}
+		if n, counted := s.Uint(); counted {
+			out = append(out, Change{Name: s.Name, A: int64(n)})
+		} else {
+			out = append(out, Change{Name: s.Name, A: s.Float()})
+		}
+	}
+	return out
+}
+
+func change(point, name string, a, b any) Change {
+	c := Change{Point: point, Name: name, A: a, B: b}
+	x, okA := number(a)
+	y, okB := number(b)
+	if okA && okB && x != 0 {
+		r := y / x
+		c.Ratio = &r
+	}
+	return c
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
