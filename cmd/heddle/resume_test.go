@@ -27,7 +27,8 @@ machine: vortex-1c4w4t
 graph: {erdos_renyi: {vertices: 150, edges: 600}}
 workload: {max_iterations: 2}
 compare: {workload.schedule: [vertex, edge]}
-sweep: {machine.l1d.ways: [1, 2, 4], workload.damping: [0.5, 0.6, 0.7, 0.8]}
+sweep: {machine.l1d.ways: [1, 2, 4], workload.damping: [0.5, 0.6]}
+seeds: [1, 2]
 `
 
 // content is what a store holds, without what the host decides.
@@ -124,7 +125,7 @@ func TestKilled(t *testing.T) {
 	code, stdout, stderr := startOK(t, heddle, dir)
 	require.Zero(t, code, stderr)
 	require.Equal(t, want, content(t, dir))
-	require.Equal(t, 24, strings.Count(stdout, " yes "))
+	require.Equal(t, 12, strings.Count(stdout, " yes "), "a row for both seeds")
 }
 
 func startOK(t *testing.T, heddle, dir string) (code int, stdout, stderr string) {
@@ -158,7 +159,7 @@ func TestDryRun(t *testing.T) {
 	t.Chdir(workplace(t))
 	out, errs, code := heddle(t, "run", "./many.yaml", "--dry-run", "--jobs", "2")
 	require.Equal(t, exitOK, code, errs)
-	require.Regexp(t, `(?m)^ +1  schedule=vertex ways=1 damping=0.5  2,400 edges, about \d+`, out)
+	require.Regexp(t, `(?m)^ +1  schedule=vertex ways=1 damping=0.5 seed=1  2,400 edges, about \d+`, out)
 	require.Contains(t, out, "24 points, 24 to run: 57,600 edges")
 	require.Empty(t, errs)
 	require.NoDirExists(t, "results")
@@ -172,8 +173,18 @@ func TestDryRun(t *testing.T) {
 	require.Equal(t, "heddle: warning: machine changes nothing: points that differ in it alone have the same machine, graph and workload\n", errs)
 	var cost experiment.Cost
 	require.NoError(t, json.Unmarshal([]byte(out), &cost))
-	require.Len(t, cost.Points, 4)
-	require.Equal(t, "edge", cost.Points[1].Axes["workload.schedule"])
+	require.Len(t, cost.Points, 8)
+	require.Equal(t, "edge", cost.Points[2].Axes["workload.schedule"])
+}
+
+// summary reads summary.json, without what this run cost.
+func summary(t *testing.T, dir string) (s map[string]any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "results", "many", "summary.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &s))
+	delete(s, "host")
+	return s
 }
 
 func TestResume(t *testing.T) {
@@ -194,13 +205,15 @@ func TestResume(t *testing.T) {
 	all := content(t, dir)
 
 	// What is stored is not, and the summaries come from the store.
+	before := summary(t, dir)
+	require.Len(t, before["graphs"], 2)
 	require.NoError(t, os.Remove(filepath.Join(dir, "results", "many", "summary.json")))
 	code, _, stderr = startOK(t, heddle, dir)
 	require.Zero(t, code, stderr)
 	require.Contains(t, stderr, "24 of 24 points are stored already")
 	require.Equal(t, 24, verified(t, dir))
 	require.Equal(t, all, content(t, dir))
-	require.FileExists(t, filepath.Join(dir, "results", "many", "summary.json"))
+	require.Equal(t, before, summary(t, dir))
 
 	code, _, stderr = start(t, heddle, dir, "run", "many.yaml", "--set", "machine.l1d.mshrs=3")
 	require.Equal(t, exitUsage, code)

@@ -218,6 +218,9 @@ func (s *session) resume() (err error) {
 	if s.runner.Done, err = s.ledger.Outcomes(); err != nil {
 		return err
 	}
+	if s.runner.Known, err = s.ledger.Graphs(); err != nil {
+		return err
+	}
 	s.outcomes = make([]experiment.Outcome, len(s.runner.Points))
 	for i := range s.outcomes {
 		o, ok := s.runner.Done[i]

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"maps"
 	"regexp"
 
 	"heddle/kernels/graph"
@@ -35,6 +36,7 @@ func Single(name string) bool { return instance.MatchString(name) }
 
 func (r *Runner) about(outcomes []Outcome) About {
 	a := About{Statistics: []StatisticSummary{}, Graphs: r.graphs.summaries()}
+	maps.Copy(a.Graphs, r.Known)
 	known := map[string]bool{}
 	for i := range outcomes {
 		for _, s := range outcomes[i].Stats {

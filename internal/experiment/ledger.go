@@ -199,6 +199,16 @@ func (l *Ledger) Outcomes() (map[int]Outcome, error) {
 	return Outcomes(points), nil
 }
 
+// Graphs reads what the graphs of stored points are like, by content hash.
+func (l *Ledger) Graphs() (map[string]GraphSummary, error) {
+	graphs, err := l.store.Graphs()
+	out := map[string]GraphSummary{}
+	for _, g := range graphs {
+		out[g.Hash] = GraphSummary{Source: g.Source, Vertices: g.Vertices, Edges: g.Edges, MaxInDegree: g.MaxInDegree}
+	}
+	return out, err
+}
+
 // Outcomes are those of stored points, by their position.
 func Outcomes(points []store.Point) map[int]Outcome {
 	out := map[int]Outcome{}
@@ -232,6 +242,11 @@ func (l *Ledger) Put(o *Outcome) error {
 	}
 	if o.Err != nil {
 		row.Error = o.Err.Error()
+	}
+	if about, ok := l.runner.graphs.summaries()[o.Graph]; ok {
+		if err := l.store.PutGraph(store.Graph{Hash: o.Graph, Source: about.Source, Vertices: about.Vertices, Edges: about.Edges, MaxInDegree: about.MaxInDegree}); err != nil {
+			return err
+		}
 	}
 	return l.store.Put(&row)
 }

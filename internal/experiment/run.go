@@ -38,7 +38,8 @@ type Observer interface {
 // Runner runs points.
 type Runner struct {
 	Points      []Point
-	Done        map[int]Outcome // points that are not run again
+	Done        map[int]Outcome         // points that are not run again
+	Known       map[string]GraphSummary // their graphs, by content hash
 	Jobs        int
 	MaxCycles   uint64        // of a launch; 0: no limit
 	Check       bool          // hold every message between units to the laws; costs host time

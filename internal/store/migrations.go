@@ -75,5 +75,13 @@ CREATE VIEW stats AS
 CREATE VIEW speedups AS
 	SELECT p.position, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup
 	FROM points p JOIN points b ON b.position = p.baseline
-	WHERE p.verified AND b.verified AND p.cycles > 0`,
+	WHERE p.verified AND b.verified AND p.cycles > 0`, `
+-- A row a graph that some point has run on.
+CREATE TABLE graphs (
+	hash          TEXT PRIMARY KEY,  -- of the content, as in points.graph
+	source        TEXT NOT NULL,     -- file or generator, and what was done to it
+	vertices      INTEGER NOT NULL,
+	edges         INTEGER NOT NULL,
+	max_in_degree INTEGER NOT NULL
+) STRICT, WITHOUT ROWID`,
 }

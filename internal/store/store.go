@@ -43,6 +43,12 @@ type Step struct {
 	Cycles uint64
 }
 
+// Graph is what a graph is like.
+type Graph struct {
+	Hash, Source                 string
+	Vertices, Edges, MaxInDegree int
+}
+
 // Point is what one point came to.
 type Point struct {
 	Identity string // hash of configuration, graph and program version
@@ -268,6 +274,25 @@ func (s *Store) Begin(e Experiment) error {
 		_, err := tx.Exec("INSERT OR REPLACE INTO experiment (only, name, version, config, points) VALUES (1, ?, ?, ?, ?)", e.Name, e.Version, e.Config, e.Points)
 		return err
 	})
+}
+
+// PutGraph stores what a graph is like, if that is not there.
+func (s *Store) PutGraph(g Graph) error {
+	return s.transact(func(tx *sql.Tx) error {
+		_, err := tx.Exec("INSERT OR IGNORE INTO graphs (hash, source, vertices, edges, max_in_degree) VALUES (?, ?, ?, ?, ?)", g.Hash, g.Source, g.Vertices, g.Edges, g.MaxInDegree)
+		return err
+	})
+}
+
+// Graphs reads what graphs are like, by their hash.
+func (s *Store) Graphs() (graphs []Graph, err error) {
+	err = s.each("SELECT hash, source, vertices, edges, max_in_degree FROM graphs ORDER BY hash", func(r *sql.Rows) error {
+		var g Graph
+		err := r.Scan(&g.Hash, &g.Source, &g.Vertices, &g.Edges, &g.MaxInDegree)
+		graphs = append(graphs, g)
+		return err
+	})
+	return graphs, s.wrap(err)
 }
 
 // Put stores a point, in place of the one in its position.

@@ -223,3 +223,30 @@ func TestAHotJournalIsUndone(t *testing.T) {
 	require.Equal(t, []Point{b}, read(t, again))
 	require.NoError(t, again.Close())
 }
+
+// A store of the first version is brought up to date by who writes, and left alone by who reads.
+func TestOlderStoresAreBroughtUpToDate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), File)
+	old, err := open(path, "rwc")
+	require.NoError(t, err)
+	_, err = old.db.Exec(migrations[0] + "; PRAGMA user_version = 1; PRAGMA application_id = 1751475308")
+	require.NoError(t, err)
+	a := point(0, "a")
+	require.NoError(t, old.Put(&a))
+	require.NoError(t, old.Close())
+	_, err = OpenRead(path)
+	require.ErrorContains(t, err, "schema version 1, and this program reads 2")
+	s, err := Open(path)
+	require.NoError(t, err)
+	g := Graph{"g", "a file", 3, 4, 2}
+	require.NoError(t, s.PutGraph(g))
+	require.NoError(t, s.PutGraph(g))
+	require.NoError(t, s.Close())
+	r, err := OpenRead(path)
+	require.NoError(t, err)
+	defer r.Close() //nolint:errcheck // of a test
+	require.Equal(t, []Point{a}, read(t, r))
+	graphs, err := r.Graphs()
+	require.NoError(t, err)
+	require.Equal(t, []Graph{g}, graphs)
+}
