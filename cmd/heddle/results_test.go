@@ -109,7 +109,7 @@ func TestResultsExportAndSQL(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(results(t, "sql", "a", "SELECT p.position, p.cycles, s.value AS edges FROM points p JOIN stats s USING (position) WHERE s.name = 'edges' ORDER BY 1", "--json")), &rows))
 	require.Len(t, rows, 4)
 	require.Equal(t, 400.0, rows[3]["edges"])
-	require.Contains(t, results(t, "sql", "a", "SELECT count(*) AS n FROM super_steps WHERE kernel = 'gather'"), "│ 4 │")
+	require.Contains(t, results(t, "sql", "a", "SELECT count(*) AS n FROM super_steps WHERE kernel = 'gather-pull'"), "│ 4 │")
 }
 
 func TestResultsThatAreNotThere(t *testing.T) {
