@@ -8,26 +8,40 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/isa/emu"
 	"heddle/kernels/codegen"
+	"heddle/kernels/compose"
 	"heddle/kernels/ir"
 	"heddle/kernels/ir/example"
+	"heddle/kernels/schedule"
 )
 
 // namedKernel is something that has kernels, in the order they are launched.
 type namedKernel struct {
 	name  string
-	build func() ([]*ir.Kernel, error)
+	build func(core schedule.Core) ([]*ir.Kernel, error)
 }
 
 // kernelLists are where kernels come from.
-var kernelLists = []func() []namedKernel{exampleKernels}
+var kernelLists = []func() []namedKernel{exampleKernels, composedKernels}
 
 // exampleKernels are those of package example.
 func exampleKernels() (list []namedKernel) {
 	for _, name := range example.Names() {
-		list = append(list, namedKernel{name, func() ([]*ir.Kernel, error) {
+		list = append(list, namedKernel{name, func(schedule.Core) ([]*ir.Kernel, error) {
 			k, err := example.Kernels[name]()
 			return []*ir.Kernel{k}, err
+		}})
+	}
+	return list
+}
+
+// composedKernels are those of all combinations of choices that go together.
+func composedKernels() (list []namedKernel) {
+	for _, p := range compose.All() {
+		list = append(list, namedKernel{p.Name(), func(core schedule.Core) ([]*ir.Kernel, error) {
+			ks, err := p.Build(core)
+			return ks.All(), err
 		}})
 	}
 	return list
@@ -85,6 +99,7 @@ func newKernelList() *cobra.Command {
 type kernelView struct {
 	ir, asm, stats, passes bool
 	maskByUnit             bool
+	core                   schedule.Core // that kernels which depend on it are written for
 }
 
 func newKernelShow() *cobra.Command {
@@ -94,14 +109,17 @@ func newKernelShow() *cobra.Command {
 		Short: "Show a kernel: as it is built, after each pass, compiled, and what it came to",
 		Long: `Show a kernel. In the intermediate representation, ~ marks values and constructs
 that differ between the lanes of a warp. Without a flag, --stats.`,
-		Example: "  heddle kernel show pagerank_edge --ir --asm --stats",
+		Example: "  heddle kernel show pagerank_edge --ir --asm --stats\n  heddle kernel show pagerank/warp/csc/pull/counter/shuffle --passes",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if v.core.Warps < 1 || v.core.Warps > emu.MaxWarps || v.core.Lanes < 1 || v.core.Lanes > emu.MaxThreads {
+				return fmt.Errorf("%d warps of %d threads: expected 1..%d of 1..%d", v.core.Warps, v.core.Lanes, emu.MaxWarps, emu.MaxThreads)
+			}
 			k, err := findKernel(args[0])
 			if err != nil {
 				return err
 			}
-			list, err := k.build()
+			list, err := k.build(v.core)
 			if err != nil {
 				return err
 			}
@@ -120,6 +138,8 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	c.Flags().BoolVar(&v.passes, "passes", false, "and after each pass of the compiler")
 	c.Flags().BoolVar(&v.asm, "asm", false, "the program")
 	c.Flags().BoolVar(&v.stats, "stats", false, "registers, spills, instructions for each edge, phases")
+	c.Flags().IntVar(&v.core.Warps, "warps", 4, "warps of a core, for kernels that depend on it")
+	c.Flags().IntVar(&v.core.Lanes, "threads", 4, "lanes of a warp, for kernels that depend on it")
 	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
 	return c
 }

@@ -35,7 +35,13 @@ func TestKernelCommands(t *testing.T) {
 		require.Contains(t, text, s)
 	}
 	require.Contains(t, show("show", "pagerank_weaver"), "phase registration")
-	out, code := command("show", "nothing")
+	composed := show("show", "pagerank/weaver/csc/pull/counter", "--threads", "8")
+	require.Contains(t, composed, "kernel init\n")
+	require.Contains(t, composed, "kernel apply\n")
+	out, code := command("show", "pagerank_edge", "--threads", "33")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, out, "4 warps of 33 threads: expected 1..64 of 1..32")
+	out, code = command("show", "nothing")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, out, `no kernel "nothing" (heddle kernel list names all)`)
 }
