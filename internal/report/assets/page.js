@@ -118,8 +118,7 @@
     o.xAxis = valueAxis(f.x, c, Object.assign({ nameGap: 28 }, span(0)));
     o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 66 }, span(1)));
     for (const a of [o.xAxis, o.yAxis]) {
-      a.logBase = 2;
-      a.splitNumber = 10;
+      a.logBase = a.max / a.min > 500 ? 10 : 2; // ECharts' marks are one base apart below ten powers of it, ten above
       a.axisLabel.showMinLabel = a.axisLabel.showMaxLabel = false;
     }
     o.series = f.series.map((s, i) => s.bound
