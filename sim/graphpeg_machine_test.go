@@ -126,6 +126,7 @@ func TestPegErrors(t *testing.T) {
 		"0, 0, 0, 2, offsets, 9, offsets, 0, 0, 1, 0x40000000, 1, list, 0":  "fields: 0x0: expected some of",
 		"0, 0, 2, 2, offsets, 9, offsets, 0, 0, 1, 0x40000001, 1, list, 0":  "regions: 0x40000001: expected a multiple of 64",
 		"0, 0, 4, 2, offsets, 9, offsets, 0, 0, 1, 0x40000000, 1, list, 0":  "weight array: 0x00000000",
+		"0, 0, 2, 2, offsets, 9, offsets, 0, 0, 0x40000000, 2, -1, 0, 0":    "output list: 1073741824",
 		"0, 0, 2, -1, offsets, 9, offsets, 0, 0, 1, 0x40000000, 1, list, 0": "vertex array",
 		"0, 0, 2, 2, offsets, 9, offsets, 0, 0, 1, 0xFFFFFFC0, 1, list, 0":  "regions: 0xffffffc0",
 	} {

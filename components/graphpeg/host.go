@@ -83,7 +83,7 @@ func (h Host) Carry(p *isa.Program) error {
 	if !ok || len(h.Units) == 0 {
 		return nil
 	}
-	s, initial, deal := DecodeSetup(words(p), addr)
+	s, initial, deal := DecodeSetup(words(p), addr, size(p))
 	for _, e := range h.Units {
 		e.forget()
 	}
@@ -103,6 +103,14 @@ func words(p *isa.Program) Load {
 		}
 		return 0
 	}
+}
+
+// size is how many words a program brings.
+func size(p *isa.Program) (n uint32) {
+	for _, s := range p.Segments {
+		n += uint32(len(s.Data) / 4)
+	}
+	return n
 }
 
 // forget empties all lists.

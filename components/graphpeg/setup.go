@@ -88,8 +88,9 @@ type Load = func(addr uint32) uint32
 // DecodeSetup reads the set-up that lies at addr, in words: mode (1: vertex-list), direction
 // (1: pull), fields, vertices, address of their offsets, edges, address of the edge array,
 // address of the weights, input list, output list, address of the regions, initial vertices in the input list,
-// their address, and 1 if they are to be dealt out cyclically.
-func DecodeSetup(load Load, addr uint32) (s Setup, initial []uint32, deal Deal) {
+// their address, and 1 if they are to be dealt out cyclically. No more initial vertices are read than the words that a
+// program may have.
+func DecodeSetup(load Load, addr, words uint32) (s Setup, initial []uint32, deal Deal) {
 	var w [setupWords]uint32
 	for i := range w {
 		w[i] = load(addr + uint32(4*i))
@@ -98,14 +99,11 @@ func DecodeSetup(load Load, addr uint32) (s Setup, initial []uint32, deal Deal) 
 		VertexMode: w[0] != 0, Pull: w[1] != 0, Fields: w[2], Vertices: w[3], Offsets: w[4], Edges: w[5],
 		Neighbours: w[6], Weights: w[7], In: w[8], Out: w[9], Regions: w[10],
 	}
-	for i := range min(w[11], maxInitial) {
+	for i := range min(w[11], words) {
 		initial = append(initial, load(w[12]+4*i))
 	}
 	return s, initial, Deal(w[13] != 0)
 }
-
-// maxInitial bounds what a program may ask to be read.
-const maxInitial = 1 << 24
 
 // Deal says how a list is dealt out to the cores: in blocks, or one by one.
 type Deal bool
