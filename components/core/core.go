@@ -100,6 +100,9 @@ type Core struct {
 	moved bool   // something moved in this cycle, so the next can differ
 	last  uint64 // the last cycle that was ticked, or slept through and booked
 
+	begun   uint64 // the cycle before the launch
+	elapsed uint64 // from launches to their ends, by the clock: what Cycles must come to
+
 	accesses []emu.Access
 	free     []int16
 	fetchOut []*clock.Link[mem.Request]
@@ -203,6 +206,7 @@ func (c *Core) Connect(out []*clock.Link[mem.Request], in []*clock.Link[mem.Resp
 // Start makes the warps runnable that the source has started.
 func (c *Core) Start() {
 	c.last, c.over = c.Place().Domain().Cycle(), false
+	c.begun = c.last
 	if c.sync.warm {
 		c.sync.begin(false)
 	} else {
@@ -260,6 +264,7 @@ func (c *Core) Tick(now uint64) bool {
 	c.bookFront(1)
 	c.last = now
 	if c.over = c.Done(); c.over {
+		c.elapsed += now - c.begun
 		return false
 	}
 	return c.moved || c.awake || c.sleep(now)

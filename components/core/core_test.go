@@ -273,6 +273,15 @@ func (m *machine) until(t testing.TB, at *clock.Cycle) {
 	s.h.Wake()
 }
 
+// A cycle booked twice in all counters alike is noticed too: the clock knows better.
+func TestTheClockContradictsABookedCycle(t *testing.T) {
+	m := newMachine(t, 4, 4)
+	m.run(t, "ld_coal", 5)
+	m.core.Stats.Cycles++
+	m.core.Stats.Scheduler[6]++
+	require.ErrorContains(t, m.core.CheckLaws(), "law broken: cycles booked = cycles that the clock made")
+}
+
 // Every count that lies breaks a law.
 func TestLawsNoticeLies(t *testing.T) {
 	m := newMachine(t, 4, 4)

@@ -106,7 +106,7 @@ type States [numStates]uint64
 var stateDocs = [numStates][2]string{
 	selected:         {"selected", "It issued."},
 	notSelected:      {"not_selected", "It could have issued; another warp did."},
-	noInstruction:    {"no_instruction", "Its instruction buffer is empty."},
+	noInstruction:    {"no_instruction", "Its instruction buffer is empty, or its head on the way to the scoreboard."},
 	longScoreboard:   {"long_scoreboard", "It waits for a load from memory or an atomic."},
 	shortScoreboard:  {"short_scoreboard", "It waits for the scratchpad or the SFU."},
 	lgThrottle:       {"lg_throttle", "It could issue, but the load-store unit holds up its slice."},
@@ -167,7 +167,8 @@ type cycle struct {
 }
 
 // book counts the last cycle of every scheduler and every resident warp, n times.
-// Each counter has its own reason; none is what the others leave.
+// Each has a reason of its own, but for no_instruction, which a warp's cycle is when
+// none of the others applies.
 func (c *Core) book(n uint64) {
 	c.Cycles += n
 	kinds := uint(0)
@@ -242,6 +243,7 @@ func (c *Core) CheckLaws() error {
 		law       string
 		got, want uint64
 	}{
+		{"cycles booked = cycles that the clock made", s.Cycles, c.elapsed},
 		{"instructions fetched = issued", s.Scheduled, s.Issued},
 		{"instructions issued = committed", s.Issued, s.Committed},
 		{"scheduler cycles that issued = instructions", s.Scheduler[issued], s.Issued},
