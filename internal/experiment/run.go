@@ -119,9 +119,7 @@ func (r *Runner) one(ctx context.Context, i int) (o Outcome) {
 			o.Err = &Crash{fmt.Sprint(p), debug.Stack()}
 		}
 		o.Point, o.Seconds = i, time.Since(start).Seconds()
-		if g, err := r.Graph(i); err == nil {
-			o.Graph = g.Hash()
-		}
+		o.Graph = r.graphs.hash(r.Points[i].Config.Graph)
 	}()
 	if err := ctx.Err(); err != nil {
 		return Outcome{Err: err}
@@ -205,6 +203,7 @@ type loaded struct {
 	once  sync.Once
 	graph *graph.Graph
 	err   error
+	hash  string // of its content
 	there atomic.Bool
 	about GraphSummary
 }
@@ -216,15 +215,23 @@ func (c *graphCache) summaries() map[string]GraphSummary {
 	out := map[string]GraphSummary{}
 	for _, l := range c.all {
 		if l.there.Load() {
-			out[l.graph.Hash()] = l.about
+			out[l.hash] = l.about
 		}
 	}
 	return out
 }
 
 func (c *graphCache) get(spec configs.Graph) (*graph.Graph, error) {
+	l := c.entry(spec)
+	l.once.Do(l.load(spec))
+	return l.graph, l.err
+}
+
+// entry is where the graph is, or will be.
+func (c *graphCache) entry(spec configs.Graph) *loaded {
 	key := string(configs.GraphSchema.YAML(spec))
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.all == nil {
 		c.all = map[string]*loaded{}
 	}
@@ -233,15 +240,21 @@ func (c *graphCache) get(spec configs.Graph) (*graph.Graph, error) {
 		l = &loaded{}
 		c.all[key] = l
 	}
-	c.mu.Unlock()
-	l.once.Do(l.load(spec))
-	return l.graph, l.err
+	return l
+}
+
+// hash is that of a graph's content, if it is there. It loads none.
+func (c *graphCache) hash(spec configs.Graph) string {
+	if l := c.entry(spec); l.there.Load() {
+		return l.hash
+	}
+	return ""
 }
 
 func (l *loaded) load(spec configs.Graph) func() {
 	return func() {
 		if l.graph, l.err = graph.Load(spec); l.err == nil {
-			l.about = aboutGraph(l.graph)
+			l.about, l.hash = aboutGraph(l.graph), l.graph.Hash()
 			l.there.Store(true)
 		}
 	}
