@@ -101,7 +101,7 @@ func OpenRead(path string) (*Store, error) {
 	}
 	s, err := openRead(path)
 	var e *sqlite.Error
-	if errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_READONLY_ROLLBACK || e.Code() == sqlite3.SQLITE_READONLY_RECOVERY) {
+	if errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_READONLY { // a rollback, a recovery, or a WAL without its index
 		if err := recovered(path); err != nil {
 			return nil, err
 		}
@@ -223,22 +223,22 @@ func (s *Store) vet() (version int, err error) {
 	return version, nil
 }
 
-// migrate brings the schema up to date, one version a transaction.
+// migrate brings the schema up to date, in one transaction: a program killed here leaves the version it
+// found, never one between, which readers would refuse.
 func (s *Store) migrate() error {
 	version, err := s.vet()
-	if err != nil {
+	if err != nil || version == len(migrations) {
 		return err
 	}
-	for ; version < len(migrations); version++ {
-		err := s.transact(func(tx *sql.Tx) error {
-			_, err := tx.Exec(migrations[version] + fmt.Sprintf("; PRAGMA user_version = %d; PRAGMA application_id = %d", version+1, application))
-			return err
-		})
-		if err != nil {
-			return err
+	return s.transact(func(tx *sql.Tx) error {
+		for _, m := range migrations[version:] {
+			if _, err := tx.Exec(m); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(migrations), application))
+		return err
+	})
 }
 
 // transact does all of do, or nothing.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -249,4 +250,17 @@ func TestOlderStoresAreBroughtUpToDate(t *testing.T) {
 	graphs, err := r.Graphs()
 	require.NoError(t, err)
 	require.Equal(t, []Graph{g}, graphs)
+}
+
+// A program killed between two migrations must leave the version it found: no reader knows one between.
+func TestMigrationsAreAllOrNothing(t *testing.T) {
+	all := migrations
+	defer func() { migrations = all }()
+	migrations = append(slices.Clone(all), "this is no SQL")
+	path := filepath.Join(t.TempDir(), File)
+	_, err := Open(path)
+	require.Error(t, err)
+	migrations = all
+	_, err = OpenRead(path)
+	require.ErrorIs(t, err, ErrEmpty)
 }
