@@ -39,7 +39,7 @@ func open(t *testing.T, s *summary, config string) *tab {
 	file, _, err := report.Write(dir, "")
 	require.NoError(t, err)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-component-update", true), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1240, 1000), chromedp.WSURLReadTimeout(3*time.Minute))
+		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1240, 1000), chromedp.WSURLReadTimeout(3*time.Minute))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
@@ -81,6 +81,22 @@ func (b *tab) text(js string) (out string) {
 	b.run(chromedp.Evaluate("String("+js+")", &out))
 	return out
 }
+
+// becomes waits until an expression has a value, for what the browser does in its own time.
+func (b *tab) becomes(js string, ok func(string) bool, what string) {
+	b.t.Helper()
+	var last string
+	for range 200 {
+		if last = b.text(js); ok(last) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	require.Fail(b.t, what, "%s is %s", js, last)
+}
+
+func is(want string) func(string) bool     { return func(s string) bool { return s == want } }
+func isNot(other string) func(string) bool { return func(s string) bool { return s != other } }
 
 // quiet checks that the page said nothing and loaded only itself.
 func (b *tab) quiet() {
@@ -166,16 +182,16 @@ func (b *tab) darkens() {
 	}
 	const white, black = "rgb(255, 255, 255)", "rgb(20, 24, 29)"
 	prefer("light")
-	require.Equal(b.t, white, b.text(back))
+	b.becomes(back, is(white), "light as the system")
 	light := b.text(label)
 	prefer("dark")
-	require.Equal(b.t, black, b.text(back))
-	require.NotEqual(b.t, light, b.text(label), "the charts are drawn anew")
+	b.becomes(back, is(black), "dark as the system")
+	b.becomes(label, isNot(light), "the charts are drawn anew")
 	b.run(chromedp.Click("#theme", chromedp.ByQuery))
-	require.Equal(b.t, white, b.text(back))
-	require.Equal(b.t, light, b.text(label))
+	b.becomes(back, is(white), "light as chosen")
+	b.becomes(label, is(light), "the charts are drawn anew")
 	b.run(chromedp.Click("#theme", chromedp.ByQuery))
-	require.Equal(b.t, black, b.text(back))
+	b.becomes(back, is(black), "dark as chosen")
 }
 
 func (b *tab) downloads() {
