@@ -9,6 +9,7 @@ import (
 	"heddle/components/cache"
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
+	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/components/hwwl"
 	"heddle/components/weaver"
@@ -42,6 +43,7 @@ type Core struct {
 	Weaver   *weaver.Spec   `key:"weaver" doc:"SparseWeaver's work distribution unit (HPCA 2025, §III); absent: none."`
 	GraphPEG *graphpeg.Spec `key:"graphpeg" doc:"GraphPEG's edge-gathering unit (ACM TACO 2021, §3); absent: none. A core has one graph unit at most."`
 	HWWL     *hwwl.Spec     `key:"hwwl" doc:"The hardware worklist that GraphPEG is compared with (ACM TACO 2021, §4.4, after MICRO 2014); absent: none. Of the control processor it uses the network only."`
+	EGHW     *eghw.Spec     `key:"eghw" doc:"The edge-generating hardware that SparseWeaver is compared with (HPCA 2025, §V-H); absent: none."`
 }
 
 // Validate checks the core, and its units against it.
@@ -49,16 +51,21 @@ func (c Core) Validate() error {
 	if err := c.Spec.Validate(); err != nil {
 		return err
 	}
-	for _, two := range []struct {
-		key, has string
-		both     bool
+	plugged := ""
+	for _, u := range []struct {
+		key, name string
+		has       bool
 	}{
-		{"graphpeg", "Weaver", c.Weaver != nil && c.GraphPEG != nil},
-		{"hwwl", "Weaver", c.Weaver != nil && c.HWWL != nil},
-		{"hwwl", "GraphPEG", c.GraphPEG != nil && c.HWWL != nil},
+		{"weaver", "Weaver", c.Weaver != nil},
+		{"graphpeg", "GraphPEG", c.GraphPEG != nil},
+		{"hwwl", "HWWL", c.HWWL != nil},
+		{"eghw", "EGHW", c.EGHW != nil},
 	} {
-		if two.both {
-			return &schema.FieldError{Key: two.key, Msg: "the core has a " + two.has + ": its socket takes one graph unit"}
+		switch {
+		case u.has && plugged != "":
+			return &schema.FieldError{Key: u.key, Msg: "the core has a " + plugged + ": its socket takes one graph unit"}
+		case u.has:
+			plugged = u.name
 		}
 	}
 	if c.Weaver != nil {

@@ -5,6 +5,7 @@ import (
 
 	"heddle/components/cache"
 	"heddle/components/core"
+	"heddle/components/eghw"
 	"heddle/internal/schema"
 )
 
@@ -20,7 +21,7 @@ func (m Machine) Validate() error {
 
 // fits are the rules between parts. One that is broken returns the key to change and why.
 var fits = []func(*Machine) (key, why string){
-	levelsInOrder, linesAreEqual, portsSuffice, atomicsMeet, memoryFits, graphPEGFits,
+	levelsInOrder, linesAreEqual, portsSuffice, atomicsMeet, memoryFits, graphPEGFits, eghwFits,
 }
 
 // level is one cache level and its key.
@@ -92,14 +93,14 @@ func atomicsMeet(m *Machine) (key, why string) {
 
 // units is how many graph units have a port to memory; bypasses, of them, to the L2.
 func (m *Machine) units() int {
-	if m.Core.GraphPEG == nil && m.Core.HWWL == nil {
+	if m.Core.GraphPEG == nil && m.Core.HWWL == nil && m.Core.EGHW == nil {
 		return 0
 	}
 	return m.Sockets * m.CoresPerSocket
 }
 
 func (m *Machine) bypasses() int {
-	if p, h := m.Core.GraphPEG, m.Core.HWWL; p != nil && !p.BypassL1 || h != nil && !h.BypassL1 {
+	if p, h, g := m.Core.GraphPEG, m.Core.HWWL, m.Core.EGHW; p != nil && !p.BypassL1 || h != nil && !h.BypassL1 || g != nil && !g.BypassL1 {
 		return 0
 	}
 	return m.units()
@@ -118,4 +119,19 @@ func graphPEGFits(m *Machine) (key, why string) {
 		return "core.graphpeg." + key, msg
 	}
 	return "", ""
+}
+
+func eghwFits(m *Machine) (key, why string) {
+	if m.Core.EGHW == nil {
+		return "", ""
+	}
+	if key, msg, ok := m.Core.EGHW.Fits(m.EGHWShape(0)); !ok {
+		return "core.eghw." + key, msg
+	}
+	return "", ""
+}
+
+// EGHWShape is what core n's edge-generating hardware knows of the machine.
+func (m *Machine) EGHWShape(n int) eghw.Shape {
+	return eghw.Shape{Core: n, Warps: m.Core.Warps, Threads: m.Core.Threads, LineBytes: m.L1D.LineBytes}
 }

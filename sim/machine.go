@@ -355,7 +355,7 @@ func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Resul
 	if m.spent {
 		return Result{}, errSpent
 	}
-	if err := m.GraphPEG().Carry(p); err != nil {
+	if err := m.carry(p); err != nil {
 		return Result{}, err
 	}
 	m.Arch.SetArg(arg)

@@ -8,10 +8,12 @@ import (
 	"heddle/components/clock"
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
+	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/components/hwwl"
 	"heddle/components/weaver"
 	"heddle/configs"
+	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim/stats"
 )
@@ -23,6 +25,9 @@ func graphUnit(cfg *configs.Machine, n int) (accel.Unit, error) {
 	case c.Weaver != nil:
 		s := c.Weaver.Derived(c.Warps, c.Threads, core.ScratchpadLatency)
 		return weaver.New(name+".Weaver", s, c.Warps, c.Threads)
+	case c.EGHW != nil:
+		shape := cfg.EGHWShape(n)
+		return eghw.New(name+".EGHW", c.EGHW.Derived(shape, core.ScratchpadLatency), shape)
 	case c.HWWL != nil:
 		return hwwl.New(name+".HWWL", *c.HWWL, pegShape(cfg, n), core.ScratchpadLatency)
 	case c.GraphPEG != nil:
@@ -155,6 +160,24 @@ func (m *Machine) GraphPEG() (h graphpeg.Host) {
 		}
 	}
 	return h
+}
+
+// EGHW is the host's hand on the cores' edge-generating hardware; it has no units if there is none.
+func (m *Machine) EGHW() (h eghw.Host) {
+	for _, u := range m.Units {
+		if p, ok := u.(*eghw.EGHW); ok {
+			h.Units = append(h.Units, p.Engine())
+		}
+	}
+	return h
+}
+
+// carry does what set-ups say that the program carries.
+func (m *Machine) carry(p *isa.Program) error {
+	if err := m.EGHW().Carry(p); err != nil {
+		return err
+	}
+	return m.GraphPEG().Carry(p)
 }
 
 // startUnits is a launch, for units that begin by themselves.

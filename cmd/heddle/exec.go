@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/configs"
@@ -31,6 +32,8 @@ type execFlags struct {
 	spec    weaver.Spec
 	peg     bool
 	pegs    graphpeg.Host
+	eghw    bool
+	eghws   eghw.Host
 
 	machine   string
 	overrides machineFlags
@@ -51,7 +54,7 @@ its console, which goes to stdout; a summary goes to stderr. See docs/programs.m
 
 Either --machine names a timed machine (a preset of ` + "`heddle config list`" + `, or a
 YAML file), or --untimed asks for what happens without when; --cores, --warps,
---threads, --scratchpad, --weaver, --graphpeg, --trace and --max-instrs are the untimed machine's.
+--threads, --scratchpad, --weaver, --graphpeg, --eghw, --trace and --max-instrs are the untimed machine's.
 
 ` + exitHelp,
 		Example: `  heddle exec hello.s --untimed
@@ -77,6 +80,7 @@ YAML file), or --untimed asks for what happens without when; --cores, --warps,
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON on stdout")
 	fl.StringVar(&f.trace, "trace", "", "write every executed instruction to a `file` (no file: stderr)")
 	fl.Lookup("trace").NoOptDefVal = "-"
+	fl.BoolVar(&f.eghw, "eghw", false, "give every core edge-generating hardware; the program carries its set-up at the symbol heddle.eghw")
 	fl.BoolVar(&f.peg, "graphpeg", false, "give every core a GraphPEG unit; the program carries its set-up at the symbol heddle.peg")
 	fl.BoolVar(&f.weaver, "weaver", false, "give every core a Weaver unit")
 	fl.IntVar(&f.spec.STEntries, "weaver-st-entries", f.spec.STEntries, "slots of the Weaver's table, 1..65536")
@@ -111,7 +115,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.pegs.Carry(p); err != nil {
+	if err := errors.Join(f.pegs.Carry(p), f.eghws.Carry(p)); err != nil {
 		return err
 	}
 	m.Load(p)
@@ -138,7 +142,7 @@ func (f *execFlags) console(c *cobra.Command) func([]byte) {
 
 // timed runs the program on a timed machine.
 func (f *execFlags) timed(c *cobra.Command, p *isa.Program) error {
-	for _, name := range []string{"cores", "warps", "threads", "scratchpad", "weaver", "graphpeg", "trace", "max-instrs"} {
+	for _, name := range []string{"cores", "warps", "threads", "scratchpad", "weaver", "graphpeg", "eghw", "trace", "max-instrs"} {
 		if c.Flags().Changed(name) {
 			return fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
 		}
@@ -168,8 +172,10 @@ func (f *execFlags) timed(c *cobra.Command, p *isa.Program) error {
 // units plugs the chosen graph units into every core.
 func (f *execFlags) units() error {
 	switch {
-	case f.weaver && f.peg:
-		return errors.New("choose one: --weaver, or --graphpeg")
+	case f.weaver && f.peg, f.weaver && f.eghw, f.peg && f.eghw:
+		return errors.New("choose one: --weaver, --graphpeg, or --eghw")
+	case f.eghw:
+		return f.edgeGenerators()
 	case f.peg:
 		return f.graphPEGs()
 	case !f.weaver:
@@ -208,7 +214,26 @@ func (f *execFlags) graphPEGs() error {
 	return nil
 }
 
-// pegLine is the line by which an untimed GraphPEG reads: its program cannot tell.
+// edgeGenerators plugs edge-generating hardware into every core.
+func (f *execFlags) edgeGenerators() error {
+	spec := eghw.DefaultSpec()
+	shape := eghw.Shape{Warps: f.cfg.Warps, Threads: f.cfg.Threads, LineBytes: pegLine}
+	if _, err := eghw.NewUntimed(spec, shape); err != nil {
+		return err
+	}
+	f.cfg.Units = func(core int) []emu.Unit {
+		shape.Core = core
+		u, err := eghw.NewUntimed(spec, shape)
+		if err != nil {
+			panic(fmt.Sprintf("BUG: exec: %v after it was validated", err))
+		}
+		f.eghws.Units = append(f.eghws.Units, u.Engine)
+		return []emu.Unit{u}
+	}
+	return nil
+}
+
+// pegLine is the line by which untimed graph units read: their programs cannot tell.
 const pegLine = 64
 
 // openTrace starts the instruction trace, if one is wanted.

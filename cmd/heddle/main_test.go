@@ -266,3 +266,35 @@ func TestGeneratedDocsAreCurrent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(configurationDoc()), string(b), "run go run ./cmd/heddle config schema --markdown > docs/configuration.md")
 }
+
+// TestExecEGHW: an untimed program gets the unit's edges by the set-up that it carries.
+func TestExecEGHW(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "edges.s")
+	require.NoError(t, os.WriteFile(src, []byte(`
+_start: li a0, 1
+  eghw.push a0
+  eghw.pop a1
+  eghw.get.other a2
+  eghw.get.wt a3
+  add a2, a2, a3
+  sub a2, a2, a1
+  addi a2, a2, -106		# 7 + 100 - 1
+  sw a2, 0x88(zero)
+  tmc zero
+  .data
+heddle.eghw: .word 2, offsets, 3, others, weights
+offsets: .word 0, 2, 3
+others: .word 5, 6, 7
+weights: .word 98, 99, 100
+`), 0o644))
+	_, errs, code := heddle(t, "exec", src, "--untimed", "--eghw")
+	require.Zero(t, code, errs)
+	_, errs, code = heddle(t, "exec", src, "--machine", "vortex-1c4w4t-eghw")
+	require.Zero(t, code, errs)
+	_, errs, code = heddle(t, "exec", src, "--untimed", "--eghw", "--weaver")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "choose one: --weaver, --graphpeg, or --eghw")
+	_, errs, code = heddle(t, "exec", src, "--untimed")
+	require.NotZero(t, code)
+	require.Contains(t, errs, "this machine has no eghw unit")
+}

@@ -1,0 +1,164 @@
+package eghw
+
+import (
+	"errors"
+	"fmt"
+
+	"heddle/components/accel"
+	"heddle/components/clock"
+	"heddle/components/mem"
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// EGHW is the unit of one core, on its clock: it moves messages between the Engine and the
+// core's socket and memory.
+type EGHW struct {
+	clock.Base
+	engine *Engine
+	socket *accel.Socket
+	out    *clock.Link[mem.Request]
+	in     *clock.Link[mem.Response]
+}
+
+var _ accel.MemoryUser = (*EGHW)(nil)
+
+// New makes the unit of a core of that shape. The spec must be derived.
+func New(name string, s Spec, shape Shape) (*EGHW, error) {
+	if err := s.Check(shape); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &EGHW{Base: clock.NewBase(name), engine: NewEngine(s, shape)}, nil
+}
+
+// Plug gives the unit its end of the socket.
+func (u *EGHW) Plug(s *accel.Socket) { u.socket = s }
+
+// ConnectMemory gives the unit its port to the memory system.
+func (u *EGHW) ConnectMemory(out *clock.Link[mem.Request], in *clock.Link[mem.Response]) {
+	u.out, u.in = out, in
+}
+
+// BypassesL1 is bypass_l1.
+func (u *EGHW) BypassesL1() bool { return u.engine.spec.BypassL1 }
+
+// Engine returns the unit's logic, for the host's part.
+func (u *EGHW) Engine() *Engine { return u.engine }
+
+// QueuePlaces is request_queue.
+func (u *EGHW) QueuePlaces() int { return u.engine.spec.RequestQueue }
+
+// traits of the functions. A warp with an outstanding pop issues no other of the unit's
+// instructions: an eghw.get names no register that it depends on.
+var traits = []accel.Traits{
+	isa.EghwPush:     {},
+	isa.EghwPop:      {Answered: true, Exclusive: true},
+	isa.EghwGetOther: {Answered: true},
+	isa.EghwGetWt:    {Answered: true},
+}
+
+// Traits of its functions.
+func (u *EGHW) Traits() []accel.Traits { return traits }
+
+// Tick does one cycle.
+func (u *EGHW) Tick(now clock.Cycle) bool {
+	e := u.engine
+	if e.Err() != nil {
+		return false
+	}
+	e.Settle(now)
+	arrived := u.in.Ready()
+	if arrived {
+		e.Arrive(u.in.Pop().Tag)
+	}
+	head := u.socket.Waiting()
+	step := e.Cycle(now, head, e.answers.n == 0 || u.socket.Room(), !u.out.Full())
+	u.act(head, &step)
+	if step.WakeAt != 0 {
+		u.Place().WakeAt(step.WakeAt)
+	}
+	return step.Moved || arrived
+}
+
+// act sends what the cycle has brought.
+func (u *EGHW) act(head *emu.UnitRequest, step *Step) {
+	if step.HasRequest {
+		u.out.Push(mem.Request{Addr: step.Request.Addr, Tag: step.Request.Tag})
+	}
+	if step.Took {
+		u.socket.Take()
+		switch {
+		case step.Err != nil:
+			u.socket.Fail(head.Tag, step.Err)
+		case head.Fn == isa.EghwPush:
+			u.socket.Done(head.Tag)
+		}
+	}
+	if err := u.engine.Err(); err != nil {
+		u.socket.Abort(err)
+	}
+	if step.Answer != nil {
+		u.socket.Reply(step.Answer.Tag)
+	}
+}
+
+// Sent is how many requests have gone to memory.
+func (u *EGHW) Sent() uint64 { return u.engine.linesRead() - uint64(u.engine.outbox.n) }
+
+// Pending is what the unit still has under way with memory.
+func (u *EGHW) Pending() int {
+	if u.engine.Err() != nil {
+		return 0
+	}
+	return u.engine.underWay
+}
+
+// Stats returns what the unit has counted up to cycle now.
+func (u *EGHW) Stats(now clock.Cycle) Stats {
+	u.engine.Settle(now)
+	s := u.engine.Stats
+	s.Queue, s.QueueFull = u.socket.Queue(now)
+	return s
+}
+
+// Statistics is Stats for any unit.
+func (u *EGHW) Statistics(now clock.Cycle) any {
+	s := u.Stats(now)
+	return &s
+}
+
+// CheckLaws checks what must hold between the unit's counts up to cycle now.
+func (u *EGHW) CheckLaws(now clock.Cycle) error {
+	s := u.Stats(now)
+	if n := sum(s.Queue[:]); n != s.Cycles {
+		return fmt.Errorf("%s: law broken: cycles by length of the queue = cycles: %d, %d", u.Name(), n, s.Cycles)
+	}
+	if sent, _ := u.out.Traffic(); sent != u.Sent() {
+		return fmt.Errorf("%s: law broken: requests on the port = lines asked for - waiting: %d, %d", u.Name(), sent, u.Sent())
+	}
+	if err := errors.Join(u.engine.CheckLaws(), u.socket.CheckLaws(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
+		return fmt.Errorf("%s: %w", u.Name(), err)
+	}
+	return nil
+}
+
+// Waits describes what the unit holds, for reports of machines that are stuck.
+func (u *EGHW) Waits() string {
+	e := u.engine
+	if e.pops.n == 0 && u.socket.Idle() && e.exhausted() && e.buffer.n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %d pops wait, the oldest: %s; %d edges are ready and %d on their way; %d vertices wait, %d are taken up; %d reads under way",
+		u.Name(), e.pops.n, stateDocs[e.state].name, e.buffer.n, e.reserved, e.vertices.n, e.ahead.n, e.underWay)
+}
+
+// Architecture returns the unit as programs see it.
+func (u *EGHW) Architecture() emu.Unit { return architecture{u.engine} }
+
+// architecture is the timed unit for isa/emu, but for its instructions.
+type architecture struct{ *Engine }
+
+// Exec completes emu.Unit. It is never called: requests come through the socket.
+func (architecture) Exec(*emu.UnitRequest) error {
+	panic("BUG: eghw: an instruction beside the socket")
+}

@@ -1,0 +1,345 @@
+package eghw
+
+import (
+	"fmt"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// None is what a lane without an edge receives.
+const None = ^uint32(0)
+
+// Memory is the device's image: addresses travel, data does not.
+type Memory = *emu.Memory
+
+// Request is a read of a line; it is answered by its Tag.
+type Request struct{ Addr, Tag uint32 }
+
+// Engine is one unit in time, without a clock: a Cycle is one cycle of its parts and of its
+// ports to core, scratchpad and memory.
+type Engine struct {
+	Stats
+	spec  Spec // derived
+	shape Shape
+	line  uint32 // words
+	mem   Memory
+
+	setup      Setup
+	configured bool
+
+	vertices ring[uint32] // pushed, and not taken up
+	pushed   int          // since all edges have last been taken
+	ahead    ring[row]    // vertices taken up, in order
+	chunks   ring[chunk]  // lines of edges, in order
+	buffer   ring[edge]   // ready edges
+	reserved int          // places of the buffer that chunks will fill
+	latch    []edge       // by warp and lane: the edges of its last pop
+	pops     ring[*emu.UnitRequest]
+	since    [emu.MaxWarps]uint64 // by warp: when its pop came
+	answers  ring[answer]
+
+	lines    []read   // line buffers, by tag
+	spare    []uint32 // those that are free
+	underWay int      // reads without an answer
+	outbox   ring[Request]
+	portFree uint64 // the cycle from which the scratchpad's port can be used
+	writing  bool   // the first chunk is on its way through it
+	err      error
+
+	last             uint64 // the last cycle that was counted
+	state            state
+	writtenAbandoned uint64 // of EdgesAbandoned, those in the buffer
+
+	// Of this cycle: its inputs, and what it did.
+	now   uint64
+	head  *emu.UnitRequest
+	room  bool
+	moved bool
+	step  Step
+}
+
+// row is a vertex whose offsets are being read, or known.
+type row struct {
+	vertex, next, end uint32
+	awaited           int // lines
+}
+
+// chunk is the edges of one line, and what reads them.
+type chunk struct {
+	base, first, n uint32
+	awaited        int // lines
+	tags           [2]uint32
+	lines          int // it has, as tags
+}
+
+// edge is a ready one: its fields in the order of isa's functions from EghwPop.
+type edge [3]uint32
+
+// read is what a line buffer is for.
+type read struct {
+	row   *row // of offsets; nil: of a chunk
+	chunk *chunk
+}
+
+// answer is on its way to the core.
+type answer struct {
+	r     *emu.UnitRequest
+	ready uint64
+}
+
+// Step is what a cycle did at the ports.
+type Step struct {
+	Took    bool             // the request at the head of the queue is with the unit
+	Err     error            // with Took: it is a program error
+	Answer  *emu.UnitRequest // has its Out, and goes to the core
+	Request Request          // goes to memory, if HasRequest
+	// HasRequest tells that there is one. Moved: the next cycle may differ without any input.
+	HasRequest, Moved bool
+	WakeAt            uint64 // not Moved: when time alone changes something; 0: never
+}
+
+// NewEngine makes the unit of a core of that shape. The spec must be derived and fit.
+func NewEngine(s Spec, shape Shape) *Engine {
+	e := &Engine{
+		spec: s, shape: shape, line: uint32(shape.LineBytes / 4), latch: make([]edge, shape.Warps*shape.Threads),
+		vertices: newRing[uint32](shape.vertexPlaces()), ahead: newRing[row](s.OutstandingLines), chunks: newRing[chunk](s.OutstandingLines),
+		buffer: newRing[edge](s.BufferEntries), pops: newRing[*emu.UnitRequest](shape.Warps), answers: newRing[answer](s.BufferLatency + s.ReadWords + 1),
+		lines: make([]read, s.OutstandingLines), outbox: newRing[Request](2),
+	}
+	for tag := range e.lines {
+		e.spare = append(e.spare, uint32(tag))
+	}
+	return e
+}
+
+// UseMemory gives the unit the device's image.
+func (e *Engine) UseMemory(m Memory) { e.mem = m }
+
+// Launch is a kernel launch: what nobody has taken is forgotten.
+func (e *Engine) Launch() {
+	if e.underWay != 0 {
+		panic(fmt.Sprintf("BUG: eghw %d @%d: launched with %d reads under way", e.shape.Core, e.now, e.underWay))
+	}
+	e.EdgesAbandoned += e.left()
+	e.writtenAbandoned += uint64(e.buffer.n)
+	e.VerticesAbandoned += uint64(e.vertices.n)
+	for e.chunks.n > 0 {
+		e.release(e.chunks.pop())
+	}
+	e.vertices.clear()
+	e.ahead.clear()
+	e.buffer.clear()
+	e.pops.clear()
+	e.answers.clear()
+	e.pushed, e.reserved, e.writing, e.state = 0, 0, false, idle
+	for i := range e.latch {
+		e.latch[i] = edge{None, None, None}
+	}
+}
+
+// Cycle moves the unit by one cycle. head is the request that waits longest, or nil;
+// room tells that an answer may leave, port that a request may go to memory. Cycles may be
+// left out while the last was not Moved, but for its WakeAt.
+func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step {
+	e.Settle(now)
+	e.now, e.head, e.room, e.moved, e.step = now, head, room, false, Step{}
+	e.finish()
+	e.written()
+	e.serve()
+	e.write()
+	e.accept()
+	e.fetchEdges()
+	e.fetchOffsets()
+	e.send(port)
+	e.state = e.waitsFor()
+	e.step.Moved = e.moved
+	if !e.moved {
+		e.step.WakeAt = e.wake()
+	}
+	return e.step
+}
+
+// wake is when time alone changes something.
+func (e *Engine) wake() (at uint64) {
+	if e.portFree > e.now {
+		at = e.portFree
+	}
+	if e.answers.n > 0 && e.answers.front().ready > e.now && (at == 0 || e.answers.front().ready < at) {
+		at = e.answers.front().ready
+	}
+	return at
+}
+
+// scratchpad takes the port for that many words, if it is free: as many cycles as a word a lane needs.
+func (e *Engine) scratchpad(words int) bool {
+	if e.now < e.portFree {
+		return false
+	}
+	n := max(1, (words+e.shape.Threads-1)/e.shape.Threads)
+	e.portFree = e.now + uint64(n)
+	e.PortBusy += uint64(n)
+	e.moved = true
+	return true
+}
+
+// fetchOffsets takes up the next vertex, and asks for its offsets.
+func (e *Engine) fetchOffsets() {
+	if e.vertices.n == 0 || e.ahead.full() || e.outbox.n > 0 {
+		return
+	}
+	at := e.setup.Offsets + 4**e.vertices.front()
+	lines := 1 + int(e.lineOf(at+4)-e.lineOf(at))
+	if len(e.spare) < lines || !e.scratchpad(1) {
+		return
+	}
+	e.WordsRead++
+	r := e.ahead.push(row{vertex: e.vertices.pop(), awaited: lines})
+	e.VerticesTaken++
+	e.OffsetLines += uint64(lines)
+	for k := range lines {
+		e.read(at+uint32(4*k), read{row: r})
+	}
+}
+
+func (e *Engine) lineOf(addr uint32) uint32 { return addr / (4 * e.line) }
+
+// read asks for the line at addr. There must be a spare line buffer.
+func (e *Engine) read(addr uint32, r read) (tag uint32) {
+	n := len(e.spare) - 1
+	tag, e.spare = e.spare[n], e.spare[:n]
+	e.lines[tag] = r
+	e.underWay++
+	e.outbox.push(Request{addr &^ (4*e.line - 1), tag})
+	e.moved = true
+	return tag
+}
+
+// send lets a request leave.
+func (e *Engine) send(free bool) {
+	if e.outbox.n > 0 && free {
+		e.step.Request, e.step.HasRequest, e.moved = e.outbox.pop(), true, true
+	}
+}
+
+// Arrive is told that a read has been answered.
+func (e *Engine) Arrive(tag uint32) {
+	e.underWay--
+	e.LinesAnswered++
+	r := e.lines[tag]
+	if r.row == nil {
+		r.chunk.awaited--
+		return
+	}
+	e.spare = append(e.spare, tag)
+	if r.row.awaited--; r.row.awaited == 0 {
+		e.offsets(r.row)
+	}
+}
+
+// offsets are back.
+func (e *Engine) offsets(r *row) {
+	at := e.setup.Offsets + 4*r.vertex
+	r.next, r.end = e.mem.Load32(at), e.mem.Load32(at+4)
+	if r.next > r.end || r.end > e.setup.Edges {
+		e.err = fmt.Errorf("eghw of core %d: vertex %d: its edges are %d..%d, but the set-up says there are %d", e.shape.Core, r.vertex, r.next, r.end, e.setup.Edges)
+		return
+	}
+	e.Degrees += uint64(r.end - r.next)
+}
+
+// fetchEdges asks for the next line of edges of the first vertex, and for their weights, if the buffer has
+// room for all of them.
+func (e *Engine) fetchEdges() {
+	e.passEmpty()
+	if e.ahead.n == 0 || e.ahead.front().awaited > 0 || e.chunks.full() || e.outbox.n > 0 || e.err != nil {
+		return
+	}
+	r := e.ahead.front()
+	n, lines := min(e.inLine(e.setup.Neighbours, r.next), r.end-r.next), 1
+	if e.setup.Weights != 0 {
+		n, lines = min(n, e.inLine(e.setup.Weights, r.next)), 2
+	}
+	if len(e.spare) < lines || e.spec.BufferEntries-e.buffer.n-e.reserved < int(n) {
+		return
+	}
+	c := e.chunks.push(chunk{base: r.vertex, first: r.next, n: n, awaited: lines, lines: lines})
+	c.tags[0] = e.read(e.setup.Neighbours+4*r.next, read{chunk: c})
+	e.EdgeLines++
+	if lines > 1 {
+		c.tags[1] = e.read(e.setup.Weights+4*r.next, read{chunk: c})
+		e.WeightLines++
+	}
+	e.reserved += int(n)
+	r.next += n
+}
+
+// passEmpty drops a vertex that has no edges left, one a cycle.
+func (e *Engine) passEmpty() {
+	if r := e.ahead.front(); e.ahead.n > 0 && r.awaited == 0 && r.next == r.end {
+		e.ahead.pop()
+		e.moved = true
+	}
+}
+
+// inLine is how many words of the array there are from word i to the end of its line.
+func (e *Engine) inLine(array, i uint32) uint32 { return e.line - (array/4+i)%e.line }
+
+// write starts to write the first chunk to the buffer, when its data is there.
+func (e *Engine) write() {
+	if e.writing || e.chunks.n == 0 || e.chunks.front().awaited > 0 {
+		return
+	}
+	words := int(e.chunks.front().n) * e.spec.WriteWords
+	if e.scratchpad(words) {
+		e.WordsWritten += uint64(words)
+		e.writing = true
+	}
+}
+
+// written ends it: the edges are ready, and the line buffers free.
+func (e *Engine) written() {
+	if !e.writing || e.now < e.portFree {
+		return
+	}
+	c := e.chunks.pop()
+	for i := c.first; i < c.first+c.n; i++ {
+		weight := uint32(0)
+		if e.setup.Weights != 0 {
+			weight = e.mem.Load32(e.setup.Weights + 4*i)
+		}
+		e.buffer.push(edge{c.base, e.mem.Load32(e.setup.Neighbours + 4*i), weight})
+	}
+	e.EdgesWritten += uint64(c.n)
+	e.reserved -= int(c.n)
+	e.release(c)
+	e.writing, e.moved = false, true
+}
+
+func (e *Engine) release(c chunk) { e.spare = append(e.spare, c.tags[:c.lines]...) }
+
+// exhausted tells that no more edges will become ready.
+func (e *Engine) exhausted() bool { return e.vertices.n == 0 && e.ahead.n == 0 && e.chunks.n == 0 }
+
+// left is how many edges of vertices with known offsets are not popped.
+func (e *Engine) left() uint64 {
+	n := uint64(e.buffer.n + e.reserved)
+	for i := range e.ahead.n {
+		if r := e.ahead.at(i); r.awaited == 0 {
+			n += uint64(r.end - r.next)
+		}
+	}
+	return n
+}
+
+// Err returns what ended the run: the set-up does not fit the graph.
+func (e *Engine) Err() error { return e.err }
+
+// Name is the unit of isa's rows that it executes.
+func (e *Engine) Name() string { return "eghw" }
+
+// Presence is the unit's bit in the units CSR.
+func (e *Engine) Presence() uint32 { return isa.HasEGHW }
+
+// CSR: the unit has none.
+func (e *Engine) CSR(uint16) (uint32, bool) { return 0, false }

@@ -1,0 +1,179 @@
+package eghw
+
+import (
+	"fmt"
+	"math/bits"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// reply sends the request's Out on its way, after a read of the scratchpad of that many cycles.
+func (e *Engine) reply(r *emu.UnitRequest, cycles uint64) {
+	e.answers.push(answer{r, e.now + cycles + uint64(e.spec.BufferLatency)})
+	e.moved = true
+}
+
+// finish lets the oldest answer leave when its time has come.
+func (e *Engine) finish() {
+	if e.answers.n == 0 || !e.room || e.now < e.answers.front().ready {
+		return
+	}
+	e.step.Answer = e.answers.pop().r
+	e.moved = true
+}
+
+// serve gives the oldest pop its edges: one for each lane that asks, or all that are left.
+func (e *Engine) serve() {
+	if e.pops.n == 0 || e.answers.full() {
+		return
+	}
+	r := *e.pops.front()
+	want := bits.OnesCount32(r.Mask)
+	have := min(want, e.buffer.n)
+	switch {
+	case have < want && !e.exhausted():
+		return
+	case have == 0:
+		e.deliver(0)
+		e.reply(r, 0)
+	case e.scratchpad(have * e.spec.ReadWords):
+		e.deliver(have)
+		e.reply(r, e.portFree-e.now-1)
+	}
+}
+
+// deliver puts so many edges into the oldest pop, low lanes first.
+func (e *Engine) deliver(have int) {
+	r := e.pops.pop()
+	mine := e.latch[r.Warp*e.shape.Threads:][:e.shape.Threads]
+	n := 0
+	for l := range mine {
+		mine[l] = edge{None, None, None}
+		if r.Mask>>l&1 != 0 && n < have {
+			mine[l] = e.buffer.pop()
+			n++
+		}
+		r.Out[l] = mine[l][0]
+	}
+	if e.buffer.n == 0 && e.exhausted() {
+		e.pushed = 0
+	}
+	e.WordsRead += uint64(have * e.spec.ReadWords)
+	e.PopWait += e.now - e.since[r.Warp]
+	e.book(n, bits.OnesCount32(r.Mask))
+}
+
+// book counts a served pop.
+func (e *Engine) book(n, lanes int) {
+	e.EdgesPopped += uint64(n)
+	switch n {
+	case lanes:
+		e.PopsFull++
+	case 0:
+		e.PopsEmpty++
+	default:
+		e.PopsPartial++
+	}
+}
+
+// accept takes the request at the head of the queue, if it can be taken. Pops move to a
+// place of their own, so that what other warps ask passes those that wait.
+func (e *Engine) accept() {
+	r := e.head
+	if r == nil {
+		return
+	}
+	if !e.configured {
+		e.step.Err = fmt.Errorf("the eghw unit has no set-up: the host writes it before the launch, or the program carries one at the symbol %s", SetupSymbol)
+		e.took()
+		return
+	}
+	switch r.Fn {
+	case isa.EghwPush:
+		e.push(r)
+	case isa.EghwPop:
+		e.since[r.Warp] = e.now
+		e.pops.push(r)
+		e.took()
+	case isa.EghwGetOther, isa.EghwGetWt:
+		e.get(r)
+	default:
+		panic(fmt.Sprintf("BUG: eghw: function %d", r.Fn))
+	}
+}
+
+func (e *Engine) took() { e.step.Took, e.moved = true, true }
+
+// push puts the vertices of the active lanes into their buffer.
+func (e *Engine) push(r *emu.UnitRequest) {
+	if e.step.Err = e.legal(r); e.step.Err != nil {
+		e.took()
+		return
+	}
+	n := bits.OnesCount32(r.Mask)
+	if !e.scratchpad(n) {
+		return
+	}
+	for m := r.Mask; m != 0; m &= m - 1 {
+		e.vertices.push(r.A[bits.TrailingZeros32(m)])
+	}
+	e.pushed += n
+	e.Pushes++
+	e.VerticesPushed += uint64(n)
+	e.WordsWritten += uint64(n)
+	e.took()
+}
+
+// legal tells what is wrong with a push.
+func (e *Engine) legal(r *emu.UnitRequest) error {
+	for m := r.Mask; m != 0; m &= m - 1 {
+		if v := r.A[bits.TrailingZeros32(m)]; v >= e.setup.Vertices {
+			return fmt.Errorf("eghw.push of vertex %d: the set-up says there are %d", int32(v), e.setup.Vertices)
+		}
+	}
+	if n := bits.OnesCount32(r.Mask); e.pushed+n > len(e.vertices.places) {
+		return fmt.Errorf("eghw.push of %d vertices, after %d whose edges have not all been taken: there is a place for each of the core's %d threads", n, e.pushed, len(e.vertices.places))
+	}
+	return nil
+}
+
+// get answers with a field of what the warp's last pop has latched.
+func (e *Engine) get(r *emu.UnitRequest) {
+	if e.answers.full() {
+		return
+	}
+	for l := range r.Out {
+		r.Out[l] = e.latch[r.Warp*e.shape.Threads+l][r.Fn-isa.EghwPop]
+	}
+	e.Gets++
+	e.reply(r, 0)
+	e.took()
+}
+
+// state is what a unit's cycle is booked under: what the oldest pop waits for.
+type state uint8
+
+const (
+	idle    state = iota // no pop waits
+	offsets              // for the offsets of a vertex
+	edges                // for a line of edges or weights
+	writing              // for edges on their way into the buffer
+	reading              // for the scratchpad's port, or behind another answer
+	numStates
+)
+
+// waitsFor tells it.
+func (e *Engine) waitsFor() state {
+	switch {
+	case e.pops.n == 0:
+		return idle
+	case e.buffer.n >= bits.OnesCount32((*e.pops.front()).Mask), e.exhausted():
+		return reading
+	case e.chunks.n > 0 && e.chunks.front().awaited == 0:
+		return writing
+	case e.chunks.n > 0:
+		return edges
+	}
+	return offsets
+}

@@ -1,0 +1,77 @@
+package eghw
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"heddle/isa"
+)
+
+// Setup is what the host writes to the units' registers before a launch; all units get the same.
+type Setup struct {
+	Vertices   uint32 // how many
+	Offsets    uint32 // address of Vertices+1 words
+	Edges      uint32 // how many
+	Neighbours uint32 // address of the other ends
+	Weights    uint32 // address of the weights; 0: none are wanted, and their word is 0
+}
+
+// Check returns an error if units cannot work with the set-up.
+func (s *Setup) Check() error {
+	for _, a := range []struct {
+		name  string
+		addr  uint32
+		words uint64
+		used  bool
+	}{
+		{"offsets", s.Offsets, uint64(s.Vertices) + 1, true},
+		{"neighbours", s.Neighbours, uint64(s.Edges), s.Edges > 0},
+		{"weights", s.Weights, uint64(s.Edges), s.Weights != 0},
+	} {
+		if a.used && (a.addr%4 != 0 || a.addr == 0 || uint64(a.addr)+4*a.words > 1<<32) {
+			return fmt.Errorf("set-up of the eghw units: %s: 0x%08x: expected the address of %d words", a.name, a.addr, a.words)
+		}
+	}
+	return nil
+}
+
+// SetupSymbol names the set-up that a program may carry, for runs without a host program: the words of a
+// Setup in their order.
+const SetupSymbol = "heddle.eghw"
+
+// Host is the host's hand on the units of all cores, between launches. It takes no simulated time.
+type Host struct{ Units []*Engine }
+
+// Configure writes the registers of all units.
+func (h Host) Configure(s Setup) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	for _, e := range h.Units {
+		e.setup, e.configured = s, true
+	}
+	return nil
+}
+
+// Carry does what the set-up says that the program carries, if it does.
+func (h Host) Carry(p *isa.Program) error {
+	addr, ok := p.Symbol(SetupSymbol)
+	if !ok || len(h.Units) == 0 {
+		return nil
+	}
+	var w [5]uint32
+	for i := range w {
+		w[i] = word(p, addr+uint32(4*i))
+	}
+	return h.Configure(Setup{Vertices: w[0], Offsets: w[1], Edges: w[2], Neighbours: w[3], Weights: w[4]})
+}
+
+// word reads what a program brings; 0 elsewhere.
+func word(p *isa.Program, addr uint32) uint32 {
+	for _, s := range p.Segments {
+		if at := addr - s.Addr; addr >= s.Addr && uint64(at)+4 <= uint64(len(s.Data)) {
+			return binary.LittleEndian.Uint32(s.Data[at:])
+		}
+	}
+	return 0
+}

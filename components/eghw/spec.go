@@ -1,0 +1,91 @@
+package eghw
+
+import (
+	"fmt"
+
+	"heddle/components/accel"
+	"heddle/isa/emu"
+)
+
+// Spec is what a user may choose of edge-generating hardware. A value of 0, where it is
+// allowed, follows from the core; see Derived.
+type Spec struct {
+	BufferEntries    int  `key:"buffer_entries" default:"0" min:"0" max:"4096" unit:"edges" doc:"Ready edges that the scratchpad holds. 0: four a lane, or what a pop and a line need if that is more (ours)."`
+	OutstandingLines int  `key:"outstanding_lines" default:"4" min:"2" max:"64" unit:"lines" doc:"Lines that the unit has asked for and not yet written to the buffer; also how many vertices' offsets are read ahead. Few: SparseWeaver §V-H's unit does not conceal the latency of its reads (the number is ours)."`
+	WriteWords       int  `key:"write_words" default:"3" min:"1" max:"8" unit:"words" doc:"Scratchpad words written for an edge: base, other end, weight. SparseWeaver §V-H: the edge data is stored into the buffer."`
+	ReadWords        int  `key:"read_words" default:"3" min:"1" max:"8" unit:"words" doc:"Scratchpad words read for an edge that is popped. SparseWeaver §V-H."`
+	BufferLatency    int  `key:"buffer_latency" default:"0" min:"0" max:"1000" unit:"cycles" doc:"From the last read of a pop to its answer. 0: the scratchpad's (ours)."`
+	BypassL1         bool `key:"bypass_l1" default:"false" doc:"The unit's requests go to the L2. false: through the L1D, as the core's loads of the same arrays would (ours)."`
+	RequestQueue     int  `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Pops wait in a place of their own each."`
+}
+
+// DefaultSpec is what the configuration's defaults are.
+func DefaultSpec() Spec { return Spec{OutstandingLines: 4, WriteWords: 3, ReadWords: 3} }
+
+// Shape is what a unit must know of its core.
+type Shape struct {
+	Core, Warps, Threads int
+	LineBytes            int // of the caches
+}
+
+// vertexPlaces is how many vertices may have been pushed before their edges are all taken: one a thread.
+func (s Shape) vertexPlaces() int { return s.Warps * s.Threads }
+
+// minEntries: with threads-1 edges in the buffer, none of which a pop may take, the
+// next line must fit.
+func (s Shape) minEntries() int { return s.Threads - 1 + s.LineBytes/4 }
+
+// entries is buffer_entries, or what 0 stands for.
+func (s Spec) entries(shape Shape) int {
+	if s.BufferEntries == 0 {
+		return max(4*shape.Threads, shape.minEntries())
+	}
+	return s.BufferEntries
+}
+
+// ScratchpadBytes is what the two buffers take of a core's scratchpad. An edge has as many words as are written.
+func (s Spec) ScratchpadBytes(shape Shape) int {
+	return 4 * (s.entries(shape)*s.WriteWords + shape.vertexPlaces())
+}
+
+// Derived returns the spec with every 0 replaced by what it stands for on a core of that shape.
+func (s Spec) Derived(shape Shape, scratchpadLatency int) Spec {
+	s.BufferEntries = s.entries(shape)
+	if s.BufferLatency == 0 {
+		s.BufferLatency = scratchpadLatency
+	}
+	if s.RequestQueue == 0 {
+		s.RequestQueue = shape.Warps
+	}
+	return s
+}
+
+// Fits checks the spec for a core of that shape; key is what is wrong with it. What it
+// accepts cannot wait for ever.
+func (s Spec) Fits(shape Shape) (key, msg string, ok bool) {
+	if s.OutstandingLines < 2 {
+		return "outstanding_lines", fmt.Sprintf("%d: expected at least 2, as offsets may lie in two lines, and edges and their weights do", s.OutstandingLines), false
+	}
+	if s.WriteWords < 1 || s.ReadWords < 1 {
+		return "write_words", fmt.Sprintf("%d, and read_words = %d: expected at least 1", s.WriteWords, s.ReadWords), false
+	}
+	if n, need := s.entries(shape), shape.minEntries(); n < need {
+		return "buffer_entries", fmt.Sprintf("%d: %d lanes and lines of %d bytes need %d, or a pop could wait for ever", n, shape.Threads, shape.LineBytes, need), false
+	}
+	if n := s.ScratchpadBytes(shape); n > emu.DefaultScratchpadBytes {
+		return "buffer_entries", fmt.Sprintf("%d: edges and a vertex a thread take %d bytes of a scratchpad that has %d", s.entries(shape), n, emu.DefaultScratchpadBytes), false
+	}
+	return "", "", true
+}
+
+// Check is Fits, and that the spec is derived, as an error.
+func (s Spec) Check(shape Shape) error {
+	if key, msg, ok := s.Fits(shape); !ok {
+		return fmt.Errorf("eghw %s = %s", key, msg)
+	}
+	if s.BufferEntries < 1 || s.BufferLatency < 1 || s.RequestQueue < 1 || s.RequestQueue > accel.MaxQueue {
+		return fmt.Errorf("eghw buffer_entries %d, buffer_latency %d, request_queue %d: expected at least 1 (Spec.Derived), and a queue of at most %d",
+			s.BufferEntries, s.BufferLatency, s.RequestQueue, accel.MaxQueue)
+	}
+	return nil
+}
