@@ -119,9 +119,15 @@ type life struct {
 	r        reg
 	from, to int
 	weight   float64 // how often it is used, more in loops
+	again    *inst   // computes it anywhere; nil: none does
 	place    isa.Reg
-	slot     int // on the stack; -1: in a register
+	slot     int // on the stack, or one of these
 }
+
+const (
+	inRegister    = -1
+	computedAgain = -2 // wherever it is needed
+)
 
 // lives finds the registers' lives, by their start.
 func (c *code) lives() []life {
@@ -129,7 +135,7 @@ func (c *code) lives() []life {
 	c.live(list)
 	all := make([]life, len(c.float))
 	for r := range all {
-		all[r] = life{r: reg(r), from: -1, slot: -1}
+		all[r] = life{r: reg(r), from: -1, slot: inRegister}
 	}
 	touch := func(r reg, at int) {
 		l := &all[r]
@@ -160,6 +166,7 @@ func (c *code) lives() []life {
 	for _, r := range c.quick {
 		all[r].weight = 1e30
 	}
+	c.again(all)
 	var out []life
 	for _, l := range all[1:] {
 		if l.from >= 0 {
@@ -168,6 +175,24 @@ func (c *code) lives() []life {
 	}
 	slices.SortStableFunc(out, func(a, b life) int { return a.from - b.from })
 	return out
+}
+
+// again finds what can be computed anywhere by one instruction: constants, and who a lane is.
+func (c *code) again(all []life) {
+	defs := make([]int, len(all))
+	for n := range c.insts {
+		i := &c.insts[n]
+		d := i.def()
+		if d == 0 {
+			continue
+		}
+		defs[d]++
+		constant := i.row.Name == "lui" || i.row.Name == "addi" && i.a == 0
+		who := i.row.Name == "csrrs" && i.a == 0 && i.csr != isa.CSRActiveThreads
+		if all[d].again = nil; defs[d] == 1 && !i.edge && (constant || who) {
+			all[d].again = i
+		}
+	}
 }
 
 // touch books an instruction's registers: arguments are read before the value is written.
@@ -195,17 +220,17 @@ const (
 
 // allocation is where virtual registers are.
 type allocation struct {
-	lives  []life // by register
-	slots  int
-	used   uint64 // registers used, a bit each
-	spills int
+	lives []life // by register
+	slots int
+	used  uint64 // registers used, a bit each
+	out   int    // virtual registers that have no register
 }
 
 // allocate gives every virtual register a place.
 func (c *code) allocate(limit int) *allocation {
 	lives := c.lives()
 	a := c.scan(lives, false, limit)
-	if a.spills > 0 {
+	if a.out > 0 {
 		a = c.scan(lives, true, limit)
 	}
 	return a
@@ -259,7 +284,7 @@ func (c *code) scan(lives []life, spilling bool, limit int) *allocation {
 		if free&kind == 0 {
 			active = a.evict(c, l, active, &free)
 		}
-		if l.slot >= 0 {
+		if l.slot != inRegister {
 			continue
 		}
 		l.place = isa.Reg(bits.TrailingZeros64(free & kind))
@@ -273,18 +298,27 @@ func (c *code) scan(lives []life, spilling bool, limit int) *allocation {
 	return a
 }
 
-// evict puts the cheapest of the active lives and the new one on the stack.
+// evict takes their register from the cheapest of the active lives and the new one. What
+// can be computed again is, which is no slower than a load; the others go to the stack.
 func (a *allocation) evict(c *code, l *life, active []*life, free *uint64) []*life {
 	cheap, at := l, -1
-	cost := func(l *life) float64 { return l.weight / float64(l.to-l.from+1) }
+	cost := func(l *life) float64 {
+		cost := l.weight / float64(l.to-l.from+1)
+		if l.again != nil {
+			cost /= againIsCheaper
+		}
+		return cost
+	}
 	for n, o := range active {
 		if c.float[o.r] == c.float[l.r] && cost(o) < cost(cheap) {
 			cheap, at = o, n
 		}
 	}
-	cheap.slot = a.slots
-	a.slots++
-	a.spills++
+	if cheap.slot = computedAgain; cheap.again == nil {
+		cheap.slot = a.slots
+		a.slots++
+	}
+	a.out++
 	if at >= 0 {
 		*free |= 1 << cheap.place
 		active = slices.Delete(active, at, at+1)
@@ -292,8 +326,21 @@ func (a *allocation) evict(c *code, l *life, active []*life, free *uint64) []*li
 	return active
 }
 
-// maxSlots is how many words of the stack a load reaches.
+// againIsCheaper is how much less an addition weighs than a load from the stack.
+const againIsCheaper = 4
+
+// maxSlots is how many words of the stack a load reaches below the stack pointer.
 const maxSlots = 2048 / 4
+
+// The words of a warp's lanes in one slot lie together, as on GPUs, so that they are one
+// request; a load reaches so many slots of the widest warps. With more slots every lane
+// has a stack of its own.
+const (
+	stackLanes = 32
+	slotBytes  = 4 * stackLanes
+	joinedMax  = 4096 / slotBytes
+	slotMiddle = joinedMax / 2 // where the stack pointer is
+)
 
 // machine is an instruction on registers of the machine.
 type machine struct {
@@ -314,7 +361,7 @@ func (c *code) assign(a *allocation) ([]machine, error) {
 		i := &c.insts[n]
 		switch {
 		case i.entry && a.slots > 0:
-			out = append(out, c.stack()...)
+			out = append(out, a.stack()...)
 		case i.entry:
 		case i.row == nil:
 			out = append(out, machine{label: i.label})
@@ -326,13 +373,22 @@ func (c *code) assign(a *allocation) ([]machine, error) {
 }
 
 // stack computes the lane's stack pointer.
-func (c *code) stack() []machine {
-	list := []isa.Inst{
-		{Row: row("csrrs"), Rd: stackPointer, CSR: isa.CSRMhartid},
-		{Row: row("slli"), Rd: stackPointer, Rs1: stackPointer, Imm: int32(bits.TrailingZeros32(emu.StackBytes))},
-		{Row: row("lui"), Rd: firstScratch, Imm: int32(emu.StackTop - (1 << 32))},
-		{Row: row("sub"), Rd: stackPointer, Rs1: firstScratch, Rs2: stackPointer},
+func (a *allocation) stack() []machine {
+	sp, t := stackPointer, firstScratch
+	csr := func(r isa.Reg, num uint16) isa.Inst { return isa.Inst{Row: row("csrrs"), Rd: r, CSR: num} }
+	op := func(name string, r, x, y isa.Reg) isa.Inst { return isa.Inst{Row: row(name), Rd: r, Rs1: x, Rs2: y} }
+	imm := func(name string, r, x isa.Reg, i int) isa.Inst {
+		return isa.Inst{Row: row(name), Rd: r, Rs1: x, Imm: int32(i)}
 	}
+	list := []isa.Inst{csr(sp, isa.CSRMhartid), imm("slli", sp, sp, bits.TrailingZeros32(emu.StackBytes))}
+	if a.joined() { // the slots of warp 0 are at the top
+		list = []isa.Inst{
+			csr(sp, isa.CSRCid), csr(t, isa.CSRNumWarps), op("mul", sp, sp, t), csr(t, isa.CSRWid), op("add", sp, sp, t),
+			imm("addi", sp, sp, 1), imm("addi", t, 0, a.slots), op("mul", sp, sp, t), imm("addi", sp, sp, -slotMiddle),
+			imm("slli", sp, sp, bits.TrailingZeros32(slotBytes)), csr(t, isa.CSRTid), imm("slli", t, t, 2), op("sub", sp, sp, t),
+		}
+	}
+	list = append(list, imm("lui", t, 0, emu.StackTop-(1<<32)), op("sub", sp, t, sp))
 	var out []machine
 	for _, i := range list {
 		out = append(out, machine{Inst: i})
@@ -340,7 +396,15 @@ func (c *code) stack() []machine {
 	return out
 }
 
-func slotOffset(slot int) int32 { return int32(-4 * (slot + 1)) }
+// joined tells whether the lanes' words of a slot lie together.
+func (a *allocation) joined() bool { return a.slots <= joinedMax }
+
+func (a *allocation) offset(slot int) int32 {
+	if a.joined() {
+		return int32(slotBytes * (slot - slotMiddle))
+	}
+	return int32(-4 * (slot + 1))
+}
 
 // rewrite gives one instruction its registers, with loads before and a store behind for
 // what lives on the stack.
@@ -358,6 +422,9 @@ func (a *allocation) rewrite(c *code, i *inst, out []machine) []machine {
 }
 
 func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
+	if d := i.def(); d != 0 && a.lives[d].slot == computedAgain {
+		return out
+	}
 	m := machine{Inst: isa.Inst{Row: i.row, Imm: i.imm, CSR: i.csr}, to: i.to, edge: i.edge, phase: i.phase}
 	if accesses[i.row].rm {
 		m.RM = i.rm
@@ -369,7 +436,7 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 	next := isa.Reg(0)
 	place := func(r reg, load bool) isa.Reg {
 		l := &a.lives[r]
-		if r == 0 || l.slot < 0 {
+		if r == 0 || l.slot == inRegister {
 			return l.place
 		}
 		scratch, name := firstScratch+next, "lw"
@@ -377,8 +444,13 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 			scratch, name = isa.F+next, "flw"
 		}
 		next++
-		if load {
-			out = append(out, machine{Inst: isa.Inst{Row: row(name), Rd: scratch, Rs1: stackPointer, Imm: slotOffset(l.slot)}, phase: i.phase})
+		switch {
+		case !load:
+		case l.slot == computedAgain:
+			again := l.again
+			out = append(out, machine{Inst: isa.Inst{Row: again.row, Rd: scratch, Imm: again.imm, CSR: again.csr}, phase: i.phase})
+		default:
+			out = append(out, machine{Inst: isa.Inst{Row: row(name), Rd: scratch, Rs1: stackPointer, Imm: a.offset(l.slot)}, phase: i.phase})
 		}
 		return scratch
 	}
@@ -404,7 +476,7 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 		if c.float[i.rd] {
 			name = "fsw"
 		}
-		out = append(out, machine{Inst: isa.Inst{Row: row(name), Rs2: m.Rd, Rs1: stackPointer, Imm: slotOffset(l.slot)}, phase: i.phase})
+		out = append(out, machine{Inst: isa.Inst{Row: row(name), Rs2: m.Rd, Rs1: stackPointer, Imm: a.offset(l.slot)}, phase: i.phase})
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func (c *code) finish(name string, o Options) (*Compiled, error) {
 		return nil, err
 	}
 	out := &Compiled{Program: p, Phases: e.phases(c.phases)}
-	out.Stats = Stats{Instrs: len(p.Segments[0].Data) / 4, Spills: a.spills, PerEdge: perEdge(list),
+	out.Stats = Stats{Instrs: len(p.Segments[0].Data) / 4, Spills: a.slots, PerEdge: perEdge(list),
 		XRegisters: bits.OnesCount64(a.used & xRegisters), FRegisters: bits.OnesCount64(a.used &^ xRegisters)}
 	return out, nil
 }

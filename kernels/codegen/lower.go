@@ -232,7 +232,7 @@ func (l *lowering) reg(v ir.Value) reg {
 	switch {
 	case v.Op.Kind() == ir.KindRoot:
 		return l.root(v)
-	case l.at.late[v.ID] && v.Op == ir.OpBitcast:
+	case l.at.late[v.ID] && isNothing(v):
 		return l.reg(v.Args[0])
 	case l.at.late[v.ID]:
 		r := l.code.newX()

@@ -12,6 +12,7 @@ type pass struct {
 var passes = []pass{
 	{"simplify", "constants, identities and common values: first, so that the others see fewer forms", simplify},
 	{"addresses", "array, index → address + constant: before common values are sought again, because addresses are most of them", addresses},
+	{"shuffles", "the operands of shuffles as the instructions take them: before common values are sought again", shuffles},
 	{"leave", "breaks and continues out of conditions that differ between lanes become variables: before loops move, as it adds conditions", leave},
 	{"rotate", "what a loop does before its first break becomes its test, so that a step has one branch", rotate},
 	{"share", "common values again: addresses, and what leave made", simplify},

@@ -350,9 +350,6 @@ func (l *lowering) selects(i *ir.Instr) {
 func (l *lowering) convert(i *ir.Instr) {
 	x := i.Args[0]
 	switch {
-	case x.Type == ir.Pred:
-		from := l.reg(x)
-		l.move(l.result(i), from)
 	case x.Type == ir.F32:
 		from := l.f(x)
 		name := "fcvt.w.s"
@@ -370,16 +367,9 @@ func (l *lowering) convert(i *ir.Instr) {
 	}
 }
 
-// shuffle: segments are not used; c is the highest lane there may be.
+// shuffle: its second argument is what the instruction takes, by the pass of that name.
 func (l *lowering) shuffle(i *ir.Instr) {
-	x := l.x(i.Args[0])
-	by := l.code.newX()
-	if c, ok := i.Args[1].IsConst(); ok {
-		l.constant(by, c&63|31<<6)
-	} else {
-		l.emit("andi", by, l.reg(i.Args[1]), 0, 63)
-		l.emit("ori", by, by, 0, 31<<6)
-	}
+	x, by := l.x(i.Args[0]), l.reg(i.Args[1])
 	rd := l.result(i)
 	to := rd
 	if l.code.float[rd] {

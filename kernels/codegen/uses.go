@@ -71,10 +71,15 @@ func (u *uses) number(b *ir.Block, parent *ir.Instr, next *int) {
 	}
 }
 
+// isNothing tells of casts between integers, and from predicates, which are 0 or 1.
+func isNothing(v ir.Value) bool {
+	return v.Type.Int() && (v.Op == ir.OpBitcast && v.Args[0].Type.Int() || v.Op == ir.OpConvert && v.Args[0].Type == ir.Pred)
+}
+
 // isLate: a comparison of integers for one branch in the same block, or its negation; and
-// casts between integers, which are nothing.
+// what is nothing.
 func (u *uses) isLate(v ir.Value) bool {
-	if v.Op == ir.OpBitcast && v.Type.Int() && v.Args[0].Type.Int() {
+	if isNothing(v) {
 		return true
 	}
 	compares := v.Op >= ir.OpEq && v.Op <= ir.OpGe && v.Args[0].Type != ir.F32

@@ -63,19 +63,28 @@ func (k *Kernel) WarpSum(x ir.Value, lanes int) ir.Value {
 	return x
 }
 
-// Descend is LastNotAbove for an n known now: the same few steps for every lane, without a loop.
-func (k *Kernel) Descend(key ir.Value, n int, at func(i ir.Value) ir.Value) ir.Value {
-	i := k.U32(0)
-	for bit := bits.Len(uint(n-1)) - 1; bit >= 0; bit-- {
-		next := k.Or(i, k.U32(1<<bit))
-		var below ir.Value
-		if n&(n-1) == 0 {
-			below = k.Le(at(next), key)
-		} else {
-			there := k.Lt(next, k.U32(uint32(n)))
-			below = k.And(there, k.Le(at(k.Select(there, next, k.U32(0))), key))
-		}
-		i = k.Or(i, k.Shl(k.ToU32(below), k.U32(uint32(bit))))
+// FirstAbove finds the first i below n with at(i) > key, of ascending values; n-1 if there
+// is none. n is known now: the same few steps for every lane, without a loop. It begins at
+// the end and takes off what is too much, so that a step is a comparison that is shifted
+// and subtracted, without a selection.
+func (k *Kernel) FirstAbove(key ir.Value, n int, at func(i ir.Value) ir.Value) ir.Value {
+	steps := bits.Len(uint(n - 1))
+	i := k.U32(1<<steps - 1)
+	for bit := steps - 1; bit >= 0; bit-- {
+		above := k.above(key, k.Sub(i, k.U32(1<<bit)), n, at)
+		i = k.Sub(i, k.Shl(k.ToU32(above), k.U32(uint32(bit))))
+	}
+	if n&(n-1) != 0 {
+		i = k.Min(i, k.U32(uint32(n-1)))
 	}
 	return i
+}
+
+// above tells whether at(i) > key; what lies behind n is.
+func (k *Kernel) above(key, i ir.Value, n int, at func(i ir.Value) ir.Value) ir.Value {
+	if n&(n-1) == 0 {
+		return k.Lt(key, at(i))
+	}
+	there := k.Lt(i, k.U32(uint32(n)))
+	return k.Or(k.Not(there), k.Lt(key, at(k.Select(there, i, k.U32(0)))))
 }

@@ -50,21 +50,27 @@ func TestWipe(t *testing.T) {
 	})
 }
 
-func TestLastNotAbove(t *testing.T) {
+func TestSearches(t *testing.T) {
 	m := emittest.New(1, 2, 4)
 	for _, row := range [][]uint32{{0}, {0, 0, 0}, {0, 1, 1, 1, 4, 9, 9}, {0, 3, 5, 7, 9, 11, 13, 20}} {
 		k := emit.New("test")
 		k.Strided(k.U32(32), func(i ir.Value) {
 			at := k.LastNotAbove(i, k.Count("n"), func(j ir.Value) ir.Value { return k.Load(ir.U32, k.Addr("row"), j) })
 			k.Store(k.Addr("out"), i, at)
-			known := k.Descend(i, len(row), func(j ir.Value) ir.Value { return k.Load(ir.U32, k.Addr("row"), j) })
-			k.Store(k.Addr("known"), i, known)
+			known := k.FirstAbove(i, len(row), func(j ir.Value) ir.Value { return k.Load(ir.U32, k.Addr("row"), j) })
+			k.Store(k.Addr("above"), i, known)
 		})
 		kernel, err := k.Build()
 		require.NoError(t, err)
-		out, known := m.Place(make([]uint32, 32)), m.Place(make([]uint32, 32))
-		m.Run(t, kernel, map[string]uint32{"n": uint32(len(row)), "row": m.Place(row), "out": out, "known": known})
-		require.Equal(t, m.Words(out, 32), m.Words(known, 32))
+		out, above := m.Place(make([]uint32, 32)), m.Place(make([]uint32, 32))
+		m.Run(t, kernel, map[string]uint32{"n": uint32(len(row)), "row": m.Place(row), "out": out, "above": above})
+		for key, got := range m.Words(above, 32) {
+			want := slices.IndexFunc(row, func(x uint32) bool { return x > uint32(key) })
+			if want < 0 {
+				want = len(row) - 1
+			}
+			require.EqualValues(t, want, got, "above %d in %v", key, row)
+		}
 		for key, got := range m.Words(out, 32) {
 			want := 0
 			for i, x := range row {

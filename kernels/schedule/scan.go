@@ -2,35 +2,58 @@ package schedule
 
 import "heddle/kernels/ir"
 
-// warpScan returns the sum of the lanes before this one, and of all lanes. All lanes are on.
-// array is where lanes exchange values if that is by the scratchpad. The steps (Hillis and
-// Steele) are a loop, as unrolled they would keep a register each for which lanes take part.
-func (s *Site) warpScan(x ir.Value, array string) (before, total ir.Value) {
+// exchange is where lanes of a warp exchange values if that is by the scratchpad: an array
+// of that many words a thread.
+type exchange struct {
+	array string
+	words int
+}
+
+// room is the address of a warp's part.
+func (s *Site) room(e exchange, warp ir.Value) ir.Value {
+	words := e.words * s.Core.Lanes
+	return s.Address(s.Shared(e.array, words*s.Core.Warps), s.Mul(warp, s.U32(uint32(words))))
+}
+
+// warpScan returns the sum of the lanes up to this one, and of all lanes, which the compiler
+// knows to be the same in all. All lanes are on. The steps (Hillis and Steele) are a loop,
+// as unrolled they would keep a register each for which lanes take part.
+func (s *Site) warpScan(x ir.Value, e exchange) (upto, total ir.Value) {
 	sum, d := s.Var(x), s.Var(s.U32(1))
 	s.While(func() ir.Value { return s.Lt(d.Get(), s.NumLanes()) }, func() {
-		other := s.before(array, sum.Get(), d.Get())
+		other := s.before(e, sum.Get(), d.Get())
 		sum.Set(s.Add(sum.Get(), s.Select(s.Ge(s.LaneID(), d.Get()), other, s.U32(0))))
 		d.Set(s.Shl(d.Get(), s.U32(1)))
 	})
-	return s.Sub(sum.Get(), x), s.among(array, sum.Get())(s.U32(uint32(s.Core.Lanes - 1)))
+	upto = sum.Get()
+	return upto, s.agreed(s.shown(e, upto)(s.U32(uint32(s.Core.Lanes - 1))))
 }
 
 // before is x of the lane d lanes below; anything where there is none.
-func (s *Site) before(array string, x, d ir.Value) ir.Value {
+func (s *Site) before(e exchange, x, d ir.Value) ir.Value {
 	if s.Scan == Shuffle {
 		return s.ShflUp(x, d)
 	}
-	return s.among(array, x)(s.inside(s.Sub(s.LaneID(), d), s.Core.Lanes))
+	return s.shown(e, x)(s.inside(s.Sub(s.LaneID(), d), s.Core.Lanes))
 }
 
-// among lets lanes of the warp read each other's x. That lane is one of the warp's.
-func (s *Site) among(array string, x ir.Value) func(lane ir.Value) ir.Value {
+// shown lets lanes of the warp read each other's x: what it returns gives lane i's, which
+// is one of the warp's.
+func (s *Site) shown(e exchange, x ir.Value) func(i ir.Value) ir.Value {
 	if s.Scan == Shuffle {
-		return func(lane ir.Value) ir.Value { return s.ShflIdx(x, lane) }
+		return func(i ir.Value) ir.Value { return s.ShflIdx(x, i) }
 	}
-	row := s.Add(s.Shared(array, s.Core.Threads()), s.Mul(s.WarpID(), s.U32(uint32(4*s.Core.Lanes))))
+	row := s.room(e, s.WarpID())
 	s.Store(row, s.LaneID(), x)
-	return func(lane ir.Value) ir.Value { return s.Load(ir.U32, row, lane) }
+	return func(i ir.Value) ir.Value { return s.Load(ir.U32, row, i) }
+}
+
+// agreed is x, which is the same in all lanes, such that the compiler knows.
+func (s *Site) agreed(x ir.Value) ir.Value {
+	if s.Scan == Shuffle {
+		return s.ShflIdx(x, s.U32(0))
+	}
+	return x // a load of one word
 }
 
 // inside makes i a number below n; one that is stays as it is.
@@ -41,27 +64,45 @@ func (s *Site) inside(i ir.Value, n int) ir.Value {
 	return s.Select(s.Lt(i, s.U32(uint32(n))), i, s.U32(0))
 }
 
-// blockScan returns the sum of the core's threads before this one, and of all. It has one
-// barrier, and what was stored before it can be read after it.
-func (s *Site) blockScan(x ir.Value) (before, total ir.Value) {
-	lanes, lane := s.Core.Lanes, s.LaneID()
-	before, all := s.warpScan(x, "cta.before")
+// blockScan returns the sum of the core's threads up to this one, and of all, and in which
+// warp's part of the sum a number falls that is the same in all lanes and below the total.
+// It has one barrier, and what was stored before it can be read after it.
+func (s *Site) blockScan(x ir.Value) (upto, total ir.Value, warpOf func(n ir.Value) ir.Value) {
+	upto, all := s.warpScan(x, records)
 	totals := s.Shared("cta.totals", s.Core.Warps)
-	s.When(s.Eq(lane, s.U32(0)), func() { s.Store(totals, s.WarpID(), all) })
+	s.When(s.Eq(s.LaneID(), s.U32(0)), func() { s.Store(totals, s.WarpID(), all) })
 	s.Barrier()
 	total = s.U32(0)
-	for w := 0; w < s.Core.Warps; w += lanes {
-		sums, sum := s.warpScan(s.totalOf(totals, w), "cta.before")
-		mine := s.sumBefore(sums, w)
-		if w > 0 {
-			mine = s.Add(mine, total)
-		}
-		if s.Core.Warps > lanes {
-			mine = s.Select(s.Lt(s.Sub(s.WarpID(), s.U32(uint32(w))), s.U32(uint32(lanes))), mine, s.U32(0))
-		}
-		before, total = s.Add(before, mine), s.Add(total, sum)
+	var parts []part
+	for w := 0; w < s.Core.Warps; w += s.Core.Lanes {
+		mine := s.totalOf(totals, w)
+		sums, sum := s.warpScan(mine, records)
+		upto = s.Add(upto, s.sumBefore(s.Sub(sums, mine), w, total))
+		parts = append(parts, part{w, s.Add(sums, total), total})
+		total = s.Add(total, sum)
 	}
-	return before, total
+	return upto, total, func(n ir.Value) ir.Value { return s.find(parts, n) }
+}
+
+// part is a sum over as many warps as there are lanes, from warp first on: up to each of
+// them, and before all of them.
+type part struct {
+	first        int
+	upto, before ir.Value
+}
+
+// find tells in which warp's part of the sum n falls.
+func (s *Site) find(parts []part, n ir.Value) (warp ir.Value) {
+	for _, p := range parts {
+		at := s.FirstAbove(n, s.Core.Lanes, s.shown(records, p.upto))
+		at = s.Add(at, s.U32(uint32(p.first)))
+		if warp == nil {
+			warp = at
+		} else {
+			warp = s.Select(s.Ge(n, p.before), at, warp)
+		}
+	}
+	return s.agreed(warp)
 }
 
 // totalOf is the total of the lane's warp, of those from w on; 0 where there is none.
@@ -74,11 +115,14 @@ func (s *Site) totalOf(totals ir.Value, w int) ir.Value {
 	return s.Select(there, s.Load(ir.U32, at, s.Select(there, lane, s.U32(0))), s.U32(0))
 }
 
-// sumBefore is what lane warp-w has of sums.
-func (s *Site) sumBefore(sums ir.Value, w int) ir.Value {
-	me := s.WarpID()
-	if s.Core.Warps > s.Core.Lanes {
-		me = s.inside(s.Sub(me, s.U32(uint32(w))), s.Core.Lanes)
+// sumBefore is the sum before this warp, if it is one of those from w on: what lane warp-w
+// has of sums, and what was before them; otherwise 0.
+func (s *Site) sumBefore(sums ir.Value, w int, before ir.Value) ir.Value {
+	lanes, me := s.Core.Lanes, s.WarpID()
+	if s.Core.Warps <= lanes {
+		return s.shown(records, sums)(me)
 	}
-	return s.among("cta.before", sums)(me)
+	at := s.Sub(me, s.U32(uint32(w)))
+	sum := s.Add(s.shown(records, sums)(s.inside(at, lanes)), before)
+	return s.Select(s.Lt(at, s.U32(uint32(lanes))), sum, s.U32(0))
 }

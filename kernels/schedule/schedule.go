@@ -103,6 +103,9 @@ func (s *Site) keep(v *Visitor, vertex ir.Value, body func()) {
 // work is what a thread registers: a vertex, its first edge, and how many it has.
 type work struct{ vertex, start, degree ir.Value }
 
+// end is where the vertex's row ends.
+func (w *work) end(s *Site) ir.Value { return s.Add(w.start, w.degree) }
+
 // register reads the vertex at a place, if there is one, and its row, if it walks it.
 func (s *Site) register(v *Visitor, place ir.Value, there ir.Value) work {
 	vertex, start, degree := s.Var(s.U32(0)), s.Var(s.U32(0)), s.Var(s.U32(0))

@@ -15,11 +15,9 @@ var warp = &Schedule{
 		return 3 * c.Threads()
 	},
 	EachEdge: func(s *Site, v *Visitor) {
-		lanes, lane := s.NumLanes(), s.LaneID()
 		places := s.Set.Places()
-		first := s.Mul(s.Add(s.Mul(s.CoreID(), s.NumWarps()), s.WarpID()), lanes)
-		s.For(first, places, s.NumThreads(), func(at ir.Value) {
-			place := s.Add(at, lane)
+		s.For(s.spreadWarp(), places, s.NumThreads(), func(at ir.Value) {
+			place := s.Add(at, s.LaneID())
 			s.share(v, s.register(v, place, s.Lt(place, places)))
 		})
 	},
@@ -27,15 +25,10 @@ var warp = &Schedule{
 
 // share deals a warp's rows out to its lanes.
 func (s *Site) share(v *Visitor, w work) {
-	before, total := s.warpScan(w.degree, "warp.before")
-	offset := s.among("warp.before", before)
-	vertices := s.among("warp.vertex", w.vertex)
-	shift := s.among("warp.shift", s.Sub(w.start, before)) // from an edge's number in the warp to its own
-	s.For(s.U32(0), total, s.NumLanes(), func(t ir.Value) {
-		// All lanes search, as a lane that has no edge may hold what another asks for.
-		mine := s.Add(t, s.LaneID())
-		owner := s.Descend(mine, s.Core.Lanes, offset)
-		vertex, id := vertices(owner), s.Add(mine, shift(owner))
-		s.When(s.Lt(mine, total), func() { s.visit(v, id, vertex, goOn) })
-	})
+	sums := exchange{"warp.upto", 1}
+	upto, total := s.warpScan(w.degree, sums)
+	r := rows{
+		s.shown(sums, upto), s.shown(exchange{"warp.vertex", 1}, w.vertex), s.shown(exchange{"warp.shift", 1}, s.Sub(w.end(s), upto)),
+	}
+	s.deal(v, s.U32(0), total, func(n, _ ir.Value) (vertex, id ir.Value) { return s.search(r, n) })
 }

@@ -1,0 +1,34 @@
+package schedule
+
+import "heddle/kernels/ir"
+
+// rows are as many rows as a warp has lanes: by row, the sum of degrees up to it, its
+// vertex, and what takes an edge's number in the sum to its own.
+type rows struct{ upto, vertex, shift func(i ir.Value) ir.Value }
+
+// search finds the row of the edge with number n in the sum. All lanes search, as a lane
+// that has no edge may hold what another asks for.
+func (s *Site) search(r rows, n ir.Value) (vertex, id ir.Value) {
+	owner := s.FirstAbove(n, s.Core.Lanes, r.upto)
+	return r.vertex(owner), s.Add(n, r.shift(owner))
+}
+
+// deal gives the edges with numbers from first up to last, which are the same in all lanes
+// of the warp, to its lanes, neighbouring edges to neighbouring lanes. find finds the row of
+// an edge n of a step whose numbers are below limit. Only a step that has fewer edges than
+// lanes asks who has one.
+func (s *Site) deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Value) (vertex, id ir.Value)) {
+	lanes := s.U32(uint32(s.Core.Lanes))
+	s.For(first, last, lanes, func(t ir.Value) {
+		mine, limit := s.Add(t, s.LaneID()), s.Add(t, lanes)
+		vertex, id := find(mine, limit)
+		visit := func() { s.visit(v, id, vertex, goOn) }
+		s.If(s.Le(limit, last), visit, func() { s.When(s.Lt(mine, last), visit) })
+	})
+}
+
+// spreadWarp is the first of as many numbers as a warp has lanes. Neighbouring numbers are
+// of different cores, so that a few vertices keep all of them busy.
+func (s *Site) spreadWarp() ir.Value {
+	return s.Mul(s.Add(s.Mul(s.WarpID(), s.NumCores()), s.CoreID()), s.NumLanes())
+}
