@@ -26,12 +26,12 @@ type Experiment struct {
 type Workload struct {
 	Kernel         Choice    `key:"kernel" default:"compiled" oneof:"compiled,handwritten" doc:"compiled: composed of the choices below. handwritten: assembly, the yardstick; only pagerank under vertex, edge and weaver, with the other choices at auto."`
 	Algorithm      Algorithm `key:"algorithm" default:"pagerank" oneof:"pagerank,bfs,bfs-parents,sssp,cc,spmv,in-degree" doc:"What is computed. pagerank: f32; what a vertex without out-edges holds is not passed on, as in GAP and GraphIt. bfs: levels. bfs-parents: a tree. sssp: Bellman-Ford over a frontier. cc: label propagation. spmv: f32, once. in-degree: once."`
-	Schedule       Schedule  `key:"schedule" default:"vertex" oneof:"vertex,edge,warp,cta,weaver" doc:"Which lane handles which edge. vertex: each lane walks its vertex's row. edge: an edge a lane, all edges in turn. warp, cta: a warp's or a core's lanes share their rows by a scan and binary searches. weaver: the Weaver unit deals edges out. Source: GRAssembler §2.2, SparseWeaver §III-A."`
+	Schedule       Schedule  `key:"schedule" default:"vertex" oneof:"vertex,edge,warp,cta,weaver,peg,hwwl" doc:"Which lane handles which edge. vertex: each lane walks its vertex's row. edge: an edge a lane, all edges in turn. warp, cta: a warp's or a core's lanes share their rows by a scan and binary searches. weaver: the Weaver unit deals edges out. peg: GraphPEGs load the edges of the vertices in their lists and hand out full batches. hwwl: each lane walks the row of a vertex from a hardware worklist. Source: GRAssembler §2.2, SparseWeaver §III-A."`
 	Layout         Choice    `key:"layout" default:"auto" oneof:"auto,csr,csc,csr-csc,coo" doc:"How edges lie in memory. csr: rows by source. csc: by destination. csr-csc: both. coo: both ends of every edge. auto: coo for edge, else the rows that the direction walks."`
 	Direction      Choice    `key:"direction" default:"auto" oneof:"auto,push,pull,hybrid" doc:"Who walks. push: active sources their out-edges. pull: destinations their in-edges. hybrid: either, by the frontier, each super-step. auto: pull for pagerank, spmv and in-degree, else push."`
-	ActiveSet      Choice    `key:"active_set" default:"auto" oneof:"auto,queue,bitmap,bytemap,counter" doc:"Data structure of the active vertices. counter: only their number; every vertex is walked. auto: counter where all are active, queue for push except under edge, else bytemap. Source: GRAssembler §5.2."`
-	Dedup          Choice    `key:"dedup" default:"auto" oneof:"auto,none,bitmap,bytemap,monotonic" doc:"What keeps a queue from taking a vertex twice. monotonic: the number of the super-step in which it was added last. auto: monotonic for sssp and cc, none for bfs, whose sum lets one lane win. Source: UGF."`
-	Order          Choice    `key:"order" default:"none" oneof:"none,near-far" doc:"Which active vertices go first. near-far: those below a threshold; the others wait on a pile that is gone through when none is left. Only sssp with a queue. Source: Davidson et al., IPDPS 2014."`
+	ActiveSet      Choice    `key:"active_set" default:"auto" oneof:"auto,queue,bitmap,bytemap,counter,list" doc:"Data structure of the active vertices. counter: only their number; every vertex is walked. list: the graph units' vertex-lists, under peg and hwwl; under them, a kernel registers the vertices of any other set before each gather. auto: counter where all are active, list for push under peg and hwwl, queue for push except under edge, else bytemap. Source: GRAssembler §5.2."`
+	Dedup          Choice    `key:"dedup" default:"auto" oneof:"auto,none,bitmap,bytemap,monotonic" doc:"What keeps a queue or list from taking a vertex twice. monotonic: the number of the super-step in which it was added last. auto: monotonic for sssp and cc, none for bfs, whose sum lets one lane win. Source: UGF."`
+	Order          Choice    `key:"order" default:"none" oneof:"none,near-far" doc:"Which active vertices go first. near-far: those below a threshold; the others wait on a pile that is gone through when none is left. Only sssp with a queue or list. Source: Davidson et al., IPDPS 2014."`
 	Delta          int       `key:"delta" default:"0" min:"0" max:"2147483647" unit:"" doc:"How far apart near-far's thresholds are. 0: 32 × mean weight / mean degree, as the source advises."`
 	Scan           Choice    `key:"scan" default:"shuffle" oneof:"shuffle,scratchpad" doc:"By what the lanes of a warp exchange degrees under warp and cta."`
 	Alpha          float64   `key:"alpha" default:"14" min:"0" max:"1e9" unit:"" doc:"hybrid pulls when a growing frontier has more than 1/alpha of the edges of vertices not yet reached (bfs), or of all edges. Source: Beamer et al., SC 2012."`
@@ -80,8 +80,8 @@ func (e Experiment) Validate() error {
 			return err
 		}
 	}
-	if e.Workload.Schedule == WeaverSchedule && e.Machine.Core.Weaver == nil && !e.varies("workload.schedule") {
-		return e.NeedsWeaver()
+	if u := e.Workload.Schedule.unit(); u != nil && !u.on(&e.Machine.Core) && !e.varies("workload.schedule") {
+		return u.missing(e.Workload.Schedule)
 	}
 	return nil
 }
@@ -153,7 +153,31 @@ func (e *Experiment) NeedsRandom() error {
 	return &schema.FieldError{Key: "seeds", Msg: "nothing about the graph is random: expected a generator, weights.from: random or reorder.order: random"}
 }
 
-// NeedsWeaver is the error for a weaver schedule on a machine without a Weaver.
-func (e *Experiment) NeedsWeaver() error {
-	return &schema.FieldError{Key: "workload.schedule", Msg: "weaver: the machine's cores have no Weaver; give machine.core.weaver (or use a preset whose name ends in -weaver)"}
+// needed is a graph unit that a schedule needs.
+type needed struct {
+	schedule           Schedule
+	name, key, presets string
+	on                 func(c *Core) bool
+}
+
+// units are the schedules that need one.
+var units = []needed{
+	{"weaver", "Weaver", "weaver", "ends in -weaver", func(c *Core) bool { return c.Weaver != nil }},
+	{"peg", "GraphPEG", "graphpeg", "has graphpeg", func(c *Core) bool { return c.GraphPEG != nil }},
+	{"hwwl", "hardware worklist", "hwwl", "begins with hwwl", func(c *Core) bool { return c.HWWL != nil }},
+}
+
+// unit is the graph unit that the schedule needs; nil: none.
+func (s Schedule) unit() *needed {
+	for i := range units {
+		if units[i].schedule == s {
+			return &units[i]
+		}
+	}
+	return nil
+}
+
+// missing is the error for a machine without the unit.
+func (u *needed) missing(s Schedule) error {
+	return &schema.FieldError{Key: "workload.schedule", Msg: fmt.Sprintf("%s: the machine's cores have no %s; give machine.core.%s (or use a preset whose name %s)", s, u.name, u.key, u.presets)}
 }

@@ -21,6 +21,15 @@ func (h Host) Configure(s Setup) error {
 	return nil
 }
 
+// RegionBytes is the memory that the set-up's Regions must have behind it.
+func (h Host) RegionBytes() uint64 {
+	if len(h.Units) == 0 {
+		return 0
+	}
+	e := h.Units[0]
+	return e.spec.regionBytes(&e.shape)
+}
+
 // Fill deals vertices out to the cores' lists, behind what they hold.
 func (h Host) Fill(list int, vertices []uint32, deal Deal) error {
 	if err := h.check(list); err != nil {
@@ -76,6 +85,13 @@ func (h Host) Swap(a, b int) {
 	}
 }
 
+// Forget empties all lists.
+func (h Host) Forget() {
+	for _, e := range h.Units {
+		e.forget()
+	}
+}
+
 // Carry does what the set-up says that the program carries (DecodeSetup), if it does: it
 // configures the units, and replaces what the lists hold.
 func (h Host) Carry(p *isa.Program) error {
@@ -84,9 +100,7 @@ func (h Host) Carry(p *isa.Program) error {
 		return nil
 	}
 	s, initial, deal := DecodeSetup(words(p), addr, size(p))
-	for _, e := range h.Units {
-		e.forget()
-	}
+	h.Forget()
 	if err := h.Configure(s); err != nil {
 		return err
 	}

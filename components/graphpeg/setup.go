@@ -38,7 +38,7 @@ func (s *Setup) Check(spec *Spec, shape *Shape) error {
 	wrong := func(what, format string, args ...any) error {
 		return fmt.Errorf("set-up of the graphpeg units: %s: %s", what, fmt.Sprintf(format, args...))
 	}
-	size := uint64(shape.Cores) * uint64(spec.VertexLists+1) * uint64(spec.ListRegion)
+	size := spec.regionBytes(shape)
 	line := uint32(shape.LineBytes)
 	if s.In >= uint32(spec.VertexLists) {
 		return wrong("input list", "%d: there are %d (vertex_lists)", s.In, spec.VertexLists)

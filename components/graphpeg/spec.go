@@ -52,6 +52,11 @@ func (s Spec) listWords(line int) int {
 // slots is how many edges of that many fields the edge buffer holds.
 func (s Spec) slots(fields int) int { return s.EdgeBufferBytes / 4 / max(fields, 1) }
 
+// regionBytes is the memory that the lists of all cores have, with a region more for each core.
+func (s *Spec) regionBytes(shape *Shape) uint64 {
+	return uint64(shape.Cores) * uint64(s.VertexLists+1) * uint64(s.ListRegion)
+}
+
 // minSlots: with threads-1 edges in the buffer, none of which a pop may take, the
 // next line must fit.
 func minSlots(threads, line int) int { return threads - 1 + line }

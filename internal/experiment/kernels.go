@@ -26,8 +26,9 @@ type result struct {
 
 // Names of the kernels that handle vertices; others handle edges.
 const (
-	applyKernel = "apply"
-	splitKernel = "split"
+	applyKernel    = "apply"
+	splitKernel    = "split"
+	registerKernel = "register"
 )
 
 // step books a kernel of the super-step that is being booked.
@@ -102,6 +103,9 @@ func runComposed(ctx context.Context, d host.Device, g *graph.Graph, w *configs.
 	for _, s := range res.Steps {
 		for _, split := range s.Splits {
 			r.step(splitKernel, split.Cycles)
+		}
+		if res.Plan.Registers() {
+			r.step(registerKernel, s.Register.Cycles)
 		}
 		r.step("gather-"+s.Direction.String(), s.Gather.Cycles)
 		if res.Plan.Algorithm.Apply != nil {

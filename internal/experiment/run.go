@@ -161,13 +161,15 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 
 // statistics are the machine's, and the host's view of the same run.
 func statistics(m *sim.Machine, res *result) stats.Tree {
-	var gather, apply, split uint64
+	var gather, apply, split, register uint64
 	for _, s := range res.steps {
 		switch s.Kernel {
 		case applyKernel:
 			apply += s.Cycles
 		case splitKernel:
 			split += s.Cycles
+		case registerKernel:
+			register += s.Cycles
 		default:
 			gather += s.Cycles
 		}
@@ -181,6 +183,7 @@ func statistics(m *sim.Machine, res *result) stats.Tree {
 		stats.Count("kernel.gather.cycles", "cycles", "In the gather kernels: the edges.", gather),
 		stats.Count("kernel.apply.cycles", "cycles", "In the apply kernels: the vertices.", apply),
 		stats.Count("kernel.split.cycles", "cycles", "In the kernels that split near-far's far pile.", split),
+		stats.Count("kernel.register.cycles", "cycles", "In the kernels that put active vertices into the graph units' lists.", register),
 		stats.Count("super_steps", "super-steps", "Done.", uint64(res.superSteps)),
 	}
 	t = append(t, res.software...)

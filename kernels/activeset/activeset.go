@@ -38,12 +38,14 @@ type Choice struct {
 	Lists bool
 	// Sized says that the set only counts: every vertex is walked.
 	Sized bool
-	set   func(k *emit.Kernel, d *Dedup) Set
-	state func(vertices, edges int, d *Dedup) State
+	// OfUnit says that graph units hold the set, and only they walk it.
+	OfUnit bool
+	set    func(k *emit.Kernel, d *Dedup) Set
+	state  func(vertices, edges int, d *Dedup) State
 }
 
 // choices are all of them, one file each.
-var choices = []*Choice{queue, bitmap, bytemap, counter}
+var choices = []*Choice{queue, bitmap, bytemap, counter, list}
 
 // Choices lists them.
 func Choices() []*Choice { return choices }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/graphpeg"
 	"heddle/kernels/activeset"
 	"heddle/kernels/emit"
 	"heddle/kernels/emit/emittest"
@@ -33,7 +34,8 @@ func superSteps(t *testing.T, c *activeset.Choice, d *activeset.Dedup) {
 	for _, a := range s.Arrays() {
 		a.Addr = m.Place(make([]uint32, a.Words))
 	}
-	s.Start(m, []uint32{1, 5})
+	m.Configure(t, graphpeg.Setup{VertexMode: true})
+	require.NoError(t, s.Start(m, []uint32{1, 5}))
 	want := []uint32{1, 5}
 	for step := 0; len(want) > 0; step++ {
 		if !c.Sized {
@@ -68,8 +70,14 @@ func addNext(t *testing.T, c *activeset.Choice, d *activeset.Dedup) *ir.Kernel {
 	k := emit.New("test")
 	set := c.In(k, d)
 	set.Clear()
-	k.Strided(set.Places(), func(place ir.Value) {
-		v := set.Vertex(place)
+	walk := func(body func(v ir.Value)) {
+		if c.OfUnit {
+			k.ListVertices(k.U32(activeset.InList), body)
+			return
+		}
+		k.Strided(set.Places(), func(place ir.Value) { body(set.Vertex(place)) })
+	}
+	walk(func(v ir.Value) {
 		holds := set.Holds(v)
 		if holds == nil {
 			holds = k.Ne(k.Load(ir.U32, k.Addr("active"), v), k.U32(0))
@@ -127,7 +135,7 @@ func TestOverflow(t *testing.T) {
 	for _, a := range s.Arrays() {
 		a.Addr = m.Place(make([]uint32, a.Words))
 	}
-	s.Start(m, []uint32{0})
+	require.NoError(t, s.Start(m, []uint32{0}))
 	size := s.Arrays()[slices.IndexFunc(s.Arrays(), func(a *activeset.Array) bool { return a.Role(0) == "next.size" })]
 	m.WriteWords(size.Addr, []uint32{7})
 	n, err := s.Next(m)

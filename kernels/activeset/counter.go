@@ -32,6 +32,6 @@ type counterState struct{ count *Array }
 
 func (s *counterState) Arrays() []*Array              { return []*Array{s.count} }
 func (s *counterState) Words() map[string]uint32      { return nil }
-func (s *counterState) Start(Memory, []uint32)        {}
+func (s *counterState) Start(Memory, []uint32) error  { return nil }
 func (s *counterState) Next(m Memory) (uint32, error) { return take(m, s.count), nil }
 func (s *counterState) Active(Memory) []uint32        { return nil }

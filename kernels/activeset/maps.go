@@ -39,12 +39,13 @@ func newMap(vertices, words int, put func([]uint32, uint32), list func([]uint32,
 func (s *mapState) Arrays() []*Array         { return append([]*Array{s.some}, s.maps...) }
 func (s *mapState) Words() map[string]uint32 { return nil }
 
-func (s *mapState) Start(m Memory, active []uint32) {
+func (s *mapState) Start(m Memory, active []uint32) error {
 	words := make([]uint32, s.maps[0].Words)
 	for _, v := range active {
 		s.put(words, v)
 	}
 	m.WriteWords(with(s.maps, "active.map", 0).Addr, words)
+	return nil
 }
 
 func (s *mapState) Next(m Memory) (uint32, error) {

@@ -6,6 +6,17 @@ import "fmt"
 type Memory interface {
 	ReadWords(addr uint32, words []uint32)
 	WriteWords(addr uint32, words []uint32)
+	// Lists are the vertex-lists of the device's graph units.
+	Lists() Lists
+}
+
+// Lists are vertex-lists, by their numbers. What the host does with them takes no time.
+type Lists interface {
+	// Fill deals vertices out to the cores' lists.
+	Fill(list int, vertices []uint32) error
+	Size(list int) int
+	Read(list int) []uint32
+	Swap(a, b int)
 }
 
 // Array is memory that a set needs. Roles are the names by which kernels know it: in
@@ -28,7 +39,7 @@ type State interface {
 	Words() map[string]uint32
 	// Start makes the active set of the first super-step. Nothing of it takes time: it
 	// comes with the graph.
-	Start(m Memory, active []uint32)
+	Start(m Memory, active []uint32) error
 	// Next goes on to the next super-step, and tells how many vertices are active in it:
 	// the word that the host reads back. For maps it is only zero or not.
 	Next(m Memory) (uint32, error)

@@ -17,6 +17,8 @@ func (l *lowering) control(i *ir.Instr) {
 		l.loop(i)
 	case ir.OpWeaverEdges:
 		l.weaverEdges(i)
+	case ir.OpListEdges, ir.OpListVertices:
+		l.takeFromList(i)
 	case ir.OpBreak:
 		l.leave(i)
 	case ir.OpContinue:

@@ -23,7 +23,12 @@ func (l *leaver) varies(v ir.Value) bool { return v.ID >= len(l.u.Varying) || l.
 func (l *leaver) partial(i *ir.Instr) bool { return i.Op == ir.OpIf && l.varies(i.Args[0]) }
 
 func isLoop(i *ir.Instr) bool {
-	return i.Op == ir.OpLoop || i.Op == ir.OpFor || i.Op == ir.OpWeaverEdges
+	return i.Op == ir.OpLoop || i.Op == ir.OpFor || i.Op == ir.OpWeaverEdges || i.Op == ir.OpListEdges || i.Op == ir.OpListVertices
+}
+
+// given tells of what a loop's body begins with.
+func given(i *ir.Instr) bool {
+	return i.Op == ir.OpIndex || i.Op == ir.OpWeaverVID || i.Op == ir.OpWeaverLoc || i.Op == ir.OpListItem
 }
 
 // block handles the loops in a block, innermost first.
@@ -124,7 +129,7 @@ func (l *leaver) loop(i *ir.Instr) {
 		s.left, s.skipped = nil, nil
 		l.guard(b, s, true, false)
 		at := 0
-		for at < len(b.Instrs) && (b.Instrs[at].Op == ir.OpIndex || b.Instrs[at].Op == ir.OpWeaverVID || b.Instrs[at].Op == ir.OpWeaverLoc) {
+		for at < len(b.Instrs) && given(b.Instrs[at]) {
 			at++
 		}
 		for _, v := range []*ir.Var{s.left, s.skipped} {

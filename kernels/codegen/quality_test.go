@@ -44,7 +44,7 @@ func gather(t *testing.T, d host.Device, p *isa.Program, g *graph.Graph) sim.Res
 			want[v] += float32(1 + u%50)
 		}
 	}
-	im := graph.NewImage(graph.ArrayBase, graph.Reserved(d.Shape().Lanes(), p)...)
+	im := graph.NewImage(graph.ArrayBase, d.Shape().LineBytes, graph.Reserved(d.Shape().Lanes(), p)...)
 	args := make([]uint32, 9)
 	args[0], args[1] = uint32(n), uint32(g.Edges())
 	for _, a := range []struct {
@@ -107,7 +107,7 @@ func TestAsGoodAsByHand(t *testing.T) {
 			spec := weaver.DefaultSpec()
 			spec.MaskByUnit = y.mask
 			untimed := func() host.Device {
-				d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 8, MaxInstrs: 100_000_000}, &spec)
+				d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 8, MaxInstrs: 100_000_000}, host.Units{Weaver: &spec})
 				require.NoError(t, err)
 				return d
 			}

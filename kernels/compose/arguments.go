@@ -12,7 +12,7 @@ import (
 
 // place gives every array that a kernel names its place, and writes those with contents.
 func (r *run) place() error {
-	r.image = graph.NewImage(graph.ArrayBase, r.Reserved()...)
+	r.image = graph.NewImage(graph.ArrayBase, r.Shape().LineBytes, r.Reserved()...)
 	sets := map[string]bool{}
 	for _, a := range r.rotating() {
 		if err := r.placeSet(a); err != nil {
@@ -40,8 +40,10 @@ func (r *run) place() error {
 		}
 		r.args[k] = a.Addr
 	}
+	if err := r.placeLists(); err != nil {
+		return err
+	}
 	r.image.Write(r)
-	r.set.Start(r, r.start())
 	return nil
 }
 

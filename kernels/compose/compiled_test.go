@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/graphpeg"
+	"heddle/components/hwwl"
 	"heddle/components/weaver"
 	"heddle/configs"
 	"heddle/isa/emu"
@@ -22,21 +24,42 @@ const cores, warps, threads = 2, 4, 4
 
 var spec = weaver.Spec{STEntries: 12, DTEntries: 1 << 10}
 
-func untimed(t testing.TB, w *weaver.Spec) *host.Untimed {
-	d, err := host.NewUntimed(emu.Config{Cores: cores, Warps: warps, Threads: threads, MaxInstrs: 20_000_000, Quantum: 7}, w)
+// units are small, so that tables, buffers and lists are full at times.
+var units = map[string]struct {
+	untimed host.Units
+	preset  string
+	set     []string
+}{
+	"":       {host.Units{}, "vortex-6c32w32t", nil},
+	"weaver": {host.Units{Weaver: &spec}, "vortex-6c32w32t-weaver", []string{"core.weaver.st_entries=12"}},
+	"peg": {host.Units{GraphPEG: &pegSpec}, "vortex-6c32w32t", []string{
+		"core.graphpeg.alwt_entries=3", "core.graphpeg.edge_buffer_bytes=512", "core.graphpeg.scratchpad_limit=1536", "core.graphpeg.list_region=1KiB",
+	}},
+	"hwwl": {host.Units{HWWL: &hwwlSpec}, "vortex-6c32w32t", []string{"core.hwwl.bytes=1KiB", "core.hwwl.list_region=1KiB"}},
+}
+
+var (
+	pegSpec  = graphpeg.Spec{ALWTEntries: 3, EdgeBufferBytes: 512, ScratchpadLimit: 1536, VertexLists: 4, ListRegion: 1 << 10, PopOrder: "ring", FERelease: "issue", DonationPriority: "fi", BypassL1: true}
+	hwwlSpec = hwwl.Spec{Bytes: 1 << 10, ListRegion: 1 << 10, BypassL1: true}
+)
+
+func untimed(t testing.TB, p *Plan) *host.Untimed {
+	cfg := emu.Config{Cores: cores, Warps: warps, Threads: threads, MaxInstrs: 20_000_000, Quantum: 7}
+	d, err := host.NewUntimed(cfg, units[p.Schedule.Unit].untimed)
 	require.NoError(t, err)
 	return d
 }
 
-func timed(t testing.TB) *host.Timed {
-	l, err := configs.LoadMachine("vortex-6c32w32t-weaver", nil, []string{
+func timed(t testing.TB, p *Plan) *host.Timed {
+	u := units[p.Schedule.Unit]
+	l, err := configs.LoadMachine(u.preset, nil, append([]string{
 		fmt.Sprintf("sockets=%d", cores), fmt.Sprintf("core.warps=%d", warps), fmt.Sprintf("core.threads=%d", threads),
-		fmt.Sprintf("core.weaver.st_entries=%d", spec.STEntries), "l1d.bytes=2KiB", "l2.bytes=16KiB",
-	})
+		"l1d.bytes=2KiB", "l2.bytes=16KiB",
+	}, u.set...))
 	require.NoError(t, err)
 	d, err := host.NewTimed(l.Value, sim.Options{MaxCycles: 20_000_000})
 	require.NoError(t, err)
-	require.Equal(t, untimed(t, &spec).Shape(), d.Shape())
+	require.Equal(t, untimed(t, p).Shape(), d.Shape())
 	return d
 }
 
@@ -47,7 +70,7 @@ func compiled(t testing.TB, p *Plan, g *graph.Graph) *Compiled {
 	q := *p
 	q.Weights = g.WeightKind()
 	q.Residual = workload(p).Tolerance > 0
-	build := sync.OnceValues(func() (*Compiled, error) { return Compile(&q, untimed(t, &spec).Shape()) })
+	build := sync.OnceValues(func() (*Compiled, error) { return Compile(&q, untimed(t, p).Shape()) })
 	f, _ := programs.LoadOrStore(p.Name(), build)
 	c, err := f.(func() (*Compiled, error))()
 	require.NoError(t, err)
@@ -68,6 +91,9 @@ func launches(r *Result) int {
 	if r.Plan.Algorithm.Apply != nil {
 		n += len(r.Steps)
 	}
+	if r.Plan.Registers() {
+		n += len(r.Steps)
+	}
 	for _, s := range r.Steps {
 		n += len(s.Splits)
 	}
@@ -81,7 +107,7 @@ func TestAllOnTheEmulator(t *testing.T) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			for name, g := range graphs {
-				check(t, p, untimed(t, &spec), name, g)
+				check(t, p, untimed(t, p), name, g)
 			}
 		})
 	}
@@ -106,7 +132,7 @@ func TestOnATimedMachine(t *testing.T) {
 				if os.Getenv(allEnv) == "" && name != "skewed" {
 					continue
 				}
-				d := timed(t)
+				d := timed(t, p)
 				r := check(t, p, d, name, g)
 				require.NoError(t, d.Machine.CheckLaws())
 				require.NotZero(t, r.Times.Cycles)

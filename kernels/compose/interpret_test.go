@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/configs"
 	"heddle/isa/emu"
@@ -23,13 +24,41 @@ import (
 type interpreter struct {
 	mem   *emu.Memory
 	shape host.Shape
-	spec  *weaver.Spec
+	units []emu.Unit
+	lists graphpeg.Host
 }
 
-func newInterpreter(cores, warps, threads int) *interpreter {
-	return &interpreter{emu.NewMemory(), host.Shape{Cores: cores, Warps: warps, Threads: threads, ScratchpadBytes: 16 << 10, Weaver: true},
-		&weaver.Spec{STEntries: 24, DTEntries: 1 << 11}}
+func newInterpreter(t testing.TB, unit string, cores, warps, threads int) *interpreter {
+	m := &interpreter{mem: emu.NewMemory(), shape: host.Shape{Cores: cores, Warps: warps, Threads: threads, ScratchpadBytes: 16 << 10, LineBytes: 64, Unit: unit}}
+	for c := range cores {
+		m.plug(t, graphpeg.Shape{Core: c, Cores: cores, Warps: warps, Threads: threads, LineBytes: 64})
+	}
+	return m
 }
+
+// plug gives the next core its unit.
+func (m *interpreter) plug(t testing.TB, s graphpeg.Shape) {
+	var p *graphpeg.Untimed
+	var err error
+	switch m.shape.Unit {
+	case "weaver":
+		w, err := weaver.NewUntimed(weaver.Spec{STEntries: 24, DTEntries: 1 << 11}, s.Warps, s.Threads)
+		require.NoError(t, err)
+		m.units = append(m.units, w)
+		return
+	case "peg":
+		p, err = graphpeg.NewUntimed(pegSpec, s)
+	case "hwwl":
+		p, err = graphpeg.NewUntimedWorklist(hwwlSpec.PEG(), s)
+	default:
+		return
+	}
+	require.NoError(t, err)
+	p.UseMemory(m.mem)
+	m.units, m.lists.Units = append(m.units, p), append(m.lists.Units, p.Engine)
+}
+
+func (m *interpreter) GraphPEG() graphpeg.Host { return m.lists }
 
 func (m *interpreter) Shape() host.Shape        { return m.shape }
 func (m *interpreter) Reserved() []graph.Region { return graph.Reserved(m.shape.Lanes(), nil) }
@@ -51,12 +80,11 @@ func (m *interpreter) WriteWords(addr uint32, words []uint32) {
 func (m *interpreter) Launch(_ context.Context, k *ir.Kernel, arg uint32) (sim.Result, error) {
 	s := m.shape
 	c, err := ir.Run(k, ir.Machine{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, Mem: m.mem, Args: arg, MaxSteps: 5_000_000,
-		Units: func(int) []emu.Unit {
-			u, err := weaver.NewUntimed(*m.spec, s.Warps, s.Threads)
-			if err != nil {
-				panic(err)
+		Units: func(core int) []emu.Unit {
+			if s.Unit == "" {
+				return nil
 			}
-			return []emu.Unit{u}
+			return m.units[core : core+1]
 		}})
 	return sim.Result{Stats: emu.Stats{Edges: c.Edges}}, err
 }
@@ -131,7 +159,7 @@ func TestAllOnTheInterpreter(t *testing.T) {
 			q, err := NewPlan(w)
 			require.NoError(t, err)
 			q.Weights = g.WeightKind()
-			m := newInterpreter(2, 3, 4)
+			m := newInterpreter(t, p.Schedule.Unit, 2, 3, 4)
 			ks, err := q.Build(coreOf(m.shape))
 			require.NoError(t, err)
 			r, err := newRun(m, q, ks, g, w)

@@ -12,6 +12,7 @@ import (
 // Kernels are a program's kernels.
 type Kernels struct {
 	Init   *ir.Kernel
+	Lists  [2]*ir.Kernel // by direction: fills the units' lists before a gather; nil: it need not
 	Gather [2]*ir.Kernel // by direction; nil: not used
 	Apply  *ir.Kernel    // nil: nothing to apply
 	Split  *ir.Kernel    // of the far pile; nil: there is none
@@ -19,7 +20,7 @@ type Kernels struct {
 
 // All lists them.
 func (k *Kernels) All() (all []*ir.Kernel) {
-	for _, x := range []*ir.Kernel{k.Init, k.Gather[direction.Push], k.Gather[direction.Pull], k.Apply, k.Split} {
+	for _, x := range []*ir.Kernel{k.Init, k.Lists[direction.Push], k.Lists[direction.Pull], k.Gather[direction.Push], k.Gather[direction.Pull], k.Apply, k.Split} {
 		if x != nil {
 			all = append(all, x)
 		}
@@ -36,6 +37,11 @@ func (p *Plan) Build(core schedule.Core) (ks Kernels, err error) {
 		if ks.Gather[d], err = p.gather(d, core); err != nil {
 			return ks, err
 		}
+		if p.Registers() {
+			if ks.Lists[d], err = p.register(d, core); err != nil {
+				return ks, err
+			}
+		}
 	}
 	if p.Algorithm.Apply != nil {
 		if ks.Apply, err = p.apply(core); err != nil {
@@ -48,23 +54,49 @@ func (p *Plan) Build(core schedule.Core) (ks Kernels, err error) {
 	return ks, err
 }
 
+// kernel begins one.
+func (p *Plan) kernel(name string) *emit.Kernel {
+	k := emit.New(name)
+	if p.Schedule.Unit == "hwwl" {
+		k.UseWorklist()
+	}
+	return k
+}
+
+// Registers tells whether a kernel must put vertices into the units' lists before each gather.
+func (p *Plan) Registers() bool { return p.Schedule.Lists && !p.Set.OfUnit && !p.Algorithm.Dense }
+
+// again puts a vertex into a unit's list, if all are active in the super-step that comes.
+func (p *Plan) again(k *emit.Kernel, v ir.Value) {
+	if p.Schedule.Lists && p.Algorithm.Dense {
+		k.ListPush(v, k.U32(activeset.OutList))
+	}
+}
+
 // init gives every vertex its first values.
 func (p *Plan) init() (*ir.Kernel, error) {
-	k := emit.New("init")
-	k.Strided(k.Count("vertices"), func(v ir.Value) { p.Algorithm.Init(k, v) })
+	k := p.kernel("init")
+	k.Strided(k.Count("vertices"), func(v ir.Value) {
+		p.Algorithm.Init(k, v)
+		p.again(k, v)
+	})
 	return k.Build()
 }
 
 // apply ends a super-step for every vertex.
 func (p *Plan) apply(core schedule.Core) (*ir.Kernel, error) {
-	k := emit.New("apply")
+	k := p.kernel("apply")
 	if !p.Residual {
-		k.Strided(k.Count("vertices"), func(v ir.Value) { p.Algorithm.Apply(k, v, nil) })
+		k.Strided(k.Count("vertices"), func(v ir.Value) {
+			p.Algorithm.Apply(k, v, nil)
+			p.again(k, v)
+		})
 		return k.Build()
 	}
 	sum := k.Var(k.F32(0))
 	k.Strided(k.Count("vertices"), func(v ir.Value) {
 		p.Algorithm.Apply(k, v, func(change ir.Value) { sum.Set(k.Add(sum.Get(), change)) })
+		p.again(k, v)
 	})
 	all := k.WarpSum(sum.Get(), core.Lanes)
 	k.When(k.Eq(k.LaneID(), k.U32(0)), func() { k.AtomicAddF(k.Addr("residual"), nil, all) })
@@ -73,26 +105,40 @@ func (p *Plan) apply(core schedule.Core) (*ir.Kernel, error) {
 
 // split goes through the far pile.
 func (p *Plan) split() (*ir.Kernel, error) {
-	k := emit.New("split")
+	k := p.kernel("split")
 	set := p.Set.In(k, p.Dedup)
 	set.Clear()
 	values := k.Addr(p.Algorithm.Into)
-	activeset.Split(k, set, func(v ir.Value) ir.Value { return k.Load(ir.U32, values, v) })
+	p.Set.Split(k, set, func(v ir.Value) ir.Value { return k.Load(ir.U32, values, v) })
 	return k.Build()
 }
 
 // gather handles the edges of a super-step.
 func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
-	k := emit.New("gather-" + d.String())
-	g := &gather{Kernel: k, Plan: p, dir: d, set: p.Set.In(k, p.Dedup)}
+	g := p.begin("gather-"+d.String(), d)
 	if !p.Algorithm.Dense {
-		k.Phase("clear", g.set.Clear)
+		g.Phase("clear", g.set.Clear)
 	}
-	site := &schedule.Site{
-		Kernel: k, View: p.Layout.In(k, d, p.Weights), Rows: p.Layout.Rows(d), Dir: d, Set: g.set, Scan: p.Scan, Core: core,
+	p.Schedule.EachEdge(g.site(core), g.visitor())
+	return g.Kernel.Build()
+}
+
+// register puts the vertices that walk their rows into the units' lists.
+func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
+	g := p.begin("register-"+d.String(), d)
+	schedule.Register(g.site(core), g.visitor())
+	return g.Kernel.Build()
+}
+
+func (p *Plan) begin(name string, d direction.Direction) *gather {
+	k := p.kernel(name)
+	return &gather{Kernel: k, Plan: p, dir: d, set: p.Set.In(k, p.Dedup)}
+}
+
+func (g *gather) site(core schedule.Core) *schedule.Site {
+	return &schedule.Site{
+		Kernel: g.Kernel, View: g.Layout.In(g.Kernel, g.dir, g.Weights), Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.set, Scan: g.Scan, Core: core,
 	}
-	p.Schedule.EachEdge(site, g.visitor())
-	return k.Build()
 }
 
 // gather is a gather kernel being written.
@@ -175,5 +221,5 @@ func (g *gather) add(v, value ir.Value) {
 		g.set.Add(v)
 		return
 	}
-	g.If(activeset.Near(g.Kernel, value), func() { g.set.Add(v) }, func() { activeset.AddFar(g.Kernel, v) })
+	g.If(activeset.Near(g.Kernel, value), func() { g.set.Add(v) }, func() { g.Set.AddFar(g.Kernel, v) })
 }

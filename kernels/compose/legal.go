@@ -46,6 +46,12 @@ var rules = []struct {
 	}, {
 		func(p *Plan) bool { return p.Scan != schedule.Shuffle && !p.Schedule.Scans },
 		"the schedule scans nothing: scan shuffle, the default",
+	}, {
+		func(p *Plan) bool { return p.Set.OfUnit && !p.Schedule.Lists },
+		"only graph units walk their lists: schedule peg or hwwl",
+	}, {
+		func(p *Plan) bool { return p.Order.Piles && p.Set.OfUnit && p.Schedule.Unit == "hwwl" },
+		"near-far needs three lists, and a hardware worklist has two: active_set queue",
 	},
 }
 
@@ -85,11 +91,18 @@ func (p *Plan) legal() error {
 	return nil
 }
 
+// unitNames are the graph units by isa's names.
+var unitNames = map[string]string{
+	"weaver": "Weaver",
+	"peg":    "GraphPEG",
+	"hwwl":   "hardware worklist",
+}
+
 // Runs refuses machines that cannot run the plan.
 func (p *Plan) Runs(s host.Shape) error {
 	core := schedule.Core{Warps: s.Warps, Lanes: s.Threads}
-	if p.Schedule.Weaver && !s.Weaver {
-		return &Refused{p.Name(), "the schedule needs a machine whose cores have a Weaver"}
+	if u := p.Schedule.Unit; u != "" && s.Unit != u {
+		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + unitNames[u]}
 	}
 	if need := 4 * p.Schedule.Scratchpad(core, p.Scan); need > s.ScratchpadBytes {
 		return &Refused{p.Name(), fmt.Sprintf("the schedule needs %d bytes of scratchpad a core, and there are %d", need, s.ScratchpadBytes)}

@@ -75,7 +75,7 @@ func resolve(w configs.Workload) configs.Workload {
 	}
 	if w.Dedup == configs.Auto {
 		w.Dedup = "none"
-		if w.ActiveSet == "queue" && !a.Once {
+		if (w.ActiveSet == "queue" || w.ActiveSet == "list") && !a.Once {
 			w.Dedup = "monotonic"
 		}
 	}
@@ -98,10 +98,18 @@ func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 	switch {
 	case a.Dense:
 		return "counter"
+	case w.Direction == "push" && ofLists(w.Schedule) && (w.Order != "near-far" || w.Schedule != "hwwl"):
+		return "list"
 	case w.Direction != "push" || w.Schedule == "edge":
 		return "bytemap"
 	}
 	return "queue"
+}
+
+// ofLists tells whether a schedule takes vertices from a unit's lists.
+func ofLists(name configs.Schedule) bool {
+	s, err := schedule.ByName(string(name))
+	return err == nil && s.Lists
 }
 
 // Name says what was chosen.

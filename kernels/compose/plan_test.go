@@ -189,7 +189,7 @@ func TestMachinesThatCannot(t *testing.T) {
 		return p.Runs(s)
 	}
 	require.ErrorContains(t, runs("schedule=weaver"), "a Weaver")
-	s.Weaver = true
+	s.Unit = "weaver"
 	require.NoError(t, runs("schedule=weaver"))
 	require.NoError(t, runs("schedule=cta"))
 	s.ScratchpadBytes = 12 << 10

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
@@ -20,6 +21,7 @@ import (
 // Step is one super-step.
 type Step struct {
 	Direction direction.Direction
+	Register  sim.Result // puts vertices into the units' lists
 	Gather    sim.Result
 	Apply     sim.Result
 	Splits    []sim.Result // of the far pile, before it
@@ -52,6 +54,7 @@ type machine interface {
 	Reserved() []graph.Region
 	Launch(ctx context.Context, k *ir.Kernel, arg uint32) (sim.Result, error)
 	LaneEdges() []uint64
+	GraphPEG() graphpeg.Host
 }
 
 // Run computes what a workload says on a device. An error is a workload or a graph that
@@ -86,6 +89,7 @@ type run struct {
 	far      *activeset.Far        // nil: there is none
 	turn     int                   // how often the active set has been exchanged
 	splits   []sim.Result          // since the last super-step
+	regions  uint32                // where the units' lists are in memory
 }
 
 // newRun checks what there is to compute, and puts everything in the machine's memory.
@@ -104,7 +108,7 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{},
 	}
 	if p.Order.Piles {
-		r.far = activeset.NewFar(g.Vertices(), delta(g, w))
+		r.far = p.Set.NewFar(g.Vertices(), delta(g, w))
 	}
 	if err := r.place(); err != nil {
 		return nil, err
@@ -146,6 +150,9 @@ func (r *run) superSteps(ctx context.Context) (err error) {
 	if r.Init, err = r.launch(ctx, r.kernels.Init); err != nil {
 		return err
 	}
+	if err := r.set.Start(r, r.start()); err != nil {
+		return err
+	}
 	for !r.Converged {
 		if most := r.maxSteps(); most > 0 && len(r.Steps) >= most {
 			if r.Plan.Algorithm.Dense {
@@ -175,6 +182,12 @@ func (r *run) active() int { return len(r.set.Active(r)) }
 func (r *run) superStep(ctx context.Context) (err error) {
 	s := r.frontier()
 	before := r.LaneEdges()
+	if k := r.kernels.Lists[s.Direction]; k != nil {
+		if s.Register, err = r.launch(ctx, k); err != nil {
+			return err
+		}
+	}
+	r.exchange()
 	if s.Gather, err = r.launch(ctx, r.kernels.Gather[s.Direction]); err != nil {
 		return err
 	}
@@ -211,6 +224,7 @@ func (r *run) refill(ctx context.Context) (active uint32, err error) {
 		if err != nil {
 			return 0, err
 		}
+		r.far.Split(r)
 		if active, err = r.next(); err != nil {
 			return 0, err
 		}
@@ -278,6 +292,9 @@ func (r *run) frontier() Step {
 // launch runs a kernel with the parameters of the coming super-step.
 func (r *run) launch(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
 	r.fill(k)
+	if err := r.configure(k); err != nil {
+		return sim.Result{}, err
+	}
 	res, err := r.Launch(ctx, k, r.args[k])
 	r.Times.Add(res, uint64(r.workload.LaunchOverhead))
 	return res, err

@@ -2,7 +2,7 @@
 // clean-up, layouts in arrays, and their place in the simulated address space.
 //
 //	g, err := graph.Load(spec)              // configs.Graph → Graph, with a Record of what was done
-//	im := graph.NewImage(graph.ArrayBase, graph.Reserved(harts, program)...)
+//	im := graph.NewImage(graph.ArrayBase, lineBytes, graph.Reserved(harts, program)...)
 //	csc, err := im.PlaceAdjacency("csc", g.CSC())
 //	im.Write(device)
 //

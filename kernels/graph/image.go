@@ -13,9 +13,6 @@ import (
 // programs hold.
 const ArrayBase = 0x10000000
 
-// arrayAlign is the largest line of the presets' caches.
-const arrayAlign = 64
-
 // Region is a piece of the address space that arrays must not touch.
 type Region struct {
 	Name string
@@ -58,14 +55,16 @@ func (a *Array) Bytes() uint64 { return 4 * uint64(a.Words) }
 // around reserved regions. Each begins with a cache line of its own.
 type Image struct {
 	next     uint64
+	line     uint64
 	reserved []Region // by address
 	arrays   []Array
 	names    map[string]int
 }
 
-// NewImage starts an empty image at base.
-func NewImage(base uint32, reserved ...Region) *Image {
-	im := &Image{next: uint64(base), reserved: slices.Clone(reserved), names: map[string]int{}}
+// NewImage starts an empty image at base, of a machine whose caches have lines of that many
+// bytes, a power of two.
+func NewImage(base uint32, lineBytes int, reserved ...Region) *Image {
+	im := &Image{next: uint64(base), line: uint64(lineBytes), reserved: slices.Clone(reserved), names: map[string]int{}}
 	slices.SortStableFunc(im.reserved, func(a, b Region) int { return int(int64(a.Addr) - int64(b.Addr)) })
 	return im
 }
@@ -98,16 +97,16 @@ func (im *Image) add(a Array) (Array, error) {
 // fit finds the next line from which size bytes are free. An empty array, too,
 // has an address that nothing else has.
 func (im *Image) fit(size uint64) uint64 {
-	addr := align(im.next)
+	addr := im.align(im.next)
 	for _, r := range im.reserved {
 		if addr < r.end() && uint64(r.Addr) < addr+max(size, 1) {
-			addr = align(r.end())
+			addr = im.align(r.end())
 		}
 	}
 	return addr
 }
 
-func align(addr uint64) uint64 { return (addr + arrayAlign - 1) &^ (arrayAlign - 1) }
+func (im *Image) align(addr uint64) uint64 { return (addr + im.line - 1) &^ (im.line - 1) }
 
 // full tells what takes the space.
 func (im *Image) full(a Array) error {

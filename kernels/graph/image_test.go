@@ -22,7 +22,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 func TestImagePlacesAroundReservedRegions(t *testing.T) {
 	program := &isa.Program{Segments: []isa.Segment{{Addr: emu.CodeBase, Size: 1000}}}
-	im := NewImage(0x7FFFFF00, Reserved(4, program)...)
+	im := NewImage(0x7FFFFF00, 64, Reserved(4, program)...)
 	place := func(name string, words int) uint32 {
 		a, err := im.Reserve(name, words)
 		require.NoError(t, err)
@@ -49,18 +49,30 @@ func TestImagePlacesAroundReservedRegions(t *testing.T) {
 	require.Len(t, im.Arrays(), 5)
 }
 
+// TestImageAlignsToTheLine: arrays begin with a line of the machine's.
+func TestImageAlignsToTheLine(t *testing.T) {
+	for _, line := range []int{64, 128} {
+		im := NewImage(ArrayBase, line)
+		_, err := im.Reserve("a", line/4+1)
+		require.NoError(t, err)
+		b, err := im.Reserve("b", 1)
+		require.NoError(t, err)
+		require.EqualValues(t, ArrayBase+2*line, b.Addr)
+	}
+}
+
 func TestImageNeverTouchesLowMemory(t *testing.T) {
-	a, err := NewImage(0, Reserved(1, nil)...).Reserve("a", 1)
+	a, err := NewImage(0, 64, Reserved(1, nil)...).Reserve("a", 1)
 	require.NoError(t, err)
 	require.Equal(t, uint32(emu.UncachedEnd), a.Addr)
-	_, err = NewImage(0, Reserved(emu.MaxCores*emu.MaxWarps*emu.MaxThreads, nil)...).Reserve("a", 1)
+	_, err = NewImage(0, 64, Reserved(emu.MaxCores*emu.MaxWarps*emu.MaxThreads, nil)...).Reserve("a", 1)
 	require.ErrorContains(t, err, "does not fit", "stacks take everything")
 }
 
 func TestLayoutsInMemory(t *testing.T) {
 	g := read(t, "g.txt", "2 0 5\n0 1 6\n2 1 -7\n")
 	mem := emu.NewMemory()
-	im := NewImage(ArrayBase, Reserved(1, nil)...)
+	im := NewImage(ArrayBase, 64, Reserved(1, nil)...)
 	csr, err := im.PlaceAdjacency("csr", g.CSR())
 	require.NoError(t, err)
 	csc, err := im.PlaceAdjacency("csc", g.CSC())
@@ -87,7 +99,7 @@ func TestLayoutsInMemory(t *testing.T) {
 		require.Zero(t, c.at.Addr%64)
 	}
 
-	plain, err := NewImage(ArrayBase).PlaceAdjacency("g", read(t, "g", "0 1\n").CSR())
+	plain, err := NewImage(ArrayBase, 64).PlaceAdjacency("g", read(t, "g", "0 1\n").CSR())
 	require.NoError(t, err)
 	require.Zero(t, plain.Weights)
 	_, err = im.PlaceCOO("push", g.COOBySource())

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 
+	"heddle/components/graphpeg"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim"
@@ -29,6 +30,9 @@ type Device interface {
 	// launch's own; a machine without time has no cycles. A program that does not
 	// store exit code 0 has failed. After an error the device is spent.
 	Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error)
+	// GraphPEG is the host's hand on the cores' GraphPEGs or hardware worklists; it has no
+	// units if there are none.
+	GraphPEG() graphpeg.Host
 	// LaneEdges returns how many edges each lane has handled in all launches, core by core
 	// and warp by warp.
 	LaneEdges() []uint64
@@ -37,9 +41,10 @@ type Device interface {
 // Shape is a machine as programs see it.
 type Shape struct {
 	Cores, Warps, Threads int
-	ScratchpadBytes       int // of a core
-	Weaver                bool
-	MaskByUnit            bool // the Weaver sets the thread mask
+	ScratchpadBytes       int    // of a core
+	LineBytes             int    // of the caches
+	Unit                  string // the cores' graph unit, by isa's name; empty: none
+	MaskByUnit            bool   // the Weaver sets the thread mask
 }
 
 // Lanes returns how many lanes the device has.

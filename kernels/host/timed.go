@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -23,9 +24,12 @@ func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := Shape{Cores: len(m.Cores), Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, ScratchpadBytes: emu.DefaultScratchpadBytes}
+	s := Shape{Cores: len(m.Cores), Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, ScratchpadBytes: emu.DefaultScratchpadBytes, LineBytes: cfg.L1D.LineBytes}
+	if len(m.Units) > 0 {
+		s.Unit = m.Units[0].Architecture().Name()
+	}
 	if w := cfg.Core.Weaver; w != nil {
-		s.Weaver, s.MaskByUnit = true, w.MaskByUnit
+		s.MaskByUnit = w.MaskByUnit
 	}
 	return &Timed{m, s}, nil
 }
@@ -38,6 +42,9 @@ func (d *Timed) WriteWords(addr uint32, words []uint32) { writeWords(d.Machine.A
 
 // ReadWords copies words from the device.
 func (d *Timed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Arch.Mem, addr, words) }
+
+// GraphPEG is the host's hand on the cores' units.
+func (d *Timed) GraphPEG() graphpeg.Host { return d.Machine.GraphPEG() }
 
 // LaneEdges returns how many edges each lane has handled.
 func (d *Timed) LaneEdges() []uint64 { return d.Machine.Arch.LaneEdges() }

@@ -3,8 +3,9 @@ package host
 import (
 	"cmp"
 	"context"
-	"fmt"
 
+	"heddle/components/graphpeg"
+	"heddle/components/hwwl"
 	"heddle/components/weaver"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -15,32 +16,77 @@ import (
 type Untimed struct {
 	Machine *emu.Machine
 	shape   Shape
+	units   []emu.Unit
+	lists   graphpeg.Host
 }
 
 var _ Device = (*Untimed)(nil)
 
-// NewUntimed makes an untimed machine whose cores have a Weaver each, or none.
-func NewUntimed(cfg emu.Config, w *weaver.Spec) (*Untimed, error) {
-	shape := Shape{Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, ScratchpadBytes: cmp.Or(cfg.ScratchpadBytes, emu.DefaultScratchpadBytes)}
-	if w != nil {
-		if err := w.Check(cfg.Warps, cfg.Threads); err != nil {
-			return nil, err
-		}
-		shape.Weaver, shape.MaskByUnit = true, w.MaskByUnit
-		cfg.Units = func(int) []emu.Unit {
-			u, err := weaver.NewUntimed(*w, cfg.Warps, cfg.Threads)
-			if err != nil {
-				panic(fmt.Sprintf("BUG: host: %v after it was validated", err))
-			}
-			return []emu.Unit{u}
+// Units are the graph units of every core of an untimed machine, at most one.
+type Units struct {
+	Weaver   *weaver.Spec
+	GraphPEG *graphpeg.Spec
+	HWWL     *hwwl.Spec
+}
+
+// lineBytes is the line that arrays begin with, and by which an untimed unit reads: programs cannot tell.
+const lineBytes = 64
+
+// maker returns what makes the unit of a core; nil: there is none.
+func (u *Units) maker(cfg *emu.Config) func(core int) (emu.Unit, error) {
+	shape := func(core int) graphpeg.Shape {
+		return graphpeg.Shape{Core: core, Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes}
+	}
+	switch {
+	case u.Weaver != nil:
+		return func(int) (emu.Unit, error) { return checked(weaver.NewUntimed(*u.Weaver, cfg.Warps, cfg.Threads)) }
+	case u.GraphPEG != nil:
+		return func(core int) (emu.Unit, error) { return checked(graphpeg.NewUntimed(*u.GraphPEG, shape(core))) }
+	case u.HWWL != nil:
+		return func(core int) (emu.Unit, error) {
+			return checked(graphpeg.NewUntimedWorklist(u.HWWL.PEG(), shape(core)))
 		}
 	}
-	m, err := emu.New(cfg)
+	return nil
+}
+
+func checked[U emu.Unit](u U, err error) (emu.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Untimed{m, shape}, nil
+	return u, nil
 }
+
+// NewUntimed makes an untimed machine whose cores have those units.
+func NewUntimed(cfg emu.Config, units Units) (*Untimed, error) {
+	d := &Untimed{shape: Shape{Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, ScratchpadBytes: cmp.Or(cfg.ScratchpadBytes, emu.DefaultScratchpadBytes), LineBytes: lineBytes}}
+	if make := units.maker(&cfg); make != nil {
+		for core := range cfg.Cores {
+			u, err := make(core)
+			if err != nil {
+				return nil, err
+			}
+			d.plug(u)
+		}
+		cfg.Units = func(core int) []emu.Unit { return d.units[core : core+1] }
+		d.shape.MaskByUnit = units.Weaver != nil && units.Weaver.MaskByUnit
+	}
+	var err error
+	d.Machine, err = emu.New(cfg)
+	return d, err
+}
+
+// plug adds the next core's unit.
+func (d *Untimed) plug(u emu.Unit) {
+	d.units = append(d.units, u)
+	d.shape.Unit = u.Name()
+	if p, ok := u.(*graphpeg.Untimed); ok {
+		d.lists.Units = append(d.lists.Units, p.Engine)
+	}
+}
+
+// GraphPEG is the host's hand on the cores' units.
+func (d *Untimed) GraphPEG() graphpeg.Host { return d.lists }
 
 // Shape says what the machine is.
 func (d *Untimed) Shape() Shape { return d.shape }

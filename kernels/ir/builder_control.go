@@ -1,5 +1,7 @@
 package ir
 
+import "heddle/isa"
+
 // If runs then in the lanes with p and els, which may be nil, in the others. Which side
 // runs first is not said.
 func (b *Builder) If(p Value, then, els func()) {
@@ -115,6 +117,42 @@ func (b *Builder) Barrier() { b.add(OpBarrier, None) }
 
 // DeviceBarrier waits for all warps of all cores, and all they have written is seen.
 func (b *Builder) DeviceBarrier() { b.add(OpDeviceBarrier, None) }
+
+// What follows uses the vertex-lists of the core's GraphPEG or hardware worklist; a list is
+// named by its number. Lanes that are off get nothing.
+
+// UseWorklist says that the lists are a hardware worklist's.
+func (b *Builder) UseWorklist() { b.k.Worklist = true }
+
+// ListEdges takes the edges of a list's vertices from a GraphPEG, one per lane at a time,
+// until no core has any, and runs body in the lanes that got one. No loop around it can be left in body.
+func (b *Builder) ListEdges(list Value, body func(src, dst, weight, number Value)) {
+	b.take(OpListEdges, list, func() {
+		body(b.item(isa.PegSrc), b.item(isa.PegDst), b.item(isa.PegWt), b.item(isa.PegIdx))
+	})
+}
+
+// ListVertices takes the vertices of a list, in the same way.
+func (b *Builder) ListVertices(list Value, body func(v Value)) {
+	b.take(OpListVertices, list, func() { body(b.item(0)) })
+}
+
+func (b *Builder) take(op Op, list Value, body func()) {
+	i := b.add(op, None, list)
+	loops := b.loops
+	b.loops = nil
+	i.Blocks = []*Block{b.in(body)}
+	b.loops = loops
+}
+
+func (b *Builder) item(field uint8) Value {
+	i := b.add(OpListItem, U32)
+	i.Imm = uint32(field)
+	return i
+}
+
+// ListPush appends a vertex to a list.
+func (b *Builder) ListPush(v, list Value) { b.add(OpListPush, None, v, list) }
 
 // WeaverReg registers a vertex with its first edge and degree at slot ThreadInCore,
 // which must be below WeaverCapacity. vid is passed on unread, but must be below 2³¹.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels/ir"
 )
@@ -158,4 +159,37 @@ func TestDeadlockAndLimit(t *testing.T) {
 		b.If(b.Lt(b.LaneID(), b.U32(2)), func() { b.ShflDown(b.LaneID(), b.U32(1)) }, nil)
 	}), "lane 1 takes the value of lane 2, which is off")
 	require.ErrorContains(t, run(func(b *ir.Builder) { b.WeaverDecID() }), "this machine has no weaver unit")
+	require.ErrorContains(t, run(func(b *ir.Builder) { b.ListPush(b.U32(1), b.U32(1)) }), "this machine has no peg unit")
+	require.ErrorContains(t, run(func(b *ir.Builder) {
+		b.UseWorklist()
+		b.ListVertices(b.U32(0), func(ir.Value) {})
+	}), "this machine has no hwwl unit")
+}
+
+// TestLists: what cannot be done with vertex-lists, and which fields of an edge a kernel reads.
+func TestLists(t *testing.T) {
+	b := ir.NewBuilder("test")
+	b.Loop(func(l *ir.Loop) {
+		b.ListEdges(b.U32(0), func(_, dst, _, _ ir.Value) { l.BreakIf(b.Eq(dst, b.U32(1))) })
+	})
+	_, err := b.Build()
+	require.ErrorContains(t, err, "break_if of a loop that has ended")
+	b = ir.NewBuilder("test")
+	b.UseWorklist()
+	b.ListEdges(b.U32(0), func(_, _, _, _ ir.Value) {})
+	_, err = b.Build()
+	require.ErrorContains(t, err, "list_edges of a hardware worklist, which holds vertices")
+	b = ir.NewBuilder("test")
+	b.ListEdges(b.U32(0), func(src, _, weight, _ ir.Value) {
+		b.If(b.Eq(b.LaneID(), b.U32(0)), func() { b.Store(src, nil, weight) }, nil)
+	})
+	b.ListEdges(b.U32(0), func(_, _, _, number ir.Value) { b.ListPush(number, b.U32(1)) })
+	k, err := b.Build()
+	require.NoError(t, err)
+	require.EqualValues(t, 1<<isa.PegSrc|1<<isa.PegWt|1<<isa.PegIdx, k.Fields())
+	b = ir.NewBuilder("test")
+	b.ListEdges(b.U32(0), func(_, _, _, _ ir.Value) { b.Edge() })
+	k, err = b.Build()
+	require.NoError(t, err)
+	require.EqualValues(t, 1<<isa.PegDst, k.Fields(), "a pop returns something")
 }

@@ -15,6 +15,8 @@ func (w *warp) control(i *Instr, mask uint32) uint32 {
 		return w.forLoop(i, mask)
 	case OpWeaverEdges:
 		return w.weaverEdges(i, mask)
+	case OpListEdges, OpListVertices:
+		w.takeFromList(i, mask)
 	case OpBreak:
 		off := w.lanes(i.Args[0], mask)
 		w.left[i.Loop.ID] |= off

@@ -19,6 +19,8 @@ func (w *warp) effect(i *Instr, mask uint32) {
 		w.wait(atDeviceBarrier)
 	case OpWeaverReg, OpWeaverSkip, OpWeaverDecID, OpWeaverDecLoc:
 		w.weaver(i, mask)
+	case OpListPush:
+		w.askLists(i, isa.PegPush, isa.HwwlPush, mask, i.Args[0], i.Args[1])
 	default:
 		for m := mask; m != 0; m &= m - 1 {
 			w.access(i, bits.TrailingZeros32(m))
@@ -101,11 +103,10 @@ func (w *warp) write(i *Instr, addr, size, v uint32) {
 	w.m.Mem.Write(addr, data)
 }
 
-// What follows asks the core's Weaver.
-
-func (w *warp) weaverUnit() emu.Unit {
+// unit finds one of the core's graph units; nil: it has none of that name.
+func (w *warp) unit(name string) emu.Unit {
 	for _, u := range w.units {
-		if u.Name() == "weaver" {
+		if u.Name() == name {
 			return u
 		}
 	}
@@ -113,22 +114,41 @@ func (w *warp) weaverUnit() emu.Unit {
 }
 
 func (w *warp) weaverCapacity() uint32 {
-	if u := w.weaverUnit(); u != nil {
+	if u := w.unit("weaver"); u != nil {
 		v, _ := u.CSR(isa.CSRWeaverCapacity)
 		return v
 	}
 	return 0
 }
 
-// ask makes one request. The mask afterwards is in the request.
+// ask makes one request to the Weaver. The mask afterwards is in the request.
 func (w *warp) ask(i *Instr, fn uint8, mask uint32, args ...Value) *emu.UnitRequest {
-	u := w.weaverUnit()
+	u := w.unit("weaver")
 	if u == nil {
 		w.fail(i, "this machine has no weaver unit")
 	}
+	return w.request(u, i, fn, mask, args...)
+}
+
+// askLists makes one request to a GraphPEG, or to a hardware worklist.
+func (w *warp) askLists(i *Instr, peg, hwwl uint8, mask uint32, args ...Value) *emu.UnitRequest {
+	name, fn := "peg", peg
+	if w.k.Worklist {
+		name, fn = "hwwl", hwwl
+	}
+	u := w.unit(name)
+	if u == nil {
+		w.fail(i, "this machine has no %s unit", name)
+	}
+	return w.request(u, i, fn, mask, args...)
+}
+
+func (w *warp) request(u emu.Unit, i *Instr, fn uint8, mask uint32, args ...Value) *emu.UnitRequest {
 	rows := [3][]uint32{make([]uint32, w.n), make([]uint32, w.n), make([]uint32, w.n)}
 	for n, a := range args {
-		copy(rows[n], w.values[a.ID*w.n:][:w.n])
+		if a != nil {
+			copy(rows[n], w.values[a.ID*w.n:][:w.n])
+		}
 	}
 	w.req = emu.UnitRequest{Fn: fn, Warp: w.id, Mask: mask, NewMask: mask, A: rows[0], B: rows[1], C: rows[2], Out: make([]uint32, w.n)}
 	if err := u.Exec(&w.req); err != nil {
@@ -183,4 +203,53 @@ func (w *warp) weaverEdges(i *Instr, mask uint32) uint32 {
 		on = w.block(body, on) | w.skipped[i.ID]
 		w.skipped[i.ID] = 0
 	}
+}
+
+// takeFromList runs the block in the lanes that get something, until none does.
+func (w *warp) takeFromList(i *Instr, mask uint32) {
+	items := w.items(i.Blocks[0])
+	for {
+		on := w.takeItems(i, items, mask)
+		if on == 0 {
+			return
+		}
+		w.block(i.Blocks[0], on)
+	}
+}
+
+// items lists what a block takes of each edge or vertex.
+func (w *warp) items(b *Block) (items []*Instr) {
+	for _, x := range b.Instrs {
+		if x.Op == OpListItem {
+			items = append(items, x)
+		}
+	}
+	return items
+}
+
+// takeItems pops once. A field of an edge that nobody reads is not asked for.
+func (w *warp) takeItems(i *Instr, items []*Instr, mask uint32) (on uint32) {
+	pop, first := isa.PegPopV, uint8(0)
+	fields := Fields(i)
+	if i.Op == OpListEdges {
+		first = uint8(bits.TrailingZeros32(fields))
+		pop = isa.PegPop + first
+	}
+	none := w.askLists(i, pop, isa.HwwlPop, mask, nil, i.Args[0]).Out
+	for m := mask; m != 0; m &= m - 1 {
+		if l := bits.TrailingZeros32(m); none[l] != ^uint32(0) {
+			on |= 1 << l
+		}
+	}
+	for _, x := range items {
+		out := none
+		if f := uint8(x.Imm); i.Op == OpListEdges && f != first {
+			if fields>>f&1 == 0 {
+				continue
+			}
+			out = w.askLists(i, isa.PegGet+f, 0, mask).Out
+		}
+		copy(w.values[x.ID*w.n:][:w.n], out)
+	}
+	return on
 }

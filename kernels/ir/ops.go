@@ -106,6 +106,12 @@ const (
 	OpWeaverVID
 	OpWeaverLoc
 
+	// Vertex-lists of a GraphPEG or a hardware worklist.
+	OpListEdges
+	OpListVertices
+	OpListItem
+	OpListPush
+
 	NumOps
 )
 
@@ -294,6 +300,9 @@ var ops = [NumOps]row{
 	OpWeaverDecID: {name: "weaver_dec_id", kind: KindEffect, sig: ":i"}, OpWeaverDecLoc: {name: "weaver_dec_loc", kind: KindEffect, sig: ":u"},
 	OpWeaverEdges: {name: "weaver_edges", kind: KindControl, sig: ":-", blocks: 1},
 	OpWeaverVID:   {name: "weaver_vid", kind: KindVar, sig: ":u"}, OpWeaverLoc: {name: "weaver_loc", kind: KindVar, sig: ":u"},
+
+	OpListEdges: {name: "list_edges", kind: KindControl, sig: "x:-", blocks: 1}, OpListVertices: {name: "list_vertices", kind: KindControl, sig: "x:-", blocks: 1},
+	OpListItem: {name: "list_item", kind: KindVar, sig: ":u"}, OpListPush: {name: "list_push", kind: KindEffect, sig: "xx:-"},
 }
 
 func (o Op) String() string { return ops[o].name }

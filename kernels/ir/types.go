@@ -1,5 +1,7 @@
 package ir
 
+import "heddle/isa"
+
 // Type is the type of a value.
 type Type uint8
 
@@ -28,7 +30,7 @@ type Instr struct {
 	Op     Op
 	Type   Type    // of its value; None: it has none
 	Args   []Value // an argument may be nil where the op's row says so
-	Imm    uint32  // OpConst: the bits; memory: bytes added to the address; OpParam, OpShared: which one
+	Imm    uint32  // OpConst: the bits; memory: bytes added to the address; OpParam, OpShared: which one; OpListItem: the field of an edge
 	Var    *Var    // OpVar, OpGet, OpSet
 	Blocks []*Block
 	Loop   Value  // OpBreak, OpContinue: which loop
@@ -79,6 +81,9 @@ type Kernel struct {
 	// addresses of shared arrays, who a lane is. They are in no block.
 	Roots []*Instr
 	Body  *Block
+	// Worklist says that its vertex-lists are a hardware worklist's; without, a GraphPEG's.
+	Worklist bool
+
 	Instr int // number of IDs of instructions given out
 	Vars  int // and of variables
 }
@@ -142,4 +147,33 @@ func (b *Block) Walk(f func(*Instr)) {
 			n.Walk(f)
 		}
 	}
+}
+
+// Fields says which fields of an edge a ListEdges's body reads, as bits; the destination if none.
+func Fields(i *Instr) (fields uint32) {
+	of := map[Value]uint32{}
+	for _, x := range i.Blocks[0].Instrs {
+		if x.Op == OpListItem {
+			of[x] = 1 << x.Imm
+		}
+	}
+	i.Blocks[0].Walk(func(x *Instr) {
+		for _, a := range x.Args {
+			fields |= of[a]
+		}
+	})
+	if fields == 0 {
+		return 1 << isa.PegDst
+	}
+	return fields
+}
+
+// Fields says the same of all that the kernel takes; 0: it takes no edges.
+func (k *Kernel) Fields() (fields uint32) {
+	k.Body.Walk(func(i *Instr) {
+		if i.Op == OpListEdges {
+			fields |= Fields(i)
+		}
+	})
+	return fields
 }

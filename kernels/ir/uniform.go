@@ -16,6 +16,7 @@ var varies = [NumOps]bool{
 	OpLaneID: true, OpThreadInCore: true, OpGlobalThread: true,
 	OpShflIdx: true, OpShflUp: true, OpShflDown: true, OpShflXor: true,
 	OpWeaverDecID: true, OpWeaverDecLoc: true, OpWeaverVID: true, OpWeaverLoc: true,
+	OpListItem: true,
 }
 
 // agrees tells of operations whose value is the same in all active lanes whatever the arguments.
@@ -98,6 +99,8 @@ func (a *analysis) instr(i *Instr) {
 		a.ragged(i, a.anyArg(i))
 	case OpWeaverEdges:
 		a.ragged(i, true)
+	case OpListEdges, OpListVertices:
+		a.set(u.Partial, i.ID, true) // all lanes stay, some without an edge
 	default:
 		a.set(u.Varying, i.ID, i.Type != None && !agrees[i.Op] && !broadcast(i) && (varies[i.Op] || i.Op.Atomic() || a.anyArg(i)))
 	}

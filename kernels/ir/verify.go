@@ -210,6 +210,10 @@ func (v *verifier) mark(list *[]bool, n, id int) {
 
 func (v *verifier) place(i *Instr) error {
 	switch i.Op {
+	case OpListEdges:
+		if v.k.Worklist {
+			return fmt.Errorf("%s of a hardware worklist, which holds vertices", i.Op)
+		}
 	case OpBarrier, OpDeviceBarrier:
 		if v.partial > 0 {
 			return fmt.Errorf("%s where only some lanes of a warp may be: behind a condition, in a loop or behind a continue that differs between lanes", i.Op)
@@ -236,6 +240,8 @@ func (v *verifier) blocks(i *Instr) error {
 	switch i.Op {
 	case OpAllLanes:
 		v.partial, v.hidden, v.hideVar = 0, clone(v.some, v.hidden), clone(v.someVar, v.hideVar)
+		v.loops = nil
+	case OpListEdges, OpListVertices:
 		v.loops = nil
 	case OpLoop, OpFor, OpWeaverEdges:
 		v.loops = append(v.loops[:len(v.loops):len(v.loops)], i)

@@ -54,6 +54,8 @@ type View interface {
 	Neighbours(v ir.Value) (begin, end ir.Value)
 	// Edge reads edge e of the row of base.
 	Edge(e, base ir.Value) Edge
+	// Given is an edge that a graph unit has read; weight is its bits.
+	Given(e, src, dst, weight ir.Value) Edge
 	// SearchVertex finds the row of edge e, for a schedule that does not know it.
 	SearchVertex(e ir.Value) ir.Value
 }
@@ -91,6 +93,12 @@ func ByName(name string) (*Layout, error) {
 	return nil, fmt.Errorf("no layout %q", name)
 }
 
+// Arrays are the names of what has the rows of direction d, as a graph unit reads them.
+func (l *Layout) Arrays(d direction.Direction) (offsets, ids, weights string) {
+	name := [...]string{Source: "csr", Destination: "csc"}[l.Rows(d)]
+	return name + ".offsets", name + ".ids", name + ".weights"
+}
+
 // In returns the layout in a kernel that handles edges in direction d.
 func (l *Layout) In(k *emit.Kernel, d direction.Direction, weights graph.WeightKind) View {
 	return l.view(site{k, l.Rows(d), weights})
@@ -102,7 +110,9 @@ func (l *Layout) Fits(d direction.Direction) bool { return l.Rows(d) == Base(d) 
 
 // edge reads the other end of edge e, whose row's vertex is known.
 func (s site) edge(other string, e, base ir.Value, weights string) Edge {
-	x := Edge{ID: e, Src: base, Dst: base, weight: func(t ir.Type) ir.Value { return s.weight(weights, e, t) }}
+	x := Edge{ID: e, Src: base, Dst: base, weight: func(t ir.Type) ir.Value {
+		return s.weight(t, func(t ir.Type) ir.Value { return s.Load(t, s.Addr(weights), e) })
+	}}
 	v := s.Load(ir.U32, s.Addr(other), e)
 	if s.rows == Source {
 		x.Dst = v
@@ -112,15 +122,33 @@ func (s site) edge(other string, e, base ir.Value, weights string) Edge {
 	return x
 }
 
-// weight loads a word, and converts it.
-func (s site) weight(array string, e ir.Value, t ir.Type) ir.Value {
+// Given passes an edge on.
+func (s site) Given(e, src, dst, weight ir.Value) Edge {
+	return Edge{ID: e, Src: src, Dst: dst, weight: func(t ir.Type) ir.Value {
+		return s.weight(t, func(t ir.Type) ir.Value { return s.bits(weight, t) })
+	}}
+}
+
+// bits are a word as a value of a type.
+func (s site) bits(word ir.Value, t ir.Type) ir.Value {
+	switch t {
+	case ir.F32:
+		return s.AsF32(word)
+	case ir.I32:
+		return s.AsI32(word)
+	}
+	return word
+}
+
+// weight converts what word gives.
+func (s site) weight(t ir.Type, word func(t ir.Type) ir.Value) ir.Value {
 	switch {
 	case s.weights == graph.NoWeights && t == ir.F32:
 		return s.F32(1)
 	case s.weights == graph.NoWeights:
 		return s.U32(1)
 	case s.weights == graph.IntWeights && t == ir.F32:
-		return s.ToF32(s.Load(ir.I32, s.Addr(array), e))
+		return s.ToF32(word(ir.I32))
 	}
-	return s.Load(t, s.Addr(array), e)
+	return word(t)
 }

@@ -127,7 +127,7 @@ func newRun(d host.Device, in inEdges, out *graph.Adjacency, o Options) (*run, e
 	if r.programs, err = assemble(o.Schedule, d.Shape(), o.Tolerance > 0); err != nil {
 		return nil, err
 	}
-	r.image = graph.NewImage(graph.ArrayBase, r.programs.reserved(d.Shape().Lanes())...)
+	r.image = graph.NewImage(graph.ArrayBase, d.Shape().LineBytes, r.programs.reserved(d.Shape().Lanes())...)
 	if err := r.layout(); err != nil {
 		return nil, fmt.Errorf("pagerank: %w", err)
 	}

@@ -48,7 +48,7 @@ var shapes = []shape{{1, 1, 1}, {1, 1, 4}, {1, 4, 1}, {1, 4, 4}, {3, 2, 8}, {1, 
 
 func (d device) untimed(t testing.TB, s shape) *host.Untimed {
 	t.Helper()
-	u, err := host.NewUntimed(emu.Config{Cores: s.cores, Warps: s.warps, Threads: s.threads, MaxInstrs: 50_000_000, Quantum: 7}, d.weaver)
+	u, err := host.NewUntimed(emu.Config{Cores: s.cores, Warps: s.warps, Threads: s.threads, MaxInstrs: 50_000_000, Quantum: 7}, host.Units{Weaver: d.weaver})
 	require.NoError(t, err)
 	return u
 }

@@ -36,7 +36,7 @@ func assemble(s Schedule, shape host.Shape, residual bool) (p programs, err erro
 	switch s {
 	case Vertex, Edge:
 	case Weaver:
-		if !shape.Weaver {
+		if shape.Unit != "weaver" {
 			return p, fmt.Errorf("pagerank: schedule weaver needs a machine whose cores have a Weaver")
 		}
 		if shape.MaskByUnit {

@@ -65,8 +65,10 @@ type Schedule struct {
 	Owns bool
 	// Scans says that it has lanes exchange values.
 	Scans bool
-	// Weaver says that it needs the unit.
-	Weaver bool
+	// Unit is the graph unit that it needs, by isa's name; empty: none.
+	Unit string
+	// Lists says that the unit is given the vertices in its lists, before the launch.
+	Lists bool
 	// EachEdge emits the code that visits every edge of every active vertex once.
 	EachEdge func(s *Site, v *Visitor)
 	// Scratchpad is how many words of a core's it takes.
@@ -74,7 +76,12 @@ type Schedule struct {
 }
 
 // schedules are all of them, one file each.
-var schedules = []*Schedule{vertex, edge, warp, cta, weaver}
+var schedules = []*Schedule{
+	vertex, edge, warp, cta,
+	weaver,
+	peg,
+	hwwl,
+}
 
 // Schedules lists them.
 func Schedules() []*Schedule { return schedules }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/graphpeg"
 	"heddle/kernels/activeset"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
@@ -63,6 +64,9 @@ func each(t *testing.T, f func(t *testing.T, x test)) {
 // 50·source + destination. With stop, vertices stop after their first edge.
 func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 	k := emit.New("test")
+	if x.s.Unit == "hwwl" {
+		k.UseWorklist()
+	}
 	set, err := activeset.ByName("counter")
 	require.NoError(t, err)
 	site := &schedule.Site{
@@ -97,8 +101,44 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 			args[p.Name] = m.Place(data)
 		}
 	}
+	x.feed(t, m, kernel, args)
 	c := m.Run(t, kernel, args)
 	return m.Words(args["visits"], 2500), m.Words(args["begins"], 50), m.Words(args["ends"], 50), c.Edges
+}
+
+// feed gives the units the vertices that are kept, as Register does, if they take them from lists.
+func (x *test) feed(t *testing.T, m *emittest.Machine, gather *ir.Kernel, args map[string]uint32) {
+	if !x.s.Lists {
+		return
+	}
+	arrays := layout.NewArrays(x.g)
+	offsets, ids, _ := x.l.Arrays(x.d)
+	s := graphpeg.Setup{VertexMode: x.s.Unit == "hwwl", Pull: x.d == direction.Pull, Fields: gather.Fields(), Vertices: 50, Edges: args["edges"]}
+	for name, at := range map[string]*uint32{offsets: &s.Offsets, ids: &s.Neighbours} {
+		data, _ := arrays.Array(name)
+		*at = m.Place(data)
+	}
+	m.Worklists = x.s.Unit == "hwwl"
+	m.Configure(t, s)
+	m.Run(t, x.register(t, m), args)
+	m.Lists().Swap(activeset.InList, activeset.OutList)
+	m.Configure(t, s)
+}
+
+// register is the kernel that does it.
+func (x *test) register(t *testing.T, m *emittest.Machine) *ir.Kernel {
+	k := emit.New("register")
+	if m.Worklists {
+		k.UseWorklist()
+	}
+	set, err := activeset.ByName("counter")
+	require.NoError(t, err)
+	schedule.Register(&schedule.Site{Kernel: k, Set: set.In(k, nil)}, &schedule.Visitor{
+		Keep: func(v ir.Value) ir.Value { return k.Ne(k.Load(ir.U32, k.Addr("keep"), v), k.U32(0)) },
+	})
+	kernel, err := k.Build()
+	require.NoError(t, err)
+	return kernel
 }
 
 // someKept are vertices that walk their rows.

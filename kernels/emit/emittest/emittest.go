@@ -7,22 +7,76 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/isa/emu"
+	"heddle/kernels/activeset"
 	"heddle/kernels/ir"
 )
 
-// Machine is an interpreted machine with a Weaver in each core.
+// Machine is an interpreted machine with a Weaver, a GraphPEG and a hardware worklist in each core.
 type Machine struct {
 	Cores, Warps, Threads int
 	Weaver                weaver.Spec
+	Worklists             bool // Lists are the hardware worklists', not the GraphPEGs'
 	mem                   *emu.Memory
 	next                  uint32
+	lists                 map[string]*graphpeg.Host // by the unit's name
+	pegs                  [][]emu.Unit              // by core
 }
 
 // New makes a machine.
 func New(cores, warps, threads int) *Machine {
-	return &Machine{cores, warps, threads, weaver.Spec{STEntries: 24, DTEntries: 1 << 11}, emu.NewMemory(), 0x10000}
+	m := &Machine{
+		Cores: cores, Warps: warps, Threads: threads, Weaver: weaver.Spec{STEntries: 24, DTEntries: 1 << 11}, mem: emu.NewMemory(), next: 0x10000,
+		lists: map[string]*graphpeg.Host{"peg": {}, "hwwl": {}},
+	}
+	for core := range cores {
+		m.plug(graphpeg.Shape{Core: core, Cores: cores, Warps: warps, Threads: threads, LineBytes: 64})
+	}
+	return m
+}
+
+// plug gives the next core the units that have lists.
+func (m *Machine) plug(s graphpeg.Shape) {
+	spec := graphpeg.DefaultSpec()
+	spec.ListRegion = 1 << 10
+	m.pegs = append(m.pegs, nil)
+	for _, make := range []func(graphpeg.Spec, graphpeg.Shape) (*graphpeg.Untimed, error){graphpeg.NewUntimed, graphpeg.NewUntimedWorklist} {
+		u, err := make(spec, s)
+		if err != nil {
+			panic(err)
+		}
+		u.UseMemory(m.mem)
+		m.pegs[s.Core] = append(m.pegs[s.Core], u)
+		h := m.lists[u.Name()]
+		h.Units = append(h.Units, u.Engine)
+	}
+}
+
+// regions is where the lists' memory is: far from what is placed.
+const regions = 0x4000_0000
+
+// Configure sets the units up that Lists are in.
+func (m *Machine) Configure(t testing.TB, s graphpeg.Setup) {
+	s.Out, s.Regions = 1, regions
+	require.NoError(t, m.host().Configure(s))
+}
+
+func (m *Machine) host() *graphpeg.Host {
+	if m.Worklists {
+		return m.lists["hwwl"]
+	}
+	return m.lists["peg"]
+}
+
+// Lists are the units' vertex-lists. Configure comes first.
+func (m *Machine) Lists() activeset.Lists { return lists{*m.host()} }
+
+type lists struct{ graphpeg.Host }
+
+func (l lists) Fill(list int, vertices []uint32) error {
+	return l.Host.Fill(list, vertices, graphpeg.Block)
 }
 
 // Shapes are machines of several kinds: of one lane, with more warps than lanes, with more
@@ -65,12 +119,12 @@ func (m *Machine) Launch(k *ir.Kernel, arg uint32) (ir.Counts, error) {
 	})
 }
 
-func (m *Machine) units(int) []emu.Unit {
+func (m *Machine) units(core int) []emu.Unit {
 	u, err := weaver.NewUntimed(m.Weaver, m.Warps, m.Threads)
 	if err != nil {
 		panic(err)
 	}
-	return []emu.Unit{u}
+	return append([]emu.Unit{u}, m.pegs[core]...)
 }
 
 // Run runs a kernel with those arguments; it must have no others.

@@ -1,0 +1,97 @@
+package codegen
+
+import (
+	"math/bits"
+
+	"heddle/isa"
+	"heddle/kernels/ir"
+)
+
+// fieldNames are the instructions' names for the fields of an edge.
+var fieldNames = [4]string{isa.PegSrc: "src", isa.PegDst: "dst", isa.PegWt: "wt", isa.PegIdx: "idx"}
+
+// takeFromList takes edges or vertices until there is none. In a full batch no lane is
+// turned off; after another one all are turned on again, as the next may be full: -1 in one
+// lane is not the end.
+func (l *lowering) takeFromList(i *ir.Instr) {
+	body, pop, exit := l.code.newLabel(), l.code.newLabel(), l.code.newLabel()
+	full, mask := l.full, l.mask
+	saved, on := l.activeMask(), l.code.newX()
+	none := l.constReg(^uint32(0))
+	list := l.reg(i.Args[0])
+	defer l.wait(pop, exit)()
+	l.full, l.mask = false, on
+	l.depth++
+	l.jump(pop)
+	l.label(body)
+	items := l.items(i)
+	for _, x := range i.Blocks[0].Instrs {
+		if x.Op != ir.OpListItem {
+			l.instr(x)
+		}
+	}
+	l.branch("beq", on, saved, pop)
+	l.emit("tmc", 0, saved, 0, 0)
+	l.label(pop)
+	first := l.pop(i, items, list)
+	l.emit("slt", on, none, first, 0)
+	l.emit("vote.ballot", on, on, 0, 0)
+	l.branch("beq", on, saved, body)
+	l.branch("beq", on, 0, exit)
+	l.emit("tmc", 0, on, 0, 0)
+	l.jump(body)
+	l.depth--
+	l.label(exit)
+	l.full, l.mask = full, mask
+}
+
+// items gives what the body takes its registers, by field.
+func (l *lowering) items(i *ir.Instr) (regs [4]reg) {
+	fields := ir.Fields(i)
+	for _, x := range i.Blocks[0].Instrs {
+		if x.Op == ir.OpListItem && fields>>x.Imm&1 != 0 {
+			regs[x.Imm] = l.code.newX()
+			l.know(x, regs[x.Imm])
+		}
+	}
+	if i.Op == ir.OpListEdges && regs == [4]reg{} {
+		regs[bits.TrailingZeros32(fields)] = l.code.newX()
+	}
+	return regs
+}
+
+// pop takes, and returns the register that tells whether there was something. The other fields
+// are asked for before it is known whether there is an edge: it takes time.
+func (l *lowering) pop(i *ir.Instr, items [4]reg, list reg) (first reg) {
+	if i.Op == ir.OpListVertices {
+		if first = items[0]; first == 0 {
+			first = l.code.newX()
+		}
+		if l.k.Worklist {
+			l.emit("hwwl.pop", first, 0, 0, 0)
+		} else {
+			l.emit("peg.popv", first, 0, list, 0)
+		}
+		return first
+	}
+	for f, r := range items {
+		switch {
+		case r == 0:
+		case first == 0:
+			first = r
+			l.emit("peg.pop."+fieldNames[f], r, 0, list, 0)
+		default:
+			l.emit("peg.get."+fieldNames[f], r, 0, 0, 0)
+		}
+	}
+	return first
+}
+
+func (l *lowering) listPush(i *ir.Instr) {
+	v := l.reg(i.Args[0])
+	if l.k.Worklist {
+		l.emit("hwwl.push", 0, v, 0, 0)
+		return
+	}
+	l.emit("peg.push", 0, v, l.reg(i.Args[1]), 0)
+}

@@ -1,0 +1,76 @@
+package compose
+
+import (
+	"heddle/components/graphpeg"
+	"heddle/kernels/activeset"
+	"heddle/kernels/direction"
+	"heddle/kernels/ir"
+)
+
+// lists are the device's vertex-lists as an active set sees them. Vertices are dealt out in blocks.
+type lists struct{ graphpeg.Host }
+
+func (l lists) Fill(list int, vertices []uint32) error {
+	return l.Host.Fill(list, vertices, graphpeg.Block)
+}
+
+// Lists are the vertex-lists of the device's graph units.
+func (r *run) Lists() activeset.Lists { return lists{r.GraphPEG()} }
+
+// placeLists gives the units' lists memory, and the arrays that units read their places.
+func (r *run) placeLists() error {
+	if !r.Plan.Schedule.Lists {
+		return nil
+	}
+	r.GraphPEG().Forget()
+	a, err := r.image.Reserve("lists", int(r.GraphPEG().RegionBytes()/4))
+	if err != nil {
+		return err
+	}
+	r.regions = a.Addr
+	for _, d := range r.Plan.Direction.Uses {
+		fields := r.kernels.Gather[d].Fields()
+		offsets, ids, weights := r.Plan.Layout.Arrays(d)
+		for _, a := range []struct {
+			name string
+			read bool
+		}{{offsets, fields != 0}, {ids, fields != 0}, {weights, fields&graphpeg.FieldWt != 0}} {
+			if _, placed := r.places[a.name]; placed || !a.read {
+				continue
+			}
+			if err := r.placeArray(a.name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// configure writes the units' registers for a kernel. Only a gather that takes edges has them gathered.
+func (r *run) configure(k *ir.Kernel) error {
+	if !r.Plan.Schedule.Lists {
+		return nil
+	}
+	s := graphpeg.Setup{
+		VertexMode: true, Vertices: uint32(r.problem.Graph.Vertices()), Edges: uint32(r.problem.Graph.Edges()),
+		In: activeset.InList, Out: activeset.OutList, Regions: r.regions,
+	}
+	if k == r.kernels.Split && r.Plan.Set.OfUnit {
+		s.In = activeset.FarList
+	}
+	for _, d := range r.Plan.Direction.Uses {
+		if k == r.kernels.Gather[d] && k.Fields() != 0 {
+			s.VertexMode, s.Pull, s.Fields = false, d == direction.Pull, k.Fields()
+			offsets, ids, weights := r.Plan.Layout.Arrays(d)
+			s.Offsets, s.Neighbours, s.Weights = r.places[offsets], r.places[ids], r.places[weights]
+		}
+	}
+	return r.GraphPEG().Configure(s)
+}
+
+// exchange has the units read what a kernel has registered.
+func (r *run) exchange() {
+	if r.Plan.Schedule.Lists && !r.Plan.Set.OfUnit {
+		r.GraphPEG().Swap(activeset.InList, activeset.OutList)
+	}
+}

@@ -1,0 +1,32 @@
+package schedule
+
+import (
+	"heddle/kernels/activeset"
+	"heddle/kernels/ir"
+)
+
+// peg has the unit walk the active vertices and load their edges (GraphPEG, ACM TACO 2021,
+// Fig. 4).
+var peg = &Schedule{
+	Name:       "peg",
+	Doc:        "the GraphPEGs walk their vertex-lists, load the edges and hand warps full batches, balanced between cores",
+	Rows:       true,
+	Unit:       "peg",
+	Lists:      true,
+	Scratchpad: nothing,
+	EachEdge: func(s *Site, v *Visitor) {
+		s.ListEdges(s.U32(activeset.InList), func(src, dst, weight, number ir.Value) {
+			s.Edge()
+			e := s.View.Given(number, src, dst, weight)
+			v.Edge(&e, goOn)
+		})
+	},
+}
+
+// Register emits the code that puts the vertices which walk their rows into the unit's lists.
+func Register(s *Site, v *Visitor) {
+	s.Strided(s.Set.Places(), func(place ir.Value) {
+		at := s.Set.Vertex(place)
+		s.keep(v, at, func() { s.ListPush(at, s.U32(activeset.OutList)) })
+	})
+}
