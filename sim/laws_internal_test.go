@@ -98,6 +98,14 @@ func TestBrokenLawsAreFound(t *testing.T) {
 			func(_ *testing.T, m *Machine) { m.Cores[2].Committed-- },
 			[]string{"Core2: law broken: instructions issued = committed"},
 		},
+		"a warp's cycle of no phase": {
+			func(_ *testing.T, m *Machine) { m.Cores[1].Phases.Cycles[0]-- },
+			[]string{"Core1: law broken: warp-cycles of phases add up to resident warp-cycles"},
+		},
+		"an instruction of two phases": {
+			func(_ *testing.T, m *Machine) { m.Cores[1].Phases.Instrs[3]++ },
+			[]string{"Core1: law broken: instructions of phases add up to instructions issued"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := checked(t)

@@ -340,6 +340,7 @@ func (b *builder) level(name string, s cache.Spec, w configs.Wires) error {
 type Result struct {
 	Cycles uint64 // until the last core was done
 	emu.Stats
+	Phases core.Phases // of all cores
 }
 
 // Run executes a program to its end, with the argument of the options. The error is
@@ -355,12 +356,15 @@ func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Resul
 	if m.spent {
 		return Result{}, errSpent
 	}
+	if _, err := p.PhaseMarks(); err != nil {
+		return Result{}, err
+	}
 	if err := m.carry(p); err != nil {
 		return Result{}, err
 	}
 	m.Arch.SetArg(arg)
 	m.Arch.Load(p)
-	before, start := m.Arch.Stats(), m.domain.After()-1
+	before, phases, start := m.Arch.Stats(), m.phases(), m.domain.After()-1
 	for _, c := range m.Cores {
 		c.Start()
 	}
@@ -368,7 +372,7 @@ func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Resul
 	m.watchdog.arm(ctx)
 	err := m.System.Run()
 	m.Arch.FlushConsole()
-	r := Result{Stats: m.Arch.Stats().Since(before)}
+	r := Result{Stats: m.Arch.Stats().Since(before), Phases: m.phases().Since(&phases)}
 	if last := m.lastCycle(); last > start {
 		r.Cycles = last - start
 	}
@@ -377,6 +381,15 @@ func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Resul
 	}
 	m.spent = err != nil
 	return r, err
+}
+
+// phases adds up what cores have booked under them.
+func (m *Machine) phases() (p core.Phases) {
+	for _, c := range m.Cores {
+		s := c.Counts()
+		p.Add(&s.Phases)
+	}
+	return p
 }
 
 // errSpent is a mistake of the host program.

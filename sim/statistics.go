@@ -97,6 +97,8 @@ func Instructions(s emu.Stats) (t stats.Tree) {
 	return append(t,
 		stats.Count("barriers", "arrivals", "Warps that came to a barrier of several warps or cores.", s.Barriers),
 		stats.Count("scratchpad.accesses", "lane accesses", "Lanes' reads and writes of scratchpads; an atomic is both.", s.Scratchpad),
+		stats.Count("atomics", "lane operations", "Lanes' atomics, in memory and in scratchpads.", s.Atomics),
+		stats.Count("shuffles", "lane operations", "Lanes that executed a shuffle.", s.Shuffles),
 	)
 }
 

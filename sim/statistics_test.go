@@ -16,7 +16,7 @@ import (
 // never are statistics that none of these runs can move, and why.
 var never = regexp.MustCompile(`^(` +
 	`core\.(scheduler\.stall\.scoreboard\.unit|warps\.unit_wait|vortex\.scrb_unit)|warp_instrs\.unit` + // no graph unit
-	`|edges|edges_per_cycle|warp_instrs\.(vote|fcvt|fsqrt)` + // other programs
+	`|edges|edges_per_cycle|warp_instrs\.(vote|fcvt|fsqrt)|shuffles` + // other programs
 	`|l1i\.(writes|write_hits|write_misses|flushes|flush_cycles|evictions|writebacks|atomics.*|invalidations)` + // nobody writes there
 	`|l2\.(atomics\.passed|invalidations)` + // the last one that atomics reach
 	`|l1i\.stall\.memory_queue|l2\.stall\.mshr|dram\.stall\.read_queue` + // package cache's and dram's own tests
@@ -31,29 +31,35 @@ _start:	la a0, warp
 	wspawn t0, a0
 warp:	li t0, -1
 	tmc t0
+heddle.phase.init:
 	csrr t1, vx_tid
 	slli t2, t1, 12
 	li t3, 0x90000000
 	add t2, t2, t3
 	li t4, 100
+heddle.phase.edge_access:
 loop:	lw t5, 0(t2)
+heddle.phase.gather_sum:
 	sw t5, 0(t2)
 	lw t6, 64(t2)
 	addi t2, t2, 128
 	addi t4, t4, -1
 	bnez t4, loop
+heddle.phase.registration:
 	slli t1, t1, 7
 	li t3, 0xFFFF0000
 	add t1, t1, t3
 	sw t4, 0(t1)
 	lw t4, 0(t1)
 	li t5, 7
+heddle.phase.schedule:
 	csrr t0, vx_wid
 	bnez t0, join
 	li t6, 100
 spin:	div t5, t5, t5
 	addi t6, t6, -1
 	bnez t6, spin
+heddle.phase.apply:
 join:	csrr t1, vx_num_warps
 	bar zero, t1
 	tmc zero`

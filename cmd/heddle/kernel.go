@@ -177,6 +177,6 @@ func showStats(w io.Writer, c *codegen.Compiled) {
 	fmt.Fprintf(w, "  scratchpad          %d bytes\n", c.Kernel.SharedBytes())
 	fmt.Fprintf(w, "  per edge            %s\n", strings.Trim(fmt.Sprint(s.PerEdge), "[]"))
 	for _, p := range c.Phases {
-		fmt.Fprintf(w, "  phase %-13s %08x..%08x\n", p.Name, p.From, p.To)
+		fmt.Fprintf(w, "  phase %-13s %08x..%08x\n", p.Phase, p.From, p.To)
 	}
 }

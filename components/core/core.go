@@ -28,8 +28,10 @@ type warp struct {
 	ibuffer          queue[*emu.Op]
 	staging          *emu.Op // the head, whose registers the scoreboard watches
 	board            scoreboard
-	pending          int   // instructions decoded and not done
-	fault            error // what was fetched is no instruction: an error if it is reached
+	since            uint64    // cycles booked when the time began that belongs to no phase yet
+	phase            isa.Phase // of what it issued last
+	pending          int       // instructions decoded and not done
+	fault            error     // what was fetched is no instruction: an error if it is reached
 }
 
 // slice is one issue slice: the warps of one residue, and their way to the units.
@@ -121,9 +123,10 @@ type fetchRequest struct {
 
 // release clears a register of the scoreboard.
 type release struct {
-	warp uint8
-	regs uint64
-	last bool // the instruction is done
+	warp  uint8
+	last  bool // the instruction is done
+	phase isa.Phase
+	regs  uint64
 }
 
 // New makes a core that runs the warps of src.
@@ -299,6 +302,7 @@ func (c *Core) release(now uint64) {
 	for c.released.ready(now) {
 		r := c.released.pop()
 		c.moved = true
+		c.awaited(&r)
 		c.warps[r.warp].board.release(r.regs)
 		c.look(int(r.warp))
 		if r.last {
@@ -352,6 +356,7 @@ func (c *Core) otherCore() {
 // resume lets warp w go on where its trace is.
 func (c *Core) resume(w int, at uint64) {
 	c.moved = true
+	c.resolved(w)
 	c.warps[w].fetchPC = c.warps[w].trace.PC()
 	if at <= c.Place().Domain().Cycle() {
 		c.stalled &^= 1 << w
@@ -367,6 +372,7 @@ func (c *Core) startNew(at uint64) {
 		w := bits.TrailingZeros64(m)
 		c.active |= 1 << w
 		c.stalled |= 1 << w
+		c.warps[w].since, c.warps[w].phase = c.Cycles, isa.PhaseOther
 		c.starts++
 		c.started[w] = c.starts
 		c.resume(w, at)

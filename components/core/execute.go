@@ -148,6 +148,7 @@ func (c *Core) control(in inst, now uint64) {
 	}
 	c.startNew(now + executeToUnlock + spawnDelay)
 	if c.source.Active()>>w&1 == 0 {
+		c.bookPhase(&c.warps[w], c.warps[w].phase, c.Cycles)
 		c.active &^= 1 << w
 		c.branching &^= 1 << w
 		c.resumeHeld(now + 1) // a wspawn that waited for the others to end
@@ -182,7 +183,7 @@ func (c *Core) commit(sl *slice, now uint64) {
 		}
 		r := release{warp: in.warp}
 		if in.op != nil {
-			r.regs, r.last = destination(in.op), true
+			r.regs, r.last, r.phase = destination(in.op), true, in.op.Phase()
 		}
 		c.released.push(r, now+commitToRelease)
 		if left--; left == 0 {

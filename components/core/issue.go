@@ -45,6 +45,7 @@ func (c *Core) issueWarp(to *queue[inst], i int, now, at uint64) {
 		c.socket.Issue(i, in.op)
 	}
 	to.push(in, at)
+	c.issuedPhase(w)
 	c.moved = true
 	w.staging = nil
 	c.staged &^= 1 << i

@@ -18,6 +18,8 @@ type Stats struct {
 	Resident  uint64 `stat:"warps.resident" unit:"warp-cycles" doc:"Warps that have started and not ended, summed over cycles."`
 	Eligible  uint64 `stat:"warps.eligible" unit:"warp-cycles" doc:"Warps that could have issued, had the policy chosen them, summed over cycles."`
 
+	Phases Phases `stat:"phase" doc:"By the phases of SparseWeaver (HPCA 2025), Fig. 17, that a program marks with symbols heddle.phase.NAME."`
+
 	SchedIdle uint64     `stat:"vortex.sched_idle" unit:"cycles" doc:"Cycles without a warp that could be fetched for. Vortex: sched_idles."`
 	IBufFull  uint64     `stat:"vortex.ibuf_stalls" unit:"cycles" doc:"Cycles decode stood still because a warp's instruction buffer was full. Vortex: ibuf_stalls."`
 	Operands  uint64     `stat:"vortex.opds_stalls" unit:"cycles" doc:"Cycles a collector lost to two operands in one bank. Vortex: opds_stalls."`
@@ -250,6 +252,8 @@ func (c *Core) CheckLaws() error {
 		{"causes of scheduler cycles add up to slices × dispatch × cycles", sum(s.Scheduler[:]), uint64(len(c.slices)*c.spec.Issue.Dispatch) * s.Cycles},
 		{"warps selected = instructions", s.Warps[selected], s.Issued},
 		{"states of warps add up to resident warp-cycles", sum(s.Warps[:]), s.Resident},
+		{"warp-cycles of phases add up to resident warp-cycles", sum(s.Phases.Cycles[:]), s.Resident},
+		{"instructions of phases add up to instructions issued", sum(s.Phases.Instrs[:]), s.Issued},
 		{"eligible = selected + not selected", s.Eligible, s.Warps[selected] + s.Warps[notSelected]},
 	} {
 		if l.got != l.want {

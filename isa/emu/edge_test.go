@@ -46,8 +46,8 @@ heddle.edge:
 	require.Zero(t, m.Stats().Since(before).Edges, "the next program has no such instruction")
 }
 
-// Warps at barriers and lanes at the scratchpad are counted.
-func TestBarriersAndScratchpadAreCounted(t *testing.T) {
+// Warps at barriers, and lanes at the scratchpad, at atomics and shuffles, are counted.
+func TestSoftwareIsCounted(t *testing.T) {
 	const text = `
 _start:	csrr t0, vx_num_warps
 	la t1, warp
@@ -58,6 +58,8 @@ warp:	li t0, 7
 	sw t0, 0(t1)
 	lw t2, 0(t1)
 	amoadd.w t2, t2, (t1)
+	li t3, 1
+	shfl.down t2, t2, t3
 	csrr t0, vx_num_warps
 	bar zero, t0
 	bar zero, t0
@@ -73,5 +75,7 @@ warp:	li t0, 7
 	s := m.Stats()
 	require.EqualValues(t, 2*2*2, s.Barriers, "two cores, two warps, two barriers; one of a single warp is none")
 	require.EqualValues(t, 2*2*3*4, s.Scratchpad, "three lanes that store, load, and read and write")
-	require.Zero(t, s.Since(s).Barriers+s.Since(s).Scratchpad)
+	require.EqualValues(t, 2*2*3, s.Atomics, "three lanes of two warps of two cores")
+	require.EqualValues(t, 2*2*3, s.Shuffles)
+	require.Zero(t, s.Since(s))
 }

@@ -843,6 +843,7 @@ const busy = allWarps + `
 	loop: addi t3, t3, -1; slt t4, zero, t3; add a7, a7, t3; pred t4, t2
 	vote.any t5, t4; bne t5, zero, loop
 	csrrs t5, vx_num_warps, zero; bar zero, t5
+	addi t5, zero, 1; shfl.down a7, a7, t5
 	fsw ft4, 512(a3); sw a7, 1024(a3)
 ` + stop
 
@@ -856,6 +857,12 @@ func TestStatsAddUp(t *testing.T) {
 			seen.ByClass[s.Inst.Class]++
 			if s.Inst.Name == "bar" && cfg.Warps > 1 {
 				seen.Barriers++
+			}
+			switch lanes := uint64(bits.OnesCount32(s.Mask)); {
+			case s.Inst.Class == isa.ClassAtomic:
+				seen.Atomics += lanes
+			case strings.HasPrefix(s.Inst.Name, "shfl."):
+				seen.Shuffles += lanes
 			}
 		}
 		m := run(t, cfg, busy)

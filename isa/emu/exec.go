@@ -25,6 +25,7 @@ type Op struct {
 	info               *isa.CSRInfo
 	write              bool // CSR instructions: writes the CSR
 	edge               bool // each lane that executes it handles an edge
+	phase              isa.Phase
 
 	lanes  isa.LaneLoop
 	imms   []uint32 // the immediate for every lane, for lanes
@@ -53,6 +54,7 @@ func (m *Machine) prepare(o *Op, pc uint32) error {
 	if slices.Contains(m.edges, pc) {
 		p.edge = true
 	}
+	p.phase = isa.PhaseAt(m.phases, pc)
 	if err := m.bind(&p, pc); err != nil {
 		return err
 	}
@@ -329,6 +331,7 @@ func (a *Access) atomic(f func(a *Access, l int) (uint32, error)) error {
 			return err
 		}
 		d[l] = v
+		a.w.core.stats.Atomics++
 	}
 	return nil
 }
@@ -438,6 +441,7 @@ func execVote(w *Warp, o *Op) error {
 // not active is the one it holds.
 func execShuffle(w *Warp, o *Op) error {
 	a, b := w.row(o.rs1), w.row(o.rs2)
+	w.core.stats.Shuffles += w.lanes
 	for m := w.mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		f := int(b[l])

@@ -95,6 +95,8 @@ type Stats struct {
 	Edges        uint64                 // lanes that executed the instruction at EdgeSymbol
 	Barriers     uint64                 // warps that came to a barrier of several
 	Scratchpad   uint64                 // lanes' reads and writes of scratchpads; an atomic is both
+	Atomics      uint64                 // lanes' atomics
+	Shuffles     uint64                 // lanes that executed a shuffle
 }
 
 // Since returns what was executed after an earlier count.
@@ -104,6 +106,8 @@ func (s Stats) Since(before Stats) Stats {
 	s.Edges -= before.Edges
 	s.Barriers -= before.Barriers
 	s.Scratchpad -= before.Scratchpad
+	s.Atomics -= before.Atomics
+	s.Shuffles -= before.Shuffles
 	for i, n := range before.ByClass {
 		s.ByClass[i] -= n
 	}
@@ -117,6 +121,7 @@ type Machine struct {
 	cores   []*Core
 	program *isa.Program
 	edges   []uint32 // where EdgeSymbol is: a program may have several places
+	phases  []isa.PhaseMark
 	resv    reservations
 	device  deviceBarriers
 	console console
@@ -164,6 +169,7 @@ func (m *Machine) Load(p *isa.Program) {
 	}
 	m.program = p
 	m.edges = p.All(EdgeSymbol)
+	m.phases, _ = p.PhaseMarks() // who gets a program from outside has checked them
 	m.Launch(p.Entry)
 }
 
@@ -218,6 +224,8 @@ func (m *Machine) Stats() Stats {
 		s.Edges += c.stats.Edges
 		s.Barriers += c.stats.Barriers
 		s.Scratchpad += c.stats.Scratchpad
+		s.Atomics += c.stats.Atomics
+		s.Shuffles += c.stats.Shuffles
 		for i, n := range c.stats.ByClass {
 			s.ByClass[i] += n
 		}

@@ -134,6 +134,9 @@ func (c *Core) cycle() uint64 {
 // LatencyClass returns the instruction's class.
 func (o *Op) LatencyClass() isa.Class { return o.class }
 
+// Phase returns the phase of the program at the instruction.
+func (o *Op) Phase() isa.Phase { return o.phase }
+
 // Active returns the core's warps that have not ended, a bit each.
 func (c *Core) Active() uint64 { return c.active }
 

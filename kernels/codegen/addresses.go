@@ -22,6 +22,7 @@ func addressBlock(k *ir.Kernel, b *ir.Block) {
 
 // address rewrites one instruction and returns what computes its address.
 func address(k *ir.Kernel, i *ir.Instr) (before []*ir.Instr) {
+	k.Phase = i.Phase
 	add := func(op ir.Op, t ir.Type, x, y ir.Value) ir.Value {
 		n := k.New(op, t, x, y)
 		before = append(before, n)

@@ -348,7 +348,7 @@ type machine struct {
 	to    label
 	label label
 	edge  bool
-	phase int
+	phase isa.Phase
 }
 
 // assign rewrites the code on registers of the machine.
@@ -391,7 +391,7 @@ func (a *allocation) stack() []machine {
 	list = append(list, imm("lui", t, 0, emu.StackTop-(1<<32)), op("sub", sp, t, sp))
 	var out []machine
 	for _, i := range list {
-		out = append(out, machine{Inst: i})
+		out = append(out, machine{Inst: i, phase: isa.PhaseInit})
 	}
 	return out
 }

@@ -23,9 +23,9 @@ type inst struct {
 	label       label // without a row: which it is
 	not         bool  // the .n form
 	edge        bool  // a lane that executes it handles an edge
-	phase       int   // which phase it belongs to; 0: none
-	depth       int   // loops around it
-	entry       bool  // without a row: what all warps begin with belongs here
+	phase       isa.Phase
+	depth       int  // loops around it
+	entry       bool // without a row: what all warps begin with belongs here
 }
 
 // code is a program on virtual registers.
@@ -33,9 +33,8 @@ type code struct {
 	insts  []inst
 	float  []bool // by register: a float register
 	labels int
-	phases []string // by number; phase 0 has no name
-	pinned []reg    // live in all of the program
-	quick  []reg    // live where there is no stack yet
+	pinned []reg // live in all of the program
+	quick  []reg // live where there is no stack yet
 	visits []visit
 }
 
@@ -45,7 +44,7 @@ type visit struct {
 	from       []label
 }
 
-func newCode() *code { return &code{float: []bool{false}, phases: []string{""}} }
+func newCode() *code { return &code{float: []bool{false}} }
 
 func (c *code) newX() reg { c.float = append(c.float, false); return reg(len(c.float) - 1) }
 func (c *code) newF() reg { c.float = append(c.float, true); return reg(len(c.float) - 1) }

@@ -18,9 +18,9 @@ type Options struct {
 	After func(pass string, k *ir.Kernel)
 }
 
-// Phase is a range of addresses in which the program does what the kernel called Name.
+// Phase is a range of addresses.
 type Phase struct {
-	Name     string
+	isa.Phase
 	From, To uint32 // To is the address behind
 }
 

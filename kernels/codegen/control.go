@@ -25,8 +25,6 @@ func (l *lowering) control(i *ir.Instr) {
 		l.branchIf(i.Args[0], false, l.loops[i.Loop].next)
 	case ir.OpAllLanes:
 		l.allLanes(i)
-	case ir.OpPhase:
-		l.phases(i)
 	default:
 		panic("BUG: codegen: " + i.Op.String() + " is left")
 	}
@@ -447,12 +445,4 @@ func (l *lowering) allLanes(i *ir.Instr) {
 	l.code.visits = append(l.code.visits, visit{begin, end, l.waits})
 	l.emit("tmc", 0, saved, 0, 0)
 	l.full, l.mask = full, mask
-}
-
-func (l *lowering) phases(i *ir.Instr) {
-	outer := l.phase
-	l.code.phases = append(l.code.phases, i.Name)
-	l.phase = len(l.code.phases) - 1
-	l.block(i.Blocks[0])
-	l.phase = outer
 }

@@ -22,7 +22,7 @@ func (c *code) finish(name string, o Options) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Compiled{Program: p, Phases: e.phases(c.phases)}
+	out := &Compiled{Program: p, Phases: e.phases()}
 	out.Stats = Stats{Instrs: len(p.Segments[0].Data) / 4, Spills: a.slots, PerEdge: perEdge(list),
 		XRegisters: bits.OnesCount64(a.used & xRegisters), FRegisters: bits.OnesCount64(a.used &^ xRegisters)}
 	return out, nil
@@ -115,6 +115,7 @@ type encoder struct {
 func (e *encoder) program(name string) (*isa.Program, error) {
 	var data []byte
 	symbols := []isa.Symbol{{Name: "_start", Addr: e.base}}
+	last := isa.PhaseOther
 	for n := range e.list {
 		m := &e.list[n]
 		if m.Row == nil {
@@ -128,6 +129,10 @@ func (e *encoder) program(name string) (*isa.Program, error) {
 		if err != nil {
 			return nil, fmt.Errorf("BUG: codegen: at 0x%08x: %w", pc, err)
 		}
+		if m.phase != last {
+			symbols = append(symbols, isa.Symbol{Name: m.phase.Symbol(), Addr: pc})
+			last = m.phase
+		}
 		if m.edge {
 			symbols = append(symbols, isa.Symbol{Name: emu.EdgeSymbol, Addr: pc})
 		}
@@ -138,17 +143,18 @@ func (e *encoder) program(name string) (*isa.Program, error) {
 }
 
 // phases lists the ranges of addresses that belong to phases.
-func (e *encoder) phases(names []string) (out []Phase) {
-	pc, last := e.base, 0
+func (e *encoder) phases() (out []Phase) {
+	pc, last := e.base, isa.PhaseOther
 	for _, m := range e.list {
 		if m.Row == nil {
 			continue
 		}
 		switch {
-		case m.phase == last && last != 0:
+		case m.phase == isa.PhaseOther:
+		case m.phase == last:
 			out[len(out)-1].To = pc + 4
-		case m.phase != 0:
-			out = append(out, Phase{names[m.phase], pc, pc + 4})
+		default:
+			out = append(out, Phase{m.phase, pc, pc + 4})
 		}
 		last = m.phase
 		pc += 4

@@ -51,9 +51,9 @@ func (h *hoister) block(b *ir.Block, maybe bool) {
 			h.moved = append(h.moved, i)
 			continue
 		}
-		if i.Op == ir.OpIf || i.Op == ir.OpPhase {
+		if i.Op == ir.OpIf {
 			for _, x := range i.Blocks {
-				h.block(x, maybe || i.Op == ir.OpIf)
+				h.block(x, true)
 			}
 		}
 		stay = append(stay, i)

@@ -78,6 +78,7 @@ func (d *inductor) add(op ir.Op, t ir.Type, args ...ir.Value) ir.Value {
 // loop rewrites the loop and returns what comes before it.
 func (d *inductor) loop() []*ir.Instr {
 	d.pointers()
+	d.k.Phase = d.f.Phase
 	test, next := d.test()
 	if test == nil {
 		next = d.counter()
@@ -106,11 +107,12 @@ func (d *inductor) pointers() {
 	}
 	for n := range d.steps {
 		s := &d.steps[n]
+		d.k.Phase = s.value.Phase
 		s.v = d.variable(d.at(s.value, d.from()), d.amount(s.coef))
 		s.end = d.at(s.value, d.below())
 	}
 	for _, s := range d.steps { // the value becomes what the variable holds
-		*s.value = ir.Instr{ID: s.value.ID, Op: ir.OpGet, Type: s.value.Type, Var: s.v}
+		*s.value = ir.Instr{ID: s.value.ID, Op: ir.OpGet, Type: s.value.Type, Var: s.v, Phase: s.value.Phase}
 	}
 	d.sweep()
 }
@@ -137,9 +139,6 @@ func (d *inductor) sweep() {
 func (d *inductor) always(b *ir.Block, f func(*ir.Instr)) {
 	for _, i := range b.Instrs {
 		f(i)
-		if i.Op == ir.OpPhase {
-			d.always(i.Blocks[0], f)
-		}
 	}
 }
 
@@ -261,7 +260,7 @@ func (d *inductor) variable(init, by ir.Value) *ir.Var {
 // counter makes the index a variable.
 func (d *inductor) counter() *ir.Var {
 	v := d.variable(d.from(), d.step())
-	*d.index = ir.Instr{ID: d.index.ID, Op: ir.OpGet, Type: d.index.Type, Var: v}
+	*d.index = ir.Instr{ID: d.index.ID, Op: ir.OpGet, Type: d.index.Type, Var: v, Phase: d.index.Phase}
 	return v
 }
 
@@ -337,7 +336,7 @@ func (d *inductor) finish(guard ir.Value, next *ir.Var, end ir.Value, g *ir.Grid
 	if d.index.Op == ir.OpIndex { // nobody asks
 		body.Instrs = body.Instrs[1:]
 	}
-	*d.f = ir.Instr{ID: d.f.ID, Op: ir.OpLoop, Args: []ir.Value{guard}, Pos: d.f.Pos, Grid: g,
+	*d.f = ir.Instr{ID: d.f.ID, Op: ir.OpLoop, Args: []ir.Value{guard}, Phase: d.f.Phase, Pos: d.f.Pos, Grid: g,
 		Blocks: []*ir.Block{{Instrs: []*ir.Instr{get, out, br}}, body, {Instrs: d.latch}}}
 }
 

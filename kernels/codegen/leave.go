@@ -38,7 +38,7 @@ func (l *leaver) block(b *ir.Block) {
 		for _, x := range i.Blocks {
 			l.block(x)
 		}
-		if isLoop(i) {
+		if l.k.Phase = i.Phase; isLoop(i) {
 			n += l.outer(b, n, i)
 			l.loop(i)
 		}
@@ -57,6 +57,7 @@ func (l *leaver) outer(b *ir.Block, at int, loop *ir.Instr) int {
 	var before, after []*ir.Instr
 	l.replaceOuter(loop, loop, false, func(x *ir.Instr) []*ir.Instr {
 		which := leaving{x.Op, x.Loop}
+		l.k.Phase = x.Phase
 		v := notes[which]
 		if v == nil {
 			v = l.k.NewVar(ir.Pred)
@@ -128,6 +129,7 @@ func (l *leaver) loop(i *ir.Instr) {
 	for _, b := range i.Blocks {
 		s.left, s.skipped = nil, nil
 		l.guard(b, s, true, false)
+		l.k.Phase = i.Phase
 		at := 0
 		for at < len(b.Instrs) && given(b.Instrs[at]) {
 			at++
@@ -160,6 +162,7 @@ type leaving struct{ left, skipped bool }
 func (l *leaver) guard(b *ir.Block, s *loopState, top, split bool) (all leaving) {
 	for n := 0; n < len(b.Instrs); n++ {
 		i := b.Instrs[n]
+		l.k.Phase = i.Phase
 		switch {
 		case (i.Op == ir.OpBreak || i.Op == ir.OpContinue) && i.Loop == s.loop:
 			if !split && (i.Op == ir.OpBreak || !l.varies(i.Args[0])) {
@@ -181,6 +184,7 @@ func (l *leaver) guard(b *ir.Block, s *loopState, top, split bool) (all leaving)
 				in.left, in.skipped = in.left || r.left, in.skipped || r.skipped
 			}
 			if in.left || in.skipped {
+				l.k.Phase = i.Phase
 				b.Instrs = append(b.Instrs[:n+1:n+1], l.after(in, s, top, b.Instrs[n+1:])...)
 			}
 			if !top {

@@ -31,7 +31,7 @@ type lowering struct {
 	args     reg     // address of the argument block
 
 	inEntry bool // instructions go to entry
-	phase   int
+	phase   isa.Phase
 	depth   int
 	edge    bool // the next instruction is an edge's
 	err     error
@@ -99,7 +99,7 @@ func (l *lowering) atEntry(f func()) {
 	l.inEntry = true
 	defer func() { l.inEntry = false }()
 	body, edge, phase, depth := l.code.insts, l.edge, l.phase, l.depth
-	l.code.insts, l.edge, l.phase, l.depth = l.entry, false, 0, 0
+	l.code.insts, l.edge, l.phase, l.depth = l.entry, false, isa.PhaseInit, 0
 	f()
 	l.entry = l.code.insts
 	l.code.insts, l.edge, l.phase, l.depth = body, edge, phase, depth
@@ -107,8 +107,10 @@ func (l *lowering) atEntry(f func()) {
 
 // kernel lowers all of it.
 func (l *lowering) kernel() error {
+	l.phase = isa.PhaseInit
 	l.start()
 	l.block(l.k.Body)
+	l.phase = isa.PhaseOther
 	l.end()
 	for n, i := range l.code.insts {
 		if i.row == nil && i.entry {
@@ -159,6 +161,9 @@ func (l *lowering) instr(i *ir.Instr) {
 	if i.Type != ir.None && l.at.late[i.ID] {
 		return
 	}
+	outer := l.phase
+	defer func() { l.phase = outer }()
+	l.phase = i.Phase
 	switch i.Op.Kind() {
 	case ir.KindControl:
 		l.control(i)

@@ -94,7 +94,7 @@ func (s *simplifier) pure(i *ir.Instr) ir.Value {
 		if next.Pos != fresh {
 			return next
 		}
-		*i = ir.Instr{ID: i.ID, Op: next.Op, Type: next.Type, Args: next.Args, Imm: next.Imm, Pos: i.Pos}
+		*i = ir.Instr{ID: i.ID, Op: next.Op, Type: next.Type, Args: next.Args, Imm: next.Imm, Phase: i.Phase, Pos: i.Pos}
 	}
 	k := keyOf(i)
 	for _, m := range s.known {

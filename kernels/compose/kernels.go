@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"heddle/isa"
 	"heddle/kernels/activeset"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
@@ -76,9 +77,11 @@ func (p *Plan) again(k *emit.Kernel, v ir.Value) {
 // init gives every vertex its first values.
 func (p *Plan) init() (*ir.Kernel, error) {
 	k := p.kernel("init")
-	k.Strided(k.Count("vertices"), func(v ir.Value) {
-		p.Algorithm.Init(k, v)
-		p.again(k, v)
+	k.Phase(isa.PhaseInit, func() {
+		k.Strided(k.Count("vertices"), func(v ir.Value) {
+			p.Algorithm.Init(k, v)
+			p.again(k, v)
+		})
 	})
 	return k.Build()
 }
@@ -86,12 +89,17 @@ func (p *Plan) init() (*ir.Kernel, error) {
 // apply ends a super-step for every vertex.
 func (p *Plan) apply(core schedule.Core) (*ir.Kernel, error) {
 	k := p.kernel("apply")
+	k.Phase(isa.PhaseApply, func() { p.applyAll(k, core) })
+	return k.Build()
+}
+
+func (p *Plan) applyAll(k *emit.Kernel, core schedule.Core) {
 	if !p.Residual {
 		k.Strided(k.Count("vertices"), func(v ir.Value) {
 			p.Algorithm.Apply(k, v, nil)
 			p.again(k, v)
 		})
-		return k.Build()
+		return
 	}
 	sum := k.Var(k.F32(0))
 	k.Strided(k.Count("vertices"), func(v ir.Value) {
@@ -100,16 +108,17 @@ func (p *Plan) apply(core schedule.Core) (*ir.Kernel, error) {
 	})
 	all := k.WarpSum(sum.Get(), core.Lanes)
 	k.When(k.Eq(k.LaneID(), k.U32(0)), func() { k.AtomicAddF(k.Addr("residual"), nil, all) })
-	return k.Build()
 }
 
 // split goes through the far pile.
 func (p *Plan) split() (*ir.Kernel, error) {
 	k := p.kernel("split")
 	set := p.Set.In(k, p.Dedup)
-	set.Clear()
-	values := k.Addr(p.Algorithm.Into)
-	p.Set.Split(k, set, func(v ir.Value) ir.Value { return k.Load(ir.U32, values, v) })
+	k.Phase(isa.PhaseInit, set.Clear)
+	k.Phase(isa.PhaseApply, func() {
+		values := k.Addr(p.Algorithm.Into)
+		p.Set.Split(k, set, func(v ir.Value) ir.Value { return k.Load(ir.U32, values, v) })
+	})
 	return k.Build()
 }
 
@@ -117,16 +126,16 @@ func (p *Plan) split() (*ir.Kernel, error) {
 func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("gather-"+d.String(), d)
 	if !p.Algorithm.Dense {
-		g.Phase("clear", g.set.Clear)
+		g.Phase(isa.PhaseInit, g.set.Clear)
 	}
-	p.Schedule.EachEdge(g.site(core), g.visitor())
+	g.Phase(isa.PhaseRegistration, func() { p.Schedule.EachEdge(g.site(core), g.visitor()) })
 	return g.Kernel.Build()
 }
 
 // register puts the vertices that walk their rows into the units' lists.
 func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("register-"+d.String(), d)
-	schedule.Register(g.site(core), g.visitor())
+	g.Phase(isa.PhaseRegistration, func() { schedule.Register(g.site(core), g.visitor()) })
 	return g.Kernel.Build()
 }
 

@@ -77,11 +77,12 @@ func (b *Builder) AllLanes(body func()) {
 	i.Blocks = []*Block{b.in(body)}
 }
 
-// Phase names what body is doing: init, registration, schedule, edge access, …
-func (b *Builder) Phase(name string, body func()) {
-	i := b.add(OpPhase, None)
-	i.Name = name
-	i.Blocks = []*Block{b.in(body)}
+// Phase says what body is doing. It changes nothing of the code.
+func (b *Builder) Phase(p isa.Phase, body func()) {
+	outer := b.k.Phase
+	b.k.Phase = p
+	body()
+	b.k.Phase = outer
 }
 
 // Edge marks that a lane which comes here handles an edge.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"heddle/isa"
 )
 
 // Text writes the kernel as text: ~ marks values and constructs that vary between the lanes of a warp.
@@ -28,6 +30,8 @@ type dumper struct {
 	k *Kernel
 	u *Uniformity
 	b strings.Builder
+	// phase is that of what was written last.
+	phase isa.Phase
 }
 
 // blockNames are what an operation's blocks are called.
@@ -41,6 +45,10 @@ func (d *dumper) block(b *Block, depth int) {
 
 func (d *dumper) instr(i *Instr, depth int) {
 	indent := strings.Repeat("  ", depth)
+	if i.Phase != d.phase {
+		d.phase = i.Phase
+		fmt.Fprintf(&d.b, "%s# %s\n", indent, i.Phase)
+	}
 	fmt.Fprintf(&d.b, "%s%s\n", indent, d.line(i))
 	for n, b := range i.Blocks {
 		if names := blockNames[i.Op]; names != nil {
@@ -64,9 +72,6 @@ func (d *dumper) line(i *Instr) string {
 	}
 	if i.Var != nil {
 		fmt.Fprintf(&s, " v%d%s", i.Var.ID, mark(d.u.Vars[i.Var.ID]))
-	}
-	if i.Name != "" {
-		fmt.Fprintf(&s, " %q", i.Name)
 	}
 	for n, a := range i.Args {
 		if n > 0 || i.Var != nil {

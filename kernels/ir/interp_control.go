@@ -27,8 +27,6 @@ func (w *warp) control(i *Instr, mask uint32) uint32 {
 		return mask &^ off
 	case OpAllLanes:
 		w.block(i.Blocks[0], ones(w.n))
-	case OpPhase:
-		return w.block(i.Blocks[0], mask)
 	}
 	return mask
 }

@@ -83,7 +83,6 @@ const (
 	OpBreak
 	OpContinue
 	OpAllLanes
-	OpPhase
 	OpEdge
 
 	// Warp, core, device.
@@ -288,8 +287,8 @@ var ops = [NumOps]row{
 	OpIf: {name: "if", kind: KindControl, sig: "p:-", blocks: 2}, OpLoop: {name: "loop", kind: KindControl, sig: "?p:-", blocks: 3},
 	OpFor: {name: "for", kind: KindControl, sig: "iii:-", blocks: 1}, OpIndex: {name: "index", kind: KindVar, sig: ":r"},
 	OpBreak: {name: "break_if", kind: KindControl, sig: "p:-"}, OpContinue: {name: "continue_if", kind: KindControl, sig: "p:-"},
-	OpAllLanes: {name: "all_lanes", kind: KindControl, sig: ":-", blocks: 1}, OpPhase: {name: "phase", kind: KindControl, sig: ":-", blocks: 1},
-	OpEdge: {name: "edge", kind: KindEffect, sig: ":-"},
+	OpAllLanes: {name: "all_lanes", kind: KindControl, sig: ":-", blocks: 1},
+	OpEdge:     {name: "edge", kind: KindEffect, sig: ":-"},
 
 	OpBallot: {name: "ballot", kind: KindWarp, sig: "p:u"}, OpAny: {name: "any", kind: KindWarp, sig: "p:p"}, OpAll: {name: "all", kind: KindWarp, sig: "p:p"},
 	OpShflIdx: {name: "shfl_idx", kind: KindWarp, sig: "tx:t"}, OpShflUp: {name: "shfl_up", kind: KindWarp, sig: "tx:t"},

@@ -33,8 +33,8 @@ type Instr struct {
 	Imm    uint32  // OpConst: the bits; memory: bytes added to the address; OpParam, OpShared: which one; OpListItem: the field of an edge
 	Var    *Var    // OpVar, OpGet, OpSet
 	Blocks []*Block
-	Loop   Value  // OpBreak, OpContinue: which loop
-	Name   string // OpPhase
+	Loop   Value // OpBreak, OpContinue: which loop
+	Phase  isa.Phase
 	Pos    string // where it was built, for messages
 
 	// Hints of the compiler's passes; they change nothing of the meaning.
@@ -86,6 +86,9 @@ type Kernel struct {
 
 	Instr int // number of IDs of instructions given out
 	Vars  int // and of variables
+	// Phase is that of instructions that are made: the builder's current one, or that of
+	// the instruction for whose sake a pass makes them.
+	Phase isa.Phase
 }
 
 // SharedBytes is how much of the scratchpad the kernel uses.
@@ -99,7 +102,7 @@ func (k *Kernel) SharedBytes() int {
 
 // New makes an instruction that is in no block yet.
 func (k *Kernel) New(op Op, t Type, args ...Value) *Instr {
-	i := &Instr{ID: k.Instr, Op: op, Type: t, Args: args}
+	i := &Instr{ID: k.Instr, Op: op, Type: t, Args: args, Phase: k.Phase}
 	k.Instr++
 	return i
 }

@@ -1,6 +1,9 @@
 package layout
 
-import "heddle/kernels/ir"
+import (
+	"heddle/isa"
+	"heddle/kernels/ir"
+)
 
 // coo lists edges one by one, sorted by the end whose rows the direction walks.
 var coo = &Layout{
@@ -13,6 +16,7 @@ var coo = &Layout{
 // list has csr's or csc's arrays, and in place of a search one more: the row of each edge.
 type list struct{ rows }
 
-func (l list) SearchVertex(e ir.Value) ir.Value {
-	return l.Load(ir.U32, l.Addr(l.name+".rows"), e)
+func (l list) SearchVertex(e ir.Value) (row ir.Value) {
+	l.Phase(isa.PhaseEdgeAccess, func() { row = l.Load(ir.U32, l.Addr(l.name+".rows"), e) })
+	return row
 }

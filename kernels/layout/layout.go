@@ -7,6 +7,7 @@ package layout
 import (
 	"fmt"
 
+	"heddle/isa"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
 	"heddle/kernels/graph"
@@ -141,7 +142,12 @@ func (s site) bits(word ir.Value, t ir.Type) ir.Value {
 }
 
 // weight converts what word gives.
-func (s site) weight(t ir.Type, word func(t ir.Type) ir.Value) ir.Value {
+func (s site) weight(t ir.Type, word func(t ir.Type) ir.Value) (w ir.Value) {
+	s.Phase(isa.PhaseEdgeAccess, func() { w = s.convert(t, word) })
+	return w
+}
+
+func (s site) convert(t ir.Type, word func(t ir.Type) ir.Value) ir.Value {
 	switch {
 	case s.weights == graph.NoWeights && t == ir.F32:
 		return s.F32(1)

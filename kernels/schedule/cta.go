@@ -1,6 +1,9 @@
 package schedule
 
-import "heddle/kernels/ir"
+import (
+	"heddle/isa"
+	"heddle/kernels/ir"
+)
 
 // cta shares the rows of as many vertices as a core has threads.
 var cta = &Schedule{
@@ -48,7 +51,7 @@ func (s *Site) shareCore(v *Visitor, w work) {
 	s.Store(mine, s.U32(recordShift), s.Sub(w.end(s), upto))
 	s.Barrier()
 	s.When(s.Lt(first, total), func() {
-		c.load()
+		s.Phase(isa.PhaseSchedule, c.load)
 		s.deal(v, first, s.Min(s.Add(first, share), total), c.find)
 	})
 	s.Barrier() // nobody registers anew before all have taken their edges

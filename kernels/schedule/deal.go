@@ -1,6 +1,9 @@
 package schedule
 
-import "heddle/kernels/ir"
+import (
+	"heddle/isa"
+	"heddle/kernels/ir"
+)
 
 // rows are as many rows as a warp has lanes: by row, the sum of degrees up to it, its
 // vertex, and what takes an edge's number in the sum to its own.
@@ -19,11 +22,13 @@ func (s *Site) search(r rows, n ir.Value) (vertex, id ir.Value) {
 // lanes asks who has one.
 func (s *Site) deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Value) (vertex, id ir.Value)) {
 	lanes := s.U32(uint32(s.Core.Lanes))
-	s.For(first, last, lanes, func(t ir.Value) {
-		mine, limit := s.Add(t, s.LaneID()), s.Add(t, lanes)
-		vertex, id := find(mine, limit)
-		visit := func() { s.visit(v, id, vertex, goOn) }
-		s.If(s.Le(limit, last), visit, func() { s.When(s.Lt(mine, last), visit) })
+	s.Phase(isa.PhaseSchedule, func() {
+		s.For(first, last, lanes, func(t ir.Value) {
+			mine, limit := s.Add(t, s.LaneID()), s.Add(t, lanes)
+			vertex, id := find(mine, limit)
+			visit := func() { s.visit(v, id, vertex, goOn) }
+			s.If(s.Le(limit, last), visit, func() { s.When(s.Lt(mine, last), visit) })
+		})
 	})
 }
 

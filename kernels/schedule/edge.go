@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"heddle/isa"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
 )
@@ -11,16 +12,18 @@ var edge = &Schedule{
 	Doc:        "an edge a thread, all edges of the graph in turn (S_em); the layout gives both ends or searches",
 	Scratchpad: nothing,
 	EachEdge: func(s *Site, v *Visitor) {
-		s.Strided(s.Count("edges"), func(id ir.Value) {
-			row := s.View.SearchVertex(id)
-			if s.Rows == layout.Base(s.Dir) {
-				s.keep(v, row, func() { s.visit(v, id, row, goOn) })
-				return
-			}
-			e := s.View.Edge(id, row)
-			s.keep(v, e.End(layout.Base(s.Dir)), func() {
-				s.Edge()
-				v.Edge(&e, goOn)
+		s.Phase(isa.PhaseSchedule, func() {
+			s.Strided(s.Count("edges"), func(id ir.Value) {
+				row := s.View.SearchVertex(id)
+				if s.Rows == layout.Base(s.Dir) {
+					s.keep(v, row, func() { s.visit(v, id, row, goOn) })
+					return
+				}
+				e := s.edgeInfo(id, row)
+				s.keep(v, e.End(layout.Base(s.Dir)), func() {
+					s.Edge()
+					s.gather(v, &e, goOn)
+				})
 			})
 		})
 	},

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"heddle/isa"
 	"heddle/kernels/activeset"
 	"heddle/kernels/ir"
 )
@@ -15,10 +16,12 @@ var peg = &Schedule{
 	Lists:      true,
 	Scratchpad: nothing,
 	EachEdge: func(s *Site, v *Visitor) {
-		s.ListEdges(s.U32(activeset.InList), func(src, dst, weight, number ir.Value) {
-			s.Edge()
-			e := s.View.Given(number, src, dst, weight)
-			v.Edge(&e, goOn)
+		s.Phase(isa.PhaseSchedule, func() {
+			s.ListEdges(s.U32(activeset.InList), func(src, dst, weight, number ir.Value) {
+				s.Edge()
+				e := s.View.Given(number, src, dst, weight)
+				s.gather(v, &e, goOn)
+			})
 		})
 	},
 }

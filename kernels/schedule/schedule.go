@@ -9,6 +9,7 @@ package schedule
 import (
 	"fmt"
 
+	"heddle/isa"
 	"heddle/kernels/activeset"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
@@ -69,7 +70,8 @@ type Schedule struct {
 	Unit string
 	// Lists says that the unit is given the vertices in its lists, before the launch.
 	Lists bool
-	// EachEdge emits the code that visits every edge of every active vertex once.
+	// EachEdge emits the code that visits every edge of every active vertex once. It begins in
+	// the phase registration.
 	EachEdge func(s *Site, v *Visitor)
 	// Scratchpad is how many words of a core's it takes.
 	Scratchpad func(c Core, scan Scan) int
@@ -100,7 +102,9 @@ func nothing(Core, Scan) int { return 0 }
 
 // keep runs body if v walks its row.
 func (s *Site) keep(v *Visitor, vertex ir.Value, body func()) {
-	if yes := v.Keep(vertex); yes != nil {
+	var yes ir.Value
+	s.Phase(isa.PhaseRegistration, func() { yes = v.Keep(vertex) })
+	if yes != nil {
 		s.When(yes, body)
 		return
 	}
@@ -130,8 +134,21 @@ func (s *Site) register(v *Visitor, place ir.Value, there ir.Value) work {
 // visit hands an edge over.
 func (s *Site) visit(v *Visitor, id, vertex ir.Value, stop func()) {
 	s.Edge()
-	e := s.View.Edge(id, vertex)
-	v.Edge(&e, stop)
+	e := s.edgeInfo(id, vertex)
+	s.gather(v, &e, stop)
+}
+
+// edgeInfo reads an edge of the row of base.
+func (s *Site) edgeInfo(id, base ir.Value) (e layout.Edge) {
+	s.Phase(isa.PhaseEdgeAccess, func() { e = s.View.Edge(id, base) })
+	return e
+}
+
+// gather has the visitor handle an edge. To drop the rest of its row is the schedule's.
+func (s *Site) gather(v *Visitor, e *layout.Edge, stop func()) {
+	s.Phase(isa.PhaseGatherSum, func() {
+		v.Edge(e, func() { s.Phase(isa.PhaseSchedule, stop) })
+	})
 }
 
 // goOn is for schedules that cannot drop the rest of a row.

@@ -1,6 +1,9 @@
 package schedule
 
-import "heddle/kernels/ir"
+import (
+	"heddle/isa"
+	"heddle/kernels/ir"
+)
 
 // vertex maps vertices to threads.
 var vertex = &Schedule{
@@ -20,9 +23,11 @@ var vertex = &Schedule{
 // row walks a vertex's row.
 func (s *Site) row(v *Visitor, vertex ir.Value) {
 	begin, end := s.View.Neighbours(vertex)
-	v.Begin(vertex)
-	s.ForLoop(begin, end, s.U32(1), func(id ir.Value, l *ir.Loop) {
-		s.visit(v, id, vertex, func() { l.BreakIf(s.Bool(true)) })
+	s.Phase(isa.PhaseGatherSum, func() { v.Begin(vertex) })
+	s.Phase(isa.PhaseSchedule, func() {
+		s.ForLoop(begin, end, s.U32(1), func(id ir.Value, l *ir.Loop) {
+			s.visit(v, id, vertex, func() { l.BreakIf(s.Bool(true)) })
+		})
 	})
-	v.End(vertex)
+	s.Phase(isa.PhaseGatherSum, func() { v.End(vertex) })
 }

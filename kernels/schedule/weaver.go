@@ -1,6 +1,9 @@
 package schedule
 
-import "heddle/kernels/ir"
+import (
+	"heddle/isa"
+	"heddle/kernels/ir"
+)
 
 // weaver has the unit deal edges out (SparseWeaver, HPCA 2025, Fig. 9).
 var weaver = &Schedule{
@@ -19,10 +22,15 @@ var weaver = &Schedule{
 			w := s.register(v, place, there)
 			s.When(there, func() { s.WeaverReg(w.vertex, w.start, w.degree) })
 			s.Barrier() // nobody takes an edge before all have registered
-			s.WeaverEdges(func(vertex, id ir.Value, _ *ir.Loop) {
-				s.visit(v, id, vertex, func() { s.WeaverSkip(vertex) })
-			})
-			s.Barrier() // nobody registers anew before all have seen the end
+			s.Phase(isa.PhaseSchedule, func() { s.decode(v) })
 		})
 	},
+}
+
+// decode takes edges until there are none.
+func (s *Site) decode(v *Visitor) {
+	s.WeaverEdges(func(vertex, id ir.Value, _ *ir.Loop) {
+		s.visit(v, id, vertex, func() { s.WeaverSkip(vertex) })
+	})
+	s.Barrier() // nobody registers anew before all have seen the end
 }

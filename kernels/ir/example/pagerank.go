@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"heddle/isa"
 	"heddle/kernels/ir"
 )
 
@@ -98,7 +99,7 @@ func Weaver() (*ir.Kernel, error) {
 	capacity, slot := b.WeaverCapacity(), b.ThreadInCore()
 	b.For(b.Mul(b.CoreID(), capacity), n, b.Mul(b.NumCores(), capacity), func(e ir.Value) {
 		v := b.Add(e, slot)
-		b.Phase("registration", func() {
+		b.Phase(isa.PhaseRegistration, func() {
 			b.If(b.And(b.Lt(slot, capacity), b.Lt(v, n)), func() {
 				begin := b.Load(ir.U32, offsets, v)
 				end := b.Load(ir.U32, offsets, b.Add(v, b.U32(1)))

@@ -1,0 +1,80 @@
+package core
+
+import "heddle/isa"
+
+// Phases counts instructions and resident warps' cycles by what the program does.
+//
+// A cycle belongs to what the warp waits for, which is known when the wait ends: while the
+// warp's next instruction waits for a register, to the phase of the instruction that writes
+// it; while control that the warp has issued (a branch, a barrier, …) is not resolved, to
+// its phase; all other cycles to the phase of the instruction that the warp issues next, and
+// those behind its last to the last one's. An instruction's own cycle is its phase's. What is
+// booked is the time between such ends, by the count of cycles, so it is the same however
+// many cycles the core sleeps through.
+type Phases struct {
+	Cycles PhaseCycles `stat:"" unit:"warp-cycles" doc:"Every cycle of every resident warp, under the phase of what it waits for; together warps.resident."`
+	Instrs PhaseInstrs `stat:"" unit:"warp instructions" doc:"Issued instructions, by phase."`
+}
+
+// PhaseCycles are warp-cycles, and PhaseInstrs issued instructions, by phase.
+type (
+	PhaseCycles [isa.NumPhases]uint64
+	PhaseInstrs [isa.NumPhases]uint64
+)
+
+// Describe returns the name of a phase's statistic, and what it says.
+func (*PhaseCycles) Describe(i int) (name, doc string) {
+	return isa.Phase(i).String() + ".warp_cycles", "Cycles of resident warps in: " + isa.Phase(i).Doc() + "."
+}
+
+// Describe returns the name of a phase's statistic, and what it says.
+func (*PhaseInstrs) Describe(i int) (name, doc string) {
+	return isa.Phase(i).String() + ".warp_instrs", "Issued instructions of: " + isa.Phase(i).Doc() + "."
+}
+
+// bookPhase books a warp's time up to now, a count of cycles.
+func (c *Core) bookPhase(w *warp, p isa.Phase, now uint64) {
+	c.Phases.Cycles[p] += now - w.since
+	w.since = now
+}
+
+// issuedPhase: the warp issues an instruction in the cycle that is being done.
+func (c *Core) issuedPhase(w *warp) {
+	w.phase = w.staging.Phase()
+	c.Phases.Instrs[w.phase]++
+	c.bookPhase(w, w.phase, c.Cycles+1)
+}
+
+// awaited: a register has been written. If the warp's head waits for it, the wait was for
+// the instruction that wrote it.
+func (c *Core) awaited(r *release) {
+	if w := &c.warps[r.warp]; w.staging != nil && w.board.wanted&r.regs != 0 {
+		c.bookPhase(w, r.phase, c.Cycles)
+	}
+}
+
+// resolved: the warp goes on behind control that it has issued.
+func (c *Core) resolved(i int) {
+	w := &c.warps[i]
+	c.bookPhase(w, w.phase, c.Cycles)
+}
+
+// Add adds what another core, or another launch, has come to.
+func (p *Phases) Add(o *Phases) {
+	for i := range isa.NumPhases {
+		p.Cycles[i] += o.Cycles[i]
+		p.Instrs[i] += o.Instrs[i]
+	}
+}
+
+// Since returns what came after an earlier count.
+func (p Phases) Since(before *Phases) Phases {
+	for i := range isa.NumPhases {
+		p.Cycles[i] -= before.Cycles[i]
+		p.Instrs[i] -= before.Instrs[i]
+	}
+	return p
+}
+
+// Total returns the warp-cycles of all phases.
+func (p *Phases) Total() uint64 { return sum(p.Cycles[:]) }

@@ -1,0 +1,80 @@
+package compose
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/isa"
+	"heddle/kernels/codegen"
+	"heddle/kernels/graph"
+	"heddle/kernels/ir"
+)
+
+// TestEveryInstructionHasAPhase: but for the end, at which every program stores its exit
+// code. Passes lose none, and code is the same with marks and without.
+func TestEveryInstructionHasAPhase(t *testing.T) {
+	const end = 6 // instructions
+	for i, p := range All() {
+		if i%everyNth != 0 {
+			continue
+		}
+		p.Weights = graph.IntWeights
+		ks, err := p.Build(coreOf(untimed(t, p).Shape()))
+		require.NoError(t, err)
+		for _, k := range ks.All() {
+			c := compile(t, k)
+			at := c.Program.Entry
+			for _, r := range c.Phases {
+				require.Equal(t, at, r.From, "%s, %s: an instruction of no phase", p.Name(), k.Name)
+				at = r.To
+			}
+			require.Equal(t, c.Program.Entry+uint32(c.Stats.Instrs-end)*4, at, "%s, %s", p.Name(), k.Name)
+
+			bare := k.Clone()
+			bare.Body.Walk(func(i *ir.Instr) { i.Phase = isa.PhaseOther })
+			require.Equal(t, c.Program.Segments, compile(t, bare).Program.Segments, "%s, %s", p.Name(), k.Name)
+		}
+	}
+}
+
+func compile(t *testing.T, k *ir.Kernel) *codegen.Compiled {
+	c, err := codegen.Compile(k, codegen.Options{})
+	require.NoError(t, err)
+	return c
+}
+
+// TestPhasesOfSchedules: where an instruction is that shows the phase.
+func TestPhasesOfSchedules(t *testing.T) {
+	for schedule, in := range map[string]map[string]isa.Phase{
+		"vertex": {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess},
+		"edge":   {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess},
+		"warp":   {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "shfl.up": isa.PhaseRegistration},
+		"cta":    {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "shfl.up": isa.PhaseRegistration},
+		"weaver": {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "weaver.reg": isa.PhaseRegistration, "weaver.dec.id": isa.PhaseSchedule},
+	} {
+		p, err := NewPlan(choose("algorithm=pagerank", "schedule="+schedule, "direction=push"))
+		require.NoError(t, err)
+		ks, err := p.Build(coreOf(untimed(t, p).Shape()))
+		require.NoError(t, err)
+		c := compile(t, ks.Gather[p.Direction.Uses[0]])
+		marks, err := c.Program.PhaseMarks()
+		require.NoError(t, err)
+		found := map[string]isa.Phase{}
+		text := c.Program.Segments[0]
+		for at := text.Addr; at < text.Addr+text.Size; at += 4 {
+			o := at - text.Addr
+			inst, ok := isa.Decode(uint32(text.Data[o]) | uint32(text.Data[o+1])<<8 | uint32(text.Data[o+2])<<16 | uint32(text.Data[o+3])<<24)
+			require.True(t, ok)
+			found[inst.Name] = isa.PhaseAt(marks, at)
+		}
+		for _, at := range c.Program.All("heddle.edge") {
+			found["heddle.edge"] = isa.PhaseAt(marks, at)
+		}
+		for what, phase := range in {
+			got, ok := found[what]
+			require.True(t, ok, "%s: no %s", schedule, what)
+			require.Equal(t, phase, got, "%s: %s", schedule, what)
+		}
+	}
+}
