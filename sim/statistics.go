@@ -94,12 +94,37 @@ func Instructions(s emu.Stats) (t stats.Tree) {
 		class := isa.Class(i).String()
 		t = append(t, stats.Count("warp_instrs."+class, "warp instructions", "Executed instructions of class "+class+".", n))
 	}
-	return append(t,
+	return append(t, software(&s)...)
+}
+
+// software is what was counted as instructions executed.
+func software(s *emu.Stats) stats.Tree {
+	return stats.Tree{
 		stats.Count("barriers", "arrivals", "Warps that came to a barrier of several warps or cores.", s.Barriers),
 		stats.Count("scratchpad.accesses", "lane accesses", "Lanes' reads and writes of scratchpads; an atomic is both.", s.Scratchpad),
 		stats.Count("atomics", "lane operations", "Lanes' atomics, in memory and in scratchpads.", s.Atomics),
 		stats.Count("shuffles", "lane operations", "Lanes that executed a shuffle.", s.Shuffles),
-	)
+	}
+}
+
+// executed are the counts of all instructions.
+func executed(s *emu.Stats) stats.Tree {
+	return stats.Tree{
+		stats.Count("warp_instrs", "warp instructions", "Executed warp instructions.", s.WarpInstrs),
+		stats.Count("thread_instrs", "thread instructions", "Executed instructions times active lanes.", s.ThreadInstrs),
+	}
+}
+
+func edges(s *emu.Stats) stats.Stat {
+	return stats.Count("edges", "edges", "Edges that lanes have handled: executions of the program's instruction heddle.edge.", s.Edges)
+}
+
+// Statistics lists what a launch has come to, of what is counted for launches. Names are those
+// of Machine.Statistics, where they are those of all launches.
+func (r *Result) Statistics() stats.Tree {
+	t := append(executed(&r.Stats), edges(&r.Stats))
+	t = append(t, software(&r.Stats)...)
+	return append(t, stats.Walk("core.phase", &r.Phases)...)
 }
 
 // totals is what the headline figures are made of.
@@ -135,19 +160,17 @@ func (m *Machine) totals() (t totals) {
 func (m *Machine) headline() stats.Tree {
 	s, t := m.Arch.Stats(), m.totals()
 	warps := float64(s.WarpInstrs)
-	return stats.Tree{
-		stats.Count("cycles", "cycles", "Until the last core was done.", m.lastCycle()),
-		stats.Count("warp_instrs", "warp instructions", "Executed warp instructions.", s.WarpInstrs),
-		stats.Count("thread_instrs", "thread instructions", "Executed instructions times active lanes.", s.ThreadInstrs),
+	out := append(stats.Tree{stats.Count("cycles", "cycles", "Until the last core was done.", m.lastCycle())}, executed(&s)...)
+	return append(out,
 		stats.Ratio("ipc", "warp instructions/cycle", "Warp instructions a cycle, of all cores together.", warps, t.cycles),
 		stats.Ratio("simd_efficiency", "", "Share of lanes that were active, over warp instructions.", float64(s.ThreadInstrs), warps*t.threads),
 		stats.Ratio("achieved_occupancy", "", "Share of warp slots that held a warp, over the cores' cycles.", t.resident, t.warps),
 		stats.Ratio("eligible_warps", "warps", "Warps that could issue, per scheduler and cycle.", t.eligible, t.schedulers),
 		stats.Ratio("issue_active", "", "Share of the schedulers' places to issue that were used.", t.issued, t.slots),
-		stats.Count("edges", "edges", "Edges that lanes have handled: executions of the program's instruction heddle.edge.", s.Edges),
+		edges(&s),
 		stats.Ratio("edges_per_cycle", "edges/cycle", "Edges handled a cycle.", float64(s.Edges), t.cycles),
 		stats.Ratio("mpki", "misses/1000 warp instructions", "L1D read misses per 1000 warp instructions.", 1000*t.l1dMisses, warps),
 		stats.Ratio("dram.bytes_per_cycle", "bytes/cycle", "Bytes over the DRAM's data buses, per core cycle.", float64(m.Memory.Bytes()), t.cycles),
 		stats.Ratio("dram.peak_bytes_per_cycle", "bytes/cycle", "What the DRAM's data buses can move, per core cycle; 0: no limit, or no DRAM.", peakBytesPerCycle(m.cfg.Memory), 1),
-	}
+	)
 }

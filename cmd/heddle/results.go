@@ -26,6 +26,7 @@ type resultsFlags struct {
 	values string // of diff
 	all    bool
 	config bool
+	steps  bool
 	format string
 	file   string
 }
@@ -70,10 +71,11 @@ func (f *resultsFlags) list() *cobra.Command {
 
 func (f *resultsFlags) show() *cobra.Command {
 	c := f.addJSON(f.command("show NAME POINT", "Show one point, numbered from 1: its axes, what it came to, its statistics",
-		"  heddle results show quickstart 3\n  heddle results show quickstart 3 --stats '^dram' --all\n  heddle results show quickstart 3 --config > point.yaml",
+		"  heddle results show quickstart 3\n  heddle results show quickstart 3 --stats '^dram' --all\n  heddle results show quickstart 3 --steps\n  heddle results show quickstart 3 --config > point.yaml",
 		cobra.ExactArgs(2), f.showPoint))
 	c.Flags().StringVar(&f.stats, "stats", "", "only statistics whose name matches the `regexp`")
 	c.Flags().BoolVar(&f.all, "all", false, "also the statistics of each core, cache and DRAM channel")
+	c.Flags().BoolVar(&f.steps, "steps", false, "the kernels of each super-step instead of the whole point's statistics: frontier, edges, imbalance, atomics, barriers, shuffles, phases")
 	c.Flags().BoolVar(&f.config, "config", false, "print the point's configuration, which heddle run takes")
 	return c
 }
@@ -259,18 +261,21 @@ func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
 		_, err := io.WriteString(w, p.Config)
 		return err
 	}
+	if f.steps {
+		return f.showSteps(w, p, match)
+	}
 	kept := p.Stats[:0:0]
 	for _, s := range p.Stats {
 		if match.MatchString(s.Name) && (f.all || !experiment.Single(s.Name)) {
 			kept = append(kept, s)
 		}
 	}
-	speedups := store.Speedups(points)
+	speedups, phases := store.Speedups(points), experiment.Phases(p.Stats)
 	p.Stats = kept
 	if f.json {
 		return store.Wide([]store.Point{*p}).Write(w, "json")
 	}
-	printPoint(w, p, speedupText(speedups, p.Position))
+	printPoint(w, p, phases, speedupText(speedups, p.Position))
 	return nil
 }
 
@@ -285,7 +290,7 @@ func find(points []store.Point, number string) *store.Point {
 	return nil
 }
 
-func printPoint(w io.Writer, p *store.Point, speedup string) {
+func printPoint(w io.Writer, p *store.Point, phases []experiment.Phase, speedup string) {
 	for _, a := range p.Axes {
 		fmt.Fprintf(w, "%s = %s\n", a.Key, a.Value)
 	}
@@ -294,6 +299,7 @@ func printPoint(w io.Writer, p *store.Point, speedup string) {
 		fmt.Fprintf(w, "error     %s\n", p.Error)
 	}
 	fmt.Fprintf(w, "graph     sha256 %s\nprogram   %s\nfinished  %s, after %.2f s\n\n", p.Graph, p.Version, p.Finished, p.Seconds)
+	printPhases(w, phases)
 	t := newTable(w, "statistic", "value", "unit", "meaning")
 	for _, s := range p.Stats {
 		t.AppendRow(table.Row{s.Name, s.String(), s.Unit, s.Doc})

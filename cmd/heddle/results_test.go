@@ -71,6 +71,15 @@ func TestResults(t *testing.T) {
 	require.NotContains(t, results(t, "show", "a", "1"), "core0.")
 	require.Contains(t, results(t, "show", "a", "1", "--all"), "core0.")
 
+	require.Regexp(t, `│ gather_sum +│ +\d+\.\d % │ +[0-9,]+ │ +[0-9,]+ │`, results(t, "show", "a", "1"))
+	steps := results(t, "show", "a", "1", "--steps")
+	require.Regexp(t, `│ +-1 │ init +│`, steps)
+	require.Regexp(t, `│ +0 │ gather-pull +│ +[0-9,]+ │ +60 │ +400 │ +\d+\.\d\d │`, steps)
+	var kernels []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(results(t, "show", "a", "1", "--steps", "--stats", "^edges$", "--json")), &kernels))
+	require.Len(t, kernels, 3)
+	require.Equal(t, map[string]any{"step": 0.0, "kernel": "gather-pull", "cycles": kernels[1]["cycles"], "edges": 400.0}, kernels[1])
+
 	// A point's configuration is an experiment with the same result.
 	require.NoError(t, os.WriteFile("p.yaml", []byte(results(t, "show", "a", "3", "--config")), 0o644))
 	out, errs, code := heddle(t, "run", "./p.yaml", "--set", "name=p", "--json")

@@ -43,6 +43,7 @@ type runFlags struct {
 	json        bool
 	dryRun      bool
 	report      bool
+	phases      bool
 }
 
 func newRun() *cobra.Command {
@@ -69,6 +70,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
   heddle run weaver-table-size --jobs 4 --set machine.core.warps=16
   heddle run my.yaml --time-limit 10m --memory-limit 8GiB
   heddle run my.yaml --dry-run
+  heddle run schedules --phases
   heddle run my.yaml --fresh
   heddle run my.yaml --json | jq '.points[] | [.axes, .cycles, .speedup]'`,
 		Args: cobra.ExactArgs(1),
@@ -86,6 +88,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 	fl.DurationVar(&f.heartbeat, "heartbeat", 10*time.Second, "time between progress lines when stderr is no terminal")
 	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
 	fl.BoolVar(&f.report, "report", false, "make the report too, as heddle report does")
+	fl.BoolVar(&f.phases, "phases", false, "below the table, where the time of warps went: the share of each phase of the kernels")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and what they may cost, and run none")
 	f.overrides.add(c)
 	return c
@@ -286,6 +289,12 @@ func (s *session) run(c *cobra.Command) error {
 		return errors.Join(err, s.verdict(s.outcomes))
 	}
 	experiment.WriteTable(c.OutOrStdout(), s.runner.Points, s.outcomes)
+	if s.flags.phases {
+		experiment.WritePhases(c.OutOrStdout(), s.runner.Points, s.outcomes)
+	}
+	for _, note := range summary.Unlike {
+		fmt.Fprintln(c.OutOrStdout(), "not the same in what is compared: "+note)
+	}
 	for _, name := range experiment.NoEffect(s.experiment, s.runner.Points, experiment.SameStats(s.outcomes)) {
 		fmt.Fprintf(c.OutOrStdout(), "%s had no effect: points that differ in it alone have the same statistics\n", name)
 	}

@@ -21,6 +21,7 @@ type Summary struct {
 	Points     []PointSummary `json:"points"`
 	Groups     []GroupSummary `json:"groups,omitempty"`   // with seeds
 	Geomeans   []MeanSummary  `json:"geomeans,omitempty"` // of the speedups, a variant of compare each
+	Unlike     []string       `json:"unlike,omitempty"`   // what is not the same in what is compared, though no axis names it
 	Host       HostSummary    `json:"host"`
 	About
 }
@@ -38,7 +39,17 @@ type PointSummary struct {
 	Error        string                `json:"error,omitempty"`
 	HostSeconds  float64               `json:"host_seconds"`
 	Stats        map[string]stats.Stat `json:"stats"`
+	SuperSteps   []StepSummary         `json:"super_steps,omitempty"`
+	Kernel       string                `json:"kernel"` // what its choices came to: algorithm/schedule/layout/direction/active set
 	Config       string                `json:"config"` // resolved, YAML
+}
+
+// StepSummary is one kernel in one super-step.
+type StepSummary struct {
+	Step   int                   `json:"step"` // from 0; -1: before the first
+	Kernel string                `json:"kernel"`
+	Cycles uint64                `json:"cycles"`
+	Stats  map[string]stats.Stat `json:"stats"`
 }
 
 // GroupSummary is what points that differ in their seed alone came to, the verified ones.
@@ -66,7 +77,7 @@ type HostSummary struct {
 
 // Summarise makes the summary of what there is so far.
 func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSummary) *Summary {
-	s := &Summary{Experiment: name, Version: version, Points: []PointSummary{}, Host: host, About: r.about(outcomes)}
+	s := &Summary{Experiment: name, Version: version, Points: []PointSummary{}, Host: host, About: r.about(outcomes), Unlike: Unlike(r.Points)}
 	for i := range outcomes {
 		s.Points = append(s.Points, r.summarise(outcomes, i))
 	}
@@ -103,7 +114,10 @@ func axesMap(p *Point, without string) map[string]string {
 func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
 	o := &outcomes[i]
 	p := PointSummary{Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
-	p.Config = r.Points[i].YAML
+	p.Config, p.Kernel = r.Points[i].YAML, r.Points[i].Kernel()
+	for _, s := range o.Steps {
+		p.SuperSteps = append(p.SuperSteps, StepSummary{s.Step, s.Kernel, s.Cycles, s.Stats.Map()})
+	}
 	if s, ok := Speedup(r.Points, outcomes, i); ok {
 		p.Speedup = &s
 	}

@@ -11,6 +11,7 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/pagerank"
+	"heddle/sim"
 	"heddle/sim/stats"
 )
 
@@ -18,22 +19,29 @@ import (
 type result struct {
 	times      host.Times
 	verified   bool
-	init       uint64 // cycles
 	superSteps int
-	steps      []store.Step // the super-steps' kernels
+	steps      []store.Step // the init kernel, and the super-steps'
 	software   stats.Tree   // what the host saw of the super-steps
 }
 
 // Names of the kernels that handle vertices; others handle edges.
 const (
+	initKernel     = "init"
 	applyKernel    = "apply"
 	splitKernel    = "split"
 	registerKernel = "register"
 )
 
 // step books a kernel of the super-step that is being booked.
-func (r *result) step(kernel string, cycles uint64) {
-	r.steps = append(r.steps, store.Step{Step: r.superSteps, Kernel: kernel, Cycles: cycles})
+func (r *result) step(kernel string, s *sim.Result, more ...stats.Stat) {
+	r.steps = append(r.steps, store.Step{Step: r.superSteps, Kernel: kernel, Cycles: s.Cycles, Stats: append(s.Statistics(), more...)})
+}
+
+// begin books the init kernel, before the first super-step.
+func (r *result) begin(s *sim.Result) {
+	r.superSteps = -1
+	r.step(initKernel, s)
+	r.superSteps = 0
 }
 
 // checkKernels refuses workloads that there are no kernels for.
@@ -43,6 +51,19 @@ func checkKernels(w *configs.Workload) error {
 	}
 	_, err := compose.NewPlan(*w)
 	return err
+}
+
+// Kernel names what a point's choices come to, auto replaced.
+func (p *Point) Kernel() string {
+	w := &p.Config.Workload
+	if w.Kernel == configs.Handwritten {
+		return "handwritten " + string(w.Algorithm) + "/" + string(w.Schedule)
+	}
+	plan, err := compose.NewPlan(*w)
+	if err != nil { // the point was checked when it was laid out
+		panic("BUG: experiment: " + err.Error())
+	}
+	return plan.Name()
 }
 
 func checkHandwritten(w *configs.Workload) error {
@@ -88,10 +109,11 @@ func runHandwritten(ctx context.Context, d host.Device, g *graph.Graph, w *confi
 		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: max(1, w.Iterations),
 		Tolerance: w.Tolerance, LaunchOverhead: uint64(w.LaunchOverhead),
 	})
-	r := result{times: res.Times, verified: res.Verified, init: res.Init.Cycles}
+	r := result{times: res.Times, verified: res.Verified}
+	r.begin(&res.Init)
 	for _, s := range res.Steps {
-		r.step("gather", s.Gather.Cycles)
-		r.step(applyKernel, s.Apply.Cycles)
+		r.step("gather", &s.Gather)
+		r.step(applyKernel, &s.Apply)
 		r.superSteps++
 	}
 	return r, err
@@ -99,28 +121,37 @@ func runHandwritten(ctx context.Context, d host.Device, g *graph.Graph, w *confi
 
 func runComposed(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (result, error) {
 	res, err := compose.Run(ctx, d, g, *w)
-	r := result{times: res.Times, verified: res.Verified, init: res.Init.Cycles, software: software(&res)}
-	for _, s := range res.Steps {
-		for _, split := range s.Splits {
-			r.step(splitKernel, split.Cycles)
+	r := result{times: res.Times, verified: res.Verified}
+	r.software = append(software(res.Steps), stats.Count("source", "vertex", "That the algorithm began at; 0 if it has none.", uint64(res.Source)))
+	r.begin(&res.Init)
+	for i := range res.Steps {
+		s := &res.Steps[i]
+		for k := range s.Splits {
+			r.step(splitKernel, &s.Splits[k])
 		}
 		if res.Plan.Registers() {
-			r.step(registerKernel, s.Register.Cycles)
+			r.step(registerKernel, &s.Register)
 		}
-		r.step("gather-"+s.Direction.String(), s.Gather.Cycles)
+		r.step("gather-"+s.Direction.String(), &s.Gather, software(res.Steps[i:i+1])...)
 		if res.Plan.Algorithm.Apply != nil {
-			r.step(applyKernel, s.Apply.Cycles)
+			r.step(applyKernel, &s.Apply)
 		}
 		r.superSteps++
+	}
+	for i := range res.Splits {
+		r.step(splitKernel, &res.Splits[i])
 	}
 	return r, err
 }
 
-// software adds up what the host saw of the super-steps.
-func software(res *compose.Result) stats.Tree {
+// mostVertices is a maximum, and no sum.
+const mostVertices = "frontier.max_vertices"
+
+// software adds up what the host saw of super-steps: of one, or of all.
+func software(steps []compose.Step) stats.Tree {
 	var vertices, most, edges, pulls, handled uint64
 	var lanes, warps, cores float64
-	for _, s := range res.Steps {
+	for _, s := range steps {
 		vertices, edges, most = vertices+s.Frontier, edges+s.Edges, max(most, s.Frontier)
 		if s.Direction == direction.Pull {
 			pulls++
@@ -132,12 +163,11 @@ func software(res *compose.Result) stats.Tree {
 	const doc = "Most edges that one of them handled in a super-step over the mean, averaged over super-steps by their edges: "
 	return stats.Tree{
 		stats.Count("frontier.vertices", "vertices", "Active at the beginning of a super-step, over all super-steps; all, where the active set does not tell.", vertices),
-		stats.Count("frontier.max_vertices", "vertices", "Most vertices active in a super-step.", most),
+		stats.Count(mostVertices, "vertices", "Most vertices active in a super-step.", most),
 		stats.Count("frontier.edges", "edges", "That leave active vertices, over all super-steps.", edges),
 		stats.Count("frontier.pulls", "super-steps", "In the direction pull.", pulls),
 		stats.Ratio("imbalance.lanes", "most/mean", doc+"lanes.", lanes, float64(handled)),
 		stats.Ratio("imbalance.warps", "most/mean", doc+"warps.", warps, float64(handled)),
 		stats.Ratio("imbalance.cores", "most/mean", doc+"cores.", cores, float64(handled)),
-		stats.Count("source", "vertex", "That the algorithm began at; 0 if it has none.", uint64(res.Source)),
 	}
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -154,16 +155,36 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 	res, err := runKernels(ctx, d, g, &cfg.Workload)
 	o = Outcome{Cycles: res.times.Total(), Verified: res.verified, Err: err, Stats: statistics(d.Machine, &res), Steps: res.steps}
 	if o.Err == nil {
-		o.Err = d.Machine.CheckLaws()
+		o.Err = errors.Join(d.Machine.CheckLaws(), CheckSteps(o.Stats, o.Steps))
 	}
 	return o
 }
 
+// CheckSteps: what launches have come to adds up to what the whole run has.
+func CheckSteps(whole stats.Tree, steps []store.Step) error {
+	sums := map[string]uint64{}
+	for i := range steps {
+		for _, s := range steps[i].Stats {
+			n, _ := s.Uint()
+			sums[s.Name] += n
+		}
+	}
+	for _, s := range whole {
+		n, counted := s.Uint()
+		if sum, ok := sums[s.Name]; ok && counted && s.Name != mostVertices && sum != n {
+			return &sim.BrokenLaw{Place: "launches", Law: "they add up to the run", Detail: fmt.Sprintf("%s: %d, and together they have %d", s.Name, n, sum)}
+		}
+	}
+	return nil
+}
+
 // statistics are the machine's, and the host's view of the same run.
 func statistics(m *sim.Machine, res *result) stats.Tree {
-	var gather, apply, split, register uint64
+	var begin, gather, apply, split, register uint64
 	for _, s := range res.steps {
 		switch s.Kernel {
+		case initKernel:
+			begin += s.Cycles
 		case applyKernel:
 			apply += s.Cycles
 		case splitKernel:
@@ -179,7 +200,7 @@ func statistics(m *sim.Machine, res *result) stats.Tree {
 		stats.Count("device_cycles", "cycles", "From each launch to its last core's end, added up.", res.times.Cycles),
 		stats.Count("launch.count", "launches", "Kernels launched.", res.times.Launches),
 		stats.Count("launch.overhead_cycles", "cycles", "What the host cost: launches × launch_overhead.", res.times.Overhead),
-		stats.Count("kernel.init.cycles", "cycles", "In the init kernel.", res.init),
+		stats.Count("kernel.init.cycles", "cycles", "In the init kernel.", begin),
 		stats.Count("kernel.gather.cycles", "cycles", "In the gather kernels: the edges.", gather),
 		stats.Count("kernel.apply.cycles", "cycles", "In the apply kernels: the vertices.", apply),
 		stats.Count("kernel.split.cycles", "cycles", "In the kernels that split near-far's far pile.", split),

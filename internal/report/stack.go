@@ -17,6 +17,7 @@ type stacking struct {
 var stackings = []stacking{
 	{"schedulers", "What the schedulers did, and what held them up", "share of scheduler-cycles", true, below("core.scheduler.", "stall.", "scoreboard.")},
 	{"warps", "What resident warps did, and what they waited for", "share of warp-cycles", true, warpState},
+	{"breakdown", "Where the time of warps went, by what kernels do", "warp-cycles", false, warpPhase},
 	{"phases", "Cycles of the kernels", "cycles", false, phase},
 }
 
@@ -35,6 +36,13 @@ func below(prefix string, drop ...string) func(string) (string, bool) {
 func warpState(name string) (string, bool) {
 	part, ok := strings.CutPrefix(name, "core.warps.")
 	return part, ok && part != "resident" && part != "eligible"
+}
+
+// warpPhase names what kernels do (SparseWeaver, HPCA 2025, Fig. 17).
+func warpPhase(name string) (string, bool) {
+	part, ok := strings.CutPrefix(name, "core.phase.")
+	part, cycles := strings.CutSuffix(part, ".warp_cycles")
+	return strings.ReplaceAll(part, "_", " "), ok && cycles
 }
 
 // phase names kernels, and what the host costs between them.

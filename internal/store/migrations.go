@@ -83,5 +83,25 @@ CREATE TABLE graphs (
 	vertices      INTEGER NOT NULL,
 	edges         INTEGER NOT NULL,
 	max_in_degree INTEGER NOT NULL
-) STRICT, WITHOUT ROWID`,
+) STRICT, WITHOUT ROWID`, `
+-- A row a statistic of one kernel in one super-step.
+CREATE TABLE step_statistics (
+	super_step INTEGER NOT NULL REFERENCES super_steps ON DELETE CASCADE,
+	place      INTEGER NOT NULL,  -- order of the statistics
+	name       INTEGER NOT NULL REFERENCES names,
+	value      ANY NOT NULL,      -- INTEGER of a count, REAL of a ratio
+	PRIMARY KEY (super_step, place)
+) STRICT, WITHOUT ROWID;
+
+-- For queries: what super-steps' kernels counted.
+CREATE VIEW step_stats AS
+	SELECT p.position, t.step, t.kernel, n.name, s.value, n.unit
+	FROM step_statistics s JOIN names n ON n.id = s.name JOIN super_steps t ON t.id = s.super_step JOIN points p ON p.id = t.point;
+
+-- For queries: where resident warps' time went.
+CREATE VIEW phases AS
+	SELECT p.position, substr(n.name, 12, length(n.name) - 23) AS phase, s.value AS warp_cycles,
+		CAST(s.value AS REAL) / max(1, sum(s.value) OVER (PARTITION BY p.position)) AS share
+	FROM statistics s JOIN names n ON n.id = s.name JOIN points p ON p.id = s.point
+	WHERE n.name GLOB 'core.phase.*.warp_cycles'`,
 }

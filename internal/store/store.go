@@ -38,9 +38,10 @@ type Axis struct{ Key, Value string }
 
 // Step is what one kernel took in one super-step.
 type Step struct {
-	Step   int
+	Step   int // from 0; -1: before the first
 	Kernel string
 	Cycles uint64
+	Stats  stats.Tree
 }
 
 // Graph is what a graph is like.
@@ -336,43 +337,65 @@ func insertAxes(tx *sql.Tx, id int64, axes []Axis) error {
 }
 
 func insertStats(tx *sql.Tx, id int64, tree stats.Tree) error {
+	return insertTree(tx, "INSERT INTO statistics (point, place, name, value) VALUES (?, ?, ?, ?)", []int64{id}, []stats.Tree{tree})
+}
+
+// insertTree stores statistics of points or steps.
+func insertTree(tx *sql.Tx, into string, ids []int64, trees []stats.Tree) error {
+	if len(trees) == 0 {
+		return nil
+	}
 	name, err := tx.Prepare("INSERT INTO names (name, unit, doc, ratio) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, doc = excluded.doc RETURNING id")
 	if err != nil {
 		return err
 	}
 	defer name.Close() //nolint:errcheck // ends with the transaction
-	value, err := tx.Prepare("INSERT INTO statistics (point, place, name, value) VALUES (?, ?, ?, ?)")
+	value, err := tx.Prepare(into)
 	if err != nil {
 		return err
 	}
 	defer value.Close() //nolint:errcheck // ends with the transaction
-	for i, s := range tree {
-		n, counted := s.Uint()
-		if n > math.MaxInt64 {
-			return fmt.Errorf("%s = %d does not fit into the store", s.Name, n)
-		}
-		var v any = int64(n)
-		if !counted {
-			v = s.Float()
-		}
-		var nameID int64
-		if err := name.QueryRow(s.Name, s.Unit, s.Doc, !counted).Scan(&nameID); err != nil {
-			return err
-		}
-		if _, err := value.Exec(id, i, nameID, v); err != nil {
-			return err
+	known := map[string]int64{}
+	for k, tree := range trees {
+		for i, s := range tree {
+			n, counted := s.Uint()
+			if n > math.MaxInt64 {
+				return fmt.Errorf("%s = %d does not fit into the store", s.Name, n)
+			}
+			var v any = int64(n)
+			if !counted {
+				v = s.Float()
+			}
+			nameID, ok := known[s.Name]
+			if !ok {
+				if err := name.QueryRow(s.Name, s.Unit, s.Doc, !counted).Scan(&nameID); err != nil {
+					return err
+				}
+				known[s.Name] = nameID
+			}
+			if _, err := value.Exec(ids[k], i, nameID, v); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 func insertSteps(tx *sql.Tx, id int64, steps []Step) error {
+	var ids []int64
+	var trees []stats.Tree
 	for _, s := range steps {
-		if _, err := tx.Exec("INSERT INTO super_steps (point, step, kernel, cycles) VALUES (?, ?, ?, ?)", id, s.Step, s.Kernel, int64(s.Cycles)); err != nil {
+		r, err := tx.Exec("INSERT INTO super_steps (point, step, kernel, cycles) VALUES (?, ?, ?, ?)", id, s.Step, s.Kernel, int64(s.Cycles))
+		if err != nil {
 			return err
 		}
+		step, err := r.LastInsertId()
+		if err != nil {
+			return err
+		}
+		ids, trees = append(ids, step), append(trees, s.Stats)
 	}
-	return nil
+	return insertTree(tx, "INSERT INTO step_statistics (super_step, place, name, value) VALUES (?, ?, ?, ?)", ids, trees)
 }
 
 // Points reads all points, in the experiment's order.
@@ -420,27 +443,53 @@ func (s *Store) statistics(points []Point, byID map[int64]int) error {
 			return err
 		}
 		p, err := of(points, byID, id)
-		switch v := value.(type) {
-		case int64:
-			p.Stats = append(p.Stats, stats.Count(name, unit, doc, uint64(v)))
-		case float64:
-			p.Stats = append(p.Stats, stats.Ratio(name, unit, doc, v, 1))
-		default:
-			return fmt.Errorf("%s: a %T is no value", name, value)
-		}
-		return err
+		stat, wrong := statOf(name, unit, doc, value)
+		p.Stats = append(p.Stats, stat)
+		return errors.Join(err, wrong)
 	})
 }
 
+func statOf(name, unit, doc string, value any) (stats.Stat, error) {
+	switch v := value.(type) {
+	case int64:
+		return stats.Count(name, unit, doc, uint64(v)), nil
+	case float64:
+		return stats.Ratio(name, unit, doc, v, 1), nil
+	}
+	return stats.Stat{}, fmt.Errorf("%s: a %T is no value", name, value)
+}
+
 func (s *Store) steps(points []Point, byID map[int64]int) error {
-	return s.each("SELECT point, step, kernel, cycles FROM super_steps ORDER BY point, step, id", func(r *sql.Rows) error {
-		var id, cycles int64
+	type place struct{ point, step int }
+	at := map[int64]place{}
+	err := s.each("SELECT id, point, step, kernel, cycles FROM super_steps ORDER BY point, step, id", func(r *sql.Rows) error {
+		var row, id, cycles int64
 		var st Step
-		err := r.Scan(&id, &st.Step, &st.Kernel, &cycles)
+		err := r.Scan(&row, &id, &st.Step, &st.Kernel, &cycles)
 		st.Cycles = uint64(cycles)
 		p, unknown := of(points, byID, id)
+		at[row] = place{byID[id], len(p.Steps)}
 		p.Steps = append(p.Steps, st)
 		return errors.Join(err, unknown)
+	})
+	if err != nil {
+		return err
+	}
+	return s.each("SELECT s.super_step, n.name, n.unit, n.doc, s.value FROM step_statistics s JOIN names n ON n.id = s.name ORDER BY s.super_step, s.place", func(r *sql.Rows) error {
+		var row int64
+		var name, unit, doc string
+		var value any
+		if err := r.Scan(&row, &name, &unit, &doc, &value); err != nil {
+			return err
+		}
+		to, ok := at[row]
+		if !ok {
+			return fmt.Errorf("damaged: a statistic of super-step %d, which is not there", row)
+		}
+		stat, err := statOf(name, unit, doc, value)
+		step := &points[to.point].Steps[to.step]
+		step.Stats = append(step.Stats, stat)
+		return err
 	})
 }
 

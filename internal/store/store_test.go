@@ -32,7 +32,10 @@ func point(position int, identity string) Point {
 			stats.Count("z.last", "cycles", "First in order.", math.MaxInt64), stats.Ratio("ratio", "", "A third.", 1, 3),
 			stats.Ratio("whole", "", "A ratio that is whole.", 4, 2), stats.Count("a", "bytes", "Zero.", 0),
 		},
-		Steps: []Step{{0, "gather", 7}, {0, "apply", 5}, {1, "gather", 3}},
+		Steps: []Step{
+			{-1, "init", 2, nil}, {0, "gather", 7, stats.Tree{stats.Count("of a step", "things", "Of a step.", 1), stats.Ratio("ratio", "", "A third.", 2, 3)}},
+			{0, "apply", 5, nil}, {1, "gather", 3, stats.Tree{stats.Count("a", "bytes", "Zero.", 5)}},
+		},
 	}
 }
 
@@ -120,6 +123,9 @@ func TestQueriesOnlyRead(t *testing.T) {
 	_, rows, err = r.Query("SELECT position, speedup FROM speedups")
 	require.NoError(t, err)
 	require.Equal(t, [][]any{{int64(1), 2.0}}, rows)
+	_, rows, err = r.Query("SELECT step, kernel, name, value, unit FROM step_stats WHERE position = 0")
+	require.NoError(t, err)
+	require.Equal(t, [][]any{{int64(0), "gather", "of a step", int64(1), "things"}, {int64(0), "gather", "ratio", 2.0 / 3, ""}, {int64(1), "gather", "a", int64(5), "bytes"}}, rows)
 	elsewhere := filepath.Join(t.TempDir(), "x")
 	for _, q := range []string{
 		"DELETE FROM points", "DROP TABLE axes", "CREATE TABLE x (y)", "PRAGMA query_only = 0; DELETE FROM points", "PRAGMA user_version = 7",
@@ -233,10 +239,11 @@ func TestOlderStoresAreBroughtUpToDate(t *testing.T) {
 	_, err = old.db.Exec(migrations[0] + "; PRAGMA user_version = 1; PRAGMA application_id = 1751475308")
 	require.NoError(t, err)
 	a := point(0, "a")
+	a.Steps = nil
 	require.NoError(t, old.Put(&a))
 	require.NoError(t, old.Close())
 	_, err = OpenRead(path)
-	require.ErrorContains(t, err, "schema version 1, and this program reads 2")
+	require.ErrorContains(t, err, "schema version 1, and this program reads 3")
 	s, err := Open(path)
 	require.NoError(t, err)
 	g := Graph{"g", "a file", 3, 4, 2}
@@ -263,4 +270,15 @@ func TestMigrationsAreAllOrNothing(t *testing.T) {
 	migrations = all
 	_, err = OpenRead(path)
 	require.ErrorIs(t, err, ErrEmpty)
+}
+
+func TestPhasesAreShares(t *testing.T) {
+	s, _ := create(t)
+	p := point(0, "a")
+	p.Stats = append(p.Stats, stats.Count("core.phase.init.warp_cycles", "", "", 1), stats.Count("core.phase.apply.warp_cycles", "", "", 3),
+		stats.Count("core.phase.apply.warp_instrs", "", "", 9), stats.Count("core0.phase.apply.warp_cycles", "", "", 3))
+	require.NoError(t, s.Put(&p))
+	_, rows, err := s.Query("SELECT position, phase, warp_cycles, share FROM phases")
+	require.NoError(t, err)
+	require.Equal(t, [][]any{{int64(0), "init", int64(1), 0.25}, {int64(0), "apply", int64(3), 0.75}}, rows)
 }

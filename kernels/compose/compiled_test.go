@@ -83,11 +83,19 @@ func check(t *testing.T, p *Plan, d host.Device, name string, g *graph.Graph) Re
 	require.NoError(t, err, name)
 	require.True(t, r.Verified, name)
 	require.EqualValues(t, launches(&r), r.Times.Launches)
+	handled, of := uint64(0), uint64(0)
+	for _, n := range d.LaneEdges() {
+		handled += n
+	}
+	for _, s := range r.Steps {
+		of += s.Gather.Edges
+	}
+	require.Equal(t, of, handled, "%s: edges of lanes", name)
 	return r
 }
 
 func launches(r *Result) int {
-	n := 1 + len(r.Steps)
+	n := 1 + len(r.Steps) + len(r.Splits)
 	if r.Plan.Algorithm.Apply != nil {
 		n += len(r.Steps)
 	}

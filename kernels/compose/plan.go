@@ -82,6 +82,22 @@ func resolve(w configs.Workload) configs.Workload {
 	return w
 }
 
+// Choice is one that auto may have made.
+type Choice struct {
+	Key string // in a workload
+	Of  func(w configs.Workload) string
+}
+
+// Resolved are the choices that auto makes, and what it makes them.
+func Resolved() []Choice {
+	return []Choice{
+		{"active_set", func(w configs.Workload) string { return string(resolve(w).ActiveSet) }},
+		{"dedup", func(w configs.Workload) string { return string(resolve(w).Dedup) }},
+		{"layout", func(w configs.Workload) string { return string(resolve(w).Layout) }},
+		{"direction", func(w configs.Workload) string { return string(resolve(w).Direction) }},
+	}
+}
+
 func autoLayout(w configs.Workload) configs.Choice {
 	switch {
 	case w.Schedule == "edge":

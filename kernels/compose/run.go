@@ -41,6 +41,7 @@ type Result struct {
 	Values    []uint32
 	Init      sim.Result
 	Steps     []Step
+	Splits    []sim.Result // of the far pile, behind the last super-step
 	Converged bool
 	Verified  bool // the values agree with the reference
 	Times     host.Times
@@ -88,7 +89,6 @@ type run struct {
 	reached  uint64                // edges that leave vertices which have been active
 	far      *activeset.Far        // nil: there is none
 	turn     int                   // how often the active set has been exchanged
-	splits   []sim.Result          // since the last super-step
 	regions  uint32                // where the units' lists are in memory
 }
 
@@ -220,7 +220,7 @@ func (r *run) next() (active uint32, err error) {
 func (r *run) refill(ctx context.Context) (active uint32, err error) {
 	for active == 0 && r.far.Rise(r) {
 		res, err := r.launch(ctx, r.kernels.Split)
-		r.splits = append(r.splits, res)
+		r.Splits = append(r.Splits, res)
 		if err != nil {
 			return 0, err
 		}
@@ -266,8 +266,8 @@ func (r *run) apply(ctx context.Context, s *Step) (err error) {
 
 // frontier looks at the active set, and decides the direction.
 func (r *run) frontier() Step {
-	s, g := Step{Splits: r.splits}, r.problem.Graph
-	r.splits = nil
+	s, g := Step{Splits: r.Splits}, r.problem.Graph
+	r.Splits = nil
 	all := uint64(g.Edges())
 	if s.Known = !r.Plan.Set.Sized; s.Known {
 		for _, v := range r.set.Active(r) {

@@ -1,0 +1,107 @@
+package experiment
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"heddle/kernels/compose"
+	"heddle/sim/stats"
+)
+
+// Phase is what resident warps spent in a phase.
+type Phase struct {
+	Name   string
+	Cycles uint64 // of warps
+	Instrs uint64 // of warps
+	Share  float64
+}
+
+// Phases are the shares of a point's, or a launch's, resident warps' time, in the phases' order; none if no time passed.
+func Phases(t stats.Tree) (out []Phase) {
+	const prefix, suffix = "core.phase.", ".warp_cycles"
+	total := uint64(0)
+	for _, s := range t {
+		name, ok := strings.CutPrefix(s.Name, prefix)
+		if name, ok2 := strings.CutSuffix(name, suffix); ok && ok2 {
+			instrs, _ := t.Get(prefix + name + ".warp_instrs")
+			p := Phase{Name: name, Cycles: uint64(s.Float()), Instrs: uint64(instrs.Float())}
+			total += p.Cycles
+			out = append(out, p)
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	for i := range out {
+		out[i].Share = float64(out[i].Cycles) / float64(total)
+	}
+	return out
+}
+
+// WritePhases writes where the time of warps went: for each point the share of each phase.
+func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	header := false
+	for i := range points {
+		phases := Phases(outcomes[i].Stats)
+		if phases == nil {
+			continue
+		}
+		row, total := table.Row{Label(points[i].Axes)}, uint64(0)
+		titles, right := table.Row{"share of warps' time"}, []table.ColumnConfig{}
+		for k, p := range phases {
+			titles, total = append(titles, p.Name), total+p.Cycles
+			row = append(row, fmt.Sprintf("%.1f %%", 100*p.Share))
+			right = append(right, table.ColumnConfig{Number: k + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+		if !header {
+			header = true
+			t.AppendHeader(append(titles, "warp-cycles"))
+			t.SetColumnConfigs(append(right, table.ColumnConfig{Number: len(titles) + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}))
+		}
+		t.AppendRow(append(row, Thousands(total)))
+	}
+	if header {
+		t.Render()
+	}
+}
+
+// Unlike says where auto has given variants of compare other choices than their baseline: an active set, a dedup, a
+// layout or a direction that no axis names.
+func Unlike(points []Point) (notes []string) {
+	for _, c := range compose.Resolved() {
+		for i := range points {
+			p := &points[i]
+			if p.Baseline < 0 || slices.ContainsFunc(p.Axes, func(s Setting) bool { return s.Key == "workload."+c.Key }) {
+				continue
+			}
+			mine, base := c.Of(p.Config.Workload), c.Of(points[p.Baseline].Config.Workload)
+			if note := fmt.Sprintf("workload.%s of %s is %s, and of the baseline %s", c.Key, variantName(p), mine, base); mine != base && !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+	}
+	return notes
+}
+
+// variantName is short where the workload tells a variant.
+func variantName(p *Point) string {
+	var workload []Setting
+	for _, s := range p.Variant {
+		if strings.HasPrefix(s.Key, "workload.") {
+			workload = append(workload, s)
+		}
+	}
+	if len(workload) == 0 {
+		return Label(p.Variant)
+	}
+	return Label(workload)
+}
