@@ -121,3 +121,21 @@ func TestUnlike(t *testing.T) {
 	require.Empty(t, experiment.Unlike(points(t, named)))
 	require.Empty(t, experiment.Unlike(points(t, small+"workload: {algorithm: bfs}\nsweep: {workload.schedule: [vertex, edge]}\n")), "nothing is compared")
 }
+
+// TestPhasesOfHandwrittenKernels: they have their marks in assembly.
+func TestPhasesOfHandwrittenKernels(t *testing.T) {
+	r := &experiment.Runner{Jobs: 2, Observer: experiment.Quiet{}, Points: points(t, small+`
+workload: {kernel: handwritten}
+compare: {workload.schedule: [vertex, edge, weaver], machine: [vortex-1c4w4t, vortex-1c4w4t, vortex-1c4w4t-weaver]}
+`)}
+	for i, o := range r.Run(context.Background()) {
+		require.NoError(t, o.Err)
+		for _, p := range experiment.Phases(o.Stats) {
+			if p.Name == "other" {
+				require.Less(t, p.Share, 0.1)
+			} else {
+				require.Equal(t, i == 1 && p.Name == "registration", p.Instrs == 0, "%d: %s", i, p.Name)
+			}
+		}
+	}
+}

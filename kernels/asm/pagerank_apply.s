@@ -18,6 +18,7 @@
 .text
 .globl _start
 _start:
+heddle.phase.init:
   csrr t0, vx_num_warps
   la   t1, warp
   wspawn t0, t1
@@ -55,6 +56,7 @@ warp:
   fmv.w.x fs2, zero             # the lane's changes so far
 .endif
   j    2f
+heddle.phase.apply:
 1:
   flw  fa0, 0(s1)
   flw  fa1, 0(s2)
@@ -112,6 +114,7 @@ warp:
   tmc  t0
   amofadd.w zero, a2, (a1)
 .endif
+heddle.phase.other:
                                 # warp 0 of core 0 stores the exit code
   csrr t0, vx_cid
   csrr t1, vx_wid

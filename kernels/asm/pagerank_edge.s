@@ -20,6 +20,7 @@
 .text
 .globl _start
 _start:
+heddle.phase.init:
   csrr t0, vx_num_warps
   la   t1, warp
   wspawn t0, t1
@@ -51,9 +52,11 @@ warp:
   add  s2, s2, t0
   j    1f
 
+heddle.phase.edge_access:
 heddle.edge:
   lw   t0, 0(s1)
   lw   t1, 0(s2)
+heddle.phase.gather_sum:
   add  s1, s1, s6
   slli t0, t0, 2
   add  t0, t0, s3
@@ -62,6 +65,7 @@ heddle.edge:
   slli t1, t1, 2
   add  t1, t1, s4
   amofadd.w zero, t0, (t1)
+heddle.phase.schedule:
 1:
   bltu s1, s8, heddle.edge      # the same for all lanes
   sltu t0, s1, s7               # the warp's last step: lanes that have an edge
@@ -70,6 +74,7 @@ heddle.edge:
   tmc  t0
   j    heddle.edge
 
+heddle.phase.other:
 2:                              # warp 0 of core 0 stores the exit code
   csrr t0, vx_cid
   csrr t1, vx_wid

@@ -14,6 +14,7 @@
 .text
 .globl _start
 _start:
+heddle.phase.init:
   csrr t0, vx_num_warps
   la   t1, warp
   wspawn t0, t1
@@ -78,6 +79,7 @@ warp:
   tmc  t0
   j    1b
 
+heddle.phase.other:
 3:                              # warp 0 of core 0 stores the exit code
   csrr t0, vx_cid
   csrr t1, vx_wid

@@ -22,6 +22,7 @@
 .text
 .globl _start
 _start:
+heddle.phase.init:
   csrr t0, vx_num_warps
   la   t1, warp
   wspawn t0, t1
@@ -54,6 +55,7 @@ warp:
   li   s9, -1                   # lanes that have a vertex
   j    3f
 
+heddle.phase.registration:
 1:                              # a vertex
   lw   a1, 0(s1)
   lw   a2, 4(s1)
@@ -63,23 +65,30 @@ warp:
   add  a1, a1, s2               # its next edge
   slli a2, a2, 2
   add  a2, a2, s2               # their end
+heddle.phase.schedule:
   sltu t1, a1, a2               # it has an edge
   pred t1, s9
   beqz t1, 2f                   # no lane has
+heddle.phase.edge_access:
   lw   t0, 0(a1)
+heddle.phase.gather_sum:
 heddle.edge:
   slli t0, t0, 2
   add  t0, t0, s3
   fadd.s fa0, fa0, fa1          # the edge before, at first 0
   flw  fa1, 0(t0)
+heddle.phase.edge_access.next:
   addi a1, a1, 4
   lw   t0, 0(a1)                # the next edge's source, or a word that is not used
+heddle.phase.schedule.next:
   sltu t1, a1, a2
   pred t1, s9                   # lanes with another edge, or when there is none all of s9
   bnez t1, heddle.edge
+heddle.phase.gather_sum.last:
 2:
   fadd.s fa0, fa0, fa1          # each lane's last edge
   fsw  fa0, 0(s4)
+heddle.phase.registration.next:
   add  s1, s1, s6
   add  s4, s4, s6
 3:
@@ -90,6 +99,7 @@ heddle.edge:
   tmc  s9
   j    1b
 
+heddle.phase.other:
 4:                              # warp 0 of core 0 stores the exit code
   csrr t0, vx_cid
   csrr t1, vx_wid

@@ -28,6 +28,7 @@
 .text
 .globl _start
 _start:
+heddle.phase.init:
   csrr t0, vx_num_warps
   la   t1, warp
   wspawn t0, t1
@@ -71,6 +72,7 @@ warp:
 .endif
   j    5f
 
+heddle.phase.registration:
 1:                              # an epoch
   sltu t0, s1, s8
   vote.ballot t0, t0
@@ -84,14 +86,17 @@ warp:
 2:
   bar  zero, s5                 # nobody takes an edge before all have registered
   j    3f
+heddle.phase.edge_access:
 heddle.edge:
   slli t1, t1, 2
   add  t1, t1, s2
   lw   t1, 0(t1)
+heddle.phase.gather_sum:
   slli t1, t1, 2
   add  t1, t1, s3
   lw   t1, 0(t1)
   amofadd.w zero, t1, (t0)
+heddle.phase.schedule:
 3:
   weaver.dec.id t0
   weaver.dec.loc t1             # before it is known whether there is an edge: it takes time
@@ -112,12 +117,14 @@ heddle.edge:
   mv   s11, s10
 .endif
   bar  zero, s5                 # nobody registers anew before all have seen the end
+heddle.phase.registration.next:
   add  s1, s1, s6
   add  s4, s4, s6
   add  s9, s9, s6
 5:
   bltu s9, s7, 1b               # the same for all warps of the core
 
+heddle.phase.other:
                                 # warp 0 of core 0 stores the exit code
   csrr t0, vx_cid
   csrr t1, vx_wid
