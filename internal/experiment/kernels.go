@@ -92,6 +92,11 @@ func edgesToHandle(g *graph.Graph, w *configs.Workload) uint64 {
 		}
 	case "spmv", "in-degree":
 		return uint64(g.Edges())
+	case "spmm", "graphsum":
+		if w.Schedule == configs.VertexSchedule {
+			return uint64(g.Edges()) * uint64(w.Width)
+		}
+		return uint64(g.Edges())
 	}
 	return 0
 }

@@ -39,6 +39,10 @@ type Algorithm struct {
 	// row can be skipped.
 	Once bool
 
+	// Vector names the array in which vertices have vectors of Width numbers, if they have: what an edge
+	// brings is Gather's value times its source's vector, and Into takes vectors too. "": single numbers.
+	Vector string
+
 	// Arrays are the values of vertices.
 	Arrays []Array
 	// Result is the array that is checked.
@@ -47,7 +51,7 @@ type Algorithm struct {
 	Sum  *emit.Reduction
 	Into string
 
-	// Init gives vertex v its first values.
+	// Init gives vertex v its first values; with vectors, number v of them.
 	Init func(k *emit.Kernel, v ir.Value)
 	// SrcFilter tells by what v holds whether it may be active, where the set does not
 	// know; nil: it may.
@@ -79,6 +83,7 @@ type Problem struct {
 	Damping   float64
 	Tolerance float64
 	Seed      uint64
+	Width     int // numbers of a vertex's vector; 1 without
 }
 
 // Outcome is what a run left.
@@ -89,7 +94,7 @@ type Outcome struct {
 }
 
 // algorithms are all of them, one file each.
-var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, spmv, inDegree}
+var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, spmv, inDegree, spmm, graphSum}
 
 // Algorithms lists them.
 func Algorithms() []*Algorithm { return algorithms }
@@ -113,6 +118,14 @@ func (a *Algorithm) Accepts(g *graph.Graph) error {
 		return checkLengths(g)
 	}
 	return nil
+}
+
+// Size is how many words the array has.
+func (a *Algorithm) Size(array string, p *Problem) int {
+	if a.Vector != "" && (array == a.Vector || array == a.Into) {
+		return p.Graph.Vertices() * p.Width
+	}
+	return p.Graph.Vertices()
 }
 
 // symmetric tells whether every edge has its reverse.

@@ -51,12 +51,14 @@ func TestAccepts(t *testing.T) {
 
 // TestChecksCheck: what is not the result is not taken for it.
 func TestChecksCheck(t *testing.T) {
-	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Damping: 0.85, Seed: 3}
+	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Damping: 0.85, Seed: 3, Width: 1}
 	x := floats(drawVector(p))
 	f := math.Float32bits
 	for name, right := range map[string][]uint32{
 		"bfs": {0, 1, 1, none}, "bfs-parents": {0, 0, 0, none}, "sssp": {0, 2, 1, none}, "cc": {0, 0, 0, 3}, "in-degree": {2, 2, 2, 0},
 		"spmv":     {f(3*x[1] + x[2]), f(3*x[0] + x[2]), f(x[0] + x[1]), 0},
+		"spmm":     {f(3*x[1] + x[2]), f(3*x[0] + x[2]), f(x[0] + x[1]), 0},
+		"graphsum": {f((x[1] + x[2]) / 2), f((x[0] + x[2]) / 2), f((x[0] + x[1]) / 2), 0},
 		"pagerank": {f(0.25), f(0.25), f(0.25), f(0.0375)},
 	} {
 		a, err := ByName(name)
@@ -80,4 +82,28 @@ func TestDrawVector(t *testing.T) {
 	for _, x := range floats(a) {
 		require.True(t, x >= 0 && x < 1)
 	}
+}
+
+// TestVectors: a vertex's numbers lie side by side, and a wrong one is named.
+func TestVectors(t *testing.T) {
+	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Seed: 3, Width: 2}
+	x := floats(drawVector(p))
+	require.Len(t, x, 8)
+	f := math.Float32bits
+	right := []uint32{f(3*x[2] + x[4]), f(3*x[3] + x[5]), f(3*x[0] + x[4]), f(3*x[1] + x[5]), f(x[0] + x[2]), f(x[1] + x[3]), 0, 0}
+	require.NoError(t, spmm.Check(p, &Outcome{Result: right}))
+	require.Equal(t, 8, spmm.Size("y", p))
+	require.Equal(t, 8, graphSum.Size("x", p))
+	require.Equal(t, 4, graphSum.Size("in_degree", p))
+	right[3] ^= 1 << 20
+	require.ErrorContains(t, spmm.Check(p, &Outcome{Result: right}), "product 1 of vertex 1 ")
+	sum := make([]uint32, 8)
+	for v := range 3 {
+		for c := range 2 {
+			sum[2*v+c] = f((x[c] + x[2+c] + x[4+c] - x[2*v+c]) / 2)
+		}
+	}
+	require.NoError(t, graphSum.Check(p, &Outcome{Result: sum}))
+	sum[7] = f(1e-6)
+	require.ErrorContains(t, graphSum.Check(p, &Outcome{Result: sum}), "sum 1 of vertex 3 ")
 }

@@ -28,9 +28,9 @@ var spmv = &Algorithm{
 	},
 }
 
-// drawVector draws multiples of 2^-24, by splitmix64.
+// drawVector draws multiples of 2^-24, by splitmix64; as many as vertices have.
 func drawVector(p *Problem) []uint32 {
-	x, state := make([]uint32, p.Graph.Vertices()), p.Seed
+	x, state := make([]uint32, p.Graph.Vertices()*max(1, p.Width)), p.Seed
 	for v := range x {
 		state += 0x9E3779B97F4A7C15
 		z := state

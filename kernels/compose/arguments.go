@@ -69,7 +69,7 @@ func (r *run) placeArray(name string) (err error) {
 	case !ok:
 		panic("BUG: compose: no kernel's parameter is called " + name)
 	case data == nil:
-		a, err = r.image.Reserve(name, r.problem.Graph.Vertices())
+		a, err = r.image.Reserve(name, r.Plan.Algorithm.Size(name, &r.problem))
 	default:
 		a, err = r.image.Place(name, data)
 	}

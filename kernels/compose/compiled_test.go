@@ -68,7 +68,7 @@ var programs sync.Map
 
 func compiled(t testing.TB, p *Plan, g *graph.Graph) *Compiled {
 	q := *p
-	q.Weights = g.WeightKind()
+	q.Weights, q.Width = g.WeightKind(), workload(p).Width
 	q.Residual = workload(p).Tolerance > 0
 	build := sync.OnceValues(func() (*Compiled, error) { return Compile(&q, untimed(t, p).Shape()) })
 	f, _ := programs.LoadOrStore(p.Name(), build)

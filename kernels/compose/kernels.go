@@ -78,8 +78,13 @@ func (p *Plan) again(k *emit.Kernel, v ir.Value) {
 func (p *Plan) init() (*ir.Kernel, error) {
 	k := p.kernel("init")
 	k.Phase(isa.PhaseInit, func() {
+		if p.Algorithm.Vector != "" {
+			k.Strided(k.Mul(k.Count("vertices"), k.U32(uint32(p.width()))), func(i ir.Value) { p.Algorithm.Init(k, i) })
+		}
 		k.Strided(k.Count("vertices"), func(v ir.Value) {
-			p.Algorithm.Init(k, v)
+			if p.Algorithm.Vector == "" {
+				p.Algorithm.Init(k, v)
+			}
 			p.again(k, v)
 		})
 	})
@@ -128,14 +133,14 @@ func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, er
 	if !p.Algorithm.Dense {
 		g.Phase(isa.PhaseInit, g.set.Clear)
 	}
-	g.Phase(isa.PhaseRegistration, func() { p.Schedule.EachEdge(g.site(core), g.visitor()) })
+	g.Phase(isa.PhaseRegistration, func() { p.Schedule.EachEdge(g.at(core), g.visitor()) })
 	return g.Kernel.Build()
 }
 
 // register puts the vertices that walk their rows into the units' lists.
 func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("register-"+d.String(), d)
-	g.Phase(isa.PhaseRegistration, func() { schedule.Register(g.site(core), g.visitor()) })
+	g.Phase(isa.PhaseRegistration, func() { schedule.Register(g.at(core), g.visitor()) })
 	return g.Kernel.Build()
 }
 
@@ -144,10 +149,11 @@ func (p *Plan) begin(name string, d direction.Direction) *gather {
 	return &gather{Kernel: k, Plan: p, dir: d, set: p.Set.In(k, p.Dedup)}
 }
 
-func (g *gather) site(core schedule.Core) *schedule.Site {
-	return &schedule.Site{
-		Kernel: g.Kernel, View: g.Layout.In(g.Kernel, g.dir, g.Weights), Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.set, Scan: g.Scan, Core: core,
+func (g *gather) at(core schedule.Core) *schedule.Site {
+	g.site = &schedule.Site{
+		Kernel: g.Kernel, View: g.Layout.In(g.Kernel, g.dir, g.Weights), Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.set, Scan: g.Scan, Core: core, Width: g.width(),
 	}
+	return g.site
 }
 
 // gather is a gather kernel being written.
@@ -156,18 +162,25 @@ type gather struct {
 	*Plan
 	dir   direction.Direction
 	set   activeset.Set
+	site  *schedule.Site
 	owned *emit.Owned // the row's destination, if one thread has it
 }
 
 // owns tells whether a destination has one thread, so that its sum needs no atomics
 // (GRAssembler §5.1; there are no layouts with virtual vertices).
-func (p *Plan) owns(d direction.Direction) bool { return p.Schedule.Owns && d == direction.Pull }
+func (p *Plan) owns(d direction.Direction) bool {
+	return p.Schedule.Owns && d == direction.Pull && (p.width() == 1 || p.Schedule.Numbers)
+}
 
 func (g *gather) visitor() *schedule.Visitor {
 	v := &schedule.Visitor{Keep: g.keep, Begin: func(ir.Value) {}, End: func(ir.Value) {}, Edge: g.edge}
 	if g.owns(g.dir) {
-		v.Begin = func(v ir.Value) { g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), v) }
-		v.End = func(v ir.Value) { g.owned.End(v, func() { g.set.Add(v) }) }
+		v.Begin = func(v ir.Value) {
+			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.number(v, g.site.Component))
+		}
+		v.End = func(v ir.Value) {
+			g.owned.End(g.number(v, g.site.Component), func() { g.set.Add(v) })
+		}
 	}
 	return v
 }
@@ -209,6 +222,10 @@ func (g *gather) edge(e *layout.Edge, stop func()) {
 func (g *gather) take(e *layout.Edge, stop func()) {
 	a := g.Algorithm
 	value := a.Gather(g.Kernel, e)
+	if a.Vector != "" {
+		g.takeVector(e, value)
+		return
+	}
 	enough := g.dir == direction.Pull && a.Once // the rest of the row would change nothing
 	if g.owned != nil {
 		if changed := g.owned.Take(value); changed != nil && enough {
@@ -222,6 +239,52 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 			stop()
 		}
 	})
+}
+
+// number is where number c of vertex v is; without vectors, where the vertex's is.
+func (g *gather) number(v, c ir.Value) ir.Value {
+	if c == nil {
+		return v
+	}
+	return g.Add(g.Mul(v, g.U32(uint32(g.width()))), c)
+}
+
+// takeVector sums up factor times the source's vector: the thread's number of it, or all.
+func (g *gather) takeVector(e *layout.Edge, factor ir.Value) {
+	if c := g.site.Component; c != nil {
+		g.takeNumber(e, factor, c)
+		return
+	}
+	// Some numbers at a time, so that their loads do not wait for each other.
+	step := min(unrolled, g.width())
+	g.For(g.U32(0), g.U32(uint32(g.width())), g.U32(uint32(step)), func(first ir.Value) {
+		terms := make([]ir.Value, step)
+		for i := range terms {
+			terms[i] = g.term(e, factor, g.Add(first, g.U32(uint32(i))))
+		}
+		for i, t := range terms {
+			g.sum(e, g.Add(first, g.U32(uint32(i))), t)
+		}
+	})
+}
+
+// unrolled is how many numbers of a vector a step of the loop over them handles.
+const unrolled = 4
+
+func (g *gather) takeNumber(e *layout.Edge, factor, c ir.Value) { g.sum(e, c, g.term(e, factor, c)) }
+
+// term is factor times number c of the source's vector.
+func (g *gather) term(e *layout.Edge, factor, c ir.Value) ir.Value {
+	return g.Mul(factor, g.Load(ir.F32, g.Addr(g.Algorithm.Vector), g.number(e.Src, c)))
+}
+
+// sum adds a term to number c of the destination's.
+func (g *gather) sum(e *layout.Edge, c, term ir.Value) {
+	if g.owned != nil {
+		g.owned.Take(term)
+		return
+	}
+	g.Algorithm.Sum.Atomic(g.Kernel, g.Addr(g.Algorithm.Into), g.number(e.Dst, c), term, nil)
 }
 
 // add makes v, which has got a new value, active.

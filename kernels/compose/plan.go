@@ -28,12 +28,13 @@ type Plan struct {
 
 	Weights  graph.WeightKind // of the graph
 	Residual bool             // apply adds up the changes
+	Width    int              // numbers of a vertex, where they have vectors
 }
 
 // NewPlan finds what a workload names, and refuses what does not go together.
 func NewPlan(w configs.Workload) (*Plan, error) {
 	w = resolve(w)
-	p := &Plan{Scan: schedule.Scan(w.Scan), Residual: w.Tolerance > 0}
+	p := &Plan{Scan: schedule.Scan(w.Scan), Residual: w.Tolerance > 0, Width: w.Width}
 	for _, err := range []error{
 		find(&p.Algorithm, algorithm.ByName, string(w.Algorithm)),
 		find(&p.Schedule, schedule.ByName, string(w.Schedule)),
@@ -126,6 +127,22 @@ func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 func ofLists(name configs.Schedule) bool {
 	s, err := schedule.ByName(string(name))
 	return err == nil && s.Lists
+}
+
+// width is how many numbers a vertex has.
+func (p *Plan) width() int {
+	if p.Algorithm.Vector == "" {
+		return 1
+	}
+	return max(1, p.Width)
+}
+
+// walks is how often an edge is handled: once, or once for each number of a vertex.
+func (p *Plan) walks() uint64 {
+	if p.Schedule.Numbers {
+		return uint64(p.width())
+	}
+	return 1
 }
 
 // Name says what was chosen.

@@ -103,7 +103,7 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 	}
 	r := &run{
 		Result: Result{Plan: p, Source: source}, machine: m, workload: w, kernels: ks,
-		problem: algorithm.Problem{Graph: g, Source: source, Damping: w.Damping, Tolerance: w.Tolerance, Seed: w.Seed},
+		problem: algorithm.Problem{Graph: g, Source: source, Damping: w.Damping, Tolerance: w.Tolerance, Seed: w.Seed, Width: p.width()},
 		set:     p.Set.New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
 		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{},
 	}
@@ -303,7 +303,7 @@ func (r *run) launch(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
 // verify compares with the reference.
 func (r *run) verify() error {
 	at := r.places[r.Plan.Algorithm.Result]
-	r.Values = make([]uint32, r.problem.Graph.Vertices())
+	r.Values = make([]uint32, r.Plan.Algorithm.Size(r.Plan.Algorithm.Result, &r.problem))
 	r.ReadWords(at, r.Values)
 	o := algorithm.Outcome{Result: r.Values, Steps: len(r.Steps)}
 	for i := range r.Steps {
@@ -317,15 +317,16 @@ func (r *run) verify() error {
 	return err
 }
 
-// law: where active vertices walk whole rows, the edges handled are those that leave them.
+// law: where active vertices walk whole rows, the edges handled are those that leave them, for each number of theirs that
+// has a thread.
 func (r *run) law() error {
 	for i, s := range r.Steps {
 		dense := r.Plan.Algorithm.Dense
 		if !dense && (s.Direction != direction.Push || !s.Known) {
 			continue
 		}
-		if s.Gather.Edges != s.Edges {
-			return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the active vertices have %d", reference.ErrWrong, i+1, s.Gather.Edges, s.Edges)
+		if want := s.Edges * r.Plan.walks(); s.Gather.Edges != want {
+			return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the active vertices have %d", reference.ErrWrong, i+1, s.Gather.Edges, want)
 		}
 	}
 	return nil

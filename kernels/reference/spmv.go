@@ -10,25 +10,73 @@ import (
 // CheckSpMV compares got with y[v] = Σ weight·x[u] over the edges u → v. Weights are
 // taken as float32; the bound follows a product's rounding and those of a sum in any order.
 func CheckSpMV(g *graph.Graph, x, got []float32) error {
+	return product{name: "product", g: g, width: 1, factor: weight(g)}.check(x, got)
+}
+
+// CheckSpMM does it for rows of width numbers.
+func CheckSpMM(g *graph.Graph, width int, x, got []float32) error {
+	return product{name: "product", g: g, width: width, factor: weight(g)}.check(x, got)
+}
+
+// graphSumRoundings are those of a coefficient: half of two conversions' and a product's, a root's, a quotient's.
+const graphSumRoundings = 4
+
+// CheckGraphSum compares got with Y[v] = Σ X[u]/√(outdegree[u]·indegree[v]) over the edges u → v.
+func CheckGraphSum(g *graph.Graph, width int, x, got []float32) error {
+	out, in := g.CSR(), InDegrees(g.CSR())
+	coefficient := func(u int, e uint32) float64 {
+		return 1 / math.Sqrt(float64(out.Degree(u))*float64(in[out.IDs[e]]))
+	}
+	return product{name: "sum", g: g, width: width, factor: coefficient, roundings: graphSumRoundings}.check(x, got)
+}
+
+// weight is an edge's, as float32.
+func weight(g *graph.Graph) func(u int, e uint32) float64 {
 	out, kind := g.CSR(), g.WeightKind()
-	y, size, terms := make([]float64, len(x)), make([]float64, len(x)), make([]int, len(x))
-	for u := range x {
+	if kind == graph.NoWeights {
+		return func(int, uint32) float64 { return 1 }
+	}
+	return func(_ int, e uint32) float64 { return float64(float32(kind.Float(out.Weights[e]))) }
+}
+
+// product is a sparse matrix times one with rows of width numbers.
+type product struct {
+	name      string
+	g         *graph.Graph
+	width     int
+	factor    func(u int, e uint32) float64 // of edge e, which leaves u
+	roundings int                           // of a factor
+}
+
+func (p product) check(x, got []float32) error {
+	out, w := p.g.CSR(), p.width
+	y, size, terms := make([]float64, len(x)), make([]float64, len(x)), make([]int, len(x)/w)
+	for u := range terms {
 		for e := out.Offsets[u]; e < out.Offsets[u+1]; e++ {
-			w := float32(1)
-			if kind != graph.NoWeights {
-				w = float32(kind.Float(out.Weights[e]))
+			v, f := int(out.IDs[e]), p.factor(u, e)
+			for c := range w {
+				term := f * float64(x[u*w+c])
+				y[v*w+c] += term
+				size[v*w+c] += math.Abs(term)
 			}
-			v, p := out.IDs[e], float64(w)*float64(x[u])
-			y[v] += p
-			size[v] += math.Abs(p)
 			terms[v]++
 		}
 	}
 	bound := make([]float64, len(x))
-	for v := range bound {
-		bound[v] = gamma(terms[v])*size[v] + float64(terms[v])*tiny
+	for i := range bound {
+		n := terms[i/w]
+		bound[i] = gamma(n+p.roundings)*size[i] + float64(n)*tiny
 	}
-	return compare("product", fmt.Sprintf("rounding of products and of their sum in any order, u = 2^-24, up to %d terms", maxOf(terms)), got, y, bound)
+	why := fmt.Sprintf("rounding of products and of their sum in any order, u = 2^-24, up to %d terms", maxOf(terms))
+	return inRows(compare(p.name, why, got, y, bound), w)
+}
+
+// inRows says of which vertex a wrong number is.
+func inRows(err error, width int) error {
+	if m, ok := err.(*Mismatch); ok && width > 1 {
+		m.Quantity, m.Vertex = fmt.Sprintf("%s %d", m.Quantity, m.Vertex%width), m.Vertex/width
+	}
+	return err
 }
 
 func maxOf(x []int) (most int) {

@@ -26,6 +26,10 @@ type Site struct {
 	Set  activeset.Set
 	Scan Scan
 	Core Core
+	// Width is how many numbers a vertex has; 0: one. A schedule may give each to a thread of its own: it says in
+	// Component which one, while it emits what is done with a row. nil: the thread does all.
+	Width     int
+	Component ir.Value
 }
 
 // Core is the machine's core, for schedules that unroll by it.
@@ -64,6 +68,8 @@ type Schedule struct {
 	Rows bool
 	// Owns says that a row is walked by one thread.
 	Owns bool
+	// Numbers says that each number of a vertex has a thread, if it has several.
+	Numbers bool
 	// Scans says that it has lanes exchange values.
 	Scans bool
 	// Unit is the graph unit that it needs, by isa's name; empty: none.

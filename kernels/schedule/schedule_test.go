@@ -39,6 +39,8 @@ type test struct {
 	d    direction.Direction
 	scan schedule.Scan
 	g    *graph.Graph
+
+	width int // numbers of a vertex
 }
 
 func each(t *testing.T, f func(t *testing.T, x test)) {
@@ -52,7 +54,7 @@ func each(t *testing.T, f func(t *testing.T, x test)) {
 					}
 					t.Run(strings.Join([]string{s.Name, l.Name, d.String(), string(scan)}, "/"), func(t *testing.T) {
 						t.Parallel()
-						f(t, test{s, l, d, scan, g})
+						f(t, test{s: s, l: l, d: d, scan: scan, g: g})
 					})
 				}
 			}
@@ -61,7 +63,7 @@ func each(t *testing.T, f func(t *testing.T, x test)) {
 }
 
 // kernel counts, for each edge, how often it is visited, by both its ends: in words
-// 50·source + destination. With stop, vertices stop after their first edge.
+// 50·source + destination; of a visit for one number of the vertex, in that number's byte. With stop, vertices stop after their first edge.
 func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 	k := emit.New("test")
 	if x.s.Unit == "hwwl" {
@@ -70,14 +72,18 @@ func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 	set, err := activeset.ByName("counter")
 	require.NoError(t, err)
 	site := &schedule.Site{
-		Kernel: k, View: x.l.In(k, x.d, graph.NoWeights), Rows: x.l.Rows(x.d), Dir: x.d, Set: set.In(k, nil), Scan: x.scan, Core: core,
+		Kernel: k, View: x.l.In(k, x.d, graph.NoWeights), Rows: x.l.Rows(x.d), Dir: x.d, Set: set.In(k, nil), Scan: x.scan, Core: core, Width: x.width,
 	}
 	x.s.EachEdge(site, &schedule.Visitor{
 		Keep:  func(v ir.Value) ir.Value { return k.Ne(k.Load(ir.U32, k.Addr("keep"), v), k.U32(0)) },
 		Begin: func(v ir.Value) { k.AtomicAdd(k.Addr("begins"), v, k.U32(1)) },
 		End:   func(v ir.Value) { k.AtomicAdd(k.Addr("ends"), v, k.U32(1)) },
 		Edge: func(e *layout.Edge, drop func()) {
-			k.AtomicAdd(k.Addr("visits"), k.Add(k.Mul(e.Src, k.U32(50)), e.Dst), k.U32(1))
+			one := k.U32(1)
+			if c := site.Component; c != nil {
+				one = k.Shl(one, k.Shl(c, k.U32(3)))
+			}
+			k.AtomicAdd(k.Addr("visits"), k.Add(k.Mul(e.Src, k.U32(50)), e.Dst), one)
 			if stop {
 				drop()
 			}
@@ -184,6 +190,29 @@ func TestEveryEdgeOnce(t *testing.T) {
 				require.Equal(t, make([]uint32, 50), begins)
 			}
 			require.Equal(t, begins, ends)
+		}
+	})
+}
+
+// TestEveryNumberOnce: where vertices have several numbers, and a thread handles one, each edge is visited once for each.
+func TestEveryNumberOnce(t *testing.T) {
+	each(t, func(t *testing.T, x test) {
+		x.width = 4
+		for _, s := range emittest.Shapes() {
+			visits, begins, _, _ := x.run(t, emittest.New(s[0], s[1], s[2]), someKept(), false)
+			x := x
+			x.width = 1
+			once, rows, _, _ := x.run(t, emittest.New(s[0], s[1], s[2]), someKept(), false)
+			if x.s.Numbers {
+				for i := range once {
+					once[i] *= 0x01010101
+				}
+				for v := range rows {
+					rows[v] *= 4
+				}
+			}
+			require.Equal(t, once, visits, "%v", s)
+			require.Equal(t, rows, begins)
 		}
 	})
 }

@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"math/bits"
+
 	"heddle/isa"
 	"heddle/kernels/ir"
 )
@@ -8,16 +10,36 @@ import (
 // vertex maps vertices to threads.
 var vertex = &Schedule{
 	Name:       "vertex",
-	Doc:        "each thread walks the row of its vertex (S_vm)",
+	Doc:        "each thread walks the row of its vertex (S_vm), or of its number of its vertex's vector",
 	Rows:       true,
 	Owns:       true,
+	Numbers:    true,
 	Scratchpad: nothing,
 	EachEdge: func(s *Site, v *Visitor) {
-		s.Strided(s.Set.Places(), func(place ir.Value) {
-			at := s.Set.Vertex(place)
+		s.Strided(s.numbers(s.Set.Places()), func(i ir.Value) {
+			at := s.Set.Vertex(s.component(i))
 			s.keep(v, at, func() { s.row(v, at) })
 		})
+		s.Component = nil
 	},
+}
+
+// numbers is how many numbers that many vertices have.
+func (s *Site) numbers(vertices ir.Value) ir.Value {
+	if s.Width <= 1 {
+		return vertices
+	}
+	return s.Mul(vertices, s.U32(uint32(s.Width)))
+}
+
+// component takes number i of all vertices' apart: its vertex's place, and which of its numbers it is. Neighbouring
+// lanes have neighbouring numbers (SparseWeaver §V-I: the weight dimension first). Width is a power of two.
+func (s *Site) component(i ir.Value) (place ir.Value) {
+	if s.Width <= 1 {
+		return i
+	}
+	s.Component = s.And(i, s.U32(uint32(s.Width-1)))
+	return s.Shr(i, s.U32(uint32(bits.TrailingZeros(uint(s.Width)))))
 }
 
 // row walks a vertex's row.

@@ -1,0 +1,32 @@
+package algorithm
+
+import (
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+	"heddle/kernels/reference"
+)
+
+// graphSum is a graph convolution's mean aggregation (SparseWeaver, HPCA 2025, §V-I). Its coefficient is worked
+// out at each edge, "determined by the degree of the source and destination vertices".
+var graphSum = &Algorithm{
+	Name:   "graphsum",
+	Doc:    "Y[v] = Σ X[u]/√(outdegree[u]·indegree[v]) over u → v, where X and Y have rows of width numbers, f32, once; X is drawn by seed from 0..1",
+	Dense:  true,
+	Single: true,
+	Vector: "x",
+	Arrays: []Array{{"out_degree", outDegrees}, {"in_degree", inDegrees}, {"x", drawVector}, {"y", nil}},
+	Result: "y",
+	Sum:    emit.AddF32,
+	Into:   "y",
+	Init:   func(k *emit.Kernel, v ir.Value) { set(k, "y", v, k.F32(0)) },
+	Gather: func(k *emit.Kernel, e *layout.Edge) ir.Value {
+		product := k.Mul(k.ToF32(word(k, "out_degree", e.Src)), k.ToF32(word(k, "in_degree", e.Dst)))
+		return k.Div(k.F32(1), k.Sqrt(product))
+	},
+	Check: func(p *Problem, o *Outcome) error {
+		return reference.CheckGraphSum(p.Graph, p.Width, floats(drawVector(p)), floats(o.Result))
+	},
+}
+
+func inDegrees(p *Problem) []uint32 { return reference.InDegrees(p.Graph.CSR()) }
