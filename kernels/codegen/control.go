@@ -17,7 +17,7 @@ func (l *lowering) control(i *ir.Instr) {
 		l.loop(i)
 	case ir.OpWeaverEdges:
 		l.weaverEdges(i)
-	case ir.OpListEdges, ir.OpListVertices:
+	case ir.OpListEdges, ir.OpListVertices, ir.OpEghwEdges:
 		l.takeFromList(i)
 	case ir.OpBreak:
 		l.leave(i)

@@ -23,7 +23,7 @@ func (l *leaver) varies(v ir.Value) bool { return v.ID >= len(l.u.Varying) || l.
 func (l *leaver) partial(i *ir.Instr) bool { return i.Op == ir.OpIf && l.varies(i.Args[0]) }
 
 func isLoop(i *ir.Instr) bool {
-	return i.Op == ir.OpLoop || i.Op == ir.OpFor || i.Op == ir.OpWeaverEdges || i.Op == ir.OpListEdges || i.Op == ir.OpListVertices
+	return i.Op == ir.OpLoop || i.Op == ir.OpFor || i.Op == ir.OpWeaverEdges || i.Op == ir.OpListEdges || i.Op == ir.OpListVertices || i.Op == ir.OpEghwEdges
 }
 
 // given tells of what a loop's body begins with.

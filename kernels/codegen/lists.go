@@ -18,7 +18,10 @@ func (l *lowering) takeFromList(i *ir.Instr) {
 	full, mask := l.full, l.mask
 	saved, on := l.activeMask(), l.code.newX()
 	none := l.constReg(^uint32(0))
-	list := l.reg(i.Args[0])
+	list := reg(0)
+	if len(i.Args) > 0 {
+		list = l.reg(i.Args[0])
+	}
 	defer l.wait(pop, exit)()
 	l.full, l.mask = false, on
 	l.depth++
@@ -54,7 +57,7 @@ func (l *lowering) items(i *ir.Instr) (regs [4]reg) {
 			l.know(x, regs[x.Imm])
 		}
 	}
-	if i.Op == ir.OpListEdges && regs == [4]reg{} {
+	if i.Op != ir.OpListVertices && regs[bits.TrailingZeros32(fields)] == 0 {
 		regs[bits.TrailingZeros32(fields)] = l.code.newX()
 	}
 	return regs
@@ -63,7 +66,10 @@ func (l *lowering) items(i *ir.Instr) (regs [4]reg) {
 // pop takes, and returns the register that tells whether there was something. The other fields
 // are asked for before it is known whether there is an edge: it takes time.
 func (l *lowering) pop(i *ir.Instr, items [4]reg, list reg) (first reg) {
-	if i.Op == ir.OpListVertices {
+	switch i.Op {
+	case ir.OpEghwEdges:
+		return l.popGenerated(items)
+	case ir.OpListVertices:
 		if first = items[0]; first == 0 {
 			first = l.code.newX()
 		}
@@ -94,4 +100,15 @@ func (l *lowering) listPush(i *ir.Instr) {
 		return
 	}
 	l.emit("peg.push", 0, v, l.reg(i.Args[1]), 0)
+}
+
+// popGenerated takes edges from edge-generating hardware.
+func (l *lowering) popGenerated(items [4]reg) (base reg) {
+	l.emit("eghw.pop", items[0], 0, 0, 0)
+	for f, name := range [...]string{1: "eghw.get.other", 2: "eghw.get.wt"} {
+		if items[f] != 0 && f > 0 {
+			l.emit(name, items[f], 0, 0, 0)
+		}
+	}
+	return items[0]
 }

@@ -78,6 +78,8 @@ func (l *lowering) compute(i *ir.Instr) {
 		l.barrier(i)
 	case ir.OpWeaverReg, ir.OpWeaverSkip, ir.OpWeaverDecID, ir.OpWeaverDecLoc:
 		l.weaver(i)
+	case ir.OpEghwPush:
+		l.emit("eghw.push", 0, l.reg(i.Args[0]), 0, 0)
 	case ir.OpListPush:
 		l.listPush(i)
 	default:

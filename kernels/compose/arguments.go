@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -40,7 +41,7 @@ func (r *run) place() error {
 		}
 		r.args[k] = a.Addr
 	}
-	if err := r.placeLists(); err != nil {
+	if err := errors.Join(r.placeLists(), r.placeRead()); err != nil {
 		return err
 	}
 	r.image.Write(r)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/configs"
@@ -26,6 +27,7 @@ type interpreter struct {
 	shape host.Shape
 	units []emu.Unit
 	lists graphpeg.Host
+	eghws eghw.Host
 }
 
 func newInterpreter(t testing.TB, unit string, cores, warps, threads int) *interpreter {
@@ -46,6 +48,12 @@ func (m *interpreter) plug(t testing.TB, s graphpeg.Shape) {
 		require.NoError(t, err)
 		m.units = append(m.units, w)
 		return
+	case "eghw":
+		e, err := eghw.NewUntimed(eghwSpec, eghw.Shape{Core: s.Core, Warps: s.Warps, Threads: s.Threads, LineBytes: s.LineBytes})
+		require.NoError(t, err)
+		e.UseMemory(m.mem)
+		m.units, m.eghws.Units = append(m.units, e), append(m.eghws.Units, e.Engine)
+		return
 	case "peg":
 		p, err = graphpeg.NewUntimed(pegSpec, s)
 	case "hwwl":
@@ -59,6 +67,7 @@ func (m *interpreter) plug(t testing.TB, s graphpeg.Shape) {
 }
 
 func (m *interpreter) GraphPEG() graphpeg.Host { return m.lists }
+func (m *interpreter) EGHW() eghw.Host         { return m.eghws }
 
 func (m *interpreter) Shape() host.Shape        { return m.shape }
 func (m *interpreter) Reserved() []graph.Region { return graph.Reserved(m.shape.Lanes(), nil) }

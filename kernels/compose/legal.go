@@ -96,6 +96,7 @@ var unitNames = map[string]string{
 	"weaver": "Weaver",
 	"peg":    "GraphPEG",
 	"hwwl":   "hardware worklist",
+	"eghw":   "unit of edge-generating hardware",
 }
 
 // Runs refuses machines that cannot run the plan.

@@ -17,7 +17,7 @@ func (l lists) Fill(list int, vertices []uint32) error {
 // Lists are the vertex-lists of the device's graph units.
 func (r *run) Lists() activeset.Lists { return lists{r.GraphPEG()} }
 
-// placeLists gives the units' lists memory, and the arrays that units read their places.
+// placeLists gives the units' lists memory.
 func (r *run) placeLists() error {
 	if !r.Plan.Schedule.Lists {
 		return nil
@@ -28,6 +28,14 @@ func (r *run) placeLists() error {
 		return err
 	}
 	r.regions = a.Addr
+	return nil
+}
+
+// placeRead gives the arrays that units read their places.
+func (r *run) placeRead() error {
+	if !r.Plan.Schedule.Reads {
+		return nil
+	}
 	for _, d := range r.Plan.Direction.Uses {
 		fields := r.kernels.Gather[d].Fields()
 		offsets, ids, weights := r.Plan.Layout.Arrays(d)
@@ -48,7 +56,10 @@ func (r *run) placeLists() error {
 
 // configure writes the units' registers for a kernel. Only a gather that takes edges has them gathered.
 func (r *run) configure(k *ir.Kernel) error {
-	if !r.Plan.Schedule.Lists {
+	switch {
+	case r.Plan.Schedule.Unit == "eghw":
+		return r.configureEGHW(k)
+	case !r.Plan.Schedule.Lists:
 		return nil
 	}
 	s := graphpeg.Setup{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/kernels/activeset"
@@ -56,6 +57,7 @@ type machine interface {
 	Launch(ctx context.Context, k *ir.Kernel, arg uint32) (sim.Result, error)
 	LaneEdges() []uint64
 	GraphPEG() graphpeg.Host
+	EGHW() eghw.Host
 }
 
 // Run computes what a workload says on a device. An error is a workload or a graph that

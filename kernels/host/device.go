@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 
+	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -33,6 +34,8 @@ type Device interface {
 	// GraphPEG is the host's hand on the cores' GraphPEGs or hardware worklists; it has no
 	// units if there are none.
 	GraphPEG() graphpeg.Host
+	// EGHW is the host's hand on the cores' edge-generating hardware, in the same way.
+	EGHW() eghw.Host
 	// LaneEdges returns how many edges each lane has handled in all launches, core by core
 	// and warp by warp.
 	LaneEdges() []uint64
@@ -41,7 +44,7 @@ type Device interface {
 // Shape is a machine as programs see it.
 type Shape struct {
 	Cores, Warps, Threads int
-	ScratchpadBytes       int    // of a core
+	ScratchpadBytes       int    // of a core, for programs
 	LineBytes             int    // of the caches
 	Unit                  string // the cores' graph unit, by isa's name; empty: none
 	MaskByUnit            bool   // the Weaver sets the thread mask

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/isa"
@@ -31,6 +32,9 @@ func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
 	if w := cfg.Core.Weaver; w != nil {
 		s.MaskByUnit = w.MaskByUnit
 	}
+	if g := cfg.Core.EGHW; g != nil {
+		s.ScratchpadBytes -= g.ScratchpadBytes(cfg.EGHWShape(0))
+	}
 	return &Timed{m, s}, nil
 }
 
@@ -45,6 +49,9 @@ func (d *Timed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Arc
 
 // GraphPEG is the host's hand on the cores' units.
 func (d *Timed) GraphPEG() graphpeg.Host { return d.Machine.GraphPEG() }
+
+// EGHW is the host's hand on the cores' units.
+func (d *Timed) EGHW() eghw.Host { return d.Machine.EGHW() }
 
 // LaneEdges returns how many edges each lane has handled.
 func (d *Timed) LaneEdges() []uint64 { return d.Machine.Arch.LaneEdges() }

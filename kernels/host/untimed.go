@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/components/hwwl"
 	"heddle/components/weaver"
@@ -18,6 +19,7 @@ type Untimed struct {
 	shape   Shape
 	units   []emu.Unit
 	lists   graphpeg.Host
+	eghws   eghw.Host
 }
 
 var _ Device = (*Untimed)(nil)
@@ -27,6 +29,7 @@ type Units struct {
 	Weaver   *weaver.Spec
 	GraphPEG *graphpeg.Spec
 	HWWL     *hwwl.Spec
+	EGHW     *eghw.Spec
 }
 
 // lineBytes is the line that arrays begin with, and by which an untimed unit reads: programs cannot tell.
@@ -42,12 +45,18 @@ func (u *Units) maker(cfg *emu.Config) func(core int) (emu.Unit, error) {
 		return func(int) (emu.Unit, error) { return checked(weaver.NewUntimed(*u.Weaver, cfg.Warps, cfg.Threads)) }
 	case u.GraphPEG != nil:
 		return func(core int) (emu.Unit, error) { return checked(graphpeg.NewUntimed(*u.GraphPEG, shape(core))) }
+	case u.EGHW != nil:
+		return func(core int) (emu.Unit, error) { return checked(eghw.NewUntimed(*u.EGHW, eghwShape(cfg, core))) }
 	case u.HWWL != nil:
 		return func(core int) (emu.Unit, error) {
 			return checked(graphpeg.NewUntimedWorklist(u.HWWL.PEG(), shape(core)))
 		}
 	}
 	return nil
+}
+
+func eghwShape(cfg *emu.Config, core int) eghw.Shape {
+	return eghw.Shape{Core: core, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes}
 }
 
 func checked[U emu.Unit](u U, err error) (emu.Unit, error) {
@@ -69,6 +78,9 @@ func NewUntimed(cfg emu.Config, units Units) (*Untimed, error) {
 			d.plug(u)
 		}
 		cfg.Units = func(core int) []emu.Unit { return d.units[core : core+1] }
+		if units.EGHW != nil {
+			d.shape.ScratchpadBytes -= units.EGHW.ScratchpadBytes(eghwShape(&cfg, 0))
+		}
 		d.shape.MaskByUnit = units.Weaver != nil && units.Weaver.MaskByUnit
 	}
 	var err error
@@ -83,10 +95,16 @@ func (d *Untimed) plug(u emu.Unit) {
 	if p, ok := u.(*graphpeg.Untimed); ok {
 		d.lists.Units = append(d.lists.Units, p.Engine)
 	}
+	if p, ok := u.(*eghw.Untimed); ok {
+		d.eghws.Units = append(d.eghws.Units, p.Engine)
+	}
 }
 
 // GraphPEG is the host's hand on the cores' units.
 func (d *Untimed) GraphPEG() graphpeg.Host { return d.lists }
+
+// EGHW is the host's hand on the cores' units.
+func (d *Untimed) EGHW() eghw.Host { return d.eghws }
 
 // Shape says what the machine is.
 func (d *Untimed) Shape() Shape { return d.shape }

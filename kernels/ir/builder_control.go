@@ -128,18 +128,18 @@ func (b *Builder) UseWorklist() { b.k.Worklist = true }
 // ListEdges takes the edges of a list's vertices from a GraphPEG, one per lane at a time,
 // until no core has any, and runs body in the lanes that got one. No loop around it can be left in body.
 func (b *Builder) ListEdges(list Value, body func(src, dst, weight, number Value)) {
-	b.take(OpListEdges, list, func() {
+	b.take(OpListEdges, func() {
 		body(b.item(isa.PegSrc), b.item(isa.PegDst), b.item(isa.PegWt), b.item(isa.PegIdx))
-	})
+	}, list)
 }
 
 // ListVertices takes the vertices of a list, in the same way.
 func (b *Builder) ListVertices(list Value, body func(v Value)) {
-	b.take(OpListVertices, list, func() { body(b.item(0)) })
+	b.take(OpListVertices, func() { body(b.item(0)) }, list)
 }
 
-func (b *Builder) take(op Op, list Value, body func()) {
-	i := b.add(op, None, list)
+func (b *Builder) take(op Op, body func(), args ...Value) {
+	i := b.add(op, None, args...)
 	loops := b.loops
 	b.loops = nil
 	i.Blocks = []*Block{b.in(body)}
@@ -154,6 +154,23 @@ func (b *Builder) item(field uint8) Value {
 
 // ListPush appends a vertex to a list.
 func (b *Builder) ListPush(v, list Value) { b.add(OpListPush, None, v, list) }
+
+// EghwPush gives a vertex to the core's edge-generating hardware. Of each thread it takes one, before its edges
+// have all been taken.
+func (b *Builder) EghwPush(v Value) { b.add(OpEghwPush, None, v) }
+
+// EghwEdges takes the edges of the pushed vertices from edge-generating hardware, one per lane at a time, until there
+// are none, and runs body in the lanes that got one. Lanes that are off get nothing. No loop around it can be left in body.
+func (b *Builder) EghwEdges(body func(base, other, weight Value)) {
+	b.take(OpEghwEdges, func() { body(b.item(eghwBase), b.item(eghwOther), b.item(eghwWeight)) })
+}
+
+// Fields of an edge as OpEghwEdges gives it: isa's functions from the pop on.
+const (
+	eghwBase   = isa.EghwPop - isa.EghwPop
+	eghwOther  = isa.EghwGetOther - isa.EghwPop
+	eghwWeight = isa.EghwGetWt - isa.EghwPop
+)
 
 // WeaverReg registers a vertex with its first edge and degree at slot ThreadInCore,
 // which must be below WeaverCapacity. vid is passed on unread, but must be below 2³¹.

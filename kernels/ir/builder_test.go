@@ -160,6 +160,7 @@ func TestDeadlockAndLimit(t *testing.T) {
 	}), "lane 1 takes the value of lane 2, which is off")
 	require.ErrorContains(t, run(func(b *ir.Builder) { b.WeaverDecID() }), "this machine has no weaver unit")
 	require.ErrorContains(t, run(func(b *ir.Builder) { b.ListPush(b.U32(1), b.U32(1)) }), "this machine has no peg unit")
+	require.ErrorContains(t, run(func(b *ir.Builder) { b.EghwPush(b.U32(1)) }), "this machine has no eghw unit")
 	require.ErrorContains(t, run(func(b *ir.Builder) {
 		b.UseWorklist()
 		b.ListVertices(b.U32(0), func(ir.Value) {})
@@ -192,4 +193,9 @@ func TestLists(t *testing.T) {
 	k, err = b.Build()
 	require.NoError(t, err)
 	require.EqualValues(t, 1<<isa.PegDst, k.Fields(), "a pop returns something")
+	b = ir.NewBuilder("test")
+	b.EghwEdges(func(_, other, weight ir.Value) { b.Store(other, nil, weight) })
+	k, err = b.Build()
+	require.NoError(t, err)
+	require.EqualValues(t, 0b111, k.Fields(), "a pop returns the base")
 }

@@ -15,7 +15,7 @@ func (w *warp) control(i *Instr, mask uint32) uint32 {
 		return w.forLoop(i, mask)
 	case OpWeaverEdges:
 		return w.weaverEdges(i, mask)
-	case OpListEdges, OpListVertices:
+	case OpListEdges, OpListVertices, OpEghwEdges:
 		w.takeFromList(i, mask)
 	case OpBreak:
 		off := w.lanes(i.Args[0], mask)

@@ -19,6 +19,8 @@ func (w *warp) effect(i *Instr, mask uint32) {
 		w.wait(atDeviceBarrier)
 	case OpWeaverReg, OpWeaverSkip, OpWeaverDecID, OpWeaverDecLoc:
 		w.weaver(i, mask)
+	case OpEghwPush:
+		w.askUnit("eghw", i, isa.EghwPush, mask, i.Args[0])
 	case OpListPush:
 		w.askLists(i, isa.PegPush, isa.HwwlPush, mask, i.Args[0], i.Args[1])
 	default:
@@ -123,11 +125,7 @@ func (w *warp) weaverCapacity() uint32 {
 
 // ask makes one request to the Weaver. The mask afterwards is in the request.
 func (w *warp) ask(i *Instr, fn uint8, mask uint32, args ...Value) *emu.UnitRequest {
-	u := w.unit("weaver")
-	if u == nil {
-		w.fail(i, "this machine has no weaver unit")
-	}
-	return w.request(u, i, fn, mask, args...)
+	return w.askUnit("weaver", i, fn, mask, args...)
 }
 
 // askLists makes one request to a GraphPEG, or to a hardware worklist.
@@ -136,14 +134,15 @@ func (w *warp) askLists(i *Instr, peg, hwwl uint8, mask uint32, args ...Value) *
 	if w.k.Worklist {
 		name, fn = "hwwl", hwwl
 	}
+	return w.askUnit(name, i, fn, mask, args...)
+}
+
+// askUnit makes one request to the core's unit of that name.
+func (w *warp) askUnit(name string, i *Instr, fn uint8, mask uint32, args ...Value) *emu.UnitRequest {
 	u := w.unit(name)
 	if u == nil {
 		w.fail(i, "this machine has no %s unit", name)
 	}
-	return w.request(u, i, fn, mask, args...)
-}
-
-func (w *warp) request(u emu.Unit, i *Instr, fn uint8, mask uint32, args ...Value) *emu.UnitRequest {
 	rows := [3][]uint32{make([]uint32, w.n), make([]uint32, w.n), make([]uint32, w.n)}
 	for n, a := range args {
 		if a != nil {
@@ -229,6 +228,9 @@ func (w *warp) items(b *Block) (items []*Instr) {
 
 // takeItems pops once. A field of an edge that nobody reads is not asked for.
 func (w *warp) takeItems(i *Instr, items []*Instr, mask uint32) (on uint32) {
+	if i.Op == OpEghwEdges {
+		return w.takeGenerated(i, items, mask)
+	}
 	pop, first := isa.PegPopV, uint8(0)
 	fields := Fields(i)
 	if i.Op == OpListEdges {
@@ -236,11 +238,7 @@ func (w *warp) takeItems(i *Instr, items []*Instr, mask uint32) (on uint32) {
 		pop = isa.PegPop + first
 	}
 	none := w.askLists(i, pop, isa.HwwlPop, mask, nil, i.Args[0]).Out
-	for m := mask; m != 0; m &= m - 1 {
-		if l := bits.TrailingZeros32(m); none[l] != ^uint32(0) {
-			on |= 1 << l
-		}
-	}
+	on = taken(none, mask)
 	for _, x := range items {
 		out := none
 		if f := uint8(x.Imm); i.Op == OpListEdges && f != first {
@@ -252,4 +250,27 @@ func (w *warp) takeItems(i *Instr, items []*Instr, mask uint32) (on uint32) {
 		copy(w.values[x.ID*w.n:][:w.n], out)
 	}
 	return on
+}
+
+// taken are the lanes that got something.
+func taken(out []uint32, mask uint32) (on uint32) {
+	for m := mask; m != 0; m &= m - 1 {
+		if l := bits.TrailingZeros32(m); out[l] != ^uint32(0) {
+			on |= 1 << l
+		}
+	}
+	return on
+}
+
+// takeGenerated pops once from edge-generating hardware.
+func (w *warp) takeGenerated(i *Instr, items []*Instr, mask uint32) (on uint32) {
+	base := w.askUnit("eghw", i, isa.EghwPop, mask).Out
+	for _, x := range items {
+		out := base
+		if x.Imm != uint32(eghwBase) {
+			out = w.askUnit("eghw", i, isa.EghwPop+uint8(x.Imm), mask).Out
+		}
+		copy(w.values[x.ID*w.n:][:w.n], out)
+	}
+	return taken(base, mask)
 }

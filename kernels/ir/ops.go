@@ -111,6 +111,10 @@ const (
 	OpListItem
 	OpListPush
 
+	// Edge-generating hardware; its loop has OpListItems.
+	OpEghwPush
+	OpEghwEdges
+
 	NumOps
 )
 
@@ -302,6 +306,8 @@ var ops = [NumOps]row{
 
 	OpListEdges: {name: "list_edges", kind: KindControl, sig: "x:-", blocks: 1}, OpListVertices: {name: "list_vertices", kind: KindControl, sig: "x:-", blocks: 1},
 	OpListItem: {name: "list_item", kind: KindVar, sig: ":u"}, OpListPush: {name: "list_push", kind: KindEffect, sig: "xx:-"},
+
+	OpEghwPush: {name: "eghw_push", kind: KindEffect, sig: "x:-"}, OpEghwEdges: {name: "eghw_edges", kind: KindControl, sig: ":-", blocks: 1},
 }
 
 func (o Op) String() string { return ops[o].name }

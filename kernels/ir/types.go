@@ -152,7 +152,8 @@ func (b *Block) Walk(f func(*Instr)) {
 	}
 }
 
-// Fields says which fields of an edge a ListEdges's body reads, as bits; the destination if none.
+// Fields says which fields of an edge the body of a ListEdges reads, as bits; the destination if none. Of an EghwEdges
+// the base is always read.
 func Fields(i *Instr) (fields uint32) {
 	of := map[Value]uint32{}
 	for _, x := range i.Blocks[0].Instrs {
@@ -165,7 +166,10 @@ func Fields(i *Instr) (fields uint32) {
 			fields |= of[a]
 		}
 	})
-	if fields == 0 {
+	switch {
+	case i.Op == OpEghwEdges:
+		return fields | 1<<eghwBase // which a pop returns
+	case fields == 0:
 		return 1 << isa.PegDst
 	}
 	return fields
@@ -174,7 +178,7 @@ func Fields(i *Instr) (fields uint32) {
 // Fields says the same of all that the kernel takes; 0: it takes no edges.
 func (k *Kernel) Fields() (fields uint32) {
 	k.Body.Walk(func(i *Instr) {
-		if i.Op == OpListEdges {
+		if i.Op == OpListEdges || i.Op == OpEghwEdges {
 			fields |= Fields(i)
 		}
 	})

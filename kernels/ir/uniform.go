@@ -99,7 +99,7 @@ func (a *analysis) instr(i *Instr) {
 		a.ragged(i, a.anyArg(i))
 	case OpWeaverEdges:
 		a.ragged(i, true)
-	case OpListEdges, OpListVertices:
+	case OpListEdges, OpListVertices, OpEghwEdges:
 		a.set(u.Partial, i.ID, true) // all lanes stay, some without an edge
 	default:
 		a.set(u.Varying, i.ID, i.Type != None && !agrees[i.Op] && !broadcast(i) && (varies[i.Op] || i.Op.Atomic() || a.anyArg(i)))

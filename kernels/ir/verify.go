@@ -241,7 +241,7 @@ func (v *verifier) blocks(i *Instr) error {
 	case OpAllLanes:
 		v.partial, v.hidden, v.hideVar = 0, clone(v.some, v.hidden), clone(v.someVar, v.hideVar)
 		v.loops = nil
-	case OpListEdges, OpListVertices:
+	case OpListEdges, OpListVertices, OpEghwEdges:
 		v.loops = nil
 	case OpLoop, OpFor, OpWeaverEdges:
 		v.loops = append(v.loops[:len(v.loops):len(v.loops)], i)

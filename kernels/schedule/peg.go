@@ -14,6 +14,7 @@ var peg = &Schedule{
 	Rows:       true,
 	Unit:       "peg",
 	Lists:      true,
+	Reads:      true,
 	Scratchpad: nothing,
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Phase(isa.PhaseSchedule, func() {

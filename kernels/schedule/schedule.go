@@ -78,6 +78,9 @@ type Schedule struct {
 	Lists bool
 	// EachEdge emits the code that visits every edge of every active vertex once. It begins in
 	// the phase registration.
+	// Reads says that the unit reads the rows.
+	Reads bool
+	// EachEdge emits the code that visits every edge of every active vertex once.
 	EachEdge func(s *Site, v *Visitor)
 	// Scratchpad is how many words of a core's it takes.
 	Scratchpad func(c Core, scan Scan) int
@@ -89,6 +92,7 @@ var schedules = []*Schedule{
 	weaver,
 	peg,
 	hwwl,
+	eghw,
 }
 
 // Schedules lists them.

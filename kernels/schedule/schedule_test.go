@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/kernels/activeset"
 	"heddle/kernels/direction"
@@ -114,6 +115,9 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 
 // feed gives the units the vertices that are kept, as Register does, if they take them from lists.
 func (x *test) feed(t *testing.T, m *emittest.Machine, gather *ir.Kernel, args map[string]uint32) {
+	if x.s.Unit == "eghw" {
+		x.feedEGHW(t, m, args)
+	}
 	if !x.s.Lists {
 		return
 	}
@@ -129,6 +133,18 @@ func (x *test) feed(t *testing.T, m *emittest.Machine, gather *ir.Kernel, args m
 	m.Run(t, x.register(t, m), args)
 	m.Lists().Swap(activeset.InList, activeset.OutList)
 	m.Configure(t, s)
+}
+
+// feedEGHW tells the units where the rows are.
+func (x *test) feedEGHW(t *testing.T, m *emittest.Machine, args map[string]uint32) {
+	arrays := layout.NewArrays(x.g)
+	offsets, ids, _ := x.l.Arrays(x.d)
+	s := eghw.Setup{Vertices: 50, Edges: args["edges"]}
+	for name, at := range map[string]*uint32{offsets: &s.Offsets, ids: &s.Neighbours} {
+		data, _ := arrays.Array(name)
+		*at = m.Place(data)
+	}
+	require.NoError(t, m.EGHW.Configure(s))
 }
 
 // register is the kernel that does it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/isa/emu"
@@ -14,7 +15,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Machine is an interpreted machine with a Weaver, a GraphPEG and a hardware worklist in each core.
+// Machine is an interpreted machine with a Weaver, a GraphPEG, a hardware worklist and edge-generating hardware in each core.
 type Machine struct {
 	Cores, Warps, Threads int
 	Weaver                weaver.Spec
@@ -23,6 +24,7 @@ type Machine struct {
 	next                  uint32
 	lists                 map[string]*graphpeg.Host // by the unit's name
 	pegs                  [][]emu.Unit              // by core
+	EGHW                  eghw.Host
 }
 
 // New makes a machine.
@@ -33,6 +35,7 @@ func New(cores, warps, threads int) *Machine {
 	}
 	for core := range cores {
 		m.plug(graphpeg.Shape{Core: core, Cores: cores, Warps: warps, Threads: threads, LineBytes: 64})
+		m.plugEGHW(eghw.Shape{Core: core, Warps: warps, Threads: threads, LineBytes: 64})
 	}
 	return m
 }
@@ -52,6 +55,17 @@ func (m *Machine) plug(s graphpeg.Shape) {
 		h := m.lists[u.Name()]
 		h.Units = append(h.Units, u.Engine)
 	}
+}
+
+// plugEGHW gives the core edge-generating hardware.
+func (m *Machine) plugEGHW(s eghw.Shape) {
+	u, err := eghw.NewUntimed(eghw.DefaultSpec(), s)
+	if err != nil {
+		panic(err)
+	}
+	u.UseMemory(m.mem)
+	m.pegs[s.Core] = append(m.pegs[s.Core], u)
+	m.EGHW.Units = append(m.EGHW.Units, u.Engine)
 }
 
 // regions is where the lists' memory is: far from what is placed.

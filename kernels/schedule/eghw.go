@@ -1,0 +1,44 @@
+package schedule
+
+import (
+	"heddle/isa"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+)
+
+// eghw has the unit do all of the edge schedule but the filter (SparseWeaver, HPCA 2025, §V-H).
+var eghw = &Schedule{
+	Name:       "eghw",
+	Doc:        "a core's threads push their vertices to edge-generating hardware, which loads the edges and deals them out",
+	Rows:       true,
+	Unit:       "eghw",
+	Reads:      true,
+	Scratchpad: nothing,
+	EachEdge: func(s *Site, v *Visitor) {
+		threads, places := s.U32(uint32(s.Core.Threads())), s.Set.Places()
+		// An epoch: a vertex a thread, for which the unit has room; the same trips in all warps of a core.
+		s.For(s.Mul(s.CoreID(), threads), places, s.Mul(s.NumCores(), threads), func(at ir.Value) {
+			place := s.Add(at, s.ThreadInCore())
+			s.When(s.Lt(place, places), func() {
+				vertex := s.Set.Vertex(place)
+				s.keep(v, vertex, func() { s.EghwPush(vertex) })
+			})
+			s.Barrier() // nobody sees the end before all have pushed
+			s.Phase(isa.PhaseSchedule, func() { s.generated(v) })
+		})
+	},
+}
+
+// generated takes edges until there are none.
+func (s *Site) generated(v *Visitor) {
+	s.EghwEdges(func(base, other, weight ir.Value) {
+		s.Edge()
+		src, dst := base, other
+		if s.Rows == layout.Destination {
+			src, dst = other, base
+		}
+		e := s.View.Given(nil, src, dst, weight)
+		s.gather(v, &e, goOn)
+	})
+	s.Barrier() // nobody pushes anew before all have seen the end
+}
