@@ -124,7 +124,7 @@ func untimedEGHW(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machine
 func TestEGHWPrograms(t *testing.T) {
 	g := newEGHWGraph(1, 300)
 	for _, machine := range []string{"vortex-1c4w4t-eghw", "vortex-6c32w32t-eghw", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "vortex-rtl-w1"} {
-		for _, knobs := range []string{"", "bypass_l1=true", "outstanding_lines=2 request_queue=1"} {
+		for _, knobs := range []string{"", "bypass_l1=true", "outstanding_lines=1 lookahead=1 edges_per_read=1 request_queue=1"} {
 			t.Run(machine+"/"+knobs, func(t *testing.T) {
 				t.Parallel()
 				set := []string{"core.eghw.buffer_latency=2"}
@@ -139,7 +139,7 @@ func TestEGHWPrograms(t *testing.T) {
 
 // TestEveryEGHWKnobCounts turns each knob and asks for other cycles.
 func TestEveryEGHWKnobCounts(t *testing.T) {
-	g := newEGHWGraph(2, 1500)
+	g := newEGHWGraph(2, 600)
 	base := []string{"core.warps=4", "core.threads=8"}
 	want, m := eghwCycles(t, g, "vortex-6c32w32t-eghw", base...)
 	for _, name := range []string{"pops.wait", "state.offsets", "state.edges", "state.writing", "state.reading", "lines.weights", "scratchpad.busy", "pops.partial"} {
@@ -148,13 +148,13 @@ func TestEveryEGHWKnobCounts(t *testing.T) {
 	for _, name := range []string{"core.scheduler.stall.scoreboard.unit", "core.warps.unit_wait", "warp_instrs.unit"} {
 		require.NotZero(t, statistic(t, m, name), name)
 	}
-	for _, k := range []string{"buffer_entries=24", "outstanding_lines=8", "write_words=1", "read_words=1", "buffer_latency=50", "bypass_l1=true", "request_queue=1"} {
+	for _, k := range []string{"buffer_entries=24", "outstanding_lines=8", "lookahead=1", "edges_per_read=2", "write_words=1", "read_words=1", "buffer_latency=50", "bypass_l1=true", "request_queue=1"} {
 		got, _ := eghwCycles(t, g, "vortex-6c32w32t-eghw", append(base, "core.eghw."+k)...)
 		t.Logf("%-25s %6d cycles, without %d", k, got, want)
 		require.NotEqual(t, want, got, k)
 	}
-	more, _ := eghwCycles(t, g, "vortex-6c32w32t-eghw", append(base, "core.eghw.outstanding_lines=16")...)
-	require.Less(t, more, want, "more lines under way conceal more of their latency")
+	one, _ := eghwCycles(t, g, "vortex-6c32w32t-eghw", append(base, "core.eghw.outstanding_lines=1", "core.eghw.edges_per_read=1")...)
+	require.Less(t, 3*want, 2*one, "reads one after the other conceal nothing of their latency")
 }
 
 // TestOrderOfEGHWIsNoInput: in whatever order units tick, the same happens.
@@ -172,7 +172,7 @@ func TestEGHWErrors(t *testing.T) {
 		"core.eghw.buffer_entries=1400":                     "of a scratchpad that has 16384",
 		"core.weaver.st_entries=8":                          "core.eghw: the core has a Weaver",
 		"core.hwwl.bytes=4KiB":                              "core.eghw: the core has a HWWL",
-		"core.eghw.outstanding_lines=1":                     "outstanding_lines",
+		"core.eghw.outstanding_lines=0":                     "outstanding_lines",
 		"core.eghw.bypass_l1=true sockets=64 l2.bytes=1MiB": "L1s and graph units have 192 ports",
 		"core.eghw.buffer_entries=40 l1d.line_bytes=256 l1i.line_bytes=256 core.warps=4": "need 67",
 	} {

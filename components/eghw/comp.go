@@ -110,7 +110,7 @@ func (u *EGHW) Pending() int {
 	if u.engine.Err() != nil {
 		return 0
 	}
-	return u.engine.underWay
+	return u.engine.outstanding()
 }
 
 // Stats returns what the unit has counted up to cycle now.
@@ -149,7 +149,7 @@ func (u *EGHW) Waits() string {
 		return ""
 	}
 	return fmt.Sprintf("%s: %d pops wait, the oldest: %s; %d edges are ready and %d on their way; %d vertices wait, %d are taken up; %d reads under way",
-		u.Name(), e.pops.n, stateDocs[e.state].name, e.buffer.n, e.reserved, e.vertices.n, e.ahead.n, e.underWay)
+		u.Name(), e.pops.n, stateDocs[e.state].name, e.buffer.n, e.reserved, e.vertices.n, e.ahead.n, e.outstanding())
 }
 
 // Architecture returns the unit as programs see it.

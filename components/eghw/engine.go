@@ -39,12 +39,11 @@ type Engine struct {
 	since    [emu.MaxWarps]uint64 // by warp: when its pop came
 	answers  ring[answer]
 
-	lines    []read   // line buffers, by tag
-	spare    []uint32 // those that are free
-	underWay int      // reads without an answer
-	outbox   ring[Request]
-	portFree uint64 // the cycle from which the scratchpad's port can be used
-	writing  bool   // the first chunk is on its way through it
+	outbox   ring[read] // what has not left
+	reads    []read     // without an answer, by tag
+	spare    []uint32   // tags that are free
+	portFree uint64     // the cycle from which the scratchpad's port can be used
+	writing  bool       // the first chunk is on its way through it
 	err      error
 
 	last             uint64 // the last cycle that was counted
@@ -69,16 +68,15 @@ type row struct {
 type chunk struct {
 	base, first, n uint32
 	awaited        int // lines
-	tags           [2]uint32
-	lines          int // it has, as tags
 }
 
 // edge is a ready one: its fields in the order of isa's functions from EghwPop.
 type edge [3]uint32
 
-// read is what a line buffer is for.
+// read is a line that is asked for.
 type read struct {
-	row   *row // of offsets; nil: of a chunk
+	addr  uint32
+	row   *row // whose offsets it has; nil: it is a chunk's
 	chunk *chunk
 }
 
@@ -103,11 +101,11 @@ type Step struct {
 func NewEngine(s Spec, shape Shape) *Engine {
 	e := &Engine{
 		spec: s, shape: shape, line: uint32(shape.LineBytes / 4), latch: make([]edge, shape.Warps*shape.Threads),
-		vertices: newRing[uint32](shape.vertexPlaces()), ahead: newRing[row](s.OutstandingLines), chunks: newRing[chunk](s.OutstandingLines),
+		vertices: newRing[uint32](shape.vertexPlaces()), ahead: newRing[row](s.Lookahead), chunks: newRing[chunk](s.OutstandingLines),
 		buffer: newRing[edge](s.BufferEntries), pops: newRing[*emu.UnitRequest](shape.Warps), answers: newRing[answer](s.BufferLatency + s.ReadWords + 1),
-		lines: make([]read, s.OutstandingLines), outbox: newRing[Request](2),
+		reads: make([]read, s.OutstandingLines), outbox: newRing[read](2),
 	}
-	for tag := range e.lines {
+	for tag := range e.reads {
 		e.spare = append(e.spare, uint32(tag))
 	}
 	return e
@@ -118,16 +116,14 @@ func (e *Engine) UseMemory(m Memory) { e.mem = m }
 
 // Launch is a kernel launch: what nobody has taken is forgotten.
 func (e *Engine) Launch() {
-	if e.underWay != 0 {
-		panic(fmt.Sprintf("BUG: eghw %d @%d: launched with %d reads under way", e.shape.Core, e.now, e.underWay))
+	if n := e.outstanding(); n != 0 {
+		panic(fmt.Sprintf("BUG: eghw %d @%d: launched with %d reads under way", e.shape.Core, e.now, n))
 	}
 	e.EdgesAbandoned += e.left()
 	e.writtenAbandoned += uint64(e.buffer.n)
 	e.VerticesAbandoned += uint64(e.vertices.n)
-	for e.chunks.n > 0 {
-		e.release(e.chunks.pop())
-	}
 	e.vertices.clear()
+	e.chunks.clear()
 	e.ahead.clear()
 	e.buffer.clear()
 	e.pops.clear()
@@ -190,7 +186,7 @@ func (e *Engine) fetchOffsets() {
 	}
 	at := e.setup.Offsets + 4**e.vertices.front()
 	lines := 1 + int(e.lineOf(at+4)-e.lineOf(at))
-	if len(e.spare) < lines || !e.scratchpad(1) {
+	if !e.scratchpad(1) {
 		return
 	}
 	e.WordsRead++
@@ -198,40 +194,44 @@ func (e *Engine) fetchOffsets() {
 	e.VerticesTaken++
 	e.OffsetLines += uint64(lines)
 	for k := range lines {
-		e.read(at+uint32(4*k), read{row: r})
+		e.read(read{addr: at + uint32(4*k), row: r})
 	}
 }
 
 func (e *Engine) lineOf(addr uint32) uint32 { return addr / (4 * e.line) }
 
-// read asks for the line at addr. There must be a spare line buffer.
-func (e *Engine) read(addr uint32, r read) (tag uint32) {
-	n := len(e.spare) - 1
-	tag, e.spare = e.spare[n], e.spare[:n]
-	e.lines[tag] = r
-	e.underWay++
-	e.outbox.push(Request{addr &^ (4*e.line - 1), tag})
+// read has a line asked for.
+func (e *Engine) read(r read) {
+	e.outbox.push(r)
 	e.moved = true
-	return tag
 }
 
 // send lets a request leave.
 func (e *Engine) send(free bool) {
-	if e.outbox.n > 0 && free {
-		e.step.Request, e.step.HasRequest, e.moved = e.outbox.pop(), true, true
+	n := len(e.spare) - 1
+	if e.outbox.n == 0 || n < 0 || !free {
+		return
 	}
+	r, tag := e.outbox.pop(), e.spare[n]
+	e.spare, e.reads[tag] = e.spare[:n], r
+	e.step.Request, e.step.HasRequest, e.moved = Request{r.addr &^ (4*e.line - 1), tag}, true, true
 }
+
+// underWay is how many reads have no answer.
+func (e *Engine) underWay() int { return len(e.reads) - len(e.spare) }
+
+// outstanding counts those that have not left, too.
+func (e *Engine) outstanding() int { return e.underWay() + e.outbox.n }
 
 // Arrive is told that a read has been answered.
 func (e *Engine) Arrive(tag uint32) {
-	e.underWay--
 	e.LinesAnswered++
-	r := e.lines[tag]
+	e.spare = append(e.spare, tag)
+	r := e.reads[tag]
 	if r.row == nil {
 		r.chunk.awaited--
 		return
 	}
-	e.spare = append(e.spare, tag)
 	if r.row.awaited--; r.row.awaited == 0 {
 		e.offsets(r.row)
 	}
@@ -256,18 +256,19 @@ func (e *Engine) fetchEdges() {
 		return
 	}
 	r := e.ahead.front()
-	n, lines := min(e.inLine(e.setup.Neighbours, r.next), r.end-r.next), 1
+	n := min(e.inLine(e.setup.Neighbours, r.next), r.end-r.next, uint32(e.spec.EdgesPerRead))
 	if e.setup.Weights != 0 {
-		n, lines = min(n, e.inLine(e.setup.Weights, r.next)), 2
+		n = min(n, e.inLine(e.setup.Weights, r.next))
 	}
-	if len(e.spare) < lines || e.spec.BufferEntries-e.buffer.n-e.reserved < int(n) {
+	if e.spec.BufferEntries-e.buffer.n-e.reserved < int(n) {
 		return
 	}
-	c := e.chunks.push(chunk{base: r.vertex, first: r.next, n: n, awaited: lines, lines: lines})
-	c.tags[0] = e.read(e.setup.Neighbours+4*r.next, read{chunk: c})
+	c := e.chunks.push(chunk{base: r.vertex, first: r.next, n: n, awaited: 1})
+	e.read(read{addr: e.setup.Neighbours + 4*r.next, chunk: c})
 	e.EdgeLines++
-	if lines > 1 {
-		c.tags[1] = e.read(e.setup.Weights+4*r.next, read{chunk: c})
+	if e.setup.Weights != 0 {
+		c.awaited = 2
+		e.read(read{addr: e.setup.Weights + 4*r.next, chunk: c})
 		e.WeightLines++
 	}
 	e.reserved += int(n)
@@ -297,7 +298,7 @@ func (e *Engine) write() {
 	}
 }
 
-// written ends it: the edges are ready, and the line buffers free.
+// written ends it: the edges are ready.
 func (e *Engine) written() {
 	if !e.writing || e.now < e.portFree {
 		return
@@ -312,11 +313,8 @@ func (e *Engine) written() {
 	}
 	e.EdgesWritten += uint64(c.n)
 	e.reserved -= int(c.n)
-	e.release(c)
 	e.writing, e.moved = false, true
 }
-
-func (e *Engine) release(c chunk) { e.spare = append(e.spare, c.tags[:c.lines]...) }
 
 // exhausted tells that no more edges will become ready.
 func (e *Engine) exhausted() bool { return e.vertices.n == 0 && e.ahead.n == 0 && e.chunks.n == 0 }

@@ -26,7 +26,7 @@ func newRandom(t *testing.T, seed uint64) *random {
 	r := rand.New(rand.NewPCG(seed, 5))
 	shape := Shape{Warps: 1 + r.IntN(4), Threads: 1 << r.IntN(4), LineBytes: 8 << r.IntN(5)}
 	spec := Spec{
-		BufferEntries: shape.minEntries() + r.IntN(20), OutstandingLines: 2 + r.IntN(6), WriteWords: 1 + r.IntN(4), ReadWords: 1 + r.IntN(4), BufferLatency: 1 + r.IntN(6), RequestQueue: 1,
+		BufferEntries: shape.minEntries() + r.IntN(20), OutstandingLines: 1 + r.IntN(6), Lookahead: 1 + r.IntN(6), EdgesPerRead: 1 + r.IntN(20), WriteWords: 1 + r.IntN(4), ReadWords: 1 + r.IntN(4), BufferLatency: 1 + r.IntN(6), RequestQueue: 1,
 	}
 	x := &random{t: t, r: r, e: NewEngine(spec, shape), weights: r.IntN(2) == 0, got: map[edge]int{}}
 	require.NoError(t, spec.Check(shape))
@@ -193,7 +193,7 @@ func TestSameEdgesAtAnyTiming(t *testing.T) {
 			x.got, from = map[edge]int{}, to
 		}
 		require.Equal(t, u.EdgesPopped, x.e.EdgesPopped)
-		require.True(t, x.e.exhausted() && x.e.buffer.n == 0 && len(x.e.spare) == len(x.e.lines))
+		require.True(t, x.e.exhausted() && x.e.buffer.n == 0 && x.e.outstanding() == 0)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestLaunchForgets(t *testing.T) {
 				reads = append(reads, step.Request.Tag)
 			}
 		}
-		for x.e.underWay > 0 {
+		for x.e.outstanding() > 0 {
 			now++
 			if len(reads) > 0 {
 				x.e.Arrive(reads[0])
@@ -251,7 +251,7 @@ func TestFits(t *testing.T) {
 		says   string
 	}{
 		{func(s *Spec) { s.BufferEntries = 46 }, "buffer_entries = 46: 32 lanes and lines of 64 bytes need 47"},
-		{func(s *Spec) { s.OutstandingLines = 1 }, "outstanding_lines = 1"},
+		{func(s *Spec) { s.OutstandingLines = 0 }, "outstanding_lines = 0"},
 		{func(s *Spec) { s.ReadWords = 0 }, "write_words"},
 		{func(s *Spec) { s.BufferEntries = 1025 }, "of a scratchpad that has 16384"},
 		{func(s *Spec) { s.RequestQueue = 65 }, "a queue of at most 64"},

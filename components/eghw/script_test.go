@@ -106,7 +106,7 @@ func (s *script) numbers(words []string) (out []uint32) {
 // unit makes a unit; numbers are knobs or the shape's.
 func (s *script) unit(words []string) {
 	k := map[string]int{
-		"warps": 3, "threads": 4, "line": 16, "buffer_entries": 8, "outstanding_lines": 4, "write_words": 3, "read_words": 3,
+		"warps": 3, "threads": 4, "line": 16, "buffer_entries": 8, "outstanding_lines": 4, "lookahead": 4, "edges_per_read": 16, "write_words": 3, "read_words": 3,
 		"buffer_latency": 1, "memory": 6, "weights": 0,
 	}
 	for _, w := range words {
@@ -115,7 +115,7 @@ func (s *script) unit(words []string) {
 		k[key] = int(s.numbers([]string{value})[0])
 	}
 	spec := Spec{
-		BufferEntries: k["buffer_entries"], OutstandingLines: k["outstanding_lines"], WriteWords: k["write_words"], ReadWords: k["read_words"],
+		BufferEntries: k["buffer_entries"], OutstandingLines: k["outstanding_lines"], Lookahead: k["lookahead"], EdgesPerRead: k["edges_per_read"], WriteWords: k["write_words"], ReadWords: k["read_words"],
 		BufferLatency: k["buffer_latency"], RequestQueue: 1,
 	}
 	shape := Shape{Warps: k["warps"], Threads: k["threads"], LineBytes: k["line"]}

@@ -11,7 +11,9 @@ import (
 // allowed, follows from the core; see Derived.
 type Spec struct {
 	BufferEntries    int  `key:"buffer_entries" default:"0" min:"0" max:"4096" unit:"edges" doc:"Ready edges that the scratchpad holds. 0: four a lane, or what a pop and a line need if that is more (ours)."`
-	OutstandingLines int  `key:"outstanding_lines" default:"4" min:"2" max:"64" unit:"lines" doc:"Lines that the unit has asked for and not yet written to the buffer; also how many vertices' offsets are read ahead. Few: SparseWeaver §V-H's unit does not conceal the latency of its reads (the number is ours)."`
+	OutstandingLines int  `key:"outstanding_lines" default:"4" min:"1" max:"64" unit:"lines" doc:"Reads under way, and also those whose edges have not been written to the buffer. Few: SparseWeaver §V-H's unit does not conceal the latency of its reads (the number is ours)."`
+	Lookahead        int  `key:"lookahead" default:"0" min:"0" max:"64" unit:"vertices" doc:"Vertices whose offsets are known or asked for. 0: outstanding_lines. 1: those of the next vertex are asked for when all edges of the last have been (ours)."`
+	EdgesPerRead     int  `key:"edges_per_read" default:"0" min:"0" max:"64" unit:"edges" doc:"Edges that the unit takes from a line that it has read. 0: all that lie there. 1: edge by edge, each with a read of its own (ours)."`
 	WriteWords       int  `key:"write_words" default:"3" min:"1" max:"8" unit:"words" doc:"Scratchpad words written for an edge: base, other end, weight. SparseWeaver §V-H: the edge data is stored into the buffer."`
 	ReadWords        int  `key:"read_words" default:"3" min:"1" max:"8" unit:"words" doc:"Scratchpad words read for an edge that is popped. SparseWeaver §V-H."`
 	BufferLatency    int  `key:"buffer_latency" default:"0" min:"0" max:"1000" unit:"cycles" doc:"From the last read of a pop to its answer. 0: the scratchpad's (ours)."`
@@ -54,6 +56,12 @@ func (s Spec) Derived(shape Shape, scratchpadLatency int) Spec {
 	if s.BufferLatency == 0 {
 		s.BufferLatency = scratchpadLatency
 	}
+	if s.Lookahead == 0 {
+		s.Lookahead = s.OutstandingLines
+	}
+	if s.EdgesPerRead == 0 {
+		s.EdgesPerRead = shape.LineBytes / 4
+	}
 	if s.RequestQueue == 0 {
 		s.RequestQueue = shape.Warps
 	}
@@ -63,8 +71,8 @@ func (s Spec) Derived(shape Shape, scratchpadLatency int) Spec {
 // Fits checks the spec for a core of that shape; key is what is wrong with it. What it
 // accepts cannot wait for ever.
 func (s Spec) Fits(shape Shape) (key, msg string, ok bool) {
-	if s.OutstandingLines < 2 {
-		return "outstanding_lines", fmt.Sprintf("%d: expected at least 2, as offsets may lie in two lines, and edges and their weights do", s.OutstandingLines), false
+	if s.OutstandingLines < 1 {
+		return "outstanding_lines", fmt.Sprintf("%d: expected at least 1", s.OutstandingLines), false
 	}
 	if s.WriteWords < 1 || s.ReadWords < 1 {
 		return "write_words", fmt.Sprintf("%d, and read_words = %d: expected at least 1", s.WriteWords, s.ReadWords), false
@@ -83,9 +91,9 @@ func (s Spec) Check(shape Shape) error {
 	if key, msg, ok := s.Fits(shape); !ok {
 		return fmt.Errorf("eghw %s = %s", key, msg)
 	}
-	if s.BufferEntries < 1 || s.BufferLatency < 1 || s.RequestQueue < 1 || s.RequestQueue > accel.MaxQueue {
-		return fmt.Errorf("eghw buffer_entries %d, buffer_latency %d, request_queue %d: expected at least 1 (Spec.Derived), and a queue of at most %d",
-			s.BufferEntries, s.BufferLatency, s.RequestQueue, accel.MaxQueue)
+	if min(s.BufferEntries, s.BufferLatency, s.Lookahead, s.EdgesPerRead, s.RequestQueue) < 1 || s.RequestQueue > accel.MaxQueue {
+		return fmt.Errorf("eghw buffer_entries %d, buffer_latency %d, lookahead %d, edges_per_read %d, request_queue %d: expected at least 1 (Spec.Derived), and a queue of at most %d",
+			s.BufferEntries, s.BufferLatency, s.Lookahead, s.EdgesPerRead, s.RequestQueue, accel.MaxQueue)
 	}
 	return nil
 }

@@ -69,8 +69,8 @@ func (e *Engine) CheckLaws() error {
 		{"vertices pushed = taken + abandoned + left", e.VerticesPushed, e.VerticesTaken + e.VerticesAbandoned + uint64(e.vertices.n)},
 		{"degrees = edges popped + abandoned + left", e.Degrees, e.EdgesPopped + e.EdgesAbandoned + e.left()},
 		{"edges written = popped + in the buffer + abandoned there", e.EdgesWritten, e.EdgesPopped + uint64(e.buffer.n) + e.writtenAbandoned},
-		{"lines asked for = answered + under way", e.linesRead(), e.LinesAnswered + uint64(e.underWay)},
-		{"line buffers = spare + under way + held for chunks", uint64(len(e.lines)), uint64(len(e.spare)+e.underWay) + e.held()},
+		{"lines asked for = answered + under way", e.linesRead(), e.LinesAnswered + uint64(e.outstanding())},
+		{"lines awaited = under way", e.awaited(), uint64(e.outstanding())},
 		{"words read = read_words × edges popped + vertices taken", e.WordsRead, uint64(e.spec.ReadWords)*e.EdgesPopped + e.VerticesTaken},
 		{"cycles = those of all states", e.Cycles, sum(e.States[:])},
 	} {
@@ -84,11 +84,13 @@ func (e *Engine) CheckLaws() error {
 // linesRead is how many lines have been asked for.
 func (e *Engine) linesRead() uint64 { return e.OffsetLines + e.EdgeLines + e.WeightLines }
 
-// held are line buffers whose data has come, and is not written.
-func (e *Engine) held() (n uint64) {
+// awaited are the lines that vertices and chunks wait for.
+func (e *Engine) awaited() (n uint64) {
 	for i := range e.chunks.n {
-		c := e.chunks.at(i)
-		n += uint64(c.lines - c.awaited)
+		n += uint64(e.chunks.at(i).awaited)
+	}
+	for i := range e.ahead.n {
+		n += uint64(e.ahead.at(i).awaited)
 	}
 	return n
 }

@@ -36,13 +36,13 @@ var units = map[string]struct {
 	"peg": {host.Units{GraphPEG: &pegSpec}, "vortex-6c32w32t", []string{
 		"core.graphpeg.alwt_entries=3", "core.graphpeg.edge_buffer_bytes=512", "core.graphpeg.scratchpad_limit=1536", "core.graphpeg.list_region=1KiB",
 	}},
-	"eghw": {host.Units{EGHW: &eghwSpec}, "vortex-6c32w32t-eghw", []string{"core.eghw.buffer_entries=20", "core.eghw.outstanding_lines=2"}},
+	"eghw": {host.Units{EGHW: &eghwSpec}, "vortex-6c32w32t-eghw", []string{"core.eghw.buffer_entries=20", "core.eghw.outstanding_lines=1", "core.eghw.lookahead=1", "core.eghw.edges_per_read=3"}},
 	"hwwl": {host.Units{HWWL: &hwwlSpec}, "vortex-6c32w32t", []string{"core.hwwl.bytes=1KiB", "core.hwwl.list_region=1KiB"}},
 }
 
 var (
 	pegSpec  = graphpeg.Spec{ALWTEntries: 3, EdgeBufferBytes: 512, ScratchpadLimit: 1536, VertexLists: 4, ListRegion: 1 << 10, PopOrder: "ring", FERelease: "issue", DonationPriority: "fi", BypassL1: true}
-	eghwSpec = eghw.Spec{BufferEntries: 20, OutstandingLines: 2, WriteWords: 3, ReadWords: 3}
+	eghwSpec = eghw.Spec{BufferEntries: 20, OutstandingLines: 1, Lookahead: 1, EdgesPerRead: 3, WriteWords: 3, ReadWords: 3}
 	hwwlSpec = hwwl.Spec{Bytes: 1 << 10, ListRegion: 1 << 10, BypassL1: true}
 )
 

@@ -52,6 +52,7 @@ func TestPhasesOfSchedules(t *testing.T) {
 		"warp":   {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "shfl.up": isa.PhaseRegistration},
 		"cta":    {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "shfl.up": isa.PhaseRegistration},
 		"weaver": {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "weaver.reg": isa.PhaseRegistration, "weaver.dec.id": isa.PhaseSchedule},
+		"eghw":   {"amofadd.w": isa.PhaseGatherSum, "eghw.push": isa.PhaseRegistration, "eghw.pop": isa.PhaseSchedule, "eghw.get.other": isa.PhaseSchedule},
 	} {
 		p, err := NewPlan(choose("algorithm=pagerank", "schedule="+schedule, "direction=push"))
 		require.NoError(t, err)

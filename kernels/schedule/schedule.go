@@ -76,11 +76,10 @@ type Schedule struct {
 	Unit string
 	// Lists says that the unit is given the vertices in its lists, before the launch.
 	Lists bool
-	// EachEdge emits the code that visits every edge of every active vertex once. It begins in
-	// the phase registration.
 	// Reads says that the unit reads the rows.
 	Reads bool
-	// EachEdge emits the code that visits every edge of every active vertex once.
+	// EachEdge emits the code that visits every edge of every active vertex once. It begins in
+	// the phase registration.
 	EachEdge func(s *Site, v *Visitor)
 	// Scratchpad is how many words of a core's it takes.
 	Scratchpad func(c Core, scan Scan) int
