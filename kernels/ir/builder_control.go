@@ -167,9 +167,9 @@ func (b *Builder) EghwEdges(body func(base, other, weight Value)) {
 
 // Fields of an edge as OpEghwEdges gives it: isa's functions from the pop on.
 const (
-	eghwBase   = isa.EghwPop - isa.EghwPop
-	eghwOther  = isa.EghwGetOther - isa.EghwPop
-	eghwWeight = isa.EghwGetWt - isa.EghwPop
+	eghwBase   uint8 = 0 // EghwPop itself
+	eghwOther        = isa.EghwGetOther - isa.EghwPop
+	eghwWeight       = isa.EghwGetWt - isa.EghwPop
 )
 
 // WeaverReg registers a vertex with its first edge and degree at slot ThreadInCore,
