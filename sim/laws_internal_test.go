@@ -102,6 +102,10 @@ func TestBrokenLawsAreFound(t *testing.T) {
 			func(_ *testing.T, m *Machine) { m.Cores[1].Phases.Cycles[0]-- },
 			[]string{"Core1: law broken: warp-cycles of phases add up to resident warp-cycles"},
 		},
+		"a scheduler's cycle of two phases": {
+			func(_ *testing.T, m *Machine) { m.Cores[1].Phases.Time[2]++ },
+			[]string{"Core1: law broken: scheduler-cycles of phases add up to slices × cycles"},
+		},
 		"an instruction of two phases": {
 			func(_ *testing.T, m *Machine) { m.Cores[1].Phases.Instrs[3]++ },
 			[]string{"Core1: law broken: instructions of phases add up to instructions issued"},

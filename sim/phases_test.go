@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,7 +50,14 @@ func TestPhasesBookWaits(t *testing.T) {
 	p, m := phasesOf(t, "vortex-1c4w4t", marked)
 	s := m.Cores[0].Counts()
 	require.Equal(t, s.Phases, p)
-	require.Equal(t, s.Resident, p.Total())
+	total := func(of []uint64) (n uint64) {
+		for _, x := range of {
+			n += x
+		}
+		return n
+	}
+	require.Equal(t, s.Resident, total(p.Cycles[:]))
+	require.Equal(t, s.Cycles, total(p.Time[:]), "one slice")
 	require.EqualValues(t, 4*2, p.Instrs[isa.PhaseApply])
 	require.EqualValues(t, 2*400, p.Instrs[isa.PhaseRegistration])
 	require.EqualValues(t, 4, p.Instrs[isa.PhaseEdgeAccess])
@@ -65,6 +73,14 @@ func TestPhasesBookWaits(t *testing.T) {
 	// The barrier's: three warps wait until warp 0 has turned 400 times, and add little then.
 	require.Greater(t, p.Cycles[isa.PhaseSchedule], p.Cycles[isa.PhaseRegistration]*2)
 	require.Less(t, p.Cycles[isa.PhaseApply], uint64(4*40))
+	// The scheduler meanwhile turns for warp 0, which hides what the others wait for.
+	require.Greater(t, p.Time[isa.PhaseRegistration], uint64(2*400))
+	require.Less(t, p.Time[isa.PhaseSchedule], uint64(100))
+	require.InDelta(t, p.Time[isa.PhaseEdgeAccess], slow.Time[isa.PhaseEdgeAccess], 40)
+	soon := strings.Replace(marked, "li t3, 400", "li t3, 1", 1)
+	p, _ = phasesOf(t, "vortex-1c4w4t", soon)
+	slow, _ = phasesOf(t, "vortex-1c4w4t", soon, "to_memory.response=400")
+	require.InDelta(t, 399, slow.Time[isa.PhaseEdgeAccess]-p.Time[isa.PhaseEdgeAccess], 20, "it waits with all")
 }
 
 // TestPhasesAsleep: a core that sleeps books as one that ticks does.

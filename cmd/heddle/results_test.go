@@ -71,7 +71,7 @@ func TestResults(t *testing.T) {
 	require.NotContains(t, results(t, "show", "a", "1"), "core0.")
 	require.Contains(t, results(t, "show", "a", "1", "--all"), "core0.")
 
-	require.Regexp(t, `│ gather_sum +│ +\d+\.\d % │ +[0-9,]+ │ +[0-9,]+ │`, results(t, "show", "a", "1"))
+	require.Regexp(t, `│ gather_sum +│ +\d+\.\d % │( +[0-9,]+ │){3}`, results(t, "show", "a", "1"))
 	steps := results(t, "show", "a", "1", "--steps")
 	require.Regexp(t, `│ +-1 │ init +│`, steps)
 	require.Regexp(t, `│ +0 │ gather-pull +│ +[0-9,]+ │ +60 │ +400 │ +\d+\.\d\d │`, steps)

@@ -88,7 +88,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 	fl.DurationVar(&f.heartbeat, "heartbeat", 10*time.Second, "time between progress lines when stderr is no terminal")
 	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
 	fl.BoolVar(&f.report, "report", false, "make the report too, as heddle report does")
-	fl.BoolVar(&f.phases, "phases", false, "below the table, where the time of warps went: the share of each phase of the kernels")
+	fl.BoolVar(&f.phases, "phases", false, "below the table, where time went: the share of each phase of the kernels")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and what they may cost, and run none")
 	f.overrides.add(c)
 	return c

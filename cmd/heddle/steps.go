@@ -12,16 +12,16 @@ import (
 	"heddle/internal/store"
 )
 
-// printPhases says where the time of warps went.
+// printPhases says where time went.
 func printPhases(w io.Writer, phases []experiment.Phase) {
 	if phases == nil {
 		return
 	}
-	t := newTable(w, "phase", "share", "warp-cycles", "warp instructions")
+	t := newTable(w, "phase", "share", "scheduler-cycles", "warp-cycles", "warp instructions")
 	for _, p := range phases {
-		t.AppendRow(table.Row{p.Name, fmt.Sprintf("%.1f %%", 100*p.Share), experiment.Thousands(p.Cycles), experiment.Thousands(p.Instrs)})
+		t.AppendRow(table.Row{p.Name, fmt.Sprintf("%.1f %%", 100*p.Share), experiment.Thousands(p.Cycles), experiment.Thousands(p.Warps), experiment.Thousands(p.Instrs)})
 	}
-	t.SetColumnConfigs(rightFrom(2, 4))
+	t.SetColumnConfigs(rightFrom(2, 5))
 	t.Render()
 }
 

@@ -30,6 +30,7 @@ type warp struct {
 	board            scoreboard
 	since            uint64    // cycles booked when the time began that belongs to no phase yet
 	phase            isa.Phase // of what it issued last
+	waited           isa.Phase // whose the time before since was
 	pending          int       // instructions decoded and not done
 	fault            error     // what was fetched is no instruction: an error if it is reached
 }
@@ -51,6 +52,7 @@ type slice struct {
 	fpuHeld    int                       // operations the FPU holds
 	fpuFreed   int                       // of them, those that left in this cycle
 	booked     cycle                     // what its scheduler did in the last cycle
+	since      uint64                    // cycles booked when the time began that belongs to no phase yet
 }
 
 // collector reads the operands of one instruction a cycle.
@@ -268,6 +270,7 @@ func (c *Core) Tick(now uint64) bool {
 	c.last = now
 	if c.over = c.Done(); c.over {
 		c.elapsed += now - c.begun
+		c.bookIdle()
 		return false
 	}
 	return c.moved || c.awake || c.sleep(now)
@@ -372,7 +375,7 @@ func (c *Core) startNew(at uint64) {
 		w := bits.TrailingZeros64(m)
 		c.active |= 1 << w
 		c.stalled |= 1 << w
-		c.warps[w].since, c.warps[w].phase = c.Cycles, isa.PhaseOther
+		c.warps[w].since, c.warps[w].phase, c.warps[w].waited = c.Cycles, isa.PhaseOther, isa.PhaseOther
 		c.starts++
 		c.started[w] = c.starts
 		c.resume(w, at)

@@ -253,6 +253,7 @@ func (c *Core) CheckLaws() error {
 		{"warps selected = instructions", s.Warps[selected], s.Issued},
 		{"states of warps add up to resident warp-cycles", sum(s.Warps[:]), s.Resident},
 		{"warp-cycles of phases add up to resident warp-cycles", sum(s.Phases.Cycles[:]), s.Resident},
+		{"scheduler-cycles of phases add up to slices × cycles", sum(s.Phases.Time[:]), uint64(len(c.slices)) * s.Cycles},
 		{"instructions of phases add up to instructions issued", sum(s.Phases.Instrs[:]), s.Issued},
 		{"eligible = selected + not selected", s.Eligible, s.Warps[selected] + s.Warps[notSelected]},
 	} {

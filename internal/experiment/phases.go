@@ -13,23 +13,25 @@ import (
 	"heddle/sim/stats"
 )
 
-// Phase is what resident warps spent in a phase.
+// Phase is what was spent in a phase.
 type Phase struct {
 	Name   string
-	Cycles uint64 // of warps
+	Cycles uint64 // of schedulers
+	Warps  uint64 // cycles of resident warps
 	Instrs uint64 // of warps
 	Share  float64
 }
 
-// Phases are the shares of a point's, or a launch's, resident warps' time, in the phases' order; none if no time passed.
+// Phases are the shares of a point's, or a launch's, time, in the phases' order; none if no time passed.
 func Phases(t stats.Tree) (out []Phase) {
-	const prefix, suffix = "core.phase.", ".warp_cycles"
+	const prefix, suffix = "core.phase.", ".scheduler_cycles"
 	total := uint64(0)
 	for _, s := range t {
 		name, ok := strings.CutPrefix(s.Name, prefix)
 		if name, ok2 := strings.CutSuffix(name, suffix); ok && ok2 {
 			instrs, _ := t.Get(prefix + name + ".warp_instrs")
-			p := Phase{Name: name, Cycles: uint64(s.Float()), Instrs: uint64(instrs.Float())}
+			warps, _ := t.Get(prefix + name + ".warp_cycles")
+			p := Phase{Name: name, Cycles: uint64(s.Float()), Warps: uint64(warps.Float()), Instrs: uint64(instrs.Float())}
 			total += p.Cycles
 			out = append(out, p)
 		}
@@ -43,7 +45,7 @@ func Phases(t stats.Tree) (out []Phase) {
 	return out
 }
 
-// WritePhases writes where the time of warps went: for each point the share of each phase.
+// WritePhases writes where time went: for each point the share of each phase.
 func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -56,7 +58,7 @@ func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
 			continue
 		}
 		row, total := table.Row{Label(points[i].Axes)}, uint64(0)
-		titles, right := table.Row{"share of warps' time"}, []table.ColumnConfig{}
+		titles, right := table.Row{"share of time"}, []table.ColumnConfig{}
 		for k, p := range phases {
 			titles, total = append(titles, p.Name), total+p.Cycles
 			row = append(row, fmt.Sprintf("%.1f %%", 100*p.Share))
@@ -64,7 +66,7 @@ func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
 		}
 		if !header {
 			header = true
-			t.AppendHeader(append(titles, "warp-cycles"))
+			t.AppendHeader(append(titles, "scheduler-cycles"))
 			t.SetColumnConfigs(append(right, table.ColumnConfig{Number: len(titles) + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}))
 		}
 		t.AppendRow(append(row, Thousands(total)))

@@ -46,7 +46,7 @@ func TestSuperStepsAddUp(t *testing.T) {
 		}
 		for _, name := range []string{
 			"warp_instrs", "thread_instrs", "edges", "atomics", "barriers", "shuffles", "scratchpad.accesses",
-			"core.phase.gather_sum.warp_cycles", "core.phase.init.warp_instrs", "frontier.vertices", "frontier.edges",
+			"core.phase.gather_sum.warp_cycles", "core.phase.gather_sum.scheduler_cycles", "core.phase.init.warp_instrs", "frontier.vertices", "frontier.edges",
 		} {
 			want, ok := o.Stats.Get(name)
 			require.True(t, ok, name)
@@ -79,7 +79,7 @@ func TestPhasesInResults(t *testing.T) {
 	out := r.Run(context.Background())
 	var b bytes.Buffer
 	experiment.WritePhases(&b, r.Points, out)
-	require.Regexp(t, `share of warps' time +│ +other +│ +init +│ +registration +│ +schedule +│ +edge_access +│ +gather_sum +│ +apply +│ +warp-cycles`, b.String())
+	require.Regexp(t, `share of time +│ +other +│ +init +│ +registration +│ +schedule +│ +edge_access +│ +gather_sum +│ +apply +│ +scheduler-cycles`, b.String())
 	require.Regexp(t, `schedule=weaver machine=vortex-1c4w4t-weaver algorithm=sssp +│( +\d+\.\d % │){7} +[0-9,]+ │`, b.String())
 
 	dir := t.TempDir()
@@ -105,7 +105,7 @@ func TestPhasesInResults(t *testing.T) {
 	require.Equal(t, "gather-push", step.Kernel)
 	require.Equal(t, out[1].Steps[1].Cycles, step.Cycles)
 	require.EqualValues(t, 1, step.Stats["frontier.vertices"])
-	require.NotZero(t, step.Stats["core.phase.schedule.warp_cycles"])
+	require.NotZero(t, step.Stats["core.phase.schedule.scheduler_cycles"])
 	require.Equal(t, []string{
 		"workload.active_set of schedule=edge is bytemap, and of the baseline queue",
 		"workload.dedup of schedule=edge is none, and of the baseline monotonic",

@@ -33,7 +33,7 @@ func (s *summary) add(axes map[string]string, cycles float64, speedup any) map[s
 			"dram.bytes_per_cycle": 4000 / cycles, "dram.peak_bytes_per_cycle": 256,
 			"core.scheduler.issued": 100, "core.scheduler.stall.scoreboard.memory": cycles - 100, "core.scheduler.drained": 0,
 			"core.warps.selected": 100, "core.warps.wait": 50, "core.warps.resident": 150, "core.warps.eligible": 120,
-			"core.phase.schedule.warp_cycles": cycles / 4, "core.phase.gather_sum.warp_cycles": cycles, "core.phase.gather_sum.warp_instrs": 3,
+			"core.phase.schedule.scheduler_cycles": cycles / 4, "core.phase.gather_sum.scheduler_cycles": cycles, "core.phase.gather_sum.warp_cycles": 7, "core.phase.gather_sum.warp_instrs": 3,
 			"kernel.init.cycles": 10, "kernel.gather.cycles": cycles - 20, "launch.overhead_cycles": 10, "core0.cycles": 7,
 		},
 	}

@@ -17,7 +17,7 @@ type stacking struct {
 var stackings = []stacking{
 	{"schedulers", "What the schedulers did, and what held them up", "share of scheduler-cycles", true, below("core.scheduler.", "stall.", "scoreboard.")},
 	{"warps", "What resident warps did, and what they waited for", "share of warp-cycles", true, warpState},
-	{"breakdown", "Where the time of warps went, by what kernels do", "warp-cycles", false, warpPhase},
+	{"breakdown", "Where time went, by what kernels do", "scheduler-cycles", false, step},
 	{"phases", "Cycles of the kernels", "cycles", false, phase},
 }
 
@@ -38,10 +38,10 @@ func warpState(name string) (string, bool) {
 	return part, ok && part != "resident" && part != "eligible"
 }
 
-// warpPhase names what kernels do (SparseWeaver, HPCA 2025, Fig. 17).
-func warpPhase(name string) (string, bool) {
+// step names what kernels do (SparseWeaver, HPCA 2025, Fig. 17).
+func step(name string) (string, bool) {
 	part, ok := strings.CutPrefix(name, "core.phase.")
-	part, cycles := strings.CutSuffix(part, ".warp_cycles")
+	part, cycles := strings.CutSuffix(part, ".scheduler_cycles")
 	return strings.ReplaceAll(part, "_", " "), ok && cycles
 }
 

@@ -103,5 +103,15 @@ CREATE VIEW phases AS
 	SELECT p.position, substr(n.name, 12, length(n.name) - 23) AS phase, s.value AS warp_cycles,
 		CAST(s.value AS REAL) / max(1, sum(s.value) OVER (PARTITION BY p.position)) AS share
 	FROM statistics s JOIN names n ON n.id = s.name JOIN points p ON p.id = s.point
-	WHERE n.name GLOB 'core.phase.*.warp_cycles'`,
+	WHERE n.name GLOB 'core.phase.*.warp_cycles'`, `
+-- For queries: where schedulers' time went, and warps'.
+DROP VIEW phases;
+CREATE VIEW phases AS
+	SELECT p.position, substr(n.name, 12, length(n.name) - 28) AS phase, s.value AS scheduler_cycles, w.value AS warp_cycles,
+		CAST(s.value AS REAL) / max(1, sum(s.value) OVER (PARTITION BY p.position)) AS share
+	FROM statistics s JOIN names n ON n.id = s.name JOIN points p ON p.id = s.point
+	JOIN names m ON m.name = substr(n.name, 1, length(n.name) - 17) || '.warp_cycles'
+	JOIN statistics w ON w.point = s.point AND w.name = m.id
+	WHERE n.name GLOB 'core.phase.*.scheduler_cycles'
+	ORDER BY p.position, s.place`,
 }

@@ -243,7 +243,7 @@ func TestOlderStoresAreBroughtUpToDate(t *testing.T) {
 	require.NoError(t, old.Put(&a))
 	require.NoError(t, old.Close())
 	_, err = OpenRead(path)
-	require.ErrorContains(t, err, "schema version 1, and this program reads 3")
+	require.ErrorContains(t, err, "schema version 1, and this program reads 4")
 	s, err := Open(path)
 	require.NoError(t, err)
 	g := Graph{"g", "a file", 3, 4, 2}
@@ -275,10 +275,11 @@ func TestMigrationsAreAllOrNothing(t *testing.T) {
 func TestPhasesAreShares(t *testing.T) {
 	s, _ := create(t)
 	p := point(0, "a")
-	p.Stats = append(p.Stats, stats.Count("core.phase.init.warp_cycles", "", "", 1), stats.Count("core.phase.apply.warp_cycles", "", "", 3),
+	p.Stats = append(p.Stats, stats.Count("core.phase.init.scheduler_cycles", "", "", 2), stats.Count("core.phase.apply.scheduler_cycles", "", "", 6),
+		stats.Count("core.phase.init.warp_cycles", "", "", 1), stats.Count("core.phase.apply.warp_cycles", "", "", 3),
 		stats.Count("core.phase.apply.warp_instrs", "", "", 9), stats.Count("core0.phase.apply.warp_cycles", "", "", 3))
 	require.NoError(t, s.Put(&p))
-	_, rows, err := s.Query("SELECT position, phase, warp_cycles, share FROM phases")
+	_, rows, err := s.Query("SELECT position, phase, scheduler_cycles, warp_cycles, share FROM phases")
 	require.NoError(t, err)
-	require.Equal(t, [][]any{{int64(0), "init", int64(1), 0.25}, {int64(0), "apply", int64(3), 0.75}}, rows)
+	require.Equal(t, [][]any{{int64(0), "init", int64(2), int64(1), 0.25}, {int64(0), "apply", int64(6), int64(3), 0.75}}, rows)
 }
