@@ -57,7 +57,7 @@ func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
 		if phases == nil {
 			continue
 		}
-		row, total := table.Row{Label(points[i].Axes)}, uint64(0)
+		row, total := table.Row{Label(varying(points, i))}, uint64(0)
 		titles, right := table.Row{"share of time"}, []table.ColumnConfig{}
 		for k, p := range phases {
 			titles, total = append(titles, p.Name), total+p.Cycles
@@ -74,6 +74,17 @@ func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
 	if header {
 		t.Render()
 	}
+}
+
+// varying are a point's settings that others have not.
+func varying(points []Point, i int) (out []Setting) {
+	keys := shown(points)
+	for _, s := range points[i].Axes {
+		if s.Key == SeedKey || slices.Contains(keys, s.Key) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // Unlike says where auto has given variants of compare other choices than their baseline: an active set, a dedup, a
