@@ -47,7 +47,8 @@ type Algorithm struct {
 	Arrays []Array
 	// Result is the array that is checked.
 	Result string
-	// Sum is what gather's values go through, and Into the array that takes them.
+	// Sum is what gather's values go through, and Into the array that takes them. If Sum adds,
+	// Into holds zeros when a gather begins: Init and Apply see to it.
 	Sum  *emit.Reduction
 	Into string
 

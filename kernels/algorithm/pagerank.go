@@ -22,11 +22,11 @@ var pageRank = &Algorithm{
 	Into:   "sum",
 	Init: func(k *emit.Kernel, v ir.Value) {
 		degree := word(k, "out_degree", v)
+		set(k, "rank", v, k.Float("first_rank")) // while the division takes time
+		set(k, "sum", v, k.F32(0))
 		inverse := k.Select(k.Eq(degree, k.U32(0)), k.F32(0), k.Div(k.F32(1), k.ToF32(degree)))
 		set(k, "inverse", v, inverse)
-		set(k, "rank", v, k.Float("first_rank"))
 		set(k, "contribution", v, k.Mul(k.Float("first_rank"), inverse))
-		set(k, "sum", v, k.F32(0))
 	},
 	Gather: func(k *emit.Kernel, e *layout.Edge) ir.Value { return float(k, "contribution", e.Src) },
 	Apply: func(k *emit.Kernel, v ir.Value, residual func(ir.Value)) {

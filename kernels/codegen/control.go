@@ -363,7 +363,7 @@ func evenVertices(k *ir.Kernel) bool {
 	even := true
 	k.Body.Walk(func(i *ir.Instr) {
 		if i.Op == ir.OpWeaverReg {
-			even = even && isEven(k, i.Args[0])
+			even = even && (i.Imm == ir.RegistersEven || isEven(k, i.Args[0]))
 		}
 	})
 	return even

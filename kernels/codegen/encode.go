@@ -12,6 +12,10 @@ import (
 // finish allocates registers and encodes the program.
 func (c *code) finish(name string, o Options) (*Compiled, error) {
 	a := c.allocate(o.Registers)
+	r := c.reordered()
+	if b := r.allocate(o.Registers); b.slots <= a.slots { // otherwise what it wins is lost to the stack
+		c, a = r, b
+	}
 	list, err := c.assign(a)
 	if err != nil {
 		return nil, err

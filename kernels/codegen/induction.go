@@ -349,19 +349,21 @@ func (d *inductor) isGrid() bool {
 
 // gridTest: the last lane's element is the last of the warp's. As long as it is below
 // the end, all lanes stay, and one plain branch tells.
+//
+// On an address no lane need be asked first whether it has an element: it begins at most as
+// many elements behind the array's end as the device has lanes, and a lane's stack, between
+// which and the end of the address space there is none, is larger than an element. Nor
+// is the last lane's distance more than what is below emu.NullEnd, where no array is.
 func (d *inductor) gridTest(s *stepper, next *ir.Var) {
 	one := d.k.Const(ir.U32, 1)
 	gap := d.add(ir.OpSub, ir.U32, d.add(ir.OpSub, ir.U32, d.k.Root(ir.OpNumLanes, ir.U32, 0), one), d.k.Root(ir.OpLaneID, ir.U32, 0))
-	last := d.add(ir.OpAdd, ir.U32, d.from(), gap)
-	all := d.add(ir.OpLt, ir.Pred, last, d.below())
-	zero := d.k.Const(ir.U32, 0)
-	if s == nil {
-		safe := d.add(ir.OpSelect, ir.U32, all, d.add(ir.OpSub, ir.U32, d.below(), gap), zero)
-		d.finish(nil, next, d.below(), &ir.Grid{Next: next, Safe: safe})
+	if s != nil {
+		bytes := d.add(ir.OpShl, ir.U32, gap, d.k.Const(ir.U32, 2))
+		d.finish(nil, next, s.end, &ir.Grid{Next: next, Safe: d.add(ir.OpSub, ir.U32, s.end, bytes)})
 		return
 	}
-	anyone := d.add(ir.OpLt, ir.Pred, d.from(), d.below())
-	bytes := d.add(ir.OpShl, ir.U32, gap, d.k.Const(ir.U32, 2))
-	safe := d.add(ir.OpSelect, ir.U32, all, d.add(ir.OpSub, ir.U32, s.end, bytes), zero)
-	d.finish(nil, next, d.add(ir.OpSelect, ir.U32, anyone, s.end, zero), &ir.Grid{Next: next, Safe: safe})
+	last := d.add(ir.OpAdd, ir.U32, d.from(), gap)
+	all := d.add(ir.OpLt, ir.Pred, last, d.below())
+	safe := d.add(ir.OpSelect, ir.U32, all, d.add(ir.OpSub, ir.U32, d.below(), gap), d.k.Const(ir.U32, 0))
+	d.finish(nil, next, d.below(), &ir.Grid{Next: next, Safe: safe})
 }

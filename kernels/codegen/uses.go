@@ -135,33 +135,58 @@ func (u *uses) isAlias(g *ir.Instr) bool {
 	return true
 }
 
-// target: a value that only a variable is set to is computed into it, if nobody needs
-// what the variable holds before.
+// target: a value that a variable is set to is computed into it, if nobody needs what the
+// variable holds before, and the variable still holds it where others need the value.
 func (u *uses) target(i *ir.Instr) {
 	if i.Op != ir.OpVar && i.Op != ir.OpSet {
 		return
 	}
 	x, v := i.Args[0], i.Var
 	k := x.Op.Kind()
-	if k == ir.KindRoot || k == ir.KindVar || u.late[x.ID] || len(u.use[x.ID]) != 1 || u.block[x.ID] != u.block[i.ID] {
+	if k == ir.KindRoot || k == ir.KindVar || u.late[x.ID] || u.targets[x.ID] != nil || u.block[x.ID] != u.block[i.ID] {
 		return
 	}
-	from, to := u.pos[x.ID], u.pos[i.ID]
-	for _, list := range [][]int{u.sets[v.ID], u.leaves} {
-		for _, p := range list {
-			if from < p && p < to {
-				return
-			}
+	if u.changes(v, x, i) || u.leavesBetween(x, i) || u.readsOld(v, x, i) {
+		return
+	}
+	u.targets[x.ID] = v
+}
+
+// changes tells whether a variable is set to something else from where a value is computed
+// to where it is needed last.
+func (u *uses) changes(v *ir.Var, x, set *ir.Instr) bool {
+	from, last, to := u.pos[x.ID], u.last(x), u.pos[set.ID]
+	for _, p := range u.sets[v.ID] {
+		if from < p && p < last && p != to {
+			return true
 		}
 	}
+	return u.others[v.ID] && len(u.use[x.ID]) > 1
+}
+
+// leavesBetween tells whether lanes may go elsewhere with the value and without having set
+// the variable.
+func (u *uses) leavesBetween(x, set *ir.Instr) bool {
+	for _, p := range u.leaves {
+		if u.pos[x.ID] < p && p < u.pos[set.ID] {
+			return true
+		}
+	}
+	return false
+}
+
+// readsOld tells whether somebody needs, behind where a value is computed, what the variable
+// held before it is set to that.
+func (u *uses) readsOld(v *ir.Var, x, set *ir.Instr) bool {
+	from, to := u.pos[x.ID], u.pos[set.ID]
 	for _, g := range u.gets[v.ID] {
 		last := u.pos[g.ID]
 		if u.alias[g.ID] {
 			last = u.last(g)
 		}
 		if u.pos[g.ID] < to && last > from {
-			return
+			return true
 		}
 	}
-	u.targets[x.ID] = v
+	return false
 }

@@ -221,18 +221,19 @@ func (g *gather) edge(e *layout.Edge, stop func()) {
 // take sums up what an edge brings.
 func (g *gather) take(e *layout.Edge, stop func()) {
 	a := g.Algorithm
-	value := a.Gather(g.Kernel, e)
 	if a.Vector != "" {
-		g.takeVector(e, value)
+		g.takeVector(e, a.Gather(g.Kernel, e))
 		return
 	}
 	enough := g.dir == direction.Pull && a.Once // the rest of the row would change nothing
 	if g.owned != nil {
-		if changed := g.owned.Take(value); changed != nil && enough {
+		changed := g.owned.Take(func() ir.Value { return a.Gather(g.Kernel, e) })
+		if changed != nil && enough {
 			g.When(changed, stop)
 		}
 		return
 	}
+	value := a.Gather(g.Kernel, e)
 	a.Sum.Atomic(g.Kernel, g.Addr(a.Into), e.Dst, value, func() {
 		g.add(e.Dst, value)
 		if enough {
@@ -271,7 +272,13 @@ func (g *gather) takeVector(e *layout.Edge, factor ir.Value) {
 // unrolled is how many numbers of a vector a step of the loop over them handles.
 const unrolled = 4
 
-func (g *gather) takeNumber(e *layout.Edge, factor, c ir.Value) { g.sum(e, c, g.term(e, factor, c)) }
+func (g *gather) takeNumber(e *layout.Edge, factor, c ir.Value) {
+	if g.owned != nil {
+		g.owned.Take(func() ir.Value { return g.term(e, factor, c) })
+		return
+	}
+	g.sum(e, c, g.term(e, factor, c))
+}
 
 // term is factor times number c of the source's vector.
 func (g *gather) term(e *layout.Edge, factor, c ir.Value) ir.Value {
@@ -280,10 +287,6 @@ func (g *gather) term(e *layout.Edge, factor, c ir.Value) ir.Value {
 
 // sum adds a term to number c of the destination's.
 func (g *gather) sum(e *layout.Edge, c, term ir.Value) {
-	if g.owned != nil {
-		g.owned.Take(term)
-		return
-	}
 	g.Algorithm.Sum.Atomic(g.Kernel, g.Addr(g.Algorithm.Into), g.number(e.Dst, c), term, nil)
 }
 

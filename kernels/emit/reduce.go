@@ -58,33 +58,50 @@ func (r *Reduction) Atomic(k *Kernel, array, v, value ir.Value, changed func()) 
 }
 
 // Owned is the sum where one thread has the destination: the value stays in a register
-// between a load before the row and a store after it.
+// until it is stored behind the row. What comes is summed up when the next comes, if nobody
+// asks what it changes, so that it may still be on its way. Then nobody reads what the
+// array holds, either: it is 0.
 type Owned struct {
 	*Reduction
 	k          *Kernel
-	old, array ir.Value
+	array, old ir.Value
 	now        *ir.Variable
+	last       *ir.Variable // what came last
 }
 
 // Own begins a row.
 func (r *Reduction) Own(k *Kernel, array, v ir.Value) *Owned {
-	old := k.Load(r.Type, array, v)
-	return &Owned{r, k, old, array, k.Var(old)}
+	o := &Owned{Reduction: r, k: k, array: array}
+	if r.Tells() {
+		o.old = k.Load(r.Type, array, v)
+		o.now = k.Var(o.old)
+		return o
+	}
+	o.now, o.last = k.Var(k.Zero(r.Type)), k.Var(k.Zero(r.Type))
+	return o
 }
 
-// Take sums one value up, and returns whether it changed; nil if it cannot tell.
-func (o *Owned) Take(value ir.Value) (changed ir.Value) {
-	old := o.now.Get()
-	if o.Tells() {
-		changed = o.improves(o.k, old, value)
+// Take sums up one value, which next computes, and returns whether it changed anything; nil
+// if it cannot tell.
+func (o *Owned) Take(next func() ir.Value) (changed ir.Value) {
+	if !o.Tells() {
+		o.settle()
+		o.last.Set(next())
+		return nil
 	}
+	value, old := next(), o.now.Get()
+	changed = o.improves(o.k, old, value)
 	o.now.Set(o.combine(o.k, old, value))
 	return changed
 }
 
+// settle sums up what came last.
+func (o *Owned) settle() { o.now.Set(o.combine(o.k, o.now.Get(), o.last.Get())) }
+
 // End ends the row of v.
 func (o *Owned) End(v ir.Value, changed func()) {
 	if !o.Tells() {
+		o.settle()
 		o.k.Store(o.array, v, o.now.Get())
 		return
 	}

@@ -161,7 +161,10 @@ var weaverFn = map[Op]uint8{OpWeaverReg: isa.WeaverReg, OpWeaverSkip: isa.Weaver
 func (w *warp) weaver(i *Instr, mask uint32) {
 	if i.Op == OpWeaverReg {
 		for m := mask; m != 0; m &= m - 1 {
-			if vid := w.get(i.Args[0], bits.TrailingZeros32(m)); vid>>31 != 0 {
+			switch vid := w.get(i.Args[0], bits.TrailingZeros32(m)); {
+			case i.Imm == RegistersEven && vid&1 != 0:
+				w.fail(i, "vertex 0x%x: expected an even number", vid)
+			case i.Imm != RegistersEven && vid>>31 != 0:
 				w.fail(i, "vertex 0x%x: expected below 2^31", vid)
 			}
 		}

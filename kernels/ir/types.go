@@ -30,7 +30,7 @@ type Instr struct {
 	Op     Op
 	Type   Type    // of its value; None: it has none
 	Args   []Value // an argument may be nil where the op's row says so
-	Imm    uint32  // OpConst: the bits; memory: bytes added to the address; OpParam, OpShared: which one; OpListItem: the field of an edge
+	Imm    uint32  // OpConst: the bits; memory: bytes added to the address; OpParam, OpShared: which one; OpListItem: the field of an edge; OpWeaverReg: 0 or RegistersEven
 	Var    *Var    // OpVar, OpGet, OpSet
 	Blocks []*Block
 	Loop   Value // OpBreak, OpContinue: which loop
@@ -40,6 +40,9 @@ type Instr struct {
 	// Hints of the compiler's passes; they change nothing of the meaning.
 	Grid *Grid // OpLoop
 }
+
+// RegistersEven says that what is registered as a vertex is even, whatever else it is.
+const RegistersEven = 1
 
 // Grid says of a loop in which lanes take neighbouring elements that, as long as Next
 // is below Safe in a lane, no lane of the warp leaves: Next < Safe is the same in all.

@@ -27,7 +27,13 @@ func (r rows) Neighbours(v ir.Value) (begin, end ir.Value) {
 }
 
 func (r rows) Edge(e, base ir.Value) Edge {
-	return r.edge(r.name+".ids", e, base, r.name+".weights")
+	return r.EdgeTo(e, base, r.Other(e))
+}
+
+func (r rows) Other(e ir.Value) ir.Value { return r.Load(ir.U32, r.Addr(r.name+".ids"), e) }
+
+func (r rows) EdgeTo(e, base, other ir.Value) Edge {
+	return r.edge(e, base, other, r.name+".weights")
 }
 
 // SearchVertex finds the last row that begins at or before e.

@@ -55,6 +55,11 @@ type View interface {
 	Neighbours(v ir.Value) (begin, end ir.Value)
 	// Edge reads edge e of the row of base.
 	Edge(e, base ir.Value) Edge
+	// Other reads the other end of edge e. It may be asked for the one behind the last, and
+	// gives anything then.
+	Other(e ir.Value) ir.Value
+	// EdgeTo is edge e of the row of base, whose other end has been read.
+	EdgeTo(e, base, other ir.Value) Edge
 	// Given is an edge that a graph unit has read; weight is its bits.
 	Given(e, src, dst, weight ir.Value) Edge
 	// SearchVertex finds the row of edge e, for a schedule that does not know it.
@@ -109,16 +114,13 @@ func (l *Layout) In(k *emit.Kernel, d direction.Direction, weights graph.WeightK
 // that ask for a vertex's row.
 func (l *Layout) Fits(d direction.Direction) bool { return l.Rows(d) == Base(d) }
 
-// edge reads the other end of edge e, whose row's vertex is known.
-func (s site) edge(other string, e, base ir.Value, weights string) Edge {
-	x := Edge{ID: e, Src: base, Dst: base, weight: func(t ir.Type) ir.Value {
+// edge is edge e, whose ends are known.
+func (s site) edge(e, base, other ir.Value, weights string) Edge {
+	x := Edge{ID: e, Src: base, Dst: other, weight: func(t ir.Type) ir.Value {
 		return s.weight(t, func(t ir.Type) ir.Value { return s.Load(t, s.Addr(weights), e) })
 	}}
-	v := s.Load(ir.U32, s.Addr(other), e)
-	if s.rows == Source {
-		x.Dst = v
-	} else {
-		x.Src = v
+	if s.rows == Destination {
+		x.Src, x.Dst = other, base
 	}
 	return x
 }

@@ -153,6 +153,19 @@ func (s *Site) edgeInfo(id, base ir.Value) (e layout.Edge) {
 	return e
 }
 
+// ahead reads the other end of edge id, or of the one behind the last, which is not asked for.
+func (s *Site) ahead(id ir.Value) (other ir.Value) {
+	s.Phase(isa.PhaseEdgeAccess, func() { other = s.View.Other(id) })
+	return other
+}
+
+// visitTo hands an edge over whose other end has been read.
+func (s *Site) visitTo(v *Visitor, id, vertex, other ir.Value, stop func()) {
+	s.Edge()
+	e := s.View.EdgeTo(id, vertex, other)
+	s.gather(v, &e, stop)
+}
+
 // gather has the visitor handle an edge. To drop the rest of its row is the schedule's.
 func (s *Site) gather(v *Visitor, e *layout.Edge, stop func()) {
 	s.Phase(isa.PhaseGatherSum, func() {

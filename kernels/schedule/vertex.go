@@ -42,14 +42,19 @@ func (s *Site) component(i ir.Value) (place ir.Value) {
 	return s.Shr(i, s.U32(uint32(bits.TrailingZeros(uint(s.Width)))))
 }
 
-// row walks a vertex's row.
+// row walks a vertex's row. The other end of the next edge is read while this one is
+// handled, so that the thread does not wait for one load after the other.
 func (s *Site) row(v *Visitor, vertex ir.Value) {
 	begin, end := s.View.Neighbours(vertex)
 	s.Phase(isa.PhaseGatherSum, func() { v.Begin(vertex) })
-	s.Phase(isa.PhaseSchedule, func() {
-		s.ForLoop(begin, end, s.U32(1), func(id ir.Value, l *ir.Loop) {
-			s.visit(v, id, vertex, func() { l.BreakIf(s.Bool(true)) })
-		})
-	})
+	s.Phase(isa.PhaseSchedule, func() { s.walk(v, vertex, begin, end) })
 	s.Phase(isa.PhaseGatherSum, func() { v.End(vertex) })
+}
+
+func (s *Site) walk(v *Visitor, vertex, begin, end ir.Value) {
+	next := s.Var(s.ahead(begin))
+	s.ForLoop(begin, end, s.U32(1), func(id ir.Value, l *ir.Loop) {
+		s.visitTo(v, id, vertex, next.Get(), func() { l.BreakIf(s.Bool(true)) })
+		next.Set(s.ahead(s.Add(id, s.U32(1))))
+	})
 }

@@ -18,9 +18,13 @@ var weaver = &Schedule{
 		// An epoch: as many vertices as the table holds; the same trips in all warps of a core.
 		s.For(s.Mul(s.CoreID(), capacity), places, s.Mul(s.NumCores(), capacity), func(at ir.Value) {
 			place := s.Add(at, slot)
-			there := s.And(s.Lt(slot, capacity), s.Lt(place, places))
-			w := s.register(v, place, there)
-			s.When(there, func() { s.WeaverReg(w.vertex, w.start, w.degree) })
+			s.When(s.And(s.Lt(slot, capacity), s.Lt(place, places)), func() {
+				vertex := s.Set.Vertex(place)
+				s.keep(v, vertex, func() {
+					begin, end := s.View.Neighbours(vertex)
+					s.WeaverReg(vertex, begin, s.Sub(end, begin))
+				})
+			})
 			s.Barrier() // nobody takes an edge before all have registered
 			s.Phase(isa.PhaseSchedule, func() { s.decode(v) })
 		})
