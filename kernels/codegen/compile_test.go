@@ -188,3 +188,84 @@ func TestCompileLeavesTheKernelAlone(t *testing.T) {
 		require.Equal(t, first.Program, compiled(t, k, Options{}).Program)
 	}
 }
+
+// TestBreakBeforeTheArrayEnds: a loop that is left does not walk to its end, which may be
+// behind the end of the address space; so its test is not on an address.
+func TestBreakBeforeTheArrayEnds(t *testing.T) {
+	k := build(t, func(b *ir.Builder, a ir.Value) {
+		row := b.Address(a, b.U32(64))
+		b.For(b.U32(0), b.U32(6), b.U32(1), func(i ir.Value) { b.Store(row, i, b.Mul(i, i)) })
+		steps := b.Var(b.U32(0))
+		b.ForLoop(b.U32(0), b.U32(1<<30), b.U32(1), func(i ir.Value, l *ir.Loop) {
+			l.BreakIf(b.Eq(b.Load(ir.U32, row, i), b.U32(16)))
+			steps.Set(b.Add(steps.Get(), b.U32(1)))
+		})
+		b.Store(a, b.GlobalThread(), steps.Get())
+	})
+	runBoth(t, k, 8)
+}
+
+// TestValuesInVariables: a value is computed into the variable that is set to it only where
+// nobody sees the difference.
+func TestValuesInVariables(t *testing.T) {
+	for name, body := range map[string]func(b *ir.Builder, out func(ir.Value), v *ir.Variable, x func() ir.Value){
+		"the old value is read later": func(_ *ir.Builder, out func(ir.Value), v *ir.Variable, x func() ir.Value) {
+			next := x()
+			out(v.Get())
+			v.Set(next)
+		},
+		"the old value was read before": func(_ *ir.Builder, out func(ir.Value), v *ir.Variable, x func() ir.Value) {
+			old, next := v.Get(), x()
+			out(old)
+			v.Set(next)
+		},
+		"the value is used when the variable has changed": func(b *ir.Builder, out func(ir.Value), v *ir.Variable, x func() ir.Value) {
+			next := x()
+			v.Set(next)
+			v.Set(b.Mul(v.Get(), b.U32(3)))
+			out(next)
+		},
+		"the variable changes in a loop that uses the value": func(b *ir.Builder, out func(ir.Value), v *ir.Variable, x func() ir.Value) {
+			next := x()
+			v.Set(next)
+			b.For(b.U32(0), b.U32(3), b.U32(1), func(ir.Value) {
+				out(next)
+				v.Set(b.Mul(v.Get(), b.U32(3)))
+			})
+		},
+		"two variables take the value": func(b *ir.Builder, out func(ir.Value), v *ir.Variable, x func() ir.Value) {
+			next, w := x(), b.Var(b.U32(7))
+			w.Set(next)
+			v.Set(next)
+			w.Set(b.Mul(w.Get(), b.U32(3)))
+			out(w.Get())
+		},
+		"lanes leave in between": func(b *ir.Builder, out func(ir.Value), v *ir.Variable, x func() ir.Value) {
+			b.Loop(func(l *ir.Loop) {
+				next := x()
+				l.BreakIf(b.Lt(b.U32(20), next))
+				v.Set(next)
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := build(t, func(b *ir.Builder, a ir.Value) {
+				me := b.Address(a, b.Mul(b.GlobalThread(), b.U32(8)))
+				n := b.Var(b.U32(1))
+				out := func(x ir.Value) {
+					b.Store(me, n.Get(), x)
+					n.Set(b.Add(n.Get(), b.U32(1)))
+				}
+				v := b.Var(b.Add(b.GlobalThread(), b.U32(1)))
+				b.Store(me, nil, b.U32(3))
+				body(b, out, v, func() ir.Value {
+					sum := b.Add(b.Load(ir.U32, me, nil), v.Get())
+					b.Store(me, nil, sum)
+					return b.Add(b.Load(ir.U32, me, nil), b.U32(5))
+				})
+				out(v.Get())
+			})
+			runBoth(t, k, 8*8)
+		})
+	}
+}

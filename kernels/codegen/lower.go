@@ -178,6 +178,9 @@ func (l *lowering) instr(i *ir.Instr) {
 
 // result is the register that an instruction's value goes to.
 func (l *lowering) result(i *ir.Instr) reg {
+	if l.made[i.ID] { // a loop's body, which is lowered before its test, has asked for it
+		return l.value[i.ID]
+	}
 	var r reg
 	switch {
 	case l.at.targets[i.ID] != nil:
@@ -243,6 +246,11 @@ func (l *lowering) reg(v ir.Value) reg {
 		r := l.code.newX()
 		l.predicate(r, v, false)
 		return r
+	case !l.made[v.ID] && l.at.inTest(v):
+		if v.Op == ir.OpGet && l.at.alias[v.ID] {
+			return l.variableReg(v.Var)
+		}
+		return l.result(v)
 	case !l.made[v.ID]:
 		panic(fmt.Sprintf("BUG: codegen: %s %%%d of %s is used before it is computed", v.Op, v.ID, v.Pos))
 	}

@@ -91,6 +91,12 @@ func (u *uses) isLate(v ir.Value) bool {
 	return u.block[v.ID] == u.block[by.ID] && (branch || by.Op == ir.OpLoop)
 }
 
+// inTest tells whether a value is computed in the test of a loop.
+func (u *uses) inTest(v ir.Value) bool {
+	loop := u.parent[v.ID]
+	return loop != nil && loop.TestFirst()
+}
+
 // last is the last position at which a value's register must hold it.
 func (u *uses) last(v ir.Value) int {
 	last := u.pos[v.ID]

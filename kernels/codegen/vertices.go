@@ -20,7 +20,7 @@ func vertices(k *ir.Kernel) {
 		w.base = nil
 	}
 	for _, i := range passed { // the value becomes the vertex; simplify drops the addition
-		*i = ir.Instr{ID: i.ID, Op: ir.OpAdd, Type: ir.U32, Args: []ir.Value{w.vertexOf(i), k.Const(ir.U32, 0)}, Pos: i.Pos}
+		*i = ir.Instr{ID: i.ID, Op: ir.OpAdd, Type: ir.U32, Args: []ir.Value{w.vertexOf(i), k.Const(ir.U32, 0)}, Phase: i.Phase, Pos: i.Pos}
 	}
 	w.register(k.Body)
 }
@@ -101,7 +101,7 @@ func (w *weaverUses) register(b *ir.Block) {
 
 // value computes what one registration passes on.
 func (w *weaverUses) value(i *ir.Instr) (before []*ir.Instr) {
-	i.Imm = ir.RegistersEven
+	i.Imm, w.k.Phase = ir.RegistersEven, i.Phase
 	if w.shift == nil {
 		i.Args[0] = w.k.Const(ir.U32, 0)
 		return nil

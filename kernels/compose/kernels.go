@@ -252,7 +252,7 @@ func (g *gather) number(v, c ir.Value) ir.Value {
 
 // takeVector sums up factor times the source's vector: the thread's number of it, or all.
 func (g *gather) takeVector(e *layout.Edge, factor ir.Value) {
-	if c := g.site.Component; c != nil {
+	if c := g.site.Component; c != nil || g.owned != nil { // who owns a vertex of one number has no component
 		g.takeNumber(e, factor, c)
 		return
 	}

@@ -47,7 +47,7 @@ func compile(t *testing.T, k *ir.Kernel) *codegen.Compiled {
 // TestPhasesOfSchedules: where an instruction is that shows the phase.
 func TestPhasesOfSchedules(t *testing.T) {
 	for schedule, in := range map[string]map[string]isa.Phase{
-		"vertex": {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess},
+		"vertex": {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseGatherSum}, // its ends are known by then
 		"edge":   {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess},
 		"warp":   {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "shfl.up": isa.PhaseRegistration},
 		"cta":    {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "shfl.up": isa.PhaseRegistration},
