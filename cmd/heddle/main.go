@@ -24,6 +24,7 @@ const (
 	exitFailed      = 1 // the program failed: trap, or an exit code other than 0; or the simulator did: a broken law
 	exitUsage       = 2 // the command line or an input file is wrong
 	exitNoProgress  = 3 // deadlock, or a limit was reached
+	exitStatement   = 4 // reproduce --strict: a published statement does not hold
 	exitInterrupted = 130
 )
 
@@ -75,7 +76,7 @@ graph-processing hardware units plugged into its cores.
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newResults(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel())
+	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel())
 	return root
 }
 

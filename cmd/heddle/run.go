@@ -76,6 +76,17 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
+	f.add(c)
+	fl := c.Flags()
+	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
+	fl.BoolVar(&f.report, "report", false, "make the report too, as heddle report does")
+	fl.BoolVar(&f.phases, "phases", false, "below the table, where time went: the share of each phase of the kernels")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and what they may cost, and run none")
+	return c
+}
+
+// add adds the flags that say how points are run.
+func (f *runFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "results", "`directory` under which the results' directory is made")
 	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "points that run at the same time")
@@ -86,12 +97,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 	fl.BoolVar(&f.fresh, "fresh", false, "start anew; the store that is there is kept as results-<time>.sqlite")
 	fl.BoolVar(&f.retry, "retry", false, "run failed points again, whatever they failed with")
 	fl.DurationVar(&f.heartbeat, "heartbeat", 10*time.Second, "time between progress lines when stderr is no terminal")
-	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
-	fl.BoolVar(&f.report, "report", false, "make the report too, as heddle report does")
-	fl.BoolVar(&f.phases, "phases", false, "below the table, where time went: the share of each phase of the kernels")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and what they may cost, and run none")
 	f.overrides.add(c)
-	return c
 }
 
 func (f *runFlags) run(c *cobra.Command, name string) error {
@@ -109,7 +115,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	for _, name := range experiment.NoEffect(&l.Value, points, experiment.SameConfig(points)) {
 		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s changes nothing: points that differ in it alone have the same machine, graph and workload\n", name)
 	}
-	r := &experiment.Runner{Points: points, Jobs: f.jobs, MaxCycles: f.maxCycles, Check: f.laws, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
+	r := f.runner(points)
 	if f.dryRun {
 		return f.list(c, l.Value.Name, r)
 	}
@@ -128,6 +134,10 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 		experiment.Describe(c.OutOrStdout(), &points[0], g)
 	}
 	return s.run(c)
+}
+
+func (f *runFlags) runner(points []experiment.Point) *experiment.Runner {
+	return &experiment.Runner{Points: points, Jobs: f.jobs, MaxCycles: f.maxCycles, Check: f.laws, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
 }
 
 // list says what would run, and what it may cost.
@@ -264,13 +274,18 @@ func (s *session) logf(format string, args ...any) {
 	fmt.Fprintf(s.log, "%s  %s\n", time.Now().UTC().Format(time.RFC3339), fmt.Sprintf(format, args...))
 }
 
-func (s *session) run(c *cobra.Command) error {
-	ctx, stop := context.WithCancelCause(c.Context())
+// simulate runs what is not stored, and closes everything.
+func (s *session) simulate(ctx context.Context) (*experiment.Summary, error) {
+	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s.stop = stop
 	outcomes := s.runner.Run(ctx)
 	s.watch.Close()
-	summary, err := s.end(outcomes)
+	return s.end(outcomes)
+}
+
+func (s *session) run(c *cobra.Command) error {
+	summary, err := s.simulate(c.Context())
 	if err != nil {
 		return err
 	}
@@ -442,6 +457,15 @@ func peakRSS() uint64 {
 		return 0
 	}
 	return uint64(u.Maxrss) << 10
+}
+
+// processorSeconds is the time that the process has used of all processors.
+func processorSeconds() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
 // version says which build this is: the commit, or without one the program's own hash.

@@ -40,6 +40,7 @@ var rules = []struct {
 	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "internal/schema", "internal/store"}},
 	{"internal/store", []string{"sim/stats"}},
 	{"internal/report", []string{"internal/experiment"}},
+	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/report"}},
 	{"internal/", nil},
 }
 

@@ -109,8 +109,8 @@ func mean(values []float64) Number {
 	return Number(sum / float64(len(values)))
 }
 
-// number reads a value as configurations spell numbers.
-func number(text string) (float64, bool) {
+// ParseNumber reads a value as configurations spell numbers.
+func ParseNumber(text string) (float64, bool) {
 	times := 1.0
 	for suffix, n := range map[string]float64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
 		if digits, ok := strings.CutSuffix(text, suffix); ok {

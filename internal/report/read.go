@@ -246,7 +246,7 @@ func tuple(p *Point, keys []string) string {
 func newAxis(key string, points []*Point) Axis {
 	a := Axis{Key: key, Values: values(key, points)}
 	for _, v := range a.Values {
-		n, ok := number(v)
+		n, ok := ParseNumber(v)
 		if !ok {
 			a.Numbers = nil
 			return a
@@ -268,8 +268,8 @@ func values(key string, points []*Point) (out []string) {
 	return out
 }
 
-// flatten returns a configuration's leaves by path.
-func flatten(config string) map[string]string {
+// Flatten returns a configuration's leaves by path.
+func Flatten(config string) map[string]string {
 	var n yaml.Node
 	out := map[string]string{}
 	if yaml.Unmarshal([]byte(config), &n) == nil && n.Kind == yaml.DocumentNode {

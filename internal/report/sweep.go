@@ -217,7 +217,7 @@ func (r *Result) lineSeries(a Axis, m metric, name func(*Point) string) (out []S
 			out = append(out, Series{Name: n})
 			sums = append(sums, map[float64][]float64{})
 		}
-		x, _ := number(p.Axes[a.Key])
+		x, _ := ParseNumber(p.Axes[a.Key])
 		if v, ok := p.value(m.Name); ok {
 			sums[index[n]][x] = append(sums[index[n]][x], v)
 		}
@@ -293,8 +293,8 @@ func (r *Result) valuesAt(x, y string, m metric, variant int) map[[2]string][]fl
 func (a Axis) sorted() []string {
 	out := slices.Clone(a.Values)
 	slices.SortStableFunc(out, func(s, t string) int {
-		x, _ := number(s)
-		y, _ := number(t)
+		x, _ := ParseNumber(s)
+		y, _ := ParseNumber(t)
 		return cmp.Compare(x, y)
 	})
 	return out

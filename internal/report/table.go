@@ -55,7 +55,7 @@ func newTable(r *Result) (t table) {
 func newRow(p *Point, keys []string, shown []metric) (row []cell) {
 	for _, k := range keys {
 		c := cell{Text: clip(p.Axes[k]), Sort: p.Axes[k]}
-		if n, ok := number(p.Axes[k]); ok {
+		if n, ok := ParseNumber(p.Axes[k]); ok {
 			c.Sort = strconv.FormatFloat(n, 'g', -1, 64)
 		}
 		row = append(row, c)
@@ -117,7 +117,7 @@ func compareConfigs(r *Result) (d differences) {
 	of := make([]map[string]string, len(first))
 	keys := map[string]bool{}
 	for i, p := range first {
-		of[i] = flatten(p.Config)
+		of[i] = Flatten(p.Config)
 		for k := range of[i] {
 			keys[k] = true
 		}

@@ -8,12 +8,15 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Input is everything a configuration is made from; each part may be missing.
 type Input struct {
 	File     string   // path of the file, or its name in messages if Data is given
 	Data     []byte   // the file's text, instead of reading File
+	Nodes    []*Node  // mappings of the file, which Parse has read, each over those before it; instead of Data
 	Env      []string // as os.Environ gives it
 	EnvOther []string // variables with EnvPrefix that are no keys
 	Set      []string // KEY=VALUE, as after --set
@@ -82,10 +85,14 @@ func (c *checker) layer(fill func()) []assignment {
 }
 
 func (c *checker) file(in Input) {
-	if in.File == "" && in.Data == nil {
+	if in.File == "" && in.Data == nil && in.Nodes == nil {
 		return
 	}
 	name := cmp.Or(in.File, "input")
+	if in.Nodes != nil {
+		c.within(name, func() { c.nodes(source{file: name}, in.Nodes) })
+		return
+	}
 	data, err := in.Data, error(nil)
 	if data == nil {
 		name = filepath.Clean(name)
@@ -96,6 +103,19 @@ func (c *checker) file(in Input) {
 		return
 	}
 	c.within(name, func() { c.document(source{file: name}, c.tree.root, data) })
+}
+
+// nodes checks mappings that stand inside a file of another kind.
+func (c *checker) nodes(s source, nodes []*Node) {
+	s.top = c.tree.root
+	c.files = append(c.files, s.file)
+	for _, n := range nodes {
+		if n.Kind != yaml.MappingNode {
+			c.wrong(s, "", n, c.tree.root.expected(), nil)
+			continue
+		}
+		c.mapping(s, c.tree.root, n, s.at(n))
+	}
 }
 
 func (s *Schema[T]) resolve(st stack, files []string) (*Loaded[T], error) {

@@ -48,6 +48,48 @@ func pathless(err error) string {
 	return err.Error()
 }
 
+// Node is a part of a YAML file.
+type Node = yaml.Node
+
+// Kinds of nodes.
+const (
+	ScalarNode   = yaml.ScalarNode
+	SequenceNode = yaml.SequenceNode
+)
+
+// Parse reads a file that holds sections of several schemas: its top, nil when it is empty. The file's name
+// is for messages. An error is an *Errors.
+func Parse(file string, data []byte) (*Node, error) {
+	var bad problems
+	n, _ := parseYAML(data, source{file: file}.place, &bad)
+	return n, bad.err()
+}
+
+// Section is a key of a mapping with what stands there.
+type Section struct {
+	Key   string
+	Value *Node
+}
+
+// Sections lists the keys of a mapping that Parse has read.
+func Sections(n *Node) (out []Section) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		out = append(out, Section{n.Content[i].Value, n.Content[i+1]})
+	}
+	return out
+}
+
+// List lists the elements of a sequence that Parse has read; ok is false for anything else. Nil has none.
+func List(n *Node) (elements []*Node, ok bool) {
+	if n == nil {
+		return nil, true
+	}
+	return n.Content, n.Kind == yaml.SequenceNode
+}
+
 // parseYAML returns the single document's top node, nil when the file is
 // empty. It reports what is refused wherever it stands: several documents,
 // anchors, aliases, tags, deep nesting.

@@ -29,6 +29,7 @@ heddle.edge:
 	m.Load(p)
 	require.NoError(t, m.Run(context.Background()))
 	require.EqualValues(t, 2*2*3, m.Stats().Edges, "two cores, two lanes, three times")
+	require.EqualValues(t, 2*3, m.Stats().Iterations, "a warp of each core, three times")
 
 	require.Equal(t, []uint64{3, 0, 3, 0, 3, 0, 3, 0}, m.LaneEdges(), "lanes 0 and 2")
 	last := p.Symbols[len(p.Symbols)-1]
@@ -37,6 +38,7 @@ heddle.edge:
 	m.Load(p)
 	require.NoError(t, m.Run(context.Background()))
 	require.EqualValues(t, 2*2*2*3, m.Stats().Since(before).Edges, "two places")
+	require.EqualValues(t, 2*2*3, m.Stats().Since(before).Iterations)
 
 	plain, err := asm.Assemble("plain.s", []byte("_start: addi t1, zero, 0\n tmc zero"), asm.Options{Base: 0x80000000})
 	require.NoError(t, err)

@@ -93,6 +93,7 @@ type Stats struct {
 	ThreadInstrs uint64
 	ByClass      [isa.NumClasses]uint64 // warp instructions; they sum to WarpInstrs
 	Edges        uint64                 // lanes that executed the instruction at EdgeSymbol
+	Iterations   uint64                 // warps that did
 	Barriers     uint64                 // warps that came to a barrier of several
 	Scratchpad   uint64                 // lanes' reads and writes of scratchpads; an atomic is both
 	Atomics      uint64                 // lanes' atomics
@@ -104,6 +105,7 @@ func (s Stats) Since(before Stats) Stats {
 	s.WarpInstrs -= before.WarpInstrs
 	s.ThreadInstrs -= before.ThreadInstrs
 	s.Edges -= before.Edges
+	s.Iterations -= before.Iterations
 	s.Barriers -= before.Barriers
 	s.Scratchpad -= before.Scratchpad
 	s.Atomics -= before.Atomics
@@ -222,6 +224,7 @@ func (m *Machine) Stats() Stats {
 		s.WarpInstrs += c.stats.WarpInstrs
 		s.ThreadInstrs += c.stats.ThreadInstrs
 		s.Edges += c.stats.Edges
+		s.Iterations += c.stats.Iterations
 		s.Barriers += c.stats.Barriers
 		s.Scratchpad += c.stats.Scratchpad
 		s.Atomics += c.stats.Atomics

@@ -83,6 +83,7 @@ func (w *Warp) count(o *Op) {
 	st.ByClass[o.class]++
 	if o.edge {
 		st.Edges += w.lanes
+		st.Iterations++
 		w.handleEdge(w.mask)
 	}
 }

@@ -118,6 +118,7 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 		st.ByClass[o.class]++
 		if o.edge {
 			st.Edges += lanes
+			st.Iterations++
 			w.handleEdge(mask)
 		}
 		if w.m.cfg.Trace != nil {

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/internal/experiment"
+	"heddle/internal/reproduce"
+)
+
+const tinyPack = "testdata/packs/tiny.yaml"
+
+func TestReproduceListsPacks(t *testing.T) {
+	out, errs, code := heddle(t, "reproduce")
+	require.Equal(t, exitOK, code, errs)
+	for _, name := range configs.PackNames() {
+		require.Contains(t, out, name)
+	}
+	out, _, code = heddle(t, "reproduce", "--json")
+	require.Equal(t, exitOK, code)
+	var list []reproduce.Summary
+	require.NoError(t, json.Unmarshal([]byte(out), &list))
+	require.Len(t, list, len(configs.PackNames()))
+	require.NotEmpty(t, list[0].Statement)
+}
+
+// A pack from the command line to its files; the second time nothing is run again.
+func TestReproduce(t *testing.T) {
+	dir := t.TempDir()
+	out, errs, code := heddle(t, "reproduce", tinyPack, "--out", dir)
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, out, "Nowhere 2025, Fig. 0: Edge mapping is balanced")
+	require.Contains(t, out, "The statement holds: yes")
+	require.Contains(t, out, "(not counted) a thousand times as fast")
+	results := filepath.Join(dir, "reproduce", "packs", "tiny", "quick")
+	for _, f := range []string{"packs-tiny-quick.json", "packs-tiny-quick-latency.svg", "schedules/report.html", "latency/results.sqlite"} {
+		require.FileExists(t, filepath.Join(results, f))
+	}
+
+	out, errs, code = heddle(t, "reproduce", tinyPack, "--out", dir, "--quick", "--json", "--strict")
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, errs, "3 of 3 points are stored already")
+	var o reproduce.Outcome
+	require.NoError(t, json.Unmarshal([]byte(out), &o))
+	require.Equal(t, reproduce.Yes, o.Holds)
+	require.Equal(t, 5, o.Points)
+	require.Greater(t, *o.Checks[0].Ours, 1.0)
+	require.Equal(t, 1.0, *o.Checks[0].Published)
+	require.Equal(t, reproduce.No, o.Checks[2].Holds)
+	require.Equal(t, []string{"l2"}, o.Atomics)
+	require.Contains(t, o.Graphs[0], "schedules: powerlaw_cluster")
+}
+
+// The full variant runs on the graphs that are there.
+func TestReproduceFull(t *testing.T) {
+	dir := t.TempDir()
+	_, errs, code := heddle(t, "reproduce", tinyPack, "--full", "--out", dir, "--graphs", dir)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "none of its graphs is there")
+	require.Contains(t, errs, filepath.Join(dir, "small.txt"))
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "small.txt"), []byte("0 1\n0 2\n0 3\n1 2\n"), 0o644))
+	out, errs, code := heddle(t, "reproduce", tinyPack, "--full", "--out", dir, "--graphs", dir, "--strict")
+	require.Equal(t, exitOK, code, errs+out)
+	require.Contains(t, out, "The statement holds: yes")
+}
+
+func TestReproduceExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	strict, err := os.ReadFile(tinyPack)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "strict.yaml"), []byte(strings.Replace(string(strict), "'<= 5'", "'<= 0.5'", 1)), 0o644))
+	text, err := os.ReadFile("testdata/packs/published.yaml")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "published.yaml"), text, 0o644))
+	out, errs, code := heddle(t, "reproduce", filepath.Join(dir, "strict.yaml"), "--out", dir, "--strict")
+	require.Equal(t, exitStatement, code, out)
+	require.Contains(t, errs, "the statement holds: partly")
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"sparseweaver/fig0"}, exitUsage, "no pack"},
+		{[]string{tinyPack, "--quick", "--full"}, exitUsage, "none of the others can be"},
+		{[]string{tinyPack, "--jobs", "0"}, exitUsage, "--jobs 0"},
+		{[]string{tinyPack, "--set", "machine.core.warps=0"}, exitUsage, "--set machine.core.warps"},
+		{[]string{tinyPack, "--set", "workload.schedule=cta", "--record", dir}, exitUsage, "none of the others can be"},
+		{[]string{tinyPack, "--max-cycles", "100"}, exitNoProgress, "limit"},
+	} {
+		_, errs, code := heddle(t, append([]string{"reproduce", "--out", t.TempDir()}, c.args...)...)
+		require.Equal(t, c.code, code, errs)
+		require.Contains(t, errs, c.says)
+	}
+}
+
+// Every shipped pack lays out in both variants, and its checks and figures choose points there.
+func TestShippedPacks(t *testing.T) {
+	all, err := packs()
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	for _, p := range all {
+		for _, v := range []configs.Variant{configs.Quick, configs.Full} {
+			list, absent, err := p.Experiments(v, configs.PackOptions{Graphs: "../shared/graphs", Exists: func(string) bool { return true }})
+			require.NoError(t, err)
+			require.Empty(t, absent)
+			var points []reproduce.Point
+			for _, l := range list {
+				one, err := experiment.Points(l, nil)
+				require.NoError(t, err, "%s %s", p.Name, v)
+				points = append(points, reproduce.NewPoints(&l.Value, one, nil)...)
+			}
+			if p.Has(v) {
+				require.NoError(t, reproduce.Check(p, v, points))
+			}
+		}
+		require.True(t, p.Has(configs.Quick), "%s has a quick variant", p.Name)
+		require.LessOrEqual(t, p.QuickSeconds, 300, p.Name)
+	}
+}
+
+// docs/reproduction.md is what the outcomes beside it make, and they are of the packs' present checks.
+func TestReproductionDocIsCurrent(t *testing.T) {
+	const docs = "../../docs"
+	text, err := os.ReadFile(filepath.Join(docs, "reproduction.md"))
+	require.NoError(t, err)
+	now, err := reproductionDoc(docs)
+	require.NoError(t, err)
+	require.Equal(t, string(now), string(text), "run: go run ./cmd/heddle reproduce --record docs")
+	all, err := packs()
+	require.NoError(t, err)
+	for _, p := range all {
+		for _, v := range []configs.Variant{configs.Quick, configs.Full} {
+			o, err := reproduce.Read(filepath.Join(docs, recorded), p.Name, v)
+			require.NoError(t, err)
+			if o != nil {
+				require.True(t, o.Current(p), "%s has other checks than its recorded outcome: run heddle reproduce %s --%s --record docs", p.Name, p.Name, v)
+			}
+		}
+	}
+}

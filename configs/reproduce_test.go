@@ -1,0 +1,199 @@
+package configs_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/internal/schema"
+)
+
+const (
+	packHead  = "figure: Fig. 1\ntitle: t\nstatement: s\nscaled: s\nquick_seconds: 1\n"
+	packQuick = "quick:\n  - {name: e, machine: vortex-1c4w4t, graph: {file: facebook_combined}}\n"
+	published = "title: A paper\nvenue: V 2025\nvalues:\n  - {name: one, quantity: q, value: 1.5, where: §1}\n"
+)
+
+// writePack writes a pack and its published values; it returns the pack's file.
+func writePack(t testing.TB, pack, values string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "paper")
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "pack.yaml"), []byte(pack), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "published.yaml"), []byte(values), 0o644))
+	return filepath.Join(dir, "pack.yaml")
+}
+
+func TestLoadPack(t *testing.T) {
+	file := writePack(t, packHead+packQuick+"checks:\n  - {says: it does, holds: within 0.1, published: one, of: [experiment=e|f, machine.core.warps=4]}\n", published)
+	p, err := configs.LoadPack(file)
+	require.NoError(t, err)
+	require.Equal(t, "paper/pack", p.Name)
+	require.Equal(t, "V 2025", p.Paper.Venue)
+	require.Equal(t, 1.5, p.Published["one"].Value)
+	require.Equal(t, configs.Choice("geomean"), p.Checks[0].Reduce)
+	require.True(t, p.Checks[0].Decides)
+	require.Equal(t, []configs.Choice{"quick", "full"}, p.Checks[0].Variants)
+	require.True(t, p.Has(configs.Quick))
+	require.False(t, p.Has(configs.Full))
+}
+
+// What is wrong with a pack is an error that names file, line and key.
+func TestBadPacks(t *testing.T) {
+	check := func(text string) string { return packHead + packQuick + "checks:\n  - {says: x, " + text + "}\n" }
+	for _, c := range []struct {
+		name, pack, values string
+		says               []string
+	}{
+		{"unknown key", packHead + packQuick + "scald: x\n", published, []string{"pack.yaml:8:1", "scald", "did you mean scaled?"}},
+		{"missing", "figure: f\n", published, []string{"pack.yaml:1:1", "statement", "missing"}},
+		{"duplicate key", packHead + packQuick + packQuick, published, []string{"pack.yaml:9", "quick", "duplicate key"}},
+		{"no section", "- 1\n", published, []string{"expected a section"}},
+		{"empty", "", published, []string{"expected a section"}},
+		{"checks", packHead + "checks: yes\n", published, []string{"pack.yaml:6:9", "checks", "expected a list"}},
+		{"check's key", check("holds: '>= 1', masure: ratio"), published, []string{"pack.yaml:9:30", "checks[0].masure", "did you mean measure?"}},
+		{"no rule", check("holds: about 1"), published, []string{"pack.yaml:9:22", "checks[0].holds", "expected '>= X'"}},
+		{"rule's number", check("holds: '>= NaN'"), published, []string{"checks[0].holds", "no number"}},
+		{"rule's order", check("holds: between 2 1"), published, []string{"checks[0].holds", "2 is above 1"}},
+		{"relative rule", check("holds: within 0.1"), published, []string{"checks[0].holds", "no published value"}},
+		{"no such value", check("holds: within 0.1, published: two"), published, []string{"pack.yaml:9:", "checks[0].published", `no value "two"`}},
+		{"condition", check("holds: '>= 1', of: [workload.schedule]"), published, []string{"checks[0].of", "expected KEY=VALUE"}},
+		{"condition's key", check("holds: '>= 1', of: [workload.shedule=edge]"), published, []string{"checks[0].of", "no key of an experiment"}},
+		{"partners", check("holds: '>= 1', measure: ratio"), published, []string{"checks[0].over", "needs partners"}},
+		{"no partners", check("holds: '>= 1', over: [seed=1]"), published, []string{"checks[0].over", "means nothing"}},
+		{"no axis", check("holds: '>= 1', reduce: r2"), published, []string{"checks[0].along", "needs an axis"}},
+		{"needless axis", check("holds: '>= 1', along: seed"), published, []string{"checks[0].along", "means nothing"}},
+		{"figure's name", packHead + "figures:\n  - {name: ../x, title: t, columns: [seed]}\n", published, []string{"pack.yaml:7:12", "figures[0].name", "small letters"}},
+		{"figure's columns", packHead + "figures:\n  - {name: x, title: t, columns: [sed]}\n", published, []string{"figures[0].columns", "no key"}},
+		{"value", packHead, "title: t\nvenue: v\nvalues:\n  - {name: one, quantity: q, value: many, where: w}\n", []string{"published.yaml:4:37", "values[0].value", "expected a number"}},
+		{"value twice", packHead, published + "  - {name: one, quantity: q, value: 1, where: w}\n", []string{"published.yaml:5", "values[1].name", "one stands twice"}},
+		{"anchors", packHead + "checks: &a []\n", published, []string{"anchors are refused"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := configs.LoadPack(writePack(t, c.pack, c.values))
+			require.Error(t, err)
+			for _, s := range c.says {
+				require.ErrorContains(t, err, s)
+			}
+		})
+	}
+	_, err := configs.LoadPack("sparseweaver/fig99")
+	require.ErrorContains(t, err, `no pack "sparseweaver/fig99"`)
+	_, err = configs.LoadPack(filepath.Join(t.TempDir(), "none.yaml"))
+	require.ErrorContains(t, err, "no such file")
+}
+
+// Experiments are laid over what they have in common, and their errors name lines.
+func TestPackExperiments(t *testing.T) {
+	file := writePack(t, packHead+`common:
+  machine: vortex-1c4w4t
+  workload: {algorithm: bfs}
+quick:
+  - {name: a, graph: {file: facebook_combined}}
+  - {name: b, graph: {file: facebook_combined}, workload: {schedule: edge}}
+full:
+  - {name: a, graph: {file: facebook_combined}, workload: {shedule: edge}}
+`, published)
+	p, err := configs.LoadPack(file)
+	require.NoError(t, err)
+	o := configs.PackOptions{Exists: configs.FileExists}
+	list, absent, err := p.Experiments(configs.Quick, o)
+	require.NoError(t, err)
+	require.Empty(t, absent)
+	require.Len(t, list, 2)
+	require.Equal(t, configs.Schedule("edge"), list[1].Value.Workload.Schedule)
+	require.Equal(t, configs.Algorithm("bfs"), list[1].Value.Workload.Algorithm)
+	o.Set = []string{"machine.core.warps=2"}
+	list, _, err = p.Experiments(configs.Quick, o)
+	require.NoError(t, err)
+	require.Equal(t, 2, list[0].Value.Machine.Core.Warps)
+	_, _, err = p.Experiments(configs.Full, o)
+	require.ErrorContains(t, err, "pack.yaml:13:60: full[0].workload.shedule: ")
+	require.ErrorAs(t, err, new(*schema.Errors))
+
+	p, err = configs.LoadPack(writePack(t, packHead+strings.Replace(packQuick, "- {", "- {", 1)+strings.TrimPrefix(packQuick, "quick:\n"), published))
+	require.NoError(t, err)
+	_, _, err = p.Experiments(configs.Quick, configs.PackOptions{Exists: configs.FileExists})
+	require.ErrorContains(t, err, "quick[1].name: e stands twice")
+}
+
+// Graphs that are not there take their points along, or the whole experiment.
+func TestAbsentGraphs(t *testing.T) {
+	p, err := configs.LoadPack(writePack(t, packHead+`common: {machine: vortex-1c4w4t}
+full:
+  - {name: one, graph: {file: $graphs/there}}
+  - {name: gone, graph: {file: $graphs/gone}}
+  - {name: axis, graph: {file: facebook_combined}, sweep: {graph.file: [$graphs/there, $graphs/gone, $graphs/also]}}
+  - {name: rows, graph: {file: facebook_combined}, sweep: {"graph.file, workload.algorithm": [[$graphs/gone, bfs], [$graphs/there, cc]]}}
+  - {name: none, graph: {file: facebook_combined}, sweep: {graph.file: [$graphs/gone]}}
+`, published))
+	require.NoError(t, err)
+	o := configs.PackOptions{Graphs: "dir", Exists: func(f string) bool { return f == "dir/there" || f == "dir/also" }}
+	for range 2 { // a pack is not changed by loading it
+		list, absent, err := p.Experiments(configs.Full, o)
+		require.NoError(t, err)
+		require.Equal(t, []string{"dir/gone"}, absent)
+		require.Len(t, list, 3)
+		require.Equal(t, "dir/there", list[0].Value.Graph.File)
+		require.Equal(t, []string{"dir/there", "dir/also"}, list[1].Value.Sweep[0].Values)
+		require.Equal(t, []string{"dir/there"}, list[2].Value.Sweep[0].Values)
+		require.Equal(t, []string{"cc"}, list[2].Value.Sweep[1].Values)
+	}
+	o.Graphs = ""
+	o.Exists = func(f string) bool { return f == "./there" }
+	list, _, err := p.Experiments(configs.Full, o)
+	require.NoError(t, err)
+	require.Equal(t, "./there", list[0].Value.Graph.File)
+}
+
+func TestRules(t *testing.T) {
+	for _, c := range []struct {
+		rule         string
+		x, published float64
+		met          bool
+	}{
+		{">= 1.5", 1.5, 0, true},
+		{">= 1.5", 1.49, 0, false},
+		{"<= 2", 2, 0, true},
+		{"<= 2", 2.1, 0, false},
+		{"between 1 2", 1, 0, true},
+		{"between 1 2", 2.01, 0, false},
+		{"within 0.25", 2.05, 2.73, true},
+		{"within 0.25", 2.04, 2.73, false},
+		{"within 0.25", 3.42, 2.73, false},
+		{"within 0", 4, 4, true},
+	} {
+		r, err := configs.ParseRule(c.rule)
+		require.NoError(t, err)
+		require.Equal(t, c.met, r.Met(c.x, c.published), "%v", c)
+	}
+}
+
+// FuzzLoadPack wants no panic, whatever a pack or its published values are.
+func FuzzLoadPack(f *testing.F) {
+	f.Add(packHead+packQuick+"checks:\n  - {says: x, holds: '>= 1'}\n", published)
+	f.Add(packHead+"common: {}\nfull: [{name: x}]\nfigures: [{name: a, title: b, columns: [seed]}]\n", published)
+	f.Add("? {}\n: 1\n", "values: [[]]")
+	f.Add("quick: {a: b}\nchecks: [1, [2]]\n", "values: 3")
+	f.Add(packHead+"quick: [{graph: {file: $graphs/x}, sweep: {graph.file: [[$graphs/y]]}}]", published)
+	f.Fuzz(func(t *testing.T, pack, values string) {
+		p, err := configs.ParsePack("p/x.yaml", []byte(pack), "p/published.yaml", []byte(values))
+		if err != nil {
+			if err.Error() == "" {
+				t.Fatal("an error without words")
+			}
+			return
+		}
+		for _, v := range []configs.Variant{configs.Quick, configs.Full} {
+			_, _, err := p.Experiments(v, configs.PackOptions{Graphs: "g", Exists: func(string) bool { return false }})
+			if err != nil && errors.Unwrap(err) == nil && err.Error() == "" {
+				t.Fatal("an error without words")
+			}
+		}
+	})
+}

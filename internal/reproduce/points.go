@@ -1,0 +1,212 @@
+// Package reproduce holds published statements up against results: it takes the numbers
+// that a pack asks for from the points of its experiments, and says what holds.
+//
+// Statements are data (configs.Check); nothing here knows a paper, a schedule or a statistic.
+package reproduce
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"heddle/configs"
+	"heddle/internal/experiment"
+	"heddle/internal/report"
+)
+
+// Point is a simulated point of one of a pack's experiments.
+type Point struct {
+	Experiment string
+	Axes       map[string]string
+	Compare    []string          // keys of the axes that go together
+	Config     map[string]string // the resolved configuration's leaves
+	Label      string
+	Verified   bool
+	Failure    string
+	Cycles     uint64
+	Seconds    float64
+	Stats      map[string]float64
+}
+
+// NewPoints makes points of an experiment's. Without outcomes they have no results, but can be chosen from.
+func NewPoints(e *configs.Experiment, points []experiment.Point, outcomes []experiment.Outcome) []Point {
+	var compare []string
+	for _, a := range e.Compare {
+		compare = append(compare, a.Key)
+	}
+	var list []Point
+	for i := range points {
+		p := Point{Experiment: e.Name, Axes: map[string]string{}, Compare: compare, Config: report.Flatten(points[i].YAML), Label: experiment.Label(points[i].Axes)}
+		for _, a := range points[i].Axes {
+			p.Axes[a.Key] = a.Value
+		}
+		if outcomes != nil {
+			p.add(&outcomes[i])
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func (p *Point) add(o *experiment.Outcome) {
+	p.Verified, p.Cycles, p.Seconds = o.Verified && o.Err == nil, o.Cycles, o.Seconds
+	if o.Err != nil {
+		p.Failure = experiment.Class(o.Err) + ": " + o.Err.Error()
+	}
+	p.Stats = map[string]float64{}
+	for _, s := range o.Stats {
+		p.Stats[s.Name] = s.Float()
+	}
+}
+
+// value is that of a key; "" if the point has none.
+func (p *Point) value(key string) string {
+	if key == configs.ExperimentKey {
+		return p.Experiment
+	}
+	if v, ok := p.Axes[key]; ok {
+		return v
+	}
+	return p.Config[key]
+}
+
+func (p *Point) meets(conditions []configs.Condition) bool {
+	for _, c := range conditions {
+		if !slices.Contains(c.Values, p.value(c.Key)) {
+			return false
+		}
+	}
+	return true
+}
+
+// place names where a point is, but for some keys.
+func (p *Point) place(without map[string]bool) string {
+	var parts []string
+	if !without[configs.ExperimentKey] {
+		parts = append(parts, p.Experiment)
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.Axes)) {
+		if !without[key] {
+			parts = append(parts, key+"="+p.Axes[key])
+		}
+	}
+	return strings.Join(parts, "\x00")
+}
+
+// metric is a point's statistic; false if it has none.
+func (p *Point) metric(name string) (float64, bool) {
+	if name == "cycles" {
+		return float64(p.Cycles), p.Cycles > 0
+	}
+	v, ok := p.Stats[name]
+	return v, ok
+}
+
+// sample is what a quantity has at one point.
+type sample struct {
+	point, partner *Point
+	value          float64
+}
+
+// selection is a quantity's conditions, read.
+type selection struct {
+	q        *configs.Quantity
+	of, over []configs.Condition
+	without  map[string]bool // keys in which partners may differ
+}
+
+func selects(q *configs.Quantity, compare []string) (s selection) {
+	s = selection{q: q, without: map[string]bool{}}
+	var err1, err2 error
+	s.of, err1 = configs.ParseConditions(q.Of)
+	s.over, err2 = configs.ParseConditions(q.Over)
+	if err := cmp.Or(err1, err2); err != nil {
+		panic(fmt.Sprintf("BUG: reproduce: conditions that were checked: %v", err))
+	}
+	for _, c := range s.over {
+		s.without[c.Key] = true
+	}
+	if slices.ContainsFunc(slices.Concat(s.of, s.over), func(c configs.Condition) bool { return slices.Contains(compare, c.Key) }) {
+		for _, k := range compare {
+			s.without[k] = true
+		}
+	}
+	return s
+}
+
+// Pairs finds the points of a quantity with their partners, which are nil with measure value. The
+// error says which point has none, or several.
+func pairs(q *configs.Quantity, points []Point) (out []sample, err error) {
+	for i := range points {
+		p := &points[i]
+		s := selects(q, p.Compare)
+		if !p.meets(s.of) {
+			continue
+		}
+		if q.Measure == "value" {
+			out = append(out, sample{point: p})
+			continue
+		}
+		partner, err := s.partner(p, points)
+		if err != nil {
+			return nil, err
+		}
+		if partner != nil {
+			out = append(out, sample{point: p, partner: partner})
+		}
+	}
+	return out, nil
+}
+
+// partner is the only point that meets over and is equal in all else; nil if there is none, as where it
+// has been excluded.
+func (s *selection) partner(p *Point, points []Point) (found *Point, err error) {
+	place := p.place(s.without)
+	for i := range points {
+		other := &points[i]
+		if !other.meets(s.over) || other.place(s.without) != place {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("point %s %s has more than one partner that meets %v: name more keys in of and over", p.Experiment, p.Label, s.q.Over)
+		}
+		found = other
+	}
+	return found, nil
+}
+
+// samples are a quantity's values at verified points.
+func samples(q *configs.Quantity, metric string, points []Point) (out []sample, err error) {
+	all, err := pairs(q, points)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		v, ok := one(q, metric, s.point)
+		if ok && s.partner != nil {
+			var with float64
+			if with, ok = one(q, metric, s.partner); q.Measure == "speedup" {
+				v, with = with, v
+			}
+			ok = ok && with != 0
+			v /= with
+		}
+		if ok {
+			s.value = v
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// one is what a single point has.
+func one(q *configs.Quantity, metric string, p *Point) (float64, bool) {
+	v, ok := p.metric(metric)
+	if q.Per != "" && ok {
+		per, has := p.metric(q.Per)
+		v, ok = v/per, has && per != 0
+	}
+	return v, ok && p.Verified
+}

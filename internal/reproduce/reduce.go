@@ -1,0 +1,142 @@
+package reproduce
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"heddle/configs"
+	"heddle/internal/report"
+)
+
+// reduce makes one number of samples. ok is false if there are none, or no number.
+func reduce(how configs.Choice, along string, list []sample) (x float64, ok bool) {
+	if len(list) == 0 {
+		return 0, false
+	}
+	if along != "" {
+		x, ok = reduceSeries(how, series(along, list))
+	} else {
+		x, ok = reduceAll[how](values(list)), true
+	}
+	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
+}
+
+var reduceAll = map[configs.Choice]func([]float64) float64{
+	"geomean": geomean, "mean": mean,
+	"min": slices.Min[[]float64], "max": slices.Max[[]float64],
+}
+
+func values(list []sample) (out []float64) {
+	for _, s := range list {
+		out = append(out, s.value)
+	}
+	return out
+}
+
+func mean(values []float64) (sum float64) {
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// geomean is NaN if a value has no logarithm.
+func geomean(values []float64) (sum float64) {
+	for _, v := range values {
+		sum += math.Log(v)
+	}
+	return math.Exp(sum / float64(len(values)))
+}
+
+// xy is a value at its place on an axis.
+type xy struct{ x, y float64 }
+
+// series are samples that differ in one axis alone, each sorted by it.
+func series(along string, list []sample) (out [][]xy) {
+	at := map[string]int{}
+	for _, s := range list {
+		x, ok := report.ParseNumber(s.point.value(along))
+		if !ok {
+			continue
+		}
+		key := s.point.place(map[string]bool{along: true})
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], xy{x, s.value})
+	}
+	for _, line := range out {
+		slices.SortStableFunc(line, func(a, b xy) int { return cmp.Compare(a.x, b.x) })
+	}
+	return out
+}
+
+// seriesReductions make a number of a series; worst of two chooses between series.
+var seriesReductions = map[configs.Choice]struct {
+	of    func([]xy) float64
+	worst func([]float64) float64
+	least int // points that a series needs
+}{
+	"r2":     {r2, slices.Min[[]float64], 3},
+	"tau":    {tau, slices.Min[[]float64], 2},
+	"spread": {spread, slices.Max[[]float64], 2},
+	"first":  {func(l []xy) float64 { return l[0].y }, geomean, 1},
+	"last":   {func(l []xy) float64 { return l[len(l)-1].y }, geomean, 1},
+}
+
+func reduceSeries(how configs.Choice, lines [][]xy) (x float64, ok bool) {
+	r := seriesReductions[how]
+	var all []float64
+	for _, l := range lines {
+		if len(l) < r.least {
+			return 0, false
+		}
+		all = append(all, r.of(l))
+	}
+	if len(all) == 0 {
+		return 0, false
+	}
+	return r.worst(all), true
+}
+
+// r2 is the coefficient of determination of the line of least squares.
+func r2(l []xy) float64 {
+	n := float64(len(l))
+	var sx, sy, sxx, sxy, syy float64
+	for _, p := range l {
+		sx, sy = sx+p.x, sy+p.y
+	}
+	for _, p := range l {
+		dx, dy := p.x-sx/n, p.y-sy/n
+		sxx, sxy, syy = sxx+dx*dx, sxy+dx*dy, syy+dy*dy
+	}
+	if syy == 0 {
+		return 1
+	}
+	return sxy * sxy / (sxx * syy)
+}
+
+// tau is Kendall's: pairs that rise less pairs that fall, over all.
+func tau(l []xy) float64 {
+	sum, n := 0, 0
+	for i := range l {
+		for _, q := range l[i+1:] {
+			sum += cmp.Compare(q.y, l[i].y)
+			n++
+		}
+	}
+	return float64(sum) / float64(n)
+}
+
+// spread is the largest over the smallest.
+func spread(l []xy) float64 {
+	low, high := l[0].y, l[0].y
+	for _, p := range l {
+		low, high = min(low, p.y), max(high, p.y)
+	}
+	return high / low
+}

@@ -1,0 +1,272 @@
+package reproduce_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/internal/reproduce"
+)
+
+// at is a made-up point: two schedules compared over two algorithms, and an axis.
+func at(schedule, algorithm, latency string, cycles uint64) reproduce.Point {
+	machine := map[string]string{"vertex": "plain", "weaver": "unit"}[schedule]
+	return reproduce.Point{
+		Experiment: "e", Verified: true, Cycles: cycles, Seconds: 1, Compare: []string{"workload.schedule", "machine"},
+		Axes:   map[string]string{"workload.schedule": schedule, "machine": machine, "workload.algorithm": algorithm, "machine.core.weaver.table_latency": latency},
+		Config: map[string]string{"machine.atomics.mode": "l2", "machine.core.warps": "4"},
+		Stats:  map[string]float64{"edges": 10, "l1d.reads": float64(cycles) / 2, "nothing": 0},
+	}
+}
+
+// points: the weaver is 2 times as fast on bfs, 8 times on cc; its cycles grow by 10 a unit of latency.
+func points() (list []reproduce.Point) {
+	for i, latency := range []string{"10", "20", "40"} {
+		grow := []uint64{0, 100, 300}[i]
+		list = append(list,
+			at("vertex", "bfs", latency, 2*(1000+grow)), at("weaver", "bfs", latency, 1000+grow),
+			at("vertex", "cc", latency, 8*(1000+grow)), at("weaver", "cc", latency, 1000+grow))
+	}
+	return list
+}
+
+func pack(c configs.Check) *configs.Pack {
+	if c.Measure == "" {
+		c.Measure = "speedup"
+	}
+	if c.Metric == "" {
+		c.Metric = "cycles"
+	}
+	c.Decides, c.Variants = true, []configs.Choice{"quick"}
+	return &configs.Pack{
+		Name: "p/x", Checks: []configs.Check{c},
+		Published: map[string]configs.Published{"four": {Name: "four", Value: 4, Where: "§1", Unit: "×"}},
+	}
+}
+
+var weaverOver = configs.Quantity{Of: []string{"workload.schedule=weaver"}, Over: []string{"workload.schedule=vertex"}}
+
+const latency = "machine.core.weaver.table_latency"
+
+// Every kind of statement, where it holds and where it does not.
+func TestStatements(t *testing.T) {
+	const far = "between -1e9 -1e8" // what never holds
+	value := func(of ...string) configs.Quantity { return configs.Quantity{Of: of, Measure: "value"} }
+	for _, c := range []struct {
+		name  string
+		check configs.Check
+		ours  float64
+		holds reproduce.Verdict
+	}{
+		{"geomean", configs.Check{Quantity: weaverOver, Reduce: "geomean", Holds: "between 3.99 4.01"}, 4, reproduce.Yes},
+		{"geomean, too little", configs.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 4.5", Partly: ">= 4.1"}, 4, reproduce.No},
+		{"geomean, partly", configs.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 4.5", Partly: ">= 3"}, 4, reproduce.Partly},
+		{"published", configs.Check{Quantity: weaverOver, Reduce: "mean", Published: "four", Holds: "within 0.25"}, 5, reproduce.Yes},
+		{"published, too far", configs.Check{Quantity: weaverOver, Reduce: "mean", Published: "four", Holds: "within 0.2"}, 5, reproduce.No},
+		{"ordering", configs.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 1"}, 2, reproduce.Yes},
+		{"ordering, not", configs.Check{Quantity: weaverOver, Reduce: "max", Holds: "<= 1"}, 8, reproduce.No},
+		{"one algorithm", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "workload.algorithm=cc"}, Over: weaverOver.Over}, Reduce: "max", Holds: ">= 8"}, 8, reproduce.Yes},
+		{"by configuration", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "machine.core.warps=4|8"}, Over: weaverOver.Over}, Reduce: "min", Holds: ">= 2"}, 2, reproduce.Yes},
+		{"ratio of a statistic", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Measure: "ratio", Of: []string{"workload.schedule=vertex"}, Over: []string{"workload.schedule=weaver"}}, Reduce: "max", Holds: "<= 8"}, 8, reproduce.Yes},
+		{"quotient", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Per: "edges", Measure: "value", Of: []string{"workload.schedule=weaver"}}, Reduce: "min", Holds: ">= 50"}, 50, reproduce.Yes},
+		{"line", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "r2", Holds: ">= 0.99"}, 1, reproduce.Yes},
+		{"flat", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "spread", Holds: "<= 1.3"}, 1.3, reproduce.Yes},
+		{"flat, not", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "spread", Holds: "<= 1.05"}, 1.3, reproduce.No},
+		{"rises", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "tau", Holds: ">= 1"}, 1, reproduce.Yes},
+		{"falls, not", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "tau", Holds: "<= -1"}, 1, reproduce.No},
+		{"first", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "first", Holds: far}, 1000, reproduce.No},
+		{"last", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "last", Holds: far}, 1300, reproduce.No},
+		{"over one place of an axis", configs.Check{Quantity: configs.Quantity{Measure: "ratio", Of: []string{"workload.schedule=weaver", latency + "=40"}, Over: []string{"workload.schedule=weaver", latency + "=10"}}, Reduce: "geomean", Holds: ">= 1.29"}, 1.3, reproduce.Yes},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := pack(c.check)
+			o, err := reproduce.Evaluate(p, configs.Quick, points())
+			require.NoError(t, err)
+			require.NotNil(t, o.Checks[0].Ours)
+			require.InDelta(t, c.ours, *o.Checks[0].Ours, 1e-9)
+			require.Equal(t, c.holds, o.Checks[0].Holds)
+			require.Equal(t, c.holds, o.Holds)
+			require.NoError(t, reproduce.Check(p, configs.Quick, points()))
+		})
+	}
+}
+
+// A curve is no line, and noise neither rises nor falls.
+func TestSeriesThatDoNotFit(t *testing.T) {
+	list := points()
+	for i := range list {
+		list[i].Cycles = []uint64{1000, 5000, 1000}[i/4]
+	}
+	of := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}}
+	o, err := reproduce.Evaluate(pack(configs.Check{Quantity: of, Along: latency, Reduce: "r2", Holds: ">= 0.9"}), configs.Quick, list)
+	require.NoError(t, err)
+	require.Equal(t, reproduce.No, o.Holds)
+	o, err = reproduce.Evaluate(pack(configs.Check{Quantity: of, Along: latency, Reduce: "tau", Holds: ">= 0.5"}), configs.Quick, list)
+	require.NoError(t, err)
+	require.Zero(t, *o.Checks[0].Ours)
+}
+
+// The worst series counts.
+func TestWorstSeries(t *testing.T) {
+	list := points()
+	for i := range list {
+		if list[i].Axes["workload.algorithm"] == "cc" {
+			list[i].Cycles = 1000
+		}
+	}
+	of := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}}
+	o, err := reproduce.Evaluate(pack(configs.Check{Quantity: of, Along: latency, Reduce: "spread", Holds: "<= 1.1"}), configs.Quick, list)
+	require.NoError(t, err)
+	require.InDelta(t, 1.3, *o.Checks[0].Ours, 1e-9)
+	require.Equal(t, 6, o.Checks[0].Values)
+}
+
+// Points that are not verified count for nothing, and are named.
+func TestUnverified(t *testing.T) {
+	list := points()
+	for i := range list {
+		list[i].Verified, list[i].Failure = i == 0, "limit: 3"
+	}
+	o, err := reproduce.Evaluate(pack(configs.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 1"}), configs.Quick, list)
+	require.NoError(t, err)
+	require.Len(t, o.Failures, 11)
+	require.Equal(t, reproduce.NotRun, o.Holds)
+	require.Nil(t, o.Checks[0].Ours)
+	require.NotEmpty(t, o.Checks[0].Explanation)
+	var b bytes.Buffer
+	o.Write(&b, &configs.Pack{})
+	require.Contains(t, b.String(), "FAILED e")
+	require.Contains(t, b.String(), "not run")
+}
+
+func TestOverall(t *testing.T) {
+	check := func(holds string, decides bool) configs.Check {
+		c := configs.Check{Says: "x", Quantity: weaverOver, Reduce: "geomean", Holds: holds, Decides: decides, Variants: []configs.Choice{"quick"}}
+		c.Metric, c.Measure = "cycles", "speedup"
+		return c
+	}
+	for _, c := range []struct {
+		checks []configs.Check
+		holds  reproduce.Verdict
+	}{
+		{[]configs.Check{check(">= 1", true), check(">= 2", true)}, reproduce.Yes},
+		{[]configs.Check{check(">= 1", true), check(">= 9", true)}, reproduce.Partly},
+		{[]configs.Check{check(">= 8", true), check(">= 9", true)}, reproduce.No},
+		{[]configs.Check{check(">= 1", true), check(">= 9", false)}, reproduce.Yes},
+		{[]configs.Check{check(">= 1", false)}, reproduce.NotRun},
+	} {
+		o, err := reproduce.Evaluate(&configs.Pack{Checks: c.checks}, configs.Quick, points())
+		require.NoError(t, err)
+		require.Equal(t, c.holds, o.Holds)
+	}
+}
+
+// A pack whose conditions choose nothing, or too much, is refused before anything runs.
+func TestConditionsThatChooseNothing(t *testing.T) {
+	for _, c := range []struct {
+		check configs.Check
+		says  string
+	}{
+		{configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=edge"}, Over: weaverOver.Over}}, "no point of the quick variant meets [workload.schedule=edge]"},
+		{configs.Check{Quantity: configs.Quantity{Of: weaverOver.Of, Over: []string{"workload.schedule=edge"}}}, "has a partner that meets [workload.schedule=edge]"},
+		{configs.Check{Quantity: configs.Quantity{Of: weaverOver.Of, Over: []string{"workload.algorithm=bfs|cc"}}}, "more than one partner"},
+		{configs.Check{Quantity: configs.Quantity{Measure: "value"}, Along: "workload.algorithm", Reduce: "tau"}, "has no numbers"},
+	} {
+		require.ErrorContains(t, reproduce.Check(pack(c.check), configs.Quick, points()), c.says)
+	}
+}
+
+func figure(f configs.PackFigure) *configs.Pack {
+	if f.Metric == "" {
+		f.Metric = "cycles"
+	}
+	if f.Reduce == "" {
+		f.Reduce = "geomean"
+	}
+	f.Variants = []configs.Choice{"quick"}
+	return &configs.Pack{Name: "p/x", PackHead: configs.PackHead{Figure: "Fig. 1"}, Figures: []configs.PackFigure{f}}
+}
+
+func TestFigures(t *testing.T) {
+	over := weaverOver
+	over.Measure, over.Of = "speedup", nil
+	o, err := reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Title: "A", Kind: "bars", Quantity: over, Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule", "machine"}, Geomean: true}), configs.Quick, points())
+	require.NoError(t, err)
+	f := &o.Figures[0]
+	require.Equal(t, []string{"bfs", "cc", "geomean"}, f.Columns)
+	require.Equal(t, []string{"vertex", "weaver"}, f.Series, "a key that tells nothing more is not named")
+	require.InDelta(t, 8, *f.Values[1][1], 1e-9)
+	require.InDelta(t, 4, *f.Values[2][1], 1e-9)
+	require.Contains(t, string(f.SVG()), "Fig. 1: A")
+
+	one := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}}
+	o, err = reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Kind: "lines", Quantity: one, Columns: []string{latency}, Series: []string{"workload.algorithm"}}), configs.Quick, points())
+	require.NoError(t, err)
+	require.Equal(t, []string{"10", "20", "40"}, o.Figures[0].Columns)
+	require.Contains(t, string(o.Figures[0].SVG()), "<path")
+
+	o, err = reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: one, Metrics: []string{"edges", "nothing", "none"}, Columns: []string{"workload.algorithm", latency}}), configs.Quick, points())
+	require.NoError(t, err)
+	require.Equal(t, "bfs table_latency=10", o.Figures[0].Columns[0])
+	require.Equal(t, []string{"edges", "nothing"}, o.Figures[0].Series)
+	require.Zero(t, *o.Figures[0].Values[0][1])
+	require.Nil(t, o.Figures[0].SVG())
+}
+
+// What is saved is read again, and the documentation is made of it.
+func TestSaveAndMarkdown(t *testing.T) {
+	p := figure(configs.PackFigure{Name: "a", Title: "A | B", Kind: "bars", Quantity: configs.Quantity{Measure: "value"}, Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule"}})
+	p.PackHead.Scaled, p.Statement, p.Discussion = "smaller", "it is\n  so", "because"
+	p.Checks = pack(configs.Check{Says: "twice", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: "within 0.1"}).Checks
+	p.Published = pack(configs.Check{}).Published
+	o, err := reproduce.Evaluate(p, configs.Quick, points())
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, o.Save(dir))
+	require.FileExists(t, filepath.Join(dir, "p-x-quick-a.svg"))
+	again, err := reproduce.Read(dir, "p/x", configs.Quick)
+	require.NoError(t, err)
+	require.Equal(t, o.Checks, again.Checks)
+	require.True(t, again.Current(p))
+	text, err := reproduce.Markdown([]*configs.Pack{p}, dir, "there")
+	require.NoError(t, err)
+	for _, s := range []string{"| [p/x](#px) |", "**yes**", "*it is so*", "smaller", "because", "| twice | 4 | 4 (§1) | 1.00 | within 0.1 | yes |", "![A \\| B](there/p-x-quick-a.svg)", "Atomics: l2", "12 points", "not run"} {
+		require.Contains(t, string(text), s)
+	}
+	p.Checks[0].Says = "thrice"
+	require.False(t, again.Current(p))
+
+	none, err := reproduce.Read(dir, "p/y", configs.Quick)
+	require.NoError(t, err)
+	require.Nil(t, none)
+	for _, bad := range []string{"{", `{"figures": [{"columns": ["a"], "values": []}]}`, `{"figures": [{"columns": ["a"], "series": ["s"], "values": [[]]}]}`} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "p-z-quick.json"), []byte(bad), 0o644))
+		_, err = reproduce.Read(dir, "p/z", configs.Quick)
+		require.ErrorContains(t, err, "p-z-quick.json")
+	}
+}
+
+func ExampleOutcome_Write() {
+	p := pack(configs.Check{Says: "the weaver is faster", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: "within 0.1"})
+	p.Paper.Venue, p.Figure, p.Statement, p.Scaled = "V 2025", "Fig. 1", "It is four times as fast.", "all made up"
+	o, err := reproduce.Evaluate(p, configs.Quick, points())
+	fmt.Println(err)
+	o.Write(os.Stdout, p)
+	// Output:
+	// <nil>
+	// V 2025, Fig. 1: It is four times as fast.
+	// ┌──────────────────────┬──────┬───────────┬───────┬────────────┬───────┐
+	// │ statement            │ ours │ published │ ratio │ rule       │ holds │
+	// ├──────────────────────┼──────┼───────────┼───────┼────────────┼───────┤
+	// │ the weaver is faster │    4 │         4 │  1.00 │ within 0.1 │ yes   │
+	// └──────────────────────┴──────┴───────────┴───────┴────────────┴───────┘
+	// scaled: all made up
+	// atomics: l2
+	// 12 points, 12 s, points added up
+	// The statement holds: yes
+}
