@@ -51,7 +51,7 @@ type PackHead struct {
 type Quantity struct {
 	Metric  string   `key:"metric" default:"cycles" doc:"The statistic."`
 	Per     string   `key:"per" default:"" doc:"A statistic that it is divided by."`
-	Measure Choice   `key:"measure" default:"value" oneof:"value,ratio,speedup" doc:"value: of each point in of. ratio: of each point in of over that of its partner in over. speedup: the partner's over the point's. The partner is equal in all axes but those that over names, and those of compare if of or over name one of them."`
+	Measure Choice   `key:"measure" default:"value" oneof:"value,ratio,speedup,difference" doc:"value: of each point in of. ratio: of each point in of over that of its partner in over. speedup: the partner's over the point's. difference: the point's less the partner's. The partner is equal in all axes but those that over names and those that go together with them, and those of compare if of names one of them."`
 	Of      []string `key:"of" default:"" doc:"Conditions that points meet: KEY=VALUE, or KEY=VALUE|VALUE. A key of the experiment (that of an axis, or of the resolved configuration), experiment (its name), or seed."`
 	Over    []string `key:"over" default:"" doc:"The same for the partners of ratio and speedup."`
 }
@@ -136,6 +136,9 @@ const publishedFile = "published.yaml"
 
 // packName is the file's own and its directory's.
 func packName(file string) string {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
 	dir, name := path.Split(filepath.ToSlash(file))
 	return path.Join(path.Base(dir), strings.TrimSuffix(name, ".yaml"))
 }

@@ -16,7 +16,7 @@ import (
 // never are statistics that none of these runs can move, and why.
 var never = regexp.MustCompile(`^(` +
 	`core\.(scheduler\.stall\.scoreboard\.unit|warps\.unit_wait|vortex\.scrb_unit)|warp_instrs\.unit` + // no graph unit
-	`|edges|edges_per_cycle|warp_instrs\.(vote|fcvt|fsqrt)|shuffles` + // other programs
+	`|edges|edges_per_cycle|warp_iterations|warp_instrs\.(vote|fcvt|fsqrt)|shuffles` + // other programs
 	`|l1i\.(writes|write_hits|write_misses|flushes|flush_cycles|evictions|writebacks|atomics.*|invalidations)` + // nobody writes there
 	`|l2\.(atomics\.passed|invalidations)` + // the last one that atomics reach
 	`|l1i\.stall\.memory_queue|l2\.stall\.mshr|dram\.stall\.read_queue` + // package cache's and dram's own tests

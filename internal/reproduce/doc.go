@@ -222,11 +222,11 @@ func Summarise(p *configs.Pack) Summary {
 func (o *Outcome) Current(p *configs.Pack) bool {
 	var says, now []string
 	for _, c := range o.Checks {
-		says = append(says, c.Says)
+		says = append(says, c.Says, c.Rule)
 	}
 	for _, c := range p.Checks {
 		if slices.Contains(c.Variants, configs.Choice(o.Variant)) {
-			now = append(now, c.Says)
+			now = append(now, c.Says, rule(&c))
 		}
 	}
 	return slices.Equal(says, now)

@@ -57,7 +57,7 @@ func newFigure(p *configs.Pack, f *configs.PackFigure, points []Point) (o Figure
 
 func (g *grid) add(f *configs.PackFigure, metric string, several bool, s *sample) {
 	name := g.nameSeries(s.point)
-	if several {
+	if several || name == "" {
 		name = strings.TrimSpace(name + " " + metric)
 	}
 	columns := len(g.columns)
@@ -153,7 +153,7 @@ func axisName(f *configs.PackFigure) string {
 	case f.Axis != "":
 		return f.Axis
 	case len(f.Metrics) > 0:
-		name = strings.Join(f.Metrics, ", ")
+		name = "several statistics"
 	case f.Measure != "value":
 		name = string(f.Measure) + " of " + name
 	}

@@ -20,7 +20,7 @@ import (
 type Point struct {
 	Experiment string
 	Axes       map[string]string
-	Compare    []string          // keys of the axes that go together
+	Together   [][]string        // keys of axes that go together: compare's first
 	Config     map[string]string // the resolved configuration's leaves
 	Label      string
 	Verified   bool
@@ -32,13 +32,20 @@ type Point struct {
 
 // NewPoints makes points of an experiment's. Without outcomes they have no results, but can be chosen from.
 func NewPoints(e *configs.Experiment, points []experiment.Point, outcomes []experiment.Outcome) []Point {
-	var compare []string
+	together := [][]string{nil}
 	for _, a := range e.Compare {
-		compare = append(compare, a.Key)
+		together[0] = append(together[0], a.Key)
+	}
+	for _, a := range e.Sweep {
+		if !a.With {
+			together = append(together, nil)
+		}
+		last := &together[len(together)-1]
+		*last = append(*last, a.Key)
 	}
 	var list []Point
 	for i := range points {
-		p := Point{Experiment: e.Name, Axes: map[string]string{}, Compare: compare, Config: report.Flatten(points[i].YAML), Label: experiment.Label(points[i].Axes)}
+		p := Point{Experiment: e.Name, Axes: map[string]string{}, Together: together, Config: report.Flatten(points[i].YAML), Label: experiment.Label(points[i].Axes)}
 		for _, a := range points[i].Axes {
 			p.Axes[a.Key] = a.Value
 		}
@@ -117,31 +124,50 @@ type selection struct {
 	without  map[string]bool // keys in which partners may differ
 }
 
-func selects(q *configs.Quantity, compare []string) (s selection) {
-	s = selection{q: q, without: map[string]bool{}}
+func selects(q *configs.Quantity, p *Point) (s selection) {
+	s = selection{q: q}
 	var err1, err2 error
 	s.of, err1 = configs.ParseConditions(q.Of)
 	s.over, err2 = configs.ParseConditions(q.Over)
 	if err := cmp.Or(err1, err2); err != nil {
 		panic(fmt.Sprintf("BUG: reproduce: conditions that were checked: %v", err))
 	}
+	var keys []string
 	for _, c := range s.over {
-		s.without[c.Key] = true
+		keys = append(keys, c.Key)
 	}
-	if slices.ContainsFunc(slices.Concat(s.of, s.over), func(c configs.Condition) bool { return slices.Contains(compare, c.Key) }) {
-		for _, k := range compare {
-			s.without[k] = true
+	for _, c := range s.of {
+		if len(p.Together) > 0 && slices.Contains(p.Together[0], c.Key) {
+			keys = append(keys, c.Key)
 		}
 	}
+	s.without = p.with(keys)
 	return s
 }
 
-// Pairs finds the points of a quantity with their partners, which are nil with measure value. The
+// with adds to keys those that go together with them.
+func (p *Point) with(keys []string) map[string]bool {
+	all := map[string]bool{}
+	for _, key := range keys {
+		all[key] = true
+		for _, group := range p.Together {
+			if !slices.Contains(group, key) {
+				continue
+			}
+			for _, k := range group {
+				all[k] = true
+			}
+		}
+	}
+	return all
+}
+
+// pairs finds the points of a quantity with their partners, which are nil with measure value. The
 // error says which point has none, or several.
 func pairs(q *configs.Quantity, points []Point) (out []sample, err error) {
 	for i := range points {
 		p := &points[i]
-		s := selects(q, p.Compare)
+		s := selects(q, p)
 		if !p.meets(s.of) {
 			continue
 		}
@@ -187,11 +213,9 @@ func samples(q *configs.Quantity, metric string, points []Point) (out []sample, 
 		v, ok := one(q, metric, s.point)
 		if ok && s.partner != nil {
 			var with float64
-			if with, ok = one(q, metric, s.partner); q.Measure == "speedup" {
-				v, with = with, v
+			if with, ok = one(q, metric, s.partner); ok {
+				v, ok = measures[q.Measure](v, with)
 			}
-			ok = ok && with != 0
-			v /= with
 		}
 		if ok {
 			s.value = v
@@ -199,6 +223,13 @@ func samples(q *configs.Quantity, metric string, points []Point) (out []sample, 
 		}
 	}
 	return out, nil
+}
+
+// measures compare a point with its partner.
+var measures = map[configs.Choice]func(v, with float64) (float64, bool){
+	"ratio":      func(v, with float64) (float64, bool) { return v / with, with != 0 },
+	"speedup":    func(v, with float64) (float64, bool) { return with / v, v != 0 },
+	"difference": func(v, with float64) (float64, bool) { return v - with, true },
 }
 
 // one is what a single point has.

@@ -60,7 +60,7 @@ func series(along string, list []sample) (out [][]xy) {
 		if !ok {
 			continue
 		}
-		key := s.point.place(map[string]bool{along: true})
+		key := s.point.place(s.point.with([]string{along}))
 		i, ok := at[key]
 		if !ok {
 			i = len(out)

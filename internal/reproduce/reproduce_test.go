@@ -14,12 +14,12 @@ import (
 )
 
 // at is a made-up point: two schedules compared over two algorithms, and an axis.
-func at(schedule, algorithm, latency string, cycles uint64) reproduce.Point {
+func at(schedule, algorithm, ticks string, cycles uint64) reproduce.Point {
 	machine := map[string]string{"vertex": "plain", "weaver": "unit"}[schedule]
 	return reproduce.Point{
-		Experiment: "e", Verified: true, Cycles: cycles, Seconds: 1, Compare: []string{"workload.schedule", "machine"},
-		Axes:   map[string]string{"workload.schedule": schedule, "machine": machine, "workload.algorithm": algorithm, "machine.core.weaver.table_latency": latency},
-		Config: map[string]string{"machine.atomics.mode": "l2", "machine.core.warps": "4"},
+		Experiment: "e", Verified: true, Cycles: cycles, Seconds: 1, Together: [][]string{{"workload.schedule", "machine"}, {"workload.algorithm"}, {latency, "machine.core.warps"}},
+		Axes:   map[string]string{"workload.schedule": schedule, "machine": machine, "workload.algorithm": algorithm, latency: ticks, "machine.core.warps": "4" + ticks},
+		Config: map[string]string{"machine.atomics.mode": "l2", "machine.core.threads": "4"},
 		Stats:  map[string]float64{"edges": 10, "l1d.reads": float64(cycles) / 2, "nothing": 0},
 	}
 }
@@ -71,9 +71,10 @@ func TestStatements(t *testing.T) {
 		{"ordering", configs.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 1"}, 2, reproduce.Yes},
 		{"ordering, not", configs.Check{Quantity: weaverOver, Reduce: "max", Holds: "<= 1"}, 8, reproduce.No},
 		{"one algorithm", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "workload.algorithm=cc"}, Over: weaverOver.Over}, Reduce: "max", Holds: ">= 8"}, 8, reproduce.Yes},
-		{"by configuration", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "machine.core.warps=4|8"}, Over: weaverOver.Over}, Reduce: "min", Holds: ">= 2"}, 2, reproduce.Yes},
+		{"by configuration", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "machine.core.threads=4|8"}, Over: weaverOver.Over}, Reduce: "min", Holds: ">= 2"}, 2, reproduce.Yes},
 		{"ratio of a statistic", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Measure: "ratio", Of: []string{"workload.schedule=vertex"}, Over: []string{"workload.schedule=weaver"}}, Reduce: "max", Holds: "<= 8"}, 8, reproduce.Yes},
 		{"quotient", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Per: "edges", Measure: "value", Of: []string{"workload.schedule=weaver"}}, Reduce: "min", Holds: ">= 50"}, 50, reproduce.Yes},
+		{"difference", configs.Check{Quantity: configs.Quantity{Measure: "difference", Of: []string{"workload.schedule=vertex", "workload.algorithm=bfs"}, Over: []string{"workload.schedule=weaver"}}, Reduce: "max", Holds: "<= 1300"}, 1300, reproduce.Yes},
 		{"line", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "r2", Holds: ">= 0.99"}, 1, reproduce.Yes},
 		{"flat", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "spread", Holds: "<= 1.3"}, 1.3, reproduce.Yes},
 		{"flat, not", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "spread", Holds: "<= 1.05"}, 1.3, reproduce.No},
