@@ -195,7 +195,7 @@ type session struct {
 
 	mu       sync.Mutex
 	outcomes []experiment.Outcome
-	written  time.Time // the summaries
+	next     time.Time // when the summaries may be written again
 	watch    watcher
 	storeErr error
 	stop     context.CancelCauseFunc
@@ -402,13 +402,17 @@ func (s *session) Finished(o experiment.Outcome) {
 	s.mu.Unlock()
 }
 
-// summaryEvery is how old the summaries may be while points run; they are as long as all that is stored.
-const summaryEvery = 5 * time.Second
+// While points run, the summaries may be summaryEvery old, and older where writing them takes more than one part in
+// summaryShare of the time: they are as long as all that is stored, super-steps and all.
+const (
+	summaryEvery = 5 * time.Second
+	summaryShare = 50
+)
 
 // keep stores an outcome. What cannot be stored ends the run: the work would be lost.
 func (s *session) keep(o *experiment.Outcome) {
 	err := s.ledger.Put(o)
-	if err == nil && time.Since(s.written) > summaryEvery {
+	if err == nil && time.Now().After(s.next) {
 		_, err = s.write()
 	}
 	if err != nil {
@@ -420,7 +424,8 @@ func (s *session) keep(o *experiment.Outcome) {
 
 // write replaces the summaries by what there is now.
 func (s *session) write() (*experiment.Summary, error) {
-	s.written = time.Now()
+	begin := time.Now()
+	defer func() { s.next = time.Now().Add(max(summaryEvery, summaryShare*time.Since(begin))) }()
 	host := experiment.HostSummary{Seconds: time.Since(s.start).Seconds(), PeakRSSBytes: peakRSS(), Jobs: s.flags.jobs}
 	sum := s.runner.Summarise(s.name, s.version, s.outcomes, host)
 	return sum, sum.Write(s.dir, s.runner.Points)
