@@ -115,6 +115,9 @@ func graphPEGFits(m *Machine) (key, why string) {
 	if m.Core.GraphPEG == nil {
 		return "", ""
 	}
+	if p, n := m.Core.GraphPEG.ScratchpadLimit, m.Core.ScratchpadBytes; p > n {
+		return "core.graphpeg.scratchpad_limit", fmt.Sprintf("%d: the core has a scratchpad of %d bytes (core.scratchpad_bytes)", p, n)
+	}
 	if key, msg, ok := m.Core.GraphPEG.Fits(m.Core.Threads, m.L1D.LineBytes); !ok {
 		return "core.graphpeg." + key, msg
 	}

@@ -17,7 +17,7 @@ import (
 	"heddle/sim"
 )
 
-var smallPeg = []string{"core.graphpeg.vertex_lists=3", "core.warps=4", "core.threads=8"}
+var smallPeg = []string{"core.scratchpad_bytes=48KiB", "core.graphpeg.vertex_lists=3", "core.warps=4", "core.threads=8"}
 
 // pegCycles runs the graph's program on a machine, checks it, and returns its cycles.
 func pegCycles(t *testing.T, g *pegGraph, machine string, set ...string) (uint64, *sim.Machine) {
@@ -85,6 +85,7 @@ func TestEveryPegKnobCounts(t *testing.T) {
 func TestPegConfigurationsThatCouldHang(t *testing.T) {
 	for set, says := range map[string]string{
 		"core.graphpeg.scratchpad_limit=3KiB": "core.graphpeg.scratchpad_limit: 3072: leaves 64 vertices for each of 4 lists on chip, but 32 lanes and lines of 64 bytes need 96",
+		"core.scratchpad_bytes=32KiB":         "core.graphpeg.scratchpad_limit: 49152: the core has a scratchpad of 32768 bytes (core.scratchpad_bytes)",
 		"core.weaver.st_entries=8":            "core.graphpeg: the core has a Weaver",
 		"sockets=32":                          "their L1s and graph units have 96 ports to the L2",
 		"core.graphpeg.pop_order=newest":      "core.graphpeg.pop_order",
@@ -92,7 +93,7 @@ func TestPegConfigurationsThatCouldHang(t *testing.T) {
 		"ctrlproc.policy=evl":                 "ctrlproc.policy",
 		"cores_per_socket=2 core.graphpeg.bypass_l1=false core.channel_bytes=4": "requesters of an L1D",
 	} {
-		_, err := configs.LoadMachine("vortex-6c32w32t", nil, append([]string{"core.graphpeg.vertex_lists=4"}, strings.Fields(set)...))
+		_, err := configs.LoadMachine("vortex-6c32w32t", nil, append([]string{"core.scratchpad_bytes=48KiB", "core.graphpeg.vertex_lists=4"}, strings.Fields(set)...))
 		require.ErrorContains(t, err, says, set)
 	}
 }

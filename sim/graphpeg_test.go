@@ -155,7 +155,7 @@ func TestPegPrograms(t *testing.T) {
 				t.Parallel()
 				g := newPegGraph(uint64(10*i+j), 400, 900)
 				p := g.program(t)
-				cfg := load(t, machine, append([]string{"core.graphpeg.vertex_lists=3"}, strings.Fields(knobs)...)...)
+				cfg := load(t, machine, append([]string{"core.scratchpad_bytes=48KiB", "core.graphpeg.vertex_lists=3"}, strings.Fields(knobs)...)...)
 				m, err := sim.New(cfg, sim.Options{MaxCycles: 3_000_000, Check: true})
 				require.NoError(t, err)
 				for n := range uint32(2) {

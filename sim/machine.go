@@ -94,7 +94,7 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 		return nil, err
 	}
 	cores := cfg.Sockets * cfg.CoresPerSocket
-	m.Arch, err = emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Arg: opt.Arg, Out: opt.Out, Units: m.architecture})
+	m.Arch, err = emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Arg: opt.Arg, ScratchpadBytes: cfg.Core.ScratchpadBytes, Out: opt.Out, Units: m.architecture})
 	if err != nil {
 		return nil, err
 	}

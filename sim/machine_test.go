@@ -436,3 +436,19 @@ bad:	lw t0, 2(zero)`)
 	require.True(t, errors.As(err, &trap), "%v", err)
 	require.Less(t, r.Cycles, uint64(100_000))
 }
+
+// TestScratchpadBytes: what is within the scratchpad can be used, and what is beyond not.
+func TestScratchpadBytes(t *testing.T) {
+	p, err := asm.Assemble("test.s", []byte("li a0, 0xFFFF5000\n sw zero, (a0)\n sw zero, 0x88(zero)\n tmc zero\n"), asm.Options{})
+	require.NoError(t, err)
+	run := func(set string) error {
+		m, err := sim.New(load(t, "vortex-1c4w4t", set), sim.Options{})
+		require.NoError(t, err)
+		_, err = m.Run(context.Background(), p)
+		return err
+	}
+	require.NoError(t, run("core.scratchpad_bytes=20484"))
+	require.ErrorContains(t, run("core.scratchpad_bytes=20KiB"), "beyond the scratchpad of 20480 bytes")
+	_, err = configs.LoadMachine("vortex-1c4w4t", nil, []string{"core.scratchpad_bytes=6"})
+	require.ErrorContains(t, err, "expected a multiple of 4")
+}

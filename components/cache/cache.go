@@ -226,7 +226,7 @@ func (c *Cache) answers() {
 			continue
 		}
 		tag := in.Front().Tag
-		if f := &c.fills[tag&uint32(c.spec.Banks-1)]; f.id == none {
+		if f := &c.fills[tag&(1<<c.spec.bankBits()-1)]; f.id == none {
 			*f = fillIn{int16(tag >> c.spec.bankBits()), int16(i)}
 		}
 	}

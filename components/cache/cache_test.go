@@ -212,6 +212,24 @@ func TestBankSelection(t *testing.T) {
 	}
 }
 
+// TestAnyNumberOfBanks: of 1,536 KB in 12 banks of 16 ways, every line has its place, and all places are used.
+func TestAnyNumberOfBanks(t *testing.T) {
+	s := DefaultSpec()
+	s.Bytes, s.Ways, s.LineBytes, s.Banks = 1536<<10, 16, 128, 12
+	require.NoError(t, s.Validate())
+	used := map[[2]int]int{}
+	lines := uint32(s.Bytes / s.LineBytes)
+	for line := range lines {
+		b := s.bankOf(line)
+		tags := newTags(&s, b)
+		used[[2]int{b, tags.set(line)}]++
+	}
+	require.Len(t, used, 12*64)
+	for place, n := range used {
+		require.Equal(t, 16, n, "%v", place)
+	}
+}
+
 func TestReplacement(t *testing.T) {
 	// Lines of one set of 2 ways; the middle one is used again before the third.
 	for policy, left := range map[Replacement][]uint32{FIFO: {2, 4}, LRU: {0, 4}} {
@@ -242,16 +260,18 @@ func TestReplacement(t *testing.T) {
 func TestValidate(t *testing.T) {
 	require.NoError(t, DefaultSpec().Validate())
 	for want, change := range map[string]func(*Spec){
-		"cache bytes = 1000: expected a power of two":                                          func(s *Spec) { s.Bytes = 1000 },
-		"cache bytes = 128: expected at least banks × ways × line_bytes = 256, one set a bank": func(s *Spec) { s.Bytes = 128 },
-		"cache banks = 3: expected a power of two":                                             func(s *Spec) { s.Banks = 3 },
-		"cache memory_ports = 2: expected 1..1":                                                func(s *Spec) { s.MemoryPorts = 2 },
-		"cache memory_queue = 2: expected 3..256":                                              func(s *Spec) { s.MemoryQueue = 2 },
-		"cache replay_delay = 0: expected 1..2":                                                func(s *Spec) { s.ReplayDelay = 0 },
-		"cache replacement = 9: expected one of [fifo lru random]":                             func(s *Spec) { s.Replacement = 9 },
-		"cache write_policy = 9: expected one of [through back]":                               func(s *Spec) { s.WritePolicy = 9 },
-		"cache write_policy = back: with write_enable = false nothing is written":              func(s *Spec) { s.WritePolicy, s.WriteEnable = Back, false },
-		"cache bank_select = 9: expected one of [low_bits hashed]":                             func(s *Spec) { s.BankSelect = 9 },
+		"cache bytes = 1000: expected banks × ways × line_bytes = 256 times a power of two, the sets of a bank":  func(s *Spec) { s.Bytes = 1000 },
+		"cache bytes = 24576: expected banks × ways × line_bytes = 256 times a power of two, the sets of a bank": func(s *Spec) { s.Bytes = 24 << 10 },
+		"cache bank_select = hashed: expected a power of two of banks, and there are 3":                          func(s *Spec) { s.Banks, s.Bytes, s.BankSelect = 3, 48<<10, Hashed },
+		"cache bytes = 128: expected at least banks × ways × line_bytes = 256, one set a bank":                   func(s *Spec) { s.Bytes = 128 },
+		"cache banks = 65: expected 1..64":                                        func(s *Spec) { s.Banks = 65 },
+		"cache memory_ports = 2: expected 1..1":                                   func(s *Spec) { s.MemoryPorts = 2 },
+		"cache memory_queue = 2: expected 3..256":                                 func(s *Spec) { s.MemoryQueue = 2 },
+		"cache replay_delay = 0: expected 1..2":                                   func(s *Spec) { s.ReplayDelay = 0 },
+		"cache replacement = 9: expected one of [fifo lru random]":                func(s *Spec) { s.Replacement = 9 },
+		"cache write_policy = 9: expected one of [through back]":                  func(s *Spec) { s.WritePolicy = 9 },
+		"cache write_policy = back: with write_enable = false nothing is written": func(s *Spec) { s.WritePolicy, s.WriteEnable = Back, false },
+		"cache bank_select = 9: expected one of [low_bits hashed]":                func(s *Spec) { s.BankSelect = 9 },
 	} {
 		s := DefaultSpec()
 		change(&s)

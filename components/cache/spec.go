@@ -8,10 +8,10 @@ import (
 // Spec is what a user may choose of a cache. Sources are Vortex's RTL
 // (hw/rtl/cache, parameter names in capitals) and its VX_config defaults.
 type Spec struct {
-	Bytes      int        `key:"bytes" default:"16KiB" min:"64" max:"1GiB" pow2:"true" unit:"bytes" doc:"Capacity. RTL: CACHE_SIZE; L1 16 KB, L2 1 MB."`
-	Ways       int        `key:"ways" default:"4" min:"1" max:"256" pow2:"true" unit:"ways" doc:"Ways of a set. RTL: NUM_WAYS; L1 4, L2 8."`
+	Bytes      int        `key:"bytes" default:"16KiB" min:"64" max:"1GiB" unit:"bytes" doc:"Capacity: banks × ways × line_bytes × a power of two of sets. RTL: CACHE_SIZE; L1 16 KB, L2 1 MB."`
+	Ways       int        `key:"ways" default:"4" min:"1" max:"256" unit:"ways" doc:"Ways of a set. RTL: NUM_WAYS; L1 4, L2 8."`
 	LineBytes  int        `key:"line_bytes" default:"64" min:"4" max:"1024" pow2:"true" unit:"bytes" doc:"A line. RTL: LINE_SIZE 64."`
-	Banks      int        `key:"banks" default:"1" min:"1" max:"64" pow2:"true" unit:"banks" doc:"Banks work in parallel, each with its own pipeline, tags and MSHRs. RTL: NUM_BANKS; L1I 1, others as many as they have requesters, at most 16."`
+	Banks      int        `key:"banks" default:"1" min:"1" max:"64" unit:"banks" doc:"Banks work in parallel, each with its own pipeline, tags and MSHRs; of a number that is no power of two, a line's is the remainder. RTL: NUM_BANKS; L1I 1, others as many as they have requesters, at most 16."`
 	BankSelect BankSelect `key:"bank_select" default:"low_bits" oneof:"low_bits,hashed" doc:"How a line's bank is found. RTL: low_bits."`
 	MSHRs      int        `key:"mshrs" default:"16" min:"1" max:"256" unit:"entries" doc:"MSHRs of a bank: requests between acceptance and either hit or replay; fewer than 4 throttle even hits. RTL: MSHR_SIZE 16."`
 	// Ports take requests, one a cycle each. The machine sets it: one for each requester.
@@ -123,8 +123,8 @@ func (s Spec) Validate() error {
 		value, min, max int
 		pow2            bool
 	}{
-		{"bytes", s.Bytes, 64, 1 << 30, true}, {"ways", s.Ways, 1, 256, true},
-		{"line_bytes", s.LineBytes, 4, 1024, true}, {"banks", s.Banks, 1, 64, true},
+		{"bytes", s.Bytes, 64, 1 << 30, false}, {"ways", s.Ways, 1, 256, false},
+		{"line_bytes", s.LineBytes, 4, 1024, true}, {"banks", s.Banks, 1, 64, false},
 		{"mshrs", s.MSHRs, 1, 256, false}, {"ports", s.Ports, 0, MaxPorts, false},
 		{"memory_ports", s.MemoryPorts, 1, s.Banks, false}, {"request_queue", s.RequestQueue, 1, 256, false},
 		{"response_queue", s.ResponseQueue, 0, 256, false}, {"memory_queue", s.MemoryQueue, 3, 256, false},
@@ -139,6 +139,12 @@ func (s Spec) Validate() error {
 	}
 	if least := s.Banks * s.Ways * s.LineBytes; s.Bytes < least {
 		return fmt.Errorf("cache bytes = %d: expected at least banks × ways × line_bytes = %d, one set a bank", s.Bytes, least)
+	}
+	if set := s.Banks * s.Ways * s.LineBytes; bits.OnesCount(uint(s.Sets())) != 1 || s.Bytes%set != 0 {
+		return fmt.Errorf("cache bytes = %d: expected banks × ways × line_bytes = %d times a power of two, the sets of a bank", s.Bytes, set)
+	}
+	if s.BankSelect == Hashed && s.Banks&(s.Banks-1) != 0 {
+		return fmt.Errorf("cache bank_select = hashed: expected a power of two of banks, and there are %d", s.Banks)
 	}
 	if int(s.BankSelect) >= len(bankSelectNames) {
 		return fmt.Errorf("cache bank_select = %d: expected one of %v", s.BankSelect, bankSelectNames)
@@ -166,11 +172,17 @@ func (s Spec) Sets() int { return s.Bytes / (s.Banks * s.Ways * s.LineBytes) }
 func (s Spec) InitCycles() int { return s.Sets() }
 
 func (s Spec) lineShift() int { return bits.TrailingZeros(uint(s.LineBytes)) }
-func (s Spec) bankBits() int  { return bits.TrailingZeros(uint(s.Banks)) }
+
+// bankBits is how many bits a bank's number has.
+func (s Spec) bankBits() int { return bits.Len(uint(s.Banks - 1)) }
 
 // bankOf returns the bank of a line. Lines of one bank differ in the bits above
-// the bank bits whatever the selection, so those choose the set.
+// the bank bits whatever the selection, so those choose the set. Without a power of two of
+// banks they differ in the quotient.
 func (s *Spec) bankOf(line uint32) int {
+	if s.Banks&(s.Banks-1) != 0 {
+		return int(line % uint32(s.Banks))
+	}
 	sel := line
 	if s.BankSelect == Hashed && s.Banks > 1 {
 		for rest := line >> s.bankBits(); rest != 0; rest >>= s.bankBits() {

@@ -9,6 +9,7 @@ type tags struct {
 	ways   int
 	mask   uint32 // sets-1
 	shift  int    // bank bits of a line number
+	banks  uint32 // what a line number is divided by instead; 0: a power of two
 	line   []uint32
 	dirty  []bool   // write-back: was written since it came
 	used   []uint64 // LRU: when each way was used
@@ -22,6 +23,9 @@ func newTags(s *Spec, bank int) tags {
 		policy: s.Replacement, ways: s.Ways, mask: uint32(s.Sets() - 1), shift: s.bankBits(),
 		line:   make([]uint32, s.Sets()*s.Ways),
 		random: splitmix(s.Seed + uint64(bank)),
+	}
+	if s.Banks&(s.Banks-1) != 0 {
+		t.banks = uint32(s.Banks)
 	}
 	for i := range t.line {
 		t.line[i] = invalid
@@ -47,7 +51,12 @@ func splitmix(x uint64) uint64 {
 	return max(x^x>>31, 1)
 }
 
-func (t *tags) set(line uint32) int { return int(line >> t.shift & t.mask) }
+func (t *tags) set(line uint32) int {
+	if t.banks != 0 {
+		return int(line / t.banks & t.mask)
+	}
+	return int(line >> t.shift & t.mask)
+}
 
 // find returns where the line is, or -1.
 func (t *tags) find(line uint32) int {

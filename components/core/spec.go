@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"heddle/isa"
+	"heddle/isa/emu"
 )
 
 // Spec is what a user may choose of a core. A value of 0, where it is allowed,
@@ -43,6 +44,8 @@ type Spec struct {
 
 	// Atomics is set by the machine, whose caches must agree with it.
 	Atomics Atomics `key:"-"`
+
+	ScratchpadBytes int `key:"scratchpad_bytes" default:"16KiB" min:"4" max:"64KiB" unit:"bytes" doc:"Scratchpad of a core, a multiple of 4, for what kernels share. RTL: LMEM_LOG_SIZE 14."`
 
 	Latency Latency `key:"latency" doc:"Cycles from execution to the commit arbiter, by class of instruction."`
 }
@@ -133,6 +136,7 @@ func (s Spec) Validate() error {
 		{"alu_lanes", s.ALULanes, 1, s.Threads}, {"fpu_lanes", s.FPULanes, 1, s.Threads}, {"sfu_lanes", s.SFULanes, 1, s.Threads},
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
 		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256}, {"channel bytes", s.ChannelBytes, 4, 128},
+		{"scratchpad_bytes", s.ScratchpadBytes, 0, emu.MaxScratchpadBytes},
 	} {
 		if c.v < c.lo || c.v > c.hi {
 			return fmt.Errorf("core %s = %d: expected %d..%d", c.name, c.v, c.lo, c.hi)
@@ -145,6 +149,9 @@ func (s Spec) Validate() error {
 	}
 	if s.Warps%s.Issue.Slices != 0 {
 		return fmt.Errorf("core issue.slices = %d: expected a divisor of %d warps", s.Issue.Slices, s.Warps)
+	}
+	if s.ScratchpadBytes%4 != 0 {
+		return fmt.Errorf("core scratchpad_bytes = %d: expected a multiple of 4", s.ScratchpadBytes)
 	}
 	if s.ChannelBytes&(s.ChannelBytes-1) != 0 {
 		return fmt.Errorf("core channel bytes = %d: expected a power of two", s.ChannelBytes)

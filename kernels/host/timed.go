@@ -7,7 +7,6 @@ import (
 	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/isa"
-	"heddle/isa/emu"
 	"heddle/sim"
 )
 
@@ -25,7 +24,7 @@ func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := Shape{Cores: len(m.Cores), Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, ScratchpadBytes: emu.DefaultScratchpadBytes, LineBytes: cfg.L1D.LineBytes}
+	s := Shape{Cores: len(m.Cores), Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, ScratchpadBytes: cfg.Core.ScratchpadBytes, LineBytes: cfg.L1D.LineBytes}
 	if len(m.Units) > 0 {
 		s.Unit = m.Units[0].Architecture().Name()
 	}
