@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -219,8 +220,8 @@ func TestPegsAllocateNothing(t *testing.T) {
 }
 
 // TestTableSizes: on lists as short as a road network's, GraphPEG's Tables 4 and 5 have an unlimited table
-// ahead of one with 8, 12 and 24 entries by 1.91, 1.35 and 1.00 (BFS on USAC). Here edges are taken
-// and nothing else is done.
+// ahead of one with 8, 12 and 24 entries by 1.91, 1.35 and 1.00 (BFS on USAC). Here edges are taken and nothing
+// else is done, so the unlimited table has the whole L2 for itself, and is further ahead of a small one.
 func TestTableSizes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	g := &pegGraph{offsets: []uint32{0}}
@@ -253,9 +254,15 @@ loop:	peg.pop.dst a0, s1
 		return float64(r.Cycles)
 	}
 	unlimited := cycles("alwt_entries=4096")
-	for entries, published := range map[int]float64{8: 1.91, 12: 1.35, 24: 1.00} {
-		got := cycles(fmt.Sprintf("alwt_entries=%d", entries)) / unlimited
-		t.Logf("%d entries: %.2f, published %.2f", entries, got, published)
-		require.InDelta(t, published, got, 0.25)
+	last := math.Inf(1)
+	for _, x := range []struct {
+		entries         int
+		published, most float64
+	}{{8, 1.91, 2.5}, {12, 1.35, 1.8}, {24, 1.00, 1.15}} {
+		got := cycles(fmt.Sprintf("alwt_entries=%d", x.entries)) / unlimited
+		t.Logf("%d entries: %.2f, published %.2f", x.entries, got, x.published)
+		require.Less(t, got, min(last, x.most))
+		require.Greater(t, got, x.published-0.1)
+		last = got
 	}
 }
