@@ -29,6 +29,7 @@ const (
 	initKernel     = "init"
 	applyKernel    = "apply"
 	splitKernel    = "split"
+	seedKernel     = "seed"
 	registerKernel = "register"
 )
 
@@ -132,7 +133,7 @@ func runComposed(ctx context.Context, d host.Device, g *graph.Graph, w *configs.
 	for i := range res.Steps {
 		s := &res.Steps[i]
 		for k := range s.Splits {
-			r.step(splitKernel, &s.Splits[k])
+			r.step(sift(res.Plan), &s.Splits[k])
 		}
 		if res.Plan.Registers() {
 			r.step(registerKernel, &s.Register)
@@ -144,9 +145,17 @@ func runComposed(ctx context.Context, d host.Device, g *graph.Graph, w *configs.
 		r.superSteps++
 	}
 	for i := range res.Splits {
-		r.step(splitKernel, &res.Splits[i])
+		r.step(sift(res.Plan), &res.Splits[i])
 	}
 	return r, err
+}
+
+// sift is what the kernel is called that finds vertices to go on with.
+func sift(p *compose.Plan) string {
+	if p.Order.Piles {
+		return splitKernel
+	}
+	return seedKernel
 }
 
 // mostVertices is a maximum, and no sum.

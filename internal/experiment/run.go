@@ -180,7 +180,7 @@ func CheckSteps(whole stats.Tree, steps []store.Step) error {
 
 // statistics are the machine's, and the host's view of the same run.
 func statistics(m *sim.Machine, res *result) stats.Tree {
-	var begin, gather, apply, split, register uint64
+	var begin, gather, apply, split, seed, register uint64
 	for _, s := range res.steps {
 		switch s.Kernel {
 		case initKernel:
@@ -189,6 +189,8 @@ func statistics(m *sim.Machine, res *result) stats.Tree {
 			apply += s.Cycles
 		case splitKernel:
 			split += s.Cycles
+		case seedKernel:
+			seed += s.Cycles
 		case registerKernel:
 			register += s.Cycles
 		default:
@@ -204,6 +206,7 @@ func statistics(m *sim.Machine, res *result) stats.Tree {
 		stats.Count("kernel.gather.cycles", "cycles", "In the gather kernels: the edges.", gather),
 		stats.Count("kernel.apply.cycles", "cycles", "In the apply kernels: the vertices.", apply),
 		stats.Count("kernel.split.cycles", "cycles", "In the kernels that split near-far's far pile.", split),
+		stats.Count("kernel.seed.cycles", "cycles", "In the kernels that begin rounds (k-core).", seed),
 		stats.Count("kernel.register.cycles", "cycles", "In the kernels that put active vertices into the graph units' lists.", register),
 		stats.Count("super_steps", "super-steps", "Done.", uint64(res.superSteps)),
 	}

@@ -25,6 +25,11 @@ type Algorithm struct {
 	Single bool
 	// FromSource says that one vertex is active at first; otherwise all are.
 	FromSource bool
+	// Target says that a second vertex is active at first.
+	Target bool
+	// PushOnly says that there is no pull: what an edge does depends on a vertex's having left
+	// (GraphPEG, ACM TACO 2021, §4.4).
+	PushOnly bool
 	// Undirected says that every edge must be there in both directions.
 	Undirected bool
 	// Weighted says that edges have lengths, which are integers and not negative.
@@ -59,6 +64,14 @@ type Algorithm struct {
 	SrcFilter func(k *emit.Kernel, v ir.Value) ir.Value
 	// DstFilter tells whether v still takes anything; nil: always.
 	DstFilter func(k *emit.Kernel, v ir.Value) ir.Value
+	// Seed tells whether v becomes active in a new round, whose number, from 0, is in round; nil:
+	// there is one round. With it nothing is active at first; a round begins when nothing is
+	// active, until every vertex has been.
+	Seed func(k *emit.Kernel, v ir.Value) ir.Value
+	// Changed is done with a vertex that becomes active; nil: nothing.
+	Changed func(k *emit.Kernel, v ir.Value)
+	// Stop is an array whose first word ends the run, when it is not 0; empty: there is none.
+	Stop string
 	// Gather is what an edge brings.
 	Gather func(k *emit.Kernel, e *layout.Edge) ir.Value
 	// Apply ends a super-step for v; nil: there is nothing to do. Residual is called with
@@ -81,6 +94,7 @@ type Array struct {
 type Problem struct {
 	Graph     *graph.Graph
 	Source    uint32
+	Target    uint32
 	Damping   float64
 	Tolerance float64
 	Seed      uint64
@@ -91,11 +105,12 @@ type Problem struct {
 type Outcome struct {
 	Result    []uint32
 	Steps     int
+	Stopped   bool      // by Stop
 	Residuals []float32 // of the super-steps, if there is a tolerance
 }
 
 // algorithms are all of them, one file each.
-var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, spmv, inDegree, spmm, graphSum}
+var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, spmv, inDegree, spmm, graphSum, kCore, stCon}
 
 // Algorithms lists them.
 func Algorithms() []*Algorithm { return algorithms }

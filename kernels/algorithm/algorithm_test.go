@@ -51,11 +51,12 @@ func TestAccepts(t *testing.T) {
 
 // TestChecksCheck: what is not the result is not taken for it.
 func TestChecksCheck(t *testing.T) {
-	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Damping: 0.85, Seed: 3, Width: 1}
+	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Target: 3, Damping: 0.85, Seed: 3, Width: 1}
 	x := floats(drawVector(p))
 	f := math.Float32bits
 	for name, right := range map[string][]uint32{
 		"bfs": {0, 1, 1, none}, "bfs-parents": {0, 0, 0, none}, "sssp": {0, 2, 1, none}, "cc": {0, 0, 0, 3}, "in-degree": {2, 2, 2, 0},
+		"k-core": {2, 2, 2, 0}, "stcon": {0, 0, 0, 1},
 		"spmv":     {f(3*x[1] + x[2]), f(3*x[0] + x[2]), f(x[0] + x[1]), 0},
 		"spmm":     {f(3*x[1] + x[2]), f(3*x[0] + x[2]), f(x[0] + x[1]), 0},
 		"graphsum": {f((x[1] + x[2]) / 2), f((x[0] + x[2]) / 2), f((x[0] + x[1]) / 2), 0},

@@ -17,11 +17,12 @@ type Kernels struct {
 	Gather [2]*ir.Kernel // by direction; nil: not used
 	Apply  *ir.Kernel    // nil: nothing to apply
 	Split  *ir.Kernel    // of the far pile; nil: there is none
+	Seed   *ir.Kernel    // of a round; nil: there is one
 }
 
 // All lists them.
 func (k *Kernels) All() (all []*ir.Kernel) {
-	for _, x := range []*ir.Kernel{k.Init, k.Lists[direction.Push], k.Lists[direction.Pull], k.Gather[direction.Push], k.Gather[direction.Pull], k.Apply, k.Split} {
+	for _, x := range []*ir.Kernel{k.Init, k.Lists[direction.Push], k.Lists[direction.Pull], k.Gather[direction.Push], k.Gather[direction.Pull], k.Apply, k.Split, k.Seed} {
 		if x != nil {
 			all = append(all, x)
 		}
@@ -49,8 +50,11 @@ func (p *Plan) Build(core schedule.Core) (ks Kernels, err error) {
 			return ks, err
 		}
 	}
-	if p.Order.Piles {
+	switch {
+	case p.Order.Piles:
 		ks.Split, err = p.split()
+	case p.Algorithm.Seed != nil:
+		ks.Seed, err = p.seed()
 	}
 	return ks, err
 }
@@ -123,6 +127,17 @@ func (p *Plan) split() (*ir.Kernel, error) {
 	k.Phase(isa.PhaseApply, func() {
 		values := k.Addr(p.Algorithm.Into)
 		p.Set.Split(k, set, func(v ir.Value) ir.Value { return k.Load(ir.U32, values, v) })
+	})
+	return k.Build()
+}
+
+// seed begins a round.
+func (p *Plan) seed() (*ir.Kernel, error) {
+	k := p.kernel("seed")
+	g := &gather{Kernel: k, Plan: p, set: p.Set.In(k, p.Dedup)}
+	g.set.Clear()
+	k.Strided(k.Count("vertices"), func(v ir.Value) {
+		k.When(p.Algorithm.Seed(k, v), func() { g.add(v, nil) })
 	})
 	return k.Build()
 }
@@ -292,6 +307,9 @@ func (g *gather) sum(e *layout.Edge, c, term ir.Value) {
 
 // add makes v, which has got a new value, active.
 func (g *gather) add(v, value ir.Value) {
+	if f := g.Algorithm.Changed; f != nil {
+		f(g.Kernel, v)
+	}
 	if !g.Order.Piles {
 		g.set.Add(v)
 		return

@@ -50,6 +50,9 @@ var rules = []struct {
 		func(p *Plan) bool { return p.Set.OfUnit && !p.Schedule.Lists },
 		"only graph units walk their lists: schedule peg or hwwl",
 	}, {
+		func(p *Plan) bool { return p.Algorithm.PushOnly && p.pulls() },
+		"the algorithm has no pull: direction push",
+	}, {
 		func(p *Plan) bool { return p.Order.Piles && p.Set.OfUnit && p.Schedule.Unit == "hwwl" },
 		"near-far needs three lists, and a hardware worklist has two: active_set queue",
 	},

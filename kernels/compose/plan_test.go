@@ -141,6 +141,11 @@ func TestAuto(t *testing.T) {
 		{[]string{"algorithm=cc", "schedule=edge"}, "cc/edge/coo/push/bytemap"},
 		{[]string{"direction=pull", "schedule=weaver"}, "bfs/weaver/csc/pull/bytemap"},
 		{[]string{"direction=hybrid"}, "bfs/vertex/csr-csc/hybrid/bytemap"},
+		{[]string{"schedule=peg"}, "bfs/peg/csr/push/list+none"},
+		{[]string{"schedule=peg", "algorithm=sssp", "order=near-far"}, "sssp/peg/csr/push/list+monotonic+near-far"},
+		{[]string{"schedule=hwwl", "algorithm=sssp", "order=near-far"}, "sssp/hwwl/csr/push/queue+monotonic+near-far"},
+		{[]string{"schedule=peg", "direction=hybrid"}, "bfs/peg/csr-csc/hybrid/bytemap"},
+		{[]string{"schedule=hwwl", "algorithm=pagerank"}, "pagerank/hwwl/csc/pull/counter"},
 		{[]string{"algorithm=cc", "dedup=bitmap"}, "cc/vertex/csr/push/queue+bitmap"},
 	} {
 		p, err := NewPlan(choose(c.set...))
@@ -154,6 +159,9 @@ func TestAutoIsLegal(t *testing.T) {
 	for _, a := range algorithm.Algorithms() {
 		for _, s := range schedule.Schedules() {
 			for _, d := range []string{"auto", "push", "pull"} {
+				if a.PushOnly && d == "pull" {
+					continue
+				}
 				_, err := NewPlan(choose("algorithm="+a.Name, "schedule="+s.Name, "direction="+d))
 				require.NoError(t, err)
 			}
@@ -174,6 +182,9 @@ func TestRefused(t *testing.T) {
 		{"order=near-far", "only distances"},
 		{"algorithm=sssp order=near-far set=bitmap", "a near and a far queue"},
 		{"scan=scratchpad", "scans nothing"},
+		{"algorithm=k-core direction=pull", "has no pull"},
+		{"set=list", "only graph units walk their lists"},
+		{"algorithm=sssp order=near-far schedule=hwwl set=list", "a hardware worklist has two"},
 		{"schedule=twc", `no schedule "twc"`},
 	} {
 		_, err := NewPlan(choose(strings.Fields(c.set)...))
@@ -189,6 +200,8 @@ func TestMachinesThatCannot(t *testing.T) {
 		return p.Runs(s)
 	}
 	require.ErrorContains(t, runs("schedule=weaver"), "a Weaver")
+	require.ErrorContains(t, runs("schedule=peg"), "a GraphPEG")
+	require.ErrorContains(t, runs("schedule=hwwl"), "a hardware worklist")
 	s.Unit = "weaver"
 	require.NoError(t, runs("schedule=weaver"))
 	require.NoError(t, runs("schedule=cta"))

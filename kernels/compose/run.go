@@ -25,7 +25,7 @@ type Step struct {
 	Register  sim.Result // puts vertices into the units' lists
 	Gather    sim.Result
 	Apply     sim.Result
-	Splits    []sim.Result // of the far pile, before it
+	Splits    []sim.Result // before it: of the far pile, or seeds of rounds
 	// Frontier is how many vertices were active, and Edges how many edges leave them; a
 	// vertex counts as often as it is in the active set. Known says that the set tells;
 	// otherwise all vertices were walked.
@@ -42,8 +42,9 @@ type Result struct {
 	Values    []uint32
 	Init      sim.Result
 	Steps     []Step
-	Splits    []sim.Result // of the far pile, behind the last super-step
+	Splits    []sim.Result // of the far pile, or seeds, behind the last super-step
 	Converged bool
+	Stopped   bool // by the algorithm's Stop
 	Verified  bool // the values agree with the reference
 	Times     host.Times
 }
@@ -91,6 +92,8 @@ type run struct {
 	reached  uint64                // edges that leave vertices which have been active
 	far      *activeset.Far        // nil: there is none
 	turn     int                   // how often the active set has been exchanged
+	round    uint32                // of an algorithm with rounds
+	left     uint64                // vertices that have not been active, with rounds
 	regions  uint32                // where the units' lists are in memory
 }
 
@@ -99,15 +102,15 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 	if err := p.Algorithm.Accepts(g); err != nil {
 		return nil, err
 	}
-	source, err := sourceOf(p, g, w)
+	source, target, err := endsOf(p, g, w)
 	if err != nil {
 		return nil, err
 	}
 	r := &run{
 		Result: Result{Plan: p, Source: source}, machine: m, workload: w, kernels: ks,
-		problem: algorithm.Problem{Graph: g, Source: source, Damping: w.Damping, Tolerance: w.Tolerance, Seed: w.Seed, Width: p.width()},
+		problem: algorithm.Problem{Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance, Seed: w.Seed, Width: p.width()},
 		set:     p.Set.New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
-		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{},
+		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{}, left: uint64(g.Vertices()),
 	}
 	if p.Order.Piles {
 		r.far = p.Set.NewFar(g.Vertices(), delta(g, w))
@@ -116,6 +119,28 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 		return nil, err
 	}
 	return r, nil
+}
+
+// endsOf are the vertices that a run begins at.
+func endsOf(p *Plan, g *graph.Graph, w configs.Workload) (source, target uint32, err error) {
+	if source, err = sourceOf(p, g, w); err != nil || !p.Algorithm.Target {
+		return source, 0, err
+	}
+	drawn := g.DrawSources(2, w.Seed)
+	switch {
+	case w.Target >= g.Vertices():
+		return 0, 0, fmt.Errorf("workload.target = %d: the graph has vertices 0 to %d", w.Target, g.Vertices()-1)
+	case w.Target >= 0:
+		target = uint32(w.Target)
+	case len(drawn) == 2:
+		target = drawn[1]
+	default:
+		return 0, 0, fmt.Errorf("the largest component has no two vertices with edges: give workload.target")
+	}
+	if source == target {
+		return 0, 0, fmt.Errorf("source and target are both vertex %d: give another workload.source or workload.target", source)
+	}
+	return source, target, nil
 }
 
 // sourceOf is the vertex that a run begins at.
@@ -137,8 +162,13 @@ func sourceOf(p *Plan, g *graph.Graph, w configs.Workload) (uint32, error) {
 
 // start is what is active first.
 func (r *run) start() []uint32 {
-	if r.Plan.Algorithm.FromSource {
+	switch a := r.Plan.Algorithm; {
+	case a.Target:
+		return []uint32{r.Source, r.problem.Target}
+	case a.FromSource:
 		return []uint32{r.Source}
+	case a.Seed != nil:
+		return nil
 	}
 	all := make([]uint32, r.problem.Graph.Vertices())
 	for v := range all {
@@ -155,7 +185,12 @@ func (r *run) superSteps(ctx context.Context) (err error) {
 	if err := r.set.Start(r, r.start()); err != nil {
 		return err
 	}
-	for !r.Converged {
+	if r.kernels.Seed != nil {
+		if err := r.firstRound(ctx); err != nil {
+			return err
+		}
+	}
+	for !r.Converged && !r.Stopped {
 		if most := r.maxSteps(); most > 0 && len(r.Steps) >= most {
 			if r.Plan.Algorithm.Dense {
 				return nil
@@ -205,11 +240,22 @@ func (r *run) superStep(ctx context.Context) (err error) {
 		return nil
 	}
 	n, err := r.next()
-	if n == 0 && err == nil && r.far != nil {
+	if n == 0 && err == nil {
 		n, err = r.refill(ctx)
 	}
 	r.Converged = n == 0
+	r.Stopped = r.stops()
 	return err
+}
+
+// stops tells whether a super-step has ended the run.
+func (r *run) stops() bool {
+	if r.Plan.Algorithm.Stop == "" {
+		return false
+	}
+	word := []uint32{0}
+	r.ReadWords(r.places[r.Plan.Algorithm.Stop], word)
+	return word[0] != 0
 }
 
 // next exchanges the active set.
@@ -218,20 +264,42 @@ func (r *run) next() (active uint32, err error) {
 	return r.set.Next(r)
 }
 
-// refill raises the threshold until vertices of the far pile are near.
+// refill raises the threshold until vertices of the far pile are near, or begins rounds until one
+// has vertices.
 func (r *run) refill(ctx context.Context) (active uint32, err error) {
-	for active == 0 && r.far.Rise(r) {
-		res, err := r.launch(ctx, r.kernels.Split)
-		r.Splits = append(r.Splits, res)
+	for active == 0 {
+		switch {
+		case r.far != nil && r.far.Rise(r):
+			err = r.sift(ctx, r.kernels.Split)
+			r.far.Split(r)
+		case r.kernels.Seed != nil && r.left > 0 && int(int32(r.round)) < r.problem.Graph.Edges(): // no vertex has more neighbours
+			r.round++
+			err = r.sift(ctx, r.kernels.Seed)
+		default:
+			return 0, nil
+		}
 		if err != nil {
 			return 0, err
 		}
-		r.far.Split(r)
 		if active, err = r.next(); err != nil {
 			return 0, err
 		}
 	}
 	return active, nil
+}
+
+// firstRound begins round 0.
+func (r *run) firstRound(ctx context.Context) error {
+	r.round--
+	_, err := r.refill(ctx)
+	return err
+}
+
+// sift launches a kernel that looks for vertices to go on with.
+func (r *run) sift(ctx context.Context, k *ir.Kernel) error {
+	res, err := r.launch(ctx, k)
+	r.Splits = append(r.Splits, res)
+	return err
 }
 
 // delta is how far apart thresholds are. 0 in the workload is what Davidson et al. advise:
@@ -287,6 +355,7 @@ func (r *run) frontier() Step {
 		f.Before, f.Growing = r.Steps[n-1].Direction, s.Frontier > r.Steps[n-1].Frontier
 	}
 	r.reached += s.Edges
+	r.left -= min(r.left, s.Frontier)
 	s.Direction = r.Plan.Direction.Next(&f, direction.Thresholds{Alpha: r.workload.Alpha, Beta: r.workload.Beta})
 	return s
 }
@@ -307,7 +376,7 @@ func (r *run) verify() error {
 	at := r.places[r.Plan.Algorithm.Result]
 	r.Values = make([]uint32, r.Plan.Algorithm.Size(r.Plan.Algorithm.Result, &r.problem))
 	r.ReadWords(at, r.Values)
-	o := algorithm.Outcome{Result: r.Values, Steps: len(r.Steps)}
+	o := algorithm.Outcome{Result: r.Values, Steps: len(r.Steps), Stopped: r.Stopped}
 	for i := range r.Steps {
 		o.Residuals = append(o.Residuals, r.Steps[i].Residual)
 	}

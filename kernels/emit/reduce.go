@@ -10,6 +10,8 @@ type Reduction struct {
 	atomic  func(k *Kernel, base, index, value ir.Value) ir.Value // returns the old value
 	// improves tells whether new changes old; nil: always, and nobody asks.
 	improves func(k *Kernel, old, new ir.Value) ir.Value
+	// always says that a value counts even where it changes nothing that improves tells of.
+	always bool
 }
 
 // Reductions.
@@ -39,6 +41,15 @@ var (
 		atomic:   func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMin(b, i, v) },
 		improves: func(k *Kernel, old, _ ir.Value) ir.Value { return k.Eq(old, k.U32(^uint32(0))) },
 	}
+	// CountDown adds, and tells when the sum comes down to the number of the round.
+	CountDown = &Reduction{
+		Name: "countdown.u32", Type: ir.U32, always: true,
+		combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
+		atomic:  func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAdd(b, i, v) },
+		improves: func(k *Kernel, old, new ir.Value) ir.Value {
+			return k.Eq(k.Add(old, new), k.Count("round"))
+		},
+	}
 )
 
 // Tells says whether the reduction can tell that a value changed.
@@ -49,6 +60,10 @@ func (r *Reduction) Tells() bool { return r.improves != nil }
 func (r *Reduction) Atomic(k *Kernel, array, v, value ir.Value, changed func()) {
 	if !r.Tells() {
 		r.atomic(k, array, v, value)
+		return
+	}
+	if r.always {
+		k.When(r.improves(k, r.atomic(k, array, v, value), value), changed)
 		return
 	}
 	k.When(r.improves(k, k.Load(r.Type, array, v), value), func() {

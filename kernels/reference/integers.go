@@ -186,3 +186,37 @@ func InDegrees(out *graph.Adjacency) []uint32 {
 	}
 	return d
 }
+
+// CoreNumbers returns each vertex's core number, by Batagelj and Zaversnik's buckets: vertices
+// leave in the order of the neighbours they have left. Every edge is there in both directions.
+func CoreNumbers(out *graph.Adjacency) []uint32 {
+	n := out.Vertices()
+	core, left := make([]uint32, n), make([]bool, n)
+	var buckets [][]uint32
+	put := func(v uint32) {
+		for len(buckets) <= int(core[v]) {
+			buckets = append(buckets, nil)
+		}
+		buckets[core[v]] = append(buckets[core[v]], v)
+	}
+	for v := range uint32(n) {
+		core[v] = uint32(out.Degree(int(v)))
+		put(v)
+	}
+	for k := 0; k < len(buckets); k++ {
+		for i := 0; i < len(buckets[k]); i++ {
+			v := buckets[k][i]
+			if left[v] || int(core[v]) != k {
+				continue // it has moved to a lower bucket
+			}
+			left[v] = true
+			for _, w := range out.Row(int(v)) {
+				if !left[w] && int(core[w]) > k {
+					core[w]--
+					put(w)
+				}
+			}
+		}
+	}
+	return core
+}

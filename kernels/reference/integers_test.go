@@ -3,6 +3,7 @@ package reference
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -127,4 +128,45 @@ func TestCheckSpMV(t *testing.T) {
 	require.True(t, errors.As(CheckSpMV(g, x, y), &m))
 	require.Equal(t, 3, m.Vertex)
 	require.NoError(t, CheckSpMV(read(t, 3, "pattern", "1 2", "3 2"), []float32{1, 2, 4}, []float32{0, 5, 0}))
+}
+
+// TestCoreNumbers: against peeling round by round, on random graphs with loops.
+func TestCoreNumbers(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 50 {
+		n := 1 + r.IntN(30)
+		lines := []string{}
+		for range r.IntN(4 * n) {
+			a, b := 1+r.IntN(n), 1+r.IntN(n)
+			lines = append(lines, fmt.Sprintf("%d %d", max(a, b), min(a, b)))
+		}
+		text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate pattern symmetric\n%d %d %d\n%s\n", n, n, len(lines), strings.Join(lines, "\n"))
+		g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
+		require.NoError(t, err)
+		require.Equal(t, peel(g.CSR()), CoreNumbers(g.CSR()), text)
+	}
+}
+
+// peel removes whoever has at most k neighbours left, for k = 0, 1, …
+func peel(out *graph.Adjacency) []uint32 {
+	n := out.Vertices()
+	core, gone := make([]uint32, n), make([]bool, n)
+	for k, left := uint32(0), n; left > 0; k++ {
+		for again := true; again; {
+			again = false
+			for v := range n {
+				degree := uint32(0)
+				for _, w := range out.Row(v) {
+					if !gone[w] {
+						degree++
+					}
+				}
+				if !gone[v] && degree <= k {
+					core[v], gone[v], again = k, true, true
+					left--
+				}
+			}
+		}
+	}
+	return core
 }
