@@ -135,9 +135,11 @@ func (p *Plan) split() (*ir.Kernel, error) {
 func (p *Plan) seed() (*ir.Kernel, error) {
 	k := p.kernel("seed")
 	g := &gather{Kernel: k, Plan: p, set: p.Set.In(k, p.Dedup)}
-	g.set.Clear()
-	k.Strided(k.Count("vertices"), func(v ir.Value) {
-		k.When(p.Algorithm.Seed(k, v), func() { g.add(v, nil) })
+	k.Phase(isa.PhaseInit, g.set.Clear)
+	k.Phase(isa.PhaseApply, func() {
+		k.Strided(k.Count("vertices"), func(v ir.Value) {
+			k.When(p.Algorithm.Seed(k, v), func() { g.add(v, nil) })
+		})
 	})
 	return k.Build()
 }
