@@ -24,6 +24,7 @@ type Experiment struct {
 
 // Workload is an algorithm and how its work is dealt out.
 type Workload struct {
+	Trace          string    `key:"trace" default:"" doc:"A file of heddle trace record: what it holds is replayed, and nothing computed. Then there is no graph, and the other keys stay at their defaults. See docs/traces.md."`
 	Kernel         Choice    `key:"kernel" default:"compiled" oneof:"compiled,handwritten" doc:"compiled: composed of the choices below. handwritten: assembly, the yardstick; only pagerank under vertex, edge and weaver, with the other choices at auto."`
 	Algorithm      Algorithm `key:"algorithm" default:"pagerank" oneof:"pagerank,bfs,bfs-parents,sssp,cc,spmv,in-degree,spmm,graphsum,k-core,stcon" doc:"What is computed. pagerank: f32; what a vertex without out-edges holds is not passed on, as in GAP and GraphIt. bfs: levels. bfs-parents: a tree. sssp: Bellman-Ford over a frontier. cc: label propagation. spmv: f32, once. in-degree: once. spmm, graphsum: operators of a graph convolution, f32, once; vertices have width numbers. k-core: core numbers by peeling, push only. stcon: whether a path joins source and target, from both ends."`
 	Schedule       Schedule  `key:"schedule" default:"vertex" oneof:"vertex,edge,warp,cta,weaver,peg,hwwl,eghw" doc:"Which lane handles which edge. vertex: each lane walks its vertex's row. edge: an edge a lane, all edges in turn. warp, cta: a warp's or a core's lanes share their rows by a scan and binary searches. weaver: the Weaver unit deals edges out. peg: GraphPEGs load the edges of the vertices in their lists and hand out full batches. hwwl: each lane walks the row of a vertex from a hardware worklist. eghw: edge-generating hardware loads the edges and deals them out. Source: GRAssembler §2.2, SparseWeaver §III-A."`
@@ -82,10 +83,43 @@ func (e Experiment) Validate() error {
 			return err
 		}
 	}
+	if err := e.validateInput(); err != nil {
+		return err
+	}
 	if u := e.Workload.Schedule.unit(); u != nil && !u.on(&e.Machine.Core) && !e.varies("workload.schedule") {
 		return u.missing(e.Workload.Schedule)
 	}
 	return nil
+}
+
+// validateInput refuses experiments without a graph, and those that say what a trace does beside the trace.
+func (e *Experiment) validateInput() error {
+	given := len(e.Graph.Sources()) > 0
+	switch {
+	case e.Workload.Trace == "" && !given && !e.varies("workload.trace"):
+		return &schema.FieldError{Key: "graph", Msg: noSource()}
+	case e.Workload.Trace == "":
+		return nil
+	case given:
+		return &schema.FieldError{Key: "graph", Msg: "beside workload.trace: expected none, since the trace was recorded on one"}
+	}
+	w := e.Workload
+	w.Trace = ""
+	for _, d := range workloadSchema.Diff(defaultWorkload(), w) {
+		return &schema.FieldError{Key: "workload." + d.Key, Msg: fmt.Sprintf("%s, beside workload.trace: expected its default, since what is done is what was recorded", d.B)}
+	}
+	return nil
+}
+
+var workloadSchema = schema.New[Workload]("")
+
+// defaultWorkload has all keys at their defaults.
+func defaultWorkload() Workload {
+	l, err := workloadSchema.Load(schema.Input{File: "defaults", Data: []byte("{}")})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: configs: a workload of defaults: %v", err))
+	}
+	return l.Value
 }
 
 // varies tells whether some axis gives the key its value.

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,16 +119,24 @@ func GraphSources() []string {
 	return []string{"file", "rmat", "powerlaw_cluster", "erdos_renyi", "grid", "bipartite"}
 }
 
-// Validate refuses a graph without source, or with several.
+// Validate refuses a graph with several sources.
 func (g *Graph) Validate() error {
-	given := g.Sources()
-	switch len(given) {
-	case 0:
-		return fmt.Errorf("no source: expected one of %s", strings.Join(GraphSources(), ", "))
-	case 1:
-		return nil
+	if given := g.Sources(); len(given) > 1 {
+		return fmt.Errorf("%s: expected only one of them", strings.Join(given, " and "))
 	}
-	return fmt.Errorf("%s: expected only one of them", strings.Join(given, " and "))
+	return nil
+}
+
+// CheckSource refuses a graph without source.
+func (g *Graph) CheckSource() error {
+	if len(g.Sources()) == 0 {
+		return errors.New(noSource())
+	}
+	return nil
+}
+
+func noSource() string {
+	return "no source: expected one of " + strings.Join(GraphSources(), ", ")
 }
 
 // Validate checks the probabilities and the number of edges.

@@ -35,6 +35,7 @@ type Machine struct {
 	ideal   ideal             // balances at no cost; nil: nothing does
 
 	cfg      configs.Machine
+	source   func(n int, c *emu.Core) core.Source
 	domain   *clock.Domain
 	links    []way
 	auditor  *auditor // nil: nobody checks
@@ -70,6 +71,9 @@ type Options struct {
 	Check     bool              // keep books for CheckLaws; costs host time
 	Out       func(line []byte) // console lines as they are finished; nil: off
 	Progress  func(Progress)    // told now and then how far the run is; nil: nobody asks
+
+	// Source makes what core n's warps execute; nil: the program, by c.
+	Source func(n int, c *emu.Core) core.Source
 }
 
 // Progress says how far a run is.
@@ -88,7 +92,10 @@ func New(cfg configs.Machine, opt Options) (*Machine, error) {
 
 // assemble makes a machine on a system that has nothing on it.
 func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine, error) {
-	m := &Machine{System: system, cfg: cfg, arg: opt.Arg}
+	m := &Machine{System: system, cfg: cfg, arg: opt.Arg, source: opt.Source}
+	if m.source == nil {
+		m.source = func(_ int, c *emu.Core) core.Source { return core.Program(c) }
+	}
 	var err error
 	if m.Units, err = graphUnits(&cfg); err != nil {
 		return nil, err
@@ -251,7 +258,7 @@ func (b *builder) socket(s int) error {
 	spec.Atomics = b.cfg.Atomics
 	for i := range b.cfg.CoresPerSocket {
 		n := s*b.cfg.CoresPerSocket + i
-		c, err := core.New(fmt.Sprintf("Core%d", n), spec, core.Program(b.m.Arch.Core(n)))
+		c, err := core.New(fmt.Sprintf("Core%d", n), spec, b.m.source(n, b.m.Arch.Core(n)))
 		if err != nil {
 			return err
 		}

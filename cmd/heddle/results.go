@@ -84,7 +84,7 @@ func (f *resultsFlags) diff() *cobra.Command {
 	c := f.addJSON(f.command("diff A B", "Compare the points that two results have in common, by their axes",
 		"  heddle results diff results/quickstart results/quickstart/results-20260102T030405.000Z.sqlite\n  heddle results diff before after --stats '^(cycles|l1d\\.)'",
 		cobra.ExactArgs(2), f.compare))
-	c.Flags().StringVar(&f.values, "stats", "^(cycles|verified|failure|graph)$", "list these values and statistics, a `regexp`; all count")
+	c.Flags().StringVar(&f.values, "stats", "^(cycles|verified|replay|failure|graph)$", "list these values and statistics, a `regexp`; all count")
 	return c
 }
 
@@ -229,8 +229,11 @@ func speedupText(speedups map[int]float64, position int) string {
 }
 
 func verdictText(p *store.Point) string {
-	if p.Verified {
+	switch {
+	case p.Verified:
 		return "yes"
+	case p.Counts():
+		return p.Replay
 	}
 	return "NO: " + p.Failure
 }

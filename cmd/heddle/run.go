@@ -122,8 +122,8 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	if f.memoryLimit > 0 {
 		debug.SetMemoryLimit(int64(f.memoryLimit))
 	}
-	g, err := r.Graph(0)
-	if err != nil {
+	var about strings.Builder
+	if err := r.DescribePoint(&about, 0); err != nil {
 		return err
 	}
 	s, err := newSession(c, f, l, r)
@@ -131,7 +131,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	if !f.json {
-		experiment.Describe(c.OutOrStdout(), &points[0], g)
+		fmt.Fprint(c.OutOrStdout(), about.String())
 	}
 	return s.run(c)
 }
@@ -395,6 +395,8 @@ func (s *session) Finished(o experiment.Outcome) {
 		s.logf("crashed: %s: %v\n%s", label, o.Err, crash.Stack)
 	case o.Err != nil:
 		s.logf("failed: %s: %v", label, o.Err)
+	case o.Replay != "":
+		s.logf("%s: %s: %d cycles in %.2f s", o.Replay, label, o.Cycles, o.Seconds)
 	default:
 		s.logf("verified: %s: %d cycles in %.2f s", label, o.Cycles, o.Seconds)
 	}

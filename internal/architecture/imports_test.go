@@ -37,7 +37,7 @@ var rules = []struct {
 	{"kernels", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces"}},
 	{"cmd/", []string{""}},
-	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "internal/schema", "internal/store"}},
+	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/schema", "internal/store"}},
 	{"internal/store", []string{"sim/stats"}},
 	{"internal/report", []string{"internal/experiment"}},
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/report"}},

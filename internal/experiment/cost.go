@@ -41,7 +41,7 @@ func (r *Runner) EstimateCost(done map[int]Outcome) (*Cost, error) {
 		}
 		o, stored := done[i]
 		stored = stored && Final(Class(o.Err))
-		if stored && o.Verified {
+		if stored && o.Counts() {
 			seconds, edges = seconds+o.Seconds, edges+float64(n)
 		}
 		c.Points = append(c.Points, PointCost{Axes: axesMap(&r.Points[i], ""), Edges: n, Stored: stored, label: Label(r.Points[i].Axes)})
@@ -61,9 +61,13 @@ func (r *Runner) EstimateCost(done map[int]Outcome) (*Cost, error) {
 	return c, nil
 }
 
-// edges is about how many a point handles. Only a file must be read to know.
+// edges is about how many a point handles; of a trace, those of its graph. Only a file must be read to know.
 func (r *Runner) edges(i int) (uint64, error) {
 	cfg := &r.Points[i].Config
+	if cfg.Workload.Trace != "" {
+		l, err := r.graphs.trace(cfg.Workload.Trace)
+		return uint64(l.about.Edges), err
+	}
 	n, ok := cfg.Graph.NominalEdges()
 	if !ok {
 		g, err := r.Graph(i)

@@ -35,6 +35,7 @@ type PointSummary struct {
 	ThreadInstrs uint64                `json:"thread_instrs"`
 	Speedup      *float64              `json:"speedup"` // null: nothing to compare with
 	Verified     bool                  `json:"verified"`
+	Replay       string                `json:"replay,omitempty"`  // what a replayed trace's result is called, which nobody verified
 	Failure      string                `json:"failure,omitempty"` // its class
 	Error        string                `json:"error,omitempty"`
 	HostSeconds  float64               `json:"host_seconds"`
@@ -118,6 +119,9 @@ func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
 	for _, s := range o.Steps {
 		p.SuperSteps = append(p.SuperSteps, StepSummary{s.Step, s.Kernel, s.Cycles, s.Stats.Map()})
 	}
+	if o.Err == nil {
+		p.Replay = o.Replay
+	}
 	if s, ok := Speedup(r.Points, outcomes, i); ok {
 		p.Speedup = &s
 	}
@@ -160,7 +164,7 @@ func (s *Summary) csv(points []Point) ([]byte, error) {
 	for _, a := range points[0].Axes {
 		header = append(header, a.Key)
 	}
-	header = append(header, "cycles", "speedup", "verified", "failure", "host_seconds")
+	header = append(header, "cycles", "speedup", "verified", "failure", "host_seconds", "replay")
 	for _, n := range names {
 		header = append(header, "stats."+n)
 	}
@@ -180,7 +184,7 @@ func (p *PointSummary) row(at *Point, names []string) (out []string) {
 	if p.Speedup != nil {
 		speedup = strconv.FormatFloat(*p.Speedup, 'g', -1, 64)
 	}
-	out = append(out, strconv.FormatUint(p.Cycles, 10), speedup, strconv.FormatBool(p.Verified), p.Failure, strconv.FormatFloat(p.HostSeconds, 'f', 3, 64))
+	out = append(out, strconv.FormatUint(p.Cycles, 10), speedup, strconv.FormatBool(p.Verified), p.Failure, strconv.FormatFloat(p.HostSeconds, 'f', 3, 64), p.Replay)
 	for _, n := range names {
 		value := ""
 		if v, ok := p.Stats[n]; ok {

@@ -22,6 +22,7 @@ type result struct {
 	superSteps int
 	steps      []store.Step // the init kernel, and the super-steps'
 	software   stats.Tree   // what the host saw of the super-steps
+	layout     []graph.Region
 }
 
 // Names of the kernels that handle vertices; others handle edges.
@@ -46,7 +47,11 @@ func (r *result) begin(s *sim.Result) {
 }
 
 // checkKernels refuses workloads that there are no kernels for.
-func checkKernels(w *configs.Workload) error {
+func checkKernels(e *configs.Experiment) error {
+	w := &e.Workload
+	if w.Trace != "" {
+		return checkTrace(e)
+	}
 	if w.Kernel == configs.Handwritten {
 		return checkHandwritten(w)
 	}
@@ -57,6 +62,9 @@ func checkKernels(w *configs.Workload) error {
 // Kernel names what a point's choices come to, auto replaced.
 func (p *Point) Kernel() string {
 	w := &p.Config.Workload
+	if w.Trace != "" {
+		return "trace " + w.Trace
+	}
 	if w.Kernel == configs.Handwritten {
 		return "handwritten " + string(w.Algorithm) + "/" + string(w.Schedule)
 	}
@@ -127,7 +135,7 @@ func runHandwritten(ctx context.Context, d host.Device, g *graph.Graph, w *confi
 
 func runComposed(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (result, error) {
 	res, err := compose.Run(ctx, d, g, *w)
-	r := result{times: res.Times, verified: res.Verified}
+	r := result{times: res.Times, verified: res.Verified, layout: res.Layout}
 	r.software = append(software(res.Steps), stats.Count("source", "vertex", "That the algorithm began at; 0 if it has none.", uint64(res.Source)))
 	r.begin(&res.Init)
 	for i := range res.Steps {

@@ -154,7 +154,7 @@ func ConfigDifferences(a, b string) []string {
 }
 
 // vetPoint compares a stored point with the one that now is in its place. The graphs of generators
-// follow from configuration and version; a file's is read again.
+// follow from configuration and version; a file's is read again, and a trace's description.
 func (l *Ledger) vetPoint(p *store.Point, changed *ChangedError) error {
 	if p.Position >= len(l.runner.Points) {
 		changed.add("point %d: is no more", p.Position+1)
@@ -164,7 +164,15 @@ func (l *Ledger) vetPoint(p *store.Point, changed *ChangedError) error {
 	if err := changed.config(at, p.Config, l.runner.Points[p.Position].YAML); err != nil {
 		return err
 	}
-	spec := l.runner.Points[p.Position].Config.Graph
+	cfg := &l.runner.Points[p.Position].Config
+	if cfg.Workload.Trace != "" {
+		t, err := l.runner.graphs.trace(cfg.Workload.Trace)
+		if err == nil && t.hash != p.Graph {
+			changed.add("%sthe content of trace %s: sha256 %s, now %s", at, cfg.Workload.Trace, p.Graph, t.hash)
+		}
+		return err
+	}
+	spec := cfg.Graph
 	if spec.File == "" || len(changed.Differences) > 0 {
 		return nil
 	}
@@ -219,7 +227,7 @@ func Outcomes(points []store.Point) map[int]Outcome {
 }
 
 func outcome(p *store.Point) Outcome {
-	o := Outcome{Point: p.Position, Graph: p.Graph, Cycles: p.Cycles, Stats: p.Stats, Steps: p.Steps, Verified: p.Verified, Seconds: p.Seconds}
+	o := Outcome{Point: p.Position, Graph: p.Graph, Cycles: p.Cycles, Stats: p.Stats, Steps: p.Steps, Verified: p.Verified, Replay: p.Replay, Seconds: p.Seconds}
 	if p.Failure != "" {
 		o.Err = &StoredError{p.Failure, p.Error}
 	}
@@ -234,7 +242,7 @@ func (l *Ledger) Put(o *Outcome) error {
 	p := &l.runner.Points[o.Point]
 	row := store.Point{
 		Identity: Identity(p.YAML, o.Graph, l.version), Position: o.Point, Baseline: p.Baseline, Config: p.YAML, Graph: o.Graph,
-		Version: l.version, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, Failure: Class(o.Err), Seconds: o.Seconds,
+		Version: l.version, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, Replay: o.Replay, Failure: Class(o.Err), Seconds: o.Seconds,
 		Finished: time.Now().UTC().Format(time.RFC3339), Stats: o.Stats, Steps: o.Steps,
 	}
 	for _, a := range p.Axes {

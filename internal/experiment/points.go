@@ -195,11 +195,11 @@ func SameConfig(points []Point) func(i, j int) bool {
 	return func(i, j int) bool { return points[i].YAML == points[j].YAML }
 }
 
-// SameStats tells whether points have come to the same: cycles and all statistics. What is not verified is like nothing.
+// SameStats tells whether points have come to the same: cycles and all statistics. What has no result is like nothing.
 func SameStats(outcomes []Outcome) func(i, j int) bool {
 	return func(i, j int) bool {
 		a, b := &outcomes[i], &outcomes[j]
-		return a.Verified && b.Verified && a.Cycles == b.Cycles && slices.Equal(a.Stats, b.Stats)
+		return a.Counts() && b.Counts() && a.Cycles == b.Cycles && slices.Equal(a.Stats, b.Stats)
 	}
 }
 
@@ -235,7 +235,7 @@ func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string) (con
 		p.Value.Compare, p.Value.Sweep, p.Value.Exclude, p.Value.Seeds = nil, nil, nil, nil
 		err = errors.Join(seed(&p.Value, axes), p.Value.Validate())
 		if err == nil {
-			err = checkKernels(&p.Value.Workload)
+			err = checkKernels(&p.Value)
 		}
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"heddle/kernels/host"
 	"heddle/sim"
 	"heddle/sim/stats"
+	"heddle/traces"
 )
 
 // Outcome is what one point came to.
@@ -25,9 +26,13 @@ type Outcome struct {
 	Stats    stats.Tree
 	Steps    []store.Step
 	Verified bool
+	Replay   string  // what a replayed trace's result is called, which nobody verifies; "": it was executed
 	Seconds  float64 // of the host
 	Err      error
 }
+
+// Counts tells whether the point has a result to compare others with.
+func (o *Outcome) Counts() bool { return (o.Verified || o.Replay != "") && o.Err == nil }
 
 // Observer is told how a run goes. Its methods are called from several goroutines.
 type Observer interface {
@@ -120,7 +125,7 @@ func (r *Runner) one(ctx context.Context, i int) (o Outcome) {
 			o.Err = &Crash{fmt.Sprint(p), debug.Stack()}
 		}
 		o.Point, o.Seconds = i, time.Since(start).Seconds()
-		o.Graph = r.graphs.hash(r.Points[i].Config.Graph)
+		o.Graph = r.graphs.hash(&r.Points[i].Config)
 	}()
 	if err := ctx.Err(); err != nil {
 		return Outcome{Err: err}
@@ -142,17 +147,43 @@ func (r *Runner) one(ctx context.Context, i int) (o Outcome) {
 
 func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 	cfg := &r.Points[i].Config
+	if cfg.Workload.Trace != "" {
+		return r.replay(ctx, i)
+	}
 	g, err := r.graphs.get(cfg.Graph)
 	if err != nil {
 		return Outcome{Err: err}
 	}
+	return r.execute(ctx, i, g, nil)
+}
+
+// options are those of a point's machine.
+func (r *Runner) options(i int) sim.Options {
+	return sim.Options{MaxCycles: r.MaxCycles, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) }}
+}
+
+// execute runs the kernels of a point, and has them written down if somebody wants that.
+func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces.Recorder) (o Outcome) {
+	cfg, opt := &r.Points[i].Config, r.options(i)
 	r.Observer.Started(i, edgesToHandle(g, &cfg.Workload))
-	opt := sim.Options{MaxCycles: r.MaxCycles, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) }}
+	if rec != nil {
+		opt.Source = rec.Source
+	}
 	d, err := host.NewTimed(cfg.Machine, opt)
 	if err != nil {
 		return Outcome{Err: err}
 	}
-	res, err := runKernels(ctx, d, g, &cfg.Workload)
+	var device host.Device = d
+	if rec != nil {
+		if err := rec.Attach(d.Machine); err != nil {
+			return Outcome{Err: err}
+		}
+		device = recorded{d, rec}
+	}
+	res, err := runKernels(ctx, device, g, &cfg.Workload)
+	if rec != nil && err == nil {
+		res.describe(&rec.Meta)
+	}
 	o = Outcome{Cycles: res.times.Total(), Verified: res.verified, Err: err, Stats: statistics(d.Machine, &res), Steps: res.steps}
 	if o.Err == nil {
 		o.Err = errors.Join(d.Machine.CheckLaws(), CheckSteps(o.Stats, o.Steps))
@@ -256,7 +287,10 @@ func (c *graphCache) get(spec configs.Graph) (*graph.Graph, error) {
 
 // entry is where the graph is, or will be.
 func (c *graphCache) entry(spec configs.Graph) *loaded {
-	key := string(configs.GraphSchema.YAML(spec))
+	return c.place(string(configs.GraphSchema.YAML(spec)))
+}
+
+func (c *graphCache) place(key string) *loaded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all == nil {
@@ -270,12 +304,33 @@ func (c *graphCache) entry(spec configs.Graph) *loaded {
 	return l
 }
 
-// hash is that of a graph's content, if it is there. It loads none.
-func (c *graphCache) hash(spec configs.Graph) string {
-	if l := c.entry(spec); l.there.Load() {
+// hash is that of the content of a point's graph, or trace, if it is there. It loads none.
+func (c *graphCache) hash(e *configs.Experiment) string {
+	l := c.entry(e.Graph)
+	if e.Workload.Trace != "" {
+		l = c.traced(e.Workload.Trace)
+	}
+	if l.there.Load() {
 		return l.hash
 	}
 	return ""
+}
+
+// traced is where the description of a trace's graph is, or will be.
+func (c *graphCache) traced(path string) *loaded { return c.place("trace " + path) }
+
+// trace describes the graph of a trace, under the trace's hash.
+func (c *graphCache) trace(path string) (*loaded, error) {
+	l := c.traced(path)
+	l.once.Do(func() {
+		f, err := traces.Open(path)
+		if l.err = err; err == nil {
+			l.about, l.hash = aboutTrace(f), f.Hash()
+			l.err = f.Close()
+			l.there.Store(l.err == nil)
+		}
+	})
+	return l, l.err
 }
 
 func (l *loaded) load(spec configs.Graph) func() {

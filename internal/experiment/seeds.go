@@ -81,11 +81,11 @@ func seeded(points []Point) bool {
 	return len(axes) > 0 && axes[len(axes)-1].Key == SeedKey
 }
 
-// cycles is the mean over the verified points.
+// cycles is the mean over the points with a result.
 func (g Group) cycles(outcomes []Outcome) Estimate {
 	var values []float64
 	for _, i := range g {
-		if outcomes[i].Verified && outcomes[i].Err == nil {
+		if outcomes[i].Counts() {
 			values = append(values, float64(outcomes[i].Cycles))
 		}
 	}
@@ -103,11 +103,11 @@ func (g Group) speedup(points []Point, outcomes []Outcome) Estimate {
 	return Estimated(values)
 }
 
-// stats are the means of all statistics over the verified points.
+// stats are the means of all statistics over the points with a result.
 func (g Group) stats(outcomes []Outcome) (mean stats.Tree) {
 	n, sums := 0.0, map[string]float64{}
 	for _, i := range g {
-		if o := &outcomes[i]; o.Verified && o.Err == nil {
+		if o := &outcomes[i]; o.Counts() {
 			n++
 			if mean == nil {
 				mean = append(mean, o.Stats...)

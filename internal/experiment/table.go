@@ -15,10 +15,10 @@ import (
 )
 
 // Speedup is the baseline's cycles over the point's; ok is false where there is nothing to
-// compare, or either has no verified result.
+// compare, or either has no result.
 func Speedup(points []Point, outcomes []Outcome, i int) (speedup float64, ok bool) {
 	b := points[i].Baseline
-	if b < 0 || !outcomes[i].Verified || !outcomes[b].Verified || outcomes[i].Cycles == 0 {
+	if b < 0 || !outcomes[i].Counts() || !outcomes[b].Counts() || outcomes[i].Cycles == 0 {
 		return 0, false
 	}
 	return float64(outcomes[b].Cycles) / float64(outcomes[i].Cycles), true
@@ -142,12 +142,12 @@ func groupRow(points []Point, outcomes []Outcome, g Group) (r table.Row) {
 	r = append(r, columnsRow(g.stats(outcomes))...)
 	failed, class := 0, ""
 	for _, i := range g {
-		if o := &outcomes[i]; !o.Verified || o.Err != nil {
+		if o := &outcomes[i]; !o.Counts() {
 			failed, class = failed+1, Class(o.Err)
 		}
 	}
 	if failed == 0 {
-		return append(r, "yes")
+		return append(r, outcomes[g[0]].verdict())
 	}
 	return append(r, fmt.Sprintf("NO: %s (%d of %d)", class, failed, len(g)))
 }
@@ -190,10 +190,18 @@ func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
 		r = append(r, speedup)
 	}
 	r = append(r, columnsRow(o.Stats)...)
-	if o.Verified && o.Err == nil {
-		return append(r, "yes")
+	return append(r, o.verdict())
+}
+
+// verdict is what stands in the column verified.
+func (o *Outcome) verdict() string {
+	switch {
+	case !o.Counts():
+		return "NO: " + Class(o.Err)
+	case o.Replay != "":
+		return o.Replay
 	}
-	return append(r, "NO: "+Class(o.Err))
+	return "yes"
 }
 
 // Thousands writes a count with commas.
@@ -205,8 +213,15 @@ func Thousands(n uint64) string {
 	return s
 }
 
-// Describe writes what a point simulates: machine and graph, a line each.
-func Describe(w io.Writer, p *Point, g *graph.Graph) {
+// describe writes what a point simulates: machine and graph, a line each.
+func describe(w io.Writer, p *Point, g *graph.Graph) {
+	describeMachine(w, p)
+	n, e := g.Vertices(), g.Edges()
+	fmt.Fprintf(w, "graph    %s: %s vertices, %s edges, in-degree mean %.1f, max %s, sha256 %.12s…\n",
+		g.Record.Source, Thousands(uint64(n)), Thousands(uint64(e)), float64(e)/float64(max(n, 1)), Thousands(uint64(maxInDegree(g))), g.Hash())
+}
+
+func describeMachine(w io.Writer, p *Point) {
 	m := &p.Config.Machine
 	caches := fmt.Sprintf("L1D %s", size(m.L1D.Bytes))
 	if m.L2 != nil {
@@ -214,9 +229,24 @@ func Describe(w io.Writer, p *Point, g *graph.Graph) {
 	}
 	fmt.Fprintf(w, "machine  %d cores × %d warps × %d threads, %s, memory %s\n",
 		m.Sockets*m.CoresPerSocket, m.Core.Warps, m.Core.Threads, caches, m.Memory.Preset)
-	n, e := g.Vertices(), g.Edges()
-	fmt.Fprintf(w, "graph    %s: %s vertices, %s edges, in-degree mean %.1f, max %s, sha256 %.12s…\n",
-		g.Record.Source, Thousands(uint64(n)), Thousands(uint64(e)), float64(e)/float64(max(n, 1)), Thousands(uint64(maxInDegree(g))), g.Hash())
+}
+
+// DescribePoint loads what a point works on, and writes what it simulates.
+func (r *Runner) DescribePoint(w io.Writer, i int) error {
+	p := &r.Points[i]
+	if p.Config.Workload.Trace == "" {
+		g, err := r.Graph(i)
+		if err == nil {
+			describe(w, p, g)
+		}
+		return err
+	}
+	l, err := r.graphs.trace(p.Config.Workload.Trace)
+	if err == nil {
+		describeMachine(w, p)
+		fmt.Fprintf(w, "graph    of %s: %s vertices, %s edges; trace sha256 %.12s…\n", l.about.Source, Thousands(uint64(l.about.Vertices)), Thousands(uint64(l.about.Edges)), l.hash)
+	}
+	return err
 }
 
 func size(bytes int) string {

@@ -34,9 +34,9 @@ var metrics = []metric{
 	{Name: "host_seconds", Title: "host seconds"},
 }
 
-// value is a point's figure; false if it has none, or no verified result.
+// value is a point's figure; false if it has none, or no result.
 func (p *Point) value(name string) (float64, bool) {
-	if !p.Verified {
+	if !p.counts() {
 		return 0, false
 	}
 	return p.any(name)

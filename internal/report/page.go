@@ -43,6 +43,7 @@ type pageData struct {
 	Failures      []*Point // the first of them
 	Failed        int
 	Verified      int
+	Replayed      int // traces, which nobody verified
 	Differences   differences
 	Configuration string
 }
@@ -86,9 +87,12 @@ func Page(r *Result, figures []Figure) ([]byte, error) {
 	}
 	for _, p := range r.Points {
 		d.Data.Labels = append(d.Data.Labels, p.Label)
-		if p.Verified {
+		switch {
+		case p.Verified:
 			d.Verified++
-		} else {
+		case p.counts():
+			d.Replayed++
+		default:
 			d.Failed++
 			d.Failures = append(d.Failures, p)
 		}

@@ -37,6 +37,7 @@ type Point struct {
 	Cycles      uint64                 `json:"cycles"`
 	Speedup     *float64               `json:"speedup"`
 	Verified    bool                   `json:"verified"`
+	Replay      string                 `json:"replay"` // what a replayed trace's result is called
 	Failure     string                 `json:"failure"`
 	Error       string                 `json:"error"`
 	HostSeconds float64                `json:"host_seconds"`
@@ -47,6 +48,9 @@ type Point struct {
 	Cell    string `json:"-"` // its place in the sweep
 	Variant int    `json:"-"`
 }
+
+// counts tells whether the point has a result: verified, or of a replayed trace.
+func (p *Point) counts() bool { return p.Verified || p.Replay != "" }
 
 // Axis is a swept key with its values.
 type Axis struct {

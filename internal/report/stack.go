@@ -57,7 +57,7 @@ func phase(name string) (string, bool) {
 
 // stacks are the breakdowns: a bar for each point.
 func stacks(r *Result) (figures []Figure) {
-	points := slices.DeleteFunc(slices.Clone(r.Points), func(p *Point) bool { return !p.Verified })
+	points := slices.DeleteFunc(slices.Clone(r.Points), func(p *Point) bool { return !p.counts() })
 	for _, s := range stackings {
 		shown := points[:min(len(points), maxBars)]
 		f := Figure{ID: s.id, Group: s.id, Choice: s.title, Title: s.title, Kind: Stack, X: Scale{Name: s.axis, Percent: s.share}}

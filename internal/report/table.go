@@ -66,6 +66,9 @@ func newRow(p *Point, keys []string, shown []metric) (row []cell) {
 	if p.Verified {
 		return append(row, cell{Text: "yes", Sort: "yes"})
 	}
+	if p.counts() {
+		return append(row, cell{Text: p.Replay, Sort: p.Replay})
+	}
 	return append(row, cell{Text: "no: " + p.Failure, Sort: "no: " + p.Failure, Bad: true})
 }
 

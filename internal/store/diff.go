@@ -14,7 +14,7 @@ type Comparison struct {
 // Change is a value of one point that differs; null where it is missing.
 type Change struct {
 	Point string   `json:"point"` // its axes
-	Name  string   `json:"name"`  // cycles, verified, failure, graph, or a statistic's
+	Name  string   `json:"name"`  // cycles, verified, replay, failure, graph, or a statistic's
 	A     any      `json:"a"`
 	B     any      `json:"b"`
 	Ratio *float64 `json:"ratio"` // b / a; null where that is none
@@ -88,7 +88,7 @@ func compare(a, b *Point) (out []Change) {
 
 // values are a point's, with their names, as the A of changes. The statistic cycles is the point's.
 func values(p *Point) []Change {
-	out := []Change{{Name: "cycles", A: int64(p.Cycles)}, {Name: "verified", A: p.Verified}, {Name: "failure", A: p.Failure}, {Name: "graph", A: p.Graph}}
+	out := []Change{{Name: "cycles", A: int64(p.Cycles)}, {Name: "verified", A: p.Verified}, {Name: "replay", A: p.Replay}, {Name: "failure", A: p.Failure}, {Name: "graph", A: p.Graph}}
 	for _, s := range p.Stats {
 		if s.Name == "cycles" {
 			continue

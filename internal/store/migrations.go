@@ -113,5 +113,13 @@ CREATE VIEW phases AS
 	JOIN names m ON m.name = substr(n.name, 1, length(n.name) - 17) || '.warp_cycles'
 	JOIN statistics w ON w.point = s.point AND w.name = m.id
 	WHERE n.name GLOB 'core.phase.*.scheduler_cycles'
-	ORDER BY p.position, s.place`,
+	ORDER BY p.position, s.place`, `
+-- What the result of a replayed trace is called, which nobody verified; '': it was executed.
+ALTER TABLE points ADD COLUMN replay TEXT NOT NULL DEFAULT '';
+DROP VIEW speedups;
+-- For queries: the speedups over the baseline, of points that are verified or replayed.
+CREATE VIEW speedups AS
+	SELECT p.position, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup
+	FROM points p JOIN points b ON b.position = p.baseline
+	WHERE (p.verified OR p.replay <> '' AND p.failure = '') AND (b.verified OR b.replay <> '' AND b.failure = '') AND p.cycles > 0`,
 }

@@ -61,6 +61,7 @@ type Point struct {
 	Version  string // of the program
 	Cycles   uint64
 	Verified bool
+	Replay   string // what a replayed trace's result is called, which nobody verified; "": it was executed
 	Failure  string // its class; "": none
 	Error    string
 	Seconds  float64 // of the host
@@ -68,6 +69,9 @@ type Point struct {
 	Stats    stats.Tree
 	Steps    []Step
 }
+
+// Counts tells whether the point has a result to compare others with.
+func (p *Point) Counts() bool { return p.Verified || p.Replay != "" && p.Failure == "" }
 
 // Store is an open file.
 type Store struct {
@@ -265,7 +269,7 @@ func (s *Store) Experiment() (e Experiment, ok bool, err error) {
 
 // Progress counts the points that are stored, and those of them that failed, and says when the last ended.
 func (s *Store) Progress() (stored, failed int, last string, err error) {
-	err = s.db.QueryRow("SELECT count(*), count(*) FILTER (WHERE NOT verified), coalesce(max(finished), '') FROM points").Scan(&stored, &failed, &last)
+	err = s.db.QueryRow("SELECT count(*), count(*) FILTER (WHERE NOT verified AND (replay = '' OR failure <> '')), coalesce(max(finished), '') FROM points").Scan(&stored, &failed, &last)
 	return stored, failed, last, s.wrap(err)
 }
 
@@ -318,9 +322,9 @@ func insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
 	if p.Baseline >= 0 {
 		baseline = p.Baseline
 	}
-	r, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, verified, failure, error, host_seconds, finished)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), p.Verified, p.Failure, p.Error, p.Seconds, p.Finished)
+	r, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, verified, replay, failure, error, host_seconds, finished)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), p.Verified, p.Replay, p.Failure, p.Error, p.Seconds, p.Finished)
 	if err != nil {
 		return 0, err
 	}
@@ -410,11 +414,11 @@ func (s *Store) Points() ([]Point, error) {
 
 func (s *Store) rows() (points []Point, byID map[int64]int, err error) {
 	byID = map[int64]int{}
-	err = s.each(`SELECT id, identity, position, coalesce(baseline, -1), config, graph, version, cycles, verified, failure, error, host_seconds, finished
+	err = s.each(`SELECT id, identity, position, coalesce(baseline, -1), config, graph, version, cycles, verified, replay, failure, error, host_seconds, finished
 		FROM points ORDER BY position`, func(r *sql.Rows) error {
 		var p Point
 		var id, cycles int64
-		err := r.Scan(&id, &p.Identity, &p.Position, &p.Baseline, &p.Config, &p.Graph, &p.Version, &cycles, &p.Verified, &p.Failure, &p.Error, &p.Seconds, &p.Finished)
+		err := r.Scan(&id, &p.Identity, &p.Position, &p.Baseline, &p.Config, &p.Graph, &p.Version, &cycles, &p.Verified, &p.Replay, &p.Failure, &p.Error, &p.Seconds, &p.Finished)
 		p.Cycles = uint64(cycles)
 		byID[id] = len(points)
 		points = append(points, p)

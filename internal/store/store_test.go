@@ -238,12 +238,13 @@ func TestOlderStoresAreBroughtUpToDate(t *testing.T) {
 	require.NoError(t, err)
 	_, err = old.db.Exec(migrations[0] + "; PRAGMA user_version = 1; PRAGMA application_id = 1751475308")
 	require.NoError(t, err)
-	a := point(0, "a")
-	a.Steps = nil
-	require.NoError(t, old.Put(&a))
+	a := Point{Identity: "a", Baseline: -1, Config: "c", Graph: "g", Version: "v", Cycles: 5, Verified: true, Seconds: 1, Finished: "now"}
+	_, err = old.db.Exec(`INSERT INTO points (identity, position, config, graph, version, cycles, verified, failure, error, host_seconds, finished)
+		VALUES ('a', 0, 'c', 'g', 'v', 5, 1, '', '', 1, 'now')`)
+	require.NoError(t, err)
 	require.NoError(t, old.Close())
 	_, err = OpenRead(path)
-	require.ErrorContains(t, err, "schema version 1, and this program reads 4")
+	require.ErrorContains(t, err, "schema version 1, and this program reads 5")
 	s, err := Open(path)
 	require.NoError(t, err)
 	g := Graph{"g", "a file", 3, 4, 2}

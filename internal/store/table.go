@@ -46,7 +46,7 @@ func Wide(points []Point) *Table {
 		}
 	}
 	for _, c := range []Column{
-		{"cycles", Integer}, {"speedup", Number}, {"verified", Truth}, {"failure", Text}, {"error", Text}, {"host_seconds", Number}, {"finished", Text},
+		{"cycles", Integer}, {"speedup", Number}, {"verified", Truth}, {"replay", Text}, {"failure", Text}, {"error", Text}, {"host_seconds", Number}, {"finished", Text},
 		{"graph", Text}, {"version", Text}, {"identity", Text},
 	} {
 		w.column(c.Name, c.Kind)
@@ -60,7 +60,7 @@ func Wide(points []Point) *Table {
 			w.column("stats."+s.Name, kind)
 		}
 	}
-	cycles := verifiedCycles(points)
+	cycles := countedCycles(points)
 	for i := range points {
 		w.Rows = append(w.Rows, w.row(&points[i], cycles))
 	}
@@ -91,6 +91,7 @@ func (w *wide) row(p *Point, cycles map[int]uint64) []any {
 		set("speedup", s)
 	}
 	set("verified", p.Verified)
+	set("replay", p.Replay)
 	set("failure", p.Failure)
 	set("error", p.Error)
 	set("host_seconds", p.Seconds)
@@ -108,20 +109,20 @@ func (w *wide) row(p *Point, cycles map[int]uint64) []any {
 	return row
 }
 
-func verifiedCycles(points []Point) map[int]uint64 {
+func countedCycles(points []Point) map[int]uint64 {
 	cycles := map[int]uint64{}
 	for _, p := range points {
-		if p.Verified {
+		if p.Counts() {
 			cycles[p.Position] = p.Cycles
 		}
 	}
 	return cycles
 }
 
-// speedup is the baseline's cycles over the point's, if both are verified.
+// speedup is the baseline's cycles over the point's, if both have a result.
 func speedup(p *Point, cycles map[int]uint64) (float64, bool) {
 	base, ok := cycles[p.Baseline]
-	if !ok || !p.Verified || p.Cycles == 0 {
+	if !ok || !p.Counts() || p.Cycles == 0 {
 		return 0, false
 	}
 	return float64(base) / float64(p.Cycles), true
@@ -129,7 +130,7 @@ func speedup(p *Point, cycles map[int]uint64) (float64, bool) {
 
 // Speedups are those of all points that have one, by position.
 func Speedups(points []Point) map[int]float64 {
-	out, cycles := map[int]float64{}, verifiedCycles(points)
+	out, cycles := map[int]float64{}, countedCycles(points)
 	for i := range points {
 		if s, ok := speedup(&points[i], cycles); ok {
 			out[points[i].Position] = s

@@ -247,12 +247,16 @@ type Access struct {
 	data [MaxThreads]uint32 // what a store or an atomic brings: rs2
 	want [MaxThreads]uint32 // what a compare-and-swap expects: rd before
 
-	wrote bool // an atomic has written
+	wrote   uint32   // lanes of an atomic that have written
+	outcome *Outcome // nil: nobody asks
+	given   bool     // there is no data, and writes are the lanes that write
+	writes  uint32
 }
 
 // begin reads the operands and checks the addresses.
 func (a *Access) begin(w *Warp, o *Op) error {
 	a.op, a.w, a.Mask = o, w, w.mask
+	a.outcome, a.given, a.wrote = nil, false, 0
 	base, wrong := w.row(o.rs1), uint32(0)
 	low := uint32(o.size - 1)
 	for m := a.Mask; m != 0; m &= m - 1 {
@@ -369,7 +373,7 @@ func scLane(a *Access, l int) (uint32, error) {
 
 // update is the write of an atomic.
 func (a *Access) update(l int, v uint32) error {
-	a.wrote = true
+	a.wrote |= 1 << l
 	return a.write(l, v)
 }
 

@@ -49,8 +49,16 @@ func (a *Access) Perform() error {
 	if f := a.w.m.effect; f != nil {
 		f(a, a.Mask)
 	}
+	if a.given {
+		a.performGiven()
+		return nil
+	}
 	if err := a.op.memory(a); err != nil {
 		return a.w.trap(err, a.pc)
+	}
+	if a.outcome != nil {
+		a.outcome.Wrote |= a.wrote
+		a.outcome.Left &^= a.Mask
 	}
 	return nil
 }
@@ -59,10 +67,10 @@ func (a *Access) Perform() error {
 // first, and tells whether one of them wrote.
 func (a *Access) PerformAtomic(lanes uint32) (wrote bool, err error) {
 	all := a.Mask
-	a.Mask, a.wrote = all&lanes, false
+	a.Mask, a.wrote = all&lanes, 0
 	err = a.Perform()
 	a.Mask = all
-	return a.wrote, err
+	return a.wrote != 0, err
 }
 
 // ObserveEffects has f see every access, or the lanes of an atomic, before it takes

@@ -44,6 +44,9 @@ func (r *run) place() error {
 	if err := errors.Join(r.placeLists(), r.placeRead()); err != nil {
 		return err
 	}
+	for _, a := range r.image.Arrays() {
+		r.Layout = append(r.Layout, graph.Region{Name: a.Name, Addr: a.Addr, Size: a.Bytes()})
+	}
 	r.image.Write(r)
 	return nil
 }

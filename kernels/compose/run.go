@@ -47,6 +47,7 @@ type Result struct {
 	Stopped   bool // by the algorithm's Stop
 	Verified  bool // the values agree with the reference
 	Times     host.Times
+	Layout    []graph.Region // where its arrays were
 }
 
 // machine runs kernels: a device with compiled programs, or the interpreter.

@@ -147,7 +147,6 @@ func TestSpecIsChecked(t *testing.T) {
 		says string
 		set  []string
 	}{
-		{"no source", nil},
 		{"file and rmat: expected only one", []string{"file=x.txt", "rmat.scale=3"}},
 		{"rmat.a: a + b + c = 1.18: expected at most 1", []string{"rmat.scale=3", "rmat.a=0.8"}},
 		{"rmat.edge_factor: 549755813888 edges", []string{"rmat.scale=27", "rmat.edge_factor=4096"}},
@@ -162,4 +161,6 @@ func TestSpecIsChecked(t *testing.T) {
 		_, err := configs.GraphSchema.Load(schema.Input{Set: c.set})
 		require.ErrorContains(t, err, c.says)
 	}
+	_, err := Load(configs.Graph{})
+	require.ErrorContains(t, err, "graph: no source: expected one of file, rmat")
 }

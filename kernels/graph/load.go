@@ -46,7 +46,7 @@ func isPath(file string) bool { return strings.ContainsAny(file, `./\`) }
 
 // Load reads or generates a graph and cleans it up as spec says.
 func Load(spec configs.Graph) (*Graph, error) {
-	if err := spec.Validate(); err != nil {
+	if err := errors.Join(spec.Validate(), spec.CheckSource()); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
 	g, err := source(&spec)

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"heddle/configs"
+	"heddle/internal/experiment"
+	"heddle/sim"
+	"heddle/traces"
+)
+
+func newTrace() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "trace",
+		Short: "Record what warps execute, and look at it",
+		Long: `Record what warps execute in a file, which an experiment replays on any machine of as many
+cores, warps and lanes: workload: {trace: FILE}. Nothing is computed then, and nothing verified;
+on the machine that it was recorded on, cycles and statistics are those of the execution. See
+docs/traces.md.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newTraceRecord(), newTraceInfo(), newTraceDump(), newTraceDiff())
+	return c
+}
+
+// recordFlags are the settings of heddle trace record.
+type recordFlags struct {
+	overrides machineFlags
+	out       string
+	point     int
+	maxCycles uint64
+}
+
+func newTraceRecord() *cobra.Command {
+	var f recordFlags
+	c := &cobra.Command{
+		Use:   "record EXPERIMENT -o FILE",
+		Short: "Run one point of an experiment, and record it",
+		Long: `Run one point of an experiment, and record what its warps execute. The file is written when the
+result has been verified, wholly or not at all. Machines whose graph units read memory by themselves
+(GraphPEG, EGHW, hardware worklists) are refused.`,
+		Example: `  heddle trace record quickstart --set compare=null -o vertex.trace
+  heddle trace record my.yaml --point 3 --set workload.max_iterations=2 -o pr.trace`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	fl := c.Flags()
+	fl.StringVarP(&f.out, "out", "o", "", "`file` to write")
+	fl.IntVar(&f.point, "point", 0, "number of the point, from 1, as heddle run --dry-run lists them (0: there must be only one)")
+	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "give up after that many cycles (0: no limit)")
+	f.overrides.add(c)
+	return c
+}
+
+func (f *recordFlags) run(c *cobra.Command, name string) error {
+	if f.out == "" {
+		return errors.New("-o FILE: expected a file to write")
+	}
+	l, err := configs.LoadExperiment(name, os.Environ(), f.overrides.set)
+	if err != nil {
+		return err
+	}
+	points, err := experiment.Points(l, f.overrides.set)
+	if err != nil {
+		return err
+	}
+	if f.point == 0 && len(points) > 1 || f.point < 0 || f.point > len(points) {
+		return fmt.Errorf("--point %d: the experiment has %d points, and one is recorded: expected 1 to %d (heddle run --dry-run lists them)", f.point, len(points), len(points))
+	}
+	i := max(0, f.point-1)
+	r := &experiment.Runner{Points: points, MaxCycles: f.maxCycles, Observer: quiet{}}
+	start := time.Now()
+	o, err := r.Record(c.Context(), i, f.out, version())
+	if err != nil {
+		return failed(err)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s: %s cycles, verified, recorded in %.1f s\n", experiment.Label(points[i].Axes), experiment.Thousands(o.Cycles), time.Since(start).Seconds())
+	return withTrace(f.out, func(t *traces.File) error { return t.Describe(c.OutOrStdout()) })
+}
+
+// quiet is told how a run goes, and says nothing.
+type quiet struct{}
+
+// Started, Running and Finished complete experiment.Observer.
+func (quiet) Started(int, uint64)         {}
+func (quiet) Running(int, sim.Progress)   {}
+func (quiet) Finished(experiment.Outcome) {}
+
+// withTrace opens a file for do.
+func withTrace(path string, do func(*traces.File) error) error {
+	t, err := traces.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(t), t.Close())
+}
+
+func newTraceInfo() *cobra.Command {
+	return &cobra.Command{
+		Use:   "info FILE",
+		Short: "Show where a trace comes from, and what is in it",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withTrace(args[0], func(t *traces.File) error { return t.Describe(c.OutOrStdout()) })
+		},
+	}
+}
+
+func newTraceDump() *cobra.Command {
+	var sel traces.Selection
+	c := &cobra.Command{
+		Use:   "dump FILE",
+		Short: "Show the instructions of a trace",
+		Long: `Show the instructions of a trace: address, lanes, instruction, place in the program, and what the code does not tell:
+addresses by lane (a+d×n stands for n lanes, each d more than the one before), what a graph unit was asked and answered, the
+lanes of a conditional atomic that wrote, a new mask, and where control went if not on.`,
+		Example: `  heddle trace dump pr.trace --launch 1 --warp 0 --limit 40`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withTrace(args[0], func(t *traces.File) error { return t.Dump(c.OutOrStdout(), sel) })
+		},
+	}
+	fl := c.Flags()
+	fl.IntVar(&sel.Launch, "launch", -1, "`number` of a launch, from 0 (-1: all)")
+	fl.IntVar(&sel.Warp, "warp", -1, "`number` of a warp over all cores, from 0: core × warps of a core + warp (-1: all)")
+	fl.Uint64Var(&sel.Limit, "limit", 0, "instructions of each warp and launch to show (0: all)")
+	return c
+}
+
+// maxShownDifferences keeps a comparison readable.
+const maxShownDifferences = 20
+
+func newTraceDiff() *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff A B",
+		Short: "Show where the warps of two traces first do something else",
+		Long:  `Compare two traces warp by warp and launch by launch: the first instruction in which they differ, or in what it came to. The exit code is 1 if they differ.`,
+		Args:  cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withTrace(args[0], func(a *traces.File) error {
+				return withTrace(args[1], func(b *traces.File) error { return diffTraces(c.OutOrStdout(), a, b) })
+			})
+		},
+	}
+}
+
+func diffTraces(w io.Writer, a, b *traces.File) error {
+	all, err := traces.Diff(a, b)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(w, "the traces are the same")
+		return nil
+	}
+	for _, d := range all[:min(len(all), maxShownDifferences)] {
+		fmt.Fprintf(w, "launch %d, %s, after %d instructions\n  A  %s\n  B  %s\n", d.Launch, a.Meta.Shape.Name(d.Warp), d.At, cmp.Or(d.A, "(has ended)"), cmp.Or(d.B, "(has ended)"))
+	}
+	fmt.Fprintf(w, "%d traces of a warp and launch differ\n", len(all))
+	return &codeError{code: exitFailed}
+}

@@ -1,0 +1,112 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/sim"
+	"heddle/sim/stats"
+	"heddle/traces"
+)
+
+// Record simulates a point as Run does, and writes down what its warps execute. A point that has no
+// verified result leaves no file.
+func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outcome, error) {
+	cfg := &r.Points[i].Config
+	if cfg.Workload.Trace != "" {
+		return Outcome{}, errors.New("workload.trace: is a trace already, and what is recorded is executed")
+	}
+	g, err := r.graphs.get(cfg.Graph)
+	if err != nil {
+		return Outcome{}, err
+	}
+	rec, err := traces.NewRecorder(path, r.aboutPoint(i, g, version))
+	if err != nil {
+		return Outcome{}, err
+	}
+	o := r.execute(ctx, i, g, rec)
+	if o.Err != nil {
+		return o, errors.Join(o.Err, rec.Abort())
+	}
+	return o, rec.Close()
+}
+
+// aboutPoint is what is known of a recording before it begins.
+func (r *Runner) aboutPoint(i int, g *graph.Graph, version string) traces.Meta {
+	cfg := &r.Points[i].Config
+	about := aboutGraph(g)
+	return traces.Meta{
+		Heddle: version, Experiment: cfg.Name, Config: r.Points[i].YAML, Machine: string(configs.Schema.YAML(cfg.Machine)), Shape: shapeOf(&cfg.Machine),
+		Graph:    &traces.Graph{Hash: g.Hash(), Source: about.Source, Vertices: about.Vertices, Edges: about.Edges, MaxInDegree: about.MaxInDegree},
+		Overhead: uint64(cfg.Workload.LaunchOverhead),
+	}
+}
+
+func shapeOf(m *configs.Machine) traces.Shape {
+	return traces.Shape{Cores: m.Sockets * m.CoresPerSocket, Warps: m.Core.Warps, Threads: m.Core.Threads}
+}
+
+// recorded is a device whose launches are written down.
+type recorded struct {
+	*host.Timed
+	to *traces.Recorder
+}
+
+// Launch runs a program.
+func (d recorded) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	d.to.Begin(p, arg)
+	res, err := d.Timed.Launch(ctx, p, arg)
+	if err == nil {
+		err = d.to.End(d.Machine, res)
+	}
+	return res, err
+}
+
+// describe tells the recorder what the host knows of its launches: every one is a step's.
+func (r *result) describe(m *traces.Meta) {
+	if len(m.Launches) != len(r.steps) {
+		panic(fmt.Sprintf("BUG: experiment: %d launches, and %d in steps", len(m.Launches), len(r.steps)))
+	}
+	m.Steps = r.superSteps
+	machines := len(new(sim.Result).Statistics())
+	for i := range m.Launches {
+		l, s := &m.Launches[i], &r.steps[i]
+		if l.Kernel, l.Step = s.Kernel, s.Step; l.Cycles != s.Cycles {
+			panic(fmt.Sprintf("BUG: experiment: launch %d took %d cycles, and the super-step says %d", i, l.Cycles, s.Cycles))
+		}
+		l.Software = recordStatistics(s.Stats[machines:])
+	}
+	m.Software = recordStatistics(r.software)
+	for _, a := range r.layout {
+		m.Layout = append(m.Layout, traces.Region{Name: a.Name, Addr: a.Addr, Bytes: a.Size})
+	}
+}
+
+func recordStatistics(t stats.Tree) (out []traces.Statistic) {
+	for _, s := range t {
+		x := traces.Statistic{Name: s.Name, Unit: s.Unit, Doc: s.Doc}
+		n, counted := s.Uint()
+		if x.Count = n; !counted {
+			f := s.Float()
+			x.Count, x.Ratio = 0, &f
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func recordedStatistics(list []traces.Statistic) (t stats.Tree) {
+	for _, s := range list {
+		if s.Ratio != nil {
+			t = append(t, stats.Ratio(s.Name, s.Unit, s.Doc, *s.Ratio, 1))
+		} else {
+			t = append(t, stats.Count(s.Name, s.Unit, s.Doc, s.Count))
+		}
+	}
+	return t
+}

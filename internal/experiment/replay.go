@@ -1,0 +1,111 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"heddle/configs"
+	"heddle/sim"
+	"heddle/traces"
+)
+
+// What a replay is called where others are verified: of a trace on the machine that it was recorded on,
+// on another one, and on another one where what was executed may have depended on the machine.
+const (
+	Replayed       = "replayed"
+	ReplayedOther  = "replayed, other machine"
+	ReplayedRetime = "replayed, recorded assignment re-timed"
+)
+
+// verdict is what a replay is called, and says how true to the recording the graph units were.
+func verdict(m *traces.Meta, machine configs.Machine, p *traces.Replayer) string {
+	same := m.Machine == string(configs.Schema.YAML(machine))
+	switch {
+	case p.Others > 0:
+		return fmt.Sprintf("%s (%d of %d answers of the graph units are others)", ReplayedRetime, p.Others, p.Answers)
+	case same:
+		return Replayed
+	case len(m.Timing) > 0:
+		return ReplayedRetime
+	}
+	return ReplayedOther
+}
+
+// checkTrace refuses traces that cannot be read, or replayed on the point's machine.
+func checkTrace(e *configs.Experiment) error {
+	f, err := traces.Open(e.Workload.Trace)
+	if err != nil {
+		return fmt.Errorf("workload.trace: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	if _, err := traces.NewReplayer(f, shapeOf(&e.Machine)); err != nil {
+		return fmt.Errorf("workload.trace: %w", err)
+	}
+	return nil
+}
+
+// replay runs the trace of a point on its machine.
+func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
+	cfg := &r.Points[i].Config
+	if _, err := r.graphs.trace(cfg.Workload.Trace); err != nil {
+		return Outcome{Err: err}
+	}
+	f, err := traces.Open(cfg.Workload.Trace)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	defer f.Close() //nolint:errcheck // read only
+	player, err := traces.NewReplayer(f, shapeOf(&cfg.Machine))
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	r.Observer.Started(i, 0)
+	opt := r.options(i)
+	opt.Source = player.Source
+	m, err := sim.New(cfg.Machine, opt)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	if err := player.Attach(m); err != nil {
+		return Outcome{Err: err}
+	}
+	res, err := replayLaunches(ctx, m, player, &f.Meta)
+	o = Outcome{Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err, Stats: statistics(m, &res), Steps: res.steps}
+	if o.Err == nil {
+		o.Err = errors.Join(m.CheckLaws(), CheckSteps(o.Stats, o.Steps))
+	}
+	return o
+}
+
+// replayLaunches launches what the trace says, and takes over what the host saw then.
+func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer, about *traces.Meta) (res result, err error) {
+	for i := range about.Launches {
+		p, arg, err := player.Begin(i)
+		if err != nil {
+			return res, err
+		}
+		now, err := m.Launch(ctx, p, arg)
+		res.times.Add(now, about.Overhead)
+		if err == nil {
+			err = player.End()
+		}
+		if err != nil {
+			return res, err
+		}
+		l := &about.Launches[i]
+		res.superSteps = l.Step
+		res.step(l.Kernel, &now, recordedStatistics(l.Software)...)
+	}
+	res.superSteps, res.software = about.Steps, recordedStatistics(about.Software)
+	return res, nil
+}
+
+// aboutTrace describes the graph that a trace was recorded on, under the hash of the trace itself.
+func aboutTrace(f *traces.File) GraphSummary {
+	s := GraphSummary{Source: fmt.Sprintf("trace %s", f.Path())}
+	if g := f.Meta.Graph; g != nil {
+		s = GraphSummary{Source: fmt.Sprintf("trace %s of %s", f.Path(), g.Source), Vertices: g.Vertices, Edges: g.Edges, MaxInDegree: g.MaxInDegree}
+	}
+	return s
+}

@@ -1,0 +1,140 @@
+package emu
+
+import (
+	"math/bits"
+
+	"heddle/isa"
+)
+
+// What follows is for machines with time that record what a program's instructions came
+// to, and for those that are told it and have no data: registers and memory mean nothing
+// there, but masks, divergence, barriers and counts are those of the program.
+
+// Decides says what of an instruction's outcome does not follow from the code, beside the
+// addresses of memory accesses and the operands of unit instructions.
+type Decides uint8
+
+// A branch is taken or not, an indirect jump has a target, control has operands.
+const (
+	DecidesNothing Decides = iota
+	DecidesBranch
+	DecidesTarget
+	DecidesControl
+)
+
+// Decides returns what the instruction decides.
+func (o *Op) Decides() Decides {
+	switch {
+	case o.branch != nil:
+		return DecidesBranch
+	case o.isIndirect:
+		return DecidesTarget
+	case o.ctl != nil:
+		return DecidesControl
+	}
+	return DecidesNothing
+}
+
+// Chooses tells whether an atomic writes or does not, by what it finds.
+func (o *Op) Chooses() bool {
+	switch o.Sem.(type) {
+	case isa.StoreConditional, isa.CompareSwap:
+		return true
+	}
+	return false
+}
+
+// Size is the bytes of a lane's memory access.
+func (o *Op) Size() uint8 { return o.size }
+
+// ControlArgs are the operands that a control instruction has now.
+func (w *Warp) ControlArgs(o *Op) isa.ControlArgs {
+	last := w.lastLane()
+	return isa.ControlArgs{A: w.regs[o.rs1+last], B: w.regs[o.rs2+last], Pred: w.predicate(o.rs1), Negated: o.Neg != 0}
+}
+
+// Outcome is told which lanes of an access have written, as they take effect.
+type Outcome struct {
+	Wrote uint32
+	Left  uint32 // lanes that have not taken effect
+}
+
+// Tell has the access tell out; nil: nobody.
+func (a *Access) Tell(out *Outcome) {
+	if a.outcome = out; out != nil {
+		*out = Outcome{Left: a.Mask}
+	}
+}
+
+// Pass executes an instruction that decides nothing.
+func (w *Warp) Pass(o *Op) {
+	w.count(o)
+	if o.shfl != nil {
+		w.core.stats.Shuffles += w.lanes
+	}
+	w.pc += 4
+}
+
+// Branch executes a branch that is taken or not, or a direct jump.
+func (w *Warp) Branch(o *Op, taken bool) {
+	w.count(o)
+	if taken {
+		w.pc += o.imm
+	} else {
+		w.pc += 4
+	}
+}
+
+// JumpTo executes an indirect jump.
+func (w *Warp) JumpTo(o *Op, target uint32) {
+	w.count(o)
+	w.pc = target &^ 1
+}
+
+// Control executes a control instruction with these operands.
+func (w *Warp) Control(o *Op, args isa.ControlArgs) error {
+	pc := w.pc
+	w.count(o)
+	args.Pred &= w.mask
+	w.rd = o.rd
+	w.pc += 4
+	if err := o.ctl(w, args); err != nil {
+		return w.trap(err, pc)
+	}
+	return nil
+}
+
+// IssueGiven begins an access that will not touch memory. The caller fills in the addresses of
+// the lanes in Mask, which must be aligned; writes are the lanes that an atomic will write.
+func (w *Warp) IssueGiven(o *Op, a *Access, writes uint32) {
+	w.count(o)
+	a.op, a.w, a.pc, a.Mask, a.outcome = o, w, w.pc, w.mask, nil
+	a.given, a.writes = true, writes
+	w.pc += 4
+}
+
+// performGiven is what an access without data leaves: the counts of scratchpad uses and atomics, and which
+// lanes wrote.
+func (a *Access) performGiven() {
+	a.wrote = a.Mask & a.writes
+	if a.op.class == isa.ClassAtomic {
+		a.w.core.stats.Atomics += uint64(bits.OnesCount32(a.Mask))
+	}
+	uses := a.Mask
+	for ; uses != 0; uses &= uses - 1 {
+		if l := bits.TrailingZeros32(uses); a.Addr[l] >= ScratchpadBase {
+			a.w.core.stats.Scratchpad += a.scratchpadUses(l)
+		}
+	}
+}
+
+// scratchpadUses counts a lane's reads and writes.
+func (a *Access) scratchpadUses(l int) (n uint64) {
+	switch a.op.Sem.(type) {
+	case isa.Load, isa.LoadReserved, isa.Store:
+		return 1
+	case isa.AMO, isa.CompareSwap:
+		n = 1
+	}
+	return n + uint64(a.writes>>l&1)
+}

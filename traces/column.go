@@ -1,0 +1,55 @@
+package traces
+
+import "encoding/binary"
+
+// Columns of a warp's trace in one launch. Each is a sequence of its own, so that likes are
+// compressed together, and what is known late does not hold up the rest.
+const (
+	colTurns      = iota // branches: taken or not, a bit each, the lowest first
+	colControl           // where the warp starts, targets of indirect jumps, operands of control
+	colForms             // addresses, operands of unit instructions
+	colLow               //
+	colHigh              //
+	colAnswers           // answers of the unit and the masks they set, in the order of the requests
+	colAnswerLow         //
+	colAnswerHigh        //
+	colWrote             // lanes of which conditional atomics wrote, in the order of the atomics
+	numColumns
+)
+
+// columnNames are those of docs/traces.md.
+var columnNames = [numColumns]string{"turns", "control", "forms", "low", "high", "answers", "answer-low", "answer-high", "wrote"}
+
+// column is being written.
+type column struct{ b []byte }
+
+func (c *column) byte(b byte)      { c.b = append(c.b, b) }
+func (c *column) uvarint(x uint64) { c.b = binary.AppendUvarint(c.b, x) }
+
+// cursor reads a column. After its end, and after what cannot be, it reads zeros and is bad.
+type cursor struct {
+	b   []byte
+	bad bool
+}
+
+func (c *cursor) fail() { c.b, c.bad = nil, true }
+
+func (c *cursor) byte() byte {
+	if len(c.b) == 0 {
+		c.bad = true
+		return 0
+	}
+	b := c.b[0]
+	c.b = c.b[1:]
+	return b
+}
+
+func (c *cursor) uvarint32() uint32 {
+	x, n := binary.Uvarint(c.b)
+	if n <= 0 || x > 1<<32-1 {
+		c.fail()
+		return 0
+	}
+	c.b = c.b[n:]
+	return uint32(x)
+}

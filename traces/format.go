@@ -1,0 +1,156 @@
+package traces
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A file is a header, blocks, the description (JSON), the index, and a trailer that says
+// where those two are. Numbers are little endian.
+const (
+	magic   = "heddletr"
+	Version = 1 // of the format; a file of another is refused
+
+	headerBytes  = len(magic) + 4
+	sectionBytes = 8 + 4 + 4 + 4
+	trailerBytes = 2*sectionBytes + 4 + len(magic)
+)
+
+// Limits that a reader holds files to.
+const (
+	maxSectionBytes = 256 << 20 // of description and index, expanded
+	maxBlockBytes   = 16 << 20  // of a block, expanded
+	maxLaunchBytes  = 4 << 30   // of a launch, expanded
+	maxLaunches     = 1 << 20
+)
+
+// A block is written when it has so many bytes, and a warp's chunk enters one when a column has.
+const (
+	blockBytes = 256 << 10
+	chunkBytes = 48 << 10
+)
+
+// section is where description or index are, and how large.
+type section struct {
+	offset      uint64
+	bytes, full uint32 // in the file, and expanded
+	sum         uint32
+}
+
+func (s *section) put(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, s.offset)
+	for _, x := range [...]uint32{s.bytes, s.full, s.sum} {
+		b = binary.LittleEndian.AppendUint32(b, x)
+	}
+	return b
+}
+
+func (s *section) get(b []byte) {
+	s.offset = binary.LittleEndian.Uint64(b)
+	s.bytes, s.full, s.sum = binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), binary.LittleEndian.Uint32(b[16:])
+}
+
+// block is an entry of the index: chunks of one launch, and their columns, each compressed
+// by itself.
+type block struct {
+	launch int
+	offset uint64
+	bytes  [numColumns]uint32 // in the file
+	sum    uint32             // CRC-32C of these
+	chunks []chunk
+}
+
+// chunk is a piece of one warp's trace. A block has the chunks' pieces of the first column, then
+// those of the second, and so on.
+type chunk struct {
+	warp   int
+	instrs uint64
+	bytes  [numColumns]uint32 // expanded
+}
+
+// size is what a block takes in the file.
+func (b *block) size() (n uint64) {
+	for _, x := range b.bytes {
+		n += uint64(x)
+	}
+	return n
+}
+
+// expanded is a column's size, and full the whole block's.
+func (b *block) expanded(col int) (n uint64) {
+	for i := range b.chunks {
+		n += uint64(b.chunks[i].bytes[col])
+	}
+	return n
+}
+
+func (b *block) full() (n uint64) {
+	for col := range numColumns {
+		n += b.expanded(col)
+	}
+	return n
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+// compressor and expander do one piece after the other, in the caller's goroutine.
+func compressor() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		panic(fmt.Sprintf("BUG: traces: zstd: %v", err))
+	}
+	return e
+}
+
+func expander() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSectionBytes), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		panic(fmt.Sprintf("BUG: traces: zstd: %v", err))
+	}
+	return d
+}
+
+// expand returns the n bytes that a piece stands for.
+func expand(d columnExpander, b []byte, n uint64) ([]byte, error) {
+	if n == 0 && len(b) == 0 {
+		return nil, nil
+	}
+	out, err := d.DecodeAll(b, make([]byte, 0, n))
+	if err != nil {
+		return nil, err
+	}
+	if uint64(len(out)) != n {
+		return nil, fmt.Errorf("%d bytes, and the index says %d", len(out), n)
+	}
+	return out, nil
+}
+
+// index is written as varints.
+type index struct {
+	blocks []block
+}
+
+func (x *index) put() []byte {
+	u := binary.AppendUvarint
+	b := u(nil, uint64(len(x.blocks)))
+	for i := range x.blocks {
+		k := &x.blocks[i]
+		b = u(u(b, uint64(k.launch)), k.offset)
+		for _, n := range k.bytes {
+			b = u(b, uint64(n))
+		}
+		b = u(binary.LittleEndian.AppendUint32(b, k.sum), uint64(len(k.chunks)))
+		for _, c := range k.chunks {
+			b = u(u(b, uint64(c.warp)), c.instrs)
+			for _, n := range c.bytes {
+				b = u(b, uint64(n))
+			}
+		}
+	}
+	return b
+}

@@ -1,0 +1,148 @@
+package traces
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"heddle/isa"
+)
+
+// Meta is what a file says of itself, beside the traces.
+type Meta struct {
+	Heddle     string      `json:"heddle"` // the program that recorded it
+	Experiment string      `json:"experiment"`
+	Config     string      `json:"config"` // the point that was recorded, resolved, as YAML
+	Machine    string      `json:"machine"`
+	Shape      Shape       `json:"shape"`
+	Unit       *Unit       `json:"unit,omitempty"`
+	Graph      *Graph      `json:"graph,omitempty"`
+	Layout     []Region    `json:"layout,omitempty"`
+	Programs   []Program   `json:"programs"`
+	Launches   []Launch    `json:"launches"`
+	Cycles     uint64      `json:"cycles"`   // in launches; 0: it was not recorded on a machine with time
+	Overhead   uint64      `json:"overhead"` // cycles of the host around each launch
+	Steps      int         `json:"super_steps"`
+	Software   []Statistic `json:"software,omitempty"` // what the host saw
+	Timing     []string    `json:"timing,omitempty"`   // why what warps execute may depend on when
+}
+
+// Shape is what the number of warps and lanes follow from.
+type Shape struct {
+	Cores   int `json:"cores"`
+	Warps   int `json:"warps"`
+	Threads int `json:"threads"`
+}
+
+// Unit is a graph unit as programs see it.
+type Unit struct {
+	Name     string `json:"name"`
+	Answered []bool `json:"answered"` // by function
+	Visible  string `json:"visible"`  // what programs can find out about it
+}
+
+// Graph is what a workload's graph is like.
+type Graph struct {
+	Hash        string `json:"hash"`
+	Source      string `json:"source"`
+	Vertices    int    `json:"vertices"`
+	Edges       int    `json:"edges"`
+	MaxInDegree int    `json:"max_in_degree"`
+}
+
+// Region is a named piece of the simulated memory.
+type Region struct {
+	Name  string `json:"name"`
+	Addr  uint32 `json:"addr"`
+	Bytes uint64 `json:"bytes"`
+}
+
+// Program is a program that was launched.
+type Program struct {
+	Name     string    `json:"name"`
+	Hash     string    `json:"hash"` // SHA-256 of entry and segments
+	Entry    uint32    `json:"entry"`
+	Segments []Segment `json:"segments"`
+	Symbols  []Symbol  `json:"symbols"`
+}
+
+// Segment is a part of a program's image.
+type Segment struct {
+	Addr       uint32 `json:"addr"`
+	Size       uint32 `json:"size"`
+	Executable bool   `json:"executable"`
+	Data       []byte `json:"data"`
+}
+
+// Symbol names an address.
+type Symbol struct {
+	Name string `json:"name"`
+	Addr uint32 `json:"addr"`
+}
+
+// Launch is one launch of a program.
+type Launch struct {
+	Program      int    `json:"program"`
+	Arg          uint32 `json:"arg"`
+	Kernel       string `json:"kernel,omitempty"` // what the host calls it
+	Step         int    `json:"step"`             // super-step, from 0; -1: before the first
+	Cycles       uint64 `json:"cycles"`
+	WarpInstrs   uint64 `json:"warp_instrs"`
+	ThreadInstrs uint64 `json:"thread_instrs"`
+
+	LaneAddresses uint64      `json:"lane_addresses"` // of memory accesses
+	Software      []Statistic `json:"software,omitempty"`
+}
+
+// Statistic is one that the host counted.
+type Statistic struct {
+	Name  string   `json:"name"`
+	Unit  string   `json:"unit"`
+	Doc   string   `json:"doc"`
+	Count uint64   `json:"count"`
+	Ratio *float64 `json:"ratio,omitempty"` // in place of count
+}
+
+func (s Shape) String() string {
+	return fmt.Sprintf("%d cores × %d warps × %d threads", s.Cores, s.Warps, s.Threads)
+}
+
+// Name says which warp of the machine number w is.
+func (s Shape) Name(w int) string { return fmt.Sprintf("core %d warp %d", w/s.Warps, w%s.Warps) }
+
+func newProgram(p *isa.Program) Program {
+	out := Program{Name: p.Name, Entry: p.Entry}
+	for _, s := range p.Segments {
+		out.Segments = append(out.Segments, Segment{s.Addr, s.Size, s.Executable, s.Data})
+	}
+	for _, s := range p.Symbols {
+		out.Symbols = append(out.Symbols, Symbol{s.Name, s.Addr})
+	}
+	out.Hash = out.hash()
+	return out
+}
+
+// program is the other way.
+func (p *Program) program() *isa.Program {
+	out := &isa.Program{Name: p.Name, Entry: p.Entry}
+	for _, s := range p.Segments {
+		out.Segments = append(out.Segments, isa.Segment{Addr: s.Addr, Data: s.Data, Size: s.Size, Executable: s.Executable})
+	}
+	for _, s := range p.Symbols {
+		out.Symbols = append(out.Symbols, isa.Symbol{Name: s.Name, Addr: s.Addr})
+	}
+	return out
+}
+
+func (p *Program) hash() string {
+	h := sha256.New()
+	word := func(x uint32) { _ = binary.Write(h, binary.LittleEndian, x) }
+	word(p.Entry)
+	for _, s := range p.Segments {
+		word(s.Addr)
+		word(s.Size)
+		word(uint32(len(s.Data)))
+		h.Write(s.Data)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}

@@ -1,0 +1,322 @@
+package traces
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"heddle/components/accel"
+	"heddle/components/core"
+	"heddle/isa"
+	"heddle/isa/emu"
+	"heddle/sim"
+)
+
+// Recorder writes what a machine's warps execute.
+type Recorder struct {
+	Meta Meta
+
+	out      *writer
+	warps    []*recorded
+	codes    []*code // of Meta.Programs
+	hashes   map[string]int
+	answered []bool
+	timing   [numCauses]bool
+	lanes    uint64 // addresses in this launch
+	err      error
+}
+
+// Why what a warp executes may depend on when.
+const (
+	causeUnit = iota
+	causeAtomic
+	causeClock
+	numCauses
+)
+
+var causes = [numCauses]string{
+	causeUnit:   "answers of the graph unit",
+	causeAtomic: "results of atomics",
+	causeClock:  "cycle and instruction counters",
+}
+
+// NewRecorder begins a file. Its meta says what is known before anything runs; the recorder adds
+// programs and launches.
+func NewRecorder(path string, meta Meta) (*Recorder, error) {
+	out, err := create(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Recorder{Meta: meta, out: out, hashes: map[string]int{}}, nil
+}
+
+// Source is what a machine's cores execute when they are recorded: for sim.Options.
+func (r *Recorder) Source(n int, c *emu.Core) core.Source {
+	s := &recordedCore{Core: c}
+	for i := range r.Meta.Shape.Warps {
+		w := &recorded{Warp: c.Warp(i), to: r, id: n*r.Meta.Shape.Warps + i}
+		s.warps = append(s.warps, w)
+	}
+	r.warps = append(r.warps, s.warps...)
+	return s
+}
+
+// Attach tells the recorder of the machine that it was made for. It refuses one whose graph
+// unit reads memory: what that does depends on what is there, and a trace has no data.
+func (r *Recorder) Attach(m *sim.Machine) error {
+	if len(m.Units) == 0 {
+		return nil
+	}
+	u := m.Units[0]
+	if _, ok := u.(accel.MemoryUser); ok {
+		return fmt.Errorf("the cores' graph unit (%s) reads memory by itself, and what it does depends on what is there, which a trace does not hold: record on a machine without it", u.Architecture().Name())
+	}
+	for _, t := range u.Traits() {
+		r.answered = append(r.answered, t.Answered)
+	}
+	r.Meta.Unit = &Unit{Name: u.Architecture().Name(), Answered: r.answered, Visible: visible(u)}
+	return nil
+}
+
+// visible is what programs can find out about a unit, and what changes what they execute.
+func visible(u accel.Unit) (out string) {
+	for fn, t := range u.Traits() {
+		if t.SetsMask {
+			out += fmt.Sprintf("function %d sets the mask; ", fn)
+		}
+	}
+	for _, c := range isa.CSRs {
+		if v, ok := u.Architecture().CSR(c.Num); ok {
+			out += fmt.Sprintf("%s = %d; ", c.Name, v)
+		}
+	}
+	return out
+}
+
+// Begin is called before a launch.
+func (r *Recorder) Begin(p *isa.Program, arg uint32) {
+	n := r.program(p)
+	r.out.begin(len(r.Meta.Launches))
+	r.Meta.Launches = append(r.Meta.Launches, Launch{Program: n, Arg: arg})
+	for _, w := range r.warps {
+		w.begin(r.codes[n])
+	}
+}
+
+// program returns the number of a program.
+func (r *Recorder) program(p *isa.Program) int {
+	rec := newProgram(p)
+	n, ok := r.hashes[rec.Hash]
+	if !ok {
+		n = len(r.codes)
+		r.hashes[rec.Hash] = n
+		r.codes = append(r.codes, newCode(p))
+		r.Meta.Programs = append(r.Meta.Programs, rec)
+	}
+	return n
+}
+
+// End is called after a launch that has come to its end, with what it came to.
+func (r *Recorder) End(m *sim.Machine, res sim.Result) error {
+	l := &r.Meta.Launches[len(r.Meta.Launches)-1]
+	l.Cycles, l.WarpInstrs, l.ThreadInstrs = res.Cycles, res.WarpInstrs, res.ThreadInstrs
+	l.LaneAddresses, r.lanes = r.lanes, 0
+	r.Meta.Cycles += res.Cycles
+	for _, w := range r.warps {
+		w.end()
+	}
+	r.out.flush()
+	return errors.Join(r.err, r.out.err, r.unchanged(m.Arch.Mem, r.codes[l.Program].program))
+}
+
+// unchanged refuses programs that have written their own code.
+func (r *Recorder) unchanged(m *emu.Memory, p *isa.Program) error {
+	for _, s := range p.Segments {
+		now := make([]byte, len(s.Data))
+		if m.Read(s.Addr, now); s.Executable && !bytes.Equal(now, s.Data) {
+			return fmt.Errorf("%s: the program has changed its own code at 0x%08x: a trace holds it as it was loaded", p.Name, s.Addr)
+		}
+	}
+	return nil
+}
+
+// Close completes the file.
+func (r *Recorder) Close() error {
+	for i, there := range r.timing {
+		if there {
+			r.Meta.Timing = append(r.Meta.Timing, causes[i])
+		}
+	}
+	return r.out.close(&r.Meta)
+}
+
+// Abort leaves no file.
+func (r *Recorder) Abort() error { return r.out.abort() }
+
+// recordedCore is the source of a core that is recorded.
+type recordedCore struct {
+	*emu.Core
+	warps []*recorded
+}
+
+// Trace returns a warp's.
+func (c *recordedCore) Trace(warp int) core.Trace { return c.warps[warp] }
+
+// recorded is a warp that executes its program, and has it written down.
+type recorded struct {
+	*emu.Warp
+	encoder
+	to      *Recorder
+	id      int
+	started bool
+	calls   []*answer // by tag: what the unit has not answered
+}
+
+func (w *recorded) begin(c *code) {
+	w.encoder.begin(c)
+	w.started = false
+}
+
+// next begins an instruction.
+func (w *recorded) next() {
+	if w.instrs++; !w.started {
+		w.started = true
+		w.address(w.PC())
+	}
+}
+
+// here returns what is remembered of the instruction at hand.
+func (w *recorded) here(op *emu.Op) *site {
+	s := w.site(w.PC())
+	if s == nil {
+		w.to.fail(fmt.Errorf("0x%08x is in no executable segment of it, or was written by it: such a program cannot be recorded", w.PC()))
+		s = newSite(op.LatencyClass())
+	}
+	return s
+}
+
+func (r *Recorder) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// Execute executes.
+func (w *recorded) Execute(op *emu.Op) error {
+	w.next()
+	switch op.LatencyClass() {
+	case isa.ClassBranch:
+		return w.branch(op)
+	case isa.ClassWarp:
+		return w.controlled(op)
+	case isa.ClassCSR:
+		w.to.timing[causeClock] = w.to.timing[causeClock] || slices.Contains(clocks, op.CSR)
+	}
+	return w.Warp.Execute(op)
+}
+
+// clocks are the CSRs that tell time.
+var clocks = []uint16{isa.CSRMcycle, isa.CSRMcycleh, isa.CSRMinstret, isa.CSRMinstreth}
+
+func (w *recorded) branch(op *emu.Op) error {
+	next := w.PC() + 4
+	if err := w.Warp.Execute(op); err != nil {
+		return err
+	}
+	switch op.Decides() {
+	case emu.DecidesBranch:
+		w.turn(w.PC() != next)
+	case emu.DecidesTarget:
+		w.address(w.PC())
+	}
+	w.cut()
+	return nil
+}
+
+func (w *recorded) controlled(op *emu.Op) error {
+	w.control(w.here(op), w.ControlArgs(op))
+	if err := w.Warp.Execute(op); err != nil {
+		return err
+	}
+	w.started = w.Mask() != 0
+	w.cut()
+	return nil
+}
+
+// Issue reads a memory access's operands.
+func (w *recorded) Issue(op *emu.Op, a *emu.Access) error {
+	w.next()
+	s := w.here(op)
+	if err := w.Warp.Issue(op, a); err != nil {
+		return err
+	}
+	w.addresses(s, a.Mask, op.Size(), (*lanes)(&a.Addr))
+	w.to.lanes += uint64(bits.OnesCount32(a.Mask))
+	if op.LatencyClass() == isa.ClassAtomic {
+		w.to.timing[causeAtomic] = w.to.timing[causeAtomic] || op.Rd != 0
+		if op.Chooses() {
+			a.Tell(w.chosen.push())
+		}
+	}
+	w.cut()
+	return nil
+}
+
+// Ask reads a request's operands.
+func (w *recorded) Ask(op *emu.Op, u *emu.UnitCall) {
+	w.next()
+	s := w.here(op)
+	w.Warp.Ask(op, u)
+	for i, x := range [...][]uint32{u.A, u.B, u.C} {
+		var all lanes
+		copy(all[:], x)
+		s.vectors[i].encode(w.columns[colForms:], u.Mask, 0, &all)
+	}
+	if w.to.answered[op.UnitFn()] {
+		w.to.timing[causeUnit] = true
+		a := w.asked.push()
+		*a = answer{at: s, mask: u.Mask}
+		*slot(&w.calls, u.Tag) = a
+	}
+	w.cut()
+}
+
+// slot is a list's element, which it grows to have.
+func slot[T any](list *[]T, i int) *T {
+	for len(*list) <= i {
+		var zero T
+		*list = append(*list, zero)
+	}
+	return &(*list)[i]
+}
+
+// Answer gives the warp the unit's answer.
+func (w *recorded) Answer(u *emu.UnitCall) {
+	a := w.calls[u.Tag]
+	a.there, a.newMask = true, u.NewMask
+	copy(a.out[:], u.Out)
+	w.Warp.Answer(u)
+	w.started = w.Mask() != 0
+}
+
+// cut makes a chunk when there is enough.
+func (w *recorded) cut() {
+	if w.full(chunkBytes) {
+		w.settle()
+		w.to.out.add(w.id, &w.encoder)
+	}
+}
+
+// end makes the last chunk of a launch. All that was under way has ended.
+func (w *recorded) end() {
+	w.settle()
+	w.endTurns()
+	if !w.asked.empty() || !w.chosen.empty() {
+		w.to.fail(fmt.Errorf("%s: an answer or an atomic is missing at the end of a launch", w.to.Meta.Shape.Name(w.id)))
+	}
+	if w.instrs > 0 || w.holds() {
+		w.to.out.add(w.id, &w.encoder)
+	}
+}

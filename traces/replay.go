@@ -1,0 +1,259 @@
+package traces
+
+import (
+	"errors"
+	"fmt"
+
+	"heddle/components/core"
+	"heddle/isa"
+	"heddle/isa/emu"
+	"heddle/sim"
+)
+
+// Replayer has a machine's warps execute what a file says.
+type Replayer struct {
+	file    *File
+	warps   []*replayed
+	launch  int
+	Answers uint64 // of the machine's graph units
+	Others  uint64 // of them, those that are not what was recorded
+}
+
+// NewReplayer prepares a replay. It refuses machines of another shape.
+func NewReplayer(f *File, shape Shape) (*Replayer, error) {
+	if shape != f.Meta.Shape {
+		return nil, fmt.Errorf("%s was recorded on %v, and the machine has %v: which warp does what follows from that, so the trace cannot be replayed here", f.path, f.Meta.Shape, shape)
+	}
+	return &Replayer{file: f}, nil
+}
+
+// Source is what a machine's cores execute: for sim.Options.
+func (r *Replayer) Source(n int, c *emu.Core) core.Source {
+	s := &replayedCore{Core: c}
+	for i := range r.file.Meta.Shape.Warps {
+		s.warps = append(s.warps, &replayed{Warp: c.Warp(i), by: r, id: n*r.file.Meta.Shape.Warps + i})
+	}
+	r.warps = append(r.warps, s.warps...)
+	return s
+}
+
+// Attach refuses machines whose graph units are others to programs.
+func (r *Replayer) Attach(m *sim.Machine) error {
+	was, now := r.file.Meta.Unit, (*Unit)(nil)
+	if len(m.Units) > 0 {
+		var rec Recorder
+		if err := rec.Attach(m); err != nil {
+			return err
+		}
+		now = rec.Meta.Unit
+	}
+	switch {
+	case was == nil:
+		return nil // one that nobody asks changes nothing
+	case now == nil || now.Name != was.Name || len(now.Answered) != len(was.Answered):
+		return fmt.Errorf("%s asks a graph unit (%s) that the machine's cores do not have", r.file.path, was.Name)
+	case now.Visible != was.Visible:
+		return fmt.Errorf("%s was recorded with a %s that looks otherwise to programs (%snow %s): what they execute follows from that", r.file.path, was.Name, was.Visible, now.Visible)
+	}
+	return nil
+}
+
+// Begin prepares a launch: its program and argument are to be launched then.
+func (r *Replayer) Begin(launch int) (p *isa.Program, arg uint32, err error) {
+	decoders, err := r.file.launch(launch, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	r.launch = launch
+	for i, w := range r.warps {
+		w.decoder, w.started = decoders[i], false
+	}
+	l := &r.file.Meta.Launches[launch]
+	return r.file.codes[l.Program].program, l.Arg, nil
+}
+
+// End checks, after a launch, that warps came to the ends of their traces.
+func (r *Replayer) End() error {
+	for _, w := range r.warps {
+		if w.bad() || w.rest() {
+			return w.wrong("the warp has ended, and its trace has %d instructions more", w.left)
+		}
+		w.decoder = decoder{memory: w.memory}
+	}
+	return nil
+}
+
+// replayedCore is the source of a core that replays.
+type replayedCore struct {
+	*emu.Core
+	warps []*replayed
+}
+
+// Trace returns a warp's.
+func (c *replayedCore) Trace(warp int) core.Trace { return c.warps[warp] }
+
+// replayed is a warp that does what its trace says. Its registers mean nothing.
+type replayed struct {
+	*emu.Warp
+	decoder
+	by      *Replayer
+	id      int
+	started bool
+	calls   []*given // by tag
+}
+
+// given is a recorded answer.
+type given struct {
+	newMask uint32
+	out     lanes
+}
+
+// ErrTrace is an error in what a file says.
+var ErrTrace = errors.New("the trace does not fit its program")
+
+func (w *replayed) wrong(format string, args ...any) error {
+	f := w.by.file
+	return fmt.Errorf("%s: launch %d, %s, pc 0x%08x: %w: %s", f.path, w.by.launch, f.Meta.Shape.Name(w.id), w.PC(), ErrTrace, fmt.Sprintf(format, args...))
+}
+
+// next begins an instruction.
+func (w *replayed) next() error {
+	if w.left == 0 {
+		return w.wrong("it ends before the warp does")
+	}
+	w.left--
+	if !w.started {
+		w.started = true
+		if at := w.address(); at != w.PC() {
+			return w.wrong("the warp starts at 0x%08x there", at)
+		}
+	}
+	return nil
+}
+
+// here returns what is remembered of the instruction at hand; nil if a column has ended.
+func (w *replayed) here(class isa.Class) (*site, error) {
+	op := w.code.at(w.PC())
+	if op == nil || op.site < 0 || op.Class != class {
+		return nil, w.wrong("the program has no such instruction here")
+	}
+	return w.site(w.PC()), nil
+}
+
+// read tells what is wrong with the columns, if anything.
+func (w *replayed) read() error {
+	if w.bad() {
+		return w.wrong("a column ends too soon, or holds what cannot be")
+	}
+	return nil
+}
+
+// Execute lets the warp go where it went.
+func (w *replayed) Execute(op *emu.Op) error {
+	if err := w.next(); err != nil {
+		return err
+	}
+	switch op.LatencyClass() {
+	case isa.ClassBranch:
+		w.branch(op)
+		return w.read()
+	case isa.ClassWarp:
+		return w.controlled(op)
+	}
+	w.Pass(op)
+	return nil
+}
+
+func (w *replayed) branch(op *emu.Op) {
+	switch op.Decides() {
+	case emu.DecidesBranch:
+		w.Branch(op, w.turn())
+	case emu.DecidesTarget:
+		w.JumpTo(op, w.address())
+	default:
+		w.Branch(op, true)
+	}
+}
+
+func (w *replayed) controlled(op *emu.Op) error {
+	s, err := w.here(isa.ClassWarp)
+	if err != nil {
+		return err
+	}
+	args := w.control(s)
+	args.Negated = op.Neg != 0
+	if err := w.read(); err != nil {
+		return err
+	}
+	err = w.Control(op, args)
+	w.started = w.Mask() != 0
+	return err
+}
+
+// Issue fills in the addresses.
+func (w *replayed) Issue(op *emu.Op, a *emu.Access) error {
+	if err := w.next(); err != nil {
+		return err
+	}
+	s, err := w.here(op.LatencyClass())
+	if err != nil {
+		return err
+	}
+	w.addresses(s, w.Mask(), op.Size(), (*lanes)(&a.Addr))
+	writes := w.Mask()
+	if op.Chooses() {
+		writes = w.wrote()
+	}
+	w.IssueGiven(op, a, writes)
+	return w.read()
+}
+
+// Ask fills in the operands. What is wrong with them, the next instruction says.
+func (w *replayed) Ask(op *emu.Op, u *emu.UnitCall) {
+	err := w.next()
+	s, wrong := w.here(isa.ClassUnit)
+	w.Warp.Ask(op, u)
+	if errors.Join(err, wrong) != nil {
+		w.columns[colForms].fail()
+		return
+	}
+	var in [unitAnswer]lanes
+	w.operands(s, u.Mask, &in[0], &in[1], &in[2])
+	for i, x := range [...][]uint32{u.A, u.B, u.C} {
+		copy(x, in[i][:])
+	}
+	if w.by.file.Meta.Unit.answers(op.UnitFn()) {
+		g := slot(&w.calls, u.Tag)
+		if *g == nil {
+			*g = &given{}
+		}
+		if (*g).newMask = w.answer(s, u.Mask, &(*g).out); (*g).newMask&u.Mask == 0 {
+			w.columns[colAnswers].fail()
+		}
+	}
+}
+
+// answers tells whether a function has an answer.
+func (u *Unit) answers(fn uint8) bool { return u != nil && int(fn) < len(u.Answered) && u.Answered[fn] }
+
+// Answer gives the warp the mask of the recorded answer, and compares the unit's.
+func (w *replayed) Answer(u *emu.UnitCall) {
+	if u.Tag < len(w.calls) && w.calls[u.Tag] != nil {
+		g := w.calls[u.Tag]
+		w.by.compare(u, g)
+		u.NewMask = g.newMask
+	}
+	w.Warp.Answer(u)
+	w.started = w.Mask() != 0
+}
+
+func (r *Replayer) compare(u *emu.UnitCall, g *given) {
+	r.Answers++
+	same := u.NewMask == g.newMask
+	for l, x := range u.Out {
+		same = same && (u.Mask>>l&1 == 0 || x == g.out[l])
+	}
+	if !same {
+		r.Others++
+	}
+}

@@ -1,0 +1,132 @@
+package traces_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/kernels/compose"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/sim"
+	"heddle/sim/stats"
+	"heddle/traces"
+)
+
+// recording is a device whose launches are recorded.
+type recording struct {
+	*host.Timed
+	to *traces.Recorder
+}
+
+func (d recording) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	d.to.Begin(p, arg)
+	r, err := d.Timed.Launch(ctx, p, arg)
+	if err == nil {
+		err = d.to.End(d.Machine, r)
+	}
+	return r, err
+}
+
+func machine(t testing.TB, preset string, set ...string) configs.Machine {
+	l, err := configs.LoadMachine(preset, nil, set)
+	require.NoError(t, err)
+	return l.Value
+}
+
+func shapeOf(m *configs.Machine) traces.Shape {
+	return traces.Shape{Cores: m.Sockets * m.CoresPerSocket, Warps: m.Core.Warps, Threads: m.Core.Threads}
+}
+
+func testGraph(t testing.TB, scale int) *graph.Graph {
+	g, err := graph.Load(configs.Graph{RMAT: &configs.RMAT{Scale: scale, EdgeFactor: 8, A: .57, B: .19, C: .19, ShuffleIDs: true, Seed: 3}, Clean: configs.Clean{DropSelfLoops: true, Symmetrise: true, DropDuplicates: true}, Weights: configs.Weights{From: configs.RandomWeights, Min: 1, Max: 64}})
+	require.NoError(t, err)
+	return g
+}
+
+func workload(t testing.TB, algorithm, schedule string, steps int) configs.Workload {
+	l, err := configs.ParseExperiment("test", []byte(fmt.Sprintf("name: t\nmachine: vortex-1c4w4t-weaver\ngraph: {grid: {width: 2, height: 2}}\nworkload: {algorithm: %s, schedule: %s, max_iterations: %d}\n", algorithm, schedule, steps)))
+	require.NoError(t, err)
+	return l.Workload
+}
+
+// execute runs a workload, and records it if there is a path.
+func execute(t testing.TB, cfg configs.Machine, g *graph.Graph, w configs.Workload, path string) (compose.Result, stats.Tree, time.Duration) {
+	var rec *traces.Recorder
+	opt := sim.Options{}
+	if path != "" {
+		var err error
+		rec, err = traces.NewRecorder(path, traces.Meta{Shape: shapeOf(&cfg)})
+		require.NoError(t, err)
+		opt.Source = rec.Source
+	}
+	d, err := host.NewTimed(cfg, opt)
+	require.NoError(t, err)
+	var dev host.Device = d
+	if rec != nil {
+		require.NoError(t, rec.Attach(d.Machine))
+		dev = recording{d, rec}
+	}
+	start := time.Now()
+	res, err := compose.Run(context.Background(), dev, g, w)
+	require.NoError(t, err)
+	took := time.Since(start)
+	require.True(t, res.Verified)
+	if rec != nil {
+		require.NoError(t, rec.Close())
+	}
+	return res, d.Machine.Statistics(), took
+}
+
+func replay(t testing.TB, cfg configs.Machine, path string) (cycles uint64, tree stats.Tree, r *traces.Replayer, took time.Duration) {
+	f, err := traces.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	r, err = traces.NewReplayer(f, shapeOf(&cfg))
+	require.NoError(t, err)
+	m, err := sim.New(cfg, sim.Options{Source: r.Source})
+	require.NoError(t, err)
+	require.NoError(t, r.Attach(m))
+	start := time.Now()
+	for i := range f.Meta.Launches {
+		p, arg, err := r.Begin(i)
+		require.NoError(t, err)
+		res, err := m.Launch(context.Background(), p, arg)
+		require.NoError(t, err)
+		require.NoError(t, r.End())
+		cycles += res.Cycles
+	}
+	took = time.Since(start)
+	require.NoError(t, m.CheckLaws())
+	return cycles, m.Statistics(), r, took
+}
+
+func TestReplayEqualsExecution(t *testing.T) {
+	cfg := machine(t, "vortex-1c4w4t-weaver", "cores_per_socket=2", "core.warps=8", "core.threads=8")
+	g := testGraph(t, 7)
+	for _, algorithm := range []string{"pagerank", "bfs", "sssp", "cc"} {
+		for _, schedule := range []string{"vertex", "edge", "warp", "cta", "weaver"} {
+			t.Run(algorithm+"/"+schedule, func(t *testing.T) {
+				w := workload(t, algorithm, schedule, 0)
+				if algorithm == "pagerank" {
+					w.Iterations = 3
+				}
+				path := filepath.Join(t.TempDir(), "t.trace")
+				plain, want, _ := execute(t, cfg, g, w, "")
+				recorded, same, _ := execute(t, cfg, g, w, path)
+				require.Equal(t, plain.Times, recorded.Times)
+				require.Equal(t, want, same)
+				cycles, got, r, _ := replay(t, cfg, path)
+				require.Equal(t, plain.Times.Cycles, cycles)
+				require.Equal(t, want, got)
+				require.Zero(t, r.Others)
+			})
+		}
+	}
+}

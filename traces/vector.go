@@ -1,0 +1,159 @@
+package traces
+
+import "math/bits"
+
+// lanes is a value for each lane of a warp.
+type lanes [32]uint32
+
+// vector codes the values that one instruction of one warp has in its lanes, time after
+// time. It remembers each lane's last.
+type vector struct{ last lanes }
+
+// Forms of a vector. A form below formRepeat is one of that: the zigzag difference, the same in all lanes.
+const (
+	formRepeat = 240 + iota // each lane's last value plus one difference, which follows
+	formStride              // the first lane's difference, and what each lane number adds
+	formTime                // each lane's difference to its last value
+	formSpace               // the first lane's difference to its last value, then each lane's to the lane before it
+	formTimeWide
+	formSpaceWide
+	numForms
+)
+
+// Columns of a vector, from its first: the forms, and the differences' low bytes and the rest.
+const (
+	partForm = iota
+	partLow
+	partHigh
+)
+
+func zigzag(d uint32) uint32   { return d<<1 ^ uint32(int32(d)>>31) }
+func unzigzag(z uint32) uint32 { return z>>1 ^ -(z & 1) }
+
+// differences of a vector, in both orders.
+type differences struct {
+	time, space         [32]uint32 // zigzag
+	n                   int
+	timeBits, spaceBits int
+	anyTime, anySpace   uint32
+	repeat, strided     bool
+	step                uint32 // of a strided one
+}
+
+// encode appends the values of the lanes in mask, shifted right, to columns.
+func (v *vector) encode(c []column, mask uint32, shift uint8, x *lanes) {
+	var d differences
+	v.compare(&d, mask, shift, x)
+	switch {
+	case d.repeat && d.time[0] < formRepeat:
+		c[partForm].byte(byte(d.time[0]))
+	case d.repeat:
+		c[partForm].byte(formRepeat)
+		c[partHigh].uvarint(uint64(d.time[0]))
+	case d.strided:
+		c[partForm].byte(formStride)
+		c[partHigh].uvarint(uint64(d.time[0]))
+		c[partHigh].uvarint(uint64(zigzag(d.step)))
+	case d.timeBits <= d.spaceBits:
+		put(c, formTime, formTimeWide, d.time[:d.n], d.anyTime)
+	default:
+		put(c, formSpace, formSpaceWide, d.space[:d.n], d.anySpace)
+	}
+}
+
+// compare finds the differences, and remembers the values.
+func (v *vector) compare(d *differences, mask uint32, shift uint8, x *lanes) {
+	first := bits.TrailingZeros32(mask)
+	before := v.last[first&31]
+	at, start := first, x[first&31]>>shift
+	d.repeat, d.strided = true, true
+	for ; mask != 0; mask &= mask - 1 {
+		l := bits.TrailingZeros32(mask)
+		y := x[l] >> shift
+		t, s := zigzag(y-v.last[l]), zigzag(y-before)
+		d.time[d.n], d.space[d.n] = t, s
+		d.timeBits, d.spaceBits = d.timeBits+bits.Len32(t), d.spaceBits+bits.Len32(s)
+		d.anyTime, d.anySpace = d.anyTime|t, d.anySpace|s
+		d.repeat = d.repeat && t == d.time[0]
+		switch d.n {
+		case 0:
+		case 1:
+			gap := int32(l - at)
+			d.step = uint32(int32(y-start) / gap)
+			d.strided = d.step*uint32(gap) == y-start
+		default:
+			d.strided = d.strided && y == start+d.step*uint32(l-first)
+		}
+		before, v.last[l] = y, y
+		d.n++
+	}
+}
+
+func put(c []column, narrow, wide byte, z []uint32, any uint32) {
+	low := &c[partLow]
+	if any < 256 {
+		c[partForm].byte(narrow)
+		for _, x := range z {
+			low.byte(byte(x))
+		}
+		return
+	}
+	c[partForm].byte(wide)
+	for _, x := range z {
+		low.byte(byte(x))
+		c[partHigh].uvarint(uint64(x >> 8))
+	}
+}
+
+// decode reads the values of the lanes in mask. What is wrong with them, the columns know.
+func (v *vector) decode(c []cursor, mask uint32, shift uint8, x *lanes) {
+	form := c[partForm].byte()
+	switch {
+	case form < formRepeat:
+		v.repeat(mask, uint32(form))
+	case form == formRepeat:
+		v.repeat(mask, c[partHigh].uvarint32())
+	case form == formStride:
+		first := bits.TrailingZeros32(mask)
+		start := v.last[first&31] + unzigzag(c[partHigh].uvarint32())
+		step := unzigzag(c[partHigh].uvarint32())
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			v.last[l] = start + step*uint32(l-first)
+		}
+	case form < numForms:
+		v.each(c, form, mask)
+	default:
+		c[partForm].fail()
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		x[l] = v.last[l] << shift
+	}
+}
+
+func (v *vector) repeat(mask, z uint32) {
+	d := unzigzag(z)
+	for ; mask != 0; mask &= mask - 1 {
+		v.last[bits.TrailingZeros32(mask)] += d
+	}
+}
+
+// each reads a difference a lane.
+func (v *vector) each(c []cursor, form byte, mask uint32) {
+	wide := form == formTimeWide || form == formSpaceWide
+	space := form == formSpace || form == formSpaceWide
+	before := v.last[bits.TrailingZeros32(mask)&31]
+	for ; mask != 0; mask &= mask - 1 {
+		l := bits.TrailingZeros32(mask)
+		z := uint32(c[partLow].byte())
+		if wide {
+			z |= c[partHigh].uvarint32() << 8
+		}
+		if !space {
+			before = v.last[l]
+		}
+		before += unzigzag(z)
+		v.last[l] = before
+	}
+}
