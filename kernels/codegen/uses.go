@@ -149,7 +149,7 @@ func (u *uses) target(i *ir.Instr) {
 	}
 	x, v := i.Args[0], i.Var
 	k := x.Op.Kind()
-	if k == ir.KindRoot || k == ir.KindVar || u.late[x.ID] || u.targets[x.ID] != nil || u.block[x.ID] != u.block[i.ID] {
+	if k == ir.KindRoot || k == ir.KindVar || u.late[x.ID] || u.block[x.ID] != u.block[i.ID] {
 		return
 	}
 	if u.changes(v, x, i) || u.leavesBetween(x, i) || u.readsOld(v, x, i) {
