@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,6 +82,13 @@ func TestPhasesInResults(t *testing.T) {
 	experiment.WritePhases(&b, r.Points, out)
 	require.Regexp(t, `share of time +│ +other +│ +init +│ +registration +│ +schedule +│ +edge_access +│ +gather_sum +│ +apply +│ +scheduler-cycles`, b.String())
 	require.Regexp(t, `schedule=weaver machine=vortex-1c4w4t-weaver algorithm=sssp +│( +\d+\.\d % │){7} +[0-9,]+ │`, b.String())
+
+	b.Reset()
+	experiment.WriteTable(&b, r.Points, out)
+	require.Regexp(t, `lane/warp/core max:mean`, b.String())
+	lanes, _ := out[0].Stats.Get("imbalance.lanes")
+	require.Contains(t, b.String(), fmt.Sprintf(" %.1f/", lanes.Float()))
+	require.Regexp(t, `\d\.\d/\d\.\d/1\.0 │`, b.String(), "there is one core")
 
 	dir := t.TempDir()
 	require.NoError(t, r.Summarise("small", "v", out, experiment.HostSummary{}).Write(dir, r.Points))

@@ -34,7 +34,17 @@ var columns = []struct {
 	{"edges/cycle", ratio("edges_per_cycle", "%.3f", 1)},
 	{"L1D hit", ratio("l1d.hit_rate", "%.1f %%", 100)},
 	{"DRAM B/cycle", ratio("dram.bytes_per_cycle", "%.2f", 1)},
+	{"lane/warp/core max:mean", imbalance},
 	{"top stalls of the schedulers", func(t stats.Tree) string { return TopStalls(t, 3) }},
+}
+
+// imbalance is how unevenly edges were spread over lanes, warps and cores.
+func imbalance(t stats.Tree) string {
+	lanes := ratio("imbalance.lanes", "%.1f", 1)(t)
+	if lanes == "–" || lanes == "0.0" {
+		return "–"
+	}
+	return lanes + "/" + ratio("imbalance.warps", "%.1f", 1)(t) + "/" + ratio("imbalance.cores", "%.1f", 1)(t)
 }
 
 func ratio(name, format string, times float64) func(stats.Tree) string {

@@ -27,7 +27,6 @@ func shuffleBlock(k *ir.Kernel, b *ir.Block, s intervals) {
 func shuffleOperand(k *ir.Kernel, i *ir.Instr, s intervals) (before []*ir.Instr) {
 	k.Phase = i.Phase
 	by := i.Args[1]
-	k.Phase = i.Phase
 	add := func(op ir.Op, c uint32) {
 		by = k.New(op, by.Type, by, k.Const(by.Type, c))
 		before = append(before, by)
