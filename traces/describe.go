@@ -33,6 +33,16 @@ func (f *File) totals() (t totals) {
 	return t
 }
 
+// addressBytes is what a launch's addresses take, also if another launch has the same.
+func (f *File) addressBytes(launch int) (n uint64) {
+	_, list := f.blocks(launch)
+	for i := range list {
+		b := &list[i].bytes
+		n += uint64(b[colForms]) + uint64(b[colLow]) + uint64(b[colHigh])
+	}
+	return n
+}
+
 // AddressBytes is what the file has for the address of a lane, unit operands included.
 func (f *File) AddressBytes() float64 {
 	t := f.totals()
@@ -59,7 +69,7 @@ func (f *File) Describe(out io.Writer) error {
 		fmt.Fprintf(&b, "memory      %08x..%08x %s\n", r.Addr, uint64(r.Addr)+r.Bytes, r.Name)
 	}
 	for i, l := range m.Launches {
-		fmt.Fprintf(&b, "launch %-4d program %d, arg 0x%08x, %s, super-step %d: %d cycles, %d warp instructions, %d lane addresses\n", i, l.Program, l.Arg, l.label(), l.Step, l.Cycles, l.WarpInstrs, l.LaneAddresses)
+		fmt.Fprintf(&b, "launch %-4d program %d, arg 0x%08x, %s, super-step %d: %d cycles, %d warp instructions, %d addresses of lanes, %s each\n", i, l.Program, l.Arg, l.label(), l.Step, l.Cycles, l.WarpInstrs, l.LaneAddresses, per(f.addressBytes(i), l.LaneAddresses))
 	}
 	fmt.Fprintf(&b, "in all      %d cycles in %d launches; host overhead %d cycles a launch\n", m.Cycles, len(m.Launches), m.Overhead)
 	fmt.Fprintf(&b, "blocks      %d, %d bytes: %s a warp instruction; addresses %s a lane\n", len(f.index.blocks), t.packed, per(t.packed, t.instrs), per(t.columns[colForms]+t.columns[colLow]+t.columns[colHigh], t.lanes))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,6 +123,35 @@ func TestReplayEqualsExecution(t *testing.T) {
 				recorded, same, _ := execute(t, cfg, g, w, path)
 				require.Equal(t, plain.Times, recorded.Times)
 				require.Equal(t, want, same)
+				cycles, got, r, _ := replay(t, cfg, path)
+				require.Equal(t, plain.Times.Cycles, cycles)
+				require.Equal(t, want, got)
+				require.Zero(t, r.Others)
+			})
+		}
+	}
+}
+
+// Whatever the machine is: where atomics are performed and how lanes are batched, what a line has, how cores lie,
+// who sets masks.
+func TestReplayEqualsExecutionOnAllKindsOfMachines(t *testing.T) {
+	g := testGraph(t, 6)
+	kernels := []string{"bfs/vertex", "cc/weaver", "sssp/cta"}
+	for i, set := range [][]string{
+		{"atomics.mode=simx25"}, {"atomics.mode=simx24"}, {"atomics.combine=true", "l2={}"},
+		{"core.threads=32", "core.warps=4", "l2={}", "sockets=2"}, {"core.threads=1", "core.warps=8"},
+		{"core.weaver.mask_by_unit=true", "core.threads=8"}, {"core.weaver.st_entries=8"},
+		{"core.fetch_width=2", "core.issue.policy=gto", "core.lsu_queue=8", "sockets=2", "cores_per_socket=2", "l2={}"},
+		{"memory.preset=vortex-harness", "core.idiv=dpi"}, {"l1d.write_policy=back", "l2={}", "l3={}"},
+	} {
+		cfg := machine(t, "vortex-1c4w4t-weaver", set...)
+		for _, kernel := range []string{kernels[i%3], kernels[(i+1)%3]} {
+			algorithm, schedule, _ := strings.Cut(kernel, "/")
+			t.Run(kernel+" "+strings.Join(set, " "), func(t *testing.T) {
+				w := workload(t, algorithm, schedule, 0)
+				path := filepath.Join(t.TempDir(), "t.trace")
+				plain, want, _ := execute(t, cfg, g, w, "")
+				execute(t, cfg, g, w, path)
 				cycles, got, r, _ := replay(t, cfg, path)
 				require.Equal(t, plain.Times.Cycles, cycles)
 				require.Equal(t, want, got)

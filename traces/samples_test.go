@@ -1,0 +1,36 @@
+package traces_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/traces"
+)
+
+// Every sample replays on its machine: the same instructions, whatever they take by now.
+func TestSamplesReplay(t *testing.T) {
+	files, err := filepath.Glob("samples/*.trace")
+	require.NoError(t, err)
+	require.Len(t, files, 12)
+	cfg := machine(t, "vortex-6c32w32t-weaver")
+	for _, path := range files {
+		f, err := traces.Open(path)
+		require.NoError(t, err)
+		algorithm, schedule, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".trace"), "-")
+		require.Contains(t, f.Meta.Config, "algorithm: "+algorithm+"\n")
+		require.Contains(t, f.Meta.Config, "schedule: "+schedule+"\n")
+		instrs, threads := uint64(0), uint64(0)
+		for _, l := range f.Meta.Launches {
+			instrs, threads = instrs+l.WarpInstrs, threads+l.ThreadInstrs
+		}
+		require.NoError(t, f.Close())
+		_, tree, _, _ := replay(t, cfg, path)
+		got, _ := tree.Get("warp_instrs")
+		require.EqualValues(t, instrs, got.Float(), path)
+		got, _ = tree.Get("thread_instrs")
+		require.EqualValues(t, threads, got.Float(), path)
+	}
+}
