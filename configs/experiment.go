@@ -18,6 +18,10 @@ type Experiment struct {
 	Compare  schema.Axes `key:"compare" zipped:"true" doc:"Variants to compare, one in each place of the lists, which go together. The first is the baseline of the speedups."`
 	Sweep    schema.Axes `key:"sweep" doc:"Axes whose cross product is simulated, with every variant of compare. The last axis moves fastest. Values are a list, or a range of numbers: {from: 10, to: 160, step: 10}, {from: 128, to: 1024, times: 2}. Keys that go together stand in one, with lists of as many values: \"machine.l1d.bytes, machine.l1d.ways\": [[16KiB, 4], [32KiB, 8]]."`
 
+	Stop   Stop     `key:"stop" doc:"When a run ends before it is done."`
+	Region Region   `key:"region" doc:"The super-steps that are counted."`
+	Stats  Sampling `key:"stats" doc:"Samples over time."`
+
 	Exclude schema.Exclusions `key:"exclude" doc:"Points to leave out: a list of sections, each with axes of compare or sweep and a value, or several, for each. A point that fits one of them is not simulated."`
 	Seeds   []uint64          `key:"seeds" default:"" unit:"" doc:"Every point is simulated once with each of these for all seeds of the graph: its generator's, that of random weights and that of a random order. The table shows means with their 95 % confidence intervals."`
 }

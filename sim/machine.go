@@ -40,8 +40,9 @@ type Machine struct {
 	links    []way
 	auditor  *auditor // nil: nobody checks
 	watchdog watchdog
-	arg      uint32 // of Run
-	spent    bool   // a run has ended with an error
+	sampler  *sampler // nil: nobody asks for samples
+	arg      uint32   // of Run
+	spent    bool     // a run has ended with an error
 }
 
 // way is a link between two units.
@@ -71,6 +72,8 @@ type Options struct {
 	Check     bool              // keep books for CheckLaws; costs host time
 	Out       func(line []byte) // console lines as they are finished; nil: off
 	Progress  func(Progress)    // told now and then how far the run is; nil: nobody asks
+	MaxEdges  uint64            // end the run when as many have been handled; 0: do not
+	Sampling  *Sampling         // nil: no samples
 
 	// Source makes what core n's warps execute; nil: the program, by c.
 	Source func(n int, c *emu.Core) core.Source
@@ -115,7 +118,10 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 	if err := b.build(); err != nil {
 		return nil, err
 	}
-	return m, m.watchdog.join(m, opt)
+	if err := m.watchdog.join(m, opt); err != nil {
+		return nil, err
+	}
+	return m, m.sample(opt.Sampling)
 }
 
 // builder connects the units, from the cores outwards.
@@ -351,7 +357,7 @@ type Result struct {
 }
 
 // Run executes a program to its end, with the argument of the options. The error is
-// a program error (*emu.Trap), a *StallError, a *CycleLimitError or ctx's.
+// a program error (*emu.Trap), a *StallError, a *CycleLimitError, an *EdgeLimitError or ctx's.
 func (m *Machine) Run(ctx context.Context, p *isa.Program) (Result, error) {
 	return m.Launch(ctx, p, m.arg)
 }
@@ -377,8 +383,12 @@ func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Resul
 	}
 	m.startUnits()
 	m.watchdog.arm(ctx)
+	if m.sampler != nil {
+		m.sampler.wake(start)
+	}
 	err := m.System.Run()
 	m.Arch.FlushConsole()
+	m.settle()
 	r := Result{Stats: m.Arch.Stats().Since(before), Phases: m.phases().Since(&phases)}
 	if last := m.lastCycle(); last > start {
 		r.Cycles = last - start

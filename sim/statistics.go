@@ -13,33 +13,52 @@ import (
 // Statistics lists all that the machine has counted: the headline figures, the sums over all
 // cores, over all caches of a level and over all DRAM channels, then each of them.
 func (m *Machine) Statistics() stats.Tree {
-	cores := m.coreStats()
-	levels, caches := m.cacheStats()
-	channels := m.channelStats()
-	unit, units := m.unitStats()
-	t := m.headline()
-	t = append(t, Instructions(m.Arch.Stats())...)
-	t = append(t, stats.Sum("core", cores)...)
-	t = append(t, stats.Sum(unit, units)...)
-	if m.Control != nil {
-		t = append(t, stats.Walk("ctrlproc", m.Control.Statistics())...)
-	}
-	for _, l := range levels {
-		t = append(t, l...)
-	}
-	t = append(t, stats.Sum("dram", channels)...)
-	t = append(t, stats.Count("dram.bytes", "bytes", "Bytes moved over the DRAM's data buses.", m.Memory.Bytes()))
-	for i, c := range cores {
+	p := m.parts()
+	t := p.sums(m)
+	for i, c := range p.cores {
 		t = append(t, c.Under(fmt.Sprintf("core%d", i))...)
 	}
-	for i, u := range units {
-		t = append(t, u.Under(fmt.Sprintf("core%d.%s", i, unit))...)
+	for i, u := range p.units {
+		t = append(t, u.Under(fmt.Sprintf("core%d.%s", i, p.unit))...)
 	}
-	t = append(t, caches...)
-	for i, c := range channels {
+	t = append(t, p.caches...)
+	for i, c := range p.channels {
 		t = append(t, c.Under(fmt.Sprintf("dram.ch%d", i))...)
 	}
 	return t
+}
+
+// sums lists the first of them: all but those of single units.
+func (m *Machine) sums() stats.Tree { p := m.parts(); return p.sums(m) }
+
+// parts are the statistics of all units.
+type parts struct {
+	cores, units, channels []stats.Tree
+	unit                   string       // what units are
+	levels                 []stats.Tree // sums over caches
+	caches                 stats.Tree   // each
+}
+
+func (m *Machine) parts() (p parts) {
+	p.cores, p.channels = m.coreStats(), m.channelStats()
+	p.unit, p.units = m.unitStats()
+	p.levels, p.caches = m.cacheStats()
+	return p
+}
+
+func (p *parts) sums(m *Machine) stats.Tree {
+	t := m.headline()
+	t = append(t, Instructions(m.Arch.Stats())...)
+	t = append(t, stats.Sum("core", p.cores)...)
+	t = append(t, stats.Sum(p.unit, p.units)...)
+	if m.Control != nil {
+		t = append(t, stats.Walk("ctrlproc", m.Control.Statistics())...)
+	}
+	for _, l := range p.levels {
+		t = append(t, l...)
+	}
+	t = append(t, stats.Sum("dram", p.channels)...)
+	return append(t, stats.Count("dram.bytes", "bytes", "Bytes moved over the DRAM's data buses.", m.Memory.Bytes()))
 }
 
 func (m *Machine) coreStats() (out []stats.Tree) {
@@ -172,6 +191,6 @@ func (m *Machine) headline() stats.Tree {
 		stats.Ratio("edges_per_cycle", "edges/cycle", "Edges handled a cycle.", float64(s.Edges), t.cycles),
 		stats.Ratio("mpki", "misses/1000 warp instructions", "L1D read misses per 1000 warp instructions.", 1000*t.l1dMisses, warps),
 		stats.Ratio("dram.bytes_per_cycle", "bytes/cycle", "Bytes over the DRAM's data buses, per core cycle.", float64(m.Memory.Bytes()), t.cycles),
-		stats.Ratio("dram.peak_bytes_per_cycle", "bytes/cycle", "What the DRAM's data buses can move, per core cycle; 0: no limit, or no DRAM.", peakBytesPerCycle(m.cfg.Memory), 1),
+		stats.Constant("dram.peak_bytes_per_cycle", "bytes/cycle", "What the DRAM's data buses can move, per core cycle; 0: no limit, or no DRAM.", peakBytesPerCycle(m.cfg.Memory)),
 	)
 }

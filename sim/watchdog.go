@@ -36,13 +36,28 @@ func (e *CycleLimitError) Error() string {
 	return fmt.Sprintf("cycle limit reached: %d cycles", e.Limit)
 }
 
+// EdgeLimitError says that the run was to end when so many edges had been handled, and has. What it has
+// counted is counted to the last cycle.
+type EdgeLimitError struct {
+	Limit, Edges, Cycle uint64
+}
+
+func (e *EdgeLimitError) Error() string {
+	return fmt.Sprintf("%d edges have been handled at cycle %d: the run was to end after %d", e.Edges, e.Cycle, e.Limit)
+}
+
+// edgesEvery is how often the watchdog looks how many edges have been handled, in cycles.
+const edgesEvery = 100
+
 // watchdog ends runs that are interrupted, too long, or stuck. It only looks, so
 // cycles do not depend on it.
 type watchdog struct {
 	m     *Machine
 	place clock.Handle
 	limit uint64
+	edges uint64 // to end the run at; 0: never
 	tell  func(Progress)
+	told  clock.Cycle // when
 	ctx   context.Context
 	err   error
 
@@ -51,7 +66,7 @@ type watchdog struct {
 }
 
 func (w *watchdog) join(m *Machine, opt Options) error {
-	w.m, w.limit, w.tell = m, opt.MaxCycles, opt.Progress
+	w.m, w.limit, w.edges, w.tell = m, opt.MaxCycles, opt.MaxEdges, opt.Progress
 	d, err := m.System.AddObserver("watchdog", corePeriod)
 	if err != nil {
 		return err
@@ -76,8 +91,9 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		working = working || !c.Done()
 		failed = failed || c.Err() != nil
 	}
-	if w.tell != nil {
+	if w.tell != nil && (w.edges == 0 || now-w.told >= checkEvery) {
 		w.tell(Progress{now, w.m.Arch.Stats()})
+		w.told = now
 	}
 	if progress != w.progress {
 		w.progress, w.moved = progress, now
@@ -89,6 +105,8 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		w.err = w.ctx.Err()
 	case w.limit > 0 && now >= w.limit && working:
 		w.err = &CycleLimitError{w.limit}
+	case w.edges > 0 && working && w.m.Arch.Stats().Edges >= w.edges:
+		w.err = &EdgeLimitError{w.edges, w.m.Arch.Stats().Edges, now}
 	case now-w.moved >= stallAfter && (working || w.m.pending() > 0):
 		w.err = w.m.stalled(fmt.Sprintf("no instruction was issued or done for %d cycles", now-w.moved))
 	}
@@ -98,6 +116,9 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		return false
 	}
 	next := now + checkEvery
+	if w.edges > 0 {
+		next = now + edgesEvery
+	}
 	if draining {
 		next = now + 1
 	}

@@ -25,6 +25,7 @@ type resultsFlags struct {
 	stats  string // of show
 	values string // of diff
 	all    bool
+	rows   bool // samples
 	config bool
 	steps  bool
 	format string
@@ -71,11 +72,12 @@ func (f *resultsFlags) list() *cobra.Command {
 
 func (f *resultsFlags) show() *cobra.Command {
 	c := f.addJSON(f.command("show NAME POINT", "Show one point, numbered from 1: its axes, what it came to, its statistics",
-		"  heddle results show quickstart 3\n  heddle results show quickstart 3 --stats '^dram' --all\n  heddle results show quickstart 3 --steps\n  heddle results show quickstart 3 --config > point.yaml",
+		"  heddle results show quickstart 3\n  heddle results show quickstart 3 --stats '^dram' --all\n  heddle results show quickstart 3 --steps\n  heddle results show quickstart 3 --config > point.yaml\n  heddle results show quickstart 3 --samples --stats '^(ipc|edges)$'",
 		cobra.ExactArgs(2), f.showPoint))
 	c.Flags().StringVar(&f.stats, "stats", "", "only statistics whose name matches the `regexp`")
 	c.Flags().BoolVar(&f.all, "all", false, "also the statistics of each core, cache and DRAM channel")
 	c.Flags().BoolVar(&f.steps, "steps", false, "the kernels of each super-step instead of the whole point's statistics: frontier, edges, imbalance, atomics, barriers, shuffles, phases")
+	c.Flags().BoolVar(&f.rows, "samples", false, "show the intervals of its run (stats.interval) instead; --stats chooses columns")
 	c.Flags().BoolVar(&f.config, "config", false, "print the point's configuration, which heddle run takes")
 	return c
 }
@@ -90,8 +92,9 @@ func (f *resultsFlags) diff() *cobra.Command {
 
 func (f *resultsFlags) export() *cobra.Command {
 	c := f.command("export NAME", "Write all points with all statistics as one table: csv, json or parquet",
-		"  heddle results export quickstart > quickstart.csv\n  heddle results export quickstart --format parquet --file quickstart.parquet",
+		"  heddle results export quickstart > quickstart.csv\n  heddle results export quickstart --format parquet --file quickstart.parquet\n  heddle results export quickstart --samples > timeline.csv",
 		cobra.ExactArgs(1), f.write)
+	c.Flags().BoolVar(&f.rows, "samples", false, "write the intervals of all points' runs (stats.interval) instead: a row an interval")
 	c.Flags().StringVar(&f.format, "format", "csv", "csv, json or parquet")
 	c.Flags().StringVar(&f.file, "file", "", "write to a `file` instead of stdout")
 	return c
@@ -229,13 +232,7 @@ func speedupText(speedups map[int]float64, position int) string {
 }
 
 func verdictText(p *store.Point) string {
-	switch {
-	case p.Verified:
-		return "yes"
-	case p.Counts():
-		return p.Replay
-	}
-	return "NO: " + p.Failure
+	return experiment.Verdict(p.Verified, p.Replay, p.Partial, p.Failure)
 }
 
 func newTable(w io.Writer, header ...any) table.Writer {
@@ -263,8 +260,9 @@ func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
 	case f.config:
 		_, err := io.WriteString(w, p.Config)
 		return err
-	}
-	if f.steps {
+	case f.rows:
+		return f.showSamples(w, args[0], p.Position, match)
+	case f.steps:
 		return f.showSteps(w, p, match)
 	}
 	kept := p.Stats[:0:0]
@@ -279,6 +277,41 @@ func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
 		return store.Wide([]store.Point{*p}).Write(w, "json")
 	}
 	printPoint(w, p, phases, speedupText(speedups, p.Position))
+	return nil
+}
+
+// showSamples shows a point's intervals, with the columns that match.
+func (f *resultsFlags) showSamples(w io.Writer, name string, position int, match *regexp.Regexp) error {
+	s, err := f.open(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close() //nolint:errcheck // read only
+	all, err := s.Timeline(position)
+	if err != nil {
+		return err
+	}
+	if len(all.Rows) == 0 {
+		return fmt.Errorf("point %d of %s has no samples: its experiment has stats.interval 0", position+1, name)
+	}
+	t := all.Select(func(c string) bool { return c == "start" || c == "stop" || match.MatchString(c) })
+	if f.json {
+		return t.Write(w, "json")
+	}
+	var header []any
+	for _, c := range t.Columns {
+		header = append(header, c.Name)
+	}
+	out := newTable(w, header...)
+	for _, r := range t.Rows {
+		for i, v := range r {
+			if x, ok := v.(float64); ok {
+				r[i] = strconv.FormatFloat(x, 'g', 4, 64)
+			}
+		}
+		out.AppendRow(table.Row(r))
+	}
+	out.Render()
 	return nil
 }
 
@@ -362,14 +395,29 @@ func (f *resultsFlags) write(w io.Writer, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	t := store.Wide(points)
+	if f.rows {
+		if t, err = f.timelines(args[0], points); err != nil {
+			return err
+		}
+	}
 	if f.file != "" {
 		var b strings.Builder
-		if err := store.Wide(points).Write(&b, f.format); err != nil {
+		if err := t.Write(&b, f.format); err != nil {
 			return err
 		}
 		return experiment.WriteFile(f.file, []byte(b.String()))
 	}
-	return store.Wide(points).Write(w, f.format)
+	return t.Write(w, f.format)
+}
+
+func (f *resultsFlags) timelines(name string, points []store.Point) (*store.Table, error) {
+	s, err := f.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close() //nolint:errcheck // read only
+	return s.Timelines(points)
 }
 
 func (f *resultsFlags) query(w io.Writer, args []string) error {

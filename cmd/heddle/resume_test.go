@@ -18,6 +18,7 @@ import (
 
 	"heddle/internal/experiment"
 	"heddle/internal/store"
+	"heddle/sim/stats"
 )
 
 // many has points of some milliseconds each.
@@ -29,6 +30,7 @@ workload: {max_iterations: 2}
 compare: {workload.schedule: [vertex, edge]}
 sweep: {machine.l1d.ways: [1, 2, 4], workload.damping: [0.5, 0.6]}
 seeds: [1, 2]
+stats: {interval: 500}
 `
 
 // content is what a store holds, without what the host decides.
@@ -48,9 +50,33 @@ func content(t *testing.T, dir string) map[int]store.Point {
 	all := map[int]store.Point{}
 	for _, p := range points {
 		p.Seconds, p.Finished = 0, ""
+		p.Samples = samples(t, s, p.Position)
 		all[p.Position] = p
 	}
 	return all
+}
+
+// samples are a stored point's, as the program made them.
+func samples(t *testing.T, s *store.Store, position int) (out []store.Sample) {
+	t.Helper()
+	table, err := s.Timeline(position)
+	require.NoError(t, err)
+	for _, r := range table.Rows {
+		one := store.Sample{From: uint64(r[0].(int64)), To: uint64(r[1].(int64))}
+		for i, v := range r[2:] {
+			require.NotNil(t, v, "a sample is missing")
+			one.Values = append(one.Values, stats.Constant(table.Columns[i+2].Name, "", "", toFloat(v)))
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func toFloat(v any) float64 {
+	if n, ok := v.(int64); ok {
+		return float64(n)
+	}
+	return v.(float64)
 }
 
 // verified counts the points that the log says have ended well.
@@ -97,6 +123,9 @@ func TestKilled(t *testing.T) {
 	whole := time.Since(start)
 	want := content(t, calm)
 	require.Len(t, want, 24)
+	for _, p := range want {
+		require.Greater(t, len(p.Samples), 3)
+	}
 
 	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	dir, stored, finished := workplace(t), 0, 0

@@ -115,6 +115,9 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	for _, name := range experiment.NoEffect(&l.Value, points, experiment.SameConfig(points)) {
 		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s changes nothing: points that differ in it alone have the same machine, graph and workload\n", name)
 	}
+	if err := experiment.CheckSampling(points); err != nil {
+		return err
+	}
 	r := f.runner(points)
 	if f.dryRun {
 		return f.list(c, l.Value.Name, r)
@@ -196,6 +199,7 @@ type session struct {
 	mu       sync.Mutex
 	outcomes []experiment.Outcome
 	next     time.Time // when the summaries may be written again
+	coarse   experiment.Coarse
 	watch    watcher
 	storeErr error
 	stop     context.CancelCauseFunc
@@ -288,6 +292,9 @@ func (s *session) run(c *cobra.Command) error {
 	summary, err := s.simulate(c.Context())
 	if err != nil {
 		return err
+	}
+	if text := s.coarse.Text(); text != "" {
+		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s\n", text)
 	}
 	next := "heddle report " + s.dir + " makes a page of them"
 	if s.flags.report {
@@ -388,6 +395,8 @@ func (s *session) Finished(o experiment.Outcome) {
 	s.watch.Finished(o)
 	s.mu.Lock()
 	s.outcomes[o.Point] = o
+	s.outcomes[o.Point].Samples = nil // in the store, if they are kept at all
+	s.coarse.Add(&s.runner.Points[o.Point], &o)
 	label := experiment.Label(s.runner.Points[o.Point].Axes)
 	var crash *experiment.Crash
 	switch {
@@ -395,6 +404,8 @@ func (s *session) Finished(o experiment.Outcome) {
 		s.logf("crashed: %s: %v\n%s", label, o.Err, crash.Stack)
 	case o.Err != nil:
 		s.logf("failed: %s: %v", label, o.Err)
+	case o.Partial != "":
+		s.logf("partial (%s): %s: %d cycles in %.2f s", o.Partial, label, o.Cycles, o.Seconds)
 	case o.Replay != "":
 		s.logf("%s: %s: %d cycles in %.2f s", o.Replay, label, o.Cycles, o.Seconds)
 	default:

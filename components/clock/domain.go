@@ -67,7 +67,7 @@ func (d *Domain) Name() string { return d.name }
 // Period returns the length of a cycle.
 func (d *Domain) Period() Femto { return d.period }
 
-// Cycle returns the cycle that ticks now, or ticked last.
+// Cycle returns the cycle that ticks now, or the last one that did or was caught up with.
 func (d *Domain) Cycle() Cycle { return d.cycle }
 
 // After returns the first cycle that starts after the current instant.

@@ -117,6 +117,15 @@ func (s *System) AddDomain(name string, period Femto) (*Domain, error) {
 	return d, nil
 }
 
+// CatchUp sets the domains to the cycles that are over at the current instant, though all of
+// their units may have slept through the last of them. It is for observers that want to
+// know what units have counted up to now; after it nothing may tick at this instant.
+func (s *System) CatchUp() {
+	for _, d := range s.domains {
+		d.cycle = max(d.cycle, Cycle(s.now/d.period))
+	}
+}
+
 // Stop ends Run after the current instant. Run may be called again.
 func (s *System) Stop() { s.stop = true }
 

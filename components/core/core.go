@@ -297,6 +297,14 @@ func (c *Core) settle(now uint64) {
 	}
 }
 
+// Settle books the cycles slept through up to the clock's last cycle, for an observer that wants
+// the counts in the middle of a run, or of a run that has been stopped.
+func (c *Core) Settle() {
+	if c.err == nil && !c.over {
+		c.settle(c.Place().Domain().Cycle() + 1)
+	}
+}
+
 // LastCycle returns the last cycle in which the core had work.
 func (c *Core) LastCycle() uint64 { return c.last }
 

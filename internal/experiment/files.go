@@ -18,6 +18,7 @@ import (
 type Summary struct {
 	Experiment string         `json:"experiment"`
 	Version    string         `json:"version"`
+	Part       string         `json:"part,omitempty"` // of runs that counts, in words
 	Points     []PointSummary `json:"points"`
 	Groups     []GroupSummary `json:"groups,omitempty"`   // with seeds
 	Geomeans   []MeanSummary  `json:"geomeans,omitempty"` // of the speedups, a variant of compare each
@@ -36,6 +37,7 @@ type PointSummary struct {
 	Speedup      *float64              `json:"speedup"` // null: nothing to compare with
 	Verified     bool                  `json:"verified"`
 	Replay       string                `json:"replay,omitempty"`  // what a replayed trace's result is called, which nobody verified
+	Partial      string                `json:"partial,omitempty"` // max_edges or region: the run was ended before it was done, as asked for
 	Failure      string                `json:"failure,omitempty"` // its class
 	Error        string                `json:"error,omitempty"`
 	HostSeconds  float64               `json:"host_seconds"`
@@ -78,7 +80,7 @@ type HostSummary struct {
 
 // Summarise makes the summary of what there is so far.
 func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSummary) *Summary {
-	s := &Summary{Experiment: name, Version: version, Points: []PointSummary{}, Host: host, About: r.about(outcomes), Unlike: Unlike(r.Points)}
+	s := &Summary{Experiment: name, Version: version, Part: Part(&r.Points[0].Config), Points: []PointSummary{}, Host: host, About: r.about(outcomes), Unlike: Unlike(r.Points)}
 	for i := range outcomes {
 		s.Points = append(s.Points, r.summarise(outcomes, i))
 	}
@@ -114,7 +116,7 @@ func axesMap(p *Point, without string) map[string]string {
 
 func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
 	o := &outcomes[i]
-	p := PointSummary{Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
+	p := PointSummary{Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, Partial: o.Partial, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
 	p.Config, p.Kernel = r.Points[i].YAML, r.Points[i].Kernel()
 	for _, s := range o.Steps {
 		p.SuperSteps = append(p.SuperSteps, StepSummary{s.Step, s.Kernel, s.Cycles, s.Stats.Map()})
@@ -164,7 +166,7 @@ func (s *Summary) csv(points []Point) ([]byte, error) {
 	for _, a := range points[0].Axes {
 		header = append(header, a.Key)
 	}
-	header = append(header, "cycles", "speedup", "verified", "failure", "host_seconds", "replay")
+	header = append(header, "cycles", "speedup", "verified", "failure", "host_seconds", "replay", "partial")
 	for _, n := range names {
 		header = append(header, "stats."+n)
 	}
@@ -184,7 +186,7 @@ func (p *PointSummary) row(at *Point, names []string) (out []string) {
 	if p.Speedup != nil {
 		speedup = strconv.FormatFloat(*p.Speedup, 'g', -1, 64)
 	}
-	out = append(out, strconv.FormatUint(p.Cycles, 10), speedup, strconv.FormatBool(p.Verified), p.Failure, strconv.FormatFloat(p.HostSeconds, 'f', 3, 64), p.Replay)
+	out = append(out, strconv.FormatUint(p.Cycles, 10), speedup, strconv.FormatBool(p.Verified), p.Failure, strconv.FormatFloat(p.HostSeconds, 'f', 3, 64), p.Replay, p.Partial)
 	for _, n := range names {
 		value := ""
 		if v, ok := p.Stats[n]; ok {

@@ -17,10 +17,11 @@ import (
 
 // result is what a run of kernels gives, composed or written by hand.
 type result struct {
-	times      host.Times
+	region     configs.Region
+	times      host.Times // of the region
 	verified   bool
-	superSteps int
-	steps      []store.Step // the init kernel, and the super-steps'
+	superSteps int          // in the region
+	steps      []store.Step // its init kernel, and its super-steps'
 	software   stats.Tree   // what the host saw of the super-steps
 	layout     []graph.Region
 }
@@ -34,16 +35,14 @@ const (
 	registerKernel = "register"
 )
 
-// step books a kernel of the super-step that is being booked.
-func (r *result) step(kernel string, s *sim.Result, more ...stats.Stat) {
-	r.steps = append(r.steps, store.Step{Step: r.superSteps, Kernel: kernel, Cycles: s.Cycles, Stats: append(s.Statistics(), more...)})
-}
+// initStep is where the init kernel is booked, before the first super-step.
+const initStep = -1
 
-// begin books the init kernel, before the first super-step.
-func (r *result) begin(s *sim.Result) {
-	r.superSteps = -1
-	r.step(initKernel, s)
-	r.superSteps = 0
+// step books a kernel of a super-step, from 0, if it is of the region.
+func (r *result) step(n int, kernel string, s *sim.Result, more ...stats.Stat) {
+	if inside(r.region, n) {
+		r.steps = append(r.steps, store.Step{Step: n, Kernel: kernel, Cycles: s.Cycles, Stats: append(s.Statistics(), more...).Final()})
+	}
 }
 
 // checkKernels refuses workloads that there are no kernels for.
@@ -93,7 +92,15 @@ func checkHandwritten(w *configs.Workload) error {
 }
 
 // edgesToHandle is how many a run will have handled; 0: not known before.
-func edgesToHandle(g *graph.Graph, w *configs.Workload) uint64 {
+func edgesToHandle(g *graph.Graph, e *configs.Experiment) uint64 {
+	n := edgesOfWhole(g, &e.Workload)
+	if most := e.Stop.MaxEdges; most > 0 && n > 0 {
+		return min(n, most)
+	}
+	return n
+}
+
+func edgesOfWhole(g *graph.Graph, w *configs.Workload) uint64 {
 	switch w.Algorithm {
 	case configs.PageRank:
 		if w.Tolerance == 0 {
@@ -110,52 +117,59 @@ func edgesToHandle(g *graph.Graph, w *configs.Workload) uint64 {
 	return 0
 }
 
-// runKernels computes what a workload says.
-func runKernels(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (result, error) {
-	if w.Kernel == configs.Handwritten {
-		return runHandwritten(ctx, d, g, w)
+// runKernels computes what a workload says, and books what is of the region.
+func runKernels(ctx context.Context, d host.Device, g *graph.Graph, e *configs.Experiment) (result, error) {
+	r := result{region: e.Region}
+	if e.Workload.Kernel == configs.Handwritten {
+		return r, r.handwritten(ctx, d, g, &e.Workload)
 	}
-	return runComposed(ctx, d, g, w)
+	return r, r.composed(ctx, d, g, &e.Workload)
 }
 
-func runHandwritten(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (result, error) {
+func (r *result) handwritten(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) error {
 	res, err := pagerank.Run(ctx, d, g, pagerank.Options{
 		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: max(1, w.Iterations),
 		Tolerance: w.Tolerance, LaunchOverhead: uint64(w.LaunchOverhead),
 	})
-	r := result{times: res.Times, verified: res.Verified}
-	r.begin(&res.Init)
-	for _, s := range res.Steps {
-		r.step("gather", &s.Gather)
-		r.step(applyKernel, &s.Apply)
-		r.superSteps++
+	r.verified = res.Verified
+	r.step(initStep, initKernel, &res.Init)
+	for i := range res.Steps {
+		r.step(i, "gather", &res.Steps[i].Gather)
+		r.step(i, applyKernel, &res.Steps[i].Apply)
+		if inside(r.region, i) {
+			r.superSteps++
+		}
 	}
-	return r, err
+	return err
 }
 
-func runComposed(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (result, error) {
+func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) error {
 	res, err := compose.Run(ctx, d, g, *w)
-	r := result{times: res.Times, verified: res.Verified, layout: res.Layout}
-	r.software = append(software(res.Steps), stats.Count("source", "vertex", "That the algorithm began at; 0 if it has none.", uint64(res.Source)))
-	r.begin(&res.Init)
+	r.verified, r.layout = res.Verified, res.Layout
+	r.step(initStep, initKernel, &res.Init)
+	var counted []compose.Step
 	for i := range res.Steps {
 		s := &res.Steps[i]
 		for k := range s.Splits {
-			r.step(sift(res.Plan), &s.Splits[k])
+			r.step(i, sift(res.Plan), &s.Splits[k])
 		}
 		if res.Plan.Registers() {
-			r.step(registerKernel, &s.Register)
+			r.step(i, registerKernel, &s.Register)
 		}
-		r.step("gather-"+s.Direction.String(), &s.Gather, software(res.Steps[i:i+1])...)
+		r.step(i, "gather-"+s.Direction.String(), &s.Gather, software(res.Steps[i:i+1])...)
 		if res.Plan.Algorithm.Apply != nil {
-			r.step(applyKernel, &s.Apply)
+			r.step(i, applyKernel, &s.Apply)
 		}
-		r.superSteps++
+		if inside(r.region, i) {
+			counted = append(counted, *s)
+		}
 	}
 	for i := range res.Splits {
-		r.step(sift(res.Plan), &res.Splits[i])
+		r.step(len(res.Steps), sift(res.Plan), &res.Splits[i])
 	}
-	return r, err
+	r.superSteps = len(counted)
+	r.software = append(software(counted), stats.Count("source", "vertex", "That the algorithm began at; 0 if it has none.", uint64(res.Source)))
+	return err
 }
 
 // sift is what the kernel is called that finds vertices to go on with.

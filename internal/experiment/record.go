@@ -21,6 +21,9 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 	if cfg.Workload.Trace != "" {
 		return Outcome{}, errors.New("workload.trace: is a trace already, and what is recorded is executed")
 	}
+	if !cfg.Region.Whole() || cfg.Stop.MaxEdges > 0 {
+		return Outcome{}, errors.New("a run is recorded as a whole: expected no region and no stop.max_edges")
+	}
 	g, err := r.graphs.get(cfg.Graph)
 	if err != nil {
 		return Outcome{}, err

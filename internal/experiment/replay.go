@@ -34,6 +34,9 @@ func verdict(m *traces.Meta, machine configs.Machine, p *traces.Replayer) string
 
 // checkTrace refuses traces that cannot be read, or replayed on the point's machine.
 func checkTrace(e *configs.Experiment) error {
+	if !e.Region.Whole() || e.Stop.MaxEdges > 0 {
+		return errors.New("workload.trace: a trace is replayed as a whole: expected no region and no stop.max_edges")
+	}
 	f, err := traces.Open(e.Workload.Trace)
 	if err != nil {
 		return fmt.Errorf("workload.trace: %w", err)
@@ -70,8 +73,12 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 	if err := player.Attach(m); err != nil {
 		return Outcome{Err: err}
 	}
+	m.BeginSamples()
 	res, err := replayLaunches(ctx, m, player, &f.Meta)
-	o = Outcome{Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err, Stats: statistics(m, &res), Steps: res.steps}
+	o = Outcome{
+		Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err, Stats: statistics(m.Statistics(), &res, ""), Steps: res.steps,
+		Samples: m.EndSamples(),
+	}
 	if o.Err == nil {
 		o.Err = errors.Join(m.CheckLaws(), CheckSteps(o.Stats, o.Steps))
 	}
@@ -94,8 +101,7 @@ func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer
 			return res, err
 		}
 		l := &about.Launches[i]
-		res.superSteps = l.Step
-		res.step(l.Kernel, &now, recordedStatistics(l.Software)...)
+		res.step(l.Step, l.Kernel, &now, recordedStatistics(l.Software)...)
 	}
 	res.superSteps, res.software = about.Steps, recordedStatistics(about.Software)
 	return res, nil

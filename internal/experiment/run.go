@@ -26,13 +26,18 @@ type Outcome struct {
 	Stats    stats.Tree
 	Steps    []store.Step
 	Verified bool
-	Replay   string  // what a replayed trace's result is called, which nobody verifies; "": it was executed
-	Seconds  float64 // of the host
+	Replay   string       // what a replayed trace's result is called, which nobody verifies; "": it was executed
+	Partial  string       // why the run ended before it was done: PartialEdges or PartialRegion; "": it did not
+	Samples  *sim.Samples // of its intervals; nil: none, or in the store
+	Seconds  float64      // of the host
 	Err      error
 }
 
-// Counts tells whether the point has a result to compare others with.
-func (o *Outcome) Counts() bool { return (o.Verified || o.Replay != "") && o.Err == nil }
+// Counts tells whether the point has a result to compare others with: a verified one, a replayed one, or that of a
+// part of a run, as asked for.
+func (o *Outcome) Counts() bool {
+	return (o.Verified || o.Replay != "" || o.Partial != "") && o.Err == nil
+}
 
 // Observer is told how a run goes. Its methods are called from several goroutines.
 type Observer interface {
@@ -97,6 +102,7 @@ func (r *Runner) several(ctx context.Context, jobs int, todo []int, outcomes []O
 				if jobs == 1 || Class(outcomes[i].Err) != OutOfMemory {
 					r.Observer.Finished(outcomes[i])
 				}
+				outcomes[i].Samples = nil // the observer's, if it wanted them
 			}
 		}()
 	}
@@ -159,13 +165,17 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 
 // options are those of a point's machine.
 func (r *Runner) options(i int) sim.Options {
-	return sim.Options{MaxCycles: r.MaxCycles, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) }}
+	cfg := &r.Points[i].Config
+	return sim.Options{
+		MaxCycles: r.MaxCycles, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) },
+		MaxEdges: cfg.Stop.MaxEdges, Sampling: sampling(cfg),
+	}
 }
 
 // execute runs the kernels of a point, and has them written down if somebody wants that.
 func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces.Recorder) (o Outcome) {
 	cfg, opt := &r.Points[i].Config, r.options(i)
-	r.Observer.Started(i, edgesToHandle(g, &cfg.Workload))
+	r.Observer.Started(i, edgesToHandle(g, cfg))
 	if rec != nil {
 		opt.Source = rec.Source
 	}
@@ -180,12 +190,23 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		}
 		device = recorded{d, rec}
 	}
-	res, err := runKernels(ctx, device, g, &cfg.Workload)
+	c := newCounted(device, d.Machine, cfg)
+	res, err := runKernels(ctx, c, g, cfg)
+	c.end()
+	res.times = c.times
 	if rec != nil && err == nil {
 		res.describe(&rec.Meta)
 	}
-	o = Outcome{Cycles: res.times.Total(), Verified: res.verified, Err: err, Stats: statistics(d.Machine, &res), Steps: res.steps}
-	if o.Err == nil {
+	o = Outcome{Cycles: res.times.Total(), Verified: res.verified, Steps: res.steps, Samples: d.Machine.EndSamples()}
+	o.Partial, o.Err = partial(err)
+	o.Stats = statistics(c.counts, &res, o.Partial)
+	switch {
+	case o.Err != nil:
+	case !c.begun:
+		o.Err = c.neverBegun()
+	case o.Partial == PartialRegion:
+		o.Err = CheckSteps(o.Stats, o.Steps)
+	case o.Partial == "":
 		o.Err = errors.Join(d.Machine.CheckLaws(), CheckSteps(o.Stats, o.Steps))
 	}
 	return o
@@ -210,7 +231,7 @@ func CheckSteps(whole stats.Tree, steps []store.Step) error {
 }
 
 // statistics are the machine's, and the host's view of the same run.
-func statistics(m *sim.Machine, res *result) stats.Tree {
+func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 	var begin, gather, apply, split, seed, register uint64
 	for _, s := range res.steps {
 		switch s.Kernel {
@@ -228,6 +249,10 @@ func statistics(m *sim.Machine, res *result) stats.Tree {
 			gather += s.Cycles
 		}
 	}
+	unfinished := uint64(0)
+	if partial == PartialEdges {
+		unfinished = res.times.Cycles - min(res.times.Cycles, begin+gather+apply+split+seed+register)
+	}
 	t := stats.Tree{
 		stats.Count("cycles", "cycles", "Of the whole run: device_cycles and launch.overhead_cycles.", res.times.Total()),
 		stats.Count("device_cycles", "cycles", "From each launch to its last core's end, added up.", res.times.Cycles),
@@ -239,15 +264,16 @@ func statistics(m *sim.Machine, res *result) stats.Tree {
 		stats.Count("kernel.split.cycles", "cycles", "In the kernels that split near-far's far pile.", split),
 		stats.Count("kernel.seed.cycles", "cycles", "In the kernels that begin rounds (k-core).", seed),
 		stats.Count("kernel.register.cycles", "cycles", "In the kernels that put active vertices into the graph units' lists.", register),
+		stats.Count("kernel.unfinished.cycles", "cycles", "In a kernel that stop.max_edges ended, and in others of its super-step.", unfinished),
 		stats.Count("super_steps", "super-steps", "Done.", uint64(res.superSteps)),
 	}
 	t = append(t, res.software...)
-	for _, s := range m.Statistics() {
+	for _, s := range machine {
 		if s.Name != "cycles" { // the machine's own: device_cycles
 			t = append(t, s)
 		}
 	}
-	return t
+	return t.Final()
 }
 
 // graphCache loads each graph once, for all points that use it.

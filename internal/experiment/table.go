@@ -15,10 +15,10 @@ import (
 )
 
 // Speedup is the baseline's cycles over the point's; ok is false where there is nothing to
-// compare, or either has no result.
+// compare, or either has no result, or they are parts of runs for different reasons.
 func Speedup(points []Point, outcomes []Outcome, i int) (speedup float64, ok bool) {
 	b := points[i].Baseline
-	if b < 0 || !outcomes[i].Counts() || !outcomes[b].Counts() || outcomes[i].Cycles == 0 {
+	if b < 0 || !outcomes[i].Counts() || !outcomes[b].Counts() || outcomes[i].Partial != outcomes[b].Partial || outcomes[i].Cycles == 0 {
 		return 0, false
 	}
 	return float64(outcomes[b].Cycles) / float64(outcomes[i].Cycles), true
@@ -150,16 +150,16 @@ func groupRow(points []Point, outcomes []Outcome, g Group) (r table.Row) {
 		r = append(r, g.speedup(points, outcomes).text(times))
 	}
 	r = append(r, columnsRow(g.stats(outcomes))...)
-	failed, class := 0, ""
+	others, verdict := 0, ""
 	for _, i := range g {
-		if o := &outcomes[i]; !o.Counts() {
-			failed, class = failed+1, Class(o.Err)
+		if o := &outcomes[i]; o.verdict() != verified {
+			others, verdict = others+1, o.verdict()
 		}
 	}
-	if failed == 0 {
-		return append(r, outcomes[g[0]].verdict())
+	if others == 0 {
+		return append(r, verified)
 	}
-	return append(r, fmt.Sprintf("NO: %s (%d of %d)", class, failed, len(g)))
+	return append(r, fmt.Sprintf("%s (%d of %d)", verdict, others, len(g)))
 }
 
 // axesRow are the values of the axes that are shown.
@@ -199,19 +199,29 @@ func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
 	if compares(points) {
 		r = append(r, speedup)
 	}
-	r = append(r, columnsRow(o.Stats)...)
-	return append(r, o.verdict())
+	return append(append(r, columnsRow(o.Stats)...), o.verdict())
 }
+
+const verified = "yes"
 
 // verdict is what stands in the column verified.
 func (o *Outcome) verdict() string {
+	return Verdict(o.Verified && o.Err == nil, o.Replay, o.Partial, Class(o.Err))
+}
+
+// Verdict says in a word or two whether a result is right.
+func Verdict(right bool, replay, partial, failure string) string {
 	switch {
-	case !o.Counts():
-		return "NO: " + Class(o.Err)
-	case o.Replay != "":
-		return o.Replay
+	case right:
+		return verified
+	case failure != "":
+		return "NO: " + failure
+	case partial != "":
+		return "partial: " + partial
+	case replay != "":
+		return replay
 	}
-	return "yes"
+	return "NO: "
 }
 
 // Thousands writes a count with commas.
@@ -239,6 +249,9 @@ func describeMachine(w io.Writer, p *Point) {
 	}
 	fmt.Fprintf(w, "machine  %d cores × %d warps × %d threads, %s, memory %s\n",
 		m.Sockets*m.CoresPerSocket, m.Core.Warps, m.Core.Threads, caches, m.Memory.Preset)
+	if part := Part(&p.Config); part != "" {
+		fmt.Fprintf(w, "part     %s\n", part)
+	}
 }
 
 // DescribePoint loads what a point works on, and writes what it simulates.

@@ -44,6 +44,7 @@ type pageData struct {
 	Failed        int
 	Verified      int
 	Replayed      int // traces, which nobody verified
+	Partial       int
 	Differences   differences
 	Configuration string
 }
@@ -90,6 +91,8 @@ func Page(r *Result, figures []Figure) ([]byte, error) {
 		switch {
 		case p.Verified:
 			d.Verified++
+		case p.counts() && p.Partial != "":
+			d.Partial++
 		case p.counts():
 			d.Replayed++
 		default:

@@ -20,6 +20,7 @@ import (
 type Result struct {
 	Name     string
 	Version  string
+	Part     string // of runs that counts, in words; "": all
 	Host     experiment.HostSummary
 	About    experiment.About
 	Points   []*Point
@@ -37,7 +38,8 @@ type Point struct {
 	Cycles      uint64                 `json:"cycles"`
 	Speedup     *float64               `json:"speedup"`
 	Verified    bool                   `json:"verified"`
-	Replay      string                 `json:"replay"` // what a replayed trace's result is called
+	Replay      string                 `json:"replay"`  // what a replayed trace's result is called
+	Partial     string                 `json:"partial"` // why the run was ended before it was done; "": it was not
 	Failure     string                 `json:"failure"`
 	Error       string                 `json:"error"`
 	HostSeconds float64                `json:"host_seconds"`
@@ -50,7 +52,9 @@ type Point struct {
 }
 
 // counts tells whether the point has a result: verified, or of a replayed trace.
-func (p *Point) counts() bool { return p.Verified || p.Replay != "" }
+func (p *Point) counts() bool {
+	return p.Verified || p.Failure == "" && (p.Replay != "" || p.Partial != "")
+}
 
 // Axis is a swept key with its values.
 type Axis struct {
@@ -72,6 +76,7 @@ func Read(dir string) (*Result, error) {
 	var s struct {
 		Experiment string                 `json:"experiment"`
 		Version    string                 `json:"version"`
+		Part       string                 `json:"part"`
 		Points     []*Point               `json:"points"`
 		Host       experiment.HostSummary `json:"host"`
 		experiment.About
@@ -86,7 +91,7 @@ func Read(dir string) (*Result, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	r := &Result{Name: s.Experiment, Version: s.Version, Host: s.Host, About: s.About, Points: s.Points, Resolved: string(resolved)}
+	r := &Result{Name: s.Experiment, Version: s.Version, Part: s.Part, Host: s.Host, About: s.About, Points: s.Points, Resolved: string(resolved)}
 	r.layOut()
 	return r, nil
 }

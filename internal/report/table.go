@@ -63,13 +63,8 @@ func newRow(p *Point, keys []string, shown []metric) (row []cell) {
 	for _, m := range shown {
 		row = append(row, p.cell(m))
 	}
-	if p.Verified {
-		return append(row, cell{Text: "yes", Sort: "yes"})
-	}
-	if p.counts() {
-		return append(row, cell{Text: p.Replay, Sort: p.Replay})
-	}
-	return append(row, cell{Text: "no: " + p.Failure, Sort: "no: " + p.Failure, Bad: true})
+	text := experiment.Verdict(p.Verified, p.Replay, p.Partial, p.Failure)
+	return append(row, cell{Text: text, Sort: text, Bad: !p.counts()})
 }
 
 func (p *Point) cell(m metric) cell {

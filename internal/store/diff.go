@@ -88,7 +88,10 @@ func compare(a, b *Point) (out []Change) {
 
 // values are a point's, with their names, as the A of changes. The statistic cycles is the point's.
 func values(p *Point) []Change {
-	out := []Change{{Name: "cycles", A: int64(p.Cycles)}, {Name: "verified", A: p.Verified}, {Name: "replay", A: p.Replay}, {Name: "failure", A: p.Failure}, {Name: "graph", A: p.Graph}}
+	out := []Change{
+		{Name: "cycles", A: int64(p.Cycles)}, {Name: "verified", A: p.Verified}, {Name: "replay", A: p.Replay}, {Name: "partial", A: p.Partial},
+		{Name: "failure", A: p.Failure}, {Name: "graph", A: p.Graph},
+	}
 	for _, s := range p.Stats {
 		if s.Name == "cycles" {
 			continue

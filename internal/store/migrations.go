@@ -121,5 +121,39 @@ DROP VIEW speedups;
 CREATE VIEW speedups AS
 	SELECT p.position, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup
 	FROM points p JOIN points b ON b.position = p.baseline
-	WHERE (p.verified OR p.replay <> '' AND p.failure = '') AND (b.verified OR b.replay <> '' AND b.failure = '') AND p.cycles > 0`,
+	WHERE (p.verified OR p.replay <> '' AND p.failure = '') AND (b.verified OR b.replay <> '' AND b.failure = '') AND p.cycles > 0`, `
+-- Why a point's run was ended before it was done, as asked for: max_edges, region; '': it was not.
+ALTER TABLE points ADD COLUMN partial TEXT NOT NULL DEFAULT '';
+
+-- A row a point and interval of its run.
+CREATE TABLE intervals (
+	point INTEGER NOT NULL REFERENCES points ON DELETE CASCADE,
+	place INTEGER NOT NULL,  -- from 0
+	start INTEGER NOT NULL,  -- the last cycle before it, of the machine's clock
+	stop  INTEGER NOT NULL,  -- its last cycle
+	PRIMARY KEY (point, place)
+) STRICT, WITHOUT ROWID;
+
+-- A row a point, interval and statistic.
+CREATE TABLE samples (
+	point INTEGER NOT NULL REFERENCES points ON DELETE CASCADE,
+	place INTEGER NOT NULL,  -- of the interval
+	name  INTEGER NOT NULL REFERENCES names,
+	value ANY NOT NULL,      -- in this interval: INTEGER of a count, REAL of a ratio
+	PRIMARY KEY (point, name, place)
+) STRICT, WITHOUT ROWID;
+
+-- For queries: samples with their names, intervals and points.
+CREATE VIEW timeline AS
+	SELECT p.position, i.start, i.stop, n.name, s.value, n.unit
+	FROM samples s JOIN intervals i ON i.point = s.point AND i.place = s.place
+		JOIN names n ON n.id = s.name JOIN points p ON p.id = s.point;
+
+-- For queries: the speedups over the baseline, of points that are verified or replayed, and of parts of runs over such parts.
+DROP VIEW speedups;
+CREATE VIEW speedups AS
+	SELECT p.position, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup
+	FROM points p JOIN points b ON b.position = p.baseline
+	WHERE p.failure = '' AND b.failure = '' AND p.partial = b.partial
+		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`,
 }

@@ -62,16 +62,26 @@ type Point struct {
 	Cycles   uint64
 	Verified bool
 	Replay   string // what a replayed trace's result is called, which nobody verified; "": it was executed
+	Partial  string // why the run was ended before it was done; "": it was not
 	Failure  string // its class; "": none
 	Error    string
 	Seconds  float64 // of the host
 	Finished string  // UTC, RFC 3339
 	Stats    stats.Tree
 	Steps    []Step
+	Samples  []Sample // to be stored; Points does not read them
+}
+
+// Sample is what was counted from the cycle after From to the cycle To.
+type Sample struct {
+	From, To uint64
+	Values   []stats.Stat // the same statistics in all of a point's
 }
 
 // Counts tells whether the point has a result to compare others with.
-func (p *Point) Counts() bool { return p.Verified || p.Replay != "" && p.Failure == "" }
+func (p *Point) Counts() bool {
+	return p.Failure == "" && (p.Verified || p.Replay != "" || p.Partial != "")
+}
 
 // Store is an open file.
 type Store struct {
@@ -269,7 +279,7 @@ func (s *Store) Experiment() (e Experiment, ok bool, err error) {
 
 // Progress counts the points that are stored, and those of them that failed, and says when the last ended.
 func (s *Store) Progress() (stored, failed int, last string, err error) {
-	err = s.db.QueryRow("SELECT count(*), count(*) FILTER (WHERE NOT verified AND (replay = '' OR failure <> '')), coalesce(max(finished), '') FROM points").Scan(&stored, &failed, &last)
+	err = s.db.QueryRow("SELECT count(*), count(*) FILTER (WHERE failure <> ''), coalesce(max(finished), '') FROM points").Scan(&stored, &failed, &last)
 	return stored, failed, last, s.wrap(err)
 }
 
@@ -310,7 +320,7 @@ func (s *Store) Put(p *Point) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(insertAxes(tx, id, p.Axes), insertStats(tx, id, p.Stats), insertSteps(tx, id, p.Steps))
+		return errors.Join(insertAxes(tx, id, p.Axes), insertStats(tx, id, p.Stats), insertSteps(tx, id, p.Steps), insertSamples(tx, id, p.Samples))
 	})
 }
 
@@ -322,9 +332,9 @@ func insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
 	if p.Baseline >= 0 {
 		baseline = p.Baseline
 	}
-	r, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, verified, replay, failure, error, host_seconds, finished)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), p.Verified, p.Replay, p.Failure, p.Error, p.Seconds, p.Finished)
+	r, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, verified, replay, partial, failure, error, host_seconds, finished)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), p.Verified, p.Replay, p.Partial, p.Failure, p.Error, p.Seconds, p.Finished)
 	if err != nil {
 		return 0, err
 	}
@@ -349,7 +359,7 @@ func insertTree(tx *sql.Tx, into string, ids []int64, trees []stats.Tree) error 
 	if len(trees) == 0 {
 		return nil
 	}
-	name, err := tx.Prepare("INSERT INTO names (name, unit, doc, ratio) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, doc = excluded.doc RETURNING id")
+	name, err := tx.Prepare(putName)
 	if err != nil {
 		return err
 	}
@@ -362,13 +372,9 @@ func insertTree(tx *sql.Tx, into string, ids []int64, trees []stats.Tree) error 
 	known := map[string]int64{}
 	for k, tree := range trees {
 		for i, s := range tree {
-			n, counted := s.Uint()
-			if n > math.MaxInt64 {
-				return fmt.Errorf("%s = %d does not fit into the store", s.Name, n)
-			}
-			var v any = int64(n)
-			if !counted {
-				v = s.Float()
+			v, counted, err := column(s)
+			if err != nil {
+				return err
 			}
 			nameID, ok := known[s.Name]
 			if !ok {
@@ -383,6 +389,21 @@ func insertTree(tx *sql.Tx, into string, ids []int64, trees []stats.Tree) error 
 		}
 	}
 	return nil
+}
+
+// putName finds a name, or adds it.
+const putName = "INSERT INTO names (name, unit, doc, ratio) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, doc = excluded.doc RETURNING id"
+
+// column is a statistic's value as SQLite has it.
+func column(s stats.Stat) (v any, counted bool, err error) {
+	n, counted := s.Uint()
+	switch {
+	case n > math.MaxInt64:
+		return nil, counted, fmt.Errorf("%s = %d does not fit into the store", s.Name, n)
+	case counted:
+		return int64(n), true, nil
+	}
+	return s.Float(), false, nil
 }
 
 func insertSteps(tx *sql.Tx, id int64, steps []Step) error {
@@ -414,11 +435,11 @@ func (s *Store) Points() ([]Point, error) {
 
 func (s *Store) rows() (points []Point, byID map[int64]int, err error) {
 	byID = map[int64]int{}
-	err = s.each(`SELECT id, identity, position, coalesce(baseline, -1), config, graph, version, cycles, verified, replay, failure, error, host_seconds, finished
+	err = s.each(`SELECT id, identity, position, coalesce(baseline, -1), config, graph, version, cycles, verified, replay, partial, failure, error, host_seconds, finished
 		FROM points ORDER BY position`, func(r *sql.Rows) error {
 		var p Point
 		var id, cycles int64
-		err := r.Scan(&id, &p.Identity, &p.Position, &p.Baseline, &p.Config, &p.Graph, &p.Version, &cycles, &p.Verified, &p.Replay, &p.Failure, &p.Error, &p.Seconds, &p.Finished)
+		err := r.Scan(&id, &p.Identity, &p.Position, &p.Baseline, &p.Config, &p.Graph, &p.Version, &cycles, &p.Verified, &p.Replay, &p.Partial, &p.Failure, &p.Error, &p.Seconds, &p.Finished)
 		p.Cycles = uint64(cycles)
 		byID[id] = len(points)
 		points = append(points, p)
@@ -458,7 +479,7 @@ func statOf(name, unit, doc string, value any) (stats.Stat, error) {
 	case int64:
 		return stats.Count(name, unit, doc, uint64(v)), nil
 	case float64:
-		return stats.Ratio(name, unit, doc, v, 1), nil
+		return stats.Constant(name, unit, doc, v), nil
 	}
 	return stats.Stat{}, fmt.Errorf("%s: a %T is no value", name, value)
 }
@@ -506,8 +527,8 @@ func of(points []Point, byID map[int64]int, id int64) (*Point, error) {
 	return &points[i], nil
 }
 
-func (s *Store) each(query string, row func(*sql.Rows) error) error {
-	r, err := s.db.Query(query)
+func (s *Store) each(query string, row func(*sql.Rows) error, args ...any) error {
+	r, err := s.db.Query(query, args...)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -29,11 +30,11 @@ func point(position int, identity string) Point {
 		Identity: identity, Position: position, Baseline: -1, Axes: []Axis{{"z", "1"}, {"a", "x y"}}, Config: "name: e\n", Graph: "g", Version: "v",
 		Cycles: 12345678901234, Verified: true, Seconds: 0.25, Finished: "2026-01-02T03:04:05Z",
 		Stats: stats.Tree{
-			stats.Count("z.last", "cycles", "First in order.", math.MaxInt64), stats.Ratio("ratio", "", "A third.", 1, 3),
-			stats.Ratio("whole", "", "A ratio that is whole.", 4, 2), stats.Count("a", "bytes", "Zero.", 0),
+			stats.Count("z.last", "cycles", "First in order.", math.MaxInt64), stats.Constant("ratio", "", "A third.", 1.0/3),
+			stats.Constant("whole", "", "A ratio that is whole.", 2), stats.Count("a", "bytes", "Zero.", 0),
 		},
 		Steps: []Step{
-			{-1, "init", 2, nil}, {0, "gather", 7, stats.Tree{stats.Count("of a step", "things", "Of a step.", 1), stats.Ratio("ratio", "", "A third.", 2, 3)}},
+			{-1, "init", 2, nil}, {0, "gather", 7, stats.Tree{stats.Count("of a step", "things", "Of a step.", 1), stats.Constant("ratio", "", "A third.", 2.0/3)}},
 			{0, "apply", 5, nil}, {1, "gather", 3, stats.Tree{stats.Count("a", "bytes", "Zero.", 5)}},
 		},
 	}
@@ -238,13 +239,14 @@ func TestOlderStoresAreBroughtUpToDate(t *testing.T) {
 	require.NoError(t, err)
 	_, err = old.db.Exec(migrations[0] + "; PRAGMA user_version = 1; PRAGMA application_id = 1751475308")
 	require.NoError(t, err)
-	a := Point{Identity: "a", Baseline: -1, Config: "c", Graph: "g", Version: "v", Cycles: 5, Verified: true, Seconds: 1, Finished: "now"}
+	a := point(0, "a")
+	a.Axes, a.Stats, a.Steps = nil, nil, nil
 	_, err = old.db.Exec(`INSERT INTO points (identity, position, config, graph, version, cycles, verified, failure, error, host_seconds, finished)
-		VALUES ('a', 0, 'c', 'g', 'v', 5, 1, '', '', 1, 'now')`)
+		VALUES ('a', 0, 'name: e' || char(10), 'g', 'v', 12345678901234, 1, '', '', 0.25, '2026-01-02T03:04:05Z')`)
 	require.NoError(t, err)
 	require.NoError(t, old.Close())
 	_, err = OpenRead(path)
-	require.ErrorContains(t, err, "schema version 1, and this program reads 5")
+	require.ErrorContains(t, err, fmt.Sprintf("schema version 1, and this program reads %d", len(migrations)))
 	s, err := Open(path)
 	require.NoError(t, err)
 	g := Graph{"g", "a file", 3, 4, 2}

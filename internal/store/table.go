@@ -46,7 +46,7 @@ func Wide(points []Point) *Table {
 		}
 	}
 	for _, c := range []Column{
-		{"cycles", Integer}, {"speedup", Number}, {"verified", Truth}, {"replay", Text}, {"failure", Text}, {"error", Text}, {"host_seconds", Number}, {"finished", Text},
+		{"cycles", Integer}, {"speedup", Number}, {"verified", Truth}, {"replay", Text}, {"partial", Text}, {"failure", Text}, {"error", Text}, {"host_seconds", Number}, {"finished", Text},
 		{"graph", Text}, {"version", Text}, {"identity", Text},
 	} {
 		w.column(c.Name, c.Kind)
@@ -60,7 +60,7 @@ func Wide(points []Point) *Table {
 			w.column("stats."+s.Name, kind)
 		}
 	}
-	cycles := countedCycles(points)
+	cycles := countedResults(points)
 	for i := range points {
 		w.Rows = append(w.Rows, w.row(&points[i], cycles))
 	}
@@ -79,7 +79,7 @@ func (w *wide) column(name string, kind Kind) {
 	}
 }
 
-func (w *wide) row(p *Point, cycles map[int]uint64) []any {
+func (w *wide) row(p *Point, cycles map[int]result) []any {
 	row := make([]any, len(w.Columns))
 	set := func(name string, v any) { row[w.at[name]] = v }
 	set("point", int64(p.Position+1))
@@ -92,6 +92,7 @@ func (w *wide) row(p *Point, cycles map[int]uint64) []any {
 	}
 	set("verified", p.Verified)
 	set("replay", p.Replay)
+	set("partial", p.Partial)
 	set("failure", p.Failure)
 	set("error", p.Error)
 	set("host_seconds", p.Seconds)
@@ -109,31 +110,52 @@ func (w *wide) row(p *Point, cycles map[int]uint64) []any {
 	return row
 }
 
-func countedCycles(points []Point) map[int]uint64 {
-	cycles := map[int]uint64{}
-	for _, p := range points {
-		if p.Counts() {
-			cycles[p.Position] = p.Cycles
-		}
-	}
-	return cycles
+// result is what a speedup is between.
+type result struct {
+	cycles  uint64
+	partial string
 }
 
-// speedup is the baseline's cycles over the point's, if both have a result.
-func speedup(p *Point, cycles map[int]uint64) (float64, bool) {
-	base, ok := cycles[p.Baseline]
-	if !ok || !p.Counts() || p.Cycles == 0 {
+func countedResults(points []Point) map[int]result {
+	of := map[int]result{}
+	for i := range points {
+		if p := &points[i]; p.Counts() {
+			of[p.Position] = result{p.Cycles, p.Partial}
+		}
+	}
+	return of
+}
+
+// speedup is the baseline's cycles over the point's, if both have results, of runs or of parts that ended alike.
+func speedup(p *Point, of map[int]result) (float64, bool) {
+	base, ok := of[p.Baseline]
+	if !ok || !p.Counts() || p.Partial != base.partial || p.Cycles == 0 {
 		return 0, false
 	}
-	return float64(base) / float64(p.Cycles), true
+	return float64(base.cycles) / float64(p.Cycles), true
 }
 
 // Speedups are those of all points that have one, by position.
 func Speedups(points []Point) map[int]float64 {
-	out, cycles := map[int]float64{}, countedCycles(points)
+	out, cycles := map[int]float64{}, countedResults(points)
 	for i := range points {
 		if s, ok := speedup(&points[i], cycles); ok {
 			out[points[i].Position] = s
+		}
+	}
+	return out
+}
+
+// Select returns the columns that keep wants, in rows of their own.
+func (t *Table) Select(keep func(name string) bool) *Table {
+	out := &Table{Rows: make([][]any, len(t.Rows))}
+	for i, c := range t.Columns {
+		if !keep(c.Name) {
+			continue
+		}
+		out.Columns = append(out.Columns, c)
+		for k, row := range t.Rows {
+			out.Rows[k] = append(out.Rows[k], row[i])
 		}
 	}
 	return out

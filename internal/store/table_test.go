@@ -33,11 +33,11 @@ func TestExports(t *testing.T) {
 	records, err := csv.NewReader(bytes.NewReader(export(t, table, "csv"))).ReadAll()
 	require.NoError(t, err)
 	require.Equal(t, []string{
-		"point", "z", "a", "only", "cycles", "speedup", "verified", "replay", "failure", "error", "host_seconds", "finished", "graph", "version", "identity",
+		"point", "z", "a", "only", "cycles", "speedup", "verified", "replay", "partial", "failure", "error", "host_seconds", "finished", "graph", "version", "identity",
 		"stats.z.last", "stats.ratio", "stats.whole", "stats.a", "stats.more",
 	}, records[0])
 	require.Equal(t, []string{
-		"2", `2, "x"`, "", "here", "1000", "4", "true", "", "", "", "0.25", "2026-01-02T03:04:05Z", "g", "v", "b",
+		"2", `2, "x"`, "", "here", "1000", "4", "true", "", "", "", "", "0.25", "2026-01-02T03:04:05Z", "g", "v", "b",
 		"9223372036854775807", "0.3333333333333333", "2", "0", "9",
 	}, records[2])
 

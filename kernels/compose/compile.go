@@ -84,6 +84,8 @@ func (d device) Launch(ctx context.Context, k *ir.Kernel, arg uint32) (sim.Resul
 	return d.Device.Launch(ctx, d.program.programs[k].Program, arg)
 }
 
+func (d device) BeginStep(n int) error { return host.BeginStep(d.Device, n) }
+
 func (d device) Reserved() []graph.Region {
 	list := graph.Reserved(d.Shape().Lanes(), nil)
 	for _, k := range d.program.Kernels.All() {

@@ -72,6 +72,8 @@ func (m *interpreter) EGHW() eghw.Host         { return m.eghws }
 func (m *interpreter) Shape() host.Shape        { return m.shape }
 func (m *interpreter) Reserved() []graph.Region { return graph.Reserved(m.shape.Lanes(), nil) }
 
+func (m *interpreter) BeginStep(int) error { return nil }
+
 func (m *interpreter) LaneEdges() []uint64 { return nil }
 
 func (m *interpreter) ReadWords(addr uint32, words []uint32) {

@@ -60,6 +60,7 @@ type machine interface {
 	LaneEdges() []uint64
 	GraphPEG() graphpeg.Host
 	EGHW() eghw.Host
+	BeginStep(n int) error
 }
 
 // Run computes what a workload says on a device. An error is a workload or a graph that
@@ -198,6 +199,9 @@ func (r *run) superSteps(ctx context.Context) (err error) {
 			}
 			return fmt.Errorf("%d vertices are still active after max_iterations = %d super-steps: nothing to verify", r.active(), most)
 		}
+		if err := r.BeginStep(len(r.Steps) + 1); err != nil {
+			return err
+		}
 		if err := r.superStep(ctx); err != nil {
 			return fmt.Errorf("super-step %d: %w", len(r.Steps)+1, err)
 		}
@@ -266,8 +270,11 @@ func (r *run) next() (active uint32, err error) {
 }
 
 // refill raises the threshold until vertices of the far pile are near, or begins rounds until one
-// has vertices.
+// has vertices: the next super-step's first launches.
 func (r *run) refill(ctx context.Context) (active uint32, err error) {
+	if err := r.BeginStep(len(r.Steps) + 1); err != nil {
+		return 0, err
+	}
 	for active == 0 {
 		switch {
 		case r.far != nil && r.far.Rise(r):

@@ -41,6 +41,21 @@ type Device interface {
 	LaneEdges() []uint64
 }
 
+// Stepper is a device that wants to know which launches are of which super-step.
+type Stepper interface {
+	// BeginStep comes before the first launch of super-step n, from 1; again with the same n means
+	// nothing. An error ends the run.
+	BeginStep(n int) error
+}
+
+// BeginStep tells a device that a super-step begins, if it wants to know.
+func BeginStep(d Device, n int) error {
+	if s, ok := d.(Stepper); ok {
+		return s.BeginStep(n)
+	}
+	return nil
+}
+
 // Shape is a machine as programs see it.
 type Shape struct {
 	Cores, Warps, Threads int

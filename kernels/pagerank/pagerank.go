@@ -142,6 +142,9 @@ func (r *run) superSteps(ctx context.Context) (err error) {
 		return err
 	}
 	for range r.options.MaxIterations {
+		if err := host.BeginStep(r.host.Device, len(r.Steps)+1); err != nil {
+			return err
+		}
 		if err := r.step(ctx); err != nil {
 			return fmt.Errorf("super-step %d: %w", len(r.Steps)+1, err)
 		}

@@ -16,9 +16,10 @@ type Stat struct {
 	Unit string // what one is; "" for a ratio
 	Doc  string // one line
 
-	count uint64
-	ratio float64
-	isF   bool
+	count       uint64
+	ratio       float64
+	isF         bool
+	over, under float64 // of a ratio; under is 0 of a constant
 }
 
 // Count makes a statistic that is counted.
@@ -28,9 +29,41 @@ func Count(name, unit, doc string, v uint64) Stat {
 
 // Ratio makes a statistic that is a quotient: of counts, 0 if the divisor is 0.
 func Ratio(name, unit, doc string, over, under float64) Stat {
-	s := Stat{Name: name, Unit: unit, Doc: doc, isF: true}
+	return Stat{Name: name, Unit: unit, Doc: doc, isF: true}.of(over, under)
+}
+
+// Constant makes a statistic that is no count, and the same over any time.
+func Constant(name, unit, doc string, v float64) Stat {
+	return Stat{Name: name, Unit: unit, Doc: doc, isF: true, ratio: v}
+}
+
+func (s Stat) of(over, under float64) Stat {
+	s.over, s.under, s.ratio = over, under, 0
 	if under != 0 {
 		s.ratio = over / under
+	}
+	return s
+}
+
+// Since is what the statistic is over the time since an earlier value of it: the difference of a
+// count, the quotient of the differences of a ratio.
+func (s Stat) Since(before Stat) Stat {
+	switch {
+	case !s.isF:
+		s.count -= before.count
+	case s.under != 0:
+		return s.of(s.over-before.over, s.under-before.under)
+	}
+	return s
+}
+
+// Plus puts two times together that follow each other.
+func (s Stat) Plus(next Stat) Stat {
+	switch {
+	case !s.isF:
+		s.count += next.count
+	case s.under != 0 || next.under != 0:
+		return s.of(s.over+next.over, s.under+next.under)
 	}
 	return s
 }
@@ -55,6 +88,25 @@ func (s Stat) String() string {
 		return strconv.FormatFloat(s.ratio, 'g', -1, 64)
 	}
 	return strconv.FormatUint(s.count, 10)
+}
+
+// Since is what all are over the time since an earlier tree of the same machine.
+func (t Tree) Since(before Tree) Tree {
+	out := make(Tree, len(t))
+	for i := range t {
+		out[i] = t[i].Since(before[i])
+	}
+	return out
+}
+
+// Final returns the values alone: ratios have become constants, whatever they were quotients of.
+func (t Tree) Final() Tree {
+	out := make(Tree, len(t))
+	for i, s := range t {
+		s.over, s.under = 0, 0
+		out[i] = s
+	}
+	return out
 }
 
 // Tree is a list of statistics in a fixed order, with unique names.

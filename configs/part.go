@@ -1,0 +1,40 @@
+package configs
+
+import (
+	"fmt"
+
+	"heddle/internal/schema"
+)
+
+// Stop ends a run before it is done.
+type Stop struct {
+	MaxEdges uint64 `key:"max_edges" default:"0" unit:"edges" doc:"The run ends once that many edges have been handled, in all super-steps (looked at every 100 cycles). What it came to is marked as partial: nothing is verified, and speedups compare cycles up to there, with other partial points only. 0: it ends when it is done."`
+}
+
+// Region is the part of a run that is counted.
+type Region struct {
+	From   int  `key:"from" default:"0" min:"0" max:"1000000" unit:"super-step" doc:"The first super-step, from 1, whose cycles and statistics count. What lies before it is simulated in the same way, so that the caches, the DRAM and the order of what is in memory are what they are in a whole run. 0: all from the beginning, the init kernel too."`
+	To     int  `key:"to" default:"0" min:"0" max:"1000000" unit:"super-step" doc:"The last one that counts. 0, or more than there are: to the end."`
+	Verify bool `key:"verify" default:"true" doc:"The run goes on behind the region to its end, and its result is compared with the reference. false: it ends with the region and is marked as partial."`
+}
+
+// Whole tells whether all of a run counts.
+func (r Region) Whole() bool { return r.From == 0 && r.To == 0 }
+
+// Validate refuses a region with its end before its beginning.
+func (r Region) Validate() error {
+	switch {
+	case r.To > 0 && r.To < r.From:
+		return &schema.FieldError{Key: "to", Msg: fmt.Sprintf("%d: is before from = %d", r.To, r.From)}
+	case !r.Verify && r.To == 0:
+		return &schema.FieldError{Key: "verify", Msg: "false: expected to, where the run ends"}
+	}
+	return nil
+}
+
+// Sampling asks for the statistics of every interval of a run. It changes no cycles.
+type Sampling struct {
+	Interval uint64   `key:"interval" default:"0" max:"1000000000000" unit:"cycles" doc:"Statistics are also stored for every so many cycles of the machine's clock (the launches, without the host's overhead between them), as a timeline. Counts of all intervals add up to the point's. 0: they are not."`
+	Keys     []string `key:"keys" default:"warp_instrs, edges, ipc, simd_efficiency, achieved_occupancy, edges_per_cycle, l1d.hit_rate, dram.bytes_per_cycle, dram.bytes, core.cycles, core.scheduler.*" doc:"Which: names as heddle stats describe lists them; * stands for any part of one. A ratio is that of the interval."`
+	MaxRows  int      `key:"max_rows" default:"1000" min:"2" max:"100000" unit:"intervals" doc:"Of a point that would have as many, neighbours are put together and the interval doubles, as often as it takes; the run says so."`
+}

@@ -1,0 +1,179 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/kernels/host"
+	"heddle/sim"
+	"heddle/sim/stats"
+)
+
+// Why a run ended before it was done.
+const (
+	PartialEdges  = "max_edges"
+	PartialRegion = "region"
+)
+
+// errRegionEnds ends a run behind its region.
+var errRegionEnds = errors.New("the region has ended")
+
+// partial tells an end that was asked for from a failure.
+func partial(err error) (why string, failure error) {
+	switch {
+	case errors.As(err, new(*sim.EdgeLimitError)):
+		return PartialEdges, nil
+	case errors.Is(err, errRegionEnds):
+		return PartialRegion, nil
+	}
+	return "", err
+}
+
+// sampling is what the configuration asks for; nil: nothing.
+func sampling(e *configs.Experiment) *sim.Sampling {
+	if e.Stats.Interval == 0 {
+		return nil
+	}
+	return &sim.Sampling{Interval: e.Stats.Interval, Keys: e.Stats.Keys, MaxRows: e.Stats.MaxRows}
+}
+
+// inside tells whether a super-step, from 0, is of a region; initStep is the init kernel.
+func inside(r configs.Region, i int) bool { return i+1 >= r.From && (r.To == 0 || i+1 <= r.To) }
+
+// counted is a machine of whose run a region counts. What lies before the region is simulated in time, too: what the
+// caches, the row buffers and the lists in memory hold then depends on it, and cannot be had otherwise.
+type counted struct {
+	host.Device
+	machine  *sim.Machine
+	region   configs.Region
+	overhead uint64
+
+	begun, ended bool
+	times        host.Times // of the region
+	before       stats.Tree // nil: it begins with the machine
+	counts       stats.Tree // of the region, when it has ended
+}
+
+func newCounted(d host.Device, m *sim.Machine, e *configs.Experiment) *counted {
+	c := &counted{Device: d, machine: m, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead)}
+	if c.region.From == 0 {
+		c.begin()
+	}
+	return c
+}
+
+func (c *counted) begin() {
+	c.begun = true
+	if c.region.From > 0 {
+		c.before = c.machine.Statistics()
+	}
+	c.machine.BeginSamples()
+}
+
+// end ends the region, if it has not.
+func (c *counted) end() {
+	if c.ended {
+		return
+	}
+	c.ended, c.counts = true, c.machine.Statistics()
+	if c.before != nil {
+		c.counts = c.counts.Since(c.before)
+	}
+	c.machine.EndSamples()
+}
+
+// BeginStep begins and ends the region.
+func (c *counted) BeginStep(n int) error {
+	if !c.begun && n == c.region.From {
+		c.begin()
+	}
+	if c.region.To == 0 || n <= c.region.To {
+		return nil
+	}
+	c.end()
+	if !c.region.Verify {
+		return errRegionEnds
+	}
+	return nil
+}
+
+// Launch runs a program, and books it in the region.
+func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	r, err := c.Device.Launch(ctx, p, arg)
+	if c.begun && !c.ended {
+		c.times.Add(r, c.overhead)
+	}
+	return r, err
+}
+
+// neverBegun is the error of a region that a run that is over never came to.
+func (c *counted) neverBegun() error {
+	return fmt.Errorf("region.from = %d: the run was over before; nothing is counted", c.region.From)
+}
+
+// Part says which part of a run counts, and where it ends; empty: all of it.
+func Part(e *configs.Experiment) string {
+	var parts []string
+	r := e.Region
+	switch {
+	case r.Whole():
+	case r.To == 0:
+		parts = append(parts, fmt.Sprintf("cycles and statistics are of super-step %d and those behind it", r.From))
+	case r.From == 0:
+		parts = append(parts, fmt.Sprintf("cycles and statistics are of the init kernel and super-steps up to %d", r.To))
+	default:
+		parts = append(parts, fmt.Sprintf("cycles and statistics are of super-steps %d to %d", r.From, r.To))
+	}
+	if !r.Verify {
+		parts = append(parts, "the run ends there, so its result is partial, and not verified")
+	}
+	if n := e.Stop.MaxEdges; n > 0 {
+		parts = append(parts, fmt.Sprintf("a run ends after %s edges; its result is partial then, and not verified", Thousands(n)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// CheckSampling refuses keys of samples that a point's machine does not have.
+func CheckSampling(points []Point) error {
+	seen := map[string]bool{}
+	for i := range points {
+		e := &points[i].Config
+		key := string(configs.Schema.YAML(e.Machine))
+		if e.Stats.Interval == 0 || seen[key] {
+			continue
+		}
+		seen[key] = true
+		if _, err := sim.New(e.Machine, sim.Options{Sampling: sampling(e)}); err != nil {
+			return fmt.Errorf("at the point %s: stats.keys: %w", Label(points[i].Axes), err)
+		}
+	}
+	return nil
+}
+
+// Coarse are the points that had too many intervals for what was asked.
+type Coarse struct {
+	points         int
+	asked, longest uint64
+	rows           int
+}
+
+// Add looks at a point that has ended.
+func (c *Coarse) Add(p *Point, o *Outcome) {
+	if o.Samples == nil || o.Samples.Interval == p.Config.Stats.Interval {
+		return
+	}
+	c.points++
+	c.asked, c.rows, c.longest = p.Config.Stats.Interval, p.Config.Stats.MaxRows, max(c.longest, o.Samples.Interval)
+}
+
+// Text is a warning, if there were any.
+func (c *Coarse) Text() string {
+	if c.points == 0 {
+		return ""
+	}
+	return fmt.Sprintf("stats.interval = %d: %d points would have had stats.max_rows = %d intervals or more; theirs are up to %s cycles", c.asked, c.points, c.rows, Thousands(c.longest))
+}

@@ -1,0 +1,219 @@
+package experiment_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/internal/experiment"
+	"heddle/internal/store"
+	"heddle/sim/stats"
+)
+
+// keeps what is finished, with its samples.
+type keeper struct {
+	experiment.Quiet
+	outcomes map[int]experiment.Outcome
+}
+
+func (k keeper) Finished(o experiment.Outcome) { k.outcomes[o.Point] = o }
+
+// runPart runs one point.
+func runPart(t *testing.T, text string, set ...string) experiment.Outcome {
+	t.Helper()
+	k := keeper{outcomes: map[int]experiment.Outcome{}}
+	r := &experiment.Runner{Points: points(t, text, set...), Jobs: 1, Observer: k, Check: true}
+	r.Run(context.Background())
+	o := k.outcomes[0]
+	o.Seconds = 0
+	return o
+}
+
+func value(t *testing.T, o *experiment.Outcome, name string) float64 {
+	t.Helper()
+	s, ok := o.Stats.Get(name)
+	require.True(t, ok, name)
+	return s.Float()
+}
+
+// frontiers has a run of many super-steps with few launches' cycles each.
+const frontiers = `
+name: frontiers
+machine: vortex-1c4w4t
+graph: {erdos_renyi: {vertices: 60, edges: 130}, weights: {from: random}}
+workload: {algorithm: sssp, order: near-far, delta: 20}
+`
+
+// Samples change nothing else, and their counts add up to the point's.
+func TestSamplesChangeNothingElse(t *testing.T) {
+	for _, text := range []string{small + "workload: {max_iterations: 3}\n", frontiers} {
+		want := runPart(t, text)
+		require.True(t, want.Verified)
+		got := runPart(t, text, "stats.interval=333", `stats.keys=["*"]`)
+		samples := got.Samples
+		got.Samples = nil
+		require.Equal(t, want, got)
+		require.Greater(t, len(samples.Rows), 5)
+		for k, name := range samples.Rows[0].Values {
+			total, counted := uint64(0), true
+			for _, r := range samples.Rows {
+				n, ok := r.Values[k].Uint()
+				total, counted = total+n, ok
+			}
+			if s, _ := want.Stats.Get(name.Name); counted && name.Name != "cycles" {
+				require.Equal(t, s.String(), fmt.Sprint(total), name.Name)
+			}
+		}
+	}
+}
+
+// Regions that follow each other add up to the whole run: nothing about a super-step depends on
+// what is counted.
+func TestRegionsAddUp(t *testing.T) {
+	for _, text := range []string{
+		small + "workload: {max_iterations: 4}\n", small + "workload: {kernel: handwritten, max_iterations: 4}\n", frontiers,
+	} {
+		whole := runPart(t, text)
+		require.NoError(t, whole.Err)
+		require.GreaterOrEqual(t, value(t, &whole, "super_steps"), 4.0)
+		sum := map[string]float64{}
+		var steps []store.Step
+		for _, region := range []string{"to=1", "from=2 to=3", "from=4"} {
+			var set []string
+			for _, s := range strings.Fields(region) {
+				set = append(set, "region."+s)
+			}
+			part := runPart(t, text, set...)
+			require.NoError(t, part.Err)
+			require.True(t, part.Verified)
+			for _, s := range part.Stats {
+				if _, counted := s.Uint(); counted {
+					sum[s.Name] += s.Float()
+				}
+			}
+			require.Less(t, part.Cycles, whole.Cycles)
+			steps = append(steps, part.Steps...)
+		}
+		require.Equal(t, whole.Steps, steps)
+		for _, s := range whole.Stats {
+			if _, counted := s.Uint(); counted && s.Name != "source" && s.Name != "frontier.max_vertices" {
+				require.Equal(t, s.Float(), sum[s.Name], s.Name)
+			}
+		}
+	}
+}
+
+// A run that ends with its region has counted the same, and says that it is a part.
+func TestARegionMayEndTheRun(t *testing.T) {
+	const text = small + "workload: {max_iterations: 4}\n"
+	whole := runPart(t, text, "region.from=2", "region.to=3", "stats.interval=500")
+	part := runPart(t, text, "region.from=2", "region.to=3", "region.verify=false", "stats.interval=500")
+	require.NoError(t, part.Err)
+	require.False(t, part.Verified)
+	require.Equal(t, experiment.PartialRegion, part.Partial)
+	require.Equal(t, whole.Cycles, part.Cycles)
+	require.Equal(t, whole.Stats, part.Stats)
+	require.Equal(t, whole.Samples, part.Samples)
+	total := uint64(0)
+	for _, r := range part.Samples.Rows {
+		total += r.To - r.From
+	}
+	require.GreaterOrEqual(t, float64(total), value(t, &part, "device_cycles"))
+	require.Greater(t, part.Samples.Rows[0].From, uint64(0))
+
+	none := runPart(t, text, "region.from=5")
+	require.ErrorContains(t, none.Err, "region.from = 5: the run was over before")
+}
+
+// A run that ends after some edges has handled as many, a few more, and says that it is a part.
+func TestMaxEdges(t *testing.T) {
+	const text = small + "workload: {max_iterations: 4}\n"
+	whole := runPart(t, text)
+	for _, most := range []float64{1, 100, 250, 399} {
+		part := runPart(t, text, fmt.Sprint("stop.max_edges=", most), "stats.interval=100", "stats.keys=[edges, core.cycles, core.scheduler.*]")
+		require.NoError(t, part.Err)
+		require.False(t, part.Verified)
+		require.Equal(t, experiment.PartialEdges, part.Partial)
+		require.Less(t, part.Cycles, whole.Cycles)
+		edges := value(t, &part, "edges")
+		require.GreaterOrEqual(t, edges, most)
+		require.Less(t, edges, most+101, "in 100 cycles")
+		require.Positive(t, value(t, &part, "kernel.unfinished.cycles"))
+		kernels, causes := 0.0, 0.0
+		for _, s := range part.Stats {
+			if strings.HasPrefix(s.Name, "kernel.") {
+				kernels += s.Float()
+			}
+			if strings.HasPrefix(s.Name, "core.scheduler.") {
+				causes += s.Float()
+			}
+		}
+		require.Equal(t, value(t, &part, "device_cycles"), kernels)
+		require.Equal(t, value(t, &part, "core.cycles"), causes, "a core with one slice")
+		require.Equal(t, edges, sumOf(part.Samples.Rows[0].Values[0], &part))
+	}
+	require.Equal(t, whole, runPart(t, text, "stop.max_edges=801"), "there are 800")
+}
+
+func sumOf(of stats.Stat, o *experiment.Outcome) (n float64) {
+	for _, r := range o.Samples.Rows {
+		for _, v := range r.Values {
+			if v.Name == of.Name {
+				n += v.Float()
+			}
+		}
+	}
+	return n
+}
+
+// Parts are compared with parts, and the table and the summary say what they are.
+func TestPartialPointsAreMarked(t *testing.T) {
+	p := points(t, small+"compare: {workload.schedule: [vertex, edge]}\nstop: {max_edges: 50}\nseeds: [1, 2]\n")
+	r := &experiment.Runner{Points: p, Jobs: 2, Observer: experiment.Quiet{}}
+	out := r.Run(context.Background())
+	var b bytes.Buffer
+	experiment.WriteTable(&b, p, out)
+	require.Contains(t, b.String(), "partial: max_edges (2 of 2)")
+	require.NotContains(t, b.String(), " yes ")
+	s, ok := experiment.Speedup(p, out, 2)
+	require.True(t, ok)
+	require.Positive(t, s)
+	sum := r.Summarise("small", "v", out, experiment.HostSummary{})
+	require.Equal(t, "max_edges", sum.Points[0].Partial)
+	require.False(t, sum.Points[0].Verified)
+	require.Empty(t, sum.Points[0].Failure)
+	out[2].Partial = experiment.PartialRegion
+	_, ok = experiment.Speedup(p, out, 2)
+	require.False(t, ok)
+}
+
+func TestSamplingIsChecked(t *testing.T) {
+	p := points(t, small+"sweep: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\n", "stats.interval=9", "stats.keys=[ipc, weaver.cycles]")
+	require.ErrorContains(t, experiment.CheckSampling(p), "at the point machine=vortex-1c4w4t: stats.keys: weaver.cycles: the machine has no such statistic")
+	require.NoError(t, experiment.CheckSampling(p[1:]))
+	require.NoError(t, experiment.CheckSampling(points(t, small, "stats.keys=[x]")), "nothing is sampled")
+	for set, says := range map[string]string{
+		"region.from=3 region.to=2": "region.to", "region.verify=false": "region.verify", "stats.max_rows=1": "stats.max_rows", "stop.max_edges=-1": "stop.max_edges",
+	} {
+		_, err := configs.LoadExperiment("quickstart", nil, strings.Fields(set))
+		require.ErrorContains(t, err, says)
+	}
+}
+
+// Too many intervals are said.
+func TestCoarse(t *testing.T) {
+	k := keeper{outcomes: map[int]experiment.Outcome{}}
+	p := points(t, small, "stats.interval=10", "stats.max_rows=20")
+	(&experiment.Runner{Points: p, Jobs: 1, Observer: k}).Run(context.Background())
+	var c experiment.Coarse
+	require.Empty(t, c.Text())
+	o := k.outcomes[0]
+	c.Add(&p[0], &o)
+	require.Regexp(t, `^stats.interval = 10: 1 points would have had stats.max_rows = 20 intervals or more; theirs are up to [\d,]+ cycles$`, c.Text())
+	require.Less(t, len(o.Samples.Rows), 20)
+}
