@@ -19,7 +19,7 @@ import (
 // namedKernel is something that has kernels, in the order they are launched.
 type namedKernel struct {
 	name  string
-	build func(core schedule.Core) ([]*ir.Kernel, error)
+	build func(core schedule.Core, width int) ([]*ir.Kernel, error) // width: numbers of a vertex, where it has several
 }
 
 // kernelLists are where kernels come from.
@@ -28,7 +28,7 @@ var kernelLists = []func() []namedKernel{exampleKernels, composedKernels}
 // exampleKernels are those of package example.
 func exampleKernels() (list []namedKernel) {
 	for _, name := range example.Names() {
-		list = append(list, namedKernel{name, func(schedule.Core) ([]*ir.Kernel, error) {
+		list = append(list, namedKernel{name, func(schedule.Core, int) ([]*ir.Kernel, error) {
 			k, err := example.Kernels[name]()
 			return []*ir.Kernel{k}, err
 		}})
@@ -39,7 +39,8 @@ func exampleKernels() (list []namedKernel) {
 // composedKernels are those of all combinations of choices that go together.
 func composedKernels() (list []namedKernel) {
 	for _, p := range compose.All() {
-		list = append(list, namedKernel{p.Name(), func(core schedule.Core) ([]*ir.Kernel, error) {
+		list = append(list, namedKernel{p.Name(), func(core schedule.Core, width int) ([]*ir.Kernel, error) {
+			p.Width = width
 			ks, err := p.Build(core)
 			return ks.All(), err
 		}})
@@ -99,6 +100,7 @@ func newKernelList() *cobra.Command {
 type kernelView struct {
 	ir, asm, stats, passes bool
 	maskByUnit             bool
+	width                  int
 	core                   schedule.Core // that kernels which depend on it are written for
 }
 
@@ -115,11 +117,14 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 			if v.core.Warps < 1 || v.core.Warps > emu.MaxWarps || v.core.Lanes < 1 || v.core.Lanes > emu.MaxThreads {
 				return fmt.Errorf("%d warps of %d threads: expected 1..%d of 1..%d", v.core.Warps, v.core.Lanes, emu.MaxWarps, emu.MaxThreads)
 			}
+			if v.width < 1 || v.width > 256 || v.width&(v.width-1) != 0 {
+				return fmt.Errorf("--width %d: expected a power of two, 1..256", v.width)
+			}
 			k, err := findKernel(args[0])
 			if err != nil {
 				return err
 			}
-			list, err := k.build(v.core)
+			list, err := k.build(v.core, v.width)
 			if err != nil {
 				return err
 			}
@@ -140,6 +145,7 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	c.Flags().BoolVar(&v.stats, "stats", false, "registers, spills, instructions for each edge, phases")
 	c.Flags().IntVar(&v.core.Warps, "warps", 4, "warps of a core, for kernels that depend on it")
 	c.Flags().IntVar(&v.core.Lanes, "threads", 4, "lanes of a warp, for kernels that depend on it")
+	c.Flags().IntVar(&v.width, "width", 16, "numbers of a vertex, for spmm and graphsum: a power of two")
 	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
 	return c
 }

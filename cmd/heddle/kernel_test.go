@@ -41,6 +41,11 @@ func TestKernelCommands(t *testing.T) {
 	out, code := command("show", "pagerank_edge", "--threads", "33")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, out, "4 warps of 33 threads: expected 1..64 of 1..32")
+	const vectors = "spmm/vertex/csc/pull/counter"
+	require.NotEqual(t, show("show", vectors, "--asm"), show("show", vectors, "--asm", "--width", "8"))
+	out, code = command("show", vectors, "--width", "12")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, out, "--width 12: expected a power of two, 1..256")
 	out, code = command("show", "nothing")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, out, `no kernel "nothing" (heddle kernel list names all)`)

@@ -151,3 +151,31 @@ func TestOnATimedMachine(t *testing.T) {
 		})
 	}
 }
+
+// TestWidth: the numbers of a vertex have threads of their own under vertex, and are gone through by an edge's lane
+// under weaver and eghw; more of them take longer.
+func TestWidth(t *testing.T) {
+	g := tiny()["skewed"]
+	for _, name := range []string{"vertex", "weaver", "eghw"} {
+		before := uint64(0)
+		for _, width := range []int{1, 4, 32} {
+			p, err := NewPlan(choose("algorithm=graphsum", "schedule="+name))
+			require.NoError(t, err)
+			w := workload(p)
+			w.Width = width
+			d := timed(t, p)
+			r, err := Run(context.Background(), d, g, w)
+			require.NoError(t, err)
+			require.True(t, r.Verified)
+			require.Len(t, r.Values, width*g.Vertices())
+			require.NoError(t, d.Machine.CheckLaws())
+			edges := g.Edges()
+			if name == "vertex" {
+				edges *= width
+			}
+			require.EqualValues(t, edges, r.Steps[0].Gather.Edges)
+			require.Greater(t, r.Times.Cycles, before)
+			before = r.Times.Cycles
+		}
+	}
+}
