@@ -102,8 +102,19 @@ func (p *Point) place(without map[string]bool) string {
 	return strings.Join(parts, "\x00")
 }
 
-// metric is a point's statistic; false if it has none.
-func (p *Point) metric(name string) (float64, bool) {
+// metric is a point's statistic, or a sum of several; false if it lacks one.
+func (p *Point) metric(names string) (sum float64, ok bool) {
+	for _, name := range strings.Split(names, "+") {
+		v, ok := p.statistic(strings.TrimSpace(name))
+		if !ok {
+			return 0, false
+		}
+		sum += v
+	}
+	return sum, true
+}
+
+func (p *Point) statistic(name string) (float64, bool) {
 	if name == "cycles" {
 		return float64(p.Cycles), p.Cycles > 0
 	}
