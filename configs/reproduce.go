@@ -80,7 +80,7 @@ type PackFigure struct {
 	Series   []string `key:"series" default:"" doc:"Keys whose values tell series apart."`
 	Reduce   Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean" doc:"What is shown where several points meet."`
 	Geomean  bool     `key:"geomean" default:"false" doc:"A last column with the geometric mean of the others."`
-	Log      bool     `key:"log" default:"false" doc:"Logarithmic axes of lines."`
+	Log      bool     `key:"log" default:"false" doc:"A logarithmic axis of the columns of lines."`
 	Axis     string   `key:"axis" default:"" doc:"Name of the values' axis; default: the metric."`
 	Variants []Choice `key:"variants" default:"quick, full" oneof:"quick,full" doc:"In which it is made."`
 }

@@ -34,14 +34,15 @@ func newFigure(p *configs.Pack, f *configs.PackFigure, points []Point) (o Figure
 	if len(metrics) == 0 {
 		metrics = []string{f.Metric}
 	}
-	for _, m := range metrics {
+	names := shortened(metrics)
+	for k, m := range metrics {
 		list, err := samples(&f.Quantity, m, points)
 		if err != nil {
 			return o, err
 		}
 		g.nameColumn, g.nameSeries = namer(f.Columns, list), namer(f.Series, list)
 		for i := range list {
-			g.add(f, m, len(metrics) > 1, &list[i])
+			g.add(f, names[k], len(metrics) > 1, &list[i])
 		}
 	}
 	o = FigureOutcome{Name: f.Name, Title: f.Title, Metric: axisName(f), Columns: g.columns, Series: g.series}
@@ -147,6 +148,35 @@ func (o *FigureOutcome) addGeomean() {
 	o.Columns, o.Values = append(o.Columns, "geomean"), append(o.Values, row)
 }
 
+// shortened drops the parts at the begin and the end of dotted names that all have.
+func shortened(names []string) []string {
+	parts := make([][]string, len(names))
+	for i, n := range names {
+		parts[i] = strings.Split(n, ".")
+	}
+	if len(names) < 2 {
+		return names
+	}
+	same := func(part func(p []string) string) bool {
+		return !slices.ContainsFunc(parts, func(p []string) bool { return len(p) < 2 || part(p) != part(parts[0]) })
+	}
+	for same(func(p []string) string { return p[0] }) {
+		for i := range parts {
+			parts[i] = parts[i][1:]
+		}
+	}
+	for same(func(p []string) string { return p[len(p)-1] }) {
+		for i := range parts {
+			parts[i] = parts[i][:len(parts[i])-1]
+		}
+	}
+	var out []string
+	for _, p := range parts {
+		out = append(out, strings.Join(p, "."))
+	}
+	return out
+}
+
 func axisName(f *configs.PackFigure) string {
 	name := f.Metric
 	switch {
@@ -154,6 +184,8 @@ func axisName(f *configs.PackFigure) string {
 		return f.Axis
 	case len(f.Metrics) > 0:
 		name = "several statistics"
+	case f.Measure == "speedup" && name == "cycles":
+		name = "speedup"
 	case f.Measure != "value":
 		name = string(f.Measure) + " of " + name
 	}
@@ -171,7 +203,7 @@ func (o *FigureOutcome) draw(p *configs.Pack, f *configs.PackFigure, xs []float6
 	}
 	switch d.Kind {
 	case report.Lines:
-		d.X, d.Y.Log = report.Scale{Name: f.Columns[0], Log: f.Log}, f.Log
+		d.X = report.Scale{Name: f.Columns[0], Log: f.Log}
 		d.X.Ticks, d.X.Names = slices.Clone(xs), o.Columns
 	case report.Stack:
 		d.Columns, d.X, d.Y = o.Columns, d.Y, report.Scale{}

@@ -208,6 +208,12 @@ func TestFigures(t *testing.T) {
 	require.InDelta(t, 8, *f.Values[1][1], 1e-9)
 	require.InDelta(t, 4, *f.Values[2][1], 1e-9)
 	require.Contains(t, string(f.SVG()), "Fig. 1: A")
+	require.Equal(t, "speedup", f.Metric)
+
+	few := []reproduce.Point{{Experiment: "e", Verified: true, Cycles: 1, Stats: map[string]float64{"core.phase.init.cycles": 1, "core.phase.apply.cycles": 2}}}
+	o, err = reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Kind: "stack", Quantity: configs.Quantity{Measure: "value"}, Metrics: []string{"core.phase.init.cycles", "core.phase.apply.cycles"}, Columns: []string{"experiment"}}), configs.Quick, few)
+	require.NoError(t, err)
+	require.Equal(t, []string{"init", "apply"}, o.Figures[0].Series)
 
 	one := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}}
 	o, err = reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Kind: "lines", Quantity: one, Columns: []string{latency}, Series: []string{"workload.algorithm"}}), configs.Quick, points())
