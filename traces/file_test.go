@@ -102,9 +102,11 @@ func shape(m *configs.Machine) Shape {
 }
 
 // testFile records two launches of everything.
-func testFile(t testing.TB) string {
+func testFile(t testing.TB) string { return testFileOf(t, everything) }
+
+func testFileOf(t testing.TB, text string) string {
 	cfg := testMachine(t)
-	p, err := asm.Assemble("everything.s", []byte(everything), asm.Options{})
+	p, err := asm.Assemble("everything.s", []byte(text), asm.Options{})
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "everything.trace")
 	rec, err := NewRecorder(path, Meta{Shape: shape(&cfg)})

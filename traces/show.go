@@ -90,6 +90,9 @@ func details(s *Step) string {
 	if s.Wrote != 0 {
 		fmt.Fprintf(&b, "  wrote %08x", s.Wrote)
 	}
+	if s.Args != nil {
+		fmt.Fprintf(&b, "  args %x %x", s.Args[0], s.Args[1])
+	}
 	if s.In != nil {
 		for i, r := range [...]isa.Reg{s.Inst.Rs1, s.Inst.Rs2, s.Inst.Rs3} {
 			if r != 0 {
@@ -226,6 +229,9 @@ func (s *Step) same(o *Step) bool {
 		if s.In != nil && !sameLanes(&s.In[i], &o.In[i], s.Mask) {
 			return false
 		}
+	}
+	if s.Args != nil && o.Args != nil && *s.Args != *o.Args {
+		return false
 	}
 	return s.Inst.Raw == o.Inst.Raw
 }

@@ -14,12 +14,13 @@ type Step struct {
 	Inst  *isa.Inst
 	Start bool // the warp's first, at a launch or after wspawn
 
-	Addrs  *lanes    // of loads, stores and atomics; else nil
-	Wrote  uint32    // lanes of a conditional atomic that wrote
-	In     *[3]lanes // of unit instructions: rs1, rs2, rs3; else nil
-	Out    *lanes    // of those that are answered
-	Next   uint32    // where the warp went on
-	Active uint32    // with which lanes; 0: it ended
+	Addrs  *lanes     // of loads, stores and atomics; else nil
+	Wrote  uint32     // lanes of a conditional atomic that wrote
+	In     *[3]lanes  // of unit instructions: rs1, rs2, rs3; else nil
+	Out    *lanes     // of those that are answered
+	Args   *[2]uint32 // of wspawn and bar: rs1 and rs2
+	Next   uint32     // where the warp went on
+	Active uint32     // with which lanes; 0: it ended
 }
 
 // Walker goes through the trace of one warp and launch, by itself: what barriers and wspawn wait
@@ -38,6 +39,7 @@ type Walker struct {
 	addrs  lanes
 	in     [3]lanes
 	out    lanes
+	args   [2]uint32
 }
 
 // Walk reads the trace of a warp, numbered over all cores, in a launch.
@@ -115,6 +117,10 @@ func (w *Walker) execute(op *codeOp) error {
 	case isa.Control:
 		args := w.control(w.site(pc))
 		args.Negated, args.Pred = op.Neg != 0, args.Pred&w.mask
+		if op.Name == "wspawn" || op.Name == "bar" {
+			w.args = [2]uint32{args.A, args.B}
+			w.Step.Args = &w.args
+		}
 		return s(walked{w}, args)
 	case isa.UnitOp:
 		return w.ask(s, w.site(pc))

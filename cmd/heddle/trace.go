@@ -27,7 +27,7 @@ docs/traces.md.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newTraceRecord(), newTraceInfo(), newTraceDump(), newTraceDiff())
+	c.AddCommand(newTraceRecord(), newTraceInfo(), newTraceDump(), newTraceDiff(), newTraceImport())
 	return c
 }
 
@@ -166,4 +166,39 @@ func diffTraces(w io.Writer, a, b *traces.File) error {
 	}
 	fmt.Fprintf(w, "%d traces of a warp and launch differ\n", len(all))
 	return &codeError{code: exitFailed}
+}
+
+func newTraceImport() *cobra.Command {
+	var out string
+	var s traces.Shape
+	c := &cobra.Command{
+		Use:   "import TEXT -o FILE",
+		Short: "Make a trace of a text, in the form that heddle trace dump writes",
+		Long: `Make a trace of a text, in the form that heddle trace dump writes: what other programs have traced, written as
+instructions of this machine. docs/traces.md describes it, with an example. What cannot have happened is refused with its line.`,
+		Example: `  heddle trace import gpu.txt --cores 6 --warps 32 --threads 32 -o gpu.trace`,
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return importTrace(c, args[0], out, s) },
+	}
+	fl := c.Flags()
+	fl.StringVarP(&out, "out", "o", "", "`file` to write")
+	fl.IntVar(&s.Cores, "cores", 1, "cores")
+	fl.IntVar(&s.Warps, "warps", 4, "warps of a core")
+	fl.IntVar(&s.Threads, "threads", 4, "lanes of a warp")
+	return c
+}
+
+func importTrace(c *cobra.Command, name, out string, s traces.Shape) error {
+	if out == "" {
+		return errors.New("-o FILE: expected a file to write")
+	}
+	in, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // read only
+	if err := traces.Import(in, name, out, s, version()); err != nil {
+		return err
+	}
+	return withTrace(out, func(t *traces.File) error { return t.Describe(c.OutOrStdout()) })
 }

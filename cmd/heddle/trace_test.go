@@ -27,6 +27,19 @@ func TestTraces(t *testing.T) {
 	require.Equal(t, exitOK, code)
 	require.Regexp(t, `^launch 0, core 0 warp 1: \d+ instructions\n8000\w+ 00000001  .*\n8000\w+ 00000001  .*\n$`, out)
 
+	out, _, code = heddle(t, "trace", "dump", "a.trace")
+	require.Equal(t, exitOK, code)
+	write("a.txt", out)
+	out, errs, code = heddle(t, "trace", "import", "a.txt", "-o", "i.trace")
+	require.Equal(t, exitOK, code, errs)
+	require.Regexp(t, `(?m)^recorded    experiment imported from a.txt`, out)
+	out, _, code = heddle(t, "trace", "diff", "a.trace", "i.trace")
+	require.Equal(t, exitOK, code, out)
+	write("i.yaml", "name: i\nmachine: vortex-1c4w4t\nworkload: {trace: i.trace}\n")
+	out, errs, code = heddle(t, "run", "i.yaml")
+	require.Equal(t, exitOK, code, errs)
+	require.Regexp(t, `│ replayed, recorded assignment re-timed │`, out)
+
 	write("r.yaml", "name: r\nmachine: vortex-1c4w4t\nworkload: {trace: a.trace}\nsweep: {machine.l1d.bytes: [16KiB, 1KiB]}\n")
 	out, errs, code = heddle(t, "run", "r.yaml")
 	require.Equal(t, exitOK, code, errs)
@@ -76,6 +89,9 @@ func TestTracesThatCannotBe(t *testing.T) {
 		{"--point 3", []string{"record", "e.yaml", "-o", "x.trace", "--point", "3"}},
 		{"no.trace: is no trace of heddle", []string{"info", "no.trace"}},
 		{"e.yaml: is no trace of heddle", []string{"dump", "e.yaml"}},
+		{"no.trace:1: expected launch L, core C warp W", []string{"import", "no.trace", "-o", "x.trace"}},
+		{"warps = 65: expected 1..64", []string{"import", "no.trace", "-o", "x.trace", "--warps", "65"}},
+		{"-o FILE: expected a file to write", []string{"import", "no.trace"}},
 		{"no such file", []string{"diff", "a.trace", "b.trace"}},
 	} {
 		_, errs, code := heddle(t, append([]string{"trace"}, c.args...)...)
