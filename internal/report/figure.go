@@ -14,6 +14,7 @@ const (
 	Bars    Kind = "bars"    // upright, side by side, a group for each column
 	Stack   Kind = "stack"   // lying, series after series, one for each column
 	Lines   Kind = "lines"   // a line for each series
+	Area    Kind = "area"    // series after series over x; they add up to a whole
 	Heat    Kind = "heat"    // a coloured cell for each column and row
 	Scatter Kind = "scatter" // a mark for each point; series that are bounds are lines
 )
@@ -49,6 +50,7 @@ type Series struct {
 	Name   string      `json:"name"`
 	Values []Number    `json:"values,omitempty"` // by column
 	Points [][2]Number `json:"points,omitempty"`
+	Errors []Number    `json:"errors,omitempty"` // half-widths of the values' or points' 95 % confidence intervals
 	Labels []string    `json:"labels,omitempty"` // of the points
 	Bound  bool        `json:"bound,omitempty"`  // a limit, not a measurement
 	Other  bool        `json:"other,omitempty"`  // what is too small for a colour of its own
@@ -57,7 +59,7 @@ type Series struct {
 // Figures are all plots that a result has data for.
 func Figures(r *Result) []Figure {
 	var all []Figure
-	for _, make := range []func(*Result) []Figure{overview, sweepLines, sweepMaps, stacks, roofline} {
+	for _, make := range []func(*Result) []Figure{overview, sweepLines, sweepMaps, stacks, superSteps, timelines, roofline} {
 		all = append(all, make(r)...)
 	}
 	all = slices.DeleteFunc(all, func(f Figure) bool { return f.empty() })

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"heddle/internal/experiment"
 )
 
 // metric is a figure that points are compared by.
@@ -84,6 +86,19 @@ func (m metric) over(values []float64) Number {
 		return mean(values)
 	}
 	return geomean(values)
+}
+
+// overSeeds is the mean over values that differ in their seed alone, as heddle run shows it, and the half-width of
+// its confidence interval, if there are several.
+func (m metric) overSeeds(values []float64) (mean, half Number) {
+	e := experiment.Estimated(values)
+	switch e.N {
+	case 0:
+		return missing, missing
+	case 1:
+		return Number(e.Mean), missing
+	}
+	return Number(e.Mean), Number(e.CI95)
 }
 
 // geomean is the geometric mean; NaN of none, or of values that have none.

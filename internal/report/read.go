@@ -29,6 +29,9 @@ type Result struct {
 	Sweep    []Axis
 	Seeds    int    // with which each point was simulated; 0: there are none
 	Resolved string // config.resolved.yaml
+	Unread   string // why how runs went could not be read from the store; "": it could, or there is none
+
+	histories []history // of the first points
 }
 
 // Point is one simulation's result.
@@ -45,13 +48,21 @@ type Point struct {
 	HostSeconds float64                `json:"host_seconds"`
 	Stats       map[string]json.Number `json:"stats"`
 	Config      string                 `json:"config"`
+	SuperSteps  []kernelRun            `json:"super_steps"`
 
 	Label   string `json:"-"` // what tells it from the others
 	Cell    string `json:"-"` // its place in the sweep
 	Variant int    `json:"-"`
 }
 
-// counts tells whether the point has a result: verified, or of a replayed trace.
+// kernelRun is what one kernel took in one super-step, from 0.
+type kernelRun struct {
+	Step   int    `json:"step"`
+	Kernel string `json:"kernel"`
+	Cycles uint64 `json:"cycles"`
+}
+
+// counts tells whether the point has a result: a verified one, of a replayed trace, or of a part of a run.
 func (p *Point) counts() bool {
 	return p.Verified || p.Failure == "" && (p.Replay != "" || p.Partial != "")
 }
@@ -93,6 +104,7 @@ func Read(dir string) (*Result, error) {
 	}
 	r := &Result{Name: s.Experiment, Version: s.Version, Part: s.Part, Host: s.Host, About: s.About, Points: s.Points, Resolved: string(resolved)}
 	r.layOut()
+	r.readHistories(dir)
 	return r, nil
 }
 

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,12 +43,48 @@ func Write(dir, out string) (file string, size int, err error) {
 	if err := os.MkdirAll(plots, 0o755); err != nil {
 		return "", 0, err
 	}
+	written := map[string]bool{}
 	for i := range figures {
-		if err := experiment.WriteFile(filepath.Join(plots, figures[i].ID+".svg"), figures[i].SVG()); err != nil {
+		name := figures[i].ID + ".svg"
+		written[name] = true
+		if err := experiment.WriteFile(filepath.Join(plots, name), figures[i].SVG()); err != nil {
 			return "", 0, err
 		}
 	}
+	if err := removeStale(plots, written); err != nil {
+		return "", 0, err
+	}
 	return out, len(page), experiment.WriteFile(out, page)
+}
+
+// removeStale removes the figures that an earlier report has left and this one has not. The directory
+// may hold others' files, so what is not marked as ours stays.
+func removeStale(dir string, written map[string]bool) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*.svg"))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if written[filepath.Base(f)] || !ours(f) {
+			continue
+		}
+		if err := os.Remove(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ours tells whether a file begins as our figures do.
+func ours(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // read only
+	head := make([]byte, len(svgMark))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == svgMark
 }
 
 // FiguresDir is where the figures of a report's file are.

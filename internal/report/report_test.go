@@ -241,6 +241,33 @@ func TestWrite(t *testing.T) {
 	require.Equal(t, page, other, "the same results make the same page")
 }
 
+// What an earlier report has drawn and this one does not is removed; others' files stay.
+func TestStaleFiguresAreRemoved(t *testing.T) {
+	dir := fixture().write(t, sweepConfig)
+	_, _, err := report.Write(dir, "")
+	require.NoError(t, err)
+	figures := filepath.Join(dir, "figures")
+	require.NoError(t, os.WriteFile(filepath.Join(figures, "mine.svg"), []byte("<svg/>"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(figures, "notes.txt"), nil, 0o644))
+	before, err := os.ReadDir(figures)
+	require.NoError(t, err)
+	s := fixture()
+	s.Points = s.Points[:2]
+	text, err := json.Marshal(s)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "summary.json"), text, 0o644))
+	_, _, err = report.Write(dir, "")
+	require.NoError(t, err)
+	after, err := os.ReadDir(figures)
+	require.NoError(t, err)
+	r, err := report.Read(dir)
+	require.NoError(t, err)
+	require.Len(t, after, len(report.Figures(r))+2)
+	require.Less(t, len(after), len(before))
+	require.FileExists(t, filepath.Join(figures, "mine.svg"))
+	require.FileExists(t, filepath.Join(figures, "notes.txt"))
+}
+
 // Nothing in a page is loaded from elsewhere.
 func TestSelfContained(t *testing.T) {
 	r := read(t, fixture(), sweepConfig)
@@ -298,11 +325,14 @@ func TestSeedsAndAxesThatGoTogether(t *testing.T) {
 	figures := report.Figures(r)
 	bars := find(t, figures, "points-cycles")
 	require.Equal(t, []string{"x=1 y=10", "x=2 y=11"}, bars.Columns)
-	require.InDeltaSlice(t, []float64{200, 100}, []float64{float64(bars.Series[0].Values[0]), float64(bars.Series[0].Values[1])}, 1e-9, "geometric means")
-	require.Equal(t, "Geometric means over seeds. ", bars.Note)
+	require.InDeltaSlice(t, []float64{250, 125}, []float64{float64(bars.Series[0].Values[0]), float64(bars.Series[0].Values[1])}, 1e-9)
+	require.InDeltaSlice(t, []float64{12.706 * 150, 12.706 * 75}, []float64{float64(bars.Series[0].Errors[0]), float64(bars.Series[0].Errors[1])}, 1e-9)
+	require.Equal(t, "Arithmetic means over 2 seeds, and 95 % confidence intervals. ", bars.Note)
+	require.Equal(t, 6, strings.Count(string(bars.SVG()), `stroke-width="1.2"`), "two whiskers of three lines")
 	line := find(t, figures, "over-a-y-cycles")
 	require.Len(t, line.Series, 1)
-	require.InDelta(t, 100, float64(line.Series[0].Points[1][1]), 1e-9)
+	require.InDelta(t, 125, float64(line.Series[0].Points[1][1]), 1e-9)
+	require.InDelta(t, 12.706*75, float64(line.Series[0].Errors[1]), 1e-9)
 	for _, f := range figures {
 		require.NotEqual(t, report.Heat, f.Kind, "of axes that go together")
 	}

@@ -31,6 +31,9 @@ func colour(i int, s *Series, of []string) string {
 	return of[i%len(of)]
 }
 
+// svgMark is how our files begin.
+const svgMark = "<!-- made by heddle report -->\n"
+
 // SVG draws a figure as a file of its own, dark on white.
 func (f *Figure) SVG() []byte {
 	d := newDrawing(f)
@@ -42,6 +45,8 @@ func (f *Figure) SVG() []byte {
 		d.stack()
 	case Lines, Scatter:
 		d.lines()
+	case Area:
+		d.area()
 	case Heat:
 		d.heat()
 	}
@@ -112,7 +117,7 @@ func (d *drawing) document() []byte {
 	for i, l := range lines {
 		d.text(20, h-12-16*float64(len(lines)-1-i), "start", "note", l)
 	}
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">
+	fmt.Fprintf(&out, svgMark+`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">
 <style>text{font:12px sans-serif;fill:#222}.title{font-size:15px;font-weight:600}.note{font-size:11px;fill:#555}.light{fill:#fff}</style>
 <rect width="100%%" height="100%%" fill="#fff"/>
 `, w, h, w, h)
@@ -275,9 +280,9 @@ func (d *drawing) yAxis(s *scaleTo) {
 func (d *drawing) bars() {
 	high := d.f.Line
 	for _, s := range d.f.Series {
-		for _, v := range s.Values {
+		for c, v := range s.Values {
 			if v.ok() {
-				high = max(high, float64(v))
+				high = max(high, float64(v)+s.half(c))
 			}
 		}
 	}
@@ -291,7 +296,8 @@ func (d *drawing) bars() {
 			s := &d.f.Series[i]
 			if v := s.Values[c]; v.ok() {
 				x := middle + bar*(float64(i)-float64(len(d.f.Series))/2)
-				d.rect(x, y.pixel(float64(v)), bar, d.top+d.height-y.pixel(float64(v)), colour(i, s, palette), s.Name+"  "+name+": "+show(float64(v), d.f.Y))
+				d.rect(x, y.pixel(float64(v)), bar, d.top+d.height-y.pixel(float64(v)), colour(i, s, palette), s.Name+"  "+name+": "+show(float64(v), d.f.Y)+s.interval(c, d.f.Y))
+				d.whisker(x+bar/2, y, v, s.half(c))
 			}
 		}
 		d.columnName(middle, name)
@@ -393,10 +399,10 @@ func (d *drawing) scales() (xs, ys *scaleTo) {
 	xs = &scaleTo{low: math.Inf(1), high: math.Inf(-1), log: d.f.X.Log, at: d.left + 14, size: d.width - 28}
 	ys = &scaleTo{low: math.Inf(1), high: math.Inf(-1), log: d.f.Y.Log, at: d.top + d.height, size: -d.height}
 	for _, s := range d.f.Series {
-		for _, p := range s.Points {
+		for n, p := range s.Points {
 			if p[0].ok() && p[1].ok() {
 				xs.low, xs.high = min(xs.low, float64(p[0])), max(xs.high, float64(p[0]))
-				ys.low, ys.high = min(ys.low, float64(p[1])), max(ys.high, float64(p[1]))
+				ys.low, ys.high = min(ys.low, float64(p[1])-s.half(n)), max(ys.high, float64(p[1])+s.half(n))
 			}
 		}
 	}
@@ -436,17 +442,88 @@ func (d *drawing) series(xs, ys *scaleTo, i int) {
 		if s.Bound {
 			dash = "6 4"
 		}
-		fmt.Fprintf(&d.b, `<path d="%s" fill="none" stroke="%s" stroke-width="2" stroke-dasharray="%s"/>`+"\n", path.String(), c, dash)
+		width := 2.0
+		if len(s.Points) > maxMarks {
+			width = 1.2
+		}
+		fmt.Fprintf(&d.b, `<path d="%s" fill="none" stroke="%s" stroke-width="%g" stroke-dasharray="%s"/>`+"\n", path.String(), c, width, dash)
 	}
 	for n, p := range s.Points {
-		if !s.Bound && p[0].ok() && p[1].ok() {
-			tip := s.Name + ": " + show(float64(p[1]), d.f.Y)
+		if !s.Bound && len(s.Points) <= maxMarks && p[0].ok() && p[1].ok() {
+			d.whisker(xs.pixel(float64(p[0])), ys, p[1], s.half(n))
+			tip := s.Name + ": " + show(float64(p[1]), d.f.Y) + s.interval(n, d.f.Y)
 			if n < len(s.Labels) {
 				tip = s.Labels[n]
 			}
 			d.mark(xs.pixel(float64(p[0])), ys.pixel(float64(p[1])), i, c, tip)
 		}
 	}
+}
+
+// maxMarks is how many points of a line get a mark; more hide the line.
+const maxMarks = 60
+
+// half is the half-width of a value's confidence interval; 0: it has none.
+func (s *Series) half(i int) float64 {
+	if i < len(s.Errors) && s.Errors[i].ok() {
+		return float64(s.Errors[i])
+	}
+	return 0
+}
+
+// interval says the half-width, for a tip.
+func (s *Series) interval(i int, y Scale) string {
+	if h := s.half(i); h > 0 {
+		return " ± " + show(h, y)
+	}
+	return ""
+}
+
+// whisker draws a confidence interval.
+func (d *drawing) whisker(x float64, y *scaleTo, v Number, half float64) {
+	if half <= 0 || y.log {
+		return
+	}
+	top, bottom := y.pixel(float64(v)+half), y.pixel(max(y.low, float64(v)-half))
+	for _, l := range [][4]float64{{x, top, x, bottom}, {x - 4, top, x + 4, top}, {x - 4, bottom, x + 4, bottom}} {
+		d.line(l[0], l[1], l[2], l[3], "#222", `stroke-width="1.2"`)
+	}
+}
+
+// area draws series on top of each other, over x.
+func (d *drawing) area() {
+	n := len(d.f.Series[0].Points)
+	sum := make([]float64, n)
+	at := func(k int) float64 { return float64(d.f.Series[0].Points[k][0]) }
+	xs := &scaleTo{low: at(0), high: at(n - 1), at: d.left, size: d.width}
+	ys := &scaleTo{high: 1, at: d.top + d.height, size: -d.height}
+	d.yAxis(ys)
+	for i := range d.f.Series {
+		s := &d.f.Series[i]
+		var upper, lower strings.Builder
+		for k := range n {
+			fmt.Fprintf(&lower, "L%.1f %.1f", xs.pixel(at(n-1-k)), ys.pixel(sum[n-1-k]))
+		}
+		for k := range n {
+			sum[k] += float64(s.Points[k][1])
+			fmt.Fprintf(&upper, "%s%.1f %.1f", pen(k), xs.pixel(at(k)), ys.pixel(min(1, sum[k])))
+		}
+		fmt.Fprintf(&d.b, `<path d="%s%sz" fill="%s"><title>`, upper.String(), lower.String(), colour(i, s, stackPalette))
+		d.escape(s.Name)
+		d.b.WriteString("</title></path>\n")
+	}
+	for _, v := range xs.ticks() {
+		d.text(xs.pixel(v), d.top+d.height+18, "middle", "", show(v, d.f.X))
+	}
+	d.text(d.left+d.width/2, d.top+d.height+40, "middle", "", d.f.X.Name)
+	d.line(d.left, d.top+d.height, d.left+d.width, d.top+d.height, axisColour)
+}
+
+func pen(k int) string {
+	if k == 0 {
+		return "M"
+	}
+	return "L"
 }
 
 // mark draws a circle, square, triangle or diamond.
@@ -527,7 +604,7 @@ func (d *drawing) legend() {
 		return
 	}
 	of := palette
-	if d.f.Kind == Stack {
+	if d.f.Kind == Stack || d.f.Kind == Area {
 		of = stackPalette
 	}
 	x, y := d.left+d.width+30, d.top+8

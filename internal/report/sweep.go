@@ -46,11 +46,12 @@ func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func (r *Result) bars(m metric) Figure {
 	cells := r.cells()
-	grid := r.grid(m, cells)
+	grid, halves := r.grid(m, cells)
 	if len(cells) == 1 {
 		s := Series{Name: m.Title}
 		for v := range r.Variants {
 			s.Values = append(s.Values, grid[v][0])
+			s.Errors = r.errors(s.Errors, halves[v][:1])
 		}
 		return Figure{Columns: r.Variants, Series: []Series{s}, Note: r.meansNote(m, nil, 0)}
 	}
@@ -59,7 +60,9 @@ func (r *Result) bars(m metric) Figure {
 		f.Note += fmt.Sprintf("The first %d of %d places of the sweep. ", maxBars, len(cells))
 	}
 	for v, name := range r.Variants {
-		f.Series = append(f.Series, Series{Name: cmp.Or(name, m.Title), Values: grid[v][:len(f.Columns):len(f.Columns)]})
+		f.Series = append(f.Series, Series{
+			Name: cmp.Or(name, m.Title), Values: grid[v][:len(f.Columns):len(f.Columns)], Errors: r.errors(nil, halves[v][:len(f.Columns)]),
+		})
 	}
 	if m.Name == "speedup" {
 		f.addGeomean(grid)
@@ -67,8 +70,17 @@ func (r *Result) bars(m metric) Figure {
 	return f
 }
 
-// grid is a metric by variant and cell; of several seeds their mean.
-func (r *Result) grid(m metric, cells []string) [][]Number {
+// errors appends half-widths, if there are seeds to have some from.
+func (r *Result) errors(to, halves []Number) []Number {
+	if r.Seeds < 2 {
+		return nil
+	}
+	return append(to, halves...)
+}
+
+// grid is a metric by variant and cell, with the half-widths of the confidence intervals; of several seeds it
+// is their mean.
+func (r *Result) grid(m metric, cells []string) (grid, halves [][]Number) {
 	at := map[string]int{}
 	for i, c := range cells {
 		at[c] = i
@@ -83,13 +95,14 @@ func (r *Result) grid(m metric, cells []string) [][]Number {
 			*of = append(*of, v)
 		}
 	}
-	grid := make([][]Number, len(r.Variants))
+	grid, halves = make([][]Number, len(r.Variants)), make([][]Number, len(r.Variants))
 	for v := range grid {
 		for _, of := range values[v] {
-			grid[v] = append(grid[v], m.over(of))
+			mean, half := m.overSeeds(of)
+			grid[v], halves[v] = append(grid[v], mean), append(halves[v], half)
 		}
 	}
-	return grid
+	return grid, halves
 }
 
 // addGeomean adds a column with each variant's geometric mean, over the cells that all variants have.
@@ -159,11 +172,11 @@ func (r *Result) lines(a Axis, m metric) ([]Series, string) {
 	others := r.others(a, a)
 	of := r.lineSeries(a, m, func(p *Point) string {
 		return strings.TrimSpace(r.Variants[p.Variant] + "  " + settings(p, others))
-	})
+	}, false)
 	if len(of) <= maxLines {
 		return of, r.meansNote(m, nil, 0)
 	}
-	of = r.lineSeries(a, m, func(p *Point) string { return r.Variants[p.Variant] })
+	of = r.lineSeries(a, m, func(p *Point) string { return r.Variants[p.Variant] }, true)
 	return of[:min(len(of), maxLines)], r.meansNote(m, others, len(of))
 }
 
@@ -178,8 +191,11 @@ func (r *Result) others(a, b Axis) (keys []string) {
 }
 
 func (r *Result) meansNote(m metric, others []string, variants int) (note string) {
-	if r.Seeds > 1 {
+	if r.Seeds > 1 && len(others) > 0 {
 		others = append(slices.Clone(others), "seeds")
+	}
+	if r.Seeds > 1 && len(others) == 0 {
+		note = fmt.Sprintf("Arithmetic means over %d seeds, and 95 %% confidence intervals. ", r.Seeds)
 	}
 	if len(others) > 0 {
 		note = m.meanName() + " over " + strings.Join(shorts(others), ", ") + ". "
@@ -204,7 +220,8 @@ func shorts(keys []string) (out []string) {
 	return out
 }
 
-func (r *Result) lineSeries(a Axis, m metric, name func(*Point) string) (out []Series) {
+// lineSeries are lines over an axis, each of the points of a name; means tells that those of a place differ in more than seeds.
+func (r *Result) lineSeries(a Axis, m metric, name func(*Point) string, means bool) (out []Series) {
 	index := map[string]int{}
 	var sums []map[float64][]float64
 	for _, p := range r.Points {
@@ -224,7 +241,13 @@ func (r *Result) lineSeries(a Axis, m metric, name func(*Point) string) (out []S
 	}
 	for i := range out {
 		for _, x := range slices.Sorted(slices.Values(a.Numbers)) {
-			out[i].Points = append(out[i].Points, [2]Number{Number(x), m.over(sums[i][x])})
+			if means {
+				out[i].Points = append(out[i].Points, [2]Number{Number(x), m.over(sums[i][x])})
+				continue
+			}
+			mean, half := m.overSeeds(sums[i][x])
+			out[i].Points = append(out[i].Points, [2]Number{Number(x), mean})
+			out[i].Errors = r.errors(out[i].Errors, []Number{half})
 		}
 	}
 	return slices.DeleteFunc(out, func(s Series) bool {
@@ -265,12 +288,17 @@ func (r *Result) heatMap(x, y Axis, m metric, variant int) Figure {
 	if name := r.Variants[variant]; name != "" {
 		f.ID, f.Choice, f.Title = f.ID+"-"+name, f.Choice+": "+name, f.Title+": "+name
 	}
-	f.Note = r.meansNote(m, r.others(x, y), 0)
+	others := r.others(x, y)
+	f.Note = r.meansNote(m, others, 0)
 	at := r.valuesAt(x.Key, y.Key, m, variant)
 	for _, row := range f.Rows {
 		cells := make([]Number, len(f.Columns))
 		for c, column := range f.Columns {
-			cells[c] = m.over(at[[2]string{column, row}])
+			if of := at[[2]string{column, row}]; len(others) == 0 {
+				cells[c], _ = m.overSeeds(of)
+			} else {
+				cells[c] = m.over(of)
+			}
 		}
 		f.Cells = append(f.Cells, cells)
 	}

@@ -52,6 +52,27 @@
 
   const reference = (f, c) => f.line ? { silent: true, symbol: 'none', data: [{ yAxis: f.line }], lineStyle: { color: c.dim, type: 'dashed' }, label: { show: false } } : undefined;
 
+  // Confidence intervals, on top of bars (by place) or of a line's points.
+  function whiskers(f, c, i, data, place) {
+    const s = f.series[i];
+    if (!s.errors) return [];
+    return [{
+      type: 'custom', name: s.name, data: data, z: 5, silent: true, tooltip: { show: false }, itemStyle: { color: c.text },
+      renderItem: (_, api) => {
+        if (isNaN(api.value(2))) return null;
+        const low = api.coord([api.value(0), Math.max(0, api.value(1) - api.value(2))]), high = api.coord([api.value(0), api.value(1) + api.value(2)]);
+        const x = high[0] + place(api), line = (x1, y1, x2, y2) => ({ type: 'line', shape: { x1, y1, x2, y2 }, style: { stroke: c.text, lineWidth: 1.2 } });
+        return { type: 'group', children: [line(x, high[1], x, low[1]), line(x - 4, high[1], x + 4, high[1]), line(x - 4, low[1], x + 4, low[1])] };
+      },
+    }];
+  }
+  // The end of an axis that shows them all.
+  function reach(f, values) {
+    const ends = f.series.flatMap((s) => s.errors ? values(s).map((v, k) => v === null ? 0 : v + (s.errors[k] || 0)) : []);
+    return ends.length ? { max: (v) => Math.max(v.max, 1.05 * Math.max(...ends)) } : {};
+  }
+  const interval = (s, i, scale) => s.errors && s.errors[i] !== null ? ' ± ' + show(s.errors[i], scale) : '';
+
   const draw = {};
   draw.bars = function (f, c, width) {
     const o = common(f, c);
@@ -59,15 +80,18 @@
     o.xAxis = nameAxis(f.columns, c);
     o.xAxis.axisLabel.rotate = tilt ? 40 : 0;
     o.xAxis.axisLabel.interval = f.columns.length > 40 ? 'auto' : 0;
-    o.yAxis = valueAxis(f.y, c, { nameGap: 52 });
+    o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 52 }, reach(f, (s) => s.values)));
+    o.yAxis.axisLabel.showMaxLabel = o.yAxis.max ? false : null;
     o.grid.left = tilt ? Math.max(40, 4.8 * Math.min(60, f.columns[0].length) - 20) : 40;
     o.grid.bottom = 10;
     o.series = f.series.map((s, i) => ({
       type: 'bar', name: s.name, data: s.values, itemStyle: { color: colour(i, s, data.palette) }, barMaxWidth: 56,
-      label: { show: f.columns.length * f.series.length <= 16, position: 'top', color: c.text, formatter: (p) => show(p.value, f.y) },
+      label: { show: !s.errors && f.columns.length * f.series.length <= 16, position: 'top', color: c.text, formatter: (p) => show(p.value, f.y) },
       markLine: i === 0 ? reference(f, c) : undefined,
     }));
-    o.tooltip.formatter = (p) => p.seriesName + '\n' + p.name + ': ' + show(p.value, f.y);
+    f.series.forEach((s, i) => o.series.push(...whiskers(f, c, i, s.values.map((v, k) => [k, v, s.errors ? s.errors[k] : null]),
+      (api) => api.barLayout({ count: f.series.length, barMaxWidth: 56 })[i].offsetCenter)));
+    o.tooltip.formatter = (p) => p.seriesName + '\n' + p.name + ': ' + show(p.value, f.y) + interval(f.series[p.seriesIndex], p.dataIndex, f.y);
     if (f.columns.length > 40) {
       o.dataZoom = [{ type: 'slider', bottom: 4, height: 18, end: 100 * 40 / f.columns.length }];
       o.grid.bottom = 50;
@@ -88,8 +112,9 @@
     return o;
   };
   draw.lines = function (f, c) {
+    if (!f.x.ticks) return overTime(f, c);
     const o = common(f, c);
-    const ticks = f.x.ticks || [];
+    const ticks = f.x.ticks;
     const near = (a, b) => Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
     o.grid.left = 40;
     // A swept axis has a mark at each value. ECharts' logarithmic axes cannot, so the logarithm is taken here.
@@ -101,15 +126,48 @@
     o.xAxis.axisTick = { customValues: ticks.map(place) };
     o.xAxis.splitLine = { show: false };
     o.xAxis.axisLabel.formatter = (v) => { const t = ticks.find((t) => near(place(t), v)); return t === undefined ? '' : named(t); };
-    o.yAxis = valueAxis(f.y, c, { nameGap: 52, min: f.y.log ? undefined : 0 });
+    o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 52, min: f.y.log ? undefined : 0 }, reach(f, (s) => s.points.map((p) => p[1]))));
+    o.yAxis.axisLabel.showMaxLabel = o.yAxis.max ? false : null;
     o.series = f.series.map((s, i) => ({
       type: 'line', name: s.name, data: s.points.map((p) => [place(p[0]), p[1], p[0]]), symbol: symbols[i % 4], symbolSize: 9, connectNulls: false, clip: false,
       itemStyle: { color: colour(i, s, data.palette) }, lineStyle: { color: colour(i, s, data.palette), width: 2, type: dashes[i % 4] },
       markLine: i === 0 ? reference(f, c) : undefined,
     }));
-    o.tooltip.formatter = (p) => p.seriesName + '\n' + f.x.name + ' ' + named(p.value[2]) + ': ' + show(p.value[1], f.y);
+    f.series.forEach((s, i) => o.series.push(...whiskers(f, c, i, s.points.map((p, k) => [place(p[0]), p[1], s.errors ? s.errors[k] : null]), () => 0)));
+    o.tooltip.formatter = (p) => p.seriesName + '\n' + f.x.name + ' ' + named(p.value[2]) + ': ' + show(p.value[1], f.y) + interval(f.series[p.seriesIndex], p.dataIndex, f.y);
     return o;
   };
+  // Over the cycles of a run: many points, without marks; all series at the cycle under the pointer.
+  function overTime(f, c) {
+    const o = common(f, c);
+    o.grid.left = 40;
+    o.grid.bottom = 64;
+    o.dataZoom = [{ type: 'slider', bottom: 4, height: 18, labelFormatter: compact, textStyle: { color: c.text } }];
+    o.xAxis = valueAxis(f.x, c, { nameGap: 28, min: 'dataMin', max: 'dataMax' });
+    o.xAxis.splitLine = { show: false };
+    o.xAxis.axisLabel.showMinLabel = o.xAxis.axisLabel.showMaxLabel = false;
+    o.yAxis = valueAxis(f.y, c, { nameGap: 52, min: 0, max: f.kind === 'area' ? 1 : undefined });
+    o.tooltip.trigger = 'axis';
+    o.tooltip.axisPointer = { type: 'line', label: { show: false } };
+    o.tooltip.formatter = (all) => f.x.name + ' ' + compact(all[0].value[0]) + all.map((p) => '\n' + p.seriesName + ': ' + show(p.value[1], f.y)).join('');
+    if (f.kind === 'area') {
+      // ECharts stacks on axes of names only: each area reaches to the sum with those below it, which cover it.
+      const sums = f.series[0].points.map(() => 0);
+      o.series = f.series.map((s, i) => {
+        const at = colour(i, s, data.stack);
+        const points = s.points.map((p, k) => [p[0], sums[k] += p[1], p[1]]);
+        return { type: 'line', name: s.name, data: points, showSymbol: false, z: 100 - i, itemStyle: { color: at }, lineStyle: { width: 0 }, areaStyle: { color: at, opacity: 1 } };
+      });
+      o.tooltip.formatter = (all) => f.x.name + ' ' + compact(all[0].value[0]) + all.map((p) => '\n' + p.seriesName + ': ' + show(p.value[2], f.y)).join('');
+      return o;
+    }
+    o.series = f.series.map((s, i) => ({
+      type: 'line', name: s.name, data: s.points, showSymbol: false, itemStyle: { color: colour(i, s, data.palette) },
+      lineStyle: { color: colour(i, s, data.palette), width: 1.5, type: dashes[i % 4] },
+    }));
+    return o;
+  }
+  draw.area = overTime;
   draw.scatter = function (f, c) {
     const o = common(f, c);
     o.grid.left = 40;
