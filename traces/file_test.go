@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -305,4 +306,39 @@ func copied(d *decoder) decoder {
 	out.memory = memory{}
 	out.begin(d.code)
 	return out
+}
+
+// Small chunks are the same trace: a warp's columns go on from one to the next.
+func TestChunksOfAnySize(t *testing.T) {
+	cfg := testMachine(t)
+	p, err := asm.Assemble("everything.s", []byte(everything), asm.Options{})
+	require.NoError(t, err)
+	var want string
+	for _, limit := range []int{chunkBytes, 7, 1} {
+		path := filepath.Join(t.TempDir(), "x.trace")
+		rec, err := NewRecorder(path, Meta{Shape: shape(&cfg)})
+		require.NoError(t, err)
+		rec.limit = limit
+		m, err := sim.New(cfg, sim.Options{Source: rec.Source})
+		require.NoError(t, err)
+		require.NoError(t, rec.Attach(m))
+		rec.Begin(p, 0x10000000)
+		res, err := m.Launch(context.Background(), p, 0x10000000)
+		require.NoError(t, err)
+		require.NoError(t, rec.End(m, res))
+		require.NoError(t, rec.Close())
+		f, err := Open(path)
+		require.NoError(t, err)
+		require.NoError(t, play(t, f))
+		require.Equal(t, limit == chunkBytes, len(f.index.blocks[0].chunks) == 2, "a chunk a warp, or more")
+		var b strings.Builder
+		require.NoError(t, f.Dump(&b, Selection{Launch: -1, Warp: -1}))
+		if want == "" {
+			want = b.String()
+		}
+		require.Equal(t, want, b.String())
+		require.NoError(t, f.Close())
+	}
+	require.Equal(t, chunkBytes, chunkLimit(Shape{6, 32, 32}))
+	require.Equal(t, 1024, chunkLimit(Shape{1024, 64, 32}))
 }

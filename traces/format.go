@@ -27,11 +27,19 @@ const (
 	maxLaunches     = 1 << 20
 )
 
-// A block is written when it has so many bytes, and a warp's chunk enters one when a column has.
+// A block is written when it has so many bytes, and a warp's chunk enters one when a column has; less
+// if there are many warps, whose columns are in memory until then.
 const (
 	blockBytes = 256 << 10
 	chunkBytes = 48 << 10
+	smallChunk = 512
+	heldBytes  = 64 << 20 // of a column, over all warps
 )
+
+// chunkLimit is where a machine's chunks end.
+func chunkLimit(s Shape) int {
+	return min(chunkBytes, max(smallChunk, heldBytes/(s.Cores*s.Warps)))
+}
 
 // section is where description or index are, and how large.
 type section struct {

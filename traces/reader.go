@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"sort"
 
 	"heddle/isa/emu"
 )
@@ -249,14 +250,10 @@ func (x *index) block(k *block, n *numbers, m *Meta) {
 
 // blocks returns those of a launch, by number.
 func (f *File) blocks(launch int) (first int, list []block) {
-	for first < len(f.index.blocks) && f.index.blocks[first].launch < launch {
-		first++
-	}
-	end := first
-	for end < len(f.index.blocks) && f.index.blocks[end].launch == launch {
-		end++
-	}
-	return first, f.index.blocks[first:end]
+	all := f.index.blocks
+	first = sort.Search(len(all), func(i int) bool { return all[i].launch >= launch })
+	end := first + sort.Search(len(all)-first, func(i int) bool { return all[first+i].launch > launch })
+	return first, all[first:end]
 }
 
 // launch reads the traces of a launch's warps: of all, or of those that want says. Blocks without any

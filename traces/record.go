@@ -19,6 +19,7 @@ type Recorder struct {
 	Meta Meta
 
 	out      *writer
+	limit    int // of a chunk's columns
 	warps    []*recorded
 	codes    []*code // of Meta.Programs
 	hashes   map[string]int
@@ -49,7 +50,7 @@ func NewRecorder(path string, meta Meta) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Recorder{Meta: meta, out: out, hashes: map[string]int{}}, nil
+	return &Recorder{Meta: meta, out: out, limit: chunkLimit(meta.Shape), hashes: map[string]int{}}, nil
 }
 
 // Source is what a machine's cores execute when they are recorded: for sim.Options.
@@ -303,7 +304,7 @@ func (w *recorded) Answer(u *emu.UnitCall) {
 
 // cut makes a chunk when there is enough.
 func (w *recorded) cut() {
-	if w.full(chunkBytes) {
+	if w.full(w.to.limit) {
 		w.settle()
 		w.to.out.add(w.id, &w.encoder)
 	}

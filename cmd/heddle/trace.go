@@ -47,7 +47,7 @@ func newTraceRecord() *cobra.Command {
 		Long: `Run one point of an experiment, and record what its warps execute. The file is written when the
 result has been verified, wholly or not at all. Machines whose graph units read memory by themselves
 (GraphPEG, EGHW, hardware worklists) are refused.`,
-		Example: `  heddle trace record quickstart --set compare=null -o vertex.trace
+		Example: `  heddle trace record quickstart --point 1 -o vertex.trace
   heddle trace record my.yaml --point 3 --set workload.max_iterations=2 -o pr.trace`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },

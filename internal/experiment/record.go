@@ -32,9 +32,15 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 	if err != nil {
 		return Outcome{}, err
 	}
+	whole := false
+	defer func() {
+		if !whole {
+			rec.Abort() //nolint:errcheck // what ended it counts
+		}
+	}()
 	o := r.execute(ctx, i, g, rec)
-	if o.Err != nil {
-		return o, errors.Join(o.Err, rec.Abort())
+	if whole = o.Err == nil; !whole {
+		return o, o.Err
 	}
 	return o, rec.Close()
 }

@@ -141,10 +141,12 @@ func TestReplaysThatAreRefused(t *testing.T) {
 // A machine whose units read memory is not recorded, and nothing is left behind.
 func TestRecordingsThatAreRefused(t *testing.T) {
 	dir := t.TempDir()
-	p := points(t, "name: x\nmachine: vortex-1c4w4t-graphpeg\ngraph: {grid: {width: 3, height: 3}}\n")
-	r := &experiment.Runner{Points: p, Observer: silent{}}
-	_, err := r.Record(context.Background(), 0, filepath.Join(dir, "x.trace"), "test")
-	require.ErrorContains(t, err, "graph unit (peg) reads memory by itself")
+	for machine, unit := range map[string]string{"vortex-1c4w4t-graphpeg": "peg", "vortex-1c4w4t-eghw": "eghw", "vortex-6c32w32t-hwwl": "hwwl"} {
+		p := points(t, "name: x\nmachine: "+machine+"\ngraph: {grid: {width: 3, height: 3}}\n")
+		r := &experiment.Runner{Points: p, Observer: silent{}}
+		_, err := r.Record(context.Background(), 0, filepath.Join(dir, "x.trace"), "test")
+		require.ErrorContains(t, err, "graph unit ("+unit+") reads memory by itself")
+	}
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
