@@ -265,6 +265,14 @@ func TestGeneratedDocsAreCurrent(t *testing.T) {
 	b, err = os.ReadFile("../../docs/configuration.md")
 	require.NoError(t, err)
 	require.Equal(t, string(configurationDoc()), string(b), "run go run ./cmd/heddle config schema --markdown > docs/configuration.md")
+	b, err = os.ReadFile("../../docs/cli.md")
+	require.NoError(t, err)
+	require.Equal(t, string(cliDoc(newRoot())), string(b), "run go run ./cmd/heddle cli > docs/cli.md")
+	b, err = os.ReadFile("../../docs/statistics.md")
+	require.NoError(t, err)
+	want, err := statisticsDoc()
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(b), "run go run ./cmd/heddle stats describe --markdown > docs/statistics.md")
 }
 
 // TestExecEGHW: an untimed program gets the unit's edges by the set-up that it carries.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +24,7 @@ func newStats() *cobra.Command {
 
 func newStatsDescribe() *cobra.Command {
 	var f machineFlags
-	var asJSON, all bool
+	var asJSON, all, markdown bool
 	machine := "vortex-6c32w32t"
 	c := &cobra.Command{
 		Use:   "describe [REGEXP]",
@@ -34,6 +36,14 @@ listed.`,
 		Example: "  heddle stats describe\n  heddle stats describe scheduler\n  heddle stats describe --machine vortex-1c4w4t --all --json '^core0'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if markdown {
+				text, err := statisticsDoc()
+				if err != nil {
+					return err
+				}
+				_, err = c.OutOrStdout().Write(text)
+				return err
+			}
 			list, err := describe(machine, f.set, args, all)
 			if err != nil {
 				return err
@@ -43,6 +53,7 @@ listed.`,
 	}
 	c.Flags().StringVar(&machine, "machine", machine, "a preset's `name` or a YAML file")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&markdown, "markdown", false, "write docs/statistics.md: those of experiments, and of machines with every graph unit")
 	c.Flags().BoolVar(&all, "all", false, "also those of each core, cache and DRAM channel")
 	f.add(c)
 	return c
@@ -96,4 +107,41 @@ func printStats(c *cobra.Command, list stats.Tree, asJSON bool) error {
 		fmt.Fprintf(out, "%-*s  %-*s  %s\n", name, s.Name, unit, s.Unit, s.Doc)
 	}
 	return nil
+}
+
+// documented are the machines whose statistics docs/statistics.md lists: what one has beyond those before it.
+var documented = []struct{ title, machine string }{
+	{"Machine", "vortex-6c32w32t"},
+	{"Weaver", "vortex-6c32w32t-weaver"},
+	{"GraphPEG, and the control processor", "vortex-6c32w32t-graphpeg"},
+	{"Hardware worklist", "vortex-6c32w32t-hwwl"},
+	{"EGHW", "vortex-6c32w32t-eghw"},
+}
+
+// statisticsDoc is docs/statistics.md.
+func statisticsDoc() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString("# Statistics\n\nGenerated: `heddle stats describe --markdown`. Of machines the sums over all units of a kind are listed; each core, cache and DRAM channel has\n" +
+		"its own below `core0.`, `socket0.l1d.`, `dram.ch0.` and so on (`heddle stats describe --all`).\n")
+	known := map[string]bool{}
+	section(&b, "Run", experiment.RunStatistics(), known)
+	for _, d := range documented {
+		list, err := describe(d.machine, nil, nil, false)
+		if err != nil {
+			return nil, err
+		}
+		section(&b, d.title, list, known)
+	}
+	return b.Bytes(), nil
+}
+
+// section lists the statistics that are not known yet.
+func section(b *bytes.Buffer, title string, list stats.Tree, known map[string]bool) {
+	fmt.Fprintf(b, "\n## %s\n\n| statistic | unit | meaning |\n|---|---|---|\n", title)
+	for _, s := range list {
+		if !known[s.Name] {
+			known[s.Name] = true
+			fmt.Fprintf(b, "| `%s` | %s | %s |\n", s.Name, s.Unit, strings.ReplaceAll(s.Doc, "|", "\\|"))
+		}
+	}
 }

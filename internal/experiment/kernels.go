@@ -168,7 +168,7 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 		r.step(len(res.Steps), sift(res.Plan), &res.Splits[i])
 	}
 	r.superSteps = len(counted)
-	r.software = append(software(counted), stats.Count("source", "vertex", "That the algorithm began at; 0 if it has none.", uint64(res.Source)))
+	r.software = withSource(software(counted), res.Source)
 	return err
 }
 
@@ -178,6 +178,10 @@ func sift(p *compose.Plan) string {
 		return splitKernel
 	}
 	return seedKernel
+}
+
+func withSource(t stats.Tree, source uint32) stats.Tree {
+	return append(t, stats.Count("source", "vertex", "That the algorithm began at; 0 if it has none.", uint64(source)))
 }
 
 // mostVertices is a maximum, and no sum.

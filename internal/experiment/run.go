@@ -276,6 +276,11 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 	return t.Final()
 }
 
+// RunStatistics lists what a run has beside its machine's statistics, without values.
+func RunStatistics() stats.Tree {
+	return statistics(nil, &result{software: withSource(software(nil), 0)}, "")
+}
+
 // graphCache loads each graph once, for all points that use it.
 type graphCache struct {
 	mu  sync.Mutex
