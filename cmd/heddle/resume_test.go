@@ -216,6 +216,30 @@ func summary(t *testing.T, dir string) (s map[string]any) {
 	return s
 }
 
+// Limits of time and memory end points, with their class and exit code; the same command without them
+// runs those again.
+func TestLimitsOfTimeAndMemory(t *testing.T) {
+	heddle := buildHeddle(t)
+	for _, c := range []struct{ flag, class, says string }{
+		{"--time-limit=1ms", experiment.Limit, "time limit reached: 1ms"},
+		{"--memory-limit=1MiB", experiment.OutOfMemory, "memory limit reached: the process has"},
+		{"--max-cycles=100", experiment.Limit, "cycle limit reached: 100 cycles"},
+	} {
+		dir := workplace(t)
+		code, stdout, stderr := start(t, heddle, dir, "run", "many.yaml", c.flag, "--jobs=1", "--set=workload.max_iterations=100", "--set=seeds=[1]", "--set=sweep={}")
+		require.Equal(t, exitNoProgress, code, stderr)
+		require.Contains(t, stderr, c.says)
+		require.Contains(t, stdout, "NO: "+c.class)
+		for _, p := range content(t, dir) {
+			require.Equal(t, c.class, p.Failure)
+		}
+		code, stdout, stderr = start(t, heddle, dir, "run", "many.yaml", "--set=workload.max_iterations=100", "--set=seeds=[1]", "--set=sweep={}")
+		require.Equal(t, exitOK, code, stderr)
+		require.NotContains(t, stdout, "NO: ")
+		require.Len(t, content(t, dir), 2)
+	}
+}
+
 func TestResume(t *testing.T) {
 	heddle, dir := buildHeddle(t), workplace(t)
 	code, _, stderr := start(t, heddle, dir, "run", "many.yaml", "--max-cycles", "2000")
@@ -247,6 +271,7 @@ func TestResume(t *testing.T) {
 	code, _, stderr = start(t, heddle, dir, "run", "many.yaml", "--set", "machine.l1d.mshrs=3")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "machine.l1d.mshrs: ")
+	require.Contains(t, stderr, "  heddle run many.yaml --set machine.l1d.mshrs=3 --fresh\n  heddle run many.yaml --set machine.l1d.mshrs=3 --set name=many-2\n")
 	require.Equal(t, all, content(t, dir))
 
 	lock, err := os.OpenFile(filepath.Join(dir, "results", "many", "lock"), os.O_RDWR, 0)

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"heddle/configs"
@@ -131,6 +133,10 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	s, err := newSession(c, f, l, r)
+	if errors.As(err, new(*experiment.ChangedError)) {
+		again := f.command(c, name)
+		return fmt.Errorf("%w:\n  %s --fresh\n  %s --set name=%s", err, again, again, f.unused(l.Value.Name))
+	}
 	if err != nil {
 		return err
 	}
@@ -142,6 +148,42 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 
 func (f *runFlags) runner(points []experiment.Point) *experiment.Runner {
 	return &experiment.Runner{Points: points, Jobs: f.jobs, MaxCycles: f.maxCycles, Check: f.laws, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
+}
+
+// command is what was typed, less a name for the results.
+func (f *runFlags) command(c *cobra.Command, name string) string {
+	words := []string{c.CommandPath(), quoted(name)}
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Name != "set" && flag.Name != "fresh" {
+			words = append(words, "--"+flag.Name+"="+quoted(flag.Value.String()))
+		}
+	})
+	for _, s := range f.overrides.set {
+		if !strings.HasPrefix(s, "name=") {
+			words = append(words, "--set", quoted(s))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// plain is what a shell leaves as it is.
+var plain = regexp.MustCompile(`^[\w./:=,@%+-]+$`)
+
+func quoted(s string) string {
+	if plain.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// unused is a name like another, of which there are no results.
+func (f *runFlags) unused(name string) string {
+	for i := 2; ; i++ {
+		other := fmt.Sprintf("%s-%d", name, i)
+		if _, err := os.Stat(filepath.Join(f.out, other)); err != nil {
+			return other
+		}
+	}
 }
 
 // list says what would run, and what it may cost.

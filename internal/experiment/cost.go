@@ -33,11 +33,14 @@ type PointCost struct {
 // EstimateCost estimates what points cost, by the edges they handle; done are those that are stored.
 func (r *Runner) EstimateCost(done map[int]Outcome) (*Cost, error) {
 	c := &Cost{Basis: "a rate measured on other points, which may be several times too high or too low"}
-	seconds, edges := 0.0, 0.0
+	seconds, edges, times := 0.0, 0.0, r.timesHandled(done)
 	for i := range r.Points {
 		n, err := r.edges(i)
 		if err != nil {
 			return nil, err
+		}
+		if x, ok := times[r.Points[i].Config.Workload.Algorithm]; ok {
+			n = uint64(x*float64(n) + 0.5)
 		}
 		o, stored := done[i]
 		stored = stored && Final(Class(o.Err))
@@ -59,6 +62,30 @@ func (r *Runner) EstimateCost(done map[int]Outcome) (*Cost, error) {
 		}
 	}
 	return c, nil
+}
+
+// timesHandled tells how often stored points of an algorithm have handled what edges says they do: more than
+// once where vertices come to be active again (sssp, cc), or less where they do not.
+func (r *Runner) timesHandled(done map[int]Outcome) map[configs.Algorithm]float64 {
+	handled, said := map[configs.Algorithm]float64{}, map[configs.Algorithm]float64{}
+	for i := range r.Points {
+		o := done[i]
+		s, ok := o.Stats.Get("edges")
+		if !ok || !o.Verified || !r.Points[i].Config.Region.Whole() {
+			continue
+		}
+		n, err := r.edges(i)
+		if a := r.Points[i].Config.Workload.Algorithm; err == nil {
+			handled[a], said[a] = handled[a]+s.Float(), said[a]+float64(n)
+		}
+	}
+	times := map[configs.Algorithm]float64{}
+	for a, n := range said {
+		if n > 0 {
+			times[a] = handled[a] / n
+		}
+	}
+	return times
 }
 
 // edges is about how many a point handles; of a trace, those of its graph. Only a file must be read to know.

@@ -29,7 +29,7 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s holds results of something else:\n  %s\nThey would not go together. Start anew with --fresh (what is there is kept under another name), or name other results with --set name=NAME or --out DIRECTORY",
+	return fmt.Sprintf("%s holds results of something else:\n  %s\nThey would not go together. Start anew with --fresh (what is there is kept under another name), or give the new results another name",
 		e.Path, strings.Join(e.Differences, "\n  "))
 }
 

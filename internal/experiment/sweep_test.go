@@ -13,6 +13,7 @@ import (
 	"heddle/configs"
 	"heddle/internal/experiment"
 	"heddle/internal/schema"
+	"heddle/sim/stats"
 )
 
 // loaded puts an experiment into a file, e.yaml, and loads it.
@@ -159,6 +160,14 @@ func TestCost(t *testing.T) {
 	require.Contains(t, b.String(), "max_iterations=1  200 edges, stored\n")
 	require.Contains(t, b.String(), "max_iterations=3  600 edges, about 1m0s\n")
 	require.Contains(t, b.String(), "3 points, 2 to run: 1,000 edges, about 1m40s of one processor, 50s with --jobs 4 (from the points that are stored)")
+
+	// What an algorithm's stored points have handled tells what its others will.
+	r = &experiment.Runner{Points: points(t, small+"workload: {algorithm: cc}\nsweep: {machine.l1d.ways: [1, 2]}\n")}
+	done = map[int]experiment.Outcome{0: {Verified: true, Seconds: 3, Stats: stats.Tree{stats.Count("edges", "", "", 500)}}, 7: {Verified: true}}
+	c, err = r.EstimateCost(done)
+	require.NoError(t, err)
+	require.Equal(t, uint64(500), c.Edges)
+	require.InDelta(t, 3, c.Seconds, 1e-9)
 
 	file := &experiment.Runner{Points: points(t, "name: f\nmachine: vortex-1c4w4t\ngraph: {file: facebook_combined, clean: {symmetrise: true}}\n")}
 	c, err = file.EstimateCost(nil)
