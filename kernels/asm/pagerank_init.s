@@ -22,11 +22,12 @@ warp:
   li   t0, -1
   tmc  t0                       # all lanes on
   csrr a0, mscratch
-  csrr t0, mhartid
+  csrr t0, vx_wid
   csrr t1, vx_num_threads
   csrr t2, vx_num_warps
   csrr t3, vx_num_cores
   csrr t4, vx_tid
+  csrr t5, vx_cid
   lw   s1, OUT_DEGREE(a0)
   lw   s2, INVERSE(a0)
   lw   s3, CONTRIBUTION(a0)
@@ -34,6 +35,10 @@ warp:
   lw   s5, RANK(a0)
   lw   s7, VERTICES(a0)
   flw  fs0, FIRST_RANK(a0)
+  mul  t0, t0, t3
+  add  t0, t0, t5
+  mul  t0, t0, t1
+  add  t0, t0, t4               # (warp·cores + core)·lanes + lane
   slli t0, t0, 2
   sub  t4, t1, t4
   addi t4, t4, -1

@@ -3,7 +3,8 @@
 # In an epoch a core's lanes register a vertex each, as many as the Weaver's table
 # holds, and after a barrier take edges, whichever vertex they are of, until none is
 # left. Several lanes may hold edges of one vertex, so every edge is an atomic; sum
-# must be zero before. Cores take every CORESth epoch.
+# must be zero before. Cores share an epoch's vertices, as many at a time as a warp has
+# lanes.
 #
 # A vertex is registered as the address of its sum: the unit only passes it on, the
 # gather needs nothing else of it, and being even it differs in bit 0 from the -1 of a
@@ -49,22 +50,27 @@ warp:
   lw   s3, CONTRIBUTION(a0)
   lw   s4, SUM(a0)
   lw   s7, VERTICES(a0)
-  mul  t1, t1, t2
-  add  t0, t0, t1               # the lane's slot of the table
+  mul  t1, t1, t2               # the warp's first slot of the table
+  sub  t6, t5, t1
+  bltu t6, t2, 6f
+  mv   t6, t2                   # all lanes have a slot, or none
+6:                              # lanes of the warp that have a slot
+  mul  t6, t3, t6
+  mul  t3, t1, t4
+  add  t3, t3, t6
+  add  t3, t3, t0               # the lane's first vertex: neighbouring warps' are of different cores
+  add  t0, t0, t1               # its slot
   sltu t1, t0, t5               # the table has it
-  mul  t3, t3, t5               # the core's first vertex
   mul  t4, t4, t5
   slli s6, t4, 2                # vertices of an epoch of all cores, in bytes
   slli s7, s7, 2
   add  s7, s1, s7               # where vertices end
   neg  t1, t1
   and  s8, s7, t1               # and where the lane's do: at once if it has no slot
-  add  t0, t0, t3
-  slli t0, t0, 2
+  mv   s9, s1                   # the epoch's first vertex
   slli t3, t3, 2
-  add  s9, s1, t3               # the core's first vertex of the epoch
-  add  s1, s1, t0
-  add  s4, s4, t0
+  add  s1, s1, t3
+  add  s4, s4, t3
 .ifndef MASK_BY_UNIT
   mv   s11, s10                 # lanes that take edges
 .else

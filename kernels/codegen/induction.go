@@ -340,10 +340,13 @@ func (d *inductor) finish(guard ir.Value, next *ir.Var, end ir.Value, g *ir.Grid
 		Blocks: []*ir.Block{{Instrs: []*ir.Instr{get, out, br}}, body, {Instrs: d.latch}}}
 }
 
+// gridSteps are what grid loops begin with, and their steps.
+var gridSteps = map[ir.Op]ir.Op{ir.OpSpreadThread: ir.OpNumThreads, ir.OpGlobalThread: ir.OpNumThreads, ir.OpLaneID: ir.OpNumLanes}
+
 // isGrid tells of a loop in which the lanes of a warp, of a core or of the device take
 // neighbouring elements: lane l+1 the one behind lane l's.
 func (d *inductor) isGrid() bool {
-	step := map[ir.Op]ir.Op{ir.OpGlobalThread: ir.OpNumThreads, ir.OpLaneID: ir.OpNumLanes}[d.from().Op]
+	step := gridSteps[d.from().Op]
 	return step != 0 && d.step().Op == step && !d.u.Varying[d.below().ID]
 }
 

@@ -310,6 +310,11 @@ func (l *lowering) rootInto(r reg, v ir.Value) {
 	case ir.OpThreadInCore:
 		l.emit("mul", r, l.rootOf(ir.OpWarpID), l.rootOf(ir.OpNumLanes), 0)
 		l.emit("add", r, r, l.rootOf(ir.OpLaneID), 0)
+	case ir.OpSpreadThread:
+		l.emit("mul", r, l.rootOf(ir.OpWarpID), l.rootOf(ir.OpNumCores), 0)
+		l.emit("add", r, r, l.rootOf(ir.OpCoreID), 0)
+		l.emit("mul", r, r, l.rootOf(ir.OpNumLanes), 0)
+		l.emit("add", r, r, l.rootOf(ir.OpLaneID), 0)
 	case ir.OpNumThreads:
 		l.emit("mul", r, l.rootOf(ir.OpNumLanes), l.rootOf(ir.OpNumWarps), 0)
 		l.emit("mul", r, r, l.rootOf(ir.OpNumCores), 0)

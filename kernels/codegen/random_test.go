@@ -30,7 +30,8 @@ type randomKernel struct {
 	some     bool // only some lanes may be here
 	free     bool // warps may differ here in how often they come
 	budget   int
-	visiting bool // in AllLanes
+	visiting bool            // in AllLanes
+	mine     func() ir.Value // what grid loops begin with: the same for all, which share an array
 
 	in, own, acc, grid, local, n ir.Value
 }
@@ -43,6 +44,7 @@ func newRandom(seed uint64, weaver bool) (*ir.Kernel, error) {
 	g.in, g.acc, g.grid = g.Array("in"), g.Array("acc"), g.Array("grid")
 	own := g.Array("own")
 	g.n = g.Param("n", ir.U32)
+	g.mine = []func() ir.Value{g.GlobalThread, g.SpreadThread}[seed%2]
 	g.own = g.Address(own, g.Mul(g.GlobalThread(), g.U32(ownWords)))
 	g.local = g.Address(g.Shared("local", maxLanes*localWords), g.Mul(g.ThreadInCore(), g.U32(localWords)))
 	g.scope(func() {
@@ -150,7 +152,7 @@ func (g *randomKernel) leaf(t ir.Type) ir.Value {
 }
 
 func (g *randomKernel) u32() ir.Value {
-	ids := []func() ir.Value{g.LaneID, g.WarpID, g.CoreID, g.ThreadInCore, g.GlobalThread, g.NumLanes, g.NumWarps}
+	ids := []func() ir.Value{g.LaneID, g.WarpID, g.CoreID, g.ThreadInCore, g.GlobalThread, g.SpreadThread, g.NumLanes, g.NumWarps}
 	if g.chance(50) {
 		return ids[g.r.IntN(len(ids))]()
 	}
@@ -485,9 +487,9 @@ func (g *randomKernel) gridLoop() {
 		below = g.Add(g.n, g.small(3))
 	}
 	if g.chance(50) {
-		g.ForLoop(g.GlobalThread(), below, g.NumThreads(), func(i ir.Value, _ *ir.Loop) { body(i, nil) })
+		g.ForLoop(g.mine(), below, g.NumThreads(), func(i ir.Value, _ *ir.Loop) { body(i, nil) })
 	} else {
-		g.ForLoop(g.GlobalThread(), below, g.NumThreads(), body)
+		g.ForLoop(g.mine(), below, g.NumThreads(), body)
 	}
 	g.push(sum.Get())
 }

@@ -32,9 +32,10 @@ func (k *Kernel) Float(name string) ir.Value { return k.Param(name, ir.F32) }
 func (k *Kernel) When(p ir.Value, body func()) { k.If(p, body, nil) }
 
 // Strided runs body for every NumThreads-th number below n, from the thread's own: each
-// number has one thread of the device.
+// number has one thread of the device. Neighbouring lanes have neighbouring numbers, neighbouring
+// warps' are of different cores.
 func (k *Kernel) Strided(n ir.Value, body func(i ir.Value)) {
-	k.For(k.GlobalThread(), n, k.NumThreads(), body)
+	k.For(k.SpreadThread(), n, k.NumThreads(), body)
 }
 
 // Wipe stores zeros into an array, a share a thread.

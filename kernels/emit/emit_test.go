@@ -38,6 +38,23 @@ func TestStrided(t *testing.T) {
 	})
 }
 
+// A warp's lanes take neighbouring numbers, a core's warps take turns with the other cores'.
+func TestStridedSpreads(t *testing.T) {
+	const cores, warps, lanes, n = 3, 2, 4, 30
+	m := emittest.New(cores, warps, lanes)
+	k := emit.New("test")
+	k.Strided(k.Count("n"), func(i ir.Value) {
+		k.Store(k.Addr("who"), i, k.Add(k.Mul(k.WarpID(), k.U32(10)), k.CoreID()))
+	})
+	kernel, err := k.Build()
+	require.NoError(t, err)
+	who := m.Place(make([]uint32, n))
+	m.Run(t, kernel, map[string]uint32{"n": n, "who": who})
+	for i, got := range m.Words(who, n) {
+		require.EqualValues(t, i/lanes/cores%warps*10+i/lanes%cores, got, i)
+	}
+}
+
 func TestWipe(t *testing.T) {
 	everyShape(t, func(t *testing.T, m *emittest.Machine) {
 		k := emit.New("test")

@@ -190,6 +190,10 @@ func (b *Builder) ThreadInCore() Value { return b.k.Root(OpThreadInCore, U32, 0)
 // GlobalThread is (core·warps + warp)·lanes + lane.
 func (b *Builder) GlobalThread() Value { return b.k.Root(OpGlobalThread, U32, 0) }
 
+// SpreadThread is (warp·cores + core)·lanes + lane: neighbouring warps' numbers are of different
+// cores, so that fewer elements than the device has lanes still keep all cores busy.
+func (b *Builder) SpreadThread() Value { return b.k.Root(OpSpreadThread, U32, 0) }
+
 // NumLanes is the number of lanes of a warp.
 func (b *Builder) NumLanes() Value { return b.k.Root(OpNumLanes, U32, 0) }
 

@@ -229,7 +229,8 @@ func (w *warp) rootIn(r *Instr, lane int) uint32 {
 	in := w.id*w.n + lane
 	return uint32(map[Op]int{
 		OpLaneID: lane, OpWarpID: w.id, OpCoreID: w.core.id, OpThreadInCore: in, OpGlobalThread: w.core.id*m.Warps*w.n + in,
-		OpNumLanes: w.n, OpNumWarps: m.Warps, OpNumCores: m.Cores, OpNumThreads: m.Cores * m.Warps * w.n, OpAllMask: int(ones(w.n)),
+		OpSpreadThread: (w.id*m.Cores+w.core.id)*w.n + lane,
+		OpNumLanes:     w.n, OpNumWarps: m.Warps, OpNumCores: m.Cores, OpNumThreads: m.Cores * m.Warps * w.n, OpAllMask: int(ones(w.n)),
 	}[r.Op])
 }
 

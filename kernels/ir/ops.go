@@ -16,6 +16,7 @@ const (
 	OpCoreID
 	OpThreadInCore
 	OpGlobalThread
+	OpSpreadThread
 	OpNumLanes
 	OpNumWarps
 	OpNumCores
@@ -220,7 +221,8 @@ var ops = [NumOps]row{
 	OpConst: {name: "const", sig: ":r"}, OpParam: {name: "param", sig: ":r"}, OpShared: {name: "shared", sig: ":u"},
 	OpLaneID: {name: "lane_id", sig: ":u"}, OpWarpID: {name: "warp_id", sig: ":u"}, OpCoreID: {name: "core_id", sig: ":u"},
 	OpThreadInCore: {name: "thread_in_core", sig: ":u"}, OpGlobalThread: {name: "global_thread", sig: ":u"},
-	OpNumLanes: {name: "num_lanes", sig: ":u"}, OpNumWarps: {name: "num_warps", sig: ":u"}, OpNumCores: {name: "num_cores", sig: ":u"},
+	OpSpreadThread: {name: "spread_thread", sig: ":u"},
+	OpNumLanes:     {name: "num_lanes", sig: ":u"}, OpNumWarps: {name: "num_warps", sig: ":u"}, OpNumCores: {name: "num_cores", sig: ":u"},
 	OpNumThreads: {name: "num_threads", sig: ":u"}, OpWeaverCapacity: {name: "weaver_capacity", sig: ":u"}, OpAllMask: {name: "all_mask", sig: ":u"},
 
 	OpAdd:   {name: "add", kind: KindPure, sig: "nn:n", eval: by("add", "add", "fadd.s")},

@@ -13,7 +13,7 @@ type Uniformity struct {
 
 // varies tells of operations whose value differs between lanes whatever the arguments.
 var varies = [NumOps]bool{
-	OpLaneID: true, OpThreadInCore: true, OpGlobalThread: true,
+	OpLaneID: true, OpThreadInCore: true, OpGlobalThread: true, OpSpreadThread: true,
 	OpShflIdx: true, OpShflUp: true, OpShflDown: true, OpShflXor: true,
 	OpWeaverDecID: true, OpWeaverDecLoc: true, OpWeaverVID: true, OpWeaverLoc: true,
 	OpListItem: true,

@@ -13,7 +13,7 @@ var cta = &Schedule{
 	Scans:      true,
 	Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + c.Warps },
 	EachEdge: func(s *Site, v *Visitor) {
-		places, mine := s.Set.Places(), s.Add(s.spreadWarp(), s.LaneID())
+		places, mine := s.Set.Places(), s.SpreadThread()
 		// All warps go round equally often: the barriers need them.
 		s.For(s.U32(0), places, s.NumThreads(), func(at ir.Value) {
 			place := s.Add(at, mine)

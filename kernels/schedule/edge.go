@@ -7,13 +7,15 @@ import (
 )
 
 // edge maps edges to threads. Every edge is looked at, whether its vertex is active or not.
+// There are more edges than threads, so that no core is idle; neighbouring edges go to warps
+// of one core, since narrow warps share the lines of the list.
 var edge = &Schedule{
 	Name:       "edge",
 	Doc:        "an edge a thread, all edges of the graph in turn (S_em); the layout gives both ends or searches",
 	Scratchpad: nothing,
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Phase(isa.PhaseSchedule, func() {
-			s.Strided(s.Count("edges"), func(id ir.Value) {
+			s.For(s.GlobalThread(), s.Count("edges"), s.NumThreads(), func(id ir.Value) {
 				row := s.View.SearchVertex(id)
 				if s.Rows == layout.Base(s.Dir) {
 					s.keep(v, row, func() { s.visit(v, id, row, goOn) })

@@ -15,10 +15,10 @@ var eghw = &Schedule{
 	Reads:      true,
 	Scratchpad: nothing,
 	EachEdge: func(s *Site, v *Visitor) {
-		threads, places := s.U32(uint32(s.Core.Threads())), s.Set.Places()
-		// An epoch: a vertex a thread, for which the unit has room; the same trips in all warps of a core.
-		s.For(s.Mul(s.CoreID(), threads), places, s.Mul(s.NumCores(), threads), func(at ir.Value) {
-			place := s.Add(at, s.ThreadInCore())
+		places, mine := s.Set.Places(), s.SpreadThread()
+		// An epoch: a vertex a thread, for which the unit has room; the same trips in all warps, for the barriers.
+		s.For(s.U32(0), places, s.NumThreads(), func(at ir.Value) {
+			place := s.Add(at, mine)
 			s.When(s.Lt(place, places), func() {
 				vertex := s.Set.Vertex(place)
 				s.keep(v, vertex, func() { s.EghwPush(vertex) })

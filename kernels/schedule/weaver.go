@@ -14,10 +14,10 @@ var weaver = &Schedule{
 	Scratchpad: nothing,
 	EachEdge: func(s *Site, v *Visitor) {
 		capacity, slot := s.WeaverCapacity(), s.ThreadInCore()
-		places := s.Set.Places()
-		// An epoch: as many vertices as the table holds; the same trips in all warps of a core.
-		s.For(s.Mul(s.CoreID(), capacity), places, s.Mul(s.NumCores(), capacity), func(at ir.Value) {
-			place := s.Add(at, slot)
+		places, mine := s.Set.Places(), s.inEpoch(capacity)
+		// The same trips in all warps of a core: the barriers need them.
+		s.For(s.U32(0), places, s.Mul(s.NumCores(), capacity), func(at ir.Value) {
+			place := s.Add(at, mine)
 			s.When(s.And(s.Lt(slot, capacity), s.Lt(place, places)), func() {
 				vertex := s.Set.Vertex(place)
 				s.keep(v, vertex, func() {
@@ -29,6 +29,15 @@ var weaver = &Schedule{
 			s.Phase(isa.PhaseSchedule, func() { s.decode(v) })
 		})
 	},
+}
+
+// inEpoch is the number of the thread's vertex in an epoch, in which each core registers as
+// many as its table holds. As in SpreadThread neighbouring lanes have neighbours and
+// neighbouring warps' are of different cores; but a core's last warp may have fewer.
+func (s *Site) inEpoch(capacity ir.Value) ir.Value {
+	row := s.Mul(s.WarpID(), s.NumLanes())
+	width := s.Min(s.Sub(capacity, row), s.NumLanes())
+	return s.Add(s.Add(s.Mul(row, s.NumCores()), s.Mul(s.CoreID(), width)), s.LaneID())
 }
 
 // decode takes edges until there are none.

@@ -35,7 +35,7 @@ func Vertex() (*ir.Kernel, error) {
 	n := b.ParamAt("vertices", ir.U32, wordVertices)
 	offsets, sources := b.ArrayAt("offsets", wordOffsets), b.ArrayAt("sources", wordSources)
 	contribution, sum := b.ArrayAt("contribution", wordContribution), b.ArrayAt("sum", wordSum)
-	b.For(b.GlobalThread(), n, b.NumThreads(), func(v ir.Value) {
+	b.For(b.SpreadThread(), n, b.NumThreads(), func(v ir.Value) {
 		begin := b.Load(ir.U32, offsets, v)
 		end := b.Load(ir.U32, offsets, b.Add(v, b.U32(1)))
 		s := b.Var(b.F32(0))
@@ -57,7 +57,7 @@ func VertexAhead() (*ir.Kernel, error) {
 	n := b.ParamAt("vertices", ir.U32, wordVertices)
 	offsets, sources := b.ArrayAt("offsets", wordOffsets), b.ArrayAt("sources", wordSources)
 	contribution, sum := b.ArrayAt("contribution", wordContribution), b.ArrayAt("sum", wordSum)
-	b.For(b.GlobalThread(), n, b.NumThreads(), func(v ir.Value) {
+	b.For(b.SpreadThread(), n, b.NumThreads(), func(v ir.Value) {
 		begin := b.Load(ir.U32, offsets, v)
 		end := b.Load(ir.U32, offsets, b.Add(v, b.U32(1)))
 		s, x := b.Var(b.F32(0)), b.Var(b.F32(0))
@@ -97,8 +97,11 @@ func Weaver() (*ir.Kernel, error) {
 	offsets, sources := b.ArrayAt("offsets", wordOffsets), b.ArrayAt("sources", wordSources)
 	contribution, sum := b.ArrayAt("contribution", wordContribution), b.ArrayAt("sum", wordSum)
 	capacity, slot := b.WeaverCapacity(), b.ThreadInCore()
-	b.For(b.Mul(b.CoreID(), capacity), n, b.Mul(b.NumCores(), capacity), func(e ir.Value) {
-		v := b.Add(e, slot)
+	row := b.Mul(b.WarpID(), b.NumLanes())
+	width := b.Min(b.Sub(capacity, row), b.NumLanes())
+	mine := b.Add(b.Add(b.Mul(row, b.NumCores()), b.Mul(b.CoreID(), width)), b.LaneID())
+	b.For(b.U32(0), n, b.Mul(b.NumCores(), capacity), func(e ir.Value) {
+		v := b.Add(e, mine)
 		b.Phase(isa.PhaseRegistration, func() {
 			b.If(b.And(b.Lt(slot, capacity), b.Lt(v, n)), func() {
 				begin := b.Load(ir.U32, offsets, v)
