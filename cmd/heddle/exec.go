@@ -39,6 +39,7 @@ type execFlags struct {
 	overrides machineFlags
 	maxCycles uint64
 	check     bool
+	window    windowFlags
 }
 
 func newExec() *cobra.Command {
@@ -59,6 +60,7 @@ YAML file), or --untimed asks for what happens without when; --cores, --warps,
 ` + exitHelp,
 		Example: `  heddle exec hello.s --untimed
   heddle exec kernel.s --machine vortex-rtl-a --set core.warps=8
+  heddle exec kernel.s --machine vortex-rtl-a --window cycles=1000..2000,warps=0..3 --konata pipeline.log --perfetto trace.json
   heddle exec spmv.elf --untimed --cores 2 --warps 8 --threads 8
   heddle exec kernel.s --untimed -D ITERS=10 --json | jq .warp_instrs
   heddle exec kernel.elf --untimed --weaver --trace=trace.txt`,
@@ -86,6 +88,7 @@ YAML file), or --untimed asks for what happens without when; --cores, --warps,
 	fl.IntVar(&f.spec.STEntries, "weaver-st-entries", f.spec.STEntries, "slots of the Weaver's table, 1..65536")
 	fl.BoolVar(&f.spec.MaskByUnit, "weaver-mask-by-unit", false, "weaver.dec.id sets the thread mask")
 	f.program.add(c)
+	f.window.add(c)
 	return c
 }
 
@@ -102,6 +105,11 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	}
 	if f.check {
 		return errors.New("--check is for timed machines")
+	}
+	for _, name := range windowNames {
+		if c.Flags().Changed(name) {
+			return fmt.Errorf("--%s is for timed machines", name)
+		}
 	}
 	if err := f.units(); err != nil {
 		return err
@@ -155,8 +163,14 @@ func (f *execFlags) timed(c *cobra.Command, p *isa.Program) error {
 	if err != nil {
 		return err
 	}
+	if err := f.window.attach(m); err != nil {
+		return err
+	}
 	start := time.Now()
 	res, runErr := m.Run(c.Context(), p)
+	if err := f.window.close(c); err != nil {
+		return err
+	}
 	if runErr == nil && f.check {
 		runErr = m.CheckLaws()
 	}

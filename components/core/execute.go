@@ -12,7 +12,9 @@ func (c *Core) execute(sl *slice, now uint64) {
 		at := now + c.latency[q.front().op.LatencyClass()]
 		c.moved = true
 		sl.fpuHeld++
-		sl.result[isa.FPU].insert(packet(q, now), at)
+		in := packet(q, now)
+		c.hook(HookPosExecute, now, in.warp, in.op)
+		sl.result[isa.FPU].insert(in, at)
 	}
 	sl.fpuHeld -= sl.fpuFreed // seen from the next cycle on
 	sl.fpuFreed = 0
@@ -79,6 +81,7 @@ func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
 	}
 	in := packet(q, now)
 	c.moved = true
+	c.hook(HookPosExecute, now, in.warp, in.op)
 	into.push(in, now+c.latency[class]-1)
 }
 
@@ -132,6 +135,7 @@ func (c *Core) executeSFU(now uint64) {
 	class := q.front().op.LatencyClass()
 	in := packet(q, now)
 	c.moved = true
+	c.hook(HookPosExecute, now, in.warp, in.op)
 	if class == isa.ClassWarp && in.op != nil {
 		c.control(in, now)
 	}

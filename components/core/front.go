@@ -53,6 +53,7 @@ func (c *Core) fetch(now uint64) {
 		r := c.scheduled.take(now)
 		c.moved = true
 		c.fetching[r.warp] = r
+		c.hookFront(HookPosFetch, now, r, nil)
 		out.Push(mem.Request{Addr: r.pc, Tag: uint32(r.warp), Op: mem.Read})
 	}
 }
@@ -89,7 +90,7 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) {
 	w.pending++
 	c.inFlight++
 	c.buffered |= 1 << r.warp
-	c.hook(HookPosDecode, now, r.warp, op)
+	c.hookFront(HookPosDecode, now, r, op)
 	if c.isControl(op) {
 		c.branching |= 1 << r.warp
 		if op.LatencyClass() == isa.ClassUnit {
@@ -113,6 +114,7 @@ func (c *Core) stage(now uint64) {
 		w.board.wanted = registers(w.staging)
 		c.staged |= 1 << i
 		c.look(i)
+		c.hook(HookPosStage, now, uint8(i), w.staging)
 		if w.ibuffer.empty() {
 			c.buffered &^= 1 << i
 		}

@@ -130,6 +130,7 @@ func (l *lsu) accept(c *Core, now uint64) {
 	}
 	q.take(now)
 	c.moved = true
+	c.hook(HookPosExecute, now, in.warp, in.op)
 	l.requests.push(in, now+lsuQueueDelay)
 }
 
@@ -155,9 +156,17 @@ func (l *lsu) route(c *Core, now uint64) {
 	if !l.switched.full() {
 		c.moved = true
 		l.switched.push(l.requests.take(now), now+switchDelay)
+		c.hookMemory(in, now)
 		if c.acquires(in) {
 			l.atomics.acquires[in.warp]++
 		}
+	}
+}
+
+// hookMemory calls the hooks for what is answered: stores are done, as far as the pipeline goes, before they get here.
+func (c *Core) hookMemory(in inst, now uint64) {
+	if k := in.op.LatencyClass(); k == isa.ClassLoad || k == isa.ClassAtomic {
+		c.hook(HookPosMemory, now, in.warp, in.op)
 	}
 }
 
@@ -194,6 +203,7 @@ func (l *lsu) useScratchpad(c *Core, now uint64) {
 		c.free = append(c.free, in.access)
 		return
 	}
+	c.hookMemory(in, now)
 	l.local.push(answer{in, l.left[in.access]}, now+switchDelay+localDelay+2*l.far+most-1)
 }
 

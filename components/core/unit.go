@@ -36,7 +36,10 @@ func (c *Core) request(q *queue[inst], now uint64) {
 	q.pop()
 	c.moved = true
 	c.socket.Send(int(in.access))
-	if !answered {
+	if answered {
+		c.hook(HookPosMemory, now, in.warp, in.op)
+	} else {
+		c.hook(HookPosExecute, now, in.warp, in.op)
 		out.push(in, now+c.latency[isa.ClassUnit])
 	}
 }

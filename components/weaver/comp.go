@@ -112,6 +112,9 @@ func (w *Weaver) Waits() string {
 	return fmt.Sprintf("%s: in state %s, %d entries left to decode", w.Name(), w.fsm.at, w.fsm.left())
 }
 
+// StateName is the state the FSM is in.
+func (w *Weaver) StateName() string { return w.fsm.at.String() }
+
 // Architecture returns the unit as programs see it.
 func (w *Weaver) Architecture() emu.Unit { return architecture{w.identity, w.fsm} }
 

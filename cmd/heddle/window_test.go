@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A window is written beside a run that says the same as without it.
+func TestExecWindow(t *testing.T) {
+	dir := t.TempDir()
+	konata, perfetto := filepath.Join(dir, "k"), filepath.Join(dir, "p")
+	args := []string{"exec", hello, "--machine", "vortex-1c4w4t"}
+	want, errs, code := heddle(t, args...)
+	require.Equal(t, exitOK, code)
+	cycles, _, _ := strings.Cut(errs, " ")
+	out, errs, code := heddle(t, append(args, "--window", "cycles=100..1500,warps=0..1", "--konata", konata, "--perfetto", perfetto)...)
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, want, out)
+	require.Contains(t, errs, cycles+" cycles")
+	data, err := os.ReadFile(konata)
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(data), "Kanata\t0004\nC=\t100\n"))
+	data, err = os.ReadFile(perfetto)
+	require.NoError(t, err)
+	require.Contains(t, string(data), `"name":"Core0"`)
+}
+
+func TestExecWindowRefused(t *testing.T) {
+	timed := []string{"--machine", "vortex-1c4w4t"}
+	for says, args := range map[string][]string{
+		"--konata is for timed machines":               {"--untimed", "--konata", "x"},
+		"--window: expected --konata FILE or":          append(timed, "--window", "cycles=1..2"),
+		"--window lanes=1: expected cycles=A..B":       append(timed, "--window", "lanes=1", "--konata", "x"),
+		"--window cores=1: the machine has 1":          append(timed, "--window", "cores=1", "--konata", "x"),
+		"a limit of 5 bytes: expected 65536 to":        append(timed, "--window-bytes", "5", "--konata", "x"),
+		"--perfetto: open /nowhere/x: no such file or": append(timed, "--perfetto", "/nowhere/x"),
+	} {
+		_, errs, code := heddle(t, append([]string{"exec", hello}, args...)...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, says)
+	}
+}

@@ -1,0 +1,78 @@
+package window
+
+import (
+	"github.com/sarchlab/akita/v3/sim"
+
+	"heddle/components/core"
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// stage is where an instruction is.
+type stage uint8
+
+const (
+	fetch stage = iota
+	decode
+	ibuffer
+	board
+	operands
+	dispatch
+	execute
+	memory
+	commit
+	done
+	numStages
+)
+
+// stageNames are what exports call the stages, and docs/looking.md explains.
+var stageNames = [numStages]string{"F", "Dc", "Ib", "Sb", "Op", "Di", "Ex", "Me", "Cm", ""}
+
+// step is what a hook says of an instruction: that from the next cycle on it is in stage to.
+type step struct {
+	to    stage
+	from  [numStages]bool // the stages it can have been in
+	topic string          // of the log
+}
+
+var steps = map[*sim.HookPos]step{
+	core.HookPosStage:    {board, in(ibuffer), "stage"},
+	core.HookPosIssue:    {operands, in(board), "issue"},
+	core.HookPosDispatch: {dispatch, in(operands), "dispatch"},
+	core.HookPosExecute:  {execute, in(dispatch), "execute"},
+	core.HookPosMemory:   {memory, in(dispatch, execute), "memory"},
+	core.HookPosCommit:   {commit, in(execute, memory), "commit"},
+}
+
+func in(stages ...stage) (set [numStages]bool) {
+	for _, s := range stages {
+		set[s] = true
+	}
+	return set
+}
+
+// Inst is one instruction of one warp on its way.
+type Inst struct {
+	id         uint64 // in order of fetch
+	core, warp int
+	pc, mask   uint32
+	op         *emu.Op // nil: not decoded yet
+	stage      stage
+	since      uint64 // the first cycle of the stage
+	executes   uint64 // the first cycle in its unit
+	ends       uint64 // the cycle after its last; 0: not known
+	why        string // what it waits for within the stage; empty: nothing
+	shown      bool   // to the exports
+	lane       int    // of its unit's track
+}
+
+// unit is where it is executed.
+func (i *Inst) unit() isa.Unit { return i.op.LatencyClass().Unit() }
+
+// text is the instruction as assembly.
+func (i *Inst) text() string {
+	if i.op == nil {
+		return "?"
+	}
+	return i.op.Text(i.pc)
+}
