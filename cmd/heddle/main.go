@@ -76,7 +76,7 @@ graph-processing hardware units plugged into its cores.
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newCLI())
+	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(), newCLI())
 	return root
 }
 

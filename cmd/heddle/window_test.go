@@ -1,12 +1,15 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/experiment"
 )
 
 // A window is written beside a run that says the same as without it.
@@ -43,4 +46,30 @@ func TestExecWindowRefused(t *testing.T) {
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, errs, says)
 	}
+}
+
+// heddle look takes the cycles that heddle run does, and writes the files.
+func TestLook(t *testing.T) {
+	konata, perfetto := filepath.Join(t.TempDir(), "k"), filepath.Join(t.TempDir(), "p")
+	small := filepath.Join(t.TempDir(), "small.yaml")
+	require.NoError(t, os.WriteFile(small, []byte("name: t\nmachine: vortex-1c4w4t-weaver\ngraph: {erdos_renyi: {vertices: 64, edges: 256}}\nworkload: {algorithm: bfs, schedule: weaver}\n"), 0o644))
+	want, errs, code := heddle(t, "run", "--json", "--out", t.TempDir(), small)
+	require.Equal(t, exitOK, code, errs)
+	var summary struct{ Points []struct{ Cycles uint64 } }
+	require.NoError(t, json.Unmarshal([]byte(want), &summary))
+	out, errs, code := heddle(t, "look", small, "--window", "cycles=1000..6000", "--konata", konata, "--perfetto", perfetto)
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, out, ": "+experiment.Thousands(summary.Points[0].Cycles)+" cycles")
+	data, err := os.ReadFile(konata)
+	require.NoError(t, err)
+	require.Contains(t, string(data), "\tSb\n")
+	require.Contains(t, string(data), "\t1\ts2 fill\n")
+	require.FileExists(t, perfetto)
+
+	_, errs, code = heddle(t, "look", "quickstart", "--konata", konata)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "--point 0: the experiment has 3 points")
+	_, errs, code = heddle(t, "look", "quickstart")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "expected --konata FILE or --perfetto FILE")
 }

@@ -70,7 +70,7 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 	if err != nil {
 		return Outcome{Err: err}
 	}
-	if err := player.Attach(m); err != nil {
+	if err := errors.Join(r.watch(m), player.Attach(m)); err != nil {
 		return Outcome{Err: err}
 	}
 	m.BeginSamples()

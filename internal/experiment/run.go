@@ -57,6 +57,7 @@ type Runner struct {
 	TimeLimit   time.Duration // of a point on the host; 0: no limit
 	MemoryLimit uint64        // of the process, in bytes; 0: no limit
 	Observer    Observer
+	Watch       func(m *sim.Machine) error // is given the machine of each point before it runs; nil: nobody looks
 
 	graphs graphCache
 	memory memoryWatch
@@ -172,6 +173,14 @@ func (r *Runner) options(i int) sim.Options {
 	}
 }
 
+// watch gives a machine to who looks at it.
+func (r *Runner) watch(m *sim.Machine) error {
+	if r.Watch == nil {
+		return nil
+	}
+	return r.Watch(m)
+}
+
 // execute runs the kernels of a point, and has them written down if somebody wants that.
 func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces.Recorder) (o Outcome) {
 	cfg, opt := &r.Points[i].Config, r.options(i)
@@ -181,6 +190,9 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	}
 	d, err := host.NewTimed(cfg.Machine, opt)
 	if err != nil {
+		return Outcome{Err: err}
+	}
+	if err := r.watch(d.Machine); err != nil {
 		return Outcome{Err: err}
 	}
 	var device host.Device = d
