@@ -49,7 +49,7 @@ func TestTutorial(t *testing.T) {
 			commands++
 		}
 	}
-	require.Equal(t, 12, commands)
+	require.Equal(t, 13, commands)
 	for _, f := range []string{"report.html", "figures/over-machine-core-weaver-st_entries-cycles.svg"} {
 		require.FileExists(t, filepath.Join("results", "weaver-table", f))
 	}
