@@ -56,9 +56,6 @@ func (c *Core) hookFront(pos *sim.HookPos, now uint64, r fetchRequest, op *emu.O
 // NumWarps is how many warps the core has room for.
 func (c *Core) NumWarps() int { return len(c.warps) }
 
-// ActiveWarps is the set of warps that have started and not ended.
-func (c *Core) ActiveWarps() uint64 { return c.active }
-
 // WarpState is where warp i is when the core's last cycle is over, by the name of the statistic that such
 // cycles of a warp are booked under; empty: the warp is not active. Of a warp whose instruction was before the
 // scoreboard before that cycle and was not issued, it is what the cycle was booked under.

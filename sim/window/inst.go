@@ -30,18 +30,17 @@ var stageNames = [numStages]string{"F", "Dc", "Ib", "Sb", "Op", "Di", "Ex", "Me"
 
 // step is what a hook says of an instruction: that from the next cycle on it is in stage to.
 type step struct {
-	to    stage
-	from  [numStages]bool // the stages it can have been in
-	topic string          // of the log
+	to   stage
+	from [numStages]bool // the stages it can have been in
 }
 
 var steps = map[*sim.HookPos]step{
-	core.HookPosStage:    {board, in(ibuffer), "stage"},
-	core.HookPosIssue:    {operands, in(board), "issue"},
-	core.HookPosDispatch: {dispatch, in(operands), "dispatch"},
-	core.HookPosExecute:  {execute, in(dispatch), "execute"},
-	core.HookPosMemory:   {memory, in(dispatch, execute), "memory"},
-	core.HookPosCommit:   {commit, in(execute, memory), "commit"},
+	core.HookPosStage:    {board, in(ibuffer)},
+	core.HookPosIssue:    {operands, in(board)},
+	core.HookPosDispatch: {dispatch, in(operands)},
+	core.HookPosExecute:  {execute, in(dispatch)},
+	core.HookPosMemory:   {memory, in(dispatch, execute)},
+	core.HookPosCommit:   {commit, in(execute, memory)},
 }
 
 func in(stages ...stage) (set [numStages]bool) {
