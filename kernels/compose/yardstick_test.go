@@ -3,8 +3,6 @@ package compose
 import (
 	"context"
 	"fmt"
-	"math"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,14 +15,8 @@ import (
 )
 
 // most is what a composed kernel may take for one of the hand-written one's warp
-// instructions, and for one of its cycles on the mean of a machine's graphs: a slow rival
-// would make the Weaver look good. On one graph cycles may differ more: in vertex mapping
-// the longest rows decide, and with as many instructions the composed walk takes 6 % more
-// cycles on rmat and 6 % fewer on facebook.
-const (
-	most        = 1.05
-	mostOnGraph = 1.08
-)
+// instructions, and for one of its cycles: a slow rival would make the Weaver look good.
+const most = 1.05
 
 // yardsticks are where both are run: on a graph of people, a skewed one and a road-like one.
 var yardsticks = []struct {
@@ -76,20 +68,14 @@ func superStep(t *testing.T, machine string, s pagerank.Schedule, g *graph.Graph
 	return [3]launch{{"gather", h.Gather, c.Gather}, {"init", hand.Init, composed.Init}, {"apply", h.Apply, c.Apply}}
 }
 
-// gathers are the ratios of gathers' cycles of a machine and schedule.
-type gathers struct {
-	sync.Mutex
-	logs map[string][]float64
-}
-
-func (g *gathers) add(what string, cycles float64) {
-	g.Lock()
-	defer g.Unlock()
-	g.logs[what] = append(g.logs[what], math.Log(cycles))
+// misses are the gathers whose cycles are over most, with what they came to. What is no longer one
+// must go from the list.
+var misses = map[string]float64{
+	"vortex-6c32w32t/rmat/vertex": 1.06, // as many instructions; the longest rows decide
 }
 
 // TestAsGoodAsByHand: composed kernels execute at most 5 % more warp instructions than those
-// written by hand, and gathers take at most 5 % more cycles on the mean.
+// written by hand, and gathers take at most 5 % more cycles.
 func TestAsGoodAsByHand(t *testing.T) {
 	graphs := map[string]*graph.Graph{}
 	for name, c := range yardstickGraphs {
@@ -97,37 +83,33 @@ func TestAsGoodAsByHand(t *testing.T) {
 		require.NoError(t, err)
 		graphs[name] = g
 	}
-	all := gathers{logs: map[string][]float64{}}
-	t.Run("each", func(t *testing.T) { eachYardstick(t, graphs, &all) })
-	for what, logs := range all.logs {
-		sum := 0.0
-		for _, x := range logs {
-			sum += x
-		}
-		require.LessOrEqual(t, math.Exp(sum/float64(len(logs))), most, what)
-	}
-}
-
-func eachYardstick(t *testing.T, graphs map[string]*graph.Graph, all *gathers) {
 	for _, y := range yardsticks {
 		for _, name := range y.graphs {
 			for _, s := range pagerank.Schedules() {
 				what := y.machine + "/" + name + "/" + string(s)
 				t.Run(what, func(t *testing.T) {
 					t.Parallel()
-					for n, l := range superStep(t, y.machine, s, graphs[name]) {
-						instrs, cycles := l.ratios()
-						text := fmt.Sprintf("%s: %d warp instructions, by hand %d: %.3f; %d cycles, by hand %d: %.3f",
-							l.kernel, l.composed.WarpInstrs, l.hand.WarpInstrs, instrs, l.composed.Cycles, l.hand.Cycles, cycles)
-						t.Log(text)
-						require.LessOrEqual(t, instrs, most, text)
-						if n == 0 {
-							require.LessOrEqual(t, cycles, mostOnGraph, text)
-							all.add(y.machine+"/"+string(s), cycles)
-						}
-					}
+					asGood(t, what, superStep(t, y.machine, s, graphs[name]))
 				})
 			}
+		}
+	}
+}
+
+func asGood(t *testing.T, what string, launches [3]launch) {
+	for _, l := range launches {
+		instrs, cycles := l.ratios()
+		text := fmt.Sprintf("%s: %d warp instructions, by hand %d: %.3f; %d cycles, by hand %d: %.3f",
+			l.kernel, l.composed.WarpInstrs, l.hand.WarpInstrs, instrs, l.composed.Cycles, l.hand.Cycles, cycles)
+		t.Log(text)
+		require.LessOrEqual(t, instrs, most, text)
+		if l.kernel != "gather" {
+			continue
+		}
+		if miss, ok := misses[what]; ok {
+			require.InDelta(t, miss, cycles, 0.005, text)
+		} else {
+			require.LessOrEqual(t, cycles, most, text)
 		}
 	}
 }
