@@ -124,23 +124,39 @@ func TestAllOnTheEmulator(t *testing.T) {
 	}
 }
 
-// everyNth combination runs with time, on one graph, unless allEnv is set.
+// everyNth combination runs with time, on one graph, unless allEnv is set: to 1 for all of them, or to a
+// share of them, k/n for every nth from the kth on, for n machines.
 const (
 	everyNth = 11
 	allEnv   = "HEDDLE_COMPOSE_ALL"
 )
 
+// share says which combinations run with time.
+func share(t *testing.T) (first, step int, all bool) {
+	text := os.Getenv(allEnv)
+	switch text {
+	case "":
+		return 0, everyNth, false
+	case "1":
+		return 0, 1, true
+	}
+	n, err := fmt.Sscanf(text, "%d/%d", &first, &step)
+	require.True(t, n == 2 && err == nil && 1 <= first && first <= step, "%s=%s: expected 1, or a share such as 2/8", allEnv, text)
+	return first - 1, step, true
+}
+
 // TestOnATimedMachine: with time they are right too, and no law is broken.
 func TestOnATimedMachine(t *testing.T) {
 	graphs := tiny()
+	first, step, all := share(t)
 	for i, p := range All() {
-		if os.Getenv(allEnv) == "" && i%everyNth != 0 {
+		if i%step != first {
 			continue
 		}
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			for name, g := range graphs {
-				if os.Getenv(allEnv) == "" && name != "skewed" {
+				if !all && name != "skewed" {
 					continue
 				}
 				d := timed(t, p)
