@@ -3,20 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"heddle/configs"
 	"heddle/internal/experiment"
 )
 
 // lookFlags are the settings of heddle look.
 type lookFlags struct {
-	overrides machineFlags
-	window    windowFlags
-	point     int
-	maxCycles uint64
+	pointFlags
+	window windowFlags
 }
 
 func newLook() *cobra.Command {
@@ -34,9 +30,7 @@ heddle run does, and not stored. Cycles go on through all launches. See docs/loo
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
-	fl := c.Flags()
-	fl.IntVar(&f.point, "point", 0, "number of the point, from 1, as heddle run --dry-run lists them (0: there must be only one)")
-	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "give up after that many cycles (0: no limit)")
+	f.add(c.Flags())
 	f.window.add(c)
 	f.overrides.add(c)
 	return c
@@ -46,23 +40,15 @@ func (f *lookFlags) run(c *cobra.Command, name string) error {
 	if f.window.konata == "" && f.window.perfetto == "" {
 		return errors.New("expected --konata FILE or --perfetto FILE")
 	}
-	l, err := configs.LoadExperiment(name, os.Environ(), f.overrides.set)
+	r, i, err := f.choose(name, "looked at")
 	if err != nil {
 		return err
 	}
-	points, err := experiment.Points(l, f.overrides.set)
-	if err != nil {
-		return err
-	}
-	if f.point == 0 && len(points) > 1 || f.point < 0 || f.point > len(points) {
-		return fmt.Errorf("--point %d: the experiment has %d points, and one is looked at: expected 1 to %d (heddle run --dry-run lists them)", f.point, len(points), len(points))
-	}
-	i := max(0, f.point-1)
-	r := &experiment.Runner{Points: points[i : i+1], MaxCycles: f.maxCycles, Observer: quiet{}, Watch: f.window.attach}
+	r.Points, r.Watch = r.Points[i:i+1], f.window.attach
 	o := r.Run(c.Context())[0]
 	if err := errors.Join(failed(o.Err), f.window.close(c)); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %s cycles\n", experiment.Label(points[i].Axes), experiment.Thousands(o.Cycles))
+	fmt.Fprintf(c.OutOrStdout(), "%s: %s cycles\n", experiment.Label(r.Points[0].Axes), experiment.Thousands(o.Cycles))
 	return nil
 }

@@ -10,9 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/configs"
 	"heddle/internal/experiment"
-	"heddle/sim"
 	"heddle/traces"
 )
 
@@ -33,10 +31,8 @@ docs/traces.md.`,
 
 // recordFlags are the settings of heddle trace record.
 type recordFlags struct {
-	overrides machineFlags
-	out       string
-	point     int
-	maxCycles uint64
+	pointFlags
+	out string
 }
 
 func newTraceRecord() *cobra.Command {
@@ -52,10 +48,8 @@ result has been verified, wholly or not at all. Machines whose graph units read 
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
-	fl := c.Flags()
-	fl.StringVarP(&f.out, "out", "o", "", "`file` to write")
-	fl.IntVar(&f.point, "point", 0, "number of the point, from 1, as heddle run --dry-run lists them (0: there must be only one)")
-	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "give up after that many cycles (0: no limit)")
+	c.Flags().StringVarP(&f.out, "out", "o", "", "`file` to write")
+	f.add(c.Flags())
 	f.overrides.add(c)
 	return c
 }
@@ -64,35 +58,18 @@ func (f *recordFlags) run(c *cobra.Command, name string) error {
 	if f.out == "" {
 		return errors.New("-o FILE: expected a file to write")
 	}
-	l, err := configs.LoadExperiment(name, os.Environ(), f.overrides.set)
+	r, i, err := f.choose(name, "recorded")
 	if err != nil {
 		return err
 	}
-	points, err := experiment.Points(l, f.overrides.set)
-	if err != nil {
-		return err
-	}
-	if f.point == 0 && len(points) > 1 || f.point < 0 || f.point > len(points) {
-		return fmt.Errorf("--point %d: the experiment has %d points, and one is recorded: expected 1 to %d (heddle run --dry-run lists them)", f.point, len(points), len(points))
-	}
-	i := max(0, f.point-1)
-	r := &experiment.Runner{Points: points, MaxCycles: f.maxCycles, Observer: quiet{}}
 	start := time.Now()
 	o, err := r.Record(c.Context(), i, f.out, version())
 	if err != nil {
 		return failed(err)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %s cycles, verified, recorded in %.1f s\n", experiment.Label(points[i].Axes), experiment.Thousands(o.Cycles), time.Since(start).Seconds())
+	fmt.Fprintf(c.OutOrStdout(), "%s: %s cycles, verified, recorded in %.1f s\n", experiment.Label(r.Points[i].Axes), experiment.Thousands(o.Cycles), time.Since(start).Seconds())
 	return withTrace(f.out, func(t *traces.File) error { return t.Describe(c.OutOrStdout()) })
 }
-
-// quiet is told how a run goes, and says nothing.
-type quiet struct{}
-
-// Started, Running and Finished complete experiment.Observer.
-func (quiet) Started(int, uint64)         {}
-func (quiet) Running(int, sim.Progress)   {}
-func (quiet) Finished(experiment.Outcome) {}
 
 // withTrace opens a file for do.
 func withTrace(path string, do func(*traces.File) error) error {
