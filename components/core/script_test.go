@@ -1,24 +1,19 @@
 package core_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	akita "github.com/sarchlab/akita/v3/sim"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/core"
 	"heddle/internal/schema"
+	"heddle/internal/scripts"
 	"heddle/isa/asm"
 	"heddle/isa/emu"
 )
-
-var rewrite = flag.Bool("update", false, "rewrite the expected traces of testdata/*.txt")
 
 // TestScripts plays testdata/*.txt on a core between perfect caches and compares their
 // traces. A script says:
@@ -30,24 +25,13 @@ var rewrite = flag.Bool("update", false, "rewrite the expected traces of testdat
 // The trace has a line for each of these instructions, in the order of their issue: the cycles
 // in which it was decoded, issued, dispatched with its operands, and committed.
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			s := script{t: t}
-			for _, line := range strings.Split(strings.TrimSuffix(string(want), "\n"), "\n") {
-				s.line(line)
-			}
-			got := strings.Join(s.out, "\n") + "\n"
-			if *rewrite {
-				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-			}
-			assert.Equal(t, string(want), got)
-		})
-	}
+	scripts.Play(t, "testdata/*.txt", func(t *testing.T, commands []string) []string {
+		s := script{t: t}
+		for _, line := range commands {
+			s.line(line)
+		}
+		return s.out
+	})
 }
 
 // script is a script being played; out is it with traces.
@@ -59,9 +43,6 @@ type script struct {
 }
 
 func (s *script) line(line string) {
-	if strings.HasPrefix(line, "    ") {
-		return // an old trace
-	}
 	s.out = append(s.out, line)
 	words := strings.Fields(line)
 	switch {

@@ -1,33 +1,24 @@
 package dram
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/scripts"
 )
-
-var rewrite = flag.Bool("update", false, "rewrite the expected traces of testdata/frfcfs.txt")
-
-const scriptFile = "testdata/frfcfs.txt"
 
 // TestScript plays testdata/frfcfs.txt and compares its traces.
 func TestScript(t *testing.T) {
-	want, err := os.ReadFile(scriptFile)
-	require.NoError(t, err)
-	s := script{t: t}
-	for _, line := range strings.Split(strings.TrimSuffix(string(want), "\n"), "\n") {
-		s.line(line)
-	}
-	got := strings.Join(s.out, "\n") + "\n"
-	if *rewrite {
-		require.NoError(t, os.WriteFile(scriptFile, []byte(got), 0o644))
-	}
-	assert.Equal(t, string(want), got)
+	scripts.Play(t, "testdata/frfcfs.txt", func(t *testing.T, commands []string) []string {
+		s := script{t: t}
+		for _, line := range commands {
+			s.line(line)
+		}
+		return s.out
+	})
 }
 
 // script is a script being played; out is it with traces.
@@ -44,9 +35,6 @@ type scriptRequest struct {
 }
 
 func (s *script) line(line string) {
-	if strings.HasPrefix(line, "    ") {
-		return // an old trace
-	}
 	s.out = append(s.out, line)
 	words := strings.Fields(line)
 	switch {

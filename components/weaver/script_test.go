@@ -1,22 +1,17 @@
 package weaver
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/scripts"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
-
-var rewrite = flag.Bool("update", false, "rewrite the expected traces of testdata/*.txt")
 
 // TestScripts plays testdata/*.txt and compares their traces. A script says:
 //
@@ -24,24 +19,13 @@ var rewrite = flag.Bool("update", false, "rewrite the expected traces of testdat
 //	CYCLE OP WARP [LANES] …   a request enters the queue; lanes are a mask, all if absent
 //	run                       until nothing is left to do
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			s := script{t: t}
-			for _, line := range strings.Split(strings.TrimSuffix(string(want), "\n"), "\n") {
-				s.line(line)
-			}
-			got := strings.Join(s.out, "\n") + "\n"
-			if *rewrite {
-				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-			}
-			assert.Equal(t, string(want), got)
-		})
-	}
+	scripts.Play(t, "testdata/*.txt", func(t *testing.T, commands []string) []string {
+		s := script{t: t}
+		for _, line := range commands {
+			s.line(line)
+		}
+		return s.out
+	})
 }
 
 // script is a script being played; out is it with traces.
@@ -60,9 +44,6 @@ type arrival struct {
 }
 
 func (s *script) line(line string) {
-	if strings.HasPrefix(line, "    ") {
-		return // an old trace
-	}
 	s.out = append(s.out, line)
 	words := strings.Fields(line)
 	switch {

@@ -1,0 +1,49 @@
+// Package scripts plays the scripts of units' tests: files with commands, and, below each, the trace
+// that it left when it was last looked at.
+package scripts
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected traces of testdata/*.txt")
+
+// Play plays each file that matches the pattern, and compares the traces. play is given a file's commands, with
+// comments and empty lines, and returns them with what they leave below them, in lines that begin with Indent.
+func Play(t *testing.T, pattern string, play func(t *testing.T, commands []string) []string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			require.NoError(t, err)
+			got := strings.Join(play(t, commands(string(want))), "\n") + "\n"
+			if *update {
+				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+			}
+			assert.Equal(t, string(want), got)
+		})
+	}
+}
+
+// Indent is what lines of traces begin with.
+const Indent = "    "
+
+// commands returns the lines that are no traces.
+func commands(text string) (list []string) {
+	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if !strings.HasPrefix(line, Indent) {
+			list = append(list, line)
+		}
+	}
+	return list
+}
