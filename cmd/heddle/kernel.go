@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"heddle/isa/emu"
@@ -69,8 +70,25 @@ func newKernel() *cobra.Command {
 		Use:   "kernel",
 		Short: "List and show kernels that are compiled from the intermediate representation",
 	}
-	c.AddCommand(newKernelList(), newKernelShow())
+	c.AddCommand(newKernelChoices(), newKernelList(), newKernelShow())
 	return c
+}
+
+func newKernelChoices() *cobra.Command {
+	return &cobra.Command{
+		Use:     "choices",
+		Short:   "Say what kernels are composed of: the choices of each key, and what they mean",
+		Example: "  heddle kernel choices | grep schedule",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			t := newTable(c.OutOrStdout(), "key", "choice", "meaning")
+			for _, x := range compose.Meanings() {
+				t.AppendRow(table.Row{x.Key, x.Name, x.Doc})
+			}
+			t.Render()
+			return nil
+		},
+	}
 }
 
 func newKernelList() *cobra.Command {

@@ -46,6 +46,11 @@ func TestKernelCommands(t *testing.T) {
 	out, code = command("show", vectors, "--width", "12")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, out, "--width 12: expected a power of two, 1..256")
+	choices := show("choices")
+	for _, key := range []string{"algorithm", "schedule", "layout", "direction", "active_set", "dedup", "order"} {
+		require.Contains(t, choices, "workload."+key)
+	}
+	require.Regexp(t, `workload.schedule +│ eghw +│ \S+`, choices)
 	out, code = command("show", "nothing")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, out, `no kernel "nothing" (heddle kernel list names all)`)

@@ -13,8 +13,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"modernc.org/sqlite" // also the driver "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -580,6 +578,3 @@ func scan(r *sql.Rows, n int) ([]any, error) {
 	}
 	return row, err
 }
-
-// Schema is the SQL that makes the tables.
-func Schema() string { return strings.Join(slices.Clone(migrations), "\n") }

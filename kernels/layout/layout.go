@@ -33,7 +33,6 @@ func Base(d direction.Direction) End {
 
 // Edge is an edge in a kernel.
 type Edge struct {
-	ID       ir.Value // its number in the layout
 	Src, Dst ir.Value
 	weight   func(t ir.Type) ir.Value
 }
@@ -61,7 +60,7 @@ type View interface {
 	// EdgeTo is edge e of the row of base, whose other end has been read.
 	EdgeTo(e, base, other ir.Value) Edge
 	// Given is an edge that a graph unit has read; weight is its bits.
-	Given(e, src, dst, weight ir.Value) Edge
+	Given(src, dst, weight ir.Value) Edge
 	// SearchVertex finds the row of edge e, for a schedule that does not know it.
 	SearchVertex(e ir.Value) ir.Value
 }
@@ -116,7 +115,7 @@ func (l *Layout) Fits(d direction.Direction) bool { return l.Rows(d) == Base(d) 
 
 // edge is edge e, whose ends are known.
 func (s site) edge(e, base, other ir.Value, weights string) Edge {
-	x := Edge{ID: e, Src: base, Dst: other, weight: func(t ir.Type) ir.Value {
+	x := Edge{Src: base, Dst: other, weight: func(t ir.Type) ir.Value {
 		return s.weight(t, func(t ir.Type) ir.Value { return s.Load(t, s.Addr(weights), e) })
 	}}
 	if s.rows == Destination {
@@ -126,8 +125,8 @@ func (s site) edge(e, base, other ir.Value, weights string) Edge {
 }
 
 // Given passes an edge on.
-func (s site) Given(e, src, dst, weight ir.Value) Edge {
-	return Edge{ID: e, Src: src, Dst: dst, weight: func(t ir.Type) ir.Value {
+func (s site) Given(src, dst, weight ir.Value) Edge {
+	return Edge{Src: src, Dst: dst, weight: func(t ir.Type) ir.Value {
 		return s.weight(t, func(t ir.Type) ir.Value { return s.bits(weight, t) })
 	}}
 }

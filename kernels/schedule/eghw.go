@@ -37,7 +37,7 @@ func (s *Site) generated(v *Visitor) {
 		if s.Rows == layout.Destination {
 			src, dst = other, base
 		}
-		e := s.View.Given(nil, src, dst, weight)
+		e := s.View.Given(src, dst, weight)
 		s.gather(v, &e, goOn)
 	})
 	s.Barrier() // nobody pushes anew before all have seen the end

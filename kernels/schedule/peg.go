@@ -18,9 +18,9 @@ var peg = &Schedule{
 	Scratchpad: nothing,
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Phase(isa.PhaseSchedule, func() {
-			s.ListEdges(s.U32(activeset.InList), func(src, dst, weight, number ir.Value) {
+			s.ListEdges(s.U32(activeset.InList), func(src, dst, weight, _ ir.Value) {
 				s.Edge()
-				e := s.View.Given(number, src, dst, weight)
+				e := s.View.Given(src, dst, weight)
 				s.gather(v, &e, goOn)
 			})
 		})

@@ -1,0 +1,39 @@
+package compose
+
+import (
+	"heddle/kernels/activeset"
+	"heddle/kernels/algorithm"
+	"heddle/kernels/direction"
+	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
+)
+
+// Meaning says what one of the choices that kernels are composed of means.
+type Meaning struct{ Key, Name, Doc string }
+
+// Meanings lists all choices, key by key.
+func Meanings() (list []Meaning) {
+	add := func(key, name, doc string) { list = append(list, Meaning{"workload." + key, name, doc}) }
+	for _, x := range algorithm.Algorithms() {
+		add("algorithm", x.Name, x.Doc)
+	}
+	for _, x := range schedule.Schedules() {
+		add("schedule", x.Name, x.Doc)
+	}
+	for _, x := range layout.Layouts() {
+		add("layout", x.Name, x.Doc)
+	}
+	for _, x := range direction.Policies() {
+		add("direction", x.Name, x.Doc)
+	}
+	for _, x := range activeset.Choices() {
+		add("active_set", x.Name, x.Doc)
+	}
+	for _, x := range activeset.Dedups() {
+		add("dedup", x.Name, x.Doc)
+	}
+	for _, x := range activeset.Orders() {
+		add("order", x.Name, x.Doc)
+	}
+	return list
+}
