@@ -163,7 +163,10 @@ func (f *execFlags) timed(c *cobra.Command, p *isa.Program) error {
 	if err != nil {
 		return err
 	}
-	if err := f.window.attach(m); err != nil {
+	f.window.out = c.OutOrStdout()
+	if err := f.window.attach(m); errors.Is(err, errListed) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	start := time.Now()

@@ -21,12 +21,14 @@ func newLook() *cobra.Command {
 		Use:   "look EXPERIMENT",
 		Short: "Run one point of an experiment, and write down a window of it",
 		Long: `Run one point of an experiment, and write down what happens in a window of cycles, cores and
-warps: for the pipeline viewer Konata, or over time for ui.perfetto.dev. The result is verified as
-heddle run does, and not stored. Cycles go on through all launches. See docs/looking.md.
+warps: for the pipeline viewer Konata, over time for ui.perfetto.dev, or as signals for GTKWave. The
+result is verified as heddle run does, and not stored. Cycles go on through all launches. See
+docs/looking.md.
 
 ` + exitHelp,
 		Example: `  heddle look quickstart --point 3 --window cycles=20000..22000,cores=0,warps=0..3 --konata pipeline.log
-  heddle look my.yaml --window cycles=0..100000 --perfetto trace.json`,
+  heddle look my.yaml --window cycles=0..100000 --perfetto trace.json
+  heddle look quickstart --point 3 --window cycles=20000..22000 --vcd run.vcd --vcd-signals '*.weaver.*,*.warp?.state'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
@@ -37,15 +39,19 @@ heddle run does, and not stored. Cycles go on through all launches. See docs/loo
 }
 
 func (f *lookFlags) run(c *cobra.Command, name string) error {
-	if f.window.konata == "" && f.window.perfetto == "" {
-		return errors.New("expected --konata FILE or --perfetto FILE")
+	if !f.window.wanted() && !f.window.list {
+		return errors.New(expectedFiles)
 	}
+	f.window.out = c.OutOrStdout()
 	r, i, err := f.choose(name, "looked at")
 	if err != nil {
 		return err
 	}
 	r.Points, r.Watch = r.Points[i:i+1], f.window.attach
 	o := r.Run(c.Context())[0]
+	if errors.Is(o.Err, errListed) {
+		return nil
+	}
 	if err := errors.Join(failed(o.Err), f.window.close(c)); err != nil {
 		return err
 	}

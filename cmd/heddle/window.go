@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"heddle/sim"
+	"heddle/sim/choose"
 	"heddle/sim/window"
 )
 
@@ -15,55 +17,109 @@ type windowFlags struct {
 	window   string
 	konata   string
 	perfetto string
+	vcd      string
+	signals  []string
+	list     bool
 	bytes    int
 
+	out      io.Writer
 	recorder *window.Recorder
 }
 
 // windowNames are the flags'.
-var windowNames = []string{"window", "konata", "perfetto", "window-bytes"}
+var windowNames = []string{"window", "konata", "perfetto", "vcd", "vcd-signals", "list-signals", "window-bytes"}
 
 func (f *windowFlags) add(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.window, "window", "", "look at these only, for --konata and --perfetto: `cycles=A..B,cores=A..B,warps=A..B` (docs/looking.md)")
+	fl.StringVar(&f.window, "window", "", "look at these only, for --konata, --perfetto and --vcd: `cycles=A..B,cores=A..B,warps=A..B` (docs/looking.md)")
 	fl.StringVar(&f.konata, "konata", "", "write every instruction's way through the pipeline to a `file` for the viewer Konata")
 	fl.StringVar(&f.perfetto, "perfetto", "", "write warps, units, caches and memory over time to a `file` for ui.perfetto.dev (Chrome trace)")
-	fl.IntVar(&f.bytes, "window-bytes", 256<<20, "`size` over which neither of the files grows")
+	fl.StringVar(&f.vcd, "vcd", "", "write signals of pipelines, units, caches and memory to a `file` for GTKWave (value change dump)")
+	fl.StringArrayVar(&f.signals, "vcd-signals", nil, "signals for --vcd: `names` with commas between them, in which * stands for any part, or one /regular expression/; again for more (default: all that --list-signals does not mark)")
+	fl.BoolVar(&f.list, "list-signals", false, "list the machine's signals for --vcd, and do not run")
+	fl.IntVar(&f.bytes, "window-bytes", 256<<20, "`size` over which none of the files grows")
 }
+
+// wanted tells whether anything was asked for.
+func (f *windowFlags) wanted() bool { return f.konata != "" || f.perfetto != "" || f.vcd != "" }
+
+// expectedFiles is what a command that only looks needs.
+const expectedFiles = "expected --konata FILE, --perfetto FILE or --vcd FILE"
+
+// errListed ends a run that was asked for names only.
+var errListed = errors.New("listed")
 
 // attach joins what was asked for to a machine.
 func (f *windowFlags) attach(m *sim.Machine) error {
-	if f.konata == "" && f.perfetto == "" {
-		if f.window != "" {
-			return errors.New("--window: expected --konata FILE or --perfetto FILE beside it")
-		}
+	switch {
+	case f.list:
+		f.listSignals(m)
+		return errListed
+	case f.vcd == "" && f.signals != nil:
+		return errors.New("--vcd-signals: expected --vcd FILE beside it")
+	case !f.wanted() && f.window != "":
+		return errors.New("--window: " + expectedFiles + " beside it")
+	case !f.wanted():
 		return nil
 	}
 	s, err := window.Parse(f.window)
 	if err != nil {
 		return fmt.Errorf("--%w", err)
 	}
-	warps := m.Cores[0].NumWarps()
-	if err := s.Check(len(m.Cores), warps); err != nil {
+	if err := s.Check(len(m.Cores), m.Cores[0].NumWarps()); err != nil {
 		return fmt.Errorf("--%w", err)
 	}
-	var to []window.Export
+	to, err := f.exports(m, s)
+	if err != nil {
+		return err
+	}
+	f.recorder, err = window.Attach(m, s, to...)
+	return err
+}
+
+// exports opens the files.
+func (f *windowFlags) exports(m *sim.Machine, s window.Spec) (to []window.Export, err error) {
 	if f.konata != "" {
-		k, err := window.NewKonata(f.konata, f.bytes, warps, s.Cycles.First)
+		k, err := window.NewKonata(f.konata, f.bytes, m.Cores[0].NumWarps(), s.Cycles.First)
 		if err != nil {
-			return fmt.Errorf("--konata: %w", err)
+			return nil, fmt.Errorf("--konata: %w", err)
 		}
 		to = append(to, k)
 	}
 	if f.perfetto != "" {
 		p, err := window.NewPerfetto(f.perfetto, f.bytes, s.Cycles.First)
 		if err != nil {
-			return fmt.Errorf("--perfetto: %w", err)
+			return nil, fmt.Errorf("--perfetto: %w", err)
 		}
 		to = append(to, p)
 	}
-	f.recorder, err = window.Attach(m, s, to...)
-	return err
+	if f.vcd != "" {
+		patterns, err := choose.ParseList(f.signals)
+		if err != nil {
+			return nil, fmt.Errorf("--vcd-signals: %w", err)
+		}
+		v, err := window.NewVCD(f.vcd, f.bytes, m, s, patterns)
+		if err != nil {
+			return nil, fmt.Errorf("--vcd: %w", err)
+		}
+		to = append(to, v)
+	}
+	return to, nil
+}
+
+// listSignals prints a line a signal: its name, its size, and a mark if --vcd has it only when asked.
+func (f *windowFlags) listSignals(m *sim.Machine) {
+	for _, s := range window.SignalNames(m) {
+		size := "state"
+		if s.Bits > 0 {
+			size = fmt.Sprintf("%d", s.Bits)
+		}
+		mark := ""
+		if s.Detail {
+			mark = "  (only by --vcd-signals)"
+		}
+		fmt.Fprintf(f.out, "%-44s %5s%s\n", s.Name, size, mark)
+	}
 }
 
 // close ends the files, and says what their reader should know.

@@ -36,7 +36,11 @@ func TestExecWindowRefused(t *testing.T) {
 	timed := []string{"--machine", "vortex-1c4w4t"}
 	for says, args := range map[string][]string{
 		"--konata is for timed machines":               {"--untimed", "--konata", "x"},
-		"--window: expected --konata FILE or":          append(timed, "--window", "cycles=1..2"),
+		"--window: expected --konata FILE, --perf":     append(timed, "--window", "cycles=1..2"),
+		"--vcd is for timed machines":                  {"--untimed", "--vcd", "x"},
+		"--vcd-signals: expected --vcd FILE":           append(timed, "--vcd-signals", "*"),
+		"*.fsm: the machine has no such signal":        append(timed, "--vcd", filepath.Join(t.TempDir(), "v"), "--vcd-signals", "*.fsm"),
+		"--vcd-signals: /(/: expected a regular":       append(timed, "--vcd", "x", "--vcd-signals", "/(/"),
 		"--window lanes=1: expected cycles=A..B":       append(timed, "--window", "lanes=1", "--konata", "x"),
 		"--window cores=1: the machine has 1":          append(timed, "--window", "cores=1", "--konata", "x"),
 		"a limit of 5 bytes: expected 65536 to":        append(timed, "--window-bytes", "5", "--konata", "x"),
@@ -46,6 +50,27 @@ func TestExecWindowRefused(t *testing.T) {
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, errs, says)
 	}
+}
+
+// The signals that --list-signals prints are those that --vcd-signals knows.
+func TestListSignals(t *testing.T) {
+	out, errs, code := heddle(t, "exec", hello, "--machine", "vortex-1c4w4t-weaver", "--list-signals")
+	require.Equal(t, exitOK, code, errs)
+	require.Empty(t, errs) // nothing has run
+	require.Contains(t, out, "socket0.core0.weaver.fsm ")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	for i := 0; i < len(lines); i += 17 {
+		name, _, _ := strings.Cut(lines[i], " ")
+		vcd := filepath.Join(t.TempDir(), "v")
+		_, errs, code := heddle(t, "exec", hello, "--machine", "vortex-1c4w4t-weaver", "--window", "cycles=0..200", "--vcd", vcd, "--vcd-signals", name)
+		require.Equal(t, exitOK, code, errs)
+		data, err := os.ReadFile(vcd)
+		require.NoError(t, err)
+		require.Equal(t, 1, strings.Count(string(data), "$var "))
+	}
+	look, errs, code := heddle(t, "look", "quickstart", "--point", "1", "--list-signals")
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, look, ".warp0.state ")
 }
 
 // heddle look takes the cycles that heddle run does, and writes the files.
@@ -71,5 +96,5 @@ func TestLook(t *testing.T) {
 	require.Contains(t, errs, "--point 0: the experiment has 3 points")
 	_, errs, code = heddle(t, "look", "quickstart")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, errs, "expected --konata FILE or --perfetto FILE")
+	require.Contains(t, errs, "expected --konata FILE, --perfetto FILE or --vcd FILE")
 }

@@ -80,6 +80,7 @@ type bankState struct {
 
 	openRow   []uint32 // by bank
 	openBanks []int    // by rank
+	refreshed []uint64 // by rank: the clock at which its last refresh is over
 }
 
 // actWindow is the clocks of the last ACTs of a node.
@@ -100,6 +101,7 @@ func newBankState(s Spec, rules *timingTable) bankState {
 		acts:       [2][]actWindow{make([]actWindow, 1), make([]actWindow, s.Ranks)},
 		openRow:    make([]uint32, groups*s.Banks),
 		openBanks:  make([]int, s.Ranks),
+		refreshed:  make([]uint64, s.Ranks),
 	}
 	for b := range st.openRow {
 		st.openRow[b] = closedRow
@@ -134,6 +136,9 @@ func (s *bankState) issue(cmd Command, bank int, row uint32, now uint64) {
 		for b := first; b < first+1<<s.rankShift; b++ {
 			s.close(b)
 		}
+	case REF:
+		rank := bank >> s.rankShift
+		s.refreshed[rank] = s.rank[rank][ACT]
 	}
 }
 

@@ -28,12 +28,16 @@ var rules = []struct {
 	// A unit never sees another unit, the machine around it, or its users.
 	{"components/clock", nil},
 	{"components/mem", nil},
+	{"components/probe", nil},
 	// A worklist is a GraphPEG in its vertex-list mode, and says so.
-	{"components/hwwl", []string{"components/clock", "components/accel", "components/graphpeg"}},
+	{"components/hwwl", []string{"components/clock", "components/accel", "components/graphpeg", "components/probe"}},
 	{"components/balance", []string{"components/clock"}},
 	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/mem"}},
-	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/balance", "components/mem"}},
+	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/balance", "components/mem", "components/probe"}},
 	{"configs", []string{"=isa", "components/", "internal/schema"}},
+	// Files of signals and the choice of names know no machine.
+	{"sim/vcd", nil},
+	{"sim/choose", nil},
 	{"sim", []string{"=isa", "isa/", "configs", "components/", "sim"}},
 	// The compiler of kernels knows no graphs, schedules or algorithms.
 	{"kernels/ir", []string{"=isa", "isa/emu", "=kernels/ir"}},

@@ -19,6 +19,7 @@ import (
 	"heddle/isa/asm"
 	"heddle/isa/micro"
 	"heddle/sim"
+	"heddle/sim/choose"
 	"heddle/sim/window"
 )
 
@@ -54,6 +55,8 @@ type observed struct {
 	res    sim.Result
 	log    log
 	trace  trace
+	vcd    *waves
+	saw    *witness
 	notes  []string
 	commit releases
 }
@@ -86,15 +89,21 @@ func observe(t *testing.T, machine, prog, spec string, limit int) (o observed) {
 	require.NoError(t, err)
 	p, err := window.NewPerfetto(filepath.Join(dir, "p"), limit, s.Cycles.First)
 	require.NoError(t, err)
-	r, err := window.Attach(o.m, s, k, p)
+	every, err := choose.ParseList([]string{"*"})
 	require.NoError(t, err)
+	v, err := window.NewVCD(filepath.Join(dir, "v"), limit, o.m, s, every)
+	require.NoError(t, err)
+	r, err := window.Attach(o.m, s, k, p, v)
+	require.NoError(t, err)
+	o.saw = attend(t, o.m, s)
 	o.res, err = o.m.Run(context.Background(), program(t, prog))
 	require.NoError(t, err)
 	require.NoError(t, o.m.CheckLaws())
 	o.notes, err = r.Close()
 	require.NoError(t, err)
 	o.log, o.trace = readKonata(t, filepath.Join(dir, "k")), readPerfetto(t, filepath.Join(dir, "p"))
-	for _, name := range []string{"k", "p"} {
+	o.vcd = readVCD(t, filepath.Join(dir, "v"))
+	for _, name := range []string{"k", "p", "v"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		require.NoError(t, err)
 		require.LessOrEqual(t, info.Size(), int64(limit))
@@ -341,6 +350,7 @@ func TestWindowOnlyLooks(t *testing.T) {
 				require.Equal(t, m.Statistics(), o.m.Statistics())
 				require.Empty(t, o.notes)
 				checkSums(t, &o)
+				checkWaves(t, &o)
 			})
 		}
 	}
@@ -386,6 +396,7 @@ func TestWindowIsAPart(t *testing.T) {
 				require.Equal(t, clip(&whole, &o), flat(o.log.instrs, o.log.first, o.log.last))
 				require.NotEmpty(t, o.log.instrs)
 				require.NotEmpty(t, o.trace.time("warp "))
+				checkWaves(t, &o)
 			})
 		}
 	}
@@ -439,7 +450,7 @@ func TestWeaverStates(t *testing.T) {
 // TestFilesAreBounded: a file ends, well formed, before it grows over its limit, and says so.
 func TestFilesAreBounded(t *testing.T) {
 	o := observe(t, "vortex-1c4w4t", "ld_rand", "", window.MinBytes)
-	require.Len(t, o.notes, 2)
+	require.Len(t, o.notes, 3)
 	require.Contains(t, o.notes[0], "it would have grown over 65536 bytes (--window-bytes")
 	require.NotEmpty(t, o.log.instrs)
 	require.NotEmpty(t, o.trace.counters)

@@ -1,0 +1,71 @@
+package core
+
+import (
+	"fmt"
+	"math/bits"
+
+	"heddle/components/probe"
+)
+
+// Signals are what the core shows. Those of its stages are made of its hooks' events, by who looks.
+func (c *Core) Signals() (l probe.List) {
+	l.Count("in_flight", len(c.warps)*c.spec.IBuffer+len(c.accesses)+64, func() int { return c.inFlight })
+	l.Vector("warps.active", len(c.warps), func() uint64 { return c.active })
+	l.Vector("warps.stalled", len(c.warps), func() uint64 { return c.stalled })
+	l.Vector("warps.held", len(c.warps), func() uint64 { return c.held })
+	l.Vector("warps.ready", len(c.warps), func() uint64 { return c.ready })
+	l.State("sync", syncNames[:], func() int { return int(c.sync.state) })
+	for i := range c.slices {
+		l = append(l, c.sliceSignals(i).Under(fmt.Sprintf("slice%d", i))...)
+	}
+	l = append(l, c.lsu.signals().Under("lsu")...)
+	for i := range c.warps {
+		l = append(l, c.warpSignals(i).Under(fmt.Sprintf("warp%d", i))...)
+	}
+	return l
+}
+
+var syncNames = [...]string{syncNone: "none", syncDrain: "drain", syncInvalidate: "invalidate", syncWait: "wait"}
+
+// Slices is how many issue slices the core has: warp w is of slice w modulo that.
+func (c *Core) Slices() int { return len(c.slices) }
+
+// sliceSignals: what the scheduler did in the cycle, by the name of the statistic it is booked under.
+func (c *Core) sliceSignals(i int) (l probe.List) {
+	sl := &c.slices[i]
+	l.State("scheduler", causeNames(), func() int {
+		if sl.booked.issued > 0 {
+			return int(issued)
+		}
+		return int(sl.booked.cause)
+	})
+	l.Count("eligible", bits.OnesCount64(sl.members), func() int { return int(sl.booked.ready) })
+	return l
+}
+
+func causeNames() (names []string) {
+	for i := range causeDocs {
+		names = append(names, causeDocs[i][0])
+	}
+	return names
+}
+
+func (c *Core) warpSignals(i int) (l probe.List) {
+	w := &c.warps[i]
+	l.Word("pc", w.trace.PC)
+	l.Word("mask", w.trace.Mask)
+	l.Count("ibuffer", c.spec.IBuffer, func() int { return w.ibuffer.n })
+	l.Vector("scoreboard", 64, func() uint64 { return w.board.all })
+	l.Hide()
+	l.Word("fetch_pc", func() uint32 { return w.fetchPC })
+	l.Hide()
+	return l
+}
+
+func (l *lsu) signals() (out probe.List) {
+	out.Count("queue", len(l.requests.ring), func() int { return l.requests.n })
+	out.Count("loads", l.maxLoads, func() int { return l.loads })
+	out.Count("batches", len(l.co.tags), func() int { return len(l.co.tags) - len(l.co.free) })
+	out.Flag("fence", func() bool { return l.fence })
+	return out
+}

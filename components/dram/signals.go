@@ -1,0 +1,84 @@
+package dram
+
+import (
+	"fmt"
+
+	"heddle/components/probe"
+)
+
+// banking is what a bank does, as far as commands to it go.
+type banking uint8
+
+const (
+	closed      banking = iota // no row is open
+	activating                 // ACT has been issued, and a column command must wait for it
+	open                       // a row is open
+	precharging                // it has been closed, and ACT must wait for that
+	refreshing                 // REF has been issued for its rank, and ACT must wait for that
+	numBankings
+)
+
+var bankingNames = [numBankings]string{"closed", "activating", "open", "precharging", "refreshing"}
+
+// banking tells what the bank does at a clock: what a timing rule of its own, or its rank's refresh, makes it wait for.
+func (s *bankState) banking(bank int, now uint64) banking {
+	at := &s.bank[bank]
+	switch {
+	case s.openRow[bank] != closedRow && at[RD] > now:
+		return activating
+	case s.openRow[bank] != closedRow:
+		return open
+	case s.refreshed[bank>>s.rankShift] > now:
+		return refreshing
+	case at[ACT] > now:
+		return precharging
+	}
+	return closed
+}
+
+var modeNames = []string{"reads", "writes"}
+
+// signals are what the channel shows; clock is its clock's last.
+func (c *Channel) signals(clock func() uint64) (l probe.List) {
+	l.Count("reads", c.spec.ReadQueue, c.reads.len)
+	l.Count("writes", c.spec.WriteQueue, c.writes.len)
+	l.Count("active", cap(c.active.requests), c.active.len)
+	l.State("mode", modeNames, func() int {
+		if c.writeMode {
+			return 1
+		}
+		return 0
+	})
+	for b := range c.state.openRow {
+		l = append(l, c.bankSignals(b, clock).Under(fmt.Sprintf("bank%d", b))...)
+	}
+	return l
+}
+
+func (c *Channel) bankSignals(b int, clock func() uint64) (l probe.List) {
+	l.State("state", bankingNames[:], func() int { return int(c.state.banking(b, clock())) })
+	l.Word("row", func() uint32 { return c.state.openRow[b] })
+	l.Hide()
+	return l
+}
+
+func channelSignals(channels []*Channel, clock func() uint64) (l probe.List) {
+	for i, c := range channels {
+		if c.spec.Standard != Ideal {
+			l = append(l, c.signals(clock).Under(fmt.Sprintf("channel%d", i))...)
+		}
+	}
+	return l
+}
+
+// Signals are what the memory shows. A bank is that of the DRAM's last clock.
+func (m *Memory) Signals() (l probe.List) {
+	l.Count("pending", len(m.reads), m.Pending)
+	return append(l, channelSignals(m.channels, func() uint64 { return m.Place().Domain().After() - 1 })...)
+}
+
+// Signals are what the memory shows.
+func (h *Harness) Signals() (l probe.List) {
+	l.Word("pending", func() uint32 { return uint32(h.Pending()) })
+	return append(l, channelSignals(h.channels, func() uint64 { return h.Place().Domain().After() - 1 })...)
+}

@@ -1,0 +1,88 @@
+package graphpeg
+
+import (
+	"fmt"
+
+	"heddle/components/probe"
+)
+
+// state is what the oldest pop waits for.
+type state uint8
+
+const (
+	idle     state = iota
+	answers        // its answer is on its way, or it has just come
+	offsets        // for the offsets of a vertex: no line of edges is under way
+	edges          // for a line of edges or weights
+	vertices       // in vertex-list mode: for vertices that come back from memory
+	others         // nothing is left here; other cores may still donate
+	numStates
+)
+
+var stateNames = [numStates]string{"idle", "answers", "offsets", "edges", "vertices", "others"}
+
+// waitsFor tells it. Of a cycle that the statistics book as a stall it is one of the last four.
+func (e *Engine) waitsFor() state {
+	switch {
+	case e.stalled == undone:
+		return others
+	case e.stalled == short && e.setup.VertexMode:
+		return vertices
+	case e.stalled == short && e.buffer.n > e.buffer.filled:
+		return edges
+	case e.stalled == short:
+		return offsets
+	case e.pops.n+e.answers.n > 0:
+		return answers
+	}
+	return idle
+}
+
+// StateName is what the unit's oldest pop waits for.
+func (p *PEG) StateName() string { return stateNames[p.engine.waitsFor()] }
+
+// Signals are what the unit shows: its oldest pop's wait, what its three functional units hold (§3.1), and the
+// exchange registers (§3.3.2). A worklist gathers no edges.
+func (p *PEG) Signals() (l probe.List) {
+	e := p.engine
+	l.State("state", stateNames[:], func() int { return int(e.waitsFor()) })
+	l.Count("pops", e.shape.Warps, func() int { return e.pops.n })
+	for i := range e.lists {
+		l = append(l, e.lists[i].signals().Under(fmt.Sprintf("list%d", i))...)
+	}
+	l.Count("memory", len(e.buffer.slots)+len(e.table.entries)+maxRefills, e.port.outstanding)
+	if e.dialect == &peg {
+		l = append(l, e.edgeSignals()...)
+	}
+	return l
+}
+
+func (e *Engine) edgeSignals() (l probe.List) {
+	l.Count("buffer.valid", len(e.buffer.slots), func() int { return e.buffer.filled })
+	l.Count("buffer.reserved", len(e.buffer.slots), func() int { return e.buffer.n })
+	l.Flag("exchange.pending", func() bool { return e.exchange.pending })
+	l.Flag("exchange.standby", func() bool { return e.exchange.standby })
+	l.Flag("exchange.done", func() bool { return e.exchange.done })
+	l.Word("efs", e.EFS)
+	for i := range e.table.size {
+		l = append(l, e.table.signals(i).Under(fmt.Sprintf("alwt%d", i))...)
+	}
+	return l
+}
+
+// signals are those of an entry: entries move when the table grows beyond its size.
+func (t *alwt) signals(i int) (l probe.List) {
+	l.State("status", statusNames[:], func() int { return int(t.entries[i].status) })
+	l.Word("base", func() uint32 { return t.entries[i].base })
+	l.Hide()
+	l.Word("left", func() uint32 { return t.entries[i].end - t.entries[i].start })
+	l.Hide()
+	return l
+}
+
+func (l *list) signals() (out probe.List) {
+	out.Count("head", len(l.head.ring), func() int { return l.head.n })
+	out.Count("tail", len(l.tail.ring), func() int { return l.tail.n })
+	out.Count("spilled", l.lines, func() int { return l.spilled })
+	return out
+}

@@ -1,0 +1,18 @@
+package weaver
+
+import "heddle/components/probe"
+
+// Signals are what the unit shows: its state machine, and the paper's registers.
+func (w *Weaver) Signals() (l probe.List) {
+	f := w.fsm
+	l.State("fsm", stateNames[:], func() int { return int(f.at) })
+	l.Vector("left", 64, f.left)
+	l.Hide()
+	l.Word("ced.vid", func() uint32 { return f.ced.VID })
+	l.Word("ced.loc", func() uint32 { return f.ced.Loc })
+	l.Word("ced.deg", func() uint32 { return f.ced.Deg })
+	l.Vector("od.filled", f.threads, func() uint64 { return uint64(f.filled) })
+	l.Count("cursor", len(f.st), func() int { return f.cursor })
+	l.Count("dt.reads", len(f.reads.ring), func() int { return f.reads.n })
+	return l
+}

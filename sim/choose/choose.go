@@ -1,0 +1,98 @@
+// Package choose finds names that a user means: by patterns, and near what was mistyped.
+//
+// It knows nothing that has these names.
+package choose
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// Pattern matches names: a regular expression between slashes, or a name in which * stands for any part of it, ?
+// for a character, and [..] for one of several.
+type Pattern struct {
+	Text string
+	glob string
+	expr *regexp.Regexp // nil: glob
+}
+
+// Parse reads a pattern.
+func Parse(text string) (Pattern, error) {
+	p := Pattern{Text: text, glob: text}
+	if len(text) > 1 && text[0] == '/' && text[len(text)-1] == '/' {
+		e, err := regexp.Compile(text[1 : len(text)-1])
+		if err != nil {
+			return p, fmt.Errorf("%s: expected a regular expression between the slashes: %w", text, err)
+		}
+		p.expr = e
+		return p, nil
+	}
+	if _, err := path.Match(text, ""); err != nil || text == "" {
+		return p, fmt.Errorf("%q: expected a name, in which * stands for any part, or /a regular expression/", text)
+	}
+	return p, nil
+}
+
+// Matches tells whether a name is one of the pattern's.
+func (p *Pattern) Matches(name string) bool {
+	if p.expr != nil {
+		return p.expr.MatchString(name)
+	}
+	ok, _ := path.Match(p.glob, name)
+	return ok
+}
+
+// ParseList reads patterns with commas between them. One that begins with a slash goes to the end of its text.
+func ParseList(texts []string) (list []Pattern, err error) {
+	for _, text := range texts {
+		parts := []string{text}
+		if !strings.HasPrefix(text, "/") {
+			parts = strings.Split(text, ",")
+		}
+		for _, part := range parts {
+			p, err := Parse(part)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// DidYouMean suggests the nearest of the names, if one is near.
+func DidYouMean(text string, names []string) string {
+	best, least := "", len(text)/2+1
+	for _, n := range names {
+		if d := distance(text, n); d < least {
+			best, least = n, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance is how many characters must be put in, left out or changed (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := before
+			if a[i] != b[j] {
+				change++
+			}
+			before = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,50 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+
+	"heddle/components/probe"
+)
+
+// Shown is what a unit of the machine shows.
+type Shown struct {
+	Core    int    // whose unit it is; -1: no core's
+	Unit    string // by its place: socket0.core1.weaver
+	Signals probe.List
+}
+
+// shows is a unit that shows something.
+type shows interface{ Signals() probe.List }
+
+// Signals are what all units show, from the cores outwards: first each core and its graph unit, then caches,
+// then memory.
+func (m *Machine) Signals() (all []Shown) {
+	add := func(core int, unit string, from any) {
+		if u, ok := from.(shows); ok {
+			all = append(all, Shown{core, unit, u.Signals()})
+		}
+	}
+	for n, c := range m.Cores {
+		add(n, m.CorePath(n), c)
+		if m.Units != nil {
+			add(n, m.UnitPath(n), m.Units[n])
+		}
+	}
+	for _, c := range m.Caches {
+		add(-1, strings.ToLower(c.Name()), c)
+	}
+	add(-1, strings.ToLower(m.Memory.Name()), m.Memory)
+	return all
+}
+
+// CorePath is a core's place: socket0.core1.
+func (m *Machine) CorePath(n int) string {
+	return fmt.Sprintf("socket%d.core%d", n/m.cfg.CoresPerSocket, n)
+}
+
+// UnitPath is the place of a core's graph unit: socket0.core1.weaver.
+func (m *Machine) UnitPath(n int) string {
+	_, kind, _ := strings.Cut(m.Units[n].(interface{ Name() string }).Name(), ".")
+	return m.CorePath(n) + "." + strings.ToLower(kind)
+}
