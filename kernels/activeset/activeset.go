@@ -60,6 +60,14 @@ func ByName(name string) (*Choice, error) {
 	return nil, fmt.Errorf("no active set %q", name)
 }
 
+// Room is how many places a walk may have.
+func (c *Choice) Room(vertices, edges int, d *Dedup) int {
+	if c.Lists {
+		return d.room(vertices, edges)
+	}
+	return vertices
+}
+
 // In returns the set in a kernel.
 func (c *Choice) In(k *emit.Kernel, d *Dedup) Set { return c.set(k, d) }
 

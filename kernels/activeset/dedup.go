@@ -70,3 +70,12 @@ func DedupByName(name string) (*Dedup, error) {
 	}
 	return nil, fmt.Errorf("no dedup %q", name)
 }
+
+// room is how long a queue may become. Without an exact dedup it is what a super-step can add, but for vertices that are in
+// the queue several times.
+func (d *Dedup) room(vertices, edges int) int {
+	if d.exact {
+		return vertices
+	}
+	return vertices + edges
+}

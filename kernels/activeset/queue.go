@@ -43,12 +43,8 @@ type queueState struct {
 }
 
 func newQueue(vertices, edges int, d *Dedup) State {
-	room := vertices
-	if !d.exact {
-		room += edges // what a super-step can add, but for vertices that are in the queue several times
-	}
 	return &queueState{
-		queues: rotating("queue", room, "active.queue", "next.queue"),
+		queues: rotating("queue", d.room(vertices, edges), "active.queue", "next.queue"),
 		size:   &Array{Name: "queue.size", Words: 1, Roles: []string{"next.size"}},
 		dedup:  d.arrays(vertices),
 	}

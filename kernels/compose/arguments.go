@@ -69,6 +69,11 @@ func (r *run) placeSet(a *activeset.Array) error {
 // placeArray places what a kernel knows by that name.
 func (r *run) placeArray(name string) (err error) {
 	var a graph.Array
+	if own := r.Plan.Schedule.Array(name); own != nil {
+		a, err = r.image.Reserve(name, own.Words(r.room, r.Shape().Cores*r.Shape().Warps))
+		r.places[name] = a.Addr
+		return err
+	}
 	switch data, ok := r.data(name); {
 	case !ok:
 		panic("BUG: compose: no kernel's parameter is called " + name)

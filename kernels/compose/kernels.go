@@ -168,7 +168,8 @@ func (p *Plan) begin(name string, d direction.Direction) *gather {
 
 func (g *gather) at(core schedule.Core) *schedule.Site {
 	g.site = &schedule.Site{
-		Kernel: g.Kernel, View: g.Layout.In(g.Kernel, g.dir, g.Weights), Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.set, Scan: g.Scan, Core: core, Width: g.width(),
+		Kernel: g.Kernel, View: g.Layout.In(g.Kernel, g.dir, g.Weights), Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.set, Scan: g.Scan, Core: core,
+		All: g.Algorithm.Dense && g.Algorithm.SrcFilter == nil && g.Algorithm.DstFilter == nil, Width: g.width(),
 	}
 	return g.site
 }

@@ -138,6 +138,7 @@ func TestAuto(t *testing.T) {
 		{[]string{"algorithm=pagerank"}, "pagerank/vertex/csc/pull/counter"},
 		{[]string{"algorithm=pagerank", "schedule=edge"}, "pagerank/edge/coo/pull/counter"},
 		{[]string{"algorithm=sssp", "schedule=cta"}, "sssp/cta/csr/push/queue+monotonic/shuffle"},
+		{[]string{"algorithm=sssp", "schedule=strict", "order=near-far"}, "sssp/strict/csr/push/queue+monotonic+near-far/shuffle"},
 		{[]string{"algorithm=cc", "schedule=edge"}, "cc/edge/coo/push/bytemap"},
 		{[]string{"direction=pull", "schedule=weaver"}, "bfs/weaver/csc/pull/bytemap"},
 		{[]string{"direction=hybrid"}, "bfs/vertex/csr-csc/hybrid/bytemap"},

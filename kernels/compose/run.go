@@ -97,6 +97,7 @@ type run struct {
 	round    uint32                // of an algorithm with rounds
 	left     uint64                // vertices that have not been active, with rounds
 	regions  uint32                // where the units' lists are in memory
+	room     int                   // places that a walk over the active set may have
 }
 
 // newRun checks what there is to compute, and puts everything in the machine's memory.
@@ -112,7 +113,7 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 		Result: Result{Plan: p, Source: source}, machine: m, workload: w, kernels: ks,
 		problem: algorithm.Problem{Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance, Seed: w.Seed, Width: p.width()},
 		set:     p.Set.New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
-		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{}, left: uint64(g.Vertices()),
+		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{}, left: uint64(g.Vertices()), room: p.Set.Room(g.Vertices(), g.Edges(), p.Dedup),
 	}
 	if p.Order.Piles {
 		r.far = p.Set.NewFar(g.Vertices(), delta(g, w))

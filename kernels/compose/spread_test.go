@@ -18,7 +18,7 @@ func TestCoresShareFewVertices(t *testing.T) {
 	g, err := graph.Load(configs.Graph{Grid: &configs.Grid{Width: 60, Height: 60, Seed: 1}})
 	require.NoError(t, err)
 	for schedule, machine := range map[string]string{
-		"vertex": "vortex-6c32w32t", "warp": "vortex-6c32w32t", "cta": "vortex-6c32w32t",
+		"vertex": "vortex-6c32w32t", "warp": "vortex-6c32w32t", "cta": "vortex-6c32w32t", "strict": "vortex-6c32w32t",
 		"weaver": "vortex-6c32w32t-weaver", "eghw": "vortex-6c32w32t-eghw",
 	} {
 		t.Run(schedule, func(t *testing.T) {

@@ -34,6 +34,7 @@ func (s *Site) deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Valu
 
 // spreadWarp is the first of as many numbers as a warp has lanes. Neighbouring numbers are
 // of different cores, so that a few vertices keep all of them busy.
-func (s *Site) spreadWarp() ir.Value {
-	return s.Mul(s.Add(s.Mul(s.WarpID(), s.NumCores()), s.CoreID()), s.NumLanes())
-}
+func (s *Site) spreadWarp() ir.Value { return s.Mul(s.spreadNumber(), s.NumLanes()) }
+
+// spreadNumber is the warp's number in the device, in that order.
+func (s *Site) spreadNumber() ir.Value { return s.Add(s.Mul(s.WarpID(), s.NumCores()), s.CoreID()) }

@@ -26,6 +26,8 @@ type Site struct {
 	Set  activeset.Set
 	Scan Scan
 	Core Core
+	// All says that every vertex walks its row.
+	All bool
 	// Width is how many numbers a vertex has; 0: one. A schedule may give each to a thread of its own: it says in
 	// Component which one, while it emits what is done with a row. nil: the thread does all.
 	Width     int
@@ -83,11 +85,30 @@ type Schedule struct {
 	EachEdge func(s *Site, v *Visitor)
 	// Scratchpad is how many words of a core's it takes.
 	Scratchpad func(c Core, scan Scan) int
+	// Arrays are those in memory that are its own.
+	Arrays []Array
+}
+
+// Array is one that a schedule's kernels fill and read, within a launch.
+type Array struct {
+	Name string
+	// Words is how long it is, for as many places as a walk over the active set may have, on a device of so many warps.
+	Words func(places, warps int) int
+}
+
+// Array finds one of the schedule's; nil: there is none of the name.
+func (s *Schedule) Array(name string) *Array {
+	for i := range s.Arrays {
+		if s.Arrays[i].Name == name {
+			return &s.Arrays[i]
+		}
+	}
+	return nil
 }
 
 // schedules are all of them, one file each.
 var schedules = []*Schedule{
-	vertex, edge, warp, cta,
+	vertex, edge, warp, cta, strict,
 	weaver,
 	peg,
 	hwwl,

@@ -108,6 +108,9 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 			args[p.Name] = m.Place(data)
 		}
 	}
+	for _, a := range x.s.Arrays {
+		args[a.Name] = m.Place(make([]uint32, a.Words(50, m.Cores*m.Warps)))
+	}
 	x.feed(t, m, kernel, args)
 	c := m.Run(t, kernel, args)
 	return m.Words(args["visits"], 2500), m.Words(args["begins"], 50), m.Words(args["ends"], 50), c.Edges

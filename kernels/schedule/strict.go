@@ -1,0 +1,177 @@
+package schedule
+
+import (
+	"heddle/isa"
+	"heddle/kernels/ir"
+)
+
+// strict partitions the edges of all active vertices (load-balanced partitioning: Davidson, Baxter, Garland, Owens,
+// IPDPS 2014, §III; GRAssembler's STRICT). A chunk is a warp's, so that cores have as many edges too, and no warp waits
+// for others of its core while it walks. The scan has no kernels of its own, whose launches would cost more than all of it.
+var strict = &Schedule{
+	Name: "strict",
+	Doc:  "all warps get equally many of the active vertices' edges: a scan of all degrees over the device, a search for each warp's first row, binary search per edge",
+	Rows: true, Scans: true,
+	Arrays: []Array{
+		{"strict.upto", func(places, _ int) int { return places }},
+		{"strict.shift", func(places, _ int) int { return places }},
+		{"strict.totals", func(_, warps int) int { return warps }},
+	},
+	Scratchpad: func(c Core, scan Scan) int {
+		if scan == Shuffle {
+			return 0
+		}
+		return 3 * c.Threads()
+	},
+	EachEdge: func(s *Site, v *Visitor) {
+		p := s.partition(v)
+		s.Phase(isa.PhaseSchedule, func() {
+			first, last := s.shareOf(s.spreadNumber(), p.total)
+			p.walk(v, first, last)
+		})
+	},
+}
+
+// Where lanes exchange what they hold of rows, if that is by the scratchpad.
+var (
+	strictUpto   = exchange{"strict.upto", 1}
+	strictVertex = exchange{"strict.vertex", 1}
+	strictShift  = exchange{"strict.shift", 1}
+)
+
+// partition are the places of the active set with the sums of their degrees over the whole device.
+type partition struct {
+	*Site
+	places, total ir.Value
+	upto          func(place ir.Value) ir.Value
+	// rows are those of the warp's lanes: from place at on, the lane's own being place.
+	rows func(at, place, upto ir.Value) rows
+}
+
+// partition sums degrees up. Where every vertex walks its row, the layout's offsets are the sums.
+func (s *Site) partition(v *Visitor) *partition {
+	if s.All {
+		return &partition{
+			Site: s, places: s.Count("vertices"), total: s.Count("edges"),
+			upto: func(vertex ir.Value) ir.Value {
+				_, end := s.View.Neighbours(vertex)
+				return end
+			},
+			rows: func(at, _, upto ir.Value) rows {
+				return rows{s.shown(strictUpto, upto), func(i ir.Value) ir.Value { return s.Add(at, i) }, func(ir.Value) ir.Value { return s.U32(0) }}
+			},
+		}
+	}
+	sums, shifts := s.Addr("strict.upto"), s.Addr("strict.shift")
+	return &partition{
+		Site: s, places: s.Set.Places(), total: s.deviceScan(v, sums, shifts),
+		upto: func(place ir.Value) ir.Value { return s.Load(ir.U32, sums, place) },
+		rows: func(_, place, upto ir.Value) rows {
+			vertex, shift := s.Set.Vertex(place), s.Load(ir.U32, shifts, place)
+			return rows{s.shown(strictUpto, upto), s.shown(strictVertex, vertex), s.shown(strictShift, shift)}
+		},
+	}
+}
+
+// deviceScan stores, for every place of the active set, the sum of the degrees up to it, and what takes an edge's number
+// in the sum to its own. Each warp scans as many places as the others, if there are so many, and then adds what lies before them.
+func (s *Site) deviceScan(v *Visitor, sums, shifts ir.Value) (total ir.Value) {
+	places, number := s.Set.Places(), s.spreadNumber()
+	first, last := s.shareOf(number, places)
+	totals := s.Addr("strict.totals")
+	own := s.warpSums(v, first, last, sums, shifts)
+	s.When(s.And(s.Lt(first, last), s.Eq(s.LaneID(), s.U32(0))), func() { s.Store(totals, number, own) })
+	s.DeviceBarrier()
+	s.When(s.Lt(first, last), func() {
+		before := s.sumBelow(number, totals)
+		s.For(s.Add(first, s.LaneID()), last, s.NumLanes(), func(place ir.Value) {
+			s.Store(sums, place, s.Add(s.Load(ir.U32, sums, place), before))
+			s.Store(shifts, place, s.Sub(s.Load(ir.U32, shifts, place), before))
+		})
+	})
+	s.DeviceBarrier()
+	return s.Load(ir.U32, sums, s.Sub(places, s.U32(1)))
+}
+
+// shareOf deals n things out to the device's warps, whole steps of a warp to each.
+func (s *Site) shareOf(warp, n ir.Value) (first, last ir.Value) {
+	share := s.Mul(s.Div(s.Add(n, s.Sub(s.NumThreads(), s.U32(1))), s.NumThreads()), s.NumLanes())
+	first = s.Mul(warp, share)
+	return first, s.Min(s.Add(first, share), n)
+}
+
+// warpSums is deviceScan over the warp's own places.
+func (s *Site) warpSums(v *Visitor, first, last, sums, shifts ir.Value) (total ir.Value) {
+	before := s.Var(s.U32(0))
+	s.For(first, last, s.NumLanes(), func(from ir.Value) {
+		place := s.Add(from, s.LaneID())
+		there := s.Lt(place, last)
+		w := s.register(v, place, there)
+		upto, all := s.warpScan(w.degree, strictUpto)
+		upto = s.Add(upto, before.Get())
+		s.When(there, func() {
+			s.Store(sums, place, upto)
+			s.Store(shifts, place, s.Sub(w.end(s), upto))
+		})
+		before.Set(s.Add(before.Get(), all))
+	})
+	return before.Get()
+}
+
+// sumBelow adds up the first n totals.
+func (s *Site) sumBelow(n, totals ir.Value) (sum ir.Value) {
+	mine := s.Var(s.U32(0))
+	s.For(s.LaneID(), n, s.NumLanes(), func(i ir.Value) { mine.Set(s.Add(mine.Get(), s.Load(ir.U32, totals, i))) })
+	_, sum = s.warpScan(mine.Get(), strictUpto)
+	return sum
+}
+
+// walk deals the edges with numbers from first up to last out to the warp's lanes, as many rows at a time as there are
+// lanes. Behind rows without edges, of which a map has many in a row, the next one with edges is searched for.
+func (p *partition) walk(v *Visitor, first, last ir.Value) {
+	n, lanes := p.Var(first), p.U32(uint32(p.Core.Lanes))
+	p.While(func() ir.Value { return p.Lt(n.Get(), last) }, func() {
+		at := p.Var(p.search(n.Get()))
+		p.Loop(func(l *ir.Loop) {
+			r, end := p.load(at.Get())
+			l.BreakIf(p.Le(end, n.Get()))
+			stop := p.Min(end, last)
+			p.deal(v, n.Get(), stop, func(n, _ ir.Value) (vertex, id ir.Value) { return p.Site.search(r, n) })
+			n.Set(stop)
+			l.BreakIf(p.Eq(stop, last))
+			at.Set(p.Add(at.Get(), lanes))
+		})
+	})
+}
+
+// load reads the rows from place at on, a row a lane. Lanes behind the last place read that, which ends where it does.
+func (p *partition) load(at ir.Value) (r rows, end ir.Value) {
+	place := p.Min(p.Add(at, p.LaneID()), p.Sub(p.places, p.U32(1)))
+	r = p.rows(at, place, p.upto(place))
+	return r, p.agreed(r.upto(p.U32(uint32(p.Core.Lanes - 1))))
+}
+
+// search finds rows of which one has edge n: as many as the warp has lanes, from the place that it returns. Each
+// lane asks for the end of one part of what is left.
+func (p *partition) search(n ir.Value) ir.Value {
+	lanes := uint32(p.Core.Lanes)
+	parts := p.U32(max(2, lanes))
+	at, left := p.Var(p.U32(0)), p.Var(p.places)
+	p.While(func() ir.Value { return p.Gt(left.Get(), p.U32(lanes)) }, func() {
+		part := p.Div(p.Add(left.Get(), p.Sub(parts, p.U32(1))), parts)
+		behind := p.Min(p.Mul(p.Add(p.LaneID(), p.U32(1)), part), left.Get())
+		upto := p.upto(p.Sub(p.Add(at.Get(), behind), p.U32(1)))
+		skip := p.Mul(p.agreed(p.partOf(n, upto)), part)
+		at.Set(p.Add(at.Get(), skip))
+		left.Set(p.Min(part, p.Sub(left.Get(), skip)))
+	})
+	return at.Get()
+}
+
+// partOf is the first part whose sum is above n. The lane of a warp of one asks for the first of two.
+func (p *partition) partOf(n, upto ir.Value) ir.Value {
+	if p.Core.Lanes == 1 {
+		return p.ToU32(p.Le(upto, n))
+	}
+	return p.FirstAbove(n, p.Core.Lanes, p.shown(strictUpto, upto))
+}
