@@ -7,6 +7,7 @@ package configs
 
 import (
 	"heddle/components/cache"
+	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
 	"heddle/components/eghw"
@@ -26,6 +27,8 @@ type Machine struct {
 	L1D  cache.Spec  `key:"l1d" doc:"Data cache of a socket."`
 	L2   *cache.Spec `key:"l2" defaults:"bytes=1MiB; ways=8" doc:"Cache behind all sockets; absent: the L1s reach memory."`
 	L3   *cache.Spec `key:"l3" defaults:"bytes=2MiB; ways=8" doc:"Cache behind the L2; absent: the L2 reaches memory. RTL: L3_CACHE_SIZE 2 MB."`
+
+	Concentrator *concentrator.Spec `key:"concentrator" doc:"What the L1s and graph units of some sockets share on their way to the L2, in front of to_l2; absent: each has a port of the L2, which has 64."`
 
 	CtrlProc ctrlproc.Spec `key:"ctrlproc" doc:"The control processor's balancing between the cores' GraphPEGs (ACM TACO 2021, §3.3.2); without them it does nothing."`
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"heddle/components/cache"
+	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/components/eghw"
 	"heddle/internal/schema"
@@ -46,6 +47,9 @@ func levelsInOrder(m *Machine) (key, why string) {
 	if m.L3 != nil && m.L2 == nil {
 		return "l3", "a machine with an L3 has an L2 before it: call it l2, or add one"
 	}
+	if m.Concentrator != nil && m.L2 == nil {
+		return "concentrator", "it is in front of an L2: give the machine one"
+	}
 	return "", ""
 }
 
@@ -69,14 +73,45 @@ func portsSuffice(m *Machine) (key, why string) {
 	if n := m.CoresPerSocket * m.Core.FetchWidth; n > cache.MaxPorts {
 		return "core.fetch_width", fmt.Sprintf("%d: %d cores are %d requesters of an L1I, which serves at most %d", m.Core.FetchWidth, m.CoresPerSocket, n, cache.MaxPorts)
 	}
-	if n := m.Sockets*(m.L1I.MemoryPorts+m.L1D.MemoryPorts) + m.bypasses(); m.L2 != nil && n > cache.MaxPorts {
+	if m.L2 == nil {
+		return "", ""
+	}
+	if m.Concentrator != nil {
+		return concentratorFits(m)
+	}
+	if n := m.Sockets * m.portsOfSocket(); n > cache.MaxPorts {
 		who := "L1s"
 		if m.bypasses() > 0 {
 			who = "L1s and graph units"
 		}
-		return "sockets", fmt.Sprintf("%d: their %s have %d ports to the L2, which serves at most %d", m.Sockets, who, n, cache.MaxPorts)
+		return "sockets", fmt.Sprintf("%d: their %s have %d ports to the L2, which serves at most %d; a concentrator in front of it is shared", m.Sockets, who, n, cache.MaxPorts)
 	}
 	return "", ""
+}
+
+// portsOfSocket is how many a socket has to the next level.
+func (m *Machine) portsOfSocket() int {
+	return m.L1I.MemoryPorts + m.L1D.MemoryPorts + m.bypasses()/m.Sockets
+}
+
+// concentratorFits: neither it nor the L2 has more requesters than it can serve.
+func concentratorFits(m *Machine) (key, why string) {
+	c := m.Concentrator
+	in := min(c.Sockets, m.Sockets) * m.portsOfSocket()
+	switch {
+	case in > concentrator.MaxRequesters:
+		return "concentrator.sockets", fmt.Sprintf("%d: they have %d ports, and a concentrator serves at most %d", c.Sockets, in, concentrator.MaxRequesters)
+	case c.Ports > in:
+		return "concentrator.ports", fmt.Sprintf("%d: there are %d requesters to use them", c.Ports, in)
+	}
+	if n := m.concentrators() * c.Ports; n > cache.MaxPorts {
+		return "concentrator.ports", fmt.Sprintf("%d: %d concentrators have %d to the L2, which serves at most %d", c.Ports, m.concentrators(), n, cache.MaxPorts)
+	}
+	return "", ""
+}
+
+func (m *Machine) concentrators() int {
+	return (m.Sockets + m.Concentrator.Sockets - 1) / m.Concentrator.Sockets
 }
 
 // atomicsMeet: atomics need a place where all cores meet.

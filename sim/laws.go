@@ -7,6 +7,7 @@ import (
 
 	"heddle/components/cache"
 	"heddle/components/clock"
+	"heddle/components/concentrator"
 	"heddle/components/mem"
 )
 
@@ -20,16 +21,28 @@ type auditor struct {
 
 // audited is a unit that requests go to.
 type audited struct {
-	name  string
-	cache *cache.Cache // nil: memory
-	wires []*wire      // to it
+	name     string
+	received func() cache.Sent // by its own count; nil: memory
+	wires    []*wire           // to it
 }
 
-// source is a unit that sends requests: a core, to one of its caches, or a cache.
+// accepted is what a cache has received.
+func accepted(c *cache.Cache) cache.Sent {
+	s := c.Stats()
+	return cache.Sent{Reads: s.Reads, Writes: s.Writes, Atomics: s.Atomics}
+}
+
+// passed is what a concentrator has received, and passed on.
+func passed(c *concentrator.Concentrator) cache.Sent {
+	s := c.Stats()
+	return cache.Sent{Reads: s.Reads, Writes: s.Writes, Atomics: s.Atomics}
+}
+
+// source is a unit that sends requests: a core, to one of its caches, a graph unit, a concentrator, or a cache.
 type source struct {
 	name  string
-	cache *cache.Cache  // nil: a core
-	count func() uint64 // of a core: what it has sent, by its own count
+	cache *cache.Cache  // nil: a core, a graph unit or a concentrator
+	count func() uint64 // of those: what it has sent, by its own count
 	line  uint32        // bytes
 	wires []*wire
 	fills map[uint32]bool // of a cache: lines that are on their way to it
@@ -162,9 +175,8 @@ func (a *auditor) sent(s *source) {
 // received compares what a receiver says with what went over the wires to it.
 func (a *auditor) received(l *audited, memory Memory) {
 	to := &source{name: l.name, line: l.wires[0].from.line}
-	if l.cache != nil {
-		s := l.cache.Stats()
-		a.same(to, "received", cache.Sent{Reads: s.Reads, Writes: s.Writes, Atomics: s.Atomics}, total(l.wires))
+	if l.received != nil {
+		a.same(to, "received", l.received(), total(l.wires))
 		return
 	}
 	var got cache.Sent
@@ -208,6 +220,9 @@ func (m *Machine) CheckLaws() error {
 		all = append(all, c.CheckLaws())
 	}
 	for _, c := range m.Caches {
+		all = append(all, c.CheckLaws())
+	}
+	for _, c := range m.Concentrators {
 		all = append(all, c.CheckLaws())
 	}
 	for _, u := range m.Units {

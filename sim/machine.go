@@ -13,6 +13,7 @@ import (
 	"heddle/components/accel"
 	"heddle/components/cache"
 	"heddle/components/clock"
+	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
 	"heddle/components/dram"
@@ -30,6 +31,8 @@ type Machine struct {
 	Caches []*cache.Cache
 	Memory Memory
 	Units  []accel.Unit // the cores' graph units; nil: none
+
+	Concentrators []*concentrator.Concentrator // in front of the L2; nil: none
 
 	Control *ctrlproc.Control // balances between them; nil: there is nothing to balance
 	ideal   ideal             // balances at no cost; nil: nothing does
@@ -129,6 +132,7 @@ type builder struct {
 	m   *Machine
 	cfg *configs.Machine
 	out []port // what wants memory so far
+	end []int  // by socket: the end of its ports in out
 }
 
 // port is one requester of the level that is built next.
@@ -144,8 +148,12 @@ func (b *builder) build() error {
 		if err := b.socket(s); err != nil {
 			return err
 		}
+		b.end = append(b.end, len(b.out))
 	}
 	if err := b.control(); err != nil {
+		return err
+	}
+	if err := b.concentrators(); err != nil {
 		return err
 	}
 	if err := b.outer(); err != nil {
@@ -242,19 +250,68 @@ func places(latency int) int { return latency + 1 }
 // links joins what wants memory so far and the unit that serves it.
 func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clock.Link[mem.Request], *clock.Link[mem.Response])) {
 	for i, p := range b.out {
-		name := fmt.Sprintf("%s.port%d", to.name, i)
-		req := clock.NewLink[mem.Request](name+".req", places(p.wires.Request), clock.Cycle(p.wires.Request), p.owner, server)
-		rsp := clock.NewLink[mem.Response](name+".rsp", places(p.wires.Response), clock.Cycle(p.wires.Response), server, p.owner)
-		p.connect(req, rsp)
+		req, rsp := b.link(i, p, to, server, places(p.wires.Request), places(p.wires.Response))
 		connect(i, req, rsp)
-		b.m.links = append(b.m.links, req, rsp)
-		if a := b.m.auditor; a != nil {
-			a.watch(name, p.from, to, req, rsp)
-		}
 	}
 	if a := b.m.auditor; a != nil {
 		a.levels = append(a.levels, to)
 	}
+}
+
+// link joins p and port i of a unit, with so many places each way.
+func (b *builder) link(i int, p port, to *audited, server clock.Handle, there, back int) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
+	name := fmt.Sprintf("%s.port%d", to.name, i)
+	req := clock.NewLink[mem.Request](name+".req", there, clock.Cycle(p.wires.Request), p.owner, server)
+	rsp := clock.NewLink[mem.Response](name+".rsp", back, clock.Cycle(p.wires.Response), server, p.owner)
+	p.connect(req, rsp)
+	b.m.links = append(b.m.links, req, rsp)
+	if a := b.m.auditor; a != nil {
+		a.watch(name, p.from, to, req, rsp)
+	}
+	return req, rsp
+}
+
+// concentrators puts them, if the machine has any, between what wants the L2 and the L2.
+func (b *builder) concentrators() error {
+	spec := b.cfg.Concentrator
+	if spec == nil {
+		return nil
+	}
+	all, begin := b.out, 0
+	b.out = nil
+	for s := 0; s < len(b.end); s += spec.Sockets {
+		end := b.end[min(s+spec.Sockets, len(b.end))-1]
+		if err := b.concentrator(fmt.Sprintf("Concentrator%d", len(b.m.Concentrators)), *spec, all[begin:end]); err != nil {
+			return err
+		}
+		begin = end
+	}
+	return nil
+}
+
+// concentrator puts one behind some ports.
+func (b *builder) concentrator(name string, s concentrator.Spec, in []port) error {
+	c, err := concentrator.New(name, s, len(in), b.m.domain)
+	if err != nil {
+		return err
+	}
+	b.m.Concentrators = append(b.m.Concentrators, c)
+	to := &audited{name: name, received: func() cache.Sent { return passed(c) }}
+	for i, p := range in {
+		p.wires = configs.Wires{Request: s.Request, Response: s.Response}
+		req, rsp := b.link(i, p, to, c.Place(), s.RequestPlaces(), s.Outstanding)
+		c.ConnectRequester(i, req, rsp)
+	}
+	if a := b.m.auditor; a != nil {
+		a.levels = append(a.levels, to)
+	}
+	from := &source{name: name, count: c.Sent, line: uint32(b.cfg.L2.LineBytes)}
+	for i := range c.Ports() {
+		b.out = append(b.out, port{c.Place(), from, b.cfg.ToL2, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+			c.ConnectPort(i, req, rsp)
+		}})
+	}
+	return nil
 }
 
 // socket builds the cores of a socket and their L1s.
@@ -338,7 +395,7 @@ func (b *builder) level(name string, s cache.Spec, w configs.Wires) error {
 		return err
 	}
 	b.m.Caches = append(b.m.Caches, c)
-	b.links(&audited{name: name, cache: c}, c.Place(), c.ConnectPort)
+	b.links(&audited{name: name, received: func() cache.Sent { return accepted(c) }}, c.Place(), c.ConnectPort)
 	b.out = nil
 	from := &source{name: name, cache: c, line: uint32(s.LineBytes), fills: map[uint32]bool{}}
 	for i := range s.MemoryPorts {

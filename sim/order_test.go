@@ -406,6 +406,12 @@ func randomShape(r *rand.Rand) (name string, set []string) {
 		add("l3.bytes=16KiB")
 		add("l3.mshrs=%d", 1+r.IntN(4))
 	}
+	if name != "vortex-1c4w4t" && r.IntN(3) == 0 {
+		add("concentrator.sockets=%d", 1+r.IntN(3))
+		add("concentrator.outstanding=%d", 1+r.IntN(8))
+		add("concentrator.request_queue=%d", 1+r.IntN(3))
+		add("concentrator.arbiter=%s", []string{"round_robin", "priority"}[r.IntN(2)])
+	}
 	add("to_memory.request=%d", 1+r.IntN(60))
 	add("memory.preset=%s", []string{"hbm2-2gbps", "ddr4-3200", "ideal", "vortex-harness"}[r.IntN(4)])
 	return name, set

@@ -46,6 +46,11 @@ func TestOrderOfUnitsBeyondLoads(t *testing.T) {
 			})
 		}
 	}
+	t.Run("concentrators", func(t *testing.T) {
+		t.Parallel()
+		set := append([]string{"concentrator.sockets=2", "concentrator.outstanding=2", "concentrator.ports=2"}, small...)
+		sameInAllOrders(t, load(t, "vortex-6c32w32t", set...), source(t, mixed), 2, 3)
+	})
 	for _, machine := range []string{"vortex-1c4w4t-weaver", "vortex-6c32w32t-weaver"} {
 		t.Run(machine, func(t *testing.T) {
 			t.Parallel()

@@ -21,6 +21,9 @@ func (m *Machine) Statistics() stats.Tree {
 	for i, u := range p.units {
 		t = append(t, u.Under(fmt.Sprintf("core%d.%s", i, p.unit))...)
 	}
+	for i, c := range p.concentrators {
+		t = append(t, c.Under(fmt.Sprintf("concentrator%d", i))...)
+	}
 	t = append(t, p.caches...)
 	for i, c := range p.channels {
 		t = append(t, c.Under(fmt.Sprintf("dram.ch%d", i))...)
@@ -34,6 +37,7 @@ func (m *Machine) sums() stats.Tree { p := m.parts(); return p.sums(m) }
 // parts are the statistics of all units.
 type parts struct {
 	cores, units, channels []stats.Tree
+	concentrators          []stats.Tree
 	unit                   string       // what units are
 	levels                 []stats.Tree // sums over caches
 	caches                 stats.Tree   // each
@@ -41,6 +45,10 @@ type parts struct {
 
 func (m *Machine) parts() (p parts) {
 	p.cores, p.channels = m.coreStats(), m.channelStats()
+	for _, c := range m.Concentrators {
+		s := c.Stats()
+		p.concentrators = append(p.concentrators, stats.Walk("", &s))
+	}
 	p.unit, p.units = m.unitStats()
 	p.levels, p.caches = m.cacheStats()
 	return p
@@ -54,6 +62,7 @@ func (p *parts) sums(m *Machine) stats.Tree {
 	if m.Control != nil {
 		t = append(t, stats.Walk("ctrlproc", m.Control.Statistics())...)
 	}
+	t = append(t, stats.Sum("concentrator", p.concentrators)...)
 	for _, l := range p.levels {
 		t = append(t, l...)
 	}

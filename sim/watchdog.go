@@ -176,6 +176,9 @@ func (m *Machine) stalled(reason string) error {
 	if m.Control != nil && m.Control.Waits() != "" {
 		e.Waits = append(e.Waits, m.Control.Waits())
 	}
+	for _, c := range m.Concentrators {
+		e.Waits = append(e.Waits, c.Waits()...)
+	}
 	for _, c := range m.Caches {
 		e.Waits = append(e.Waits, c.Waits()...)
 	}

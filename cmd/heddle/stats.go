@@ -114,6 +114,7 @@ var documented = []struct{ title, machine string }{
 	{"Machine", "vortex-6c32w32t"},
 	{"Weaver", "vortex-6c32w32t-weaver"},
 	{"GraphPEG, and the control processor", "vortex-6c32w32t-graphpeg"},
+	{"Concentrators", "graphpeg-40sm"},
 	{"Hardware worklist", "vortex-6c32w32t-hwwl"},
 	{"EGHW", "vortex-6c32w32t-eghw"},
 }

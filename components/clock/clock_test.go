@@ -176,6 +176,31 @@ func TestPushToAFullLinkIsABug(t *testing.T) {
 	require.PanicsWithValue(t, "BUG: core.out @0: pop of nothing", func() { l.Pop() })
 }
 
+// TestRoom: places that are taken from in a cycle are seen free in the next, and whoever asked is woken for it.
+func TestRoom(t *testing.T) {
+	s := newSystem()
+	d := addDomain(t, s, "core", ns)
+	var l *clock.Link[int]
+	var asked []string
+	producer := add(d, func(now clock.Cycle) bool {
+		asked = append(asked, fmt.Sprint(now, l.Room(1), l.Room(2), l.Room(3)))
+		return false
+	})
+	consumer := add(d, func(now clock.Cycle) bool {
+		if now == 5 || now == 9 {
+			l.Pop()
+		}
+		return now < 9
+	})
+	l = clock.NewLink[int]("l", 3, 1, producer.at, consumer.at)
+	l.Push(1)
+	l.Push(2)
+	producer.at.WakeAt(5)
+	consumer.at.Wake()
+	require.NoError(t, s.Run())
+	require.Equal(t, []string{"5 true false false", "6 true true false", "10 true true true"}, asked)
+}
+
 // chain is a random machine: stages connected by links, each passing values on
 // with its own stalls. It returns when each value reached the end.
 func chain(t *testing.T, seed uint64, order func(n int) []int) (arrivals []string, traffic []uint64) {

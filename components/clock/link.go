@@ -61,6 +61,24 @@ func (l *Link[T]) Full() bool {
 	return true
 }
 
+// Room tells the producer that there are n places in this cycle. If not, the producer is
+// woken when one is taken.
+func (l *Link[T]) Room(n int) bool {
+	free := len(l.ring) - l.n
+	if l.freedAt == l.s.now {
+		free -= l.freed
+	}
+	switch {
+	case free >= n:
+		return true
+	case l.freedAt == l.s.now && l.freed > 0:
+		l.producer.Wake()
+	case l.n > 0:
+		l.waiting = true
+	}
+	return false
+}
+
 // Drained tells the producer that the consumer has taken all values, in an earlier
 // cycle. If not, the producer is woken when one is taken.
 func (l *Link[T]) Drained() bool {

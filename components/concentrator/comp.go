@@ -1,0 +1,216 @@
+package concentrator
+
+import (
+	"fmt"
+	"math/bits"
+
+	"heddle/components/clock"
+	"heddle/components/mem"
+)
+
+// Concentrator is the component.
+type Concentrator struct {
+	clock.Base
+	requesters []requester
+	ports      []port
+	tagBits    int // the low bits of a tag that say whose it is
+	last       clock.Cycle
+	idling     bool // the last cycle moved nothing
+	stats      Stats
+}
+
+// requester is who asks, on one link, and is answered on another.
+type requester struct {
+	req  *clock.Link[mem.Request]
+	rsp  *clock.Link[mem.Response]
+	open int // requests that have left and have no answer
+}
+
+// port is one to the next level.
+type port struct {
+	req     *clock.Link[mem.Request]
+	rsp     *clock.Link[mem.Response]
+	arb     arbiter
+	of      uint64 // requesters that use it
+	full    bool   // in the last cycle, when there was a request for it
+	starved uint64 // requesters of it that had no place for an answer then
+}
+
+// New makes a concentrator for that many requesters on a clock. Its links are connected
+// before time passes.
+func New(name string, s Spec, requesters int, d *clock.Domain) (*Concentrator, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if requesters < 1 || requesters > MaxRequesters {
+		return nil, fmt.Errorf("%s: %d requesters: expected 1..%d", name, requesters, MaxRequesters)
+	}
+	c := &Concentrator{
+		Base: clock.NewBase(name), requesters: make([]requester, requesters), ports: make([]port, min(s.Ports, requesters)),
+		tagBits: bits.Len(uint(requesters - 1)),
+	}
+	for i := range c.ports {
+		c.ports[i].arb.policy = s.Arbiter
+	}
+	for i := range requesters {
+		c.ports[i%len(c.ports)].of |= 1 << i
+	}
+	c.Join(d, c)
+	return c, nil
+}
+
+// ConnectRequester gives requester i the link its requests come from and the one its answers
+// go to, which has a place for each that may be outstanding.
+func (c *Concentrator) ConnectRequester(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+	c.requesters[i].req, c.requesters[i].rsp = req, rsp
+}
+
+// Ports is how many it has to the next level.
+func (c *Concentrator) Ports() int { return len(c.ports) }
+
+// ConnectPort gives port i its links to and from the next level.
+func (c *Concentrator) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+	c.ports[i].req, c.ports[i].rsp = req, rsp
+}
+
+// Tick does a cycle. One in which nothing moved would be repeated until a link brings
+// something or has a place again.
+func (c *Concentrator) Tick(now clock.Cycle) bool {
+	c.settle(now)
+	moved := false
+	for i := range c.ports {
+		p := &c.ports[i]
+		moved = c.answer(p) || moved
+		moved = c.request(p) || moved
+	}
+	c.idling, c.last = !moved, now
+	return moved
+}
+
+// settle counts the cycles slept through before cycle now, which were all like the last one.
+func (c *Concentrator) settle(now clock.Cycle) {
+	if !c.idling || now <= c.last+1 {
+		return
+	}
+	skipped := now - c.last - 1
+	for i := range c.ports {
+		p := &c.ports[i]
+		if p.full {
+			c.stats.PortFull += skipped
+		}
+		c.stats.NoPlace += skipped * uint64(bits.OnesCount64(p.starved))
+	}
+	c.last += skipped
+}
+
+// answer passes the port's first answer back.
+func (c *Concentrator) answer(p *port) bool {
+	if !p.rsp.Ready() {
+		return false
+	}
+	tag := p.rsp.Pop().Tag
+	r := &c.requesters[tag&(1<<c.tagBits-1)]
+	r.open--
+	r.rsp.Push(mem.Response{Tag: tag >> c.tagBits})
+	c.stats.Answers++
+	return true
+}
+
+// request passes one of the port's requests on.
+func (c *Concentrator) request(p *port) bool {
+	ready := c.ready(p)
+	if p.full = ready != 0 && p.req.Full(); p.full {
+		c.stats.PortFull++
+	}
+	if ready == 0 || p.full {
+		return false
+	}
+	i := p.arb.pick(ready)
+	p.arb.grant(i)
+	c.stats.Conflicts += uint64(bits.OnesCount64(ready) - 1)
+	p.req.Push(c.take(i))
+	return true
+}
+
+// ready returns the port's requesters whose first request may leave.
+func (c *Concentrator) ready(p *port) (ready uint64) {
+	p.starved = 0
+	for m := p.of; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		r := &c.requesters[i]
+		switch {
+		case !r.req.Ready():
+		case r.req.Front().Op == mem.Write || r.rsp.Room(r.open+1):
+			ready |= 1 << i
+		default:
+			p.starved |= 1 << i
+			c.stats.NoPlace++
+		}
+	}
+	return ready
+}
+
+// take takes requester i's first request, with its number in the tag.
+func (c *Concentrator) take(i int) mem.Request {
+	r := c.requesters[i].req.Pop()
+	switch r.Op {
+	case mem.Read:
+		c.stats.Reads++
+	case mem.Write:
+		c.stats.Writes++
+	case mem.Atomic:
+		c.stats.Atomics++
+	default:
+		c.stats.Flushes++
+	}
+	if r.Op == mem.Write {
+		return r
+	}
+	if bits.LeadingZeros32(r.Tag) < c.tagBits {
+		panic(fmt.Sprintf("BUG: %s @%d: requester %d: tag %#x has no room for %d bits", c.Name(), c.Place().Domain().Cycle(), i, r.Tag, c.tagBits))
+	}
+	c.requesters[i].open++
+	r.Tag = r.Tag<<c.tagBits | uint32(i)
+	return r
+}
+
+// Stats returns the counts up to the clock's last cycle. It is for between runs, not for
+// other units' ticks.
+func (c *Concentrator) Stats() Stats {
+	c.settle(c.Place().Domain().Cycle() + 1)
+	return c.stats
+}
+
+// Sent is how many requests it has passed on, without flushes.
+func (c *Concentrator) Sent() uint64 { return c.stats.Reads + c.stats.Writes + c.stats.Atomics }
+
+// CheckLaws returns an error if the counts contradict each other. It is for one at rest.
+func (c *Concentrator) CheckLaws() error {
+	s := c.Stats()
+	open := 0
+	for i := range c.requesters {
+		open += c.requesters[i].open
+	}
+	for _, l := range []struct {
+		law       string
+		got, want uint64
+	}{
+		{"answers = reads + atomics + flushes", s.Answers, s.Reads + s.Atomics + s.Flushes},
+		{"nothing is outstanding", uint64(open), 0},
+	} {
+		if l.got != l.want {
+			return fmt.Errorf("%s: law broken: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+		}
+	}
+	return nil
+}
+
+// Waits says what has left and has no answer, for reports of machines that are stuck.
+func (c *Concentrator) Waits() (out []string) {
+	for i := range c.requesters {
+		if n := c.requesters[i].open; n > 0 {
+			out = append(out, fmt.Sprintf("%s: requester %d: %d requests without an answer", c.Name(), i, n))
+		}
+	}
+	return out
+}

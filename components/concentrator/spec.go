@@ -1,0 +1,71 @@
+package concentrator
+
+import "fmt"
+
+// Spec is what a user may choose of a machine's concentrators.
+type Spec struct {
+	Sockets      int     `key:"sockets" default:"1" min:"1" max:"64" unit:"sockets" doc:"Sockets whose L1s and graph units share one. GPGPU-Sim: a cluster, of one core in its configurations of Fermi and Kepler (gpgpu_n_cores_per_cluster)."`
+	Ports        int     `key:"ports" default:"1" min:"1" max:"16" unit:"ports" doc:"Ports to the next level that one has; each takes a request and brings an answer a cycle. RTL: L1_MEM_PORTS; GPGPU-Sim: 1."`
+	Arbiter      Arbiter `key:"arbiter" default:"round_robin" oneof:"round_robin,priority" doc:"Whose request a port takes. round_robin: after a requester's the next one's. priority: the first that has one, of graph units that bypass their L1D, L1Is and L1Ds in this order. RTL: ARBITER \"P\", the L1I before the L1D."`
+	Request      int     `key:"request" default:"1" min:"1" max:"1000" unit:"cycles" doc:"From a requester to the concentrator, beyond the way from there to the next level."`
+	Response     int     `key:"response" default:"1" min:"1" max:"1000" unit:"cycles" doc:"The way back."`
+	RequestQueue int     `key:"request_queue" default:"2" min:"1" max:"1024" unit:"requests" doc:"Places in front of the concentrator, of each requester. RTL: REQ_OUT_BUF 3, a buffer of two."`
+	Outstanding  int     `key:"outstanding" default:"64" min:"1" max:"4096" unit:"requests" doc:"Requests of a requester that have left and whose answers it has not taken: each has a place reserved. Ours: as many as an L2 bank of the Kepler machine has MSHRs, and twice those of its L1Ds."`
+}
+
+// Arbiter says whose request a port takes.
+type Arbiter uint8
+
+// RoundRobin looks first at the requester after the last one, Priority at the first.
+const (
+	RoundRobin Arbiter = iota
+	Priority
+)
+
+var arbiterNames = []string{"round_robin", "priority"}
+
+func (a Arbiter) String() string {
+	if int(a) < len(arbiterNames) {
+		return arbiterNames[a]
+	}
+	return fmt.Sprintf("(%d)", a)
+}
+
+// MarshalText writes the name that a configuration uses.
+func (a Arbiter) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads the name that a configuration uses.
+func (a *Arbiter) UnmarshalText(text []byte) error {
+	for i, n := range arbiterNames {
+		if n == string(text) {
+			*a = Arbiter(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("concentrator arbiter = %q: expected one of %v", text, arbiterNames)
+}
+
+// MaxRequesters is the most that one concentrator can have.
+const MaxRequesters = 64
+
+// Validate checks the spec; an error names the field as configurations spell it.
+func (s Spec) Validate() error {
+	for _, v := range []struct {
+		field           string
+		value, min, max int
+	}{
+		{"sockets", s.Sockets, 1, 64}, {"ports", s.Ports, 1, 16}, {"request", s.Request, 1, 1000}, {"response", s.Response, 1, 1000},
+		{"request_queue", s.RequestQueue, 1, 1024}, {"outstanding", s.Outstanding, 1, 4096},
+	} {
+		if v.value < v.min || v.value > v.max {
+			return fmt.Errorf("concentrator %s = %d: expected %d..%d", v.field, v.value, v.min, v.max)
+		}
+	}
+	if int(s.Arbiter) >= len(arbiterNames) {
+		return fmt.Errorf("concentrator arbiter = %d: expected one of %v", s.Arbiter, arbiterNames)
+	}
+	return nil
+}
+
+// RequestPlaces is the depth of a requester's link: a register a cycle of the way, and the queue behind it.
+func (s Spec) RequestPlaces() int { return s.Request - 1 + s.RequestQueue }
