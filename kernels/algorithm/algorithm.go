@@ -27,11 +27,13 @@ type Algorithm struct {
 	FromSource bool
 	// Target says that a second vertex is active at first.
 	Target bool
-	// PushOnly says that there is no pull: what an edge does depends on a vertex's having left
-	// (GraphPEG, ACM TACO 2021, §4.4).
+	// PushOnly says that there is no pull: what an edge does depends on a vertex's having left, or
+	// vertices change at both its ends (GraphPEG, ACM TACO 2021, §4.4).
 	PushOnly bool
 	// Undirected says that every edge must be there in both directions.
 	Undirected bool
+	// NoLoops says that no vertex may have an edge to itself.
+	NoLoops bool
 	// Weighted says that edges have lengths, which are integers and not negative.
 	Weighted bool
 	// NeedsSet says that what a vertex holds does not tell whether it is active, so that a
@@ -110,7 +112,7 @@ type Outcome struct {
 }
 
 // algorithms are all of them, one file each.
-var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, spmv, inDegree, spmm, graphSum, kCore, stCon}
+var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, spmv, inDegree, spmm, graphSum, kCore, stCon, colouring}
 
 // Algorithms lists them.
 func Algorithms() []*Algorithm { return algorithms }
@@ -130,6 +132,9 @@ func (a *Algorithm) Accepts(g *graph.Graph) error {
 	if a.Undirected && !symmetric(g) {
 		return fmt.Errorf("%s needs both directions of every edge: give graph.clean.symmetrise: true", a.Name)
 	}
+	if v, ok := loop(g); ok && a.NoLoops {
+		return fmt.Errorf("%s: vertex %d has an edge to itself: give graph.clean.drop_self_loops: true", a.Name, v)
+	}
 	if a.Weighted {
 		return checkLengths(g)
 	}
@@ -148,6 +153,16 @@ func (a *Algorithm) Size(array string, p *Problem) int {
 func symmetric(g *graph.Graph) bool {
 	out, in := g.CSR(), g.CSC()
 	return slices.Equal(out.Offsets, in.Offsets) && slices.Equal(out.IDs, in.IDs)
+}
+
+// loop finds a vertex with an edge to itself.
+func loop(g *graph.Graph) (vertex int, ok bool) {
+	for v := range g.Vertices() {
+		if slices.Contains(g.CSR().Row(v), uint32(v)) {
+			return v, true
+		}
+	}
+	return 0, false
 }
 
 // none is a word that no vertex, level or distance is.

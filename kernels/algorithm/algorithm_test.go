@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/kernels/graph"
+	"heddle/kernels/reference"
 )
 
 func read(t *testing.T, kind string, lines ...string) *graph.Graph {
@@ -47,6 +48,9 @@ func TestAccepts(t *testing.T) {
 	require.ErrorContains(t, sssp.Accepts(read(t, "integer general", "1 2 1073741824")), "might not fit 32 bits")
 	require.NoError(t, sssp.Accepts(read(t, "integer general", "1 2 1073741823")))
 	require.NoError(t, sssp.Accepts(read(t, "pattern general", "1 2")))
+	looped := read(t, "pattern symmetric", "2 1", "3 3")
+	require.NoError(t, cc.Accepts(looped))
+	require.ErrorContains(t, colouring.Accepts(looped), "colouring: vertex 2 has an edge to itself: give graph.clean.drop_self_loops: true")
 }
 
 // TestChecksCheck: what is not the result is not taken for it.
@@ -56,7 +60,7 @@ func TestChecksCheck(t *testing.T) {
 	f := math.Float32bits
 	for name, right := range map[string][]uint32{
 		"bfs": {0, 1, 1, none}, "bfs-parents": {0, 0, 0, none}, "sssp": {0, 2, 1, none}, "cc": {0, 0, 0, 3}, "in-degree": {2, 2, 2, 0},
-		"k-core": {2, 2, 2, 0}, "stcon": {0, 0, 0, 1},
+		"k-core": {2, 2, 2, 0}, "stcon": {0, 0, 0, 1}, "colouring": colours(p),
 		"spmv":     {f(3*x[1] + x[2]), f(3*x[0] + x[2]), f(x[0] + x[1]), 0},
 		"spmm":     {f(3*x[1] + x[2]), f(3*x[0] + x[2]), f(x[0] + x[1]), 0},
 		"graphsum": {f((x[1] + x[2]) / 2), f((x[0] + x[2]) / 2), f((x[0] + x[1]) / 2), 0},
@@ -71,6 +75,19 @@ func TestChecksCheck(t *testing.T) {
 			require.ErrorContains(t, a.Check(p, &Outcome{Result: wrong, Steps: 1}), fmt.Sprintf("of vertex %d ", v), name)
 		}
 	}
+}
+
+// colours are those of a triangle and a vertex apart, from the priorities that the seed draws.
+func colours(p *Problem) []uint32 {
+	c, drawn := make([]uint32, 4), reference.Priorities(4, priorityKey(p))
+	for v := range 3 {
+		for w := range 3 {
+			if drawn[w] > drawn[v] {
+				c[v]++
+			}
+		}
+	}
+	return c
 }
 
 // TestDrawVector: the same by the same seed, and all in 0..1.

@@ -32,11 +32,17 @@ var spmv = &Algorithm{
 func drawVector(p *Problem) []uint32 {
 	x, state := make([]uint32, p.Graph.Vertices()*max(1, p.Width)), p.Seed
 	for v := range x {
-		state += 0x9E3779B97F4A7C15
-		z := state
-		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-		z = (z ^ z>>27) * 0x94D049BB133111EB
-		x[v] = math.Float32bits(float32((z^z>>31)>>40) * 0x1p-24)
+		state += golden
+		x[v] = math.Float32bits(float32(finish(state)>>40) * 0x1p-24)
 	}
 	return x
+}
+
+const golden = 0x9E3779B97F4A7C15
+
+// finish is the end of a step of splitmix64.
+func finish(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
 }

@@ -76,7 +76,7 @@ func resolve(w configs.Workload) configs.Workload {
 	}
 	if w.Dedup == configs.Auto {
 		w.Dedup = "none"
-		if (w.ActiveSet == "queue" || w.ActiveSet == "list") && !a.Once {
+		if (w.ActiveSet == "queue" || w.ActiveSet == "list") && a.Sum.Often() {
 			w.Dedup = "monotonic"
 		}
 	}

@@ -130,6 +130,10 @@ func TestReductions(t *testing.T) {
 		{emit.MinU32, 3, 3, 3, false},
 		{emit.ClaimU32, math.MaxUint32, 7, 7, true},
 		{emit.ClaimU32, 8, 7, 8, false},
+		{emit.FollowU32, 6, 7, 7, true},
+		{emit.FollowU32, 7, 7, 7, false},
+		{emit.FollowU32, 5, 7, 5, false},
+		{emit.FollowU32, 6, 0, 6, false},
 	} {
 		for _, alone := range []bool{false, true} {
 			k := emit.New("test")

@@ -12,6 +12,8 @@ type Reduction struct {
 	improves func(k *Kernel, old, new ir.Value) ir.Value
 	// always says that a value counts even where it changes nothing that improves tells of.
 	always bool
+	// often says that a word may improve several times in a super-step.
+	often bool
 }
 
 // Reductions.
@@ -27,7 +29,7 @@ var (
 		atomic:  func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAdd(b, i, v) },
 	}
 	MinU32 = &Reduction{
-		Name: "min.u32", Type: ir.U32,
+		Name: "min.u32", Type: ir.U32, often: true,
 		combine:  func(k *Kernel, old, new ir.Value) ir.Value { return k.Min(old, new) },
 		atomic:   func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMin(b, i, v) },
 		improves: func(k *Kernel, old, new ir.Value) ir.Value { return k.Lt(new, old) },
@@ -50,10 +52,22 @@ var (
 			return k.Eq(k.Add(old, new), k.Count("round"))
 		},
 	}
+	// FollowU32 sets a word that is one less than what comes; all that is not 0 is the same in a super-step.
+	FollowU32 = &Reduction{
+		Name: "follow.u32", Type: ir.U32,
+		combine: func(k *Kernel, old, new ir.Value) ir.Value {
+			return k.Select(k.Eq(k.Add(old, k.U32(1)), new), new, old)
+		},
+		atomic:   func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMax(b, i, v) },
+		improves: func(k *Kernel, old, new ir.Value) ir.Value { return k.Eq(k.Add(old, k.U32(1)), new) },
+	}
 )
 
 // Tells says whether the reduction can tell that a value changed.
 func (r *Reduction) Tells() bool { return r.improves != nil }
+
+// Often says whether several threads may be told in a super-step that a word changed.
+func (r *Reduction) Often() bool { return r.often }
 
 // Atomic emits the sum where several threads may have one destination. changed emits what
 // to do if the value changed; a load before the atomic saves those that would not change it.

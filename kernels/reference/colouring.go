@@ -1,0 +1,55 @@
+package reference
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"heddle/kernels/graph"
+)
+
+// Priorities draws a number for each vertex, all different: MurmurHash3's end, of its number and a key.
+func Priorities(vertices int, key uint32) []uint32 {
+	p := make([]uint32, vertices)
+	for v := range p {
+		x := uint32(v) ^ key
+		x = (x ^ x>>16) * 0x85EBCA6B
+		x = (x ^ x>>13) * 0xC2B2AE35
+		p[v] = x ^ x>>16
+	}
+	return p
+}
+
+// Colours returns how many vertices the longest path to each vertex has, on which priorities fall, without
+// itself: the independent set that it is in when those that beat all neighbours leave, again and again.
+func Colours(out *graph.Adjacency, priority []uint32) []uint32 {
+	order := make([]int, len(priority))
+	for v := range order {
+		order[v] = v
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(priority[b], priority[a]) })
+	colour := make([]uint32, len(priority))
+	for _, v := range order {
+		for _, w := range out.Row(v) {
+			if priority[w] > priority[v] {
+				colour[v] = max(colour[v], colour[w]+1)
+			}
+		}
+	}
+	return colour
+}
+
+// CheckColours tells whether no neighbours have one colour, and colours are those that the priorities lead to.
+func CheckColours(out *graph.Adjacency, priority, got []uint32) error {
+	if len(got) != out.Vertices() {
+		return fmt.Errorf("%w: colours of %d vertices, expected %d", ErrWrong, len(got), out.Vertices())
+	}
+	for v := range got {
+		for _, w := range out.Row(v) {
+			if got[v] == got[w] {
+				return fmt.Errorf("%w: colour of vertex %d is %d, and that of its neighbour %d too", ErrWrong, v, got[v], w)
+			}
+		}
+	}
+	return Equal("colour", got, Colours(out, priority))
+}
