@@ -422,6 +422,21 @@ _start:	li t3, 0x88
 	require.Less(t, took("sw t4, 0(t2)\n fence\n"+other, wait), one+40, "a store is over when the L1D has it")
 }
 
+// TestKeepL1I: with keep_l1i a second launch finds its instructions where the first has left them.
+func TestKeepL1I(t *testing.T) {
+	p := source(t, "_start:\n"+strings.Repeat("\taddi t0, t0, 1\n", 64)+"\ttmc zero")
+	second := func(set ...string) uint64 {
+		m, err := sim.New(load(t, "vortex-1c4w4t", set...), sim.Options{})
+		require.NoError(t, err)
+		_, err = m.Launch(context.Background(), p, 0)
+		require.NoError(t, err)
+		r, err := m.Launch(context.Background(), p, 0)
+		require.NoError(t, err)
+		return r.Cycles
+	}
+	require.Less(t, second("core.keep_l1i=true")+10, second("core.keep_l1i=false"))
+}
+
 // TestATrapEndsTheOthers: a core that goes on for ever does not hide another's trap.
 func TestATrapEndsTheOthers(t *testing.T) {
 	p := source(t, `

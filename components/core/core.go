@@ -213,7 +213,7 @@ func (c *Core) Start() {
 	c.last, c.over = c.Place().Domain().Cycle(), false
 	c.begun = c.last
 	if c.sync.warm {
-		c.sync.begin(false)
+		c.sync.begin(false, c.spec.KeepL1I)
 	} else {
 		c.startNew(0)
 	}

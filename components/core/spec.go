@@ -42,6 +42,8 @@ type Spec struct {
 
 	Fence Fence `key:"fence" default:"flush" oneof:"flush,wait" doc:"flush: a fence walks the caches, sets and all, as in the RTL. wait: it ends when the core has its loads and atomics back and the L1D has taken its stores, as in SimX."`
 
+	KeepL1I bool `key:"keep_l1i" default:"false" doc:"The L1I keeps its lines from launch to launch, as in GPGPU-Sim. false: every launch but the first empties it (ours: the host may have loaded other code)."`
+
 	// Atomics is set by the machine, whose caches must agree with it.
 	Atomics Atomics `key:"-"`
 

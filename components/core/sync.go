@@ -30,15 +30,15 @@ const (
 )
 
 // begin starts from the next cycle on.
-func (s *synchronizer) begin(barrier bool) {
+func (s *synchronizer) begin(barrier, keepL1I bool) {
 	s.state, s.barrier, s.waits = syncDrain, barrier, toL1D
-	if !barrier {
+	if !barrier && !keepL1I {
 		s.waits |= toL1I // the launch may bring other code
 	}
 }
 
 // allAtBarrier is called when all of the core's warps wait at a device-wide barrier.
-func (c *Core) allAtBarrier() { c.sync.begin(true) }
+func (c *Core) allAtBarrier() { c.sync.begin(true, true) }
 
 // synchronize does a cycle of what is under way.
 func (c *Core) synchronize() {
