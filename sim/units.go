@@ -172,6 +172,17 @@ func (m *Machine) EGHW() (h eghw.Host) {
 	return h
 }
 
+// Hand is the host's hand on whatever graph units the cores have; nil: none that the host has a hand on.
+func (m *Machine) Hand() accel.Hand {
+	if h := m.GraphPEG(); len(h.Units) > 0 {
+		return h
+	}
+	if h := m.EGHW(); len(h.Units) > 0 {
+		return h
+	}
+	return nil
+}
+
 // carry does what set-ups say that the program carries.
 func (m *Machine) carry(p *isa.Program) error {
 	if err := m.EGHW().Carry(p); err != nil {

@@ -14,11 +14,12 @@ const (
 	colAnswerLow         //
 	colAnswerHigh        //
 	colWrote             // lanes of which conditional atomics wrote, in the order of the atomics
+	colHost              // what the host did before the launch; of no warp
 	numColumns
 )
 
 // columnNames are those of docs/traces.md.
-var columnNames = [numColumns]string{"turns", "control", "forms", "low", "high", "answers", "answer-low", "answer-high", "wrote"}
+var columnNames = [numColumns]string{"turns", "control", "forms", "low", "high", "answers", "answer-low", "answer-high", "wrote", "host"}
 
 // column is being written.
 type column struct{ b []byte }

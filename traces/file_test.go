@@ -212,8 +212,8 @@ func TestCorruptFilesAreRefused(t *testing.T) {
 		require.Error(t, readAll(good[:n]), "%d bytes", n)
 	}
 	bad := bytes.Clone(good)
-	bad[len(magic)] = 2
-	require.EqualError(t, readAll(bad), "x: is a trace of format version 2, and this program reads 1")
+	bad[len(magic)] = 1
+	require.EqualError(t, readAll(bad), "x: is a trace of format version 1, and this program reads 2")
 }
 
 // A warp is read without the blocks of others.
@@ -239,6 +239,11 @@ func FuzzFile(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(good)
 	f.Add(good[:len(good)/2])
+	path, err := gather(f, nothing)
+	require.NoError(f, err)
+	good, err = os.ReadFile(path)
+	require.NoError(f, err)
+	f.Add(good)
 	f.Fuzz(func(_ *testing.T, b []byte) { _ = readAll(b) })
 }
 

@@ -12,7 +12,7 @@ import (
 // where those two are. Numbers are little endian.
 const (
 	magic   = "heddletr"
-	Version = 1 // of the format; a file of another is refused
+	Version = 2 // of the format; a file of another is refused
 
 	headerBytes  = len(magic) + 4
 	sectionBytes = 8 + 4 + 4 + 4

@@ -107,8 +107,16 @@ func (s Shape) String() string {
 	return fmt.Sprintf("%d cores × %d warps × %d threads", s.Cores, s.Warps, s.Threads)
 }
 
+// Host is the number of what has the column host, behind all warps.
+func (s Shape) Host() int { return s.Cores * s.Warps }
+
 // Name says which warp of the machine number w is.
-func (s Shape) Name(w int) string { return fmt.Sprintf("core %d warp %d", w/s.Warps, w%s.Warps) }
+func (s Shape) Name(w int) string {
+	if w == s.Host() {
+		return "host"
+	}
+	return fmt.Sprintf("core %d warp %d", w/s.Warps, w%s.Warps)
+}
 
 func newProgram(p *isa.Program) Program {
 	out := Program{Name: p.Name, Entry: p.Entry}

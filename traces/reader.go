@@ -240,7 +240,7 @@ func (x *index) block(k *block, n *numbers, m *Meta) {
 	k.chunks = make([]chunk, n.next(uint64(len(n.b))/(2+numColumns)))
 	for i := range k.chunks {
 		c := &k.chunks[i]
-		c.warp = int(n.next(uint64(m.Shape.Cores*m.Shape.Warps - 1)))
+		c.warp = int(n.next(uint64(m.Shape.Host())))
 		c.instrs = n.next(math.MaxInt64)
 		for j := range c.bytes {
 			c.bytes[j] = uint32(n.next(maxBlockBytes))
@@ -256,17 +256,18 @@ func (f *File) blocks(launch int) (first int, list []block) {
 	return first, all[first:end]
 }
 
-// launch reads the traces of a launch's warps: of all, or of those that want says. Blocks without any
+// launch reads what the host did before a launch, and the traces of its warps: of all, or of those that want says. Blocks without any
 // of them are not read.
-func (f *File) launch(launch int, want func(warp int) bool) ([]decoder, error) {
-	warps := make([]decoder, f.Meta.Shape.Cores*f.Meta.Shape.Warps)
+func (f *File) launch(launch int, want func(warp int) bool) (warps []decoder, host cursor, err error) {
+	n := f.Meta.Shape.Host()
+	all := make([]decoder, n+1)
 	first, list := f.blocks(launch)
 	total := uint64(0)
 	for i := range list {
 		total += list[i].full()
 	}
 	if total > maxLaunchBytes {
-		return nil, fmt.Errorf("%s: launch %d has %d bytes expanded: expected at most %d", f.path, launch, total, uint64(maxLaunchBytes))
+		return nil, host, fmt.Errorf("%s: launch %d has %d bytes expanded: expected at most %d", f.path, launch, total, uint64(maxLaunchBytes))
 	}
 	d := expander()
 	defer d.Close()
@@ -276,14 +277,14 @@ func (f *File) launch(launch int, want func(warp int) bool) ([]decoder, error) {
 		}
 		columns, err := f.expand(d, &list[i])
 		if err != nil {
-			return nil, fmt.Errorf("%s: block %d of launch %d (at byte %d): %w", f.path, first+i, launch, list[i].offset, err)
+			return nil, host, fmt.Errorf("%s: block %d of launch %d (at byte %d): %w", f.path, first+i, launch, list[i].offset, err)
 		}
-		list[i].deal(columns, warps, want)
+		list[i].deal(columns, all, want)
 	}
-	for i := range warps {
-		warps[i].begin(f.codes[f.Meta.Launches[launch].Program])
+	for i := range n {
+		all[i].begin(f.codes[f.Meta.Launches[launch].Program])
 	}
-	return warps, nil
+	return all[:n], all[n].columns[colHost], nil
 }
 
 func (b *block) has(want func(warp int) bool) bool {

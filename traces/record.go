@@ -25,7 +25,8 @@ type Recorder struct {
 	hashes   map[string]int
 	answered []bool
 	timing   [numCauses]bool
-	lanes    uint64 // addresses in this launch
+	lanes    uint64        // addresses in this launch
+	host     *recordedHost // nil: there is none beside units that read memory
 	err      error
 }
 
@@ -64,21 +65,34 @@ func (r *Recorder) Source(n int, c *emu.Core) core.Source {
 	return s
 }
 
-// Attach tells the recorder of the machine that it was made for. It refuses one whose graph
-// unit reads memory: what that does depends on what is there, and a trace has no data.
+// Attach tells the recorder of the machine that it was made for. It refuses one whose graph units read
+// memory, and do not say what.
 func (r *Recorder) Attach(m *sim.Machine) error {
+	if r.Meta.Unit = unitOf(m); r.Meta.Unit == nil {
+		return nil
+	}
+	r.answered = r.Meta.Unit.Answered
+	hand := m.Hand()
+	if _, reads := m.Units[0].(accel.MemoryUser); reads && hand == nil {
+		return fmt.Errorf("the cores' graph unit (%s) reads memory by itself, and does not say what: record on a machine without it", r.Meta.Unit.Name)
+	}
+	if hand != nil {
+		r.host = newRecordedHost(r, m, hand)
+	}
+	return nil
+}
+
+// unitOf is the graph unit of a machine's cores; nil: they have none.
+func unitOf(m *sim.Machine) *Unit {
 	if len(m.Units) == 0 {
 		return nil
 	}
 	u := m.Units[0]
-	if _, ok := u.(accel.MemoryUser); ok {
-		return fmt.Errorf("the cores' graph unit (%s) reads memory by itself, and what it does depends on what is there, which a trace does not hold: record on a machine without it", u.Architecture().Name())
-	}
+	out := &Unit{Name: u.Architecture().Name(), Visible: visible(u)}
 	for _, t := range u.Traits() {
-		r.answered = append(r.answered, t.Answered)
+		out.Answered = append(out.Answered, t.Answered)
 	}
-	r.Meta.Unit = &Unit{Name: u.Architecture().Name(), Answered: r.answered, Visible: visible(u)}
-	return nil
+	return out
 }
 
 // visible is what programs can find out about a unit, and what changes what they execute.
@@ -103,6 +117,9 @@ func (r *Recorder) Begin(p *isa.Program, arg uint32) {
 	r.Meta.Launches = append(r.Meta.Launches, Launch{Program: n, Arg: arg})
 	for _, w := range r.warps {
 		w.begin(r.codes[n])
+	}
+	if r.host != nil {
+		r.host.begin(p)
 	}
 }
 
@@ -129,7 +146,11 @@ func (r *Recorder) End(m *sim.Machine, res sim.Result) error {
 		w.end()
 	}
 	r.out.flush()
-	return errors.Join(r.err, r.out.err, r.unchanged(m.Arch.Mem, r.codes[l.Program].program))
+	p := r.codes[l.Program].program
+	if r.host != nil {
+		r.fail(r.host.end(p))
+	}
+	return errors.Join(r.err, r.out.err, r.unchanged(m.Arch.Mem, p))
 }
 
 // unchanged refuses programs that have written their own code.

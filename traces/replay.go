@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"heddle/components/accel"
 	"heddle/components/core"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -13,7 +14,9 @@ import (
 // Replayer has a machine's warps execute what a file says.
 type Replayer struct {
 	file    *File
+	cores   []*replayedCore
 	warps   []*replayed
+	host    replayedHost
 	launch  int
 	Answers uint64 // of the machine's graph units
 	Others  uint64 // of them, those that are not what was recorded
@@ -31,21 +34,19 @@ func NewReplayer(f *File, shape Shape) (*Replayer, error) {
 func (r *Replayer) Source(n int, c *emu.Core) core.Source {
 	s := &replayedCore{Core: c}
 	for i := range r.file.Meta.Shape.Warps {
-		s.warps = append(s.warps, &replayed{Warp: c.Warp(i), by: r, id: n*r.file.Meta.Shape.Warps + i})
+		s.warps = append(s.warps, &replayed{Warp: c.Warp(i), by: r, of: s, id: n*r.file.Meta.Shape.Warps + i})
 	}
+	r.cores = append(r.cores, s)
 	r.warps = append(r.warps, s.warps...)
 	return s
 }
 
 // Attach refuses machines whose graph units are others to programs.
 func (r *Replayer) Attach(m *sim.Machine) error {
-	was, now := r.file.Meta.Unit, (*Unit)(nil)
-	if len(m.Units) > 0 {
-		var rec Recorder
-		if err := rec.Attach(m); err != nil {
-			return err
-		}
-		now = rec.Meta.Unit
+	was, now := r.file.Meta.Unit, unitOf(m)
+	r.host = replayedHost{hand: m.Hand(), mem: m.Arch.Mem}
+	for i, u := range m.Units {
+		r.cores[i].unit = u
 	}
 	switch {
 	case was == nil:
@@ -60,9 +61,12 @@ func (r *Replayer) Attach(m *sim.Machine) error {
 
 // Begin prepares a launch: its program and argument are to be launched then.
 func (r *Replayer) Begin(launch int) (p *isa.Program, arg uint32, err error) {
-	decoders, err := r.file.launch(launch, nil)
+	decoders, host, err := r.file.launch(launch, nil)
 	if err != nil {
 		return nil, 0, err
+	}
+	if err := r.host.begin(&host); err != nil {
+		return nil, 0, fmt.Errorf("%s: launch %d, host: %w", r.file.path, launch, err)
 	}
 	r.launch = launch
 	for i, w := range r.warps {
@@ -87,6 +91,8 @@ func (r *Replayer) End() error {
 type replayedCore struct {
 	*emu.Core
 	warps []*replayed
+	unit  accel.Unit // nil: it has none
+	asked int        // what the unit has not answered
 }
 
 // Trace returns a warp's.
@@ -97,6 +103,7 @@ type replayed struct {
 	*emu.Warp
 	decoder
 	by      *Replayer
+	of      *replayedCore
 	id      int
 	started bool
 	calls   []*given // by tag
@@ -227,6 +234,7 @@ func (w *replayed) Ask(op *emu.Op, u *emu.UnitCall) {
 		if *g == nil {
 			*g = &given{}
 		}
+		w.of.asked++
 		if (*g).newMask = w.answer(s, u.Mask, &(*g).out); (*g).newMask&u.Mask == 0 {
 			w.columns[colAnswers].fail()
 		}
@@ -242,9 +250,27 @@ func (w *replayed) Answer(u *emu.UnitCall) {
 		g := w.calls[u.Tag]
 		w.by.compare(u, g)
 		u.NewMask = g.newMask
+		if w.of.asked--; w.by.Others > 0 && w.of.asked == 0 {
+			w.of.forsake()
+		}
 	}
 	w.Warp.Answer(u)
 	w.started = w.Mask() != 0
+}
+
+// forsake tells a core's unit when its warps have nothing more to ask: another assignment of
+// work than was recorded may have left it with some.
+func (c *replayedCore) forsake() {
+	u, ok := c.unit.(accel.Forsaken)
+	if !ok {
+		return
+	}
+	for _, w := range c.warps {
+		if len(w.columns[colAnswers].b) > 0 {
+			return
+		}
+	}
+	u.Forsake(c.unit.Place().Domain().Cycle())
 }
 
 func (r *Replayer) compare(u *emu.UnitCall, g *given) {

@@ -14,8 +14,8 @@ import (
 func TestSamplesReplay(t *testing.T) {
 	files, err := filepath.Glob("samples/*.trace")
 	require.NoError(t, err)
-	require.Len(t, files, 12)
-	cfg := machine(t, "vortex-6c32w32t-weaver")
+	require.Len(t, files, 16)
+	bytes := int64(0)
 	for _, path := range files {
 		f, err := traces.Open(path)
 		require.NoError(t, err)
@@ -26,11 +26,17 @@ func TestSamplesReplay(t *testing.T) {
 		for _, l := range f.Meta.Launches {
 			instrs, threads = instrs+l.WarpInstrs, threads+l.ThreadInstrs
 		}
+		bytes += f.Size
 		require.NoError(t, f.Close())
+		cfg := machine(t, "vortex-6c32w32t-weaver")
+		if schedule == "peg" {
+			cfg = machine(t, "vortex-6c32w32t-graphpeg")
+		}
 		_, tree, _, _ := replay(t, cfg, path)
 		got, _ := tree.Get("warp_instrs")
 		require.EqualValues(t, instrs, got.Float(), path)
 		got, _ = tree.Get("thread_instrs")
 		require.EqualValues(t, threads, got.Float(), path)
 	}
+	require.Less(t, bytes, int64(5<<20))
 }

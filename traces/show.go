@@ -20,7 +20,14 @@ type Selection struct {
 // its lanes access or ask.
 func (f *File) Dump(out io.Writer, sel Selection) error {
 	w := bufio.NewWriter(out)
-	err := f.each(sel.Launch, sel.Warp, func(launch, warp int, k *Walker) error {
+	host := func(launch int, did cursor) error {
+		lines, err := hostLines(did)
+		for _, line := range lines {
+			fmt.Fprintf(w, "# launch %d, host: %s\n", launch, line)
+		}
+		return err
+	}
+	err := f.each(sel.Launch, sel.Warp, host, func(launch, warp int, k *Walker) error {
 		fmt.Fprintf(w, "launch %d, %s: %d instructions\n", launch, f.Meta.Shape.Name(warp), k.Left())
 		for n := uint64(0); sel.Limit == 0 || n < sel.Limit; n++ {
 			more, err := k.Next()
@@ -38,7 +45,7 @@ func (f *File) Dump(out io.Writer, sel Selection) error {
 }
 
 // each has do see the trace of each warp, or of one, in each launch, or in one.
-func (f *File) each(launch, warp int, do func(launch, warp int, k *Walker) error) error {
+func (f *File) each(launch, warp int, host func(launch int, did cursor) error, do func(launch, warp int, k *Walker) error) error {
 	first, end := launch, launch+1
 	if launch < 0 {
 		first, end = 0, len(f.Meta.Launches)
@@ -54,7 +61,10 @@ func (f *File) each(launch, warp int, do func(launch, warp int, k *Walker) error
 			}
 			continue
 		}
-		all, err := f.launch(i, nil)
+		all, did, err := f.launch(i, nil)
+		if err == nil {
+			err = host(i, did)
+		}
 		if err != nil {
 			return err
 		}
@@ -142,26 +152,33 @@ func run(x *lanes, mask uint32, l int) (n int) {
 	return n
 }
 
-// Difference is where the traces of one warp part.
+// Difference is where the traces of one warp part, or what the host has done.
 type Difference struct {
-	Launch, Warp int
-	At           uint64 // instructions before it
+	Launch, Warp int    // cores × warps: the host
+	At           uint64 // instructions before it, or acts of the host
 	A, B         string // "": it has ended there
 }
 
-// Diff returns, for each launch and warp in which two files differ, where they first do.
+// Diff returns, for each launch and warp in which two files differ, where they first do; and for the host.
 func Diff(a, b *File) (out []Difference, err error) {
 	if a.Meta.Shape != b.Meta.Shape {
 		return nil, fmt.Errorf("%s was recorded on %v, %s on %v: their warps are not the same", a.path, a.Meta.Shape, b.path, b.Meta.Shape)
 	}
 	for i := range max(len(a.Meta.Launches), len(b.Meta.Launches)) {
-		x, err := a.warps(i)
+		x, didA, err := a.warps(i)
 		if err != nil {
 			return nil, err
 		}
-		y, err := b.warps(i)
+		y, didB, err := b.warps(i)
 		if err != nil {
 			return nil, err
+		}
+		d, differ, err := hostParting(didA, didB)
+		if err != nil {
+			return nil, fmt.Errorf("launch %d of %s or %s, host: %w", i, a.path, b.path, err)
+		}
+		if d.Launch, d.Warp = i, a.Meta.Shape.Host(); differ {
+			out = append(out, d)
 		}
 		for w := range x {
 			d, differ, err := parting(x[w], y[w])
@@ -176,18 +193,18 @@ func Diff(a, b *File) (out []Difference, err error) {
 	return out, nil
 }
 
-// warps are all of a launch; without any instruction if there is no such launch.
-func (f *File) warps(launch int) (out []*Walker, err error) {
+// warps are all of a launch, and what the host did; without any instruction if there is no such launch.
+func (f *File) warps(launch int) (out []*Walker, host cursor, err error) {
 	all := make([]decoder, f.Meta.Shape.Cores*f.Meta.Shape.Warps)
 	if launch < len(f.Meta.Launches) {
-		if all, err = f.launch(launch, nil); err != nil {
-			return nil, err
+		if all, host, err = f.launch(launch, nil); err != nil {
+			return nil, host, err
 		}
 	}
 	for w := range all {
 		out = append(out, f.walker(launch, w, all[w]))
 	}
-	return out, nil
+	return out, host, nil
 }
 
 // parting finds the first instruction in which two traces differ, or in what it came to.

@@ -51,7 +51,7 @@ func (f *File) Walk(launch, warp int) (*Walker, error) {
 	if warp < 0 || warp >= s.Cores*s.Warps {
 		return nil, fmt.Errorf("%s has no warp %d: expected 0 to %d (core·%d + warp)", f.path, warp, s.Cores*s.Warps-1, s.Warps)
 	}
-	all, err := f.launch(launch, func(w int) bool { return w == warp })
+	all, _, err := f.launch(launch, func(w int) bool { return w == warp })
 	if err != nil {
 		return nil, err
 	}

@@ -41,8 +41,8 @@ func newTraceRecord() *cobra.Command {
 		Use:   "record EXPERIMENT -o FILE",
 		Short: "Run one point of an experiment, and record it",
 		Long: `Run one point of an experiment, and record what its warps execute. The file is written when the
-result has been verified, wholly or not at all. Machines whose graph units read memory by themselves
-(GraphPEG, EGHW, hardware worklists) are refused.`,
+result has been verified, wholly or not at all. For graph units that read memory by themselves (GraphPEG,
+EGHW, hardware worklists) it has the arrays that they walk, too.`,
 		Example: `  heddle trace record quickstart --point 1 -o vertex.trace
   heddle trace record my.yaml --point 3 --set workload.max_iterations=2 -o pr.trace`,
 		Args: cobra.ExactArgs(1),
@@ -139,7 +139,11 @@ func diffTraces(w io.Writer, a, b *traces.File) error {
 		return nil
 	}
 	for _, d := range all[:min(len(all), maxShownDifferences)] {
-		fmt.Fprintf(w, "launch %d, %s, after %d instructions\n  A  %s\n  B  %s\n", d.Launch, a.Meta.Shape.Name(d.Warp), d.At, cmp.Or(d.A, "(has ended)"), cmp.Or(d.B, "(has ended)"))
+		what := "instructions"
+		if d.Warp == a.Meta.Shape.Host() {
+			what = "acts"
+		}
+		fmt.Fprintf(w, "launch %d, %s, after %d %s\n  A  %s\n  B  %s\n", d.Launch, a.Meta.Shape.Name(d.Warp), d.At, what, cmp.Or(d.A, "(has ended)"), cmp.Or(d.B, "(has ended)"))
 	}
 	fmt.Fprintf(w, "%d traces of a warp and launch differ\n", len(all))
 	return &codeError{code: exitFailed}

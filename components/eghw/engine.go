@@ -39,11 +39,12 @@ type Engine struct {
 	since    [emu.MaxWarps]uint64 // by warp: when its pop came
 	answers  ring[answer]
 
-	outbox   ring[read] // what has not left
-	reads    []read     // without an answer, by tag
-	spare    []uint32   // tags that are free
-	portFree uint64     // the cycle from which the scratchpad's port can be used
-	writing  bool       // the first chunk is on its way through it
+	outbox   ring[read]         // what has not left
+	reads    []read             // without an answer, by tag
+	spare    []uint32           // tags that are free
+	portFree uint64             // the cycle from which the scratchpad's port can be used
+	writing  bool               // the first chunk is on its way through it
+	watch    func(act []uint32) // is told what the host does, of the first core's unit; nil: nobody is
 	err      error
 
 	last             uint64 // the last cycle that was counted

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"heddle/components/accel"
 	"heddle/isa"
 )
 
@@ -50,6 +51,9 @@ func (h Host) Configure(s Setup) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
+	if f := h.watch(); f != nil {
+		f([]uint32{s.Vertices, s.Offsets, s.Edges, s.Neighbours, s.Weights})
+	}
 	for _, e := range h.Units {
 		e.setup, e.configured = s, true
 	}
@@ -62,11 +66,48 @@ func (h Host) Carry(p *isa.Program) error {
 	if !ok || len(h.Units) == 0 {
 		return nil
 	}
-	var w [5]uint32
+	var w [setupWords]uint32
 	for i := range w {
 		w[i] = word(p, addr+uint32(4*i))
 	}
+	return h.Act(w[:])
+}
+
+// setupWords is the size of a set-up.
+const setupWords = 5
+
+var _ accel.Hand = Host{}
+
+// Watch has f told what the host does: the words of a Setup in their order.
+func (h Host) Watch(f func(act []uint32)) { h.Units[0].watch = f }
+
+func (h Host) watch() func(act []uint32) {
+	if len(h.Units) == 0 {
+		return nil
+	}
+	return h.Units[0].watch
+}
+
+// Act writes the registers with the words of a set-up.
+func (h Host) Act(w []uint32) error {
+	if len(w) != setupWords {
+		return fmt.Errorf("set-up of the eghw units: %d words: expected %d", len(w), setupWords)
+	}
 	return h.Configure(Setup{Vertices: w[0], Offsets: w[1], Edges: w[2], Neighbours: w[3], Weights: w[4]})
+}
+
+// Arrays are those of the graph.
+func (h Host) Arrays() (all []accel.Array) {
+	e := h.Units[0]
+	if !e.configured {
+		return nil
+	}
+	s := &e.setup
+	all = []accel.Array{{Addr: s.Offsets, Words: uint64(s.Vertices) + 1}, {Addr: s.Neighbours, Words: uint64(s.Edges)}}
+	if s.Weights != 0 {
+		all = append(all, accel.Array{Addr: s.Weights, Words: uint64(s.Edges)})
+	}
+	return all
 }
 
 // word reads what a program brings; 0 elsewhere.

@@ -43,6 +43,8 @@ type Engine struct {
 	entryTime         uint64 // entries × cycles
 	stalled           stall
 	pushHeld          bool                 // a push waits for room
+	forsaken          uint64               // from this cycle on nobody pops; 0: somebody may
+	watch             func(act []uint32)   // is told what the host does, of the first core's unit; nil: nobody is
 	since             [emu.MaxWarps]uint64 // by warp: when its pop came
 
 	// Of this cycle: its inputs, and what it did.
@@ -123,6 +125,7 @@ func (e *Engine) Launch() {
 		e.latch[i] = None
 	}
 	e.pops.n, e.answers.n, e.stalled, e.pushHeld = 0, 0, noStall, false
+	e.forsaken = 0
 	e.giving, e.taking = gift{}, receipt{}
 	e.exchange.launch()
 }
@@ -136,6 +139,7 @@ func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step 
 	e.pushHeld = false
 	e.finish()
 	e.serve()
+	e.discard()
 	e.accept()
 	if e.configured && !e.setup.VertexMode {
 		e.gather()

@@ -13,6 +13,7 @@ type Host struct{ Units []*Engine }
 
 // Configure writes the registers of all units.
 func (h Host) Configure(s Setup) error {
+	h.tell(s.act(h.RegionBytes())...)
 	for _, e := range h.Units {
 		if err := e.Configure(s); err != nil {
 			return err
@@ -35,6 +36,7 @@ func (h Host) Fill(list int, vertices []uint32, deal Deal) error {
 	if err := h.check(list); err != nil {
 		return err
 	}
+	h.tell(append([]uint32{actFill, uint32(list), word(bool(deal))}, vertices...)...)
 	share := (len(vertices) + len(h.Units) - 1) / len(h.Units)
 	for i, v := range vertices {
 		core := i % len(h.Units)
@@ -80,6 +82,7 @@ func (h Host) Read(list int) (all []uint32) {
 
 // Swap exchanges two lists: what was output becomes input.
 func (h Host) Swap(a, b int) {
+	h.tell(actSwap, uint32(a), uint32(b))
 	for _, e := range h.Units {
 		e.lists[a], e.lists[b] = e.lists[b], e.lists[a]
 	}
@@ -87,6 +90,7 @@ func (h Host) Swap(a, b int) {
 
 // Forget empties all lists.
 func (h Host) Forget() {
+	h.tell(actForget)
 	for _, e := range h.Units {
 		e.forget()
 	}

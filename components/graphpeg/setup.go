@@ -79,8 +79,34 @@ func (s *Setup) Check(spec *Spec, shape *Shape) error {
 // program: see DecodeSetup.
 const SetupSymbol = "heddle.peg"
 
-// setupWords is the size of what SetupSymbol names.
-const setupWords = 14
+// A set-up is so many words; with the vertices to begin with, what SetupSymbol names is setupWords.
+const (
+	setupRegisters = 11
+	setupWords     = setupRegisters + 3
+)
+
+// setupOf is a set-up from its words, in the order of DecodeSetup.
+func setupOf(w [setupRegisters]uint32) Setup {
+	return Setup{
+		VertexMode: w[0] != 0, Pull: w[1] != 0, Fields: w[2], Vertices: w[3], Offsets: w[4], Edges: w[5],
+		Neighbours: w[6], Weights: w[7], In: w[8], Out: w[9], Regions: w[10],
+	}
+}
+
+// act is the host's act that writes it, where the lists have that much memory.
+func (s *Setup) act(regionBytes uint64) []uint32 {
+	return []uint32{
+		actConfigure, word(s.VertexMode), word(s.Pull), s.Fields, s.Vertices, s.Offsets, s.Edges,
+		s.Neighbours, s.Weights, s.In, s.Out, s.Regions, uint32(regionBytes / 4),
+	}
+}
+
+func word(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
 
 // Load reads a word of memory.
 type Load = func(addr uint32) uint32
@@ -95,10 +121,7 @@ func DecodeSetup(load Load, addr, words uint32) (s Setup, initial []uint32, deal
 	for i := range w {
 		w[i] = load(addr + uint32(4*i))
 	}
-	s = Setup{
-		VertexMode: w[0] != 0, Pull: w[1] != 0, Fields: w[2], Vertices: w[3], Offsets: w[4], Edges: w[5],
-		Neighbours: w[6], Weights: w[7], In: w[8], Out: w[9], Regions: w[10],
-	}
+	s = setupOf([setupRegisters]uint32(w[:]))
 	for i := range min(w[11], words) {
 		initial = append(initial, load(w[12]+4*i))
 	}

@@ -14,7 +14,7 @@ type Stats struct {
 	EdgesPopped      uint64 `stat:"edges.popped" unit:"edges" doc:"Edges given to lanes."`
 	EdgesDonated     uint64 `stat:"edges.donated" unit:"edges" doc:"Edges cut off for other cores."`
 	EdgesReceived    uint64 `stat:"edges.received" unit:"edges" doc:"Edges received from other cores."`
-	EdgesAbandoned   uint64 `stat:"edges.abandoned" unit:"edges" doc:"Edges that a launch found in table and buffer, and forgot."`
+	EdgesAbandoned   uint64 `stat:"edges.abandoned" unit:"edges" doc:"Edges that a launch found in table and buffer, and forgot; in a replay also those that no warp asks for."`
 
 	VerticesPopped    uint64 `stat:"vertices.popped" unit:"vertices" doc:"Vertices given to lanes in vertex-list mode."`
 	VerticesPushed    uint64 `stat:"vertices.pushed" unit:"vertices" doc:"Vertices pushed to lists."`

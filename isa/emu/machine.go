@@ -163,28 +163,11 @@ const EdgeSymbol = "heddle.edge"
 // start at its entry. The rest of memory stays as it is. Registers are zero;
 // hardware promises nothing about them, so programs must not rely on it.
 func (m *Machine) Load(p *isa.Program) {
-	for _, s := range p.Segments {
-		m.Mem.Write(s.Addr, s.Data)
-		if n := uint32(len(s.Data)); n < s.Size {
-			m.zero(s.Addr+n, s.Size-n)
-		}
-	}
+	m.Mem.Load(p)
 	m.program = p
 	m.edges = p.All(EdgeSymbol)
 	m.phases, _ = p.PhaseMarks() // who gets a program from outside has checked them
 	m.Launch(p.Entry)
-}
-
-// zero clears n bytes; pages that do not exist are zero already.
-func (m *Machine) zero(addr, n uint32) {
-	var zeros [pageBytes]byte
-	for n > 0 {
-		k := min(n, pageBytes-addr&(pageBytes-1))
-		if m.Mem.find(addr) != nil {
-			m.Mem.Write(addr, zeros[:k])
-		}
-		addr, n = addr+k, n-k
-	}
 }
 
 // Launch makes warp 0, lane 0 of every core start at pc. Units forget what

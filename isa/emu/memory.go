@@ -1,6 +1,10 @@
 package emu
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"heddle/isa"
+)
 
 const (
 	pageBits  = 12
@@ -132,5 +136,27 @@ func (m *Memory) Write(addr uint32, b []byte) {
 		n := copy(p.data[addr&(pageBytes-1):], b)
 		p.code = nil
 		b, addr = b[n:], addr+uint32(n)
+	}
+}
+
+// Load copies a program's image.
+func (m *Memory) Load(p *isa.Program) {
+	for _, s := range p.Segments {
+		m.Write(s.Addr, s.Data)
+		if n := uint32(len(s.Data)); n < s.Size {
+			m.zero(s.Addr+n, s.Size-n)
+		}
+	}
+}
+
+// zero clears n bytes; pages that do not exist are zero already.
+func (m *Memory) zero(addr, n uint32) {
+	var zeros [pageBytes]byte
+	for n > 0 {
+		k := min(n, pageBytes-addr&(pageBytes-1))
+		if m.find(addr) != nil {
+			m.Write(addr, zeros[:k])
+		}
+		addr, n = addr+k, n-k
 	}
 }

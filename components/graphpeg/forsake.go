@@ -1,0 +1,39 @@
+package graphpeg
+
+import (
+	"heddle/components/accel"
+	"heddle/components/clock"
+)
+
+var _ accel.Forsaken = (*PEG)(nil)
+
+// Forsake tells the unit that nobody will pop before the next launch. A unit that is not drained
+// would keep the pops of other cores waiting.
+func (p *PEG) Forsake(now clock.Cycle) {
+	p.engine.forsaken = now + 1
+	p.Place().Wake()
+}
+
+// discard takes what a pop could take, if nobody will pop.
+func (e *Engine) discard() {
+	if e.forsaken == 0 || e.now < e.forsaken || !e.configured {
+		return
+	}
+	n := e.available()
+	if n == 0 {
+		return
+	}
+	e.moved = true
+	if e.setup.VertexMode {
+		for range n {
+			e.lists[e.setup.In].take()
+		}
+		e.VerticesForgotten += uint64(n)
+		return
+	}
+	for range n {
+		e.buffer.pop()
+	}
+	e.EdgesAbandoned += uint64(n)
+	e.gatheredAbandoned += uint64(n)
+}
