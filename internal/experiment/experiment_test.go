@@ -70,6 +70,30 @@ func TestSetHoldsAtEveryPoint(t *testing.T) {
 	}
 }
 
+// A recipe's keys are refused where they say something else, with the place; those that no recipe sets, and those
+// that say the same, are not.
+func TestRecipeAndItsKeys(t *testing.T) {
+	for _, c := range []struct{ text, says string }{
+		{"workload: {recipe: gunrock, algorithm: bfs, schedule: vertex}\n", `e.yaml:5:55: workload.schedule: vertex: recipe gunrock sets strict: leave one of them out`},
+		{"workload: {recipe: gunrock, algorithm: bfs}\nsweep: {workload.dedup: [bytemap, none]}\n", `at the point dedup=none: point workload.dedup: workload.dedup: none: recipe gunrock sets bytemap`},
+		{"workload: {recipe: graphpeg, algorithm: bfs}\n", "workload.schedule: peg: the machine's cores have no GraphPEG"},
+		{"workload: {recipe: sepgraph, algorithm: bfs, layout: csr}\n", "the layout has only the others"},
+		{"workload: {recipe: strict, kernel: handwritten}\n", "workload.kernel: handwritten: expected no recipe, found strict"},
+	} {
+		l, err := loaded(t, small+c.text)
+		require.NoError(t, err)
+		_, err = experiment.Points(l, nil)
+		require.ErrorContains(t, err, c.says)
+	}
+	p := points(t, small+"workload: {algorithm: bfs}\ncompare: {workload.recipe: [datadriven, gunrock, sepgraph]}\n", "workload.direction=auto")
+	require.Equal(t, "bfs/strict/csr/push/queue+bytemap/shuffle", p[1].Kernel())
+	require.Equal(t, "bfs/cta/csr-csc/hybrid/bytemap/shuffle, and on a graph that is not scale-free bfs/vertex/csr/push/queue+none", p[2].Kernel())
+	for _, o := range (&experiment.Runner{Points: p, Jobs: 1, Observer: experiment.Quiet{}}).Run(context.Background()) {
+		require.NoError(t, o.Err)
+		require.True(t, o.Verified)
+	}
+}
+
 func TestPointsThatCannotRun(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"sweep: {workload.schedule: [vertex, weaver]}\n", "at the point schedule=weaver: workload.schedule: weaver: the machine's cores have no Weaver"},

@@ -2,9 +2,11 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"heddle/configs"
+	"heddle/internal/schema"
 	"heddle/internal/store"
 	"heddle/kernels/compose"
 	"heddle/kernels/direction"
@@ -54,8 +56,37 @@ func checkKernels(e *configs.Experiment) error {
 	if w.Kernel == configs.Handwritten {
 		return checkHandwritten(w)
 	}
-	_, err := compose.NewPlan(*w)
-	return err
+	return checkForms(e)
+}
+
+// checkForms refuses a workload that does not go together. A recipe's must on any graph.
+func checkForms(e *configs.Experiment) error {
+	for _, scaleFree := range []bool{true, false} {
+		form, err := *e, error(nil)
+		if form.Workload, err = compose.WithRecipe(e.Workload, scaleFree); err != nil {
+			return err
+		}
+		if err := form.Validate(); err != nil {
+			return err
+		}
+		if _, err := compose.NewPlan(form.Workload); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRecipe refuses keys that contradict the recipe.
+func checkRecipe(l *schema.Loaded[configs.Experiment]) error {
+	origin := func(key string) schema.Origin {
+		at, _ := l.Origin("workload." + key)
+		return at
+	}
+	given := func(key string) bool { return origin(key).Layer != schema.Default }
+	for _, c := range compose.Contradictions(l.Value.Workload, given) {
+		return fmt.Errorf("%s: workload.%s: %s", origin(c.Key), c.Key, c.Says)
+	}
+	return nil
 }
 
 // Kernel names what a point's choices come to, auto replaced.
@@ -67,8 +98,18 @@ func (p *Point) Kernel() string {
 	if w.Kernel == configs.Handwritten {
 		return "handwritten " + string(w.Algorithm) + "/" + string(w.Schedule)
 	}
-	plan, err := compose.NewPlan(*w)
-	if err != nil { // the point was checked when it was laid out
+	on, off := formName(*w, true), formName(*w, false)
+	if on == off {
+		return on
+	}
+	return on + ", and on a graph that is not scale-free " + off
+}
+
+// formName names what a workload comes to on a graph that is scale-free, or on another.
+func formName(w configs.Workload, scaleFree bool) string {
+	w, err := compose.WithRecipe(w, scaleFree)
+	plan, errPlan := compose.NewPlan(w)
+	if err = errors.Join(err, errPlan); err != nil { // the point was checked when it was laid out
 		panic("BUG: experiment: " + err.Error())
 	}
 	return plan.Name()
@@ -79,6 +120,9 @@ func checkHandwritten(w *configs.Workload) error {
 	case configs.VertexSchedule, configs.EdgeSchedule, configs.WeaverSchedule:
 	default:
 		return fmt.Errorf("workload.kernel: handwritten: there is none under schedule %s: expected vertex, edge or weaver", w.Schedule)
+	}
+	if w.Recipe != compose.NoRecipe {
+		return fmt.Errorf("workload.kernel: handwritten: expected no recipe, found %s", w.Recipe)
 	}
 	if w.Algorithm != configs.PageRank {
 		return fmt.Errorf("workload.kernel: handwritten: there is none for %s: expected pagerank", w.Algorithm)

@@ -93,7 +93,7 @@ func Unlike(points []Point) (notes []string) {
 	for _, c := range compose.Resolved() {
 		for i := range points {
 			p := &points[i]
-			if p.Baseline < 0 || slices.ContainsFunc(p.Axes, func(s Setting) bool { return s.Key == "workload."+c.Key }) {
+			if p.Baseline < 0 || p.Config.Workload.Recipe != compose.NoRecipe || points[p.Baseline].Config.Workload.Recipe != compose.NoRecipe || slices.ContainsFunc(p.Axes, func(s Setting) bool { return s.Key == "workload."+c.Key }) {
 				continue
 			}
 			mine, base := c.Of(p.Config.Workload), c.Of(points[p.Baseline].Config.Workload)

@@ -233,7 +233,7 @@ func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string) (con
 	p, err := l.With(args...)
 	if err == nil {
 		p.Value.Compare, p.Value.Sweep, p.Value.Exclude, p.Value.Seeds = nil, nil, nil, nil
-		err = errors.Join(seed(&p.Value, axes), p.Value.Validate())
+		err = errors.Join(seed(&p.Value, axes), p.Value.Validate(), checkRecipe(p))
 		if err == nil {
 			err = checkKernels(&p.Value)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/store"
+	"heddle/kernels/compose"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/sim"
@@ -183,7 +184,11 @@ func (r *Runner) watch(m *sim.Machine) error {
 
 // execute runs the kernels of a point, and has them written down if somebody wants that.
 func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces.Recorder) (o Outcome) {
-	cfg, opt := &r.Points[i].Config, r.options(i)
+	config, err := r.forGraph(i, g)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	cfg, opt := &config, r.options(i)
 	r.Observer.Started(i, edgesToHandle(g, cfg))
 	if rec != nil {
 		opt.Source = rec.Source
@@ -222,6 +227,13 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		o.Err = errors.Join(d.Machine.CheckLaws(), CheckSteps(o.Stats, o.Steps))
 	}
 	return o
+}
+
+// forGraph is a point's configuration with what a recipe sets on the graph.
+func (r *Runner) forGraph(i int, g *graph.Graph) (c configs.Experiment, err error) {
+	c = r.Points[i].Config
+	c.Workload, err = compose.ForGraph(c.Workload, g)
+	return c, err
 }
 
 // CheckSteps: what launches have come to adds up to what the whole run has.

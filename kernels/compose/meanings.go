@@ -17,6 +17,9 @@ func Meanings() (list []Meaning) {
 	for _, x := range algorithm.Algorithms() {
 		add("algorithm", x.Name, x.Doc)
 	}
+	for _, x := range recipes {
+		add("recipe", x.Name, x.Doc)
+	}
 	for _, x := range schedule.Schedules() {
 		add("schedule", x.Name, x.Doc)
 	}

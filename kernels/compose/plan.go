@@ -31,8 +31,12 @@ type Plan struct {
 	Width    int              // numbers of a vertex, where they have vectors
 }
 
-// NewPlan finds what a workload names, and refuses what does not go together.
+// NewPlan finds what a workload names, and refuses what does not go together. A recipe's plan is the one for a scale-free graph.
 func NewPlan(w configs.Workload) (*Plan, error) {
+	w, err := WithRecipe(w, true)
+	if err != nil {
+		return nil, err
+	}
 	w = resolve(w)
 	p := &Plan{Scan: schedule.Scan(w.Scan), Residual: w.Tolerance > 0, Width: w.Width}
 	for _, err := range []error{

@@ -30,6 +30,10 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range schedule.Scans() {
 		names["scan"] = append(names["scan"], string(x))
 	}
+	names["recipe"] = []string{string(NoRecipe)}
+	for _, x := range recipes {
+		names["recipe"] = append(names["recipe"], x.Name)
+	}
 	names["layout"], names["direction"], names["active_set"], names["dedup"] = []string{"auto"}, []string{"auto"}, []string{"auto"}, []string{"auto"}
 	for _, x := range layout.Layouts() {
 		names["layout"] = append(names["layout"], x.Name)

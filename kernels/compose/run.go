@@ -67,6 +67,10 @@ type machine interface {
 // does not fit, what a launch failed with, ctx's, or that the result is wrong; what was
 // done so far is in the result then.
 func Run(ctx context.Context, d host.Device, g *graph.Graph, w configs.Workload) (Result, error) {
+	w, err := ForGraph(w, g)
+	if err != nil {
+		return Result{}, err
+	}
 	p, err := NewPlan(w)
 	if err != nil {
 		return Result{}, err

@@ -1,0 +1,190 @@
+package compose
+
+import (
+	"fmt"
+
+	"heddle/configs"
+	"heddle/kernels/algorithm"
+	"heddle/kernels/graph"
+)
+
+// Recipe is what a published implementation chooses, of the choices that there are: GraphPEG (ACM TACO 2021, §2 and §4.4)
+// says what the others do.
+type Recipe struct {
+	Name, Doc string
+	// choose says what it sets in a workload, on a graph that is scale-free or on another; "" is not its business.
+	choose func(w configs.Workload, a *algorithm.Algorithm, scaleFree bool) chosen
+}
+
+// chosen are keys of a workload.
+type chosen struct {
+	schedule                     configs.Schedule
+	direction, set, dedup, order configs.Choice
+}
+
+// recipes are all of them.
+var recipes = []*Recipe{
+	{
+		Name: "datadriven", Doc: "GraphPEG's Fig. 1: a thread walks the row of a vertex from a queue and pushes; what an atomic has changed goes into the next queue, with no other dedup",
+		choose: func(_ configs.Workload, a *algorithm.Algorithm, _ bool) chosen { return simple("vertex", a) },
+	}, {
+		Name: "strict", Doc: "datadriven, with load-balanced partitioning in place of a vertex a thread",
+		choose: func(_ configs.Workload, a *algorithm.Algorithm, _ bool) chosen { return simple("strict", a) },
+	}, {
+		Name: "gunrock", Doc: "Gunrock (TOPC 2017): push, load-balanced partitioning, an inexact filter that drops what is in the queue already, near-far for sssp. Simplified: filter and scan are parts of the gather, not kernels of their own, " +
+			"and the filter reads a byte map, where Gunrock's has bits and tables of recent vertices too",
+		choose: func(_ configs.Workload, a *algorithm.Algorithm, _ bool) chosen {
+			c := simple("strict", a)
+			if !a.Dense {
+				c.dedup = "bytemap"
+			}
+			if a.Ordered {
+				c.order = "near-far"
+			}
+			return c
+		},
+	}, {
+		Name: "sepgraph", Doc: "SEP-Graph (PPoPP 2019) as GraphPEG describes it: on scale-free graphs cooperative blocks (cta) that push or pull (hybrid; near-far and algorithms without a pull push), on others datadriven. Simplified: " +
+			"Beamer's rule decides between push and pull, whose active set is a byte map, and nothing is asynchronous",
+		choose: func(w configs.Workload, a *algorithm.Algorithm, scaleFree bool) chosen {
+			if scaleFree {
+				return switching("cta", w, a)
+			}
+			return simple("vertex", a)
+		},
+	}, {
+		Name: "hwwl", Doc: "GraphPEG's §4.4: datadriven, with vertices from a hardware worklist",
+		choose: func(configs.Workload, *algorithm.Algorithm, bool) chosen {
+			return chosen{schedule: "hwwl", direction: "push"}
+		},
+	}, {
+		Name: "graphpeg", Doc: "GraphPEG, which switches as sepgraph does: peg that pushes or pulls on scale-free graphs, and pushes on others",
+		choose: func(w configs.Workload, a *algorithm.Algorithm, scaleFree bool) chosen {
+			if scaleFree {
+				return switching("peg", w, a)
+			}
+			return chosen{schedule: "peg", direction: "push"}
+		},
+	},
+}
+
+// simple pushes from a queue.
+func simple(s configs.Schedule, a *algorithm.Algorithm) chosen {
+	if a.Dense {
+		return chosen{schedule: s, direction: "push", set: "counter", dedup: "none"}
+	}
+	return chosen{schedule: s, direction: "push", set: "queue", dedup: "none"}
+}
+
+// switching pushes or pulls where there is a choice.
+func switching(s configs.Schedule, w configs.Workload, a *algorithm.Algorithm) chosen {
+	switch {
+	case a.Dense:
+		return chosen{schedule: s}
+	case a.PushOnly, w.Order == "near-far":
+		return chosen{schedule: s, direction: "push"}
+	}
+	return chosen{schedule: s, direction: "hybrid"}
+}
+
+// keys are what a recipe may set, by their names in a workload.
+func (c *chosen) keys(w *configs.Workload) []setting {
+	return []setting{
+		{"schedule", string(w.Schedule), string(c.schedule), func() { w.Schedule = c.schedule }},
+		{"direction", string(w.Direction), string(c.direction), func() { w.Direction = c.direction }},
+		{"active_set", string(w.ActiveSet), string(c.set), func() { w.ActiveSet = c.set }},
+		{"dedup", string(w.Dedup), string(c.dedup), func() { w.Dedup = c.dedup }},
+		{"order", string(w.Order), string(c.order), func() { w.Order = c.order }},
+	}
+}
+
+// setting is what a workload says of a key, and what a recipe sets.
+type setting struct {
+	key, own, value string
+	set             func()
+}
+
+// NoRecipe is the name of none.
+const NoRecipe configs.Choice = "none"
+
+// recipeOf finds a workload's recipe and algorithm; nil: it has no recipe.
+func recipeOf(w configs.Workload) (*Recipe, *algorithm.Algorithm, error) {
+	if w.Recipe == NoRecipe || w.Recipe == "" {
+		return nil, nil, nil
+	}
+	for _, r := range recipes {
+		if r.Name == string(w.Recipe) {
+			a, err := algorithm.ByName(string(w.Algorithm))
+			return r, a, err
+		}
+	}
+	return nil, nil, fmt.Errorf("no recipe %q", w.Recipe)
+}
+
+// WithRecipe is the workload with what its recipe sets, and without the recipe.
+func WithRecipe(w configs.Workload, scaleFree bool) (configs.Workload, error) {
+	r, a, err := recipeOf(w)
+	if r == nil || err != nil {
+		return w, err
+	}
+	c := r.choose(w, a, scaleFree)
+	for _, k := range c.keys(&w) {
+		if k.value != "" {
+			k.set()
+		}
+	}
+	w.Recipe = NoRecipe
+	return w, nil
+}
+
+// ForGraph is the workload with what its recipe sets on a graph.
+func ForGraph(w configs.Workload, g *graph.Graph) (configs.Workload, error) {
+	if w.Recipe == NoRecipe || w.Recipe == "" {
+		return w, nil
+	}
+	return WithRecipe(w, scaleFree(g, w.ScaleFree))
+}
+
+// scaleFree tells whether some vertex has so many times the mean of edges, into it or out of it.
+func scaleFree(g *graph.Graph, times float64) bool {
+	most, out, in := 0, g.CSR(), g.CSC()
+	for v := range g.Vertices() {
+		most = max(most, out.Degree(v), in.Degree(v))
+	}
+	return float64(most)*float64(g.Vertices()) >= times*float64(g.Edges())
+}
+
+// Contradiction is a key that says something else than the recipe.
+type Contradiction struct{ Key, Says string }
+
+// Contradictions compares what a recipe sets with the keys that were given. With auto everything goes together.
+func Contradictions(w configs.Workload, given func(key string) bool) (list []Contradiction) {
+	r, a, err := recipeOf(w)
+	if r == nil || err != nil {
+		return nil
+	}
+	on, off := r.choose(w, a, true), r.choose(w, a, false)
+	other := off.keys(&w)
+	for i, k := range on.keys(&w) {
+		if !given(k.key) || k.own == string(configs.Auto) || agrees(k.own, k.value) && agrees(k.own, other[i].value) {
+			continue
+		}
+		list = append(list, Contradiction{k.key, fmt.Sprintf("%s: recipe %s sets %s: leave one of them out", k.own, r.Name, either(k.value, other[i].value))})
+	}
+	return list
+}
+
+func agrees(own, sets string) bool { return sets == "" || own == sets }
+
+// either says what a recipe sets on a scale-free graph and on another.
+func either(on, off string) string {
+	switch {
+	case on == off:
+		return on
+	case on == "":
+		return off + " on a graph that is not scale-free"
+	case off == "":
+		return on + " on a scale-free graph"
+	}
+	return on + " on a scale-free graph, else " + off
+}
