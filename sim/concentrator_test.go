@@ -17,7 +17,7 @@ func TestManyCores(t *testing.T) {
 	for _, set := range []string{
 		"sockets=20", "sockets=40", "sockets=60", "sockets=60 concentrator.sockets=4 ctrlproc.policy=ef+vl ctrlproc.interval=64",
 		"sockets=60 concentrator.outstanding=1 concentrator.arbiter=priority ctrlproc.policy=ideal", "sockets=64 concentrator.sockets=20 concentrator.ports=3 ctrlproc.interval=1",
-		"sockets=40 core.graphpeg.bypass_l1=false",
+		"sockets=40 core.graphpeg.bypass_l1=false", "sockets=60 ctrlproc.group=8 ctrlproc.interval=32 ctrlproc.policy=ef+vl",
 	} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()

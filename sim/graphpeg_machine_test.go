@@ -34,7 +34,7 @@ func pegCycles(t *testing.T, g *pegGraph, machine string, set ...string) (uint64
 
 // TestOrderOfPegsIsNoInput: in whatever order units tick, the same happens, donations included.
 func TestOrderOfPegsIsNoInput(t *testing.T) {
-	for _, set := range []string{"ctrlproc.interval=40 ctrlproc.latency=3", "ctrlproc.policy=ideal", "ctrlproc.policy=ef+vl ctrlproc.interval=50", "core.graphpeg.bypass_l1=false core.graphpeg.request_queue=1"} {
+	for _, set := range []string{"ctrlproc.interval=40 ctrlproc.latency=3", "ctrlproc.policy=ideal", "ctrlproc.policy=ef+vl ctrlproc.interval=50", "ctrlproc.group=2 ctrlproc.policy=ef+vl ctrlproc.interval=40", "core.graphpeg.bypass_l1=false core.graphpeg.request_queue=1"} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
 			cfg := load(t, "vortex-6c32w32t", append(strings.Fields(set), smallPeg...)...)
@@ -74,7 +74,7 @@ func TestEveryPegKnobCounts(t *testing.T) {
 	for _, k := range []string{
 		"core.graphpeg.alwt_entries=16", "core.graphpeg.edge_buffer_bytes=512", "core.graphpeg.scratchpad_limit=8KiB", "core.graphpeg.vertex_lists=2", "core.graphpeg.buffer_latency=30",
 		"core.graphpeg.pop_order=arrival", "core.graphpeg.fe_release=return", "core.graphpeg.donation_priority=donation", "core.graphpeg.bypass_l1=false", "core.graphpeg.request_queue=1",
-		"ctrlproc.policy=none", "ctrlproc.policy=vl", "ctrlproc.policy=ef+vl", "ctrlproc.interval=200", "ctrlproc.threshold_shift=0", "ctrlproc.threshold=700", "ctrlproc.latency=40",
+		"ctrlproc.policy=none", "ctrlproc.policy=vl", "ctrlproc.policy=ef+vl", "ctrlproc.interval=200", "ctrlproc.threshold_shift=0", "ctrlproc.threshold=700", "ctrlproc.group=3", "ctrlproc.latency=40",
 	} {
 		got, _ := pegCycles(t, g, "vortex-6c32w32t", append(base, k)...)
 		t.Logf("%-45s %6d cycles, without %d", k, got, want)

@@ -2,6 +2,7 @@ package ctrlproc
 
 import (
 	"fmt"
+	"math"
 
 	"heddle/components/balance"
 )
@@ -10,6 +11,7 @@ import (
 type Processor struct {
 	Stats
 	spec  Spec
+	group int            // cores of one
 	moves [numKinds]bool // what the policy balances
 	cores []core
 	epoch uint32 // launches
@@ -17,7 +19,7 @@ type Processor struct {
 
 	next    uint64 // when the next poll may start
 	polling bool
-	reading int // the next core to be read in this poll
+	reading int // the next core of those that are read in turn: all, or each group's
 	unread  int // reads that have not been answered
 	open    int // donations between the command to the donor and the receiver's acknowledgement
 }
@@ -50,7 +52,15 @@ type core struct {
 
 // NewProcessor makes the control processor of that many cores.
 func NewProcessor(s Spec, cores int) *Processor {
-	return &Processor{spec: s, moves: policies[s.Policy], cores: make([]core, cores), done: true}
+	return &Processor{spec: s, group: min(max(1, s.Group), cores), moves: policies[s.Policy], cores: make([]core, cores), done: true}
+}
+
+// turn is how many cores lie between those that are read in one cycle: without groups one is.
+func (p *Processor) turn() int {
+	if p.group == 1 {
+		return len(p.cores)
+	}
+	return p.group
 }
 
 // Launch is a kernel launch in cycle now: nobody is drained. What is under way of an
@@ -141,12 +151,14 @@ func (p *Processor) Cycle(now uint64) (wakeAt uint64) {
 	return p.next
 }
 
-// poll reads one core a cycle and, when all have answered, balances.
+// poll reads one core a cycle, of each group, and, when all have answered, balances.
 func (p *Processor) poll(now uint64) (wakeAt uint64) {
-	if p.reading < len(p.cores) {
-		p.order(p.reading, balance.Command{Order: balance.Read})
+	if p.reading < p.turn() {
+		for i := p.reading; i < len(p.cores); i += p.turn() {
+			p.order(i, balance.Command{Order: balance.Read})
+			p.unread++
+		}
 		p.reading++
-		p.unread++
 		return now + 1
 	}
 	if p.unread > 0 {
@@ -161,31 +173,62 @@ func (p *Processor) poll(now uint64) (wakeAt uint64) {
 	return max(p.next, now+1)
 }
 
-// balance lets the most loaded core donate to the least, if it is worth it.
+// balance lets groups donate to each other, and cores within each.
 func (p *Processor) balance(k kind) {
-	most, least := p.extremes(k)
-	donor, receiver := &p.cores[most], &p.cores[least]
-	difference := donor.load[k] - receiver.load[k]
-	if difference < 2 || difference < p.threshold(donor.load[k]) {
+	most, _, _ := p.extremes(k, 0, len(p.cores))
+	p.LoadMax += uint64(p.cores[most].load[k])
+	p.between(k)
+	if p.group == 1 {
 		return
 	}
-	if receiver.donor[k] >= 0 || donor.receiver[k] >= 0 {
-		p.Busy++
-		return
-	}
-	p.Offers++
-	p.open++
-	donor.receiver[k], receiver.donor[k] = least, most
-	p.order(most, balance.Command{Order: orders[k], Edges: difference / 2, Vertices: difference / 2})
-	if k == edges {
-		p.order(least, balance.Command{Order: balance.Standby})
+	for first := 0; first < len(p.cores); first += p.group {
+		p.within(k, first)
 	}
 }
 
-// extremes are the cores with the largest and the smallest load, of equal ones the first.
-func (p *Processor) extremes(k kind) (most, least int) {
-	sum := uint64(0)
-	for i := range p.cores {
+// within lets, of the cores of a group that take part in no donation yet, the most loaded donate to the least.
+func (p *Processor) within(k kind, first int) {
+	most, least := -1, -1
+	for i := first; i < min(first+p.group, len(p.cores)); i++ {
+		c := &p.cores[i]
+		if c.receiver[k] >= 0 || c.donor[k] >= 0 {
+			continue
+		}
+		if most < 0 || c.load[k] > p.cores[most].load[k] {
+			most = i
+		}
+		if least < 0 || c.load[k] < p.cores[least].load[k] {
+			least = i
+		}
+	}
+	if most >= 0 {
+		p.offer(k, most, least, uint64(p.cores[most].load[k]), uint64(p.cores[least].load[k]))
+	}
+}
+
+// between lets the most loaded core of the most loaded group donate to the least of the least; without
+// groups each core is one.
+func (p *Processor) between(k kind) {
+	var from, to int
+	var high, low uint64
+	for first := 0; first < len(p.cores); first += p.group {
+		most, least, sum := p.extremes(k, first, first+p.group)
+		p.LoadSum += sum
+		if first == 0 || sum > high {
+			from, high = most, sum
+		}
+		if first == 0 || sum < low {
+			to, low = least, sum
+		}
+	}
+	p.offer(k, from, to, high, low)
+}
+
+// extremes are the cores of some with the largest and the smallest load, of equal ones the first, and the
+// sum of all.
+func (p *Processor) extremes(k kind, first, end int) (most, least int, sum uint64) {
+	most, least = first, first
+	for i := first; i < min(end, len(p.cores)); i++ {
 		load := p.cores[i].load[k]
 		sum += uint64(load)
 		if load > p.cores[most].load[k] {
@@ -195,15 +238,34 @@ func (p *Processor) extremes(k kind) (most, least int) {
 			least = i
 		}
 	}
-	p.LoadSum += sum
-	p.LoadMax += uint64(p.cores[most].load[k])
-	return most, least
+	return most, least, sum
+}
+
+// offer lets a core donate to another, if the difference between their loads, or their groups', is worth it.
+func (p *Processor) offer(k kind, most, least int, high, low uint64) {
+	donor, receiver := &p.cores[most], &p.cores[least]
+	difference := high - low
+	if difference < 2 || difference < p.threshold(high) {
+		return
+	}
+	if receiver.donor[k] >= 0 || donor.receiver[k] >= 0 {
+		p.Busy++
+		return
+	}
+	p.Offers++
+	p.open++
+	donor.receiver[k], receiver.donor[k] = least, most
+	half := uint32(min(difference/2, math.MaxUint32))
+	p.order(most, balance.Command{Order: orders[k], Edges: half, Vertices: half})
+	if k == edges {
+		p.order(least, balance.Command{Order: balance.Standby})
+	}
 }
 
 // threshold is the least difference that is balanced.
-func (p *Processor) threshold(most uint32) uint32 {
+func (p *Processor) threshold(most uint64) uint64 {
 	if p.spec.Threshold > 0 {
-		return uint32(p.spec.Threshold)
+		return uint64(p.spec.Threshold)
 	}
 	return most >> p.spec.ThresholdShift
 }

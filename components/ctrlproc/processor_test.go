@@ -105,6 +105,36 @@ func TestPollsAreAnIntervalApart(t *testing.T) {
 	require.EqualValues(t, 1, late.Polls, "nobody has answered")
 }
 
+// TestGroups: each balances among its own cores while, by their sums, one donates to another; who takes part in
+// that is left alone.
+func TestGroups(t *testing.T) {
+	spec := Spec{Policy: "ef", Interval: 100, ThresholdShift: 4, Group: 3}
+	// Sums: 1110, 690, 30 and, of a last group that is short, 500.
+	n := newNetwork(spec, 900, 200, 10, 300, 300, 90, 10, 20, 0, 400, 100)
+	n.run(101)
+	require.EqualValues(t, 4, n.Commands, "the first core of each")
+	n.run(3)
+	require.EqualValues(t, 1, n.Polls)
+	require.EqualValues(t, 5, n.Offers)
+	size := func(i int) uint32 {
+		require.Equal(t, balance.Donate, n.got[i][0].Order, "core %d", i)
+		return n.got[i][0].Edges
+	}
+	require.EqualValues(t, (1110-30)/2, size(0), "between groups")
+	require.Equal(t, []balance.Order{balance.Standby}, n.orders(8))
+	require.EqualValues(t, (200-10)/2, size(1), "core 0 is a donor already")
+	require.EqualValues(t, (300-90)/2, size(3))
+	require.EqualValues(t, (20-10)/2, size(7), "core 8 is a receiver already")
+	require.EqualValues(t, (400-100)/2, size(9))
+	require.EqualValues(t, 900, n.LoadMax)
+	require.EqualValues(t, 2330, n.LoadSum)
+
+	one := newNetwork(Spec{Policy: "ef", Interval: 100, ThresholdShift: 4, Group: 64}, 900, 200, 10)
+	one.run(105)
+	require.EqualValues(t, 1, one.Offers, "a single group has nobody to give to")
+	require.Equal(t, uint32(445), one.got[0][0].Edges)
+}
+
 // TestRefused: the receiver is let go, and the next poll may choose both again.
 func TestRefused(t *testing.T) {
 	n := newNetwork(Spec{Policy: "ef", Interval: 10, Threshold: 512}, 900, 100)

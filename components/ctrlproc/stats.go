@@ -9,7 +9,7 @@ type Stats struct {
 	Offers         uint64 `stat:"donations.offered" unit:"donations" doc:"Donations that were ordered: taken, refused, or still open."`
 	Taken          uint64 `stat:"donations.taken" unit:"donations" doc:"Of them, those whose donor had edges in its table."`
 	Refused        uint64 `stat:"donations.refused" unit:"donations" doc:"Of them, those whose donor had none."`
-	Busy           uint64 `stat:"donations.busy" unit:"polls" doc:"Polls that would have ordered one, but the donor or the receiver was not through with its last."`
+	Busy           uint64 `stat:"donations.busy" unit:"donations" doc:"Donations that would have been ordered, but the donor or the receiver was not through with its last."`
 	EdgesMoved     uint64 `stat:"edges.moved" unit:"edges" doc:"Edges that changed the core."`
 	EdgesAbandoned uint64 `stat:"edges.abandoned" unit:"edges" doc:"Edges on their way when a launch ended before they came."`
 
