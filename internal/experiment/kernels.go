@@ -197,10 +197,10 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 		for k := range s.Splits {
 			r.step(i, sift(res.Plan), &s.Splits[k])
 		}
-		if res.Plan.Registers() {
+		if s.Registered(res.Plan) {
 			r.step(i, registerKernel, &s.Register)
 		}
-		r.step(i, "gather-"+s.Direction.String(), &s.Gather, software(res.Steps[i:i+1])...)
+		r.step(i, "gather-"+s.Way(), &s.Gather, software(res.Steps[i:i+1])...)
 		if res.Plan.Algorithm.Apply != nil {
 			r.step(i, applyKernel, &s.Apply)
 		}

@@ -70,14 +70,7 @@ func addNext(t *testing.T, c *activeset.Choice, d *activeset.Dedup) *ir.Kernel {
 	k := emit.New("test")
 	set := c.In(k, d)
 	set.Clear()
-	walk := func(body func(v ir.Value)) {
-		if c.OfUnit {
-			k.ListVertices(k.U32(activeset.InList), body)
-			return
-		}
-		k.Strided(set.Places(), func(place ir.Value) { body(set.Vertex(place)) })
-	}
-	walk(func(v ir.Value) {
+	walk(k, c, set, func(v ir.Value) {
 		holds := set.Holds(v)
 		if holds == nil {
 			holds = k.Ne(k.Load(ir.U32, k.Addr("active"), v), k.U32(0))

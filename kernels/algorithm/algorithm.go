@@ -42,8 +42,8 @@ type Algorithm struct {
 	// Ordered says that vertices with small values had better go first: their sum is a
 	// minimum, and what goes along an edge is not smaller than what its source has.
 	Ordered bool
-	// Once says that a vertex changes once, so that in the direction pull the rest of its
-	// row can be skipped.
+	// Once says that a vertex becomes active once, so that in the direction pull the rest of its row
+	// can be skipped, unless the sum needs it.
 	Once bool
 
 	// Vector names the array in which vertices have vectors of Width numbers, if they have: what an edge
@@ -64,7 +64,8 @@ type Algorithm struct {
 	// SrcFilter tells by what v holds whether it may be active, where the set does not
 	// know; nil: it may.
 	SrcFilter func(k *emit.Kernel, v ir.Value) ir.Value
-	// DstFilter tells whether v still takes anything; nil: always.
+	// DstFilter tells whether v still takes anything; nil: always. It is asked once a row in the direction pull; in push
+	// at every edge, but only if the sum does not see it.
 	DstFilter func(k *emit.Kernel, v ir.Value) ir.Value
 	// Seed tells whether v becomes active in a new round, whose number, from 0, is in round; nil:
 	// there is one round. With it nothing is active at first; a round begins when nothing is
@@ -79,9 +80,18 @@ type Algorithm struct {
 	// Apply ends a super-step for v; nil: there is nothing to do. Residual is called with
 	// the size of a change, when that is asked for.
 	Apply func(k *emit.Kernel, v ir.Value, residual func(change ir.Value))
+	// Back goes back through the super-steps when nothing is active any more, from the last but one, behind which
+	// there is something, to the second, as the first is the source's: its active vertices push once more, and the number of the
+	// super-step, from 0, is in depth. Its SrcFilter tells by that and by what a vertex holds whether it was active. nil: there is no way
+	// back. With it a vertex is active once in a run.
+	Back *Algorithm
+	// ToSource says that what an edge brings is summed up at its source.
+	ToSource bool
 
 	// Words are its parameters, floats as their bits; source and step (from 1) all have.
 	Words func(p *Problem) map[string]uint32
+	// Fits refuses problems whose numbers the kernels cannot hold; nil: there are none.
+	Fits func(p *Problem) error
 	// Check compares with the reference.
 	Check func(p *Problem, o *Outcome) error
 }
@@ -112,7 +122,7 @@ type Outcome struct {
 }
 
 // algorithms are all of them, one file each.
-var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, spmv, inDegree, spmm, graphSum, kCore, stCon, colouring}
+var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, spmv, inDegree, spmm, graphSum, kCore, stCon, colouring, bc}
 
 // Algorithms lists them.
 func Algorithms() []*Algorithm { return algorithms }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/configs"
 	"heddle/kernels/graph"
 	"heddle/kernels/reference"
 )
@@ -33,8 +34,8 @@ func TestChoices(t *testing.T) {
 		require.Contains(t, names, a.Into)
 		require.Equal(t, a.Dense, !a.Sum.Tells(), "%s: a frontier needs a sum that tells of changes", a.Name)
 	}
-	_, err := ByName("bc")
-	require.ErrorContains(t, err, `no algorithm "bc"`)
+	_, err := ByName("gcn")
+	require.ErrorContains(t, err, `no algorithm "gcn"`)
 }
 
 // TestAccepts: graphs on which a kernel would go wrong are refused, and it is said why.
@@ -60,7 +61,7 @@ func TestChecksCheck(t *testing.T) {
 	f := math.Float32bits
 	for name, right := range map[string][]uint32{
 		"bfs": {0, 1, 1, none}, "bfs-parents": {0, 0, 0, none}, "sssp": {0, 2, 1, none}, "cc": {0, 0, 0, 3}, "in-degree": {2, 2, 2, 0},
-		"k-core": {2, 2, 2, 0}, "stcon": {0, 0, 0, 1}, "colouring": colours(p),
+		"k-core": {2, 2, 2, 0}, "stcon": {0, 0, 0, 1}, "colouring": colours(p), "bc": {0, 0, 0, 0},
 		"spmv":     {f(3*x[1] + x[2]), f(3*x[0] + x[2]), f(x[0] + x[1]), 0},
 		"spmm":     {f(3*x[1] + x[2]), f(3*x[0] + x[2]), f(x[0] + x[1]), 0},
 		"graphsum": {f((x[1] + x[2]) / 2), f((x[0] + x[2]) / 2), f((x[0] + x[1]) / 2), 0},
@@ -88,6 +89,14 @@ func colours(p *Problem) []uint32 {
 		}
 	}
 	return c
+}
+
+// TestFits: a problem whose numbers a kernel cannot hold is refused.
+func TestFits(t *testing.T) {
+	g, err := graph.Load(configs.Graph{Grid: &configs.Grid{Width: 70, Height: 70, Seed: 1}})
+	require.NoError(t, err)
+	require.ErrorContains(t, bc.Fits(&Problem{Graph: g}), "a float32 counts up to 3.4e+38: give another workload.source")
+	require.NoError(t, bc.Fits(&Problem{Graph: g, Source: 35*70 + 35}))
 }
 
 // TestDrawVector: the same by the same seed, and all in 0..1.

@@ -102,11 +102,11 @@ func launches(r *Result) int {
 	if r.Plan.Algorithm.Apply != nil {
 		n += len(r.Steps)
 	}
-	if r.Plan.Registers() {
-		n += len(r.Steps)
-	}
 	for _, s := range r.Steps {
 		n += len(s.Splits)
+		if s.Registered(r.Plan) {
+			n++
+		}
 	}
 	return n
 }

@@ -7,11 +7,11 @@ import (
 
 // configureEGHW writes the registers of edge-generating hardware for a kernel. Only a gather uses it.
 func (r *run) configureEGHW(k *ir.Kernel) error {
-	for _, d := range r.Plan.Direction.Uses {
-		if k != r.kernels.Gather[d] {
+	for _, p := range r.kernels.passes() {
+		if k != p.kernel {
 			continue
 		}
-		offsets, ids, weights := r.Plan.Layout.Arrays(d)
+		offsets, ids, weights := r.Plan.Layout.Arrays(p.dir)
 		s := eghw.Setup{
 			Vertices: uint32(r.problem.Graph.Vertices()), Edges: uint32(r.problem.Graph.Edges()), Offsets: r.places[offsets], Neighbours: r.places[ids],
 		}

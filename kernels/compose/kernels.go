@@ -18,11 +18,32 @@ type Kernels struct {
 	Apply  *ir.Kernel    // nil: nothing to apply
 	Split  *ir.Kernel    // of the far pile; nil: there is none
 	Seed   *ir.Kernel    // of a round; nil: there is one
+	Back   *ir.Kernel    // handles edges on the way back; nil: there is none
+	Again  *ir.Kernel    // fills the units' lists before it; nil: it need not
+}
+
+// pass is a kernel that handles edges.
+type pass struct {
+	kernel *ir.Kernel
+	dir    direction.Direction
+}
+
+// passes lists them.
+func (k *Kernels) passes() (list []pass) {
+	for d, gather := range k.Gather {
+		if gather != nil {
+			list = append(list, pass{gather, direction.Direction(d)})
+		}
+	}
+	if k.Back != nil {
+		list = append(list, pass{k.Back, direction.Push})
+	}
+	return list
 }
 
 // All lists them.
 func (k *Kernels) All() (all []*ir.Kernel) {
-	for _, x := range []*ir.Kernel{k.Init, k.Lists[direction.Push], k.Lists[direction.Pull], k.Gather[direction.Push], k.Gather[direction.Pull], k.Apply, k.Split, k.Seed} {
+	for _, x := range []*ir.Kernel{k.Init, k.Lists[direction.Push], k.Lists[direction.Pull], k.Gather[direction.Push], k.Gather[direction.Pull], k.Apply, k.Split, k.Seed, k.Again, k.Back} {
 		if x != nil {
 			all = append(all, x)
 		}
@@ -55,8 +76,21 @@ func (p *Plan) Build(core schedule.Core) (ks Kernels, err error) {
 		ks.Split, err = p.split()
 	case p.Algorithm.Seed != nil:
 		ks.Seed, err = p.seed()
+	case p.Algorithm.Back != nil:
+		ks.Back, ks.Again, err = p.back().buildBack(core)
 	}
 	return ks, err
+}
+
+// buildBack writes the kernels of the way back.
+func (p *Plan) buildBack(core schedule.Core) (gather, register *ir.Kernel, err error) {
+	if p.Registers() {
+		if register, err = p.register(direction.Push, core); err != nil {
+			return nil, nil, err
+		}
+	}
+	gather, err = p.gather(direction.Push, core)
+	return gather, register, err
 }
 
 // kernel begins one.
@@ -122,7 +156,7 @@ func (p *Plan) applyAll(k *emit.Kernel, core schedule.Core) {
 // split goes through the far pile.
 func (p *Plan) split() (*ir.Kernel, error) {
 	k := p.kernel("split")
-	set := p.Set.In(k, p.Dedup)
+	set := p.set().In(k, p.Dedup)
 	k.Phase(isa.PhaseInit, set.Clear)
 	k.Phase(isa.PhaseApply, func() {
 		values := k.Addr(p.Algorithm.Into)
@@ -134,7 +168,7 @@ func (p *Plan) split() (*ir.Kernel, error) {
 // seed begins a round.
 func (p *Plan) seed() (*ir.Kernel, error) {
 	k := p.kernel("seed")
-	g := &gather{Kernel: k, Plan: p, set: p.Set.In(k, p.Dedup)}
+	g := &gather{Kernel: k, Plan: p, set: p.set().In(k, p.Dedup)}
 	k.Phase(isa.PhaseInit, g.set.Clear)
 	k.Phase(isa.PhaseApply, func() {
 		k.Strided(k.Count("vertices"), func(v ir.Value) {
@@ -146,7 +180,7 @@ func (p *Plan) seed() (*ir.Kernel, error) {
 
 // gather handles the edges of a super-step.
 func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
-	g := p.begin("gather-"+d.String(), d)
+	g := p.begin("gather-"+p.way(d), d)
 	if !p.Algorithm.Dense {
 		g.Phase(isa.PhaseInit, g.set.Clear)
 	}
@@ -156,14 +190,14 @@ func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, er
 
 // register puts the vertices that walk their rows into the units' lists.
 func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
-	g := p.begin("register-"+d.String(), d)
+	g := p.begin("register-"+p.way(d), d)
 	g.Phase(isa.PhaseRegistration, func() { schedule.Register(g.at(core), g.visitor()) })
 	return g.Kernel.Build()
 }
 
 func (p *Plan) begin(name string, d direction.Direction) *gather {
 	k := p.kernel(name)
-	return &gather{Kernel: k, Plan: p, dir: d, set: p.Set.In(k, p.Dedup)}
+	return &gather{Kernel: k, Plan: p, dir: d, set: p.set().In(k, p.Dedup)}
 }
 
 func (g *gather) at(core schedule.Core) *schedule.Site {
@@ -184,10 +218,10 @@ type gather struct {
 	owned *emit.Owned // the row's destination, if one thread has it
 }
 
-// owns tells whether a destination has one thread, so that its sum needs no atomics
+// owns tells whether the vertex that sums up has one thread, so that its sum needs no atomics
 // (GRAssembler §5.1; there are no layouts with virtual vertices).
 func (p *Plan) owns(d direction.Direction) bool {
-	return p.Schedule.Owns && d == direction.Pull && (p.width() == 1 || p.Schedule.Numbers)
+	return p.Schedule.Owns && (d == direction.Push) == p.Algorithm.ToSource && (p.width() == 1 || p.Schedule.Numbers)
 }
 
 func (g *gather) visitor() *schedule.Visitor {
@@ -197,7 +231,7 @@ func (g *gather) visitor() *schedule.Visitor {
 			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.number(v, g.site.Component))
 		}
 		v.End = func(v ir.Value) {
-			g.owned.End(g.number(v, g.site.Component), func() { g.set.Add(v) })
+			g.owned.End(g.number(v, g.site.Component), func() { g.enter(v) })
 		}
 	}
 	return v
@@ -227,13 +261,30 @@ func (g *gather) sends(v ir.Value) ir.Value {
 
 // edge gathers and sums.
 func (g *gather) edge(e *layout.Edge, stop func()) {
-	if g.dir == direction.Pull {
-		if sends := g.sends(e.Src); sends != nil {
-			g.When(sends, func() { g.take(e, stop) })
-			return
-		}
+	if counts := g.counts(e); counts != nil {
+		g.When(counts, func() { g.take(e, stop) })
+		return
 	}
 	g.take(e, stop)
+}
+
+// counts tells whether an edge of a row that is walked counts; nil: it does, or the sum sees it.
+func (g *gather) counts(e *layout.Edge) ir.Value {
+	switch a := g.Algorithm; {
+	case g.dir == direction.Pull:
+		return g.sends(e.Src)
+	case a.DstFilter != nil && a.Sum.Blind():
+		return a.DstFilter(g.Kernel, e.Dst)
+	}
+	return nil
+}
+
+// to is the vertex that sums up what an edge brings.
+func (g *gather) to(e *layout.Edge) ir.Value {
+	if g.Algorithm.ToSource {
+		return e.Src
+	}
+	return e.Dst
 }
 
 // take sums up what an edge brings.
@@ -243,7 +294,7 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 		g.takeVector(e, a.Gather(g.Kernel, e))
 		return
 	}
-	enough := g.dir == direction.Pull && a.Once // the rest of the row would change nothing
+	enough := g.dir == direction.Pull && a.Once && !a.Sum.Blind() // the rest of the row would change nothing
 	if g.owned != nil {
 		changed := g.owned.Take(func() ir.Value { return a.Gather(g.Kernel, e) })
 		if changed != nil && enough {
@@ -252,8 +303,9 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 		return
 	}
 	value := a.Gather(g.Kernel, e)
-	a.Sum.Atomic(g.Kernel, g.Addr(a.Into), e.Dst, value, func() {
-		g.add(e.Dst, value)
+	to := g.to(e)
+	a.Sum.Atomic(g.Kernel, g.Addr(a.Into), to, value, func() {
+		g.add(to, value)
 		if enough {
 			stop()
 		}
@@ -310,12 +362,17 @@ func (g *gather) sum(e *layout.Edge, c, term ir.Value) {
 
 // add makes v, which has got a new value, active.
 func (g *gather) add(v, value ir.Value) {
-	if f := g.Algorithm.Changed; f != nil {
-		f(g.Kernel, v)
-	}
 	if !g.Order.Piles {
-		g.set.Add(v)
+		g.enter(v)
 		return
 	}
 	g.If(activeset.Near(g.Kernel, value), func() { g.set.Add(v) }, func() { g.Set.AddFar(g.Kernel, v) })
+}
+
+// enter makes v active in the next super-step.
+func (g *gather) enter(v ir.Value) {
+	if f := g.Algorithm.Changed; f != nil {
+		f(g.Kernel, v)
+	}
+	g.set.Add(v)
 }

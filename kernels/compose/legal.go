@@ -32,7 +32,7 @@ var rules = []struct {
 		func(p *Plan) bool { return p.changes() && p.Set.Sized },
 		"hybrid decides by which vertices are active, which a counter does not tell",
 	}, {
-		func(p *Plan) bool { return !p.changes() && p.Layout.Name == "csr-csc" },
+		func(p *Plan) bool { return len(p.directions()) == 1 && p.Layout.Name == "csr-csc" },
 		"a run in one direction needs one of csr and csc",
 	}, {
 		func(p *Plan) bool { return p.Dedup.Name != "none" && !p.Set.Lists },
@@ -60,7 +60,7 @@ var rules = []struct {
 
 // fits tells whether the layout has the rows of all directions.
 func (p *Plan) fits() bool {
-	for _, d := range p.Direction.Uses {
+	for _, d := range p.directions() {
 		if !p.Layout.Fits(d) {
 			return false
 		}

@@ -36,9 +36,9 @@ func (r *run) placeRead() error {
 	if !r.Plan.Schedule.Reads {
 		return nil
 	}
-	for _, d := range r.Plan.Direction.Uses {
-		fields := r.kernels.Gather[d].Fields()
-		offsets, ids, weights := r.Plan.Layout.Arrays(d)
+	for _, p := range r.kernels.passes() {
+		fields := p.kernel.Fields()
+		offsets, ids, weights := r.Plan.Layout.Arrays(p.dir)
 		for _, a := range []struct {
 			name string
 			read bool
@@ -69,10 +69,10 @@ func (r *run) configure(k *ir.Kernel) error {
 	if k == r.kernels.Split && r.Plan.Set.OfUnit {
 		s.In = activeset.FarList
 	}
-	for _, d := range r.Plan.Direction.Uses {
-		if k == r.kernels.Gather[d] && k.Fields() != 0 {
-			s.VertexMode, s.Pull, s.Fields = false, d == direction.Pull, k.Fields()
-			offsets, ids, weights := r.Plan.Layout.Arrays(d)
+	for _, p := range r.kernels.passes() {
+		if k == p.kernel && k.Fields() != 0 {
+			s.VertexMode, s.Pull, s.Fields = false, p.dir == direction.Pull, k.Fields()
+			offsets, ids, weights := r.Plan.Layout.Arrays(p.dir)
 			s.Offsets, s.Neighbours, s.Weights = r.places[offsets], r.places[ids], r.places[weights]
 		}
 	}
@@ -80,8 +80,8 @@ func (r *run) configure(k *ir.Kernel) error {
 }
 
 // exchange has the units read what a kernel has registered.
-func (r *run) exchange() {
-	if r.Plan.Schedule.Lists && !r.Plan.Set.OfUnit {
+func (r *run) exchange(p *Plan) {
+	if p.Schedule.Lists && !p.Set.OfUnit {
 		r.GraphPEG().Swap(activeset.InList, activeset.OutList)
 	}
 }

@@ -6,6 +6,8 @@
 package compose
 
 import (
+	"slices"
+
 	"heddle/configs"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
@@ -29,6 +31,7 @@ type Plan struct {
 	Weights  graph.WeightKind // of the graph
 	Residual bool             // apply adds up the changes
 	Width    int              // numbers of a vertex, where they have vectors
+	isBack   bool             // of the way back
 }
 
 // NewPlan finds what a workload names, and refuses what does not go together. A recipe's plan is the one for a scale-free graph.
@@ -73,7 +76,7 @@ func resolve(w configs.Workload) configs.Workload {
 		}
 	}
 	if w.Layout == configs.Auto {
-		w.Layout = autoLayout(w)
+		w.Layout = autoLayout(a, w)
 	}
 	if w.ActiveSet == configs.Auto {
 		w.ActiveSet = autoSet(a, w)
@@ -103,11 +106,11 @@ func Resolved() []Choice {
 	}
 }
 
-func autoLayout(w configs.Workload) configs.Choice {
+func autoLayout(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 	switch {
 	case w.Schedule == "edge":
 		return "coo"
-	case w.Direction == "hybrid":
+	case w.Direction == "hybrid", w.Direction == "pull" && a.Back != nil:
 		return "csr-csc"
 	case w.Direction == "pull":
 		return "csc"
@@ -131,6 +134,43 @@ func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 func ofLists(name configs.Schedule) bool {
 	s, err := schedule.ByName(string(name))
 	return err == nil && s.Lists
+}
+
+// set is the active set's structure.
+func (p *Plan) set() *activeset.Choice {
+	if p.Algorithm.Back != nil {
+		return p.Set.Kept()
+	}
+	return p.Set
+}
+
+// back is the plan of the way back; nil: there is none. What is walked there is the stack, or every vertex, and nothing is added.
+func (p *Plan) back() *Plan {
+	if p.Algorithm.Back == nil {
+		return nil
+	}
+	q := *p
+	q.Algorithm, q.Set, q.isBack = p.Algorithm.Back, p.Set.Back(), true
+	return &q
+}
+
+// wayBack is in the names of kernels of the way back.
+const wayBack = "back"
+
+// way names what a kernel that handles edges is for.
+func (p *Plan) way(d direction.Direction) string {
+	if p.isBack {
+		return wayBack
+	}
+	return d.String()
+}
+
+// directions are those in which edges are handled in a run.
+func (p *Plan) directions() []direction.Direction {
+	if uses := p.Direction.Uses; p.Algorithm.Back == nil || slices.Contains(uses, direction.Push) {
+		return uses
+	}
+	return []direction.Direction{direction.Push, direction.Pull}
 }
 
 // width is how many numbers a vertex has.

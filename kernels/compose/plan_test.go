@@ -151,6 +151,9 @@ func TestAuto(t *testing.T) {
 		{[]string{"schedule=hwwl", "algorithm=sssp", "order=near-far"}, "sssp/hwwl/csr/push/queue+monotonic+near-far"},
 		{[]string{"schedule=peg", "direction=hybrid"}, "bfs/peg/csr-csc/hybrid/bytemap"},
 		{[]string{"schedule=hwwl", "algorithm=pagerank"}, "pagerank/hwwl/csc/pull/counter"},
+		{[]string{"algorithm=colouring"}, "colouring/vertex/csr/push/queue+none"},
+		{[]string{"algorithm=bc", "direction=pull"}, "bc/vertex/csr-csc/pull/bytemap"},
+		{[]string{"algorithm=bc", "schedule=peg"}, "bc/peg/csr/push/list+none"},
 		{[]string{"algorithm=cc", "dedup=bitmap"}, "cc/vertex/csr/push/queue+bitmap"},
 	} {
 		p, err := NewPlan(choose(c.set...))
@@ -188,6 +191,9 @@ func TestRefused(t *testing.T) {
 		{"algorithm=sssp order=near-far set=bitmap", "a near and a far queue"},
 		{"scan=scratchpad", "scans nothing"},
 		{"algorithm=k-core direction=pull", "has no pull"},
+		{"algorithm=colouring direction=pull", "has no pull"},
+		{"algorithm=bc direction=pull layout=csc", "the layout has only the others"},
+		{"algorithm=bc order=near-far", "only distances"},
 		{"set=list", "only graph units walk their lists"},
 		{"algorithm=sssp order=near-far schedule=hwwl set=list", "a hardware worklist has two"},
 		{"schedule=twc", `no schedule "twc"`},

@@ -22,6 +22,7 @@ import (
 // Step is one super-step.
 type Step struct {
 	Direction direction.Direction
+	Back      bool       // on the way back, once more with the active vertices of a super-step before
 	Register  sim.Result // puts vertices into the units' lists
 	Gather    sim.Result
 	Apply     sim.Result
@@ -33,6 +34,22 @@ type Step struct {
 	Known           bool
 	Residual        float32 // Σ|change|, when there is a tolerance
 	Balance         Balance // of the edges handled
+}
+
+// Registered tells whether a kernel has put vertices into the units' lists.
+func (s *Step) Registered(p *Plan) bool {
+	if s.Back {
+		p = p.back()
+	}
+	return p.Registers()
+}
+
+// Way names what its gather kernel is for.
+func (s *Step) Way() string {
+	if s.Back {
+		return wayBack
+	}
+	return s.Direction.String()
 }
 
 // Result is what a run gives.
@@ -100,6 +117,7 @@ type run struct {
 	turn     int                   // how often the active set has been exchanged
 	round    uint32                // of an algorithm with rounds
 	left     uint64                // vertices that have not been active, with rounds
+	depth    int                   // the super-step, from 0, that the way back is at
 	regions  uint32                // where the units' lists are in memory
 	room     int                   // places that a walk over the active set may have
 }
@@ -116,8 +134,13 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 	r := &run{
 		Result: Result{Plan: p, Source: source}, machine: m, workload: w, kernels: ks,
 		problem: algorithm.Problem{Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance, Seed: w.Seed, Width: p.width()},
-		set:     p.Set.New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
+		set:     p.set().New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
 		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{}, left: uint64(g.Vertices()), room: p.Set.Room(g.Vertices(), g.Edges(), p.Dedup),
+	}
+	if fits := p.Algorithm.Fits; fits != nil {
+		if err := fits(&r.problem); err != nil {
+			return nil, err
+		}
 	}
 	if p.Order.Piles {
 		r.far = p.Set.NewFar(g.Vertices(), delta(g, w))
@@ -211,6 +234,55 @@ func (r *run) superSteps(ctx context.Context) (err error) {
 			return fmt.Errorf("super-step %d: %w", len(r.Steps)+1, err)
 		}
 	}
+	return r.goBack(ctx)
+}
+
+// goBack goes back through the super-steps.
+func (r *run) goBack(ctx context.Context) error {
+	if r.kernels.Back == nil {
+		return nil
+	}
+	for r.depth = len(r.Steps) - 2; r.depth > 0; r.depth-- {
+		if most := r.maxSteps(); most > 0 && len(r.Steps) >= most {
+			return fmt.Errorf("%d super-steps are still to be gone back through after max_iterations = %d: nothing to verify", r.depth, most)
+		}
+		if err := r.BeginStep(len(r.Steps) + 1); err != nil {
+			return err
+		}
+		if err := r.stepBack(ctx); err != nil {
+			return fmt.Errorf("super-step %d: %w", len(r.Steps)+1, err)
+		}
+	}
+	return nil
+}
+
+// stepBack handles the edges of a super-step's vertices once more.
+func (r *run) stepBack(ctx context.Context) error {
+	if k, ok := r.set.(activeset.Keeper); ok {
+		k.Again(r.depth)
+	}
+	there := &r.Steps[r.depth]
+	s := Step{Back: true, Frontier: there.Frontier, Edges: there.Edges, Known: there.Known}
+	if err := r.gather(ctx, &s, r.Plan.back(), r.kernels.Again, r.kernels.Back); err != nil {
+		return err
+	}
+	r.Steps = append(r.Steps, s)
+	return nil
+}
+
+// gather handles a super-step's edges; the vertices are registered before, if there is a kernel for that.
+func (r *run) gather(ctx context.Context, s *Step, p *Plan, register, gather *ir.Kernel) (err error) {
+	before := r.LaneEdges()
+	if register != nil {
+		if s.Register, err = r.launch(ctx, register); err != nil {
+			return err
+		}
+	}
+	r.exchange(p)
+	if s.Gather, err = r.launch(ctx, gather); err != nil {
+		return err
+	}
+	s.Balance = balance(before, r.LaneEdges(), r.Shape())
 	return nil
 }
 
@@ -228,17 +300,9 @@ func (r *run) active() int { return len(r.set.Active(r)) }
 // superStep is one of them.
 func (r *run) superStep(ctx context.Context) (err error) {
 	s := r.frontier()
-	before := r.LaneEdges()
-	if k := r.kernels.Lists[s.Direction]; k != nil {
-		if s.Register, err = r.launch(ctx, k); err != nil {
-			return err
-		}
-	}
-	r.exchange()
-	if s.Gather, err = r.launch(ctx, r.kernels.Gather[s.Direction]); err != nil {
+	if err := r.gather(ctx, &s, r.Plan, r.kernels.Lists[s.Direction], r.kernels.Gather[s.Direction]); err != nil {
 		return err
 	}
-	s.Balance = balance(before, r.LaneEdges(), r.Shape())
 	if r.kernels.Apply != nil {
 		if err := r.apply(ctx, &s); err != nil {
 			return err

@@ -130,6 +130,7 @@ func TestReductions(t *testing.T) {
 		{emit.MinU32, 3, 3, 3, false},
 		{emit.ClaimU32, math.MaxUint32, 7, 7, true},
 		{emit.ClaimU32, 8, 7, 8, false},
+		{emit.PathsF32, 0, two, math.Float32bits(2 * 24), true},
 		{emit.FollowU32, 6, 7, 7, true},
 		{emit.FollowU32, 7, 7, 7, false},
 		{emit.FollowU32, 5, 7, 5, false},

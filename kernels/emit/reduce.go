@@ -52,6 +52,13 @@ var (
 			return k.Eq(k.Add(old, new), k.Count("round"))
 		},
 	}
+	// PathsF32 adds numbers above 0 to one that is 0 at first, and tells who was the first.
+	PathsF32 = &Reduction{
+		Name: "paths.f32", Type: ir.F32, always: true,
+		combine:  func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
+		atomic:   func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAddF(b, i, v) },
+		improves: func(k *Kernel, old, _ ir.Value) ir.Value { return k.Eq(old, k.F32(0)) },
+	}
 	// FollowU32 sets a word that is one less than what comes; all that is not 0 is the same in a super-step.
 	FollowU32 = &Reduction{
 		Name: "follow.u32", Type: ir.U32,
@@ -65,6 +72,9 @@ var (
 
 // Tells says whether the reduction can tell that a value changed.
 func (r *Reduction) Tells() bool { return r.improves != nil }
+
+// Blind says whether a value is summed up without a look at what it would change.
+func (r *Reduction) Blind() bool { return r.always || !r.Tells() }
 
 // Often says whether several threads may be told in a super-step that a word changed.
 func (r *Reduction) Often() bool { return r.often }

@@ -1,0 +1,167 @@
+package activeset
+
+import (
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+)
+
+// kept is what a queue is in a run that goes back through its super-steps, in which no vertex is active twice: the
+// vertices of all super-steps, one behind the other (S of Brandes, J. Math. Sociol. 2001; S and ends of McLaughlin
+// and Bader, SC 2014).
+var kept = &Choice{
+	Name:  "queue",
+	Doc:   "a list of the vertices of all super-steps, filled by atomic additions to its size",
+	Lists: true,
+	set:   func(k *emit.Kernel, d *Dedup) Set { return stackSet{pastSet{k}, d} },
+	state: func(vertices, _ int, d *Dedup) State { return newStack(vertices, d, false) },
+}
+
+// keptList is what the units' lists are: they forget, so a stack remembers.
+var keptList = &Choice{
+	Name:   "list",
+	Doc:    "the units' vertex-lists, and a list of the vertices of all super-steps",
+	Lists:  true,
+	OfUnit: true,
+	set:    func(k *emit.Kernel, d *Dedup) Set { return stackListSet{listSet{k, d}} },
+	state:  func(vertices, _ int, d *Dedup) State { return newStack(vertices, d, true) },
+}
+
+// past walks the stack, and adds nothing.
+var past = &Choice{
+	Name:  "past",
+	Doc:   "the vertices that were active in a super-step",
+	Lists: true,
+	set:   func(k *emit.Kernel, _ *Dedup) Set { return pastSet{k} },
+}
+
+// Kept is the choice in a run that goes back through its super-steps. What does not list vertices keeps none: there they
+// are asked.
+func (c *Choice) Kept() *Choice {
+	switch {
+	case !c.Lists:
+		return c
+	case c.OfUnit:
+		return keptList
+	}
+	return kept
+}
+
+// Back is the choice by which the kernels that go back walk a super-step's vertices.
+func (c *Choice) Back() *Choice {
+	if c.Lists {
+		return past
+	}
+	return counter
+}
+
+// pastSet walks the vertices of a super-step.
+type pastSet struct{ *emit.Kernel }
+
+func (s pastSet) Places() ir.Value { return s.Count("stack.size") }
+func (s pastSet) Vertex(place ir.Value) ir.Value {
+	return s.Load(ir.U32, s.Address(s.Addr("stack"), s.Count("stack.first")), place)
+}
+func (s pastSet) Holds(ir.Value) ir.Value { return nil }
+func (s pastSet) Clear()                  {}
+func (s pastSet) Add(ir.Value)            { panic("BUG: activeset: what was is not added to") }
+
+// stackSet adds, too.
+type stackSet struct {
+	pastSet
+	dedup *Dedup
+}
+
+func (s stackSet) Clear() { s.dedup.clear(s.Kernel) }
+
+func (s stackSet) Add(v ir.Value) {
+	s.dedup.once(s.Kernel, v, func() { keep(s.Kernel, v) })
+}
+
+// keep puts v on the stack.
+func keep(k *emit.Kernel, v ir.Value) {
+	k.Store(k.Addr("stack"), k.AtomicAdd(k.Addr("stack.top"), k.U32(0), k.U32(1)), v)
+}
+
+type stackListSet struct{ listSet }
+
+func (s stackListSet) Add(v ir.Value) {
+	s.dedup.once(s.Kernel, v, func() {
+		s.ListPush(v, s.U32(OutList))
+		keep(s.Kernel, v)
+	})
+}
+
+// Keeper is the state of a set that keeps the vertices of all super-steps.
+type Keeper interface {
+	// Again makes a super-step's vertices those that are walked, from 0.
+	Again(step int)
+}
+
+// stackState is the host's side.
+type stackState struct {
+	vertices, top *Array
+	dedup         []*Array
+	ends          []uint32 // where the vertices of each super-step end
+	at            int      // the super-step whose vertices are walked
+	ofUnit        bool
+}
+
+func newStack(vertices int, d *Dedup, ofUnit bool) State {
+	return &stackState{
+		vertices: &Array{Name: "stack", Words: vertices, Roles: []string{"stack"}},
+		top:      &Array{Name: "stack.top", Words: 1, Roles: []string{"stack.top"}},
+		dedup:    d.arrays(vertices), ofUnit: ofUnit,
+	}
+}
+
+func (s *stackState) Arrays() []*Array { return append([]*Array{s.top, s.vertices}, s.dedup...) }
+
+func (s *stackState) Words() map[string]uint32 {
+	first, size := s.part()
+	return map[string]uint32{"stack.first": first, "stack.size": size}
+}
+
+// part is where the vertices that are walked begin, and how many they are.
+func (s *stackState) part() (first, size uint32) {
+	if len(s.ends) == 0 {
+		return 0, 0
+	}
+	if s.at > 0 {
+		first = s.ends[s.at-1]
+	}
+	return first, s.ends[s.at] - first
+}
+
+func (s *stackState) Start(m Memory, active []uint32) error {
+	s.ends = []uint32{uint32(len(active))}
+	m.WriteWords(s.vertices.Addr, active)
+	m.WriteWords(s.top.Addr, s.ends)
+	if s.ofUnit {
+		return m.Lists().Fill(InList, active)
+	}
+	return nil
+}
+
+func (s *stackState) Next(m Memory) (uint32, error) {
+	top := []uint32{0}
+	m.ReadWords(s.top.Addr, top)
+	if room := s.vertices.Words; int(top[0]) > room {
+		return 0, &Overflow{Size: int(top[0] - s.ends[s.at]), Room: room - int(s.ends[s.at])}
+	}
+	s.ends = append(s.ends, top[0])
+	s.at++
+	if s.ofUnit {
+		m.Lists().Swap(InList, OutList)
+	}
+	_, size := s.part()
+	return size, nil
+}
+
+func (s *stackState) Active(m Memory) []uint32 {
+	first, size := s.part()
+	v := make([]uint32, size)
+	m.ReadWords(s.vertices.Addr+4*first, v)
+	return v
+}
+
+func (s *stackState) Again(step int) { s.at = step }

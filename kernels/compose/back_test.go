@@ -1,0 +1,58 @@
+package compose
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/kernels/graph"
+)
+
+// runUntimed runs a workload on a machine without time.
+func runUntimed(t *testing.T, g *graph.Graph, w configs.Workload) (Result, error) {
+	p, err := NewPlan(w)
+	require.NoError(t, err)
+	return Run(context.Background(), untimed(t, p), g, w)
+}
+
+// TestBack: on a directed graph with loops and parallel edges; the way back has the super-steps between the first and the
+// last, last to first, and handles their edges once more.
+func TestBack(t *testing.T) {
+	g, err := graph.Load(configs.Graph{RMAT: &configs.RMAT{Scale: 8, EdgeFactor: 3, A: 0.45, B: 0.22, C: 0.22, ShuffleIDs: true, Seed: 2}})
+	require.NoError(t, err)
+	for _, schedule := range []string{"vertex", "edge", "strict", "peg", "hwwl", "eghw"} {
+		for _, dir := range []string{"push", "pull", "hybrid"} {
+			w := choose("algorithm=bc", "schedule="+schedule, "direction="+dir)
+			w.Source, w.Seed, w.Alpha, w.Beta = -1, 4, 4, 4
+			r, err := runUntimed(t, g, w)
+			require.NoError(t, err)
+			require.True(t, r.Verified)
+			forward := 0
+			for !r.Steps[forward].Back {
+				forward++
+			}
+			require.Greater(t, forward, 4)
+			require.Len(t, r.Steps, 2*forward-2)
+			for i, s := range r.Steps[forward:] {
+				there := r.Steps[forward-2-i]
+				require.True(t, s.Back)
+				require.Equal(t, there.Edges, s.Gather.Edges)
+				require.Equal(t, there.Frontier, s.Frontier)
+			}
+		}
+	}
+}
+
+// TestBackIsCutShort: what is not gone back through cannot be verified.
+func TestBackIsCutShort(t *testing.T) {
+	g, w := tiny()["chain"], choose("algorithm=bc")
+	w.Iterations = 10
+	_, err := runUntimed(t, g, w)
+	require.ErrorContains(t, err, "super-steps are still to be gone back through after max_iterations = 10")
+	w.Iterations, w.Source = 0, 12 // no vertex is reached
+	r, err := runUntimed(t, g, w)
+	require.NoError(t, err)
+	require.Len(t, r.Steps, 1)
+}
