@@ -45,6 +45,7 @@ type Machine struct {
 	watchdog watchdog
 	sampler  *sampler // nil: nobody asks for samples
 	arg      uint32   // of Run
+	launches uint64   // begun
 	spent    bool     // a run has ended with an error
 }
 
@@ -306,7 +307,7 @@ func (b *builder) concentrator(name string, s concentrator.Spec, in []port) erro
 		a.levels = append(a.levels, to)
 	}
 	from := &source{name: name, count: c.Sent, line: uint32(b.cfg.L2.LineBytes)}
-	for i := range c.Ports() {
+	for i := range c.NextPorts() {
 		b.out = append(b.out, port{c.Place(), from, b.cfg.ToL2, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectPort(i, req, rsp)
 		}})
@@ -432,6 +433,7 @@ func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Resul
 	if err := m.carry(p); err != nil {
 		return Result{}, err
 	}
+	m.launches++
 	m.Arch.SetArg(arg)
 	m.Arch.Load(p)
 	before, phases, start := m.Arch.Stats(), m.phases(), m.domain.After()-1

@@ -162,31 +162,34 @@ func (m *Machine) pending() int {
 	return n
 }
 
-// stalled describes who waits.
+// stalled is the error of a machine that is stuck.
 func (m *Machine) stalled(reason string) error {
-	e := &StallError{Cycle: m.domain.Cycle(), Reason: reason}
+	return &StallError{Cycle: m.domain.Cycle(), Reason: reason, Waits: m.Waits()}
+}
+
+// Waits tells who waits for whom.
+func (m *Machine) Waits() (out []string) {
 	for _, c := range m.Cores {
-		e.Waits = append(e.Waits, c.Waits()...)
+		out = append(out, c.Waits()...)
 	}
 	for _, u := range m.Units {
 		if text := u.Waits(); text != "" {
-			e.Waits = append(e.Waits, text)
+			out = append(out, text)
 		}
 	}
 	if m.Control != nil && m.Control.Waits() != "" {
-		e.Waits = append(e.Waits, m.Control.Waits())
+		out = append(out, m.Control.Waits())
 	}
 	for _, c := range m.Concentrators {
-		e.Waits = append(e.Waits, c.Waits()...)
+		out = append(out, c.Waits()...)
 	}
 	for _, c := range m.Caches {
-		e.Waits = append(e.Waits, c.Waits()...)
+		out = append(out, c.Waits()...)
 	}
 	for _, l := range m.links {
 		if n := l.Len(); n > 0 {
-			e.Waits = append(e.Waits, fmt.Sprintf("%s: %d of %d places taken", l.Name(), n, l.Places()))
+			out = append(out, fmt.Sprintf("%s: %d of %d places taken", l.Name(), n, l.Places()))
 		}
 	}
-	e.Waits = append(e.Waits, m.Memory.Waits()...)
-	return e
+	return append(out, m.Memory.Waits()...)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,7 @@ type execFlags struct {
 	maxCycles uint64
 	check     bool
 	window    windowFlags
+	monitor   monitorFlags
 }
 
 func newExec() *cobra.Command {
@@ -89,6 +91,7 @@ YAML file), or --untimed asks for what happens without when; --cores, --warps,
 	fl.BoolVar(&f.spec.MaskByUnit, "weaver-mask-by-unit", false, "weaver.dec.id sets the thread mask")
 	f.program.add(c)
 	f.window.add(c)
+	f.monitor.add(c)
 	return c
 }
 
@@ -101,12 +104,12 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 		return err
 	}
 	if f.machine != "" {
-		return f.timed(c, p)
+		return f.timed(c, path, p)
 	}
 	if f.check {
 		return errors.New("--check is for timed machines")
 	}
-	for _, name := range windowNames {
+	for _, name := range slices.Concat(windowNames, monitorNames) {
 		if c.Flags().Changed(name) {
 			return fmt.Errorf("--%s is for timed machines", name)
 		}
@@ -149,7 +152,7 @@ func (f *execFlags) console(c *cobra.Command) func([]byte) {
 }
 
 // timed runs the program on a timed machine.
-func (f *execFlags) timed(c *cobra.Command, p *isa.Program) error {
+func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	for _, name := range []string{"cores", "warps", "threads", "scratchpad", "weaver", "graphpeg", "eghw", "trace", "max-instrs"} {
 		if c.Flags().Changed(name) {
 			return fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
@@ -169,15 +172,24 @@ func (f *execFlags) timed(c *cobra.Command, p *isa.Program) error {
 	} else if err != nil {
 		return err
 	}
+	if err := f.monitor.listen(); err != nil {
+		return err
+	}
+	page := f.monitor.serve(c, path, 1, 0, nil)
+	defer page.close()
+	ended := page.alone(c.Context(), path, m)
 	start := time.Now()
 	res, runErr := m.Run(c.Context(), p)
+	took := time.Since(start)
+	ended(runErr)
+	page.finished(runErr)
 	if err := f.window.close(c); err != nil {
 		return err
 	}
 	if runErr == nil && f.check {
 		runErr = m.CheckLaws()
 	}
-	r := newResult(m.Arch, runErr, time.Since(start))
+	r := newResult(m.Arch, runErr, took)
 	r.Cycles, r.tree = &res.Cycles, m.Statistics()
 	r.Stats = r.tree.Map()
 	if err := f.report(c, m.Arch, r); err != nil {

@@ -12,7 +12,8 @@ import (
 // lookFlags are the settings of heddle look.
 type lookFlags struct {
 	pointFlags
-	window windowFlags
+	window  windowFlags
+	monitor monitorFlags
 }
 
 func newLook() *cobra.Command {
@@ -34,13 +35,14 @@ docs/looking.md.
 	}
 	f.add(c.Flags())
 	f.window.add(c)
+	f.monitor.add(c)
 	f.overrides.add(c)
 	return c
 }
 
 func (f *lookFlags) run(c *cobra.Command, name string) error {
-	if !f.window.wanted() && !f.window.list {
-		return errors.New(expectedFiles)
+	if !f.window.wanted() && !f.window.list && f.monitor.address == "" {
+		return errors.New(expectedFiles + ", or --monitor")
 	}
 	f.window.out = c.OutOrStdout()
 	r, i, err := f.choose(name, "looked at")
@@ -48,7 +50,14 @@ func (f *lookFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	r.Points, r.Watch = r.Points[i:i+1], f.window.attach
+	if err := f.monitor.listen(); err != nil {
+		return err
+	}
+	page := f.monitor.serve(c, name, 1, 0, r.Points)
+	defer page.close()
+	page.join(r)
 	o := r.Run(c.Context())[0]
+	page.finished(o.Err)
 	if errors.Is(o.Err, errListed) {
 		return nil
 	}

@@ -46,6 +46,7 @@ type runFlags struct {
 	dryRun      bool
 	report      bool
 	phases      bool
+	monitor     monitorFlags
 }
 
 func newRun() *cobra.Command {
@@ -79,6 +80,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	f.add(c)
+	f.monitor.add(c)
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
 	fl.BoolVar(&f.report, "report", false, "make the report too, as heddle report does")
@@ -132,6 +134,9 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	if err := r.DescribePoint(&about, 0); err != nil {
 		return err
 	}
+	if err := f.monitor.listen(); err != nil {
+		return err
+	}
 	s, err := newSession(c, f, l, r)
 	if errors.As(err, new(*experiment.ChangedError)) {
 		again := f.command(c, name)
@@ -143,6 +148,8 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	if !f.json {
 		fmt.Fprint(c.OutOrStdout(), about.String())
 	}
+	s.page = f.monitor.serve(c, l.Value.Name, len(points), len(r.Done), points)
+	s.page.join(r)
 	return s.run(c)
 }
 
@@ -244,6 +251,7 @@ type session struct {
 	next     time.Time // when the summaries may be written again
 	coarse   experiment.Coarse
 	watch    watcher
+	page     *shown
 	storeErr error
 	stop     context.CancelCauseFunc
 }
@@ -328,6 +336,7 @@ func (s *session) simulate(ctx context.Context) (*experiment.Summary, error) {
 	s.stop = stop
 	outcomes := s.runner.Run(ctx)
 	s.watch.Close()
+	s.page.close()
 	return s.end(outcomes)
 }
 
@@ -436,6 +445,7 @@ func (s *session) Running(point int, p sim.Progress) { s.watch.Running(point, p)
 // Finished is told of a point's end.
 func (s *session) Finished(o experiment.Outcome) {
 	s.watch.Finished(o)
+	s.page.finished(o.Err)
 	s.mu.Lock()
 	s.outcomes[o.Point] = o
 	s.outcomes[o.Point].Samples = nil // in the store, if they are kept at all

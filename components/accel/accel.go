@@ -255,3 +255,9 @@ func (s *Socket) Queue(now clock.Cycle) (lengths Lengths, refused uint64) {
 	s.queue.settle(now)
 	return s.queue.lengths, s.queue.held
 }
+
+// Buffers shows how full the socket's links are, by name, to who looks at a machine between two instants.
+func (s *Socket) Buffers(see func(name string, n, places int)) {
+	see(s.requests.Name(), s.requests.Len(), s.requests.Places())
+	see(s.answers.Name(), s.answers.Len(), s.answers.Places())
+}

@@ -126,6 +126,19 @@ func (s *System) CatchUp() {
 	}
 }
 
+// BeforeBatches has f called before every batch of instants, by the goroutine that simulates, while
+// no unit ticks. It is a hook of the engine, which costs nothing when there is none.
+func (s *System) BeforeBatches(f func()) { s.engine.AcceptHook(&beforeBatches{f}) }
+
+type beforeBatches struct{ f func() }
+
+// Func is called by the engine around every event: a batch is one.
+func (h *beforeBatches) Func(c sim.HookCtx) {
+	if c.Pos == sim.HookPosBeforeEvent {
+		h.f()
+	}
+}
+
 // Stop ends Run after the current instant. Run may be called again.
 func (s *System) Stop() { s.stop = true }
 

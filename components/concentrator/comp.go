@@ -65,8 +65,8 @@ func (c *Concentrator) ConnectRequester(i int, req *clock.Link[mem.Request], rsp
 	c.requesters[i].req, c.requesters[i].rsp = req, rsp
 }
 
-// Ports is how many it has to the next level.
-func (c *Concentrator) Ports() int { return len(c.ports) }
+// NextPorts is how many ports it has to the next level.
+func (c *Concentrator) NextPorts() int { return len(c.ports) }
 
 // ConnectPort gives port i its links to and from the next level.
 func (c *Concentrator) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {

@@ -49,6 +49,8 @@ var rules = []struct {
 	{"internal/store", []string{"sim/stats"}},
 	// Pages draw what was sampled over time from the store: summaries do not hold it.
 	{"internal/report", []string{"internal/experiment", "internal/store"}},
+	// The monitor shows machines, and knows nothing of who runs them.
+	{"internal/monitor", []string{"=sim"}},
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/report"}},
 	{"internal/", nil},
 }

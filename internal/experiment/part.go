@@ -51,6 +51,7 @@ type counted struct {
 	machine  *sim.Machine
 	region   configs.Region
 	overhead uint64
+	shown    Monitored
 
 	begun, ended bool
 	times        host.Times // of the region
@@ -88,6 +89,7 @@ func (c *counted) end() {
 
 // BeginStep begins and ends the region.
 func (c *counted) BeginStep(n int) error {
+	c.shown.Step(n)
 	if !c.begun && n == c.region.From {
 		c.begin()
 	}

@@ -73,8 +73,10 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 	if err := errors.Join(r.watch(m), player.Attach(m)); err != nil {
 		return Outcome{Err: err}
 	}
+	shown := r.monitor(ctx, i, 0, m)
+	defer func() { shown.End(o.Err) }()
 	m.BeginSamples()
-	res, err := replayLaunches(ctx, m, player, &f.Meta)
+	res, err := replayLaunches(ctx, m, player, &f.Meta, shown)
 	o = Outcome{
 		Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err, Stats: statistics(m.Statistics(), &res, ""), Steps: res.steps,
 		Samples: m.EndSamples(),
@@ -86,8 +88,10 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 }
 
 // replayLaunches launches what the trace says, and takes over what the host saw then.
-func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer, about *traces.Meta) (res result, err error) {
+func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer, about *traces.Meta, shown Monitored) (res result, err error) {
 	for i := range about.Launches {
+		l := &about.Launches[i]
+		shown.Step(l.Step + 1)
 		p, arg, err := player.Begin(i)
 		if err != nil {
 			return res, err
@@ -100,7 +104,6 @@ func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer
 		if err != nil {
 			return res, err
 		}
-		l := &about.Launches[i]
 		res.step(l.Step, l.Kernel, &now, recordedStatistics(l.Software)...)
 	}
 	res.superSteps, res.software = about.Steps, recordedStatistics(about.Software)

@@ -47,6 +47,17 @@ type Observer interface {
 	Finished(o Outcome)
 }
 
+// Monitor is shown the machines of points while they run.
+type Monitor interface {
+	Begin(ctx context.Context, point int, edges uint64, m *sim.Machine) Monitored
+}
+
+// Monitored is one of them. It is told by the goroutine that simulates.
+type Monitored interface {
+	Step(n int) // super-step n begins, from 1
+	End(err error)
+}
+
 // Runner runs points.
 type Runner struct {
 	Points      []Point
@@ -59,6 +70,7 @@ type Runner struct {
 	MemoryLimit uint64        // of the process, in bytes; 0: no limit
 	Observer    Observer
 	Watch       func(m *sim.Machine) error // is given the machine of each point before it runs; nil: nobody looks
+	Monitor     Monitor                    // nil: none
 
 	graphs graphCache
 	memory memoryWatch
@@ -182,6 +194,20 @@ func (r *Runner) watch(m *sim.Machine) error {
 	return r.Watch(m)
 }
 
+// monitor shows a machine while it runs, if somebody wants that.
+func (r *Runner) monitor(ctx context.Context, i int, edges uint64, m *sim.Machine) Monitored {
+	if r.Monitor == nil {
+		return unmonitored{}
+	}
+	return r.Monitor.Begin(ctx, i, edges, m)
+}
+
+// unmonitored is a machine that nobody is shown.
+type unmonitored struct{}
+
+func (unmonitored) Step(int)  {}
+func (unmonitored) End(error) {}
+
 // execute runs the kernels of a point, and has them written down if somebody wants that.
 func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces.Recorder) (o Outcome) {
 	config, err := r.forGraph(i, g)
@@ -189,7 +215,8 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		return Outcome{Err: err}
 	}
 	cfg, opt := &config, r.options(i)
-	r.Observer.Started(i, edgesToHandle(g, cfg))
+	edges := edgesToHandle(g, cfg)
+	r.Observer.Started(i, edges)
 	if rec != nil {
 		opt.Source = rec.Source
 	}
@@ -200,6 +227,8 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	if err := r.watch(d.Machine); err != nil {
 		return Outcome{Err: err}
 	}
+	shown := r.monitor(ctx, i, edges, d.Machine)
+	defer func() { shown.End(o.Err) }()
 	var device host.Device = d
 	if rec != nil {
 		if err := rec.Attach(d.Machine); err != nil {
@@ -208,6 +237,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		device = recorded{d, rec}
 	}
 	c := newCounted(device, d.Machine, cfg)
+	c.shown = shown
 	res, err := runKernels(ctx, c, g, cfg)
 	c.end()
 	res.times = c.times

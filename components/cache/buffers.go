@@ -1,0 +1,19 @@
+package cache
+
+import "fmt"
+
+// Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
+func (c *Cache) Buffers(see func(name string, n, places int)) {
+	for i := range c.buffers {
+		c.buffers[i].level(see)
+	}
+	for i, b := range c.banks {
+		see(fmt.Sprintf("%s: bank %d, MSHRs", c.Name(), i), b.mshr.used, len(b.mshr.requests))
+		b.rsp.level(see)
+		b.mreq.level(see)
+	}
+}
+
+func (q *queue[T]) level(see func(string, int, int)) {
+	see(fmt.Sprintf("%s: %s", q.overflow.unit, q.overflow.queue), q.n, len(q.ring))
+}

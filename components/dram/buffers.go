@@ -1,0 +1,25 @@
+package dram
+
+import "fmt"
+
+// Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
+func (m *Memory) Buffers(see func(name string, n, places int)) {
+	channelBuffers(m.Name(), m.channels, see)
+	see(m.Name()+": reads under way", len(m.reads)-len(m.free), len(m.reads))
+}
+
+// Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
+func (h *Harness) Buffers(see func(name string, n, places int)) {
+	channelBuffers(h.Name(), h.channels, see)
+	see(h.Name()+": pieces that wait", len(h.queue)-h.head, harnessQueue)
+}
+
+func channelBuffers(name string, channels []*Channel, see func(string, int, int)) {
+	for i, c := range channels {
+		c.reads.level(fmt.Sprintf("%s: channel %d, reads", name, i), see)
+		c.writes.level(fmt.Sprintf("%s: channel %d, writes", name, i), see)
+		c.active.level(fmt.Sprintf("%s: channel %d, rows being opened", name, i), see)
+	}
+}
+
+func (q *queue) level(name string, see func(string, int, int)) { see(name, q.len(), cap(q.requests)) }

@@ -1,0 +1,79 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+var (
+	errBusy = errors.New("the machine is between two launches: its host program is at work; ask again")
+	errGone = errors.New("the machine has ended")
+)
+
+// desk is where requests wait for the goroutine that simulates a machine.
+type desk struct {
+	asked  chan func()
+	turned chan struct{} // paused may have changed
+	gone   chan struct{} // closed when nobody will serve again
+	paused atomic.Bool
+}
+
+func newDesk() desk {
+	return desk{asked: make(chan func()), turned: make(chan struct{}, 1), gone: make(chan struct{})}
+}
+
+// serve does what is asked, and returns when nothing is and the machine is not to pause, or ctx ends.
+func (d *desk) serve(ctx context.Context) {
+	for {
+		select {
+		case f := <-d.asked:
+			f()
+			continue
+		default:
+		}
+		if !d.paused.Load() {
+			return
+		}
+		select {
+		case f := <-d.asked:
+			f()
+		case <-d.turned:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// ask has f done by who simulates. What f panics with is an error: looking ends no simulation.
+func (d *desk) ask(ctx context.Context, f func()) (err error) {
+	done := make(chan struct{})
+	request := func() {
+		defer close(done)
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("BUG: monitor: %v", p)
+			}
+		}()
+		f()
+	}
+	select {
+	case d.asked <- request:
+		<-done
+		return err
+	case <-d.gone:
+		return errGone
+	case <-ctx.Done():
+		return errBusy
+	}
+}
+
+// pause has the machine stop before its next batch of cycles, or go on.
+func (d *desk) pause(yes bool) {
+	d.paused.Store(yes)
+	select {
+	case d.turned <- struct{}{}:
+	default: // it will look anyway
+	}
+}

@@ -1,0 +1,63 @@
+package sim
+
+import (
+	akita "github.com/sarchlab/akita/v3/sim"
+
+	"heddle/sim/stats"
+)
+
+// What follows is for who looks at a machine while it runs. It is safe where BeforeBatches calls, and
+// while nothing runs; it changes no cycle and no count.
+
+// BeforeBatches has f called, by the goroutine that simulates, before every batch of some thousand
+// cycles. Time goes on when f returns.
+func (m *Machine) BeforeBatches(f func()) { m.System.BeforeBatches(f) }
+
+// Progress says how far the machine is.
+func (m *Machine) Progress() Progress { return Progress{m.domain.After() - 1, m.Arch.Stats()} }
+
+// Launches is how many have begun.
+func (m *Machine) Launches() uint64 { return m.launches }
+
+// Live lists all that the machine has counted up to this instant, sleepers included.
+func (m *Machine) Live() stats.Tree {
+	m.settle()
+	return m.Statistics()
+}
+
+// Components lists the machine's parts, from the cores outwards.
+func (m *Machine) Components() (all []akita.Component) {
+	for i, c := range m.Cores {
+		all = append(all, c)
+		if m.Units != nil {
+			all = append(all, m.Units[i].(akita.Component))
+		}
+	}
+	if m.Control != nil {
+		all = append(all, m.Control)
+	}
+	for _, c := range m.Concentrators {
+		all = append(all, c)
+	}
+	for _, c := range m.Caches {
+		all = append(all, c)
+	}
+	return append(all, m.Memory.(akita.Component), m.System)
+}
+
+// buffered is a component with buffers of its own.
+type buffered interface {
+	Buffers(see func(name string, n, places int))
+}
+
+// Buffers shows how full all buffers and links are.
+func (m *Machine) Buffers(see func(name string, n, places int)) {
+	for _, c := range m.Components() {
+		if b, ok := c.(buffered); ok {
+			b.Buffers(see)
+		}
+	}
+	for _, l := range m.links {
+		see(l.Name(), l.Len(), l.Places())
+	}
+}
