@@ -13,13 +13,13 @@ import (
 // Kernels are a program's kernels.
 type Kernels struct {
 	Init   *ir.Kernel
-	Lists  [2]*ir.Kernel // by direction: fills the units' lists before a gather; nil: it need not
+	Lists  [2]*ir.Kernel // by direction: the schedule's own, before a gather; nil: there is none
 	Gather [2]*ir.Kernel // by direction; nil: not used
 	Apply  *ir.Kernel    // nil: nothing to apply
 	Split  *ir.Kernel    // of the far pile; nil: there is none
 	Seed   *ir.Kernel    // of a round; nil: there is one
 	Back   *ir.Kernel    // handles edges on the way back; nil: there is none
-	Again  *ir.Kernel    // fills the units' lists before it; nil: it need not
+	Again  *ir.Kernel    // the schedule's own, before it; nil: there is none
 }
 
 // pass is a kernel that handles edges.
@@ -102,8 +102,10 @@ func (p *Plan) kernel(name string) *emit.Kernel {
 	return k
 }
 
-// Registers tells whether a kernel must put vertices into the units' lists before each gather.
-func (p *Plan) Registers() bool { return p.Schedule.Lists && !p.Set.OfUnit && !p.Algorithm.Dense }
+// Registers tells whether a kernel of the schedule's comes before each gather.
+func (p *Plan) Registers() bool {
+	return p.Schedule.Register != nil && !p.Set.OfUnit && !p.Algorithm.Dense
+}
 
 // again puts a vertex into a unit's list, if all are active in the super-step that comes.
 func (p *Plan) again(k *emit.Kernel, v ir.Value) {
@@ -188,10 +190,10 @@ func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, er
 	return g.Kernel.Build()
 }
 
-// register puts the vertices that walk their rows into the units' lists.
+// register has the schedule see to the vertices that walk their rows.
 func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("register-"+p.way(d), d)
-	g.Phase(isa.PhaseRegistration, func() { schedule.Register(g.at(core), g.visitor()) })
+	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Register(g.at(core), g.visitor()) })
 	return g.Kernel.Build()
 }
 
@@ -203,7 +205,7 @@ func (p *Plan) begin(name string, d direction.Direction) *gather {
 func (g *gather) at(core schedule.Core) *schedule.Site {
 	g.site = &schedule.Site{
 		Kernel: g.Kernel, View: g.Layout.In(g.Kernel, g.dir, g.Weights), Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.set, Scan: g.Scan, Core: core,
-		All: g.Algorithm.Dense && g.Algorithm.SrcFilter == nil && g.Algorithm.DstFilter == nil, Width: g.width(),
+		All: g.Algorithm.Dense, Width: g.width(),
 	}
 	return g.site
 }

@@ -31,7 +31,7 @@ var recipes = []*Recipe{
 		Name: "strict", Doc: "datadriven, with load-balanced partitioning in place of a vertex a thread",
 		choose: func(_ configs.Workload, a *algorithm.Algorithm, _ bool) chosen { return simple("strict", a) },
 	}, {
-		Name: "gunrock", Doc: "Gunrock (TOPC 2017): push, load-balanced partitioning, an inexact filter that drops what is in the queue already, near-far for sssp. Simplified: filter and scan are parts of the gather, not kernels of their own, " +
+		Name: "gunrock", Doc: "Gunrock (TOPC 2017): push, load-balanced partitioning, an inexact filter that drops what is in the queue already, near-far for sssp. Simplified: the filter is a part of the gather, the scan one kernel and the sorted search a part of the gather, where Gunrock launches kernels for each, " +
 			"and the filter reads a byte map, where Gunrock's has bits and tables of recent vertices too",
 		choose: func(_ configs.Workload, a *algorithm.Algorithm, _ bool) chosen {
 			c := simple("strict", a)

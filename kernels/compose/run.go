@@ -23,7 +23,7 @@ import (
 type Step struct {
 	Direction direction.Direction
 	Back      bool       // on the way back, once more with the active vertices of a super-step before
-	Register  sim.Result // puts vertices into the units' lists
+	Register  sim.Result // of the schedule, before the gather
 	Gather    sim.Result
 	Apply     sim.Result
 	Splits    []sim.Result // before it: of the far pile, or seeds of rounds
@@ -36,7 +36,7 @@ type Step struct {
 	Balance         Balance // of the edges handled
 }
 
-// Registered tells whether a kernel has put vertices into the units' lists.
+// Registered tells whether a kernel of the schedule's came first.
 func (s *Step) Registered(p *Plan) bool {
 	if s.Back {
 		p = p.back()

@@ -14,6 +14,7 @@ var hwwl = &Schedule{
 	Owns:       true,
 	Unit:       "hwwl",
 	Lists:      true,
+	Register:   toLists,
 	Scratchpad: nothing,
 	EachEdge: func(s *Site, v *Visitor) {
 		s.ListVertices(s.U32(activeset.InList), func(vertex ir.Value) { s.row(v, vertex) })

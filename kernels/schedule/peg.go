@@ -15,6 +15,7 @@ var peg = &Schedule{
 	Unit:       "peg",
 	Lists:      true,
 	Reads:      true,
+	Register:   toLists,
 	Scratchpad: nothing,
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Phase(isa.PhaseSchedule, func() {
@@ -27,8 +28,8 @@ var peg = &Schedule{
 	},
 }
 
-// Register emits the code that puts the vertices which walk their rows into the unit's lists.
-func Register(s *Site, v *Visitor) {
+// toLists puts the vertices which walk their rows into the unit's lists.
+func toLists(s *Site, v *Visitor) {
 	s.Strided(s.Set.Places(), func(place ir.Value) {
 		at := s.Set.Vertex(place)
 		s.keep(v, at, func() { s.ListPush(at, s.U32(activeset.OutList)) })

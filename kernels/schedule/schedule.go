@@ -80,6 +80,9 @@ type Schedule struct {
 	Lists bool
 	// Reads says that the unit reads the rows.
 	Reads bool
+	// Register emits a kernel of its own that comes before each gather in which not every vertex walks its row, and has the
+	// vertices that do; nil: there is none.
+	Register func(s *Site, v *Visitor)
 	// EachEdge emits the code that visits every edge of every active vertex once. It begins in
 	// the phase registration.
 	EachEdge func(s *Site, v *Visitor)

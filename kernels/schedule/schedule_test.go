@@ -103,10 +103,10 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 		"visits": m.Place(make([]uint32, 2500)), "begins": m.Place(make([]uint32, 50)), "ends": m.Place(make([]uint32, 50)),
 	}
 	arrays := layout.NewArrays(x.g)
-	for _, p := range kernel.Params {
-		if data, ok := arrays.Array(p.Name); ok {
-			args[p.Name] = m.Place(data)
-		}
+	for _, name := range []string{"csr.offsets", "csr.ids", "csr.rows", "csc.offsets", "csc.ids", "csc.rows"} {
+		data, ok := arrays.Array(name)
+		require.True(t, ok)
+		args[name] = m.Place(data)
 	}
 	for _, a := range x.s.Arrays {
 		args[a.Name] = m.Place(make([]uint32, a.Words(50, m.Cores*m.Warps)))
@@ -116,12 +116,15 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 	return m.Words(args["visits"], 2500), m.Words(args["begins"], 50), m.Words(args["ends"], 50), c.Edges
 }
 
-// feed gives the units the vertices that are kept, as Register does, if they take them from lists.
+// feed does what comes before a gather: the schedule's own kernel, and what the host tells units.
 func (x *test) feed(t *testing.T, m *emittest.Machine, gather *ir.Kernel, args map[string]uint32) {
 	if x.s.Unit == "eghw" {
 		x.feedEGHW(t, m, args)
 	}
 	if !x.s.Lists {
+		if x.s.Register != nil {
+			m.Run(t, x.register(t, m), args)
+		}
 		return
 	}
 	arrays := layout.NewArrays(x.g)
@@ -150,7 +153,7 @@ func (x *test) feedEGHW(t *testing.T, m *emittest.Machine, args map[string]uint3
 	require.NoError(t, m.EGHW.Configure(s))
 }
 
-// register is the kernel that does it.
+// register is the schedule's own kernel.
 func (x *test) register(t *testing.T, m *emittest.Machine) *ir.Kernel {
 	k := emit.New("register")
 	if m.Worklists {
@@ -158,7 +161,10 @@ func (x *test) register(t *testing.T, m *emittest.Machine) *ir.Kernel {
 	}
 	set, err := activeset.ByName("counter")
 	require.NoError(t, err)
-	schedule.Register(&schedule.Site{Kernel: k, Set: set.In(k, nil)}, &schedule.Visitor{
+	x.s.Register(&schedule.Site{
+		Kernel: k, View: x.l.In(k, x.d, graph.NoWeights), Rows: x.l.Rows(x.d), Dir: x.d, Set: set.In(k, nil), Scan: x.scan,
+		Core: schedule.Core{Warps: m.Warps, Lanes: m.Threads},
+	}, &schedule.Visitor{
 		Keep: func(v ir.Value) ir.Value { return k.Ne(k.Load(ir.U32, k.Addr("keep"), v), k.U32(0)) },
 	})
 	kernel, err := k.Build()

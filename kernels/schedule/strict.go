@@ -7,7 +7,7 @@ import (
 
 // strict partitions the edges of all active vertices (load-balanced partitioning: Davidson, Baxter, Garland, Owens,
 // IPDPS 2014, §III; GRAssembler's STRICT). A chunk is a warp's, so that cores have as many edges too, and no warp waits
-// for others of its core while it walks. The scan has no kernels of its own, whose launches would cost more than all of it.
+// for others of its core while it walks.
 var strict = &Schedule{
 	Name: "strict",
 	Doc:  "all warps get equally many of the active vertices' edges: a scan of all degrees over the device, a search for each warp's first row, binary search per edge",
@@ -23,8 +23,9 @@ var strict = &Schedule{
 		}
 		return 3 * c.Threads()
 	},
+	Register: scanDegrees,
 	EachEdge: func(s *Site, v *Visitor) {
-		p := s.partition(v)
+		p := s.partition()
 		s.Phase(isa.PhaseSchedule, func() {
 			first, last := s.shareOf(s.spreadNumber(), p.total)
 			p.walk(v, first, last)
@@ -48,8 +49,8 @@ type partition struct {
 	rows func(at, place, upto ir.Value) rows
 }
 
-// partition sums degrees up. Where every vertex walks its row, the layout's offsets are the sums.
-func (s *Site) partition(v *Visitor) *partition {
+// partition has the sums of degrees. Where every vertex walks its row, the layout's offsets are the sums.
+func (s *Site) partition() *partition {
 	if s.All {
 		return &partition{
 			Site: s, places: s.Count("vertices"), total: s.Count("edges"),
@@ -62,9 +63,9 @@ func (s *Site) partition(v *Visitor) *partition {
 			},
 		}
 	}
-	sums, shifts := s.Addr("strict.upto"), s.Addr("strict.shift")
+	places, sums, shifts := s.Set.Places(), s.Addr("strict.upto"), s.Addr("strict.shift")
 	return &partition{
-		Site: s, places: s.Set.Places(), total: s.deviceScan(v, sums, shifts),
+		Site: s, places: places, total: s.Load(ir.U32, sums, s.Sub(places, s.U32(1))),
 		upto: func(place ir.Value) ir.Value { return s.Load(ir.U32, sums, place) },
 		rows: func(_, place, upto ir.Value) rows {
 			vertex, shift := s.Set.Vertex(place), s.Load(ir.U32, shifts, place)
@@ -73,12 +74,11 @@ func (s *Site) partition(v *Visitor) *partition {
 	}
 }
 
-// deviceScan stores, for every place of the active set, the sum of the degrees up to it, and what takes an edge's number
+// scanDegrees stores, for every place of the active set, the sum of the degrees up to it, and what takes an edge's number
 // in the sum to its own. Each warp scans as many places as the others, if there are so many, and then adds what lies before them.
-func (s *Site) deviceScan(v *Visitor, sums, shifts ir.Value) (total ir.Value) {
-	places, number := s.Set.Places(), s.spreadNumber()
-	first, last := s.shareOf(number, places)
-	totals := s.Addr("strict.totals")
+func scanDegrees(s *Site, v *Visitor) {
+	number, sums, shifts, totals := s.spreadNumber(), s.Addr("strict.upto"), s.Addr("strict.shift"), s.Addr("strict.totals")
+	first, last := s.shareOf(number, s.Set.Places())
 	own := s.warpSums(v, first, last, sums, shifts)
 	s.When(s.And(s.Lt(first, last), s.Eq(s.LaneID(), s.U32(0))), func() { s.Store(totals, number, own) })
 	s.DeviceBarrier()
@@ -89,8 +89,6 @@ func (s *Site) deviceScan(v *Visitor, sums, shifts ir.Value) (total ir.Value) {
 			s.Store(shifts, place, s.Sub(s.Load(ir.U32, shifts, place), before))
 		})
 	})
-	s.DeviceBarrier()
-	return s.Load(ir.U32, sums, s.Sub(places, s.U32(1)))
 }
 
 // shareOf deals n things out to the device's warps, whole steps of a warp to each.
@@ -100,7 +98,7 @@ func (s *Site) shareOf(warp, n ir.Value) (first, last ir.Value) {
 	return first, s.Min(s.Add(first, share), n)
 }
 
-// warpSums is deviceScan over the warp's own places.
+// warpSums is scanDegrees over the warp's own places.
 func (s *Site) warpSums(v *Visitor, first, last, sums, shifts ir.Value) (total ir.Value) {
 	before := s.Var(s.U32(0))
 	s.For(first, last, s.NumLanes(), func(from ir.Value) {
