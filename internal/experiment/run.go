@@ -313,7 +313,7 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		stats.Count("launch.count", "launches", "Kernels launched.", res.times.Launches),
 		stats.Count("launch.overhead_cycles", "cycles", "What the host cost: launches × launch_overhead.", res.times.Overhead),
 		stats.Count("kernel.init.cycles", "cycles", "In the init kernel.", begin),
-		stats.Count("kernel.gather.cycles", "cycles", "In the gather kernels: the edges.", gather),
+		stats.Count("kernel.gather.cycles", "cycles", "In the gather kernels: the edges; those of the way back too (bc).", gather),
 		stats.Count("kernel.apply.cycles", "cycles", "In the apply kernels: the vertices.", apply),
 		stats.Count("kernel.split.cycles", "cycles", "In the kernels that split near-far's far pile.", split),
 		stats.Count("kernel.seed.cycles", "cycles", "In the kernels that begin rounds (k-core).", seed),
