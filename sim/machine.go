@@ -44,9 +44,10 @@ type Machine struct {
 	auditor  *auditor // nil: nobody checks
 	watchdog watchdog
 	sampler  *sampler // nil: nobody asks for samples
-	arg      uint32   // of Run
-	launches uint64   // begun
-	spent    bool     // a run has ended with an error
+	steps    []func(step int, vertices, edges uint64)
+	arg      uint32 // of Run
+	launches uint64 // begun
+	spent    bool   // a run has ended with an error
 }
 
 // way is a link between two units.

@@ -12,6 +12,7 @@ type Shown struct {
 	Core    int    // whose unit it is; -1: no core's
 	Unit    string // by its place: socket0.core1.weaver
 	Signals probe.List
+	Graph   bool // it is a graph unit
 }
 
 // shows is a unit that shows something.
@@ -22,7 +23,7 @@ type shows interface{ Signals() probe.List }
 func (m *Machine) Signals() (all []Shown) {
 	add := func(core int, unit string, from any) {
 		if u, ok := from.(shows); ok {
-			all = append(all, Shown{core, unit, u.Signals()})
+			all = append(all, Shown{core, unit, u.Signals(), core >= 0 && unit != m.CorePath(core)})
 		}
 	}
 	for n, c := range m.Cores {
@@ -48,3 +49,49 @@ func (m *Machine) UnitPath(n int) string {
 	_, kind, _ := strings.Cut(m.Units[n].(interface{ Name() string }).Name(), ".")
 	return m.CorePath(n) + "." + strings.ToLower(kind)
 }
+
+// ObserveSteps has f told when a super-step begins, by who launches kernels: its number from 1, its active
+// vertices, and the edges that leave them. What is already told goes on.
+func (m *Machine) ObserveSteps(f func(step int, vertices, edges uint64)) {
+	m.steps = append(m.steps, f)
+}
+
+// BeginStep tells those who observe.
+func (m *Machine) BeginStep(n int, vertices, edges uint64) {
+	for _, f := range m.steps {
+		f(n, vertices, edges)
+	}
+}
+
+// Teller is a unit that tells of events.
+type Teller interface {
+	Kinds() []probe.Kind
+	Watch(probe.Watch)
+}
+
+// Telling is a unit that tells of events, by its place.
+type Telling struct {
+	Core int // whose unit it is; -1: no core's
+	Unit string
+	Teller
+}
+
+// Tellers are the units that tell of events: graph units, caches, memory.
+func (m *Machine) Tellers() (all []Telling) {
+	add := func(core int, unit string, from any) {
+		if u, ok := from.(Teller); ok {
+			all = append(all, Telling{core, unit, u})
+		}
+	}
+	for n := range m.Units {
+		add(n, m.UnitPath(n), m.Units[n])
+	}
+	for _, c := range m.Caches {
+		add(-1, strings.ToLower(c.Name()), c)
+	}
+	add(-1, strings.ToLower(m.Memory.Name()), m.Memory)
+	return all
+}
+
+// Instant is the core cycle that the current instant is in.
+func (m *Machine) Instant() uint64 { return m.domain.After() - 1 }

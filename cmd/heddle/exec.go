@@ -166,7 +166,7 @@ func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	if err != nil {
 		return err
 	}
-	f.window.out = c.OutOrStdout()
+	f.window.out, f.window.errs = c.OutOrStdout(), c.ErrOrStderr()
 	if err := f.window.attach(m); errors.Is(err, errListed) {
 		return nil
 	} else if err != nil {

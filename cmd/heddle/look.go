@@ -44,7 +44,7 @@ func (f *lookFlags) run(c *cobra.Command, name string) error {
 	if !f.window.wanted() && !f.window.list && f.monitor.address == "" {
 		return errors.New(expectedFiles + ", or --monitor")
 	}
-	f.window.out = c.OutOrStdout()
+	f.window.out, f.window.errs = c.OutOrStdout(), c.ErrOrStderr()
 	r, i, err := f.choose(name, "looked at")
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,6 +39,9 @@ func TestExecWindowRefused(t *testing.T) {
 		"--konata is for timed machines":               {"--untimed", "--konata", "x"},
 		"--window: expected --konata FILE, --perf":     append(timed, "--window", "cycles=1..2"),
 		"--vcd is for timed machines":                  {"--untimed", "--vcd", "x"},
+		"--log-file: expected --log FILTER":            append(timed, "--log-file", "x"),
+		"--log: wever: the machine has no unit wever":  append(timed, "--log", "wever"),
+		"--log is for timed machines":                  {"--untimed", "--log", "core0"},
 		"--vcd-signals: expected --vcd FILE":           append(timed, "--vcd-signals", "*"),
 		"*.fsm: the machine has no such signal":        append(timed, "--vcd", filepath.Join(t.TempDir(), "v"), "--vcd-signals", "*.fsm"),
 		"--vcd-signals: /(/: expected a regular":       append(timed, "--vcd", "x", "--vcd-signals", "/(/"),
@@ -73,6 +77,35 @@ func TestListSignals(t *testing.T) {
 	require.Contains(t, look, ".warp0.state ")
 }
 
+// The log and the Perfetto file have the frontier of every super-step, which add up to the run's statistic.
+func TestLookFrontier(t *testing.T) {
+	dir := t.TempDir()
+	small, log, perfetto := filepath.Join(dir, "small.yaml"), filepath.Join(dir, "log"), filepath.Join(dir, "p")
+	require.NoError(t, os.WriteFile(small, []byte("name: t\nmachine: vortex-1c4w4t-weaver\ngraph: {erdos_renyi: {vertices: 64, edges: 256}}\nworkload: {algorithm: bfs, schedule: weaver}\n"), 0o644))
+	out, errs, code := heddle(t, "run", "--json", "--out", dir, small)
+	require.Equal(t, exitOK, code, errs)
+	var summary struct {
+		Points []struct{ Stats map[string]float64 }
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &summary))
+	_, errs, code = heddle(t, "look", small, "--log", "host=step", "--log-file", log, "--perfetto", perfetto)
+	require.Equal(t, exitOK, code, errs)
+	data, err := os.ReadFile(log)
+	require.NoError(t, err)
+	vertices, lines := 0, strings.Split(strings.TrimSpace(string(data)), "\n")
+	for i, l := range lines {
+		var now, step, v, e int
+		_, err := fmt.Sscanf(l, "%d host step: %d, %d vertices, %d edges", &now, &step, &v, &e)
+		require.NoError(t, err, l)
+		require.Equal(t, i+1, step)
+		vertices += v
+	}
+	require.EqualValues(t, summary.Points[0].Stats["frontier.vertices"], vertices)
+	data, err = os.ReadFile(perfetto)
+	require.NoError(t, err)
+	require.Equal(t, len(lines), strings.Count(string(data), `"name":"frontier vertices"`))
+}
+
 // heddle look takes the cycles that heddle run does, and writes the files.
 func TestLook(t *testing.T) {
 	konata, perfetto := filepath.Join(t.TempDir(), "k"), filepath.Join(t.TempDir(), "p")
@@ -96,5 +129,5 @@ func TestLook(t *testing.T) {
 	require.Contains(t, errs, "--point 0: the experiment has 3 points")
 	_, errs, code = heddle(t, "look", "quickstart")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, errs, "expected --konata FILE, --perfetto FILE or --vcd FILE")
+	require.Contains(t, errs, expectedFiles)
 }

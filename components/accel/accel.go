@@ -10,6 +10,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/mem"
+	"heddle/components/probe"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -95,6 +96,7 @@ type Socket struct {
 	err       error       // what Fail said, in cycle failedAt
 	failedAt  clock.Cycle
 	queue     queue
+	watch     probe.Watch // nil: nobody is told
 }
 
 // Plug joins a unit, which must be on its clock, to the core there.
@@ -213,6 +215,9 @@ func (s *Socket) Waiting() *emu.UnitRequest {
 
 // Take takes that request out of the queue.
 func (s *Socket) Take() {
+	if s.watch != nil {
+		s.tell("take", *s.requests.Front())
+	}
 	s.queue.leave(s.now())
 	s.requests.Pop()
 }
@@ -244,7 +249,12 @@ func (s *Socket) Abort(err error) {
 func (s *Socket) Room() bool { return !s.answers.Full() }
 
 // Reply sends the answer that is in the call.
-func (s *Socket) Reply(t Tag) { s.answers.Push(t) }
+func (s *Socket) Reply(t Tag) {
+	if s.watch != nil {
+		s.tell("answer", t)
+	}
+	s.answers.Push(t)
+}
 
 // Sent is the cycle in which a call entered the queue.
 func (s *Socket) Sent(t Tag) clock.Cycle { return s.calls[t].sent }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"heddle/components/mem"
+	"heddle/components/probe"
 )
 
 // bank is the logic of one bank. Step does a cycle; time is only a number that
@@ -33,6 +34,7 @@ type bank struct {
 	mreqPlaces   int // of mreq, for what requests send
 	forwardFlush bool
 
+	watch   probe.Watch // nil: nobody is told
 	stats   Stats
 	waiting *uint64 // the counter that stands for why this cycle accepted nothing
 }
@@ -214,7 +216,13 @@ func (b *bank) missLine(now uint64, op *operation) {
 	if head := b.mshr.pending(op.line); head != none {
 		b.stats.Merges++
 		b.mshr.join(head, op.id)
+		if b.watch != nil {
+			b.tell("merge", op)
+		}
 		return
+	}
+	if b.watch != nil {
+		b.tell("miss", op)
 	}
 	b.mshr.miss(op.id)
 	b.ask(now, op, mem.Read)
@@ -312,6 +320,9 @@ func (b *bank) commitReplay(now uint64, op *operation, st *status) bool {
 func (b *bank) commitFill(now uint64, op *operation) {
 	b.stats.Fills++
 	out := b.tags.fill(op.line)
+	if b.watch != nil {
+		b.tellFill(op, out)
+	}
 	if out.valid {
 		b.stats.Evictions++
 	}

@@ -3,6 +3,8 @@ package cache
 import (
 	"fmt"
 
+	"github.com/sarchlab/akita/v3/sim"
+
 	"heddle/components/probe"
 )
 
@@ -31,4 +33,59 @@ func (b *bank) signals() (l probe.List) {
 	l.Count("memory", len(b.mreq.ring), func() int { return b.mreq.n })
 	l.Hide()
 	return l
+}
+
+// Kinds are the events of the cache.
+func (*Cache) Kinds() []probe.Kind {
+	return []probe.Kind{
+		{Name: "request", Doc: "a request is taken from a port"},
+		{Name: "response", Doc: "an answer goes to a port"},
+		{Name: "memory", Doc: "a request goes to the next level"},
+		{Name: "miss", Doc: "a request does not find its line, and asks for it"},
+		{Name: "merge", Doc: "a request does not find its line, which has been asked for"},
+		{Name: "fill", Doc: "a line comes in"},
+		{Name: "evict", Doc: "a line goes out for one that comes in"},
+	}
+}
+
+// Watch has somebody told of them. Those at the ports come from a hook.
+func (c *Cache) Watch(to probe.Watch) {
+	c.AcceptHook(&ports{to})
+	for _, b := range c.banks {
+		b.watch = to
+	}
+}
+
+// ports is a hook that tells of messages.
+type ports struct{ watch probe.Watch }
+
+// Func completes Akita's interface.
+func (p *ports) Func(ctx sim.HookCtx) {
+	e, ok := ctx.Item.(*HookEvent)
+	switch {
+	case !ok:
+	case ctx.Pos == HookPosRequest:
+		p.watch("request", -1, "port %d: %s %08x", e.Port, e.Request.Op, e.Request.Addr)
+	case ctx.Pos == HookPosResponse:
+		p.watch("response", -1, "port %d: tag %x", e.Port, e.Request.Tag)
+	case ctx.Pos == HookPosMemory:
+		p.watch("memory", -1, "%s %08x", e.Request.Op, e.Request.Addr)
+	}
+}
+
+// tell tells of a request in stage 1.
+func (b *bank) tell(kind string, op *operation) {
+	b.watch(kind, -1, "bank %d: %s %08x, of port %d", b.id, op.mem.Op, op.mem.Addr, op.port)
+}
+
+// tellFill tells of a line that comes in, and of one that goes out for it.
+func (b *bank) tellFill(op *operation, out victim) {
+	b.watch("fill", -1, "bank %d: line %08x", b.id, op.line<<b.lineShift)
+	if out.valid {
+		how := "clean"
+		if out.dirty {
+			how = "dirty"
+		}
+		b.watch("evict", -1, "bank %d: line %08x, %s", b.id, out.line<<b.lineShift, how)
+	}
 }

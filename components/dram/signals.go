@@ -82,3 +82,30 @@ func (h *Harness) Signals() (l probe.List) {
 	l.Word("pending", func() uint32 { return uint32(h.Pending()) })
 	return append(l, channelSignals(h.channels, func() uint64 { return h.Place().Domain().After() - 1 })...)
 }
+
+var kinds = []probe.Kind{{Name: "cmd", Doc: "a channel issues a command"}}
+
+// Kinds are the events of the memory.
+func (*Memory) Kinds() []probe.Kind { return kinds }
+
+// Kinds are the events of the memory.
+func (*Harness) Kinds() []probe.Kind { return kinds }
+
+// Watch has somebody told of them.
+func (m *Memory) Watch(w probe.Watch) { watch(m.channels, w) }
+
+// Watch has somebody told of them.
+func (h *Harness) Watch(w probe.Watch) { watch(h.channels, w) }
+
+func watch(channels []*Channel, w probe.Watch) {
+	for n, c := range channels {
+		c.Trace = func(i Issue) {
+			bank := i.Rank<<c.state.rankShift | i.BankGroup<<c.state.groupShift | i.Bank
+			if i.Command.rankWide() {
+				w("cmd", -1, "channel %d rank %d: %s", n, i.Rank, i.Command)
+				return
+			}
+			w("cmd", -1, "channel %d bank %d: %s row %x column %x", n, bank, i.Command, i.Row, i.Column)
+		}
+	}
+}

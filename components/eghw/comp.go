@@ -7,6 +7,7 @@ import (
 	"heddle/components/accel"
 	"heddle/components/clock"
 	"heddle/components/mem"
+	"heddle/components/probe"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -19,6 +20,7 @@ type EGHW struct {
 	socket *accel.Socket
 	out    *clock.Link[mem.Request]
 	in     *clock.Link[mem.Response]
+	watch  probe.Watch // nil: nobody is told
 }
 
 var _ accel.MemoryUser = (*EGHW)(nil)
@@ -71,8 +73,11 @@ func (u *EGHW) Tick(now clock.Cycle) bool {
 	if arrived {
 		e.Arrive(u.in.Pop().Tag)
 	}
-	head := u.socket.Waiting()
+	head, before := u.socket.Waiting(), e.state
 	step := e.Cycle(now, head, e.answers.n == 0 || u.socket.Room(), !u.out.Full())
+	if u.watch != nil {
+		u.tell(before, &step)
+	}
 	u.act(head, &step)
 	if step.WakeAt != 0 {
 		u.Place().WakeAt(step.WakeAt)

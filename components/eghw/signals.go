@@ -1,6 +1,9 @@
 package eghw
 
-import "heddle/components/probe"
+import (
+	"heddle/components/accel"
+	"heddle/components/probe"
+)
 
 // StateName is what the unit's oldest pop waits for, by the name of the statistic it is booked under.
 func (u *EGHW) StateName() string { return stateDocs[u.engine.state].name }
@@ -26,4 +29,33 @@ func (u *EGHW) Signals() (l probe.List) {
 	l.Flag("port.busy", func() bool { return e.portFree > e.now })
 	l.Count("memory", len(e.reads)+len(e.outbox.places), e.outstanding)
 	return l
+}
+
+// Kinds are the events of the unit.
+func (u *EGHW) Kinds() []probe.Kind {
+	return append([]probe.Kind{
+		{Name: "state", Doc: "what the oldest pop waits for becomes another"},
+		{Name: "request", Doc: "a line is asked for: of offsets, or of edges and weights"},
+	}, accel.Kinds...)
+}
+
+// Watch has somebody told of them.
+func (u *EGHW) Watch(to probe.Watch) {
+	u.watch = to
+	u.socket.Watch(to)
+}
+
+// tell tells of a cycle.
+func (u *EGHW) tell(before state, step *Step) {
+	e := u.engine
+	if step.HasRequest {
+		of := "edges"
+		if e.reads[step.Request.Tag].row != nil {
+			of = "offsets"
+		}
+		u.watch("request", -1, "line %08x of %s", step.Request.Addr, of)
+	}
+	if e.state != before {
+		u.watch("state", -1, "%s -> %s", stateDocs[before].name, stateDocs[e.state].name)
+	}
 }

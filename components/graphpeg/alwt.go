@@ -1,6 +1,9 @@
 package graphpeg
 
-import "heddle/components/balance"
+import (
+	"heddle/components/balance"
+	"heddle/components/probe"
+)
 
 // Status of an entry of the adjacency list working table (§3.3.1).
 type Status uint8
@@ -37,6 +40,7 @@ type alwt struct {
 	fe      int              // the FE entry; -1: none
 	edges   uint64           // not requested: Σ(end - start)
 	count   [numStatuses]int // entries by status
+	watch   probe.Watch      // nil: nobody is told
 }
 
 func newALWT(entries int) alwt {
@@ -59,6 +63,9 @@ func (t *alwt) clear() {
 func (t *alwt) used() int { return len(t.entries) - t.count[IVD] }
 
 func (t *alwt) set(i int, s Status) {
+	if t.watch != nil {
+		t.tell(i, s)
+	}
 	t.count[t.entries[i].status]--
 	t.entries[i].status = s
 	t.count[s]++

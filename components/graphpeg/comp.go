@@ -8,6 +8,7 @@ import (
 	"heddle/components/balance"
 	"heddle/components/clock"
 	"heddle/components/mem"
+	"heddle/components/probe"
 	"heddle/isa/emu"
 )
 
@@ -23,6 +24,9 @@ type PEG struct {
 
 	commands *clock.Link[balance.Command]
 	reports  *clock.Link[balance.Report]
+
+	watch probe.Watch // nil: nobody is told
+	told  state       // the last of which it was
 }
 
 var (
@@ -95,6 +99,9 @@ func (p *PEG) Tick(now clock.Cycle) bool {
 	arrived := p.receive()
 	head := p.socket.Waiting()
 	step := e.Cycle(now, head, e.answers.n == 0 || p.socket.Room(), !p.out.Full())
+	if p.watch != nil {
+		p.tell(&step)
+	}
 	sent := p.act(head, &step)
 	if step.WakeAt != 0 {
 		p.Place().WakeAt(step.WakeAt)

@@ -284,6 +284,9 @@ func (e *Engine) data(i int) {
 		e.buffer.fill(c.slot, int(k), e.load(c, c.first+k))
 	}
 	e.EdgesGathered += uint64(c.n)
+	if e.table.watch != nil {
+		e.table.watch("edges", -1, "%d of vertex %d, from edge %d on", c.n, c.base, c.first)
+	}
 	e.freeChunks = append(e.freeChunks, int32(i))
 	if e.spec.FERelease == "return" {
 		e.table.entries[c.entry].chunks--

@@ -113,6 +113,9 @@ func (e *Engine) Cut(n uint32) (r balance.Range, ok bool) {
 	e.endFetch(i)
 	e.Donations++
 	e.EdgesDonated += uint64(r.End - r.Start)
+	if e.table.watch != nil {
+		e.table.watch("exchange", -1, "edges %d..%d of vertex %d are donated", r.Start, r.End, r.Base)
+	}
 	return r, true
 }
 
@@ -124,6 +127,9 @@ func (e *Engine) receive(r balance.Range) {
 		panic(fmt.Sprintf("BUG: graphpeg %d @%d: a range received, pending %v, standby %v", e.shape.Core, e.now, x.pending, x.standby))
 	}
 	x.bw, x.pending, x.standby = r, true, false
+	if e.table.watch != nil {
+		e.table.watch("exchange", -1, "edges %d..%d of vertex %d are received", r.Start, r.End, r.Base)
+	}
 	e.EdgesReceived += uint64(r.End - r.Start)
 	e.tellDrained()
 }

@@ -3,6 +3,7 @@ package graphpeg
 import (
 	"fmt"
 
+	"heddle/components/accel"
 	"heddle/components/probe"
 )
 
@@ -85,4 +86,47 @@ func (l *list) signals() (out probe.List) {
 	out.Count("tail", len(l.tail.ring), func() int { return l.tail.n })
 	out.Count("spilled", l.lines, func() int { return l.spilled })
 	return out
+}
+
+// Kinds are the events of the unit.
+func (p *PEG) Kinds() []probe.Kind {
+	kinds := append([]probe.Kind{
+		{Name: "state", Doc: "what the oldest pop waits for becomes another"},
+		{Name: "request", Doc: "a line is asked for, or spilled to: of offsets, of edges and weights, or of a list"},
+	}, accel.Kinds...)
+	if p.engine.dialect != &peg {
+		return kinds
+	}
+	return append(kinds,
+		probe.Kind{Name: "alwt", Doc: "an entry of the adjacency list working table changes its status"},
+		probe.Kind{Name: "edges", Doc: "edges come into the edge buffer"},
+		probe.Kind{Name: "exchange", Doc: "edges are donated, or received"})
+}
+
+// Watch has somebody told of them.
+func (p *PEG) Watch(to probe.Watch) {
+	p.watch, p.engine.table.watch = to, to
+	p.socket.Watch(to)
+}
+
+// tell tells of a cycle.
+func (p *PEG) tell(step *Step) {
+	e := p.engine
+	if r := step.Request; step.HasRequest && r.Write {
+		p.watch("request", -1, "line %08x is written, of a list", r.Addr)
+	} else if step.HasRequest {
+		p.watch("request", -1, "line %08x of %s", r.Addr, sourceNames[e.port.reads[r.Tag].source])
+	}
+	if now := e.waitsFor(); now != p.told {
+		p.watch("state", -1, "%s -> %s", stateNames[p.told], stateNames[now])
+		p.told = now
+	}
+}
+
+var sourceNames = [numSources]string{offsetSource: "offsets", edgeSource: "edges", spillSource: "a list", refillSource: "a list"}
+
+// tell tells that an entry's status becomes another.
+func (t *alwt) tell(i int, s Status) {
+	e := &t.entries[i]
+	t.watch("alwt", -1, "entry %d: %s -> %s, vertex %d, edges %d..%d", i, e.status, s, e.base, e.start, e.end)
 }

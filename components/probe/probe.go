@@ -5,7 +5,10 @@
 // It knows no unit, and no file that signals go to.
 package probe
 
-import "math/bits"
+import (
+	"math/bits"
+	"strconv"
+)
 
 // Signal is a value that a unit holds. Read only looks.
 type Signal struct {
@@ -62,6 +65,9 @@ func (l List) Under(prefix string) List {
 	}
 	return l
 }
+
+// Signed prints a word, of which -1 is often none.
+func Signed(v uint32) string { return strconv.Itoa(int(int32(v))) }
 
 // Kind is a kind of event of a unit.
 type Kind struct{ Name, Doc string }

@@ -6,6 +6,7 @@ import (
 
 	"heddle/components/accel"
 	"heddle/components/clock"
+	"heddle/components/probe"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -17,6 +18,7 @@ type Weaver struct {
 	identity identity
 	fsm      *FSM
 	socket   *accel.Socket
+	watch    probe.Watch // nil: nobody is told
 }
 
 var _ accel.Unit = (*Weaver)(nil)
@@ -52,8 +54,11 @@ func (w *Weaver) Traits() []accel.Traits {
 
 // Tick does one cycle.
 func (w *Weaver) Tick(now clock.Cycle) bool {
-	head := w.socket.Waiting()
+	head, before := w.socket.Waiting(), w.fsm.at
 	step := w.fsm.Cycle(now, head, w.socket.Room())
+	if w.watch != nil && w.fsm.at != before {
+		w.watch("fsm", -1, "%s -> %s", before, w.fsm.at)
+	}
 	if step.Took {
 		w.take(head, step.Err)
 	}

@@ -1,6 +1,9 @@
 package weaver
 
-import "heddle/components/probe"
+import (
+	"heddle/components/accel"
+	"heddle/components/probe"
+)
 
 // Signals are what the unit shows: its state machine, and the paper's registers.
 func (w *Weaver) Signals() (l probe.List) {
@@ -15,4 +18,15 @@ func (w *Weaver) Signals() (l probe.List) {
 	l.Count("cursor", len(f.st), func() int { return f.cursor })
 	l.Count("dt.reads", len(f.reads.ring), func() int { return f.reads.n })
 	return l
+}
+
+// Kinds are the events of the unit.
+func (w *Weaver) Kinds() []probe.Kind {
+	return append([]probe.Kind{{Name: "fsm", Doc: "the state machine goes from one state to another"}}, accel.Kinds...)
+}
+
+// Watch has somebody told of them.
+func (w *Weaver) Watch(to probe.Watch) {
+	w.watch = to
+	w.socket.Watch(to)
 }

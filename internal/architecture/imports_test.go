@@ -32,7 +32,7 @@ var rules = []struct {
 	// A worklist is a GraphPEG in its vertex-list mode, and says so.
 	{"components/hwwl", []string{"components/clock", "components/accel", "components/graphpeg", "components/probe"}},
 	{"components/balance", []string{"components/clock"}},
-	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/mem"}},
+	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/mem", "components/probe"}},
 	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/balance", "components/mem", "components/probe"}},
 	{"configs", []string{"=isa", "components/", "internal/schema"}},
 	// Files of signals and the choice of names know no machine.

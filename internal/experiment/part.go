@@ -103,6 +103,11 @@ func (c *counted) BeginStep(n int) error {
 	return nil
 }
 
+// Frontier tells the machine the active set of a super-step.
+func (c *counted) Frontier(n int, vertices, edges uint64) {
+	host.Frontier(c.Device, n, vertices, edges)
+}
+
 // Launch runs a program, and books it in the region.
 func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
 	r, err := c.Device.Launch(ctx, p, arg)

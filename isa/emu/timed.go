@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"fmt"
 	"math/bits"
 
 	"heddle/isa"
@@ -156,3 +157,11 @@ func (w *Warp) Waiting() bool {
 
 // Stats returns what the core has executed.
 func (c *Core) Stats() Stats { return c.stats }
+
+// SymbolAt is where an address lies in the program that was loaded last, as " <name+0x8>"; empty: behind no symbol.
+func (m *Machine) SymbolAt(addr uint32) string {
+	if name, off, ok := m.program.Where(addr); ok {
+		return fmt.Sprintf(" <%s+0x%x>", name, off)
+	}
+	return ""
+}

@@ -86,6 +86,8 @@ func (d device) Launch(ctx context.Context, k *ir.Kernel, arg uint32) (sim.Resul
 
 func (d device) BeginStep(n int) error { return host.BeginStep(d.Device, n) }
 
+func (d device) Frontier(n int, vertices, edges uint64) { host.Frontier(d.Device, n, vertices, edges) }
+
 func (d device) Reserved() []graph.Region {
 	list := graph.Reserved(d.Shape().Lanes(), nil)
 	for _, k := range d.program.Kernels.All() {

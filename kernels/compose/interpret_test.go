@@ -74,6 +74,8 @@ func (m *interpreter) Reserved() []graph.Region { return graph.Reserved(m.shape.
 
 func (m *interpreter) BeginStep(int) error { return nil }
 
+func (m *interpreter) Frontier(int, uint64, uint64) {}
+
 func (m *interpreter) LaneEdges() []uint64 { return nil }
 
 func (m *interpreter) ReadWords(addr uint32, words []uint32) {

@@ -78,6 +78,7 @@ type machine interface {
 	GraphPEG() graphpeg.Host
 	EGHW() eghw.Host
 	BeginStep(n int) error
+	Frontier(n int, vertices, edges uint64)
 }
 
 // Run computes what a workload says on a device. An error is a workload or a graph that
@@ -272,6 +273,7 @@ func (r *run) stepBack(ctx context.Context) error {
 
 // gather handles a super-step's edges; the vertices are registered before, if there is a kernel for that.
 func (r *run) gather(ctx context.Context, s *Step, p *Plan, register, gather *ir.Kernel) (err error) {
+	r.Frontier(len(r.Steps)+1, s.Frontier, s.Edges)
 	before := r.LaneEdges()
 	if register != nil {
 		if s.Register, err = r.launch(ctx, register); err != nil {

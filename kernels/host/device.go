@@ -56,6 +56,19 @@ func BeginStep(d Device, n int) error {
 	return nil
 }
 
+// Frontiers is a device that wants to know the active set of each super-step.
+type Frontiers interface {
+	// Frontier comes before the launches that work on it: active vertices, and the edges that leave them.
+	Frontier(step int, vertices, edges uint64)
+}
+
+// Frontier tells a device the active set, if it wants to know.
+func Frontier(d Device, step int, vertices, edges uint64) {
+	if s, ok := d.(Frontiers); ok {
+		s.Frontier(step, vertices, edges)
+	}
+}
+
 // Shape is a machine as programs see it.
 type Shape struct {
 	Cores, Warps, Threads int

@@ -55,6 +55,11 @@ func (d *Timed) EGHW() eghw.Host { return d.Machine.EGHW() }
 // LaneEdges returns how many edges each lane has handled.
 func (d *Timed) LaneEdges() []uint64 { return d.Machine.Arch.LaneEdges() }
 
+// Frontier tells those who observe the machine.
+func (d *Timed) Frontier(step int, vertices, edges uint64) {
+	d.Machine.BeginStep(step, vertices, edges)
+}
+
 // Launch runs a program; its cycles count from the launch until the last core is done.
 func (d *Timed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
 	r, err := d.Machine.Launch(ctx, p, arg)

@@ -64,7 +64,7 @@ func ParseList(texts []string) (list []Pattern, err error) {
 
 // DidYouMean suggests the nearest of the names, if one is near.
 func DidYouMean(text string, names []string) string {
-	best, least := "", len(text)/2+1
+	best, least := "", max(len(text)/2, 2)+1
 	for _, n := range names {
 		if d := distance(text, n); d < least {
 			best, least = n, d

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -16,7 +17,7 @@ const (
 // file is a file that does not grow over a size.
 type file struct {
 	path    string
-	f       *os.File
+	f       *os.File // nil: it is another's
 	w       *bufio.Writer
 	left    int
 	limit   int
@@ -26,14 +27,32 @@ type file struct {
 }
 
 func create(path string, limit int) (*file, error) {
-	if limit < MinBytes || limit > MaxBytes {
-		return nil, fmt.Errorf("%s: a limit of %d bytes: expected %d to %d", path, limit, MinBytes, MaxBytes)
+	if err := checkLimit(path, limit); err != nil {
+		return nil, err
 	}
 	f, err := os.Create(path)
 	if err != nil {
 		return nil, err
 	}
 	return &file{path: path, f: f, w: bufio.NewWriterSize(f, 1<<16), left: limit, limit: limit}, nil
+}
+
+// open creates a file or, without a path, writes to what is open.
+func open(path string, to io.Writer, limit int) (*file, error) {
+	if path != "" {
+		return create(path, limit)
+	}
+	if err := checkLimit("the log", limit); err != nil {
+		return nil, err
+	}
+	return &file{path: "the log", w: bufio.NewWriterSize(to, 1<<12), left: limit, limit: limit}, nil
+}
+
+func checkLimit(path string, limit int) error {
+	if limit < MinBytes || limit > MaxBytes {
+		return fmt.Errorf("%s: a limit of %d bytes: expected %d to %d", path, limit, MinBytes, MaxBytes)
+	}
+	return nil
 }
 
 // write writes b wholly or, if that is too much, neither it nor anything later. reserve is kept for the end.
@@ -55,7 +74,13 @@ func (f *file) finish(b []byte) {
 	f.written = errors.Join(f.written, err)
 }
 
-func (f *file) close() error { return errors.Join(f.written, f.w.Flush(), f.f.Close()) }
+func (f *file) close() error {
+	err := errors.Join(f.written, f.w.Flush())
+	if f.f == nil {
+		return err
+	}
+	return errors.Join(err, f.f.Close())
+}
 
 // filled says that the file has less than it should.
 func (f *file) filled() string {

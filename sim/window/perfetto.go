@@ -1,9 +1,14 @@
 package window
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
+	"heddle/components/probe"
 	"heddle/sim"
 )
 
@@ -19,7 +24,23 @@ type Perfetto struct {
 	names   []string           // of counted
 	before  []uint64
 	counted uint64 // cycle
+	states  []shownState
+	levels  []shownLevel
 }
+
+// shownState is a state of a unit that has a track, shownLevel a number that has a counter.
+type (
+	shownState struct {
+		track
+		title string
+		of    probe.Signal
+	}
+	shownLevel struct {
+		pid  int
+		name string
+		of   probe.Signal
+	}
+)
 
 // track is a thread of a process.
 type track struct{ pid, tid int }
@@ -34,7 +55,8 @@ type span struct {
 const (
 	warpTracks = 1
 	unitState  = 90
-	unitTracks = 100 // times one more than the unit's number
+	unitTracks = 100  // times one more than the unit's number
+	moreStates = 1000 // and on: further states of graph units, and banks of memory
 )
 
 // countEvery is the interval of counters, in cycles.
@@ -167,6 +189,10 @@ func (p *Perfetto) tick(l *look) {
 	if p.names == nil {
 		p.begin(l)
 	}
+	for i := range p.states {
+		s := &p.states[i]
+		p.state(s.track, s.title, s.of.Text(), l.now)
+	}
 	if l.now%countEvery == 0 && l.now > p.counted {
 		p.counters(l)
 	}
@@ -179,6 +205,39 @@ func (p *Perfetto) begin(l *look) {
 	}
 	p.names, p.before = flows(l.m)
 	p.counted = l.now
+	for _, u := range l.m.Signals() {
+		switch {
+		case u.Graph && l.spec.Cores.Has(uint64(u.Core)):
+			p.units(u.Core+1, "", u.Signals)
+		case u.Core < 0 && u.Unit == strings.ToLower(l.m.Memory.Name()):
+			p.units(0, u.Unit+" ", u.Signals)
+		}
+	}
+	if l.step > 0 {
+		p.stepped(l)
+	}
+}
+
+// units gives what a unit shows tracks and counters. A graph unit's own state has a track already.
+func (p *Perfetto) units(pid int, prefix string, signals probe.List) {
+	for _, s := range signals {
+		switch {
+		case s.Detail, s.Name == "fsm", s.Name == "state", s.Name == "pending":
+		case s.States != nil:
+			p.states = append(p.states, shownState{track{pid, moreStates + len(p.states)}, prefix + strings.TrimSuffix(s.Name, ".state"), s})
+		default:
+			p.levels = append(p.levels, shownLevel{pid, prefix + s.Name, s})
+		}
+	}
+}
+
+// stepped shows a super-step's active vertices. Between launches the window has not gone on.
+func (p *Perfetto) stepped(l *look) {
+	if now := l.m.Instant(); p.names != nil && l.spec.Cycles.Has(now) {
+		p.counter(0, now, "super-step", float64(l.step))
+		p.counter(0, now, "frontier vertices", float64(l.frontier))
+		p.counter(0, now, "frontier edges", float64(l.outgoing))
+	}
 }
 
 // flows are what is shown as so much a cycle.
@@ -204,6 +263,10 @@ func (p *Perfetto) counters(l *look) {
 		p.counter(0, l.now, c.Name()+" pending", float64(c.Pending()))
 	}
 	p.counter(0, l.now, l.m.Memory.Name()+" pending", float64(l.m.Memory.Pending()))
+	for i := range p.levels {
+		v := &p.levels[i]
+		p.counter(v.pid, l.now, v.name, float64(v.of.Read()))
+	}
 	for n, warps := range l.warps {
 		active, waiting := occupancy(warps)
 		p.counter(n+1, l.now, "active warps", active)
@@ -230,14 +293,9 @@ func (p *Perfetto) counter(pid int, now uint64, name string, v float64) {
 
 // close ends the states that last.
 func (p *Perfetto) close(at uint64) error {
-	for pid := 0; len(p.tracks) > 0; pid++ {
-		for tid := range unitState + 1 {
-			t := track{pid, tid}
-			if s := p.tracks[t]; s != nil {
-				p.slice(t, s, at)
-				delete(p.tracks, t)
-			}
-		}
+	open := slices.SortedFunc(maps.Keys(p.tracks), func(a, b track) int { return cmp.Or(a.pid-b.pid, a.tid-b.tid) })
+	for _, t := range open {
+		p.slice(t, p.tracks[t], at)
 	}
 	p.file.finish([]byte(closing))
 	return p.file.close()

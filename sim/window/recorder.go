@@ -36,8 +36,12 @@ const horizon = core.WriteBack + 1
 type look struct {
 	now   uint64
 	m     *sim.Machine
+	spec  Spec
 	warps [][]string // by core and warp: its state; empty: not looked at, or not active
 	units []string   // by core: the state of its graph unit; nil: none says
+
+	step               int // super-step; 0: none has begun
+	frontier, outgoing uint64
 }
 
 // Recorder looks at a machine.
@@ -68,7 +72,7 @@ func Attach(m *sim.Machine, s Spec, exports ...Export) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{spec: s, m: m, exports: exports, flying: make([][][]*Inst, len(m.Cores)), issued: make([]uint64, len(m.Cores)), look: look{m: m}}
+	r := &Recorder{spec: s, m: m, exports: exports, flying: make([][][]*Inst, len(m.Cores)), issued: make([]uint64, len(m.Cores)), look: look{m: m, spec: s}}
 	for n, c := range m.Cores {
 		r.flying[n] = make([][]*Inst, warps)
 		r.look.warps = append(r.look.warps, make([]string, warps))
@@ -81,9 +85,20 @@ func Attach(m *sim.Machine, s Spec, exports ...Export) (*Recorder, error) {
 			r.look.units = make([]string, len(m.Units))
 		}
 	}
+	m.ObserveSteps(r.stepped)
 	r.place = d.Add(r)
 	r.place.WakeAt(s.Cycles.First)
 	return r, nil
+}
+
+// stepped notes that a super-step begins.
+func (r *Recorder) stepped(n int, vertices, edges uint64) {
+	r.look.step, r.look.frontier, r.look.outgoing = n, vertices, edges
+	for _, x := range r.exports {
+		if x, ok := x.(interface{ stepped(l *look) }); ok {
+			x.stepped(&r.look)
+		}
+	}
 }
 
 // hook is a recorder's at one core.

@@ -19,6 +19,7 @@ type VCD struct {
 	slices int
 	stages map[place]*passage
 	values []value
+	host   look // of the super-step
 }
 
 // place is a stage of an issue slice of a core.
@@ -123,6 +124,9 @@ func (v *VCD) all(m *sim.Machine, s Spec) (all []value) {
 			all = append(all, warpStates(m, n, s)...)
 		}
 	}
+	all = append(all,
+		value{name: "host.step", bits: 32, number: func() uint64 { return uint64(v.host.step) }},
+		value{name: "host.frontier", bits: 64, number: func() uint64 { return v.host.frontier }})
 	for _, u := range m.Signals() {
 		if u.Core >= 0 && !s.Cores.Has(uint64(u.Core)) {
 			continue
@@ -205,6 +209,7 @@ func (v *VCD) tick(l *look) {
 	if v.full {
 		return
 	}
+	v.host = *l
 	for i := range v.values {
 		if x := &v.values[i]; x.text != nil {
 			v.enc.Text(i, x.text(l))

@@ -3,6 +3,7 @@ package window_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,6 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/core"
+	"heddle/components/eghw"
+	"heddle/components/graphpeg"
+	"heddle/components/hwwl"
 	"heddle/components/weaver"
 	"heddle/configs"
 	"heddle/isa"
@@ -25,9 +29,54 @@ import (
 
 const megabytes = 64 << 20
 
-// program is a micro-program, or weaver: a Weaver's.
+// vertices is how many the graph of the units' programs has. Vertex v has v mod 5 edges, but for vertex 7 with 30.
+const vertices = 40
+
+// graphOf is what goes behind a unit's program: its set-up, and the graph.
+var graphOf = map[string]func() string{
+	"peg": func() string {
+		edges, text := graphText()
+		return text + fmt.Sprintf("\nheddle.peg: .word 0, 0, 15, %d, offsets, %d, others, weights, 0, 1, 0x40000000, %d, list, 0\n", vertices, edges, vertices)
+	},
+	"eghw": func() string {
+		edges, text := graphText()
+		return text + fmt.Sprintf("\nheddle.eghw: .word %d, offsets, %d, others, weights\n", vertices, edges)
+	},
+	"hwwl": func() string {
+		_, text := graphText()
+		return text + fmt.Sprintf("\nheddle.peg: .word 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0x40000000, %d, list, 0\n", vertices)
+	},
+}
+
+func graphText() (edges int, text string) {
+	offsets, others, weights, list := "offsets: .word 0", "others: .word 0", "weights: .word 0", "list: .word 0"
+	for v := range vertices {
+		degree := v % 5
+		if v == 7 {
+			degree = 30
+		}
+		for range degree {
+			others, weights = others+fmt.Sprintf(", %d", (v+3*edges)%vertices), weights+fmt.Sprintf(", %d", edges)
+			edges++
+		}
+		offsets += fmt.Sprintf(", %d", edges)
+		if v > 0 {
+			list += fmt.Sprintf(", %d", v)
+		}
+	}
+	return edges, "\n.data\n.balign 64\n" + strings.Join([]string{offsets, others, weights, list}, "\n.balign 64\n")
+}
+
+// program is a micro-program, or a unit's: weaver, peg, eghw, or hwwl.
 func program(t *testing.T, name string) *isa.Program {
 	t.Helper()
+	if data := graphOf[name]; data != nil {
+		src, err := os.ReadFile("../testdata/" + name + ".s")
+		require.NoError(t, err)
+		p, err := asm.Assemble(name+".s", append(src, data()...), asm.Options{Base: 0x80000000, Defines: map[string]int64{"VERTICES": vertices, "SLOW": 30}})
+		require.NoError(t, err)
+		return p
+	}
 	if name != "weaver" {
 		p, err := micro.Program(name, 2)
 		require.NoError(t, err)
@@ -42,7 +91,8 @@ func program(t *testing.T, name string) *isa.Program {
 
 func assemble(t *testing.T, machine string) *sim.Machine {
 	t.Helper()
-	l, err := configs.LoadMachine(machine, nil, nil)
+	name, set, _ := strings.Cut(machine, "+")
+	l, err := configs.LoadMachine(name, nil, strings.Fields(set))
 	require.NoError(t, err)
 	m, err := sim.New(l.Value, sim.Options{Check: true})
 	require.NoError(t, err)
@@ -89,7 +139,11 @@ func observe(t *testing.T, machine, prog, spec string, limit int) (o observed) {
 	require.NoError(t, err)
 	p, err := window.NewPerfetto(filepath.Join(dir, "p"), limit, s.Cycles.First)
 	require.NoError(t, err)
-	every, err := choose.ParseList([]string{"*"})
+	shown := "*"
+	if len(o.m.Cores) > 2 { // there are many
+		shown = "socket0.core0.*,socket0.l1?.*,*pending,memory.*"
+	}
+	every, err := choose.ParseList([]string{shown})
 	require.NoError(t, err)
 	v, err := window.NewVCD(filepath.Join(dir, "v"), limit, o.m, s, every)
 	require.NoError(t, err)
@@ -323,13 +377,19 @@ func (tr *trace) time(track string) map[string]uint64 {
 	return sum
 }
 
-var machines = []string{"vortex-1c4w4t-weaver", "vortex-rtl-m6", "vortex-6c32w32t"}
+const worklists = "vortex-6c32w32t-hwwl+core.warps=4 core.threads=8"
+
+var machines = []string{"vortex-1c4w4t-weaver", "vortex-1c4w4t-graphpeg", "vortex-1c4w4t-eghw", "vortex-rtl-m6", "vortex-6c32w32t"}
 
 // programs that a machine can run.
 func programs(machine string) []string {
 	switch machine {
 	case "vortex-1c4w4t-weaver":
 		return []string{"alu_chain", "fma_chain", "ld_rand", "st_coal", "diverge", "barrier", "weaver"}
+	case "vortex-1c4w4t-graphpeg":
+		return []string{"peg"}
+	case "vortex-1c4w4t-eghw":
+		return []string{"eghw"}
 	case "vortex-rtl-m6":
 		return []string{"diverge", "barrier"}
 	}
@@ -445,6 +505,73 @@ func TestWeaverStates(t *testing.T) {
 		}
 	}
 	require.Greater(t, busy, 4)
+}
+
+// TestGraphPEGStates: what pops wait for, and the ALWT's entries, are on tracks of their own, as long as the unit has
+// counted; pops are beside the instructions that wait for them.
+func TestGraphPEGStates(t *testing.T) {
+	o := observe(t, "vortex-1c4w4t-graphpeg+core.graphpeg.alwt_entries=1 core.graphpeg.edge_buffer_bytes=512 core.warps=8 core.threads=8", "peg", "", megabytes)
+	shown, waited, counted := o.trace.time("graph unit"), o.log.waits(), o.m.Units[0].Statistics(o.res.Cycles+1).(*graphpeg.Stats)
+	require.Equal(t, counted.StallShort, shown["offsets"]+shown["edges"]+shown["vertices"])
+	require.Equal(t, counted.StallDone, shown["others"])
+	require.Positive(t, waited["offsets"])
+	require.Positive(t, waited["edges"])
+	require.Positive(t, waited["answers"])
+	entries := o.trace.time("alwt")
+	for _, s := range []graphpeg.Status{graphpeg.FI, graphpeg.FE} { // with one entry none stays ready
+		require.Positive(t, counted.Statuses[s])
+		require.Equal(t, counted.Statuses[s], entries[s.String()], s)
+	}
+	require.NotEmpty(t, o.trace.counters["buffer.valid"])
+}
+
+// TestEGHWStates: the same of edge-generating hardware, whose every cycle is booked under a state.
+func TestEGHWStates(t *testing.T) {
+	o := observe(t, "vortex-1c4w4t-eghw", "eghw", "", megabytes)
+	shown, waited, counted := o.trace.time("graph unit"), o.log.waits(), o.m.Units[0].Statistics(o.res.Cycles+1).(*eghw.Stats)
+	for k, n := range counted.States {
+		name, _ := counted.States.Describe(k)
+		if name == "idle" { // also while the core is not in the window
+			continue
+		}
+		require.Equal(t, n, shown[name], name)
+		require.Positive(t, waited[name], name)
+	}
+}
+
+// TestWorklistStates: a worklist's pops wait for other cores when they wait.
+func TestWorklistStates(t *testing.T) {
+	o := observe(t, worklists, "hwwl", "", megabytes)
+	stalled := uint64(0)
+	for _, u := range o.m.Units {
+		s := u.Statistics(o.res.Cycles + 1).(*hwwl.Stats)
+		stalled += s.StallShort + s.StallDone
+	}
+	shown := o.trace.time("graph unit")
+	require.Positive(t, stalled)
+	require.Equal(t, stalled, shown["vertices"]+shown["others"])
+}
+
+// TestBanksHaveTracks: DRAM banks are in the states that the signals say.
+func TestBanksHaveTracks(t *testing.T) {
+	o, banks := observe(t, "vortex-1c4w4t", "ld_rand", "", megabytes), 0
+	for name, slices := range o.trace.slices {
+		bank, ok := strings.CutPrefix(name, "caches and memory/memory channel")
+		if !ok || strings.HasSuffix(bank, ".mode") {
+			continue
+		}
+		banks++
+		for _, p := range slices {
+			w := o.vcd.signals["memory.channel"+bank+".state"]
+			require.Equal(t, p.name, w.at(p.from))
+			require.Equal(t, p.name, w.at(p.to-1))
+		}
+	}
+	require.Positive(t, banks)
+	time := o.trace.time("memory channel")
+	for _, state := range []string{"closed", "activating", "open"} {
+		require.Positive(t, time[state], state)
+	}
 }
 
 // TestFilesAreBounded: a file ends, well formed, before it grows over its limit, and says so.
