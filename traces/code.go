@@ -120,6 +120,11 @@ func (m *memory) site(pc uint32) *site {
 	if op == nil || op.site < 0 {
 		return nil
 	}
+	return m.siteOf(op)
+}
+
+// siteOf is site of an instruction that has one.
+func (m *memory) siteOf(op *codeOp) *site {
 	s := m.sites[op.site]
 	if s == nil {
 		s = newSite(op.Class)

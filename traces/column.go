@@ -45,7 +45,32 @@ func (c *cursor) byte() byte {
 	return b
 }
 
+// extend puts more behind what is there.
+func (c *cursor) extend(b []byte) {
+	if len(c.b) == 0 {
+		c.b = b
+		return
+	}
+	c.b = append(c.b, b...)
+}
+
+// take reads n bytes; none if there are fewer.
+func (c *cursor) take(n int) []byte {
+	if len(c.b) < n {
+		c.fail()
+		return nil
+	}
+	b := c.b[:n]
+	c.b = c.b[n:]
+	return b
+}
+
 func (c *cursor) uvarint32() uint32 {
+	if len(c.b) > 0 && c.b[0] < 0x80 {
+		x := uint32(c.b[0])
+		c.b = c.b[1:]
+		return x
+	}
 	x, n := binary.Uvarint(c.b)
 	if n <= 0 || x > 1<<32-1 {
 		c.fail()

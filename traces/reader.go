@@ -281,9 +281,6 @@ func (f *File) launch(launch int, want func(warp int) bool) (warps []decoder, ho
 		}
 		list[i].deal(columns, all, want)
 	}
-	for i := range n {
-		all[i].begin(f.codes[f.Meta.Launches[launch].Program])
-	}
 	return all[:n], all[n].columns[colHost], nil
 }
 
@@ -318,15 +315,14 @@ func (f *File) expand(d columnExpander, b *block) (columns [numColumns][]byte, e
 	return columns, nil
 }
 
-// deal gives the warps their chunks.
+// deal gives the warps their chunks, of columns that are nobody else's.
 func (b *block) deal(columns [numColumns][]byte, warps []decoder, want func(warp int) bool) {
 	for i := range b.chunks {
 		c := &b.chunks[i]
 		wanted := want == nil || want(c.warp)
 		for col, n := range c.bytes {
 			if wanted {
-				to := &warps[c.warp].columns[col]
-				to.b = append(to.b, columns[col][:n]...)
+				warps[c.warp].columns[col].extend(columns[col][:n:n])
 			}
 			columns[col] = columns[col][n:]
 		}

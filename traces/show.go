@@ -202,6 +202,10 @@ func (f *File) warps(launch int) (out []*Walker, host cursor, err error) {
 		}
 	}
 	for w := range all {
+		if launch >= len(f.Meta.Launches) {
+			out = append(out, &Walker{})
+			continue
+		}
 		out = append(out, f.walker(launch, w, all[w]))
 	}
 	return out, host, nil

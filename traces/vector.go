@@ -1,9 +1,15 @@
 package traces
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"heddle/isa/emu"
+)
 
 // lanes is a value for each lane of a warp.
-type lanes [32]uint32
+type lanes [maxLanes]uint32
+
+const maxLanes = emu.MaxThreads
 
 // vector codes the values that one instruction of one warp has in its lanes, time after
 // time. It remembers each lane's last.
@@ -105,55 +111,74 @@ func put(c []column, narrow, wide byte, z []uint32, any uint32) {
 	}
 }
 
-// decode reads the values of the lanes in mask. What is wrong with them, the columns know.
+// decode reads the values of the lanes in mask; those of others mean nothing. What is wrong with them, the columns know.
+// Who decodes remembers values that are shifted back already.
 func (v *vector) decode(c []cursor, mask uint32, shift uint8, x *lanes) {
-	form := c[partForm].byte()
-	switch {
+	switch form := c[partForm].byte(); {
+	case form == 0:
 	case form < formRepeat:
-		v.repeat(mask, uint32(form))
+		v.add(mask, unzigzag(uint32(form))<<shift)
 	case form == formRepeat:
-		v.repeat(mask, c[partHigh].uvarint32())
+		v.add(mask, unzigzag(c[partHigh].uvarint32())<<shift)
 	case form == formStride:
-		first := bits.TrailingZeros32(mask)
-		start := v.last[first&31] + unzigzag(c[partHigh].uvarint32())
-		step := unzigzag(c[partHigh].uvarint32())
-		for m := mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m)
-			v.last[l] = start + step*uint32(l-first)
-		}
+		d := unzigzag(c[partHigh].uvarint32()) << shift
+		v.stride(mask, d, unzigzag(c[partHigh].uvarint32())<<shift)
 	case form < numForms:
-		v.each(c, form, mask)
+		v.each(c, form, mask, shift)
 	default:
 		c[partForm].fail()
 	}
-	for m := mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		x[l] = v.last[l] << shift
-	}
+	*x = v.last
 }
 
-func (v *vector) repeat(mask, z uint32) {
-	d := unzigzag(z)
+const allLanes = 1<<32 - 1
+
+func (v *vector) add(mask, d uint32) {
+	if mask == allLanes {
+		for l := range v.last {
+			v.last[l] += d
+		}
+		return
+	}
 	for ; mask != 0; mask &= mask - 1 {
 		v.last[bits.TrailingZeros32(mask)] += d
 	}
 }
 
+// stride adds d to the first lane; the others follow from it.
+func (v *vector) stride(mask, d, step uint32) {
+	first := bits.TrailingZeros32(mask)
+	next := v.last[first&31] + d
+	if mask == allLanes {
+		for l := range v.last {
+			v.last[l] = next
+			next += step
+		}
+		return
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		v.last[l] = next + step*uint32(l-first)
+	}
+}
+
 // each reads a difference a lane.
-func (v *vector) each(c []cursor, form byte, mask uint32) {
+func (v *vector) each(c []cursor, form byte, mask uint32, shift uint8) {
 	wide := form == formTimeWide || form == formSpaceWide
 	space := form == formSpace || form == formSpaceWide
 	before := v.last[bits.TrailingZeros32(mask)&31]
-	for ; mask != 0; mask &= mask - 1 {
-		l := bits.TrailingZeros32(mask)
-		z := uint32(c[partLow].byte())
+	low := c[partLow].take(bits.OnesCount32(mask))
+	for _, b := range low {
+		l := bits.TrailingZeros32(mask) & 31
+		mask &= mask - 1
+		z := uint32(b)
 		if wide {
 			z |= c[partHigh].uvarint32() << 8
 		}
 		if !space {
 			before = v.last[l]
 		}
-		before += unzigzag(z)
+		before += unzigzag(z) << shift
 		v.last[l] = before
 	}
 }

@@ -60,6 +60,7 @@ func (f *File) Walk(launch, warp int) (*Walker, error) {
 
 func (f *File) walker(launch, warp int, d decoder) *Walker {
 	n := f.Meta.Shape.Threads
+	d.begin(f.codes[f.Meta.Launches[launch].Program])
 	return &Walker{decoder: d, file: f, launch: launch, warp: warp, full: uint32(1<<n - 1), ipdom: isa.NewIPDOM(max(1, n-1))}
 }
 

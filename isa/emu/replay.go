@@ -120,6 +120,13 @@ func (a *Access) performGiven() {
 	if a.op.class == isa.ClassAtomic {
 		a.w.core.stats.Atomics += uint64(bits.OnesCount32(a.Mask))
 	}
+	top := uint32(0)
+	for _, x := range a.Addr[:a.w.n] { // also of lanes that are off: they only cost the closer look
+		top = max(top, x)
+	}
+	if top < ScratchpadBase {
+		return
+	}
 	uses := a.Mask
 	for ; uses != 0; uses &= uses - 1 {
 		if l := bits.TrailingZeros32(uses); a.Addr[l] >= ScratchpadBase {

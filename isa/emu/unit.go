@@ -52,10 +52,15 @@ type UnitCall struct {
 // Ask reads the operands of a unit instruction. It takes part in the program
 // order of the warp's instructions, as Issue does.
 func (w *Warp) Ask(o *Op, u *UnitCall) {
-	u.op, u.w, u.pc = o, w, w.pc
 	copy(u.a[:], w.row(o.rs1))
 	copy(u.b[:], w.row(o.rs2))
 	copy(u.c[:], w.row(o.rs3))
+	w.AskGiven(o, u)
+}
+
+// AskGiven is Ask without the operands, which the caller fills in. They have room for MaxThreads lanes.
+func (w *Warp) AskGiven(o *Op, u *UnitCall) {
+	u.op, u.w, u.pc = o, w, w.pc
 	u.UnitRequest = UnitRequest{
 		Fn: o.UnitFn(), Warp: w.id, Mask: w.mask, NewMask: w.mask, Tag: u.Tag,
 		A: u.a[:w.n], B: u.b[:w.n], C: u.c[:w.n], Out: u.out[:w.n],
@@ -71,6 +76,11 @@ func (w *Warp) Answer(u *UnitCall) {
 		l := bits.TrailingZeros32(m)
 		d[l] = u.Out[l]
 	}
+	w.AnswerGiven(u)
+}
+
+// AnswerGiven gives the warp the mask only.
+func (w *Warp) AnswerGiven(u *UnitCall) {
 	if u.NewMask != u.Mask {
 		w.SetMask(u.NewMask)
 	}
