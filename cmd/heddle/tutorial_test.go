@@ -38,14 +38,7 @@ func TestTutorial(t *testing.T) {
 			continue
 		}
 		for _, line := range strings.Split(strings.TrimSpace(m[2]), "\n") {
-			args := word.FindAllString(line, -1)
-			require.Equal(t, "heddle", args[0], line)
-			for i, a := range args {
-				args[i] = strings.Trim(a, `"`)
-			}
-			out, errs, code := heddle(t, args[1:]...)
-			require.Equal(t, exitOK, code, "%s\n%s", line, errs)
-			require.NotContains(t, out, "NO: ", line)
+			require.NotContains(t, play(t, line), "NO: ", line)
 			commands++
 		}
 	}
@@ -57,4 +50,17 @@ func TestTutorial(t *testing.T) {
 	for _, link := range regexp.MustCompile(`\]\(([a-z]+\.md)`).FindAllStringSubmatch(string(text), -1) {
 		require.FileExists(t, filepath.Join(docs, link[1]))
 	}
+}
+
+// play runs a command line of a page, and returns what it prints.
+func play(t *testing.T, line string) string {
+	t.Helper()
+	args := word.FindAllString(line, -1)
+	require.Equal(t, "heddle", args[0], line)
+	for i, a := range args {
+		args[i] = strings.Trim(a, `"`)
+	}
+	out, errs, code := heddle(t, args[1:]...)
+	require.Equal(t, exitOK, code, "%s\n%s", line, errs)
+	return out
 }
