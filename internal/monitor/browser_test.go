@@ -85,11 +85,10 @@ func (b *tab) click(selector string) {
 func (b *tab) becomes(js string, ok func(string) bool, what string) {
 	b.t.Helper()
 	var last string
-	for range 400 {
+	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(25 * time.Millisecond) {
 		if last = b.text(js); ok(last) {
 			return
 		}
-		time.Sleep(25 * time.Millisecond)
 	}
 	require.Fail(b.t, what, "%s is %s; the page: %s; it said %s", js, last, b.text(`document.body.innerText`), b.said)
 }
@@ -188,7 +187,9 @@ func (b *tab) closes(d *desk) {
 	require.Equal(b.t, "true", b.text(`document.querySelector('#machines button').disabled`))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	require.Empty(b.t, b.said)
+	for _, s := range b.said { // a machine may end between two questions about it
+		require.Contains(b.t, s, "404 (Not Found)")
+	}
 	for _, u := range b.loaded {
 		require.Regexp(b.t, `^(`+d.URL()+`|data:,)`, u)
 	}

@@ -19,6 +19,7 @@ type Hold struct {
 // Monitor shows the machines of a run of several points.
 type Monitor struct {
 	Patience time.Duration // how long a request waits for a machine that is between two launches
+	Farewell time.Duration // how long an open page is given, when all is over, to hear of it
 
 	name string
 	hold Hold
@@ -48,7 +49,7 @@ const keep = 100
 
 // New makes the monitor of as many points, of which some are done.
 func New(name string, total, done int, hold Hold) *Monitor {
-	return &Monitor{Patience: 10 * time.Second, name: name, total: total, done: done, hold: hold, told: make(chan struct{})}
+	return &Monitor{Patience: 10 * time.Second, Farewell: 2 * time.Second, name: name, total: total, done: done, hold: hold, told: make(chan struct{})}
 }
 
 // Machine is one that runs.
@@ -216,22 +217,16 @@ func (o *Monitor) state(page bool) state {
 	return s
 }
 
-// Times around the end: a page that asked so lately is open, and is given so long to ask again.
-const (
-	lately   = 3 * time.Second
-	farewell = 2 * time.Second
-)
-
-// conclude says that all is over, and gives an open page the time to hear of it.
+// conclude says that all is over, and gives a page the time to hear of it if it is open: if it has asked lately.
 func (o *Monitor) conclude() {
 	o.mu.Lock()
 	o.over = true
-	open := time.Since(o.polled) < lately
+	open := time.Since(o.polled) < o.Farewell+time.Second
 	o.mu.Unlock()
 	if open {
 		select {
 		case <-o.told:
-		case <-time.After(farewell):
+		case <-time.After(o.Farewell):
 		}
 	}
 }

@@ -76,7 +76,7 @@ func serve(t *testing.T, hold monitor.Hold) *desk {
 	l, err := monitor.Listen(monitor.Default)
 	require.NoError(t, err)
 	s := monitor.New("test", 3, 1, hold).Serve(l)
-	s.Patience = time.Minute // hosts may be slow
+	s.Patience, s.Farewell = time.Minute, time.Minute // hosts may be slow
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return &desk{t, s}
 }

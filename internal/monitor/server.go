@@ -57,9 +57,12 @@ func (o *Monitor) Serve(l net.Listener) *Server {
 // URL is where the page is.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" }
 
-// Close says that all is over, and ends the server.
+// Close says that all is over, and ends the server when what it is saying has been said.
 func (s *Server) Close() error {
 	s.conclude()
+	ctx, cancel := context.WithTimeout(context.Background(), s.Farewell)
+	defer cancel()
+	_ = s.http.Shutdown(ctx) // who still waits for a machine is cut off
 	return s.http.Close()
 }
 
