@@ -53,3 +53,19 @@ func (s *IPDOM) Join(mask, depth uint32) (next, pc uint32, jump bool, err error)
 	top.half = true
 	return top.other, top.pc, true, nil
 }
+
+// Split is an entry of the stack, to be shown.
+type Split struct {
+	All   uint32 `json:"all"`   // lanes that meet again at the join
+	Other uint32 `json:"other"` // lanes of the side that runs second
+	PC    uint32 `json:"pc"`    // where that side starts
+	Half  bool   `json:"half"`  // the first side has arrived
+}
+
+// Splits returns the open splits, the outermost first.
+func (s *IPDOM) Splits() (all []Split) {
+	for _, e := range s.stack {
+		all = append(all, Split{e.all, e.other, e.pc, e.half})
+	}
+	return all
+}

@@ -129,6 +129,12 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 	return false
 }
 
+// Interrupt ends the run after the current instant, with an error. It is for observers.
+func (m *Machine) Interrupt(err error) {
+	m.watchdog.err = err
+	m.System.Stop()
+}
+
 // watched is a core that has the watchdog look when its program ends, so that the
 // run ends, and the next launch begins, then and not at the next look.
 type watched struct {
@@ -183,13 +189,18 @@ func (m *Machine) Waits() (out []string) {
 	for _, c := range m.Concentrators {
 		out = append(out, c.Waits()...)
 	}
+	return append(out, m.Pending()...)
+}
+
+// Pending describes what caches, the links between units, and memory hold.
+func (m *Machine) Pending() (all []string) {
 	for _, c := range m.Caches {
-		out = append(out, c.Waits()...)
+		all = append(all, c.Waits()...)
 	}
 	for _, l := range m.links {
 		if n := l.Len(); n > 0 {
-			out = append(out, fmt.Sprintf("%s: %d of %d places taken", l.Name(), n, l.Places()))
+			all = append(all, fmt.Sprintf("%s: %d of %d places taken", l.Name(), n, l.Places()))
 		}
 	}
-	return append(out, m.Memory.Waits()...)
+	return append(all, m.Memory.Waits()...)
 }

@@ -19,6 +19,7 @@ import (
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim"
+	"heddle/sim/inspect"
 	"heddle/sim/stats"
 )
 
@@ -42,6 +43,7 @@ type execFlags struct {
 	check     bool
 	window    windowFlags
 	monitor   monitorFlags
+	stop      stopFlags
 }
 
 func newExec() *cobra.Command {
@@ -59,10 +61,12 @@ Either --machine names a timed machine (a preset of ` + "`heddle config list`" +
 YAML file), or --untimed asks for what happens without when; --cores, --warps,
 --threads, --scratchpad, --weaver, --graphpeg, --eghw, --trace and --max-instrs are the untimed machine's.
 
-` + exitHelp,
+` + exitHelp + `
+With --break or --at-cycle: 5 the run was stopped there.`,
 		Example: `  heddle exec hello.s --untimed
   heddle exec kernel.s --machine vortex-rtl-a --set core.warps=8
   heddle exec kernel.s --machine vortex-rtl-a --window cycles=1000..2000,warps=0..3 --konata pipeline.log --perfetto trace.json
+  heddle exec kernel.s --machine vortex-rtl-a --break loop+0x8,warp=1 --dump
   heddle exec spmv.elf --untimed --cores 2 --warps 8 --threads 8
   heddle exec kernel.s --untimed -D ITERS=10 --json | jq .warp_instrs
   heddle exec kernel.elf --untimed --weaver --trace=trace.txt`,
@@ -92,12 +96,16 @@ YAML file), or --untimed asks for what happens without when; --cores, --warps,
 	f.program.add(c)
 	f.window.add(c)
 	f.monitor.add(c)
+	f.stop.add(c)
 	return c
 }
 
 func (f *execFlags) run(c *cobra.Command, path string) error {
 	if f.untimed == (f.machine != "") {
 		return errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
+	}
+	if err := f.stop.check(); err != nil {
+		return err
 	}
 	p, err := f.program.read(path)
 	if err != nil {
@@ -110,7 +118,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 		return errors.New("--check is for timed machines")
 	}
 	for _, name := range slices.Concat(windowNames, monitorNames) {
-		if c.Flags().Changed(name) {
+		if c.Flags().Changed(name) && (name != "window" || !f.stop.dump) {
 			return fmt.Errorf("--%s is for timed machines", name)
 		}
 	}
@@ -122,6 +130,9 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 		return err
 	}
 	f.cfg.Out = f.console(c)
+	if err := f.stop.untimed(&f.cfg, p, f.window.window); err != nil {
+		return err
+	}
 	m, err := emu.New(f.cfg)
 	if err != nil {
 		return err
@@ -166,10 +177,13 @@ func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	if err != nil {
 		return err
 	}
-	f.window.out, f.window.errs = c.OutOrStdout(), c.ErrOrStderr()
+	f.window.out, f.window.errs, f.window.dumps = c.OutOrStdout(), c.ErrOrStderr(), f.stop.dump
 	if err := f.window.attach(m); errors.Is(err, errListed) {
 		return nil
 	} else if err != nil {
+		return err
+	}
+	if err := f.stop.attach(m, p, f.window.window); err != nil {
 		return err
 	}
 	if err := f.monitor.listen(); err != nil {
@@ -315,6 +329,7 @@ type result struct {
 	HostSeconds  float64               `json:"host_seconds"`
 	Stats        map[string]stats.Stat `json:"stats"`
 	Error        string                `json:"error,omitempty"`
+	State        *inspect.State        `json:"state,omitempty"` // --dump, where the run was stopped
 
 	tree   stats.Tree
 	stored bool // the program stored an exit code
@@ -337,11 +352,13 @@ func (f *execFlags) report(c *cobra.Command, m *emu.Machine, r *result) error {
 	if m.ConsoleTruncated() {
 		fmt.Fprintln(c.ErrOrStderr(), "heddle: the program printed more than 16 MiB; the rest was dropped")
 	}
+	r.State = f.stop.state()
 	if f.json {
 		e := json.NewEncoder(c.OutOrStdout())
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
+	f.stop.report(c.OutOrStdout(), c.ErrOrStderr())
 	rate := ""
 	if r.HostSeconds > 0.01 { // below, it says nothing
 		rate = fmt.Sprintf(", %.1f M warp instructions/s", float64(r.WarpInstrs)/r.HostSeconds/1e6)

@@ -16,6 +16,7 @@ import (
 	"heddle/internal/experiment"
 	"heddle/isa/emu"
 	"heddle/sim"
+	"heddle/sim/inspect"
 )
 
 // Exit codes, for all commands.
@@ -25,6 +26,7 @@ const (
 	exitUsage       = 2 // the command line or an input file is wrong
 	exitNoProgress  = 3 // deadlock, or a limit was reached
 	exitStatement   = 4 // reproduce --strict: a published statement does not hold
+	exitStopped     = 5 // exec and look: --break or --at-cycle stopped the run
 	exitInterrupted = 130
 )
 
@@ -53,6 +55,8 @@ func failed(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, new(*inspect.Stopped)):
+		return &codeError{exitStopped, err}
 	case errors.As(err, &trap), errors.As(err, new(*accel.Fault)), errors.As(err, new(*sim.LawsError)):
 		return &codeError{exitFailed, err}
 	case errors.As(err, new(*emu.LimitError)), errors.As(err, new(*emu.DeadlockError)),

@@ -25,6 +25,7 @@ type windowFlags struct {
 	bytes    int
 
 	errs     io.Writer // of a log without a file
+	dumps    bool      // --dump is shown within the window, too
 	out      io.Writer
 	recorder *window.Recorder
 }
@@ -66,7 +67,7 @@ func (f *windowFlags) attach(m *sim.Machine) error {
 		return errors.New("--vcd-signals: expected --vcd FILE beside it")
 	case f.log == "" && f.logFile != "":
 		return errors.New("--log-file: expected --log FILTER beside it")
-	case !f.wanted() && f.window != "":
+	case !f.wanted() && f.window != "" && !f.dumps:
 		return errors.New("--window: " + expectedFiles + " beside it")
 	case !f.wanted():
 		return nil

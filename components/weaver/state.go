@@ -12,9 +12,9 @@ const None = ^uint32(0)
 
 // Entry is one registration.
 type Entry struct {
-	VID uint32 // vertex
-	Loc uint32 // number of its first edge that has not been handed out
-	Deg uint32 // edges from Loc on
+	VID uint32 `json:"vid"` // vertex
+	Loc uint32 `json:"loc"` // number of its first edge that has not been handed out
+	Deg uint32 `json:"deg"` // edges from Loc on
 }
 
 // Phase is where the unit is between two launches or epochs.

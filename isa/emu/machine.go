@@ -48,6 +48,7 @@ type Config struct {
 
 	Units func(core int) []Unit // the graph units of a core; nil: none
 	Trace func(*Step)           // called after each instruction; nil: off
+	Stop  func(w *Warp) error   // called before each instruction; an error ends the run; nil: off
 	Out   func([]byte)          // called with each finished console line; nil: off
 }
 

@@ -101,6 +101,11 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 	w.state = running
 	st := &w.core.stats
 	for ran < n && w.state == running {
+		if w.m.cfg.Stop != nil {
+			if err := w.m.cfg.Stop(w); err != nil {
+				return ran, err
+			}
+		}
 		pc, mask, lanes := w.pc, w.mask, w.lanes
 		o, err := w.fetchAt(pc)
 		if err != nil {

@@ -1,0 +1,92 @@
+package core
+
+import (
+	"math/bits"
+
+	"heddle/isa"
+)
+
+// Dump is what the pipeline holds, to be shown.
+type Dump struct {
+	Warps    []WarpDump   `json:"warps"`
+	Sync     string       `json:"sync"` // what L1s are made to forget for
+	Accesses []AccessDump `json:"accesses"`
+	Loads    int          `json:"loads"`   // of warps that the load-store unit waits for
+	Batches  int          `json:"batches"` // requests of the coalescer without an answer
+	Fence    bool         `json:"fence"`
+}
+
+// WarpDump is the pipeline's view of a warp.
+type WarpDump struct {
+	Warp       int        `json:"warp"`
+	State      string     `json:"state"` // by the statistic's name; empty: not active
+	FetchPC    uint32     `json:"fetch_pc"`
+	Stalled    bool       `json:"stalled"` // nothing is fetched for it
+	IBuffer    []string   `json:"ibuffer"`
+	Staged     string     `json:"staged"` // where the scoreboard looks
+	Scoreboard []HeldDump `json:"scoreboard"`
+	InFlight   int        `json:"in_flight"`
+}
+
+// HeldDump is a register that is still to be written.
+type HeldDump struct {
+	Reg string `json:"reg"`
+	By  string `json:"by"`
+}
+
+// AccessDump is an access to memory between dispatch and its last answer.
+type AccessDump struct {
+	Warp  int      `json:"warp"`
+	PC    uint32   `json:"pc"`
+	Inst  string   `json:"inst"`
+	Lanes uint32   `json:"lanes"`
+	Addrs []uint32 `json:"addrs"` // of these lanes
+}
+
+var hazardNames = [numHazards]string{"memory", "scratchpad", "alu", "fpu", "sfu", "unit"}
+
+// Dump returns what the pipeline holds.
+func (c *Core) Dump() Dump {
+	d := Dump{Sync: syncNames[c.sync.state], Loads: c.lsu.loads, Batches: len(c.lsu.co.tags) - len(c.lsu.co.free), Fence: c.lsu.fence, Accesses: c.dumpAccesses()}
+	for i := range c.warps {
+		d.Warps = append(d.Warps, c.dumpWarp(i))
+	}
+	return d
+}
+
+func (c *Core) dumpWarp(i int) WarpDump {
+	w := &c.warps[i]
+	d := WarpDump{Warp: i, State: c.WarpState(i), FetchPC: w.fetchPC, Stalled: c.stalled>>i&1 != 0, InFlight: w.pending}
+	for k := range w.ibuffer.n {
+		d.IBuffer = append(d.IBuffer, w.ibuffer.ring[(w.ibuffer.head+k)%len(w.ibuffer.ring)].v.Name)
+	}
+	if w.staging != nil {
+		d.Staged = w.staging.Name
+	}
+	for by, set := range w.board.busy {
+		for ; set != 0; set &= set - 1 {
+			d.Scoreboard = append(d.Scoreboard, HeldDump{isa.Reg(bits.TrailingZeros64(set)).String(), hazardNames[by]})
+		}
+	}
+	return d
+}
+
+func (c *Core) dumpAccesses() (all []AccessDump) {
+	free := make([]bool, len(c.accesses))
+	for _, i := range c.free {
+		free[i] = true
+	}
+	for i := range c.accesses {
+		if free[i] {
+			continue
+		}
+		a := &c.accesses[i]
+		_, warp, pc := a.Where()
+		d := AccessDump{Warp: warp, PC: pc, Inst: a.Op().Text(pc), Lanes: a.Mask}
+		for m := a.Mask; m != 0; m &= m - 1 {
+			d.Addrs = append(d.Addrs, a.Addr[bits.TrailingZeros32(m)])
+		}
+		all = append(all, d)
+	}
+	return all
+}

@@ -1,0 +1,98 @@
+package eghw
+
+// Dump is what the unit holds, to be shown. Rings are in their order.
+type Dump struct {
+	State    string      `json:"state"` // what the oldest pop waits for
+	Pops     []int       `json:"pops"`  // warps whose pop waits
+	Answers  []int       `json:"answers"`
+	Vertices []uint32    `json:"vertices"` // pushed, and not taken up
+	Ahead    []RowDump   `json:"ahead"`    // taken up
+	Chunks   []ChunkDump `json:"chunks"`   // lines of edges
+	Buffer   []EdgeDump  `json:"buffer"`   // ready edges
+	Reserved int         `json:"reserved"` // places of the buffer that chunks will fill
+	Reads    []ReadDump  `json:"reads"`    // under way
+}
+
+// RowDump is a vertex whose offsets are being read, or known.
+type RowDump struct {
+	Vertex  uint32 `json:"vertex"`
+	Next    uint32 `json:"next"`
+	End     uint32 `json:"end"`
+	Awaited int    `json:"awaited"` // lines
+}
+
+// ChunkDump is the edges of a line.
+type ChunkDump struct {
+	Vertex  uint32 `json:"vertex"`
+	First   uint32 `json:"first"`
+	Edges   uint32 `json:"edges"`
+	Awaited int    `json:"awaited"` // lines
+}
+
+// EdgeDump is a ready edge.
+type EdgeDump struct {
+	Base   uint32 `json:"base"`
+	Other  uint32 `json:"other"`
+	Weight uint32 `json:"wt"`
+}
+
+// ReadDump is a line that is asked for.
+type ReadDump struct {
+	Addr uint32 `json:"addr"`
+	Of   string `json:"of"`
+}
+
+// Dump returns what the unit holds.
+func (u *EGHW) Dump() any { return u.engine.dump() }
+
+// Dump returns what the unit holds.
+func (u *Untimed) Dump() any { return u.dump() }
+
+func (e *Engine) dump() Dump {
+	d := Dump{State: stateDocs[e.state].name, Reserved: e.reserved, Reads: e.dumpReads()}
+	for i := range e.pops.n {
+		d.Pops = append(d.Pops, (*e.pops.at(i)).Warp)
+	}
+	for i := range e.answers.n {
+		d.Answers = append(d.Answers, e.answers.at(i).r.Warp)
+	}
+	for i := range e.vertices.n {
+		d.Vertices = append(d.Vertices, *e.vertices.at(i))
+	}
+	for i := range e.ahead.n {
+		r := e.ahead.at(i)
+		d.Ahead = append(d.Ahead, RowDump{r.vertex, r.next, r.end, r.awaited})
+	}
+	for i := range e.chunks.n {
+		c := e.chunks.at(i)
+		d.Chunks = append(d.Chunks, ChunkDump{c.base, c.first, c.n, c.awaited})
+	}
+	for i := range e.buffer.n {
+		x := e.buffer.at(i)
+		d.Buffer = append(d.Buffer, EdgeDump{x[0], x[1], x[2]})
+	}
+	return d
+}
+
+func (e *Engine) dumpReads() (all []ReadDump) {
+	free := make([]bool, len(e.reads))
+	for _, t := range e.spare {
+		free[t] = true
+	}
+	add := func(r *read) {
+		of := "edges"
+		if r.row != nil {
+			of = "offsets"
+		}
+		all = append(all, ReadDump{r.addr, of})
+	}
+	for t := range e.reads {
+		if !free[t] {
+			add(&e.reads[t])
+		}
+	}
+	for i := range e.outbox.n {
+		add(e.outbox.at(i))
+	}
+	return all
+}

@@ -1,0 +1,64 @@
+package emu
+
+import "heddle/isa"
+
+// What follows is for those who show the state of a machine. It changes nothing.
+
+var stateNames = [...]string{
+	stopped: "stopped", running: "running", atBarrier: "at a barrier", atDeviceBarrier: "at a device barrier", spawning: "in wspawn", polling: "waiting for its graph unit",
+}
+
+// ID returns which warp of which core it is.
+func (w *Warp) ID() (core, warp int) { return w.core.id, w.id }
+
+// StateName says whether the warp may execute, and if not, what it waits for.
+func (w *Warp) StateName() string { return stateNames[w.state] }
+
+// BarrierState is a barrier at which warps wait.
+type BarrierState struct {
+	ID      int    `json:"id"`
+	Device  bool   `json:"device"`  // across cores
+	Arrived uint64 `json:"arrived"` // warps of the core, a bit each
+	Count   uint32 `json:"count"`   // warps, or cores, that it waits for
+}
+
+// Barriers lists the barriers at which warps of the core wait.
+func (c *Core) Barriers() (all []BarrierState) {
+	for i, b := range c.barriers {
+		if b.arrived != 0 {
+			all = append(all, BarrierState{i, false, b.arrived, b.count})
+		}
+	}
+	for i := range c.m.device.m {
+		if b := &c.m.device.m[i]; b.waiting[c.id] != 0 {
+			all = append(all, BarrierState{i, true, b.waiting[c.id], b.count})
+		}
+	}
+	return all
+}
+
+// Units returns the core's graph units.
+func (c *Core) Units() []Unit { return c.units }
+
+// Cores is how many cores the machine has, Warps and Threads of what size they are.
+func (m *Machine) Cores() int   { return m.cfg.Cores }
+func (m *Machine) Warps() int   { return m.cfg.Warps }
+func (m *Machine) Threads() int { return m.cfg.Threads }
+
+// TextAt is the instruction at an address as assembly; empty: there is none.
+func (m *Machine) TextAt(pc uint32) string {
+	if pc&3 != 0 || m.Mem.find(pc) == nil {
+		return ""
+	}
+	var o Op
+	if m.prepare(&o, pc) != nil {
+		return ""
+	}
+	return o.Text(pc)
+}
+
+// Machine returns the machine that the warp is of.
+func (w *Warp) Machine() *Machine { return w.m }
+
+// Program returns the program that was loaded last.
+func (m *Machine) Program() *isa.Program { return m.program }
