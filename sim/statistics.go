@@ -184,12 +184,23 @@ func (m *Machine) totals() (t totals) {
 	return t
 }
 
+// storage is what the GraphPEG of a core keeps.
+func (m *Machine) storage() (t stats.Tree) {
+	if m.cfg.Core.GraphPEG == nil {
+		return nil
+	}
+	for _, s := range stats.Walk("peg.storage", &m.GraphPEG().Units[0].Storage) {
+		t = append(t, stats.Constant(s.Name, s.Unit, s.Doc, s.Float()))
+	}
+	return t
+}
+
 // headline are the figures that are looked at first.
 func (m *Machine) headline() stats.Tree {
 	s, t := m.Arch.Stats(), m.totals()
 	warps := float64(s.WarpInstrs)
 	out := append(stats.Tree{stats.Count("cycles", "cycles", "Until the last core was done.", m.lastCycle())}, executed(&s)...)
-	return append(out,
+	return append(append(out, m.storage()...),
 		stats.Ratio("ipc", "warp instructions/cycle", "Warp instructions a cycle, of all cores together.", warps, t.cycles),
 		stats.Ratio("simd_efficiency", "", "Share of lanes that were active, over warp instructions.", float64(s.ThreadInstrs), warps*t.threads),
 		stats.Ratio("achieved_occupancy", "", "Share of warp slots that held a warp, over the cores' cycles.", t.resident, t.warps),

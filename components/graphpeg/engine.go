@@ -17,6 +17,7 @@ type Memory = *emu.Memory
 // functional units (§3.1) and of its ports to core, memory and control processor.
 type Engine struct {
 	Stats
+	Storage Storage
 	dialect *dialect
 	spec    Spec // derived
 	shape   Shape
@@ -82,6 +83,7 @@ func NewEngine(s Spec, shape Shape) *Engine {
 		latch: make([]uint32, shape.Warps*4*shape.Threads), pops: waiting{ring: make([]*emu.UnitRequest, shape.Warps)},
 		answers: pipe{ring: make([]answer, s.BufferLatency+2)},
 	}
+	e.Storage = s.storage(&shape)
 	words := s.listWords(shape.LineBytes / 4)
 	for range s.VertexLists {
 		e.lists = append(e.lists, newList(words, shape.Threads, shape.LineBytes/4, s.ListRegion/shape.LineBytes))
