@@ -124,6 +124,10 @@ type life struct {
 	slot     int // on the stack, or one of these
 }
 
+// parameter tells whether it is one of the kernel's, and so in the argument block, at the same address for all lanes: a
+// load from there is one word, where one from the stack is a word a lane.
+func (l *life) parameter() bool { return l.again != nil && l.again.a != 0 }
+
 const (
 	inRegister    = -1
 	computedAgain = -2 // wherever it is needed
@@ -177,7 +181,7 @@ func (c *code) lives() []life {
 	return out
 }
 
-// again finds what can be computed anywhere by one instruction: constants, and who a lane is.
+// again finds what can be computed anywhere by one instruction: constants, and who a lane is; and parameters.
 func (c *code) again(all []life) {
 	defs := make([]int, len(all))
 	for n := range c.insts {
@@ -189,7 +193,8 @@ func (c *code) again(all []life) {
 		defs[d]++
 		constant := i.row.Name == "lui" || i.row.Name == "addi" && i.a == 0
 		who := i.row.Name == "csrrs" && i.a == 0 && i.csr != isa.CSRActiveThreads
-		if all[d].again = nil; defs[d] == 1 && !i.edge && (constant || who) {
+		param := (i.row.Name == "lw" || i.row.Name == "flw") && i.a != 0 && i.a == c.args
+		if all[d].again = nil; defs[d] == 1 && !i.edge && (constant || who || param) {
 			all[d].again = i
 		}
 	}
@@ -299,12 +304,12 @@ func (c *code) scan(lives []life, spilling bool, limit int) *allocation {
 }
 
 // evict takes their register from the cheapest of the active lives and the new one. What
-// can be computed again is, which is no slower than a load; the others go to the stack.
+// can be computed again is, which is no slower than a load; parameters are loaded again, and the others go to the stack.
 func (a *allocation) evict(c *code, l *life, active []*life, free *uint64) []*life {
 	cheap, at := l, -1
 	cost := func(l *life) float64 {
 		cost := l.weight / float64(l.to-l.from+1)
-		if l.again != nil {
+		if l.again != nil && !l.parameter() {
 			cost /= againIsCheaper
 		}
 		return cost
@@ -421,6 +426,16 @@ func (a *allocation) rewrite(c *code, i *inst, out []machine) []machine {
 	return a.rewriteOne(c, i, out)
 }
 
+// compute puts the value in a register. A parameter's address needs a register of its own if it is a float's.
+func (l *life) compute(out []machine, to, address isa.Reg, p isa.Phase) []machine {
+	i := isa.Inst{Row: l.again.row, Rd: to, Imm: l.again.imm, CSR: l.again.csr}
+	if l.parameter() {
+		i.Rs1 = address
+		out = append(out, machine{Inst: isa.Inst{Row: row("csrrs"), Rd: address, CSR: isa.CSRMscratch}, phase: p})
+	}
+	return append(out, machine{Inst: i, phase: p})
+}
+
 func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 	if d := i.def(); d != 0 && a.lives[d].slot == computedAgain {
 		return out
@@ -447,8 +462,7 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 		switch {
 		case !load:
 		case l.slot == computedAgain:
-			again := l.again
-			out = append(out, machine{Inst: isa.Inst{Row: again.row, Rd: scratch, Imm: again.imm, CSR: again.csr}, phase: i.phase})
+			out = l.compute(out, scratch, firstScratch+next-1, i.phase)
 		default:
 			out = append(out, machine{Inst: isa.Inst{Row: row(name), Rd: scratch, Rs1: stackPointer, Imm: a.offset(l.slot)}, phase: i.phase})
 		}

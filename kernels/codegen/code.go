@@ -33,6 +33,7 @@ type code struct {
 	insts  []inst
 	float  []bool // by register: a float register
 	labels int
+	args   reg   // where the argument block is; 0: nothing asks
 	pinned []reg // live in all of the program
 	quick  []reg // live where there is no stack yet
 	visits []visit

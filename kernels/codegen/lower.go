@@ -356,6 +356,7 @@ func (l *lowering) param(r reg, v ir.Value) {
 	if l.args == 0 {
 		l.args = l.code.newX()
 		l.csr(l.args, isa.CSRMscratch)
+		l.code.args = l.args
 	}
 	name := "lw"
 	if v.Type == ir.F32 {
