@@ -52,9 +52,9 @@ func (l *edges) addBoth(a, b uint32) {
 // growing is the state of Holme and Kim's model.
 type growing struct {
 	rng
-	near  [][]uint32 // neighbours of each vertex so far
-	stubs []uint32   // each vertex as often as its degree: preferential attachment
-	l     *edges
+	near [][]uint32 // neighbours of each vertex so far
+	ends []uint32   // each vertex as often as its degree: preferential attachment
+	l    *edges
 }
 
 // powerlawCluster grows the graph as NetworkX does, but never loses an edge:
@@ -62,7 +62,7 @@ type growing struct {
 func powerlawCluster(s *configs.PowerlawCluster) *edges {
 	n, m := s.Vertices, s.EdgesPerStep
 	g := growing{rng: newRNG(s.Seed, "powerlaw_cluster"), near: make([][]uint32, n), l: newEdges(n, 2*m*(n-m))}
-	g.stubs = append(make([]uint32, 0, 2*m*(n-m)+m), identity(m)...)
+	g.ends = append(make([]uint32, 0, 2*m*(n-m)+m), identity(m)...)
 	triangle := newChance(s.TriangleProb)
 	for v := m; v < n; v++ {
 		last := g.attach(uint32(v))
@@ -79,7 +79,7 @@ func powerlawCluster(s *configs.PowerlawCluster) *edges {
 		}
 		// Only now: a vertex does not attach to itself.
 		for _, u := range g.near[v] {
-			g.stubs = append(g.stubs, u, uint32(v))
+			g.ends = append(g.ends, u, uint32(v))
 		}
 	}
 	return g.l
@@ -93,7 +93,7 @@ func (g *growing) link(v, u uint32) {
 // attach links v to a new neighbour, drawn by degree.
 func (g *growing) attach(v uint32) uint32 {
 	for {
-		u := g.stubs[g.below(uint64(len(g.stubs)))]
+		u := g.ends[g.below(uint64(len(g.ends)))]
 		if !slices.Contains(g.near[v], u) {
 			g.link(v, u)
 			return u
