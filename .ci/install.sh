@@ -7,7 +7,7 @@ packages=(
   binutils-riscv64-unknown-elf     # isa/asm: byte-for-byte comparison
   gcc-riscv64-unknown-elf          # kernels/c: C programs
   gtkwave                          # sim/window: vcd2fst and fst2vcd
-  chromium                         # internal/report, internal/monitor: pages in a browser
+  chromium                         # internal/chromium: pages of reports and the monitor
 )
 
 missing=()

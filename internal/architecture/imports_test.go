@@ -51,6 +51,7 @@ var rules = []struct {
 	{"internal/report", []string{"internal/experiment", "internal/store"}},
 	// The monitor shows machines, and knows nothing of who runs them.
 	{"internal/monitor", []string{"=sim"}},
+	{"internal/chromium", []string{"internal/tools"}}, // of tests
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/report"}},
 	{"internal/", nil},
 }

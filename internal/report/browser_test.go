@@ -1,98 +1,34 @@
 package report_test
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/chromium"
 	"heddle/internal/report"
-	"heddle/internal/tools"
 )
 
-// tab is a page in a browser, with all that it complained of or asked the network for.
+// tab is a report in a browser.
 type tab struct {
-	t   *testing.T
-	ctx context.Context
-
-	mu     sync.Mutex
-	said   []string
-	loaded []string
+	*chromium.Tab
+	t *testing.T
 }
 
-// open shows a report in headless Chromium.
+// open shows a report.
 func open(t *testing.T, s *summary, config string) *tab {
 	t.Helper()
-	chromium := tools.Need(t, "chromium")
 	dir := s.write(t, config)
 	file, _, err := report.Write(dir, "")
 	require.NoError(t, err)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1240, 1000), chromedp.WSURLReadTimeout(3*time.Minute))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
-	t.Cleanup(cancel)
-	b := &tab{t: t, ctx: ctx}
-	chromedp.ListenTarget(ctx, b.listen)
-	b.run(log.Enable(), network.Enable(), chromedp.Navigate((&url.URL{Scheme: "file", Path: file}).String()), chromedp.WaitReady(`html[data-ready="yes"]`, chromedp.ByQuery))
-	return b
-}
-
-func (b *tab) listen(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
-		b.said = append(b.said, fmt.Sprint(e.Type, e.Args))
-	case *runtime.EventExceptionThrown:
-		b.said = append(b.said, e.ExceptionDetails.Error())
-	case *log.EventEntryAdded:
-		b.said = append(b.said, e.Entry.Text)
-	case *network.EventRequestWillBeSent:
-		b.loaded = append(b.loaded, e.Request.URL)
-	}
-}
-
-func (b *tab) run(actions ...chromedp.Action) {
-	b.t.Helper()
-	err := chromedp.Run(b.ctx, actions...)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	require.NoError(b.t, err, "the page said: %s", b.said)
-}
-
-// text evaluates an expression.
-func (b *tab) text(js string) (out string) {
-	b.t.Helper()
-	b.run(chromedp.Evaluate("String("+js+")", &out))
-	return out
-}
-
-// becomes waits until an expression has a value, for what the browser does in its own time.
-func (b *tab) becomes(js string, ok func(string) bool, what string) {
-	b.t.Helper()
-	var last string
-	for range 200 {
-		if last = b.text(js); ok(last) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	require.Fail(b.t, what, "%s is %s", js, last)
+	return &tab{chromium.Open(t, (&url.URL{Scheme: "file", Path: file}).String()), t}
 }
 
 func is(want string) func(string) bool     { return func(s string) bool { return s == want } }
@@ -101,28 +37,27 @@ func isNot(other string) func(string) bool { return func(s string) bool { return
 // quiet checks that the page said nothing and loaded only itself.
 func (b *tab) quiet() {
 	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	require.Empty(b.t, b.said)
-	for _, u := range b.loaded {
+	said, loaded := b.Heard()
+	require.Empty(b.t, said)
+	for _, u := range loaded {
 		require.Regexp(b.t, `^(file:.*/report\.html|blob:.*)$`, u)
 	}
 }
 
 // column is the text of a column of the table of points, joined.
 func (b *tab) column(n int) string {
-	return b.text(fmt.Sprintf(`[...document.querySelectorAll('#table tbody tr')].map(r => r.cells[%d].textContent).join(' ')`, n))
+	return b.Text(fmt.Sprintf(`[...document.querySelectorAll('#table tbody tr')].map(r => r.cells[%d].textContent).join(' ')`, n))
 }
 
 func TestThePageInABrowser(t *testing.T) {
 	b := open(t, fixture(), sweepConfig)
 	for _, id := range []string{"asked", "failures", "figures", "points", "statistics", "configuration", "provenance"} {
-		require.Equal(t, "1", b.text(`document.querySelectorAll('section#`+id+`').length`), id)
+		require.Equal(t, "1", b.Text(`document.querySelectorAll('section#`+id+`').length`), id)
 	}
 	for _, group := range []string{"points", "over-machine-core-warps", "over-machine-l1d-bytes", "map-machine-l1d-bytes-machine-core-warps", "schedulers", "warps", "phases", "roofline"} {
-		require.NotEqual(t, "0", b.text(`document.querySelectorAll('#group-`+group+` .chart svg path').length`), group)
+		require.NotEqual(t, "0", b.Text(`document.querySelectorAll('#group-`+group+` .chart svg path').length`), group)
 	}
-	require.Equal(t, "workload.schedule vertex weaver", b.text(`[...document.querySelectorAll('#differences td')].map(c => c.textContent).join(' ')`))
+	require.Equal(t, "workload.schedule vertex weaver", b.Text(`[...document.querySelectorAll('#differences td')].map(c => c.textContent).join(' ')`))
 	b.sorts()
 	b.searches()
 	b.chooses()
@@ -134,13 +69,13 @@ func TestThePageInABrowser(t *testing.T) {
 // sorts clicks on columns: numbers are sorted as numbers, sizes by what they mean, text as text.
 func (b *tab) sorts() {
 	click := func(n int) {
-		b.run(chromedp.Click(fmt.Sprintf(`#table th:nth-child(%d) button`, n), chromedp.ByQuery))
+		b.Run(chromedp.Click(fmt.Sprintf(`#table th:nth-child(%d) button`, n), chromedp.ByQuery))
 	}
 	before := b.column(5)
 	require.Equal(b.t, "1,000 500 950 475 800 400 750 375 600 300 550 275", before)
 	click(6)
 	require.Equal(b.t, "275 300 375 400 475 500 550 600 750 800 950 1,000", b.column(5))
-	require.Equal(b.t, "ascending", b.text(`document.querySelectorAll('#table th')[5].getAttribute('aria-sort')`))
+	require.Equal(b.t, "ascending", b.Text(`document.querySelectorAll('#table th')[5].getAttribute('aria-sort')`))
 	click(6)
 	require.Equal(b.t, "1,000 950 800 750 600 550 500 475 400 375 300 275", b.column(5))
 	click(3)
@@ -158,19 +93,19 @@ func (b *tab) searches() {
 		return chromedp.Evaluate(fmt.Sprintf(`(() => { const q = document.querySelector('#query'); q.value = %q; q.dispatchEvent(new Event('input')); })()`, text), nil)
 	}
 	rows := `[...document.querySelectorAll('#stats tbody tr')].map(r => [...r.cells].slice(0, 5).map(c => c.textContent).join('|')).join(' ')`
-	b.run(search("Gather COUNTS"))
-	require.Equal(b.t, "kernel.gather.cycles|things|980|480|2.04167", b.text(rows))
-	b.run(search("core0"))
-	require.Equal(b.t, "core0.cycles|things|7|7|1", b.text(rows), "a single unit's has the meaning of its kind's")
-	b.run(search("no such thing"))
-	require.Contains(b.t, b.text(`document.querySelector('#found').textContent`), "0 of ")
+	b.Run(search("Gather COUNTS"))
+	require.Equal(b.t, "kernel.gather.cycles|things|980|480|2.04167", b.Text(rows))
+	b.Run(search("core0"))
+	require.Equal(b.t, "core0.cycles|things|7|7|1", b.Text(rows), "a single unit's has the meaning of its kind's")
+	b.Run(search("no such thing"))
+	require.Contains(b.t, b.Text(`document.querySelector('#found').textContent`), "0 of ")
 }
 
 func (b *tab) chooses() {
 	title := `document.querySelector('#group-points h3').textContent`
-	require.Equal(b.t, "Speedup over vertex", b.text(title))
-	b.text(`(() => { const s = document.querySelector('#group-points select'); s.value = '1'; s.dispatchEvent(new Event('change')); return ''; })()`)
-	require.Equal(b.t, "Cycles of the points", b.text(title))
+	require.Equal(b.t, "Speedup over vertex", b.Text(title))
+	b.Text(`(() => { const s = document.querySelector('#group-points select'); s.value = '1'; s.dispatchEvent(new Event('change')); return ''; })()`)
+	require.Equal(b.t, "Cycles of the points", b.Text(title))
 }
 
 // darkens follows the system, then the reader.
@@ -178,30 +113,30 @@ func (b *tab) darkens() {
 	back := `getComputedStyle(document.body).backgroundColor`
 	label := `document.querySelector('#group-schedulers svg text').getAttribute('fill')`
 	prefer := func(scheme string) {
-		b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+		b.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 	}
 	const white, black = "rgb(255, 255, 255)", "rgb(20, 24, 29)"
 	prefer("light")
-	b.becomes(back, is(white), "light as the system")
-	light := b.text(label)
+	b.Becomes(back, is(white), "light as the system")
+	light := b.Text(label)
 	prefer("dark")
-	b.becomes(back, is(black), "dark as the system")
-	b.becomes(label, isNot(light), "the charts are drawn anew")
-	b.run(chromedp.Click("#theme", chromedp.ByQuery))
-	b.becomes(back, is(white), "light as chosen")
-	b.becomes(label, is(light), "the charts are drawn anew")
-	b.run(chromedp.Click("#theme", chromedp.ByQuery))
-	b.becomes(back, is(black), "dark as chosen")
+	b.Becomes(back, is(black), "dark as the system")
+	b.Becomes(label, isNot(light), "the charts are drawn anew")
+	b.Run(chromedp.Click("#theme", chromedp.ByQuery))
+	b.Becomes(back, is(white), "light as chosen")
+	b.Becomes(label, is(light), "the charts are drawn anew")
+	b.Run(chromedp.Click("#theme", chromedp.ByQuery))
+	b.Becomes(back, is(black), "dark as chosen")
 }
 
 func (b *tab) downloads() {
 	done := make(chan string, 1)
-	chromedp.ListenTarget(b.ctx, func(event any) {
+	b.Listen(func(event any) {
 		if e, ok := event.(*browser.EventDownloadWillBegin); ok {
 			done <- e.SuggestedFilename
 		}
 	})
-	b.run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(b.t.TempDir()).WithEventsEnabled(true),
+	b.Run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(b.t.TempDir()).WithEventsEnabled(true),
 		chromedp.Click("#group-schedulers .download", chromedp.ByQuery))
 	select {
 	case name := <-done:
@@ -214,9 +149,9 @@ func (b *tab) downloads() {
 func TestHostileTextInABrowser(t *testing.T) {
 	s, config := hostile()
 	b := open(t, s, config)
-	b.run(chromedp.Evaluate(`for (const e of document.querySelectorAll('select')) for (const o of e.options) { e.value = o.value; e.dispatchEvent(new Event('change')); e.dispatchEvent(new Event('input')); }`, nil))
-	require.Equal(t, "undefined", b.text("typeof window.pwned"))
-	require.Contains(t, b.text("document.title"), "<script>window.pwned=1</script>")
-	require.Equal(t, "0", b.text("document.images.length"))
+	b.Run(chromedp.Evaluate(`for (const e of document.querySelectorAll('select')) for (const o of e.options) { e.value = o.value; e.dispatchEvent(new Event('change')); e.dispatchEvent(new Event('input')); }`, nil))
+	require.Equal(t, "undefined", b.Text("typeof window.pwned"))
+	require.Contains(t, b.Text("document.title"), "<script>window.pwned=1</script>")
+	require.Equal(t, "0", b.Text("document.images.length"))
 	b.quiet()
 }
