@@ -156,7 +156,7 @@ func (l *lsu) route(c *Core, now uint64) {
 	if !l.switched.full() {
 		c.moved = true
 		l.switched.push(l.requests.take(now), now+switchDelay)
-		c.hookMemory(in, now)
+		c.hookMemory(now, in.warp, in.op)
 		if c.acquires(in) {
 			l.atomics.acquires[in.warp]++
 		}
@@ -164,9 +164,12 @@ func (l *lsu) route(c *Core, now uint64) {
 }
 
 // hookMemory calls the hooks for what is answered: stores are done, as far as the pipeline goes, before they get here.
-func (c *Core) hookMemory(in inst, now uint64) {
-	if k := in.op.LatencyClass(); k == isa.ClassLoad || k == isa.ClassAtomic {
-		c.hook(HookPosMemory, now, in.warp, in.op)
+func (c *Core) hookMemory(now uint64, warp uint8, op *emu.Op) {
+	if c.NumHooks() == 0 {
+		return
+	}
+	if k := op.LatencyClass(); k == isa.ClassLoad || k == isa.ClassAtomic {
+		c.invoke(HookPosMemory, now, warp, op)
 	}
 }
 
@@ -203,7 +206,7 @@ func (l *lsu) useScratchpad(c *Core, now uint64) {
 		c.free = append(c.free, in.access)
 		return
 	}
-	c.hookMemory(in, now)
+	c.hookMemory(now, in.warp, in.op)
 	l.local.push(answer{in, l.left[in.access]}, now+switchDelay+localDelay+2*l.far+most-1)
 }
 
