@@ -257,6 +257,23 @@ func TestReplacement(t *testing.T) {
 	}
 }
 
+// TestFIFOTakesEveryWayInTurn: whatever their number, the lines that stay are the last that came.
+func TestFIFOTakesEveryWayInTurn(t *testing.T) {
+	for ways := range 256 {
+		ways++
+		s := DefaultSpec()
+		s.Ways, s.Bytes = ways, 2*ways*s.LineBytes
+		require.NoError(t, s.Validate())
+		g := newTags(&s, 0)
+		for i := range 3*ways + 1 {
+			require.Equal(t, i >= ways, g.fill(uint32(2*i)).valid, "%d ways, fill %d", ways, i)
+		}
+		for i := range 3*ways + 1 {
+			require.Equal(t, i > 2*ways, g.find(uint32(2*i)) >= 0, "%d ways, line %d", ways, i)
+		}
+	}
+}
+
 func TestValidate(t *testing.T) {
 	require.NoError(t, DefaultSpec().Validate())
 	for want, change := range map[string]func(*Spec){

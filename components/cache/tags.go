@@ -133,10 +133,19 @@ func (t *tags) choose(set int) int {
 	case Random:
 		return t.free(set, t.draw()%t.ways)
 	default:
-		way := int(t.next[set])
-		t.next[set] = uint16((way + 1) & (t.ways - 1))
-		return way
+		return t.turn(set)
 	}
+}
+
+// turn returns the way whose turn it is in a set, and moves on to the next; ways may be any number.
+func (t *tags) turn(set int) int {
+	way := int(t.next[set])
+	after := way + 1
+	if after == t.ways {
+		after = 0
+	}
+	t.next[set] = uint16(after)
+	return way
 }
 
 // oldest returns a set's way that was not used for longest; free ways are older
