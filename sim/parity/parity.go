@@ -30,7 +30,7 @@ type Row struct {
 // Ratio is our cycles over the RTL's.
 func (r Row) Ratio() float64 { return float64(r.Ours) / float64(r.RTL) }
 
-// SimXRatio is SimX's cycles over the RTL's.
+// SimXRatio is SimX's cycles over the RTL's; 0: not given.
 func (r Row) SimXRatio() float64 { return float64(r.SimX) / float64(r.RTL) }
 
 // InstructionsRight tells whether as many were executed as the RTL does.
@@ -84,8 +84,9 @@ type Summary struct {
 	Machine       string
 	Rows          int
 	Geomean       float64 // of |ratio|: exp(mean |ln ratio|), 1 is exact
-	SimXGeomean   float64
-	WithinPercent [3]int // rows within 1, 2 and 5 %
+	SimXRows      int     // those that SimX was measured on
+	SimXGeomean   float64 // of these
+	WithinPercent [3]int  // rows within 1, 2 and 5 %
 }
 
 // Summarise groups rows by machine, and all of them under "all".
@@ -100,7 +101,10 @@ func Summarise(rows []Row) []Summary {
 			}
 			s.Rows++
 			ours += math.Abs(math.Log(r.Ratio()))
-			simx += math.Abs(math.Log(r.SimXRatio()))
+			if r.SimX > 0 {
+				s.SimXRows++
+				simx += math.Abs(math.Log(r.SimXRatio()))
+			}
 			for i, limit := range [...]float64{0.01, 0.02, 0.05} {
 				if math.Abs(r.Ratio()-1) <= limit {
 					s.WithinPercent[i]++
@@ -108,7 +112,7 @@ func Summarise(rows []Row) []Summary {
 			}
 		}
 		if s.Rows > 0 {
-			s.Geomean, s.SimXGeomean = math.Exp(ours/float64(s.Rows)), math.Exp(simx/float64(s.Rows))
+			s.Geomean, s.SimXGeomean = math.Exp(ours/float64(s.Rows)), math.Exp(simx/float64(max(1, s.SimXRows)))
 			out = append(out, s)
 		}
 	}
@@ -144,19 +148,23 @@ func Write(w io.Writer, rows []Row) error {
 		if r.WarpInstrs != 0 {
 			instrs = map[bool]string{true: "equal", false: fmt.Sprintf("**%d, RTL %d**", r.Instrs, r.WarpInstrs)}[r.InstructionsRight()]
 		}
+		simx := "not given"
+		if r.SimX != 0 {
+			simx = fmt.Sprintf("%.3f", r.SimXRatio())
+		}
 		mark := ""
 		if math.Abs(r.Ratio()-1) > 0.05 {
 			mark = " ✗"
 		}
-		fmt.Fprintf(&s, "| %-2s | %-10s | %3d | %6d | %6d | %.3f%s | %.3f | %s |\n", r.Machine, r.Program, r.Iters, r.Ours, r.RTL, r.Ratio(), mark, r.SimXRatio(), instrs)
+		fmt.Fprintf(&s, "| %-2s | %-14s | %3d | %6d | %6d | %.3f%s | %s | %s |\n", r.Machine, r.Program, r.Iters, r.Ours, r.RTL, r.Ratio(), mark, simx, instrs)
 	}
 	if slopes := Slopes(rows); len(slopes) > 0 {
 		s.WriteString("\nOne warp: cycles of one iteration.\n\n| program | ours | RTL |\n|---|---:|---:|\n")
 		for _, p := range slopes {
-			fmt.Fprintf(&s, "| %-10s | %7.2f | %7.2f |\n", p.Program, p.Ours, p.RTL)
+			fmt.Fprintf(&s, "| %-14s | %7.2f | %7.2f |\n", p.Program, p.Ours, p.RTL)
 		}
 	}
-	s.WriteString("\nDistance is exp(mean |ln(ours/RTL)|): 1 is exact.\n\n| machine | pairs | distance | SimX's distance | within 1 % | 2 % | 5 % |\n|---|---:|---:|---:|---:|---:|---:|\n")
+	s.WriteString("\nDistance is exp(mean |ln(ours/RTL)|): 1 is exact. SimX's is over the pairs that it was measured on.\n\n| machine | pairs | distance | SimX's distance | within 1 % | 2 % | 5 % |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	for _, m := range Summarise(rows) {
 		fmt.Fprintf(&s, "| %-3s | %2d | %.3f | %.3f | %d | %d | %d |\n", m.Machine, m.Rows, m.Geomean, m.SimXGeomean, m.WithinPercent[0], m.WithinPercent[1], m.WithinPercent[2])
 	}

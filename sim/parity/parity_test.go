@@ -17,18 +17,51 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/cycles.golden: say why in the commit message")
 
-// known are the pairs that are off by more than 5 %, each with its mechanism in
-// docs/validation.md: none. None may be added without one.
-var known = map[string]bool{}
+// known are the measurements (program, machine, iterations) that are off by more than 5 %,
+// each with its mechanism in docs/validation.md. None may be added without one.
+var known = map[string]bool{
+	"csr_mix w1 100":   true,
+	"d_csr_frm w1 100": true,
+	"csr_mix a 300":    true,
+	"csr_mix a 60":     true,
+	"d_csr_fcsr a 60":  true,
+	"d_csr_frm a 60":   true,
+	"l1_thrash a 120":  true,
+	"l1_thrash a 20":   true,
+	"lmem_b3 a 240":    true,
+	"lmem_bcast a 240": true,
+	"lmem_bcast a 60":  true,
+	"lmem_conf a 150":  true,
+	"lmem_conf1 a 120": true,
+	"lmem_s4 a 240":    true,
+	"lmem_s4 a 60":     true,
+	"st_scatter a 60":  true,
+	"st_scatter a 48":  true,
+	"st_scatter a 32":  true,
+	"st_scatter a 24":  true,
+	"st_scatter a 16":  true,
+	"st_scatter a 12":  true,
+	"st_scatter a 8":   true,
+	"csr_mix c 120":    true,
+	"lmem_bcast c 100": true,
+	"lmem_s4 c 100":    true,
+	"bytes m6 60":      true,
+	"fence_loop m6 4":  true,
+	"l1_thrash m6 30":  true,
+	"lmem_bcast m6 60": true,
+	"lmem_conf m6 30":  true,
+	"lmem_s4 m6 60":    true,
+	"st_burst m6 20":   true,
+}
 
 func TestParityWithTheRTL(t *testing.T) {
 	rows, err := parity.Run(context.Background(), parity.Machines, func(int, int, string) {})
 	require.NoError(t, err)
-	require.Len(t, rows, 98)
+	require.Len(t, rows, 170)
 	for _, r := range rows {
 		require.True(t, r.InstructionsRight(), "%s on %s: %d warp instructions, RTL %d", r.Program, r.Machine, r.Instrs, r.WarpInstrs)
 		off := math.Abs(r.Ratio()-1) > 0.05
-		require.Equal(t, known[r.Program+" "+r.Machine], off, "%s on %s: ratio %.3f", r.Program, r.Machine, r.Ratio())
+		require.Equal(t, known[fmt.Sprint(r.Program, " ", r.Machine, " ", r.Iters)], off, "%s on %s, %d iterations: ratio %.3f", r.Program, r.Machine, r.Iters, r.Ratio())
 	}
 	for _, s := range parity.Slopes(rows) {
 		require.InDelta(t, s.RTL, s.Ours, 1, "%s: cycles of one iteration on one warp", s.Program)
@@ -40,7 +73,7 @@ func TestParityWithTheRTL(t *testing.T) {
 	// Our own cycles: any change is recorded with its reason.
 	var got bytes.Buffer
 	for _, r := range rows {
-		fmt.Fprintf(&got, "%-2s %-10s %3d %d\n", r.Machine, r.Program, r.Iters, r.Ours)
+		fmt.Fprintf(&got, "%-2s %-14s %3d %d\n", r.Machine, r.Program, r.Iters, r.Ours)
 	}
 	if *update {
 		require.NoError(t, os.MkdirAll("testdata", 0o755))
@@ -56,7 +89,7 @@ func TestReport(t *testing.T) {
 	require.NoError(t, err)
 	var b strings.Builder
 	require.NoError(t, parity.Write(&b, rows))
-	require.Contains(t, b.String(), "| alu_chain  |  160.00 |  160.00 |")
+	require.Contains(t, b.String(), "| alu_chain      |  160.00 |  160.00 |")
 	_, err = parity.Run(context.Background(), []string{"z"}, nil)
 	require.EqualError(t, err, `no reference machine "z": expected one of w1, a, c, d, m6`)
 }
