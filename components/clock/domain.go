@@ -23,15 +23,24 @@ type Domain struct {
 	awake  []uint64 // bit per unit: ticks in the next cycle
 	due    []uint64 // bit per unit: ticks in this cycle
 	wake   []Cycle  // per unit: its timer
-	timer  Cycle    // the earliest of them
+	near   wheel    // the units whose timers are set for the next cycles
+	timer  Cycle    // the earliest of the others
 	places []int    // scattered: the places of the next units
 	inTick bool
 }
 
 // Handle is a unit's place in its domain: what others wake it by.
 type Handle struct {
-	d *Domain
-	i int
+	d   *Domain
+	i   int
+	due *Cycle // nil: the unit is not in parts
+}
+
+// Part is a handle of a part of the unit. Waking the part wakes the unit, and lowers due to the
+// cycle from which the part has to look. The part raises it again.
+func (h Handle) Part(due *Cycle) Handle {
+	h.due = due
+	return h
 }
 
 // scattered is how many units can be added in a drawn order; later ones tick after them.
@@ -51,14 +60,15 @@ func (d *Domain) Add(u Unit) Handle {
 		i := d.places[n-1]
 		d.places = d.places[:n-1]
 		d.units[i] = u
-		return Handle{d, i}
+		return Handle{d: d, i: i}
 	}
 	d.units = append(d.units, u)
 	d.wake = append(d.wake, Never)
 	if len(d.awake)*64 < len(d.units) {
 		d.awake, d.due = append(d.awake, 0), append(d.due, 0)
+		d.near.grow()
 	}
-	return Handle{d, len(d.units) - 1}
+	return Handle{d: d, i: len(d.units) - 1}
 }
 
 // Name returns the clock's name.
@@ -78,22 +88,49 @@ func (h Handle) Domain() *Domain { return h.d }
 
 // Wake makes the unit tick at its clock's next edge after this instant.
 func (h Handle) Wake() {
-	if h.d.inTick {
-		h.d.awake[h.i>>6] |= 1 << (h.i & 63)
+	if !h.d.inTick {
+		h.WakeAt(h.d.After())
 		return
 	}
-	h.WakeAt(h.d.After())
+	h.d.awake[h.i>>6] |= 1 << (h.i & 63)
+	if h.due != nil {
+		*h.due = min(*h.due, h.d.cycle+1)
+	}
 }
 
 // WakeAt makes the unit tick in that cycle, unless it ticks before: waking
 // early is always harmless. A cycle that is over means the next one.
 func (h Handle) WakeAt(c Cycle) {
 	d := h.d
-	c = max(c, d.After())
-	if c < d.wake[h.i] {
-		d.wake[h.i] = c
+	if d.inTick {
+		c = max(c, d.cycle+1)
+	} else {
+		c = max(c, d.After())
+	}
+	h.wakeAt(c)
+}
+
+// wakeAt is WakeAt for a cycle that is to come. A unit has one timer, which an earlier one replaces.
+func (h Handle) wakeAt(c Cycle) {
+	d := h.d
+	if h.due != nil {
+		*h.due = min(*h.due, c)
+	}
+	old := d.wake[h.i]
+	if c >= old {
+		return
+	}
+	d.wake[h.i] = c
+	if old != Never {
+		d.near.clear(old, h.i)
+	}
+	if c-d.cycle < wheelCycles {
+		d.near.set(c, h.i)
+	} else {
 		d.timer = min(d.timer, c)
-		d.next = min(d.next, c)
+	}
+	if c < d.next {
+		d.next = c
 		d.s.schedule()
 	}
 }
@@ -105,6 +142,7 @@ func (h Handle) WakeAtTime(t Femto) { h.WakeAt(Cycle((t + h.d.period - 1) / h.d.
 func (d *Domain) tick() {
 	d.cycle = d.next
 	d.due, d.awake = d.awake, d.due // d.awake is now empty: the cycle after this one
+	d.near.ring(d.cycle, d.due, d.wake)
 	if d.timer <= d.cycle {
 		d.ring()
 	}
@@ -119,24 +157,41 @@ func (d *Domain) tick() {
 		}
 	}
 	d.inTick = false
-	d.next = d.timer
-	for _, set := range d.awake {
-		if set != 0 {
-			d.next = d.cycle + 1
-		}
-	}
+	d.next = d.following()
 }
 
-// ring wakes the units whose timers are due. A machine has some dozens of
-// units, so looking at all of them is cheaper than keeping a wheel.
+// following returns the next cycle with something to tick.
+func (d *Domain) following() Cycle {
+	for _, set := range d.awake {
+		if set != 0 {
+			return d.cycle + 1
+		}
+	}
+	next := d.near.next(d.cycle)
+	if d.timer < next { // it may be a timer that an earlier one has replaced
+		d.timer = d.earliest()
+	}
+	return min(next, d.timer)
+}
+
+// earliest returns the first of the timers that are not on the wheel.
+func (d *Domain) earliest() Cycle {
+	first := Never
+	for i, c := range d.wake {
+		if c < first && !d.near.has(c, i) {
+			first = c
+		}
+	}
+	return first
+}
+
+// ring wakes the units whose far timers are due.
 func (d *Domain) ring() {
-	d.timer = Never
 	for i, c := range d.wake {
 		if c <= d.cycle {
 			d.wake[i] = Never
 			d.due[i>>6] |= 1 << (i & 63)
-		} else {
-			d.timer = min(d.timer, c)
 		}
 	}
+	d.timer = d.earliest()
 }

@@ -15,6 +15,7 @@ type Link[T any] struct {
 	ring    []entry[T]
 	head, n int
 	latency Femto
+	cycles  Cycle // the latency, if both ends are on one clock; else 0
 
 	freed   int   // places freed at the instant freedAt
 	freedAt Femto //
@@ -37,10 +38,14 @@ func NewLink[T any](name string, places int, latency Cycle, producer, consumer H
 	if places < 1 || latency < 1 {
 		panic(fmt.Sprintf("BUG: link %s: %d places, latency %d", name, places, latency))
 	}
-	return &Link[T]{
+	l := &Link[T]{
 		s: producer.d.s, name: name, ring: make([]entry[T], places),
 		latency: Femto(latency) * producer.d.period, producer: producer, consumer: consumer,
 	}
+	if producer.d == consumer.d {
+		l.cycles = latency
+	}
+	return l
 }
 
 // Full tells the producer that there is no place in this cycle. The producer is
@@ -50,9 +55,11 @@ func (l *Link[T]) Full() bool {
 	if l.freedAt == l.s.now {
 		used += l.freed
 	}
-	if used < len(l.ring) {
-		return false
-	}
+	return used >= len(l.ring) && l.full()
+}
+
+// full notes that the producer waits.
+func (l *Link[T]) full() bool {
 	if l.n < len(l.ring) {
 		l.producer.Wake() // freed at this very instant: there is room in the next cycle
 	} else {
@@ -109,17 +116,31 @@ func (l *Link[T]) Push(v T) {
 	if l.observe != nil {
 		l.observe(&l.ring[i].v)
 	}
-	if l.n == 1 || l.consumer.d != l.producer.d {
+	if l.n == 1 || l.cycles == 0 {
+		l.announce(ready)
+	}
+}
+
+// announce wakes the consumer for a value.
+func (l *Link[T]) announce(ready Femto) {
+	switch d := l.consumer.d; {
+	case l.cycles == 0 || !d.inTick:
 		l.consumer.WakeAtTime(ready)
+	case l.cycles == 1:
+		l.consumer.Wake()
+	default:
+		l.consumer.wakeAt(d.cycle + l.cycles)
 	}
 }
 
 // Ready tells the consumer that a value can be read in this cycle. When the
 // first value is still under way, the consumer is woken for it.
 func (l *Link[T]) Ready() bool {
-	if l.n == 0 {
-		return false
-	}
+	return l.n != 0 && l.arrived()
+}
+
+// arrived is Ready for a link with a value.
+func (l *Link[T]) arrived() bool {
 	if at := l.ring[l.head].ready; at > l.s.now {
 		l.consumer.WakeAtTime(at)
 		return false
