@@ -26,6 +26,7 @@ type Op struct {
 	write              bool // CSR instructions: writes the CSR
 	edge               bool // each lane that executes it handles an edge
 	phase              isa.Phase
+	demands            demands
 
 	lanes  isa.LaneLoop
 	imms   []uint32 // the immediate for every lane, for lanes
@@ -55,6 +56,7 @@ func (m *Machine) prepare(o *Op, pc uint32) error {
 		p.edge = true
 	}
 	p.phase = isa.PhaseAt(m.phases, pc)
+	p.demands = demandsOf(&in)
 	if err := m.bind(&p, pc); err != nil {
 		return err
 	}

@@ -141,6 +141,51 @@ func (c *Core) cycle() uint64 {
 	return c.clock()
 }
 
+// demands are what a pipeline asks of an instruction at every stage; they are computed once, when it is prepared.
+type demands struct {
+	waitsFor, writes uint64
+	unit             isa.Unit
+	bankConflict     bool
+	steers           bool
+}
+
+// registerBanks is the number of banks of the register file; a register is in the bank of its number modulo that.
+const registerBanks = 4
+
+func demandsOf(in *isa.Inst) demands {
+	d := demands{
+		waitsFor: (1<<in.Rd | 1<<in.Rs1 | 1<<in.Rs2 | 1<<in.Rs3) &^ 1,
+		writes:   1 << in.Rd &^ 1,
+		unit:     in.Class.Unit(),
+		steers:   in.Class == isa.ClassBranch || in.Class == isa.ClassWarp,
+	}
+	seen := [registerBanks]bool{}
+	for _, r := range [3]isa.Reg{in.Rs1, in.Rs2, in.Rs3} {
+		if r != 0 {
+			d.bankConflict = d.bankConflict || seen[r%registerBanks]
+			seen[r%registerBanks] = true
+		}
+	}
+	return d
+}
+
+// Unit returns the functional unit that executes the instruction.
+func (o *Op) Unit() isa.Unit { return o.demands.unit }
+
+// Reads returns the registers that must be there before the instruction may start, a bit each: those it reads, and
+// the one it writes. x0 is never waited for.
+func (o *Op) Reads() uint64 { return o.demands.waitsFor }
+
+// Writes returns the bit of the register that the instruction writes; 0: none.
+func (o *Op) Writes() uint64 { return o.demands.writes }
+
+// BankConflict reports whether two operands are in one bank of the register file.
+func (o *Op) BankConflict() bool { return o.demands.bankConflict }
+
+// Steers reports whether the instruction decides where its warp goes on, or with which lanes: branches, jumps and warp
+// control. Unit instructions that set the mask do so too, which only their unit knows.
+func (o *Op) Steers() bool { return o.demands.steers }
+
 // LatencyClass returns the instruction's class.
 func (o *Op) LatencyClass() isa.Class { return o.class }
 
