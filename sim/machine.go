@@ -331,8 +331,8 @@ func (b *builder) socket(s int) error {
 		c.Join(b.m.domain, watched{c, &b.m.watchdog})
 		b.m.Cores = append(b.m.Cores, c)
 		b.m.plug(n, c)
-		fetch = append(fetch, b.ports(c, c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
-		data = append(data, b.ports(c, c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)...)
+		fetch = append(fetch, b.ports(c, c.Place(), c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
+		data = append(data, b.ports(c, c.DataPlace(), c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)...)
 		switch p, bypasses, ok := b.m.unitPort(n, b.cfg.L1D.LineBytes); {
 		case bypasses:
 			bypassing = append(bypassing, p)
@@ -367,12 +367,12 @@ func direct(w configs.Wires) configs.Wires {
 }
 
 // ports are a core's to an L1, connected together; count is what it has sent there.
-func (b *builder) ports(c *core.Core, count func() uint64, n int, w configs.Wires, connect func([]*clock.Link[mem.Request], []*clock.Link[mem.Response])) (out []port) {
+func (b *builder) ports(c *core.Core, at clock.Handle, count func() uint64, n int, w configs.Wires, connect func([]*clock.Link[mem.Request], []*clock.Link[mem.Response])) (out []port) {
 	var req []*clock.Link[mem.Request]
 	var rsp []*clock.Link[mem.Response]
 	from := &source{name: c.Name(), count: count, line: uint32(b.cfg.L1D.LineBytes)}
 	for range n {
-		out = append(out, port{c.Place(), from, w, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
+		out = append(out, port{at, from, w, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
 			req, rsp = append(req, q), append(rsp, r)
 			connect(req, rsp)
 		}})

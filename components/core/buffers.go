@@ -5,9 +5,10 @@ import "fmt"
 // Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
 func (c *Core) Buffers(see func(name string, n, places int)) {
 	for i := range c.warps {
-		c.warps[i].ibuffer.level(see)
+		b := &c.warps[i].ibuffer
+		see(fmt.Sprintf("%s: instruction buffer of warp %d", c.Name(), i), b.n, len(b.ring))
 	}
-	c.scheduled.level(see)
+	c.front.scheduled.level(see)
 	for i := range c.slices {
 		c.slices[i].buffers(see)
 	}
@@ -15,29 +16,8 @@ func (c *Core) Buffers(see func(name string, n, places int)) {
 		c.entries[u].buffer.level(see)
 	}
 	c.lsu.buffers(c.Name(), see)
-	c.released.level(see)
 	if c.socket != nil {
 		c.socket.Buffers(see)
-	}
-}
-
-func (sl *slice) buffers(see func(string, int, int)) {
-	sl.issued.level(see)
-	for i := range sl.collectors {
-		k := &sl.collectors[i]
-		k.st1.level(see)
-		k.st2.level(see)
-		k.out.level(see)
-	}
-	sl.operands.level(see)
-	for u := range sl.dispatch {
-		sl.dispatch[u].level(see)
-	}
-	sl.alu.level(see)
-	sl.mul.level(see)
-	sl.div.level(see)
-	for u := range sl.result {
-		sl.result[u].level(see)
 	}
 }
 

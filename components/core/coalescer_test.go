@@ -133,11 +133,11 @@ func (s *coalescerScript) connect() {
 	var out []*clock.Link[mem.Request]
 	var in []*clock.Link[mem.Response]
 	for range s.core.spec.Channels() {
-		out = append(out, clock.NewLink[mem.Request]("out", 1, 1, s.core.Place(), s.core.Place()))
-		in = append(in, clock.NewLink[mem.Response]("in", 1, 1, s.core.Place(), s.core.Place()))
+		out = append(out, clock.NewLink[mem.Request]("out", 1, 1, s.core.DataPlace(), s.core.DataPlace()))
+		in = append(in, clock.NewLink[mem.Response]("in", 1, 1, s.core.DataPlace(), s.core.DataPlace()))
 	}
 	s.core.ConnectData(out, in)
-	s.core.Place().Wake()
+	s.core.DataPlace().Wake()
 }
 
 // Tick is a cycle of the coalescer between an L1D that takes a request a channel and the queue
@@ -187,7 +187,7 @@ func (s *coalescerScript) took(ch int, r mem.Request) {
 func (s *coalescerScript) access(name string, lanes []string) {
 	c, op := s.core, s.ops[name]
 	require.NotNil(s.t, op, "unknown command %s", name)
-	in := inst{op: op, access: -1}
+	in := inst{op: op, access: -1, id: s.core.start(op, 0)}
 	if name != "fence" {
 		warp := s.arch.Core(0).Warp(0)
 		mask := uint32(0)

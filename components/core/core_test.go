@@ -58,11 +58,12 @@ func newMachine(t testing.TB, warps, threads int, change ...func(*core.Spec)) *m
 	require.NoError(t, err)
 	m.core.Join(d, m.core)
 	answers := map[string]int{"L1I": 4, "L1D": 64} // the I-cache's two stages and two answers
+	at := map[string]clock.Handle{"L1I": m.core.Place(), "L1D": m.core.DataPlace()}
 	perfect := func(name string, places int, after clock.Cycle) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
 		h := &hits{Base: clock.NewBase(name)}
 		h.Join(d, h)
-		h.in = clock.NewLink[mem.Request](name+".in", places, 1, m.core.Place(), h.Place())
-		h.out = clock.NewLink[mem.Response](name+".out", answers[name], after, h.Place(), m.core.Place())
+		h.in = clock.NewLink[mem.Request](name+".in", places, 1, at[name], h.Place())
+		h.out = clock.NewLink[mem.Response](name+".out", answers[name], after, h.Place(), at[name])
 		return h.in, h.out
 	}
 	ports := func(n int, name string, places int, after clock.Cycle) (out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {

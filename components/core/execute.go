@@ -1,152 +1,175 @@
 package core
 
-import "heddle/isa"
+import (
+	"math/bits"
 
-// execute moves the slice's ALU and FPU.
-func (c *Core) execute(sl *slice, now uint64) {
-	c.finishALU(sl, now)
-	if q := &sl.dispatch[isa.ALU]; q.ready(now) {
-		c.startALU(sl, q, now)
-	}
-	if q := &sl.dispatch[isa.FPU]; q.ready(now) && sl.fpuHeld < c.spec.FPUQueue {
-		at := now + c.latency[q.front().op.LatencyClass()]
-		c.moved = true
-		sl.fpuHeld++
-		in := packet(q, now)
-		c.hook(HookPosExecute, now, in.warp, in.op)
-		sl.result[isa.FPU].insert(in, at)
-	}
-	sl.fpuHeld -= sl.fpuFreed // seen from the next cycle on
-	sl.fpuFreed = 0
-}
+	"heddle/isa"
+	"heddle/isa/emu"
+)
 
-// packet takes from a dispatch buffer what its unit starts in this cycle: the first
-// instruction, or one of its packets, of which the last stands for the instruction. The
-// others take a turn at commit and release nothing.
-func packet(q *queue[inst], now uint64) inst {
-	in := q.front()
-	if in.rest == 0 {
-		return q.take(now)
-	}
-	in.rest--
-	return inst{warp: in.warp, access: -1}
-}
-
-// finishALU lets one result a cycle through the switch behind the integer unit and
-// the multiplier and divider, in turn when both have one.
-func (c *Core) finishALU(sl *slice, now uint64) {
-	out := &sl.result[isa.ALU]
-	if out.closed(now) {
+// dispatch sends instructions with their operands to the units. Here they take
+// their architectural effect, in program order within the warp; only warp
+// control waits for the SFU, and memory for the load-store unit.
+func (c *Core) dispatch(sl *slice, now uint64) {
+	k := &sl.collect
+	k.closed = k.second
+	if len(k.id[0]) == 1 {
+		for n := 0; n < c.spec.Issue.Dispatch && k.out != 0 && c.dispatchOne(sl, k.id[2][0], now); n++ {
+			k.take(0)
+		}
 		return
 	}
-	from := sl.muldiv(now)
-	if alu := sl.alu.ready(now); alu && (from == nil || !sl.muldivNext) {
-		from = &sl.alu
+	for n := 0; n < c.spec.Issue.Dispatch && sl.operands.n != 0 && c.dispatchOne(sl, sl.operands.front(), now); n++ {
+		sl.take(&sl.operands, now)
 	}
-	if from == nil {
-		return
+	if k.out != 0 {
+		sl.arbitrate(now)
 	}
-	sl.muldivNext = from == &sl.alu
-	in := from.pop()
-	out.push(in, now+1)
+}
+
+// dispatchOne sends an instruction to its unit, if that has a place.
+func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
+	f := &c.all[id]
+	to := &sl.dispatch[f.unit]
+	if to.closed(now) {
+		return false
+	}
 	c.moved = true
-	if in.op != nil && in.op.LatencyClass() == isa.ClassBranch {
-		c.resume(int(in.warp), now+switchToUnlock)
+	if n := c.lanes[f.unit]; n > 0 && f.class != isa.ClassUnit {
+		f.rest = uint8(packets(c.warps[f.warp].trace.Mask(), n) - 1)
 	}
+	if err := c.effect(f); err != nil {
+		c.fail(err)
+		return false
+	}
+	sl.put(to, id)
+	c.hook(HookPosDispatch, now, f.warp, f.op)
+	return true
 }
 
-// muldiv returns what has a product or a quotient, if any. Of both, the one that was
-// ready first (RTL: in turn).
-func (sl *slice) muldiv(now uint64) *queue[inst] {
-	switch mul, div := sl.mul.ready(now), sl.div.ready(now); {
-	case div && !(mul && sl.mul.frontAt() < sl.div.frontAt()):
-		return &sl.div
-	case mul:
-		return &sl.mul
+// packets counts the groups of that many lanes in which one is active.
+func packets(mask uint32, lanes int) (n int) {
+	for ; mask != 0; n++ {
+		group := bits.TrailingZeros32(mask) / lanes
+		mask &^= (1<<lanes - 1) << (group * lanes)
 	}
-	return nil
+	return n
 }
 
-func (c *Core) startALU(sl *slice, q *queue[inst], now uint64) {
-	class := q.front().op.LatencyClass()
-	into := &sl.alu
-	switch class {
-	case isa.ClassMul:
-		into = &sl.mul
-	case isa.ClassDiv:
-		into = &sl.div
+// effect executes the instruction, or reads the operands of a memory access.
+func (c *Core) effect(f *flight) error {
+	w := &c.warps[f.warp]
+	switch f.class {
+	case isa.ClassWarp:
+		return nil
+	case isa.ClassUnit:
+		c.readOperands(f)
+		return nil
+	case isa.ClassLoad, isa.ClassStore, isa.ClassAtomic:
+		f.access = c.takeAccess()
+		a := &c.accesses[f.access]
+		err := w.trace.Issue(f.op, a)
+		if isLocal(a) { // now known: the warp waits for the scratchpad, not for memory
+			w.board.change(waitsMemory, waitsScratchpad, f.op.Writes())
+			c.look(int(f.warp))
+		}
+		return err
+	case isa.ClassFence:
+		c.fenced |= 1 << f.warp
 	}
-	if into.full() {
-		return
-	}
-	in := packet(q, now)
-	c.moved = true
-	c.hook(HookPosExecute, now, in.warp, in.op)
-	into.push(in, now+c.latency[class]-1)
+	return w.trace.Execute(f.op)
 }
 
-// gather moves the next instruction for a unit that all slices share into the buffer
+// entry is the way of the slices into a unit they share (RTL: dispatch_unit).
+type entry struct {
+	selected int
+	buffer   buffer
+}
+
+// enter moves the next instruction for a unit that all slices share into the buffer
 // before it, from the slice that was selected in the cycle before: the lowest with
 // one, and the last if none had. A slice that has one keeps it until there is a place.
-func (c *Core) gather(u isa.Unit, now uint64) {
+func (c *Core) enter(u isa.Unit, now uint64) {
 	e := &c.entries[u]
-	next := c.lowest(u, now)
-	if from := &c.slices[e.selected].dispatch[u]; from.ready(now) {
+	next := c.lowest(u)
+	if sl := &c.slices[e.selected]; sl.dispatch[u].n != 0 {
 		if e.buffer.closed(now) {
 			return
 		}
-		e.buffer.push(from.take(now), now+1)
+		e.buffer.put(sl.take(&sl.dispatch[u], now))
 		c.moved = true
+		if u == isa.LSU {
+			c.lsu.due = min(c.lsu.due, now+1)
+		}
 	}
 	e.selected = next
 }
 
 // lowest returns the first slice with an instruction for unit u; if there is none, the last.
-func (c *Core) lowest(u isa.Unit, now uint64) int {
+func (c *Core) lowest(u isa.Unit) int {
 	last := len(c.slices) - 1
 	for i := range last {
-		if c.slices[i].dispatch[u].ready(now) {
+		if c.slices[i].dispatch[u].n != 0 {
 			return i
 		}
 	}
 	return last
 }
 
-// entry is the way of the slices into a unit they share (RTL: dispatch_unit).
-type entry struct {
-	selected int
-	buffer   queue[inst]
+// entering reports whether an instruction waits before a shared unit that has a place:
+// its slice is selected in a cycle that moves nothing.
+func (c *Core) entering() bool {
+	const waits = 1<<(bitDispatch+uint(isa.LSU)) | 1<<(bitDispatch+uint(isa.SFU))
+	for i := range c.slices {
+		if c.slices[i].occupied&waits == 0 {
+			continue
+		}
+		for _, u := range [...]isa.Unit{isa.LSU, isa.SFU} {
+			if c.slices[i].dispatch[u].n != 0 && !c.entries[u].buffer.full() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // executeSFU executes one instruction of the core's only SFU.
 func (c *Core) executeSFU(now uint64) {
 	q := &c.entries[isa.SFU].buffer
-	if !q.ready(now) {
+	if q.n == 0 {
 		return
 	}
-	if q.front().op.LatencyClass() == isa.ClassUnit {
+	id := q.front()
+	f := &c.all[id]
+	sl := &c.slices[c.warps[f.warp].slice]
+	out := &sl.result[isa.SFU]
+	if f.class == isa.ClassUnit {
 		c.request(q, now)
 		return
 	}
-	out := &c.slices[c.warps[q.front().warp].slice].result[isa.SFU]
 	if out.closed(now) {
 		return
 	}
-	class := q.front().op.LatencyClass()
-	in := packet(q, now)
-	c.moved = true
-	c.hook(HookPosExecute, now, in.warp, in.op)
-	if class == isa.ClassWarp && in.op != nil {
-		c.control(in, now)
+	class := f.class
+	if f.rest == 0 {
+		q.take(now)
+	} else {
+		f.rest--
+		id = c.part(f.warp)
+		f = &c.all[id]
 	}
-	out.push(in, now+c.latency[class])
+	c.moved = true
+	c.hook(HookPosExecute, now, f.warp, f.op)
+	if class == isa.ClassWarp && f.op != nil {
+		c.control(int(f.warp), f.op, now)
+	}
+	sl.send(out, id, now+c.latency[class])
 }
 
 // control executes tmc, wspawn, split, join, bar or pred.
-func (c *Core) control(in inst, now uint64) {
-	w := int(in.warp)
+func (c *Core) control(w int, op *emu.Op, now uint64) {
 	trace := c.warps[w].trace
-	if err := trace.Execute(in.op); err != nil {
+	if err := trace.Execute(op); err != nil {
 		c.fail(err)
 		return
 	}
@@ -164,37 +187,8 @@ func (c *Core) control(in inst, now uint64) {
 	}
 	c.resumeHeld(now + executeToUnlock)
 	at := now + executeToUnlock
-	if in.op.Name == "wspawn" || in.op.Name == "join" {
+	if op.Name == "wspawn" || op.Name == "join" {
 		at++
 	}
 	c.resume(w, at)
 }
-
-// commit writes back an instruction a cycle, units in fixed priority; a slice that
-// dispatches more writes back as many, of different units.
-func (c *Core) commit(sl *slice, now uint64) {
-	left := c.spec.Issue.Dispatch
-	for _, u := range commitOrder {
-		q := &sl.result[u]
-		if !q.ready(now) {
-			continue
-		}
-		in := q.take(now)
-		c.moved = true
-		c.hook(HookPosCommit, now, in.warp, in.op)
-		if u == isa.FPU {
-			sl.fpuFreed++
-		}
-		r := release{warp: in.warp}
-		if in.op != nil {
-			r.regs, r.last, r.phase = destination(in.op), true, in.op.Phase()
-		}
-		c.released.push(r, now+commitToRelease)
-		if left--; left == 0 {
-			return
-		}
-	}
-}
-
-// commitOrder is the RTL's numbering of the units.
-var commitOrder = [...]isa.Unit{isa.ALU, isa.LSU, isa.SFU, isa.FPU}

@@ -8,60 +8,72 @@ import (
 	"heddle/isa"
 )
 
+// front is the front end: which warps are fetched for, and what is under way.
+type front struct {
+	selector    selector   // chooses the warp to fetch for
+	unscheduled bool       // in the last cycle no warp could be fetched for
+	undecoded   bool       // in the last cycle an instruction buffer was full
+	scheduled   buffer     // warps on their way to the instruction cache
+	unlocks     [32]uint64 // warps, by cycle
+	unlocking   uint32     // cycles with some, a bit each
+	letGo       uint64     // the cycle from which warps go on that another core let go; 0: none
+	out         []*clock.Link[mem.Request]
+	in          []*clock.Link[mem.Response]
+}
+
 // schedule gives ready warps to fetch. A warp waits then until its instruction has
 // been decoded, and after control until that is resolved.
 func (c *Core) schedule(now uint64) {
-	c.unscheduled = c.active&^c.stalled == 0
+	f := &c.front
+	f.unscheduled = c.active&^c.stalled == 0
 	for range c.spec.FetchWidth {
-		if ready := c.active &^ c.stalled; ready == 0 || c.scheduled.closed(now) || !c.scheduleOne(ready, now) {
+		if ready := c.active &^ c.stalled; ready == 0 || f.scheduled.closed(now) || !c.scheduleOne(ready) {
 			return
 		}
 	}
 }
 
-func (c *Core) scheduleOne(ready, now uint64) bool {
-	w := c.selector.pick(view{ready: ready, away: c.away()})
-	if w < 0 {
-		c.unscheduled = true
+func (c *Core) scheduleOne(ready uint64) bool {
+	f := &c.front
+	i := f.selector.pick(view{ready: ready, away: c.away()})
+	if i < 0 {
+		f.unscheduled = true
 		return false
 	}
-	c.scheduled.push(fetchRequest{c.warps[w].fetchPC, uint8(w)}, now+1)
-	c.warps[w].fetchPC += 4
-	c.stalled |= 1 << w
+	f.scheduled.put(flightID(i))
+	w := &c.warps[i]
+	w.fetching = w.fetchPC
+	w.fetchPC += 4
+	c.stalled |= 1 << i
 	c.moved = true
 	c.Scheduled++
 	return true
 }
 
-// away are the warps that will not be ready soon.
-func (c *Core) away() uint64 {
-	return ^c.active | c.held | c.waiting(waitsMemory) | c.waiting(waitsUnit)
-}
-
-// waiting are the warps whose head waits for a register, by what writes it.
-func (c *Core) waiting(k cause) uint64 { return c.hazard[k-waitsMemory] }
-
 // fetch asks the instruction cache, at each port.
 func (c *Core) fetch(now uint64) {
-	for _, out := range c.fetchOut {
-		if !c.scheduled.ready(now) {
-			return
-		}
+	f := &c.front
+	if f.scheduled.n == 0 {
+		return
+	}
+	for _, out := range f.out {
 		if out.Full() {
 			continue
 		}
-		r := c.scheduled.take(now)
+		i := int(f.scheduled.take(now))
 		c.moved = true
-		c.fetching[r.warp] = r
-		c.hookFront(HookPosFetch, now, r, nil)
-		out.Push(mem.Request{Addr: r.pc, Tag: uint32(r.warp), Op: mem.Read})
+		c.hookFront(HookPosFetch, now, i, nil)
+		out.Push(mem.Request{Addr: c.warps[i].fetching, Tag: uint32(i), Op: mem.Read})
+		if f.scheduled.n == 0 {
+			return
+		}
 	}
 }
 
 // decode takes an instruction from each port.
 func (c *Core) decode(now uint64) {
-	c.undecoded = false
-	for _, in := range c.fetchIn {
+	c.front.undecoded = false
+	for _, in := range c.front.in {
 		if in.Ready() {
 			c.decodeFrom(in, now)
 		}
@@ -71,52 +83,111 @@ func (c *Core) decode(now uint64) {
 // decodeFrom puts an instruction that has arrived into its warp's buffer. A full
 // buffer blocks the answers behind it, of all warps.
 func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) {
-	r := c.fetching[from.Front().Tag]
-	w := &c.warps[r.warp]
+	i := int(from.Front().Tag)
+	w := &c.warps[i]
 	if w.ibuffer.closed(now) {
-		c.undecoded = true
+		c.front.undecoded = true
 		return
 	}
 	from.Pop()
 	c.moved = true
-	op, err := w.trace.Decode(r.pc)
+	op, err := w.trace.Decode(w.fetching)
 	if err != nil { // fetched ahead: the warp fetches no more, and may never get here
 		if w.fault = err; w.pending == 0 {
 			c.fail(err)
 		}
 		return
 	}
-	w.ibuffer.push(op, now+1)
+	w.ibuffer.put(op)
 	w.pending++
 	c.inFlight++
-	c.buffered |= 1 << r.warp
-	c.hookFront(HookPosDecode, now, r, op)
+	c.buffered |= 1 << i
+	c.hookFront(HookPosDecode, now, i, op)
 	if c.isControl(op) {
-		c.branching |= 1 << r.warp
+		c.branching |= 1 << i
 		if op.LatencyClass() == isa.ClassUnit {
-			c.asking |= 1 << r.warp
+			c.asking |= 1 << i
 		}
 		return
 	}
-	c.unlocks[(now+1)%uint64(len(c.unlocks))] |= 1 << r.warp
+	c.front.unlockAt(now+1, 1<<i)
 }
 
-// stage moves the head of each buffer to where the scoreboard looks.
-func (c *Core) stage(now uint64) {
-	for m := c.buffered &^ c.staged; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros64(m)
-		w := &c.warps[i]
-		if !w.ibuffer.ready(now) {
-			continue
-		}
+// unlockAt makes warps schedulable in a cycle to come.
+func (f *front) unlockAt(at uint64, warps uint64) {
+	f.unlocks[at%32] |= warps
+	f.unlocking |= 1 << (at % 32)
+}
+
+// next returns the first cycle after now in which warps can be scheduled again, if that is before at; else at.
+func (f *front) next(now, at uint64) uint64 {
+	if f.unlocking != 0 {
+		at = min(at, now+1+uint64(bits.TrailingZeros32(bits.RotateLeft32(f.unlocking, -int((now+1)%32)))))
+	}
+	if f.letGo > now {
+		at = min(at, f.letGo)
+	}
+	return at
+}
+
+// unlock makes warps schedulable whose turn has come.
+func (c *Core) unlock(now uint64) {
+	f := &c.front
+	if f.unlocking>>(now%32)&1 != 0 {
+		set := f.unlocks[now%32]
+		f.unlocks[now%32] = 0
+		f.unlocking &^= 1 << (now % 32)
 		c.moved = true
-		w.staging = w.ibuffer.take(now)
-		w.board.wanted = registers(w.staging)
-		c.staged |= 1 << i
-		c.look(i)
-		c.hook(HookPosStage, now, uint8(i), w.staging)
-		if w.ibuffer.empty() {
-			c.buffered &^= 1 << i
+		c.stalled &^= set
+		c.branching &^= set
+	}
+	if f.letGo != 0 && f.letGo <= now {
+		f.letGo = 0
+		c.resumeHeld(now)
+	}
+}
+
+// resumeHeld makes the warps go on that a barrier or wspawn holds no longer.
+func (c *Core) resumeHeld(at uint64) {
+	for m := c.held; m != 0; m &= m - 1 {
+		if w := bits.TrailingZeros64(m); !c.warps[w].trace.Waiting() {
+			c.held &^= 1 << w
+			c.resume(w, at)
 		}
+	}
+}
+
+// otherCore is called when another core lets warps of this one go. They see it
+// in the next cycle, whichever of the two cores ticks first.
+func (c *Core) otherCore() {
+	if c.front.letGo == 0 {
+		c.front.letGo = c.Place().Domain().Cycle() + 1
+	}
+	c.Place().Wake()
+}
+
+// resume lets warp w go on where its trace is.
+func (c *Core) resume(w int, at uint64) {
+	c.moved = true
+	c.resolved(w)
+	c.warps[w].fetchPC = c.warps[w].trace.PC()
+	if at <= c.Place().Domain().Cycle() {
+		c.stalled &^= 1 << w
+		c.branching &^= 1 << w
+		return
+	}
+	c.front.unlockAt(at, 1<<w)
+}
+
+// startNew makes warps runnable that wspawn has started.
+func (c *Core) startNew(at uint64) {
+	for m := c.source.Active() &^ c.active; m != 0; m &= m - 1 {
+		w := bits.TrailingZeros64(m)
+		c.active |= 1 << w
+		c.stalled |= 1 << w
+		c.warps[w].since, c.warps[w].phase, c.warps[w].waited = c.Cycles, isa.PhaseOther, isa.PhaseOther
+		c.starts++
+		c.started[w] = c.starts
+		c.resume(w, at)
 	}
 }

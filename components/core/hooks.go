@@ -30,11 +30,10 @@ type HookEvent struct {
 	Mask  uint32  // of decode: the lanes it will work on, since nothing behind control is fetched until that is resolved
 }
 
-// hook calls the hooks, if there are any. It is small enough to be inlined.
-func (c *Core) hook(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) {
-	if c.NumHooks() != 0 {
-		c.invoke(pos, now, warp, op)
-	}
+// AcceptHook has h called at the places above.
+func (c *Core) AcceptHook(h sim.Hook) {
+	c.Base.AcceptHook(h)
+	c.hooks = c.invoke
 }
 
 // invoke calls the hooks. Packets and parts of an instruction do not count.
@@ -46,9 +45,9 @@ func (c *Core) invoke(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) {
 }
 
 // hookFront is hook for fetch and decode.
-func (c *Core) hookFront(pos *sim.HookPos, now uint64, r fetchRequest, op *emu.Op) {
-	if c.NumHooks() != 0 {
-		c.event = HookEvent{now, int(r.warp), op, r.pc, c.warps[r.warp].trace.Mask()}
+func (c *Core) hookFront(pos *sim.HookPos, now uint64, w int, op *emu.Op) {
+	if c.hooks != nil {
+		c.event = HookEvent{now, w, op, c.warps[w].fetching, c.warps[w].trace.Mask()}
 		c.InvokeHook(sim.HookCtx{Domain: c, Pos: pos, Item: &c.event})
 	}
 }

@@ -27,6 +27,7 @@ const ScratchpadLatency = localDelay
 // lsu is the load-store unit: one request queue, a switch between global
 // memory and the scratchpad, and a coalescer.
 type lsu struct {
+	due      uint64        // the cycle from which it has to look
 	requests queue[inst]   // mem_scheduler's request queue
 	switched queue[inst]   // towards the coalescer
 	local    queue[answer] // scratchpad answers
@@ -42,6 +43,15 @@ type lsu struct {
 	far      uint64 // 1 when the lanes' crossbars have two levels, each way
 	freed    int    // loads whose place is free from the next cycle on
 	atomics  atomics
+}
+
+// inst is an instruction in the load-store unit. With more than four fields the Go compiler would
+// copy it through memory.
+type inst struct {
+	op     *emu.Op // nil: a part, which takes a turn at commit and releases nothing
+	warp   uint8
+	access int16    // index into Core.accesses
+	id     flightID // of the instruction, until its result leaves
 }
 
 // answer is a part of a load's data: some of its lanes.
@@ -107,17 +117,18 @@ func levels(inputs int) uint64 {
 // accept takes an instruction from the dispatch buffers.
 func (l *lsu) accept(c *Core, now uint64) {
 	q := &c.entries[isa.LSU].buffer
-	if !q.ready(now) || l.requests.closed(now) || l.fence {
+	if q.n == 0 || l.requests.closed(now) || l.fence {
 		return
 	}
-	in := *q.front()
+	f := &c.all[q.front()]
+	in := inst{op: f.op, warp: f.warp, access: f.access, id: q.front()}
 	switch k := in.op.LatencyClass(); {
 	case k == isa.ClassStore:
 		out := c.result(in)
 		if out.full() {
 			return
 		}
-		out.push(inst{op: in.op, warp: in.warp, access: -1}, now+storeToCommit)
+		out.push(in, now+storeToCommit)
 	case k == isa.ClassFence:
 		l.fence = true
 	case c.posted(in): // commits when it leaves, with its result
@@ -129,14 +140,31 @@ func (l *lsu) accept(c *Core, now uint64) {
 		l.left[in.access] = int16(bits.OnesCount32(c.accesses[in.access].Mask))
 	}
 	q.take(now)
+	c.due = min(c.due, now+1) // for the place that is free then
 	c.moved = true
 	c.hook(HookPosExecute, now, in.warp, in.op)
 	l.requests.push(in, now+lsuQueueDelay)
 }
 
 // result returns where the unit's results of a warp wait for commit.
-func (c *Core) result(in inst) *queue[inst] {
-	return &c.slices[c.warps[in.warp].slice].result[isa.LSU]
+func (c *Core) result(in inst) outbox { return outbox{c, &c.slices[c.warps[in.warp].slice]} }
+
+// outbox is the way of the load-store unit's results into a slice.
+type outbox struct {
+	c  *Core
+	sl *slice
+}
+
+func (o outbox) full() bool { return o.sl.result[isa.LSU].full() }
+
+// push sends a result that can commit from cycle at on.
+func (o outbox) push(in inst, at uint64) {
+	id := in.id
+	if in.op == nil {
+		id = o.c.part(in.warp)
+	}
+	o.sl.send(&o.sl.result[isa.LSU], id, at)
+	o.c.due = min(o.c.due, at)
 }
 
 // route sends the head of the queue to the scratchpad or towards the L1D.
@@ -165,7 +193,7 @@ func (l *lsu) route(c *Core, now uint64) {
 
 // hookMemory calls the hooks for what is answered: stores are done, as far as the pipeline goes, before they get here.
 func (c *Core) hookMemory(now uint64, warp uint8, op *emu.Op) {
-	if c.NumHooks() == 0 {
+	if c.hooks == nil {
 		return
 	}
 	if k := op.LatencyClass(); k == isa.ClassLoad || k == isa.ClassAtomic {
@@ -256,6 +284,7 @@ func (l *lsu) endHere(c *Core, now uint64) {
 // endFence lets the unit go on.
 func (l *lsu) endFence(c *Core, in inst, now uint64) {
 	l.fence = false
+	c.touch(now)
 	c.fenced &^= 1 << in.warp
 	c.result(in).push(in, now+fenceToReturn)
 }

@@ -46,26 +46,25 @@ func (*PhaseInstrs) Describe(i int) (name, doc string) {
 }
 
 // bookPhase books a warp's time up to now, a count of cycles.
-func (c *Core) bookPhase(w *warp, p isa.Phase, now uint64) {
-	c.Phases.Cycles[p] += now - w.since
-	w.since, w.waited = now, p
+func (p *pipe) bookPhase(w *warp, of isa.Phase, now uint64) {
+	p.Phases.Cycles[of] += now - w.since
+	w.since, w.waited = now, of
 }
 
 // issuedPhase: the warp issues an instruction in the cycle that is being done.
-func (c *Core) issuedPhase(w *warp) {
+func (p *pipe) issuedPhase(sl *slice, w *warp) {
 	w.phase = w.staging.Phase()
-	c.Phases.Instrs[w.phase]++
-	sl := &c.slices[w.slice]
+	p.Phases.Instrs[w.phase]++
 	if w.since > sl.since {
-		c.bookTime(sl, w.waited, w.since)
+		p.bookTime(sl, w.waited, w.since)
 	}
-	c.bookTime(sl, w.phase, c.Cycles+1)
-	c.bookPhase(w, w.phase, c.Cycles+1)
+	p.bookTime(sl, w.phase, p.Cycles+1)
+	p.bookPhase(w, w.phase, p.Cycles+1)
 }
 
 // bookTime books a slice's time up to now, a count of cycles.
-func (c *Core) bookTime(sl *slice, p isa.Phase, now uint64) {
-	c.Phases.Time[p] += now - sl.since
+func (p *pipe) bookTime(sl *slice, of isa.Phase, now uint64) {
+	p.Phases.Time[of] += now - sl.since
 	sl.since = now
 }
 
@@ -73,14 +72,6 @@ func (c *Core) bookTime(sl *slice, p isa.Phase, now uint64) {
 func (c *Core) bookIdle() {
 	for i := range c.slices {
 		c.bookTime(&c.slices[i], isa.PhaseOther, c.Cycles)
-	}
-}
-
-// awaited: a register has been written. If the warp's head waits for it, the wait was for
-// the instruction that wrote it.
-func (c *Core) awaited(r *release) {
-	if w := &c.warps[r.warp]; w.staging != nil && w.board.wanted&r.regs != 0 {
-		c.bookPhase(w, r.phase, c.Cycles)
 	}
 }
 

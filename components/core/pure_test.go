@@ -44,21 +44,82 @@ func TestARegisteredReadyFlagComesACycleLater(t *testing.T) {
 	require.False(t, q.closed(4))
 }
 
+// A buffer keeps order around its ring, and shows a freed place a cycle later unless it is popped.
+func TestBuffer(t *testing.T) {
+	b := newBuffer(2, 3, "Core3: slice 1, issued")
+	for i := range flightID(40) {
+		now := uint64(i + 1)
+		b.put(i)
+		require.False(t, b.full())
+		require.Equal(t, i, b.take(now))
+		require.False(t, b.closed(now))
+	}
+	b.put(1)
+	b.put(2)
+	require.True(t, b.closed(50))
+	require.EqualValues(t, 1, b.take(50))
+	require.True(t, b.closed(50))
+	require.False(t, b.closed(51))
+	b.put(3)
+	require.EqualValues(t, 2, b.pop())
+	require.False(t, b.closed(52))
+	b.put(4)
+	require.PanicsWithValue(t, "BUG: Core3: slice 1, issued: put into a full buffer", func() { b.put(5) })
+}
+
+// Entries of a line leave when their time has come, in order of arrival or of readiness.
+func TestLine(t *testing.T) {
+	var f flights
+	l := newLine(3, 0, "FPU result")
+	a, b, c := f.part(1), f.part(2), f.part(3)
+	l.insert(&f, a, 9)
+	l.insert(&f, b, 7)
+	l.insert(&f, c, 9)
+	require.True(t, l.full())
+	require.Panics(t, func() { l.put(&f, a, 10) })
+	require.EqualValues(t, 7, l.next(5, never))
+	require.EqualValues(t, never, l.next(7, never), "what is ready needs no timer")
+	require.Equal(t, b, l.take(&f))
+	require.Equal(t, a, l.take(&f), "of two that are ready together the first to come")
+	require.EqualValues(t, 9, l.first)
+	require.Equal(t, c, l.take(&f))
+	require.EqualValues(t, never, l.first)
+}
+
+// pureSlice is a slice whose instructions are set by hand.
+func pureSlice(change ...func(*Spec)) *slice {
+	s := DefaultSpec(32, 4)
+	for _, f := range change {
+		f(&s)
+	}
+	p := &pipe{spec: s.Derived(), warps: make([]warp, 32)}
+	for i := range p.warps {
+		p.warps[i].collector = uint8(i / 2 % 4)
+	}
+	sl := newSlice(p, "")
+	return &sl
+}
+
+// flying starts an instruction of no meaning.
+func (sl *slice) flying(warp uint8, class isa.Class) flightID {
+	id := sl.part(warp)
+	sl.all[id].class, sl.all[id].unit, sl.all[id].op = class, class.Unit(), &emu.Op{}
+	return id
+}
+
 // Results of the integer unit and of the multiplier leave in turn.
 func TestTheSwitchBehindTheALUAlternates(t *testing.T) {
-	c := &Core{}
-	sl := &slice{alu: newQueue[inst](4, nil, ""), mul: newQueue[inst](4, nil, ""), div: newQueue[inst](1, nil, "")}
-	sl.result[isa.ALU] = newQueue[inst](8, nil, "")
+	sl := pureSlice(func(s *Spec) { s.Latency.ALU = 5 })
 	for w := range uint8(4) {
-		sl.alu.push(inst{warp: w}, 1)
-		sl.mul.push(inst{warp: 10 + w}, 3)
+		sl.send(&sl.alu, sl.flying(w, isa.ClassALU), 1)
+		sl.send(&sl.mul, sl.flying(10+w, isa.ClassMul), 3)
 	}
 	var order []uint8
 	for now := uint64(1); now <= 8; now++ {
-		c.finishALU(sl, now)
-	}
-	for !sl.result[isa.ALU].empty() {
-		order = append(order, sl.result[isa.ALU].pop().warp)
+		sl.finishALU(now)
+		if sl.computed.n > 0 {
+			order = append(order, sl.all[sl.take(&sl.computed, now)].warp)
+		}
 	}
 	require.Equal(t, []uint8{0, 1, 10, 2, 11, 3, 12, 13}, order)
 }
@@ -66,19 +127,16 @@ func TestTheSwitchBehindTheALUAlternates(t *testing.T) {
 // A shared unit selects a slice in the cycle before it takes from it: the lowest with
 // something, the last if none has.
 func TestSlicesEnterASharedUnit(t *testing.T) {
-	c := &Core{slices: make([]slice, 2)}
-	for i := range c.slices {
-		c.slices[i].dispatch[isa.SFU] = newQueue[inst](4, nil, "")
-	}
-	c.entries[isa.SFU] = entry{1, newQueue[inst](2, nil, "")}
-	push := func(slice int, warp uint8) { c.slices[slice].dispatch[isa.SFU].push(inst{warp: warp}, 1) }
+	c := &Core{slices: []slice{*pureSlice(), *pureSlice()}}
+	c.entries[isa.SFU] = entry{1, newBuffer(2, 0, "")}
+	push := func(slice int, id flightID) { c.slices[slice].put(&c.slices[slice].dispatch[isa.SFU], id) }
 	entered := func(cycles uint64) (warps []int) {
 		for now := uint64(1); now <= cycles; now++ {
-			c.gather(isa.SFU, now)
-			if q := &c.entries[isa.SFU].buffer; q.empty() {
+			c.enter(isa.SFU, now)
+			if q := &c.entries[isa.SFU].buffer; q.n == 0 {
 				warps = append(warps, -1)
 			} else {
-				warps = append(warps, int(q.take(now).warp))
+				warps = append(warps, int(q.take(now)))
 			}
 		}
 		return warps
@@ -97,33 +155,63 @@ func TestSlicesEnterASharedUnit(t *testing.T) {
 // Sixteen warps of a slice are chosen in two groups, each a warp a cycle into its
 // buffer of two; behind them the groups take turns.
 func TestGroupsOfWarpsTakeTurns(t *testing.T) {
-	s := DefaultSpec(32, 4)
-	c := &Core{spec: s.Derived()}
-	c.slices = make([]slice, 2)
-	sl := &c.slices[1]
-	sl.issued = newQueue[inst](2, nil, "")
-	sl.groups = c.newGroups(1)
+	sl := pureSlice()
+	sl.groups = newGroups(&sl.spec, 1, "", nil)
 	require.Len(t, sl.groups.of, 2)
 	require.Equal(t, uint64(0x0000AAAA), sl.groups.of[0].members)
 	require.Equal(t, uint64(0xAAAA0000), sl.groups.of[1].members)
 	for g := range sl.groups.of {
 		for k := range uint8(2) {
-			sl.groups.of[g].selected.push(inst{warp: uint8(16*g) + 2*k + 1}, 1)
+			sl.groups.of[g].selected.put(sl.flying(uint8(16*g)+2*k+1, isa.ClassALU))
+			sl.groups.selected |= 1 << g
 		}
 	}
 	var order []uint8
 	for now := uint64(1); now <= 8; now++ {
-		c.join(sl, now)
-		if sl.issued.ready(now) {
-			order = append(order, sl.issued.take(now).warp)
+		sl.join(now)
+		if sl.issued.n > 0 {
+			order = append(order, sl.all[sl.take(&sl.issued, now)].warp)
 		}
 	}
 	require.Equal(t, []uint8{1, 17, 3, 19}, order)
 
-	s.Issue.Policy = 1
-	c.spec = s.Derived()
-	g := c.newGroups(1)
-	require.Empty(t, g.of, "other policies see all warps of the slice")
+	sl.spec.Issue.Policy = 1
+	require.Empty(t, newGroups(&sl.spec, 1, "", nil).of, "other policies see all warps of the slice")
+}
+
+// An instruction is at its collector's output two cycles after it was read; an output of two that is not taken
+// holds back what is behind it, and shows a freed place a cycle later.
+func TestCollectorsHoldBack(t *testing.T) {
+	c := newCollectors(2, "")
+	read := func(id flightID) bool {
+		if c.in&1 != 0 {
+			return false
+		}
+		c.in, c.id[0][0] = c.in|1, id
+		return true
+	}
+	step := func() {
+		c.advance()
+		c.closed = c.second
+	}
+	for id := flightID(1); id <= 4; id++ {
+		step()
+		require.True(t, read(id))
+	}
+	step()
+	require.False(t, read(5), "two at the output, one in each stage")
+	require.Equal(t, flightID(1), c.take(0))
+	step()
+	require.True(t, c.second&1 == 0, "the place that was freed is not seen yet")
+	require.False(t, read(5))
+	step()
+	require.True(t, read(5))
+	for id := flightID(2); id <= 5; id++ {
+		require.Equal(t, id, c.take(0))
+		step()
+		step()
+	}
+	require.Zero(t, c.in|c.mid|c.out|c.second)
 }
 
 // A batch takes, in each channel, the block of the lowest lane that is left and

@@ -58,35 +58,39 @@ var causeOf = func() (t [isa.NumClasses]cause) {
 	return t
 }()
 
-// look sorts warp i, if it has an instruction before the scoreboard, by what that waits for.
-func (c *Core) look(i int) {
-	bit := uint64(1) << i
-	if c.staged&bit == 0 {
+// issue sends the heads of some of the slice's warps whose registers are there to the
+// collectors.
+func (sl *slice) issue(now uint64) {
+	if len(sl.groups.of) > 0 {
+		sl.issueGroups(now)
 		return
 	}
-	b := &c.warps[i].board
-	c.ready &^= bit
-	if b.waits != issued {
-		c.hazard[b.waits-waitsMemory] &^= bit
-	}
-	if b.waits = c.unitHazard(i, b.hazard()); b.waits == issued {
-		c.ready |= bit
-	} else {
-		c.hazard[b.waits-waitsMemory] |= bit
+	b := &sl.booked
+	*b = cycle{ready: uint8(bits.OnesCount64(sl.ready & sl.members))}
+	for int(b.issued) < sl.spec.Issue.Dispatch {
+		w, why := sl.choose(now)
+		if b.cause = why; why != issued {
+			return
+		}
+		b.issued++
+		b.selected++
+		id := sl.issueWarp(sl, w, now)
+		sl.all[id].at = now + sl.issueDelay
+		sl.put(&sl.issued, id)
 	}
 }
 
-// choose returns the warp of slice sl that issues next, or why none does. What holds
+// choose returns the warp of the slice that issues next, or why none does. What holds
 // up an instruction that was issued comes before what holds up those that were not.
-func (c *Core) choose(sl *slice, now uint64) (warp int, why cause) {
-	ready := c.ready & sl.members
+func (sl *slice) choose(now uint64) (warp int, why cause) {
+	ready := sl.ready & sl.members
 	switch {
 	case sl.issued.closed(now):
-		return 0, c.backPressure(sl, now)
+		return 0, sl.backPressure(now)
 	case ready == 0:
-		return 0, c.nothingReady(sl)
+		return 0, sl.nothingReady()
 	}
-	if warp = sl.selector.pick(view{ready, c.away(), ^(c.staged | c.buffered)}); warp < 0 {
+	if warp = sl.selector.pick(view{ready, sl.away(), ^(sl.staged | sl.buffered)}); warp < 0 {
 		return 0, inactive
 	}
 	return warp, issued
@@ -94,33 +98,43 @@ func (c *Core) choose(sl *slice, now uint64) (warp int, why cause) {
 
 // backPressure is what keeps the slice's issued instructions from going on: a unit
 // that does not take the one furthest along, or else the collectors.
-func (c *Core) backPressure(sl *slice, now uint64) cause {
-	head := &sl.operands
-	if len(sl.collectors) == 1 {
-		head = &sl.collectors[0].out
-	}
-	if !head.ready(now) {
+func (sl *slice) backPressure(now uint64) cause {
+	id, ok := sl.furthest(now)
+	if !ok {
 		return operandsFull
 	}
-	u := head.front().op.LatencyClass().Unit()
+	u := sl.all[id].unit
 	if !sl.dispatch[u].closed(now) {
 		return operandsFull
 	}
 	return [isa.NumUnits]cause{isa.ALU: aluBusy, isa.FPU: fpuBusy, isa.LSU: lsuFull, isa.SFU: sfuBusy}[u]
 }
 
-// nothingReady is why none of the slice's warps can issue.
-func (c *Core) nothingReady(sl *slice) cause {
-	active := c.active & sl.members
-	if waiting := c.staged & sl.members; waiting != 0 {
-		return c.warps[bits.TrailingZeros64(waiting)].board.waits
+// furthest returns the instruction with its operands that has waited longest, if one has been there
+// since the last cycle.
+func (sl *slice) furthest(now uint64) (id flightID, ok bool) {
+	if c := &sl.collect; len(c.id[0]) == 1 {
+		return c.id[2][0], c.out&^c.fresh != 0
 	}
+	if sl.operands.n == 0 {
+		return 0, false
+	}
+	id = sl.operands.front()
+	return id, sl.all[id].at <= now
+}
+
+// nothingReady is why none of the slice's warps can issue.
+func (sl *slice) nothingReady() cause {
+	if waiting := sl.staged & sl.members; waiting != 0 {
+		return sl.warps[bits.TrailingZeros64(waiting)].board.waits
+	}
+	active := sl.active & sl.members
 	switch {
 	case active == 0:
 		return drained
-	case active&^c.held == 0:
+	case active&^sl.held == 0:
 		return barrier
-	case active&^(c.held|c.asking) == 0:
+	case active&^(sl.held|sl.asking) == 0:
 		return waitsUnit
 	}
 	return ibufferEmpty

@@ -173,59 +173,60 @@ type cycle struct {
 // none of the others applies.
 func (c *Core) book(n uint64) {
 	c.Cycles += n
-	kinds := uint(0)
-	for k := range c.hazard {
-		if c.hazard[k] != 0 {
-			c.Warps[stateOf[int(waitsMemory)+k]] += n * count(c.hazard[k])
-			kinds |= 1 << k
-		}
+	for m := c.hazards; m != 0; m &= m - 1 {
+		k := bits.TrailingZeros64(m)
+		c.Warps[stateOf[int(waitsMemory)+k]] += n * count(c.hazard[k])
 	}
 	for i := range c.slices {
-		c.bookSlice(&c.slices[i], n, kinds)
+		c.slices[i].book(n)
 	}
 	c.Resident += n * count(c.active)
-	c.Warps[atBarrier] += n * count(c.held)
 	idle := c.active &^ (c.staged | c.held | c.picked)
-	c.Warps[membar] += n * count(idle&c.fenced)
-	idle &^= c.fenced
-	c.Warps[unitWait] += n * count(idle&c.asking)
-	idle &^= c.asking
+	c.picked = 0
+	if c.held|c.fenced|c.asking != 0 {
+		c.Warps[atBarrier] += n * count(c.held)
+		c.Warps[membar] += n * count(idle&c.fenced)
+		idle &^= c.fenced
+		c.Warps[unitWait] += n * count(idle&c.asking)
+		idle &^= c.asking
+	}
 	c.Warps[branchResolving] += n * count(idle&c.branching)
 	c.Warps[noInstruction] += n * count(idle&^c.branching)
-	c.picked = 0
 }
 
-// bookSlice counts what slice sl did, the warps that could issue, and, of the kinds of
-// hazards that there are, the units for which some warp of it waits.
-func (c *Core) bookSlice(sl *slice, n uint64, kinds uint) {
+// book counts what the slice did in its last cycle, n times: the warps that could issue, and the units for which
+// some warp of it waits.
+func (sl *slice) book(n uint64) {
 	b := &sl.booked
 	done, could := n*uint64(b.issued), n*uint64(b.ready)
-	c.Scheduler[issued] += done
-	c.Scheduler[b.cause] += n*uint64(c.spec.Issue.Dispatch) - done
-	if chosen := n * uint64(b.selected); chosen > 0 || b.cause == inactive {
-		c.Warps[selected] += chosen
-		c.Warps[notSelected] += could - chosen
-		c.Eligible += could
-	} else if could > 0 {
-		c.Warps[stateOf[b.cause]] += could
+	sl.Scheduler[issued] += done
+	sl.Scheduler[b.cause] += n*uint64(sl.spec.Issue.Dispatch) - done
+	if could > 0 {
+		if chosen := n * uint64(b.selected); chosen > 0 || b.cause == inactive {
+			sl.Warps[selected] += chosen
+			sl.Warps[notSelected] += could - chosen
+			sl.Eligible += could
+		} else {
+			sl.Warps[stateOf[b.cause]] += could
+		}
 	}
 	units := uint(0)
-	for ; kinds != 0; kinds &= kinds - 1 {
-		if k := bits.TrailingZeros(kinds); c.hazard[k]&sl.members != 0 {
+	for m := sl.hazards; m != 0; m &= m - 1 {
+		if k := bits.TrailingZeros64(m); sl.hazard[k]&sl.members != 0 {
 			units |= 1 << boardOf[k]
 		}
 	}
 	for ; units != 0; units &= units - 1 {
-		c.Board[bits.TrailingZeros(units)] += n
+		sl.Board[bits.TrailingZeros(units)] += n
 	}
 }
 
 // bookFront counts the last cycle of the front end, n times.
 func (c *Core) bookFront(n uint64) {
-	if c.unscheduled {
+	if c.front.unscheduled {
 		c.SchedIdle += n
 	}
-	if c.undecoded {
+	if c.front.undecoded {
 		c.IBufFull += n
 	}
 }

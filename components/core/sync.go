@@ -66,7 +66,7 @@ func (c *Core) synchronize() {
 func (c *Core) invalidate() syncState {
 	r := mem.Request{Op: mem.Invalidate, Tag: syncTag}
 	if c.sync.waits&toL1I != 0 {
-		c.fetchOut[0].Push(r)
+		c.front.out[0].Push(r)
 	}
 	c.lsu.out[0].Push(r)
 	return syncWait
@@ -75,8 +75,8 @@ func (c *Core) invalidate() syncState {
 // answered takes the answers.
 func (c *Core) answered() {
 	s := &c.sync
-	if s.waits&toL1I != 0 && c.fetchIn[0].Ready() {
-		c.fetchIn[0].Pop()
+	if s.waits&toL1I != 0 && c.front.in[0].Ready() {
+		c.front.in[0].Pop()
 		s.waits &^= toL1I
 	}
 	if s.waits&toL1D != 0 && c.lsu.in[0].Ready() {

@@ -11,36 +11,39 @@ import (
 // it comes to them; the scoreboard holds rd until its answer has been written.
 
 // Plug connects the core's accelerator socket.
-func (c *Core) Plug(s *accel.Socket) { c.socket = s }
+func (c *Core) Plug(s *accel.Socket) { c.socket, c.units = s, s }
 
 // unitLatency is the least number of cycles from the SFU through a unit to the commit
 // arbiter, of which two are the socket's wires: that of the SFU's own operations.
 func (c *Core) unitLatency() uint64 { return max(3, c.latency[isa.ClassUnit]) }
 
 // readOperands is the part of a request that happens at dispatch.
-func (c *Core) readOperands(in *inst) {
+func (c *Core) readOperands(f *flight) {
 	call := c.socket.Begin()
-	c.warps[in.warp].trace.Ask(in.op, call)
-	in.access = int16(call.Tag)
+	c.warps[f.warp].trace.Ask(f.op, call)
+	f.access = int16(call.Tag)
 }
 
 // request gives the SFU's next instruction to the unit, when its queue has a place.
 // What has no answer is done with that; it then also needs a way to commit.
-func (c *Core) request(q *queue[inst], now uint64) {
-	in := *q.front()
-	out := &c.slices[c.warps[in.warp].slice].result[isa.SFU]
-	answered := c.socket.Traits(in.op).Answered
+func (c *Core) request(q *buffer, now uint64) {
+	id := q.front()
+	f := &c.all[id]
+	sl := &c.slices[c.warps[f.warp].slice]
+	out := &sl.result[isa.SFU]
+	answered := c.socket.Traits(f.op).Answered
 	if !answered && out.full() || c.socket.Full() {
 		return
 	}
 	q.pop()
 	c.moved = true
-	c.socket.Send(int(in.access))
+	c.socket.Send(int(f.access))
 	if answered {
-		c.hook(HookPosMemory, now, in.warp, in.op)
+		c.hook(HookPosMemory, now, f.warp, f.op)
+		c.end(id) // its answer commits as another
 	} else {
-		c.hook(HookPosExecute, now, in.warp, in.op)
-		out.push(in, now+c.latency[isa.ClassUnit])
+		c.hook(HookPosExecute, now, f.warp, f.op)
+		sl.send(out, id, now+c.latency[isa.ClassUnit])
 	}
 }
 
@@ -55,14 +58,15 @@ func (c *Core) reply(now uint64) {
 	}
 	call := c.socket.Front()
 	w, op := call.Warp, call.Op()
-	out := &c.slices[c.warps[w].slice].result[isa.SFU]
+	sl := &c.slices[c.warps[w].slice]
+	out := &sl.result[isa.SFU]
 	if out.full() {
 		return
 	}
 	c.warps[w].trace.Answer(call)
 	c.socket.Receive()
 	c.moved = true
-	out.push(inst{op: op, warp: uint8(w), access: -1}, now+c.unitLatency()-2)
+	sl.send(out, c.start(op, uint8(w)), now+c.unitLatency()-2)
 	c.look(w)
 	if c.socket.Traits(op).SetsMask {
 		c.asking &^= 1 << w
@@ -70,24 +74,9 @@ func (c *Core) reply(now uint64) {
 	}
 }
 
-// unitHazard is what warp i's head waits for that waits for k: if for no register,
-// maybe for the answer to an earlier request.
-func (c *Core) unitHazard(i int, k cause) cause {
-	if k == issued && c.socket != nil && !c.socket.CanIssue(i, c.warps[i].staging) {
-		return waitsUnit
-	}
-	return k
-}
-
-// isControl tells instructions after which the warp waits for the outcome.
+// isControl reports whether the warp waits for the instruction's outcome.
 func (c *Core) isControl(op *emu.Op) bool {
-	switch op.LatencyClass() {
-	case isa.ClassBranch, isa.ClassWarp:
-		return true
-	case isa.ClassUnit:
-		return c.socket.Traits(op).SetsMask
-	}
-	return false
+	return op.Steers() || op.LatencyClass() == isa.ClassUnit && c.socket.Traits(op).SetsMask
 }
 
 // unitIdle tells that the unit has nothing of this core's left to do.

@@ -1,0 +1,125 @@
+package core
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// collectors are a slice's operand collectors. One reads one register of each of the four banks a
+// cycle; two operands in one bank cost a cycle more. Each has two stages of a place and an output of two.
+type collectors struct {
+	in, mid, out, second uint32        // sets of collectors: a stage, or a place of the output, is in use
+	closed               uint32        // those whose output was full when the cycle began: the ready flag is a register
+	id                   [4][]flightID // of in, mid, out and second
+	fresh                uint32        // those whose first output came in this cycle
+	collided             uint32        // the instruction at the input has waited for a bank
+	name                 string
+}
+
+func newCollectors(n int, name string) (c collectors) {
+	for i := range c.id {
+		c.id[i] = make([]flightID, n)
+	}
+	c.name = name
+	return c
+}
+
+// advance moves what has been read a stage on. It reports whether anything moved.
+func (c *collectors) advance() bool {
+	read := c.mid &^ c.closed
+	c.fresh = read &^ c.out
+	for m := read; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		if c.out>>i&1 == 0 {
+			c.id[2][i] = c.id[1][i]
+			c.out |= 1 << i
+		} else {
+			c.id[3][i] = c.id[1][i]
+			c.second |= 1 << i
+		}
+	}
+	c.mid &^= read
+	begun := c.in &^ c.mid
+	for m := begun; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		c.id[1][i] = c.id[0][i]
+	}
+	c.mid |= begun
+	c.in &^= begun
+	return read|begun != 0
+}
+
+// take removes the first instruction at collector i's output.
+func (c *collectors) take(i int) flightID {
+	id := c.id[2][i]
+	if c.second>>i&1 != 0 {
+		c.id[2][i] = c.id[3][i]
+		c.second &^= 1 << i
+	} else {
+		c.out &^= 1 << i
+	}
+	return id
+}
+
+func (c *collectors) buffers(see func(string, int, int)) {
+	for i := range c.id[0] {
+		bit := func(set uint32) int { return int(set >> i & 1) }
+		see(c.name+"collector stage 1", bit(c.in), 1)
+		see(c.name+"collector stage 2", bit(c.mid), 1)
+		see(fmt.Sprintf("%scollector output", c.name), bit(c.out)+bit(c.second), 2)
+	}
+}
+
+// gather moves instructions through the operand collectors.
+func (sl *slice) gather(now uint64) {
+	c := &sl.collect
+	c.fresh = 0
+	if c.in|c.mid != 0 && c.advance() {
+		sl.moved = true
+	}
+	if sl.issued.n == 0 {
+		return
+	}
+	for range sl.spec.Issue.Dispatch {
+		if sl.issued.n == 0 || sl.all[sl.issued.front()].at > now || !sl.read(now) {
+			return
+		}
+	}
+}
+
+// read gives the slice's next instruction to its warp's collector, if that is free and
+// no bank is asked twice.
+func (sl *slice) read(now uint64) bool {
+	c := &sl.collect
+	id := sl.issued.front()
+	f := &sl.all[id]
+	k := sl.warps[f.warp].collector
+	if c.in>>k&1 != 0 {
+		return false
+	}
+	sl.moved = true
+	if c.collided>>k&1 == 0 && f.op.BankConflict() {
+		c.collided |= 1 << k
+		sl.Operands++
+		return false
+	}
+	c.collided &^= 1 << k
+	c.id[0][k] = sl.take(&sl.issued, now)
+	c.in |= 1 << k
+	return true
+}
+
+// arbitrate lets collectors send what they have read, in fixed priority.
+func (sl *slice) arbitrate(now uint64) {
+	left := sl.spec.Issue.Dispatch
+	for m := sl.collect.out; m != 0; m &= m - 1 {
+		if left == 0 || sl.operands.closed(now) {
+			return
+		}
+		id := sl.collect.take(bits.TrailingZeros32(m))
+		sl.all[id].at = now + 1
+		sl.put(&sl.operands, id)
+		sl.moved = true
+		left--
+	}
+}

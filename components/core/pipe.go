@@ -1,0 +1,168 @@
+package core
+
+import (
+	"math/bits"
+
+	"github.com/sarchlab/akita/v3/sim"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// pipe is what the stages of a core share: its warps, in sets, the instructions in flight, and the counts.
+type pipe struct {
+	Stats
+	flights
+	self    owner
+	spec    Spec
+	latency [isa.NumClasses]uint64
+	lanes   [isa.NumUnits]int // of units that take a warp in packets; 0: whole
+	warps   []warp
+
+	active, stalled uint64             // warps; RTL's active_warps and stalled_warps
+	buffered        uint64             // warps with something in the instruction buffer
+	staged          uint64             // warps with something before the scoreboard
+	ready           uint64             // of them, those that have their registers
+	hazard          [numHazards]uint64 // the others, by what they wait for
+	picked          uint64             // warps that have issued in this cycle
+	branching       uint64             // warps that fetched control, until it is resolved
+	asking          uint64             // of them, those whose control is a request to the graph unit, until its answer
+	held            uint64             // warps whose barrier or wspawn has not let them go
+	fenced          uint64             // warps whose fence has not ended
+	hazards         uint64             // kinds of hazard that a warp waits for, a bit each
+	inFlight        int                // instructions between decode and commit
+
+	moved bool // something moved in this cycle, so the next can differ
+	units unitGate
+	hooks func(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) // nil: nobody looks
+}
+
+// unitGate says which requests to the graph unit a warp may issue: the core's accelerator socket.
+type unitGate interface {
+	CanIssue(warp int, op *emu.Op) bool
+	Issue(warp int, op *emu.Op)
+}
+
+// warp is the pipeline's view of one warp.
+type warp struct {
+	slice, collector uint8 // of the slice
+	trace            Trace
+	fetchPC          uint32
+	fetching         uint32 // the address of what is under way
+	ibuffer          ibuffer
+	staging          *emu.Op // the head, whose registers the scoreboard watches
+	board            scoreboard
+	since            uint64    // cycles booked when the time began that belongs to no phase yet
+	phase            isa.Phase // of what it issued last
+	waited           isa.Phase // whose the time before since was
+	pending          int       // instructions decoded and not done
+	fault            error     // what was fetched is no instruction: an error if it is reached
+}
+
+// ibuffer is a warp's instruction buffer. Its ready flag is a register, as a buffer's.
+type ibuffer struct {
+	ring    []*emu.Op
+	head, n int
+	freedAt uint64 // the cycle in which a place was freed last: one a cycle
+}
+
+// closed reports whether decode sees no place in this cycle.
+func (b *ibuffer) closed(now uint64) bool {
+	return b.n == len(b.ring) || b.freedAt == now && b.n+1 >= len(b.ring)
+}
+
+func (b *ibuffer) put(op *emu.Op) {
+	i := b.head + b.n
+	if i >= len(b.ring) {
+		i -= len(b.ring)
+	}
+	b.ring[i] = op
+	b.n++
+}
+
+func (b *ibuffer) take(now uint64) *emu.Op {
+	op := b.ring[b.head]
+	if b.head++; b.head == len(b.ring) {
+		b.head = 0
+	}
+	b.n--
+	b.freedAt = now
+	return op
+}
+
+// hook calls the hooks, if there are any. It is small enough to be inlined.
+func (p *pipe) hook(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) {
+	if p.hooks != nil {
+		p.hooks(pos, now, warp, op)
+	}
+}
+
+// look sorts warp i, if it has an instruction before the scoreboard, by what that waits for.
+func (p *pipe) look(i int) {
+	bit := uint64(1) << i
+	if p.staged&bit == 0 {
+		return
+	}
+	w := &p.warps[i]
+	k := w.board.hazard()
+	if k == issued && p.units != nil && !p.units.CanIssue(i, w.staging) {
+		k = waitsUnit // for the answer to an earlier request
+	}
+	if old := w.board.waits; old != issued {
+		if p.hazard[old-waitsMemory] &^= bit; p.hazard[old-waitsMemory] == 0 {
+			p.hazards &^= 1 << (old - waitsMemory)
+		}
+	}
+	if w.board.waits = k; k == issued {
+		p.ready |= bit
+	} else {
+		p.ready &^= bit
+		p.hazard[k-waitsMemory] |= bit
+		p.hazards |= 1 << (k - waitsMemory)
+	}
+}
+
+// stage moves the head of each buffer to where the scoreboard looks.
+func (p *pipe) stage(now uint64) {
+	for m := p.buffered &^ p.staged; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		w := &p.warps[i]
+		p.moved = true
+		w.staging = w.ibuffer.take(now)
+		w.board.wanted = w.staging.Reads()
+		p.staged |= 1 << i
+		p.look(i)
+		p.hook(HookPosStage, now, uint8(i), w.staging)
+		if w.ibuffer.n == 0 {
+			p.buffered &^= 1 << i
+		}
+	}
+}
+
+// issueWarp takes the head of warp i past the scoreboard.
+func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
+	w := &p.warps[i]
+	op := w.staging
+	id := p.start(op, uint8(i))
+	w.board.reserve(causeOf[op.LatencyClass()], op.Writes())
+	if p.units != nil {
+		p.units.Issue(i, op)
+	}
+	p.issuedPhase(sl, w)
+	p.moved = true
+	w.staging = nil
+	p.staged &^= 1 << i
+	p.ready &^= 1 << i
+	p.picked |= 1 << i
+	p.Issued++
+	p.hook(HookPosIssue, now, uint8(i), op)
+	return id
+}
+
+// away are the warps that will not be ready soon.
+func (p *pipe) away() uint64 {
+	return ^p.active | p.held | p.waiting(waitsMemory) | p.waiting(waitsUnit)
+}
+
+// waiting are the warps whose head waits for a register, by what writes it.
+func (p *pipe) waiting(k cause) uint64 { return p.hazard[k-waitsMemory] }
