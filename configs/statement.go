@@ -25,6 +25,14 @@ type Condition struct {
 // maxConditions bounds a list of conditions.
 const maxConditions = 32
 
+// Keys are those of conditions.
+func Keys(conditions []Condition) (keys []string) {
+	for _, c := range conditions {
+		keys = append(keys, c.Key)
+	}
+	return keys
+}
+
 // ParseConditions reads KEY=VALUE|VALUE.
 func ParseConditions(texts []string) (list []Condition, err error) {
 	if len(texts) > maxConditions {
@@ -109,6 +117,11 @@ func (q *Quantity) validate() error {
 	}{{"of", q.Of}, {"over", q.Over}} {
 		if _, err := ParseConditions(c.list); err != nil {
 			return &schema.FieldError{Key: c.key, Msg: err.Error()}
+		}
+	}
+	for _, k := range q.Across {
+		if err := checkKey(k); err != nil {
+			return &schema.FieldError{Key: "across", Msg: err.Error()}
 		}
 	}
 	switch pairs := q.Measure != "value"; {

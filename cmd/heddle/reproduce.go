@@ -177,10 +177,7 @@ func (f *reproduceFlags) layOut(p *configs.Pack) (parts []part, absent []string,
 		parts = append(parts, part{l, one})
 		points = append(points, reproduce.NewPoints(&l.Value, one, nil)...)
 	}
-	if len(absent) == 0 { // else checks may be of what is left out
-		err = reproduce.Check(p, v, points)
-	}
-	return parts, absent, err
+	return parts, absent, reproduce.Check(p, v, points, len(absent) == 0) // checks may be of what is absent
 }
 
 // reproduction is a pack's run.

@@ -69,6 +69,7 @@ type MeanSummary struct {
 	Speedup float64           `json:"speedup"`
 	Points  int               `json:"points"` // with a verified speedup
 	Of      int               `json:"of"`
+	Over    []string          `json:"over"` // keys in which these points differ
 }
 
 // HostSummary is what the experiment cost.
@@ -94,7 +95,7 @@ func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSu
 		}
 	}
 	for _, m := range Geomeans(r.Points, outcomes) {
-		x := MeanSummary{Axes: map[string]string{}, Speedup: m.Speedup, Points: m.Points, Of: m.Of}
+		x := MeanSummary{Axes: map[string]string{}, Speedup: m.Speedup, Points: m.Points, Of: m.Of, Over: append([]string{}, m.Over...)}
 		for _, a := range m.Variant {
 			x.Axes[a.Key] = a.Value
 		}

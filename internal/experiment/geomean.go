@@ -14,6 +14,7 @@ type Geomean struct {
 	Speedup float64
 	Points  int // with a speedup
 	Of      int
+	Over    []string // keys in which the points with a speedup differ
 }
 
 // Geomeans returns one for each variant of compare; none if there is nothing to compare,
@@ -22,22 +23,24 @@ func Geomeans(points []Point, outcomes []Outcome) (means []Geomean) {
 	if !compares(points) || !slices.ContainsFunc(points, func(p Point) bool { return !slices.Equal(p.swept(), points[0].swept()) }) {
 		return nil
 	}
-	at := map[int]int{}
+	at, over := map[int]int{}, [][]map[string]string{}
 	for i := range points {
 		variant := points[i].Place[0]
 		if _, ok := at[variant]; !ok {
 			at[variant] = len(means)
-			means = append(means, Geomean{Variant: points[i].Variant})
+			means, over = append(means, Geomean{Variant: points[i].Variant}), append(over, nil)
 		}
 		m := &means[at[variant]]
 		m.Of++
 		if s, ok := Speedup(points, outcomes, i); ok {
 			m.Points++
 			m.Speedup += math.Log(s)
+			over[at[variant]] = append(over[at[variant]], axesMap(&points[i], SeedKey))
 		}
 	}
 	for i := range means {
 		means[i].Speedup = math.Exp(means[i].Speedup / float64(max(1, means[i].Points)))
+		means[i].Over = Differing(over[i])
 	}
 	return means
 }

@@ -113,7 +113,8 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 			t.AppendRow(row(points, outcomes, g[0]))
 		}
 	}
-	for i, m := range Geomeans(points, outcomes) {
+	means := Geomeans(points, outcomes)
+	for i, m := range means {
 		if i == 0 {
 			t.AppendSeparator()
 		}
@@ -126,6 +127,19 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	}
 	t.SetColumnConfigs(right)
 	t.Render()
+	for _, over := range meansOver(means) {
+		fmt.Fprintf(w, "geomean  over %s\n", over)
+	}
+}
+
+// meansOver says over what means are, each list of keys once.
+func meansOver(means []Geomean) (list []string) {
+	for _, m := range means {
+		if over := strings.Join(m.Over, ", "); over != "" && !slices.Contains(list, over) {
+			list = append(list, over)
+		}
+	}
+	return list
 }
 
 // shown are the keys of the axes that have more than one value, but for the seed, over which there are means.

@@ -81,24 +81,46 @@ func (r *Result) plotted() (out []metric) {
 	return out
 }
 
+// pool is what becomes one number: values of points.
+type pool struct {
+	points []*Point
+	values []float64
+}
+
+func (l *pool) add(p *Point, v float64) {
+	l.points, l.values = append(l.points, p), append(l.values, v)
+}
+
+// combined is the mean of a pool, with the half-width of its confidence interval where its points differ in their
+// seed alone, as heddle run shows it; over are the other keys in which they differ, which whoever shows the mean names.
+func (m metric) combined(l *pool) (mean, half Number, over []string) {
+	if over = differing(l.points); len(over) > 0 {
+		return m.over(l.values), missing, over
+	}
+	e := experiment.Estimated(l.values)
+	switch e.N {
+	case 0:
+		return missing, missing, nil
+	case 1:
+		return Number(e.Mean), missing, nil
+	}
+	return Number(e.Mean), Number(e.CI95), nil
+}
+
+// differing are the axes in which points differ, but for the seed.
+func differing(points []*Point) []string {
+	var axes []map[string]string
+	for _, p := range points {
+		axes = append(axes, p.Axes)
+	}
+	return experiment.Differing(axes)
+}
+
 func (m metric) over(values []float64) Number {
 	if m.Mean {
 		return mean(values)
 	}
 	return geomean(values)
-}
-
-// overSeeds is the mean over values that differ in their seed alone, as heddle run shows it, and the half-width of
-// its confidence interval, if there are several.
-func (m metric) overSeeds(values []float64) (mean, half Number) {
-	e := experiment.Estimated(values)
-	switch e.N {
-	case 0:
-		return missing, missing
-	case 1:
-		return Number(e.Mean), missing
-	}
-	return Number(e.Mean), Number(e.CI95)
 }
 
 // geomean is the geometric mean; NaN of none, or of values that have none.

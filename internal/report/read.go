@@ -51,8 +51,10 @@ type Point struct {
 	SuperSteps  []kernelRun            `json:"super_steps"`
 
 	Label   string `json:"-"` // what tells it from the others
-	Cell    string `json:"-"` // its place in the sweep
+	Cell    string `json:"-"` // its place in the sweep, for people
 	Variant int    `json:"-"`
+
+	place string // its place in the sweep, which Cell may shorten
 }
 
 // kernelRun is what one kernel took in one super-step, from 0.
@@ -148,7 +150,7 @@ func (r *Result) layOut() {
 			r.Variants = append(r.Variants, name(p))
 		}
 		p.Variant = of[v]
-		p.Cell = settings(p, withAxes(varying, r.sweepKeys()))
+		p.Cell, p.place = settings(p, withAxes(varying, r.sweepKeys())), tuple(p, r.sweepKeys())
 		p.Label = strings.TrimSpace(name(p) + "  " + p.Cell)
 		if r.Seeds > 0 {
 			p.Label = strings.TrimSpace(p.Label + "  " + settings(p, []string{experiment.SeedKey}))

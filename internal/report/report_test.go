@@ -337,3 +337,47 @@ func TestSeedsAndAxesThatGoTogether(t *testing.T) {
 		require.NotEqual(t, report.Heat, f.Kind, "of axes that go together")
 	}
 }
+
+// Points that differ in more than their seed are not put together without a word: where axes go together and one
+// does not follow from the other, each of its values has a line; where a mean is shown, it says over what.
+func TestPointsThatDifferInAKeyThatIsNotShown(t *testing.T) {
+	s := &summary{Experiment: "banks"}
+	for i, at := range [][2]string{{"20", "12"}, {"40", "12"}, {"60", "12"}, {"60", "48"}} {
+		s.add(map[string]string{"m.sockets": at[0], "l2.banks": at[1]}, []float64{300, 200, 220, 140}[i], nil)
+	}
+	figures := report.Figures(read(t, s, `sweep: {"m.sockets, l2.banks": [[20, 12], [40, 12], [60, 12], [60, 48]]}`))
+	line := find(t, figures, "over-m-sockets-cycles")
+	require.Len(t, line.Series, 2)
+	require.Equal(t, "banks=12", line.Series[0].Name)
+	require.Equal(t, [][2]report.Number{{20, 300}, {40, 200}, {60, 220}}, line.Series[0].Points)
+	require.Equal(t, [][2]report.Number{{60, 140}}, line.Series[1].Points)
+	require.Empty(t, line.Note)
+
+	s = &summary{Experiment: "map"}
+	for _, x := range []string{"1", "2"} {
+		for _, y := range []string{"1", "2"} {
+			for i, z := range []string{"a", "b"} {
+				s.add(map[string]string{"x": x, "y": y, "z": z}, []float64{100, 400}[i], nil)
+			}
+		}
+	}
+	heat := find(t, report.Figures(read(t, s, "sweep: {x: [1, 2], y: [1, 2], z: [a, b]}")), "map-y-x-cycles")
+	require.InDelta(t, 200, float64(heat.Cells[0][0]), 1e-9)
+	require.Equal(t, "Geometric means over z. ", heat.Note)
+}
+
+// Values whose first 48 characters are the same are different places all the same.
+func TestLongValuesAreDifferentPlaces(t *testing.T) {
+	s := &summary{Experiment: "long"}
+	const graph = "{rmat: {scale: 11, edge_factor: 64}, clean: {symmetrise: true}, weights: {from: random, seed: "
+	s.add(map[string]string{"graph": graph + "1}}", "x": "1"}, 100, nil)
+	s.add(map[string]string{"graph": graph + "2}}", "x": "1"}, 300, nil)
+	s.add(map[string]string{"graph": graph + "1}}", "x": "2"}, 50, nil)
+	s.add(map[string]string{"graph": graph + "2}}", "x": "2"}, 150, nil)
+	figures := report.Figures(read(t, s, "sweep: {graph: [], x: [1, 2]}"))
+	bars := find(t, figures, "points-cycles")
+	require.Equal(t, []report.Number{100, 300, 50, 150}, bars.Series[0].Values)
+	require.Len(t, bars.Columns, 4)
+	require.NotEqual(t, bars.Columns[0], bars.Columns[1])
+	require.Len(t, find(t, figures, "over-x-cycles").Series, 2)
+}

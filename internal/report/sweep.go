@@ -3,25 +3,25 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-
-	"heddle/internal/experiment"
 )
 
 // maxBars bounds the columns of a figure; more cannot be told apart.
 const maxBars = 120
 
-// cells are the places of the sweep, in order.
-func (r *Result) cells() (out []string) {
+// cells are the places of the sweep, in order, and what people call them.
+func (r *Result) cells() (places, names []string) {
 	seen := map[string]bool{}
 	for _, p := range r.Points {
-		if !seen[p.Cell] {
-			seen[p.Cell] = true
-			out = append(out, p.Cell)
+		if !seen[p.place] {
+			seen[p.place] = true
+			places, names = append(places, p.place), append(names, p.Cell)
 		}
 	}
-	return out
+	distinct(names)
+	return places, names
 }
 
 // overview has bars for each point, a figure for each metric.
@@ -45,27 +45,28 @@ func overview(r *Result) (figures []Figure) {
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func (r *Result) bars(m metric) Figure {
-	cells := r.cells()
-	grid, halves := r.grid(m, cells)
-	if len(cells) == 1 {
+	places, names := r.cells()
+	g := r.grid(m, places)
+	f := Figure{Note: r.meansNote(m, g.over, 0)}
+	if len(places) == 1 {
 		s := Series{Name: m.Title}
 		for v := range r.Variants {
-			s.Values = append(s.Values, grid[v][0])
-			s.Errors = r.errors(s.Errors, halves[v][:1])
+			s.Values = append(s.Values, g.means[v][0])
+			s.Errors = r.errors(s.Errors, g.halves[v][:1])
 		}
-		return Figure{Columns: r.Variants, Series: []Series{s}, Note: r.meansNote(m, nil, 0)}
+		f.Columns, f.Series = r.Variants, []Series{s}
+		return f
 	}
-	f := Figure{Columns: cells[:min(len(cells), maxBars)], Note: r.meansNote(m, nil, 0)}
-	if len(cells) > maxBars {
-		f.Note += fmt.Sprintf("The first %d of %d places of the sweep. ", maxBars, len(cells))
+	n := min(len(places), maxBars)
+	f.Columns = names[:n]
+	if len(places) > maxBars {
+		f.Note += fmt.Sprintf("The first %d of %d places of the sweep. ", maxBars, len(places))
 	}
 	for v, name := range r.Variants {
-		f.Series = append(f.Series, Series{
-			Name: cmp.Or(name, m.Title), Values: grid[v][:len(f.Columns):len(f.Columns)], Errors: r.errors(nil, halves[v][:len(f.Columns)]),
-		})
+		f.Series = append(f.Series, Series{Name: cmp.Or(name, m.Title), Values: g.means[v][:n:n], Errors: r.errors(nil, g.halves[v][:n])})
 	}
 	if m.Name == "speedup" {
-		f.addGeomean(grid)
+		f.addGeomean(&g)
 	}
 	return f
 }
@@ -78,42 +79,59 @@ func (r *Result) errors(to, halves []Number) []Number {
 	return append(to, halves...)
 }
 
-// grid is a metric by variant and cell, with the half-widths of the confidence intervals; of several seeds it
-// is their mean.
-func (r *Result) grid(m metric, cells []string) (grid, halves [][]Number) {
+// grid is a metric by variant and place of the sweep.
+type grid struct {
+	pools         [][]pool
+	means, halves [][]Number
+	over          []string // keys in which the points of some place differ
+}
+
+func (r *Result) grid(m metric, places []string) (g grid) {
 	at := map[string]int{}
-	for i, c := range cells {
+	for i, c := range places {
 		at[c] = i
 	}
-	values := make([][][]float64, len(r.Variants))
-	for v := range values {
-		values[v] = make([][]float64, len(cells))
+	for range r.Variants {
+		g.pools = append(g.pools, make([]pool, len(places)))
 	}
 	for _, p := range r.Points {
 		if v, ok := p.value(m.Name); ok {
-			of := &values[p.Variant][at[p.Cell]]
-			*of = append(*of, v)
+			g.pools[p.Variant][at[p.place]].add(p, v)
 		}
 	}
-	grid, halves = make([][]Number, len(r.Variants)), make([][]Number, len(r.Variants))
-	for v := range grid {
-		for _, of := range values[v] {
-			mean, half := m.overSeeds(of)
-			grid[v], halves[v] = append(grid[v], mean), append(halves[v], half)
+	g.means, g.halves = make([][]Number, len(r.Variants)), make([][]Number, len(r.Variants))
+	for v := range g.pools {
+		for c := range g.pools[v] {
+			mean, half, over := m.combined(&g.pools[v][c])
+			g.means[v], g.halves[v] = append(g.means[v], mean), append(g.halves[v], half)
+			g.over = union(g.over, over)
 		}
 	}
-	return grid, halves
+	return g
 }
 
-// addGeomean adds a column with each variant's geometric mean, over the cells that all variants have.
-func (f *Figure) addGeomean(grid [][]Number) {
-	of := make([][]float64, len(grid))
-	for c := range grid[0] {
-		if slices.ContainsFunc(grid, func(row []Number) bool { return !row[c].ok() }) {
+// union adds to keys those that they lack.
+func union(keys, more []string) []string {
+	for _, k := range more {
+		if !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// addGeomean adds a column with each variant's geometric mean, over the places that all variants have, and says in
+// which keys these differ.
+func (f *Figure) addGeomean(g *grid) {
+	of := make([][]float64, len(g.means))
+	var points []*Point
+	for c := range g.means[0] {
+		if slices.ContainsFunc(g.means, func(row []Number) bool { return !row[c].ok() }) {
 			continue
 		}
-		for v := range grid {
-			of[v] = append(of[v], float64(grid[v][c]))
+		points = append(points, g.pools[0][c].points...)
+		for v := range g.means {
+			of[v] = append(of[v], float64(g.means[v][c]))
 		}
 	}
 	if len(of[0]) == 0 {
@@ -123,8 +141,11 @@ func (f *Figure) addGeomean(grid [][]Number) {
 	for v := range f.Series {
 		f.Series[v].Values = append(f.Series[v].Values, geomean(of[v]))
 	}
-	if n := len(grid[0]); len(of[0]) < n {
-		f.Note += fmt.Sprintf("The geomean is over the %d of %d places where every variant has a verified result.", len(of[0]), n)
+	if over := differing(points); len(over) > 0 {
+		f.Note += "The geomean is over " + strings.Join(over, ", ") + ". "
+	}
+	if n := len(g.means[0]); len(of[0]) < n {
+		f.Note += fmt.Sprintf("It has the %d of %d places where every variant has a verified result.", len(of[0]), n)
 	}
 }
 
@@ -169,25 +190,40 @@ func (a Axis) scale() Scale {
 // lines are a line for each variant and each setting of the other axes; if that makes
 // too many, one for each variant, with means over the others.
 func (r *Result) lines(a Axis, m metric) ([]Series, string) {
-	others := r.others(a, a)
-	of := r.lineSeries(a, m, func(p *Point) string {
-		return strings.TrimSpace(r.Variants[p.Variant] + "  " + settings(p, others))
-	}, false)
+	others := r.others(a)
+	of, over := r.lineSeries(a, m, others)
 	if len(of) <= maxLines {
-		return of, r.meansNote(m, nil, 0)
+		return of, r.meansNote(m, over, 0)
 	}
-	of = r.lineSeries(a, m, func(p *Point) string { return r.Variants[p.Variant] }, true)
-	return of[:min(len(of), maxLines)], r.meansNote(m, others, len(of))
+	of, over = r.lineSeries(a, m, nil)
+	return of[:min(len(of), maxLines)], r.meansNote(m, over, len(of))
 }
 
-// others are the keys of the sweep that vary, but for those of two groups of axes.
-func (r *Result) others(a, b Axis) (keys []string) {
+// others are the keys of the sweep that vary, but for those that follow from the values of some axes.
+func (r *Result) others(axes ...Axis) (keys []string) {
+	var given []string
+	for _, a := range axes {
+		given = append(given, a.Key)
+	}
 	for _, o := range r.Sweep {
-		if o.Group != a.Group && o.Group != b.Group && len(o.Values) > 1 {
+		if len(o.Values) > 1 && !r.follows(o.Key, given) {
 			keys = append(keys, o.Key)
 		}
 	}
 	return keys
+}
+
+// follows tells whether points that agree in given keys agree in key.
+func (r *Result) follows(key string, given []string) bool {
+	value := map[string]string{}
+	for _, p := range r.Points {
+		at := tuple(p, given)
+		if v, ok := value[at]; ok && v != p.Axes[key] {
+			return false
+		}
+		value[at] = p.Axes[key]
+	}
+	return true
 }
 
 func (r *Result) meansNote(m metric, others []string, variants int) (note string) {
@@ -198,7 +234,7 @@ func (r *Result) meansNote(m metric, others []string, variants int) (note string
 		note = fmt.Sprintf("Arithmetic means over %d seeds, and 95 %% confidence intervals. ", r.Seeds)
 	}
 	if len(others) > 0 {
-		note = m.meanName() + " over " + strings.Join(shorts(others), ", ") + ". "
+		note = m.meanName() + " over " + strings.Join(others, ", ") + ". "
 	}
 	if variants > maxLines {
 		note += fmt.Sprintf("The first %d of %d variants.", maxLines, variants)
@@ -213,46 +249,46 @@ func (m metric) meanName() string {
 	return "Geometric means"
 }
 
-func shorts(keys []string) (out []string) {
-	for _, k := range keys {
-		out = append(out, experiment.Short(k))
-	}
-	return out
-}
-
-// lineSeries are lines over an axis, each of the points of a name; means tells that those of a place differ in more than seeds.
-func (r *Result) lineSeries(a Axis, m metric, name func(*Point) string, means bool) (out []Series) {
+// lineSeries are lines over an axis, one for each variant and setting of keys; over are the keys in which points
+// differ that share a place on a line.
+func (r *Result) lineSeries(a Axis, m metric, keys []string) (out []Series, over []string) {
 	index := map[string]int{}
-	var sums []map[float64][]float64
+	var pools []map[float64]*pool
+	var names []string
 	for _, p := range r.Points {
 		if m.Name == "speedup" && p.Variant == 0 {
 			continue // 1 everywhere
 		}
-		n := cmp.Or(name(p), m.Title)
-		if _, ok := index[n]; !ok {
-			index[n] = len(out)
-			out = append(out, Series{Name: n})
-			sums = append(sums, map[float64][]float64{})
+		line := fmt.Sprint(p.Variant, " ", tuple(p, keys))
+		if _, ok := index[line]; !ok {
+			index[line] = len(names)
+			names = append(names, cmp.Or(strings.TrimSpace(r.Variants[p.Variant]+"  "+settings(p, keys)), m.Title))
+			pools = append(pools, map[float64]*pool{})
 		}
 		x, _ := ParseNumber(p.Axes[a.Key])
+		at := pools[index[line]]
+		if at[x] == nil {
+			at[x] = &pool{}
+		}
 		if v, ok := p.value(m.Name); ok {
-			sums[index[n]][x] = append(sums[index[n]][x], v)
+			at[x].add(p, v)
 		}
 	}
-	for i := range out {
-		for _, x := range slices.Sorted(slices.Values(a.Numbers)) {
-			if means {
-				out[i].Points = append(out[i].Points, [2]Number{Number(x), m.over(sums[i][x])})
-				continue
-			}
-			mean, half := m.overSeeds(sums[i][x])
-			out[i].Points = append(out[i].Points, [2]Number{Number(x), mean})
-			out[i].Errors = r.errors(out[i].Errors, []Number{half})
+	distinct(names)
+	for i, name := range names {
+		s := Series{Name: name}
+		for _, x := range slices.Sorted(maps.Keys(pools[i])) {
+			mean, half, differ := m.combined(pools[i][x])
+			s.Points = append(s.Points, [2]Number{Number(x), mean})
+			s.Errors = r.errors(s.Errors, []Number{half})
+			over = union(over, differ)
 		}
+		out = append(out, s)
 	}
-	return slices.DeleteFunc(out, func(s Series) bool {
+	out = slices.DeleteFunc(out, func(s Series) bool {
 		return !slices.ContainsFunc(s.Points, func(p [2]Number) bool { return p[1].ok() })
 	})
+	return out, over
 }
 
 // maxMaps bounds the variants that get heat maps.
@@ -288,30 +324,34 @@ func (r *Result) heatMap(x, y Axis, m metric, variant int) Figure {
 	if name := r.Variants[variant]; name != "" {
 		f.ID, f.Choice, f.Title = f.ID+"-"+name, f.Choice+": "+name, f.Title+": "+name
 	}
-	others := r.others(x, y)
-	f.Note = r.meansNote(m, others, 0)
-	at := r.valuesAt(x.Key, y.Key, m, variant)
+	at := r.poolsAt(x.Key, y.Key, m, variant)
+	var over []string
 	for _, row := range f.Rows {
 		cells := make([]Number, len(f.Columns))
 		for c, column := range f.Columns {
-			if of := at[[2]string{column, row}]; len(others) == 0 {
-				cells[c], _ = m.overSeeds(of)
-			} else {
-				cells[c] = m.over(of)
+			cells[c] = missing
+			if of := at[[2]string{column, row}]; of != nil {
+				var differ []string
+				cells[c], _, differ = m.combined(of)
+				over = union(over, differ)
 			}
 		}
 		f.Cells = append(f.Cells, cells)
 	}
+	f.Note = r.meansNote(m, over, 0)
 	return f
 }
 
-// valuesAt are the values of a variant's points by their places on two axes.
-func (r *Result) valuesAt(x, y string, m metric, variant int) map[[2]string][]float64 {
-	at := map[[2]string][]float64{}
+// poolsAt are the values of a variant's points by their places on two axes.
+func (r *Result) poolsAt(x, y string, m metric, variant int) map[[2]string]*pool {
+	at := map[[2]string]*pool{}
 	for _, p := range r.Points {
 		if v, ok := p.value(m.Name); ok && p.Variant == variant {
 			place := [2]string{p.Axes[x], p.Axes[y]}
-			at[place] = append(at[place], v)
+			if at[place] == nil {
+				at[place] = &pool{}
+			}
+			at[place].add(p, v)
 		}
 	}
 	return at

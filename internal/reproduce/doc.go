@@ -177,7 +177,7 @@ func (o *Outcome) markdown(b *bytes.Buffer, p *configs.Pack, link string) {
 }
 
 func (f *FigureOutcome) markdown(b *bytes.Buffer, link string) {
-	fmt.Fprintf(b, "\n%s (%s)\n\n", f.Title, f.Metric)
+	fmt.Fprintf(b, "\n%s (%s)\n\n", f.Title, f.values())
 	if f.Drawing != "" {
 		fmt.Fprintf(b, "![%s](%s/%s)\n\n", cell(f.Title), link, f.Drawing)
 	}

@@ -14,7 +14,8 @@ import (
 type grid struct {
 	columns, series []string
 	xs              []float64 // of columns, where they are numbers
-	cells           map[[2]int][]float64
+	cells           map[[2]int][]sample
+	over            []string // keys in which samples of a cell differ
 
 	nameColumn, nameSeries func(*Point) string
 }
@@ -29,7 +30,7 @@ func place(list *[]string, name string) int {
 }
 
 func newFigure(p *configs.Pack, f *configs.PackFigure, points []Point) (o FigureOutcome, err error) {
-	g := grid{cells: map[[2]int][]float64{}}
+	g := grid{cells: map[[2]int][]sample{}}
 	metrics := f.Metrics
 	if len(metrics) == 0 {
 		metrics = []string{f.Metric}
@@ -37,6 +38,9 @@ func newFigure(p *configs.Pack, f *configs.PackFigure, points []Point) (o Figure
 	names := shortened(metrics)
 	for k, m := range metrics {
 		list, err := samples(&f.Quantity, m, points)
+		if err == nil {
+			err = together(figureNames(f), list)
+		}
 		if err != nil {
 			return o, err
 		}
@@ -47,6 +51,9 @@ func newFigure(p *configs.Pack, f *configs.PackFigure, points []Point) (o Figure
 	}
 	o = FigureOutcome{Name: f.Name, Title: f.Title, Metric: axisName(f), Columns: g.columns, Series: g.series}
 	o.Values = g.values(f)
+	if o.Over = g.over; o.Over != nil {
+		o.Mean = string(f.Reduce)
+	}
 	if f.Geomean {
 		o.addGeomean()
 	}
@@ -70,7 +77,7 @@ func (g *grid) add(f *configs.PackFigure, metric string, several bool, s *sample
 		}
 		g.xs = append(g.xs, x)
 	}
-	g.cells[at] = append(g.cells[at], s.value)
+	g.cells[at] = append(g.cells[at], *s)
 }
 
 // namer names points by their values of keys: of all but the first by those that tell apart what the
@@ -116,11 +123,24 @@ func (g *grid) values(f *configs.PackFigure) [][]*float64 {
 		rows[c] = make([]*float64, len(g.series))
 		for s := range g.series {
 			if list := g.cells[[2]int{c, s}]; list != nil {
-				rows[c][s] = finite(reduceAll[f.Reduce](list))
+				g.note(list)
+				rows[c][s] = finite(reduceAll[f.Reduce](values(list)))
 			}
 		}
 	}
 	return rows
+}
+
+// note adds the keys in which samples of one cell differ.
+func (g *grid) note(list []sample) {
+	keys := keysOf(list)
+	var all []map[string]string
+	for _, s := range list {
+		all = append(all, s.point.all(keys))
+	}
+	for _, k := range experiment.Differing(all) {
+		addOnce(&g.over, k)
+	}
 }
 
 // finite is a value that JSON has.

@@ -68,6 +68,8 @@ type FigureOutcome struct {
 	Name    string       `json:"name"`
 	Title   string       `json:"title"`
 	Metric  string       `json:"metric"`
+	Over    []string     `json:"over,omitempty"` // keys in which points differ that share a value
+	Mean    string       `json:"mean,omitempty"` // how such a value is made
 	Columns []string     `json:"columns"`
 	Series  []string     `json:"series"`
 	Values  [][]*float64 `json:"values"` // by column, then series
@@ -132,11 +134,14 @@ func evaluate(p *configs.Pack, c *configs.Check, points []Point) (o CheckOutcome
 		o.Published, o.Where, o.Unit = &v.Value, v.Where, v.Unit
 	}
 	list, err := samples(&c.Quantity, c.Metric, points)
+	if err == nil {
+		err = together(checkNames(c), list)
+	}
 	if err != nil {
 		return o, err
 	}
 	o.Values = len(list)
-	ours, ok := reduce(c.Reduce, c.Along, list)
+	ours, ok := reduce(c, list)
 	if !ok {
 		o.Explanation = "no verified points have a value for it"
 		return o, nil
@@ -204,28 +209,35 @@ func atomics(p *Point) string {
 	return mode
 }
 
-// Check tells whether a pack's checks and figures choose points, given those that a variant lays out.
-func Check(p *configs.Pack, v configs.Variant, points []Point) error {
+// Check refuses a pack whose checks or figures put points together that differ in a key which they do not
+// name, given the points that a variant lays out; with all, which is where no graph is absent, also one of
+// which some choose no points.
+func Check(p *configs.Pack, v configs.Variant, points []Point, all bool) error {
 	var bad []string
-	test := func(what string, i int, variants []configs.Choice, q *configs.Quantity, along string) {
+	test := func(what string, variants []configs.Choice, q *configs.Quantity, along string, names []string) {
 		if !slices.Contains(variants, configs.Choice(v)) {
 			return
 		}
 		list, err := pairs(q, points)
+		if err == nil {
+			err = together(names, list)
+		}
 		switch {
 		case err != nil:
-			bad = append(bad, fmt.Sprintf("%s[%d]: %v", what, i, err))
-		case len(list) == 0:
-			bad = append(bad, fmt.Sprintf("%s[%d]: no point of the %s variant meets %v (and has a partner that meets %v)", what, i, v, q.Of, q.Over))
-		case along != "" && len(series(along, list)) == 0:
-			bad = append(bad, fmt.Sprintf("%s[%d].along: %s has no numbers", what, i, along))
+			bad = append(bad, fmt.Sprintf("%s: %v", what, err))
+		case all && len(list) == 0:
+			bad = append(bad, fmt.Sprintf("%s: no point of the %s variant meets %v (and has a partner that meets %v)", what, v, q.Of, q.Over))
+		case all && along != "" && len(series(along, names, list)) == 0:
+			bad = append(bad, fmt.Sprintf("%s.along: %s has no numbers", what, along))
 		}
 	}
 	for i := range p.Checks {
-		test("checks", i, p.Checks[i].Variants, &p.Checks[i].Quantity, p.Checks[i].Along)
+		c := &p.Checks[i]
+		test(fmt.Sprintf("checks[%d]", i), c.Variants, &c.Quantity, c.Along, checkNames(c))
 	}
 	for i := range p.Figures {
-		test("figures", i, p.Figures[i].Variants, &p.Figures[i].Quantity, "")
+		f := &p.Figures[i]
+		test(fmt.Sprintf("figures[%d] (%s)", i, f.Name), f.Variants, &f.Quantity, "", figureNames(f))
 	}
 	if bad != nil {
 		return fmt.Errorf("%s: %s", p.File, strings.Join(bad, "\n"+p.File+": "))

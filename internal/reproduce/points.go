@@ -143,10 +143,7 @@ func selects(q *configs.Quantity, p *Point) (s selection) {
 	if err := cmp.Or(err1, err2); err != nil {
 		panic(fmt.Sprintf("BUG: reproduce: conditions that were checked: %v", err))
 	}
-	var keys []string
-	for _, c := range s.over {
-		keys = append(keys, c.Key)
-	}
+	keys := configs.Keys(s.over)
 	for _, c := range s.of {
 		if len(p.Together) > 0 && slices.Contains(p.Together[0], c.Key) {
 			keys = append(keys, c.Key)

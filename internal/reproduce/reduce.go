@@ -10,14 +10,14 @@ import (
 )
 
 // reduce makes one number of samples. ok is false if there are none, or no number.
-func reduce(how configs.Choice, along string, list []sample) (x float64, ok bool) {
+func reduce(c *configs.Check, list []sample) (x float64, ok bool) {
 	if len(list) == 0 {
 		return 0, false
 	}
-	if along != "" {
-		x, ok = reduceSeries(how, series(along, list))
+	if c.Along != "" {
+		x, ok = reduceSeries(c.Reduce, series(c.Along, checkNames(c), list))
 	} else {
-		x, ok = reduceAll[how](values(list)), true
+		x, ok = reduceAll[c.Reduce](values(list)), true
 	}
 	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
 }
@@ -52,15 +52,20 @@ func geomean(values []float64) (sum float64) {
 // xy is a value at its place on an axis.
 type xy struct{ x, y float64 }
 
-// series are samples that differ in one axis alone, each sorted by it.
-func series(along string, list []sample) (out [][]xy) {
+// series are samples that differ in one axis alone, and in unnamed keys that go together with it, each sorted by it.
+func series(along string, named []string, list []sample) (out [][]xy) {
 	at := map[string]int{}
 	for _, s := range list {
 		x, ok := report.ParseNumber(s.point.value(along))
 		if !ok {
 			continue
 		}
-		key := s.point.place(s.point.with([]string{along}))
+		without := s.point.with([]string{along})
+		for _, k := range named {
+			delete(without, k)
+		}
+		without[along] = true
+		key := s.point.place(without)
 		i, ok := at[key]
 		if !ok {
 			i = len(out)

@@ -49,14 +49,17 @@ func pack(c configs.Check) *configs.Pack {
 	}
 }
 
-var weaverOver = configs.Quantity{Of: []string{"workload.schedule=weaver"}, Over: []string{"workload.schedule=vertex"}}
+var weaverOver = configs.Quantity{Of: []string{"workload.schedule=weaver"}, Over: []string{"workload.schedule=vertex"}, Across: all}
+
+// all are the keys in which the made-up points differ, but for schedules; warps follow from the latency.
+var all = []string{"workload.algorithm", latency}
 
 const latency = "machine.core.weaver.table_latency"
 
 // Every kind of statement, where it holds and where it does not.
 func TestStatements(t *testing.T) {
 	const far = "between -1e9 -1e8" // what never holds
-	value := func(of ...string) configs.Quantity { return configs.Quantity{Of: of, Measure: "value"} }
+	value := func(of ...string) configs.Quantity { return configs.Quantity{Of: of, Measure: "value", Across: all} }
 	for _, c := range []struct {
 		name  string
 		check configs.Check
@@ -70,13 +73,13 @@ func TestStatements(t *testing.T) {
 		{"published, too far", configs.Check{Quantity: weaverOver, Reduce: "mean", Published: "four", Holds: "within 0.2"}, 5, reproduce.No},
 		{"ordering", configs.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 1"}, 2, reproduce.Yes},
 		{"ordering, not", configs.Check{Quantity: weaverOver, Reduce: "max", Holds: "<= 1"}, 8, reproduce.No},
-		{"one algorithm", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "workload.algorithm=cc"}, Over: weaverOver.Over}, Reduce: "max", Holds: ">= 8"}, 8, reproduce.Yes},
-		{"by configuration", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "machine.core.threads=4|8"}, Over: weaverOver.Over}, Reduce: "min", Holds: ">= 2"}, 2, reproduce.Yes},
-		{"ratio of a statistic", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Measure: "ratio", Of: []string{"workload.schedule=vertex"}, Over: []string{"workload.schedule=weaver"}}, Reduce: "max", Holds: "<= 8"}, 8, reproduce.Yes},
-		{"quotient", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Per: "edges", Measure: "value", Of: []string{"workload.schedule=weaver"}}, Reduce: "min", Holds: ">= 50"}, 50, reproduce.Yes},
-		{"sum", configs.Check{Quantity: configs.Quantity{Metric: "edges + l1d.reads", Measure: "value", Of: []string{"workload.schedule=weaver"}}, Reduce: "min", Holds: ">= 510"}, 510, reproduce.Yes},
-		{"sum that lacks one", configs.Check{Quantity: configs.Quantity{Metric: "edges+none", Measure: "value"}, Reduce: "min", Holds: ">= 510"}, 0, reproduce.NotRun},
-		{"difference", configs.Check{Quantity: configs.Quantity{Measure: "difference", Of: []string{"workload.schedule=vertex", "workload.algorithm=bfs"}, Over: []string{"workload.schedule=weaver"}}, Reduce: "max", Holds: "<= 1300"}, 1300, reproduce.Yes},
+		{"one algorithm", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "workload.algorithm=cc"}, Over: weaverOver.Over, Across: all}, Reduce: "max", Holds: ">= 8"}, 8, reproduce.Yes},
+		{"by configuration", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "machine.core.threads=4|8"}, Over: weaverOver.Over, Across: all}, Reduce: "min", Holds: ">= 2"}, 2, reproduce.Yes},
+		{"ratio of a statistic", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Measure: "ratio", Of: []string{"workload.schedule=vertex"}, Over: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "max", Holds: "<= 8"}, 8, reproduce.Yes},
+		{"quotient", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Per: "edges", Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "min", Holds: ">= 50"}, 50, reproduce.Yes},
+		{"sum", configs.Check{Quantity: configs.Quantity{Metric: "edges + l1d.reads", Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "min", Holds: ">= 510"}, 510, reproduce.Yes},
+		{"sum that lacks one", configs.Check{Quantity: configs.Quantity{Metric: "edges+none", Measure: "value", Across: append([]string{"workload.schedule"}, all...)}, Reduce: "min", Holds: ">= 510"}, 0, reproduce.NotRun},
+		{"difference", configs.Check{Quantity: configs.Quantity{Measure: "difference", Of: []string{"workload.schedule=vertex", "workload.algorithm=bfs"}, Over: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "max", Holds: "<= 1300"}, 1300, reproduce.Yes},
 		{"line", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "r2", Holds: ">= 0.99"}, 1, reproduce.Yes},
 		{"flat", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "spread", Holds: "<= 1.3"}, 1.3, reproduce.Yes},
 		{"flat, not", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "spread", Holds: "<= 1.05"}, 1.3, reproduce.No},
@@ -84,7 +87,7 @@ func TestStatements(t *testing.T) {
 		{"falls, not", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "tau", Holds: "<= -1"}, 1, reproduce.No},
 		{"first", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "first", Holds: far}, 1000, reproduce.No},
 		{"last", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "last", Holds: far}, 1300, reproduce.No},
-		{"over one place of an axis", configs.Check{Quantity: configs.Quantity{Measure: "ratio", Of: []string{"workload.schedule=weaver", latency + "=40"}, Over: []string{"workload.schedule=weaver", latency + "=10"}}, Reduce: "geomean", Holds: ">= 1.29"}, 1.3, reproduce.Yes},
+		{"over one place of an axis", configs.Check{Quantity: configs.Quantity{Measure: "ratio", Of: []string{"workload.schedule=weaver", latency + "=40"}, Over: []string{"workload.schedule=weaver", latency + "=10"}, Across: all}, Reduce: "geomean", Holds: ">= 1.29"}, 1.3, reproduce.Yes},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := pack(c.check)
@@ -96,7 +99,7 @@ func TestStatements(t *testing.T) {
 			}
 			require.Equal(t, c.holds, o.Checks[0].Holds)
 			require.Equal(t, c.holds, o.Holds)
-			require.NoError(t, reproduce.Check(p, configs.Quick, points()))
+			require.NoError(t, reproduce.Check(p, configs.Quick, points(), true))
 		})
 	}
 }
@@ -107,7 +110,7 @@ func TestSeriesThatDoNotFit(t *testing.T) {
 	for i := range list {
 		list[i].Cycles = []uint64{1000, 5000, 1000}[i/4]
 	}
-	of := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}}
+	of := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
 	o, err := reproduce.Evaluate(pack(configs.Check{Quantity: of, Along: latency, Reduce: "r2", Holds: ">= 0.9"}), configs.Quick, list)
 	require.NoError(t, err)
 	require.Equal(t, reproduce.No, o.Holds)
@@ -124,7 +127,7 @@ func TestWorstSeries(t *testing.T) {
 			list[i].Cycles = 1000
 		}
 	}
-	of := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}}
+	of := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
 	o, err := reproduce.Evaluate(pack(configs.Check{Quantity: of, Along: latency, Reduce: "spread", Holds: "<= 1.1"}), configs.Quick, list)
 	require.NoError(t, err)
 	require.InDelta(t, 1.3, *o.Checks[0].Ours, 1e-9)
@@ -177,13 +180,66 @@ func TestConditionsThatChooseNothing(t *testing.T) {
 		check configs.Check
 		says  string
 	}{
-		{configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=edge"}, Over: weaverOver.Over}}, "no point of the quick variant meets [workload.schedule=edge]"},
+		{configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=edge"}, Over: weaverOver.Over, Across: all}}, "no point of the quick variant meets [workload.schedule=edge]"},
 		{configs.Check{Quantity: configs.Quantity{Of: weaverOver.Of, Over: []string{"workload.schedule=edge"}}}, "has a partner that meets [workload.schedule=edge]"},
 		{configs.Check{Quantity: configs.Quantity{Of: weaverOver.Of, Over: []string{"workload.algorithm=bfs|cc"}}}, "more than one partner"},
-		{configs.Check{Quantity: configs.Quantity{Measure: "value"}, Along: "workload.algorithm", Reduce: "tau"}, "has no numbers"},
+		{configs.Check{Quantity: configs.Quantity{Measure: "value", Across: append([]string{"workload.schedule"}, all...)}, Along: "workload.algorithm", Reduce: "tau"}, "has no numbers"},
 	} {
-		require.ErrorContains(t, reproduce.Check(pack(c.check), configs.Quick, points()), c.says)
+		require.ErrorContains(t, reproduce.Check(pack(c.check), configs.Quick, points(), true), c.says)
 	}
+}
+
+// What becomes one number differs in keys that are named: by which points are told apart or chosen, or which the
+// number is said to be over. A key that goes together with a named one but does not follow from it is to be named, too.
+func TestDifferencesThatAreNotNamed(t *testing.T) {
+	banks := func(seed, sockets, banks string, cycles uint64) reproduce.Point {
+		return reproduce.Point{Experiment: "e", Label: "banks=" + banks, Verified: true, Cycles: cycles, Together: [][]string{nil, {"machine.sockets", "machine.l2.banks"}},
+			Axes: map[string]string{"machine.sockets": sockets, "machine.l2.banks": banks, "seed": seed}, Config: map[string]string{"workload.algorithm": "bfs"}}
+	}
+	var scaling []reproduce.Point
+	for _, seed := range []string{"1", "2"} { // repetitions, which are put together unasked
+		scaling = append(scaling, banks(seed, "20", "12", 300), banks(seed, "40", "12", 200), banks(seed, "60", "12", 220), banks(seed, "60", "48", 140))
+	}
+	over := configs.Quantity{Measure: "speedup", Over: []string{"machine.sockets=20"}}
+	with := func(q configs.Quantity, across ...string) configs.Quantity { q.Across = across; return q }
+	series := configs.Quantity{Measure: "value", Of: []string{"machine.sockets=20|40|60"}}
+	const banksDiffer = "would become one number, but differ in machine.l2.banks, which nothing here names"
+	sockets := []string{"machine.sockets"}
+	for _, c := range []struct {
+		name string
+		pack *configs.Pack
+		says string
+	}{
+		{"figure", figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: over, Columns: sockets}), "figures[0]"},
+		{"figure, lines", figure(configs.PackFigure{Name: "a", Kind: "lines", Quantity: configs.Quantity{Measure: "value"}, Columns: sockets}), "e (banks=12) and e (banks=48) " + banksDiffer},
+		{"figure that shows it", figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: over, Columns: []string{"machine.sockets", "machine.l2.banks"}}), ""},
+		{"figure whose series show it", figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: over, Columns: sockets, Series: []string{"machine.l2.banks"}}), ""},
+		{"figure that is said to be over it", figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: with(over, "machine.l2.banks"), Columns: sockets}), ""},
+		{"figure of one of them", figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: configs.Quantity{Measure: "value", Of: []string{"machine.l2.banks=12"}}, Columns: sockets}), ""},
+		{"mean", pack(configs.Check{Quantity: configs.Quantity{Of: []string{"machine.sockets=60"}, Over: over.Over}, Reduce: "geomean", Holds: ">= 1"}), banksDiffer},
+		{"least", pack(configs.Check{Quantity: configs.Quantity{Of: []string{"machine.sockets=60"}, Over: over.Over}, Reduce: "min", Holds: ">= 1"}), banksDiffer},
+		{"mean over them", pack(configs.Check{Quantity: configs.Quantity{Of: []string{"machine.sockets=60"}, Over: over.Over, Across: []string{"machine.l2.banks"}}, Reduce: "geomean", Holds: ">= 1"}), ""},
+		{"one of them", pack(configs.Check{Quantity: configs.Quantity{Of: []string{"machine.sockets=60", "machine.l2.banks=48"}, Over: over.Over}, Reduce: "geomean", Holds: ">= 2"}), ""},
+		{"series", pack(configs.Check{Quantity: series, Along: "machine.sockets", Reduce: "tau", Holds: ">= -1"}), banksDiffer},
+		{"series, worst", pack(configs.Check{Quantity: with(series, "machine.l2.banks"), Along: "machine.sockets", Reduce: "last", Holds: ">= 0"}), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.pack.File = "p.yaml"
+			checked := reproduce.Check(c.pack, configs.Quick, scaling, true)
+			_, err := reproduce.Evaluate(c.pack, configs.Quick, scaling)
+			if c.says == "" {
+				require.NoError(t, checked)
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, checked, c.says)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+	o, err := reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: with(over, "machine.l2.banks"), Columns: sockets}), configs.Quick, scaling)
+	require.NoError(t, err)
+	require.Equal(t, []string{"machine.l2.banks"}, o.Figures[0].Over, "what a value is over is shown")
+	require.NoError(t, reproduce.Check(pack(configs.Check{Quantity: configs.Quantity{Of: []string{"machine.sockets=80"}, Over: over.Over}}), configs.Quick, scaling, false), "a graph that is absent may leave a check nothing")
 }
 
 func figure(f configs.PackFigure) *configs.Pack {
@@ -215,7 +271,7 @@ func TestFigures(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"init", "apply"}, o.Figures[0].Series)
 
-	one := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}}
+	one := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
 	o, err = reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Kind: "lines", Quantity: one, Columns: []string{latency}, Series: []string{"workload.algorithm"}}), configs.Quick, points())
 	require.NoError(t, err)
 	require.Equal(t, []string{"10", "20", "40"}, o.Figures[0].Columns)
@@ -231,7 +287,7 @@ func TestFigures(t *testing.T) {
 
 // What is saved is read again, and the documentation is made of it.
 func TestSaveAndMarkdown(t *testing.T) {
-	p := figure(configs.PackFigure{Name: "a", Title: "A | B", Kind: "bars", Quantity: configs.Quantity{Measure: "value"}, Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule"}})
+	p := figure(configs.PackFigure{Name: "a", Title: "A | B", Kind: "bars", Quantity: configs.Quantity{Measure: "value", Across: []string{latency}}, Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule"}})
 	p.PackHead.Scaled, p.Statement, p.Discussion = "smaller", "it is\n  so", "because"
 	p.Checks = pack(configs.Check{Says: "twice", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: "within 0.1"}).Checks
 	p.Published = pack(configs.Check{}).Published
@@ -246,7 +302,7 @@ func TestSaveAndMarkdown(t *testing.T) {
 	require.True(t, again.Current(p))
 	text, err := reproduce.Markdown([]*configs.Pack{p}, dir, "there")
 	require.NoError(t, err)
-	for _, s := range []string{"| [p/x](#px) |", "**yes**", "*it is so*", "smaller", "because", "| twice | 4 | 4 (§1) | 1.00 | within 0.1 | yes |", "![A \\| B](there/p-x-quick-a.svg)", "Atomics: l2", "12 points", "not run"} {
+	for _, s := range []string{"| [p/x](#px) |", "**yes**", "*it is so*", "smaller", "because", "| twice | 4 | 4 (§1) | 1.00 | within 0.1 | yes |", "A | B (cycles, geomean over machine.core.warps, machine.core.weaver.table_latency)", "![A \\| B](there/p-x-quick-a.svg)", "Atomics: l2", "12 points", "not run"} {
 		require.Contains(t, string(text), s)
 	}
 	p.Checks[0].Says = "thrice"

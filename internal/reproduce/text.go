@@ -88,8 +88,16 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
+// values says what a figure's values are.
+func (f *FigureOutcome) values() string {
+	if len(f.Over) == 0 {
+		return f.Metric
+	}
+	return f.Metric + ", " + f.Mean + " over " + strings.Join(f.Over, ", ")
+}
+
 func (f *FigureOutcome) write(w io.Writer) {
-	fmt.Fprintf(w, "%s (%s)\n", f.Title, f.Metric)
+	fmt.Fprintf(w, "%s (%s)\n", f.Title, f.values())
 	t := newTable(w)
 	header := table.Row{""}
 	configs := []table.ColumnConfig{}

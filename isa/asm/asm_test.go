@@ -47,7 +47,7 @@ func micro(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../micro/programs/*.s")
 	require.NoError(t, err)
-	require.Len(t, files, 25)
+	require.Len(t, files, 46)
 	return files
 }
 
