@@ -139,6 +139,7 @@ func (c *Core) Tick(now uint64) bool {
 		if c.over = c.Done(); c.over {
 			c.elapsed += now - c.begun
 			c.bookIdle()
+			c.settleAll()
 			return false
 		}
 	}
@@ -202,12 +203,11 @@ func (c *Core) advance(now uint64, begun bool) {
 		sl.gather(now)
 		sl.issue(now)
 	}
-	c.book(1)
-	c.stage(now)
-	c.decode(now)
+	c.Cycles++
+	c.stage(c.slices, now)
+	undecoded := c.decode(now)
 	c.fetch(now)
-	c.schedule(now)
-	c.bookFront(1)
+	c.saw(c.schedule(now), undecoded)
 	c.last = now
 	if c.moved {
 		c.due = now + 1
@@ -230,21 +230,21 @@ func (c *Core) sleep(now uint64) bool {
 // StayAwake makes the core tick in every cycle, for tests that sleeping changes no result.
 func (c *Core) StayAwake() { c.awake = true }
 
-// settle books the cycles slept through before cycle now.
+// settle counts the cycles slept through before cycle now.
 func (c *Core) settle(now uint64) {
-	if skipped := now - c.last - 1; now > c.last+1 {
-		c.book(skipped)
-		c.bookFront(skipped)
-		c.last += skipped
+	if now > c.last+1 {
+		c.Cycles += now - c.last - 1
+		c.last = now - 1
 	}
 }
 
-// Settle books the cycles slept through up to the clock's last cycle, for an observer that wants
+// Settle books the time up to the clock's last cycle, for an observer that wants
 // the counts in the middle of a run, or of a run that has been stopped.
 func (c *Core) Settle() {
 	if c.err == nil && !c.over {
 		c.settle(c.Place().Domain().Cycle() + 1)
 	}
+	c.settleAll()
 }
 
 // LastCycle returns the last cycle in which the core had work.
@@ -265,7 +265,7 @@ func (c *Core) release(sl *slice, now uint64) {
 			w.board.release(regs)
 			if w.staging != nil && w.board.wanted&regs != 0 {
 				c.bookPhase(w, f.op.Phase(), c.Cycles) // the wait was for the instruction that wrote it
-				c.look(int(f.warp))
+				c.look(sl, int(f.warp))
 			}
 		}
 		c.done(w)

@@ -71,11 +71,14 @@ func (c *Core) effect(f *flight) error {
 		err := w.trace.Issue(f.op, a)
 		if isLocal(a) { // now known: the warp waits for the scratchpad, not for memory
 			w.board.change(waitsMemory, waitsScratchpad, f.op.Writes())
-			c.look(int(f.warp))
+			if w.staging != nil {
+				c.look(&c.slices[w.slice], int(f.warp))
+			}
 		}
 		return err
 	case isa.ClassFence:
 		c.fenced |= 1 << f.warp
+		c.restate(int(f.warp))
 	}
 	return w.trace.Execute(f.op)
 }
@@ -175,14 +178,13 @@ func (c *Core) control(w int, op *emu.Op, now uint64) {
 	}
 	c.startNew(now + executeToUnlock + spawnDelay)
 	if c.source.Active()>>w&1 == 0 {
-		c.bookPhase(&c.warps[w], c.warps[w].phase, c.Cycles)
-		c.active &^= 1 << w
-		c.branching &^= 1 << w
+		c.leave(w)
 		c.resumeHeld(now + 1) // a wspawn that waited for the others to end
 		return
 	}
 	if trace.Waiting() {
 		c.held |= 1 << w
+		c.restate(w)
 		return
 	}
 	c.resumeHeld(now + executeToUnlock)

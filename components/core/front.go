@@ -11,8 +11,9 @@ import (
 // front is the front end: which warps are fetched for, and what is under way.
 type front struct {
 	selector    selector   // chooses the warp to fetch for
-	unscheduled bool       // in the last cycle no warp could be fetched for
-	undecoded   bool       // in the last cycle an instruction buffer was full
+	unscheduled bool       // since then no warp can be fetched for
+	undecoded   bool       // since then an instruction buffer is full
+	since       uint64     // cycles booked when that began
 	scheduled   buffer     // warps on their way to the instruction cache
 	unlocks     [32]uint64 // warps, by cycle
 	unlocking   uint32     // cycles with some, a bit each
@@ -21,23 +22,25 @@ type front struct {
 	in          []*clock.Link[mem.Response]
 }
 
-// schedule gives ready warps to fetch. A warp waits then until its instruction has
-// been decoded, and after control until that is resolved.
-func (c *Core) schedule(now uint64) {
+// schedule gives ready warps to fetch, and reports whether one of those it could have given was lacking. A warp waits
+// then until its instruction has been decoded, and after control until that is resolved.
+func (c *Core) schedule(now uint64) (unscheduled bool) {
 	f := &c.front
-	f.unscheduled = c.active&^c.stalled == 0
-	for range c.spec.FetchWidth {
-		if ready := c.active &^ c.stalled; ready == 0 || f.scheduled.closed(now) || !c.scheduleOne(ready) {
-			return
+	ready := c.active &^ c.stalled
+	unscheduled = ready == 0
+	for n := 0; n < c.spec.FetchWidth && ready != 0 && !f.scheduled.closed(now); n++ {
+		if !c.scheduleOne(ready) {
+			return true
 		}
+		ready = c.active &^ c.stalled
 	}
+	return unscheduled
 }
 
 func (c *Core) scheduleOne(ready uint64) bool {
 	f := &c.front
 	i := f.selector.pick(view{ready: ready, away: c.away()})
 	if i < 0 {
-		f.unscheduled = true
 		return false
 	}
 	f.scheduled.put(flightID(i))
@@ -70,24 +73,23 @@ func (c *Core) fetch(now uint64) {
 	}
 }
 
-// decode takes an instruction from each port.
-func (c *Core) decode(now uint64) {
-	c.front.undecoded = false
+// decode takes an instruction from each port, and reports whether one found its warp's buffer full.
+func (c *Core) decode(now uint64) (undecoded bool) {
 	for _, in := range c.front.in {
-		if in.Ready() {
-			c.decodeFrom(in, now)
+		if in.Ready() && !c.decodeFrom(in, now) {
+			undecoded = true
 		}
 	}
+	return undecoded
 }
 
 // decodeFrom puts an instruction that has arrived into its warp's buffer. A full
 // buffer blocks the answers behind it, of all warps.
-func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) {
+func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	i := int(from.Front().Tag)
 	w := &c.warps[i]
 	if w.ibuffer.closed(now) {
-		c.front.undecoded = true
-		return
+		return false
 	}
 	from.Pop()
 	c.moved = true
@@ -96,7 +98,7 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) {
 		if w.fault = err; w.pending == 0 {
 			c.fail(err)
 		}
-		return
+		return true
 	}
 	w.ibuffer.put(op)
 	w.pending++
@@ -108,9 +110,11 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) {
 		if op.LatencyClass() == isa.ClassUnit {
 			c.asking |= 1 << i
 		}
-		return
+		c.restate(i)
+		return true
 	}
 	c.front.unlockAt(now+1, 1<<i)
+	return true
 }
 
 // unlockAt makes warps schedulable in a cycle to come.
@@ -139,11 +143,20 @@ func (c *Core) unlock(now uint64) {
 		f.unlocking &^= 1 << (now % 32)
 		c.moved = true
 		c.stalled &^= set
-		c.branching &^= set
+		c.resolve(set)
 	}
 	if f.letGo != 0 && f.letGo <= now {
 		f.letGo = 0
 		c.resumeHeld(now)
+	}
+}
+
+// resolve ends the time in which these warps waited for control to be resolved.
+func (p *pipe) resolve(warps uint64) {
+	for m := warps & p.branching; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		p.branching &^= 1 << i
+		p.restate(i)
 	}
 }
 
@@ -152,6 +165,7 @@ func (c *Core) resumeHeld(at uint64) {
 	for m := c.held; m != 0; m &= m - 1 {
 		if w := bits.TrailingZeros64(m); !c.warps[w].trace.Waiting() {
 			c.held &^= 1 << w
+			c.restate(w)
 			c.resume(w, at)
 		}
 	}
@@ -173,7 +187,7 @@ func (c *Core) resume(w int, at uint64) {
 	c.warps[w].fetchPC = c.warps[w].trace.PC()
 	if at <= c.Place().Domain().Cycle() {
 		c.stalled &^= 1 << w
-		c.branching &^= 1 << w
+		c.resolve(1 << w)
 		return
 	}
 	c.front.unlockAt(at, 1<<w)
@@ -183,9 +197,7 @@ func (c *Core) resume(w int, at uint64) {
 func (c *Core) startNew(at uint64) {
 	for m := c.source.Active() &^ c.active; m != 0; m &= m - 1 {
 		w := bits.TrailingZeros64(m)
-		c.active |= 1 << w
-		c.stalled |= 1 << w
-		c.warps[w].since, c.warps[w].phase, c.warps[w].waited = c.Cycles, isa.PhaseOther, isa.PhaseOther
+		c.begin(w)
 		c.starts++
 		c.started[w] = c.starts
 		c.resume(w, at)

@@ -49,17 +49,18 @@ func (sl *slice) issueGroups(now uint64) {
 		sl.join(now)
 	}
 	ready := sl.ready & sl.members
-	sl.booked = cycle{ready: uint8(bits.OnesCount64(ready)), cause: sl.heldUp(ready, now)}
+	b := cycle{ready: uint8(bits.OnesCount64(ready)), cause: sl.heldUp(ready, now)}
 	if ready != 0 {
-		sl.booked.selected = sl.selectWarps(now)
-		g.owed += int(sl.booked.selected)
+		b.selected = sl.selectWarps(now)
+		g.owed += int(b.selected)
 	}
 	if g.owed > 0 {
 		n := min(g.owed, sl.spec.Issue.Dispatch)
-		sl.booked.issued = uint8(n)
+		b.issued = uint8(n)
 		g.owed -= n
 		sl.moved = true // what is booked now is not what a sleeper repeats
 	}
+	sl.did(b)
 }
 
 // join lets the groups' selections through, the preferred group's or else the lowest's.

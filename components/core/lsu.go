@@ -286,6 +286,7 @@ func (l *lsu) endFence(c *Core, in inst, now uint64) {
 	l.fence = false
 	c.touch(now)
 	c.fenced &^= 1 << in.warp
+	c.restate(int(in.warp))
 	c.result(in).push(in, now+fenceToReturn)
 }
 

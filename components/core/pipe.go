@@ -24,12 +24,10 @@ type pipe struct {
 	staged          uint64             // warps with something before the scoreboard
 	ready           uint64             // of them, those that have their registers
 	hazard          [numHazards]uint64 // the others, by what they wait for
-	picked          uint64             // warps that have issued in this cycle
 	branching       uint64             // warps that fetched control, until it is resolved
 	asking          uint64             // of them, those whose control is a request to the graph unit, until its answer
 	held            uint64             // warps whose barrier or wspawn has not let them go
 	fenced          uint64             // warps whose fence has not ended
-	hazards         uint64             // kinds of hazard that a warp waits for, a bit each
 	inFlight        int                // instructions between decode and commit
 
 	moved bool // something moved in this cycle, so the next can differ
@@ -52,6 +50,9 @@ type warp struct {
 	ibuffer          ibuffer
 	staging          *emu.Op // the head, whose registers the scoreboard watches
 	board            scoreboard
+	state            state     // what its cycles are booked under from stateSince on
+	stateSince       uint64    //
+	resident         uint64    // cycles booked when it started
 	since            uint64    // cycles booked when the time began that belongs to no phase yet
 	phase            isa.Phase // of what it issued last
 	waited           isa.Phase // whose the time before since was
@@ -97,33 +98,36 @@ func (p *pipe) hook(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) {
 	}
 }
 
-// look sorts warp i, if it has an instruction before the scoreboard, by what that waits for.
-func (p *pipe) look(i int) {
-	bit := uint64(1) << i
-	if p.staged&bit == 0 {
-		return
-	}
+// look sorts warp i, which has an instruction before the scoreboard, by what that waits for.
+func (p *pipe) look(sl *slice, i int) {
 	w := &p.warps[i]
 	k := w.board.hazard()
 	if k == issued && p.units != nil && !p.units.CanIssue(i, w.staging) {
 		k = waitsUnit // for the answer to an earlier request
 	}
-	if old := w.board.waits; old != issued {
-		if p.hazard[old-waitsMemory] &^= bit; p.hazard[old-waitsMemory] == 0 {
-			p.hazards &^= 1 << (old - waitsMemory)
-		}
+	old := w.board.waits
+	if k == old {
+		return
+	}
+	bit := uint64(1) << i
+	if old != issued {
+		p.hazard[old-waitsMemory] &^= bit
+		sl.awaitNoMore(old)
+	} else {
+		p.ready &^= bit
 	}
 	if w.board.waits = k; k == issued {
 		p.ready |= bit
-	} else {
-		p.ready &^= bit
-		p.hazard[k-waitsMemory] |= bit
-		p.hazards |= 1 << (k - waitsMemory)
+		p.enter(w, eligible)
+		return
 	}
+	p.hazard[k-waitsMemory] |= bit
+	sl.await(k)
+	p.enter(w, stateOf[k])
 }
 
 // stage moves the head of each buffer to where the scoreboard looks.
-func (p *pipe) stage(now uint64) {
+func (p *pipe) stage(slices []slice, now uint64) {
 	for m := p.buffered &^ p.staged; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		w := &p.warps[i]
@@ -131,7 +135,9 @@ func (p *pipe) stage(now uint64) {
 		w.staging = w.ibuffer.take(now)
 		w.board.wanted = w.staging.Reads()
 		p.staged |= 1 << i
-		p.look(i)
+		p.ready |= 1 << i
+		p.enter(w, eligible)
+		p.look(&slices[w.slice], i)
 		p.hook(HookPosStage, now, uint8(i), w.staging)
 		if w.ibuffer.n == 0 {
 			p.buffered &^= 1 << i
@@ -153,7 +159,7 @@ func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 	w.staging = nil
 	p.staged &^= 1 << i
 	p.ready &^= 1 << i
-	p.picked |= 1 << i
+	w.state, w.stateSince = p.unstaged(i), p.Cycles+1 // this cycle is its slice's to book
 	p.Issued++
 	p.hook(HookPosIssue, now, uint8(i), op)
 	return id

@@ -65,12 +65,11 @@ func (sl *slice) issue(now uint64) {
 		sl.issueGroups(now)
 		return
 	}
-	b := &sl.booked
-	*b = cycle{ready: uint8(bits.OnesCount64(sl.ready & sl.members))}
+	b := cycle{ready: uint8(bits.OnesCount64(sl.ready & sl.members))}
 	for int(b.issued) < sl.spec.Issue.Dispatch {
-		w, why := sl.choose(now)
-		if b.cause = why; why != issued {
-			return
+		var w int
+		if w, b.cause = sl.choose(now); b.cause != issued {
+			break
 		}
 		b.issued++
 		b.selected++
@@ -78,6 +77,7 @@ func (sl *slice) issue(now uint64) {
 		sl.all[id].at = now + sl.issueDelay
 		sl.put(&sl.issued, id)
 	}
+	sl.did(b)
 }
 
 // choose returns the warp of the slice that issues next, or why none does. What holds

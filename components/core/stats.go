@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+
+	"heddle/isa"
 )
 
 // Stats is what a core counts. Names, units and one-line explanations are in the tags.
@@ -99,7 +101,8 @@ const (
 	atBarrier
 	membar
 	unitWait
-	numStates
+	eligible  // has its registers: booked by its slice
+	numStates = eligible
 )
 
 // States counts warp-cycles by state.
@@ -168,70 +171,160 @@ type cycle struct {
 	selected uint8
 }
 
-// book counts the last cycle of every scheduler and every resident warp, n times.
-// Each has a reason of its own, but for no_instruction, which a warp's cycle is when
-// none of the others applies.
-func (c *Core) book(n uint64) {
-	c.Cycles += n
-	for m := c.hazards; m != 0; m &= m - 1 {
-		k := bits.TrailingZeros64(m)
-		c.Warps[stateOf[int(waitsMemory)+k]] += n * count(c.hazard[k])
+// What cycles are booked under is kept with the count of cycles at which it began, and booked when it ends: by
+// warps with their state, by slices with what their schedulers do, and by the front end. So a cycle that is like the
+// one before costs nothing, slept through or not.
+
+// enter ends a warp's time in its state, and begins that in another.
+func (p *pipe) enter(w *warp, s state) {
+	if w.state < numStates {
+		p.Warps[w.state] += p.Cycles - w.stateSince
 	}
-	for i := range c.slices {
-		c.slices[i].book(n)
-	}
-	c.Resident += n * count(c.active)
-	idle := c.active &^ (c.staged | c.held | c.picked)
-	c.picked = 0
-	if c.held|c.fenced|c.asking != 0 {
-		c.Warps[atBarrier] += n * count(c.held)
-		c.Warps[membar] += n * count(idle&c.fenced)
-		idle &^= c.fenced
-		c.Warps[unitWait] += n * count(idle&c.asking)
-		idle &^= c.asking
-	}
-	c.Warps[branchResolving] += n * count(idle&c.branching)
-	c.Warps[noInstruction] += n * count(idle&^c.branching)
+	w.state, w.stateSince = s, p.Cycles
 }
 
-// book counts what the slice did in its last cycle, n times: the warps that could issue, and the units for which
-// some warp of it waits.
-func (sl *slice) book(n uint64) {
+// restate enters the state that warp i, if it has not ended, is in by the sets that it belongs to.
+func (p *pipe) restate(i int) {
+	if w := &p.warps[i]; p.active&^p.staged>>i&1 != 0 {
+		p.enter(w, p.unstaged(i))
+	}
+}
+
+// unstaged is the state of a warp without an instruction before the scoreboard.
+func (p *pipe) unstaged(i int) state {
+	switch bit := uint64(1) << i; {
+	case p.held&bit != 0:
+		return atBarrier
+	case (p.fenced|p.asking|p.branching)&bit == 0:
+		return noInstruction
+	case p.fenced&bit != 0:
+		return membar
+	case p.asking&bit != 0:
+		return unitWait
+	}
+	return branchResolving
+}
+
+// begin is warp i's start, leave its end.
+func (p *pipe) begin(i int) {
+	w := &p.warps[i]
+	p.active |= 1 << i
+	p.stalled |= 1 << i
+	w.since, w.phase, w.waited = p.Cycles, isa.PhaseOther, isa.PhaseOther
+	w.resident, w.state, w.stateSince = p.Cycles, noInstruction, p.Cycles
+}
+
+func (p *pipe) leave(i int) {
+	w := &p.warps[i]
+	p.bookPhase(w, w.phase, p.Cycles)
+	p.enter(w, noInstruction)
+	p.Resident += p.Cycles - w.resident
+	p.active &^= 1 << i
+	p.branching &^= 1 << i
+}
+
+// settleWarps books the time of all warps up to now.
+func (p *pipe) settleWarps() {
+	for m := p.active; m != 0; m &= m - 1 {
+		w := &p.warps[bits.TrailingZeros64(m)]
+		p.enter(w, w.state)
+		p.Resident += p.Cycles - w.resident
+		w.resident = p.Cycles
+	}
+}
+
+// did is what the slice's scheduler does from this cycle on.
+func (sl *slice) did(b cycle) {
+	if b != sl.booked {
+		sl.settle()
+		sl.booked = b
+	}
+}
+
+// settle books the slice's time up to now.
+func (sl *slice) settle() {
+	n := sl.Cycles - sl.bookedSince
+	sl.bookedSince = sl.Cycles
 	b := &sl.booked
 	done, could := n*uint64(b.issued), n*uint64(b.ready)
 	sl.Scheduler[issued] += done
 	sl.Scheduler[b.cause] += n*uint64(sl.spec.Issue.Dispatch) - done
-	if could > 0 {
-		if chosen := n * uint64(b.selected); chosen > 0 || b.cause == inactive {
-			sl.Warps[selected] += chosen
-			sl.Warps[notSelected] += could - chosen
-			sl.Eligible += could
-		} else {
-			sl.Warps[stateOf[b.cause]] += could
-		}
+	if could == 0 {
+		return
 	}
-	units := uint(0)
-	for m := sl.hazards; m != 0; m &= m - 1 {
-		if k := bits.TrailingZeros64(m); sl.hazard[k]&sl.members != 0 {
-			units |= 1 << boardOf[k]
-		}
-	}
-	for ; units != 0; units &= units - 1 {
-		sl.Board[bits.TrailingZeros(units)] += n
+	if chosen := n * uint64(b.selected); chosen > 0 || b.cause == inactive {
+		sl.Warps[selected] += chosen
+		sl.Warps[notSelected] += could - chosen
+		sl.Eligible += could
+	} else {
+		sl.Warps[stateOf[b.cause]] += could
 	}
 }
 
-// bookFront counts the last cycle of the front end, n times.
-func (c *Core) bookFront(n uint64) {
-	if c.front.unscheduled {
+// awaits counts the warps of a slice that wait for a unit, and when the first began to.
+type awaits struct {
+	warps int
+	since uint64
+}
+
+// awaited: a warp of the slice waits for a unit from now on, for which hazard k stands.
+func (sl *slice) await(k cause) {
+	a := &sl.waits[boardOf[k-waitsMemory]]
+	if a.warps == 0 {
+		a.since = sl.Cycles
+	}
+	a.warps++
+}
+
+// awaitNoMore: it waits no longer.
+func (sl *slice) awaitNoMore(k cause) {
+	u := boardOf[k-waitsMemory]
+	a := &sl.waits[u]
+	if a.warps--; a.warps == 0 {
+		sl.Board[u] += sl.Cycles - a.since
+	}
+}
+
+// settleWaits books up to now what the slice's warps wait for.
+func (sl *slice) settleWaits() {
+	for u := range sl.waits {
+		if a := &sl.waits[u]; a.warps > 0 {
+			sl.Board[u] += sl.Cycles - a.since
+			a.since = sl.Cycles
+		}
+	}
+}
+
+// saw is what the front end has done in this cycle, which is counted already.
+func (c *Core) saw(unscheduled, undecoded bool) {
+	if f := &c.front; f.unscheduled != unscheduled || f.undecoded != undecoded {
+		c.settleFront(c.Cycles - 1)
+		f.unscheduled, f.undecoded = unscheduled, undecoded
+	}
+}
+
+// settleFront books the front end's time up to a count of cycles.
+func (c *Core) settleFront(now uint64) {
+	f := &c.front
+	n := now - f.since
+	f.since = now
+	if f.unscheduled {
 		c.SchedIdle += n
 	}
-	if c.front.undecoded {
+	if f.undecoded {
 		c.IBufFull += n
 	}
 }
 
-func count(set uint64) uint64 { return uint64(bits.OnesCount64(set)) }
+// settleAll books everything up to now.
+func (c *Core) settleAll() {
+	c.settleWarps()
+	for i := range c.slices {
+		c.slices[i].settle()
+		c.slices[i].settleWaits()
+	}
+	c.settleFront(c.Cycles)
+}
 
 // Fetches is how many requests the core has sent to the L1I, Requests to the L1D, fences
 // and invalidations apart.

@@ -67,9 +67,12 @@ func (c *Core) reply(now uint64) {
 	c.socket.Receive()
 	c.moved = true
 	sl.send(out, c.start(op, uint8(w)), now+c.unitLatency()-2)
-	c.look(w)
+	if c.warps[w].staging != nil {
+		c.look(sl, w)
+	}
 	if c.socket.Traits(op).SetsMask {
 		c.asking &^= 1 << w
+		c.restate(w)
 		c.resume(w, now+executeToUnlock)
 	}
 }

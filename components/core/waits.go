@@ -7,8 +7,11 @@ import (
 	"heddle/isa"
 )
 
-// Counts returns what the core has counted.
-func (c *Core) Counts() Stats { return c.Stats }
+// Counts returns what the core has counted up to its last cycle.
+func (c *Core) Counts() Stats {
+	c.settleAll()
+	return c.Stats
+}
 
 // Waits tells, for every warp that has not ended, where it is and what it waits
 // for; and what the load-store unit holds.
