@@ -28,6 +28,8 @@ type Machine struct {
 	L2   *cache.Spec `key:"l2" defaults:"bytes=1MiB; ways=8" doc:"Cache behind all sockets; absent: the L1s reach memory."`
 	L3   *cache.Spec `key:"l3" defaults:"bytes=2MiB; ways=8" doc:"Cache behind the L2; absent: the L2 reaches memory. RTL: L3_CACHE_SIZE 2 MB."`
 
+	SocketPort bool `key:"socket_port" default:"false" doc:"A socket's L1I shares the port of the next level with the L1D's first, in front of which an arbiter prefers it; one of the registers of to_l2 is the arbiter's. false: each has a port. RTL: true, with an L2."`
+
 	Concentrator *concentrator.Spec `key:"concentrator" doc:"What the L1s and graph units of some sockets share on their way to the L2, in front of to_l2; absent: each has a port of the L2, which has 64."`
 
 	CtrlProc ctrlproc.Spec `key:"ctrlproc" doc:"The control processor's balancing between the cores' GraphPEGs (ACM TACO 2021, §3.3.2); without them it does nothing."`

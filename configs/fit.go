@@ -22,7 +22,7 @@ func (m Machine) Validate() error {
 
 // fits are the rules between parts. One that is broken returns the key to change and why.
 var fits = []func(*Machine) (key, why string){
-	levelsInOrder, linesAreEqual, portsSuffice, atomicsMeet, memoryFits, graphPEGFits, eghwFits,
+	levelsInOrder, socketPortFits, linesAreEqual, writesPass, portsSuffice, atomicsMeet, memoryFits, graphPEGFits, eghwFits,
 }
 
 // level is one cache level and its key.
@@ -49,6 +49,32 @@ func levelsInOrder(m *Machine) (key, why string) {
 	}
 	if m.Concentrator != nil && m.L2 == nil {
 		return "concentrator", "it is in front of an L2: give the machine one"
+	}
+	return "", ""
+}
+
+// socketPortFits: the arbiter is one of the registers between an L1I, which has one less, and the L2.
+func socketPortFits(m *Machine) (key, why string) {
+	const least = 3
+	switch {
+	case !m.SocketPort:
+		return "", ""
+	case m.L2 == nil:
+		return "socket_port", "true: without an L2 the L1s reach memory, each by a port"
+	case m.Concentrator != nil:
+		return "socket_port", "true: a concentrator takes every L1 by a port of its own"
+	case m.ToL2.Request < least:
+		return "to_l2.request", fmt.Sprintf("%d: with socket_port expected at least %d, of which one is the arbiter's", m.ToL2.Request, least)
+	}
+	return "", ""
+}
+
+// writesPass: programs store, and every level but the L1I is on the way of it.
+func writesPass(m *Machine) (key, why string) {
+	for _, l := range m.levels() {
+		if !l.spec.WriteEnable {
+			return l.key + ".write_enable", "false: stores go through it; only an L1I can do without"
+		}
 	}
 	return "", ""
 }

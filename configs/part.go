@@ -13,7 +13,7 @@ type Stop struct {
 
 // Region is the part of a run that is counted.
 type Region struct {
-	From   int  `key:"from" default:"0" min:"0" max:"1000000" unit:"super-step" doc:"The first super-step, from 1, whose cycles and statistics count. What lies before it is simulated in the same way, so that the caches, the DRAM and the order of what is in memory are what they are in a whole run. 0: all from the beginning, the init kernel too."`
+	From   int  `key:"from" default:"0" min:"0" max:"1000000" unit:"super-step" doc:"The first super-step whose cycles and statistics count; super-steps are numbered from 1. A run that ends before it fails. What lies before it is simulated in the same way, so that the caches, the DRAM and the order of what is in memory are what they are in a whole run. 0: all from the beginning, with what comes before the first super-step: the init kernel."`
 	To     int  `key:"to" default:"0" min:"0" max:"1000000" unit:"super-step" doc:"The last one that counts. 0, or more than there are: to the end."`
 	Verify bool `key:"verify" default:"true" doc:"The run goes on behind the region to its end, and its result is compared with the reference. false: it ends with the region and is marked as partial."`
 }

@@ -135,6 +135,8 @@ type builder struct {
 	cfg *configs.Machine
 	out []port // what wants memory so far
 	end []int  // by socket: the end of its ports in out
+
+	inputs int // of the level behind the sockets, so far
 }
 
 // port is one requester of the level that is built next.
@@ -142,6 +144,7 @@ type port struct {
 	owner   clock.Handle
 	from    *source
 	wires   configs.Wires
+	input   int // of the level: ports of one input share it
 	connect func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response])
 }
 
@@ -176,6 +179,7 @@ func (b *builder) outer() error {
 	meet := len(b.m.Caches) - 1
 	if b.cfg.L2 != nil {
 		meet++
+		b.cfg.L2.PriorityInputs = true
 		if err := b.level("L2", *b.cfg.L2, b.below(b.cfg.L3, b.cfg.ToL3)); err != nil {
 			return err
 		}
@@ -309,7 +313,7 @@ func (b *builder) concentrator(name string, s concentrator.Spec, in []port) erro
 	}
 	from := &source{name: name, count: c.Sent, line: uint32(b.cfg.L2.LineBytes)}
 	for i := range c.NextPorts() {
-		b.out = append(b.out, port{c.Place(), from, b.cfg.ToL2, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+		b.out = append(b.out, port{c.Place(), from, b.cfg.ToL2, len(b.out), func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectPort(i, req, rsp)
 		}})
 	}
@@ -337,7 +341,7 @@ func (b *builder) socket(s int) error {
 		case bypasses:
 			bypassing = append(bypassing, p)
 		case ok:
-			p.wires = configs.Wires{Request: 1, Response: 2 + b.shared()}
+			p.wires, p.input = configs.Wires{Request: 1, Response: 2 + b.shared()}, spec.Channels()
 			data = append(data, p)
 		}
 	}
@@ -345,7 +349,7 @@ func (b *builder) socket(s int) error {
 	for i := range bypassing {
 		bypassing[i].wires = below
 	}
-	outside := append(b.out, bypassing...)
+	outside := b.out
 	b.out = fetch
 	if err := b.level(fmt.Sprintf("Socket%d.L1I", s), b.cfg.L1I, direct(below)); err != nil {
 		return err
@@ -355,8 +359,25 @@ func (b *builder) socket(s int) error {
 	if err := b.level(fmt.Sprintf("Socket%d.L1D", s), b.cfg.L1D, below); err != nil {
 		return err
 	}
-	b.out = append(append(outside, instructions...), b.out...)
+	b.out = append(outside, b.share(append(bypassing, instructions...), b.out)...)
 	return nil
+}
+
+// share numbers the inputs of the next level that a socket's ports have. The first of its data ports shares that of
+// the last of the others, which is its L1I, when the machine says so.
+func (b *builder) share(others, data []port) []port {
+	all := append(others, data...)
+	for i := range all {
+		if !(b.cfg.SocketPort && i == len(others)) {
+			b.inputs++
+		}
+		all[i].input = b.inputs - 1
+	}
+	if b.cfg.SocketPort {
+		all[len(others)-1].wires.Request-- // the arbiter's
+		all[len(others)].wires.Request--
+	}
+	return all
 }
 
 // direct is an L1I's way to the next level, a register shorter each way than an L1D's:
@@ -371,8 +392,8 @@ func (b *builder) ports(c *core.Core, at clock.Handle, count func() uint64, n in
 	var req []*clock.Link[mem.Request]
 	var rsp []*clock.Link[mem.Response]
 	from := &source{name: c.Name(), count: count, line: uint32(b.cfg.L1D.LineBytes)}
-	for range n {
-		out = append(out, port{at, from, w, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
+	for i := range n {
+		out = append(out, port{at, from, w, i, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
 			req, rsp = append(req, q), append(rsp, r)
 			connect(req, rsp)
 		}})
@@ -391,7 +412,7 @@ func (b *builder) shared() int {
 
 // level puts a cache between what wants memory and memory.
 func (b *builder) level(name string, s cache.Spec, w configs.Wires) error {
-	s.Ports = len(b.out)
+	s.Ports, s.Inputs = len(b.out), inputs(b.out)
 	c, err := cache.New(name, s, b.m.domain)
 	if err != nil {
 		return err
@@ -401,11 +422,19 @@ func (b *builder) level(name string, s cache.Spec, w configs.Wires) error {
 	b.out = nil
 	from := &source{name: name, cache: c, line: uint32(s.LineBytes), fills: map[uint32]bool{}}
 	for i := range s.MemoryPorts {
-		b.out = append(b.out, port{c.Place(), from, w, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+		b.out = append(b.out, port{c.Place(), from, w, i, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectMemory(i, req, rsp)
 		}})
 	}
 	return nil
+}
+
+// inputs lists the ports' inputs.
+func inputs(ports []port) (all []uint8) {
+	for _, p := range ports {
+		all = append(all, uint8(p.input))
+	}
+	return all
 }
 
 // Result is what a run gives.

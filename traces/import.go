@@ -23,7 +23,7 @@ func (t *text) write(out *writer, meta *Meta, i int) error {
 	}
 	c := newCode(p)
 	meta.Programs = append(meta.Programs, newProgram(p))
-	launch := Launch{Program: i, Kernel: "imported", Step: i}
+	launch := Launch{Program: i, Kernel: "imported", Step: i + 1}
 	out.begin(i)
 	for _, w := range slices.Sorted(maps.Keys(l.warps)) {
 		m := &importer{Walker: Walker{full: uint32(1<<t.shape.Threads - 1), ipdom: isa.NewIPDOM(max(1, t.shape.Threads-1))}}

@@ -85,7 +85,8 @@ type Launch struct {
 	Program      int    `json:"program"`
 	Arg          uint32 `json:"arg"`
 	Kernel       string `json:"kernel,omitempty"` // what the host calls it
-	Step         int    `json:"step"`             // super-step, from 0; -1: before the first
+	Step         int    `json:"super_step"`       // from 1; 0: before the first
+	FromZero     *int   `json:"step,omitempty"`   // the same in older files: from 0; -1: before the first
 	Cycles       uint64 `json:"cycles"`
 	WarpInstrs   uint64 `json:"warp_instrs"`
 	ThreadInstrs uint64 `json:"thread_instrs"`
@@ -101,6 +102,15 @@ type Statistic struct {
 	Doc   string   `json:"doc"`
 	Count uint64   `json:"count"`
 	Ratio *float64 `json:"ratio,omitempty"` // in place of count
+}
+
+// renumber counts the super-steps of an older file as others are.
+func (m *Meta) renumber() {
+	for i := range m.Launches {
+		if l := &m.Launches[i]; l.FromZero != nil {
+			l.Step, l.FromZero = *l.FromZero+1, nil
+		}
+	}
 }
 
 func (s Shape) String() string {

@@ -26,6 +26,8 @@ func TestSamplesReplay(t *testing.T) {
 		for _, l := range f.Meta.Launches {
 			instrs, threads = instrs+l.WarpInstrs, threads+l.ThreadInstrs
 		}
+		require.Equal(t, 0, f.Meta.Launches[0].Step, "the init kernel, which older files number -1")
+		require.Equal(t, f.Meta.Steps, f.Meta.Launches[len(f.Meta.Launches)-1].Step, path)
 		bytes += f.Size
 		require.NoError(t, f.Close())
 		cfg := machine(t, "vortex-6c32w32t-weaver")

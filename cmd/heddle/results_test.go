@@ -73,12 +73,12 @@ func TestResults(t *testing.T) {
 
 	require.Regexp(t, `│ gather_sum +│ +\d+\.\d % │( +[0-9,]+ │){3}`, results(t, "show", "a", "1"))
 	steps := results(t, "show", "a", "1", "--steps")
-	require.Regexp(t, `│ +-1 │ init +│`, steps)
-	require.Regexp(t, `│ +0 │ gather-pull +│ +[0-9,]+ │ +60 │ +400 │ +\d+\.\d\d │`, steps)
+	require.Regexp(t, `│ +0 │ init +│`, steps)
+	require.Regexp(t, `│ +1 │ gather-pull +│ +[0-9,]+ │ +60 │ +400 │ +\d+\.\d\d │`, steps)
 	var kernels []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(results(t, "show", "a", "1", "--steps", "--stats", "^edges$", "--json")), &kernels))
 	require.Len(t, kernels, 3)
-	require.Equal(t, map[string]any{"step": 0.0, "kernel": "gather-pull", "cycles": kernels[1]["cycles"], "edges": 400.0}, kernels[1])
+	require.Equal(t, map[string]any{"step": 1.0, "kernel": "gather-pull", "cycles": kernels[1]["cycles"], "edges": 400.0}, kernels[1])
 
 	// A point's configuration is an experiment with the same result.
 	require.NoError(t, os.WriteFile("p.yaml", []byte(results(t, "show", "a", "3", "--config")), 0o644))

@@ -63,7 +63,9 @@ What is off by more than 5 % is named in known of sim/parity/parity_test.go, and
 
 - **Scratchpad banks (lmem_bcast, lmem_s4, lmem_conf, lmem_conf1, lmem_b3)**: here an access takes as long as its fullest bank, the next begins after that.
 - **Floating-point CSRs (csr_mix, d_csr_fcsr, d_csr_frm)**: the RTL drains the warp before it accesses one.
-- **Write misses (l1_thrash, st_scatter; m6: bytes, fence_loop, st_burst)**: what the L1D and the L2 of the RTL do with them.
+- **Stores and loads in turn on 4 lanes (st_scatter on a)**: the order in which answers come back and the next batch leaves.
+- **A backlog of writes in memory (m6: bytes, l1_thrash, st_burst)**: the harness takes writes without end, so that some thousands wait in it, and a read or the closing fence waits for those
+  before it; how many they are follows from which core is ahead when, to within some cycles.
 
 What is off by more than 1 % goes another order than in the RTL somewhere. What differs there, read in the RTL and not measured one by one:
 

@@ -25,6 +25,7 @@ type bank struct {
 	bankBits     int
 	sets         int
 	back         bool   // write-back
+	resend       bool   // a write's replay goes to memory again
 	walk         int    // steps of a flush's walk: sets, or lines
 	lineMask     uint32 // address bits of a line
 	lineShift    int
@@ -69,6 +70,7 @@ type inputs struct {
 	request *request // nil: none
 	fill    int16    // the MSHR entry that memory answers; none
 	held    bool     // the answer of stage 1 has no place behind the bank, and none in it
+	pressed bool     // memory is held up until the bank takes a fill
 }
 
 // result is what a bank did in a cycle.
@@ -90,12 +92,13 @@ func newBank(of *owner, s *Spec, id int) *bank {
 	b := &bank{
 		tags: newTags(s, id), mshr: newMSHR(s.MSHRs),
 		rsp: newQueue[response](max(1, s.ResponseQueue), of, in+"responses"), mreqPlaces: s.MemoryQueue,
-		// A replay that writes must not wait for the next level, which may itself
-		// wait for the fills behind the replay.
+		// A replay that writes must not wait for a next level that itself waits for the
+		// fills behind the replay.
 		mreq: newQueue[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
 		of:   of, id: id, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
 		lineShift:   s.lineShift(),
 		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, back: s.WritePolicy == Back, walk: s.Sets(),
+		resend: s.ResendWrites && s.WritePolicy == Through,
 	}
 	if b.back {
 		b.walk *= s.Ways
@@ -136,7 +139,7 @@ func (b *bank) pipeline(now uint64, in inputs, st *status, out *result) bool {
 	moved := b.st0.kind != bubble || b.st1.kind != bubble
 	b.st1 = b.st0
 	b.accept(now, in, st, out)
-	return moved || b.st0.kind != bubble
+	return moved || b.st0.kind != bubble || out.active
 }
 
 func (b *bank) status() status {
@@ -305,15 +308,23 @@ func (b *bank) commitReplay(now uint64, op *operation, st *status) bool {
 	}
 	switch op.mem.Op {
 	case mem.Write:
-		if b.back {
-			b.tags.write(op.line)
-		}
+		b.replayWrite(now, op)
 		return true
 	case mem.Atomic:
 		b.perform(now, op)
 		return true
 	}
 	return b.respond(now, op, st)
+}
+
+func (b *bank) replayWrite(now uint64, op *operation) {
+	if b.back {
+		b.tags.write(op.line)
+	}
+	if b.resend {
+		b.stats.WriteResends++
+		b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write}, now+b.mreqDelay)
+	}
 }
 
 // commitFill installs the line.
@@ -355,7 +366,7 @@ func (b *bank) accept(now uint64, in inputs, st *status, out *result) {
 	b.st0.kind = bubble
 	switch {
 	case b.mshr.replay != none:
-		b.acceptReplay(now)
+		out.active = b.acceptReplay(now, in.pressed, st)
 	case in.fill != none:
 		b.acceptFill(now, in.fill)
 		out.fill = true
@@ -366,14 +377,21 @@ func (b *bank) accept(now uint64, in inputs, st *status, out *result) {
 	}
 }
 
-func (b *bank) acceptReplay(now uint64) {
+// acceptReplay returns true if the replay waits for memory: then the bank must be asked again in the next cycle,
+// because answers that press it wake nobody.
+func (b *bank) acceptReplay(now uint64, pressed bool, st *status) (waits bool) {
 	if now < b.refill {
-		return
+		return false
+	}
+	if b.resend && st.mreqAlmostFull && !pressed && b.mshr.requests[b.mshr.replay].mem.Op == mem.Write {
+		b.wait(&b.stats.MemoryQueueFull)
+		return true
 	}
 	b.stats.Replays++
 	keep := b.performs(b.mshr.requests[b.mshr.replay].mem.Op)
 	id, r := b.mshr.dequeue(keep)
 	b.st0 = operation{kind: replayed, id: id, request: r}
+	return false
 }
 
 func (b *bank) acceptFill(now uint64, id int16) {

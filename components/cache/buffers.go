@@ -4,6 +4,9 @@ import "fmt"
 
 // Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
 func (c *Cache) Buffers(see func(name string, n, places int)) {
+	for _, i := range c.shared {
+		c.inputs[i].buf.level(see)
+	}
 	for i := range c.buffers {
 		c.buffers[i].level(see)
 	}

@@ -17,17 +17,20 @@ type Cache struct {
 	banks    []*bank
 	allBanks uint64
 	ports    []port
+	inputs   []input
+	shared   []int // inputs of several ports
+	arbited  int   // requests in their buffers
 	memory   []memoryPort
-	buffers  []queue[request] // per bank, with more than 2 ports: the crossbar's
+	buffers  []queue[request] // per bank, with more than 2 inputs: the crossbar's
 	buffered int              // requests in them
-	reqArb   []arbiter        // per bank, over ports
+	reqArb   []arbiter        // per bank, over inputs
 	flush    cacheFlush
 	initEnd  clock.Cycle // the first cycle in which banks work
 
-	heads  []request // per port: its first request
-	want   []uint64  // per bank: ports whose first request is for it
+	heads  []request // per input: its first request
+	want   []uint64  // per bank: inputs whose first request is for it
 	fills  []fillIn  // per bank: what memory answers
-	rspTo  []uint64  // per port: banks whose first response is for it
+	rspTo  []uint64  // per input: banks whose first response is for it
 	last   clock.Cycle
 	idling bool // the last cycle moved nothing
 
@@ -38,7 +41,7 @@ type Cache struct {
 type port struct {
 	req *clock.Link[mem.Request]
 	rsp *clock.Link[mem.Response]
-	arb arbiter // over banks, for responses
+	in  uint8 // its input
 }
 
 type memoryPort struct {
@@ -66,14 +69,14 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 		Base: clock.NewBase(name), self: owner{unit: name}, spec: s,
 		allBanks: ^uint64(0) >> (64 - s.Banks),
 		ports:    make([]port, s.Ports), memory: make([]memoryPort, s.MemoryPorts),
-		reqArb: make([]arbiter, s.Banks), heads: make([]request, s.Ports), want: make([]uint64, s.Banks),
-		fills: make([]fillIn, s.Banks), rspTo: make([]uint64, s.Ports),
+		reqArb: make([]arbiter, s.Banks), want: make([]uint64, s.Banks), fills: make([]fillIn, s.Banks),
 		initEnd: d.After() + clock.Cycle(s.InitCycles()),
 	}
+	c.makeInputs()
 	for i := range s.Banks {
 		c.banks = append(c.banks, newBank(&c.self, &c.spec, i))
 		c.memory[i%s.MemoryPorts].banks |= 1 << i
-		if s.Ports > 2 {
+		if len(c.inputs) > 2 {
 			c.buffers = append(c.buffers, newQueue[request](s.RequestQueue, &c.self, fmt.Sprintf("request buffer of bank %d", i)))
 		}
 	}
@@ -133,7 +136,7 @@ func (c *Cache) Stats() Stats {
 // Pending returns the requests that were accepted and are not over, and the
 // messages that wait in the cache: 0 if it is at rest.
 func (c *Cache) Pending() int {
-	n := c.buffered
+	n := c.buffered + c.arbited
 	for _, b := range c.banks {
 		n += b.mshr.used + b.rsp.n + b.mreq.n
 		if b.st0.kind != bubble || b.st1.kind != bubble {
@@ -152,9 +155,10 @@ func (c *Cache) Tick(now clock.Cycle) bool {
 		return false
 	}
 	c.settle(now)
-	c.look()
+	c.look(now)
 	c.answers()
-	moved := c.crossbar(now)
+	moved := c.arbitrate(now)
+	moved = c.crossbar(now) || moved
 	moved = c.step(now) || moved
 	moved = c.respond(now) || moved
 	moved = c.send(now) || moved
@@ -186,13 +190,13 @@ func (c *Cache) countFlush() {
 	}
 }
 
-// look takes note of the ports' first requests, and of the banks they are for.
-func (c *Cache) look() {
+// look takes note of the inputs' first requests, and of the banks they are for.
+func (c *Cache) look(now clock.Cycle) {
 	var valid uint64
 	c.flush.asked = 0
-	for i := range c.ports {
-		if in := c.ports[i].req; in.Ready() {
-			c.head(i, in.Front())
+	for i := range c.inputs {
+		if c.head(i, now) {
+			c.inspect(i)
 			valid |= 1 << i
 		}
 	}
@@ -203,8 +207,9 @@ func (c *Cache) look() {
 	}
 }
 
-func (c *Cache) head(i int, r *mem.Request) {
-	switch r.Op {
+// inspect notes a flush at the end of input i.
+func (c *Cache) inspect(i int) {
+	switch c.heads[i].mem.Op {
 	case mem.Flush, mem.Invalidate:
 		c.flush.asked |= 1 << i
 	case mem.Write, mem.Atomic:
@@ -212,7 +217,6 @@ func (c *Cache) head(i int, r *mem.Request) {
 			panic(c.bug("a write to a read-only cache"))
 		}
 	}
-	c.heads[i] = request{*r, r.Addr >> c.spec.lineShift(), uint8(i)}
 }
 
 // answers takes note of memory's first answers, and of the banks they are for.
@@ -236,28 +240,28 @@ func (c *Cache) answers() {
 func (c *Cache) crossbar(now clock.Cycle) (moved bool) {
 	for i := range c.buffers {
 		if q := &c.buffers[i]; c.want[i] != 0 && !q.full() {
-			p := c.reqArb[i].pick(c.want[i])
-			q.push(c.heads[p], now+1)
+			from := c.reqArb[i].pick(c.want[i])
+			q.push(c.heads[from], now+1)
 			c.buffered++
-			c.took(i, p)
+			c.took(i, from)
 			moved = true
 		}
 	}
 	return moved
 }
 
-// took is bank i taking the first request of port p.
-func (c *Cache) took(i, p int) {
-	c.reqArb[i].grant(p)
+// took is bank i taking the first request of an input.
+func (c *Cache) took(i, from int) {
+	c.reqArb[i].grant(from)
 	c.stats.BankConflicts += uint64(bits.OnesCount64(c.want[i]) - 1)
-	c.hook(HookPosRequest, p, c.ports[p].req.Pop())
-	c.flush.released &^= 1 << p
+	c.flush.released &^= 1 << from
+	c.pop(from)
 }
 
 // step does a cycle of every bank that has something to do.
 func (c *Cache) step(now clock.Cycle) (moved bool) {
 	for i, b := range c.banks {
-		in := inputs{c.offer(i, now), c.fills[i].id, c.held(b)}
+		in := inputs{c.offer(i, now), c.fills[i].id, c.held(b), c.pressed(b)}
 		if in.request == nil && in.fill == none && b.idle() {
 			b.waiting = nil
 			continue
@@ -287,6 +291,11 @@ func (c *Cache) held(b *bank) bool {
 	return c.spec.ResponseQueue == 0 && (op.kind == creq || op.kind == replayed) && c.ports[op.port].rsp.Full()
 }
 
+// pressed reports whether memory can send nothing more to bank b until the bank takes a fill.
+func (c *Cache) pressed(b *bank) bool {
+	return b.resend && b.mshr.replay != none && c.memory[b.id%len(c.memory)].rsp.BackedUp()
+}
+
 // wakeForAtomic sets the timer for the end of bank b's first atomic.
 func (c *Cache) wakeForAtomic(b *bank, now clock.Cycle) {
 	if at, _ := b.atomics.next(); at > now {
@@ -311,44 +320,48 @@ func (c *Cache) accepted(i int, r *request) {
 		c.buffered--
 		return
 	}
-	c.took(i, int(r.port))
+	c.took(i, int(c.ports[r.port].in))
 }
 
-// respond moves the banks' responses to the ports, one a cycle each.
+// respond moves the banks' responses to the inputs, one a cycle each.
 func (c *Cache) respond(now clock.Cycle) (moved bool) {
-	for ports := c.sortResponses(now); ports != 0; ports &= ports - 1 {
-		moved = c.respondPort(now, bits.TrailingZeros64(ports)) || moved
+	for inputs := c.sortResponses(now); inputs != 0; inputs &= inputs - 1 {
+		moved = c.respondInput(now, bits.TrailingZeros64(inputs)) || moved
 	}
 	return moved
 }
 
-// sortResponses notes for each port the banks whose first response is for it, and
-// returns the ports that have some.
-func (c *Cache) sortResponses(now clock.Cycle) (ports uint64) {
+// sortResponses notes for each input the banks whose first response is for it, and
+// returns the inputs that have some.
+func (c *Cache) sortResponses(now clock.Cycle) (inputs uint64) {
 	for i, b := range c.banks {
 		r := b.rsp.front(now)
 		if r == nil {
 			continue
 		}
-		if ports>>r.port&1 == 0 {
-			ports |= 1 << r.port
-			c.rspTo[r.port] = 0
+		in := c.ports[r.port].in
+		if inputs>>in&1 == 0 {
+			inputs |= 1 << in
+			c.rspTo[in] = 0
 		}
-		c.rspTo[r.port] |= 1 << i
+		c.rspTo[in] |= 1 << i
 	}
-	return ports
+	return inputs
 }
 
-func (c *Cache) respondPort(now clock.Cycle, i int) bool {
-	p := &c.ports[i]
+// respondInput sends an input's next response to its port. If that has no place, those behind it wait.
+func (c *Cache) respondInput(now clock.Cycle, i int) bool {
+	arb := &c.inputs[i].rsp
+	from := arb.pick(c.rspTo[i])
+	q := &c.banks[from].rsp
+	r := q.front(now)
+	p := &c.ports[r.port]
 	if p.rsp.Full() {
 		return false
 	}
-	from := p.arb.pick(c.rspTo[i])
-	p.arb.grant(from)
-	q := &c.banks[from].rsp
-	p.rsp.Push(q.front(now).mem)
-	c.hook(HookPosResponse, i, mem.Request{Tag: q.front(now).mem.Tag})
+	arb.grant(from)
+	p.rsp.Push(r.mem)
+	c.hook(HookPosResponse, int(r.port), mem.Request{Tag: r.mem.Tag})
 	q.pop()
 	return true
 }

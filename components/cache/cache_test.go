@@ -58,6 +58,7 @@ func TestLatencyOfTheRegistersAround(t *testing.T) {
 		"memory buffer":   {func(s *Spec) { s.MemoryBuffer = true }, 3, 4, 4},
 		"two ports":       {func(s *Spec) { s.Ports = 2 }, 3, 3, 4},
 		"three ports":     {func(s *Spec) { s.Ports = 3 }, 4, 4, 4},
+		"shared input":    {func(s *Spec) { s.Ports, s.Inputs = 2, []uint8{0, 0} }, 4, 4, 4},
 		"four banks":      {func(s *Spec) { s.Banks = 4 }, 3, 3, 4},
 		"block-RAM tags":  {func(s *Spec) { s.ReplayDelay = 2 }, 3, 3, 5},
 	} {
@@ -143,6 +144,38 @@ func TestLatencyOfAFlush(t *testing.T) {
 func TestLatencyOfAFlushOfTwoBanks(t *testing.T) {
 	m := one(t, func(s *Spec) { s.Banks = 2 }, 10, flushAt(pushed, 2))
 	require.Equal(t, arrival{2, accepted + 4 + 8 + 3 + 3}, m.sources[0].got[0])
+}
+
+// Flushes at two inputs end with one walk. Behind an arbiter the second is seen when the first has gone on.
+func TestFlushesOfASharedInput(t *testing.T) {
+	walks := func(inputs []uint8) uint64 {
+		s := DefaultSpec()
+		s.Ports, s.Bytes, s.Inputs = 2, 4<<10, inputs
+		lists := [][]timed{{flushAt(pushed, 1)}, {flushAt(pushed, 2)}}
+		m := run(t, plan{specs: []Spec{s}, todo: lists, latency: fixed(5)})
+		require.Equal(t, uint64(2), m.levels[0].Stats().Flushes)
+		return m.levels[0].Stats().FlushCycles / uint64(s.Sets())
+	}
+	require.Equal(t, uint64(1), walks(nil))
+	require.Equal(t, uint64(2), walks([]uint8{0, 0}))
+}
+
+// Behind an arbiter that prefers the first port, the second waits for as long as that asks.
+func TestPriorityOfAnInput(t *testing.T) {
+	for _, priority := range []bool{false, true} {
+		s := DefaultSpec()
+		s.Ports, s.Bytes, s.Inputs, s.PriorityInputs = 2, 4<<10, []uint8{0, 0}, priority
+		lists := make([][]timed, 2)
+		for p := range lists {
+			lists[p] = append(lists[p], read(50, 5, 0))
+			for i := range uint32(4) {
+				lists[p] = append(lists[p], read(pushed, 5, i+1))
+			}
+		}
+		m := run(t, plan{specs: []Spec{s}, todo: lists, latency: fixed(5)})
+		last := [2]clock.Cycle{m.sources[0].got[4].at, m.sources[1].got[4].at}
+		require.Equal(t, map[bool][2]clock.Cycle{false: {110, 111}, true: {107, 111}}[priority], last)
+	}
 }
 
 func TestAForwardedFlushWaitsForMemory(t *testing.T) {
@@ -315,7 +348,7 @@ func TestABrokenInvariantNamesTheUnit(t *testing.T) {
 func randomPlan(seed uint64) plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	first, second := small(r), small(r)
-	second.Ports = first.MemoryPorts
+	second.Ports, second.Inputs = first.MemoryPorts, nil
 	second.Bytes *= 4
 	p := plan{specs: []Spec{first}, places: 1 + r.IntN(4), memory: []clock.Femto{ns, ns, 1_700_000, 300_000}[r.IntN(4)]}
 	if r.IntN(2) == 0 {
@@ -393,7 +426,7 @@ func checkLaws(t *testing.T, p plan, m *machine) {
 			require.Len(t, m.performed, int(atomics))
 			atomics = 0
 		}
-		reads, writes = s.Fills, s.Writes+s.AtomicWrites // what the next level must see
+		reads, writes = s.Fills, s.Writes+s.WriteResends+s.AtomicWrites // what the next level must see
 		if p.specs[i].WritePolicy == Back {
 			misses += s.WriteMisses
 			require.LessOrEqual(t, s.Writebacks, s.Writes+s.AtomicWrites)
@@ -449,7 +482,7 @@ func TestRandomMachines(t *testing.T) {
 			stalls.add(&s)
 		}
 	}
-	for _, n := range []uint64{stalls.MSHRFull, stalls.MemoryQueueFull, stalls.ResponseQueueFull, stalls.BankConflicts, stalls.Merges, stalls.Evictions, stalls.FlushCycles, stalls.WriteHits, stalls.Writebacks, stalls.AtomicWaits, stalls.Invalidations} {
+	for _, n := range []uint64{stalls.MSHRFull, stalls.MemoryQueueFull, stalls.ResponseQueueFull, stalls.BankConflicts, stalls.Merges, stalls.Evictions, stalls.FlushCycles, stalls.WriteHits, stalls.Writebacks, stalls.AtomicWaits, stalls.Invalidations, stalls.WriteResends} {
 		require.NotZero(t, n, "the machines are varied enough: %+v", stalls)
 	}
 }

@@ -11,7 +11,8 @@
 // Writes are not answered. By default they go through, update a line that is there and
 // allocate nothing. A write that misses while its line is being filled is sent on at once
 // and replayed after the fill, as in the RTL, because the fill may be older than
-// the write. (The RTL since 2025 sends such a write a second time; this does not.)
+// the write. The RTL since 2025 sends such a write a second time as it is replayed
+// (Spec.ResendWrites).
 //
 // With write_policy back a write that misses brings its line in like a read, and a line
 // that was written goes to memory as the fill that replaces it is in stage 1, or as a

@@ -55,7 +55,7 @@ func (f *bankFlush) afterWalk(b *bank) flushState {
 // meanwhile.
 type cacheFlush struct {
 	state    cacheFlushState
-	asked    uint64 // ports whose first request is a flush
+	asked    uint64 // inputs whose first request is a flush
 	released uint64 // of them, those whose flush may now go to its bank
 	done     uint64 // banks that have finished
 }
@@ -70,7 +70,7 @@ const (
 	acceptFlush                 // DONE: until the released flushes are accepted
 )
 
-// admits returns the ports that may be served: all, or with a flush at any of
+// admits returns the inputs that may be served: all, or with a flush at any of
 // them only the released.
 func (f *cacheFlush) admits(valid uint64) uint64 {
 	if f.asked != 0 {

@@ -33,7 +33,7 @@ type Sent struct{ Reads, Writes, Atomics uint64 }
 // Sent returns it for a cache at rest.
 func (c *Cache) Sent() Sent {
 	s := c.Stats()
-	writes := s.Writes + s.AtomicWrites
+	writes := s.Writes + s.WriteResends + s.AtomicWrites
 	if c.spec.WritePolicy == Back {
 		writes = s.Writebacks
 	}

@@ -282,5 +282,12 @@ func small(r *rand.Rand) Spec {
 	s.Replacement = Replacement(r.IntN(3))
 	s.BankSelect = BankSelect(r.IntN(2))
 	s.WritePolicy = WritePolicy(r.IntN(2))
+	s.ResendWrites = r.IntN(2) == 0
+	if r.IntN(2) == 0 {
+		s.Inputs, s.PriorityInputs = make([]uint8, s.Ports), r.IntN(2) == 0
+		for i := 1; i < s.Ports; i++ {
+			s.Inputs[i] = s.Inputs[i-1] + uint8(r.IntN(2))
+		}
+	}
 	return s
 }

@@ -15,6 +15,7 @@ import (
 type model struct {
 	ways, sets int
 	back, meet bool // write-back; performs atomics
+	resend     bool // replayed writes go on again
 	dirty      map[uint32]bool
 	performed  []uint32 // tags of atomics, in order
 	passed     []uint32
@@ -29,7 +30,7 @@ type model struct {
 
 func newModel(s Spec) *model {
 	return &model{
-		ways: s.Ways, sets: s.Sets(), back: s.WritePolicy == Back, dirty: map[uint32]bool{},
+		ways: s.Ways, sets: s.Sets(), back: s.WritePolicy == Back, resend: s.WritePolicy == Through && s.ResendWrites, dirty: map[uint32]bool{},
 		set: map[uint32][]uint32{}, turn: map[uint32]int{}, waiters: map[uint32][]mem.Request{},
 	}
 }
@@ -132,6 +133,10 @@ func (m *model) fill(line uint32) {
 	m.stats.Fills++
 	for _, r := range m.waiters[line] {
 		m.stats.Replays++
+		if m.resend && r.Op == mem.Write {
+			m.stats.WriteResends++
+			m.writes = append(m.writes, line)
+		}
 		m.finish(line, r)
 	}
 	delete(m.waiters, line)

@@ -201,6 +201,8 @@ func (s *bankScript) make(t *testing.T, words []string) {
 			spec.ResponseQueue = n
 		case "replay_delay":
 			spec.ReplayDelay = n
+		case "resend":
+			spec.ResendWrites = n != 0
 		case "forward_flush":
 			spec.ForwardFlush = n != 0
 		default:

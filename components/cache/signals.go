@@ -15,7 +15,7 @@ var (
 
 // Signals are what the cache shows: what is pending, and each bank's two stages.
 func (c *Cache) Signals() (l probe.List) {
-	most := 4 * c.spec.Banks * (c.spec.MSHRs + c.spec.RequestQueue + c.spec.ResponseQueue + c.spec.MemoryQueue + 1)
+	most := arbiterPlaces*len(c.shared) + 4*c.spec.Banks*(c.spec.MSHRs+c.spec.RequestQueue+c.spec.ResponseQueue+c.spec.MemoryQueue+1)
 	l.Count("pending", most, c.Pending)
 	for i, b := range c.banks {
 		l = append(l, b.signals().Under(fmt.Sprintf("bank%d", i))...)

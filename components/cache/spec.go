@@ -15,7 +15,12 @@ type Spec struct {
 	BankSelect BankSelect `key:"bank_select" default:"low_bits" oneof:"low_bits,hashed" doc:"How a line's bank is found. RTL: low_bits."`
 	MSHRs      int        `key:"mshrs" default:"16" min:"1" max:"256" unit:"entries" doc:"MSHRs of a bank: requests between acceptance and either hit or replay; fewer than 4 throttle even hits. RTL: MSHR_SIZE 16."`
 	// Ports take requests, one a cycle each. The machine sets it: one for each requester.
-	Ports       int `key:"-"`
+	Ports int `key:"-"`
+	// Inputs are the inputs that ports share, counted from 0; nil: each has its own. The machine sets them.
+	Inputs []uint8 `key:"-"`
+	// PriorityInputs has the first of the ports that share an input go first, instead of round robin.
+	PriorityInputs bool `key:"-"`
+
 	MemoryPorts int `key:"memory_ports" default:"1" min:"1" max:"64" unit:"ports" doc:"Ports to the next level; bank b uses port b mod memory_ports. RTL: MEM_PORTS."`
 
 	RequestQueue   int  `key:"request_queue" default:"2" min:"1" max:"256" unit:"requests" doc:"Places of the crossbar's buffer before each bank, which exists, and costs a cycle, with more than 2 requesters only. RTL: REQ_XBAR_BUF."`
@@ -28,8 +33,9 @@ type Spec struct {
 	Replacement Replacement `key:"replacement" default:"fifo" oneof:"fifo,lru,random" doc:"Which way a fill takes. RTL: CS_REPL_FIFO."`
 	Seed        uint64      `key:"seed" default:"0" unit:"" doc:"Seed of random replacement."`
 
-	WriteEnable  bool        `key:"write_enable" default:"true" doc:"Takes writes. RTL: WRITE_ENABLE; L1I false."`
+	WriteEnable  bool        `key:"write_enable" default:"true" doc:"Takes writes, as all but an L1I must. RTL: WRITE_ENABLE; L1I false."`
 	WritePolicy  WritePolicy `key:"write_policy" default:"through" oneof:"through,back" doc:"through: every write goes on to the next level, and none brings a line in. back: a write that misses brings its line in, and a line that was written goes to the next level when it is replaced or flushed; the walk of a flush then takes a cycle a line instead of a set. RTL: WRITEBACK, 0."`
+	ResendWrites bool        `key:"resend_writes" default:"false" doc:"Sends a write to the next level again as it is replayed, when it missed while its line was on the way; the replay then waits while the memory queue is almost full. With write_policy back nothing. RTL: since early 2025, every level."`
 	ForwardFlush bool        `key:"forward_flush" default:"false" doc:"Sends a flush on to the next level after the walk, and answers it when that has answered; memory answers as it does to a read, behind the writes before it. RTL: every level."`
 }
 

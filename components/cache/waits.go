@@ -9,6 +9,11 @@ func (c *Cache) Waits() (out []string) {
 	if c.flush.state != noFlush {
 		out = append(out, fmt.Sprintf("%s: a flush, banks done %b of %b", c.Name(), c.flush.done, c.allBanks))
 	}
+	for _, i := range c.shared {
+		if n := c.inputs[i].buf.n; n > 0 {
+			out = append(out, fmt.Sprintf("%s: %d of %d places behind the arbiter of input %d taken", c.Name(), n, arbiterPlaces, i))
+		}
+	}
 	for i, b := range c.banks {
 		if b.atRest() && (len(c.buffers) == 0 || c.buffers[i].n == 0) {
 			continue

@@ -148,6 +148,19 @@ func (l *Link[T]) arrived() bool {
 	return true
 }
 
+// BackedUp reports to the consumer that every place holds a value that it could read in this cycle, so that
+// the producer has been held up since an earlier one. It does not depend on which of both ticks first.
+func (l *Link[T]) BackedUp() bool {
+	if l.n < len(l.ring) {
+		return false
+	}
+	last := l.head + l.n - 1
+	if last >= len(l.ring) {
+		last -= len(l.ring)
+	}
+	return l.ring[last].ready <= l.s.now
+}
+
 // Front returns the value that Pop would take. There must be one.
 func (l *Link[T]) Front() *T { return &l.ring[l.head].v }
 

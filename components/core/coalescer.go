@@ -21,6 +21,7 @@ type coalescer struct {
 
 	tags     []tag
 	free     []uint16
+	freed    int // in this cycle: usable from the next on (RTL: VX_allocator's full is a register)
 	channels int
 	lanes    int    // of a channel
 	block    uint32 // bytes that one request covers
@@ -86,7 +87,7 @@ func (co *coalescer) step(c *Core, now uint64) {
 		co.build(c, now)
 		return
 	}
-	if co.toSend == 0 && len(co.free) > 0 && l.switched.ready(now) && !c.waitsForAtomic(*l.switched.front()) {
+	if co.toSend == 0 && len(co.free) > co.freed && l.switched.ready(now) && !c.waitsForAtomic(*l.switched.front()) {
 		co.sending = true
 		c.moved = true
 		if co.fresh {
@@ -187,12 +188,14 @@ func (co *coalescer) answer(id, ch int) (lanes int16) {
 	lanes = int16(bits.OnesCount32(co.lanesOf(id, ch)))
 	if t.waiting &^= 1 << ch; t.waiting == 0 {
 		co.free = append(co.free, uint16(id))
+		co.freed++
 	}
 	return lanes
 }
 
-// send hands requests to the L1D, each channel for itself.
+// send hands requests to the L1D, each channel for itself. It comes after step in a cycle.
 func (co *coalescer) send(c *Core, now uint64) {
+	co.freed = 0
 	for m := co.toSend; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros32(m)
 		if out := c.lsu.out[ch]; !out.Full() {

@@ -22,4 +22,4 @@ func channelBuffers(name string, channels []*Channel, see func(string, int, int)
 	}
 }
 
-func (q *queue) level(name string, see func(string, int, int)) { see(name, q.len(), cap(q.requests)) }
+func (q *queue) level(name string, see func(string, int, int)) { see(name, q.len(), q.size) }

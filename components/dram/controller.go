@@ -32,29 +32,32 @@ type Channel struct {
 	spec   Spec
 	mapper Mapper
 	buses  busTable
-	state  bankState
+	state  *bankState
 
 	reads, writes queue
-	active        queue // ACT issued, RD or WR not, by age
-	activeBank    []bool
-	activeInRank  []int
+	active        queue  // ACT issued, RD or WR not, by age: these hold their rows open
+	free          *entry // unused entries, linked by younger
 	writeMode     bool
 
 	nextRefresh uint64 // clock of the next demand
 	refreshes   int    // demanded REFs that have not issued
 	refreshRank int    // rank of the first of them
 
-	readDone, writeDone, mergeDone ring
-	inFlight, maxInFlight          int // accepted and not popped
+	done                  completions
+	inFlight, maxInFlight int // accepted and not popped
 
-	wake    uint64 // no command can issue before
-	horizon uint64 // wake after this Tick, if nothing issues
-	settled uint64 // queue lengths are in stats up to here
+	wake uint64 // no command can issue before
 
 	idealFree uint64 // ideal only: the next completion is not before
 
 	stats Stats
 }
+
+// columnBus and rowBus carry RD and WR, and all other commands. A single bus is the column bus.
+const (
+	columnBus = iota
+	rowBus
+)
 
 // NewChannel returns a channel at clock 0, all banks closed. It checks the spec.
 func NewChannel(s Spec) (*Channel, error) {
@@ -65,31 +68,59 @@ func NewChannel(s Spec) (*Channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	banks, buses := s.Ranks*s.BankGroups*s.Banks, s.CommandBus.table()
 	c := &Channel{
-		spec: s, mapper: NewMapper(s), state: newBankState(s, newTimingTable(constraints)),
-		reads: newQueue(s.ReadQueue, banks, buses), writes: newQueue(s.WriteQueue, banks, buses),
-		active:     newQueue(banks, banks, buses),
-		activeBank: make([]bool, banks), activeInRank: make([]int, s.Ranks),
-		buses: buses, nextRefresh: never, wake: never,
+		spec: s, mapper: NewMapper(s), state: newBankState(s, newTimingTable(constraints, s.commands())),
+		buses: s.CommandBus.table(), nextRefresh: never, wake: never,
 	}
 	if s.Refresh {
 		c.nextRefresh = uint64(s.Timing.REFI)
 		c.wake = c.nextRefresh
 	}
-	c.makeRings(banks)
+	c.makeQueues()
 	return c, nil
 }
 
-// makeRings sizes the completion rings for all that can be in flight when the
-// component pops completions as they fall due: what is queued or active, at most
-// one a clock on its way to the last data beat, and as many again for answers
+// commands are those that a channel of the spec uses.
+func (s *Spec) commands() CommandSet {
+	used := setOf(ACT, PRE, RD, WR)
+	if s.PagePolicy == ClosedPage {
+		used |= setOf(RDA, WRA)
+	}
+	if s.Refresh {
+		used |= setOf(PREA, REF)
+	}
+	return used
+}
+
+// makeQueues makes the queues, an entry for each of their places, and completion rings for all
+// that can be in flight when the component pops completions as they fall due: what is queued or
+// active, at most one a clock on its way to the last data beat, and as many again for answers
 // from the queues.
-func (c *Channel) makeRings(banks int) {
-	t := c.spec.Timing
-	n := c.spec.ReadQueue + c.spec.WriteQueue + banks + t.CL + t.CWL + 2*t.BL
-	c.maxInFlight = 1 << bits.Len(uint(2*n))
-	c.readDone, c.writeDone, c.mergeDone = newRing(c.maxInFlight), newRing(c.maxInFlight), newRing(c.maxInFlight)
+func (c *Channel) makeQueues() {
+	s, banks := &c.spec, len(c.state.banks)
+	c.reads = newQueue(s.ReadQueue, banks, &c.buses)
+	c.writes = newQueue(s.WriteQueue, banks, &c.buses)
+	c.active = newQueue(banks, banks, &c.buses)
+	entries := make([]entry, s.ReadQueue+s.WriteQueue+banks)
+	for i := range entries {
+		c.release(&entries[i])
+	}
+	t := &s.Timing
+	c.maxInFlight = 1 << bits.Len(uint(2*(len(entries)+t.CL+t.CWL+2*t.BL)))
+	c.done = newCompletions(c.maxInFlight)
+}
+
+// take returns an unused entry.
+func (c *Channel) take() *entry {
+	e := c.free
+	c.free = e.younger
+	return e
+}
+
+// release makes e unused.
+func (c *Channel) release(e *entry) {
+	e.younger = c.free
+	c.free = e
 }
 
 // Enqueue offers a request at clock now, after Tick(now). False: its queue is
@@ -117,7 +148,8 @@ func (c *Channel) accept(now uint64, r Request) bool {
 		return c.acceptIdeal(now, r)
 	}
 	at := c.mapper.Map(r.Line)
-	if c.answerFromQueue(now, r, at.Bank) {
+	b := &c.state.banks[at.Bank]
+	if c.answerFromQueue(now, r, b) {
 		return true
 	}
 	q := &c.reads
@@ -127,28 +159,26 @@ func (c *Channel) accept(now uint64, r Request) bool {
 	if q.full() {
 		return false
 	}
-	c.settle(now)
-	c.insert(q, request{
-		id: r.ID, line: r.Line, arrival: now,
-		row: at.Row, column: at.Column, bank: uint16(at.Bank), write: r.Write,
-	})
+	e := c.take()
+	e.request = request{id: r.ID, line: r.Line, arrival: now, row: at.Row, column: at.Column, bank: b, write: r.Write}
+	q.insert(e, now)
 	c.wake = min(c.wake, now+1)
 	return true
 }
 
 // answerFromQueue completes a read of a line that waits to be written, behind
 // the reads on their way, and a write that such a write absorbs.
-func (c *Channel) answerFromQueue(now uint64, r Request, bank int) bool {
-	if r.Write && !c.spec.MergeWrites || !c.writes.hasLine(r.Line, bank) {
+func (c *Channel) answerFromQueue(now uint64, r Request, b *bank) bool {
+	if r.Write && !c.spec.MergeWrites || !c.writes.hasLine(r.Line, b) {
 		return false
 	}
 	if r.Write {
 		c.stats.Merged++
-		c.mergeDone.push(Done{ID: r.ID, Clock: now + 1, Write: true})
+		c.done.add(&c.done.merged, Done{ID: r.ID, Clock: now + 1, Write: true})
 		return true
 	}
 	c.stats.Forwarded++
-	c.readDone.push(Done{ID: r.ID, Clock: max(now+1, c.readDone.last())})
+	c.done.add(&c.done.reads, Done{ID: r.ID, Clock: max(now+1, c.done.reads.last())})
 	return true
 }
 
@@ -166,32 +196,24 @@ func (c *Channel) acceptIdeal(now uint64, r Request) bool {
 		c.stats.ReadLatency += done - now
 	}
 	c.stats.DataBusClocks += uint64(c.spec.IdealInterval)
-	c.readDone.push(Done{ID: r.ID, Clock: done, Write: r.Write})
+	c.done.add(&c.done.reads, Done{ID: r.ID, Clock: done, Write: r.Write})
 	return true
 }
 
 // PopDone returns a completion that is due at clock now, the earliest first.
 func (c *Channel) PopDone(now uint64) (Done, bool) {
-	r := &c.mergeDone
-	if c.readDone.next() < r.next() {
-		r = &c.readDone
+	d, ok := c.done.pop(now)
+	if ok {
+		c.inFlight--
 	}
-	if c.writeDone.next() < r.next() {
-		r = &c.writeDone
-	}
-	if r.next() > now {
-		return Done{}, false
-	}
-	c.inFlight--
-	return r.pop(), true
+	return d, ok
 }
 
 // NextEvent returns the first clock after now at which Tick or PopDone may have
 // something to do; without an Enqueue, all clocks before it may be skipped. It is
 // the greatest uint64 if there is none.
 func (c *Channel) NextEvent(now uint64) uint64 {
-	at := min(c.wake, c.readDone.next(), c.writeDone.next(), c.mergeDone.next())
-	return max(at, now+1)
+	return max(min(c.wake, c.done.next), now+1)
 }
 
 // Tick issues what clock now allows. Clocks must rise, and none before
@@ -201,15 +223,14 @@ func (c *Channel) Tick(now uint64) {
 		return
 	}
 	c.demandRefresh(now)
-	c.horizon = c.nextRefresh
-	issued := c.issueOn(0, now)
+	c.wake = c.nextRefresh
+	issued := c.issueOn(columnBus, now)
 	if c.spec.CommandBus == SplitBus {
-		issued = c.issueOn(1, now) || issued
+		issued = c.issueOn(rowBus, now) || issued
 	}
 	if issued {
-		c.horizon = now + 1
+		c.wake = now + 1
 	}
-	c.wake = c.horizon
 }
 
 // demandRefresh asks for a REF of each rank every REFI clocks.
@@ -220,22 +241,20 @@ func (c *Channel) demandRefresh(now uint64) {
 	}
 }
 
-// issueOn issues at most one command on a bus.
+// issueOn issues at most one command on a bus. The active list needs the column bus only.
 func (c *Channel) issueOn(bus uint8, now uint64) bool {
-	if i := c.pick(&c.active, bus, now); i >= 0 {
-		c.serve(&c.active, i, now)
-		return true
+	if bus == columnBus {
+		if e := c.pick(&c.active, bus, now); e != nil {
+			c.transfer(&c.active, e, now)
+			return true
+		}
 	}
 	if c.refreshes > 0 {
 		return bus == c.buses[REF] && c.refresh(now)
 	}
-	c.switchMode()
-	q := &c.reads
-	if c.writeMode {
-		q = &c.writes
-	}
-	if i := c.pick(q, bus, now); i >= 0 {
-		c.serve(q, i, now)
+	q := c.serving()
+	if e := c.pick(q, bus, now); e != nil {
+		c.serve(q, e, now)
 		return true
 	}
 	return false
@@ -243,29 +262,28 @@ func (c *Channel) issueOn(bus uint8, now uint64) bool {
 
 // refresh issues the next command of the first demanded REF.
 func (c *Channel) refresh(now uint64) bool {
-	rank := c.refreshRank
+	r := &c.state.ranks[c.refreshRank]
 	cmd := REF
-	if c.state.openBanks[rank] > 0 {
+	if r.open > 0 {
 		cmd = PREA
 	}
-	at := c.state.rankReadyAt(cmd, rank)
-	if at > now {
-		c.horizon = min(c.horizon, at)
+	if at := r.banks[0].readyAt(cmd); at > now {
+		c.wake = min(c.wake, at)
 		return false
 	}
-	if cmd == PREA && c.activeInRank[rank] > 0 {
+	if cmd == PREA && r.claimed > 0 {
 		return false // the active list's next command is the next event
 	}
-	c.issue(cmd, &request{bank: uint16(rank << c.state.rankShift)}, now)
+	c.issue(cmd, &request{bank: &r.banks[0]}, now)
 	if cmd == REF {
 		c.refreshes--
-		c.refreshRank = (rank + 1) % c.spec.Ranks
+		c.refreshRank = (c.refreshRank + 1) % c.spec.Ranks
 	}
 	return true
 }
 
-// switchMode chooses the queue to serve.
-func (c *Channel) switchMode() {
+// serving chooses the queue to serve.
+func (c *Channel) serving() *queue {
 	queued, readsWait := c.writes.len(), c.reads.len() > 0
 	switch {
 	case !c.writeMode && (queued >= c.spec.DrainHigh || !readsWait):
@@ -276,196 +294,140 @@ func (c *Channel) switchMode() {
 	case c.writeMode && queued <= c.spec.DrainLow && readsWait:
 		c.writeMode = false
 	}
-}
-
-// next returns the command that brings the request forward.
-func (c *Channel) next(r *request) Command {
-	switch open := c.state.openRow[r.bank]; {
-	case open == closedRow:
-		return ACT
-	case open != r.row:
-		return PRE
-	case r.write:
-		return WR
+	if c.writeMode {
+		return &c.writes
 	}
-	return RD
-}
-
-// insert queues a request with its next command.
-func (c *Channel) insert(q *queue, r request) {
-	next := c.next(&r)
-	q.insert(r, next, c.state.readyAt(next, int(r.bank)))
-}
-
-// reconsider renews the next commands of the requests to a bank whose row
-// changed.
-func (c *Channel) reconsider(q *queue, bank int) {
-	if q.inBank[bank] == 0 {
-		return
-	}
-	for i, b := range q.bank {
-		if int(b) == bank {
-			q.next[i] = c.next(&q.requests[i])
-			q.notBefore[i] = c.state.readyAt(q.next[i], bank)
-			q.lower(q.next[i], q.notBefore[i])
-		}
-	}
+	return &c.reads
 }
 
 // pick returns the oldest request whose next command is ready and of the bus, or
-// -1, and then the horizon includes when that may change.
-func (c *Channel) pick(q *queue, bus uint8, now uint64) int {
+// nil, and then the channel wakes when that may change.
+func (c *Channel) pick(q *queue, bus uint8, now uint64) *entry {
 	if c.spec.Scheduler == FCFS {
 		return c.first(q, bus, now)
 	}
-	if q.before[bus] > now {
-		c.horizon = min(c.horizon, q.before[bus])
-		return -1
+	if at := q.before[bus&(maxBuses-1)]; at > now {
+		c.wake = min(c.wake, at)
+		return nil
 	}
 	return c.scan(q, bus, now)
 }
 
 // first is pick of FCFS.
-func (c *Channel) first(q *queue, bus uint8, now uint64) int {
-	if q.len() == 0 || q.buses[q.next[0]] != bus {
-		return -1
+func (c *Channel) first(q *queue, bus uint8, now uint64) *entry {
+	e := q.oldest
+	if e == nil || e.bus != bus {
+		return nil
 	}
-	cmd, bank := q.next[0], int(q.bank[0])
-	if row := cmd == ACT || cmd == PRE; q != &c.active && c.active.len() > 0 && (!row || c.activeBank[bank]) {
-		return -1 // the active request's command is the next event
+	if row := e.next == ACT || e.next == PRE; q != &c.active && c.active.len() > 0 && (!row || e.bank.claimed) {
+		return nil // the active request's command is the next event
 	}
-	if at := c.state.readyAt(cmd, bank); at > now {
-		c.horizon = min(c.horizon, at)
-		return -1
+	if at := e.bank.readyAt(e.next); at > now {
+		c.wake = min(c.wake, at)
+		return nil
 	}
-	return 0
+	return e
 }
 
 // scan is pick by looking at the requests.
-func (c *Channel) scan(q *queue, bus uint8, now uint64) int {
+func (c *Channel) scan(q *queue, bus uint8, now uint64) *entry {
 	soonest, stalled := never, false
-	for i, at := range q.notBefore {
-		cmd := q.next[i]
-		if q.buses[cmd] != bus {
+	for e := q.oldest; e != nil && !stalled; e = e.younger {
+		if e.bus != bus {
 			continue
 		}
-		if at <= now {
-			at = c.state.readyAt(cmd, int(q.bank[i]))
-			q.notBefore[i] = at
+		if e.notBefore <= now {
+			e.notBefore = e.bank.readyAt(e.next)
 		}
-		if at > now {
-			soonest = min(soonest, at)
-			continue
-		}
-		if cmd != PRE || c.mayClose(q, &q.requests[i]) {
-			return i
-		}
-		q.held = true
-		if stalled = c.spec.StallOnBlockedPrecharge && c.activeBank[q.bank[i]]; stalled {
-			break
+		switch {
+		case e.notBefore > now:
+			soonest = min(soonest, e.notBefore)
+		case e.next != PRE || c.mayClose(q, e):
+			return e
+		default:
+			q.held = true
+			stalled = c.spec.StallOnBlockedPrecharge && e.bank.claimed
 		}
 	}
 	if !stalled {
-		q.before[bus] = soonest
+		q.before[bus&(maxBuses-1)] = soonest
 	}
-	c.horizon = min(c.horizon, soonest)
-	return -1
+	c.wake = min(c.wake, soonest)
+	return nil
 }
 
-// mayClose says whether the scheduler lets r precharge its bank.
-func (c *Channel) mayClose(q *queue, r *request) bool {
-	if c.activeBank[r.bank] {
+// mayClose reports whether the scheduler lets e precharge its bank.
+func (c *Channel) mayClose(q *queue, e *entry) bool {
+	if e.bank.claimed {
 		return false
 	}
 	switch c.spec.Scheduler {
 	case FRFCFSRowHit:
-		return !c.hitWaits(q, r, r.arrival)
+		return !q.hitWaits(e.bank, e.arrival)
 	case RowHitFirst:
-		return !c.hitWaits(q, r, never)
+		return !q.hitWaits(e.bank, never)
 	}
 	return true
 }
 
-// hitWaits says whether a request that arrived no later than latest waits for the row
-// that r closes.
-func (c *Channel) hitWaits(q *queue, r *request, latest uint64) bool {
-	for i := range q.requests {
-		o := &q.requests[i]
-		if o.arrival > latest {
-			return false
-		}
-		if o.bank == r.bank && o.row == c.state.openRow[r.bank] {
-			return true
-		}
+// serve issues the next command of a queued request and moves the request on.
+func (c *Channel) serve(q *queue, e *entry, now uint64) {
+	if !e.started {
+		e.started = true
+		c.countRow(e.next)
 	}
-	return false
-}
-
-// serve issues the next command of q.requests[i] and moves the request on.
-func (c *Channel) serve(q *queue, i int, now uint64) {
-	c.settle(now)
-	r := q.requests[i]
-	cmd := c.next(&r)
-	if !r.started {
-		q.requests[i].started = true
-		c.countRow(cmd)
-	}
-	switch cmd {
+	switch e.next {
 	case PRE:
-		c.issue(PRE, &r, now)
+		c.issue(PRE, &e.request, now)
 	case ACT:
-		q.remove(i)
-		c.issue(ACT, &r, now)
-		c.activate(r)
+		q.remove(e, now)
+		c.issue(ACT, &e.request, now)
+		c.claim(e, now)
 	default:
-		q.remove(i)
-		if q == &c.active {
-			c.deactivate(r)
-		}
-		c.issue(c.closing(cmd, &r, now), &r, now)
-		c.finish(&r, now)
+		c.transfer(q, e, now)
 	}
 }
 
-// activate moves a request to the active list, which holds its row open.
-func (c *Channel) activate(r request) {
-	r.started = true
-	c.insert(&c.active, r)
-	c.activeBank[r.bank] = true
-	c.activeInRank[r.bank>>c.state.rankShift]++
+// claim moves a request to the active list.
+func (c *Channel) claim(e *entry, now uint64) {
+	e.bank.claimed = true
+	e.bank.rank.claimed++
+	c.active.insert(e, now)
 }
 
-// deactivate ends a request's claim on its bank.
-func (c *Channel) deactivate(r request) {
+// unclaim ends a request's claim on its bank.
+func (c *Channel) unclaim(b *bank) {
 	c.reads.release()
 	c.writes.release()
-	c.activeBank[r.bank] = false
-	c.activeInRank[r.bank>>c.state.rankShift]--
+	b.claimed = false
+	b.rank.claimed--
 }
 
-// closing turns a column command into its precharging form when the page policy
+// transfer issues a request's RD or WR, which is its last command.
+func (c *Channel) transfer(q *queue, e *entry, now uint64) {
+	q.remove(e, now)
+	if q == &c.active {
+		c.unclaim(e.bank)
+	}
+	c.issue(c.closing(e, now), &e.request, now)
+	c.finish(&e.request, now)
+	c.release(e)
+}
+
+// closing returns the request's column command, in its precharging form when the page policy
 // closes the row: nobody else waits for it.
-func (c *Channel) closing(cmd Command, r *request, now uint64) Command {
-	if c.spec.PagePolicy == OpenPage || c.activeBank[r.bank] || c.wanted(&c.reads, r) || c.wanted(&c.writes, r) {
-		return cmd
+func (c *Channel) closing(e *entry, now uint64) Command {
+	if c.spec.PagePolicy == OpenPage || e.bank.claimed || c.reads.wants(e.bank, e.row) || c.writes.wants(e.bank, e.row) {
+		return e.next
 	}
 	closing := RDA
-	if cmd == WR {
+	if e.write {
 		closing = WRA
 	}
-	if c.state.readyAt(closing, int(r.bank)) > now {
-		return cmd
+	if e.bank.readyAt(closing) > now {
+		return e.next
 	}
 	return closing
-}
-
-func (c *Channel) wanted(q *queue, r *request) bool {
-	for i := range q.requests {
-		if o := &q.requests[i]; o.bank == r.bank && o.row == r.row {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *Channel) countRow(first Command) {
@@ -486,45 +448,51 @@ func (c *Channel) finish(r *request, now uint64) {
 	if r.write {
 		done := now + uint64(t.CWL+t.BL)
 		c.stats.WriteLatency += done - r.arrival
-		c.writeDone.push(Done{ID: r.id, Clock: done, Write: true})
+		c.done.add(&c.done.writes, Done{ID: r.id, Clock: done, Write: true})
 		return
 	}
 	done := now + uint64(t.CL+t.BL)
 	c.stats.ReadLatency += done - r.arrival
-	c.readDone.push(Done{ID: r.id, Clock: done})
+	c.done.add(&c.done.reads, Done{ID: r.id, Clock: done})
 }
 
 // issue sends a command to the DRAM.
 func (c *Channel) issue(cmd Command, r *request, now uint64) {
-	c.state.issue(cmd, int(r.bank), r.row, now)
-	c.stats.Commands[cmd]++
-	c.rowsChanged(cmd, int(r.bank))
+	c.state.issue(cmd, r.bank, r.row, now)
+	c.stats.Commands[cmd&(numCommands-1)]++
+	c.rowsChanged(cmd, r.bank)
 	if c.Trace != nil {
 		c.Trace(c.describe(cmd, r, now))
 	}
 }
 
 // rowsChanged tells the queues that cmd opened or closed rows.
-func (c *Channel) rowsChanged(cmd Command, bank int) {
-	last := bank
+func (c *Channel) rowsChanged(cmd Command, b *bank) {
 	switch cmd {
 	case RD, WR, REF:
-		return
 	case PREA:
-		last = bank + 1<<c.state.rankShift - 1
-	}
-	for b := bank; b <= last; b++ {
-		c.reconsider(&c.reads, b)
-		c.reconsider(&c.writes, b)
+		for i := range b.rank.banks {
+			c.rowChanged(&b.rank.banks[i])
+		}
+	default:
+		c.rowChanged(b)
 	}
 }
 
+func (c *Channel) rowChanged(b *bank) {
+	c.reads.rowChanged(b)
+	c.writes.rowChanged(b)
+}
+
 func (c *Channel) describe(cmd Command, r *request, now uint64) Issue {
-	bank := int(r.bank)
+	bank := int(r.bank.index)
 	return Issue{
 		Clock: now, Command: cmd, ID: r.id, Row: r.row, Column: r.column,
-		Rank:      bank >> c.state.rankShift,
-		BankGroup: bank >> c.state.groupShift & (c.spec.BankGroups - 1),
-		Bank:      bank & (c.spec.Banks - 1),
+		Rank:      bank / (c.spec.BankGroups * c.spec.Banks),
+		BankGroup: bank / c.spec.Banks % c.spec.BankGroups,
+		Bank:      bank % c.spec.Banks,
 	}
 }
+
+// bankNumber counts the bank of a command over all of the channel.
+func (s *Spec) bankNumber(i Issue) int { return (i.Rank*s.BankGroups+i.BankGroup)*s.Banks + i.Bank }

@@ -88,7 +88,7 @@ func NewMapper(s Spec) Mapper {
 
 func log2(powerOfTwo int) uint8 { return uint8(bits.TrailingZeros(uint(powerOfTwo))) }
 
-func (m *Mapper) cut(line uint64, p part) uint32 { return uint32(line>>m.shift[p]) & m.mask[p] }
+func (m *Mapper) cut(line uint64, p part) uint32 { return uint32(line>>(m.shift[p]&63)) & m.mask[p] }
 
 // Channel returns the channel of a line.
 func (m *Mapper) Channel(line uint64) int { return int(m.cut(line, partChannel)) }

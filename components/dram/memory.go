@@ -18,6 +18,7 @@ type Memory struct {
 	spec     Spec
 	mapper   Mapper
 	channels []*Channel
+	due      []uint64 // by channel: the first clock at which it has something to do
 	ports    []memoryPort
 	next     int // port served first
 	bursts   int // of a cache line
@@ -25,6 +26,7 @@ type Memory struct {
 	left     []int32 // bursts of each read that are not back yet, by slot
 	reads    []read
 	free     []int32
+	unsent   int // answers that wait for a place in their link
 }
 
 type memoryPort struct {
@@ -62,6 +64,7 @@ func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Mem
 		m.channels = append(m.channels, c)
 	}
 	n := s.maxReads(ports)
+	m.due = make([]uint64, s.Channels)
 	m.left, m.reads = make([]int32, n), make([]read, n)
 	for i := n - 1; i >= 0; i-- {
 		m.free = append(m.free, int32(i))
@@ -77,33 +80,43 @@ func (m *Memory) ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link
 
 // Tick does one DRAM clock.
 func (m *Memory) Tick(now clock.Cycle) bool {
-	for _, c := range m.channels {
-		c.Tick(now)
-		for d, ok := c.PopDone(now); ok; d, ok = c.PopDone(now) {
-			if !d.Write {
-				m.arrived(int32(d.ID))
-			}
+	for i, at := range m.due {
+		if at <= now {
+			m.step(i, now)
 		}
 	}
-	busy := m.answer()
+	busy := m.unsent > 0 && m.answer()
 	for i := range m.ports {
-		if m.accept(&m.ports[(m.next+i)%len(m.ports)], now) {
+		p := &m.ports[(m.next+i)%len(m.ports)]
+		if p.in.Ready() {
+			m.accept(p, now)
 			busy = true
 		}
 	}
 	m.next = (m.next + 1) % len(m.ports)
-	if busy {
-		return true
+	if !busy {
+		m.sleep()
 	}
-	m.sleep(now)
-	return false
+	return busy
+}
+
+// step ticks a channel.
+func (m *Memory) step(i int, now clock.Cycle) {
+	c := m.channels[i]
+	c.Tick(now)
+	for d, ok := c.PopDone(now); ok; d, ok = c.PopDone(now) {
+		if !d.Write {
+			m.arrived(int32(d.ID))
+		}
+	}
+	m.due[i] = c.NextEvent(now)
 }
 
 // sleep sets the timer for the first clock at which a channel has something to do.
-func (m *Memory) sleep(now clock.Cycle) {
+func (m *Memory) sleep() {
 	at := uint64(clock.Never)
-	for _, c := range m.channels {
-		at = min(at, c.NextEvent(now))
+	for _, due := range m.due {
+		at = min(at, due)
 	}
 	if at != uint64(clock.Never) {
 		m.Place().WakeAt(at)
@@ -112,14 +125,21 @@ func (m *Memory) sleep(now clock.Cycle) {
 
 // arrived books one burst of a read.
 func (m *Memory) arrived(slot int32) {
-	if m.left[slot]--; m.left[slot] == 0 {
-		r := m.reads[slot]
-		m.ports[r.port].held = append(m.ports[r.port].held, r.tag)
-		m.free = append(m.free, slot)
+	if m.left[slot]--; m.left[slot] > 0 {
+		return
 	}
+	m.free = append(m.free, slot)
+	r := m.reads[slot]
+	p := &m.ports[r.port]
+	if len(p.held) == 0 && !p.out.Full() {
+		p.out.Push(mem.Response{Tag: r.tag})
+		return
+	}
+	p.held = append(p.held, r.tag)
+	m.unsent++
 }
 
-// answer sends what is back. It tells whether answers are left.
+// answer sends answers that had to wait. It reports whether some still do.
 func (m *Memory) answer() (left bool) {
 	for i := range m.ports {
 		p := &m.ports[i]
@@ -129,42 +149,44 @@ func (m *Memory) answer() (left bool) {
 			n++
 		}
 		p.held = append(p.held[:0], p.held[n:]...)
-		left = left || len(p.held) > 0
+		m.unsent -= n
 	}
-	return left
+	return m.unsent > 0
 }
 
 // accept hands the bursts of the port's first request to their channels, as
-// many as they take. It tells whether the port has more to do. A flush that caches
-// send on is a read here.
-func (m *Memory) accept(p *memoryPort, now clock.Cycle) bool {
-	if !p.in.Ready() {
-		return false
-	}
+// many as they take. A flush that caches send on is a read here.
+func (m *Memory) accept(p *memoryPort, now clock.Cycle) {
 	r := p.in.Front()
-	if p.sent == 0 && r.Op != mem.Write {
+	isRead := r.Op != mem.Write
+	if isRead && p.sent == 0 {
 		if len(m.free) == 0 {
-			return true
+			return
 		}
 		p.slot = m.free[len(m.free)-1]
 	}
 	first := uint64(r.Addr/m.line) * uint64(m.bursts)
 	for p.sent < m.bursts {
 		line := first + uint64(p.sent)
-		c := m.channels[m.mapper.Channel(line)]
-		if !c.Enqueue(now, Request{ID: uint64(p.slot), Line: line, Write: r.Op == mem.Write}) {
-			return true
+		i := m.mapper.Channel(line)
+		if !m.channels[i].Enqueue(now, Request{ID: uint64(p.slot), Line: line, Write: !isRead}) {
+			return
 		}
-		if p.sent == 0 && r.Op != mem.Write {
-			m.free = m.free[:len(m.free)-1]
-			m.reads[p.slot] = read{port: p.index, tag: r.Tag}
-			m.left[p.slot] = int32(m.bursts)
+		m.due[i] = m.channels[i].NextEvent(now)
+		if isRead && p.sent == 0 {
+			m.begin(p, r.Tag)
 		}
 		p.sent++
 	}
 	p.sent = 0
 	p.in.Pop()
-	return true
+}
+
+// begin books a read whose first burst a channel has taken.
+func (m *Memory) begin(p *memoryPort, tag uint32) {
+	m.free = m.free[:len(m.free)-1]
+	m.reads[p.slot] = read{port: p.index, tag: tag}
+	m.left[p.slot] = int32(m.bursts)
 }
 
 // Pending returns the reads under way.

@@ -4,150 +4,173 @@ package dram
 type request struct {
 	id, line, arrival uint64
 	row, column       uint32
-	bank              uint16
+	bank              *bank
 	write             bool
 	started           bool // a command has issued for it
 }
 
-// queue holds requests by age. Of requests[i], next[i] is the command that
-// brings it forward, notBefore[i] a clock before which that is not ready, and
-// bank[i] its bank: arrays of their own, for the scheduler scans them.
-type queue struct {
-	requests  []request
-	notBefore []uint64
-	next      []Command
-	bank      []uint16
+// entry is a request in a queue, with the command that brings it forward and a clock before
+// which that is not ready.
+type entry struct {
+	request
+	next           Command
+	bus            uint8 // that carries next
+	notBefore      uint64
+	older, younger *entry
+}
 
-	inBank []uint16 // number of requests, by bank
+// queue is a list of requests by age.
+type queue struct {
+	oldest, youngest *entry
+	n, size          int
+	inBank           []uint16 // number of requests, by bank
 
 	// before[b] is a clock before which no command of the queue can issue on
 	// command bus b; it saves scanning.
 	before [maxBuses]uint64
-	buses  busTable
 	// held says that a ready PRE had to wait for other requests.
-	held bool
+	held  bool
+	buses *busTable
+
+	clocks uint64 // when requests left less when they came, summed: see requestClocks
 }
 
-func newQueue(size, banks int, buses busTable) queue {
-	return queue{
-		requests: make([]request, 0, size), notBefore: make([]uint64, 0, size),
-		next: make([]Command, 0, size), bank: make([]uint16, 0, size),
-		inBank: make([]uint16, banks), before: [maxBuses]uint64{never, never}, buses: buses,
-	}
+func newQueue(size, banks int, buses *busTable) queue {
+	return queue{size: size, inBank: make([]uint16, banks), before: [maxBuses]uint64{never, never}, buses: buses}
 }
 
-func (q *queue) len() int   { return len(q.requests) }
-func (q *queue) full() bool { return len(q.requests) == cap(q.requests) }
+func (q *queue) len() int   { return q.n }
+func (q *queue) full() bool { return q.n == q.size }
 
-// insert puts r, whose next command is not ready before at, behind all that
-// arrived before or with it.
-func (q *queue) insert(r request, next Command, at uint64) {
+// requestClocks returns the requests in the queue, summed over all clocks before now.
+func (q *queue) requestClocks(now uint64) uint64 { return q.clocks + uint64(q.n)*now }
+
+// insert puts e behind all that arrived before or with it, and plans its next command.
+func (q *queue) insert(e *entry, now uint64) {
 	if q.full() {
 		panic("BUG: dram: insert into a full queue")
 	}
-	i := len(q.requests)
-	for i > 0 && q.requests[i-1].arrival > r.arrival {
-		i--
+	older := q.youngest
+	for older != nil && older.arrival > e.arrival {
+		older = older.older
 	}
-	q.requests = insertAt(q.requests, i, r)
-	q.notBefore = insertAt(q.notBefore, i, at)
-	q.next = insertAt(q.next, i, next)
-	q.bank = insertAt(q.bank, i, r.bank)
-	q.inBank[r.bank]++
-	q.lower(next, at)
+	q.link(e, older)
+	q.n++
+	q.inBank[e.bank.index]++
+	q.clocks -= now
+	q.plan(e)
 }
 
-// remove takes a request out; a PRE that waited for it need not any more.
-func (q *queue) remove(i int) {
-	q.inBank[q.bank[i]]--
-	q.requests = removeAt(q.requests, i)
-	q.notBefore = removeAt(q.notBefore, i)
-	q.next = removeAt(q.next, i)
-	q.bank = removeAt(q.bank, i)
+// link puts e behind an entry of the queue; nil: to its head.
+func (q *queue) link(e, older *entry) {
+	younger := q.oldest
+	if older != nil {
+		younger = older.younger
+		older.younger = e
+	} else {
+		q.oldest = e
+	}
+	if younger != nil {
+		younger.older = e
+	} else {
+		q.youngest = e
+	}
+	e.older, e.younger = older, younger
+}
+
+// remove takes e out; a PRE that waited for it need not any more.
+func (q *queue) remove(e *entry, now uint64) {
+	if e.older != nil {
+		e.older.younger = e.younger
+	} else {
+		q.oldest = e.younger
+	}
+	if e.younger != nil {
+		e.younger.older = e.older
+	} else {
+		q.youngest = e.older
+	}
+	q.n--
+	q.inBank[e.bank.index]--
+	q.clocks += now
 	q.release()
 }
 
-func insertAt[T any](s []T, i int, v T) []T {
-	s = append(s, v)
-	if i < len(s)-1 {
-		copy(s[i+1:], s[i:])
-		s[i] = v
+// plan notes the command that brings e forward, as its bank is now.
+func (q *queue) plan(e *entry) {
+	switch open := e.bank.row; {
+	case open == closedRow:
+		e.next = ACT
+	case open != e.row:
+		e.next = PRE
+	case e.write:
+		e.next = WR
+	default:
+		e.next = RD
 	}
-	return s
+	e.bus = q.buses[e.next&(numCommands-1)]
+	e.notBefore = e.bank.readyAt(e.next)
+	q.lower(e.bus, e.notBefore)
 }
 
-func removeAt[T any](s []T, i int) []T {
-	copy(s[i:], s[i+1:])
-	return s[:len(s)-1]
+// rowChanged plans anew for the requests to a bank.
+func (q *queue) rowChanged(b *bank) {
+	if q.inBank[b.index] == 0 {
+		return
+	}
+	for e := q.oldest; e != nil; e = e.younger {
+		if e.bank == b {
+			q.plan(e)
+		}
+	}
 }
 
-// lower notes a command that may issue from clock at on.
-func (q *queue) lower(next Command, at uint64) {
-	bus := q.buses[next]
-	q.before[bus] = min(q.before[bus], at)
+// lower notes that a command may issue on a bus from clock at on.
+func (q *queue) lower(bus uint8, at uint64) {
+	before := &q.before[bus&(maxBuses-1)]
+	*before = min(*before, at)
 }
 
 // release looks again at PREs that had to wait.
 func (q *queue) release() {
 	if q.held {
-		q.lower(PRE, 0)
+		q.lower(q.buses[PRE], 0)
 		q.held = false
 	}
 }
 
-func (q *queue) hasLine(line uint64, bank int) bool {
-	if q.inBank[bank] == 0 {
+func (q *queue) hasLine(line uint64, b *bank) bool {
+	if q.inBank[b.index] == 0 {
 		return false
 	}
-	for i := range q.requests {
-		if q.requests[i].line == line {
+	for e := q.oldest; e != nil; e = e.younger {
+		if e.line == line {
 			return true
 		}
 	}
 	return false
 }
 
-// Done is a completed request.
-type Done struct {
-	ID    uint64
-	Clock uint64 // the last data beat
-	Write bool
-}
-
-// ring is a queue of completions in the order of their clocks.
-type ring struct {
-	slots      []Done // a power of two
-	head, tail uint64
-}
-
-func newRing(slots int) ring { return ring{slots: make([]Done, slots)} }
-
-func (r *ring) push(d Done) {
-	if r.tail-r.head == uint64(len(r.slots)) {
-		panic("BUG: dram: completion ring overflows")
+// wants reports whether a request to that row of the bank waits.
+func (q *queue) wants(b *bank, row uint32) bool {
+	if q.inBank[b.index] == 0 {
+		return false
 	}
-	r.slots[r.tail&uint64(len(r.slots)-1)] = d
-	r.tail++
-}
-
-// next returns the clock of the first completion.
-func (r *ring) next() uint64 {
-	if r.head == r.tail {
-		return never
+	for e := q.oldest; e != nil; e = e.younger {
+		if e.bank == b && e.row == row {
+			return true
+		}
 	}
-	return r.slots[r.head&uint64(len(r.slots)-1)].Clock
+	return false
 }
 
-// last returns the clock of the last completion, 0 if there is none.
-func (r *ring) last() uint64 {
-	if r.head == r.tail {
-		return 0
+// hitWaits reports whether a request that arrived no later than latest waits for the row
+// that is open in the bank.
+func (q *queue) hitWaits(b *bank, latest uint64) bool {
+	for e := q.oldest; e != nil && e.arrival <= latest; e = e.younger {
+		if e.bank == b && e.row == b.row {
+			return true
+		}
 	}
-	return r.slots[(r.tail-1)&uint64(len(r.slots)-1)].Clock
-}
-
-func (r *ring) pop() Done {
-	d := r.slots[r.head&uint64(len(r.slots)-1)]
-	r.head++
-	return d
+	return false
 }

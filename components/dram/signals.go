@@ -21,16 +21,15 @@ const (
 var bankingNames = [numBankings]string{"closed", "activating", "open", "precharging", "refreshing"}
 
 // banking tells what the bank does at a clock: what a timing rule of its own, or its rank's refresh, makes it wait for.
-func (s *bankState) banking(bank int, now uint64) banking {
-	at := &s.bank[bank]
+func (b *bank) banking(now uint64) banking {
 	switch {
-	case s.openRow[bank] != closedRow && at[RD] > now:
+	case b.row != closedRow && b.ready[RD] > now:
 		return activating
-	case s.openRow[bank] != closedRow:
+	case b.row != closedRow:
 		return open
-	case s.refreshed[bank>>s.rankShift] > now:
+	case b.rank.refreshed > now:
 		return refreshing
-	case at[ACT] > now:
+	case b.ready[ACT] > now:
 		return precharging
 	}
 	return closed
@@ -42,22 +41,22 @@ var modeNames = []string{"reads", "writes"}
 func (c *Channel) signals(clock func() uint64) (l probe.List) {
 	l.Count("reads", c.spec.ReadQueue, c.reads.len)
 	l.Count("writes", c.spec.WriteQueue, c.writes.len)
-	l.Count("active", cap(c.active.requests), c.active.len)
+	l.Count("active", c.active.size, c.active.len)
 	l.State("mode", modeNames, func() int {
 		if c.writeMode {
 			return 1
 		}
 		return 0
 	})
-	for b := range c.state.openRow {
-		l = append(l, c.bankSignals(b, clock).Under(fmt.Sprintf("bank%d", b))...)
+	for i := range c.state.banks {
+		l = append(l, c.state.banks[i].signals(clock).Under(fmt.Sprintf("bank%d", i))...)
 	}
 	return l
 }
 
-func (c *Channel) bankSignals(b int, clock func() uint64) (l probe.List) {
-	l.State("state", bankingNames[:], func() int { return int(c.state.banking(b, clock())) })
-	l.Word("row", func() uint32 { return c.state.openRow[b] })
+func (b *bank) signals(clock func() uint64) (l probe.List) {
+	l.State("state", bankingNames[:], func() int { return int(b.banking(clock())) })
+	l.Word("row", func() uint32 { return b.row })
 	l.Hide()
 	return l
 }
@@ -100,7 +99,7 @@ func (h *Harness) Watch(w probe.Watch) { watch(h.channels, w) }
 func watch(channels []*Channel, w probe.Watch) {
 	for n, c := range channels {
 		c.Trace = func(i Issue) {
-			bank := i.Rank<<c.state.rankShift | i.BankGroup<<c.state.groupShift | i.Bank
+			bank := c.spec.bankNumber(i)
 			if i.Command.rankWide() {
 				w("cmd", -1, "channel %d rank %d: %s", n, i.Rank, i.Command)
 				return

@@ -21,8 +21,8 @@ func TestBankStates(t *testing.T) {
 	require.Equal(t, "closed", is("bank0.state"))
 	last, since := map[int]Command{}, map[int]uint64{}
 	c.Trace = func(i Issue) {
-		for b := range c.state.openRow {
-			if i.Command.rankWide() || b == int(i.Rank<<c.state.rankShift|i.BankGroup<<c.state.groupShift|i.Bank) {
+		for b := range c.state.banks {
+			if i.Command.rankWide() || b == c.spec.bankNumber(i) {
 				last[b], since[b] = i.Command, i.Clock
 			}
 		}
@@ -35,9 +35,9 @@ func TestBankStates(t *testing.T) {
 		if now%97 == 0 {
 			c.Enqueue(now, Request{Line: now * now % 100003, Write: now%2 == 0})
 		}
-		for b := range c.state.openRow {
+		for b := range c.state.banks {
 			want := expected(&s, last[b], since[b], now)
-			got := bankingNames[c.state.banking(b, now)]
+			got := bankingNames[c.state.banks[b].banking(now)]
 			require.Contains(t, want, got, "bank %d at %d, %d after %s", b, now, now-since[b], last[b])
 			seen[got] = true
 		}

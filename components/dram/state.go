@@ -1,18 +1,17 @@
 package dram
 
-import "slices"
-
 // never is a clock that does not come.
 const never = ^uint64(0)
 
-// closedRow is openRow of a bank without an open row.
+// closedRow is the row of a bank without an open row.
 const closedRow = ^uint32(0)
 
 // readyClocks has, for each command, the first clock at which a node allows it.
 type readyClocks [numCommands]uint64
 
-// update says that a command makes to wait clocks.
+// update says that a command makes to wait clocks at the node of a level.
 type update struct {
+	level  Level
 	to     Command
 	clocks uint64
 }
@@ -20,23 +19,33 @@ type update struct {
 // timingTable is the standard's resolved rules by what an issued command
 // changes.
 type timingTable struct {
-	pair    [numLevels][numCommands][]update
+	pair    [numCommands][]update
 	sibling [numCommands][]update
-	fourth  [numLevels][]update
+	fourth  [windowLevels][]update
 }
 
-func newTimingTable(constraints []Constraint) *timingTable {
+// windowLevels are the levels that may have a rule of the kind FourthBack.
+const windowLevels = LevelRank + 1
+
+// newTimingTable drops the rules of commands that are not in used.
+func newTimingTable(constraints []Constraint, used CommandSet) *timingTable {
 	t := &timingTable{}
 	for _, c := range constraints {
 		checkSupported(c)
+		if c.Clocks == 0 || !used.Has(c.From) || !used.Has(c.To) {
+			continue
+		}
 		switch c.Kind {
 		case EachPair:
-			t.pair[c.Level][c.From] = stronger(t.pair[c.Level][c.From], c)
+			t.pair[c.From] = stronger(t.pair[c.From], c)
 		case Sibling:
 			t.sibling[c.From] = stronger(t.sibling[c.From], c)
 		case FourthBack:
 			t.fourth[c.Level] = stronger(t.fourth[c.Level], c)
 		}
+	}
+	for i, list := range t.pair {
+		t.pair[i] = undominated(list)
 	}
 	return t
 }
@@ -54,33 +63,61 @@ func checkSupported(c Constraint) {
 	}
 }
 
-// stronger adds c to the list, keeping one update a following command.
+// stronger adds c to the list, keeping one update of a level and following command.
 func stronger(list []update, c Constraint) []update {
 	clocks := uint64(c.Clocks)
-	if clocks == 0 {
-		return list
+	for i, u := range list {
+		if u.level == c.Level && u.to == c.To {
+			list[i].clocks = max(u.clocks, clocks)
+			return list
+		}
 	}
-	if i := slices.IndexFunc(list, func(u update) bool { return u.to == c.To }); i >= 0 {
-		list[i].clocks = max(list[i].clocks, clocks)
-		return list
+	return append(list, update{c.Level, c.To, clocks})
+}
+
+// undominated drops updates that one of an enclosing node makes superfluous.
+func undominated(list []update) (kept []update) {
+	for _, u := range list {
+		dominated := false
+		for _, v := range list {
+			dominated = dominated || v.level < u.level && v.to == u.to && v.clocks >= u.clocks
+		}
+		if !dominated {
+			kept = append(kept, u)
+		}
 	}
-	return append(list, update{c.To, clocks})
+	return kept
 }
 
 // bankState is what a channel's DRAM remembers: the open rows, and when each
 // node of the hierarchy allows each command.
 type bankState struct {
-	rules      *timingTable
-	rankShift  uint8 // bank number to rank
-	groupShift uint8 // bank number to bank group of the channel
+	rules   *timingTable
+	channel readyClocks
+	acts    actWindow
+	groups  []readyClocks
+	ranks   []rank
+	banks   []bank
+}
 
-	channel           readyClocks
-	rank, group, bank []readyClocks
-	acts              [2][]actWindow // of the channel and of each rank
+// rank is what is remembered of a rank.
+type rank struct {
+	ready     readyClocks
+	acts      actWindow
+	banks     []bank
+	open      int    // banks with an open row
+	claimed   int    // banks that are claimed
+	refreshed uint64 // the clock at which its last refresh is over
+}
 
-	openRow   []uint32 // by bank
-	openBanks []int    // by rank
-	refreshed []uint64 // by rank: the clock at which its last refresh is over
+// bank is what is remembered of a bank.
+type bank struct {
+	nodes   [numLevels]*readyClocks // channel, rank, bank group, bank: what its commands wait for
+	ready   readyClocks             // of the bank itself
+	rank    *rank
+	row     uint32 // that is open, or closedRow
+	index   uint16
+	claimed bool // the controller has opened the row for a request that still waits for its RD or WR
 }
 
 // actWindow is the clocks of the last ACTs of a node.
@@ -89,105 +126,102 @@ type actWindow struct {
 	count  uint64
 }
 
-func newBankState(s Spec, rules *timingTable) bankState {
-	groups := s.Ranks * s.BankGroups
-	st := bankState{
-		rules:      rules,
-		groupShift: log2(s.Banks),
-		rankShift:  log2(s.Banks * s.BankGroups),
-		rank:       make([]readyClocks, s.Ranks),
-		group:      make([]readyClocks, groups),
-		bank:       make([]readyClocks, groups*s.Banks),
-		acts:       [2][]actWindow{make([]actWindow, 1), make([]actWindow, s.Ranks)},
-		openRow:    make([]uint32, groups*s.Banks),
-		openBanks:  make([]int, s.Ranks),
-		refreshed:  make([]uint64, s.Ranks),
+func newBankState(s Spec, rules *timingTable) *bankState {
+	st := &bankState{
+		rules:  rules,
+		ranks:  make([]rank, s.Ranks),
+		groups: make([]readyClocks, s.Ranks*s.BankGroups),
+		banks:  make([]bank, s.Ranks*s.BankGroups*s.Banks),
 	}
-	for b := range st.openRow {
-		st.openRow[b] = closedRow
+	perRank := s.BankGroups * s.Banks
+	for i := range st.ranks {
+		st.ranks[i].banks = st.banks[i*perRank : (i+1)*perRank]
+	}
+	for i := range st.banks {
+		b, r := &st.banks[i], &st.ranks[i/perRank]
+		b.index, b.rank, b.row = uint16(i), r, closedRow
+		b.nodes = [numLevels]*readyClocks{&st.channel, &r.ready, &st.groups[i/s.Banks], &b.ready}
 	}
 	return st
 }
 
-// readyAt returns the first clock at which the timing rules allow cmd in bank.
-// It never goes back.
-func (s *bankState) readyAt(cmd Command, bank int) uint64 {
-	at := max(s.channel[cmd], s.rank[bank>>s.rankShift][cmd])
-	return max(at, s.group[bank>>s.groupShift][cmd], s.bank[bank][cmd])
-}
-
-// rankReadyAt is readyAt for a command to a whole rank.
-func (s *bankState) rankReadyAt(cmd Command, rank int) uint64 {
-	return max(s.channel[cmd], s.rank[rank][cmd])
+// readyAt returns the first clock at which the timing rules allow cmd in the bank, or in its
+// rank if cmd is for a whole one. It never goes back.
+func (b *bank) readyAt(cmd Command) uint64 {
+	cmd &= numCommands - 1
+	at := max(b.nodes[LevelChannel][cmd], b.nodes[LevelRank][cmd])
+	return max(at, b.nodes[LevelBankGroup][cmd], b.nodes[LevelBank][cmd])
 }
 
 // issue books a command at clock now. A command to a whole rank names any bank
 // of it.
-func (s *bankState) issue(cmd Command, bank int, row uint32, now uint64) {
-	s.book(cmd, bank, now)
+func (s *bankState) issue(cmd Command, b *bank, row uint32, now uint64) {
+	s.book(cmd, b, now)
 	switch cmd {
 	case ACT:
-		s.openRow[bank] = row
-		s.openBanks[bank>>s.rankShift]++
+		b.row = row
+		b.rank.open++
 	case PRE, RDA, WRA:
-		s.close(bank)
+		b.close()
 	case PREA:
-		first := bank >> s.rankShift << s.rankShift
-		for b := first; b < first+1<<s.rankShift; b++ {
-			s.close(b)
+		for i := range b.rank.banks {
+			b.rank.banks[i].close()
 		}
 	case REF:
-		rank := bank >> s.rankShift
-		s.refreshed[rank] = s.rank[rank][ACT]
+		b.rank.refreshed = b.rank.ready[ACT]
 	}
 }
 
-func (s *bankState) close(bank int) {
-	if s.openRow[bank] != closedRow {
-		s.openRow[bank] = closedRow
-		s.openBanks[bank>>s.rankShift]--
+func (b *bank) close() {
+	if b.row != closedRow {
+		b.row = closedRow
+		b.rank.open--
 	}
 }
 
 // book applies the timing rules that follow from cmd.
-func (s *bankState) book(cmd Command, bank int, now uint64) {
-	rank := bank >> s.rankShift
-	s.channel.advance(s.rules.pair[LevelChannel][cmd], now)
-	s.rank[rank].advance(s.rules.pair[LevelRank][cmd], now)
+func (s *bankState) book(cmd Command, b *bank, now uint64) {
+	cmd &= numCommands - 1
+	for _, u := range s.rules.pair[cmd] {
+		b.nodes[u.level&(numLevels-1)].delay(u.to, now+u.clocks)
+	}
 	if after := s.rules.sibling[cmd]; len(after) > 0 {
-		s.bookSiblings(after, rank, now)
+		s.bookSiblings(after, b.rank, now)
 	}
 	if cmd == ACT {
-		s.channel.advanceFourth(s.rules.fourth[LevelChannel], &s.acts[LevelChannel][0], now)
-		s.rank[rank].advanceFourth(s.rules.fourth[LevelRank], &s.acts[LevelRank][rank], now)
+		s.acts.book(s.rules.fourth[LevelChannel], &s.channel, now)
+		b.rank.acts.book(s.rules.fourth[LevelRank], &b.rank.ready, now)
 	}
-	if cmd.rankWide() {
-		return
-	}
-	s.group[bank>>s.groupShift].advance(s.rules.pair[LevelBankGroup][cmd], now)
-	s.bank[bank].advance(s.rules.pair[LevelBank][cmd], now)
 }
 
-func (s *bankState) bookSiblings(after []update, rank int, now uint64) {
-	for r := range s.rank {
-		if r != rank {
-			s.rank[r].advance(after, now)
+func (s *bankState) bookSiblings(after []update, of *rank, now uint64) {
+	for i := range s.ranks {
+		if r := &s.ranks[i]; r != of {
+			r.ready.apply(after, now)
 		}
 	}
 }
 
-func (r *readyClocks) advance(after []update, now uint64) {
+// delay makes cmd wait until clock at.
+func (r *readyClocks) delay(cmd Command, at uint64) {
+	ready := &r[cmd&(numCommands-1)]
+	*ready = max(*ready, at)
+}
+
+func (r *readyClocks) apply(after []update, from uint64) {
 	for _, u := range after {
-		r[u.to] = max(r[u.to], now+u.clocks)
+		r.delay(u.to, from+u.clocks)
 	}
 }
 
-// advanceFourth books an ACT in the window and applies the rules that count from
-// the fourth last.
-func (r *readyClocks) advanceFourth(after []update, w *actWindow, now uint64) {
+// book notes an ACT of the node and applies the rules that count from the fourth last.
+func (w *actWindow) book(after []update, node *readyClocks, now uint64) {
+	if len(after) == 0 {
+		return
+	}
 	w.clocks[w.count%window] = now
 	w.count++
 	if w.count >= window {
-		r.advance(after, w.clocks[w.count%window])
+		node.apply(after, w.clocks[w.count%window])
 	}
 }

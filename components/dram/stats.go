@@ -46,20 +46,13 @@ func (s Stats) RowHitRate() float64 {
 	return 1 - float64(s.Commands[ACT])/float64(column)
 }
 
-// settle adds the queue lengths of the clocks since the last call. It is called
-// before a length changes, so skipped clocks count as well.
-func (c *Channel) settle(now uint64) {
-	clocks := now - c.settled
-	c.settled = now
-	c.stats.ReadQueueClocks += clocks * uint64(c.reads.len())
-	c.stats.WriteQueueClocks += clocks * uint64(c.writes.len())
-	c.stats.ActiveClocks += clocks * uint64(c.active.len())
-}
-
 // Stats returns the counts up to clock now.
 func (c *Channel) Stats(now uint64) Stats {
-	c.settle(now)
-	return c.stats
+	s := c.stats
+	s.ReadQueueClocks = c.reads.requestClocks(now)
+	s.WriteQueueClocks = c.writes.requestClocks(now)
+	s.ActiveClocks = c.active.requestClocks(now)
+	return s
 }
 
 // Columns is the number of commands that moved data.

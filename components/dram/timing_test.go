@@ -125,34 +125,33 @@ func TestEachRule(t *testing.T) {
 	}
 }
 
+const allCommands = ^CommandSet(0)
+
 func askRule(t *testing.T, spec Spec, c Constraint) {
 	const start = 1000
-	s := newBankState(spec, newTimingTable([]Constraint{c}))
+	s := newBankState(spec, newTimingTable([]Constraint{c}, allCommands))
 	first := uint64(start)
 	at := first
 	if c.Kind == FourthBack {
 		for range window - 1 {
-			s.issue(c.From, 0, 0, at)
-			assert.LessOrEqual(t, s.readyAt(c.To, 0), at, "window not full")
+			s.issue(c.From, &s.banks[0], 0, at)
+			assert.LessOrEqual(t, s.banks[0].readyAt(c.To), at, "window not full")
 			at++
 		}
 	}
-	s.issue(c.From, 0, 0, at)
+	s.issue(c.From, &s.banks[0], 0, at)
 
 	inside, outside := reach(spec, c)
 	legal := first + uint64(c.Clocks)
-	assert.False(t, allowed(&s, c.To, inside, legal-1), "one clock early")
-	assert.True(t, allowed(&s, c.To, inside, legal), "on time")
+	assert.False(t, allowed(s, c.To, inside, legal-1), "one clock early")
+	assert.True(t, allowed(s, c.To, inside, legal), "on time")
 	if outside >= 0 {
-		assert.True(t, allowed(&s, c.To, outside, first), "out of reach")
+		assert.True(t, allowed(s, c.To, outside, first), "out of reach")
 	}
 }
 
 func allowed(s *bankState, cmd Command, bank int, now uint64) bool {
-	if cmd.rankWide() {
-		return s.rankReadyAt(cmd, bank>>s.rankShift) <= now
-	}
-	return s.readyAt(cmd, bank) <= now
+	return s.banks[bank].readyAt(cmd) <= now
 }
 
 // reach returns the most distant bank from bank 0 that the rule holds for, and
@@ -190,12 +189,12 @@ func TestRulesTogether(t *testing.T) {
 							clocks = max(clocks, c.Clocks)
 						}
 					}
-					s := newBankState(spec, newTimingTable(constraints))
-					s.issue(from, 0, 0, 5000)
+					s := newBankState(spec, newTimingTable(constraints, allCommands))
+					s.issue(from, &s.banks[0], 0, 5000)
 					if clocks > 0 {
-						assert.False(t, allowed(&s, to, 0, uint64(5000+clocks-1)), "%s → %s early", from, to)
+						assert.False(t, allowed(s, to, 0, uint64(5000+clocks-1)), "%s → %s early", from, to)
 					}
-					assert.True(t, allowed(&s, to, 0, uint64(5000+clocks)), "%s → %s", from, to)
+					assert.True(t, allowed(s, to, 0, uint64(5000+clocks)), "%s → %s", from, to)
 				}
 			}
 		})

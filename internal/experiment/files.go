@@ -49,7 +49,7 @@ type PointSummary struct {
 
 // StepSummary is one kernel in one super-step.
 type StepSummary struct {
-	Step   int                   `json:"step"` // from 0; -1: before the first
+	Step   int                   `json:"step"` // from 1; 0: before the first
 	Kernel string                `json:"kernel"`
 	Cycles uint64                `json:"cycles"`
 	Stats  map[string]stats.Stat `json:"stats"`

@@ -22,6 +22,7 @@ type result struct {
 	region     configs.Region
 	times      host.Times // of the region
 	verified   bool
+	ran        int          // super-steps of the whole run
 	superSteps int          // in the region
 	steps      []store.Step // its init kernel, and its super-steps'
 	software   stats.Tree   // what the host saw of the super-steps
@@ -37,10 +38,10 @@ const (
 	registerKernel = "register"
 )
 
-// initStep is where the init kernel is booked, before the first super-step.
-const initStep = -1
+// initStep is where the init kernel is booked: super-steps count from 1.
+const initStep = 0
 
-// step books a kernel of a super-step, from 0, if it is of the region.
+// step books a kernel of a super-step, if it is of the region.
 func (r *result) step(n int, kernel string, s *sim.Result, more ...stats.Stat) {
 	if inside(r.region, n) {
 		r.steps = append(r.steps, store.Step{Step: n, Kernel: kernel, Cycles: s.Cycles, Stats: append(s.Statistics(), more...).Final()})
@@ -177,10 +178,12 @@ func (r *result) handwritten(ctx context.Context, d host.Device, g *graph.Graph,
 	})
 	r.verified = res.Verified
 	r.step(initStep, initKernel, &res.Init)
+	r.ran = len(res.Steps)
 	for i := range res.Steps {
-		r.step(i, "gather", &res.Steps[i].Gather)
-		r.step(i, applyKernel, &res.Steps[i].Apply)
-		if inside(r.region, i) {
+		n := i + 1
+		r.step(n, "gather", &res.Steps[i].Gather)
+		r.step(n, applyKernel, &res.Steps[i].Apply)
+		if inside(r.region, n) {
 			r.superSteps++
 		}
 	}
@@ -191,25 +194,26 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 	res, err := compose.Run(ctx, d, g, *w)
 	r.verified, r.layout = res.Verified, res.Layout
 	r.step(initStep, initKernel, &res.Init)
+	r.ran = len(res.Steps)
 	var counted []compose.Step
 	for i := range res.Steps {
-		s := &res.Steps[i]
+		s, n := &res.Steps[i], i+1
 		for k := range s.Splits {
-			r.step(i, sift(res.Plan), &s.Splits[k])
+			r.step(n, sift(res.Plan), &s.Splits[k])
 		}
 		if s.Registered(res.Plan) {
-			r.step(i, registerKernel, &s.Register)
+			r.step(n, registerKernel, &s.Register)
 		}
-		r.step(i, "gather-"+s.Way(), &s.Gather, software(res.Steps[i:i+1])...)
+		r.step(n, "gather-"+s.Way(), &s.Gather, software(res.Steps[i:i+1])...)
 		if res.Plan.Algorithm.Apply != nil {
-			r.step(i, applyKernel, &s.Apply)
+			r.step(n, applyKernel, &s.Apply)
 		}
-		if inside(r.region, i) {
+		if inside(r.region, n) {
 			counted = append(counted, *s)
 		}
 	}
 	for i := range res.Splits {
-		r.step(len(res.Steps), sift(res.Plan), &res.Splits[i])
+		r.step(r.ran+1, sift(res.Plan), &res.Splits[i])
 	}
 	r.superSteps = len(counted)
 	r.software = withSource(software(counted), res.Source)

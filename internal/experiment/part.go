@@ -41,8 +41,8 @@ func sampling(e *configs.Experiment) *sim.Sampling {
 	return &sim.Sampling{Interval: e.Stats.Interval, Keys: e.Stats.Keys, MaxRows: e.Stats.MaxRows}
 }
 
-// inside tells whether a super-step, from 0, is of a region; initStep is the init kernel.
-func inside(r configs.Region, i int) bool { return i+1 >= r.From && (r.To == 0 || i+1 <= r.To) }
+// inside tells whether a super-step, from 1, is of a region; initStep is the init kernel.
+func inside(r configs.Region, n int) bool { return n >= r.From && (r.To == 0 || n <= r.To) }
 
 // counted is a machine of whose run a region counts. What lies before the region is simulated in time, too: what the
 // caches, the row buffers and the lists in memory hold then depends on it, and cannot be had otherwise.
@@ -117,9 +117,15 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 	return r, err
 }
 
-// neverBegun is the error of a region that a run that is over never came to.
-func (c *counted) neverBegun() error {
-	return fmt.Errorf("region.from = %d: the run was over before; nothing is counted", c.region.From)
+// measured refuses a run of which nothing was counted.
+func measured(o *Outcome, res *result) error {
+	switch from := res.region.From; {
+	case from > 0 && res.superSteps == 0:
+		return fmt.Errorf("region.from = %d: the run was over after %d super-steps, so nothing was counted", from, res.ran)
+	case o.Cycles == 0:
+		return errors.New("no cycle was counted: nothing was launched")
+	}
+	return nil
 }
 
 // Part says which part of a run counts, and where it ends; empty: all of it.

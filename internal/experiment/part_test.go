@@ -126,8 +126,26 @@ func TestARegionMayEndTheRun(t *testing.T) {
 	require.GreaterOrEqual(t, float64(total), value(t, &part, "device_cycles"))
 	require.Greater(t, part.Samples.Rows[0].From, uint64(0))
 
-	none := runPart(t, text, "region.from=5")
-	require.ErrorContains(t, none.Err, "region.from = 5: the run was over before")
+}
+
+// A run that is over before its region has counted nothing, and is a failure: one whose super-steps are as many as asked
+// for, one that ends when no vertex is active, and one that looks for more in a far pile after its last super-step.
+func TestARegionBehindTheRun(t *testing.T) {
+	for _, text := range []string{small + "workload: {max_iterations: 4}\n", small + "workload: {algorithm: bfs}\n", small + "workload: {kernel: handwritten, max_iterations: 4}\n", frontiers} {
+		whole := runPart(t, text)
+		require.NoError(t, whole.Err)
+		n := int(value(t, &whole, "super_steps"))
+		last := runPart(t, text, fmt.Sprint("region.from=", n))
+		require.NoError(t, last.Err)
+		require.Equal(t, 1.0, value(t, &last, "super_steps"))
+		require.Equal(t, n, last.Steps[0].Step, "numbered as in region")
+		none := runPart(t, text, fmt.Sprint("region.from=", n+1))
+		require.EqualError(t, none.Err, fmt.Sprintf("region.from = %d: the run was over after %d super-steps, so nothing was counted", n+1, n))
+		none = runPart(t, text, fmt.Sprint("region.from=", n+1), fmt.Sprint("region.to=", n+2), "region.verify=false")
+		require.ErrorContains(t, none.Err, "nothing was counted")
+	}
+	edges := runPart(t, small+"workload: {max_iterations: 4}\n", "stop.max_edges=1", "region.from=2")
+	require.ErrorContains(t, edges.Err, "nothing was counted")
 }
 
 // A run that ends after some edges has handled as many, a few more, and says that it is a part.

@@ -82,6 +82,9 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 		Samples: m.EndSamples(),
 	}
 	if o.Err == nil {
+		o.Err = measured(&o, &res)
+	}
+	if o.Err == nil {
 		o.Err = errors.Join(m.CheckLaws(), CheckSteps(o.Stats, o.Steps))
 	}
 	return o
@@ -91,7 +94,7 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer, about *traces.Meta, shown Monitored) (res result, err error) {
 	for i := range about.Launches {
 		l := &about.Launches[i]
-		shown.Step(l.Step + 1)
+		shown.Step(l.Step)
 		p, arg, err := player.Begin(i)
 		if err != nil {
 			return res, err

@@ -247,10 +247,11 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	o = Outcome{Cycles: res.times.Total(), Verified: res.verified, Steps: res.steps, Samples: d.Machine.EndSamples()}
 	o.Partial, o.Err = partial(err)
 	o.Stats = statistics(c.counts, &res, o.Partial)
+	if o.Err == nil {
+		o.Err = measured(&o, &res)
+	}
 	switch {
 	case o.Err != nil:
-	case !c.begun:
-		o.Err = c.neverBegun()
 	case o.Partial == PartialRegion:
 		o.Err = CheckSteps(o.Stats, o.Steps)
 	case o.Partial == "":

@@ -57,7 +57,7 @@ type Point struct {
 	place string // its place in the sweep, which Cell may shorten
 }
 
-// kernelRun is what one kernel took in one super-step, from 0.
+// kernelRun is what one kernel took in one super-step, from 1; 0: before the first.
 type kernelRun struct {
 	Step   int    `json:"step"`
 	Kernel string `json:"kernel"`

@@ -292,12 +292,12 @@ func (p *Point) superSteps() (f Figure, ok bool) {
 	return f, len(f.Columns) > 2
 }
 
-// stepName counts super-steps from 1; before the first is the init kernel.
+// stepName names super-steps, from 1; 0 is the init kernel, before the first.
 func stepName(step int) string {
-	if step < 0 {
+	if step == 0 {
 		return "before"
 	}
-	return fmt.Sprint(step + 1)
+	return fmt.Sprint(step)
 }
 
 // pad appends zeros up to a length.

@@ -91,7 +91,7 @@ func TestAStoreThatCannotBeRead(t *testing.T) {
 func TestSuperSteps(t *testing.T) {
 	s := fixture()
 	s.Points[1]["super_steps"] = []map[string]any{
-		{"step": -1, "kernel": "init", "cycles": 5}, {"step": 0, "kernel": "gather", "cycles": 7}, {"step": 0, "kernel": "apply", "cycles": 2}, {"step": 1, "kernel": "gather", "cycles": 9},
+		{"step": 0, "kernel": "init", "cycles": 5}, {"step": 1, "kernel": "gather", "cycles": 7}, {"step": 1, "kernel": "apply", "cycles": 2}, {"step": 2, "kernel": "gather", "cycles": 9},
 	}
 	f := find(t, report.Figures(read(t, s, sweepConfig)), "steps-weaver-warps-2-bytes-1kib")
 	require.Equal(t, []string{"before", "1", "2"}, f.Columns)

@@ -155,5 +155,7 @@ CREATE VIEW speedups AS
 	SELECT p.position, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup
 	FROM points p JOIN points b ON b.position = p.baseline
 	WHERE p.failure = '' AND b.failure = '' AND p.partial = b.partial
-		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`,
+		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`, `
+-- Super-steps count from 1, as region.from and region.to do; 0 is what comes before the first.
+UPDATE super_steps SET step = step + 1`,
 }

@@ -240,9 +240,11 @@ func TestOlderStoresAreBroughtUpToDate(t *testing.T) {
 	_, err = old.db.Exec(migrations[0] + "; PRAGMA user_version = 1; PRAGMA application_id = 1751475308")
 	require.NoError(t, err)
 	a := point(0, "a")
-	a.Axes, a.Stats, a.Steps = nil, nil, nil
+	a.Axes, a.Stats = nil, nil
+	a.Steps = []Step{{Step: 0, Kernel: "init", Cycles: 5}, {Step: 1, Kernel: "gather", Cycles: 7}}
 	_, err = old.db.Exec(`INSERT INTO points (identity, position, config, graph, version, cycles, verified, failure, error, host_seconds, finished)
-		VALUES ('a', 0, 'name: e' || char(10), 'g', 'v', 12345678901234, 1, '', '', 0.25, '2026-01-02T03:04:05Z')`)
+		VALUES ('a', 0, 'name: e' || char(10), 'g', 'v', 12345678901234, 1, '', '', 0.25, '2026-01-02T03:04:05Z');
+		INSERT INTO super_steps (point, step, kernel, cycles) VALUES (1, -1, 'init', 5), (1, 0, 'gather', 7)`)
 	require.NoError(t, err)
 	require.NoError(t, old.Close())
 	_, err = OpenRead(path)

@@ -343,9 +343,6 @@ func (r *run) next() (active uint32, err error) {
 // refill raises the threshold until vertices of the far pile are near, or begins rounds until one
 // has vertices: the next super-step's first launches.
 func (r *run) refill(ctx context.Context) (active uint32, err error) {
-	if err := r.BeginStep(len(r.Steps) + 1); err != nil {
-		return 0, err
-	}
 	for active == 0 {
 		switch {
 		case r.far != nil && r.far.Rise(r):
@@ -374,8 +371,11 @@ func (r *run) firstRound(ctx context.Context) error {
 	return err
 }
 
-// sift launches a kernel that looks for vertices to go on with.
+// sift launches a kernel that looks for vertices to go on with: the first launches of a super-step to come.
 func (r *run) sift(ctx context.Context, k *ir.Kernel) error {
+	if err := r.BeginStep(len(r.Steps) + 1); err != nil {
+		return err
+	}
 	res, err := r.launch(ctx, k)
 	r.Splits = append(r.Splits, res)
 	return err

@@ -1,0 +1,106 @@
+package cache
+
+import (
+	"fmt"
+	"math/bits"
+
+	"heddle/components/clock"
+)
+
+// input is a requester of the banks: a port, or several behind an arbiter, as the cores of a socket are that
+// share an L1, and a socket's L1I and L1D at the L2 (RTL: VX_mem_arb in VX_cache_cluster and VX_socket). The arbiter
+// sends one request a cycle into a buffer of two places, which costs a cycle, and a flush at its end holds up those
+// behind it.
+type input struct {
+	ports []int
+	buf   queue[request] // of several ports
+	arb   arbiter        // over ports
+	rsp   arbiter        // over banks, for responses
+}
+
+// arbiterPlaces is the depth of the buffer behind an arbiter (RTL: REQ_OUT_BUF 2 and 3, a skid buffer).
+const arbiterPlaces = 2
+
+// makeInputs groups the ports by Spec.Inputs.
+func (c *Cache) makeInputs() {
+	for i := range c.ports {
+		in := i
+		if c.spec.Inputs != nil {
+			in = int(c.spec.Inputs[i])
+		}
+		for len(c.inputs) <= in {
+			c.inputs = append(c.inputs, input{})
+		}
+		c.ports[i].in = uint8(in)
+		c.inputs[in].ports = append(c.inputs[in].ports, i)
+	}
+	for i := range c.inputs {
+		if in := &c.inputs[i]; len(in.ports) > 1 {
+			in.buf = newQueue[request](arbiterPlaces, &c.self, fmt.Sprintf("arbiter of input %d", i))
+			c.shared = append(c.shared, i)
+		}
+	}
+	c.heads, c.rspTo = make([]request, len(c.inputs)), make([]uint64, len(c.inputs))
+}
+
+// head takes note of input i's first request, if there is one.
+func (c *Cache) head(i int, now clock.Cycle) bool {
+	in := &c.inputs[i]
+	if len(in.ports) > 1 {
+		if r := in.buf.front(now); r != nil {
+			c.heads[i] = *r
+			return true
+		}
+		return false
+	}
+	link := c.ports[in.ports[0]].req
+	if !link.Ready() {
+		return false
+	}
+	r := link.Front()
+	c.heads[i] = request{*r, r.Addr >> c.spec.lineShift(), uint8(in.ports[0])}
+	return true
+}
+
+// pop takes the first request from an input.
+func (c *Cache) pop(i int) {
+	in := &c.inputs[i]
+	if len(in.ports) > 1 {
+		in.buf.pop()
+		c.arbited--
+		return
+	}
+	p := in.ports[0]
+	c.hook(HookPosRequest, p, c.ports[p].req.Pop())
+}
+
+// arbitrate moves a request into the buffer of each shared input that has had a place since the last cycle.
+func (c *Cache) arbitrate(now clock.Cycle) (moved bool) {
+	for _, i := range c.shared {
+		in := &c.inputs[i]
+		if in.buf.full() {
+			continue
+		}
+		var ready uint64
+		for k, p := range in.ports {
+			if c.ports[p].req.Ready() {
+				ready |= 1 << k
+			}
+		}
+		if ready == 0 {
+			continue
+		}
+		k := in.arb.pick(ready)
+		if !c.spec.PriorityInputs {
+			in.arb.grant(k)
+		}
+		c.stats.BankConflicts += uint64(bits.OnesCount64(ready) - 1)
+		p := in.ports[k]
+		r := c.ports[p].req.Pop()
+		c.hook(HookPosRequest, p, r)
+		in.buf.push(request{r, r.Addr >> c.spec.lineShift(), uint8(p)}, now+1)
+		c.arbited++
+		moved = true
+	}
+	return moved
+}
