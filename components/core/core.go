@@ -22,6 +22,7 @@ type Core struct {
 	lsu     lsu
 	sync    synchronizer
 	due     uint64     // the cycle from which the pipeline has to look
+	backDue uint64     // the cycle from which its write-back has to look
 	started [64]uint32 // by warp: the order of their starts
 	starts  uint32
 
@@ -47,7 +48,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s = s.Derived()
-	c := &Core{Base: clock.NewBase(name), source: src, due: never}
+	c := &Core{Base: clock.NewBase(name), source: src, due: never, backDue: never}
 	c.pipe = pipe{spec: s, self: owner{unit: name}, latency: s.Latency.table(s.IDiv), lanes: s.narrow()}
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
@@ -126,16 +127,19 @@ func (c *Core) Tick(now uint64) bool {
 		return false
 	}
 	c.self.now = now
-	pipe := c.due <= now || c.awake || c.active == 0 || c.sync.state != syncNone // the last two wait for the load-store unit
-	if pipe {
-		c.due = never
+	// The end of a program, and what L1s are made to forget, wait for the load-store unit too.
+	pipe := c.due <= now || c.awake || c.active == 0 || c.sync.state != syncNone
+	c.moved = false
+	back := pipe || c.backDue <= now
+	if back {
 		c.writeBack(now)
 	}
 	if c.lsu.due <= now || c.awake {
 		c.tickLSU(now)
 	}
-	if pipe || c.due <= now {
-		c.advance(now, pipe)
+	advance := pipe || c.moved || c.due <= now
+	if advance {
+		c.advance(now)
 		if c.over = c.Done(); c.over {
 			c.elapsed += now - c.begun
 			c.bookIdle()
@@ -143,13 +147,16 @@ func (c *Core) Tick(now uint64) bool {
 			return false
 		}
 	}
+	if back || advance {
+		c.backDue = c.nextBack(now)
+	}
 	return c.sleep(now)
 }
 
-// writeBack does the first stages of the pipeline, those behind the load-store unit.
+// writeBack does the first stages of the pipeline, those behind the load-store unit. The others have
+// something to do only if something moved.
 func (c *Core) writeBack(now uint64) {
 	c.settle(now)
-	c.moved = false
 	for i := range c.slices {
 		if sl := &c.slices[i]; sl.released.first <= now {
 			c.release(sl, now)
@@ -166,6 +173,17 @@ func (c *Core) writeBack(now uint64) {
 	}
 }
 
+// nextBack returns the first cycle after now in which the write-back has something to do.
+func (c *Core) nextBack(now uint64) uint64 {
+	at := uint64(never)
+	for i := range c.slices {
+		if sl := &c.slices[i]; sl.occupied&backBits != 0 {
+			at = sl.nextBack(now, at)
+		}
+	}
+	return at
+}
+
 // tickLSU does a cycle of the load-store unit.
 func (c *Core) tickLSU(now uint64) {
 	pipeMoved := c.moved
@@ -179,13 +197,10 @@ func (c *Core) tickLSU(now uint64) {
 	c.moved = pipeMoved
 }
 
-// advance does the other stages, last first. begun says that the first have been done.
-func (c *Core) advance(now uint64, begun bool) {
-	if !begun {
-		c.due = never
-		c.settle(now)
-		c.moved = false
-	}
+// advance does the other stages, last first.
+func (c *Core) advance(now uint64) {
+	c.due = never
+	c.settle(now)
 	c.enter(isa.LSU, now)
 	if c.socket != nil {
 		c.reply(now)
@@ -218,7 +233,7 @@ func (c *Core) advance(now uint64, begun bool) {
 
 // sleep reports whether a part is due in the next cycle; if not, it sets the timer for when one is.
 func (c *Core) sleep(now uint64) bool {
-	switch at := min(c.due, c.lsu.due); {
+	switch at := min(c.due, c.backDue, c.lsu.due); {
 	case at <= now+1 || c.awake:
 		return true
 	case at != never:

@@ -164,7 +164,7 @@ func (o outbox) push(in inst, at uint64) {
 		id = o.c.part(in.warp)
 	}
 	o.sl.send(&o.sl.result[isa.LSU], id, at)
-	o.c.due = min(o.c.due, at)
+	o.c.backDue = min(o.c.backDue, at)
 }
 
 // route sends the head of the queue to the scratchpad or towards the L1D.

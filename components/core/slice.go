@@ -51,6 +51,7 @@ const (
 
 const (
 	resultBits  = 1<<bitComputed | (1<<isa.NumUnits-1)<<bitResult
+	backBits    = resultBits | 1<<bitReleased
 	executeBits = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<(bitDispatch+uint(isa.ALU)) | 1<<(bitDispatch+uint(isa.FPU))
 )
 
@@ -120,6 +121,7 @@ func (sl *slice) commit(now uint64) (room bool) {
 	}
 	left := sl.spec.Issue.Dispatch
 	if sl.computed.n != 0 {
+		sl.moved = true
 		sl.retire(sl.take(&sl.computed, now), now)
 		if left--; left == 0 {
 			return false
@@ -130,7 +132,11 @@ func (sl *slice) commit(now uint64) (room bool) {
 		if q.first > now {
 			continue
 		}
-		room = room || u == isa.LSU && q.full()
+		if u == isa.LSU {
+			room = q.full()
+		} else {
+			sl.moved = true // producers may have waited for the place
+		}
 		sl.retire(sl.receive(q), now)
 		q.freedAt = now
 		if u == isa.FPU {
@@ -146,9 +152,13 @@ func (sl *slice) commit(now uint64) (room bool) {
 // commitOrder is the RTL's numbering of the units, behind the ALU.
 var commitOrder = [...]isa.Unit{isa.LSU, isa.SFU, isa.FPU}
 
-// retire writes an instruction back.
+// retire writes an instruction back. A part of one ends with its turn.
 func (sl *slice) retire(id flightID, now uint64) {
 	f := &sl.all[id]
+	if f.op == nil {
+		sl.end(id)
+		return
+	}
 	sl.moved = true
 	sl.hook(HookPosCommit, now, f.warp, f.op)
 	sl.send(&sl.released, id, now+commitToRelease)
@@ -259,10 +269,19 @@ func (sl *slice) next(now, at uint64) uint64 {
 		}
 	}
 	at = sl.div.next(now, sl.mul.next(now, sl.alu.next(now, at)))
-	for m := sl.occupied >> bitResult; m != 0; m &= m - 1 {
-		at = sl.result[bits.TrailingZeros64(m)].next(now, at)
+	return at
+}
+
+// nextBack returns the first cycle after now in which an instruction can be written back, or is seen by the
+// scoreboard to have been.
+func (sl *slice) nextBack(now, at uint64) uint64 {
+	if sl.computed.n != 0 {
+		return now + 1
 	}
-	return sl.released.next(now, at)
+	for m := sl.occupied >> bitResult; m != 0; m &= m - 1 {
+		at = min(at, max(now+1, sl.result[bits.TrailingZeros64(m)].first))
+	}
+	return min(at, max(now+1, sl.released.first))
 }
 
 func (sl *slice) buffers(see func(string, int, int)) {
