@@ -178,10 +178,12 @@ func (e *Experiment) validateExclude() error {
 }
 
 func (e *Experiment) validateSeeds() error {
+	seen := make(map[uint64]bool, len(e.Seeds))
 	for i, s := range e.Seeds {
-		if slices.Contains(e.Seeds[:i], s) {
+		if seen[s] {
 			return &schema.FieldError{Key: fmt.Sprintf("seeds[%d]", i), Msg: fmt.Sprintf("%d stands twice", s)}
 		}
+		seen[s] = true
 	}
 	g := e.Graph
 	if len(e.Seeds) > 0 && !g.SetSeed(0) && !slices.ContainsFunc(slices.Concat(e.Compare, e.Sweep), func(a schema.Axis) bool { return strings.HasPrefix(a.Key, "graph.") }) {

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"heddle/internal/files"
 	"heddle/internal/schema"
 )
 
@@ -149,7 +149,7 @@ func LoadPack(name string) (*Pack, error) {
 	file, read := path.Join("reproduce", name+".yaml"), packFiles.ReadFile
 	switch {
 	case strings.HasSuffix(name, ".yaml"):
-		file, read = filepath.ToSlash(filepath.Clean(name)), readUserFile
+		file, read = filepath.ToSlash(filepath.Clean(name)), func(name string) ([]byte, error) { return files.Read(name, maxPackFile) }
 	case !slices.Contains(PackNames(), name):
 		return nil, fmt.Errorf("no pack %q: expected a file that ends in .yaml, or one of %s", name, strings.Join(PackNames(), ", "))
 	}
@@ -179,17 +179,6 @@ func ParsePack(file string, text []byte, publishedFile string, published []byte)
 
 // maxPackFile bounds what is read; the parser has a limit of its own, below that.
 const maxPackFile = 4 << 20
-
-func readUserFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxPackFile:
-		return nil, fmt.Errorf("%s: expected a regular file of at most %d bytes", name, maxPackFile)
-	}
-	return os.ReadFile(name)
-}
 
 // parse reads a pack's file.
 func (p *Pack) parse(file string, text []byte) error {

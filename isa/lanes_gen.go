@@ -2,113 +2,262 @@
 
 package isa
 
+import "math/bits"
+
 var laneLoops = map[string]LaneLoop{
-	"add": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"add": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = add(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = add(a[l], b[l])
 		}
 	},
-	"and": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"and": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = and(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = and(a[l], b[l])
 		}
 	},
-	"div": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"div": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = div(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = div(a[l], b[l])
 		}
 	},
-	"divu": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"divu": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = divu(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = divu(a[l], b[l])
 		}
 	},
-	"mul": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"mul": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = mul(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = mul(a[l], b[l])
 		}
 	},
-	"mulh": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"mulh": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = mulh(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = mulh(a[l], b[l])
 		}
 	},
-	"mulhsu": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"mulhsu": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = mulhsu(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = mulhsu(a[l], b[l])
 		}
 	},
-	"mulhu": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"mulhu": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = mulhu(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = mulhu(a[l], b[l])
 		}
 	},
-	"or": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"or": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = or(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = or(a[l], b[l])
 		}
 	},
-	"rem": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"rem": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = rem(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = rem(a[l], b[l])
 		}
 	},
-	"remu": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"remu": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = remu(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = remu(a[l], b[l])
 		}
 	},
-	"sll": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"sll": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = sll(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = sll(a[l], b[l])
 		}
 	},
-	"slt": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"slt": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = slt(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = slt(a[l], b[l])
 		}
 	},
-	"sltu": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"sltu": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = sltu(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = sltu(a[l], b[l])
 		}
 	},
-	"sra": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"sra": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = sra(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = sra(a[l], b[l])
 		}
 	},
-	"srl": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"srl": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = srl(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = srl(a[l], b[l])
 		}
 	},
-	"sub": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"sub": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = sub(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = sub(a[l], b[l])
 		}
 	},
-	"xor": func(d, a, b []uint32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for l := range d {
+	"xor": func(d, a, b *Lanes, mask uint32) {
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = xor(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
 			d[l] = xor(a[l], b[l])
 		}
+	},
+}
+
+var laneTests = map[string]LaneTest{
+	"below": func(a, b *Lanes) (set uint32) {
+		for l := range a {
+			set |= flag(below(a[l], b[l])) << l
+		}
+		return set
+	},
+	"equal": func(a, b *Lanes) (set uint32) {
+		for l := range a {
+			set |= flag(equal(a[l], b[l])) << l
+		}
+		return set
+	},
+	"less": func(a, b *Lanes) (set uint32) {
+		for l := range a {
+			set |= flag(less(a[l], b[l])) << l
+		}
+		return set
+	},
+	"notBelow": func(a, b *Lanes) (set uint32) {
+		for l := range a {
+			set |= flag(notBelow(a[l], b[l])) << l
+		}
+		return set
+	},
+	"notEqual": func(a, b *Lanes) (set uint32) {
+		for l := range a {
+			set |= flag(notEqual(a[l], b[l])) << l
+		}
+		return set
+	},
+	"notLess": func(a, b *Lanes) (set uint32) {
+		for l := range a {
+			set |= flag(notLess(a[l], b[l])) << l
+		}
+		return set
 	},
 }

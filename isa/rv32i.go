@@ -9,12 +9,12 @@ var rv32i = Extension{
 		{Name: "jal", Enc: encOp(0x6F), Format: Format{rd, jumpTo}, Class: ClassBranch, Sem: Jump{}, Doc: "rd = pc+4; go to target"},
 		{Name: "jalr", Enc: encI(0x67, 0), Format: Format{rd, memI}, Class: ClassBranch, Sem: Jump{Indirect: true}, Doc: "rd = pc+4; go to (rs1+imm) & ~1, rs1 of the last active lane"},
 
-		{Name: "beq", Enc: encI(0x63, 0), Format: fmtB, Class: ClassBranch, Sem: Branch(func(a, b uint32) bool { return a == b }), Doc: "go to target if rs1 = rs2"},
-		{Name: "bne", Enc: encI(0x63, 1), Format: fmtB, Class: ClassBranch, Sem: Branch(func(a, b uint32) bool { return a != b }), Doc: "go to target if rs1 ≠ rs2"},
-		{Name: "blt", Enc: encI(0x63, 4), Format: fmtB, Class: ClassBranch, Sem: Branch(func(a, b uint32) bool { return int32(a) < int32(b) }), Doc: "go to target if rs1 < rs2, signed"},
-		{Name: "bge", Enc: encI(0x63, 5), Format: fmtB, Class: ClassBranch, Sem: Branch(func(a, b uint32) bool { return int32(a) >= int32(b) }), Doc: "go to target if rs1 ≥ rs2, signed"},
-		{Name: "bltu", Enc: encI(0x63, 6), Format: fmtB, Class: ClassBranch, Sem: Branch(func(a, b uint32) bool { return a < b }), Doc: "go to target if rs1 < rs2, unsigned"},
-		{Name: "bgeu", Enc: encI(0x63, 7), Format: fmtB, Class: ClassBranch, Sem: Branch(func(a, b uint32) bool { return a >= b }), Doc: "go to target if rs1 ≥ rs2, unsigned"},
+		{Name: "beq", Enc: encI(0x63, 0), Format: fmtB, Class: ClassBranch, Sem: Branch(equal), Doc: "go to target if rs1 = rs2"},
+		{Name: "bne", Enc: encI(0x63, 1), Format: fmtB, Class: ClassBranch, Sem: Branch(notEqual), Doc: "go to target if rs1 ≠ rs2"},
+		{Name: "blt", Enc: encI(0x63, 4), Format: fmtB, Class: ClassBranch, Sem: Branch(less), Doc: "go to target if rs1 < rs2, signed"},
+		{Name: "bge", Enc: encI(0x63, 5), Format: fmtB, Class: ClassBranch, Sem: Branch(notLess), Doc: "go to target if rs1 ≥ rs2, signed"},
+		{Name: "bltu", Enc: encI(0x63, 6), Format: fmtB, Class: ClassBranch, Sem: Branch(below), Doc: "go to target if rs1 < rs2, unsigned"},
+		{Name: "bgeu", Enc: encI(0x63, 7), Format: fmtB, Class: ClassBranch, Sem: Branch(notBelow), Doc: "go to target if rs1 ≥ rs2, unsigned"},
 
 		{Name: "lb", Enc: encI(0x03, 0), Format: fmtLoad, Class: ClassLoad, Sem: Load{1, true}, Doc: "rd = sign-extended byte at rs1+imm"},
 		{Name: "lh", Enc: encI(0x03, 1), Format: fmtLoad, Class: ClassLoad, Sem: Load{2, true}, Doc: "rd = sign-extended halfword at rs1+imm"},
@@ -61,8 +61,15 @@ func and(a, b uint32) uint32  { return a & b }
 func sll(a, b uint32) uint32  { return a << (b & 31) }
 func srl(a, b uint32) uint32  { return a >> (b & 31) }
 func sra(a, b uint32) uint32  { return uint32(int32(a) >> (b & 31)) }
-func slt(a, b uint32) uint32  { return flag(int32(a) < int32(b)) }
-func sltu(a, b uint32) uint32 { return flag(a < b) }
+func slt(a, b uint32) uint32  { return flag(less(a, b)) }
+func sltu(a, b uint32) uint32 { return flag(below(a, b)) }
+
+func equal(a, b uint32) bool    { return a == b }
+func notEqual(a, b uint32) bool { return a != b }
+func less(a, b uint32) bool     { return int32(a) < int32(b) }
+func notLess(a, b uint32) bool  { return int32(a) >= int32(b) }
+func below(a, b uint32) bool    { return a < b }
+func notBelow(a, b uint32) bool { return a >= b }
 
 func flag(b bool) uint32 {
 	if b {

@@ -14,7 +14,7 @@ type IntOp func(a, b uint32) uint32
 // PCOp: rd = f(pc, imm); the same value in every lane.
 type PCOp func(pc, imm uint32) uint32
 
-// Branch: the warp goes to pc+imm when taken. All active lanes must agree.
+// Branch: the warp goes to pc+imm when taken. All active lanes must agree. The function is named, as IntOp's.
 type Branch func(a, b uint32) bool
 
 // Jump: rd = pc+4; the warp goes to pc+imm, or to rs1+imm when Indirect, taken

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"sort"
 
+	"heddle/internal/files"
 	"heddle/isa/emu"
 )
 
@@ -30,14 +30,11 @@ type File struct {
 
 // Open opens a file, and checks all of it but the blocks.
 func Open(path string) (*File, error) {
-	in, err := os.Open(path)
+	in, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	info, err := in.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: is no regular file", path)
-	}
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}

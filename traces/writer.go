@@ -7,16 +7,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+
+	"heddle/internal/files"
 )
 
 // writer writes a file, under another name until it is complete.
 type writer struct {
 	path  string
-	file  *os.File
+	file  *files.File
 	out   *bufio.Writer
 	at    uint64
 	zstd  *zstd.Encoder
@@ -31,7 +31,7 @@ type writer struct {
 }
 
 func create(path string) (*writer, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-trace-*")
+	f, err := files.Create(path)
 	if err != nil {
 		return nil, err
 	}
@@ -117,10 +117,7 @@ func (w *writer) close(m *Meta) error {
 	if w.err != nil {
 		return errors.Join(fmt.Errorf("%s: %w", w.path, w.err), w.abort())
 	}
-	if err := errors.Join(w.file.Chmod(0o644), w.file.Sync(), w.file.Close()); err != nil {
-		return errors.Join(err, os.Remove(w.file.Name()))
-	}
-	return os.Rename(w.file.Name(), w.path)
+	return w.file.Commit()
 }
 
 func (w *writer) section(b []byte) section {
@@ -134,4 +131,4 @@ func (w *writer) section(b []byte) section {
 }
 
 // abort leaves no file.
-func (w *writer) abort() error { return errors.Join(w.file.Close(), os.Remove(w.file.Name())) }
+func (w *writer) abort() error { return w.file.Abort() }

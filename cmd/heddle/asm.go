@@ -6,12 +6,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"heddle/internal/files"
 	"heddle/isa"
 	"heddle/isa/elf"
 )
@@ -52,7 +52,7 @@ func writeProgram(path string, p *isa.Program) error {
 		if err := elf.Write(&b, p); err != nil {
 			return err
 		}
-		return os.WriteFile(path, b.Bytes(), 0o644)
+		return files.Write(path, b.Bytes())
 	}
 	if p.Entry != p.Segments[0].Addr {
 		return errors.New("a flat image is entered at its start, and _start is not there; write .elf instead")
@@ -64,7 +64,7 @@ func writeProgram(path string, p *isa.Program) error {
 		b.Write(make([]byte, int(s.Addr-p.Entry)-b.Len()))
 		b.Write(s.Data)
 	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	return files.Write(path, b.Bytes())
 }
 
 func newDisasm() *cobra.Command {

@@ -11,6 +11,7 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/experiment"
+	"heddle/internal/files"
 )
 
 // machineFlags choose a machine.
@@ -89,7 +90,7 @@ func isExperiment(name string) bool {
 	if slices.Contains(configs.ExperimentNames(), name) {
 		return true
 	}
-	f, err := os.Open(name)
+	f, err := files.Open(name)
 	if err != nil {
 		return false
 	}

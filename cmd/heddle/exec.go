@@ -140,6 +140,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if err := errors.Join(f.pegs.Carry(p), f.eghws.Carry(p)); err != nil {
 		return err
 	}
+	defer inOrder(c.Context())()
 	m.Load(p)
 	start := time.Now()
 	runErr := m.Run(c.Context())
@@ -177,6 +178,7 @@ func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	if err != nil {
 		return err
 	}
+	defer inOrder(c.Context())()
 	f.window.out, f.window.errs, f.window.dumps = c.OutOrStdout(), c.ErrOrStderr(), f.stop.dump
 	if err := f.window.attach(m); errors.Is(err, errListed) {
 		return nil

@@ -59,6 +59,7 @@ func (f *lookFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	defer inOrder(c.Context())()
 	r.Points, r.Watch = r.Points[i:i+1], f.attach
 	if err := f.monitor.listen(); err != nil {
 		return err

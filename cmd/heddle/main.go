@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
+	"io"
 	"slices"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -84,26 +82,33 @@ graph-processing hardware units plugged into its cores.
 	return root
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	code := run(ctx, newRoot())
-	stop()
-	os.Exit(code)
-}
+func main() { newProcess().run(newRoot()) }
 
 // run executes the command and returns the process's exit code.
 func run(ctx context.Context, root *cobra.Command) int {
-	err := root.ExecuteContext(ctx)
+	return conclude(root.ErrOrStderr(), root.ExecuteContext(ctx))
+}
+
+// conclude says what went wrong, if anything did, and returns the exit code.
+func conclude(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitOK
 	}
+	err = canceled(err)
 	if msg := err.Error(); msg != "" {
-		fmt.Fprintln(root.ErrOrStderr(), "heddle:", msg)
+		fmt.Fprintln(stderr, "heddle:", msg)
 	}
 	var c *codeError
 	if errors.As(err, &c) {
 		return c.code
 	}
 	return exitUsage // cobra's own complaints
+}
+
+// canceled is the error of a command that nothing but an interrupt has ended.
+func canceled(err error) error {
+	if !errors.As(err, new(*codeError)) && errors.Is(err, context.Canceled) {
+		return failed(err)
+	}
+	return err
 }

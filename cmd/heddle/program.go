@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"heddle/internal/files"
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/elf"
@@ -32,7 +32,7 @@ func (f *programFlags) read(path string) (*isa.Program, error) {
 	if err != nil || base%4 != 0 {
 		return nil, fmt.Errorf("--base %s: expected an address that is a multiple of 4", f.base)
 	}
-	data, err := readFile(path)
+	data, err := files.Read(path, elf.MaxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -59,19 +59,4 @@ func (f *programFlags) assemble(path string, data []byte, base uint32) (*isa.Pro
 		opt.Defines[name] = v
 	}
 	return asm.Assemble(path, data, opt)
-}
-
-// readFile reads a file after a look at its size.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("%s: expected a program, found a directory", path)
-	}
-	if info.Size() > elf.MaxFile {
-		return nil, fmt.Errorf("%s: file of %d bytes: at most %d are read", path, info.Size(), elf.MaxFile)
-	}
-	return os.ReadFile(path)
 }

@@ -13,6 +13,7 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/experiment"
+	"heddle/internal/files"
 	"heddle/internal/reproduce"
 	"heddle/internal/schema"
 )
@@ -257,7 +258,7 @@ func (f *reproduceFlags) write() error {
 	if err != nil {
 		return err
 	}
-	return experiment.WriteFile(filepath.Join(f.record, "reproduction.md"), text)
+	return files.Write(filepath.Join(f.record, "reproduction.md"), text)
 }
 
 // reproductionDoc is docs/reproduction.md.

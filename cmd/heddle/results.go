@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/internal/experiment"
+	"heddle/internal/files"
 	"heddle/internal/store"
 )
 
@@ -406,7 +407,7 @@ func (f *resultsFlags) write(w io.Writer, args []string) (err error) {
 		if err := t.Write(&b, f.format); err != nil {
 			return err
 		}
-		return experiment.WriteFile(f.file, []byte(b.String()))
+		return files.Write(f.file, []byte(b.String()))
 	}
 	return t.Write(w, f.format)
 }

@@ -25,6 +25,7 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/experiment"
+	"heddle/internal/files"
 	"heddle/internal/schema"
 	"heddle/internal/store"
 	"heddle/sim"
@@ -304,7 +305,7 @@ func (s *session) resume() (err error) {
 
 // openFiles writes the configuration, and opens what tells of the progress.
 func (s *session) openFiles(c *cobra.Command, config []byte) (err error) {
-	if err := experiment.WriteFile(filepath.Join(s.dir, "config.resolved.yaml"), config); err != nil {
+	if err := files.Write(filepath.Join(s.dir, "config.resolved.yaml"), config); err != nil {
 		return err
 	}
 	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log.txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
@@ -331,6 +332,7 @@ func (s *session) logf(format string, args ...any) {
 
 // simulate runs what is not stored, and closes everything.
 func (s *session) simulate(ctx context.Context) (*experiment.Summary, error) {
+	defer inOrder(ctx)()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s.stop = stop

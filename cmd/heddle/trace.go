@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"heddle/internal/experiment"
+	"heddle/internal/files"
 	"heddle/traces"
 )
 
@@ -173,7 +173,7 @@ func importTrace(c *cobra.Command, name, out string, s traces.Shape) error {
 	if out == "" {
 		return errors.New("-o FILE: expected a file to write")
 	}
-	in, err := os.Open(name)
+	in, err := files.Open(name)
 	if err != nil {
 		return err
 	}

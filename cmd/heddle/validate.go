@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/internal/files"
 	"heddle/sim/parity"
 )
 
@@ -43,7 +44,7 @@ those of Vortex's RTL and of its simulator SimX. A pair that is off by more than
 			if err := parity.Write(&b, rows); err != nil {
 				return err
 			}
-			return os.WriteFile(markdown, b.Bytes(), 0o644)
+			return files.Write(markdown, b.Bytes())
 		},
 	}
 	c.Flags().StringVar(&markdown, "markdown", "", "write docs/validation.md to that `file`")

@@ -34,7 +34,7 @@ var rules = []struct {
 	{"components/balance", []string{"components/clock"}},
 	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/mem", "components/probe"}},
 	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/balance", "components/mem", "components/probe"}},
-	{"configs", []string{"=isa", "components/", "internal/schema"}},
+	{"configs", []string{"=isa", "components/", "internal/files", "internal/schema"}},
 	// Files of signals and the choice of names know no machine.
 	{"sim/vcd", nil},
 	{"sim/choose", nil},
@@ -42,17 +42,18 @@ var rules = []struct {
 	// The compiler of kernels knows no graphs, schedules or algorithms.
 	{"kernels/ir", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/codegen", []string{"=isa", "isa/emu", "=kernels/ir"}},
-	{"kernels", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels"}},
-	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces"}},
+	{"kernels", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "internal/files"}},
+	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files"}},
 	{"cmd/", []string{""}},
-	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/schema", "internal/store"}},
-	{"internal/store", []string{"sim/stats"}},
+	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/files", "internal/schema", "internal/store"}},
+	{"internal/schema", []string{"internal/files"}},
+	{"internal/store", []string{"sim/stats", "internal/files"}},
 	// Pages draw what was sampled over time from the store: summaries do not hold it.
-	{"internal/report", []string{"internal/experiment", "internal/store"}},
+	{"internal/report", []string{"internal/experiment", "internal/files", "internal/store"}},
 	// The monitor shows machines, and knows nothing of who runs them.
 	{"internal/monitor", []string{"=sim"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
-	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/report"}},
+	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/report"}},
 	{"internal/", nil},
 }
 

@@ -53,10 +53,11 @@ func aboutGraph(g *graph.Graph) GraphSummary {
 	return GraphSummary{Source: g.Record.Source, Vertices: g.Vertices(), Edges: g.Edges(), MaxInDegree: maxInDegree(g)}
 }
 
-func maxInDegree(g *graph.Graph) (most int) {
-	in := g.CSC()
-	for v := range g.Vertices() {
-		most = max(most, in.Degree(v))
+func maxInDegree(g *graph.Graph) int {
+	most, in := uint32(0), make([]uint32, g.Vertices())
+	for _, v := range g.CSR().IDs {
+		in[v]++
+		most = max(most, in[v])
 	}
-	return most
+	return int(most)
 }

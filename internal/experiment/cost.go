@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"time"
@@ -97,11 +98,11 @@ func (r *Runner) edges(i int) (uint64, error) {
 	}
 	n, ok := cfg.Graph.NominalEdges()
 	if !ok {
-		g, err := r.Graph(i)
+		g, err := r.graphs.describe(cfg.Graph)
 		if err != nil {
 			return 0, err
 		}
-		n = uint64(g.Edges())
+		n = uint64(g.about.Edges)
 	}
 	return n * superSteps(&cfg.Workload), nil
 }
@@ -117,14 +118,16 @@ func superSteps(w *configs.Workload) uint64 {
 // Write lists the points for people.
 func (c *Cost) Write(w io.Writer, jobs int) {
 	todo := 0
+	b := bufio.NewWriter(w)
+	defer b.Flush() //nolint:errcheck // the writer's concern
 	for i, p := range c.Points {
 		when := "stored"
 		if !p.Stored {
 			when, todo = "about "+duration(p.Seconds), todo+1
 		}
-		fmt.Fprintf(w, "%4d  %s  %s edges, %s\n", i+1, p.label, Thousands(p.Edges), when)
+		fmt.Fprintf(b, "%4d  %s  %s edges, %s\n", i+1, p.label, Thousands(p.Edges), when)
 	}
-	fmt.Fprintf(w, "%d points, %d to run: %s edges, about %s of one processor, %s with --jobs %d (from %s)\n",
+	fmt.Fprintf(b, "%d points, %d to run: %s edges, about %s of one processor, %s with --jobs %d (from %s)\n",
 		len(c.Points), todo, Thousands(c.Edges), duration(c.Seconds), duration(c.Seconds/float64(max(1, min(jobs, todo)))), jobs, c.Basis)
 }
 

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
+	"heddle/internal/files"
 	"heddle/sim/stats"
 )
 
@@ -118,7 +117,7 @@ func axesMap(p *Point, without string) map[string]string {
 func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
 	o := &outcomes[i]
 	p := PointSummary{Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, Partial: o.Partial, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
-	p.Config, p.Kernel = r.Points[i].YAML, r.Points[i].Kernel()
+	p.Config, p.Kernel = r.Points[i].YAML(), r.Points[i].Kernel()
 	for _, s := range o.Steps {
 		p.SuperSteps = append(p.SuperSteps, StepSummary{s.Step, s.Kernel, s.Cycles, s.Stats.Map()})
 	}
@@ -143,14 +142,14 @@ func (s *Summary) Write(dir string, points []Point) error {
 	if err != nil {
 		return err
 	}
-	if err := WriteFile(filepath.Join(dir, "summary.json"), append(text, '\n')); err != nil {
+	if err := files.Write(filepath.Join(dir, "summary.json"), append(text, '\n')); err != nil {
 		return err
 	}
 	text, err = s.csv(points)
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(dir, "summary.csv"), text)
+	return files.Write(filepath.Join(dir, "summary.csv"), text)
 }
 
 // csv has a column for each axis, the headline figures, and all statistics.
@@ -196,24 +195,4 @@ func (p *PointSummary) row(at *Point, names []string) (out []string) {
 		out = append(out, value)
 	}
 	return out
-}
-
-// WriteFile replaces a file in one step.
-func WriteFile(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone after the rename
-	if _, err := f.Write(data); err != nil {
-		f.Close() //nolint:errcheck // the write's error counts
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if err := os.Chmod(f.Name(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }

@@ -161,7 +161,7 @@ func (l *Ledger) vetPoint(p *store.Point, changed *ChangedError) error {
 		return nil
 	}
 	at := fmt.Sprintf("point %s: ", Label(l.runner.Points[p.Position].Axes))
-	if err := changed.config(at, p.Config, l.runner.Points[p.Position].YAML); err != nil {
+	if err := changed.config(at, p.Config, l.runner.Points[p.Position].YAML()); err != nil {
 		return err
 	}
 	cfg := &l.runner.Points[p.Position].Config
@@ -176,12 +176,12 @@ func (l *Ledger) vetPoint(p *store.Point, changed *ChangedError) error {
 	if spec.File == "" || len(changed.Differences) > 0 {
 		return nil
 	}
-	g, err := l.runner.Graph(p.Position)
+	g, err := l.runner.graphs.describe(spec)
 	if err != nil {
 		return err
 	}
-	if g.Hash() != p.Graph {
-		changed.add("%sthe content of graph %s: sha256 %s, now %s", at, spec.File, p.Graph, g.Hash())
+	if g.hash != p.Graph {
+		changed.add("%sthe content of graph %s: sha256 %s, now %s", at, spec.File, p.Graph, g.hash)
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func (l *Ledger) Put(o *Outcome) error {
 	}
 	p := &l.runner.Points[o.Point]
 	row := store.Point{
-		Identity: Identity(p.YAML, o.Graph, l.version), Position: o.Point, Baseline: p.Baseline, Config: p.YAML, Graph: o.Graph,
+		Identity: Identity(p.YAML(), o.Graph, l.version), Position: o.Point, Baseline: p.Baseline, Config: p.YAML(), Graph: o.Graph,
 		Version: l.version, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, Replay: o.Replay, Partial: o.Partial, Failure: Class(o.Err), Seconds: o.Seconds,
 		Finished: time.Now().UTC().Format(time.RFC3339), Stats: o.Stats, Steps: o.Steps,
 	}

@@ -154,9 +154,12 @@ func Part(e *configs.Experiment) string {
 func CheckSampling(points []Point) error {
 	seen := map[string]bool{}
 	for i := range points {
-		e := &points[i].Config
+		e, place := &points[i].Config, points[i].Place
+		if e.Stats.Interval == 0 || len(place) > 0 && place[len(place)-1] > 0 { // another seed is no other machine
+			continue
+		}
 		key := string(configs.Schema.YAML(e.Machine))
-		if e.Stats.Interval == 0 || seen[key] {
+		if seen[key] {
 			continue
 		}
 		seen[key] = true

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"heddle/configs"
 	"heddle/internal/schema"
@@ -28,7 +29,20 @@ type Point struct {
 	Place    []int     // its place in each dimension of Dimensions
 	Baseline int       // the point whose cycles its speedup is relative to; -1: nothing is compared
 	Config   configs.Experiment
-	YAML     string // Config, all keys
+
+	yaml *yaml
+}
+
+// yaml is a configuration's text, made when it is first asked for: an experiment may have many points.
+type yaml struct {
+	once sync.Once
+	text string
+}
+
+// YAML is Config with all keys.
+func (p *Point) YAML() string {
+	p.yaml.once.Do(func() { p.yaml.text = string(configs.ExperimentSchema.YAML(p.Config)) })
+	return p.yaml.text
 }
 
 // MaxPoints bounds an experiment: more is a mistake in its axes.
@@ -76,19 +90,25 @@ func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error)
 			return nil, fmt.Errorf("more than %d points: expected at most as many", MaxPoints)
 		}
 	}
-	var points []Point
+	points := make([]Point, 0, n)
 	fits := make([]int, len(e.Exclude))
-	for i := range n {
+	seeds := len(dims[len(dims)-1].values)
+	for i := 0; i < n; i += seeds {
 		p := place(dims, i)
 		if excluded(e.Exclude, p.Axes, fits) {
 			continue
 		}
 		config, err := at(l, p.Axes, set)
-		if err != nil {
-			return nil, err
+		for k := range seeds {
+			if k > 0 {
+				p = place(dims, i+k)
+			}
+			p.Config, p.yaml = config, &yaml{}
+			if err = errors.Join(err, seed(&p.Config, p.Axes)); err != nil {
+				return nil, fmt.Errorf("at the point %s: %w", Label(p.Axes), err)
+			}
+			points = append(points, p)
 		}
-		p.Config, p.YAML = config, string(configs.ExperimentSchema.YAML(config))
-		points = append(points, p)
 	}
 	for i, n := range fits {
 		if n == 0 {
@@ -161,9 +181,13 @@ func setBaselines(points []Point) {
 
 // without names a point's place in all dimensions but one.
 func (p *Point) without(dim int) string {
-	place := slices.Clone(p.Place)
-	place[dim] = 0
-	return fmt.Sprint(place)
+	var key []byte
+	for d, at := range p.Place {
+		if d != dim {
+			key = strconv.AppendInt(append(key, ' '), int64(at), 10)
+		}
+	}
+	return string(key)
 }
 
 // NoEffect names the dimensions in which points that differ in nothing else are all the same.
@@ -181,7 +205,9 @@ func NoEffect(e *configs.Experiment, points []Point, same func(i, j int) bool) (
 				continue
 			}
 			pairs++
-			effect = effect || !same(i, j)
+			if effect = !same(i, j); effect {
+				break
+			}
 		}
 		if pairs > 0 && !effect {
 			out = append(out, dim.name)
@@ -192,7 +218,7 @@ func NoEffect(e *configs.Experiment, points []Point, same func(i, j int) bool) (
 
 // SameConfig tells whether points simulate the same, whatever their axes are.
 func SameConfig(points []Point) func(i, j int) bool {
-	return func(i, j int) bool { return points[i].YAML == points[j].YAML }
+	return func(i, j int) bool { return points[i].YAML() == points[j].YAML() }
 }
 
 // SameStats tells whether points have come to the same: cycles and all statistics. What has no result is like nothing.
@@ -217,7 +243,7 @@ func zip(axes schema.Axes) [][]Setting {
 	return out
 }
 
-// at returns the configuration of one point.
+// at returns the configuration that the points of all seeds have, but for the seed.
 func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string) (configs.Experiment, error) {
 	args := make([]string, 0, len(axes)+len(set))
 	for _, s := range axes {
@@ -233,13 +259,13 @@ func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string) (con
 	p, err := l.With(args...)
 	if err == nil {
 		p.Value.Compare, p.Value.Sweep, p.Value.Exclude, p.Value.Seeds = nil, nil, nil, nil
-		err = errors.Join(seed(&p.Value, axes), p.Value.Validate(), checkRecipe(p))
+		err = errors.Join(p.Value.Validate(), checkRecipe(p))
 		if err == nil {
 			err = checkKernels(&p.Value)
 		}
 	}
 	if err != nil {
-		return configs.Experiment{}, fmt.Errorf("at the point %s: %w", Label(axes), err)
+		return configs.Experiment{}, err
 	}
 	return p.Value, nil
 }

@@ -24,10 +24,11 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 	if !cfg.Region.Whole() || cfg.Stop.MaxEdges > 0 {
 		return Outcome{}, errors.New("a run is recorded as a whole: expected no region and no stop.max_edges")
 	}
-	g, err := r.graphs.get(cfg.Graph)
+	g, release, err := r.graphs.get(ctx, cfg.Graph)
 	if err != nil {
 		return Outcome{}, err
 	}
+	defer release()
 	rec, err := traces.NewRecorder(path, r.aboutPoint(i, g, version))
 	if err != nil {
 		return Outcome{}, err
@@ -50,7 +51,7 @@ func (r *Runner) aboutPoint(i int, g *graph.Graph, version string) traces.Meta {
 	cfg := &r.Points[i].Config
 	about := aboutGraph(g)
 	return traces.Meta{
-		Heddle: version, Experiment: cfg.Name, Config: r.Points[i].YAML, Machine: string(configs.Schema.YAML(cfg.Machine)), Shape: shapeOf(&cfg.Machine),
+		Heddle: version, Experiment: cfg.Name, Config: r.Points[i].YAML(), Machine: string(configs.Schema.YAML(cfg.Machine)), Shape: shapeOf(&cfg.Machine),
 		Graph:    &traces.Graph{Hash: g.Hash(), Source: about.Source, Vertices: about.Vertices, Edges: about.Edges, MaxInDegree: about.MaxInDegree},
 		Overhead: uint64(cfg.Workload.LaunchOverhead),
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"heddle/configs"
@@ -95,12 +94,18 @@ func (r *Runner) Run(ctx context.Context) []Outcome {
 		go r.memory.watch(watching)
 	}
 	jobs := max(1, r.Jobs)
+	r.graphs.room = r.MemoryLimit / graphShare
+	r.graphs.want(r.Points, todo)
 	again := r.several(ctx, jobs, todo, outcomes)
 	if jobs > 1 {
+		r.graphs.want(r.Points, again)
 		r.several(ctx, 1, again, outcomes)
 	}
 	return outcomes
 }
+
+// graphShare is the part of a limited memory that graphs which no point works on may have.
+const graphShare = 4
 
 // several runs points, so many at a time, and returns those that ran out of memory. They
 // are not told of as finished if others ran beside them, since they are not.
@@ -170,10 +175,11 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 	if cfg.Workload.Trace != "" {
 		return r.replay(ctx, i)
 	}
-	g, err := r.graphs.get(cfg.Graph)
+	g, release, err := r.graphs.get(ctx, cfg.Graph)
 	if err != nil {
 		return Outcome{Err: err}
 	}
+	defer release()
 	return r.execute(ctx, i, g, nil)
 }
 
@@ -335,98 +341,3 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 func RunStatistics() stats.Tree {
 	return statistics(nil, &result{software: withSource(software(nil), 0)}, "")
 }
-
-// graphCache loads each graph once, for all points that use it.
-type graphCache struct {
-	mu  sync.Mutex
-	all map[string]*loaded
-}
-
-// loaded is a graph, once it is there.
-type loaded struct {
-	once  sync.Once
-	graph *graph.Graph
-	err   error
-	hash  string // of its content
-	there atomic.Bool
-	about GraphSummary
-}
-
-// summaries describes the graphs that are there, by content hash. It loads none.
-func (c *graphCache) summaries() map[string]GraphSummary {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	out := map[string]GraphSummary{}
-	for _, l := range c.all {
-		if l.there.Load() {
-			out[l.hash] = l.about
-		}
-	}
-	return out
-}
-
-func (c *graphCache) get(spec configs.Graph) (*graph.Graph, error) {
-	l := c.entry(spec)
-	l.once.Do(l.load(spec))
-	return l.graph, l.err
-}
-
-// entry is where the graph is, or will be.
-func (c *graphCache) entry(spec configs.Graph) *loaded {
-	return c.place(string(configs.GraphSchema.YAML(spec)))
-}
-
-func (c *graphCache) place(key string) *loaded {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.all == nil {
-		c.all = map[string]*loaded{}
-	}
-	l := c.all[key]
-	if l == nil {
-		l = &loaded{}
-		c.all[key] = l
-	}
-	return l
-}
-
-// hash is that of the content of a point's graph, or trace, if it is there. It loads none.
-func (c *graphCache) hash(e *configs.Experiment) string {
-	l := c.entry(e.Graph)
-	if e.Workload.Trace != "" {
-		l = c.traced(e.Workload.Trace)
-	}
-	if l.there.Load() {
-		return l.hash
-	}
-	return ""
-}
-
-// traced is where the description of a trace's graph is, or will be.
-func (c *graphCache) traced(path string) *loaded { return c.place("trace " + path) }
-
-// trace describes the graph of a trace, under the trace's hash.
-func (c *graphCache) trace(path string) (*loaded, error) {
-	l := c.traced(path)
-	l.once.Do(func() {
-		f, err := traces.Open(path)
-		if l.err = err; err == nil {
-			l.about, l.hash = aboutTrace(f), f.Hash()
-			l.err = f.Close()
-			l.there.Store(l.err == nil)
-		}
-	})
-	return l, l.err
-}
-
-func (l *loaded) load(spec configs.Graph) func() {
-	return func() {
-		if l.graph, l.err = graph.Load(spec); l.err == nil {
-			l.about, l.hash = aboutGraph(l.graph), l.graph.Hash()
-			l.there.Store(true)
-		}
-	}
-}
-
-// Graph loads the graph of a point, or returns it if it is there.
-func (r *Runner) Graph(i int) (*graph.Graph, error) { return r.graphs.get(r.Points[i].Config.Graph) }

@@ -6,7 +6,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -173,4 +176,27 @@ func TestCost(t *testing.T) {
 	c, err = file.EstimateCost(nil)
 	require.NoError(t, err)
 	require.Equal(t, uint64(176_468), c.Edges)
+}
+
+// The points of all seeds that are permitted are laid out, and what they may cost is estimated, within seconds.
+func TestManySeeds(t *testing.T) {
+	seeds := make([]string, experiment.MaxPoints)
+	for i := range seeds {
+		seeds[i] = strconv.Itoa(3 * i)
+	}
+	text := "name: e\nmachine: vortex-1c4w4t\ngraph: {rmat: {scale: 6}, weights: {from: random}}\nworkload: {algorithm: sssp}\nseeds: [" + strings.Join(seeds, ", ") + "]\n"
+	begin := time.Now()
+	p := points(t, text)
+	c, err := (&experiment.Runner{Points: p}).EstimateCost(nil)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	c.Write(&out, 1)
+	require.Less(t, time.Since(begin), 30*time.Second)
+	require.Len(t, p, experiment.MaxPoints)
+	last := &p[len(p)-1]
+	require.Equal(t, uint64(3*(experiment.MaxPoints-1)), last.Config.Graph.RMAT.Seed)
+	require.Equal(t, last.Config.Graph.RMAT.Seed, last.Config.Graph.Weights.Seed)
+	require.Contains(t, last.YAML(), "seed: 299997")
+	require.Contains(t, p[1].YAML(), "seed: 3\n")
+	require.Equal(t, experiment.MaxPoints+1, strings.Count(out.String(), "\n"))
 }

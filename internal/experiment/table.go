@@ -10,7 +10,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"heddle/kernels/graph"
 	"heddle/sim/stats"
 )
 
@@ -247,14 +246,6 @@ func Thousands(n uint64) string {
 	return s
 }
 
-// describe writes what a point simulates: machine and graph, a line each.
-func describe(w io.Writer, p *Point, g *graph.Graph) {
-	describeMachine(w, p)
-	n, e := g.Vertices(), g.Edges()
-	fmt.Fprintf(w, "graph    %s: %s vertices, %s edges, in-degree mean %.1f, max %s, sha256 %.12s…\n",
-		g.Record.Source, Thousands(uint64(n)), Thousands(uint64(e)), float64(e)/float64(max(n, 1)), Thousands(uint64(maxInDegree(g))), g.Hash())
-}
-
 func describeMachine(w io.Writer, p *Point) {
 	m := &p.Config.Machine
 	caches := fmt.Sprintf("L1D %s", size(m.L1D.Bytes))
@@ -272,9 +263,12 @@ func describeMachine(w io.Writer, p *Point) {
 func (r *Runner) DescribePoint(w io.Writer, i int) error {
 	p := &r.Points[i]
 	if p.Config.Workload.Trace == "" {
-		g, err := r.Graph(i)
+		g, err := r.graphs.describe(p.Config.Graph)
 		if err == nil {
-			describe(w, p, g)
+			describeMachine(w, p)
+			a := &g.about
+			fmt.Fprintf(w, "graph    %s: %s vertices, %s edges, in-degree mean %.1f, max %s, sha256 %.12s…\n",
+				a.Source, Thousands(uint64(a.Vertices)), Thousands(uint64(a.Edges)), float64(a.Edges)/float64(max(a.Vertices, 1)), Thousands(uint64(a.MaxInDegree)), g.hash)
 		}
 		return err
 	}

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"heddle/internal/experiment"
+	"heddle/internal/files"
 )
 
 // Result is what an experiment has left.
@@ -82,7 +81,7 @@ const maxFile = 2 << 30
 
 // Read reads a directory of results.
 func Read(dir string) (*Result, error) {
-	data, err := readFile(filepath.Join(dir, "summary.json"))
+	data, err := files.Read(filepath.Join(dir, "summary.json"), maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +99,7 @@ func Read(dir string) (*Result, error) {
 	if len(s.Points) == 0 || slices.Contains(s.Points, nil) {
 		return nil, fmt.Errorf("%s: expected points, each an object", filepath.Join(dir, "summary.json"))
 	}
-	resolved, err := readFile(filepath.Join(dir, "config.resolved.yaml"))
+	resolved, err := files.Read(filepath.Join(dir, "config.resolved.yaml"), maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -108,19 +107,6 @@ func Read(dir string) (*Result, error) {
 	r.layOut()
 	r.readHistories(dir)
 	return r, nil
-}
-
-func readFile(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("%s: expected at most %d bytes", name, maxFile)
-	}
-	return data, err
 }
 
 // layOut finds the axes and each point's place on them.

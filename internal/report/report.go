@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"heddle/internal/experiment"
+	"heddle/internal/files"
 )
 
 // Find returns the directory of results that a user means: a directory, or the name of
@@ -47,14 +47,14 @@ func Write(dir, out string) (file string, size int, err error) {
 	for i := range figures {
 		name := figures[i].ID + ".svg"
 		written[name] = true
-		if err := experiment.WriteFile(filepath.Join(plots, name), figures[i].SVG()); err != nil {
+		if err := files.Write(filepath.Join(plots, name), figures[i].SVG()); err != nil {
 			return "", 0, err
 		}
 	}
 	if err := removeStale(plots, written); err != nil {
 		return "", 0, err
 	}
-	return out, len(page), experiment.WriteFile(out, page)
+	return out, len(page), files.Write(out, page)
 }
 
 // removeStale removes the figures that an earlier report has left and this one has not. The directory
@@ -77,7 +77,7 @@ func removeStale(dir string, written map[string]bool) error {
 
 // ours tells whether a file begins as our figures do.
 func ours(name string) bool {
-	f, err := os.Open(name)
+	f, err := files.Open(name)
 	if err != nil {
 		return false
 	}

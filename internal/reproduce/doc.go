@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"heddle/configs"
-	"heddle/internal/experiment"
+	"heddle/internal/files"
 )
 
 // File names an outcome's file, without its extension.
@@ -33,7 +33,7 @@ func (o *Outcome) Save(dir string) error {
 			continue
 		}
 		f.Drawing = name + "-" + f.Name + ".svg"
-		if err := experiment.WriteFile(filepath.Join(dir, f.Drawing), svg); err != nil {
+		if err := files.Write(filepath.Join(dir, f.Drawing), svg); err != nil {
 			return err
 		}
 	}
@@ -41,7 +41,7 @@ func (o *Outcome) Save(dir string) error {
 	if err != nil {
 		return err
 	}
-	return experiment.WriteFile(filepath.Join(dir, name+".json"), append(text, '\n'))
+	return files.Write(filepath.Join(dir, name+".json"), append(text, '\n'))
 }
 
 // maxOutcome bounds what is read of one outcome.
@@ -50,14 +50,10 @@ const maxOutcome = 16 << 20
 // Read reads the outcome of a variant; nil if there is none.
 func Read(dir, pack string, v configs.Variant) (*Outcome, error) {
 	name := filepath.Join(dir, File(pack, v)+".json")
-	info, err := os.Stat(name)
+	text, err := files.Read(name, maxOutcome)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxOutcome {
-		return nil, errors.Join(err, fmt.Errorf("%s: expected an outcome of at most %d bytes", name, maxOutcome))
-	}
-	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func NewPoints(e *configs.Experiment, points []experiment.Point, outcomes []expe
 	}
 	var list []Point
 	for i := range points {
-		p := Point{Experiment: e.Name, Axes: map[string]string{}, Together: together, Config: report.Flatten(points[i].YAML), Label: experiment.Label(points[i].Axes)}
+		p := Point{Experiment: e.Name, Axes: map[string]string{}, Together: together, Config: report.Flatten(points[i].YAML()), Label: experiment.Label(points[i].Axes)}
 		for _, a := range points[i].Axes {
 			p.Axes[a.Key] = a.Value
 		}

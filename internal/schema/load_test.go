@@ -192,7 +192,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	_, err := experiments.Load(Input{File: filepath.Join(dir, "no.yaml")})
 	assert.EqualError(t, err, filepath.Join(dir, "no.yaml")+": no such file or directory")
 	_, err = experiments.Load(Input{File: dir})
-	assert.EqualError(t, err, dir+": is no regular file")
+	assert.EqualError(t, err, dir+": expected a regular file, found a directory")
 	big := filepath.Join(dir, "big.yaml")
 	require.NoError(t, os.WriteFile(big, make([]byte, maxFileSize+10), 0o644))
 	_, err = experiments.Load(Input{File: big})

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"heddle/internal/files"
 )
 
 // Limits on what a file may hold. Real ones stay far below.
@@ -20,23 +22,19 @@ const (
 	maxDepth    = 32
 )
 
-// readFile reads a regular file of bounded size: a pipe or a device could
-// block, or never end.
+// readFile reads a file of bounded size.
 func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
+	data, err := files.Read(name, maxFileSize)
+	var kind *files.TypeError
+	switch {
+	case errors.As(err, &kind):
+		return nil, errors.New(strings.TrimPrefix(err.Error(), name+": ")) // which the message has already
+	case errors.As(err, new(*files.SizeError)):
+		return nil, fmt.Errorf("larger than %d bytes", maxFileSize)
+	case err != nil:
 		return nil, errors.New(pathless(err))
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("is no regular file")
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, errors.New(pathless(err))
-	}
-	defer f.Close()
-	// One byte more than allowed, so that vetting sees that it is too large.
-	return io.ReadAll(io.LimitReader(f, maxFileSize+1))
+	return data, nil
 }
 
 // pathless drops operation and path, which the message has already.

@@ -17,6 +17,7 @@ import (
 	"modernc.org/sqlite" // also the driver "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"heddle/internal/files"
 	"heddle/sim/stats"
 )
 
@@ -96,6 +97,9 @@ func Open(path string) (*Store, error) {
 	if err := regular(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
+	if err := known(path); err != nil {
+		return nil, err
+	}
 	s, err := open(path, "rwc", "busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)")
 	if err != nil {
 		return nil, err
@@ -107,14 +111,37 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
+// known refuses what is no store of this program's, or a newer one's, before a byte of it changes.
+func known(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil // to be made
+	}
+	s, err := open(path, "ro", "query_only(1)", "busy_timeout(10000)")
+	if err != nil {
+		return err
+	}
+	_, err = s.vet()
+	if needsRecovery(err) {
+		err = nil // who opens it to write is told then
+	}
+	return errors.Join(err, s.Close())
+}
+
+// needsRecovery reports whether a file cannot be read before what a killed program left half done is undone:
+// a rollback, a recovery, or a WAL without its index.
+func needsRecovery(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_READONLY
+}
+
 // OpenRead opens a store to read. What a killed program left half done is undone first, which writes.
 func OpenRead(path string) (*Store, error) {
 	if err := regular(path); err != nil {
 		return nil, err
 	}
 	s, err := openRead(path)
-	var e *sqlite.Error
-	if errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_READONLY { // a rollback, a recovery, or a WAL without its index
+	if needsRecovery(err) {
 		if err := recovered(path); err != nil {
 			return nil, err
 		}
@@ -166,14 +193,11 @@ func (s *Store) alone() error {
 
 // regular refuses what SQLite would wait for, such as a pipe.
 func regular(path string) error {
-	info, err := os.Stat(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: is no regular file", path)
-	}
-	return nil
+	return f.Close()
 }
 
 func open(path, mode string, pragmas ...string) (*Store, error) {
@@ -230,6 +254,8 @@ func (s *Store) vet() (version int, err error) {
 	switch {
 	case tables > 0 && app != application:
 		return 0, fmt.Errorf("%s: is a database, but not of heddle's results", s.path)
+	case version < 0:
+		return 0, fmt.Errorf("%s: has schema version %d, which no program writes: the file is damaged", s.path, version)
 	case version > len(migrations):
 		return 0, fmt.Errorf("%s: has schema version %d, and this program knows up to %d: use a newer heddle", s.path, version, len(migrations))
 	}
@@ -439,6 +465,9 @@ func (s *Store) rows() (points []Point, byID map[int64]int, err error) {
 		var id, cycles int64
 		err := r.Scan(&id, &p.Identity, &p.Position, &p.Baseline, &p.Config, &p.Graph, &p.Version, &cycles, &p.Verified, &p.Replay, &p.Partial, &p.Failure, &p.Error, &p.Seconds, &p.Finished)
 		p.Cycles = uint64(cycles)
+		if p.Position < 0 && err == nil {
+			err = fmt.Errorf("point %d has position %d, which no program writes: the file is damaged", id, p.Position)
+		}
 		byID[id] = len(points)
 		points = append(points, p)
 		return err

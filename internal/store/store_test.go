@@ -152,17 +152,31 @@ func TestWhatIsNoStoreIsRefused(t *testing.T) {
 	_, err = other.db.Exec("CREATE TABLE t (x)")
 	require.NoError(t, err)
 	require.NoError(t, other.Close())
-	newer, err := Open(file("newer"))
-	require.NoError(t, err)
-	_, err = newer.db.Exec("PRAGMA user_version = 99")
-	require.NoError(t, err)
-	require.NoError(t, newer.Close())
+	for name, version := range map[string]int{"newer": 99, "negative": -1} {
+		s, err := Open(file(name))
+		require.NoError(t, err)
+		_, err = s.db.Exec(fmt.Sprintf("PRAGMA user_version = %d", version))
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+	}
+	content := func(name string) string { // nothing of what cannot be opened
+		b, _ := os.ReadFile(file(name))
+		return string(b)
+	}
 	for name, says := range map[string]string{
-		"garbage": "not a database", "pipe": "no regular file", "other": "not of heddle's results", "newer": "schema version 99", ".": "no regular file",
+		"negative": "schema version -1",
+		"garbage":  "not a database", "pipe": "expected a regular file", "other": "not of heddle's results", "newer": "schema version 99", ".": "expected a regular file",
 	} {
 		for _, o := range []func(string) (*Store, error){Open, OpenRead} {
+			if name == "pipe" {
+				_, err := o(file(name))
+				require.ErrorContains(t, err, says)
+				continue
+			}
+			was := content(name)
 			_, err := o(file(name))
 			require.ErrorContains(t, err, says)
+			require.Equal(t, was, content(name), "%s is left as it was", name)
 			require.ErrorContains(t, err, filepath.Clean(file(name)))
 		}
 	}
@@ -287,4 +301,15 @@ func TestPhasesAreShares(t *testing.T) {
 	_, rows, err := s.Query("SELECT position, phase, scheduler_cycles, warp_cycles, share FROM phases")
 	require.NoError(t, err)
 	require.Equal(t, [][]any{{int64(0), "init", int64(2), int64(1), 0.25}, {int64(0), "apply", int64(6), int64(3), 0.75}}, rows)
+}
+
+// A row that no program writes is an error, not an index into what is being run.
+func TestNegativePositions(t *testing.T) {
+	s, _ := create(t)
+	a := point(0, "a")
+	require.NoError(t, s.Put(&a))
+	_, err := s.db.Exec("UPDATE points SET position = -1")
+	require.NoError(t, err)
+	_, err = s.Points()
+	require.ErrorContains(t, err, "position -1")
 }

@@ -49,16 +49,6 @@ type section struct {
 	data []byte
 }
 
-type symbol struct {
-	defined    bool
-	evaluating bool
-	expr       expr // .equ and .set; nil: a label
-	at         context
-	sec        *section
-	off        uint32
-	label      bool
-}
-
 type localLabel struct {
 	order int
 	sec   *section
@@ -85,10 +75,12 @@ type assembler struct {
 	stmts    []*statement
 	conds    []condition
 	pcrel    map[uint32]int64 // auipc address → distance to its target
-	placed   bool
-	line     int
-	total    uint32
-	errs     []error
+	evaluator
+	placed bool
+	epoch  int // counts what may change the values of symbols: see memo
+	line   int
+	total  uint32
+	errs   []error
 }
 
 // condition is one open .if.
@@ -109,10 +101,11 @@ func Assemble(file string, src []byte, opt Options) (*isa.Program, error) {
 	}
 	a := &assembler{
 		file: file, opt: opt,
-		symbols: map[string]*symbol{}, locals: map[int64][]localLabel{}, pcrel: map[uint32]int64{},
+		symbols: map[string]*symbol{}, locals: map[int64][]localLabel{}, pcrel: map[uint32]int64{}, epoch: 1,
 	}
+	a.work = freeWork + workPerByte*len(src)
 	for name, v := range opt.Defines {
-		a.symbols[name] = &symbol{defined: true, expr: number(v)}
+		a.define(a.symbol(name), symbol{expr: number(v)})
 	}
 	a.enter(".text")
 	a.read(string(src))
@@ -131,7 +124,7 @@ func (a *assembler) fail(line int, err error) {
 	e := &Error{File: a.file, Line: line, Col: 1, Msg: err.Error()}
 	var p *posError
 	if errors.As(err, &p) {
-		e.Col, e.Msg = p.col, p.msg
+		e.Col, e.Msg = p.col, p.err.Error()
 	}
 	if len(a.errs) == maxErrors {
 		a.errs = append(a.errs, fmt.Errorf("%s: more errors follow", a.file))
@@ -203,6 +196,7 @@ func (a *assembler) statement(toks []token, end int) error {
 
 func (a *assembler) label(t token) error {
 	if t.kind == tokNumber {
+		a.epoch++
 		a.locals[t.val] = append(a.locals[t.val], localLabel{len(a.stmts), a.sec, a.sec.size})
 		return nil
 	}
@@ -213,14 +207,14 @@ func (a *assembler) label(t token) error {
 	if s.defined {
 		return errAt(t.col, "symbol %q is already defined", t.text)
 	}
-	*s = symbol{defined: true, label: true, sec: a.sec, off: a.sec.size}
+	a.define(s, symbol{label: true, sec: a.sec, off: a.sec.size})
 	return nil
 }
 
 func (a *assembler) symbol(name string) *symbol {
 	s := a.symbols[name]
 	if s == nil {
-		s = &symbol{}
+		s = &symbol{name: name}
 		a.symbols[name] = s
 	}
 	return s
@@ -238,10 +232,14 @@ func (a *assembler) assign(name token, toks []token, end int) error {
 	}
 	at := a.here()
 	// A value known now is fixed now, so that .set i, i+1 counts.
-	if v, err := x.eval(&at); err == nil && v.sec == nil {
-		x = number(v.n)
+	v, err := x.eval(&at)
+	if errors.Is(err, errWork) {
+		return err
 	}
-	*s = symbol{defined: true, expr: x, at: at}
+	if err == nil {
+		x = fixed(v)
+	}
+	a.define(s, symbol{expr: x, at: at})
 	return nil
 }
 
@@ -251,7 +249,7 @@ func (a *assembler) here() context {
 
 // wholeExpr parses tokens that are one expression.
 func (a *assembler) wholeExpr(toks []token, end int) (expr, error) {
-	p := parser{toks: toks, end: end}
+	p := parser{a: a, toks: toks, end: end}
 	x, err := p.expression(1)
 	if err != nil {
 		return nil, err
@@ -326,6 +324,7 @@ func (a *assembler) place() {
 		a.fail(1, errAt(1, "the image ends beyond 4 GiB"))
 	}
 	a.placed = true
+	a.epoch++
 }
 
 // sectionAlign is the largest alignment that a directive may ask for.

@@ -29,31 +29,35 @@ type number int64
 
 func (n number) eval(*context) (value, error) { return value{n: int64(n)}, nil }
 
+// fixed is a value that nothing changes any more.
+type fixed value
+
+func (f fixed) eval(*context) (value, error) { return value(f), nil }
+
+// location is ".".
+type location struct{}
+
+func (location) eval(c *context) (value, error) { return value{int64(c.off), c.sec}, nil }
+
 type symbolRef struct {
-	name string
-	col  int
+	*symbol
+	col int
 }
 
-func (s symbolRef) eval(c *context) (value, error) {
-	if s.name == "." {
-		return value{int64(c.off), c.sec}, nil
-	}
-	sym := c.a.symbols[s.name]
+func (r symbolRef) eval(c *context) (value, error) {
 	switch {
-	case sym == nil || !sym.defined:
-		return value{}, errAt(s.col, "symbol %q is not defined", s.name)
-	case sym.evaluating:
-		return value{}, errAt(s.col, "symbol %q is defined by itself", s.name)
-	case sym.expr != nil:
-		sym.evaluating = true
-		defer func() { sym.evaluating = false }()
-		v, err := sym.expr.eval(&sym.at)
-		if err != nil {
-			return value{}, errAt(s.col, "symbol %q: %v", s.name, err)
-		}
-		return v, nil
+	case !r.defined:
+		return value{}, &posError{r.col, &undefined{r.symbol}}
+	case r.open:
+		return value{}, errAt(r.col, "symbol %q is defined by itself", r.name)
+	case r.expr == nil:
+		return value{int64(r.off), r.sec}, nil
 	}
-	return value{int64(sym.off), sym.sec}, nil
+	c.a.settle(r.symbol)
+	if err := r.known.err; err != nil {
+		return value{}, &posError{r.col, fmt.Errorf("symbol %q: %w", r.name, err)}
+	}
+	return r.known.value, nil
 }
 
 type localRef struct {
@@ -239,6 +243,7 @@ func (r relocation) eval(c *context) (value, error) {
 
 // parser reads an expression from tokens.
 type parser struct {
+	a     *assembler
 	toks  []token
 	i     int
 	end   int // column after the last token, for messages
@@ -320,8 +325,10 @@ func (p *parser) primary() (expr, error) {
 		return localRef{t.val, t.text[len(t.text)-1] == 'f', t.col}, nil
 	case t.kind == tokIdent && t.text[0] == '%':
 		return p.relocation(t)
+	case t.kind == tokIdent && t.text == ".":
+		return location{}, nil
 	case t.kind == tokIdent:
-		return symbolRef{t.text, t.col}, nil
+		return symbolRef{p.a.symbol(t.text), t.col}, nil
 	case t.is("-") || t.is("~") || t.is("!") || t.is("+"):
 		if p.depth++; p.depth > maxDepth {
 			return nil, errAt(t.col, "expression is nested more than %d deep", maxDepth)

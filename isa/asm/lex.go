@@ -31,13 +31,14 @@ func (t token) is(p string) bool { return t.kind == tokPunct && t.text == p }
 // posError is an error at a column; the line is added by the caller.
 type posError struct {
 	col int
-	msg string
+	err error
 }
 
-func (e *posError) Error() string { return e.msg }
+func (e *posError) Error() string { return e.err.Error() }
+func (e *posError) Unwrap() error { return e.err }
 
 func errAt(col int, format string, args ...any) error {
-	return &posError{col, fmt.Sprintf(format, args...)}
+	return &posError{col, fmt.Errorf(format, args...)}
 }
 
 func isNameStart(c byte) bool {

@@ -11,7 +11,6 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"io"
 	"sort"
 
 	"heddle/isa"
@@ -55,15 +54,8 @@ func read(data []byte) (*isa.Program, error) {
 		return nil, err
 	}
 	p := &isa.Program{Entry: uint32(f.Entry)}
-	for i, ph := range f.Progs {
-		if ph.Type != elf.PT_LOAD || ph.Memsz == 0 {
-			continue
-		}
-		s, err := segment(ph, uint64(len(data)))
-		if err != nil {
-			return nil, fmt.Errorf("program header %d: %w", i, err)
-		}
-		p.Segments = append(p.Segments, s)
+	if p.Segments, err = segments(f.Progs, data); err != nil {
+		return nil, err
 	}
 	if err := arrange(p); err != nil {
 		return nil, err
@@ -96,20 +88,40 @@ func acceptable(f *elf.File, data []byte) error {
 	return nil
 }
 
-func segment(ph *elf.Prog, fileSize uint64) (isa.Segment, error) {
+// segments returns what is to be loaded. Segments have no byte of the file in common: a small file could make a huge
+// image otherwise.
+func segments(progs []*elf.Prog, data []byte) (out []isa.Segment, err error) {
+	left := uint64(len(data))
+	for i, ph := range progs {
+		if ph.Type != elf.PT_LOAD || ph.Memsz == 0 {
+			continue
+		}
+		s, err := segment(ph, data)
+		if err != nil {
+			return nil, fmt.Errorf("program header %d: %w", i, err)
+		}
+		if ph.Filesz > left {
+			return nil, fmt.Errorf("program header %d: segments overlap in the file: together they have more than its %d bytes", i, len(data))
+		}
+		left -= ph.Filesz
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// segment returns one, which holds a part of the file itself.
+func segment(ph *elf.Prog, data []byte) (isa.Segment, error) {
+	size := uint64(len(data))
 	switch {
 	case ph.Filesz > ph.Memsz:
 		return isa.Segment{}, fmt.Errorf("file size %d exceeds memory size %d", ph.Filesz, ph.Memsz)
-	case ph.Off > fileSize || ph.Filesz > fileSize-ph.Off:
-		return isa.Segment{}, fmt.Errorf("bytes %d..%d are beyond the file's end at %d", ph.Off, ph.Off+ph.Filesz, fileSize)
+	case ph.Off > size || ph.Filesz > size-ph.Off:
+		return isa.Segment{}, fmt.Errorf("bytes %d..%d are beyond the file's end at %d", ph.Off, ph.Off+ph.Filesz, size)
 	case ph.Memsz >= 1<<32 || ph.Vaddr+ph.Memsz > 1<<32:
 		return isa.Segment{}, fmt.Errorf("address 0x%x + %d bytes is beyond 4 GiB", ph.Vaddr, ph.Memsz)
 	}
-	b := make([]byte, ph.Filesz)
-	if _, err := ph.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
-		return isa.Segment{}, err
-	}
-	return isa.Segment{Addr: uint32(ph.Vaddr), Data: b, Size: uint32(ph.Memsz), Executable: ph.Flags&elf.PF_X != 0}, nil
+	end := ph.Off + ph.Filesz
+	return isa.Segment{Addr: uint32(ph.Vaddr), Data: data[ph.Off:end:end], Size: uint32(ph.Memsz), Executable: ph.Flags&elf.PF_X != 0}, nil
 }
 
 // arrange sorts the segments and checks that they do not overlap and that the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -125,4 +126,29 @@ func FuzzRead(f *testing.F) {
 		require.LessOrEqual(t, end, uint64(1<<32))
 		require.True(t, entry)
 	})
+}
+
+// Many headers of a small file ask for no more memory than the file has.
+func TestHeadersOverTheSameBytes(t *testing.T) {
+	const headers, bytesOfEach = 60_000, 1 << 20
+	b := append(file(t)[:ph], make([]byte, headers*32+bytesOfEach)...)
+	put := binary.LittleEndian.PutUint32
+	binary.LittleEndian.PutUint16(b[phnum:], headers)
+	put(b[32:], 0)                           // no sections
+	binary.LittleEndian.PutUint32(b[48:], 0) // nor their names
+	for i := range headers {
+		h := b[ph+32*i:]
+		put(h, 1)
+		put(h[4:], ph+headers*32)
+		put(h[8:], 0x80000000)
+		put(h[16:], bytesOfEach)
+		put(h[20:], bytesOfEach)
+		put(h[24:], 7)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := elf.Read("x.elf", b)
+	runtime.ReadMemStats(&after)
+	require.ErrorContains(t, err, "program header 2: segments overlap in the file")
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
 }

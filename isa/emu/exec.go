@@ -8,60 +8,54 @@ import (
 )
 
 // Op is an instruction prepared for execution at one address of one machine:
-// its row's meaning bound to the handler of its shape, register numbers turned
-// into offsets, and everything that is fixed computed.
+// its row's meaning bound to the handler of its shape, and everything that is fixed computed.
 type Op struct {
 	isa.Inst
 	exec               func(*Warp, *Op) error
-	rd, rs1, rs2, rs3  int // offsets into Warp.regs
+	rd                 isa.Reg // where the result goes: sink instead of x0
 	class              isa.Class
-	memory             func(*Access) error // loads, stores and atomics: reaches memory
 	size               uint8
-	reads              bool // memory instructions: rs2 or rd is read
+	reads, swaps       bool // memory instructions: rs2 is read, rs3 is
 	signed, isIndirect bool
+	write              bool  // CSR instructions: writes the CSR
+	edge               bool  // each lane that executes it handles an edge
+	fn                 uint8 // which function of the unit
+	phase              isa.Phase
 	imm                uint32
 	unit               int
-	fn                 uint8 // which function of it
-	info               *isa.CSRInfo
-	write              bool // CSR instructions: writes the CSR
-	edge               bool // each lane that executes it handles an edge
-	phase              isa.Phase
+	lanes              isa.LaneLoop
+	imms               *isa.Lanes // the immediate in every lane, for lanes; nil: rs2
+	test               isa.LaneTest
+	memory             func(*Access) error // loads, stores and atomics: reaches memory
 	demands            demands
 
-	lanes  isa.LaneLoop
-	imms   []uint32 // the immediate for every lane, for lanes
-	branch isa.Branch
-	fpOp   isa.FPOp
-	amo    isa.AMO
-	vote   isa.Vote
-	shfl   isa.Shuffle
-	ctl    isa.Control
-	csrOp  isa.CSROp
+	info  *isa.CSRInfo
+	fpOp  isa.FPOp
+	amo   isa.AMO
+	vote  isa.Vote
+	shfl  isa.Shuffle
+	ctl   isa.Control
+	csrOp isa.CSROp
 }
 
-// prepare fills o with the instruction at pc.
-func (m *Machine) prepare(o *Op, pc uint32) error {
+// prepare returns the instruction at pc.
+func (m *Machine) prepare(pc uint32) (*Op, error) {
 	word := m.Mem.Load32(pc)
 	in, ok := isa.Decode(word)
 	if !ok {
-		return faultf(IllegalInstruction, -1, "0x%08x is no instruction of this machine", word)
+		return nil, faultf(IllegalInstruction, -1, "0x%08x is no instruction of this machine", word)
 	}
-	n := m.cfg.Threads
-	p := Op{Inst: in, class: in.Class, imm: uint32(in.Imm),
-		rd: int(in.Rd) * n, rs1: int(in.Rs1) * n, rs2: int(in.Rs2) * n, rs3: int(in.Rs3) * n}
+	p := &Op{
+		Inst: in, class: in.Class, imm: uint32(in.Imm), rd: in.Rd,
+		edge: slices.Contains(m.edges, pc), phase: isa.PhaseAt(m.phases, pc), demands: demandsOf(&in),
+	}
 	if in.Rd == 0 {
-		p.rd = sink * n
+		p.rd = sink
 	}
-	if slices.Contains(m.edges, pc) {
-		p.edge = true
+	if err := m.bind(p, pc); err != nil {
+		return nil, err
 	}
-	p.phase = isa.PhaseAt(m.phases, pc)
-	p.demands = demandsOf(&in)
-	if err := m.bind(&p, pc); err != nil {
-		return err
-	}
-	*o = p
-	return nil
+	return p, nil
 }
 
 // bind chooses the handler of the row's shape.
@@ -70,27 +64,32 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 	case isa.IntOp:
 		p.lanes, p.exec = p.Lanes(), execInt
 		if p.Format.Immediate() {
-			p.imms = repeat(p.imm, m.cfg.Threads)
+			p.imms = m.constant(p.imm)
 		}
 	case isa.PCOp:
 		p.imm, p.exec = s(pc, p.imm), execConst
 	case isa.Branch:
-		p.branch, p.exec = s, execBranch
+		p.test, p.exec = p.Test(), execBranch
 	case isa.Jump:
 		p.isIndirect, p.exec = s.Indirect, execJump
 	case isa.Load:
 		p.size, p.signed, p.memory = s.Size, s.Signed, loadLanes
+		if s.Size == 4 {
+			p.memory = loadWords
+		}
 	case isa.Store:
 		p.size, p.reads, p.memory = s.Size, true, storeLanes
 	case isa.AMO:
 		p.amo = s
 		p.bindAtomic(amoLane)
+		p.memory = amoLanes
 	case isa.LoadReserved:
 		p.bindAtomic(lrLane)
 	case isa.StoreConditional:
 		p.bindAtomic(scLane)
 	case isa.CompareSwap:
 		p.bindAtomic(casLane)
+		p.swaps = true
 	case isa.FPOp:
 		p.fpOp, p.exec = s, execFP
 	case isa.CSROp:
@@ -140,99 +139,54 @@ func (m *Machine) bindCSR(p *Op) error {
 	return nil
 }
 
-func repeat(v uint32, n int) []uint32 {
-	s := make([]uint32, n)
-	for i := range s {
-		s[i] = v
+// constant returns a row that holds v in every lane. Instructions share it.
+func (m *Machine) constant(v uint32) *isa.Lanes {
+	if m.constants[v] == nil {
+		c := new(isa.Lanes)
+		c.Fill(v, allLanes)
+		m.constants[v] = c
 	}
-	return s
+	return m.constants[v]
 }
 
-// row returns the lanes of the register at offset o.
-func (w *Warp) row(o int) []uint32 { return w.regs[o : o+w.n : o+w.n] }
-
-// fill writes v to the active lanes of the register at offset rd.
-func (w *Warp) fill(rd int, v uint32) {
-	d := w.row(rd)
-	for m := w.mask; m != 0; m &= m - 1 {
-		d[bits.TrailingZeros32(m)] = v
-	}
-}
-
-// take copies the active lanes of w.out to the register at offset rd.
-func (w *Warp) take(rd int) {
-	d := w.row(rd)
-	for m := w.mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		d[l] = w.out[l]
-	}
-}
-
-// execInt computes all lanes and keeps the active ones: that is faster than
-// walking the mask, and lanes that are off have no effect anyone could see.
 func execInt(w *Warp, o *Op) error {
-	a, b := w.row(o.rs1), o.imms
+	b := o.imms
 	if b == nil {
-		b = w.row(o.rs2)
+		b = &w.regs[o.Rs2]
 	}
-	if w.mask == w.full {
-		o.lanes(w.row(o.rd), a, b)
-	} else {
-		o.lanes(w.out[:w.n], a, b)
-		w.take(o.rd)
-	}
+	o.lanes(&w.regs[o.rd], &w.regs[o.Rs1], b, w.mask)
 	w.pc += 4
 	return nil
 }
 
 func execConst(w *Warp, o *Op) error {
-	w.fill(o.rd, o.imm)
+	w.regs[o.rd].Fill(o.imm, w.mask)
 	w.pc += 4
 	return nil
 }
 
 func execBranch(w *Warp, o *Op) error {
-	a, b := w.row(o.rs1), w.row(o.rs2)
-	f := o.branch
-	taken := f(a[w.lastLane()], b[w.lastLane()])
-	for m := w.mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		if f(a[l], b[l]) != taken {
-			return w.divergent(o)
-		}
-	}
-	if taken {
-		w.pc += o.imm
-	} else {
+	switch taken := o.test(&w.regs[o.Rs1], &w.regs[o.Rs2]) & w.mask; taken {
+	case 0:
 		w.pc += 4
+	case w.mask:
+		w.pc += o.imm
+	default:
+		return faultf(DivergentBranch, -1, "of the active lanes 0x%x, only 0x%x take it; lanes part with split/join or pred, not with a branch", w.mask, taken)
 	}
 	return nil
-}
-
-func (w *Warp) divergent(o *Op) error {
-	a, b := w.row(o.rs1), w.row(o.rs2)
-	taken := uint32(0)
-	for m := w.mask; m != 0; m &= m - 1 {
-		if l := bits.TrailingZeros32(m); o.branch(a[l], b[l]) {
-			taken |= 1 << l
-		}
-	}
-	return faultf(DivergentBranch, -1, "of the active lanes 0x%x, only 0x%x take it; lanes part with split/join or pred, not with a branch", w.mask, taken)
 }
 
 func execJump(w *Warp, o *Op) error {
 	target := w.pc + o.imm
 	if o.isIndirect {
-		a := w.row(o.rs1)
-		last := a[w.lastLane()]
-		for m := w.mask; m != 0; m &= m - 1 {
-			if a[bits.TrailingZeros32(m)] != last {
-				return faultf(DivergentBranch, -1, "the lanes hold different targets; an indirect jump takes all lanes to one")
-			}
+		at, differ := w.out.Sum(&w.regs[o.Rs1], o.imm, w.mask)
+		if differ != 0 {
+			return faultf(DivergentBranch, -1, "the lanes hold different targets; an indirect jump takes all lanes to one")
 		}
-		target = (last + o.imm) &^ 1
+		target = at &^ 1
 	}
-	w.fill(o.rd, w.pc+4)
+	w.regs[o.rd].Fill(w.pc+4, w.mask)
 	w.pc = target
 	return nil
 }
@@ -244,14 +198,16 @@ type Access struct {
 	op   *Op
 	w    *Warp
 	pc   uint32
-	Mask uint32             // active lanes when it was issued
-	Addr [MaxThreads]uint32 // by lane
-	data [MaxThreads]uint32 // what a store or an atomic brings: rs2
-	want [MaxThreads]uint32 // what a compare-and-swap expects: rd before
+	Mask uint32    // active lanes when it was issued
+	Addr isa.Lanes // by lane
 
-	wrote   uint32   // lanes of an atomic that have written
-	outcome *Outcome // nil: nobody asks
-	given   bool     // there is no data, and writes are the lanes that write
+	first   uint32    // the address of the first active lane
+	differ  uint32    // bits in which addresses of others differ from it
+	data    isa.Lanes // what a store or an atomic brings: rs2
+	want    isa.Lanes // what a compare-and-swap expects: rd before
+	wrote   uint32    // lanes of an atomic that have written
+	outcome *Outcome  // nil: nobody asks
+	given   bool      // there is no data, and writes are the lanes that write
 	writes  uint32
 }
 
@@ -259,20 +215,15 @@ type Access struct {
 func (a *Access) begin(w *Warp, o *Op) error {
 	a.op, a.w, a.Mask = o, w, w.mask
 	a.outcome, a.given, a.wrote = nil, false, 0
-	base, wrong := w.row(o.rs1), uint32(0)
-	low := uint32(o.size - 1)
-	for m := a.Mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		x := base[l] + o.imm
-		a.Addr[l] = x
-		wrong |= x & low
-	}
-	if wrong != 0 {
+	a.first, a.differ = a.Addr.Sum(&w.regs[o.Rs1], o.imm, w.mask)
+	if (a.first|a.differ)&uint32(o.size-1) != 0 {
 		return a.misaligned()
 	}
 	if o.reads {
-		copy(a.data[:w.n], w.row(o.rs2))
-		copy(a.want[:w.n], w.row(o.rs3))
+		a.data = w.regs[o.Rs2]
+	}
+	if o.swaps {
+		a.want = w.regs[o.Rs3]
 	}
 	return nil
 }
@@ -298,40 +249,12 @@ func execMemory(w *Warp, o *Op) error {
 	return nil
 }
 
-func loadLanes(a *Access) error {
-	o := a.op
-	d := a.w.row(o.rd)
-	for m := a.Mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		v, err := a.read(l)
-		if err != nil {
-			return err
-		}
-		if o.signed {
-			shift := 32 - 8*uint(o.size)
-			v = uint32(int32(v<<shift) >> shift)
-		}
-		d[l] = v
-	}
-	return nil
-}
-
-func storeLanes(a *Access) error {
-	for m := a.Mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		if err := a.write(l, a.data[l]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // atomic gives rd what f returns for the word of every active lane, lower
 // lanes first.
 func (a *Access) atomic(f func(a *Access, l int) (uint32, error)) error {
-	d := a.w.row(a.op.rd)
+	d := &a.w.regs[a.op.rd]
 	for m := a.Mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
+		l := bits.TrailingZeros32(m) % isa.MaxLanes
 		v, err := f(a, l)
 		if err != nil {
 			return err
@@ -387,10 +310,10 @@ func execFP(w *Warp, o *Op) error {
 		}
 		w.fp.RM = w.frm
 	}
-	d, a, b, c := w.row(o.rd), w.row(o.rs1), w.row(o.rs2), w.row(o.rs3)
+	d, a, b, c := &w.regs[o.rd], &w.regs[o.Rs1], &w.regs[o.Rs2], &w.regs[o.Rs3]
 	f := o.fpOp
 	for m := w.mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
+		l := bits.TrailingZeros32(m) % isa.MaxLanes
 		d[l] = f(&w.fp, a[l], b[l], c[l])
 	}
 	w.pc += 4
@@ -401,16 +324,16 @@ func execCSR(w *Warp, o *Op) error {
 	last := w.lastLane()
 	old, src := w.csr(o.CSR, last), uint32(o.Imm)
 	if !o.csrOp.Immediate {
-		src = w.regs[o.rs1+last]
+		src = w.regs[o.Rs1][last]
 	}
-	d := w.row(o.rd)
+	d := &w.regs[o.rd]
 	if o.info.Scope == isa.PerLane {
 		for m := w.mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
 			d[l] = w.csr(o.CSR, l)
 		}
 	} else {
-		w.fill(o.rd, old)
+		d.Fill(old, w.mask)
 	}
 	if o.write {
 		w.setCSR(o.CSR, o.csrOp.F(old, src))
@@ -428,17 +351,11 @@ func execEnvironment(_ *Warp, o *Op) error {
 	return faultf(EnvironmentCall, -1, "%s: there is no operating system and no debugger; a program ends with `tmc zero`", o.Name)
 }
 
-// predicate returns the active lanes whose register at offset o has bit 0 set.
-func (w *Warp) predicate(o int) uint32 {
-	p, r := uint32(0), w.row(o)
-	for l, v := range r {
-		p |= v & 1 << l
-	}
-	return p & w.mask
-}
+// predicate returns the active lanes whose register r has bit 0 set.
+func (w *Warp) predicate(r isa.Reg) uint32 { return w.regs[r].Odd() & w.mask }
 
 func execVote(w *Warp, o *Op) error {
-	w.fill(o.rd, o.vote(w.mask, w.predicate(o.rs1)))
+	w.regs[o.rd].Fill(o.vote(w.mask, w.predicate(o.Rs1)), w.mask)
 	w.pc += 4
 	return nil
 }
@@ -446,10 +363,10 @@ func execVote(w *Warp, o *Op) error {
 // execShuffle reads the register file as it is: the value of a lane that is
 // not active is the one it holds.
 func execShuffle(w *Warp, o *Op) error {
-	a, b := w.row(o.rs1), w.row(o.rs2)
+	a, b := &w.regs[o.Rs1], &w.regs[o.Rs2]
 	w.core.stats.Shuffles += w.lanes
 	for m := w.mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
+		l := bits.TrailingZeros32(m) % isa.MaxLanes
 		f := int(b[l])
 		src, ok := o.shfl(l, f&63, f>>6&63, f>>12&63)
 		if !ok || src < 0 || src >= w.n {
@@ -457,14 +374,13 @@ func execShuffle(w *Warp, o *Op) error {
 		}
 		w.out[l] = a[src]
 	}
-	w.take(o.rd)
+	w.regs[o.rd].Take(&w.out, w.mask)
 	w.pc += 4
 	return nil
 }
 
 func execControl(w *Warp, o *Op) error {
-	last := w.lastLane()
-	args := isa.ControlArgs{A: w.regs[o.rs1+last], B: w.regs[o.rs2+last], Pred: w.predicate(o.rs1), Negated: o.Neg != 0}
+	args := w.ControlArgs(o)
 	w.rd = o.rd
 	w.pc += 4
 	return o.ctl(w, args)
@@ -474,7 +390,7 @@ func execUnit(w *Warp, o *Op) error {
 	r := &w.req
 	*r = UnitRequest{
 		Fn: o.fn, Warp: w.id, Mask: w.mask, NewMask: w.mask,
-		A: w.row(o.rs1), B: w.row(o.rs2), C: w.row(o.rs3), Out: w.out[:w.n],
+		A: w.regs[o.Rs1][:w.n], B: w.regs[o.Rs2][:w.n], C: w.regs[o.Rs3][:w.n], Out: w.out[:w.n],
 	}
 	if err := w.core.units[o.unit].Exec(r); err != nil {
 		return faultf(UnitError, -1, "%v", err)
@@ -483,7 +399,7 @@ func execUnit(w *Warp, o *Op) error {
 		w.state = polling
 		return nil
 	}
-	w.take(o.rd)
+	w.regs[o.rd].Take(&w.out, w.mask)
 	w.pc += 4
 	if r.NewMask != w.mask {
 		w.SetMask(r.NewMask)

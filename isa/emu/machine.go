@@ -132,6 +132,8 @@ type Machine struct {
 	exited  bool
 	step    Step // what cfg.Trace is given
 
+	constants map[uint32]*isa.Lanes // rows of immediates
+
 	effect func(*Access, uint32) // nil: nobody looks
 }
 
@@ -146,7 +148,7 @@ func New(cfg Config) (*Machine, error) {
 	if cfg.Quantum == 0 {
 		cfg.Quantum = 128
 	}
-	m := &Machine{Mem: NewMemory(), cfg: cfg, program: &isa.Program{}}
+	m := &Machine{Mem: NewMemory(), cfg: cfg, program: &isa.Program{}, constants: map[uint32]*isa.Lanes{}}
 	m.console.out = cfg.Out
 	m.device = newDeviceBarriers(&cfg)
 	for i := range cfg.Cores {

@@ -16,7 +16,7 @@ const (
 // fetched from it.
 type page struct {
 	data [pageBytes]byte
-	code *[pageBytes / 4]Op // nil: nothing prepared; exec nil: not prepared, or a store made it stale
+	code *[pageBytes / 4]*Op // nil: nothing prepared, or a store made it stale
 }
 
 // Memory is the sparse image of the device's 4 GiB address space. Bytes never
@@ -34,17 +34,21 @@ func NewMemory() *Memory { return &Memory{lastN: ^uint32(0)} }
 // Bytes returns the host memory that the image's pages take.
 func (m *Memory) Bytes() int64 { return int64(m.pages) * pageBytes }
 
+// page returns page n, or nil.
+func (m *Memory) page(n uint32) *page {
+	if t := m.root[n>>tableBits%(1<<tableBits)]; t != nil {
+		return t[n%(1<<tableBits)]
+	}
+	return nil
+}
+
 // find returns the page of addr, or nil.
 func (m *Memory) find(addr uint32) *page {
 	n := addr >> pageBits
 	if n == m.lastN {
 		return m.last
 	}
-	t := m.root[n>>tableBits]
-	if t == nil {
-		return nil
-	}
-	p := t[n&(1<<tableBits-1)]
+	p := m.page(n)
 	if p != nil {
 		m.last, m.lastN = p, n
 	}
@@ -88,6 +92,16 @@ func (m *Memory) load(addr uint32, size uint8) uint32 {
 	if p == nil {
 		return 0
 	}
+	return p.load(addr, size)
+}
+
+// store writes the low size bytes (1, 2, 4) of v at addr, a multiple of size.
+func (m *Memory) store(addr uint32, size uint8, v uint32) {
+	m.touch(addr).store(addr, size, v)
+}
+
+// load reads size bytes at addr, which is in the page.
+func (p *page) load(addr uint32, size uint8) uint32 {
 	switch o := addr & (pageBytes - 1); size {
 	case 1:
 		return uint32(p.data[o])
@@ -98,12 +112,11 @@ func (m *Memory) load(addr uint32, size uint8) uint32 {
 	}
 }
 
-// store writes the low size bytes (1, 2, 4) of v at addr, a multiple of size.
-func (m *Memory) store(addr uint32, size uint8, v uint32) {
-	p := m.touch(addr)
+// store writes the low size bytes of v at addr, which is in the page.
+func (p *page) store(addr uint32, size uint8, v uint32) {
 	o := addr & (pageBytes - 1)
 	if p.code != nil {
-		p.code[o/4].exec = nil
+		p.code[o/4] = nil
 	}
 	switch size {
 	case 1:

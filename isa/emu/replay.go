@@ -25,7 +25,7 @@ const (
 // Decides returns what the instruction decides.
 func (o *Op) Decides() Decides {
 	switch {
-	case o.branch != nil:
+	case o.test != nil:
 		return DecidesBranch
 	case o.isIndirect:
 		return DecidesTarget
@@ -50,7 +50,7 @@ func (o *Op) Size() uint8 { return o.size }
 // ControlArgs are the operands that a control instruction has now.
 func (w *Warp) ControlArgs(o *Op) isa.ControlArgs {
 	last := w.lastLane()
-	return isa.ControlArgs{A: w.regs[o.rs1+last], B: w.regs[o.rs2+last], Pred: w.predicate(o.rs1), Negated: o.Neg != 0}
+	return isa.ControlArgs{A: w.regs[o.Rs1][last], B: w.regs[o.Rs2][last], Pred: w.predicate(o.Rs1), Negated: o.Neg != 0}
 }
 
 // Outcome is told which lanes of an access have written, as they take effect.

@@ -50,8 +50,8 @@ func (m *Machine) TextAt(pc uint32) string {
 	if pc&3 != 0 || m.Mem.find(pc) == nil {
 		return ""
 	}
-	var o Op
-	if m.prepare(&o, pc) != nil {
+	o, err := m.prepare(pc)
+	if err != nil {
 		return ""
 	}
 	return o.Text(pc)

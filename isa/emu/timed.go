@@ -2,7 +2,6 @@ package emu
 
 import (
 	"fmt"
-	"math/bits"
 
 	"heddle/isa"
 )
@@ -93,15 +92,26 @@ func (w *Warp) count(o *Op) {
 	if o.edge {
 		st.Edges += w.lanes
 		st.Iterations++
-		w.handleEdge(w.mask)
+		w.laneEdges.add(w.mask)
 	}
 }
 
-// handleEdge books an edge for each lane of the mask.
-func (w *Warp) handleEdge(mask uint32) {
-	for ; mask != 0; mask &= mask - 1 {
-		w.laneEdges[bits.TrailingZeros32(mask)]++
+// laneCount counts for every lane: bit l of word i is bit i of lane l's count.
+type laneCount [64]uint32
+
+// add counts one for each lane of the mask.
+func (c *laneCount) add(mask uint32) {
+	for i := 0; mask != 0 && i < len(c); i++ {
+		c[i], mask = c[i]^mask, c[i]&mask
 	}
+}
+
+// of returns a lane's count.
+func (c *laneCount) of(lane int) (n uint64) {
+	for i, w := range c {
+		n |= uint64(w>>lane&1) << i
+	}
+	return n
 }
 
 // LaneEdges returns how many edges each lane has handled since the machine was made, core
@@ -110,7 +120,9 @@ func (m *Machine) LaneEdges() []uint64 {
 	var n []uint64
 	for _, c := range m.cores {
 		for _, w := range c.warps {
-			n = append(n, w.laneEdges[:w.n]...)
+			for l := range w.n {
+				n = append(n, w.laneEdges.of(l))
+			}
 		}
 	}
 	return n

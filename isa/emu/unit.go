@@ -1,6 +1,6 @@
 package emu
 
-import "math/bits"
+import "heddle/isa"
 
 // Unit is a graph unit as the untimed machine drives it: every request is
 // answered at once. The state behind it is the one that the unit's timed model
@@ -45,16 +45,14 @@ type UnitCall struct {
 	op      *Op
 	w       *Warp
 	pc      uint32
-	a, b, c [MaxThreads]uint32
-	out     [MaxThreads]uint32
+	a, b, c isa.Lanes
+	out     isa.Lanes
 }
 
 // Ask reads the operands of a unit instruction. It takes part in the program
 // order of the warp's instructions, as Issue does.
 func (w *Warp) Ask(o *Op, u *UnitCall) {
-	copy(u.a[:], w.row(o.rs1))
-	copy(u.b[:], w.row(o.rs2))
-	copy(u.c[:], w.row(o.rs3))
+	u.a, u.b, u.c = w.regs[o.Rs1], w.regs[o.Rs2], w.regs[o.Rs3]
 	w.AskGiven(o, u)
 }
 
@@ -71,11 +69,7 @@ func (w *Warp) AskGiven(o *Op, u *UnitCall) {
 
 // Answer gives the warp the unit's answer: rd in the lanes that asked, and the mask.
 func (w *Warp) Answer(u *UnitCall) {
-	d := w.row(u.op.rd)
-	for m := u.Mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		d[l] = u.Out[l]
-	}
+	w.regs[u.op.rd].Take(&u.out, u.Mask)
 	w.AnswerGiven(u)
 }
 

@@ -22,6 +22,9 @@ const (
 // sink is the register that instructions with rd = x0 write.
 const sink = isa.NumRegs
 
+// allLanes is the mask of the widest warp.
+const allLanes = 1<<MaxThreads - 1
+
 // Warp is one warp's architectural state.
 type Warp struct {
 	m    *Machine
@@ -30,24 +33,24 @@ type Warp struct {
 
 	state  warpState
 	pc     uint32
-	mask   uint32   // active lanes
-	full   uint32   // all lanes of the machine
-	n      int      // lanes of the machine
-	lanes  uint64   // active lanes, counted
-	regs   []uint32 // register r of lane l at r·n + l; x, f, sink
+	mask   uint32                     // active lanes
+	full   uint32                     // all lanes of the machine
+	n      int                        // lanes of the machine
+	lanes  uint64                     // active lanes, counted
+	regs   [isa.NumRegs + 1]isa.Lanes // x, f, sink
 	ipdom  isa.IPDOM
 	fp     isa.FP // Flags is fflags; RM is set for each instruction
 	frm    uint8
-	access Access             // the last memory instruction
-	out    [MaxThreads]uint32 // answers and new values before they are written
-	page   *page              // the page of pc
+	access Access    // the last memory instruction
+	out    isa.Lanes // answers and new values before they are written
+	page   *page     // the page of pc
 	pageN  uint32
 
 	barrier    uint32 // what atBarrier and atDeviceBarrier wait for
 	spawnCount uint32
 	spawnPC    uint32
-	rd         int                // destination of the control instruction that executes
-	laneEdges  [MaxThreads]uint64 // edges that each lane has handled
+	rd         isa.Reg   // destination of the control instruction that executes
+	laneEdges  laneCount // edges that each lane has handled
 	req        UnitRequest
 }
 
@@ -55,7 +58,6 @@ func newWarp(c *Core, id int) *Warp {
 	n := c.m.cfg.Threads
 	w := &Warp{
 		m: c.m, core: c, id: id, n: n, full: uint32(1<<n - 1),
-		regs:  make([]uint32, (isa.NumRegs+1)*n),
 		ipdom: isa.NewIPDOM(max(1, n-1)),
 		pageN: ^uint32(0),
 	}
@@ -77,12 +79,12 @@ func (w *Warp) hart(lane int) uint32 {
 }
 
 // Reg returns a register of one lane.
-func (w *Warp) Reg(r isa.Reg, lane int) uint32 { return w.regs[int(r)*w.n+lane] }
+func (w *Warp) Reg(r isa.Reg, lane int) uint32 { return w.regs[r][lane] }
 
 // SetReg writes a register of one lane; x0 stays zero.
 func (w *Warp) SetReg(r isa.Reg, lane int, v uint32) {
 	if r != 0 {
-		w.regs[int(r)*w.n+lane] = v
+		w.regs[r][lane] = v
 	}
 }
 
@@ -124,7 +126,7 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 		if o.edge {
 			st.Edges += lanes
 			st.Iterations++
-			w.handleEdge(mask)
+			w.laneEdges.add(mask)
 		}
 		if w.m.cfg.Trace != nil {
 			w.trace(o, pc, mask)
@@ -145,6 +147,18 @@ func (w *Warp) trace(o *Op, pc, mask uint32) {
 
 // fetchAt returns the prepared instruction at pc.
 func (w *Warp) fetchAt(pc uint32) (*Op, error) {
+	if pc>>pageBits == w.pageN && pc&3 == 0 {
+		if code := w.page.code; code != nil {
+			if o := code[pc>>2%(pageBytes/4)]; o != nil {
+				return o, nil
+			}
+		}
+	}
+	return w.fetchNew(pc)
+}
+
+// fetchNew is fetchAt for an instruction that is not prepared or in another page than the last.
+func (w *Warp) fetchNew(pc uint32) (*Op, error) {
 	if pc&3 != 0 {
 		return nil, faultf(MisalignedFetch, -1, "0x%08x is not a multiple of 4 (there are no compressed instructions)", pc)
 	}
@@ -155,16 +169,18 @@ func (w *Warp) fetchAt(pc uint32) (*Op, error) {
 		}
 		w.page, w.pageN = p, n
 	}
-	code := w.page.code
-	if code == nil {
-		code = new([pageBytes / 4]Op)
-		w.page.code = code
+	if w.page.code == nil {
+		w.page.code = new([pageBytes / 4]*Op)
 	}
-	o := &code[pc>>2&(pageBytes/4-1)]
-	if o.exec == nil {
-		return o, w.m.prepare(o, pc)
+	o := &w.page.code[pc>>2%(pageBytes/4)]
+	if *o == nil {
+		p, err := w.m.prepare(pc)
+		if err != nil {
+			return nil, err
+		}
+		*o = p
 	}
-	return o, nil
+	return *o, nil
 }
 
 // DescribeWait says where the warp is and what holds it.
@@ -214,7 +230,7 @@ func (w *Warp) NextPC() uint32 { return w.pc }
 func (w *Warp) IPDOM() *isa.IPDOM { return &w.ipdom }
 
 // Return writes rd in all active lanes.
-func (w *Warp) Return(v uint32) { w.fill(w.rd, v) }
+func (w *Warp) Return(v uint32) { w.regs[w.rd].Fill(v, w.mask) }
 
 // Spawn is wspawn.
 func (w *Warp) Spawn(n, pc uint32) error {

@@ -133,7 +133,7 @@ func TestLoadErrors(t *testing.T) {
 	for _, c := range []struct{ says, set string }{
 		{`no graph "facebok": expected a file (with a dot or a slash in its path), or one of facebook_combined`, "file=facebok"},
 		{"no such file", "file=./none.txt"},
-		{"expected a graph file, found a directory", "file=."},
+		{"expected a regular file, found a directory", "file=."},
 	} {
 		_, err := Load(spec(t, c.set))
 		require.ErrorContains(t, err, c.says)

@@ -11,17 +11,20 @@ import (
 )
 
 // listHeader is what the comments of an edge list say.
-type listHeader struct{ nodes, edges int } // -1: nothing
+type listHeader struct {
+	nodes, edges int // -1: nothing
+	line         int // of nodes
+}
 
 // comment understands SNAP's "# Nodes: 7115 Edges: 103689".
-func (h *listHeader) comment(text string) {
+func (h *listHeader) comment(text string, line int) {
 	words := strings.Fields(text)
 	for i, w := range words[:max(len(words)-1, 0)] {
 		n, err := strconv.ParseUint(words[i+1], 10, 40)
 		switch {
 		case err != nil:
 		case w == "Nodes:":
-			h.nodes = int(n)
+			h.nodes, h.line = int(n), line
 		case w == "Edges:":
 			h.edges = int(n)
 		}
@@ -30,11 +33,11 @@ func (h *listHeader) comment(text string) {
 
 // edgeList reads "source destination [weight]" lines.
 func (r *reader) edgeList() error {
-	h := listHeader{-1, -1}
+	h := listHeader{-1, -1, 0}
 	columns := 0 // of the first edge
 	first := 0   // its line
 	for {
-		c, ok, err := r.next(h.comment)
+		c, ok, err := r.next(func(text string) { h.comment(text, r.n) })
 		if err != nil {
 			return err
 		}
@@ -109,17 +112,17 @@ func (r *reader) number(h listHeader) error {
 	switch {
 	case r.ids == configs.KeepIDs:
 		r.record.IDs = fmt.Sprintf("0..%d, kept", highest)
-		return r.setVertices(highest + 1)
+		return r.setVertices(highest+1, r.highestLine)
 	case highest < h.nodes:
 		r.record.IDs = fmt.Sprintf("0..%d, by the header", h.nodes-1)
-		return r.setVertices(h.nodes)
+		return r.setVertices(h.nodes, h.line)
 	case lowest == 1 && highest == h.nodes:
 		r.record.IDs = fmt.Sprintf("1..%d, by the header", h.nodes)
 		for i := range r.edges.src {
 			r.edges.src[i]--
 			r.edges.dst[i]--
 		}
-		return r.setVertices(h.nodes)
+		return r.setVertices(h.nodes, h.line)
 	}
 	n := r.compactIDs(highest)
 	if h.nodes >= 0 && h.nodes != n {
@@ -129,7 +132,7 @@ func (r *reader) number(h listHeader) error {
 	if n <= highest {
 		r.record.IDs += " with gaps, closed up"
 	}
-	return r.setVertices(n)
+	return r.setVertices(n, 0)
 }
 
 // span returns the lowest and the highest number.
@@ -193,7 +196,7 @@ func (r *reader) linqs() error {
 	if len(r.edges.src) == 0 {
 		return r.whole(`no edges: expected lines such as "1 paper:2 | paper:3"`)
 	}
-	return r.number(listHeader{-1, -1})
+	return r.number(listHeader{-1, -1, 0})
 }
 
 func (r *reader) linqsLine(c *cursor) error {

@@ -97,6 +97,11 @@ func (g *Graph) Vertices() int { return g.out.Vertices() }
 // Edges is the number of directed edges.
 func (g *Graph) Edges() int { return g.out.Edges() }
 
+// Bytes is the memory that the graph takes.
+func (g *Graph) Bytes() uint64 {
+	return 4 * uint64(len(g.out.Offsets)+len(g.out.IDs)+len(g.out.Weights))
+}
+
 // WeightKind says what weights the edges have.
 func (g *Graph) WeightKind() WeightKind { return g.kind }
 

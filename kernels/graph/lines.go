@@ -62,8 +62,14 @@ func newLines(file string, r io.Reader) (*lines, error) {
 		}
 		l.r = bufio.NewReaderSize(&unpacker{r: z, packed: packed}, maxLine)
 	}
+	if mark, _ := l.r.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // what is wrong with the file is said by who reads on
+		l.r.Discard(len(byteOrderMark)) //nolint:errcheck // it is there
+	}
 	return l, nil
 }
+
+// byteOrderMark begins UTF-8 text that some programs write.
+const byteOrderMark = "\xef\xbb\xbf"
 
 // counter counts the bytes that were read.
 type counter struct {

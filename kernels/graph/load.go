@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"reflect"
 	"strings"
 
 	"heddle/configs"
+	"heddle/internal/files"
 )
 
 // shipped are the graphs that come with heddle; data/README.md says whence.
@@ -89,18 +89,11 @@ func source(spec *configs.Graph) (*Graph, error) {
 }
 
 func readFile(name string, o ReadOptions) (*Graph, error) {
-	f, err := os.Open(name)
+	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // read only
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("%s: expected a graph file, found a directory", name)
-	}
 	return Read(name, f, o)
 }
 

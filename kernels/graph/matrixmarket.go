@@ -174,7 +174,7 @@ func (r *reader) entryValue(c *cursor, b banner) error {
 }
 
 func (r *reader) finishMatrix(b banner, n int) error {
-	if err := r.setVertices(n); err != nil {
+	if err := r.setVertices(n, 0); err != nil {
 		return err
 	}
 	r.record.IDs = fmt.Sprintf("1..%d", n)
@@ -236,7 +236,7 @@ func (r *reader) dimacs() error {
 		case !ok && listed < arcs:
 			return r.errorf("the file ends after %d of %d arcs", listed, arcs)
 		case !ok:
-			return r.setVertices(int(n))
+			return r.setVertices(int(n), 0)
 		case listed == arcs:
 			return r.errorf("more than the %d arcs that the p line says", arcs)
 		}

@@ -46,6 +46,9 @@ type reader struct {
 	weights bool // wanted, if the file has any
 	ids     configs.IDs
 	record  *Record
+
+	highest     uint64 // vertex number, so far
+	highestLine int    // where it stands first
 }
 
 // next returns the next line that is neither blank nor, if comment is nil, a
@@ -131,6 +134,9 @@ func (r *reader) add(src, dst uint64) error {
 	if len(r.edges.src) == configs.MaxEdges {
 		return r.errorf("more than %d edges", configs.MaxEdges)
 	}
+	if most := max(src, dst); most > r.highest {
+		r.highest, r.highestLine = most, r.n
+	}
 	r.edges.src = append(r.edges.src, uint32(src))
 	r.edges.dst = append(r.edges.dst, uint32(dst))
 	return nil
@@ -147,17 +153,17 @@ func checkSize(vertices, edges int) error {
 	return nil
 }
 
-// setVertices believes a number of vertices once the edges are there.
-func (r *reader) setVertices(n int) error {
+// setVertices believes a number of vertices once the edges are there; line is what the number is from, 0: the whole file.
+func (r *reader) setVertices(n, line int) error {
 	listed := len(r.edges.src)
 	if n == 0 {
 		return r.whole("no vertices")
 	}
 	if err := checkSize(n, listed); err != nil {
-		return r.whole("%v", err)
+		return &ParseError{r.file, line, err.Error()}
 	}
 	if n > freeVertices && n/verticesPerEdge > listed {
-		return r.whole("%d vertices and only %d edges: more than %d vertices an edge are not believed", n, listed, verticesPerEdge)
+		return &ParseError{r.file, line, fmt.Sprintf("%d vertices and only %d edges: more than %d vertices an edge are not believed", n, listed, verticesPerEdge)}
 	}
 	r.edges.vertices = n
 	r.record.FileVertices, r.record.FileEdges = n, listed

@@ -94,7 +94,7 @@ func TestReadErrors(t *testing.T) {
 		{"weight not a number", "g.txt", "0 1 nan\n", `found "nan"`},
 		{"hexadecimal weight", "g.txt", "0 1 0x1p3\n", `found "0x1p3"`},
 		{"long line", "g.txt", "0 1\n" + strings.Repeat("1", maxLine+1), "g.txt:2: a line of more than 65536 characters"},
-		{"many believed", "g.txt", "# Nodes: 99999999\n0 1\n", "g.txt: 99999999 vertices and only 1 edges: more than 64 vertices an edge are not believed"},
+		{"many believed", "g.txt", "# Nodes: 99999999\n0 1\n", "g.txt:1: 99999999 vertices and only 1 edges: more than 64 vertices an edge are not believed"},
 		{"no banner", "g.mtx", "3 3 1\n1 2\n", "g.mtx:1: expected a first line that begins with %%MatrixMarket, as the file's name ends in .mtx"},
 		{"dense", "g.mtx", dense, `g.mtx:1: expected "coordinate" (dense matrices are no graphs); found "array"`},
 		{"complex", "g.mtx", "%%MatrixMarket matrix coordinate complex general\n", `expected "pattern", "integer" or "real"; found "complex"`},
@@ -133,6 +133,37 @@ func TestReadErrors(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
+}
+
+// Numbers too far apart to be kept are blamed where they stand.
+func TestGapsInKeptNumbers(t *testing.T) {
+	for text, says := range map[string]string{
+		"0 1\n1 2\n4294967293 0\n2 3\n": "g.txt:3: 4294967294 vertices: at most 134217728 fit",
+		"0 1\n1 99999999\n":             "g.txt:2: 100000000 vertices and only 2 edges",
+	} {
+		_, err := Read("g.txt", strings.NewReader(text), ReadOptions{IDs: configs.KeepIDs})
+		require.ErrorContains(t, err, says)
+	}
+}
+
+// A byte order mark is no part of the text, whatever the format, packed or not.
+func TestByteOrderMarks(t *testing.T) {
+	const mark = "\xef\xbb\xbf"
+	for name, text := range map[string]string{
+		"g.txt": "0 1\n1 2\n", "h.txt": "# Nodes: 3\n0 1\n1 2\n", "g.mtx": "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n",
+		"g.gr": "p sp 3 2\na 1 2 3\na 2 3 4\n", "g.cites.tab": "#DIRECTED\n1 paper:1 | paper:2\n",
+	} {
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		_, err := z.Write([]byte(mark + text))
+		require.NoError(t, err)
+		require.NoError(t, z.Close())
+		want := list(read(t, name, text))
+		require.Equal(t, want, list(read(t, name, mark+text)), name)
+		require.Equal(t, want, list(read(t, name, packed.String())), name)
+	}
+	_, err := Read("g.txt", strings.NewReader(mark), ReadOptions{})
+	require.ErrorContains(t, err, "g.txt: the file is empty")
 }
 
 func TestDecompressionBomb(t *testing.T) {

@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"heddle/internal/files"
 )
 
 // WriteFile writes the graph in the format of the name's ending: .mtx
@@ -18,22 +20,14 @@ import (
 // The file appears under its name when it is complete; if ctx ends before, it
 // does not.
 func (g *Graph) WriteFile(ctx context.Context, name string) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	f, err := files.Create(name)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone after the rename
-	err = g.writeTo(&untilDone{ctx, f}, name)
-	if err == nil {
-		err = f.Chmod(0o644)
+	if err := g.writeTo(&untilDone{ctx, f}, name); err != nil {
+		return errors.Join(err, f.Abort())
 	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return os.Rename(f.Name(), name)
+	return f.Commit()
 }
 
 // untilDone is a writer that fails when its context has ended.

@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package isa
+
+func useVectors(bool) (back func()) { return func() {} }
