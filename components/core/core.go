@@ -19,6 +19,7 @@ type Core struct {
 	slices  []slice
 	front   front
 	entries [isa.NumUnits]entry // LSU and SFU
+	shared  int                 // instructions dispatched to them that have not entered
 	lsu     lsu
 	sync    synchronizer
 	due     uint64     // the cycle from which the pipeline has to look

@@ -43,6 +43,9 @@ func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
 		return false
 	}
 	sl.put(to, id)
+	if f.unit == isa.LSU || f.unit == isa.SFU {
+		c.shared++
+	}
 	c.hook(HookPosDispatch, now, f.warp, f.op)
 	return true
 }
@@ -94,12 +97,16 @@ type entry struct {
 // one, and the last if none had. A slice that has one keeps it until there is a place.
 func (c *Core) enter(u isa.Unit, now uint64) {
 	e := &c.entries[u]
+	if c.shared == 0 && e.selected == len(c.slices)-1 {
+		return
+	}
 	next := c.lowest(u)
 	if sl := &c.slices[e.selected]; sl.dispatch[u].n != 0 {
 		if e.buffer.closed(now) {
 			return
 		}
 		e.buffer.put(sl.take(&sl.dispatch[u], now))
+		c.shared--
 		c.moved = true
 		if u == isa.LSU {
 			c.lsu.due = min(c.lsu.due, now+1)
@@ -122,11 +129,10 @@ func (c *Core) lowest(u isa.Unit) int {
 // entering reports whether an instruction waits before a shared unit that has a place:
 // its slice is selected in a cycle that moves nothing.
 func (c *Core) entering() bool {
-	const waits = 1<<(bitDispatch+uint(isa.LSU)) | 1<<(bitDispatch+uint(isa.SFU))
+	if c.shared == 0 {
+		return false
+	}
 	for i := range c.slices {
-		if c.slices[i].occupied&waits == 0 {
-			continue
-		}
 		for _, u := range [...]isa.Unit{isa.LSU, isa.SFU} {
 			if c.slices[i].dispatch[u].n != 0 && !c.entries[u].buffer.full() {
 				return true

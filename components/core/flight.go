@@ -81,7 +81,7 @@ func (b *buffer) front() flightID { return b.ring[b.head%bufferPlaces] }
 // put adds an instruction. It needs a free place.
 func (b *buffer) put(id flightID) {
 	if b.n == b.places {
-		panic(b.overflow())
+		b.overflow()
 	}
 	b.ring[(b.head+b.n)%bufferPlaces] = id
 	b.n++
@@ -99,10 +99,10 @@ func (b *buffer) take(now uint64) flightID {
 	return id
 }
 
-// overflow is what a put into a full buffer panics with.
+// overflow is a put into a full buffer.
 //
 //go:noinline
-func (b *buffer) overflow() string { return "BUG: " + b.name + ": put into a full buffer" }
+func (b *buffer) overflow() { panic("BUG: " + b.name + ": put into a full buffer") }
 
 // pop is take where producers see the freed place at once.
 func (b *buffer) pop() flightID {
@@ -153,7 +153,7 @@ func (l *line) at(i int) *flightID { return &l.ring[(l.head+i)&(len(l.ring)-1)] 
 // put adds an instruction that can leave from cycle at on. It needs a free place.
 func (l *line) put(f *flights, id flightID, at uint64) {
 	if l.n == l.places {
-		panic(l.overflow())
+		l.overflow()
 	}
 	*l.at(l.n) = id
 	f.all[id].at = at
@@ -164,7 +164,7 @@ func (l *line) put(f *flights, id flightID, at uint64) {
 }
 
 //go:noinline
-func (l *line) overflow() string { return "BUG: " + l.name + ": put into a full line" }
+func (l *line) overflow() { panic("BUG: " + l.name + ": put into a full line") }
 
 // insert is put for instructions that leave in the order in which they are ready.
 func (l *line) insert(f *flights, id flightID, at uint64) {

@@ -129,7 +129,10 @@ func TestTheSwitchBehindTheALUAlternates(t *testing.T) {
 func TestSlicesEnterASharedUnit(t *testing.T) {
 	c := &Core{slices: []slice{*pureSlice(), *pureSlice()}}
 	c.entries[isa.SFU] = entry{1, newBuffer(2, 0, "")}
-	push := func(slice int, id flightID) { c.slices[slice].put(&c.slices[slice].dispatch[isa.SFU], id) }
+	push := func(slice int, id flightID) {
+		c.slices[slice].put(&c.slices[slice].dispatch[isa.SFU], id)
+		c.shared++
+	}
 	entered := func(cycles uint64) (warps []int) {
 		for now := uint64(1); now <= cycles; now++ {
 			c.enter(isa.SFU, now)
