@@ -32,13 +32,14 @@ type Channel struct {
 	spec   Spec
 	mapper Mapper
 	buses  busTable
-	split  bool // the command bus is
 	state  *bankState
 
 	reads, writes queue
 	active        queue  // ACT issued, RD or WR not, by age: these hold their rows open
 	free          *entry // unused entries, linked by younger
-	writeMode     bool
+	served        *queue // reads or writes
+	numBuses      uint8
+	choose        bool // served may have to change, or a refresh waits
 
 	nextRefresh uint64 // clock of the next demand
 	refreshes   int    // demanded REFs that have not issued
@@ -55,7 +56,7 @@ type Channel struct {
 
 // columnBus and rowBus carry RD and WR, and all other commands. A single bus is the column bus.
 const (
-	columnBus = iota
+	columnBus uint8 = iota
 	rowBus
 )
 
@@ -70,8 +71,9 @@ func NewChannel(s Spec) (*Channel, error) {
 	}
 	c := &Channel{
 		spec: s, mapper: NewMapper(s), state: newBankState(s, newTimingTable(constraints, s.commands())),
-		buses: s.CommandBus.table(), split: s.CommandBus == SplitBus, nextRefresh: never, wake: never,
+		buses: s.CommandBus.table(), nextRefresh: never, wake: never,
 	}
+	c.numBuses = 1 + c.buses[ACT]
 	if s.Refresh {
 		c.nextRefresh = uint64(s.Timing.REFI)
 		c.wake = c.nextRefresh
@@ -101,6 +103,7 @@ func (c *Channel) makeQueues() {
 	c.reads = newQueue(readQueue, s.ReadQueue, &c.buses)
 	c.writes = newQueue(writeQueue, s.WriteQueue, &c.buses)
 	c.active = newQueue(activeList, banks, &c.buses)
+	c.served, c.choose = &c.reads, true
 	if s.Scheduler == FCFS {
 		c.reads.before, c.writes.before, c.active.before = [maxBuses]uint64{}, [maxBuses]uint64{}, [maxBuses]uint64{}
 	}
@@ -165,7 +168,8 @@ func (c *Channel) accept(now uint64, r Request) bool {
 	e := c.take()
 	e.request = request{id: r.ID, line: r.Line, arrival: now, row: at.Row, column: at.Column, bank: b, write: r.Write}
 	q.insert(e, now)
-	c.wake = min(c.wake, now+1)
+	c.choose = true
+	c.wakeBy(now + 1)
 	return true
 }
 
@@ -229,8 +233,20 @@ func (c *Channel) Tick(now uint64) {
 		c.demandRefresh(now)
 	}
 	c.wake = c.nextRefresh
-	issued := c.issueActive(now) || c.issueQueued(columnBus, now)
-	if c.split && c.issueQueued(rowBus, now) || issued {
+	issued, bus := false, columnBus
+	if at := c.active.before[columnBus]; at > now {
+		c.wakeBy(at)
+	} else if c.issueActive(now) {
+		issued, bus = true, rowBus
+	}
+	for ; bus < c.numBuses; bus++ {
+		if at := c.served.before[bus&(maxBuses-1)]; at > now && !c.choose {
+			c.wakeBy(at)
+		} else if c.issueQueued(bus, now) {
+			issued = true
+		}
+	}
+	if issued {
 		c.wake = now + 1
 	}
 }
@@ -247,15 +263,12 @@ func (c *Channel) demandRefresh(now uint64) {
 	for now >= c.nextRefresh {
 		c.nextRefresh += uint64(c.spec.Timing.REFI)
 		c.refreshes += c.spec.Ranks
+		c.choose = true
 	}
 }
 
 // issueActive issues at most one RD or WR of the active list.
 func (c *Channel) issueActive(now uint64) bool {
-	if at := c.active.before[columnBus]; at > now {
-		c.wakeBy(at)
-		return false
-	}
 	e := c.scan(&c.active, columnBus, now)
 	if e == nil {
 		return false
@@ -265,12 +278,16 @@ func (c *Channel) issueActive(now uint64) bool {
 	return true
 }
 
-// issueQueued issues at most one command on a bus for a refresh or, if none waits, a queued request.
+// issueQueued issues at most one command on a bus, for a refresh or, if none waits, a queued
+// request.
 func (c *Channel) issueQueued(bus uint8, now uint64) bool {
 	if c.refreshes > 0 {
 		return bus == c.buses[REF] && c.refresh(now)
 	}
-	q := c.serving()
+	if c.choose {
+		c.chooseQueue()
+	}
+	q := c.served
 	if at := q.before[bus&(maxBuses-1)]; at > now {
 		c.wakeBy(at)
 		return false
@@ -305,21 +322,19 @@ func (c *Channel) refresh(now uint64) bool {
 	return true
 }
 
-// serving chooses the queue to serve.
-func (c *Channel) serving() *queue {
+// chooseQueue chooses the queue to serve.
+func (c *Channel) chooseQueue() {
+	readsWait := c.reads.n > 0
 	switch {
-	case !c.writeMode:
-		c.writeMode = c.reads.n == 0 || c.writes.n >= c.spec.DrainHigh
-		if c.writeMode && c.reads.n > 0 {
+	case c.served == &c.reads && (c.writes.n >= c.spec.DrainHigh || !readsWait):
+		c.served = &c.writes
+		if readsWait {
 			c.stats.Drains++
 		}
-	case c.reads.n > 0 && c.writes.n <= c.spec.DrainLow:
-		c.writeMode = false
+	case c.served == &c.writes && c.writes.n <= c.spec.DrainLow && readsWait:
+		c.served = &c.reads
 	}
-	if c.writeMode {
-		return &c.writes
-	}
-	return &c.reads
+	c.choose = false
 }
 
 // scan returns the oldest request whose next command is ready and of the bus, or
@@ -393,9 +408,11 @@ func (c *Channel) serve(q *queue, e *entry, now uint64) {
 		c.issue(PRE, &e.request, now)
 	case ACT:
 		q.remove(e, now)
+		c.choose = true
 		c.issue(ACT, &e.request, now)
 		c.claim(e, now)
 	default:
+		c.choose = true
 		c.transfer(q, e, now)
 	}
 }
