@@ -8,6 +8,7 @@ packages=(
   gcc-riscv64-unknown-elf          # kernels/c: C programs
   gtkwave                          # sim/window: vcd2fst and fst2vcd
   chromium                         # internal/chromium: pages of reports and the monitor
+  valgrind                         # internal/hostcost: counts host instructions
 )
 
 missing=()

@@ -24,12 +24,8 @@ func (c *completions) add(kind *ring, d Done) {
 	c.next = min(c.next, d.Clock)
 }
 
-// pop returns the earliest completion if it is due at clock now; of those of one clock, merged
-// writes first, then reads.
-func (c *completions) pop(now uint64) (Done, bool) {
-	if c.next > now {
-		return Done{}, false
-	}
+// pop returns the earliest completion: of those of one clock merged writes first, then reads.
+func (c *completions) pop() Done {
 	kind := &c.merged
 	if c.next < kind.next() {
 		kind = &c.reads
@@ -39,7 +35,7 @@ func (c *completions) pop(now uint64) (Done, bool) {
 	}
 	d := kind.pop()
 	c.next = min(c.merged.next(), c.reads.next(), c.writes.next())
-	return d, true
+	return d
 }
 
 // ring is a queue of completions in the order of their clocks.

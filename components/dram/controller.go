@@ -37,16 +37,17 @@ type Channel struct {
 	reads, writes queue
 	active        queue  // ACT issued, RD or WR not, by age: these hold their rows open
 	free          *entry // unused entries, linked by younger
-	writeMode     bool
+	served        *queue // reads or writes
+	numBuses      uint8
+	choose        bool // served may have to change, or a refresh waits
 
 	nextRefresh uint64 // clock of the next demand
 	refreshes   int    // demanded REFs that have not issued
 	refreshRank int    // rank of the first of them
 
+	wake                  uint64 // no command can issue before
 	done                  completions
 	inFlight, maxInFlight int // accepted and not popped
-
-	wake uint64 // no command can issue before
 
 	idealFree uint64 // ideal only: the next completion is not before
 
@@ -55,7 +56,7 @@ type Channel struct {
 
 // columnBus and rowBus carry RD and WR, and all other commands. A single bus is the column bus.
 const (
-	columnBus = iota
+	columnBus uint8 = iota
 	rowBus
 )
 
@@ -72,6 +73,7 @@ func NewChannel(s Spec) (*Channel, error) {
 		spec: s, mapper: NewMapper(s), state: newBankState(s, newTimingTable(constraints, s.commands())),
 		buses: s.CommandBus.table(), nextRefresh: never, wake: never,
 	}
+	c.numBuses = 1 + c.buses[ACT]
 	if s.Refresh {
 		c.nextRefresh = uint64(s.Timing.REFI)
 		c.wake = c.nextRefresh
@@ -98,9 +100,13 @@ func (s *Spec) commands() CommandSet {
 // from the queues.
 func (c *Channel) makeQueues() {
 	s, banks := &c.spec, len(c.state.banks)
-	c.reads = newQueue(s.ReadQueue, banks, &c.buses)
-	c.writes = newQueue(s.WriteQueue, banks, &c.buses)
-	c.active = newQueue(banks, banks, &c.buses)
+	c.reads = newQueue(readQueue, s.ReadQueue, &c.buses)
+	c.writes = newQueue(writeQueue, s.WriteQueue, &c.buses)
+	c.active = newQueue(activeList, banks, &c.buses)
+	c.served, c.choose = &c.reads, true
+	if s.Scheduler == FCFS {
+		c.reads.before, c.writes.before, c.active.before = [maxBuses]uint64{}, [maxBuses]uint64{}, [maxBuses]uint64{}
+	}
 	entries := make([]entry, s.ReadQueue+s.WriteQueue+banks)
 	for i := range entries {
 		c.release(&entries[i])
@@ -162,7 +168,8 @@ func (c *Channel) accept(now uint64, r Request) bool {
 	e := c.take()
 	e.request = request{id: r.ID, line: r.Line, arrival: now, row: at.Row, column: at.Column, bank: b, write: r.Write}
 	q.insert(e, now)
-	c.wake = min(c.wake, now+1)
+	c.choose = true
+	c.wakeBy(now + 1)
 	return true
 }
 
@@ -201,12 +208,12 @@ func (c *Channel) acceptIdeal(now uint64, r Request) bool {
 }
 
 // PopDone returns a completion that is due at clock now, the earliest first.
-func (c *Channel) PopDone(now uint64) (Done, bool) {
-	d, ok := c.done.pop(now)
-	if ok {
-		c.inFlight--
+func (c *Channel) PopDone(now uint64) (d Done, ok bool) {
+	if c.done.next > now {
+		return d, false
 	}
-	return d, ok
+	c.inFlight--
+	return c.done.pop(), true
 }
 
 // NextEvent returns the first clock after now at which Tick or PopDone may have
@@ -222,14 +229,32 @@ func (c *Channel) Tick(now uint64) {
 	if now < c.wake {
 		return
 	}
-	c.demandRefresh(now)
+	if now >= c.nextRefresh {
+		c.demandRefresh(now)
+	}
 	c.wake = c.nextRefresh
-	issued := c.issueOn(columnBus, now)
-	if c.spec.CommandBus == SplitBus {
-		issued = c.issueOn(rowBus, now) || issued
+	issued, bus := false, columnBus
+	if at := c.active.before[columnBus]; at > now {
+		c.wakeBy(at)
+	} else if c.issueActive(now) {
+		issued, bus = true, rowBus
+	}
+	for ; bus < c.numBuses; bus++ {
+		if at := c.served.before[bus&(maxBuses-1)]; at > now && !c.choose {
+			c.wakeBy(at)
+		} else if c.issueQueued(bus, now) {
+			issued = true
+		}
 	}
 	if issued {
 		c.wake = now + 1
+	}
+}
+
+// wakeBy lets the channel tick at a clock, if not before.
+func (c *Channel) wakeBy(at uint64) {
+	if at < c.wake {
+		c.wake = at
 	}
 }
 
@@ -238,26 +263,41 @@ func (c *Channel) demandRefresh(now uint64) {
 	for now >= c.nextRefresh {
 		c.nextRefresh += uint64(c.spec.Timing.REFI)
 		c.refreshes += c.spec.Ranks
+		c.choose = true
 	}
 }
 
-// issueOn issues at most one command on a bus. The active list needs the column bus only.
-func (c *Channel) issueOn(bus uint8, now uint64) bool {
-	if bus == columnBus {
-		if e := c.pick(&c.active, bus, now); e != nil {
-			c.transfer(&c.active, e, now)
-			return true
-		}
+// issueActive issues at most one RD or WR of the active list.
+func (c *Channel) issueActive(now uint64) bool {
+	e := c.scan(&c.active, columnBus, now)
+	if e == nil {
+		return false
 	}
+	c.unclaim(e.bank)
+	c.transfer(&c.active, e, now)
+	return true
+}
+
+// issueQueued issues at most one command on a bus, for a refresh or, if none waits, a queued
+// request.
+func (c *Channel) issueQueued(bus uint8, now uint64) bool {
 	if c.refreshes > 0 {
 		return bus == c.buses[REF] && c.refresh(now)
 	}
-	q := c.serving()
-	if e := c.pick(q, bus, now); e != nil {
-		c.serve(q, e, now)
-		return true
+	if c.choose {
+		c.chooseQueue()
 	}
-	return false
+	q := c.served
+	if at := q.before[bus&(maxBuses-1)]; at > now {
+		c.wakeBy(at)
+		return false
+	}
+	e := c.scan(q, bus, now)
+	if e == nil {
+		return false
+	}
+	c.serve(q, e, now)
+	return true
 }
 
 // refresh issues the next command of the first demanded REF.
@@ -267,8 +307,8 @@ func (c *Channel) refresh(now uint64) bool {
 	if r.open > 0 {
 		cmd = PREA
 	}
-	if at := r.banks[0].readyAt(cmd); at > now {
-		c.wake = min(c.wake, at)
+	if at := c.state.rankReadyAt(cmd, r); at > now {
+		c.wakeBy(at)
 		return false
 	}
 	if cmd == PREA && r.claimed > 0 {
@@ -282,78 +322,65 @@ func (c *Channel) refresh(now uint64) bool {
 	return true
 }
 
-// serving chooses the queue to serve.
-func (c *Channel) serving() *queue {
-	queued, readsWait := c.writes.len(), c.reads.len() > 0
+// chooseQueue chooses the queue to serve.
+func (c *Channel) chooseQueue() {
+	readsWait := c.reads.n > 0
 	switch {
-	case !c.writeMode && (queued >= c.spec.DrainHigh || !readsWait):
-		c.writeMode = true
+	case c.served == &c.reads && (c.writes.n >= c.spec.DrainHigh || !readsWait):
+		c.served = &c.writes
 		if readsWait {
 			c.stats.Drains++
 		}
-	case c.writeMode && queued <= c.spec.DrainLow && readsWait:
-		c.writeMode = false
+	case c.served == &c.writes && c.writes.n <= c.spec.DrainLow && readsWait:
+		c.served = &c.reads
 	}
-	if c.writeMode {
-		return &c.writes
-	}
-	return &c.reads
+	c.choose = false
 }
 
-// pick returns the oldest request whose next command is ready and of the bus, or
+// scan returns the oldest request whose next command is ready and of the bus, or
 // nil, and then the channel wakes when that may change.
-func (c *Channel) pick(q *queue, bus uint8, now uint64) *entry {
+func (c *Channel) scan(q *queue, bus uint8, now uint64) *entry {
 	if c.spec.Scheduler == FCFS {
 		return c.first(q, bus, now)
 	}
-	if at := q.before[bus&(maxBuses-1)]; at > now {
-		c.wake = min(c.wake, at)
-		return nil
+	soonest := never
+	for e := q.oldest; e != nil; e = e.younger {
+		if e.bus != bus {
+			continue
+		}
+		at := e.readyBy(now)
+		switch {
+		case at > now:
+			soonest = min(soonest, at)
+			continue
+		case e.next != PRE || c.mayClose(q, e):
+			return e
+		}
+		q.held = true
+		if c.spec.StallOnBlockedPrecharge && e.bank.claimed {
+			c.wakeBy(soonest)
+			return nil
+		}
 	}
-	return c.scan(q, bus, now)
+	q.before[bus&(maxBuses-1)] = soonest
+	c.wakeBy(soonest)
+	return nil
 }
 
-// first is pick of FCFS.
+// first is scan of FCFS.
 func (c *Channel) first(q *queue, bus uint8, now uint64) *entry {
 	e := q.oldest
 	if e == nil || e.bus != bus {
 		return nil
 	}
-	if row := e.next == ACT || e.next == PRE; q != &c.active && c.active.len() > 0 && (!row || e.bank.claimed) {
+	if row := e.next == ACT || e.next == PRE; q != &c.active && c.active.n > 0 && (!row || e.bank.claimed) {
 		return nil // the active request's command is the next event
 	}
 	if at := e.bank.readyAt(e.next); at > now {
-		c.wake = min(c.wake, at)
+		c.wakeBy(at)
 		return nil
 	}
 	return e
-}
-
-// scan is pick by looking at the requests.
-func (c *Channel) scan(q *queue, bus uint8, now uint64) *entry {
-	soonest, stalled := never, false
-	for e := q.oldest; e != nil && !stalled; e = e.younger {
-		if e.bus != bus {
-			continue
-		}
-		if e.notBefore <= now {
-			e.notBefore = e.bank.readyAt(e.next)
-		}
-		switch {
-		case e.notBefore > now:
-			soonest = min(soonest, e.notBefore)
-		case e.next != PRE || c.mayClose(q, e):
-			return e
-		default:
-			q.held = true
-			stalled = c.spec.StallOnBlockedPrecharge && e.bank.claimed
-		}
-	}
-	if !stalled {
-		q.before[bus&(maxBuses-1)] = soonest
-	}
-	c.wake = min(c.wake, soonest)
-	return nil
 }
 
 // mayClose reports whether the scheduler lets e precharge its bank.
@@ -381,9 +408,11 @@ func (c *Channel) serve(q *queue, e *entry, now uint64) {
 		c.issue(PRE, &e.request, now)
 	case ACT:
 		q.remove(e, now)
+		c.choose = true
 		c.issue(ACT, &e.request, now)
 		c.claim(e, now)
 	default:
+		c.choose = true
 		c.transfer(q, e, now)
 	}
 }
@@ -406,9 +435,6 @@ func (c *Channel) unclaim(b *bank) {
 // transfer issues a request's RD or WR, which is its last command.
 func (c *Channel) transfer(q *queue, e *entry, now uint64) {
 	q.remove(e, now)
-	if q == &c.active {
-		c.unclaim(e.bank)
-	}
 	c.issue(c.closing(e, now), &e.request, now)
 	c.finish(&e.request, now)
 	c.release(e)
@@ -460,28 +486,32 @@ func (c *Channel) finish(r *request, now uint64) {
 func (c *Channel) issue(cmd Command, r *request, now uint64) {
 	c.state.issue(cmd, r.bank, r.row, now)
 	c.stats.Commands[cmd&(numCommands-1)]++
-	c.rowsChanged(cmd, r.bank)
+	if cmd != RD && cmd != WR && cmd != REF {
+		c.rowsChanged(cmd, r.bank)
+	}
 	if c.Trace != nil {
 		c.Trace(c.describe(cmd, r, now))
 	}
 }
 
-// rowsChanged tells the queues that cmd opened or closed rows.
+// rowsChanged tells the queues that a command to the bank opened or closed rows.
 func (c *Channel) rowsChanged(cmd Command, b *bank) {
-	switch cmd {
-	case RD, WR, REF:
-	case PREA:
-		for i := range b.rank.banks {
-			c.rowChanged(&b.rank.banks[i])
-		}
-	default:
+	if cmd != PREA {
 		c.rowChanged(b)
+		return
+	}
+	for i := range b.rank.banks {
+		c.rowChanged(&b.rank.banks[i])
 	}
 }
 
 func (c *Channel) rowChanged(b *bank) {
-	c.reads.rowChanged(b)
-	c.writes.rowChanged(b)
+	if b.queued[readQueue] > 0 {
+		c.reads.rowChanged(b)
+	}
+	if b.queued[writeQueue] > 0 {
+		c.writes.rowChanged(b)
+	}
 }
 
 func (c *Channel) describe(cmd Command, r *request, now uint64) Issue {

@@ -18,7 +18,6 @@ type Memory struct {
 	spec     Spec
 	mapper   Mapper
 	channels []*Channel
-	due      []uint64 // by channel: the first clock at which it has something to do
 	ports    []memoryPort
 	next     int // port served first
 	bursts   int // of a cache line
@@ -64,7 +63,6 @@ func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Mem
 		m.channels = append(m.channels, c)
 	}
 	n := s.maxReads(ports)
-	m.due = make([]uint64, s.Channels)
 	m.left, m.reads = make([]int32, n), make([]read, n)
 	for i := n - 1; i >= 0; i-- {
 		m.free = append(m.free, int32(i))
@@ -80,43 +78,52 @@ func (m *Memory) ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link
 
 // Tick does one DRAM clock.
 func (m *Memory) Tick(now clock.Cycle) bool {
-	for i, at := range m.due {
-		if at <= now {
-			m.step(i, now)
+	for _, c := range m.channels {
+		if now >= c.wake {
+			c.Tick(now)
+		}
+		if now >= c.done.next {
+			m.collect(c, now)
 		}
 	}
 	busy := m.unsent > 0 && m.answer()
-	for i := range m.ports {
-		p := &m.ports[(m.next+i)%len(m.ports)]
-		if p.in.Ready() {
+	at := m.next
+	for range m.ports {
+		if p := &m.ports[at]; p.in.Ready() {
 			m.accept(p, now)
 			busy = true
 		}
+		at = m.after(at)
 	}
-	m.next = (m.next + 1) % len(m.ports)
+	m.next = m.after(at)
 	if !busy {
-		m.sleep()
+		m.sleep(now)
 	}
 	return busy
 }
 
-// step ticks a channel.
-func (m *Memory) step(i int, now clock.Cycle) {
-	c := m.channels[i]
-	c.Tick(now)
+// after returns the port behind port i, in turn.
+func (m *Memory) after(i int) int {
+	if i++; i < len(m.ports) {
+		return i
+	}
+	return 0
+}
+
+// collect takes what a channel is done with.
+func (m *Memory) collect(c *Channel, now clock.Cycle) {
 	for d, ok := c.PopDone(now); ok; d, ok = c.PopDone(now) {
 		if !d.Write {
 			m.arrived(int32(d.ID))
 		}
 	}
-	m.due[i] = c.NextEvent(now)
 }
 
 // sleep sets the timer for the first clock at which a channel has something to do.
-func (m *Memory) sleep() {
+func (m *Memory) sleep(now clock.Cycle) {
 	at := uint64(clock.Never)
-	for _, due := range m.due {
-		at = min(at, due)
+	for _, c := range m.channels {
+		at = min(at, c.NextEvent(now))
 	}
 	if at != uint64(clock.Never) {
 		m.Place().WakeAt(at)
@@ -172,7 +179,6 @@ func (m *Memory) accept(p *memoryPort, now clock.Cycle) {
 		if !m.channels[i].Enqueue(now, Request{ID: uint64(p.slot), Line: line, Write: !isRead}) {
 			return
 		}
-		m.due[i] = m.channels[i].NextEvent(now)
 		if isRead && p.sent == 0 {
 			m.begin(p, r.Tag)
 		}

@@ -19,11 +19,30 @@ type entry struct {
 	older, younger *entry
 }
 
+// readyBy returns a clock before which the entry's next command is not ready, and the clock at
+// which it is if that is not after now.
+func (e *entry) readyBy(now uint64) uint64 {
+	if e.notBefore <= now {
+		e.notBefore = e.bank.readyAt(e.next)
+	}
+	return e.notBefore
+}
+
+// queueKind is one of a channel's queues.
+type queueKind uint8
+
+const (
+	readQueue queueKind = iota
+	writeQueue
+	activeList
+	numQueues = 4 // a power of two
+)
+
 // queue is a list of requests by age.
 type queue struct {
 	oldest, youngest *entry
+	kind             queueKind
 	n, size          int
-	inBank           []uint16 // number of requests, by bank
 
 	// before[b] is a clock before which no command of the queue can issue on
 	// command bus b; it saves scanning.
@@ -35,12 +54,15 @@ type queue struct {
 	clocks uint64 // when requests left less when they came, summed: see requestClocks
 }
 
-func newQueue(size, banks int, buses *busTable) queue {
-	return queue{size: size, inBank: make([]uint16, banks), before: [maxBuses]uint64{never, never}, buses: buses}
+func newQueue(kind queueKind, size int, buses *busTable) queue {
+	return queue{kind: kind, size: size, before: [maxBuses]uint64{never, never}, buses: buses}
 }
 
 func (q *queue) len() int   { return q.n }
 func (q *queue) full() bool { return q.n == q.size }
+
+// inBank is the number of requests to a bank.
+func (q *queue) inBank(b *bank) *uint16 { return &b.queued[q.kind&(numQueues-1)] }
 
 // requestClocks returns the requests in the queue, summed over all clocks before now.
 func (q *queue) requestClocks(now uint64) uint64 { return q.clocks + uint64(q.n)*now }
@@ -56,7 +78,7 @@ func (q *queue) insert(e *entry, now uint64) {
 	}
 	q.link(e, older)
 	q.n++
-	q.inBank[e.bank.index]++
+	*q.inBank(e.bank)++
 	q.clocks -= now
 	q.plan(e)
 }
@@ -91,7 +113,7 @@ func (q *queue) remove(e *entry, now uint64) {
 		q.youngest = e.older
 	}
 	q.n--
-	q.inBank[e.bank.index]--
+	*q.inBank(e.bank)--
 	q.clocks += now
 	q.release()
 }
@@ -115,9 +137,6 @@ func (q *queue) plan(e *entry) {
 
 // rowChanged plans anew for the requests to a bank.
 func (q *queue) rowChanged(b *bank) {
-	if q.inBank[b.index] == 0 {
-		return
-	}
 	for e := q.oldest; e != nil; e = e.younger {
 		if e.bank == b {
 			q.plan(e)
@@ -140,7 +159,7 @@ func (q *queue) release() {
 }
 
 func (q *queue) hasLine(line uint64, b *bank) bool {
-	if q.inBank[b.index] == 0 {
+	if *q.inBank(b) == 0 {
 		return false
 	}
 	for e := q.oldest; e != nil; e = e.younger {
@@ -153,7 +172,7 @@ func (q *queue) hasLine(line uint64, b *bank) bool {
 
 // wants reports whether a request to that row of the bank waits.
 func (q *queue) wants(b *bank, row uint32) bool {
-	if q.inBank[b.index] == 0 {
+	if *q.inBank(b) == 0 {
 		return false
 	}
 	for e := q.oldest; e != nil; e = e.younger {

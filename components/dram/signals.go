@@ -43,7 +43,7 @@ func (c *Channel) signals(clock func() uint64) (l probe.List) {
 	l.Count("writes", c.spec.WriteQueue, c.writes.len)
 	l.Count("active", c.active.size, c.active.len)
 	l.State("mode", modeNames, func() int {
-		if c.writeMode {
+		if c.served == &c.writes {
 			return 1
 		}
 		return 0

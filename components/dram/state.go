@@ -11,21 +11,30 @@ type readyClocks [numCommands]uint64
 
 // update says that a command makes to wait clocks at the node of a level.
 type update struct {
+	clocks uint32
 	level  Level
 	to     Command
-	clocks uint64
 }
 
-// timingTable is the standard's resolved rules by what an issued command
-// changes.
+// since says that a command must wait clocks since from issued at the node of a level.
+type since struct {
+	clocks uint32
+	level  Level
+	from   Command
+}
+
+// timingTable is the standard's resolved rules. Those for commands to a bank are by what an
+// issued command changes; those for the few commands to a whole rank are by what they ask, so
+// that the many others need not book them.
 type timingTable struct {
 	pair    [numCommands][]update
 	sibling [numCommands][]update
-	fourth  [windowLevels][]update
+	fourth  [rankLevels][]update
+	asked   [numCommands][]since
 }
 
-// windowLevels are the levels that may have a rule of the kind FourthBack.
-const windowLevels = LevelRank + 1
+// rankLevels are the levels down to the rank.
+const rankLevels = LevelRank + 1
 
 // newTimingTable drops the rules of commands that are not in used.
 func newTimingTable(constraints []Constraint, used CommandSet) *timingTable {
@@ -35,13 +44,15 @@ func newTimingTable(constraints []Constraint, used CommandSet) *timingTable {
 		if c.Clocks == 0 || !used.Has(c.From) || !used.Has(c.To) {
 			continue
 		}
-		switch c.Kind {
-		case EachPair:
-			t.pair[c.From] = stronger(t.pair[c.From], c)
-		case Sibling:
+		switch {
+		case c.Kind == Sibling:
 			t.sibling[c.From] = stronger(t.sibling[c.From], c)
-		case FourthBack:
+		case c.Kind == FourthBack:
 			t.fourth[c.Level] = stronger(t.fourth[c.Level], c)
+		case c.To.rankWide():
+			t.asked[c.To] = append(t.asked[c.To], since{uint32(c.Clocks), c.Level, c.From})
+		default:
+			t.pair[c.From] = stronger(t.pair[c.From], c)
 		}
 	}
 	for i, list := range t.pair {
@@ -56,23 +67,22 @@ func checkSupported(c Constraint) {
 	switch {
 	case deep && (c.From.rankWide() || c.To.rankWide()):
 		panic("BUG: dram: a rule below the rank names a command for the whole rank")
-	case c.Kind == Sibling && c.Level != LevelRank:
-		panic("BUG: dram: a sibling rule is not at the rank")
-	case c.Kind == FourthBack && (deep || c.From != ACT):
-		panic("BUG: dram: a window rule is below the rank or not for ACT")
+	case c.Kind == Sibling && (c.Level != LevelRank || c.To.rankWide()):
+		panic("BUG: dram: a sibling rule is not at the rank, or for a whole one")
+	case c.Kind == FourthBack && (deep || c.From != ACT || c.To.rankWide()):
+		panic("BUG: dram: a window rule is below the rank, not after ACT or for a whole rank")
 	}
 }
 
 // stronger adds c to the list, keeping one update of a level and following command.
 func stronger(list []update, c Constraint) []update {
-	clocks := uint64(c.Clocks)
 	for i, u := range list {
 		if u.level == c.Level && u.to == c.To {
-			list[i].clocks = max(u.clocks, clocks)
+			list[i].clocks = max(u.clocks, uint32(c.Clocks))
 			return list
 		}
 	}
-	return append(list, update{c.Level, c.To, clocks})
+	return append(list, update{uint32(c.Clocks), c.Level, c.To})
 }
 
 // undominated drops updates that one of an enclosing node makes superfluous.
@@ -89,21 +99,26 @@ func undominated(list []update) (kept []update) {
 	return kept
 }
 
+// node is what is remembered of the channel or of a rank.
+type node struct {
+	ready readyClocks
+	last  [numCommands]uint64 // the clock after each command's last
+	acts  actWindow
+}
+
 // bankState is what a channel's DRAM remembers: the open rows, and when each
 // node of the hierarchy allows each command.
 type bankState struct {
 	rules   *timingTable
-	channel readyClocks
-	acts    actWindow
-	groups  []readyClocks
+	channel node
 	ranks   []rank
+	groups  []readyClocks
 	banks   []bank
 }
 
 // rank is what is remembered of a rank.
 type rank struct {
-	ready     readyClocks
-	acts      actWindow
+	node
 	banks     []bank
 	open      int    // banks with an open row
 	claimed   int    // banks that are claimed
@@ -117,7 +132,8 @@ type bank struct {
 	rank    *rank
 	row     uint32 // that is open, or closedRow
 	index   uint16
-	claimed bool // the controller has opened the row for a request that still waits for its RD or WR
+	claimed bool              // the controller has opened the row for a request that still waits for its RD or WR
+	queued  [numQueues]uint16 // requests that the controller holds
 }
 
 // actWindow is the clocks of the last ACTs of a node.
@@ -140,35 +156,62 @@ func newBankState(s Spec, rules *timingTable) *bankState {
 	for i := range st.banks {
 		b, r := &st.banks[i], &st.ranks[i/perRank]
 		b.index, b.rank, b.row = uint16(i), r, closedRow
-		b.nodes = [numLevels]*readyClocks{&st.channel, &r.ready, &st.groups[i/s.Banks], &b.ready}
+		b.nodes = [numLevels]*readyClocks{&st.channel.ready, &r.ready, &st.groups[i/s.Banks], &b.ready}
 	}
 	return st
 }
 
-// readyAt returns the first clock at which the timing rules allow cmd in the bank, or in its
-// rank if cmd is for a whole one. It never goes back.
+// readyAt returns the first clock at which the timing rules allow a command to the bank. It never
+// goes back.
 func (b *bank) readyAt(cmd Command) uint64 {
 	cmd &= numCommands - 1
 	at := max(b.nodes[LevelChannel][cmd], b.nodes[LevelRank][cmd])
 	return max(at, b.nodes[LevelBankGroup][cmd], b.nodes[LevelBank][cmd])
 }
 
-// issue books a command at clock now. A command to a whole rank names any bank
-// of it.
+// rankReadyAt is readyAt for a command to a whole rank.
+func (s *bankState) rankReadyAt(cmd Command, r *rank) (at uint64) {
+	nodes := [rankLevels]*node{&s.channel, &r.node}
+	for _, a := range s.rules.asked[cmd] {
+		if after := nodes[a.level].last[a.from]; after > 0 {
+			at = max(at, after-1+uint64(a.clocks))
+		}
+	}
+	return at
+}
+
+// issue books a command at clock now, and the timing rules that follow from it. A command to a
+// whole rank names any bank of it.
 func (s *bankState) issue(cmd Command, b *bank, row uint32, now uint64) {
-	s.book(cmd, b, now)
+	cmd &= numCommands - 1
+	s.channel.last[cmd], b.rank.last[cmd] = now+1, now+1
+	for _, u := range s.rules.pair[cmd] {
+		b.nodes[u.level&(numLevels-1)].delay(u.to, now+uint64(u.clocks))
+	}
+	if after := s.rules.sibling[cmd]; len(after) > 0 {
+		s.bookSiblings(after, b.rank, now)
+	}
+	if cmd != RD && cmd != WR {
+		s.changeRows(cmd, b, row, now)
+	}
+}
+
+// changeRows opens or closes what cmd does.
+func (s *bankState) changeRows(cmd Command, b *bank, row uint32, now uint64) {
 	switch cmd {
 	case ACT:
+		s.channel.activated(s.rules.fourth[LevelChannel], now)
+		b.rank.activated(s.rules.fourth[LevelRank], now)
 		b.row = row
 		b.rank.open++
-	case PRE, RDA, WRA:
-		b.close()
+	case REF:
+		b.rank.refreshed = b.rank.ready[ACT]
 	case PREA:
 		for i := range b.rank.banks {
 			b.rank.banks[i].close()
 		}
-	case REF:
-		b.rank.refreshed = b.rank.ready[ACT]
+	default:
+		b.close()
 	}
 }
 
@@ -176,21 +219,6 @@ func (b *bank) close() {
 	if b.row != closedRow {
 		b.row = closedRow
 		b.rank.open--
-	}
-}
-
-// book applies the timing rules that follow from cmd.
-func (s *bankState) book(cmd Command, b *bank, now uint64) {
-	cmd &= numCommands - 1
-	for _, u := range s.rules.pair[cmd] {
-		b.nodes[u.level&(numLevels-1)].delay(u.to, now+u.clocks)
-	}
-	if after := s.rules.sibling[cmd]; len(after) > 0 {
-		s.bookSiblings(after, b.rank, now)
-	}
-	if cmd == ACT {
-		s.acts.book(s.rules.fourth[LevelChannel], &s.channel, now)
-		b.rank.acts.book(s.rules.fourth[LevelRank], &b.rank.ready, now)
 	}
 }
 
@@ -210,18 +238,19 @@ func (r *readyClocks) delay(cmd Command, at uint64) {
 
 func (r *readyClocks) apply(after []update, from uint64) {
 	for _, u := range after {
-		r.delay(u.to, from+u.clocks)
+		r.delay(u.to, from+uint64(u.clocks))
 	}
 }
 
-// book notes an ACT of the node and applies the rules that count from the fourth last.
-func (w *actWindow) book(after []update, node *readyClocks, now uint64) {
+// activated applies the rules that count from the fourth last ACT.
+func (n *node) activated(after []update, now uint64) {
 	if len(after) == 0 {
 		return
 	}
+	w := &n.acts
 	w.clocks[w.count%window] = now
 	w.count++
 	if w.count >= window {
-		node.apply(after, w.clocks[w.count%window])
+		n.ready.apply(after, w.clocks[w.count%window])
 	}
 }

@@ -54,6 +54,9 @@ var rules = []struct {
 	{"internal/monitor", []string{"=sim"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/report"}},
+	// Of those who develop heddle: they run its program, and lay out what it is given.
+	{"internal/hostcost", []string{"internal/commits"}},
+	{"internal/samecycles", []string{"isa/micro", "sim/parity", "configs", "internal/schema", "internal/experiment", "internal/commits"}},
 	{"internal/", nil},
 }
 

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// simulating is the function within which instructions are counted: what comes before and after it (reading a graph,
+// compiling a kernel, checking and storing a result) does not belong to simulating.
+const simulating = "heddle/components/clock.(*System).Run"
+
+// deterministic makes Go run the same instructions each time: no collector, no second thread of Go code, no signals.
+var deterministic = []string{"GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMAXPROCS=1"}
+
+// unpreempted returns the flags of go build for a program whose goroutines run until they wait. Go otherwise takes the
+// processor from one after 10 ms, which callgrind, that sees only another stack, takes for the simulation's return: what
+// follows was not counted on a busy machine. The setting is a constant of Go's runtime, whose file is replaced.
+func unpreempted(ctx context.Context, dir string) ([]string, error) {
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env GOROOT: %w", err)
+	}
+	file := filepath.Join(strings.TrimSpace(string(root)), "src", "runtime", "proc.go")
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	changed := preemptAfter.ReplaceAll(source, []byte("const forcePreemptNS = 1 << 62"))
+	if bytes.Equal(changed, source) {
+		return nil, fmt.Errorf("%s: has no constant forcePreemptNS any more: find what says when Go preempts", file)
+	}
+	proc, overlay := filepath.Join(dir, "proc.go"), filepath.Join(dir, "overlay.json")
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: proc}})
+	if err != nil {
+		return nil, err
+	}
+	return []string{"-overlay=" + overlay}, errors.Join(os.WriteFile(proc, changed, 0o644), os.WriteFile(overlay, replace, 0o644))
+}
+
+var preemptAfter = regexp.MustCompile(`const forcePreemptNS = .*`)
+
+// cost is what a workload did, and what that took of the host.
+type cost struct {
+	WarpInstrs uint64 `json:"warp_instrs"`
+	Cycles     uint64 `json:"cycles"`
+	HostInstrs uint64 `json:"host_instrs"`
+}
+
+func (c cost) perWarpInstr() float64 { return float64(c.HostInstrs) / float64(c.WarpInstrs) }
+func (c cost) perCycle() float64     { return float64(c.HostInstrs) / float64(c.Cycles) }
+
+// counter runs workloads with one program.
+type counter struct {
+	root    string // of the module: workloads name files from there
+	program string
+	flags   []string // of go build
+	config  string   // graph.yaml
+	dir     string   // for what runs write
+	whole   bool
+	keep    string // a directory for callgrind's files; empty: they are removed
+}
+
+// count runs a workload under callgrind.
+func (c *counter) count(ctx context.Context, w *workload) (cost, error) {
+	dir, err := os.MkdirTemp(c.dir, "")
+	if err != nil {
+		return cost{}, err
+	}
+	profile := filepath.Join(dir, "callgrind.out")
+	if c.keep != "" {
+		profile = filepath.Join(c.keep, "callgrind.out."+strings.NewReplacer(" ", "-", ",", "").Replace(w.name))
+	}
+	args := append([]string{
+		"--tool=callgrind", "--callgrind-out-file=" + profile, "--toggle-collect=" + simulating, c.program,
+	}, w.args(c.whole, c.config, dir)...)
+	out, _, err := c.run(ctx, "valgrind", args)
+	if err != nil {
+		return cost{}, err
+	}
+	result, err := simulated(out)
+	if err != nil {
+		return cost{}, err
+	}
+	data, err := os.ReadFile(profile)
+	if err != nil {
+		return cost{}, err
+	}
+	result.HostInstrs, err = collected(data)
+	return result, err
+}
+
+// seconds runs a workload as it is and returns the processor time that it took.
+func (c *counter) seconds(ctx context.Context, w *workload) (time.Duration, error) {
+	dir, err := os.MkdirTemp(c.dir, "")
+	if err != nil {
+		return 0, err
+	}
+	_, took, err := c.run(ctx, c.program, w.args(c.whole, c.config, dir))
+	return took, err
+}
+
+// exitLimit is heddle's exit code for a run that was ended by a limit, as that of a workload's cycles.
+const exitLimit = 3
+
+// run runs a command at the module's root and returns what it prints, and its processor time.
+func (c *counter) run(ctx context.Context, name string, args []string) ([]byte, time.Duration, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = c.root, append(os.Environ(), deterministic...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil && cmd.ProcessState.ExitCode() != exitLimit {
+		return nil, 0, fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, tail(errs.String(), 10))
+	}
+	return out, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+}
+
+// tail returns the last lines of a text.
+func tail(text string, lines int) string {
+	l := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(l[max(0, len(l)-lines):], "\n")
+}
+
+// simulated reads the counts of a run from the JSON of heddle exec or heddle run.
+func simulated(out []byte) (cost, error) {
+	var result struct {
+		cost
+		Points []struct {
+			cost
+			Failure string `json:"failure"`
+		} `json:"points"`
+	}
+	if err := json.Unmarshal(out, &result); err != nil {
+		return cost{}, fmt.Errorf("the result: %w", err)
+	}
+	c := result.cost
+	if len(result.Points) == 1 {
+		c = result.Points[0].cost
+		if f := result.Points[0].Failure; f != "" && f != "limit" {
+			return cost{}, errors.New("the point failed: " + f)
+		}
+	}
+	if c.WarpInstrs == 0 || c.Cycles == 0 {
+		return cost{}, errors.New("the result has no warp instructions or no cycles")
+	}
+	return c, nil
+}
+
+var totals = regexp.MustCompile(`(?m)^totals: (\d+)$`)
+
+// collected reads the number of instructions from callgrind's file.
+func collected(profile []byte) (uint64, error) {
+	m := totals.FindSubmatch(profile)
+	if m == nil {
+		return 0, errors.New("callgrind's file has no line of totals")
+	}
+	n, err := strconv.ParseUint(string(m[1]), 10, 64)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("no instruction was counted: is there still a function %s?", simulating)
+	}
+	return n, err
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+// Sizes of the list; each has a table of its own in the page.
+const (
+	quick = "Quick"
+	whole = "Whole"
+)
+
+// table holds the costs of workloads, by name.
+type table map[string]cost
+
+// page is docs/speed.md: a table for each size.
+type page map[string]table
+
+//go:embed speed.md.tmpl
+var pageText string
+
+var pageTemplate = template.Must(template.New("speed").Parse(pageText))
+
+// text renders the page.
+func (p page) text() (string, error) {
+	var s strings.Builder
+	err := pageTemplate.Execute(&s, map[string]string{"Quick": p[quick].markdown(), "Whole": p[whole].markdown()})
+	return s.String(), err
+}
+
+// markdown renders a table of those workloads that it has.
+func (t table) markdown() string {
+	var s strings.Builder
+	s.WriteString("| workload | machine | warp instructions | cycles | host instructions | per warp instruction | goal | per cycle |\n")
+	s.WriteString("|---|---|---:|---:|---:|---:|---:|---:|\n")
+	for i := range workloads {
+		w := &workloads[i]
+		c, ok := t[w.name]
+		if !ok {
+			continue
+		}
+		goal := "–"
+		if w.goal != 0 {
+			goal = thousands(uint64(w.goal))
+		}
+		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", w.name, w.machine, thousands(c.WarpInstrs), thousands(c.Cycles),
+			thousands(c.HostInstrs), rounded(c.perWarpInstr()), goal, rounded(c.perCycle()))
+	}
+	return s.String()
+}
+
+// readPage reads the tables of a page.
+func readPage(text string) (page, error) {
+	p := page{quick: {}, whole: {}}
+	var current table
+	for i, line := range strings.Split(text, "\n") {
+		if title, ok := strings.CutPrefix(line, "## "); ok {
+			current = p[title] // nil under other titles, whose tables are not read
+			continue
+		}
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		if current == nil || len(cells) != 8 || !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| workload ") {
+			continue
+		}
+		var n [3]uint64
+		for j := range n {
+			v, err := strconv.ParseUint(strings.ReplaceAll(strings.TrimSpace(cells[2+j]), ",", ""), 10, 64)
+			if err != nil || v == 0 {
+				return nil, fmt.Errorf("line %d: %q: expected a number", i+1, strings.TrimSpace(cells[2+j]))
+			}
+			n[j] = v
+		}
+		current[strings.TrimSpace(cells[0])] = cost{WarpInstrs: n[0], Cycles: n[1], HostInstrs: n[2]}
+	}
+	return p, nil
+}
+
+// tolerance is how much more than recorded a workload may cost. Counts repeat to 0.1 %; processors differ in which
+// routines Go's runtime chooses to move memory.
+const tolerance = 0.03
+
+// change returns by how much a cost is above the recorded one, as a share of it.
+func change(now, recorded cost) float64 { return now.perWarpInstr()/recorded.perWarpInstr() - 1 }
+
+func rounded(f float64) string { return thousands(uint64(math.Round(f))) }
+
+// thousands writes a number with separators.
+func thousands(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
