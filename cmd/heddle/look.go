@@ -8,6 +8,7 @@ import (
 
 	"heddle/internal/experiment"
 	"heddle/sim"
+	"heddle/sim/window"
 )
 
 // lookFlags are the settings of heddle look.
@@ -72,7 +73,10 @@ func (f *lookFlags) run(c *cobra.Command, name string) error {
 	if errors.Is(o.Err, errListed) {
 		return nil
 	}
-	err = errors.Join(failed(o.Err), f.window.close(c))
+	err = f.window.close(c)
+	if o.Err != nil && (err == nil || !errors.As(o.Err, new(*window.WriteError))) {
+		err = errors.Join(failed(o.Err), err)
+	}
 	if f.json {
 		err = errors.Join(err, f.stop.reportJSON(c.OutOrStdout(), c.ErrOrStderr()))
 	} else {

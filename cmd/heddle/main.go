@@ -15,6 +15,7 @@ import (
 	"heddle/isa/emu"
 	"heddle/sim"
 	"heddle/sim/inspect"
+	"heddle/sim/window"
 )
 
 // Exit codes, for all commands.
@@ -55,6 +56,8 @@ func failed(err error) error {
 		return nil
 	case errors.As(err, new(*inspect.Stopped)):
 		return &codeError{exitStopped, err}
+	case errors.As(err, new(*window.WriteError)):
+		return &codeError{exitFailed, err}
 	case errors.As(err, &trap), errors.As(err, new(*accel.Fault)), errors.As(err, new(*sim.LawsError)):
 		return &codeError{exitFailed, err}
 	case errors.As(err, new(*emu.LimitError)), errors.As(err, new(*emu.DeadlockError)),

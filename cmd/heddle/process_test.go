@@ -82,6 +82,18 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// A window's file that cannot be written ends the run, and is named once.
+func TestAWindowThatCannotBeWritten(t *testing.T) {
+	heddle, dir := buildHeddle(t), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(tiny), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "endless.s"), []byte(forever), 0o644))
+	for _, args := range [][]string{
+		{"look", "tiny.yaml", "--perfetto", "/dev/full"}, {"exec", "endless.s", "--machine", "vortex-1c4w4t", "--perfetto", "/dev/full"},
+	} {
+		require.Equal(t, ended{exitFailed, "heddle: /dev/full: no space left on device"}, withoutProgress(to(t, nil, dir, heddle, args...)), "%v", args)
+	}
+}
+
 // withoutProgress drops what a run says of how it goes.
 func withoutProgress(e ended) ended {
 	var kept []string

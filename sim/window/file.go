@@ -2,10 +2,12 @@ package window
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // MinBytes and MaxBytes bound the size that a file may be given.
@@ -14,17 +16,57 @@ const (
 	MaxBytes = 1 << 40
 )
 
-// file is a file that does not grow over a size.
-type file struct {
-	path    string
-	f       *os.File // nil: it is another's
-	w       *bufio.Writer
-	left    int
-	limit   int
-	full    bool
-	fullAt  uint64
-	written error
+// WriteError is an export that could not be written. It ends the run.
+type WriteError struct {
+	Path string
+	Err  error
 }
+
+func (e *WriteError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// file is a file that does not grow over a size. One whose name ends in .gz is packed.
+type file struct {
+	path   string
+	f      *os.File      // nil: it is another's
+	w      *bufio.Writer // what is in it counts as it is: packed, it is less
+	z      *gzip.Writer  // nil: it is not packed
+	out    *counter
+	limit  int
+	full   bool
+	fullAt uint64
+	err    *WriteError // the first; nothing is written behind it
+}
+
+// counter counts what has been written.
+type counter struct {
+	to io.Writer
+	n  int
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.n += n
+	return n, err
+}
+
+// packer packs what it is given, and keeps nothing back, so that the size of the file is known.
+type packer struct{ *gzip.Writer }
+
+func (p packer) Write(b []byte) (int, error) {
+	n, err := p.Writer.Write(b)
+	if err == nil {
+		err = p.Flush()
+	}
+	return n, err
+}
+
+// Bytes that are written at a time. Packing gains little from more.
+const (
+	plainBuffer  = 1 << 16
+	packedBuffer = 1 << 18
+	packedEnd    = 32 // of the packed file: the last block, and the trailer
+)
 
 func create(path string, limit int) (*file, error) {
 	if err := checkLimit(path, limit); err != nil {
@@ -34,7 +76,21 @@ func create(path string, limit int) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{path: path, f: f, w: bufio.NewWriterSize(f, 1<<16), left: limit, limit: limit}, nil
+	x := newFile(path, f, limit, plainBuffer)
+	x.f = f
+	if strings.HasSuffix(path, ".gz") {
+		if x.z, err = gzip.NewWriterLevel(x.out, gzip.BestSpeed); err != nil {
+			panic(fmt.Sprintf("BUG: window: %v", err))
+		}
+		x.w = bufio.NewWriterSize(packer{x.z}, packedBuffer)
+		x.limit -= packedEnd
+	}
+	return x, nil
+}
+
+func newFile(path string, to io.Writer, limit, buffer int) *file {
+	c := &counter{to: to}
+	return &file{path: path, out: c, w: bufio.NewWriterSize(c, buffer), limit: limit}
 }
 
 // open creates a file or, without a path, writes to what is open.
@@ -45,7 +101,7 @@ func open(path string, to io.Writer, limit int) (*file, error) {
 	if err := checkLimit("the log", limit); err != nil {
 		return nil, err
 	}
-	return &file{path: "the log", w: bufio.NewWriterSize(to, 1<<12), left: limit, limit: limit}, nil
+	return newFile("the log", to, limit, 1<<12), nil
 }
 
 func checkLimit(path string, limit int) error {
@@ -55,12 +111,24 @@ func checkLimit(path string, limit int) error {
 	return nil
 }
 
+// room reports whether so many bytes more fit. What waits to be packed is packed before they do not.
+func (f *file) room(n int) bool {
+	if f.out.n+f.w.Buffered()+n <= f.limit {
+		return true
+	}
+	if f.z == nil {
+		return false
+	}
+	f.note(f.w.Flush())
+	return f.out.n+n <= f.limit
+}
+
 // write writes b wholly or, if that is too much, neither it nor anything later. reserve is kept for the end.
 func (f *file) write(now uint64, b []byte, reserve int) {
 	if f.full {
 		return
 	}
-	if len(b)+reserve > f.left {
+	if !f.room(len(b) + reserve) {
 		f.full, f.fullAt = true, now
 		return
 	}
@@ -69,17 +137,45 @@ func (f *file) write(now uint64, b []byte, reserve int) {
 
 // finish writes what was reserved for.
 func (f *file) finish(b []byte) {
-	f.left -= len(b)
-	_, err := f.w.Write(b)
-	f.written = errors.Join(f.written, err)
+	if f.err == nil {
+		_, err := f.w.Write(b)
+		f.note(err)
+	}
+}
+
+func (f *file) note(err error) {
+	if err != nil && f.err == nil {
+		f.err = &WriteError{f.path, pathless(err)}
+	}
+}
+
+// pathless drops operation and path: the message has them.
+func pathless(err error) error {
+	if p, ok := err.(*os.PathError); ok { //nolint:errorlint // of a file's own methods
+		return p.Err
+	}
+	return err
+}
+
+// failure is why the file is not what it should be; nil: it is.
+func (f *file) failure() error {
+	if f.err == nil {
+		return nil
+	}
+	return f.err
 }
 
 func (f *file) close() error {
-	err := errors.Join(f.written, f.w.Flush())
-	if f.f == nil {
-		return err
+	if f.err == nil {
+		f.note(f.w.Flush())
 	}
-	return errors.Join(err, f.f.Close())
+	if f.z != nil && f.err == nil {
+		f.note(f.z.Close())
+	}
+	if f.f != nil {
+		f.note(f.f.Close())
+	}
+	return f.failure()
 }
 
 // filled says that the file has less than it should.

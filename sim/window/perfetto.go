@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"heddle/components/probe"
-	"heddle/sim"
 )
 
 // Perfetto is an export in Chrome's trace format, which ui.perfetto.dev and chrome://tracing show: a process for
@@ -18,38 +17,48 @@ import (
 type Perfetto struct {
 	*file
 	from    uint64
-	some    bool // an event
-	tracks  map[track]*span
-	busy    map[track][]uint64 // by core and unit: for each of its tracks, the cycle from which it is free
-	names   []string           // of counted
-	before  []uint64
-	counted uint64 // cycle
+	some    bool   // an event
+	buf     []byte // the event that is being written
+	warps   [][]*lane
+	units   []*lane
 	states  []shownState
 	levels  []shownLevel
+	lanes   []*lane            // those that have been in a state
+	busy    map[track][]uint64 // by core and unit: for each of its tracks, the cycle from which it is free
+	flows   []flow
+	counted uint64 // cycle
+	begun   bool
 }
 
-// shownState is a state of a unit that has a track, shownLevel a number that has a counter.
+// lane is a track with a state.
+type lane struct {
+	track
+	title string
+	name  string // of the state; empty: none
+	from  uint64
+	known bool // to the file
+}
+
+// shownState is a state of a unit that has a track, shownLevel a number that has a counter, flow one whose growth has.
 type (
 	shownState struct {
-		track
-		title string
-		of    probe.Signal
+		*lane
+		of probe.Signal
 	}
 	shownLevel struct {
 		pid  int
 		name string
-		of   probe.Signal
+		of   func() float64
+	}
+	flow struct {
+		name   string
+		of     func() uint64
+		before uint64
 	}
 )
 
 // track is a thread of a process.
 type track struct{ pid, tid int }
-
-// span is a state that has not ended.
-type span struct {
-	name string
-	from uint64
-}
 
 // Numbers of tracks. Process 0 is memory's, process n+1 core n's.
 const (
@@ -72,68 +81,91 @@ func NewPerfetto(path string, limit int, first uint64) (*Perfetto, error) {
 		return nil, err
 	}
 	f.write(first, []byte("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"), 0)
-	p := &Perfetto{file: f, from: first, tracks: map[track]*span{}, busy: map[track][]uint64{}}
-	p.name(track{0, 0}, "process_name", "caches and memory")
+	p := &Perfetto{file: f, from: first, busy: map[track][]uint64{}}
+	p.title(track{0, 0}, "process_name", "caches and memory")
 	return p, nil
 }
 
-// event is one of the format's. Times are in microseconds, with three digits: nanoseconds.
-type event struct {
-	Name  string         `json:"name"`
-	Phase string         `json:"ph"`
-	Time  json.Number    `json:"ts,omitempty"`
-	Dur   json.Number    `json:"dur,omitempty"`
-	PID   int            `json:"pid"`
-	TID   int            `json:"tid"`
-	Args  map[string]any `json:"args,omitempty"`
-}
-
-// micros writes a number of cycles.
-func micros(cycles uint64) json.Number {
-	return json.Number(fmt.Sprintf("%d.%03d", cycles/1000, cycles%1000))
-}
-
-// emit writes an event, wholly or not at all.
-func (p *Perfetto) emit(now uint64, e event) {
-	b, err := json.Marshal(e)
-	if err != nil {
-		panic(fmt.Sprintf("BUG: window @%d: %v", now, err))
-	}
+// event begins an event: its name, what it is, and its track.
+func (p *Perfetto) event(name string, phase byte, t track) {
+	p.buf = p.buf[:0]
 	if p.some {
-		b = append([]byte(",\n"), b...)
+		p.buf = append(p.buf, ",\n"...)
 	}
-	p.file.write(now, b, len(closing))
+	p.buf = appendText(append(p.buf, `{"name":`...), name)
+	p.buf = append(append(p.buf, `,"ph":"`...), phase, '"')
+	p.number("pid", t.pid)
+	p.number("tid", t.tid)
+}
+
+func (p *Perfetto) number(key string, n int) {
+	p.buf = append(append(append(p.buf, `,"`...), key...), `":`...)
+	p.buf = strconv.AppendInt(p.buf, int64(n), 10)
+}
+
+// time writes a number of cycles as microseconds with three digits: nanoseconds.
+func (p *Perfetto) time(key string, cycles uint64) {
+	p.number(key, int(cycles/1000))
+	rest := cycles % 1000
+	p.buf = append(p.buf, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
+}
+
+// emit writes the event, wholly or not at all.
+func (p *Perfetto) emit(now uint64) {
+	p.buf = append(p.buf, '}')
+	p.file.write(now, p.buf, len(closing))
 	p.some = true
 }
 
-// name names a track, or its process.
-func (p *Perfetto) name(t track, what, name string) {
-	p.emit(p.from, event{Name: what, Phase: "M", PID: t.pid, TID: t.tid, Args: map[string]any{"name": name}})
+// appendText writes a text as JSON has it.
+func appendText(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			text, err := json.Marshal(s)
+			if err != nil {
+				panic(fmt.Sprintf("BUG: window: %v", err))
+			}
+			return append(b, text...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}
+
+// title names a track, or its process.
+func (p *Perfetto) title(t track, what, name string) {
+	p.event(what, 'M', t)
+	p.buf = appendText(append(p.buf, `,"args":{"name":`...), name)
+	p.buf = append(p.buf, '}')
+	p.emit(p.from)
 }
 
 // state says in which state a track is in the cycle; empty: none.
-func (p *Perfetto) state(t track, title, state string, now uint64) {
-	s := p.tracks[t]
-	if s == nil {
-		if state == "" {
-			return
-		}
-		s = &span{}
-		p.tracks[t] = s
-		p.name(t, "thread_name", title)
-	}
-	if s.name == state {
+func (p *Perfetto) state(l *lane, state string, now uint64) {
+	if l.name == state {
 		return
 	}
-	p.slice(t, s, now)
-	*s = span{state, now}
+	if !l.known {
+		l.known = true
+		p.lanes = append(p.lanes, l)
+		p.title(l.track, "thread_name", l.title)
+	}
+	p.slice(l, now)
+	l.name, l.from = state, now
 }
 
 // slice writes the state that ends before a cycle.
-func (p *Perfetto) slice(t track, s *span, at uint64) {
-	if s.name != "" && at > s.from {
-		p.emit(at, event{Name: s.name, Phase: "X", Time: micros(s.from), Dur: micros(at - s.from), PID: t.pid, TID: t.tid})
+func (p *Perfetto) slice(l *lane, at uint64) {
+	if l.name != "" && at > l.from {
+		p.span(l.name, l.track, l.from, at)
+		p.emit(at)
 	}
+}
+
+// span begins an event that lasts.
+func (p *Perfetto) span(name string, t track, from, to uint64) {
+	p.event(name, 'X', t)
+	p.time("ts", from)
+	p.time("dur", to-from)
 }
 
 func (p *Perfetto) show(i *Inst, at uint64) {
@@ -158,7 +190,7 @@ func (p *Perfetto) start(i *Inst, at uint64) {
 	}
 	if i.lane == len(lanes) {
 		lanes = append(lanes, 0)
-		p.name(track{t.pid, t.tid + i.lane}, "thread_name", fmt.Sprintf("%s %d", i.unit(), i.lane))
+		p.title(track{t.pid, t.tid + i.lane}, "thread_name", fmt.Sprintf("%s %d", i.unit(), i.lane))
 	}
 	lanes[i.lane] = all.Last
 	p.busy[t] = lanes
@@ -173,44 +205,61 @@ func (p *Perfetto) retire(i *Inst, _ uint64) {
 	}
 	p.busy[t][i.lane] = i.since
 	t.tid += i.lane
-	p.emit(i.since, event{Name: i.text(), Phase: "X", Time: micros(from), Dur: micros(i.since - from), PID: t.pid, TID: t.tid,
-		Args: map[string]any{"warp": i.warp, "pc": fmt.Sprintf("%08x", i.pc), "lanes": fmt.Sprintf("%08x", i.mask)}})
+	p.span(i.text(), t, from, i.since)
+	p.buf = hex8(append(p.buf, `,"args":{"lanes":"`...), i.mask)
+	p.buf = hex8(append(p.buf, `","pc":"`...), i.pc)
+	p.buf = strconv.AppendInt(append(p.buf, `","warp":`...), int64(i.warp), 10)
+	p.buf = append(p.buf, '}')
+	p.emit(i.since)
+}
+
+// hex8 writes a word with all its digits.
+func hex8(b []byte, w uint32) []byte {
+	for shift := 28; shift >= 0; shift -= 4 {
+		b = append(b, "0123456789abcdef"[w>>shift&15])
+	}
+	return b
 }
 
 func (p *Perfetto) tick(l *look) {
+	if !p.begun {
+		p.begun = true
+		p.begin(l)
+	}
 	for n, warps := range l.warps {
 		for w, state := range warps {
-			p.state(track{n + 1, warpTracks + w}, fmt.Sprintf("warp %d", w), state, l.now)
+			p.state(p.warps[n][w], state, l.now)
 		}
 	}
 	for n, state := range l.units {
-		p.state(track{n + 1, unitState}, "graph unit", state, l.now)
-	}
-	if p.names == nil {
-		p.begin(l)
+		p.state(p.units[n], state, l.now)
 	}
 	for i := range p.states {
-		s := &p.states[i]
-		p.state(s.track, s.title, s.of.Text(), l.now)
+		p.state(p.states[i].lane, p.states[i].of.Text(), l.now)
 	}
 	if l.now%countEvery == 0 && l.now > p.counted {
 		p.counters(l)
 	}
 }
 
-// begin names the cores and begins to count.
+// begin names what is shown, and begins to count.
 func (p *Perfetto) begin(l *look) {
 	for n, c := range l.m.Cores {
-		p.name(track{n + 1, 0}, "process_name", c.Name())
+		p.title(track{n + 1, 0}, "process_name", c.Name())
+		p.warps = append(p.warps, nil)
+		for w := range l.warps[n] {
+			p.warps[n] = append(p.warps[n], &lane{track: track{n + 1, warpTracks + w}, title: fmt.Sprintf("warp %d", w)})
+		}
+		p.units = append(p.units, &lane{track: track{n + 1, unitState}, title: "graph unit"})
 	}
-	p.names, p.before = flows(l.m)
+	p.flow(l)
 	p.counted = l.now
 	for _, u := range l.m.Signals() {
 		switch {
 		case u.Graph && l.spec.Cores.Has(uint64(u.Core)):
-			p.units(u.Core+1, "", u.Signals)
+			p.probes(u.Core+1, "", u.Signals)
 		case u.Core < 0 && u.Unit == strings.ToLower(l.m.Memory.Name()):
-			p.units(0, u.Unit+" ", u.Signals)
+			p.probes(0, u.Unit+" ", u.Signals)
 		}
 	}
 	if l.step > 0 {
@@ -218,54 +267,52 @@ func (p *Perfetto) begin(l *look) {
 	}
 }
 
-// units gives what a unit shows tracks and counters. A graph unit's own state has a track already.
-func (p *Perfetto) units(pid int, prefix string, signals probe.List) {
+// probes gives what a unit shows tracks and counters. A graph unit's own state has a track already.
+func (p *Perfetto) probes(pid int, prefix string, signals probe.List) {
 	for _, s := range signals {
 		switch {
 		case s.Detail, s.Name == "fsm", s.Name == "state", s.Name == "pending":
 		case s.States != nil:
-			p.states = append(p.states, shownState{track{pid, moreStates + len(p.states)}, prefix + strings.TrimSuffix(s.Name, ".state"), s})
+			p.states = append(p.states, shownState{&lane{track: track{pid, moreStates + len(p.states)}, title: prefix + strings.TrimSuffix(s.Name, ".state")}, s})
 		default:
-			p.levels = append(p.levels, shownLevel{pid, prefix + s.Name, s})
+			p.levels = append(p.levels, shownLevel{pid, prefix + s.Name, func() float64 { return float64(s.Read()) }})
 		}
 	}
 }
 
 // stepped shows a super-step's active vertices. Between launches the window has not gone on.
 func (p *Perfetto) stepped(l *look) {
-	if now := l.m.Instant(); p.names != nil && l.spec.Cycles.Has(now) {
+	if now := l.m.Instant(); p.begun && l.spec.Cycles.Has(now) {
 		p.counter(0, now, "super-step", float64(l.step))
 		p.counter(0, now, "frontier vertices", float64(l.frontier))
 		p.counter(0, now, "frontier edges", float64(l.outgoing))
 	}
 }
 
-// flows are what is shown as so much a cycle.
-func flows(m *sim.Machine) (names []string, counts []uint64) {
-	add := func(name string, n uint64) { names, counts = append(names, name), append(counts, n) }
-	for _, c := range m.Caches {
-		s := c.Stats()
-		add(c.Name()+" requests/cycle", s.Reads+s.Writes+s.Atomics)
-		add(c.Name()+" fills/cycle", s.Fills)
+// flow finds what is shown as so much a cycle, and what of caches and memory is shown as it is.
+func (p *Perfetto) flow(l *look) {
+	add := func(name string, of func() uint64) { p.flows = append(p.flows, flow{name, of, of()}) }
+	for _, c := range l.m.Caches {
+		add(c.Name()+" requests/cycle", func() uint64 { s := c.Stats(); return s.Reads + s.Writes + s.Atomics })
+		add(c.Name()+" fills/cycle", func() uint64 { return c.Stats().Fills })
+		p.levels = append(p.levels, shownLevel{0, c.Name() + " pending", func() float64 { return float64(c.Pending()) }})
 	}
-	add(m.Memory.Name()+" bytes/cycle", m.Memory.Bytes())
-	return names, counts
+	add(l.m.Memory.Name()+" bytes/cycle", l.m.Memory.Bytes)
+	p.levels = append(p.levels, shownLevel{0, l.m.Memory.Name() + " pending", func() float64 { return float64(l.m.Memory.Pending()) }})
 }
 
 // counters shows what is there, and what has flowed since they were shown last.
 func (p *Perfetto) counters(l *look) {
-	names, counts := flows(l.m)
-	for i, name := range names {
-		p.counter(0, l.now, name, float64(counts[i]-p.before[i])/float64(l.now-p.counted))
+	for i := range p.flows {
+		f := &p.flows[i]
+		n := f.of()
+		p.counter(0, l.now, f.name, float64(n-f.before)/float64(l.now-p.counted))
+		f.before = n
 	}
-	p.before, p.counted = counts, l.now
-	for _, c := range l.m.Caches {
-		p.counter(0, l.now, c.Name()+" pending", float64(c.Pending()))
-	}
-	p.counter(0, l.now, l.m.Memory.Name()+" pending", float64(l.m.Memory.Pending()))
+	p.counted = l.now
 	for i := range p.levels {
 		v := &p.levels[i]
-		p.counter(v.pid, l.now, v.name, float64(v.of.Read()))
+		p.counter(v.pid, l.now, v.name, v.of())
 	}
 	for n, warps := range l.warps {
 		active, waiting := occupancy(warps)
@@ -288,14 +335,18 @@ func occupancy(warps []string) (active, waiting float64) {
 }
 
 func (p *Perfetto) counter(pid int, now uint64, name string, v float64) {
-	p.emit(now, event{Name: name, Phase: "C", Time: micros(now), PID: pid, Args: map[string]any{"value": v}})
+	p.event(name, 'C', track{pid, 0})
+	p.time("ts", now)
+	p.buf = strconv.AppendFloat(append(p.buf, `,"args":{"value":`...), v, 'f', -1, 64)
+	p.buf = append(p.buf, '}')
+	p.emit(now)
 }
 
 // close ends the states that last.
 func (p *Perfetto) close(at uint64) error {
-	open := slices.SortedFunc(maps.Keys(p.tracks), func(a, b track) int { return cmp.Or(a.pid-b.pid, a.tid-b.tid) })
-	for _, t := range open {
-		p.slice(t, p.tracks[t], at)
+	slices.SortFunc(p.lanes, func(a, b *lane) int { return cmp.Or(a.pid-b.pid, a.tid-b.tid) })
+	for _, l := range p.lanes {
+		p.slice(l, at)
 	}
 	p.file.finish([]byte(closing))
 	return p.file.close()

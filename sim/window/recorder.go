@@ -25,6 +25,8 @@ type Export interface {
 	retire(i *Inst, at uint64)
 	// tick says that a cycle of the window is over.
 	tick(m *look)
+	// failure is why the export is not what it should be; nil: it is.
+	failure() error
 	// close ends the file after the cycle before.
 	close(at uint64) error
 }
@@ -238,6 +240,10 @@ func (r *Recorder) Tick(now clock.Cycle) bool {
 	r.look.now = now
 	for _, x := range r.exports {
 		x.tick(&r.look)
+		if err := x.failure(); err != nil {
+			r.m.Interrupt(err) // the rest would be simulated for nothing
+			return false
+		}
 	}
 	return now < r.spec.Cycles.Last
 }

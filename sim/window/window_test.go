@@ -1,9 +1,11 @@
 package window_test
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -139,6 +141,8 @@ func observe(t *testing.T, machine, prog, spec string, limit int) (o observed) {
 	require.NoError(t, err)
 	p, err := window.NewPerfetto(filepath.Join(dir, "p"), limit, s.Cycles.First)
 	require.NoError(t, err)
+	z, err := window.NewPerfetto(filepath.Join(dir, "p.gz"), limit, s.Cycles.First)
+	require.NoError(t, err)
 	shown := "*"
 	if len(o.m.Cores) > 2 { // there are many
 		shown = "socket0.core0.*,socket0.l1?.*,*pending,memory.*"
@@ -147,7 +151,7 @@ func observe(t *testing.T, machine, prog, spec string, limit int) (o observed) {
 	require.NoError(t, err)
 	v, err := window.NewVCD(filepath.Join(dir, "v"), limit, o.m, s, every)
 	require.NoError(t, err)
-	r, err := window.Attach(o.m, s, k, p, v)
+	r, err := window.Attach(o.m, s, k, p, v, z)
 	require.NoError(t, err)
 	o.saw = attend(t, o.m, s)
 	o.res, err = o.m.Run(context.Background(), program(t, prog))
@@ -157,7 +161,13 @@ func observe(t *testing.T, machine, prog, spec string, limit int) (o observed) {
 	require.NoError(t, err)
 	o.log, o.trace = readKonata(t, filepath.Join(dir, "k")), readPerfetto(t, filepath.Join(dir, "p"))
 	o.vcd = readVCD(t, filepath.Join(dir, "v"))
-	for _, name := range []string{"k", "p", "v"} {
+	unpack(t, filepath.Join(dir, "p.gz"), filepath.Join(dir, "unpacked"))
+	if len(o.notes) == 0 {
+		require.Equal(t, o.trace, readPerfetto(t, filepath.Join(dir, "unpacked")))
+	} else {
+		require.GreaterOrEqual(t, len(readPerfetto(t, filepath.Join(dir, "unpacked")).slices), len(o.trace.slices))
+	}
+	for _, name := range []string{"k", "p", "v", "p.gz"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		require.NoError(t, err)
 		require.LessOrEqual(t, info.Size(), int64(limit))
@@ -571,6 +581,49 @@ func TestBanksHaveTracks(t *testing.T) {
 	time := o.trace.time("memory channel")
 	for _, state := range []string{"closed", "activating", "open"} {
 		require.Positive(t, time[state], state)
+	}
+}
+
+// unpack writes what a gzip file holds.
+func unpack(t *testing.T, from, to string) {
+	t.Helper()
+	f, err := os.Open(from)
+	require.NoError(t, err)
+	defer f.Close() //nolint:errcheck // read only
+	z, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	b, err := io.ReadAll(z)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	require.NoError(t, os.WriteFile(to, b, 0o644))
+}
+
+// TestAFullDiskEndsTheRun: what cannot be written ends the run as soon as that is known, for every export.
+func TestAFullDiskEndsTheRun(t *testing.T) {
+	const full = "/dev/full"
+	if _, err := os.Stat(full); err != nil {
+		t.Skip("no /dev/full here")
+	}
+	for name, open := range map[string]func(m *sim.Machine) (window.Export, error){
+		"Perfetto": func(*sim.Machine) (window.Export, error) { return window.NewPerfetto(full, window.MaxBytes, 0) },
+		"Konata": func(m *sim.Machine) (window.Export, error) {
+			return window.NewKonata(full, window.MaxBytes, m.Cores[0].NumWarps(), 0)
+		},
+	} {
+		m := assemble(t, "vortex-1c4w4t")
+		s, err := window.Parse("")
+		require.NoError(t, err)
+		x, err := open(m)
+		require.NoError(t, err)
+		r, err := window.Attach(m, s, x)
+		require.NoError(t, err)
+		_, err = m.Run(context.Background(), program(t, "ld_rand"))
+		var failure *window.WriteError
+		require.ErrorAs(t, err, &failure, name)
+		require.EqualError(t, failure, "/dev/full: no space left on device")
+		_, closing := r.Close()
+		require.ErrorIs(t, closing, failure)
+		require.Equal(t, failure.Error(), closing.Error(), "once")
 	}
 }
 
