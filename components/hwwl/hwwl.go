@@ -23,8 +23,9 @@ type Spec struct {
 	RequestQueue int  `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours)."`
 }
 
-// buffer is the edge buffer of the GraphPEG that it is, which holds nothing.
-const buffer = 1 << 10
+// buffer is the edge buffer of the GraphPEG that it is, which holds nothing: large enough for 32 lanes and lines of
+// 1 KiB, below which a GraphPEG could wait for ever.
+const buffer = 2 << 10
 
 // PEG is the spec of the GraphPEG that it is.
 func (s Spec) PEG() graphpeg.Spec {

@@ -73,6 +73,20 @@ func (t *tree) Lookup(path string) (*Field, bool) {
 	return f, ok && path != ""
 }
 
+// around returns the innermost section that a path which is no key lies in.
+func (t *tree) around(path string) *Field {
+	for {
+		cut := strings.LastIndexByte(path, '.')
+		if cut < 0 {
+			return t.root
+		}
+		path = path[:cut]
+		if f, ok := t.byPath[path]; ok && f.isSection() {
+			return f
+		}
+	}
+}
+
 // Type names the field's type as documentation shows it.
 func (f *Field) Type() string {
 	switch {

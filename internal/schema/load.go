@@ -3,7 +3,6 @@ package schema
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -155,6 +154,7 @@ type resolver struct {
 	layers  *layers
 	origins map[*Field]Origin
 	bad     problems
+	strays  []string // what Validators have blamed that is no key
 }
 
 // section fills a section that is present; around is where the section around
@@ -254,11 +254,15 @@ func (r *resolver) report(f *Field, err error) {
 	}
 }
 
+// reportField blames the key at path. If there is none, as when a section's check is that of another thing which it
+// stands for, the nearest section around it is blamed: a user is told what is wrong all the same.
 func (r *resolver) reportField(path, msg string) {
 	leaf, _, _ := strings.Cut(path, "[") // an element of a list
 	f, ok := r.tree.Lookup(leaf)
 	if !ok {
-		panic(fmt.Sprintf("BUG: schema: Validate blames %s, which is no key", path))
+		f = r.tree.around(leaf)
+		path, msg = f.Path, strings.TrimPrefix(path, f.Path+".")+" = "+msg
+		r.strays = append(r.strays, leaf)
 	}
 	at, ok := r.origins[f]
 	if def, has := f.Default(); ok && has && at.Layer == Default {
