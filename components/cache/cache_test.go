@@ -3,7 +3,9 @@ package cache
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -347,9 +349,10 @@ func TestABrokenInvariantNamesTheUnit(t *testing.T) {
 // randomPlan is one or two levels with random specs, streams and memory.
 func randomPlan(seed uint64) plan {
 	r := rand.New(rand.NewPCG(seed, 1))
-	first, second := small(r), small(r)
-	second.Ports, second.Inputs = first.MemoryPorts, nil
+	first, second := draw(r), draw(r)
+	second.Ports, second.Inputs, second.LineBytes = first.MemoryPorts, nil, first.LineBytes
 	second.Bytes *= 4
+	second.Fit()
 	p := plan{specs: []Spec{first}, places: 1 + r.IntN(4), memory: []clock.Femto{ns, ns, 1_700_000, 300_000}[r.IntN(4)]}
 	if r.IntN(2) == 0 {
 		p.specs = append(p.specs, second)
@@ -462,9 +465,19 @@ func fingerprint(m *machine) (out []string) {
 	return out
 }
 
+// cases is how many seeds a random test tries: HEDDLE_RANDOM_CASES, or few.
+func cases(t *testing.T, few uint64) uint64 {
+	if s := os.Getenv("HEDDLE_RANDOM_CASES"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 32)
+		require.NoError(t, err)
+		return n
+	}
+	return few
+}
+
 func TestRandomMachines(t *testing.T) {
 	stalls := Stats{}
-	for seed := range uint64(150) {
+	for seed := range cases(t, 90) {
 		p := randomPlan(seed)
 		m := run(t, p)
 		checkLaws(t, p, m)

@@ -10,6 +10,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/mem"
+	"heddle/internal/schema"
 )
 
 const ns = clock.Femto(1_000_000)
@@ -267,22 +268,27 @@ func run(t testing.TB, p plan) *machine {
 	return m
 }
 
-// small is a cache in which everything happens often.
-func small(r *rand.Rand) Spec {
-	s := DefaultSpec()
-	s.Banks = 1 << r.IntN(3)
-	s.Ways = 1 << r.IntN(3)
-	s.Bytes = s.Banks * s.Ways * s.LineBytes << r.IntN(3)
-	s.MSHRs = 1 + r.IntN(6)
-	s.Ports = 1 + r.IntN(4)
-	s.MemoryPorts = 1 + r.IntN(s.Banks)
-	s.RequestQueue, s.ResponseQueue, s.MemoryQueue = 1+r.IntN(3), 1+r.IntN(3), 3+r.IntN(3)
-	s.ResponseBuffer, s.MemoryBuffer, s.ForwardFlush = r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
-	s.ReplayDelay = 1 + r.IntN(2)
-	s.Replacement = Replacement(r.IntN(3))
-	s.BankSelect = BankSelect(r.IntN(2))
-	s.WritePolicy = WritePolicy(r.IntN(2))
-	s.ResendWrites = r.IntN(2) == 0
+// specs draws caches. Most are small, so that everything happens often; the others are as large as time allows.
+func specs(r *rand.Rand) schema.Drawing[Spec] {
+	d := schema.Drawing[Spec]{
+		Rand: r, Keep: []string{"write_enable"}, Fit: (*Spec).Fit,
+		Most: map[string]int64{"bytes": 4 << 10, "line_bytes": 128, "ways": 7, "banks": 7, "mshrs": 9, "memory_ports": 7, "request_queue": 5, "response_queue": 4, "memory_queue": 7},
+	}
+	if r.IntN(4) == 0 {
+		d.Most = map[string]int64{"bytes": 64 << 10}
+	}
+	return d
+}
+
+var cacheSchema = schema.New[Spec]("")
+
+// draw draws a cache and its ports.
+func draw(r *rand.Rand) Spec {
+	s, err := cacheSchema.Draw(DefaultSpec(), specs(r))
+	if err != nil {
+		panic(err)
+	}
+	s.Ports = 1 + r.IntN(6)
 	if r.IntN(2) == 0 {
 		s.Inputs, s.PriorityInputs = make([]uint8, s.Ports), r.IntN(2) == 0
 		for i := 1; i < s.Ports; i++ {

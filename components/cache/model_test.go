@@ -153,11 +153,12 @@ func (p *performer) Perform(ref uint32) bool {
 // fill is told to the model when the bank accepts it, and so are requests; but what
 // was accepted just before a fill is decided before it.
 func TestBankDoesWhatTheModelSays(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range cases(t, 400) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		s := small(r)
+		s := draw(r)
 		s.Banks, s.MemoryPorts, s.Replacement = 1, 1, FIFO
 		s.Bytes = s.Ways * s.LineBytes << r.IntN(3)
+		line := uint32(s.LineBytes)
 		b, m := newBank(&owner{unit: "b"}, &s, 0), newModel(s)
 		var answers, results, asked, writes, passed []uint32
 		var due []mem.Request // reads and atomics in memory
@@ -178,20 +179,20 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 		sent := func(q *mem.Request) {
 			switch q.Op {
 			case mem.Read:
-				asked, due = append(asked, q.Addr/64), append(due, *q)
+				asked, due = append(asked, q.Addr/line), append(due, *q)
 			case mem.Atomic:
 				passed, due = append(passed, q.Atomic.Name()), append(due, *q)
 			default:
-				writes = append(writes, q.Addr/64)
+				writes = append(writes, q.Addr/line)
 			}
 		}
 		busy, leave := 1+r.IntN(4), 1+r.IntN(3)
 		for now := uint64(0); now < 1500 || b.mshr.used > 0 || next != nil || !b.idle(); now++ {
 			require.Less(t, now, uint64(20000), "seed %d: stuck", seed)
 			if next == nil && now < 1500 && r.IntN(busy) == 0 {
-				line := r.Uint32N(lines)
+				at := r.Uint32N(lines)
 				op := [...]mem.Op{mem.Read, mem.Read, mem.Read, mem.Write, mem.Write, mem.Atomic}[r.IntN(6)]
-				next = &request{line: line, mem: mem.Request{Addr: line * 64, Tag: tag, Op: op, Atomic: mem.MakeAtomicRef(tag, 1+r.IntN(4))}}
+				next = &request{line: at, mem: mem.Request{Addr: at * line, Tag: tag, Op: op, Atomic: mem.MakeAtomicRef(tag, 1+r.IntN(4))}}
 				atomic[tag] = op == mem.Atomic
 				tag++
 			}
@@ -208,7 +209,7 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 			}
 			if out.fill {
 				if due[pick].Op == mem.Read {
-					m.fill(due[pick].Addr / 64)
+					m.fill(due[pick].Addr / line)
 				} else {
 					m.stats.Replays++
 				}

@@ -167,6 +167,14 @@ func (s Spec) Validate() error {
 	return nil
 }
 
+// Fit makes the capacity the largest up to Bytes that banks × ways × line_bytes can have, or the least, and memory ports
+// no more than banks. It is for who draws specs at random.
+func (s *Spec) Fit() {
+	sets := max(1, s.Sets())
+	s.Bytes = s.Banks * s.Ways * s.LineBytes << (bits.Len(uint(sets)) - 1)
+	s.MemoryPorts = min(s.MemoryPorts, s.Banks)
+}
+
 // MaxPorts is the most requesters a cache can have.
 const MaxPorts = 64
 
