@@ -10,9 +10,9 @@ import (
 	"heddle/components/core"
 )
 
-// stallAfter is how many cycles may pass without an instruction's being issued
-// or done before the machine is taken to be stuck. A load that waits behind every
-// queue of the slowest memory takes some ten thousand.
+// stallAfter is how many cycles may pass in which no core, cache or memory does anything
+// before the machine is taken to be stuck. A DRAM command of the slowest memory takes some
+// ten thousand.
 const stallAfter = 1_000_000
 
 // checkEvery is how often the watchdog looks, in cycles.
@@ -29,11 +29,14 @@ func (e *StallError) Error() string {
 	return fmt.Sprintf("no progress at cycle %d: %s\n  %s", e.Cycle, e.Reason, strings.Join(e.Waits, "\n  "))
 }
 
-// CycleLimitError says that the limit ended the run.
-type CycleLimitError struct{ Limit uint64 }
+// CycleLimitError says that the limit ended the run, and where warps were then.
+type CycleLimitError struct {
+	Limit uint64
+	Where []string
+}
 
 func (e *CycleLimitError) Error() string {
-	return fmt.Sprintf("cycle limit reached: %d cycles", e.Limit)
+	return strings.Join(append([]string{fmt.Sprintf("cycle limit reached: %d cycles", e.Limit)}, e.Where...), "\n  ")
 }
 
 // EdgeLimitError says that the run was to end when so many edges had been handled, and has. What it has
@@ -61,7 +64,7 @@ type watchdog struct {
 	ctx   context.Context
 	err   error
 
-	progress uint64 // instructions issued and done when it last moved
+	progress uint64 // what cores, caches and memory had done when it last moved
 	moved    uint64 // the cycle of that look
 }
 
@@ -95,7 +98,10 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		w.tell(Progress{now, w.m.Arch.Stats()})
 		w.told = now
 	}
-	if progress != w.progress {
+	for _, c := range w.m.Caches {
+		progress += c.Progress(now)
+	}
+	if progress += w.m.Memory.Bytes(); progress != w.progress {
 		w.progress, w.moved = progress, now
 	}
 	switch {
@@ -104,11 +110,11 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 	case w.ctx.Err() != nil:
 		w.err = w.ctx.Err()
 	case w.limit > 0 && now >= w.limit && working:
-		w.err = &CycleLimitError{w.limit}
+		w.err = &CycleLimitError{w.limit, w.m.Where()}
 	case w.edges > 0 && working && w.m.Arch.Stats().Edges >= w.edges:
 		w.err = &EdgeLimitError{w.edges, w.m.Arch.Stats().Edges, now}
 	case now-w.moved >= stallAfter && (working || w.m.pending() > 0):
-		w.err = w.m.stalled(fmt.Sprintf("no instruction was issued or done for %d cycles", now-w.moved))
+		w.err = w.m.stalled(fmt.Sprintf("no core, cache or memory has done anything for %d cycles", now-w.moved))
 	}
 	draining := !working && !failed && w.m.pending() > 0 // stores, which no core waits for
 	if w.err != nil || !working && !draining {           // a DRAM that refreshes would go on for ever
@@ -171,6 +177,14 @@ func (m *Machine) pending() int {
 // stalled is the error of a machine that is stuck.
 func (m *Machine) stalled(reason string) error {
 	return &StallError{Cycle: m.domain.Cycle(), Reason: reason, Waits: m.Waits()}
+}
+
+// Where tells for each core at which instructions its warps go on, those at the same one together.
+func (m *Machine) Where() (out []string) {
+	for _, c := range m.Cores {
+		out = append(out, c.Where()...)
+	}
+	return out
 }
 
 // Waits tells who waits for whom.

@@ -61,6 +61,9 @@ Either --machine names a timed machine (a preset of ` + "`heddle config list`" +
 YAML file), or --untimed asks for what happens without when; --cores, --warps,
 --threads, --scratchpad, --weaver, --graphpeg, --eghw, --trace and --max-instrs are the untimed machine's.
 
+A timed run has no limit unless --max-cycles gives it one, and says every ten seconds on stderr how far
+it is. At the limit it says where the warps are.
+
 ` + exitHelp + `
 With --break or --at-cycle: 5 the run was stopped there.`,
 		Example: `  heddle exec hello.s --untimed
@@ -163,6 +166,20 @@ func (f *execFlags) console(c *cobra.Command) func([]byte) {
 	return func(b []byte) { _, _ = out.Write(b) }
 }
 
+// stillRunning is how often a timed run says how far it is: without a limit a program that does not end runs for ever.
+const stillRunning = 10 * time.Second
+
+// sayHowFar writes a line now and then.
+func sayHowFar(w io.Writer, every time.Duration) func(sim.Progress) {
+	said := time.Now()
+	return func(p sim.Progress) {
+		if time.Since(said) >= every {
+			said = time.Now()
+			_, _ = fmt.Fprintf(w, "cycle %d, %d warp instructions so far\n", p.Cycle, p.WarpInstrs)
+		}
+	}
+}
+
 // timed runs the program on a timed machine.
 func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	for _, name := range []string{"cores", "warps", "threads", "scratchpad", "weaver", "graphpeg", "eghw", "trace", "max-instrs"} {
@@ -174,7 +191,7 @@ func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	if err != nil {
 		return err
 	}
-	m, err := sim.New(l.Value, sim.Options{MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c)})
+	m, err := sim.New(l.Value, sim.Options{MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c), Progress: sayHowFar(c.ErrOrStderr(), stillRunning)})
 	if err != nil {
 		return err
 	}

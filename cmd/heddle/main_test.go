@@ -306,3 +306,14 @@ weights: .word 98, 99, 100
 	require.NotZero(t, code)
 	require.Contains(t, errs, "this machine has no eghw unit")
 }
+
+// A long run says how far it is, and at its limit where its warps are.
+func TestALongRunSaysWhereItIs(t *testing.T) {
+	var b bytes.Buffer
+	say := sayHowFar(&b, 0)
+	say(sim.Progress{Cycle: 12})
+	require.Equal(t, "cycle 12, 0 warp instructions so far\n", b.String())
+	_, errs, code := heddle(t, "exec", source(t, "_start: li t0, 3\n la t1, spin\n wspawn t0, t1\nspin: j spin\n"), "--machine", "vortex-1c4w4t", "--max-cycles", "5000")
+	require.Equal(t, exitNoProgress, code)
+	require.Contains(t, errs, "cycle limit reached: 5000 cycles\n  Core0: next pc 0x80000010: warps 0 1 2\n")
+}

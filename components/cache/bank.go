@@ -347,8 +347,11 @@ func (b *bank) commitFlushStep(now uint64, step int) {
 		b.tags.flush(step)
 		return
 	}
-	b.writeBack(now, b.tags.remove(step%b.sets*b.tags.ways+step/b.sets))
+	b.writeBack(now, b.tags.remove(b.lineOf(step)))
 }
+
+// lineOf is the place among the tags of a step's line, with write-back.
+func (b *bank) lineOf(step int) int { return step%b.sets*b.tags.ways + step/b.sets }
 
 // respond answers a request, if the response queue was not full.
 func (b *bank) respond(now uint64, op *operation, st *status) bool {

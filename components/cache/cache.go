@@ -32,7 +32,9 @@ type Cache struct {
 	fills  []fillIn  // per bank: what memory answers
 	rspTo  []uint64  // per input: banks whose first response is for it
 	last   clock.Cycle
-	idling bool // the last cycle moved nothing
+	idling bool // the last cycle moved nothing, or was one of a walk that is slept through
+
+	walkEnd clock.Cycle // when a walk that is slept through is looked at again
 
 	stats Stats // what is not a bank's
 	self  owner
@@ -157,15 +159,18 @@ func (c *Cache) Tick(now clock.Cycle) bool {
 	c.settle(now)
 	c.look(now)
 	c.answers()
-	moved := c.arbitrate(now)
-	moved = c.crossbar(now) || moved
-	moved = c.step(now) || moved
+	around := c.arbitrate(now)
+	around = c.crossbar(now) || around
+	moved := c.step(now) || around
 	moved = c.respond(now) || moved
 	moved = c.send(now) || moved
 	c.countFlush()
 	moved = c.flush.advance(c) || moved
-	c.idling = !moved
 	c.last = now
+	if moved && !around && c.walkAhead(now) {
+		moved = false
+	}
+	c.idling = !moved
 	return moved
 }
 
@@ -180,6 +185,9 @@ func (c *Cache) settle(now clock.Cycle) {
 	}
 	if c.flush.state != noFlush {
 		c.stats.FlushCycles += skipped
+	}
+	if c.walkEnd > c.last {
+		c.settleWalk(int(skipped))
 	}
 	c.last += skipped
 }

@@ -465,9 +465,9 @@ func fingerprint(m *machine) (out []string) {
 	return out
 }
 
-// cases is how many seeds a random test tries: HEDDLE_RANDOM_CASES, or few.
+// cases is how many seeds a random test tries: RANDOM_CASES, or few.
 func cases(t *testing.T, few uint64) uint64 {
-	if s := os.Getenv("HEDDLE_RANDOM_CASES"); s != "" {
+	if s := os.Getenv("RANDOM_CASES"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 32)
 		require.NoError(t, err)
 		return n

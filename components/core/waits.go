@@ -2,7 +2,11 @@ package core
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
 
 	"heddle/isa"
 )
@@ -27,6 +31,20 @@ func (c *Core) Waits() (out []string) {
 	if !l.idle() {
 		out = append(out, fmt.Sprintf("%s load-store unit: %d loads outstanding, %d of %d batches free, %d in its queue, fence %v",
 			c.Name(), l.loads, len(l.co.free), len(l.co.tags), l.requests.n, l.fence))
+	}
+	return out
+}
+
+// Where tells at which instructions the warps that have not ended go on, those at the same one together.
+func (c *Core) Where() (out []string) {
+	at := map[uint32][]string{}
+	for m := c.source.Active(); m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		pc := c.warps[i].trace.PC()
+		at[pc] = append(at[pc], strconv.Itoa(i))
+	}
+	for _, pc := range slices.Sorted(maps.Keys(at)) {
+		out = append(out, fmt.Sprintf("%s: next pc 0x%08x: warps %s", c.Name(), pc, strings.Join(at[pc], " ")))
 	}
 	return out
 }

@@ -1,0 +1,90 @@
+package cache
+
+import "heddle/components/clock"
+
+// Progress is a number that changes as long as the cache does something, if only a walk of its lines: for who looks
+// whether a machine is stuck, at any time.
+func (c *Cache) Progress(now clock.Cycle) (n uint64) {
+	if now < c.initEnd || now < c.walkEnd {
+		return uint64(now)
+	}
+	for _, b := range c.banks {
+		s := &b.stats
+		n += s.Reads + s.Writes + s.Atomics + s.Fills + s.Replays + s.Flushes + s.AtomicOps + uint64(b.flush.step)
+	}
+	return n
+}
+
+// walkAhead has the cache sleep while all its banks do nothing but walk over lines that are not dirty: settleWalk does
+// those steps when it wakes. It returns false if there are none.
+func (c *Cache) walkAhead(now clock.Cycle) bool {
+	if c.flush.state != walkFlush {
+		return false
+	}
+	steps := 0
+	for _, b := range c.banks {
+		if b.rsp.n > 0 || b.mreq.n > 0 {
+			return false
+		}
+		if b.flush.state == flushIdle && b.idle() {
+			continue // it has walked
+		}
+		n := b.quietSteps()
+		if n == 0 {
+			return false
+		}
+		if steps == 0 || n < steps {
+			steps = n
+		}
+	}
+	if steps == 0 {
+		return false
+	}
+	c.walkEnd = now + 1 + clock.Cycle(steps)
+	c.Place().WakeAt(c.walkEnd)
+	return true
+}
+
+// settleWalk does the steps that were slept through before cycle now.
+func (c *Cache) settleWalk(skipped int) {
+	for _, b := range c.banks {
+		if b.flush.state == flushWalk {
+			b.walkOver(skipped)
+		}
+	}
+}
+
+// quietSteps is how many of the walk's next steps change nothing but that lines become invalid. What is in the pipeline
+// is a step of that kind too then, and stays there for those that follow.
+func (b *bank) quietSteps() int {
+	f := &b.flush
+	if f.state != flushWalk || b.st0.kind != flushSet || b.st1.kind != flushSet {
+		return 0
+	}
+	end := b.walk - 1 // the last one is done in a cycle of its own, with which the walk ends
+	if !b.back {
+		return max(0, end-f.step)
+	}
+	first := int(b.st1.step)
+	for step := first; step < end; step++ {
+		if b.tags.dirty[b.lineOf(step)] {
+			end = step
+		}
+	}
+	return max(0, end-f.step)
+}
+
+// walkOver does that many quiet steps: the pipeline holds the last two.
+func (b *bank) walkOver(steps int) {
+	f := &b.flush
+	for step := int(b.st1.step); step < int(b.st1.step)+steps; step++ {
+		if b.back {
+			b.tags.remove(b.lineOf(step))
+		} else {
+			b.tags.flush(step)
+		}
+	}
+	b.st0.step += int32(steps)
+	b.st1.step += int32(steps)
+	f.step += steps
+}
