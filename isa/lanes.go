@@ -62,6 +62,43 @@ func (r *Row) Test() LaneTest {
 	}
 }
 
+// AMOLoop does an AMO on words of a table, as Gather finds them, for the lanes of the mask in their order:
+// d[l] = word; word = f(word, s[l]).
+type AMOLoop func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32)
+
+// Atomics returns the loop over lanes of the row's AMO.
+func (r *Row) Atomics() AMOLoop {
+	f := r.Sem.(AMO)
+	name := nameOf(f)
+	if loop := vectorAtomics[name]; loop != nil && vectors {
+		return loop
+	}
+	if loop := laneAtomics[name]; loop != nil {
+		return loop
+	}
+	return func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			w := entry(table, at[l])
+			d[l] = load(w)
+			store(w, f(d[l], s[l]))
+		}
+	}
+}
+
+// FPLoop does an FPOp on whole registers, rounding to nearest (RNE), as far as that is simple: done are the lanes of
+// the mask that have got their result, inexact those of them that raise NX. They raise nothing else. The other lanes
+// are as before.
+type FPLoop func(d, a, b, c *Lanes, mask uint32) (done, inexact uint32)
+
+// ToNearest returns the loop over lanes of the row's FPOp; nil: there is none.
+func (r *Row) ToNearest() FPLoop {
+	if vectors {
+		return vectorFloats[r.Name]
+	}
+	return nil
+}
+
 // Fill writes v to the lanes of the mask.
 func (d *Lanes) Fill(v, mask uint32) {
 	if vectors {
@@ -126,8 +163,41 @@ func (d *Lanes) Gather(table *[TableBytes]byte, at *Lanes, mask uint32) {
 	}
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) % MaxLanes
-		d[l] = binary.LittleEndian.Uint32(table[at[l]&(TableBytes-4):])
+		d[l] = load(entry(table, at[l]))
 	}
+}
+
+// Scatter writes the lanes of the mask, in their order, to the words of the table at the bytes that at says, as
+// Gather reads them.
+func (d *Lanes) Scatter(table *[TableBytes]byte, at *Lanes, mask uint32) {
+	if vectors {
+		scatterLanes(d, table, at, mask)
+		return
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) % MaxLanes
+		store(entry(table, at[l]), d[l])
+	}
+}
+
+// entry returns the bytes of a word of a table.
+func entry(table *[TableBytes]byte, at uint32) *[4]byte {
+	o := int(at & (TableBytes - 4))
+	return (*[4]byte)(table[o : o+4])
+}
+
+func load(w *[4]byte) uint32     { return binary.LittleEndian.Uint32(w[:]) }
+func store(w *[4]byte, v uint32) { binary.LittleEndian.PutUint32(w[:], v) }
+
+// Equal returns the lanes that equal v in the bits of care.
+func (d *Lanes) Equal(v, care uint32) (set uint32) {
+	if vectors {
+		return matchLanes(d, v&care, care)
+	}
+	for l, x := range d {
+		set |= flag((x^v)&care == 0) << l
+	}
+	return set
 }
 
 // nameOf is the name of a function of this package.
@@ -138,13 +208,15 @@ func nameOf(f any) string {
 
 // generateLaneLoops returns the source of lanes_gen.go.
 func generateLaneLoops() string {
-	ops, tests := map[string]bool{}, map[string]bool{}
+	ops, tests, atomics := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range all {
 		switch f := r.Sem.(type) {
 		case IntOp:
 			ops[nameOf(f)] = true
 		case Branch:
 			tests[nameOf(f)] = true
+		case AMO:
+			atomics[nameOf(f)] = true
 		}
 	}
 	var s strings.Builder
@@ -157,12 +229,17 @@ func generateLaneLoops() string {
 	for _, n := range sorted(tests) {
 		fmt.Fprintf(&s, laneTest, n)
 	}
+	s.WriteString("}\n\nvar laneAtomics = map[string]AMOLoop{\n")
+	for _, n := range sorted(atomics) {
+		fmt.Fprintf(&s, laneAtomic, n)
+	}
 	s.WriteString("}\n")
 	return s.String()
 }
 
 const (
 	laneLoop = `	%[1]q: func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = %[1]s(a[l], b[l])
@@ -176,10 +253,31 @@ const (
 	},
 `
 	laneTest = `	%[1]q: func(a, b *Lanes) (set uint32) {
+		_, _ = a[0], b[0] // not nil: checked once
 		for l := range a {
 			set |= flag(%[1]s(a[l], b[l])) << l
 		}
 		return set
+	},
+`
+	laneAtomic = `	%[1]q: func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		_, _, _, _ = d[0], table[0], at[0], s[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				w := entry(table, at[l])
+				v := load(w)
+				d[l] = v
+				store(w, %[1]s(v, s[l]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) %% MaxLanes
+			w := entry(table, at[l])
+			v := load(w)
+			d[l] = v
+			store(w, %[1]s(v, s[l]))
+		}
 	},
 `
 )

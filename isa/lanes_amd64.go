@@ -5,7 +5,8 @@ import "golang.org/x/sys/cpu"
 // vectors reports whether the processor has the vector instructions that this package uses.
 var vectors = cpu.X86.HasAVX2
 
-// vectorLoops and vectorTests are those of lanes_amd64.s, by the name of the scalar function. Divisions have none.
+// vectorLoops, vectorTests and vectorAtomics are those of lanes_amd64.s, by the name of the scalar function. Divisions
+// have none.
 var (
 	vectorLoops = map[string]LaneLoop{
 		"add": addLanes, "sub": subLanes, "and": andLanes, "or": orLanes, "xor": xorLanes,
@@ -14,6 +15,11 @@ var (
 	}
 	vectorTests = map[string]LaneTest{
 		"equal": equalLanes, "notEqual": notEqualLanes, "less": lessLanes, "notLess": notLessLanes, "below": belowLanes, "notBelow": notBelowLanes,
+	}
+	vectorAtomics = map[string]AMOLoop{
+		"amoswap": amoswapLanes, "add": amoaddLanes, "xor": amoxorLanes, "and": amoandLanes, "or": amoorLanes,
+		"amomin": amominLanes, "amomax": amomaxLanes, "amominu": amominuLanes, "amomaxu": amomaxuLanes,
+		"amofadd": amofaddLanes,
 	}
 )
 
@@ -91,3 +97,39 @@ func addressLanes(d, base *Lanes, offset, mask uint32) (first, differ uint32)
 
 //go:noescape
 func gatherLanes(d *Lanes, table *[TableBytes]byte, at *Lanes, mask uint32)
+
+//go:noescape
+func scatterLanes(d *Lanes, table *[TableBytes]byte, at *Lanes, mask uint32)
+
+//go:noescape
+func matchLanes(a *Lanes, v, care uint32) uint32
+
+//go:noescape
+func amoswapLanes(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32)
+
+//go:noescape
+func amoaddLanes(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32)
+
+//go:noescape
+func amoxorLanes(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32)
+
+//go:noescape
+func amoandLanes(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32)
+
+//go:noescape
+func amoorLanes(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32)
+
+//go:noescape
+func amominLanes(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32)
+
+//go:noescape
+func amomaxLanes(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32)
+
+//go:noescape
+func amominuLanes(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32)
+
+//go:noescape
+func amomaxuLanes(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32)
+
+//go:noescape
+func amofaddLanes(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32)

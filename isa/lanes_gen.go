@@ -6,6 +6,7 @@ import "math/bits"
 
 var laneLoops = map[string]LaneLoop{
 	"add": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = add(a[l], b[l])
@@ -18,6 +19,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"and": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = and(a[l], b[l])
@@ -30,6 +32,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"div": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = div(a[l], b[l])
@@ -42,6 +45,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"divu": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = divu(a[l], b[l])
@@ -54,6 +58,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"mul": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = mul(a[l], b[l])
@@ -66,6 +71,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"mulh": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = mulh(a[l], b[l])
@@ -78,6 +84,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"mulhsu": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = mulhsu(a[l], b[l])
@@ -90,6 +97,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"mulhu": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = mulhu(a[l], b[l])
@@ -102,6 +110,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"or": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = or(a[l], b[l])
@@ -114,6 +123,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"rem": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = rem(a[l], b[l])
@@ -126,6 +136,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"remu": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = remu(a[l], b[l])
@@ -138,6 +149,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"sll": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = sll(a[l], b[l])
@@ -150,6 +162,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"slt": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = slt(a[l], b[l])
@@ -162,6 +175,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"sltu": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = sltu(a[l], b[l])
@@ -174,6 +188,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"sra": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = sra(a[l], b[l])
@@ -186,6 +201,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"srl": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = srl(a[l], b[l])
@@ -198,6 +214,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"sub": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = sub(a[l], b[l])
@@ -210,6 +227,7 @@ var laneLoops = map[string]LaneLoop{
 		}
 	},
 	"xor": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
 			for l := range d {
 				d[l] = xor(a[l], b[l])
@@ -225,39 +243,238 @@ var laneLoops = map[string]LaneLoop{
 
 var laneTests = map[string]LaneTest{
 	"below": func(a, b *Lanes) (set uint32) {
+		_, _ = a[0], b[0] // not nil: checked once
 		for l := range a {
 			set |= flag(below(a[l], b[l])) << l
 		}
 		return set
 	},
 	"equal": func(a, b *Lanes) (set uint32) {
+		_, _ = a[0], b[0] // not nil: checked once
 		for l := range a {
 			set |= flag(equal(a[l], b[l])) << l
 		}
 		return set
 	},
 	"less": func(a, b *Lanes) (set uint32) {
+		_, _ = a[0], b[0] // not nil: checked once
 		for l := range a {
 			set |= flag(less(a[l], b[l])) << l
 		}
 		return set
 	},
 	"notBelow": func(a, b *Lanes) (set uint32) {
+		_, _ = a[0], b[0] // not nil: checked once
 		for l := range a {
 			set |= flag(notBelow(a[l], b[l])) << l
 		}
 		return set
 	},
 	"notEqual": func(a, b *Lanes) (set uint32) {
+		_, _ = a[0], b[0] // not nil: checked once
 		for l := range a {
 			set |= flag(notEqual(a[l], b[l])) << l
 		}
 		return set
 	},
 	"notLess": func(a, b *Lanes) (set uint32) {
+		_, _ = a[0], b[0] // not nil: checked once
 		for l := range a {
 			set |= flag(notLess(a[l], b[l])) << l
 		}
 		return set
+	},
+}
+
+var laneAtomics = map[string]AMOLoop{
+	"add": func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		_, _, _, _ = d[0], table[0], at[0], s[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				w := entry(table, at[l])
+				v := load(w)
+				d[l] = v
+				store(w, add(v, s[l]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			w := entry(table, at[l])
+			v := load(w)
+			d[l] = v
+			store(w, add(v, s[l]))
+		}
+	},
+	"amofadd": func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		_, _, _, _ = d[0], table[0], at[0], s[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				w := entry(table, at[l])
+				v := load(w)
+				d[l] = v
+				store(w, amofadd(v, s[l]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			w := entry(table, at[l])
+			v := load(w)
+			d[l] = v
+			store(w, amofadd(v, s[l]))
+		}
+	},
+	"amomax": func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		_, _, _, _ = d[0], table[0], at[0], s[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				w := entry(table, at[l])
+				v := load(w)
+				d[l] = v
+				store(w, amomax(v, s[l]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			w := entry(table, at[l])
+			v := load(w)
+			d[l] = v
+			store(w, amomax(v, s[l]))
+		}
+	},
+	"amomaxu": func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		_, _, _, _ = d[0], table[0], at[0], s[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				w := entry(table, at[l])
+				v := load(w)
+				d[l] = v
+				store(w, amomaxu(v, s[l]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			w := entry(table, at[l])
+			v := load(w)
+			d[l] = v
+			store(w, amomaxu(v, s[l]))
+		}
+	},
+	"amomin": func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		_, _, _, _ = d[0], table[0], at[0], s[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				w := entry(table, at[l])
+				v := load(w)
+				d[l] = v
+				store(w, amomin(v, s[l]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			w := entry(table, at[l])
+			v := load(w)
+			d[l] = v
+			store(w, amomin(v, s[l]))
+		}
+	},
+	"amominu": func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		_, _, _, _ = d[0], table[0], at[0], s[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				w := entry(table, at[l])
+				v := load(w)
+				d[l] = v
+				store(w, amominu(v, s[l]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			w := entry(table, at[l])
+			v := load(w)
+			d[l] = v
+			store(w, amominu(v, s[l]))
+		}
+	},
+	"amoswap": func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		_, _, _, _ = d[0], table[0], at[0], s[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				w := entry(table, at[l])
+				v := load(w)
+				d[l] = v
+				store(w, amoswap(v, s[l]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			w := entry(table, at[l])
+			v := load(w)
+			d[l] = v
+			store(w, amoswap(v, s[l]))
+		}
+	},
+	"and": func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		_, _, _, _ = d[0], table[0], at[0], s[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				w := entry(table, at[l])
+				v := load(w)
+				d[l] = v
+				store(w, and(v, s[l]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			w := entry(table, at[l])
+			v := load(w)
+			d[l] = v
+			store(w, and(v, s[l]))
+		}
+	},
+	"or": func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		_, _, _, _ = d[0], table[0], at[0], s[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				w := entry(table, at[l])
+				v := load(w)
+				d[l] = v
+				store(w, or(v, s[l]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			w := entry(table, at[l])
+			v := load(w)
+			d[l] = v
+			store(w, or(v, s[l]))
+		}
+	},
+	"xor": func(d *Lanes, table *[TableBytes]byte, at, s *Lanes, mask uint32) {
+		_, _, _, _ = d[0], table[0], at[0], s[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				w := entry(table, at[l])
+				v := load(w)
+				d[l] = v
+				store(w, xor(v, s[l]))
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			w := entry(table, at[l])
+			v := load(w)
+			d[l] = v
+			store(w, xor(v, s[l]))
+		}
 	},
 }

@@ -126,6 +126,9 @@ func TestVectorLoopsHaveScalarFunctions(t *testing.T) {
 	for name := range vectorLoops {
 		require.Contains(t, laneLoops, name)
 	}
+	for name := range vectorAtomics {
+		require.Contains(t, laneAtomics, name)
+	}
 	for name := range vectorTests {
 		require.Contains(t, laneTests, name)
 	}
@@ -160,9 +163,46 @@ func TestLanesEqualTheirLoops(t *testing.T) {
 			x = d
 			x.Gather(&table, &a, mask)
 			require.Equal(t, gathered, x)
+			written := table
+			for l := range d {
+				if mask>>l&1 != 0 {
+					binary.LittleEndian.PutUint32(written[a[l]%TableBytes&^3:], d[l])
+				}
+			}
+			into := table
+			d.Scatter(&into, &a, mask)
+			require.True(t, written == into, "mask 0x%x", mask)
+			care, same := r.Uint32()|r.Uint32()|r.Uint32()|r.Uint32(), uint32(0)
+			for l := range a {
+				same |= flag(a[l]&care == d[0]&care) << l
+			}
+			require.Equal(t, same, a.Equal(d[0], care))
 			if mask != 0 {
 				checkSum(t, &a, v, mask)
 			}
+		}
+	})
+}
+
+// Words one after another, as most stores have them, at any place of the table.
+func TestScatterOfRuns(t *testing.T) {
+	everyImplementation(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(15, 16))
+		var before [TableBytes]byte
+		for first := uint32(0); first < 2*TableBytes; first += 4 {
+			d, at := drawnLanes(r, &Lanes{}), Lanes{}
+			for l := range at {
+				at[l] = first + 4*uint32(l)
+			}
+			if first%3 == 0 {
+				at[r.IntN(len(at))] ^= 4 << r.IntN(10)
+			}
+			want, got := before, before
+			for l := range d {
+				binary.LittleEndian.PutUint32(want[at[l]%TableBytes:], d[l])
+			}
+			d.Scatter(&got, &at, 1<<32-1)
+			require.True(t, want == got, "from 0x%x", first)
 		}
 	})
 }
@@ -181,4 +221,48 @@ func checkSum(t *testing.T, base *Lanes, offset, mask uint32) {
 	require.Equal(t, want, got)
 	require.Equal(t, sum, first)
 	require.Equal(t, differed, differ)
+}
+
+func TestAMOLoopsEqualTheScalarFunction(t *testing.T) {
+	everyImplementation(t, func(t *testing.T) { checkAMOLoops(t, rand.New(rand.NewPCG(11, 12))) })
+}
+
+func checkAMOLoops(t *testing.T, r *rand.Rand) {
+	for _, row := range All() {
+		f, ok := row.Sem.(AMO)
+		if !ok {
+			continue
+		}
+		for range 1000 {
+			var table, want [TableBytes]byte
+			d := drawnLanes(r, &Lanes{})
+			src := drawnLanes(r, &d)
+			at, mask, dst := drawnLanes(r, &src), drawnMask(r), d
+			for l := range at {
+				at[l] = at[l]&^0xFF0 | 0x340 // lanes that meet at one word
+				binary.LittleEndian.PutUint32(table[at[l]%TableBytes&^3:], drawnFloat(r, src[l]))
+			}
+			want = table
+			for l := range d {
+				if mask>>l&1 != 0 {
+					w := want[at[l]%TableBytes&^3:]
+					dst[l] = binary.LittleEndian.Uint32(w)
+					binary.LittleEndian.PutUint32(w, f(dst[l], src[l]))
+				}
+			}
+			row.Atomics()(&d, &table, &at, &src, mask)
+			require.Equal(t, dst, d, row.Name)
+			require.True(t, want == table, row.Name)
+		}
+	}
+}
+
+// amofadd is FP.Add.
+func TestFloatAtomic(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for range 1_000_000 {
+		a := drawnFloat(r, r.Uint32())
+		b := drawnFloat(r, a)
+		require.Equal(t, (&FP{}).Add(a, b), amofadd(a, b), "0x%x + 0x%x", a, b)
+	}
 }

@@ -30,7 +30,7 @@ type Load struct {
 // Store: memory[rs1+imm] = the low Size bytes of rs2.
 type Store struct{ Size uint8 }
 
-// AMO: rd = memory[rs1]; memory[rs1] = f(that, rs2), indivisibly.
+// AMO: rd = memory[rs1]; memory[rs1] = f(that, rs2), indivisibly. The function is named, as IntOp's.
 type AMO func(mem, src uint32) uint32
 
 // LoadReserved and StoreConditional are the A extension's pair.

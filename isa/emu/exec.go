@@ -27,11 +27,13 @@ type Op struct {
 	imms               *isa.Lanes // the immediate in every lane, for lanes; nil: rs2
 	test               isa.LaneTest
 	memory             func(*Access) error // loads, stores and atomics: reaches memory
+	atomic             func(*Access) error // read-modify-writes: the same, a lane at a time
 	demands            demands
 
 	info  *isa.CSRInfo
 	fpOp  isa.FPOp
-	amo   isa.AMO
+	near  isa.FPLoop // fpOp to nearest; nil: there is none
+	amo   isa.AMOLoop
 	vote  isa.Vote
 	shfl  isa.Shuffle
 	ctl   isa.Control
@@ -79,10 +81,13 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 		}
 	case isa.Store:
 		p.size, p.reads, p.memory = s.Size, true, storeLanes
+		if s.Size == 4 {
+			p.memory = storeWords
+		}
 	case isa.AMO:
-		p.amo = s
-		p.bindAtomic(amoLane)
-		p.memory = amoLanes
+		p.amo = p.Atomics()
+		p.bindAtomic(func(a *Access, l int) (uint32, error) { return amoLane(a, l, s) })
+		p.atomic, p.memory = p.memory, amoLanes
 	case isa.LoadReserved:
 		p.bindAtomic(lrLane)
 	case isa.StoreConditional:
@@ -91,7 +96,7 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 		p.bindAtomic(casLane)
 		p.swaps = true
 	case isa.FPOp:
-		p.fpOp, p.exec = s, execFP
+		p.fpOp, p.near, p.exec = s, p.ToNearest(), execFP
 	case isa.CSROp:
 		p.csrOp, p.exec = s, execCSR
 		return m.bindCSR(p)
@@ -265,12 +270,12 @@ func (a *Access) atomic(f func(a *Access, l int) (uint32, error)) error {
 	return nil
 }
 
-func amoLane(a *Access, l int) (uint32, error) {
+func amoLane(a *Access, l int, f isa.AMO) (uint32, error) {
 	old, err := a.read(l)
 	if err != nil {
 		return 0, err
 	}
-	return old, a.update(l, a.op.amo(old, a.data[l]))
+	return old, a.update(l, f(old, a.data[l]))
 }
 
 func casLane(a *Access, l int) (uint32, error) {
@@ -311,8 +316,15 @@ func execFP(w *Warp, o *Op) error {
 		w.fp.RM = w.frm
 	}
 	d, a, b, c := &w.regs[o.rd], &w.regs[o.Rs1], &w.regs[o.Rs2], &w.regs[o.Rs3]
+	rest := w.mask
+	if o.near != nil && w.fp.RM == isa.RNE {
+		done, inexact := o.near(d, a, b, c, rest)
+		if rest &^= done; inexact != 0 {
+			w.fp.Flags |= isa.NX
+		}
+	}
 	f := o.fpOp
-	for m := w.mask; m != 0; m &= m - 1 {
+	for m := rest; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) % isa.MaxLanes
 		d[l] = f(&w.fp, a[l], b[l], c[l])
 	}

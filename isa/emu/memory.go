@@ -2,6 +2,7 @@ package emu
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"heddle/isa"
 )
@@ -9,6 +10,7 @@ import (
 const (
 	pageBits  = 12
 	pageBytes = 1 << pageBits
+	pageMask  = ^uint32(pageBytes - 1)
 	tableBits = 10 // entries of one table level
 )
 
@@ -76,7 +78,7 @@ func (m *Memory) touch(addr uint32) *page {
 // Load32 reads the word at addr, which is a multiple of 4.
 func (m *Memory) Load32(addr uint32) uint32 {
 	if p := m.find(addr); p != nil {
-		return binary.LittleEndian.Uint32(p.data[addr&(pageBytes-4):])
+		return p.word(addr)
 	}
 	return 0
 }
@@ -98,6 +100,12 @@ func (m *Memory) load(addr uint32, size uint8) uint32 {
 // store writes the low size bytes (1, 2, 4) of v at addr, a multiple of size.
 func (m *Memory) store(addr uint32, size uint8, v uint32) {
 	m.touch(addr).store(addr, size, v)
+}
+
+// word reads the word at addr, which is in the page.
+func (p *page) word(addr uint32) uint32 {
+	o := int(addr & (pageBytes - 4))
+	return binary.LittleEndian.Uint32(p.data[o : o+4])
 }
 
 // load reads size bytes at addr, which is in the page.
@@ -125,6 +133,20 @@ func (p *page) store(addr uint32, size uint8, v uint32) {
 		binary.LittleEndian.PutUint16(p.data[o&^1:], uint16(v))
 	default:
 		binary.LittleEndian.PutUint32(p.data[o&^3:], v)
+	}
+}
+
+// changed makes the instructions stale at which the lanes of the mask have written. It is inlined as far as data
+// pages go.
+func (p *page) changed(at *isa.Lanes, mask uint32) {
+	if p.code != nil {
+		p.forget(at, mask)
+	}
+}
+
+func (p *page) forget(at *isa.Lanes, mask uint32) {
+	for ; mask != 0; mask &= mask - 1 {
+		p.code[at[bits.TrailingZeros32(mask)%isa.MaxLanes]/4%(pageBytes/4)] = nil
 	}
 }
 
