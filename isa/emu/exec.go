@@ -30,14 +30,16 @@ type Op struct {
 	atomic             func(*Access) error // read-modify-writes: the same, a lane at a time
 	demands            demands
 
-	info  *isa.CSRInfo
-	fpOp  isa.FPOp
-	near  isa.FPLoop // fpOp to nearest; nil: there is none
-	amo   isa.AMOLoop
-	vote  isa.Vote
-	shfl  isa.Shuffle
-	ctl   isa.Control
-	csrOp isa.CSROp
+	info *isa.CSRInfo
+	fpOp isa.FPOp
+	near isa.FPLoop // fpOp to nearest; nil: there is none
+	amo  isa.AMOLoop
+
+	amoLane isa.AMO // amo for one lane
+	vote    isa.Vote
+	shfl    isa.Shuffle
+	ctl     isa.Control
+	csrOp   isa.CSROp
 }
 
 // prepare returns the instruction at pc.
@@ -85,7 +87,7 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 			p.memory = storeWords
 		}
 	case isa.AMO:
-		p.amo = p.Atomics()
+		p.amo, p.amoLane = p.Atomics(), s
 		p.bindAtomic(func(a *Access, l int) (uint32, error) { return amoLane(a, l, s) })
 		p.atomic, p.memory = p.memory, amoLanes
 	case isa.LoadReserved:

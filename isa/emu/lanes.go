@@ -1,7 +1,6 @@
 package emu
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"heddle/isa"
@@ -128,11 +127,7 @@ func storePages(a *Access) error {
 			}
 			at = n
 		}
-		if p.code != nil {
-			p.code[addr/4%(pageBytes/4)] = nil
-		}
-		o := int(addr & (pageBytes - 4))
-		binary.LittleEndian.PutUint32(p.data[o:o+4], a.data[l])
+		p.setWord(addr, a.data[l])
 	}
 	return nil
 }
@@ -147,43 +142,54 @@ func storeLanes(a *Access) error {
 	return nil
 }
 
-// amoLanes does the read-modify-writes of all lanes, page by page: lanes of one page keep their order.
+// amoLanes does the read-modify-writes of all lanes, in their order.
 func amoLanes(a *Access) error {
 	if len(a.w.m.resv.list) > 0 {
 		return a.op.atomic(a)
 	}
 	if a.onePage() {
-		a.amoPage(a.first, a.Mask)
+		p := a.w.m.Mem.touch(a.first)
+		a.amo(&p.data)
+		p.changed(&a.Addr, a.Mask)
 		return nil
 	}
 	if t := a.local(); t != nil {
-		a.amo(t, a.Mask)
+		a.amo(t)
 		a.w.core.stats.Scratchpad += 2 * uint64(bits.OnesCount32(a.Mask))
 		return nil
 	}
-	for rest := a.Mask; rest != 0; rest &= rest - 1 {
-		if !ordinary(a.Addr[bits.TrailingZeros32(rest)%isa.MaxLanes]) {
-			return a.op.atomic(a)
+	return amoPages(a)
+}
+
+// amo does the read-modify-writes of lanes that share a table.
+func (a *Access) amo(table *[pageBytes]byte) {
+	a.op.amo(&a.w.regs[a.op.rd], table, &a.Addr, &a.data, a.Mask)
+	a.wrote |= a.Mask
+	a.w.core.stats.Atomics += uint64(bits.OnesCount32(a.Mask))
+}
+
+// amoPages is amoLanes for lanes in several pages.
+func amoPages(a *Access) error {
+	mem, d, f := a.w.m.Mem, &a.w.regs[a.op.rd], a.op.amoLane
+	for m := a.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) % isa.MaxLanes
+		addr := a.Addr[l]
+		if !ordinary(addr) {
+			v, err := amoLane(a, l, f)
+			if err != nil {
+				return err
+			}
+			d[l] = v
+		} else {
+			p := mem.page(addr >> pageBits)
+			if p == nil {
+				p = mem.touch(addr)
+			}
+			d[l] = p.word(addr)
+			p.setWord(addr, f(d[l], a.data[l]))
+			a.wrote |= 1 << l
 		}
-	}
-	for rest := a.Mask; rest != 0; {
-		first := a.Addr[bits.TrailingZeros32(rest)%isa.MaxLanes]
-		mask := a.Addr.Equal(first, pageMask) & rest
-		a.amoPage(first, mask)
-		rest &^= mask
+		a.w.core.stats.Atomics++
 	}
 	return nil
-}
-
-// amoPage does the read-modify-writes of the lanes of the mask, which are in the page of addr.
-func (a *Access) amoPage(addr, mask uint32) {
-	p := a.w.m.Mem.touch(addr)
-	a.amo(&p.data, mask)
-	p.changed(&a.Addr, mask)
-}
-
-func (a *Access) amo(table *[pageBytes]byte, mask uint32) {
-	a.op.amo(&a.w.regs[a.op.rd], table, &a.Addr, &a.data, mask)
-	a.wrote |= mask
-	a.w.core.stats.Atomics += uint64(bits.OnesCount32(mask))
 }

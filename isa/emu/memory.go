@@ -108,6 +108,15 @@ func (p *page) word(addr uint32) uint32 {
 	return binary.LittleEndian.Uint32(p.data[o : o+4])
 }
 
+// setWord writes the word at addr, which is in the page.
+func (p *page) setWord(addr, v uint32) {
+	if p.code != nil {
+		p.code[addr/4%(pageBytes/4)] = nil
+	}
+	o := int(addr & (pageBytes - 4))
+	binary.LittleEndian.PutUint32(p.data[o:o+4], v)
+}
+
 // load reads size bytes at addr, which is in the page.
 func (p *page) load(addr uint32, size uint8) uint32 {
 	switch o := addr & (pageBytes - 1); size {
