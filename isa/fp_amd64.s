@@ -168,3 +168,133 @@ next:
 	SUM(sureHigh)
 	NEAREST(X4, Y7, Y5)
 	END(next)
+
+// QUOTIENT divides Y0 by Y1: Y2 is the float64 nearest to the quotient, Y3 are lanes whose error counts. The product
+// that is compared is exact where that is asked: the quotient has 25 bits there.
+#define QUOTIENT(sure) \
+	VDIVPD Y1, Y0, Y2                            \
+	VPAND floatBelowHalf<>(SB), Y2, Y3           \
+	VPCMPEQQ Y14, Y3, Y3                         \
+	VPTEST Y3, Y3                                \
+	JZ sure                                      \
+	VMULPD Y1, Y2, Y4                            \
+	VCMPPD $0x04, Y0, Y4, Y4                     \
+	VPAND Y4, Y3, Y3                             \
+sure:
+
+// func quotientLanes(d, a, b *Lanes, mask uint32) (done, inexact uint32)
+TEXT ·quotientLanes(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVL mask+24(FP), CX
+	SPREAD(CX, X15, Y15)
+	BEGIN(done+32(FP))
+next:
+	VCVTPS2PD (SI)(R12*1), Y0
+	VCVTPS2PD (DX)(R12*1), Y1
+	QUOTIENT(sureLow)
+	NEAREST(X8, Y9, Y10)
+	VCVTPS2PD 16(SI)(R12*1), Y0
+	VCVTPS2PD 16(DX)(R12*1), Y1
+	QUOTIENT(sureHigh)
+	NEAREST(X4, Y7, Y5)
+	END(next)
+
+// func convertLanes(d, a *Lanes, turn uint32, offset float64, mask uint32) (done, inexact uint32)
+// Integers: unsigned ones have their sign bits turned and are 2³¹ more.
+TEXT ·convertLanes(SB), NOSPLIT, $0-48
+	MOVQ d+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVL turn+16(FP), AX
+	SPREAD(AX, X12, Y12)
+	VBROADCASTSD offset+24(FP), Y13
+	MOVL mask+32(FP), CX
+	SPREAD(CX, X15, Y15)
+	BEGIN(done+40(FP))
+	VPXOR Y3, Y3, Y3
+next:
+	VPXOR (SI)(R12*1), X12, X0
+	VCVTDQ2PD X0, Y2
+	VADDPD Y13, Y2, Y2
+	NEAREST(X8, Y9, Y10)
+	VPXOR 16(SI)(R12*1), X12, X0
+	VCVTDQ2PD X0, Y2
+	VADDPD Y13, Y2, Y2
+	NEAREST(X4, Y7, Y5)
+	END(next)
+
+// COMPARE writes 1 or 0 to lanes of which neither float is a NaN.
+#define COMPARE(PREDICATE, next) \
+	VMOVUPS (SI)(R12*1), Y0                      \
+	VMOVUPS (DX)(R12*1), Y1                      \
+	VCMPPS $0x07, Y1, Y0, Y9                     \
+	VCMPPS PREDICATE, Y1, Y0, Y0                 \
+	VPSRLD $31, Y0, Y0                           \
+	VPSLLVD (R13)(R12*1), Y15, Y6                \
+	VPAND Y9, Y6, Y9                             \
+	VMOVUPS (DI)(R12*1), Y7                      \
+	VBLENDVPS Y9, Y0, Y7, Y7                     \
+	VMOVUPS Y7, (DI)(R12*1)                      \
+	VMOVMSKPS Y9, R8                             \
+	MOVB R8, (R11)(R10*1)                        \
+	INCL R10                                     \
+	ADDL $32, R12                                \
+	SHRL $8, CX                                  \
+	JNZ next                                     \
+	VZEROUPPER                                   \
+	RET
+
+// func floatLessLanes(d, a, b *Lanes, mask uint32) (done, inexact uint32)
+TEXT ·floatLessLanes(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVL mask+24(FP), CX
+	SPREAD(CX, X15, Y15)
+	BEGIN(done+32(FP))
+next:
+	COMPARE($0x11, next)
+
+// func floatAtMostLanes(d, a, b *Lanes, mask uint32) (done, inexact uint32)
+TEXT ·floatAtMostLanes(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVL mask+24(FP), CX
+	SPREAD(CX, X15, Y15)
+	BEGIN(done+32(FP))
+next:
+	COMPARE($0x12, next)
+
+// func floatEqualLanes(d, a, b *Lanes, mask uint32) (done, inexact uint32)
+TEXT ·floatEqualLanes(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVL mask+24(FP), CX
+	SPREAD(CX, X15, Y15)
+	BEGIN(done+32(FP))
+next:
+	COMPARE($0x00, next)
+
+// func signLanes(d, a, b *Lanes, keep, turn, mask uint32)
+// d = a & keep ^ (b ^ turn) & the sign bit.
+#define SIGN(o) \
+	VPXOR o(DX), Y11, Y1      \
+	VPAND Y13, Y1, Y1         \
+	VPAND o(SI), Y12, Y0      \
+	VPXOR Y1, Y0, Y0
+
+TEXT ·signLanes(SB), NOSPLIT, $0-36
+	MOVQ d+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVL keep+24(FP), AX
+	SPREAD(AX, X12, Y12)
+	MOVL turn+28(FP), AX
+	SPREAD(AX, X11, Y11)
+	MOVL mask+32(FP), CX
+	SPREAD(CX, X15, Y15)
+	SIGNS
+	LOOP(SIGN)

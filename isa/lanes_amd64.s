@@ -62,36 +62,6 @@ GLOBL ·laneShifts(SB), RODATA|NOPTR, $128
 	MOVQ a+0(FP), SI \
 	MOVQ b+8(FP), DX
 
-// KEEP writes Y0 to the lanes of the mask.
-#define KEEP(o) \
-	VMOVDQU o(DI), Y1                        \
-	VPSLLVD ·laneShifts+o(SB), Y15, Y14     \
-	VBLENDVPS Y14, Y0, Y1, Y0                \
-	VMOVDQU Y0, o(DI)
-
-// LOOP does OP(o), which leaves its result in Y0, for eight lanes at a time, up to the last that is in the mask.
-#define LOOP(OP) \
-	OP(0x00)      \
-	KEEP(0x00)    \
-	SHRL $8, CX   \
-	JZ   done     \
-	OP(0x20)      \
-	KEEP(0x20)    \
-	SHRL $8, CX   \
-	JZ   done     \
-	OP(0x40)      \
-	KEEP(0x40)    \
-	SHRL $8, CX   \
-	JZ   done     \
-	OP(0x60)      \
-	KEEP(0x60)    \
-done:            \
-	VZEROUPPER    \
-	RET
-
-// ONES sets every bit of a register.
-#define ONES(Y) VPCMPEQD Y, Y, Y
-
 #define ADD(o) \
 	VMOVDQU o(SI), Y0    \
 	VPADDD o(DX), Y0, Y0
@@ -175,11 +145,6 @@ TEXT ·sraLanes(SB), NOSPLIT, $0-28
 TEXT ·sltLanes(SB), NOSPLIT, $0-28
 	ARGS
 	LOOP(SLT)
-
-// Unsigned comparisons are signed ones with the sign bits turned: Y13 is the sign bit.
-#define SIGNS \
-	ONES(Y13)            \
-	VPSLLD $31, Y13, Y13
 
 #define SLTU(o) \
 	VPXOR o(SI), Y13, Y1     \
