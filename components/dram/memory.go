@@ -18,6 +18,7 @@ type Memory struct {
 	spec     Spec
 	mapper   Mapper
 	channels []*Channel
+	due      uint64 // the first clock at which a channel has something to do
 	ports    []memoryPort
 	next     int // port served first
 	bursts   int // of a cache line
@@ -78,13 +79,8 @@ func (m *Memory) ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link
 
 // Tick does one DRAM clock.
 func (m *Memory) Tick(now clock.Cycle) bool {
-	for _, c := range m.channels {
-		if now >= c.wake {
-			c.Tick(now)
-		}
-		if now >= c.done.next {
-			m.collect(c, now)
-		}
+	if now >= m.due {
+		m.tickChannels(now)
 	}
 	busy := m.unsent > 0 && m.answer()
 	at := m.next
@@ -96,8 +92,8 @@ func (m *Memory) Tick(now clock.Cycle) bool {
 		at = m.after(at)
 	}
 	m.next = m.after(at)
-	if !busy {
-		m.sleep(now)
+	if !busy && m.due != never {
+		m.Place().WakeAt(m.due)
 	}
 	return busy
 }
@@ -110,23 +106,25 @@ func (m *Memory) after(i int) int {
 	return 0
 }
 
-// collect takes what a channel is done with.
+// tickChannels ticks the channels that have something to do and takes what they are done with.
+func (m *Memory) tickChannels(now clock.Cycle) {
+	m.due = never
+	for _, c := range m.channels {
+		if now >= c.wake {
+			c.Tick(now)
+		}
+		if now >= c.done.next {
+			m.collect(c, now)
+		}
+		m.due = min(m.due, c.wake, c.done.next)
+	}
+}
+
 func (m *Memory) collect(c *Channel, now clock.Cycle) {
 	for d, ok := c.PopDone(now); ok; d, ok = c.PopDone(now) {
 		if !d.Write {
 			m.arrived(int32(d.ID))
 		}
-	}
-}
-
-// sleep sets the timer for the first clock at which a channel has something to do.
-func (m *Memory) sleep(now clock.Cycle) {
-	at := uint64(clock.Never)
-	for _, c := range m.channels {
-		at = min(at, c.NextEvent(now))
-	}
-	if at != uint64(clock.Never) {
-		m.Place().WakeAt(at)
 	}
 }
 
@@ -175,10 +173,11 @@ func (m *Memory) accept(p *memoryPort, now clock.Cycle) {
 	first := uint64(r.Addr/m.line) * uint64(m.bursts)
 	for p.sent < m.bursts {
 		line := first + uint64(p.sent)
-		i := m.mapper.Channel(line)
-		if !m.channels[i].Enqueue(now, Request{ID: uint64(p.slot), Line: line, Write: !isRead}) {
+		c := m.channels[m.mapper.Channel(line)]
+		if !c.Enqueue(now, Request{ID: uint64(p.slot), Line: line, Write: !isRead}) {
 			return
 		}
+		m.due = min(m.due, c.wake, c.done.next)
 		if isRead && p.sent == 0 {
 			m.begin(p, r.Tag)
 		}
