@@ -43,14 +43,20 @@ func (b *buffer) reserve(n int) (slot int) {
 	return slot
 }
 
-// fill makes the i-th slot of a reservation valid.
-func (b *buffer) fill(slot, i int, e edge) {
+// fill makes the i-th slot of a reservation valid, and returns it for its edge. The slots of a
+// chunk are taken in together, by extend.
+func (b *buffer) fill(slot, i int) *edge {
 	at := b.wrap(slot + i)
 	if b.byArrival {
-		at = b.wrap(b.head + b.run)
+		at = b.wrap(b.head + b.filled)
 	}
-	b.slots[at], b.valid[at] = e, true
+	b.valid[at] = true
 	b.filled++
+	return &b.slots[at]
+}
+
+// extend lets the run go on over slots that have become valid.
+func (b *buffer) extend() {
 	for b.run < b.n && b.valid[b.wrap(b.head+b.run)] {
 		b.run++
 	}

@@ -283,8 +283,9 @@ func (e *Engine) data(i int) {
 		return
 	}
 	for k := range c.n {
-		e.buffer.fill(c.slot, int(k), e.load(c, c.first+k))
+		*e.buffer.fill(c.slot, int(k)) = e.load(c, c.first+k)
 	}
+	e.buffer.extend()
 	e.EdgesGathered += uint64(c.n)
 	if e.table.watch != nil {
 		e.table.watch("edges", -1, "%d of vertex %d, from edge %d on", c.n, c.base, c.first)

@@ -89,35 +89,45 @@ func (e *Engine) serve() {
 
 // deliver answers a pop: low lanes first.
 func (e *Engine) deliver(r *emu.UnitRequest, have int) {
-	n := 0
-	for l := range e.shape.Threads {
-		got := r.Mask>>l&1 != 0 && n < have
-		if got {
-			n++
-		}
-		r.Out[l] = e.next(r, l, got)
+	n := min(have, bits.OnesCount32(r.Mask))
+	if e.setup.VertexMode {
+		e.deliverVertices(r, n)
+	} else {
+		e.deliverEdges(r, n)
 	}
 	e.PopWait += e.now - e.since[r.Warp]
 	e.book(n, bits.OnesCount32(r.Mask))
 	e.reply(r)
 }
 
-// next takes lane l's edge or vertex, if it gets one, and latches an edge's fields.
-func (e *Engine) next(r *emu.UnitRequest, l int, got bool) uint32 {
-	if e.setup.VertexMode {
-		if got {
-			return e.lists[e.setup.In].take()
+// deliverVertices gives the first n active lanes a vertex each.
+func (e *Engine) deliverVertices(r *emu.UnitRequest, n int) {
+	out := r.Out[:e.shape.Threads]
+	for l := range out {
+		out[l] = None
+	}
+	for m := r.Mask; n > 0; n-- {
+		out[bits.TrailingZeros32(m)&31] = e.lists[e.setup.In].take()
+		m &= m - 1
+	}
+}
+
+// deliverEdges gives the first n active lanes an edge each, and latches the edges' fields.
+func (e *Engine) deliverEdges(r *emu.UnitRequest, n int) {
+	lanes := e.shape.Threads
+	latch := e.latch[r.Warp*4*lanes:][:4*lanes]
+	for i := range latch {
+		latch[i] = None
+	}
+	for m := r.Mask; n > 0; n-- {
+		at := bits.TrailingZeros32(m)
+		for _, v := range e.buffer.pop() {
+			latch[at] = v
+			at += lanes
 		}
-		return None
+		m &= m - 1
 	}
-	x := edge{None, None, None, None}
-	if got {
-		x = e.buffer.pop()
-	}
-	for f, v := range x {
-		e.latch[(r.Warp*4+f)*e.shape.Threads+l] = v
-	}
-	return x[r.Fn&3]
+	copy(r.Out, latch[int(r.Fn&3)*lanes:][:lanes])
 }
 
 // book counts an answered pop.
