@@ -37,12 +37,12 @@ type Pack struct {
 
 // PackHead is what a pack says about itself.
 type PackHead struct {
-	Figure       string  `key:"figure" required:"true" doc:"What of the paper: Fig. 10."`
-	Title        string  `key:"title" required:"true" doc:"What is compared, in a few words."`
-	Statement    string  `key:"statement" required:"true" doc:"What the paper states."`
-	Scaled       string  `key:"scaled" required:"true" doc:"What differs from the paper's set-up and why: graphs that stand for others, smaller machines."`
-	ScaledFull   string  `key:"scaled_full" default:"" doc:"The same of the full variant, where it differs."`
-	Discussion   string  `key:"discussion" default:"" doc:"Why the outcome is what it is, as far as the statistics say."`
+	Figure       string  `key:"figure" required:"true" lines:"true" doc:"What of the paper: Fig. 10."`
+	Title        string  `key:"title" required:"true" lines:"true" doc:"What is compared, in a few words."`
+	Statement    string  `key:"statement" required:"true" lines:"true" doc:"What the paper states."`
+	Scaled       string  `key:"scaled" required:"true" lines:"true" doc:"What differs from the paper's set-up and why: graphs that stand for others, smaller machines."`
+	ScaledFull   string  `key:"scaled_full" default:"" lines:"true" doc:"The same of the full variant, where it differs."`
+	Discussion   string  `key:"discussion" default:"" lines:"true" doc:"Why the outcome is what it is, as far as the statistics say."`
 	QuickSeconds int     `key:"quick_seconds" required:"true" min:"0" max:"100000" unit:"seconds" doc:"What the quick variant takes on two processors, about."`
 	FullHours    float64 `key:"full_hours" default:"0" min:"0" max:"10000" unit:"hours" doc:"What the full variant may take on two processors: an estimate. 0: not known."`
 }
@@ -59,7 +59,7 @@ type Quantity struct {
 
 // Check is one statement as data: a number from points, and which numbers mean that it holds.
 type Check struct {
-	Says string `key:"says" required:"true" doc:"The statement."`
+	Says string `key:"says" required:"true" lines:"true" doc:"The statement."`
 	Quantity
 	Along     string   `key:"along" default:"" doc:"An axis of numbers: points that differ in it alone are a series. Needed for r2, tau, spread, first and last."`
 	Reduce    Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean,min,max,r2,tau,spread,first,last" doc:"How values become one number. geomean, mean, min, max: of all. Of each series, and then of series the worst: r2: of a straight line fitted by least squares (lowest). tau: Kendall's, 1 if it only rises, -1 if it only falls (lowest). spread: largest over smallest (highest). first, last: at the axis's end, the geometric mean over series."`
@@ -73,7 +73,7 @@ type Check struct {
 // PackFigure is a table of values, and a drawing of it.
 type PackFigure struct {
 	Name  string `key:"name" required:"true" doc:"Its file's name."`
-	Title string `key:"title" required:"true" doc:"What it shows."`
+	Title string `key:"title" required:"true" lines:"true" doc:"What it shows."`
 	Kind  Choice `key:"kind" default:"bars" oneof:"bars,lines,stack,table" doc:"How it is drawn. table: not at all."`
 	Quantity
 	Metrics  []string `key:"metrics" default:"" doc:"Several statistics, each a series of its own; instead of metric."`
@@ -88,7 +88,7 @@ type PackFigure struct {
 
 // Paper is where published values are from.
 type Paper struct {
-	Title string `key:"title" required:"true" doc:"Its title."`
+	Title string `key:"title" required:"true" lines:"true" doc:"Its title."`
 	Venue string `key:"venue" required:"true" doc:"Where it appeared."`
 }
 

@@ -18,7 +18,7 @@ func Markdown() string {
 			fmt.Fprintf(&s, "| `%s` | `%s` | %s/%s | %s |\n", strings.TrimSpace(r.Name+" "+r.Format.String()), r.pattern(), r.Class.Unit(), r.Class, escape(r.Doc))
 		}
 	}
-	s.WriteString("\n## CSRs\n\nAny other number is an illegal instruction. Writes take the value of the last active lane.\n\n| number | name | access | one per | meaning |\n|---|---|---|---|---|\n")
+	s.WriteString("\n## CSRs\n\nAny other number is an illegal instruction. Writes take the value of the last active lane. On the timed machine an instruction that accesses\nfflags, frm or fcsr waits until the warp has nothing else in flight, and nothing behind it is fetched before that.\n\n| number | name | access | one per | meaning |\n|---|---|---|---|---|\n")
 	for _, c := range CSRs {
 		access := "read"
 		if c.Writable {

@@ -467,3 +467,44 @@ func TestScratchpadBytes(t *testing.T) {
 	_, err = configs.LoadMachine("vortex-1c4w4t", nil, []string{"core.scratchpad_bytes=6"})
 	require.ErrorContains(t, err, "expected a multiple of 4")
 }
+
+// TestLanesThatGoToMemoryAndToTheScratchpad: odd lanes have the scratchpad's first words, even
+// ones lines of memory. All of an instruction's lanes are served, and it ends when the last is:
+// two stores, two loads and an atomic a warp, of which the second load hits.
+func TestLanesThatGoToMemoryAndToTheScratchpad(t *testing.T) {
+	const program = spread + `
+	andi t2, t1, 1
+	li t3, 0xFFFF0000-0x90000000
+	mul t2, t2, t3
+	slli t3, t1, 2
+	add t2, t2, t3
+	li t3, 0x90000000
+	add t2, t2, t3
+	addi t4, t1, 100
+	sw t4, 0(t2)
+	lw t5, 0(t2)
+	amoadd.w t6, t5, (t2)
+	sw t6, 128(t2)
+	lw t6, 128(t2)
+	slli t3, t1, 2
+	li t2, 0xA0000000
+	add t3, t3, t2
+	sw t6, 0(t3)
+	tmc zero`
+	for _, mode := range []string{"l2", "simx24", "simx25"} {
+		cfg := load(t, "vortex-1c4w4t", "atomics.mode="+mode, "memory.preset=ideal")
+		_, m := run(t, cfg, source(t, program))
+		for hart := range uint32(16) {
+			require.Equal(t, 100+hart, m.Arch.Mem.Load32(0xA0000000+4*hart), "%s: hart %d", mode, hart)
+			if hart&1 == 0 {
+				require.Equal(t, 200+2*hart, m.Arch.Mem.Load32(0x90000000+4*hart), "%s: hart %d", mode, hart)
+			} else {
+				require.Equal(t, byte(200+2*hart), m.Arch.Core(0).Scratchpad()[4*hart], "%s: hart %d", mode, hart)
+			}
+		}
+		mixed, ok := m.Statistics().Get("core.lsu.mixed")
+		require.True(t, ok)
+		require.EqualValues(t, 4*5, mixed.Float(), "%s", mode)
+		require.NoError(t, m.CheckLaws())
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -41,7 +42,7 @@ type operation struct {
 	name         string // the mnemonic; fence, bar
 	bytes        uint32
 	signed       bool
-	local        bool   // on the scratchpad
+	where        site
 	a, b, words  uint32 // word (a·hart + b) mod words
 	offset       uint32 // in the word
 	c, d         uint32 // data: c + d·hart + the value of register from
@@ -51,10 +52,26 @@ type operation struct {
 	loads, isAMO bool
 }
 
+// site is which harts' accesses are on the scratchpad: none's, all, or those of odd harts, so that a
+// warp's lanes go to both.
+type site int
+
+const (
+	onMemory site = iota
+	onScratchpad
+	onBoth
+	numSites
+)
+
+func (s site) local(hart uint32) bool { return s == onScratchpad || s == onBoth && hart&1 != 0 }
+
 func randomOperation(r *rand.Rand, threads, cores int) operation {
 	o := operation{
 		bytes: 4, a: r.Uint32N(4), b: r.Uint32N(64), words: 1 << r.IntN(8), c: r.Uint32N(1000), d: r.Uint32N(3),
-		from: r.IntN(values), into: r.IntN(values), local: r.IntN(8) == 0,
+		from: r.IntN(values), into: r.IntN(values),
+	}
+	if r.IntN(5) == 0 {
+		o.where = site(r.IntN(int(numSites)))
 	}
 	switch k := r.IntN(40); {
 	case k == 0:
@@ -130,7 +147,13 @@ func (o *operation) emit(s *strings.Builder, i int) {
 	put("addi t2, t2, %d", o.b)
 	put("andi t2, t2, %d", o.words-1)
 	put("slli t2, t2, 2")
-	put("li t3, %d", o.base())
+	if o.where == onBoth {
+		put("andi t6, t1, 1")
+		put("li t3, %d", uint32(sharedLocal-sharedBase))
+		put("mul t3, t3, t6")
+		put("add t2, t2, t3")
+	}
+	put("li t3, %d", o.base(0))
 	put("add t2, t2, t3")
 	put("li t4, %d", o.d)
 	put("mul t4, t4, t1")
@@ -157,14 +180,14 @@ func (o *operation) emit(s *strings.Builder, i int) {
 	}
 }
 
-func (o *operation) base() uint32 {
-	if o.local {
+func (o *operation) base(hart uint32) uint32 {
+	if o.where.local(hart) {
 		return sharedLocal
 	}
 	return sharedBase
 }
 
-func (o *operation) word(hart uint32) uint32 { return o.base() + 4*((o.a*hart+o.b)&(o.words-1)) }
+func (o *operation) word(hart uint32) uint32 { return o.base(hart) + 4*((o.a*hart+o.b)&(o.words-1)) }
 
 // place tells the words of memory and of all scratchpads apart.
 type place struct {
@@ -220,7 +243,7 @@ func (f *reference) do(t *testing.T, hart uint32, i, n int) {
 	require.True(t, f.active(o, hart), "hart %d: operation %d is not its own", hart, i)
 	require.False(t, f.done[hart][i], "hart %d: operation %d has taken effect twice", hart, i)
 	at := place{-1, o.word(hart)}
-	if o.local {
+	if o.where.local(hart) {
 		at.core = int(hart) / (f.cfg.Core.Warps * f.cfg.Core.Threads)
 	}
 	old := f.memory[at]
@@ -276,7 +299,8 @@ func (f *reference) followsTheRule(t *testing.T, order []effect) {
 		a, b := order[i-1], order[i]
 		require.LessOrEqual(t, a.cycle, b.cycle)
 		remote := func(e effect) bool {
-			return f.ops[e.op].isAMO && !f.ops[e.op].local && f.cfg.Atomics.Mode.String() == "l2"
+			hart := uint32((e.core*f.cfg.Core.Warps+e.warp)*f.cfg.Core.Threads + bits.TrailingZeros32(e.lanes))
+			return f.ops[e.op].isAMO && !f.ops[e.op].where.local(hart) && f.cfg.Atomics.Mode.String() == "l2"
 		}
 		if a.cycle == b.cycle && !remote(a) && !remote(b) {
 			require.LessOrEqual(t, a.core, b.core, "effect %d: loads and stores of one cycle in the order of cores", i)
@@ -303,7 +327,7 @@ func (f *reference) ownOrder(t *testing.T, hart uint32) {
 			continue
 		}
 		require.True(t, f.done[hart][i], "hart %d: operation %d has had no effect", hart, i)
-		n, at := f.when[hart][i], place{b2i(o.local), o.word(hart)}
+		n, at := f.when[hart][i], place{b2i(o.where.local(hart)), o.word(hart)}
 		if before, ok := last[at]; ok {
 			require.Less(t, before, n, "hart %d: operation %d overtook one on the same word", hart, i)
 		}
@@ -407,6 +431,7 @@ func randomShape(r *rand.Rand) (name string, set []string) {
 		add("l3.mshrs=%d", 1+r.IntN(4))
 	}
 	if name != "vortex-1c4w4t" && r.IntN(3) == 0 {
+		add("socket_port=false") // a concentrator takes every L1 by a port of its own
 		add("concentrator.sockets=%d", 1+r.IntN(3))
 		add("concentrator.outstanding=%d", 1+r.IntN(8))
 		add("concentrator.request_queue=%d", 1+r.IntN(3))

@@ -17,14 +17,14 @@ import (
 var never = regexp.MustCompile(`^(` +
 	`core\.(scheduler\.stall\.scoreboard\.unit|warps\.unit_wait|vortex\.scrb_unit)|warp_instrs\.unit` + // no graph unit
 	`|edges|edges_per_cycle|warp_iterations|warp_instrs\.(vote|fcvt|fsqrt)|shuffles` + // other programs
-	`|l1i\.(writes|write_hits|write_misses|flushes|flush_cycles|evictions|writebacks|atomics.*|invalidations)` + // nobody writes there
+	`|l1i\.(writes|write_hits|write_misses|write_resends|flushes|flush_cycles|evictions|writebacks|atomics.*|invalidations)` + // nobody writes there
 	`|l2\.(atomics\.passed|invalidations)` + // the last one that atomics reach
 	`|l1i\.stall\.memory_queue|l2\.stall\.mshr|dram\.stall\.read_queue` + // package cache's and dram's own tests
 	`|dram\.commands\.(rda|wra)` + // closed page
 	`)$`)
 
-// mixed writes lines that it has read, meets conflicts in the scratchpad, and lets
-// all warps but one wait at a barrier.
+// mixed writes lines that it has read, meets conflicts in the scratchpad, asks it and memory
+// with one load, and lets all warps but one wait at a barrier.
 const mixed = `
 _start:	la a0, warp
 	csrr t0, vx_num_warps
@@ -51,6 +51,12 @@ heddle.phase.registration:
 	add t1, t1, t3
 	sw t4, 0(t1)
 	lw t4, 0(t1)
+	csrr t5, vx_tid
+	seqz t5, t5
+	li t6, 0x90000000-0xFFFF0000
+	mul t5, t5, t6
+	add t5, t5, t3
+	lw t4, 0(t5)
 	li t5, 7
 heddle.phase.schedule:
 	csrr t0, vx_wid
@@ -82,6 +88,7 @@ func TestNoStatisticIsDead(t *testing.T) {
 	for _, r := range [][2]string{
 		{"vortex-6c32w32t-sharedl1", "ld_rand"}, {"vortex-6c32w32t-sharedl1", "st_coal"}, {"vortex-rtl-d", "lmem_ld"}, {"vortex-rtl-d", "fdiv_chain"},
 		{"vortex-6c32w32t", "diverge"}, {"vortex-6c32w32t", "div_chain"}, {"vortex-rtl-d", "ld_coal"}, {"vortex-rtl-d", "mul_chain"}, {"vortex-rtl-d", "fma_chain"}, {"vortex-rtl-d", "lat_bank"},
+		{"vortex-6c32w32t-sharedl1", "bytes"},
 	} {
 		p, err := micro.Program(r[1], 5)
 		require.NoError(t, err)

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"reflect"
 
+	"heddle/internal/plain"
 	"heddle/isa"
 )
 
@@ -163,4 +165,33 @@ func (p *Program) hash() string {
 		h.Write(s.Data)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// plain keeps names that the file gives from being more than names where they are shown. Configurations are read, not shown.
+func (m *Meta) plain() {
+	config, machine := m.Config, m.Machine
+	plainStrings(reflect.ValueOf(m).Elem())
+	m.Config, m.Machine = config, machine
+}
+
+// plainStrings does that to all strings in a value.
+func plainStrings(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString(plain.Line(v.String()))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			plainStrings(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			plainStrings(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			plainStrings(v.Field(i))
+		}
+	}
 }

@@ -86,6 +86,7 @@ func (f *File) open() error {
 	if err := json.Unmarshal(text, &f.Meta); err != nil {
 		return fmt.Errorf("description: %w", err)
 	}
+	f.Meta.plain()
 	f.Meta.renumber()
 	if err := f.Meta.check(); err != nil {
 		return fmt.Errorf("description: %w", err)

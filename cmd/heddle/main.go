@@ -12,6 +12,7 @@ import (
 
 	"heddle/components/accel"
 	"heddle/internal/experiment"
+	"heddle/internal/plain"
 	"heddle/isa/emu"
 	"heddle/sim"
 	"heddle/sim/inspect"
@@ -99,7 +100,7 @@ func conclude(stderr io.Writer, err error) int {
 	}
 	err = canceled(err)
 	if msg := err.Error(); msg != "" {
-		fmt.Fprintln(stderr, "heddle:", msg)
+		fmt.Fprintln(stderr, "heddle:", plain.Lines(msg))
 	}
 	var c *codeError
 	if errors.As(err, &c) {

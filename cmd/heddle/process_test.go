@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"io"
@@ -225,4 +226,34 @@ func TestAnIgnoredHangUpStaysIgnored(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, exitNoProgress, exitOf(t, c.Wait()))
+}
+
+// What others have written is shown as text: no line of its own, no escape sequence, no reordering.
+func TestNamesAreShownPlain(t *testing.T) {
+	heddle, dir := buildHeddle(t), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(tiny), 0o644))
+	const nasty = "a\x1b[31m\u202eb\r"
+	for _, args := range [][]string{
+		{"run", "tiny.yaml", "--set", "name=" + nasty}, {"graph", "info", "./" + nasty}, {"exec", nasty, "--untimed"}, {"trace", "info", nasty}, {"frobnicate" + nasty},
+	} {
+		code, stdout, stderr := start(t, heddle, dir, args...)
+		require.Equal(t, exitUsage, code, "%q", args)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, `\x1b[31m\u202eb\r`, "%q", args)
+		require.NotContains(t, stderr, "\x1b")
+		require.NotContains(t, stderr, "\u202e")
+	}
+	code, _, stderr := start(t, heddle, dir, "run", "tiny.yaml")
+	require.Zero(t, code, stderr)
+	db, err := sql.Open("sqlite", filepath.Join(dir, "results", "tiny", "results.sqlite"))
+	require.NoError(t, err)
+	_, err = db.Exec("UPDATE points SET failure = ?, error = ?, version = ?; UPDATE names SET unit = ?; UPDATE experiment SET version = ?", nasty, nasty, nasty, nasty, nasty)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	for _, args := range [][]string{{"list"}, {"list", "tiny"}, {"show", "tiny", "1"}, {"sql", "tiny", "SELECT failure FROM points"}, {"diff", "tiny", "tiny"}} {
+		code, stdout, stderr := start(t, heddle, dir, append([]string{"results"}, args...)...)
+		require.Zero(t, code, stderr)
+		require.NotContains(t, stdout, "\x1b", "%v", args)
+		require.NotContains(t, stdout, "\u202e", "%v", args)
+	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"heddle/internal/experiment"
 	"heddle/internal/files"
+	"heddle/internal/plain"
 	"heddle/internal/store"
 )
 
@@ -237,12 +238,36 @@ func verdictText(p *store.Point) string {
 }
 
 func newTable(w io.Writer, header ...any) table.Writer {
-	t := table.NewWriter()
+	t := plainTable{table.NewWriter()}
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
 	t.AppendHeader(table.Row(header))
 	return t
+}
+
+// plainTable is a table of what others may have written.
+type plainTable struct{ table.Writer }
+
+// AppendRow adds a row, each cell on one line.
+func (t plainTable) AppendRow(row table.Row, config ...table.RowConfig) {
+	t.Writer.AppendRow(plainRow(row), config...)
+}
+
+// AppendHeader adds a row to the head.
+func (t plainTable) AppendHeader(row table.Row, config ...table.RowConfig) {
+	t.Writer.AppendHeader(plainRow(row), config...)
+}
+
+func plainRow(row table.Row) table.Row {
+	out := make(table.Row, len(row))
+	for i, cell := range row {
+		if s, ok := cell.(string); ok {
+			cell = plain.Line(s)
+		}
+		out[i] = cell
+	}
+	return out
 }
 
 func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
@@ -329,13 +354,13 @@ func find(points []store.Point, number string) *store.Point {
 
 func printPoint(w io.Writer, p *store.Point, phases []experiment.Phase, speedup string) {
 	for _, a := range p.Axes {
-		fmt.Fprintf(w, "%s = %s\n", a.Key, a.Value)
+		fmt.Fprintf(w, "%s = %s\n", plain.Line(a.Key), plain.Line(a.Value))
 	}
-	fmt.Fprintf(w, "\ncycles    %s\nspeedup   %s\nverified  %s\n", experiment.Thousands(p.Cycles), speedup, verdictText(p))
+	fmt.Fprintf(w, "\ncycles    %s\nspeedup   %s\nverified  %s\n", experiment.Thousands(p.Cycles), speedup, plain.Line(verdictText(p)))
 	if p.Error != "" {
-		fmt.Fprintf(w, "error     %s\n", p.Error)
+		fmt.Fprintf(w, "error     %s\n", plain.Lines(p.Error))
 	}
-	fmt.Fprintf(w, "graph     sha256 %s\nprogram   %s\nfinished  %s, after %.2f s\n\n", p.Graph, p.Version, p.Finished, p.Seconds)
+	fmt.Fprintf(w, "graph     sha256 %s\nprogram   %s\nfinished  %s, after %.2f s\n\n", plain.Line(p.Graph), plain.Line(p.Version), plain.Line(p.Finished), p.Seconds)
 	printPhases(w, phases)
 	t := newTable(w, "statistic", "value", "unit", "meaning")
 	for _, s := range p.Stats {
@@ -362,9 +387,9 @@ func (f *resultsFlags) compare(w io.Writer, args []string) error {
 	if f.json {
 		return printJSON(w, c)
 	}
-	fmt.Fprintf(w, "A  %s, heddle %s\nB  %s, heddle %s\n", f.path(args[0]), ofA.Version, f.path(args[1]), ofB.Version)
+	fmt.Fprintf(w, "A  %s, heddle %s\nB  %s, heddle %s\n", plain.Line(f.path(args[0])), plain.Line(ofA.Version), plain.Line(f.path(args[1])), plain.Line(ofB.Version))
 	for _, d := range experiment.ConfigDifferences(ofA.Config, ofB.Config) {
-		fmt.Fprintf(w, "   %s\n", d)
+		fmt.Fprintf(w, "   %s\n", plain.Line(d))
 	}
 	if len(c.Differences) > 0 {
 		t := newTable(w, "point", "value", "A", "B", "B / A")

@@ -26,6 +26,7 @@ import (
 	"heddle/configs"
 	"heddle/internal/experiment"
 	"heddle/internal/files"
+	"heddle/internal/plain"
 	"heddle/internal/schema"
 	"heddle/internal/store"
 	"heddle/sim"
@@ -174,11 +175,11 @@ func (f *runFlags) command(c *cobra.Command, name string) string {
 	return strings.Join(words, " ")
 }
 
-// plain is what a shell leaves as it is.
-var plain = regexp.MustCompile(`^[\w./:=,@%+-]+$`)
+// unquoted is what a shell leaves as it is.
+var unquoted = regexp.MustCompile(`^[\w./:=,@%+-]+$`)
 
 func quoted(s string) string {
-	if plain.MatchString(s) {
+	if unquoted.MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
@@ -327,7 +328,7 @@ func (s *session) openFiles(c *cobra.Command, config []byte) (err error) {
 var errNotRun = errors.New("not run")
 
 func (s *session) logf(format string, args ...any) {
-	fmt.Fprintf(s.log, "%s  %s\n", time.Now().UTC().Format(time.RFC3339), fmt.Sprintf(format, args...))
+	fmt.Fprintf(s.log, "%s  %s\n", time.Now().UTC().Format(time.RFC3339), plain.Lines(fmt.Sprintf(format, args...)))
 }
 
 // simulate runs what is not stored, and closes everything.

@@ -62,16 +62,12 @@ its simulation models of FPU, multiplier and divider. The machines are described
 
 What is off by more than 5 % is named in known of sim/parity/parity_test.go, and does a thing otherwise than the RTL:
 
-- **Scratchpad banks (lmem_bcast, lmem_s4, lmem_conf, lmem_conf1, lmem_b3)**: here an access takes as long as its fullest bank, the next begins after that.
-- **Floating-point CSRs (csr_mix, d_csr_fcsr, d_csr_frm)**: the RTL drains the warp before it accesses one.
 - **Stores and loads in turn on 4 lanes (st_scatter on a)**: the order in which answers come back and the next batch leaves.
 - **A backlog of writes in memory (m6: bytes, l1_thrash, st_burst)**: the harness takes writes without end, so that some thousands wait in it, and a read or the closing fence waits for those
   before it; how many they are follows from which core is ahead when, to within some cycles.
 
 What is off by more than 1 % goes another order than in the RTL somewhere. What differs there, read in the RTL and not measured one by one:
 
-- **Partial answers (ld_rand, lmem_ld)**: the RTL's scratchpad and coalescer return the lanes of a load in parts as they come, each of which takes a turn at commit; here the
-  scratchpad returns a load whole.
 - **Two ports to memory (d: ld_coal, st_coal)**: which of two L1D banks' requests the memory's crossbar takes first.
 - **Multiplier and divider (d: mul_chain)**: their pipeline stands still as a whole in the RTL when its result is not taken, and closes up here.
 

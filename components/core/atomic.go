@@ -79,7 +79,7 @@ func (c *Core) remote(in inst) bool {
 
 // posted tells whether the instruction is an atomic that is timed as a store.
 func (c *Core) posted(in inst) bool {
-	return in.op.LatencyClass() == isa.ClassAtomic && c.spec.Atomics.Mode == AtomicsSimX25 && !isLocal(&c.accesses[in.access])
+	return in.op.LatencyClass() == isa.ClassAtomic && c.spec.Atomics.Mode == AtomicsSimX25 && c.lsu.local[in.access] == 0
 }
 
 // aim makes a request an atomic's: what it is performed by, and for how long.
@@ -121,7 +121,7 @@ func (c *Core) PerformAtomic(ref uint32) (wrote bool) {
 		panic(fmt.Sprintf("BUG: %s @%d: batch %d has no atomic to perform on channel %d", c.Name(), c.Place().Domain().Cycle(), id, ch))
 	}
 	t.atomic &^= 1 << ch
-	wrote, err := c.accesses[t.access].PerformAtomic(c.lsu.co.lanesOf(int(id), int(ch)))
+	wrote, err := c.accesses[t.access].PerformLanes(c.lsu.co.lanesOf(int(id), int(ch)))
 	if err != nil {
 		c.fail(err)
 		c.Place().Wake() // to say so
@@ -156,7 +156,7 @@ const (
 // acquires tells whether later accesses wait for the memory system to perform the
 // instruction.
 func (c *Core) acquires(in inst) bool {
-	return c.remote(in) && in.op.Order&suffixAQ != 0 && !isLocal(&c.accesses[in.access])
+	return c.remote(in) && in.op.Order&suffixAQ != 0 && c.global(in.access)
 }
 
 // ordered tells whether an instruction must wait before it goes to the caches or to the
@@ -166,7 +166,7 @@ func (c *Core) ordered(in *inst) bool {
 	if l.atomics.acquires[in.warp] != 0 {
 		return true
 	}
-	if in.op.LatencyClass() != isa.ClassAtomic || in.op.Order&suffixRL == 0 || !isLocal(&c.accesses[in.access]) {
+	if in.op.LatencyClass() != isa.ClassAtomic || in.op.Order&suffixRL == 0 || l.local[in.access] == 0 {
 		return false
 	}
 	return l.atomics.batches[in.warp] != 0 || !l.switched.empty()

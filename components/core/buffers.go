@@ -24,8 +24,12 @@ func (c *Core) Buffers(see func(name string, n, places int)) {
 func (l *lsu) buffers(core string, see func(string, int, int)) {
 	l.requests.level(see)
 	l.switched.level(see)
-	l.local.level(see)
+	l.pad.packed.level(see)
 	l.answers.level(see)
+	l.back.level(see)
+	l.loaded.level(see)
+	l.stored.level(see)
+	l.done.level(see)
 	see(core+": LSU loads outstanding", l.loads, l.maxLoads)
 	see(core+": coalescer batches", len(l.co.tags)-len(l.co.free), len(l.co.tags))
 }

@@ -21,7 +21,7 @@ type coalescer struct {
 
 	tags     []tag
 	free     []uint16
-	freed    int // in this cycle: usable from the next on (RTL: VX_allocator's full is a register)
+	freed    int // of free, in this cycle: usable from the next one on (RTL: VX_allocator's full is a register)
 	channels int
 	lanes    int    // of a channel
 	block    uint32 // bytes that one request covers
@@ -75,11 +75,17 @@ func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask uint32, channels ui
 	return mask, channels, addr
 }
 
-// step is the machine of two states.
+// step does a cycle. What answers have freed in it is usable from the next one on.
 func (co *coalescer) step(c *Core, now uint64) {
+	co.turn(c, now)
+	co.freed = 0
+}
+
+// turn is the machine of two states.
+func (co *coalescer) turn(c *Core, now uint64) {
 	l := &c.lsu
 	if co.sending {
-		if in := l.switched.front(); c.posted(*in) && c.result(*in).full() {
+		if in := l.switched.front(); c.posted(*in) && l.stored.closed(now) {
 			return
 		}
 		co.sending = false
@@ -94,7 +100,7 @@ func (co *coalescer) step(c *Core, now uint64) {
 			co.fresh = false
 			co.rest = ^uint32(0)
 			if in := l.switched.front(); in.access >= 0 {
-				co.rest = c.accesses[in.access].Mask
+				co.rest = c.accesses[in.access].Mask &^ l.local[in.access]
 			}
 		}
 	}
@@ -150,12 +156,13 @@ func (co *coalescer) leave(c *Core, in inst, now uint64) {
 	if c.remote(in) {
 		return
 	}
-	if err := c.accesses[in.access].Perform(); err != nil {
+	a := &c.accesses[in.access]
+	if _, err := a.PerformLanes(a.Mask &^ c.lsu.local[in.access]); err != nil {
 		c.fail(err)
 	}
 	switch {
 	case c.posted(in):
-		c.result(in).push(in, now+storeToCommit)
+		c.lsu.stored.push(in, now+resultDelay)
 		fallthrough
 	case in.op.LatencyClass() == isa.ClassStore:
 		c.free = append(c.free, in.access)
@@ -193,9 +200,8 @@ func (co *coalescer) answer(id, ch int) (lanes int16) {
 	return lanes
 }
 
-// send hands requests to the L1D, each channel for itself. It comes after step in a cycle.
+// send hands requests to the L1D, each channel for itself.
 func (co *coalescer) send(c *Core, now uint64) {
-	co.freed = 0
 	for m := co.toSend; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros32(m)
 		if out := c.lsu.out[ch]; !out.Full() {

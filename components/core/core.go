@@ -166,7 +166,7 @@ func (c *Core) writeBack(now uint64) {
 	c.unlock(now)
 	for i := range c.slices {
 		if c.slices[i].commit(now) {
-			c.lsu.due = now // it may have waited for the place
+			c.lsu.due = min(c.lsu.due, now+1) // it may have waited for the place, which is free then
 		}
 	}
 	if c.sync.state != syncNone {
@@ -284,18 +284,23 @@ func (c *Core) release(sl *slice, now uint64) {
 				c.look(sl, int(f.warp))
 			}
 		}
-		c.done(w)
+		c.done(w, now)
 	}
 }
 
 // done books the end of one of w's instructions.
-func (c *Core) done(w *warp) {
+func (c *Core) done(w *warp, now uint64) {
+	w.ended = now
 	c.inFlight--
 	c.Committed++
 	if w.pending--; w.pending == 0 && w.fault != nil {
 		c.fail(w.fault)
 	}
 }
+
+// drained reports whether nothing but one instruction of w is in flight. The counter of the
+// scheduler shows it a cycle after the scoreboard.
+func (w *warp) drained(now uint64) bool { return w.pending == 1 && w.ended < now }
 
 // fail stops the core with a program error, at the end of this cycle.
 func (c *Core) fail(err error) {

@@ -72,7 +72,13 @@ func (c *Core) effect(f *flight) error {
 		f.access = c.takeAccess()
 		a := &c.accesses[f.access]
 		err := w.trace.Issue(f.op, a)
-		if isLocal(a) { // now known: the warp waits for the scratchpad, not for memory
+		local := localLanes(a)
+		c.lsu.local[f.access] = local
+		switch {
+		case local == 0:
+		case local != a.Mask:
+			c.Mixed++
+		default: // now known: the warp waits for the scratchpad, not for memory
 			w.board.change(waitsMemory, waitsScratchpad, f.op.Writes())
 			if w.staging != nil {
 				c.look(&c.slices[w.slice], int(f.warp))
@@ -159,7 +165,10 @@ func (c *Core) executeSFU(now uint64) {
 	if out.closed(now) {
 		return
 	}
-	class := f.class
+	class, drains := f.class, f.op.FloatCSR()
+	if drains && !c.warps[f.warp].drained(now) {
+		return
+	}
 	if f.rest == 0 {
 		q.take(now)
 	} else {
@@ -169,8 +178,12 @@ func (c *Core) executeSFU(now uint64) {
 	}
 	c.moved = true
 	c.hook(HookPosExecute, now, f.warp, f.op)
-	if class == isa.ClassWarp && f.op != nil {
+	switch {
+	case f.op == nil: // a packet that is not the last
+	case class == isa.ClassWarp:
 		c.control(int(f.warp), f.op, now)
+	case drains:
+		c.resume(int(f.warp), now+csrToUnlock)
 	}
 	sl.send(out, id, now+c.latency[class])
 }

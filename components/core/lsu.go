@@ -14,32 +14,36 @@ import (
 const (
 	lsuQueueDelay = 1
 	switchDelay   = 1
-	localDelay    = 6 // switch → scratchpad → back, without conflicts
 	answerDelay   = 1 // the switch's register
-	responseDelay = 3 // response, arbiter and gather buffers → commit arbiter
-	storeToCommit = responseDelay
-	fenceToReturn = answerDelay + responseDelay
+	resultDelay   = 1 // each of response, arbiter and gather buffer, before the commit arbiter
 )
 
-// ScratchpadLatency is the scratchpad's, beyond the load-store unit.
-const ScratchpadLatency = localDelay
+// ScratchpadLatency is the scratchpad's without conflicts, beyond the load-store unit: lanes'
+// buffers, crossbar, bank, crossbar, packing, the switch's register.
+const ScratchpadLatency = 6
 
 // lsu is the load-store unit: one request queue, a switch between global
 // memory and the scratchpad, and a coalescer.
 type lsu struct {
-	due      uint64        // the cycle from which it has to look
-	requests queue[inst]   // mem_scheduler's request queue
-	switched queue[inst]   // towards the coalescer
-	local    queue[answer] // scratchpad answers
-	localAt  uint64        // the scratchpad is busy before
-	loads    int           // outstanding warp loads
+	due      uint64      // the cycle from which it has to look
+	requests queue[inst] // mem_scheduler's request queue
+	switched queue[inst] // towards the coalescer
+	pad      scratchpad
+	loads    int // outstanding warp loads
 	maxLoads int
 	co       coalescer
-	answers  queue[answer] // partial answers on their way to the unit
+	answers  queue[answer] // partial answers of memory on their way to the switch, where crossbars have two levels
+	back     queue[answer] // the switch's register
+	loaded   queue[inst]   // parts of loads, and fences
+	stored   queue[inst]   // stores: done when they are accepted
+	done     queue[inst]   // loaded before stored, on the way to their slices
 	left     []int16       // by access: lanes that have no answer yet
+	local    []uint32      // by access: lanes that address the scratchpad
+	asked    []inst        // by access: the load that the scratchpad answers
 	out      []*clock.Link[mem.Request]
 	in       []*clock.Link[mem.Response]
 	fence    bool   // a fence is under way: nothing else enters
+	unlock   bool   // it has ended: from the next cycle on others enter
 	far      uint64 // 1 when the lanes' crossbars have two levels, each way
 	freed    int    // loads whose place is free from the next cycle on
 	atomics  atomics
@@ -62,9 +66,10 @@ type answer struct {
 
 func newLSU(s *Spec, of *owner) lsu {
 	return lsu{
-		requests: newQueue[inst](2, of, "LSU requests"), switched: newQueue[inst](1, of, "LSU switch"), local: newQueue[answer](32, of, "scratchpad answers"),
-		answers: newQueue[answer](1+4*int(levels(s.Threads)), of, "LSU answers"), maxLoads: s.LSUQueue, co: newCoalescer(s),
-		left: make([]int16, s.accesses()), far: levels(s.Threads),
+		requests: newQueue[inst](2, of, "LSU requests"), switched: newQueue[inst](1, of, "LSU switch"), pad: newScratchpad(s.Threads, of),
+		answers: newQueue[answer](1+4*int(levels(s.Threads)), of, "LSU answers"), back: newQueue[answer](1, of, "LSU switch, back"),
+		loaded: newQueue[inst](2, of, "LSU loaded"), stored: newQueue[inst](2, of, "LSU stored"), done: newQueue[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, co: newCoalescer(s),
+		left: make([]int16, s.accesses()), local: make([]uint32, s.accesses()), asked: make([]inst, s.accesses()), far: levels(s.Threads),
 		atomics: atomics{Atomics: s.Atomics},
 	}
 }
@@ -81,7 +86,7 @@ func (s Spec) Channels() int {
 }
 
 func (l *lsu) idle() bool {
-	return l.requests.empty() && l.switched.empty() && l.local.empty() && l.loads == 0 && l.co.idle() && l.answers.empty() && l.taken()
+	return l.requests.empty() && l.switched.empty() && l.pad.idle() && l.loads == 0 && l.co.idle() && l.taken()
 }
 
 // taken tells whether the L1D has taken all requests: stores are acknowledged with that.
@@ -96,14 +101,25 @@ func (l *lsu) taken() bool {
 
 // tick moves the unit, back to front.
 func (l *lsu) tick(c *Core, now uint64) {
+	l.gather(c, now)
 	l.finish(c, now)
 	l.receive(c, now)
+	l.merge(c, now)
 	l.co.step(c, now)
 	l.co.send(c, now)
+	if !l.pad.idle() {
+		moved, conflict := l.pad.step(now)
+		c.moved = c.moved || moved
+		if conflict {
+			c.LocalWaits++
+		}
+	}
 	l.route(c, now)
 	l.accept(c, now)
 	l.loads -= l.freed
 	l.freed = 0
+	l.fence = l.fence && !l.unlock
+	l.unlock = false
 }
 
 // levels is what an arbiter of that many inputs costs beyond one cycle.
@@ -124,11 +140,10 @@ func (l *lsu) accept(c *Core, now uint64) {
 	in := inst{op: f.op, warp: f.warp, access: f.access, id: q.front()}
 	switch k := in.op.LatencyClass(); {
 	case k == isa.ClassStore:
-		out := c.result(in)
-		if out.full() {
+		if l.stored.closed(now) {
 			return
 		}
-		out.push(in, now+storeToCommit)
+		l.stored.push(in, now+resultDelay)
 	case k == isa.ClassFence:
 		l.fence = true
 	case c.posted(in): // commits when it leaves, with its result
@@ -146,28 +161,41 @@ func (l *lsu) accept(c *Core, now uint64) {
 	l.requests.push(in, now+lsuQueueDelay)
 }
 
-// result returns where the unit's results of a warp wait for commit.
-func (c *Core) result(in inst) outbox { return outbox{c, &c.slices[c.warps[in.warp].slice]} }
-
-// outbox is the way of the load-store unit's results into a slice.
-type outbox struct {
-	c  *Core
-	sl *slice
+// gather brings results to their slices, in order, one a cycle: parts of loads and fences
+// before stores.
+func (l *lsu) gather(c *Core, now uint64) {
+	if l.done.ready(now) {
+		sl := &c.slices[c.warps[l.done.front().warp].slice]
+		switch out := &sl.result[isa.LSU]; {
+		case !out.closed(now):
+			l.result(c, sl, l.done.take(now), now+resultDelay)
+		case !out.full():
+			l.due = now + 1 // for the place that is free then
+		}
+	}
+	from := &l.loaded
+	if !from.ready(now) {
+		from = &l.stored
+	}
+	if from.ready(now) && !l.done.closed(now) {
+		l.done.push(from.take(now), now+resultDelay)
+		c.moved = true
+	}
 }
 
-func (o outbox) full() bool { return o.sl.result[isa.LSU].full() }
-
-// push sends a result that can commit from cycle at on.
-func (o outbox) push(in inst, at uint64) {
+// result gives a result to the slice, which can commit it from cycle at on.
+func (l *lsu) result(c *Core, sl *slice, in inst, at uint64) {
 	id := in.id
 	if in.op == nil {
-		id = o.c.part(in.warp)
+		id = c.part(in.warp)
 	}
-	o.sl.send(&o.sl.result[isa.LSU], id, at)
-	o.c.backDue = min(o.c.backDue, at)
+	sl.send(&sl.result[isa.LSU], id, at)
+	c.backDue = min(c.backDue, at)
+	c.moved = true
 }
 
-// route sends the head of the queue to the scratchpad or towards the L1D.
+// route sends the head of the queue to the scratchpad, towards the L1D, or its lanes to both at
+// once, as soon as each has a place for those it gets.
 func (l *lsu) route(c *Core, now uint64) {
 	if !l.requests.ready(now) || c.ordered(l.requests.front()) {
 		return
@@ -177,17 +205,29 @@ func (l *lsu) route(c *Core, now uint64) {
 		l.endHere(c, now)
 		return
 	}
-	if in.op.LatencyClass() != isa.ClassFence && isLocal(&c.accesses[in.access]) {
-		l.useScratchpad(c, now)
+	global, local := true, uint32(0)
+	if in.op.LatencyClass() != isa.ClassFence {
+		local = l.local[in.access]
+		global = local != c.accesses[in.access].Mask
+	}
+	if local != 0 && l.pad.closed() || global && l.switched.full() {
 		return
 	}
-	if !l.switched.full() {
-		c.moved = true
-		l.switched.push(l.requests.take(now), now+switchDelay)
-		c.hookMemory(now, in.warp, in.op)
-		if c.acquires(in) {
-			l.atomics.acquires[in.warp]++
+	l.requests.take(now)
+	c.moved = true
+	c.hookMemory(now, in.warp, in.op)
+	if local != 0 {
+		l.useScratchpad(c, in, local, now)
+	}
+	if !global {
+		if in.op.LatencyClass() == isa.ClassStore {
+			c.free = append(c.free, in.access)
 		}
+		return
+	}
+	l.switched.push(in, now+switchDelay)
+	if c.acquires(in) {
+		l.atomics.acquires[in.warp]++
 	}
 }
 
@@ -201,47 +241,45 @@ func (c *Core) hookMemory(now uint64, warp uint8, op *emu.Op) {
 	}
 }
 
-// isLocal tells whether the access is to the scratchpad; lanes agree in
-// programs that a compiler makes, and the first decides.
-func isLocal(a *emu.Access) bool {
-	return a.Mask != 0 && a.Addr[bits.TrailingZeros32(a.Mask)] >= emu.ScratchpadBase
+// localLanes returns the lanes of an access that address the scratchpad.
+func localLanes(a *emu.Access) (lanes uint32) {
+	for m := a.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		beyond := uint64(a.Addr[l]) + (1<<32 - emu.ScratchpadBase) // carries into bit 32
+		lanes |= uint32(beyond>>32) << l
+	}
+	return lanes
 }
 
-// useScratchpad serves one word a bank a cycle; lanes of one bank wait for each
-// other, even for the same word.
-func (l *lsu) useScratchpad(c *Core, now uint64) {
-	if l.localAt > now || l.local.full() {
-		return
-	}
-	in := l.requests.take(now)
-	c.moved = true
+// global reports whether some lane of an access addresses memory.
+func (c *Core) global(access int16) bool {
+	return c.lsu.local[access] != c.accesses[access].Mask
+}
+
+// useScratchpad sends lanes of an access to the scratchpad. They take effect here, in order:
+// only their time depends on banks.
+func (l *lsu) useScratchpad(c *Core, in inst, lanes uint32, now uint64) {
 	a := &c.accesses[in.access]
-	var lanes [32]uint8
-	most := uint64(0)
-	for m := a.Mask; m != 0; m &= m - 1 {
-		b := a.Addr[bits.TrailingZeros32(m)] / 4 % uint32(c.spec.Threads)
-		lanes[b]++
-		most = max(most, uint64(lanes[b]))
-	}
-	c.LaneLoads += uint64(bits.OnesCount32(a.Mask))
-	c.LocalWaits += most - 1
-	l.localAt = now + most
-	if err := a.Perform(); err != nil {
+	c.LaneLoads += uint64(bits.OnesCount32(lanes))
+	if _, err := a.PerformLanes(lanes); err != nil {
 		c.fail(err)
 		return
 	}
-	if in.op.LatencyClass() == isa.ClassStore {
-		c.free = append(c.free, in.access)
-		return
+	store := in.op.LatencyClass() == isa.ClassStore
+	l.pad.enter(in.access, store, lanes, &a.Addr, now)
+	if !store {
+		l.asked[in.access] = in
 	}
-	c.hookMemory(now, in.warp, in.op)
-	l.local.push(answer{in, l.left[in.access]}, now+switchDelay+localDelay+2*l.far+most-1)
 }
 
 // receive takes the answers of one merged request: those of all channels that
 // are there together.
 func (l *lsu) receive(c *Core, now uint64) {
-	if l.answers.full() {
+	to := &l.back
+	if l.far > 0 {
+		to = &l.answers
+	}
+	if to.full() {
 		return
 	}
 	first := -1
@@ -251,7 +289,7 @@ func (l *lsu) receive(c *Core, now uint64) {
 			continue
 		}
 		id := int(link.Front().Tag)
-		if first >= 0 && id != first || l.blocked(c, id) {
+		if first >= 0 && id != first || l.blocked(id) {
 			continue
 		}
 		link.Pop()
@@ -265,62 +303,73 @@ func (l *lsu) receive(c *Core, now uint64) {
 	case got.op.LatencyClass() == isa.ClassFence:
 		l.endFence(c, got.inst, now)
 	default:
-		l.answers.push(got, now+answerDelay+2*l.far)
+		to.push(got, now+max(answerDelay, 2*l.far))
+	}
+}
+
+// merge fills the switch's register, from memory before the scratchpad.
+func (l *lsu) merge(c *Core, now uint64) {
+	switch {
+	case l.back.full():
+	case l.answers.ready(now):
+		l.back.push(l.answers.pop(), now+answerDelay)
+		c.moved = true
+	case l.pad.packed.ready(now):
+		p := l.pad.packed.take(now)
+		l.back.push(answer{l.asked[p.access], int16(bits.OnesCount32(p.lanes))}, now+answerDelay)
+		c.moved = true
 	}
 }
 
 // endHere ends the fence at the head of the queue, which nothing has passed, when the
 // core has nothing outstanding. It goes no further.
 func (l *lsu) endHere(c *Core, now uint64) {
-	in := *l.requests.front()
-	if l.loads > 0 || !l.switched.empty() || !l.co.idle() || c.result(in).full() || !l.taken() {
+	if l.loads > 0 || !l.switched.empty() || !l.co.idle() || l.back.full() || !l.taken() {
 		return
 	}
-	l.requests.take(now)
 	c.moved = true
-	l.endFence(c, in, now)
+	l.endFence(c, l.requests.take(now), now)
 }
 
-// endFence lets the unit go on.
+// endFence sends the answer to a fence back.
 func (l *lsu) endFence(c *Core, in inst, now uint64) {
-	l.fence = false
 	c.touch(now)
 	c.fenced &^= 1 << in.warp
 	c.restate(int(in.warp))
-	c.result(in).push(in, now+fenceToReturn)
+	l.back.push(answer{inst: in}, now+answerDelay)
 }
 
-// blocked tells whether batch id is a fence that cannot end: there is no place for it, or
-// something that went before it has no answer or acknowledgement.
-func (l *lsu) blocked(c *Core, id int) bool {
-	in := &l.co.tags[id].inst
-	return in.op.LatencyClass() == isa.ClassFence && (c.result(*in).full() || len(l.co.free) < len(l.co.tags)-1 || !l.taken())
+// blocked tells whether batch id is a fence that cannot end: something that went before it
+// has no answer or acknowledgement.
+func (l *lsu) blocked(id int) bool {
+	return l.co.tags[id].op.LatencyClass() == isa.ClassFence && (len(l.co.free) < len(l.co.tags)-1 || !l.taken())
 }
 
-// finish passes one answer a cycle on to commit. The last one frees the load.
+// finish takes what the switch has brought back. The last part of a load frees it. A fence
+// lets the unit go on.
 func (l *lsu) finish(c *Core, now uint64) {
-	q := &l.answers
-	if !q.ready(now) {
-		q = &l.local // RTL: the switch prefers global memory
-	}
-	if !q.ready(now) {
+	if !l.back.ready(now) || l.loaded.closed(now) {
 		return
 	}
-	a := *q.front()
-	out := c.result(a.inst)
-	if out.full() {
-		return
-	}
-	q.pop()
+	a := l.back.pop()
 	c.moved = true
-	if l.left[a.access] -= a.lanes; l.left[a.access] > 0 {
-		a.op = nil // a part: takes a turn at commit and releases nothing
-	} else {
+	switch {
+	case a.op.LatencyClass() == isa.ClassFence:
+		l.unlock = true
+	case l.part(&a):
+		a.op = nil // takes a turn at commit and releases nothing
+	default:
 		l.freed++
 		c.free = append(c.free, a.access)
 		if c.acquires(a.inst) {
 			l.atomics.acquires[a.warp]--
 		}
 	}
-	out.push(a.inst, now+responseDelay)
+	l.loaded.push(a.inst, now+resultDelay)
+}
+
+// part books an answer, and tells whether others are to come.
+func (l *lsu) part(a *answer) bool {
+	l.left[a.access] -= a.lanes
+	return l.left[a.access] > 0
 }

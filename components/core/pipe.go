@@ -57,6 +57,7 @@ type warp struct {
 	phase            isa.Phase // of what it issued last
 	waited           isa.Phase // whose the time before since was
 	pending          int       // instructions decoded and not done
+	ended            uint64    // the cycle in which the last one was done
 	fault            error     // what was fetched is no instruction: an error if it is reached
 }
 

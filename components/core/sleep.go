@@ -15,9 +15,7 @@ func (c *Core) nextEvent(now uint64) uint64 {
 }
 
 func (l *lsu) next(now, at uint64) uint64 {
-	at = l.answers.next(now, l.local.next(now, l.switched.next(now, l.requests.next(now, at))))
-	if l.localAt > now {
-		at = min(at, l.localAt)
-	}
-	return at
+	at = l.done.next(now, l.loaded.next(now, l.stored.next(now, at)))
+	at = l.pad.next(now, l.answers.next(now, l.back.next(now, at)))
+	return l.switched.next(now, l.requests.next(now, at))
 }

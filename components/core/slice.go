@@ -74,7 +74,7 @@ func newSlice(p *pipe, in string) slice {
 	}
 	sl.result[isa.FPU] = newLine(s.FPUQueue, bitResult+uint(isa.FPU), in+"FPU result")
 	sl.result[isa.SFU] = newLine(2*3, bitResult+uint(isa.SFU), in+"SFU result") // response, switch and gather buffers
-	sl.result[isa.LSU] = newLine(2*3, bitResult+uint(isa.LSU), in+"LSU result") // response, arbiter and gather buffers
+	sl.result[isa.LSU] = newLine(2, bitResult+uint(isa.LSU), in+"LSU result")
 	return sl
 }
 

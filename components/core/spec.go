@@ -165,6 +165,7 @@ func (s Spec) Validate() error {
 const (
 	commitToRelease = 2  // commit arbiter → write-back → the scoreboard sees it
 	executeToUnlock = 2  // execution of control → the warp can be scheduled
+	csrToUnlock     = 1  // execution of a float CSR instruction → the warp can be scheduled
 	switchToUnlock  = 2  // a branch passes the switch behind the ALU → the warp can be scheduled
 	spawnDelay      = 1  // more for warps that wspawn starts
 	bigArbiter      = 12 // arbiters with more inputs have two levels, a cycle more

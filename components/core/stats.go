@@ -28,8 +28,9 @@ type Stats struct {
 	Board     Scoreboard `stat:"vortex" unit:"scheduler-cycles" doc:"Cycles of a slice in which a warp waited for a result of that unit. Vortex: scrb_…"`
 
 	Coalesced  uint64 `stat:"lsu.requests" unit:"requests" doc:"Requests sent to the L1D, after merging."`
+	Mixed      uint64 `stat:"lsu.mixed" unit:"warp instructions" doc:"Loads, stores and atomics some of whose lanes address the scratchpad and others memory: both are asked at once, and the instruction waits for both."`
 	LaneLoads  uint64 `stat:"lsu.lanes" unit:"lane accesses" doc:"Addresses of loads, stores and atomics."`
-	LocalWaits uint64 `stat:"scratchpad.conflict_cycles" unit:"cycles" doc:"Cycles lost to scratchpad bank conflicts."`
+	LocalWaits uint64 `stat:"scratchpad.conflict_cycles" unit:"cycles" doc:"Cycles in which a lane waited for a bank of the scratchpad that took another lane's request."`
 }
 
 // cause is what a scheduler (an issue slice) did in a cycle, or why it issued

@@ -79,7 +79,7 @@ func (c *Core) reply(now uint64) {
 
 // isControl reports whether the warp waits for the instruction's outcome.
 func (c *Core) isControl(op *emu.Op) bool {
-	return op.Steers() || op.LatencyClass() == isa.ClassUnit && c.socket.Traits(op).SetsMask
+	return op.Steers() || op.FloatCSR() || op.LatencyClass() == isa.ClassUnit && c.socket.Traits(op).SetsMask
 }
 
 // unitIdle tells that the unit has nothing of this core's left to do.

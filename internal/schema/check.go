@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -244,6 +245,10 @@ func (c *checker) scalar(s source, f *Field, path string, n *yaml.Node) (reflect
 			return v, true
 		}
 	}
-	c.wrong(s, path, n, f.scalar.expected(), f.scalar.values())
+	expected := f.scalar.expected()
+	if _, text := f.scalar.(*freeText); text && fits && utf8.ValidString(n.Value) {
+		expected += " on one line, without control characters"
+	}
+	c.wrong(s, path, n, expected, f.scalar.values())
 	return noValue, false
 }

@@ -161,6 +161,7 @@ var (
 	integerTags = []string{"min", "max", "unit", "pow2", "multiple"}
 	floatTags   = []string{"min", "max", "unit"}
 	textTags    = []string{"oneof"}
+	lineTags    = []string{"lines"}
 )
 
 type builder struct {
@@ -364,8 +365,8 @@ func (b *builder) scalar(t reflect.Type) scalar {
 	case k == reflect.String && b.tags["oneof"] != "":
 		return b.enum(t)
 	case k == reflect.String:
-		b.allow(leafTags)
-		return &freeText{t}
+		b.allow(leafTags, lineTags)
+		return &freeText{t, b.flag("lines")}
 	}
 	b.bug("type %s is none of the schema's", t)
 	return nil

@@ -281,3 +281,19 @@ func TestBrokenBlockInLargeFile(t *testing.T) {
 	_, err := experiments.Load(input(text))
 	assert.EqualError(t, err, fmt.Sprintf("e.yaml:%d:1: did not find expected key; is the indentation right?", maxBisect/4+1))
 }
+
+// Texts that would do more on a terminal than be read are refused, wherever they come from.
+func TestTextsAreShownAsTheyAre(t *testing.T) {
+	const says = "name: expected a string on one line, without control characters; found "
+	for text, shown := range map[string]string{
+		`"a\nb"`: `"a\nb"`, `"\e[31mred"`: `"\x1b[31mred"`, `"abc\u202edcba"`: `"abc\u202edcba"`, `"\u200b"`: `"\u200b"`, `"\ufeffx"`: `"\ufeffx"`,
+	} {
+		_, err := experiments.Load(Input{File: "e.yaml", Data: []byte("name: " + text + "\n"), Presets: presets})
+		assert.EqualError(t, err, "e.yaml:1:7: "+says+shown)
+	}
+	_, err := experiments.Load(Input{Set: []string{"name=a\u2066b"}, Presets: presets})
+	assert.ErrorContains(t, err, "name: expected a string on one line")
+	l, err := experiments.Load(Input{File: "e.yaml", Data: []byte("name: Größe 漢字 × 7\n"), Presets: presets})
+	require.NoError(t, err)
+	assert.Equal(t, "Größe 漢字 × 7", l.Value.Name)
+}

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"heddle/internal/plain"
 )
 
 // scalar is the type of a leaf, or of the elements of a list.
@@ -200,12 +201,19 @@ func (*boolean) name() string                { return "boolean" }
 func (*boolean) values() []string            { return []string{"false", "true"} }
 func (*boolean) quotable() bool              { return false }
 
-type freeText struct{ typ reflect.Type }
+// freeText is any text that is shown as it is written: names of files and results go to terminals.
+type freeText struct {
+	typ   reflect.Type
+	lines bool // there may be several
+}
 
 func (s *freeText) parse(text string) (reflect.Value, bool) {
 	v := reflect.New(s.typ).Elem()
 	v.SetString(text)
-	return v, utf8.ValidString(text)
+	if s.lines {
+		text = strings.ReplaceAll(text, "\n", " ")
+	}
+	return v, plain.Is(text)
 }
 
 func (*freeText) text(v reflect.Value) string { return v.String() }

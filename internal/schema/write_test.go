@@ -13,7 +13,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "rewrite the expected outputs in testdata")
 
 const full = `
-name: "it's: # \"odd\"\n\ttext \u0085\ufeff é"
+name: "it's: # \"odd\"  text \\ é"
 machine:
   extends: large
   clock_ratio: 0.5

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"sort"
 
+	"heddle/internal/plain"
 	"heddle/isa"
 )
 
@@ -161,7 +162,7 @@ func symbols(f *elf.File, p *isa.Program) ([]isa.Symbol, error) {
 		switch elf.ST_TYPE(s.Info) {
 		case elf.STT_NOTYPE, elf.STT_FUNC, elf.STT_OBJECT:
 			if s.Section != elf.SHN_UNDEF && s.Section != elf.SHN_ABS && s.Name != "" && s.Name[0] != '$' {
-				out = append(out, isa.Symbol{Name: s.Name, Addr: uint32(s.Value)})
+				out = append(out, isa.Symbol{Name: plain.Line(s.Name), Addr: uint32(s.Value)})
 			}
 		}
 	}

@@ -63,9 +63,9 @@ func (a *Access) Perform() error {
 	return nil
 }
 
-// PerformAtomic lets some lanes of an issued atomic take effect, lower lanes
-// first, and tells whether one of them wrote.
-func (a *Access) PerformAtomic(lanes uint32) (wrote bool, err error) {
+// PerformLanes lets some lanes of an issued access take effect, lower lanes
+// first, and tells whether one of an atomic wrote.
+func (a *Access) PerformLanes(lanes uint32) (wrote bool, err error) {
 	all := a.Mask
 	a.Mask, a.wrote = all&lanes, 0
 	err = a.Perform()
@@ -197,6 +197,10 @@ func (o *Op) BankConflict() bool { return o.demands.bankConflict }
 // Steers reports whether the instruction decides where its warp goes on, or with which lanes: branches, jumps and warp
 // control. Unit instructions that set the mask do so too, which only their unit knows.
 func (o *Op) Steers() bool { return o.demands.steers }
+
+// FloatCSR reports whether the instruction accesses fflags, frm or fcsr, which all of the warp's
+// float instructions before it may change and all behind it may read.
+func (o *Op) FloatCSR() bool { return o.class == isa.ClassCSR && o.CSR <= isa.CSRFcsr }
 
 // LatencyClass returns the instruction's class.
 func (o *Op) LatencyClass() isa.Class { return o.class }
