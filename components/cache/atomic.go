@@ -57,7 +57,7 @@ func (b *bank) finishAtomic(now uint64) bool {
 	}
 	id := b.atomics.under[0].id
 	b.atomics.under = append(b.atomics.under[:0], b.atomics.under[1:]...)
-	r := &b.mshr.requests[id]
+	r := &b.mshr.entries[id]
 	b.rsp.push(response{mem.Response{Tag: r.mem.Tag}, r.port}, now+b.rspDelay)
 	b.mshr.release(id)
 	return true

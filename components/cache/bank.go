@@ -22,6 +22,7 @@ type bank struct {
 
 	of           *owner
 	id           int
+	memoryPort   int
 	bankBits     int
 	sets         int
 	back         bool   // write-back
@@ -37,7 +38,8 @@ type bank struct {
 
 	watch   probe.Watch // nil: nobody is told
 	stats   Stats
-	waiting *uint64 // the counter that stands for why this cycle accepted nothing
+	waiting *uint64 // the counter that stands for why the last cycle accepted nothing
+	last    uint64  // the last cycle that is counted
 }
 
 // operation is what a pipeline stage holds.
@@ -84,7 +86,8 @@ type result struct {
 // status is what the RTL's registered flags say during a cycle: they do not see
 // what the cycle itself changes.
 type status struct {
-	rspFull, mreqAlmostFull, mshrFull, mshrEmpty, empty bool
+	rspFull, mreqAlmostFull, mshrFull bool
+	mshrEmpty, empty                  bool // for a flush
 }
 
 func newBank(of *owner, s *Spec, id int) *bank {
@@ -95,7 +98,7 @@ func newBank(of *owner, s *Spec, id int) *bank {
 		// A replay that writes must not wait for a next level that itself waits for the
 		// fills behind the replay.
 		mreq: newQueue[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
-		of:   of, id: id, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
+		of:   of, id: id, memoryPort: id % s.MemoryPorts, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
 		lineShift:   s.lineShift(),
 		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, back: s.WritePolicy == Back, walk: s.Sets(),
 		resend: s.ResendWrites && s.WritePolicy == Through,
@@ -118,50 +121,59 @@ func (b *bank) idle() bool {
 }
 
 // step does one cycle.
-func (b *bank) step(now uint64, in inputs) (out result) {
-	b.waiting = nil
+func (b *bank) step(now uint64, in *inputs) (out result) {
+	if b.waiting != nil {
+		b.settle(now - 1)
+		b.waiting = nil
+	}
+	b.last = now
 	sent := len(b.atomics.under) > 0 && b.finishAtomic(now)
 	st := b.status()
 	st.rspFull = st.rspFull || in.held
-	moved := b.pipeline(now, in, &st, &out) || sent
-	changed, end := b.flush.advance(b, &st)
-	out.active, out.flushEnd = moved || changed, end
+	out.active = b.pipeline(now, in, &st, &out) || sent
+	if b.flush.state != flushIdle {
+		changed, end := b.flush.advance(b, &st)
+		out.active, out.flushEnd = out.active || changed, end
+	}
 	return out
 }
 
 // pipeline moves the stages, last first, unless stage 1 is held up. It returns
 // whether anything moved.
-func (b *bank) pipeline(now uint64, in inputs, st *status, out *result) bool {
-	if !b.commit(now, st) {
-		b.wait(&b.stats.ResponseQueueFull)
-		return false
+func (b *bank) pipeline(now uint64, in *inputs, st *status, out *result) (moved bool) {
+	if b.st1.kind != bubble {
+		if !b.commit(now, st) {
+			b.wait(&b.stats.ResponseQueueFull)
+			return false
+		}
+		b.st1.kind, moved = bubble, true
 	}
-	moved := b.st0.kind != bubble || b.st1.kind != bubble
-	b.st1 = b.st0
-	b.accept(now, in, st, out)
-	return moved || b.st0.kind != bubble || out.active
+	if b.st0.kind != bubble {
+		b.st1, moved = b.st0, true
+		b.st0.kind = bubble
+	}
+	return b.accept(now, in, st, out) || moved
 }
 
-func (b *bank) status() status {
-	return status{
-		rspFull:        b.rsp.full(),
-		mreqAlmostFull: b.mreq.n >= b.mreqPlaces-2,
-		mshrFull:       b.mshr.full(),
-		mshrEmpty:      b.mshr.empty(),
-		empty:          b.st0.kind == bubble && b.st1.kind == bubble && b.mreq.n == 0,
+func (b *bank) status() (st status) {
+	st.rspFull, st.mreqAlmostFull, st.mshrFull = b.rsp.full(), b.mreq.n >= b.mreqPlaces-2, b.mshr.full()
+	if b.flush.state != flushIdle {
+		st.mshrEmpty, st.empty = b.mshr.empty(), b.st0.kind == bubble && b.st1.kind == bubble && b.mreq.n == 0
 	}
+	return st
 }
 
-// wait counts a cycle without progress; settle counts those that a sleeper skips.
+// wait counts a cycle without progress; settle counts those in which the bank is not stepped.
 func (b *bank) wait(counter *uint64) {
 	*counter++
 	b.waiting = counter
 }
 
-// settle counts skipped cycles, which were all like the last one.
-func (b *bank) settle(cycles uint64) {
+// settle counts the cycles up to this one in which the bank was not stepped, because they were all like its last one.
+func (b *bank) settle(upTo uint64) {
 	if b.waiting != nil {
-		*b.waiting += cycles
+		*b.waiting += upTo - b.last
+		b.last = upTo
 	}
 }
 
@@ -201,16 +213,19 @@ func (b *bank) commitRequest(now uint64, op *operation, st *status) bool {
 }
 
 func (b *bank) commitRead(now uint64, op *operation, st *status) bool {
-	if b.tags.lookup(op.line) {
-		if !b.respond(now, op, st) {
-			return false
-		}
-		b.stats.ReadHits++
-		b.mshr.release(op.id)
+	way := b.tags.find(op.line)
+	if way < 0 {
+		b.stats.ReadMisses++
+		b.missLine(now, op)
 		return true
 	}
-	b.stats.ReadMisses++
-	b.missLine(now, op)
+	b.tags.touch(way)
+	if st.rspFull {
+		return false
+	}
+	b.stats.ReadHits++
+	b.mshr.release(op.id)
+	b.rsp.push(response{mem.Response{Tag: op.mem.Tag}, op.port}, now+b.rspDelay)
 	return true
 }
 
@@ -365,36 +380,43 @@ func (b *bank) respond(now uint64, op *operation, st *status) bool {
 // accept chooses what enters stage 0: replay > fill > flush > request. Replays come
 // first because they never miss, fills next because misses wait for them. Replays
 // hold back the others even in the cycle in which they are not ready themselves.
-func (b *bank) accept(now uint64, in inputs, st *status, out *result) {
-	b.st0.kind = bubble
+func (b *bank) accept(now uint64, in *inputs, st *status, out *result) (moved bool) {
 	switch {
 	case b.mshr.replay != none:
-		out.active = b.acceptReplay(now, in.pressed, st)
+		return b.acceptReplay(now, in.pressed, st)
 	case in.fill != none:
 		b.acceptFill(now, in.fill)
 		out.fill = true
+		return true
 	case b.flush.state == flushWalk:
-		b.acceptFlush(st)
+		return b.acceptFlush(st)
 	case in.request != nil:
 		out.request = b.acceptRequest(in.request, st)
+		return out.request
 	}
+	return false
 }
 
-// acceptReplay returns true if the replay waits for memory: then the bank must be asked again in the next cycle,
+// enter puts an operation into stage 0.
+func (b *bank) enter(k kind, id int16, r *request) {
+	b.st0.kind, b.st0.id, b.st0.request = k, id, *r
+}
+
+// acceptReplay also returns true if the replay waits for memory: then the bank must be asked again in the next cycle,
 // because answers that press it wake nobody.
-func (b *bank) acceptReplay(now uint64, pressed bool, st *status) (waits bool) {
+func (b *bank) acceptReplay(now uint64, pressed bool, st *status) (moved bool) {
 	if now < b.refill {
 		return false
 	}
-	if b.resend && st.mreqAlmostFull && !pressed && b.mshr.requests[b.mshr.replay].mem.Op == mem.Write {
+	op := b.mshr.entries[b.mshr.replay].mem.Op
+	if b.resend && st.mreqAlmostFull && !pressed && op == mem.Write {
 		b.wait(&b.stats.MemoryQueueFull)
 		return true
 	}
 	b.stats.Replays++
-	keep := b.performs(b.mshr.requests[b.mshr.replay].mem.Op)
-	id, r := b.mshr.dequeue(keep)
-	b.st0 = operation{kind: replayed, id: id, request: r}
-	return false
+	id, r := b.mshr.dequeue(b.performs(op))
+	b.enter(replayed, id, r)
+	return true
 }
 
 func (b *bank) acceptFill(now uint64, id int16) {
@@ -406,16 +428,17 @@ func (b *bank) acceptFill(now uint64, id int16) {
 	if b.mshr.passed(id) {
 		k = passed
 	}
-	b.st0 = operation{kind: k, request: b.mshr.fill(id)}
+	b.enter(k, id, b.mshr.fill(id))
 }
 
 // acceptFlush does a step of the walk. One that may send a line waits for a place.
-func (b *bank) acceptFlush(st *status) {
+func (b *bank) acceptFlush(st *status) (moved bool) {
 	if b.back && st.mreqAlmostFull {
-		return
+		return false
 	}
 	b.st0 = operation{kind: flushSet, step: int32(b.flush.step)}
 	b.flush.step++
+	return true
 }
 
 func (b *bank) acceptRequest(r *request, st *status) bool {
@@ -435,7 +458,7 @@ func (b *bank) acceptRequest(r *request, st *status) bool {
 	case mem.Atomic:
 		b.stats.Atomics++
 	}
-	b.st0 = operation{kind: creq, id: b.mshr.allocate(*r), request: *r}
+	b.enter(creq, b.mshr.allocate(r), r)
 	return true
 }
 

@@ -7,11 +7,13 @@ func (c *Cache) Buffers(see func(name string, n, places int)) {
 	for _, i := range c.shared {
 		c.inputs[i].buf.level(see)
 	}
-	for i := range c.buffers {
-		c.buffers[i].level(see)
+	for i := range c.fronts {
+		if c.buffered {
+			c.fronts[i].buffer.level(see)
+		}
 	}
 	for i, b := range c.banks {
-		see(fmt.Sprintf("%s: bank %d, MSHRs", c.Name(), i), b.mshr.used, len(b.mshr.requests))
+		see(fmt.Sprintf("%s: bank %d, MSHRs", c.Name(), i), b.mshr.used, len(b.mshr.entries))
 		b.rsp.level(see)
 		b.mreq.level(see)
 	}

@@ -14,30 +14,45 @@ type Cache struct {
 	spec  Spec
 	event HookEvent
 
+	lineShift int
+
 	banks    []*bank
 	allBanks uint64
 	ports    []port
 	inputs   []input
 	shared   []int // inputs of several ports
-	arbited  int   // requests in their buffers
 	memory   []memoryPort
-	buffers  []queue[request] // per bank, with more than 2 inputs: the crossbar's
-	buffered int              // requests in them
-	reqArb   []arbiter        // per bank, over inputs
+	fronts   []front // per bank
+	buffered bool    // the crossbar has buffers: there are more than 2 inputs
 	flush    cacheFlush
+	single   *single     // nil: every cycle goes the long way
 	initEnd  clock.Cycle // the first cycle in which banks work
 
-	heads  []request // per input: its first request
-	want   []uint64  // per bank: inputs whose first request is for it
-	fills  []fillIn  // per bank: what memory answers
-	rspTo  []uint64  // per input: banks whose first response is for it
-	last   clock.Cycle
-	idling bool // the last cycle moved nothing, or was one of a walk that is slept through
+	sets  sets
+	heads []request // per input: its first request
+	rspTo []uint64  // per input: banks whose first response is for it
 
+	last    clock.Cycle // the last one that is settled
 	walkEnd clock.Cycle // when a walk that is slept through is looked at again
 
 	stats Stats // what is not a bank's
 	self  owner
+}
+
+// sets says where there is something to do, so that a cycle costs what moves in it. Links and queues keep
+// the bits of those that hold something.
+type sets struct {
+	queued   uint64 // ports of shared inputs: the link holds requests
+	arrived  uint64 // inputs: the link, or the arbiter's buffer, holds requests
+	seen     uint64 // inputs: the first request is in heads
+	admitted uint64 // inputs whose first requests may be served: a flush holds back others
+	wanted   uint64 // banks that first requests are for
+	buffered uint64 // banks: the crossbar's buffer holds requests
+	answered uint64 // memory ports: the link holds answers
+	offered  uint64 // memory ports: the first answer is offered to its bank
+	awake    uint64 // banks that the next step may change; the others stand still until an input of theirs changes
+	answers  uint64 // banks with responses
+	asks     uint64 // banks with requests for memory
 }
 
 type port struct {
@@ -53,10 +68,13 @@ type memoryPort struct {
 	banks uint64  // those that use this port
 }
 
-// fillIn is an answer of memory for a bank.
-type fillIn struct {
-	id   int16 // its MSHR entry; none: there is no answer
-	port int16
+// front is what is offered to a bank: by the crossbar, which picks one of the inputs and may
+// have a buffer, and by memory.
+type front struct {
+	want   uint64  // inputs whose first request is for the bank
+	arb    arbiter // over inputs
+	buffer queue[request]
+	fill   int16 // the MSHR entry that memory's first answer names; none: there is no answer
 }
 
 // New makes a cache on a clock. Its links are connected before time passes.
@@ -68,34 +86,51 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 		return nil, fmt.Errorf("%s: no ports", name)
 	}
 	c := &Cache{
-		Base: clock.NewBase(name), self: owner{unit: name}, spec: s,
+		Base: clock.NewBase(name), self: owner{unit: name}, spec: s, lineShift: s.lineShift(),
 		allBanks: ^uint64(0) >> (64 - s.Banks),
 		ports:    make([]port, s.Ports), memory: make([]memoryPort, s.MemoryPorts),
-		reqArb: make([]arbiter, s.Banks), want: make([]uint64, s.Banks), fills: make([]fillIn, s.Banks),
 		initEnd: d.After() + clock.Cycle(s.InitCycles()),
 	}
 	c.makeInputs()
+	c.buffered = len(c.inputs) > 2
 	for i := range s.Banks {
-		c.banks = append(c.banks, newBank(&c.self, &c.spec, i))
-		c.memory[i%s.MemoryPorts].banks |= 1 << i
-		if len(c.inputs) > 2 {
-			c.buffers = append(c.buffers, newQueue[request](s.RequestQueue, &c.self, fmt.Sprintf("request buffer of bank %d", i)))
-		}
+		c.makeBank(i)
 	}
+	c.makeSingle()
 	c.Join(d, c)
 	return c, nil
+}
+
+// makeBank makes bank i, with the crossbar's buffer before it if there is one.
+func (c *Cache) makeBank(i int) {
+	b := newBank(&c.self, &c.spec, i)
+	b.rsp.flag(&c.sets.answers, i)
+	b.mreq.flag(&c.sets.asks, i)
+	f := front{fill: none}
+	if c.buffered {
+		f.buffer = newQueue[request](c.spec.RequestQueue, &c.self, fmt.Sprintf("request buffer of bank %d", i))
+		f.buffer.flag(&c.sets.buffered, i)
+	}
+	c.banks, c.fronts = append(c.banks, b), append(c.fronts, f)
+	c.memory[b.memoryPort].banks |= 1 << i
 }
 
 // ConnectPort gives port i the link its requests come from and the one its
 // responses go to.
 func (c *Cache) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	c.ports[i].req, c.ports[i].rsp = req, rsp
+	if in := int(c.ports[i].in); c.inputs[in].one {
+		req.Flag(&c.sets.arrived, in)
+	} else {
+		req.Flag(&c.sets.queued, i)
+	}
 }
 
 // ConnectMemory gives memory port i the link its requests go to and the one the
 // answers come from.
 func (c *Cache) ConnectMemory(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	c.memory[i].req, c.memory[i].rsp = req, rsp
+	rsp.Flag(&c.sets.answered, i)
 }
 
 // PerformAtomics makes this the level that performs atomics, each operation taking
@@ -127,9 +162,11 @@ func (c *Cache) Spec() Spec { return c.spec }
 // Stats returns the counts up to the clock's last cycle. It is for between runs, not
 // for other units' ticks.
 func (c *Cache) Stats() Stats {
-	c.settle(c.Place().Domain().Cycle() + 1)
+	now := c.Place().Domain().Cycle()
+	c.settle(now)
 	sum := c.stats
 	for _, b := range c.banks {
+		b.settle(now)
 		sum.add(&b.stats)
 	}
 	return sum
@@ -137,9 +174,12 @@ func (c *Cache) Stats() Stats {
 
 // Pending returns the requests that were accepted and are not over, and the
 // messages that wait in the cache: 0 if it is at rest.
-func (c *Cache) Pending() int {
-	n := c.buffered + c.arbited
-	for _, b := range c.banks {
+func (c *Cache) Pending() (n int) {
+	for i := range c.inputs {
+		n += c.inputs[i].buf.n
+	}
+	for i, b := range c.banks {
+		n += c.fronts[i].buffer.n
 		n += b.mshr.used + b.rsp.n + b.mreq.n
 		if b.st0.kind != bubble || b.st1.kind != bubble {
 			n++
@@ -156,70 +196,80 @@ func (c *Cache) Tick(now clock.Cycle) bool {
 		c.Place().WakeAt(c.initEnd)
 		return false
 	}
-	c.settle(now)
+	if c.short() {
+		return c.tickSingle(now)
+	}
+	c.settle(now - 1)
+	c.walkEnd = 0
 	c.look(now)
-	c.answers()
-	around := c.arbitrate(now)
-	around = c.crossbar(now) || around
+	c.takeAnswers()
+	around := c.sets.queued != 0 && c.arbitrate(now)
+	if c.buffered && c.crossbar(now) {
+		around = true
+	}
 	moved := c.step(now) || around
-	moved = c.respond(now) || moved
-	moved = c.send(now) || moved
-	c.countFlush()
-	moved = c.flush.advance(c) || moved
-	c.last = now
-	if moved && !around && c.walkAhead(now) {
-		moved = false
+	if c.sets.answers != 0 && c.respond(now) {
+		moved = true
 	}
-	c.idling = !moved
-	return moved
+	if c.sets.asks != 0 && c.send(now) {
+		moved = true
+	}
+	c.settle(now)
+	if c.flush.state != noFlush || c.flush.asked != 0 {
+		moved = c.flush.advance(c) || moved
+	}
+	return moved && c.holds() && (around || !c.walkAhead(now))
 }
 
-// settle counts the cycles slept through before cycle now.
-func (c *Cache) settle(now clock.Cycle) {
-	if !c.idling || now <= c.last+1 {
-		return
-	}
-	skipped := now - c.last - 1
-	for _, b := range c.banks {
-		b.settle(skipped)
-	}
-	if c.flush.state != noFlush {
-		c.stats.FlushCycles += skipped
-	}
-	if c.walkEnd > c.last {
-		c.settleWalk(int(skipped))
-	}
-	c.last += skipped
+// holds reports whether there is anything in the cache or on its way into it, besides requests that wait for memory.
+func (c *Cache) holds() bool {
+	s := &c.sets
+	return s.awake|s.queued|s.arrived|s.buffered|s.answered|s.answers|s.asks != 0 || c.flush.state != noFlush
 }
 
-func (c *Cache) countFlush() {
+// settle counts the cycles up to this one, and does the steps of a walk that were slept through.
+func (c *Cache) settle(upTo clock.Cycle) {
 	if c.flush.state != noFlush {
-		c.stats.FlushCycles++
+		c.stats.FlushCycles += upTo - c.last
 	}
+	if c.walkEnd != 0 {
+		c.settleWalk(int(upTo - c.last))
+	}
+	c.last = upTo
 }
 
 // look takes note of the inputs' first requests, and of the banks they are for.
 func (c *Cache) look(now clock.Cycle) {
-	var valid uint64
-	c.flush.asked = 0
-	for i := range c.inputs {
-		if c.head(i, now) {
-			c.inspect(i)
-			valid |= 1 << i
+	for m := c.sets.arrived &^ c.sets.seen; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros64(m); c.head(i, now) {
+			c.see(i)
 		}
 	}
-	clear(c.want)
-	for m := c.flush.admits(valid); m != 0; m &= m - 1 {
-		i := bits.TrailingZeros64(m)
-		c.want[c.spec.bankOf(c.heads[i].line)] |= 1 << i
+	if a := c.flush.admits(); a != c.sets.admitted {
+		c.sets.admitted, c.sets.awake = a, c.allBanks
+	}
+}
+
+// see takes note of the request at the end of input i.
+func (c *Cache) see(i int) {
+	r := &c.heads[i]
+	if r.mem.Op != mem.Read {
+		c.inspect(i, r.mem.Op)
+	}
+	bank := c.spec.bankOf(r.line)
+	c.fronts[bank].want |= bit(i)
+	c.sets.seen |= bit(i)
+	c.sets.wanted |= bit(bank)
+	if !c.buffered {
+		c.sets.awake |= bit(bank)
 	}
 }
 
 // inspect notes a flush at the end of input i.
-func (c *Cache) inspect(i int) {
-	switch c.heads[i].mem.Op {
+func (c *Cache) inspect(i int, op mem.Op) {
+	switch op {
 	case mem.Flush, mem.Invalidate:
-		c.flush.asked |= 1 << i
+		c.flush.asked |= bit(i)
 	case mem.Write, mem.Atomic:
 		if !c.spec.WriteEnable {
 			panic(c.bug("a write to a read-only cache"))
@@ -227,81 +277,132 @@ func (c *Cache) inspect(i int) {
 	}
 }
 
-// answers takes note of memory's first answers, and of the banks they are for.
-func (c *Cache) answers() {
-	for b := range c.fills {
-		c.fills[b].id = none
-	}
-	for i := range c.memory {
-		in := c.memory[i].rsp
-		if !in.Ready() {
-			continue
-		}
-		tag := in.Front().Tag
-		if f := &c.fills[tag&(1<<c.spec.bankBits()-1)]; f.id == none {
-			*f = fillIn{int16(tag >> c.spec.bankBits()), int16(i)}
+// takeAnswers takes note of memory's first answers, and of the banks they are for.
+func (c *Cache) takeAnswers() {
+	for m := c.sets.answered &^ c.sets.offered; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		if in := c.memory[i].rsp; in.Ready() {
+			bank, id := c.spec.nameOf(in.Front().Tag)
+			c.fronts[bank].fill = id
+			c.sets.offered |= bit(i)
+			c.sets.awake |= bit(bank)
 		}
 	}
 }
 
-// crossbar moves requests into the banks' buffers, where there are any.
+// dropAnswer takes the answer that bank i has accepted from its port.
+func (c *Cache) dropAnswer(i int) {
+	port := c.banks[i].memoryPort
+	c.memory[port].rsp.Pop()
+	c.sets.offered &^= bit(port)
+	c.fronts[i].fill = none
+}
+
+// crossbar moves requests into the banks' buffers.
 func (c *Cache) crossbar(now clock.Cycle) (moved bool) {
-	for i := range c.buffers {
-		if q := &c.buffers[i]; c.want[i] != 0 && !q.full() {
-			from := c.reqArb[i].pick(c.want[i])
-			q.push(c.heads[from], now+1)
-			c.buffered++
-			c.took(i, from)
-			moved = true
+	for m := c.sets.wanted; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		f := &c.fronts[i]
+		want := f.want & c.sets.admitted
+		if want == 0 || f.buffer.full() {
+			continue
 		}
+		from := f.arb.pick(want)
+		f.buffer.push(c.heads[from], now+1)
+		c.took(i, from)
+		c.sets.awake |= bit(i)
+		moved = true
 	}
 	return moved
 }
 
 // took is bank i taking the first request of an input.
 func (c *Cache) took(i, from int) {
-	c.reqArb[i].grant(from)
-	c.stats.BankConflicts += uint64(bits.OnesCount64(c.want[i]) - 1)
-	c.flush.released &^= 1 << from
+	f := &c.fronts[i]
+	f.arb.grant(from)
+	if others := f.want & c.sets.admitted &^ bit(from); others != 0 {
+		c.stats.BankConflicts += uint64(bits.OnesCount64(others))
+	}
+	if f.want &^= bit(from); f.want == 0 {
+		c.sets.wanted &^= bit(i)
+	}
+	c.sets.seen &^= bit(from)
+	c.flush.asked &^= bit(from)
+	c.flush.released &^= bit(from)
 	c.pop(from)
 }
 
-// step does a cycle of every bank that has something to do.
+// step does a cycle of every bank that it may change.
 func (c *Cache) step(now clock.Cycle) (moved bool) {
-	for i, b := range c.banks {
-		in := inputs{c.offer(i, now), c.fills[i].id, c.held(b), c.pressed(b)}
-		if in.request == nil && in.fill == none && b.idle() {
-			b.waiting = nil
-			continue
-		}
-		out := b.step(now, in)
-		moved = moved || out.active
-		if len(b.atomics.under) > 0 {
-			c.wakeForAtomic(b, now)
-		}
-		if out.fill {
-			c.memory[c.fills[i].port].rsp.Pop()
-		}
-		if out.request {
-			c.accepted(i, in.request)
-		}
-		if out.flushEnd {
-			c.flush.done |= 1 << i
+	for m := c.sets.awake; m != 0; m &= m - 1 {
+		if c.stepBank(bits.TrailingZeros64(m), now) {
+			moved = true
 		}
 	}
 	return moved
+}
+
+func (c *Cache) stepBank(i int, now clock.Cycle) (moved bool) {
+	b, f := c.banks[i], &c.fronts[i]
+	in := inputs{request: c.offer(f, now), fill: f.fill}
+	c.findPlaces(b, &in)
+	out := b.step(now, &in)
+	if out.fill {
+		c.dropAnswer(i)
+	}
+	if out.request {
+		c.accepted(i, in.request)
+	}
+	if out.flushEnd {
+		c.flush.done |= bit(i)
+	}
+	if !c.staysAwake(b, f, now, &in, out.active) {
+		c.sets.awake &^= bit(i)
+	}
+	return out.active
+}
+
+// staysAwake reports whether the next cycle may change a bank though its inputs stay the same.
+func (c *Cache) staysAwake(b *bank, f *front, now clock.Cycle, in *inputs, active bool) bool {
+	switch {
+	case len(b.atomics.under) > 0:
+		c.wakeForAtomic(b, now)
+		return true
+	case in.held:
+		return true // the link wakes the cache and not the bank
+	case in.request == nil && f.buffer.n > 0:
+		return true // it can be read from the next cycle on
+	}
+	return active && (!b.idle() || f.want != 0 || f.buffer.n > 0 || f.fill != none)
+}
+
+// rouse has bank i stepped in the next cycle if it stands still, because one of its queues has a place again.
+func (c *Cache) rouse(i int) {
+	if b := c.banks[i]; b.waiting != nil || b.flush.state != flushIdle {
+		c.sets.awake |= bit(i)
+	}
+}
+
+// findPlaces completes a bank's inputs by what its links have places for.
+func (c *Cache) findPlaces(b *bank, in *inputs) {
+	if c.spec.ResponseQueue == 0 {
+		in.held = c.held(b)
+	}
+	if b.resend {
+		in.pressed = c.pressed(b)
+	}
 }
 
 // held tells whether a bank without a response queue of its own has an answer that its
 // port has no place for.
 func (c *Cache) held(b *bank) bool {
 	op := &b.st1
-	return c.spec.ResponseQueue == 0 && (op.kind == creq || op.kind == replayed) && c.ports[op.port].rsp.Full()
+	return (op.kind == creq || op.kind == replayed) && c.ports[op.port].rsp.Full()
 }
 
 // pressed reports whether memory can send nothing more to bank b until the bank takes a fill.
 func (c *Cache) pressed(b *bank) bool {
-	return b.resend && b.mshr.replay != none && c.memory[b.id%len(c.memory)].rsp.BackedUp()
+	return b.mshr.replay != none && c.memory[b.memoryPort].rsp.BackedUp()
 }
 
 // wakeForAtomic sets the timer for the end of bank b's first atomic.
@@ -311,21 +412,20 @@ func (c *Cache) wakeForAtomic(b *bank, now clock.Cycle) {
 	}
 }
 
-// offer returns the request at bank i's input.
-func (c *Cache) offer(i int, now clock.Cycle) *request {
-	if len(c.buffers) > 0 {
-		return c.buffers[i].front(now)
+// offer returns the request at a bank's input.
+func (c *Cache) offer(f *front, now clock.Cycle) *request {
+	if c.buffered {
+		return f.buffer.front(now)
 	}
-	if c.want[i] == 0 {
-		return nil
+	if want := f.want & c.sets.admitted; want != 0 {
+		return &c.heads[f.arb.pick(want)]
 	}
-	return &c.heads[c.reqArb[i].pick(c.want[i])]
+	return nil
 }
 
 func (c *Cache) accepted(i int, r *request) {
-	if len(c.buffers) > 0 {
-		c.buffers[i].pop()
-		c.buffered--
+	if c.buffered {
+		c.fronts[i].buffer.pop()
 		return
 	}
 	c.took(i, int(c.ports[r.port].in))
@@ -334,7 +434,9 @@ func (c *Cache) accepted(i int, r *request) {
 // respond moves the banks' responses to the inputs, one a cycle each.
 func (c *Cache) respond(now clock.Cycle) (moved bool) {
 	for inputs := c.sortResponses(now); inputs != 0; inputs &= inputs - 1 {
-		moved = c.respondInput(now, bits.TrailingZeros64(inputs)) || moved
+		if c.respondInput(now, bits.TrailingZeros64(inputs)) {
+			moved = true
+		}
 	}
 	return moved
 }
@@ -342,17 +444,18 @@ func (c *Cache) respond(now clock.Cycle) (moved bool) {
 // sortResponses notes for each input the banks whose first response is for it, and
 // returns the inputs that have some.
 func (c *Cache) sortResponses(now clock.Cycle) (inputs uint64) {
-	for i, b := range c.banks {
-		r := b.rsp.front(now)
+	for m := c.sets.answers; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		r := c.banks[i].rsp.front(now)
 		if r == nil {
 			continue
 		}
-		in := c.ports[r.port].in
-		if inputs>>in&1 == 0 {
-			inputs |= 1 << in
+		in := int(c.ports[r.port].in)
+		if inputs&bit(in) == 0 {
+			inputs |= bit(in)
 			c.rspTo[in] = 0
 		}
-		c.rspTo[in] |= 1 << i
+		c.rspTo[in] |= bit(i)
 	}
 	return inputs
 }
@@ -371,22 +474,25 @@ func (c *Cache) respondInput(now clock.Cycle, i int) bool {
 	p.rsp.Push(r.mem)
 	c.hook(HookPosResponse, int(r.port), mem.Request{Tag: r.mem.Tag})
 	q.pop()
+	c.rouse(from)
 	return true
 }
 
 // send moves the banks' requests to the memory ports, one a cycle each.
 func (c *Cache) send(now clock.Cycle) (moved bool) {
 	for i := range c.memory {
-		moved = c.sendPort(now, &c.memory[i]) || moved
+		if p := &c.memory[i]; p.banks&c.sets.asks != 0 && c.sendPort(now, p) {
+			moved = true
+		}
 	}
 	return moved
 }
 
 func (c *Cache) sendPort(now clock.Cycle, p *memoryPort) bool {
 	var ready uint64
-	for m := p.banks; m != 0; m &= m - 1 {
+	for m := p.banks & c.sets.asks; m != 0; m &= m - 1 {
 		if i := bits.TrailingZeros64(m); c.banks[i].mreq.front(now) != nil {
-			ready |= 1 << i
+			ready |= bit(i)
 		}
 	}
 	if ready == 0 || p.req.Full() {
@@ -395,11 +501,16 @@ func (c *Cache) sendPort(now clock.Cycle, p *memoryPort) bool {
 	from := p.arb.pick(ready)
 	p.arb.grant(from)
 	q := &c.banks[from].mreq
-	p.req.Push(*q.front(now))
-	c.hook(HookPosMemory, -1, *q.front(now))
+	r := q.front(now)
+	p.req.Push(*r)
+	c.hook(HookPosMemory, -1, *r)
 	q.pop()
+	c.rouse(from)
 	return true
 }
+
+// bit is the set of one.
+func bit(i int) uint64 { return 1 << (uint(i) & 63) }
 
 func (c *Cache) bug(what string) string {
 	return fmt.Sprintf("BUG: %s @%d: %s", c.Name(), c.Place().Domain().Cycle(), what)

@@ -339,7 +339,7 @@ func TestABrokenInvariantNamesTheUnit(t *testing.T) {
 	s := DefaultSpec()
 	b := newBank(&owner{unit: "L1"}, &s, 0)
 	require.PanicsWithValue(t, "BUG: L1 @7: bank 0: an answer for entry 3, which asked for nothing",
-		func() { b.step(7, inputs{fill: 3}) })
+		func() { b.step(7, &inputs{fill: 3}) })
 	s.WriteEnable = false
 	require.PanicsWithValue(t, "BUG: L1 @100: a write to a read-only cache", func() {
 		one(t, func(s *Spec) { s.WriteEnable = false }, 1, write(pushed, 1))

@@ -72,11 +72,11 @@ const (
 
 // admits returns the inputs that may be served: all, or with a flush at any of
 // them only the released.
-func (f *cacheFlush) admits(valid uint64) uint64 {
+func (f *cacheFlush) admits() uint64 {
 	if f.asked != 0 {
-		return valid & f.released
+		return f.released
 	}
-	return valid
+	return ^uint64(0)
 }
 
 // advance is the transition at the end of a cycle.
@@ -86,7 +86,7 @@ func (f *cacheFlush) advance(c *Cache) (changed bool) {
 	case noFlush:
 		f.state = f.arrive(c)
 	case drainFlush:
-		if c.buffered == 0 {
+		if c.sets.buffered == 0 {
 			f.state = startFlush
 		}
 	case startFlush:
@@ -94,6 +94,7 @@ func (f *cacheFlush) advance(c *Cache) (changed bool) {
 			b.flush.begin()
 		}
 		f.state, f.done = walkFlush, 0
+		c.sets.awake = c.allBanks
 	case walkFlush:
 		if f.done == c.allBanks {
 			f.state, f.released = acceptFlush, f.asked
@@ -110,7 +111,7 @@ func (f *cacheFlush) arrive(c *Cache) cacheFlushState {
 	switch {
 	case f.asked == 0:
 		return noFlush
-	case len(c.buffers) > 0:
+	case c.buffered:
 		return drainFlush
 	default:
 		return startFlush

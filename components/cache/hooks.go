@@ -22,9 +22,12 @@ type HookEvent struct {
 
 // hook calls the hooks, if there are any.
 func (c *Cache) hook(pos *sim.HookPos, port int, r mem.Request) {
-	if c.NumHooks() == 0 {
-		return
+	if c.NumHooks() != 0 {
+		c.callHooks(pos, port, r)
 	}
+}
+
+func (c *Cache) callHooks(pos *sim.HookPos, port int, r mem.Request) {
 	c.event = HookEvent{c.Place().Domain().Cycle(), port, r}
 	c.InvokeHook(sim.HookCtx{Domain: c, Pos: pos, Item: &c.event})
 }

@@ -13,6 +13,7 @@ import (
 // behind it.
 type input struct {
 	ports []int
+	one   bool           // there is one port, whose link is read directly
 	buf   queue[request] // of several ports
 	arb   arbiter        // over ports
 	rsp   arbiter        // over banks, for responses
@@ -35,8 +36,10 @@ func (c *Cache) makeInputs() {
 		c.inputs[in].ports = append(c.inputs[in].ports, i)
 	}
 	for i := range c.inputs {
-		if in := &c.inputs[i]; len(in.ports) > 1 {
+		in := &c.inputs[i]
+		if in.one = len(in.ports) == 1; !in.one {
 			in.buf = newQueue[request](arbiterPlaces, &c.self, fmt.Sprintf("arbiter of input %d", i))
+			in.buf.flag(&c.sets.arrived, i)
 			c.shared = append(c.shared, i)
 		}
 	}
@@ -46,32 +49,32 @@ func (c *Cache) makeInputs() {
 // head takes note of input i's first request, if there is one.
 func (c *Cache) head(i int, now clock.Cycle) bool {
 	in := &c.inputs[i]
-	if len(in.ports) > 1 {
-		if r := in.buf.front(now); r != nil {
-			c.heads[i] = *r
-			return true
+	if in.one {
+		p := in.ports[0]
+		link := c.ports[p].req
+		if !link.Ready() {
+			return false
 		}
-		return false
+		c.heads[i].set(link.Front(), c.lineShift, p)
+		return true
 	}
-	link := c.ports[in.ports[0]].req
-	if !link.Ready() {
-		return false
+	r := in.buf.front(now)
+	if r != nil {
+		c.heads[i] = *r
 	}
-	r := link.Front()
-	c.heads[i] = request{*r, r.Addr >> c.spec.lineShift(), uint8(in.ports[0])}
-	return true
+	return r != nil
 }
 
 // pop takes the first request from an input.
 func (c *Cache) pop(i int) {
 	in := &c.inputs[i]
-	if len(in.ports) > 1 {
+	if !in.one {
 		in.buf.pop()
-		c.arbited--
 		return
 	}
 	p := in.ports[0]
-	c.hook(HookPosRequest, p, c.ports[p].req.Pop())
+	r := c.ports[p].req.Pop()
+	c.hook(HookPosRequest, p, r)
 }
 
 // arbitrate moves a request into the buffer of each shared input that has had a place since the last cycle.
@@ -98,8 +101,7 @@ func (c *Cache) arbitrate(now clock.Cycle) (moved bool) {
 		p := in.ports[k]
 		r := c.ports[p].req.Pop()
 		c.hook(HookPosRequest, p, r)
-		in.buf.push(request{r, r.Addr >> c.spec.lineShift(), uint8(p)}, now+1)
-		c.arbited++
+		in.buf.push(request{r, r.Addr >> c.lineShift, uint8(p)}, now+1)
 		moved = true
 	}
 	return moved

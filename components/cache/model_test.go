@@ -201,7 +201,7 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 				pick = r.IntN(len(due))
 				in.fill = int16(due[pick].Tag)
 			}
-			out := b.step(now, in)
+			out := b.step(now, &in)
 			require.False(t, out.request && out.fill, "one operation a cycle")
 			if out.request {
 				m.request(next.line, next.mem)

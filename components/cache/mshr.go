@@ -1,6 +1,10 @@
 package cache
 
-import "heddle/components/mem"
+import (
+	"math/bits"
+
+	"heddle/components/mem"
+)
 
 // none is the id of no entry.
 const none int16 = -1
@@ -12,17 +16,29 @@ type request struct {
 	port uint8
 }
 
+// set makes it a port's request.
+func (q *request) set(r *mem.Request, lineShift, port int) {
+	q.mem, q.line, q.port = *r, r.Addr>>(lineShift&31), uint8(port)
+}
+
 // mshr holds a bank's requests from acceptance until they hit or are replayed.
 // Requests that miss the same line form a list in order of arrival, whose head
-// has asked memory for the line and is what memory's answer names.
+// has asked memory for the line and is what memory's answer names. Heads are found by their line.
 type mshr struct {
-	requests []request
-	state    []entryState
-	next     []int16 // free list, or the list of a line
-	tail     []int16 // of a head: the end of its list
-	free     int16   // head of the free list
-	used     int
-	replay   int16 // the next request to replay
+	entries []mshrEntry
+	heads   []int16 // by hash of the line: the first of a list of heads
+	shift   int     // from a hash of 32 bits to an index of heads
+	free    int16   // head of the free list
+	used    int
+	replay  int16 // the next request to replay
+}
+
+type mshrEntry struct {
+	request
+	state entryState
+	next  int16 // free list, or the list of a line
+	tail  int16 // of a head: the end of its list
+	peer  int16 // of a head: the next head of the same hash
 }
 
 type entryState uint8
@@ -37,84 +53,109 @@ const (
 )
 
 func newMSHR(size int) mshr {
-	m := mshr{
-		requests: make([]request, size), state: make([]entryState, size),
-		next: make([]int16, size), tail: make([]int16, size), replay: none,
+	hash := bits.Len(uint(size))
+	m := mshr{entries: make([]mshrEntry, size), heads: make([]int16, 1<<hash), shift: 32 - hash, replay: none}
+	for i := range m.entries {
+		m.entries[i].next = int16(i + 1)
 	}
-	for i := range m.next {
-		m.next[i] = int16(i + 1)
+	m.entries[size-1].next = none
+	for i := range m.heads {
+		m.heads[i] = none
 	}
-	m.next[size-1] = none
 	return m
 }
 
-func (m *mshr) full() bool  { return m.used == len(m.requests) }
+func (m *mshr) full() bool  { return m.used == len(m.entries) }
 func (m *mshr) empty() bool { return m.used == 0 }
 
 // allocate takes an entry for an accepted request; one must be free.
-func (m *mshr) allocate(r request) int16 {
+func (m *mshr) allocate(r *request) int16 {
 	id := m.free
-	m.free = m.next[id]
-	m.requests[id], m.state[id], m.next[id] = r, entryLookup, none
+	e := &m.entries[id]
+	m.free = e.next
+	e.request, e.state, e.next = *r, entryLookup, none
 	m.used++
 	return id
 }
 
 // release frees the entry of a request that needs no fill.
 func (m *mshr) release(id int16) {
-	m.state[id] = entryFree
-	m.next[id] = m.free
+	e := &m.entries[id]
+	e.state, e.next = entryFree, m.free
 	m.free = id
 	m.used--
 }
 
+// chain returns where the list of the heads with the hash of that line begins.
+func (m *mshr) chain(line uint32) *int16 {
+	const golden = 0x9E3779B1 // 2^32 / golden ratio: spreads lines of any stride
+	return &m.heads[line*golden>>(m.shift&31)]
+}
+
 // pending returns the head of the list of a line's requests, or none.
 func (m *mshr) pending(line uint32) int16 {
-	for i, s := range m.state {
-		if s == entryHead && m.requests[i].line == line {
-			return int16(i)
-		}
+	id := *m.chain(line)
+	for id != none && m.entries[id].line != line {
+		id = m.entries[id].peer
 	}
-	return none
+	return id
 }
 
 // miss makes the request the head of a list: it asks memory.
-func (m *mshr) miss(id int16) { m.state[id], m.tail[id] = entryHead, id }
+func (m *mshr) miss(id int16) {
+	e := &m.entries[id]
+	first := m.chain(e.line)
+	e.state, e.tail, e.peer = entryHead, id, *first
+	*first = id
+}
+
+// answered takes a head from the heads.
+func (m *mshr) answered(id int16) {
+	at := m.chain(m.entries[id].line)
+	for *at != id {
+		at = &m.entries[*at].peer
+	}
+	*at = m.entries[id].peer
+}
 
 // pass makes the request one that the next level answers.
-func (m *mshr) pass(id int16) { m.state[id] = entryPassed }
+func (m *mshr) pass(id int16) { m.entries[id].state = entryPassed }
 
 // join appends the request to the list of head.
 func (m *mshr) join(head, id int16) {
-	m.state[id] = entryJoined
-	m.next[m.tail[head]] = id
-	m.tail[head] = id
+	m.entries[id].state = entryJoined
+	h := &m.entries[head]
+	m.entries[h.tail].next = id
+	h.tail = id
 }
 
 // waits tells whether an answer of memory may name the entry.
 func (m *mshr) waits(id int16) bool {
-	return id >= 0 && int(id) < len(m.state) && (m.state[id] == entryHead || m.state[id] == entryPassed)
+	return id >= 0 && int(id) < len(m.entries) && (m.entries[id].state == entryHead || m.entries[id].state == entryPassed)
 }
 
 // passed tells that the answer to the entry's request is no line.
-func (m *mshr) passed(id int16) bool { return m.state[id] == entryPassed }
+func (m *mshr) passed(id int16) bool { return m.entries[id].state == entryPassed }
 
 // fill starts the replay of the list of head, and returns its first request.
-func (m *mshr) fill(head int16) request {
+func (m *mshr) fill(head int16) *request {
 	m.replay = head
-	return m.requests[head]
+	return &m.entries[head].request
 }
 
-// dequeue takes the next request to replay. Its entry is freed, unless an atomic
-// keeps it.
-func (m *mshr) dequeue(keep bool) (id int16, r request) {
+// dequeue takes the next request to replay, which is valid until the next is allocated. Its entry is freed, unless an
+// atomic keeps it.
+func (m *mshr) dequeue(keep bool) (id int16, r *request) {
 	id = m.replay
-	r = m.requests[id]
-	m.replay = m.next[id]
+	e := &m.entries[id]
+	m.replay = e.next
+	if e.state == entryHead {
+		m.answered(id)
+	}
 	if keep {
-		m.state[id] = entryPerforming
+		e.state = entryPerforming
 	} else {
 		m.release(id)
 	}
-	return id, r
+	return id, &e.request
 }

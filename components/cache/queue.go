@@ -11,6 +11,8 @@ type queue[T any] struct {
 	ring    []entry[T]
 	head, n int
 
+	filled   *uint64 // a word in which bit is set while there are entries
+	bit      uint64
 	overflow *overflow
 }
 
@@ -37,8 +39,11 @@ type entry[T any] struct {
 }
 
 func newQueue[T any](places int, of *owner, name string) queue[T] {
-	return queue[T]{ring: make([]entry[T], places), overflow: &overflow{of, name}}
+	return queue[T]{ring: make([]entry[T], places), filled: new(uint64), overflow: &overflow{of, name}}
 }
+
+// flag has a bit of a word set while the queue is not empty. It comes before the first push.
+func (q *queue[T]) flag(word *uint64, bit int) { q.filled, q.bit = word, 1<<bit }
 
 func (q *queue[T]) full() bool { return q.n == len(q.ring) }
 
@@ -53,6 +58,7 @@ func (q *queue[T]) push(v T, ready uint64) {
 	}
 	q.ring[i] = entry[T]{v, ready}
 	q.n++
+	*q.filled |= q.bit
 }
 
 // front returns the first entry if it may leave in this cycle, else nil.
@@ -68,7 +74,9 @@ func (q *queue[T]) pop() {
 	if q.head++; q.head == len(q.ring) {
 		q.head = 0
 	}
-	q.n--
+	if q.n--; q.n == 0 {
+		*q.filled &^= q.bit
+	}
 }
 
 // arbiter is the RTL's round robin ("R"): after a grant the next index is looked

@@ -88,7 +88,7 @@ func (s *mshrScript) run(t *testing.T, w []string) string {
 		return ""
 	case "allocate":
 		r := request{line: uint32(arg(2)), mem: mem.Request{Op: opOf(t, w[1]), Tag: uint32(arg(3))}}
-		return fmt.Sprintf("id %d, full %t", s.m.allocate(r), s.m.full())
+		return fmt.Sprintf("id %d, full %t", s.m.allocate(&r), s.m.full())
 	case "miss":
 		s.m.miss(arg(1))
 	case "pending":
@@ -258,7 +258,7 @@ func (s *bankScript) cycle(in inputs) (string, result) {
 	b := s.b
 	before := b.stats
 	s.performed = ""
-	out := b.step(s.now, in)
+	out := b.step(s.now, &in)
 	line := fmt.Sprintf("%3d: %-18s | st0 %-14s | st1 %-14s |", s.now, s.accepted(out), show(&b.st0), show(&b.st1))
 	line += s.performed + s.leaves() + s.why(before) + map[bool]string{true: " walked"}[out.flushEnd]
 	s.now++

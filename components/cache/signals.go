@@ -24,7 +24,7 @@ func (c *Cache) Signals() (l probe.List) {
 }
 
 func (b *bank) signals() (l probe.List) {
-	l.Count("mshrs", len(b.mshr.state), func() int { return b.mshr.used })
+	l.Count("mshrs", len(b.mshr.entries), func() int { return b.mshr.used })
 	l.State("st0", kindNames[:], func() int { return int(b.st0.kind) })
 	l.State("st1", kindNames[:], func() int { return int(b.st1.kind) })
 	l.State("flush", flushNames[:], func() int { return int(b.flush.state) })

@@ -185,10 +185,16 @@ func (s Spec) Sets() int { return s.Bytes / (s.Banks * s.Ways * s.LineBytes) }
 // invalidates a set a cycle.
 func (s Spec) InitCycles() int { return s.Sets() }
 
-func (s Spec) lineShift() int { return bits.TrailingZeros(uint(s.LineBytes)) }
+func (s *Spec) lineShift() int { return bits.TrailingZeros(uint(s.LineBytes)) }
 
 // bankBits is how many bits a bank's number has.
-func (s Spec) bankBits() int { return bits.Len(uint(s.Banks - 1)) }
+func (s *Spec) bankBits() int { return bits.Len(uint(s.Banks - 1)) }
+
+// nameOf takes apart the tag of a request to memory: the bank that asks, and its MSHR entry.
+func (s *Spec) nameOf(tag uint32) (bank int, entry int16) {
+	n := s.bankBits()
+	return int(tag & (1<<n - 1)), int16(tag >> n)
+}
 
 // bankOf returns the bank of a line. Lines of one bank differ in the bits above
 // the bank bits whatever the selection, so those choose the set. Without a power of two of

@@ -15,13 +15,13 @@ func (c *Cache) Waits() (out []string) {
 		}
 	}
 	for i, b := range c.banks {
-		if b.atRest() && (len(c.buffers) == 0 || c.buffers[i].n == 0) {
+		if b.atRest() && c.fronts[i].buffer.n == 0 {
 			continue
 		}
 		line := fmt.Sprintf("%s bank %d: MSHRs %d of %d, responses %d of %d, to memory %d of %d",
-			c.Name(), i, b.mshr.used, len(b.mshr.state), b.rsp.n, len(b.rsp.ring), b.mreq.n, len(b.mreq.ring))
-		if len(c.buffers) > 0 {
-			line += fmt.Sprintf(", waiting %d of %d", c.buffers[i].n, len(c.buffers[i].ring))
+			c.Name(), i, b.mshr.used, len(b.mshr.entries), b.rsp.n, len(b.rsp.ring), b.mreq.n, len(b.mreq.ring))
+		if c.buffered {
+			line += fmt.Sprintf(", waiting %d of %d", c.fronts[i].buffer.n, len(c.fronts[i].buffer.ring))
 		}
 		out = append(out, line)
 		out = append(out, b.mshr.describe(c.Name(), i, c.spec.lineShift())...)
@@ -40,10 +40,9 @@ var entryWaits = [...]string{
 }
 
 func (m *mshr) describe(cache string, bank, lineShift int) (out []string) {
-	for id, s := range m.state {
-		if s != entryFree {
-			r := &m.requests[id]
-			out = append(out, fmt.Sprintf("%s bank %d MSHR %d: address 0x%08x, line 0x%08x, of port %d: %s", cache, bank, id, r.mem.Addr, r.line<<lineShift, r.port, entryWaits[s]))
+	for id := range m.entries {
+		if r := &m.entries[id]; r.state != entryFree {
+			out = append(out, fmt.Sprintf("%s bank %d MSHR %d: address 0x%08x, line 0x%08x, of port %d: %s", cache, bank, id, r.mem.Addr, r.line<<lineShift, r.port, entryWaits[r.state]))
 		}
 	}
 	return out

@@ -21,7 +21,9 @@ type Link[T any] struct {
 	freedAt Femto //
 
 	producer, consumer Handle
-	waiting            bool // the producer waits for a value to be taken
+	waiting            bool    // the producer waits for a value to be taken
+	filled             *uint64 // the consumer's word in which bit is set while there are values
+	bit                uint64
 
 	pushed, popped uint64   // for conservation laws
 	observe        func(*T) // nil: nobody looks
@@ -40,13 +42,17 @@ func NewLink[T any](name string, places int, latency Cycle, producer, consumer H
 	}
 	l := &Link[T]{
 		s: producer.d.s, name: name, ring: make([]entry[T], places),
-		latency: Femto(latency) * producer.d.period, producer: producer, consumer: consumer,
+		latency: Femto(latency) * producer.d.period, producer: producer, consumer: consumer, filled: new(uint64),
 	}
 	if producer.d == consumer.d {
 		l.cycles = latency
 	}
 	return l
 }
+
+// Flag has a bit of a word of the consumer's set while the link holds values, ready or under way. A consumer of many
+// links asks the word, and only the links whose bits are set.
+func (l *Link[T]) Flag(word *uint64, bit int) { l.filled, l.bit = word, 1<<bit }
 
 // Full tells the producer that there is no place in this cycle. The producer is
 // then woken when there is one.
@@ -113,6 +119,7 @@ func (l *Link[T]) Push(v T) {
 	l.ring[i] = entry[T]{v, ready}
 	l.n++
 	l.pushed++
+	*l.filled |= l.bit
 	if l.observe != nil {
 		l.observe(&l.ring[i].v)
 	}
@@ -175,6 +182,9 @@ func (l *Link[T]) Pop() T {
 	}
 	l.n--
 	l.popped++
+	if l.n == 0 {
+		*l.filled &^= l.bit
+	}
 	if l.freedAt != l.s.now {
 		l.freedAt, l.freed = l.s.now, 0
 	}

@@ -19,6 +19,9 @@ const NumOps = int(Atomic) + 1
 
 var opNames = [NumOps]string{"read", "write", "flush", "invalidation", "atomic"}
 
+// Flushes reports whether it has a cache walk its lines.
+func (o Op) Flushes() bool { return o == Flush || o == Invalidate }
+
 func (o Op) String() string { return opNames[o] }
 
 // Request goes from a core towards memory. It has four fields so that the compiler keeps
