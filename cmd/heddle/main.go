@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,7 +84,51 @@ graph-processing hardware units plugged into its cores.
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(), newCLI())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	refuseUnknown(root)
 	return root
+}
+
+// refuseUnknown makes what is no command of a group a wrong command line, where cobra would print the group's help and
+// be content; without a command, the help is what is asked for.
+func refuseUnknown(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Args, c.Run, c.RunE = nil, nil, help
+		}
+		if c.HasSubCommands() && !c.Runnable() {
+			c.Args, c.RunE = onlyCommands, func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+		refuseUnknown(c)
+	}
+}
+
+// onlyCommands refuses what a group of commands is given, since its commands would have taken it.
+func onlyCommands(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q for %q: expected one of %s", args[0], c.CommandPath(), strings.Join(names, ", "))
+}
+
+// help shows the help of the command that args name.
+func help(c *cobra.Command, args []string) error {
+	named, rest, err := c.Root().Find(args)
+	if err == nil && named.HasSubCommands() {
+		err = onlyCommands(named, rest)
+	}
+	if err != nil {
+		return err
+	}
+	named.InitDefaultHelpFlag()
+	return named.Help()
 }
 
 func main() { newProcess().run(newRoot()) }

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
@@ -316,4 +318,31 @@ func TestALongRunSaysWhereItIs(t *testing.T) {
 	_, errs, code := heddle(t, "exec", source(t, "_start: li t0, 3\n la t1, spin\n wspawn t0, t1\nspin: j spin\n"), "--machine", "vortex-1c4w4t", "--max-cycles", "5000")
 	require.Equal(t, exitNoProgress, code)
 	require.Contains(t, errs, "cycle limit reached: 5000 cycles\n  Core0: next pc 0x80000010: warps 0 1 2\n")
+}
+
+// What is no command of a group is a wrong command line, at every depth; a group by itself shows its help.
+func TestUnknownCommands(t *testing.T) {
+	groups := 0
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		if !c.HasSubCommands() {
+			return
+		}
+		groups++
+		path := strings.Fields(c.CommandPath())[1:]
+		for _, args := range [][]string{append(slices.Clone(path), "frobnicate"), append([]string{"help"}, append(slices.Clone(path), "frobnicate")...)} {
+			stdout, stderr, code := heddle(t, args...)
+			require.Equal(t, exitUsage, code, args)
+			require.Empty(t, stdout)
+			require.Contains(t, stderr, `"frobnicate"`)
+		}
+		stdout, _, code := heddle(t, path...)
+		require.Equal(t, exitOK, code, path)
+		require.Contains(t, stdout, "Usage:")
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	visit(newRoot())
+	require.GreaterOrEqual(t, groups, 7)
 }

@@ -22,8 +22,6 @@ func newTrace() *cobra.Command {
 cores, warps and lanes: workload: {trace: FILE}. Nothing is computed then, and nothing verified;
 on the machine that it was recorded on, cycles and statistics are those of the execution. See
 docs/traces.md.`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newTraceRecord(), newTraceInfo(), newTraceDump(), newTraceDiff(), newTraceImport())
 	return c

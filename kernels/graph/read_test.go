@@ -95,6 +95,11 @@ func TestReadErrors(t *testing.T) {
 		{"hexadecimal weight", "g.txt", "0 1 0x1p3\n", `found "0x1p3"`},
 		{"long line", "g.txt", "0 1\n" + strings.Repeat("1", maxLine+1), "g.txt:2: a line of more than 65536 characters"},
 		{"many believed", "g.txt", "# Nodes: 99999999\n0 1\n", "g.txt:1: 99999999 vertices and only 1 edges: more than 64 vertices an edge are not believed"},
+		{"METIS, every vertex with two neighbours", "g.txt", "% a ring\n3 3\n2 3\n% of which\n1 3\n1 2\n", "g.txt:2: this is a METIS graph"},
+		{"METIS", "g.txt", "5 4\n2 3 4\n1\n1 4\n1 3\n\n", "g.txt:1: this is a METIS graph"},
+		{"METIS of edges with weights", "g.txt", "3 2 1\n2 7 3 9\n1 7\n1 9\n", "g.txt:1: this is a METIS graph"},
+		{"METIS of vertices with weights", "g.txt", "3 2 010 2\n5 5 2 3\n6 6 1\n7 7 1\n", "g.txt:1: this is a METIS graph"},
+		{"METIS that is damaged", "g.txt", "5 4\n2 3 4\n1\n1 4\n1 9\n\n", "g.txt:2: expected the end of the line, as there is no weight on line 1"},
 		{"no banner", "g.mtx", "3 3 1\n1 2\n", "g.mtx:1: expected a first line that begins with %%MatrixMarket, as the file's name ends in .mtx"},
 		{"dense", "g.mtx", dense, `g.mtx:1: expected "coordinate" (dense matrices are no graphs); found "array"`},
 		{"complex", "g.mtx", "%%MatrixMarket matrix coordinate complex general\n", `expected "pattern", "integer" or "real"; found "complex"`},
@@ -164,6 +169,17 @@ func TestByteOrderMarks(t *testing.T) {
 	}
 	_, err := Read("g.txt", strings.NewReader(mark), ReadOptions{})
 	require.ErrorContains(t, err, "g.txt: the file is empty")
+}
+
+// Lists of edges whose first line could be a METIS header stay lists of edges.
+func TestListsThatAreNoMETIS(t *testing.T) {
+	for text, edges := range map[string]int{
+		"2 1\n1 2\n": 2, "1 1\n1 1\n": 2, "3 3\n1 2\n2 3\n3 1\n": 4, "3 3\n2 3\n1 3\n1 2\n1 2\n": 5, "2 1 1\n1 2 1\n": 2, "4 4\n2 3\n1 3\n1 2\n": 4, "3 2 1\n2 7 3\n1 7 2\n1 9 2\n": 4,
+	} {
+		g, err := Read("g.txt", strings.NewReader(text), ReadOptions{})
+		require.NoError(t, err, text)
+		require.Equal(t, edges, g.Edges(), text)
+	}
 }
 
 func TestDecompressionBomb(t *testing.T) {
