@@ -151,6 +151,13 @@ func (a *Algorithm) Accepts(g *graph.Graph) error {
 	return nil
 }
 
+// Decides tells whether, in the direction pull, the first edge with an active source decides its destination: only those
+// that are not decided walk their rows, and what comes after it changes nothing.
+func (a *Algorithm) Decides() bool { return a.DstFilter != nil && a.Settles() }
+
+// Settles tells whether, in the direction pull, a vertex that has changed changes no more.
+func (a *Algorithm) Settles() bool { return a.Once && !a.Sum.Blind() }
+
 // Size is how many words the array has.
 func (a *Algorithm) Size(array string, p *Problem) int {
 	if a.Vector != "" && (array == a.Vector || array == a.Into) {

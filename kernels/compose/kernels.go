@@ -261,8 +261,20 @@ func (g *gather) sends(v ir.Value) ir.Value {
 	return nil
 }
 
-// edge gathers and sums.
+// edge gathers and sums, if nothing is known about the destination that makes it needless.
 func (g *gather) edge(e *layout.Edge, stop func()) {
+	if g.Skip == schedule.Filtered && g.decides() {
+		g.If(g.Algorithm.DstFilter(g.Kernel, e.Dst), func() { g.filtered(e, nil) }, stop)
+		return
+	}
+	g.filtered(e, stop)
+}
+
+// decides tells whether an edge that counts makes the rest of its row needless.
+func (g *gather) decides() bool { return g.dir == direction.Pull && g.Algorithm.Decides() }
+
+// filtered gathers and sums if the source is active. stop drops the rest of the row; nil: who asks the filter does.
+func (g *gather) filtered(e *layout.Edge, stop func()) {
 	if counts := g.counts(e); counts != nil {
 		g.When(counts, func() { g.take(e, stop) })
 		return
@@ -296,7 +308,7 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 		g.takeVector(e, a.Gather(g.Kernel, e))
 		return
 	}
-	enough := g.dir == direction.Pull && a.Once && !a.Sum.Blind() // the rest of the row would change nothing
+	enough := stop != nil && g.dir == direction.Pull && a.Settles() // the rest of the row would change nothing
 	if g.owned != nil {
 		changed := g.owned.Take(func() ir.Value { return a.Gather(g.Kernel, e) })
 		if changed != nil && enough {
@@ -304,11 +316,14 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 		}
 		return
 	}
+	if enough && a.Decides() {
+		stop() // before the sum, which takes two memory latencies: a unit hands out edges meanwhile
+	}
 	value := a.Gather(g.Kernel, e)
 	to := g.to(e)
 	a.Sum.Atomic(g.Kernel, g.Addr(a.Into), to, value, func() {
 		g.add(to, value)
-		if enough {
+		if enough && !a.Decides() {
 			stop()
 		}
 	})

@@ -47,6 +47,11 @@ var rules = []struct {
 		func(p *Plan) bool { return p.Scan != schedule.Shuffle && !p.Schedule.Scans },
 		"the schedule scans nothing: scan shuffle, the default",
 	}, {
+		func(p *Plan) bool {
+			return p.Skip == schedule.Filtered && !(p.Schedule.Drops && p.pulls() && p.Algorithm.Decides())
+		},
+		"nothing is skipped: skip early, the default; filtered is for bfs and bfs-parents under weaver in pull",
+	}, {
 		func(p *Plan) bool { return p.Set.OfUnit && !p.Schedule.Lists },
 		"only graph units walk their lists: schedule peg or hwwl",
 	}, {
@@ -109,7 +114,7 @@ func (p *Plan) Runs(s host.Shape) error {
 		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + unitNames[u]}
 	}
 	if need := 4 * p.Schedule.Scratchpad(core, p.Scan); need > s.ScratchpadBytes {
-		return &Refused{p.Name(), fmt.Sprintf("the schedule needs %d bytes of scratchpad a core, and there are %d", need, s.ScratchpadBytes)}
+		return &Refused{p.Name(), fmt.Sprintf("the schedule needs %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)", need, s.ScratchpadBytes)}
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ type Plan struct {
 	Order     *activeset.Order
 	Direction *direction.Policy
 	Scan      schedule.Scan
+	Skip      schedule.Skip
 
 	Weights  graph.WeightKind // of the graph
 	Residual bool             // apply adds up the changes
@@ -41,7 +42,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 		return nil, err
 	}
 	w = resolve(w)
-	p := &Plan{Scan: schedule.Scan(w.Scan), Residual: w.Tolerance > 0, Width: w.Width}
+	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Residual: w.Tolerance > 0, Width: w.Width}
 	for _, err := range []error{
 		find(&p.Algorithm, algorithm.ByName, string(w.Algorithm)),
 		find(&p.Schedule, schedule.ByName, string(w.Schedule)),
@@ -201,6 +202,9 @@ func (p *Plan) Name() string {
 	if p.Schedule.Scans {
 		name += "/" + string(p.Scan)
 	}
+	if p.Skip == schedule.Filtered {
+		name += "/skip-" + string(p.Skip)
+	}
 	return name
 }
 
@@ -233,7 +237,9 @@ func eachSet(p Plan, f func(p Plan)) {
 		for _, p.Dedup = range activeset.Dedups() {
 			for _, p.Order = range activeset.Orders() {
 				for _, p.Scan = range schedule.Scans() {
-					f(p)
+					for _, p.Skip = range schedule.Skips() {
+						f(p)
+					}
 				}
 			}
 		}

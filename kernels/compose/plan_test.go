@@ -30,6 +30,9 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range schedule.Scans() {
 		names["scan"] = append(names["scan"], string(x))
 	}
+	for _, x := range schedule.Skips() {
+		names["skip"] = append(names["skip"], string(x))
+	}
 	names["recipe"] = []string{string(NoRecipe)}
 	for _, x := range recipes {
 		names["recipe"] = append(names["recipe"], x.Name)
@@ -107,7 +110,7 @@ func TestRulesAreNeeded(t *testing.T) {
 
 func choose(set ...string) configs.Workload {
 	w := configs.Workload{
-		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle",
+		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle", Skip: "early",
 	}
 	for _, s := range set {
 		key, value, _ := strings.Cut(s, "=")
@@ -128,6 +131,8 @@ func choose(set ...string) configs.Workload {
 			w.Order = configs.Choice(value)
 		case "scan":
 			w.Scan = configs.Choice(value)
+		case "skip":
+			w.Skip = configs.Choice(value)
 		}
 	}
 	return w
@@ -190,6 +195,9 @@ func TestRefused(t *testing.T) {
 		{"order=near-far", "only distances"},
 		{"algorithm=sssp order=near-far set=bitmap", "a near and a far queue"},
 		{"scan=scratchpad", "scans nothing"},
+		{"skip=filtered direction=pull", "nothing is skipped"},
+		{"skip=filtered schedule=weaver", "nothing is skipped"},
+		{"skip=filtered schedule=weaver direction=pull algorithm=cc", "nothing is skipped"},
 		{"algorithm=k-core direction=pull", "has no pull"},
 		{"algorithm=colouring direction=pull", "has no pull"},
 		{"algorithm=bc direction=pull layout=csc", "the layout has only the others"},

@@ -49,6 +49,18 @@ const (
 	Scratchpad Scan = "scratchpad"
 )
 
+// Skip says when kernels tell a unit to drop the rest of a vertex's edges.
+type Skip string
+
+// Skips.
+const (
+	Early    Skip = "early"    // with each edge that decides the vertex, before it is summed up
+	Filtered Skip = "filtered" // with each edge whose vertex is decided when it is handed out (SparseWeaver, HPCA 2025, Fig. 9)
+)
+
+// Skips lists them.
+func Skips() []Skip { return []Skip{Early, Filtered} }
+
 // Scans lists them.
 func Scans() []Scan { return []Scan{Shuffle, Scratchpad} }
 
@@ -76,6 +88,8 @@ type Schedule struct {
 	Scans bool
 	// Unit is the graph unit that it needs, by isa's name; empty: none.
 	Unit string
+	// Drops says that the unit can be told to hand out no more edges of a vertex.
+	Drops bool
 	// Lists says that the unit is given the vertices in its lists, before the launch.
 	Lists bool
 	// Reads says that the unit reads the rows.

@@ -10,6 +10,7 @@ var weaver = &Schedule{
 	Name:       "weaver",
 	Doc:        "a core's threads register their vertices with the Weaver, which deals out the edges",
 	Rows:       true,
+	Drops:      true,
 	Unit:       "weaver",
 	Scratchpad: nothing,
 	EachEdge: func(s *Site, v *Visitor) {

@@ -1,0 +1,62 @@
+package compose
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/kernels/graph"
+)
+
+// hubs has vertices with long rows, in which the sources come first that are active when the hubs are reached: the first
+// vertex has edges to the active spokes, and each of these one to another spoke; every spoke has edges to all hubs.
+func hubs(spokes, active, n int) *graph.Graph {
+	var lines []string
+	edge := func(a, b int) { lines = append(lines, fmt.Sprintf("%d %d 1", max(a, b), min(a, b))) }
+	for s := 2; s <= 1+spokes; s++ {
+		if s <= 1+active {
+			edge(s, 1)
+		} else {
+			edge(s, s-active)
+		}
+		for h := range n {
+			edge(s, 2+spokes+h)
+		}
+	}
+	return read(1+spokes+n, lines...)
+}
+
+// TestSkip: when a hub is decided, the Weaver hands out no more of its edges, whenever the kernel says so; the earlier it
+// does, the fewer have been handed out. The result is checked as ever.
+func TestSkip(t *testing.T) {
+	const spokes, n = 600, 3
+	g := hubs(spokes, 200, n)
+	issued := map[string]uint64{}
+	for _, skip := range []string{"early", "filtered"} {
+		for _, algorithm := range []string{"bfs", "bfs-parents"} {
+			w := choose("schedule=weaver", "direction=pull", "algorithm="+algorithm, "skip="+skip)
+			w.Source, w.Target, w.Seed = 0, -1, 1
+			p, err := NewPlan(w)
+			require.NoError(t, err)
+			d := timed(t, p)
+			r, err := Run(t.Context(), d, g, w)
+			require.NoError(t, err)
+			require.True(t, r.Verified)
+			count := func(name string) uint64 {
+				s, ok := d.Machine.Statistics().Get(name)
+				require.True(t, ok, name)
+				c, _ := s.Uint()
+				return c
+			}
+			require.GreaterOrEqual(t, count("weaver.skip.hits"), uint64(n), "every hub is longer than what is under way")
+			require.Equal(t, count("weaver.edges.registered"), count("weaver.edges.issued")+count("weaver.edges.dropped"))
+			require.Greater(t, count("weaver.edges.dropped"), uint64(n*spokes/3), "of what is registered in the step that decides them")
+			issued[fmt.Sprint(algorithm, " ", skip)] = count("weaver.edges.issued")
+		}
+	}
+	for _, algorithm := range []configs.Algorithm{"bfs", "bfs-parents"} {
+		require.Less(t, issued[string(algorithm)+" early"], issued[string(algorithm)+" filtered"])
+	}
+}
