@@ -197,5 +197,5 @@ func eghwFits(m *Machine) (key, why string) {
 
 // EGHWShape is what core n's edge-generating hardware knows of the machine.
 func (m *Machine) EGHWShape(n int) eghw.Shape {
-	return eghw.Shape{Core: n, Warps: m.Core.Warps, Threads: m.Core.Threads, LineBytes: m.L1D.LineBytes}
+	return eghw.Shape{Core: n, Warps: m.Core.Warps, Threads: m.Core.Threads, LineBytes: m.L1D.LineBytes, ScratchpadBytes: m.Core.ScratchpadBytes}
 }

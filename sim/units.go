@@ -18,8 +18,8 @@ import (
 	"heddle/sim/stats"
 )
 
-// graphUnit makes the graph unit that the configuration plugs into core n; nil: none.
-func graphUnit(cfg *configs.Machine, n int) (accel.Unit, error) {
+// GraphUnit makes the graph unit that the configuration plugs into core n; nil: none.
+func GraphUnit(cfg *configs.Machine, n int) (accel.Unit, error) {
 	name, c := fmt.Sprintf("Core%d", n), &cfg.Core
 	switch {
 	case c.Weaver != nil:
@@ -45,7 +45,7 @@ func pegShape(cfg *configs.Machine, n int) graphpeg.Shape {
 // graphUnits makes those of all cores; none: nil.
 func graphUnits(cfg *configs.Machine) (units []accel.Unit, err error) {
 	for n := range cfg.Sockets * cfg.CoresPerSocket {
-		u, err := graphUnit(cfg, n)
+		u, err := GraphUnit(cfg, n)
 		if err != nil || u == nil {
 			return nil, err
 		}
@@ -153,8 +153,11 @@ func (m *Machine) worklists() (units []hwwl.Unit) {
 
 // GraphPEG is the host's hand on the cores' GraphPEGs or hardware worklists; it has no units
 // if there are none.
-func (m *Machine) GraphPEG() (h graphpeg.Host) {
-	for _, u := range m.Units {
+func (m *Machine) GraphPEG() graphpeg.Host { return GraphPEGs(m.Units...) }
+
+// GraphPEGs are the host's hand on those of units that have lists of vertices.
+func GraphPEGs(units ...accel.Unit) (h graphpeg.Host) {
+	for _, u := range units {
 		if p, ok := u.(interface{ Engine() *graphpeg.Engine }); ok {
 			h.Units = append(h.Units, p.Engine())
 		}
@@ -163,8 +166,11 @@ func (m *Machine) GraphPEG() (h graphpeg.Host) {
 }
 
 // EGHW is the host's hand on the cores' edge-generating hardware; it has no units if there is none.
-func (m *Machine) EGHW() (h eghw.Host) {
-	for _, u := range m.Units {
+func (m *Machine) EGHW() eghw.Host { return EGHWs(m.Units...) }
+
+// EGHWs are the host's hand on those of units that are edge-generating hardware.
+func EGHWs(units ...accel.Unit) (h eghw.Host) {
+	for _, u := range units {
 		if p, ok := u.(*eghw.EGHW); ok {
 			h.Units = append(h.Units, p.Engine())
 		}

@@ -74,6 +74,19 @@ func TestBadInput(t *testing.T) {
 		{name: "range", experiment: onGraph("") + "sweep: {machine.core.warps: {from: 1, to: 128, times: 2}}\n", graph: "0 1\n", code: 2, says: []string{"e.yaml:4:29", "sweep.machine.core.warps", "comes to 128"}},
 		{name: "exclude", experiment: onGraph("") + "exclude: [{machine.core.warps: 2}]\n", graph: "0 1\n", code: 2, says: []string{"e.yaml:4:1", "exclude[0]", "no axis"}},
 		{name: "seeds of a file", experiment: onGraph("") + "seeds: [1, 2]\n", graph: "0 1\n", code: 2, says: []string{"e.yaml:4:8", "seeds", "random"}},
+		{name: "source beyond the graph", experiment: onGraph("") + "workload: {algorithm: bfs, source: 3}\nsweep: {machine.core.warps: [2, 4]}\n", graph: "0 1\n1 2\n", code: 2, says: []string{"at the point warps=2", "e.yaml:4:36", "workload.source = 3", "vertices 0 to 2"}},
+		{name: "target beyond the graph", experiment: onGraph(", clean: {symmetrise: true}") + "workload: {algorithm: stcon, source: 0, target: 7}\n", graph: "0 1\n1 2\n", code: 2, says: []string{"e.yaml:4:49", "workload.target = 7", "vertices 0 to 2"}},
+		{name: "source is target", experiment: onGraph(", clean: {symmetrise: true}") + "workload: {algorithm: stcon, source: 1, target: 1}\n", graph: "0 1\n1 2\n", code: 2, says: []string{"source and target are both vertex 1"}},
+		{name: "not symmetric", experiment: onGraph("") + "workload: {algorithm: k-core}\n", graph: "0 1\n", code: 2, says: []string{"graph.clean.symmetrise: true"}},
+		{name: "self-loop", experiment: onGraph("") + "workload: {algorithm: colouring}\n", graph: "0 0\n", code: 2, says: []string{"vertex 0", "graph.clean.drop_self_loops: true"}},
+		{name: "negative weights at a point", experiment: onGraph("") + "workload: {algorithm: sssp}\nsweep: {workload.algorithm: [bfs, sssp]}\n", graph: "0 1 -5\n", code: 2, says: []string{"algorithm=sssp", "-5", "graph.weights.from"}},
+		{name: "too little scratchpad", experiment: "name: e\nmachine: {extends: vortex-1c4w4t, core: {warps: 32, threads: 32, scratchpad_bytes: 4KiB}}\ngraph: {file: ./g.txt}\nworkload: {algorithm: bfs, schedule: cta}\n", graph: "0 1\n", code: 2,
+			says: []string{"12416 bytes of scratchpad a core, and there are 4096", "machine.core.scratchpad_bytes"}},
+		{name: "scratchpad smaller than the unit's buffer", experiment: "name: e\nmachine: {extends: vortex-1c4w4t-eghw, core: {scratchpad_bytes: 1KiB, eghw: {buffer_entries: 500}}}\ngraph: {file: ./g.txt}\nworkload: {algorithm: bfs, schedule: eghw}\n", graph: "0 1\n", code: 2,
+			says: []string{"e.yaml:2:94", "machine.core.eghw.buffer_entries", "take 6064 bytes of a scratchpad that has 1024 (core.scratchpad_bytes)"}},
+		{name: "edge buffer too small for three fields", experiment: "name: e\nmachine: {extends: vortex-1c4w4t-graphpeg, l1i: {line_bytes: 128}, l1d: {line_bytes: 128}, l2: null, core: {graphpeg: {edge_buffer_bytes: 256}}}\ngraph: {file: ./g.txt}\nworkload: {algorithm: sssp, schedule: peg}\n", graph: "0 1 2\n", code: 2,
+			says: []string{"of an edge leave", "edge_buffer_bytes"}},
+		{name: "METIS", experiment: onGraph(""), graph: "3 3\n2 3\n1 3\n1 2\n", code: 2, says: []string{"g.txt:1", "METIS"}},
 		{name: "no such experiment", args: []string{"quickstat"}, code: 2, says: []string{`no experiment "quickstat"`, "quickstart"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -92,6 +105,9 @@ func TestBadInput(t *testing.T) {
 			}
 			require.NotContains(t, stderr, "goroutine")
 			require.Empty(t, stdout)
+			code, _, dry := start(t, heddle, dir, append([]string{"run", "--dry-run"}, args...)...)
+			require.Equal(t, c.code, code, "a dry run refuses what a run refuses")
+			require.Equal(t, stderr, dry)
 			require.NoDirExists(t, filepath.Join(dir, "results"))
 		})
 	}

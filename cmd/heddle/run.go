@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -126,11 +127,11 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	r := f.runner(points)
-	if f.dryRun {
-		return f.list(c, l.Value.Name, r)
-	}
 	if f.memoryLimit > 0 {
 		debug.SetMemoryLimit(int64(f.memoryLimit))
+	}
+	if f.dryRun {
+		return f.list(c, l, r)
 	}
 	var about strings.Builder
 	if err := r.DescribePoint(&about, 0); err != nil {
@@ -196,8 +197,12 @@ func (f *runFlags) unused(name string) string {
 }
 
 // list says what would run, and what it may cost.
-func (f *runFlags) list(c *cobra.Command, name string, r *experiment.Runner) error {
-	cost, err := r.EstimateCost(stored(filepath.Join(f.out, name)))
+func (f *runFlags) list(c *cobra.Command, l *schema.Loaded[configs.Experiment], r *experiment.Runner) error {
+	done := stored(filepath.Join(f.out, l.Value.Name))
+	if err := r.Vet(c.Context(), l, nil); err != nil {
+		return failed(err)
+	}
+	cost, err := r.EstimateCost(done)
 	if err != nil {
 		return err
 	}
@@ -266,6 +271,9 @@ type watcher interface {
 
 func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experiment], r *experiment.Runner) (*session, error) {
 	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), start: time.Now(), version: version()}
+	if err := r.Vet(c.Context(), l, s.computed()); err != nil {
+		return nil, failed(err)
+	}
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -281,6 +289,16 @@ func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experime
 	}
 	r.Observer = s
 	return s, nil
+}
+
+// computed are the points that the store has cycles of: they can run. If they are of another experiment, the ledger says so.
+func (s *session) computed() map[int]experiment.Outcome {
+	if s.flags.fresh {
+		return nil
+	}
+	all := stored(s.dir)
+	maps.DeleteFunc(all, func(_ int, o experiment.Outcome) bool { return o.Cycles == 0 })
+	return all
 }
 
 // resume takes over what is stored.

@@ -1,6 +1,7 @@
 package eghw
 
 import (
+	"cmp"
 	"fmt"
 
 	"heddle/components/accel"
@@ -28,6 +29,7 @@ func DefaultSpec() Spec { return Spec{OutstandingLines: 4, WriteWords: 3, ReadWo
 type Shape struct {
 	Core, Warps, Threads int
 	LineBytes            int // of the caches
+	ScratchpadBytes      int // of the core; 0: as many as cores have if nobody says otherwise
 }
 
 // vertexPlaces is how many vertices may have been pushed before their edges are all taken: one a thread.
@@ -80,8 +82,8 @@ func (s Spec) Fits(shape Shape) (key, msg string, ok bool) {
 	if n, need := s.entries(shape), shape.minEntries(); n < need {
 		return "buffer_entries", fmt.Sprintf("%d: %d lanes and lines of %d bytes need %d, or a pop could wait for ever", n, shape.Threads, shape.LineBytes, need), false
 	}
-	if n := s.ScratchpadBytes(shape); n > emu.DefaultScratchpadBytes {
-		return "buffer_entries", fmt.Sprintf("%d: edges and a vertex a thread take %d bytes of a scratchpad that has %d", s.entries(shape), n, emu.DefaultScratchpadBytes), false
+	if n, has := s.ScratchpadBytes(shape), cmp.Or(shape.ScratchpadBytes, emu.DefaultScratchpadBytes); n > has {
+		return "buffer_entries", fmt.Sprintf("%d: edges and a vertex a thread take %d bytes of a scratchpad that has %d (core.scratchpad_bytes)", s.entries(shape), n, has), false
 	}
 	return "", "", true
 }

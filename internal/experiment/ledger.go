@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -34,7 +35,7 @@ func (e *ChangedError) Error() string {
 }
 
 // OpenLedger opens the store in an experiment's directory, or begins one. It refuses one that another
-// process is writing, or that is of something else: a *ChangedError. fresh puts aside what is there.
+// process is writing, or that has cycles of something else: a *ChangedError. fresh puts aside what is there.
 func OpenLedger(dir string, e configs.Experiment, version string, r *Runner, fresh bool) (*Ledger, error) {
 	lock, err := acquire(filepath.Join(dir, "lock"))
 	if err != nil {
@@ -61,9 +62,21 @@ func (l *Ledger) open(path string, e configs.Experiment, fresh bool) (err error)
 		return err
 	}
 	if ok {
-		return l.vet(was, e)
+		empty, err := l.empty()
+		if err != nil {
+			return err
+		}
+		if err := l.vet(was, e); err == nil || !empty || !errors.As(err, new(*ChangedError)) {
+			return err
+		}
 	}
 	return l.store.Begin(store.Experiment{Name: e.Name, Version: l.version, Config: string(configs.ExperimentSchema.YAML(e)), Points: len(l.runner.Points)})
+}
+
+// empty tells whether no stored point has cycles. Such a store may become that of an experiment that has been corrected.
+func (l *Ledger) empty() (bool, error) {
+	points, err := l.store.Points()
+	return !slices.ContainsFunc(points, func(p store.Point) bool { return p.Cycles > 0 }), err
 }
 
 // acquire takes the lock that keeps two processes from running one experiment; it ends with the process.

@@ -215,3 +215,26 @@ func TestMemoryLimit(t *testing.T) {
 		require.NoError(t, o.Err)
 	}
 }
+
+// A store in which no point has cycles, since the run was ended before or every point was refused, becomes that of the
+// experiment as it has been corrected; one cycle, and it is refused.
+func TestACorrectedExperimentGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	first, corrected := rerun{text: several, version: "v1"}, rerun{text: several, set: []string{"machine.core.warps=8"}, version: "v2"}
+	ledger, run, err := first.open(t, dir)
+	require.NoError(t, err)
+	g := run.Run(context.Background())[0].Graph
+	require.NoError(t, ledger.Put(&experiment.Outcome{Point: 1, Graph: g, Err: errors.New("needs more than there is")}))
+	require.NoError(t, ledger.Close())
+
+	ledger, _, err = corrected.open(t, dir)
+	require.NoError(t, err)
+	stored, err := ledger.Outcomes()
+	require.NoError(t, err)
+	require.Empty(t, stored, "failures of what was refused are none of the corrected experiment")
+	require.NoError(t, ledger.Put(&experiment.Outcome{Point: 1, Graph: g, Cycles: 1, Err: errors.New("stuck")}))
+	require.NoError(t, ledger.Close())
+
+	_, _, err = first.open(t, dir)
+	require.ErrorAs(t, err, new(*experiment.ChangedError))
+}

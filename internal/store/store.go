@@ -310,6 +310,9 @@ func (s *Store) Progress() (stored, failed int, last string, err error) {
 // Begin says what the store is of.
 func (s *Store) Begin(e Experiment) error {
 	return s.transact(func(tx *sql.Tx) error {
+		if _, err := tx.Exec("DELETE FROM points"); err != nil {
+			return err
+		}
 		_, err := tx.Exec("INSERT OR REPLACE INTO experiment (only, name, version, config, points) VALUES (1, ?, ?, ?, ?)", e.Name, e.Version, e.Config, e.Points)
 		return err
 	})

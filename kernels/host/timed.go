@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"heddle/components/accel"
 	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/configs"
@@ -24,17 +25,11 @@ func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := Shape{Cores: len(m.Cores), Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, ScratchpadBytes: cfg.Core.ScratchpadBytes, LineBytes: cfg.L1D.LineBytes}
+	var unit accel.Unit
 	if len(m.Units) > 0 {
-		s.Unit = m.Units[0].Architecture().Name()
+		unit = m.Units[0]
 	}
-	if w := cfg.Core.Weaver; w != nil {
-		s.MaskByUnit = w.MaskByUnit
-	}
-	if g := cfg.Core.EGHW; g != nil {
-		s.ScratchpadBytes -= g.ScratchpadBytes(cfg.EGHWShape(0))
-	}
-	return &Timed{m, s}, nil
+	return &Timed{m, shapeOf(&cfg, unit)}, nil
 }
 
 // Shape says what the machine is.

@@ -56,7 +56,7 @@ func (u *Units) maker(cfg *emu.Config) func(core int) (emu.Unit, error) {
 }
 
 func eghwShape(cfg *emu.Config, core int) eghw.Shape {
-	return eghw.Shape{Core: core, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes}
+	return eghw.Shape{Core: core, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes, ScratchpadBytes: cfg.ScratchpadBytes}
 }
 
 func checked[U emu.Unit](u U, err error) (emu.Unit, error) {

@@ -1,0 +1,34 @@
+package compose
+
+import (
+	"fmt"
+
+	"heddle/configs"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+)
+
+// KeyError refuses the value of a workload's key.
+type KeyError struct{ Key, Msg string }
+
+func (e *KeyError) Error() string { return e.Key + e.Msg }
+
+// refuse makes one.
+func refuse(key, format string, args ...any) error {
+	return &KeyError{"workload." + key, fmt.Sprintf(format, args...)}
+}
+
+// Rehearse does what a run of the plan on the device does before its first launch, and what its kernels' launches begin
+// with: what it refuses, the run would. The device is a host.Rehearsal, of the shape that the plan was compiled for.
+func (c *Compiled) Rehearse(d *host.Rehearsal, g *graph.Graph, w configs.Workload) error {
+	r, err := newRun(device{d, c}, c.Plan, c.Kernels, g, w)
+	if err != nil {
+		return err
+	}
+	for _, k := range c.Kernels.All() {
+		if err := r.configure(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}

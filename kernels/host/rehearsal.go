@@ -1,0 +1,71 @@
+package host
+
+import (
+	"context"
+
+	"heddle/components/accel"
+	"heddle/components/eghw"
+	"heddle/components/graphpeg"
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/sim"
+)
+
+// Rehearsal is what a host program can find out about a machine before it launches anything, without the machine: what is
+// refused on the one is refused on the other. It keeps nothing, and launches nothing.
+type Rehearsal struct {
+	shape Shape
+	unit  accel.Unit // of core 0; nil: none
+}
+
+var _ Device = (*Rehearsal)(nil)
+
+// NewRehearsal returns that of a machine.
+func NewRehearsal(cfg *configs.Machine) (*Rehearsal, error) {
+	unit, err := sim.GraphUnit(cfg, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Rehearsal{shapeOf(cfg, unit), unit}, nil
+}
+
+// shapeOf is the shape of a machine whose cores have such a unit.
+func shapeOf(cfg *configs.Machine, unit accel.Unit) Shape {
+	s := Shape{
+		Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads,
+		ScratchpadBytes: cfg.Core.ScratchpadBytes, LineBytes: cfg.L1D.LineBytes,
+	}
+	if unit != nil {
+		s.Unit = unit.Architecture().Name()
+	}
+	if w := cfg.Core.Weaver; w != nil {
+		s.MaskByUnit = w.MaskByUnit
+	}
+	if g := cfg.Core.EGHW; g != nil {
+		s.ScratchpadBytes -= g.ScratchpadBytes(cfg.EGHWShape(0))
+	}
+	return s
+}
+
+// Shape says what the machine is.
+func (d *Rehearsal) Shape() Shape { return d.shape }
+
+// WriteWords forgets them.
+func (d *Rehearsal) WriteWords(uint32, []uint32) {}
+
+// ReadWords reads none.
+func (d *Rehearsal) ReadWords(uint32, []uint32) {}
+
+// LaneEdges are none.
+func (d *Rehearsal) LaneEdges() []uint64 { return nil }
+
+// GraphPEG is the host's hand on the first core's unit, which is like the others.
+func (d *Rehearsal) GraphPEG() graphpeg.Host { return sim.GraphPEGs(d.unit) }
+
+// EGHW is the same.
+func (d *Rehearsal) EGHW() eghw.Host { return sim.EGHWs(d.unit) }
+
+// Launch completes Device.
+func (d *Rehearsal) Launch(context.Context, *isa.Program, uint32) (sim.Result, error) {
+	panic("BUG: host: a launch on a rehearsal")
+}
