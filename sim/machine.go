@@ -332,7 +332,7 @@ func (b *builder) socket(s int) error {
 			return err
 		}
 		c.SetID(n)
-		c.Join(b.m.domain, watched{c, &b.m.watchdog})
+		c.Join(b.m.domain, &watched{c, &b.m.watchdog})
 		b.m.Cores = append(b.m.Cores, c)
 		b.m.plug(n, c)
 		fetch = append(fetch, b.ports(c, c.Place(), c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)

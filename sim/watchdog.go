@@ -149,7 +149,7 @@ type watched struct {
 }
 
 // Tick does the core's cycle.
-func (c watched) Tick(now clock.Cycle) bool {
+func (c *watched) Tick(now clock.Cycle) bool {
 	awake := c.Core.Tick(now)
 	if !awake && (c.Done() || c.Err() != nil) {
 		c.w.place.Wake()

@@ -47,13 +47,15 @@ func (e *Engine) serve() {
 func (e *Engine) deliver(have int) {
 	r := e.pops.pop()
 	mine := e.latch[r.Warp*e.shape.Threads:][:e.shape.Threads]
-	n := 0
 	for l := range mine {
 		mine[l] = edge{None, None, None}
-		if r.Mask>>l&1 != 0 && n < have {
-			mine[l] = e.buffer.pop()
-			n++
-		}
+	}
+	m := r.Mask
+	for range have {
+		mine[bits.TrailingZeros32(m)] = e.buffer.pop()
+		m &= m - 1
+	}
+	for l := range mine {
 		r.Out[l] = mine[l][0]
 	}
 	if e.buffer.n == 0 && e.exhausted() {
@@ -61,7 +63,7 @@ func (e *Engine) deliver(have int) {
 	}
 	e.WordsRead += uint64(have * e.spec.ReadWords)
 	e.PopWait += e.now - e.since[r.Warp]
-	e.book(n, bits.OnesCount32(r.Mask))
+	e.book(have, bits.OnesCount32(r.Mask))
 }
 
 // book counts a served pop.
