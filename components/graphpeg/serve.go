@@ -116,15 +116,15 @@ func (e *Engine) deliverVertices(r *emu.UnitRequest, n int) {
 func (e *Engine) deliverEdges(r *emu.UnitRequest, n int) {
 	lanes := e.shape.Threads
 	latch := e.latch[r.Warp*4*lanes:][:4*lanes]
-	for i := range latch {
-		latch[i] = None
-	}
-	for m := r.Mask; n > 0; n-- {
-		at := bits.TrailingZeros32(m)
-		for _, v := range e.buffer.pop() {
-			latch[at] = v
-			at += lanes
+	if n < lanes {
+		for i := range latch {
+			latch[i] = None
 		}
+	}
+	src, dst, wt, idx := latch[:lanes], latch[lanes:2*lanes], latch[2*lanes:3*lanes], latch[3*lanes:]
+	for m := r.Mask; n > 0; n-- {
+		l, x := bits.TrailingZeros32(m), e.buffer.pop()
+		src[l], dst[l], wt[l], idx[l] = x[isa.PegSrc], x[isa.PegDst], x[isa.PegWt], x[isa.PegIdx]
 		m &= m - 1
 	}
 	copy(r.Out, latch[int(r.Fn&3)*lanes:][:lanes])
