@@ -68,9 +68,9 @@ func findKernel(name string) (*namedKernel, error) {
 func newKernel() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kernel",
-		Short: "List and show kernels that are compiled from the intermediate representation",
+		Short: "List, show and export kernels that are compiled from the intermediate representation",
 	}
-	c.AddCommand(newKernelChoices(), newKernelList(), newKernelShow())
+	c.AddCommand(newKernelChoices(), newKernelList(), newKernelShow(), newKernelExport())
 	return c
 }
 

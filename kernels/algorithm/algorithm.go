@@ -92,6 +92,11 @@ type Algorithm struct {
 	Words func(p *Problem) map[string]uint32
 	// Fits refuses problems whose numbers the kernels cannot hold; nil: there are none.
 	Fits func(p *Problem) error
+	// Exact says that the result is the same words however the work is dealt out.
+	Exact bool
+	// Range returns the reference's floats after some super-steps, and how far a result may be from them; nil: the result
+	// is no float, or one whose range depends on more.
+	Range func(p *Problem, steps int) (want, bound []float64)
 	// Check compares with the reference.
 	Check func(p *Problem, o *Outcome) error
 }

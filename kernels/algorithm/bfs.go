@@ -25,6 +25,7 @@ var bfs = &Algorithm{
 	},
 	DstFilter: func(k *emit.Kernel, v ir.Value) ir.Value { return k.Eq(word(k, "level", v), k.U32(none)) },
 	Gather:    func(k *emit.Kernel, _ *layout.Edge) ir.Value { return k.Count("step") },
+	Exact:     true,
 	Check: func(p *Problem, o *Outcome) error {
 		return reference.Equal("level", o.Result, reference.Levels(p.Graph.CSR(), p.Source))
 	},

@@ -18,6 +18,7 @@ var cc = &Algorithm{
 	Into:       "label",
 	Init:       func(k *emit.Kernel, v ir.Value) { set(k, "label", v, v) },
 	Gather:     func(k *emit.Kernel, e *layout.Edge) ir.Value { return word(k, "label", e.Src) },
+	Exact:      true,
 	Check: func(p *Problem, o *Outcome) error {
 		return reference.Equal("label", o.Result, reference.Components(p.Graph.CSR()))
 	},

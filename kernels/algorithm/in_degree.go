@@ -19,6 +19,7 @@ var inDegree = &Algorithm{
 	Into:   "degree",
 	Init:   func(k *emit.Kernel, v ir.Value) { set(k, "degree", v, k.U32(0)) },
 	Gather: func(k *emit.Kernel, _ *layout.Edge) ir.Value { return k.U32(1) },
+	Exact:  true,
 	Check: func(p *Problem, o *Outcome) error {
 		return reference.Equal("in-degree", o.Result, reference.InDegrees(p.Graph.CSR()))
 	},

@@ -46,6 +46,13 @@ var pageRank = &Algorithm{
 			"damping":    math.Float32bits(float32(p.Damping)),
 		}
 	},
+	Range: func(p *Problem, steps int) (want, bound []float64) {
+		c := reference.NewPageRankCheck(p.Graph.CSR(), p.Damping)
+		for range steps {
+			c.Step()
+		}
+		return c.Rank, c.Bound
+	},
 	Check: checkRanks,
 }
 

@@ -23,6 +23,9 @@ var spmv = &Algorithm{
 	Gather: func(k *emit.Kernel, e *layout.Edge) ir.Value {
 		return k.Mul(e.Weight(ir.F32), float(k, "x", e.Src))
 	},
+	Range: func(p *Problem, _ int) (want, bound []float64) {
+		return reference.SpMV(p.Graph, floats(drawVector(p)))
+	},
 	Check: func(p *Problem, o *Outcome) error {
 		return reference.CheckSpMV(p.Graph, floats(drawVector(p)), floats(o.Result))
 	},

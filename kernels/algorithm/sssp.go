@@ -29,6 +29,7 @@ var sssp = &Algorithm{
 	Gather: func(k *emit.Kernel, e *layout.Edge) ir.Value {
 		return k.Add(word(k, "distance", e.Src), e.Weight(ir.U32))
 	},
+	Exact: true,
 	Check: func(p *Problem, o *Outcome) error {
 		want, err := reference.Distances(p.Graph, p.Source)
 		if err != nil {

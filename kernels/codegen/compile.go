@@ -12,6 +12,9 @@ import (
 type Options struct {
 	Base       uint32 // where the program is loaded; 0: emu.CodeBase
 	MaskByUnit bool   // the machine's Weaver sets the thread mask (its mask_by_unit)
+	// Return makes the kernel a part of a larger program, which enters it with all warps and lanes, and goes on at that
+	// address; 0: the kernel is a program, which starts the warps and ends them.
+	Return uint32
 	// Registers limits how many integer and how many float registers are used, at least 4; 0: all. For tests.
 	Registers int
 	// After is called after each pass with its name; nil: not.

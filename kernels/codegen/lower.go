@@ -124,6 +124,10 @@ func (l *lowering) kernel() error {
 
 // start is what one lane of warp 0 does, and what then all do.
 func (l *lowering) start() {
+	if l.o.Return != 0 {
+		l.add(inst{entry: true})
+		return
+	}
 	n, pc, all := l.code.newX(), l.code.newX(), l.code.newX()
 	l.code.quick = []reg{n, pc, all}
 	l.csr(n, isa.CSRNumWarps)
@@ -135,8 +139,15 @@ func (l *lowering) start() {
 	l.add(inst{entry: true})
 }
 
-// end: warp 0 of core 0 stores the exit code, and all warps end.
+// end: warp 0 of core 0 stores the exit code, and all warps end; a part of a larger program goes on there.
 func (l *lowering) end() {
+	if l.o.Return != 0 {
+		to := l.code.newX()
+		high := (l.o.Return + 0x800) &^ 0xFFF
+		l.emit("lui", to, 0, 0, int32(high))
+		l.emit("jalr", 0, to, 0, int32(l.o.Return-high))
+		return
+	}
 	core, warp, out := l.code.newX(), l.code.newX(), l.code.newLabel()
 	l.csr(core, isa.CSRCid)
 	l.csr(warp, isa.CSRWid)

@@ -124,7 +124,10 @@ func (r *run) words() map[string]uint32 {
 }
 
 // fill writes a kernel's argument block.
-func (r *run) fill(k *ir.Kernel) {
+func (r *run) fill(k *ir.Kernel) { r.WriteWords(r.args[k], r.block(k)) }
+
+// block is a kernel's argument block in the super-step that comes.
+func (r *run) block(k *ir.Kernel) []uint32 {
 	words, places := r.words(), maps.Clone(r.places)
 	for _, a := range r.set.Arrays() {
 		places[a.Role(r.turn)] = a.Addr
@@ -143,7 +146,7 @@ func (r *run) fill(k *ir.Kernel) {
 		}
 		block[i] = value
 	}
-	r.WriteWords(r.args[k], block)
+	return block
 }
 
 func float(m activeset.Memory, addr uint32) float32 {

@@ -28,6 +28,13 @@ type Compiled struct {
 
 // Compile makes a plan's program. It can run several times, on graphs of the plan's kind of weights.
 func Compile(p *Plan, s host.Shape) (*Compiled, error) {
+	return compileWith(p, s, func(i int) codegen.Options {
+		return codegen.Options{Base: emu.CodeBase + uint32(i)*programBytes, MaskByUnit: s.MaskByUnit}
+	})
+}
+
+// compileWith compiles each kernel with the options that it is given by its number.
+func compileWith(p *Plan, s host.Shape, options func(i int) codegen.Options) (*Compiled, error) {
 	if err := p.Runs(s); err != nil {
 		return nil, err
 	}
@@ -37,11 +44,11 @@ func Compile(p *Plan, s host.Shape) (*Compiled, error) {
 	}
 	c := &Compiled{p, ks, map[*ir.Kernel]*codegen.Compiled{}, s}
 	for i, k := range ks.All() {
-		base := emu.CodeBase + uint32(i)*programBytes
-		if c.programs[k], err = codegen.Compile(k, codegen.Options{Base: base, MaskByUnit: s.MaskByUnit}); err != nil {
+		o := options(i)
+		if c.programs[k], err = codegen.Compile(k, o); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name(), err)
 		}
-		if n := end(c.programs[k].Program) - uint64(base); n > programBytes {
+		if n := end(c.programs[k].Program) - uint64(o.Base); n > programBytes {
 			return nil, fmt.Errorf("%s: kernel %s has %d bytes: expected at most %d", p.Name(), k.Name, n, programBytes)
 		}
 	}

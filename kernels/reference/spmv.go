@@ -13,6 +13,12 @@ func CheckSpMV(g *graph.Graph, x, got []float32) error {
 	return product{name: "product", g: g, width: 1, factor: weight(g)}.check(x, got)
 }
 
+// SpMV returns y[v] = Σ weight·x[u] over the edges u → v, and how far a float32 computation may be from it.
+func SpMV(g *graph.Graph, x []float32) (y, bound []float64) {
+	y, bound, _ = product{g: g, width: 1, factor: weight(g)}.compute(x)
+	return y, bound
+}
+
 // CheckSpMM does it for rows of width numbers.
 func CheckSpMM(g *graph.Graph, width int, x, got []float32) error {
 	return product{name: "product", g: g, width: width, factor: weight(g)}.check(x, got)
@@ -49,6 +55,13 @@ type product struct {
 }
 
 func (p product) check(x, got []float32) error {
+	y, bound, terms := p.compute(x)
+	why := fmt.Sprintf("rounding of products and of their sum in any order, u = 2^-24, up to %d terms", terms)
+	return inRows(compare(p.name, why, got, y, bound), p.width)
+}
+
+// compute returns the product in float64, how far one in float32 may be from it, and the most terms of a sum.
+func (p product) compute(x []float32) (y, bound []float64, most int) {
 	out, w := p.g.CSR(), p.width
 	y, size, terms := make([]float64, len(x)), make([]float64, len(x)), make([]int, len(x)/w)
 	for u := range terms {
@@ -62,13 +75,12 @@ func (p product) check(x, got []float32) error {
 			terms[v]++
 		}
 	}
-	bound := make([]float64, len(x))
+	bound = make([]float64, len(x))
 	for i := range bound {
 		n := terms[i/w]
 		bound[i] = gamma(n+p.roundings)*size[i] + float64(n)*tiny
 	}
-	why := fmt.Sprintf("rounding of products and of their sum in any order, u = 2^-24, up to %d terms", maxOf(terms))
-	return inRows(compare(p.name, why, got, y, bound), w)
+	return y, bound, maxOf(terms)
 }
 
 // inRows says of which vertex a wrong number is.

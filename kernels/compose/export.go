@@ -1,0 +1,227 @@
+package compose
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"heddle/components/eghw"
+	"heddle/components/graphpeg"
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/isa/emu"
+	"heddle/kernels/codegen"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/kernels/ir"
+	"heddle/sim"
+)
+
+// Exported is a whole graph program in one image: kernels, the loop over super-steps, the graph, and what must come out.
+// Started as docs/programs.md says, it needs no host, and its exit code says whether the result is right.
+type Exported struct {
+	Program *isa.Program
+	Plan    *Plan
+	Steps   int // super-steps of the run that it was checked with
+	// Uses are the instructions beyond RV32IMF and Vortex's warp control, by name: atomics, votes, shuffles.
+	Uses []string
+}
+
+// Exit codes of an exported program.
+const (
+	ExitWrong      = 1 // a result differs from the reference
+	ExitShape      = 2 // the machine has other cores, warps or lanes than the program was compiled for
+	ExitUnfinished = 3 // the super-steps did not come to an end
+)
+
+// maxExport bounds an image: programs like these are for machines that are slow to simulate.
+const maxExport = 16 << 20
+
+// Export composes a program for machines of a shape. It is run without time first, and refused if its result is wrong.
+func Export(ctx context.Context, s host.Shape, g *graph.Graph, w configs.Workload) (*Exported, error) {
+	w, err := ForGraph(w, g)
+	if err != nil {
+		return nil, err
+	}
+	p, err := NewPlan(w)
+	if err != nil {
+		return nil, err
+	}
+	p.Weights = g.WeightKind()
+	if err := p.exportable(w); err != nil {
+		return nil, err
+	}
+	ran, err := untimedResult(ctx, s, g, w)
+	if err != nil {
+		return nil, fmt.Errorf("%s, run without time: %w", p.Name(), err)
+	}
+	c, err := compileWith(p, s, func(i int) codegen.Options {
+		return codegen.Options{Base: kernelAt(i), Return: returnTo(i)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	x := exporter{shape: s, compiled: c, words: map[uint32]uint32{}, steps: len(ran.Steps)}
+	if x.run, err = newRun(&x, p, c.Kernels, g, w); err != nil {
+		return nil, err
+	}
+	if err := x.run.set.Start(x.run, x.run.start()); err != nil {
+		return nil, err
+	}
+	program, err := x.program(ran.Values)
+	if err != nil {
+		return nil, err
+	}
+	return &Exported{Program: program, Plan: p, Steps: len(ran.Steps), Uses: uses(program)}, nil
+}
+
+// exportable refuses what needs a host between launches, or has no result that a program could check.
+func (p *Plan) exportable(w configs.Workload) error {
+	a := p.Algorithm
+	for _, no := range []struct {
+		is  bool
+		why string
+	}{
+		{p.Schedule.Unit != "", "schedule " + p.Schedule.Name + " needs a graph unit, which the host sets up"},
+		{p.Registers(), "schedule " + p.Schedule.Name + " has a kernel of its own before each gather"},
+		{p.Order.Piles, "order " + p.Order.Name + " has the host raise its threshold"},
+		{len(p.Direction.Uses) > 1, "direction " + p.Direction.Name + " has the host choose in each super-step: give push or pull"},
+		{a.Seed != nil || a.Back != nil || a.Stop != "", "algorithm " + a.Name + " has the host begin rounds, go back, or stop early"},
+		{!a.Exact && a.Range == nil, "algorithm " + a.Name + " has results that an image cannot check: expected pagerank, spmv, bfs, sssp, cc or in-degree"},
+		{w.Tolerance > 0, "workload.tolerance has the host decide when ranks have converged: give max_iterations"},
+	} {
+		if no.is {
+			return fmt.Errorf("%s cannot be exported: %s", p.Name(), no.why)
+		}
+	}
+	return nil
+}
+
+// untimedResult computes the result on a machine of the shape.
+func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w configs.Workload) (Result, error) {
+	d, err := host.NewUntimed(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes}, host.Units{})
+	if err != nil {
+		return Result{}, err
+	}
+	return Run(ctx, d, g, w)
+}
+
+// The driver lies first, with a jump for each kernel behind its first instruction, where the kernel returns to; kernels follow.
+func kernelAt(i int) uint32 { return emu.CodeBase + uint32(i+1)*programBytes }
+func returnTo(i int) uint32 { return emu.CodeBase + 4*uint32(i+1) }
+
+// exporter is the machine that a run is laid out on: memory, which becomes the image.
+type exporter struct {
+	*run
+	shape    host.Shape
+	compiled *Compiled
+	words    map[uint32]uint32
+	steps    int
+}
+
+func (x *exporter) Shape() host.Shape       { return x.shape }
+func (x *exporter) LaneEdges() []uint64     { return nil }
+func (x *exporter) GraphPEG() graphpeg.Host { return graphpeg.Host{} }
+func (x *exporter) EGHW() eghw.Host         { return eghw.Host{} }
+func (x *exporter) BeginStep(int) error     { return nil }
+
+func (x *exporter) Frontier(int, uint64, uint64) {}
+
+func (x *exporter) Launch(context.Context, *ir.Kernel, uint32) (sim.Result, error) {
+	return sim.Result{}, errors.New("BUG: compose: an image is laid out, and nothing launched")
+}
+
+// Reserved has arrays begin behind the kernels, so that the image is in one piece.
+func (x *exporter) Reserved() []graph.Region {
+	end := kernelAt(len(x.compiled.Kernels.All()))
+	return append(graph.Reserved(x.shape.Lanes(), nil), graph.Region{Name: "programs", Addr: emu.UncachedEnd, Size: uint64(end) - emu.UncachedEnd})
+}
+
+func (x *exporter) ReadWords(addr uint32, words []uint32) {
+	for i := range words {
+		words[i] = x.words[addr+uint32(4*i)]
+	}
+}
+
+func (x *exporter) WriteWords(addr uint32, words []uint32) {
+	for i, w := range words {
+		x.words[addr+uint32(4*i)] = w
+	}
+}
+
+// put places an array and writes it.
+func (x *exporter) put(name string, words []uint32) (uint32, error) {
+	a, err := x.run.image.Place(name, words)
+	x.WriteWords(a.Addr, words)
+	return a.Addr, err
+}
+
+// program puts driver, kernels and arrays together.
+func (x *exporter) program(values []uint32) (*isa.Program, error) {
+	d := driver{exporter: x}
+	if err := d.lay(values); err != nil {
+		return nil, err
+	}
+	code, err := d.assemble()
+	if err != nil {
+		return nil, err
+	}
+	p := &isa.Program{Name: x.run.Plan.Name(), Entry: code.Entry, Segments: code.Segments, Symbols: code.Symbols}
+	if n := end(p) - emu.CodeBase; n > programBytes {
+		return nil, fmt.Errorf("BUG: compose: the driver has %d bytes", n)
+	}
+	for _, k := range x.compiled.Kernels.All() {
+		one := x.compiled.programs[k].Program
+		p.Segments = append(p.Segments, one.Segments...)
+		for _, s := range one.Symbols {
+			if s.Name == "_start" {
+				s.Name = k.Name
+			}
+			p.Symbols = append(p.Symbols, s)
+		}
+	}
+	data, err := x.data()
+	if err != nil {
+		return nil, err
+	}
+	p.Segments = append(p.Segments, data)
+	for _, a := range x.run.image.Arrays() {
+		p.Symbols = append(p.Symbols, isa.Symbol{Name: a.Name, Addr: a.Addr})
+	}
+	slices.SortStableFunc(p.Symbols, func(a, b isa.Symbol) int { return int(int64(a.Addr) - int64(b.Addr)) })
+	return p, nil
+}
+
+// data is the segment of all arrays, written or not: memory on hardware holds anything.
+func (x *exporter) data() (isa.Segment, error) {
+	from, to := uint64(math.MaxUint32), uint64(0)
+	for _, a := range x.run.image.Arrays() {
+		from, to = min(from, uint64(a.Addr)), max(to, uint64(a.Addr)+a.Bytes())
+	}
+	if to-emu.CodeBase > maxExport {
+		return isa.Segment{}, fmt.Errorf("the image has %d bytes: expected at most %d; give a smaller graph", to-emu.CodeBase, maxExport)
+	}
+	data := make([]byte, to-from)
+	for addr, w := range x.words {
+		binary.LittleEndian.PutUint32(data[uint64(addr)-from:], w)
+	}
+	return isa.Segment{Addr: uint32(from), Data: data, Size: uint32(len(data))}, nil
+}
+
+// uses lists the instructions of a program that not every configuration of Vortex has.
+func uses(p *isa.Program) (names []string) {
+	for _, s := range p.Segments {
+		for o := 0; s.Executable && o+4 <= len(s.Data); o += 4 {
+			i, ok := isa.Decode(binary.LittleEndian.Uint32(s.Data[o:]))
+			if !ok || !optional(i.Row) || slices.Contains(names, i.Row.Name) {
+				continue
+			}
+			names = append(names, i.Row.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,145 @@
+package compose
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/isa/elf"
+	"heddle/isa/emu"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/sim"
+)
+
+// shapeOf is a preset's shape.
+func shapeOf(t *testing.T, machine string) (configs.Machine, host.Shape) {
+	cfg, err := configs.LoadMachine(machine, nil, nil)
+	require.NoError(t, err)
+	d, err := host.NewTimed(cfg.Value, sim.Options{})
+	require.NoError(t, err)
+	return cfg.Value, d.Shape()
+}
+
+func exportWorkload(t *testing.T, algorithm, schedule, direction string) configs.Workload {
+	l, err := configs.LoadExperiment("quickstart", nil, []string{
+		"workload.kernel=compiled", "workload.algorithm=" + algorithm, "workload.schedule=" + schedule, "workload.direction=" + direction,
+		"workload.max_iterations=" + map[bool]string{true: "2", false: "0"}[algorithm == "pagerank"],
+	})
+	require.NoError(t, err)
+	return l.Value.Workload
+}
+
+func exportGraph(t *testing.T, vertices, edges int) *graph.Graph {
+	g, err := graph.Load(configs.Graph{ErdosRenyi: &configs.ErdosRenyi{Vertices: vertices, Edges: edges, Seed: 3}})
+	require.NoError(t, err)
+	return g
+}
+
+// exitCodes runs a program with time and without.
+func exitCodes(t *testing.T, cfg configs.Machine, s host.Shape, p *isa.Program) (timed, untimed uint32) {
+	m, err := sim.New(cfg, sim.Options{MaxCycles: 3_000_000, Check: true})
+	require.NoError(t, err)
+	_, err = m.Run(context.Background(), p)
+	require.NoError(t, err)
+	timed, ok := m.Arch.ExitCode()
+	require.True(t, ok)
+	u, err := emu.New(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes, MaxInstrs: 3_000_000})
+	require.NoError(t, err)
+	u.Load(p)
+	require.NoError(t, u.Run(context.Background()))
+	untimed, ok = u.ExitCode()
+	require.True(t, ok)
+	return timed, untimed
+}
+
+// spoil changes what an image expects of one vertex.
+func spoil(t *testing.T, p *isa.Program) *isa.Program {
+	at, ok := p.Symbol("driver.expected")
+	require.True(t, ok)
+	q := *p
+	q.Segments = slices.Clone(p.Segments)
+	for i := range q.Segments {
+		s := &q.Segments[i]
+		if o := at - s.Addr; at >= s.Addr && o < s.Size {
+			s.Data = bytes.Clone(s.Data)
+			word := binary.LittleEndian.Uint32(s.Data[o+4*17:])
+			binary.LittleEndian.PutUint32(s.Data[o+4*17:], word+1<<20) // of a float, more than its value
+		}
+	}
+	return &q
+}
+
+// An exported program computes the right result on machines of its shape, with time and without; if it expected another,
+// it says so; and on a machine of another shape it does not begin.
+func TestExported(t *testing.T) {
+	machines := []string{"vortex-rtl-a", "vortex-rtl-c", "vortex-rtl-d", "vortex-rtl-m6"}
+	g := exportGraph(t, 70, 160)
+	n := 0
+	for _, algorithm := range []string{"pagerank", "spmv", "bfs", "cc"} {
+		for _, schedule := range []string{"vertex", "edge", "warp", "cta"} {
+			for _, direction := range []string{"pull", "push"} {
+				n++
+				name, machine := algorithm+"/"+schedule+"/"+direction, machines[n%len(machines)]
+				t.Run(name+"/"+machine, func(t *testing.T) {
+					cfg, s := shapeOf(t, machine)
+					x, err := Export(context.Background(), s, g, exportWorkload(t, algorithm, schedule, direction))
+					require.NoError(t, err)
+					timed, untimed := exitCodes(t, cfg, s, x.Program)
+					assert.Equal(t, [2]uint32{0, 0}, [2]uint32{timed, untimed})
+					timed, untimed = exitCodes(t, cfg, s, spoil(t, x.Program))
+					assert.Equal(t, [2]uint32{ExitWrong, ExitWrong}, [2]uint32{timed, untimed})
+				})
+			}
+		}
+	}
+}
+
+func TestExportedNeedsItsShape(t *testing.T) {
+	_, s := shapeOf(t, "vortex-rtl-a")
+	x, err := Export(context.Background(), s, exportGraph(t, 20, 30), exportWorkload(t, "bfs", "vertex", "pull"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"vote.ballot"}, x.Uses, "no atomics: one lane writes a vertex")
+	cfg, other := shapeOf(t, "vortex-rtl-c")
+	timed, untimed := exitCodes(t, cfg, other, x.Program)
+	assert.Equal(t, [2]uint32{ExitShape, ExitShape}, [2]uint32{timed, untimed})
+}
+
+// An ELF file of it is the same program.
+func TestExportedAsELF(t *testing.T) {
+	cfg, s := shapeOf(t, "vortex-rtl-a")
+	x, err := Export(context.Background(), s, exportGraph(t, 20, 30), exportWorkload(t, "pagerank", "edge", "push"))
+	require.NoError(t, err)
+	assert.Contains(t, x.Uses, "amofadd.w")
+	var b bytes.Buffer
+	require.NoError(t, elf.Write(&b, x.Program))
+	p, err := elf.Read("x.elf", b.Bytes())
+	require.NoError(t, err)
+	timed, untimed := exitCodes(t, cfg, s, p)
+	assert.Equal(t, [2]uint32{0, 0}, [2]uint32{timed, untimed})
+}
+
+func TestNotExported(t *testing.T) {
+	_, s := shapeOf(t, "vortex-rtl-a")
+	g := exportGraph(t, 20, 30)
+	for _, c := range []struct{ algorithm, schedule, direction, why string }{
+		{"bfs", "vertex", "hybrid", "direction hybrid"},
+		{"bfs", "weaver", "push", "needs a graph unit"},
+		{"k-core", "vertex", "push", "begin rounds"},
+		{"bfs-parents", "vertex", "pull", "cannot check"},
+	} {
+		w := exportWorkload(t, "bfs", "vertex", "push")
+		w.Algorithm, w.Schedule, w.Direction = configs.Algorithm(c.algorithm), configs.Schedule(c.schedule), configs.Choice(c.direction)
+		_, err := Export(context.Background(), s, g, w)
+		require.Error(t, err, c.algorithm)
+		assert.True(t, strings.Contains(err.Error(), c.why), err.Error())
+	}
+}
