@@ -15,7 +15,7 @@ import (
 	"heddle/internal/tools"
 )
 
-// The recorded page is what its tables render to.
+// The recorded page is what its tables render to, and has every workload.
 func TestRecordedPage(t *testing.T) {
 	text, err := os.ReadFile("../../docs/speed.md")
 	require.NoError(t, err)
@@ -24,6 +24,9 @@ func TestRecordedPage(t *testing.T) {
 	again, err := p.text()
 	require.NoError(t, err)
 	assert.Equal(t, again, string(text), "docs/speed.md: go run ./internal/hostcost --record")
+	for _, w := range workloads {
+		assert.Contains(t, p[quick], w.name, "nothing is recorded")
+	}
 }
 
 func TestPageKeepsWhatItHolds(t *testing.T) {
