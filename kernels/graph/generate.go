@@ -19,14 +19,10 @@ func rmat(s *configs.RMAT) *edges {
 	for range count {
 		src, dst := uint32(0), uint32(0)
 		for range s.Scale {
+			// Sums instead of branches, which no processor can foresee: quadrants are [0,a), [a,b), [b,c), [c,1).
 			x := chance(r.next() >> 32)
-			src, dst = src<<1, dst<<1
-			if x >= b {
-				src |= 1
-			}
-			if x >= a && x < b || x >= c {
-				dst |= 1
-			}
+			lower := x.atLeast(b)
+			src, dst = src<<1+lower, dst<<1+x.atLeast(a)-lower+x.atLeast(c)
 		}
 		l.add(src, dst)
 	}

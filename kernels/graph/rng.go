@@ -47,6 +47,9 @@ type chance uint64
 
 func newChance(p float64) chance { return chance(p * (1 << 32)) }
 
+// atLeast returns 1 if c is not below d, else 0.
+func (c chance) atLeast(d chance) uint32 { return 1 - uint32(uint64(c-d)>>63) }
+
 func (r *rng) happens(c chance) bool { return r.next()>>32 < uint64(c) }
 
 // permutation is Fisher and Yates's.

@@ -83,16 +83,14 @@ type writer struct {
 func (w *writer) each(prefix string, base int, sep byte, weighted bool) {
 	g := w.g
 	for v := range g.Vertices() {
+		w.buf = append(strconv.AppendInt(append(w.buf[:0], prefix...), int64(v+base), 10), sep) // what the row's lines begin with
 		for e := g.out.Offsets[v]; e < g.out.Offsets[v+1]; e++ {
-			b := append(w.buf[:0], prefix...)
-			b = strconv.AppendInt(b, int64(v+base), 10)
-			b = append(b, sep)
+			b := append(w.AvailableBuffer(), w.buf...)
 			b = strconv.AppendInt(b, int64(g.out.IDs[e])+int64(base), 10)
 			if weighted {
 				b = g.kind.append(append(b, sep), g.out.weight(e))
 			}
-			w.buf = append(b, '\n')
-			w.Write(w.buf) //nolint:errcheck // see Flush
+			w.Write(append(b, '\n')) //nolint:errcheck // see Flush
 		}
 	}
 }
