@@ -342,9 +342,10 @@ func execCSR(w *Warp, o *Op) error {
 	}
 	d := &w.regs[o.rd]
 	if o.info.Scope == isa.PerLane {
+		first := w.csr(o.CSR, 0) // of a thread, the next lane's is one more
 		for m := w.mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m)
-			d[l] = w.csr(o.CSR, l)
+			l := bits.TrailingZeros32(m) % isa.MaxLanes
+			d[l] = first + uint32(l)
 		}
 	} else {
 		d.Fill(old, w.mask)
@@ -379,18 +380,46 @@ func execVote(w *Warp, o *Op) error {
 func execShuffle(w *Warp, o *Op) error {
 	a, b := &w.regs[o.Rs1], &w.regs[o.Rs2]
 	w.core.stats.Shuffles += w.lanes
-	for m := w.mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m) % isa.MaxLanes
-		f := int(b[l])
-		src, ok := o.shfl(l, f&63, f>>6&63, f>>12&63)
-		if !ok || src < 0 || src >= w.n {
-			src = l
+	if fields := b[w.lastLane()]; b.Equal(fields, allLanes)&w.mask == w.mask {
+		if r := &w.route; r.op != o || r.fields != fields {
+			r.compute(o, fields, w.n)
 		}
-		w.out[l] = a[src]
+		for l, from := range &w.route.from {
+			w.out[l] = a[from%isa.MaxLanes]
+		}
+	} else {
+		for m := w.mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % isa.MaxLanes
+			w.out[l] = a[o.source(l, b[l], w.n)]
+		}
 	}
 	w.regs[o.rd].Take(&w.out, w.mask)
 	w.pc += 4
 	return nil
+}
+
+// source returns the lane of n that a shuffle gives to lane l.
+func (o *Op) source(l int, fields uint32, n int) int {
+	f := int(fields)
+	src, ok := o.shfl(l, f&63, f>>6&63, f>>12&63)
+	if !ok || src < 0 || src >= n {
+		return l
+	}
+	return src
+}
+
+// route remembers the sources of the last shuffle whose lanes had the same fields, as they have in most programs.
+type route struct {
+	op     *Op
+	fields uint32
+	from   [isa.MaxLanes]uint8
+}
+
+func (r *route) compute(o *Op, fields uint32, n int) {
+	r.op, r.fields = o, fields
+	for l := range n {
+		r.from[l] = uint8(o.source(l, fields, n))
+	}
 }
 
 func execControl(w *Warp, o *Op) error {

@@ -78,6 +78,21 @@ func loadLanes(a *Access) error {
 	if a.op.signed {
 		sign = 1 << (8*size - 1)
 	}
+	if a.onePage() && size < 4 {
+		p := a.w.m.Mem.find(a.first)
+		if p == nil {
+			p = &untouched
+		}
+		for m := a.Mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % isa.MaxLanes
+			v := uint32(p.data[a.Addr[l]%pageBytes])
+			if size == 2 {
+				v |= uint32(p.data[a.Addr[l]%pageBytes|1]) << 8
+			}
+			d[l] = v ^ sign - sign
+		}
+		return nil
+	}
 	for m := a.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) % isa.MaxLanes
 		v, err := a.read(l)

@@ -52,6 +52,7 @@ type Warp struct {
 	rd         isa.Reg   // destination of the control instruction that executes
 	laneEdges  laneCount // edges that each lane has handled
 	req        UnitRequest
+	route      route
 }
 
 func newWarp(c *Core, id int) *Warp {
