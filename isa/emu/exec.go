@@ -381,7 +381,7 @@ func execShuffle(w *Warp, o *Op) error {
 	a, b := &w.regs[o.Rs1], &w.regs[o.Rs2]
 	w.core.stats.Shuffles += w.lanes
 	if fields := b[w.lastLane()]; b.Equal(fields, allLanes)&w.mask == w.mask {
-		if r := &w.route; r.op != o || r.fields != fields {
+		if r := &w.route; r.row != o.Row || r.fields != fields {
 			r.compute(o, fields, w.n)
 		}
 		for l, from := range &w.route.from {
@@ -410,13 +410,13 @@ func (o *Op) source(l int, fields uint32, n int) int {
 
 // route remembers the sources of the last shuffle whose lanes had the same fields, as they have in most programs.
 type route struct {
-	op     *Op
+	row    *isa.Row
 	fields uint32
 	from   [isa.MaxLanes]uint8
 }
 
 func (r *route) compute(o *Op, fields uint32, n int) {
-	r.op, r.fields = o, fields
+	r.row, r.fields = o.Row, fields
 	for l := range n {
 		r.from[l] = uint8(o.source(l, fields, n))
 	}
