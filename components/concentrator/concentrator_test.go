@@ -10,6 +10,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/mem"
+	"heddle/internal/schema"
 )
 
 const ns = clock.Femto(1_000_000)
@@ -253,13 +254,20 @@ func TestOutstanding(t *testing.T) {
 	}
 }
 
+var specSchema = schema.New[Spec]("")
+
 // randomPlan draws a concentrator, what is asked of it, and how busy its neighbours are.
 func randomPlan(seed uint64) plan {
 	r := rand.New(rand.NewPCG(seed, 1))
-	p := plan{spec: Spec{
-		Sockets: 1, Ports: 1 + r.IntN(3), Arbiter: Arbiter(r.IntN(2)), Request: 1 + r.IntN(4), Response: 1 + r.IntN(4),
-		RequestQueue: 1 + r.IntN(3), Outstanding: 1 + r.IntN(9),
-	}}
+	d := schema.Drawing[Spec]{Rand: r, Most: map[string]int64{"ports": 5, "request": 6, "response": 6, "request_queue": 4, "outstanding": 9}}
+	if r.IntN(4) == 0 {
+		d.Most = map[string]int64{"request": 200, "response": 200}
+	}
+	spec, err := specSchema.Draw(specSchema.Default(), d)
+	if err != nil {
+		panic(err)
+	}
+	p := plan{spec: spec}
 	ops := []mem.Op{mem.Read, mem.Read, mem.Read, mem.Write, mem.Atomic, mem.Flush}
 	for who := range uint32(1 + r.IntN(7)) {
 		var list []mem.Request

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/schema"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -22,12 +23,25 @@ type random struct {
 	got     map[edge]int
 }
 
+var specSchema = schema.New[Spec]("")
+
 func newRandom(t *testing.T, seed uint64) *random {
 	r := rand.New(rand.NewPCG(seed, 5))
-	shape := Shape{Warps: 1 + r.IntN(4), Threads: 1 << r.IntN(4), LineBytes: 8 << r.IntN(5)}
-	spec := Spec{
-		BufferEntries: shape.minEntries() + r.IntN(20), OutstandingLines: 1 + r.IntN(6), Lookahead: 1 + r.IntN(6), EdgesPerRead: 1 + r.IntN(20), WriteWords: 1 + r.IntN(4), ReadWords: 1 + r.IntN(4), BufferLatency: 1 + r.IntN(6), RequestQueue: 1,
+	shape := Shape{Warps: 1 + r.IntN(4), Threads: 1 << r.IntN(6), LineBytes: 4 << r.IntN(9)}
+	d := schema.Drawing[Spec]{
+		Rand: r, Most: map[string]int64{"buffer_entries": 60, "outstanding_lines": 6, "lookahead": 6, "edges_per_read": 20, "buffer_latency": 6},
+		Fit: func(s *Spec) {
+			if s.BufferEntries > 0 {
+				s.BufferEntries = max(s.BufferEntries, shape.minEntries())
+			}
+		},
 	}
+	if r.IntN(4) == 0 {
+		d.Most = map[string]int64{"buffer_entries": 400} // of 32 bytes, in a scratchpad of 16 KiB
+	}
+	spec, err := specSchema.Draw(specSchema.Default(), d)
+	require.NoError(t, err)
+	spec = spec.Derived(shape, 1)
 	x := &random{t: t, r: r, e: NewEngine(spec, shape), weights: r.IntN(2) == 0, got: map[edge]int{}}
 	require.NoError(t, spec.Check(shape))
 	for range 1 + r.IntN(60) {

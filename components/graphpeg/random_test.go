@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/balance"
+	"heddle/internal/schema"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -104,18 +105,31 @@ type rigWarp struct {
 	numbers     []uint32 // of its last pop, by lane
 }
 
+var specSchema = schema.New[Spec]("")
+
 func newRig(t *testing.T, seed uint64, cores int) *rig {
 	r := rand.New(rand.NewPCG(seed, 77))
 	g := &rig{t: t, r: r, mem: emu.NewMemory(), delay: 1 + r.IntN(2)*r.IntN(300), greedy: r.IntN(2) == 0}
 	g.graph = newTestGraph(r, g.mem, 1+r.IntN(300))
 	g.shape = Shape{Cores: cores, Warps: 1 + r.IntN(6), Threads: 1 << r.IntN(6), LineBytes: 16 << r.IntN(4)}
 	line := g.shape.LineBytes / 4
-	g.spec = Spec{
-		ALWTEntries: 1 + r.IntN(1+r.IntN(30)), EdgeBufferBytes: 4 * (4*minSlots(g.shape.Threads, line) + r.IntN(100)), VertexLists: 2 + r.IntN(3), ListRegion: 1 << 18,
-		BufferLatency: 1 + r.IntN(8), PopOrder: []string{"ring", "arrival"}[r.IntN(2)], FERelease: []string{"issue", "return"}[r.IntN(2)],
-		DonationPriority: []string{"fi", "donation"}[r.IntN(2)], RequestQueue: 4,
+	d := schema.Drawing[Spec]{
+		Rand: r, Keep: []string{"list_region"}, Most: map[string]int64{"alwt_entries": 30, "edge_buffer_bytes": 2 << 10, "scratchpad_limit": 4 << 10, "vertex_lists": 5, "buffer_latency": 8},
+		Fit: func(s *Spec) { // four fields an edge, and room for lists
+			s.EdgeBufferBytes = max(s.EdgeBufferBytes, 16*minSlots(g.shape.Threads, line))
+			s.ScratchpadLimit = max(s.ScratchpadLimit, s.EdgeBufferBytes+s.VertexLists*4*(minListWords(g.shape.Threads, line)+line))
+		},
 	}
-	g.spec.ScratchpadLimit = g.spec.EdgeBufferBytes + g.spec.VertexLists*4*(minListWords(g.shape.Threads, line)+line+r.IntN(200))
+	if r.IntN(4) == 0 {
+		d.Most = nil
+	}
+	start := specSchema.Default()
+	start.ListRegion = 1 << 18
+	d.Fit(&start)
+	var err error
+	g.spec, err = specSchema.Draw(start, d)
+	require.NoError(t, err)
+	g.spec = g.spec.Derived(g.shape.Warps, 1)
 	require.NoError(t, g.spec.Check(g.shape.Threads, g.shape.LineBytes))
 	for i := range cores {
 		s := g.shape

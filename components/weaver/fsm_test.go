@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/schema"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -34,13 +35,20 @@ type rigWarp struct {
 	vids    []uint32 // of the batch whose edges it wants next
 }
 
+var specSchema = schema.New[Spec]("")
+
 func newRig(t *testing.T, seed uint64) *rig {
 	r := rand.New(rand.NewPCG(seed, 7))
 	warps, threads := 1+r.IntN(8), 1+r.IntN(32)
-	s := Spec{
-		STEntries: 1 + r.IntN(300), DTEntries: warps * threads, TableLatency: 1 + r.IntN(20)*r.IntN(2), STRow: 1 + r.IntN(40),
-		Prefetch: r.IntN(2) == 0, SkipEmpty: r.IntN(2) == 0, MaskByUnit: r.IntN(2) == 0,
+	d := schema.Drawing[Spec]{Rand: r, Most: map[string]int64{"st_entries": 300, "table_latency": 25}, Fit: func(s *Spec) {
+		s.DTEntries = max(s.DTEntries, warps*threads)
+	}}
+	if r.IntN(5) == 0 {
+		d.Most, warps = map[string]int64{"table_latency": 200}, 1+r.IntN(64)
 	}
+	s, err := specSchema.Draw(specSchema.Default(), d)
+	require.NoError(t, err)
+	s = s.Derived(warps, threads, 1)
 	twin, err := NewUntimed(s, warps, threads)
 	require.NoError(t, err)
 	g := &rig{t: t, rand: r, f: NewFSM(s, warps, threads), twin: twin, skips: r.IntN(3) == 0}
