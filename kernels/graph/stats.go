@@ -145,6 +145,9 @@ func (g *Graph) Components() (of []uint32, sizes []int) {
 // component (the first of equals); fewer if there are not as many.
 func (g *Graph) DrawSources(count int, seed uint64) []uint32 {
 	of, sizes := g.Components()
+	if len(sizes) == 0 {
+		return nil // clean-up may have dropped every vertex
+	}
 	largest := uint32(slices.Index(sizes, slices.Max(sizes)))
 	var from []uint32
 	for v := range g.Vertices() {

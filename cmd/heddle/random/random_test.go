@@ -262,7 +262,7 @@ func TestMain(m *testing.M) {
 
 func TestRandomExperiments(t *testing.T) {
 	counts := map[string]int{}
-	first, cases := environment(t, "RANDOM_FIRST", 0), environment(t, "RANDOM_CASES", 200)
+	first, cases := environment(t, "RANDOM_FIRST", 1000), environment(t, "RANDOM_CASES", 200)
 	seed := first
 	for start := time.Now(); seed < first+cases && (os.Getenv("RANDOM_CASES") != "" || time.Since(start) < enough); seed++ {
 		e := randomExperiment(t, rand.New(rand.NewPCG(seed, 1307)))
