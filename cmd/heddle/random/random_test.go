@@ -269,7 +269,7 @@ func TestRandomExperiments(t *testing.T) {
 		counts[outcome(t, fmt.Sprint("random ", seed), e)]++
 	}
 	t.Logf("%d experiments: %v", seed-first, counts)
-	require.Greater(t, counts["ran"], int(seed-first)/2, "most draws run: %v", counts)
+	require.Greater(t, counts["ran"], int(seed-first)/5, "enough draws run: %v", counts)
 }
 
 // TestEveryKnobAtItsEnds runs a machine with each of its keys at its least and its most, or at each of its values.
