@@ -476,7 +476,7 @@ func cases(t *testing.T, few uint64) uint64 {
 }
 
 func TestRandomMachines(t *testing.T) {
-	stalls := Stats{}
+	stalls, singles := Stats{}, 0
 	for seed := range cases(t, 90) {
 		p := randomPlan(seed)
 		m := run(t, p)
@@ -485,6 +485,12 @@ func TestRandomMachines(t *testing.T) {
 		p = randomPlan(seed)
 		p.forced = true
 		require.Equal(t, want, fingerprint(run(t, p)), "seed %d, ticked in every cycle", seed)
+		if slices.ContainsFunc(m.levels, func(c *Cache) bool { return c.single != nil }) {
+			singles++
+			p = randomPlan(seed)
+			p.long = true
+			require.Equal(t, want, fingerprint(run(t, p)), "seed %d, the long way", seed)
+		}
 		for shuffle := range uint64(3) {
 			p = randomPlan(seed)
 			p.order = rand.New(rand.NewPCG(seed, shuffle)).Perm
@@ -498,6 +504,7 @@ func TestRandomMachines(t *testing.T) {
 	for _, n := range []uint64{stalls.MSHRFull, stalls.MemoryQueueFull, stalls.ResponseQueueFull, stalls.BankConflicts, stalls.Merges, stalls.Evictions, stalls.FlushCycles, stalls.WriteHits, stalls.Writebacks, stalls.AtomicWaits, stalls.Invalidations, stalls.WriteResends} {
 		require.NotZero(t, n, "the machines are varied enough: %+v", stalls)
 	}
+	require.NotZero(t, singles, "some have the short way")
 }
 
 func TestAFullQueueNamesItself(t *testing.T) {

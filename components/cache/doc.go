@@ -33,6 +33,11 @@
 // which this package does not know. It knows neither cores nor what lies beyond its
 // memory ports.
 //
+// A cycle costs what moves in it. Links and queues keep a bit of a word set while they
+// hold something (sets), a bank that stands still is not stepped until an input of it
+// changes, and counts then for how long it waited (settle). A cache of one bank and one
+// port, as most L1s are, goes a short way without crossbars (single), with the same results.
+//
 // The logic is in plain structs without a clock (bank, mshr, tags, arbiter, queue);
 // Cache moves messages between them and the links.
 package cache

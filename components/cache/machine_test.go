@@ -149,6 +149,7 @@ type plan struct {
 	memory  clock.Femto // period
 	order   func(n int) []int
 	forced  bool
+	long    bool // no cache goes the short way
 	deaf    func(now clock.Cycle) bool
 
 	meet, interval int // the level that performs atomics
@@ -174,6 +175,9 @@ func build(t testing.TB, p plan) *machine {
 		add = append(add, func() {
 			c, err := New(fmt.Sprintf("L%d", i+1), s, m.d)
 			require.NoError(t, err)
+			if p.long {
+				c.single = nil
+			}
 			m.levels[i] = c
 		})
 	}

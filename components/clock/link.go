@@ -56,19 +56,20 @@ func (l *Link[T]) Flag(word *uint64, bit int) { l.filled, l.bit = word, 1<<bit }
 
 // Full tells the producer that there is no place in this cycle. The producer is
 // then woken when there is one.
-func (l *Link[T]) Full() bool {
-	used := l.n
-	if l.freedAt == l.s.now {
-		used += l.freed
-	}
-	return used >= len(l.ring) && l.full()
-}
+func (l *Link[T]) Full() bool { return l.n+l.freed >= len(l.ring) && l.full() }
 
-// full notes that the producer waits.
+// full is Full for a link that has no place, or places that were freed in an earlier cycle only. It notes that the
+// producer waits.
 func (l *Link[T]) full() bool {
-	if l.n < len(l.ring) {
+	if l.freedAt != l.s.now {
+		l.freed = 0
+	}
+	switch {
+	case l.n+l.freed < len(l.ring):
+		return false
+	case l.n < len(l.ring):
 		l.producer.Wake() // freed at this very instant: there is room in the next cycle
-	} else {
+	default:
 		l.waiting = true
 	}
 	return true
