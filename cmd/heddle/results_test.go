@@ -100,7 +100,8 @@ func TestResultsDiff(t *testing.T) {
 	var c store.Comparison
 	require.NoError(t, json.Unmarshal([]byte(results(t, "diff", "a", "b", "--json")), &c))
 	require.Equal(t, 4, c.Differ)
-	require.Greater(t, *c.Differences[0].Ratio, 1.0, "a smaller cache takes longer")
+	require.InDelta(t, 1, *c.Differences[0].Ratio, 0.5)
+	require.NotEqual(t, 1.0, *c.Differences[0].Ratio, "a smaller cache changes the cycles of a small graph, up or down")
 }
 
 func TestResultsExportAndSQL(t *testing.T) {
