@@ -63,26 +63,10 @@ func (q *queue[T]) push(v T, at uint64) {
 	q.n++
 }
 
-// insert is push into a queue whose values leave in the order in which they are ready.
-func (q *queue[T]) insert(v T, at uint64) {
-	q.push(v, at)
-	for i := q.n - 1; i > 0; i-- {
-		a, b := &q.ring[(q.head+i-1)%len(q.ring)], &q.ring[(q.head+i)%len(q.ring)]
-		if a.at <= b.at {
-			break
-		}
-		*a, *b = *b, *a
-	}
-	q.renew()
-}
-
 // ready tells whether the first value can be taken.
 func (q *queue[T]) ready(now uint64) bool { return q.first <= now }
 
 func (q *queue[T]) front() *T { return &q.ring[q.head].v }
-
-// frontAt returns the cycle from which the first value can be taken.
-func (q *queue[T]) frontAt() uint64 { return q.first }
 
 func (q *queue[T]) pop() T {
 	v := q.ring[q.head].v
