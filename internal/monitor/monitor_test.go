@@ -218,23 +218,22 @@ func TestFields(t *testing.T) {
 
 	core := d.look("Core0")
 	require.Equal(t, "core.Core", core.Type)
-	require.Equal(t, "1", core.text("active"), "a set of warps: the first has begun")
-	spec := d.look("Core0", "spec")
+	require.Equal(t, "1", d.text("Core0", "pipe", "active"), "a set of warps: the first has begun")
+	spec := d.look("Core0", "pipe", "spec")
 	require.Equal(t, []string{"4", "32"}, []string{spec.text("Warps"), spec.text("Threads")})
-	require.Equal(t, "other", d.text("Core0", "warps", "0", "phase"), "a constant by its name")
-	registers := d.look("Core0", "source", "Core", "warps", "0", "regs")
-	require.Len(t, registers.Fields, 100, "a part of many")
-	require.Greater(t, registers.Length, 32*32)
+	require.Equal(t, "other", d.text("Core0", "pipe", "warps", "0", "phase"), "a constant by its name")
+	lines := d.look("Socket0.L1D", "banks", "0", "tags", "line")
+	require.Len(t, lines.Fields, 100, "a part of many")
+	require.Greater(t, lines.Length, 200)
 
 	require.Equal(t, http.StatusNoContent, d.post("api/machines/1/continue"))
 	d.until("far enough", beyond(1000))
-	a0 := d.look("Core0", "source", "Core", "warps", "0", "regs")
+	require.Equal(t, "12345678 (0xbc614e)", d.text("Core0", "source", "Core", "warps", "0", "regs", "10", "0"), "register 10 of lane 0")
 	var page value
-	require.Equal(t, http.StatusOK, d.get("api/machines/1/fields?component=Core0&at=source&at=Core&at=warps&at=0&at=regs&from=320", &page), "register 10 of 32 lanes")
-	require.Equal(t, []any{320, "320", "12345678 (0xbc614e)"}, []any{page.From, page.Fields[0].Name, page.Fields[0].Text})
-	require.Equal(t, a0.Length, page.Length)
+	require.Equal(t, http.StatusOK, d.get("api/machines/1/fields?component=Socket0.L1D&at=banks&at=0&at=tags&at=line&from=120", &page))
+	require.Equal(t, []any{120, "120", lines.Length}, []any{page.From, page.Fields[0].Name, page.Length})
 
-	for _, wrong := range []string{"component=Core9", "component=Core0&at=warp", "component=Core0&at=warps&at=32", "component=Core0&at=warps&at=-1", "component=Core0&from=x", "component=Core0&from=-1"} {
+	for _, wrong := range []string{"component=Core9", "component=Core0&at=warp", "component=Core0&at=pipe&at=warps&at=32", "component=Core0&at=pipe&at=warps&at=-1", "component=Core0&from=x", "component=Core0&from=-1"} {
 		require.Equal(t, http.StatusBadRequest, d.get("api/machines/1/fields?"+wrong, nil), wrong)
 	}
 	require.Equal(t, http.StatusNotFound, d.get("api/machines/2/fields?component=Core0", nil))
