@@ -71,7 +71,7 @@ func superStep(t *testing.T, machine string, s pagerank.Schedule, g *graph.Graph
 // misses are the gathers whose cycles are over most, with what they came to. What is no longer one
 // must go from the list.
 var misses = map[string]float64{
-	"vortex-6c32w32t/rmat/vertex": 1.06, // as many instructions; the longest rows decide
+	"vortex-6c32w32t/rmat/vertex": 1.054, // as many instructions; the longest rows decide
 }
 
 // TestAsGoodAsByHand: composed kernels execute at most 5 % more warp instructions than those
