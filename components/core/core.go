@@ -10,7 +10,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// Core is one SIMT core. It is ticked in two parts, each when it is due: the pipeline, and the load-store
+// Core is one SIMT core. It is ticked in parts, each when it is due: the pipeline, its write-back, and the load-store
 // unit with its coalescer and scratchpad.
 type Core struct {
 	clock.Base
