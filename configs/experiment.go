@@ -6,17 +6,18 @@ import (
 	"strings"
 
 	"heddle/internal/schema"
+	"heddle/kernels/graph/graphspec"
 )
 
 // Experiment says everything about an experiment: points that are simulated, and
 // what they are compared with.
 type Experiment struct {
-	Name     string      `key:"name" required:"true" doc:"Names the results: they go to results/<name>."`
-	Machine  Machine     `key:"machine" presets:"machines" doc:"The GPU."`
-	Graph    Graph       `key:"graph" doc:"The input."`
-	Workload Workload    `key:"workload" doc:"What is computed, and how."`
-	Compare  schema.Axes `key:"compare" zipped:"true" doc:"Variants to compare, one in each place of the lists, which go together. The first is the baseline of the speedups."`
-	Sweep    schema.Axes `key:"sweep" doc:"Axes whose cross product is simulated, with every variant of compare. The last axis moves fastest. Values are a list, or a range of numbers: {from: 10, to: 160, step: 10}, {from: 128, to: 1024, times: 2}. Keys that go together stand in one, with lists of as many values: \"machine.l1d.bytes, machine.l1d.ways\": [[16KiB, 4], [32KiB, 8]]."`
+	Name     string          `key:"name" required:"true" doc:"Names the results: they go to results/<name>."`
+	Machine  Machine         `key:"machine" presets:"machines" doc:"The GPU."`
+	Graph    graphspec.Graph `key:"graph" doc:"The input."`
+	Workload Workload        `key:"workload" doc:"What is computed, and how."`
+	Compare  schema.Axes     `key:"compare" zipped:"true" doc:"Variants to compare, one in each place of the lists, which go together. The first is the baseline of the speedups."`
+	Sweep    schema.Axes     `key:"sweep" doc:"Axes whose cross product is simulated, with every variant of compare. The last axis moves fastest. Values are a list, or a range of numbers: {from: 10, to: 160, step: 10}, {from: 128, to: 1024, times: 2}. Keys that go together stand in one, with lists of as many values: \"machine.l1d.bytes, machine.l1d.ways\": [[16KiB, 4], [32KiB, 8]]."`
 
 	Stop   Stop     `key:"stop" doc:"When a run ends before it is done."`
 	Region Region   `key:"region" doc:"The super-steps that are counted."`
@@ -104,7 +105,7 @@ func (e *Experiment) validateInput() error {
 	given := len(e.Graph.Sources()) > 0
 	switch {
 	case e.Workload.Trace == "" && !given && !e.varies("workload.trace"):
-		return &schema.FieldError{Key: "graph", Msg: noSource()}
+		return &schema.FieldError{Key: "graph", Msg: graphspec.NoSource()}
 	case e.Workload.Trace == "":
 		return nil
 	case given:

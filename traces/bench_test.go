@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 	"heddle/traces"
 )
 
@@ -21,7 +21,7 @@ var machines = map[string]string{"weaver": "vortex-6c32w32t-weaver", "peg": "vor
 // BenchmarkTraces measures files, and the processor time of simulating: executed, recorded and replayed, each the least of
 // all repetitions. What an execution does beside simulating (compiling, the reference, checking) is not in it.
 func BenchmarkTraces(b *testing.B) {
-	fb, err := graph.Load(configs.Graph{File: "facebook_combined", Clean: configs.Clean{Symmetrise: true}})
+	fb, err := graph.Load(graphspec.Graph{File: "facebook_combined", Clean: graphspec.Clean{Symmetrise: true}})
 	require.NoError(b, err)
 	for _, algorithm := range []string{"pagerank", "bfs"} {
 		for _, schedule := range []string{"vertex", "edge", "warp", "cta", "weaver", "peg", "hwwl", "eghw"} {

@@ -16,6 +16,7 @@ import (
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/kernels/schedule"
 	"heddle/sim"
@@ -49,7 +50,7 @@ func shapeOf(m *configs.Machine) traces.Shape {
 }
 
 func testGraph(t testing.TB, scale int) *graph.Graph {
-	g, err := graph.Load(configs.Graph{RMAT: &configs.RMAT{Scale: scale, EdgeFactor: 8, A: .57, B: .19, C: .19, ShuffleIDs: true, Seed: 3}, Clean: configs.Clean{DropSelfLoops: true, Symmetrise: true, DropDuplicates: true}, Weights: configs.Weights{From: configs.RandomWeights, Min: 1, Max: 64}})
+	g, err := graph.Load(graphspec.Graph{RMAT: &graphspec.RMAT{Scale: scale, EdgeFactor: 8, A: .57, B: .19, C: .19, ShuffleIDs: true, Seed: 3}, Clean: graphspec.Clean{DropSelfLoops: true, Symmetrise: true, DropDuplicates: true}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 64}})
 	require.NoError(t, err)
 	return g
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/configs"
 	"heddle/internal/schema"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 )
 
 func newGraph() *cobra.Command {
@@ -28,7 +28,7 @@ first; without any, nothing is.`,
 	return c
 }
 
-// graphKeys are the keys of a configs.Graph that are flags of all graph
+// graphKeys are the keys of a graphspec.Graph that are flags of all graph
 // commands: what is done to a graph.
 var graphKeys = []struct{ flag, key, needs string }{
 	{"ids", "ids", ""},
@@ -44,7 +44,7 @@ var graphKeys = []struct{ flag, key, needs string }{
 	{"reorder-seed", "reorder.seed", "reorder=random"},
 }
 
-// graphFlags are flags that set keys of a configs.Graph; types, defaults and
+// graphFlags are flags that set keys of a graphspec.Graph; types, defaults and
 // documentation are the schema's.
 type graphFlags struct {
 	set   []string          // KEY=VALUE, in the order of the command line
@@ -52,7 +52,7 @@ type graphFlags struct {
 }
 
 func (f *graphFlags) add(c *cobra.Command, flag, key string) {
-	field, ok := configs.GraphSchema.Lookup(key)
+	field, ok := graphspec.Schema.Lookup(key)
 	if !ok {
 		panic("BUG: graph: no key " + key)
 	}
@@ -119,7 +119,7 @@ func (f *graphFlags) addClean(c *cobra.Command, generator bool) {
 
 // addSection adds a flag for each key of a generator.
 func (f *graphFlags) addSection(c *cobra.Command, section string) {
-	for _, field := range configs.GraphSchema.Fields() {
+	for _, field := range graphspec.Schema.Fields() {
 		if key, ok := strings.CutPrefix(field.Path, section+"."); ok {
 			f.add(c, strings.ReplaceAll(key, "_", "-"), field.Path)
 		}
@@ -127,16 +127,16 @@ func (f *graphFlags) addSection(c *cobra.Command, section string) {
 }
 
 // spec reads the flags, and what else is set.
-func (f *graphFlags) spec(c *cobra.Command, set ...string) (configs.Graph, error) {
+func (f *graphFlags) spec(c *cobra.Command, set ...string) (graphspec.Graph, error) {
 	for _, k := range graphKeys {
 		flag, value, _ := strings.Cut(k.needs, "=")
 		if k.needs != "" && c.Flags().Changed(k.flag) && c.Flags().Lookup(flag).Value.String() != value {
-			return configs.Graph{}, fmt.Errorf("--%s means nothing without --%s %s", k.flag, flag, value)
+			return graphspec.Graph{}, fmt.Errorf("--%s means nothing without --%s %s", k.flag, flag, value)
 		}
 	}
-	l, err := configs.GraphSchema.Load(schema.Input{Set: append(set, f.set...)})
+	l, err := graphspec.Schema.Load(schema.Input{Set: append(set, f.set...)})
 	if err != nil {
-		return configs.Graph{}, f.explain(err)
+		return graphspec.Graph{}, f.explain(err)
 	}
 	return l.Value, nil
 }
@@ -174,7 +174,7 @@ func (f *graphFlags) named(c *cobra.Command, name string) (*graph.Graph, error) 
 
 // loadGraph lets an interrupt end the program at once: a half-read graph is
 // nothing to clean up after.
-func loadGraph(ctx context.Context, spec configs.Graph) (*graph.Graph, error) {
+func loadGraph(ctx context.Context, spec graphspec.Graph) (*graph.Graph, error) {
 	type loaded struct {
 		g   *graph.Graph
 		err error
@@ -283,7 +283,7 @@ func newGraphConvert() *cobra.Command {
 	return c
 }
 
-// generators are the sections of configs.Graph that make a graph, as commands.
+// generators are the sections of graphspec.Graph that make a graph, as commands.
 var generators = []struct{ section, example string }{
 	{"rmat", "--scale 14 --edge-factor 16 -o rmat14.mtx.gz"},
 	{"powerlaw_cluster", "--vertices 20000 --edges-per-step 48 --triangle-probability 0.1 -o pl.txt.gz"},
@@ -326,7 +326,7 @@ func command(section string) string { return strings.ReplaceAll(section, "_", "-
 func newGenerator(section, example string) *cobra.Command {
 	var f outFlags
 	var out string
-	field, _ := configs.GraphSchema.Lookup(section)
+	field, _ := graphspec.Schema.Lookup(section)
 	doc, _, _ := strings.Cut(field.Doc, " Source:")
 	c := &cobra.Command{
 		Use: command(section) + " -o FILE", Short: strings.TrimSuffix(doc, "."), Args: cobra.NoArgs,

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 )
 
 func TestGraphInfo(t *testing.T) {
@@ -45,7 +45,7 @@ func TestGraphInfoJSON(t *testing.T) {
 		Summary graph.Summary
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	g, err := graph.Load(configs.Graph{File: "facebook_combined", Clean: configs.Clean{DropSelfLoops: true}, Reorder: configs.Reorder{Order: configs.DegreeOrder}})
+	g, err := graph.Load(graphspec.Graph{File: "facebook_combined", Clean: graphspec.Clean{DropSelfLoops: true}, Reorder: graphspec.Reorder{Order: graphspec.DegreeOrder}})
 	require.NoError(t, err)
 	require.Equal(t, g.Record, got.Record)
 	require.Equal(t, g.Summarise(), &got.Summary)
@@ -79,7 +79,7 @@ func TestGraphGenAndConvert(t *testing.T) {
 
 // Every example in the help does what it says; files go to a temporary folder.
 func TestGeneratorExamples(t *testing.T) {
-	require.ElementsMatch(t, configs.GraphSources()[1:], sections())
+	require.ElementsMatch(t, graphspec.Sources()[1:], sections())
 	for _, g := range generators {
 		args := append([]string{"graph", "gen", command(g.section)}, strings.Fields(g.example)...)
 		for i, a := range args {

@@ -36,7 +36,7 @@ var rules = []struct {
 	{"components/balance", []string{"components/clock"}},
 	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/mem", "components/probe"}},
 	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/balance", "components/mem", "components/probe"}},
-	{"configs", []string{"=isa", "components/", "internal/files", "internal/schema"}},
+	{"configs", []string{"=isa", "components/", "kernels/graph/graphspec", "internal/files", "internal/schema"}},
 	// Files of signals and the choice of names know no machine.
 	{"sim/vcd", nil},
 	{"sim/choose", nil},
@@ -44,6 +44,7 @@ var rules = []struct {
 	// The compiler of kernels knows no graphs, schedules or algorithms.
 	{"kernels/ir", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/codegen", []string{"=isa", "isa/emu", "=kernels/ir"}},
+	{"kernels/graph/graphspec", []string{"internal/schema"}},
 	{"kernels", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "internal/files"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files", "internal/plain"}},
 	{"cmd/", []string{""}},

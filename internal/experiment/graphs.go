@@ -9,6 +9,7 @@ import (
 
 	"heddle/configs"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 	"heddle/traces"
 )
 
@@ -48,8 +49,8 @@ type loaded struct {
 // seen reports whether the graph has been loaded, if it is there still or not.
 func (l *loaded) seen() bool { return l.hash != "" }
 
-func (c *graphCache) entry(spec configs.Graph) *loaded {
-	key := string(configs.GraphSchema.YAML(spec))
+func (c *graphCache) entry(spec graphspec.Graph) *loaded {
+	key := string(graphspec.Schema.YAML(spec))
 	if c.all == nil {
 		c.all = map[string]*loaded{}
 	}
@@ -75,7 +76,7 @@ func (c *graphCache) want(points []Point, todo []int) {
 }
 
 // get returns a graph, and loads it if it is not there. The caller releases it. Who no longer waits leaves the loading to others.
-func (c *graphCache) get(ctx context.Context, spec configs.Graph) (g *graph.Graph, release func(), err error) {
+func (c *graphCache) get(ctx context.Context, spec graphspec.Graph) (g *graph.Graph, release func(), err error) {
 	c.mu.Lock()
 	l := c.entry(spec)
 	l.users++
@@ -100,7 +101,7 @@ func (c *graphCache) get(ctx context.Context, spec configs.Graph) (g *graph.Grap
 }
 
 // load loads a graph. A mistake of ours in that is the error of those who wait.
-func (c *graphCache) load(l *loaded, spec configs.Graph) {
+func (c *graphCache) load(l *loaded, spec graphspec.Graph) {
 	d, g := described{}, (*graph.Graph)(nil)
 	defer func() {
 		if p := recover(); p != nil {
@@ -195,7 +196,7 @@ func (c *graphCache) hash(e *configs.Experiment) string {
 }
 
 // describe says what a graph is like, and loads it if nobody has.
-func (c *graphCache) describe(spec configs.Graph) (described, error) {
+func (c *graphCache) describe(spec graphspec.Graph) (described, error) {
 	c.mu.Lock()
 	l := c.entry(spec)
 	if l.seen() {

@@ -8,11 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/kernels/graph/graphspec"
 )
 
 // random is a graph of as many vertices.
-func random(vertices int) configs.Graph {
-	return configs.Graph{ErdosRenyi: &configs.ErdosRenyi{Vertices: vertices, Edges: 10 * vertices, Seed: 1}}
+func random(vertices int) graphspec.Graph {
+	return graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: vertices, Edges: 10 * vertices, Seed: 1}}
 }
 
 // there counts the graphs in memory.
@@ -74,7 +75,7 @@ func TestGraphsThatWaitHaveTheirRoom(t *testing.T) {
 
 // Who no longer waits for a graph gets none, however long it takes to make; those who wait do.
 func TestLoadingAGraphIsLeftAtOnce(t *testing.T) {
-	large := configs.Graph{RMAT: &configs.RMAT{Scale: 18, EdgeFactor: 16, A: 0.57, B: 0.19, C: 0.19, Seed: 1}}
+	large := graphspec.Graph{RMAT: &graphspec.RMAT{Scale: 18, EdgeFactor: 16, A: 0.57, B: 0.19, C: 0.19, Seed: 1}}
 	var c graphCache
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(10*time.Millisecond, cancel)

@@ -10,6 +10,7 @@ import (
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 )
 
@@ -67,7 +68,7 @@ func (v *vetting) point(ctx context.Context, r *Runner, i int) error {
 	if err != nil {
 		return err
 	}
-	if v.once(fmt.Sprintf("%+v %s %+v %s", d.Shape(), unitText(&cfg.Machine.Core), cfg.Workload, configs.GraphSchema.YAML(cfg.Graph))) {
+	if v.once(fmt.Sprintf("%+v %s %+v %s", d.Shape(), unitText(&cfg.Machine.Core), cfg.Workload, graphspec.Schema.YAML(cfg.Graph))) {
 		return nil
 	}
 	if !asksGraph(cfg) {
@@ -100,7 +101,7 @@ func (v *vetting) standIn(d *host.Rehearsal, cfg *configs.Experiment) error {
 	if cfg.Workload.Kernel == configs.Handwritten {
 		return nil
 	}
-	g, err := graph.Load(configs.Graph{Grid: &configs.Grid{Width: 2, Height: 2}, Weights: cfg.Graph.Weights})
+	g, err := graph.Load(graphspec.Graph{Grid: &graphspec.Grid{Width: 2, Height: 2}, Weights: cfg.Graph.Weights})
 	if err != nil {
 		return err
 	}

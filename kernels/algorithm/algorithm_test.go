@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/reference"
 )
 
@@ -93,7 +93,7 @@ func colours(p *Problem) []uint32 {
 
 // TestFits: a problem whose numbers a kernel cannot hold is refused.
 func TestFits(t *testing.T) {
-	g, err := graph.Load(configs.Graph{Grid: &configs.Grid{Width: 70, Height: 70, Seed: 1}})
+	g, err := graph.Load(graphspec.Graph{Grid: &graphspec.Grid{Width: 70, Height: 70, Seed: 1}})
 	require.NoError(t, err)
 	require.ErrorContains(t, bc.Fits(&Problem{Graph: g}), "a float32 counts up to 3.4e+38: give another workload.source")
 	require.NoError(t, bc.Fits(&Problem{Graph: g, Source: 35*70 + 35}))

@@ -13,6 +13,7 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/kernels/ir/example"
 	"heddle/sim"
@@ -21,9 +22,9 @@ import (
 // yardstick graphs: a skewed one, a road-like one, and one of people.
 func graphs(t *testing.T) map[string]*graph.Graph {
 	list := map[string]*graph.Graph{}
-	for name, c := range map[string]configs.Graph{
-		"rmat":     {RMAT: &configs.RMAT{Scale: 10, EdgeFactor: 8, A: 0.57, B: 0.19, C: 0.19, ShuffleIDs: true, Seed: 1}},
-		"grid":     {Grid: &configs.Grid{Width: 40, Height: 30, Seed: 1}},
+	for name, c := range map[string]graphspec.Graph{
+		"rmat":     {RMAT: &graphspec.RMAT{Scale: 10, EdgeFactor: 8, A: 0.57, B: 0.19, C: 0.19, ShuffleIDs: true, Seed: 1}},
+		"grid":     {Grid: &graphspec.Grid{Width: 40, Height: 30, Seed: 1}},
 		"facebook": {File: "facebook_combined"},
 	} {
 		g, err := graph.Load(c)

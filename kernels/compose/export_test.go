@@ -16,6 +16,7 @@ import (
 	"heddle/isa/elf"
 	"heddle/isa/emu"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/sim"
 )
@@ -39,7 +40,7 @@ func exportWorkload(t *testing.T, algorithm, schedule, direction string) configs
 }
 
 func exportGraph(t *testing.T, vertices, edges int) *graph.Graph {
-	g, err := graph.Load(configs.Graph{ErdosRenyi: &configs.ErdosRenyi{Vertices: vertices, Edges: edges, Seed: 3}})
+	g, err := graph.Load(graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: vertices, Edges: edges, Seed: 3}})
 	require.NoError(t, err)
 	return g
 }

@@ -16,6 +16,7 @@ import (
 	"heddle/configs"
 	"heddle/isa/emu"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/sim"
@@ -114,7 +115,7 @@ func read(n int, lines ...string) *graph.Graph {
 	if _, err := f.WriteString(text); err != nil {
 		panic(err)
 	}
-	g, err := graph.Load(configs.Graph{File: f.Name()})
+	g, err := graph.Load(graphspec.Graph{File: f.Name()})
 	if err != nil {
 		panic(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"heddle/configs"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/sim"
 )
@@ -15,7 +16,7 @@ import (
 // TestCoresShareFewVertices: with fewer vertices than the machine has lanes, all cores have as many
 // edges to handle. Handed out core by core, 3,600 vertices would be those of four cores of six.
 func TestCoresShareFewVertices(t *testing.T) {
-	g, err := graph.Load(configs.Graph{Grid: &configs.Grid{Width: 60, Height: 60, Seed: 1}})
+	g, err := graph.Load(graphspec.Graph{Grid: &graphspec.Grid{Width: 60, Height: 60, Seed: 1}})
 	require.NoError(t, err)
 	for schedule, machine := range map[string]string{
 		"vertex": "vortex-6c32w32t", "warp": "vortex-6c32w32t", "cta": "vortex-6c32w32t", "strict": "vortex-6c32w32t",

@@ -9,6 +9,7 @@ import (
 
 	"heddle/configs"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/kernels/pagerank"
 	"heddle/sim"
@@ -27,10 +28,10 @@ var yardsticks = []struct {
 	{"vortex-1c4w4t", []string{"rmat", "grid"}},
 }
 
-var yardstickGraphs = map[string]configs.Graph{
-	"facebook": {File: "facebook_combined", Clean: configs.Clean{Symmetrise: true}},
-	"rmat":     {RMAT: &configs.RMAT{Scale: 11, EdgeFactor: 8, A: 0.57, B: 0.19, C: 0.19, ShuffleIDs: true, Seed: 1}},
-	"grid":     {Grid: &configs.Grid{Width: 64, Height: 64, Seed: 1}},
+var yardstickGraphs = map[string]graphspec.Graph{
+	"facebook": {File: "facebook_combined", Clean: graphspec.Clean{Symmetrise: true}},
+	"rmat":     {RMAT: &graphspec.RMAT{Scale: 11, EdgeFactor: 8, A: 0.57, B: 0.19, C: 0.19, ShuffleIDs: true, Seed: 1}},
+	"grid":     {Grid: &graphspec.Grid{Width: 64, Height: 64, Seed: 1}},
 }
 
 // launch is one of a run's launches, of the kernel written by hand and of the composed one.

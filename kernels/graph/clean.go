@@ -3,7 +3,7 @@ package graph
 import (
 	"slices"
 
-	"heddle/configs"
+	"heddle/kernels/graph/graphspec"
 )
 
 // Record says how a graph came about.
@@ -28,7 +28,7 @@ type Record struct {
 }
 
 // clean does what spec says, in its order, and notes it.
-func (g *Graph) clean(spec configs.Clean) error {
+func (g *Graph) clean(spec graphspec.Clean) error {
 	r := &g.Record
 	if spec.DropSelfLoops {
 		r.SelfLoopsDropped = g.filter(func(v uint32, e uint32) bool { return g.out.IDs[e] != v })
@@ -164,11 +164,11 @@ func (g *Graph) compact() int {
 }
 
 // weigh replaces the weights.
-func (g *Graph) weigh(spec configs.Weights) {
+func (g *Graph) weigh(spec graphspec.Weights) {
 	switch spec.From {
-	case configs.UnitWeights:
+	case graphspec.UnitWeights:
 		g.out.Weights, g.kind = nil, NoWeights
-	case configs.RandomWeights:
+	case graphspec.RandomWeights:
 		g.kind, g.out.Weights = IntWeights, make([]uint32, g.Edges())
 		for v := range g.Vertices() {
 			for e := g.out.Offsets[v]; e < g.out.Offsets[v+1]; e++ {
@@ -179,22 +179,22 @@ func (g *Graph) weigh(spec configs.Weights) {
 }
 
 // drawWeight depends on nothing but the seed and the two ends.
-func drawWeight(spec configs.Weights, v, u uint32) uint32 {
+func drawWeight(spec graphspec.Weights, v, u uint32) uint32 {
 	pair := uint64(min(v, u))<<32 | uint64(max(v, u))
 	r := rng(mix(spec.Seed) ^ pair)
 	return uint32(spec.Min) + uint32(r.below(uint64(spec.Max-spec.Min)+1))
 }
 
 // reorder renumbers the vertices.
-func (g *Graph) reorder(spec configs.Reorder) {
+func (g *Graph) reorder(spec graphspec.Reorder) {
 	var order []uint32 // new number → old number
 	switch spec.Order {
-	case configs.DegreeOrder:
+	case graphspec.DegreeOrder:
 		order = g.byDegree()
-	case configs.RandomOrder:
+	case graphspec.RandomOrder:
 		r := newRNG(spec.Seed, "reorder")
 		order = r.permutation(g.Vertices())
-	case configs.BFSOrder:
+	case graphspec.BFSOrder:
 		order = g.breadthFirst()
 	default:
 		return

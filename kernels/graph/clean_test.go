@@ -7,14 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/internal/schema"
+	"heddle/kernels/graph/graphspec"
 )
 
 // spec is a graph as --set gives it.
-func spec(t testing.TB, set ...string) configs.Graph {
+func spec(t testing.TB, set ...string) graphspec.Graph {
 	t.Helper()
-	l, err := configs.GraphSchema.Load(schema.Input{Set: set})
+	l, err := graphspec.Schema.Load(schema.Input{Set: set})
 	require.NoError(t, err)
 	return l.Value
 }
@@ -26,7 +26,7 @@ func load(t testing.TB, set ...string) *Graph {
 	return g
 }
 
-func cleaned(t *testing.T, text string, c configs.Clean) *Graph {
+func cleaned(t *testing.T, text string, c graphspec.Clean) *Graph {
 	t.Helper()
 	g := read(t, "g.txt", text)
 	require.NoError(t, g.clean(c))
@@ -37,16 +37,16 @@ func TestClean(t *testing.T) {
 	const text = "# Nodes: 6\n0 0\n1 2\n2 1\n3 1\n3 1\n4 4\n"
 	for _, c := range []struct {
 		name   string
-		clean  configs.Clean
+		clean  graphspec.Clean
 		edges  string
 		record Record
 	}{
-		{"nothing", configs.Clean{}, "0>0 1>2 2>1 3>1 3>1 4>4", Record{}},
-		{"loops", configs.Clean{DropSelfLoops: true}, "1>2 2>1 3>1 3>1", Record{SelfLoopsDropped: 2}},
-		{"symmetrise", configs.Clean{Symmetrise: true}, "0>0 1>2 1>3 1>3 2>1 3>1 3>1 4>4", Record{ReversesAdded: 2}},
-		{"duplicates", configs.Clean{DropDuplicates: true}, "0>0 1>2 2>1 3>1 4>4", Record{DuplicatesDropped: 1}},
-		{"compact", configs.Clean{CompactIDs: true}, "0>0 1>2 2>1 3>1 3>1 4>4", Record{VerticesDropped: 1}},
-		{"all", configs.Clean{DropSelfLoops: true, Symmetrise: true, DropDuplicates: true, CompactIDs: true}, "0>1 0>2 1>0 2>0",
+		{"nothing", graphspec.Clean{}, "0>0 1>2 2>1 3>1 3>1 4>4", Record{}},
+		{"loops", graphspec.Clean{DropSelfLoops: true}, "1>2 2>1 3>1 3>1", Record{SelfLoopsDropped: 2}},
+		{"symmetrise", graphspec.Clean{Symmetrise: true}, "0>0 1>2 1>3 1>3 2>1 3>1 3>1 4>4", Record{ReversesAdded: 2}},
+		{"duplicates", graphspec.Clean{DropDuplicates: true}, "0>0 1>2 2>1 3>1 4>4", Record{DuplicatesDropped: 1}},
+		{"compact", graphspec.Clean{CompactIDs: true}, "0>0 1>2 2>1 3>1 3>1 4>4", Record{VerticesDropped: 1}},
+		{"all", graphspec.Clean{DropSelfLoops: true, Symmetrise: true, DropDuplicates: true, CompactIDs: true}, "0>1 0>2 1>0 2>0",
 			Record{SelfLoopsDropped: 2, ReversesAdded: 2, DuplicatesDropped: 2, VerticesDropped: 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -64,10 +64,10 @@ func TestClean(t *testing.T) {
 
 func TestCleanWithWeights(t *testing.T) {
 	const text = "0 1 7\n1 0 5\n0 1 -2\n0 2 1.5\n"
-	g := cleaned(t, text, configs.Clean{Symmetrise: true})
+	g := cleaned(t, text, graphspec.Clean{Symmetrise: true})
 	require.Equal(t, "0>1:-2 0>1:5 0>1:7 0>2:1.5 1>0:-2 1>0:5 1>0:7 2>0:1.5", list(g), "an edge of another weight is another edge")
 	require.True(t, g.Summarise().Symmetric)
-	g = cleaned(t, text, configs.Clean{Symmetrise: true, DropDuplicates: true})
+	g = cleaned(t, text, graphspec.Clean{Symmetrise: true, DropDuplicates: true})
 	require.Equal(t, "0>1:-2 0>2:1.5 1>0:-2 2>0:1.5", list(g), "the smallest weight stays")
 }
 
@@ -98,13 +98,13 @@ func TestWeights(t *testing.T) {
 
 func TestOrders(t *testing.T) {
 	const text = "# Nodes: 6\n0 5 1\n5 1 2\n5 2 3\n3 4 4\n"
-	for order, want := range map[configs.Order]string{
-		configs.NoOrder:     "0>5:1 3>4:4 5>1:2 5>2:3",
-		configs.DegreeOrder: "0>2:2 0>3:3 1>0:1 4>5:4", // 5 0 1 2 3 4
-		configs.BFSOrder:    "0>1:1 1>2:2 1>3:3 4>5:4", // 0 5 1 2 3 4
+	for order, want := range map[graphspec.Order]string{
+		graphspec.NoOrder:     "0>5:1 3>4:4 5>1:2 5>2:3",
+		graphspec.DegreeOrder: "0>2:2 0>3:3 1>0:1 4>5:4", // 5 0 1 2 3 4
+		graphspec.BFSOrder:    "0>1:1 1>2:2 1>3:3 4>5:4", // 0 5 1 2 3 4
 	} {
 		g := read(t, "g.txt", text)
-		g.reorder(configs.Reorder{Order: order})
+		g.reorder(graphspec.Reorder{Order: order})
 		require.Equal(t, want, list(g), order)
 	}
 }
@@ -138,7 +138,7 @@ func TestLoadErrors(t *testing.T) {
 		_, err := Load(spec(t, c.set))
 		require.ErrorContains(t, err, c.says)
 	}
-	_, err := Load(configs.Graph{})
+	_, err := Load(graphspec.Graph{})
 	require.ErrorContains(t, err, "graph: no source: expected one of file, rmat")
 }
 
@@ -158,9 +158,9 @@ func TestSpecIsChecked(t *testing.T) {
 		{"weights.min: 65: expected at most max = 64", []string{"file=x", "weights.min=65"}},
 		{"reorder.order: expected one of none, degree, random, bfs; found \"dgree\"; did you mean degree?", []string{"file=x", "reorder.order=dgree"}},
 	} {
-		_, err := configs.GraphSchema.Load(schema.Input{Set: c.set})
+		_, err := graphspec.Schema.Load(schema.Input{Set: c.set})
 		require.ErrorContains(t, err, c.says)
 	}
-	_, err := Load(configs.Graph{})
+	_, err := Load(graphspec.Graph{})
 	require.ErrorContains(t, err, "graph: no source: expected one of file, rmat")
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"heddle/configs"
+	"heddle/kernels/graph/graphspec"
 )
 
 // listHeader is what the comments of an edge list say.
@@ -122,7 +122,7 @@ func (r *reader) number(h listHeader) error {
 		r.warn("the header says %d edges, and there are %d", h.edges, len(r.edges.src))
 	}
 	switch {
-	case r.ids == configs.KeepIDs:
+	case r.ids == graphspec.KeepIDs:
 		r.record.IDs = fmt.Sprintf("0..%d, kept", highest)
 		return r.setVertices(highest+1, r.highestLine)
 	case highest < h.nodes:

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"heddle/configs"
+	"heddle/kernels/graph/graphspec"
 )
 
 // fuzzRead wants no panic, errors of our own type that name the file, and of
@@ -36,7 +36,7 @@ func fuzzRead(f *testing.F, name, ext string, seeds ...string) {
 			t.Fatal(err)
 		}
 		if ext == ".gr" && g.kind == NoWeights {
-			again.weigh(configs.Weights{From: configs.UnitWeights})
+			again.weigh(graphspec.Weights{From: graphspec.UnitWeights})
 		}
 		if g.Edges() > 0 && g.Hash() != again.Hash() {
 			t.Fatalf("%s\nis not\n%s", list(g), list(again))

@@ -4,12 +4,12 @@ import (
 	"iter"
 	"slices"
 
-	"heddle/configs"
+	"heddle/kernels/graph/graphspec"
 )
 
 // rmat draws 2^scale × edge_factor edges; each level of the descent takes 32
 // random bits.
-func rmat(s *configs.RMAT) *edges {
+func rmat(s *graphspec.RMAT) *edges {
 	r := newRNG(s.Seed, "rmat")
 	a := newChance(s.A)
 	b := a + newChance(s.B)
@@ -55,7 +55,7 @@ type growing struct {
 
 // powerlawCluster grows the graph as NetworkX does, but never loses an edge:
 // an end that is a neighbour already is drawn again.
-func powerlawCluster(s *configs.PowerlawCluster) *edges {
+func powerlawCluster(s *graphspec.PowerlawCluster) *edges {
 	n, m := s.Vertices, s.EdgesPerStep
 	g := growing{rng: newRNG(s.Seed, "powerlaw_cluster"), near: make([][]uint32, n), l: newEdges(n, 2*m*(n-m))}
 	g.ends = append(make([]uint32, 0, 2*m*(n-m)+m), identity(m)...)
@@ -122,7 +122,7 @@ func (g *growing) triangle(v, last uint32) (uint32, bool) {
 }
 
 // erdosRenyi draws a set of pairs.
-func erdosRenyi(s *configs.ErdosRenyi) *edges {
+func erdosRenyi(s *graphspec.ErdosRenyi) *edges {
 	r, n := newRNG(s.Seed, "erdos_renyi"), uint64(s.Vertices)
 	draw := func() uint64 {
 		for {
@@ -148,7 +148,7 @@ func erdosRenyi(s *configs.ErdosRenyi) *edges {
 }
 
 // bipartite draws a set of pairs.
-func bipartite(s *configs.Bipartite) *edges {
+func bipartite(s *graphspec.Bipartite) *edges {
 	r, left, right := newRNG(s.Seed, "bipartite"), uint64(s.Left), uint64(s.Right)
 	draw := func() uint64 { return r.below(left)<<32 | (left + r.below(right)) }
 	all := func(yield func(uint64) bool) {
@@ -200,7 +200,7 @@ func distinct(m int, draw func() uint64) []uint64 {
 }
 
 // grid links each vertex to its right and its lower neighbour.
-func grid(s *configs.Grid) *edges {
+func grid(s *graphspec.Grid) *edges {
 	w, h := s.Width, s.Height
 	g := gridder{rng: newRNG(s.Seed, "grid"), remove: newChance(s.Remove), rewire: newChance(s.Rewire), l: newEdges(w*h, 2*((w-1)*h+w*(h-1)))}
 	for y := range h {

@@ -10,8 +10,8 @@ import (
 	"reflect"
 	"strings"
 
-	"heddle/configs"
 	"heddle/internal/files"
+	"heddle/kernels/graph/graphspec"
 )
 
 // shipped are the graphs that come with heddle; data/README.md says whence.
@@ -45,7 +45,7 @@ func shortName(file string) string {
 func isPath(file string) bool { return strings.ContainsAny(file, `./\`) }
 
 // Load reads or generates a graph and cleans it up as spec says.
-func Load(spec configs.Graph) (*Graph, error) {
+func Load(spec graphspec.Graph) (*Graph, error) {
 	if err := errors.Join(spec.Validate(), spec.CheckSource()); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
@@ -63,22 +63,22 @@ func Load(spec configs.Graph) (*Graph, error) {
 }
 
 // note completes the record.
-func (g *Graph) note(spec *configs.Graph) {
+func (g *Graph) note(spec *graphspec.Graph) {
 	w := spec.Weights
 	switch w.From {
-	case configs.RandomWeights:
+	case graphspec.RandomWeights:
 		g.Record.Weights = fmt.Sprintf("int, random %d..%d, seed %d", w.Min, w.Max, w.Seed)
-	case configs.UnitWeights:
+	case graphspec.UnitWeights:
 		g.Record.Weights = "none"
 	}
 	g.Record.Order = spec.Reorder.Order.String()
-	if spec.Reorder.Order == configs.RandomOrder {
+	if spec.Reorder.Order == graphspec.RandomOrder {
 		g.Record.Order += fmt.Sprintf(", seed %d", spec.Reorder.Seed)
 	}
 }
 
-func source(spec *configs.Graph) (*Graph, error) {
-	o := ReadOptions{IDs: spec.IDs, SkipWeights: spec.Weights.From != configs.FileWeights}
+func source(spec *graphspec.Graph) (*Graph, error) {
+	o := ReadOptions{IDs: spec.IDs, SkipWeights: spec.Weights.From != graphspec.FileWeights}
 	switch {
 	case isPath(spec.File):
 		return readFile(spec.File, o)
@@ -117,7 +117,7 @@ func readShipped(name string, o ReadOptions) (*Graph, error) {
 }
 
 // generate makes a graph.
-func generate(spec *configs.Graph) (*Graph, error) {
+func generate(spec *graphspec.Graph) (*Graph, error) {
 	var l *edges
 	var how any
 	switch {

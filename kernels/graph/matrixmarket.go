@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"heddle/configs"
+	"heddle/kernels/graph/graphspec"
 )
 
 // banner is the first line of a MatrixMarket file.
@@ -88,7 +88,7 @@ func (r *reader) matrixSize() (n, entries uint64, err error) {
 	if err != nil || !ok {
 		return 0, 0, orElse(err, r.errorf("the file ends before the size line: expected rows, columns and entries"))
 	}
-	rows, ok := c.number(configs.MaxVertices)
+	rows, ok := c.number(graphspec.MaxVertices)
 	if !ok {
 		return 0, 0, r.expected(&c, "the number of rows, at most 2^27")
 	}
@@ -99,7 +99,7 @@ func (r *reader) matrixSize() (n, entries uint64, err error) {
 	if rows != columns {
 		return 0, 0, r.errorf("%d rows and %d columns: expected a square matrix, rows and columns being the same vertices", rows, columns)
 	}
-	entries, ok = c.number(configs.MaxEdges)
+	entries, ok = c.number(graphspec.MaxEdges)
 	if !ok {
 		return 0, 0, r.expected(&c, "the number of entries, at most 2^29")
 	}
@@ -256,10 +256,10 @@ func (r *reader) problem() (n, arcs uint64, err error) {
 	}
 	c.word()
 	c.word()
-	if n, ok = c.number(configs.MaxVertices); !ok {
+	if n, ok = c.number(graphspec.MaxVertices); !ok {
 		return 0, 0, r.expected(&c, "the number of vertices, at most 2^27")
 	}
-	if arcs, ok = c.number(configs.MaxEdges); !ok {
+	if arcs, ok = c.number(graphspec.MaxEdges); !ok {
 		return 0, 0, r.expected(&c, "the number of arcs, at most 2^29")
 	}
 	if !c.end() {

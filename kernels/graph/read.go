@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"heddle/configs"
+	"heddle/kernels/graph/graphspec"
 )
 
 // format is a file format, with how its files are known.
@@ -44,7 +44,7 @@ type reader struct {
 	edges   edges
 	column  weightColumn
 	weights bool // wanted, if the file has any
-	ids     configs.IDs
+	ids     graphspec.IDs
 	record  *Record
 
 	highest     uint64 // vertex number, so far
@@ -73,7 +73,7 @@ func (r *reader) next(comment func(string)) (cursor, bool, error) {
 
 // ReadOptions say how a file is understood.
 type ReadOptions struct {
-	IDs         configs.IDs
+	IDs         graphspec.IDs
 	SkipWeights bool // ignore the weights of the file
 }
 
@@ -131,8 +131,8 @@ func (r *reader) whole(format string, args ...any) error {
 
 // add appends an edge.
 func (r *reader) add(src, dst uint64) error {
-	if len(r.edges.src) == configs.MaxEdges {
-		return r.errorf("more than %d edges", configs.MaxEdges)
+	if len(r.edges.src) == graphspec.MaxEdges {
+		return r.errorf("more than %d edges", graphspec.MaxEdges)
 	}
 	if most := max(src, dst); most > r.highest {
 		r.highest, r.highestLine = most, r.n
@@ -145,10 +145,10 @@ func (r *reader) add(src, dst uint64) error {
 // checkSize keeps a graph within the limits of layouts.
 func checkSize(vertices, edges int) error {
 	switch {
-	case vertices > configs.MaxVertices:
-		return fmt.Errorf("%d vertices: at most %d fit", vertices, configs.MaxVertices)
-	case edges > configs.MaxEdges:
-		return fmt.Errorf("%d edges: at most %d fit", edges, configs.MaxEdges)
+	case vertices > graphspec.MaxVertices:
+		return fmt.Errorf("%d vertices: at most %d fit", vertices, graphspec.MaxVertices)
+	case edges > graphspec.MaxEdges:
+		return fmt.Errorf("%d edges: at most %d fit", edges, graphspec.MaxEdges)
 	}
 	return nil
 }

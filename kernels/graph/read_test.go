@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/kernels/graph/graphspec"
 )
 
 func read(t *testing.T, name, text string) *Graph {
@@ -146,7 +146,7 @@ func TestGapsInKeptNumbers(t *testing.T) {
 		"0 1\n1 2\n4294967293 0\n2 3\n": "g.txt:3: 4294967294 vertices: at most 134217728 fit",
 		"0 1\n1 99999999\n":             "g.txt:2: 100000000 vertices and only 2 edges",
 	} {
-		_, err := Read("g.txt", strings.NewReader(text), ReadOptions{IDs: configs.KeepIDs})
+		_, err := Read("g.txt", strings.NewReader(text), ReadOptions{IDs: graphspec.KeepIDs})
 		require.ErrorContains(t, err, says)
 	}
 }
@@ -224,7 +224,7 @@ func TestLongCommentsAreSkipped(t *testing.T) {
 
 func TestIDsAndSkippedWeights(t *testing.T) {
 	const text = "# Nodes: 2 Edges: 3\n3 5 7\n5 3 nan\n"
-	g, err := Read("g", strings.NewReader(text), ReadOptions{IDs: configs.KeepIDs, SkipWeights: true})
+	g, err := Read("g", strings.NewReader(text), ReadOptions{IDs: graphspec.KeepIDs, SkipWeights: true})
 	require.NoError(t, err)
 	require.Equal(t, "3>5 5>3", list(g))
 	require.Equal(t, 6, g.Vertices())
@@ -285,7 +285,7 @@ func sharedFile(t testing.TB, name string) string {
 func TestSharedGraphs(t *testing.T) {
 	for _, c := range sharedGraphs {
 		t.Run(c.file, func(t *testing.T) {
-			g, err := Load(configs.Graph{File: sharedFile(t, c.file)})
+			g, err := Load(graphspec.Graph{File: sharedFile(t, c.file)})
 			require.NoError(t, err)
 			require.Equal(t, c.vertices, g.Vertices())
 			require.Equal(t, c.listed, g.Record.FileEdges)
@@ -303,7 +303,7 @@ func TestSharedGraphs(t *testing.T) {
 // The two counts of self-loops, and the range of weights, that the collection states.
 func TestSharedGraphsInDetail(t *testing.T) {
 	load := func(file string) *Summary {
-		g, err := Load(configs.Graph{File: sharedFile(t, file)})
+		g, err := Load(graphspec.Graph{File: sharedFile(t, file)})
 		require.NoError(t, err)
 		return g.Summarise()
 	}
@@ -323,7 +323,7 @@ func TestPublishedStatistics(t *testing.T) {
 	for file, largest := range map[string]int{
 		"wiki-Vote.txt.gz": 7066, "p2p-Gnutella31.txt.gz": 62561, "email-Enron.txt.gz": 33696, "cit-HepPh.txt.gz": 34401,
 	} {
-		g, err := Load(configs.Graph{File: sharedFile(t, file)})
+		g, err := Load(graphspec.Graph{File: sharedFile(t, file)})
 		require.NoError(t, err)
 		_, sizes := g.Components()
 		require.Equal(t, largest, slices.Max(sizes), file)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/kernels/graph/graphspec"
 )
 
 // What is written is read as the same graph, whatever the format.
@@ -29,11 +29,11 @@ func TestWriteThenRead(t *testing.T) {
 				continue
 			}
 			require.NoError(t, err)
-			again, err := Load(configs.Graph{File: file})
+			again, err := Load(graphspec.Graph{File: file})
 			require.NoError(t, err)
 			require.Empty(t, again.Record.Warnings)
 			if name == "plain" && strings.HasPrefix(strings.ToLower(ext), ".gr") {
-				again.weigh(configs.Weights{From: configs.UnitWeights}) // DIMACS has no edges without
+				again.weigh(graphspec.Weights{From: graphspec.UnitWeights}) // DIMACS has no edges without
 			}
 			require.Equal(t, list(g), list(again), ext)
 			require.Equal(t, g.Hash(), again.Hash(), ext)

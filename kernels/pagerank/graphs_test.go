@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"heddle/configs"
 	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
 )
 
 // edge is one edge of a test graph.
@@ -28,7 +28,7 @@ func build(n int, edges []edge) *graph.Graph {
 
 // load reads a graph from a file.
 func load(file string) *graph.Graph {
-	g, err := graph.Load(configs.Graph{File: file})
+	g, err := graph.Load(graphspec.Graph{File: file})
 	if err != nil {
 		panic(err)
 	}

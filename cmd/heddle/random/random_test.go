@@ -24,6 +24,7 @@ import (
 	"heddle/components/cache"
 	"heddle/configs"
 	"heddle/internal/schema"
+	"heddle/kernels/graph/graphspec"
 )
 
 // Exit codes of the command.
@@ -114,7 +115,7 @@ func fit(m *configs.Machine, unit string) {
 func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 	e := configs.ExperimentSchema.Default()
 	e.Name = "random"
-	e.Graph.Grid = &configs.Grid{Width: 2, Height: 2}
+	e.Graph.Grid = &graphspec.Grid{Width: 2, Height: 2}
 	units := []string{"", "weaver", "graphpeg", "hwwl", "eghw"}
 	e, err := configs.ExperimentSchema.Draw(e, drawing(r, units[r.IntN(len(units))]))
 	require.NoError(t, err)
@@ -168,28 +169,28 @@ func unitSchedule(c *configs.Core) configs.Schedule {
 }
 
 // randomGraph is tiny, and may have vertices without edges, self-loops and duplicates.
-func randomGraph(t testing.TB, r *rand.Rand) configs.Graph {
-	start := configs.GraphSchema.Default()
-	start.Grid = &configs.Grid{Width: 1, Height: 1}
-	g, err := configs.GraphSchema.Draw(start, schema.Drawing[configs.Graph]{
+func randomGraph(t testing.TB, r *rand.Rand) graphspec.Graph {
+	start := graphspec.Schema.Default()
+	start.Grid = &graphspec.Grid{Width: 1, Height: 1}
+	g, err := graphspec.Schema.Draw(start, schema.Drawing[graphspec.Graph]{
 		Rand: r, Keep: []string{"file", "rmat", "powerlaw_cluster", "erdos_renyi", "grid", "bipartite"}, Most: map[string]int64{"min": 100, "max": 1000},
-		Fit: func(g *configs.Graph) { g.Weights.Max = max(g.Weights.Max, g.Weights.Min) },
+		Fit: func(g *graphspec.Graph) { g.Weights.Max = max(g.Weights.Max, g.Weights.Min) },
 	})
 	require.NoError(t, err)
 	g.Grid = nil
 	n := 2 + r.IntN(30)
 	switch seed := r.Uint64(); r.IntN(5) {
 	case 0:
-		g.RMAT = &configs.RMAT{Scale: 1 + r.IntN(4), EdgeFactor: 1 + r.IntN(6), A: 0.57, B: 0.19, C: 0.19, ShuffleIDs: r.IntN(2) == 0, Seed: seed}
+		g.RMAT = &graphspec.RMAT{Scale: 1 + r.IntN(4), EdgeFactor: 1 + r.IntN(6), A: 0.57, B: 0.19, C: 0.19, ShuffleIDs: r.IntN(2) == 0, Seed: seed}
 	case 1:
-		g.PowerlawCluster = &configs.PowerlawCluster{Vertices: n, EdgesPerStep: 1 + r.IntN(min(4, n-1)), TriangleProb: r.Float64(), Seed: seed}
+		g.PowerlawCluster = &graphspec.PowerlawCluster{Vertices: n, EdgesPerStep: 1 + r.IntN(min(4, n-1)), TriangleProb: r.Float64(), Seed: seed}
 	case 2:
-		g.ErdosRenyi = &configs.ErdosRenyi{Vertices: n, Edges: 1 + r.IntN(n*(n-1)/2), Seed: seed}
+		g.ErdosRenyi = &graphspec.ErdosRenyi{Vertices: n, Edges: 1 + r.IntN(n*(n-1)/2), Seed: seed}
 		g.ErdosRenyi.Edges = min(g.ErdosRenyi.Edges, 3*n)
 	case 3:
-		g.Grid = &configs.Grid{Width: 1 + r.IntN(9), Height: 1 + r.IntN(7), Remove: r.Float64() / 2, Rewire: r.Float64() / 4, Seed: seed}
+		g.Grid = &graphspec.Grid{Width: 1 + r.IntN(9), Height: 1 + r.IntN(7), Remove: r.Float64() / 2, Rewire: r.Float64() / 4, Seed: seed}
 	case 4:
-		g.Bipartite = &configs.Bipartite{Left: 1 + r.IntN(20), Right: 1 + r.IntN(20), Seed: seed}
+		g.Bipartite = &graphspec.Bipartite{Left: 1 + r.IntN(20), Right: 1 + r.IntN(20), Seed: seed}
 		g.Bipartite.Edges = 1 + r.IntN(g.Bipartite.Left*g.Bipartite.Right)
 	}
 	return g
@@ -280,7 +281,7 @@ func TestEveryKnobAtItsEnds(t *testing.T) {
 		require.NoError(t, err)
 		e := configs.ExperimentSchema.Default()
 		e.Name, e.Machine = "knob", l.Value
-		e.Graph.ErdosRenyi = &configs.ErdosRenyi{Vertices: 20, Edges: 30, Seed: 1}
+		e.Graph.ErdosRenyi = &graphspec.ErdosRenyi{Vertices: 20, Edges: 30, Seed: 1}
 		e.Workload.Algorithm = "bfs"
 		unit := string(unitSchedule(&e.Machine.Core))
 		if unit != "" {

@@ -1,4 +1,6 @@
-package configs
+// Package graphspec is what a user says of a graph: where it comes from, and what is done to it before a kernel sees it.
+// It reads and makes none.
+package graphspec
 
 import (
 	"errors"
@@ -99,14 +101,14 @@ type Reorder struct {
 	Seed  uint64 `key:"seed" default:"1" unit:"" doc:"Seed of the random permutation."`
 }
 
-// GraphSchema is the typed tree of a graph by itself.
-var GraphSchema = schema.New[Graph]("")
+// Schema is the typed tree of a graph by itself.
+var Schema = schema.New[Graph]("")
 
-// Sources lists those of GraphSources that are given.
+// Sources lists those of the package's Sources that are given.
 func (g *Graph) Sources() []string {
 	given := []bool{g.File != "", g.RMAT != nil, g.PowerlawCluster != nil, g.ErdosRenyi != nil, g.Grid != nil, g.Bipartite != nil}
 	var names []string
-	for i, name := range GraphSources() {
+	for i, name := range Sources() {
 		if given[i] {
 			names = append(names, name)
 		}
@@ -114,8 +116,8 @@ func (g *Graph) Sources() []string {
 	return names
 }
 
-// GraphSources are the keys of a Graph of which one is given.
-func GraphSources() []string {
+// Sources are the keys of a Graph of which one is given.
+func Sources() []string {
 	return []string{"file", "rmat", "powerlaw_cluster", "erdos_renyi", "grid", "bipartite"}
 }
 
@@ -130,13 +132,14 @@ func (g *Graph) Validate() error {
 // CheckSource refuses a graph without source.
 func (g *Graph) CheckSource() error {
 	if len(g.Sources()) == 0 {
-		return errors.New(noSource())
+		return errors.New(NoSource())
 	}
 	return nil
 }
 
-func noSource() string {
-	return "no source: expected one of " + strings.Join(GraphSources(), ", ")
+// NoSource says what a graph without source lacks.
+func NoSource() string {
+	return "no source: expected one of " + strings.Join(Sources(), ", ")
 }
 
 // Validate checks the probabilities and the number of edges.
