@@ -20,7 +20,8 @@ type Traits struct {
 	// Answered functions have an answer, which writes rd. The others are done when
 	// the unit's queue has taken them.
 	Answered bool
-	// Exclusive functions are answered before their warp issues another request.
+	// Exclusive functions are answered before their warp issues another request. Their answers may wait for what other
+	// warps do, of other cores too: until then the warp fetches only what its instruction buffer has room for.
 	Exclusive bool
 	// SetsMask functions may change the warp's thread mask with their answer: the
 	// warp fetches nothing behind them until then.
@@ -114,7 +115,7 @@ func Plug(name string, core clock.Handle, u Unit) *Socket {
 
 // CanIssue tells whether the warp may issue the instruction now.
 func (s *Socket) CanIssue(warp int, op *emu.Op) bool {
-	return op.LatencyClass() != isa.ClassUnit || s.exclusive>>warp&1 == 0
+	return op.LatencyClass() != isa.ClassUnit || !s.Awaits(warp)
 }
 
 // Issue books that the warp has issued it.
@@ -123,6 +124,9 @@ func (s *Socket) Issue(warp int, op *emu.Op) {
 		s.exclusive |= 1 << warp
 	}
 }
+
+// Awaits tells whether the warp has an exclusive request under way.
+func (s *Socket) Awaits(warp int) bool { return s.exclusive>>warp&1 != 0 }
 
 // Traits of a unit instruction.
 func (s *Socket) Traits(op *emu.Op) Traits { return s.traits[op.UnitFn()] }

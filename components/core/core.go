@@ -220,7 +220,10 @@ func (c *Core) advance(now uint64) {
 		sl.issue(now)
 	}
 	c.Cycles++
-	c.stage(c.slices, now)
+	if open := c.stage(c.slices, now) & c.crowded; open != 0 {
+		c.crowded &^= open
+		c.front.unlockAt(now+1, open)
+	}
 	undecoded := c.decode(now)
 	c.fetch(now)
 	c.saw(c.schedule(now), undecoded)

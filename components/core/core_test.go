@@ -9,6 +9,7 @@ import (
 	"github.com/sarchlab/akita/v3/sim"
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/accel"
 	"heddle/components/clock"
 	"heddle/components/core"
 	"heddle/components/mem"
@@ -45,10 +46,19 @@ type machine struct {
 const ns = 1_000_000
 
 func newMachine(t testing.TB, warps, threads int, change ...func(*core.Spec)) *machine {
+	return newMachineWith(t, nil, warps, threads, change...)
+}
+
+// newMachineWith is newMachine with a graph unit; nil: none.
+func newMachineWith(t testing.TB, u accel.Unit, warps, threads int, change ...func(*core.Spec)) *machine {
 	m := &machine{sys: clock.NewSystem("Clock", sim.NewSerialEngine())}
 	d, err := m.sys.AddDomain("core", ns)
 	require.NoError(t, err)
-	m.emu, err = emu.New(emu.Config{Cores: 1, Warps: warps, Threads: threads})
+	cfg := emu.Config{Cores: 1, Warps: warps, Threads: threads}
+	if u != nil {
+		cfg.Units = func(int) []emu.Unit { return []emu.Unit{u.Architecture()} }
+	}
+	m.emu, err = emu.New(cfg)
 	require.NoError(t, err)
 	s := core.DefaultSpec(warps, threads)
 	for _, f := range change {
@@ -57,6 +67,10 @@ func newMachine(t testing.TB, warps, threads int, change ...func(*core.Spec)) *m
 	m.core, err = core.New("Core", s, core.Program(m.emu.Core(0)))
 	require.NoError(t, err)
 	m.core.Join(d, m.core)
+	if u != nil {
+		u.Join(d, u)
+		m.core.Plug(accel.Plug("Socket", m.core.Place(), u))
+	}
 	answers := map[string]int{"L1I": 4, "L1D": 64} // the I-cache's two stages and two answers
 	at := map[string]clock.Handle{"L1I": m.core.Place(), "L1D": m.core.DataPlace()}
 	perfect := func(name string, places int, after clock.Cycle) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {

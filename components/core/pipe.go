@@ -21,6 +21,7 @@ type pipe struct {
 
 	active, stalled uint64             // warps; RTL's active_warps and stalled_warps
 	buffered        uint64             // warps with something in the instruction buffer
+	crowded         uint64             // of them, those that are not fetched for before their full buffer has a place
 	staged          uint64             // warps with something before the scoreboard
 	ready           uint64             // of them, those that have their registers
 	hazard          [numHazards]uint64 // the others, by what they wait for
@@ -68,9 +69,11 @@ type ibuffer struct {
 	freedAt uint64 // the cycle in which a place was freed last: one a cycle
 }
 
+func (b *ibuffer) full() bool { return b.n == len(b.ring) }
+
 // closed reports whether decode sees no place in this cycle.
 func (b *ibuffer) closed(now uint64) bool {
-	return b.n == len(b.ring) || b.freedAt == now && b.n+1 >= len(b.ring)
+	return b.full() || b.freedAt == now && b.n+1 >= len(b.ring)
 }
 
 func (b *ibuffer) put(op *emu.Op) {
@@ -127,9 +130,10 @@ func (p *pipe) look(sl *slice, i int) {
 	p.enter(w, stateOf[k])
 }
 
-// stage moves the head of each buffer to where the scoreboard looks.
-func (p *pipe) stage(slices []slice, now uint64) {
-	for m := p.buffered &^ p.staged; m != 0; m &= m - 1 {
+// stage moves the head of each buffer to where the scoreboard looks, and returns whose.
+func (p *pipe) stage(slices []slice, now uint64) (staged uint64) {
+	staged = p.buffered &^ p.staged
+	for m := staged; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		w := &p.warps[i]
 		p.moved = true
@@ -144,6 +148,7 @@ func (p *pipe) stage(slices []slice, now uint64) {
 			p.buffered &^= 1 << i
 		}
 	}
+	return staged
 }
 
 // issueWarp takes the head of warp i past the scoreboard.
