@@ -62,8 +62,7 @@ its simulation models of FPU, multiplier and divider. The machines are described
 
 What is off by more than 5 % is named in known of sim/parity/parity_test.go, and does a thing otherwise than the RTL:
 
-- **Stores and loads in turn on 4 lanes (st_scatter on a)**: the order in which answers come back and the next batch leaves.
-- **A backlog of writes in memory (m6: bytes, l1_thrash, st_burst)**: the harness takes writes without end, so that some thousands wait in it, and a read or the closing fence waits for those
+- **A backlog of writes in memory (m6: bytes, st_burst)**: the harness takes writes without end, so that some thousands wait in it, and a read or the closing fence waits for those
   before it; how many they are follows from which core is ahead when, to within some cycles.
 
 What is off by more than 1 % goes another order than in the RTL somewhere. What differs there, read in the RTL and not measured one by one:

@@ -185,8 +185,17 @@ func (c *Channel) answerFromQueue(now uint64, r Request, b *bank) bool {
 		return true
 	}
 	c.stats.Forwarded++
-	c.done.add(&c.done.reads, Done{ID: r.ID, Clock: max(now+1, c.done.reads.last())})
+	c.answer(r.ID, now+1)
 	return true
+}
+
+// answer books the completion of a read at clock at, or behind the reads on their way.
+func (c *Channel) answer(id, at uint64) {
+	behind := c.done.reads.last()
+	if c.spec.OneReadAClock {
+		behind++
+	}
+	c.done.add(&c.done.reads, Done{ID: id, Clock: max(at, behind)})
 }
 
 // acceptIdeal completes a request after the fixed latency, spaced by the fixed
@@ -479,7 +488,7 @@ func (c *Channel) finish(r *request, now uint64) {
 	}
 	done := now + uint64(t.CL+t.BL)
 	c.stats.ReadLatency += done - r.arrival
-	c.done.add(&c.done.reads, Done{ID: r.id, Clock: done})
+	c.answer(r.id, done)
 }
 
 // issue sends a command to the DRAM.

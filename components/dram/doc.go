@@ -46,7 +46,8 @@
 // So "FR-FCFS" is Ramulator 2's: a ready PRE of an older request goes before a
 // younger row hit. FRFCFSRowHit lets row hits that arrived no later go first.
 // A read of a queued write's line is answered from the queue at the next clock,
-// or with the last read on its way: reads return in order.
+// or with the last read on its way: reads return in order. With OneReadAClock it is a clock later than that
+// read, as Ramulator 2.0 answers one a clock.
 // Refresh is all-bank, never postponed.
 //
 // # What it was held to

@@ -227,3 +227,32 @@ func TestFCFSKeepsTheOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestOneReadAClock: with Ramulator 2.0 reads that the write queue answers go behind those on their way, one a clock; with
+// 2.1 they all go with the last of those.
+func TestOneReadAClock(t *testing.T) {
+	for name, want := range map[string][]uint64{"ddr4-3200-r20": {49, 50, 51, 52}, "ddr4-3200": {49, 49, 49, 49}} {
+		s := preset(t, name)
+		c := newChannel(t, s)
+		for i := range 3 {
+			require.True(t, c.Enqueue(0, Request{ID: 10, Line: lineOf(s, place{row: 1, column: i}), Write: true}))
+		}
+		require.True(t, c.Enqueue(0, Request{ID: 0, Line: lineOf(s, place{})}))
+		var got []uint64
+		for clock := uint64(1); len(got) < 4; clock++ {
+			c.Tick(clock)
+			for d, ok := c.PopDone(clock); ok; d, ok = c.PopDone(clock) {
+				if !d.Write {
+					require.Equal(t, uint64(len(got)), d.ID, "in order")
+					got = append(got, clock)
+				}
+			}
+			if clock == 24 { // the RD has issued, and its row is open too shortly to be closed for the writes
+				for i := range 3 {
+					require.True(t, c.Enqueue(clock, Request{ID: uint64(i + 1), Line: lineOf(s, place{row: 1, column: i})}))
+				}
+			}
+		}
+		require.Equal(t, want, got, name)
+	}
+}

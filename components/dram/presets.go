@@ -15,7 +15,7 @@ var ramulator21 = Spec{
 // asRamulator20 changes what Ramulator 2.0's controller does otherwise.
 func asRamulator20(s Spec) Spec {
 	s.ReadQueue, s.WriteQueue = 33, 33
-	s.MergeWrites, s.StallOnBlockedPrecharge = false, true
+	s.MergeWrites, s.StallOnBlockedPrecharge, s.OneReadAClock = false, true, true
 	s.CommandBus = SingleBus
 	return s
 }

@@ -58,6 +58,10 @@ type Spec struct {
 	// command is a PRE that the active list forbids, as Ramulator 2.0 does; 2.1
 	// looks further. Default: false.
 	StallOnBlockedPrecharge bool
+	// OneReadAClock answers one read a clock, in order, as Ramulator 2.0 does (serve_completed_reads of
+	// its generic_dram_controller.cpp): a read that is answered from the write queue behind others holds up those
+	// behind it. 2.1 answers all that are due. Default: false.
+	OneReadAClock bool
 	// Refresh issues an all-bank refresh to every rank each REFI clocks.
 	// Default: true in every preset but the Ramulator 2.0 flavour of HBM2.
 	Refresh bool
