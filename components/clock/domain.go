@@ -19,6 +19,7 @@ type Domain struct {
 	period Femto
 	cycle  Cycle // the last one ticked
 	next   Cycle // the next one to tick; Never: all sleep and no timer is set
+	at     Femto // when that is
 	units  []Unit
 	awake  []uint64 // bit per unit: ticks in the next cycle
 	due    []uint64 // bit per unit: ticks in this cycle
@@ -87,7 +88,9 @@ func (d *Domain) After() Cycle { return Cycle(d.s.now/d.period) + 1 }
 func (h Handle) Domain() *Domain { return h.d }
 
 // Wake makes the unit tick at its clock's next edge after this instant.
-func (h Handle) Wake() {
+func (h Handle) Wake() { h.wakeNext() }
+
+func (h *Handle) wakeNext() {
 	if !h.d.inTick {
 		h.WakeAt(h.d.After())
 		return
@@ -111,7 +114,7 @@ func (h Handle) WakeAt(c Cycle) {
 }
 
 // wakeAt is WakeAt for a cycle that is to come. A unit has one timer, which an earlier one replaces.
-func (h Handle) wakeAt(c Cycle) {
+func (h *Handle) wakeAt(c Cycle) {
 	d := h.d
 	if h.due != nil {
 		*h.due = min(*h.due, c)
@@ -129,14 +132,19 @@ func (h Handle) wakeAt(c Cycle) {
 	} else {
 		d.timer = min(d.timer, c)
 	}
-	if c < d.next {
-		d.next = c
+	if c < d.next { // not while it ticks: following finds the next one then
+		d.setNext(c)
 		d.s.schedule()
 	}
 }
 
-// WakeAtTime makes the unit tick at its first edge at or after t.
-func (h Handle) WakeAtTime(t Femto) { h.WakeAt(Cycle((t + h.d.period - 1) / h.d.period)) }
+// setNext sets the next cycle to tick.
+func (d *Domain) setNext(c Cycle) {
+	d.next, d.at = c, Femto(Never)
+	if c != Never {
+		d.at = Femto(c) * d.period
+	}
+}
 
 // tick runs cycle d.next.
 func (d *Domain) tick() {
@@ -148,16 +156,24 @@ func (d *Domain) tick() {
 	}
 	d.inTick = true
 	for w, set := range d.due {
-		d.due[w] = 0
-		for ; set != 0; set &= set - 1 {
-			i := bits.TrailingZeros64(set)
-			if d.units[w<<6+i].Tick(d.cycle) {
-				d.awake[w] |= 1 << i
-			}
+		if set != 0 {
+			d.due[w] = 0
+			d.awake[w] |= d.tickUnits(d.units[w<<6:], set)
 		}
 	}
 	d.inTick = false
-	d.next = d.following()
+	d.setNext(d.following())
+}
+
+// tickUnits ticks those of up to 64 units that are in the set, and returns those that want the next cycle too.
+func (d *Domain) tickUnits(units []Unit, set uint64) (again uint64) {
+	now := d.cycle
+	for ; set != 0; set &= set - 1 {
+		if i := bits.TrailingZeros64(set); units[i].Tick(now) {
+			again |= 1 << i
+		}
+	}
+	return again
 }
 
 // following returns the next cycle with something to tick.

@@ -1,6 +1,9 @@
 package clock
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Link carries small values from one unit to another, in order, with a latency
 // and a bounded number of places.
@@ -10,28 +13,8 @@ import "fmt"
 // free by the producer from its next cycle on. Both ends may be on different
 // clocks.
 type Link[T any] struct {
-	s       *System
-	name    string
-	ring    []entry[T]
-	head, n int
-	latency Femto
-	cycles  Cycle // the latency, if both ends are on one clock; else 0
-
-	freed   int   // places freed at the instant freedAt
-	freedAt Femto //
-
-	producer, consumer Handle
-	waiting            bool    // the producer waits for a value to be taken
-	filled             *uint64 // the consumer's word in which bit is set while there are values
-	bit                uint64
-
-	pushed, popped uint64   // for conservation laws
-	observe        func(*T) // nil: nobody looks
-}
-
-type entry[T any] struct {
-	v     T
-	ready Femto
+	lane
+	ring []T // by place
 }
 
 // NewLink makes a link of that many places between two units. The latency is in
@@ -40,8 +23,61 @@ func NewLink[T any](name string, places int, latency Cycle, producer, consumer H
 	if places < 1 || latency < 1 {
 		panic(fmt.Sprintf("BUG: link %s: %d places, latency %d", name, places, latency))
 	}
-	l := &Link[T]{
-		s: producer.d.s, name: name, ring: make([]entry[T], places),
+	l := &Link[T]{lane: newLane(name, places, latency, producer, consumer)}
+	l.ring = make([]T, len(l.ready))
+	return l
+}
+
+// Push adds a value. The link must not be full.
+func (l *Link[T]) Push(v T) {
+	l.ring[l.tail] = v
+	l.push()
+}
+
+// Front returns the value that Pop would take. There must be one.
+func (l *Link[T]) Front() *T { return &l.ring[l.head] }
+
+// Pop takes the first value, which must be ready.
+func (l *Link[T]) Pop() T {
+	v := l.ring[l.head]
+	l.Drop()
+	return v
+}
+
+// Observe has f see every value that is pushed. It must not change it.
+func (l *Link[T]) Observe(f func(*T)) {
+	l.observe = nil
+	if f != nil {
+		l.observe = func(place int) { f(&l.ring[place]) }
+	}
+}
+
+// lane is a link without its values: when they can be read, and who waits for what.
+type lane struct {
+	s              *System
+	name           string
+	head, tail     int     // the places of the first value, and of the next that is pushed
+	pushed, popped uint64  // how many
+	limit          uint64  // the producer may push up to this count; further if values were taken since freedAt
+	first          Cycle   // of the consumer's clock, from which the first value can be read; Never: there is none
+	ready          []Cycle // by place: from when its value can be read; a power of two of them
+	places         uint64
+	latency        Femto
+	cycles         Cycle // the latency, if both ends are on one clock; else 0
+	freedAt        Femto // the instant of the last pop
+
+	producer, consumer Handle
+	waiting            bool    // the producer waits for a value to be taken
+	filled             *uint64 // the consumer's word in which bit is set while there are values
+	bit                uint64
+
+	observe func(place int) // nil: nobody looks
+}
+
+func newLane(name string, places int, latency Cycle, producer, consumer Handle) lane {
+	l := lane{
+		s: producer.d.s, name: name, ready: make([]Cycle, 1<<bits.Len(uint(places-1))),
+		places: uint64(places), limit: uint64(places), first: Never, freedAt: Femto(Never),
 		latency: Femto(latency) * producer.d.period, producer: producer, consumer: consumer, filled: new(uint64),
 	}
 	if producer.d == consumer.d {
@@ -50,107 +86,106 @@ func NewLink[T any](name string, places int, latency Cycle, producer, consumer H
 	return l
 }
 
+// after returns the place after one.
+func (l *lane) after(place int) int { return (place + 1) & (len(l.ready) - 1) }
+
 // Flag has a bit of a word of the consumer's set while the link holds values, ready or under way. A consumer of many
 // links asks the word, and only the links whose bits are set.
-func (l *Link[T]) Flag(word *uint64, bit int) { l.filled, l.bit = word, 1<<bit }
+func (l *lane) Flag(word *uint64, bit int) { l.filled, l.bit = word, 1<<bit }
 
 // Full tells the producer that there is no place in this cycle. The producer is
 // then woken when there is one.
-func (l *Link[T]) Full() bool { return l.n+l.freed >= len(l.ring) && l.full() }
+func (l *lane) Full() bool { return l.pushed >= l.limit && l.full() }
 
-// full is Full for a link that has no place, or places that were freed in an earlier cycle only. It notes that the
-// producer waits.
-func (l *Link[T]) full() bool {
-	if l.freedAt != l.s.now {
-		l.freed = 0
-	}
-	switch {
-	case l.n+l.freed < len(l.ring):
+// full is Full when as much was pushed as is known to be possible. It notes that the producer waits.
+func (l *lane) full() bool {
+	l.see()
+	if l.pushed < l.limit {
 		return false
-	case l.n < len(l.ring):
-		l.producer.Wake() // freed at this very instant: there is room in the next cycle
-	default:
+	}
+	l.wait()
+	return true
+}
+
+// see has the producer see the places that were freed before this instant.
+func (l *lane) see() {
+	if l.freedAt != l.s.now {
+		l.limit = l.popped + l.places
+	}
+}
+
+// wait notes that the producer waits for a value to be taken. If one was at this very instant, it goes on in the next cycle.
+func (l *lane) wait() {
+	if l.limit != l.popped+l.places {
+		l.producer.wakeNext()
+	} else {
 		l.waiting = true
 	}
-	return true
 }
 
 // Room tells the producer that there are n places in this cycle. If not, the producer is
 // woken when one is taken.
-func (l *Link[T]) Room(n int) bool {
-	free := len(l.ring) - l.n
-	if l.freedAt == l.s.now {
-		free -= l.freed
-	}
-	switch {
-	case free >= n:
+func (l *lane) Room(n int) bool {
+	l.see()
+	if l.pushed+uint64(n) <= l.limit {
 		return true
-	case l.freedAt == l.s.now && l.freed > 0:
-		l.producer.Wake()
-	case l.n > 0:
-		l.waiting = true
 	}
+	l.wait()
 	return false
 }
 
 // Drained tells the producer that the consumer has taken all values, in an earlier
 // cycle. If not, the producer is woken when one is taken.
-func (l *Link[T]) Drained() bool {
-	switch {
-	case l.n > 0:
-		l.waiting = true
-		return false
-	case l.freedAt == l.s.now && l.freed > 0:
-		l.producer.Wake()
-		return false
-	}
-	return true
-}
+func (l *lane) Drained() bool { return l.Room(int(l.places)) }
 
-// Push adds a value. The link must not be full.
-func (l *Link[T]) Push(v T) {
-	if l.n == len(l.ring) {
-		panic(fmt.Sprintf("BUG: %s @%d: push to a full link", l.name, l.producer.d.cycle))
+// push counts a value that was put into its place.
+func (l *lane) push() {
+	if l.pushed-l.popped >= l.places {
+		l.bug(l.producer.d, "push to a full link")
 	}
-	i := l.head + l.n
-	if i >= len(l.ring) {
-		i -= len(l.ring)
-	}
-	ready := l.s.now + l.latency
-	l.ring[i] = entry[T]{v, ready}
-	l.n++
+	ready, place := l.arrival(), l.tail
+	l.ready[place] = ready
+	l.tail = l.after(place)
 	l.pushed++
-	*l.filled |= l.bit
-	if l.observe != nil {
-		l.observe(&l.ring[i].v)
-	}
-	if l.n == 1 || l.cycles == 0 {
+	if l.first == Never {
+		l.first = ready
+		*l.filled |= l.bit
 		l.announce(ready)
 	}
+	if l.observe != nil {
+		l.observe(place)
+	}
 }
 
-// announce wakes the consumer for a value.
-func (l *Link[T]) announce(ready Femto) {
-	switch d := l.consumer.d; {
-	case l.cycles == 0 || !d.inTick:
-		l.consumer.WakeAtTime(ready)
-	case l.cycles == 1:
-		l.consumer.Wake()
-	default:
-		l.consumer.wakeAt(d.cycle + l.cycles)
+// announce wakes the consumer for a value that sets out.
+func (l *lane) announce(ready Cycle) {
+	if l.cycles == 1 && l.consumer.d.inTick {
+		l.consumer.wakeNext()
+		return
 	}
+	l.consumer.wakeAt(ready)
+}
+
+// arrival returns when a value that is pushed now can be read.
+func (l *lane) arrival() Cycle {
+	if d := l.consumer.d; l.cycles != 0 && d.inTick {
+		return d.cycle + l.cycles
+	}
+	period := l.consumer.d.period
+	return Cycle((l.s.now + l.latency + period - 1) / period)
 }
 
 // Ready tells the consumer that a value can be read in this cycle. When the
 // first value is still under way, the consumer is woken for it.
-func (l *Link[T]) Ready() bool {
-	return l.n != 0 && l.arrived()
-}
+func (l *lane) Ready() bool { return l.first != Never && l.arrived() }
 
-// arrived is Ready for a link with a value.
-func (l *Link[T]) arrived() bool {
-	if at := l.ring[l.head].ready; at > l.s.now {
-		l.consumer.WakeAtTime(at)
+// arrived is Ready for a link with a value. The consumer was told when it set out, but may have set an earlier timer
+// since, or raised the cycle from which its part looks. It is a call, so that asking an empty link costs none.
+//
+//go:noinline
+func (l *lane) arrived() bool {
+	if l.first > l.consumer.d.cycle {
+		l.consumer.wakeAt(l.first)
 		return false
 	}
 	return true
@@ -158,56 +193,52 @@ func (l *Link[T]) arrived() bool {
 
 // BackedUp reports to the consumer that every place holds a value that it could read in this cycle, so that
 // the producer has been held up since an earlier one. It does not depend on which of both ticks first.
-func (l *Link[T]) BackedUp() bool {
-	if l.n < len(l.ring) {
-		return false
-	}
-	last := l.head + l.n - 1
-	if last >= len(l.ring) {
-		last -= len(l.ring)
-	}
-	return l.ring[last].ready <= l.s.now
+func (l *lane) BackedUp() bool {
+	return l.pushed-l.popped == l.places && l.ready[(l.tail-1)&(len(l.ready)-1)] <= l.consumer.d.cycle
 }
 
-// Front returns the value that Pop would take. There must be one.
-func (l *Link[T]) Front() *T { return &l.ring[l.head].v }
-
-// Pop takes the first value, which must be ready.
-func (l *Link[T]) Pop() T {
-	if l.n == 0 || l.ring[l.head].ready > l.s.now {
-		panic(fmt.Sprintf("BUG: %s @%d: pop of nothing", l.name, l.consumer.d.cycle))
+// Drop takes the first value, which must be ready, without looking at it.
+func (l *lane) Drop() {
+	if l.first > l.consumer.d.cycle {
+		l.bug(l.consumer.d, "pop of nothing")
 	}
-	v := l.ring[l.head].v
-	if l.head++; l.head == len(l.ring) {
-		l.head = 0
+	if now := l.s.now; l.freedAt != now {
+		l.freedAt, l.limit = now, l.popped+l.places
 	}
-	l.n--
+	l.head = l.after(l.head)
 	l.popped++
-	if l.n == 0 {
+	if l.popped != l.pushed {
+		l.expose()
+	} else {
+		l.first = Never
 		*l.filled &^= l.bit
 	}
-	if l.freedAt != l.s.now {
-		l.freedAt, l.freed = l.s.now, 0
-	}
-	l.freed++
 	if l.waiting {
 		l.waiting = false
-		l.producer.Wake()
+		l.producer.wakeNext()
 	}
-	return v
+}
+
+// expose notes when the value that has become the first can be read.
+func (l *lane) expose() {
+	l.first = l.ready[l.head]
+	if l.first > l.consumer.d.cycle {
+		l.consumer.wakeAt(l.first)
+	}
+}
+
+func (l *lane) bug(d *Domain, what string) {
+	panic(fmt.Sprintf("BUG: %s @%d: %s", l.name, d.cycle, what))
 }
 
 // Len returns how many values are under way or waiting.
-func (l *Link[T]) Len() int { return l.n }
+func (l *lane) Len() int { return int(l.pushed - l.popped) }
 
 // Places returns the capacity.
-func (l *Link[T]) Places() int { return len(l.ring) }
+func (l *lane) Places() int { return int(l.places) }
 
 // Name returns the link's name.
-func (l *Link[T]) Name() string { return l.name }
-
-// Observe has f see every value that is pushed. It must not change it.
-func (l *Link[T]) Observe(f func(*T)) { l.observe = f }
+func (l *lane) Name() string { return l.name }
 
 // Traffic returns how many values went in and came out.
-func (l *Link[T]) Traffic() (pushed, popped uint64) { return l.pushed, l.popped }
+func (l *lane) Traffic() (pushed, popped uint64) { return l.pushed, l.popped }

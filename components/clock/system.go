@@ -80,7 +80,7 @@ func (s *System) AddObserver(name string, period Femto) (*Domain, error) {
 }
 
 func (s *System) newDomain(name string, period Femto) *Domain {
-	return &Domain{s: s, name: name, period: period, next: Never, timer: Never}
+	return &Domain{s: s, name: name, period: period, next: Never, at: Femto(Never), timer: Never}
 }
 
 // Scatter makes domains, and units within them, tick in an order drawn from the seed
@@ -166,9 +166,7 @@ func (s *System) schedule() {
 func (s *System) nextInstant() Femto {
 	t := Femto(Never)
 	for _, d := range s.domains {
-		if d.next != Never {
-			t = min(t, Femto(d.next)*d.period)
-		}
+		t = min(t, d.at)
 	}
 	return t
 }
@@ -183,7 +181,7 @@ func (s *System) Handle(sim.Event) error {
 		}
 		s.now = t
 		for _, d := range s.domains {
-			if d.next != Never && Femto(d.next)*d.period == t {
+			if d.at == t {
 				d.tick()
 			}
 		}
