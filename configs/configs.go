@@ -6,15 +6,14 @@
 package configs
 
 import (
+	"heddle/components/accel"
 	"heddle/components/cache"
 	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
-	"heddle/components/eghw"
-	"heddle/components/graphpeg"
-	"heddle/components/hwwl"
-	"heddle/components/weaver"
 	"heddle/internal/schema"
+	"heddle/units"
+	_ "heddle/units/all"
 )
 
 // Machine describes a timed machine.
@@ -45,40 +44,40 @@ type Machine struct {
 // Core is a core and what is plugged into its accelerator socket.
 type Core struct {
 	core.Spec
-	Weaver   *weaver.Spec   `key:"weaver" doc:"SparseWeaver's work distribution unit (HPCA 2025, §III); absent: none."`
-	GraphPEG *graphpeg.Spec `key:"graphpeg" doc:"GraphPEG's edge-gathering unit (ACM TACO 2021, §3); absent: none. A core has one graph unit at most."`
-	HWWL     *hwwl.Spec     `key:"hwwl" doc:"The hardware worklist that GraphPEG is compared with (ACM TACO 2021, §4.4, after MICRO 2014); absent: none. Of the control processor it uses the network only."`
-	EGHW     *eghw.Spec     `key:"eghw" doc:"The edge-generating hardware that SparseWeaver is compared with (HPCA 2025, §V-H); absent: none."`
+	Unit GraphUnit
 }
 
-// Validate checks the core, and its units against it.
-func (c Core) Validate() error {
-	if err := c.Spec.Validate(); err != nil {
-		return err
+// GraphUnit is what is in a core's accelerator socket: the settings of one of the registered units.
+type GraphUnit struct{ Spec accel.Spec } // nil: none
+
+// Alternatives are the sections of the units.
+func (GraphUnit) Alternatives() (list []schema.Alternative) {
+	for _, u := range units.All() {
+		list = append(list, schema.Alternative{
+			Key: u.Key, Doc: u.Doc, Section: u.New(), Taken: "the core has a " + u.Title + ": its socket takes one graph unit",
+		})
 	}
-	plugged := ""
-	for _, u := range []struct {
-		key, name string
-		has       bool
-	}{
-		{"weaver", "Weaver", c.Weaver != nil},
-		{"graphpeg", "GraphPEG", c.GraphPEG != nil},
-		{"hwwl", "HWWL", c.HWWL != nil},
-		{"eghw", "EGHW", c.EGHW != nil},
-	} {
-		switch {
-		case u.has && plugged != "":
-			return &schema.FieldError{Key: u.key, Msg: "the core has a " + plugged + ": its socket takes one graph unit"}
-		case u.has:
-			plugged = u.name
-		}
+	return list
+}
+
+// Is tells whether it is of that name, as isa calls units.
+func (g GraphUnit) Is(name string) bool {
+	u := units.Of(g.Spec)
+	return u != nil && u.Name == name
+}
+
+// DefaultUnit is what a user chooses of a graph unit who says only that it is there.
+func DefaultUnit(u *units.Unit) accel.Spec {
+	return Schema.DefaultSection("core." + u.Key).(accel.Spec)
+}
+
+// UnitShape is what core n's graph unit knows of the machine.
+func (m *Machine) UnitShape(n int) accel.Shape {
+	c := &m.Core
+	return accel.Shape{
+		Core: n, Cores: m.Sockets * m.CoresPerSocket, Warps: c.Warps, Threads: c.Threads, LineBytes: m.L1D.LineBytes,
+		ScratchpadBytes: c.ScratchpadBytes, ScratchpadLatency: core.ScratchpadLatency,
 	}
-	if c.Weaver != nil {
-		if key, msg, ok := c.Weaver.Fits(c.Warps, c.Threads); !ok {
-			return &schema.FieldError{Key: "weaver." + key, Msg: msg}
-		}
-	}
-	return nil
 }
 
 // Wires are the registers on the way between two levels.

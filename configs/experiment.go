@@ -7,6 +7,7 @@ import (
 
 	"heddle/internal/schema"
 	"heddle/kernels/graph/graphspec"
+	"heddle/units"
 )
 
 // Experiment says everything about an experiment: points that are simulated, and
@@ -34,7 +35,7 @@ type Workload struct {
 	Algorithm      Algorithm `key:"algorithm" default:"pagerank" oneof:"pagerank,bfs,bfs-parents,sssp,cc,spmv,in-degree,spmm,graphsum,k-core,stcon,colouring,bc" doc:"What is computed. pagerank: f32; what a vertex without out-edges holds is not passed on, as in GAP and GraphIt. bfs: levels. bfs-parents: a tree. sssp: Bellman-Ford over a frontier. cc: label propagation. spmv: f32, once. in-degree: once. spmm, graphsum: operators of a graph convolution, f32, once; vertices have width numbers. k-core: core numbers by peeling, push only. stcon: whether a path joins source and target, from both ends. colouring: of a graph without self-loops, by independent sets, push only; colours are as many as super-steps. bc: betweenness centrality from one source, forward, in any direction, and then back through the super-steps, which pushes and needs rows by source. Up to 3.4e38 shortest paths."`
 	Recipe         Choice    `key:"recipe" default:"none" oneof:"none,datadriven,strict,gunrock,sepgraph,hwwl,graphpeg" doc:"A published implementation: it sets schedule, direction, active_set, dedup and order, and one of these that says something else is refused. docs/kernels.md says what each sets, heddle kernel choices what it simplifies. Source: GraphPEG §2.1 and §4.4."`
 	ScaleFree      float64   `key:"scale_free" default:"8" min:"0" max:"1e9" unit:"" doc:"Recipes sepgraph and graphpeg take a graph as scale-free if a vertex has at least that many times the mean degree, in or out. Roads and meshes have 2 to 4 times, social graphs and crawls 11 and more. 0: every graph is. Source: ours, as none is published."`
-	Schedule       Schedule  `key:"schedule" default:"vertex" oneof:"vertex,edge,warp,cta,strict,weaver,peg,hwwl,eghw" doc:"Which lane handles which edge. vertex: each lane walks its vertex's row. edge: an edge a lane, all edges in turn. warp, cta: a warp's or a core's lanes share their rows by a scan and binary searches. strict: all warps get equally many edges, by a scan over the device and binary searches (load-balanced partitioning, Davidson et al., IPDPS 2014). weaver: the Weaver unit deals edges out. peg: GraphPEGs load the edges of the vertices in their lists and hand out full batches. hwwl: each lane walks the row of a vertex from a hardware worklist. eghw: edge-generating hardware loads the edges and deals them out. Source: GRAssembler §2.2, SparseWeaver §III-A."`
+	Schedule       Schedule  `key:"schedule" default:"vertex" doc:"Which lane handles which edge. vertex: each lane walks its vertex's row. edge: an edge a lane, all edges in turn. warp, cta: a warp's or a core's lanes share their rows by a scan and binary searches. strict: all warps get equally many edges, by a scan over the device and binary searches (load-balanced partitioning, Davidson et al., IPDPS 2014). {units} Source: GRAssembler §2.2, SparseWeaver §III-A."`
 	Layout         Choice    `key:"layout" default:"auto" oneof:"auto,csr,csc,csr-csc,coo" doc:"How edges lie in memory. csr: rows by source. csc: by destination. csr-csc: both. coo: both ends of every edge. auto: coo for edge, else the rows that the direction walks."`
 	Direction      Choice    `key:"direction" default:"auto" oneof:"auto,push,pull,hybrid" doc:"Who walks. push: active sources their out-edges. pull: destinations their in-edges. hybrid: either, by the frontier, each super-step. auto: pull for pagerank, spmv, in-degree, spmm and graphsum, else push."`
 	ActiveSet      Choice    `key:"active_set" default:"auto" oneof:"auto,queue,bitmap,bytemap,counter,list" doc:"Data structure of the active vertices. counter: only their number; every vertex is walked. list: the graph units' vertex-lists, under peg and hwwl; under them, a kernel registers the vertices of any other set before each gather. auto: counter where all are active, list for push under peg and hwwl, queue for push except under edge, else bytemap. Source: GRAssembler §5.2."`
@@ -74,6 +75,25 @@ const PageRank Algorithm = "pagerank"
 // Schedule says which lane handles which edge.
 type Schedule string
 
+// Names are those of all schedules.
+func (Schedule) Names() (names []string) {
+	for _, s := range units.Schedules() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Explain says what the graph units' schedules do.
+func (Schedule) Explain(doc string) string {
+	var text []string
+	for _, u := range units.All() {
+		for _, s := range u.Schedules {
+			text = append(text, s.Name+": "+s.Doc+".")
+		}
+	}
+	return strings.Replace(doc, "{units}", strings.Join(text, " "), 1)
+}
+
 // Schedules with kernels written by hand.
 const (
 	VertexSchedule Schedule = "vertex"
@@ -94,8 +114,8 @@ func (e Experiment) Validate() error {
 	if err := e.validateInput(); err != nil {
 		return err
 	}
-	if u := e.Workload.Schedule.unit(); u != nil && !u.on(&e.Machine.Core) && !e.varies("workload.schedule") {
-		return u.missing(e.Workload.Schedule)
+	if u := e.Workload.Schedule.unit(); u != nil && !e.Machine.Core.Unit.Is(u.Name) && !e.varies("workload.schedule") {
+		return missingUnit(e.Workload.Schedule, u)
 	}
 	return nil
 }
@@ -199,32 +219,20 @@ func (e *Experiment) NeedsRandom() error {
 	return &schema.FieldError{Key: "seeds", Msg: "nothing about the graph is random: expected a generator, weights.from: random or reorder.order: random"}
 }
 
-// needed is a graph unit that a schedule needs.
-type needed struct {
-	schedule           Schedule
-	name, key, presets string
-	on                 func(c *Core) bool
-}
-
-// units are the schedules that need one.
-var units = []needed{
-	{"weaver", "Weaver", "weaver", "ends in -weaver", func(c *Core) bool { return c.Weaver != nil }},
-	{"peg", "GraphPEG", "graphpeg", "has graphpeg", func(c *Core) bool { return c.GraphPEG != nil }},
-	{"hwwl", "hardware worklist", "hwwl", "begins with hwwl", func(c *Core) bool { return c.HWWL != nil }},
-	{"eghw", "edge-generating hardware", "eghw", "ends in -eghw", func(c *Core) bool { return c.EGHW != nil }},
-}
-
 // unit is the graph unit that the schedule needs; nil: none.
-func (s Schedule) unit() *needed {
-	for i := range units {
-		if units[i].schedule == s {
-			return &units[i]
-		}
+func (s Schedule) unit() *units.Unit {
+	if x, err := units.Schedule(string(s)); err == nil {
+		return units.ByName(x.Unit)
 	}
 	return nil
 }
 
-// missing is the error for a machine without the unit.
-func (u *needed) missing(s Schedule) error {
-	return &schema.FieldError{Key: "workload.schedule", Msg: fmt.Sprintf("%s: the machine's cores have no %s; give machine.core.%s (or use a preset whose name %s)", s, u.name, u.key, u.presets)}
+// missingUnit is the error for a machine without the unit.
+func missingUnit(s Schedule, u *units.Unit) error {
+	msg := fmt.Sprintf("%s: the machine's cores have no %s; give machine.core.%s", s, u.Title, u.Key)
+	if names := MachinesWith(u); len(names) > 0 {
+		const most = 3
+		msg += fmt.Sprintf(" (or use a preset that has it: %s)", strings.Join(names[:min(len(names), most)], ", "))
+	}
+	return &schema.FieldError{Key: "workload.schedule", Msg: msg}
 }

@@ -3,11 +3,12 @@ package configs
 import (
 	"fmt"
 
+	"heddle/components/accel"
 	"heddle/components/cache"
 	"heddle/components/concentrator"
 	"heddle/components/core"
-	"heddle/components/eghw"
 	"heddle/internal/schema"
+	"heddle/units"
 )
 
 // Validate refuses machines whose parts do not fit; each part has checked itself.
@@ -22,7 +23,7 @@ func (m Machine) Validate() error {
 
 // fits are the rules between parts. One that is broken returns the key to change and why.
 var fits = []func(*Machine) (key, why string){
-	levelsInOrder, socketPortFits, linesAreEqual, writesPass, portsSuffice, atomicsMeet, memoryFits, graphPEGFits, eghwFits,
+	levelsInOrder, socketPortFits, linesAreEqual, writesPass, portsSuffice, atomicsMeet, memoryFits, unitFits,
 }
 
 // level is one cache level and its key.
@@ -154,48 +155,26 @@ func atomicsMeet(m *Machine) (key, why string) {
 
 // units is how many graph units have a port to memory; bypasses, of them, to the L2.
 func (m *Machine) units() int {
-	if m.Core.GraphPEG == nil && m.Core.HWWL == nil && m.Core.EGHW == nil {
+	if _, ok := m.Core.Unit.Spec.(accel.MemorySpec); !ok {
 		return 0
 	}
 	return m.Sockets * m.CoresPerSocket
 }
 
 func (m *Machine) bypasses() int {
-	if p, h, g := m.Core.GraphPEG, m.Core.HWWL, m.Core.EGHW; p != nil && !p.BypassL1 || h != nil && !h.BypassL1 || g != nil && !g.BypassL1 {
+	if s, ok := m.Core.Unit.Spec.(accel.MemorySpec); !ok || !s.BypassesL1() {
 		return 0
 	}
 	return m.units()
 }
 
-func graphPEGFits(m *Machine) (key, why string) {
-	if h := m.Core.HWWL; h != nil {
-		if key, msg, ok := h.Fits(m.Core.Threads, m.L1D.LineBytes); !ok {
-			return "core.hwwl." + key, msg
-		}
-	}
-	if m.Core.GraphPEG == nil {
+func unitFits(m *Machine) (key, why string) {
+	s := m.Core.Unit.Spec
+	if s == nil {
 		return "", ""
 	}
-	if p, n := m.Core.GraphPEG.ScratchpadLimit, m.Core.ScratchpadBytes; p > n {
-		return "core.graphpeg.scratchpad_limit", fmt.Sprintf("%d: the core has a scratchpad of %d bytes (core.scratchpad_bytes)", p, n)
-	}
-	if key, msg, ok := m.Core.GraphPEG.Fits(m.Core.Threads, m.L1D.LineBytes); !ok {
-		return "core.graphpeg." + key, msg
+	if key, why, ok := s.FitsCore(m.UnitShape(0)); !ok {
+		return "core." + units.Of(s).Key + "." + key, why
 	}
 	return "", ""
-}
-
-func eghwFits(m *Machine) (key, why string) {
-	if m.Core.EGHW == nil {
-		return "", ""
-	}
-	if key, msg, ok := m.Core.EGHW.Fits(m.EGHWShape(0)); !ok {
-		return "core.eghw." + key, msg
-	}
-	return "", ""
-}
-
-// EGHWShape is what core n's edge-generating hardware knows of the machine.
-func (m *Machine) EGHWShape(n int) eghw.Shape {
-	return eghw.Shape{Core: n, Warps: m.Core.Warps, Threads: m.Core.Threads, LineBytes: m.L1D.LineBytes, ScratchpadBytes: m.Core.ScratchpadBytes}
 }

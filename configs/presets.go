@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"heddle/internal/schema"
+	"heddle/units"
 )
 
 //go:embed machines/*.yaml experiments/*.yaml
@@ -81,6 +82,16 @@ func variables(fields []*schema.Field) (out []string) {
 
 // MachineNames returns the machine presets' names, sorted.
 func MachineNames() []string { return names("machine") }
+
+// MachinesWith returns the names of the machine presets whose cores have such a graph unit, sorted.
+func MachinesWith(u *units.Unit) (names []string) {
+	for _, name := range MachineNames() {
+		if l, err := LoadMachine(name, nil, nil); err == nil && l.Value.Core.Unit.Is(u.Name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // ExperimentNames returns the experiment presets' names, sorted.
 func ExperimentNames() []string { return names("experiment") }

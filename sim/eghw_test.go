@@ -108,7 +108,7 @@ func untimedEGHW(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machine
 	t.Helper()
 	var h eghw.Host
 	m, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(n int) []emu.Unit {
-		u, err := eghw.NewUntimed(*cfg.Core.EGHW, cfg.EGHWShape(n))
+		u, err := eghw.NewUntimed(*cfg.Core.Unit.Spec.(*eghw.Spec), cfg.UnitShape(n))
 		require.NoError(t, err)
 		h.Units = append(h.Units, u.Engine)
 		return []emu.Unit{u}
@@ -171,7 +171,7 @@ func TestEGHWErrors(t *testing.T) {
 		"core.eghw.buffer_entries=10":                       "core.eghw.buffer_entries: 10: 4 lanes and lines of 64 bytes need 19",
 		"core.eghw.buffer_entries=1400":                     "of a scratchpad that has 16384",
 		"core.weaver.st_entries=8":                          "core.eghw: the core has a Weaver",
-		"core.hwwl.bytes=4KiB":                              "core.eghw: the core has a HWWL",
+		"core.hwwl.bytes=4KiB":                              "core.eghw: the core has a hardware worklist",
 		"core.eghw.outstanding_lines=0":                     "outstanding_lines",
 		"core.eghw.bypass_l1=true sockets=64 l2.bytes=1MiB": "L1s and graph units have 192 ports",
 		"core.eghw.buffer_entries=40 l1d.line_bytes=256 l1i.line_bytes=256 core.warps=4": "need 67",
@@ -197,7 +197,7 @@ func TestEGHWErrors(t *testing.T) {
 	require.ErrorContains(t, err, "eghw of core 0: vertex 1: its edges are 9..3")
 	m, err = sim.New(load(t, "vortex-1c4w4t-eghw"), sim.Options{})
 	require.NoError(t, err)
-	require.ErrorContains(t, m.EGHW().Configure(eghw.Setup{Vertices: 1, Offsets: 6}), "offsets")
+	require.ErrorContains(t, m.Hand().(eghw.Host).Configure(eghw.Setup{Vertices: 1, Offsets: 6}), "offsets")
 }
 
 // TestEGHWIsInTheReport of a machine that is stuck: it says what its pops wait for.

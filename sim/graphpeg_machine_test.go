@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/accel"
+	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/isa/emu"
 	"heddle/sim"
@@ -28,7 +29,7 @@ func pegCycles(t *testing.T, g *pegGraph, machine string, set ...string) (uint64
 	r, err := m.Run(context.Background(), g.program(t))
 	require.NoError(t, err)
 	require.NoError(t, m.CheckLaws())
-	g.check(t, m.Arch, m.GraphPEG(), 1)
+	g.check(t, m.Arch, m.Hand().(graphpeg.Host), 1)
 	return r.Cycles, m
 }
 

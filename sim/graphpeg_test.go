@@ -131,7 +131,7 @@ func untimedPeg(t *testing.T, cfg configs.Machine, p *isa.Program) (*emu.Machine
 	var h graphpeg.Host
 	cores := cfg.Sockets * cfg.CoresPerSocket
 	m, err := emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(n int) []emu.Unit {
-		u, err := graphpeg.NewUntimed(*cfg.Core.GraphPEG, graphpeg.Shape{Core: n, Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, LineBytes: cfg.L1D.LineBytes})
+		u, err := graphpeg.NewUntimed(*cfg.Core.Unit.Spec.(*graphpeg.Spec), cfg.UnitShape(n))
 		require.NoError(t, err)
 		h.Units = append(h.Units, u.Engine)
 		return []emu.Unit{u}
@@ -162,7 +162,7 @@ func TestPegPrograms(t *testing.T) {
 					_, err = m.Launch(context.Background(), p, 0)
 					require.NoError(t, err)
 					require.NoError(t, m.CheckLaws())
-					g.check(t, m.Arch, m.GraphPEG(), n+1)
+					g.check(t, m.Arch, m.Hand().(graphpeg.Host), n+1)
 					require.EqualValues(t, uint64(n+1)*g.edges(), statistic(t, m, "peg.edges.popped"))
 				}
 				u, h := untimedPeg(t, cfg, p)

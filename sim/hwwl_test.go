@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/graphpeg"
+	"heddle/components/hwwl"
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/asm"
@@ -61,7 +62,7 @@ func hwwlCycles(t *testing.T, n int, set ...string) (uint64, *sim.Machine) {
 		r, err := m.Launch(context.Background(), p, 0)
 		require.NoError(t, err)
 		require.NoError(t, m.CheckLaws())
-		checkWorklists(t, m.Arch, m.GraphPEG(), n, i+1)
+		checkWorklists(t, m.Arch, m.Hand().(graphpeg.Host), n, i+1)
 		cycles += r.Cycles
 	}
 	u, h := untimedWorklists(t, cfg)
@@ -76,7 +77,7 @@ func untimedWorklists(t *testing.T, cfg configs.Machine) (*emu.Machine, *graphpe
 	t.Helper()
 	h, cores := &graphpeg.Host{}, cfg.Sockets*cfg.CoresPerSocket
 	m, err := emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(n int) []emu.Unit {
-		u, err := graphpeg.NewUntimedWorklist(cfg.Core.HWWL.PEG(), graphpeg.Shape{Core: n, Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, LineBytes: cfg.L1D.LineBytes})
+		u, err := graphpeg.NewUntimedWorklist(cfg.Core.Unit.Spec.(*hwwl.Spec).PEG(), cfg.UnitShape(n))
 		require.NoError(t, err)
 		h.Units = append(h.Units, u.Engine)
 		return []emu.Unit{u}

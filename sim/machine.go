@@ -11,6 +11,7 @@ import (
 	akita "github.com/sarchlab/akita/v3/sim"
 
 	"heddle/components/accel"
+	"heddle/components/balance"
 	"heddle/components/cache"
 	"heddle/components/clock"
 	"heddle/components/concentrator"
@@ -35,7 +36,7 @@ type Machine struct {
 	Concentrators []*concentrator.Concentrator // in front of the L2; nil: none
 
 	Control *ctrlproc.Control // balances between them; nil: there is nothing to balance
-	ideal   ideal             // balances at no cost; nil: nothing does
+	ideal   balance.Ideal     // balances at no cost; nil: nothing does
 
 	cfg      configs.Machine
 	source   func(n int, c *emu.Core) core.Source

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"heddle/components/accel"
 	"heddle/components/cache"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -184,12 +185,20 @@ func (m *Machine) totals() (t totals) {
 	return t
 }
 
-// storage is what the GraphPEG of a core keeps.
+// storage is what the graph unit of a core keeps, if it says so.
 func (m *Machine) storage() (t stats.Tree) {
-	if m.cfg.Core.GraphPEG == nil {
+	if len(m.Units) == 0 {
 		return nil
 	}
-	for _, s := range stats.Walk("peg.storage", &m.GraphPEG().Units[0].Storage) {
+	u, ok := m.Units[0].(accel.Described)
+	if !ok {
+		return nil
+	}
+	name, figures := u.Constants()
+	if figures == nil {
+		return nil
+	}
+	for _, s := range stats.Walk(name, figures) {
 		t = append(t, stats.Constant(s.Name, s.Unit, s.Doc, s.Float()))
 	}
 	return t

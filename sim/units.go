@@ -8,38 +8,20 @@ import (
 	"heddle/components/clock"
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
-	"heddle/components/eghw"
-	"heddle/components/graphpeg"
-	"heddle/components/hwwl"
-	"heddle/components/weaver"
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim/stats"
+	"heddle/units"
 )
 
 // GraphUnit makes the graph unit that the configuration plugs into core n; nil: none.
 func GraphUnit(cfg *configs.Machine, n int) (accel.Unit, error) {
-	name, c := fmt.Sprintf("Core%d", n), &cfg.Core
-	switch {
-	case c.Weaver != nil:
-		s := c.Weaver.Derived(c.Warps, c.Threads, core.ScratchpadLatency)
-		return weaver.New(name+".Weaver", s, c.Warps, c.Threads)
-	case c.EGHW != nil:
-		shape := cfg.EGHWShape(n)
-		return eghw.New(name+".EGHW", c.EGHW.Derived(shape, core.ScratchpadLatency), shape)
-	case c.HWWL != nil:
-		return hwwl.New(name+".HWWL", *c.HWWL, pegShape(cfg, n), core.ScratchpadLatency)
-	case c.GraphPEG != nil:
-		shape := pegShape(cfg, n)
-		return graphpeg.New(name+".GraphPEG", c.GraphPEG.Derived(c.Warps, core.ScratchpadLatency), shape)
+	spec := cfg.Core.Unit.Spec
+	if spec == nil {
+		return nil, nil
 	}
-	return nil, nil
-}
-
-func pegShape(cfg *configs.Machine, n int) graphpeg.Shape {
-	c := &cfg.Core
-	return graphpeg.Shape{Core: n, Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: c.Warps, Threads: c.Threads, LineBytes: cfg.L1D.LineBytes}
+	return spec.NewUnit(fmt.Sprintf("Core%d.%s", n, units.Of(spec).Part), cfg.UnitShape(n))
 }
 
 // graphUnits makes those of all cores; none: nil.
@@ -101,7 +83,8 @@ func (b *builder) control() error {
 	if len(units) == 0 {
 		return nil
 	}
-	if b.cfg.Core.HWWL != nil {
+	own, alone := b.cfg.Core.Unit.Spec.(balance.Own)
+	if alone {
 		spec.Policy = ctrlproc.PolicyNone
 	}
 	c := ctrlproc.New("CtrlProc", spec, len(units))
@@ -116,22 +99,16 @@ func (b *builder) control() error {
 	}
 	b.m.Control = c
 	switch {
-	case b.cfg.Core.HWWL != nil:
-		return b.ideal(hwwl.NewEqualizer("Equalizer", b.cfg.Core.HWWL.Interval, b.m.worklists(), c.Done))
+	case alone:
+		return b.ideal(own.Balancer(units, c.Done))
 	case spec.Policy == ctrlproc.PolicyIdeal:
 		return b.ideal(ctrlproc.NewIdeal("Ideal", c, units))
 	}
 	return nil
 }
 
-// ideal is what balances at no cost, between two instants.
-type ideal interface {
-	clock.Unit
-	Join(d *clock.Domain, u clock.Unit)
-	Start()
-}
-
-func (b *builder) ideal(u ideal) error {
+// ideal puts what balances at no cost on a clock of its own.
+func (b *builder) ideal(u balance.Ideal) error {
 	d, err := b.m.System.AddObserver("ideal balancing", corePeriod)
 	if err != nil {
 		return err
@@ -141,60 +118,15 @@ func (b *builder) ideal(u ideal) error {
 	return nil
 }
 
-// worklists are the cores' hardware worklists.
-func (m *Machine) worklists() (units []hwwl.Unit) {
-	for _, u := range m.Units {
-		if u, ok := u.(hwwl.Unit); ok {
-			units = append(units, u)
-		}
-	}
-	return units
-}
-
-// GraphPEG is the host's hand on the cores' GraphPEGs or hardware worklists; it has no units
-// if there are none.
-func (m *Machine) GraphPEG() graphpeg.Host { return GraphPEGs(m.Units...) }
-
-// GraphPEGs are the host's hand on those of units that have lists of vertices.
-func GraphPEGs(units ...accel.Unit) (h graphpeg.Host) {
-	for _, u := range units {
-		if p, ok := u.(interface{ Engine() *graphpeg.Engine }); ok {
-			h.Units = append(h.Units, p.Engine())
-		}
-	}
-	return h
-}
-
-// EGHW is the host's hand on the cores' edge-generating hardware; it has no units if there is none.
-func (m *Machine) EGHW() eghw.Host { return EGHWs(m.Units...) }
-
-// EGHWs are the host's hand on those of units that are edge-generating hardware.
-func EGHWs(units ...accel.Unit) (h eghw.Host) {
-	for _, u := range units {
-		if p, ok := u.(*eghw.EGHW); ok {
-			h.Units = append(h.Units, p.Engine())
-		}
-	}
-	return h
-}
-
-// Hand is the host's hand on whatever graph units the cores have; nil: none that the host has a hand on.
-func (m *Machine) Hand() accel.Hand {
-	if h := m.GraphPEG(); len(h.Units) > 0 {
-		return h
-	}
-	if h := m.EGHW(); len(h.Units) > 0 {
-		return h
-	}
-	return nil
-}
+// Hand is the host's hand on the cores' graph units; nil: there are none that it has one on.
+func (m *Machine) Hand() accel.Hand { return accel.HandOn(m.Units) }
 
 // carry does what set-ups say that the program carries.
 func (m *Machine) carry(p *isa.Program) error {
-	if err := m.EGHW().Carry(p); err != nil {
-		return err
+	if h := m.Hand(); h != nil {
+		return h.Carry(p)
 	}
-	return m.GraphPEG().Carry(p)
+	return nil
 }
 
 // startUnits is a launch, for units that begin by themselves.

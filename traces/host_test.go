@@ -60,7 +60,7 @@ func gather(t testing.TB, meddle func(m *sim.Machine, launch int)) (path string,
 		m.Arch.Mem.Store32(arrays+4*(v+1), v+1)
 		m.Arch.Mem.Store32(arrays+0x4000+4*v, (v+1)%n)
 	}
-	h := m.GraphPEG()
+	h := m.Hand().(graphpeg.Host)
 	setup := graphpeg.Setup{Fields: graphpeg.FieldDst, Vertices: n, Offsets: arrays, Edges: n, Neighbours: arrays + 0x4000, In: 0, Out: 1, Regions: 0x4000_0000}
 	h.Forget()
 	require.NoError(t, h.Configure(setup))
@@ -135,7 +135,7 @@ func TestHost(t *testing.T) {
 	require.Equal(t, []string{"act [2 0 1]", all[0][1]}, all[1])
 	m, err := playGather(t, f)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []uint32{5, 7, 10, 1}, m.GraphPEG().Read(1), "nobody has swapped the lists after the last launch")
+	require.ElementsMatch(t, []uint32{5, 7, 10, 1}, m.Hand().(graphpeg.Host).Read(1), "nobody has swapped the lists after the last launch")
 	var b bytes.Buffer
 	require.NoError(t, f.Dump(&b, Selection{Launch: 1, Warp: -1}))
 	require.Contains(t, b.String(), "# launch 1, host: act [2 0 1]\n")

@@ -18,10 +18,10 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
-	"heddle/kernels/schedule"
 	"heddle/sim"
 	"heddle/sim/stats"
 	"heddle/traces"
+	"heddle/units"
 )
 
 // recording is a device whose launches are recorded.
@@ -135,8 +135,8 @@ func replay(t testing.TB, cfg configs.Machine, path string) (cycles uint64, tree
 	return cycles, m.Statistics(), r, took
 }
 
-// units are the graph units by isa's names, with on-chip lists that are soon full.
-var units = map[string]string{
+// unitKeys are the graph units by isa's names, with on-chip lists that are soon full.
+var unitKeys = map[string]string{
 	"": "", "weaver": "weaver: {}", "eghw": "eghw: {}",
 	"peg":  "scratchpad_bytes: 48KiB, graphpeg: {scratchpad_limit: 3KiB}",
 	"hwwl": "hwwl: {bytes: 1KiB, interval: 64}",
@@ -144,7 +144,7 @@ var units = map[string]string{
 
 // point reads a workload for a machine of two cores with a graph unit.
 func point(unit, workload string) (configs.Experiment, error) {
-	return parse("{extends: vortex-1c4w4t, cores_per_socket: 2, core: {warps: 8, "+units[unit]+"}, ctrlproc: {interval: 64}}", workload)
+	return parse("{extends: vortex-1c4w4t, cores_per_socket: 2, core: {warps: 8, "+unitKeys[unit]+"}, ctrlproc: {interval: 64}}", workload)
 }
 
 // equals checks that recording changes nothing, and that a replay comes to the cycles and to every statistic.
@@ -164,7 +164,7 @@ func equals(t *testing.T, cfg configs.Machine, g *graph.Graph, w configs.Workloa
 func TestReplayEqualsExecution(t *testing.T) {
 	g := testGraph(t, 4)
 	ran := map[string]int{}
-	for _, s := range schedule.Schedules() {
+	for _, s := range units.Schedules() {
 		for _, a := range algorithm.Algorithms() {
 			for _, as := range []string{"direction: pull", "direction: push", "direction: push, order: near-far"} {
 				p, err := point(s.Unit, fmt.Sprintf("algorithm: %s, schedule: %s, %s", a.Name, s.Name, as))
@@ -183,7 +183,7 @@ func TestReplayEqualsExecution(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range schedule.Schedules() {
+	for _, s := range units.Schedules() {
 		require.Greater(t, ran[s.Name], 4, s.Name)
 	}
 	for _, a := range algorithm.Algorithms() {

@@ -12,9 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/components/eghw"
-	"heddle/components/graphpeg"
-	"heddle/components/weaver"
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -30,12 +28,7 @@ type execFlags struct {
 	untimed bool
 	json    bool
 	trace   string
-	weaver  bool
-	spec    weaver.Spec
-	peg     bool
-	pegs    graphpeg.Host
-	eghw    bool
-	eghws   eghw.Host
+	units   unitFlags
 
 	machine   string
 	overrides machineFlags
@@ -47,7 +40,7 @@ type execFlags struct {
 }
 
 func newExec() *cobra.Command {
-	f := execFlags{spec: weaver.DefaultSpec()}
+	f := execFlags{units: newUnitFlags()}
 	c := &cobra.Command{
 		Use:   "exec PROGRAM",
 		Short: "Run one program",
@@ -59,7 +52,7 @@ its console, which goes to stdout; a summary goes to stderr. See docs/programs.m
 
 Either --machine names a timed machine (a preset of ` + "`heddle config list`" + `, or a
 YAML file), or --untimed asks for what happens without when; --cores, --warps,
---threads, --scratchpad, --weaver, --graphpeg, --eghw, --trace and --max-instrs are the untimed machine's.
+--threads, --scratchpad, ` + f.units.list() + `, --trace and --max-instrs are the untimed machine's.
 
 A timed run has no limit unless --max-cycles gives it one, and says every ten seconds on stderr how far
 it is. At the limit it says where the warps are.
@@ -91,11 +84,7 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON on stdout")
 	fl.StringVar(&f.trace, "trace", "", "write every executed instruction to a `file` (no file: stderr)")
 	fl.Lookup("trace").NoOptDefVal = "-"
-	fl.BoolVar(&f.eghw, "eghw", false, "give every core edge-generating hardware; the program carries its set-up at the symbol heddle.eghw")
-	fl.BoolVar(&f.peg, "graphpeg", false, "give every core a GraphPEG unit; the program carries its set-up at the symbol heddle.peg")
-	fl.BoolVar(&f.weaver, "weaver", false, "give every core a Weaver unit")
-	fl.IntVar(&f.spec.STEntries, "weaver-st-entries", f.spec.STEntries, "slots of the Weaver's table, 1..65536")
-	fl.BoolVar(&f.spec.MaskByUnit, "weaver-mask-by-unit", false, "weaver.dec.id sets the thread mask")
+	f.units.add(c)
 	f.program.add(c)
 	f.window.add(c)
 	f.monitor.add(c)
@@ -125,7 +114,8 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 			return fmt.Errorf("--%s is for timed machines", name)
 		}
 	}
-	if err := f.units(); err != nil {
+	twins, err := f.units.plug(&f.cfg)
+	if err != nil {
 		return err
 	}
 	closeTrace, err := f.openTrace(c, p)
@@ -140,8 +130,10 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(f.pegs.Carry(p), f.eghws.Carry(p)); err != nil {
-		return err
+	if hand := accel.HandOn(twins); hand != nil {
+		if err := hand.Carry(p); err != nil {
+			return err
+		}
 	}
 	defer inOrder(c.Context())()
 	m.Load(p)
@@ -182,7 +174,7 @@ func sayHowFar(w io.Writer, every time.Duration) func(sim.Progress) {
 
 // timed runs the program on a timed machine.
 func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
-	for _, name := range []string{"cores", "warps", "threads", "scratchpad", "weaver", "graphpeg", "eghw", "trace", "max-instrs"} {
+	for _, name := range append([]string{"cores", "warps", "threads", "scratchpad", "trace", "max-instrs"}, f.units.names()...) {
 		if c.Flags().Changed(name) {
 			return fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
 		}
@@ -230,73 +222,6 @@ func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	}
 	return r.outcome(runErr, f.json)
 }
-
-// units plugs the chosen graph units into every core.
-func (f *execFlags) units() error {
-	switch {
-	case f.weaver && f.peg, f.weaver && f.eghw, f.peg && f.eghw:
-		return errors.New("choose one: --weaver, --graphpeg, or --eghw")
-	case f.eghw:
-		return f.edgeGenerators()
-	case f.peg:
-		return f.graphPEGs()
-	case !f.weaver:
-		return nil
-	}
-	f.spec.DTEntries = max(f.spec.DTEntries, f.cfg.Warps*f.cfg.Threads)
-	if err := f.spec.Check(f.cfg.Warps, f.cfg.Threads); err != nil {
-		return err
-	}
-	f.cfg.Units = func(int) []emu.Unit {
-		u, err := weaver.NewUntimed(f.spec, f.cfg.Warps, f.cfg.Threads)
-		if err != nil {
-			panic(fmt.Sprintf("BUG: exec: %v after it was validated", err))
-		}
-		return []emu.Unit{u}
-	}
-	return nil
-}
-
-// graphPEGs plugs a GraphPEG into every core.
-func (f *execFlags) graphPEGs() error {
-	spec := graphpeg.DefaultSpec()
-	shape := graphpeg.Shape{Cores: f.cfg.Cores, Warps: f.cfg.Warps, Threads: f.cfg.Threads, LineBytes: pegLine}
-	if err := spec.Check(shape.Threads, shape.LineBytes); err != nil {
-		return err
-	}
-	f.cfg.Units = func(core int) []emu.Unit {
-		shape.Core = core
-		u, err := graphpeg.NewUntimed(spec, shape)
-		if err != nil {
-			panic(fmt.Sprintf("BUG: exec: %v after it was validated", err))
-		}
-		f.pegs.Units = append(f.pegs.Units, u.Engine)
-		return []emu.Unit{u}
-	}
-	return nil
-}
-
-// edgeGenerators plugs edge-generating hardware into every core.
-func (f *execFlags) edgeGenerators() error {
-	spec := eghw.DefaultSpec()
-	shape := eghw.Shape{Warps: f.cfg.Warps, Threads: f.cfg.Threads, LineBytes: pegLine}
-	if _, err := eghw.NewUntimed(spec, shape); err != nil {
-		return err
-	}
-	f.cfg.Units = func(core int) []emu.Unit {
-		shape.Core = core
-		u, err := eghw.NewUntimed(spec, shape)
-		if err != nil {
-			panic(fmt.Sprintf("BUG: exec: %v after it was validated", err))
-		}
-		f.eghws.Units = append(f.eghws.Units, u.Engine)
-		return []emu.Unit{u}
-	}
-	return nil
-}
-
-// pegLine is the line by which untimed graph units read: their programs cannot tell.
-const pegLine = 64
 
 // openTrace starts the instruction trace, if one is wanted.
 func (f *execFlags) openTrace(c *cobra.Command, p *isa.Program) (finish func() error, err error) {

@@ -303,7 +303,7 @@ weights: .word 98, 99, 100
 	require.Zero(t, code, errs)
 	_, errs, code = heddle(t, "exec", src, "--untimed", "--eghw", "--weaver")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, errs, "choose one: --weaver, --graphpeg, or --eghw")
+	require.Contains(t, errs, "choose one: --weaver, --graphpeg, --hwwl, --eghw")
 	_, errs, code = heddle(t, "exec", src, "--untimed")
 	require.NotZero(t, code)
 	require.Contains(t, errs, "this machine has no eghw unit")

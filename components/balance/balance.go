@@ -80,3 +80,17 @@ type Direct interface {
 	Take(now uint64, n uint32) Range
 	Give(now uint64, r Range)
 }
+
+// Ideal moves work at no cost, between two instants.
+type Ideal interface {
+	clock.Unit
+	Join(d *clock.Domain, u clock.Unit)
+	// Start is a kernel launch.
+	Start()
+}
+
+// Own is a Spec of units between which the control processor moves nothing: what Balancer makes does. done tells that
+// no unit has work left, and that all know.
+type Own interface {
+	Balancer(units []Unit, done func() bool) Ideal
+}

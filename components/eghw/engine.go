@@ -102,7 +102,7 @@ type Step struct {
 func NewEngine(s Spec, shape Shape) *Engine {
 	e := &Engine{
 		spec: s, shape: shape, line: uint32(shape.LineBytes / 4), latch: make([]edge, shape.Warps*shape.Threads),
-		vertices: newRing[uint32](shape.vertexPlaces()), ahead: newRing[row](s.Lookahead), chunks: newRing[chunk](s.OutstandingLines),
+		vertices: newRing[uint32](vertexPlaces(&shape)), ahead: newRing[row](s.Lookahead), chunks: newRing[chunk](s.OutstandingLines),
 		buffer: newRing[edge](s.BufferEntries), pops: newRing[*emu.UnitRequest](shape.Warps), answers: newRing[answer](s.BufferLatency + s.ReadWords + 1),
 		reads: make([]read, s.OutstandingLines), outbox: newRing[read](2),
 	}

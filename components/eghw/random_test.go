@@ -32,7 +32,7 @@ func newRandom(t *testing.T, seed uint64) *random {
 		Rand: r, Most: map[string]int64{"buffer_entries": 60, "outstanding_lines": 6, "lookahead": 6, "edges_per_read": 20, "buffer_latency": 6},
 		Fit: func(s *Spec) {
 			if s.BufferEntries > 0 {
-				s.BufferEntries = max(s.BufferEntries, shape.minEntries())
+				s.BufferEntries = max(s.BufferEntries, minEntries(&shape))
 			}
 		},
 	}
@@ -199,7 +199,7 @@ func TestSameEdgesAtAnyTiming(t *testing.T) {
 		x.configure(u.Engine)
 		now, from := uint64(0), 0
 		for from < len(x.degrees) {
-			to := min(len(x.degrees), from+1+x.r.IntN(x.e.shape.vertexPlaces()))
+			to := min(len(x.degrees), from+1+x.r.IntN(vertexPlaces(&x.e.shape)))
 			now = x.epoch(now, from, to)
 			want := x.want(from, to)
 			require.Equal(t, want, x.got, "seed %d, vertices %d to %d", seed, from, to)
@@ -218,7 +218,7 @@ func TestLaunchForgets(t *testing.T) {
 		x := newRandom(t, seed)
 		now := uint64(0)
 		var reads []uint32
-		for _, r := range x.pushes(0, min(len(x.degrees), x.e.shape.vertexPlaces())) {
+		for _, r := range x.pushes(0, min(len(x.degrees), vertexPlaces(&x.e.shape))) {
 			for taken := false; !taken; now++ {
 				step := x.e.Cycle(now, r, true, true)
 				taken = step.Took
@@ -250,7 +250,7 @@ func TestLaunchForgets(t *testing.T) {
 		x.e.Launch()
 		require.NoError(t, x.e.CheckLaws())
 		abandoned += x.e.EdgesAbandoned
-		to := min(len(x.degrees), x.e.shape.vertexPlaces())
+		to := min(len(x.degrees), vertexPlaces(&x.e.shape))
 		x.epoch(now+1, 0, to)
 		require.Equal(t, x.want(0, to), x.got, "seed %d", seed)
 	}

@@ -17,9 +17,6 @@ type Setup struct {
 	Weights    uint32 // address of the weights; 0: none are wanted, and their word is 0
 }
 
-// FieldWeight is the bit of the weight among the fields of an edge that a kernel reads.
-const FieldWeight = 1 << (isa.EghwGetWt - isa.EghwPop)
-
 // Check returns an error if units cannot work with the set-up.
 func (s *Setup) Check() error {
 	for _, a := range []struct {

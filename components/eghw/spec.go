@@ -26,30 +26,26 @@ type Spec struct {
 func DefaultSpec() Spec { return Spec{OutstandingLines: 4, WriteWords: 3, ReadWords: 3} }
 
 // Shape is what a unit must know of its core.
-type Shape struct {
-	Core, Warps, Threads int
-	LineBytes            int // of the caches
-	ScratchpadBytes      int // of the core; 0: as many as cores have if nobody says otherwise
-}
+type Shape = accel.Shape
 
 // vertexPlaces is how many vertices may have been pushed before their edges are all taken: one a thread.
-func (s Shape) vertexPlaces() int { return s.Warps * s.Threads }
+func vertexPlaces(s *Shape) int { return s.Warps * s.Threads }
 
 // minEntries: with threads-1 edges in the buffer, none of which a pop may take, the
 // next line must fit.
-func (s Shape) minEntries() int { return s.Threads - 1 + s.LineBytes/4 }
+func minEntries(s *Shape) int { return s.Threads - 1 + s.LineBytes/4 }
 
 // entries is buffer_entries, or what 0 stands for.
 func (s Spec) entries(shape Shape) int {
 	if s.BufferEntries == 0 {
-		return max(4*shape.Threads, shape.minEntries())
+		return max(4*shape.Threads, minEntries(&shape))
 	}
 	return s.BufferEntries
 }
 
 // ScratchpadBytes is what the two buffers take of a core's scratchpad. An edge has as many words as are written.
 func (s Spec) ScratchpadBytes(shape Shape) int {
-	return 4 * (s.entries(shape)*s.WriteWords + shape.vertexPlaces())
+	return 4 * (s.entries(shape)*s.WriteWords + vertexPlaces(&shape))
 }
 
 // Derived returns the spec with every 0 replaced by what it stands for on a core of that shape.
@@ -79,7 +75,7 @@ func (s Spec) Fits(shape Shape) (key, msg string, ok bool) {
 	if s.WriteWords < 1 || s.ReadWords < 1 {
 		return "write_words", fmt.Sprintf("%d, and read_words = %d: expected at least 1", s.WriteWords, s.ReadWords), false
 	}
-	if n, need := s.entries(shape), shape.minEntries(); n < need {
+	if n, need := s.entries(shape), minEntries(&shape); n < need {
 		return "buffer_entries", fmt.Sprintf("%d: %d lanes and lines of %d bytes need %d, or a pop could wait for ever", n, shape.Threads, shape.LineBytes, need), false
 	}
 	if n, has := s.ScratchpadBytes(shape), cmp.Or(shape.ScratchpadBytes, emu.DefaultScratchpadBytes); n > has {

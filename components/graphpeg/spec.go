@@ -1,6 +1,10 @@
 package graphpeg
 
-import "fmt"
+import (
+	"fmt"
+
+	"heddle/components/accel"
+)
 
 // Spec is what a user may choose of a GraphPEG. A value of 0, where it is allowed,
 // follows from the core; see Derived.
@@ -27,10 +31,7 @@ func DefaultSpec() Spec {
 }
 
 // Shape is what a unit must know of its core.
-type Shape struct {
-	Core, Cores, Warps, Threads int
-	LineBytes                   int // of the caches
-}
+type Shape = accel.Shape
 
 // Derived returns the spec with every 0 replaced by what it stands for on a core
 // of that shape.

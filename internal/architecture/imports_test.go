@@ -17,7 +17,7 @@ import (
 const module = "heddle/"
 
 // rules say which of our packages a package may import. The first rule whose
-// prefix matches counts; a package without a rule may not exist.
+// prefix matches counts, where * is any folder; a package without a rule may not exist.
 var rules = []struct {
 	pkg string
 	may []string // prefixes; "=" means exactly
@@ -29,23 +29,27 @@ var rules = []struct {
 	{"isa/", []string{"=isa"}},
 	// A unit never sees another unit, the machine around it, or its users.
 	{"components/clock", nil},
+	// But its row may, which says what others ask of it, and its schedules.
+	{"components/*/unit", []string{"=isa", "isa/emu", "components/", "=units", "=kernels/schedule", "=kernels/ir", "=kernels/activeset", "=kernels/layout"}},
 	{"components/mem", nil},
 	{"components/probe", nil},
 	// A worklist is a GraphPEG in its vertex-list mode, and says so.
-	{"components/hwwl", []string{"components/clock", "components/accel", "components/graphpeg", "components/probe"}},
+	{"components/hwwl", []string{"isa/emu", "components/clock", "components/accel", "components/balance", "components/graphpeg", "components/probe"}},
 	{"components/balance", []string{"components/clock"}},
 	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/mem", "components/probe"}},
 	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/accel", "components/balance", "components/mem", "components/probe"}},
-	{"configs", []string{"=isa", "components/", "kernels/graph/graphspec", "internal/files", "internal/schema"}},
+	{"units/all", []string{"components/*/unit"}},
+	{"units", []string{"=isa", "components/accel", "=kernels/schedule"}},
+	{"configs", []string{"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "internal/schema"}},
 	// Files of signals and the choice of names know no machine.
 	{"sim/vcd", nil},
 	{"sim/choose", nil},
-	{"sim", []string{"=isa", "isa/", "configs", "components/", "sim"}},
+	{"sim", []string{"=isa", "isa/", "configs", "=units", "components/", "sim"}},
 	// The compiler of kernels knows no graphs, schedules or algorithms.
 	{"kernels/ir", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/codegen", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/graph/graphspec", []string{"internal/schema"}},
-	{"kernels", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "internal/files"}},
+	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/files"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files", "internal/plain"}},
 	{"cmd/", []string{""}},
 	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/files", "internal/schema", "internal/store"}},
@@ -59,11 +63,14 @@ var rules = []struct {
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/report"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
 	{"internal/hostcost", []string{"internal/commits"}},
-	{"internal/samecycles", []string{"isa/micro", "sim/parity", "configs", "internal/schema", "internal/experiment", "internal/commits"}},
+	{"internal/samecycles", []string{"=units", "=kernels/schedule", "isa/micro", "sim/parity", "configs", "internal/schema", "internal/experiment", "internal/commits"}},
 	{"internal/", nil},
 }
 
 func matches(pkg, prefix string) bool {
+	if begin, end, ok := strings.Cut(prefix, "*"); ok {
+		return strings.HasPrefix(pkg, begin) && strings.HasSuffix(pkg, end)
+	}
 	if exact, ok := strings.CutPrefix(prefix, "="); ok {
 		return pkg == exact
 	}

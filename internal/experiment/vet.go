@@ -68,7 +68,7 @@ func (v *vetting) point(ctx context.Context, r *Runner, i int) error {
 	if err != nil {
 		return err
 	}
-	if v.once(fmt.Sprintf("%+v %s %+v %s", d.Shape(), unitText(&cfg.Machine.Core), cfg.Workload, graphspec.Schema.YAML(cfg.Graph))) {
+	if v.once(fmt.Sprintf("%+v %s %+v %s", d.Shape(), unitText(d, &cfg.Machine.Core), cfg.Workload, graphspec.Schema.YAML(cfg.Graph))) {
 		return nil
 	}
 	if !asksGraph(cfg) {
@@ -130,14 +130,9 @@ func (v *vetting) rehearse(d *host.Rehearsal, g *graph.Graph, w configs.Workload
 }
 
 // unitText tells graph units apart that the host configures.
-func unitText(c *configs.Core) string {
-	switch {
-	case c.GraphPEG != nil:
-		return fmt.Sprintf("%+v", *c.GraphPEG)
-	case c.HWWL != nil:
-		return fmt.Sprintf("%+v", *c.HWWL)
-	case c.EGHW != nil:
-		return fmt.Sprintf("%+v", *c.EGHW)
+func unitText(d *host.Rehearsal, c *configs.Core) string {
+	if d.Hand() == nil {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("%+v", c.Unit.Spec)
 }

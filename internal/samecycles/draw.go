@@ -13,6 +13,8 @@ import (
 	"heddle/configs"
 	"heddle/internal/experiment"
 	"heddle/internal/schema"
+	"heddle/kernels/schedule"
+	"heddle/units"
 )
 
 // drawnCycles ends a launch on a drawn machine, which may be very slow.
@@ -40,13 +42,17 @@ type drawer struct {
 	file string // an experiment that says nothing
 }
 
-// machines are those that draws begin with, by the schedule that needs them; all others run on any.
-var machines = map[string][]string{
-	"weaver": {"vortex-1c4w4t-weaver", "vortex-6c32w32t-weaver"},
-	"peg":    {"vortex-1c4w4t-graphpeg", "vortex-6c32w32t-graphpeg"},
-	"eghw":   {"vortex-1c4w4t-eghw", "vortex-6c32w32t-eghw"},
-	"hwwl":   {"vortex-6c32w32t-hwwl"},
-	"":       {"vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "kepler-15sm"},
+// machines are those that draws begin with, under a schedule: small ones, and if it needs a graph unit, those that have it.
+func machines(of *schedule.Schedule) (names []string) {
+	if of.Unit == "" {
+		return []string{"vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "kepler-15sm"}
+	}
+	for _, name := range configs.MachinesWith(units.ByName(of.Unit)) {
+		if strings.HasPrefix(name, "vortex-1c4w4t") || strings.HasPrefix(name, "vortex-6c32w32t") {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // point draws settings until they make a legal configuration: first what is computed, then keys of the machine, each
@@ -69,14 +75,11 @@ func (d drawer) point() (set []string, p *experiment.Point) {
 
 // workload draws a graph, what is computed on it and how, and a machine to begin with, of a small number of cores.
 func (d drawer) workload() []string {
-	schedule := pick(d, "vertex", "edge", "warp", "cta", "strict", "weaver", "peg", "hwwl", "eghw")
-	from, ok := machines[schedule]
-	if !ok {
-		from = machines[""]
-	}
+	schedules := units.Schedules()
+	schedule := schedules[d.IntN(len(schedules))]
 	set := []string{
-		"machine=" + pick(d, from...), fmt.Sprint("machine.sockets=", 1+d.IntN(4)),
-		"workload.schedule=" + schedule,
+		"machine=" + pick(d, machines(schedule)...), fmt.Sprint("machine.sockets=", 1+d.IntN(4)),
+		"workload.schedule=" + schedule.Name,
 		"workload.algorithm=" + pick(d, "pagerank", "bfs", "bfs-parents", "sssp", "cc", "spmv", "in-degree", "spmm", "graphsum", "k-core", "colouring"),
 		fmt.Sprint("graph.weights.from=", pick(d, "random", "unit")), "graph.clean.drop_self_loops=true", "graph.clean.symmetrise=true", "workload.width=4",
 	}

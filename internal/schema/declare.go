@@ -33,6 +33,8 @@ type Field struct {
 	def    reflect.Value // of a leaf; invalid when required
 
 	exclusions bool // points of axes to leave out
+
+	taken string // of an alternative: why no other can be there
 }
 
 // tree is a schema without the type of its root.
@@ -198,6 +200,10 @@ func (b *builder) members(f *Field, t reflect.Type, at []int, outer []reflect.Ty
 			b.members(f, sf.Type, index, outer)
 			continue
 		}
+		if list, ok := alternatives(sf); ok {
+			b.alternatives(f, sf.Type, list, index, outer)
+			continue
+		}
 		if c := b.declare(f, sf, index); c != nil {
 			f.Fields = append(f.Fields, c)
 			b.field(c, sf.Type, outer)
@@ -221,19 +227,25 @@ func (b *builder) declare(parent *Field, sf reflect.StructField, index []int) *F
 		b.bug("no key tag; key:\"-\" keeps it out of the configuration")
 	case !sf.IsExported():
 		b.bug("has a key but is not exported")
+	}
+	f := b.named(parent, key, b.tags["doc"])
+	f.Unit, f.Presets, f.index = b.tags["unit"], b.tags["presets"], index
+	return f
+}
+
+// named is a field below parent, with what all have.
+func (b *builder) named(parent *Field, key, doc string) *Field {
+	switch {
 	case !keyPattern.MatchString(key):
 		b.bug("key %q is not lower snake case", key)
 	case key == extendsKey:
 		b.bug("key %q is reserved", key)
 	case parent.child(key) != nil:
 		b.bug("key %q is declared twice", key)
-	case strings.TrimSpace(b.tags["doc"]) == "":
+	case strings.TrimSpace(doc) == "":
 		b.bug("no doc")
 	}
-	return &Field{
-		Key: key, Path: join(parent.Path, key), Doc: b.tags["doc"], Unit: b.tags["unit"],
-		Presets: b.tags["presets"], parent: parent, index: index,
-	}
+	return &Field{Key: key, Path: join(parent.Path, key), Doc: doc, parent: parent}
 }
 
 func (b *builder) parseTags(text string) {
@@ -313,6 +325,9 @@ func (b *builder) leaf(f *Field, t reflect.Type) {
 		f.list, elem = true, t.Elem()
 	}
 	f.scalar = b.scalar(elem)
+	if x, ok := reflect.Zero(elem).Interface().(Explained); ok {
+		f.Doc = x.Explain(f.Doc)
+	}
 	f.Required = b.flag("required")
 	b.add(f)
 	text, has := b.tags["default"]
@@ -362,7 +377,7 @@ func (b *builder) scalar(t reflect.Type) scalar {
 	case k == reflect.Bool:
 		b.allow(leafTags)
 		return &boolean{t}
-	case k == reflect.String && b.tags["oneof"] != "":
+	case k == reflect.String && (b.tags["oneof"] != "" || hasNames(t)):
 		return b.enum(t)
 	case k == reflect.String:
 		b.allow(leafTags, lineTags)
@@ -372,10 +387,18 @@ func (b *builder) scalar(t reflect.Type) scalar {
 	return nil
 }
 
+// named is an enumeration that lists its names itself.
+type named interface{ Names() []string }
+
+func hasNames(t reflect.Type) bool { return t.Implements(reflect.TypeFor[named]()) }
+
+// Explained is a type that completes the documentation of its keys, where that is of what is registered elsewhere.
+type Explained interface{ Explain(doc string) string }
+
 func (b *builder) enum(t reflect.Type) scalar {
 	b.allow(leafTags, textTags)
 	s := &enum{typ: t, names: splitList(b.tags["oneof"])}
-	if list, ok := reflect.Zero(t).Interface().(interface{ Names() []string }); ok && len(s.names) == 0 {
+	if list, ok := reflect.Zero(t).Interface().(named); ok && len(s.names) == 0 {
 		s.names = list.Names()
 	}
 	if len(s.names) == 0 {

@@ -19,7 +19,8 @@
 //	multiple  "4": multiples of 4 only.
 //	oneof     comma-separated names, for strings and for types that implement
 //	          encoding.TextMarshaler and TextUnmarshaler (typed enumerations). An
-//	          enumeration with a method Names() []string needs none.
+//	          enumeration with a method Names() []string needs none; one with
+//	          Explain (see Explained) completes doc.
 //	required  "true": some layer must say it.
 //	defaults  on a section: "size=1MiB; ways=8" replaces defaults of fields below,
 //	          so that one struct can serve as L1 and as L2.
@@ -27,7 +28,8 @@
 //	          "machine: vortex-6c32w32t".
 //
 // A struct is a section, a pointer to a struct an optional one: nil until a
-// layer mentions it, and nil again after "key: null". The keys of an embedded
+// layer mentions it, and nil again after "key: null". A struct around an interface can
+// hold one of several sections: see Alternatives. The keys of an embedded
 // struct without tags belong to the struct around it, whose Validate, if it has
 // one, stands for both. Slices hold scalars.
 // Axes hold the values of a sweep.

@@ -91,10 +91,14 @@ func (d *Drawing[T]) change(root, f *Field, v reflect.Value) (drawn bool, err er
 	}
 	dst := section.FieldByIndex(f.index)
 	if f.isSection() {
+		if f.taken != "" && f.rival(dst) != nil {
+			return false, nil
+		}
 		dst.SetZero()
 		if d.Rand.IntN(2) == 0 {
-			dst.Set(reflect.New(f.typ))
-			f.fillDefaults(dst.Elem())
+			fresh := reflect.New(f.typ)
+			dst.Set(fresh)
+			f.fillDefaults(fresh.Elem())
 		}
 		return true, nil
 	}
@@ -133,6 +137,18 @@ func (f *Field) fillDefaults(v reflect.Value) {
 func (s *Schema[T]) Default() (v T) {
 	s.root.fillDefaults(reflect.ValueOf(&v).Elem())
 	return v
+}
+
+// DefaultSection returns a pointer to the struct of an optional section of which nothing is said but that it is there.
+// It panics when path is none.
+func (s *Schema[T]) DefaultSection(path string) any {
+	f := s.byPath[path]
+	if f == nil || !f.Optional {
+		panic("BUG: schema: " + path + " is no optional section")
+	}
+	section := reflect.New(f.typ)
+	f.fillDefaults(section.Elem())
+	return section.Interface()
 }
 
 func (d *Drawing[T]) value(f *Field) (reflect.Value, error) {
@@ -265,9 +281,9 @@ func (f *Field) unshare(v reflect.Value) {
 		dst := v.FieldByIndex(c.index)
 		switch {
 		case c.isSection() && c.Optional:
-			if !dst.IsNil() {
+			if section, ok := c.held(dst); ok {
 				fresh := reflect.New(c.typ)
-				fresh.Elem().Set(dst.Elem())
+				fresh.Elem().Set(section)
 				dst.Set(fresh)
 				c.unshare(fresh.Elem())
 			}

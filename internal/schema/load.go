@@ -173,10 +173,22 @@ func (r *resolver) section(f *Field, v reflect.Value, around Origin) {
 		case !c.Optional:
 			r.section(c, dst, at)
 		case r.layers.section(c) != nil:
-			dst.Set(reflect.New(c.typ))
-			r.section(c, dst.Elem(), at)
+			r.optional(c, dst, at)
 		}
 	}
+}
+
+// optional fills a section that need not be there.
+func (r *resolver) optional(f *Field, dst reflect.Value, around Origin) {
+	if f.taken != "" {
+		if other := f.rival(dst); other != nil {
+			r.bad.add(r.layers.section(f).from, f.Path, "%s", other.taken)
+			return
+		}
+	}
+	fresh := reflect.New(f.typ)
+	dst.Set(fresh)
+	r.section(f, fresh.Elem(), around)
 }
 
 func (r *resolver) leaf(f *Field, dst reflect.Value, section Origin) {
@@ -228,10 +240,10 @@ func (r *resolver) validate(f *Field, v reflect.Value) bool {
 func (f *Field) sectionIn(parent reflect.Value) (v reflect.Value, ok bool) {
 	v = parent.FieldByIndex(f.index)
 	switch {
-	case !f.isSection(), f.Optional && v.IsNil():
+	case !f.isSection():
 		return v, false
 	case f.Optional:
-		return v.Elem(), true
+		return f.held(v)
 	}
 	return v, true
 }

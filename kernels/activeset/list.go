@@ -45,7 +45,7 @@ type listState struct{ dedup []*Array }
 func (s *listState) Arrays() []*Array         { return s.dedup }
 func (s *listState) Words() map[string]uint32 { return nil }
 
-func (s *listState) Start(m Memory, active []uint32) error { return m.Lists().Fill(InList, active) }
+func (s *listState) Start(m Memory, active []uint32) error { return m.Lists().Deal(InList, active) }
 
 func (s *listState) Next(m Memory) (uint32, error) {
 	m.Lists().Swap(InList, OutList)

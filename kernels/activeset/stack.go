@@ -137,7 +137,7 @@ func (s *stackState) Start(m Memory, active []uint32) error {
 	m.WriteWords(s.vertices.Addr, active)
 	m.WriteWords(s.top.Addr, s.ends)
 	if s.ofUnit {
-		return m.Lists().Fill(InList, active)
+		return m.Lists().Deal(InList, active)
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ type Memory interface {
 
 // Lists are vertex-lists, by their numbers. What the host does with them takes no time.
 type Lists interface {
-	// Fill deals vertices out to the cores' lists.
-	Fill(list int, vertices []uint32) error
+	// Deal deals vertices out to the cores' lists.
+	Deal(list int, vertices []uint32) error
 	Size(list int) int
 	Read(list int) []uint32
 	Swap(a, b int)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/accel"
 	"heddle/components/eghw"
 	"heddle/components/graphpeg"
 	"heddle/components/hwwl"
@@ -25,19 +26,19 @@ const cores, warps, threads = 2, 4, 4
 
 var spec = weaver.Spec{STEntries: 12, DTEntries: 1 << 10}
 
-// units are small, so that tables, buffers and lists are full at times.
-var units = map[string]struct {
-	untimed host.Units
+// unitsOf schedules are small, so that tables, buffers and lists are full at times.
+var unitsOf = map[string]struct {
+	untimed accel.Spec
 	preset  string
 	set     []string
 }{
-	"":       {host.Units{}, "vortex-6c32w32t", nil},
-	"weaver": {host.Units{Weaver: &spec}, "vortex-6c32w32t-weaver", []string{"core.weaver.st_entries=12"}},
-	"peg": {host.Units{GraphPEG: &pegSpec}, "vortex-6c32w32t", []string{
+	"":       {nil, "vortex-6c32w32t", nil},
+	"weaver": {&spec, "vortex-6c32w32t-weaver", []string{"core.weaver.st_entries=12"}},
+	"peg": {&pegSpec, "vortex-6c32w32t", []string{
 		"core.graphpeg.alwt_entries=3", "core.graphpeg.edge_buffer_bytes=512", "core.graphpeg.scratchpad_limit=1536", "core.graphpeg.list_region=1KiB",
 	}},
-	"eghw": {host.Units{EGHW: &eghwSpec}, "vortex-6c32w32t-eghw", []string{"core.eghw.buffer_entries=20", "core.eghw.outstanding_lines=1", "core.eghw.lookahead=1", "core.eghw.edges_per_read=3"}},
-	"hwwl": {host.Units{HWWL: &hwwlSpec}, "vortex-6c32w32t", []string{"core.hwwl.bytes=1KiB", "core.hwwl.list_region=1KiB"}},
+	"eghw": {&eghwSpec, "vortex-6c32w32t-eghw", []string{"core.eghw.buffer_entries=20", "core.eghw.outstanding_lines=1", "core.eghw.lookahead=1", "core.eghw.edges_per_read=3"}},
+	"hwwl": {&hwwlSpec, "vortex-6c32w32t", []string{"core.hwwl.bytes=1KiB", "core.hwwl.list_region=1KiB"}},
 }
 
 var (
@@ -48,13 +49,13 @@ var (
 
 func untimed(t testing.TB, p *Plan) *host.Untimed {
 	cfg := emu.Config{Cores: cores, Warps: warps, Threads: threads, MaxInstrs: 20_000_000, Quantum: 7}
-	d, err := host.NewUntimed(cfg, units[p.Schedule.Unit].untimed)
+	d, err := host.NewUntimed(cfg, unitsOf[p.Schedule.Unit].untimed)
 	require.NoError(t, err)
 	return d
 }
 
 func timed(t testing.TB, p *Plan) *host.Timed {
-	u := units[p.Schedule.Unit]
+	u := unitsOf[p.Schedule.Unit]
 	l, err := configs.LoadMachine(u.preset, nil, append([]string{
 		fmt.Sprintf("sockets=%d", cores), fmt.Sprintf("core.warps=%d", warps), fmt.Sprintf("core.threads=%d", threads),
 		"l1d.bytes=2KiB", "l2.bytes=16KiB",

@@ -8,8 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"heddle/components/eghw"
-	"heddle/components/graphpeg"
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -102,7 +101,7 @@ func (p *Plan) exportable(w configs.Workload) error {
 
 // untimedResult computes the result on a machine of the shape.
 func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w configs.Workload) (Result, error) {
-	d, err := host.NewUntimed(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes}, host.Units{})
+	d, err := host.NewUntimed(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes}, nil)
 	if err != nil {
 		return Result{}, err
 	}
@@ -122,11 +121,10 @@ type exporter struct {
 	steps    int
 }
 
-func (x *exporter) Shape() host.Shape       { return x.shape }
-func (x *exporter) LaneEdges() []uint64     { return nil }
-func (x *exporter) GraphPEG() graphpeg.Host { return graphpeg.Host{} }
-func (x *exporter) EGHW() eghw.Host         { return eghw.Host{} }
-func (x *exporter) BeginStep(int) error     { return nil }
+func (x *exporter) Shape() host.Shape   { return x.shape }
+func (x *exporter) LaneEdges() []uint64 { return nil }
+func (x *exporter) Hand() accel.Hand    { return nil }
+func (x *exporter) BeginStep(int) error { return nil }
 
 func (x *exporter) Frontier(int, uint64, uint64) {}
 

@@ -11,7 +11,7 @@ import (
 
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
-	"heddle/kernels/schedule"
+	"heddle/units"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/per_edge.golden: say why in the commit message")
@@ -22,7 +22,7 @@ func TestInstructionsPerEdge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Instructions of one step of the loops that handle edges, and values that live on the stack (6 cores × 32 warps × 32 lanes).\n")
 	for _, a := range []string{"pagerank", "bfs", "sssp", "cc", "colouring", "bc"} {
-		for _, s := range schedule.Schedules() {
+		for _, s := range units.Schedules() {
 			b.WriteString(line(t, a, s.Name))
 		}
 	}

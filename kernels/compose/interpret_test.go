@@ -10,9 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/components/eghw"
-	"heddle/components/graphpeg"
-	"heddle/components/weaver"
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/isa/emu"
 	"heddle/kernels/graph"
@@ -27,48 +25,31 @@ type interpreter struct {
 	mem   *emu.Memory
 	shape host.Shape
 	units []emu.Unit
-	lists graphpeg.Host
-	eghws eghw.Host
 }
 
 func newInterpreter(t testing.TB, unit string, cores, warps, threads int) *interpreter {
 	m := &interpreter{mem: emu.NewMemory(), shape: host.Shape{Cores: cores, Warps: warps, Threads: threads, ScratchpadBytes: 16 << 10, LineBytes: 64, Unit: unit}}
 	for c := range cores {
-		m.plug(t, graphpeg.Shape{Core: c, Cores: cores, Warps: warps, Threads: threads, LineBytes: 64})
+		m.plug(t, accel.Shape{Core: c, Cores: cores, Warps: warps, Threads: threads, LineBytes: 64})
 	}
 	return m
 }
 
 // plug gives the next core its unit.
-func (m *interpreter) plug(t testing.TB, s graphpeg.Shape) {
-	var p *graphpeg.Untimed
-	var err error
-	switch m.shape.Unit {
-	case "weaver":
-		w, err := weaver.NewUntimed(weaver.Spec{STEntries: 24, DTEntries: 1 << 11}, s.Warps, s.Threads)
-		require.NoError(t, err)
-		m.units = append(m.units, w)
-		return
-	case "eghw":
-		e, err := eghw.NewUntimed(eghwSpec, eghw.Shape{Core: s.Core, Warps: s.Warps, Threads: s.Threads, LineBytes: s.LineBytes})
-		require.NoError(t, err)
-		e.UseMemory(m.mem)
-		m.units, m.eghws.Units = append(m.units, e), append(m.eghws.Units, e.Engine)
-		return
-	case "peg":
-		p, err = graphpeg.NewUntimed(pegSpec, s)
-	case "hwwl":
-		p, err = graphpeg.NewUntimedWorklist(hwwlSpec.PEG(), s)
-	default:
+func (m *interpreter) plug(t testing.TB, s accel.Shape) {
+	spec := unitsOf[m.shape.Unit].untimed
+	if spec == nil {
 		return
 	}
+	u, err := spec.NewTwin(s)
 	require.NoError(t, err)
-	p.UseMemory(m.mem)
-	m.units, m.lists.Units = append(m.units, p), append(m.lists.Units, p.Engine)
+	if x, ok := u.(emu.MemoryUnit); ok {
+		x.UseMemory(m.mem)
+	}
+	m.units = append(m.units, u)
 }
 
-func (m *interpreter) GraphPEG() graphpeg.Host { return m.lists }
-func (m *interpreter) EGHW() eghw.Host         { return m.eghws }
+func (m *interpreter) Hand() accel.Hand { return accel.HandOn(m.units) }
 
 func (m *interpreter) Shape() host.Shape        { return m.shape }
 func (m *interpreter) Reserved() []graph.Region { return graph.Reserved(m.shape.Lanes(), nil) }

@@ -6,6 +6,7 @@ import (
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
+	"heddle/units"
 )
 
 // rules are all combinations that are refused. A rule is broken if its condition holds.
@@ -99,19 +100,11 @@ func (p *Plan) legal() error {
 	return nil
 }
 
-// unitNames are the graph units by isa's names.
-var unitNames = map[string]string{
-	"weaver": "Weaver",
-	"peg":    "GraphPEG",
-	"hwwl":   "hardware worklist",
-	"eghw":   "unit of edge-generating hardware",
-}
-
 // Runs refuses machines that cannot run the plan.
 func (p *Plan) Runs(s host.Shape) error {
 	core := schedule.Core{Warps: s.Warps, Lanes: s.Threads}
 	if u := p.Schedule.Unit; u != "" && s.Unit != u {
-		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + unitNames[u]}
+		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + units.ByName(u).Title}
 	}
 	if need := 4 * p.Schedule.Scratchpad(core, p.Scan); need > s.ScratchpadBytes {
 		return &Refused{p.Name(), fmt.Sprintf("the schedule needs %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)", need, s.ScratchpadBytes)}

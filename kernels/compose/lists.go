@@ -1,29 +1,25 @@
 package compose
 
 import (
-	"heddle/components/graphpeg"
+	"heddle/components/accel"
 	"heddle/kernels/activeset"
 	"heddle/kernels/direction"
 	"heddle/kernels/ir"
 )
 
-// lists are the device's vertex-lists as an active set sees them. Vertices are dealt out in blocks.
-type lists struct{ graphpeg.Host }
-
-func (l lists) Fill(list int, vertices []uint32) error {
-	return l.Host.Fill(list, vertices, graphpeg.Block)
-}
+// lists is the host's hand on units that have lists of vertices.
+func (r *run) lists() accel.ListHand { return r.Hand().(accel.ListHand) }
 
 // Lists are the vertex-lists of the device's graph units.
-func (r *run) Lists() activeset.Lists { return lists{r.GraphPEG()} }
+func (r *run) Lists() activeset.Lists { return r.lists() }
 
 // placeLists gives the units' lists memory.
 func (r *run) placeLists() error {
 	if !r.Plan.Schedule.Lists {
 		return nil
 	}
-	r.GraphPEG().Forget()
-	a, err := r.image.Reserve("lists", int(r.GraphPEG().RegionBytes()/4))
+	r.lists().Forget()
+	a, err := r.image.Reserve("lists", int(r.lists().RegionBytes()/4))
 	if err != nil {
 		return err
 	}
@@ -42,7 +38,7 @@ func (r *run) placeRead() error {
 		for _, a := range []struct {
 			name string
 			read bool
-		}{{offsets, fields != 0}, {ids, fields != 0}, {weights, fields&graphpeg.FieldWt != 0}} {
+		}{{offsets, fields != 0}, {ids, fields != 0}, {weights, fields&accel.FieldWeight != 0}} {
 			if _, placed := r.places[a.name]; placed || !a.read {
 				continue
 			}
@@ -56,32 +52,31 @@ func (r *run) placeRead() error {
 
 // configure writes the units' registers for a kernel. Only a gather that takes edges has them gathered.
 func (r *run) configure(k *ir.Kernel) error {
-	switch {
-	case r.Plan.Schedule.Unit == "eghw":
-		return r.configureEGHW(k)
-	case !r.Plan.Schedule.Lists:
+	hand := r.Hand()
+	if r.Plan.Schedule.Unit == "" || hand == nil {
 		return nil
 	}
-	s := graphpeg.Setup{
-		VertexMode: true, Vertices: uint32(r.problem.Graph.Vertices()), Edges: uint32(r.problem.Graph.Edges()),
-		In: activeset.InList, Out: activeset.OutList, Regions: r.regions,
+	s := accel.Setup{
+		Edges: accel.Edges{Vertices: uint32(r.problem.Graph.Vertices()), Edges: uint32(r.problem.Graph.Edges())},
+		In:    activeset.InList, Out: activeset.OutList, Memory: r.regions,
 	}
 	if k == r.kernels.Split && r.Plan.Set.OfUnit {
 		s.In = activeset.FarList
 	}
 	for _, p := range r.kernels.passes() {
 		if k == p.kernel && k.Fields() != 0 {
-			s.VertexMode, s.Pull, s.Fields = false, p.dir == direction.Pull, k.Fields()
+			e := &s.Edges
 			offsets, ids, weights := r.Plan.Layout.Arrays(p.dir)
-			s.Offsets, s.Neighbours, s.Weights = r.places[offsets], r.places[ids], r.places[weights]
+			e.Fields, e.Pull = k.Fields(), p.dir == direction.Pull
+			e.Offsets, e.Neighbours, e.Weights = r.places[offsets], r.places[ids], r.places[weights]
 		}
 	}
-	return r.GraphPEG().Configure(s)
+	return hand.SetUp(s)
 }
 
 // exchange has the units read what a kernel has registered.
 func (r *run) exchange(p *Plan) {
 	if p.Schedule.Lists && !p.Set.OfUnit {
-		r.GraphPEG().Swap(activeset.InList, activeset.OutList)
+		r.lists().Swap(activeset.InList, activeset.OutList)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/layout"
-	"heddle/kernels/schedule"
+	"heddle/units"
 )
 
 // Meaning says what one of the choices that kernels are composed of means.
@@ -20,7 +20,7 @@ func Meanings() (list []Meaning) {
 	for _, x := range recipes {
 		add("recipe", x.Name, x.Doc)
 	}
-	for _, x := range schedule.Schedules() {
+	for _, x := range units.Schedules() {
 		add("schedule", x.Name, x.Doc)
 	}
 	for _, x := range layout.Layouts() {

@@ -15,6 +15,7 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
+	"heddle/units"
 )
 
 // Plan is one choice on every axis.
@@ -45,7 +46,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Residual: w.Tolerance > 0, Width: w.Width}
 	for _, err := range []error{
 		find(&p.Algorithm, algorithm.ByName, string(w.Algorithm)),
-		find(&p.Schedule, schedule.ByName, string(w.Schedule)),
+		find(&p.Schedule, units.Schedule, string(w.Schedule)),
 		find(&p.Layout, layout.ByName, string(w.Layout)),
 		find(&p.Set, activeset.ByName, string(w.ActiveSet)),
 		find(&p.Dedup, activeset.DedupByName, string(w.Dedup)),
@@ -133,7 +134,7 @@ func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 
 // ofLists tells whether a schedule takes vertices from a unit's lists.
 func ofLists(name configs.Schedule) bool {
-	s, err := schedule.ByName(string(name))
+	s, err := units.Schedule(string(name))
 	return err == nil && s.Lists
 }
 
@@ -222,7 +223,7 @@ func All() []*Plan {
 // each calls f with every combination.
 func each(f func(p Plan)) {
 	for _, a := range algorithm.Algorithms() {
-		for _, s := range schedule.Schedules() {
+		for _, s := range units.Schedules() {
 			for _, l := range layout.Layouts() {
 				for _, d := range direction.Policies() {
 					eachSet(Plan{Algorithm: a, Schedule: s, Layout: l, Direction: d}, f)

@@ -2,7 +2,6 @@ package compose
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
+	"heddle/units"
 )
 
 // TestConfigurationNamesAllChoices: what a registry has can be configured, and nothing else.
@@ -24,7 +24,7 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range algorithm.Algorithms() {
 		names["algorithm"] = append(names["algorithm"], x.Name)
 	}
-	for _, x := range schedule.Schedules() {
+	for _, x := range units.Schedules() {
 		names["schedule"] = append(names["schedule"], x.Name)
 	}
 	for _, x := range schedule.Scans() {
@@ -53,15 +53,11 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range activeset.Orders() {
 		names["order"] = append(names["order"], x.Name)
 	}
-	w := reflect.TypeFor[configs.Workload]()
-	for i := range w.NumField() {
-		tag := w.Field(i).Tag
-		if want, ok := names[tag.Get("key")]; ok {
-			require.ElementsMatch(t, want, strings.Split(tag.Get("oneof"), ","), tag.Get("key"))
-			delete(names, tag.Get("key"))
-		}
+	for key, want := range names {
+		f, ok := configs.ExperimentSchema.Lookup("workload." + key)
+		require.True(t, ok, key)
+		require.ElementsMatch(t, want, f.Values(), key)
 	}
-	require.Empty(t, names)
 }
 
 // TestLegal: the combinations that run, and one example of each rule's.
@@ -170,7 +166,7 @@ func TestAuto(t *testing.T) {
 // TestAutoIsLegal: whatever else is chosen alone, the rest can be auto.
 func TestAutoIsLegal(t *testing.T) {
 	for _, a := range algorithm.Algorithms() {
-		for _, s := range schedule.Schedules() {
+		for _, s := range units.Schedules() {
 			for _, d := range []string{"auto", "push", "pull"} {
 				if a.PushOnly && d == "pull" {
 					continue

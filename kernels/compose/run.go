@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"heddle/components/eghw"
-	"heddle/components/graphpeg"
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
@@ -75,8 +74,7 @@ type machine interface {
 	Reserved() []graph.Region
 	Launch(ctx context.Context, k *ir.Kernel, arg uint32) (sim.Result, error)
 	LaneEdges() []uint64
-	GraphPEG() graphpeg.Host
-	EGHW() eghw.Host
+	Hand() accel.Hand
 	BeginStep(n int) error
 	Frontier(n int, vertices, edges uint64)
 }

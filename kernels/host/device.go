@@ -12,11 +12,11 @@ import (
 	"fmt"
 	"math"
 
-	"heddle/components/eghw"
-	"heddle/components/graphpeg"
+	"heddle/components/accel"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim"
+	"heddle/units"
 )
 
 // Device is a machine that a host program uses.
@@ -31,11 +31,8 @@ type Device interface {
 	// launch's own; a machine without time has no cycles. A program that does not
 	// store exit code 0 has failed. After an error the device is spent.
 	Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error)
-	// GraphPEG is the host's hand on the cores' GraphPEGs or hardware worklists; it has no
-	// units if there are none.
-	GraphPEG() graphpeg.Host
-	// EGHW is the host's hand on the cores' edge-generating hardware, in the same way.
-	EGHW() eghw.Host
+	// Hand is the host's hand on the cores' graph units; nil: there are none that it has one on.
+	Hand() accel.Hand
 	// LaneEdges returns how many edges each lane has handled in all launches, core by core
 	// and warp by warp.
 	LaneEdges() []uint64
@@ -75,7 +72,18 @@ type Shape struct {
 	ScratchpadBytes       int    // of a core, for programs
 	LineBytes             int    // of the caches
 	Unit                  string // the cores' graph unit, by isa's name; empty: none
-	MaskByUnit            bool   // the Weaver sets the thread mask
+	MaskByUnit            bool   // the unit sets the thread mask
+}
+
+// plug gives the cores a graph unit.
+func (s *Shape) plug(unit accel.Spec, at accel.Shape) {
+	s.Unit = units.Of(unit).Name
+	if u, ok := unit.(accel.ScratchpadSpec); ok {
+		s.ScratchpadBytes -= u.ScratchpadBytes(at)
+	}
+	if u, ok := unit.(accel.MaskSpec); ok {
+		s.MaskByUnit = u.SetsMask()
+	}
 }
 
 // Lanes returns how many lanes the device has.

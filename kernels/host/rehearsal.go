@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"heddle/components/accel"
-	"heddle/components/eghw"
-	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/sim"
@@ -26,23 +24,17 @@ func NewRehearsal(cfg *configs.Machine) (*Rehearsal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rehearsal{shapeOf(cfg, unit), unit}, nil
+	return &Rehearsal{shapeOf(cfg), unit}, nil
 }
 
-// shapeOf is the shape of a machine whose cores have such a unit.
-func shapeOf(cfg *configs.Machine, unit accel.Unit) Shape {
+// shapeOf is the shape of a machine.
+func shapeOf(cfg *configs.Machine) Shape {
 	s := Shape{
 		Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads,
 		ScratchpadBytes: cfg.Core.ScratchpadBytes, LineBytes: cfg.L1D.LineBytes,
 	}
-	if unit != nil {
-		s.Unit = unit.Architecture().Name()
-	}
-	if w := cfg.Core.Weaver; w != nil {
-		s.MaskByUnit = w.MaskByUnit
-	}
-	if g := cfg.Core.EGHW; g != nil {
-		s.ScratchpadBytes -= g.ScratchpadBytes(cfg.EGHWShape(0))
+	if unit := cfg.Core.Unit.Spec; unit != nil {
+		s.plug(unit, cfg.UnitShape(0))
 	}
 	return s
 }
@@ -59,11 +51,8 @@ func (d *Rehearsal) ReadWords(uint32, []uint32) {}
 // LaneEdges are none.
 func (d *Rehearsal) LaneEdges() []uint64 { return nil }
 
-// GraphPEG is the host's hand on the first core's unit, which is like the others.
-func (d *Rehearsal) GraphPEG() graphpeg.Host { return sim.GraphPEGs(d.unit) }
-
-// EGHW is the same.
-func (d *Rehearsal) EGHW() eghw.Host { return sim.EGHWs(d.unit) }
+// Hand is the host's hand on the first core's unit, which is like the others.
+func (d *Rehearsal) Hand() accel.Hand { return accel.HandOn([]accel.Unit{d.unit}) }
 
 // Launch completes Device.
 func (d *Rehearsal) Launch(context.Context, *isa.Program, uint32) (sim.Result, error) {

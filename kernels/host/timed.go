@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"heddle/components/accel"
-	"heddle/components/eghw"
-	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/sim"
@@ -25,11 +23,7 @@ func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var unit accel.Unit
-	if len(m.Units) > 0 {
-		unit = m.Units[0]
-	}
-	return &Timed{m, shapeOf(&cfg, unit)}, nil
+	return &Timed{m, shapeOf(&cfg)}, nil
 }
 
 // Shape says what the machine is.
@@ -41,11 +35,8 @@ func (d *Timed) WriteWords(addr uint32, words []uint32) { writeWords(d.Machine.A
 // ReadWords copies words from the device.
 func (d *Timed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Arch.Mem, addr, words) }
 
-// GraphPEG is the host's hand on the cores' units.
-func (d *Timed) GraphPEG() graphpeg.Host { return d.Machine.GraphPEG() }
-
-// EGHW is the host's hand on the cores' units.
-func (d *Timed) EGHW() eghw.Host { return d.Machine.EGHW() }
+// Hand is the host's hand on the cores' units.
+func (d *Timed) Hand() accel.Hand { return d.Machine.Hand() }
 
 // LaneEdges returns how many edges each lane has handled.
 func (d *Timed) LaneEdges() []uint64 { return d.Machine.Arch.LaneEdges() }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/accel"
 	"heddle/components/weaver"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -46,9 +47,17 @@ type shape struct{ cores, warps, threads int }
 
 var shapes = []shape{{1, 1, 1}, {1, 1, 4}, {1, 4, 1}, {1, 4, 4}, {3, 2, 8}, {1, 3, 6}, {2, 5, 16}, {2, 32, 32}}
 
+// unit is its graph unit; nil: none.
+func (d device) unit() accel.Spec {
+	if d.weaver == nil {
+		return nil
+	}
+	return d.weaver
+}
+
 func (d device) untimed(t testing.TB, s shape) *host.Untimed {
 	t.Helper()
-	u, err := host.NewUntimed(emu.Config{Cores: s.cores, Warps: s.warps, Threads: s.threads, MaxInstrs: 50_000_000, Quantum: 7}, host.Units{Weaver: d.weaver})
+	u, err := host.NewUntimed(emu.Config{Cores: s.cores, Warps: s.warps, Threads: s.threads, MaxInstrs: 50_000_000, Quantum: 7}, d.unit())
 	require.NoError(t, err)
 	return u
 }

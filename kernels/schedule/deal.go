@@ -26,7 +26,7 @@ func (s *Site) deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Valu
 		s.For(first, last, lanes, func(t ir.Value) {
 			mine, limit := s.Add(t, s.LaneID()), s.Add(t, lanes)
 			vertex, id := find(mine, limit)
-			visit := func() { s.visit(v, id, vertex, goOn) }
+			visit := func() { s.Visit(v, id, vertex, GoOn) }
 			s.If(s.Le(limit, last), visit, func() { s.When(s.Lt(mine, last), visit) })
 		})
 	})

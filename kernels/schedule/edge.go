@@ -12,19 +12,19 @@ import (
 var edge = &Schedule{
 	Name:       "edge",
 	Doc:        "an edge a thread, all edges of the graph in turn (S_em); the layout gives both ends or searches",
-	Scratchpad: nothing,
+	Scratchpad: Nothing,
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Phase(isa.PhaseSchedule, func() {
 			s.For(s.GlobalThread(), s.Count("edges"), s.NumThreads(), func(id ir.Value) {
 				row := s.View.SearchVertex(id)
 				if s.Rows == layout.Base(s.Dir) {
-					s.keep(v, row, func() { s.visit(v, id, row, goOn) })
+					s.Keep(v, row, func() { s.Visit(v, id, row, GoOn) })
 					return
 				}
 				e := s.edgeInfo(id, row)
-				s.keep(v, e.End(layout.Base(s.Dir)), func() {
+				s.Keep(v, e.End(layout.Base(s.Dir)), func() {
 					s.Edge()
-					s.gather(v, &e, goOn)
+					s.Gather(v, &e, GoOn)
 				})
 			})
 		})

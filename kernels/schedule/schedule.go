@@ -7,8 +7,6 @@
 package schedule
 
 import (
-	"fmt"
-
 	"heddle/isa"
 	"heddle/kernels/activeset"
 	"heddle/kernels/direction"
@@ -86,7 +84,7 @@ type Schedule struct {
 	Numbers bool
 	// Scans says that it has lanes exchange values.
 	Scans bool
-	// Unit is the graph unit that it needs, by isa's name; empty: none.
+	// Unit is the name of the graph unit that it needs, whose row has it; empty: none.
 	Unit string
 	// Drops says that the unit can be told to hand out no more edges of a vertex.
 	Drops bool
@@ -123,32 +121,14 @@ func (s *Schedule) Array(name string) *Array {
 	return nil
 }
 
-// schedules are all of them, one file each.
-var schedules = []*Schedule{
-	vertex, edge, warp, cta, strict,
-	weaver,
-	peg,
-	hwwl,
-	eghw,
-}
+// Software lists those that need no graph unit, one file each. Units bring theirs (units.Schedules).
+func Software() []*Schedule { return []*Schedule{vertex, edge, warp, cta, strict} }
 
-// Schedules lists them.
-func Schedules() []*Schedule { return schedules }
+// Nothing is what a schedule takes of the scratchpad that needs none of it.
+func Nothing(Core, Scan) int { return 0 }
 
-// ByName finds a schedule.
-func ByName(name string) (*Schedule, error) {
-	for _, s := range schedules {
-		if s.Name == name {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("no schedule %q", name)
-}
-
-func nothing(Core, Scan) int { return 0 }
-
-// keep runs body if v walks its row.
-func (s *Site) keep(v *Visitor, vertex ir.Value, body func()) {
+// Keep runs body if v walks its row.
+func (s *Site) Keep(v *Visitor, vertex ir.Value, body func()) {
 	var yes ir.Value
 	s.Phase(isa.PhaseRegistration, func() { yes = v.Keep(vertex) })
 	if yes != nil {
@@ -169,7 +149,7 @@ func (s *Site) register(v *Visitor, place ir.Value, there ir.Value) work {
 	vertex, start, degree := s.Var(s.U32(0)), s.Var(s.U32(0)), s.Var(s.U32(0))
 	s.When(there, func() {
 		vertex.Set(s.Set.Vertex(place))
-		s.keep(v, vertex.Get(), func() {
+		s.Keep(v, vertex.Get(), func() {
 			begin, end := s.View.Neighbours(vertex.Get())
 			start.Set(begin)
 			degree.Set(s.Sub(end, begin))
@@ -178,11 +158,11 @@ func (s *Site) register(v *Visitor, place ir.Value, there ir.Value) work {
 	return work{vertex.Get(), start.Get(), degree.Get()}
 }
 
-// visit hands an edge over.
-func (s *Site) visit(v *Visitor, id, vertex ir.Value, stop func()) {
+// Visit hands an edge over.
+func (s *Site) Visit(v *Visitor, id, vertex ir.Value, stop func()) {
 	s.Edge()
 	e := s.edgeInfo(id, vertex)
-	s.gather(v, &e, stop)
+	s.Gather(v, &e, stop)
 }
 
 // edgeInfo reads an edge of the row of base.
@@ -201,15 +181,15 @@ func (s *Site) ahead(id ir.Value) (other ir.Value) {
 func (s *Site) visitTo(v *Visitor, id, vertex, other ir.Value, stop func()) {
 	s.Edge()
 	e := s.View.EdgeTo(id, vertex, other)
-	s.gather(v, &e, stop)
+	s.Gather(v, &e, stop)
 }
 
-// gather has the visitor handle an edge. To drop the rest of its row is the schedule's.
-func (s *Site) gather(v *Visitor, e *layout.Edge, stop func()) {
+// Gather has the visitor handle an edge. To drop the rest of its row is the schedule's.
+func (s *Site) Gather(v *Visitor, e *layout.Edge, stop func()) {
 	s.Phase(isa.PhaseGatherSum, func() {
 		v.Edge(e, func() { s.Phase(isa.PhaseSchedule, stop) })
 	})
 }
 
-// goOn is for schedules that cannot drop the rest of a row.
-func goOn() {}
+// GoOn is for schedules that cannot drop the rest of a row.
+func GoOn() {}

@@ -18,6 +18,8 @@ import (
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
+	"heddle/units"
+	_ "heddle/units/all"
 )
 
 // sample has rows of 0 to 40 edges, in both directions.
@@ -46,7 +48,7 @@ type test struct {
 
 func each(t *testing.T, f func(t *testing.T, x test)) {
 	g := sample(t)
-	for _, s := range schedule.Schedules() {
+	for _, s := range units.Schedules() {
 		for _, l := range layout.Layouts() {
 			for _, d := range []direction.Direction{direction.Push, direction.Pull} {
 				for _, scan := range schedule.Scans() {
@@ -281,12 +283,12 @@ func TestScratchpad(t *testing.T) {
 }
 
 func TestChoices(t *testing.T) {
-	for _, s := range schedule.Schedules() {
+	for _, s := range units.Schedules() {
 		require.NotEmpty(t, s.Doc)
-		found, err := schedule.ByName(s.Name)
+		found, err := units.Schedule(s.Name)
 		require.NoError(t, err)
 		require.Same(t, s, found)
 	}
-	_, err := schedule.ByName("twc")
+	_, err := units.Schedule("twc")
 	require.ErrorContains(t, err, `no schedule "twc"`)
 }

@@ -14,11 +14,11 @@ var vertex = &Schedule{
 	Rows:       true,
 	Owns:       true,
 	Numbers:    true,
-	Scratchpad: nothing,
+	Scratchpad: Nothing,
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Strided(s.numbers(s.Set.Places()), func(i ir.Value) {
 			at := s.Set.Vertex(s.component(i))
-			s.keep(v, at, func() { s.row(v, at) })
+			s.Keep(v, at, func() { s.Row(v, at) })
 		})
 		s.Component = nil
 	},
@@ -42,9 +42,9 @@ func (s *Site) component(i ir.Value) (place ir.Value) {
 	return s.Shr(i, s.U32(uint32(bits.TrailingZeros(uint(s.Width)))))
 }
 
-// row walks a vertex's row. The other end of the next edge is read while this one is
+// Row walks a vertex's row. The other end of the next edge is read while this one is
 // handled, so that the thread does not wait for one load after the other.
-func (s *Site) row(v *Visitor, vertex ir.Value) {
+func (s *Site) Row(v *Visitor, vertex ir.Value) {
 	begin, end := s.View.Neighbours(vertex)
 	s.Phase(isa.PhaseGatherSum, func() { v.Begin(vertex) })
 	s.Phase(isa.PhaseSchedule, func() { s.walk(v, vertex, begin, end) })

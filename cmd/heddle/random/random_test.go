@@ -21,10 +21,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/accel"
 	"heddle/components/cache"
+	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/internal/schema"
 	"heddle/kernels/graph/graphspec"
+	"heddle/units"
 )
 
 // Exit codes of the command.
@@ -93,18 +96,14 @@ func fit(m *configs.Machine, unit string) {
 	c.Issue.Slices = min(c.Issue.Slices, c.Warps)
 	divisor(&c.Issue.Slices, c.Warps)
 	c.ScratchpadBytes &^= 3
-	for name, drop := range map[string]func(){
-		"weaver": func() { c.Weaver = nil }, "graphpeg": func() { c.GraphPEG = nil }, "hwwl": func() { c.HWWL = nil }, "eghw": func() { c.EGHW = nil },
-	} {
-		if name != unit {
-			drop()
-		}
+	if !c.Unit.Is(unit) {
+		c.Unit.Spec = nil
 	}
-	if c.Weaver != nil {
-		c.Weaver.DTEntries = max(c.Weaver.DTEntries, c.Warps*c.Threads)
-	}
-	if p := c.GraphPEG; p != nil {
-		c.ScratchpadBytes = max(c.ScratchpadBytes, p.ScratchpadLimit)
+	switch s := c.Unit.Spec.(type) {
+	case accel.SizedSpec:
+		s.Enlarge(m.UnitShape(0))
+	case *graphpeg.Spec:
+		c.ScratchpadBytes = max(c.ScratchpadBytes, s.ScratchpadLimit)
 	}
 	if m.Sockets > 1 && m.L2 == nil && m.Atomics.Mode.String() == "l2" {
 		m.Sockets = 1
@@ -116,13 +115,16 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 	e := configs.ExperimentSchema.Default()
 	e.Name = "random"
 	e.Graph.Grid = &graphspec.Grid{Width: 2, Height: 2}
-	units := []string{"", "weaver", "graphpeg", "hwwl", "eghw"}
-	e, err := configs.ExperimentSchema.Draw(e, drawing(r, units[r.IntN(len(units))]))
+	names := []string{""}
+	for _, u := range units.All() {
+		names = append(names, u.Name)
+	}
+	e, err := configs.ExperimentSchema.Draw(e, drawing(r, names[r.IntN(len(names))]))
 	require.NoError(t, err)
 	e.Graph = randomGraph(t, r)
 	schedules := []configs.Schedule{"vertex", "edge", "warp", "cta", "strict"}
-	if unit := unitSchedule(&e.Machine.Core); unit != "" && r.IntN(3) > 0 {
-		schedules = []configs.Schedule{unit}
+	if u := units.Of(e.Machine.Core.Unit.Spec); u != nil && r.IntN(3) > 0 {
+		schedules = []configs.Schedule{configs.Schedule(u.Schedules[r.IntN(len(u.Schedules))].Name)}
 	}
 	w := &e.Workload
 	w.Schedule = schedules[r.IntN(len(schedules))]
@@ -152,20 +154,6 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 		w.Scan = "shuffle"
 	}
 	return e
-}
-
-func unitSchedule(c *configs.Core) configs.Schedule {
-	switch {
-	case c.Weaver != nil:
-		return "weaver"
-	case c.GraphPEG != nil:
-		return "peg"
-	case c.HWWL != nil:
-		return "hwwl"
-	case c.EGHW != nil:
-		return "eghw"
-	}
-	return ""
 }
 
 // randomGraph is tiny, and may have vertices without edges, self-loops and duplicates.
@@ -276,25 +264,25 @@ func TestRandomExperiments(t *testing.T) {
 // TestEveryKnobAtItsEnds runs a machine with each of its keys at its least and its most, or at each of its values.
 func TestEveryKnobAtItsEnds(t *testing.T) {
 	cases := map[string]configs.Experiment{}
-	for _, preset := range []string{"vortex-1c4w4t", "vortex-1c4w4t-weaver", "vortex-1c4w4t-graphpeg", "vortex-1c4w4t-eghw"} {
-		l, err := configs.LoadMachine(preset, nil, []string{"l2={}"})
+	add := func(name, section string, schedule configs.Schedule, set ...string) {
+		l, err := configs.LoadMachine("vortex-1c4w4t", nil, append(set, "l2={}"))
 		require.NoError(t, err)
 		e := configs.ExperimentSchema.Default()
 		e.Name, e.Machine = "knob", l.Value
 		e.Graph.ErdosRenyi = &graphspec.ErdosRenyi{Vertices: 20, Edges: 30, Seed: 1}
 		e.Workload.Algorithm = "bfs"
-		unit := string(unitSchedule(&e.Machine.Core))
-		if unit != "" {
-			e.Workload.Schedule = configs.Schedule(unit)
-		}
-		_, section, _ := strings.Cut(preset, "w4t-")
-		all, err := configs.ExperimentSchema.Extremes(e, drawing(nil, section))
+		e.Workload.Schedule = schedule
+		all, err := configs.ExperimentSchema.Extremes(e, drawing(nil, name))
 		require.NoError(t, err)
 		for key, c := range all {
-			if strings.HasPrefix(key, "machine.") && (section == "" || strings.HasPrefix(key, "machine.core."+section)) {
-				cases[preset+" "+key] = c
+			if strings.HasPrefix(key, section) {
+				cases[name+" "+key] = c
 			}
 		}
+	}
+	add("", "machine.", configs.VertexSchedule)
+	for _, u := range units.All() {
+		add(u.Name, "machine.core."+u.Key, configs.Schedule(u.Schedules[0].Name), "core."+u.Key+"={}", "core.scratchpad_bytes=64KiB")
 	}
 	names := slices.Sorted(maps.Keys(cases))
 	rand.New(rand.NewPCG(uint64(len(names)), 1)).Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })

@@ -85,13 +85,7 @@ func (m *Machine) host() *graphpeg.Host {
 }
 
 // Lists are the units' vertex-lists. Configure comes first.
-func (m *Machine) Lists() activeset.Lists { return lists{*m.host()} }
-
-type lists struct{ graphpeg.Host }
-
-func (l lists) Fill(list int, vertices []uint32) error {
-	return l.Host.Fill(list, vertices, graphpeg.Block)
-}
+func (m *Machine) Lists() activeset.Lists { return m.host() }
 
 // Shapes are machines of several kinds: of one lane, with more warps than lanes, with more
 // lanes than warps, with numbers that are no powers of two.

@@ -1,36 +1,36 @@
-package schedule
+package unit
 
 import (
 	"heddle/isa"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
 )
 
-// eghw has the unit do all of the edge schedule but the filter (SparseWeaver, HPCA 2025, §V-H).
-var eghw = &Schedule{
+// generated has the unit do all of the edge schedule but the filter (SparseWeaver, HPCA 2025, §V-H).
+var generated = &schedule.Schedule{
 	Name:       "eghw",
 	Doc:        "a core's threads push their vertices to edge-generating hardware, which loads the edges and deals them out",
 	Rows:       true,
-	Unit:       "eghw",
 	Reads:      true,
-	Scratchpad: nothing,
-	EachEdge: func(s *Site, v *Visitor) {
+	Scratchpad: schedule.Nothing,
+	EachEdge: func(s *schedule.Site, v *schedule.Visitor) {
 		places, mine := s.Set.Places(), s.SpreadThread()
 		// An epoch: a vertex a thread, for which the unit has room; the same trips in all warps, for the barriers.
 		s.For(s.U32(0), places, s.NumThreads(), func(at ir.Value) {
 			place := s.Add(at, mine)
 			s.When(s.Lt(place, places), func() {
 				vertex := s.Set.Vertex(place)
-				s.keep(v, vertex, func() { s.EghwPush(vertex) })
+				s.Keep(v, vertex, func() { s.EghwPush(vertex) })
 			})
 			s.Barrier() // nobody sees the end before all have pushed
-			s.Phase(isa.PhaseSchedule, func() { s.generated(v) })
+			s.Phase(isa.PhaseSchedule, func() { take(s, v) })
 		})
 	},
 }
 
-// generated takes edges until there are none.
-func (s *Site) generated(v *Visitor) {
+// take takes edges until there are none.
+func take(s *schedule.Site, v *schedule.Visitor) {
 	s.EghwEdges(func(base, other, weight ir.Value) {
 		s.Edge()
 		src, dst := base, other
@@ -38,7 +38,7 @@ func (s *Site) generated(v *Visitor) {
 			src, dst = other, base
 		}
 		e := s.View.Given(src, dst, weight)
-		s.gather(v, &e, goOn)
+		s.Gather(v, &e, schedule.GoOn)
 	})
 	s.Barrier() // nobody pushes anew before all have seen the end
 }

@@ -1,0 +1,51 @@
+package eghw
+
+import (
+	"heddle/components/accel"
+	"heddle/isa/emu"
+)
+
+// What a machine asks of a Spec and of units, and the host.
+var (
+	_ accel.Spec           = (*Spec)(nil)
+	_ accel.MemorySpec     = (*Spec)(nil)
+	_ accel.ScratchpadSpec = (*Spec)(nil)
+	_ accel.Managed        = (*EGHW)(nil)
+	_ accel.Managed        = (*Untimed)(nil)
+)
+
+// FitsCore is Fits.
+func (s *Spec) FitsCore(at accel.Shape) (key, msg string, ok bool) { return s.Fits(at) }
+
+// NewUnit makes the unit of a core.
+func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
+	return New(name, s.Derived(at, at.ScratchpadLatency), at)
+}
+
+// NewTwin makes the unit of a core of a machine without time.
+func (s *Spec) NewTwin(at accel.Shape) (emu.Unit, error) { return NewUntimed(*s, at) }
+
+// BypassesL1 is bypass_l1.
+func (s *Spec) BypassesL1() bool { return s.BypassL1 }
+
+// Manage is for the host.
+func (e *Engine) Manage(h accel.Hand) accel.Hand {
+	on, _ := h.(Host)
+	return Host{append(on.Units, e)}
+}
+
+// Manage is for the host.
+func (u *EGHW) Manage(h accel.Hand) accel.Hand { return u.engine.Manage(h) }
+
+// SetUp is Configure. In a launch that takes no edges the units do nothing.
+func (h Host) SetUp(s accel.Setup) error {
+	e := s.Edges
+	if e.Fields == 0 {
+		return nil
+	}
+	set := Setup{Vertices: e.Vertices, Offsets: e.Offsets, Edges: e.Edges, Neighbours: e.Neighbours}
+	if e.Fields&accel.FieldWeight != 0 {
+		set.Weights = e.Weights
+	}
+	return h.Configure(set)
+}

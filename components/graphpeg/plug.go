@@ -1,0 +1,61 @@
+package graphpeg
+
+import (
+	"fmt"
+
+	"heddle/components/accel"
+	"heddle/isa/emu"
+)
+
+// What a machine asks of a Spec and of units, and the host.
+var (
+	_ accel.Spec       = (*Spec)(nil)
+	_ accel.MemorySpec = (*Spec)(nil)
+	_ accel.ListHand   = Host{}
+	_ accel.Managed    = (*PEG)(nil)
+	_ accel.Managed    = (*Untimed)(nil)
+	_ accel.Described  = (*PEG)(nil)
+)
+
+// FitsCore is Fits, and that the core's scratchpad is as large as the unit's share of it.
+func (s *Spec) FitsCore(at accel.Shape) (key, msg string, ok bool) {
+	if s.ScratchpadLimit > at.ScratchpadBytes {
+		return "scratchpad_limit", fmt.Sprintf("%d: the core has a scratchpad of %d bytes (core.scratchpad_bytes)", s.ScratchpadLimit, at.ScratchpadBytes), false
+	}
+	return s.Fits(at.Threads, at.LineBytes)
+}
+
+// NewUnit makes the unit of a core.
+func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
+	return New(name, s.Derived(at.Warps, at.ScratchpadLatency), at)
+}
+
+// NewTwin makes the unit of a core of a machine without time.
+func (s *Spec) NewTwin(at accel.Shape) (emu.Unit, error) { return NewUntimed(*s, at) }
+
+// BypassesL1 is bypass_l1.
+func (s *Spec) BypassesL1() bool { return s.BypassL1 }
+
+// Manage is for the host.
+func (e *Engine) Manage(h accel.Hand) accel.Hand {
+	on, _ := h.(Host)
+	return Host{append(on.Units, e)}
+}
+
+// Manage is for the host.
+func (p *PEG) Manage(h accel.Hand) accel.Hand { return p.engine.Manage(h) }
+
+// SetUp is Configure: vertices are walked in a launch that takes no edges.
+func (h Host) SetUp(s accel.Setup) error {
+	e := s.Edges
+	return h.Configure(Setup{
+		VertexMode: e.Fields == 0, Pull: e.Pull, Fields: e.Fields, Vertices: e.Vertices, Offsets: e.Offsets, Edges: e.Edges,
+		Neighbours: e.Neighbours, Weights: e.Weights, In: s.In, Out: s.Out, Regions: s.Memory,
+	})
+}
+
+// Deal is Fill, in blocks.
+func (h Host) Deal(list int, vertices []uint32) error { return h.Fill(list, vertices, Block) }
+
+// Constants are what the unit keeps.
+func (p *PEG) Constants() (name string, figures any) { return "peg.storage", &p.engine.Storage }
