@@ -10,7 +10,7 @@ func (c *Core) Buffers(see func(name string, n, places int)) {
 	}
 	c.front.scheduled.level(see)
 	for i := range c.slices {
-		c.slices[i].buffers(see)
+		c.slices[i].buffers(c.Place().Domain().Cycle(), see)
 	}
 	for u := range c.entries {
 		c.entries[u].buffer.level(see)

@@ -1,9 +1,6 @@
 package core
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "math/bits"
 
 // collectors are a slice's operand collectors. One reads one register of each of the four banks a
 // cycle; two operands in one bank cost a cycle more. Each has two stages of a place and an output of two.
@@ -61,12 +58,13 @@ func (c *collectors) take(i int) flightID {
 	return id
 }
 
-func (c *collectors) buffers(see func(string, int, int)) {
+// buffers shows the collectors, of which those in the sets are in use beside c's own: stage 1, stage 2, output.
+func (c *collectors) buffers(more [3]uint32, see func(string, int, int)) {
 	for i := range c.id[0] {
 		bit := func(set uint32) int { return int(set >> i & 1) }
-		see(c.name+"collector stage 1", bit(c.in), 1)
-		see(c.name+"collector stage 2", bit(c.mid), 1)
-		see(fmt.Sprintf("%scollector output", c.name), bit(c.out)+bit(c.second), 2)
+		see(c.name+"collector stage 1", bit(c.in|more[0]), 1)
+		see(c.name+"collector stage 2", bit(c.mid|more[1]), 1)
+		see(c.name+"collector output", bit(c.out|more[2])+bit(c.second), 2)
 	}
 }
 
@@ -104,7 +102,12 @@ func (sl *slice) read(now uint64) bool {
 		return false
 	}
 	c.collided &^= 1 << k
-	c.id[0][k] = sl.take(&sl.issued, now)
+	id = sl.take(&sl.issued, now)
+	if sl.flows() {
+		sl.send(&sl.express.operands, id, now+uint64(sl.express.delay))
+		return true
+	}
+	c.id[0][k] = id
 	c.in |= 1 << k
 	return true
 }

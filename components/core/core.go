@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"math/bits"
 
 	"heddle/components/accel"
 	"heddle/components/clock"
@@ -159,7 +160,7 @@ func (c *Core) Tick(now uint64) bool {
 func (c *Core) writeBack(now uint64) {
 	c.settle(now)
 	for i := range c.slices {
-		if sl := &c.slices[i]; sl.released.first <= now {
+		if sl := &c.slices[i]; sl.releases.due(now) {
 			c.release(sl, now)
 		}
 	}
@@ -178,9 +179,7 @@ func (c *Core) writeBack(now uint64) {
 func (c *Core) nextBack(now uint64) uint64 {
 	at := uint64(never)
 	for i := range c.slices {
-		if sl := &c.slices[i]; sl.occupied&backBits != 0 {
-			at = sl.nextBack(now, at)
-		}
+		at = c.slices[i].nextBack(now, at)
 	}
 	return at
 }
@@ -213,6 +212,9 @@ func (c *Core) advance(now uint64) {
 			c.resume(branch, now+switchToUnlock)
 		}
 	}
+	for m := c.resolving.take(now); m != 0; m &= m - 1 {
+		c.resume(bits.TrailingZeros64(m), now+switchToUnlock)
+	}
 	for i := range c.slices {
 		sl := &c.slices[i]
 		c.dispatch(sl, now)
@@ -222,7 +224,7 @@ func (c *Core) advance(now uint64) {
 	c.Cycles++
 	if open := c.stage(c.slices, now) & c.crowded; open != 0 {
 		c.crowded &^= open
-		c.front.unlockAt(now+1, open)
+		c.front.unlocks.put(now+1, open)
 	}
 	undecoded := c.decode(now)
 	c.fetch(now)
@@ -271,10 +273,11 @@ func (c *Core) LastCycle() uint64 { return c.last }
 
 // release lets the scoreboard forget what was written back two cycles ago.
 func (c *Core) release(sl *slice, now uint64) {
-	for sl.released.first <= now {
-		id := sl.receive(&sl.released)
+	sl.express.commits &^= 1 << ((now - commitToRelease) % 64)
+	for id := sl.releases.take(now); id != noFlight; {
 		f := &c.all[id]
 		c.end(id)
+		id = f.next
 		c.moved = true
 		w := &c.warps[f.warp]
 		if f.op == nil {

@@ -11,6 +11,20 @@ import (
 // their architectural effect, in program order within the warp; only warp
 // control waits for the SFU, and memory for the load-store unit.
 func (c *Core) dispatch(sl *slice, now uint64) {
+	if way := &sl.express.operands; way.n != 0 {
+		switch {
+		case way.first > now:
+			return
+		case c.dispatchOne(sl, way.front(), now):
+			sl.receive(way)
+			return
+		}
+		sl.unfold(now)
+		if len(sl.collect.id[0]) > 1 {
+			sl.arbitrate(now)
+		}
+		return
+	}
 	k := &sl.collect
 	k.closed = k.second
 	if len(k.id[0]) == 1 {
@@ -42,7 +56,9 @@ func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
 		c.fail(err)
 		return false
 	}
-	sl.put(to, id)
+	if f.unit != isa.ALU || !sl.passALU(id, now) {
+		sl.put(to, id)
+	}
 	if f.unit == isa.LSU || f.unit == isa.SFU {
 		c.shared++
 	}

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"math/bits"
 
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -19,6 +20,7 @@ type flight struct {
 	rest   uint8 // packets that follow the first, in a unit with fewer lanes than the warp
 	unit   isa.Unit
 	class  isa.Class
+	next   flightID // released in the same cycle; noFlight: none
 }
 
 // flights are a core's instructions in flight, and the free places among them. As many places are
@@ -27,6 +29,9 @@ type flights struct {
 	all   []flight
 	spare []flightID
 }
+
+// noFlight is no instruction.
+const noFlight = ^flightID(0)
 
 // start takes a place for an instruction.
 func (f *flights) start(op *emu.Op, warp uint8) flightID {
@@ -187,6 +192,9 @@ func (l *line) take(f *flights) flightID {
 	return id
 }
 
+// front is the first, which there must be.
+func (l *line) front() flightID { return l.ring[l.head&(len(l.ring)-1)] }
+
 // next returns the cycle at which the first entry can leave, if that is to come and before at; else at.
 func (l *line) next(now, at uint64) uint64 {
 	if l.first > now {
@@ -196,3 +204,69 @@ func (l *line) next(now, at uint64) uint64 {
 }
 
 func (l *line) level(see func(string, int, int)) { see(l.name, l.n, l.places) }
+
+// releases are instructions by the cycle, less than 64 ahead, in which the scoreboard forgets them.
+type releases struct {
+	cycles uint64       // those with some, a bit each
+	first  [64]flightID // by cycle
+}
+
+func (r *releases) put(f *flights, id flightID, at uint64) {
+	slot := at % 64
+	f.all[id].next = noFlight
+	if r.cycles>>slot&1 == 0 {
+		r.cycles |= 1 << slot
+		r.first[slot] = id
+		return
+	}
+	last := r.first[slot]
+	for f.all[last].next != noFlight {
+		last = f.all[last].next
+	}
+	f.all[last].next = id
+}
+
+func (r *releases) due(now uint64) bool { return r.cycles>>(now%64)&1 != 0 }
+
+// take returns the first of those that are due, with the others behind it.
+func (r *releases) take(now uint64) flightID {
+	r.cycles &^= 1 << (now % 64)
+	return r.first[now%64]
+}
+
+// next returns the first cycle after now with some, or never.
+func (r *releases) next(now uint64) uint64 {
+	if r.cycles == 0 {
+		return never
+	}
+	return now + 1 + uint64(bits.TrailingZeros64(bits.RotateLeft64(r.cycles, -int((now+1)%64))))
+}
+
+// agenda are warps by the cycle, less than 32 ahead, in which something becomes of them.
+type agenda struct {
+	cycles uint32     // those with some, a bit each
+	warps  [32]uint64 // by cycle
+}
+
+func (a *agenda) put(at, warps uint64) {
+	a.warps[at%32] |= warps
+	a.cycles |= 1 << (at % 32)
+}
+
+// take returns the warps whose cycle this is, and forgets them.
+func (a *agenda) take(now uint64) (warps uint64) {
+	if a.cycles>>(now%32)&1 != 0 {
+		warps = a.warps[now%32]
+		a.warps[now%32] = 0
+		a.cycles &^= 1 << (now % 32)
+	}
+	return warps
+}
+
+// next returns the first cycle after now with warps, or never.
+func (a *agenda) next(now uint64) uint64 {
+	if a.cycles == 0 {
+		return never
+	}
+	return now + 1 + uint64(bits.TrailingZeros32(bits.RotateLeft32(a.cycles, -int((now+1)%32))))
+}

@@ -10,14 +10,13 @@ import (
 
 // front is the front end: which warps are fetched for, and what is under way.
 type front struct {
-	selector    selector   // chooses the warp to fetch for
-	unscheduled bool       // since then no warp can be fetched for
-	undecoded   bool       // since then an instruction buffer is full
-	since       uint64     // cycles booked when that began
-	scheduled   buffer     // warps on their way to the instruction cache
-	unlocks     [32]uint64 // warps, by cycle
-	unlocking   uint32     // cycles with some, a bit each
-	letGo       uint64     // the cycle from which warps go on that another core let go; 0: none
+	selector    selector // chooses the warp to fetch for
+	unscheduled bool     // since then no warp can be fetched for
+	undecoded   bool     // since then an instruction buffer is full
+	since       uint64   // cycles booked when that began
+	scheduled   buffer   // warps on their way to the instruction cache
+	unlocks     agenda   // warps that can be scheduled again
+	letGo       uint64   // the cycle from which warps go on that another core let go; 0: none
 	out         []*clock.Link[mem.Request]
 	in          []*clock.Link[mem.Response]
 }
@@ -117,7 +116,7 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 		c.crowded |= 1 << i
 		return true
 	}
-	c.front.unlockAt(now+1, 1<<i)
+	c.front.unlocks.put(now+1, 1<<i)
 	return true
 }
 
@@ -127,17 +126,9 @@ func (c *Core) mayBlock(i int) bool {
 	return c.socket != nil && c.socket.Awaits(i) && c.warps[i].ibuffer.full()
 }
 
-// unlockAt makes warps schedulable in a cycle to come.
-func (f *front) unlockAt(at uint64, warps uint64) {
-	f.unlocks[at%32] |= warps
-	f.unlocking |= 1 << (at % 32)
-}
-
 // next returns the first cycle after now in which warps can be scheduled again, if that is before at; else at.
 func (f *front) next(now, at uint64) uint64 {
-	if f.unlocking != 0 {
-		at = min(at, now+1+uint64(bits.TrailingZeros32(bits.RotateLeft32(f.unlocking, -int((now+1)%32)))))
-	}
+	at = min(at, f.unlocks.next(now))
 	if f.letGo > now {
 		at = min(at, f.letGo)
 	}
@@ -147,10 +138,7 @@ func (f *front) next(now, at uint64) uint64 {
 // unlock makes warps schedulable whose turn has come.
 func (c *Core) unlock(now uint64) {
 	f := &c.front
-	if f.unlocking>>(now%32)&1 != 0 {
-		set := f.unlocks[now%32]
-		f.unlocks[now%32] = 0
-		f.unlocking &^= 1 << (now % 32)
+	if set := f.unlocks.take(now); set != 0 {
 		c.moved = true
 		c.stalled &^= set
 		c.resolve(set)
@@ -200,7 +188,7 @@ func (c *Core) resume(w int, at uint64) {
 		c.resolve(1 << w)
 		return
 	}
-	c.front.unlockAt(at, 1<<w)
+	c.front.unlocks.put(at, 1<<w)
 }
 
 // startNew makes warps runnable that wspawn has started.

@@ -30,6 +30,7 @@ type pipe struct {
 	held            uint64             // warps whose barrier or wspawn has not let them go
 	fenced          uint64             // warps whose fence has not ended
 	inFlight        int                // instructions between decode and commit
+	resolving       agenda             // warps whose branch passes the switch behind the integer unit
 
 	moved bool // something moved in this cycle, so the next can differ
 	units unitGate

@@ -10,6 +10,7 @@ import (
 // only when they hold something: occupied has a bit for each.
 type slice struct {
 	*pipe
+	in         string   // the core and the slice, for names
 	members    uint64   // its warps
 	selector   selector // chooses among them
 	groups     groups   // of them; empty: selector chooses
@@ -17,6 +18,7 @@ type slice struct {
 
 	occupied uint64 // buffers that are not empty
 	issued   buffer // behind the scoreboard's arbiter
+	express  express
 	collect  collectors
 	operands buffer               // behind the collectors' arbiter
 	dispatch [isa.NumUnits]buffer // before the units
@@ -25,7 +27,7 @@ type slice struct {
 	div      line                 // divider
 	computed buffer               // the ALU's results before the commit arbiter
 	result   [isa.NumUnits]line   // those of the other units
-	released line                 // written back: what the scoreboard does not see yet
+	releases releases             // written back, or sure to be: what the scoreboard does not see yet
 
 	muldivNext  bool                    // the switch behind them prefers them to alu
 	fpuHeld     int                     // operations the FPU holds
@@ -44,14 +46,13 @@ const (
 	bitMul
 	bitDiv
 	bitComputed
-	bitReleased
+	bitExpress
 	bitDispatch                                    // and the units behind it
 	bitResult   = bitDispatch + uint(isa.NumUnits) // and the units behind it
 )
 
 const (
 	resultBits  = 1<<bitComputed | (1<<isa.NumUnits-1)<<bitResult
-	backBits    = resultBits | 1<<bitReleased
 	executeBits = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<(bitDispatch+uint(isa.ALU)) | 1<<(bitDispatch+uint(isa.FPU))
 )
 
@@ -59,15 +60,15 @@ func newSlice(p *pipe, in string) slice {
 	s := &p.spec
 	width := s.Issue.Dispatch
 	sl := slice{
-		pipe: p, issueDelay: 1 + levels(s.Warps/s.Issue.Slices),
+		pipe: p, in: in, issueDelay: 1 + levels(s.Warps/s.Issue.Slices),
 		issued:   newBuffer(2*width*int(1+levels(s.Warps/s.Issue.Slices)), bitIssued, in+"issued"),
+		express:  newExpress(s, in),
 		collect:  newCollectors(s.Collectors, in),
 		operands: newBuffer(2*width, bitOperands, in+"operands"),
 		alu:      newLine(max(1, s.Latency.ALU-1), bitALU, in+"integer unit"),
 		mul:      newLine(s.Latency.Mul, bitMul, in+"multiplier"),
 		div:      newLine(s.divisions(), bitDiv, in+"divider"),
 		computed: newBuffer(2, bitComputed, in+"ALU result"),
-		released: newLine((commitToRelease+1)*width, bitReleased, in+"write-back"),
 	}
 	for u := range isa.NumUnits {
 		sl.dispatch[u] = newBuffer(2, uint(bitDispatch+u), in+isa.Unit(u).String()+" dispatch")
@@ -116,7 +117,7 @@ func (sl *slice) receive(l *line) flightID {
 // dispatches more writes back as many, of different units. It reports whether the load-store unit, which had none,
 // has a place for its results now.
 func (sl *slice) commit(now uint64) (room bool) {
-	if sl.occupied&resultBits == 0 {
+	if sl.occupied&resultBits == 0 || sl.express.commits>>(now%64)&1 != 0 {
 		return false
 	}
 	left := sl.spec.Issue.Dispatch
@@ -161,7 +162,7 @@ func (sl *slice) retire(id flightID, now uint64) {
 	}
 	sl.moved = true
 	sl.hook(HookPosCommit, now, f.warp, f.op)
-	sl.send(&sl.released, id, now+commitToRelease)
+	sl.releases.put(&sl.flights, id, now+commitToRelease)
 }
 
 // execute moves the slice's ALU and FPU. It returns the warp whose branch is resolved; -1: none.
@@ -268,8 +269,8 @@ func (sl *slice) next(now, at uint64) uint64 {
 			at = min(at, ready)
 		}
 	}
-	at = sl.div.next(now, sl.mul.next(now, sl.alu.next(now, at)))
-	return at
+	at = min(at, sl.express.operands.first)
+	return sl.div.next(now, sl.mul.next(now, sl.alu.next(now, at)))
 }
 
 // nextBack returns the first cycle after now in which an instruction can be written back, or is seen by the
@@ -281,22 +282,28 @@ func (sl *slice) nextBack(now, at uint64) uint64 {
 	for m := sl.occupied >> bitResult; m != 0; m &= m - 1 {
 		at = min(at, max(now+1, sl.result[bits.TrailingZeros64(m)].first))
 	}
-	return min(at, max(now+1, sl.released.first))
+	return min(at, sl.releases.next(now))
 }
 
-func (sl *slice) buffers(see func(string, int, int)) {
+// buffers shows the slice after cycle now.
+func (sl *slice) buffers(now uint64, see func(string, int, int)) {
 	sl.issued.level(see)
-	sl.collect.buffers(see)
-	sl.operands.level(see)
+	x := sl.underWay(now)
+	sl.collect.buffers(x.stages, see)
+	see(sl.operands.name, int(sl.operands.n)+x.operands, int(sl.operands.places))
 	for u := range sl.dispatch {
-		sl.dispatch[u].level(see)
+		b, more := &sl.dispatch[u], 0
+		if isa.Unit(u) == isa.ALU {
+			more = x.dispatched
+		}
+		see(b.name, int(b.n)+more, int(b.places))
 	}
-	sl.alu.level(see)
+	see(sl.alu.name, sl.alu.n+x.alu, sl.alu.places)
 	sl.mul.level(see)
 	sl.div.level(see)
-	sl.computed.level(see)
+	see(sl.computed.name, int(sl.computed.n)+x.computed, int(sl.computed.places))
 	for _, u := range commitOrder {
 		sl.result[u].level(see)
 	}
-	sl.released.level(see)
+	see(sl.in+"write-back", x.written, (commitToRelease+1)*sl.spec.Issue.Dispatch)
 }
