@@ -84,7 +84,9 @@ func (p *process) end(cause error) {
 // run executes a command, and ends the process.
 func (p *process) run(root *cobra.Command) {
 	root.SetOut(p.out)
+	endProfile := profile()
 	err := root.ExecuteContext(p.ctx)
+	endProfile()
 	p.out.close()
 	p.mu.Lock() // for good: nobody else ends it now
 	p.exit(p.report(os.Stderr, err))

@@ -18,12 +18,14 @@ type coalescer struct {
 
 	batch  [maxChannels]mem.Request // by channel: what is to be sent
 	toSend uint32                   // channels whose request is not sent yet
+	addr   [maxChannels]uint32      // by channel: the block of the batch that is being made
 
 	tags     []tag
 	free     []uint16
 	freed    int // of free, in this cycle: usable from the next one on (RTL: VX_allocator's full is a register)
 	channels int
-	lanes    int    // of a channel
+	lanes    int // of a channel, 1 << shift
+	shift    int
 	block    uint32 // bytes that one request covers
 }
 
@@ -43,6 +45,7 @@ func newCoalescer(s *Spec) coalescer {
 		channels: s.Channels(), lanes: max(1, s.ChannelBytes/4), block: uint32(s.ChannelBytes),
 		tags: make([]tag, s.CoalescerTags), fresh: true,
 	}
+	co.shift = bits.TrailingZeros(uint(co.lanes))
 	for i := s.CoalescerTags - 1; i >= 0; i-- {
 		co.free = append(co.free, uint16(i))
 	}
@@ -54,31 +57,24 @@ func (co *coalescer) idle() bool {
 }
 
 // seeds returns the next batch of an access: in each channel the block of its
-// lowest lane that is left, and all lanes of the channel in that block.
-func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask uint32, channels uint32, addr [maxChannels]uint32) {
-	for ch := range co.channels {
-		part := rest >> (ch * co.lanes) & uint32(1<<co.lanes-1)
-		if part == 0 {
-			continue
-		}
-		first := ch*co.lanes + bits.TrailingZeros32(part)
+// lowest lane that is left, and all lanes of the channel in that block. The blocks are in addr.
+func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask, channels uint32) {
+	for rest != 0 {
+		first := bits.TrailingZeros32(rest)
+		ch := first >> co.shift
+		lanes := uint32(1<<co.lanes-1) << (ch * co.lanes)
 		block := a.Addr[first] &^ (co.block - 1)
 		channels |= 1 << ch
-		addr[ch] = block
-		for ; part != 0; part &= part - 1 {
-			l := ch*co.lanes + bits.TrailingZeros32(part)
-			if a.Addr[l]&^(co.block-1) == block {
+		co.addr[ch] = block
+		for part := rest & lanes; part != 0; part &= part - 1 {
+			l := bits.TrailingZeros32(part)
+			if a.Addr[l&31]-block < co.block {
 				mask |= 1 << l
 			}
 		}
+		rest &^= lanes
 	}
-	return mask, channels, addr
-}
-
-// step does a cycle. What answers have freed in it is usable from the next one on.
-func (co *coalescer) step(c *Core, now uint64) {
-	co.turn(c, now)
-	co.freed = 0
+	return mask, channels
 }
 
 // turn is the machine of two states.
@@ -116,7 +112,7 @@ func (co *coalescer) build(c *Core, now uint64) {
 		return
 	}
 	a := &c.accesses[in.access]
-	mask, channels, addr := co.seeds(a, co.rest)
+	mask, channels := co.seeds(a, co.rest)
 	co.rest &^= mask
 	op := c.requestOp(in)
 	id := uint16(0)
@@ -125,7 +121,7 @@ func (co *coalescer) build(c *Core, now uint64) {
 	}
 	for m := channels; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros32(m)
-		co.batch[ch] = mem.Request{Addr: addr[ch], Tag: uint32(id), Op: op}
+		co.batch[ch] = mem.Request{Addr: co.addr[ch], Tag: uint32(id), Op: op}
 		if op == mem.Atomic {
 			c.aim(&co.batch[ch], a, id, ch)
 		}
@@ -201,7 +197,7 @@ func (co *coalescer) answer(id, ch int) (lanes int16) {
 }
 
 // send hands requests to the L1D, each channel for itself.
-func (co *coalescer) send(c *Core, now uint64) {
+func (co *coalescer) send(c *Core) {
 	for m := co.toSend; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros32(m)
 		if out := c.lsu.out[ch]; !out.Full() {

@@ -145,8 +145,9 @@ func (s *coalescerScript) connect() {
 func (s *coalescerScript) Tick(now uint64) bool {
 	s.sent = nil
 	l := &s.core.lsu
-	l.co.send(s.core, now)
-	l.co.step(s.core, now)
+	l.co.send(s.core)
+	l.co.turn(s.core, now)
+	l.co.freed = 0
 	for ch, link := range l.out {
 		if link.Ready() && s.held>>ch&1 == 0 {
 			s.took(ch, link.Pop())

@@ -68,6 +68,12 @@ func (c *collectors) buffers(more [3]uint32, see func(string, int, int)) {
 	}
 }
 
+// gathers reports whether the slice has instructions between issue and dispatch.
+func (sl *slice) gathers() bool {
+	c := &sl.collect
+	return sl.occupied&(1<<bitIssued|1<<bitExpress|1<<bitOperands) != 0 || c.in|c.mid|c.out|c.fresh != 0
+}
+
 // gather moves instructions through the operand collectors.
 func (sl *slice) gather(now uint64) {
 	c := &sl.collect

@@ -91,6 +91,9 @@ func (s *Spec) accesses() int { return 2*s.Issue.Slices + 8 + s.LSUQueue }
 // is fetched for in a cycle.
 func (c *Core) Connect(out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {
 	c.front.out, c.front.in = out, in
+	for i, link := range in {
+		link.Flag(&c.front.arrived, i)
+	}
 }
 
 // Start makes the warps runnable that the source has started.
@@ -166,7 +169,7 @@ func (c *Core) writeBack(now uint64) {
 	}
 	c.unlock(now)
 	for i := range c.slices {
-		if c.slices[i].commit(now) {
+		if sl := &c.slices[i]; sl.occupied&resultBits != 0 && sl.commit(now) {
 			c.lsu.due = min(c.lsu.due, now+1) // it may have waited for the place, which is free then
 		}
 	}
@@ -179,7 +182,9 @@ func (c *Core) writeBack(now uint64) {
 func (c *Core) nextBack(now uint64) uint64 {
 	at := uint64(never)
 	for i := range c.slices {
-		at = c.slices[i].nextBack(now, at)
+		if sl := &c.slices[i]; sl.releases.cycles != 0 || sl.occupied&resultBits != 0 {
+			at = sl.nextBack(now, at)
+		}
 	}
 	return at
 }
@@ -201,15 +206,23 @@ func (c *Core) tickLSU(now uint64) {
 func (c *Core) advance(now uint64) {
 	c.due = never
 	c.settle(now)
-	c.enter(isa.LSU, now)
+	if c.enters(isa.LSU) {
+		c.enter(isa.LSU, now)
+	}
 	if c.socket != nil {
 		c.reply(now)
 	}
-	c.executeSFU(now)
-	c.enter(isa.SFU, now)
+	if c.entries[isa.SFU].buffer.n != 0 {
+		c.executeSFU(now)
+	}
+	if c.enters(isa.SFU) {
+		c.enter(isa.SFU, now)
+	}
 	for i := range c.slices {
-		if branch := c.slices[i].execute(now); branch >= 0 {
-			c.resume(branch, now+switchToUnlock)
+		if sl := &c.slices[i]; sl.occupied&executeBits != 0 || sl.fpuFreed != 0 {
+			if branch := sl.execute(now); branch >= 0 {
+				c.resume(branch, now+switchToUnlock)
+			}
 		}
 	}
 	for m := c.resolving.take(now); m != 0; m &= m - 1 {
@@ -217,24 +230,41 @@ func (c *Core) advance(now uint64) {
 	}
 	for i := range c.slices {
 		sl := &c.slices[i]
-		c.dispatch(sl, now)
-		sl.gather(now)
+		if sl.gathers() {
+			c.dispatch(sl, now)
+			sl.gather(now)
+		}
 		sl.issue(now)
 	}
 	c.Cycles++
-	if open := c.stage(c.slices, now) & c.crowded; open != 0 {
-		c.crowded &^= open
-		c.front.unlocks.put(now+1, open)
+	if c.buffered&^c.staged != 0 {
+		if open := c.stage(c.slices, now) & c.crowded; open != 0 {
+			c.crowded &^= open
+			c.front.unlocks.put(now+1, open)
+		}
 	}
-	undecoded := c.decode(now)
-	c.fetch(now)
-	c.saw(c.schedule(now), undecoded)
+	c.tickFront(now)
 	c.last = now
 	if c.moved {
 		c.due = now + 1
 	} else {
 		c.due = min(c.due, c.nextEvent(now))
 	}
+}
+
+// tickFront does the front end's cycle, last stage first.
+func (c *Core) tickFront(now uint64) {
+	undecoded, unscheduled := false, true
+	if c.front.arrived != 0 {
+		undecoded = c.decode(now)
+	}
+	if c.front.scheduled.n != 0 {
+		c.fetch(now)
+	}
+	if c.active&^c.stalled != 0 {
+		unscheduled = c.schedule(now)
+	}
+	c.saw(unscheduled, undecoded)
 }
 
 // sleep reports whether a part is due in the next cycle; if not, it sets the timer for when one is.

@@ -15,7 +15,7 @@ func (c *Core) dispatch(sl *slice, now uint64) {
 		switch {
 		case way.first > now:
 			return
-		case c.dispatchOne(sl, way.front(), now):
+		case c.takes(sl, way.front(), now) && c.dispatchOne(sl, way.front(), now):
 			sl.receive(way)
 			return
 		}
@@ -28,12 +28,12 @@ func (c *Core) dispatch(sl *slice, now uint64) {
 	k := &sl.collect
 	k.closed = k.second
 	if len(k.id[0]) == 1 {
-		for n := 0; n < c.spec.Issue.Dispatch && k.out != 0 && c.dispatchOne(sl, k.id[2][0], now); n++ {
+		for n := 0; n < c.spec.Issue.Dispatch && k.out != 0 && c.takes(sl, k.id[2][0], now) && c.dispatchOne(sl, k.id[2][0], now); n++ {
 			k.take(0)
 		}
 		return
 	}
-	for n := 0; n < c.spec.Issue.Dispatch && sl.operands.n != 0 && c.dispatchOne(sl, sl.operands.front(), now); n++ {
+	for n := 0; n < c.spec.Issue.Dispatch && sl.operands.n != 0 && c.takes(sl, sl.operands.front(), now) && c.dispatchOne(sl, sl.operands.front(), now); n++ {
 		sl.take(&sl.operands, now)
 	}
 	if k.out != 0 {
@@ -41,13 +41,14 @@ func (c *Core) dispatch(sl *slice, now uint64) {
 	}
 }
 
-// dispatchOne sends an instruction to its unit, if that has a place.
+// takes reports whether an instruction's unit has a place for it.
+func (c *Core) takes(sl *slice, id flightID, now uint64) bool {
+	return !sl.dispatch[c.all[id].unit].closed(now)
+}
+
+// dispatchOne sends an instruction to its unit. It reports whether the program can go on.
 func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
 	f := &c.all[id]
-	to := &sl.dispatch[f.unit]
-	if to.closed(now) {
-		return false
-	}
 	c.moved = true
 	if n := c.lanes[f.unit]; n > 0 && f.class != isa.ClassUnit {
 		f.rest = uint8(packets(c.warps[f.warp].trace.Mask(), n) - 1)
@@ -57,7 +58,7 @@ func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
 		return false
 	}
 	if f.unit != isa.ALU || !sl.passALU(id, now) {
-		sl.put(to, id)
+		sl.put(&sl.dispatch[f.unit], id)
 	}
 	if f.unit == isa.LSU || f.unit == isa.SFU {
 		c.shared++
@@ -114,14 +115,16 @@ type entry struct {
 	buffer   buffer
 }
 
+// enters reports whether the slices have something for a shared unit, or it has still selected one that had.
+func (c *Core) enters(u isa.Unit) bool {
+	return c.shared != 0 || c.entries[u].selected != len(c.slices)-1
+}
+
 // enter moves the next instruction for a unit that all slices share into the buffer
 // before it, from the slice that was selected in the cycle before: the lowest with
 // one, and the last if none had. A slice that has one keeps it until there is a place.
 func (c *Core) enter(u isa.Unit, now uint64) {
 	e := &c.entries[u]
-	if c.shared == 0 && e.selected == len(c.slices)-1 {
-		return
-	}
 	next := c.lowest(u)
 	if sl := &c.slices[e.selected]; sl.dispatch[u].n != 0 {
 		if e.buffer.closed(now) {

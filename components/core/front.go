@@ -19,6 +19,7 @@ type front struct {
 	letGo       uint64   // the cycle from which warps go on that another core let go; 0: none
 	out         []*clock.Link[mem.Request]
 	in          []*clock.Link[mem.Response]
+	arrived     uint64 // of them, those that hold an answer or have one under way
 }
 
 // schedule gives ready warps to fetch, and reports whether one of those it could have given was lacking. A warp waits
@@ -55,9 +56,6 @@ func (c *Core) scheduleOne(ready uint64) bool {
 // fetch asks the instruction cache, at each port.
 func (c *Core) fetch(now uint64) {
 	f := &c.front
-	if f.scheduled.n == 0 {
-		return
-	}
 	for _, out := range f.out {
 		if out.Full() {
 			continue
@@ -74,8 +72,8 @@ func (c *Core) fetch(now uint64) {
 
 // decode takes an instruction from each port, and reports whether one found its warp's buffer full.
 func (c *Core) decode(now uint64) (undecoded bool) {
-	for _, in := range c.front.in {
-		if in.Ready() && !c.decodeFrom(in, now) {
+	for m := c.front.arrived; m != 0; m &= m - 1 {
+		if in := c.front.in[bits.TrailingZeros64(m)]; in.Ready() && !c.decodeFrom(in, now) {
 			undecoded = true
 		}
 	}

@@ -42,6 +42,7 @@ type lsu struct {
 	asked    []inst        // by access: the load that the scratchpad answers
 	out      []*clock.Link[mem.Request]
 	in       []*clock.Link[mem.Response]
+	arrived  uint64 // of them, those that hold an answer or have one under way
 	fence    bool   // a fence is under way: nothing else enters
 	unlock   bool   // it has ended: from the next cycle on others enter
 	far      uint64 // 1 when the lanes' crossbars have two levels, each way
@@ -77,6 +78,9 @@ func newLSU(s *Spec, of *owner) lsu {
 // ConnectData gives the core its links to the data cache, one pair a channel.
 func (c *Core) ConnectData(out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {
 	c.lsu.out, c.lsu.in = out, in
+	for ch, link := range in {
+		link.Flag(&c.lsu.arrived, ch)
+	}
 }
 
 // Channels is the number of requests the core can send to the data cache at once.
@@ -99,14 +103,21 @@ func (l *lsu) taken() bool {
 	return all
 }
 
-// tick moves the unit, back to front.
+// tick moves the unit, back to front: the stages that something can leave.
 func (l *lsu) tick(c *Core, now uint64) {
-	l.gather(c, now)
-	l.finish(c, now)
-	l.receive(c, now)
-	l.merge(c, now)
-	l.co.step(c, now)
-	l.co.send(c, now)
+	if min(l.done.first, l.loaded.first, l.stored.first) <= now {
+		l.gather(c, now)
+	}
+	if l.back.first <= now {
+		l.finish(c, now)
+	}
+	if l.arrived != 0 {
+		l.receive(c, now)
+	}
+	if min(l.answers.first, l.pad.packed.first) <= now {
+		l.merge(c, now)
+	}
+	l.coalesce(c, now)
 	if !l.pad.idle() {
 		moved, conflict := l.pad.step(now)
 		c.moved = c.moved || moved
@@ -114,12 +125,27 @@ func (l *lsu) tick(c *Core, now uint64) {
 			c.LocalWaits++
 		}
 	}
-	l.route(c, now)
-	l.accept(c, now)
+	if l.requests.first <= now {
+		l.route(c, now)
+	}
+	if c.entries[isa.LSU].buffer.n != 0 {
+		l.accept(c, now)
+	}
 	l.loads -= l.freed
 	l.freed = 0
 	l.fence = l.fence && !l.unlock
 	l.unlock = false
+}
+
+// coalesce does the coalescer's cycle. What answers have freed in it is usable from the next one on.
+func (l *lsu) coalesce(c *Core, now uint64) {
+	if l.co.sending || l.switched.first <= now {
+		l.co.turn(c, now)
+	}
+	l.co.freed = 0
+	if l.co.toSend != 0 {
+		l.co.send(c)
+	}
 }
 
 // levels is what an arbiter of that many inputs costs beyond one cycle.
@@ -133,7 +159,7 @@ func levels(inputs int) uint64 {
 // accept takes an instruction from the dispatch buffers.
 func (l *lsu) accept(c *Core, now uint64) {
 	q := &c.entries[isa.LSU].buffer
-	if q.n == 0 || l.requests.closed(now) || l.fence {
+	if l.requests.closed(now) || l.fence {
 		return
 	}
 	f := &c.all[q.front()]
@@ -197,7 +223,7 @@ func (l *lsu) result(c *Core, sl *slice, in inst, at uint64) {
 // route sends the head of the queue to the scratchpad, towards the L1D, or its lanes to both at
 // once, as soon as each has a place for those it gets.
 func (l *lsu) route(c *Core, now uint64) {
-	if !l.requests.ready(now) || c.ordered(l.requests.front()) {
+	if c.ordered(l.requests.front()) {
 		return
 	}
 	in := *l.requests.front()
@@ -284,7 +310,9 @@ func (l *lsu) receive(c *Core, now uint64) {
 	}
 	first := -1
 	var got answer
-	for ch, link := range l.in {
+	for m := l.arrived; m != 0; m &= m - 1 {
+		ch := bits.TrailingZeros64(m)
+		link := l.in[ch]
 		if !link.Ready() {
 			continue
 		}
@@ -348,7 +376,7 @@ func (l *lsu) blocked(id int) bool {
 // finish takes what the switch has brought back. The last part of a load frees it. A fence
 // lets the unit go on.
 func (l *lsu) finish(c *Core, now uint64) {
-	if !l.back.ready(now) || l.loaded.closed(now) {
+	if l.loaded.closed(now) {
 		return
 	}
 	a := l.back.pop()

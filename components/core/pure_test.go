@@ -226,17 +226,17 @@ func TestCoalescerBatches(t *testing.T) {
 	a := &emu.Access{Mask: 0b1111_0111}
 	copy(a.Addr[:], []uint32{0x100, 0x204, 0x10C, 0, 0x100, 0x104, 0x108, 0x300})
 
-	mask, channels, addr := co.seeds(a, a.Mask)
+	mask, channels := co.seeds(a, a.Mask)
 	require.Equal(t, uint32(0b0111_0101), mask)
 	require.Equal(t, uint32(0b11), channels)
-	require.Equal(t, []uint32{0x100, 0x100}, addr[:2])
+	require.Equal(t, []uint32{0x100, 0x100}, co.addr[:2])
 
-	mask, channels, addr = co.seeds(a, a.Mask&^mask)
+	mask, channels = co.seeds(a, a.Mask&^mask)
 	require.Equal(t, uint32(0b1000_0010), mask)
 	require.Equal(t, uint32(0b11), channels)
-	require.Equal(t, []uint32{0x200, 0x300}, addr[:2])
+	require.Equal(t, []uint32{0x200, 0x300}, co.addr[:2])
 
-	mask, channels, _ = co.seeds(a, 0b0000_0100)
+	mask, channels = co.seeds(a, 0b0000_0100)
 	require.Equal(t, uint32(0b100), mask)
 	require.Equal(t, uint32(0b01), channels)
 }

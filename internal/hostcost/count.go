@@ -83,7 +83,7 @@ func (c *counter) count(ctx context.Context, w *workload) (cost, error) {
 	args := append([]string{
 		"--tool=callgrind", "--callgrind-out-file=" + profile, "--toggle-collect=" + simulating, c.program,
 	}, w.args(c.whole, c.config, dir)...)
-	out, _, err := c.run(ctx, "valgrind", args)
+	out, _, err := c.run(ctx, deterministic, "valgrind", args)
 	if err != nil {
 		return cost{}, err
 	}
@@ -105,17 +105,17 @@ func (c *counter) seconds(ctx context.Context, w *workload) (time.Duration, erro
 	if err != nil {
 		return 0, err
 	}
-	_, took, err := c.run(ctx, c.program, w.args(c.whole, c.config, dir))
+	_, took, err := c.run(ctx, deterministic, c.program, w.args(c.whole, c.config, dir))
 	return took, err
 }
 
 // exitLimit is heddle's exit code for a run that was ended by a limit, as that of a workload's cycles.
 const exitLimit = 3
 
-// run runs a command at the module's root and returns what it prints, and its processor time.
-func (c *counter) run(ctx context.Context, name string, args []string) ([]byte, time.Duration, error) {
+// run runs a command at the module's root, with more environment, and returns what it prints, and its processor time.
+func (c *counter) run(ctx context.Context, env []string, name string, args []string) ([]byte, time.Duration, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = c.root, append(os.Environ(), deterministic...)
+	cmd.Dir, cmd.Env = c.root, append(os.Environ(), env...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -33,6 +33,7 @@ type options struct {
 	pairs  int
 	keep   string
 	jobs   int
+	pgo    bool
 }
 
 func main() {
@@ -43,6 +44,7 @@ func main() {
 	flag.StringVar(&o.base, "base", "", "compare with the program of this `commit` instead of the recorded counts")
 	flag.IntVar(&o.pairs, "pairs", 0, "with --base: also measure processor seconds, in that `many` interleaved pairs of whole runs")
 	flag.StringVar(&o.keep, "keep", "", "keep callgrind's files in this `directory`")
+	flag.BoolVar(&o.pgo, "profile", false, "instead of counting, write cmd/heddle/default.pgo, the profile by which the compiler optimises heddle")
 	flag.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "counts at the same time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -64,7 +66,7 @@ func (o *options) main(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := exec.LookPath("valgrind"); err != nil {
+	if _, err := exec.LookPath("valgrind"); err != nil && !o.pgo {
 		return errors.New("valgrind is not installed: run .ci/install.sh")
 	}
 	root, err := commits.Root(ctx)
@@ -79,6 +81,9 @@ func (o *options) main(ctx context.Context) error {
 	now, err := o.counter(root, dir)
 	if err != nil {
 		return err
+	}
+	if o.pgo {
+		return o.profile(ctx, list, now)
 	}
 	if now.flags, err = unpreempted(ctx, dir); err != nil {
 		return err
@@ -95,6 +100,9 @@ func (o *options) main(ctx context.Context) error {
 func (o *options) workloads() ([]*workload, error) {
 	if flag.NArg() > 0 {
 		return nil, fmt.Errorf("%q: expected flags only (--run chooses workloads)", flag.Arg(0))
+	}
+	if o.pgo && (o.base != "" || o.record || o.full || o.keep != "") {
+		return nil, errors.New("--profile counts nothing: expected no other flag than --run")
 	}
 	if o.base != "" && o.record || o.base == "" && o.pairs > 0 {
 		return nil, errors.New("--base compares and records nothing; --pairs needs --base")

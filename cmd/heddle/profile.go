@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/pprof"
+)
+
+// profileVariable names the file that a profile of the process's processor time is written to: what default.pgo, by
+// which the compiler optimises this program, is made of.
+const profileVariable = "CPUPROFILE"
+
+// profile begins the profile, if one is wanted. It is over when end is called.
+func profile() (end func()) {
+	name := os.Getenv(profileVariable)
+	if name == "" {
+		return func() {}
+	}
+	f, err := os.Create(name)
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "heddle: %s: %v\n", profileVariable, err)
+		return func() {}
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		if err := f.Close(); err != nil {
+			fmt.Fprintf(os.Stderr, "heddle: %s: %v\n", profileVariable, err)
+		}
+	}
+}
