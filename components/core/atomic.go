@@ -73,18 +73,17 @@ func (c *Core) SetID(id int) { c.lsu.atomics.id = uint32(id) }
 func CoreOf(ref uint32) int { return int(ref >> (refChannelBits + refBatchBits)) }
 
 // remote tells whether the memory system performs the instruction.
-func (c *Core) remote(in inst) bool {
-	return in.op.LatencyClass() == isa.ClassAtomic && c.spec.Atomics.Mode == AtomicsL2
+func (l *lsu) remote(in inst) bool {
+	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsL2
 }
 
 // posted tells whether the instruction is an atomic that is timed as a store.
-func (c *Core) posted(in inst) bool {
-	return in.op.LatencyClass() == isa.ClassAtomic && c.spec.Atomics.Mode == AtomicsSimX25 && c.lsu.local[in.access] == 0
+func (l *lsu) posted(in inst) bool {
+	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 && l.local[in.access] == 0
 }
 
 // aim makes a request an atomic's: what it is performed by, and for how long.
-func (c *Core) aim(r *mem.Request, a *emu.Access, id uint16, ch int) {
-	l := &c.lsu
+func (l *lsu) aim(r *mem.Request, a *emu.Access, id uint16, ch int) {
 	lanes := l.co.lanesOf(int(id), ch)
 	name := (l.atomics.id<<refBatchBits|uint32(id))<<refChannelBits | uint32(ch)
 	r.Atomic = mem.MakeAtomicRef(name, operations(a, lanes, l.atomics.Combine))
@@ -113,15 +112,9 @@ func operations(a *emu.Access, lanes uint32, combine bool) int {
 }
 
 // PerformAtomic lets an atomic of this core take effect, where the memory system performs
-// it. It tells whether it wrote.
+// it. It reports whether it wrote.
 func (c *Core) PerformAtomic(ref uint32) (wrote bool) {
-	ch, id := ref&(1<<refChannelBits-1), ref>>refChannelBits&(1<<refBatchBits-1)
-	t := &c.lsu.co.tags[id]
-	if t.atomic>>ch&1 == 0 {
-		panic(fmt.Sprintf("BUG: %s @%d: batch %d has no atomic to perform on channel %d", c.Name(), c.Place().Domain().Cycle(), id, ch))
-	}
-	t.atomic &^= 1 << ch
-	wrote, err := c.accesses[t.access].PerformLanes(c.lsu.co.lanesOf(int(id), int(ch)))
+	wrote, err := c.lsu.perform(ref)
 	if err != nil {
 		c.fail(err)
 		c.Place().Wake() // to say so
@@ -129,21 +122,32 @@ func (c *Core) PerformAtomic(ref uint32) (wrote bool) {
 	return wrote
 }
 
+// perform is PerformAtomic.
+func (l *lsu) perform(ref uint32) (wrote bool, err error) {
+	ch, id := ref&(1<<refChannelBits-1), ref>>refChannelBits&(1<<refBatchBits-1)
+	t := &l.co.tags[id]
+	if t.atomic>>ch&1 == 0 {
+		panic(fmt.Sprintf("BUG: %s @%d: batch %d has no atomic to perform on channel %d", l.self.unit, l.self.now, id, ch))
+	}
+	t.atomic &^= 1 << ch
+	return l.accesses[t.access].PerformLanes(l.co.lanesOf(int(id), int(ch)))
+}
+
 // waitsForAtomic tells whether an instruction must not leave yet, because its warp
 // would see memory as it was before one of its own atomics. Atomics without .rl
 // need not wait: those of one lane to one word keep their order on the way.
-func (c *Core) waitsForAtomic(in inst) bool {
-	l := &c.lsu.atomics
+func (l *lsu) waitsForAtomic(in inst) bool {
+	at := &l.atomics
 	switch k := in.op.LatencyClass(); {
-	case l.batches[in.warp] == 0:
+	case at.batches[in.warp] == 0:
 		return false
 	case k == isa.ClassAtomic:
 		return in.op.Order&suffixRL != 0
 	case k == isa.ClassFence:
 		return true
 	}
-	l.waits = l.waits || c.overlapsAtomic(in)
-	return l.waits
+	at.waits = at.waits || l.overlapsAtomic(in)
+	return at.waits
 }
 
 // Bits of an atomic's suffix. One with .rl waits for its warp's earlier atomics; all else
@@ -155,14 +159,13 @@ const (
 
 // acquires tells whether later accesses wait for the memory system to perform the
 // instruction.
-func (c *Core) acquires(in inst) bool {
-	return c.remote(in) && in.op.Order&suffixAQ != 0 && c.global(in.access)
+func (l *lsu) acquires(in inst) bool {
+	return l.remote(in) && in.op.Order&suffixAQ != 0 && l.global(in.access)
 }
 
 // ordered tells whether an instruction must wait before it goes to the caches or to the
 // scratchpad.
-func (c *Core) ordered(in *inst) bool {
-	l := &c.lsu
+func (l *lsu) ordered(in *inst) bool {
 	if l.atomics.acquires[in.warp] != 0 {
 		return true
 	}
@@ -174,10 +177,10 @@ func (c *Core) ordered(in *inst) bool {
 
 // overlapsAtomic tells whether an access touches a word with an atomic of its warp
 // under way.
-func (c *Core) overlapsAtomic(in inst) bool {
-	for id := range c.lsu.co.tags {
-		t := &c.lsu.co.tags[id]
-		if t.waiting != 0 && t.warp == in.warp && c.remote(t.inst) && c.overlap(&c.accesses[in.access], t) {
+func (l *lsu) overlapsAtomic(in inst) bool {
+	for id := range l.co.tags {
+		t := &l.co.tags[id]
+		if t.waiting != 0 && t.warp == in.warp && l.remote(t.inst) && l.overlap(&l.accesses[in.access], t) {
 			return true
 		}
 	}
@@ -185,14 +188,13 @@ func (c *Core) overlapsAtomic(in inst) bool {
 }
 
 // answer books one channel's answer to a batch.
-func (c *Core) answer(id, ch int) (lanes int16) {
-	l := &c.lsu
+func (l *lsu) answer(id, ch int) (lanes int16) {
 	t := &l.co.tags[id]
 	if t.atomic>>ch&1 != 0 {
-		panic(fmt.Sprintf("BUG: %s @%d: an atomic was answered and not performed", c.Name(), c.Place().Domain().Cycle()))
+		panic(fmt.Sprintf("BUG: %s @%d: an atomic was answered and not performed", l.self.unit, l.self.now))
 	}
 	lanes = l.co.answer(id, ch)
-	if t.waiting == 0 && c.remote(t.inst) {
+	if t.waiting == 0 && l.remote(t.inst) {
 		l.atomics.batches[t.warp]--
 		l.atomics.waits = false
 	}
@@ -200,8 +202,8 @@ func (c *Core) answer(id, ch int) (lanes int16) {
 }
 
 // overlap tells whether an access touches a word of a batch.
-func (c *Core) overlap(a *emu.Access, t *tag) bool {
-	b := &c.accesses[t.access]
+func (l *lsu) overlap(a *emu.Access, t *tag) bool {
+	b := &l.accesses[t.access]
 	for m := t.mask; m != 0; m &= m - 1 {
 		word := b.Addr[bits.TrailingZeros32(m)]
 		for k := a.Mask; k != 0; k &= k - 1 {

@@ -78,43 +78,44 @@ func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask, channels uint32) {
 }
 
 // turn is the machine of two states.
-func (co *coalescer) turn(c *Core, now uint64) {
-	l := &c.lsu
+func (l *lsu) turn(now uint64) {
+	co := &l.co
 	if co.sending {
-		if in := l.switched.front(); c.posted(*in) && l.stored.closed(now) {
+		if in := l.switched.front(); l.posted(*in) && l.stored.closed(now) {
 			return
 		}
 		co.sending = false
-		c.moved = true
-		co.build(c, now)
+		l.moved = true
+		l.build(now)
 		return
 	}
-	if co.toSend == 0 && len(co.free) > co.freed && l.switched.ready(now) && !c.waitsForAtomic(*l.switched.front()) {
+	if co.toSend == 0 && len(co.free) > co.freed && l.switched.ready(now) && !l.waitsForAtomic(*l.switched.front()) {
 		co.sending = true
-		c.moved = true
+		l.moved = true
 		if co.fresh {
 			co.fresh = false
 			co.rest = ^uint32(0)
 			if in := l.switched.front(); in.access >= 0 {
-				co.rest = c.accesses[in.access].Mask &^ l.local[in.access]
+				co.rest = l.accesses[in.access].Mask &^ l.local[in.access]
 			}
 		}
 	}
 }
 
 // build makes the batch that is sent from the next cycle on.
-func (co *coalescer) build(c *Core, now uint64) {
-	in := *c.lsu.switched.front()
+func (l *lsu) build(now uint64) {
+	co := &l.co
+	in := *l.switched.front()
 	if in.op.LatencyClass() == isa.ClassFence {
 		co.batch[0] = mem.Request{Op: mem.Flush, Tag: uint32(co.take(in, 0, 1))}
 		co.toSend = 1
-		co.done(c)
+		l.endHead()
 		return
 	}
-	a := &c.accesses[in.access]
+	a := &l.accesses[in.access]
 	mask, channels := co.seeds(a, co.rest)
 	co.rest &^= mask
-	op := c.requestOp(in)
+	op := l.requestOp(in)
 	id := uint16(0)
 	if op != mem.Write {
 		id = co.take(in, mask, channels)
@@ -123,23 +124,23 @@ func (co *coalescer) build(c *Core, now uint64) {
 		ch := bits.TrailingZeros32(m)
 		co.batch[ch] = mem.Request{Addr: co.addr[ch], Tag: uint32(id), Op: op}
 		if op == mem.Atomic {
-			c.aim(&co.batch[ch], a, id, ch)
+			l.aim(&co.batch[ch], a, id, ch)
 		}
-		c.Coalesced++
+		l.Coalesced++
 	}
 	co.toSend = channels
-	c.LaneLoads += uint64(bits.OnesCount32(mask))
+	l.LaneLoads += uint64(bits.OnesCount32(mask))
 	if co.rest == 0 {
-		co.leave(c, in, now)
+		l.leave(in, now)
 	}
 }
 
 // requestOp is what the caches are asked for.
-func (c *Core) requestOp(in inst) mem.Op {
+func (l *lsu) requestOp(in inst) mem.Op {
 	switch {
-	case in.op.LatencyClass() == isa.ClassStore || c.posted(in):
+	case in.op.LatencyClass() == isa.ClassStore || l.posted(in):
 		return mem.Write
-	case c.remote(in):
+	case l.remote(in):
 		return mem.Atomic
 	}
 	return mem.Read
@@ -147,28 +148,28 @@ func (c *Core) requestOp(in inst) mem.Op {
 
 // leave is the moment at which the access takes effect, unless the L2 performs it:
 // its last request leaves for the memory system.
-func (co *coalescer) leave(c *Core, in inst, now uint64) {
-	co.done(c)
-	if c.remote(in) {
+func (l *lsu) leave(in inst, now uint64) {
+	l.endHead()
+	if l.remote(in) {
 		return
 	}
-	a := &c.accesses[in.access]
-	if _, err := a.PerformLanes(a.Mask &^ c.lsu.local[in.access]); err != nil {
-		c.fail(err)
+	a := &l.accesses[in.access]
+	if _, err := a.PerformLanes(a.Mask &^ l.local[in.access]); err != nil {
+		l.fail(err)
 	}
 	switch {
-	case c.posted(in):
-		c.lsu.stored.push(in, now+resultDelay)
+	case l.posted(in):
+		l.stored.push(in, now+resultDelay)
 		fallthrough
 	case in.op.LatencyClass() == isa.ClassStore:
-		c.free = append(c.free, in.access)
+		l.free = append(l.free, in.access)
 	}
 }
 
-// done ends the head.
-func (co *coalescer) done(c *Core) {
-	c.lsu.switched.pop()
-	co.fresh = true
+// endHead ends the head.
+func (l *lsu) endHead() {
+	l.switched.pop()
+	l.co.fresh = true
 }
 
 // take gives a batch its tag.
@@ -197,12 +198,13 @@ func (co *coalescer) answer(id, ch int) (lanes int16) {
 }
 
 // send hands requests to the L1D, each channel for itself.
-func (co *coalescer) send(c *Core) {
+func (l *lsu) send() {
+	co := &l.co
 	for m := co.toSend; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros32(m)
-		if out := c.lsu.out[ch]; !out.Full() {
+		if out := l.out[ch]; !out.Full() {
 			out.Push(co.batch[ch])
-			c.moved = true
+			l.moved = true
 			co.toSend &^= 1 << ch
 		}
 	}

@@ -145,8 +145,8 @@ func (s *coalescerScript) connect() {
 func (s *coalescerScript) Tick(now uint64) bool {
 	s.sent = nil
 	l := &s.core.lsu
-	l.co.send(s.core)
-	l.co.turn(s.core, now)
+	l.send()
+	l.turn(now)
 	l.co.freed = 0
 	for ch, link := range l.out {
 		if link.Ready() && s.held>>ch&1 == 0 {
@@ -202,8 +202,8 @@ func (s *coalescerScript) access(name string, lanes []string) {
 			warp.SetReg(isa.Reg(5), l, uint32(addr)) // t0
 		}
 		warp.SetMask(mask)
-		in.access = c.takeAccess()
-		require.NoError(s.t, warp.Issue(op, &c.accesses[in.access]))
+		in.access = c.lsu.takeAccess()
+		require.NoError(s.t, warp.Issue(op, &c.lsu.accesses[in.access]))
 		c.lsu.left[in.access] = int16(bits.OnesCount32(mask))
 	}
 	require.False(s.t, c.lsu.switched.full(), "the access before has not left")
@@ -215,6 +215,6 @@ func (s *coalescerScript) answer(id, ch int) {
 		s.core.PerformAtomic(ref)
 		delete(s.refs, [2]int{id, ch})
 	}
-	lanes := s.core.answer(id, ch)
+	lanes := s.core.lsu.answer(id, ch)
 	s.out = append(s.out, fmt.Sprintf("    %d lanes, %d of %d batches free", lanes, len(s.core.lsu.co.free), len(s.core.lsu.co.tags)))
 }

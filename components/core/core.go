@@ -23,24 +23,17 @@ type Core struct {
 	shared  int                 // instructions dispatched to them that have not entered
 	lsu     lsu
 	sync    synchronizer
-	due     uint64     // the cycle from which the pipeline has to look
-	backDue uint64     // the cycle from which its write-back has to look
 	started [64]uint32 // by warp: the order of their starts
 	starts  uint32
 
-	over  bool   // Done was true
-	awake bool   // tests: never sleep
-	last  uint64 // the last cycle that was ticked, or slept through and booked
+	over  bool // Done was true
+	awake bool // tests: never sleep
 
 	begun   uint64 // the cycle before the launch
 	elapsed uint64 // from launches to their ends, by the clock: what Cycles must come to
 
-	accesses []emu.Access
-	free     []int16
-
 	socket *accel.Socket // nil: no graph unit
 
-	err   error
 	event HookEvent
 }
 
@@ -50,8 +43,8 @@ func New(name string, s Spec, src Source) (*Core, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s = s.Derived()
-	c := &Core{Base: clock.NewBase(name), source: src, due: never, backDue: never}
-	c.pipe = pipe{spec: s, self: owner{unit: name}, latency: s.Latency.table(s.IDiv), lanes: s.narrow()}
+	c := &Core{Base: clock.NewBase(name), source: src}
+	c.pipe = pipe{due: never, backDue: never, spec: s, self: owner{unit: name}, latency: s.Latency.table(s.IDiv), lanes: s.narrow()}
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
 		c.warps[i] = warp{slice: uint8(i % s.Issue.Slices), collector: uint8(i / s.Issue.Slices % s.Collectors), trace: src.Trace(i), ibuffer: ibuffer{ring: make([]*emu.Op, s.IBuffer), freedAt: never}}
@@ -71,12 +64,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	for u := range c.entries {
 		c.entries[u] = entry{len(c.slices) - 1, newBuffer(2, 0, name+": "+isa.Unit(u).String()+" buffer")}
 	}
-	c.accesses = make([]emu.Access, s.accesses())
-	for i := len(c.accesses) - 1; i >= 0; i-- {
-		c.free = append(c.free, int16(i))
-	}
-	c.lsu = newLSU(&s, &c.self)
-	c.lsu.due = never
+	c.lsu = newLSU(&c.pipe, c.slices, &c.entries[isa.LSU].buffer)
 	src.SetClock(func() uint64 { return c.Place().Domain().Cycle() })
 	src.SetReleased(c.otherCore)
 	src.SetAllAtBarrier(c.allAtBarrier)
@@ -140,7 +128,7 @@ func (c *Core) Tick(now uint64) bool {
 		c.writeBack(now)
 	}
 	if c.lsu.due <= now || c.awake {
-		c.tickLSU(now)
+		c.lsu.tick(now)
 	}
 	advance := pipe || c.moved || c.due <= now
 	if advance {
@@ -187,19 +175,6 @@ func (c *Core) nextBack(now uint64) uint64 {
 		}
 	}
 	return at
-}
-
-// tickLSU does a cycle of the load-store unit.
-func (c *Core) tickLSU(now uint64) {
-	pipeMoved := c.moved
-	c.moved, c.lsu.due = false, never
-	c.lsu.tick(c, now)
-	if c.moved {
-		c.lsu.due = now + 1
-	} else {
-		c.lsu.due = min(c.lsu.due, c.lsu.next(now, never))
-	}
-	c.moved = pipeMoved
 }
 
 // advance does the other stages, last first.
@@ -281,14 +256,6 @@ func (c *Core) sleep(now uint64) bool {
 // StayAwake makes the core tick in every cycle, for tests that sleeping changes no result.
 func (c *Core) StayAwake() { c.awake = true }
 
-// settle counts the cycles slept through before cycle now.
-func (c *Core) settle(now uint64) {
-	if now > c.last+1 {
-		c.Cycles += now - c.last - 1
-		c.last = now - 1
-	}
-}
-
 // Settle books the time up to the clock's last cycle, for an observer that wants
 // the counts in the middle of a run, or of a run that has been stopped.
 func (c *Core) Settle() {
@@ -324,41 +291,6 @@ func (c *Core) release(sl *slice, now uint64) {
 	}
 }
 
-// done books the end of one of w's instructions.
-func (c *Core) done(w *warp, now uint64) {
-	w.ended = now
-	c.inFlight--
-	c.Committed++
-	if w.pending--; w.pending == 0 && w.fault != nil {
-		c.fail(w.fault)
-	}
-}
-
 // drained reports whether nothing but one instruction of w is in flight. The counter of the
 // scheduler shows it a cycle after the scoreboard.
 func (w *warp) drained(now uint64) bool { return w.pending == 1 && w.ended < now }
-
-// fail stops the core with a program error, at the end of this cycle.
-func (c *Core) fail(err error) {
-	if c.err == nil {
-		c.err = err
-		c.due = min(c.due, c.self.now)
-	}
-}
-
-// touch comes before the load-store unit changes what the pipeline's cycles are booked by.
-func (c *Core) touch(now uint64) {
-	c.settle(now)
-	c.due = min(c.due, now)
-}
-
-// takeAccess returns a free access; their number bounds what the pipeline can hold.
-func (c *Core) takeAccess() int16 {
-	n := len(c.free) - 1
-	if n < 0 {
-		panic(fmt.Sprintf("BUG: %s @%d: no memory access is free", c.Name(), c.Place().Domain().Cycle()))
-	}
-	i := c.free[n]
-	c.free = c.free[:n]
-	return i
-}

@@ -72,15 +72,15 @@ func (c *Core) dumpWarp(i int) WarpDump {
 }
 
 func (c *Core) dumpAccesses() (all []AccessDump) {
-	free := make([]bool, len(c.accesses))
-	for _, i := range c.free {
+	free := make([]bool, len(c.lsu.accesses))
+	for _, i := range c.lsu.free {
 		free[i] = true
 	}
-	for i := range c.accesses {
+	for i := range c.lsu.accesses {
 		if free[i] {
 			continue
 		}
-		a := &c.accesses[i]
+		a := &c.lsu.accesses[i]
 		_, warp, pc := a.Where()
 		d := AccessDump{Warp: warp, PC: pc, Inst: a.Op().Text(pc), Lanes: a.Mask}
 		for m := a.Mask; m != 0; m &= m - 1 {

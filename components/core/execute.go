@@ -86,8 +86,8 @@ func (c *Core) effect(f *flight) error {
 		c.readOperands(f)
 		return nil
 	case isa.ClassLoad, isa.ClassStore, isa.ClassAtomic:
-		f.access = c.takeAccess()
-		a := &c.accesses[f.access]
+		f.access = c.lsu.takeAccess()
+		a := &c.lsu.accesses[f.access]
 		err := w.trace.Issue(f.op, a)
 		local := localLanes(a)
 		c.lsu.local[f.access] = local

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"math/bits"
 
 	"heddle/components/clock"
@@ -25,7 +26,13 @@ const ScratchpadLatency = 6
 // lsu is the load-store unit: one request queue, a switch between global
 // memory and the scratchpad, and a coalescer.
 type lsu struct {
-	due      uint64      // the cycle from which it has to look
+	*pipe
+	due      uint64 // the cycle from which it has to look
+	moved    bool   // something moved in it in this cycle, so the next can differ
+	slices   []slice
+	from     *buffer // instructions from the slices
+	accesses []emu.Access
+	free     []int16     // of them, those not in use
 	requests queue[inst] // mem_scheduler's request queue
 	switched queue[inst] // towards the coalescer
 	pad      scratchpad
@@ -55,7 +62,7 @@ type lsu struct {
 type inst struct {
 	op     *emu.Op // nil: a part, which takes a turn at commit and releases nothing
 	warp   uint8
-	access int16    // index into Core.accesses
+	access int16    // index into lsu.accesses
 	id     flightID // of the instruction, until its result leaves
 }
 
@@ -65,14 +72,31 @@ type answer struct {
 	lanes int16
 }
 
-func newLSU(s *Spec, of *owner) lsu {
-	return lsu{
+func newLSU(p *pipe, slices []slice, from *buffer) lsu {
+	s, of := &p.spec, &p.self
+	l := lsu{
+		pipe: p, due: never, slices: slices, from: from, accesses: make([]emu.Access, s.accesses()),
 		requests: newQueue[inst](2, of, "LSU requests"), switched: newQueue[inst](1, of, "LSU switch"), pad: newScratchpad(s.Threads, of),
 		answers: newQueue[answer](1+4*int(levels(s.Threads)), of, "LSU answers"), back: newQueue[answer](1, of, "LSU switch, back"),
 		loaded: newQueue[inst](2, of, "LSU loaded"), stored: newQueue[inst](2, of, "LSU stored"), done: newQueue[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, co: newCoalescer(s),
 		left: make([]int16, s.accesses()), local: make([]uint32, s.accesses()), asked: make([]inst, s.accesses()), far: levels(s.Threads),
 		atomics: atomics{Atomics: s.Atomics},
 	}
+	for i := len(l.accesses) - 1; i >= 0; i-- {
+		l.free = append(l.free, int16(i))
+	}
+	return l
+}
+
+// takeAccess returns a free access; their number bounds what the pipeline can hold.
+func (l *lsu) takeAccess() int16 {
+	n := len(l.free) - 1
+	if n < 0 {
+		panic(fmt.Sprintf("BUG: %s @%d: no memory access is free", l.self.unit, l.self.now))
+	}
+	i := l.free[n]
+	l.free = l.free[:n]
+	return i
 }
 
 // ConnectData gives the core its links to the data cache, one pair a channel.
@@ -103,33 +127,44 @@ func (l *lsu) taken() bool {
 	return all
 }
 
-// tick moves the unit, back to front: the stages that something can leave.
-func (l *lsu) tick(c *Core, now uint64) {
+// tick does a cycle of the unit, and finds out when the next one is due.
+func (l *lsu) tick(now uint64) {
+	l.moved, l.due = false, never
+	l.move(now)
+	if l.moved {
+		l.due = now + 1
+	} else {
+		l.due = min(l.due, l.next(now, never))
+	}
+}
+
+// move does its stages that something can leave, back to front.
+func (l *lsu) move(now uint64) {
 	if min(l.done.first, l.loaded.first, l.stored.first) <= now {
-		l.gather(c, now)
+		l.gather(now)
 	}
 	if l.back.first <= now {
-		l.finish(c, now)
+		l.finish(now)
 	}
 	if l.arrived != 0 {
-		l.receive(c, now)
+		l.receive(now)
 	}
 	if min(l.answers.first, l.pad.packed.first) <= now {
-		l.merge(c, now)
+		l.merge(now)
 	}
-	l.coalesce(c, now)
+	l.coalesce(now)
 	if !l.pad.idle() {
 		moved, conflict := l.pad.step(now)
-		c.moved = c.moved || moved
+		l.moved = l.moved || moved
 		if conflict {
-			c.LocalWaits++
+			l.LocalWaits++
 		}
 	}
 	if l.requests.first <= now {
-		l.route(c, now)
+		l.route(now)
 	}
-	if c.entries[isa.LSU].buffer.n != 0 {
-		l.accept(c, now)
+	if l.from.n != 0 {
+		l.accept(now)
 	}
 	l.loads -= l.freed
 	l.freed = 0
@@ -138,13 +173,13 @@ func (l *lsu) tick(c *Core, now uint64) {
 }
 
 // coalesce does the coalescer's cycle. What answers have freed in it is usable from the next one on.
-func (l *lsu) coalesce(c *Core, now uint64) {
+func (l *lsu) coalesce(now uint64) {
 	if l.co.sending || l.switched.first <= now {
-		l.co.turn(c, now)
+		l.turn(now)
 	}
 	l.co.freed = 0
 	if l.co.toSend != 0 {
-		l.co.send(c)
+		l.send()
 	}
 }
 
@@ -157,12 +192,12 @@ func levels(inputs int) uint64 {
 }
 
 // accept takes an instruction from the dispatch buffers.
-func (l *lsu) accept(c *Core, now uint64) {
-	q := &c.entries[isa.LSU].buffer
+func (l *lsu) accept(now uint64) {
+	q := l.from
 	if l.requests.closed(now) || l.fence {
 		return
 	}
-	f := &c.all[q.front()]
+	f := &l.all[q.front()]
 	in := inst{op: f.op, warp: f.warp, access: f.access, id: q.front()}
 	switch k := in.op.LatencyClass(); {
 	case k == isa.ClassStore:
@@ -172,29 +207,29 @@ func (l *lsu) accept(c *Core, now uint64) {
 		l.stored.push(in, now+resultDelay)
 	case k == isa.ClassFence:
 		l.fence = true
-	case c.posted(in): // commits when it leaves, with its result
+	case l.posted(in): // commits when it leaves, with its result
 	default:
 		if l.loads == l.maxLoads {
 			return
 		}
 		l.loads++
-		l.left[in.access] = int16(bits.OnesCount32(c.accesses[in.access].Mask))
+		l.left[in.access] = int16(bits.OnesCount32(l.accesses[in.access].Mask))
 	}
 	q.take(now)
-	c.due = min(c.due, now+1) // for the place that is free then
-	c.moved = true
-	c.hook(HookPosExecute, now, in.warp, in.op)
+	l.pipe.due = min(l.pipe.due, now+1) // for the place that is free then
+	l.moved = true
+	l.hook(HookPosExecute, now, in.warp, in.op)
 	l.requests.push(in, now+lsuQueueDelay)
 }
 
 // gather brings results to their slices, in order, one a cycle: parts of loads and fences
 // before stores.
-func (l *lsu) gather(c *Core, now uint64) {
+func (l *lsu) gather(now uint64) {
 	if l.done.ready(now) {
-		sl := &c.slices[c.warps[l.done.front().warp].slice]
+		sl := &l.slices[l.warps[l.done.front().warp].slice]
 		switch out := &sl.result[isa.LSU]; {
 		case !out.closed(now):
-			l.result(c, sl, l.done.take(now), now+resultDelay)
+			l.result(sl, l.done.take(now), now+resultDelay)
 		case !out.full():
 			l.due = now + 1 // for the place that is free then
 		}
@@ -205,65 +240,65 @@ func (l *lsu) gather(c *Core, now uint64) {
 	}
 	if from.ready(now) && !l.done.closed(now) {
 		l.done.push(from.take(now), now+resultDelay)
-		c.moved = true
+		l.moved = true
 	}
 }
 
 // result gives a result to the slice, which can commit it from cycle at on.
-func (l *lsu) result(c *Core, sl *slice, in inst, at uint64) {
+func (l *lsu) result(sl *slice, in inst, at uint64) {
 	id := in.id
 	if in.op == nil {
-		id = c.part(in.warp)
+		id = l.flights.part(in.warp)
 	}
 	sl.send(&sl.result[isa.LSU], id, at)
-	c.backDue = min(c.backDue, at)
-	c.moved = true
+	l.backDue = min(l.backDue, at)
+	l.moved = true
 }
 
 // route sends the head of the queue to the scratchpad, towards the L1D, or its lanes to both at
 // once, as soon as each has a place for those it gets.
-func (l *lsu) route(c *Core, now uint64) {
-	if c.ordered(l.requests.front()) {
+func (l *lsu) route(now uint64) {
+	if l.ordered(l.requests.front()) {
 		return
 	}
 	in := *l.requests.front()
-	if in.op.LatencyClass() == isa.ClassFence && c.spec.Fence == FenceWait {
-		l.endHere(c, now)
+	if in.op.LatencyClass() == isa.ClassFence && l.spec.Fence == FenceWait {
+		l.endHere(now)
 		return
 	}
 	global, local := true, uint32(0)
 	if in.op.LatencyClass() != isa.ClassFence {
 		local = l.local[in.access]
-		global = local != c.accesses[in.access].Mask
+		global = local != l.accesses[in.access].Mask
 	}
 	if local != 0 && l.pad.closed() || global && l.switched.full() {
 		return
 	}
 	l.requests.take(now)
-	c.moved = true
-	c.hookMemory(now, in.warp, in.op)
+	l.moved = true
+	l.hookMemory(now, in.warp, in.op)
 	if local != 0 {
-		l.useScratchpad(c, in, local, now)
+		l.useScratchpad(in, local, now)
 	}
 	if !global {
 		if in.op.LatencyClass() == isa.ClassStore {
-			c.free = append(c.free, in.access)
+			l.free = append(l.free, in.access)
 		}
 		return
 	}
 	l.switched.push(in, now+switchDelay)
-	if c.acquires(in) {
+	if l.acquires(in) {
 		l.atomics.acquires[in.warp]++
 	}
 }
 
 // hookMemory calls the hooks for what is answered: stores are done, as far as the pipeline goes, before they get here.
-func (c *Core) hookMemory(now uint64, warp uint8, op *emu.Op) {
-	if c.hooks == nil {
+func (l *lsu) hookMemory(now uint64, warp uint8, op *emu.Op) {
+	if l.hooks == nil {
 		return
 	}
 	if k := op.LatencyClass(); k == isa.ClassLoad || k == isa.ClassAtomic {
-		c.invoke(HookPosMemory, now, warp, op)
+		l.hooks(HookPosMemory, now, warp, op)
 	}
 }
 
@@ -278,17 +313,17 @@ func localLanes(a *emu.Access) (lanes uint32) {
 }
 
 // global reports whether some lane of an access addresses memory.
-func (c *Core) global(access int16) bool {
-	return c.lsu.local[access] != c.accesses[access].Mask
+func (l *lsu) global(access int16) bool {
+	return l.local[access] != l.accesses[access].Mask
 }
 
 // useScratchpad sends lanes of an access to the scratchpad. They take effect here, in order:
 // only their time depends on banks.
-func (l *lsu) useScratchpad(c *Core, in inst, lanes uint32, now uint64) {
-	a := &c.accesses[in.access]
-	c.LaneLoads += uint64(bits.OnesCount32(lanes))
+func (l *lsu) useScratchpad(in inst, lanes uint32, now uint64) {
+	a := &l.accesses[in.access]
+	l.LaneLoads += uint64(bits.OnesCount32(lanes))
 	if _, err := a.PerformLanes(lanes); err != nil {
-		c.fail(err)
+		l.fail(err)
 		return
 	}
 	store := in.op.LatencyClass() == isa.ClassStore
@@ -300,7 +335,7 @@ func (l *lsu) useScratchpad(c *Core, in inst, lanes uint32, now uint64) {
 
 // receive takes the answers of one merged request: those of all channels that
 // are there together.
-func (l *lsu) receive(c *Core, now uint64) {
+func (l *lsu) receive(now uint64) {
 	to := &l.back
 	if l.far > 0 {
 		to = &l.answers
@@ -321,49 +356,49 @@ func (l *lsu) receive(c *Core, now uint64) {
 			continue
 		}
 		link.Pop()
-		c.moved = true
+		l.moved = true
 		first = id
 		got.inst = l.co.tags[id].inst
-		got.lanes += c.answer(id, ch)
+		got.lanes += l.answer(id, ch)
 	}
 	switch {
 	case first < 0:
 	case got.op.LatencyClass() == isa.ClassFence:
-		l.endFence(c, got.inst, now)
+		l.endFence(got.inst, now)
 	default:
 		to.push(got, now+max(answerDelay, 2*l.far))
 	}
 }
 
 // merge fills the switch's register, from memory before the scratchpad.
-func (l *lsu) merge(c *Core, now uint64) {
+func (l *lsu) merge(now uint64) {
 	switch {
 	case l.back.full():
 	case l.answers.ready(now):
 		l.back.push(l.answers.pop(), now+answerDelay)
-		c.moved = true
+		l.moved = true
 	case l.pad.packed.ready(now):
 		p := l.pad.packed.take(now)
 		l.back.push(answer{l.asked[p.access], int16(bits.OnesCount32(p.lanes))}, now+answerDelay)
-		c.moved = true
+		l.moved = true
 	}
 }
 
 // endHere ends the fence at the head of the queue, which nothing has passed, when the
 // core has nothing outstanding. It goes no further.
-func (l *lsu) endHere(c *Core, now uint64) {
+func (l *lsu) endHere(now uint64) {
 	if l.loads > 0 || !l.switched.empty() || !l.co.idle() || l.back.full() || !l.taken() {
 		return
 	}
-	c.moved = true
-	l.endFence(c, l.requests.take(now), now)
+	l.moved = true
+	l.endFence(l.requests.take(now), now)
 }
 
 // endFence sends the answer to a fence back.
-func (l *lsu) endFence(c *Core, in inst, now uint64) {
-	c.touch(now)
-	c.fenced &^= 1 << in.warp
-	c.restate(int(in.warp))
+func (l *lsu) endFence(in inst, now uint64) {
+	l.touch(now)
+	l.fenced &^= 1 << in.warp
+	l.restate(int(in.warp))
 	l.back.push(answer{inst: in}, now+answerDelay)
 }
 
@@ -375,29 +410,29 @@ func (l *lsu) blocked(id int) bool {
 
 // finish takes what the switch has brought back. The last part of a load frees it. A fence
 // lets the unit go on.
-func (l *lsu) finish(c *Core, now uint64) {
+func (l *lsu) finish(now uint64) {
 	if l.loaded.closed(now) {
 		return
 	}
 	a := l.back.pop()
-	c.moved = true
+	l.moved = true
 	switch {
 	case a.op.LatencyClass() == isa.ClassFence:
 		l.unlock = true
-	case l.part(&a):
+	case l.partial(&a):
 		a.op = nil // takes a turn at commit and releases nothing
 	default:
 		l.freed++
-		c.free = append(c.free, a.access)
-		if c.acquires(a.inst) {
+		l.free = append(l.free, a.access)
+		if l.acquires(a.inst) {
 			l.atomics.acquires[a.warp]--
 		}
 	}
 	l.loaded.push(a.inst, now+resultDelay)
 }
 
-// part books an answer, and tells whether others are to come.
-func (l *lsu) part(a *answer) bool {
+// partial books an answer, and reports whether others are to come.
+func (l *lsu) partial(a *answer) bool {
 	l.left[a.access] -= a.lanes
 	return l.left[a.access] > 0
 }

@@ -19,6 +19,11 @@ type pipe struct {
 	lanes   [isa.NumUnits]int // of units that take a warp in packets; 0: whole
 	warps   []warp
 
+	due     uint64 // the cycle from which the pipeline has to look
+	backDue uint64 // the cycle from which its write-back has to look
+	last    uint64 // the last cycle that was ticked, or slept through and booked
+	err     error  // of the program
+
 	active, stalled uint64             // warps; RTL's active_warps and stalled_warps
 	buffered        uint64             // warps with something in the instruction buffer
 	crowded         uint64             // of them, those that are not fetched for before their full buffer has a place
@@ -179,3 +184,35 @@ func (p *pipe) away() uint64 {
 
 // waiting are the warps whose head waits for a register, by what writes it.
 func (p *pipe) waiting(k cause) uint64 { return p.hazard[k-waitsMemory] }
+
+// settle counts the cycles slept through before cycle now.
+func (p *pipe) settle(now uint64) {
+	if now > p.last+1 {
+		p.Cycles += now - p.last - 1
+		p.last = now - 1
+	}
+}
+
+// fail stops the core with a program error, at the end of this cycle.
+func (p *pipe) fail(err error) {
+	if p.err == nil {
+		p.err = err
+		p.due = min(p.due, p.self.now)
+	}
+}
+
+// touch comes before the load-store unit changes what the pipeline's cycles are booked by.
+func (p *pipe) touch(now uint64) {
+	p.settle(now)
+	p.due = min(p.due, now)
+}
+
+// done books the end of one of w's instructions.
+func (p *pipe) done(w *warp, now uint64) {
+	w.ended = now
+	p.inFlight--
+	p.Committed++
+	if w.pending--; w.pending == 0 && w.fault != nil {
+		p.fail(w.fault)
+	}
+}

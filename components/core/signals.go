@@ -9,7 +9,7 @@ import (
 
 // Signals are what the core shows. Those of its stages are made of its hooks' events, by who looks.
 func (c *Core) Signals() (l probe.List) {
-	l.Count("in_flight", len(c.warps)*c.spec.IBuffer+len(c.accesses)+64, func() int { return c.inFlight })
+	l.Count("in_flight", len(c.warps)*c.spec.IBuffer+len(c.lsu.accesses)+64, func() int { return c.inFlight })
 	l.Vector("warps.active", len(c.warps), func() uint64 { return c.active })
 	l.Vector("warps.stalled", len(c.warps), func() uint64 { return c.stalled })
 	l.Vector("warps.held", len(c.warps), func() uint64 { return c.held })
