@@ -20,8 +20,9 @@ type Memory struct {
 	channels []*Channel
 	due      uint64 // the first clock at which a channel has something to do
 	ports    []memoryPort
-	next     int // port served first
-	bursts   int // of a cache line
+	turns    []*memoryPort // those first whose last request was taken longest ago
+	taken    []*memoryPort // scratch of offer
+	bursts   int           // of a cache line
 	line     uint32
 	left     []int32 // bursts of each read that are not back yet, by slot
 	reads    []read
@@ -56,6 +57,10 @@ func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Mem
 	}
 	m := &Memory{Base: clock.NewBase(name), spec: s, ports: make([]memoryPort, ports), bursts: lineBytes / s.LineBytes, line: uint32(lineBytes)}
 	m.mapper = NewMapper(s)
+	for i := range m.ports {
+		m.turns = append(m.turns, &m.ports[i])
+	}
+	m.taken = make([]*memoryPort, 0, ports)
 	for range s.Channels {
 		c, err := NewChannel(s)
 		if err != nil {
@@ -83,27 +88,33 @@ func (m *Memory) Tick(now clock.Cycle) bool {
 		m.tickChannels(now)
 	}
 	busy := m.unsent > 0 && m.answer()
-	at := m.next
-	for range m.ports {
-		if p := &m.ports[at]; p.in.Ready() {
-			m.accept(p, now)
-			busy = true
-		}
-		at = m.after(at)
-	}
-	m.next = m.after(at)
+	busy = m.offer(now) || busy
 	if !busy && m.due != never {
 		m.Place().WakeAt(m.due)
 	}
 	return busy
 }
 
-// after returns the port behind port i, in turn.
-func (m *Memory) after(i int) int {
-	if i++; i < len(m.ports) {
-		return i
+// offer lets each port hand over a request, and reports whether one has any. Who gets a channel's last place is decided as
+// by a matrix arbiter: the port that was served longest ago. Their order changes only when one is served, so that it
+// does not depend on how often the memory is woken, and none can be overtaken for ever.
+func (m *Memory) offer(now clock.Cycle) (offered bool) {
+	waiting, taken := 0, m.taken[:0]
+	for i, p := range m.turns {
+		if p.in.Ready() {
+			offered = true
+			if m.accept(p, now) {
+				taken = append(taken, p)
+				continue
+			}
+		}
+		if waiting != i {
+			m.turns[waiting] = p
+		}
+		waiting++
 	}
-	return 0
+	copy(m.turns[waiting:], taken)
+	return offered
 }
 
 // tickChannels ticks the channels that have something to do and takes what they are done with.
@@ -159,14 +170,14 @@ func (m *Memory) answer() (left bool) {
 	return m.unsent > 0
 }
 
-// accept hands the bursts of the port's first request to their channels, as
-// many as they take. A flush that caches send on is a read here.
-func (m *Memory) accept(p *memoryPort, now clock.Cycle) {
+// accept hands the bursts of the port's first request to their channels, as many as they take, and reports whether that
+// is all. A flush that caches send on is a read here.
+func (m *Memory) accept(p *memoryPort, now clock.Cycle) bool {
 	r := p.in.Front()
 	isRead := r.Op != mem.Write
 	if isRead && p.sent == 0 {
 		if len(m.free) == 0 {
-			return
+			return false
 		}
 		p.slot = m.free[len(m.free)-1]
 	}
@@ -175,7 +186,7 @@ func (m *Memory) accept(p *memoryPort, now clock.Cycle) {
 		line := first + uint64(p.sent)
 		c := m.channels[m.mapper.Channel(line)]
 		if !c.Enqueue(now, Request{ID: uint64(p.slot), Line: line, Write: !isRead}) {
-			return
+			return false
 		}
 		m.due = min(m.due, c.wake, c.done.next)
 		if isRead && p.sent == 0 {
@@ -185,6 +196,7 @@ func (m *Memory) accept(p *memoryPort, now clock.Cycle) {
 	}
 	p.sent = 0
 	p.in.Pop()
+	return true
 }
 
 // begin books a read whose first burst a channel has taken.

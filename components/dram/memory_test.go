@@ -15,6 +15,7 @@ import (
 // requester sends requests as fast as its link takes them, and notes the answers.
 type requester struct {
 	clock.Base
+	every   clock.Cycle // it sends in multiples of that many cycles
 	todo    []mem.Request
 	out     *clock.Link[mem.Request]
 	in      *clock.Link[mem.Response]
@@ -44,6 +45,10 @@ func (r *requester) Tick(now clock.Cycle) bool {
 	if len(r.todo) == 0 || r.out.Full() {
 		return false
 	}
+	if now%r.every != 0 {
+		r.Place().WakeAt(now + r.every - now%r.every)
+		return false
+	}
 	q := r.todo[0]
 	r.todo = r.todo[1:]
 	if q.Op != mem.Write {
@@ -63,6 +68,12 @@ type memory interface {
 // drive sends each port its requests and returns the ports when every read is back.
 func drive(t *testing.T, make func(s *clock.System, core *clock.Domain) memory, todo [][]mem.Request) ([]*requester, memory) {
 	t.Helper()
+	return driveEvery(t, 1, make, todo)
+}
+
+// driveEvery is drive with ports that send in multiples of that many cycles.
+func driveEvery(t *testing.T, every clock.Cycle, make func(s *clock.System, core *clock.Domain) memory, todo [][]mem.Request) ([]*requester, memory) {
+	t.Helper()
 	s := clock.NewSystem("Clock", sim.NewSerialEngine())
 	core, err := s.AddDomain("core", 1_000_000)
 	require.NoError(t, err)
@@ -70,7 +81,7 @@ func drive(t *testing.T, make func(s *clock.System, core *clock.Domain) memory, 
 	reads := 0
 	var ports []*requester
 	for i, q := range todo {
-		r := &requester{Base: clock.NewBase("Requester"), todo: q, sent: map[uint32]clock.Cycle{}, left: &reads, system: s}
+		r := &requester{Base: clock.NewBase("Requester"), every: every, todo: q, sent: map[uint32]clock.Cycle{}, left: &reads, system: s}
 		r.Join(core, r)
 		r.out = clock.NewLink[mem.Request]("Request", 4, 1, r.Place(), m.Place())
 		r.in = clock.NewLink[mem.Response]("Response", 2, 1, m.Place(), r.Place())
@@ -115,9 +126,13 @@ func count(todo [][]mem.Request, op mem.Op) (n int) {
 }
 
 func makeMemory(t *testing.T, preset string, ports int) func(*clock.System, *clock.Domain) memory {
+	spec, err := Preset(preset)
+	require.NoError(t, err)
+	return makeMemoryOf(t, spec, ports)
+}
+
+func makeMemoryOf(t *testing.T, spec Spec, ports int) func(*clock.System, *clock.Domain) memory {
 	return func(s *clock.System, _ *clock.Domain) memory {
-		spec, err := Preset(preset)
-		require.NoError(t, err)
 		d, err := s.AddDomain("dram", clock.Femto(spec.TCKps)*1000)
 		require.NoError(t, err)
 		m, err := NewMemory("Memory", spec, 64, ports, d)
@@ -264,4 +279,82 @@ func TestALoneRead(t *testing.T) {
 		require.Less(t, ports[0].latency[0], clock.Cycle(200), preset)
 		require.Greater(t, ports[0].latency[0], clock.Cycle(10), preset)
 	}
+}
+
+// tight is a preset with the shortest queues, so that ports compete for their places.
+func tight(t *testing.T, preset string) Spec {
+	s, err := Preset(preset)
+	require.NoError(t, err)
+	s.ReadQueue, s.WriteQueue, s.DrainHigh, s.DrainLow = 1, 1, 1, 0
+	return s
+}
+
+// waker wakes a memory now and then, for nothing.
+type waker struct {
+	clock.Base
+	rng    *rand.Rand
+	memory memory
+}
+
+func (w *waker) Tick(clock.Cycle) bool {
+	if w.rng.IntN(3) == 0 {
+		w.memory.Place().Wake()
+	}
+	return true
+}
+
+// TestExtraWakesChangeNothing: who is served, and when, does not depend on how often the memory is woken.
+func TestExtraWakesChangeNothing(t *testing.T) {
+	for _, preset := range Presets() {
+		build := makeMemoryOf(t, tight(t, preset), 3)
+		todo := requests(3, 300, 1<<12)
+		const every = 97 // cycles: there are clocks without a request in between, to be woken in
+		want, _ := driveEvery(t, every, build, todo)
+		for seed := range uint64(3) {
+			got, m := driveEvery(t, every, func(s *clock.System, core *clock.Domain) memory {
+				m := build(s, core)
+				w := &waker{Base: clock.NewBase("Waker"), rng: rand.New(rand.NewPCG(seed, 3)), memory: m}
+				w.Join(core, w)
+				w.Place().Wake()
+				return m
+			}, todo)
+			for i := range want {
+				require.Equal(t, want[i].order, got[i].order, "%s, port %d", preset, i)
+				require.Equal(t, want[i].latency, got[i].latency, "%s, port %d", preset, i)
+			}
+			require.Zero(t, m.Pending())
+		}
+	}
+}
+
+// TestNoPortIsOvertakenForEver: ports that compete for one channel get the same share of it, although another port is
+// served by another channel all the time, and although places become free in a rhythm.
+func TestNoPortIsOvertakenForEver(t *testing.T) {
+	const n, every = 600, 4
+	for _, preset := range Presets() {
+		spec := tight(t, preset)
+		if spec.Standard == Ideal {
+			continue // a fixed latency, whatever waits
+		}
+		spec.Channels, spec.Rows, spec.Mapping = 2, 64, ChRaBaRoCo // the upper half of the addresses is the second channel's
+		half := uint32(spec.Ranks*spec.BankGroups*spec.Banks*spec.Rows*spec.Columns*spec.LineBytes) / 64
+		rng, todo := rand.New(rand.NewPCG(4, 4)), make([][]mem.Request, every)
+		for i := range uint32(n) {
+			todo[0] = append(todo[0], mem.Request{Addr: rng.Uint32N(half) * 64, Tag: i})
+			for p := 1; p < every; p++ {
+				todo[p] = append(todo[p], mem.Request{Addr: (half + rng.Uint32N(half)) * 64, Tag: i})
+			}
+		}
+		ports, _ := drive(t, makeMemoryOf(t, spec, every), todo)
+		for p := 1; p < every; p++ {
+			require.InEpsilon(t, float64(total(ports[1].latency)), float64(total(ports[p].latency)), 0.02, "%s: port %d", preset, p)
+		}
+	}
+}
+
+func total(latency []clock.Cycle) (sum clock.Cycle) {
+	for _, l := range latency {
+		sum += l
+	}
+	return sum
 }
