@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 
 	"heddle/internal/commits"
 )
@@ -20,7 +21,7 @@ func (o *options) profile(ctx context.Context, list []*workload, now *counter) e
 	if now.program, err = commits.Build(ctx, now.root, now.dir); err != nil {
 		return err
 	}
-	args := []string{"tool", "pprof", "-proto"}
+	args := []string{"tool", "pprof", "-proto", "-focus=" + regexp.QuoteMeta(simulating)}
 	for i, w := range list {
 		longer := *w
 		longer.program.iters *= profileIters
