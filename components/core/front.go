@@ -10,16 +10,13 @@ import (
 
 // front is the front end: which warps are fetched for, and what is under way.
 type front struct {
-	selector    selector // chooses the warp to fetch for
-	unscheduled bool     // since then no warp can be fetched for
-	undecoded   bool     // since then an instruction buffer is full
-	since       uint64   // cycles booked when that began
-	scheduled   buffer   // warps on their way to the instruction cache
-	unlocks     agenda   // warps that can be scheduled again
-	letGo       uint64   // the cycle from which warps go on that another core let go; 0: none
-	out         []*clock.Link[mem.Request]
-	in          []*clock.Link[mem.Response]
-	arrived     uint64 // of them, those that hold an answer or have one under way
+	selector  selector // chooses the warp to fetch for
+	scheduled buffer   // warps on their way to the instruction cache
+	unlocks   agenda   // warps that can be scheduled again
+	letGo     uint64   // the cycle from which warps go on that another core let go; 0: none
+	out       []*clock.Link[mem.Request]
+	in        []*clock.Link[mem.Response]
+	arrived   uint64 // of them, those that hold an answer or have one under way
 }
 
 // schedule gives ready warps to fetch, and reports whether one of those it could have given was lacking. A warp waits

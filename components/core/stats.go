@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"heddle/components/count"
 	"heddle/isa"
 )
 
@@ -22,8 +23,8 @@ type Stats struct {
 
 	Phases Phases `stat:"phase" doc:"By the phases of SparseWeaver (HPCA 2025), Fig. 17, that a program marks with symbols heddle.phase.NAME."`
 
-	SchedIdle uint64     `stat:"vortex.sched_idle" unit:"cycles" doc:"Cycles without a warp that could be fetched for. Vortex: sched_idles."`
-	IBufFull  uint64     `stat:"vortex.ibuf_stalls" unit:"cycles" doc:"Cycles decode stood still because a warp's instruction buffer was full. Vortex: ibuf_stalls."`
+	SchedIdle count.Span `stat:"vortex.sched_idle" unit:"cycles" doc:"Cycles without a warp that could be fetched for. Vortex: sched_idles."`
+	IBufFull  count.Span `stat:"vortex.ibuf_stalls" unit:"cycles" doc:"Cycles decode stood still because a warp's instruction buffer was full. Vortex: ibuf_stalls."`
 	Operands  uint64     `stat:"vortex.opds_stalls" unit:"cycles" doc:"Cycles a collector lost to two operands in one bank. Vortex: opds_stalls."`
 	Board     Scoreboard `stat:"vortex" unit:"scheduler-cycles" doc:"Cycles of a slice in which a warp waited for a result of that unit. Vortex: scrb_…"`
 
@@ -298,23 +299,8 @@ func (sl *slice) settleWaits() {
 
 // saw is what the front end has done in this cycle, which is counted already.
 func (c *Core) saw(unscheduled, undecoded bool) {
-	if f := &c.front; f.unscheduled != unscheduled || f.undecoded != undecoded {
-		c.settleFront(c.Cycles - 1)
-		f.unscheduled, f.undecoded = unscheduled, undecoded
-	}
-}
-
-// settleFront books the front end's time up to a count of cycles.
-func (c *Core) settleFront(now uint64) {
-	f := &c.front
-	n := now - f.since
-	f.since = now
-	if f.unscheduled {
-		c.SchedIdle += n
-	}
-	if f.undecoded {
-		c.IBufFull += n
-	}
+	c.SchedIdle.Set(unscheduled, c.Cycles-1)
+	c.IBufFull.Set(undecoded, c.Cycles-1)
 }
 
 // settleAll books everything up to now.
@@ -324,7 +310,8 @@ func (c *Core) settleAll() {
 		c.slices[i].settle()
 		c.slices[i].settleWaits()
 	}
-	c.settleFront(c.Cycles)
+	c.SchedIdle.Settle(c.Cycles)
+	c.IBufFull.Settle(c.Cycles)
 }
 
 // Fetches is how many requests the core has sent to the L1I, Requests to the L1D, fences

@@ -136,8 +136,11 @@ type describer interface {
 	Describe(i int) (name, doc string)
 }
 
-// Walk lists the counts of a Stats structure, given by pointer, under a prefix: each uint64 with
-// its tags stat, unit and doc; arrays that describe their elements; structures within. A
+// counter is a structure that comes to one count, as a count.Span.
+type counter interface{ Count() uint64 }
+
+// Walk lists the counts of a Stats structure, given by pointer, under a prefix: each uint64 or
+// counter with its tags stat, unit and doc; arrays that describe their elements; structures within. A
 // field without a tag is a mistake of the programmer.
 func Walk(prefix string, p any) Tree { return walk(nil, prefix, reflect.ValueOf(p).Elem()) }
 
@@ -161,6 +164,9 @@ func field(t Tree, name string, tag reflect.StructTag, v reflect.Value) Tree {
 	case reflect.Uint64:
 		return append(t, Count(name, tag.Get("unit"), tag.Get("doc"), v.Uint()))
 	case reflect.Struct:
+		if c, ok := v.Addr().Interface().(counter); ok {
+			return append(t, Count(name, tag.Get("unit"), tag.Get("doc"), c.Count()))
+		}
 		return walk(t, name, v)
 	case reflect.Array:
 		d, ok := v.Addr().Interface().(describer)
