@@ -20,8 +20,7 @@ var update = flag.Bool("update", false, "rewrite testdata/cycles.golden: say why
 // known are the measurements (program, machine, iterations) that are off by more than 5 %,
 // each with its mechanism in docs/validation.md. None may be added without one.
 var known = map[string]bool{
-	"bytes m6 60":    true,
-	"st_burst m6 20": true,
+	"bytes m6 60": true,
 }
 
 func TestParityWithTheRTL(t *testing.T) {
