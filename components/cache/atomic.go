@@ -47,6 +47,9 @@ func (a *atomics) next() (at uint64, ok bool) {
 	return a.under[0].done, true
 }
 
+// performing reports whether atomics are under way.
+func (b *bank) performing() bool { return len(b.atomics.under) > 0 }
+
 // performs tells whether this bank itself does the operation.
 func (b *bank) performs(op mem.Op) bool { return op == mem.Atomic && b.atomics.performer != nil }
 
@@ -58,7 +61,7 @@ func (b *bank) finishAtomic(now uint64) bool {
 	id := b.atomics.under[0].id
 	b.atomics.under = append(b.atomics.under[:0], b.atomics.under[1:]...)
 	r := &b.mshr.entries[id]
-	b.rsp.push(response{mem.Response{Tag: r.mem.Tag}, r.port}, now+b.rspDelay)
+	b.rsp.push(response{mem.Response{Tag: r.mem.Tag}, r.port})
 	b.mshr.release(id)
 	return true
 }
@@ -71,7 +74,7 @@ func (b *bank) commitAtomic(now uint64, op *operation) {
 		return
 	}
 	b.stats.AtomicMisses++
-	b.missLine(now, op)
+	b.missLine(op)
 }
 
 // perform lets the atomic take effect. What it writes is a write like others.
@@ -88,17 +91,17 @@ func (b *bank) perform(now uint64, op *operation) {
 		b.tags.write(op.line)
 		return
 	}
-	b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write}, now+b.mreqDelay)
+	b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write})
 }
 
 // passAtomic sends an atomic on to the level that performs it. The line here would be
 // out of date afterwards.
-func (b *bank) passAtomic(now uint64, op *operation) {
+func (b *bank) passAtomic(op *operation) {
 	b.stats.AtomicsPassed++
 	out := b.tags.drop(op.line)
 	if out.valid {
 		b.stats.Invalidations++
 	}
-	b.writeBack(now, out)
-	b.pass(now, op)
+	b.writeBack(out)
+	b.pass(op)
 }

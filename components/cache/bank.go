@@ -7,18 +7,22 @@ import (
 	"heddle/components/probe"
 )
 
-// bank is the logic of one bank. Step does a cycle; time is only a number that
-// orders the entries of its queues.
+// bank is the logic of one bank. Step does a cycle.
 type bank struct {
+	in       inputs
+	st0, st1 *operation
+	waiting  cause  // why the last cycle accepted nothing; 0: it did not have to wait
+	last     uint64 // the last cycle that is counted under it
+
+	front   front
 	tags    tags
 	mshr    mshr
-	st0     operation
-	st1     operation
 	rsp     queue[response]    // core_rsp_queue
 	mreq    queue[mem.Request] // mem_req_queue
 	flush   bankFlush
 	atomics atomics
 	refill  uint64 // first cycle in which the replays of the last fill are accepted
+	filled  int    // where among the tags the last fill has put its line, which is theirs
 
 	of           *owner
 	id           int
@@ -31,15 +35,11 @@ type bank struct {
 	lineMask     uint32 // address bits of a line
 	lineShift    int
 	replayDelay  uint64
-	rspDelay     uint64 // cycles that an entry stays in rsp
-	mreqDelay    uint64
-	mreqPlaces   int // of mreq, for what requests send
+	mreqAlmost   int // entries of mreq with which it is almost full
 	forwardFlush bool
 
-	watch   probe.Watch // nil: nobody is told
-	stats   Stats
-	waiting *uint64 // the counter that stands for why the last cycle accepted nothing
-	last    uint64  // the last cycle that is counted
+	watch probe.Watch // nil: nobody is told
+	stats Stats
 }
 
 // operation is what a pipeline stage holds.
@@ -67,34 +67,52 @@ type response struct {
 	port uint8
 }
 
-// inputs is what is offered to a bank in a cycle.
+// inputs is what a bank sees besides the request that is offered to it.
 type inputs struct {
-	request *request // nil: none
-	fill    int16    // the MSHR entry that memory answers; none
-	held    bool     // the answer of stage 1 has no place behind the bank, and none in it
-	pressed bool     // memory is held up until the bank takes a fill
+	fill    int16 // the MSHR entry that memory answers; none: there is no answer
+	held    bool  // the answer of stage 1 has no place behind the bank, and none in it
+	pressed bool  // memory is held up until the bank takes a fill
 }
 
-// result is what a bank did in a cycle.
-type result struct {
-	request  bool // accepted
-	fill     bool // accepted
-	active   bool // something moved, so the next cycle can differ from this one
-	flushEnd bool // the flush's walk is over
+// cause is why a bank accepts nothing: a set, of which the first counts.
+type cause uint8
+
+const (
+	mshrFull cause = 1 << iota
+	memoryQueueFull
+	responseQueueFull
+)
+
+// waited is the count of cycles that a cause stands for.
+func (s *Stats) waited(why cause) *uint64 {
+	switch {
+	case why&mshrFull != 0:
+		return &s.MSHRFull
+	case why&memoryQueueFull != 0:
+		return &s.MemoryQueueFull
+	default:
+		return &s.ResponseQueueFull
+	}
 }
 
-// status is what the RTL's registered flags say during a cycle: they do not see
-// what the cycle itself changes.
-type status struct {
-	rspFull, mreqAlmostFull, mshrFull bool
-	mshrEmpty, empty                  bool // for a flush
-}
+// did is what a bank did in a cycle: a set.
+type did uint8
+
+const (
+	moved       did = 1 << iota // something moved, so the next cycle can differ from this one
+	tookRequest                 // accepted the request
+	tookFill                    // accepted the answer of memory
+	walked                      // the flush's walk is over
+)
+
+func (d did) has(what did) bool { return d&what != 0 }
 
 func newBank(of *owner, s *Spec, id int) *bank {
 	in := fmt.Sprintf("bank %d, ", id)
 	b := &bank{
+		in: inputs{fill: none}, st0: new(operation), st1: new(operation),
 		tags: newTags(s, id), mshr: newMSHR(s.MSHRs),
-		rsp: newQueue[response](max(1, s.ResponseQueue), of, in+"responses"), mreqPlaces: s.MemoryQueue,
+		rsp: newQueue[response](max(1, s.ResponseQueue), of, in+"responses"), mreqAlmost: s.MemoryQueue - 2,
 		// A replay that writes must not wait for a next level that itself waits for the
 		// fills behind the replay.
 		mreq: newQueue[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
@@ -106,131 +124,147 @@ func newBank(of *owner, s *Spec, id int) *bank {
 	if b.back {
 		b.walk *= s.Ways
 	}
-	if s.ResponseBuffer {
-		b.rspDelay = 1
-	}
-	if s.MemoryBuffer {
-		b.mreqDelay = 1
-	}
 	return b
 }
 
 // idle tells that a cycle without inputs changes nothing.
 func (b *bank) idle() bool {
-	return b.st0.kind == bubble && b.st1.kind == bubble && b.mshr.replay == none && b.flush.state == flushIdle && len(b.atomics.under) == 0
+	return b.st0.kind == bubble && b.st1.kind == bubble && b.mshr.replay == none && b.flush.state == flushIdle && !b.performing()
 }
 
-// step does one cycle.
-func (b *bank) step(now uint64, in *inputs) (out result) {
-	if b.waiting != nil {
+// busy reports whether there is something in the pipeline.
+func (b *bank) busy() bool { return b.st0.kind|b.st1.kind != bubble }
+
+// step does one cycle, in which a request is offered, or nil.
+func (b *bank) step(now uint64, r *request) did {
+	if b.waiting != 0 {
 		b.settle(now - 1)
-		b.waiting = nil
+		b.waiting = 0
 	}
-	b.last = now
-	sent := len(b.atomics.under) > 0 && b.finishAtomic(now)
-	st := b.status()
-	st.rspFull = st.rspFull || in.held
-	out.active = b.pipeline(now, in, &st, &out) || sent
-	if b.flush.state != flushIdle {
-		changed, end := b.flush.advance(b, &st)
-		out.active, out.flushEnd = out.active || changed, end
+	if b.flush.state != flushIdle || b.performing() {
+		return b.stepBesides(now, r)
+	}
+	return b.pipeline(now, r)
+}
+
+// stepBesides is step with atomics under way or a flush, which sees what the cycle before has left.
+func (b *bank) stepBesides(now uint64, r *request) (out did) {
+	if b.finishAtomic(now) {
+		out = moved
+	}
+	free, drained := b.mshr.empty(), !b.busy() && b.mreq.n == 0
+	out |= b.pipeline(now, r)
+	return out | b.flush.advance(b, free, drained)
+}
+
+// pipeline moves the stages, last first, unless stage 1 is held up.
+func (b *bank) pipeline(now uint64, r *request) (out did) {
+	refusal := b.refusal()
+	if b.st1.kind != bubble {
+		if !b.commit(now) {
+			b.wait(now, responseQueueFull)
+			return 0
+		}
+		b.st1.kind, out = bubble, moved
+	}
+	if b.st0.kind != bubble {
+		b.st0, b.st1, out = b.st1, b.st0, moved
+	}
+	// What enters stage 0: replay > fill > flush > request. Replays come first because they never miss, fills next
+	// because misses wait for them. Replays hold back the others even in the cycle in which they are not ready themselves.
+	switch {
+	case b.mshr.replay != none:
+		return out | b.acceptReplay(now, refusal)
+	case b.in.fill != none:
+		return out | b.acceptFill(now)
+	case b.flush.state == flushWalk:
+		return out | b.acceptFlush(refusal)
+	case r != nil:
+		return out | b.acceptRequest(now, r, refusal)
 	}
 	return out
 }
 
-// pipeline moves the stages, last first, unless stage 1 is held up. It returns
-// whether anything moved.
-func (b *bank) pipeline(now uint64, in *inputs, st *status, out *result) (moved bool) {
-	if b.st1.kind != bubble {
-		if !b.commit(now, st) {
-			b.wait(&b.stats.ResponseQueueFull)
-			return false
-		}
-		b.st1.kind, moved = bubble, true
+// refusal is why a request cannot be accepted in this cycle. The RTL's registered flags decide, which do not see what
+// stage 1 does in the same cycle.
+func (b *bank) refusal() (why cause) {
+	if b.mshr.full() {
+		why = mshrFull
 	}
-	if b.st0.kind != bubble {
-		b.st1, moved = b.st0, true
-		b.st0.kind = bubble
+	if b.mreq.n >= b.mreqAlmost {
+		why |= memoryQueueFull
 	}
-	return b.accept(now, in, st, out) || moved
-}
-
-func (b *bank) status() (st status) {
-	st.rspFull, st.mreqAlmostFull, st.mshrFull = b.rsp.full(), b.mreq.n >= b.mreqPlaces-2, b.mshr.full()
-	if b.flush.state != flushIdle {
-		st.mshrEmpty, st.empty = b.mshr.empty(), b.st0.kind == bubble && b.st1.kind == bubble && b.mreq.n == 0
-	}
-	return st
+	return why
 }
 
 // wait counts a cycle without progress; settle counts those in which the bank is not stepped.
-func (b *bank) wait(counter *uint64) {
-	*counter++
-	b.waiting = counter
+func (b *bank) wait(now uint64, why cause) {
+	*b.stats.waited(why)++
+	b.waiting, b.last = why, now
 }
 
 // settle counts the cycles up to this one in which the bank was not stepped, because they were all like its last one.
 func (b *bank) settle(upTo uint64) {
-	if b.waiting != nil {
-		*b.waiting += upTo - b.last
+	if b.waiting != 0 {
+		*b.stats.waited(b.waiting) += upTo - b.last
 		b.last = upTo
 	}
 }
 
 // commit is stage 1. It returns false if the operation cannot leave it.
-func (b *bank) commit(now uint64, st *status) bool {
-	op := &b.st1
-	switch op.kind {
+func (b *bank) commit(now uint64) bool {
+	switch op := b.st1; op.kind {
 	case creq:
-		return b.commitRequest(now, op, st)
+		if op.mem.Op == mem.Read {
+			return b.commitRead(op)
+		}
+		return b.commitRequest(now, op)
 	case replayed:
-		return b.commitReplay(now, op, st)
+		return b.commitReplay(now, op)
 	case fill:
-		b.commitFill(now, op)
+		b.commitFill(op)
 	case flushSet:
-		b.commitFlushStep(now, int(op.step))
+		b.commitFlushStep(int(op.step))
 	}
 	return true
 }
 
-func (b *bank) commitRequest(now uint64, op *operation, st *status) bool {
+// commitRequest is commit for all that is not a read.
+func (b *bank) commitRequest(now uint64, op *operation) bool {
 	switch op.mem.Op {
-	case mem.Read:
-		return b.commitRead(now, op, st)
 	case mem.Write:
-		b.commitWrite(now, op)
+		b.commitWrite(op)
 		return true
 	case mem.Atomic:
 		if b.performs(mem.Atomic) {
 			b.commitAtomic(now, op)
 		} else {
-			b.passAtomic(now, op)
+			b.passAtomic(op)
 		}
 		return true
 	default:
-		return b.commitFlush(now, op, st)
+		return b.commitFlush(op)
 	}
 }
 
-func (b *bank) commitRead(now uint64, op *operation, st *status) bool {
+func (b *bank) commitRead(op *operation) bool {
 	way := b.tags.find(op.line)
 	if way < 0 {
 		b.stats.ReadMisses++
-		b.missLine(now, op)
+		b.missLine(op)
 		return true
 	}
 	b.tags.touch(way)
-	if st.rspFull {
+	if !b.respond(op) {
 		return false
 	}
 	b.stats.ReadHits++
 	b.mshr.release(op.id)
-	b.rsp.push(response{mem.Response{Tag: op.mem.Tag}, op.port}, now+b.rspDelay)
 	return true
 }
 
 // missLine joins the request to the line's outstanding fill, or asks for it.
-func (b *bank) missLine(now uint64, op *operation) {
+func (b *bank) missLine(op *operation) {
 	if head := b.mshr.pending(op.line); head != none {
 		b.stats.Merges++
 		b.mshr.join(head, op.id)
@@ -243,12 +277,12 @@ func (b *bank) missLine(now uint64, op *operation) {
 		b.tell("miss", op)
 	}
 	b.mshr.miss(op.id)
-	b.ask(now, op, mem.Read)
+	b.ask(op, mem.Read)
 }
 
-func (b *bank) commitWrite(now uint64, op *operation) {
+func (b *bank) commitWrite(op *operation) {
 	if b.back {
-		b.commitWriteBack(now, op)
+		b.commitWriteBack(op)
 		return
 	}
 	hit := b.tags.lookup(op.line)
@@ -257,7 +291,7 @@ func (b *bank) commitWrite(now uint64, op *operation) {
 	} else {
 		b.stats.WriteMisses++
 	}
-	b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write}, now+b.mreqDelay)
+	b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write})
 	if !hit {
 		if head := b.mshr.pending(op.line); head != none {
 			b.mshr.join(head, op.id)
@@ -268,7 +302,7 @@ func (b *bank) commitWrite(now uint64, op *operation) {
 }
 
 // commitWriteBack: a hit is written here, a miss brings the line in first.
-func (b *bank) commitWriteBack(now uint64, op *operation) {
+func (b *bank) commitWriteBack(op *operation) {
 	if b.tags.lookup(op.line) {
 		b.stats.WriteHits++
 		b.tags.write(op.line)
@@ -276,24 +310,24 @@ func (b *bank) commitWriteBack(now uint64, op *operation) {
 		return
 	}
 	b.stats.WriteMisses++
-	b.missLine(now, op)
+	b.missLine(op)
 }
 
 // writeBack sends a line that leaves to the next level, if that has an older one.
-func (b *bank) writeBack(now uint64, v victim) {
+func (b *bank) writeBack(v victim) {
 	if v.dirty {
 		b.stats.Writebacks++
-		b.mreq.push(mem.Request{Addr: v.line << b.lineShift, Op: mem.Write}, now+b.mreqDelay)
+		b.mreq.push(mem.Request{Addr: v.line << b.lineShift, Op: mem.Write})
 	}
 }
 
-func (b *bank) commitFlush(now uint64, op *operation, st *status) bool {
+func (b *bank) commitFlush(op *operation) bool {
 	if b.forwardFlush && op.mem.Op == mem.Flush {
 		b.stats.Flushes++
-		b.pass(now, op)
+		b.pass(op)
 		return true
 	}
-	if !b.respond(now, op, st) {
+	if !b.respond(op) {
 		return false
 	}
 	b.stats.Flushes++
@@ -302,99 +336,81 @@ func (b *bank) commitFlush(now uint64, op *operation, st *status) bool {
 }
 
 // pass sends the request itself on to the next level.
-func (b *bank) pass(now uint64, op *operation) {
+func (b *bank) pass(op *operation) {
 	b.mshr.pass(op.id)
-	b.ask(now, op, op.mem.Op)
+	b.ask(op, op.mem.Op)
 }
 
 // ask sends a request to memory whose answer names its MSHR entry.
-func (b *bank) ask(now uint64, op *operation, as mem.Op) {
+func (b *bank) ask(op *operation, as mem.Op) {
 	r := op.mem
 	r.Addr, r.Op, r.Tag = r.Addr&b.lineMask, as, uint32(op.id)<<b.bankBits|uint32(b.id)
-	b.mreq.push(r, now+b.mreqDelay)
+	b.mreq.push(r)
 }
 
-func (b *bank) commitReplay(now uint64, op *operation, st *status) bool {
+func (b *bank) commitReplay(now uint64, op *operation) bool {
 	if op.mem.Op == mem.Flush || op.mem.Op == mem.Atomic && !b.performs(mem.Atomic) {
-		return b.respond(now, op, st)
+		return b.respond(op)
 	}
-	if !b.tags.lookup(op.line) {
+	if !b.tags.holds(b.filled, op.line) {
 		panic(b.bug(now, "a replay without its line"))
 	}
+	b.tags.touch(b.filled)
 	switch op.mem.Op {
 	case mem.Write:
-		b.replayWrite(now, op)
+		b.replayWrite(op)
 		return true
 	case mem.Atomic:
 		b.perform(now, op)
 		return true
 	}
-	return b.respond(now, op, st)
+	return b.respond(op)
 }
 
-func (b *bank) replayWrite(now uint64, op *operation) {
+func (b *bank) replayWrite(op *operation) {
 	if b.back {
 		b.tags.write(op.line)
 	}
 	if b.resend {
 		b.stats.WriteResends++
-		b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write}, now+b.mreqDelay)
+		b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write})
 	}
 }
 
 // commitFill installs the line.
-func (b *bank) commitFill(now uint64, op *operation) {
+func (b *bank) commitFill(op *operation) {
 	b.stats.Fills++
-	out := b.tags.fill(op.line)
+	out, at := b.tags.fill(op.line)
+	b.filled = at
 	if b.watch != nil {
 		b.tellFill(op, out)
 	}
 	if out.valid {
 		b.stats.Evictions++
 	}
-	b.writeBack(now, out)
+	b.writeBack(out)
 }
 
 // commitFlushStep invalidates a set; with write-back a line, the first ways of all
 // sets before the second.
-func (b *bank) commitFlushStep(now uint64, step int) {
+func (b *bank) commitFlushStep(step int) {
 	if !b.back {
 		b.tags.flush(step)
 		return
 	}
-	b.writeBack(now, b.tags.remove(b.lineOf(step)))
+	b.writeBack(b.tags.remove(b.lineOf(step)))
 }
 
 // lineOf is the place among the tags of a step's line, with write-back.
 func (b *bank) lineOf(step int) int { return step%b.sets*b.tags.ways + step/b.sets }
 
-// respond answers a request, if the response queue was not full.
-func (b *bank) respond(now uint64, op *operation, st *status) bool {
-	if st.rspFull {
+// respond answers a request, if the response queue is not full.
+func (b *bank) respond(op *operation) bool {
+	if b.in.held || b.rsp.full() {
 		return false
 	}
-	b.rsp.push(response{mem.Response{Tag: op.mem.Tag}, op.port}, now+b.rspDelay)
+	b.rsp.push(response{mem.Response{Tag: op.mem.Tag}, op.port})
 	return true
-}
-
-// accept chooses what enters stage 0: replay > fill > flush > request. Replays come
-// first because they never miss, fills next because misses wait for them. Replays
-// hold back the others even in the cycle in which they are not ready themselves.
-func (b *bank) accept(now uint64, in *inputs, st *status, out *result) (moved bool) {
-	switch {
-	case b.mshr.replay != none:
-		return b.acceptReplay(now, in.pressed, st)
-	case in.fill != none:
-		b.acceptFill(now, in.fill)
-		out.fill = true
-		return true
-	case b.flush.state == flushWalk:
-		return b.acceptFlush(st)
-	case in.request != nil:
-		out.request = b.acceptRequest(in.request, st)
-		return out.request
-	}
-	return false
 }
 
 // enter puts an operation into stage 0.
@@ -402,24 +418,25 @@ func (b *bank) enter(k kind, id int16, r *request) {
 	b.st0.kind, b.st0.id, b.st0.request = k, id, *r
 }
 
-// acceptReplay also returns true if the replay waits for memory: then the bank must be asked again in the next cycle,
-// because answers that press it wake nobody.
-func (b *bank) acceptReplay(now uint64, pressed bool, st *status) (moved bool) {
+// acceptReplay returns that something moved also if the replay waits for memory: then the bank must be
+// asked again in the next cycle, because answers that press it wake nobody.
+func (b *bank) acceptReplay(now uint64, refusal cause) did {
 	if now < b.refill {
-		return false
+		return 0
 	}
 	op := b.mshr.entries[b.mshr.replay].mem.Op
-	if b.resend && st.mreqAlmostFull && !pressed && op == mem.Write {
-		b.wait(&b.stats.MemoryQueueFull)
-		return true
+	if b.resend && refusal&memoryQueueFull != 0 && !b.in.pressed && op == mem.Write {
+		b.wait(now, memoryQueueFull)
+		return moved
 	}
 	b.stats.Replays++
 	id, r := b.mshr.dequeue(b.performs(op))
 	b.enter(replayed, id, r)
-	return true
+	return moved
 }
 
-func (b *bank) acceptFill(now uint64, id int16) {
+func (b *bank) acceptFill(now uint64) did {
+	id := b.in.fill
 	if !b.mshr.waits(id) {
 		panic(b.bug(now, fmt.Sprintf("an answer for entry %d, which asked for nothing", id)))
 	}
@@ -429,26 +446,23 @@ func (b *bank) acceptFill(now uint64, id int16) {
 		k = passed
 	}
 	b.enter(k, id, b.mshr.fill(id))
+	return moved | tookFill
 }
 
 // acceptFlush does a step of the walk. One that may send a line waits for a place.
-func (b *bank) acceptFlush(st *status) (moved bool) {
-	if b.back && st.mreqAlmostFull {
-		return false
+func (b *bank) acceptFlush(refusal cause) did {
+	if b.back && refusal&memoryQueueFull != 0 {
+		return 0
 	}
-	b.st0 = operation{kind: flushSet, step: int32(b.flush.step)}
+	*b.st0 = operation{kind: flushSet, step: int32(b.flush.step)}
 	b.flush.step++
-	return true
+	return moved
 }
 
-func (b *bank) acceptRequest(r *request, st *status) bool {
-	switch {
-	case st.mshrFull:
-		b.wait(&b.stats.MSHRFull)
-		return false
-	case st.mreqAlmostFull:
-		b.wait(&b.stats.MemoryQueueFull)
-		return false
+func (b *bank) acceptRequest(now uint64, r *request, refusal cause) did {
+	if refusal != 0 {
+		b.wait(now, refusal)
+		return 0
 	}
 	switch r.mem.Op {
 	case mem.Read:
@@ -459,7 +473,7 @@ func (b *bank) acceptRequest(r *request, st *status) bool {
 		b.stats.Atomics++
 	}
 	b.enter(creq, b.mshr.allocate(r), r)
-	return true
+	return moved | tookRequest
 }
 
 func (b *bank) bug(now uint64, what string) string {

@@ -4,12 +4,12 @@ import "fmt"
 
 // Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
 func (c *Cache) Buffers(see func(name string, n, places int)) {
-	for _, i := range c.shared {
-		c.inputs[i].buf.level(see)
+	for _, in := range c.shared {
+		in.buf.level(see)
 	}
-	for i := range c.fronts {
+	for _, b := range c.banks {
 		if c.buffered {
-			c.fronts[i].buffer.level(see)
+			b.front.buffer.level(see)
 		}
 	}
 	for i, b := range c.banks {
@@ -20,5 +20,5 @@ func (c *Cache) Buffers(see func(name string, n, places int)) {
 }
 
 func (q *queue[T]) level(see func(string, int, int)) {
-	see(fmt.Sprintf("%s: %s", q.overflow.unit, q.overflow.queue), q.n, len(q.ring))
+	see(fmt.Sprintf("%s: %s", q.overflow.unit, q.overflow.queue), q.n, q.places)
 }

@@ -8,32 +8,35 @@ import (
 	"heddle/components/mem"
 )
 
-// Cache is the component: the banks, the crossbars around them, and links.
+// Cache is the component: the banks, the crossbars around them, and links. What sets name by number is in arrays.
 type Cache struct {
 	clock.Base
 	spec  Spec
 	event HookEvent
 
 	lineShift int
+	buffered  bool    // the crossbar has buffers: there are more than 2 inputs
+	direct    bool    // banks have no response queue of their own
+	resend    bool    // replays of writes wait for memory
+	single    *single // nil: every cycle goes the long way
 
-	banks    []*bank
+	moved  bool // in this cycle: anything has
+	sets   sets
+	ports  [most]port
+	inputs [most]*input
+	bank   [most]*bank
+	memory [most]*memoryPort
+	heads  [most]request // per input: its first request
+	rspTo  [most]uint64  // per input: the sorted banks whose first response is for it
+
+	banks    []*bank // those that there are
 	allBanks uint64
-	ports    []port
-	inputs   []input
-	shared   []int // inputs of several ports
-	memory   []memoryPort
-	fronts   []front // per bank
-	buffered bool    // the crossbar has buffers: there are more than 2 inputs
+	allPorts uint64   // memory's
+	shared   []*input // inputs of several ports
 	flush    cacheFlush
-	single   *single     // nil: every cycle goes the long way
 	initEnd  clock.Cycle // the first cycle in which banks work
-
-	sets  sets
-	heads []request // per input: its first request
-	rspTo []uint64  // per input: banks whose first response is for it
-
-	last    clock.Cycle // the last one that is settled
-	walkEnd clock.Cycle // when a walk that is slept through is looked at again
+	last     clock.Cycle // the last one that is settled, with a flush
+	walkEnd  clock.Cycle // when a walk that is slept through is looked at again
 
 	stats Stats // what is not a bank's
 	self  owner
@@ -48,11 +51,17 @@ type sets struct {
 	admitted uint64 // inputs whose first requests may be served: a flush holds back others
 	wanted   uint64 // banks that first requests are for
 	buffered uint64 // banks: the crossbar's buffer holds requests
+	readable uint64 // banks that can see a request in this cycle
 	answered uint64 // memory ports: the link holds answers
 	offered  uint64 // memory ports: the first answer is offered to its bank
 	awake    uint64 // banks that the next step may change; the others stand still until an input of theirs changes
 	answers  uint64 // banks with responses
+	leaving  uint64 // of them, those whose first response can leave in this cycle
+	sorted   uint64 // banks whose first response is known to be for an input, in rspTo
+	served   uint64 // inputs that sorted banks have responses for
 	asks     uint64 // banks with requests for memory
+	asking   uint64 // of them, those whose first request can leave in this cycle
+	stuck    uint64 // memory ports: the link was full, and nothing has been taken from it
 }
 
 type port struct {
@@ -68,13 +77,11 @@ type memoryPort struct {
 	banks uint64  // those that use this port
 }
 
-// front is what is offered to a bank: by the crossbar, which picks one of the inputs and may
-// have a buffer, and by memory.
+// front is the crossbar before a bank, which picks one of the inputs and may have a buffer.
 type front struct {
 	want   uint64  // inputs whose first request is for the bank
 	arb    arbiter // over inputs
 	buffer queue[request]
-	fill   int16 // the MSHR entry that memory's first answer names; none: there is no answer
 }
 
 // New makes a cache on a clock. Its links are connected before time passes.
@@ -87,12 +94,13 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 	}
 	c := &Cache{
 		Base: clock.NewBase(name), self: owner{unit: name}, spec: s, lineShift: s.lineShift(),
-		allBanks: ^uint64(0) >> (64 - s.Banks),
-		ports:    make([]port, s.Ports), memory: make([]memoryPort, s.MemoryPorts),
+		allBanks: ^uint64(0) >> (64 - s.Banks), allPorts: ^uint64(0) >> (64 - s.MemoryPorts), direct: s.ResponseQueue == 0,
 		initEnd: d.After() + clock.Cycle(s.InitCycles()),
 	}
-	c.makeInputs()
-	c.buffered = len(c.inputs) > 2
+	c.buffered = c.makeInputs() > 2
+	for i := range s.MemoryPorts {
+		c.memory[i] = &memoryPort{}
+	}
 	for i := range s.Banks {
 		c.makeBank(i)
 	}
@@ -106,13 +114,13 @@ func (c *Cache) makeBank(i int) {
 	b := newBank(&c.self, &c.spec, i)
 	b.rsp.flag(&c.sets.answers, i)
 	b.mreq.flag(&c.sets.asks, i)
-	f := front{fill: none}
 	if c.buffered {
-		f.buffer = newQueue[request](c.spec.RequestQueue, &c.self, fmt.Sprintf("request buffer of bank %d", i))
-		f.buffer.flag(&c.sets.buffered, i)
+		b.front.buffer = newQueue[request](c.spec.RequestQueue, &c.self, fmt.Sprintf("request buffer of bank %d", i))
+		b.front.buffer.flag(&c.sets.buffered, i)
 	}
-	c.banks, c.fronts = append(c.banks, b), append(c.fronts, f)
-	c.memory[b.memoryPort].banks |= 1 << i
+	c.resend = b.resend
+	c.bank[i], c.banks = b, append(c.banks, b)
+	c.memory[b.memoryPort].banks |= bit(i)
 }
 
 // ConnectPort gives port i the link its requests come from and the one its
@@ -130,6 +138,7 @@ func (c *Cache) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clock.Link
 // answers come from.
 func (c *Cache) ConnectMemory(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	c.memory[i].req, c.memory[i].rsp = req, rsp
+	req.FlagStuck(&c.sets.stuck, i)
 	rsp.Flag(&c.sets.answered, i)
 }
 
@@ -143,12 +152,12 @@ func (c *Cache) PerformAtomics(p mem.Performer, interval int) {
 
 // Check returns an error if a link is missing.
 func (c *Cache) Check() error {
-	for i := range c.ports {
+	for i := range c.spec.Ports {
 		if c.ports[i].req == nil || c.ports[i].rsp == nil {
 			return fmt.Errorf("%s: port %d is not connected", c.Name(), i)
 		}
 	}
-	for i := range c.memory {
+	for i := range c.spec.MemoryPorts {
 		if c.memory[i].req == nil || c.memory[i].rsp == nil {
 			return fmt.Errorf("%s: memory port %d is not connected", c.Name(), i)
 		}
@@ -175,13 +184,13 @@ func (c *Cache) Stats() Stats {
 // Pending returns the requests that were accepted and are not over, and the
 // messages that wait in the cache: 0 if it is at rest.
 func (c *Cache) Pending() (n int) {
-	for i := range c.inputs {
-		n += c.inputs[i].buf.n
+	for _, in := range c.shared {
+		n += in.buf.n
 	}
-	for i, b := range c.banks {
-		n += c.fronts[i].buffer.n
+	for _, b := range c.banks {
+		n += b.front.buffer.n
 		n += b.mshr.used + b.rsp.n + b.mreq.n
-		if b.st0.kind != bubble || b.st1.kind != bubble {
+		if b.busy() {
 			n++
 		}
 	}
@@ -192,33 +201,67 @@ func (c *Cache) Pending() (n int) {
 // link brings something or has a place again, so the cache sleeps then.
 func (c *Cache) Tick(now clock.Cycle) bool {
 	c.self.now = now
-	if now < c.initEnd {
+	switch {
+	case now < c.initEnd:
 		c.Place().WakeAt(c.initEnd)
 		return false
-	}
-	if c.short() {
+	case c.single != nil && c.short():
 		return c.tickSingle(now)
+	case c.flush.state != noFlush:
+		c.settle(now - 1)
+		c.walkEnd = 0
 	}
-	c.settle(now - 1)
-	c.walkEnd = 0
-	c.look(now)
-	c.takeAnswers()
-	around := c.sets.queued != 0 && c.arbitrate(now)
-	if c.buffered && c.crossbar(now) {
-		around = true
-	}
-	moved := c.step(now) || around
-	if c.sets.answers != 0 && c.respond(now) {
-		moved = true
-	}
-	if c.sets.asks != 0 && c.send(now) {
-		moved = true
-	}
-	c.settle(now)
+	c.moved = false
+	c.bring()
+	outside := c.moved
+	c.step()
+	c.carryOff()
 	if c.flush.state != noFlush || c.flush.asked != 0 {
-		moved = c.flush.advance(c) || moved
+		c.settle(now)
+		c.moved = c.flush.advance(c) || c.moved
 	}
-	return moved && c.holds() && (around || !c.walkAhead(now))
+	return c.moved && c.holds() && (outside || c.flush.state != walkFlush || !c.walkAhead(now))
+}
+
+// bring moves requests and answers towards the banks. A bank sees in the next cycle what the crossbar buffers in this one.
+func (c *Cache) bring() {
+	s := &c.sets
+	s.readable, s.leaving, s.asking = s.buffered, s.answers, s.asks
+	if s.arrived&^s.seen != 0 {
+		c.look()
+	}
+	if a := c.flush.admits(); a != s.admitted {
+		s.admitted, s.awake = a, c.allBanks
+	}
+	if s.answered&^s.offered != 0 {
+		c.takeAnswers()
+	}
+	if s.queued != 0 {
+		c.arbitrate()
+	}
+	if !c.buffered {
+		s.readable = s.wanted
+	} else if s.wanted != 0 {
+		c.crossbar()
+	}
+}
+
+// carryOff moves responses and requests away from the banks. With a register behind the banks those of this cycle leave in
+// the next one.
+func (c *Cache) carryOff() {
+	s := &c.sets
+	if !c.spec.ResponseBuffer {
+		s.leaving = s.answers
+	}
+	if s.leaving != 0 {
+		c.respond()
+	}
+	if !c.spec.MemoryBuffer {
+		s.asking = s.asks
+	}
+	if s.asking != 0 && s.stuck != c.allPorts {
+		c.send()
+	}
 }
 
 // holds reports whether there is anything in the cache or on its way into it, besides requests that wait for memory.
@@ -239,14 +282,11 @@ func (c *Cache) settle(upTo clock.Cycle) {
 }
 
 // look takes note of the inputs' first requests, and of the banks they are for.
-func (c *Cache) look(now clock.Cycle) {
+func (c *Cache) look() {
 	for m := c.sets.arrived &^ c.sets.seen; m != 0; m &= m - 1 {
-		if i := bits.TrailingZeros64(m); c.head(i, now) {
+		if i := first(m); c.head(i) {
 			c.see(i)
 		}
-	}
-	if a := c.flush.admits(); a != c.sets.admitted {
-		c.sets.admitted, c.sets.awake = a, c.allBanks
 	}
 }
 
@@ -256,12 +296,12 @@ func (c *Cache) see(i int) {
 	if r.mem.Op != mem.Read {
 		c.inspect(i, r.mem.Op)
 	}
-	bank := c.spec.bankOf(r.line)
-	c.fronts[bank].want |= bit(i)
+	to := c.spec.bankOf(r.line)
+	c.bank[to&(most-1)].front.want |= bit(i)
 	c.sets.seen |= bit(i)
-	c.sets.wanted |= bit(bank)
+	c.sets.wanted |= bit(to)
 	if !c.buffered {
-		c.sets.awake |= bit(bank)
+		c.sets.awake |= bit(to)
 	}
 }
 
@@ -280,45 +320,43 @@ func (c *Cache) inspect(i int, op mem.Op) {
 // takeAnswers takes note of memory's first answers, and of the banks they are for.
 func (c *Cache) takeAnswers() {
 	for m := c.sets.answered &^ c.sets.offered; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros64(m)
+		i := first(m)
 		if in := c.memory[i].rsp; in.Ready() {
-			bank, id := c.spec.nameOf(in.Front().Tag)
-			c.fronts[bank].fill = id
+			to, id := c.spec.nameOf(in.Front().Tag)
+			c.bank[to&(most-1)].in.fill = id
 			c.sets.offered |= bit(i)
-			c.sets.awake |= bit(bank)
+			c.sets.awake |= bit(to)
 		}
 	}
 }
 
-// dropAnswer takes the answer that bank i has accepted from its port.
-func (c *Cache) dropAnswer(i int) {
-	port := c.banks[i].memoryPort
-	c.memory[port].rsp.Pop()
-	c.sets.offered &^= bit(port)
-	c.fronts[i].fill = none
+// dropAnswer takes the answer that a bank has accepted from its port.
+func (c *Cache) dropAnswer(b *bank) {
+	b.in.fill = none
+	c.sets.offered &^= bit(b.memoryPort)
+	c.memory[b.memoryPort&(most-1)].rsp.Drop()
 }
 
 // crossbar moves requests into the banks' buffers.
-func (c *Cache) crossbar(now clock.Cycle) (moved bool) {
+func (c *Cache) crossbar() {
 	for m := c.sets.wanted; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros64(m)
-		f := &c.fronts[i]
+		i := first(m)
+		f := &c.bank[i].front
 		want := f.want & c.sets.admitted
 		if want == 0 || f.buffer.full() {
 			continue
 		}
 		from := f.arb.pick(want)
-		f.buffer.push(c.heads[from], now+1)
-		c.took(i, from)
+		f.buffer.push(c.heads[from])
 		c.sets.awake |= bit(i)
-		moved = true
+		c.moved = true
+		c.took(i, from)
 	}
-	return moved
 }
 
 // took is bank i taking the first request of an input.
 func (c *Cache) took(i, from int) {
-	f := &c.fronts[i]
+	f := &c.bank[i&(most-1)].front
 	f.arb.grant(from)
 	if others := f.want & c.sets.admitted &^ bit(from); others != 0 {
 		c.stats.BankConflicts += uint64(bits.OnesCount64(others))
@@ -332,72 +370,86 @@ func (c *Cache) took(i, from int) {
 	c.pop(from)
 }
 
-// step does a cycle of every bank that it may change.
-func (c *Cache) step(now clock.Cycle) (moved bool) {
+// step does a cycle of the banks that it may change.
+func (c *Cache) step() {
 	for m := c.sets.awake; m != 0; m &= m - 1 {
-		if c.stepBank(bits.TrailingZeros64(m), now) {
-			moved = true
-		}
+		c.stepBank(first(m))
 	}
-	return moved
 }
 
-func (c *Cache) stepBank(i int, now clock.Cycle) (moved bool) {
-	b, f := c.banks[i], &c.fronts[i]
-	in := inputs{request: c.offer(f, now), fill: f.fill}
-	c.findPlaces(b, &in)
-	out := b.step(now, &in)
-	if out.fill {
-		c.dropAnswer(i)
+func (c *Cache) stepBank(i int) {
+	b := c.bank[i&(most-1)]
+	var r *request
+	if c.sets.readable&bit(i) != 0 {
+		r = c.offer(b)
 	}
-	if out.request {
-		c.accepted(i, in.request)
+	if c.direct || c.resend {
+		c.findPlaces(b)
 	}
-	if out.flushEnd {
+	done := b.step(c.self.now, r)
+	if done.has(moved) {
+		c.moved = true
+	}
+	if done > moved {
+		c.conclude(i, b, r, done)
+	}
+	if (done.has(moved) && b.busy() && !b.performing()) || c.staysAwake(b, r, done.has(moved)) {
+		return
+	}
+	c.sets.awake &^= bit(i)
+}
+
+// conclude takes what bank i has accepted from where it was.
+func (c *Cache) conclude(i int, b *bank, r *request, done did) {
+	switch {
+	case done.has(tookFill):
+		c.dropAnswer(b)
+	case done.has(tookRequest) && c.buffered:
+		b.front.buffer.pop()
+	case done.has(tookRequest):
+		c.took(i, int(c.ports[r.port&(most-1)].in))
+	}
+	if done.has(walked) {
 		c.flush.done |= bit(i)
 	}
-	if !c.staysAwake(b, f, now, &in, out.active) {
-		c.sets.awake &^= bit(i)
-	}
-	return out.active
 }
 
 // staysAwake reports whether the next cycle may change a bank though its inputs stay the same.
-func (c *Cache) staysAwake(b *bank, f *front, now clock.Cycle, in *inputs, active bool) bool {
+func (c *Cache) staysAwake(b *bank, r *request, active bool) bool {
 	switch {
-	case len(b.atomics.under) > 0:
-		c.wakeForAtomic(b, now)
+	case b.performing():
+		c.wakeForAtomic(b)
 		return true
-	case in.held:
+	case b.in.held:
 		return true // the link wakes the cache and not the bank
-	case in.request == nil && f.buffer.n > 0:
+	case r == nil && b.front.buffer.n > 0:
 		return true // it can be read from the next cycle on
 	}
-	return active && (!b.idle() || f.want != 0 || f.buffer.n > 0 || f.fill != none)
+	return active && (!b.idle() || b.front.want != 0 || b.front.buffer.n > 0 || b.in.fill != none)
 }
 
 // rouse has bank i stepped in the next cycle if it stands still, because one of its queues has a place again.
-func (c *Cache) rouse(i int) {
-	if b := c.banks[i]; b.waiting != nil || b.flush.state != flushIdle {
+func (c *Cache) rouse(i int, b *bank) {
+	if b.waiting != 0 || b.flush.state != flushIdle {
 		c.sets.awake |= bit(i)
 	}
 }
 
 // findPlaces completes a bank's inputs by what its links have places for.
-func (c *Cache) findPlaces(b *bank, in *inputs) {
-	if c.spec.ResponseQueue == 0 {
-		in.held = c.held(b)
+func (c *Cache) findPlaces(b *bank) {
+	if c.direct {
+		b.in.held = c.held(b)
 	}
-	if b.resend {
-		in.pressed = c.pressed(b)
+	if c.resend {
+		b.in.pressed = c.pressed(b)
 	}
 }
 
 // held tells whether a bank without a response queue of its own has an answer that its
 // port has no place for.
 func (c *Cache) held(b *bank) bool {
-	op := &b.st1
-	return (op.kind == creq || op.kind == replayed) && c.ports[op.port].rsp.Full()
+	op := b.st1
+	return (op.kind == creq || op.kind == replayed) && c.ports[op.port&(most-1)].rsp.Full()
 }
 
 // pressed reports whether memory can send nothing more to bank b until the bank takes a fill.
@@ -406,111 +458,95 @@ func (c *Cache) pressed(b *bank) bool {
 }
 
 // wakeForAtomic sets the timer for the end of bank b's first atomic.
-func (c *Cache) wakeForAtomic(b *bank, now clock.Cycle) {
-	if at, _ := b.atomics.next(); at > now {
+func (c *Cache) wakeForAtomic(b *bank) {
+	if at, _ := b.atomics.next(); at > c.self.now {
 		c.Place().WakeAt(at)
 	}
 }
 
 // offer returns the request at a bank's input.
-func (c *Cache) offer(f *front, now clock.Cycle) *request {
+func (c *Cache) offer(b *bank) *request {
 	if c.buffered {
-		return f.buffer.front(now)
+		return b.front.buffer.front()
 	}
-	if want := f.want & c.sets.admitted; want != 0 {
-		return &c.heads[f.arb.pick(want)]
+	if want := b.front.want & c.sets.admitted; want != 0 {
+		return &c.heads[b.front.arb.pick(want)]
 	}
 	return nil
 }
 
-func (c *Cache) accepted(i int, r *request) {
-	if c.buffered {
-		c.fronts[i].buffer.pop()
-		return
-	}
-	c.took(i, int(c.ports[r.port].in))
-}
-
 // respond moves the banks' responses to the inputs, one a cycle each.
-func (c *Cache) respond(now clock.Cycle) (moved bool) {
-	for inputs := c.sortResponses(now); inputs != 0; inputs &= inputs - 1 {
-		if c.respondInput(now, bits.TrailingZeros64(inputs)) {
-			moved = true
-		}
+func (c *Cache) respond() {
+	for m := c.sets.leaving &^ c.sets.sorted; m != 0; m &= m - 1 {
+		c.sort(first(m))
 	}
-	return moved
+	for m := c.sets.served; m != 0; m &= m - 1 {
+		c.respondInput(first(m))
+	}
 }
 
-// sortResponses notes for each input the banks whose first response is for it, and
-// returns the inputs that have some.
-func (c *Cache) sortResponses(now clock.Cycle) (inputs uint64) {
-	for m := c.sets.answers; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros64(m)
-		r := c.banks[i].rsp.front(now)
-		if r == nil {
-			continue
-		}
-		in := int(c.ports[r.port].in)
-		if inputs&bit(in) == 0 {
-			inputs |= bit(in)
-			c.rspTo[in] = 0
-		}
-		c.rspTo[in] |= bit(i)
-	}
-	return inputs
+// sort takes note of the input that bank i's first response is for.
+func (c *Cache) sort(i int) {
+	in := c.ports[c.bank[i].rsp.front().port&(most-1)].in & (most - 1)
+	c.rspTo[in] |= bit(i)
+	c.sets.served |= bit(int(in))
+	c.sets.sorted |= bit(i)
 }
 
 // respondInput sends an input's next response to its port. If that has no place, those behind it wait.
-func (c *Cache) respondInput(now clock.Cycle, i int) bool {
-	arb := &c.inputs[i].rsp
-	from := arb.pick(c.rspTo[i])
-	q := &c.banks[from].rsp
-	r := q.front(now)
-	p := &c.ports[r.port]
-	if p.rsp.Full() {
+func (c *Cache) respondInput(i int) {
+	arb := &c.inputs[i&(most-1)].rsp
+	from := arb.pick(c.rspTo[i&(most-1)])
+	b := c.bank[from]
+	if !c.sendResponse(b) {
+		return
+	}
+	c.moved = true
+	arb.grant(from)
+	if c.rspTo[i&(most-1)] &^= bit(from); c.rspTo[i&(most-1)] == 0 {
+		c.sets.served &^= bit(i)
+	}
+	c.sets.sorted &^= bit(from)
+	c.rouse(from, b)
+}
+
+// sendResponse sends a bank's first response to its port, if that has a place.
+func (c *Cache) sendResponse(b *bank) bool {
+	r := *b.rsp.front()
+	link := c.ports[r.port&(most-1)].rsp
+	if link.Full() {
 		return false
 	}
-	arb.grant(from)
-	p.rsp.Push(r.mem)
+	b.rsp.pop()
+	link.Push(r.mem)
 	c.hook(HookPosResponse, int(r.port), mem.Request{Tag: r.mem.Tag})
-	q.pop()
-	c.rouse(from)
 	return true
 }
 
 // send moves the banks' requests to the memory ports, one a cycle each.
-func (c *Cache) send(now clock.Cycle) (moved bool) {
-	for i := range c.memory {
-		if p := &c.memory[i]; p.banks&c.sets.asks != 0 && c.sendPort(now, p) {
-			moved = true
+func (c *Cache) send() {
+	for asking := c.sets.asking; asking != 0; {
+		i := c.bank[first(asking)].memoryPort
+		p := c.memory[i&(most-1)]
+		if c.sets.stuck&bit(i) == 0 && !p.req.Full() {
+			c.sendPort(p, asking&p.banks)
+			c.moved = true
 		}
+		asking &^= p.banks
 	}
-	return moved
 }
 
-func (c *Cache) sendPort(now clock.Cycle, p *memoryPort) bool {
-	var ready uint64
-	for m := p.banks & c.sets.asks; m != 0; m &= m - 1 {
-		if i := bits.TrailingZeros64(m); c.banks[i].mreq.front(now) != nil {
-			ready |= bit(i)
-		}
-	}
-	if ready == 0 || p.req.Full() {
-		return false
-	}
-	from := p.arb.pick(ready)
+// sendPort sends the request of one of the banks that ask.
+func (c *Cache) sendPort(p *memoryPort, asks uint64) {
+	from := p.arb.pick(asks)
 	p.arb.grant(from)
-	q := &c.banks[from].mreq
-	r := q.front(now)
+	b := c.bank[from]
+	r := b.mreq.front()
 	p.req.Push(*r)
 	c.hook(HookPosMemory, -1, *r)
-	q.pop()
-	c.rouse(from)
-	return true
+	b.mreq.pop()
+	c.rouse(from, b)
 }
-
-// bit is the set of one.
-func bit(i int) uint64 { return 1 << (uint(i) & 63) }
 
 func (c *Cache) bug(what string) string {
 	return fmt.Sprintf("BUG: %s @%d: %s", c.Name(), c.Place().Domain().Cycle(), what)

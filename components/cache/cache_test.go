@@ -265,6 +265,12 @@ func TestAnyNumberOfBanks(t *testing.T) {
 	}
 }
 
+// evicts fills a line and reports whether another went out for it.
+func evicts(g *tags, line uint32) bool {
+	out, at := g.fill(line)
+	return out.valid && g.holds(at, line)
+}
+
 func TestReplacement(t *testing.T) {
 	// Lines of one set of 2 ways; the middle one is used again before the third.
 	for policy, left := range map[Replacement][]uint32{FIFO: {2, 4}, LRU: {0, 4}} {
@@ -274,7 +280,7 @@ func TestReplacement(t *testing.T) {
 		g.fill(0)
 		g.fill(2)
 		require.True(t, g.lookup(0))
-		require.True(t, g.fill(4).valid)
+		require.True(t, evicts(&g, 4))
 		for _, l := range left {
 			require.True(t, g.lookup(l), "%v keeps %d", policy, l)
 		}
@@ -284,7 +290,7 @@ func TestReplacement(t *testing.T) {
 	ways := map[int]int{}
 	g := newTags(&s, 0)
 	for l := range uint32(4004) {
-		require.Equal(t, l >= 4, g.fill(l).valid, "free ways first")
+		require.Equal(t, l >= 4, evicts(&g, l), "free ways first")
 		ways[slices.Index(g.line, l)]++
 	}
 	for w := range 4 {
@@ -301,7 +307,7 @@ func TestFIFOTakesEveryWayInTurn(t *testing.T) {
 		require.NoError(t, s.Validate())
 		g := newTags(&s, 0)
 		for i := range 3*ways + 1 {
-			require.Equal(t, i >= ways, g.fill(uint32(2*i)).valid, "%d ways, fill %d", ways, i)
+			require.Equal(t, i >= ways, evicts(&g, uint32(2*i)), "%d ways, fill %d", ways, i)
 		}
 		for i := range 3*ways + 1 {
 			require.Equal(t, i > 2*ways, g.find(uint32(2*i)) >= 0, "%d ways, line %d", ways, i)
@@ -339,7 +345,7 @@ func TestABrokenInvariantNamesTheUnit(t *testing.T) {
 	s := DefaultSpec()
 	b := newBank(&owner{unit: "L1"}, &s, 0)
 	require.PanicsWithValue(t, "BUG: L1 @7: bank 0: an answer for entry 3, which asked for nothing",
-		func() { b.step(7, &inputs{fill: 3}) })
+		func() { b.in.fill = 3; b.step(7, nil) })
 	s.WriteEnable = false
 	require.PanicsWithValue(t, "BUG: L1 @100: a write to a read-only cache", func() {
 		one(t, func(s *Spec) { s.WriteEnable = false }, 1, write(pushed, 1))
@@ -509,6 +515,6 @@ func TestRandomMachines(t *testing.T) {
 
 func TestAFullQueueNamesItself(t *testing.T) {
 	q := newQueue[int](1, &owner{"Socket2.L1D", 41}, "bank 1, responses")
-	q.push(1, 0)
-	require.PanicsWithError(t, "BUG: Socket2.L1D @41: bank 1, responses: push to a full queue", func() { q.push(2, 0) })
+	q.push(1)
+	require.PanicsWithError(t, "BUG: Socket2.L1D @41: bank 1, responses: push to a full queue", func() { q.push(2) })
 }

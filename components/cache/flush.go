@@ -20,12 +20,12 @@ const (
 // begin starts a walk from the next cycle on.
 func (f *bankFlush) begin() { *f = bankFlush{state: flushMSHR} }
 
-// advance is the transition at the end of a cycle.
-func (f *bankFlush) advance(b *bank, st *status) (changed, end bool) {
+// advance is the transition at the end of a cycle, in which the bank's MSHRs were free, or it had nothing on its way.
+func (f *bankFlush) advance(b *bank, free, drained bool) did {
 	before := f.state
 	switch f.state {
 	case flushMSHR:
-		if st.mshrEmpty {
+		if free {
 			f.state = flushWalk
 		}
 	case flushWalk:
@@ -33,13 +33,17 @@ func (f *bankFlush) advance(b *bank, st *status) (changed, end bool) {
 			f.state = f.afterWalk(b)
 		}
 	case flushEmpty:
-		if st.empty {
+		if drained {
 			f.state = flushDone
 		}
 	case flushDone:
 		f.state = flushIdle
+		return moved | walked
 	}
-	return f.state != before, before == flushDone
+	if f.state != before {
+		return moved
+	}
+	return 0
 }
 
 // afterWalk: bank 0 need not be empty, because in the RTL it is the one through

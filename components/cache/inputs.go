@@ -3,8 +3,6 @@ package cache
 import (
 	"fmt"
 	"math/bits"
-
-	"heddle/components/clock"
 )
 
 // input is a requester of the banks: a port, or several behind an arbiter, as the cores of a socket are that
@@ -12,8 +10,9 @@ import (
 // sends one request a cycle into a buffer of two places, which costs a cycle, and a flush at its end holds up those
 // behind it.
 type input struct {
-	ports []int
-	one   bool           // there is one port, whose link is read directly
+	ports uint64         // a set
+	port  int            // the first of them
+	one   bool           // there is no other: its link is read directly
 	buf   queue[request] // of several ports
 	arb   arbiter        // over ports
 	rsp   arbiter        // over banks, for responses
@@ -22,87 +21,91 @@ type input struct {
 // arbiterPlaces is the depth of the buffer behind an arbiter (RTL: REQ_OUT_BUF 2 and 3, a skid buffer).
 const arbiterPlaces = 2
 
-// makeInputs groups the ports by Spec.Inputs.
-func (c *Cache) makeInputs() {
-	for i := range c.ports {
+// makeInputs groups the ports by Spec.Inputs, and returns how many inputs there are.
+func (c *Cache) makeInputs() (n int) {
+	for i := range c.spec.Ports {
 		in := i
 		if c.spec.Inputs != nil {
 			in = int(c.spec.Inputs[i])
 		}
-		for len(c.inputs) <= in {
-			c.inputs = append(c.inputs, input{})
+		for ; n <= in; n++ {
+			c.inputs[n] = &input{port: i}
 		}
 		c.ports[i].in = uint8(in)
-		c.inputs[in].ports = append(c.inputs[in].ports, i)
+		c.inputs[in].ports |= bit(i)
 	}
-	for i := range c.inputs {
-		in := &c.inputs[i]
-		if in.one = len(in.ports) == 1; !in.one {
+	for i, in := range c.inputs[:n] {
+		if in.one = in.ports == bit(in.port); !in.one {
 			in.buf = newQueue[request](arbiterPlaces, &c.self, fmt.Sprintf("arbiter of input %d", i))
 			in.buf.flag(&c.sets.arrived, i)
-			c.shared = append(c.shared, i)
+			c.shared = append(c.shared, in)
 		}
 	}
-	c.heads, c.rspTo = make([]request, len(c.inputs)), make([]uint64, len(c.inputs))
+	return n
 }
 
 // head takes note of input i's first request, if there is one.
-func (c *Cache) head(i int, now clock.Cycle) bool {
-	in := &c.inputs[i]
-	if in.one {
-		p := in.ports[0]
-		link := c.ports[p].req
-		if !link.Ready() {
-			return false
-		}
-		c.heads[i].set(link.Front(), c.lineShift, p)
+func (c *Cache) head(i int) bool {
+	in := c.inputs[i&(most-1)]
+	if !in.one {
+		c.heads[i&(most-1)] = *in.buf.front()
 		return true
 	}
-	r := in.buf.front(now)
-	if r != nil {
-		c.heads[i] = *r
+	link := c.ports[in.port&(most-1)].req
+	if !link.Ready() {
+		return false
 	}
-	return r != nil
+	c.heads[i&(most-1)].set(link.Front(), c.lineShift, in.port)
+	return true
 }
 
 // pop takes the first request from an input.
 func (c *Cache) pop(i int) {
-	in := &c.inputs[i]
+	in := c.inputs[i&(most-1)]
 	if !in.one {
 		in.buf.pop()
 		return
 	}
-	p := in.ports[0]
-	r := c.ports[p].req.Pop()
-	c.hook(HookPosRequest, p, r)
+	c.popPort(in.port)
+}
+
+// popPort takes the first request from a port.
+func (c *Cache) popPort(i int) {
+	link := c.ports[i&(most-1)].req
+	c.hook(HookPosRequest, i, *link.Front())
+	link.Drop()
 }
 
 // arbitrate moves a request into the buffer of each shared input that has had a place since the last cycle.
-func (c *Cache) arbitrate(now clock.Cycle) (moved bool) {
-	for _, i := range c.shared {
-		in := &c.inputs[i]
-		if in.buf.full() {
-			continue
+func (c *Cache) arbitrate() {
+	for ports := c.sets.queued; ports != 0; {
+		in := c.inputs[c.ports[first(ports)].in&(most-1)]
+		if !in.buf.full() {
+			c.arbitrateInput(in, ports&in.ports)
 		}
-		var ready uint64
-		for k, p := range in.ports {
-			if c.ports[p].req.Ready() {
-				ready |= 1 << k
-			}
-		}
-		if ready == 0 {
-			continue
-		}
-		k := in.arb.pick(ready)
-		if !c.spec.PriorityInputs {
-			in.arb.grant(k)
-		}
-		c.stats.BankConflicts += uint64(bits.OnesCount64(ready) - 1)
-		p := in.ports[k]
-		r := c.ports[p].req.Pop()
-		c.hook(HookPosRequest, p, r)
-		in.buf.push(request{r, r.Addr >> c.lineShift, uint8(p)}, now+1)
-		moved = true
+		ports &^= in.ports
 	}
-	return moved
+}
+
+// arbitrateInput moves a request from one of the ports whose links hold some.
+func (c *Cache) arbitrateInput(in *input, ports uint64) {
+	var ready uint64
+	for ; ports != 0; ports &= ports - 1 {
+		if i := first(ports); c.ports[i].req.Ready() {
+			ready |= bit(i)
+		}
+	}
+	if ready == 0 {
+		return
+	}
+	i := in.arb.pick(ready)
+	if !c.spec.PriorityInputs {
+		in.arb.grant(i)
+	}
+	c.stats.BankConflicts += uint64(bits.OnesCount64(ready) - 1)
+	var r request
+	r.set(c.ports[i].req.Front(), c.lineShift, i)
+	in.buf.push(r)
+	c.popPort(i)
+	c.moved = true
 }

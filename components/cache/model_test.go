@@ -196,18 +196,19 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 				atomic[tag] = op == mem.Atomic
 				tag++
 			}
-			in, pick := inputs{request: next, fill: none}, 0
+			pick := 0
+			b.in.fill = none
 			if len(due) > 0 && r.IntN(8) == 0 {
 				pick = r.IntN(len(due))
-				in.fill = int16(due[pick].Tag)
+				b.in.fill = int16(due[pick].Tag)
 			}
-			out := b.step(now, &in)
-			require.False(t, out.request && out.fill, "one operation a cycle")
-			if out.request {
+			out := b.step(now, next)
+			require.False(t, out.has(tookRequest) && out.has(tookFill), "one operation a cycle")
+			if out.has(tookRequest) {
 				m.request(next.line, next.mem)
 				next = nil
 			}
-			if out.fill {
+			if out.has(tookFill) {
 				if due[pick].Op == mem.Read {
 					m.fill(due[pick].Addr / line)
 				} else {
@@ -215,20 +216,20 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 				}
 				due = slices.Delete(due, pick, pick+1)
 			}
-			if a := b.rsp.front(now); a != nil && r.IntN(leave) == 0 {
-				answered(a.mem.Tag)
+			if b.rsp.n > 0 && r.IntN(leave) == 0 {
+				answered(b.rsp.front().mem.Tag)
 				b.rsp.pop()
 			}
-			if q := b.mreq.front(now); q != nil && r.IntN(leave) == 0 {
-				sent(q)
+			if b.mreq.n > 0 && r.IntN(leave) == 0 {
+				sent(b.mreq.front())
 				b.mreq.pop()
 			}
 		}
 		for ; b.rsp.n > 0; b.rsp.pop() {
-			answered(b.rsp.front(1 << 40).mem.Tag)
+			answered(b.rsp.front().mem.Tag)
 		}
 		for ; b.mreq.n > 0; b.mreq.pop() {
-			sent(b.mreq.front(1 << 40))
+			sent(b.mreq.front())
 		}
 		require.Equal(t, m.answers, answers, "seed %d: answers, in order", seed)
 		require.Equal(t, m.asked, asked, "seed %d: lines asked for, in order", seed)

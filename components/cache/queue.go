@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// queue is a ring of a fixed number of places whose entries may leave from a
-// given cycle on.
+// queue is a ring of a fixed number of places.
 type queue[T any] struct {
-	ring    []entry[T]
+	ring    []T // a power of two of them
+	places  int
 	head, n int
 
 	filled   *uint64 // a word in which bit is set while there are entries
@@ -33,47 +33,31 @@ func (o *overflow) Error() string {
 	return fmt.Sprintf("BUG: %s @%d: %s: push to a full queue", o.unit, o.now, o.queue)
 }
 
-type entry[T any] struct {
-	v     T
-	ready uint64
-}
-
 func newQueue[T any](places int, of *owner, name string) queue[T] {
-	return queue[T]{ring: make([]entry[T], places), filled: new(uint64), overflow: &overflow{of, name}}
+	return queue[T]{ring: make([]T, 1<<bits.Len(uint(places-1))), places: places, filled: new(uint64), overflow: &overflow{of, name}}
 }
 
 // flag has a bit of a word set while the queue is not empty. It comes before the first push.
 func (q *queue[T]) flag(word *uint64, bit int) { q.filled, q.bit = word, 1<<bit }
 
-func (q *queue[T]) full() bool { return q.n == len(q.ring) }
+func (q *queue[T]) full() bool { return q.n == q.places }
 
 // push needs a free place.
-func (q *queue[T]) push(v T, ready uint64) {
+func (q *queue[T]) push(v T) {
 	if q.full() {
 		panic(q.overflow)
 	}
-	i := q.head + q.n
-	if i >= len(q.ring) {
-		i -= len(q.ring)
-	}
-	q.ring[i] = entry[T]{v, ready}
+	q.ring[(q.head+q.n)&(len(q.ring)-1)] = v
 	q.n++
 	*q.filled |= q.bit
 }
 
-// front returns the first entry if it may leave in this cycle, else nil.
-func (q *queue[T]) front(now uint64) *T {
-	if q.n == 0 || q.ring[q.head].ready > now {
-		return nil
-	}
-	return &q.ring[q.head].v
-}
+// front returns the first entry; there must be one.
+func (q *queue[T]) front() *T { return &q.ring[q.head] }
 
 // pop removes the first entry; there must be one.
 func (q *queue[T]) pop() {
-	if q.head++; q.head == len(q.ring) {
-		q.head = 0
-	}
+	q.head = (q.head + 1) & (len(q.ring) - 1)
 	if q.n--; q.n == 0 {
 		*q.filled &^= q.bit
 	}
@@ -81,15 +65,24 @@ func (q *queue[T]) pop() {
 
 // arbiter is the RTL's round robin ("R"): after a grant the next index is looked
 // at first. It starts with index 0.
-type arbiter struct{ next int }
+type arbiter struct{ next uint }
 
 // pick returns the requester that is served; there must be one. The arbiter moves
 // on with grant only: one that is not taken is offered again.
 func (a *arbiter) pick(requests uint64) int {
-	if later := requests >> a.next; later != 0 {
-		return a.next + bits.TrailingZeros64(later)
+	if later := requests >> (a.next & 63) << (a.next & 63); later != 0 {
+		return first(later)
 	}
-	return bits.TrailingZeros64(requests)
+	return first(requests)
 }
 
-func (a *arbiter) grant(i int) { a.next = (i + 1) & 63 }
+func (a *arbiter) grant(i int) { a.next = uint(i+1) & 63 }
+
+// most is how many members a set has that is one word.
+const most = 64
+
+// bit is the set of one.
+func bit(i int) uint64 { return 1 << (uint(i) & (most - 1)) }
+
+// first returns the least of a set, which must not be empty.
+func first(set uint64) int { return bits.TrailingZeros64(set) & (most - 1) }

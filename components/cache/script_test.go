@@ -172,7 +172,7 @@ func (s *bankScript) run(t *testing.T, w []string) string {
 	case "idle":
 		var out []string
 		for range number(t, w[1]) {
-			line, _ := s.cycle(inputs{fill: none})
+			line, _ := s.cycle(none, nil)
 			out = append(out, line)
 		}
 		return strings.Join(out, "\n")
@@ -218,67 +218,69 @@ func (s *bankScript) make(t *testing.T, words []string) {
 
 // offer repeats a cycle's inputs until they are all accepted.
 func (s *bankScript) offer(t *testing.T, w []string) string {
-	in := inputs{fill: none}
+	fill, r := none, (*request)(nil)
 	for len(w) > 0 {
 		if w[0] == "fill" {
-			in.fill = int16(number(t, w[1]))
+			fill = int16(number(t, w[1]))
 			w = w[2:]
 			continue
 		}
 		if w[0] == "bring" {
-			in.fill = s.b.mshr.pending(uint32(number(t, w[1])))
+			fill = s.b.mshr.pending(uint32(number(t, w[1])))
 			w = w[2:]
 			continue
 		}
 		line := uint32(number(t, w[1]))
-		in.request = &request{line: line, mem: mem.Request{Op: opOf(t, w[0]), Addr: line * 64, Tag: uint32(number(t, w[2]))}}
+		r = &request{line: line, mem: mem.Request{Op: opOf(t, w[0]), Addr: line * 64, Tag: uint32(number(t, w[2]))}}
 		if w[0] == "atomic" {
-			in.request.mem.Atomic = mem.MakeAtomicRef(in.request.mem.Tag, int(s.ops))
+			r.mem.Atomic = mem.MakeAtomicRef(r.mem.Tag, int(s.ops))
 		}
 		w = w[3:]
 	}
 	var out []string
 	for range 6 {
-		line, did := s.cycle(in)
+		line, did := s.cycle(fill, r)
 		out = append(out, line)
-		if did.request {
-			in.request = nil
+		if did.has(tookRequest) {
+			r = nil
 		}
-		if did.fill {
-			in.fill = none
+		if did.has(tookFill) {
+			fill = none
 		}
-		if in.request == nil && in.fill == none {
+		if r == nil && fill == none {
 			return strings.Join(out, "\n")
 		}
 	}
 	return strings.Join(append(out, "not accepted"), "\n")
 }
 
-func (s *bankScript) cycle(in inputs) (string, result) {
+func (s *bankScript) cycle(fill int16, r *request) (string, did) {
 	b := s.b
 	before := b.stats
 	s.performed = ""
-	out := b.step(s.now, &in)
-	line := fmt.Sprintf("%3d: %-18s | st0 %-14s | st1 %-14s |", s.now, s.accepted(out), show(&b.st0), show(&b.st1))
-	line += s.performed + s.leaves() + s.why(before) + map[bool]string{true: " walked"}[out.flushEnd]
+	b.in.fill = fill
+	out := b.step(s.now, r)
+	line := fmt.Sprintf("%3d: %-18s | st0 %-14s | st1 %-14s |", s.now, s.accepted(out), show(b.st0), show(b.st1))
+	line += s.performed + s.leaves() + s.why(before) + map[bool]string{true: " walked"}[out.has(walked)]
 	s.now++
 	return strings.TrimRight(line, " "), out
 }
 
-func (s *bankScript) accepted(out result) string {
-	if b := s.b; out.request || out.fill || b.st0.kind != bubble && b.waiting == nil {
-		return "accept " + show(&b.st0)
+func (s *bankScript) accepted(out did) string {
+	if b := s.b; out.has(tookRequest|tookFill) || b.st0.kind != bubble && b.waiting == 0 {
+		return "accept " + show(b.st0)
 	}
 	return "-"
 }
 
 // leaves empties the queues that are not held.
 func (s *bankScript) leaves() (text string) {
-	if r := s.b.rsp.front(s.now); r != nil && !s.held["rsp"] {
-		text += fmt.Sprintf(" answer #%d", r.mem.Tag)
+	if s.b.rsp.n > 0 && !s.held["rsp"] {
+		text += fmt.Sprintf(" answer #%d", s.b.rsp.front().mem.Tag)
 		s.b.rsp.pop()
 	}
-	if r := s.b.mreq.front(s.now); r != nil && !s.held["mreq"] {
+	if s.b.mreq.n > 0 && !s.held["mreq"] {
+		r := s.b.mreq.front()
 		text += fmt.Sprintf(" to memory %s %d", opName(r.Op), r.Addr/64)
 		if r.Op != mem.Write {
 			text += fmt.Sprintf(" id %d", r.Tag)

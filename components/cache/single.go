@@ -17,8 +17,8 @@ type single struct {
 
 // makeSingle gives a cache the short way if there is one.
 func (c *Cache) makeSingle() {
-	if len(c.banks) == 1 && len(c.inputs) == 1 && c.inputs[0].one && len(c.memory) == 1 {
-		c.single = &single{bank: c.banks[0], port: &c.ports[0], memory: &c.memory[0]}
+	if c.spec.Banks == 1 && c.spec.Ports == 1 && c.spec.MemoryPorts == 1 {
+		c.single = &single{bank: c.bank[0], port: &c.ports[0], memory: c.memory[0]}
 	}
 }
 
@@ -34,37 +34,47 @@ func (c *Cache) short() bool {
 // tickSingle does a cycle as the long way does.
 func (c *Cache) tickSingle(now clock.Cycle) bool {
 	s := c.single
+	answers, asks := s.rsp.n, s.mreq.n
 	moved := c.stepSingle(s, now)
-	if s.rsp.n != 0 && c.respondSingle(s, now) {
+	if !c.spec.ResponseBuffer {
+		answers = s.rsp.n
+	}
+	if answers != 0 && c.sendResponse(s.bank) {
 		moved = true
 	}
-	if c.sets.asks != 0 && c.sendPort(now, s.memory) {
+	if !c.spec.MemoryBuffer {
+		asks = s.mreq.n
+	}
+	if asks != 0 && !s.memory.req.Full() {
+		c.sendPort(s.memory, 1)
 		moved = true
 	}
 	c.sets.awake = c.allBanks // for the long way
 	return moved && (c.sets.arrived|c.sets.answered|c.sets.answers|c.sets.asks != 0 || !s.idle())
 }
 
-func (c *Cache) stepSingle(s *single, now clock.Cycle) (moved bool) {
+func (c *Cache) stepSingle(s *single, now clock.Cycle) bool {
 	if c.sets.answered != 0 {
 		c.takeAnswers()
 	}
-	in := inputs{request: c.offerSingle(s), fill: c.fronts[0].fill}
-	if in.request == nil && in.fill == none && s.idle() {
+	r := c.offerSingle(s)
+	if r == nil && s.in.fill == none && s.idle() {
 		return false
 	}
-	c.findPlaces(s.bank, &in)
-	out := s.step(now, &in)
-	if out.request {
-		c.hook(HookPosRequest, 0, s.port.req.Pop())
+	if c.direct || c.resend {
+		c.findPlaces(s.bank)
 	}
-	if out.fill {
-		c.dropAnswer(0)
+	done := s.step(now, r)
+	if done.has(tookRequest) {
+		c.popPort(0)
 	}
-	if len(s.atomics.under) > 0 {
-		c.wakeForAtomic(s.bank, now)
+	if done.has(tookFill) {
+		c.dropAnswer(s.bank)
 	}
-	return out.active
+	if s.performing() {
+		c.wakeForAtomic(s.bank)
+	}
+	return done.has(moved)
 }
 
 func (c *Cache) offerSingle(s *single) *request {
@@ -77,15 +87,4 @@ func (c *Cache) offerSingle(s *single) *request {
 	}
 	s.head.set(r, c.lineShift, 0)
 	return &s.head
-}
-
-func (c *Cache) respondSingle(s *single, now clock.Cycle) bool {
-	r := s.rsp.front(now)
-	if r == nil || s.port.rsp.Full() {
-		return false
-	}
-	s.port.rsp.Push(r.mem)
-	c.hook(HookPosResponse, 0, mem.Request{Tag: r.mem.Tag})
-	s.rsp.pop()
-	return true
 }

@@ -55,7 +55,7 @@ func (t *tags) set(line uint32) int {
 	if t.banks != 0 {
 		return int(line / t.banks & t.mask)
 	}
-	return int(line >> t.shift & t.mask)
+	return int(line >> (t.shift & 31) & t.mask)
 }
 
 // find returns where the line is, or -1.
@@ -94,14 +94,17 @@ type victim struct {
 	valid, dirty bool
 }
 
-// fill puts the line in, which must not be there. It returns what went out.
-func (t *tags) fill(line uint32) victim {
+// holds reports whether it is line i.
+func (t *tags) holds(i int, line uint32) bool { return t.line[i] == line }
+
+// fill puts the line in, which must not be there. It returns what went out, and where the line is.
+func (t *tags) fill(line uint32) (out victim, i int) {
 	set := t.set(line)
-	i := set*t.ways + t.choose(set)
-	out := t.remove(i)
+	i = set*t.ways + t.choose(set)
+	out = t.remove(i)
 	t.line[i] = line
 	t.touch(i)
-	return out
+	return out, i
 }
 
 // remove frees a way.

@@ -9,19 +9,19 @@ func (c *Cache) Waits() (out []string) {
 	if c.flush.state != noFlush {
 		out = append(out, fmt.Sprintf("%s: a flush, banks done %b of %b", c.Name(), c.flush.done, c.allBanks))
 	}
-	for _, i := range c.shared {
-		if n := c.inputs[i].buf.n; n > 0 {
-			out = append(out, fmt.Sprintf("%s: %d of %d places behind the arbiter of input %d taken", c.Name(), n, arbiterPlaces, i))
+	for _, in := range c.shared {
+		if n := in.buf.n; n > 0 {
+			out = append(out, fmt.Sprintf("%s: %d of %d places behind the arbiter of input %d taken", c.Name(), n, arbiterPlaces, c.ports[in.port].in))
 		}
 	}
 	for i, b := range c.banks {
-		if b.atRest() && c.fronts[i].buffer.n == 0 {
+		if b.atRest() && b.front.buffer.n == 0 {
 			continue
 		}
 		line := fmt.Sprintf("%s bank %d: MSHRs %d of %d, responses %d of %d, to memory %d of %d",
-			c.Name(), i, b.mshr.used, len(b.mshr.entries), b.rsp.n, len(b.rsp.ring), b.mreq.n, len(b.mreq.ring))
+			c.Name(), i, b.mshr.used, len(b.mshr.entries), b.rsp.n, b.rsp.places, b.mreq.n, b.mreq.places)
 		if c.buffered {
-			line += fmt.Sprintf(", waiting %d of %d", c.fronts[i].buffer.n, len(c.fronts[i].buffer.ring))
+			line += fmt.Sprintf(", waiting %d of %d", b.front.buffer.n, b.front.buffer.places)
 		}
 		out = append(out, line)
 		out = append(out, b.mshr.describe(c.Name(), i, c.spec.lineShift())...)
@@ -31,7 +31,7 @@ func (c *Cache) Waits() (out []string) {
 
 // atRest tells that the bank holds nothing.
 func (b *bank) atRest() bool {
-	return b.mshr.used == 0 && b.rsp.n == 0 && b.mreq.n == 0 && b.st0.kind == bubble && b.st1.kind == bubble
+	return b.mshr.used == 0 && b.rsp.n == 0 && b.mreq.n == 0 && !b.busy()
 }
 
 var entryWaits = [...]string{

@@ -20,20 +20,31 @@ type Domain struct {
 	cycle  Cycle // the last one ticked
 	next   Cycle // the next one to tick; Never: all sleep and no timer is set
 	at     Femto // when that is
-	units  []Unit
-	awake  []uint64 // bit per unit: ticks in the next cycle
-	due    []uint64 // bit per unit: ticks in this cycle
-	wake   []Cycle  // per unit: its timer
-	near   wheel    // the units whose timers are set for the next cycles
-	timer  Cycle    // the earliest of the others
-	places []int    // scattered: the places of the next units
 	inTick bool
+	groups []*group
+	units  int
+	near   wheel // the units whose timers are set for the next cycles
+	timer  Cycle // the earliest of the others
+	places []int // scattered: the places of the next units
 }
+
+// group is some of a domain's units, as many as a set in one word has.
+type group struct {
+	index int
+	awake uint64 // those that tick in the next cycle
+	due   uint64 // those that tick in this cycle
+	units [groupUnits]Unit
+	wake  [groupUnits]Cycle // their timers
+}
+
+const groupUnits = 64
 
 // Handle is a unit's place in its domain: what others wake it by.
 type Handle struct {
 	d   *Domain
-	i   int
+	g   *group
+	i   int    // in the group
+	bit uint64 // the same, as a set
 	due *Cycle // nil: the unit is not in parts
 }
 
@@ -58,18 +69,33 @@ func (d *Domain) scatter(draw *rand.Rand) {
 // Add puts a unit on the clock, asleep.
 func (d *Domain) Add(u Unit) Handle {
 	if n := len(d.places); n > 0 {
-		i := d.places[n-1]
+		h := d.handle(d.places[n-1])
 		d.places = d.places[:n-1]
-		d.units[i] = u
-		return Handle{d: d, i: i}
+		h.g.units[h.i] = u
+		return h
 	}
-	d.units = append(d.units, u)
-	d.wake = append(d.wake, Never)
-	if len(d.awake)*64 < len(d.units) {
-		d.awake, d.due = append(d.awake, 0), append(d.due, 0)
-		d.near.grow()
+	if d.units%groupUnits == 0 {
+		d.grow()
 	}
-	return Handle{d: d, i: len(d.units) - 1}
+	h := d.handle(d.units)
+	h.g.units[h.i] = u
+	d.units++
+	return h
+}
+
+func (d *Domain) handle(place int) Handle {
+	i := place % groupUnits
+	return Handle{d: d, g: d.groups[place/groupUnits], i: i, bit: 1 << i}
+}
+
+// grow adds a group.
+func (d *Domain) grow() {
+	g := &group{index: len(d.groups)}
+	for i := range g.wake {
+		g.wake[i] = Never
+	}
+	d.groups = append(d.groups, g)
+	d.near.grow()
 }
 
 // Name returns the clock's name.
@@ -92,10 +118,10 @@ func (h Handle) Wake() { h.wakeNext() }
 
 func (h *Handle) wakeNext() {
 	if !h.d.inTick {
-		h.WakeAt(h.d.After())
+		h.wakeAt(h.d.After())
 		return
 	}
-	h.d.awake[h.i>>6] |= 1 << (h.i & 63)
+	h.g.awake |= h.bit
 	if h.due != nil {
 		*h.due = min(*h.due, h.d.cycle+1)
 	}
@@ -115,20 +141,22 @@ func (h Handle) WakeAt(c Cycle) {
 
 // wakeAt is WakeAt for a cycle that is to come. A unit has one timer, which an earlier one replaces.
 func (h *Handle) wakeAt(c Cycle) {
-	d := h.d
 	if h.due != nil {
 		*h.due = min(*h.due, c)
 	}
-	old := d.wake[h.i]
-	if c >= old {
-		return
+	if timer := &h.g.wake[h.i&(groupUnits-1)]; c < *timer {
+		h.setTimer(timer, c)
 	}
-	d.wake[h.i] = c
+}
+
+func (h *Handle) setTimer(timer *Cycle, c Cycle) {
+	d, old := h.d, *timer
+	*timer = c
 	if old != Never {
-		d.near.clear(old, h.i)
+		d.near.clear(old, h.g.index, h.bit)
 	}
 	if c-d.cycle < wheelCycles {
-		d.near.set(c, h.i)
+		d.near.add(c, h.g.index, h.bit)
 	} else {
 		d.timer = min(d.timer, c)
 	}
@@ -148,38 +176,40 @@ func (d *Domain) setNext(c Cycle) {
 
 // tick runs cycle d.next.
 func (d *Domain) tick() {
-	d.cycle = d.next
-	d.due, d.awake = d.awake, d.due // d.awake is now empty: the cycle after this one
-	d.near.ring(d.cycle, d.due, d.wake)
-	if d.timer <= d.cycle {
+	now := d.next
+	d.cycle = now
+	for _, g := range d.groups {
+		g.due, g.awake = g.awake, 0
+	}
+	d.near.ring(now, d.groups)
+	if d.timer <= now {
 		d.ring()
 	}
 	d.inTick = true
-	for w, set := range d.due {
-		if set != 0 {
-			d.due[w] = 0
-			d.awake[w] |= d.tickUnits(d.units[w<<6:], set)
+	for _, g := range d.groups {
+		if g.due != 0 {
+			g.tick(now)
 		}
 	}
 	d.inTick = false
 	d.setNext(d.following())
 }
 
-// tickUnits ticks those of up to 64 units that are in the set, and returns those that want the next cycle too.
-func (d *Domain) tickUnits(units []Unit, set uint64) (again uint64) {
-	now := d.cycle
-	for ; set != 0; set &= set - 1 {
-		if i := bits.TrailingZeros64(set); units[i].Tick(now) {
+// tick ticks the units that are due; those that want the next cycle too stay awake.
+func (g *group) tick(now Cycle) {
+	var again uint64
+	for set := g.due; set != 0; set &= set - 1 {
+		if i := bits.TrailingZeros64(set) & (groupUnits - 1); g.units[i].Tick(now) {
 			again |= 1 << i
 		}
 	}
-	return again
+	g.awake |= again
 }
 
 // following returns the next cycle with something to tick.
 func (d *Domain) following() Cycle {
-	for _, set := range d.awake {
-		if set != 0 {
+	for _, g := range d.groups {
+		if g.awake != 0 {
 			return d.cycle + 1
 		}
 	}
@@ -193,20 +223,24 @@ func (d *Domain) following() Cycle {
 // earliest returns the first of the timers that are not on the wheel.
 func (d *Domain) earliest() Cycle {
 	first := Never
-	for i, c := range d.wake {
-		if c < first && !d.near.has(c, i) {
-			first = c
+	for _, g := range d.groups {
+		for i, c := range g.wake {
+			if c < first && !d.near.has(c, g.index, 1<<i) {
+				first = c
+			}
 		}
 	}
 	return first
 }
 
-// ring wakes the units whose far timers are due.
+// ring has the units tick whose far timers are due.
 func (d *Domain) ring() {
-	for i, c := range d.wake {
-		if c <= d.cycle {
-			d.wake[i] = Never
-			d.due[i>>6] |= 1 << (i & 63)
+	for _, g := range d.groups {
+		for i, c := range g.wake {
+			if c <= d.cycle {
+				g.wake[i] = Never
+				g.due |= 1 << i
+			}
 		}
 	}
 	d.timer = d.earliest()

@@ -67,9 +67,10 @@ type lane struct {
 	freedAt        Femto // the instant of the last pop
 
 	producer, consumer Handle
-	waiting            bool    // the producer waits for a value to be taken
-	filled             *uint64 // the consumer's word in which bit is set while there are values
-	bit                uint64
+	stuck              *uint64 // the producer's word in which stuckBit is set while it waits for a value to be taken
+	stuckBit           uint64
+	filled             *uint64 // the consumer's word in which filledBit is set while there are values
+	filledBit          uint64
 
 	observe func(place int) // nil: nobody looks
 }
@@ -78,7 +79,8 @@ func newLane(name string, places int, latency Cycle, producer, consumer Handle) 
 	l := lane{
 		s: producer.d.s, name: name, ready: make([]Cycle, 1<<bits.Len(uint(places-1))),
 		places: uint64(places), limit: uint64(places), first: Never, freedAt: Femto(Never),
-		latency: Femto(latency) * producer.d.period, producer: producer, consumer: consumer, filled: new(uint64),
+		latency: Femto(latency) * producer.d.period, producer: producer, consumer: consumer,
+		stuck: new(uint64), stuckBit: 1, filled: new(uint64), filledBit: 1,
 	}
 	if producer.d == consumer.d {
 		l.cycles = latency
@@ -91,7 +93,11 @@ func (l *lane) after(place int) int { return (place + 1) & (len(l.ready) - 1) }
 
 // Flag has a bit of a word of the consumer's set while the link holds values, ready or under way. A consumer of many
 // links asks the word, and only the links whose bits are set.
-func (l *lane) Flag(word *uint64, bit int) { l.filled, l.bit = word, 1<<bit }
+func (l *lane) Flag(word *uint64, bit int) { l.filled, l.filledBit = word, 1<<bit }
+
+// FlagStuck has a bit of a word of the producer's set from when the link was full until a value is taken, for which the
+// producer is woken: until then there is no need to ask again.
+func (l *lane) FlagStuck(word *uint64, bit int) { l.stuck, l.stuckBit = word, 1<<bit }
 
 // Full tells the producer that there is no place in this cycle. The producer is
 // then woken when there is one.
@@ -119,7 +125,7 @@ func (l *lane) wait() {
 	if l.limit != l.popped+l.places {
 		l.producer.wakeNext()
 	} else {
-		l.waiting = true
+		*l.stuck |= l.stuckBit
 	}
 }
 
@@ -143,34 +149,35 @@ func (l *lane) push() {
 	if l.pushed-l.popped >= l.places {
 		l.bug(l.producer.d, "push to a full link")
 	}
-	ready, place := l.arrival(), l.tail
-	l.ready[place] = ready
-	l.tail = l.after(place)
-	l.pushed++
+	d := l.consumer.d
+	ready := d.cycle + l.cycles
+	if !d.inTick || l.cycles == 0 {
+		ready = l.arrival()
+	}
+	l.ready[l.tail] = ready
 	if l.first == Never {
 		l.first = ready
-		*l.filled |= l.bit
+		*l.filled |= l.filledBit
 		l.announce(ready)
 	}
 	if l.observe != nil {
-		l.observe(place)
+		l.observe(l.tail)
 	}
+	l.tail = l.after(l.tail)
+	l.pushed++
 }
 
 // announce wakes the consumer for a value that sets out.
 func (l *lane) announce(ready Cycle) {
 	if l.cycles == 1 && l.consumer.d.inTick {
 		l.consumer.wakeNext()
-		return
+	} else {
+		l.consumer.wakeAt(ready)
 	}
-	l.consumer.wakeAt(ready)
 }
 
-// arrival returns when a value that is pushed now can be read.
+// arrival returns when a value that is pushed now can be read, in cycles of the consumer's clock.
 func (l *lane) arrival() Cycle {
-	if d := l.consumer.d; l.cycles != 0 && d.inTick {
-		return d.cycle + l.cycles
-	}
 	period := l.consumer.d.period
 	return Cycle((l.s.now + l.latency + period - 1) / period)
 }
@@ -211,10 +218,10 @@ func (l *lane) Drop() {
 		l.expose()
 	} else {
 		l.first = Never
-		*l.filled &^= l.bit
+		*l.filled &^= l.filledBit
 	}
-	if l.waiting {
-		l.waiting = false
+	if *l.stuck&l.stuckBit != 0 {
+		*l.stuck &^= l.stuckBit
 		l.producer.wakeNext()
 	}
 }

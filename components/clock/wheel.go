@@ -5,15 +5,15 @@ import "math/bits"
 // wheelCycles is how far ahead the wheel reaches.
 const wheelCycles = 64
 
-// wheel holds the timers of the next cycles: for each cycle a set of units. Setting one and finding
+// wheel holds the timers of the next cycles: for each cycle a set of units, a word a group. Setting one and finding
 // the next cost the same however many units there are.
 type wheel struct {
-	words    int      // of a set
+	words    int      // of a set: groups
 	sets     []uint64 // of cycle c at (c mod wheelCycles) · words
 	occupied uint64   // bit per cycle mod wheelCycles: its set is not empty
 }
 
-// grow makes room for 64 more units. It comes before the first timer, or moves those there are.
+// grow makes room for a group more.
 func (w *wheel) grow() {
 	sets := make([]uint64, (w.words+1)*wheelCycles)
 	for c := range wheelCycles {
@@ -22,18 +22,18 @@ func (w *wheel) grow() {
 	w.words, w.sets = w.words+1, sets
 }
 
-// set adds a unit to the set of a cycle, which must be less than wheelCycles ahead.
-func (w *wheel) set(c Cycle, unit int) {
+// add adds units to the set of a cycle, which must be less than wheelCycles ahead.
+func (w *wheel) add(c Cycle, group int, units uint64) {
 	slot := int(c % wheelCycles)
-	w.sets[slot*w.words+unit>>6] |= 1 << (unit & 63)
+	w.sets[slot*w.words+group] |= units
 	w.occupied |= 1 << slot
 }
 
-// clear takes a unit out of the set of a cycle, if it is there.
-func (w *wheel) clear(c Cycle, unit int) {
+// clear takes units out of the set of a cycle, if they are there.
+func (w *wheel) clear(c Cycle, group int, units uint64) {
 	slot := int(c % wheelCycles)
 	set := w.sets[slot*w.words : (slot+1)*w.words]
-	set[unit>>6] &^= 1 << (unit & 63)
+	set[group] &^= units
 	for _, word := range set {
 		if word != 0 {
 			return
@@ -43,22 +43,22 @@ func (w *wheel) clear(c Cycle, unit int) {
 }
 
 // has reports whether a unit is in the set of a cycle.
-func (w *wheel) has(c Cycle, unit int) bool {
-	return w.sets[int(c%wheelCycles)*w.words+unit>>6]>>(unit&63)&1 != 0
+func (w *wheel) has(c Cycle, group int, unit uint64) bool {
+	return w.sets[int(c%wheelCycles)*w.words+group]&unit != 0
 }
 
-// ring moves the set of cycle c into a set of units, whose timers are over.
-func (w *wheel) ring(c Cycle, into []uint64, timers []Cycle) {
+// ring has the units of a cycle's set tick in it: their timers are over.
+func (w *wheel) ring(c Cycle, groups []*group) {
 	slot := int(c % wheelCycles)
 	if w.occupied>>slot&1 == 0 {
 		return
 	}
 	w.occupied &^= 1 << slot
-	for i, word := range w.sets[slot*w.words : (slot+1)*w.words] {
-		into[i] |= word
-		w.sets[slot*w.words+i] = 0
-		for ; word != 0; word &= word - 1 {
-			timers[i<<6+bits.TrailingZeros64(word)] = Never
+	set := w.sets[slot*w.words : (slot+1)*w.words]
+	for i, g := range groups {
+		g.due |= set[i]
+		for ; set[i] != 0; set[i] &= set[i] - 1 {
+			g.wake[bits.TrailingZeros64(set[i])&(groupUnits-1)] = Never
 		}
 	}
 }
