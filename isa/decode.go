@@ -10,14 +10,13 @@ var decoder [1 << 10][]*Row
 
 func bucket(w uint32) uint32 { return w&0x7F | w>>12&7<<7 }
 
-func buildDecoder() {
-	for _, r := range all {
-		for f3 := uint32(0); f3 < 8; f3++ {
-			w := r.Enc.Match | f3<<12
-			if w&r.Enc.Mask == r.Enc.Match {
-				b := bucket(w)
-				decoder[b] = append(decoder[b], r)
-			}
+// enter adds a row to the decoder.
+func enter(r *Row) {
+	for f3 := uint32(0); f3 < 8; f3++ {
+		w := r.Enc.Match | f3<<12
+		if w&r.Enc.Mask == r.Enc.Match {
+			b := bucket(w)
+			decoder[b] = append(decoder[b], r)
 		}
 	}
 }

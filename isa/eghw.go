@@ -9,8 +9,8 @@ const (
 )
 
 var eghw = Extension{
-	Name: "eghw",
-	Doc:  "Edge-generating hardware, the comparison unit of SparseWeaver §V-H. The paper prints no encodings; these are ours.",
+	Name: "eghw", Presence: HasEGHW,
+	Doc: "Edge-generating hardware, the comparison unit of SparseWeaver §V-H. The paper prints no encodings; these are ours.",
 	Rows: []Row{
 		{Name: "eghw.push", Enc: encR(0x5B, 0, 4).rd0().rs20(), Format: Format{rs1}, Class: ClassUnit, Sem: UnitOp{"eghw", EghwPush}, Doc: "give vertex rs1 of every active lane to the unit"},
 		{Name: "eghw.pop", Enc: encR(0x5B, 1, 4).rs10().rs20(), Format: Format{rd}, Class: ClassUnit, Sem: UnitOp{"eghw", EghwPop}, Doc: "take the next edge for every active lane; rd = its base vertex, -1 where there is none"},

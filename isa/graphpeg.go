@@ -15,7 +15,7 @@ const (
 )
 
 var peg = Extension{
-	Name: "peg",
+	Name: "peg", Presence: HasPeg,
 	Doc: "The edge-gathering unit of GraphPEG (ACM TACO 18(3), 2021). The paper prints no encodings; opcode 0x5B is ours. " +
 		"rs2 holds the number of a vertex-list, taken from the last active lane.",
 	Rows: []Row{

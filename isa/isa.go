@@ -4,7 +4,7 @@
 // and meaning. Encoding, decoding, disassembly, assembly, execution and
 // docs/isa.md all follow from the rows; there is no second list to keep in step.
 //
-// An extension is one file that declares its rows, and one line in extensions.
+// An extension is one file that declares its rows, and one line in extensions. A graph unit may bring its own (Extend).
 //
 // This package knows no machine: no warps scheduled, no memory, no time. It
 // imports nothing else of heddle.
@@ -35,6 +35,9 @@ type Extension struct {
 	Name string // "RV32I", "weaver"
 	Doc  string // what it is and where it is specified
 	Rows []Row
+	// Presence is the bit of the CSR units that says that cores have the graph unit whose instructions they are; 0: they
+	// are no unit's.
+	Presence uint32
 }
 
 // extensions lists every instruction of the machine.
@@ -60,13 +63,18 @@ var (
 func init() {
 	for _, x := range extensions {
 		for i := range x.Rows {
-			r := &x.Rows[i]
-			r.Ext, r.Op = x, Op(len(all))
-			all = append(all, r)
-			byName[r.Name] = r
+			enroll(x, &x.Rows[i])
 		}
 	}
-	buildDecoder()
+	describeUnits()
+}
+
+// enroll enters a row of an extension into the tables.
+func enroll(x *Extension, r *Row) {
+	r.Ext, r.Op = x, Op(len(all))
+	all = append(all, r)
+	byName[r.Name] = r
+	enter(r)
 }
 
 // Class groups instructions that share a functional unit and a latency. The

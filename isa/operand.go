@@ -34,6 +34,16 @@ func (f Format) Has(o *Operand) bool {
 // Immediate tells whether an immediate takes the place of rs2.
 func (f Format) Immediate() bool { return f.Has(immI) || f.Has(shamt) }
 
+// Operand finds the one of that name.
+func (r *Row) Operand(name string) (o *Operand, ok bool) {
+	for _, o := range r.Format {
+		if o.Name == name {
+			return o, true
+		}
+	}
+	return nil, false
+}
+
 // String gives the operands as docs and error messages show them.
 func (f Format) String() string {
 	s := ""

@@ -9,7 +9,7 @@ const (
 )
 
 var weaver = Extension{
-	Name: "weaver",
+	Name: "weaver", Presence: HasWeaver,
 	Doc: "The Weaver unit of SparseWeaver (HPCA 2025, §III, Table II). DEC_LOC's function is in funct7: Table II gives it 8, " +
 		"which the three bits of funct3 cannot hold.",
 	Rows: []Row{

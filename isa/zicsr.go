@@ -68,7 +68,7 @@ const (
 	CSRLocalMemBase   = 0xFC3
 )
 
-// Bits of CSRUnits.
+// Bits of CSRUnits: the Presence of extensions.
 const (
 	HasWeaver = 1 << iota
 	HasPeg
@@ -84,7 +84,7 @@ var CSRs = []CSRInfo{
 	{CSRFcsr, "fcsr", true, PerWarp, "frm in bits 7..5, fflags in bits 4..0"},
 	{CSRMscratch, "mscratch", true, PerCore, "at start: the address of the kernel's arguments"},
 	{CSRWeaverCapacity, "weaver_capacity", false, PerCore, "min(st_entries, warps·threads) of the core's Weaver; 0 without one (ours)"},
-	{CSRUnits, "units", false, PerCore, "bit 0 weaver, bit 1 peg, bit 2 eghw, bit 3 hwwl present (ours)"},
+	{CSRUnits, "units", false, PerCore, ""},
 	{CSRMcycle, "mcycle", false, PerCore, "cycles; on the untimed machine, warp instructions the core has executed"},
 	{CSRMinstret, "minstret", false, PerCore, "warp instructions the core has executed"},
 	{CSRMcycleh, "mcycleh", false, PerCore, "upper half of mcycle"},

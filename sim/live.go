@@ -30,7 +30,9 @@ func (m *Machine) Components() (all []akita.Component) {
 	for i, c := range m.Cores {
 		all = append(all, c)
 		if m.Units != nil {
-			all = append(all, m.Units[i].(akita.Component))
+			if u, ok := m.Units[i].(akita.Component); ok {
+				all = append(all, u)
+			}
 		}
 	}
 	if m.Control != nil {

@@ -46,7 +46,7 @@ func (m *Machine) CorePath(n int) string {
 
 // UnitPath is the place of a core's graph unit: socket0.core1.weaver.
 func (m *Machine) UnitPath(n int) string {
-	_, kind, _ := strings.Cut(m.Units[n].(interface{ Name() string }).Name(), ".")
+	_, kind, _ := strings.Cut(m.Units[n].Name(), ".")
 	return m.CorePath(n) + "." + strings.ToLower(kind)
 }
 

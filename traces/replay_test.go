@@ -135,16 +135,23 @@ func replay(t testing.TB, cfg configs.Machine, path string) (cycles uint64, tree
 	return cycles, m.Statistics(), r, took
 }
 
-// unitKeys are the graph units by isa's names, with on-chip lists that are soon full.
+// unitKey is the graph unit of that name in a core.
+func unitKey(name string) string {
+	if u := units.ByName(name); u != nil && unitKeys[name] == "" {
+		return u.Key + ": {}"
+	}
+	return unitKeys[name]
+}
+
+// unitKeys are those with on-chip lists, which are soon full.
 var unitKeys = map[string]string{
-	"": "", "weaver": "weaver: {}", "eghw": "eghw: {}",
 	"peg":  "scratchpad_bytes: 48KiB, graphpeg: {scratchpad_limit: 3KiB}",
 	"hwwl": "hwwl: {bytes: 1KiB, interval: 64}",
 }
 
 // point reads a workload for a machine of two cores with a graph unit.
 func point(unit, workload string) (configs.Experiment, error) {
-	return parse("{extends: vortex-1c4w4t, cores_per_socket: 2, core: {warps: 8, "+unitKeys[unit]+"}, ctrlproc: {interval: 64}}", workload)
+	return parse("{extends: vortex-1c4w4t, cores_per_socket: 2, core: {warps: 8, "+unitKey(unit)+"}, ctrlproc: {interval: 64}}", workload)
 }
 
 // equals checks that recording changes nothing, and that a replay comes to the cycles and to every statistic.

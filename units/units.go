@@ -13,23 +13,27 @@ import (
 	"slices"
 
 	"heddle/components/accel"
+	"heddle/isa"
 	"heddle/kernels/schedule"
 )
 
 // Unit is a kind of graph unit.
 type Unit struct {
-	Name  string            // of its instructions (isa.UnitOp) and statistics
-	Key   string            // of its section in machine.core
-	Part  string            // what a core's is called among the parts of a machine: Core0.GraphPEG
-	Title string            // what messages call it, after "a"
-	Doc   string            // of the section
-	Rank  int               // its turn in documentation and files; 0: behind those that have one, by name
-	Bit   uint32            // its bit of the CSR units
-	New   func() accel.Spec // an empty Spec
+	// Instructions are its own. They make out its name (isa.UnitOp), by which statistics and schedules call it, and its bit
+	// of the CSR units.
+	Instructions *isa.Extension
+	Key          string            // of its section in machine.core
+	Part         string            // what a core's is called among the parts of a machine: Core0.GraphPEG
+	Title        string            // what messages call it, after "a"
+	Doc          string            // of the section
+	Rank         int               // its turn in documentation and files; 0: behind those that have one, by name
+	New          func() accel.Spec // an empty Spec
 	// Schedules have the unit hand out edges or vertices to kernels.
 	Schedules []*schedule.Schedule
 	Exec      string // what heddle exec --untimed --KEY does
 	Flags     []Flag // more of heddle exec's flags
+
+	Name string // that of Instructions; Register's
 }
 
 // Flag is one that sets a knob of a Spec.
@@ -43,12 +47,16 @@ var all []*Unit
 
 // Register adds a unit, when the program starts.
 func Register(u Unit) {
-	switch other := clash(&u); {
-	case bits.OnesCount32(u.Bit) != 1:
-		panic(fmt.Sprintf("BUG: units: %s has %#x as its bit of the CSR units: expected one bit", u.Name, u.Bit))
-	case other != nil:
-		panic(fmt.Sprintf("BUG: units: %s has the name, the key, the bit or the Spec of %s", u.Name, other.Name))
+	u.Name = u.Instructions.Name
+	if bits.OnesCount32(u.Instructions.Presence) != 1 {
+		panic(fmt.Sprintf("BUG: units: %s has %#x as its bit of the CSR units: expected one bit", u.Name, u.Instructions.Presence))
 	}
+	for _, v := range all {
+		if u.Name == v.Name || u.Key == v.Key || reflect.TypeOf(u.New()) == reflect.TypeOf(v.New()) {
+			panic(fmt.Sprintf("BUG: units: %s has the name, the key or the Spec of %s", u.Name, v.Name))
+		}
+	}
+	isa.Extend(u.Instructions)
 	for _, s := range u.Schedules {
 		s.Unit = u.Name
 	}
@@ -56,16 +64,6 @@ func Register(u Unit) {
 	slices.SortFunc(all, func(a, b *Unit) int {
 		return cmp.Or(cmp.Compare(uint(a.Rank-1), uint(b.Rank-1)), cmp.Compare(a.Name, b.Name))
 	})
-}
-
-// clash is a unit which has something that must be u's own; nil: none.
-func clash(u *Unit) *Unit {
-	for _, v := range all {
-		if u.Name == v.Name || u.Key == v.Key || u.Bit == v.Bit || reflect.TypeOf(u.New()) == reflect.TypeOf(v.New()) {
-			return v
-		}
-	}
-	return nil
 }
 
 // All lists them.

@@ -7,6 +7,7 @@ import (
 
 	"heddle/components/accel"
 	"heddle/configs"
+	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/units"
 )
@@ -29,7 +30,7 @@ func TestRows(t *testing.T) {
 		require.NoError(t, err)
 		for _, x := range []emu.Unit{timed.Architecture(), twin} {
 			require.Equal(t, u.Name, x.Name())
-			require.Equal(t, u.Bit, x.Presence(), u.Name)
+			require.Equal(t, u.Instructions.Presence, x.Presence(), u.Name)
 		}
 		_, memory := timed.(accel.MemoryUser)
 		_, says := spec.(accel.MemorySpec)
@@ -45,7 +46,33 @@ func TestRows(t *testing.T) {
 
 func TestRegisterRefuses(t *testing.T) {
 	w := *units.ByName("weaver")
-	require.PanicsWithValue(t, "BUG: units: weaver has the name, the key, the bit or the Spec of weaver", func() { units.Register(w) })
-	w.Bit = 3
-	require.PanicsWithValue(t, "BUG: units: weaver has 0x3 as its bit of the CSR units: expected one bit", func() { units.Register(w) })
+	require.PanicsWithValue(t, "BUG: units: weaver has the name, the key or the Spec of weaver", func() { units.Register(w) })
+	w.Instructions = isa.UnitExtension("x", "x", 3<<20)
+	require.PanicsWithValue(t, "BUG: units: x has 0x300000 as its bit of the CSR units: expected one bit", func() { units.Register(w) })
+}
+
+// TestExtendRefuses: what is another's name, bit or encoding.
+func TestExtendRefuses(t *testing.T) {
+	row := isa.UnitInstruction{Name: "x.y", Opcode: isa.Custom3, Operands: "rd", Doc: "d"}
+	for says, make := range map[string]func() *isa.Extension{
+		"extension peg has the name or the presence bit of peg": func() *isa.Extension { return isa.UnitExtension("peg", "d", 1<<20) },
+		"extension x has the name or the presence bit of hwwl":  func() *isa.Extension { return isa.UnitExtension("x", "d", isa.HasHWWL) },
+		"x.y has the name or the encoding of eghw.get.wt": func() *isa.Extension {
+			row := row
+			row.Opcode, row.Funct3, row.Funct7 = 0x5B, 3, 4
+			return isa.UnitExtension("x", "d", 1<<20, row)
+		},
+		"hwwl.pop has the name or the encoding of hwwl.pop": func() *isa.Extension {
+			row := row
+			row.Name = "hwwl.pop"
+			return isa.UnitExtension("x", "d", 1<<20, row)
+		},
+		`x.y has operands "rs2, rd": expected some of rd, rs1, rs2`: func() *isa.Extension {
+			row := row
+			row.Operands = "rs2, rd"
+			return isa.UnitExtension("x", "d", 1<<20, row)
+		},
+	} {
+		require.PanicsWithValue(t, "BUG: isa: "+says, func() { isa.Extend(make()) })
+	}
 }

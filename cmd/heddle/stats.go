@@ -7,6 +7,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +16,7 @@ import (
 	"heddle/internal/experiment"
 	"heddle/sim"
 	"heddle/sim/stats"
+	"heddle/units"
 )
 
 func newStats() *cobra.Command {
@@ -109,14 +112,21 @@ func printStats(c *cobra.Command, list stats.Tree, asJSON bool) error {
 	return nil
 }
 
-// documented are the machines whose statistics docs/statistics.md lists: what one has beyond those before it.
-var documented = []struct{ title, machine string }{
-	{"Machine", "vortex-6c32w32t"},
-	{"Weaver", "vortex-6c32w32t-weaver"},
-	{"GraphPEG, and the control processor", "vortex-6c32w32t-graphpeg"},
-	{"Concentrators", "graphpeg-40sm"},
-	{"Hardware worklist", "vortex-6c32w32t-hwwl"},
-	{"EGHW", "vortex-6c32w32t-eghw"},
+// documented is a machine whose statistics docs/statistics.md lists.
+type documented struct {
+	title, machine string
+	set            []string
+}
+
+// allDocumented lists them: of each, what it has beyond those before it is shown.
+func allDocumented() []documented {
+	list := []documented{{"Machine", "vortex-6c32w32t", nil}}
+	for _, u := range units.All() {
+		first, size := utf8.DecodeRuneInString(u.Title)
+		set := []string{"core." + u.Key + "={}", "core.scratchpad_bytes=64KiB"} // as much as any unit takes
+		list = append(list, documented{string(unicode.ToUpper(first)) + u.Title[size:], "vortex-6c32w32t", set})
+	}
+	return append(list, documented{"Concentrators", "graphpeg-40sm", nil})
 }
 
 // statisticsDoc is docs/statistics.md.
@@ -126,8 +136,8 @@ func statisticsDoc() ([]byte, error) {
 		"its own below `core0.`, `socket0.l1d.`, `dram.ch0.` and so on (`heddle stats describe --all`).\n")
 	known := map[string]bool{}
 	section(&b, "Run", experiment.RunStatistics(), known)
-	for _, d := range documented {
-		list, err := describe(d.machine, nil, nil, false)
+	for _, d := range allDocumented() {
+		list, err := describe(d.machine, d.set, nil, false)
 		if err != nil {
 			return nil, err
 		}

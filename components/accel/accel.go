@@ -31,6 +31,8 @@ type Traits struct {
 // Unit is a graph unit as a machine plugs it into a core's socket.
 type Unit interface {
 	clock.Unit
+	// Name is the part's in its machine; a clock.Base has it, and what else a component needs.
+	Name() string
 	// Architecture is what programs see of it beside its instructions.
 	Architecture() emu.Unit
 	// Join puts the unit on a clock, and Place says where it is there.

@@ -42,17 +42,21 @@ type drawer struct {
 	file string // an experiment that says nothing
 }
 
-// machines are those that draws begin with, under a schedule: small ones, and if it needs a graph unit, those that have it.
-func machines(of *schedule.Schedule) (names []string) {
+// machine is one that a draw begins with, under a schedule: a small one, and if it needs a graph unit, one that has it.
+func (d drawer) machine(of *schedule.Schedule) []string {
 	if of.Unit == "" {
-		return []string{"vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "kepler-15sm"}
+		return []string{"machine=" + pick(d, "vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "kepler-15sm")}
 	}
-	for _, name := range configs.MachinesWith(units.ByName(of.Unit)) {
+	u, names := units.ByName(of.Unit), []string(nil)
+	for _, name := range configs.MachinesWith(u) {
 		if strings.HasPrefix(name, "vortex-1c4w4t") || strings.HasPrefix(name, "vortex-6c32w32t") {
 			names = append(names, name)
 		}
 	}
-	return names
+	if names == nil {
+		return []string{"machine=" + pick(d, "vortex-1c4w4t", "vortex-6c32w32t"), "machine.core." + u.Key + "={}"}
+	}
+	return []string{"machine=" + pick(d, names...)}
 }
 
 // point draws settings until they make a legal configuration: first what is computed, then keys of the machine, each
@@ -77,12 +81,12 @@ func (d drawer) point() (set []string, p *experiment.Point) {
 func (d drawer) workload() []string {
 	schedules := units.Schedules()
 	schedule := schedules[d.IntN(len(schedules))]
-	set := []string{
-		"machine=" + pick(d, machines(schedule)...), fmt.Sprint("machine.sockets=", 1+d.IntN(4)),
-		"workload.schedule=" + schedule.Name,
-		"workload.algorithm=" + pick(d, "pagerank", "bfs", "bfs-parents", "sssp", "cc", "spmv", "in-degree", "spmm", "graphsum", "k-core", "colouring"),
+	set := append(d.machine(schedule),
+		fmt.Sprint("machine.sockets=", 1+d.IntN(4)),
+		"workload.schedule="+schedule.Name,
+		"workload.algorithm="+pick(d, "pagerank", "bfs", "bfs-parents", "sssp", "cc", "spmv", "in-degree", "spmm", "graphsum", "k-core", "colouring"),
 		fmt.Sprint("graph.weights.from=", pick(d, "random", "unit")), "graph.clean.drop_self_loops=true", "graph.clean.symmetrise=true", "workload.width=4",
-	}
+	)
 	return append(set, d.graph()...)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/components/graphpeg"
+	"heddle/components/accel"
 	"heddle/kernels/activeset"
 	"heddle/kernels/emit"
 	"heddle/kernels/emit/emittest"
@@ -34,7 +34,7 @@ func superSteps(t *testing.T, c *activeset.Choice, d *activeset.Dedup) {
 	for _, a := range s.Arrays() {
 		a.Addr = m.Place(make([]uint32, a.Words))
 	}
-	m.Configure(t, graphpeg.Setup{VertexMode: true})
+	m.SetUp(t, "peg", accel.Edges{})
 	require.NoError(t, s.Start(m, []uint32{1, 5}))
 	want := []uint32{1, 5}
 	for step := 0; len(want) > 0; step++ {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/components/graphpeg"
+	"heddle/components/accel"
 	"heddle/kernels/activeset"
 	"heddle/kernels/emit"
 	"heddle/kernels/emit/emittest"
@@ -23,7 +23,7 @@ func TestKept(t *testing.T) {
 		for _, a := range s.Arrays() {
 			a.Addr = m.Place(make([]uint32, a.Words))
 		}
-		m.Configure(t, graphpeg.Setup{VertexMode: true})
+		m.SetUp(t, "peg", accel.Edges{})
 		require.NoError(t, s.Start(m, []uint32{1}))
 		add := addDoubled(t, c)
 		var steps [][]uint32

@@ -441,13 +441,13 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 		return out
 	}
 	m := machine{Inst: isa.Inst{Row: i.row, Imm: i.imm, CSR: i.csr}, to: i.to, edge: i.edge, phase: i.phase}
-	if accesses[i.row].rm {
+	if accesses()[i.row.Op].rm {
 		m.RM = i.rm
 	}
 	if i.not {
 		m.Neg = 1
 	}
-	x := accesses[i.row]
+	x := accesses()[i.row.Op]
 	next := isa.Reg(0)
 	place := func(r reg, load bool) isa.Reg {
 		l := &a.lives[r]

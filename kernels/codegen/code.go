@@ -2,6 +2,7 @@ package codegen
 
 import (
 	"strings"
+	"sync"
 
 	"heddle/isa"
 )
@@ -55,9 +56,9 @@ func (c *code) newLabel() label { c.labels++; return label(c.labels) }
 // access says how an instruction uses its register fields.
 type access struct{ rd, a, b, c, tied, rm bool }
 
-var accesses = map[*isa.Row]access{}
-
-func init() {
+// accesses are those of all instructions, by their numbers; it is asked when a kernel is compiled, as a graph unit may
+// bring its own when the program starts.
+var accesses = sync.OnceValue(func() (all []access) {
 	for _, r := range isa.All() {
 		var x access
 		for _, o := range r.Format {
@@ -68,13 +69,14 @@ func init() {
 			x.c = x.c || strings.Contains(o.Name, "s3")
 		}
 		_, x.tied = r.Sem.(isa.CompareSwap)
-		accesses[r] = x
+		all = append(all, x)
 	}
-}
+	return all
+})
 
 // def returns the register that an instruction writes, or 0.
 func (i *inst) def() reg {
-	if i.row != nil && accesses[i.row].rd {
+	if i.row != nil && accesses()[i.row.Op].rd {
 		return i.rd
 	}
 	return 0
@@ -85,7 +87,7 @@ func (i *inst) eachUse(f func(reg)) {
 	if i.row == nil {
 		return
 	}
-	x := accesses[i.row]
+	x := accesses()[i.row.Op]
 	for _, u := range []struct {
 		used bool
 		r    reg

@@ -73,11 +73,8 @@ func (l *lowering) pop(i *ir.Instr, items [4]reg, list reg) (first reg) {
 		if first = items[0]; first == 0 {
 			first = l.code.newX()
 		}
-		if l.k.Worklist {
-			l.emit("hwwl.pop", first, 0, 0, 0)
-		} else {
-			l.emit("peg.popv", first, 0, list, 0)
-		}
+		pop, _ := l.k.ListRows()
+		l.add(inst{row: pop, rd: first, b: list})
 		return first
 	}
 	for f, r := range items {
@@ -94,12 +91,12 @@ func (l *lowering) pop(i *ir.Instr, items [4]reg, list reg) (first reg) {
 }
 
 func (l *lowering) listPush(i *ir.Instr) {
-	v := l.reg(i.Args[0])
-	if l.k.Worklist {
-		l.emit("hwwl.push", 0, v, 0, 0)
-		return
+	_, push := l.k.ListRows()
+	x := inst{row: push, a: l.reg(i.Args[0])}
+	if _, names := push.Operand("rs2"); names {
+		x.b = l.reg(i.Args[1])
 	}
-	l.emit("peg.push", 0, v, l.reg(i.Args[1]), 0)
+	l.add(x)
 }
 
 // popGenerated takes edges from edge-generating hardware.

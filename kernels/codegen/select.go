@@ -78,8 +78,8 @@ func (l *lowering) compute(i *ir.Instr) {
 		l.barrier(i)
 	case ir.OpWeaverReg, ir.OpWeaverSkip, ir.OpWeaverDecID, ir.OpWeaverDecLoc:
 		l.weaver(i)
-	case ir.OpEghwPush:
-		l.emit("eghw.push", 0, l.reg(i.Args[0]), 0, 0)
+	case ir.OpUnitDo, ir.OpUnitAsk:
+		l.unit(i)
 	case ir.OpListPush:
 		l.listPush(i)
 	default:
@@ -453,6 +453,20 @@ func (l *lowering) barrier(i *ir.Instr) {
 	if i.Op == ir.OpDeviceBarrier {
 		l.emit("bar", 0, l.constReg(1<<31), l.rootOf(ir.OpNumCores), 0)
 	}
+}
+
+// unit is an instruction of a graph unit.
+func (l *lowering) unit(i *ir.Instr) {
+	x := inst{row: i.UnitRow()}
+	for n, to := range []*reg{&x.a, &x.b} {
+		if a := i.Args[n]; a != nil {
+			*to = l.reg(a)
+		}
+	}
+	if i.Type != ir.None {
+		x.rd = l.result(i)
+	}
+	l.add(x)
 }
 
 func (l *lowering) weaver(i *ir.Instr) {

@@ -19,6 +19,7 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/sim"
+	"heddle/units"
 )
 
 // The shape of all machines in these tests, so that each plan is compiled once.
@@ -26,12 +27,24 @@ const cores, warps, threads = 2, 4, 4
 
 var spec = weaver.Spec{STEntries: 12, DTEntries: 1 << 10}
 
-// unitsOf schedules are small, so that tables, buffers and lists are full at times.
-var unitsOf = map[string]struct {
+// unitOf is what tests use of a kind of unit.
+type unitOf struct {
 	untimed accel.Spec
 	preset  string
 	set     []string
-}{
+}
+
+// smallUnit is the unit of that name; empty: none.
+func smallUnit(name string) unitOf {
+	if u, ok := smallUnits[name]; ok {
+		return u
+	}
+	u := units.ByName(name)
+	return unitOf{configs.DefaultUnit(u), "vortex-6c32w32t", []string{"core." + u.Key + "={}"}}
+}
+
+// smallUnits are small, so that tables, buffers and lists are full at times.
+var smallUnits = map[string]unitOf{
 	"":       {nil, "vortex-6c32w32t", nil},
 	"weaver": {&spec, "vortex-6c32w32t-weaver", []string{"core.weaver.st_entries=12"}},
 	"peg": {&pegSpec, "vortex-6c32w32t", []string{
@@ -49,13 +62,13 @@ var (
 
 func untimed(t testing.TB, p *Plan) *host.Untimed {
 	cfg := emu.Config{Cores: cores, Warps: warps, Threads: threads, MaxInstrs: 20_000_000, Quantum: 7}
-	d, err := host.NewUntimed(cfg, unitsOf[p.Schedule.Unit].untimed)
+	d, err := host.NewUntimed(cfg, smallUnit(p.Schedule.Unit).untimed)
 	require.NoError(t, err)
 	return d
 }
 
 func timed(t testing.TB, p *Plan) *host.Timed {
-	u := unitsOf[p.Schedule.Unit]
+	u := smallUnit(p.Schedule.Unit)
 	l, err := configs.LoadMachine(u.preset, nil, append([]string{
 		fmt.Sprintf("sockets=%d", cores), fmt.Sprintf("core.warps=%d", warps), fmt.Sprintf("core.threads=%d", threads),
 		"l1d.bytes=2KiB", "l2.bytes=16KiB",

@@ -37,7 +37,7 @@ func newInterpreter(t testing.TB, unit string, cores, warps, threads int) *inter
 
 // plug gives the next core its unit.
 func (m *interpreter) plug(t testing.TB, s accel.Shape) {
-	spec := unitsOf[m.shape.Unit].untimed
+	spec := smallUnit(m.shape.Unit).untimed
 	if spec == nil {
 		return
 	}

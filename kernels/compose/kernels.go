@@ -96,9 +96,7 @@ func (p *Plan) buildBack(core schedule.Core) (gather, register *ir.Kernel, err e
 // kernel begins one.
 func (p *Plan) kernel(name string) *emit.Kernel {
 	k := emit.New(name)
-	if p.Schedule.Unit == "hwwl" {
-		k.UseWorklist()
-	}
+	k.UseLists(p.Schedule.ListOps)
 	return k
 }
 

@@ -59,7 +59,7 @@ var rules = []struct {
 		func(p *Plan) bool { return p.Algorithm.PushOnly && p.pulls() },
 		"the algorithm has no pull: direction push",
 	}, {
-		func(p *Plan) bool { return p.Order.Piles && p.Set.OfUnit && p.Schedule.Unit == "hwwl" },
+		func(p *Plan) bool { return p.Order.Piles && p.Set.OfUnit && p.Schedule.Lists && !p.Schedule.FarList },
 		"near-far needs three lists, and a hardware worklist has two: active_set queue",
 	},
 }

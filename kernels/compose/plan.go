@@ -124,7 +124,7 @@ func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 	switch {
 	case a.Dense:
 		return "counter"
-	case w.Direction == "push" && ofLists(w.Schedule) && (w.Order != "near-far" || w.Schedule != "hwwl"):
+	case w.Direction == "push" && ofLists(w):
 		return "list"
 	case w.Direction != "push" || w.Schedule == "edge":
 		return "bytemap"
@@ -132,10 +132,10 @@ func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 	return "queue"
 }
 
-// ofLists tells whether a schedule takes vertices from a unit's lists.
-func ofLists(name configs.Schedule) bool {
-	s, err := units.Schedule(string(name))
-	return err == nil && s.Lists
+// ofLists tells whether a schedule takes vertices from a unit's lists, of which there are enough.
+func ofLists(w configs.Workload) bool {
+	s, err := units.Schedule(string(w.Schedule))
+	return err == nil && s.Lists && (s.FarList || w.Order != "near-far")
 }
 
 // set is the active set's structure.

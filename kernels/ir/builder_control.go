@@ -122,8 +122,8 @@ func (b *Builder) DeviceBarrier() { b.add(OpDeviceBarrier, None) }
 // What follows uses the vertex-lists of the core's GraphPEG or hardware worklist; a list is
 // named by its number. Lanes that are off get nothing.
 
-// UseWorklist says that the lists are a hardware worklist's.
-func (b *Builder) UseWorklist() { b.k.Worklist = true }
+// UseLists says by which instructions; else, a GraphPEG's.
+func (b *Builder) UseLists(ops ListOps) { b.k.Lists = ops }
 
 // ListEdges takes the edges of a list's vertices from a GraphPEG, one per lane at a time,
 // until no core has any, and runs body in the lanes that got one. No loop around it can be left in body.
@@ -157,7 +157,33 @@ func (b *Builder) ListPush(v, list Value) { b.add(OpListPush, None, v, list) }
 
 // EghwPush gives a vertex to the core's edge-generating hardware. Of each thread it takes one, before its edges
 // have all been taken.
-func (b *Builder) EghwPush(v Value) { b.add(OpEghwPush, None, v) }
+func (b *Builder) EghwPush(v Value) { b.Unit("eghw.push", v) }
+
+// Unit executes an instruction of the core's graph unit, by its name, with the values of rs1 and rs2, which may be nil
+// where it has none. It returns the answer; nil: it has none.
+func (b *Builder) Unit(name string, args ...Value) Value {
+	r := unitRow(name)
+	if len(args) > 2 {
+		b.errorf("%s with %d values: expected those of rs1 and rs2", name, len(args))
+	}
+	operands := make([]Value, 2)
+	copy(operands, args)
+	op, t, answer := OpUnitDo, None, false
+	if _, answer = r.Operand("rd"); answer {
+		op, t = OpUnitAsk, U32
+	}
+	for n, reg := range []string{"rs1", "rs2"} {
+		if _, has := r.Operand(reg); has != (operands[n] != nil) {
+			b.errorf("%s %s: what it is given for %s does not fit", name, r.Format, reg)
+		}
+	}
+	i := b.add(op, t, operands...)
+	i.Imm = uint32(r.Op)
+	if !answer {
+		return nil
+	}
+	return i
+}
 
 // EghwEdges takes the edges of the pushed vertices from edge-generating hardware, one per lane at a time, until there
 // are none, and runs body in the lanes that got one. Lanes that are off get nothing. No loop around it can be left in body.

@@ -162,12 +162,14 @@ func TestDeadlockAndLimit(t *testing.T) {
 	require.ErrorContains(t, run(func(b *ir.Builder) { b.ListPush(b.U32(1), b.U32(1)) }), "this machine has no peg unit")
 	require.ErrorContains(t, run(func(b *ir.Builder) { b.EghwPush(b.U32(1)) }), "this machine has no eghw unit")
 	require.ErrorContains(t, run(func(b *ir.Builder) {
-		b.UseWorklist()
+		b.UseLists(worklist)
 		b.ListVertices(b.U32(0), func(ir.Value) {})
 	}), "this machine has no hwwl unit")
 }
 
 // TestLists: what cannot be done with vertex-lists, and which fields of an edge a kernel reads.
+var worklist = ir.ListOps{Pop: "hwwl.pop", Push: "hwwl.push"}
+
 func TestLists(t *testing.T) {
 	b := ir.NewBuilder("test")
 	b.Loop(func(l *ir.Loop) {
@@ -176,10 +178,10 @@ func TestLists(t *testing.T) {
 	_, err := b.Build()
 	require.ErrorContains(t, err, "break_if of a loop that has ended")
 	b = ir.NewBuilder("test")
-	b.UseWorklist()
+	b.UseLists(worklist)
 	b.ListEdges(b.U32(0), func(_, _, _, _ ir.Value) {})
 	_, err = b.Build()
-	require.ErrorContains(t, err, "list_edges of a hardware worklist, which holds vertices")
+	require.ErrorContains(t, err, "list_edges of a unit whose lists hold vertices only")
 	b = ir.NewBuilder("test")
 	b.ListEdges(b.U32(0), func(src, _, weight, _ ir.Value) {
 		b.If(b.Eq(b.LaneID(), b.U32(0)), func() { b.Store(src, nil, weight) }, nil)

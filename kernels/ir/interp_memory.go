@@ -19,10 +19,14 @@ func (w *warp) effect(i *Instr, mask uint32) {
 		w.wait(atDeviceBarrier)
 	case OpWeaverReg, OpWeaverSkip, OpWeaverDecID, OpWeaverDecLoc:
 		w.weaver(i, mask)
-	case OpEghwPush:
-		w.askUnit("eghw", i, isa.EghwPush, mask, i.Args[0])
+	case OpUnitDo, OpUnitAsk:
+		r := w.askRow(i, i.UnitRow(), mask, i.Args...)
+		if i.Type != None {
+			copy(w.values[i.ID*w.n:][:w.n], r.Out)
+		}
 	case OpListPush:
-		w.askLists(i, isa.PegPush, isa.HwwlPush, mask, i.Args[0], i.Args[1])
+		_, push := w.k.ListRows()
+		w.askRow(i, push, mask, i.Args...)
 	default:
 		for m := mask; m != 0; m &= m - 1 {
 			w.access(i, bits.TrailingZeros32(m))
@@ -128,13 +132,10 @@ func (w *warp) ask(i *Instr, fn uint8, mask uint32, args ...Value) *emu.UnitRequ
 	return w.askUnit("weaver", i, fn, mask, args...)
 }
 
-// askLists makes one request to a GraphPEG, or to a hardware worklist.
-func (w *warp) askLists(i *Instr, peg, hwwl uint8, mask uint32, args ...Value) *emu.UnitRequest {
-	name, fn := "peg", peg
-	if w.k.Worklist {
-		name, fn = "hwwl", hwwl
-	}
-	return w.askUnit(name, i, fn, mask, args...)
+// askRow makes the request that an instruction is.
+func (w *warp) askRow(i *Instr, r *isa.Row, mask uint32, args ...Value) *emu.UnitRequest {
+	op := r.Sem.(isa.UnitOp)
+	return w.askUnit(op.Unit, i, op.Fn, mask, args...)
 }
 
 // askUnit makes one request to the core's unit of that name.
@@ -234,13 +235,15 @@ func (w *warp) takeItems(i *Instr, items []*Instr, mask uint32) (on uint32) {
 	if i.Op == OpEghwEdges {
 		return w.takeGenerated(i, items, mask)
 	}
-	pop, first := isa.PegPopV, uint8(0)
-	fields := Fields(i)
+	var none []uint32
+	fields, first := Fields(i), uint8(0)
 	if i.Op == OpListEdges {
 		first = uint8(bits.TrailingZeros32(fields))
-		pop = isa.PegPop + first
+		none = w.askUnit("peg", i, isa.PegPop+first, mask, nil, i.Args[0]).Out
+	} else {
+		pop, _ := w.k.ListRows()
+		none = w.askRow(i, pop, mask, nil, i.Args[0]).Out
 	}
-	none := w.askLists(i, pop, isa.HwwlPop, mask, nil, i.Args[0]).Out
 	on = taken(none, mask)
 	for _, x := range items {
 		out := none
@@ -248,7 +251,7 @@ func (w *warp) takeItems(i *Instr, items []*Instr, mask uint32) (on uint32) {
 			if fields>>f&1 == 0 {
 				continue
 			}
-			out = w.askLists(i, isa.PegGet+f, 0, mask).Out
+			out = w.askUnit("peg", i, isa.PegGet+f, mask).Out
 		}
 		copy(w.values[x.ID*w.n:][:w.n], out)
 	}

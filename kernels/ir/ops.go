@@ -113,8 +113,11 @@ const (
 	OpListPush
 
 	// Edge-generating hardware; its loop has OpListItems.
-	OpEghwPush
 	OpEghwEdges
+
+	// Any instruction of a graph unit, without an answer and with one.
+	OpUnitDo
+	OpUnitAsk
 
 	NumOps
 )
@@ -309,7 +312,9 @@ var ops = [NumOps]row{
 	OpListEdges: {name: "list_edges", kind: KindControl, sig: "x:-", blocks: 1}, OpListVertices: {name: "list_vertices", kind: KindControl, sig: "x:-", blocks: 1},
 	OpListItem: {name: "list_item", kind: KindVar, sig: ":u"}, OpListPush: {name: "list_push", kind: KindEffect, sig: "xx:-"},
 
-	OpEghwPush: {name: "eghw_push", kind: KindEffect, sig: "x:-"}, OpEghwEdges: {name: "eghw_edges", kind: KindControl, sig: ":-", blocks: 1},
+	OpEghwEdges: {name: "eghw_edges", kind: KindControl, sig: ":-", blocks: 1},
+
+	OpUnitDo: {name: "unit_do", kind: KindEffect, sig: "?x?x:-"}, OpUnitAsk: {name: "unit_ask", kind: KindEffect, sig: "?x?x:u"},
 }
 
 func (o Op) String() string { return ops[o].name }

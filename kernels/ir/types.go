@@ -30,7 +30,7 @@ type Instr struct {
 	Op     Op
 	Type   Type    // of its value; None: it has none
 	Args   []Value // an argument may be nil where the op's row says so
-	Imm    uint32  // OpConst: the bits; memory: bytes added to the address; OpParam, OpShared: which one; OpListItem: the field of an edge; OpWeaverReg: 0 or RegistersEven
+	Imm    uint32  // OpConst: the bits; memory: bytes added to the address; OpParam, OpShared: which one; OpListItem: the field of an edge; OpWeaverReg: 0 or RegistersEven; OpUnitDo, OpUnitAsk: the instruction, an isa.Op
 	Var    *Var    // OpVar, OpGet, OpSet
 	Blocks []*Block
 	Loop   Value // OpBreak, OpContinue: which loop
@@ -84,8 +84,8 @@ type Kernel struct {
 	// addresses of shared arrays, who a lane is. They are in no block.
 	Roots []*Instr
 	Body  *Block
-	// Worklist says that its vertex-lists are a hardware worklist's; without, a GraphPEG's.
-	Worklist bool
+	// Lists are the instructions for its core's vertex-lists; none: a GraphPEG's.
+	Lists ListOps
 
 	Instr int // number of IDs of instructions given out
 	Vars  int // and of variables
@@ -93,6 +93,32 @@ type Kernel struct {
 	// the instruction for whose sake a pass makes them.
 	Phase isa.Phase
 }
+
+// ListOps names instructions that take a vertex from a list and put one there. Some name the list, in rs2.
+type ListOps struct{ Pop, Push string }
+
+// pegLists are a GraphPEG's, which holds edges too.
+var pegLists = ListOps{"peg.popv", "peg.push"}
+
+// ListRows are the kernel's.
+func (k *Kernel) ListRows() (pop, push *isa.Row) {
+	ops := k.Lists
+	if ops == (ListOps{}) {
+		ops = pegLists
+	}
+	return unitRow(ops.Pop), unitRow(ops.Push)
+}
+
+// unitRow is the instruction of a graph unit of that name.
+func unitRow(name string) *isa.Row {
+	if r := isa.Lookup(name); r != nil && r.Class == isa.ClassUnit {
+		return r
+	}
+	panic("BUG: ir: " + name + " is no instruction of a graph unit")
+}
+
+// UnitRow is the instruction of an OpUnitDo or OpUnitAsk.
+func (i *Instr) UnitRow() *isa.Row { return isa.All()[i.Imm] }
 
 // SharedBytes is how much of the scratchpad the kernel uses.
 func (k *Kernel) SharedBytes() int {

@@ -16,7 +16,7 @@ var varies = [NumOps]bool{
 	OpLaneID: true, OpThreadInCore: true, OpGlobalThread: true, OpSpreadThread: true,
 	OpShflIdx: true, OpShflUp: true, OpShflDown: true, OpShflXor: true,
 	OpWeaverDecID: true, OpWeaverDecLoc: true, OpWeaverVID: true, OpWeaverLoc: true,
-	OpListItem: true,
+	OpListItem: true, OpUnitAsk: true,
 }
 
 // agrees tells of operations whose value is the same in all active lanes whatever the arguments.

@@ -211,8 +211,8 @@ func (v *verifier) mark(list *[]bool, n, id int) {
 func (v *verifier) place(i *Instr) error {
 	switch i.Op {
 	case OpListEdges:
-		if v.k.Worklist {
-			return fmt.Errorf("%s of a hardware worklist, which holds vertices", i.Op)
+		if v.k.Lists != (ListOps{}) && v.k.Lists != pegLists {
+			return fmt.Errorf("%s of a unit whose lists hold vertices only", i.Op)
 		}
 	case OpBarrier, OpDeviceBarrier:
 		if v.partial > 0 {

@@ -88,8 +88,11 @@ type Schedule struct {
 	Unit string
 	// Drops says that the unit can be told to hand out no more edges of a vertex.
 	Drops bool
-	// Lists says that the unit is given the vertices in its lists, before the launch.
-	Lists bool
+	// Lists says that the unit is given the vertices in its lists, before the launch, and ListOps by which instructions
+	// kernels use these; FarList, that there is one for a far pile.
+	Lists   bool
+	ListOps ir.ListOps
+	FarList bool
 	// Reads says that the unit reads the rows.
 	Reads bool
 	// Register emits a kernel of its own that comes before each gather in which not every vertex walks its row, and has the

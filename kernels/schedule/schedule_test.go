@@ -8,8 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/components/eghw"
-	"heddle/components/graphpeg"
+	"heddle/components/accel"
 	"heddle/kernels/activeset"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
@@ -69,9 +68,7 @@ func each(t *testing.T, f func(t *testing.T, x test)) {
 // 50·source + destination; of a visit for one number of the vertex, in that number's byte. With stop, vertices stop after their first edge.
 func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 	k := emit.New("test")
-	if x.s.Unit == "hwwl" {
-		k.UseWorklist()
-	}
+	k.UseLists(x.s.ListOps)
 	set, err := activeset.ByName("counter")
 	require.NoError(t, err)
 	site := &schedule.Site{
@@ -120,10 +117,8 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 
 // feed does what comes before a gather: the schedule's own kernel, and what the host tells units.
 func (x *test) feed(t *testing.T, m *emittest.Machine, gather *ir.Kernel, args map[string]uint32) {
-	if x.s.Unit == "eghw" {
-		x.feedEGHW(t, m, args)
-	}
-	if !x.s.Lists {
+	hand := m.Hand(x.s.Unit)
+	if hand == nil {
 		if x.s.Register != nil {
 			m.Run(t, x.register(t, m), args)
 		}
@@ -131,36 +126,23 @@ func (x *test) feed(t *testing.T, m *emittest.Machine, gather *ir.Kernel, args m
 	}
 	arrays := layout.NewArrays(x.g)
 	offsets, ids, _ := x.l.Arrays(x.d)
-	s := graphpeg.Setup{VertexMode: x.s.Unit == "hwwl", Pull: x.d == direction.Pull, Fields: gather.Fields(), Vertices: 50, Edges: args["edges"]}
-	for name, at := range map[string]*uint32{offsets: &s.Offsets, ids: &s.Neighbours} {
+	e := accel.Edges{Pull: x.d == direction.Pull, Fields: gather.Fields(), Vertices: 50, Edges: args["edges"]}
+	for name, at := range map[string]*uint32{offsets: &e.Offsets, ids: &e.Neighbours} {
 		data, _ := arrays.Array(name)
 		*at = m.Place(data)
 	}
-	m.Worklists = x.s.Unit == "hwwl"
-	m.Configure(t, s)
-	m.Run(t, x.register(t, m), args)
-	m.Lists().Swap(activeset.InList, activeset.OutList)
-	m.Configure(t, s)
-}
-
-// feedEGHW tells the units where the rows are.
-func (x *test) feedEGHW(t *testing.T, m *emittest.Machine, args map[string]uint32) {
-	arrays := layout.NewArrays(x.g)
-	offsets, ids, _ := x.l.Arrays(x.d)
-	s := eghw.Setup{Vertices: 50, Edges: args["edges"]}
-	for name, at := range map[string]*uint32{offsets: &s.Offsets, ids: &s.Neighbours} {
-		data, _ := arrays.Array(name)
-		*at = m.Place(data)
+	m.SetUp(t, x.s.Unit, e)
+	if lists, ok := hand.(accel.ListHand); ok && x.s.Lists {
+		m.Run(t, x.register(t, m), args)
+		lists.Swap(activeset.InList, activeset.OutList)
+		m.SetUp(t, x.s.Unit, e)
 	}
-	require.NoError(t, m.EGHW.Configure(s))
 }
 
 // register is the schedule's own kernel.
 func (x *test) register(t *testing.T, m *emittest.Machine) *ir.Kernel {
 	k := emit.New("register")
-	if m.Worklists {
-		k.UseWorklist()
-	}
+	k.UseLists(x.s.ListOps)
 	set, err := activeset.ByName("counter")
 	require.NoError(t, err)
 	x.s.Register(&schedule.Site{

@@ -78,7 +78,10 @@ func Take(m *sim.Machine, s Scope) *State {
 		d.Warps = nil
 		k.Pipeline = &d
 		if m.Units != nil {
-			k.Unit, k.Holds = m.UnitPath(n), m.Units[n].(dumper).Dump()
+			k.Unit = m.UnitPath(n)
+			if u, ok := m.Units[n].(dumper); ok {
+				k.Holds = u.Dump()
+			}
 		}
 		st.Cores = append(st.Cores, k)
 	}

@@ -11,7 +11,8 @@ import (
 
 func init() {
 	units.Register(units.Unit{
-		Name: "eghw", Key: "eghw", Part: "EGHW", Title: "unit of edge-generating hardware", Rank: 4, Bit: isa.HasEGHW,
+		Instructions: isa.ExtensionOf("eghw"),
+		Key:          "eghw", Part: "EGHW", Title: "unit of edge-generating hardware", Rank: 4,
 		Doc:       "The edge-generating hardware that SparseWeaver is compared with (HPCA 2025, §V-H); absent: none.",
 		New:       func() accel.Spec { return new(eghw.Spec) },
 		Schedules: []*schedule.Schedule{generated},

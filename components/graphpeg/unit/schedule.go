@@ -14,6 +14,8 @@ var gathered = &schedule.Schedule{
 	Doc:        "the GraphPEGs walk their vertex-lists, load the edges and hand warps full batches, balanced between cores",
 	Rows:       true,
 	Lists:      true,
+	ListOps:    ir.ListOps{Pop: "peg.popv", Push: "peg.push"},
+	FarList:    true,
 	Reads:      true,
 	Register:   schedule.ToLists,
 	Scratchpad: schedule.Nothing,

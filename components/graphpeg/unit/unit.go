@@ -11,7 +11,8 @@ import (
 
 func init() {
 	units.Register(units.Unit{
-		Name: "peg", Key: "graphpeg", Part: "GraphPEG", Title: "GraphPEG", Rank: 2, Bit: isa.HasPeg,
+		Instructions: isa.ExtensionOf("peg"),
+		Key:          "graphpeg", Part: "GraphPEG", Title: "GraphPEG", Rank: 2,
 		Doc:       "GraphPEG's edge-gathering unit (ACM TACO 2021, §3); absent: none. A core has one graph unit at most.",
 		New:       func() accel.Spec { return new(graphpeg.Spec) },
 		Schedules: []*schedule.Schedule{gathered},

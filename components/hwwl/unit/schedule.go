@@ -14,6 +14,7 @@ var taken = &schedule.Schedule{
 	Rows:       true,
 	Owns:       true,
 	Lists:      true,
+	ListOps:    ir.ListOps{Pop: "hwwl.pop", Push: "hwwl.push"},
 	Register:   schedule.ToLists,
 	Scratchpad: schedule.Nothing,
 	EachEdge: func(s *schedule.Site, v *schedule.Visitor) {

@@ -11,7 +11,8 @@ import (
 
 func init() {
 	units.Register(units.Unit{
-		Name: "hwwl", Key: "hwwl", Part: "HWWL", Title: "hardware worklist", Rank: 3, Bit: isa.HasHWWL,
+		Instructions: isa.ExtensionOf("hwwl"),
+		Key:          "hwwl", Part: "HWWL", Title: "hardware worklist", Rank: 3,
 		Doc:       "The hardware worklist that GraphPEG is compared with (ACM TACO 2021, §4.4, after MICRO 2014); absent: none. Of the control processor it uses the network only.",
 		New:       func() accel.Spec { return new(hwwl.Spec) },
 		Schedules: []*schedule.Schedule{taken},

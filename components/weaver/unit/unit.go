@@ -11,7 +11,8 @@ import (
 
 func init() {
 	units.Register(units.Unit{
-		Name: "weaver", Key: "weaver", Part: "Weaver", Title: "Weaver", Rank: 1, Bit: isa.HasWeaver,
+		Instructions: isa.ExtensionOf("weaver"),
+		Key:          "weaver", Part: "Weaver", Title: "Weaver", Rank: 1,
 		Doc:       "SparseWeaver's work distribution unit (HPCA 2025, §III); absent: none.",
 		New:       func() accel.Spec { return new(weaver.Spec) },
 		Schedules: []*schedule.Schedule{dealt},

@@ -7,85 +7,73 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/components/eghw"
+	"heddle/components/accel"
 	"heddle/components/graphpeg"
+	"heddle/components/hwwl"
 	"heddle/components/weaver"
+	"heddle/configs"
 	"heddle/isa/emu"
 	"heddle/kernels/activeset"
 	"heddle/kernels/ir"
+	"heddle/units"
 )
 
-// Machine is an interpreted machine with a Weaver, a GraphPEG, a hardware worklist and edge-generating hardware in each core.
+// Machine is an interpreted machine with one of each graph unit in every core. Their tables and lists are small.
 type Machine struct {
 	Cores, Warps, Threads int
-	Weaver                weaver.Spec
-	Worklists             bool // Lists are the hardware worklists', not the GraphPEGs'
 	mem                   *emu.Memory
 	next                  uint32
-	lists                 map[string]*graphpeg.Host // by the unit's name
-	pegs                  [][]emu.Unit              // by core
-	EGHW                  eghw.Host
+	units                 map[string][]emu.Unit // by name and core
 }
 
 // New makes a machine.
 func New(cores, warps, threads int) *Machine {
-	m := &Machine{
-		Cores: cores, Warps: warps, Threads: threads, Weaver: weaver.Spec{STEntries: 24, DTEntries: 1 << 11}, mem: emu.NewMemory(), next: 0x10000,
-		lists: map[string]*graphpeg.Host{"peg": {}, "hwwl": {}},
-	}
-	for core := range cores {
-		m.plug(graphpeg.Shape{Core: core, Cores: cores, Warps: warps, Threads: threads, LineBytes: 64})
-		m.plugEGHW(eghw.Shape{Core: core, Warps: warps, Threads: threads, LineBytes: 64})
+	m := &Machine{Cores: cores, Warps: warps, Threads: threads, mem: emu.NewMemory(), next: 0x10000, units: map[string][]emu.Unit{}}
+	for _, u := range units.All() {
+		spec := small(configs.DefaultUnit(u))
+		for core := range cores {
+			m.plug(u.Name, spec, accel.Shape{Core: core, Cores: cores, Warps: warps, Threads: threads, LineBytes: 64})
+		}
 	}
 	return m
 }
 
-// plug gives the next core the units that have lists.
-func (m *Machine) plug(s graphpeg.Shape) {
-	spec := graphpeg.DefaultSpec()
-	spec.ListRegion = 1 << 10
-	m.pegs = append(m.pegs, nil)
-	for _, make := range []func(graphpeg.Spec, graphpeg.Shape) (*graphpeg.Untimed, error){graphpeg.NewUntimed, graphpeg.NewUntimedWorklist} {
-		u, err := make(spec, s)
-		if err != nil {
-			panic(err)
-		}
-		u.UseMemory(m.mem)
-		m.pegs[s.Core] = append(m.pegs[s.Core], u)
-		h := m.lists[u.Name()]
-		h.Units = append(h.Units, u.Engine)
+// small makes what a test must fill small.
+func small(s accel.Spec) accel.Spec {
+	switch s := s.(type) {
+	case *weaver.Spec:
+		s.STEntries, s.DTEntries = 24, 1<<11
+	case *graphpeg.Spec:
+		s.ListRegion = 1 << 10
+	case *hwwl.Spec:
+		s.ListRegion = 1 << 10
 	}
+	return s
 }
 
-// plugEGHW gives the core edge-generating hardware.
-func (m *Machine) plugEGHW(s eghw.Shape) {
-	u, err := eghw.NewUntimed(eghw.DefaultSpec(), s)
+// plug gives the next core such a unit.
+func (m *Machine) plug(name string, s accel.Spec, at accel.Shape) {
+	u, err := s.NewTwin(at)
 	if err != nil {
 		panic(err)
 	}
-	u.UseMemory(m.mem)
-	m.pegs[s.Core] = append(m.pegs[s.Core], u)
-	m.EGHW.Units = append(m.EGHW.Units, u.Engine)
-}
-
-// regions is where the lists' memory is: far from what is placed.
-const regions = 0x4000_0000
-
-// Configure sets the units up that Lists are in.
-func (m *Machine) Configure(t testing.TB, s graphpeg.Setup) {
-	s.Out, s.Regions = 1, regions
-	require.NoError(t, m.host().Configure(s))
-}
-
-func (m *Machine) host() *graphpeg.Host {
-	if m.Worklists {
-		return m.lists["hwwl"]
+	if x, ok := u.(emu.MemoryUnit); ok {
+		x.UseMemory(m.mem)
 	}
-	return m.lists["peg"]
+	m.units[name] = append(m.units[name], u)
 }
 
-// Lists are the units' vertex-lists. Configure comes first.
-func (m *Machine) Lists() activeset.Lists { return m.host() }
+// Hand is the host's hand on the units of that name; nil: it has none.
+func (m *Machine) Hand(unit string) accel.Hand { return accel.HandOn(m.units[unit]) }
+
+// SetUp has the units of that name prepared for a launch that takes such edges.
+func (m *Machine) SetUp(t testing.TB, unit string, e accel.Edges) {
+	const memory = 0x4000_0000 // far from what is placed
+	require.NoError(t, m.Hand(unit).SetUp(accel.Setup{Edges: e, In: activeset.InList, Out: activeset.OutList, Memory: memory}))
+}
+
+// Lists are the vertex-lists of GraphPEGs. SetUp comes first.
+func (m *Machine) Lists() activeset.Lists { return m.Hand("peg").(accel.ListHand) }
 
 // Shapes are machines of several kinds: of one lane, with more warps than lanes, with more
 // lanes than warps, with numbers that are no powers of two.
@@ -123,16 +111,15 @@ func (m *Machine) Words(addr uint32, n int) []uint32 {
 // Launch runs a kernel whose argument block is at arg.
 func (m *Machine) Launch(k *ir.Kernel, arg uint32) (ir.Counts, error) {
 	return ir.Run(k, ir.Machine{
-		Cores: m.Cores, Warps: m.Warps, Threads: m.Threads, Mem: m.mem, Args: arg, MaxSteps: 20_000_000, Units: m.units,
+		Cores: m.Cores, Warps: m.Warps, Threads: m.Threads, Mem: m.mem, Args: arg, MaxSteps: 20_000_000, Units: m.ofCore,
 	})
 }
 
-func (m *Machine) units(core int) []emu.Unit {
-	u, err := weaver.NewUntimed(m.Weaver, m.Warps, m.Threads)
-	if err != nil {
-		panic(err)
+func (m *Machine) ofCore(core int) (list []emu.Unit) {
+	for _, u := range units.All() {
+		list = append(list, m.units[u.Name][core])
 	}
-	return append([]emu.Unit{u}, m.pegs[core]...)
+	return list
 }
 
 // Run runs a kernel with those arguments; it must have no others.

@@ -1,0 +1,100 @@
+package isa
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Custom3 is the opcode that RISC-V leaves to extensions and heddle's own do not use.
+const Custom3 = 0x7B
+
+// UnitInstruction is an instruction of a graph unit: of the R type, in one of RISC-V's opcodes for custom extensions.
+// Registers that it does not name are x0.
+type UnitInstruction struct {
+	Name           string // unit.verb
+	Fn             uint8  // which function of the unit
+	Opcode         uint32
+	Funct3, Funct7 uint32
+	Operands       string // those of "rd, rs1, rs2" that it has; what has no rd is done when the unit has taken it
+	Doc            string
+}
+
+// UnitExtension makes the extension of a graph unit; presence is its bit of the CSR units.
+func UnitExtension(name, doc string, presence uint32, list ...UnitInstruction) *Extension {
+	x := &Extension{Name: name, Doc: doc, Presence: presence}
+	for _, i := range list {
+		r := Row{Name: i.Name, Enc: encR(i.Opcode, i.Funct3, i.Funct7), Class: ClassUnit, Sem: UnitOp{name, i.Fn}, Doc: i.Doc}
+		for _, o := range []struct {
+			operand *Operand
+			none    func(Encoding) Encoding
+		}{{rd, Encoding.rd0}, {rs1, Encoding.rs10}, {rs2, Encoding.rs20}} {
+			if slices.Contains(strings.Split(i.Operands, ", "), o.operand.Name) {
+				r.Format = append(r.Format, o.operand)
+			} else {
+				r.Enc = o.none(r.Enc)
+			}
+		}
+		if r.Format.String() != i.Operands {
+			panic(fmt.Sprintf("BUG: isa: %s has operands %q: expected some of rd, rs1, rs2", i.Name, i.Operands))
+		}
+		x.Rows = append(x.Rows, r)
+	}
+	return x
+}
+
+// ExtensionOf finds one of this package's by its name.
+func ExtensionOf(name string) *Extension {
+	for _, x := range extensions {
+		if x.Name == name {
+			return x
+		}
+	}
+	panic("BUG: isa: no extension " + name)
+}
+
+// Extend adds the instructions of a graph unit, when the program starts; of an extension that is there already, none.
+func Extend(x *Extension) {
+	if slices.Contains(extensions, x) {
+		return
+	}
+	for _, y := range extensions {
+		if y.Name == x.Name || y.Presence&x.Presence != 0 {
+			panic(fmt.Sprintf("BUG: isa: extension %s has the name or the presence bit of %s", x.Name, y.Name))
+		}
+	}
+	for i := range x.Rows {
+		for _, r := range all {
+			if r.overlaps(&x.Rows[i]) || r.Name == x.Rows[i].Name {
+				panic(fmt.Sprintf("BUG: isa: %s has the name or the encoding of %s", x.Rows[i].Name, r.Name))
+			}
+		}
+		enroll(x, &x.Rows[i])
+	}
+	extensions = append(extensions, x)
+	describeUnits()
+}
+
+// overlaps tells whether there is a word that both rows match.
+func (r *Row) overlaps(o *Row) bool { return (r.Enc.Match^o.Enc.Match)&r.Enc.Mask&o.Enc.Mask == 0 }
+
+// describeUnits says in the CSR units' documentation which bit is whose.
+func describeUnits() {
+	var with []*Extension
+	for _, x := range extensions {
+		if x.Presence != 0 {
+			with = append(with, x)
+		}
+	}
+	slices.SortFunc(with, func(a, b *Extension) int { return bits.TrailingZeros32(a.Presence) - bits.TrailingZeros32(b.Presence) })
+	var text []string
+	for _, x := range with {
+		text = append(text, fmt.Sprintf("bit %d %s", bits.TrailingZeros32(x.Presence), x.Name))
+	}
+	for i := range CSRs {
+		if CSRs[i].Num == CSRUnits {
+			CSRs[i].Doc = strings.Join(text, ", ") + " present (ours)"
+		}
+	}
+}
