@@ -39,7 +39,8 @@ type Channel struct {
 	free          *entry // unused entries, linked by younger
 	served        *queue // reads or writes
 	numBuses      uint8
-	choose        bool // served may have to change, or a refresh waits
+	choose        bool   // served may have to change, or a refresh waits
+	ahead         uint64 // the clock at whose end the writes were chosen as no read is left: nothing comes in it any more
 
 	nextRefresh uint64 // clock of the next demand
 	refreshes   int    // demanded REFs that have not issued
@@ -70,7 +71,7 @@ func NewChannel(s Spec) (*Channel, error) {
 		return nil, err
 	}
 	c := &Channel{
-		spec: s, mapper: NewMapper(s), state: newBankState(s, newTimingTable(constraints, s.commands())),
+		ahead: never, spec: s, mapper: NewMapper(s), state: newBankState(s, newTimingTable(constraints, s.commands())),
 		buses: s.CommandBus.table(), nextRefresh: never, wake: never,
 	}
 	c.numBuses = 1 + c.buses[ACT]
@@ -165,6 +166,9 @@ func (c *Channel) accept(now uint64, r Request) bool {
 	if q.full() {
 		return false
 	}
+	if c.ahead == now { // something does
+		c.served, c.ahead = &c.reads, never
+	}
 	e := c.take()
 	e.request = request{id: r.ID, line: r.Line, arrival: now, row: at.Row, column: at.Column, bank: b, write: r.Write}
 	q.insert(e, now)
@@ -229,8 +233,11 @@ func (c *Channel) PopDone(now uint64) (d Done, ok bool) {
 // something to do; without an Enqueue, all clocks before it may be skipped. It is
 // the greatest uint64 if there is none.
 func (c *Channel) NextEvent(now uint64) uint64 {
-	return max(min(c.wake, c.done.next), now+1)
+	return max(c.nextEvent(), now+1)
 }
+
+// nextEvent is NextEvent where the channel has been ticked.
+func (c *Channel) nextEvent() uint64 { return min(c.wake, c.done.next) }
 
 // Tick issues what clock now allows. Clocks must rise, and none before
 // NextEvent's answer need be given.
@@ -256,8 +263,28 @@ func (c *Channel) Tick(now uint64) {
 		}
 	}
 	if issued {
-		c.wake = now + 1
+		c.wake = c.following(now)
 	}
+}
+
+// following returns the next clock after one that issued commands at which another can issue, as far as the queues
+// know: a scan that came to the queue's end has left the clock before which no other command of it is ready.
+func (c *Channel) following(now uint64) uint64 {
+	switch {
+	case c.refreshes > 0:
+		return now + 1
+	case !c.choose || !c.switches():
+	case c.served == &c.reads && c.reads.n == 0:
+		c.chooseQueue()
+		c.ahead = now
+	default:
+		return now + 1
+	}
+	at := min(c.nextRefresh, c.active.before[columnBus])
+	for bus := range c.numBuses {
+		at = min(at, c.served.before[bus&(maxBuses-1)])
+	}
+	return max(at, now+1)
 }
 
 // wakeBy lets the channel tick at a clock, if not before.
@@ -333,17 +360,25 @@ func (c *Channel) refresh(now uint64) bool {
 
 // chooseQueue chooses the queue to serve.
 func (c *Channel) chooseQueue() {
-	readsWait := c.reads.n > 0
+	c.choose = false
 	switch {
-	case c.served == &c.reads && (c.writes.n >= c.spec.DrainHigh || !readsWait):
+	case !c.switches():
+	case c.served == &c.reads:
 		c.served = &c.writes
-		if readsWait {
+		if c.reads.n > 0 {
 			c.stats.Drains++
 		}
-	case c.served == &c.writes && c.writes.n <= c.spec.DrainLow && readsWait:
+	default:
 		c.served = &c.reads
 	}
-	c.choose = false
+}
+
+// switches reports whether the other queue is to be served.
+func (c *Channel) switches() bool {
+	if c.served == &c.reads {
+		return c.writes.n >= c.spec.DrainHigh || c.reads.n == 0
+	}
+	return c.writes.n <= c.spec.DrainLow && c.reads.n > 0
 }
 
 // scan returns the oldest request whose next command is ready and of the bus, or
@@ -363,6 +398,9 @@ func (c *Channel) scan(q *queue, bus uint8, now uint64) *entry {
 			soonest = min(soonest, at)
 			continue
 		case e.next != PRE || c.mayClose(q, e):
+			if e.younger == nil {
+				q.before[bus&(maxBuses-1)] = soonest // of the others: what e asks for next is planned when it issues
+			}
 			return e
 		}
 		q.held = true

@@ -18,11 +18,13 @@ type Memory struct {
 	spec     Spec
 	mapper   Mapper
 	channels []*Channel
-	due      uint64 // the first clock at which a channel has something to do
+	dues     []uint64 // the clock at which each channel has something to do
+	due      uint64   // the first of them
 	ports    []memoryPort
-	turns    []*memoryPort // those first whose last request was taken longest ago
-	taken    []*memoryPort // scratch of offer
-	bursts   int           // of a cache line
+	filled   []uint64 // a bit for each port whose link holds a request
+	turns    []int32  // those first whose last request was taken longest ago
+	taken    []int32  // scratch of offer
+	bursts   int      // of a cache line
 	line     uint32
 	left     []int32 // bursts of each read that are not back yet, by slot
 	reads    []read
@@ -58,16 +60,17 @@ func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Mem
 	m := &Memory{Base: clock.NewBase(name), spec: s, ports: make([]memoryPort, ports), bursts: lineBytes / s.LineBytes, line: uint32(lineBytes)}
 	m.mapper = NewMapper(s)
 	for i := range m.ports {
-		m.turns = append(m.turns, &m.ports[i])
+		m.turns = append(m.turns, int32(i))
 	}
-	m.taken = make([]*memoryPort, 0, ports)
+	m.taken = make([]int32, 0, ports)
 	for range s.Channels {
 		c, err := NewChannel(s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		m.channels = append(m.channels, c)
+		m.channels, m.dues = append(m.channels, c), append(m.dues, c.nextEvent())
 	}
+	m.filled = make([]uint64, (ports+63)/64)
 	n := s.maxReads(ports)
 	m.left, m.reads = make([]int32, n), make([]read, n)
 	for i := n - 1; i >= 0; i-- {
@@ -80,6 +83,7 @@ func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Mem
 // ConnectPort gives port i its links.
 func (m *Memory) ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response]) {
 	m.ports[i] = memoryPort{index: int32(i), in: in, out: out}
+	in.Flag(&m.filled[i/64], i%64)
 }
 
 // Tick does one DRAM clock.
@@ -87,12 +91,26 @@ func (m *Memory) Tick(now clock.Cycle) bool {
 	if now >= m.due {
 		m.tickChannels(now)
 	}
-	busy := m.unsent > 0 && m.answer()
-	busy = m.offer(now) || busy
-	if !busy && m.due != never {
+	if m.unsent > 0 {
+		m.answer()
+	}
+	if m.offered() && m.offer(now) {
+		return true
+	}
+	if m.due != never {
 		m.Place().WakeAt(m.due)
 	}
-	return busy
+	return false
+}
+
+// offered reports whether a port's link holds a request, ready or under way.
+func (m *Memory) offered() bool {
+	for _, set := range m.filled {
+		if set != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // offer lets each port hand over a request, and reports whether one has any. Who gets a channel's last place is decided as
@@ -100,17 +118,15 @@ func (m *Memory) Tick(now clock.Cycle) bool {
 // does not depend on how often the memory is woken, and none can be overtaken for ever.
 func (m *Memory) offer(now clock.Cycle) (offered bool) {
 	waiting, taken := 0, m.taken[:0]
-	for i, p := range m.turns {
-		if p.in.Ready() {
+	for _, i := range m.turns {
+		if p := &m.ports[i]; p.in.Ready() {
 			offered = true
 			if m.accept(p, now) {
-				taken = append(taken, p)
+				taken = append(taken, i)
 				continue
 			}
 		}
-		if waiting != i {
-			m.turns[waiting] = p
-		}
+		m.turns[waiting] = i
 		waiting++
 	}
 	copy(m.turns[waiting:], taken)
@@ -120,14 +136,17 @@ func (m *Memory) offer(now clock.Cycle) (offered bool) {
 // tickChannels ticks the channels that have something to do and takes what they are done with.
 func (m *Memory) tickChannels(now clock.Cycle) {
 	m.due = never
-	for _, c := range m.channels {
-		if now >= c.wake {
+	for i, at := range m.dues {
+		if at <= now {
+			c := m.channels[i]
 			c.Tick(now)
+			if now >= c.done.next {
+				m.collect(c, now)
+			}
+			at = c.nextEvent()
+			m.dues[i] = at
 		}
-		if now >= c.done.next {
-			m.collect(c, now)
-		}
-		m.due = min(m.due, c.wake, c.done.next)
+		m.due = min(m.due, at)
 	}
 }
 
@@ -155,8 +174,8 @@ func (m *Memory) arrived(slot int32) {
 	m.unsent++
 }
 
-// answer sends answers that had to wait. It reports whether some still do.
-func (m *Memory) answer() (left bool) {
+// answer sends answers that had to wait, as far as there are places: their links wake the memory when there are more.
+func (m *Memory) answer() {
 	for i := range m.ports {
 		p := &m.ports[i]
 		n := 0
@@ -167,7 +186,6 @@ func (m *Memory) answer() (left bool) {
 		p.held = append(p.held[:0], p.held[n:]...)
 		m.unsent -= n
 	}
-	return m.unsent > 0
 }
 
 // accept hands the bursts of the port's first request to their channels, as many as they take, and reports whether that
@@ -184,11 +202,13 @@ func (m *Memory) accept(p *memoryPort, now clock.Cycle) bool {
 	first := uint64(r.Addr/m.line) * uint64(m.bursts)
 	for p.sent < m.bursts {
 		line := first + uint64(p.sent)
-		c := m.channels[m.mapper.Channel(line)]
+		i := m.mapper.Channel(line)
+		c := m.channels[i]
 		if !c.Enqueue(now, Request{ID: uint64(p.slot), Line: line, Write: !isRead}) {
 			return false
 		}
-		m.due = min(m.due, c.wake, c.done.next)
+		m.dues[i] = c.nextEvent()
+		m.due = min(m.due, m.dues[i])
 		if isRead && p.sent == 0 {
 			m.begin(p, r.Tag)
 		}
