@@ -127,6 +127,9 @@ func (c *Cache) makeBank(i int) {
 // responses go to.
 func (c *Cache) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	c.ports[i].req, c.ports[i].rsp = req, rsp
+	if c.single != nil {
+		c.single.req, c.single.rsp = req, rsp
+	}
 	if in := int(c.ports[i].in); c.inputs[in].one {
 		req.Flag(&c.sets.arrived, in)
 	} else {
@@ -201,13 +204,21 @@ func (c *Cache) Pending() (n int) {
 // link brings something or has a place again, so the cache sleeps then.
 func (c *Cache) Tick(now clock.Cycle) bool {
 	c.self.now = now
-	switch {
-	case now < c.initEnd:
+	if now < c.initEnd {
 		c.Place().WakeAt(c.initEnd)
 		return false
-	case c.single != nil && c.short():
-		return c.tickSingle(now)
-	case c.flush.state != noFlush:
+	}
+	if c.single != nil {
+		if again, ok := c.short(c.single); ok {
+			return again
+		}
+	}
+	return c.long(now)
+}
+
+// long does a cycle the long way.
+func (c *Cache) long(now clock.Cycle) bool {
+	if c.flush.state != noFlush {
 		c.settle(now - 1)
 		c.walkEnd = 0
 	}

@@ -6,85 +6,77 @@ import (
 )
 
 // single is what the short way through a cache of one bank, one port and one memory port needs. Most L1s are such, and
-// an L1I is asked in nearly every cycle. Nothing is chosen in it, so a cycle needs nothing of what the crossbars
-// keep. A flush takes the long way; results are the same on both.
+// an L1I is asked in nearly every cycle and nearly always hits. A cycle in which reads enter, move on and hit, and nothing
+// else happens, goes the short way; all others go the long way. Results are the same on both.
 type single struct {
 	*bank
-	port   *port
-	memory *memoryPort
-	head   request // the port's first request
+	req  *clock.Link[mem.Request]
+	rsp  *clock.Link[mem.Response]
+	head request // the port's first request
 }
 
 // makeSingle gives a cache the short way if there is one.
 func (c *Cache) makeSingle() {
-	if c.spec.Banks == 1 && c.spec.Ports == 1 && c.spec.MemoryPorts == 1 {
-		c.single = &single{bank: c.bank[0], port: &c.ports[0], memory: c.memory[0]}
+	if c.spec.Banks == 1 && c.spec.Ports == 1 && c.spec.MemoryPorts == 1 && !c.spec.ResponseBuffer {
+		c.single = &single{bank: c.bank[0]}
 	}
 }
 
-// short reports whether this cycle can go the short way: there is no flush, and no request that the long way holds.
-func (c *Cache) short() bool {
-	if c.single == nil || c.flush.state != noFlush || c.sets.seen != 0 {
-		return false
+// short does a cycle the short way, and reports whether the next one is wanted too. If the cycle has to go the long way, it
+// changes nothing, and ok is false.
+func (c *Cache) short(s *single) (again, ok bool) {
+	if w := &c.sets; w.seen|w.answered|w.answers|w.asks != 0 || c.flush.state != noFlush || !s.calm() {
+		return false, false
 	}
-	req := c.single.port.req
-	return !req.Ready() || !req.Front().Op.Flushes()
-}
-
-// tickSingle does a cycle as the long way does.
-func (c *Cache) tickSingle(now clock.Cycle) bool {
-	s := c.single
-	answers, asks := s.rsp.n, s.mreq.n
-	moved := c.stepSingle(s, now)
-	if !c.spec.ResponseBuffer {
-		answers = s.rsp.n
+	enters, hits := s.req.Ready(), s.st1.kind != bubble
+	if enters && !s.takes(s.req.Front()) {
+		return false, false
 	}
-	if answers != 0 && c.sendResponse(s.bank) {
-		moved = true
-	}
-	if !c.spec.MemoryBuffer {
-		asks = s.mreq.n
-	}
-	if asks != 0 && !s.memory.req.Full() {
-		c.sendPort(s.memory, 1)
-		moved = true
+	line := -1
+	if hits {
+		if line = s.hit(); line < 0 || s.rsp.Full() {
+			return false, false
+		}
 	}
 	c.sets.awake = c.allBanks // for the long way
-	return moved && (c.sets.arrived|c.sets.answered|c.sets.answers|c.sets.asks != 0 || !s.idle())
-}
-
-func (c *Cache) stepSingle(s *single, now clock.Cycle) bool {
-	if c.sets.answered != 0 {
-		c.takeAnswers()
+	if !enters && !hits && s.st0.kind == bubble {
+		return false, true
 	}
-	r := c.offerSingle(s)
-	if r == nil && s.in.fill == none && s.idle() {
-		return false
-	}
-	if c.direct || c.resend {
-		c.findPlaces(s.bank)
-	}
-	done := s.step(now, r)
-	if done.has(tookRequest) {
+	tag := s.st1.mem.Tag
+	s.advance(line)
+	if enters {
+		s.head.set(s.req.Front(), c.lineShift, 0)
+		s.acceptRequest(c.self.now, &s.head, 0)
 		c.popPort(0)
 	}
-	if done.has(tookFill) {
-		c.dropAnswer(s.bank)
+	if hits {
+		s.rsp.Push(mem.Response{Tag: tag})
+		c.hook(HookPosResponse, 0, mem.Request{Tag: tag})
 	}
-	if s.performing() {
-		c.wakeForAtomic(s.bank)
-	}
-	return done.has(moved)
+	return c.sets.arrived != 0 || s.busy(), true
 }
 
-func (c *Cache) offerSingle(s *single) *request {
-	if c.sets.arrived == 0 || !s.port.req.Ready() {
-		return nil
+// calm reports whether the bank waits for nothing and has nothing to replay or to perform.
+func (b *bank) calm() bool { return b.waiting == 0 && b.mshr.replay == none && !b.performing() }
+
+// takes reports whether the bank, whose memory queue is empty, accepts a request that is a read.
+func (b *bank) takes(r *mem.Request) bool { return r.Op == mem.Read && !b.mshr.full() }
+
+// hit returns where the line of stage 1 is, if that is a read that hits, or else -1.
+func (b *bank) hit() int {
+	if op := b.st1; op.kind == creq && op.mem.Op == mem.Read {
+		return b.tags.find(op.line)
 	}
-	r := s.port.req.Front()
-	if r.Op != mem.Read {
-		c.inspect(0, r.Op)
+	return -1
+}
+
+// advance moves the stages. A read in stage 1 finds its line among the tags (-1: there is none), and its answer leaves at once.
+func (b *bank) advance(line int) {
+	if line >= 0 {
+		b.tags.touch(line)
+		b.stats.ReadHits++
+		b.mshr.release(b.st1.id)
+		b.st1.kind = bubble
 	}
-	s.head.set(r, c.lineShift, 0)
-	return &s.head
+	b.st0, b.st1 = b.st1, b.st0
 }

@@ -229,7 +229,11 @@ func (l *lane) Drop() {
 // expose notes when the value that has become the first can be read.
 func (l *lane) expose() {
 	l.first = l.ready[l.head]
-	if l.first > l.consumer.d.cycle {
+	switch d := l.consumer.d; {
+	case l.first <= d.cycle:
+	case l.first == d.cycle+1:
+		l.consumer.wakeNext()
+	default:
 		l.consumer.wakeAt(l.first)
 	}
 }
