@@ -2,7 +2,6 @@
 package all
 
 import (
-	_ "heddle/components/nothing/unit"
 	_ "heddle/components/eghw/unit"
 	_ "heddle/components/graphpeg/unit"
 	_ "heddle/components/hwwl/unit"
