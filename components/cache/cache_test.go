@@ -326,10 +326,10 @@ func TestValidate(t *testing.T) {
 		"cache memory_ports = 2: expected 1..1":                                   func(s *Spec) { s.MemoryPorts = 2 },
 		"cache memory_queue = 2: expected 3..256":                                 func(s *Spec) { s.MemoryQueue = 2 },
 		"cache replay_delay = 0: expected 1..2":                                   func(s *Spec) { s.ReplayDelay = 0 },
-		"cache replacement = 9: expected one of [fifo lru random]":                func(s *Spec) { s.Replacement = 9 },
-		"cache write_policy = 9: expected one of [through back]":                  func(s *Spec) { s.WritePolicy = 9 },
+		"cache replacement = 9: expected one of fifo, lru, random":                func(s *Spec) { s.Replacement = 9 },
+		"cache write_policy = 9: expected one of through, back":                   func(s *Spec) { s.WritePolicy = 9 },
 		"cache write_policy = back: with write_enable = false nothing is written": func(s *Spec) { s.WritePolicy, s.WriteEnable = Back, false },
-		"cache bank_select = 9: expected one of [low_bits hashed]":                func(s *Spec) { s.BankSelect = 9 },
+		"cache bank_select = 9: expected one of low_bits, hashed":                 func(s *Spec) { s.BankSelect = 9 },
 	} {
 		s := DefaultSpec()
 		change(&s)
@@ -338,7 +338,7 @@ func TestValidate(t *testing.T) {
 	var r Replacement
 	require.NoError(t, r.UnmarshalText([]byte("lru")))
 	require.Equal(t, LRU, r)
-	require.EqualError(t, r.UnmarshalText([]byte("plru")), `cache replacement = "plru": expected one of [fifo lru random]`)
+	require.EqualError(t, r.UnmarshalText([]byte("plru")), `cache replacement = "plru": expected one of fifo, lru, random`)
 }
 
 func TestABrokenInvariantNamesTheUnit(t *testing.T) {

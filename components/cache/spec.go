@@ -1,8 +1,11 @@
 package cache
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
+
+	"heddle/internal/enum"
 )
 
 // Spec is what a user may choose of a cache. Sources are Vortex's RTL
@@ -72,55 +75,32 @@ const (
 )
 
 var (
-	bankSelectNames  = []string{"low_bits", "hashed"}
-	replacementNames = []string{"fifo", "lru", "random"}
-	writePolicyNames = []string{"through", "back"}
+	bankSelects   = enum.Of[BankSelect]("cache bank_select", "low_bits", "hashed")
+	replacements  = enum.Of[Replacement]("cache replacement", "fifo", "lru", "random")
+	writePolicies = enum.Of[WritePolicy]("cache write_policy", "through", "back")
 )
 
-func (b BankSelect) String() string  { return name(bankSelectNames, b) }
-func (r Replacement) String() string { return name(replacementNames, r) }
-func (w WritePolicy) String() string { return name(writePolicyNames, w) }
+func (b BankSelect) String() string  { return bankSelects.Name(b) }
+func (r Replacement) String() string { return replacements.Name(r) }
+func (w WritePolicy) String() string { return writePolicies.Name(w) }
 
 // MarshalText writes the name that a configuration uses.
-func (b BankSelect) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+func (b BankSelect) MarshalText() ([]byte, error) { return bankSelects.Marshal(b) }
 
 // MarshalText writes the name that a configuration uses.
-func (r Replacement) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+func (r Replacement) MarshalText() ([]byte, error) { return replacements.Marshal(r) }
 
 // MarshalText writes the name that a configuration uses.
-func (w WritePolicy) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w WritePolicy) MarshalText() ([]byte, error) { return writePolicies.Marshal(w) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (w *WritePolicy) UnmarshalText(text []byte) error {
-	return parse("write_policy", writePolicyNames, text, w)
-}
+func (w *WritePolicy) UnmarshalText(text []byte) error { return writePolicies.Unmarshal(text, w) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (b *BankSelect) UnmarshalText(text []byte) error {
-	return parse("bank_select", bankSelectNames, text, b)
-}
+func (b *BankSelect) UnmarshalText(text []byte) error { return bankSelects.Unmarshal(text, b) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (r *Replacement) UnmarshalText(text []byte) error {
-	return parse("replacement", replacementNames, text, r)
-}
-
-func name[T ~uint8](names []string, v T) string {
-	if int(v) < len(names) {
-		return names[v]
-	}
-	return fmt.Sprintf("(%d)", v)
-}
-
-func parse[T ~uint8](what string, names []string, text []byte, out *T) error {
-	for i, n := range names {
-		if n == string(text) {
-			*out = T(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("cache %s = %q: expected one of %v", what, text, names)
-}
+func (r *Replacement) UnmarshalText(text []byte) error { return replacements.Unmarshal(text, r) }
 
 // Validate checks the spec; an error names the field as configurations spell it.
 func (s Spec) Validate() error {
@@ -152,14 +132,8 @@ func (s Spec) Validate() error {
 	if s.BankSelect == Hashed && s.Banks&(s.Banks-1) != 0 {
 		return fmt.Errorf("cache bank_select = hashed: expected a power of two of banks, and there are %d", s.Banks)
 	}
-	if int(s.BankSelect) >= len(bankSelectNames) {
-		return fmt.Errorf("cache bank_select = %d: expected one of %v", s.BankSelect, bankSelectNames)
-	}
-	if int(s.Replacement) >= len(replacementNames) {
-		return fmt.Errorf("cache replacement = %d: expected one of %v", s.Replacement, replacementNames)
-	}
-	if int(s.WritePolicy) >= len(writePolicyNames) {
-		return fmt.Errorf("cache write_policy = %d: expected one of %v", s.WritePolicy, writePolicyNames)
+	if err := cmp.Or(bankSelects.Check(s.BankSelect), replacements.Check(s.Replacement), writePolicies.Check(s.WritePolicy)); err != nil {
+		return err
 	}
 	if s.WritePolicy == Back && !s.WriteEnable {
 		return fmt.Errorf("cache write_policy = back: with write_enable = false nothing is written")

@@ -392,7 +392,7 @@ func TestValidate(t *testing.T) {
 	}
 	require.NoError(t, defaults().Validate())
 	var a Arbiter
-	require.ErrorContains(t, a.UnmarshalText([]byte("random")), `concentrator arbiter = "random": expected one of [round_robin priority]`)
+	require.ErrorContains(t, a.UnmarshalText([]byte("random")), `concentrator arbiter = "random": expected one of round_robin, priority`)
 	_, err := New("Concentrator0", defaults(), MaxRequesters+1, nil)
 	require.ErrorContains(t, err, "65 requesters")
 }

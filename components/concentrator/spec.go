@@ -1,6 +1,10 @@
 package concentrator
 
-import "fmt"
+import (
+	"fmt"
+
+	"heddle/internal/enum"
+)
 
 // Spec is what a user may choose of a machine's concentrators.
 type Spec struct {
@@ -22,28 +26,15 @@ const (
 	Priority
 )
 
-var arbiterNames = []string{"round_robin", "priority"}
+var arbiters = enum.Of[Arbiter]("concentrator arbiter", "round_robin", "priority")
 
-func (a Arbiter) String() string {
-	if int(a) < len(arbiterNames) {
-		return arbiterNames[a]
-	}
-	return fmt.Sprintf("(%d)", a)
-}
+func (a Arbiter) String() string { return arbiters.Name(a) }
 
 // MarshalText writes the name that a configuration uses.
-func (a Arbiter) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+func (a Arbiter) MarshalText() ([]byte, error) { return arbiters.Marshal(a) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (a *Arbiter) UnmarshalText(text []byte) error {
-	for i, n := range arbiterNames {
-		if n == string(text) {
-			*a = Arbiter(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("concentrator arbiter = %q: expected one of %v", text, arbiterNames)
-}
+func (a *Arbiter) UnmarshalText(text []byte) error { return arbiters.Unmarshal(text, a) }
 
 // MaxRequesters is the most that one concentrator can have.
 const MaxRequesters = 64
@@ -61,10 +52,7 @@ func (s Spec) Validate() error {
 			return fmt.Errorf("concentrator %s = %d: expected %d..%d", v.field, v.value, v.min, v.max)
 		}
 	}
-	if int(s.Arbiter) >= len(arbiterNames) {
-		return fmt.Errorf("concentrator arbiter = %d: expected one of %v", s.Arbiter, arbiterNames)
-	}
-	return nil
+	return arbiters.Check(s.Arbiter)
 }
 
 // RequestPlaces is the depth of a requester's link: a register a cycle of the way, and the queue behind it.

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"heddle/components/mem"
+	"heddle/internal/enum"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -27,28 +28,15 @@ const (
 	AtomicsSimX24
 )
 
-var atomicModeNames = [...]string{"l2", "simx25", "simx24"}
+var atomicModes = enum.Of[AtomicMode]("core atomics mode", "l2", "simx25", "simx24")
 
-func (m AtomicMode) String() string {
-	if int(m) < len(atomicModeNames) {
-		return atomicModeNames[m]
-	}
-	return fmt.Sprintf("(%d)", m)
-}
+func (m AtomicMode) String() string { return atomicModes.Name(m) }
 
 // MarshalText writes the name that a configuration uses.
-func (m AtomicMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m AtomicMode) MarshalText() ([]byte, error) { return atomicModes.Marshal(m) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (m *AtomicMode) UnmarshalText(text []byte) error {
-	for i, n := range atomicModeNames {
-		if n == string(text) {
-			*m = AtomicMode(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("core atomics mode = %q: expected one of %v", text, atomicModeNames)
-}
+func (m *AtomicMode) UnmarshalText(text []byte) error { return atomicModes.Unmarshal(text, m) }
 
 // atomics is what the load-store unit knows of atomics under way.
 type atomics struct {

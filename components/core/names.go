@@ -1,6 +1,6 @@
 package core
 
-import "fmt"
+import "heddle/internal/enum"
 
 // Policy is a way to choose among warps: a row of policies.
 type Policy uint8
@@ -25,11 +25,12 @@ const (
 )
 
 var (
-	dividerNames = []string{"dpi", "serial"}
-	fenceNames   = []string{"flush", "wait"}
+	policyNames  = enum.Of[Policy]("core policy", namesOfPolicies()...)
+	dividerNames = enum.Of[Divider]("core idiv", "dpi", "serial")
+	fenceNames   = enum.Of[Fence]("core fence", "flush", "wait")
 )
 
-func policyNames() (names []string) {
+func namesOfPolicies() (names []string) {
 	for i := range policies {
 		names = append(names, policies[i].name)
 	}
@@ -37,43 +38,26 @@ func policyNames() (names []string) {
 }
 
 // Names lists the policies, for the configuration.
-func (Policy) Names() []string { return policyNames() }
+func (Policy) Names() []string { return policyNames.List() }
 
-func (p Policy) String() string  { return nameOf(policyNames(), p) }
-func (d Divider) String() string { return nameOf(dividerNames, d) }
-func (f Fence) String() string   { return nameOf(fenceNames, f) }
-
-// MarshalText writes the name that a configuration uses.
-func (p Policy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+func (p Policy) String() string  { return policyNames.Name(p) }
+func (d Divider) String() string { return dividerNames.Name(d) }
+func (f Fence) String() string   { return fenceNames.Name(f) }
 
 // MarshalText writes the name that a configuration uses.
-func (d Divider) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (p Policy) MarshalText() ([]byte, error) { return policyNames.Marshal(p) }
 
 // MarshalText writes the name that a configuration uses.
-func (f Fence) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+func (d Divider) MarshalText() ([]byte, error) { return dividerNames.Marshal(d) }
+
+// MarshalText writes the name that a configuration uses.
+func (f Fence) MarshalText() ([]byte, error) { return fenceNames.Marshal(f) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (p *Policy) UnmarshalText(text []byte) error { return parse("policy", policyNames(), text, p) }
+func (p *Policy) UnmarshalText(text []byte) error { return policyNames.Unmarshal(text, p) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (d *Divider) UnmarshalText(text []byte) error { return parse("idiv", dividerNames, text, d) }
+func (d *Divider) UnmarshalText(text []byte) error { return dividerNames.Unmarshal(text, d) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (f *Fence) UnmarshalText(text []byte) error { return parse("fence", fenceNames, text, f) }
-
-func nameOf[T ~uint8](names []string, v T) string {
-	if int(v) < len(names) {
-		return names[v]
-	}
-	return fmt.Sprintf("(%d)", v)
-}
-
-func parse[T ~uint8](what string, names []string, text []byte, out *T) error {
-	for i, n := range names {
-		if n == string(text) {
-			*out = T(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("core %s = %q: expected one of %v", what, text, names)
-}
+func (f *Fence) UnmarshalText(text []byte) error { return fenceNames.Unmarshal(text, f) }

@@ -296,7 +296,7 @@ func TestPolicies(t *testing.T) {
 		}
 	}
 	var p Policy
-	require.EqualError(t, p.UnmarshalText([]byte("lrr")), `core policy = "lrr": expected one of [vortex rr gto two-level]`)
+	require.EqualError(t, p.UnmarshalText([]byte("lrr")), `core policy = "lrr": expected one of vortex, rr, gto, two-level`)
 }
 
 // At fetch a warp cannot be ready again at once: gto keeps its precedence meanwhile.

@@ -134,7 +134,7 @@ func (s Spec) Validate() error {
 		{"warps", s.Warps, 1, 64}, {"threads", s.Threads, 1, 32}, {"issue.slices", s.Issue.Slices, 1, s.Warps},
 		{"schedule.policy", int(s.Schedule.Policy), 0, len(policies) - 1}, {"schedule.active_warps", s.Schedule.Active, 1, 64},
 		{"issue.policy", int(s.Issue.Policy), 0, len(policies) - 1}, {"issue.active_warps", s.Issue.Active, 1, 64},
-		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, 4}, {"fetch_width", s.FetchWidth, 1, 8}, {"idiv", int(s.IDiv), 0, len(dividerNames) - 1}, {"fence", int(s.Fence), 0, len(fenceNames) - 1},
+		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, 4}, {"fetch_width", s.FetchWidth, 1, 8}, {"idiv", int(s.IDiv), 0, len(dividerNames.List()) - 1}, {"fence", int(s.Fence), 0, len(fenceNames.List()) - 1},
 		{"alu_lanes", s.ALULanes, 1, s.Threads}, {"fpu_lanes", s.FPULanes, 1, s.Threads}, {"sfu_lanes", s.SFULanes, 1, s.Threads},
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
 		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256}, {"channel bytes", s.ChannelBytes, 4, 128},

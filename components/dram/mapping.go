@@ -1,6 +1,10 @@
 package dram
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"heddle/internal/enum"
+)
 
 // Mapping names how a line number is cut into a location, from its high to its
 // low bits: row, bank (with bank group below it), rank or pseudo channel,
@@ -23,15 +27,15 @@ const (
 	RoBaRaCoChXor
 )
 
-var mappingNames = []string{"RoBaRaCoCh", "RoCoBaRaCh", "ChRaBaRoCo", "RoBaRaCoChXor"}
+var mappings = enum.Of[Mapping]("dram mapping", "RoBaRaCoCh", "RoCoBaRaCh", "ChRaBaRoCo", "RoBaRaCoChXor")
 
-func (m Mapping) String() string { return name(mappingNames, m) }
+func (m Mapping) String() string { return mappings.Name(m) }
 
 // MarshalText writes the name that a configuration uses.
-func (m Mapping) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Mapping) MarshalText() ([]byte, error) { return mappings.Marshal(m) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (m *Mapping) UnmarshalText(text []byte) error { return parse("mapping", mappingNames, text, m) }
+func (m *Mapping) UnmarshalText(text []byte) error { return mappings.Unmarshal(text, m) }
 
 // part is one component of a location.
 type part uint8

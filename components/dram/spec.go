@@ -1,8 +1,11 @@
 package dram
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
+
+	"heddle/internal/enum"
 )
 
 // Spec is what a user may choose of a DRAM. Clocks are DRAM command clocks of
@@ -163,65 +166,40 @@ func (b CommandBus) table() busTable {
 }
 
 var (
-	standardNames   = []string{"hbm2", "hbm2-r20", "ddr4", "gddr6", "gddr5", "ideal"}
-	pagePolicyNames = []string{"open", "closed"}
-	schedulerNames  = []string{"frfcfs", "frfcfs-rowhit", "row-hit-first", "fcfs"}
-	commandBusNames = []string{"single", "split"}
+	standards    = enum.Of[Standard]("dram standard", "hbm2", "hbm2-r20", "ddr4", "gddr6", "gddr5", "ideal")
+	pagePolicies = enum.Of[PagePolicy]("dram page_policy", "open", "closed")
+	schedulers   = enum.Of[Scheduler]("dram scheduler", "frfcfs", "frfcfs-rowhit", "row-hit-first", "fcfs")
+	commandBuses = enum.Of[CommandBus]("dram command_bus", "single", "split")
 )
 
-func (s Standard) String() string   { return name(standardNames, s) }
-func (p PagePolicy) String() string { return name(pagePolicyNames, p) }
-func (s Scheduler) String() string  { return name(schedulerNames, s) }
-func (b CommandBus) String() string { return name(commandBusNames, b) }
+func (s Standard) String() string   { return standards.Name(s) }
+func (p PagePolicy) String() string { return pagePolicies.Name(p) }
+func (s Scheduler) String() string  { return schedulers.Name(s) }
+func (b CommandBus) String() string { return commandBuses.Name(b) }
 
 // MarshalText writes the name that a configuration uses.
-func (s Standard) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Standard) MarshalText() ([]byte, error) { return standards.Marshal(s) }
 
 // MarshalText writes the name that a configuration uses.
-func (p PagePolicy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+func (p PagePolicy) MarshalText() ([]byte, error) { return pagePolicies.Marshal(p) }
 
 // MarshalText writes the name that a configuration uses.
-func (s Scheduler) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Scheduler) MarshalText() ([]byte, error) { return schedulers.Marshal(s) }
 
 // MarshalText writes the name that a configuration uses.
-func (b CommandBus) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+func (b CommandBus) MarshalText() ([]byte, error) { return commandBuses.Marshal(b) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (s *Standard) UnmarshalText(text []byte) error {
-	return parse("standard", standardNames, text, s)
-}
+func (s *Standard) UnmarshalText(text []byte) error { return standards.Unmarshal(text, s) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (p *PagePolicy) UnmarshalText(text []byte) error {
-	return parse("page_policy", pagePolicyNames, text, p)
-}
+func (p *PagePolicy) UnmarshalText(text []byte) error { return pagePolicies.Unmarshal(text, p) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (s *Scheduler) UnmarshalText(text []byte) error {
-	return parse("scheduler", schedulerNames, text, s)
-}
+func (s *Scheduler) UnmarshalText(text []byte) error { return schedulers.Unmarshal(text, s) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (b *CommandBus) UnmarshalText(text []byte) error {
-	return parse("command_bus", commandBusNames, text, b)
-}
-
-func name[T ~uint8](names []string, v T) string {
-	if int(v) < len(names) {
-		return names[v]
-	}
-	return fmt.Sprintf("(%d)", v)
-}
-
-func parse[T ~uint8](what string, names []string, text []byte, out *T) error {
-	for i, n := range names {
-		if n == string(text) {
-			*out = T(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("dram %s = %q: expected one of %v", what, text, names)
-}
+func (b *CommandBus) UnmarshalText(text []byte) error { return commandBuses.Unmarshal(text, b) }
 
 const (
 	maxClocks = 1_000_000
@@ -238,18 +216,9 @@ func (s Spec) Validate() error {
 			return fmt.Errorf("dram %s = %d: expected a power of two", v.field, v.value)
 		}
 	}
-	for _, e := range []struct {
-		what  string
-		value uint8
-		names []string
-	}{
-		{"standard", uint8(s.Standard), standardNames}, {"mapping", uint8(s.Mapping), mappingNames},
-		{"page_policy", uint8(s.PagePolicy), pagePolicyNames}, {"scheduler", uint8(s.Scheduler), schedulerNames},
-		{"command_bus", uint8(s.CommandBus), commandBusNames},
-	} {
-		if int(e.value) >= len(e.names) {
-			return fmt.Errorf("dram %s = %d: expected one of %v", e.what, e.value, e.names)
-		}
+	if err := cmp.Or(standards.Check(s.Standard), mappings.Check(s.Mapping), pagePolicies.Check(s.PagePolicy),
+		schedulers.Check(s.Scheduler), commandBuses.Check(s.CommandBus)); err != nil {
+		return err
 	}
 	if s.Standard == Ideal {
 		return s.validateIdeal()

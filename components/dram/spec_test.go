@@ -77,7 +77,7 @@ func TestNames(t *testing.T) {
 func TestMappings(t *testing.T) {
 	s := Spec{Channels: 2, Ranks: 2, BankGroups: 2, Banks: 4, Rows: 8, Columns: 4}
 	lines := uint64(s.Channels * s.Ranks * s.BankGroups * s.Banks * s.Rows * s.Columns)
-	for m := range mappingNames {
+	for m := range mappings.List() {
 		s.Mapping = Mapping(m)
 		mapper := NewMapper(s)
 		seen := map[Location]bool{}

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"heddle/internal/enum"
 )
 
 // Command is a DRAM command.
@@ -24,9 +26,9 @@ const (
 	numCommands
 )
 
-var commandNames = []string{"ACT", "PRE", "RD", "WR", "RDA", "WRA", "PREA", "REF"}
+var commandNames = enum.Of[Command]("dram command", "ACT", "PRE", "RD", "WR", "RDA", "WRA", "PREA", "REF")
 
-func (c Command) String() string { return name(commandNames, c) }
+func (c Command) String() string { return commandNames.Name(c) }
 
 // rankWide says that the command addresses all banks of a rank.
 func (c Command) rankWide() bool { return c >= PREA }
@@ -58,9 +60,9 @@ const (
 	numLevels
 )
 
-var levelNames = []string{"channel", "rank", "bankgroup", "bank"}
+var levelNames = enum.Of[Level]("dram level", "channel", "rank", "bankgroup", "bank")
 
-func (l Level) String() string { return name(levelNames, l) }
+func (l Level) String() string { return levelNames.Name(l) }
 
 // Kind is which preceding command a rule counts from.
 type Kind uint8

@@ -23,6 +23,7 @@ var rules = []struct {
 	may []string // prefixes; "=" means exactly
 }{
 	{"internal/plain", nil},
+	{"internal/enum", nil},
 	{"=isa", nil},
 	{"isa/micro", []string{"=isa", "isa/asm"}},
 	{"isa/elf", []string{"=isa", "internal/plain"}},
@@ -38,7 +39,7 @@ var rules = []struct {
 	{"components/hwwl", []string{"isa/emu", "components/clock", "components/accel", "components/balance", "components/count", "components/graphpeg", "components/probe"}},
 	{"components/balance", []string{"components/clock"}},
 	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/count", "components/mem", "components/probe"}},
-	{"components/", []string{"=isa", "isa/emu", "components/clock", "components/count", "components/accel", "components/balance", "components/mem", "components/probe"}},
+	{"components/", []string{"internal/enum", "=isa", "isa/emu", "components/clock", "components/count", "components/accel", "components/balance", "components/mem", "components/probe"}},
 	{"units/all", []string{"components/*/unit"}},
 	{"units", []string{"=isa", "components/accel", "=kernels/schedule"}},
 	{"configs", []string{"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "internal/schema"}},
@@ -49,8 +50,8 @@ var rules = []struct {
 	// The compiler of kernels knows no graphs, schedules or algorithms.
 	{"kernels/ir", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/codegen", []string{"=isa", "isa/emu", "=kernels/ir"}},
-	{"kernels/graph/graphspec", []string{"internal/schema"}},
-	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/files"}},
+	{"kernels/graph/graphspec", []string{"internal/enum", "internal/schema"}},
+	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/enum", "internal/files"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files", "internal/plain"}},
 	{"cmd/", []string{""}},
 	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/files", "internal/schema", "internal/store"}},

@@ -1,9 +1,10 @@
 package graph
 
 import (
-	"fmt"
 	"math"
 	"slices"
+
+	"heddle/internal/enum"
 )
 
 // WeightKind says what the words of Weights are.
@@ -16,27 +17,15 @@ const (
 	FloatWeights                   // IEEE 754 binary32
 )
 
-var kindNames = []string{"none", "int", "float"}
+var kindNames = enum.Of[WeightKind]("weight kind", "none", "int", "float")
 
-func (k WeightKind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return fmt.Sprintf("(%d)", k)
-}
+func (k WeightKind) String() string { return kindNames.Name(k) }
 
 // MarshalText is for JSON.
-func (k WeightKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k WeightKind) MarshalText() ([]byte, error) { return kindNames.Marshal(k) }
 
 // UnmarshalText is for JSON.
-func (k *WeightKind) UnmarshalText(text []byte) error {
-	i := slices.Index(kindNames, string(text))
-	if i < 0 {
-		return fmt.Errorf("weight kind %q: expected one of %v", text, kindNames)
-	}
-	*k = WeightKind(i)
-	return nil
-}
+func (k *WeightKind) UnmarshalText(text []byte) error { return kindNames.Unmarshal(text, k) }
 
 // ordered maps a weight's word so that unsigned comparison orders weights.
 func (k WeightKind) ordered(w uint32) uint32 {

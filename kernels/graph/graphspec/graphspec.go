@@ -5,9 +5,9 @@ package graphspec
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
+	"heddle/internal/enum"
 	"heddle/internal/schema"
 )
 
@@ -278,47 +278,29 @@ const (
 )
 
 var (
-	idsNames     = []string{"auto", "keep"}
-	weightsNames = []string{"file", "unit", "random"}
-	orderNames   = []string{"none", "degree", "random", "bfs"}
+	idsNames     = enum.Of[IDs]("ids", "auto", "keep")
+	weightsNames = enum.Of[WeightsFrom]("weights.from", "file", "unit", "random")
+	orderNames   = enum.Of[Order]("reorder.order", "none", "degree", "random", "bfs")
 )
 
-func (i IDs) String() string         { return name(idsNames, i) }
-func (w WeightsFrom) String() string { return name(weightsNames, w) }
-func (o Order) String() string       { return name(orderNames, o) }
+func (i IDs) String() string         { return idsNames.Name(i) }
+func (w WeightsFrom) String() string { return weightsNames.Name(w) }
+func (o Order) String() string       { return orderNames.Name(o) }
 
 // MarshalText writes the name that a configuration uses.
-func (i IDs) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
+func (i IDs) MarshalText() ([]byte, error) { return idsNames.Marshal(i) }
 
 // MarshalText writes the name that a configuration uses.
-func (w WeightsFrom) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w WeightsFrom) MarshalText() ([]byte, error) { return weightsNames.Marshal(w) }
 
 // MarshalText writes the name that a configuration uses.
-func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+func (o Order) MarshalText() ([]byte, error) { return orderNames.Marshal(o) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (i *IDs) UnmarshalText(text []byte) error { return parse("ids", idsNames, text, i) }
+func (i *IDs) UnmarshalText(text []byte) error { return idsNames.Unmarshal(text, i) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (w *WeightsFrom) UnmarshalText(text []byte) error {
-	return parse("weights.from", weightsNames, text, w)
-}
+func (w *WeightsFrom) UnmarshalText(text []byte) error { return weightsNames.Unmarshal(text, w) }
 
 // UnmarshalText reads the name that a configuration uses.
-func (o *Order) UnmarshalText(text []byte) error { return parse("reorder.order", orderNames, text, o) }
-
-func name[T ~uint8](names []string, v T) string {
-	if int(v) < len(names) {
-		return names[v]
-	}
-	return fmt.Sprintf("(%d)", v)
-}
-
-func parse[T ~uint8](what string, names []string, text []byte, out *T) error {
-	i := slices.Index(names, string(text))
-	if i < 0 {
-		return fmt.Errorf("%s = %q: expected one of %s", what, text, strings.Join(names, ", "))
-	}
-	*out = T(i)
-	return nil
-}
+func (o *Order) UnmarshalText(text []byte) error { return orderNames.Unmarshal(text, o) }
