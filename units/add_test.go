@@ -92,10 +92,13 @@ func TestAddAUnit(t *testing.T) {
 	}
 	require.Equal(t, 30, cycles("31")-cycles("1"))
 	refused("core.nothing: the core has a Weaver", "exec", "echo.s", "--machine", "vortex-1c4w4t-weaver", "--set", "core.nothing.delay=2")
-	refused("core.nothing.delay: expected an integer 1..1000 (cycles)", "exec", "echo.s", "--machine", "vortex-1c4w4t", "--set", "core.nothing.delay=0")
-	require.Contains(t, run("config", "schema", "--markdown"), "nothing: each thread walks the row of the vertex that the unit answers with. Source:")
+	refused("core.nothing.delay: expected an integer 1..1000 (cycles)",
+		"exec", "echo.s", "--machine", "vortex-1c4w4t", "--set", "core.nothing.delay=0")
+	require.Contains(t, run("config", "schema", "--markdown"),
+		"nothing: each thread walks the row of the vertex that the unit answers with. Source:")
 	require.Contains(t, run("isa", "--markdown"), "bit 3 hwwl, bit 16 nothing present")
-	require.Contains(t, run("stats", "describe", "--machine", "vortex-1c4w4t", "--set", "core.nothing.delay=2", "nothing"), "Requests answered.")
+	described := run("stats", "describe", "--machine", "vortex-1c4w4t", "--set", "core.nothing.delay=2", "nothing")
+	require.Contains(t, described, "Requests answered.")
 
 	require.NoError(t, os.WriteFile("e.yaml", []byte(`
 name: e
@@ -105,5 +108,6 @@ compare: {workload.schedule: [vertex, nothing]}
 sweep: {workload.algorithm: [pagerank, bfs, sssp], machine.core.nothing.delay: [1, 40]}
 `), 0o644))
 	require.Equal(t, 12, strings.Count(run("run", "e.yaml", "--check"), "│ yes "))
-	refused("nothing: the machine's cores have no unit that does nothing; give machine.core.nothing", "run", "e.yaml", "--set", "machine=vortex-1c4w4t", "--set", "compare={}", "--set", "sweep={}", "--set", "workload.schedule=nothing")
+	refused("nothing: the machine's cores have no unit that does nothing; give machine.core.nothing",
+		"run", "e.yaml", "--set", "machine=vortex-1c4w4t", "--set", "compare={}", "--set", "sweep={}", "--set", "workload.schedule=nothing")
 }

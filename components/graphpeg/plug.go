@@ -20,7 +20,8 @@ var (
 // FitsCore is Fits, and that the core's scratchpad is as large as the unit's share of it.
 func (s *Spec) FitsCore(at accel.Shape) (key, msg string, ok bool) {
 	if s.ScratchpadLimit > at.ScratchpadBytes {
-		return "scratchpad_limit", fmt.Sprintf("%d: the core has a scratchpad of %d bytes (core.scratchpad_bytes)", s.ScratchpadLimit, at.ScratchpadBytes), false
+		const why = "%d: the core has a scratchpad of %d bytes (core.scratchpad_bytes)"
+		return "scratchpad_limit", fmt.Sprintf(why, s.ScratchpadLimit, at.ScratchpadBytes), false
 	}
 	return s.Fits(at.Threads, at.LineBytes)
 }

@@ -45,7 +45,8 @@ type drawer struct {
 // machine is one that a draw begins with, under a schedule: a small one, and if it needs a graph unit, one that has it.
 func (d drawer) machine(of *schedule.Schedule) []string {
 	if of.Unit == "" {
-		return []string{"machine=" + pick(d, "vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "kepler-15sm")}
+		names := []string{"vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "kepler-15sm"}
+		return []string{"machine=" + pick(d, names...)}
 	}
 	u, names := units.ByName(of.Unit), []string(nil)
 	for _, name := range configs.MachinesWith(u) {
@@ -84,8 +85,10 @@ func (d drawer) workload() []string {
 	set := append(d.machine(schedule),
 		fmt.Sprint("machine.sockets=", 1+d.IntN(4)),
 		"workload.schedule="+schedule.Name,
-		"workload.algorithm="+pick(d, "pagerank", "bfs", "bfs-parents", "sssp", "cc", "spmv", "in-degree", "spmm", "graphsum", "k-core", "colouring"),
-		fmt.Sprint("graph.weights.from=", pick(d, "random", "unit")), "graph.clean.drop_self_loops=true", "graph.clean.symmetrise=true", "workload.width=4",
+		"workload.algorithm="+pick(d,
+			"pagerank", "bfs", "bfs-parents", "sssp", "cc", "spmv", "in-degree", "spmm", "graphsum", "k-core", "colouring"),
+		fmt.Sprint("graph.weights.from=", pick(d, "random", "unit")),
+		"graph.clean.drop_self_loops=true", "graph.clean.symmetrise=true", "workload.width=4",
 	)
 	return append(set, d.graph()...)
 }

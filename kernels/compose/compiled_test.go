@@ -48,14 +48,20 @@ var smallUnits = map[string]unitOf{
 	"":       {nil, "vortex-6c32w32t", nil},
 	"weaver": {&spec, "vortex-6c32w32t-weaver", []string{"core.weaver.st_entries=12"}},
 	"peg": {&pegSpec, "vortex-6c32w32t", []string{
-		"core.graphpeg.alwt_entries=3", "core.graphpeg.edge_buffer_bytes=512", "core.graphpeg.scratchpad_limit=1536", "core.graphpeg.list_region=1KiB",
+		"core.graphpeg.alwt_entries=3", "core.graphpeg.edge_buffer_bytes=512",
+		"core.graphpeg.scratchpad_limit=1536", "core.graphpeg.list_region=1KiB",
 	}},
-	"eghw": {&eghwSpec, "vortex-6c32w32t-eghw", []string{"core.eghw.buffer_entries=20", "core.eghw.outstanding_lines=1", "core.eghw.lookahead=1", "core.eghw.edges_per_read=3"}},
+	"eghw": {&eghwSpec, "vortex-6c32w32t-eghw", []string{
+		"core.eghw.buffer_entries=20", "core.eghw.outstanding_lines=1", "core.eghw.lookahead=1", "core.eghw.edges_per_read=3",
+	}},
 	"hwwl": {&hwwlSpec, "vortex-6c32w32t", []string{"core.hwwl.bytes=1KiB", "core.hwwl.list_region=1KiB"}},
 }
 
 var (
-	pegSpec  = graphpeg.Spec{ALWTEntries: 3, EdgeBufferBytes: 512, ScratchpadLimit: 1536, VertexLists: 4, ListRegion: 1 << 10, PopOrder: "ring", FERelease: "issue", DonationPriority: "fi", BypassL1: true}
+	pegSpec = graphpeg.Spec{
+		ALWTEntries: 3, EdgeBufferBytes: 512, ScratchpadLimit: 1536, VertexLists: 4, ListRegion: 1 << 10,
+		PopOrder: "ring", FERelease: "issue", DonationPriority: "fi", BypassL1: true,
+	}
 	eghwSpec = eghw.Spec{BufferEntries: 20, OutstandingLines: 1, Lookahead: 1, EdgesPerRead: 3, WriteWords: 3, ReadWords: 3}
 	hwwlSpec = hwwl.Spec{Bytes: 1 << 10, ListRegion: 1 << 10, BypassL1: true}
 )

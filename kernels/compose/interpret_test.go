@@ -28,7 +28,9 @@ type interpreter struct {
 }
 
 func newInterpreter(t testing.TB, unit string, cores, warps, threads int) *interpreter {
-	m := &interpreter{mem: emu.NewMemory(), shape: host.Shape{Cores: cores, Warps: warps, Threads: threads, ScratchpadBytes: 16 << 10, LineBytes: 64, Unit: unit}}
+	m := &interpreter{mem: emu.NewMemory(), shape: host.Shape{
+		Cores: cores, Warps: warps, Threads: threads, ScratchpadBytes: 16 << 10, LineBytes: 64, Unit: unit,
+	}}
 	for c := range cores {
 		m.plug(t, accel.Shape{Core: c, Cores: cores, Warps: warps, Threads: threads, LineBytes: 64})
 	}

@@ -24,12 +24,17 @@ const lineBytes = 64
 
 // UnitShape is what core n's unit knows of an untimed machine.
 func UnitShape(cfg *emu.Config, n int) accel.Shape {
-	return accel.Shape{Core: n, Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes, ScratchpadBytes: cfg.ScratchpadBytes}
+	return accel.Shape{
+		Core: n, Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes, ScratchpadBytes: cfg.ScratchpadBytes,
+	}
 }
 
 // NewUntimed makes an untimed machine whose cores have that graph unit; nil: none.
 func NewUntimed(cfg emu.Config, unit accel.Spec) (*Untimed, error) {
-	d := &Untimed{shape: Shape{Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, ScratchpadBytes: cmp.Or(cfg.ScratchpadBytes, emu.DefaultScratchpadBytes), LineBytes: lineBytes}}
+	d := &Untimed{shape: Shape{
+		Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes,
+		ScratchpadBytes: cmp.Or(cfg.ScratchpadBytes, emu.DefaultScratchpadBytes),
+	}}
 	if unit != nil {
 		for core := range cfg.Cores {
 			u, err := unit.NewTwin(UnitShape(&cfg, core))

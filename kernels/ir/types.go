@@ -26,12 +26,14 @@ type Value = *Instr
 
 // Instr is one instruction.
 type Instr struct {
-	ID     int // dense in its kernel
-	Op     Op
-	Type   Type    // of its value; None: it has none
-	Args   []Value // an argument may be nil where the op's row says so
-	Imm    uint32  // OpConst: the bits; memory: bytes added to the address; OpParam, OpShared: which one; OpListItem: the field of an edge; OpWeaverReg: 0 or RegistersEven; OpUnitDo, OpUnitAsk: the instruction, an isa.Op
-	Var    *Var    // OpVar, OpGet, OpSet
+	ID   int // dense in its kernel
+	Op   Op
+	Type Type    // of its value; None: it has none
+	Args []Value // an argument may be nil where the op's row says so
+	// Imm is, of OpConst, the bits; of memory, bytes added to the address; of OpParam and OpShared, which one; of OpListItem,
+	// the field of an edge; of OpWeaverReg, 0 or RegistersEven; of OpUnitDo and OpUnitAsk, the instruction, an isa.Op.
+	Imm    uint32
+	Var    *Var // OpVar, OpGet, OpSet
 	Blocks []*Block
 	Loop   Value // OpBreak, OpContinue: which loop
 	Phase  isa.Phase

@@ -18,8 +18,12 @@ func init() {
 		Schedules: []*schedule.Schedule{dealt},
 		Exec:      "give every core a Weaver unit",
 		Flags: []units.Flag{
-			{Name: "weaver-st-entries", Doc: "slots of the Weaver's table, 1..65536", Value: func(s accel.Spec) any { return &s.(*weaver.Spec).STEntries }},
-			{Name: "weaver-mask-by-unit", Doc: "weaver.dec.id sets the thread mask", Value: func(s accel.Spec) any { return &s.(*weaver.Spec).MaskByUnit }},
+			{Name: "weaver-st-entries", Doc: "slots of the Weaver's table, 1..65536", Value: entries},
+			{Name: "weaver-mask-by-unit", Doc: "weaver.dec.id sets the thread mask", Value: maskByUnit},
 		},
 	})
 }
+
+func entries(s accel.Spec) any { return &s.(*weaver.Spec).STEntries }
+
+func maskByUnit(s accel.Spec) any { return &s.(*weaver.Spec).MaskByUnit }
