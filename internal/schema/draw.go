@@ -21,6 +21,8 @@ type Drawing[T any] struct {
 	// Fit changes what a drawn value asks of others before the rules across keys are checked; nil: nothing. Without it
 	// values that are legal only together would never come together.
 	Fit func(*T)
+	// Refused is what is wrong with a configuration by rules that the schema does not know; nil: there are none.
+	Refused func(T) error
 }
 
 // Draw returns a configuration in which each key has any of its legal values, drawn one key after the other from start,
@@ -51,11 +53,11 @@ func (s *Schema[T]) Draw(start T, d Drawing[T]) (T, error) {
 			if d.Fit != nil {
 				d.Fit(&next)
 			}
-			legal, err := s.Legal(next)
+			illegal, err := s.Legal(next)
 			if err != nil {
 				return start, err
 			}
-			if legal == nil {
+			if illegal == nil && (d.Refused == nil || d.Refused(next) == nil) {
 				start = next
 				break
 			}

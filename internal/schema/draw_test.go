@@ -61,6 +61,26 @@ func TestDrawReachesAllLegalValues(t *testing.T) {
 	}
 }
 
+// Rules that the schema does not know are kept as its own.
+func TestDrawAsksWhatElseIsRefused(t *testing.T) {
+	s, v, refused := New[drawn](""), New[drawn]("").Default(), 0
+	d := Drawing[drawn]{Rand: rand.New(rand.NewPCG(1, 1)), Refused: func(d drawn) error {
+		if d.On && d.Name == "a" {
+			refused++
+			return errors.New("on with a")
+		}
+		return nil
+	}}
+	v.On = false
+	for range 200 {
+		var err error
+		v, err = s.Draw(v, d)
+		require.NoError(t, err)
+		require.False(t, v.On && v.Name == "a")
+	}
+	require.NotZero(t, refused)
+}
+
 func TestExtremes(t *testing.T) {
 	all, err := New[drawn]("").Extremes(New[drawn]("").Default(), Drawing[drawn]{Keep: []string{"seed"}, Most: map[string]int64{"bytes": 512}})
 	require.NoError(t, err)
