@@ -146,6 +146,7 @@ type port struct {
 	from    *source
 	wires   configs.Wires
 	input   int // of the level: ports of one input share it
+	awaits  int // answers that have a place on the way back, if they are more than the wires hold
 	connect func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response])
 }
 
@@ -257,7 +258,7 @@ func places(latency int) int { return latency + 1 }
 // links joins what wants memory so far and the unit that serves it.
 func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clock.Link[mem.Request], *clock.Link[mem.Response])) {
 	for i, p := range b.out {
-		req, rsp := b.link(i, p, to, server, places(p.wires.Request), places(p.wires.Response))
+		req, rsp := b.link(i, p, to, server, places(p.wires.Request), max(places(p.wires.Response), p.awaits))
 		connect(i, req, rsp)
 	}
 	if a := b.m.auditor; a != nil {
@@ -314,7 +315,7 @@ func (b *builder) concentrator(name string, s concentrator.Spec, in []port) erro
 	}
 	from := &source{name: name, count: c.Sent, line: uint32(b.cfg.L2.LineBytes)}
 	for i := range c.NextPorts() {
-		b.out = append(b.out, port{c.Place(), from, b.cfg.ToL2, len(b.out), func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+		b.out = append(b.out, port{c.Place(), from, b.cfg.ToL2, len(b.out), 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectPort(i, req, rsp)
 		}})
 	}
@@ -356,6 +357,9 @@ func (b *builder) socket(s int) error {
 		return err
 	}
 	instructions := b.out
+	for i := range instructions {
+		instructions[i].awaits = b.cfg.L1I.MSHRs * b.cfg.L1I.Banks
+	}
 	b.out = data
 	if err := b.level(fmt.Sprintf("Socket%d.L1D", s), b.cfg.L1D, below); err != nil {
 		return err
@@ -394,7 +398,7 @@ func (b *builder) ports(c *core.Core, at clock.Handle, count func() uint64, n in
 	var rsp []*clock.Link[mem.Response]
 	from := &source{name: c.Name(), count: count, line: uint32(b.cfg.L1D.LineBytes)}
 	for i := range n {
-		out = append(out, port{at, from, w, i, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
+		out = append(out, port{at, from, w, i, 0, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
 			req, rsp = append(req, q), append(rsp, r)
 			connect(req, rsp)
 		}})
@@ -423,7 +427,7 @@ func (b *builder) level(name string, s cache.Spec, w configs.Wires) error {
 	b.out = nil
 	from := &source{name: name, cache: c, line: uint32(s.LineBytes), fills: map[uint32]bool{}}
 	for i := range s.MemoryPorts {
-		b.out = append(b.out, port{c.Place(), from, w, i, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+		b.out = append(b.out, port{c.Place(), from, w, i, 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectMemory(i, req, rsp)
 		}})
 	}
