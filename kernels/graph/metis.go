@@ -13,6 +13,7 @@ type metis struct {
 	header          int    // its line
 	comments        int    // behind it
 	found           uint64 // neighbours
+	unmatched       uint64 // a sum over the neighbours that is 0 if each vertex is its neighbours' neighbour
 	possible        bool
 }
 
@@ -43,13 +44,31 @@ func (m *metis) line(text []byte, at int) {
 	for i := m.before; i < len(words) && m.possible; i += m.stride {
 		n, err := strconv.ParseUint(string(words[i]), 10, 32)
 		m.found++
+		m.match(vertex, n)
 		m.possible = err == nil && 1 <= n && n <= m.vertices && n != vertex && m.found <= 2*m.edges
 	}
 }
 
-// is tells whether a file that ends with line last was one.
+// match adds what the same edge at its other end takes off again.
+func (m *metis) match(vertex, neighbour uint64) {
+	hash := func(a, b uint64) uint64 { // splitmix64's finish
+		h := a<<32 ^ b
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		return h ^ h>>31
+	}
+	if vertex < neighbour {
+		m.unmatched += hash(vertex, neighbour)
+	} else {
+		m.unmatched -= hash(neighbour, vertex)
+	}
+}
+
+// is tells whether a file that ends with line last was one. Vertices without edges at the end may have lost their lines, as
+// they are empty: then the edges have to be at both their ends.
 func (m *metis) is(last int) bool {
-	return m.possible && m.found > 0 && m.found == 2*m.edges && uint64(last-m.header-m.comments) >= m.vertices
+	whole := uint64(last-m.header-m.comments) >= m.vertices
+	return m.possible && m.found > 0 && m.found == 2*m.edges && (whole || m.unmatched == 0)
 }
 
 // notMETIS refuses a METIS file, in place of err, by which the line at hand is none of an edge list. Without err the file
