@@ -15,6 +15,7 @@ type Cache struct {
 	event HookEvent
 
 	lineShift int
+	names     bankNames
 	buffered  bool    // the crossbar has buffers: there are more than 2 inputs
 	direct    bool    // banks have no response queue of their own
 	resend    bool    // replays of writes wait for memory
@@ -97,6 +98,7 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 		allBanks: ^uint64(0) >> (64 - s.Banks), allPorts: ^uint64(0) >> (64 - s.MemoryPorts), direct: s.ResponseQueue == 0,
 		initEnd: d.After() + clock.Cycle(s.InitCycles()),
 	}
+	c.names = c.spec.bankNames()
 	c.buffered = c.makeInputs() > 2
 	for i := range s.MemoryPorts {
 		c.memory[i] = &memoryPort{}
@@ -307,7 +309,7 @@ func (c *Cache) see(i int) {
 	if r.mem.Op != mem.Read {
 		c.inspect(i, r.mem.Op)
 	}
-	to := c.spec.bankOf(r.line)
+	to := c.names.of(r.line)
 	c.bank[to&(most-1)].front.want |= bit(i)
 	c.sets.seen |= bit(i)
 	c.sets.wanted |= bit(to)
@@ -333,7 +335,7 @@ func (c *Cache) takeAnswers() {
 	for m := c.sets.answered &^ c.sets.offered; m != 0; m &= m - 1 {
 		i := first(m)
 		if in := c.memory[i].rsp; in.Ready() {
-			to, id := c.spec.nameOf(in.Front().Tag)
+			to, id := c.names.asker(in.Front().Tag)
 			c.bank[to&(most-1)].in.fill = id
 			c.sets.offered |= bit(i)
 			c.sets.awake |= bit(to)
@@ -439,9 +441,10 @@ func (c *Cache) staysAwake(b *bank, r *request, active bool) bool {
 	return active && (!b.idle() || b.front.want != 0 || b.front.buffer.n > 0 || b.in.fill != none)
 }
 
-// rouse has bank i stepped in the next cycle if it stands still, because one of its queues has a place again.
-func (c *Cache) rouse(i int, b *bank) {
-	if b.waiting != 0 || b.flush.state != flushIdle {
+// rouse has bank i stepped in the next cycle if it stands still for a cause that may be over, or with a flush, because one
+// of its queues has a place again.
+func (c *Cache) rouse(i int, b *bank, over cause) {
+	if b.waiting&over != 0 || b.flush.state != flushIdle {
 		c.sets.awake |= bit(i)
 	}
 }
@@ -518,7 +521,7 @@ func (c *Cache) respondInput(i int) {
 		c.sets.served &^= bit(i)
 	}
 	c.sets.sorted &^= bit(from)
-	c.rouse(from, b)
+	c.rouse(from, b, responseQueueFull)
 }
 
 // sendResponse sends a bank's first response to its port, if that has a place.
@@ -555,8 +558,9 @@ func (c *Cache) sendPort(p *memoryPort, asks uint64) {
 	r := b.mreq.front()
 	p.req.Push(*r)
 	c.hook(HookPosMemory, -1, *r)
-	b.mreq.pop()
-	c.rouse(from, b)
+	if b.mreq.pop(); b.mreq.n < b.mreqAlmost {
+		c.rouse(from, b, memoryQueueFull)
+	}
 }
 
 func (c *Cache) bug(what string) string {

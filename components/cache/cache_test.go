@@ -231,6 +231,8 @@ func TestBankSelection(t *testing.T) {
 		perBank, place := map[int]int{}, map[[2]uint32]bool{}
 		for line := range uint32(1 << 12) {
 			b := s.bankOf(line)
+			names := s.bankNames()
+			require.Equal(t, b, names.of(line))
 			perBank[b]++
 			key := [2]uint32{uint32(b), line >> s.bankBits()}
 			require.False(t, place[key], "%v: two lines in one place", sel)

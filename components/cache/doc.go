@@ -35,8 +35,10 @@
 //
 // A cycle costs what moves in it. Links and queues keep a bit of a word set while they
 // hold something (sets), a bank that stands still is not stepped until an input of it
-// changes, and counts then for how long it waited (settle). A cache of one bank and one
-// port, as most L1s are, goes a short way without crossbars (single), with the same results.
+// changes, and counts then for how long it waited (settle). Queues know no time: what a
+// register holds back for a cycle is in the sets as they were when the cycle began. In a
+// cache of one bank and one port, as most L1s are, cycles with nothing but reads that hit
+// go a short way (single), with the same results.
 //
 // The logic is in plain structs without a clock (bank, mshr, tags, arbiter, queue);
 // Cache moves messages between them and the links.

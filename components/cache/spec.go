@@ -164,10 +164,29 @@ func (s *Spec) lineShift() int { return bits.TrailingZeros(uint(s.LineBytes)) }
 // bankBits is how many bits a bank's number has.
 func (s *Spec) bankBits() int { return bits.Len(uint(s.Banks - 1)) }
 
-// nameOf takes apart the tag of a request to memory: the bank that asks, and its MSHR entry.
-func (s *Spec) nameOf(tag uint32) (bank int, entry int16) {
-	n := s.bankBits()
-	return int(tag & (1<<n - 1)), int16(tag >> n)
+// bankNames are how a cache's banks are told apart, with what does not change computed once.
+type bankNames struct {
+	bits    uint // of a bank's number
+	lowBits bool // a line's bank is its lowest bits
+	*Spec
+}
+
+func (s *Spec) bankNames() bankNames {
+	return bankNames{uint(s.bankBits()), s.BankSelect == LowBits && s.Banks&(s.Banks-1) == 0, s}
+}
+
+// asker takes apart the tag of a request to memory: the bank that asks, and its MSHR entry.
+func (n *bankNames) asker(tag uint32) (bank int, entry int16) {
+	shift := n.bits & 31
+	return int(tag & (1<<shift - 1)), int16(tag >> shift)
+}
+
+// of returns the bank of a line.
+func (n *bankNames) of(line uint32) int {
+	if n.lowBits {
+		return int(line & (1<<(n.bits&31) - 1))
+	}
+	return n.bankOf(line)
 }
 
 // bankOf returns the bank of a line. Lines of one bank differ in the bits above

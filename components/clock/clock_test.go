@@ -372,3 +372,33 @@ func BenchmarkLink(b *testing.B) {
 	b.ResetTimer()
 	_ = s.Run()
 }
+
+// TestFlags: a consumer's bit is set while the link holds values, a producer's from when it was full until one is taken.
+func TestFlags(t *testing.T) {
+	s := newSystem()
+	d := addDomain(t, s, "core", ns)
+	var l *clock.Link[int]
+	var filled, stuck uint64
+	var seen []string
+	producer := add(d, func(now clock.Cycle) bool {
+		for now == 1 && !l.Full() {
+			l.Push(int(now))
+		}
+		seen = append(seen, fmt.Sprint(now, filled, stuck))
+		return false
+	})
+	consumer := add(d, func(now clock.Cycle) bool {
+		if now >= 4 {
+			l.Drop()
+		}
+		return now < 5
+	})
+	l = clock.NewLink[int]("l", 2, 1, producer.at, consumer.at)
+	l.Flag(&filled, 3)
+	l.FlagStuck(&stuck, 5)
+	producer.at.Wake()
+	consumer.at.Wake()
+	require.NoError(t, s.Run())
+	require.Equal(t, []string{"1 8 32", "5 8 0"}, seen, "woken for the first place only: it does not ask again")
+	require.Zero(t, filled)
+}

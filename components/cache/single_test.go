@@ -1,0 +1,95 @@
+package cache
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/mem"
+)
+
+// shortCycle does a bank's cycle the short way if that is possible: it returns the answer's tag, and whether a request was
+// accepted.
+func shortCycle(b *bank, now uint64, r *request) (answers []uint32, done did, ok bool) {
+	line := -1
+	if b.st1.kind != bubble {
+		line = b.hit()
+	}
+	if b.in.fill != none || b.rsp.n+b.mreq.n > 0 || !b.calm() || r != nil && !b.takes(&r.mem) || b.st1.kind != bubble && line < 0 {
+		return nil, 0, false
+	}
+	if line >= 0 {
+		answers = append(answers, b.st1.mem.Tag)
+	}
+	b.advance(line)
+	if r != nil {
+		done = b.acceptRequest(now, r, 0)
+	}
+	return answers, done, true
+}
+
+// longCycle does it the long way, with an answer leaving at once.
+func longCycle(b *bank, now uint64, r *request) (answers []uint32, done did) {
+	done = b.step(now, r)
+	if b.rsp.n > 0 {
+		answers = append(answers, b.rsp.front().mem.Tag)
+		b.rsp.pop()
+	}
+	return answers, done
+}
+
+// TestTheShortWayDoesWhatAStepDoes: of two banks with the same requests and fills one goes the short way whenever it can.
+func TestTheShortWayDoesWhatAStepDoes(t *testing.T) {
+	shorts := 0
+	for seed := range cases(t, 60) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		s := draw(r)
+		s.Banks, s.MemoryPorts = 1, 1
+		s.Bytes = s.Ways * s.LineBytes << r.IntN(3)
+		short, step := newBank(&owner{unit: "short"}, &s, 0), newBank(&owner{unit: "step"}, &s, 0)
+		var due []int16
+		var next *request
+		lines, writes := uint32(1+r.IntN(2*s.Ways)), r.IntN(3)
+		for now := range uint64(2000) {
+			if next == nil && r.IntN(4) > 0 {
+				at := r.Uint32N(lines)
+				next = &request{line: at, mem: mem.Request{Addr: at * uint32(s.LineBytes), Tag: uint32(now)}}
+				if r.IntN(50) < writes {
+					next.mem.Op = mem.Write
+				}
+			}
+			fill := none
+			if len(due) > 0 && r.IntN(8) == 0 {
+				fill = due[0]
+			}
+			short.in.fill, step.in.fill = fill, fill
+			want, done := longCycle(step, now, next)
+			got, also, ok := shortCycle(short, now, next)
+			if ok {
+				shorts++
+			} else {
+				got, also = longCycle(short, now, next)
+			}
+			require.Equal(t, want, got, "seed %d, cycle %d", seed, now)
+			require.Equal(t, done&(tookRequest|tookFill), also&(tookRequest|tookFill), "seed %d, cycle %d", seed, now)
+			if done.has(tookRequest) {
+				next = nil
+			}
+			if done.has(tookFill) {
+				due = due[1:]
+			}
+			for ; step.mreq.n > 0; step.mreq.pop() {
+				q := step.mreq.front()
+				require.Equal(t, *q, *short.mreq.front(), "seed %d, cycle %d", seed, now)
+				short.mreq.pop()
+				if q.Op != mem.Write {
+					due = append(due, int16(q.Tag))
+				}
+			}
+		}
+		require.Equal(t, step.stats, short.stats, "seed %d", seed)
+		require.Equal(t, step.mshr, short.mshr, "seed %d", seed)
+	}
+	require.NotZero(t, shorts)
+}
