@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +59,7 @@ func failed(err error) error {
 		return nil
 	case errors.As(err, new(*inspect.Stopped)):
 		return &codeError{exitStopped, err}
-	case errors.As(err, new(*window.WriteError)):
+	case errors.As(err, new(*window.WriteError)), ofTheHost(err):
 		return &codeError{exitFailed, err}
 	case errors.As(err, &trap), errors.As(err, new(*accel.Fault)), errors.As(err, new(*sim.LawsError)):
 		return &codeError{exitFailed, err}
@@ -151,7 +152,20 @@ func conclude(stderr io.Writer, err error) int {
 	if errors.As(err, &c) {
 		return c.code
 	}
+	if ofTheHost(err) {
+		return exitFailed
+	}
 	return exitUsage // cobra's own complaints
+}
+
+// ofTheHost reports whether a file could not be read or written for no fault of whoever named it.
+func ofTheHost(err error) bool {
+	for _, n := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EFBIG} {
+		if errors.Is(err, n) {
+			return true
+		}
+	}
+	return false
 }
 
 // canceled is the error of a command that nothing but an interrupt has ended.
