@@ -22,6 +22,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"heddle/internal/commits"
 )
 
@@ -204,13 +206,20 @@ func (c *comparison) all(ctx context.Context, list []job) (bool, error) {
 	if err := errors.Join(errs...); err != nil {
 		return false, err
 	}
-	fmt.Fprintf(os.Stderr, "\r%79s\r", "")
+	showProgress("%79s\r", "")
 	fmt.Printf("%d runs with both programs in %.0f s: %d differ", len(list), time.Since(start).Seconds(), c.differs)
 	for _, how := range slices.Sorted(maps.Keys(c.ended)) {
 		fmt.Printf(", %d are equal (%s)", c.ended[how], how)
 	}
 	fmt.Println()
 	return c.differs > 0, nil
+}
+
+// showProgress writes over the line of a terminal. Elsewhere nobody looks.
+func showProgress(format string, args ...any) {
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		fmt.Fprintf(os.Stderr, "\r"+format, args...)
+	}
 }
 
 // one runs a job with both programs and prints what differs.
@@ -230,7 +239,7 @@ func (c *comparison) one(ctx context.Context, j *job, of int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
-	fmt.Fprintf(os.Stderr, "\r%d of %d runs, %d differ", c.done, of, c.differs)
+	showProgress("%d of %d runs, %d differ", c.done, of, c.differs)
 	if len(list) > 0 {
 		c.differs++
 		c.print(j, list)
@@ -270,7 +279,7 @@ func (c *comparison) run(ctx context.Context, j *job, p *program) ([]byte, error
 
 // print prints what differs in a run.
 func (c *comparison) print(j *job, list []difference) {
-	fmt.Fprintf(os.Stderr, "\r%79s\r", "")
+	showProgress("%79s\r", "")
 	fmt.Printf("%s\n", j.name)
 	for i, d := range list {
 		if i == c.rows && c.rows > 0 {
