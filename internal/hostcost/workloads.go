@@ -23,6 +23,7 @@ type point struct {
 	vertices            int    // a random graph (Erdős–Rényi) of that many vertices and 8 times as many edges, instead of facebook_combined
 	edges               uint64 // the quick count ends after that many edges; 0: it is the whole run
 	cycles              uint64 // or after that many cycles of a launch
+	sockets             int    // of the machine; 0: its own
 }
 
 // workloads are the fixed list. Their names and sizes belong to the recorded table: whoever changes them records it anew.
@@ -36,6 +37,7 @@ var workloads = []workload{
 	{name: "PageRank peg", machine: "vortex-6c32w32t-graphpeg", goal: 5500, point: point{algorithm: "pagerank", schedule: "peg", edges: 15000}},
 	{name: "BFS peg", machine: "graphpeg-15sm", point: point{algorithm: "bfs", schedule: "peg", edges: 15000}},
 	{name: "PageRank strict", machine: "graphpeg-60sm", point: point{algorithm: "pagerank", schedule: "strict", cycles: 3000}},
+	{name: "PageRank strict, six", machine: "graphpeg-60sm", point: point{algorithm: "pagerank", schedule: "strict", cycles: 3000, sockets: 6}},
 	{name: "ld_rand, one core", machine: "vortex-1c4w4t", program: program{"ld_rand", 50}},
 }
 
@@ -53,6 +55,9 @@ func (w *workload) args(whole bool, config, out string) []string {
 	set("machine", w.machine)
 	set("workload.algorithm", w.point.algorithm)
 	set("workload.schedule", w.point.schedule)
+	if w.point.sockets != 0 {
+		set("machine.sockets", w.point.sockets)
+	}
 	if w.point.algorithm == "bfs" {
 		set("workload.max_iterations", 0)
 	}
