@@ -78,7 +78,7 @@ func TestThePageInABrowser(t *testing.T) {
 
 // opensFields opens a warp's way down, and sees it live.
 func (b *tab) opensFields() {
-	b.Becomes(`document.querySelectorAll('#tree li').length > 20`, is("true"), "the core's fields")
+	b.Becomes(`document.querySelectorAll('#tree li').length > 15`, is("true"), "the core's fields")
 	warp := []string{"source", "Core", "warps", "0"}
 	for i := range warp {
 		at := line(warp[:i+1]...)

@@ -332,7 +332,7 @@ func TestWhatHangs(t *testing.T) {
 		require.Equal(t, i < by.Full, b.Level > 0 && b.Level >= b.Places, "%s: the full ones come first", b.Name)
 	}
 	require.Equal(t, "2 of 2", taken["Core0: LSU loads outstanding"], "no load comes back")
-	require.Equal(t, "0 of 4", taken["Memory.port0.rsp"])
+	require.Equal(t, "0 of 16", taken["Memory.port0.rsp"], "the L1I has a place for every line that it can ask for")
 	require.Positive(t, by.Full)
 	var few levels
 	require.Equal(t, http.StatusOK, d.get("api/machines/1/buffers?sort=level&limit=2", &few))
