@@ -87,7 +87,9 @@ func (b *tab) opensFields() {
 	}
 	b.Becomes(line(append(warp, "pc")...)+"?.textContent", has("0x800000"), "the warp's program counter, in its loop")
 	b.Becomes(line(append(warp, "regs")...)+".textContent", has("elements"), "and its registers")
-	last := line("last") + ".textContent"
+	b.Text(line("pipe") + ".click()")
+	b.Becomes("!!"+line("pipe", "last"), is("true"), "what a core's stages share")
+	last := line("pipe", "last") + ".textContent"
 	before := b.Text(last)
 	b.Click("#machines button")
 	b.Becomes(last, not(before), "fields are live")
