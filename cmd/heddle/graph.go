@@ -206,7 +206,7 @@ func newGraphInfo() *cobra.Command {
 		Long: `Describe a graph: size, degrees, components, memory of its layouts, the hash that
 identifies it, and the distribution of its degrees.`,
 		Example: `  heddle graph info facebook_combined --symmetrise
-  heddle graph info ../shared/graphs/USA-road-d.NY.gr.gz
+  heddle graph info USA-road-d.NY.gr.gz
   heddle graph info web.mtx.gz --drop-self-loops --drop-duplicates --json | jq .summary.hash`,
 		RunE: func(c *cobra.Command, args []string) error {
 			g, err := f.named(c, args[0])
@@ -268,7 +268,7 @@ func newGraphConvert() *cobra.Command {
 	c := &cobra.Command{
 		Use: "convert GRAPH FILE", Short: "Write a graph in another format, cleaned up", Args: cobra.ExactArgs(2),
 		Long: "Write a graph in another format, after what the flags say has been done to it.\n" + formatHelp,
-		Example: `  heddle graph convert ../shared/graphs/usroads.mtx.gz roads.txt.gz
+		Example: `  heddle graph convert usroads.mtx.gz roads.txt.gz
   heddle graph convert facebook_combined fb.gr --symmetrise --weights random --weight-max 100`,
 		RunE: func(c *cobra.Command, args []string) error {
 			g, err := f.named(c, args[0])

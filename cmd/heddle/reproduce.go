@@ -49,7 +49,7 @@ command line or pack; 3 no progress (deadlock) or limit reached; 4 with --strict
 not hold wholly; 130 interrupted.`,
 		Example: `  heddle reproduce
   heddle reproduce sparseweaver/fig10
-  heddle reproduce sparseweaver/fig10 --full --graphs ../shared/graphs --time-limit 2h
+  heddle reproduce sparseweaver/fig10 --full --graphs ~/graphs --time-limit 2h
   heddle reproduce sparseweaver/fig13 --json | jq .holds
   heddle reproduce ./my-pack.yaml --jobs 1
   heddle reproduce sparseweaver/fig13 --record docs`,
@@ -65,7 +65,7 @@ not hold wholly; 130 interrupted.`,
 	fl := c.Flags()
 	fl.BoolVar(&f.quick, "quick", false, "the quick variant (the default)")
 	fl.BoolVar(&f.full, "full", false, "the full variant")
-	fl.StringVar(&f.graphs, "graphs", "../shared/graphs", "`directory` with the graphs of full variants")
+	fl.StringVar(&f.graphs, "graphs", "graphs", "`directory` with the graphs of full variants")
 	fl.BoolVar(&f.json, "json", false, "print the outcome, or the list of packs, as JSON")
 	fl.StringVar(&f.record, "record", "", "put the outcome into reproduction.md, and what it is made of, in that `directory`")
 	fl.BoolVar(&f.strict, "strict", false, "exit code 4 unless the statement holds wholly")

@@ -72,7 +72,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 
 ` + exitHelp,
 		Example: `  heddle run configs/experiments/quickstart.yaml
-  heddle run quickstart --set name=cnr --set graph.file=../shared/graphs/cnr-2000.txt.gz
+  heddle run quickstart --set name=cnr --set graph.file=cnr-2000.txt.gz
   heddle run weaver-table-size --jobs 4 --set machine.core.warps=16
   heddle run my.yaml --time-limit 10m --memory-limit 8GiB
   heddle run my.yaml --dry-run
