@@ -14,3 +14,10 @@ func DefaultSpec(warps, threads int) Spec {
 	}
 	return l.Value
 }
+
+// InStages has instructions moved from stage to stage, whether or not something holds them up.
+func (c *Core) InStages() {
+	for i := range c.slices {
+		c.slices[i].express.open, c.slices[i].express.alu = false, false
+	}
+}

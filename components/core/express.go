@@ -12,6 +12,7 @@ import (
 type express struct {
 	operands line // read and not dispatched; leaves in the cycle in which it is dispatched
 	delay    int  // cycles from the read to dispatch
+	open     bool // a slice dispatches one instruction a cycle, so that they keep their order
 
 	alu     bool   // the integer unit can be passed so
 	commits uint64 // cycles, modulo 64, in which an instruction that has passed it is written back
@@ -21,20 +22,20 @@ type express struct {
 const switchToCommit = 1
 
 func newExpress(s *Spec, in string) express {
-	x := express{delay: 3}
+	x := express{delay: 3, open: s.Issue.Dispatch == 1}
 	if s.Collectors > 1 {
 		x.delay++ // the arbiter behind them
 	}
 	x.operands = newLine(x.delay, bitExpress, in+"operands under way")
 	// Of two results that come to the switch together the other way decides, so none may be overtaken.
-	x.alu = s.Issue.Dispatch == 1 && s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]))
+	x.alu = x.open && s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]))
 	return x
 }
 
 // flows reports whether what is read now meets nothing on its way to dispatch.
 func (sl *slice) flows() bool {
 	c := &sl.collect
-	return c.in|c.mid|c.out == 0 && sl.operands.n == 0 && sl.spec.Issue.Dispatch == 1
+	return sl.express.open && c.in|c.mid|c.out == 0 && sl.operands.n == 0
 }
 
 // unfold puts the instructions that are on their way to dispatch into the stages in which they are at the beginning of
@@ -45,8 +46,8 @@ func (sl *slice) unfold(now uint64) {
 		at := sl.express.operands.first
 		id := sl.receive(&sl.express.operands)
 		stage := sl.express.delay - int(at-now) // cycles since it was read
-		bit := uint32(1) << sl.warps[sl.all[id].warp].collector
-		k := bits.TrailingZeros32(bit)
+		k := sl.warps[sl.all[id].warp].collector
+		bit := uint32(1) << k
 		switch stage {
 		case 1:
 			c.in, c.id[0][k] = c.in|bit, id

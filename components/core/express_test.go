@@ -1,0 +1,79 @@
+package core_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/clock"
+	"heddle/components/core"
+)
+
+// watcher notes how full all of a core's buffers are after every cycle.
+type watcher struct {
+	clock.Base
+	core   *core.Core
+	levels []string
+}
+
+func (w *watcher) Tick(now clock.Cycle) bool {
+	text := fmt.Sprint(now, ":")
+	w.core.Buffers(func(name string, n, places int) {
+		if n != 0 {
+			text += fmt.Sprintf(" %s %d of %d;", name, n, places)
+		}
+	})
+	w.levels = append(w.levels, text)
+	return !w.core.Done()
+}
+
+// What nothing holds up passes collectors and integer unit by its cycle. Cycles, statistics and the level of every
+// buffer after every cycle are those of instructions that are moved from stage to stage.
+func TestTheExpressWayIsTheStages(t *testing.T) {
+	names := []string{"alu_chain", "mul_chain", "div_chain", "mix_units", "fma_chain", "diverge", "lat_bank", "lmem_conf", "ld_rand", "barrier", "lat_jump"}
+	for seed := range uint64(60) {
+		draw := rand.New(rand.NewPCG(seed, 7))
+		warps, threads := 1+draw.IntN(31), 1<<draw.IntN(6)
+		if draw.IntN(4) == 0 {
+			warps = 16 * (2 + draw.IntN(3))
+		}
+		change := func(s *core.Spec) {
+			for s.Issue.Slices = 1 + draw.IntN(warps); warps%s.Issue.Slices != 0; {
+				s.Issue.Slices--
+			}
+			s.Collectors, s.IBuffer, s.FPUQueue, s.LSUQueue = draw.IntN(6), 1+draw.IntN(6), 1+draw.IntN(4), 1+draw.IntN(4)
+			s.Issue.Dispatch = 1 + draw.IntN(8)/7
+			s.Latency.ALU, s.Latency.Mul, s.Latency.Div = 2+draw.IntN(8), 2+draw.IntN(8), 2+draw.IntN(8)
+			if draw.IntN(2) == 0 {
+				s.IDiv, s.Latency.DivSerial = core.DividerSerial, 2+draw.IntN(40)
+			}
+			if draw.IntN(3) == 0 {
+				s.ALULanes = threads >> draw.IntN(2)
+			}
+		}
+		var spec core.Spec
+		keep := func(s *core.Spec) { change(s); spec = *s }
+		same := func(s *core.Spec) { *s = spec }
+		name := names[draw.IntN(len(names))]
+		run := func(inStages bool, change func(*core.Spec)) (core.Stats, []string) {
+			m := newMachine(t, warps, threads, change)
+			w := &watcher{Base: clock.NewBase("Watcher"), core: m.core}
+			w.Join(m.core.Place().Domain(), w)
+			w.Place().Wake()
+			if inStages {
+				m.core.InStages()
+			}
+			m.run(t, name, 2)
+			return m.core.Counts(), w.levels
+		}
+		express, levels := run(false, keep)
+		stages, want := run(true, same)
+		require.Equal(t, len(want), len(levels), "seed %d, %s: %+v", seed, name, spec)
+		for i := range want {
+			require.Equal(t, want[i], levels[i], "seed %d, %s: %+v", seed, name, spec)
+		}
+		require.Equal(t, stages, express, "seed %d, %s: %+v", seed, name, spec)
+	}
+}
