@@ -60,7 +60,7 @@ func (GraphUnit) Alternatives() (list []schema.Alternative) {
 	return list
 }
 
-// Is tells whether it is of that name, as isa calls units.
+// Is reports whether it is of that name, as isa calls units.
 func (g GraphUnit) Is(name string) bool {
 	u := units.Of(g.Spec)
 	return u != nil && u.Name == name

@@ -150,7 +150,7 @@ func defaultWorkload() Workload {
 	return l.Value
 }
 
-// varies tells whether some axis gives the key its value.
+// varies reports whether some axis gives the key its value.
 func (e *Experiment) varies(key string) bool { return e.axis(key) != nil }
 
 // axis finds an axis by its key; nil: there is none.

@@ -67,7 +67,7 @@ func (p *Pack) Experiments(v Variant, o PackOptions) (list []*schema.Loaded[Expe
 	return list, g.absent, errors.Join(bad...)
 }
 
-// Has tells whether the pack has experiments of a variant.
+// Has reports whether the pack has experiments of a variant.
 func (p *Pack) Has(v Variant) bool {
 	list, _ := schema.List(p.lists[v])
 	return len(list) > 0
@@ -97,7 +97,7 @@ type graphFiles struct {
 	absent []string
 }
 
-// fill replaces GraphsPrefix below a node, and tells whether it asks for a graph that is not there.
+// fill replaces GraphsPrefix below a node, and reports whether it asks for a graph that is not there.
 // Lists lose such elements; a list inside a list, whose values go together, is asked for as a whole.
 func (g *graphFiles) fill(n *schema.Node, inList bool) (gone bool) {
 	if n.Kind == schema.ScalarNode {

@@ -18,7 +18,7 @@ type Region struct {
 	Verify bool `key:"verify" default:"true" doc:"The run goes on behind the region to its end, and its result is compared with the reference. false: it ends with the region and is marked as partial."`
 }
 
-// Whole tells whether all of a run counts.
+// Whole reports whether all of a run counts.
 func (r Region) Whole() bool { return r.From == 0 && r.To == 0 }
 
 // Validate refuses a region with its end before its beginning.

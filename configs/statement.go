@@ -91,10 +91,10 @@ func ParseRule(text string) (r Rule, err error) {
 	return r, nil
 }
 
-// Relative tells whether the rule needs a published value.
+// Relative reports whether the rule needs a published value.
 func (r Rule) Relative() bool { return r.op == "within" }
 
-// Met tells whether a number fits, given the published one.
+// Met reports whether a number fits, given the published one.
 func (r Rule) Met(x, published float64) bool {
 	switch r.op {
 	case ">=":

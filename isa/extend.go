@@ -76,7 +76,7 @@ func Extend(x *Extension) {
 	describeUnits()
 }
 
-// overlaps tells whether there is a word that both rows match.
+// overlaps reports whether there is a word that both rows match.
 func (r *Row) overlaps(o *Row) bool { return (r.Enc.Match^o.Enc.Match)&r.Enc.Mask&o.Enc.Mask == 0 }
 
 // describeUnits says in the CSR units' documentation which bit is whose.

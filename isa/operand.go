@@ -21,7 +21,7 @@ type Inst struct {
 // Format lists an instruction's operands in the order they are written.
 type Format []*Operand
 
-// Has tells whether the format contains the operand.
+// Has reports whether the format contains the operand.
 func (f Format) Has(o *Operand) bool {
 	for _, x := range f {
 		if x == o {
@@ -31,7 +31,7 @@ func (f Format) Has(o *Operand) bool {
 	return false
 }
 
-// Immediate tells whether an immediate takes the place of rs2.
+// Immediate reports whether an immediate takes the place of rs2.
 func (f Format) Immediate() bool { return f.Has(immI) || f.Has(shamt) }
 
 // Operand finds the one of that name.
@@ -102,7 +102,7 @@ func (o *Operand) Scale(v int64) (int64, error) {
 	return v << 12, nil
 }
 
-// Check tells whether the operand's value in i can be encoded.
+// Check reports whether the operand's value in i can be encoded.
 func (o *Operand) Check(i *Inst) error {
 	_, err := o.put(i)
 	return err
@@ -312,7 +312,7 @@ var (
 	FormatJ    = Format{rd, jumpTo}
 )
 
-// TakesSuffix tells whether the mnemonic may end in .aq, .rl, .aqrl or .n.
+// TakesSuffix reports whether the mnemonic may end in .aq, .rl, .aqrl or .n.
 func (r *Row) TakesSuffix(s string) bool {
 	if s == ".n" {
 		return r.Format.Has(negRs2) || r.Format.Has(negRd)

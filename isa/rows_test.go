@@ -109,7 +109,7 @@ func TestEveryRowRoundTripsFromOperands(t *testing.T) {
 	}
 }
 
-// reservedField tells whether a word of the row holds a reserved rounding mode,
+// reservedField reports whether a word of the row holds a reserved rounding mode,
 // the one field value that a row's mask does not exclude.
 func reservedField(row *Row, w uint32) bool {
 	f3 := w >> 12 & 7

@@ -199,7 +199,7 @@ func (s Sample) plus(next Sample) Sample {
 	return s
 }
 
-// working tells whether a core has work.
+// working reports whether a core has work.
 func (m *Machine) working() bool {
 	return slices.ContainsFunc(m.Cores, func(c *core.Core) bool { return !c.Done() })
 }

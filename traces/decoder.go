@@ -13,7 +13,7 @@ type decoder struct {
 	turnN   uint8
 }
 
-// bad tells that a column ended too soon, or held what cannot be.
+// bad reports whether a column ended too soon, or held what cannot be.
 func (d *decoder) bad() bool {
 	for i := range d.columns {
 		if d.columns[i].bad {
@@ -23,7 +23,7 @@ func (d *decoder) bad() bool {
 	return false
 }
 
-// rest tells that something has not been read.
+// rest reports whether something has not been read.
 func (d *decoder) rest() bool {
 	for i := range d.columns {
 		if len(d.columns[i].b) > 0 {

@@ -127,13 +127,13 @@ func (e *encoder) settle() {
 	}
 }
 
-// full tells that a chunk should be made.
+// full reports whether a chunk should be made.
 func (e *encoder) full(limit int) bool {
 	return len(e.columns[colLow].b) >= limit || len(e.columns[colHigh].b) >= limit ||
 		len(e.columns[colTurns].b) >= limit || len(e.columns[colControl].b) >= limit || len(e.columns[colForms].b) >= limit
 }
 
-// holds tells that there is something for a chunk.
+// holds reports whether there is something for a chunk.
 func (e *encoder) holds() bool {
 	for i := range e.columns {
 		if len(e.columns[i].b) > 0 {

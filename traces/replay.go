@@ -245,7 +245,7 @@ func (w *replayed) Ask(op *emu.Op, u *emu.UnitCall) {
 	}
 }
 
-// answers tells whether a function has an answer.
+// answers reports whether a function has an answer.
 func (u *Unit) answers(fn uint8) bool { return u != nil && int(fn) < len(u.Answered) && u.Answered[fn] }
 
 // Answer gives the warp the mask of the recorded answer, and compares the unit's.

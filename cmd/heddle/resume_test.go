@@ -97,7 +97,7 @@ func workplace(t *testing.T) string {
 	return dir
 }
 
-// killAfter runs heddle, and kills it after that time; done tells that it was done before.
+// killAfter runs heddle, and kills it after that time; done reports whether it was done before.
 func killAfter(t *testing.T, heddle, dir string, jobs int, after time.Duration) (done bool) {
 	t.Helper()
 	c := exec.Command(heddle, "run", "many.yaml", "--jobs", fmt.Sprint(jobs))

@@ -55,7 +55,7 @@ func cells(row, between string) (out []string) {
 	return out
 }
 
-// printed tells whether a line of the output has these cells, in this order.
+// printed reports whether a line of the output has these cells, in this order.
 func printed(out string, want []string) bool {
 	return slices.ContainsFunc(strings.Split(out, "\n"), func(line string) bool {
 		left := want

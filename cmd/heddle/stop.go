@@ -34,7 +34,7 @@ func (f *stopFlags) add(c *cobra.Command) {
 	fl.BoolVar(&f.dump, "dump", false, "where the run is stopped, print what the machine holds; --window cores=..,warps=.. says of which")
 }
 
-// wanted tells whether the run is to be stopped.
+// wanted reports whether the run is to be stopped.
 func (f *stopFlags) wanted() bool { return f.at != "" || f.cycle > 0 }
 
 // check refuses what does not go together.

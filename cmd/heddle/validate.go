@@ -78,7 +78,7 @@ behind the caches (the DRAM alone is held to Ramulator 2 by the tests of compone
 
 `
 
-// terminal tells whether progress makes sense there.
+// terminal reports whether progress makes sense there.
 func terminal(w any) bool {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -46,7 +46,7 @@ func (f *windowFlags) add(c *cobra.Command) {
 	fl.IntVar(&f.bytes, "window-bytes", 256<<20, "`size` over which none of the files grows")
 }
 
-// wanted tells whether anything was asked for.
+// wanted reports whether anything was asked for.
 func (f *windowFlags) wanted() bool {
 	return f.konata != "" || f.perfetto != "" || f.vcd != "" || f.log != ""
 }

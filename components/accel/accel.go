@@ -56,7 +56,7 @@ type Unit interface {
 type MemoryUser interface {
 	Unit
 	ConnectMemory(out *clock.Link[mem.Request], in *clock.Link[mem.Response])
-	// BypassesL1 tells that the port leads past the L1D.
+	// BypassesL1 reports whether the port leads past the L1D.
 	BypassesL1() bool
 	// Sent is how many requests have left. Pending is what it still has to do with memory.
 	Sent() uint64
@@ -115,7 +115,7 @@ func Plug(name string, core clock.Handle, u Unit) *Socket {
 
 // What follows is the core's end.
 
-// CanIssue tells whether the warp may issue the instruction now.
+// CanIssue reports whether the warp may issue the instruction now.
 func (s *Socket) CanIssue(warp int, op *emu.Op) bool {
 	return op.LatencyClass() != isa.ClassUnit || !s.Awaits(warp)
 }
@@ -127,7 +127,7 @@ func (s *Socket) Issue(warp int, op *emu.Op) {
 	}
 }
 
-// Awaits tells whether the warp has an exclusive request under way.
+// Awaits reports whether the warp has an exclusive request under way.
 func (s *Socket) Awaits(warp int) bool { return s.exclusive>>warp&1 != 0 }
 
 // Traits of a unit instruction.
@@ -148,7 +148,7 @@ func (s *Socket) Begin() *emu.UnitCall {
 	return &s.calls[t].UnitCall
 }
 
-// Full tells that the unit's queue takes no request in this cycle. The core is
+// Full reports whether the unit's queue takes no request in this cycle. The core is
 // woken when it does.
 func (s *Socket) Full() bool {
 	full := s.requests.Full()
@@ -167,7 +167,7 @@ func (s *Socket) Send(t Tag) {
 
 func (s *Socket) now() clock.Cycle { return s.core.Domain().Cycle() }
 
-// Answered tells whether there is an answer.
+// Answered reports whether there is an answer.
 func (s *Socket) Answered() bool { return s.answers.Ready() }
 
 // Front returns the next answer's call.
@@ -191,7 +191,7 @@ func (s *Socket) Err() error {
 	return nil
 }
 
-// Idle tells that no call is under way. The unit's part in it is seen from the
+// Idle reports whether no call is under way. The unit's part in it is seen from the
 // cycle after.
 func (s *Socket) Idle() bool {
 	return len(s.free) == len(s.calls) && (s.now() > s.doneAt || s.doneAt == 0)
@@ -251,7 +251,7 @@ func (s *Socket) Abort(err error) {
 	s.core.Wake()
 }
 
-// Room tells whether an answer can leave in this cycle. The unit is woken when one can.
+// Room reports whether an answer can leave in this cycle. The unit is woken when one can.
 func (s *Socket) Room() bool { return !s.answers.Full() }
 
 // Reply sends the answer that is in the call.

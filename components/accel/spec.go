@@ -24,7 +24,7 @@ type Spec interface {
 
 // MemorySpec is of units that are MemoryUsers.
 type MemorySpec interface {
-	// BypassesL1 tells that their port leads past the L1D.
+	// BypassesL1 reports whether their port leads past the L1D.
 	BypassesL1() bool
 }
 
@@ -36,7 +36,7 @@ type ScratchpadSpec interface {
 
 // MaskSpec is of units that may set a warp's thread mask.
 type MaskSpec interface {
-	// SetsMask tells that they do, so that kernels are compiled for it.
+	// SetsMask reports whether they do, so that kernels are compiled for it.
 	SetsMask() bool
 }
 

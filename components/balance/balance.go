@@ -74,7 +74,7 @@ type Unit interface {
 // Direct is a unit whose work can be moved at once, as no hardware could.
 type Direct interface {
 	EFS() uint32
-	// Movable tells that Take would find edges.
+	// Movable reports whether Take would find edges.
 	Movable() bool
 	// Take cuts up to n edges off, in cycle now; Give adds them to what is to be done.
 	Take(now uint64, n uint32) Range
@@ -89,7 +89,7 @@ type Ideal interface {
 	Start()
 }
 
-// Own is a Spec of units between which the control processor moves nothing: what Balancer makes does. done tells that
+// Own is a Spec of units between which the control processor moves nothing: what Balancer makes does. done reports whether
 // no unit has work left, and that all know.
 type Own interface {
 	Balancer(units []Unit, done func() bool) Ideal

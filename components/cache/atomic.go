@@ -50,7 +50,7 @@ func (a *atomics) next() (at uint64, ok bool) {
 // performing reports whether atomics are under way.
 func (b *bank) performing() bool { return len(b.atomics.under) > 0 }
 
-// performs tells whether this bank itself does the operation.
+// performs reports whether this bank itself does the operation.
 func (b *bank) performs(op mem.Op) bool { return op == mem.Atomic && b.atomics.performer != nil }
 
 // finishAtomic sends the first result that is ready, ahead of what the pipeline answers.

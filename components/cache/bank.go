@@ -127,7 +127,7 @@ func newBank(of *owner, s *Spec, id int) *bank {
 	return b
 }
 
-// idle tells that a cycle without inputs changes nothing.
+// idle reports whether a cycle without inputs changes nothing.
 func (b *bank) idle() bool {
 	return b.st0.kind == bubble && b.st1.kind == bubble && b.mshr.replay == none && b.flush.state == flushIdle && !b.performing()
 }

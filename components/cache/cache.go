@@ -459,7 +459,7 @@ func (c *Cache) findPlaces(b *bank) {
 	}
 }
 
-// held tells whether a bank without a response queue of its own has an answer that its
+// held reports whether a bank without a response queue of its own has an answer that its
 // port has no place for.
 func (c *Cache) held(b *bank) bool {
 	op := b.st1

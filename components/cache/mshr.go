@@ -129,12 +129,12 @@ func (m *mshr) join(head, id int16) {
 	h.tail = id
 }
 
-// waits tells whether an answer of memory may name the entry.
+// waits reports whether an answer of memory may name the entry.
 func (m *mshr) waits(id int16) bool {
 	return id >= 0 && int(id) < len(m.entries) && (m.entries[id].state == entryHead || m.entries[id].state == entryPassed)
 }
 
-// passed tells that the answer to the entry's request is no line.
+// passed reports whether the answer to the entry's request is no line.
 func (m *mshr) passed(id int16) bool { return m.entries[id].state == entryPassed }
 
 // fill starts the replay of the list of head, and returns its first request.

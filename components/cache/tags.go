@@ -69,7 +69,7 @@ func (t *tags) find(line uint32) int {
 	return -1
 }
 
-// lookup tells whether the line is there, and notes its use.
+// lookup reports whether the line is there, and notes its use.
 func (t *tags) lookup(line uint32) bool {
 	i := t.find(line)
 	if i >= 0 {

@@ -29,7 +29,7 @@ func (c *Cache) Waits() (out []string) {
 	return out
 }
 
-// atRest tells that the bank holds nothing.
+// atRest reports whether the bank holds nothing.
 func (b *bank) atRest() bool {
 	return b.mshr.used == 0 && b.rsp.n == 0 && b.mreq.n == 0 && !b.busy()
 }

@@ -60,12 +60,12 @@ func (c *Core) SetID(id int) { c.lsu.atomics.id = uint32(id) }
 // CoreOf returns the number of the core that made a reference.
 func CoreOf(ref uint32) int { return int(ref >> (refChannelBits + refBatchBits)) }
 
-// remote tells whether the memory system performs the instruction.
+// remote reports whether the memory system performs the instruction.
 func (l *lsu) remote(in inst) bool {
 	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsL2
 }
 
-// posted tells whether the instruction is an atomic that is timed as a store.
+// posted reports whether the instruction is an atomic that is timed as a store.
 func (l *lsu) posted(in inst) bool {
 	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 && l.local[in.access] == 0
 }
@@ -121,7 +121,7 @@ func (l *lsu) perform(ref uint32) (wrote bool, err error) {
 	return l.accesses[t.access].PerformLanes(l.co.lanesOf(int(id), int(ch)))
 }
 
-// waitsForAtomic tells whether an instruction must not leave yet, because its warp
+// waitsForAtomic reports whether an instruction must not leave yet, because its warp
 // would see memory as it was before one of its own atomics. Atomics without .rl
 // need not wait: those of one lane to one word keep their order on the way.
 func (l *lsu) waitsForAtomic(in inst) bool {
@@ -145,13 +145,13 @@ const (
 	suffixAQ
 )
 
-// acquires tells whether later accesses wait for the memory system to perform the
+// acquires reports whether later accesses wait for the memory system to perform the
 // instruction.
 func (l *lsu) acquires(in inst) bool {
 	return l.remote(in) && in.op.Order&suffixAQ != 0 && l.global(in.access)
 }
 
-// ordered tells whether an instruction must wait before it goes to the caches or to the
+// ordered reports whether an instruction must wait before it goes to the caches or to the
 // scratchpad.
 func (l *lsu) ordered(in *inst) bool {
 	if l.atomics.acquires[in.warp] != 0 {
@@ -163,7 +163,7 @@ func (l *lsu) ordered(in *inst) bool {
 	return l.atomics.batches[in.warp] != 0 || !l.switched.empty()
 }
 
-// overlapsAtomic tells whether an access touches a word with an atomic of its warp
+// overlapsAtomic reports whether an access touches a word with an atomic of its warp
 // under way.
 func (l *lsu) overlapsAtomic(in inst) bool {
 	for id := range l.co.tags {
@@ -189,7 +189,7 @@ func (l *lsu) answer(id, ch int) (lanes int16) {
 	return lanes
 }
 
-// overlap tells whether an access touches a word of a batch.
+// overlap reports whether an access touches a word of a batch.
 func (l *lsu) overlap(a *emu.Access, t *tag) bool {
 	b := &l.accesses[t.access]
 	for m := t.mask; m != 0; m &= m - 1 {

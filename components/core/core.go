@@ -107,7 +107,7 @@ func (c *Core) DataPlace() clock.Handle { return c.Base.Place().Part(&c.lsu.due)
 // Err returns the program error that stopped the core.
 func (c *Core) Err() error { return c.err }
 
-// Done tells that no warp is left and nothing is in flight, stores included that the L1D
+// Done reports whether no warp is left and nothing is in flight, stores included that the L1D
 // has not taken.
 func (c *Core) Done() bool {
 	return c.active == 0 && c.source.Active() == 0 && c.inFlight == 0 && c.lsu.idle() && c.unitIdle()

@@ -117,7 +117,7 @@ func (l *lsu) idle() bool {
 	return l.requests.empty() && l.switched.empty() && l.pad.idle() && l.loads == 0 && l.co.idle() && l.taken()
 }
 
-// taken tells whether the L1D has taken all requests: stores are acknowledged with that.
+// taken reports whether the L1D has taken all requests: stores are acknowledged with that.
 // If not, the core is woken when it takes one.
 func (l *lsu) taken() bool {
 	all := true
@@ -402,7 +402,7 @@ func (l *lsu) endFence(in inst, now uint64) {
 	l.back.push(answer{inst: in}, now+answerDelay)
 }
 
-// blocked tells whether batch id is a fence that cannot end: something that went before it
+// blocked reports whether batch id is a fence that cannot end: something that went before it
 // has no answer or acknowledgement.
 func (l *lsu) blocked(id int) bool {
 	return l.co.tags[id].op.LatencyClass() == isa.ClassFence && (len(l.co.free) < len(l.co.tags)-1 || !l.taken())

@@ -63,7 +63,7 @@ func (q *queue[T]) push(v T, at uint64) {
 	q.n++
 }
 
-// ready tells whether the first value can be taken.
+// ready reports whether the first value can be taken.
 func (q *queue[T]) ready(now uint64) bool { return q.first <= now }
 
 func (q *queue[T]) front() *T { return &q.ring[q.head].v }

@@ -24,7 +24,7 @@ type Trace interface {
 	Mask() uint32
 	// PC is where the warp goes on after what was executed.
 	PC() uint32
-	// Waiting tells whether a barrier or wspawn holds the warp, and DescribeWait which.
+	// Waiting reports whether a barrier or wspawn holds the warp, and DescribeWait which.
 	Waiting() bool
 	DescribeWait() string
 }

@@ -82,5 +82,5 @@ func (c *Core) isControl(op *emu.Op) bool {
 	return op.Steers() || op.FloatCSR() || op.LatencyClass() == isa.ClassUnit && c.socket.Traits(op).SetsMask
 }
 
-// unitIdle tells that the unit has nothing of this core's left to do.
+// unitIdle reports whether the unit has nothing of this core's left to do.
 func (c *Core) unitIdle() bool { return c.socket == nil || c.socket.Idle() }

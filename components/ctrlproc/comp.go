@@ -31,7 +31,7 @@ func (c *Control) Start() {
 	c.Place().Wake()
 }
 
-// Done tells that all units are drained, and have been told.
+// Done reports whether all units are drained, and have been told.
 func (c *Control) Done() bool { return c.processor.done }
 
 // Tick does one cycle: a message from each core, and one to each.

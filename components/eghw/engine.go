@@ -93,7 +93,7 @@ type Step struct {
 	Err     error            // with Took: it is a program error
 	Answer  *emu.UnitRequest // has its Out, and goes to the core
 	Request Request          // goes to memory, if HasRequest
-	// HasRequest tells that there is one. Moved: the next cycle may differ without any input.
+	// HasRequest reports whether there is one. Moved: the next cycle may differ without any input.
 	HasRequest, Moved bool
 	WakeAt            uint64 // not Moved: when time alone changes something; 0: never
 }
@@ -136,7 +136,7 @@ func (e *Engine) Launch() {
 }
 
 // Cycle moves the unit by one cycle. head is the request that waits longest, or nil;
-// room tells that an answer may leave, port that a request may go to memory. Cycles may be
+// room reports whether an answer may leave, port that a request may go to memory. Cycles may be
 // left out while the last was not Moved, but for its WakeAt.
 func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step {
 	e.Settle(now)
@@ -317,7 +317,7 @@ func (e *Engine) written() {
 	e.writing, e.moved = false, true
 }
 
-// exhausted tells that no more edges will become ready.
+// exhausted reports whether no more edges will become ready.
 func (e *Engine) exhausted() bool { return e.vertices.n == 0 && e.ahead.n == 0 && e.chunks.n == 0 }
 
 // left is how many edges of vertices with known offsets are not popped.

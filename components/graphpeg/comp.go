@@ -78,7 +78,7 @@ func (p *PEG) Give(now clock.Cycle, r balance.Range) {
 // EFS is R_EFS.
 func (p *PEG) EFS() uint32 { return p.engine.EFS() }
 
-// Movable tells that Take would find edges.
+// Movable reports whether Take would find edges.
 func (p *PEG) Movable() bool { return p.engine.Movable() }
 
 // QueuePlaces is request_queue.
@@ -122,7 +122,7 @@ func (p *PEG) receive() (arrived bool) {
 	return arrived
 }
 
-// act sends what the cycle has brought. It tells whether a report was among it.
+// act sends what the cycle has brought. It reports whether a report was among it.
 func (p *PEG) act(head *emu.UnitRequest, step *Step) (reported bool) {
 	if step.HasRequest {
 		r := mem.Request{Addr: step.Request.Addr, Tag: step.Request.Tag}

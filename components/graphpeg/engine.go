@@ -62,7 +62,7 @@ type Step struct {
 	Err     error            // with Took: it is a program error; without: the unit cannot go on
 	Answer  *emu.UnitRequest // has its Out, and goes to the core
 	Request Request          // goes to memory, if HasRequest
-	// HasRequest tells that there is one. Moved: the next cycle may differ without any input.
+	// HasRequest reports whether there is one. Moved: the next cycle may differ without any input.
 	HasRequest, Moved bool
 	WakeAt            uint64 // not Moved: when time alone changes something; 0: never
 }
@@ -133,7 +133,7 @@ func (e *Engine) Launch() {
 }
 
 // Cycle moves the unit by one cycle. head is the request that waits longest, or nil;
-// room tells that an answer may leave, port that a request may go to memory. Cycles may be
+// room reports whether an answer may leave, port that a request may go to memory. Cycles may be
 // left out while the last was not Moved, but for its WakeAt.
 func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step {
 	e.Settle(now)
@@ -344,7 +344,7 @@ func (e *Engine) fail(format string, args ...any) {
 // Err returns the error that ended the run.
 func (e *Engine) Err() error { return e.exchange.err }
 
-// drained tells that no work is left here (ours: locally drained).
+// drained reports whether no work is left here (ours: locally drained).
 func (e *Engine) drained() bool {
 	if !e.configured {
 		return true
@@ -360,7 +360,7 @@ func (e *Engine) available() int {
 	return e.buffer.run
 }
 
-// exhausted tells that no more will become available but by a donation to come.
+// exhausted reports whether no more will become available but by a donation to come.
 func (e *Engine) exhausted() bool {
 	in := &e.lists[e.setup.In]
 	if e.setup.VertexMode {

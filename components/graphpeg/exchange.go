@@ -161,7 +161,7 @@ func (e *Engine) tellDrained() {
 	}
 }
 
-// Movable tells that the table has edges to cut.
+// Movable reports whether the table has edges to cut.
 func (e *Engine) Movable() bool { return e.table.edges > 0 }
 
 // Take cuts up to n edges off the largest entry, in cycle now.

@@ -52,7 +52,7 @@ func (h Host) Fill(list int, vertices []uint32, deal Deal) error {
 	return nil
 }
 
-// check tells whether the lists can be used.
+// check reports whether the lists can be used.
 func (h Host) check(list int) error {
 	e := h.Units[0]
 	if list < 0 || list >= len(e.lists) {

@@ -84,10 +84,10 @@ func (l *list) ready() int {
 	return l.head.n + l.tail.n
 }
 
-// isWhole tells that nothing is behind head.
+// isWhole reports whether nothing is behind head.
 func (l *list) isWhole() bool { return l.spilled+l.coming+l.tail.n == 0 }
 
-// room tells whether n vertices can be pushed now.
+// room reports whether n vertices can be pushed now.
 func (l *list) room(n int) bool {
 	free := l.tail.free()
 	if l.isWhole() {
@@ -112,10 +112,10 @@ func (l *list) take() uint32 {
 	return l.tail.pop()
 }
 
-// wantsSpill tells that tail may not take the next push.
+// wantsSpill reports whether tail may not take the next push.
 func (l *list) wantsSpill() bool { return l.tail.free() < len(l.tail.ring)-l.line }
 
-// overflows tells that the region has no line left to spill to.
+// overflows reports whether the region has no line left to spill to.
 func (l *list) overflows() bool { return l.spilled+l.coming == l.lines }
 
 func (l *list) address(line int) uint32 { return l.region + uint32(line%l.lines*l.line*4) }
@@ -130,7 +130,7 @@ func (l *list) spill(mem Memory) (addr uint32) {
 	return addr
 }
 
-// wantsRefill tells that a line in memory has a place in head.
+// wantsRefill reports whether a line in memory has a place in head.
 func (l *list) wantsRefill() bool {
 	return l.spilled > 0 && l.coming < maxRefills && l.head.free() >= l.line*(l.coming+1)
 }

@@ -40,7 +40,7 @@ type memoryPort struct {
 	out   int // reads that have not been answered
 }
 
-// free tells whether the source may act.
+// free reports whether the source may act.
 func (p *memoryPort) free(s source) bool { return p.boxes[s].n == 0 }
 
 // outstanding is what has not left or has no answer.

@@ -125,7 +125,7 @@ func (p *PEG) tell(step *Step) {
 
 var sourceNames = [numSources]string{offsetSource: "offsets", edgeSource: "edges", spillSource: "a list", refillSource: "a list"}
 
-// tell tells that an entry's status becomes another.
+// tell reports whether an entry's status becomes another.
 func (t *alwt) tell(i int, s Status) {
 	e := &t.entries[i]
 	t.watch("alwt", -1, "entry %d: %s -> %s, vertex %d, edges %d..%d", i, e.status, s, e.base, e.start, e.end)

@@ -69,7 +69,7 @@ func (u *Untimed) Exec(r *emu.UnitRequest) error {
 	return nil
 }
 
-// owes tells that an answer is to come.
+// owes reports whether an answer is to come.
 func (u *Untimed) owes() bool { return u.pops.n > 0 || u.answers.n > 0 }
 
 func firstError(a, b error) error {

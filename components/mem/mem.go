@@ -59,6 +59,6 @@ type Response struct {
 // Performer lets atomics take effect. The level where they meet calls it once a
 // request, in the order in which they arrive there.
 type Performer interface {
-	// Perform does the atomic of that name and tells whether it wrote.
+	// Perform does the atomic of that name and reports whether it wrote.
 	Perform(name uint32) (wrote bool)
 }

@@ -98,7 +98,7 @@ func (f *FSM) Launch() {
 }
 
 // Cycle moves the unit by one cycle. head is the request that waits longest, or
-// nil; room tells that an answer may leave. Cycles may be left out while Idle.
+// nil; room reports whether an answer may leave. Cycles may be left out while Idle.
 func (f *FSM) Cycle(now uint64, head *emu.UnitRequest, room bool) Step {
 	f.Settle(now)
 	f.now, f.head, f.room, f.step = now, head, room, Step{}
@@ -108,7 +108,7 @@ func (f *FSM) Cycle(now uint64, head *emu.UnitRequest, room bool) Step {
 	return f.step
 }
 
-// Idle tells that without a request nothing will change.
+// Idle reports whether without a request nothing will change.
 func (f *FSM) Idle() bool {
 	return (f.at == S0 || f.at == S6 || f.at == S8) && f.reads.n == 0
 }

@@ -212,5 +212,5 @@ func (s *State) End() { s.phase = Ended }
 // Row returns the edge numbers of the warp's last batch.
 func (s *State) Row(warp int) []uint32 { return s.dt[warp*s.threads:][:s.threads] }
 
-// isValid tells whether the slot has been registered.
+// isValid reports whether the slot has been registered.
 func (s *State) isValid(slot int) bool { return s.valid[slot/64]>>(slot%64)&1 != 0 }

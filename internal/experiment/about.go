@@ -31,7 +31,7 @@ type GraphSummary struct {
 // instance matches the statistics of one of several units of a kind.
 var instance = regexp.MustCompile(`^(core\d+|socket\d+|concentrator\d+|dram\.ch\d+)\b`)
 
-// Single tells whether a statistic is one unit's, and not a sum over all of its kind.
+// Single reports whether a statistic is one unit's, and not a sum over all of its kind.
 func Single(name string) bool { return instance.MatchString(name) }
 
 func (r *Runner) about(outcomes []Outcome) About {

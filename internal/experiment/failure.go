@@ -21,7 +21,7 @@ const (
 	OtherError  = "error"
 )
 
-// Final tells whether a class follows from the point and would come again: such a point is
+// Final reports whether a class follows from the point and would come again: such a point is
 // not run again. Limits may be others the next time, and so may what the host has to give.
 func Final(class string) bool {
 	return class != Limit && class != OutOfMemory && class != Interrupted

@@ -73,7 +73,7 @@ func (l *Ledger) open(path string, e configs.Experiment, fresh bool) (err error)
 	return l.store.Begin(store.Experiment{Name: e.Name, Version: l.version, Config: string(configs.ExperimentSchema.YAML(e)), Points: len(l.runner.Points)})
 }
 
-// empty tells whether no stored point has cycles. Such a store may become that of an experiment that has been corrected.
+// empty reports whether no stored point has cycles. Such a store may become that of an experiment that has been corrected.
 func (l *Ledger) empty() (bool, error) {
 	points, err := l.store.Points()
 	return !slices.ContainsFunc(points, func(p store.Point) bool { return p.Cycles > 0 }), err

@@ -41,7 +41,7 @@ func sampling(e *configs.Experiment) *sim.Sampling {
 	return &sim.Sampling{Interval: e.Stats.Interval, Keys: e.Stats.Keys, MaxRows: e.Stats.MaxRows}
 }
 
-// inside tells whether a super-step, from 1, is of a region; initStep is the init kernel.
+// inside reports whether a super-step, from 1, is of a region; initStep is the init kernel.
 func inside(r configs.Region, n int) bool { return n >= r.From && (r.To == 0 || n <= r.To) }
 
 // counted is a machine of whose run a region counts. What lies before the region is simulated in time, too: what the

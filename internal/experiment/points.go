@@ -148,7 +148,7 @@ func place(dims []dimension, i int) Point {
 	return p
 }
 
-// excluded tells whether some exclusion fits, and counts for each how often it does.
+// excluded reports whether some exclusion fits, and counts for each how often it does.
 func excluded(exclude schema.Exclusions, axes []Setting, fits []int) (out bool) {
 	for i, e := range exclude {
 		fit := true
@@ -216,12 +216,12 @@ func NoEffect(e *configs.Experiment, points []Point, same func(i, j int) bool) (
 	return out
 }
 
-// SameConfig tells whether points simulate the same, whatever their axes are.
+// SameConfig reports whether points simulate the same, whatever their axes are.
 func SameConfig(points []Point) func(i, j int) bool {
 	return func(i, j int) bool { return points[i].YAML() == points[j].YAML() }
 }
 
-// SameStats tells whether points have come to the same: cycles and all statistics. What has no result is like nothing.
+// SameStats reports whether points have come to the same: cycles and all statistics. What has no result is like nothing.
 func SameStats(outcomes []Outcome) func(i, j int) bool {
 	return func(i, j int) bool {
 		a, b := &outcomes[i], &outcomes[j]
@@ -287,7 +287,7 @@ func seed(e *configs.Experiment, axes []Setting) error {
 	return nil
 }
 
-// below tells whether KEY=VALUE is a key inside a section that is an axis, and no axis itself.
+// below reports whether KEY=VALUE is a key inside a section that is an axis, and no axis itself.
 func below(arg string, axes []Setting) bool {
 	key, _, _ := strings.Cut(arg, "=")
 	inside := false

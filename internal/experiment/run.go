@@ -33,7 +33,7 @@ type Outcome struct {
 	Err      error
 }
 
-// Counts tells whether the point has a result to compare others with: a verified one, a replayed one, or that of a
+// Counts reports whether the point has a result to compare others with: a verified one, a replayed one, or that of a
 // part of a run, as asked for.
 func (o *Outcome) Counts() bool {
 	return (o.Verified || o.Replay != "" || o.Partial != "") && o.Err == nil

@@ -75,7 +75,7 @@ func Groups(points []Point) (groups []Group) {
 	return groups
 }
 
-// seeded tells whether there are seeds to take means over.
+// seeded reports whether there are seeds to take means over.
 func seeded(points []Point) bool {
 	axes := points[0].Axes
 	return len(axes) > 0 && axes[len(axes)-1].Key == SeedKey

@@ -151,7 +151,7 @@ func shown(points []Point) (keys []string) {
 	return keys
 }
 
-// compares tells whether there are speedups to show.
+// compares reports whether there are speedups to show.
 func compares(points []Point) bool {
 	return slices.ContainsFunc(points, func(p Point) bool { return p.Baseline >= 0 })
 }

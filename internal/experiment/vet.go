@@ -51,7 +51,7 @@ type vetting struct {
 	seen     map[string]bool
 }
 
-// once tells whether something has been looked at before, and remembers it.
+// once reports whether something has been looked at before, and remembers it.
 func (v *vetting) once(what string) (before bool) {
 	before = v.seen[what]
 	v.seen[what] = true
@@ -85,7 +85,7 @@ func (v *vetting) point(ctx context.Context, r *Runner, i int) error {
 	return v.rehearse(d, g, cfg.Workload)
 }
 
-// asksGraph tells whether it depends on the graph if a point can run. Graphs of generators are made first only if it does: they may
+// asksGraph reports whether it depends on the graph if a point can run. Graphs of generators are made first only if it does: they may
 // take minutes, and other points need not wait for them.
 func asksGraph(cfg *configs.Experiment) bool {
 	w := &cfg.Workload

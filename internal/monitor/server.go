@@ -104,7 +104,7 @@ func guard(next http.Handler) http.Handler {
 	})
 }
 
-// local tells whether a Host header names loopback. The port may be another's: that of a tunnel.
+// local reports whether a Host header names loopback. The port may be another's: that of a tunnel.
 func local(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

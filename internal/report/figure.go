@@ -74,7 +74,7 @@ func Figures(r *Result) []Figure {
 	return all
 }
 
-// empty tells whether there is nothing to draw.
+// empty reports whether there is nothing to draw.
 func (f *Figure) empty() bool {
 	some := func(values []Number) bool { return slices.ContainsFunc(values, Number.ok) }
 	return !slices.ContainsFunc(f.Cells, some) && !slices.ContainsFunc(f.Series, func(s Series) bool {

@@ -63,7 +63,7 @@ type kernelRun struct {
 	Cycles uint64 `json:"cycles"`
 }
 
-// counts tells whether the point has a result: a verified one, of a replayed trace, or of a part of a run.
+// counts reports whether the point has a result: a verified one, of a replayed trace, or of a part of a run.
 func (p *Point) counts() bool {
 	return p.Verified || p.Failure == "" && (p.Replay != "" || p.Partial != "")
 }

@@ -75,7 +75,7 @@ func removeStale(dir string, written map[string]bool) error {
 	return nil
 }
 
-// ours tells whether a file begins as our figures do.
+// ours reports whether a file begins as our figures do.
 func ours(name string) bool {
 	f, err := files.Open(name)
 	if err != nil {

@@ -103,7 +103,7 @@ func longest(names []string) (n int) {
 	return n
 }
 
-// tilted tells whether the columns' names do not fit beside each other.
+// tilted reports whether the columns' names do not fit beside each other.
 func (d *drawing) tilted() bool {
 	return float64(longest(d.f.Columns))*charWidth > d.width/float64(len(d.f.Columns))-4
 }

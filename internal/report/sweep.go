@@ -213,7 +213,7 @@ func (r *Result) others(axes ...Axis) (keys []string) {
 	return keys
 }
 
-// follows tells whether points that agree in given keys agree in key.
+// follows reports whether points that agree in given keys agree in key.
 func (r *Result) follows(key string, given []string) bool {
 	value := map[string]string{}
 	for _, p := range r.Points {

@@ -214,7 +214,7 @@ func Summarise(p *configs.Pack) Summary {
 	return s
 }
 
-// Current tells whether an outcome is of what the pack now checks.
+// Current reports whether an outcome is of what the pack now checks.
 func (o *Outcome) Current(p *configs.Pack) bool {
 	var says, now []string
 	for _, c := range o.Checks {

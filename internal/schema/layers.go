@@ -89,7 +89,7 @@ func (y *layers) get(o op, f *Field) *entry {
 	return e
 }
 
-// section tells whether any layer mentions the section, and where: in a file
+// section reports whether any layer mentions the section, and where: in a file
 // rather than in passing.
 func (y *layers) section(f *Field) *entry {
 	if e := y.get(opPresent, f); e != nil {

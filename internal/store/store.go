@@ -77,7 +77,7 @@ type Sample struct {
 	Values   []stats.Stat // the same statistics in all of a point's
 }
 
-// Counts tells whether the point has a result to compare others with.
+// Counts reports whether the point has a result to compare others with.
 func (p *Point) Counts() bool {
 	return p.Failure == "" && (p.Verified || p.Replay != "" || p.Partial != "")
 }

@@ -30,7 +30,7 @@ const (
 	offsetOfFlags = 36 // in an ELF32 header
 )
 
-// Magic tells whether the file's first bytes are those of an ELF file.
+// Magic reports whether the file's first bytes are those of an ELF file.
 func Magic(b []byte) bool { return bytes.HasPrefix(b, []byte(elf.ELFMAG)) }
 
 // Read loads an ELF32 little-endian RISC-V executable.

@@ -210,7 +210,7 @@ func (b *deviceBarrier) arrived(m *Machine) (n uint32) {
 	return n
 }
 
-// announce tells that all warps of the core wait at b, once.
+// announce reports whether all warps of the core wait at b, once.
 func (c *Core) announce(b *deviceBarrier) {
 	if c.allAtBarrier != nil && !c.announced && b.waiting[c.id] == c.active {
 		c.announced = true
@@ -237,7 +237,7 @@ func (r *reservations) take(hart uint32, addr uint64) {
 	r.list = append(r.list, reservation{hart, addr})
 }
 
-// use ends the hart's reservation and tells whether it was for addr.
+// use ends the hart's reservation and reports whether it was for addr.
 func (r *reservations) use(hart uint32, addr uint64) bool {
 	for i, x := range r.list {
 		if x.hart == hart {

@@ -200,7 +200,7 @@ func (m *Machine) Console() []byte { return m.console.all }
 // FlushConsole ends the lines that are still open, as the end of a run does.
 func (m *Machine) FlushConsole() { m.console.flush() }
 
-// ConsoleTruncated tells that the program printed more than is kept.
+// ConsoleTruncated reports whether the program printed more than is kept.
 func (m *Machine) ConsoleTruncated() bool { return m.console.truncated }
 
 // Stats returns the counts of the whole device.

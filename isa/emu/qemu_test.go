@@ -327,7 +327,7 @@ func shrink(t *testing.T, q *qemu, o *ours, c testCase) testCase {
 	return c
 }
 
-// safe tells that no instruction of the case addresses memory through a
+// safe reports whether no instruction of the case addresses memory through a
 // register that shrinking has left without an address.
 func safe(c *testCase) bool {
 	var known [32]bool // registers set by addi rd, x0, imm and not written since

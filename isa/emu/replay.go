@@ -35,7 +35,7 @@ func (o *Op) Decides() Decides {
 	return DecidesNothing
 }
 
-// Chooses tells whether an atomic writes or does not, by what it finds.
+// Chooses reports whether an atomic writes or does not, by what it finds.
 func (o *Op) Chooses() bool {
 	switch o.Sem.(type) {
 	case isa.StoreConditional, isa.CompareSwap:

@@ -324,7 +324,7 @@ func shrinkProgram(p program, fails func() bool) {
 	}
 }
 
-// shrinkBlock makes one such change and tells whether it has found one. Every
+// shrinkBlock makes one such change and reports whether it has found one. Every
 // change leaves fewer statements, so shrinking ends.
 func shrinkBlock(b *block, fails func() bool) bool {
 	for i := 0; i < len(b.list); i++ {

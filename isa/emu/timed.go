@@ -64,7 +64,7 @@ func (a *Access) Perform() error {
 }
 
 // PerformLanes lets some lanes of an issued access take effect, lower lanes
-// first, and tells whether one of an atomic wrote.
+// first, and reports whether one of an atomic wrote.
 func (a *Access) PerformLanes(lanes uint32) (wrote bool, err error) {
 	all := a.Mask
 	a.Mask, a.wrote = all&lanes, 0
@@ -211,7 +211,7 @@ func (o *Op) Phase() isa.Phase { return o.phase }
 // Active returns the core's warps that have not ended, a bit each.
 func (c *Core) Active() uint64 { return c.active }
 
-// Waiting tells whether the warp is held by a barrier or by wspawn.
+// Waiting reports whether the warp is held by a barrier or by wspawn.
 func (w *Warp) Waiting() bool {
 	return w.state == atBarrier || w.state == atDeviceBarrier || w.state == spawning
 }

@@ -20,7 +20,7 @@ type Set interface {
 	Places() ir.Value
 	// Vertex is the vertex at a place. It is active if Holds says so.
 	Vertex(place ir.Value) ir.Value
-	// Holds tells whether v is active; nil where every vertex that is asked for counts as active.
+	// Holds reports whether v is active; nil where every vertex that is asked for counts as active.
 	Holds(v ir.Value) ir.Value
 	// Add makes v active in the next super-step.
 	Add(v ir.Value)

@@ -21,7 +21,7 @@ func (c *Choice) addFar(k *emit.Kernel, v ir.Value, list uint32) {
 	})
 }
 
-// Near tells whether a value is below the threshold.
+// Near reports whether a value is below the threshold.
 func Near(k *emit.Kernel, value ir.Value) ir.Value { return k.Lt(value, k.Count("far.threshold")) }
 
 // Split emits the kernel that goes through the far pile when the threshold has risen: what

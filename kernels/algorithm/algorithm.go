@@ -64,10 +64,10 @@ type Algorithm struct {
 	// SrcFilter tells by what v holds whether it may be active, where the set does not
 	// know; nil: it may.
 	SrcFilter func(k *emit.Kernel, v ir.Value) ir.Value
-	// DstFilter tells whether v still takes anything; nil: always. It is asked once a row in the direction pull; in push
+	// DstFilter reports whether v still takes anything; nil: always. It is asked once a row in the direction pull; in push
 	// at every edge, but only if the sum does not see it.
 	DstFilter func(k *emit.Kernel, v ir.Value) ir.Value
-	// Seed tells whether v becomes active in a new round, whose number, from 0, is in round; nil:
+	// Seed reports whether v becomes active in a new round, whose number, from 0, is in round; nil:
 	// there is one round. With it nothing is active at first; a round begins when nothing is
 	// active, until every vertex has been.
 	Seed func(k *emit.Kernel, v ir.Value) ir.Value
@@ -156,11 +156,11 @@ func (a *Algorithm) Accepts(g *graph.Graph) error {
 	return nil
 }
 
-// Decides tells whether, in the direction pull, the first edge with an active source decides its destination: only those
+// Decides reports whether, in the direction pull, the first edge with an active source decides its destination: only those
 // that are not decided walk their rows, and what comes after it changes nothing.
 func (a *Algorithm) Decides() bool { return a.DstFilter != nil && a.Settles() }
 
-// Settles tells whether, in the direction pull, a vertex that has changed changes no more.
+// Settles reports whether, in the direction pull, a vertex that has changed changes no more.
 func (a *Algorithm) Settles() bool { return a.Once && !a.Sum.Blind() }
 
 // Size is how many words the array has.
@@ -171,7 +171,7 @@ func (a *Algorithm) Size(array string, p *Problem) int {
 	return p.Graph.Vertices()
 }
 
-// symmetric tells whether every edge has its reverse.
+// symmetric reports whether every edge has its reverse.
 func symmetric(g *graph.Graph) bool {
 	out, in := g.CSR(), g.CSC()
 	return slices.Equal(out.Offsets, in.Offsets) && slices.Equal(out.IDs, in.IDs)

@@ -159,7 +159,7 @@ func (g *generator) block(depth int, inLoop bool) {
 	}
 }
 
-// statement writes one statement; inLoop tells that break and continue would
+// statement writes one statement; inLoop reports whether break and continue would
 // leave no HD_ block.
 func (g *generator) statement(depth int, inLoop bool) {
 	kind := g.IntN(10)

@@ -22,7 +22,7 @@ func (s bitset) has(r reg) bool { return s[r>>6]>>(r&63)&1 != 0 }
 func (s bitset) add(r reg)      { s[r>>6] |= 1 << (r & 63) }
 func (s bitset) drop(r reg)     { s[r>>6] &^= 1 << (r & 63) }
 
-// join adds another set and tells whether that changed anything.
+// join adds another set and reports whether that changed anything.
 func (s bitset) join(o bitset) (changed bool) {
 	for i, w := range o {
 		changed = changed || w&^s[i] != 0
@@ -124,7 +124,7 @@ type life struct {
 	slot     int // on the stack, or one of these
 }
 
-// parameter tells whether it is one of the kernel's, and so in the argument block, at the same address for all lanes: a
+// parameter reports whether it is one of the kernel's, and so in the argument block, at the same address for all lanes: a
 // load from there is one word, where one from the stack is a word a lane.
 func (l *life) parameter() bool { return l.again != nil && l.again.a != 0 }
 
@@ -401,7 +401,7 @@ func (a *allocation) stack() []machine {
 	return out
 }
 
-// joined tells whether the lanes' words of a slot lie together.
+// joined reports whether the lanes' words of a slot lie together.
 func (a *allocation) joined() bool { return a.slots <= joinedMax }
 
 func (a *allocation) offset(slot int) int32 {

@@ -98,7 +98,7 @@ func (i *inst) eachUse(f func(reg)) {
 	}
 }
 
-// jumps tells whether an instruction always goes elsewhere.
+// jumps reports whether an instruction always goes elsewhere.
 func (i *inst) jumps() bool { return i.row != nil && (i.row.Name == "jal" || i.ends()) }
 
 // ends tells of the instruction that ends a warp.

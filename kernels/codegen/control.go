@@ -240,7 +240,7 @@ func (l *lowering) enter(i *ir.Instr, kind loopKind, c *loopContext, saved, stay
 	return known
 }
 
-// asksMask tells whether something in a loop needs the mask of the lanes in it.
+// asksMask reports whether something in a loop needs the mask of the lanes in it.
 func (l *lowering) asksMask(i *ir.Instr) bool {
 	found := false
 	for _, b := range i.Blocks {
@@ -358,7 +358,7 @@ func (l *lowering) lanesWithEdges(c *loopContext, vid reg, body label) {
 	l.jump(body)
 }
 
-// evenVertices tells whether every vertex that a kernel registers is an even number.
+// evenVertices reports whether every vertex that a kernel registers is an even number.
 func evenVertices(k *ir.Kernel) bool {
 	even := true
 	k.Body.Walk(func(i *ir.Instr) {

@@ -142,7 +142,7 @@ func (d *inductor) always(b *ir.Block, f func(*ir.Instr)) {
 	}
 }
 
-// onlyFor tells whether all users are themselves values that become variables.
+// onlyFor reports whether all users are themselves values that become variables.
 func (d *inductor) onlyFor(use []*ir.Instr) bool {
 	found := map[*ir.Instr]bool{}
 	d.always(d.f.Blocks[0], func(i *ir.Instr) { found[i] = true })
@@ -154,7 +154,7 @@ func (d *inductor) onlyFor(use []*ir.Instr) bool {
 	return true
 }
 
-// affine tells whether a value is coef·index + something fixed.
+// affine reports whether a value is coef·index + something fixed.
 func (d *inductor) affine(v ir.Value) (coef uint32, ok bool) {
 	c, known := d.coefs[v]
 	if !known {
@@ -290,7 +290,7 @@ func (d *inductor) test() (*stepper, *ir.Var) {
 	return best, best.v
 }
 
-// shared tells whether the start of an address comes from the scratchpad, which may
+// shared reports whether the start of an address comes from the scratchpad, which may
 // reach to the end of the address space.
 func (d *inductor) shared(v *ir.Var) bool {
 	for _, i := range d.before {
@@ -301,7 +301,7 @@ func (d *inductor) shared(v *ir.Var) bool {
 	return true
 }
 
-// mentions tells whether a value is computed from one of that operation, looking so
+// mentions reports whether a value is computed from one of that operation, looking so
 // far; beyond, it may.
 func mentions(v ir.Value, op ir.Op, far int) bool {
 	if v.Op == op || far == 0 {

@@ -16,10 +16,10 @@ type leaver struct {
 	u *ir.Uniformity
 }
 
-// varies tells whether a value differs between lanes; those this pass makes do.
+// varies reports whether a value differs between lanes; those this pass makes do.
 func (l *leaver) varies(v ir.Value) bool { return v.ID >= len(l.u.Varying) || l.u.Varying[v.ID] }
 
-// partial tells whether an If runs its blocks in some of the lanes.
+// partial reports whether an If runs its blocks in some of the lanes.
 func (l *leaver) partial(i *ir.Instr) bool { return i.Op == ir.OpIf && l.varies(i.Args[0]) }
 
 func isLoop(i *ir.Instr) bool {
@@ -96,7 +96,7 @@ func (l *leaver) replaceOuter(in, loop *ir.Instr, partial bool, f func(*ir.Instr
 	}
 }
 
-// inside tells whether a loop is within another one.
+// inside reports whether a loop is within another one.
 func inside(loop, x *ir.Instr) bool {
 	found := false
 	for _, b := range loop.Blocks {
@@ -252,7 +252,7 @@ func rotate(k *ir.Kernel) {
 	})
 }
 
-// leaves tells whether a loop has a break or a continue.
+// leaves reports whether a loop has a break or a continue.
 func leaves(loop *ir.Instr, op ir.Op) bool {
 	found := false
 	for _, b := range loop.Blocks {

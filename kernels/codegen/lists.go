@@ -63,7 +63,7 @@ func (l *lowering) items(i *ir.Instr) (regs [4]reg) {
 	return regs
 }
 
-// pop takes, and returns the register that tells whether there was something. The other fields
+// pop takes, and returns the register that reports whether there was something. The other fields
 // are asked for before it is known whether there is an edge: it takes time.
 func (l *lowering) pop(i *ir.Instr, items [4]reg, list reg) (first reg) {
 	switch i.Op {

@@ -55,7 +55,7 @@ func users(k *ir.Kernel) [][]*ir.Instr {
 	return list
 }
 
-// same tells whether both are constants with these bits, or the same value.
+// same reports whether both are constants with these bits, or the same value.
 func isBits(v ir.Value, bits uint32) bool {
 	c, ok := v.IsConst()
 	return ok && c == bits

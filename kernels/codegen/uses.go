@@ -91,7 +91,7 @@ func (u *uses) isLate(v ir.Value) bool {
 	return u.block[v.ID] == u.block[by.ID] && (branch || by.Op == ir.OpLoop)
 }
 
-// inTest tells whether a value is computed in the test of a loop.
+// inTest reports whether a value is computed in the test of a loop.
 func (u *uses) inTest(v ir.Value) bool {
 	loop := u.parent[v.ID]
 	return loop != nil && loop.TestFirst()
@@ -158,7 +158,7 @@ func (u *uses) target(i *ir.Instr) {
 	u.targets[x.ID] = v
 }
 
-// changes tells whether a variable is set to something else from where a value is computed
+// changes reports whether a variable is set to something else from where a value is computed
 // to where it is needed last.
 func (u *uses) changes(v *ir.Var, x, set *ir.Instr) bool {
 	from, last, to := u.pos[x.ID], u.last(x), u.pos[set.ID]
@@ -170,7 +170,7 @@ func (u *uses) changes(v *ir.Var, x, set *ir.Instr) bool {
 	return u.others[v.ID] && len(u.use[x.ID]) > 1
 }
 
-// leavesBetween tells whether lanes may go elsewhere with the value and without having set
+// leavesBetween reports whether lanes may go elsewhere with the value and without having set
 // the variable.
 func (u *uses) leavesBetween(x, set *ir.Instr) bool {
 	for _, p := range u.leaves {
@@ -181,7 +181,7 @@ func (u *uses) leavesBetween(x, set *ir.Instr) bool {
 	return false
 }
 
-// readsOld tells whether somebody needs, behind where a value is computed, what the variable
+// readsOld reports whether somebody needs, behind where a value is computed, what the variable
 // held before it is set to that.
 func (u *uses) readsOld(v *ir.Var, x, set *ir.Instr) bool {
 	from, to := u.pos[x.ID], u.pos[set.ID]

@@ -100,7 +100,7 @@ func (p *Plan) kernel(name string) *emit.Kernel {
 	return k
 }
 
-// Registers tells whether a kernel of the schedule's comes before each gather.
+// Registers reports whether a kernel of the schedule's comes before each gather.
 func (p *Plan) Registers() bool {
 	return p.Schedule.Register != nil && !p.Set.OfUnit && !p.Algorithm.Dense
 }
@@ -218,7 +218,7 @@ type gather struct {
 	owned *emit.Owned // the row's destination, if one thread has it
 }
 
-// owns tells whether the vertex that sums up has one thread, so that its sum needs no atomics
+// owns reports whether the vertex that sums up has one thread, so that its sum needs no atomics
 // (GRAssembler §5.1; there are no layouts with virtual vertices).
 func (p *Plan) owns(d direction.Direction) bool {
 	return p.Schedule.Owns && (d == direction.Push) == p.Algorithm.ToSource && (p.width() == 1 || p.Schedule.Numbers)
@@ -237,7 +237,7 @@ func (g *gather) visitor() *schedule.Visitor {
 	return v
 }
 
-// keep tells whether a vertex walks its row.
+// keep reports whether a vertex walks its row.
 func (g *gather) keep(v ir.Value) ir.Value {
 	switch {
 	case g.dir == direction.Push:
@@ -248,7 +248,7 @@ func (g *gather) keep(v ir.Value) ir.Value {
 	return nil
 }
 
-// sends tells whether a source is active; nil: it is.
+// sends reports whether a source is active; nil: it is.
 func (g *gather) sends(v ir.Value) ir.Value {
 	switch {
 	case g.Set.Members:
@@ -268,7 +268,7 @@ func (g *gather) edge(e *layout.Edge, stop func()) {
 	g.filtered(e, stop)
 }
 
-// decides tells whether an edge that counts makes the rest of its row needless.
+// decides reports whether an edge that counts makes the rest of its row needless.
 func (g *gather) decides() bool { return g.dir == direction.Pull && g.Algorithm.Decides() }
 
 // filtered gathers and sums if the source is active. stop drops the rest of the row; nil: who asks the filter does.
@@ -280,7 +280,7 @@ func (g *gather) filtered(e *layout.Edge, stop func()) {
 	g.take(e, stop)
 }
 
-// counts tells whether an edge of a row that is walked counts; nil: it does, or the sum sees it.
+// counts reports whether an edge of a row that is walked counts; nil: it does, or the sum sees it.
 func (g *gather) counts(e *layout.Edge) ir.Value {
 	switch a := g.Algorithm; {
 	case g.dir == direction.Pull:

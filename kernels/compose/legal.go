@@ -64,7 +64,7 @@ var rules = []struct {
 	},
 }
 
-// fits tells whether the layout has the rows of all directions.
+// fits reports whether the layout has the rows of all directions.
 func (p *Plan) fits() bool {
 	for _, d := range p.directions() {
 		if !p.Layout.Fits(d) {

@@ -132,7 +132,7 @@ func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 	return "queue"
 }
 
-// ofLists tells whether a schedule takes vertices from a unit's lists, of which there are enough.
+// ofLists reports whether a schedule takes vertices from a unit's lists, of which there are enough.
 func ofLists(w configs.Workload) bool {
 	s, err := units.Schedule(string(w.Schedule))
 	return err == nil && s.Lists && (s.FarList || w.Order != "near-far")

@@ -145,7 +145,7 @@ func ForGraph(w configs.Workload, g *graph.Graph) (configs.Workload, error) {
 	return WithRecipe(w, scaleFree(g, w.ScaleFree))
 }
 
-// scaleFree tells whether some vertex has so many times the mean of edges, into it or out of it.
+// scaleFree reports whether some vertex has so many times the mean of edges, into it or out of it.
 func scaleFree(g *graph.Graph, times float64) bool {
 	most, out, in := 0, g.CSR(), g.CSC()
 	for v := range g.Vertices() {

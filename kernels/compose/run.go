@@ -35,7 +35,7 @@ type Step struct {
 	Balance         Balance // of the edges handled
 }
 
-// Registered tells whether a kernel of the schedule's came first.
+// Registered reports whether a kernel of the schedule's came first.
 func (s *Step) Registered(p *Plan) bool {
 	if s.Back {
 		p = p.back()
@@ -322,7 +322,7 @@ func (r *run) superStep(ctx context.Context) (err error) {
 	return err
 }
 
-// stops tells whether a super-step has ended the run.
+// stops reports whether a super-step has ended the run.
 func (r *run) stops() bool {
 	if r.Plan.Algorithm.Stop == "" {
 		return false

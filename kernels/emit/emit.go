@@ -81,7 +81,7 @@ func (k *Kernel) FirstAbove(key ir.Value, n int, at func(i ir.Value) ir.Value) i
 	return i
 }
 
-// above tells whether at(i) > key; what lies behind n is.
+// above reports whether at(i) > key; what lies behind n is.
 func (k *Kernel) above(key, i ir.Value, n int, at func(i ir.Value) ir.Value) ir.Value {
 	if n&(n-1) == 0 {
 		return k.Lt(key, at(i))

@@ -8,7 +8,7 @@ type Reduction struct {
 	Type    ir.Type
 	combine func(k *Kernel, old, new ir.Value) ir.Value
 	atomic  func(k *Kernel, base, index, value ir.Value) ir.Value // returns the old value
-	// improves tells whether new changes old; nil: always, and nobody asks.
+	// improves reports whether new changes old; nil: always, and nobody asks.
 	improves func(k *Kernel, old, new ir.Value) ir.Value
 	// always says that a value counts even where it changes nothing that improves tells of.
 	always bool

@@ -167,7 +167,7 @@ type cursor struct {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == ',' || c == '\r' || c == ';' }
 
-// end skips blanks, and tells whether the line is over.
+// end skips blanks, and reports whether the line is over.
 func (c *cursor) end() bool {
 	for c.i < len(c.b) && blank(c.b[c.i]) {
 		c.i++

@@ -64,7 +64,7 @@ func (m *metis) match(vertex, neighbour uint64) {
 	}
 }
 
-// is tells whether a file that ends with line last was one. Vertices without edges at the end may have lost their lines, as
+// is reports whether a file that ends with line last was one. Vertices without edges at the end may have lost their lines, as
 // they are empty: then the edges have to be at both their ends.
 func (m *metis) is(last int) bool {
 	whole := uint64(last-m.header-m.comments) >= m.vertices

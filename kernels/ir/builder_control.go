@@ -91,10 +91,10 @@ func (b *Builder) Edge() { b.add(OpEdge, None) }
 // Ballot is the mask of active lanes with p.
 func (b *Builder) Ballot(p Value) Value { return b.add(OpBallot, U32, p) }
 
-// Any tells whether some active lane has p.
+// Any reports whether some active lane has p.
 func (b *Builder) Any(p Value) Value { return b.add(OpAny, Pred, p) }
 
-// All tells whether every active lane has p.
+// All reports whether every active lane has p.
 func (b *Builder) All(p Value) Value { return b.add(OpAll, Pred, p) }
 
 // Shuffles give x of another lane, which must be active; a lane whose source is beyond

@@ -322,10 +322,10 @@ func (o Op) String() string { return ops[o].name }
 // Kind says what the operation has to do with the world around it.
 func (o Op) Kind() Kind { return ops[o].kind }
 
-// Memory tells whether the operation has an address, in its first two arguments.
+// Memory reports whether the operation has an address, in its first two arguments.
 func (o Op) Memory() bool { return o >= OpLoad && o <= OpAtomicAddF }
 
-// Atomic tells whether it reads and writes at once.
+// Atomic reports whether it reads and writes at once.
 func (o Op) Atomic() bool { return o >= OpAtomicAdd && o <= OpAtomicAddF }
 
 // Eval computes a pure operation in one lane.

@@ -18,7 +18,7 @@ var typeNames = [...]string{None: "none", I32: "i32", U32: "u32", F32: "f32", Pr
 
 func (t Type) String() string { return typeNames[t] }
 
-// Int tells whether the type is i32 or u32.
+// Int reports whether the type is i32 or u32.
 func (t Type) Int() bool { return t == I32 || t == U32 }
 
 // Value is what an instruction gives: every use names the instruction itself.
@@ -161,7 +161,7 @@ func (k *Kernel) Root(op Op, t Type, imm uint32) Value {
 // Const returns a constant.
 func (k *Kernel) Const(t Type, bits uint32) Value { return k.Root(OpConst, t, bits) }
 
-// IsConst tells whether the value is a constant, and its bits.
+// IsConst reports whether the value is a constant, and its bits.
 func (i *Instr) IsConst() (bits uint32, ok bool) {
 	if i == nil || i.Op != OpConst {
 		return 0, false

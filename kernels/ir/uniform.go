@@ -65,7 +65,7 @@ func (a *analysis) anyArg(i *Instr) bool {
 	return false
 }
 
-// partial tells whether only some of the lanes may be here that were outside of the
+// partial reports whether only some of the lanes may be here that were outside of the
 // innermost n constructs.
 func (a *analysis) partial(from int) bool {
 	for _, i := range a.open[from:] {
@@ -111,7 +111,7 @@ func (a *analysis) instr(i *Instr) {
 	a.open = a.open[:len(a.open)-1]
 }
 
-// broadcast tells whether every lane gets lane 0's value.
+// broadcast reports whether every lane gets lane 0's value.
 func broadcast(i *Instr) bool {
 	bits, ok := i.arg(1).IsConst()
 	return i.Op == OpShflIdx && ok && bits&63 == 0

@@ -109,7 +109,7 @@ func (l *Layout) In(k *emit.Kernel, d direction.Direction, weights graph.WeightK
 	return l.view(site{k, l.Rows(d), weights})
 }
 
-// Fits tells whether rows belong to the end that direction d walks, as schedules need
+// Fits reports whether rows belong to the end that direction d walks, as schedules need
 // that ask for a vertex's row.
 func (l *Layout) Fits(d direction.Direction) bool { return l.Rows(d) == Base(d) }
 

@@ -39,7 +39,7 @@ func Colours(out *graph.Adjacency, priority []uint32) []uint32 {
 	return colour
 }
 
-// CheckColours tells whether no neighbours have one colour, and colours are those that the priorities lead to.
+// CheckColours reports whether no neighbours have one colour, and colours are those that the priorities lead to.
 func CheckColours(out *graph.Adjacency, priority, got []uint32) error {
 	if len(got) != out.Vertices() {
 		return fmt.Errorf("%w: colours of %d vertices, expected %d", ErrWrong, len(got), out.Vertices())

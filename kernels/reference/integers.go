@@ -63,7 +63,7 @@ func unreached(n int) []uint32 {
 	return x
 }
 
-// CheckParents tells whether parents are a breadth-first tree: the source is its own
+// CheckParents reports whether parents are a breadth-first tree: the source is its own
 // parent, exactly the vertices it reaches have one, and a parent is one level nearer and
 // has an edge to its child.
 func CheckParents(out *graph.Adjacency, source uint32, parents []uint32) error {

@@ -64,7 +64,7 @@ func Scans() []Scan { return []Scan{Shuffle, Scratchpad} }
 
 // Visitor says what is done.
 type Visitor struct {
-	// Keep tells whether a vertex walks its row; nil: yes.
+	// Keep reports whether a vertex walks its row; nil: yes.
 	Keep func(v ir.Value) ir.Value
 	// Begin and End enclose a row that one thread walks alone. Only schedules that own rows call them.
 	Begin, End func(v ir.Value)

@@ -35,7 +35,7 @@ func Parse(text string) (Pattern, error) {
 	return p, nil
 }
 
-// Matches tells whether a name is one of the pattern's.
+// Matches reports whether a name is one of the pattern's.
 func (p *Pattern) Matches(name string) bool {
 	if p.expr != nil {
 		return p.expr.MatchString(name)

@@ -49,7 +49,7 @@ func parts(text, between string) (list []Pattern, err error) {
 	return list, nil
 }
 
-// Unit tells whether the rule is about the unit of that place.
+// Unit reports whether the rule is about the unit of that place.
 func (r *Rule) Unit(place string) bool {
 	have := strings.Split(place, ".")
 	if len(r.unit) > len(have) {
@@ -64,12 +64,12 @@ func (r *Rule) Unit(place string) bool {
 	return true
 }
 
-// Warp tells whether the rule is about events of that warp; -1: of none.
+// Warp reports whether the rule is about events of that warp; -1: of none.
 func (r *Rule) Warp(n int) bool {
 	return r.warp == nil || n >= 0 && r.warp.Matches(fmt.Sprintf("warp%d", n))
 }
 
-// Kind tells whether the rule is about events of that kind.
+// Kind reports whether the rule is about events of that kind.
 func (r *Rule) Kind(name string) bool {
 	for i := range r.kinds {
 		if r.kinds[i].Matches(name) {
@@ -93,5 +93,5 @@ func (r *Rule) KindTexts() (texts []string) {
 	return texts
 }
 
-// OnlyWarps tells that the rule is about events of warps.
+// OnlyWarps reports whether the rule is about events of warps.
 func (r *Rule) OnlyWarps() bool { return r.warp != nil }

@@ -83,7 +83,7 @@ func (p *Point) Check(prog *isa.Program, cores, warps int) error {
 	return fmt.Errorf("%s: %s has no symbol %s%s", p.Text, prog.Name, p.symbol, choose.DidYouMean(p.symbol, names))
 }
 
-// of tells whether the point is one of that warp's.
+// of reports whether the point is one of that warp's.
 func (p *Point) of(core, warp int) bool {
 	return (p.Core == Any || p.Core == core) && (p.Warp == Any || p.Warp == warp)
 }

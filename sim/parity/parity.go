@@ -33,7 +33,7 @@ func (r Row) Ratio() float64 { return float64(r.Ours) / float64(r.RTL) }
 // SimXRatio is SimX's cycles over the RTL's; 0: not given.
 func (r Row) SimXRatio() float64 { return float64(r.SimX) / float64(r.RTL) }
 
-// InstructionsRight tells whether as many were executed as the RTL does.
+// InstructionsRight reports whether as many were executed as the RTL does.
 func (r Row) InstructionsRight() bool { return r.WarpInstrs == 0 || r.WarpInstrs == r.Instrs }
 
 // Run runs the references of the named machines. progress is called before each.

@@ -193,7 +193,7 @@ func (r *Recorder) wait(i *Inst, why string, at uint64) {
 	}
 }
 
-// shown tells whether the exports know an instruction. They get to in the window.
+// shown reports whether the exports know an instruction. They get to in the window.
 func (r *Recorder) shown(i *Inst) bool {
 	if i.shown || r.now < r.spec.Cycles.First {
 		return i.shown

@@ -12,7 +12,7 @@ import (
 // Range is what lies from First to Last.
 type Range struct{ First, Last uint64 }
 
-// Has tells whether n is in it.
+// Has reports whether n is in it.
 func (r Range) Has(n uint64) bool { return r.First <= n && n <= r.Last }
 
 // Spec says what is looked at.
