@@ -31,15 +31,24 @@ var rules = []struct {
 	// A unit never sees another unit, the machine around it, or its users.
 	{"components/clock", nil},
 	// But its row may, which says what others ask of it, and its schedules.
-	{"components/*/unit", []string{"=isa", "isa/emu", "components/", "=units", "=kernels/schedule", "=kernels/ir", "=kernels/activeset", "=kernels/layout"}},
+	{"components/*/unit", []string{
+		"=isa", "isa/emu", "components/", "=units", "=kernels/schedule",
+		"=kernels/ir", "=kernels/activeset", "=kernels/layout",
+	}},
 	{"components/mem", nil},
 	{"components/probe", nil},
 	{"components/count", nil},
 	// A worklist is a GraphPEG in its vertex-list mode, and says so.
-	{"components/hwwl", []string{"isa/emu", "components/clock", "components/accel", "components/balance", "components/count", "components/graphpeg", "components/probe"}},
+	{"components/hwwl", []string{
+		"isa/emu", "components/clock", "components/accel", "components/balance", "components/count",
+		"components/graphpeg", "components/probe",
+	}},
 	{"components/balance", []string{"components/clock"}},
 	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/count", "components/mem", "components/probe"}},
-	{"components/", []string{"internal/enum", "=isa", "isa/emu", "components/clock", "components/count", "components/accel", "components/balance", "components/mem", "components/probe"}},
+	{"components/", []string{
+		"internal/enum", "=isa", "isa/emu", "components/clock", "components/count",
+		"components/accel", "components/balance", "components/mem", "components/probe",
+	}},
 	{"units/all", []string{"components/*/unit"}},
 	{"units", []string{"=isa", "components/accel", "=kernels/schedule"}},
 	{"configs", []string{"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "internal/schema"}},
@@ -65,7 +74,10 @@ var rules = []struct {
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/report"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
 	{"internal/hostcost", []string{"internal/commits"}},
-	{"internal/samecycles", []string{"=units", "=kernels/schedule", "isa/micro", "sim/parity", "configs", "internal/schema", "internal/experiment", "internal/commits"}},
+	{"internal/samecycles", []string{
+		"=units", "=kernels/schedule", "isa/micro", "sim/parity", "configs",
+		"internal/schema", "internal/experiment", "internal/commits",
+	}},
 	{"internal/", nil},
 }
 
