@@ -102,6 +102,11 @@ func TestResultsDiff(t *testing.T) {
 	require.Equal(t, 4, c.Differ)
 	require.InDelta(t, 1, *c.Differences[0].Ratio, 0.5)
 	require.NotEqual(t, 1.0, *c.Differences[0].Ratio, "a smaller cache changes the cycles of a small graph, up or down")
+	require.NoError(t, json.Unmarshal([]byte(results(t, "diff", "a", "b", "--stats", `^l1d\.read_misses$`, "--json")), &c))
+	require.Equal(t, 4, c.Differ)
+	for _, d := range c.Differences {
+		require.Greater(t, *d.Ratio, 1.0, "a smaller cache misses more often: %+v", d)
+	}
 }
 
 func TestResultsExportAndSQL(t *testing.T) {
