@@ -50,19 +50,19 @@ func New(name string, s Spec, src Source) (*Core, error) {
 		c.warps[i] = warp{slice: uint8(i % s.Issue.Slices), collector: uint8(i / s.Issue.Slices % s.Collectors), trace: src.Trace(i), ibuffer: ibuffer{ring: make([]*emu.Op, s.IBuffer), freedAt: never}}
 	}
 	c.front.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.started)
-	c.front.scheduled = newBuffer(2*s.FetchWidth, 0, name+": schedule buffer")
+	c.front.scheduled = newBuffer(2*s.FetchWidth, 0, &c.self, name+": schedule buffer")
 	c.slices = make([]slice, s.Issue.Slices)
 	for i := range c.slices {
 		in := fmt.Sprintf("%s: slice %d, ", name, i)
 		c.slices[i] = newSlice(&c.pipe, in)
 		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps, &c.started)
-		c.slices[i].groups = newGroups(&s, i, in, &c.started)
+		c.slices[i].groups = newGroups(&s, i, &c.self, in, &c.started)
 		for w := i; w < s.Warps; w += s.Issue.Slices {
 			c.slices[i].members |= 1 << w
 		}
 	}
 	for u := range c.entries {
-		c.entries[u] = entry{len(c.slices) - 1, newBuffer(2, 0, name+": "+isa.Unit(u).String()+" buffer")}
+		c.entries[u] = entry{len(c.slices) - 1, newBuffer(2, 0, &c.self, name+": "+isa.Unit(u).String()+" buffer")}
 	}
 	c.lsu = newLSU(&c.pipe, c.slices, &c.entries[isa.LSU].buffer)
 	src.SetClock(func() uint64 { return c.Place().Domain().Cycle() })

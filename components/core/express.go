@@ -21,12 +21,12 @@ type express struct {
 // switchToCommit is the buffer behind the switch of integer unit, multiplier and divider.
 const switchToCommit = 1
 
-func newExpress(s *Spec, in string) express {
+func newExpress(s *Spec, of *owner, in string) express {
 	x := express{delay: 3, open: s.Issue.Dispatch == 1}
 	if s.Collectors > 1 {
 		x.delay++ // the arbiter behind them
 	}
-	x.operands = newLine(x.delay, bitExpress, in+"operands under way")
+	x.operands = newLine(x.delay, bitExpress, of, in+"operands under way")
 	// Of two results that come to the switch together the other way decides, so none may be overtaken.
 	x.alu = x.open && s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]))
 	return x

@@ -69,16 +69,17 @@ type buffer struct {
 	freed           uint8  // places freed in cycle freedAt
 	freedAt         uint64 //
 	bit             uint64 // of the slice's set of buffers that are not empty
-	name            string
+	of              *owner
+	name            string // the owner's and its own
 }
 
 const bufferPlaces = 16
 
-func newBuffer(places int, bit uint, name string) buffer {
+func newBuffer(places int, bit uint, of *owner, name string) buffer {
 	if places > bufferPlaces {
 		panic(fmt.Sprintf("BUG: %s @0: %d places", name, places))
 	}
-	return buffer{places: uint8(places), bit: 1 << bit, name: name}
+	return buffer{places: uint8(places), bit: 1 << bit, of: of, name: name}
 }
 
 func (b *buffer) front() flightID { return b.ring[b.head%bufferPlaces] }
@@ -107,7 +108,7 @@ func (b *buffer) take(now uint64) flightID {
 // overflow is a put into a full buffer.
 //
 //go:noinline
-func (b *buffer) overflow() { panic("BUG: " + b.name + ": put into a full buffer") }
+func (b *buffer) overflow() { panic(b.of.overflow(b.name, "buffer")) }
 
 // pop is take where producers see the freed place at once.
 func (b *buffer) pop() flightID {
@@ -135,15 +136,16 @@ type line struct {
 	places  int
 	freedAt uint64 // the cycle in which a place was freed last, for producers that see it in the next
 	bit     uint64
+	of      *owner
 	name    string
 }
 
-func newLine(places int, bit uint, name string) line {
+func newLine(places int, bit uint, of *owner, name string) line {
 	size := 1
 	for size < places {
 		size *= 2
 	}
-	return line{first: never, ring: make([]flightID, size), places: places, bit: 1 << bit, name: name}
+	return line{first: never, ring: make([]flightID, size), places: places, bit: 1 << bit, of: of, name: name}
 }
 
 func (l *line) full() bool { return l.n == l.places }
@@ -169,7 +171,7 @@ func (l *line) put(f *flights, id flightID, at uint64) {
 }
 
 //go:noinline
-func (l *line) overflow() { panic("BUG: " + l.name + ": put into a full line") }
+func (l *line) overflow() { panic(l.of.overflow(l.name, "line")) }
 
 // insert is put for instructions that leave in the order in which they are ready.
 func (l *line) insert(f *flights, id flightID, at uint64) {

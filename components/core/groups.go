@@ -24,14 +24,14 @@ const groupSize = 8
 
 // newGroups makes the groups of slice i, if its arbiter has two levels. Policies other than the
 // RTL's choose among all the slice's warps.
-func newGroups(s *Spec, i int, in string, started *[64]uint32) (g groups) {
+func newGroups(s *Spec, i int, of *owner, in string, started *[64]uint32) (g groups) {
 	n := s.Warps / s.Issue.Slices
 	if levels(n) == 0 || s.Issue.Policy != 0 {
 		return g
 	}
 	for first := 0; first < n; first += groupSize {
 		last := min(n, first+groupSize)
-		one := group{selected: newBuffer(2*s.Issue.Dispatch, 0, in+"selected")}
+		one := group{selected: newBuffer(2*s.Issue.Dispatch, 0, of, in+"selected")}
 		for k := first; k < last; k++ {
 			one.members |= 1 << (k*s.Issue.Slices + i)
 		}

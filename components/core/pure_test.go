@@ -46,7 +46,7 @@ func TestARegisteredReadyFlagComesACycleLater(t *testing.T) {
 
 // A buffer keeps order around its ring, and shows a freed place a cycle later unless it is popped.
 func TestBuffer(t *testing.T) {
-	b := newBuffer(2, 3, "Core3: slice 1, issued")
+	b := newBuffer(2, 3, &owner{"Core3", 17}, "Core3: slice 1, issued")
 	for i := range flightID(40) {
 		now := uint64(i + 1)
 		b.put(i)
@@ -64,19 +64,19 @@ func TestBuffer(t *testing.T) {
 	require.EqualValues(t, 2, b.pop())
 	require.False(t, b.closed(52))
 	b.put(4)
-	require.PanicsWithValue(t, "BUG: Core3: slice 1, issued: put into a full buffer", func() { b.put(5) })
+	require.PanicsWithValue(t, "BUG: Core3 @17: slice 1, issued: put into a full buffer", func() { b.put(5) })
 }
 
 // Entries of a line leave when their time has come, in order of arrival or of readiness.
 func TestLine(t *testing.T) {
 	var f flights
-	l := newLine(3, 0, "FPU result")
+	l := newLine(3, 0, &owner{"Core3", 17}, "Core3: FPU result")
 	a, b, c := f.part(1), f.part(2), f.part(3)
 	l.insert(&f, a, 9)
 	l.insert(&f, b, 7)
 	l.insert(&f, c, 9)
 	require.True(t, l.full())
-	require.Panics(t, func() { l.put(&f, a, 10) })
+	require.PanicsWithValue(t, "BUG: Core3 @17: FPU result: put into a full line", func() { l.put(&f, a, 10) })
 	require.EqualValues(t, 7, l.next(5, never))
 	require.EqualValues(t, never, l.next(7, never), "what is ready needs no timer")
 	require.Equal(t, b, l.take(&f))
@@ -128,7 +128,7 @@ func TestTheSwitchBehindTheALUAlternates(t *testing.T) {
 // something, the last if none has.
 func TestSlicesEnterASharedUnit(t *testing.T) {
 	c := &Core{slices: []slice{*pureSlice(), *pureSlice()}}
-	c.entries[isa.SFU] = entry{1, newBuffer(2, 0, "")}
+	c.entries[isa.SFU] = entry{1, newBuffer(2, 0, nil, "")}
 	push := func(slice int, id flightID) {
 		c.slices[slice].put(&c.slices[slice].dispatch[isa.SFU], id)
 		c.shared++
@@ -159,7 +159,7 @@ func TestSlicesEnterASharedUnit(t *testing.T) {
 // buffer of two; behind them the groups take turns.
 func TestGroupsOfWarpsTakeTurns(t *testing.T) {
 	sl := pureSlice()
-	sl.groups = newGroups(&sl.spec, 1, "", nil)
+	sl.groups = newGroups(&sl.spec, 1, nil, "", nil)
 	require.Len(t, sl.groups.of, 2)
 	require.Equal(t, uint64(0x0000AAAA), sl.groups.of[0].members)
 	require.Equal(t, uint64(0xAAAA0000), sl.groups.of[1].members)
@@ -179,7 +179,7 @@ func TestGroupsOfWarpsTakeTurns(t *testing.T) {
 	require.Equal(t, []uint8{1, 17, 3, 19}, order)
 
 	sl.spec.Issue.Policy = 1
-	require.Empty(t, newGroups(&sl.spec, 1, "", nil).of, "other policies see all warps of the slice")
+	require.Empty(t, newGroups(&sl.spec, 1, nil, "", nil).of, "other policies see all warps of the slice")
 }
 
 // An instruction is at its collector's output two cycles after it was read; an output of two that is not taken

@@ -1,6 +1,9 @@
 package core
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // queue is a bounded FIFO whose entries can be taken from a given cycle on.
 type queue[T any] struct {
@@ -18,6 +21,11 @@ type queue[T any] struct {
 type owner struct {
 	unit string
 	now  uint64
+}
+
+// overflow is what a put into a full buffer panics with; its name begins with the unit's.
+func (o *owner) overflow(name, kind string) string {
+	return fmt.Sprintf("BUG: %s @%d: %s: put into a full %s", o.unit, o.now, strings.TrimPrefix(name, o.unit+": "), kind)
 }
 
 // overflow is what a push to a full queue panics with. An error and not a text, which

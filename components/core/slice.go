@@ -61,21 +61,21 @@ func newSlice(p *pipe, in string) slice {
 	width := s.Issue.Dispatch
 	sl := slice{
 		pipe: p, in: in, issueDelay: 1 + levels(s.Warps/s.Issue.Slices),
-		issued:   newBuffer(2*width*int(1+levels(s.Warps/s.Issue.Slices)), bitIssued, in+"issued"),
-		express:  newExpress(s, in),
+		issued:   newBuffer(2*width*int(1+levels(s.Warps/s.Issue.Slices)), bitIssued, &p.self, in+"issued"),
+		express:  newExpress(s, &p.self, in),
 		collect:  newCollectors(s.Collectors, in),
-		operands: newBuffer(2*width, bitOperands, in+"operands"),
-		alu:      newLine(max(1, s.Latency.ALU-1), bitALU, in+"integer unit"),
-		mul:      newLine(s.Latency.Mul, bitMul, in+"multiplier"),
-		div:      newLine(s.divisions(), bitDiv, in+"divider"),
-		computed: newBuffer(2, bitComputed, in+"ALU result"),
+		operands: newBuffer(2*width, bitOperands, &p.self, in+"operands"),
+		alu:      newLine(max(1, s.Latency.ALU-1), bitALU, &p.self, in+"integer unit"),
+		mul:      newLine(s.Latency.Mul, bitMul, &p.self, in+"multiplier"),
+		div:      newLine(s.divisions(), bitDiv, &p.self, in+"divider"),
+		computed: newBuffer(2, bitComputed, &p.self, in+"ALU result"),
 	}
 	for u := range isa.NumUnits {
-		sl.dispatch[u] = newBuffer(2, uint(bitDispatch+u), in+isa.Unit(u).String()+" dispatch")
+		sl.dispatch[u] = newBuffer(2, uint(bitDispatch+u), &p.self, in+isa.Unit(u).String()+" dispatch")
 	}
-	sl.result[isa.FPU] = newLine(s.FPUQueue, bitResult+uint(isa.FPU), in+"FPU result")
-	sl.result[isa.SFU] = newLine(2*3, bitResult+uint(isa.SFU), in+"SFU result") // response, switch and gather buffers
-	sl.result[isa.LSU] = newLine(2, bitResult+uint(isa.LSU), in+"LSU result")
+	sl.result[isa.FPU] = newLine(s.FPUQueue, bitResult+uint(isa.FPU), &p.self, in+"FPU result")
+	sl.result[isa.SFU] = newLine(2*3, bitResult+uint(isa.SFU), &p.self, in+"SFU result") // response, switch and gather buffers
+	sl.result[isa.LSU] = newLine(2, bitResult+uint(isa.LSU), &p.self, in+"LSU result")
 	return sl
 }
 
