@@ -203,16 +203,26 @@ func (g *Graph) reorder(spec graphspec.Reorder) {
 	for to, from := range order {
 		number[from] = uint32(to)
 	}
-	l := g.list()
-	renumber(l.src, number)
-	renumber(l.dst, number)
-	g.out = l.build().out
+	g.out = g.out.renumbered(order, number)
+	g.out.sortRows(g.kind)
 }
 
-func renumber(ids, number []uint32) {
-	for i, v := range ids {
-		ids[i] = number[v]
+// renumbered has the rows in another order, and other numbers in them: order[new] = old, number[old] = new.
+func (a *Adjacency) renumbered(order, number []uint32) Adjacency {
+	to := Adjacency{Offsets: make([]uint32, len(a.Offsets)), IDs: make([]uint32, 0, len(a.IDs))}
+	if a.Weights != nil {
+		to.Weights = make([]uint32, 0, len(a.IDs))
 	}
+	for v, old := range order {
+		for _, u := range a.Row(int(old)) {
+			to.IDs = append(to.IDs, number[u])
+		}
+		if a.Weights != nil {
+			to.Weights = append(to.Weights, a.Weights[a.Offsets[old]:a.Offsets[old+1]]...)
+		}
+		to.Offsets[v+1] = uint32(len(to.IDs))
+	}
+	return to
 }
 
 func (g *Graph) byDegree() []uint32 {

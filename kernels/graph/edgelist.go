@@ -3,7 +3,6 @@ package graph
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -118,8 +117,8 @@ func (r *reader) warn(format string, args ...any) {
 // number decides which vertices the numbers are.
 func (r *reader) number(h listHeader) error {
 	lowest, highest := r.span()
-	if h.edges >= 0 && h.edges != len(r.edges.src) {
-		r.warn("the header says %d edges, and there are %d", h.edges, len(r.edges.src))
+	if h.edges >= 0 && h.edges != r.edges.len() {
+		r.warn("the header says %d edges, and there are %d", h.edges, r.edges.len())
 	}
 	switch {
 	case r.ids == graphspec.KeepIDs:
@@ -130,10 +129,9 @@ func (r *reader) number(h listHeader) error {
 		return r.setVertices(h.nodes, h.line)
 	case lowest == 1 && highest == h.nodes:
 		r.record.IDs = fmt.Sprintf("1..%d, by the header", h.nodes)
-		for i := range r.edges.src {
-			r.edges.src[i]--
-			r.edges.dst[i]--
-		}
+		less := func(v uint32) uint32 { return v - 1 }
+		r.edges.src.change(less)
+		r.edges.dst.change(less)
 		return r.setVertices(h.nodes, h.line)
 	}
 	n := r.compactIDs(highest)
@@ -150,44 +148,25 @@ func (r *reader) number(h listHeader) error {
 // span returns the lowest and the highest number.
 func (r *reader) span() (lowest, highest int) {
 	lo, hi := uint32(math.MaxUint32), uint32(0)
-	for i, s := range r.edges.src {
-		d := r.edges.dst[i]
-		lo, hi = min(lo, s, d), max(hi, s, d)
+	for _, c := range []*column{&r.edges.src, &r.edges.dst} {
+		for _, b := range c.blocks() {
+			for _, v := range b {
+				lo, hi = min(lo, v), max(hi, v)
+			}
+		}
 	}
 	return int(lo), int(hi)
 }
 
-// compactIDs renumbers the vertices that occur, in their order. A table serves
-// numbers that are dense enough; it is never much larger than the edges.
+// compactIDs renumbers the vertices that occur, in their order.
 func (r *reader) compactIDs(highest int) int {
-	if highest > 8*len(r.edges.src)+1<<20 {
-		return r.compactSparse()
-	}
-	number := make([]uint32, highest+1)
-	for i, s := range r.edges.src {
-		number[s], number[r.edges.dst[i]] = 1, 1
-	}
-	n := uint32(0)
-	for id, used := range number {
-		number[id] = n
-		n += used
-	}
-	renumber(r.edges.src, number)
-	renumber(r.edges.dst, number)
-	return int(n)
-}
-
-func (r *reader) compactSparse() int {
-	ids := slices.Concat(r.edges.src, r.edges.dst)
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	for _, list := range [][]uint32{r.edges.src, r.edges.dst} {
-		for i, id := range list {
-			n, _ := slices.BinarySearch(ids, id)
-			list[i] = uint32(n)
-		}
-	}
-	return len(ids)
+	ids := newIDSet(highest, r.edges.len())
+	ids.collect(&r.edges.src)
+	ids.collect(&r.edges.dst)
+	n := ids.number()
+	ids.rename(&r.edges.src)
+	ids.rename(&r.edges.dst)
+	return n
 }
 
 // linqs reads the citations of LINQS' .tab files: two header lines, then
@@ -205,7 +184,7 @@ func (r *reader) linqs() error {
 			return err
 		}
 	}
-	if len(r.edges.src) == 0 {
+	if r.edges.len() == 0 {
 		return r.whole(`no edges: expected lines such as "1 paper:2 | paper:3"`)
 	}
 	return r.number(listHeader{-1, -1, 0})

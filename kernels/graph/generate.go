@@ -15,7 +15,7 @@ func rmat(s *graphspec.RMAT) *edges {
 	b := a + newChance(s.B)
 	c := b + newChance(s.C)
 	count := s.EdgeFactor << s.Scale
-	l := newEdges(1<<s.Scale, count)
+	l := &edges{vertices: 1 << s.Scale}
 	for range count {
 		src, dst := uint32(0), uint32(0)
 		for range s.Scale {
@@ -28,21 +28,10 @@ func rmat(s *graphspec.RMAT) *edges {
 	}
 	if s.ShuffleIDs {
 		number := r.permutation(l.vertices)
-		renumber(l.src, number)
-		renumber(l.dst, number)
+		l.src.renumber(number)
+		l.dst.renumber(number)
 	}
 	return l
-}
-
-func newEdges(vertices, most int) *edges {
-	return &edges{vertices: vertices, src: make([]uint32, 0, most), dst: make([]uint32, 0, most)}
-}
-
-func (l *edges) add(src, dst uint32) { l.src, l.dst = append(l.src, src), append(l.dst, dst) }
-
-func (l *edges) addBoth(a, b uint32) {
-	l.add(a, b)
-	l.add(b, a)
 }
 
 // growing is the state of Holme and Kim's model.
@@ -57,7 +46,7 @@ type growing struct {
 // an end that is a neighbour already is drawn again.
 func powerlawCluster(s *graphspec.PowerlawCluster) *edges {
 	n, m := s.Vertices, s.EdgesPerStep
-	g := growing{rng: newRNG(s.Seed, "powerlaw_cluster"), near: make([][]uint32, n), l: newEdges(n, 2*m*(n-m))}
+	g := growing{rng: newRNG(s.Seed, "powerlaw_cluster"), near: make([][]uint32, n), l: &edges{vertices: n}}
 	g.ends = append(make([]uint32, 0, 2*m*(n-m)+m), identity(m)...)
 	triangle := newChance(s.TriangleProb)
 	for v := m; v < n; v++ {
@@ -140,7 +129,7 @@ func erdosRenyi(s *graphspec.ErdosRenyi) *edges {
 			}
 		}
 	}
-	l := newEdges(s.Vertices, 2*s.Edges)
+	l := &edges{vertices: s.Vertices}
 	for _, pair := range sample(s.Edges, s.Vertices*(s.Vertices-1)/2, draw, all) {
 		l.addBoth(uint32(pair>>32), uint32(pair))
 	}
@@ -160,7 +149,7 @@ func bipartite(s *graphspec.Bipartite) *edges {
 			}
 		}
 	}
-	l := newEdges(s.Left+s.Right, s.Edges)
+	l := &edges{vertices: s.Left + s.Right}
 	for _, pair := range sample(s.Edges, s.Left*s.Right, draw, all) {
 		l.add(uint32(pair>>32), uint32(pair))
 	}
@@ -202,7 +191,7 @@ func distinct(m int, draw func() uint64) []uint64 {
 // grid links each vertex to its right and its lower neighbour.
 func grid(s *graphspec.Grid) *edges {
 	w, h := s.Width, s.Height
-	g := gridder{rng: newRNG(s.Seed, "grid"), remove: newChance(s.Remove), rewire: newChance(s.Rewire), l: newEdges(w*h, 2*((w-1)*h+w*(h-1)))}
+	g := gridder{rng: newRNG(s.Seed, "grid"), remove: newChance(s.Remove), rewire: newChance(s.Rewire), l: &edges{vertices: w * h}}
 	for y := range h {
 		for x := range w {
 			v := uint32(y*w + x)

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"math"
-	"slices"
 
 	"heddle/internal/enum"
 )
@@ -36,6 +35,17 @@ func (k WeightKind) ordered(w uint32) uint32 {
 		return ^w
 	}
 	return w
+}
+
+// word is the inverse of ordered.
+func (k WeightKind) word(key uint32) uint32 {
+	switch {
+	case k == IntWeights, k == FloatWeights && key>>31 == 1:
+		return key ^ 1<<31
+	case k == FloatWeights:
+		return ^key
+	}
+	return key
 }
 
 // Adjacency lists, for each vertex, the other ends of its edges: row v is
@@ -138,80 +148,26 @@ func (a *Adjacency) Rows() []uint32 {
 // transpose swaps rows and ids. It is one pass of a stable counting sort, so
 // rows come out sorted.
 func (a *Adjacency) transpose() *Adjacency {
-	n := a.Vertices()
-	t := newAdjacency(n, a.IDs, a.Weights != nil)
-	next := slices.Clone(t.Offsets[:n])
-	for v := range n {
+	t := &Adjacency{Offsets: make([]uint32, len(a.Offsets)), IDs: make([]uint32, len(a.IDs))}
+	if a.Weights != nil {
+		t.Weights = make([]uint32, len(a.IDs))
+	}
+	for _, u := range a.IDs {
+		t.Offsets[u+1]++
+	}
+	shiftStarts(t.Offsets)
+	for v := range a.Vertices() {
 		for e := a.Offsets[v]; e < a.Offsets[v+1]; e++ {
 			u := a.IDs[e]
-			t.IDs[next[u]] = uint32(v)
+			at := t.Offsets[u+1]
+			t.Offsets[u+1] = at + 1
+			t.IDs[at] = uint32(v)
 			if t.Weights != nil {
-				t.Weights[next[u]] = a.Weights[e]
+				t.Weights[at] = a.Weights[e]
 			}
-			next[u]++
 		}
 	}
 	return t
-}
-
-// newAdjacency allocates rows of the lengths in which keys occur.
-func newAdjacency(n int, keys []uint32, weighted bool) *Adjacency {
-	a := &Adjacency{Offsets: make([]uint32, n+1), IDs: make([]uint32, len(keys))}
-	if weighted {
-		a.Weights = make([]uint32, len(keys))
-	}
-	for _, k := range keys {
-		a.Offsets[k+1]++
-	}
-	for v := range n {
-		a.Offsets[v+1] += a.Offsets[v]
-	}
-	return a
-}
-
-// edges is a list as a file or a generator gives it.
-type edges struct {
-	vertices int
-	src, dst []uint32
-	weights  []uint32 // nil: none
-	kind     WeightKind
-}
-
-// build sorts a list into a graph.
-func (l *edges) build() *Graph {
-	in := newAdjacency(l.vertices, l.dst, l.weights != nil)
-	next := slices.Clone(in.Offsets[:l.vertices])
-	for i, v := range l.dst {
-		in.IDs[next[v]] = l.src[i]
-		if in.Weights != nil {
-			in.Weights[next[v]] = l.weights[i]
-		}
-		next[v]++
-	}
-	g := &Graph{out: *in.transpose(), kind: l.kind}
-	g.sortParallel()
-	return g
-}
-
-// sortParallel orders edges between the same vertices by weight; rows are
-// sorted by id already, and such runs are short.
-func (g *Graph) sortParallel() {
-	a := &g.out
-	if a.Weights == nil {
-		return
-	}
-	for v := range a.Vertices() {
-		for from, end := a.Offsets[v], a.Offsets[v+1]; from < end; {
-			to := from + 1
-			for to < end && a.IDs[to] == a.IDs[from] {
-				to++
-			}
-			if to-from > 1 {
-				slices.SortFunc(a.Weights[from:to], g.kind.compare)
-			}
-			from = to
-		}
-	}
 }
 
 // compare orders the words of weights.
@@ -224,9 +180,4 @@ func (k WeightKind) compare(a, b uint32) int {
 		return 1
 	}
 	return 0
-}
-
-// list is the inverse of build.
-func (g *Graph) list() *edges {
-	return &edges{g.Vertices(), g.out.Rows(), g.out.IDs, g.out.Weights, g.kind}
 }

@@ -243,7 +243,7 @@ const maxID = math.MaxUint32 - 1
 
 // weightColumn collects weights: integers until a word is none.
 type weightColumn struct {
-	words []uint32
+	words column
 	kind  WeightKind
 }
 
@@ -266,16 +266,17 @@ func (w *weightColumn) add(c *cursor) bool {
 	}
 	*c = at
 	w.toFloat()
-	w.words = append(w.words, math.Float32bits(float32(x)))
+	w.words.add(math.Float32bits(float32(x)))
 	return true
 }
 
 func (w *weightColumn) addInt(n int32) {
 	if w.kind == FloatWeights {
-		w.words = append(w.words, math.Float32bits(float32(n)))
+		w.words.add(math.Float32bits(float32(n)))
 		return
 	}
-	w.kind, w.words = IntWeights, append(w.words, uint32(n))
+	w.kind = IntWeights
+	w.words.add(uint32(n))
 }
 
 // decimal tells decimal fractions from integers, which are out of range if
@@ -300,7 +301,5 @@ func (w *weightColumn) toFloat() {
 		return
 	}
 	w.kind = FloatWeights
-	for i, n := range w.words {
-		w.words[i] = math.Float32bits(float32(int32(n)))
-	}
+	w.words.change(func(n uint32) uint32 { return math.Float32bits(float32(int32(n))) })
 }

@@ -136,7 +136,7 @@ func generate(spec *graphspec.Graph) (*Graph, error) {
 	}
 	g := l.build()
 	g.Record = Record{
-		Source: spec.Sources()[0] + parameters(how), FileVertices: l.vertices, FileEdges: len(l.src),
+		Source: spec.Sources()[0] + parameters(how), FileVertices: g.Vertices(), FileEdges: g.Edges(),
 		IDs: "generated", Weights: "none", Warnings: []string{},
 	}
 	return g, nil

@@ -186,25 +186,26 @@ func (r *reader) finishMatrix(b banner, n int) error {
 
 // mirror adds the other triangle.
 func (r *reader) mirror(negate bool) error {
-	e := &r.edges
-	listed := len(e.src)
+	e, listed := &r.edges, r.edges.len()
+	weighted := r.column.words.len() > 0
 	for i := range listed {
-		if e.src[i] == e.dst[i] {
+		src, dst := e.src.at(i), e.dst.at(i)
+		if src == dst {
 			continue
 		}
-		if err := r.add(uint64(e.dst[i]), uint64(e.src[i])); err != nil {
+		if err := r.add(uint64(dst), uint64(src)); err != nil {
 			return err
 		}
-		if r.column.words == nil {
+		if !weighted {
 			continue
 		}
-		w := r.column.words[i]
+		w := r.column.words.at(i)
 		if negate {
 			w = r.column.kind.negated(w)
 		}
-		r.column.words = append(r.column.words, w)
+		r.column.words.add(w)
 	}
-	r.record.Mirrored = len(e.src) - listed
+	r.record.Mirrored = e.len() - listed
 	return nil
 }
 

@@ -91,8 +91,9 @@ func Read(name string, from io.Reader, o ReadOptions) (*Graph, error) {
 	if err := r.format.read(r); err != nil {
 		return nil, err
 	}
-	if r.column.words != nil {
+	if r.column.words.len() > 0 {
 		r.edges.weights, r.edges.kind = r.column.words, r.column.kind
+		r.column.words = column{} // which build takes apart
 		r.record.Weights = fmt.Sprintf("%s, from the file", r.edges.kind)
 	}
 	g := r.edges.build()
@@ -131,14 +132,13 @@ func (r *reader) whole(format string, args ...any) error {
 
 // add appends an edge.
 func (r *reader) add(src, dst uint64) error {
-	if len(r.edges.src) == graphspec.MaxEdges {
+	if r.edges.len() == graphspec.MaxEdges {
 		return r.errorf("more than %d edges", graphspec.MaxEdges)
 	}
 	if most := max(src, dst); most > r.highest {
 		r.highest, r.highestLine = most, r.n
 	}
-	r.edges.src = append(r.edges.src, uint32(src))
-	r.edges.dst = append(r.edges.dst, uint32(dst))
+	r.edges.add(uint32(src), uint32(dst))
 	return nil
 }
 
@@ -155,7 +155,7 @@ func checkSize(vertices, edges int) error {
 
 // setVertices believes a number of vertices once the edges are there; line is what the number is from, 0: the whole file.
 func (r *reader) setVertices(n, line int) error {
-	listed := len(r.edges.src)
+	listed := r.edges.len()
 	if n == 0 {
 		return r.whole("no vertices")
 	}

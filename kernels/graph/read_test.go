@@ -27,12 +27,13 @@ func read(t *testing.T, name, text string) *Graph {
 // list writes a graph as "0>1:w 0>2:w", to compare it with.
 func list(g *Graph) string {
 	var words []string
-	for i, l := 0, g.list(); i < len(l.src); i++ {
+	rows := g.out.Rows()
+	for i, id := range g.out.IDs {
 		w := ""
-		if l.weights != nil {
-			w = fmt.Sprintf(":%g", g.kind.Float(l.weights[i]))
+		if g.out.Weights != nil {
+			w = fmt.Sprintf(":%g", g.kind.Float(g.out.Weights[i]))
 		}
-		words = append(words, fmt.Sprintf("%d>%d%s", l.src[i], l.dst[i], w))
+		words = append(words, fmt.Sprintf("%d>%d%s", rows[i], id, w))
 	}
 	return strings.Join(words, " ")
 }

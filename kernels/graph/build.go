@@ -1,0 +1,264 @@
+package graph
+
+import (
+	"math/bits"
+	"runtime/debug"
+	"slices"
+)
+
+// piece is some edges of a list: the same places of its columns.
+type piece struct{ src, dst, weights []uint32 }
+
+// pieces takes a list apart, which has no edges then.
+func (l *edges) pieces() []piece {
+	src, dst := l.src.blocks(), l.dst.blocks()
+	out := make([]piece, len(src))
+	for i := range src {
+		out[i] = piece{src: src[i], dst: dst[i]}
+	}
+	if l.weighted() {
+		for i, w := range l.weights.blocks() {
+			out[i].weights = w
+		}
+	}
+	l.src, l.dst, l.weights = column{}, column{}, column{}
+	return out
+}
+
+// build makes a graph of a list, which it takes apart for that: there is never much more in memory than the list, or the
+// graph. Edges far apart in the list are brought together by ranges of sources first, so that what is written next is near
+// to what was written last, in caches and in pages.
+func (l *edges) build() *Graph {
+	count, weighted := l.len(), l.weighted()
+	g := &Graph{out: Adjacency{Offsets: make([]uint32, l.vertices+1)}, kind: l.kind}
+	sorted := l.rowStarts(g.out.Offsets)
+	list := l.pieces()
+	if !sorted && count > directEdges {
+		list = together(list, l.vertices, count)
+	}
+	g.out.IDs = make([]uint32, count)
+	if weighted {
+		g.out.Weights = make([]uint32, count)
+	}
+	g.out.fill(list)
+	g.out.sortRows(g.kind)
+	return g
+}
+
+// directEdges are put where they belong straight away: they fit the caches, more or less.
+const directEdges = 1 << 19
+
+// rowStarts sets offsets[v+1] to where v's row begins, and reports whether the list is sorted by source.
+func (l *edges) rowStarts(offsets []uint32) (sorted bool) {
+	sorted = true
+	last := uint32(0)
+	for _, b := range l.src.blocks() {
+		for _, v := range b {
+			sorted = sorted && last <= v
+			last = v
+			offsets[v+1]++
+		}
+	}
+	shiftStarts(offsets)
+	return sorted
+}
+
+// shiftStarts turns lengths of rows into where they begin, one place too far: fill counts those up to where they end, which
+// is where the next begin.
+func shiftStarts(offsets []uint32) {
+	sum := uint32(0)
+	for v, n := range offsets[1:] {
+		offsets[v+1], sum = sum, sum+n
+	}
+}
+
+// fill puts edges into their rows, and forgets them.
+func (a *Adjacency) fill(list []piece) {
+	freed := 0
+	for i := range list {
+		p := &list[i]
+		for k, v := range p.src {
+			at := a.Offsets[v+1]
+			a.Offsets[v+1] = at + 1
+			a.IDs[at] = p.dst[k]
+			if p.weights != nil {
+				a.Weights[at] = p.weights[k]
+			}
+		}
+		freed += 4 * (len(p.src) + len(p.dst) + len(p.weights))
+		*p = piece{}
+		if freed >= releaseBytes {
+			release()
+			freed = 0
+		}
+	}
+	if freed >= releaseBytes/4 {
+		release()
+	}
+}
+
+// releaseBytes of garbage are worth a collection.
+const releaseBytes = 64 << 20
+
+// release gives the memory of what is used no more back to the system, since the collector only begins when there is as
+// much again as is in use.
+func release() { debug.FreeOSMemory() }
+
+// partBits is log2 of the most ranges of sources.
+const partBits = 9
+
+// parts brings edges together by ranges of sources. It takes over the memory of the pieces that it has read.
+type parts struct {
+	shift    int
+	weighted bool
+	ranges   [][]piece
+	free     []piece
+}
+
+// together orders edges by ranges of their sources, and takes list apart.
+func together(list []piece, vertices, edges int) []piece {
+	p := parts{shift: max(0, bits.Len(uint(vertices-1))-partBits), weighted: list[0].weights != nil}
+	p.ranges = make([][]piece, (vertices-1)>>p.shift+1)
+	for i := range p.ranges {
+		p.ranges[i] = append(make([]piece, 0, edges/blockWords/len(p.ranges)+2), p.empty())
+	}
+	for i := range list {
+		p.take(list[i])
+		p.recycle(list[i])
+		list[i] = piece{}
+	}
+	p.free = nil
+	return slices.Concat(p.ranges...)
+}
+
+// take adds a piece's edges to their ranges.
+func (p *parts) take(from piece) {
+	for k, v := range from.src {
+		r := &p.ranges[v>>p.shift]
+		to := &(*r)[len(*r)-1]
+		if len(to.src) == cap(to.src) {
+			*r = append(*r, p.empty())
+			to = &(*r)[len(*r)-1]
+		}
+		to.src, to.dst = append(to.src, v), append(to.dst, from.dst[k])
+		if p.weighted {
+			to.weights = append(to.weights, from.weights[k])
+		}
+	}
+}
+
+// empty is a piece with room for a block's edges.
+func (p *parts) empty() piece {
+	if n := len(p.free); n > 0 {
+		e := p.free[n-1]
+		p.free = p.free[:n-1]
+		return e
+	}
+	e := piece{src: make([]uint32, 0, blockWords), dst: make([]uint32, 0, blockWords)}
+	if p.weighted {
+		e.weights = make([]uint32, 0, blockWords)
+	}
+	return e
+}
+
+// recycle keeps a piece that has been read for what comes.
+func (p *parts) recycle(old piece) {
+	if cap(old.src) != blockWords {
+		return
+	}
+	old.src, old.dst = old.src[:0], old.dst[:0]
+	if p.weighted {
+		old.weights = old.weights[:0]
+	}
+	p.free = append(p.free, old)
+}
+
+// sortRows orders each row by id, then weight.
+func (a *Adjacency) sortRows(kind WeightKind) {
+	var s sorter
+	for v := range a.Vertices() {
+		from, to := a.Offsets[v], a.Offsets[v+1]
+		if a.Weights == nil {
+			s.ids(a.IDs[from:to])
+		} else {
+			s.pairs(a.IDs[from:to], a.Weights[from:to], kind)
+		}
+	}
+}
+
+// sorter keeps what sorting needs besides the row.
+type sorter struct {
+	keys, spare []uint64
+	spareIDs    []uint32
+}
+
+// longRow is from where counting digits beats comparing.
+const longRow = 512
+
+func (s *sorter) ids(row []uint32) {
+	switch {
+	case len(row) < 2:
+	case len(row) < longRow:
+		slices.Sort(row)
+	case !slices.IsSorted(row):
+		s.spareIDs = sortDigits(row, s.spareIDs)
+	}
+}
+
+// pairs sorts ids with their weights, by both.
+func (s *sorter) pairs(ids, weights []uint32, kind WeightKind) {
+	if len(ids) < 2 {
+		return
+	}
+	s.keys = s.keys[:0]
+	for i, id := range ids {
+		s.keys = append(s.keys, uint64(id)<<32|uint64(kind.ordered(weights[i])))
+	}
+	switch {
+	case slices.IsSorted(s.keys):
+		return
+	case len(ids) < longRow:
+		slices.Sort(s.keys)
+	default:
+		s.spare = sortDigits(s.keys, s.spare)
+	}
+	for i, k := range s.keys {
+		ids[i], weights[i] = uint32(k>>32), kind.word(uint32(k))
+	}
+}
+
+// sortDigits sorts by the digits of base 256 in which the words differ, the lowest first. It returns the memory that it used
+// besides, for the next time.
+func sortDigits[T uint32 | uint64](words, spare []T) []T {
+	if cap(spare) < len(words) {
+		spare = make([]T, len(words)+len(words)/4)
+	}
+	differ := T(0)
+	for _, w := range words {
+		differ |= w ^ words[0]
+	}
+	from, to := words, spare[:len(words)]
+	for shift := 0; differ>>shift != 0; shift += 8 {
+		if differ>>shift&0xff == 0 {
+			continue
+		}
+		var at [256]int
+		for _, w := range from {
+			at[w>>shift&0xff]++
+		}
+		sum := 0
+		for d, n := range at {
+			at[d], sum = sum, sum+n
+		}
+		for _, w := range from {
+			d := w >> shift & 0xff
+			to[at[d]] = w
+			at[d]++
+		}
+		from, to = to, from
+	}
+	if &from[0] != &words[0] {
+		copy(words, from)
+	}
+	return spare
+}
