@@ -32,13 +32,12 @@ func (h *listHeader) comment(text string, line int) {
 
 // edgeList reads "source destination [weight]" lines.
 func (r *reader) edgeList() error {
-	h := listHeader{-1, -1, 0}
 	columns := 0 // of the first edge
 	first := 0   // its line
 	var m metis
 	for {
 		c, ok, err := r.next(func(text string) {
-			h.comment(text, r.n)
+			r.header.comment(text, r.n)
 			m.comments++
 		})
 		if err != nil {
@@ -71,7 +70,7 @@ func (r *reader) edgeList() error {
 	if err := r.notMETIS(&m, cursor{}, nil); err != nil {
 		return err
 	}
-	return r.number(h)
+	return r.number(r.header)
 }
 
 func (r *reader) edgeLine(c *cursor) error {

@@ -3,8 +3,6 @@ package graph
 import (
 	"bufio"
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -15,10 +13,6 @@ import (
 // Limits on what is read from outside.
 const (
 	maxLine = 64 << 10 // comments may be longer
-	// A gzip file may hold bombSlack bytes, and bombRatio as many as it has
-	// itself: edge lists shrink to a third or a tenth, bombs to a thousandth.
-	bombSlack = 16 << 20
-	bombRatio = 100
 	// Vertices without an edge cost memory and no space in the file: many are
 	// believed only in a file with some edges.
 	freeVertices    = 1 << 22
@@ -46,70 +40,25 @@ type lines struct {
 	n    int // number of the present line
 }
 
-// newLines looks for gzip's magic, and unpacks within limits.
+// newLines reads a file's contents, compressed or not.
 func newLines(file string, r io.Reader) (*lines, error) {
-	packed := &counter{r: r}
-	b := bufio.NewReaderSize(packed, maxLine)
-	l := &lines{file: file, r: b}
-	magic, err := b.Peek(2)
-	if err != nil && err != io.EOF {
-		return nil, l.readError(err)
+	contents, err := unpacked(file, r)
+	if err != nil {
+		return nil, err
 	}
-	if bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, l.readError(err)
-		}
-		l.r = bufio.NewReaderSize(&unpacker{r: z, packed: packed}, maxLine)
+	if mark, _ := contents.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // what is wrong with the file is said by who reads on
+		contents.Discard(len(byteOrderMark)) //nolint:errcheck // it is there
 	}
-	if mark, _ := l.r.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // what is wrong with the file is said by who reads on
-		l.r.Discard(len(byteOrderMark)) //nolint:errcheck // it is there
-	}
-	return l, nil
+	return &lines{file: file, r: contents}, nil
 }
 
 // byteOrderMark begins UTF-8 text that some programs write.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// counter counts the bytes that were read.
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	c.n += int64(n)
-	return n, err
-}
-
-// unpacker stops decompression bombs.
-type unpacker struct {
-	r      io.Reader
-	packed *counter
-	n      int64
-}
-
-var errBomb = fmt.Errorf("unpacks to more than %d times its size: no graph does; unpack it with gunzip if it is one", bombRatio)
-
-func (u *unpacker) Read(b []byte) (int, error) {
-	n, err := u.r.Read(b)
-	u.n += int64(n)
-	if u.n > bombSlack+bombRatio*u.packed.n {
-		return 0, errBomb
-	}
-	return n, err
-}
-
-// readError blames what the file system or gzip said.
+// readError blames what the file system said; what is wrong with compressed data has been blamed.
 func (l *lines) readError(err error) error {
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &ParseError{l.file, 0, "the gzip data ends early: the file is cut off"}
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, new(flate.CorruptInputError)):
-		return &ParseError{l.file, 0, "damaged gzip data: " + err.Error()}
-	case errors.Is(err, errBomb):
-		return &ParseError{l.file, 0, err.Error()}
+	if errors.As(err, new(*ParseError)) {
+		return err
 	}
 	return fmt.Errorf("%s: %w", l.file, err)
 }

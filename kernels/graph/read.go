@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"heddle/kernels/graph/graphspec"
@@ -12,23 +13,46 @@ import (
 // format is a file format, with how its files are known.
 type format struct {
 	name     string
-	ext      string // of files that must be in this format
-	comments string // first characters of comment lines
+	ext      []string // of files that must be in this format
+	comments string   // first characters of comment lines
+	plain    bool     // a text that is known by the lines after the comments
 	is       func(start []byte) bool
-	needs    string // what a file with ext lacks that is not in this format
+	needs    string // what a file with ext lacks that is not in this format; empty: its reader says
 	read     func(*reader) error
 }
 
 // formats are tried in this order.
 var formats = []format{
-	{"MatrixMarket", ".mtx", "%", func(b []byte) bool { return hasFold(b, "%%MatrixMarket") }, "a first line that begins with %%MatrixMarket", (*reader).matrixMarket},
-	{"DIMACS", ".gr", "c", isDIMACS, "c (comment) and p (problem) lines first", (*reader).dimacs},
-	{"LINQS", ".cites.tab", "#", func(b []byte) bool { return hasFold(b, "#DIRECTED") || hasFold(b, "#UNDIRECTED") }, "a first line that begins with #DIRECTED", (*reader).linqs},
-	{"edge list", "", "#%", func([]byte) bool { return true }, "", (*reader).edgeList},
+	{"MatrixMarket", []string{".mtx"}, "%", false, beginsFold("%%MatrixMarket"), "a first line that begins with %%MatrixMarket", (*reader).matrixMarket},
+	{"DIMACS", []string{".gr"}, "c", false, isDIMACS, "c (comment) and p (problem) lines first", (*reader).dimacs},
+	{"LINQS", []string{".cites.tab"}, "#", false, isLINQS, "a first line that begins with #DIRECTED", (*reader).linqs},
+	{"edge list", nil, "#%", true, func([]byte) bool { return true }, "", (*reader).edgeList},
 }
 
+// beginsFold makes a test for a file's first word, in small or capital letters.
+func beginsFold(word string) func([]byte) bool {
+	return func(start []byte) bool { return hasFold(start, word) }
+}
+
+// hasFold is bytes.HasPrefix with small and capital letters of ASCII the same. strings.EqualFold takes all bytes that are
+// no UTF-8 for the same.
 func hasFold(b []byte, prefix string) bool {
-	return len(b) >= len(prefix) && strings.EqualFold(string(b[:len(prefix)]), prefix)
+	if len(b) < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		if lower(b[i]) != lower(prefix[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }
 
 // isDIMACS knows comments and problem lines by their one-letter words.
@@ -36,6 +60,8 @@ func isDIMACS(b []byte) bool {
 	b = bytes.TrimLeft(b, "\r\n")
 	return len(b) > 0 && (b[0] == 'c' || b[0] == 'p') && (len(b) == 1 || blank(b[1]) || b[1] == '\n')
 }
+
+func isLINQS(b []byte) bool { return hasFold(b, "#DIRECTED") || hasFold(b, "#UNDIRECTED") }
 
 // reader fills a list of edges from a file.
 type reader struct {
@@ -46,6 +72,7 @@ type reader struct {
 	weights bool // wanted, if the file has any
 	ids     graphspec.IDs
 	record  *Record
+	header  listHeader // what the comments of an edge list say
 
 	highest     uint64 // vertex number, so far
 	highestLine int    // where it stands first
@@ -77,14 +104,14 @@ type ReadOptions struct {
 	SkipWeights bool // ignore the weights of the file
 }
 
-// Read reads a graph of any format, plain or gzip. name is how errors call it,
+// Read reads a graph of any format, compressed or not. name is how errors call it,
 // and its ending must not contradict the contents.
 func Read(name string, from io.Reader, o ReadOptions) (*Graph, error) {
 	l, err := newLines(name, from)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{lines: l, weights: !o.SkipWeights, ids: o.IDs, record: &Record{Source: name, Weights: "none", Order: "none", Warnings: []string{}}}
+	r := &reader{lines: l, weights: !o.SkipWeights, ids: o.IDs, header: listHeader{nodes: -1, edges: -1}, record: &Record{Source: name, Weights: "none", Order: "none", Warnings: []string{}}}
 	if err := r.detect(); err != nil {
 		return nil, err
 	}
@@ -101,28 +128,120 @@ func Read(name string, from io.Reader, o ReadOptions) (*Graph, error) {
 	return g, nil
 }
 
-// detect goes by the first bytes, and by the name where it says more.
+// detect goes by the contents, and by the name where it says more.
 func (r *reader) detect() error {
-	start, err := r.r.Peek(64)
+	start, err := r.r.Peek(detectPeek)
 	if err != nil && err != io.EOF {
 		return r.readError(err)
 	}
 	if len(start) == 0 {
 		return r.whole("the file is empty")
 	}
-	name := strings.TrimSuffix(strings.ToLower(r.file), ".gz")
-	for i := range formats {
-		f := &formats[i]
-		if f.is(start) {
-			r.format, r.record.Format = f, f.name
-			return nil
-		}
-		if f.ext != "" && strings.HasSuffix(name, f.ext) {
-			r.n = 1
-			return r.errorf("expected %s, as the file's name ends in %s", f.needs, f.ext)
+	if what, ok := nameForeign(start); ok {
+		return r.whole("this looks like %s: expected a graph (%s)", what, formatNames())
+	}
+	rows, ext := r.candidates()
+	for _, f := range rows {
+		if !f.plain && f.is(start) {
+			return r.choose(f)
 		}
 	}
-	panic("BUG: graph: no format matches")
+	if isBinary(start) {
+		return r.whole("this is binary data of an unknown kind (%s): expected a graph (%s)", firstBytes(start), formatNames())
+	}
+	if !slices.ContainsFunc(rows, func(f *format) bool { return f.plain }) {
+		r.n = 1
+		return r.errorf("expected %s, as the file's name ends in %s", needs(rows), ext)
+	}
+	return r.detectPlain(rows)
+}
+
+// candidates are the formats that the file's name allows, and the ending by which it does.
+func (r *reader) candidates() (rows []*format, ext string) {
+	name := plainName(r.file)
+	for i, f := range formats {
+		for _, e := range f.ext {
+			if strings.HasSuffix(name, e) {
+				rows, ext = append(rows, &formats[i]), e
+			}
+		}
+	}
+	if rows == nil {
+		for i := range formats {
+			rows = append(rows, &formats[i])
+		}
+	}
+	return rows, ext
+}
+
+// needs says what one of the formats would have.
+func needs(rows []*format) string {
+	var all []string
+	for _, f := range rows {
+		all = append(all, f.needs)
+	}
+	return strings.Join(all, ", or ")
+}
+
+// formatNames lists the formats for a message.
+func formatNames() string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (r *reader) choose(f *format) error {
+	r.format, r.record.Format = f, f.name
+	return nil
+}
+
+// detectPlain tells formats apart that have nothing at their beginning but comments. The last one is that of files that
+// no other claims.
+func (r *reader) detectPlain(rows []*format) error {
+	if err := r.skipComments(); err != nil {
+		return err
+	}
+	start, err := r.r.Peek(maxLine)
+	if err != nil && err != io.EOF && len(start) == 0 {
+		return r.readError(err)
+	}
+	var chosen *format
+	for _, f := range rows {
+		if f.plain {
+			chosen = f
+			if f.is(start) {
+				break
+			}
+		}
+	}
+	return r.choose(chosen)
+}
+
+// skipComments reads up to the first line that is no comment and not empty.
+func (r *reader) skipComments() error {
+	const comments = "#%"
+	for {
+		b, err := r.r.Peek(1)
+		if err == nil && blank(b[0]) {
+			b, err = r.r.Peek(maxLine)
+			b = bytes.TrimLeft(b, " \t\r,;")
+		}
+		if err != nil && err != io.EOF {
+			return r.readError(err)
+		}
+		if len(b) == 0 || b[0] != '\n' && !strings.ContainsRune(comments, rune(b[0])) {
+			return nil
+		}
+		c, _, err := r.lines.next(comments)
+		if err != nil {
+			return err
+		}
+		if !c.end() {
+			r.header.comment(string(c.b[c.i:]), r.n)
+		}
+	}
 }
 
 // whole blames the file, not a line.

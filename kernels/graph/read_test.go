@@ -186,6 +186,16 @@ func TestListsThatAreNoMETIS(t *testing.T) {
 	}
 }
 
+func gzipped(t testing.TB, contents []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(contents)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return b.Bytes()
+}
+
 func TestDecompressionBomb(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
