@@ -178,7 +178,8 @@ func TestBadInput(t *testing.T) {
 				"graph: {file: ./g.txt}\nworkload: {algorithm: sssp, schedule: peg}\n",
 			graph: "0 1 2\n", code: 2,
 			says: []string{"of an edge leave", "edge_buffer_bytes"}},
-		{name: "METIS", experiment: onGraph(""), graph: "3 3\n2 3\n1 3\n1 2\n", code: 2, says: []string{"g.txt:1", "METIS"}},
+		{name: "METIS", experiment: onGraph(""), graph: "4 4\n2 3\n3 4\n4 1\n1 2\n", code: 2, says: []string{"g.txt: vertex 2 is a neighbour of 1", "METIS"}},
+		{name: "picture", experiment: onGraph(""), graph: "\x89PNG\r\n\x1a\n\x00", code: 2, says: []string{"g.txt: this looks like a PNG image"}},
 		{name: "no such experiment", args: []string{"quickstat"}, code: 2, says: []string{`no experiment "quickstat"`, "quickstart"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -34,41 +34,29 @@ func (h *listHeader) comment(text string, line int) {
 func (r *reader) edgeList() error {
 	columns := 0 // of the first edge
 	first := 0   // its line
-	var m metis
 	for {
-		c, ok, err := r.next(func(text string) {
-			r.header.comment(text, r.n)
-			m.comments++
-		})
+		c, ok, err := r.next(func(text string) { r.header.comment(text, r.n) })
 		if err != nil {
 			return err
 		}
 		if !ok {
 			break
 		}
-		line := c
 		if err := r.edgeLine(&c); err != nil {
-			return r.notMETIS(&m, line, err)
+			return err
 		}
 		if columns == 0 {
-			m.begin(line.b, r.n)
 			first, columns = r.n, 2
 			if !c.end() {
 				columns = 3
 			}
 		}
 		if err := r.edgeWeight(&c, columns == 3, first); err != nil {
-			return r.notMETIS(&m, line, err)
-		}
-		if r.n > first {
-			m.line(line.b, r.n)
+			return err
 		}
 	}
 	if columns == 0 {
 		return r.whole("no edges: expected lines of two vertex numbers")
-	}
-	if err := r.notMETIS(&m, cursor{}, nil); err != nil {
-		return err
 	}
 	return r.number(r.header)
 }

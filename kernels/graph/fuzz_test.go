@@ -24,6 +24,9 @@ func fuzzRead(f *testing.F, name, ext string, seeds ...string) {
 			return
 		}
 		checkCanonical(t, g)
+		if ext == ".txt" && g.Edges() == 0 { // an edge list has one at least
+			return
+		}
 		var b bytes.Buffer
 		if err := g.Write(&b, ext); err != nil {
 			if ext == ".gr" && g.kind == FloatWeights { // the bytes were another format

@@ -26,7 +26,8 @@ var formats = []format{
 	{"MatrixMarket", []string{".mtx"}, "%", false, beginsFold("%%MatrixMarket"), "a first line that begins with %%MatrixMarket", (*reader).matrixMarket},
 	{"DIMACS", []string{".gr"}, "c", false, isDIMACS, "c (comment) and p (problem) lines first", (*reader).dimacs},
 	{"LINQS", []string{".cites.tab"}, "#", false, isLINQS, "a first line that begins with #DIRECTED", (*reader).linqs},
-	{"edge list", nil, "#%", true, func([]byte) bool { return true }, "", (*reader).edgeList},
+	{"METIS", []string{".graph", ".metis"}, "%", true, looksLikeMETIS, "", (*reader).metis},
+	{"edge list", []string{".el", ".wel"}, "#%", true, func([]byte) bool { return true }, "", (*reader).edgeList},
 }
 
 // beginsFold makes a test for a file's first word, in small or capital letters.
@@ -67,6 +68,7 @@ func isLINQS(b []byte) bool { return hasFold(b, "#DIRECTED") || hasFold(b, "#UND
 type reader struct {
 	*lines
 	format  *format
+	named   bool // by the file's name
 	edges   edges
 	column  weightColumn
 	weights bool // wanted, if the file has any
@@ -76,6 +78,8 @@ type reader struct {
 
 	highest     uint64 // vertex number, so far
 	highestLine int    // where it stands first
+
+	invalid func(*Graph) error // finds what is wrong with the edges as a whole; nil: nothing
 }
 
 // next returns the next line that is neither blank nor, if comment is nil, a
@@ -124,6 +128,9 @@ func Read(name string, from io.Reader, o ReadOptions) (*Graph, error) {
 		r.record.Weights = fmt.Sprintf("%s, from the file", r.edges.kind)
 	}
 	g := r.edges.build()
+	if r.invalid != nil {
+		return nil, r.invalid(g)
+	}
 	g.Record = *r.record
 	return g, nil
 }
@@ -141,6 +148,7 @@ func (r *reader) detect() error {
 		return r.whole("this looks like %s: expected a graph (%s)", what, formatNames())
 	}
 	rows, ext := r.candidates()
+	r.named = ext != ""
 	for _, f := range rows {
 		if !f.plain && f.is(start) {
 			return r.choose(f)
