@@ -36,7 +36,7 @@ func loadWords(a *Access) error {
 		return loadPages(a)
 	}
 	if p := a.w.m.Mem.find(a.first); p != nil {
-		d.Gather(&p.data, &a.Addr, a.Mask)
+		d.Gather(p.data, &a.Addr, a.Mask)
 	} else {
 		d.Fill(0, a.Mask)
 	}
@@ -44,7 +44,7 @@ func loadWords(a *Access) error {
 }
 
 // untouched is what pages hold that do not exist. Nobody writes it.
-var untouched page
+var untouched = page{data: new([pageBytes]byte)}
 
 // loadPages is loadWords for lanes in several pages.
 func loadPages(a *Access) error {
@@ -118,7 +118,7 @@ func storeWords(a *Access) error {
 		return storePages(a)
 	}
 	p := a.w.m.Mem.touch(a.first)
-	a.data.Scatter(&p.data, &a.Addr, a.Mask)
+	a.data.Scatter(p.data, &a.Addr, a.Mask)
 	p.changed(&a.Addr, a.Mask)
 	return nil
 }
@@ -137,8 +137,8 @@ func storePages(a *Access) error {
 				}
 				continue
 			}
-			if p = mem.page(n); p == nil {
-				p = mem.touch(addr)
+			if p = mem.page(n); p == nil || p.shared {
+				p = mem.own(addr)
 			}
 			at = n
 		}
@@ -164,7 +164,7 @@ func amoLanes(a *Access) error {
 	}
 	if a.onePage() {
 		p := a.w.m.Mem.touch(a.first)
-		a.amo(&p.data)
+		a.amo(p.data)
 		p.changed(&a.Addr, a.Mask)
 		return nil
 	}
@@ -197,8 +197,8 @@ func amoPages(a *Access) error {
 			d[l] = v
 		} else {
 			p := mem.page(addr >> pageBits)
-			if p == nil {
-				p = mem.touch(addr)
+			if p == nil || p.shared {
+				p = mem.own(addr)
 			}
 			d[l] = p.word(addr)
 			p.setWord(addr, f(d[l], a.data[l]))

@@ -3,6 +3,7 @@ package emu
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 
 	"heddle/isa"
 )
@@ -17,29 +18,32 @@ const (
 // page is one piece of the image, with its instructions once some have been
 // fetched from it.
 type page struct {
-	data [pageBytes]byte
-	code *[pageBytes / 4]*Op // nil: nothing prepared, or a store made it stale
+	data   *[pageBytes]byte    // nil: never written
+	code   *[pageBytes / 4]*Op // nil: nothing prepared, or a store made it stale
+	shared bool                // data is the host's: who writes gets a copy
 }
 
 // Memory is the sparse image of the device's 4 GiB address space. Bytes never
 // written read as zero; a page is allocated by the first write to it.
 type Memory struct {
-	root  [1 << tableBits]*[1 << tableBits]*page
+	root  [1 << tableBits]*[1 << tableBits]page
 	last  *page // the page touched last: most accesses go to it again
 	lastN uint32
-	pages int
+	pages int // that are not shared
 }
 
 // NewMemory returns an empty image.
 func NewMemory() *Memory { return &Memory{lastN: ^uint32(0)} }
 
-// Bytes returns the host memory that the image's pages take.
+// Bytes returns the host memory that the image's own pages take.
 func (m *Memory) Bytes() int64 { return int64(m.pages) * pageBytes }
 
 // page returns page n, or nil.
 func (m *Memory) page(n uint32) *page {
 	if t := m.root[n>>tableBits%(1<<tableBits)]; t != nil {
-		return t[n%(1<<tableBits)]
+		if p := &t[n%(1<<tableBits)]; p.data != nil {
+			return p
+		}
 	}
 	return nil
 }
@@ -57,22 +61,68 @@ func (m *Memory) find(addr uint32) *page {
 	return p
 }
 
-// touch returns the page of addr, allocating it.
+// touch returns the page of addr to be written, allocating it.
 func (m *Memory) touch(addr uint32) *page {
-	if p := m.find(addr); p != nil {
+	if p := m.find(addr); p != nil && !p.shared {
 		return p
 	}
-	n := addr >> pageBits
+	return m.own(addr)
+}
+
+// own gives the image a page of its own at addr.
+func (m *Memory) own(addr uint32) *page {
+	p := m.entry(addr >> pageBits)
+	data := new([pageBytes]byte)
+	if p.data != nil {
+		*data = *p.data
+	}
+	p.data, p.shared = data, false
+	m.pages++
+	m.last, m.lastN = p, addr>>pageBits
+	return p
+}
+
+// entry returns page n's place.
+func (m *Memory) entry(n uint32) *page {
 	t := m.root[n>>tableBits]
 	if t == nil {
-		t = new([1 << tableBits]*page)
+		t = new([1 << tableBits]page)
 		m.root[n>>tableBits] = t
 	}
-	p := new(page)
-	t[n&(1<<tableBits-1)] = p
-	m.pages++
-	m.last, m.lastN = p, n
-	return p
+	return &t[n%(1<<tableBits)]
+}
+
+// Share writes words to addr on, a multiple of 4, which the image may go on to read where they are: nobody may change them.
+// What is written there later is the image's alone. Addresses do not wrap.
+func (m *Memory) Share(addr uint32, words []uint32) {
+	head := min(len(words), int(-addr%pageBytes/4))
+	m.WriteWords(addr, words[:head])
+	words, addr = words[head:], addr+uint32(4*head)
+	for len(words) >= pageBytes/4 && littleEndian {
+		p := m.entry(addr >> pageBits)
+		if p.data != nil && !p.shared {
+			m.pages--
+		}
+		*p = page{data: (*[pageBytes]byte)(unsafe.Pointer(&words[0])), shared: true}
+		words, addr = words[pageBytes/4:], addr+pageBytes
+	}
+	m.WriteWords(addr, words)
+}
+
+// littleEndian reports whether the host keeps words as the device does.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// WriteWords copies words to addr on; addresses wrap at 4 GiB.
+func (m *Memory) WriteWords(addr uint32, words []uint32) {
+	var b [pageBytes]byte
+	for len(words) > 0 {
+		n := min(len(words), pageBytes/4)
+		for i, w := range words[:n] {
+			binary.LittleEndian.PutUint32(b[4*i:], w)
+		}
+		m.Write(addr, b[:4*n])
+		words, addr = words[n:], addr+uint32(4*n)
+	}
 }
 
 // Load32 reads the word at addr, which is a multiple of 4.

@@ -74,6 +74,11 @@ func (r *run) placeArray(name string) (err error) {
 		r.places[name] = a.Addr
 		return err
 	}
+	if data, ok := r.arrays.Array(name); ok {
+		a, err = r.image.Share(name, data)
+		r.places[name] = a.Addr
+		return err
+	}
 	switch data, ok := r.data(name); {
 	case !ok:
 		panic("BUG: compose: no kernel's parameter is called " + name)
@@ -86,7 +91,7 @@ func (r *run) placeArray(name string) (err error) {
 	return err
 }
 
-// data is the contents of an array; nil: a word a vertex, which the kernels fill.
+// data is the contents of an array that is no layout's; nil: a word a vertex, which the kernels fill.
 func (r *run) data(name string) (data []uint32, ok bool) {
 	if name == "residual" {
 		return []uint32{0}, true
@@ -100,11 +105,7 @@ func (r *run) data(name string) (data []uint32, ok bool) {
 			return a.Data(&r.problem), true
 		}
 	}
-	data, ok = r.arrays.Array(name)
-	if ok && data == nil {
-		data = []uint32{}
-	}
-	return data, ok
+	return nil, false
 }
 
 // words are the parameters that are numbers, in the super-step that comes.

@@ -150,6 +150,8 @@ func (x *exporter) WriteWords(addr uint32, words []uint32) {
 	}
 }
 
+func (x *exporter) ShareWords(addr uint32, words []uint32) { x.WriteWords(addr, words) }
+
 // put places an array and writes it.
 func (x *exporter) put(name string, words []uint32) (uint32, error) {
 	a, err := x.run.image.Place(name, words)

@@ -74,6 +74,8 @@ func (m *interpreter) WriteWords(addr uint32, words []uint32) {
 	}
 }
 
+func (m *interpreter) ShareWords(addr uint32, words []uint32) { m.mem.Share(addr, words) }
+
 func (m *interpreter) Launch(_ context.Context, k *ir.Kernel, arg uint32) (sim.Result, error) {
 	s := m.shape
 	c, err := ir.Run(k, ir.Machine{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, Mem: m.mem, Args: arg, MaxSteps: 5_000_000,

@@ -71,6 +71,7 @@ type machine interface {
 	Shape() host.Shape
 	ReadWords(addr uint32, words []uint32)
 	WriteWords(addr uint32, words []uint32)
+	ShareWords(addr uint32, words []uint32)
 	Reserved() []graph.Region
 	Launch(ctx context.Context, k *ir.Kernel, arg uint32) (sim.Result, error)
 	LaneEdges() []uint64

@@ -84,7 +84,7 @@ func (g *Graph) filter(keep func(v, e uint32) bool) int {
 // symmetrise makes each row the union of the edges that leave and of those
 // that enter, as multisets of (vertex, weight).
 func (g *Graph) symmetrise() error {
-	in := g.CSC()
+	in := g.out.transpose()
 	total := g.unionSize(in)
 	if err := checkSize(g.Vertices(), total); err != nil {
 		return err
@@ -244,7 +244,7 @@ func (g *Graph) byDegree() []uint32 {
 }
 
 func (g *Graph) breadthFirst() []uint32 {
-	in, n := g.CSC(), g.Vertices()
+	in, n := g.out.transpose(), g.Vertices()
 	seen := make([]bool, n)
 	order := make([]uint32, 0, n) // also the queue
 	visit := func(v uint32) {

@@ -2,6 +2,8 @@ package graph
 
 import (
 	"math"
+	"slices"
+	"sync"
 
 	"heddle/internal/enum"
 )
@@ -88,6 +90,15 @@ type Graph struct {
 	out    Adjacency
 	kind   WeightKind
 	Record Record // how it came about
+
+	derived derived
+}
+
+// derived is what follows from a graph, once somebody has asked for it.
+type derived struct {
+	mu   sync.Mutex
+	in   *Adjacency
+	rows map[*Adjacency][]uint32
 }
 
 // Vertices is the number of vertices.
@@ -96,10 +107,21 @@ func (g *Graph) Vertices() int { return g.out.Vertices() }
 // Edges is the number of directed edges.
 func (g *Graph) Edges() int { return g.out.Edges() }
 
-// Bytes is the memory that the graph takes.
+// Bytes is the memory that the graph takes now: more once its CSC, or the row of each edge, has been asked for.
 func (g *Graph) Bytes() uint64 {
-	return 4 * uint64(len(g.out.Offsets)+len(g.out.IDs)+len(g.out.Weights))
+	g.derived.mu.Lock()
+	defer g.derived.mu.Unlock()
+	sum := g.out.bytes()
+	if in := g.derived.in; in != nil && in != &g.out {
+		sum += in.bytes()
+	}
+	for _, rows := range g.derived.rows {
+		sum += 4 * uint64(len(rows))
+	}
+	return sum
 }
+
+func (a *Adjacency) bytes() uint64 { return 4 * uint64(len(a.Offsets)+len(a.IDs)+len(a.Weights)) }
 
 // WeightKind says what weights the edges have.
 func (g *Graph) WeightKind() WeightKind { return g.kind }
@@ -108,18 +130,48 @@ func (g *Graph) WeightKind() WeightKind { return g.kind }
 // It is the graph itself: not to be changed.
 func (g *Graph) CSR() *Adjacency { return &g.out }
 
-// CSC returns the edges by destination, each row sorted by source, then weight.
-func (g *Graph) CSC() *Adjacency { return g.out.transpose() }
+// CSC returns the edges by destination, each row sorted by source, then weight. It is made once, and of a graph in which
+// every edge has its reverse it is the CSR: not to be changed.
+func (g *Graph) CSC() *Adjacency {
+	g.derived.mu.Lock()
+	defer g.derived.mu.Unlock()
+	if g.derived.in == nil {
+		g.derived.in = g.out.transpose()
+		if g.derived.in.equal(&g.out) {
+			g.derived.in = &g.out
+		}
+	}
+	return g.derived.in
+}
+
+func (a *Adjacency) equal(b *Adjacency) bool {
+	return slices.Equal(a.Offsets, b.Offsets) && slices.Equal(a.IDs, b.IDs) && slices.Equal(a.Weights, b.Weights)
+}
+
+// Rows returns the row of each edge of the graph's CSR or CSC. They are made once: not to be changed.
+func (g *Graph) Rows(of *Adjacency) []uint32 {
+	g.derived.mu.Lock()
+	defer g.derived.mu.Unlock()
+	rows, ok := g.derived.rows[of]
+	if !ok {
+		if g.derived.rows == nil {
+			g.derived.rows = map[*Adjacency][]uint32{}
+		}
+		rows = of.Rows()
+		g.derived.rows[of] = rows
+	}
+	return rows
+}
 
 // COOBySource returns the edges sorted by source, for push.
 func (g *Graph) COOBySource() COO {
-	return COO{Sources: g.out.Rows(), Destinations: g.out.IDs, Weights: g.out.Weights}
+	return COO{Sources: g.Rows(&g.out), Destinations: g.out.IDs, Weights: g.out.Weights}
 }
 
 // COOByDestination returns the edges sorted by destination, for pull.
 func (g *Graph) COOByDestination() COO {
 	in := g.CSC()
-	return COO{Sources: in.IDs, Destinations: in.Rows(), Weights: in.Weights}
+	return COO{Sources: in.IDs, Destinations: g.Rows(in), Weights: in.Weights}
 }
 
 // Float returns the weight of a kind's word as a number.

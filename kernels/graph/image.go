@@ -46,6 +46,8 @@ type Array struct {
 	Addr  uint32
 	Words int
 	Data  []uint32 // nil: what is there stays
+
+	shared bool // a device may read Data where it is
 }
 
 // Bytes is the array's size.
@@ -72,6 +74,12 @@ func NewImage(base uint32, lineBytes int, reserved ...Region) *Image {
 // Place allocates an array with contents, which it keeps and does not copy.
 func (im *Image) Place(name string, data []uint32) (Array, error) {
 	return im.add(Array{Name: name, Words: len(data), Data: data})
+}
+
+// Share is Place for contents that nobody changes: a device reads them where they are, and copies what a program changes of
+// them, so that a graph is in memory once, whatever runs on it.
+func (im *Image) Share(name string, data []uint32) (Array, error) {
+	return im.add(Array{Name: name, Words: len(data), Data: data, shared: true})
 }
 
 // Reserve allocates an array without contents.
@@ -145,12 +153,17 @@ func (im *Image) Bytes() uint64 {
 // WordWriter is memory that an image can be written to, such as a host.Device.
 type WordWriter interface {
 	WriteWords(addr uint32, words []uint32)
+	ShareWords(addr uint32, words []uint32)
 }
 
 // Write writes the arrays that have contents.
 func (im *Image) Write(to WordWriter) {
 	for _, a := range im.arrays {
-		to.WriteWords(a.Addr, a.Data)
+		if a.shared {
+			to.ShareWords(a.Addr, a.Data)
+		} else {
+			to.WriteWords(a.Addr, a.Data)
+		}
 	}
 }
 
@@ -191,7 +204,7 @@ func (im *Image) placeAll(list []placement) error {
 		if p.data == nil {
 			continue
 		}
-		a, err := im.Place(p.name, p.data)
+		a, err := im.Share(p.name, p.data)
 		if err != nil {
 			return err
 		}

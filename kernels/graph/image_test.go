@@ -12,6 +12,8 @@ import (
 
 type memory struct{ *emu.Memory }
 
+func (m memory) ShareWords(addr uint32, words []uint32) { m.Share(addr, words) }
+
 func (m memory) WriteWords(addr uint32, words []uint32) {
 	for i, w := range words {
 		m.Store32(addr+4*uint32(i), w)

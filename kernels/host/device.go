@@ -27,6 +27,8 @@ type Device interface {
 	// They take no simulated time.
 	WriteWords(addr uint32, words []uint32)
 	ReadWords(addr uint32, words []uint32)
+	// ShareWords is WriteWords for words that nobody changes as long as there is the device, which need not copy them.
+	ShareWords(addr uint32, words []uint32)
 	// Launch runs a program to its end, with arg in mscratch. The counts are the
 	// launch's own; a machine without time has no cycles. A program that does not
 	// store exit code 0 has failed. After an error the device is spent.
@@ -128,20 +130,6 @@ func (s *Session) Floats(addr uint32, n int) []float32 {
 		out[i] = math.Float32frombits(w)
 	}
 	return out
-}
-
-// writeWords copies words into a machine's memory.
-func writeWords(m *emu.Memory, addr uint32, words []uint32) {
-	b := make([]byte, 0, 4*min(len(words), chunk))
-	for len(words) > 0 {
-		n := min(len(words), chunk)
-		b = b[:0]
-		for _, w := range words[:n] {
-			b = binary.LittleEndian.AppendUint32(b, w)
-		}
-		m.Write(addr, b)
-		words, addr = words[n:], addr+uint32(4*n)
-	}
 }
 
 // chunk is how many words are copied at once.

@@ -45,6 +45,9 @@ func (d *Rehearsal) Shape() Shape { return d.shape }
 // WriteWords forgets them.
 func (d *Rehearsal) WriteWords(uint32, []uint32) {}
 
+// ShareWords forgets them.
+func (d *Rehearsal) ShareWords(uint32, []uint32) {}
+
 // ReadWords reads none.
 func (d *Rehearsal) ReadWords(uint32, []uint32) {}
 

@@ -30,7 +30,10 @@ func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
 func (d *Timed) Shape() Shape { return d.shape }
 
 // WriteWords copies words to the device.
-func (d *Timed) WriteWords(addr uint32, words []uint32) { writeWords(d.Machine.Arch.Mem, addr, words) }
+func (d *Timed) WriteWords(addr uint32, words []uint32) { d.Machine.Arch.Mem.WriteWords(addr, words) }
+
+// ShareWords has the device read words where they are.
+func (d *Timed) ShareWords(addr uint32, words []uint32) { d.Machine.Arch.Mem.Share(addr, words) }
 
 // ReadWords copies words from the device.
 func (d *Timed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Arch.Mem, addr, words) }

@@ -58,7 +58,10 @@ func (d *Untimed) Hand() accel.Hand { return accel.HandOn(d.units) }
 func (d *Untimed) Shape() Shape { return d.shape }
 
 // WriteWords copies words to the device.
-func (d *Untimed) WriteWords(addr uint32, words []uint32) { writeWords(d.Machine.Mem, addr, words) }
+func (d *Untimed) WriteWords(addr uint32, words []uint32) { d.Machine.Mem.WriteWords(addr, words) }
+
+// ShareWords has the device read words where they are.
+func (d *Untimed) ShareWords(addr uint32, words []uint32) { d.Machine.Mem.Share(addr, words) }
 
 // ReadWords copies words from the device.
 func (d *Untimed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Mem, addr, words) }

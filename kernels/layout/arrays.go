@@ -6,15 +6,11 @@ import (
 	"heddle/kernels/graph"
 )
 
-// Arrays gives the arrays that kernels read their names for. An order of rows is worked
-// out when it is asked for first.
-type Arrays struct {
-	g   *graph.Graph
-	csc *graph.Adjacency
-}
+// Arrays gives the arrays that kernels read their names for. They are the graph's: not to be changed.
+type Arrays struct{ g *graph.Graph }
 
 // NewArrays makes the arrays of a graph.
-func NewArrays(g *graph.Graph) *Arrays { return &Arrays{g: g} }
+func NewArrays(g *graph.Graph) *Arrays { return &Arrays{g} }
 
 // Array returns an array by its name; ok is false if it is no layout's.
 func (a *Arrays) Array(name string) (data []uint32, ok bool) {
@@ -24,10 +20,7 @@ func (a *Arrays) Array(name string) (data []uint32, ok bool) {
 	case "csr":
 		rows = a.g.CSR()
 	case "csc":
-		if a.csc == nil {
-			a.csc = a.g.CSC()
-		}
-		rows = a.csc
+		rows = a.g.CSC()
 	default:
 		return nil, false
 	}
@@ -37,7 +30,7 @@ func (a *Arrays) Array(name string) (data []uint32, ok bool) {
 	case "ids":
 		return rows.IDs, true
 	case "rows":
-		return rows.Rows(), true
+		return a.g.Rows(rows), true
 	case "weights":
 		return rows.Weights, true
 	}

@@ -69,7 +69,7 @@ func (r *run) place(arg argument, words int, data []uint32) error {
 	var a graph.Array
 	var err error
 	if name := strings.ToLower(argumentNames[arg]); data != nil {
-		a, err = r.image.Place(name, data)
+		a, err = r.image.Share(name, data)
 	} else {
 		a, err = r.image.Reserve(name, words)
 	}

@@ -185,13 +185,13 @@ func TestConvergence(t *testing.T) {
 	}
 }
 
-// change drops (by = -1) or repeats (by = 1) an edge that the device is given.
+// change drops (by = -1), keeps (0) or repeats (1) an edge that the device is given.
 func (in inEdges) change(e, by int, target uint32) inEdges {
 	in.offsets, in.sources, in.targets = slices.Clone(in.offsets), slices.Clone(in.sources), slices.Clone(in.targets)
 	one := func(list []uint32) []uint32 {
 		switch {
-		case list == nil:
-			return nil
+		case list == nil || by == 0:
+			return list
 		case by < 0:
 			return slices.Delete(list, e, e+1)
 		}
@@ -225,6 +225,7 @@ func TestWrongEdgesFail(t *testing.T) {
 			in := arrays(g, d.schedule)
 			require.ErrorContains(t, fails(in.change(e, -1, to[e])), "handled 1776 edges, and the graph has 1777")
 			require.ErrorContains(t, fails(in.change(e, 1, to[e])), "handled 1778 edges, and the graph has 1777")
+			in = in.change(e, 0, to[e])
 			in.sources[e] = (in.sources[e] + 100) % 211
 			var m *reference.Mismatch
 			require.True(t, errors.As(fails(in), &m))
