@@ -21,7 +21,7 @@ func newGraph() *cobra.Command {
 		Short: "Look at graphs, generate and convert them",
 		Long: `Look at graphs, generate and convert them. A graph is the name of one that heddle
 ships (heddle graph list), or a file: an edge list (SNAP, Network Repository,
-LINQS), MatrixMarket or DIMACS .gr, plain or gzip. Flags say what is done to it
+LINQS), MatrixMarket, DIMACS .gr or heddle's own .hgr, plain or compressed. Flags say what is done to it
 first; without any, nothing is.`,
 	}
 	c.AddCommand(newGraphInfo(), newGraphGen(), newGraphConvert(), newGraphList())
@@ -260,8 +260,9 @@ func (f *outFlags) write(c *cobra.Command, g *graph.Graph, file string) error {
 	return nil
 }
 
-const formatHelp = `The format goes by the ending of the output file: .mtx is MatrixMarket, .gr DIMACS,
-anything else an edge list; .gz after it packs. Every directed edge is one line.`
+const formatHelp = `The format goes by the ending of the output file: .hgr is heddle's own, which is read
+fastest, .mtx MatrixMarket, .gr DIMACS, anything else an edge list; .gz after it packs.
+In text every directed edge is one line.`
 
 func newGraphConvert() *cobra.Command {
 	var f outFlags
@@ -269,6 +270,7 @@ func newGraphConvert() *cobra.Command {
 		Use: "convert GRAPH FILE", Short: "Write a graph in another format, cleaned up", Args: cobra.ExactArgs(2),
 		Long: "Write a graph in another format, after what the flags say has been done to it.\n" + formatHelp,
 		Example: `  heddle graph convert usroads.mtx.gz roads.txt.gz
+  heddle graph convert cnr-2000.txt.gz cnr.hgr --drop-self-loops
   heddle graph convert facebook_combined fb.gr --symmetrise --weights random --weight-max 100`,
 		RunE: func(c *cobra.Command, args []string) error {
 			g, err := f.named(c, args[0])

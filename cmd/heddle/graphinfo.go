@@ -51,27 +51,10 @@ func recordRows(r *graph.Record) [][2]string {
 	default:
 		rows = append(rows, [2]string{"read", fmt.Sprintf("%s: %s listed; vertices numbered %s", r.Format, read, r.IDs)})
 	}
-	var done []string
-	for _, d := range []struct {
-		n    int
-		what string
-	}{
-		{r.Mirrored, "edges mirrored, as the matrix is symmetric"}, {r.SelfLoopsDropped, "self-loops dropped"}, {r.ReversesAdded, "reverse edges added"},
-		{r.DuplicatesDropped, "duplicates dropped"}, {r.VerticesDropped, "vertices without an edge dropped"},
-	} {
-		if d.n > 0 {
-			done = append(done, grouped(d.n)+" "+d.what)
-		}
+	if r.Made != "" {
+		rows = append(rows, [2]string{"made of", r.Made})
 	}
-	if r.Weights != "none" {
-		done = append(done, "weights: "+r.Weights)
-	} else if r.FileWeights {
-		done = append(done, "the file's weights ignored")
-	}
-	if r.Order != "none" {
-		done = append(done, "reordered: "+r.Order)
-	}
-	for i, d := range done {
+	for i, d := range r.Done(grouped) {
 		name := ""
 		if i == 0 {
 			name = "then"

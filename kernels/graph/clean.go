@@ -2,18 +2,21 @@ package graph
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"heddle/kernels/graph/graphspec"
 )
 
 // Record says how a graph came about.
 type Record struct {
-	Source       string `json:"source"`        // file, name, or generator with its parameters
-	Format       string `json:"format"`        // of the file; empty if generated
-	FileVertices int    `json:"file_vertices"` // as read or generated, before clean-up
-	FileEdges    int    `json:"file_edges"`    // listed edges, or generated ones
-	FileWeights  bool   `json:"file_weights"`  // the file has weights, used or not
-	IDs          string `json:"ids"`           // what the numbers of the file meant
+	Source       string `json:"source"`         // file, name, or generator with its parameters
+	Format       string `json:"format"`         // of the file; empty if generated
+	FileVertices int    `json:"file_vertices"`  // as read or generated, before clean-up
+	FileEdges    int    `json:"file_edges"`     // listed edges, or generated ones
+	FileWeights  bool   `json:"file_weights"`   // the file has weights, used or not
+	IDs          string `json:"ids"`            // what the numbers of the file meant
+	Made         string `json:"made,omitempty"` // of what, as an .hgr file says
 
 	Mirrored          int `json:"mirrored"` // entries implied by a symmetric matrix
 	SelfLoopsDropped  int `json:"self_loops_dropped"`
@@ -25,6 +28,39 @@ type Record struct {
 	Order   string `json:"order"`
 
 	Warnings []string `json:"warnings"`
+}
+
+// Done lists what was done to the graph, in words; number writes a number.
+func (r *Record) Done(number func(int) string) (done []string) {
+	for _, d := range []struct {
+		n    int
+		what string
+	}{
+		{r.Mirrored, "edges mirrored, as the matrix is symmetric"}, {r.SelfLoopsDropped, "self-loops dropped"}, {r.ReversesAdded, "reverse edges added"},
+		{r.DuplicatesDropped, "duplicates dropped"}, {r.VerticesDropped, "vertices without an edge dropped"},
+	} {
+		if d.n > 0 {
+			done = append(done, number(d.n)+" "+d.what)
+		}
+	}
+	if r.Weights != "none" {
+		done = append(done, "weights: "+r.Weights)
+	} else if r.FileWeights {
+		done = append(done, "the file's weights ignored")
+	}
+	if r.Order != "none" {
+		done = append(done, "reordered: "+r.Order)
+	}
+	return done
+}
+
+// story says in a line how the graph came about.
+func (r *Record) story() string {
+	from := r.Source
+	if r.Made != "" {
+		from += " (" + r.Made + ")"
+	}
+	return strings.Join(append([]string{from}, r.Done(strconv.Itoa)...), ", ")
 }
 
 // clean does what spec says, in its order, and notes it.
@@ -73,6 +109,7 @@ func (g *Graph) filter(keep func(v, e uint32) bool) int {
 		}
 		from, a.Offsets[v+1] = end, to
 	}
+	g.changed()
 	dropped := len(a.IDs) - int(to)
 	a.IDs = a.IDs[:to]
 	if a.Weights != nil {
@@ -103,6 +140,7 @@ func (g *Graph) symmetrise() error {
 		s.Offsets[v+1] = uint32(len(s.IDs))
 	}
 	g.out = s
+	g.changed()
 	return nil
 }
 
@@ -160,6 +198,7 @@ func (g *Graph) compact() int {
 		g.out.IDs[e] = number[u]
 	}
 	g.out.Offsets = offsets
+	g.changed()
 	return n - g.Vertices()
 }
 
@@ -167,14 +206,22 @@ func (g *Graph) compact() int {
 func (g *Graph) weigh(spec graphspec.Weights) {
 	switch spec.From {
 	case graphspec.UnitWeights:
-		g.out.Weights, g.kind = nil, NoWeights
+		g.dropWeights()
 	case graphspec.RandomWeights:
 		g.kind, g.out.Weights = IntWeights, make([]uint32, g.Edges())
+		g.changed()
 		for v := range g.Vertices() {
 			for e := g.out.Offsets[v]; e < g.out.Offsets[v+1]; e++ {
 				g.out.Weights[e] = drawWeight(spec, uint32(v), g.out.IDs[e])
 			}
 		}
+	}
+}
+
+func (g *Graph) dropWeights() {
+	if g.kind != NoWeights {
+		g.out.Weights, g.kind = nil, NoWeights
+		g.changed()
 	}
 }
 
@@ -205,6 +252,7 @@ func (g *Graph) reorder(spec graphspec.Reorder) {
 	}
 	g.out = g.out.renumbered(order, number)
 	g.out.sortRows(g.kind)
+	g.changed()
 }
 
 // renumbered has the rows in another order, and other numbers in them: order[new] = old, number[old] = new.

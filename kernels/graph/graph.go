@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"crypto/sha256"
 	"math"
 	"slices"
 	"sync"
@@ -97,6 +98,7 @@ type Graph struct {
 // derived is what follows from a graph, once somebody has asked for it.
 type derived struct {
 	mu   sync.Mutex
+	hash *[sha256.Size]byte
 	in   *Adjacency
 	rows map[*Adjacency][]uint32
 }
@@ -106,6 +108,13 @@ func (g *Graph) Vertices() int { return g.out.Vertices() }
 
 // Edges is the number of directed edges.
 func (g *Graph) Edges() int { return g.out.Edges() }
+
+// changed forgets what followed from the graph as it was.
+func (g *Graph) changed() {
+	g.derived.mu.Lock()
+	defer g.derived.mu.Unlock()
+	g.derived.hash, g.derived.in, g.derived.rows = nil, nil, nil
+}
 
 // Bytes is the memory that the graph takes now: more once its CSC, or the row of each edge, has been asked for.
 func (g *Graph) Bytes() uint64 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"strconv"
 )
@@ -37,19 +38,33 @@ func (e *ParseError) Error() string {
 type lines struct {
 	file string
 	r    *bufio.Reader
-	n    int // number of the present line
+	n    int   // number of the present line
+	size int64 // of all, in bytes; -1: not known before it is read
 }
 
 // newLines reads a file's contents, compressed or not.
 func newLines(file string, r io.Reader) (*lines, error) {
-	contents, err := unpacked(file, r)
+	contents, size, err := unpacked(file, r)
 	if err != nil {
 		return nil, err
 	}
 	if mark, _ := contents.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // what is wrong with the file is said by who reads on
 		contents.Discard(len(byteOrderMark)) //nolint:errcheck // it is there
 	}
-	return &lines{file: file, r: contents}, nil
+	return &lines{file: file, r: contents, size: size}, nil
+}
+
+// sizeOf is the size of a file or a text in memory, in bytes; -1: not known.
+func sizeOf(r io.Reader) int64 {
+	switch r := r.(type) {
+	case interface{ Stat() (fs.FileInfo, error) }:
+		if info, err := r.Stat(); err == nil && info.Mode().IsRegular() {
+			return info.Size()
+		}
+	case interface{ Len() int }:
+		return int64(r.Len())
+	}
+	return -1
 }
 
 // byteOrderMark begins UTF-8 text that some programs write.

@@ -66,13 +66,15 @@ func openZstd(r io.Reader) (io.Reader, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 }
 
-// unpacked returns the contents of a file, compressed or not, and stops decompression bombs.
-func unpacked(file string, r io.Reader) (*bufio.Reader, error) {
+// unpacked returns the contents of a file, compressed or not, and stops decompression bombs. The size of the contents is -1 if
+// it is not known before they are read.
+func unpacked(file string, r io.Reader) (contents *bufio.Reader, size int64, err error) {
+	size = sizeOf(r) // before some of it is read
 	source := &counter{r: r}
 	b := bufio.NewReaderSize(source, maxLine)
 	magic, err := b.Peek(10)
 	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, 0, fmt.Errorf("%s: %w", file, err)
 	}
 	for i := range packings {
 		p := &packings[i]
@@ -81,11 +83,11 @@ func unpacked(file string, r io.Reader) (*bufio.Reader, error) {
 		}
 		u := &unpacker{file: file, packing: p, source: source}
 		if u.r, err = p.open(b); err != nil {
-			return nil, u.blame(err)
+			return nil, 0, u.blame(err)
 		}
-		return bufio.NewReaderSize(u, maxLine), nil
+		return bufio.NewReaderSize(u, maxLine), -1, nil
 	}
-	return b, nil
+	return b, size, nil
 }
 
 // plainName is a file's name in small letters, without the ending that compression gives it.

@@ -131,7 +131,7 @@ func TestForeignFiles(t *testing.T) {
 	}
 	for _, protocol := range []string{"2", "3", "5"} {
 		_, err := Read("g", bytes.NewReader(fixture(t, "foreign"+protocol+".pickle")), ReadOptions{})
-		require.ErrorContains(t, err, "g: this looks like a Python pickle: expected a graph (MatrixMarket, DIMACS")
+		require.ErrorContains(t, err, "g: this looks like a Python pickle: expected a graph (heddle, MatrixMarket, DIMACS")
 	}
 }
 

@@ -23,6 +23,7 @@ type format struct {
 
 // formats are tried in this order.
 var formats = []format{
+	{"heddle", []string{".hgr"}, "", false, begins(hgrMagic), "a file that heddle graph convert has written", (*reader).hgr},
 	{"MatrixMarket", []string{".mtx"}, "%", false, beginsFold("%%MatrixMarket"), "a first line that begins with %%MatrixMarket", (*reader).matrixMarket},
 	{"DIMACS", []string{".gr"}, "c", false, isDIMACS, "c (comment) and p (problem) lines first", (*reader).dimacs},
 	{"LINQS", []string{".cites.tab"}, "#", false, isLINQS, "a first line that begins with #DIRECTED", (*reader).linqs},
@@ -76,6 +77,8 @@ type reader struct {
 	record  *Record
 	header  listHeader // what the comments of an edge list say
 
+	graph *Graph // of a format that needs no list; nil: the list's
+
 	highest     uint64 // vertex number, so far
 	highestLine int    // where it stands first
 
@@ -121,6 +124,10 @@ func Read(name string, from io.Reader, o ReadOptions) (*Graph, error) {
 	}
 	if err := r.format.read(r); err != nil {
 		return nil, err
+	}
+	if r.graph != nil {
+		r.graph.Record = *r.record
+		return r.graph, nil
 	}
 	if r.column.words.len() > 0 {
 		r.edges.weights, r.edges.kind = r.column.words, r.column.kind

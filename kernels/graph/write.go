@@ -15,8 +15,8 @@ import (
 	"heddle/internal/files"
 )
 
-// WriteFile writes the graph in the format of the name's ending: .mtx
-// MatrixMarket, .gr DIMACS, anything else an edge list; .gz after it packs.
+// WriteFile writes the graph in the format of the name's ending: .hgr
+// heddle's own, .mtx MatrixMarket, .gr DIMACS, anything else an edge list; .gz after it packs.
 // The file appears under its name when it is complete; if ctx ends before, it
 // does not.
 func (g *Graph) WriteFile(ctx context.Context, name string) error {
@@ -60,6 +60,8 @@ func (g *Graph) writeTo(w io.Writer, name string) error {
 func (g *Graph) Write(to io.Writer, ext string) error {
 	w := writer{Writer: bufio.NewWriterSize(to, 1<<16), g: g}
 	switch ext {
+	case ".hgr":
+		w.hgr()
 	case ".mtx":
 		w.matrixMarket()
 	case ".gr":
