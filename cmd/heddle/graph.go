@@ -20,9 +20,10 @@ func newGraph() *cobra.Command {
 		Use:   "graph",
 		Short: "Look at graphs, generate and convert them",
 		Long: `Look at graphs, generate and convert them. A graph is the name of one that heddle
-ships (heddle graph list), or a file: an edge list (SNAP, Network Repository,
-LINQS), MatrixMarket, DIMACS .gr or heddle's own .hgr, plain or compressed. Flags say what is done to it
-first; without any, nothing is.`,
+ships (heddle graph list), or a file: an edge list (SNAP, Network Repository),
+LINQS, MatrixMarket, DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra
+or heddle's own .hgr; as it is or compressed by gzip, xz, bzip2 or zstd. Flags
+say what is done to it first; without any, nothing is.`,
 	}
 	c.AddCommand(newGraphInfo(), newGraphGen(), newGraphConvert(), newGraphList())
 	return c
@@ -37,6 +38,7 @@ var graphKeys = []struct{ flag, key, needs string }{
 	{"drop-duplicates", "clean.drop_duplicates", ""},
 	{"compact-ids", "clean.compact_ids", ""},
 	{"weights", "weights.from", ""},
+	{"weight-words", "weights.words", ""},
 	{"weight-min", "weights.min", "weights=random"},
 	{"weight-max", "weights.max", "weights=random"},
 	{"weight-seed", "weights.seed", "weights=random"},

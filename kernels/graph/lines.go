@@ -229,9 +229,13 @@ func (w *weightColumn) add(c *cursor) bool {
 		return false
 	}
 	*c = at
-	w.toFloat()
-	w.words.add(math.Float32bits(float32(x)))
+	w.addFloat(float32(x))
 	return true
+}
+
+func (w *weightColumn) addFloat(x float32) {
+	w.toFloat()
+	w.words.add(math.Float32bits(x))
 }
 
 func (w *weightColumn) addInt(n int32) {

@@ -78,7 +78,7 @@ func (g *Graph) note(spec *graphspec.Graph) {
 }
 
 func source(spec *graphspec.Graph) (*Graph, error) {
-	o := ReadOptions{IDs: spec.IDs, SkipWeights: spec.Weights.From != graphspec.FileWeights}
+	o := ReadOptions{IDs: spec.IDs, SkipWeights: spec.Weights.From != graphspec.FileWeights, FloatWords: spec.Weights.Words == graphspec.FloatWords}
 	switch {
 	case isPath(spec.File):
 		return readFile(spec.File, o)

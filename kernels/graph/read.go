@@ -17,7 +17,7 @@ type format struct {
 	comments string   // first characters of comment lines
 	plain    bool     // a text that is known by the lines after the comments
 	is       func(start []byte) bool
-	needs    string // what a file with ext lacks that is not in this format; empty: its reader says
+	needs    string // what a file with ext lacks that is not in this format
 	read     func(*reader) error
 }
 
@@ -26,9 +26,12 @@ var formats = []format{
 	{"heddle", []string{".hgr"}, "", false, begins(hgrMagic), "a file that heddle graph convert has written", (*reader).hgr},
 	{"MatrixMarket", []string{".mtx"}, "%", false, beginsFold("%%MatrixMarket"), "a first line that begins with %%MatrixMarket", (*reader).matrixMarket},
 	{"DIMACS", []string{".gr"}, "c", false, isDIMACS, "c (comment) and p (problem) lines first", (*reader).dimacs},
+	{"Galois", []string{".gr"}, "", false, isGalois, "the header of a Galois graph", (*reader).galois},
+	{"GAPBS", []string{".sg", ".wsg"}, "", false, isGAPBS, "the header of a graph that GAPBS has serialized", (*reader).gapbs},
+	{"Ligra", nil, "", false, isLigra, "", (*reader).ligra},
 	{"LINQS", []string{".cites.tab"}, "#", false, isLINQS, "a first line that begins with #DIRECTED", (*reader).linqs},
-	{"METIS", []string{".graph", ".metis"}, "%", true, looksLikeMETIS, "", (*reader).metis},
-	{"edge list", []string{".el", ".wel"}, "#%", true, func([]byte) bool { return true }, "", (*reader).edgeList},
+	{"METIS", []string{".graph", ".metis"}, "%", true, looksLikeMETIS, "the numbers of vertices and edges first", (*reader).metis},
+	{"edge list", []string{".el", ".wel"}, "#%", true, func([]byte) bool { return true }, "two vertices a line", (*reader).edgeList},
 }
 
 // beginsFold makes a test for a file's first word, in small or capital letters.
@@ -73,9 +76,11 @@ type reader struct {
 	edges   edges
 	column  weightColumn
 	weights bool // wanted, if the file has any
-	ids     graphspec.IDs
-	record  *Record
-	header  listHeader // what the comments of an edge list say
+
+	floatWords bool // weights are floats, where the file does not say
+	ids        graphspec.IDs
+	record     *Record
+	header     listHeader // what the comments of an edge list say
 
 	graph *Graph // of a format that needs no list; nil: the list's
 
@@ -109,6 +114,7 @@ func (r *reader) next(comment func(string)) (cursor, bool, error) {
 type ReadOptions struct {
 	IDs         graphspec.IDs
 	SkipWeights bool // ignore the weights of the file
+	FloatWords  bool // weights of files that do not say what they are
 }
 
 // Read reads a graph of any format, compressed or not. name is how errors call it,
@@ -118,7 +124,7 @@ func Read(name string, from io.Reader, o ReadOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{lines: l, weights: !o.SkipWeights, ids: o.IDs, header: listHeader{nodes: -1, edges: -1}, record: &Record{Source: name, Weights: "none", Order: "none", Warnings: []string{}}}
+	r := &reader{lines: l, weights: !o.SkipWeights, floatWords: o.FloatWords, ids: o.IDs, header: listHeader{nodes: -1, edges: -1}, record: &Record{Source: name, Weights: "none", Order: "none", Warnings: []string{}}}
 	if err := r.detect(); err != nil {
 		return nil, err
 	}
@@ -161,14 +167,17 @@ func (r *reader) detect() error {
 			return r.choose(f)
 		}
 	}
-	if isBinary(start) {
+	binary := isBinary(start)
+	switch {
+	case slices.ContainsFunc(rows, func(f *format) bool { return f.plain }) && !binary:
+		return r.detectPlain(rows)
+	case !r.named:
 		return r.whole("this is binary data of an unknown kind (%s): expected a graph (%s)", firstBytes(start), formatNames())
+	case binary:
+		return r.whole("expected %s, as the file's name ends in %s; found binary data (%s)", needs(rows), ext, firstBytes(start))
 	}
-	if !slices.ContainsFunc(rows, func(f *format) bool { return f.plain }) {
-		r.n = 1
-		return r.errorf("expected %s, as the file's name ends in %s", needs(rows), ext)
-	}
-	return r.detectPlain(rows)
+	r.n = 1
+	return r.errorf("expected %s, as the file's name ends in %s", needs(rows), ext)
 }
 
 // candidates are the formats that the file's name allows, and the ending by which it does.

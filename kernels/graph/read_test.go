@@ -77,6 +77,24 @@ func TestReadFormats(t *testing.T) {
 	}
 }
 
+// What a user reads of graph.file has all formats.
+func TestFormatsAreDocumented(t *testing.T) {
+	field, ok := graphspec.Schema.Lookup("file")
+	require.True(t, ok)
+	page, err := os.ReadFile("../../docs/graphs.md")
+	require.NoError(t, err)
+	for _, f := range formats {
+		require.Contains(t, field.Doc, f.name)
+		require.Contains(t, string(page), "\n| "+f.name, "docs/graphs.md's table")
+		for _, ext := range f.ext {
+			require.Contains(t, string(page), "`"+ext+"`", f.name)
+		}
+	}
+	for _, p := range packings {
+		require.Contains(t, field.Doc, p.name)
+	}
+}
+
 func TestReadErrors(t *testing.T) {
 	const mtx, dense = "%%MatrixMarket matrix coordinate pattern general\n", "%%MatrixMarket matrix array real general\n"
 	for _, c := range []struct{ name, file, text, says string }{
@@ -119,7 +137,7 @@ func TestReadErrors(t *testing.T) {
 		{"skew diagonal", "g.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 1\n", "a skew-symmetric matrix has no entries on its diagonal"},
 		{"no vertices", "g.mtx", mtx + "0 0 0\n", "g.mtx: no vertices"},
 		{"gr without p", "g.gr", "c hi\na 1 2 3\n", `g.gr:2: expected "p sp VERTICES ARCS"; found "a"`},
-		{"gr is none", "g.gr", "1 2\n", "g.gr:1: expected c (comment) and p (problem) lines first, as the file's name ends in .gr"},
+		{"gr is none", "g.gr", "1 2\n", "g.gr:1: expected c (comment) and p (problem) lines first, or the header of a Galois graph, as the file's name ends in .gr"},
 		{"other problem", "g.gr", "p max 3 4\n", `expected "p sp VERTICES ARCS"`},
 		{"gr ends", "g.gr", "p sp 3 2\na 1 2 3\n", "g.gr:2: the file ends after 1 of 2 arcs"},
 		{"gr weight", "g.gr", "p sp 3 1\na 1 2\n", "expected a weight, an integer of 32 bits; found the end of the line"},

@@ -22,7 +22,7 @@ const (
 // sees it. Exactly one of file and the generators is given. What is done
 // follows the order of the fields.
 type Graph struct {
-	File string `key:"file" default:"" doc:"An edge list (SNAP, Network Repository, LINQS), MatrixMarket, DIMACS .gr or heddle .hgr file, plain or compressed, told apart by their contents: a path with a dot or a slash, relative to where heddle runs. Or the name of a graph that heddle ships: facebook_combined."`
+	File string `key:"file" default:"" doc:"A graph in a file: edge list (SNAP, Network Repository), LINQS, MatrixMarket, DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle .hgr; as it is or compressed by gzip, xz, bzip2 or zstd; told apart by their contents (docs/graphs.md): a path with a dot or a slash, relative to where heddle runs. Or the name of a graph that heddle ships: facebook_combined."`
 
 	RMAT            *RMAT            `key:"rmat" doc:"R-MAT / Graph500 Kronecker graph; edges are directed. Source: Chakrabarti et al., SDM 2004; Graph500 specification."`
 	PowerlawCluster *PowerlawCluster `key:"powerlaw_cluster" doc:"Growing graph with power-law degrees and triangles; both directions of every edge. Source: Holme and Kim, Phys. Rev. E 65, 2002; NetworkX powerlaw_cluster_graph."`
@@ -89,10 +89,11 @@ type Clean struct {
 
 // Weights says where edge weights come from.
 type Weights struct {
-	From WeightsFrom `key:"from" default:"file" oneof:"file,unit,random" doc:"file: the file's, if it has any. unit: none, all edges count 1. random: integers min..max."`
-	Min  int         `key:"min" default:"1" min:"0" max:"2147483647" unit:"" doc:"Smallest random weight."`
-	Max  int         `key:"max" default:"64" min:"0" max:"2147483647" unit:"" doc:"Largest random weight."`
-	Seed uint64      `key:"seed" default:"1" unit:"" doc:"Seed of random weights. A weight follows from the seed and the two vertices, whichever way the edge goes and however vertices are renumbered."`
+	From  WeightsFrom `key:"from" default:"file" oneof:"file,unit,random" doc:"file: the file's, if it has any. unit: none, all edges count 1. random: integers min..max."`
+	Words WeightWords `key:"words" default:"int" oneof:"int,float" doc:"What the weights of a Galois file are, which does not say: integers or floats."`
+	Min   int         `key:"min" default:"1" min:"0" max:"2147483647" unit:"" doc:"Smallest random weight."`
+	Max   int         `key:"max" default:"64" min:"0" max:"2147483647" unit:"" doc:"Largest random weight."`
+	Seed  uint64      `key:"seed" default:"1" unit:"" doc:"Seed of random weights. A weight follows from the seed and the two vertices, whichever way the edge goes and however vertices are renumbered."`
 }
 
 // Reorder says how vertices are renumbered.
@@ -266,6 +267,15 @@ const (
 	RandomWeights
 )
 
+// WeightWords says what weights in binary are.
+type WeightWords uint8
+
+// Kinds of words.
+const (
+	IntWords WeightWords = iota
+	FloatWords
+)
+
 // Order is an order of vertices.
 type Order uint8
 
@@ -280,11 +290,13 @@ const (
 var (
 	idsNames     = enum.Of[IDs]("ids", "auto", "keep")
 	weightsNames = enum.Of[WeightsFrom]("weights.from", "file", "unit", "random")
+	wordsNames   = enum.Of[WeightWords]("weights.words", "int", "float")
 	orderNames   = enum.Of[Order]("reorder.order", "none", "degree", "random", "bfs")
 )
 
 func (i IDs) String() string         { return idsNames.Name(i) }
 func (w WeightsFrom) String() string { return weightsNames.Name(w) }
+func (w WeightWords) String() string { return wordsNames.Name(w) }
 func (o Order) String() string       { return orderNames.Name(o) }
 
 // MarshalText writes the name that a configuration uses.
@@ -294,6 +306,9 @@ func (i IDs) MarshalText() ([]byte, error) { return idsNames.Marshal(i) }
 func (w WeightsFrom) MarshalText() ([]byte, error) { return weightsNames.Marshal(w) }
 
 // MarshalText writes the name that a configuration uses.
+func (w WeightWords) MarshalText() ([]byte, error) { return wordsNames.Marshal(w) }
+
+// MarshalText writes the name that a configuration uses.
 func (o Order) MarshalText() ([]byte, error) { return orderNames.Marshal(o) }
 
 // UnmarshalText reads the name that a configuration uses.
@@ -301,6 +316,9 @@ func (i *IDs) UnmarshalText(text []byte) error { return idsNames.Unmarshal(text,
 
 // UnmarshalText reads the name that a configuration uses.
 func (w *WeightsFrom) UnmarshalText(text []byte) error { return weightsNames.Unmarshal(text, w) }
+
+// UnmarshalText reads the name that a configuration uses.
+func (w *WeightWords) UnmarshalText(text []byte) error { return wordsNames.Unmarshal(text, w) }
 
 // UnmarshalText reads the name that a configuration uses.
 func (o *Order) UnmarshalText(text []byte) error { return orderNames.Unmarshal(text, o) }
