@@ -31,11 +31,11 @@ func (l *edges) pieces() []piece {
 func (l *edges) build() *Graph {
 	count, weighted := l.len(), l.weighted()
 	g := &Graph{out: Adjacency{Offsets: make([]uint32, l.vertices+1)}, kind: l.kind}
-	sorted := l.rowStarts(g.out.Offsets)
 	list := l.pieces()
-	if !sorted && count > directEdges {
-		list = together(list, l.vertices, count)
+	if count > directEdges && !bySource(list) {
+		list = together(list, l.vertices)
 	}
+	g.out.rowStarts(list)
 	g.out.IDs = make([]uint32, count)
 	if weighted {
 		g.out.Weights = make([]uint32, count)
@@ -48,19 +48,28 @@ func (l *edges) build() *Graph {
 // directEdges are put where they belong straight away: they fit the caches, more or less.
 const directEdges = 1 << 19
 
-// rowStarts sets offsets[v+1] to where v's row begins, and reports whether the list is sorted by source.
-func (l *edges) rowStarts(offsets []uint32) (sorted bool) {
-	sorted = true
+// bySource reports whether a list is sorted by source.
+func bySource(list []piece) bool {
 	last := uint32(0)
-	for _, b := range l.src.blocks() {
-		for _, v := range b {
-			sorted = sorted && last <= v
+	for i := range list {
+		for _, v := range list[i].src {
+			if v < last {
+				return false
+			}
 			last = v
-			offsets[v+1]++
 		}
 	}
-	shiftStarts(offsets)
-	return sorted
+	return true
+}
+
+// rowStarts sets Offsets[v+1] to where v's row begins.
+func (a *Adjacency) rowStarts(list []piece) {
+	for i := range list {
+		for _, v := range list[i].src {
+			a.Offsets[v+1]++
+		}
+	}
+	shiftStarts(a.Offsets)
 }
 
 // shiftStarts turns lengths of rows into where they begin, one place too far: fill counts those up to where they end, which
@@ -111,66 +120,90 @@ const partBits = 9
 type parts struct {
 	shift    int
 	weighted bool
-	ranges   [][]piece
-	free     []piece
+	open     []block // of each range, the one that is being filled
+	full     [][]block
+	free     []block
+}
+
+// block is room for a piece.
+type block struct {
+	src, dst, weights *[blockWords]uint32
+	n                 int
+}
+
+func (b *block) piece() piece {
+	p := piece{src: b.src[:b.n], dst: b.dst[:b.n]}
+	if b.weights != nil {
+		p.weights = b.weights[:b.n]
+	}
+	return p
 }
 
 // together orders edges by ranges of their sources, and takes list apart.
-func together(list []piece, vertices, edges int) []piece {
+func together(list []piece, vertices int) []piece {
 	p := parts{shift: max(0, bits.Len(uint(vertices-1))-partBits), weighted: list[0].weights != nil}
-	p.ranges = make([][]piece, (vertices-1)>>p.shift+1)
-	for i := range p.ranges {
-		p.ranges[i] = append(make([]piece, 0, edges/blockWords/len(p.ranges)+2), p.empty())
+	ranges := (vertices-1)>>p.shift + 1
+	p.open, p.full = make([]block, ranges), make([][]block, ranges)
+	for i := range p.open {
+		p.open[i] = p.empty()
 	}
 	for i := range list {
 		p.take(list[i])
 		p.recycle(list[i])
 		list[i] = piece{}
 	}
-	p.free = nil
-	return slices.Concat(p.ranges...)
+	out := make([]piece, 0, len(list)+ranges)
+	for i := range p.open {
+		for k := range p.full[i] {
+			out = append(out, p.full[i][k].piece())
+		}
+		out = append(out, p.open[i].piece())
+	}
+	return out
 }
 
 // take adds a piece's edges to their ranges.
 func (p *parts) take(from piece) {
+	dst := from.dst[:len(from.src)]
 	for k, v := range from.src {
-		r := &p.ranges[v>>p.shift]
-		to := &(*r)[len(*r)-1]
-		if len(to.src) == cap(to.src) {
-			*r = append(*r, p.empty())
-			to = &(*r)[len(*r)-1]
+		b := &p.open[v>>p.shift]
+		if b.n == blockWords {
+			p.full[v>>p.shift] = append(p.full[v>>p.shift], *b)
+			*b = p.empty()
 		}
-		to.src, to.dst = append(to.src, v), append(to.dst, from.dst[k])
+		n := b.n % blockWords
+		b.src[n], b.dst[n] = v, dst[k]
 		if p.weighted {
-			to.weights = append(to.weights, from.weights[k])
+			b.weights[n] = from.weights[k]
 		}
+		b.n++
 	}
 }
 
-// empty is a piece with room for a block's edges.
-func (p *parts) empty() piece {
+// empty is a block without edges.
+func (p *parts) empty() block {
 	if n := len(p.free); n > 0 {
-		e := p.free[n-1]
+		b := p.free[n-1]
 		p.free = p.free[:n-1]
-		return e
+		return b
 	}
-	e := piece{src: make([]uint32, 0, blockWords), dst: make([]uint32, 0, blockWords)}
+	b := block{src: new([blockWords]uint32), dst: new([blockWords]uint32)}
 	if p.weighted {
-		e.weights = make([]uint32, 0, blockWords)
+		b.weights = new([blockWords]uint32)
 	}
-	return e
+	return b
 }
 
-// recycle keeps a piece that has been read for what comes.
+// recycle keeps the memory of a piece that has been read for what comes.
 func (p *parts) recycle(old piece) {
-	if cap(old.src) != blockWords {
+	if len(old.src) < blockWords {
 		return
 	}
-	old.src, old.dst = old.src[:0], old.dst[:0]
+	b := block{src: (*[blockWords]uint32)(old.src), dst: (*[blockWords]uint32)(old.dst)}
 	if p.weighted {
-		old.weights = old.weights[:0]
+		b.weights = (*[blockWords]uint32)(old.weights)
 	}
-	p.free = append(p.free, old)
+	p.free = append(p.free, b)
 }
 
 // sortRows orders each row by id, then weight.

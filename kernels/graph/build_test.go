@@ -79,7 +79,7 @@ func TestTogetherKeepsEveryEdge(t *testing.T) {
 		for (n-1)>>shift >= 1<<partBits {
 			shift++
 		}
-		for _, p := range together(l.pieces(), n, m) {
+		for _, p := range together(l.pieces(), n) {
 			for i := range p.src {
 				require.LessOrEqual(t, last, p.src[i]>>shift)
 				last = p.src[i] >> shift

@@ -54,6 +54,7 @@ func (r *reader) edgeList() error {
 		if err := r.edgeWeight(&c, columns == 3, first); err != nil {
 			return err
 		}
+		r.quick(&quickForm{last: maxID, weight: columns == 3}, math.MaxInt)
 	}
 	if columns == 0 {
 		return r.whole("no edges: expected lines of two vertex numbers")

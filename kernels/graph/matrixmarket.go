@@ -38,7 +38,9 @@ func (r *reader) matrixMarket() error {
 		r.column.kind = FloatWeights
 	}
 	r.record.FileWeights = b.field != "pattern"
+	form := b.quickForm(n)
 	for listed := uint64(0); ; listed++ {
+		listed += uint64(r.quick(form, int(entries-listed)))
 		c, ok, err := r.next(nil)
 		if err != nil {
 			return err
@@ -148,6 +150,15 @@ func (r *reader) entry(c *cursor, b banner, n uint64) error {
 	return r.add(row, column)
 }
 
+// quickForm is what most entries are; not integers whose negatives are needed, which may be too small.
+func (b *banner) quickForm(n uint64) *quickForm {
+	f := &quickForm{base: 1, last: n, weight: b.field != "pattern", lower: b.symmetry != "general", strict: b.symmetry == "skew-symmetric"}
+	if b.field == "integer" && f.strict {
+		f.last = 0
+	}
+	return f
+}
+
 func (r *reader) entryValue(c *cursor, b banner) error {
 	switch {
 	case b.field == "pattern":
@@ -228,7 +239,9 @@ func (r *reader) dimacs() error {
 		return err
 	}
 	r.record.FileWeights, r.record.IDs = true, fmt.Sprintf("1..%d", n)
+	form := &quickForm{lead: 'a', base: 1, last: n, weight: true, always: true}
 	for listed := uint64(0); ; listed++ {
+		listed += uint64(r.quick(form, int(arcs-listed)))
 		c, ok, err := r.next(nil)
 		if err != nil {
 			return err
