@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/internal/files"
 	"heddle/internal/schema"
 	"heddle/kernels/graph"
 	"heddle/kernels/graph/graphspec"
@@ -21,8 +23,8 @@ func newGraph() *cobra.Command {
 		Short: "Look at graphs, generate and convert them",
 		Long: `Look at graphs, generate and convert them. A graph is the name of one that heddle
 ships (heddle graph list), or a file: an edge list (SNAP, Network Repository),
-LINQS, MatrixMarket, DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra
-or heddle's own .hgr; as it is or compressed by gzip, xz, bzip2 or zstd. Flags
+a table (an edge list with a header or names: CSV, TSV), LINQS, MatrixMarket,
+DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle's own .hgr; as it is or compressed by gzip, xz, bzip2 or zstd. Flags
 say what is done to it first; without any, nothing is.`,
 	}
 	c.AddCommand(newGraphInfo(), newGraphGen(), newGraphConvert(), newGraphList())
@@ -194,6 +196,31 @@ func loadGraph(ctx context.Context, spec graphspec.Graph) (*graph.Graph, error) 
 	}
 }
 
+// namesFlag is a file for the names of the vertices.
+type namesFlag string
+
+func (n *namesFlag) add(c *cobra.Command) {
+	c.Flags().StringVar((*string)(n), "names", "", "`file` for the vertices' names, as CSV: vertex,name")
+}
+
+// write writes the file if it is asked for.
+func (n namesFlag) write(g *graph.Graph) error {
+	if n == "" {
+		return nil
+	}
+	if g.Names() == nil {
+		return fmt.Errorf("--names %s: the vertices of %s have numbers, not names", n, g.Record.Source)
+	}
+	var b bytes.Buffer
+	if err := g.WriteNames(&b); err != nil {
+		return failed(err)
+	}
+	if err := files.Write(string(n), b.Bytes()); err != nil {
+		return failed(err)
+	}
+	return nil
+}
+
 func warn(c *cobra.Command, g *graph.Graph) {
 	for _, w := range g.Record.Warnings {
 		fmt.Fprintf(c.ErrOrStderr(), "heddle: %s: %s\n", g.Record.Source, w)
@@ -202,6 +229,7 @@ func warn(c *cobra.Command, g *graph.Graph) {
 
 func newGraphInfo() *cobra.Command {
 	var f graphFlags
+	var names namesFlag
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "info GRAPH", Short: "Describe a graph", Args: cobra.ExactArgs(1),
@@ -215,6 +243,9 @@ identifies it, and the distribution of its degrees.`,
 			if err != nil {
 				return err
 			}
+			if err := names.write(g); err != nil {
+				return err
+			}
 			if asJSON {
 				return printJSON(c.OutOrStdout(), map[string]any{"record": g.Record, "summary": g.Summarise()})
 			}
@@ -222,6 +253,7 @@ identifies it, and the distribution of its degrees.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	names.add(c)
 	f.addClean(c, false)
 	return c
 }
@@ -268,6 +300,7 @@ In text every directed edge is one line.`
 
 func newGraphConvert() *cobra.Command {
 	var f outFlags
+	var names namesFlag
 	c := &cobra.Command{
 		Use: "convert GRAPH FILE", Short: "Write a graph in another format, cleaned up", Args: cobra.ExactArgs(2),
 		Long: "Write a graph in another format, after what the flags say has been done to it.\n" + formatHelp,
@@ -279,10 +312,14 @@ func newGraphConvert() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := names.write(g); err != nil {
+				return err
+			}
 			return f.write(c, g, args[1])
 		},
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print what was written, as JSON")
+	names.add(c)
 	f.addClean(c, false)
 	return c
 }

@@ -159,3 +159,25 @@ func TestGroupedAndSizes(t *testing.T) {
 	require.Equal(t, strings.Repeat("█", histogramWidth), bar(9, 9))
 	require.NotEmpty(t, bar(1, 1<<30))
 }
+
+// Every fixture of another program is a graph wherever one is named, and names of vertices can be written.
+func TestGraphFilesOfOtherPrograms(t *testing.T) {
+	const fixtures = "../../kernels/graph/testdata/"
+	for _, name := range []string{
+		"karate.graph", "karate.wsg", "karate.sg.xz", "karate.adj", "directed.int.gr", "directed.v2.gr", "karate.el.bz2", "karate.long.wel.zst", "davis.txt", "directed.gephi.csv",
+	} {
+		_, errs, code := heddle(t, "graph", "info", fixtures+name)
+		require.Equal(t, exitOK, code, errs)
+	}
+	dir := t.TempDir()
+	names, plain := filepath.Join(dir, "names.csv"), filepath.Join(dir, "g.txt")
+	_, errs, code := heddle(t, "graph", "convert", fixtures+"karate.names.csv", plain, "--names", names)
+	require.Equal(t, exitOK, code, errs)
+	text, err := os.ReadFile(names)
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(text), "vertex,name\n0,\"Member, no. 1\"\n1,\"Member, no. 2\"\n"), string(text))
+	require.Equal(t, 35, strings.Count(string(text), "\n"))
+	_, errs, code = heddle(t, "graph", "info", plain, "--names", names)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "have numbers, not names")
+}

@@ -191,6 +191,7 @@ func (g *Graph) compact() int {
 	for v, is := range used {
 		if is {
 			number[v] = uint32(len(offsets) - 1)
+			g.moveName(v, len(offsets)-1)
 			offsets = append(offsets, g.out.Offsets[v+1])
 		}
 	}
@@ -198,8 +199,18 @@ func (g *Graph) compact() int {
 		g.out.IDs[e] = number[u]
 	}
 	g.out.Offsets = offsets
+	if g.names != nil {
+		g.names = g.names[:g.Vertices()]
+	}
 	g.changed()
 	return n - g.Vertices()
+}
+
+// moveName gives a vertex's name to one with a lower number.
+func (g *Graph) moveName(from, to int) {
+	if g.names != nil {
+		g.names[to] = g.names[from]
+	}
 }
 
 // weigh replaces the weights.
@@ -252,7 +263,20 @@ func (g *Graph) reorder(spec graphspec.Reorder) {
 	}
 	g.out = g.out.renumbered(order, number)
 	g.out.sortRows(g.kind)
+	g.renameVertices(order)
 	g.changed()
+}
+
+// renameVertices has the names follow their vertices: order[new] = old.
+func (g *Graph) renameVertices(order []uint32) {
+	if g.names == nil {
+		return
+	}
+	names := make([]string, len(order))
+	for v, old := range order {
+		names[v] = g.names[old]
+	}
+	g.names = names
 }
 
 // renumbered has the rows in another order, and other numbers in them: order[new] = old, number[old] = new.

@@ -90,7 +90,8 @@ type COO struct {
 type Graph struct {
 	out    Adjacency
 	kind   WeightKind
-	Record Record // how it came about
+	Record Record   // how it came about
+	names  []string // of the vertices; nil: they have none
 
 	derived derived
 }
@@ -102,6 +103,9 @@ type derived struct {
 	in   *Adjacency
 	rows map[*Adjacency][]uint32
 }
+
+// Names are the vertices' names, if they had names in the file; else nil.
+func (g *Graph) Names() []string { return g.names }
 
 // Vertices is the number of vertices.
 func (g *Graph) Vertices() int { return g.out.Vertices() }

@@ -21,6 +21,9 @@ type format struct {
 	read     func(*reader) error
 }
 
+// tableFormat is the one that has names for vertices.
+const tableFormat = "table"
+
 // formats are tried in this order.
 var formats = []format{
 	{"heddle", []string{".hgr"}, "", false, begins(hgrMagic), "a file that heddle graph convert has written", (*reader).hgr},
@@ -31,7 +34,8 @@ var formats = []format{
 	{"Ligra", nil, "", false, isLigra, "", (*reader).ligra},
 	{"LINQS", []string{".cites.tab"}, "#", false, isLINQS, "a first line that begins with #DIRECTED", (*reader).linqs},
 	{"METIS", []string{".graph", ".metis"}, "%", true, looksLikeMETIS, "the numbers of vertices and edges first", (*reader).metis},
-	{"edge list", []string{".el", ".wel"}, "#%", true, func([]byte) bool { return true }, "two vertices a line", (*reader).edgeList},
+	{tableFormat, []string{".csv", ".tsv", ".el", ".wel"}, "#%", true, looksLikeTable, "two vertices a line", (*reader).table},
+	{"edge list", []string{".csv", ".tsv", ".el", ".wel"}, "#%", true, func([]byte) bool { return true }, "two vertices a line", (*reader).edgeList},
 }
 
 // beginsFold makes a test for a file's first word, in small or capital letters.
@@ -81,6 +85,8 @@ type reader struct {
 	ids        graphspec.IDs
 	record     *Record
 	header     listHeader // what the comments of an edge list say
+
+	names []string // of the vertices, of formats that have such
 
 	graph *Graph // of a format that needs no list; nil: the list's
 
@@ -144,7 +150,7 @@ func Read(name string, from io.Reader, o ReadOptions) (*Graph, error) {
 	if r.invalid != nil {
 		return nil, r.invalid(g)
 	}
-	g.Record = *r.record
+	g.Record, g.names = *r.record, r.names
 	return g, nil
 }
 
@@ -204,7 +210,7 @@ func needs(rows []*format) string {
 	for _, f := range rows {
 		all = append(all, f.needs)
 	}
-	return strings.Join(all, ", or ")
+	return strings.Join(slices.Compact(all), ", or ")
 }
 
 // formatNames lists the formats for a message.
@@ -217,6 +223,9 @@ func formatNames() string {
 }
 
 func (r *reader) choose(f *format) error {
+	if r.ids == graphspec.NamedIDs && f.name != tableFormat {
+		return r.whole("ids: names: expected an edge list; found the format %s", f.name)
+	}
 	r.format, r.record.Format = f, f.name
 	return nil
 }
@@ -231,11 +240,15 @@ func (r *reader) detectPlain(rows []*format) error {
 	if err != nil && err != io.EOF && len(start) == 0 {
 		return r.readError(err)
 	}
+	claims := func(f *format) bool { return f.is(start) }
+	if r.ids == graphspec.NamedIDs { // names may look like anything
+		claims = func(f *format) bool { return f.name == tableFormat }
+	}
 	var chosen *format
 	for _, f := range rows {
 		if f.plain {
 			chosen = f
-			if f.is(start) {
+			if claims(f) {
 				break
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -73,6 +74,17 @@ func (g *Graph) Write(to io.Writer, ext string) error {
 		w.edgeList()
 	}
 	return w.Flush() // which returns the first error
+}
+
+// WriteNames writes the vertices' names as CSV: vertex,name.
+func (g *Graph) WriteNames(to io.Writer) error {
+	w := csv.NewWriter(to)
+	w.Write([]string{"vertex", "name"}) //nolint:errcheck // see Error
+	for v, name := range g.names {
+		w.Write([]string{strconv.Itoa(v), name}) //nolint:errcheck // see Error
+	}
+	w.Flush()
+	return w.Error()
 }
 
 type writer struct {

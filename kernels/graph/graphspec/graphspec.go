@@ -22,7 +22,7 @@ const (
 // sees it. Exactly one of file and the generators is given. What is done
 // follows the order of the fields.
 type Graph struct {
-	File string `key:"file" default:"" doc:"A graph in a file: edge list (SNAP, Network Repository), LINQS, MatrixMarket, DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle .hgr; as it is or compressed by gzip, xz, bzip2 or zstd; told apart by their contents (docs/graphs.md): a path with a dot or a slash, relative to where heddle runs. Or the name of a graph that heddle ships: facebook_combined."`
+	File string `key:"file" default:"" doc:"A graph in a file: edge list (SNAP, Network Repository), table (edge list with a header or with names for vertices: CSV, TSV), LINQS, MatrixMarket, DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle .hgr; as it is or compressed by gzip, xz, bzip2 or zstd; told apart by their contents (docs/graphs.md): a path with a dot or a slash, relative to where heddle runs. Or the name of a graph that heddle ships: facebook_combined."`
 
 	RMAT            *RMAT            `key:"rmat" doc:"R-MAT / Graph500 Kronecker graph; edges are directed. Source: Chakrabarti et al., SDM 2004; Graph500 specification."`
 	PowerlawCluster *PowerlawCluster `key:"powerlaw_cluster" doc:"Growing graph with power-law degrees and triangles; both directions of every edge. Source: Holme and Kim, Phys. Rev. E 65, 2002; NetworkX powerlaw_cluster_graph."`
@@ -30,7 +30,7 @@ type Graph struct {
 	Grid            *Grid            `key:"grid" doc:"2-D grid with noise, road-like; both directions of every edge."`
 	Bipartite       *Bipartite       `key:"bipartite" doc:"Random bipartite graph: different edges from left to right, all sets equally likely."`
 
-	IDs     IDs     `key:"ids" default:"auto" oneof:"auto,keep" doc:"What an edge list's numbers mean. auto: 0..n-1 or 1..n if a comment '# Nodes: n' says so, else the vertices are the numbers that occur, in their order. keep: the number is the vertex, up to the largest one. MatrixMarket and DIMACS always count 1..n."`
+	IDs     IDs     `key:"ids" default:"auto" oneof:"auto,keep,names" doc:"What an edge list's vertices are. auto: names if the first edge has some, numbered in the order of their first appearance; of numbers, 0..n-1 or 1..n if a comment '# Nodes: n' says so, else the vertices are the numbers that occur, in their order. keep: the number is the vertex, up to the largest one. names: numbers are names, too."`
 	Clean   Clean   `key:"clean" doc:"Clean-up, in the order of its keys."`
 	Weights Weights `key:"weights" doc:"Edge weights."`
 	Reorder Reorder `key:"reorder" doc:"Renumbering of the vertices; edges keep their weights."`
@@ -251,10 +251,11 @@ func (g *Graph) NominalEdges() (edges uint64, ok bool) {
 // IDs says what the numbers of an edge list mean.
 type IDs uint8
 
-// AutoIDs goes by the file, KeepIDs takes numbers as they are.
+// AutoIDs goes by the file, KeepIDs takes numbers as they are, NamedIDs takes them for names.
 const (
 	AutoIDs IDs = iota
 	KeepIDs
+	NamedIDs
 )
 
 // WeightsFrom says where weights come from.
@@ -288,7 +289,7 @@ const (
 )
 
 var (
-	idsNames     = enum.Of[IDs]("ids", "auto", "keep")
+	idsNames     = enum.Of[IDs]("ids", "auto", "keep", "names")
 	weightsNames = enum.Of[WeightsFrom]("weights.from", "file", "unit", "random")
 	wordsNames   = enum.Of[WeightWords]("weights.words", "int", "float")
 	orderNames   = enum.Of[Order]("reorder.order", "none", "degree", "random", "bfs")
