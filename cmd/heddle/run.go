@@ -28,6 +28,7 @@ import (
 	"heddle/internal/experiment"
 	"heddle/internal/files"
 	"heddle/internal/plain"
+	"heddle/internal/resources"
 	"heddle/internal/schema"
 	"heddle/internal/store"
 	"heddle/sim"
@@ -96,7 +97,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 func (f *runFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "results", "`directory` under which the results' directory is made")
-	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "points that run at the same time")
+	fl.IntVar(&f.jobs, "jobs", resources.Processors(), "points that run at the same time")
 	fl.Lookup("jobs").DefValue = "as many as processors" // the same in documentation, wherever it is made
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
 	fl.BoolVar(&f.laws, "check", false, "hold every message between units to the laws that hold for any run (without it: the units' own counts only)")

@@ -24,6 +24,7 @@ var rules = []struct {
 }{
 	{"internal/plain", nil},
 	{"internal/enum", nil},
+	{"internal/resources", nil},
 	{"=isa", nil},
 	{"isa/micro", []string{"=isa", "isa/asm"}},
 	{"isa/elf", []string{"=isa", "internal/plain"}},
@@ -63,7 +64,7 @@ var rules = []struct {
 	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/enum", "internal/files"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files", "internal/plain"}},
 	{"cmd/", []string{""}},
-	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/files", "internal/schema", "internal/store"}},
+	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/files", "internal/resources", "internal/schema", "internal/store"}},
 	{"internal/schema", []string{"internal/files", "internal/plain"}},
 	{"internal/store", []string{"sim/stats", "internal/files"}},
 	// Pages draw what was sampled over time from the store: summaries do not hold it.
@@ -73,10 +74,10 @@ var rules = []struct {
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/report"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
-	{"internal/hostcost", []string{"internal/commits"}},
+	{"internal/hostcost", []string{"internal/commits", "internal/resources"}},
 	{"internal/samecycles", []string{
 		"=units", "=kernels/schedule", "isa/micro", "sim/parity", "configs",
-		"internal/schema", "internal/experiment", "internal/commits",
+		"internal/schema", "internal/experiment", "internal/commits", "internal/resources",
 	}},
 	{"internal/", nil},
 }

@@ -13,13 +13,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"heddle/internal/commits"
+	"heddle/internal/resources"
 )
 
 //go:embed graph.yaml
@@ -45,7 +45,7 @@ func main() {
 	flag.IntVar(&o.pairs, "pairs", 0, "with --base: also measure processor seconds, in that `many` interleaved pairs of whole runs")
 	flag.StringVar(&o.keep, "keep", "", "keep callgrind's files in this `directory`")
 	flag.BoolVar(&o.pgo, "profile", false, "instead of counting, write cmd/heddle/default.pgo, the profile by which the compiler optimises heddle")
-	flag.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "counts at the same time")
+	flag.IntVar(&o.jobs, "jobs", resources.Processors(), "counts at the same time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

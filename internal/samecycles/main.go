@@ -15,7 +15,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +24,7 @@ import (
 	"golang.org/x/term"
 
 	"heddle/internal/commits"
+	"heddle/internal/resources"
 )
 
 type options struct {
@@ -46,7 +46,7 @@ func main() {
 	flag.IntVar(&o.drawn, "drawn", -1, "how `many` points on drawn machines")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the drawn points")
 	flag.StringVar(&o.keep, "keep", "", "keep the configurations and results of what differs in this `directory`")
-	flag.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "runs at the same time")
+	flag.IntVar(&o.jobs, "jobs", resources.Processors(), "runs at the same time")
 	flag.IntVar(&o.rows, "rows", 5, "differences shown of a run (0: all)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
