@@ -283,7 +283,7 @@ func (f *outFlags) write(c *cobra.Command, g *graph.Graph, file string) error {
 	if err := g.WriteFile(c.Context(), file); err != nil {
 		return failed(err)
 	}
-	if g.WeightKind() == graph.NoWeights && strings.HasSuffix(strings.TrimSuffix(strings.ToLower(file), ".gz"), ".gr") {
+	if g.WeightKind() == graph.NoWeights && strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(file), ".gz"), ".zst"), ".gr") {
 		fmt.Fprintf(c.ErrOrStderr(), "heddle: %s: DIMACS has no edges without weights: each is written as 1, which gives the file another hash\n", file)
 	}
 	w := written{file, g.Vertices(), g.Edges(), g.Hash(), g.Record}
@@ -295,8 +295,9 @@ func (f *outFlags) write(c *cobra.Command, g *graph.Graph, file string) error {
 }
 
 const formatHelp = `The format goes by the ending of the output file: .hgr is heddle's own, which is read
-fastest, .mtx MatrixMarket, .gr DIMACS, anything else an edge list; .gz after it packs.
-In text every directed edge is one line.`
+fastest, .mtx MatrixMarket, .gr DIMACS, .graph METIS, .sg and .wsg GAPBS, .csv and .tsv
+tables, anything else an edge list; .gz or .zst after it packs. In text every directed
+edge is one line, but in METIS.`
 
 func newGraphConvert() *cobra.Command {
 	var f outFlags
@@ -308,6 +309,9 @@ func newGraphConvert() *cobra.Command {
   heddle graph convert cnr-2000.txt.gz cnr.hgr --drop-self-loops
   heddle graph convert facebook_combined fb.gr --symmetrise --weights random --weight-max 100`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := graph.CheckOutput(args[1]); err != nil {
+				return err
+			}
 			g, err := f.named(c, args[0])
 			if err != nil {
 				return err
@@ -380,6 +384,9 @@ func newGenerator(section, example string) *cobra.Command {
 			}
 			if out == "" {
 				return errors.New("no output: expected -o FILE")
+			}
+			if err := graph.CheckOutput(out); err != nil {
+				return err
 			}
 			g, err := loadGraph(c.Context(), spec)
 			if err != nil {

@@ -14,7 +14,7 @@ func BenchmarkRead(b *testing.B) {
 	g := load(b, "rmat.scale=18", "weights.from=random")
 	for _, ext := range []string{".txt", ".mtx", ".gr", ".txt.gz"} {
 		var text bytes.Buffer
-		require.NoError(b, g.writeTo(&text, "g"+ext))
+		require.NoError(b, g.Write(&text, "g"+ext))
 		b.Run(ext[1:], func(b *testing.B) {
 			b.SetBytes(int64(text.Len()))
 			for b.Loop() {

@@ -43,7 +43,7 @@ type hgrHeader struct {
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // hgr writes the graph.
-func (w *writer) hgr() {
+func (w *writer) hgr() error {
 	g, note := w.g, shortened(w.g.Record.story(), hgrNote)
 	h := hgrHeader{Version: hgrVersion, Kind: uint32(g.kind), Vertices: uint64(g.Vertices()), Edges: uint64(g.Edges()), Hash: g.hash(), Note: uint32(len(note))}
 	head, err := binary.Append([]byte(hgrMagic), binary.LittleEndian, &h)
@@ -55,6 +55,7 @@ func (w *writer) hgr() {
 	for _, words := range [][]uint32{g.out.Offsets, g.out.IDs, g.out.Weights} {
 		eachChunk(words, func(b []byte) { w.Write(b) }) //nolint:errcheck // see Flush
 	}
+	return nil
 }
 
 // shortened cuts a text to so many bytes, and to what may be printed.

@@ -33,13 +33,14 @@ type packing struct {
 	memory int    // bytes that a file may ask for
 	is     func(start []byte) bool
 	open   func(io.Reader) (io.Reader, error)
+	pack   func(io.Writer) (io.WriteCloser, error) // nil: it is only read
 }
 
 var packings = []packing{
-	{"gzip", ".gz", "gunzip", 0, begins("\x1f\x8b"), func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
-	{"xz", ".xz", "unxz", maxDictionary, begins("\xfd7zXZ\x00"), func(r io.Reader) (io.Reader, error) { return xz.NewReader(r, maxDictionary) }},
-	{"bzip2", ".bz2", "bunzip2", 0, isBzip2, func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
-	{"zstd", ".zst", "unzstd", maxWindow, isZstd, openZstd},
+	{"gzip", ".gz", "gunzip", 0, begins("\x1f\x8b"), func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }, packGzip},
+	{"xz", ".xz", "unxz", maxDictionary, begins("\xfd7zXZ\x00"), func(r io.Reader) (io.Reader, error) { return xz.NewReader(r, maxDictionary) }, nil},
+	{"bzip2", ".bz2", "bunzip2", 0, isBzip2, func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }, nil},
+	{"zstd", ".zst", "unzstd", maxWindow, isZstd, openZstd, packZstd},
 }
 
 // begins makes a test for a magic number.
@@ -64,6 +65,12 @@ func isZstd(b []byte) bool {
 // openZstd unpacks in the caller's goroutine: graphs are read side by side already.
 func openZstd(r io.Reader) (io.Reader, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+}
+
+func packGzip(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }
+
+func packZstd(w io.Writer) (io.WriteCloser, error) {
+	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 }
 
 // unpacked returns the contents of a file, compressed or not, and stops decompression bombs. The size of the contents is -1 if

@@ -3,29 +3,81 @@ package graph
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"heddle/internal/files"
 )
 
-// WriteFile writes the graph in the format of the name's ending: .hgr
-// heddle's own, .mtx MatrixMarket, .gr DIMACS, anything else an edge list; .gz after it packs.
-// The file appears under its name when it is complete; if ctx ends before, it
-// does not.
+// output is a format that graphs are written in.
+type output struct {
+	ext   string // of the file's name
+	write func(*writer) error
+}
+
+// outputs go by the ending of the file's name; a name with none of them is an edge list's.
+var outputs = []output{
+	{".hgr", (*writer).hgr},
+	{".mtx", (*writer).matrixMarket},
+	{".gr", (*writer).dimacs},
+	{".graph", (*writer).metis},
+	{".metis", (*writer).metis},
+	{".sg", (*writer).gapbs},
+	{".wsg", (*writer).weightedGAPBS},
+	{".csv", func(w *writer) error { return w.table(',') }},
+	{".tsv", func(w *writer) error { return w.table('\t') }},
+	{".el", (*writer).edgeList},
+	{".wel", (*writer).edgeList},
+}
+
+// destination is what the ending of a file's name says of it: format, and how it is compressed, which may be nil.
+func destination(name string) (output, *packing, error) {
+	plain := plainName(name)
+	var packed *packing
+	for i := range packings {
+		if strings.HasSuffix(strings.ToLower(name), packings[i].ext) {
+			packed = &packings[i]
+		}
+	}
+	if packed != nil && packed.pack == nil {
+		return output{}, nil, fmt.Errorf("%s: %s data are read, and not written: expected .gz, .zst or none of these", name, packed.name)
+	}
+	for _, o := range outputs {
+		if strings.HasSuffix(plain, o.ext) {
+			return o, packed, nil
+		}
+	}
+	for _, f := range formats {
+		for _, ext := range f.ext {
+			if strings.HasSuffix(plain, ext) {
+				return output{}, nil, fmt.Errorf("%s: %s files are read, and not written: expected another ending, such as .mtx, .hgr or .txt", name, f.name)
+			}
+		}
+	}
+	return output{"", (*writer).edgeList}, packed, nil
+}
+
+// CheckOutput refuses a file's name that ends like a file that is not written.
+func CheckOutput(name string) error {
+	_, _, err := destination(name)
+	return err
+}
+
+// WriteFile writes the graph in the format of the name's ending; .gz or .zst after it packs. The file appears under its name
+// when it is complete; if ctx ends before, it does not.
 func (g *Graph) WriteFile(ctx context.Context, name string) error {
 	f, err := files.Create(name)
 	if err != nil {
 		return err
 	}
-	if err := g.writeTo(&untilDone{ctx, f}, name); err != nil {
+	if err := g.Write(&untilDone{ctx, f}, name); err != nil {
 		return errors.Join(err, f.Abort())
 	}
 	return f.Commit()
@@ -44,34 +96,29 @@ func (u *untilDone) Write(b []byte) (int, error) {
 	return u.w.Write(b)
 }
 
-func (g *Graph) writeTo(w io.Writer, name string) error {
-	plain, packed := strings.CutSuffix(strings.ToLower(name), ".gz")
-	ext := filepath.Ext(plain)
-	if !packed {
-		return g.Write(w, ext)
+// Write writes the graph as a file of that name would be.
+func (g *Graph) Write(to io.Writer, name string) error {
+	o, packed, err := destination(name)
+	if err != nil {
+		return err
 	}
-	z := gzip.NewWriter(w)
-	if err := g.Write(z, ext); err != nil {
+	if packed == nil {
+		return g.writeAs(to, o)
+	}
+	z, err := packed.pack(to)
+	if err != nil {
+		return err
+	}
+	if err := g.writeAs(z, o); err != nil {
 		return err
 	}
 	return z.Close()
 }
 
-// Write writes the graph in the format of a file with that ending.
-func (g *Graph) Write(to io.Writer, ext string) error {
+func (g *Graph) writeAs(to io.Writer, o output) error {
 	w := writer{Writer: bufio.NewWriterSize(to, 1<<16), g: g}
-	switch ext {
-	case ".hgr":
-		w.hgr()
-	case ".mtx":
-		w.matrixMarket()
-	case ".gr":
-		if g.kind == FloatWeights {
-			return fmt.Errorf("the weights are no integers, and DIMACS has no others: write .mtx or an edge list, or drop them")
-		}
-		w.dimacs()
-	default:
-		w.edgeList()
+	if err := o.write(&w); err != nil {
+		return err
 	}
 	return w.Flush() // which returns the first error
 }
@@ -126,22 +173,141 @@ func (k WeightKind) append(b []byte, word uint32) []byte {
 	return b
 }
 
-func (w *writer) edgeList() {
+func (w *writer) edgeList() error {
 	fmt.Fprintf(w, "# Directed graph, written by heddle: %s\n# Nodes: %d Edges: %d\n", oneLine(w.g.Record.Source), w.g.Vertices(), w.g.Edges())
 	w.each("", 0, '\t', w.g.kind != NoWeights)
+	return nil
 }
 
-func (w *writer) matrixMarket() {
+func (w *writer) matrixMarket() error {
 	field := map[WeightKind]string{NoWeights: "pattern", IntWeights: "integer", FloatWeights: "real"}[w.g.kind]
 	fmt.Fprintf(w, "%%%%MatrixMarket matrix coordinate %s general\n%% written by heddle: %s\n", field, oneLine(w.g.Record.Source))
 	fmt.Fprintf(w, "%d %d %d\n", w.g.Vertices(), w.g.Vertices(), w.g.Edges())
 	w.each("", 1, ' ', w.g.kind != NoWeights)
+	return nil
 }
 
 // dimacs writes weights of 1 if there are none: the format demands some.
-func (w *writer) dimacs() {
+func (w *writer) dimacs() error {
+	if w.g.kind == FloatWeights {
+		return errors.New("the weights are no integers, and DIMACS has no others: write .mtx or an edge list, or drop them")
+	}
 	fmt.Fprintf(w, "c written by heddle: %s\np sp %d %d\n", oneLine(w.g.Record.Source), w.g.Vertices(), w.g.Edges())
 	w.each("a ", 1, ' ', true)
+	return nil
+}
+
+// table writes an edge list with a header, behind the comment that says which vertices have no edge.
+func (w *writer) table(separator byte) error {
+	fmt.Fprintf(w, "# Directed graph, written by heddle: %s\n# Nodes: %d Edges: %d\nsource%ctarget", oneLine(w.g.Record.Source), w.g.Vertices(), w.g.Edges(), separator)
+	if w.g.kind != NoWeights {
+		fmt.Fprintf(w, "%cweight", separator)
+	}
+	w.WriteByte('\n') //nolint:errcheck // see Flush
+	w.each("", 0, separator, w.g.kind != NoWeights)
+	return nil
+}
+
+// metis writes both directions of each edge, which the graph must have.
+func (w *writer) metis() error {
+	g := w.g
+	if err := g.fitsMETIS(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%% written by heddle: %s\n%d %d", oneLine(g.Record.Source), g.Vertices(), g.Edges()/2)
+	if g.kind != NoWeights {
+		w.WriteString(" 001") //nolint:errcheck // see Flush
+	}
+	w.WriteByte('\n') //nolint:errcheck // see Flush
+	for v := range g.Vertices() {
+		for e := g.out.Offsets[v]; e < g.out.Offsets[v+1]; e++ {
+			b := strconv.AppendUint(w.AvailableBuffer(), uint64(g.out.IDs[e])+1, 10)
+			if g.kind != NoWeights {
+				b = g.kind.append(append(b, ' '), g.out.Weights[e])
+			}
+			if e+1 < g.out.Offsets[v+1] {
+				b = append(b, ' ')
+			}
+			w.Write(b) //nolint:errcheck // see Flush
+		}
+		w.WriteByte('\n') //nolint:errcheck // see Flush
+	}
+	return nil
+}
+
+// fitsMETIS says what of the graph a METIS file has no place for.
+func (g *Graph) fitsMETIS() error {
+	if g.kind == FloatWeights {
+		return errors.New("the weights are no integers, and METIS has no others: write .mtx or an edge list, or drop them")
+	}
+	for v := range g.Vertices() {
+		row := g.out.Row(v)
+		for i, u := range row {
+			switch {
+			case int(u) == v:
+				return fmt.Errorf("vertex %d has an edge to itself, and METIS has no self-loops: drop them (--drop-self-loops)", v)
+			case i > 0 && row[i-1] == u:
+				return fmt.Errorf("vertex %d has two edges to %d, and METIS has no duplicates: drop them (--drop-duplicates)", v, u)
+			case g.kind == IntWeights && int32(g.out.Weights[int(g.out.Offsets[v])+i]) <= 0:
+				return fmt.Errorf("an edge of vertex %d weighs %d, and METIS's weights are above 0", v, int32(g.out.Weights[int(g.out.Offsets[v])+i]))
+			}
+		}
+	}
+	if !g.symmetric() {
+		return errors.New("some edges lack their reverse, and METIS's have no direction: add them (--symmetrise)")
+	}
+	return nil
+}
+
+// symmetric reports whether each edge has its reverse, of the same weight.
+func (g *Graph) symmetric() bool {
+	in := g.CSC()
+	return slices.Equal(g.out.Offsets, in.Offsets) && slices.Equal(g.out.IDs, in.IDs) && slices.Equal(g.out.Weights, in.Weights)
+}
+
+func (w *writer) gapbs() error {
+	if w.g.kind != NoWeights {
+		return errors.New("a .sg has no weights: write a .wsg, or drop them (--weights unit)")
+	}
+	w.serialized()
+	return nil
+}
+
+func (w *writer) weightedGAPBS() error {
+	if w.g.kind != IntWeights {
+		return fmt.Errorf("a .wsg has integers for weights, and the edges have %s: write a .sg, or draw some (--weights random)", w.g.kind)
+	}
+	w.serialized()
+	return nil
+}
+
+// serialized writes GAPBS's form: a symmetric graph is one without directions, any other has the edges that enter, too.
+func (w *writer) serialized() {
+	directed := !w.g.symmetric()
+	w.WriteByte(map[bool]byte{true: 1}[directed]) //nolint:errcheck // see Flush
+	w.u64(uint64(w.g.Edges()))
+	w.u64(uint64(w.g.Vertices()))
+	w.side(&w.g.out)
+	if directed {
+		w.side(w.g.CSC())
+	}
+}
+
+func (w *writer) side(a *Adjacency) {
+	for _, o := range a.Offsets {
+		w.u64(uint64(o))
+	}
+	for e, id := range a.IDs {
+		b := binary.LittleEndian.AppendUint32(w.AvailableBuffer(), id)
+		if a.Weights != nil {
+			b = binary.LittleEndian.AppendUint32(b, a.Weights[e])
+		}
+		w.Write(b) //nolint:errcheck // see Flush
+	}
+}
+
+func (w *writer) u64(n uint64) {
+	w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), n)) //nolint:errcheck // see Flush
 }
 
 // oneLine keeps a file's name from ending its comment. What it says of counts is

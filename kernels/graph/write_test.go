@@ -2,8 +2,8 @@ package graph
 
 import (
 	"context"
+	"io"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,34 +11,52 @@ import (
 	"heddle/kernels/graph/graphspec"
 )
 
-// What is written is read as the same graph, whatever the format.
+// What is written is read as the same graph, whatever the format; what a format has no place for is refused.
 func TestWriteThenRead(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	graphs := map[string]string{
 		"plain": "# Nodes: 9\n1 2\n8 8\n1 2\n", "integers": "# Nodes: 4\n1 2 -5\n0 3 2147483647\n3 1 -2147483648\n",
-		"floats": "1 2 3.0\n0 3 1e-9\n3 1 -16777217.5\n",
-	} {
+		"floats": "1 2 3.0\n0 3 1e-9\n3 1 -16777217.5\n", "symmetric": "# Nodes: 5\n0 1\n1 0\n1 3\n3 1\n", "positive": "# Nodes: 5\n0 1 7\n1 0 7\n1 3 9\n3 1 9\n",
+	}
+	refused := map[string]map[string]string{
+		".gr":    {"floats": "the weights are no integers"},
+		".graph": {"floats": "the weights are no integers", "plain": "vertex 1 has two edges to 2", "integers": "METIS's weights are above 0"},
+		".sg":    {"integers": "a .sg has no weights", "floats": "a .sg has no weights", "positive": "a .sg has no weights"},
+		".wsg":   {"plain": "the edges have none", "symmetric": "the edges have none", "floats": "the edges have float"},
+	}
+	refused[".metis"] = refused[".graph"]
+	for name, text := range graphs {
 		g := read(t, "g.txt", text)
 		g.Record.Source = "evil\n# Nodes: 77 Edges: 78\nname"
-		for _, ext := range []string{".txt", ".mtx", ".gr", ".edges.gz", ".mtx.gz", ".GR.gz"} {
+		for _, ext := range []string{
+			".txt", ".mtx", ".gr", ".edges.gz", ".mtx.gz", ".GR.gz", ".hgr", ".hgr.zst", ".graph", ".metis.gz", ".sg", ".wsg", ".WSG.zst", ".csv", ".tsv", ".el", ".wel.zst",
+		} {
 			file := filepath.Join(dir, name+ext)
 			err := g.WriteFile(t.Context(), file)
-			if name == "floats" && strings.HasPrefix(strings.ToLower(ext), ".gr") {
-				require.ErrorContains(t, err, "the weights are no integers")
+			plain := filepath.Ext(plainName(file))
+			if says := refused[plain][name]; says != "" {
+				require.ErrorContains(t, err, says, file)
 				require.NoFileExists(t, file)
 				continue
 			}
-			require.NoError(t, err)
+			require.NoError(t, err, file)
 			again, err := Load(graphspec.Graph{File: file})
 			require.NoError(t, err)
 			require.Empty(t, again.Record.Warnings)
-			if name == "plain" && strings.HasPrefix(strings.ToLower(ext), ".gr") {
+			if g.kind == NoWeights && plain == ".gr" {
 				again.weigh(graphspec.Weights{From: graphspec.UnitWeights}) // DIMACS has no edges without
 			}
-			require.Equal(t, list(g), list(again), ext)
-			require.Equal(t, g.Hash(), again.Hash(), ext)
+			require.Equal(t, list(g), list(again), file)
+			require.Equal(t, g.Hash(), again.Hash(), file)
 		}
 	}
+	for file, says := range map[string]string{"g.txt.xz": "xz data are read, and not written: expected .gz, .zst", "g.bz2": "bzip2 data are read", "g.cites.tab": "LINQS files are read, and not written: expected another ending"} {
+		require.ErrorContains(t, CheckOutput(file), file+": "+says)
+		require.ErrorContains(t, read(t, "g", "0 1\n").Write(io.Discard, file), says)
+	}
+	require.ErrorContains(t, read(t, "g", "0 1\n1 1\n").Write(io.Discard, "g.graph"), "vertex 1 has an edge to itself")
+	require.ErrorContains(t, read(t, "g", "0 1\n").Write(io.Discard, "g.graph"), "some edges lack their reverse")
+	require.ErrorContains(t, read(t, "g", "0 1 4\n1 0 5\n").Write(io.Discard, "g.graph"), "some edges lack their reverse")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, read(t, "g", "0 1\n").WriteFile(ctx, filepath.Join(dir, "interrupted.txt")), context.Canceled)
