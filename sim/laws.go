@@ -26,10 +26,10 @@ type audited struct {
 	wires    []*wire           // to it
 }
 
-// accepted is what a cache has received.
-func accepted(c *cache.Cache) cache.Sent {
-	s := c.Stats()
-	return cache.Sent{Reads: s.Reads, Writes: s.Writes, Atomics: s.Atomics}
+// served is what a cache has received, in time and without.
+func served(c *cache.Cache) cache.Sent {
+	s, without := c.Stats(), c.Served()
+	return cache.Sent{Reads: s.Reads + without.Reads, Writes: s.Writes + without.Writes, Atomics: s.Atomics}
 }
 
 // passed is what a concentrator has received, and passed on.

@@ -49,6 +49,9 @@ type Machine struct {
 	arg      uint32 // of Run
 	launches uint64 // begun
 	spent    bool   // a run has ended with an error
+
+	untimed []*core.Untimed // what executes without time; nil: nothing has
+	traced  bool            // cores execute what Options.Source has
 }
 
 // way is a link between two units.
@@ -60,6 +63,7 @@ type way interface {
 
 // Memory is main memory, of either kind.
 type Memory interface {
+	mem.Warmer
 	Name() string
 	Place() clock.Handle
 	ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response])
@@ -101,7 +105,7 @@ func New(cfg configs.Machine, opt Options) (*Machine, error) {
 
 // assemble makes a machine on a system that has nothing on it.
 func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine, error) {
-	m := &Machine{System: system, cfg: cfg, arg: opt.Arg, source: opt.Source}
+	m := &Machine{System: system, cfg: cfg, arg: opt.Arg, source: opt.Source, traced: opt.Source != nil}
 	if m.source == nil {
 		m.source = func(_ int, c *emu.Core) core.Source { return core.Program(c) }
 	}
@@ -423,7 +427,7 @@ func (b *builder) level(name string, s cache.Spec, w configs.Wires) error {
 		return err
 	}
 	b.m.Caches = append(b.m.Caches, c)
-	b.links(&audited{name: name, received: func() cache.Sent { return accepted(c) }}, c.Place(), c.ConnectPort)
+	b.links(&audited{name: name, received: func() cache.Sent { return served(c) }}, c.Place(), c.ConnectPort)
 	b.out = nil
 	from := &source{name: name, cache: c, line: uint32(s.LineBytes), fills: map[uint32]bool{}}
 	for i := range s.MemoryPorts {
@@ -459,6 +463,15 @@ func (m *Machine) Run(ctx context.Context, p *isa.Program) (Result, error) {
 // and the contents of DRAM's row buffers and of the L2 are what they were, L1s forget, and time
 // goes on. The result counts from the launch. After an error the machine is spent.
 func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Result, error) {
+	return m.launch(ctx, p, arg, func() {
+		for _, c := range m.Cores {
+			c.Start()
+		}
+	})
+}
+
+// launch runs a program on cores that start has begin.
+func (m *Machine) launch(ctx context.Context, p *isa.Program, arg uint32, start func()) (Result, error) {
 	if m.spent {
 		return Result{}, errSpent
 	}
@@ -471,21 +484,19 @@ func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Resul
 	m.launches++
 	m.Arch.SetArg(arg)
 	m.Arch.Load(p)
-	before, phases, start := m.Arch.Stats(), m.phases(), m.domain.After()-1
-	for _, c := range m.Cores {
-		c.Start()
-	}
+	before, phases, began := m.Arch.Stats(), m.phases(), m.domain.After()-1
+	start()
 	m.startUnits()
 	m.watchdog.arm(ctx)
 	if m.sampler != nil {
-		m.sampler.wake(start)
+		m.sampler.wake(began)
 	}
 	err := m.System.Run()
 	m.Arch.FlushConsole()
 	m.settle()
 	r := Result{Stats: m.Arch.Stats().Since(before), Phases: m.phases().Since(&phases)}
-	if last := m.lastCycle(); last > start {
-		r.Cycles = last - start
+	if last := m.lastCycle(); last > began {
+		r.Cycles = last - began
 	}
 	if err == nil {
 		err = m.outcome()

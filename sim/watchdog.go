@@ -101,6 +101,9 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 	for _, c := range w.m.Caches {
 		progress += c.Progress(now)
 	}
+	if w.m.untimed != nil {
+		progress += w.m.Arch.Stats().WarpInstrs
+	}
 	if progress += w.m.Memory.Bytes(); progress != w.progress {
 		w.progress, w.moved = progress, now
 	}

@@ -41,6 +41,8 @@ type Cache struct {
 
 	stats Stats // what is not a bank's
 	self  owner
+
+	untimed untimed
 }
 
 // sets says where there is something to do, so that a cycle costs what moves in it. Links and queues keep
@@ -207,8 +209,7 @@ func (c *Cache) Pending() (n int) {
 func (c *Cache) Tick(now clock.Cycle) bool {
 	c.self.now = now
 	if now < c.initEnd {
-		c.Place().WakeAt(c.initEnd)
-		return false
+		return c.beforeInit()
 	}
 	if c.single != nil {
 		if again, ok := c.short(c.single); ok {

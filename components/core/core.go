@@ -34,6 +34,8 @@ type Core struct {
 
 	socket *accel.Socket // nil: no graph unit
 
+	untimed *Untimed // nil: it has never executed without time
+
 	event HookEvent
 }
 

@@ -167,6 +167,10 @@ func (c *Core) resumeHeld(at uint64) {
 // otherCore is called when another core lets warps of this one go. They see it
 // in the next cycle, whichever of the two cores ticks first.
 func (c *Core) otherCore() {
+	if c.untimed != nil && c.untimed.on {
+		c.untimed.released()
+		return
+	}
 	if c.front.letGo == 0 {
 		c.front.letGo = c.Place().Domain().Cycle() + 1
 	}

@@ -38,7 +38,13 @@ func (s *synchronizer) begin(barrier, keepL1I bool) {
 }
 
 // allAtBarrier is called when all of the core's warps wait at a device-wide barrier.
-func (c *Core) allAtBarrier() { c.sync.begin(true, true) }
+func (c *Core) allAtBarrier() {
+	if c.untimed != nil && c.untimed.on {
+		c.untimed.arriving = true
+		return
+	}
+	c.sync.begin(true, true)
+}
 
 // synchronize does a cycle of what is under way.
 func (c *Core) synchronize() {

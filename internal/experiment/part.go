@@ -44,14 +44,15 @@ func sampling(e *configs.Experiment) *sim.Sampling {
 // inside reports whether a super-step, from 1, is of a region; initStep is the init kernel.
 func inside(r configs.Region, n int) bool { return n >= r.From && (r.To == 0 || n <= r.To) }
 
-// counted is a machine of whose run a region counts. What lies before the region is simulated in time, too: what the
-// caches, the row buffers and the lists in memory hold then depends on it, and cannot be had otherwise.
+// counted is a machine of whose run a region counts. What lies outside the region is executed without time, which leaves
+// caches, row buffers and graph units warm, or simulated like the region.
 type counted struct {
 	host.Device
 	machine  *sim.Machine
 	region   configs.Region
 	overhead uint64
 	shown    Monitored
+	untimed  func(on bool) // for what lies outside the region
 
 	begun, ended bool
 	times        host.Times // of the region
@@ -59,8 +60,12 @@ type counted struct {
 	counts       stats.Tree // of the region, when it has ended
 }
 
-func newCounted(d host.Device, m *sim.Machine, e *configs.Experiment) *counted {
-	c := &counted{Device: d, machine: m, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead)}
+func newCounted(device host.Device, d *host.Timed, e *configs.Experiment) *counted {
+	c := &counted{Device: device, machine: d.Machine, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead), untimed: func(bool) {}}
+	if c.region.Outside == configs.Untimed && !c.region.Whole() {
+		c.untimed = d.SetUntimed
+	}
+	c.untimed(true)
 	if c.region.From == 0 {
 		c.begin()
 	}
@@ -69,6 +74,7 @@ func newCounted(d host.Device, m *sim.Machine, e *configs.Experiment) *counted {
 
 func (c *counted) begin() {
 	c.begun = true
+	c.untimed(false)
 	if c.region.From > 0 {
 		c.before = c.machine.Statistics()
 	}
@@ -85,6 +91,7 @@ func (c *counted) end() {
 		c.counts = c.counts.Since(c.before)
 	}
 	c.machine.EndSamples()
+	c.untimed(true)
 }
 
 // BeginStep begins and ends the region.

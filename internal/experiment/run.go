@@ -242,7 +242,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		}
 		device = recorded{d, rec}
 	}
-	c := newCounted(device, d.Machine, cfg)
+	c := newCounted(device, d, cfg)
 	c.shown = shown
 	res, err := runKernels(ctx, c, g, cfg)
 	c.end()

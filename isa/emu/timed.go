@@ -106,9 +106,18 @@ func (c *laneCount) add(mask uint32) {
 	}
 }
 
-// of returns a lane's count.
-func (c *laneCount) of(lane int) (n uint64) {
-	for i, w := range c {
+// digits returns how many bits the largest count has.
+func (c *laneCount) digits() int {
+	n := len(c)
+	for n > 0 && c[n-1] == 0 {
+		n--
+	}
+	return n
+}
+
+// of returns a lane's count, of so many bits.
+func (c *laneCount) of(lane, digits int) (n uint64) {
+	for i, w := range c[:digits] {
 		n |= uint64(w>>lane&1) << i
 	}
 	return n
@@ -117,11 +126,12 @@ func (c *laneCount) of(lane int) (n uint64) {
 // LaneEdges returns how many edges each lane has handled since the machine was made, core
 // by core and warp by warp.
 func (m *Machine) LaneEdges() []uint64 {
-	var n []uint64
+	n := make([]uint64, 0, m.cfg.Cores*m.cfg.Warps*m.cfg.Threads)
 	for _, c := range m.cores {
 		for _, w := range c.warps {
+			digits := w.laneEdges.digits()
 			for l := range w.n {
-				n = append(n, w.laneEdges.of(l))
+				n = append(n, w.laneEdges.of(l, digits))
 			}
 		}
 	}

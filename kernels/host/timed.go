@@ -13,6 +13,7 @@ import (
 type Timed struct {
 	Machine *sim.Machine
 	shape   Shape
+	execute bool // launches take no time
 }
 
 var _ Device = (*Timed)(nil)
@@ -23,7 +24,7 @@ func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Timed{m, shapeOf(&cfg)}, nil
+	return &Timed{Machine: m, shape: shapeOf(&cfg)}, nil
 }
 
 // Shape says what the machine is.
@@ -49,9 +50,16 @@ func (d *Timed) Frontier(step int, vertices, edges uint64) {
 	d.Machine.BeginStep(step, vertices, edges)
 }
 
+// SetUntimed has launches to come take no time, or time again.
+func (d *Timed) SetUntimed(on bool) { d.execute = on }
+
 // Launch runs a program; its cycles count from the launch until the last core is done.
 func (d *Timed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
-	r, err := d.Machine.Launch(ctx, p, arg)
+	launch := d.Machine.Launch
+	if d.execute {
+		launch = d.Machine.Execute
+	}
+	r, err := launch(ctx, p, arg)
 	if err == nil {
 		err = exit(d.Machine.Arch, p)
 	}

@@ -1,0 +1,173 @@
+package cache
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	akita "github.com/sarchlab/akita/v3/sim"
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/clock"
+	"heddle/components/mem"
+)
+
+// recorder is a next level that notes what reaches it.
+type recorder struct{ seen []mem.Request }
+
+func (r *recorder) Warm(op mem.Op, addr uint32, _ bool) {
+	r.seen = append(r.seen, mem.Request{Op: op, Addr: addr})
+}
+
+// writes is a performer of atomics that write or do not.
+type writes struct{ wrote bool }
+
+func (w *writes) Perform(uint32) bool { return w.wrote }
+
+// slow sends one request at a time through a cache, and answers for the next level.
+type slow struct {
+	clock.Base
+	sys      *clock.System
+	req      *clock.Link[mem.Request]
+	rsp      *clock.Link[mem.Response]
+	memory   []*clock.Link[mem.Request]
+	answers  []*clock.Link[mem.Response]
+	next     *mem.Request
+	awaits   bool
+	answered int
+	seen     []mem.Request
+}
+
+func (s *slow) Tick(clock.Cycle) bool {
+	if s.next != nil && !s.req.Full() {
+		s.req.Push(*s.next)
+		s.awaits, s.next = s.next.Op != mem.Write, nil
+	}
+	for i, l := range s.memory {
+		for l.Ready() && !s.answers[i].Full() {
+			r := l.Pop()
+			s.seen = append(s.seen, mem.Request{Op: r.Op, Addr: r.Addr})
+			if r.Op != mem.Write {
+				s.answers[i].Push(mem.Response{Tag: r.Tag})
+			}
+		}
+	}
+	for s.rsp.Ready() {
+		s.rsp.Pop()
+		s.answered++
+	}
+	return s.next != nil
+}
+
+// do makes an access, and lets all that follows from it end.
+func (s *slow) do(t *testing.T, r mem.Request) {
+	s.next, s.answered, s.seen = &r, 0, nil
+	s.Place().Wake()
+	require.NoError(t, s.sys.Run())
+	require.Equal(t, s.awaits, s.answered == 1)
+}
+
+func newSlow(t *testing.T, spec Spec) (*slow, *Cache) {
+	sys := clock.NewSystem("Clock", akita.NewSerialEngine())
+	d, err := sys.AddDomain("core", ns)
+	require.NoError(t, err)
+	s := &slow{Base: clock.NewBase("Slow"), sys: sys}
+	s.Join(d, s)
+	c, err := New("Cache", spec, d)
+	require.NoError(t, err)
+	s.req = clock.NewLink[mem.Request]("req", 2, 1, s.Place(), c.Place())
+	s.rsp = clock.NewLink[mem.Response]("rsp", 2, 1, c.Place(), s.Place())
+	c.ConnectPort(0, s.req, s.rsp)
+	for i := range spec.MemoryPorts {
+		out := clock.NewLink[mem.Request]("out", 2, 1, c.Place(), s.Place())
+		in := clock.NewLink[mem.Response]("in", 2, 1, s.Place(), c.Place())
+		c.ConnectMemory(i, out, in)
+		s.memory, s.answers = append(s.memory, out), append(s.answers, in)
+	}
+	return s, c
+}
+
+// held describes a bank's lines, and what decides which of them goes next: marks of use by their order only, since a
+// miss in time marks its line twice.
+func (t *tags) held() string {
+	text := fmt.Sprint(t.next, t.random)
+	for i, line := range t.line {
+		if line == invalid {
+			continue
+		}
+		text += fmt.Sprintf(" %d:%x", i, line)
+		if t.dirty != nil && t.dirty[i] {
+			text += "*"
+		}
+		if t.used != nil {
+			set := t.used[i/t.ways*t.ways:][:t.ways]
+			text += strings.Repeat("<", len(slices.DeleteFunc(slices.Clone(set), func(at uint64) bool { return at >= t.used[i] })))
+		}
+	}
+	return text
+}
+
+// TestWarmLeavesWhatTimeLeaves: after every one of random accesses, made one at a time, a cache in which no time passes
+// holds the same lines as one in time, with the same ones dirty and the same one to go next, and has asked the next
+// level for the same, in the same order.
+func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
+	for seed := range cases(t, 60) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		spec := draw(r)
+		spec.Ports, spec.Inputs = 1, nil
+		for spec.Bytes = spec.Banks * spec.Ways * spec.LineBytes; spec.Bytes < 64 || r.IntN(2) == 0 && spec.Bytes < 1<<16; spec.Bytes *= 2 {
+		}
+		s, timed := newSlow(t, spec)
+		_, warm := newSlow(t, spec)
+		var next recorder
+		var atomic writes
+		warm.WarmInto(&next)
+		if r.IntN(2) == 0 {
+			timed.PerformAtomics(&atomic, 1)
+			warm.PerformAtomics(&atomic, 1)
+		}
+		lines := uint32(1 + r.IntN(3*len(timed.banks)*len(timed.banks[0].tags.line)))
+		for n := range 200 {
+			q := mem.Request{Addr: r.Uint32N(lines * uint32(spec.LineBytes)), Tag: uint32(n), Atomic: mem.MakeAtomicRef(1, 1)}
+			switch k := r.IntN(100); {
+			case k < 45 || !spec.WriteEnable && k < 97:
+			case k < 75:
+				q.Op = mem.Write
+			case k < 97:
+				q.Op = mem.Atomic
+			case k < 98:
+				q.Op = mem.Flush
+			default:
+				q.Op = mem.Invalidate
+			}
+			atomic.wrote = r.IntN(2) == 0
+			s.do(t, q)
+			next.seen = nil
+			warm.Warm(q.Op, q.Addr, atomic.wrote)
+			for i, b := range timed.banks {
+				require.Equal(t, b.tags.held(), warm.banks[i].tags.held(), "seed %d, access %d: %s %x", seed, n, q.Op, q.Addr)
+			}
+			same(t, spec, q, s.seen, next.seen)
+		}
+		require.Equal(t, Stats{}, warm.Stats(), "nothing is counted")
+	}
+}
+
+// same compares what two caches have asked the next level for; banks that walk their lines side by side do so in no order.
+func same(t *testing.T, spec Spec, q mem.Request, timed, warm []mem.Request) {
+	t.Helper()
+	line := uint32(spec.LineBytes)
+	for _, list := range [][]mem.Request{timed, warm} {
+		for i := range list {
+			if list[i].Addr = list[i].Addr / line * line; list[i].Op == mem.Flush {
+				list[i].Addr = 0
+			}
+		}
+	}
+	require.ElementsMatch(t, timed, warm, "%s %x", q.Op, q.Addr)
+	if !q.Op.Flushes() && len(timed) > 0 {
+		require.Equal(t, timed[0], warm[0])
+	}
+}

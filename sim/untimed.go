@@ -1,0 +1,56 @@
+package sim
+
+import (
+	"context"
+
+	"heddle/components/core"
+	"heddle/components/mem"
+	"heddle/isa"
+)
+
+// Execute executes a program to its end as Launch does, but without time: the result has no cycles. Memory, the
+// caches' lines, DRAM's open rows and the tables of graph units are left as a launch leaves them that executes
+// instructions in the same order; which order that is, of several warps, time decides otherwise. Nothing of it is in
+// the statistics of cores, caches and memory. Graph units count as ever, by a clock that says nothing about time.
+func (m *Machine) Execute(ctx context.Context, p *isa.Program, arg uint32) (Result, error) {
+	if m.traced {
+		panic("BUG: sim: executing without time what somebody else's source has")
+	}
+	m.assembleUntimed()
+	r, err := m.launch(ctx, p, arg, func() {
+		for _, c := range m.Caches {
+			c.SetUntimed(true)
+		}
+		for _, u := range m.untimed {
+			u.Start()
+		}
+	})
+	for _, c := range m.Caches {
+		c.SetUntimed(false)
+	}
+	r.Cycles = 0
+	return r, err
+}
+
+// assembleUntimed makes what executes without time, once. Machines that never do have no part of it.
+func (m *Machine) assembleUntimed() {
+	if m.untimed != nil {
+		return
+	}
+	outer := m.Caches[2*m.cfg.Sockets:]
+	below := mem.Warmer(m.Memory)
+	for i := len(outer) - 1; i >= 0; i-- {
+		outer[i].WarmInto(below)
+		below = outer[i]
+	}
+	for _, c := range m.Caches[:2*m.cfg.Sockets] {
+		c.WarmInto(below)
+	}
+	for n, c := range m.Cores {
+		l1 := m.Caches[2*(n/m.cfg.CoresPerSocket):] // of its socket: L1I, L1D
+		m.untimed = append(m.untimed, core.NewUntimed(c, m.Arch.Core(n), l1[0], l1[1], m.cfg.L1D.LineBytes, m.look))
+	}
+}
+
+// look has the watchdog look in this cycle.
+func (m *Machine) look() { m.watchdog.place.Wake() }
