@@ -45,7 +45,7 @@ func (b *blob) next(size int, what string) ([]byte, error) {
 	case err != nil:
 		return nil, b.readError(err)
 	}
-	b.discard(size)
+	b.r.Discard(size) //nolint:errcheck // it has been peeked
 	b.at += int64(size)
 	return words, nil
 }

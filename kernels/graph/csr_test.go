@@ -133,6 +133,7 @@ func TestCSRErrors(t *testing.T) {
 		{"g.adj", "WeightedAdjacencyGraph\n2\n2\n0\n1\n1\n0\n5\n", "g.adj:9: the file ends after 1 of 2 weights"},
 		{"g.adj", "WeightedAdjacencyGraph\n2\n2\n0\n1\n1\n0\n5\nx\n", `g.adj:9: expected a weight: an integer of 32 bits, or a finite decimal number; found "x"`},
 		{"g.adj", "AdjacencyGraph 0 0", "g.adj: no vertices"},
+		{"g.adj", "AdjacencyGraph 0 1 0", "g.adj: no vertices"},
 		{"g.adj", "AdjacencyHypergraph\n1\n", "g.adj: this looks like a Ligra hypergraph"},
 	} {
 		_, err := Read(c.file, strings.NewReader(c.contents), ReadOptions{})

@@ -3,7 +3,6 @@ package graph
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -79,6 +78,7 @@ func parseMETISHeader(line []byte) (h metisHeader, wrong string) {
 // metisReader reads the lines of the vertices.
 type metisReader struct {
 	*reader
+	text       wordReader // behind the header
 	h          metisHeader // of line headerLine
 	headerLine int
 	expects    string // of a neighbour
@@ -89,7 +89,7 @@ type metisReader struct {
 // metis reads METIS's graph format: the neighbours of vertex i, counted from 1, are on line i after the header; an empty line
 // is a vertex without.
 func (r *reader) metis() error {
-	m := metisReader{reader: r}
+	m := metisReader{reader: r, text: wordReader{lines: r.lines}}
 	if err := m.readHeader(); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (m *metisReader) readHeader() error {
 // nextRow goes to the next line that is no comment; ok is false at the end of the file.
 func (m *metisReader) nextRow() (ok bool, err error) {
 	for {
-		b, err := m.window()
+		b, err := m.text.window()
 		if err != nil || len(b) == 0 {
 			return false, err
 		}
@@ -143,8 +143,8 @@ func (m *metisReader) nextRow() (ok bool, err error) {
 		if b[0] != '%' {
 			return true, nil
 		}
-		if err := m.skipLine(); err != nil && err != io.EOF {
-			return false, m.readError(err)
+		if err := m.text.skipLine(); err != nil {
+			return false, err
 		}
 	}
 }
@@ -157,12 +157,12 @@ func (m *metisReader) row(v uint64) error {
 		}
 	}
 	for {
-		ok, err := m.more()
+		ok, err := m.text.more()
 		if err != nil {
 			return err
 		}
 		if !ok {
-			_, err := m.endLine()
+			_, err := m.text.endLine()
 			return err
 		}
 		if err := m.neighbour(v); err != nil {
@@ -173,18 +173,18 @@ func (m *metisReader) row(v uint64) error {
 
 // count reads a number that has to be on the line.
 func (m *metisReader) count(limit uint64, what string) (uint64, error) {
-	ok, err := m.more()
+	ok, err := m.text.more()
 	switch {
 	case err != nil:
 		return 0, err
 	case !ok:
 		return 0, m.errorf("expected %s; found the end of the line%s", what, m.why())
 	}
-	return m.unsigned(limit, what)
+	return m.text.unsigned(limit, what)
 }
 
 func (m *metisReader) neighbour(v uint64) error {
-	u, err := m.unsigned(m.h.vertices, m.expects)
+	u, err := m.text.unsigned(m.h.vertices, m.expects)
 	switch {
 	case err != nil:
 		return err
@@ -208,18 +208,18 @@ func (m *metisReader) neighbour(v uint64) error {
 
 // edgeWeight reads the weight behind a neighbour; it is 0 if weights are not wanted.
 func (m *metisReader) edgeWeight() (uint32, error) {
-	ok, err := m.more()
+	ok, err := m.text.more()
 	if err != nil {
 		return 0, err
 	}
 	if !ok {
 		return 0, m.errorf("expected the weight of the edge, as fmt on line %d says; found the end of the line%s", m.headerLine, m.why())
 	}
-	c, err := m.word()
+	c, err := m.text.word()
 	if err != nil {
 		return 0, err
 	}
-	defer m.discard(len(c.b))
+	defer m.text.skip(len(c.b))
 	if !m.weights {
 		return 0, nil
 	}
@@ -251,10 +251,10 @@ func (m *metisReader) finish() error {
 		if !ok {
 			break
 		}
-		if more, err := m.more(); more || err != nil {
+		if more, err := m.text.more(); more || err != nil {
 			return orElse(err, m.errorf("expected no more than the lines of the %d vertices that line %d says%s", m.h.vertices, m.headerLine, m.why()))
 		}
-		if _, err := m.endLine(); err != nil {
+		if _, err := m.text.endLine(); err != nil {
 			return err
 		}
 	}

@@ -5,27 +5,44 @@ import "io"
 // maxWord is the longest word that is looked at as a whole: no number is as long.
 const maxWord = 512
 
-// The methods below read a text word by word: in METIS and Ligra's files lines have no bound, as a vertex has none to its
-// neighbours.
-
-// window returns what is buffered: the next maxWord bytes at least, unless the file ends before.
-func (l *lines) window() ([]byte, error) {
-	if l.r.Buffered() < maxWord {
-		if _, err := l.r.Peek(maxWord); err != nil && err != io.EOF {
-			return nil, l.readError(err)
-		}
-	}
-	return l.r.Peek(l.r.Buffered())
+// wordReader reads a text word by word: in METIS's and Ligra's files lines have no bound, as a vertex has none to its
+// neighbours. It reads ahead of lines, so that both are not used by turns.
+type wordReader struct {
+	*lines
+	b     []byte // what is buffered, and
+	i     int    // how much of it has been read
+	ended bool   // nothing comes behind b
 }
 
-func (l *lines) discard(n int) {
-	l.r.Discard(n) //nolint:errcheck // it is buffered
+// fill reads on until there are maxWord bytes at least, unless the file ends before.
+func (w *wordReader) fill() error {
+	w.r.Discard(w.i) //nolint:errcheck // it is buffered
+	w.b, w.i = nil, 0
+	switch _, err := w.r.Peek(maxWord); {
+	case err == io.EOF:
+		w.ended = true
+	case err != nil:
+		return w.readError(err)
+	}
+	b, err := w.r.Peek(w.r.Buffered())
+	w.b = b
+	return err
+}
+
+// window returns what comes: maxWord bytes at least, unless the file ends before.
+func (w *wordReader) window() ([]byte, error) {
+	if len(w.b)-w.i < maxWord && !w.ended {
+		if err := w.fill(); err != nil {
+			return nil, err
+		}
+	}
+	return w.b[w.i:], nil
 }
 
 // more skips blanks, and reports whether another word is on the line.
-func (l *lines) more() (bool, error) {
+func (w *wordReader) more() (bool, error) {
 	for {
-		b, err := l.window()
+		b, err := w.window()
 		if err != nil || len(b) == 0 {
 			return false, err
 		}
@@ -33,7 +50,7 @@ func (l *lines) more() (bool, error) {
 		for i < len(b) && blank(b[i]) {
 			i++
 		}
-		l.discard(i)
+		w.i += i
 		if i < len(b) {
 			return b[i] != '\n', nil
 		}
@@ -41,52 +58,69 @@ func (l *lines) more() (bool, error) {
 }
 
 // moreLines skips blanks and ends of lines, and reports whether another word is in the file.
-func (l *lines) moreLines() (bool, error) {
+func (w *wordReader) moreLines() (bool, error) {
 	for {
-		ok, err := l.more()
+		ok, err := w.more()
 		if ok || err != nil {
 			return ok, err
 		}
-		if ended, err := l.endLine(); ended || err != nil {
+		if ended, err := w.endLine(); ended || err != nil {
 			return false, err
 		}
-		l.n++
+		w.n++
 	}
 }
 
 // endLine skips the end of a line that has no more words, and reports whether it was the file's.
-func (l *lines) endLine() (ended bool, err error) {
-	b, err := l.window()
+func (w *wordReader) endLine() (ended bool, err error) {
+	b, err := w.window()
 	if err != nil || len(b) == 0 {
 		return true, err
 	}
-	l.discard(1)
+	w.i++
 	return false, nil
 }
 
+// skipLine skips the rest of a line.
+func (w *wordReader) skipLine() error {
+	for {
+		b, err := w.window()
+		if err != nil || len(b) == 0 {
+			return err
+		}
+		for i, c := range b {
+			if c == '\n' {
+				w.i += i + 1
+				return nil
+			}
+		}
+		w.i += len(b)
+	}
+}
+
 // unsigned reads the number at the place that more has found, of at most limit.
-func (l *lines) unsigned(limit uint64, what string) (uint64, error) {
-	b, err := l.window()
+func (w *wordReader) unsigned(limit uint64, what string) (uint64, error) {
+	b, err := w.window()
 	if err != nil {
 		return 0, err
 	}
 	n, i := uint64(0), 0
 	for ; i < len(b) && b[i]-'0' <= 9; i++ {
 		if n = n*10 + uint64(b[i]-'0'); n > limit {
-			return 0, l.expectedWord(what)
+			return 0, w.expectedWord(what)
 		}
 	}
 	if i == 0 || i < len(b) && !blank(b[i]) && b[i] != '\n' {
-		return 0, l.expectedWord(what)
+		return 0, w.expectedWord(what)
 	}
-	l.discard(i)
+	w.i += i
 	return n, nil
 }
 
 // word is the word at the place that more has found, cut off if it is longer than maxWord. It is not skipped, and valid
 // until something is.
-func (l *lines) word() (cursor, error) {
-	b, err := l.window()
+func (w *wordReader) word() (cursor, error) {
+	b, err := w.window()
 	if err != nil {
 		return cursor{}, err
 	}
@@ -97,11 +131,14 @@ func (l *lines) word() (cursor, error) {
 	return cursor{b: b[:i]}, nil
 }
 
+// skip skips so many bytes of what word has returned.
+func (w *wordReader) skip(n int) { w.i += n }
+
 // expectedWord blames the word that word returns.
-func (l *lines) expectedWord(what string) error {
-	c, err := l.word()
+func (w *wordReader) expectedWord(what string) error {
+	c, err := w.word()
 	if err != nil {
 		return err
 	}
-	return l.expected(&c, what)
+	return w.expected(&c, what)
 }
