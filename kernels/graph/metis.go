@@ -78,7 +78,7 @@ func parseMETISHeader(line []byte) (h metisHeader, wrong string) {
 // metisReader reads the lines of the vertices.
 type metisReader struct {
 	*reader
-	text       wordReader // behind the header
+	text       wordReader  // behind the header
 	h          metisHeader // of line headerLine
 	headerLine int
 	expects    string // of a neighbour
@@ -124,7 +124,7 @@ func (m *metisReader) readHeader() error {
 		return m.errorf("expected %s", wrong)
 	}
 	m.h, m.headerLine = h, m.n
-	m.expects = fmt.Sprintf("a neighbour of 1..%d", h.vertices)
+	m.expects = fmt.Sprintf("a neighbour of 1..%d%s", h.vertices, m.why())
 	m.record.FileWeights, m.record.IDs = h.edgeWeights, fmt.Sprintf("1..%d", h.vertices)
 	if h.before() > 0 {
 		m.warn("sizes and weights of vertices are ignored")

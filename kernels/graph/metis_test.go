@@ -98,6 +98,11 @@ func TestMETISErrors(t *testing.T) {
 	_, err := Read("g.txt", strings.NewReader("4 4\n2 3\n3 4\n4 1\n1 2\n"), ReadOptions{})
 	require.ErrorContains(t, err, "(read as METIS, as its first lines look like it: a name that ends in .el makes it an edge list)")
 	require.Equal(t, 5, read(t, "g.el", "4 4\n2 3\n3 4\n4 1\n1 2\n").Edges())
+	star := "70000 69999\n" + strings.Repeat("2 3 4 5 ", maxLine) + "x\n"
+	_, err = Read("g.txt", strings.NewReader(star), ReadOptions{})
+	require.ErrorContains(t, err, `g.txt:2: more than the 139998 neighbours of the 69999 edges that line 1 says (read as METIS`)
+	_, err = Read("g.txt", strings.NewReader("70000 69999\n"+strings.Repeat("2 3 4 5 ", maxLine/8)+"x\n"), ReadOptions{})
+	require.ErrorContains(t, err, `g.txt:2: expected a neighbour of 1..70000 (read as METIS, as its first lines look like it: a name that ends in .el makes it an edge list); found "x"`)
 }
 
 // undirected draws edges between n vertices: the neighbours of each.
