@@ -40,7 +40,8 @@ type Machine struct {
 
 	cfg      configs.Machine
 	source   func(n int, c *emu.Core) core.Source
-	domain   *clock.Domain
+	domain   *clock.Domain // the cores' clock: of its shards, the first
+	outer    *clock.Domain // and the last, with what is behind the sockets
 	links    []way
 	auditor  *auditor // nil: nobody checks
 	watchdog watchdog
@@ -83,6 +84,7 @@ type Options struct {
 	Out       func(line []byte) // console lines as they are finished; nil: off
 	Progress  func(Progress)    // told now and then how far the run is; nil: nobody asks
 	MaxEdges  uint64            // end the run when as many have been handled; 0: do not
+	Threads   int               // host processors that simulate; 0 and 1: one
 	Sampling  *Sampling         // nil: no samples
 
 	// Source makes what core n's warps execute; nil: the program, by c.
@@ -124,7 +126,13 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 	if opt.Check {
 		m.auditor = &auditor{}
 	}
-	b := builder{m: m, cfg: &cfg}
+	threads := min(opt.Threads, cfg.Sockets)
+	m.System.SetWorkers(threads)
+	if opt.Source != nil {
+		m.System.Alone()
+	}
+	b := builder{m: m, cfg: &cfg, shards: shards(m.domain, threads, cfg.Sockets)}
+	m.outer = b.outerShard()
 	if err := b.build(); err != nil {
 		return nil, err
 	}
@@ -142,6 +150,8 @@ type builder struct {
 	end []int  // by socket: the end of its ports in out
 
 	inputs int // of the level behind the sockets, so far
+
+	shards []*clock.Domain // of the cores' clock, one for each goroutine that simulates
 }
 
 // port is one requester of the level that is built next.
@@ -186,12 +196,12 @@ func (b *builder) outer() error {
 	if b.cfg.L2 != nil {
 		meet++
 		b.cfg.L2.PriorityInputs = true
-		if err := b.level("L2", *b.cfg.L2, b.below(b.cfg.L3, b.cfg.ToL3)); err != nil {
+		if err := b.level("L2", *b.cfg.L2, b.below(b.cfg.L3, b.cfg.ToL3), b.outerShard()); err != nil {
 			return err
 		}
 	}
 	if b.cfg.L3 != nil {
-		if err := b.level("L3", *b.cfg.L3, b.cfg.ToMemory); err != nil {
+		if err := b.level("L3", *b.cfg.L3, b.cfg.ToMemory, b.outerShard()); err != nil {
 			return err
 		}
 	}
@@ -243,7 +253,7 @@ func (b *builder) memory() (Memory, error) {
 		if n == 0 {
 			n = dram.HarnessChannels
 		}
-		return dram.NewHarness("Memory", n, len(b.out), b.m.domain)
+		return dram.NewHarness("Memory", n, len(b.out), b.outerShard())
 	}
 	s, err := cfg.Spec()
 	if err != nil {
@@ -293,7 +303,7 @@ func (b *builder) concentrators() error {
 	b.out = nil
 	for s := 0; s < len(b.end); s += spec.Sockets {
 		end := b.end[min(s+spec.Sockets, len(b.end))-1]
-		if err := b.concentrator(fmt.Sprintf("Concentrator%d", len(b.m.Concentrators)), *spec, all[begin:end]); err != nil {
+		if err := b.concentrator(fmt.Sprintf("Concentrator%d", len(b.m.Concentrators)), *spec, all[begin:end], b.shardOf(s)); err != nil {
 			return err
 		}
 		begin = end
@@ -302,8 +312,8 @@ func (b *builder) concentrators() error {
 }
 
 // concentrator puts one behind some ports.
-func (b *builder) concentrator(name string, s concentrator.Spec, in []port) error {
-	c, err := concentrator.New(name, s, len(in), b.m.domain)
+func (b *builder) concentrator(name string, s concentrator.Spec, in []port, d *clock.Domain) error {
+	c, err := concentrator.New(name, s, len(in), d)
 	if err != nil {
 		return err
 	}
@@ -329,6 +339,7 @@ func (b *builder) concentrator(name string, s concentrator.Spec, in []port) erro
 // socket builds the cores of a socket and their L1s.
 func (b *builder) socket(s int) error {
 	var fetch, data, bypassing []port
+	d := b.shardOf(s)
 	spec := b.cfg.Core.Spec
 	spec.Atomics = b.cfg.Atomics
 	for i := range b.cfg.CoresPerSocket {
@@ -338,7 +349,7 @@ func (b *builder) socket(s int) error {
 			return err
 		}
 		c.SetID(n)
-		c.Join(b.m.domain, &watched{c, &b.m.watchdog})
+		c.Join(d, &watched{Core: c, w: &b.m.watchdog})
 		b.m.Cores = append(b.m.Cores, c)
 		b.m.plug(n, c)
 		fetch = append(fetch, b.ports(c, c.Place(), c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
@@ -357,7 +368,7 @@ func (b *builder) socket(s int) error {
 	}
 	outside := b.out
 	b.out = fetch
-	if err := b.level(fmt.Sprintf("Socket%d.L1I", s), b.cfg.L1I, direct(below)); err != nil {
+	if err := b.level(fmt.Sprintf("Socket%d.L1I", s), b.cfg.L1I, direct(below), d); err != nil {
 		return err
 	}
 	instructions := b.out
@@ -365,7 +376,7 @@ func (b *builder) socket(s int) error {
 		instructions[i].awaits = b.cfg.L1I.MSHRs * b.cfg.L1I.Banks
 	}
 	b.out = data
-	if err := b.level(fmt.Sprintf("Socket%d.L1D", s), b.cfg.L1D, below); err != nil {
+	if err := b.level(fmt.Sprintf("Socket%d.L1D", s), b.cfg.L1D, below, d); err != nil {
 		return err
 	}
 	b.out = append(outside, b.share(append(bypassing, instructions...), b.out)...)
@@ -420,9 +431,9 @@ func (b *builder) shared() int {
 }
 
 // level puts a cache between what wants memory and memory.
-func (b *builder) level(name string, s cache.Spec, w configs.Wires) error {
+func (b *builder) level(name string, s cache.Spec, w configs.Wires, d *clock.Domain) error {
 	s.Ports, s.Inputs = len(b.out), inputs(b.out)
-	c, err := cache.New(name, s, b.m.domain)
+	c, err := cache.New(name, s, d)
 	if err != nil {
 		return err
 	}

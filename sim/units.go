@@ -50,9 +50,19 @@ func (m *Machine) plug(n int, c *core.Core) {
 		return
 	}
 	u := m.Units[n]
-	u.Join(m.domain, u)
+	u.Join(c.Place().Domain(), &landing{u, m.Arch.Core(n)})
+	m.Arch.Core(n).DeferUnits(u.Place().Finish)
 	c.Plug(accel.Plug(c.Name()+".accel", c.Place(), u))
 }
+
+// landing is a unit whose stores others see at the end of the cycle.
+type landing struct {
+	accel.Unit
+	core *emu.Core
+}
+
+// Finish has them see.
+func (l *landing) Finish(clock.Cycle) { l.core.LandUnits() }
 
 // unitPort is the port to memory of core n's unit, if it has one; line is the caches'.
 func (m *Machine) unitPort(n int, line int) (p port, bypasses, ok bool) {
@@ -88,7 +98,7 @@ func (b *builder) control() error {
 		spec.Policy = ctrlproc.PolicyNone
 	}
 	c := ctrlproc.New("CtrlProc", spec, len(units))
-	c.Join(b.m.domain, c)
+	c.Join(b.outerShard(), c)
 	latency := clock.Cycle(spec.Latency)
 	for i, u := range units {
 		name := fmt.Sprintf("CtrlProc.core%d", i)

@@ -148,16 +148,27 @@ func (m *Machine) Interrupt(err error) {
 // run ends, and the next launch begins, then and not at the next look.
 type watched struct {
 	*core.Core
-	w *watchdog
+	w    *watchdog
+	ends bool
 }
 
 // Tick does the core's cycle.
 func (c *watched) Tick(now clock.Cycle) bool {
 	awake := c.Core.Tick(now)
 	if !awake && (c.Done() || c.Err() != nil) {
-		c.w.place.Wake()
+		c.ends = true
+		c.Place().Finish()
 	}
 	return awake
+}
+
+// Finish ends the core's cycle.
+func (c *watched) Finish(now clock.Cycle) {
+	c.Core.Finish(now)
+	if c.ends {
+		c.ends = false
+		c.w.place.Wake()
+	}
 }
 
 // pending counts what caches and memory hold, and what is on its way to them.

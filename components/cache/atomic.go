@@ -10,6 +10,15 @@ type atomics struct {
 	performer mem.Performer // nil: atomics are performed further down
 	interval  uint64        // cycles of one operation
 	under     []performing  // under way, in the order in which they end
+	effect    effect        // of this cycle's atomic, if there is one
+	acts      bool          // there is
+}
+
+// effect is an atomic that takes effect at the end of this cycle, after all accesses that have left cores in it.
+type effect struct {
+	name uint32
+	addr uint32
+	line uint32
 }
 
 // performing is an atomic whose operations are under way.
@@ -77,21 +86,31 @@ func (b *bank) commitAtomic(now uint64, op *operation) {
 	b.missLine(op)
 }
 
-// perform lets the atomic take effect. What it writes is a write like others.
+// perform has the atomic take effect at the end of the cycle.
 func (b *bank) perform(now uint64, op *operation) {
 	start := b.atomics.free(op.line, now)
 	b.stats.AtomicOps += uint64(op.mem.Atomic.Operations())
 	b.stats.AtomicWaits += start - now
 	b.atomics.insert(performing{start + b.atomics.interval*uint64(op.mem.Atomic.Operations()), op.line, op.id})
-	if !b.atomics.performer.Perform(op.mem.Atomic.Name()) {
+	b.atomics.effect, b.atomics.acts = effect{op.mem.Atomic.Name(), op.mem.Addr, op.line}, true
+}
+
+// finish lets the cycle's atomic take effect. What it writes is a write like others.
+func (b *bank) finish() {
+	if !b.atomics.acts {
+		return
+	}
+	b.atomics.acts = false
+	e := &b.atomics.effect
+	if !b.atomics.performer.Perform(e.name) {
 		return
 	}
 	b.stats.AtomicWrites++
 	if b.back {
-		b.tags.write(op.line)
+		b.tags.write(e.line)
 		return
 	}
-	b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write})
+	b.mreq.push(mem.Request{Addr: e.addr, Op: mem.Write})
 }
 
 // passAtomic sends an atomic on to the level that performs it. The line here would be

@@ -38,6 +38,7 @@ type Cache struct {
 	initEnd  clock.Cycle // the first cycle in which banks work
 	last     clock.Cycle // the last one that is settled, with a flush
 	walkEnd  clock.Cycle // when a walk that is slept through is looked at again
+	acting   bool        // an atomic takes effect at the end of this cycle
 
 	stats Stats // what is not a bank's
 	self  owner
@@ -270,12 +271,36 @@ func (c *Cache) carryOff() {
 	if s.leaving != 0 {
 		c.respond()
 	}
+	if c.acting {
+		c.Place().Finish()
+		if !c.spec.MemoryBuffer { // what the atomic writes may be sent at once
+			return
+		}
+	}
+	c.sendOut()
+}
+
+// sendOut sends to memory what can leave in this cycle.
+func (c *Cache) sendOut() {
+	s := &c.sets
 	if !c.spec.MemoryBuffer {
 		s.asking = s.asks
 	}
 	if s.asking != 0 && s.stuck != c.allPorts {
 		c.send()
 	}
+}
+
+// Finish lets the cycle's atomics take effect, in the order of banks.
+func (c *Cache) Finish(clock.Cycle) {
+	c.acting = false
+	for _, b := range c.banks {
+		b.finish()
+	}
+	if !c.spec.MemoryBuffer {
+		c.sendOut()
+	}
+	c.Place().Wake()
 }
 
 // holds reports whether there is anything in the cache or on its way into it, besides requests that wait for memory.
@@ -432,6 +457,7 @@ func (c *Cache) conclude(i int, b *bank, r *request, done did) {
 func (c *Cache) staysAwake(b *bank, r *request, active bool) bool {
 	switch {
 	case b.performing():
+		c.acting = c.acting || b.atomics.acts
 		c.wakeForAtomic(b)
 		return true
 	case b.in.held:

@@ -203,6 +203,7 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 				b.in.fill = int16(due[pick].Tag)
 			}
 			out := b.step(now, next)
+			b.finish()
 			require.False(t, out.has(tookRequest) && out.has(tookFill), "one operation a cycle")
 			if out.has(tookRequest) {
 				m.request(next.line, next.mem)

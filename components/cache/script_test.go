@@ -260,6 +260,7 @@ func (s *bankScript) cycle(fill int16, r *request) (string, did) {
 	s.performed = ""
 	b.in.fill = fill
 	out := b.step(s.now, r)
+	b.finish()
 	line := fmt.Sprintf("%3d: %-18s | st0 %-14s | st1 %-14s |", s.now, s.accepted(out), show(b.st0), show(b.st1))
 	line += s.performed + s.leaves() + s.why(before) + map[bool]string{true: " walked"}[out.has(walked)]
 	s.now++

@@ -30,6 +30,14 @@ func (b *Base) NotifyRecv(sim.VTimeInSec, sim.Port) { b.place.Wake() }
 // NotifyPortFree wakes the unit for a free Akita port.
 func (b *Base) NotifyPortFree(sim.VTimeInSec, sim.Port) { b.place.Wake() }
 
+// AcceptHook has h called at the unit's places, by one goroutine.
+func (b *Base) AcceptHook(h sim.Hook) {
+	b.ComponentBase.AcceptHook(h)
+	if b.place.d != nil {
+		b.place.d.s.Alone()
+	}
+}
+
 // Place returns where the unit is on its clock, for links and wakers.
 func (b *Base) Place() Handle { return b.place }
 

@@ -3,6 +3,7 @@ package clock
 import (
 	"math/bits"
 	"math/rand/v2"
+	"time"
 )
 
 // Unit is what a domain ticks.
@@ -12,7 +13,14 @@ type Unit interface {
 	Tick(now Cycle) bool
 }
 
-// Domain is one clock and the units on it.
+// Finisher is a unit that has something to do when all units have ticked in an instant.
+type Finisher interface {
+	// Finish is called at the end of the instant in which the unit's handle was told to. In the order in which they
+	// were added, each unit finishes by itself: what it does may reach all others, which see it from the next cycle on.
+	Finish(now Cycle)
+}
+
+// Domain is one clock and the units on it, or those of them that tick together: a shard.
 type Domain struct {
 	s      *System
 	name   string
@@ -26,6 +34,12 @@ type Domain struct {
 	near   wheel // the units whose timers are set for the next cycles
 	timer  Cycle // the earliest of the others
 	places []int // scattered: the places of the next units
+
+	worker  int           // of the crew: who ticks it
+	cost    time.Duration // of its ticks, of the instants that are timed
+	shards  []*Domain     // of the same clock, this one too; nil: it is the only one
+	late    bool          // a unit has something to finish in this instant
+	crossed []*lane       // links to and from other workers' units that were used in this instant
 }
 
 // group is some of a domain's units, as many as a set in one word has.
@@ -35,6 +49,9 @@ type group struct {
 	due   uint64 // those that tick in this cycle
 	units [groupUnits]Unit
 	wake  [groupUnits]Cycle // their timers
+
+	late      uint64 // those that have something to finish in this instant
+	finishers [groupUnits]Finisher
 }
 
 const groupUnits = 64
@@ -71,16 +88,21 @@ func (d *Domain) Add(u Unit) Handle {
 	if n := len(d.places); n > 0 {
 		h := d.handle(d.places[n-1])
 		d.places = d.places[:n-1]
-		h.g.units[h.i] = u
+		h.put(u)
 		return h
 	}
 	if d.units%groupUnits == 0 {
 		d.grow()
 	}
 	h := d.handle(d.units)
-	h.g.units[h.i] = u
+	h.put(u)
 	d.units++
 	return h
+}
+
+func (h *Handle) put(u Unit) {
+	h.g.units[h.i] = u
+	h.g.finishers[h.i], _ = u.(Finisher)
 }
 
 func (d *Domain) handle(place int) Handle {
@@ -113,19 +135,34 @@ func (d *Domain) After() Cycle { return Cycle(d.s.now/d.period) + 1 }
 // Domain returns the clock the unit is on.
 func (h Handle) Domain() *Domain { return h.d }
 
+// Finish has the unit, a Finisher that ticks now, finish this instant.
+func (h Handle) Finish() {
+	h.g.late |= h.bit
+	h.d.late = true
+}
+
 // Wake makes the unit tick at its clock's next edge after this instant.
 func (h Handle) Wake() { h.wakeNext() }
 
 func (h *Handle) wakeNext() {
-	if !h.d.inTick {
-		h.wakeAt(h.d.After())
-		return
+	d := h.d
+	if !d.inTick {
+		if !d.ends() {
+			h.wakeAt(d.After())
+			return
+		}
+		if d.next > d.cycle+1 {
+			d.setNext(d.cycle + 1)
+		}
 	}
 	h.g.awake |= h.bit
 	if h.due != nil {
-		*h.due = min(*h.due, h.d.cycle+1)
+		*h.due = min(*h.due, d.cycle+1)
 	}
 }
+
+// ends reports whether the instant that ends is one of the domain's: what wakes a unit then does so like a tick.
+func (d *Domain) ends() bool { return d.s.ending && Femto(d.cycle)*d.period == d.s.now }
 
 // WakeAt makes the unit tick in that cycle, unless it ticks before: waking
 // early is always harmless. A cycle that is over means the next one.
@@ -204,6 +241,17 @@ func (g *group) tick(now Cycle) {
 		}
 	}
 	g.awake |= again
+}
+
+// finish ends the instant for the units that have asked for it.
+func (d *Domain) finish() {
+	d.late = false
+	for _, g := range d.groups {
+		for set := g.late; set != 0; set &= set - 1 {
+			g.finishers[bits.TrailingZeros64(set)].Finish(d.cycle)
+		}
+		g.late = 0
+	}
 }
 
 // following returns the next cycle with something to tick.

@@ -48,6 +48,7 @@ func (l *Link[T]) Pop() T {
 func (l *Link[T]) Observe(f func(*T)) {
 	l.observe = nil
 	if f != nil {
+		l.s.Alone()
 		l.observe = func(place int) { f(&l.ring[place]) }
 	}
 }
@@ -73,6 +74,10 @@ type lane struct {
 	filledBit          uint64
 
 	observe func(place int) // nil: nobody looks
+
+	across bool    // the ends tick at the same time: they see each other's doings when the instant is over
+	seen   uint64  // across: values that the consumer may know of
+	listed [2]bool // across: among those used in this instant, by the producer and by the consumer
 }
 
 func newLane(name string, places int, latency Cycle, producer, consumer Handle) lane {
@@ -85,6 +90,7 @@ func newLane(name string, places int, latency Cycle, producer, consumer Handle) 
 	if producer.d == consumer.d {
 		l.cycles = latency
 	}
+	l.across = l.s.workers > 1 && producer.d != consumer.d
 	return l
 }
 
@@ -105,6 +111,10 @@ func (l *lane) Full() bool { return l.pushed >= l.limit && l.full() }
 
 // full is Full when as much was pushed as is known to be possible. It notes that the producer waits.
 func (l *lane) full() bool {
+	if l.across {
+		*l.stuck |= l.stuckBit
+		return true
+	}
 	l.see()
 	if l.pushed < l.limit {
 		return false
@@ -132,11 +142,17 @@ func (l *lane) wait() {
 // Room tells the producer that there are n places in this cycle. If not, the producer is
 // woken when one is taken.
 func (l *lane) Room(n int) bool {
-	l.see()
+	if !l.across {
+		l.see()
+	}
 	if l.pushed+uint64(n) <= l.limit {
 		return true
 	}
-	l.wait()
+	if l.across {
+		*l.stuck |= l.stuckBit
+	} else {
+		l.wait()
+	}
 	return false
 }
 
@@ -146,6 +162,10 @@ func (l *lane) Drained() bool { return l.Room(int(l.places)) }
 
 // push counts a value that was put into its place.
 func (l *lane) push() {
+	if l.across {
+		l.pushAcross()
+		return
+	}
 	if l.pushed-l.popped >= l.places {
 		l.bug(l.producer.d, "push to a full link")
 	}
@@ -165,6 +185,60 @@ func (l *lane) push() {
 	}
 	l.tail = l.after(l.tail)
 	l.pushed++
+}
+
+// pushAcross is push when the consumer ticks at the same time.
+func (l *lane) pushAcross() {
+	if l.pushed >= l.limit {
+		l.bug(l.producer.d, "push to a full link")
+	}
+	l.ready[l.tail] = l.arrival()
+	if l.observe != nil {
+		l.observe(l.tail)
+	}
+	l.tail = l.after(l.tail)
+	l.pushed++
+	l.list(l.producer.d, 0)
+}
+
+// list notes that one end has used the link in this instant.
+func (l *lane) list(d *Domain, end int) {
+	if !l.listed[end] {
+		l.listed[end] = true
+		d.crossed = append(d.crossed, l)
+	}
+}
+
+// meet has both ends of the links see what the other one has done in this instant.
+func (d *Domain) meet() {
+	for _, l := range d.crossed {
+		l.listed = [2]bool{}
+		if l.seen != l.pushed {
+			l.seen = l.pushed
+			if l.first == Never {
+				l.first = l.ready[l.head]
+				*l.filled |= l.filledBit
+				if l.latency == l.consumer.d.period {
+					l.consumer.wakeNext()
+				} else {
+					l.consumer.wakeAt(l.first)
+				}
+			}
+		}
+		if limit := l.popped + l.places; l.limit != limit {
+			l.limit = limit
+			l.unstick()
+		}
+	}
+	d.crossed = d.crossed[:0]
+}
+
+// unstick wakes the producer if it waits for a place.
+func (l *lane) unstick() {
+	if *l.stuck&l.stuckBit != 0 {
+		*l.stuck &^= l.stuckBit
+		l.producer.wakeNext()
+	}
 }
 
 // announce wakes the consumer for a value that sets out.
@@ -201,7 +275,15 @@ func (l *lane) arrived() bool {
 // BackedUp reports to the consumer that every place holds a value that it could read in this cycle, so that
 // the producer has been held up since an earlier one. It does not depend on which of both ticks first.
 func (l *lane) BackedUp() bool {
-	return l.pushed-l.popped == l.places && l.ready[(l.tail-1)&(len(l.ready)-1)] <= l.consumer.d.cycle
+	return l.known()-l.popped == l.places && l.ready[(l.head+int(l.places)-1)&(len(l.ready)-1)] <= l.consumer.d.cycle
+}
+
+// known is how many values were pushed, as far as the consumer can know.
+func (l *lane) known() uint64 {
+	if l.across {
+		return l.seen
+	}
+	return l.pushed
 }
 
 // Drop takes the first value, which must be ready, without looking at it.
@@ -209,20 +291,21 @@ func (l *lane) Drop() {
 	if l.first > l.consumer.d.cycle {
 		l.bug(l.consumer.d, "pop of nothing")
 	}
-	if now := l.s.now; l.freedAt != now {
+	if l.across {
+		l.list(l.consumer.d, 1)
+	} else if now := l.s.now; l.freedAt != now {
 		l.freedAt, l.limit = now, l.popped+l.places
 	}
 	l.head = l.after(l.head)
 	l.popped++
-	if l.popped != l.pushed {
+	if l.popped != l.known() {
 		l.expose()
 	} else {
 		l.first = Never
 		*l.filled &^= l.filledBit
 	}
-	if *l.stuck&l.stuckBit != 0 {
-		*l.stuck &^= l.stuckBit
-		l.producer.wakeNext()
+	if !l.across {
+		l.unstick()
 	}
 }
 

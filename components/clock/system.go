@@ -11,6 +11,10 @@
 // only; freed places are seen by the producer from the next cycle on only. So
 // no result depends on the order in which units tick.
 //
+// A clock can be in shards, which different processors tick at the same time. What its units do to each other
+// by links is the same then: a link between shards tells its ends of each other when the instant is over. All else
+// that reaches beyond a unit is left to the end of the instant, by Finish.
+//
 // This package knows no unit.
 package clock
 
@@ -48,6 +52,11 @@ type System struct {
 	handling  bool
 	stop      bool
 	draw      *rand.Rand // Scatter's; nil: nothing is scattered
+	workers   int        // goroutines that tick; 0 and 1: the engine's own only
+	alone     bool       // it ticks them all by itself: somebody looks on who must not be called by several
+	ending    bool       // all have ticked that are due, and what reaches beyond them follows
+	crew      *crew      // the others, while Run runs
+	trial     trial
 }
 
 // event is the System's only Akita event, used again and again.
@@ -117,6 +126,30 @@ func (s *System) AddDomain(name string, period Femto) (*Domain, error) {
 	return d, nil
 }
 
+// SetWorkers has so many goroutines tick the domains, several at a time. It comes before the first link.
+func (s *System) SetWorkers(n int) { s.workers, s.trial.together = n, true }
+
+// Shard returns another domain of the same clock.
+func (d *Domain) Shard() *Domain {
+	s := d.s
+	shard := s.newDomain(d.name, d.period)
+	s.domains = slices.Insert(s.domains, len(s.domains)-s.observers, shard)
+	all := append(d.shards, shard)
+	if d.shards == nil {
+		all = []*Domain{d, shard}
+	}
+	for _, each := range all {
+		each.shards = all
+	}
+	if s.draw != nil {
+		shard.scatter(s.draw)
+	}
+	return shard
+}
+
+// Alone has one goroutine do all workers' work, from the next Run on: for observers that units call while they tick.
+func (s *System) Alone() { s.alone = true }
+
 // CatchUp sets the domains to the cycles that are over at the current instant, though all of
 // their units may have slept through the last of them. It is for observers that want to
 // know what units have counted up to now; after it nothing may tick at this instant.
@@ -147,6 +180,13 @@ func (s *System) Stop() { s.stop = true }
 func (s *System) Run() error {
 	s.stop = false
 	s.schedule()
+	if s.workers > 1 && !s.alone {
+		s.crew = newCrew(s)
+		defer func() {
+			s.crew.dismiss()
+			s.crew = nil
+		}()
+	}
 	return s.engine.Run()
 }
 
@@ -180,17 +220,77 @@ func (s *System) Handle(sim.Event) error {
 			break
 		}
 		s.now = t
-		for _, d := range s.domains {
-			if d.at == t {
-				d.tick()
-			}
-		}
+		s.instant(t)
 	}
 	s.handling = false
 	if !s.stop {
 		s.schedule()
 	}
 	return nil
+}
+
+// instant ticks what is due, and then has it finish.
+func (s *System) instant(t Femto) {
+	observed := len(s.domains) - s.observers
+	if s.workers > 1 {
+		s.together(s.domains[:observed], t)
+	} else {
+		late := false
+		for _, d := range s.domains[:observed] {
+			if d.at == t {
+				d.tick()
+				late = late || d.late
+			}
+		}
+		if late {
+			s.finish(s.domains[:observed])
+		}
+	}
+	for _, d := range s.domains[observed:] {
+		if d.at == t {
+			d.tick()
+		}
+	}
+}
+
+// together ticks what is due of shards.
+func (s *System) together(domains []*Domain, t Femto) {
+	s.keepTime(domains, t)
+	if s.crew == nil || !s.crew.tick(t) {
+		for _, d := range domains {
+			if d.at == t {
+				d.tick()
+			}
+		}
+	}
+	s.finish(domains)
+}
+
+// finish ends the instant for those who have asked for it, and then lets shards know of each other.
+func (s *System) finish(domains []*Domain) {
+	s.ending = true
+	for _, d := range domains {
+		if d.late {
+			d.finish()
+		}
+	}
+	for _, d := range domains {
+		if len(d.crossed) != 0 {
+			d.meet()
+		}
+	}
+	s.ending = false
+}
+
+// keepTime has the shards of a clock that ticks be in the same cycle, those too whose units all sleep.
+func (s *System) keepTime(domains []*Domain, t Femto) {
+	for _, d := range domains {
+		if d.at == t {
+			for _, other := range d.shards {
+				other.cycle = d.next
+			}
+		}
+	}
 }
 
 // NotifyRecv and NotifyPortFree complete sim.Component; the System has no ports.

@@ -102,7 +102,7 @@ func operations(a *emu.Access, lanes uint32, combine bool) int {
 // PerformAtomic lets an atomic of this core take effect, where the memory system performs
 // it. It reports whether it wrote.
 func (c *Core) PerformAtomic(ref uint32) (wrote bool) {
-	wrote, err := c.lsu.perform(ref)
+	wrote, err := c.lsu.performAtomic(ref)
 	if err != nil {
 		c.fail(err)
 		c.Place().Wake() // to say so
@@ -110,8 +110,8 @@ func (c *Core) PerformAtomic(ref uint32) (wrote bool) {
 	return wrote
 }
 
-// perform is PerformAtomic.
-func (l *lsu) perform(ref uint32) (wrote bool, err error) {
+// performAtomic is PerformAtomic.
+func (l *lsu) performAtomic(ref uint32) (wrote bool, err error) {
 	ch, id := ref&(1<<refChannelBits-1), ref>>refChannelBits&(1<<refBatchBits-1)
 	t := &l.co.tags[id]
 	if t.atomic>>ch&1 == 0 {

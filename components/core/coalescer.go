@@ -153,17 +153,12 @@ func (l *lsu) leave(in inst, now uint64) {
 	if l.remote(in) {
 		return
 	}
-	a := &l.accesses[in.access]
-	if _, err := a.PerformLanes(a.Mask &^ l.local[in.access]); err != nil {
-		l.fail(err)
-	}
-	switch {
-	case l.posted(in):
+	posted := l.posted(in)
+	if posted {
 		l.stored.push(in, now+resultDelay)
-		fallthrough
-	case in.op.LatencyClass() == isa.ClassStore:
-		l.free = append(l.free, in.access)
 	}
+	last := posted || in.op.LatencyClass() == isa.ClassStore
+	l.take(effect{in.access, last, l.accesses[in.access].Mask &^ l.local[in.access]})
 }
 
 // endHead ends the head.

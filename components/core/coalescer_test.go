@@ -124,6 +124,9 @@ func (s *coalescerScript) make(words []string) {
 	s.connect()
 }
 
+// Finish lets what was sent take effect.
+func (s *coalescerScript) Finish(now clock.Cycle) { s.core.Finish(now) }
+
 // connect puts the coalescer on a clock that stops after each cycle.
 func (s *coalescerScript) connect() {
 	s.sys = clock.NewSystem("Clock", akita.NewSerialEngine())

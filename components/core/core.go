@@ -74,8 +74,8 @@ func New(name string, s Spec, src Source) (*Core, error) {
 }
 
 // accesses bounds the memory accesses between dispatch and their last answer:
-// two dispatch buffers a slice, the unit's queues, and its loads.
-func (s *Spec) accesses() int { return 2*s.Issue.Slices + 8 + s.LSUQueue }
+// two dispatch buffers a slice, the unit's queues, its loads, and what takes effect at the end of the cycle.
+func (s *Spec) accesses() int { return 2*s.Issue.Slices + 10 + s.LSUQueue }
 
 // Connect gives the core its links to the instruction cache, one pair for each warp that
 // is fetched for in a cycle.
@@ -84,6 +84,12 @@ func (c *Core) Connect(out []*clock.Link[mem.Request], in []*clock.Link[mem.Resp
 	for i, link := range in {
 		link.Flag(&c.front.arrived, i)
 	}
+}
+
+// Join puts the core on a clock. The unit there is the core, or one that has it tick and finish.
+func (c *Core) Join(d *clock.Domain, u clock.Unit) {
+	c.Base.Join(d, u)
+	c.lsu.place = c.Base.Place()
 }
 
 // Start makes the warps runnable that the source has started.

@@ -221,6 +221,7 @@ func (c *Core) control(w int, op *emu.Op, now uint64) {
 		return
 	}
 	if trace.Waiting() {
+		c.Base.Place().Finish() // other cores may wait at the same barrier
 		c.held |= 1 << w
 		c.restate(w)
 		return

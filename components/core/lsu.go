@@ -55,6 +55,8 @@ type lsu struct {
 	far      uint64 // 1 when the lanes' crossbars have two levels, each way
 	freed    int    // loads whose place is free from the next cycle on
 	atomics  atomics
+	effects  []effect // accesses that take effect at the end of the cycle
+	place    clock.Handle
 }
 
 // inst is an instruction in the load-store unit. With more than four fields the Go compiler would
@@ -281,9 +283,6 @@ func (l *lsu) route(now uint64) {
 		l.useScratchpad(in, local, now)
 	}
 	if !global {
-		if in.op.LatencyClass() == isa.ClassStore {
-			l.free = append(l.free, in.access)
-		}
 		return
 	}
 	l.switched.push(in, now+switchDelay)
@@ -322,11 +321,8 @@ func (l *lsu) global(access int16) bool {
 func (l *lsu) useScratchpad(in inst, lanes uint32, now uint64) {
 	a := &l.accesses[in.access]
 	l.LaneLoads += uint64(bits.OnesCount32(lanes))
-	if _, err := a.PerformLanes(lanes); err != nil {
-		l.fail(err)
-		return
-	}
 	store := in.op.LatencyClass() == isa.ClassStore
+	l.take(effect{in.access, store && lanes == a.Mask, lanes})
 	l.pad.enter(in.access, store, lanes, &a.Addr, now)
 	if !store {
 		l.asked[in.access] = in

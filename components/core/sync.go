@@ -11,6 +11,7 @@ type synchronizer struct {
 	waits   uint8 // caches that have not answered
 	barrier bool  // it is a barrier's, else a launch's
 	warm    bool  // the core has been launched before: its L1s may hold something
+	arrives bool  // the core arrives at the barrier at the end of this cycle
 }
 
 type syncState uint8
@@ -94,7 +95,8 @@ func (c *Core) answered() {
 // synchronized lets the core arrive at the barrier, or begin.
 func (c *Core) synchronized() {
 	if c.sync.barrier {
-		c.source.Arrive()
+		c.sync.arrives = true
+		c.Base.Place().Finish()
 		return
 	}
 	c.startNew(0)

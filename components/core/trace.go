@@ -40,6 +40,8 @@ type Source interface {
 	// For the others the core arrives there with Arrive.
 	SetAllAtBarrier(f func())
 	Arrive()
+	// Declare has other cores know at which device-wide barriers warps wait since this cycle, and for how many cores.
+	Declare() error
 	// SetReleased tells whom to call when warps of this core go on because of another core.
 	SetReleased(f func())
 }

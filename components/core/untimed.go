@@ -11,7 +11,8 @@ import (
 
 // Untimed executes a core's program without time, on the architectural state that the core itself executes on, and
 // leaves the caches warm. The warps take turns; what they ask of the graph unit, they ask by the core's socket, and the
-// unit works as ever. It is on the core's clock for that only: its cycles are turns, and no time.
+// unit works as ever. It is on a clock for that only: its cycles are turns, and no time. Cores take their turns when all
+// units have ticked, in order.
 type Untimed struct {
 	clock.Base
 	core     *Core
@@ -29,13 +30,13 @@ type Untimed struct {
 // turn is how many instructions a warp executes in its turn.
 const turn = 8
 
-// NewUntimed makes it, on the core's clock.
-func NewUntimed(c *Core, arch *emu.Core, code, data mem.Warmer, lineBytes int, ended func()) *Untimed {
+// NewUntimed makes it, on a domain of the core's clock whose units finish after the core's.
+func NewUntimed(c *Core, d *clock.Domain, arch *emu.Core, code, data mem.Warmer, lineBytes int, ended func()) *Untimed {
 	u := &Untimed{
 		Base: clock.NewBase(c.Name() + ".Untimed"), core: c, arch: arch, code: code, data: data,
 		line: bits.TrailingZeros(uint(lineBytes)), ended: ended,
 	}
-	u.Join(c.Place().Domain(), u)
+	u.Join(d, u)
 	c.untimed = u
 	return u
 }
@@ -55,11 +56,23 @@ func (u *Untimed) Start() {
 	u.Place().Wake()
 }
 
-// Tick gives each warp a turn.
-func (u *Untimed) Tick(now clock.Cycle) bool {
-	if !u.on {
-		return false
+// Tick leaves it to the end of the instant to give warps their turns.
+func (u *Untimed) Tick(clock.Cycle) bool {
+	if u.on {
+		u.Place().Finish()
 	}
+	return false
+}
+
+// Finish gives each warp a turn.
+func (u *Untimed) Finish(now clock.Cycle) {
+	if u.turns(now) {
+		u.Place().Wake()
+	}
+}
+
+// turns gives each warp a turn, and reports whether another is to follow.
+func (u *Untimed) turns(now clock.Cycle) bool {
 	if u.core.socket != nil {
 		u.receive()
 	}
@@ -125,7 +138,7 @@ func (u *Untimed) turn(i int, w *emu.Warp) error {
 				return err
 			}
 		case isa.ClassWarp:
-			if err := w.Execute(op); err != nil || !u.goesOn(i, w) {
+			if err := u.control(w, op); err != nil || !u.goesOn(i, w) {
 				return err
 			}
 		case isa.ClassUnit:
@@ -144,6 +157,14 @@ func (u *Untimed) turn(i int, w *emu.Warp) error {
 		}
 	}
 	return nil
+}
+
+// control executes control, and lets other cores know of a barrier that it leads to.
+func (u *Untimed) control(w *emu.Warp, op *emu.Op) error {
+	if err := w.Execute(op); err != nil {
+		return err
+	}
+	return u.core.source.Declare()
 }
 
 // goesOn reports whether the warp goes on behind control.

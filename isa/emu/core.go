@@ -23,6 +23,16 @@ type Core struct {
 	allAtBarrier func() // called when all warps wait at a device-wide barrier; nil: the core has arrived then
 	announced    bool   // it was called
 	arrived      bool   // and Arrive followed
+
+	memory   *Memory       // the units' view
+	declared []declaration // arrivals at device-wide barriers of which other cores do not know yet
+}
+
+// declaration is a warp's arrival at a device-wide barrier.
+type declaration struct {
+	w         *Warp
+	id, count uint32
+	pc        uint32
 }
 
 // barrier is one core-local barrier: who has arrived, and for how many it waits.
@@ -35,13 +45,13 @@ func newCore(m *Machine, id int) *Core {
 	c := &Core{
 		m: m, id: id,
 		scratch:  make([]byte, m.cfg.ScratchpadBytes),
-		barriers: make([]barrier, numBarriers(m.cfg.Warps)),
+		barriers: make([]barrier, numBarriers(m.cfg.Warps)), memory: m.Mem.View(),
 	}
 	if m.cfg.Units != nil {
 		c.units = m.cfg.Units(id)
 		for _, u := range c.units {
 			if u, ok := u.(MemoryUnit); ok {
-				u.UseMemory(m.Mem)
+				u.UseMemory(c.memory)
 			}
 		}
 	}
@@ -61,7 +71,7 @@ func (c *Core) Warp(i int) *Warp { return c.warps[i] }
 func (c *Core) Scratchpad() []byte { return c.scratch }
 
 func (c *Core) launch(pc uint32) {
-	c.active, c.announced, c.arrived = 0, false, false
+	c.active, c.announced, c.arrived, c.declared = 0, false, false, c.declared[:0]
 	c.mscratch = c.m.cfg.Arg
 	clear(c.barriers)
 	for _, u := range c.units {
@@ -80,7 +90,7 @@ func (c *Core) ended() {
 			c.spawn(w)
 		}
 	}
-	c.m.device.check(c)
+	c.m.device.changed(c)
 }
 
 // spawn starts the warps that w's wspawn asked for. It is called when w is the
@@ -168,28 +178,48 @@ func (d *deviceBarriers) reset() {
 }
 
 func (d *deviceBarriers) arrive(w *Warp, id, count uint32) error {
+	if int(count) > d.perCore {
+		return faultf(BarrierMisuse, -1, "device barrier %d for %d cores on a device of %d", id, count, d.perCore)
+	}
+	if c := w.core; c.allAtBarrier != nil {
+		c.declared = append(c.declared, declaration{w, id, count, w.pc})
+	} else if err := d.declare(id, count); err != nil {
+		return err
+	}
+	d.m[id].waiting[w.core.id] |= 1 << w.id
+	w.state, w.barrier = atDeviceBarrier, id
+	d.changed(w.core)
+	return nil
+}
+
+// declare notes for how many cores a barrier is.
+func (d *deviceBarriers) declare(id, count uint32) error {
 	b := &d.m[id]
 	if b.count != 0 && b.count != count {
 		return faultf(BarrierMisuse, -1, "device barrier %d for %d cores, but warps that wait there said %d", id, count, b.count)
 	}
-	if int(count) > d.perCore {
-		return faultf(BarrierMisuse, -1, "device barrier %d for %d cores on a device of %d", id, count, d.perCore)
-	}
 	b.count = count
-	b.waiting[w.core.id] |= 1 << w.id
-	w.state, w.barrier = atDeviceBarrier, id
-	d.check(w.core)
 	return nil
+}
+
+// changed is called when a warp of core c has arrived or ended.
+func (d *deviceBarriers) changed(c *Core) {
+	if c.allAtBarrier == nil {
+		d.check(c)
+		return
+	}
+	for i := range d.m {
+		if b := &d.m[i]; b.waiting[c.id] != 0 {
+			c.announce(b)
+		}
+	}
 }
 
 // check opens the barriers that are complete after core c has changed.
 func (d *deviceBarriers) check(c *Core) {
 	for i := range d.m {
 		b := &d.m[i]
-		if b.count == 0 || b.waiting[c.id] == 0 {
-			continue
-		}
-		if c.announce(b); b.arrived(c.m) < b.count {
+		if b.count == 0 || b.waiting[c.id] == 0 || b.arrived(c.m) < b.count {
 			continue
 		}
 		for core, set := range b.waiting {
@@ -210,9 +240,9 @@ func (b *deviceBarrier) arrived(m *Machine) (n uint32) {
 	return n
 }
 
-// announce reports whether all warps of the core wait at b, once.
+// announce tells that all warps of the core wait at b, once.
 func (c *Core) announce(b *deviceBarrier) {
-	if c.allAtBarrier != nil && !c.announced && b.waiting[c.id] == c.active {
+	if !c.announced && b.waiting[c.id] == c.active {
 		c.announced = true
 		c.allAtBarrier()
 	}

@@ -42,9 +42,28 @@ type Op struct {
 	csrOp   isa.CSROp
 }
 
-// prepare returns the instruction at pc.
-func (m *Machine) prepare(pc uint32) (*Op, error) {
-	word := m.Mem.Load32(pc)
+// prepareIn returns the instruction at pc, which is in the page, and keeps it there.
+func (m *Machine) prepareIn(p *page, pc uint32) (*Op, error) {
+	m.preparing.Lock()
+	defer m.preparing.Unlock()
+	c := p.code.Load()
+	if c == nil {
+		c = new(code)
+		p.code.Store(c)
+	}
+	at := &c[pc>>2%(pageBytes/4)]
+	if o := at.Load(); o != nil {
+		return o, nil
+	}
+	o, err := m.prepare(pc, p.word(pc))
+	if err == nil {
+		at.Store(o)
+	}
+	return o, err
+}
+
+// prepare returns the instruction that the word at pc is.
+func (m *Machine) prepare(pc, word uint32) (*Op, error) {
 	in, ok := isa.Decode(word)
 	if !ok {
 		return nil, faultf(IllegalInstruction, -1, "0x%08x is no instruction of this machine", word)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"sync"
 
 	"heddle/isa"
 )
@@ -132,6 +133,7 @@ type Machine struct {
 	exited  bool
 	step    Step // what cfg.Trace is given
 
+	preparing sync.Mutex
 	constants map[uint32]*isa.Lanes // rows of immediates
 
 	effect func(*Access, uint32) // nil: nobody looks

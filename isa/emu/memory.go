@@ -3,6 +3,7 @@ package emu
 import (
 	"encoding/binary"
 	"math/bits"
+	"sync/atomic"
 	"unsafe"
 
 	"heddle/isa"
@@ -18,22 +19,57 @@ const (
 // page is one piece of the image, with its instructions once some have been
 // fetched from it.
 type page struct {
-	data   *[pageBytes]byte    // nil: never written
-	code   *[pageBytes / 4]*Op // nil: nothing prepared, or a store made it stale
-	shared bool                // data is the host's: who writes gets a copy
+	data   *[pageBytes]byte     // nil: never written
+	code   atomic.Pointer[code] // nil: nothing prepared, or a store made it stale
+	shared bool                 // data is the host's: who writes gets a copy
 }
+
+// code is the prepared instructions of a page. Cores of several goroutines fetch at the same time, and prepare what is
+// not prepared yet.
+type code [pageBytes / 4]atomic.Pointer[Op]
 
 // Memory is the sparse image of the device's 4 GiB address space. Bytes never
 // written read as zero; a page is allocated by the first write to it.
+//
+// Several goroutines may read at the same time, each by a View of its own, while none writes.
 type Memory struct {
-	root  [1 << tableBits]*[1 << tableBits]page
+	*image
 	last  *page // the page touched last: most accesses go to it again
 	lastN uint32
+	later *deferred // nil: what is stored is there at once
+}
+
+// image is what all views of a memory share.
+type image struct {
+	root  [1 << tableBits]*[1 << tableBits]page
 	pages int // that are not shared
 }
 
 // NewMemory returns an empty image.
-func NewMemory() *Memory { return &Memory{lastN: ^uint32(0)} }
+func NewMemory() *Memory { return (&Memory{image: new(image)}).View() }
+
+// View returns another way to the same image, for a goroutine of its own.
+func (m *Memory) View() *Memory { return &Memory{image: m.image, lastN: ^uint32(0)} }
+
+// deferred holds what a view has stored and others do not see yet.
+type deferred struct {
+	words []word
+	tell  func() // that there is the first of them
+}
+
+type word struct{ addr, v uint32 }
+
+// Defer has others see what is stored by Store32 from the next Land on; tell is called when there is something to land.
+// Load32 of this view sees it at once.
+func (m *Memory) Defer(tell func()) { m.later = &deferred{tell: tell} }
+
+// Land has others see what has been stored.
+func (m *Memory) Land() {
+	for _, w := range m.later.words {
+		m.store(w.addr, 4, w.v)
+	}
+	m.later.words = m.later.words[:0]
+}
 
 // Bytes returns the host memory that the image's own pages take.
 func (m *Memory) Bytes() int64 { return int64(m.pages) * pageBytes }
@@ -127,6 +163,13 @@ func (m *Memory) WriteWords(addr uint32, words []uint32) {
 
 // Load32 reads the word at addr, which is a multiple of 4.
 func (m *Memory) Load32(addr uint32) uint32 {
+	if m.later != nil {
+		for i := len(m.later.words) - 1; i >= 0; i-- {
+			if w := &m.later.words[i]; w.addr == addr {
+				return w.v
+			}
+		}
+	}
 	if p := m.find(addr); p != nil {
 		return p.word(addr)
 	}
@@ -135,6 +178,13 @@ func (m *Memory) Load32(addr uint32) uint32 {
 
 // Store32 writes the word at addr, which is a multiple of 4.
 func (m *Memory) Store32(addr, v uint32) {
+	if m.later != nil {
+		if len(m.later.words) == 0 {
+			m.later.tell()
+		}
+		m.later.words = append(m.later.words, word{addr, v})
+		return
+	}
 	m.store(addr, 4, v)
 }
 
@@ -160,8 +210,8 @@ func (p *page) word(addr uint32) uint32 {
 
 // setWord writes the word at addr, which is in the page.
 func (p *page) setWord(addr, v uint32) {
-	if p.code != nil {
-		p.code[addr/4%(pageBytes/4)] = nil
+	if c := p.code.Load(); c != nil {
+		c[addr/4%(pageBytes/4)].Store(nil)
 	}
 	o := int(addr & (pageBytes - 4))
 	binary.LittleEndian.PutUint32(p.data[o:o+4], v)
@@ -182,8 +232,8 @@ func (p *page) load(addr uint32, size uint8) uint32 {
 // store writes the low size bytes of v at addr, which is in the page.
 func (p *page) store(addr uint32, size uint8, v uint32) {
 	o := addr & (pageBytes - 1)
-	if p.code != nil {
-		p.code[o/4] = nil
+	if c := p.code.Load(); c != nil {
+		c[o/4].Store(nil)
 	}
 	switch size {
 	case 1:
@@ -198,14 +248,14 @@ func (p *page) store(addr uint32, size uint8, v uint32) {
 // changed makes the instructions stale at which the lanes of the mask have written. It is inlined as far as data
 // pages go.
 func (p *page) changed(at *isa.Lanes, mask uint32) {
-	if p.code != nil {
-		p.forget(at, mask)
+	if c := p.code.Load(); c != nil {
+		c.forget(at, mask)
 	}
 }
 
-func (p *page) forget(at *isa.Lanes, mask uint32) {
+func (c *code) forget(at *isa.Lanes, mask uint32) {
 	for ; mask != 0; mask &= mask - 1 {
-		p.code[at[bits.TrailingZeros32(mask)%isa.MaxLanes]/4%(pageBytes/4)] = nil
+		c[at[bits.TrailingZeros32(mask)%isa.MaxLanes]/4%(pageBytes/4)].Store(nil)
 	}
 }
 
@@ -228,7 +278,7 @@ func (m *Memory) Write(addr uint32, b []byte) {
 	for len(b) > 0 {
 		p := m.touch(addr)
 		n := copy(p.data[addr&(pageBytes-1):], b)
-		p.code = nil
+		p.code.Store(nil)
 		b, addr = b[n:], addr+uint32(n)
 	}
 }

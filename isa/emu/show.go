@@ -47,10 +47,11 @@ func (m *Machine) Threads() int { return m.cfg.Threads }
 
 // TextAt is the instruction at an address as assembly; empty: there is none.
 func (m *Machine) TextAt(pc uint32) string {
-	if pc&3 != 0 || m.Mem.find(pc) == nil {
+	p := m.Mem.page(pc >> pageBits)
+	if pc&3 != 0 || p == nil {
 		return ""
 	}
-	o, err := m.prepare(pc)
+	o, err := m.prepare(pc, p.word(pc))
 	if err != nil {
 		return ""
 	}

@@ -149,6 +149,26 @@ func (c *Core) SetReleased(f func()) { c.released = f }
 // The core has then not arrived there before Arrive.
 func (c *Core) SetAllAtBarrier(f func()) { c.allAtBarrier = f }
 
+// What follows reaches beyond the core. On a machine with time that happens at the end of a cycle, core by core, so
+// that nothing depends on which core was first within it.
+
+// DeferUnits has what the core's graph units store reach others with LandUnits only; tell is called when there is some.
+func (c *Core) DeferUnits(tell func()) { c.memory.Defer(tell) }
+
+// LandUnits has others see what the core's graph units have stored.
+func (c *Core) LandUnits() { c.memory.Land() }
+
+// Declare has other cores know of arrivals at device-wide barriers. The error is the first that disagrees with them.
+func (c *Core) Declare() (err error) {
+	for _, d := range c.declared {
+		if e := c.m.device.declare(d.id, d.count); e != nil && err == nil {
+			err = d.w.trap(e, d.pc)
+		}
+	}
+	c.declared = c.declared[:0]
+	return err
+}
+
 // Arrive lets the core arrive at the barrier at which all its warps wait.
 func (c *Core) Arrive() {
 	c.arrived = true

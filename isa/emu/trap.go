@@ -78,7 +78,7 @@ func (w *Warp) trap(err error, pc uint32) error {
 	t := &Trap{
 		Cause: f.cause, Detail: f.detail, Lane: f.lane,
 		Core: w.core.id, Warp: w.id, PC: pc,
-		Inst: isa.Disassemble(w.m.Mem.Load32(pc&^3), pc),
+		Inst: isa.Disassemble(w.m.Mem.View().Load32(pc&^3), pc),
 	}
 	if name, off, ok := w.m.program.Where(pc); ok {
 		t.Symbol = fmt.Sprintf("%s+0x%x", name, off)

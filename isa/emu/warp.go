@@ -149,8 +149,8 @@ func (w *Warp) trace(o *Op, pc, mask uint32) {
 // fetchAt returns the prepared instruction at pc.
 func (w *Warp) fetchAt(pc uint32) (*Op, error) {
 	if pc>>pageBits == w.pageN && pc&3 == 0 {
-		if code := w.page.code; code != nil {
-			if o := code[pc>>2%(pageBytes/4)]; o != nil {
+		if c := w.page.code.Load(); c != nil {
+			if o := c[pc>>2%(pageBytes/4)].Load(); o != nil {
 				return o, nil
 			}
 		}
@@ -164,24 +164,13 @@ func (w *Warp) fetchNew(pc uint32) (*Op, error) {
 		return nil, faultf(MisalignedFetch, -1, "0x%08x is not a multiple of 4 (there are no compressed instructions)", pc)
 	}
 	if n := pc >> pageBits; n != w.pageN {
-		p := w.m.Mem.find(pc)
+		p := w.m.Mem.page(n)
 		if p == nil {
 			return nil, faultf(IllegalInstruction, -1, "nothing is loaded at 0x%08x", pc)
 		}
 		w.page, w.pageN = p, n
 	}
-	if w.page.code == nil {
-		w.page.code = new([pageBytes / 4]*Op)
-	}
-	o := &w.page.code[pc>>2%(pageBytes/4)]
-	if *o == nil {
-		p, err := w.m.prepare(pc)
-		if err != nil {
-			return nil, err
-		}
-		*o = p
-	}
-	return *o, nil
+	return w.m.prepareIn(w.page, pc)
 }
 
 // DescribeWait says where the warp is and what holds it.

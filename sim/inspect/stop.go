@@ -38,6 +38,7 @@ func Attach(m *sim.Machine, p *Point, cycle uint64, s Scope) (*Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.System.Alone()
 	w := &Watcher{m: m, point: p, cycle: cycle, shown: s, known: p == nil}
 	if p != nil {
 		for n, c := range m.Cores {

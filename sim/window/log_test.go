@@ -11,7 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/configs"
 	"heddle/internal/scripts"
+	"heddle/sim"
 	"heddle/sim/choose"
 	"heddle/sim/window"
 )
@@ -142,4 +144,36 @@ func FuzzFilter(f *testing.F) {
 			_ = fmt.Sprint(err, rules[i].Unit("socket0.core0.weaver"), rules[i].Warp(3), rules[i].Kind("fsm"))
 		}
 	})
+}
+
+// TestLogOnThreads: a window shows the same on however many threads the machine is simulated. Who looks has one of them do
+// the work of all.
+func TestLogOnThreads(t *testing.T) {
+	read := func(threads int) string {
+		l, err := configs.LoadMachine("vortex-6c32w32t-graphpeg", nil, []string{"core.warps=4", "core.threads=8"})
+		require.NoError(t, err)
+		m, err := sim.New(l.Value, sim.Options{Threads: threads})
+		require.NoError(t, err)
+		f, err := choose.ParseFilter("*")
+		require.NoError(t, err)
+		s, err := window.Parse("cycles=0..2000")
+		require.NoError(t, err)
+		var to bytes.Buffer
+		log, err := window.NewLog("", &to, megabytes, m, s, f)
+		require.NoError(t, err)
+		r, err := window.Attach(m, s, log)
+		require.NoError(t, err)
+		_, err = m.Run(context.Background(), program(t, "peg"))
+		require.NoError(t, err)
+		_, err = r.Close()
+		require.NoError(t, err)
+		return to.String()
+	}
+	want := strings.Split(read(1), "\n")
+	require.Greater(t, len(want), 100)
+	for _, threads := range []int{2, 3} {
+		for i, line := range strings.Split(read(threads), "\n") {
+			require.Equal(t, want[i], line, "%d threads", threads)
+		}
+	}
 }

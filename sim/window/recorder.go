@@ -74,6 +74,7 @@ func Attach(m *sim.Machine, s Spec, exports ...Export) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.System.Alone()
 	r := &Recorder{spec: s, m: m, exports: exports, flying: make([][][]*Inst, len(m.Cores)), issued: make([]uint64, len(m.Cores)), look: look{m: m, spec: s}}
 	for n, c := range m.Cores {
 		r.flying[n] = make([][]*Inst, warps)
