@@ -23,6 +23,7 @@ type Experiment struct {
 	Stop   Stop     `key:"stop" doc:"When a run ends before it is done."`
 	Region Region   `key:"region" doc:"The super-steps that are counted."`
 	Stats  Sampling `key:"stats" doc:"Samples over time."`
+	Run    Host     `key:"run" doc:"How it is run on the host. No figure depends on it."`
 
 	Exclude schema.Exclusions `key:"exclude" doc:"Points to leave out: a list of sections, each with axes of compare or sweep and a value, or several, for each. A point that fits one of them is not simulated."`
 	Seeds   []uint64          `key:"seeds" default:"" unit:"" doc:"Every point is simulated once with each of these for all seeds of the graph: its generator's, that of random weights and that of a random order. The table shows means with their 95 % confidence intervals."`

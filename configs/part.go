@@ -11,6 +11,11 @@ type Stop struct {
 	MaxEdges uint64 `key:"max_edges" default:"0" unit:"edges" doc:"The run ends once that many edges have been handled, in all super-steps (looked at every 100 cycles). What it came to is marked as partial: nothing is verified, and speedups compare cycles up to there, with other partial points only. 0: it ends when it is done."`
 }
 
+// Host is how an experiment is run on the host. It is no part of a point: results are the same.
+type Host struct {
+	Threads int `key:"threads" default:"0" min:"0" max:"64" unit:"processors" doc:"Host processors that simulate one point: its sockets are dealt out to them. Cycles and statistics are the same for any number. With more than there are sockets and one, the others have nothing to do. 0: what processors the points that run at the same time leave; one, on machines of fewer than 8 sockets. --threads says it for one run."`
+}
+
 // Region is the part of a run that is counted.
 type Region struct {
 	From    int     `key:"from" default:"0" min:"0" max:"1000000" unit:"super-step" doc:"The first super-step whose cycles and statistics count; super-steps are numbered from 1. A run that ends before it fails. 0: all from the beginning, with what comes before the first super-step: the init kernel."`

@@ -77,7 +77,7 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 	f.overrides.add(c)
 	fl.IntVar(&f.cfg.Cores, "cores", 1, fmt.Sprintf("cores, 1..%d", emu.MaxCores))
 	fl.IntVar(&f.cfg.Warps, "warps", 4, fmt.Sprintf("warps of a core, 1..%d", emu.MaxWarps))
-	fl.IntVar(&f.cfg.Threads, "threads", 4, fmt.Sprintf("lanes of a warp, 1..%d", emu.MaxThreads))
+	fl.IntVar(&f.cfg.Threads, "threads", 4, fmt.Sprintf("lanes of a warp, 1..%d; with --machine, processors of the host that simulate it", emu.MaxThreads))
 	fl.IntVar(&f.cfg.ScratchpadBytes, "scratchpad", emu.DefaultScratchpadBytes, "scratchpad of a core, in `bytes`")
 	fl.Uint32Var(&f.cfg.Arg, "arg", 0, "value of mscratch at the start, by convention the `address` of the arguments")
 	fl.Uint64Var(&f.cfg.MaxInstrs, "max-instrs", 0, "stop after that many warp instructions (0: no limit)")
@@ -174,7 +174,7 @@ func sayHowFar(w io.Writer, every time.Duration) func(sim.Progress) {
 
 // timed runs the program on a timed machine.
 func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
-	for _, name := range append([]string{"cores", "warps", "threads", "scratchpad", "trace", "max-instrs"}, f.units.names()...) {
+	for _, name := range append([]string{"cores", "warps", "scratchpad", "trace", "max-instrs"}, f.units.names()...) {
 		if c.Flags().Changed(name) {
 			return fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
 		}
@@ -183,7 +183,11 @@ func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	if err != nil {
 		return err
 	}
-	m, err := sim.New(l.Value, sim.Options{MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c), Progress: sayHowFar(c.ErrOrStderr(), stillRunning)})
+	threads := 1
+	if c.Flags().Changed("threads") {
+		threads = f.cfg.Threads
+	}
+	m, err := sim.New(l.Value, sim.Options{Threads: threads, MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c), Progress: sayHowFar(c.ErrOrStderr(), stillRunning)})
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ type runFlags struct {
 	overrides   machineFlags
 	out         string
 	jobs        int
+	threads     int
 	maxCycles   uint64
 	laws        bool
 	timeLimit   time.Duration
@@ -98,6 +99,7 @@ func (f *runFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "results", "`directory` under which the results' directory is made")
 	fl.IntVar(&f.jobs, "jobs", resources.Processors(), "points that run at the same time")
+	fl.IntVar(&f.threads, "threads", 0, "processors that simulate one point; no figure depends on it (0: run.threads of the experiment, or what --jobs leaves)")
 	fl.Lookup("jobs").DefValue = "as many as processors" // the same in documentation, wherever it is made
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
 	fl.BoolVar(&f.laws, "check", false, "hold every message between units to the laws that hold for any run (without it: the units' own counts only)")
@@ -127,6 +129,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	if err := experiment.CheckSampling(points); err != nil {
 		return err
 	}
+	f.share(c, l.Value.Run.Threads)
 	r := f.runner(points)
 	if f.memoryLimit > 0 {
 		debug.SetMemoryLimit(int64(f.memoryLimit))
@@ -157,8 +160,22 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	return s.run(c)
 }
 
+// maxThreads is the most that makes sense to ask for.
+const maxThreads = 64
+
+// share settles how many processors a point has: what --threads says, or else the experiment. As many points run at the
+// same time as that leaves processors for, unless --jobs says how many.
+func (f *runFlags) share(c *cobra.Command, threads int) {
+	if f.threads == 0 {
+		f.threads = threads
+	}
+	if f.threads > 0 && !c.Flags().Changed("jobs") {
+		f.jobs = max(1, f.jobs/f.threads)
+	}
+}
+
 func (f *runFlags) runner(points []experiment.Point) *experiment.Runner {
-	return &experiment.Runner{Points: points, Jobs: f.jobs, MaxCycles: f.maxCycles, Check: f.laws, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
+	return &experiment.Runner{Points: points, Jobs: f.jobs, Threads: f.threads, MaxCycles: f.maxCycles, Check: f.laws, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
 }
 
 // command is what was typed, less a name for the results.
@@ -230,6 +247,8 @@ func stored(dir string) map[int]experiment.Outcome {
 
 func (f *runFlags) check() error {
 	switch {
+	case f.threads < 0 || f.threads > maxThreads:
+		return fmt.Errorf("--threads %d: expected 0..%d", f.threads, maxThreads)
 	case f.jobs < 1:
 		return fmt.Errorf("--jobs %d: expected at least 1", f.jobs)
 	case f.timeLimit < 0:

@@ -259,6 +259,7 @@ func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string) (con
 	p, err := l.With(args...)
 	if err == nil {
 		p.Value.Compare, p.Value.Sweep, p.Value.Exclude, p.Value.Seeds = nil, nil, nil, nil
+		p.Value.Run = configs.Host{}
 		err = errors.Join(p.Value.Validate(), checkRecipe(p))
 		if err == nil {
 			err = checkKernels(&p.Value)

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"heddle/configs"
+	"heddle/internal/resources"
 	"heddle/internal/store"
 	"heddle/kernels/compose"
 	"heddle/kernels/graph"
@@ -62,17 +64,19 @@ type Runner struct {
 	Points      []Point
 	Done        map[int]Outcome         // points that are not run again
 	Known       map[string]GraphSummary // their graphs, by content hash
-	Jobs        int
-	MaxCycles   uint64        // of a launch; 0: no limit
-	Check       bool          // hold every message between units to the laws; costs host time
-	TimeLimit   time.Duration // of a point on the host; 0: no limit
-	MemoryLimit uint64        // of the process, in bytes; 0: no limit
+	Jobs        int                     // points at the same time; 0: 1
+	Threads     int                     // host processors that simulate a point; 0: what the points at the same time leave
+	MaxCycles   uint64                  // of a launch; 0: no limit
+	Check       bool                    // hold every message between units to the laws; costs host time
+	TimeLimit   time.Duration           // of a point on the host; 0: no limit
+	MemoryLimit uint64                  // of the process, in bytes; 0: no limit
 	Observer    Observer
 	Watch       func(m *sim.Machine) error // is given the machine of each point before it runs; nil: nobody looks
 	Monitor     Monitor                    // nil: none
 
 	graphs graphCache
 	memory memoryWatch
+	active atomic.Int64 // points that run, or wait for one that does to end
 }
 
 // Run simulates all points, several at a time. It goes on when one fails; ctx ends it.
@@ -111,6 +115,7 @@ const graphShare = 4
 // are not told of as finished if others ran beside them, since they are not.
 func (r *Runner) several(ctx context.Context, jobs int, todo []int, outcomes []Outcome) (again []int) {
 	next := make(chan int)
+	r.active.Store(int64(len(todo)))
 	var wg sync.WaitGroup
 	for range jobs {
 		wg.Add(1)
@@ -118,6 +123,7 @@ func (r *Runner) several(ctx context.Context, jobs int, todo []int, outcomes []O
 			defer wg.Done()
 			for i := range next {
 				outcomes[i] = r.one(ctx, i)
+				r.active.Add(-1)
 				if jobs == 1 || Class(outcomes[i].Err) != OutOfMemory {
 					r.Observer.Finished(outcomes[i])
 				}
@@ -188,8 +194,27 @@ func (r *Runner) options(i int) sim.Options {
 	cfg := &r.Points[i].Config
 	return sim.Options{
 		MaxCycles: r.MaxCycles, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) },
-		MaxEdges: cfg.Stop.MaxEdges, Sampling: sampling(cfg),
+		MaxEdges: cfg.Stop.MaxEdges, Sampling: sampling(cfg), Threads: r.threads(cfg.Machine.Sockets),
 	}
+}
+
+// manySockets is from how many on threads pay by themselves: with fewer, too much of a cycle is waiting for each other.
+const manySockets = 8
+
+// threads returns how many processors simulate a point that begins now.
+func (r *Runner) threads(sockets int) int {
+	if r.Threads > 0 {
+		return r.Threads
+	}
+	return share(resources.Processors(), r.Jobs, int(r.active.Load()), sockets)
+}
+
+// share returns how many processors a point may have when so many are left, so many of them at the same time.
+func share(processors, jobs, points, sockets int) int {
+	if sockets < manySockets {
+		return 1
+	}
+	return max(1, processors/min(max(1, jobs), max(1, points)))
 }
 
 // watch gives a machine to who looks at it.
