@@ -68,7 +68,8 @@ func (g *galois) rows() error {
 			return err
 		}
 		if !rows.add(n, g.edges) || v == g.vertices-1 && n != g.edges {
-			return g.back(8).wrong("expected where the edges of vertex %d end, up to %d, no less than for the vertex before; found %d", v, g.edges, n)
+			return g.back(8).wrong("expected where the edges of vertex %d end, up to %d, no less than for the vertex before; found %d",
+				v, g.edges, n)
 		}
 	}
 	if g.vertices == 0 {
@@ -112,7 +113,8 @@ func (g *galois) mayBePadding() error {
 		return g.readError(err)
 	}
 	if len(rest) != size && len(rest) != size+padding {
-		return g.wrong("expected %d bytes of padding or none and %d of data; found %d%s", padding, size, min(len(rest), size+padding), orMore(len(rest) > size+padding))
+		return g.wrong("expected %d bytes of padding or none and %d of data; found %d%s",
+			padding, size, min(len(rest), size+padding), orMore(len(rest) > size+padding))
 	}
 	g.at += int64(len(rest) - size)
 	g.r = bufio.NewReader(bytes.NewReader(rest[len(rest)-size:]))
@@ -146,7 +148,8 @@ func (g *galois) data() error {
 		}
 		lowest = min(lowest, word)
 		if !g.weight(word, size) {
-			return g.back(size).wrong("expected the weight of an edge, %s (weights.words says which, weights.from: unit ignores them); found % x", g.weightWords(), b)
+			return g.back(size).wrong("expected the weight of an edge, %s (weights.words says which, weights.from: unit ignores them); found % x",
+				g.weightWords(), b)
 		}
 	}
 	if g.edges > 0 && g.weights && !g.floatWords && float32Bits(lowest, size) {

@@ -28,7 +28,8 @@ func (r *reader) gapbs() error {
 	name := plainName(r.file)
 	g := gapbs{blob: blob{reader: r}, weighted: strings.HasSuffix(name, ".wsg")}
 	if !r.named {
-		return r.whole("this looks like a graph that GAPBS has serialized, which does not say whether it has weights: expected a name that ends in .sg or .wsg")
+		return r.whole("this looks like a graph that GAPBS has serialized, which does not say whether it has weights: " +
+			"expected a name that ends in .sg or .wsg")
 	}
 	if err := g.readHeader(); err != nil {
 		return err
@@ -92,7 +93,8 @@ func (g *gapbs) side(visit func(v, u uint64, weight uint32) error) error {
 			return err
 		}
 		if !rows.add(n, g.edges) || v == g.vertices && n != g.edges {
-			return g.back(8).wrong("expected where the edges of vertex %d begin, from 0 to %d, no less than for the vertex before; found %d", v, g.edges, n)
+			return g.back(8).wrong("expected where the edges of vertex %d begin, from 0 to %d, no less than for the vertex before; found %d",
+				v, g.edges, n)
 		}
 	}
 	for e := range int(g.edges) {

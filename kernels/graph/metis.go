@@ -55,7 +55,8 @@ func parseMETISHeader(line []byte) (h metisHeader, wrong string) {
 	}
 	flags := numbers[2]
 	if flags%10 > 1 || flags/10%10 > 1 || flags/100 > 1 {
-		return h, fmt.Sprintf("METIS's fmt, three digits 0 or 1 (sizes of vertices, weights of vertices, weights of edges); found %q", words[2][:min(len(words[2]), 20)])
+		return h, fmt.Sprintf("METIS's fmt, three digits 0 or 1 (sizes of vertices, weights of vertices, weights of edges); found %q",
+			words[2][:min(len(words[2]), 20)])
 	}
 	h = metisHeader{vertices: numbers[0], edges: numbers[1], sizes: flags/100 == 1, edgeWeights: flags%10 == 1}
 	if flags/10%10 == 1 {
@@ -252,14 +253,17 @@ func (m *metisReader) finish() error {
 			break
 		}
 		if more, err := m.text.more(); more || err != nil {
-			return orElse(err, m.errorf("expected no more than the lines of the %d vertices that line %d says%s", m.h.vertices, m.headerLine, m.why()))
+			return orElse(err, m.errorf("expected no more than the lines of the %d vertices that line %d says%s",
+				m.h.vertices, m.headerLine, m.why()))
 		}
 		if _, err := m.text.endLine(); err != nil {
 			return err
 		}
 	}
 	if m.found != 2*m.h.edges {
-		return &ParseError{m.file, m.headerLine, fmt.Sprintf("%d edges, each on the lines of both its ends: expected %d neighbours in the file; found %d%s", m.h.edges, 2*m.h.edges, m.found, m.why())}
+		m.n = m.headerLine
+		return m.errorf("%d edges, each on the lines of both its ends: expected %d neighbours in the file; found %d%s",
+			m.h.edges, 2*m.h.edges, m.found, m.why())
 	}
 	if m.unmatched != 0 {
 		m.invalid = m.findUnmatched
@@ -274,10 +278,12 @@ func (m *metisReader) findUnmatched(g *Graph) error {
 		from, to := g.out.Offsets[v], g.out.Offsets[v+1]
 		if a, b := g.out.IDs[from:to], in.Row(v); !slices.Equal(a, b) {
 			out, other := firstDifference(a, b)
-			if out {
-				return m.whole("vertex %d is a neighbour of %d, and %d is none of %d: in METIS's format an edge is on the lines of both its ends%s", other+1, v+1, v+1, other+1, m.why())
+			has, lacks := v+1, int(other)+1 // the line of has names lacks, not the other way
+			if !out {
+				has, lacks = lacks, has
 			}
-			return m.whole("vertex %d is a neighbour of %d, and %d is none of %d: in METIS's format an edge is on the lines of both its ends%s", v+1, other+1, other+1, v+1, m.why())
+			return m.whole("vertex %d is a neighbour of %d, and %d is none of %d: in METIS's format an edge is on the lines of both its ends%s",
+				lacks, has, has, lacks, m.why())
 		}
 		if g.out.Weights != nil && !slices.Equal(g.out.Weights[from:to], in.Weights[in.Offsets[v]:in.Offsets[v+1]]) {
 			return m.whole("an edge of vertex %d has another weight at its other end%s", v+1, m.why())

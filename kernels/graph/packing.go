@@ -38,7 +38,7 @@ type packing struct {
 
 var packings = []packing{
 	{"gzip", ".gz", "gunzip", 0, begins("\x1f\x8b"), func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }, packGzip},
-	{"xz", ".xz", "unxz", maxDictionary, begins("\xfd7zXZ\x00"), func(r io.Reader) (io.Reader, error) { return xz.NewReader(r, maxDictionary) }, nil},
+	{"xz", ".xz", "unxz", maxDictionary, begins("\xfd7zXZ\x00"), openXz, nil},
 	{"bzip2", ".bz2", "bunzip2", 0, isBzip2, func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }, nil},
 	{"zstd", ".zst", "unzstd", maxWindow, isZstd, openZstd, packZstd},
 }
@@ -61,6 +61,8 @@ func isBzip2(b []byte) bool {
 func isZstd(b []byte) bool {
 	return begins("\x28\xb5\x2f\xfd")(b) || len(b) >= 4 && b[0]>>4 == 5 && bytes.Equal(b[1:4], []byte{0x2a, 0x4d, 0x18})
 }
+
+func openXz(r io.Reader) (io.Reader, error) { return xz.NewReader(r, maxDictionary) }
 
 // openZstd unpacks in the caller's goroutine: graphs are read side by side already.
 func openZstd(r io.Reader) (io.Reader, error) {
@@ -151,7 +153,8 @@ func (u *unpacker) blame(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF, errors.Is(err, xz.ErrBuf) && u.source.err == io.EOF:
 		return u.errorf("the %s data ends early: the file is cut off", u.packing.name)
 	case errors.Is(err, xz.ErrMemlimit), errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return u.errorf("the %s data needs more memory to unpack than the %d MiB that are allowed: unpack it with %s", u.packing.name, u.packing.memory>>20, u.packing.unpack)
+		return u.errorf("the %s data needs more memory to unpack than the %d MiB that are allowed: unpack it with %s",
+			u.packing.name, u.packing.memory>>20, u.packing.unpack)
 	}
 	return u.errorf("damaged %s data: %v", u.packing.name, err)
 }

@@ -276,7 +276,8 @@ func (t *table) useHeader(header, first tableLine) {
 			named = []int{0, 1}
 		}
 		t.source, t.target = named[0], named[1]
-		t.warn("line %d is taken for a header: edges go from %s to %s", header.n, quotedWord(header.fields[t.source]), quotedWord(header.fields[t.target]))
+		t.warn("line %d is taken for a header: edges go from %s to %s",
+			header.n, quotedWord(header.fields[t.source]), quotedWord(header.fields[t.target]))
 	}
 	var ignored []string
 	for i, f := range header.fields {
@@ -313,7 +314,8 @@ func (t *table) chooseNames(e tableLine) error {
 		}
 		if named && t.ids == graphspec.KeepIDs {
 			t.n = e.n
-			return t.errorf("ids: keep: expected numbers of vertices; found %s and %s", quotedWord(e.fields[t.source]), quotedWord(e.fields[t.target]))
+			return t.errorf("ids: keep: expected numbers of vertices; found %s and %s",
+				quotedWord(e.fields[t.source]), quotedWord(e.fields[t.target]))
 		}
 	}
 	if named {
@@ -351,7 +353,8 @@ func (t *table) vertex(field []byte) (uint64, error) {
 	}
 	id, ok := t.vertexNumber(field)
 	if !ok {
-		return 0, t.errorf("expected a vertex number, 0..%d, as the lines before have (ids: names reads names); found %s", uint64(maxID), quotedWord(field))
+		return 0, t.errorf("expected a vertex number, 0..%d, as the lines before have (ids: names reads names); found %s",
+			uint64(maxID), quotedWord(field))
 	}
 	return id, nil
 }

@@ -57,7 +57,8 @@ func destination(name string) (output, *packing, error) {
 	for _, f := range formats {
 		for _, ext := range f.ext {
 			if strings.HasSuffix(plain, ext) {
-				return output{}, nil, fmt.Errorf("%s: %s files are read, and not written: expected another ending, such as .mtx, .hgr or .txt", name, f.name)
+				return output{}, nil, fmt.Errorf("%s: %s files are read, and not written: expected another ending, such as .mtx or .hgr",
+					name, f.name)
 			}
 		}
 	}
@@ -173,8 +174,14 @@ func (k WeightKind) append(b []byte, word uint32) []byte {
 	return b
 }
 
+// listComment says how many vertices there are, with and without an edge.
+func (w *writer) listComment() {
+	source := oneLine(w.g.Record.Source)
+	fmt.Fprintf(w, "# Directed graph, written by heddle: %s\n# Nodes: %d Edges: %d\n", source, w.g.Vertices(), w.g.Edges())
+}
+
 func (w *writer) edgeList() error {
-	fmt.Fprintf(w, "# Directed graph, written by heddle: %s\n# Nodes: %d Edges: %d\n", oneLine(w.g.Record.Source), w.g.Vertices(), w.g.Edges())
+	w.listComment()
 	w.each("", 0, '\t', w.g.kind != NoWeights)
 	return nil
 }
@@ -199,7 +206,8 @@ func (w *writer) dimacs() error {
 
 // table writes an edge list with a header, behind the comment that says which vertices have no edge.
 func (w *writer) table(separator byte) error {
-	fmt.Fprintf(w, "# Directed graph, written by heddle: %s\n# Nodes: %d Edges: %d\nsource%ctarget", oneLine(w.g.Record.Source), w.g.Vertices(), w.g.Edges(), separator)
+	w.listComment()
+	fmt.Fprintf(w, "source%ctarget", separator)
 	if w.g.kind != NoWeights {
 		fmt.Fprintf(w, "%cweight", separator)
 	}
