@@ -64,13 +64,13 @@ func (b *bank) performs(op mem.Op) bool { return op == mem.Atomic && b.atomics.p
 
 // finishAtomic sends the first result that is ready, ahead of what the pipeline answers.
 func (b *bank) finishAtomic(now uint64) bool {
-	if at, ok := b.atomics.next(); !ok || at > now || b.rsp.full() {
+	if at, ok := b.atomics.next(); !ok || at > now || b.rsp.Full() {
 		return false
 	}
 	id := b.atomics.under[0].id
 	b.atomics.under = append(b.atomics.under[:0], b.atomics.under[1:]...)
 	r := &b.mshr.entries[id]
-	b.rsp.push(response{mem.Response{Tag: r.mem.Tag}, r.port})
+	b.rsp.Push(response{mem.Response{Tag: r.mem.Tag}, r.port})
 	b.mshr.release(id)
 	return true
 }
@@ -110,7 +110,7 @@ func (b *bank) finish() {
 		b.tags.write(e.line)
 		return
 	}
-	b.mreq.push(mem.Request{Addr: e.addr, Op: mem.Write})
+	b.mreq.Push(mem.Request{Addr: e.addr, Op: mem.Write})
 }
 
 // passAtomic sends an atomic on to the level that performs it. The line here would be

@@ -5,6 +5,7 @@ import (
 
 	"heddle/components/mem"
 	"heddle/components/probe"
+	"heddle/components/queue"
 )
 
 // bank is the logic of one bank. Step does a cycle.
@@ -17,14 +18,14 @@ type bank struct {
 	front   front
 	tags    tags
 	mshr    mshr
-	rsp     queue[response]    // core_rsp_queue
-	mreq    queue[mem.Request] // mem_req_queue
+	rsp     queue.Queue[response]    // core_rsp_queue
+	mreq    queue.Queue[mem.Request] // mem_req_queue
 	flush   bankFlush
 	atomics atomics
 	refill  uint64 // first cycle in which the replays of the last fill are accepted
 	filled  int    // where among the tags the last fill has put its line, which is theirs
 
-	of           *owner
+	of           *queue.Owner
 	id           int
 	memoryPort   int
 	bankBits     int
@@ -107,15 +108,15 @@ const (
 
 func (d did) has(what did) bool { return d&what != 0 }
 
-func newBank(of *owner, s *Spec, id int) *bank {
+func newBank(of *queue.Owner, s *Spec, id int) *bank {
 	in := fmt.Sprintf("bank %d, ", id)
 	b := &bank{
 		in: inputs{fill: none}, st0: new(operation), st1: new(operation),
 		tags: newTags(s, id), mshr: newMSHR(s.MSHRs),
-		rsp: newQueue[response](max(1, s.ResponseQueue), of, in+"responses"), mreqAlmost: s.MemoryQueue - 2,
+		rsp: queue.New[response](max(1, s.ResponseQueue), of, in+"responses"), mreqAlmost: s.MemoryQueue - 2,
 		// A replay that writes must not wait for a next level that itself waits for the
 		// fills behind the replay.
-		mreq: newQueue[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
+		mreq: queue.New[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
 		of:   of, id: id, memoryPort: id % s.MemoryPorts, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
 		lineShift:   s.lineShift(),
 		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, back: s.WritePolicy == Back, walk: s.Sets(),
@@ -152,7 +153,7 @@ func (b *bank) stepBesides(now uint64, r *request) (out did) {
 	if b.finishAtomic(now) {
 		out = moved
 	}
-	free, drained := b.mshr.empty(), !b.busy() && b.mreq.n == 0
+	free, drained := b.mshr.empty(), !b.busy() && b.mreq.Len() == 0
 	out |= b.pipeline(now, r)
 	return out | b.flush.advance(b, free, drained)
 }
@@ -191,7 +192,7 @@ func (b *bank) refusal() (why cause) {
 	if b.mshr.full() {
 		why = mshrFull
 	}
-	if b.mreq.n >= b.mreqAlmost {
+	if b.mreq.Len() >= b.mreqAlmost {
 		why |= memoryQueueFull
 	}
 	return why
@@ -291,7 +292,7 @@ func (b *bank) commitWrite(op *operation) {
 	} else {
 		b.stats.WriteMisses++
 	}
-	b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write})
+	b.mreq.Push(mem.Request{Addr: op.mem.Addr, Op: mem.Write})
 	if !hit {
 		if head := b.mshr.pending(op.line); head != none {
 			b.mshr.join(head, op.id)
@@ -317,7 +318,7 @@ func (b *bank) commitWriteBack(op *operation) {
 func (b *bank) writeBack(v victim) {
 	if v.dirty {
 		b.stats.Writebacks++
-		b.mreq.push(mem.Request{Addr: v.line << b.lineShift, Op: mem.Write})
+		b.mreq.Push(mem.Request{Addr: v.line << b.lineShift, Op: mem.Write})
 	}
 }
 
@@ -345,7 +346,7 @@ func (b *bank) pass(op *operation) {
 func (b *bank) ask(op *operation, as mem.Op) {
 	r := op.mem
 	r.Addr, r.Op, r.Tag = r.Addr&b.lineMask, as, uint32(op.id)<<b.bankBits|uint32(b.id)
-	b.mreq.push(r)
+	b.mreq.Push(r)
 }
 
 func (b *bank) commitReplay(now uint64, op *operation) bool {
@@ -373,7 +374,7 @@ func (b *bank) replayWrite(op *operation) {
 	}
 	if b.resend {
 		b.stats.WriteResends++
-		b.mreq.push(mem.Request{Addr: op.mem.Addr, Op: mem.Write})
+		b.mreq.Push(mem.Request{Addr: op.mem.Addr, Op: mem.Write})
 	}
 }
 
@@ -406,10 +407,10 @@ func (b *bank) lineOf(step int) int { return step%b.sets*b.tags.ways + step/b.se
 
 // respond answers a request, if the response queue is not full.
 func (b *bank) respond(op *operation) bool {
-	if b.in.held || b.rsp.full() {
+	if b.in.held || b.rsp.Full() {
 		return false
 	}
-	b.rsp.push(response{mem.Response{Tag: op.mem.Tag}, op.port})
+	b.rsp.Push(response{mem.Response{Tag: op.mem.Tag}, op.port})
 	return true
 }
 
@@ -477,5 +478,5 @@ func (b *bank) acceptRequest(now uint64, r *request, refusal cause) did {
 }
 
 func (b *bank) bug(now uint64, what string) string {
-	return fmt.Sprintf("BUG: %s @%d: bank %d: %s", b.of.unit, now, b.id, what)
+	return fmt.Sprintf("BUG: %s @%d: bank %d: %s", b.of.Unit, now, b.id, what)
 }

@@ -5,20 +5,16 @@ import "fmt"
 // Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
 func (c *Cache) Buffers(see func(name string, n, places int)) {
 	for _, in := range c.shared {
-		in.buf.level(see)
+		in.buf.Level(see)
 	}
 	for _, b := range c.banks {
 		if c.buffered {
-			b.front.buffer.level(see)
+			b.front.buffer.Level(see)
 		}
 	}
 	for i, b := range c.banks {
 		see(fmt.Sprintf("%s: bank %d, MSHRs", c.Name(), i), b.mshr.used, len(b.mshr.entries))
-		b.rsp.level(see)
-		b.mreq.level(see)
+		b.rsp.Level(see)
+		b.mreq.Level(see)
 	}
-}
-
-func (q *queue[T]) level(see func(string, int, int)) {
-	see(fmt.Sprintf("%s: %s", q.overflow.unit, q.overflow.queue), q.n, q.places)
 }

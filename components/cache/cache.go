@@ -6,6 +6,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/mem"
+	"heddle/components/queue"
 )
 
 // Cache is the component: the banks, the crossbars around them, and links. What sets name by number is in arrays.
@@ -41,7 +42,7 @@ type Cache struct {
 	acting   bool        // an atomic takes effect at the end of this cycle
 
 	stats Stats // what is not a bank's
-	self  owner
+	self  queue.Owner
 
 	untimed untimed
 }
@@ -85,7 +86,7 @@ type memoryPort struct {
 type front struct {
 	want   uint64  // inputs whose first request is for the bank
 	arb    arbiter // over inputs
-	buffer queue[request]
+	buffer queue.Queue[request]
 }
 
 // New makes a cache on a clock. Its links are connected before time passes.
@@ -97,7 +98,7 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 		return nil, fmt.Errorf("%s: no ports", name)
 	}
 	c := &Cache{
-		Base: clock.NewBase(name), self: owner{unit: name}, spec: s, lineShift: s.lineShift(),
+		Base: clock.NewBase(name), self: queue.Owner{Unit: name}, spec: s, lineShift: s.lineShift(),
 		allBanks: ^uint64(0) >> (64 - s.Banks), allPorts: ^uint64(0) >> (64 - s.MemoryPorts), direct: s.ResponseQueue == 0,
 		initEnd: d.After() + clock.Cycle(s.InitCycles()),
 	}
@@ -117,11 +118,11 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 // makeBank makes bank i, with the crossbar's buffer before it if there is one.
 func (c *Cache) makeBank(i int) {
 	b := newBank(&c.self, &c.spec, i)
-	b.rsp.flag(&c.sets.answers, i)
-	b.mreq.flag(&c.sets.asks, i)
+	b.rsp.Flag(&c.sets.answers, i)
+	b.mreq.Flag(&c.sets.asks, i)
 	if c.buffered {
-		b.front.buffer = newQueue[request](c.spec.RequestQueue, &c.self, fmt.Sprintf("request buffer of bank %d", i))
-		b.front.buffer.flag(&c.sets.buffered, i)
+		b.front.buffer = queue.New[request](c.spec.RequestQueue, &c.self, fmt.Sprintf("request buffer of bank %d", i))
+		b.front.buffer.Flag(&c.sets.buffered, i)
 	}
 	c.resend = b.resend
 	c.bank[i], c.banks = b, append(c.banks, b)
@@ -193,11 +194,11 @@ func (c *Cache) Stats() Stats {
 // messages that wait in the cache: 0 if it is at rest.
 func (c *Cache) Pending() (n int) {
 	for _, in := range c.shared {
-		n += in.buf.n
+		n += in.buf.Len()
 	}
 	for _, b := range c.banks {
-		n += b.front.buffer.n
-		n += b.mshr.used + b.rsp.n + b.mreq.n
+		n += b.front.buffer.Len()
+		n += b.mshr.used + b.rsp.Len() + b.mreq.Len()
 		if b.busy() {
 			n++
 		}
@@ -208,7 +209,7 @@ func (c *Cache) Pending() (n int) {
 // Tick does a cycle. A cycle in which nothing moved would be repeated until a
 // link brings something or has a place again, so the cache sleeps then.
 func (c *Cache) Tick(now clock.Cycle) bool {
-	c.self.now = now
+	c.self.Now = now
 	if now < c.initEnd {
 		return c.beforeInit()
 	}
@@ -382,11 +383,11 @@ func (c *Cache) crossbar() {
 		i := first(m)
 		f := &c.bank[i].front
 		want := f.want & c.sets.admitted
-		if want == 0 || f.buffer.full() {
+		if want == 0 || f.buffer.Full() {
 			continue
 		}
 		from := f.arb.pick(want)
-		f.buffer.push(c.heads[from])
+		f.buffer.Push(c.heads[from])
 		c.sets.awake |= bit(i)
 		c.moved = true
 		c.took(i, from)
@@ -425,7 +426,7 @@ func (c *Cache) stepBank(i int) {
 	if c.direct || c.resend {
 		c.findPlaces(b)
 	}
-	done := b.step(c.self.now, r)
+	done := b.step(c.self.Now, r)
 	if done.has(moved) {
 		c.moved = true
 	}
@@ -444,7 +445,7 @@ func (c *Cache) conclude(i int, b *bank, r *request, done did) {
 	case done.has(tookFill):
 		c.dropAnswer(b)
 	case done.has(tookRequest) && c.buffered:
-		b.front.buffer.pop()
+		b.front.buffer.Drop()
 	case done.has(tookRequest):
 		c.took(i, int(c.ports[r.port&(most-1)].in))
 	}
@@ -462,10 +463,10 @@ func (c *Cache) staysAwake(b *bank, r *request, active bool) bool {
 		return true
 	case b.in.held:
 		return true // the link wakes the cache and not the bank
-	case r == nil && b.front.buffer.n > 0:
+	case r == nil && b.front.buffer.Len() > 0:
 		return true // it can be read from the next cycle on
 	}
-	return active && (!b.idle() || b.front.want != 0 || b.front.buffer.n > 0 || b.in.fill != none)
+	return active && (!b.idle() || b.front.want != 0 || b.front.buffer.Len() > 0 || b.in.fill != none)
 }
 
 // rouse has bank i stepped in the next cycle if it stands still for a cause that may be over, or with a flush, because one
@@ -500,7 +501,7 @@ func (c *Cache) pressed(b *bank) bool {
 
 // wakeForAtomic sets the timer for the end of bank b's first atomic.
 func (c *Cache) wakeForAtomic(b *bank) {
-	if at, _ := b.atomics.next(); at > c.self.now {
+	if at, _ := b.atomics.next(); at > c.self.Now {
 		c.Place().WakeAt(at)
 	}
 }
@@ -508,7 +509,7 @@ func (c *Cache) wakeForAtomic(b *bank) {
 // offer returns the request at a bank's input.
 func (c *Cache) offer(b *bank) *request {
 	if c.buffered {
-		return b.front.buffer.front()
+		return b.front.buffer.Front()
 	}
 	if want := b.front.want & c.sets.admitted; want != 0 {
 		return &c.heads[b.front.arb.pick(want)]
@@ -528,7 +529,7 @@ func (c *Cache) respond() {
 
 // sort takes note of the input that bank i's first response is for.
 func (c *Cache) sort(i int) {
-	in := c.ports[c.bank[i].rsp.front().port&(most-1)].in & (most - 1)
+	in := c.ports[c.bank[i].rsp.Front().port&(most-1)].in & (most - 1)
 	c.rspTo[in] |= bit(i)
 	c.sets.served |= bit(int(in))
 	c.sets.sorted |= bit(i)
@@ -553,12 +554,12 @@ func (c *Cache) respondInput(i int) {
 
 // sendResponse sends a bank's first response to its port, if that has a place.
 func (c *Cache) sendResponse(b *bank) bool {
-	r := *b.rsp.front()
+	r := *b.rsp.Front()
 	link := c.ports[r.port&(most-1)].rsp
 	if link.Full() {
 		return false
 	}
-	b.rsp.pop()
+	b.rsp.Drop()
 	link.Push(r.mem)
 	c.hook(HookPosResponse, int(r.port), mem.Request{Tag: r.mem.Tag})
 	return true
@@ -582,10 +583,10 @@ func (c *Cache) sendPort(p *memoryPort, asks uint64) {
 	from := p.arb.pick(asks)
 	p.arb.grant(from)
 	b := c.bank[from]
-	r := b.mreq.front()
+	r := b.mreq.Front()
 	p.req.Push(*r)
 	c.hook(HookPosMemory, -1, *r)
-	if b.mreq.pop(); b.mreq.n < b.mreqAlmost {
+	if b.mreq.Drop(); b.mreq.Len() < b.mreqAlmost {
 		c.rouse(from, b, memoryQueueFull)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/mem"
+	"heddle/components/queue"
 )
 
 func read(at clock.Cycle, line, tag uint32) timed {
@@ -345,7 +346,7 @@ func TestValidate(t *testing.T) {
 
 func TestABrokenInvariantNamesTheUnit(t *testing.T) {
 	s := DefaultSpec()
-	b := newBank(&owner{unit: "L1"}, &s, 0)
+	b := newBank(&queue.Owner{Unit: "L1"}, &s, 0)
 	require.PanicsWithValue(t, "BUG: L1 @7: bank 0: an answer for entry 3, which asked for nothing",
 		func() { b.in.fill = 3; b.step(7, nil) })
 	s.WriteEnable = false
@@ -513,10 +514,4 @@ func TestRandomMachines(t *testing.T) {
 		require.NotZero(t, n, "the machines are varied enough: %+v", stalls)
 	}
 	require.NotZero(t, singles, "some have the short way")
-}
-
-func TestAFullQueueNamesItself(t *testing.T) {
-	q := newQueue[int](1, &owner{"Socket2.L1D", 41}, "bank 1, responses")
-	q.push(1)
-	require.PanicsWithError(t, "BUG: Socket2.L1D @41: bank 1, responses: push to a full queue", func() { q.push(2) })
 }

@@ -3,6 +3,8 @@ package cache
 import (
 	"fmt"
 	"math/bits"
+
+	"heddle/components/queue"
 )
 
 // input is a requester of the banks: a port, or several behind an arbiter, as the cores of a socket are that
@@ -10,12 +12,12 @@ import (
 // sends one request a cycle into a buffer of two places, which costs a cycle, and a flush at its end holds up those
 // behind it.
 type input struct {
-	ports uint64         // a set
-	port  int            // the first of them
-	one   bool           // there is no other: its link is read directly
-	buf   queue[request] // of several ports
-	arb   arbiter        // over ports
-	rsp   arbiter        // over banks, for responses
+	ports uint64               // a set
+	port  int                  // the first of them
+	one   bool                 // there is no other: its link is read directly
+	buf   queue.Queue[request] // of several ports
+	arb   arbiter              // over ports
+	rsp   arbiter              // over banks, for responses
 }
 
 // arbiterPlaces is the depth of the buffer behind an arbiter (RTL: REQ_OUT_BUF 2 and 3, a skid buffer).
@@ -36,8 +38,8 @@ func (c *Cache) makeInputs() (n int) {
 	}
 	for i, in := range c.inputs[:n] {
 		if in.one = in.ports == bit(in.port); !in.one {
-			in.buf = newQueue[request](arbiterPlaces, &c.self, fmt.Sprintf("arbiter of input %d", i))
-			in.buf.flag(&c.sets.arrived, i)
+			in.buf = queue.New[request](arbiterPlaces, &c.self, fmt.Sprintf("arbiter of input %d", i))
+			in.buf.Flag(&c.sets.arrived, i)
 			c.shared = append(c.shared, in)
 		}
 	}
@@ -48,7 +50,7 @@ func (c *Cache) makeInputs() (n int) {
 func (c *Cache) head(i int) bool {
 	in := c.inputs[i&(most-1)]
 	if !in.one {
-		c.heads[i&(most-1)] = *in.buf.front()
+		c.heads[i&(most-1)] = *in.buf.Front()
 		return true
 	}
 	link := c.ports[in.port&(most-1)].req
@@ -63,7 +65,7 @@ func (c *Cache) head(i int) bool {
 func (c *Cache) pop(i int) {
 	in := c.inputs[i&(most-1)]
 	if !in.one {
-		in.buf.pop()
+		in.buf.Drop()
 		return
 	}
 	c.popPort(in.port)
@@ -80,7 +82,7 @@ func (c *Cache) popPort(i int) {
 func (c *Cache) arbitrate() {
 	for ports := c.sets.queued; ports != 0; {
 		in := c.inputs[c.ports[first(ports)].in&(most-1)]
-		if !in.buf.full() {
+		if !in.buf.Full() {
 			c.arbitrateInput(in, ports&in.ports)
 		}
 		ports &^= in.ports
@@ -105,7 +107,7 @@ func (c *Cache) arbitrateInput(in *input, ports uint64) {
 	c.stats.BankConflicts += uint64(bits.OnesCount64(ready) - 1)
 	var r request
 	r.set(c.ports[i].req.Front(), c.lineShift, i)
-	in.buf.push(r)
+	in.buf.Push(r)
 	c.popPort(i)
 	c.moved = true
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/mem"
+	"heddle/components/queue"
 )
 
 // model says what a FIFO bank must do with operations in the order in which they
@@ -159,7 +160,7 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 		s.Banks, s.MemoryPorts, s.Replacement = 1, 1, FIFO
 		s.Bytes = s.Ways * s.LineBytes << r.IntN(3)
 		line := uint32(s.LineBytes)
-		b, m := newBank(&owner{unit: "b"}, &s, 0), newModel(s)
+		b, m := newBank(&queue.Owner{Unit: "b"}, &s, 0), newModel(s)
 		var answers, results, asked, writes, passed []uint32
 		var due []mem.Request // reads and atomics in memory
 		var place performer
@@ -217,20 +218,20 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 				}
 				due = slices.Delete(due, pick, pick+1)
 			}
-			if b.rsp.n > 0 && r.IntN(leave) == 0 {
-				answered(b.rsp.front().mem.Tag)
-				b.rsp.pop()
+			if b.rsp.Len() > 0 && r.IntN(leave) == 0 {
+				answered(b.rsp.Front().mem.Tag)
+				b.rsp.Drop()
 			}
-			if b.mreq.n > 0 && r.IntN(leave) == 0 {
-				sent(b.mreq.front())
-				b.mreq.pop()
+			if b.mreq.Len() > 0 && r.IntN(leave) == 0 {
+				sent(b.mreq.Front())
+				b.mreq.Drop()
 			}
 		}
-		for ; b.rsp.n > 0; b.rsp.pop() {
-			answered(b.rsp.front().mem.Tag)
+		for ; b.rsp.Len() > 0; b.rsp.Drop() {
+			answered(b.rsp.Front().mem.Tag)
 		}
-		for ; b.mreq.n > 0; b.mreq.pop() {
-			sent(b.mreq.front())
+		for ; b.mreq.Len() > 0; b.mreq.Drop() {
+			sent(b.mreq.Front())
 		}
 		require.Equal(t, m.answers, answers, "seed %d: answers, in order", seed)
 		require.Equal(t, m.asked, asked, "seed %d: lines asked for, in order", seed)

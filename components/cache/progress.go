@@ -26,7 +26,7 @@ func (c *Cache) walkAhead(now clock.Cycle) bool {
 	}
 	steps := 0
 	for _, b := range c.banks {
-		if b.rsp.n > 0 || b.mreq.n > 0 {
+		if b.rsp.Len() > 0 || b.mreq.Len() > 0 {
 			return false
 		}
 		if b.flush.state == flushIdle && b.idle() {

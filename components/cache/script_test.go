@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/mem"
+	"heddle/components/queue"
 )
 
 var update = flag.Bool("update", false, "rewrite the traces of testdata/*.txt")
@@ -210,7 +211,7 @@ func (s *bankScript) make(t *testing.T, words []string) {
 		}
 	}
 	require.NoError(t, spec.Validate())
-	*s = bankScript{b: newBank(&owner{unit: "b"}, &spec, 0), held: map[string]bool{}, ops: 1}
+	*s = bankScript{b: newBank(&queue.Owner{Unit: "b"}, &spec, 0), held: map[string]bool{}, ops: 1}
 	if interval > 0 {
 		s.b.atomics = atomics{performer: s, interval: uint64(interval)}
 	}
@@ -276,17 +277,17 @@ func (s *bankScript) accepted(out did) string {
 
 // leaves empties the queues that are not held.
 func (s *bankScript) leaves() (text string) {
-	if s.b.rsp.n > 0 && !s.held["rsp"] {
-		text += fmt.Sprintf(" answer #%d", s.b.rsp.front().mem.Tag)
-		s.b.rsp.pop()
+	if s.b.rsp.Len() > 0 && !s.held["rsp"] {
+		text += fmt.Sprintf(" answer #%d", s.b.rsp.Front().mem.Tag)
+		s.b.rsp.Drop()
 	}
-	if s.b.mreq.n > 0 && !s.held["mreq"] {
-		r := s.b.mreq.front()
+	if s.b.mreq.Len() > 0 && !s.held["mreq"] {
+		r := s.b.mreq.Front()
 		text += fmt.Sprintf(" to memory %s %d", opName(r.Op), r.Addr/64)
 		if r.Op != mem.Write {
 			text += fmt.Sprintf(" id %d", r.Tag)
 		}
-		s.b.mreq.pop()
+		s.b.mreq.Drop()
 	}
 	return text
 }

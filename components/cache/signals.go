@@ -28,9 +28,9 @@ func (b *bank) signals() (l probe.List) {
 	l.State("st0", kindNames[:], func() int { return int(b.st0.kind) })
 	l.State("st1", kindNames[:], func() int { return int(b.st1.kind) })
 	l.State("flush", flushNames[:], func() int { return int(b.flush.state) })
-	l.Count("responses", b.rsp.places, func() int { return b.rsp.n })
+	l.Count("responses", b.rsp.Places(), func() int { return b.rsp.Len() })
 	l.Hide()
-	l.Count("memory", b.mreq.places, func() int { return b.mreq.n })
+	l.Count("memory", b.mreq.Places(), func() int { return b.mreq.Len() })
 	l.Hide()
 	return l
 }

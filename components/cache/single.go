@@ -46,7 +46,7 @@ func (c *Cache) short(s *single) (again, ok bool) {
 	s.advance(line)
 	if enters {
 		s.head.set(s.req.Front(), c.lineShift, 0)
-		s.acceptRequest(c.self.now, &s.head, 0)
+		s.acceptRequest(c.self.Now, &s.head, 0)
 		c.popPort(0)
 	}
 	if hits {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/mem"
+	"heddle/components/queue"
 )
 
 // shortCycle does a bank's cycle the short way if that is possible: it returns the answer's tag, and whether a request was
@@ -16,7 +17,7 @@ func shortCycle(b *bank, now uint64, r *request) (answers []uint32, done did, ok
 	if b.st1.kind != bubble {
 		line = b.hit()
 	}
-	if b.in.fill != none || b.rsp.n+b.mreq.n > 0 || !b.calm() || r != nil && !b.takes(&r.mem) || b.st1.kind != bubble && line < 0 {
+	if b.in.fill != none || b.rsp.Len()+b.mreq.Len() > 0 || !b.calm() || r != nil && !b.takes(&r.mem) || b.st1.kind != bubble && line < 0 {
 		return nil, 0, false
 	}
 	if line >= 0 {
@@ -32,9 +33,9 @@ func shortCycle(b *bank, now uint64, r *request) (answers []uint32, done did, ok
 // longCycle does it the long way, with an answer leaving at once.
 func longCycle(b *bank, now uint64, r *request) (answers []uint32, done did) {
 	done = b.step(now, r)
-	if b.rsp.n > 0 {
-		answers = append(answers, b.rsp.front().mem.Tag)
-		b.rsp.pop()
+	if b.rsp.Len() > 0 {
+		answers = append(answers, b.rsp.Front().mem.Tag)
+		b.rsp.Drop()
 	}
 	return answers, done
 }
@@ -47,7 +48,7 @@ func TestTheShortWayDoesWhatAStepDoes(t *testing.T) {
 		s := draw(r)
 		s.Banks, s.MemoryPorts = 1, 1
 		s.Bytes = s.Ways * s.LineBytes << r.IntN(3)
-		short, step := newBank(&owner{unit: "short"}, &s, 0), newBank(&owner{unit: "step"}, &s, 0)
+		short, step := newBank(&queue.Owner{Unit: "short"}, &s, 0), newBank(&queue.Owner{Unit: "step"}, &s, 0)
 		var due []int16
 		var next *request
 		lines, writes := uint32(1+r.IntN(2*s.Ways)), r.IntN(3)
@@ -79,10 +80,10 @@ func TestTheShortWayDoesWhatAStepDoes(t *testing.T) {
 			if done.has(tookFill) {
 				due = due[1:]
 			}
-			for ; step.mreq.n > 0; step.mreq.pop() {
-				q := step.mreq.front()
-				require.Equal(t, *q, *short.mreq.front(), "seed %d, cycle %d", seed, now)
-				short.mreq.pop()
+			for ; step.mreq.Len() > 0; step.mreq.Drop() {
+				q := step.mreq.Front()
+				require.Equal(t, *q, *short.mreq.Front(), "seed %d, cycle %d", seed, now)
+				short.mreq.Drop()
 				if q.Op != mem.Write {
 					due = append(due, int16(q.Tag))
 				}

@@ -10,18 +10,18 @@ func (c *Cache) Waits() (out []string) {
 		out = append(out, fmt.Sprintf("%s: a flush, banks done %b of %b", c.Name(), c.flush.done, c.allBanks))
 	}
 	for _, in := range c.shared {
-		if n := in.buf.n; n > 0 {
+		if n := in.buf.Len(); n > 0 {
 			out = append(out, fmt.Sprintf("%s: %d of %d places behind the arbiter of input %d taken", c.Name(), n, arbiterPlaces, c.ports[in.port].in))
 		}
 	}
 	for i, b := range c.banks {
-		if b.atRest() && b.front.buffer.n == 0 {
+		if b.atRest() && b.front.buffer.Len() == 0 {
 			continue
 		}
 		line := fmt.Sprintf("%s bank %d: MSHRs %d of %d, responses %d of %d, to memory %d of %d",
-			c.Name(), i, b.mshr.used, len(b.mshr.entries), b.rsp.n, b.rsp.places, b.mreq.n, b.mreq.places)
+			c.Name(), i, b.mshr.used, len(b.mshr.entries), b.rsp.Len(), b.rsp.Places(), b.mreq.Len(), b.mreq.Places())
 		if c.buffered {
-			line += fmt.Sprintf(", waiting %d of %d", b.front.buffer.n, b.front.buffer.places)
+			line += fmt.Sprintf(", waiting %d of %d", b.front.buffer.Len(), b.front.buffer.Places())
 		}
 		out = append(out, line)
 		out = append(out, b.mshr.describe(c.Name(), i, c.spec.lineShift())...)
@@ -31,7 +31,7 @@ func (c *Cache) Waits() (out []string) {
 
 // atRest reports whether the bank holds nothing.
 func (b *bank) atRest() bool {
-	return b.mshr.used == 0 && b.rsp.n == 0 && b.mreq.n == 0 && !b.busy()
+	return b.mshr.used == 0 && b.rsp.Len() == 0 && b.mreq.Len() == 0 && !b.busy()
 }
 
 var entryWaits = [...]string{

@@ -115,7 +115,7 @@ func (l *lsu) performAtomic(ref uint32) (wrote bool, err error) {
 	ch, id := ref&(1<<refChannelBits-1), ref>>refChannelBits&(1<<refBatchBits-1)
 	t := &l.co.tags[id]
 	if t.atomic>>ch&1 == 0 {
-		panic(fmt.Sprintf("BUG: %s @%d: batch %d has no atomic to perform on channel %d", l.self.unit, l.self.now, id, ch))
+		panic(fmt.Sprintf("BUG: %s @%d: batch %d has no atomic to perform on channel %d", l.self.Unit, l.self.Now, id, ch))
 	}
 	t.atomic &^= 1 << ch
 	return l.accesses[t.access].PerformLanes(l.co.lanesOf(int(id), int(ch)))
@@ -160,7 +160,7 @@ func (l *lsu) ordered(in *inst) bool {
 	if in.op.LatencyClass() != isa.ClassAtomic || in.op.Order&suffixRL == 0 || l.local[in.access] == 0 {
 		return false
 	}
-	return l.atomics.batches[in.warp] != 0 || !l.switched.empty()
+	return l.atomics.batches[in.warp] != 0 || !l.switched.Empty()
 }
 
 // overlapsAtomic reports whether an access touches a word with an atomic of its warp
@@ -179,7 +179,7 @@ func (l *lsu) overlapsAtomic(in inst) bool {
 func (l *lsu) answer(id, ch int) (lanes int16) {
 	t := &l.co.tags[id]
 	if t.atomic>>ch&1 != 0 {
-		panic(fmt.Sprintf("BUG: %s @%d: an atomic was answered and not performed", l.self.unit, l.self.now))
+		panic(fmt.Sprintf("BUG: %s @%d: an atomic was answered and not performed", l.self.Unit, l.self.Now))
 	}
 	lanes = l.co.answer(id, ch)
 	if t.waiting == 0 && l.remote(t.inst) {

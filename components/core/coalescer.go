@@ -81,7 +81,7 @@ func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask, channels uint32) {
 func (l *lsu) turn(now uint64) {
 	co := &l.co
 	if co.sending {
-		if in := l.switched.front(); l.posted(*in) && l.stored.closed(now) {
+		if in := l.switched.Front(); l.posted(*in) && l.stored.Closed(now) {
 			return
 		}
 		co.sending = false
@@ -89,13 +89,13 @@ func (l *lsu) turn(now uint64) {
 		l.build(now)
 		return
 	}
-	if co.toSend == 0 && len(co.free) > co.freed && l.switched.ready(now) && !l.waitsForAtomic(*l.switched.front()) {
+	if co.toSend == 0 && len(co.free) > co.freed && l.switched.Ready(now) && !l.waitsForAtomic(*l.switched.Front()) {
 		co.sending = true
 		l.moved = true
 		if co.fresh {
 			co.fresh = false
 			co.rest = ^uint32(0)
-			if in := l.switched.front(); in.access >= 0 {
+			if in := l.switched.Front(); in.access >= 0 {
 				co.rest = l.accesses[in.access].Mask &^ l.local[in.access]
 			}
 		}
@@ -105,7 +105,7 @@ func (l *lsu) turn(now uint64) {
 // build makes the batch that is sent from the next cycle on.
 func (l *lsu) build(now uint64) {
 	co := &l.co
-	in := *l.switched.front()
+	in := *l.switched.Front()
 	if in.op.LatencyClass() == isa.ClassFence {
 		co.batch[0] = mem.Request{Op: mem.Flush, Tag: uint32(co.take(in, 0, 1))}
 		co.toSend = 1
@@ -155,7 +155,7 @@ func (l *lsu) leave(in inst, now uint64) {
 	}
 	posted := l.posted(in)
 	if posted {
-		l.stored.push(in, now+resultDelay)
+		l.stored.Push(in, now+resultDelay)
 	}
 	last := posted || in.op.LatencyClass() == isa.ClassStore
 	l.take(effect{in.access, last, l.accesses[in.access].Mask &^ l.local[in.access]})
@@ -163,7 +163,7 @@ func (l *lsu) leave(in inst, now uint64) {
 
 // endHead ends the head.
 func (l *lsu) endHead() {
-	l.switched.pop()
+	l.switched.Pop()
 	l.co.fresh = true
 }
 

@@ -209,8 +209,8 @@ func (s *coalescerScript) access(name string, lanes []string) {
 		require.NoError(s.t, warp.Issue(op, &c.lsu.accesses[in.access]))
 		c.lsu.left[in.access] = int16(bits.OnesCount32(mask))
 	}
-	require.False(s.t, c.lsu.switched.full(), "the access before has not left")
-	c.lsu.switched.push(in, 0)
+	require.False(s.t, c.lsu.switched.Full(), "the access before has not left")
+	c.lsu.switched.Push(in, 0)
 }
 
 func (s *coalescerScript) answer(id, ch int) {

@@ -81,11 +81,8 @@ func (sl *slice) gather(now uint64) {
 	if c.in|c.mid != 0 && c.advance() {
 		sl.moved = true
 	}
-	if sl.issued.n == 0 {
-		return
-	}
 	for range sl.spec.Issue.Dispatch {
-		if sl.issued.n == 0 || sl.all[sl.issued.front()].at > now || !sl.read(now) {
+		if !sl.issued.Ready(now) || !sl.read(now) {
 			return
 		}
 	}
@@ -95,7 +92,7 @@ func (sl *slice) gather(now uint64) {
 // no bank is asked twice.
 func (sl *slice) read(now uint64) bool {
 	c := &sl.collect
-	id := sl.issued.front()
+	id := *sl.issued.Front()
 	f := &sl.all[id]
 	k := sl.warps[f.warp].collector
 	if c.in>>k&1 != 0 {
@@ -108,9 +105,9 @@ func (sl *slice) read(now uint64) bool {
 		return false
 	}
 	c.collided &^= 1 << k
-	id = sl.take(&sl.issued, now)
+	id = sl.issued.Take(now)
 	if sl.flows() {
-		sl.send(&sl.express.operands, id, now+uint64(sl.express.delay))
+		sl.express.operands.Push(id, now+uint64(sl.express.delay))
 		return true
 	}
 	c.id[0][k] = id
@@ -122,12 +119,11 @@ func (sl *slice) read(now uint64) bool {
 func (sl *slice) arbitrate(now uint64) {
 	left := sl.spec.Issue.Dispatch
 	for m := sl.collect.out; m != 0; m &= m - 1 {
-		if left == 0 || sl.operands.closed(now) {
+		if left == 0 || sl.operands.Closed(now) {
 			return
 		}
 		id := sl.collect.take(bits.TrailingZeros32(m))
-		sl.all[id].at = now + 1
-		sl.put(&sl.operands, id)
+		sl.operands.Push(id, now+1)
 		sl.moved = true
 		left--
 	}

@@ -7,6 +7,7 @@ import (
 	"heddle/components/accel"
 	"heddle/components/clock"
 	"heddle/components/mem"
+	"heddle/components/queue"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -46,25 +47,29 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	}
 	s = s.Derived()
 	c := &Core{Base: clock.NewBase(name), source: src}
-	c.pipe = pipe{due: never, backDue: never, spec: s, self: owner{unit: name}, latency: s.Latency.table(s.IDiv), lanes: s.narrow()}
+	c.pipe = pipe{due: never, backDue: never, spec: s, self: queue.Owner{Unit: name}, latency: s.Latency.table(s.IDiv), lanes: s.narrow()}
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
-		c.warps[i] = warp{slice: uint8(i % s.Issue.Slices), collector: uint8(i / s.Issue.Slices % s.Collectors), trace: src.Trace(i), ibuffer: ibuffer{ring: make([]*emu.Op, s.IBuffer), freedAt: never}}
+		c.warps[i] = warp{
+			slice: uint8(i % s.Issue.Slices), collector: uint8(i / s.Issue.Slices % s.Collectors), trace: src.Trace(i),
+			ibuffer: queue.New[*emu.Op](s.IBuffer, &c.self, fmt.Sprintf("instruction buffer of warp %d", i)),
+		}
+		c.warps[i].ibuffer.Flag(&c.buffered, i)
 	}
 	c.front.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.started)
-	c.front.scheduled = newBuffer(2*s.FetchWidth, 0, &c.self, name+": schedule buffer")
+	c.front.scheduled = queue.New[flightID](2*s.FetchWidth, &c.self, "schedule buffer")
 	c.slices = make([]slice, s.Issue.Slices)
 	for i := range c.slices {
-		in := fmt.Sprintf("%s: slice %d, ", name, i)
-		c.slices[i] = newSlice(&c.pipe, in)
+		in := fmt.Sprintf("slice %d, ", i)
+		c.slices[i].build(&c.pipe, in)
 		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps, &c.started)
-		c.slices[i].groups = newGroups(&s, i, &c.self, in, &c.started)
+		c.slices[i].groups.build(&s, i, &c.self, in, &c.started)
 		for w := i; w < s.Warps; w += s.Issue.Slices {
 			c.slices[i].members |= 1 << w
 		}
 	}
 	for u := range c.entries {
-		c.entries[u] = entry{len(c.slices) - 1, newBuffer(2, 0, &c.self, name+": "+isa.Unit(u).String()+" buffer")}
+		c.entries[u] = entry{len(c.slices) - 1, queue.New[flightID](2, &c.self, isa.Unit(u).String()+" buffer")}
 	}
 	c.lsu = newLSU(&c.pipe, c.slices, &c.entries[isa.LSU].buffer)
 	src.SetClock(func() uint64 { return c.Place().Domain().Cycle() })
@@ -127,7 +132,7 @@ func (c *Core) Tick(now uint64) bool {
 	if c.err != nil || c.over {
 		return false
 	}
-	c.self.now = now
+	c.self.Now = now
 	// The end of a program, and what L1s are made to forget, wait for the load-store unit too.
 	pipe := c.due <= now || c.awake || c.active == 0 || c.sync.state != syncNone
 	c.moved = false
@@ -182,7 +187,7 @@ func (c *Core) nextBack(now uint64) uint64 {
 			at = sl.nextBack(now, at)
 		}
 	}
-	return at
+	return max(at, now+1)
 }
 
 // advance does the other stages, last first.
@@ -195,7 +200,7 @@ func (c *Core) advance(now uint64) {
 	if c.socket != nil {
 		c.reply(now)
 	}
-	if c.entries[isa.SFU].buffer.n != 0 {
+	if !c.entries[isa.SFU].buffer.Empty() {
 		c.executeSFU(now)
 	}
 	if c.enters(isa.SFU) {
@@ -241,7 +246,7 @@ func (c *Core) tickFront(now uint64) {
 	if c.front.arrived != 0 {
 		undecoded = c.decode(now)
 	}
-	if c.front.scheduled.n != 0 {
+	if !c.front.scheduled.Empty() {
 		c.fetch(now)
 	}
 	if c.active&^c.stalled != 0 {

@@ -57,8 +57,8 @@ func (c *Core) Dump() Dump {
 func (c *Core) dumpWarp(i int) WarpDump {
 	w := &c.warps[i]
 	d := WarpDump{Warp: i, State: c.WarpState(i), FetchPC: w.fetchPC, Stalled: c.stalled>>i&1 != 0, InFlight: w.pending}
-	for k := range w.ibuffer.n {
-		d.IBuffer = append(d.IBuffer, w.ibuffer.ring[(w.ibuffer.head+k)%len(w.ibuffer.ring)].Name)
+	for k := range w.ibuffer.Len() {
+		d.IBuffer = append(d.IBuffer, (*w.ibuffer.At(k)).Name)
 	}
 	if w.staging != nil {
 		d.Staged = w.staging.Name

@@ -11,12 +11,12 @@ import (
 // their architectural effect, in program order within the warp; only warp
 // control waits for the SFU, and memory for the load-store unit.
 func (c *Core) dispatch(sl *slice, now uint64) {
-	if way := &sl.express.operands; way.n != 0 {
-		switch {
-		case way.first > now:
+	if way := &sl.express.operands; !way.Empty() {
+		if !way.Ready(now) {
 			return
-		case c.takes(sl, way.front(), now) && c.dispatchOne(sl, way.front(), now):
-			sl.receive(way)
+		}
+		if id := *way.Front(); c.takes(sl, id, now) && c.dispatchOne(sl, id, now) {
+			way.Pop()
 			return
 		}
 		sl.unfold(now)
@@ -33,8 +33,11 @@ func (c *Core) dispatch(sl *slice, now uint64) {
 		}
 		return
 	}
-	for n := 0; n < c.spec.Issue.Dispatch && sl.operands.n != 0 && c.takes(sl, sl.operands.front(), now) && c.dispatchOne(sl, sl.operands.front(), now); n++ {
-		sl.take(&sl.operands, now)
+	for n := 0; n < c.spec.Issue.Dispatch && !sl.operands.Empty(); n++ {
+		if id := *sl.operands.Front(); !c.takes(sl, id, now) || !c.dispatchOne(sl, id, now) {
+			break
+		}
+		sl.operands.Take(now)
 	}
 	if k.out != 0 {
 		sl.arbitrate(now)
@@ -43,7 +46,7 @@ func (c *Core) dispatch(sl *slice, now uint64) {
 
 // takes reports whether an instruction's unit has a place for it.
 func (c *Core) takes(sl *slice, id flightID, now uint64) bool {
-	return !sl.dispatch[c.all[id].unit].closed(now)
+	return !sl.dispatch[c.all[id].unit].Closed(now)
 }
 
 // dispatchOne sends an instruction to its unit. It reports whether the program can go on.
@@ -58,7 +61,7 @@ func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
 		return false
 	}
 	if f.unit != isa.ALU || !sl.passALU(id, now) {
-		sl.put(&sl.dispatch[f.unit], id)
+		sl.dispatch[f.unit].Push(id)
 	}
 	if f.unit == isa.LSU || f.unit == isa.SFU {
 		c.shared++
@@ -126,11 +129,11 @@ func (c *Core) enters(u isa.Unit) bool {
 func (c *Core) enter(u isa.Unit, now uint64) {
 	e := &c.entries[u]
 	next := c.lowest(u)
-	if sl := &c.slices[e.selected]; sl.dispatch[u].n != 0 {
-		if e.buffer.closed(now) {
+	if sl := &c.slices[e.selected]; !sl.dispatch[u].Empty() {
+		if e.buffer.Closed(now) {
 			return
 		}
-		e.buffer.put(sl.take(&sl.dispatch[u], now))
+		e.buffer.Push(sl.dispatch[u].Take(now))
 		c.shared--
 		c.moved = true
 		if u == isa.LSU {
@@ -144,7 +147,7 @@ func (c *Core) enter(u isa.Unit, now uint64) {
 func (c *Core) lowest(u isa.Unit) int {
 	last := len(c.slices) - 1
 	for i := range last {
-		if c.slices[i].dispatch[u].n != 0 {
+		if !c.slices[i].dispatch[u].Empty() {
 			return i
 		}
 	}
@@ -159,7 +162,7 @@ func (c *Core) entering() bool {
 	}
 	for i := range c.slices {
 		for _, u := range [...]isa.Unit{isa.LSU, isa.SFU} {
-			if c.slices[i].dispatch[u].n != 0 && !c.entries[u].buffer.full() {
+			if !c.slices[i].dispatch[u].Empty() && !c.entries[u].buffer.Full() {
 				return true
 			}
 		}
@@ -170,10 +173,10 @@ func (c *Core) entering() bool {
 // executeSFU executes one instruction of the core's only SFU.
 func (c *Core) executeSFU(now uint64) {
 	q := &c.entries[isa.SFU].buffer
-	if q.n == 0 {
+	if q.Empty() {
 		return
 	}
-	id := q.front()
+	id := *q.Front()
 	f := &c.all[id]
 	sl := &c.slices[c.warps[f.warp].slice]
 	out := &sl.result[isa.SFU]
@@ -181,7 +184,7 @@ func (c *Core) executeSFU(now uint64) {
 		c.request(q, now)
 		return
 	}
-	if out.closed(now) {
+	if out.Closed(now) {
 		return
 	}
 	class, drains := f.class, f.op.FloatCSR()
@@ -189,7 +192,7 @@ func (c *Core) executeSFU(now uint64) {
 		return
 	}
 	if f.rest == 0 {
-		q.take(now)
+		q.Take(now)
 	} else {
 		f.rest--
 		id = c.part(f.warp)
@@ -204,7 +207,7 @@ func (c *Core) executeSFU(now uint64) {
 	case drains:
 		c.resume(int(f.warp), now+csrToUnlock)
 	}
-	sl.send(out, id, now+c.latency[class])
+	out.Push(id, now+c.latency[class])
 }
 
 // control executes tmc, wspawn, split, join, bar or pred.

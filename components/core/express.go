@@ -3,6 +3,7 @@ package core
 import (
 	"math/bits"
 
+	"heddle/components/queue"
 	"heddle/isa"
 )
 
@@ -21,12 +22,12 @@ type express struct {
 // switchToCommit is the buffer behind the switch of integer unit, multiplier and divider.
 const switchToCommit = 1
 
-func newExpress(s *Spec, of *owner, in string) express {
+func newExpress(s *Spec, of *queue.Owner, in string) express {
 	x := express{delay: 3, open: s.Issue.Dispatch == 1}
 	if s.Collectors > 1 {
 		x.delay++ // the arbiter behind them
 	}
-	x.operands = newLine(x.delay, bitExpress, of, in+"operands under way")
+	x.operands = queue.NewTimed[flightID](x.delay, of, in+"operands under way")
 	// Of two results that come to the switch together the other way decides, so none may be overtaken.
 	x.alu = x.open && s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]))
 	return x
@@ -35,16 +36,16 @@ func newExpress(s *Spec, of *owner, in string) express {
 // flows reports whether what is read now meets nothing on its way to dispatch.
 func (sl *slice) flows() bool {
 	c := &sl.collect
-	return sl.express.open && c.in|c.mid|c.out == 0 && sl.operands.n == 0
+	return sl.express.open && c.in|c.mid|c.out == 0 && sl.operands.Empty()
 }
 
 // unfold puts the instructions that are on their way to dispatch into the stages in which they are at the beginning of
 // cycle now.
 func (sl *slice) unfold(now uint64) {
 	c := &sl.collect
-	for sl.express.operands.n > 0 {
-		at := sl.express.operands.first
-		id := sl.receive(&sl.express.operands)
+	for way := &sl.express.operands; !way.Empty(); {
+		at := way.First()
+		id := way.Pop()
 		stage := sl.express.delay - int(at-now) // cycles since it was read
 		k := sl.warps[sl.all[id].warp].collector
 		bit := uint32(1) << k
@@ -56,7 +57,7 @@ func (sl *slice) unfold(now uint64) {
 		case 3:
 			c.out, c.id[2][k] = c.out|bit, id
 		default:
-			sl.put(&sl.operands, id)
+			sl.operands.Push(id, at)
 		}
 	}
 }
@@ -64,9 +65,9 @@ func (sl *slice) unfold(now uint64) {
 // passALU sends an instruction that is dispatched in this cycle through the integer unit, if nothing is before it
 // there, and nobody looks at its stages. It reports whether it has.
 func (sl *slice) passALU(id flightID, now uint64) bool {
-	const others = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<bitComputed | 1<<(bitDispatch+uint(isa.ALU))
+	const others = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<bitComputed | 1<<(bitDispatch+int(isa.ALU))
 	f := &sl.all[id]
-	if sl.express.operands.n == 0 || sl.occupied&others != 0 || !sl.express.alu || f.rest != 0 || f.class == isa.ClassMul || f.class == isa.ClassDiv || sl.hooks != nil {
+	if sl.express.operands.Empty() || sl.occupied&others != 0 || !sl.express.alu || f.rest != 0 || f.class == isa.ClassMul || f.class == isa.ClassDiv || sl.hooks != nil {
 		return false
 	}
 	finished := now + sl.latency[f.class]
@@ -91,14 +92,13 @@ type underWay struct {
 // underWay returns where such instructions are after cycle now.
 func (sl *slice) underWay(now uint64) (u underWay) {
 	way := &sl.express.operands
-	for i := range way.n {
-		f := &sl.all[*way.at(i)]
-		stage := sl.express.delay - int(f.at-now-1)
+	for i := range way.Len() {
+		stage := sl.express.delay - int(way.Due(i)-now-1)
 		if stage > len(u.stages) {
 			u.operands++
 			continue
 		}
-		u.stages[stage-1] |= 1 << sl.warps[f.warp].collector
+		u.stages[stage-1] |= 1 << sl.warps[sl.all[*way.At(i)].warp].collector
 	}
 	for m := sl.releases.cycles; m != 0; m &= m - 1 {
 		at := now + 1 + (uint64(bits.TrailingZeros64(m))-now-1)%64

@@ -25,7 +25,7 @@ func (c *Core) schedule(now uint64) (unscheduled bool) {
 	f := &c.front
 	ready := c.active &^ c.stalled
 	unscheduled = ready == 0
-	for n := 0; n < c.spec.FetchWidth && ready != 0 && !f.scheduled.closed(now); n++ {
+	for n := 0; n < c.spec.FetchWidth && ready != 0 && !f.scheduled.Closed(now); n++ {
 		if !c.scheduleOne(ready) {
 			return true
 		}
@@ -40,7 +40,7 @@ func (c *Core) scheduleOne(ready uint64) bool {
 	if i < 0 {
 		return false
 	}
-	f.scheduled.put(flightID(i))
+	f.scheduled.Push(flightID(i))
 	w := &c.warps[i]
 	w.fetching = w.fetchPC
 	w.fetchPC += 4
@@ -57,11 +57,11 @@ func (c *Core) fetch(now uint64) {
 		if out.Full() {
 			continue
 		}
-		i := int(f.scheduled.take(now))
+		i := int(f.scheduled.Take(now))
 		c.moved = true
 		c.hookFront(HookPosFetch, now, i, nil)
 		out.Push(mem.Request{Addr: c.warps[i].fetching, Tag: uint32(i), Op: mem.Read})
-		if f.scheduled.n == 0 {
+		if f.scheduled.Empty() {
 			return
 		}
 	}
@@ -82,7 +82,7 @@ func (c *Core) decode(now uint64) (undecoded bool) {
 func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	i := int(from.Front().Tag)
 	w := &c.warps[i]
-	if w.ibuffer.closed(now) {
+	if w.ibuffer.Closed(now) {
 		return false
 	}
 	from.Pop()
@@ -94,10 +94,9 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 		}
 		return true
 	}
-	w.ibuffer.put(op)
+	w.ibuffer.Push(op)
 	w.pending++
 	c.inFlight++
-	c.buffered |= 1 << i
 	c.hookFront(HookPosDecode, now, i, op)
 	if c.isControl(op) {
 		c.branching |= 1 << i
@@ -118,7 +117,7 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 // mayBlock reports whether the warp's next instruction could block decode for as long as a graph unit likes: its buffer is
 // full, and behind a request whose answer may wait for instructions that decode would not let through.
 func (c *Core) mayBlock(i int) bool {
-	return c.socket != nil && c.socket.Awaits(i) && c.warps[i].ibuffer.full()
+	return c.socket != nil && c.socket.Awaits(i) && c.warps[i].ibuffer.Full()
 }
 
 // next returns the first cycle after now in which warps can be scheduled again, if that is before at; else at.

@@ -1,6 +1,10 @@
 package core
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"heddle/components/queue"
+)
 
 // groups is the scoreboard's arbiter of a slice with many warps (RTL: stream_arb with more
 // inputs than 1.5 MAX_FANOUT): an arbiter for each group of eight, with a buffer of
@@ -22,23 +26,23 @@ type group struct {
 // groupSize is RTL's MAX_FANOUT.
 const groupSize = 8
 
-// newGroups makes the groups of slice i, if its arbiter has two levels. Policies other than the
+// build makes the groups of slice i where they stay, if its arbiter has two levels. Policies other than the
 // RTL's choose among all the slice's warps.
-func newGroups(s *Spec, i int, of *owner, in string, started *[64]uint32) (g groups) {
+func (g *groups) build(s *Spec, i int, of *queue.Owner, in string, started *[64]uint32) {
 	n := s.Warps / s.Issue.Slices
 	if levels(n) == 0 || s.Issue.Policy != 0 {
-		return g
+		return
 	}
 	for first := 0; first < n; first += groupSize {
 		last := min(n, first+groupSize)
-		one := group{selected: newBuffer(2*s.Issue.Dispatch, 0, of, in+"selected")}
+		one := group{selected: queue.New[flightID](2*s.Issue.Dispatch, of, in+"selected")}
 		for k := first; k < last; k++ {
 			one.members |= 1 << (k*s.Issue.Slices + i)
 		}
 		one.selector = newSelector(policies[s.Issue.Policy].issue, 0, first*s.Issue.Slices+i, s.Issue.Slices, last*s.Issue.Slices, started)
+		one.selected.Flag(&g.selected, len(g.of))
 		g.of = append(g.of, one)
 	}
-	return g
 }
 
 // issueGroups is issue for a slice with groups. Several can select in a cycle; what they
@@ -67,20 +71,14 @@ func (sl *slice) issueGroups(now uint64) {
 func (sl *slice) join(now uint64) {
 	g := &sl.groups
 	for range sl.spec.Issue.Dispatch {
-		if g.selected == 0 || sl.issued.closed(now) {
+		if g.selected == 0 || sl.issued.Closed(now) {
 			return
 		}
 		from := g.next
 		if g.selected>>from&1 == 0 {
 			from = bits.TrailingZeros64(g.selected)
 		}
-		b := &g.of[from].selected
-		id := b.take(now)
-		if b.n == 0 {
-			g.selected &^= 1 << from
-		}
-		sl.all[id].at = now + 1
-		sl.put(&sl.issued, id)
+		sl.issued.Push(g.of[from].selected.Take(now), now+1)
 		if g.next = from + 1; g.next == len(g.of) {
 			g.next = 0
 		}
@@ -90,7 +88,7 @@ func (sl *slice) join(now uint64) {
 
 // heldUp is why the slice issues no more than it does.
 func (sl *slice) heldUp(ready uint64, now uint64) cause {
-	if ready != 0 || sl.issued.closed(now) {
+	if ready != 0 || sl.issued.Closed(now) {
 		return sl.backPressure(now)
 	}
 	return sl.nothingReady()
@@ -102,11 +100,10 @@ func (sl *slice) selectWarps(now uint64) (n uint8) {
 		g := &sl.groups.of[i]
 		for range sl.spec.Issue.Dispatch {
 			ready := sl.ready & g.members
-			if ready == 0 || g.selected.closed(now) {
+			if ready == 0 || g.selected.Closed(now) {
 				break
 			}
-			g.selected.put(sl.issueWarp(sl, g.selector.pick(view{ready: ready}), now))
-			sl.groups.selected |= 1 << i
+			g.selected.Push(sl.issueWarp(sl, g.selector.pick(view{ready: ready}), now))
 			n++
 		}
 	}

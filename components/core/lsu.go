@@ -6,6 +6,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/mem"
+	"heddle/components/queue"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -32,21 +33,21 @@ type lsu struct {
 	slices   []slice
 	from     *buffer // instructions from the slices
 	accesses []emu.Access
-	free     []int16     // of them, those not in use
-	requests queue[inst] // mem_scheduler's request queue
-	switched queue[inst] // towards the coalescer
+	free     []int16           // of them, those not in use
+	requests queue.Timed[inst] // mem_scheduler's request queue
+	switched queue.Timed[inst] // towards the coalescer
 	pad      scratchpad
 	loads    int // outstanding warp loads
 	maxLoads int
 	co       coalescer
-	answers  queue[answer] // partial answers of memory on their way to the switch, where crossbars have two levels
-	back     queue[answer] // the switch's register
-	loaded   queue[inst]   // parts of loads, and fences
-	stored   queue[inst]   // stores: done when they are accepted
-	done     queue[inst]   // loaded before stored, on the way to their slices
-	left     []int16       // by access: lanes that have no answer yet
-	local    []uint32      // by access: lanes that address the scratchpad
-	asked    []inst        // by access: the load that the scratchpad answers
+	answers  queue.Timed[answer] // partial answers of memory on their way to the switch, where crossbars have two levels
+	back     queue.Timed[answer] // the switch's register
+	loaded   queue.Timed[inst]   // parts of loads, and fences
+	stored   queue.Timed[inst]   // stores: done when they are accepted
+	done     queue.Timed[inst]   // loaded before stored, on the way to their slices
+	left     []int16             // by access: lanes that have no answer yet
+	local    []uint32            // by access: lanes that address the scratchpad
+	asked    []inst              // by access: the load that the scratchpad answers
 	out      []*clock.Link[mem.Request]
 	in       []*clock.Link[mem.Response]
 	arrived  uint64 // of them, those that hold an answer or have one under way
@@ -78,9 +79,10 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 	s, of := &p.spec, &p.self
 	l := lsu{
 		pipe: p, due: never, slices: slices, from: from, accesses: make([]emu.Access, s.accesses()),
-		requests: newQueue[inst](2, of, "LSU requests"), switched: newQueue[inst](1, of, "LSU switch"), pad: newScratchpad(s.Threads, of),
-		answers: newQueue[answer](1+4*int(levels(s.Threads)), of, "LSU answers"), back: newQueue[answer](1, of, "LSU switch, back"),
-		loaded: newQueue[inst](2, of, "LSU loaded"), stored: newQueue[inst](2, of, "LSU stored"), done: newQueue[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, co: newCoalescer(s),
+		requests: queue.NewTimed[inst](2, of, "LSU requests"), switched: queue.NewTimed[inst](1, of, "LSU switch"), pad: newScratchpad(s.Threads, of),
+		answers: queue.NewTimed[answer](1+4*int(levels(s.Threads)), of, "LSU answers"), back: queue.NewTimed[answer](1, of, "LSU switch, back"),
+		loaded: queue.NewTimed[inst](2, of, "LSU loaded"), stored: queue.NewTimed[inst](2, of, "LSU stored"),
+		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, co: newCoalescer(s),
 		left: make([]int16, s.accesses()), local: make([]uint32, s.accesses()), asked: make([]inst, s.accesses()), far: levels(s.Threads),
 		atomics: atomics{Atomics: s.Atomics},
 	}
@@ -94,7 +96,7 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 func (l *lsu) takeAccess() int16 {
 	n := len(l.free) - 1
 	if n < 0 {
-		panic(fmt.Sprintf("BUG: %s @%d: no memory access is free", l.self.unit, l.self.now))
+		panic(fmt.Sprintf("BUG: %s @%d: no memory access is free", l.self.Unit, l.self.Now))
 	}
 	i := l.free[n]
 	l.free = l.free[:n]
@@ -116,7 +118,7 @@ func (s Spec) Channels() int {
 }
 
 func (l *lsu) idle() bool {
-	return l.requests.empty() && l.switched.empty() && l.pad.idle() && l.loads == 0 && l.co.idle() && l.taken()
+	return l.requests.Empty() && l.switched.Empty() && l.pad.idle() && l.loads == 0 && l.co.idle() && l.taken()
 }
 
 // taken reports whether the L1D has taken all requests: stores are acknowledged with that.
@@ -142,16 +144,16 @@ func (l *lsu) tick(now uint64) {
 
 // move does its stages that something can leave, back to front.
 func (l *lsu) move(now uint64) {
-	if min(l.done.first, l.loaded.first, l.stored.first) <= now {
+	if min(l.done.First(), l.loaded.First(), l.stored.First()) <= now {
 		l.gather(now)
 	}
-	if l.back.first <= now {
+	if l.back.First() <= now {
 		l.finish(now)
 	}
 	if l.arrived != 0 {
 		l.receive(now)
 	}
-	if min(l.answers.first, l.pad.packed.first) <= now {
+	if min(l.answers.First(), l.pad.packed.First()) <= now {
 		l.merge(now)
 	}
 	l.coalesce(now)
@@ -162,10 +164,10 @@ func (l *lsu) move(now uint64) {
 			l.LocalWaits++
 		}
 	}
-	if l.requests.first <= now {
+	if l.requests.First() <= now {
 		l.route(now)
 	}
-	if l.from.n != 0 {
+	if !l.from.Empty() {
 		l.accept(now)
 	}
 	l.loads -= l.freed
@@ -176,7 +178,7 @@ func (l *lsu) move(now uint64) {
 
 // coalesce does the coalescer's cycle. What answers have freed in it is usable from the next one on.
 func (l *lsu) coalesce(now uint64) {
-	if l.co.sending || l.switched.first <= now {
+	if l.co.sending || l.switched.First() <= now {
 		l.turn(now)
 	}
 	l.co.freed = 0
@@ -196,17 +198,18 @@ func levels(inputs int) uint64 {
 // accept takes an instruction from the dispatch buffers.
 func (l *lsu) accept(now uint64) {
 	q := l.from
-	if l.requests.closed(now) || l.fence {
+	if l.requests.Closed(now) || l.fence {
 		return
 	}
-	f := &l.all[q.front()]
-	in := inst{op: f.op, warp: f.warp, access: f.access, id: q.front()}
+	id := *q.Front()
+	f := &l.all[id]
+	in := inst{op: f.op, warp: f.warp, access: f.access, id: id}
 	switch k := in.op.LatencyClass(); {
 	case k == isa.ClassStore:
-		if l.stored.closed(now) {
+		if l.stored.Closed(now) {
 			return
 		}
-		l.stored.push(in, now+resultDelay)
+		l.stored.Push(in, now+resultDelay)
 	case k == isa.ClassFence:
 		l.fence = true
 	case l.posted(in): // commits when it leaves, with its result
@@ -217,31 +220,31 @@ func (l *lsu) accept(now uint64) {
 		l.loads++
 		l.left[in.access] = int16(bits.OnesCount32(l.accesses[in.access].Mask))
 	}
-	q.take(now)
+	q.Take(now)
 	l.pipe.due = min(l.pipe.due, now+1) // for the place that is free then
 	l.moved = true
 	l.hook(HookPosExecute, now, in.warp, in.op)
-	l.requests.push(in, now+lsuQueueDelay)
+	l.requests.Push(in, now+lsuQueueDelay)
 }
 
 // gather brings results to their slices, in order, one a cycle: parts of loads and fences
 // before stores.
 func (l *lsu) gather(now uint64) {
-	if l.done.ready(now) {
-		sl := &l.slices[l.warps[l.done.front().warp].slice]
+	if l.done.Ready(now) {
+		sl := &l.slices[l.warps[l.done.Front().warp].slice]
 		switch out := &sl.result[isa.LSU]; {
-		case !out.closed(now):
-			l.result(sl, l.done.take(now), now+resultDelay)
-		case !out.full():
+		case !out.Closed(now):
+			l.result(sl, l.done.Take(now), now+resultDelay)
+		case !out.Full():
 			l.due = now + 1 // for the place that is free then
 		}
 	}
 	from := &l.loaded
-	if !from.ready(now) {
+	if !from.Ready(now) {
 		from = &l.stored
 	}
-	if from.ready(now) && !l.done.closed(now) {
-		l.done.push(from.take(now), now+resultDelay)
+	if from.Ready(now) && !l.done.Closed(now) {
+		l.done.Push(from.Take(now), now+resultDelay)
 		l.moved = true
 	}
 }
@@ -252,7 +255,7 @@ func (l *lsu) result(sl *slice, in inst, at uint64) {
 	if in.op == nil {
 		id = l.flights.part(in.warp)
 	}
-	sl.send(&sl.result[isa.LSU], id, at)
+	sl.result[isa.LSU].Push(id, at)
 	l.backDue = min(l.backDue, at)
 	l.moved = true
 }
@@ -260,10 +263,10 @@ func (l *lsu) result(sl *slice, in inst, at uint64) {
 // route sends the head of the queue to the scratchpad, towards the L1D, or its lanes to both at
 // once, as soon as each has a place for those it gets.
 func (l *lsu) route(now uint64) {
-	if l.ordered(l.requests.front()) {
+	if l.ordered(l.requests.Front()) {
 		return
 	}
-	in := *l.requests.front()
+	in := *l.requests.Front()
 	if in.op.LatencyClass() == isa.ClassFence && l.spec.Fence == FenceWait {
 		l.endHere(now)
 		return
@@ -273,10 +276,10 @@ func (l *lsu) route(now uint64) {
 		local = l.local[in.access]
 		global = local != l.accesses[in.access].Mask
 	}
-	if local != 0 && l.pad.closed() || global && l.switched.full() {
+	if local != 0 && l.pad.closed() || global && l.switched.Full() {
 		return
 	}
-	l.requests.take(now)
+	l.requests.Take(now)
 	l.moved = true
 	l.hookMemory(now, in.warp, in.op)
 	if local != 0 {
@@ -285,7 +288,7 @@ func (l *lsu) route(now uint64) {
 	if !global {
 		return
 	}
-	l.switched.push(in, now+switchDelay)
+	l.switched.Push(in, now+switchDelay)
 	if l.acquires(in) {
 		l.atomics.acquires[in.warp]++
 	}
@@ -336,7 +339,7 @@ func (l *lsu) receive(now uint64) {
 	if l.far > 0 {
 		to = &l.answers
 	}
-	if to.full() {
+	if to.Full() {
 		return
 	}
 	first := -1
@@ -362,20 +365,20 @@ func (l *lsu) receive(now uint64) {
 	case got.op.LatencyClass() == isa.ClassFence:
 		l.endFence(got.inst, now)
 	default:
-		to.push(got, now+max(answerDelay, 2*l.far))
+		to.Push(got, now+max(answerDelay, 2*l.far))
 	}
 }
 
 // merge fills the switch's register, from memory before the scratchpad.
 func (l *lsu) merge(now uint64) {
 	switch {
-	case l.back.full():
-	case l.answers.ready(now):
-		l.back.push(l.answers.pop(), now+answerDelay)
+	case l.back.Full():
+	case l.answers.Ready(now):
+		l.back.Push(l.answers.Pop(), now+answerDelay)
 		l.moved = true
-	case l.pad.packed.ready(now):
-		p := l.pad.packed.take(now)
-		l.back.push(answer{l.asked[p.access], int16(bits.OnesCount32(p.lanes))}, now+answerDelay)
+	case l.pad.packed.Ready(now):
+		p := l.pad.packed.Take(now)
+		l.back.Push(answer{l.asked[p.access], int16(bits.OnesCount32(p.lanes))}, now+answerDelay)
 		l.moved = true
 	}
 }
@@ -383,11 +386,11 @@ func (l *lsu) merge(now uint64) {
 // endHere ends the fence at the head of the queue, which nothing has passed, when the
 // core has nothing outstanding. It goes no further.
 func (l *lsu) endHere(now uint64) {
-	if l.loads > 0 || !l.switched.empty() || !l.co.idle() || l.back.full() || !l.taken() {
+	if l.loads > 0 || !l.switched.Empty() || !l.co.idle() || l.back.Full() || !l.taken() {
 		return
 	}
 	l.moved = true
-	l.endFence(l.requests.take(now), now)
+	l.endFence(l.requests.Take(now), now)
 }
 
 // endFence sends the answer to a fence back.
@@ -395,7 +398,7 @@ func (l *lsu) endFence(in inst, now uint64) {
 	l.touch(now)
 	l.fenced &^= 1 << in.warp
 	l.restate(int(in.warp))
-	l.back.push(answer{inst: in}, now+answerDelay)
+	l.back.Push(answer{inst: in}, now+answerDelay)
 }
 
 // blocked reports whether batch id is a fence that cannot end: something that went before it
@@ -407,10 +410,10 @@ func (l *lsu) blocked(id int) bool {
 // finish takes what the switch has brought back. The last part of a load frees it. A fence
 // lets the unit go on.
 func (l *lsu) finish(now uint64) {
-	if l.loaded.closed(now) {
+	if l.loaded.Closed(now) {
 		return
 	}
-	a := l.back.pop()
+	a := l.back.Pop()
 	l.moved = true
 	switch {
 	case a.op.LatencyClass() == isa.ClassFence:
@@ -424,7 +427,7 @@ func (l *lsu) finish(now uint64) {
 			l.atomics.acquires[a.warp]--
 		}
 	}
-	l.loaded.push(a.inst, now+resultDelay)
+	l.loaded.Push(a.inst, now+resultDelay)
 }
 
 // partial books an answer, and reports whether others are to come.

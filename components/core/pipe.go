@@ -5,6 +5,7 @@ import (
 
 	"github.com/sarchlab/akita/v3/sim"
 
+	"heddle/components/queue"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -13,7 +14,7 @@ import (
 type pipe struct {
 	Stats
 	flights
-	self    owner
+	self    queue.Owner
 	spec    Spec
 	latency [isa.NumClasses]uint64
 	lanes   [isa.NumUnits]int // of units that take a warp in packets; 0: whole
@@ -53,9 +54,9 @@ type warp struct {
 	slice, collector uint8 // of the slice
 	trace            Trace
 	fetchPC          uint32
-	fetching         uint32 // the address of what is under way
-	ibuffer          ibuffer
-	staging          *emu.Op // the head, whose registers the scoreboard watches
+	fetching         uint32               // the address of what is under way
+	ibuffer          queue.Queue[*emu.Op] // decoded
+	staging          *emu.Op              // the head, whose registers the scoreboard watches
 	board            scoreboard
 	state            state     // what its cycles are booked under from stateSince on
 	stateSince       uint64    //
@@ -66,39 +67,6 @@ type warp struct {
 	pending          int       // instructions decoded and not done
 	ended            uint64    // the cycle in which the last one was done
 	fault            error     // what was fetched is no instruction: an error if it is reached
-}
-
-// ibuffer is a warp's instruction buffer. Its ready flag is a register, as a buffer's.
-type ibuffer struct {
-	ring    []*emu.Op
-	head, n int
-	freedAt uint64 // the cycle in which a place was freed last: one a cycle
-}
-
-func (b *ibuffer) full() bool { return b.n == len(b.ring) }
-
-// closed reports whether decode sees no place in this cycle.
-func (b *ibuffer) closed(now uint64) bool {
-	return b.full() || b.freedAt == now && b.n+1 >= len(b.ring)
-}
-
-func (b *ibuffer) put(op *emu.Op) {
-	i := b.head + b.n
-	if i >= len(b.ring) {
-		i -= len(b.ring)
-	}
-	b.ring[i] = op
-	b.n++
-}
-
-func (b *ibuffer) take(now uint64) *emu.Op {
-	op := b.ring[b.head]
-	if b.head++; b.head == len(b.ring) {
-		b.head = 0
-	}
-	b.n--
-	b.freedAt = now
-	return op
 }
 
 // hook calls the hooks, if there are any. It is small enough to be inlined.
@@ -143,16 +111,13 @@ func (p *pipe) stage(slices []slice, now uint64) (staged uint64) {
 		i := bits.TrailingZeros64(m)
 		w := &p.warps[i]
 		p.moved = true
-		w.staging = w.ibuffer.take(now)
+		w.staging = w.ibuffer.Take(now)
 		w.board.wanted = w.staging.Reads()
 		p.staged |= 1 << i
 		p.ready |= 1 << i
 		p.enter(w, eligible)
 		p.look(&slices[w.slice], i)
 		p.hook(HookPosStage, now, uint8(i), w.staging)
-		if w.ibuffer.n == 0 {
-			p.buffered &^= 1 << i
-		}
 	}
 	return staged
 }
@@ -197,7 +162,7 @@ func (p *pipe) settle(now uint64) {
 func (p *pipe) fail(err error) {
 	if p.err == nil {
 		p.err = err
-		p.due = min(p.due, p.self.now)
+		p.due = min(p.due, p.self.Now)
 	}
 }
 

@@ -5,86 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/queue"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
-
-func TestQueueHoldsBackUntilItsCycle(t *testing.T) {
-	q := newQueue[int](2, &owner{"Core3", 17}, "slice 1, issued")
-	q.push(1, 5)
-	q.push(2, 6)
-	require.True(t, q.full())
-	require.False(t, q.ready(4))
-	require.True(t, q.ready(5))
-	require.Equal(t, 1, q.pop())
-	require.False(t, q.ready(5))
-	q.push(3, 7)
-	require.Equal(t, 2, q.pop())
-	require.Equal(t, 3, *q.front())
-	q.push(4, 8)
-	require.PanicsWithError(t, "BUG: Core3 @17: slice 1, issued: push to a full queue", func() { q.push(5, 9) })
-}
-
-// A place that take frees can be filled in the next cycle only: the RTL's ready
-// flag is a register.
-func TestARegisteredReadyFlagComesACycleLater(t *testing.T) {
-	q := newQueue[int](2, nil, "")
-	q.push(1, 1)
-	q.push(2, 1)
-	require.True(t, q.closed(1))
-	require.Equal(t, 1, q.take(1))
-	require.True(t, q.closed(1))
-	require.False(t, q.full())
-	require.False(t, q.closed(2))
-	q.push(3, 3)
-	require.True(t, q.closed(2))
-	require.Equal(t, 2, q.take(3))
-	require.Equal(t, 3, q.take(3))
-	require.True(t, q.closed(3))
-	require.False(t, q.closed(4))
-}
-
-// A buffer keeps order around its ring, and shows a freed place a cycle later unless it is popped.
-func TestBuffer(t *testing.T) {
-	b := newBuffer(2, 3, &owner{"Core3", 17}, "Core3: slice 1, issued")
-	for i := range flightID(40) {
-		now := uint64(i + 1)
-		b.put(i)
-		require.False(t, b.full())
-		require.Equal(t, i, b.take(now))
-		require.False(t, b.closed(now))
-	}
-	b.put(1)
-	b.put(2)
-	require.True(t, b.closed(50))
-	require.EqualValues(t, 1, b.take(50))
-	require.True(t, b.closed(50))
-	require.False(t, b.closed(51))
-	b.put(3)
-	require.EqualValues(t, 2, b.pop())
-	require.False(t, b.closed(52))
-	b.put(4)
-	require.PanicsWithValue(t, "BUG: Core3 @17: slice 1, issued: put into a full buffer", func() { b.put(5) })
-}
-
-// Entries of a line leave when their time has come, in order of arrival or of readiness.
-func TestLine(t *testing.T) {
-	var f flights
-	l := newLine(3, 0, &owner{"Core3", 17}, "Core3: FPU result")
-	a, b, c := f.part(1), f.part(2), f.part(3)
-	l.insert(&f, a, 9)
-	l.insert(&f, b, 7)
-	l.insert(&f, c, 9)
-	require.True(t, l.full())
-	require.PanicsWithValue(t, "BUG: Core3 @17: FPU result: put into a full line", func() { l.put(&f, a, 10) })
-	require.EqualValues(t, 7, l.next(5, never))
-	require.EqualValues(t, never, l.next(7, never), "what is ready needs no timer")
-	require.Equal(t, b, l.take(&f))
-	require.Equal(t, a, l.take(&f), "of two that are ready together the first to come")
-	require.EqualValues(t, 9, l.first)
-	require.Equal(t, c, l.take(&f))
-	require.EqualValues(t, never, l.first)
-}
 
 // pureSlice is a slice whose instructions are set by hand.
 func pureSlice(change ...func(*Spec)) *slice {
@@ -96,8 +20,9 @@ func pureSlice(change ...func(*Spec)) *slice {
 	for i := range p.warps {
 		p.warps[i].collector = uint8(i / 2 % 4)
 	}
-	sl := newSlice(p, "")
-	return &sl
+	sl := new(slice)
+	sl.build(p, "")
+	return sl
 }
 
 // flying starts an instruction of no meaning.
@@ -111,14 +36,14 @@ func (sl *slice) flying(warp uint8, class isa.Class) flightID {
 func TestTheSwitchBehindTheALUAlternates(t *testing.T) {
 	sl := pureSlice(func(s *Spec) { s.Latency.ALU = 5 })
 	for w := range uint8(4) {
-		sl.send(&sl.alu, sl.flying(w, isa.ClassALU), 1)
-		sl.send(&sl.mul, sl.flying(10+w, isa.ClassMul), 3)
+		sl.alu.Push(sl.flying(w, isa.ClassALU), 1)
+		sl.mul.Push(sl.flying(10+w, isa.ClassMul), 3)
 	}
 	var order []uint8
 	for now := uint64(1); now <= 8; now++ {
 		sl.finishALU(now)
-		if sl.computed.n > 0 {
-			order = append(order, sl.all[sl.take(&sl.computed, now)].warp)
+		if !sl.computed.Empty() {
+			order = append(order, sl.all[sl.computed.Take(now)].warp)
 		}
 	}
 	require.Equal(t, []uint8{0, 1, 10, 2, 11, 3, 12, 13}, order)
@@ -127,19 +52,22 @@ func TestTheSwitchBehindTheALUAlternates(t *testing.T) {
 // A shared unit selects a slice in the cycle before it takes from it: the lowest with
 // something, the last if none has.
 func TestSlicesEnterASharedUnit(t *testing.T) {
-	c := &Core{slices: []slice{*pureSlice(), *pureSlice()}}
-	c.entries[isa.SFU] = entry{1, newBuffer(2, 0, nil, "")}
+	c := &Core{slices: make([]slice, 2)}
+	for i := range c.slices {
+		c.slices[i].build(pureSlice().pipe, "")
+	}
+	c.entries[isa.SFU] = entry{1, queue.New[flightID](2, nil, "")}
 	push := func(slice int, id flightID) {
-		c.slices[slice].put(&c.slices[slice].dispatch[isa.SFU], id)
+		c.slices[slice].dispatch[isa.SFU].Push(id)
 		c.shared++
 	}
 	entered := func(cycles uint64) (warps []int) {
 		for now := uint64(1); now <= cycles; now++ {
 			c.enter(isa.SFU, now)
-			if q := &c.entries[isa.SFU].buffer; q.n == 0 {
+			if q := &c.entries[isa.SFU].buffer; q.Empty() {
 				warps = append(warps, -1)
 			} else {
-				warps = append(warps, int(q.take(now)))
+				warps = append(warps, int(q.Take(now)))
 			}
 		}
 		return warps
@@ -159,27 +87,28 @@ func TestSlicesEnterASharedUnit(t *testing.T) {
 // buffer of two; behind them the groups take turns.
 func TestGroupsOfWarpsTakeTurns(t *testing.T) {
 	sl := pureSlice()
-	sl.groups = newGroups(&sl.spec, 1, nil, "", nil)
+	sl.groups.build(&sl.spec, 1, nil, "", nil)
 	require.Len(t, sl.groups.of, 2)
 	require.Equal(t, uint64(0x0000AAAA), sl.groups.of[0].members)
 	require.Equal(t, uint64(0xAAAA0000), sl.groups.of[1].members)
 	for g := range sl.groups.of {
 		for k := range uint8(2) {
-			sl.groups.of[g].selected.put(sl.flying(uint8(16*g)+2*k+1, isa.ClassALU))
-			sl.groups.selected |= 1 << g
+			sl.groups.of[g].selected.Push(sl.flying(uint8(16*g)+2*k+1, isa.ClassALU))
 		}
 	}
 	var order []uint8
 	for now := uint64(1); now <= 8; now++ {
 		sl.join(now)
-		if sl.issued.n > 0 {
-			order = append(order, sl.all[sl.take(&sl.issued, now)].warp)
+		if !sl.issued.Empty() {
+			order = append(order, sl.all[sl.issued.Take(now)].warp)
 		}
 	}
 	require.Equal(t, []uint8{1, 17, 3, 19}, order)
 
 	sl.spec.Issue.Policy = 1
-	require.Empty(t, newGroups(&sl.spec, 1, nil, "", nil).of, "other policies see all warps of the slice")
+	sl.groups = groups{}
+	sl.groups.build(&sl.spec, 1, nil, "", nil)
+	require.Empty(t, sl.groups.of, "other policies see all warps of the slice")
 }
 
 // An instruction is at its collector's output two cycles after it was read; an output of two that is not taken

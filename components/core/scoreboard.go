@@ -74,8 +74,7 @@ func (sl *slice) issue(now uint64) {
 		b.issued++
 		b.selected++
 		id := sl.issueWarp(sl, w, now)
-		sl.all[id].at = now + sl.issueDelay
-		sl.put(&sl.issued, id)
+		sl.issued.Push(id, now+sl.issueDelay)
 	}
 	sl.did(b)
 }
@@ -85,7 +84,7 @@ func (sl *slice) issue(now uint64) {
 func (sl *slice) choose(now uint64) (warp int, why cause) {
 	ready := sl.ready & sl.members
 	switch {
-	case sl.issued.closed(now):
+	case sl.issued.Closed(now):
 		return 0, sl.backPressure(now)
 	case ready == 0:
 		return 0, sl.nothingReady()
@@ -104,7 +103,7 @@ func (sl *slice) backPressure(now uint64) cause {
 		return operandsFull
 	}
 	u := sl.all[id].unit
-	if !sl.dispatch[u].closed(now) {
+	if !sl.dispatch[u].Closed(now) {
 		return operandsFull
 	}
 	return [isa.NumUnits]cause{isa.ALU: aluBusy, isa.FPU: fpuBusy, isa.LSU: lsuFull, isa.SFU: sfuBusy}[u]
@@ -116,11 +115,10 @@ func (sl *slice) furthest(now uint64) (id flightID, ok bool) {
 	if c := &sl.collect; len(c.id[0]) == 1 {
 		return c.id[2][0], c.out&^c.fresh != 0
 	}
-	if sl.operands.n == 0 {
+	if !sl.operands.Ready(now) {
 		return 0, false
 	}
-	id = sl.operands.front()
-	return id, sl.all[id].at <= now
+	return *sl.operands.Front(), true
 }
 
 // nothingReady is why none of the slice's warps can issue.

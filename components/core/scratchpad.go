@@ -3,6 +3,7 @@ package core
 import (
 	"math/bits"
 
+	"heddle/components/queue"
 	"heddle/isa"
 )
 
@@ -21,7 +22,7 @@ type scratchpad struct {
 	banks  uint32 // less 1; as many as lanes
 	slices bool   // arbiters have two levels, the first over slices of sliceSize
 	held   int    // requests of lanes that are in here
-	packed queue[packed]
+	packed queue.Timed[packed]
 
 	trains [trainSlots]train // by the cycle of their entry
 	parted bool              // into requests, which is what follows
@@ -76,8 +77,8 @@ type packed struct {
 	lanes  uint32
 }
 
-func newScratchpad(lanes int, of *owner) scratchpad {
-	return scratchpad{banks: uint32(lanes - 1), slices: levels(lanes) > 0, packed: newQueue[packed](2, of, "scratchpad answers")}
+func newScratchpad(lanes int, of *queue.Owner) scratchpad {
+	return scratchpad{banks: uint32(lanes - 1), slices: levels(lanes) > 0, packed: queue.NewTimed[packed](2, of, "scratchpad answers")}
 }
 
 // idle reports whether a step would do nothing.
@@ -116,7 +117,7 @@ func (s *scratchpad) enter(access int16, write bool, lanes uint32, addr *isa.Lan
 // next returns the cycle of the next step that does something, if that follows from time alone
 // and is before at; else at.
 func (s *scratchpad) next(now, at uint64) uint64 {
-	at = s.packed.next(now, at)
+	at = s.packed.Next(now, at)
 	if s.held == 0 || s.parted {
 		return at
 	}
@@ -132,7 +133,7 @@ func (s *scratchpad) next(now, at uint64) uint64 {
 // one can, and whether a lane waited for a bank that took another's request.
 func (s *scratchpad) step(now uint64) (moved, conflict bool) {
 	if !s.parted {
-		if s.packed.closed(now) && s.at(now, s.toPack()) != nil {
+		if s.packed.Closed(now) && s.at(now, s.toPack()) != nil {
 			s.part(now - 1)
 		} else {
 			return s.run(now), false
@@ -200,7 +201,7 @@ func (s *scratchpad) run(now uint64) (moved bool) {
 		moved = true
 	}
 	if t := s.at(now, s.toPack()); t != nil {
-		s.packed.push(packed{t.access, t.lanes}, now+1)
+		s.packed.Push(packed{t.access, t.lanes}, now+1)
 		s.leave(t)
 		moved = true
 	}
@@ -268,7 +269,7 @@ func (s *scratchpad) note() {
 // have one of it.
 func (s *scratchpad) pack(now uint64) bool {
 	a := &s.answers
-	if a.some == 0 || s.packed.closed(now) {
+	if a.some == 0 || s.packed.Closed(now) {
 		return false
 	}
 	p := packed{access: a.of[bits.TrailingZeros32(a.some)][0].access}
@@ -281,7 +282,7 @@ func (s *scratchpad) pack(now uint64) bool {
 		a.pop(bits.TrailingZeros32(m))
 	}
 	s.held -= bits.OnesCount32(p.lanes)
-	s.packed.push(p, now+1)
+	s.packed.Push(p, now+1)
 	return true
 }
 

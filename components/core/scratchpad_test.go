@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/queue"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -47,9 +48,9 @@ func (s *scratchpad) begin(p *padAccess, now uint64) {
 
 // feed feeds accesses in order, each as soon as the entry is free, and takes answers at once.
 func (s *scratchpad) feed(accesses ...padAt) (out []padAnswered, conflicts int) {
-	for now := uint64(1); len(accesses) > 0 || !s.idle() || !s.packed.empty(); now++ {
-		if s.packed.ready(now) {
-			out = append(out, padAnswered{now, s.packed.take(now)})
+	for now := uint64(1); len(accesses) > 0 || !s.idle() || !s.packed.Empty(); now++ {
+		if s.packed.Ready(now) {
+			out = append(out, padAnswered{now, s.packed.Take(now)})
 		}
 		if _, conflict := s.step(now); conflict {
 			conflicts++
@@ -65,7 +66,7 @@ func (s *scratchpad) feed(accesses ...padAt) (out []padAnswered, conflicts int) 
 // A load without conflicts is answered whole, ScratchpadLatency cycles after it entered, less
 // the one of the switch's register; and one a cycle.
 func TestTheScratchpadAnswersALoadACycle(t *testing.T) {
-	s := newScratchpad(4, &owner{})
+	s := newScratchpad(4, &queue.Owner{})
 	out, conflicts := s.feed(load(1, 7, 0, 1, 2, 3), load(1, 8, 7, 6, 5, 4), load(1, 9, 1, 2, 3, 0))
 	require.Zero(t, conflicts)
 	require.Equal(t, []padAnswered{{ScratchpadLatency + 1, packed{7, 15}}, {ScratchpadLatency + 2, packed{8, 15}}, {ScratchpadLatency + 3, packed{9, 15}}}, out)
@@ -74,7 +75,7 @@ func TestTheScratchpadAnswersALoadACycle(t *testing.T) {
 // Lanes of one bank go one after the other, also to one word, and are answered in parts; the
 // low lanes of a later load overtake the high lanes of an earlier one.
 func TestLowLanesOvertakeInABank(t *testing.T) {
-	s := newScratchpad(4, &owner{})
+	s := newScratchpad(4, &queue.Owner{})
 	out, conflicts := s.feed(load(1, 1, 0, 4, 8, 12), load(4, 2, 16, 16, 1, 2))
 	require.Equal(t, []padAnswered{
 		{7, packed{1, 0b0001}}, {8, packed{1, 0b0010}}, {9, packed{1, 0b0100}},
@@ -85,7 +86,7 @@ func TestLowLanesOvertakeInABank(t *testing.T) {
 
 // Lanes that share banks in pairs are two parts.
 func TestAStrideOfTwoIsTwoParts(t *testing.T) {
-	s := newScratchpad(4, &owner{})
+	s := newScratchpad(4, &queue.Owner{})
 	out, conflicts := s.feed(load(1, 1, 0, 2, 4, 6))
 	require.Equal(t, []padAnswered{{7, packed{1, 0b0011}}, {8, packed{1, 0b1100}}}, out)
 	require.Equal(t, 1, conflicts)
@@ -93,17 +94,17 @@ func TestAStrideOfTwoIsTwoParts(t *testing.T) {
 
 // A bank reads a word that it has written in the cycle before a cycle later, and others at once.
 func TestABankDoesNotReadWhatItHasJustWritten(t *testing.T) {
-	s := newScratchpad(4, &owner{})
+	s := newScratchpad(4, &queue.Owner{})
 	out, _ := s.feed(store(1, 0, 1, 2, 3), load(1, 1, 0, 5, 6, 7))
 	require.Equal(t, []padAnswered{{8, packed{1, 0b1110}}, {9, packed{1, 0b0001}}}, out)
-	s = newScratchpad(4, &owner{})
+	s = newScratchpad(4, &queue.Owner{})
 	out, _ = s.feed(store(1, 0, 1, 2, 3), load(3, 1, 0, 5, 6, 7))
 	require.Equal(t, []padAnswered{{9, packed{1, 0b1111}}}, out)
 }
 
 // With more lanes than an arbiter has inputs, crossbars have two levels: a cycle more each way.
 func TestCrossbarsOfTwoLevels(t *testing.T) {
-	s := newScratchpad(16, &owner{})
+	s := newScratchpad(16, &queue.Owner{})
 	words := make([]uint16, 16)
 	for l := range words {
 		words[l] = uint16(l)
@@ -117,32 +118,32 @@ func TestCrossbarsOfTwoLevels(t *testing.T) {
 type naivePad struct {
 	lanes, slices  int
 	in             padAccess
-	requests, bank []queue[padRequest]
-	joining        [][]queue[padRequest] // by slice, by bank
-	out            []queue[padAnswer]
-	parting        [][]queue[padAnswer] // by slice, by lane
-	answers        []queue[padAnswer]
-	packed         queue[packed]
+	requests, bank []queue.Timed[padRequest]
+	joining        [][]queue.Timed[padRequest] // by slice, by bank
+	out            []queue.Timed[padAnswer]
+	parting        [][]queue.Timed[padAnswer] // by slice, by lane
+	answers        []queue.Timed[padAnswer]
+	packed         queue.Timed[packed]
 	wroteAt        []uint64
 	word           []uint16
 }
 
 func newNaivePad(lanes int) *naivePad {
-	n := &naivePad{lanes: lanes, slices: 1, packed: newQueue[packed](2, nil, ""), wroteAt: make([]uint64, lanes), word: make([]uint16, lanes)}
+	n := &naivePad{lanes: lanes, slices: 1, packed: queue.NewTimed[packed](2, nil, ""), wroteAt: make([]uint64, lanes), word: make([]uint16, lanes)}
 	if lanes > 12 {
 		n.slices = lanes / 8
 	}
 	for range lanes {
-		n.requests = append(n.requests, newQueue[padRequest](2, nil, ""))
-		n.bank = append(n.bank, newQueue[padRequest](2, nil, ""))
-		n.out = append(n.out, newQueue[padAnswer](1, nil, ""))
-		n.answers = append(n.answers, newQueue[padAnswer](2, nil, ""))
+		n.requests = append(n.requests, queue.NewTimed[padRequest](2, nil, ""))
+		n.bank = append(n.bank, queue.NewTimed[padRequest](2, nil, ""))
+		n.out = append(n.out, queue.NewTimed[padAnswer](1, nil, ""))
+		n.answers = append(n.answers, queue.NewTimed[padAnswer](2, nil, ""))
 	}
 	for range n.slices {
-		var r []queue[padRequest]
-		var a []queue[padAnswer]
+		var r []queue.Timed[padRequest]
+		var a []queue.Timed[padAnswer]
 		for range lanes {
-			r, a = append(r, newQueue[padRequest](2, nil, "")), append(a, newQueue[padAnswer](2, nil, ""))
+			r, a = append(r, queue.NewTimed[padRequest](2, nil, "")), append(a, queue.NewTimed[padAnswer](2, nil, ""))
 		}
 		n.joining, n.parting = append(n.joining, r), append(n.parting, a)
 	}
@@ -169,20 +170,20 @@ func (n *naivePad) step(now uint64) {
 		n.request(now, n.bank, 0, n.lanes)
 	}
 	for l := range n.lanes {
-		if n.in.lanes>>l&1 != 0 && !n.requests[l].closed(now) {
-			n.requests[l].push(padRequest{n.in.access, n.in.word[l], uint8(l), n.in.write}, now+1)
+		if n.in.lanes>>l&1 != 0 && !n.requests[l].Closed(now) {
+			n.requests[l].Push(padRequest{n.in.access, n.in.word[l], uint8(l), n.in.write}, now+1)
 			n.in.lanes &^= 1 << l
 		}
 	}
 }
 
 // arbitrate joins the slices, the lowest first.
-func arbitrate[T any](now uint64, from [][]queue[T], to []queue[T]) {
+func arbitrate[T any](now uint64, from [][]queue.Timed[T], to []queue.Timed[T]) {
 	for i := range to {
 		for s := range from {
-			if from[s][i].ready(now) {
-				if !to[i].closed(now) {
-					to[i].push(from[s][i].take(now), now+1)
+			if from[s][i].Ready(now) {
+				if !to[i].Closed(now) {
+					to[i].Push(from[s][i].Take(now), now+1)
 				}
 				break
 			}
@@ -193,24 +194,24 @@ func arbitrate[T any](now uint64, from [][]queue[T], to []queue[T]) {
 func (n *naivePad) pack(now uint64) {
 	p := packed{access: -1}
 	for l := range n.lanes {
-		if a := &n.answers[l]; a.ready(now) && !n.packed.closed(now) && (p.lanes == 0 || a.front().access == p.access) {
-			p.access = a.front().access
+		if a := &n.answers[l]; a.Ready(now) && !n.packed.Closed(now) && (p.lanes == 0 || a.Front().access == p.access) {
+			p.access = a.Front().access
 			p.lanes |= 1 << l
-			a.take(now)
+			a.Take(now)
 		}
 	}
 	if p.lanes != 0 {
-		n.packed.push(p, now+1)
+		n.packed.Push(p, now+1)
 	}
 }
 
 // deliver is a crossbar's arbiters, one a lane, over some banks.
-func (n *naivePad) deliver(now uint64, to []queue[padAnswer], first, end int) {
+func (n *naivePad) deliver(now uint64, to []queue.Timed[padAnswer], first, end int) {
 	for l := range n.lanes {
 		for b := first; b < end; b++ {
-			if o := &n.out[b]; o.ready(now) && int(o.front().lane) == l {
-				if !to[l].closed(now) {
-					to[l].push(o.pop(), now+1)
+			if o := &n.out[b]; o.Ready(now) && int(o.Front().lane) == l {
+				if !to[l].Closed(now) {
+					to[l].Push(o.Pop(), now+1)
 				}
 				break
 			}
@@ -219,13 +220,13 @@ func (n *naivePad) deliver(now uint64, to []queue[padAnswer], first, end int) {
 }
 
 // request is the other crossbar's, one a bank, over some lanes.
-func (n *naivePad) request(now uint64, to []queue[padRequest], first, end int) {
+func (n *naivePad) request(now uint64, to []queue.Timed[padRequest], first, end int) {
 	granted := map[int]bool{} // a lane's next request comes a cycle later
 	for b := range n.lanes {
 		for l := first; l < end; l++ {
-			if q := &n.requests[l]; !granted[l] && q.ready(now) && int(q.front().word)%n.lanes == b {
-				if !to[b].closed(now) {
-					to[b].push(q.take(now), now+1)
+			if q := &n.requests[l]; !granted[l] && q.Ready(now) && int(q.Front().word)%n.lanes == b {
+				if !to[b].Closed(now) {
+					to[b].Push(q.Take(now), now+1)
 					granted[l] = true
 				}
 				break
@@ -237,17 +238,17 @@ func (n *naivePad) request(now uint64, to []queue[padRequest], first, end int) {
 func (n *naivePad) serve(now uint64) {
 	for b := range n.lanes {
 		q := &n.bank[b]
-		if !q.ready(now) {
+		if !q.Ready(now) {
 			continue
 		}
-		switch r := q.front(); {
+		switch r := q.Front(); {
 		case r.write:
 			n.wroteAt[b], n.word[b] = now, r.word
-			q.take(now)
-		case n.out[b].full() || n.wroteAt[b] == now-1 && n.word[b] == r.word:
+			q.Take(now)
+		case n.out[b].Full() || n.wroteAt[b] == now-1 && n.word[b] == r.word:
 		default:
-			n.out[b].push(padAnswer{r.access, r.lane}, now+1)
-			q.take(now)
+			n.out[b].Push(padAnswer{r.access, r.lane}, now+1)
+			q.Take(now)
 		}
 	}
 }
@@ -264,18 +265,18 @@ func TestTheScratchpadIsThatOfOneQueueABuffer(t *testing.T) {
 }
 
 func sameAsNaive(t *testing.T, rng *rand.Rand, lanes int) {
-	s, n := newScratchpad(lanes, &owner{}), newNaivePad(lanes)
+	s, n := newScratchpad(lanes, &queue.Owner{}), newNaivePad(lanes)
 	words := 1 + rng.IntN(4*lanes)
 	stalls, gaps, stores, clashes := rng.IntN(3), rng.IntN(3), rng.IntN(4), rng.IntN(4)
 	asked, got := map[int16]uint32{}, map[int16]uint32{}
 	id, wake := int16(0), uint64(0)
-	for now := uint64(1); now < 400 || !s.idle() || !s.packed.empty(); now++ {
+	for now := uint64(1); now < 400 || !s.idle() || !s.packed.Empty(); now++ {
 		require.Less(t, now, uint64(4000), "%d lanes: something is stuck", lanes)
-		require.Equal(t, n.packed.ready(now), s.packed.ready(now), "%d lanes, cycle %d", lanes, now)
+		require.Equal(t, n.packed.Ready(now), s.packed.Ready(now), "%d lanes, cycle %d", lanes, now)
 		took := false
-		if rng.IntN(3) >= stalls && s.packed.ready(now) {
-			p := s.packed.take(now)
-			require.Equal(t, n.packed.take(now), p, "%d lanes, cycle %d", lanes, now)
+		if rng.IntN(3) >= stalls && s.packed.Ready(now) {
+			p := s.packed.Take(now)
+			require.Equal(t, n.packed.Take(now), p, "%d lanes, cycle %d", lanes, now)
 			require.Zero(t, got[p.access]&p.lanes, "a lane is answered twice")
 			got[p.access] |= p.lanes
 			wake, took = now, true
@@ -314,7 +315,7 @@ func sameAsNaive(t *testing.T, rng *rand.Rand, lanes int) {
 }
 
 func TestAStepOfTheScratchpadAllocatesNothing(t *testing.T) {
-	s := newScratchpad(32, &owner{})
+	s := newScratchpad(32, &queue.Owner{})
 	now, addr := uint64(1), isa.Lanes{}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		if !s.closed() {
@@ -322,8 +323,8 @@ func TestAStepOfTheScratchpadAllocatesNothing(t *testing.T) {
 		}
 		now++
 		s.step(now)
-		if s.packed.ready(now) {
-			s.packed.take(now)
+		if s.packed.Ready(now) {
+			s.packed.Take(now)
 		}
 	}))
 }
@@ -332,15 +333,15 @@ func TestAStepOfTheScratchpadAllocatesNothing(t *testing.T) {
 func BenchmarkScratchpad(b *testing.B) {
 	for _, stride := range []int{1, 2, 0} {
 		b.Run(fmt.Sprint("stride ", stride), func(b *testing.B) {
-			s := newScratchpad(32, &owner{})
+			s := newScratchpad(32, &queue.Owner{})
 			now, addr := uint64(1), isa.Lanes{}
 			for l := range addr {
 				addr[l] = uint32(4 * l * stride)
 			}
 			for b.Loop() {
 				for entered := false; !entered; now++ {
-					if s.packed.ready(now) {
-						s.packed.take(now)
+					if s.packed.Ready(now) {
+						s.packed.Take(now)
 					}
 					s.step(now)
 					if entered = !s.closed(); entered {

@@ -54,7 +54,7 @@ func (c *Core) warpSignals(i int) (l probe.List) {
 	w := &c.warps[i]
 	l.Word("pc", w.trace.PC)
 	l.Word("mask", w.trace.Mask)
-	l.Count("ibuffer", c.spec.IBuffer, func() int { return w.ibuffer.n })
+	l.Count("ibuffer", c.spec.IBuffer, func() int { return w.ibuffer.Len() })
 	l.Vector("scoreboard", 64, func() uint64 { return w.board.all })
 	l.Hide()
 	l.Word("fetch_pc", func() uint32 { return w.fetchPC })
@@ -63,7 +63,7 @@ func (c *Core) warpSignals(i int) (l probe.List) {
 }
 
 func (l *lsu) signals() (out probe.List) {
-	out.Count("queue", len(l.requests.ring), func() int { return l.requests.n })
+	out.Count("queue", l.requests.Places(), func() int { return l.requests.Len() })
 	out.Count("loads", l.maxLoads, func() int { return l.loads })
 	out.Count("batches", len(l.co.tags), func() int { return len(l.co.tags) - len(l.co.free) })
 	out.Flag("fence", func() bool { return l.fence })

@@ -3,6 +3,7 @@ package core
 import (
 	"math/bits"
 
+	"heddle/components/queue"
 	"heddle/isa"
 )
 
@@ -17,10 +18,10 @@ type slice struct {
 	issueDelay uint64   // through the scoreboard's arbiter
 
 	occupied uint64 // buffers that are not empty
-	issued   buffer // behind the scoreboard's arbiter
+	issued   line   // behind the scoreboard's arbiter
 	express  express
 	collect  collectors
-	operands buffer               // behind the collectors' arbiter
+	operands line                 // behind the collectors' arbiter
 	dispatch [isa.NumUnits]buffer // before the units
 	alu      line                 // integer operations
 	mul      line                 // multiplier, pipelined
@@ -47,36 +48,47 @@ const (
 	bitDiv
 	bitComputed
 	bitExpress
-	bitDispatch                                    // and the units behind it
-	bitResult   = bitDispatch + uint(isa.NumUnits) // and the units behind it
+	bitDispatch                                   // and the units behind it
+	bitResult   = bitDispatch + int(isa.NumUnits) // and the units behind it
 )
 
 const (
 	resultBits  = 1<<bitComputed | (1<<isa.NumUnits-1)<<bitResult
-	executeBits = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<(bitDispatch+uint(isa.ALU)) | 1<<(bitDispatch+uint(isa.FPU))
+	executeBits = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<(bitDispatch+int(isa.ALU)) | 1<<(bitDispatch+int(isa.FPU))
 )
 
-func newSlice(p *pipe, in string) slice {
-	s := &p.spec
+// build makes the slice where it stays, as its buffers have bits of it set.
+func (sl *slice) build(p *pipe, in string) {
+	s, of := &p.spec, &p.self
 	width := s.Issue.Dispatch
-	sl := slice{
-		pipe: p, in: in, issueDelay: 1 + levels(s.Warps/s.Issue.Slices),
-		issued:   newBuffer(2*width*int(1+levels(s.Warps/s.Issue.Slices)), bitIssued, &p.self, in+"issued"),
-		express:  newExpress(s, &p.self, in),
-		collect:  newCollectors(s.Collectors, in),
-		operands: newBuffer(2*width, bitOperands, &p.self, in+"operands"),
-		alu:      newLine(max(1, s.Latency.ALU-1), bitALU, &p.self, in+"integer unit"),
-		mul:      newLine(s.Latency.Mul, bitMul, &p.self, in+"multiplier"),
-		div:      newLine(s.divisions(), bitDiv, &p.self, in+"divider"),
-		computed: newBuffer(2, bitComputed, &p.self, in+"ALU result"),
+	*sl = slice{
+		pipe: p, in: of.Unit + ": " + in, issueDelay: 1 + levels(s.Warps/s.Issue.Slices),
+		issued:   queue.NewTimed[flightID](2*width*int(1+levels(s.Warps/s.Issue.Slices)), of, in+"issued"),
+		express:  newExpress(s, of, in),
+		collect:  newCollectors(s.Collectors, of.Unit+": "+in),
+		operands: queue.NewTimed[flightID](2*width, of, in+"operands"),
+		alu:      queue.NewTimed[flightID](max(1, s.Latency.ALU-1), of, in+"integer unit"),
+		mul:      queue.NewTimed[flightID](s.Latency.Mul, of, in+"multiplier"),
+		div:      queue.NewTimed[flightID](s.divisions(), of, in+"divider"),
+		computed: queue.New[flightID](2, of, in+"ALU result"),
 	}
 	for u := range isa.NumUnits {
-		sl.dispatch[u] = newBuffer(2, uint(bitDispatch+u), &p.self, in+isa.Unit(u).String()+" dispatch")
+		sl.dispatch[u] = queue.New[flightID](2, of, in+isa.Unit(u).String()+" dispatch")
+		sl.dispatch[u].Flag(&sl.occupied, bitDispatch+int(u))
 	}
-	sl.result[isa.FPU] = newLine(s.FPUQueue, bitResult+uint(isa.FPU), &p.self, in+"FPU result")
-	sl.result[isa.SFU] = newLine(2*3, bitResult+uint(isa.SFU), &p.self, in+"SFU result") // response, switch and gather buffers
-	sl.result[isa.LSU] = newLine(2, bitResult+uint(isa.LSU), &p.self, in+"LSU result")
-	return sl
+	sl.result[isa.FPU] = queue.NewTimed[flightID](s.FPUQueue, of, in+"FPU result")
+	sl.result[isa.SFU] = queue.NewTimed[flightID](2*3, of, in+"SFU result") // response, switch and gather buffers
+	sl.result[isa.LSU] = queue.NewTimed[flightID](2, of, in+"LSU result")
+	for _, u := range commitOrder {
+		sl.result[u].Flag(&sl.occupied, bitResult+int(u))
+	}
+	sl.computed.Flag(&sl.occupied, bitComputed)
+	sl.issued.Flag(&sl.occupied, bitIssued)
+	sl.express.operands.Flag(&sl.occupied, bitExpress)
+	sl.operands.Flag(&sl.occupied, bitOperands)
+	sl.alu.Flag(&sl.occupied, bitALU)
+	sl.mul.Flag(&sl.occupied, bitMul)
+	sl.div.Flag(&sl.occupied, bitDiv)
 }
 
 // divisions is how many a slice can have under way.
@@ -87,32 +99,6 @@ func (s *Spec) divisions() int {
 	return s.Latency.Div
 }
 
-func (sl *slice) put(b *buffer, id flightID) {
-	b.put(id)
-	sl.occupied |= b.bit
-}
-
-func (sl *slice) take(b *buffer, now uint64) flightID {
-	id := b.take(now)
-	if b.n == 0 {
-		sl.occupied &^= b.bit
-	}
-	return id
-}
-
-func (sl *slice) send(l *line, id flightID, at uint64) {
-	l.put(&sl.flights, id, at)
-	sl.occupied |= l.bit
-}
-
-func (sl *slice) receive(l *line) flightID {
-	id := l.take(&sl.flights)
-	if l.n == 0 {
-		sl.occupied &^= l.bit
-	}
-	return id
-}
-
 // commit writes back an instruction a cycle, units in fixed priority; a slice that
 // dispatches more writes back as many, of different units. It reports whether the load-store unit, which had none,
 // has a place for its results now.
@@ -121,25 +107,24 @@ func (sl *slice) commit(now uint64) (room bool) {
 		return false
 	}
 	left := sl.spec.Issue.Dispatch
-	if sl.computed.n != 0 {
+	if !sl.computed.Empty() {
 		sl.moved = true
-		sl.retire(sl.take(&sl.computed, now), now)
+		sl.retire(sl.computed.Take(now), now)
 		if left--; left == 0 {
 			return false
 		}
 	}
 	for _, u := range commitOrder {
 		q := &sl.result[u]
-		if q.first > now {
+		if !q.Ready(now) {
 			continue
 		}
 		if u == isa.LSU {
-			room = q.full()
+			room = q.Full()
 		} else {
 			sl.moved = true // producers may have waited for the place
 		}
-		sl.retire(sl.receive(q), now)
-		q.freedAt = now
+		sl.retire(q.Take(now), now)
 		if u == isa.FPU {
 			sl.fpuFreed++
 		}
@@ -170,10 +155,10 @@ func (sl *slice) execute(now uint64) (branch int) {
 	branch = -1
 	if sl.occupied&executeBits != 0 {
 		branch = sl.finishALU(now)
-		if q := &sl.dispatch[isa.ALU]; q.n != 0 {
+		if q := &sl.dispatch[isa.ALU]; !q.Empty() {
 			sl.startALU(q, now)
 		}
-		if q := &sl.dispatch[isa.FPU]; q.n != 0 && sl.fpuHeld < sl.spec.FPUQueue {
+		if q := &sl.dispatch[isa.FPU]; !q.Empty() && sl.fpuHeld < sl.spec.FPUQueue {
 			sl.startFPU(q, now)
 		}
 	}
@@ -183,23 +168,21 @@ func (sl *slice) execute(now uint64) (branch int) {
 }
 
 func (sl *slice) startFPU(q *buffer, now uint64) {
-	at := now + sl.latency[sl.all[q.front()].class]
+	at := now + sl.latency[sl.all[*q.Front()].class]
 	sl.moved = true
 	sl.fpuHeld++
 	id := sl.packet(q, now)
 	sl.hook(HookPosExecute, now, sl.all[id].warp, sl.all[id].op)
-	to := &sl.result[isa.FPU]
-	to.insert(&sl.flights, id, at)
-	sl.occupied |= to.bit
+	sl.result[isa.FPU].Insert(id, at)
 }
 
 // packet takes from a dispatch buffer what its unit starts in this cycle: the first
 // instruction, or one of its packets, of which the last stands for the instruction. The
 // others take a turn at commit and release nothing.
 func (sl *slice) packet(q *buffer, now uint64) flightID {
-	f := &sl.all[q.front()]
+	f := &sl.all[*q.Front()]
 	if f.rest == 0 {
-		return sl.take(q, now)
+		return q.Take(now)
 	}
 	f.rest--
 	return sl.part(f.warp)
@@ -208,19 +191,19 @@ func (sl *slice) packet(q *buffer, now uint64) flightID {
 // finishALU lets one result a cycle through the switch behind the integer unit and
 // the multiplier and divider, in turn when both have one. It returns the warp whose branch that is.
 func (sl *slice) finishALU(now uint64) (branch int) {
-	if sl.computed.closed(now) {
+	if sl.computed.Closed(now) {
 		return -1
 	}
 	from := sl.muldiv(now)
-	if sl.alu.first <= now && (from == nil || !sl.muldivNext) {
+	if sl.alu.Ready(now) && (from == nil || !sl.muldivNext) {
 		from = &sl.alu
 	}
 	if from == nil {
 		return -1
 	}
 	sl.muldivNext = from == &sl.alu
-	id := sl.receive(from)
-	sl.put(&sl.computed, id)
+	id := from.Pop()
+	sl.computed.Push(id)
 	sl.moved = true
 	if f := &sl.all[id]; f.op != nil && f.class == isa.ClassBranch {
 		return int(f.warp)
@@ -234,8 +217,8 @@ func (sl *slice) muldiv(now uint64) *line {
 	if sl.occupied&(1<<bitMul|1<<bitDiv) == 0 {
 		return nil
 	}
-	switch mul, div := sl.mul.first <= now, sl.div.first <= now; {
-	case div && !(mul && sl.mul.first < sl.div.first):
+	switch mul, div := sl.mul.Ready(now), sl.div.Ready(now); {
+	case div && !(mul && sl.mul.First() < sl.div.First()):
 		return &sl.div
 	case mul:
 		return &sl.mul
@@ -244,7 +227,7 @@ func (sl *slice) muldiv(now uint64) *line {
 }
 
 func (sl *slice) startALU(q *buffer, now uint64) {
-	class := sl.all[q.front()].class
+	class := sl.all[*q.Front()].class
 	into := &sl.alu
 	switch class {
 	case isa.ClassMul:
@@ -252,58 +235,53 @@ func (sl *slice) startALU(q *buffer, now uint64) {
 	case isa.ClassDiv:
 		into = &sl.div
 	}
-	if into.full() {
+	if into.Full() {
 		return
 	}
 	id := sl.packet(q, now)
 	sl.moved = true
 	sl.hook(HookPosExecute, now, sl.all[id].warp, sl.all[id].op)
-	sl.send(into, id, now+sl.latency[class]-1)
+	into.Push(id, now+sl.latency[class]-1)
 }
 
 // next returns the first cycle after now in which the slice would do something because time has passed,
 // if that is before at; else at.
 func (sl *slice) next(now, at uint64) uint64 {
-	if sl.issued.n != 0 {
-		if ready := sl.all[sl.issued.front()].at; ready > now {
-			at = min(at, ready)
-		}
-	}
-	at = min(at, sl.express.operands.first)
-	return sl.div.next(now, sl.mul.next(now, sl.alu.next(now, at)))
+	at = min(sl.issued.Next(now, at), sl.express.operands.First())
+	return sl.div.Next(now, sl.mul.Next(now, sl.alu.Next(now, at)))
 }
 
-// nextBack returns the first cycle after now in which an instruction can be written back, or is seen by the
-// scoreboard to have been.
+// nextBack returns the first cycle in which an instruction can be written back, or is seen by the scoreboard to have been,
+// if that is before at; else at. It is no later than now if one could have been already.
 func (sl *slice) nextBack(now, at uint64) uint64 {
-	if sl.computed.n != 0 {
+	if sl.occupied&(1<<bitComputed) != 0 {
 		return now + 1
 	}
 	for m := sl.occupied >> bitResult; m != 0; m &= m - 1 {
-		at = min(at, max(now+1, sl.result[bits.TrailingZeros64(m)].first))
+		at = min(at, sl.result[bits.TrailingZeros64(m)].First())
 	}
 	return min(at, sl.releases.next(now))
 }
 
 // buffers shows the slice after cycle now.
 func (sl *slice) buffers(now uint64, see func(string, int, int)) {
-	sl.issued.level(see)
+	sl.issued.Level(see)
 	x := sl.underWay(now)
 	sl.collect.buffers(x.stages, see)
-	see(sl.operands.name, int(sl.operands.n)+x.operands, int(sl.operands.places))
+	see(sl.operands.Name(), sl.operands.Len()+x.operands, sl.operands.Places())
 	for u := range sl.dispatch {
 		b, more := &sl.dispatch[u], 0
 		if isa.Unit(u) == isa.ALU {
 			more = x.dispatched
 		}
-		see(b.name, int(b.n)+more, int(b.places))
+		see(b.Name(), b.Len()+more, b.Places())
 	}
-	see(sl.alu.name, sl.alu.n+x.alu, sl.alu.places)
-	sl.mul.level(see)
-	sl.div.level(see)
-	see(sl.computed.name, int(sl.computed.n)+x.computed, int(sl.computed.places))
+	see(sl.alu.Name(), sl.alu.Len()+x.alu, sl.alu.Places())
+	sl.mul.Level(see)
+	sl.div.Level(see)
+	see(sl.computed.Name(), sl.computed.Len()+x.computed, sl.computed.Places())
 	for _, u := range commitOrder {
-		sl.result[u].level(see)
+		sl.result[u].Level(see)
 	}
 	see(sl.in+"write-back", x.written, (commitToRelease+1)*sl.spec.Issue.Dispatch)
 }

@@ -27,15 +27,15 @@ func (c *Core) readOperands(f *flight) {
 // request gives the SFU's next instruction to the unit, when its queue has a place.
 // What has no answer is done with that; it then also needs a way to commit.
 func (c *Core) request(q *buffer, now uint64) {
-	id := q.front()
+	id := *q.Front()
 	f := &c.all[id]
 	sl := &c.slices[c.warps[f.warp].slice]
 	out := &sl.result[isa.SFU]
 	answered := c.socket.Traits(f.op).Answered
-	if !answered && out.full() || c.socket.Full() {
+	if !answered && out.Full() || c.socket.Full() {
 		return
 	}
-	q.pop()
+	q.Drop()
 	c.moved = true
 	c.socket.Send(int(f.access))
 	if answered {
@@ -43,7 +43,7 @@ func (c *Core) request(q *buffer, now uint64) {
 		c.end(id) // its answer commits as another
 	} else {
 		c.hook(HookPosExecute, now, f.warp, f.op)
-		sl.send(out, id, now+c.latency[isa.ClassUnit])
+		out.Push(id, now+c.latency[isa.ClassUnit])
 	}
 }
 
@@ -60,13 +60,13 @@ func (c *Core) reply(now uint64) {
 	w, op := call.Warp, call.Op()
 	sl := &c.slices[c.warps[w].slice]
 	out := &sl.result[isa.SFU]
-	if out.full() {
+	if out.Full() {
 		return
 	}
 	c.warps[w].trace.Answer(call)
 	c.socket.Receive()
 	c.moved = true
-	sl.send(out, c.start(op, uint8(w)), now+c.unitLatency()-2)
+	out.Push(c.start(op, uint8(w)), now+c.unitLatency()-2)
 	if c.warps[w].staging != nil {
 		c.look(sl, w)
 	}

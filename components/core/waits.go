@@ -30,7 +30,7 @@ func (c *Core) Waits() (out []string) {
 	l := &c.lsu
 	if !l.idle() {
 		out = append(out, fmt.Sprintf("%s load-store unit: %d loads outstanding, %d of %d batches free, %d in its queue, fence %v",
-			c.Name(), l.loads, len(l.co.free), len(l.co.tags), l.requests.n, l.fence))
+			c.Name(), l.loads, len(l.co.free), len(l.co.tags), l.requests.Len(), l.fence))
 	}
 	return out
 }

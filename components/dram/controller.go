@@ -1,6 +1,10 @@
 package dram
 
-import "math/bits"
+import (
+	"math/bits"
+
+	ring "heddle/components/queue"
+)
 
 // Request is a read or a write of one line. Line counts the lines of the whole
 // memory: the channel drops the channel's part itself (Mapper.Channel says which
@@ -29,6 +33,7 @@ type Channel struct {
 	// Trace, if set, sees every command as it issues.
 	Trace func(Issue)
 
+	self   ring.Owner
 	spec   Spec
 	mapper Mapper
 	buses  busTable
@@ -71,7 +76,7 @@ func NewChannel(s Spec) (*Channel, error) {
 		return nil, err
 	}
 	c := &Channel{
-		ahead: never, spec: s, mapper: NewMapper(s), state: newBankState(s, newTimingTable(constraints, s.commands())),
+		self: ring.Owner{Unit: "dram"}, ahead: never, spec: s, mapper: NewMapper(s), state: newBankState(s, newTimingTable(constraints, s.commands())),
 		buses: s.CommandBus.table(), nextRefresh: never, wake: never,
 	}
 	c.numBuses = 1 + c.buses[ACT]
@@ -114,7 +119,7 @@ func (c *Channel) makeQueues() {
 	}
 	t := &s.Timing
 	c.maxInFlight = 1 << bits.Len(uint(2*(len(entries)+t.CL+t.CWL+2*t.BL)))
-	c.done = newCompletions(c.maxInFlight)
+	c.done = newCompletions(c.maxInFlight, &c.self)
 }
 
 // take returns an unused entry.
@@ -133,6 +138,7 @@ func (c *Channel) release(e *entry) {
 // Enqueue offers a request at clock now, after Tick(now). False: its queue is
 // full; offer it again at a later clock.
 func (c *Channel) Enqueue(now uint64, r Request) bool {
+	c.self.Now = now
 	ok := c.inFlight < c.maxInFlight && c.accept(now, r)
 	switch {
 	case ok && r.Write:
@@ -195,7 +201,7 @@ func (c *Channel) answerFromQueue(now uint64, r Request, b *bank) bool {
 
 // answer books the completion of a read at clock at, or behind the reads on their way.
 func (c *Channel) answer(id, at uint64) {
-	behind := c.done.reads.last()
+	behind := c.done.lastRead()
 	if c.spec.OneReadAClock {
 		behind++
 	}
@@ -245,6 +251,7 @@ func (c *Channel) Tick(now uint64) {
 	if now < c.wake {
 		return
 	}
+	c.self.Now = now
 	if now >= c.nextRefresh {
 		c.demandRefresh(now)
 	}

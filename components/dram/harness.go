@@ -75,11 +75,12 @@ func NewHarness(name string, channels, ports int, d *clock.Domain) (*Harness, er
 	h := &Harness{Base: clock.NewBase(name), ports: make([]harnessPort, ports), banks: make([]harnessBank, channels)}
 	s.Channels = channels
 	h.mapper = NewMapper(s)
-	for range channels {
+	for i := range channels {
 		c, err := NewChannel(s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		c.self.Unit = fmt.Sprintf("%s: channel %d", name, i)
 		h.channels = append(h.channels, c)
 	}
 	h.Join(d, h)

@@ -63,11 +63,12 @@ func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Mem
 		m.turns = append(m.turns, int32(i))
 	}
 	m.taken = make([]int32, 0, ports)
-	for range s.Channels {
+	for i := range s.Channels {
 		c, err := NewChannel(s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		c.self.Unit = fmt.Sprintf("%s: channel %d", name, i)
 		m.channels, m.dues = append(m.channels, c), append(m.dues, c.nextEvent())
 	}
 	m.filled = make([]uint64, (ports+63)/64)

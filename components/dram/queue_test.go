@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	ring "heddle/components/queue"
 )
 
 // TestQueueIsByAge: whatever comes and leaves, requests are in the order of their arrival, those of
@@ -100,8 +102,8 @@ func TestPlan(t *testing.T) {
 func TestCompletions(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		c := newCompletions(64)
-		kinds := []*ring{&c.merged, &c.reads, &c.writes}
+		c := newCompletions(64, nil)
+		kinds := []*ring.Timed[Done]{&c.merged, &c.reads, &c.writes}
 		type completion struct {
 			Done
 			kind int

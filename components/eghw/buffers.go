@@ -2,14 +2,12 @@ package eghw
 
 // Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
 func (u *EGHW) Buffers(see func(name string, n, places int)) {
-	e, name := u.engine, u.Name()+": "
-	e.vertices.level(name+"vertices that wait", see)
-	e.ahead.level(name+"vertices taken up", see)
-	e.chunks.level(name+"lines of edges", see)
-	e.buffer.level(name+"edge buffer", see)
-	e.pops.level(name+"pops", see)
-	e.answers.level(name+"answers", see)
-	e.outbox.level(name+"reads to send", see)
+	e := u.engine
+	e.vertices.Level(see)
+	e.ahead.Level(see)
+	e.chunks.Level(see)
+	e.buffer.Level(see)
+	e.pops.Level(see)
+	e.answers.Level(see)
+	e.outbox.Level(see)
 }
-
-func (r *ring[T]) level(name string, see func(string, int, int)) { see(name, r.n, len(r.places)) }

@@ -30,7 +30,9 @@ func New(name string, s Spec, shape Shape) (*EGHW, error) {
 	if err := s.Check(shape); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &EGHW{Base: clock.NewBase(name), engine: NewEngine(s, shape)}, nil
+	u := &EGHW{Base: clock.NewBase(name), engine: NewEngine(s, shape)}
+	u.engine.self.Unit = name
+	return u, nil
 }
 
 // Plug gives the unit its end of the socket.
@@ -74,7 +76,7 @@ func (u *EGHW) Tick(now clock.Cycle) bool {
 		e.Arrive(u.in.Pop().Tag)
 	}
 	head, before := u.socket.Waiting(), e.state
-	step := e.Cycle(now, head, e.answers.n == 0 || u.socket.Room(), !u.out.Full())
+	step := e.Cycle(now, head, e.answers.Len() == 0 || u.socket.Room(), !u.out.Full())
 	if u.watch != nil {
 		u.tell(before, &step)
 	}
@@ -108,7 +110,7 @@ func (u *EGHW) act(head *emu.UnitRequest, step *Step) {
 }
 
 // Sent is how many requests have gone to memory.
-func (u *EGHW) Sent() uint64 { return u.engine.linesRead() - uint64(u.engine.outbox.n) }
+func (u *EGHW) Sent() uint64 { return u.engine.linesRead() - uint64(u.engine.outbox.Len()) }
 
 // Pending is what the unit still has under way with memory.
 func (u *EGHW) Pending() int {
@@ -150,11 +152,11 @@ func (u *EGHW) CheckLaws(now clock.Cycle) error {
 // Waits describes what the unit holds, for reports of machines that are stuck.
 func (u *EGHW) Waits() string {
 	e := u.engine
-	if e.pops.n == 0 && u.socket.Idle() && e.exhausted() && e.buffer.n == 0 {
+	if e.pops.Len() == 0 && u.socket.Idle() && e.exhausted() && e.buffer.Len() == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s: %d pops wait, the oldest: %s; %d edges are ready and %d on their way; %d vertices wait, %d are taken up; %d reads under way",
-		u.Name(), e.pops.n, stateDocs[e.state].name, e.buffer.n, e.reserved, e.vertices.n, e.ahead.n, e.outstanding())
+		u.Name(), e.pops.Len(), stateDocs[e.state].name, e.buffer.Len(), e.reserved, e.vertices.Len(), e.ahead.Len(), e.outstanding())
 }
 
 // Architecture returns the unit as programs see it.

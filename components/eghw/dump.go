@@ -50,25 +50,25 @@ func (u *Untimed) Dump() any { return u.dump() }
 
 func (e *Engine) dump() Dump {
 	d := Dump{State: stateDocs[e.state].name, Reserved: e.reserved, Reads: e.dumpReads()}
-	for i := range e.pops.n {
-		d.Pops = append(d.Pops, (*e.pops.at(i)).Warp)
+	for i := range e.pops.Len() {
+		d.Pops = append(d.Pops, (*e.pops.At(i)).Warp)
 	}
-	for i := range e.answers.n {
-		d.Answers = append(d.Answers, e.answers.at(i).r.Warp)
+	for i := range e.answers.Len() {
+		d.Answers = append(d.Answers, (*e.answers.At(i)).Warp)
 	}
-	for i := range e.vertices.n {
-		d.Vertices = append(d.Vertices, *e.vertices.at(i))
+	for i := range e.vertices.Len() {
+		d.Vertices = append(d.Vertices, *e.vertices.At(i))
 	}
-	for i := range e.ahead.n {
-		r := e.ahead.at(i)
+	for i := range e.ahead.Len() {
+		r := e.ahead.At(i)
 		d.Ahead = append(d.Ahead, RowDump{r.vertex, r.next, r.end, r.awaited})
 	}
-	for i := range e.chunks.n {
-		c := e.chunks.at(i)
+	for i := range e.chunks.Len() {
+		c := e.chunks.At(i)
 		d.Chunks = append(d.Chunks, ChunkDump{c.base, c.first, c.n, c.awaited})
 	}
-	for i := range e.buffer.n {
-		x := e.buffer.at(i)
+	for i := range e.buffer.Len() {
+		x := e.buffer.At(i)
 		d.Buffer = append(d.Buffer, EdgeDump{x[0], x[1], x[2]})
 	}
 	return d
@@ -91,8 +91,8 @@ func (e *Engine) dumpReads() (all []ReadDump) {
 			add(&e.reads[t])
 		}
 	}
-	for i := range e.outbox.n {
-		add(e.outbox.at(i))
+	for i := range e.outbox.Len() {
+		add(e.outbox.At(i))
 	}
 	return all
 }

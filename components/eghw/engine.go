@@ -3,6 +3,7 @@ package eghw
 import (
 	"fmt"
 
+	"heddle/components/queue"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -20,6 +21,7 @@ type Request struct{ Addr, Tag uint32 }
 // ports to core, scratchpad and memory.
 type Engine struct {
 	Stats
+	self  queue.Owner
 	spec  Spec // derived
 	shape Shape
 	line  uint32 // words
@@ -28,18 +30,18 @@ type Engine struct {
 	setup      Setup
 	configured bool
 
-	vertices ring[uint32] // pushed, and not taken up
-	pushed   int          // since all edges have last been taken
-	ahead    ring[row]    // vertices taken up, in order
-	chunks   ring[chunk]  // lines of edges, in order
-	buffer   ring[edge]   // ready edges
-	reserved int          // places of the buffer that chunks will fill
-	latch    []edge       // by warp and lane: the edges of its last pop
-	pops     ring[*emu.UnitRequest]
-	since    [emu.MaxWarps]uint64 // by warp: when its pop came
-	answers  ring[answer]
+	vertices queue.Queue[uint32] // pushed, and not taken up
+	pushed   int                 // since all edges have last been taken
+	ahead    queue.Queue[row]    // vertices taken up, in order
+	chunks   queue.Queue[chunk]  // lines of edges, in order
+	buffer   queue.Queue[edge]   // ready edges
+	reserved int                 // places of the buffer that chunks will fill
+	latch    []edge              // by warp and lane: the edges of its last pop
+	pops     queue.Queue[*emu.UnitRequest]
+	since    [emu.MaxWarps]uint64          // by warp: when its pop came
+	answers  queue.Timed[*emu.UnitRequest] // on their way to the core
 
-	outbox   ring[read]         // what has not left
+	outbox   queue.Queue[read]  // what has not left
 	reads    []read             // without an answer, by tag
 	spare    []uint32           // tags that are free
 	portFree uint64             // the cycle from which the scratchpad's port can be used
@@ -52,7 +54,6 @@ type Engine struct {
 	writtenAbandoned uint64 // of EdgesAbandoned, those in the buffer
 
 	// Of this cycle: its inputs, and what it did.
-	now   uint64
 	head  *emu.UnitRequest
 	room  bool
 	moved bool
@@ -81,12 +82,6 @@ type read struct {
 	chunk *chunk
 }
 
-// answer is on its way to the core.
-type answer struct {
-	r     *emu.UnitRequest
-	ready uint64
-}
-
 // Step is what a cycle did at the ports.
 type Step struct {
 	Took    bool             // the request at the head of the queue is with the unit
@@ -102,10 +97,15 @@ type Step struct {
 func NewEngine(s Spec, shape Shape) *Engine {
 	e := &Engine{
 		spec: s, shape: shape, line: uint32(shape.LineBytes / 4), latch: make([]edge, shape.Warps*shape.Threads),
-		vertices: newRing[uint32](vertexPlaces(&shape)), ahead: newRing[row](s.Lookahead), chunks: newRing[chunk](s.OutstandingLines),
-		buffer: newRing[edge](s.BufferEntries), pops: newRing[*emu.UnitRequest](shape.Warps), answers: newRing[answer](s.BufferLatency + s.ReadWords + 1),
-		reads: make([]read, s.OutstandingLines), outbox: newRing[read](2),
+		reads: make([]read, s.OutstandingLines), self: queue.Owner{Unit: fmt.Sprintf("eghw %d", shape.Core)},
 	}
+	e.vertices = queue.New[uint32](vertexPlaces(&shape), &e.self, "vertices that wait")
+	e.ahead = queue.New[row](s.Lookahead, &e.self, "vertices taken up")
+	e.chunks = queue.New[chunk](s.OutstandingLines, &e.self, "lines of edges")
+	e.buffer = queue.New[edge](s.BufferEntries, &e.self, "edge buffer")
+	e.pops = queue.New[*emu.UnitRequest](shape.Warps, &e.self, "pops")
+	e.answers = queue.NewTimed[*emu.UnitRequest](s.BufferLatency+s.ReadWords+1, &e.self, "answers")
+	e.outbox = queue.New[read](2, &e.self, "reads to send")
 	for tag := range e.reads {
 		e.spare = append(e.spare, uint32(tag))
 	}
@@ -118,17 +118,17 @@ func (e *Engine) UseMemory(m Memory) { e.mem = m }
 // Launch is a kernel launch: what nobody has taken is forgotten.
 func (e *Engine) Launch() {
 	if n := e.outstanding(); n != 0 {
-		panic(fmt.Sprintf("BUG: eghw %d @%d: launched with %d reads under way", e.shape.Core, e.now, n))
+		panic(fmt.Sprintf("BUG: %s @%d: launched with %d reads under way", e.self.Unit, e.self.Now, n))
 	}
 	e.EdgesAbandoned += e.left()
-	e.writtenAbandoned += uint64(e.buffer.n)
-	e.VerticesAbandoned += uint64(e.vertices.n)
-	e.vertices.clear()
-	e.chunks.clear()
-	e.ahead.clear()
-	e.buffer.clear()
-	e.pops.clear()
-	e.answers.clear()
+	e.writtenAbandoned += uint64(e.buffer.Len())
+	e.VerticesAbandoned += uint64(e.vertices.Len())
+	e.vertices.Clear()
+	e.chunks.Clear()
+	e.ahead.Clear()
+	e.buffer.Clear()
+	e.pops.Clear()
+	e.answers.Clear()
 	e.pushed, e.reserved, e.writing, e.state = 0, 0, false, idle
 	for i := range e.latch {
 		e.latch[i] = edge{None, None, None}
@@ -140,7 +140,7 @@ func (e *Engine) Launch() {
 // left out while the last was not Moved, but for its WakeAt.
 func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step {
 	e.Settle(now)
-	e.now, e.head, e.room, e.moved, e.step = now, head, room, false, Step{}
+	e.self.Now, e.head, e.room, e.moved, e.step = now, head, room, false, Step{}
 	e.finish()
 	e.written()
 	e.serve()
@@ -159,22 +159,22 @@ func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step 
 
 // wake is when time alone changes something.
 func (e *Engine) wake() (at uint64) {
-	if e.portFree > e.now {
+	if e.portFree > e.self.Now {
 		at = e.portFree
 	}
-	if e.answers.n > 0 && e.answers.front().ready > e.now && (at == 0 || e.answers.front().ready < at) {
-		at = e.answers.front().ready
+	if answer := e.answers.Next(e.self.Now, queue.Never); answer != queue.Never && (at == 0 || answer < at) {
+		at = answer
 	}
 	return at
 }
 
 // scratchpad takes the port for that many words, if it is free: as many cycles as a word a lane needs.
 func (e *Engine) scratchpad(words int) bool {
-	if e.now < e.portFree {
+	if e.self.Now < e.portFree {
 		return false
 	}
 	n := max(1, (words+e.shape.Threads-1)/e.shape.Threads)
-	e.portFree = e.now + uint64(n)
+	e.portFree = e.self.Now + uint64(n)
 	e.PortBusy += uint64(n)
 	e.moved = true
 	return true
@@ -182,16 +182,17 @@ func (e *Engine) scratchpad(words int) bool {
 
 // fetchOffsets takes up the next vertex, and asks for its offsets.
 func (e *Engine) fetchOffsets() {
-	if e.vertices.n == 0 || e.ahead.full() || e.outbox.n > 0 {
+	if e.vertices.Len() == 0 || e.ahead.Full() || e.outbox.Len() > 0 {
 		return
 	}
-	at := e.setup.Offsets + 4**e.vertices.front()
+	at := e.setup.Offsets + 4**e.vertices.Front()
 	lines := 1 + int(e.lineOf(at+4)-e.lineOf(at))
 	if !e.scratchpad(1) {
 		return
 	}
 	e.WordsRead++
-	r := e.ahead.push(row{vertex: e.vertices.pop(), awaited: lines})
+	r := e.ahead.Add()
+	*r = row{vertex: e.vertices.Pop(), awaited: lines}
 	e.VerticesTaken++
 	e.OffsetLines += uint64(lines)
 	for k := range lines {
@@ -203,17 +204,17 @@ func (e *Engine) lineOf(addr uint32) uint32 { return addr / (4 * e.line) }
 
 // read has a line asked for.
 func (e *Engine) read(r read) {
-	e.outbox.push(r)
+	e.outbox.Push(r)
 	e.moved = true
 }
 
 // send lets a request leave.
 func (e *Engine) send(free bool) {
 	n := len(e.spare) - 1
-	if e.outbox.n == 0 || n < 0 || !free {
+	if e.outbox.Len() == 0 || n < 0 || !free {
 		return
 	}
-	r, tag := e.outbox.pop(), e.spare[n]
+	r, tag := e.outbox.Pop(), e.spare[n]
 	e.spare, e.reads[tag] = e.spare[:n], r
 	e.step.Request, e.step.HasRequest, e.moved = Request{r.addr &^ (4*e.line - 1), tag}, true, true
 }
@@ -222,7 +223,7 @@ func (e *Engine) send(free bool) {
 func (e *Engine) underWay() int { return len(e.reads) - len(e.spare) }
 
 // outstanding counts those that have not left, too.
-func (e *Engine) outstanding() int { return e.underWay() + e.outbox.n }
+func (e *Engine) outstanding() int { return e.underWay() + e.outbox.Len() }
 
 // Arrive is told that a read has been answered.
 func (e *Engine) Arrive(tag uint32) {
@@ -253,18 +254,19 @@ func (e *Engine) offsets(r *row) {
 // room for all of them.
 func (e *Engine) fetchEdges() {
 	e.passEmpty()
-	if e.ahead.n == 0 || e.ahead.front().awaited > 0 || e.chunks.full() || e.outbox.n > 0 || e.err != nil {
+	if e.ahead.Len() == 0 || e.ahead.Front().awaited > 0 || e.chunks.Full() || e.outbox.Len() > 0 || e.err != nil {
 		return
 	}
-	r := e.ahead.front()
+	r := e.ahead.Front()
 	n := min(e.inLine(e.setup.Neighbours, r.next), r.end-r.next, uint32(e.spec.EdgesPerRead))
 	if e.setup.Weights != 0 {
 		n = min(n, e.inLine(e.setup.Weights, r.next))
 	}
-	if e.spec.BufferEntries-e.buffer.n-e.reserved < int(n) {
+	if e.spec.BufferEntries-e.buffer.Len()-e.reserved < int(n) {
 		return
 	}
-	c := e.chunks.push(chunk{base: r.vertex, first: r.next, n: n, awaited: 1})
+	c := e.chunks.Add()
+	*c = chunk{base: r.vertex, first: r.next, n: n, awaited: 1}
 	e.read(read{addr: e.setup.Neighbours + 4*r.next, chunk: c})
 	e.EdgeLines++
 	if e.setup.Weights != 0 {
@@ -278,8 +280,8 @@ func (e *Engine) fetchEdges() {
 
 // passEmpty drops a vertex that has no edges left, one a cycle.
 func (e *Engine) passEmpty() {
-	if r := e.ahead.front(); e.ahead.n > 0 && r.awaited == 0 && r.next == r.end {
-		e.ahead.pop()
+	if r := e.ahead.Front(); e.ahead.Len() > 0 && r.awaited == 0 && r.next == r.end {
+		e.ahead.Pop()
 		e.moved = true
 	}
 }
@@ -289,10 +291,10 @@ func (e *Engine) inLine(array, i uint32) uint32 { return e.line - (array/4+i)%e.
 
 // write starts to write the first chunk to the buffer, when its data is there.
 func (e *Engine) write() {
-	if e.writing || e.chunks.n == 0 || e.chunks.front().awaited > 0 {
+	if e.writing || e.chunks.Len() == 0 || e.chunks.Front().awaited > 0 {
 		return
 	}
-	words := int(e.chunks.front().n) * e.spec.WriteWords
+	words := int(e.chunks.Front().n) * e.spec.WriteWords
 	if e.scratchpad(words) {
 		e.WordsWritten += uint64(words)
 		e.writing = true
@@ -301,16 +303,16 @@ func (e *Engine) write() {
 
 // written ends it: the edges are ready.
 func (e *Engine) written() {
-	if !e.writing || e.now < e.portFree {
+	if !e.writing || e.self.Now < e.portFree {
 		return
 	}
-	c := e.chunks.pop()
+	c := e.chunks.Pop()
 	for i := c.first; i < c.first+c.n; i++ {
 		weight := uint32(0)
 		if e.setup.Weights != 0 {
 			weight = e.mem.Load32(e.setup.Weights + 4*i)
 		}
-		e.buffer.push(edge{c.base, e.mem.Load32(e.setup.Neighbours + 4*i), weight})
+		e.buffer.Push(edge{c.base, e.mem.Load32(e.setup.Neighbours + 4*i), weight})
 	}
 	e.EdgesWritten += uint64(c.n)
 	e.reserved -= int(c.n)
@@ -318,13 +320,15 @@ func (e *Engine) written() {
 }
 
 // exhausted reports whether no more edges will become ready.
-func (e *Engine) exhausted() bool { return e.vertices.n == 0 && e.ahead.n == 0 && e.chunks.n == 0 }
+func (e *Engine) exhausted() bool {
+	return e.vertices.Len() == 0 && e.ahead.Len() == 0 && e.chunks.Len() == 0
+}
 
 // left is how many edges of vertices with known offsets are not popped.
 func (e *Engine) left() uint64 {
-	n := uint64(e.buffer.n + e.reserved)
-	for i := range e.ahead.n {
-		if r := e.ahead.at(i); r.awaited == 0 {
+	n := uint64(e.buffer.Len() + e.reserved)
+	for i := range e.ahead.Len() {
+		if r := e.ahead.At(i); r.awaited == 0 {
 			n += uint64(r.end - r.next)
 		}
 	}

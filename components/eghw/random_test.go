@@ -207,7 +207,7 @@ func TestSameEdgesAtAnyTiming(t *testing.T) {
 			x.got, from = map[edge]int{}, to
 		}
 		require.Equal(t, u.EdgesPopped, x.e.EdgesPopped)
-		require.True(t, x.e.exhausted() && x.e.buffer.n == 0 && x.e.outstanding() == 0)
+		require.True(t, x.e.exhausted() && x.e.buffer.Len() == 0 && x.e.outstanding() == 0)
 	}
 }
 

@@ -161,7 +161,7 @@ func (s *script) run() {
 			s.out = append(s.out, strings.TrimRight(fmt.Sprintf("    %3d %-52s %s", s.now, after, strings.Join(events, "; ")), " "))
 			before = after
 		}
-		if s.e.Err() != nil || len(s.ops)+len(s.queue)+len(s.reads)+s.e.answers.n == 0 && !step.Moved && step.WakeAt == 0 {
+		if s.e.Err() != nil || len(s.ops)+len(s.queue)+len(s.reads)+s.e.answers.Len() == 0 && !step.Moved && step.WakeAt == 0 {
 			break
 		}
 	}
@@ -213,13 +213,13 @@ func (s *script) outputs(head *emu.UnitRequest, step *Step) (events []string) {
 // on their way and ready; what the oldest pop waits for.
 func (s *script) state() string {
 	var rows []string
-	for i := range s.e.ahead.n {
-		r := s.e.ahead.at(i)
+	for i := range s.e.ahead.Len() {
+		r := s.e.ahead.At(i)
 		text := fmt.Sprintf("%d:%d", r.vertex, r.end-r.next)
 		if r.awaited > 0 {
 			text = fmt.Sprintf("%d:?", r.vertex)
 		}
 		rows = append(rows, text)
 	}
-	return fmt.Sprintf("vertices %d [%s] edges %d+%d %s", s.e.vertices.n, strings.Join(rows, " "), s.e.reserved, s.e.buffer.n, stateDocs[s.e.state].name)
+	return fmt.Sprintf("vertices %d [%s] edges %d+%d %s", s.e.vertices.Len(), strings.Join(rows, " "), s.e.reserved, s.e.buffer.Len(), stateDocs[s.e.state].name)
 }

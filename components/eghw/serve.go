@@ -10,27 +10,27 @@ import (
 
 // reply sends the request's Out on its way, after a read of the scratchpad of that many cycles.
 func (e *Engine) reply(r *emu.UnitRequest, cycles uint64) {
-	e.answers.push(answer{r, e.now + cycles + uint64(e.spec.BufferLatency)})
+	e.answers.Push(r, e.self.Now+cycles+uint64(e.spec.BufferLatency))
 	e.moved = true
 }
 
 // finish lets the oldest answer leave when its time has come.
 func (e *Engine) finish() {
-	if e.answers.n == 0 || !e.room || e.now < e.answers.front().ready {
+	if !e.room || !e.answers.Ready(e.self.Now) {
 		return
 	}
-	e.step.Answer = e.answers.pop().r
+	e.step.Answer = e.answers.Pop()
 	e.moved = true
 }
 
 // serve gives the oldest pop its edges: one for each lane that asks, or all that are left.
 func (e *Engine) serve() {
-	if e.pops.n == 0 || e.answers.full() {
+	if e.pops.Len() == 0 || e.answers.Full() {
 		return
 	}
-	r := *e.pops.front()
+	r := *e.pops.Front()
 	want := bits.OnesCount32(r.Mask)
-	have := min(want, e.buffer.n)
+	have := min(want, e.buffer.Len())
 	switch {
 	case have < want && !e.exhausted():
 		return
@@ -39,30 +39,30 @@ func (e *Engine) serve() {
 		e.reply(r, 0)
 	case e.scratchpad(have * e.spec.ReadWords):
 		e.deliver(have)
-		e.reply(r, e.portFree-e.now-1)
+		e.reply(r, e.portFree-e.self.Now-1)
 	}
 }
 
 // deliver puts so many edges into the oldest pop, low lanes first.
 func (e *Engine) deliver(have int) {
-	r := e.pops.pop()
+	r := e.pops.Pop()
 	mine := e.latch[r.Warp*e.shape.Threads:][:e.shape.Threads]
 	for l := range mine {
 		mine[l] = edge{None, None, None}
 	}
 	m := r.Mask
 	for range have {
-		mine[bits.TrailingZeros32(m)] = e.buffer.pop()
+		mine[bits.TrailingZeros32(m)] = e.buffer.Pop()
 		m &= m - 1
 	}
 	for l := range mine {
 		r.Out[l] = mine[l][0]
 	}
-	if e.buffer.n == 0 && e.exhausted() {
+	if e.buffer.Len() == 0 && e.exhausted() {
 		e.pushed = 0
 	}
 	e.WordsRead += uint64(have * e.spec.ReadWords)
-	e.PopWait += e.now - e.since[r.Warp]
+	e.PopWait += e.self.Now - e.since[r.Warp]
 	e.book(have, bits.OnesCount32(r.Mask))
 }
 
@@ -95,8 +95,8 @@ func (e *Engine) accept() {
 	case isa.EghwPush:
 		e.push(r)
 	case isa.EghwPop:
-		e.since[r.Warp] = e.now
-		e.pops.push(r)
+		e.since[r.Warp] = e.self.Now
+		e.pops.Push(r)
 		e.took()
 	case isa.EghwGetOther, isa.EghwGetWt:
 		e.get(r)
@@ -118,7 +118,7 @@ func (e *Engine) push(r *emu.UnitRequest) {
 		return
 	}
 	for m := r.Mask; m != 0; m &= m - 1 {
-		e.vertices.push(r.A[bits.TrailingZeros32(m)])
+		e.vertices.Push(r.A[bits.TrailingZeros32(m)])
 	}
 	e.pushed += n
 	e.Pushes++
@@ -134,15 +134,15 @@ func (e *Engine) legal(r *emu.UnitRequest) error {
 			return fmt.Errorf("eghw.push of vertex %d: the set-up says there are %d", int32(v), e.setup.Vertices)
 		}
 	}
-	if n := bits.OnesCount32(r.Mask); e.pushed+n > len(e.vertices.places) {
-		return fmt.Errorf("eghw.push of %d vertices, after %d whose edges have not all been taken: there is a place for each of the core's %d threads", n, e.pushed, len(e.vertices.places))
+	if n := bits.OnesCount32(r.Mask); e.pushed+n > e.vertices.Places() {
+		return fmt.Errorf("eghw.push of %d vertices, after %d whose edges have not all been taken: there is a place for each of the core's %d threads", n, e.pushed, e.vertices.Places())
 	}
 	return nil
 }
 
 // get answers with a field of what the warp's last pop has latched.
 func (e *Engine) get(r *emu.UnitRequest) {
-	if e.answers.full() {
+	if e.answers.Full() {
 		return
 	}
 	for l := range r.Out {
@@ -168,13 +168,13 @@ const (
 // waitsFor tells it.
 func (e *Engine) waitsFor() state {
 	switch {
-	case e.pops.n == 0:
+	case e.pops.Len() == 0:
 		return idle
-	case e.buffer.n >= bits.OnesCount32((*e.pops.front()).Mask), e.exhausted():
+	case e.buffer.Len() >= bits.OnesCount32((*e.pops.Front()).Mask), e.exhausted():
 		return reading
-	case e.chunks.n > 0 && e.chunks.front().awaited == 0:
+	case e.chunks.Len() > 0 && e.chunks.Front().awaited == 0:
 		return writing
-	case e.chunks.n > 0:
+	case e.chunks.Len() > 0:
 		return edges
 	}
 	return offsets

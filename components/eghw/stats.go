@@ -66,9 +66,9 @@ func (e *Engine) CheckLaws() error {
 		law       string
 		got, want uint64
 	}{
-		{"vertices pushed = taken + abandoned + left", e.VerticesPushed, e.VerticesTaken + e.VerticesAbandoned + uint64(e.vertices.n)},
+		{"vertices pushed = taken + abandoned + left", e.VerticesPushed, e.VerticesTaken + e.VerticesAbandoned + uint64(e.vertices.Len())},
 		{"degrees = edges popped + abandoned + left", e.Degrees, e.EdgesPopped + e.EdgesAbandoned + e.left()},
-		{"edges written = popped + in the buffer + abandoned there", e.EdgesWritten, e.EdgesPopped + uint64(e.buffer.n) + e.writtenAbandoned},
+		{"edges written = popped + in the buffer + abandoned there", e.EdgesWritten, e.EdgesPopped + uint64(e.buffer.Len()) + e.writtenAbandoned},
 		{"lines asked for = answered + under way", e.linesRead(), e.LinesAnswered + uint64(e.outstanding())},
 		{"lines awaited = under way", e.awaited(), uint64(e.outstanding())},
 		{"words read = read_words × edges popped + vertices taken", e.WordsRead, uint64(e.spec.ReadWords)*e.EdgesPopped + e.VerticesTaken},
@@ -86,11 +86,11 @@ func (e *Engine) linesRead() uint64 { return e.OffsetLines + e.EdgeLines + e.Wei
 
 // awaited are the lines that vertices and chunks wait for.
 func (e *Engine) awaited() (n uint64) {
-	for i := range e.chunks.n {
-		n += uint64(e.chunks.at(i).awaited)
+	for i := range e.chunks.Len() {
+		n += uint64(e.chunks.At(i).awaited)
 	}
-	for i := range e.ahead.n {
-		n += uint64(e.ahead.at(i).awaited)
+	for i := range e.ahead.Len() {
+		n += uint64(e.ahead.At(i).awaited)
 	}
 	return n
 }

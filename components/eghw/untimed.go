@@ -41,7 +41,7 @@ func (u *Untimed) Exec(r *emu.UnitRequest) error {
 		if u.Err() != nil {
 			return u.Err()
 		}
-		if r == nil && u.pops.n == 0 && u.answers.n == 0 && u.outstanding() == 0 {
+		if r == nil && u.pops.Len() == 0 && u.answers.Len() == 0 && u.outstanding() == 0 {
 			return nil
 		}
 		if idle++; step.Moved {

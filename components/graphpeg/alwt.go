@@ -3,6 +3,7 @@ package graphpeg
 import (
 	"heddle/components/balance"
 	"heddle/components/probe"
+	"heddle/components/queue"
 )
 
 // Status of an entry of the adjacency list working table (§3.3.1).
@@ -36,6 +37,7 @@ type alwt struct {
 	free    []int32          // IVD entries, a stack
 	extra   []int32          // the same, of those beyond the table, for balancing at no cost
 	size    int              // of the table
+	of      *queue.Owner     //
 	ready   fifo             // RD entries, oldest first
 	fe      int              // the FE entry; -1: none
 	edges   uint64           // not requested: Σ(end - start)
@@ -43,20 +45,24 @@ type alwt struct {
 	watch   probe.Watch      // nil: nobody is told
 }
 
-func newALWT(entries int) alwt {
-	t := alwt{size: entries, entries: make([]entry, entries), free: make([]int32, entries)}
+func newALWT(entries int, of *queue.Owner) alwt {
+	t := alwt{of: of, size: entries, entries: make([]entry, entries), free: make([]int32, entries)}
 	t.clear()
 	return t
 }
 
 func (t *alwt) clear() {
 	t.entries, t.free, t.extra = t.entries[:t.size], t.free[:t.size], t.extra[:0]
-	t.ready, t.fe, t.edges = newFIFO(t.size), -1, 0
+	t.ready, t.fe, t.edges = t.newReady(t.size), -1, 0
 	for i := range t.entries {
 		t.entries[i] = entry{}
 		t.free[t.size-1-i] = int32(i)
 	}
 	t.count = [numStatuses]int{IVD: len(t.entries)}
+}
+
+func (t *alwt) newReady(places int) fifo {
+	return queue.New[uint32](places, t.of, "entries with edges")
 }
 
 // used is how many entries are not free.
@@ -90,15 +96,15 @@ func (t *alwt) fill(i int, start, end uint32) {
 	}
 	t.edges += uint64(end - start)
 	t.set(i, RD)
-	t.ready.push(uint32(i))
+	t.ready.Push(uint32(i))
 }
 
 // promote makes the oldest RD entry the FE entry, if there is none.
 func (t *alwt) promote() bool {
-	if t.fe >= 0 || t.ready.n == 0 {
+	if t.fe >= 0 || t.ready.Empty() {
 		return false
 	}
-	t.fe = int(t.ready.pop())
+	t.fe = int(t.ready.Pop())
 	t.set(t.fe, FE)
 	return true
 }
@@ -121,9 +127,9 @@ func (t *alwt) grow() {
 	t.extra = append(t.extra, int32(len(t.entries)))
 	t.entries = append(t.entries, entry{})
 	t.count[IVD]++
-	larger := newFIFO(len(t.entries))
-	for t.ready.n > 0 {
-		larger.push(t.ready.pop())
+	larger := t.newReady(len(t.entries))
+	for !t.ready.Empty() {
+		larger.Push(t.ready.Pop())
 	}
 	t.ready = larger
 }
@@ -167,9 +173,9 @@ func (t *alwt) cut(i int, n uint32) (start, end uint32) {
 
 // forget takes entry i out of the ready ones.
 func (t *alwt) forget(i int) {
-	for n := t.ready.n; n > 0; n-- {
-		if r := t.ready.pop(); r != uint32(i) {
-			t.ready.push(r)
+	for n := t.ready.Len(); n > 0; n-- {
+		if r := t.ready.Pop(); r != uint32(i) {
+			t.ready.Push(r)
 		}
 	}
 }

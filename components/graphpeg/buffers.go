@@ -5,6 +5,6 @@ func (p *PEG) Buffers(see func(name string, n, places int)) {
 	e, name := p.engine, p.Name()+": "
 	see(name+"adjacency list working table", e.table.used(), e.table.size)
 	see(name+"edge buffer", e.buffer.n, e.buffer.limit)
-	see(name+"pops", e.pops.n, len(e.pops.ring))
-	see(name+"answers", e.answers.n, len(e.answers.ring))
+	e.pops.Level(see)
+	e.answers.Level(see)
 }

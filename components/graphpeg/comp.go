@@ -41,7 +41,9 @@ func New(name string, s Spec, shape Shape) (*PEG, error) {
 	if err := s.Check(shape.Threads, shape.LineBytes); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &PEG{Base: clock.NewBase(name), engine: NewEngine(s, shape)}, nil
+	p := &PEG{Base: clock.NewBase(name), engine: NewEngine(s, shape)}
+	p.engine.self.Unit = name
+	return p, nil
 }
 
 // Plug gives the unit its end of the socket.
@@ -98,7 +100,7 @@ func (p *PEG) Tick(now clock.Cycle) bool {
 	e.Settle(now)
 	arrived := p.receive()
 	head := p.socket.Waiting()
-	step := e.Cycle(now, head, e.answers.n == 0 || p.socket.Room(), !p.out.Full())
+	step := e.Cycle(now, head, e.answers.Len() == 0 || p.socket.Room(), !p.out.Full())
 	if p.watch != nil {
 		p.tell(&step)
 	}
@@ -217,11 +219,11 @@ func (p *PEG) CheckLaws(now clock.Cycle) error {
 // Waits describes what the unit holds, for reports of machines that are stuck.
 func (p *PEG) Waits() string {
 	e := p.engine
-	if e.pops.n == 0 && p.socket.Idle() && e.drained() {
+	if e.pops.Len() == 0 && p.socket.Idle() && e.drained() {
 		return ""
 	}
 	return fmt.Sprintf("%s: %d pops wait; %d edges in the buffer, %d of them valid in front; table entries fi %d, rd %d, fe %d; %d requests to memory under way; drained %v, all done %v",
-		p.Name(), e.pops.n, e.buffer.n, e.buffer.run, e.table.count[FI], e.table.count[RD], e.table.count[FE], e.port.outstanding(), e.drained(), e.exchange.done)
+		p.Name(), e.pops.Len(), e.buffer.n, e.buffer.run, e.table.count[FI], e.table.count[RD], e.table.count[FE], e.port.outstanding(), e.drained(), e.exchange.done)
 }
 
 // Architecture returns the unit as programs see it.

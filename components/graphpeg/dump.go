@@ -63,15 +63,15 @@ func (u *Untimed) Dump() any { return u.dump() }
 func (e *Engine) dump() Dump {
 	x := &e.exchange
 	d := Dump{State: stateNames[e.waitsFor()], Exchange: ExchangeDump{e.EFS(), x.pending, x.standby, x.done}, ALWT: e.table.dump(), Buffer: e.buffer.dump(), Reads: e.port.dump()}
-	for i := range e.pops.n {
-		d.Pops = append(d.Pops, e.pops.ring[(e.pops.head+i)%len(e.pops.ring)].Warp)
+	for i := range e.pops.Len() {
+		d.Pops = append(d.Pops, (*e.pops.At(i)).Warp)
 	}
-	for i := range e.answers.n {
-		d.Answers = append(d.Answers, e.answers.ring[(e.answers.head+i)%len(e.answers.ring)].r.Warp)
+	for i := range e.answers.Len() {
+		d.Answers = append(d.Answers, (*e.answers.At(i)).Warp)
 	}
 	for i := range e.lists {
 		l := &e.lists[i]
-		d.Lists = append(d.Lists, ListDump{i, l.head.dump(), l.tail.dump(), l.spilled, l.coming})
+		d.Lists = append(d.Lists, ListDump{i, dumpWords(&l.head), dumpWords(&l.tail), l.spilled, l.coming})
 	}
 	return d
 }
@@ -98,10 +98,10 @@ func (b *buffer) dump() (all []EdgeDump) {
 	return all
 }
 
-func (f *fifo) dump() []int32 {
-	all := make([]int32, f.n)
+func dumpWords(f *fifo) []int32 {
+	all := make([]int32, f.Len())
 	for i := range all {
-		all[i] = int32(f.at(i))
+		all[i] = int32(*f.At(i))
 	}
 	return all
 }

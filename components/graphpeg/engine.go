@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"heddle/components/queue"
 	"heddle/isa/emu"
 )
 
@@ -18,6 +19,7 @@ type Memory = *emu.Memory
 type Engine struct {
 	Stats
 	Storage Storage
+	self    queue.Owner
 	dialect *dialect
 	spec    Spec // derived
 	shape   Shape
@@ -29,9 +31,9 @@ type Engine struct {
 	lists      []list
 	table      alwt
 	buffer     buffer
-	latch      []uint32 // by warp, field, lane: the edges of its last pop
-	pops       waiting
-	answers    pipe
+	latch      []uint32                      // by warp, field, lane: the edges of its last pop
+	pops       queue.Queue[*emu.UnitRequest] // that have not been served, at most one a warp
+	answers    queue.Timed[*emu.UnitRequest] // on their way to the core
 	port       memoryPort
 	chunks     []chunk
 	freeChunks []int32
@@ -49,7 +51,6 @@ type Engine struct {
 	since             [emu.MaxWarps]uint64 // by warp: when its pop came
 
 	// Of this cycle: its inputs, and what it did.
-	now   uint64
 	head  *emu.UnitRequest
 	room  bool
 	moved bool
@@ -79,14 +80,17 @@ type chunk struct {
 func NewEngine(s Spec, shape Shape) *Engine {
 	e := &Engine{
 		dialect: &peg, spec: s, shape: shape, line: uint32(shape.LineBytes / 4),
-		table: newALWT(s.ALWTEntries), buffer: newBuffer(s.slots(1), s.PopOrder == "arrival"),
-		latch: make([]uint32, shape.Warps*4*shape.Threads), pops: waiting{ring: make([]*emu.UnitRequest, shape.Warps)},
-		answers: pipe{ring: make([]answer, s.BufferLatency+2)},
+		buffer: newBuffer(s.slots(1), s.PopOrder == "arrival"), latch: make([]uint32, shape.Warps*4*shape.Threads),
+		self: queue.Owner{Unit: fmt.Sprintf("graphpeg %d", shape.Core)},
 	}
+	e.table = newALWT(s.ALWTEntries, &e.self)
+	e.pops = queue.New[*emu.UnitRequest](shape.Warps, &e.self, "pops")
+	e.answers = queue.NewTimed[*emu.UnitRequest](s.BufferLatency+2, &e.self, "answers")
+	e.port = newMemoryPort(&e.self)
 	e.Storage = s.storage(&shape)
 	words := s.listWords(shape.LineBytes / 4)
-	for range s.VertexLists {
-		e.lists = append(e.lists, newList(words, shape.Threads, shape.LineBytes/4, s.ListRegion/shape.LineBytes))
+	for i := range s.VertexLists {
+		e.lists = append(e.lists, newList(words, shape.Threads, shape.LineBytes/4, s.ListRegion/shape.LineBytes, &e.self, fmt.Sprintf("list %d", i)))
 	}
 	return e
 }
@@ -117,7 +121,7 @@ func (e *Engine) Configure(s Setup) error {
 // Launch is a kernel launch: lists stay, edges that nobody has taken are forgotten.
 func (e *Engine) Launch() {
 	if e.port.outstanding() != 0 {
-		panic(fmt.Sprintf("BUG: graphpeg %d @%d: launched with %d requests under way", e.shape.Core, e.now, e.port.outstanding()))
+		panic(fmt.Sprintf("BUG: %s @%d: launched with %d requests under way", e.self.Unit, e.self.Now, e.port.outstanding()))
 	}
 	e.EdgesAbandoned += e.left()
 	e.gatheredAbandoned += uint64(e.buffer.filled)
@@ -126,7 +130,9 @@ func (e *Engine) Launch() {
 	for i := range e.latch {
 		e.latch[i] = None
 	}
-	e.pops.n, e.answers.n, e.stalled, e.pushHeld = 0, 0, noStall, false
+	e.pops.Clear()
+	e.answers.Clear()
+	e.stalled, e.pushHeld = noStall, false
 	e.forsaken = 0
 	e.giving, e.taking = gift{}, receipt{}
 	e.exchange.launch()
@@ -137,7 +143,7 @@ func (e *Engine) Launch() {
 // left out while the last was not Moved, but for its WakeAt.
 func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step {
 	e.Settle(now)
-	e.now, e.head, e.room, e.moved, e.step = now, head, room, false, Step{}
+	e.self.Now, e.head, e.room, e.moved, e.step = now, head, room, false, Step{}
 	e.pushHeld = false
 	e.finish()
 	e.serve()
@@ -152,8 +158,8 @@ func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step 
 	e.send(port)
 	e.tellDrained()
 	e.step.Moved = e.moved
-	if e.answers.n > 0 && !e.moved {
-		e.step.WakeAt = max(e.answers.front().ready, now+1)
+	if !e.answers.Empty() && !e.moved {
+		e.step.WakeAt = max(e.answers.First(), now+1)
 	}
 	return e.step
 }

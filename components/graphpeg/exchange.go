@@ -124,7 +124,7 @@ func (e *Engine) Cut(n uint32) (r balance.Range, ok bool) {
 func (e *Engine) receive(r balance.Range) {
 	x := &e.exchange
 	if x.pending || !x.standby {
-		panic(fmt.Sprintf("BUG: graphpeg %d @%d: a range received, pending %v, standby %v", e.shape.Core, e.now, x.pending, x.standby))
+		panic(fmt.Sprintf("BUG: %s @%d: a range received, pending %v, standby %v", e.self.Unit, e.self.Now, x.pending, x.standby))
 	}
 	x.bw, x.pending, x.standby = r, true, false
 	if e.table.watch != nil {
@@ -169,7 +169,7 @@ func (e *Engine) Take(now uint64, n uint32) balance.Range {
 	e.Settle(now)
 	r, ok := e.Cut(n)
 	if !ok {
-		panic(fmt.Sprintf("BUG: graphpeg %d @%d: nothing to take", e.shape.Core, now))
+		panic(fmt.Sprintf("BUG: %s @%d: nothing to take", e.self.Unit, now))
 	}
 	return r
 }

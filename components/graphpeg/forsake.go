@@ -16,7 +16,7 @@ func (p *PEG) Forsake(now clock.Cycle) {
 
 // discard takes what a pop could take, if nobody will pop.
 func (e *Engine) discard() {
-	if e.forsaken == 0 || e.now < e.forsaken || !e.configured {
+	if e.forsaken == 0 || e.self.Now < e.forsaken || !e.configured {
 		return
 	}
 	n := e.available()

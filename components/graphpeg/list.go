@@ -1,43 +1,16 @@
 package graphpeg
 
-import "fmt"
+import (
+	"fmt"
 
-// fifo is a ring of words.
-type fifo struct {
-	ring    []uint32
-	head, n int
-}
+	"heddle/components/queue"
+)
 
-func newFIFO(places int) fifo { return fifo{ring: make([]uint32, places)} }
+// fifo is a queue of words.
+type fifo = queue.Queue[uint32]
 
-func (f *fifo) free() int { return len(f.ring) - f.n }
-
-func (f *fifo) push(v uint32) {
-	i := f.head + f.n
-	if i >= len(f.ring) {
-		i -= len(f.ring)
-	}
-	f.ring[i] = v
-	f.n++
-}
-
-func (f *fifo) pop() uint32 {
-	v := f.ring[f.head]
-	if f.head++; f.head == len(f.ring) {
-		f.head = 0
-	}
-	f.n--
-	return v
-}
-
-// popBack takes the newest.
-func (f *fifo) popBack() uint32 {
-	f.n--
-	return f.at(f.n)
-}
-
-// at returns the i-th from the front.
-func (f *fifo) at(i int) uint32 { return f.ring[(f.head+i)%len(f.ring)] }
+// free is how many places of a queue are.
+func free(f *fifo) int { return f.Places() - f.Len() }
 
 // maxRefills is how many lines of a list may be on their way back (ours).
 const maxRefills = 8
@@ -69,51 +42,54 @@ type refill struct {
 
 // newList makes a list with that many words on chip: at the end a line that is to be
 // spilled and a push of lanes words, before them the head.
-func newList(words, lanes, line, lines int) list {
-	return list{head: newFIFO(words - line - lanes), tail: newFIFO(line + lanes), line: line, lines: lines}
+func newList(words, lanes, line, lines int, of *queue.Owner, name string) list {
+	return list{
+		head: queue.New[uint32](words-line-lanes, of, name+", oldest"), tail: queue.New[uint32](line+lanes, of, name+", newest"),
+		line: line, lines: lines,
+	}
 }
 
 // size is how many vertices the list has, wherever they are.
-func (l *list) size() int { return l.head.n + l.tail.n + l.line*(l.spilled+l.coming) }
+func (l *list) size() int { return l.head.Len() + l.tail.Len() + l.line*(l.spilled+l.coming) }
 
 // ready is how many can be taken now.
 func (l *list) ready() int {
 	if l.spilled+l.coming > 0 {
-		return l.head.n
+		return l.head.Len()
 	}
-	return l.head.n + l.tail.n
+	return l.head.Len() + l.tail.Len()
 }
 
 // isWhole reports whether nothing is behind head.
-func (l *list) isWhole() bool { return l.spilled+l.coming+l.tail.n == 0 }
+func (l *list) isWhole() bool { return l.spilled+l.coming+l.tail.Len() == 0 }
 
 // room reports whether n vertices can be pushed now.
 func (l *list) room(n int) bool {
-	free := l.tail.free()
+	places := free(&l.tail)
 	if l.isWhole() {
-		free += l.head.free()
+		places += free(&l.head)
 	}
-	return n <= free
+	return n <= places
 }
 
 func (l *list) push(v uint32) {
-	if l.isWhole() && l.head.free() > 0 {
-		l.head.push(v)
+	if l.isWhole() && free(&l.head) > 0 {
+		l.head.Push(v)
 		return
 	}
-	l.tail.push(v)
+	l.tail.Push(v)
 }
 
 // take takes the oldest vertex, which must be ready.
 func (l *list) take() uint32 {
-	if l.head.n > 0 {
-		return l.head.pop()
+	if l.head.Len() > 0 {
+		return l.head.Pop()
 	}
-	return l.tail.pop()
+	return l.tail.Pop()
 }
 
 // wantsSpill reports whether tail may not take the next push.
-func (l *list) wantsSpill() bool { return l.tail.free() < len(l.tail.ring)-l.line }
+func (l *list) wantsSpill() bool { return free(&l.tail) < l.tail.Places()-l.line }
 
 // overflows reports whether the region has no line left to spill to.
 func (l *list) overflows() bool { return l.spilled+l.coming == l.lines }
@@ -124,7 +100,7 @@ func (l *list) address(line int) uint32 { return l.region + uint32(line%l.lines*
 func (l *list) spill(mem Memory) (addr uint32) {
 	addr = l.address(l.first + l.spilled)
 	for i := range l.line {
-		mem.Store32(addr+uint32(4*i), l.tail.pop())
+		mem.Store32(addr+uint32(4*i), l.tail.Pop())
 	}
 	l.spilled++
 	return addr
@@ -132,7 +108,7 @@ func (l *list) spill(mem Memory) (addr uint32) {
 
 // wantsRefill reports whether a line in memory has a place in head.
 func (l *list) wantsRefill() bool {
-	return l.spilled > 0 && l.coming < maxRefills && l.head.free() >= l.line*(l.coming+1)
+	return l.spilled > 0 && l.coming < maxRefills && free(&l.head) >= l.line*(l.coming+1)
 }
 
 // refill asks for the oldest line in memory: its address, and what arrive is to be told.
@@ -157,7 +133,7 @@ func (l *list) arrive(ticket int, mem Memory) {
 
 func (l *list) load(addr uint32, mem Memory) {
 	for i := range l.line {
-		l.head.push(mem.Load32(addr + uint32(4*i)))
+		l.head.Push(mem.Load32(addr + uint32(4*i)))
 	}
 }
 
@@ -165,10 +141,10 @@ func (l *list) load(addr uint32, mem Memory) {
 // ones than head, or the list is empty.
 func (l *list) last() (v uint32, ok bool) {
 	switch {
-	case l.tail.n > 0:
-		return l.tail.popBack(), true
-	case l.spilled+l.coming == 0 && l.head.n > 0:
-		return l.head.popBack(), true
+	case l.tail.Len() > 0:
+		return l.tail.PopBack(), true
+	case l.spilled+l.coming == 0 && l.head.Len() > 0:
+		return l.head.PopBack(), true
 	}
 	return 0, false
 }
@@ -183,7 +159,7 @@ func (l *list) unspill() (addr uint32) {
 func (l *list) reload(mem Memory) {
 	addr := l.unspill()
 	for i := range l.line {
-		l.tail.push(mem.Load32(addr + uint32(4*i)))
+		l.tail.Push(mem.Load32(addr + uint32(4*i)))
 	}
 }
 
@@ -201,8 +177,8 @@ func (l *list) append(v uint32, mem Memory) error {
 
 // contents is what the host reads, in order.
 func (l *list) contents(mem Memory) (all []uint32) {
-	for i := range l.head.n {
-		all = append(all, l.head.at(i))
+	for i := range l.head.Len() {
+		all = append(all, *l.head.At(i))
 	}
 	for i := range l.coming {
 		all = l.lineAt(l.refills[(l.oldest+i)%maxRefills].addr, mem, all)
@@ -210,8 +186,8 @@ func (l *list) contents(mem Memory) (all []uint32) {
 	for i := range l.spilled {
 		all = l.lineAt(l.address(l.first+i), mem, all)
 	}
-	for i := range l.tail.n {
-		all = append(all, l.tail.at(i))
+	for i := range l.tail.Len() {
+		all = append(all, *l.tail.At(i))
 	}
 	return all
 }
@@ -225,6 +201,7 @@ func (l *list) lineAt(addr uint32, mem Memory, all []uint32) []uint32 {
 
 // clear empties the list, which no refill may be under way for.
 func (l *list) clear() {
-	l.head.head, l.head.n, l.tail.head, l.tail.n = 0, 0, 0, 0
+	l.head.Clear()
+	l.tail.Clear()
 	l.first, l.spilled, l.oldest, l.coming = 0, 0, 0, 0
 }

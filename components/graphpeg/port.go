@@ -1,5 +1,7 @@
 package graphpeg
 
+import "heddle/components/queue"
+
 // source is who sends requests to memory.
 type source uint8
 
@@ -18,12 +20,6 @@ type Request struct {
 	Write bool
 }
 
-// outbox are the requests of one source that have not left; it acts again when it is empty.
-type outbox struct {
-	requests [4]Request // a line of edges, and three that its weights may lie in when lines are short
-	next, n  int
-}
-
 // under is a read under way.
 type under struct {
 	source source
@@ -33,33 +29,41 @@ type under struct {
 
 // memoryPort sends one request a cycle, of each source in turn.
 type memoryPort struct {
-	boxes [numSources]outbox
+	boxes [numSources]queue.Queue[Request] // by source, which acts again when all of its have left
 	turn  source
 	reads []under // by tag
 	spare []uint32
 	out   int // reads that have not been answered
 }
 
+// boxPlaces: a line of edges, and three that its weights may lie in when lines are short.
+const boxPlaces = 4
+
+func newMemoryPort(of *queue.Owner) (p memoryPort) {
+	for s := range p.boxes {
+		p.boxes[s] = queue.New[Request](boxPlaces, of, "requests for "+sourceNames[s])
+	}
+	return p
+}
+
 // free reports whether the source may act.
-func (p *memoryPort) free(s source) bool { return p.boxes[s].n == 0 }
+func (p *memoryPort) free(s source) bool { return p.boxes[s].Empty() }
 
 // outstanding is what has not left or has no answer.
 func (p *memoryPort) outstanding() int {
-	return p.out + p.boxes[spillSource].n
+	return p.out + p.boxes[spillSource].Len()
 }
 
 // waiting is how many requests have not left.
 func (p *memoryPort) waiting() (n int) {
 	for s := range p.boxes {
-		n += p.boxes[s].n
+		n += p.boxes[s].Len()
 	}
 	return n
 }
 
 func (p *memoryPort) put(s source, r Request) {
-	b := &p.boxes[s]
-	b.requests[(b.next+b.n)%len(b.requests)] = r
-	b.n++
+	p.boxes[s].Push(r)
 }
 
 // write sends a line to memory.
@@ -88,15 +92,13 @@ func (e *Engine) send(free bool) {
 	for i := range numSources {
 		s := (p.turn + i) % numSources
 		b := &p.boxes[s]
-		if b.n == 0 {
+		if b.Empty() {
 			continue
 		}
 		if !free {
 			return
 		}
-		e.step.Request, e.step.HasRequest, e.moved = b.requests[b.next], true, true
-		b.next = (b.next + 1) % len(b.requests)
-		b.n--
+		e.step.Request, e.step.HasRequest, e.moved = b.Pop(), true, true
 		p.turn = (s + 1) % numSources
 		return
 	}

@@ -188,7 +188,7 @@ func (s *script) run() {
 			s.out = append(s.out, strings.TrimRight(fmt.Sprintf("    %3d %-58s %s", s.now, after, strings.Join(events, "; ")), " "))
 		}
 		before = after
-		if s.e.Err() != nil || len(s.ops)+len(s.queue)+len(s.reads)+s.e.answers.n == 0 && !step.Moved {
+		if s.e.Err() != nil || len(s.ops)+len(s.queue)+len(s.reads)+s.e.answers.Len() == 0 && !step.Moved {
 			break
 		}
 	}
@@ -282,9 +282,9 @@ func (s *script) state() string {
 func (s *script) sizes() (text string) {
 	for i := range s.e.lists {
 		l := &s.e.lists[i]
-		text += fmt.Sprintf(" %d", l.head.n)
-		if l.spilled+l.coming+l.tail.n > 0 {
-			text += fmt.Sprintf("+%d+%d", l.line*(l.spilled+l.coming), l.tail.n)
+		text += fmt.Sprintf(" %d", l.head.Len())
+		if l.spilled+l.coming+l.tail.Len() > 0 {
+			text += fmt.Sprintf("+%d+%d", l.line*(l.spilled+l.coming), l.tail.Len())
 		}
 	}
 	return text

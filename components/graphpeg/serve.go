@@ -8,57 +8,18 @@ import (
 	"heddle/isa/emu"
 )
 
-// waiting are the pops that have not been served, oldest first; at most one a warp.
-type waiting struct {
-	ring    []*emu.UnitRequest
-	head, n int
-}
-
-func (q *waiting) push(r *emu.UnitRequest) {
-	q.ring[(q.head+q.n)%len(q.ring)] = r
-	q.n++
-}
-
-func (q *waiting) pop() *emu.UnitRequest {
-	r := q.ring[q.head]
-	q.head = (q.head + 1) % len(q.ring)
-	q.n--
-	return r
-}
-
-// answer is a read of the edge buffer, or of what a pop has latched, on its way.
-type answer struct {
-	r     *emu.UnitRequest
-	ready uint64
-}
-
-// pipe holds answers until they leave, in order.
-type pipe struct {
-	ring    []answer
-	head, n int
-}
-
-func (p *pipe) full() bool     { return p.n == len(p.ring) }
-func (p *pipe) front() *answer { return &p.ring[p.head] }
-
-// reply sends the request's Out on its way.
+// reply sends the request's Out on its way: a read of the edge buffer, or of what a pop has latched.
 func (e *Engine) reply(r *emu.UnitRequest) {
-	p := &e.answers
-	p.ring[(p.head+p.n)%len(p.ring)] = answer{r, e.now + uint64(e.spec.BufferLatency)}
-	p.n++
+	e.answers.Push(r, e.self.Now+uint64(e.spec.BufferLatency))
 	e.moved = true
 }
 
 // finish lets the oldest answer leave when its time has come.
 func (e *Engine) finish() {
-	p := &e.answers
-	if p.n == 0 || !e.room || e.now < p.front().ready {
-		return
+	if e.room && e.answers.Ready(e.self.Now) {
+		e.step.Answer = e.answers.Pop()
+		e.moved = true
 	}
-	e.step.Answer = p.front().r
-	p.head = (p.head + 1) % len(p.ring)
-	p.n--
-	e.moved = true
 }
 
 // stall is why the oldest pop waits.
@@ -73,13 +34,13 @@ const (
 // serve gives the oldest pop its edges or vertices: a full warp's, or all that is left (§3.3.1).
 func (e *Engine) serve() {
 	e.stalled = noStall
-	if e.pops.n == 0 || e.answers.full() {
+	if e.pops.Len() == 0 || e.answers.Full() {
 		return
 	}
 	have, exhausted := e.available(), e.exhausted()
 	switch {
 	case have >= e.shape.Threads, have > 0 && exhausted, exhausted && e.exchange.done:
-		e.deliver(e.pops.pop(), have)
+		e.deliver(e.pops.Pop(), have)
 	case have == 0 && exhausted:
 		e.stalled = undone
 	default:
@@ -95,7 +56,7 @@ func (e *Engine) deliver(r *emu.UnitRequest, have int) {
 	} else {
 		e.deliverEdges(r, n)
 	}
-	e.PopWait += e.now - e.since[r.Warp]
+	e.PopWait += e.self.Now - e.since[r.Warp]
 	e.book(n, bits.OnesCount32(r.Mask))
 	e.reply(r)
 }
@@ -160,15 +121,15 @@ func (e *Engine) accept() {
 	case err != nil:
 		e.step.Err = err
 	case fn < isa.PegPop:
-		if e.answers.full() {
+		if e.answers.Full() {
 			return
 		}
 		copy(r.Out, e.latch[(r.Warp*4+int(r.Fn&3))*e.shape.Threads:][:e.shape.Threads])
 		e.Gets++
 		e.reply(r)
 	case fn <= isa.PegPopV:
-		e.since[r.Warp] = e.now
-		e.pops.push(r)
+		e.since[r.Warp] = e.self.Now
+		e.pops.Push(r)
 	case !e.push(r, list):
 		return
 	}

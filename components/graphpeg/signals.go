@@ -33,7 +33,7 @@ func (e *Engine) waitsFor() state {
 		return edges
 	case e.stalled == short:
 		return offsets
-	case e.pops.n+e.answers.n > 0:
+	case e.pops.Len()+e.answers.Len() > 0:
 		return answers
 	}
 	return idle
@@ -47,7 +47,7 @@ func (p *PEG) StateName() string { return stateNames[p.engine.waitsFor()] }
 func (p *PEG) Signals() (l probe.List) {
 	e := p.engine
 	l.State("state", stateNames[:], func() int { return int(e.waitsFor()) })
-	l.Count("pops", e.shape.Warps, func() int { return e.pops.n })
+	l.Count("pops", e.shape.Warps, func() int { return e.pops.Len() })
 	for i := range e.lists {
 		l = append(l, e.lists[i].signals().Under(fmt.Sprintf("list%d", i))...)
 	}
@@ -82,8 +82,8 @@ func (t *alwt) signals(i int) (l probe.List) {
 }
 
 func (l *list) signals() (out probe.List) {
-	out.Count("head", len(l.head.ring), func() int { return l.head.n })
-	out.Count("tail", len(l.tail.ring), func() int { return l.tail.n })
+	out.Count("head", l.head.Places(), func() int { return l.head.Len() })
+	out.Count("tail", l.tail.Places(), func() int { return l.tail.Len() })
 	out.Count("spilled", l.lines, func() int { return l.spilled })
 	return out
 }

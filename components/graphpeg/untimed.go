@@ -70,7 +70,7 @@ func (u *Untimed) Exec(r *emu.UnitRequest) error {
 }
 
 // owes reports whether an answer is to come.
-func (u *Untimed) owes() bool { return u.pops.n > 0 || u.answers.n > 0 }
+func (u *Untimed) owes() bool { return u.pops.Len() > 0 || u.answers.Len() > 0 }
 
 func firstError(a, b error) error {
 	if a != nil {

@@ -32,7 +32,9 @@ func New(name string, s Spec, warps, threads int) (*Weaver, error) {
 		return nil, fmt.Errorf("%s: table_latency %d, st_row %d, request_queue %d: expected at least 1 (Spec.Derived), and a queue of at most %d",
 			name, s.TableLatency, s.STRow, s.RequestQueue, accel.MaxQueue)
 	}
-	return &Weaver{Base: clock.NewBase(name), identity: s.identity(warps, threads), fsm: NewFSM(s, warps, threads)}, nil
+	w := &Weaver{Base: clock.NewBase(name), identity: s.identity(warps, threads), fsm: NewFSM(s, warps, threads)}
+	w.fsm.self.Unit = name
+	return w, nil
 }
 
 // Plug gives the unit its end of the socket.

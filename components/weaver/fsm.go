@@ -3,6 +3,7 @@ package weaver
 import (
 	"fmt"
 
+	"heddle/components/queue"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -53,16 +54,16 @@ var states = [numStates]func(*FSM) S{
 // have a read port each, pipelined.
 type FSM struct {
 	State
+	self  queue.Owner
 	spec  Spec // derived
 	at    S
-	last  uint64           // the last cycle that was counted
-	warp  *emu.UnitRequest // the decode request being served
-	row   rowRead          // the row that entries are taken from
-	ahead rowRead          // the prefetched one
-	reads locReads
+	last  uint64                        // the last cycle that was counted
+	warp  *emu.UnitRequest              // the decode request being served
+	row   rowRead                       // the row that entries are taken from
+	ahead rowRead                       // the prefetched one
+	reads queue.Timed[*emu.UnitRequest] // weaver.dec.loc's on their way through the DT; as many as its pipeline has stages
 
 	// Of this cycle: its inputs, and what it did.
-	now  uint64
 	head *emu.UnitRequest
 	room bool
 	step Step
@@ -87,21 +88,22 @@ type Step struct {
 // valid and derived.
 func NewFSM(s Spec, warps, threads int) *FSM {
 	f := &FSM{State: *NewState(s, warps, threads), spec: s, row: noRow, ahead: noRow}
-	f.reads.ring = make([]locRead, s.TableLatency)
+	f.reads = queue.NewTimed[*emu.UnitRequest](s.TableLatency, &f.self, "reads of the DT")
 	return f
 }
 
 // Launch is a kernel launch.
 func (f *FSM) Launch() {
 	f.Reset()
-	f.at, f.warp, f.reads.n = S0, nil, 0
+	f.at, f.warp = S0, nil
+	f.reads.Clear()
 }
 
 // Cycle moves the unit by one cycle. head is the request that waits longest, or
 // nil; room reports whether an answer may leave. Cycles may be left out while Idle.
 func (f *FSM) Cycle(now uint64, head *emu.UnitRequest, room bool) Step {
 	f.Settle(now)
-	f.now, f.head, f.room, f.step = now, head, room, Step{}
+	f.self.Now, f.head, f.room, f.step = now, head, room, Step{}
 	f.accept()
 	f.finishRead()
 	f.at = states[f.at](f)
@@ -110,7 +112,7 @@ func (f *FSM) Cycle(now uint64, head *emu.UnitRequest, room bool) Step {
 
 // Idle reports whether without a request nothing will change.
 func (f *FSM) Idle() bool {
-	return (f.at == S0 || f.at == S6 || f.at == S8) && f.reads.n == 0
+	return (f.at == S0 || f.at == S6 || f.at == S8) && f.reads.Empty()
 }
 
 // Settle counts the cycles up to now, in which the state was what it is.
@@ -132,7 +134,7 @@ func (f *FSM) accept() {
 		f.Skip(f.head.Mask, f.head.A)
 		f.step.Took = true
 	case isa.WeaverDecLoc:
-		if !f.reads.full() {
+		if !f.reads.Full() {
 			f.startRead()
 		}
 	case isa.WeaverDecID: // S0, S6 and S8 take it
@@ -262,12 +264,12 @@ func (f *FSM) rowFrom(slot int) int {
 // read starts a read of a row of the ST.
 func (f *FSM) read(row int) rowRead {
 	f.RowsRead++
-	return rowRead{row, f.now + uint64(f.spec.TableLatency)}
+	return rowRead{row, f.self.Now + uint64(f.spec.TableLatency)}
 }
 
 // take makes the next slot's entry the current one, if its row is there.
 func (f *FSM) take(stay S) S {
-	if f.now+1 < f.row.ready {
+	if f.self.Now+1 < f.row.ready {
 		return stay
 	}
 	end := (f.row.row + 1) * f.spec.STRow
@@ -297,27 +299,11 @@ func (f *FSM) pick(end int) int {
 	return end
 }
 
-// locRead is a weaver.dec.loc on its way through the DT.
-type locRead struct {
-	r     *emu.UnitRequest
-	ready uint64
-}
-
-// locReads are the reads of the DT under way, in order; as many as its pipeline
-// has stages.
-type locReads struct {
-	ring    []locRead
-	head, n int
-}
-
-func (q *locReads) full() bool { return q.n == len(q.ring) }
-
 // startRead reads the warp's row of the DT. What a later batch writes there is not seen.
 func (f *FSM) startRead() {
-	q, r := &f.reads, f.head
+	r := f.head
 	copy(r.Out, f.Row(r.Warp))
-	q.ring[(q.head+q.n)%len(q.ring)] = locRead{r, f.now + uint64(f.spec.TableLatency)}
-	q.n++
+	f.reads.Push(r, f.self.Now+uint64(f.spec.TableLatency))
 	f.LocReads++
 	f.step.Took = true
 }
@@ -325,11 +311,7 @@ func (f *FSM) startRead() {
 // finishRead answers a weaver.dec.loc that has been read. It goes before the
 // state machine's answer, which can wait.
 func (f *FSM) finishRead() {
-	q := &f.reads
-	if q.n == 0 || !f.room || f.now+1 < q.ring[q.head].ready {
-		return
+	if f.room && f.reads.Ready(f.self.Now+1) {
+		f.step.Answer, f.room = f.reads.Pop(), false
 	}
-	f.step.Answer, f.room = q.ring[q.head].r, false
-	q.head = (q.head + 1) % len(q.ring)
-	q.n--
 }

@@ -39,6 +39,7 @@ var rules = []struct {
 	{"components/mem", nil},
 	{"components/probe", nil},
 	{"components/count", nil},
+	{"components/queue", nil},
 	// A worklist is a GraphPEG in its vertex-list mode, and says so.
 	{"components/hwwl", []string{
 		"isa/emu", "components/clock", "components/accel", "components/balance", "components/count",
@@ -48,7 +49,7 @@ var rules = []struct {
 	{"components/accel", []string{"=isa", "isa/emu", "components/clock", "components/count", "components/mem", "components/probe"}},
 	{"components/", []string{
 		"internal/enum", "=isa", "isa/emu", "components/clock", "components/count",
-		"components/accel", "components/balance", "components/mem", "components/probe",
+		"components/accel", "components/balance", "components/mem", "components/probe", "components/queue",
 	}},
 	{"units/all", []string{"components/*/unit"}},
 	{"units", []string{"=isa", "components/accel", "=kernels/schedule"}},

@@ -1,0 +1,123 @@
+package queue
+
+// Never is a cycle that does not come.
+const Never = ^uint64(0)
+
+// Timed is a queue whose entries can be taken from a given cycle on, in order: one holds up those behind it.
+type Timed[T any] struct {
+	first uint64 // the cycle from which the first entry can be taken; Never: there is none
+	q     Queue[timed[T]]
+}
+
+type timed[T any] struct {
+	v  T
+	at uint64 // Never: the place is free
+}
+
+// NewTimed makes such a queue of a unit, which may be nil, with at least one place.
+func NewTimed[T any](places int, of *Owner, called string) Timed[T] {
+	q := Timed[T]{q: New[timed[T]](places, of, called)}
+	q.Clear()
+	return q
+}
+
+// Flag has a bit of a word set while the queue is not empty. It comes before the first push.
+func (q *Timed[T]) Flag(word *uint64, bit int) { q.q.Flag(word, bit) }
+
+// Len returns how many entries there are.
+func (q *Timed[T]) Len() int { return q.q.Len() }
+
+// Places returns how many there can be.
+func (q *Timed[T]) Places() int { return q.q.Places() }
+
+// Empty reports whether there is no entry.
+func (q *Timed[T]) Empty() bool { return q.first == Never }
+
+// Full reports whether there is no free place.
+func (q *Timed[T]) Full() bool { return q.q.Full() }
+
+// Closed reports whether producers that see what Take frees a cycle later see no free place in cycle now.
+func (q *Timed[T]) Closed(now uint64) bool { return q.q.Closed(now) }
+
+// Push appends a value that can be taken from cycle at on, which is not Never. There must be a free place.
+func (q *Timed[T]) Push(v T, at uint64) {
+	e := q.q.Add()
+	e.v = v // by parts: a whole entry would be built on the stack by narrow stores, which a wide load then waits for
+	e.at = at
+	if q.first == Never {
+		q.first = at
+	}
+}
+
+// Insert is Push for entries that leave in the order in which they can be taken, of equal ones the first to come.
+func (q *Timed[T]) Insert(v T, at uint64) {
+	q.Push(v, at)
+	for i := q.Len() - 1; i > 0 && q.q.At(i-1).at > at; i-- {
+		a, b := q.q.At(i-1), q.q.At(i)
+		*a, *b = *b, *a
+	}
+	q.first = q.q.Front().at
+}
+
+// First returns the cycle from which the first entry can be taken, or Never.
+func (q *Timed[T]) First() uint64 { return q.first }
+
+// Ready reports whether the first entry can be taken in cycle now.
+func (q *Timed[T]) Ready(now uint64) bool { return q.first <= now }
+
+// Next returns the cycle from which the first entry can be taken, if that is after now and before at; else at.
+func (q *Timed[T]) Next(now, at uint64) uint64 {
+	if q.first > now {
+		return min(at, q.first)
+	}
+	return at
+}
+
+// Front returns the first entry. There must be one.
+func (q *Timed[T]) Front() *T { return &q.q.Front().v }
+
+// At returns the i-th entry from the front.
+func (q *Timed[T]) At(i int) *T { return &q.q.At(i).v }
+
+// Due returns the cycle from which the i-th entry from the front can be taken, once it is the first.
+func (q *Timed[T]) Due(i int) uint64 { return q.q.At(i).at }
+
+// Pop removes the first entry, and returns it.
+func (q *Timed[T]) Pop() T {
+	r := &q.q
+	e := r.Front()
+	e.at = Never
+	r.Drop()
+	q.first = r.Front().at
+	return e.v
+}
+
+// Take is Pop in cycle now, for producers that see the freed place a cycle later. With two calls more than that of
+// Drop it would be too long to be inlined.
+func (q *Timed[T]) Take(now uint64) T {
+	r := &q.q
+	if r.freedAt != now {
+		r.freed, r.freedAt = 0, now
+	}
+	r.freed++
+	e := &r.ring[r.head&r.mask]
+	e.at = Never
+	r.Drop()
+	q.first = r.ring[r.head&r.mask].at
+	return e.v
+}
+
+// Clear removes all entries.
+func (q *Timed[T]) Clear() {
+	q.q.Clear()
+	q.first = Never
+	for i := range q.q.ring {
+		q.q.ring[i].at = Never
+	}
+}
+
+// Name returns the queue's name, which begins with its unit's.
+func (q *Timed[T]) Name() string { return q.q.Name() }
+
+// Level shows how full the queue is, by its name.
+func (q *Timed[T]) Level(see func(name string, n, places int)) { q.q.Level(see) }
