@@ -196,7 +196,7 @@ type reproduction struct {
 // run runs one of the pack's experiments.
 func (r *reproduction) run(c *cobra.Command, p *part) error {
 	run := r.flags.runner(p.points)
-	s, err := newSession(c, &r.flags.runFlags, p.loaded, run)
+	s, err := newSession(c, &r.flags.runFlags, p.loaded, run, r.flags.limitMemory())
 	if err != nil {
 		return err
 	}

@@ -131,11 +131,9 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	}
 	f.share(c, l.Value.Run.Threads)
 	r := f.runner(points)
-	if f.memoryLimit > 0 {
-		debug.SetMemoryLimit(int64(f.memoryLimit))
-	}
+	room := f.limitMemory()
 	if f.dryRun {
-		return f.list(c, l, r)
+		return f.list(c, l, r, room)
 	}
 	var about strings.Builder
 	if err := r.DescribePoint(&about, 0); err != nil {
@@ -144,7 +142,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	if err := f.monitor.listen(); err != nil {
 		return err
 	}
-	s, err := newSession(c, f, l, r)
+	s, err := newSession(c, f, l, r, room)
 	if errors.As(err, new(*experiment.ChangedError)) {
 		again := f.command(c, name)
 		return fmt.Errorf("%w:\n  %s --fresh\n  %s --set name=%s", err, again, again, f.unused(l.Value.Name))
@@ -153,7 +151,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	if !f.json {
-		fmt.Fprint(c.OutOrStdout(), about.String())
+		fmt.Fprint(c.OutOrStdout(), about.String(), s.memory)
 	}
 	s.page = f.monitor.serve(c, l.Value.Name, len(points), len(r.Done), points)
 	s.page.join(r)
@@ -172,6 +170,18 @@ func (f *runFlags) share(c *cobra.Command, threads int) {
 	if f.threads > 0 && !c.Flags().Changed("jobs") {
 		f.jobs = max(1, f.jobs/f.threads)
 	}
+}
+
+// limitMemory has the collector keep the process within what it may have, and returns that.
+func (f *runFlags) limitMemory() experiment.Room {
+	room := experiment.NewRoom(uint64(f.memoryLimit))
+	switch {
+	case f.memoryLimit > 0:
+		debug.SetMemoryLimit(int64(f.memoryLimit))
+	case room.Known && debug.SetMemoryLimit(-1) == math.MaxInt64: // nor has GOMEMLIMIT set one
+		debug.SetMemoryLimit(int64(room.Bytes / 10 * 9))
+	}
+	return room
 }
 
 func (f *runFlags) runner(points []experiment.Point) *experiment.Runner {
@@ -215,7 +225,7 @@ func (f *runFlags) unused(name string) string {
 }
 
 // list says what would run, and what it may cost.
-func (f *runFlags) list(c *cobra.Command, l *schema.Loaded[configs.Experiment], r *experiment.Runner) error {
+func (f *runFlags) list(c *cobra.Command, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) error {
 	done := stored(filepath.Join(f.out, l.Value.Name))
 	if err := r.Vet(c.Context(), l, nil); err != nil {
 		return failed(err)
@@ -224,11 +234,29 @@ func (f *runFlags) list(c *cobra.Command, l *schema.Loaded[configs.Experiment], 
 	if err != nil {
 		return err
 	}
+	need := r.EstimateMemory(done)
+	cost.AddMemory(need, room, f.jobs)
+	warning, err := need.Check(r.Points, room, f.jobs)
+	warnOf(c, cmp.Or(warning, errorText(err)))
 	if f.json {
 		return printJSON(c.OutOrStdout(), cost)
 	}
 	cost.Write(c.OutOrStdout(), f.jobs)
 	return nil
+}
+
+// warnOf writes a warning, if there is one.
+func warnOf(c *cobra.Command, warning string) {
+	if warning != "" {
+		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s\n", warning)
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // stored are the outcomes in a directory. A store that cannot be read has none to go by.
@@ -268,6 +296,7 @@ type session struct {
 	experiment *configs.Experiment
 
 	name    string
+	memory  string // what the points may need
 	dir     string
 	log     *os.File
 	start   time.Time
@@ -289,10 +318,13 @@ type watcher interface {
 	Close()
 }
 
-func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experiment], r *experiment.Runner) (*session, error) {
+func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) (*session, error) {
 	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), start: time.Now(), version: version()}
 	if err := r.Vet(c.Context(), l, s.computed()); err != nil {
 		return nil, failed(err)
+	}
+	if err := s.checkMemory(c, room); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, err
@@ -309,6 +341,21 @@ func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experime
 	}
 	r.Observer = s
 	return s, nil
+}
+
+// checkMemory says what the points that are to run need, and refuses what there is no memory for.
+func (s *session) checkMemory(c *cobra.Command, room experiment.Room) error {
+	need := s.runner.EstimateMemory(s.computed())
+	warning, err := need.Check(s.runner.Points, room, s.flags.jobs)
+	if err != nil {
+		return err
+	}
+	warnOf(c, warning)
+	if _, any := need.Largest(); any {
+		whole, graphs := need.Whole(s.flags.jobs, room.Idle)
+		s.memory = fmt.Sprintf("memory   up to about %s with --jobs %d, graphs %s of it\n", experiment.Bytes(whole), s.flags.jobs, experiment.Bytes(graphs))
+	}
+	return nil
 }
 
 // computed are the points that the store has cycles of: they can run. If they are of another experiment, the ledger says so.
@@ -356,9 +403,9 @@ func (s *session) openFiles(c *cobra.Command, config []byte) (err error) {
 		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.ledger.Path())
 	}
 	if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		s.watch = experiment.NewBars(points, len(s.runner.Done), stderr)
+		s.watch = experiment.NewBars(points, s.runner.NewForecast(), stderr)
 	} else {
-		s.watch = experiment.NewHeartbeat(points, len(s.runner.Done), io.MultiWriter(stderr, s.log), s.flags.heartbeat)
+		s.watch = experiment.NewHeartbeat(points, s.runner.NewForecast(), io.MultiWriter(stderr, s.log), s.flags.heartbeat)
 	}
 	return nil
 }

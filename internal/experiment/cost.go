@@ -19,6 +19,12 @@ type Cost struct {
 	Edges   uint64      `json:"edges"`   // of the points that are not stored
 	Seconds float64     `json:"seconds"` // of one processor, for the same
 	Basis   string      `json:"basis"`   // of the estimate
+
+	// MemoryBytes is the most that points side by side are expected to need; GraphBytes of it are graphs. AvailableBytes is what
+	// this process may have; null: nobody says.
+	MemoryBytes    uint64  `json:"memory_bytes"`
+	GraphBytes     uint64  `json:"graph_bytes"`
+	AvailableBytes *uint64 `json:"available_bytes"`
 }
 
 // PointCost is what one point is expected to cost.
@@ -27,6 +33,7 @@ type PointCost struct {
 	Edges   uint64            `json:"edges"` // handled in all super-steps; of a generator before duplicates are dropped
 	Seconds float64           `json:"seconds"`
 	Stored  bool              `json:"stored"`
+	Memory  uint64            `json:"memory_bytes"` // in a process of its own; 0: it is stored
 
 	label string
 }
@@ -63,6 +70,17 @@ func (r *Runner) EstimateCost(done map[int]Outcome) (*Cost, error) {
 		}
 	}
 	return c, nil
+}
+
+// AddMemory adds what points need of the host's memory, so many side by side.
+func (c *Cost) AddMemory(e *MemoryEstimate, room Room, jobs int) {
+	for _, i := range e.todo {
+		c.Points[i].Memory = e.Point(i)
+	}
+	c.MemoryBytes, c.GraphBytes = e.Whole(jobs, room.Idle)
+	if room.Known {
+		c.AvailableBytes = &room.Bytes
+	}
 }
 
 // timesHandled tells how often stored points of an algorithm have handled what edges says they do: more than
@@ -125,10 +143,24 @@ func (c *Cost) Write(w io.Writer, jobs int) {
 		if !p.Stored {
 			when, todo = "about "+duration(p.Seconds), todo+1
 		}
+		if p.Memory > 0 {
+			when += " and " + Bytes(p.Memory)
+		}
 		fmt.Fprintf(b, "%4d  %s  %s edges, %s\n", i+1, p.label, Thousands(p.Edges), when)
 	}
 	fmt.Fprintf(b, "%d points, %d to run: %s edges, about %s of one processor, %s with --jobs %d (from %s)\n",
 		len(c.Points), todo, Thousands(c.Edges), duration(c.Seconds), duration(c.Seconds/float64(max(1, min(jobs, todo)))), jobs, c.Basis)
+	if c.MemoryBytes > 0 && todo > 0 {
+		fmt.Fprintln(b, c.memoryText(jobs))
+	}
+}
+
+func (c *Cost) memoryText(jobs int) string {
+	s := fmt.Sprintf("memory: up to about %s with --jobs %d, graphs %s of it", Bytes(c.MemoryBytes), jobs, Bytes(c.GraphBytes))
+	if c.AvailableBytes != nil {
+		s += fmt.Sprintf("; %s are available", Bytes(*c.AvailableBytes))
+	}
+	return s
 }
 
 func duration(seconds float64) string {

@@ -238,7 +238,8 @@ func TestClasses(t *testing.T) {
 
 func TestHeartbeatSaysHowFarPointsAre(t *testing.T) {
 	var b bytes.Buffer
-	h := experiment.NewHeartbeat(points(t, small+"sweep: {workload.damping: [0.1, 0.2]}\n"), 0, &b, 5*time.Millisecond)
+	r := experiment.Runner{Points: points(t, small+"sweep: {workload.damping: [0.1, 0.2]}\n")}
+	h := experiment.NewHeartbeat(r.Points, r.NewForecast(), &b, 5*time.Millisecond)
 	h.Started(0, 1000)
 	p := sim.Progress{Cycle: 12345}
 	p.Edges = 500
@@ -246,7 +247,7 @@ func TestHeartbeatSaysHowFarPointsAre(t *testing.T) {
 	time.Sleep(100 * time.Millisecond)
 	h.Finished(experiment.Outcome{Point: 0})
 	h.Close()
-	require.Contains(t, b.String(), "0 of 2 points done; damping=0.1: 12,345 cycles")
+	require.Contains(t, b.String(), "0 of 2 points done, 1 running, about 0s left in all; damping=0.1: 12,345 cycles")
 	require.Contains(t, b.String(), "500 of 1,000 edges, about")
 }
 

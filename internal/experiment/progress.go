@@ -47,6 +47,7 @@ func (s *status) rate(at time.Time) float64 {
 // Heartbeat writes a line for every running point now and then, for pipes and logs.
 type Heartbeat struct {
 	points []Point
+	all    *Forecast
 	w      io.Writer
 	start  time.Time
 	stop   chan struct{}
@@ -54,12 +55,11 @@ type Heartbeat struct {
 
 	mu      sync.Mutex
 	running map[int]*status
-	done    int
 }
 
-// NewHeartbeat starts it, with so many points done before. Close ends it.
-func NewHeartbeat(points []Point, done int, w io.Writer, every time.Duration) *Heartbeat {
-	h := &Heartbeat{points: points, done: done, w: w, start: time.Now(), stop: make(chan struct{}), running: map[int]*status{}}
+// NewHeartbeat starts it. Close ends it.
+func NewHeartbeat(points []Point, all *Forecast, w io.Writer, every time.Duration) *Heartbeat {
+	h := &Heartbeat{points: points, all: all, w: w, start: time.Now(), stop: make(chan struct{}), running: map[int]*status{}}
 	h.ended.Add(1)
 	go h.beat(every)
 	return h
@@ -91,7 +91,7 @@ func (h *Heartbeat) print(now time.Time) {
 		if d, ok := s.left(now); ok {
 			eta = fmt.Sprintf(", %s of %s edges, about %v left", Thousands(s.now.Edges), Thousands(s.edges), d)
 		}
-		fmt.Fprintf(h.w, "%4.0f s  %d of %d points done; %s: %s cycles, %.0f kcycles/s%s\n", now.Sub(h.start).Seconds(), h.done, len(h.points),
+		fmt.Fprintf(h.w, "%4.0f s  %s; %s: %s cycles, %.0f kcycles/s%s\n", now.Sub(h.start).Seconds(), h.all.text(now, h.points),
 			Label(h.points[i].Axes), Thousands(s.now.Cycle), s.rate(now), eta)
 	}
 }
@@ -106,14 +106,16 @@ func (h *Heartbeat) Close() {
 func (h *Heartbeat) Started(point int, edges uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.running[point] = &status{started: time.Now(), edges: edges}
+	s := &status{started: time.Now(), edges: edges}
+	h.running[point] = s
+	h.all.begun(point, s)
 }
 
 // Running is told how far a point is.
 func (h *Heartbeat) Running(point int, p sim.Progress) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.running[point].now = p
+	h.all.moved(h.running[point], p)
 }
 
 // Finished is told of a point's end.
@@ -121,12 +123,13 @@ func (h *Heartbeat) Finished(o Outcome) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.running, o.Point)
-	h.done++
+	h.all.over(&o)
 }
 
 // Bars draws a bar for every running point on a terminal.
 type Bars struct {
 	points []Point
+	whole  *Forecast
 	p      *mpb.Progress
 	all    *mpb.Bar
 
@@ -139,12 +142,12 @@ type bar struct {
 	status
 }
 
-// NewBars starts drawing on a terminal, with so many points done before.
-func NewBars(points []Point, done int, w io.Writer) *Bars {
-	b := &Bars{points: points, p: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40)), bars: map[int]*bar{}}
+// NewBars starts drawing on a terminal.
+func NewBars(points []Point, whole *Forecast, w io.Writer) *Bars {
+	b := &Bars{points: points, whole: whole, p: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40)), bars: map[int]*bar{}}
 	b.all = b.p.AddBar(int64(len(points)), mpb.BarPriority(1<<30), mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.Name("points "), decor.CountersNoUnit("%d of %d")))
-	b.all.SetCurrent(int64(done))
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return whole.text(time.Now(), points) })))
+	b.all.SetCurrent(int64(whole.ended))
 	return b
 }
 
@@ -158,6 +161,7 @@ func (b *Bars) Started(point int, edges uint64) {
 		mpb.PrependDecorators(decor.Name(Label(b.points[point].Axes)+" ")),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.tail(n) })))
 	b.bars[point] = n
+	b.whole.begun(point, &n.status)
 }
 
 // tail is what stands behind a bar.
@@ -176,7 +180,7 @@ func (b *Bars) tail(n *bar) string {
 func (b *Bars) Running(point int, p sim.Progress) {
 	b.mu.Lock()
 	n := b.bars[point]
-	n.now = p
+	b.whole.moved(&n.status, p)
 	b.mu.Unlock()
 	if n.edges > 0 {
 		n.SetCurrent(int64(min(p.Edges, n.edges-1)))
@@ -186,6 +190,7 @@ func (b *Bars) Running(point int, p sim.Progress) {
 // Finished takes a bar away.
 func (b *Bars) Finished(o Outcome) {
 	b.drop(o.Point)
+	b.whole.over(&o)
 	b.all.Increment()
 }
 

@@ -18,15 +18,23 @@ import (
 // does not have, graphs that an algorithm does not work on. It does what a run does before its first launch. Points that
 // are done are left out.
 func (r *Runner) Vet(ctx context.Context, l *schema.Loaded[configs.Experiment], done map[int]Outcome) error {
-	v := vetting{compiled: map[string]*compose.Compiled{}, seen: map[string]bool{}}
+	v := vetting{compiled: map[string]*compose.Compiled{}, seen: map[string]int{}, needs: map[string]*need{}, graphs: map[graphspec.Weights][]*graph.Graph{}}
+	r.needs = map[int]*need{}
 	for i := range r.Points {
-		_, ok := done[i]
-		if place := r.Points[i].without(len(r.Points[i].Place) - 1); ok || v.once("place "+place) {
-			continue // of points that differ in their seed alone, one stands for all
+		if _, ok := done[i]; ok {
+			continue
 		}
-		if err := v.point(ctx, r, i); err != nil {
+		place := "place " + r.Points[i].without(len(r.Points[i].Place)-1)
+		if first, ok := v.seen[place]; ok { // of points that differ in their seed alone, one stands for all
+			r.needs[i] = r.needs[first]
+			continue
+		}
+		v.seen[place] = i
+		n, err := v.point(ctx, r, i)
+		if err != nil {
 			return atPoint(l, &r.Points[i], err)
 		}
+		r.needs[i] = n
 	}
 	return nil
 }
@@ -48,41 +56,57 @@ func atPoint(l *schema.Loaded[configs.Experiment], p *Point, err error) error {
 // vetting remembers what has been looked at, since most points of a sweep are alike in what they need.
 type vetting struct {
 	compiled map[string]*compose.Compiled // by shape of machine and workload
-	seen     map[string]bool
+	seen     map[string]int               // which point was looked at
+	needs    map[string]*need
+	graphs   map[graphspec.Weights][]*graph.Graph // stand-ins
 }
 
-// once reports whether something has been looked at before, and remembers it.
-func (v *vetting) once(what string) (before bool) {
-	before = v.seen[what]
-	v.seen[what] = true
-	return before
-}
-
-func (v *vetting) point(ctx context.Context, r *Runner, i int) error {
+// point returns what a point needs; nil: of a trace.
+func (v *vetting) point(ctx context.Context, r *Runner, i int) (*need, error) {
 	cfg := &r.Points[i].Config
 	if cfg.Workload.Trace != "" {
 		_, err := r.graphs.trace(cfg.Workload.Trace)
-		return err
+		return nil, err
 	}
 	d, err := host.NewRehearsal(&cfg.Machine)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if v.once(fmt.Sprintf("%+v %s %+v %s", d.Shape(), unitText(d, &cfg.Machine.Core), cfg.Workload, graphspec.Schema.YAML(cfg.Graph))) {
-		return nil
+	key := fmt.Sprintf("%+v %s %+v %s", d.Shape(), unitText(d, &cfg.Machine.Core), cfg.Workload, graphspec.Schema.YAML(cfg.Graph))
+	if n, ok := v.needs[key]; ok {
+		return n, nil
 	}
+	n, err := v.rehearsed(ctx, r, d, cfg)
+	if err == nil {
+		v.needs[key] = n
+	}
+	return n, err
+}
+
+// rehearsed does what a run does before its first launch, on the graph, or in its place on others.
+func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, cfg *configs.Experiment) (*need, error) {
 	if !asksGraph(cfg) {
 		return v.standIn(d, cfg)
 	}
 	g, release, err := r.graphs.get(ctx, cfg.Graph)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer release()
 	if cfg.Workload.Kernel == configs.Handwritten {
-		return nil
+		return handwrittenNeed(cfg), nil
 	}
-	return v.rehearse(d, g, cfg.Workload)
+	m, err := v.rehearse(d, g, cfg.Workload)
+	return &need{own: footprint{base: float64(m.Own)}, derived: footprint{base: float64(m.Derived)}}, err
+}
+
+// handwrittenNeed is what the hand-written PageRank has: six arrays by vertex, the CSC, and under edge the rows of its edges.
+func handwrittenNeed(cfg *configs.Experiment) *need {
+	n := &need{own: footprint{vertex: 6 * 4}, derived: footprint{vertex: 4, edge: 4}}
+	if cfg.Workload.Schedule == configs.EdgeSchedule {
+		n.derived.edge += 4
+	}
+	return n
 }
 
 // asksGraph reports whether it depends on the graph if a point can run. Graphs of generators are made first only if it does: they may
@@ -96,33 +120,54 @@ func asksGraph(cfg *configs.Experiment) bool {
 	return a.Undirected || a.NoLoops || a.Weighted || a.Fits != nil || a.FromSource && w.Source >= 0 || a.Target && w.Target >= 0
 }
 
-// standIn rehearses on a small graph whose edges have weights of the same kind.
-func (v *vetting) standIn(d *host.Rehearsal, cfg *configs.Experiment) error {
+// standIns are small graphs by which the memory of arrays follows from numbers of vertices and edges.
+var standIns = [3]struct{ vertices, edges float64 }{{1024, 3968}, {4096, 3968}, {1024, 15872}}
+
+// standIn rehearses on small graphs whose edges have weights of the same kind.
+func (v *vetting) standIn(d *host.Rehearsal, cfg *configs.Experiment) (*need, error) {
 	if cfg.Workload.Kernel == configs.Handwritten {
-		return nil
+		return handwrittenNeed(cfg), nil
 	}
-	g, err := graph.Load(graphspec.Graph{Grid: &graphspec.Grid{Width: 2, Height: 2}, Weights: cfg.Graph.Weights})
+	graphs, err := v.standInGraphs(cfg.Graph.Weights)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return v.rehearse(d, g, cfg.Workload)
+	var of [3]compose.Memory
+	for i, g := range graphs {
+		if of[i], err = v.rehearse(d, g, cfg.Workload); err != nil {
+			return nil, err
+		}
+	}
+	return fitNeeds(of), nil
 }
 
-func (v *vetting) rehearse(d *host.Rehearsal, g *graph.Graph, w configs.Workload) error {
+func (v *vetting) standInGraphs(w graphspec.Weights) ([]*graph.Graph, error) {
+	for i := len(v.graphs[w]); i < len(standIns); i++ {
+		s := standIns[i]
+		g, err := graph.Load(graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: int(s.vertices), Edges: int(s.edges) / 2}, Weights: w})
+		if err != nil {
+			return nil, err
+		}
+		v.graphs[w] = append(v.graphs[w], g)
+	}
+	return v.graphs[w], nil
+}
+
+func (v *vetting) rehearse(d *host.Rehearsal, g *graph.Graph, w configs.Workload) (compose.Memory, error) {
 	w, err := compose.ForGraph(w, g)
 	if err != nil {
-		return err
+		return compose.Memory{}, err
 	}
 	p, err := compose.NewPlan(w)
 	if err != nil {
-		return err
+		return compose.Memory{}, err
 	}
 	p.Weights = g.WeightKind()
 	key := fmt.Sprintf("%+v %s %s %d %t", d.Shape(), p.Name(), p.Weights, p.Width, p.Residual)
 	c := v.compiled[key]
 	if c == nil {
 		if c, err = compose.Compile(p, d.Shape()); err != nil {
-			return err
+			return compose.Memory{}, err
 		}
 		v.compiled[key] = c
 	}

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"fmt"
+	"strings"
 
 	"heddle/configs"
 	"heddle/kernels/graph"
@@ -20,15 +21,32 @@ func refuse(key, format string, args ...any) error {
 
 // Rehearse does what a run of the plan on the device does before its first launch, and what its kernels' launches begin
 // with: what it refuses, the run would. The device is a host.Rehearsal, of the shape that the plan was compiled for.
-func (c *Compiled) Rehearse(d *host.Rehearsal, g *graph.Graph, w configs.Workload) error {
+func (c *Compiled) Rehearse(d *host.Rehearsal, g *graph.Graph, w configs.Workload) (Memory, error) {
 	r, err := newRun(device{d, c}, c.Plan, c.Kernels, g, w)
 	if err != nil {
-		return err
+		return Memory{}, err
 	}
 	for _, k := range c.Kernels.All() {
 		if err := r.configure(k); err != nil {
-			return err
+			return Memory{}, err
 		}
 	}
-	return nil
+	return r.memory(), nil
+}
+
+// Memory is what a run's arrays take on the host, in bytes.
+type Memory struct {
+	Own     uint64 // of the run's
+	Derived uint64 // of the graph, besides its CSR: for all runs on it
+}
+
+func (r *run) memory() Memory {
+	m := Memory{Own: r.image.Bytes()}
+	for name, bytes := range r.image.SharedBytes() {
+		m.Own -= bytes
+		if order, part, _ := strings.Cut(name, "."); order != "csr" || part == "rows" {
+			m.Derived += bytes
+		}
+	}
+	return m
 }

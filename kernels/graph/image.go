@@ -150,6 +150,17 @@ func (im *Image) Bytes() uint64 {
 	return sum
 }
 
+// SharedBytes is the memory of the arrays that are shared, by name.
+func (im *Image) SharedBytes() map[string]uint64 {
+	sum := map[string]uint64{}
+	for _, a := range im.arrays {
+		if a.shared {
+			sum[a.Name] = a.Bytes()
+		}
+	}
+	return sum
+}
+
 // WordWriter is memory that an image can be written to, such as a host.Device.
 type WordWriter interface {
 	WriteWords(addr uint32, words []uint32)

@@ -248,6 +248,23 @@ func (g *Graph) NominalEdges() (edges uint64, ok bool) {
 	return 0, false
 }
 
+// NominalVertices is how many vertices the graph of a generator has before it is cleaned; 0 for a file.
+func (g *Graph) NominalVertices() uint64 {
+	switch {
+	case g.RMAT != nil:
+		return 1 << g.RMAT.Scale
+	case g.PowerlawCluster != nil:
+		return uint64(g.PowerlawCluster.Vertices)
+	case g.ErdosRenyi != nil:
+		return uint64(g.ErdosRenyi.Vertices)
+	case g.Grid != nil:
+		return uint64(g.Grid.Width) * uint64(g.Grid.Height)
+	case g.Bipartite != nil:
+		return uint64(g.Bipartite.Left) + uint64(g.Bipartite.Right)
+	}
+	return 0
+}
+
 // IDs says what the numbers of an edge list mean.
 type IDs uint8
 
