@@ -226,6 +226,14 @@ func (c *Channel) acceptIdeal(now uint64, r Request) bool {
 	return true
 }
 
+// moved is how many lines have gone over the data bus.
+func (c *Channel) moved() uint64 {
+	if c.spec.Standard == Ideal {
+		return c.stats.Reads + c.stats.Writes - uint64(c.inFlight)
+	}
+	return c.stats.Columns()
+}
+
 // PopDone returns a completion that is due at clock now, the earliest first.
 func (c *Channel) PopDone(now uint64) (d Done, ok bool) {
 	if c.done.next > now {

@@ -241,10 +241,11 @@ func channelStats(channels []*Channel, now uint64) []Stats {
 	return out
 }
 
-// Bytes returns the bytes that went over the data buses.
+// Bytes returns the bytes that went over the data buses; of an ideal memory, which has none, those of the requests that
+// it is through with.
 func (m *Memory) Bytes() (n uint64) {
-	for _, s := range m.Stats() {
-		n += s.Columns() * uint64(m.spec.LineBytes)
+	for _, c := range m.channels {
+		n += c.moved() * uint64(m.spec.LineBytes)
 	}
 	return n
 }

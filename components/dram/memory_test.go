@@ -160,6 +160,9 @@ func TestEveryReadIsAnsweredOnce(t *testing.T) {
 				writes += s.Writes
 			}
 			require.EqualValues(t, count(todo, mem.Read)*memory.bursts, reads)
+			line := uint64(memory.spec.LineBytes) // forwarded reads and merged writes do not go over the bus, unless there is none
+			require.LessOrEqual(t, memory.Bytes(), (reads+writes)*line)
+			require.Greater(t, memory.Bytes(), (reads+writes)*line/2)
 			require.LessOrEqual(t, writes, uint64(count(todo, mem.Write)*memory.bursts))
 			require.Greater(t, writes, uint64(count(todo, mem.Write)*memory.bursts)-64, "only what the last links hold is missing")
 		})
