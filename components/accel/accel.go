@@ -105,7 +105,7 @@ type Socket struct {
 // Plug joins a unit, which must be on its clock, to the core there.
 func Plug(name string, core clock.Handle, u Unit) *Socket {
 	s := &Socket{
-		core: core, traits: u.Traits(), queue: queue{refused: clock.Never},
+		core: core, traits: u.Traits(),
 		requests: clock.NewLink[Tag](name+".requests", u.QueuePlaces(), wire, core, u.Place()),
 		answers:  clock.NewLink[Tag](name+".answers", answerPlaces, wire, u.Place(), core),
 	}
@@ -269,7 +269,7 @@ func (s *Socket) Sent(t Tag) clock.Cycle { return s.calls[t].sent }
 // the core held a request that the queue did not take.
 func (s *Socket) Queue(now clock.Cycle) (lengths Lengths, refused uint64) {
 	s.queue.settle(now)
-	return s.queue.lengths, s.queue.held
+	return s.queue.lengths, s.queue.held.Count()
 }
 
 // Buffers shows how full the socket's links are, by name, to who looks at a machine between two instants.

@@ -179,7 +179,7 @@ func TestAnErrorIsSeenTheCycleAfter(t *testing.T) {
 
 // Lengths and refusals are counted by cycles.
 func TestQueueCounts(t *testing.T) {
-	q := queue{refused: clock.Never}
+	var q queue
 	q.enter(10)
 	q.enter(12)
 	q.refuse(13)
@@ -191,6 +191,10 @@ func TestQueueCounts(t *testing.T) {
 	q.leave(31)
 	q.settle(40)
 	require.Equal(t, []uint64{10 + 9, 2 + 1, 8 + 10}, q.lengths[:3])
-	require.EqualValues(t, 7, q.held)
-	require.EqualValues(t, 40, q.lengths[0]+q.lengths[1]+q.lengths[2])
+	require.EqualValues(t, 7, q.held.Count())
+	q.refuse(42)
+	q.settle(45)
+	require.EqualValues(t, 10, q.held.Count(), "what is still held in front of it counts too")
+	q.settle(45)
+	require.EqualValues(t, 45, q.lengths[0]+q.lengths[1]+q.lengths[2])
 }

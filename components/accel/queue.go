@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"heddle/components/clock"
+	"heddle/components/count"
 )
 
 // MaxQueue is the most requests that may wait for a unit.
@@ -20,30 +21,21 @@ func (*Lengths) Describe(i int) (name, doc string) {
 // queue counts what happens at a queue, whether its ends are awake or not. In
 // what order they move within a cycle does not matter.
 type queue struct {
-	n       int
-	last    clock.Cycle // counted up to here
+	length  count.By
 	lengths Lengths
-	refused clock.Cycle // since when a request is held in front of it; Never: none is
-	held    uint64
-}
-
-func (q *queue) settle(now clock.Cycle) {
-	q.lengths[q.n] += now - q.last
-	q.last = now
+	held    count.Span // a request in front of it
 }
 
 func (q *queue) enter(now clock.Cycle) {
-	q.settle(now)
-	q.n++
-	if q.refused != clock.Never {
-		q.held += now - q.refused
-		q.refused = clock.Never
-	}
+	q.length.Set(q.lengths[:], q.length.Is()+1, now)
+	q.held.Set(false, now)
 }
 
-func (q *queue) leave(now clock.Cycle) {
-	q.settle(now)
-	q.n--
-}
+func (q *queue) leave(now clock.Cycle) { q.length.Set(q.lengths[:], q.length.Is()-1, now) }
 
-func (q *queue) refuse(now clock.Cycle) { q.refused = min(q.refused, now) }
+func (q *queue) refuse(now clock.Cycle) { q.held.Set(true, now) }
+
+func (q *queue) settle(now clock.Cycle) {
+	q.length.Settle(q.lengths[:], now)
+	q.held.Settle(now)
+}

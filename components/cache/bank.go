@@ -3,6 +3,7 @@ package cache
 import (
 	"fmt"
 
+	"heddle/components/count"
 	"heddle/components/mem"
 	"heddle/components/probe"
 	"heddle/components/queue"
@@ -12,8 +13,7 @@ import (
 type bank struct {
 	in       inputs
 	st0, st1 *operation
-	waiting  cause  // why the last cycle accepted nothing; 0: it did not have to wait
-	last     uint64 // the last cycle that is counted under it
+	waiting  cause // why the last cycle accepted nothing; 0: it did not have to wait
 
 	front   front
 	tags    tags
@@ -85,7 +85,7 @@ const (
 )
 
 // waited is the count of cycles that a cause stands for.
-func (s *Stats) waited(why cause) *uint64 {
+func (s *Stats) waited(why cause) *count.Span {
 	switch {
 	case why&mshrFull != 0:
 		return &s.MSHRFull
@@ -139,7 +139,7 @@ func (b *bank) busy() bool { return b.st0.kind|b.st1.kind != bubble }
 // step does one cycle, in which a request is offered, or nil.
 func (b *bank) step(now uint64, r *request) did {
 	if b.waiting != 0 {
-		b.settle(now - 1)
+		b.stats.waited(b.waiting).Set(false, now)
 		b.waiting = 0
 	}
 	if b.flush.state != flushIdle || b.performing() {
@@ -198,18 +198,10 @@ func (b *bank) refusal() (why cause) {
 	return why
 }
 
-// wait counts a cycle without progress; settle counts those in which the bank is not stepped.
+// wait is a cycle without progress, which the next ones are like until the bank is stepped again.
 func (b *bank) wait(now uint64, why cause) {
-	*b.stats.waited(why)++
-	b.waiting, b.last = why, now
-}
-
-// settle counts the cycles up to this one in which the bank was not stepped, because they were all like its last one.
-func (b *bank) settle(upTo uint64) {
-	if b.waiting != 0 {
-		*b.stats.waited(b.waiting) += upTo - b.last
-		b.last = upTo
-	}
+	b.stats.waited(why).Set(true, now)
+	b.waiting = why
 }
 
 // commit is stage 1. It returns false if the operation cannot leave it.

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"heddle/components/clock"
+	"heddle/components/count"
 	"heddle/components/mem"
 	"heddle/components/queue"
 )
@@ -37,7 +38,7 @@ type Cache struct {
 	shared   []*input // inputs of several ports
 	flush    cacheFlush
 	initEnd  clock.Cycle // the first cycle in which banks work
-	last     clock.Cycle // the last one that is settled, with a flush
+	last     clock.Cycle // the last one whose steps of a walk are done
 	walkEnd  clock.Cycle // when a walk that is slept through is looked at again
 	acting   bool        // an atomic takes effect at the end of this cycle
 
@@ -182,12 +183,21 @@ func (c *Cache) Spec() Spec { return c.spec }
 func (c *Cache) Stats() Stats {
 	now := c.Place().Domain().Cycle()
 	c.settle(now)
-	sum := c.stats
-	for _, b := range c.banks {
-		b.settle(now)
-		sum.add(&b.stats)
+	var sum Stats
+	for _, s := range c.counts() {
+		count.In(s).Settle(now + 1)
+		count.Sum(&sum, s)
 	}
 	return sum
+}
+
+// counts are what the cache and its banks count.
+func (c *Cache) counts() []*Stats {
+	all := []*Stats{&c.stats}
+	for _, b := range c.banks {
+		all = append(all, &b.stats)
+	}
+	return all
 }
 
 // Pending returns the requests that were accepted and are not over, and the
@@ -235,6 +245,7 @@ func (c *Cache) long(now clock.Cycle) bool {
 	if c.flush.state != noFlush || c.flush.asked != 0 {
 		c.settle(now)
 		c.moved = c.flush.advance(c) || c.moved
+		c.stats.FlushCycles.Set(c.flush.state != noFlush, now+1)
 	}
 	return c.moved && c.holds() && (outside || c.flush.state != walkFlush || !c.walkAhead(now))
 }
@@ -310,11 +321,8 @@ func (c *Cache) holds() bool {
 	return s.awake|s.queued|s.arrived|s.buffered|s.answered|s.answers|s.asks != 0 || c.flush.state != noFlush
 }
 
-// settle counts the cycles up to this one, and does the steps of a walk that were slept through.
+// settle does the steps of a walk that were slept through up to this cycle.
 func (c *Cache) settle(upTo clock.Cycle) {
-	if c.flush.state != noFlush {
-		c.stats.FlushCycles += upTo - c.last
-	}
 	if c.walkEnd != 0 {
 		c.settleWalk(int(upTo - c.last))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/count"
 	"heddle/components/mem"
 	"heddle/components/queue"
 )
@@ -240,7 +241,7 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 		require.Equal(t, m.passed, passed, "seed %d: atomics passed on, in order", seed)
 		require.ElementsMatch(t, append(m.performed, m.passed...), results, "seed %d: every atomic is answered", seed)
 		got := b.stats
-		got.MSHRFull, got.MemoryQueueFull, got.ResponseQueueFull, got.AtomicWaits = 0, 0, 0, 0
+		got.MSHRFull, got.MemoryQueueFull, got.ResponseQueueFull, got.AtomicWaits = count.Span{}, count.Span{}, count.Span{}, 0
 		require.Equal(t, m.stats, got, "seed %d", seed)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/count"
 	"heddle/components/mem"
 	"heddle/components/queue"
 )
@@ -262,6 +263,7 @@ func (s *bankScript) cycle(fill int16, r *request) (string, did) {
 	b.in.fill = fill
 	out := b.step(s.now, r)
 	b.finish()
+	count.In(&b.stats).Settle(s.now + 1)
 	line := fmt.Sprintf("%3d: %-18s | st0 %-14s | st1 %-14s |", s.now, s.accepted(out), show(b.st0), show(b.st1))
 	line += s.performed + s.leaves() + s.why(before) + map[bool]string{true: " walked"}[out.has(walked)]
 	s.now++
@@ -294,14 +296,14 @@ func (s *bankScript) leaves() (text string) {
 
 func (s *bankScript) why(before Stats) string {
 	for _, c := range []struct {
-		was, is uint64
+		was, is count.Span
 		text    string
 	}{
 		{before.MSHRFull, s.b.stats.MSHRFull, " (mshr full)"},
 		{before.MemoryQueueFull, s.b.stats.MemoryQueueFull, " (memory queue full)"},
 		{before.ResponseQueueFull, s.b.stats.ResponseQueueFull, " (response queue full)"},
 	} {
-		if c.is != c.was {
+		if c.is.Count() != c.was.Count() {
 			return c.text
 		}
 	}
@@ -331,9 +333,15 @@ func (s *bankScript) lines() string {
 // nonZero writes the counts that are not 0.
 func nonZero(s Stats) string {
 	var out []string
-	v := reflect.ValueOf(s)
+	v := reflect.ValueOf(&s).Elem()
 	for i := range v.NumField() {
-		if n := v.Field(i).Uint(); n != 0 {
+		n := uint64(0)
+		if c, ok := v.Field(i).Addr().Interface().(*count.Span); ok {
+			n = c.Count()
+		} else {
+			n = v.Field(i).Uint()
+		}
+		if n != 0 {
 			out = append(out, fmt.Sprintf("%s %d", v.Type().Field(i).Name, n))
 		}
 	}

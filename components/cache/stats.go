@@ -1,5 +1,7 @@
 package cache
 
+import "heddle/components/count"
+
 // Stats is what a cache, or one of its banks, counts.
 type Stats struct {
 	Reads        uint64 `stat:"reads" unit:"requests" doc:"Reads that a bank accepted."`
@@ -25,38 +27,9 @@ type Stats struct {
 	AtomicWaits   uint64 `stat:"atomics.wait_cycles" unit:"cycles" doc:"What atomics waited for earlier ones of their line, summed over atomics."`
 	Invalidations uint64 `stat:"invalidations" unit:"lines" doc:"Valid lines that an atomic threw out on its way."`
 
-	FlushCycles       uint64 `stat:"flush_cycles" unit:"cycles" doc:"From a flush's arrival until its walk is over."`
-	MSHRFull          uint64 `stat:"stall.mshr" unit:"bank-cycles" doc:"A bank refused a request for want of an MSHR."`
-	MemoryQueueFull   uint64 `stat:"stall.memory_queue" unit:"bank-cycles" doc:"A bank refused a request, or held back the replay of a write that goes on again, because its memory queue was almost full."`
-	ResponseQueueFull uint64 `stat:"stall.response_queue" unit:"bank-cycles" doc:"A bank's pipeline stood still: its response queue was full."`
-	BankConflicts     uint64 `stat:"bank_conflicts" unit:"requests" doc:"Requests that lost a cycle to another's at the same bank, or at the arbiter of a shared input."`
-}
-
-func (s *Stats) add(o *Stats) {
-	s.Reads += o.Reads
-	s.Writes += o.Writes
-	s.ReadHits += o.ReadHits
-	s.ReadMisses += o.ReadMisses
-	s.WriteHits += o.WriteHits
-	s.WriteMisses += o.WriteMisses
-	s.Merges += o.Merges
-	s.Fills += o.Fills
-	s.Replays += o.Replays
-	s.Evictions += o.Evictions
-	s.WriteResends += o.WriteResends
-	s.Writebacks += o.Writebacks
-	s.Flushes += o.Flushes
-	s.Atomics += o.Atomics
-	s.AtomicHits += o.AtomicHits
-	s.AtomicMisses += o.AtomicMisses
-	s.AtomicsPassed += o.AtomicsPassed
-	s.AtomicOps += o.AtomicOps
-	s.AtomicWrites += o.AtomicWrites
-	s.AtomicWaits += o.AtomicWaits
-	s.Invalidations += o.Invalidations
-	s.FlushCycles += o.FlushCycles
-	s.MSHRFull += o.MSHRFull
-	s.MemoryQueueFull += o.MemoryQueueFull
-	s.ResponseQueueFull += o.ResponseQueueFull
-	s.BankConflicts += o.BankConflicts
+	FlushCycles       count.Span `stat:"flush_cycles" unit:"cycles" doc:"From a flush's arrival until its walk is over."`
+	MSHRFull          count.Span `stat:"stall.mshr" unit:"bank-cycles" doc:"A bank refused a request for want of an MSHR."`
+	MemoryQueueFull   count.Span `stat:"stall.memory_queue" unit:"bank-cycles" doc:"A bank refused a request, or held back the replay of a write that goes on again, because its memory queue was almost full."`
+	ResponseQueueFull count.Span `stat:"stall.response_queue" unit:"bank-cycles" doc:"A bank's pipeline stood still: its response queue was full."`
+	BankConflicts     uint64     `stat:"bank_conflicts" unit:"requests" doc:"Requests that lost a cycle to another's at the same bank, or at the arbiter of a shared input."`
 }

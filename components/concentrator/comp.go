@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"heddle/components/clock"
+	"heddle/components/count"
 	"heddle/components/mem"
 )
 
@@ -14,8 +15,8 @@ type Concentrator struct {
 	requesters []requester
 	ports      []port
 	tagBits    int // the low bits of a tag that say whose it is
-	last       clock.Cycle
-	idling     bool // the last cycle moved nothing
+	full       int // ports with a request to take, in this cycle, whose way to the next level is full
+	starved    int // requesters that have no place for an answer in it
 	stats      Stats
 }
 
@@ -28,12 +29,10 @@ type requester struct {
 
 // port is one to the next level.
 type port struct {
-	req     *clock.Link[mem.Request]
-	rsp     *clock.Link[mem.Response]
-	arb     arbiter
-	of      uint64 // requesters that use it
-	full    bool   // in the last cycle, when there was a request for it
-	starved uint64 // requesters of it that had no place for an answer then
+	req *clock.Link[mem.Request]
+	rsp *clock.Link[mem.Response]
+	arb arbiter
+	of  uint64 // requesters that use it
 }
 
 // New makes a concentrator for that many requesters on a clock. Its links are connected
@@ -76,31 +75,16 @@ func (c *Concentrator) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clo
 // Tick does a cycle. One in which nothing moved would be repeated until a link brings
 // something or has a place again.
 func (c *Concentrator) Tick(now clock.Cycle) bool {
-	c.settle(now)
 	moved := false
+	c.full, c.starved = 0, 0
 	for i := range c.ports {
 		p := &c.ports[i]
 		moved = c.answer(p) || moved
 		moved = c.request(p) || moved
 	}
-	c.idling, c.last = !moved, now
+	c.stats.PortFull.Set(c.full, now)
+	c.stats.NoPlace.Set(c.starved, now)
 	return moved
-}
-
-// settle counts the cycles slept through before cycle now, which were all like the last one.
-func (c *Concentrator) settle(now clock.Cycle) {
-	if !c.idling || now <= c.last+1 {
-		return
-	}
-	skipped := now - c.last - 1
-	for i := range c.ports {
-		p := &c.ports[i]
-		if p.full {
-			c.stats.PortFull += skipped
-		}
-		c.stats.NoPlace += skipped * uint64(bits.OnesCount64(p.starved))
-	}
-	c.last += skipped
 }
 
 // answer passes the port's first answer back.
@@ -119,10 +103,11 @@ func (c *Concentrator) answer(p *port) bool {
 // request passes one of the port's requests on.
 func (c *Concentrator) request(p *port) bool {
 	ready := c.ready(p)
-	if p.full = ready != 0 && p.req.Full(); p.full {
-		c.stats.PortFull++
+	if ready == 0 {
+		return false
 	}
-	if ready == 0 || p.full {
+	if p.req.Full() {
+		c.full++
 		return false
 	}
 	i := p.arb.pick(ready)
@@ -134,7 +119,6 @@ func (c *Concentrator) request(p *port) bool {
 
 // ready returns the port's requesters whose first request may leave.
 func (c *Concentrator) ready(p *port) (ready uint64) {
-	p.starved = 0
 	for m := p.of; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		r := &c.requesters[i]
@@ -143,8 +127,7 @@ func (c *Concentrator) ready(p *port) (ready uint64) {
 		case r.req.Front().Op == mem.Write || r.rsp.Room(r.open+1):
 			ready |= 1 << i
 		default:
-			p.starved |= 1 << i
-			c.stats.NoPlace++
+			c.starved++
 		}
 	}
 	return ready
@@ -177,7 +160,7 @@ func (c *Concentrator) take(i int) mem.Request {
 // Stats returns the counts up to the clock's last cycle. It is for between runs, not for
 // other units' ticks.
 func (c *Concentrator) Stats() Stats {
-	c.settle(c.Place().Domain().Cycle() + 1)
+	count.In(&c.stats).Settle(c.Place().Domain().Cycle() + 1)
 	return c.stats
 }
 

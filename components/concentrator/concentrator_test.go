@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/clock"
+	"heddle/components/count"
 	"heddle/components/mem"
 	"heddle/internal/schema"
 )
@@ -241,7 +242,8 @@ func TestAnswersDoNotWaitForOthersTakers(t *testing.T) {
 	require.NoError(t, b.c.CheckLaws())
 	require.Less(t, b.askers[1].got[39].at, clock.Cycle(500))
 	require.Greater(t, b.askers[0].got[0].at, clock.Cycle(4999))
-	require.NotZero(t, b.c.Stats().NoPlace)
+	counts := b.c.Stats()
+	require.NotZero(t, counts.NoPlace.Count())
 }
 
 // TestOutstanding: with one request under way at a time each takes the whole way.
@@ -346,9 +348,9 @@ func TestRandomConcentrators(t *testing.T) {
 			require.Equal(t, want, fingerprint(run(t, p)), "seed %d, order %d", seed, shuffle)
 		}
 		s := b.c.Stats()
-		all.Conflicts, all.PortFull, all.NoPlace, all.Flushes = all.Conflicts+s.Conflicts, all.PortFull+s.PortFull, all.NoPlace+s.NoPlace, all.Flushes+s.Flushes
+		count.Sum(&all, &s)
 	}
-	for _, n := range []uint64{all.Conflicts, all.PortFull, all.NoPlace, all.Flushes} {
+	for _, n := range []uint64{all.Conflicts, all.PortFull.Count(), all.NoPlace.Count(), all.Flushes} {
 		require.NotZero(t, n, "the plans are varied enough: %+v", all)
 	}
 }

@@ -1,5 +1,7 @@
 package concentrator
 
+import "heddle/components/count"
+
 // Stats is what a concentrator counts.
 type Stats struct {
 	Reads   uint64 `stat:"reads" unit:"requests" doc:"Reads passed on."`
@@ -8,7 +10,7 @@ type Stats struct {
 	Flushes uint64 `stat:"flushes" unit:"requests" doc:"Flushes passed on."`
 	Answers uint64 `stat:"answers" unit:"answers" doc:"Answers passed back."`
 
-	Conflicts uint64 `stat:"conflicts" unit:"requests" doc:"Requests that lost a cycle to another requester's at the same port."`
-	PortFull  uint64 `stat:"stall.port" unit:"port-cycles" doc:"A port had a request to take, and the way to the next level was full."`
-	NoPlace   uint64 `stat:"stall.outstanding" unit:"requester-cycles" doc:"A request waited because its requester had as many outstanding as it may."`
+	Conflicts uint64      `stat:"conflicts" unit:"requests" doc:"Requests that lost a cycle to another requester's at the same port."`
+	PortFull  count.Level `stat:"stall.port" unit:"port-cycles" doc:"A port had a request to take, and the way to the next level was full."`
+	NoPlace   count.Level `stat:"stall.outstanding" unit:"requester-cycles" doc:"A request waited because its requester had as many outstanding as it may."`
 }

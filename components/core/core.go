@@ -6,6 +6,7 @@ import (
 
 	"heddle/components/accel"
 	"heddle/components/clock"
+	"heddle/components/count"
 	"heddle/components/mem"
 	"heddle/components/queue"
 	"heddle/isa"
@@ -48,6 +49,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	s = s.Derived()
 	c := &Core{Base: clock.NewBase(name), source: src}
 	c.pipe = pipe{due: never, backDue: never, spec: s, self: queue.Owner{Unit: name}, latency: s.Latency.table(s.IDiv), lanes: s.narrow()}
+	c.counted = count.In(&c.Stats)
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
 		c.warps[i] = warp{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sarchlab/akita/v3/sim"
 
+	"heddle/components/count"
 	"heddle/components/queue"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -13,6 +14,7 @@ import (
 // pipe is what the stages of a core share: its warps, in sets, the instructions in flight, and the counts.
 type pipe struct {
 	Stats
+	counted count.Cycles // of them
 	flights
 	self    queue.Owner
 	spec    Spec

@@ -30,13 +30,13 @@ type slice struct {
 	result   [isa.NumUnits]line   // those of the other units
 	releases releases             // written back, or sure to be: what the scoreboard does not see yet
 
-	muldivNext  bool                    // the switch behind them prefers them to alu
-	fpuHeld     int                     // operations the FPU holds
-	fpuFreed    int                     // of them, those that left in this cycle
-	booked      cycle                   // what its scheduler has done since bookedSince
-	bookedSince uint64                  //
-	waits       [len(boardUnits)]awaits // by unit
-	since       uint64                  // cycles booked when the time began that belongs to no phase yet
+	muldivNext  bool                   // the switch behind them prefers them to alu
+	fpuHeld     int                    // operations the FPU holds
+	fpuFreed    int                    // of them, those that left in this cycle
+	booked      cycle                  // what its scheduler has done since bookedSince
+	bookedSince uint64                 //
+	waits       [len(boardUnits)]uint8 // by unit: warps that wait for it
+	since       uint64                 // cycles booked when the time began that belongs to no phase yet
 }
 
 // Bits of occupied.

@@ -138,7 +138,7 @@ var stateOf = [numCauses]state{
 
 // Scoreboard counts the cycles of slices with a warp that waits for a unit, in
 // Vortex's order of counters; the last is ours.
-type Scoreboard [len(boardUnits)]uint64
+type Scoreboard [len(boardUnits)]count.Level
 
 var boardUnits = [...]struct {
 	name   string
@@ -263,37 +263,19 @@ func (sl *slice) settle() {
 	}
 }
 
-// awaits counts the warps of a slice that wait for a unit, and when the first began to.
-type awaits struct {
-	warps int
-	since uint64
-}
-
-// awaited: a warp of the slice waits for a unit from now on, for which hazard k stands.
+// await: a warp of the slice waits for a unit from now on, for which hazard k stands.
 func (sl *slice) await(k cause) {
-	a := &sl.waits[boardOf[k-waitsMemory]]
-	if a.warps == 0 {
-		a.since = sl.Cycles
+	u := boardOf[k-waitsMemory]
+	if sl.waits[u]++; sl.waits[u] == 1 {
+		sl.Board[u].Add(1, sl.Cycles)
 	}
-	a.warps++
 }
 
 // awaitNoMore: it waits no longer.
 func (sl *slice) awaitNoMore(k cause) {
 	u := boardOf[k-waitsMemory]
-	a := &sl.waits[u]
-	if a.warps--; a.warps == 0 {
-		sl.Board[u] += sl.Cycles - a.since
-	}
-}
-
-// settleWaits books up to now what the slice's warps wait for.
-func (sl *slice) settleWaits() {
-	for u := range sl.waits {
-		if a := &sl.waits[u]; a.warps > 0 {
-			sl.Board[u] += sl.Cycles - a.since
-			a.since = sl.Cycles
-		}
+	if sl.waits[u]--; sl.waits[u] == 0 {
+		sl.Board[u].Add(-1, sl.Cycles)
 	}
 }
 
@@ -308,10 +290,8 @@ func (c *Core) settleAll() {
 	c.settleWarps()
 	for i := range c.slices {
 		c.slices[i].settle()
-		c.slices[i].settleWaits()
 	}
-	c.SchedIdle.Settle(c.Cycles)
-	c.IBufFull.Settle(c.Cycles)
+	c.counted.Settle(c.Cycles)
 }
 
 // Fetches is how many requests the core has sent to the L1I, Requests to the L1D, fences

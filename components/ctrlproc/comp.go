@@ -5,6 +5,7 @@ import (
 
 	"heddle/components/balance"
 	"heddle/components/clock"
+	"heddle/components/count"
 )
 
 // Control is the control processor on its clock.
@@ -57,7 +58,10 @@ func (c *Control) Tick(now clock.Cycle) bool {
 }
 
 // Statistics returns a pointer to what it has counted.
-func (c *Control) Statistics() any { return &c.processor.Stats }
+func (c *Control) Statistics() any {
+	count.In(&c.processor.Stats).Settle(c.Place().Domain().Cycle() + 1)
+	return &c.processor.Stats
+}
 
 // CheckLaws checks its counts against each other, and against what its units have donated and
 // received; for a machine at rest.

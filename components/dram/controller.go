@@ -3,6 +3,7 @@ package dram
 import (
 	"math/bits"
 
+	"heddle/components/count"
 	ring "heddle/components/queue"
 )
 
@@ -57,7 +58,8 @@ type Channel struct {
 
 	idealFree uint64 // ideal only: the next completion is not before
 
-	stats Stats
+	stats   Stats
+	counted count.Cycles // of them
 }
 
 // columnBus and rowBus carry RD and WR, and all other commands. A single bus is the column bus.
@@ -85,6 +87,7 @@ func NewChannel(s Spec) (*Channel, error) {
 		c.wake = c.nextRefresh
 	}
 	c.makeQueues()
+	c.counted = count.In(&c.stats)
 	return c, nil
 }
 

@@ -114,7 +114,7 @@ func requests(ports, n int, lines uint32) [][]mem.Request {
 	return todo
 }
 
-func count(todo [][]mem.Request, op mem.Op) (n int) {
+func ofKind(todo [][]mem.Request, op mem.Op) (n int) {
 	for _, q := range todo {
 		for _, r := range q {
 			if r.Op == op {
@@ -159,12 +159,12 @@ func TestEveryReadIsAnsweredOnce(t *testing.T) {
 				reads += s.Reads
 				writes += s.Writes
 			}
-			require.EqualValues(t, count(todo, mem.Read)*memory.bursts, reads)
+			require.EqualValues(t, ofKind(todo, mem.Read)*memory.bursts, reads)
 			line := uint64(memory.spec.LineBytes) // forwarded reads and merged writes do not go over the bus, unless there is none
 			require.LessOrEqual(t, memory.Bytes(), (reads+writes)*line)
 			require.Greater(t, memory.Bytes(), (reads+writes)*line/2)
-			require.LessOrEqual(t, writes, uint64(count(todo, mem.Write)*memory.bursts))
-			require.Greater(t, writes, uint64(count(todo, mem.Write)*memory.bursts)-64, "only what the last links hold is missing")
+			require.LessOrEqual(t, writes, uint64(ofKind(todo, mem.Write)*memory.bursts))
+			require.Greater(t, writes, uint64(ofKind(todo, mem.Write)*memory.bursts)-64, "only what the last links hold is missing")
 		})
 	}
 }
@@ -192,7 +192,7 @@ func TestTheHarnessAnswersEveryReadOnce(t *testing.T) {
 		pieces += s.Reads + s.Writes
 	}
 	// Writes that the links still hold are missing.
-	all := uint64(harnessPieces * (count(todo, mem.Read) + count(todo, mem.Write)))
+	all := uint64(harnessPieces * (ofKind(todo, mem.Read) + ofKind(todo, mem.Write)))
 	require.LessOrEqual(t, pieces, all)
 	require.Greater(t, pieces, all-64)
 }

@@ -1,6 +1,8 @@
 package dram
 
-import "strings"
+import (
+	"strings"
+)
 
 // Stats counts what a channel did. Clocks are DRAM clocks.
 type Stats struct {
@@ -48,6 +50,7 @@ func (s Stats) RowHitRate() float64 {
 
 // Stats returns the counts up to clock now.
 func (c *Channel) Stats(now uint64) Stats {
+	c.counted.Settle(now)
 	s := c.stats
 	s.ReadQueueClocks = c.reads.requestClocks(now)
 	s.WriteQueueClocks = c.writes.requestClocks(now)

@@ -6,6 +6,7 @@ import (
 
 	"heddle/components/accel"
 	"heddle/components/clock"
+	"heddle/components/count"
 	"heddle/components/mem"
 	"heddle/components/probe"
 	"heddle/isa"
@@ -124,6 +125,7 @@ func (u *EGHW) Pending() int {
 func (u *EGHW) Stats(now clock.Cycle) Stats {
 	u.engine.Settle(now)
 	s := u.engine.Stats
+	count.In(&s).Settle(now)
 	s.Queue, s.QueueFull = u.socket.Queue(now)
 	return s
 }

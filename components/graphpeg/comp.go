@@ -7,6 +7,7 @@ import (
 	"heddle/components/accel"
 	"heddle/components/balance"
 	"heddle/components/clock"
+	"heddle/components/count"
 	"heddle/components/mem"
 	"heddle/components/probe"
 	"heddle/isa/emu"
@@ -187,6 +188,7 @@ func (p *PEG) Start() { p.Place().Wake() }
 func (p *PEG) Stats(now clock.Cycle) Stats {
 	p.engine.Settle(now)
 	s := p.engine.Stats
+	count.In(&s).Settle(now)
 	s.Queue, s.QueueFull = p.socket.Queue(now)
 	return s
 }

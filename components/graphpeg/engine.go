@@ -136,6 +136,7 @@ func (e *Engine) Launch() {
 	e.forsaken = 0
 	e.giving, e.taking = gift{}, receipt{}
 	e.exchange.launch()
+	e.waits(e.last)
 }
 
 // Cycle moves the unit by one cycle. head is the request that waits longest, or nil;
@@ -157,6 +158,7 @@ func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step 
 	e.accrue()
 	e.send(port)
 	e.tellDrained()
+	e.waits(now)
 	e.step.Moved = e.moved
 	if !e.answers.Empty() && !e.moved {
 		e.step.WakeAt = max(e.answers.First(), now+1)

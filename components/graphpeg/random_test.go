@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/balance"
+	"heddle/components/count"
 	"heddle/internal/schema"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -469,37 +470,21 @@ func TestEveryEdgeOnce(t *testing.T) {
 			}
 		}
 		for _, c := range g.cores {
-			addStats(&all, &c.e.Stats)
+			count.Sum(&all, &c.e.Stats)
 		}
 	}
 	require.NotZero(t, all.Spilled)
 	require.NotZero(t, all.Refilled)
 	require.NotZero(t, all.Donations)
 	require.NotZero(t, all.DonationsRefused)
-	require.NotZero(t, all.ReceivesHeld)
-	require.NotZero(t, all.PushStalls)
+	require.NotZero(t, all.ReceivesHeld.Count())
+	require.NotZero(t, all.PushStalls.Count())
 	require.NotZero(t, all.PopsPartial)
 	require.NotZero(t, all.ExchangeLines)
 	require.NotZero(t, all.VerticesGiven)
 	require.Equal(t, all.VerticesGiven, all.VerticesTaken)
 	require.Equal(t, all.EdgesDonated, all.EdgesReceived)
 	t.Logf("%+v", all)
-}
-
-func addStats(a, s *Stats) {
-	a.Spilled += s.Spilled
-	a.Refilled += s.Refilled
-	a.Donations += s.Donations
-	a.DonationsRefused += s.DonationsRefused
-	a.ReceivesHeld += s.ReceivesHeld
-	a.PushStalls += s.PushStalls
-	a.PopsPartial += s.PopsPartial
-	a.EdgesDonated += s.EdgesDonated
-	a.EdgesReceived += s.EdgesReceived
-	a.EdgesPopped += s.EdgesPopped
-	a.ExchangeLines += s.ExchangeLines
-	a.VerticesGiven += s.VerticesGiven
-	a.VerticesTaken += s.VerticesTaken
 }
 
 // TestEveryVertexOnce: the same in vertex-list mode.
@@ -523,7 +508,7 @@ func TestEveryVertexOnce(t *testing.T) {
 		require.Equal(t, list, g.popped)
 		g.expectLists(before)
 		for _, c := range g.cores {
-			short += c.e.StallShort
+			short += c.e.StallShort.Count()
 		}
 	}
 	require.NotZero(t, short, "no pop had to wait for a refill")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"heddle/components/accel"
+	"heddle/components/count"
 )
 
 // Stats is what a GraphPEG counts. Without time, what takes time stays 0.
@@ -32,10 +33,10 @@ type Stats struct {
 	Gets        uint64 `stat:"gets" unit:"requests" doc:"peg.get answered."`
 	Pushes      uint64 `stat:"pushes" unit:"requests" doc:"peg.push carried out."`
 
-	PopWait    uint64 `stat:"pops.wait" unit:"warp-cycles" doc:"From a pop's reaching the unit until it is served, summed over pops."`
-	StallShort uint64 `stat:"pops.stall_short" unit:"cycles" doc:"Cycles the oldest pop waited for edges or vertices of this core."`
-	StallDone  uint64 `stat:"pops.stall_done" unit:"cycles" doc:"Cycles the oldest pop waited for other cores to end."`
-	PushStalls uint64 `stat:"pushes.stalls" unit:"cycles" doc:"Cycles a push waited for room in its list, until a line had been spilled."`
+	PopWait    uint64     `stat:"pops.wait" unit:"warp-cycles" doc:"From a pop's reaching the unit until it is served, summed over pops."`
+	StallShort count.Span `stat:"pops.stall_short" unit:"cycles" doc:"Cycles the oldest pop waited for edges or vertices of this core."`
+	StallDone  count.Span `stat:"pops.stall_done" unit:"cycles" doc:"Cycles the oldest pop waited for other cores to end."`
+	PushStalls count.Span `stat:"pushes.stalls" unit:"cycles" doc:"Cycles a push waited for room in its list, until a line had been spilled."`
 
 	OffsetLines   uint64 `stat:"lines.offsets" unit:"lines" doc:"Lines of the vertex array requested."`
 	EdgeLines     uint64 `stat:"lines.edges" unit:"lines" doc:"Lines of the edge array requested."`
@@ -45,10 +46,10 @@ type Stats struct {
 	LinesRead     uint64 `stat:"lines.read" unit:"lines" doc:"All lines requested: offsets, edges, weights, lists, exchanged ones."`
 	LinesAnswered uint64 `stat:"lines.answered" unit:"lines" doc:"Of them, those that have come."`
 
-	Donations        uint64 `stat:"donations.given" unit:"donations" doc:"Pieces of entries cut off for other cores."`
-	DonationsRefused uint64 `stat:"donations.refused" unit:"donations" doc:"Requests for a donation that found no edges in the table."`
-	Receives         uint64 `stat:"donations.received" unit:"donations" doc:"Pieces from other cores that went into the table."`
-	ReceivesHeld     uint64 `stat:"donations.held" unit:"cycles" doc:"Cycles that pieces from other cores waited for a free entry."`
+	Donations        uint64     `stat:"donations.given" unit:"donations" doc:"Pieces of entries cut off for other cores."`
+	DonationsRefused uint64     `stat:"donations.refused" unit:"donations" doc:"Requests for a donation that found no edges in the table."`
+	Receives         uint64     `stat:"donations.received" unit:"donations" doc:"Pieces from other cores that went into the table."`
+	ReceivesHeld     count.Span `stat:"donations.held" unit:"cycles" doc:"Cycles that pieces from other cores waited for a free entry."`
 
 	Cycles    uint64        `stat:"cycles" unit:"cycles" doc:"Cycles counted."`
 	Statuses  Statuses      `stat:"alwt" unit:"entry-cycles" doc:"Entries of the table by status, summed over cycles."`
@@ -89,18 +90,14 @@ func (e *Engine) Settle(now uint64) {
 		e.Statuses[s] += n * uint64(k)
 	}
 	e.Occupancy[min(e.table.used(), len(e.Occupancy)-1)] += n
-	if e.pushHeld {
-		e.PushStalls += n
-	}
-	if e.exchange.pending {
-		e.ReceivesHeld += n
-	}
-	switch e.stalled {
-	case short:
-		e.StallShort += n
-	case undone:
-		e.StallDone += n
-	}
+}
+
+// waits says, from cycle now on, what somebody waits for.
+func (e *Engine) waits(now uint64) {
+	e.StallShort.Set(e.stalled == short, now)
+	e.StallDone.Set(e.stalled == undone, now)
+	e.PushStalls.Set(e.pushHeld, now)
+	e.ReceivesHeld.Set(e.exchange.pending, now)
 }
 
 // CheckLaws checks what must hold between the counts at any time.

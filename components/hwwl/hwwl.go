@@ -10,6 +10,7 @@ package hwwl
 import (
 	"heddle/components/accel"
 	"heddle/components/clock"
+	"heddle/components/count"
 	"heddle/components/graphpeg"
 )
 
@@ -69,13 +70,13 @@ type Stats struct {
 	Spilled  uint64 `stat:"vertices.spilled" unit:"vertices" doc:"Vertices that went to memory, those moved at no cost not counted."`
 	Refilled uint64 `stat:"vertices.refilled" unit:"vertices" doc:"Vertices asked back from there."`
 
-	PopsFull    uint64 `stat:"pops.full" unit:"pops" doc:"Pops in which every active lane got a vertex."`
-	PopsPartial uint64 `stat:"pops.partial" unit:"pops" doc:"Pops in which some did."`
-	PopsEmpty   uint64 `stat:"pops.empty" unit:"pops" doc:"Pops in which none did: the end."`
-	PopWait     uint64 `stat:"pops.wait" unit:"warp-cycles" doc:"From a pop's reaching the unit until it is served, summed over pops."`
-	StallShort  uint64 `stat:"pops.stall_short" unit:"cycles" doc:"Cycles the oldest pop waited for a refill."`
-	StallDone   uint64 `stat:"pops.stall_done" unit:"cycles" doc:"Cycles the oldest pop waited for other cores to end."`
-	PushStalls  uint64 `stat:"pushes.stalls" unit:"cycles" doc:"Cycles a push waited for room, until a line had been spilled."`
+	PopsFull    uint64     `stat:"pops.full" unit:"pops" doc:"Pops in which every active lane got a vertex."`
+	PopsPartial uint64     `stat:"pops.partial" unit:"pops" doc:"Pops in which some did."`
+	PopsEmpty   uint64     `stat:"pops.empty" unit:"pops" doc:"Pops in which none did: the end."`
+	PopWait     uint64     `stat:"pops.wait" unit:"warp-cycles" doc:"From a pop's reaching the unit until it is served, summed over pops."`
+	StallShort  count.Span `stat:"pops.stall_short" unit:"cycles" doc:"Cycles the oldest pop waited for a refill."`
+	StallDone   count.Span `stat:"pops.stall_done" unit:"cycles" doc:"Cycles the oldest pop waited for other cores to end."`
+	PushStalls  count.Span `stat:"pushes.stalls" unit:"cycles" doc:"Cycles a push waited for room, until a line had been spilled."`
 
 	Cycles    uint64        `stat:"cycles" unit:"cycles" doc:"Cycles counted."`
 	Queue     accel.Lengths `stat:"queue" unit:"cycles" doc:"Cycles by requests in the queue."`

@@ -6,6 +6,7 @@ import (
 
 	"heddle/components/accel"
 	"heddle/components/clock"
+	"heddle/components/count"
 	"heddle/components/probe"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -88,6 +89,7 @@ func (w *Weaver) take(r *emu.UnitRequest, err error) {
 func (w *Weaver) Stats(now clock.Cycle) Stats {
 	w.fsm.Settle(now)
 	s := w.fsm.Stats
+	count.In(&s).Settle(now)
 	s.Queue, s.QueueFull = w.socket.Queue(now)
 	return s
 }

@@ -136,7 +136,7 @@ type describer interface {
 	Describe(i int) (name, doc string)
 }
 
-// counter is a structure that comes to one count, as a count.Span.
+// counter is a structure that comes to one count, as a count.Span or count.Level.
 type counter interface{ Count() uint64 }
 
 // Walk lists the counts of a Stats structure, given by pointer, under a prefix: each uint64 or
@@ -175,11 +175,19 @@ func field(t Tree, name string, tag reflect.StructTag, v reflect.Value) Tree {
 		}
 		for i := range v.Len() {
 			part, doc := d.Describe(i)
-			t = append(t, Count(join(name, part), tag.Get("unit"), doc, v.Index(i).Uint()))
+			t = append(t, Count(join(name, part), tag.Get("unit"), doc, counted(v.Index(i))))
 		}
 		return t
 	}
 	panic(fmt.Sprintf("BUG: stats: %s is a %s", name, v.Type()))
+}
+
+// counted is the count of an element of an array.
+func counted(v reflect.Value) uint64 {
+	if c, ok := v.Addr().Interface().(counter); ok {
+		return c.Count()
+	}
+	return v.Uint()
 }
 
 func join(prefix, name string) string {
