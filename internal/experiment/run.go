@@ -200,7 +200,7 @@ func (r *Runner) options(i int) sim.Options {
 }
 
 // manySockets is from how many on threads pay by themselves: with fewer, too much of a cycle is waiting for each other.
-const manySockets = 8
+const manySockets = 16
 
 // threads returns how many processors simulate a point that begins now.
 func (r *Runner) threads(sockets int) int {
