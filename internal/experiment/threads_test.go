@@ -20,9 +20,13 @@ func TestThreadsChangeNothing(t *testing.T) {
 			if s.Unit != "" {
 				machine = configs.MachinesWith(units.ByName(s.Unit))[0]
 			}
+			set := []string{
+				"machine=" + machine, "workload.schedule=" + s.Name, "machine.sockets=5", "machine.core.warps=4", "machine.core.threads=8",
+				"machine.l2={}", "machine.concentrator={}", "graph.erdos_renyi.vertices=200", "graph.erdos_renyi.edges=1200",
+			}
 			text := small + "compare: {workload.algorithm: [bfs, pagerank]}\nworkload: {source: 3}\n"
-			p := points(t, text, "machine="+machine, "workload.schedule="+s.Name, "machine.sockets=5", "machine.core.warps=4", "machine.core.threads=8",
-				"machine.l2={}", "machine.concentrator={}")
+			p := points(t, text, set...)
+			p = append(p, points(t, text+"region: {from: 2, to: 2}\n", set...)[0]) // what is around it is executed without time
 			want := onThreads(t, p, 1)
 			for _, threads := range []int{2, 3, 8} {
 				for i, o := range onThreads(t, p, threads) {
