@@ -20,6 +20,7 @@ func threadedRun(t *testing.T, cfg configs.Machine, p *isa.Program, threads, lau
 	t.Helper()
 	m, err := sim.New(cfg, sim.Options{Threads: threads, MaxCycles: 20_000_000})
 	require.NoError(t, err)
+	m.System.Insist()
 	if watch != nil {
 		watch(m)
 	}

@@ -117,13 +117,13 @@ func (c *crew) tickOne(d *Domain) {
 	d.cost += time.Since(start)
 }
 
-// trial is how it is found out whether ticking together pays: not when little is due in each instant. In every period
+// trial finds out whether ticking together pays: not when little is due in each instant. In every period
 // some instants are ticked by all, some by one, and then the rest by whoever was faster.
 type trial struct {
 	instant  int
 	begun    time.Time
 	together bool
-	all      time.Duration // what it took all
+	all      time.Duration // what the timed instants took all of them
 }
 
 // Instants of a trial: before what is timed, since caches are not what they will be and others may be napping; timed, with
@@ -152,7 +152,7 @@ func (t *trial) choose() bool {
 
 // tick ticks the domains that are due, if they are several workers' and it pays. It reports whether it did.
 func (c *crew) tick(t Femto) bool {
-	if !c.s.trial.choose() {
+	if !c.s.insists && !c.s.trial.choose() {
 		return false
 	}
 	for _, m := range c.mates {

@@ -91,6 +91,7 @@ func network(t *testing.T, seed uint64, shards, workers int) (logs [][]string) {
 	s := newSystem()
 	if shards > 1 {
 		s.SetWorkers(workers)
+		s.Insist()
 	}
 	domains := []*clock.Domain{addDomain(t, s, "core", ns)}
 	for len(domains) < shards {
@@ -148,6 +149,7 @@ func TestShardsAreOneClock(t *testing.T) {
 func TestPanicOfAWorker(t *testing.T) {
 	s := newSystem()
 	s.SetWorkers(2)
+	s.Insist()
 	first := addDomain(t, s, "core", ns)
 	second := first.Shard()
 	a := add(first, func(now clock.Cycle) bool { return now < 100 })

@@ -57,6 +57,7 @@ type System struct {
 	ending    bool       // all have ticked that are due, and what reaches beyond them follows
 	crew      *crew      // the others, while Run runs
 	trial     trial
+	insists   bool // there is no trial
 }
 
 // event is the System's only Akita event, used again and again.
@@ -149,6 +150,9 @@ func (d *Domain) Shard() *Domain {
 
 // Alone has one goroutine do all workers' work, from the next Run on: for observers that units call while they tick.
 func (s *System) Alone() { s.alone = true }
+
+// Insist has workers tick together where that does not pay, too: for tests that it changes nothing.
+func (s *System) Insist() { s.insists = true }
 
 // CatchUp sets the domains to the cycles that are over at the current instant, though all of
 // their units may have slept through the last of them. It is for observers that want to

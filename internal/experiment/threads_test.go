@@ -8,6 +8,7 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/experiment"
+	"heddle/sim"
 	"heddle/units"
 )
 
@@ -39,8 +40,14 @@ func TestThreadsChangeNothing(t *testing.T) {
 	}
 }
 
+// insist has threads tick together where that does not pay, too.
+func insist(m *sim.Machine) error {
+	m.System.Insist()
+	return nil
+}
+
 func onThreads(t *testing.T, p []experiment.Point, threads int) []experiment.Outcome {
-	r := &experiment.Runner{Points: p, Jobs: 1, Threads: threads, Observer: experiment.Quiet{}}
+	r := &experiment.Runner{Points: p, Jobs: 1, Threads: threads, Observer: experiment.Quiet{}, Watch: insist}
 	outcomes := r.Run(context.Background())
 	for _, o := range outcomes {
 		require.NoError(t, o.Err)
