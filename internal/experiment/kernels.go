@@ -133,6 +133,9 @@ func checkHandwritten(w *configs.Workload) error {
 			return fmt.Errorf("workload.kernel: handwritten: layout, direction, active_set and dedup are what they are: expected auto, found %s", c)
 		}
 	}
+	if w.Sum != "register" || !w.Ahead {
+		return errors.New("workload.kernel: handwritten: it sums up in registers and reads ahead under vertex: expected sum register and ahead true")
+	}
 	return nil
 }
 

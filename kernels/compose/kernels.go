@@ -203,7 +203,7 @@ func (p *Plan) begin(name string, d direction.Direction) *gather {
 func (g *gather) at(core schedule.Core) *schedule.Site {
 	g.site = &schedule.Site{
 		Kernel: g.Kernel, View: g.Layout.In(g.Kernel, g.dir, g.Weights), Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.set, Scan: g.Scan, Core: core,
-		All: g.Algorithm.Dense, Width: g.width(),
+		All: g.Algorithm.Dense, Ahead: g.Ahead, Width: g.width(),
 	}
 	return g.site
 }
@@ -221,14 +221,19 @@ type gather struct {
 // owns reports whether the vertex that sums up has one thread, so that its sum needs no atomics
 // (GRAssembler §5.1; there are no layouts with virtual vertices).
 func (p *Plan) owns(d direction.Direction) bool {
-	return p.Schedule.Owns && (d == direction.Push) == p.Algorithm.ToSource && (p.width() == 1 || p.Schedule.Numbers)
+	return p.alone(d) && (p.width() == 1 || p.Schedule.Numbers)
+}
+
+// alone reports whether the vertex that sums up is the one whose row a thread walks.
+func (p *Plan) alone(d direction.Direction) bool {
+	return p.Schedule.Owns && (d == direction.Push) == p.Algorithm.ToSource
 }
 
 func (g *gather) visitor() *schedule.Visitor {
 	v := &schedule.Visitor{Keep: g.keep, Begin: func(ir.Value) {}, End: func(ir.Value) {}, Edge: g.edge}
-	if g.owns(g.dir) {
+	if g.owns(g.dir) && g.Sum == emit.InRegister {
 		v.Begin = func(v ir.Value) {
-			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.number(v, g.site.Component))
+			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.number(v, g.site.Component), g.Ahead)
 		}
 		v.End = func(v ir.Value) {
 			g.owned.End(g.number(v, g.site.Component), func() { g.enter(v) })
@@ -314,17 +319,28 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 		}
 		return
 	}
-	if enough && a.Decides() {
+	early := a.Decides() && !g.Schedule.Owns // who walks the row alone would leave before the sum
+	if enough && early {
 		stop() // before the sum, which takes two memory latencies: a unit hands out edges meanwhile
 	}
 	value := a.Gather(g.Kernel, e)
 	to := g.to(e)
-	a.Sum.Atomic(g.Kernel, g.Addr(a.Into), to, value, func() {
+	g.sum(to, value, func() {
 		g.add(to, value)
-		if enough && !a.Decides() {
+		if enough && !early {
 			stop()
 		}
 	})
+}
+
+// sum adds what an edge brings to number i of what is summed up.
+func (g *gather) sum(i, value ir.Value, changed func()) {
+	sum, into := g.Algorithm.Sum, g.Addr(g.Algorithm.Into)
+	if g.owns(g.dir) && g.Sum == emit.InMemory {
+		sum.Plain(g.Kernel, into, i, value, changed)
+		return
+	}
+	sum.Atomic(g.Kernel, into, i, value, changed)
 }
 
 // number is where number c of vertex v is; without vectors, where the vertex's is.
@@ -349,7 +365,7 @@ func (g *gather) takeVector(e *layout.Edge, factor ir.Value) {
 			terms[i] = g.term(e, factor, g.Add(first, g.U32(uint32(i))))
 		}
 		for i, t := range terms {
-			g.sum(e, g.Add(first, g.U32(uint32(i))), t)
+			g.sum(g.number(e.Dst, g.Add(first, g.U32(uint32(i)))), t, nil)
 		}
 	})
 }
@@ -362,17 +378,12 @@ func (g *gather) takeNumber(e *layout.Edge, factor, c ir.Value) {
 		g.owned.Take(func() ir.Value { return g.term(e, factor, c) })
 		return
 	}
-	g.sum(e, c, g.term(e, factor, c))
+	g.sum(g.number(e.Dst, c), g.term(e, factor, c), nil)
 }
 
 // term is factor times number c of the source's vector.
 func (g *gather) term(e *layout.Edge, factor, c ir.Value) ir.Value {
 	return g.Mul(factor, g.Load(ir.F32, g.Addr(g.Algorithm.Vector), g.number(e.Src, c)))
-}
-
-// sum adds a term to number c of the destination's.
-func (g *gather) sum(e *layout.Edge, c, term ir.Value) {
-	g.Algorithm.Sum.Atomic(g.Kernel, g.Addr(g.Algorithm.Into), g.number(e.Dst, c), term, nil)
 }
 
 // add makes v, which has got a new value, active.

@@ -2,7 +2,10 @@ package compose
 
 import (
 	"fmt"
+	"slices"
 
+	"heddle/kernels/direction"
+	"heddle/kernels/emit"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
@@ -53,6 +56,12 @@ var rules = []struct {
 		},
 		"nothing is skipped: skip early, the default; filtered is for bfs and bfs-parents under weaver in pull",
 	}, {
+		func(p *Plan) bool { return p.Sum != emit.InRegister && !p.sumsAlone() },
+		"several threads have a destination, so every sum is an atomic: sum register, the default; memory and atomic are for vertex and hwwl in pull",
+	}, {
+		func(p *Plan) bool { return !p.Ahead && !p.Schedule.Owns },
+		"no thread walks a row alone: ahead true, the default; false is for vertex and hwwl",
+	}, {
 		func(p *Plan) bool { return p.Set.OfUnit && !p.Schedule.Lists },
 		"only graph units walk their lists: schedule peg or hwwl",
 	}, {
@@ -81,6 +90,17 @@ func (p *Plan) pulls() bool {
 		}
 	}
 	return false
+}
+
+// sumsAlone reports whether in some kernel of a run a thread has a destination alone, whatever the width.
+func (p *Plan) sumsAlone() bool {
+	if p.Algorithm.Vector != "" && !p.Schedule.Numbers {
+		return false
+	}
+	if b := p.back(); b != nil && b.alone(direction.Push) {
+		return true
+	}
+	return slices.ContainsFunc(p.Direction.Uses, p.alone)
 }
 
 func (p *Plan) changes() bool { return len(p.Direction.Uses) > 1 }

@@ -4,6 +4,7 @@ import (
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
+	"heddle/kernels/emit"
 	"heddle/kernels/layout"
 	"heddle/units"
 )
@@ -37,6 +38,9 @@ func Meanings() (list []Meaning) {
 	}
 	for _, x := range activeset.Orders() {
 		add("order", x.Name, x.Doc)
+	}
+	for _, x := range emit.Summings() {
+		add("sum", string(x), x.Doc())
 	}
 	return list
 }

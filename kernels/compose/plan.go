@@ -12,6 +12,7 @@ import (
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
+	"heddle/kernels/emit"
 	"heddle/kernels/graph"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
@@ -29,6 +30,8 @@ type Plan struct {
 	Direction *direction.Policy
 	Scan      schedule.Scan
 	Skip      schedule.Skip
+	Sum       emit.Summing // of threads that have a destination alone
+	Ahead     bool         // threads that walk a row read the next edge while they handle one
 
 	Weights  graph.WeightKind // of the graph
 	Residual bool             // apply adds up the changes
@@ -43,7 +46,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 		return nil, err
 	}
 	w = resolve(w)
-	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Residual: w.Tolerance > 0, Width: w.Width}
+	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Residual: w.Tolerance > 0, Width: w.Width}
 	for _, err := range []error{
 		find(&p.Algorithm, algorithm.ByName, string(w.Algorithm)),
 		find(&p.Schedule, units.Schedule, string(w.Schedule)),
@@ -206,6 +209,12 @@ func (p *Plan) Name() string {
 	if p.Skip == schedule.Filtered {
 		name += "/skip-" + string(p.Skip)
 	}
+	if p.Sum != emit.InRegister {
+		name += "/sum-" + string(p.Sum)
+	}
+	if !p.Ahead {
+		name += "/no-ahead"
+	}
 	return name
 }
 
@@ -239,10 +248,19 @@ func eachSet(p Plan, f func(p Plan)) {
 			for _, p.Order = range activeset.Orders() {
 				for _, p.Scan = range schedule.Scans() {
 					for _, p.Skip = range schedule.Skips() {
-						f(p)
+						eachLoop(p, f)
 					}
 				}
 			}
+		}
+	}
+}
+
+// eachLoop is how a thread walks a row that it has alone.
+func eachLoop(p Plan, f func(p Plan)) {
+	for _, p.Sum = range emit.Summings() {
+		for _, p.Ahead = range []bool{true, false} {
+			f(p)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
+	"heddle/kernels/emit"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
@@ -32,6 +33,9 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	}
 	for _, x := range schedule.Skips() {
 		names["skip"] = append(names["skip"], string(x))
+	}
+	for _, x := range emit.Summings() {
+		names["sum"] = append(names["sum"], string(x))
 	}
 	names["recipe"] = []string{string(NoRecipe)}
 	for _, x := range recipes {
@@ -106,7 +110,7 @@ func TestRulesAreNeeded(t *testing.T) {
 
 func choose(set ...string) configs.Workload {
 	w := configs.Workload{
-		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle", Skip: "early",
+		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true,
 	}
 	for _, s := range set {
 		key, value, _ := strings.Cut(s, "=")
@@ -129,6 +133,10 @@ func choose(set ...string) configs.Workload {
 			w.Scan = configs.Choice(value)
 		case "skip":
 			w.Skip = configs.Choice(value)
+		case "sum":
+			w.Sum = configs.Choice(value)
+		case "ahead":
+			w.Ahead = value == "true"
 		}
 	}
 	return w
@@ -194,6 +202,10 @@ func TestRefused(t *testing.T) {
 		{"skip=filtered direction=pull", "nothing is skipped"},
 		{"skip=filtered schedule=weaver", "nothing is skipped"},
 		{"skip=filtered schedule=weaver direction=pull algorithm=cc", "nothing is skipped"},
+		{"sum=memory", "every sum is an atomic"},
+		{"sum=atomic schedule=edge direction=pull", "every sum is an atomic"},
+		{"sum=memory schedule=hwwl algorithm=spmm", "every sum is an atomic"},
+		{"ahead=false schedule=cta", "no thread walks a row alone"},
 		{"algorithm=k-core direction=pull", "has no pull"},
 		{"algorithm=colouring direction=pull", "has no pull"},
 		{"algorithm=bc direction=pull layout=csc", "the layout has only the others"},

@@ -136,26 +136,32 @@ func TestReductions(t *testing.T) {
 		{emit.FollowU32, 5, 7, 5, false},
 		{emit.FollowU32, 6, 0, 6, false},
 	} {
-		for _, alone := range []bool{false, true} {
+		for _, how := range []string{"atomic", "alone", "alone, not ahead", "plain"} {
 			k := emit.New("test")
 			changed := func() { k.AtomicAdd(k.Addr("changes"), nil, k.U32(1)) }
 			term := k.Param("term", c.r.Type)
-			if alone {
+			each := func(do func()) { k.For(k.U32(0), k.U32(24), k.U32(1), func(ir.Value) { do() }) }
+			switch how {
+			case "atomic":
+				c.r.Atomic(k, k.Addr("value"), k.U32(1), term, changed)
+			case "plain":
 				k.When(k.Eq(k.GlobalThread(), k.U32(0)), func() {
-					o := c.r.Own(k, k.Addr("value"), k.U32(1))
-					k.For(k.U32(0), k.U32(24), k.U32(1), func(ir.Value) { o.Take(func() ir.Value { return term }) })
+					each(func() { c.r.Plain(k, k.Addr("value"), k.U32(1), term, changed) })
+				})
+			default:
+				k.When(k.Eq(k.GlobalThread(), k.U32(0)), func() {
+					o := c.r.Own(k, k.Addr("value"), k.U32(1), how == "alone")
+					each(func() { o.Take(func() ir.Value { return term }) })
 					o.End(k.U32(1), changed)
 				})
-			} else {
-				c.r.Atomic(k, k.Addr("value"), k.U32(1), term, changed)
 			}
 			kernel, err := k.Build()
 			require.NoError(t, err)
 			m := emittest.New(2, 3, 4)
 			value, changes := m.Place([]uint32{99, c.first}), m.Place([]uint32{0})
 			m.Run(t, kernel, map[string]uint32{"value": value, "changes": changes, "term": c.term})
-			require.Equal(t, []uint32{99, c.end}, m.Words(value, 2), "%s alone: %v", c.r.Name, alone)
-			require.Equal(t, c.changes, m.Words(changes, 1)[0] == 1, "%s alone: %v", c.r.Name, alone)
+			require.Equal(t, []uint32{99, c.end}, m.Words(value, 2), "%s %s", c.r.Name, how)
+			require.Equal(t, c.changes, m.Words(changes, 1)[0] == 1, "%s %s", c.r.Name, how)
 		}
 	}
 }

@@ -96,36 +96,86 @@ func (r *Reduction) Atomic(k *Kernel, array, v, value ir.Value, changed func()) 
 	})
 }
 
+// Summing is how a thread sums up what reaches a destination that it alone has.
+type Summing string
+
+// Summings.
+const (
+	InRegister Summing = "register"
+	InMemory   Summing = "memory"
+	ByAtomic   Summing = "atomic"
+)
+
+// Summings lists them.
+func Summings() []Summing { return []Summing{InRegister, InMemory, ByAtomic} }
+
+// Doc says what it is.
+func (s Summing) Doc() string {
+	switch s {
+	case InRegister:
+		return "a thread that alone has a destination keeps the sum in a register between a load and a store a row"
+	case InMemory:
+		return "it loads and stores the sum for every edge (GRAssembler, CGO 2024, §5.1)"
+	}
+	return "it uses an atomic for every edge, as where several threads have a destination"
+}
+
+// Plain emits the sum where one thread has the destination as Atomic does, with a load and a store in place of the atomic.
+func (r *Reduction) Plain(k *Kernel, array, v, value ir.Value, changed func()) {
+	old := k.Load(r.Type, array, v)
+	write := func() { k.Store(array, v, r.combine(k, old, value)) }
+	switch {
+	case !r.Tells():
+		write()
+	case r.always:
+		write()
+		k.When(r.improves(k, old, value), changed)
+	default:
+		k.When(r.improves(k, old, value), func() {
+			write()
+			changed()
+		})
+	}
+}
+
 // Owned is the sum where one thread has the destination: the value stays in a register
-// until it is stored behind the row. What comes is summed up when the next comes, if nobody
-// asks what it changes, so that it may still be on its way. Then nobody reads what the
-// array holds, either: it is 0.
+// until it is stored behind the row. If nobody asks what a value changes, nobody reads what the
+// array holds, either: it is 0. Then what comes may be summed up when the next comes, so that it
+// may still be on its way.
 type Owned struct {
 	*Reduction
 	k          *Kernel
 	array, old ir.Value
 	now        *ir.Variable
-	last       *ir.Variable // what came last
+	last       *ir.Variable // what came last, and is summed up when the next comes; nil: nothing waits
 }
 
-// Own begins a row.
-func (r *Reduction) Own(k *Kernel, array, v ir.Value) *Owned {
+// Own begins a row. ahead: what comes may still be on its way when the next is asked for.
+func (r *Reduction) Own(k *Kernel, array, v ir.Value, ahead bool) *Owned {
 	o := &Owned{Reduction: r, k: k, array: array}
 	if r.Tells() {
 		o.old = k.Load(r.Type, array, v)
 		o.now = k.Var(o.old)
 		return o
 	}
-	o.now, o.last = k.Var(k.Zero(r.Type)), k.Var(k.Zero(r.Type))
+	o.now = k.Var(k.Zero(r.Type))
+	if ahead {
+		o.last = k.Var(k.Zero(r.Type))
+	}
 	return o
 }
 
 // Take sums up one value, which next computes, and returns whether it changed anything; nil
 // if it cannot tell.
 func (o *Owned) Take(next func() ir.Value) (changed ir.Value) {
-	if !o.Tells() {
+	switch {
+	case o.last != nil:
 		o.settle()
 		o.last.Set(next())
+		return nil
+	case !o.Tells():
+		value := next()
+		o.now.Set(o.combine(o.k, o.now.Get(), value))
 		return nil
 	}
 	value, old := next(), o.now.Get()
@@ -140,7 +190,9 @@ func (o *Owned) settle() { o.now.Set(o.combine(o.k, o.now.Get(), o.last.Get())) 
 // End ends the row of v.
 func (o *Owned) End(v ir.Value, changed func()) {
 	if !o.Tells() {
-		o.settle()
+		if o.last != nil {
+			o.settle()
+		}
 		o.k.Store(o.array, v, o.now.Get())
 		return
 	}

@@ -26,6 +26,8 @@ type Site struct {
 	Core Core
 	// All says that every vertex walks its row.
 	All bool
+	// Ahead has a thread that walks a row read the next edge while it handles one.
+	Ahead bool
 	// Width is how many numbers a vertex has; 0: one. A schedule may give each to a thread of its own: it says in
 	// Component which one, while it emits what is done with a row. nil: the thread does all.
 	Width     int

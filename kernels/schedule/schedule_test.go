@@ -42,7 +42,16 @@ type test struct {
 	scan schedule.Scan
 	g    *graph.Graph
 
-	width int // numbers of a vertex
+	width int  // numbers of a vertex
+	plain bool // rows are walked without reading ahead
+}
+
+// loops are the ways in which a thread of the schedule walks a row that it has alone, as test.plain says them.
+func loops(s *schedule.Schedule) []bool {
+	if s.Owns {
+		return []bool{false, true}
+	}
+	return []bool{false}
 }
 
 func each(t *testing.T, f func(t *testing.T, x test)) {
@@ -54,10 +63,13 @@ func each(t *testing.T, f func(t *testing.T, x test)) {
 					if s.Rows && !l.Fits(d) || !s.Scans && scan != schedule.Shuffle {
 						continue
 					}
-					t.Run(strings.Join([]string{s.Name, l.Name, d.String(), string(scan)}, "/"), func(t *testing.T) {
-						t.Parallel()
-						f(t, test{s: s, l: l, d: d, scan: scan, g: g})
-					})
+					name := strings.Join([]string{s.Name, l.Name, d.String(), string(scan)}, "/")
+					for _, plain := range loops(s) {
+						t.Run(name+map[bool]string{true: "/plain"}[plain], func(t *testing.T) {
+							t.Parallel()
+							f(t, test{s: s, l: l, d: d, scan: scan, g: g, plain: plain})
+						})
+					}
 				}
 			}
 		}
@@ -72,7 +84,7 @@ func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 	set, err := activeset.ByName("counter")
 	require.NoError(t, err)
 	site := &schedule.Site{
-		Kernel: k, View: x.l.In(k, x.d, graph.NoWeights), Rows: x.l.Rows(x.d), Dir: x.d, Set: set.In(k, nil), Scan: x.scan, Core: core, Width: x.width,
+		Kernel: k, View: x.l.In(k, x.d, graph.NoWeights), Rows: x.l.Rows(x.d), Dir: x.d, Set: set.In(k, nil), Scan: x.scan, Core: core, Ahead: !x.plain, Width: x.width,
 	}
 	x.s.EachEdge(site, &schedule.Visitor{
 		Keep:  func(v ir.Value) ir.Value { return k.Ne(k.Load(ir.U32, k.Addr("keep"), v), k.U32(0)) },

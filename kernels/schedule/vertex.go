@@ -42,7 +42,7 @@ func (s *Site) component(i ir.Value) (place ir.Value) {
 	return s.Shr(i, s.U32(uint32(bits.TrailingZeros(uint(s.Width)))))
 }
 
-// Row walks a vertex's row. The other end of the next edge is read while this one is
+// Row walks a vertex's row. Ahead, the other end of the next edge is read while this one is
 // handled, so that the thread does not wait for one load after the other.
 func (s *Site) Row(v *Visitor, vertex ir.Value) {
 	begin, end := s.View.Neighbours(vertex)
@@ -52,6 +52,12 @@ func (s *Site) Row(v *Visitor, vertex ir.Value) {
 }
 
 func (s *Site) walk(v *Visitor, vertex, begin, end ir.Value) {
+	if !s.Ahead {
+		s.ForLoop(begin, end, s.U32(1), func(id ir.Value, l *ir.Loop) {
+			s.Visit(v, id, vertex, func() { l.BreakIf(s.Bool(true)) })
+		})
+		return
+	}
 	next := s.Var(s.ahead(begin))
 	s.ForLoop(begin, end, s.U32(1), func(id ir.Value, l *ir.Loop) {
 		s.visitTo(v, id, vertex, next.Get(), func() { l.BreakIf(s.Bool(true)) })
