@@ -20,7 +20,15 @@ import (
 // namedKernel is something that has kernels, in the order they are launched.
 type namedKernel struct {
 	name  string
-	build func(core schedule.Core, width int) ([]*ir.Kernel, error) // width: numbers of a vertex, where it has several
+	build func(f form) ([]*ir.Kernel, error)
+}
+
+// form is what a kernel is built for, besides what its name says.
+type form struct {
+	core         schedule.Core // of the machine
+	width        int           // numbers of a vertex, where it has several
+	warps        int           // of a core that run it; 0: all
+	blockThreads int           // of a thread block; 0: all of those
 }
 
 // kernelLists are where kernels come from.
@@ -29,7 +37,7 @@ var kernelLists = []func() []namedKernel{exampleKernels, composedKernels}
 // exampleKernels are those of package example.
 func exampleKernels() (list []namedKernel) {
 	for _, name := range example.Names() {
-		list = append(list, namedKernel{name, func(schedule.Core, int) ([]*ir.Kernel, error) {
+		list = append(list, namedKernel{name, func(form) ([]*ir.Kernel, error) {
 			k, err := example.Kernels[name]()
 			return []*ir.Kernel{k}, err
 		}})
@@ -40,9 +48,9 @@ func exampleKernels() (list []namedKernel) {
 // composedKernels are those of all combinations of choices that go together.
 func composedKernels() (list []namedKernel) {
 	for _, p := range compose.All() {
-		list = append(list, namedKernel{p.Name(), func(core schedule.Core, width int) ([]*ir.Kernel, error) {
-			p.Width = width
-			ks, err := p.Build(core)
+		list = append(list, namedKernel{p.Name(), func(f form) ([]*ir.Kernel, error) {
+			p.Width, p.Warps, p.BlockThreads = f.width, f.warps, f.blockThreads
+			ks, err := p.Build(f.core)
 			return ks.All(), err
 		}})
 	}
@@ -118,8 +126,7 @@ func newKernelList() *cobra.Command {
 type kernelView struct {
 	ir, asm, stats, passes bool
 	maskByUnit             bool
-	width                  int
-	core                   schedule.Core // that kernels which depend on it are written for
+	form
 }
 
 func newKernelShow() *cobra.Command {
@@ -142,7 +149,7 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 			if err != nil {
 				return err
 			}
-			list, err := k.build(v.core, v.width)
+			list, err := k.build(v.form)
 			if err != nil {
 				return err
 			}
@@ -164,6 +171,8 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	c.Flags().IntVar(&v.core.Warps, "warps", 4, "warps of a core, for kernels that depend on it")
 	c.Flags().IntVar(&v.core.Lanes, "threads", 4, "lanes of a warp, for kernels that depend on it")
 	c.Flags().IntVar(&v.width, "width", 16, "numbers of a vertex, for spmm and graphsum: a power of two")
+	c.Flags().IntVar(&v.warps, "warps-per-core", 0, "warps of a core that run it (0: all), as workload.warps_per_core")
+	c.Flags().IntVar(&v.blockThreads, "cta-threads", 0, "threads of a thread block under cta (0: a core's), as workload.cta_threads")
 	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
 	return c
 }

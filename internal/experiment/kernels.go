@@ -136,6 +136,12 @@ func checkHandwritten(w *configs.Workload) error {
 	if w.Sum != "register" || !w.Ahead {
 		return errors.New("workload.kernel: handwritten: it sums up in registers and reads ahead under vertex: expected sum register and ahead true")
 	}
+	if w.WarpsPerCore != 0 {
+		return fmt.Errorf("workload.kernel: handwritten: it runs on all warps: expected warps_per_core 0, found %d", w.WarpsPerCore)
+	}
+	if w.CTAThreads != 0 {
+		return fmt.Errorf("workload.kernel: handwritten: it has no thread blocks: expected cta_threads 0, found %d", w.CTAThreads)
+	}
 	return nil
 }
 

@@ -39,7 +39,18 @@ func newTrial(seed uint64) (*trial, error) {
 	t.opt.Base = []uint32{0, 0x80120000}[r.IntN(2)]
 	var err error
 	t.k, err = newRandom(seed, t.spec != nil)
+	if err == nil && r.IntN(3) == 0 {
+		t.limit(r)
+	}
 	return t, err
+}
+
+// limit has some of a core's warps run the kernel, in thread blocks where nothing in it asks for all of them.
+func (t *trial) limit(r *rand.Rand) {
+	t.k.Warps = 1 + r.IntN(t.shape.Warps)
+	if t.k.Block = 1 + r.IntN(t.k.Warps); t.k.Warps%t.k.Block != 0 || t.spec != nil || ir.Verify(t.k) != nil {
+		t.k.Block = 0
+	}
 }
 
 // Where things are.

@@ -29,6 +29,7 @@ type lowering struct {
 	waits    []label // where lanes that are off go on
 	on       reg     // tells, of lanes that are on, that they were when AllLanes began; 0: not needed
 	args     reg     // address of the argument block
+	blockID  reg     // the warp's thread block's number in its core; 0: nobody has asked
 
 	inEntry bool // instructions go to entry
 	phase   isa.Phase
@@ -130,7 +131,7 @@ func (l *lowering) start() {
 	}
 	n, pc, all := l.code.newX(), l.code.newX(), l.code.newX()
 	l.code.quick = []reg{n, pc, all}
-	l.csr(n, isa.CSRNumWarps)
+	l.numWarps(n)
 	l.emit("auipc", pc, 0, 0, 0)
 	l.emit("addi", pc, pc, 0, 12) // behind wspawn
 	l.emit("wspawn", 0, n, pc, 0)
@@ -156,6 +157,15 @@ func (l *lowering) end() {
 	l.emit("sw", 0, 0, 0, emu.ExitAddr)
 	l.label(out)
 	l.emit("tmc", 0, 0, 0, 0)
+}
+
+// numWarps is how many warps of a core run the kernel.
+func (l *lowering) numWarps(rd reg) {
+	if n := l.k.Warps; n > 0 {
+		l.emit("addi", rd, 0, 0, int32(n))
+		return
+	}
+	l.csr(rd, isa.CSRNumWarps)
 }
 
 func (l *lowering) csr(rd reg, num uint16) {
@@ -326,19 +336,51 @@ func (l *lowering) rootInto(r reg, v ir.Value) {
 		l.emit("add", r, r, l.rootOf(ir.OpCoreID), 0)
 		l.emit("mul", r, r, l.rootOf(ir.OpNumLanes), 0)
 		l.emit("add", r, r, l.rootOf(ir.OpLaneID), 0)
+	case ir.OpNumWarps:
+		l.numWarps(r)
 	case ir.OpNumThreads:
 		l.emit("mul", r, l.rootOf(ir.OpNumLanes), l.rootOf(ir.OpNumWarps), 0)
 		l.emit("mul", r, r, l.rootOf(ir.OpNumCores), 0)
+	case ir.OpGlobalThread:
+		l.globalThread(r)
+	case ir.OpWeaverCapacity:
+		l.weaverCapacity(r)
 	default:
 		l.csr(r, csrs[v.Op])
 	}
 }
 
+// globalThread numbers the lanes that run the kernel.
+func (l *lowering) globalThread(r reg) {
+	if l.k.Warps == 0 {
+		l.csr(r, isa.CSRMhartid)
+		return
+	}
+	l.emit("mul", r, l.rootOf(ir.OpCoreID), l.rootOf(ir.OpNumWarps), 0)
+	l.emit("add", r, r, l.rootOf(ir.OpWarpID), 0)
+	l.emit("mul", r, r, l.rootOf(ir.OpNumLanes), 0)
+	l.emit("add", r, r, l.rootOf(ir.OpLaneID), 0)
+}
+
+// weaverCapacity is the Weaver's, or how many lanes there are to register, if these are fewer.
+func (l *lowering) weaverCapacity(r reg) {
+	l.csr(r, isa.CSRWeaverCapacity)
+	if l.k.Warps == 0 {
+		return
+	}
+	lanes, fewer := l.code.newX(), l.code.newX()
+	l.emit("mul", lanes, l.rootOf(ir.OpNumLanes), l.rootOf(ir.OpNumWarps), 0)
+	l.emit("sltu", fewer, lanes, r, 0)
+	l.emit("sub", fewer, 0, fewer, 0) // all ones, or 0
+	l.emit("xor", lanes, lanes, r, 0)
+	l.emit("and", lanes, lanes, fewer, 0)
+	l.emit("xor", r, r, lanes, 0)
+}
+
 // csrs are the CSRs that hold roots.
 var csrs = map[ir.Op]uint16{
-	ir.OpLaneID: isa.CSRTid, ir.OpWarpID: isa.CSRWid, ir.OpCoreID: isa.CSRCid, ir.OpGlobalThread: isa.CSRMhartid,
-	ir.OpNumLanes: isa.CSRNumThreads, ir.OpNumWarps: isa.CSRNumWarps, ir.OpNumCores: isa.CSRNumCores,
-	ir.OpWeaverCapacity: isa.CSRWeaverCapacity, ir.OpAllMask: isa.CSRActiveThreads,
+	ir.OpLaneID: isa.CSRTid, ir.OpWarpID: isa.CSRWid, ir.OpCoreID: isa.CSRCid,
+	ir.OpNumLanes: isa.CSRNumThreads, ir.OpNumCores: isa.CSRNumCores, ir.OpAllMask: isa.CSRActiveThreads,
 }
 
 // rootOf returns the register of a root without an argument.

@@ -449,10 +449,26 @@ func (l *lowering) atomic(i *ir.Instr, base reg) {
 // barrier: a device-wide one waits for cores, and on a device of one core for nothing;
 // so the core's warps meet first.
 func (l *lowering) barrier(i *ir.Instr) {
+	if l.k.Block > 0 {
+		l.blockBarrier()
+		return
+	}
 	l.emit("bar", 0, 0, l.rootOf(ir.OpNumWarps), 0)
 	if i.Op == ir.OpDeviceBarrier {
 		l.emit("bar", 0, l.constReg(1<<31), l.rootOf(ir.OpNumCores), 0)
 	}
+}
+
+// blockBarrier is that of a thread block: it has the block's number. A warp that is a block waits for nobody.
+func (l *lowering) blockBarrier() {
+	if l.k.Block == 1 {
+		return
+	}
+	if l.blockID == 0 {
+		l.blockID = l.code.newX()
+		l.atEntry(func() { l.emit("divu", l.blockID, l.rootOf(ir.OpWarpID), l.constReg(uint32(l.k.Block)), 0) })
+	}
+	l.emit("bar", 0, l.blockID, l.constReg(uint32(l.k.Block)), 0)
 }
 
 // unit is an instruction of a graph unit.

@@ -6,12 +6,15 @@ import "heddle/kernels/host"
 // handled over the mean. 1 is even; 0: there were no edges.
 type Balance struct{ Lanes, Warps, Cores float64 }
 
-// balance compares the lanes' counts before and after a launch.
-func balance(before, after []uint64, s host.Shape) Balance {
-	lanes := make([]uint64, len(after))
-	for i := range after {
-		lanes[i] = after[i] - before[i]
+// balance compares the counts before and after a launch of the lanes of those warps of a core that run it.
+func balance(before, after []uint64, s host.Shape, running int) Balance {
+	var lanes []uint64
+	for core := 0; core < len(after); core += s.Warps * s.Threads {
+		for i := core; i < core+running*s.Threads; i++ {
+			lanes = append(lanes, after[i]-before[i])
+		}
 	}
+	s.Warps = running
 	warps := groups(lanes, s.Threads)
 	return Balance{mostOverMean(lanes), mostOverMean(warps), mostOverMean(groups(warps, s.Warps))}
 }

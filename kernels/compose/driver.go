@@ -19,14 +19,15 @@ type driver struct {
 	*exporter
 	text strings.Builder
 
-	blocks  map[*ir.Kernel]uint32 // argument blocks, one for each state of the rotating arrays
-	phases  int                   // how many such states there are
-	stepAt  []uint32              // words that hold the number of the super-step
-	sizeAt  []uint32              // words that hold the size of the active set
-	control uint32                // the driver's own words
-	from    uint32                // least values of the result; of integers, the values
-	to      uint32                // greatest values, of floats
-	verdict uint32                // a word for each lane that compares
+	blocks      map[*ir.Kernel]uint32 // argument blocks, one for each state of the rotating arrays
+	phases      int                   // how many such states there are
+	stepAt      []uint32              // words that hold the number of the super-step
+	sizeAt      []uint32              // words that hold the size of the active set
+	control     uint32                // the driver's own words
+	from        uint32                // least values of the result; of integers, the values
+	to          uint32                // greatest values, of floats
+	freeBarrier int                   // a core's, that no thread block waits at
+	verdict     uint32                // a word for each lane that compares
 }
 
 // Words of control.
@@ -152,13 +153,21 @@ func (d *driver) assemble() (*isa.Program, error) {
 
 // start brings all warps and lanes to work, if the machine is the one that the kernels are for.
 func (d *driver) start() {
-	d.line("main:\n csrr t0, vx_num_warps\n la t1, all\n wspawn t0, t1\nall:\n li t0, -1\n tmc t0\n li a0, %d", ExitShape)
+	d.line("main:\n %s\n la t1, all\n wspawn t0, t1\nall:\n li t0, -1\n tmc t0\n li a0, %d", d.warpsTo("t0"), ExitShape)
 	for _, c := range []struct {
 		csr  string
 		want int
 	}{{"vx_num_cores", d.shape.Cores}, {"vx_num_warps", d.shape.Warps}, {"vx_num_threads", d.shape.Threads}} {
 		d.line(" csrr t0, %s\n li t1, %d\n beq t0, t1, 1f\n j report\n1:", c.csr, c.want)
 	}
+}
+
+// warpsTo puts how many warps of a core run the program in a register.
+func (d *driver) warpsTo(register string) string {
+	if n := d.run.Plan.Warps; n > 0 {
+		return fmt.Sprintf("li %s, %d", register, n)
+	}
+	return "csrr " + register + ", vx_num_warps"
 }
 
 // call runs a kernel on all warps, and waits for all of them and for what they wrote.
@@ -173,7 +182,7 @@ func (d *driver) call(k *ir.Kernel) {
 // barrier waits until everything that any warp of the device wrote is there for all to see: each core's warps, then the
 // core's writes, then the cores. The fence also makes the core forget what others may write from now on.
 func (d *driver) barrier() {
-	d.line(" csrr t1, vx_num_warps\n li t0, 0\n bar t0, t1\n csrr t0, vx_wid\n bnez t0, 1f\n fence\n1:")
+	d.line(" %s\n li t0, %d\n bar t0, t1\n csrr t0, vx_wid\n bnez t0, 1f\n fence\n1:", d.warpsTo("t1"), d.freeBarrier)
 	if d.shape.Cores > 1 {
 		d.line(" csrr t1, vx_num_cores\n li t0, 0x80000001\n bar t0, t1")
 		return

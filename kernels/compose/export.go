@@ -99,6 +99,19 @@ func (p *Plan) exportable(w configs.Workload) error {
 	return nil
 }
 
+// freeBarrier is the number of one at which no thread block of the kernels waits; theirs are numbered from 0. Vortex has one
+// for every two warps.
+func (p *Plan) freeBarrier(s host.Shape) (int, error) {
+	core, err := p.core(coreOf(s))
+	if err != nil || core.Block <= 1 || core.Block == core.Warps {
+		return 0, err
+	}
+	if n := core.Warps / core.Block; n < s.Warps/2 {
+		return n, nil
+	}
+	return 0, refuse("cta_threads", " = %d: a core's %d thread blocks take all of its %d barriers, and an exported program needs one: give larger blocks", p.BlockThreads, core.Warps/core.Block, s.Warps/2)
+}
+
 // untimedResult computes the result on a machine of the shape.
 func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w configs.Workload) (Result, error) {
 	d, err := host.NewUntimed(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes}, nil)
@@ -161,7 +174,11 @@ func (x *exporter) put(name string, words []uint32) (uint32, error) {
 
 // program puts driver, kernels and arrays together.
 func (x *exporter) program(values []uint32) (*isa.Program, error) {
-	d := driver{exporter: x}
+	free, err := x.compiled.Plan.freeBarrier(x.shape)
+	if err != nil {
+		return nil, err
+	}
+	d := driver{exporter: x, freeBarrier: free}
 	if err := d.lay(values); err != nil {
 		return nil, err
 	}

@@ -51,8 +51,12 @@ func (k *Kernels) All() (all []*ir.Kernel) {
 	return all
 }
 
-// Build writes the plan's kernels for a core.
-func (p *Plan) Build(core schedule.Core) (ks Kernels, err error) {
+// Build writes the plan's kernels for a machine's core.
+func (p *Plan) Build(machine schedule.Core) (ks Kernels, err error) {
+	core, err := p.core(machine)
+	if err != nil {
+		return ks, err
+	}
 	if ks.Init, err = p.init(); err != nil {
 		return ks, err
 	}
@@ -96,6 +100,7 @@ func (p *Plan) buildBack(core schedule.Core) (gather, register *ir.Kernel, err e
 // kernel begins one.
 func (p *Plan) kernel(name string) *emit.Kernel {
 	k := emit.New(name)
+	k.Launch(p.Warps, 0)
 	k.UseLists(p.Schedule.ListOps)
 	return k
 }
@@ -201,6 +206,9 @@ func (p *Plan) begin(name string, d direction.Direction) *gather {
 }
 
 func (g *gather) at(core schedule.Core) *schedule.Site {
+	if core.Block > 0 {
+		g.Launch(core.Warps, core.Block)
+	}
 	g.site = &schedule.Site{
 		Kernel: g.Kernel, View: g.Layout.In(g.Kernel, g.dir, g.Weights), Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.set, Scan: g.Scan, Core: core,
 		All: g.Algorithm.Dense, Ahead: g.Ahead, Width: g.width(),

@@ -122,7 +122,10 @@ func (p *Plan) legal() error {
 
 // Runs refuses machines that cannot run the plan.
 func (p *Plan) Runs(s host.Shape) error {
-	core := schedule.Core{Warps: s.Warps, Lanes: s.Threads}
+	core, err := p.core(schedule.Core{Warps: s.Warps, Lanes: s.Threads})
+	if err != nil {
+		return err
+	}
 	if u := p.Schedule.Unit; u != "" && s.Unit != u {
 		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + units.ByName(u).Title}
 	}
@@ -130,4 +133,31 @@ func (p *Plan) Runs(s host.Shape) error {
 		return &Refused{p.Name(), fmt.Sprintf("the schedule needs %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)", need, s.ScratchpadBytes)}
 	}
 	return nil
+}
+
+// blocks refuses thread blocks where nothing is shared by them.
+func (p *Plan) blocks() error {
+	if p.BlockThreads != 0 && !p.Schedule.Blocks {
+		return refuse("cta_threads", " = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for cta", p.BlockThreads, p.Schedule.Name)
+	}
+	return nil
+}
+
+// core is what the plan's kernels have of a core of a machine.
+func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
+	c := machine
+	if p.Warps < 0 || p.Warps > c.Warps {
+		return c, refuse("warps_per_core", " = %d: expected 1 to %d, the warps of the machine's cores (machine.core.warps), or 0 for all", p.Warps, c.Warps)
+	}
+	if p.Warps > 0 {
+		c.Warps = p.Warps
+	}
+	switch n := p.BlockThreads; {
+	case n == 0:
+		return c, nil
+	case n < 0 || n%c.Lanes != 0 || c.Warps%(n/c.Lanes) != 0:
+		return c, refuse("cta_threads", " = %d: expected a multiple of %d threads, a warp, that divides the %d threads which a core has for the kernel", n, c.Lanes, c.Threads())
+	}
+	c.Block = p.BlockThreads / c.Lanes
+	return c, p.blocks()
 }

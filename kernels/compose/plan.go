@@ -6,6 +6,7 @@
 package compose
 
 import (
+	"fmt"
 	"slices"
 
 	"heddle/configs"
@@ -33,6 +34,9 @@ type Plan struct {
 	Sum       emit.Summing // of threads that have a destination alone
 	Ahead     bool         // threads that walk a row read the next edge while they handle one
 
+	Warps        int // of a core that run the kernels; 0: all that it has
+	BlockThreads int // of a thread block; 0: all of those
+
 	Weights  graph.WeightKind // of the graph
 	Residual bool             // apply adds up the changes
 	Width    int              // numbers of a vertex, where they have vectors
@@ -46,7 +50,8 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 		return nil, err
 	}
 	w = resolve(w)
-	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Residual: w.Tolerance > 0, Width: w.Width}
+	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Residual: w.Tolerance > 0, Width: w.Width,
+		Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
 	for _, err := range []error{
 		find(&p.Algorithm, algorithm.ByName, string(w.Algorithm)),
 		find(&p.Schedule, units.Schedule, string(w.Schedule)),
@@ -60,7 +65,10 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 			return nil, err
 		}
 	}
-	return p, p.legal()
+	if err := p.legal(); err != nil {
+		return p, err
+	}
+	return p, p.blocks()
 }
 
 func find[T any](to **T, byName func(string) (*T, error), name string) (err error) {
@@ -214,6 +222,12 @@ func (p *Plan) Name() string {
 	}
 	if !p.Ahead {
 		name += "/no-ahead"
+	}
+	if p.Warps > 0 {
+		name += fmt.Sprintf("/warps-%d", p.Warps)
+	}
+	if p.BlockThreads > 0 {
+		name += fmt.Sprintf("/cta-%d", p.BlockThreads)
 	}
 	return name
 }

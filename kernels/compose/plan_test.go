@@ -3,6 +3,7 @@ package compose
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -137,6 +138,10 @@ func choose(set ...string) configs.Workload {
 			w.Sum = configs.Choice(value)
 		case "ahead":
 			w.Ahead = value == "true"
+		case "warps_per_core":
+			w.WarpsPerCore, _ = strconv.Atoi(value)
+		case "cta_threads":
+			w.CTAThreads, _ = strconv.Atoi(value)
 		}
 	}
 	return w
@@ -210,6 +215,7 @@ func TestRefused(t *testing.T) {
 		{"algorithm=colouring direction=pull", "has no pull"},
 		{"algorithm=bc direction=pull layout=csc", "the layout has only the others"},
 		{"algorithm=bc order=near-far", "only distances"},
+		{"cta_threads=256 schedule=strict", "workload.cta_threads = 256: nothing is shared by thread blocks under schedule strict"},
 		{"set=list", "only graph units walk their lists"},
 		{"algorithm=sssp order=near-far schedule=hwwl set=list", "a hardware worklist has two"},
 		{"schedule=twc", `no schedule "twc"`},
@@ -234,6 +240,12 @@ func TestMachinesThatCannot(t *testing.T) {
 	require.NoError(t, runs("schedule=cta"))
 	s.ScratchpadBytes = 12 << 10
 	require.ErrorContains(t, runs("schedule=cta"), fmt.Sprint(4*(3*1024+32), " bytes of scratchpad a core, and there are 12288"))
+	require.NoError(t, runs("schedule=cta warps_per_core=16"))
+	require.NoError(t, runs("schedule=cta warps_per_core=16 cta_threads=256"))
+	require.ErrorContains(t, runs("warps_per_core=33"), "workload.warps_per_core = 33: expected 1 to 32")
+	for _, threads := range []string{"33", "96", "768"} {
+		require.ErrorContains(t, runs("schedule=cta warps_per_core=16 cta_threads="+threads), "a multiple of 32 threads, a warp, that divides the 512 threads")
+	}
 	require.NoError(t, runs("schedule=warp"))
 	require.NoError(t, runs("schedule=warp scan=scratchpad"))
 }

@@ -6,6 +6,8 @@ import (
 	"heddle/configs"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/graph"
+	"heddle/kernels/schedule"
+	"heddle/units"
 )
 
 // Recipe is what a published implementation chooses, of the choices that there are: GraphPEG (ACM TACO 2021, §2 and §4.4)
@@ -133,8 +135,29 @@ func WithRecipe(w configs.Workload, scaleFree bool) (configs.Workload, error) {
 			k.set()
 		}
 	}
+	other := r.choose(w, a, !scaleFree)
+	quiet(&w, c.schedule, other.schedule)
 	w.Recipe = NoRecipe
 	return w, nil
+}
+
+// quiet sets keys to their defaults that say nothing under a recipe's schedule, and something under the one that it sets on
+// other graphs: who gives them means those.
+func quiet(w *configs.Workload, here, other configs.Schedule) {
+	s, err := units.Schedule(string(here))
+	o, errOther := units.Schedule(string(other))
+	if err != nil || errOther != nil {
+		return
+	}
+	if o.Blocks && !s.Blocks {
+		w.CTAThreads = 0
+	}
+	if o.Scans && !s.Scans {
+		w.Scan = configs.Choice(schedule.Shuffle)
+	}
+	if o.Owns && !s.Owns {
+		w.Ahead = true
+	}
 }
 
 // ForGraph is the workload with what its recipe sets on a graph.

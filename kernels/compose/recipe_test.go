@@ -37,6 +37,10 @@ func TestRecipes(t *testing.T) {
 		{"sepgraph", []string{"algorithm=k-core"}, "k-core/cta/csr/push/queue+none/shuffle", "k-core/vertex/csr/push/queue+none"},
 		{"sepgraph", []string{"algorithm=sssp", "order=near-far"}, "sssp/cta/csr/push/queue+monotonic+near-far/shuffle", "sssp/vertex/csr/push/queue+none+near-far"},
 		{"sepgraph", []string{"algorithm=pagerank"}, "pagerank/cta/csc/pull/counter/shuffle", "pagerank/vertex/csr/push/counter"},
+		{
+			"sepgraph", []string{"cta_threads=256", "ahead=false", "scan=scratchpad", "warps_per_core=16"},
+			"bfs/cta/csr-csc/hybrid/bytemap/scratchpad/warps-16/cta-256", "bfs/vertex/csr/push/queue+none/no-ahead/warps-16",
+		},
 		{"hwwl", nil, "bfs/hwwl/csr/push/list+none", ""},
 		{"hwwl", []string{"algorithm=sssp", "order=near-far"}, "sssp/hwwl/csr/push/queue+monotonic+near-far", ""},
 		{"graphpeg", nil, "bfs/peg/csr-csc/hybrid/bytemap", "bfs/peg/csr/push/list+none"},

@@ -283,7 +283,7 @@ func (r *run) gather(ctx context.Context, s *Step, p *Plan, register, gather *ir
 	if s.Gather, err = r.launch(ctx, gather); err != nil {
 		return err
 	}
-	s.Balance = balance(before, r.LaneEdges(), r.Shape())
+	s.Balance = balance(before, r.LaneEdges(), r.Shape(), r.Plan.warps(r.Shape()))
 	return nil
 }
 
@@ -492,3 +492,11 @@ func (r *run) do(ctx context.Context) (Result, error) {
 
 // coreOf is a shape's core as schedules see it.
 func coreOf(s host.Shape) schedule.Core { return schedule.Core{Warps: s.Warps, Lanes: s.Threads} }
+
+// warps is how many of a core's run the kernels.
+func (p *Plan) warps(s host.Shape) int {
+	if p.Warps > 0 {
+		return p.Warps
+	}
+	return s.Warps
+}

@@ -149,6 +149,16 @@ func (b *Builder) param(p Param) Value {
 	return v
 }
 
+// Launch says on how many warps of a core the kernel runs, and how many neighbouring ones make a thread block, which
+// barriers are for. 0 warps: all that the machine has; a block of 0: all that run it.
+func (b *Builder) Launch(warps, block int) {
+	if warps < 0 || block < 0 || block > 0 && (warps == 0 || warps%block != 0) {
+		b.errorf("blocks of %d warps, of %d: expected a divisor", block, warps)
+		return
+	}
+	b.k.Warps, b.k.Block = warps, block
+}
+
 // MaxParams is how many words an argument block may have: a load reaches 2 KiB.
 const MaxParams = 512
 
@@ -197,13 +207,13 @@ func (b *Builder) SpreadThread() Value { return b.k.Root(OpSpreadThread, U32, 0)
 // NumLanes is the number of lanes of a warp.
 func (b *Builder) NumLanes() Value { return b.k.Root(OpNumLanes, U32, 0) }
 
-// NumWarps is the number of warps of a core.
+// NumWarps is the number of warps of a core that run the kernel.
 func (b *Builder) NumWarps() Value { return b.k.Root(OpNumWarps, U32, 0) }
 
 // NumCores is the number of cores of the device.
 func (b *Builder) NumCores() Value { return b.k.Root(OpNumCores, U32, 0) }
 
-// NumThreads is the number of lanes of the device.
+// NumThreads is the number of lanes of the device that run the kernel.
 func (b *Builder) NumThreads() Value { return b.k.Root(OpNumThreads, U32, 0) }
 
 // WeaverCapacity is how many lanes of a core may register: those with ThreadInCore below it.

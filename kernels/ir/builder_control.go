@@ -112,7 +112,7 @@ func (b *Builder) ShflDown(x, n Value) Value { return b.binary(OpShflDown, x, n)
 // ShflXor is x of lane ^ n.
 func (b *Builder) ShflXor(x, n Value) Value { return b.binary(OpShflXor, x, n) }
 
-// Barrier waits for all warps of the core. All must come, so it may not be where only
+// Barrier waits for all warps of the thread block, which is the core's unless Launch says otherwise. All must come, so it may not be where only
 // some lanes are.
 func (b *Builder) Barrier() { b.add(OpBarrier, None) }
 

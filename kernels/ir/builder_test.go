@@ -201,3 +201,52 @@ func TestLists(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 0b111, k.Fields(), "a pop returns the base")
 }
+
+// TestBlocks: a barrier is for a thread block, whose warps are those of a core that run the kernel or a part of them.
+func TestBlocks(t *testing.T) {
+	for _, c := range []struct {
+		warps, block int
+		says         string
+	}{
+		{6, 2, ""}, {6, 3, ""}, {4, 1, ""}, {6, 0, "deadlock: 2 of 6 warps"}, {6, 6, "deadlock: 2 of 6 warps"}, {3, 3, "deadlock: 2 of 3 warps"},
+	} {
+		b := ir.NewBuilder("blocks")
+		b.Launch(c.warps, c.block)
+		out := b.Array("out")
+		b.AtomicAdd(out, nil, b.U32(1))
+		b.If(b.Lt(b.WarpID(), b.U32(2)), func() { b.Barrier() }, nil) // the first two warps
+		if c.block == 3 && c.warps == 6 {
+			b.If(b.Eq(b.WarpID(), b.U32(2)), func() { b.Barrier() }, nil)
+		}
+		k, err := b.Build()
+		require.NoError(t, err)
+		m := ir.Machine{Cores: 2, Warps: 6, Threads: 4, Mem: emu.NewMemory(), Args: 0x100, MaxSteps: 10000}
+		m.Mem.Store32(0x100, 0x200)
+		_, err = ir.Run(k, m)
+		if c.says != "" {
+			require.ErrorContains(t, err, c.says)
+			continue
+		}
+		require.NoError(t, err)
+		require.EqualValues(t, 2*c.warps*4, m.Mem.Load32(0x200))
+	}
+	for _, c := range [][2]int{{0, 2}, {6, 4}, {2, 4}, {-1, 0}} {
+		b := ir.NewBuilder("blocks")
+		b.Launch(c[0], c[1])
+		_, err := b.Build()
+		require.ErrorContains(t, err, "expected a divisor")
+	}
+	b := ir.NewBuilder("blocks")
+	b.Launch(4, 2)
+	b.DeviceBarrier()
+	_, err := b.Build()
+	require.ErrorContains(t, err, "several thread blocks")
+	k, err := func() (*ir.Kernel, error) {
+		b := ir.NewBuilder("blocks")
+		b.Launch(7, 0)
+		return b.Build()
+	}()
+	require.NoError(t, err)
+	_, err = ir.Run(k, ir.Machine{Cores: 1, Warps: 6, Threads: 4, Mem: emu.NewMemory()})
+	require.ErrorContains(t, err, "for 7 warps of a core, and the machine has 6")
+}

@@ -22,6 +22,12 @@ func (k *Kernel) Text() string {
 	for _, s := range k.Shared {
 		fmt.Fprintf(&d.b, "  shared %s: %d words at %d\n", s.Name, s.Words, s.Offset)
 	}
+	if k.Warps > 0 {
+		fmt.Fprintf(&d.b, "  warps of a core: %d\n", k.Warps)
+	}
+	if k.Block > 0 {
+		fmt.Fprintf(&d.b, "  warps of a thread block: %d\n", k.Block)
+	}
 	d.block(k.Body, 1)
 	return d.b.String()
 }

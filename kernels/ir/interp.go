@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+	"slices"
 
 	"heddle/isa/emu"
 )
@@ -30,7 +31,13 @@ var ErrSteps = errors.New("the kernel has not ended after the allowed number of 
 
 // Run interprets a kernel. The order in which warps run is fixed, and need not be that of other machines.
 func Run(k *Kernel, m Machine) (Counts, error) {
-	r := &run{k: k, m: m}
+	if k.Warps > m.Warps {
+		return Counts{}, fmt.Errorf("kernel %s is for %d warps of a core, and the machine has %d", k.Name, k.Warps, m.Warps)
+	}
+	r := &run{k: k, m: m, warps: m.Warps}
+	if k.Warps > 0 {
+		r.warps = k.Warps
+	}
 	for c := range m.Cores {
 		core := &core{run: r, id: c, scratch: make([]byte, emu.MaxScratchpadBytes)}
 		if m.Units != nil {
@@ -39,7 +46,7 @@ func Run(k *Kernel, m Machine) (Counts, error) {
 		for _, u := range core.units {
 			u.Launch()
 		}
-		for w := range m.Warps {
+		for w := range r.warps {
 			core.warps = append(core.warps, newWarp(core, w))
 		}
 		r.cores = append(r.cores, core)
@@ -53,6 +60,7 @@ type run struct {
 	Counts
 	k     *Kernel
 	m     Machine
+	warps int // of a core, that run the kernel
 	cores []*core
 }
 
@@ -92,13 +100,13 @@ func (r *run) rounds() error {
 			}
 		}
 		switch n := r.waiting(atDeviceBarrier); {
-		case r.waiting(ended) == len(r.cores)*r.m.Warps:
+		case r.waiting(ended) == len(r.cores)*r.warps:
 			return nil
-		case n < len(r.cores)*r.m.Warps:
+		case n < len(r.cores)*r.warps:
 			return fmt.Errorf("kernel %s: deadlock: %d warps wait at a device-wide barrier, and others have ended", r.k.Name, n)
 		}
 		for _, c := range r.cores {
-			c.release()
+			release(c.warps)
 		}
 	}
 }
@@ -114,10 +122,25 @@ func (r *run) waiting(for_ wait) (n int) {
 	return n
 }
 
-func (c *core) release() {
-	for _, w := range c.warps {
+func release(warps []*warp) {
+	for _, w := range warps {
 		w.at = atNothing
 	}
+}
+
+// meet lets thread blocks go on whose warps have all come to a barrier, and reports whether there are any.
+func (c *core) meet() (met bool) {
+	size := len(c.warps)
+	if c.k.Block > 0 {
+		size = c.k.Block
+	}
+	for block := range slices.Chunk(c.warps, size) {
+		if !slices.ContainsFunc(block, func(w *warp) bool { return w.at != atBarrier }) {
+			release(block)
+			met = true
+		}
+	}
+	return met
 }
 
 // turn runs the core's warps until all have ended or wait for other cores.
@@ -135,12 +158,10 @@ func (c *core) turn() error {
 				n++
 			}
 		}
-		switch n {
-		case 0:
+		if n == 0 {
 			return nil
-		case len(c.warps):
-			c.release()
-		default:
+		}
+		if !c.meet() {
 			return fmt.Errorf("kernel %s, core %d: deadlock: %d of %d warps wait at a barrier", c.k.Name, c.id, n, len(c.warps))
 		}
 	}
@@ -228,9 +249,9 @@ func (w *warp) rootIn(r *Instr, lane int) uint32 {
 	}
 	in := w.id*w.n + lane
 	return uint32(map[Op]int{
-		OpLaneID: lane, OpWarpID: w.id, OpCoreID: w.core.id, OpThreadInCore: in, OpGlobalThread: w.core.id*m.Warps*w.n + in,
+		OpLaneID: lane, OpWarpID: w.id, OpCoreID: w.core.id, OpThreadInCore: in, OpGlobalThread: w.core.id*w.run.warps*w.n + in,
 		OpSpreadThread: (w.id*m.Cores+w.core.id)*w.n + lane,
-		OpNumLanes:     w.n, OpNumWarps: m.Warps, OpNumCores: m.Cores, OpNumThreads: m.Cores * m.Warps * w.n, OpAllMask: int(ones(w.n)),
+		OpNumLanes:     w.n, OpNumWarps: w.run.warps, OpNumCores: m.Cores, OpNumThreads: m.Cores * w.run.warps * w.n, OpAllMask: int(ones(w.n)),
 	}[r.Op])
 }
 

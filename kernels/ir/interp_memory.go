@@ -122,7 +122,7 @@ func (w *warp) unit(name string) emu.Unit {
 func (w *warp) weaverCapacity() uint32 {
 	if u := w.unit("weaver"); u != nil {
 		v, _ := u.CSR(isa.CSRWeaverCapacity)
-		return v
+		return min(v, uint32(w.run.warps*w.n))
 	}
 	return 0
 }

@@ -89,6 +89,11 @@ type Kernel struct {
 	// Lists are the instructions for its core's vertex-lists; none: a GraphPEG's.
 	Lists ListOps
 
+	// Warps are those of a core that run it; 0: all that the machine has.
+	Warps int
+	// Block is how many neighbouring warps of a core a barrier is for (a thread block's), a divisor of Warps; 0: all that run it.
+	Block int
+
 	Instr int // number of IDs of instructions given out
 	Vars  int // and of variables
 	// Phase is that of instructions that are made: the builder's current one, or that of

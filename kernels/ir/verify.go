@@ -218,6 +218,9 @@ func (v *verifier) place(i *Instr) error {
 		if v.partial > 0 {
 			return fmt.Errorf("%s where only some lanes of a warp may be: behind a condition, in a loop or behind a continue that differs between lanes", i.Op)
 		}
+		if i.Op == OpDeviceBarrier && v.k.Block > 0 {
+			return fmt.Errorf("%s in a kernel of several thread blocks a core", i.Op)
+		}
 	case OpBreak, OpContinue:
 		for _, l := range v.loops {
 			if l == i.Loop {

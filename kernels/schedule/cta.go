@@ -5,19 +5,20 @@ import (
 	"heddle/kernels/ir"
 )
 
-// cta shares the rows of as many vertices as a core has threads.
+// cta shares the rows of as many vertices as a thread block has threads: a core's, or a part of them.
 var cta = &Schedule{
 	Name:       "cta",
-	Doc:        "a core shares its threads' rows: degrees, block scan with barriers, binary search per edge (S_cm)",
+	Doc:        "a thread block, which is a core or a part of one, shares its threads' rows: degrees, block scan with barriers, binary search per edge (S_cm)",
 	Rows:       true,
 	Scans:      true,
+	Blocks:     true,
 	Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + c.Warps },
 	EachEdge: func(s *Site, v *Visitor) {
 		places, mine := s.Set.Places(), s.SpreadThread()
-		// All warps go round equally often: the barriers need them.
+		// All warps go round equally often: the barriers need those of their block.
 		s.For(s.U32(0), places, s.NumThreads(), func(at ir.Value) {
 			place := s.Add(at, mine)
-			s.shareCore(v, s.register(v, place, s.Lt(place, places)))
+			s.shareBlock(v, s.register(v, place, s.Lt(place, places)))
 		})
 	},
 }
@@ -35,16 +36,17 @@ const (
 
 var records = exchange{"cta.records", recordWords}
 
-// shareCore deals a core's rows out to its threads: neighbouring edges to a warp, so that
+// shareBlock deals a thread block's rows out to its threads: neighbouring edges to a warp, so that
 // it goes from one warp's rows to the next, and holds those that it is at in registers.
 // Searched in the scratchpad, whose banks serve one lane a cycle even for one word, they
 // would keep lanes waiting for each other, as neighbouring edges are mostly of one row.
-func (s *Site) shareCore(v *Visitor, w work) {
-	threads := uint32(s.Core.Threads())
+func (s *Site) shareBlock(v *Visitor, w work) {
+	threads := uint32(s.Core.BlockWarps() * s.Core.Lanes)
+	number, block := s.inBlock()
 	upto, total, warpOf := s.blockScan(w.degree)
 	share := s.Mul(s.Div(s.Add(total, s.U32(threads-1)), s.U32(threads)), s.U32(uint32(s.Core.Lanes)))
-	first := s.Mul(s.WarpID(), share)
-	c := coreRows{Site: s, total: total, at: s.Var(s.room(records, warpOf(first)))}
+	first := s.Mul(number, share)
+	c := blockRows{Site: s, total: total, at: s.Var(s.room(records, s.ofBlock(block, warpOf(first))))}
 	mine := s.record(s.room(records, s.WarpID()), s.LaneID())
 	s.Store(mine, s.U32(recordUpto), upto)
 	s.Store(mine, s.U32(recordVertex), w.vertex)
@@ -62,8 +64,8 @@ func (s *Site) record(at, i ir.Value) ir.Value {
 	return s.Address(at, s.Add(i, s.Shl(i, s.U32(1))))
 }
 
-// coreRows are those of a core's rows that a warp is at: as many as it has lanes.
-type coreRows struct {
+// blockRows are those of a thread block's rows that a warp is at: as many as it has lanes.
+type blockRows struct {
 	*Site
 	total ir.Value
 	at    *ir.Variable              // their address
@@ -72,7 +74,7 @@ type coreRows struct {
 }
 
 // load looks at the rows.
-func (c *coreRows) load() {
+func (c *blockRows) load() {
 	if c.Scan == Shuffle {
 		mine := c.record(c.at.Get(), c.LaneID())
 		for i := range c.now {
@@ -84,7 +86,7 @@ func (c *coreRows) load() {
 }
 
 // set makes a variable, or sets it.
-func (c *coreRows) set(v **ir.Variable, x ir.Value) {
+func (c *blockRows) set(v **ir.Variable, x ir.Value) {
 	if *v == nil {
 		*v = c.Var(x)
 	} else {
@@ -93,7 +95,7 @@ func (c *coreRows) set(v **ir.Variable, x ir.Value) {
 }
 
 // word is a word of row i's record.
-func (c *coreRows) word(word int) func(i ir.Value) ir.Value {
+func (c *blockRows) word(word int) func(i ir.Value) ir.Value {
 	return func(i ir.Value) ir.Value {
 		if c.Scan == Shuffle {
 			return c.ShflIdx(c.now[word].Get(), i)
@@ -104,7 +106,7 @@ func (c *coreRows) word(word int) func(i ir.Value) ir.Value {
 
 // find finds the row of edge n. Lanes whose edges are behind the rows that the warp is at
 // find theirs among the next.
-func (c *coreRows) find(n, limit ir.Value) (vertex, id ir.Value) {
+func (c *blockRows) find(n, limit ir.Value) (vertex, id ir.Value) {
 	here := rows{c.word(recordUpto), c.word(recordVertex), c.word(recordShift)}
 	vertex, id = c.search(here, n)
 	at, edge := c.Var(vertex), c.Var(id)

@@ -64,20 +64,24 @@ func (s *Site) inside(i ir.Value, n int) ir.Value {
 	return s.Select(s.Lt(i, s.U32(uint32(n))), i, s.U32(0))
 }
 
-// blockScan returns the sum of the core's threads up to this one, and of all, and in which
-// warp's part of the sum a number falls that is the same in all lanes and below the total.
+// blockScan returns the sum of the thread block's threads up to this one, and of all, and in which of its
+// warps' part of the sum a number falls that is the same in all lanes and below the total.
 // It has one barrier, and what was stored before it can be read after it.
 func (s *Site) blockScan(x ir.Value) (upto, total ir.Value, warpOf func(n ir.Value) ir.Value) {
 	upto, all := s.warpScan(x, records)
 	totals := s.Shared("cta.totals", s.Core.Warps)
+	number, block := s.inBlock()
 	s.When(s.Eq(s.LaneID(), s.U32(0)), func() { s.Store(totals, s.WarpID(), all) })
 	s.Barrier()
 	total = s.U32(0)
 	var parts []part
-	for w := 0; w < s.Core.Warps; w += s.Core.Lanes {
+	if block != nil {
+		totals = s.Address(totals, block)
+	}
+	for w := 0; w < s.Core.BlockWarps(); w += s.Core.Lanes {
 		mine := s.totalOf(totals, w)
 		sums, sum := s.warpScan(mine, records)
-		upto = s.Add(upto, s.sumBefore(s.Sub(sums, mine), w, total))
+		upto = s.Add(upto, s.sumBefore(number, s.Sub(sums, mine), w, total))
 		parts = append(parts, part{w, s.Add(sums, total), total})
 		total = s.Add(total, sum)
 	}
@@ -108,18 +112,18 @@ func (s *Site) find(parts []part, n ir.Value) (warp ir.Value) {
 // totalOf is the total of the lane's warp, of those from w on; 0 where there is none.
 func (s *Site) totalOf(totals ir.Value, w int) ir.Value {
 	at, lane := s.Address(totals, s.U32(uint32(w))), s.LaneID()
-	if s.Core.Warps-w >= s.Core.Lanes {
+	if s.Core.BlockWarps()-w >= s.Core.Lanes {
 		return s.Load(ir.U32, at, lane)
 	}
-	there := s.Lt(lane, s.U32(uint32(s.Core.Warps-w)))
+	there := s.Lt(lane, s.U32(uint32(s.Core.BlockWarps()-w)))
 	return s.Select(there, s.Load(ir.U32, at, s.Select(there, lane, s.U32(0))), s.U32(0))
 }
 
-// sumBefore is the sum before this warp, if it is one of those from w on: what lane warp-w
+// sumBefore is the sum before warp me of the block, if it is one of those from w on: what lane me-w
 // has of sums, and what was before them; otherwise 0.
-func (s *Site) sumBefore(sums ir.Value, w int, before ir.Value) ir.Value {
-	lanes, me := s.Core.Lanes, s.WarpID()
-	if s.Core.Warps <= lanes {
+func (s *Site) sumBefore(me, sums ir.Value, w int, before ir.Value) ir.Value {
+	lanes := s.Core.Lanes
+	if s.Core.BlockWarps() <= lanes {
 		return s.shown(records, sums)(me)
 	}
 	at := s.Sub(me, s.U32(uint32(w)))

@@ -34,11 +34,41 @@ type Site struct {
 	Component ir.Value
 }
 
-// Core is the machine's core, for schedules that unroll by it.
-type Core struct{ Warps, Lanes int }
+// Core is what a kernel has of a core of the machine, for schedules that unroll by it.
+type Core struct {
+	Warps, Lanes int
+	Block        int // warps of a thread block, a divisor of Warps; 0: all
+}
 
-// Threads returns how many lanes a core has.
+// Threads returns how many lanes of a core run a kernel.
 func (c Core) Threads() int { return c.Warps * c.Lanes }
+
+// BlockWarps returns how many warps a thread block has.
+func (c Core) BlockWarps() int {
+	if c.Block == 0 {
+		return c.Warps
+	}
+	return c.Block
+}
+
+// inBlock is the warp's number in its thread block, and first the number of the block's first warp in the core; nil: 0.
+func (s *Site) inBlock() (number, first ir.Value) {
+	size := s.Core.BlockWarps()
+	if size == s.Core.Warps {
+		return s.WarpID(), nil
+	}
+	n := s.U32(uint32(size))
+	first = s.Mul(s.Div(s.WarpID(), n), n)
+	return s.Sub(s.WarpID(), first), first
+}
+
+// ofBlock is the number in the core of a warp that has that number in the thread block.
+func (s *Site) ofBlock(first, number ir.Value) ir.Value {
+	if first == nil {
+		return number
+	}
+	return s.Add(first, number)
+}
 
 // Scan says by what lanes of a warp exchange values.
 type Scan string
@@ -86,6 +116,8 @@ type Schedule struct {
 	Numbers bool
 	// Scans says that it has lanes exchange values.
 	Scans bool
+	// Blocks says that it shares by thread blocks, which may be parts of a core.
+	Blocks bool
 	// Unit is the name of the graph unit that it needs, whose row has it; empty: none.
 	Unit string
 	// Drops says that the unit can be told to hand out no more edges of a vertex.

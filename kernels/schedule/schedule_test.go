@@ -44,6 +44,8 @@ type test struct {
 
 	width int  // numbers of a vertex
 	plain bool // rows are walked without reading ahead
+	block int  // warps of a thread block; 0: a core's
+	warps int  // of a core that run the kernel; 0: all
 }
 
 // loops are the ways in which a thread of the schedule walks a row that it has alone, as test.plain says them.
@@ -80,6 +82,7 @@ func each(t *testing.T, f func(t *testing.T, x test)) {
 // 50·source + destination; of a visit for one number of the vertex, in that number's byte. With stop, vertices stop after their first edge.
 func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 	k := emit.New("test")
+	k.Launch(x.warps, x.block)
 	k.UseLists(x.s.ListOps)
 	set, err := activeset.ByName("counter")
 	require.NoError(t, err)
@@ -108,7 +111,7 @@ func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 
 // run returns how often each edge was visited, and how many visits were marked.
 func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) (visits, begins, ends []uint32, marked uint64) {
-	kernel := x.kernel(t, schedule.Core{Warps: m.Warps, Lanes: m.Threads}, stop)
+	kernel := x.kernel(t, x.core(m), stop)
 	args := map[string]uint32{
 		"vertices": 50, "edges": uint32(x.g.Edges()), "keep": m.Place(keep),
 		"visits": m.Place(make([]uint32, 2500)), "begins": m.Place(make([]uint32, 50)), "ends": m.Place(make([]uint32, 50)),
@@ -125,6 +128,15 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 	x.feed(t, m, kernel, args)
 	c := m.Run(t, kernel, args)
 	return m.Words(args["visits"], 2500), m.Words(args["begins"], 50), m.Words(args["ends"], 50), c.Edges
+}
+
+// core is what the kernel has of one of the machine's.
+func (x *test) core(m *emittest.Machine) schedule.Core {
+	c := schedule.Core{Warps: m.Warps, Lanes: m.Threads, Block: x.block}
+	if x.warps > 0 {
+		c.Warps = x.warps
+	}
+	return c
 }
 
 // feed does what comes before a gather: the schedule's own kernel, and what the host tells units.
@@ -154,12 +166,13 @@ func (x *test) feed(t *testing.T, m *emittest.Machine, gather *ir.Kernel, args m
 // register is the schedule's own kernel.
 func (x *test) register(t *testing.T, m *emittest.Machine) *ir.Kernel {
 	k := emit.New("register")
+	k.Launch(x.warps, 0)
 	k.UseLists(x.s.ListOps)
 	set, err := activeset.ByName("counter")
 	require.NoError(t, err)
 	x.s.Register(&schedule.Site{
 		Kernel: k, View: x.l.In(k, x.d, graph.NoWeights), Rows: x.l.Rows(x.d), Dir: x.d, Set: set.In(k, nil), Scan: x.scan,
-		Core: schedule.Core{Warps: m.Warps, Lanes: m.Threads},
+		Core: x.core(m),
 	}, &schedule.Visitor{
 		Keep: func(v ir.Value) ir.Value { return k.Ne(k.Load(ir.U32, k.Addr("keep"), v), k.U32(0)) },
 	})
@@ -211,6 +224,26 @@ func TestEveryEdgeOnce(t *testing.T) {
 				require.Equal(t, make([]uint32, 50), begins)
 			}
 			require.Equal(t, begins, ends)
+		}
+	})
+}
+
+// TestFewerWarps: on some of a core's warps, in thread blocks of any size where a schedule has them, every edge of a vertex
+// that is kept is visited once.
+func TestFewerWarps(t *testing.T) {
+	each(t, func(t *testing.T, x test) {
+		whole, _, _, edges := x.run(t, emittest.New(2, 6, 4), someKept(), false)
+		for _, shape := range [][3]int{{2, 6, 4}, {1, 6, 1}, {3, 7, 6}} {
+			for x.warps = 1; x.warps <= shape[1]; x.warps++ {
+				for x.block = 0; x.block <= x.warps; x.block++ {
+					if x.block > 0 && (!x.s.Blocks || x.warps%x.block != 0) {
+						continue
+					}
+					visits, _, _, marked := x.run(t, emittest.New(shape[0], shape[1], shape[2]), someKept(), false)
+					require.Equal(t, whole, visits, "%v, %d warps in blocks of %d", shape, x.warps, x.block)
+					require.Equal(t, edges, marked)
+				}
+			}
 		}
 	})
 }
@@ -273,6 +306,9 @@ func TestScratchpad(t *testing.T) {
 	each(t, func(t *testing.T, x test) {
 		core := schedule.Core{Warps: 5, Lanes: 8}
 		require.Equal(t, 4*x.s.Scratchpad(core, x.scan), x.kernel(t, core, false).SharedBytes())
+		if core = (schedule.Core{Warps: 6, Lanes: 8, Block: 2}); x.s.Blocks {
+			require.Equal(t, 4*x.s.Scratchpad(core, x.scan), x.kernel(t, core, false).SharedBytes())
+		}
 	})
 }
 

@@ -135,7 +135,7 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 	require.NoError(t, err)
 	chooseSchedule(t, r, &e)
 	workload := drawing(r, "")
-	workload.Keep, workload.Fit = append(workload.Keep, "machine"), nil
+	workload.Keep, workload.Fit = append(workload.Keep, "machine"), fitWarps
 	workload.Refused = func(e configs.Experiment) error { return refused(&e) }
 	for range 3 { // again from what was drawn: some choices are legal behind others only
 		e, err = configs.ExperimentSchema.Draw(e, workload)
@@ -155,6 +155,24 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 	require.NoError(t, err)
 	require.NoError(t, illegal)
 	return e
+}
+
+// fitWarps has a core's warps, of the kernel, make up whole thread blocks.
+func fitWarps(e *configs.Experiment) {
+	w, c := &e.Workload, &e.Machine.Core
+	w.WarpsPerCore %= c.Warps + 1
+	if w.CTAThreads == 0 || w.Schedule != "cta" {
+		return
+	}
+	warps := c.Warps
+	if w.WarpsPerCore > 0 {
+		warps = w.WarpsPerCore
+	}
+	block := 1 + w.CTAThreads%warps
+	for warps%block != 0 {
+		block--
+	}
+	w.CTAThreads = block * c.Threads
 }
 
 // chooseSchedule chooses one that the machine can run; if it lacks scratchpad for that, it gets more.
