@@ -65,7 +65,7 @@ var rules = []struct {
 	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/enum", "internal/files"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files", "internal/plain"}},
 	{"cmd/", []string{""}},
-	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/files", "internal/resources", "internal/schema", "internal/store"}},
+	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "internal/schema", "internal/store"}},
 	{"internal/schema", []string{"internal/files", "internal/plain"}},
 	{"internal/store", []string{"sim/stats", "internal/files"}},
 	// Pages draw what was sampled over time from the store: summaries do not hold it.
@@ -75,6 +75,7 @@ var rules = []struct {
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/report"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
+	{"internal/checkpoint", []string{"internal/files"}},
 	{"internal/hostcost", []string{"internal/commits", "internal/resources"}},
 	{"internal/samecycles", []string{
 		"=units", "=kernels/schedule", "isa/micro", "sim/parity", "configs",

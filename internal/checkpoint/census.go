@@ -1,0 +1,423 @@
+package checkpoint
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sort"
+	"unsafe"
+)
+
+// piece is a piece of memory: n values of a type, one behind the other.
+type piece struct {
+	at    unsafe.Pointer
+	of    *layout
+	n     int
+	order int // in which it was reached first
+}
+
+func (p *piece) begin() uintptr { return uintptr(p.at) }
+func (p *piece) end() uintptr   { return uintptr(p.at) + uintptr(p.n)*p.of.size }
+
+// Census numbers what a graph is made of. It keeps all of it alive.
+type Census struct {
+	*layouts
+	root      reflect.Value // a pointer
+	pieces    []*piece      // by number; none lies in another
+	byAddress []int         // the same, by address
+	dicts     dicts
+	opaques   table
+	funcs     table
+	funcTypes []reflect.Type
+	constants []reflect.Type          // the types of opaques
+	made      map[string]reflect.Type // what can be made anew, by its name
+	signature [sha256.Size]byte
+}
+
+// dicts numbers maps.
+type dicts struct {
+	table
+	of []*step // one that leads to it
+}
+
+// table numbers pointers.
+type table struct {
+	number map[unsafe.Pointer]int
+	all    []unsafe.Pointer
+}
+
+// add returns a pointer's number, and whether it is a new one.
+func (t *table) add(p unsafe.Pointer) (n int, isNew bool) {
+	if n, ok := t.number[p]; ok {
+		return n, false
+	}
+	if t.number == nil {
+		t.number = map[unsafe.Pointer]int{}
+	}
+	t.number[p] = len(t.all)
+	t.all = append(t.all, p)
+	return len(t.all) - 1, true
+}
+
+// NewCensus takes the census of what root, a pointer, reaches. Nothing of it may have changed since it was made, nor
+// change meanwhile.
+func NewCensus(root any, rules Rules) (*Census, error) {
+	c := &Census{layouts: newLayouts(rules), root: reflect.ValueOf(root)}
+	w := newWalk(c, nil)
+	if err := w.from(c.root); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.pieces, err = w.whole(); err != nil {
+		return nil, err
+	}
+	c.index()
+	c.sign()
+	c.made = maps.Clone(c.names)
+	for _, t := range c.names {
+		if p := reflect.PointerTo(t); t.Name() != "" {
+			c.made[typeName(p)] = p
+		}
+	}
+	return c, nil
+}
+
+// index sorts the pieces by address.
+func (c *Census) index() {
+	c.byAddress = make([]int, len(c.pieces))
+	for i := range c.byAddress {
+		c.byAddress[i] = i
+	}
+	slices.SortFunc(c.byAddress, func(a, b int) int { return cmp.Compare(c.pieces[a].begin(), c.pieces[b].begin()) })
+}
+
+// find returns the piece that an address lies in, or -1.
+func (c *Census) find(p unsafe.Pointer) int { return findIn(c.pieces, c.byAddress, p) }
+
+func findIn(pieces []*piece, byAddress []int, p unsafe.Pointer) int {
+	i := sort.Search(len(byAddress), func(i int) bool { return pieces[byAddress[i]].begin() > uintptr(p) }) - 1
+	if i < 0 || uintptr(p) >= pieces[byAddress[i]].end() {
+		return -1
+	}
+	return byAddress[i]
+}
+
+// sign computes what graphs that are made alike have in common.
+func (c *Census) sign() {
+	h := sha256.New()
+	for _, p := range c.pieces {
+		fmt.Fprintf(h, "%s %d\n", typeName(p.of.t), p.n)
+	}
+	fmt.Fprintln(h, len(c.dicts.all), len(c.opaques.all), len(c.funcs.all))
+	h.Sum(c.signature[:0])
+}
+
+// Pieces returns how many pieces of memory the graph has, and their bytes.
+func (c *Census) Pieces() (n int, bytes uint64) {
+	for _, p := range c.pieces {
+		bytes += uint64(p.end() - p.begin())
+	}
+	return len(c.pieces), bytes
+}
+
+// walk finds what is reachable.
+type walk struct {
+	*Census
+	known *Census // what need not be found; nil: nothing
+	later bool    // what is looked at now came later than the census
+	seen  map[visit]bool
+	found []*piece
+	todo  []visit
+	dicts *dicts
+}
+
+// visit is a piece that has been reached.
+type visit struct {
+	at unsafe.Pointer
+	of *layout
+	n  int
+}
+
+// newWalk begins one: the census's own, or if that is known, one for what came later.
+func newWalk(c, known *Census) *walk {
+	w := &walk{Census: c, known: known, seen: map[visit]bool{}, dicts: &c.dicts}
+	if known != nil {
+		w.dicts = &dicts{}
+	}
+	return w
+}
+
+// since walks from all that is known.
+func (w *walk) since() error {
+	for _, p := range w.known.pieces {
+		if err := w.values(p.at, p.of, p.n); err != nil {
+			return err
+		}
+	}
+	for i, m := range w.known.dicts.all {
+		if err := w.entries(w.known.dicts.of[i].mapAt(m), w.known.dicts.of[i]); err != nil {
+			return err
+		}
+	}
+	w.later = true
+	return w.through()
+}
+
+// mapAt is the map that has this pointer.
+func (s *step) mapAt(m unsafe.Pointer) reflect.Value {
+	return reflect.NewAt(s.t, unsafe.Pointer(&m)).Elem()
+}
+
+// from walks from a root.
+func (w *walk) from(root reflect.Value) error {
+	of, err := w.layout(root.Type().Elem())
+	if err != nil {
+		return err
+	}
+	w.reach(root.UnsafePointer(), of, 1)
+	return w.through()
+}
+
+// reach notes a piece, and that what it leads to is to be found. A piece of what is known has been seen to.
+func (w *walk) reach(at unsafe.Pointer, of *layout, n int) {
+	if at == nil || n == 0 || of.size == 0 {
+		return
+	}
+	v := visit{at, of, n}
+	if w.seen[v] {
+		return
+	}
+	w.seen[v] = true
+	if w.known != nil {
+		if i := w.known.find(at); i >= 0 && uintptr(at)+uintptr(n)*of.size <= w.known.pieces[i].end() {
+			return
+		}
+	}
+	w.found = append(w.found, &piece{at, of, n, len(w.found)})
+	if of.links {
+		w.todo = append(w.todo, v)
+	}
+}
+
+// through walks until nothing is left to be found.
+func (w *walk) through() error {
+	for len(w.todo) > 0 {
+		v := w.todo[len(w.todo)-1]
+		w.todo = w.todo[:len(w.todo)-1]
+		if err := w.values(v.at, v.of, v.n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walk) values(at unsafe.Pointer, of *layout, n int) error {
+	if !of.links {
+		return nil
+	}
+	for i := range n {
+		if err := w.value(unsafe.Add(at, uintptr(i)*of.size), of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// header is a slice's.
+type header struct {
+	data     unsafe.Pointer
+	len, cap int
+}
+
+// value reaches what one value leads to.
+func (w *walk) value(at unsafe.Pointer, of *layout) (err error) {
+	for i := range of.steps {
+		s := &of.steps[i]
+		p := unsafe.Add(at, s.off)
+		switch s.kind {
+		case pointer:
+			w.reach(*(*unsafe.Pointer)(p), s.elem, 1)
+		case slice:
+			h := (*header)(p)
+			w.reach(h.data, s.elem, h.cap)
+		case repeat:
+			err = w.values(p, s.elem, s.n)
+		case boxed:
+			err = w.box(p, s)
+		case dict:
+			err = w.dict(p, s)
+		case opaque:
+			err = w.constant(*(*unsafe.Pointer)(p), s)
+		case function:
+			err = w.function(*(*unsafe.Pointer)(p), s)
+		case absent:
+			err = zero(p, s)
+		case kept:
+			if w.later {
+				err = zero(p, s)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// zero refuses what cannot be written down.
+func zero(p unsafe.Pointer, s *step) error {
+	for _, b := range unsafe.Slice((*byte)(p), s.bytes) {
+		if b != 0 && s.kind == kept {
+			return failf(s.at, "is set in a value that was not there when the graph was made, and is tagged %s", Assembled)
+		}
+		if b != 0 {
+			return failf(s.at, "a %s cannot be written down", s.t)
+		}
+	}
+	return nil
+}
+
+func (w *walk) constant(p unsafe.Pointer, s *step) error {
+	if p == nil {
+		return nil
+	}
+	if w.known == nil {
+		if _, isNew := w.opaques.add(p); isNew {
+			w.constants = append(w.constants, s.t)
+		}
+	} else if _, ok := w.opaques.number[p]; !ok {
+		return failf(s.at, "a %s that was not there when the graph was made", s.t)
+	}
+	return nil
+}
+
+func (w *walk) function(p unsafe.Pointer, s *step) error {
+	if p == nil {
+		return nil
+	}
+	if w.known == nil {
+		if _, isNew := w.funcs.add(p); isNew {
+			w.funcTypes = append(w.funcTypes, s.t)
+		}
+	} else if _, ok := w.funcs.number[p]; !ok {
+		return failf(s.at, "a function that was not there when the graph was made")
+	}
+	return nil
+}
+
+// inBox returns the value in an interface, in memory of its own.
+func inBox(p unsafe.Pointer, s *step) (v reflect.Value, ok bool) {
+	in := reflect.NewAt(s.t, p).Elem().Elem()
+	if !in.IsValid() {
+		return v, false
+	}
+	v = reflect.New(in.Type())
+	v.Elem().Set(in)
+	return v, true
+}
+
+func (w *walk) box(p unsafe.Pointer, s *step) error {
+	v, ok := inBox(p, s)
+	if !ok {
+		return nil
+	}
+	t := v.Type().Elem()
+	if w.known != nil {
+		if _, ok := w.known.made[typeName(t)]; !ok {
+			return failf(s.at, "a %s, of which there was none when the graph was made", t)
+		}
+	}
+	of, err := w.layout(t)
+	if err != nil {
+		return err
+	}
+	return w.value(v.UnsafePointer(), of)
+}
+
+func (w *walk) dict(p unsafe.Pointer, s *step) error {
+	m := *(*unsafe.Pointer)(p)
+	if m == nil {
+		return nil
+	}
+	if w.known != nil {
+		if _, ok := w.known.dicts.number[m]; ok {
+			return nil
+		}
+	}
+	if _, isNew := w.dicts.add(m); !isNew {
+		return nil
+	}
+	w.dicts.of = append(w.dicts.of, s)
+	return w.entries(s.mapAt(m), s)
+}
+
+func (w *walk) entries(m reflect.Value, s *step) error {
+	if !s.elem.links {
+		return nil
+	}
+	for _, k := range sortedKeys(m) {
+		v := reflect.New(s.elem.t)
+		v.Elem().Set(m.MapIndex(k))
+		if err := w.value(v.UnsafePointer(), s.elem); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sortedKeys are a map's keys, in their order.
+func sortedKeys(m reflect.Value) []reflect.Value {
+	keys := m.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int {
+		switch {
+		case a.Kind() == reflect.String:
+			return cmp.Compare(a.String(), b.String())
+		case a.CanInt():
+			return cmp.Compare(a.Int(), b.Int())
+		}
+		return cmp.Compare(a.Uint(), b.Uint())
+	})
+	return keys
+}
+
+// whole returns the pieces that lie in no other, in the order in which they, or what lies in them, were reached.
+func (w *walk) whole() ([]*piece, error) {
+	sorted := slices.Clone(w.found)
+	slices.SortStableFunc(sorted, func(a, b *piece) int {
+		return cmp.Or(cmp.Compare(a.begin(), b.begin()), cmp.Compare(b.end(), a.end()))
+	})
+	var out []*piece
+	for _, p := range sorted {
+		if len(out) == 0 || p.begin() >= out[len(out)-1].end() {
+			out = append(out, p)
+			continue
+		}
+		if err := out[len(out)-1].take(p); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(out, func(a, b *piece) int { return cmp.Compare(a.order, b.order) })
+	return out, nil
+}
+
+// take makes p, which lies in o or behind it, part of o.
+func (o *piece) take(p *piece) error {
+	o.order = min(o.order, p.order)
+	off := p.begin() - o.begin()
+	switch {
+	case p.end() > o.end(): // two slices of one array, neither of which has all of it
+		if o.of != p.of || off%o.of.size != 0 {
+			return failf(p.of.t.String(), "lies partly in a %s", o.of.t)
+		}
+		o.n = int((p.end() - o.begin()) / o.of.size)
+	case run(o.of.t, o.n, off, p.of.t) >= p.n:
+	case off == 0 && p.end() == o.end() && run(p.of.t, p.n, 0, o.of.t) >= o.n: // the same memory, and p says more
+		o.of, o.n = p.of, p.n
+	default:
+		return failf(p.of.t.String(), "lies in a %s, which has none there", o.of.t)
+	}
+	return nil
+}

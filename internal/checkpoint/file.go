@@ -1,0 +1,176 @@
+package checkpoint
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"heddle/internal/files"
+)
+
+// A file is: magic, the length of its header (4 bytes, little-endian), the header (JSON), the state (zstd), and the SHA-256 of
+// all that.
+const (
+	magic     = "HDLCKPT1"
+	maxHeader = 1 << 20
+)
+
+// DamagedError is a file that is no checkpoint, or not all of one.
+type DamagedError struct {
+	Path string
+	Why  error
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("%s: this checkpoint is damaged: %v: remove the file, and the point begins anew", e.Path, e.Why)
+}
+
+// Unwrap returns what is wrong.
+func (e *DamagedError) Unwrap() error { return e.Why }
+
+// Write writes a file, whole or not at all, and returns its size. What has the name stays until then.
+func Write(path string, header any, c *Census) (size int64, err error) {
+	text, err := json.Marshal(header)
+	if err != nil || len(text) > maxHeader {
+		return 0, fmt.Errorf("%s: a header of %d bytes: %w", path, len(text), err)
+	}
+	f, err := files.Create(path)
+	if err != nil {
+		return 0, err
+	}
+	out := &summed{f, sha256.New(), 0}
+	if err = out.write(text, c); err == nil {
+		_, err = f.Write(out.sum.Sum(nil))
+	}
+	if err != nil {
+		return 0, errors.Join(err, f.Abort())
+	}
+	return out.n + sha256.Size, f.Commit()
+}
+
+// summed is a file whose sum is taken as it is written.
+type summed struct {
+	*files.File
+	sum hash.Hash
+	n   int64
+}
+
+func (s *summed) Write(b []byte) (int, error) {
+	n, err := s.File.Write(b)
+	s.sum.Write(b[:n]) //nolint:errcheck // never fails
+	s.n += int64(n)
+	return n, err
+}
+
+func (s *summed) write(header []byte, c *Census) error {
+	begin := binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(header)))
+	if _, err := s.Write(append(begin, header...)); err != nil {
+		return err
+	}
+	buffered := bufio.NewWriterSize(s, 1<<18)
+	z, err := zstd.NewWriter(buffered, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return err
+	}
+	if err := c.Save(z); err != nil {
+		return err
+	}
+	return errors.Join(z.Close(), buffered.Flush())
+}
+
+// File is one that is read. Its sum was right when it was opened.
+type File struct {
+	path   string
+	f      *os.File
+	header []byte
+	state  int64 // where it begins
+	bytes  int64
+}
+
+// Open opens a file, and checks that all of it is there as it was written.
+func Open(path string) (*File, error) {
+	f, err := files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	c := &File{path: path, f: f}
+	if err := c.check(); err != nil {
+		return nil, errors.Join(&DamagedError{path, err}, f.Close())
+	}
+	return c, nil
+}
+
+var (
+	errMagic = errors.New("it does not begin as one, or is of another version of heddle")
+	errSum   = errors.New("its checksum is another")
+	errShort = errors.New("it is cut off")
+)
+
+func (c *File) check() error {
+	info, err := c.f.Stat()
+	if err != nil {
+		return err
+	}
+	sum, in := sha256.New(), bufio.NewReaderSize(c.f, 1<<18)
+	body := io.TeeReader(io.LimitReader(in, info.Size()-sha256.Size), sum)
+	var begin [len(magic) + 4]byte
+	if _, err := io.ReadFull(body, begin[:]); err != nil {
+		return errShort
+	}
+	n := binary.LittleEndian.Uint32(begin[len(magic):])
+	if string(begin[:len(magic)]) != magic || n > maxHeader {
+		return errMagic
+	}
+	c.header = make([]byte, n)
+	if _, err := io.ReadFull(body, c.header); err != nil {
+		return errShort
+	}
+	c.state, c.bytes = int64(len(begin))+int64(n), info.Size()
+	if _, err := io.Copy(io.Discard, body); err != nil {
+		return err
+	}
+	var want [sha256.Size]byte
+	if _, err := io.ReadFull(in, want[:]); err != nil {
+		return errShort
+	}
+	if !bytes.Equal(sum.Sum(nil), want[:]) {
+		return errSum
+	}
+	return nil
+}
+
+// Bytes is the file's size.
+func (c *File) Bytes() int64 { return c.bytes }
+
+// Header reads the header.
+func (c *File) Header(into any) error {
+	if err := json.Unmarshal(c.header, into); err != nil {
+		return &DamagedError{c.path, err}
+	}
+	return nil
+}
+
+// Load gives a graph the state.
+func (c *File) Load(to *Census) error {
+	z, err := zstd.NewReader(bufio.NewReaderSize(io.NewSectionReader(c.f, c.state, c.bytes-c.state-sha256.Size), 1<<18), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	if err := to.Load(z); err != nil {
+		return &DamagedError{c.path, err}
+	}
+	return nil
+}
+
+// Close ends the use of the file.
+func (c *File) Close() error { return c.f.Close() }

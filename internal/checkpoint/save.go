@@ -1,0 +1,275 @@
+package checkpoint
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"unsafe"
+)
+
+// Numbers in front of those of pieces, maps, functions and constants.
+const (
+	isNil   = 0
+	isEmpty = 1 // of pieces: there is something, but no memory
+	first   = 2
+)
+
+// maxNew bounds what is made anew, in bytes: a state that asks for more is none.
+const maxNew = 1 << 30
+
+// maxText bounds a string.
+const maxText = 1 << 24
+
+// Save writes the state of the graph as it is now. Nothing may change it meanwhile.
+func (c *Census) Save(to io.Writer) error {
+	w := newWalk(c, c)
+	if err := w.since(); err != nil {
+		return err
+	}
+	later, err := w.whole()
+	if err != nil {
+		return err
+	}
+	if err := c.apart(later); err != nil {
+		return err
+	}
+	s := &saver{Census: c, Writer: bufio.NewWriterSize(to, 1<<16), later: later, dicts: w.dicts, texts: map[string]int{}}
+	s.sort()
+	return s.all()
+}
+
+// apart checks that what came later lies nowhere around what was there.
+func (c *Census) apart(later []*piece) error {
+	for _, p := range later {
+		i, _ := slices.BinarySearchFunc(c.byAddress, p.begin(), func(i int, at uintptr) int { return int(c.pieces[i].begin() - at) })
+		if i < len(c.byAddress) && c.pieces[c.byAddress[i]].begin() < p.end() || c.find(p.at) >= 0 {
+			return failf(p.of.t.String(), "lies around what was known as something smaller when the graph was made")
+		}
+	}
+	return nil
+}
+
+// saver writes a state. Errors of the writer stay with it until the end.
+type saver struct {
+	*Census
+	*bufio.Writer
+	later     []*piece
+	laterSort []int
+	dicts     *dicts
+	texts     map[string]int
+	buffer    [binary.MaxVarintLen64]byte
+}
+
+func (s *saver) sort() {
+	for i := range s.later {
+		s.laterSort = append(s.laterSort, i)
+	}
+	slices.SortFunc(s.laterSort, func(a, b int) int { return int(s.later[a].begin() - s.later[b].begin()) })
+}
+
+func (s *saver) all() error {
+	s.Write(s.signature[:]) //nolint:errcheck // the writer keeps it
+	bytes := uint64(0)
+	s.number(len(s.later))
+	for _, p := range s.later {
+		s.text(typeName(p.of.t))
+		s.number(p.n)
+		bytes += uint64(p.end() - p.begin())
+	}
+	if bytes > maxNew {
+		return failf("", "%d bytes came later than the graph was made: expected at most %d", bytes, maxNew)
+	}
+	s.number(len(s.dicts.all))
+	for _, of := range s.dicts.of {
+		s.text(typeName(of.t))
+	}
+	for _, list := range [][]*piece{s.pieces, s.later} {
+		for _, p := range list {
+			if err := s.values(p.at, p.of, p.n); err != nil {
+				return err
+			}
+		}
+	}
+	for _, d := range []*dicts{&s.Census.dicts, s.dicts} {
+		for i, m := range d.all {
+			if err := s.dict(d.of[i].mapAt(m), d.of[i]); err != nil {
+				return err
+			}
+		}
+	}
+	s.number(end)
+	return s.Flush()
+}
+
+// end stands behind a state.
+const end = 0x656e64
+
+func (s *saver) number(n int) {
+	s.Write(binary.AppendUvarint(s.buffer[:0], uint64(n))) //nolint:errcheck // the writer keeps it
+}
+
+func (s *saver) text(t string) {
+	if i, ok := s.texts[t]; ok {
+		s.number(i)
+		return
+	}
+	s.number(len(s.texts))
+	s.texts[t] = len(s.texts)
+	s.number(len(t))
+	s.WriteString(t) //nolint:errcheck // the writer keeps it
+}
+
+func (s *saver) raw(p unsafe.Pointer, n uintptr) {
+	s.Write(unsafe.Slice((*byte)(p), n)) //nolint:errcheck // the writer keeps it
+}
+
+func (s *saver) values(at unsafe.Pointer, of *layout, n int) error {
+	if of.flat {
+		s.raw(at, uintptr(n)*of.size)
+		return nil
+	}
+	for i := range n {
+		if err := s.value(unsafe.Add(at, uintptr(i)*of.size), of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *saver) value(at unsafe.Pointer, of *layout) (err error) {
+	for i := range of.steps {
+		f := &of.steps[i]
+		p := unsafe.Add(at, f.off)
+		switch f.kind {
+		case raw:
+			s.raw(p, f.bytes)
+		case truth:
+			s.raw(p, 1)
+		case pointer:
+			err = s.pointer(*(*unsafe.Pointer)(p), 1, f)
+		case slice:
+			h := (*header)(p)
+			if err = s.pointer(h.data, h.cap, f); err == nil && h.data != nil {
+				s.number(h.len)
+				s.number(h.cap)
+			}
+		case text:
+			t := *(*string)(p)
+			if len(t) > maxText {
+				err = failf(f.at, "a text of %d bytes: expected at most %d", len(t), maxText)
+			}
+			s.text(t)
+		case dict:
+			err = s.dictNumber(*(*unsafe.Pointer)(p), f)
+		case boxed:
+			err = s.box(p, f)
+		case opaque:
+			s.known(&s.opaques, *(*unsafe.Pointer)(p))
+		case function:
+			s.known(&s.funcs, *(*unsafe.Pointer)(p))
+		case repeat:
+			err = s.values(p, f.elem, f.n)
+		case own:
+			err = reflect.NewAt(f.t, p).Interface().(Saver).SaveState(s.Writer)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// known writes a number that the walk has found in the table.
+func (s *saver) known(t *table, p unsafe.Pointer) {
+	if p == nil {
+		s.number(isNil)
+	} else {
+		s.number(first + t.number[p])
+	}
+}
+
+// pointer writes where so many values are of the type that a field points to.
+func (s *saver) pointer(p unsafe.Pointer, many int, f *step) error {
+	switch {
+	case p == nil:
+		s.number(isNil)
+		return nil
+	case f.elem.size == 0 || many == 0:
+		s.number(isEmpty)
+		return nil
+	}
+	n, piece := s.find(p), (*piece)(nil)
+	if n >= 0 {
+		piece = s.pieces[n]
+	} else if n = findIn(s.later, s.laterSort, p); n >= 0 {
+		piece = s.later[n]
+		n += len(s.pieces)
+	}
+	if piece == nil {
+		panic("BUG: checkpoint: " + f.at + " points to what the walk has not found")
+	}
+	off := uintptr(p) - piece.begin()
+	if run(piece.of.t, piece.n, off, f.elem.t) < many {
+		return failf(f.at, "points to what is known as a %s, and no %s", piece.of.t, f.elem.t)
+	}
+	s.number(first + n)
+	s.number(int(off))
+	return nil
+}
+
+func (s *saver) dictNumber(m unsafe.Pointer, f *step) error {
+	if m == nil {
+		s.number(isNil)
+		return nil
+	}
+	of := s.Census.dicts.of
+	n, ok := s.Census.dicts.number[m]
+	if !ok {
+		n, of = s.dicts.number[m], s.dicts.of
+	}
+	if of[n].t != f.t {
+		return failf(f.at, "is a %s, and also known as a %s", f.t, of[n].t)
+	}
+	if !ok {
+		n += len(s.Census.dicts.all)
+	}
+	s.number(first + n)
+	return nil
+}
+
+// dict writes a map's entries.
+func (s *saver) dict(m reflect.Value, f *step) error {
+	s.number(m.Len())
+	for _, k := range sortedKeys(m) {
+		for _, x := range []struct {
+			v  reflect.Value
+			of *layout
+		}{{k, f.key}, {m.MapIndex(k), f.elem}} {
+			v := reflect.New(x.of.t)
+			v.Elem().Set(x.v)
+			if err := s.value(v.UnsafePointer(), x.of); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *saver) box(p unsafe.Pointer, f *step) error {
+	v, ok := inBox(p, f)
+	if !ok {
+		s.number(isNil)
+		return nil
+	}
+	s.number(first)
+	t := v.Type().Elem()
+	s.text(typeName(t))
+	of, err := s.layout(t)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.at, err)
+	}
+	return s.value(v.UnsafePointer(), of)
+}
