@@ -14,6 +14,8 @@ type Stop struct {
 // Host is how an experiment is run on the host. It is no part of a point: results are the same.
 type Host struct {
 	Threads int `key:"threads" default:"0" min:"0" max:"64" unit:"processors" doc:"Host processors that simulate one point: its sockets are dealt out to them. Cycles and statistics are the same for any number. With more than there are sockets and one, the others have nothing to do. 0: what processors the points that run at the same time leave; one, on machines of fewer than 16 sockets. --threads says it for one run."`
+
+	Checkpoint float64 `key:"checkpoint" default:"10" min:"0" max:"100000" unit:"minutes" doc:"Host time between checkpoints of a point. One is written at the beginning of a super-step, when the last one, or the point's beginning, is longer ago than that, into checkpoints/ beside the results; a point whose run was killed goes on from its last one, and comes to the same cycles and statistics. It is removed when the point ends. 0: none. --checkpoint says it for one run."`
 }
 
 // Region is the part of a run that is counted.

@@ -46,10 +46,11 @@ type Machine struct {
 	auditor  *auditor // nil: nobody checks
 	watchdog watchdog
 	sampler  *sampler // nil: nobody asks for samples
-	steps    []func(step int, vertices, edges uint64)
-	arg      uint32 // of Run
-	launches uint64 // begun
-	spent    bool   // a run has ended with an error
+	arg      uint32   // of Run
+	launches uint64   // begun
+	spent    bool     // a run has ended with an error
+
+	steps []func(step int, vertices, edges uint64) `checkpoint:"assembled"` // who looks on
 
 	untimed []*core.Untimed // what executes without time; nil: nothing has
 	traced  bool            // cores execute what Options.Source has

@@ -32,6 +32,9 @@ func (m *Machine) Execute(ctx context.Context, p *isa.Program, arg uint32) (Resu
 	return r, err
 }
 
+// PrepareUntimed makes what Execute needs, which else the first one does.
+func (m *Machine) PrepareUntimed() { m.assembleUntimed() }
+
 // assembleUntimed makes what executes without time, once. Machines that never do have no part of it.
 func (m *Machine) assembleUntimed() {
 	if m.untimed != nil {

@@ -57,11 +57,11 @@ const edgesEvery = 100
 type watchdog struct {
 	m     *Machine
 	place clock.Handle
-	limit uint64
-	edges uint64 // to end the run at; 0: never
-	tell  func(Progress)
-	told  clock.Cycle // when
-	ctx   context.Context
+	limit uint64          `checkpoint:"assembled"`
+	edges uint64          `checkpoint:"assembled"` // to end the run at; 0: never
+	tell  func(Progress)  `checkpoint:"assembled"`
+	told  clock.Cycle     // when
+	ctx   context.Context `checkpoint:"assembled"` // of a launch
 	err   error
 
 	progress uint64 // what cores, caches and memory had done when it last moved

@@ -40,6 +40,7 @@ type runFlags struct {
 	out         string
 	jobs        int
 	threads     int
+	checkpoint  time.Duration
 	maxCycles   uint64
 	laws        bool
 	timeLimit   time.Duration
@@ -100,6 +101,7 @@ func (f *runFlags) add(c *cobra.Command) {
 	fl.StringVar(&f.out, "out", "results", "`directory` under which the results' directory is made")
 	fl.IntVar(&f.jobs, "jobs", resources.Processors(), "points that run at the same time")
 	fl.IntVar(&f.threads, "threads", 0, "processors that simulate one point; no figure depends on it (0: run.threads of the experiment, or what --jobs leaves)")
+	fl.DurationVar(&f.checkpoint, "checkpoint", 0, "time between checkpoints of a point, from which it goes on if the run is killed, such as 10m; 0 for none (default: run.checkpoint of the experiment)")
 	fl.Lookup("jobs").DefValue = "as many as processors" // the same in documentation, wherever it is made
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
 	fl.BoolVar(&f.laws, "check", false, "hold every message between units to the laws that hold for any run (without it: the units' own counts only)")
@@ -169,6 +171,18 @@ func (f *runFlags) share(c *cobra.Command, threads int) {
 	}
 	if f.threads > 0 && !c.Flags().Changed("jobs") {
 		f.jobs = max(1, f.jobs/f.threads)
+	}
+}
+
+// checkpoints are what --checkpoint says, or else the experiment.
+func (s *session) checkpoints(c *cobra.Command) experiment.Checkpoints {
+	every := time.Duration(s.experiment.Run.Checkpoint * float64(time.Minute))
+	if c.Flags().Changed("checkpoint") {
+		every = s.flags.checkpoint
+	}
+	return experiment.Checkpoints{
+		Dir: filepath.Join(s.dir, experiment.CheckpointDir), Every: every, Say: s.say, Log: s.note,
+		Binary: sync.OnceValue(func() string { return s.version + " " + executableHash() }),
 	}
 }
 
@@ -281,6 +295,8 @@ func (f *runFlags) check() error {
 		return fmt.Errorf("--jobs %d: expected at least 1", f.jobs)
 	case f.timeLimit < 0:
 		return fmt.Errorf("--time-limit %v: expected a time that is not negative", f.timeLimit)
+	case f.checkpoint < 0:
+		return fmt.Errorf("--checkpoint %v: expected a time that is not negative", f.checkpoint)
 	case f.heartbeat <= 0:
 		return fmt.Errorf("--heartbeat %v: expected a time above 0", f.heartbeat)
 	}
@@ -307,6 +323,7 @@ type session struct {
 	next     time.Time // when the summaries may be written again
 	coarse   experiment.Coarse
 	watch    watcher
+	lines    io.Writer // to stderr, where watch leaves room for them
 	page     *shown
 	storeErr error
 	stop     context.CancelCauseFunc
@@ -315,6 +332,7 @@ type session struct {
 // watcher is an observer that must be ended.
 type watcher interface {
 	experiment.Observer
+	experiment.Resumer
 	Close()
 }
 
@@ -329,11 +347,12 @@ func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experime
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, err
 	}
+	r.Checkpoints = s.checkpoints(c)
 	var err error
 	if s.ledger, err = experiment.OpenLedger(s.dir, l.Value, s.version, r, f.fresh); err != nil {
 		return nil, err
 	}
-	if err := s.resume(); err != nil {
+	if err := errors.Join(s.resume(), r.VetCheckpoints()); err != nil {
 		return nil, errors.Join(err, s.ledger.Close())
 	}
 	if err := s.openFiles(c, l.AnnotatedYAML()); err != nil {
@@ -403,8 +422,10 @@ func (s *session) openFiles(c *cobra.Command, config []byte) (err error) {
 		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.ledger.Path())
 	}
 	if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		s.watch = experiment.NewBars(points, s.runner.NewForecast(), stderr)
+		bars := experiment.NewBars(points, s.runner.NewForecast(), stderr)
+		s.watch, s.lines = bars, bars
 	} else {
+		s.lines = stderr
 		s.watch = experiment.NewHeartbeat(points, s.runner.NewForecast(), io.MultiWriter(stderr, s.log), s.flags.heartbeat)
 	}
 	return nil
@@ -525,6 +546,22 @@ func (s *session) Started(point int, edges uint64) {
 	s.logf("begun: %s", experiment.Label(s.runner.Points[point].Axes))
 	s.mu.Unlock()
 	s.watch.Started(point, edges)
+}
+
+// Resumed is told of a point that goes on from a checkpoint.
+func (s *session) Resumed(point int, before time.Duration) { s.watch.Resumed(point, before) }
+
+// say tells the user of a point, and the log.
+func (s *session) say(point int, notice string) {
+	fmt.Fprintf(s.lines, "%s: %s\n", experiment.Label(s.runner.Points[point].Axes), notice)
+	s.note(point, notice)
+}
+
+// note tells the log of a point.
+func (s *session) note(point int, notice string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.logf("%s: %s", experiment.Label(s.runner.Points[point].Axes), notice)
 }
 
 // Running is told how far a point is.
@@ -650,11 +687,11 @@ func version() string {
 
 // executableHash tells builds without a commit apart.
 func executableHash() string {
-	name, err := os.Executable()
+	f, err := os.Open("/proc/self/exe") // also when another build is there now
 	if err != nil {
-		return "unknown"
+		name, _ := os.Executable() // without one nothing is there
+		f, err = os.Open(name)
 	}
-	f, err := os.Open(name)
 	if err != nil {
 		return "unknown"
 	}

@@ -42,21 +42,22 @@ type mate struct {
 }
 
 func newCrew(s *System) *crew {
-	c := &crew{s: s}
-	if s.workers <= runtime.GOMAXPROCS(0) {
+	c, workers := &crew{s: s}, s.crewSize()
+	if workers <= runtime.GOMAXPROCS(0) {
 		c.patience = spins
 	}
 	c.domains = slices.Clone(s.domains[:len(s.domains)-s.observers])
-	for range s.workers {
+	for range workers {
 		c.mates = append(c.mates, &mate{due: make([]*Domain, 0, len(c.domains))})
 	}
-	if s.now == 0 { // later, they stay where they are
+	if !s.dealt { // later, they stay where they are
+		s.dealt = true
 		for i, d := range c.domains {
-			d.worker = i * s.workers / len(c.domains)
+			d.worker = i * workers / len(c.domains)
 		}
 	}
 	c.share()
-	for w := 1; w < s.workers; w++ {
+	for w := 1; w < workers; w++ {
 		c.left.Add(1)
 		go c.work(w)
 	}

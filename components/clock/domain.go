@@ -35,8 +35,8 @@ type Domain struct {
 	timer  Cycle // the earliest of the others
 	places []int // scattered: the places of the next units
 
-	worker  int           // of the crew: who ticks it
-	cost    time.Duration // of its ticks, of the instants that are timed
+	worker  int           `checkpoint:"assembled"` // of the crew: who ticks it
+	cost    time.Duration `checkpoint:"assembled"` // of its ticks, of the instants that are timed
 	shards  []*Domain     // of the same clock, this one too; nil: it is the only one
 	late    bool          // a unit has something to finish in this instant
 	crossed []*lane       // links to and from other workers' units that were used in this instant

@@ -53,11 +53,13 @@ type System struct {
 	stop      bool
 	draw      *rand.Rand // Scatter's; nil: nothing is scattered
 	workers   int        // goroutines that tick; 0 and 1: the engine's own only
-	alone     bool       // it ticks them all by itself: somebody looks on who must not be called by several
+	alone     bool       `checkpoint:"assembled"` // it ticks them all by itself: somebody looks on who must not be called by several
 	ending    bool       // all have ticked that are due, and what reaches beyond them follows
 	crew      *crew      // the others, while Run runs
-	trial     trial
-	insists   bool // there is no trial
+	trial     trial      `checkpoint:"assembled"` // of the host
+	insists   bool       `checkpoint:"assembled"` // there is no trial
+	dealt     bool       `checkpoint:"assembled"` // domains have workers
+	most      int        `checkpoint:"assembled"` // of the workers, how many goroutines there are; 0: as many
 }
 
 // event is the System's only Akita event, used again and again.
@@ -148,6 +150,17 @@ func (d *Domain) Shard() *Domain {
 	return shard
 }
 
+// LimitWorkers has fewer goroutines tick than there were to be: what SetWorkers has made of the domains stays.
+func (s *System) LimitWorkers(n int) { s.most = n }
+
+// crewSize is how many goroutines tick.
+func (s *System) crewSize() int {
+	if s.most > 0 {
+		return min(s.workers, s.most)
+	}
+	return s.workers
+}
+
 // Alone has one goroutine do all workers' work, from the next Run on: for observers that units call while they tick.
 func (s *System) Alone() { s.alone = true }
 
@@ -184,7 +197,7 @@ func (s *System) Stop() { s.stop = true }
 func (s *System) Run() error {
 	s.stop = false
 	s.schedule()
-	if s.workers > 1 && !s.alone {
+	if s.crewSize() > 1 && !s.alone {
 		s.crew = newCrew(s)
 		defer func() {
 			s.crew.dismiss()

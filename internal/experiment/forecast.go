@@ -69,6 +69,13 @@ func (f *Forecast) begun(point int, s *status) {
 	}
 }
 
+// resumed is told that a point has taken some time already.
+func (f *Forecast) resumed(s *status, before time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.started = s.started.Add(-before)
+}
+
 // moved is told how far a point is.
 func (f *Forecast) moved(s *status, p sim.Progress) {
 	f.mu.Lock()

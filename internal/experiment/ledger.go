@@ -42,6 +42,7 @@ func OpenLedger(dir string, e configs.Experiment, version string, r *Runner, fre
 		return nil, err
 	}
 	l := &Ledger{runner: r, version: version, lock: lock}
+	e.Run = configs.Host{} // no figure depends on it
 	if err := l.open(filepath.Join(dir, store.File), e, fresh); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -51,6 +52,9 @@ func OpenLedger(dir string, e configs.Experiment, version string, r *Runner, fre
 func (l *Ledger) open(path string, e configs.Experiment, fresh bool) (err error) {
 	if fresh {
 		if err := putAside(path, time.Now()); err != nil {
+			return err
+		}
+		if err := l.runner.Checkpoints.Clear(); err != nil {
 			return err
 		}
 	}
@@ -274,7 +278,10 @@ func (l *Ledger) Put(o *Outcome) error {
 			return err
 		}
 	}
-	return l.store.Put(&row)
+	if err := l.store.Put(&row); err != nil || !Final(Class(o.Err)) {
+		return err
+	}
+	return l.runner.Checkpoints.Remove(o.Point)
 }
 
 // Path is the store's.

@@ -51,8 +51,9 @@ type counted struct {
 	machine  *sim.Machine
 	region   configs.Region
 	overhead uint64
-	shown    Monitored
+	shown    Monitored     `checkpoint:"assembled"`
 	untimed  func(on bool) // for what lies outside the region
+	keeper   *keeper       `checkpoint:"assembled"` // nil: nobody keeps the run's state
 
 	begun, ended bool
 	times        host.Times // of the region
@@ -64,6 +65,7 @@ func newCounted(device host.Device, d *host.Timed, e *configs.Experiment) *count
 	c := &counted{Device: device, machine: d.Machine, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead), untimed: func(bool) {}}
 	if c.region.Outside == configs.Untimed && !c.region.Whole() {
 		c.untimed = d.SetUntimed
+		d.Machine.PrepareUntimed()
 	}
 	c.untimed(true)
 	if c.region.From == 0 {

@@ -111,6 +111,13 @@ func (h *Heartbeat) Started(point int, edges uint64) {
 	h.all.begun(point, s)
 }
 
+// Resumed is told of a point that goes on.
+func (h *Heartbeat) Resumed(point int, before time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.all.resumed(h.running[point], before)
+}
+
 // Running is told how far a point is.
 func (h *Heartbeat) Running(point int, p sim.Progress) {
 	h.mu.Lock()
@@ -175,6 +182,16 @@ func (b *Bars) tail(n *bar) string {
 	}
 	return s
 }
+
+// Resumed is told of a point that goes on.
+func (b *Bars) Resumed(point int, before time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.whole.resumed(&b.bars[point].status, before)
+}
+
+// Write writes lines above the bars.
+func (b *Bars) Write(lines []byte) (int, error) { return b.p.Write(lines) }
 
 // Running moves a bar. It stays short of its end, at which it would go away.
 func (b *Bars) Running(point int, p sim.Progress) {

@@ -73,6 +73,7 @@ type Runner struct {
 	Observer    Observer
 	Watch       func(m *sim.Machine) error // is given the machine of each point before it runs; nil: nobody looks
 	Monitor     Monitor                    // nil: none
+	Checkpoints Checkpoints
 
 	graphs graphCache
 	memory memoryWatch
@@ -156,7 +157,8 @@ func (r *Runner) one(ctx context.Context, i int) (o Outcome) {
 		if p := recover(); p != nil {
 			o.Err = &Crash{fmt.Sprint(p), debug.Stack()}
 		}
-		o.Point, o.Seconds = i, time.Since(start).Seconds()
+		o.Point = i
+		o.Seconds += time.Since(start).Seconds()
 		o.Graph = r.graphs.hash(&r.Points[i].Config)
 	}()
 	if err := ctx.Err(); err != nil {
@@ -249,13 +251,24 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	cfg, opt := &config, r.options(i)
 	edges := edgesToHandle(g, cfg)
 	r.Observer.Started(i, edges)
+	var keep *keeper
+	var from *kept
+	threads := opt.Threads
 	if rec != nil {
 		opt.Source = rec.Source
+	} else {
+		if from, err = r.openCheckpoint(i, g.Hash()); err != nil {
+			return Outcome{Err: err}
+		}
+		defer from.close()
+		opt.Threads = from.threads(threads)
+		keep = r.newKeeper(i, cfg, g, opt.Threads, from)
 	}
 	d, err := host.NewTimed(cfg.Machine, opt)
 	if err != nil {
 		return Outcome{Err: err}
 	}
+	from.limit(d.Machine, threads)
 	if err := r.watch(d.Machine); err != nil {
 		return Outcome{Err: err}
 	}
@@ -269,14 +282,14 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		device = recorded{d, rec}
 	}
 	c := newCounted(device, d, cfg)
-	c.shown = shown
+	c.shown, c.keeper = shown, keep
 	res, err := runKernels(ctx, c, g, cfg)
 	c.end()
 	res.times = c.times
 	if rec != nil && err == nil {
 		res.describe(&rec.Meta)
 	}
-	o = Outcome{Cycles: res.times.Total(), Verified: res.verified, Steps: res.steps, Samples: d.Machine.EndSamples()}
+	o = Outcome{Cycles: res.times.Total(), Verified: res.verified, Steps: res.steps, Samples: d.Machine.EndSamples(), Seconds: keep.before()}
 	o.Partial, o.Err = partial(err)
 	o.Stats = statistics(c.counts, &res, o.Partial)
 	if o.Err == nil {

@@ -123,9 +123,9 @@ type Machine struct {
 	Mem     *Memory
 	cfg     Config
 	cores   []*Core
-	program *isa.Program
-	edges   []uint32 // where EdgeSymbol is: a program may have several places
-	phases  []isa.PhaseMark
+	program *isa.Program    `checkpoint:"assembled"` // the launched one's, as the next two
+	edges   []uint32        `checkpoint:"assembled"` // where EdgeSymbol is: a program may have several places
+	phases  []isa.PhaseMark `checkpoint:"assembled"`
 	resv    reservations
 	device  deviceBarriers
 	console console
@@ -134,7 +134,7 @@ type Machine struct {
 	step    Step // what cfg.Trace is given
 
 	preparing sync.Mutex
-	constants map[uint32]*isa.Lanes // rows of immediates
+	constants map[uint32]*isa.Lanes `checkpoint:"assembled"` // rows of immediates, of prepared instructions
 
 	effect func(*Access, uint32) // nil: nobody looks
 }

@@ -34,8 +34,8 @@ type code [pageBytes / 4]atomic.Pointer[Op]
 // Several goroutines may read at the same time, each by a View of its own, while none writes.
 type Memory struct {
 	*image
-	last  *page // the page touched last: most accesses go to it again
-	lastN uint32
+	last  *page     `checkpoint:"assembled"` // the page touched last: most accesses go to it again
+	lastN uint32    `checkpoint:"assembled"`
 	later *deferred // nil: what is stored is there at once
 }
 

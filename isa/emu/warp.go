@@ -43,8 +43,8 @@ type Warp struct {
 	frm    uint8
 	access Access    // the last memory instruction
 	out    isa.Lanes // answers and new values before they are written
-	page   *page     // the page of pc
-	pageN  uint32
+	page   *page     `checkpoint:"assembled"` // the page of pc, looked up before
+	pageN  uint32    `checkpoint:"assembled"`
 
 	barrier    uint32 // what atBarrier and atDeviceBarrier wait for
 	spawnCount uint32
@@ -52,7 +52,7 @@ type Warp struct {
 	rd         isa.Reg   // destination of the control instruction that executes
 	laneEdges  laneCount // edges that each lane has handled
 	req        UnitRequest
-	route      route
+	route      route `checkpoint:"assembled"` // found again
 }
 
 func newWarp(c *Core, id int) *Warp {

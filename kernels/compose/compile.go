@@ -95,6 +95,10 @@ func (d device) BeginStep(n int) error { return host.BeginStep(d.Device, n) }
 
 func (d device) Frontier(n int, vertices, edges uint64) { host.Frontier(d.Device, n, vertices, edges) }
 
+func (d device) Resume(program any) (bool, error) { return host.Resume(d.Device, program) }
+
+func (d device) Keep(step int) { host.Keep(d.Device, step) }
+
 func (d device) Reserved() []graph.Region {
 	list := graph.Reserved(d.Shape().Lanes(), nil)
 	for _, k := range d.program.Kernels.All() {

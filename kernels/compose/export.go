@@ -141,6 +141,9 @@ func (x *exporter) BeginStep(int) error { return nil }
 
 func (x *exporter) Frontier(int, uint64, uint64) {}
 
+func (x *exporter) Resume(any) (bool, error) { return false, nil }
+func (x *exporter) Keep(int)                 {}
+
 func (x *exporter) Launch(context.Context, *ir.Kernel, uint32) (sim.Result, error) {
 	return sim.Result{}, errors.New("BUG: compose: an image is laid out, and nothing launched")
 }

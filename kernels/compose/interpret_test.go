@@ -58,6 +58,10 @@ func (m *interpreter) Reserved() []graph.Region { return graph.Reserved(m.shape.
 
 func (m *interpreter) BeginStep(int) error { return nil }
 
+func (m *interpreter) Resume(any) (bool, error) { return false, nil }
+
+func (m *interpreter) Keep(int) {}
+
 func (m *interpreter) Frontier(int, uint64, uint64) {}
 
 func (m *interpreter) LaneEdges() []uint64 { return nil }

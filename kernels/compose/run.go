@@ -78,6 +78,7 @@ type machine interface {
 	Hand() accel.Hand
 	BeginStep(n int) error
 	Frontier(n int, vertices, edges uint64)
+	host.Keeper
 }
 
 // Run computes what a workload says on a device. An error is a workload or a graph that
@@ -110,13 +111,14 @@ type run struct {
 	set      activeset.State
 	arrays   *layout.Arrays
 	image    *graph.Image
-	args     map[*ir.Kernel]uint32 // where a kernel's argument block is
+	args     map[*ir.Kernel]uint32 `checkpoint:"assembled"` // where a kernel's argument block is
 	places   map[string]uint32     // addresses of arrays that stay, by the kernels' names
 	reached  uint64                // edges that leave vertices which have been active
 	far      *activeset.Far        // nil: there is none
 	turn     int                   // how often the active set has been exchanged
 	round    uint32                // of an algorithm with rounds
 	left     uint64                // vertices that have not been active, with rounds
+	isBack   bool                  // it goes back
 	depth    int                   // the super-step, from 0, that the way back is at
 	regions  uint32                // where the units' lists are in memory
 	room     int                   // places that a walk over the active set may have
@@ -207,18 +209,14 @@ func (r *run) start() []uint32 {
 	return all
 }
 
-// superSteps launches init, and then super-steps until it is over.
-func (r *run) superSteps(ctx context.Context) (err error) {
-	if r.Init, err = r.launch(ctx, r.kernels.Init); err != nil {
-		return err
+// superSteps launches init, and then super-steps until it is over; those that an earlier run has done are not done again.
+func (r *run) superSteps(ctx context.Context) error {
+	resumed, err := r.Resume(r)
+	if err == nil && !resumed {
+		err = r.begin(ctx)
 	}
-	if err := r.set.Start(r, r.start()); err != nil {
+	if err != nil {
 		return err
-	}
-	if r.kernels.Seed != nil {
-		if err := r.firstRound(ctx); err != nil {
-			return err
-		}
 	}
 	for !r.Converged && !r.Stopped {
 		if most := r.maxSteps(); most > 0 && len(r.Steps) >= most {
@@ -227,6 +225,7 @@ func (r *run) superSteps(ctx context.Context) (err error) {
 			}
 			return fmt.Errorf("%d vertices are still active after max_iterations = %d super-steps: nothing to verify", r.active(), most)
 		}
+		r.Keep(len(r.Steps) + 1)
 		if err := r.BeginStep(len(r.Steps) + 1); err != nil {
 			return err
 		}
@@ -237,15 +236,33 @@ func (r *run) superSteps(ctx context.Context) (err error) {
 	return r.goBack(ctx)
 }
 
+// begin launches what comes before the first super-step.
+func (r *run) begin(ctx context.Context) (err error) {
+	if r.Init, err = r.launch(ctx, r.kernels.Init); err != nil {
+		return err
+	}
+	if err := r.set.Start(r, r.start()); err != nil {
+		return err
+	}
+	if r.kernels.Seed != nil {
+		return r.firstRound(ctx)
+	}
+	return nil
+}
+
 // goBack goes back through the super-steps.
 func (r *run) goBack(ctx context.Context) error {
 	if r.kernels.Back == nil {
 		return nil
 	}
-	for r.depth = len(r.Steps) - 2; r.depth > 0; r.depth-- {
+	if !r.isBack {
+		r.isBack, r.depth = true, len(r.Steps)-2
+	}
+	for ; r.depth > 0; r.depth-- {
 		if most := r.maxSteps(); most > 0 && len(r.Steps) >= most {
 			return fmt.Errorf("%d super-steps are still to be gone back through after max_iterations = %d: nothing to verify", r.depth, most)
 		}
+		r.Keep(len(r.Steps) + 1)
 		if err := r.BeginStep(len(r.Steps) + 1); err != nil {
 			return err
 		}

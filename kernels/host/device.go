@@ -68,6 +68,31 @@ func Frontier(d Device, step int, vertices, edges uint64) {
 	}
 }
 
+// Keeper is a device that keeps the state of runs, so that one that was killed can go on.
+type Keeper interface {
+	// Resume comes before the first launch, when everything is placed. program points to all that the host program has of
+	// its own from then on. If there is the state of an earlier run, it is the device's and the program's from now on: the
+	// beginning of a super-step.
+	Resume(program any) (resumed bool, err error)
+	// Keep comes at the beginning of each super-step, before BeginStep: the device may write down its state and program's.
+	Keep(step int)
+}
+
+// Resume has a device go on with an earlier run's state, if it keeps any.
+func Resume(d Device, program any) (resumed bool, err error) {
+	if k, ok := d.(Keeper); ok {
+		return k.Resume(program)
+	}
+	return false, nil
+}
+
+// Keep lets a device keep its state, if it does that.
+func Keep(d Device, step int) {
+	if k, ok := d.(Keeper); ok {
+		k.Keep(step)
+	}
+}
+
 // Shape is a machine as programs see it.
 type Shape struct {
 	Cores, Warps, Threads int

@@ -108,11 +108,11 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, o Options) (Result,
 type run struct {
 	Result
 	host     host.Session
-	in       inEdges          // what the kernels are given
-	out      *graph.Adjacency // what the reference is given
+	in       inEdges          `checkpoint:"assembled"` // what the kernels are given
+	out      *graph.Adjacency `checkpoint:"assembled"` // what the reference is given
 	options  Options
-	programs programs
-	image    *graph.Image
+	programs programs     `checkpoint:"assembled"`
+	image    *graph.Image `checkpoint:"assembled"`
 	args     block
 	argsAt   uint32
 }
@@ -137,11 +137,16 @@ func newRun(d host.Device, in inEdges, out *graph.Adjacency, o Options) (*run, e
 
 // superSteps launches init, and gather and apply until the ranks have converged or
 // there have been enough.
-func (r *run) superSteps(ctx context.Context) (err error) {
-	if r.Init, err = r.host.Launch(ctx, r.programs.init, r.argsAt); err != nil {
+func (r *run) superSteps(ctx context.Context) error {
+	resumed, err := host.Resume(r.host.Device, r)
+	if err == nil && !resumed {
+		r.Init, err = r.host.Launch(ctx, r.programs.init, r.argsAt)
+	}
+	if err != nil {
 		return err
 	}
-	for range r.options.MaxIterations {
+	for len(r.Steps) < r.options.MaxIterations {
+		host.Keep(r.host.Device, len(r.Steps)+1)
 		if err := host.BeginStep(r.host.Device, len(r.Steps)+1); err != nil {
 			return err
 		}
