@@ -27,8 +27,14 @@ type process struct {
 	orderly int // parts that end in order
 }
 
-// errSignal is the cause of a cancelled context when somebody has sent a signal.
-var errSignal = errors.New("interrupted")
+// errSignal is the cause of a cancelled context when somebody has sent a signal. It is a cancellation, and no failure of
+// what was under way.
+var errSignal error = interruption{}
+
+type interruption struct{}
+
+func (interruption) Error() string { return "interrupted" }
+func (interruption) Unwrap() error { return context.Canceled }
 
 // endings are the signals that end a process.
 var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}

@@ -67,7 +67,8 @@ summary.csv, summary.json, config.resolved.yaml and log.txt go to results/<name>
 
 Every point is stored when it ends, wholly or not at all. A run that was interrupted or
 killed goes on where it stopped when the same command is given again; what has ended is
-not run again, unless it had reached a limit (or with --retry, has failed). If the
+not run again, unless it had reached a limit (or with --retry, has failed), and a point of
+more than ten minutes goes on from its last checkpoint. If the
 experiment, a graph or heddle itself has changed since, the run is refused and the
 difference shown: --fresh starts anew.
 
@@ -553,7 +554,7 @@ func (s *session) Resumed(point int, before time.Duration) { s.watch.Resumed(poi
 
 // say tells the user of a point, and the log.
 func (s *session) say(point int, notice string) {
-	fmt.Fprintf(s.lines, "%s: %s\n", experiment.Label(s.runner.Points[point].Axes), notice)
+	fmt.Fprintf(s.lines, "point %s: %s\n", experiment.Label(s.runner.Points[point].Axes), notice)
 	s.note(point, notice)
 }
 

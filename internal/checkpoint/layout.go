@@ -44,7 +44,7 @@ type layout struct {
 	size    uintptr
 	steps   []step
 	links   bool // there is more in it than raw and truth
-	flat    bool // one raw step, or none
+	flat    bool // nothing but raw bytes
 	through bool // it has been filled
 }
 
@@ -97,7 +97,7 @@ func (l *layouts) layout(t reflect.Type) (*layout, error) {
 	for i := range o.steps {
 		o.links = o.links || o.steps[i].kind > truth
 	}
-	o.flat = len(o.steps) == 1 && o.steps[0].kind == raw
+	o.flat = len(o.steps) == 1 && o.steps[0].kind == raw && o.steps[0].bytes == o.size
 	o.through = true
 	return o, nil
 }
@@ -191,10 +191,11 @@ func (l *layouts) add(o *layout, t reflect.Type, off uintptr, at string) (err er
 	return err
 }
 
-// raw appends bytes, to those before if nothing but padding is between them.
+// raw appends bytes, to those before if they are next to them. Padding between fields is left out: it holds whatever was
+// there in memory.
 func (o *layout) raw(off, n uintptr, at string) {
-	if k := len(o.steps) - 1; n > 0 && k >= 0 && o.steps[k].kind == raw {
-		o.steps[k].bytes = off + n - o.steps[k].off
+	if k := len(o.steps) - 1; k >= 0 && o.steps[k].kind == raw && o.steps[k].off+o.steps[k].bytes == off {
+		o.steps[k].bytes += n
 		return
 	}
 	if n > 0 {
@@ -228,7 +229,7 @@ func (l *layouts) addArray(o *layout, t reflect.Type, off uintptr, at string) er
 	switch {
 	case err != nil || t.Len() == 0 || len(elem.steps) == 0 && elem.through:
 		return err
-	case elem.flat && elem.through && elem.steps[0].off == 0:
+	case elem.flat && elem.through:
 		o.raw(off, t.Size(), at)
 		return nil
 	}

@@ -204,7 +204,8 @@ type keeper struct {
 	census *checkpoint.Census
 	since  time.Time // when the last one was written, or the point begun
 	begun  time.Time
-	spent  float64 // seconds of the host before that
+	spent  float64           // seconds of the host before that
+	last   *checkpointHeader // of the checkpoint that there is; nil: none
 
 	observer Observer
 }
@@ -247,6 +248,7 @@ func (c *counted) Resume(program any) (resumed bool, err error) {
 		o.Resumed(k.point, time.Duration(k.spent*float64(time.Second)))
 	}
 	told(k.Say, k.point, "goes on from super-step %d, %s in", k.from.Step, span(k.spent))
+	k.last = &k.from.checkpointHeader
 	return true, nil
 }
 
@@ -263,9 +265,18 @@ func (c *counted) Keep(step int) {
 	if size, err := k.write(); err != nil {
 		told(k.Say, k.point, "warning: no checkpoint at super-step %d: %v", step, err)
 	} else {
+		last := k.header
+		k.last = &last
 		told(k.Log, k.point, "checkpoint at super-step %d, %s in: %s in %.1f s", step, span(k.header.Seconds), Bytes(uint64(size)), time.Since(begin).Seconds())
 	}
 	k.since = time.Now()
+}
+
+// over tells the user of a point that has ended before its time where it will go on.
+func (k *keeper) over(err error) {
+	if k != nil && k.last != nil && !Final(Class(err)) {
+		told(k.Say, k.point, "the same command goes on from super-step %d, %s in", k.last.Step, span(k.last.Seconds))
+	}
 }
 
 func (k *keeper) write() (size int64, err error) {

@@ -1,13 +1,20 @@
 package experiment_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
@@ -16,15 +23,17 @@ import (
 	"heddle/units"
 )
 
-// killer is a monitor that ends a point at the beginning of a super-step.
+// killer is a monitor that ends a point at the beginning of a super-step, and may look before each.
 type killer struct {
 	at   int
 	kill context.CancelFunc
+	look func()
 }
 
 func (k *killer) Begin(context.Context, int, uint64, *sim.Machine) experiment.Monitored { return k }
 
 func (k *killer) Step(n int) {
+	k.look()
 	if n == k.at {
 		k.kill()
 	}
@@ -32,21 +41,89 @@ func (k *killer) Step(n int) {
 
 func (k *killer) End(error) {}
 
-// killed runs points with checkpoints at every super-step, and ends them at the beginning of one.
-func killed(t *testing.T, p []experiment.Point, c experiment.Checkpoints, at, threads int) experiment.Outcome {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	r := &experiment.Runner{Points: p, Jobs: 1, Threads: threads, Checkpoints: c, Observer: experiment.Quiet{}, Watch: insist}
-	if at > 0 {
-		r.Monitor = &killer{at, cancel}
-	}
-	return r.Run(ctx)[0]
+// trial is an experiment of one point that is ended, and goes on.
+type trial struct {
+	points []experiment.Point
+	check  bool
+	said   []string
+	states map[int][]byte // by super-step: the last checkpoint's
+	dir    string
 }
 
-// TestAKilledPointGoesOn: under every schedule, and so with every graph unit, a point that was ended at a super-step and goes
-// on from its checkpoint comes to the same as one that was not: cycles, all statistics, every super-step's.
+// run runs the point on so many threads, with a checkpoint at every super-step, and ends it at the beginning of one; 0: none.
+func (r *trial) run(t *testing.T, at, threads int) experiment.Outcome {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r.said, r.states = nil, map[int][]byte{}
+	look := func() {
+		if text, err := os.ReadFile(filepath.Join(r.dir, "point-1.checkpoint")); err == nil {
+			step, s := state(t, text)
+			r.states[step] = s
+		}
+	}
+	run := &experiment.Runner{Points: r.points, Jobs: 1, Threads: threads, Observer: experiment.Quiet{}, Watch: insist, Check: r.check, Monitor: &killer{at, cancel, look}}
+	run.Checkpoints = experiment.Checkpoints{Dir: r.dir, Every: 1, Binary: func() string { return "this" }, Say: func(_ int, s string) { r.said = append(r.said, s) }}
+	return run.Run(ctx)[0]
+}
+
+// state is what is in a checkpoint behind its header, which has times of the host, and before its sum; step is of the header.
+func state(t *testing.T, file []byte) (step int, s []byte) {
+	t.Helper()
+	const magic = 8
+	require.Greater(t, len(file), magic+4+sha256.Size)
+	end := magic + 4 + int(binary.LittleEndian.Uint32(file[magic:]))
+	var header struct{ Step int }
+	require.NoError(t, json.Unmarshal(file[magic+4:end], &header))
+	z, err := zstd.NewReader(bytes.NewReader(file[end : len(file)-sha256.Size]))
+	require.NoError(t, err)
+	defer z.Close()
+	s, err = io.ReadAll(z)
+	require.NoError(t, err)
+	return header.Step, s
+}
+
+// goesOn runs a point undisturbed, and then as often as it takes, ended at super-steps here and there, on other numbers of
+// threads: it comes to the same, and all that there is of it is the same at the beginning of each super-step.
+func goesOn(t *testing.T, draw *rand.Rand, points []experiment.Point, check bool) {
+	calm := &trial{points: points, check: check, dir: t.TempDir()}
+	threads := 1 + draw.IntN(2)
+	want := calm.run(t, 0, threads)
+	last := 1
+	for step := range calm.states {
+		last = max(last, step)
+	}
+	r := &trial{points: points, check: check, dir: t.TempDir()}
+	for at, from := 1, 0; ; from = at {
+		at += 1 + draw.IntN(1+last/2)
+		o := r.run(t, at, threads)
+		threads = 1 + draw.IntN(3)
+		if from > 0 {
+			// k-core and near-far begin a super-step behind the one before, where they look for its vertices.
+			require.Regexp(t, fmt.Sprintf("^goes on from super-step (%d|%d), [0-9]+s in$", from-1, from), strings.Join(r.said, ""))
+		} else {
+			require.Empty(t, r.said)
+		}
+		for step, s := range r.states {
+			require.True(t, bytes.Equal(calm.states[step], s), "super-step %d, gone on from %d", step, from)
+		}
+		if at > last {
+			require.Equal(t, want.Err, o.Err)
+			require.Equal(t, want.Verified, o.Verified)
+			require.Equal(t, want.Cycles, o.Cycles)
+			require.Equal(t, want.Stats, o.Stats)
+			require.Equal(t, want.Steps, o.Steps)
+			require.Equal(t, want.Samples, o.Samples)
+			return
+		}
+		require.ErrorIs(t, o.Err, context.Canceled)
+	}
+}
+
+// TestAKilledPointGoesOn: under every schedule, and so with every graph unit, with some of the workloads; CHECKPOINTS_OF=all:
+// with all of them.
 func TestAKilledPointGoesOn(t *testing.T) {
-	for _, s := range units.Schedules() {
+	for n, s := range units.Schedules() {
 		t.Run(s.Name, func(t *testing.T) {
 			machine := "vortex-6c32w32t"
 			if s.Unit != "" {
@@ -54,42 +131,27 @@ func TestAKilledPointGoesOn(t *testing.T) {
 			}
 			set := []string{
 				"machine=" + machine, "workload.schedule=" + s.Name, "machine.sockets=2", "machine.core.warps=4", "machine.core.threads=8",
-				"machine.l2={}", "machine.concentrator={}", "graph.erdos_renyi.vertices=200", "graph.erdos_renyi.edges=800",
+				"machine.l2={}", "graph.erdos_renyi.vertices=150", "graph.erdos_renyi.edges=500", "stats.interval=1000", "stats.max_rows=8",
 			}
-			for _, w := range []string{
-				"algorithm: bfs", "algorithm: sssp", "algorithm: cc", "algorithm: k-core", "algorithm: bc, direction: push",
-				"algorithm: pagerank, max_iterations: 3", "algorithm: bfs, active_set: bytemap", "algorithm: sssp, order: near-far",
+			draw := rand.New(rand.NewPCG(uint64(n), 5))
+			for i, w := range []string{
+				"algorithm: bfs", "algorithm: sssp", "algorithm: cc", "algorithm: k-core", "algorithm: bc, direction: push", "algorithm: colouring",
+				"algorithm: pagerank, max_iterations: 3", "algorithm: bfs, active_set: bytemap", "algorithm: bfs, direction: hybrid",
+				"algorithm: sssp, order: near-far", "algorithm: pagerank, max_iterations: 3, kernel: handwritten",
 			} {
-				if s.Name == "edge" && strings.HasSuffix(w, "near-far") {
-					continue // edges are walked as they lie, and not by the piles' vertices
+				if (i+n)%6 != 0 && os.Getenv("CHECKPOINTS_OF") != "all" {
+					continue // together they are all schedules and all workloads
 				}
-				t.Run(w, func(t *testing.T) { goesOn(t, points(t, small+"workload: {source: 3, "+w+"}\n", set...)) })
+				text := small + "workload: {source: 3, " + w + "}\n" + parts[draw.IntN(len(parts))]
+				if p, err := tryPoints(t, text, set...); err == nil { // and not, say, edges in the order of their vertices
+					goesOn(t, draw, p, draw.IntN(3) == 0)
+				}
 			}
 		})
 	}
 }
 
-// goesOn ends a point at its second, third... super-step, and has it go on.
-func goesOn(t *testing.T, p []experiment.Point) {
-	want := killed(t, p, experiment.Checkpoints{}, 0, 1)
-	if want.Err != nil {
-		t.Skip(want.Err)
-	}
-	steps := want.Steps[len(want.Steps)-1].Step
-	for at := 2; at <= steps; at += 1 + at/2 {
-		var said []string
-		c := experiment.Checkpoints{Dir: filepath.Join(t.TempDir(), "c"), Every: 1, Binary: func() string { return "this" }, Say: func(_ int, s string) { said = append(said, s) }}
-		o := killed(t, p, c, at, 1)
-		require.ErrorIs(t, o.Err, context.Canceled)
-		require.Empty(t, said)
-		c.Every = time.Hour
-		o = killed(t, p, c, 0, 1)
-		require.NoError(t, o.Err)
-		// k-core and near-far begin a super-step behind the one before, where they look for its vertices.
-		require.Regexp(t, fmt.Sprintf("^goes on from super-step (%d|%d), 0s in$", at-1, at), strings.Join(said, ""))
-		require.Equal(t, want.Cycles, o.Cycles)
-		require.Equal(t, want.Stats, o.Stats)
-		require.Equal(t, want.Steps, o.Steps)
-		require.True(t, o.Verified)
-	}
+// parts are what a run may be asked for beside its whole.
+var parts = []string{
+	"", "", "region: {from: 2, to: 2}\n", "region: {from: 3, outside: timed}\n", "region: {from: 2, to: 3, verify: false}\n", "stop: {max_edges: 1000}\n",
 }

@@ -22,13 +22,21 @@ import (
 // points puts an experiment into a file and returns its points.
 func points(t *testing.T, text string, set ...string) []experiment.Point {
 	t.Helper()
+	p, err := tryPoints(t, text, set...)
+	require.NoError(t, err)
+	return p
+}
+
+// tryPoints is points, of what may be refused.
+func tryPoints(t *testing.T, text string, set ...string) ([]experiment.Point, error) {
+	t.Helper()
 	name := filepath.Join(t.TempDir(), "e.yaml")
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
 	l, err := configs.LoadExperiment(name, nil, set)
-	require.NoError(t, err)
-	p, err := experiment.Points(l, set)
-	require.NoError(t, err)
-	return p
+	if err != nil {
+		return nil, err
+	}
+	return experiment.Points(l, set)
 }
 
 const small = `

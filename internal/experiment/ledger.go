@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"heddle/configs"
+	"heddle/internal/checkpoint"
 	"heddle/internal/store"
 )
 
@@ -251,9 +252,9 @@ func outcome(p *store.Point) Outcome {
 	return o
 }
 
-// Put stores an outcome. One that was interrupted, or had no graph, is none.
+// Put stores an outcome. One that was interrupted, had no graph or could not go on from its checkpoint is none.
 func (l *Ledger) Put(o *Outcome) error {
-	if Class(o.Err) == Interrupted || o.Graph == "" {
+	if Class(o.Err) == Interrupted || o.Graph == "" || errors.As(o.Err, new(*checkpoint.DamagedError)) || errors.As(o.Err, new(*ForeignError)) {
 		return nil
 	}
 	p := &l.runner.Points[o.Point]

@@ -269,6 +269,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		return Outcome{Err: err}
 	}
 	from.limit(d.Machine, threads)
+	defer func() { keep.over(o.Err) }()
 	if err := r.watch(d.Machine); err != nil {
 		return Outcome{Err: err}
 	}

@@ -109,7 +109,7 @@ type run struct {
 	problem  algorithm.Problem
 	kernels  Kernels
 	set      activeset.State
-	arrays   *layout.Arrays
+	arrays   *layout.Arrays `checkpoint:"assembled"` // of the graph
 	image    *graph.Image
 	args     map[*ir.Kernel]uint32 `checkpoint:"assembled"` // where a kernel's argument block is
 	places   map[string]uint32     // addresses of arrays that stay, by the kernels' names

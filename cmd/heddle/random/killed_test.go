@@ -1,0 +1,85 @@
+package random_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+)
+
+// TestKilledPointsGoOn kills runs of random experiments at random moments, again and again, and gives the same command until
+// it ends: what comes of it is what comes of an undisturbed run, to the last statistic. How many experiments, and of which
+// seeds, is as for TestRandomExperiments.
+func TestKilledPointsGoOn(t *testing.T) {
+	first, cases := environment(t, "RANDOM_FIRST", 5000), environment(t, "RANDOM_CASES", 30)
+	seed, kills, resumed := first, 0, 0
+	for start := time.Now(); seed < first+cases && (os.Getenv("RANDOM_CASES") != "" || time.Since(start) < enough/2); seed++ {
+		r := rand.New(rand.NewPCG(seed, 1707))
+		e := randomExperiment(t, r)
+		e.Stats.Interval, e.Stats.MaxRows = uint64(r.IntN(2)*(1+r.IntN(3000))), 2+r.IntN(50)
+		k, on := killed(t, r, fmt.Sprint("killed ", seed), e)
+		kills, resumed = kills+k, resumed+on
+	}
+	t.Logf("%d experiments, %d kills, %d of which runs went on from", seed-first, kills, resumed)
+	require.Greater(t, 5*resumed, int(seed-first), "%d kills", kills)
+}
+
+// killed runs an experiment undisturbed, and killed, and compares.
+func killed(t *testing.T, r *rand.Rand, name string, e configs.Experiment) (kills, resumed int) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "experiment.yaml"), configs.ExperimentSchema.YAML(e), 0o644))
+	command := func(out string) *exec.Cmd {
+		args := []string{"run", "experiment.yaml", "--json", "--out", out, "--max-cycles", maxCycles, "--checkpoint", "1ns", "--threads", fmt.Sprint(1 + r.IntN(3))}
+		c := exec.Command(command(t), args...)
+		c.Dir = dir
+		return c
+	}
+	calm := command("calm")
+	begin := time.Now()
+	want, err := calm.Output()
+	whole := time.Since(begin)
+	for {
+		c := command("killed")
+		var out, errs bytes.Buffer
+		c.Stdout, c.Stderr = &out, &errs
+		require.NoError(t, c.Start())
+		timer := time.AfterFunc(time.Duration(r.Int64N(int64(whole*5/4))), func() { c.Process.Kill() }) //nolint:errcheck // it may be gone
+		_ = c.Wait()
+		timer.Stop()
+		if strings.Contains(errs.String(), "goes on from super-step") {
+			resumed++
+		}
+		if c.ProcessState.ExitCode() >= 0 {
+			require.Equal(t, calm.ProcessState.ExitCode(), c.ProcessState.ExitCode(), "%s: %v\n%s", name, err, errs.String())
+			require.Equal(t, figures(t, want), figures(t, out.Bytes()), name)
+			if err == nil { // who reaches a limit may go on from there with a higher one
+				require.NoDirExists(t, filepath.Join(dir, "killed", e.Name, "checkpoints"), "%s: %s", name, errs.String())
+			}
+			return kills, resumed
+		}
+		kills++
+	}
+}
+
+// figures are a summary without what the host decides.
+func figures(t *testing.T, text []byte) (s map[string]any) {
+	if len(text) == 0 {
+		return nil
+	}
+	require.NoError(t, json.Unmarshal(text, &s))
+	delete(s, "host")
+	for _, p := range s["points"].([]any) {
+		delete(p.(map[string]any), "host_seconds")
+	}
+	return s
+}
