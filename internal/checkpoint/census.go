@@ -109,7 +109,7 @@ func findIn(pieces []*piece, byAddress []int, p unsafe.Pointer) int {
 func (c *Census) sign() {
 	h := sha256.New()
 	for _, p := range c.pieces {
-		fmt.Fprintf(h, "%s %d\n", typeName(p.of.t), p.n)
+		fmt.Fprintf(h, "%s %d\n", c.called[p.of.t], p.n)
 	}
 	fmt.Fprintln(h, len(c.dicts.all), len(c.opaques.all), len(c.funcs.all))
 	h.Sum(c.signature[:0])
@@ -386,8 +386,8 @@ func sortedKeys(m reflect.Value) []reflect.Value {
 // whole returns the pieces that lie in no other, in the order in which they, or what lies in them, were reached.
 func (w *walk) whole() ([]*piece, error) {
 	sorted := slices.Clone(w.found)
-	slices.SortStableFunc(sorted, func(a, b *piece) int {
-		return cmp.Or(cmp.Compare(a.begin(), b.begin()), cmp.Compare(b.end(), a.end()))
+	slices.SortFunc(sorted, func(a, b *piece) int {
+		return cmp.Or(cmp.Compare(a.begin(), b.begin()), cmp.Compare(b.end(), a.end()), cmp.Compare(a.order, b.order))
 	})
 	var out []*piece
 	for _, p := range sorted {

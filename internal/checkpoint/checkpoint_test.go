@@ -215,7 +215,8 @@ func (w *world) live(draw *rand.Rand) {
 func saved(t testing.TB, c *Census) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, c.Save(&b))
+	_, err := c.Save(&b)
+	require.NoError(t, err)
 	return b.Bytes()
 }
 
@@ -236,7 +237,7 @@ func TestAStateGoesOn(t *testing.T) {
 		one.live(draw)
 		state := saved(t, a)
 		require.Equal(t, state, saved(t, a), "saving changes nothing")
-		require.NoError(t, b.Load(bytes.NewReader(state)))
+		require.NoError(t, b.Load(bytes.NewReader(state), 1<<20))
 		require.Nil(t, two.cache, "forgotten")
 		require.Zero(t, two.looked, "kept")
 		one.cache = nil
@@ -283,7 +284,7 @@ func TestRefusals(t *testing.T) {
 		c, err := NewCensus(h, Rules{})
 		require.NoError(t, err)
 		x.change(h)
-		err = c.Save(io.Discard)
+		_, err = c.Save(io.Discard)
 		if x.says == "checkpoint.holder.a: a *fmt.wrapError, of which there was none" {
 			require.ErrorContains(t, err, "checkpoint.holder.a: a *errors.errorString")
 			continue
@@ -303,7 +304,7 @@ func TestAnotherGraph(t *testing.T) {
 	one, two := newWorld(&constant{}), newWorld(&constant{})
 	two.queue = append(two.queue, &item{})
 	a, b := census(t, one), census(t, two)
-	require.ErrorIs(t, b.Load(bytes.NewReader(saved(t, a))), ErrOther)
+	require.ErrorIs(t, b.Load(bytes.NewReader(saved(t, a)), 1<<20), ErrOther)
 }
 
 // What is cut off or changed is an error, or a state, and never a panic.
@@ -314,7 +315,7 @@ func TestDamage(t *testing.T) {
 	state := saved(t, a)
 	for n := range state {
 		b := census(t, newWorld(&constant{}))
-		require.Error(t, b.Load(bytes.NewReader(state[:n])))
+		require.Error(t, b.Load(bytes.NewReader(state[:n]), 1<<20))
 	}
 	draw := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -324,8 +325,9 @@ func TestDamage(t *testing.T) {
 		}
 		w := newWorld(&constant{})
 		b := census(t, w)
-		if b.Load(bytes.NewReader(bad)) == nil {
-			require.NoError(t, b.Save(io.Discard), "what was taken is whole")
+		if b.Load(bytes.NewReader(bad), 1<<20) == nil {
+			_, err := b.Save(io.Discard)
+			require.NoError(t, err, "what was taken is whole")
 		}
 	}
 }
@@ -339,8 +341,9 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, state []byte) {
 		b := census(t, newWorld(&constant{}))
 		copy(state, b.signature[:])
-		if b.Load(bytes.NewReader(state)) == nil {
-			require.NoError(t, b.Save(io.Discard))
+		if b.Load(bytes.NewReader(state), 1<<20) == nil {
+			_, err := b.Save(io.Discard)
+			require.NoError(t, err)
 		}
 	})
 }

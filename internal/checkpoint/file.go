@@ -81,11 +81,22 @@ func (s *summed) write(header []byte, c *Census) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Save(z); err != nil {
+	later, err := c.Save(z)
+	if err != nil {
 		return err
 	}
-	return errors.Join(z.Close(), buffered.Flush())
+	if err := errors.Join(z.Close(), buffered.Flush()); err != nil {
+		return err
+	}
+	if most := room(s.n); later > most {
+		return failf("", "%d bytes have come later than the machine was assembled: expected at most %d with a file of %d", later, most, s.n)
+	}
+	return nil
 }
+
+// room is how many bytes may have come later than the census, in a file of that size. They are rarely more than a few
+// times as many as the file has.
+func room(size int64) uint64 { return 64<<20 + 1024*uint64(size) }
 
 // File is one that is read. Its sum was right when it was opened.
 type File struct {
@@ -161,12 +172,12 @@ func (c *File) Header(into any) error {
 
 // Load gives a graph the state.
 func (c *File) Load(to *Census) error {
-	z, err := zstd.NewReader(bufio.NewReaderSize(io.NewSectionReader(c.f, c.state, c.bytes-c.state-sha256.Size), 1<<18), zstd.WithDecoderConcurrency(1))
+	z, err := zstd.NewReader(bufio.NewReaderSize(io.NewSectionReader(c.f, c.state, c.bytes-c.state-sha256.Size), 1<<18), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
 	if err != nil {
 		return err
 	}
 	defer z.Close()
-	if err := to.Load(z); err != nil {
+	if err := to.Load(z, room(c.bytes)); err != nil {
 		return &DamagedError{c.path, err}
 	}
 	return nil

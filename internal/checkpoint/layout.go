@@ -55,12 +55,13 @@ type layouts struct {
 	forgotten map[reflect.Type]bool
 	assembled map[reflect.Type]map[string]bool
 	names     map[string]reflect.Type // types that may be made anew
+	called    map[reflect.Type]string // their names
 }
 
 func newLayouts(r Rules) *layouts {
 	l := &layouts{
 		of: map[reflect.Type]*layout{}, opaque: map[reflect.Type]bool{}, forgotten: map[reflect.Type]bool{},
-		assembled: map[reflect.Type]map[string]bool{}, names: map[string]reflect.Type{},
+		assembled: map[reflect.Type]map[string]bool{}, names: map[string]reflect.Type{}, called: map[reflect.Type]string{},
 	}
 	for _, t := range r.Opaque {
 		l.opaque[t] = true
@@ -104,11 +105,14 @@ func (l *layouts) layout(t reflect.Type) (*layout, error) {
 
 // name notes a type under its name, by which a state can ask for values of it.
 func (l *layouts) name(t reflect.Type) error {
+	if _, ok := l.called[t]; ok {
+		return nil
+	}
 	name := typeName(t)
-	if was, ok := l.names[name]; ok && was != t {
+	if _, ok := l.names[name]; ok {
 		return failf(name, "two types have this name")
 	}
-	l.names[name] = t
+	l.names[name], l.called[t] = t, name
 	return nil
 }
 

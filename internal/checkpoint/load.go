@@ -17,9 +17,10 @@ var ErrOther = errors.New("it is the state of a machine that was assembled in an
 var errWrong = errors.New("it holds what no state has")
 
 // Load gives the graph, which must be as the census has found it, a state that was saved. It takes what may be hostile:
-// it allocates no more than it reads, but for maxNew bytes, and never panics. After an error the graph is of no use.
-func (c *Census) Load(from io.Reader) error {
-	l := &loader{Census: c, Reader: bufio.NewReaderSize(from, 1<<16)}
+// it allocates no more than it reads, but for what came later than the census, which has that much room, in bytes; and it
+// never panics. After an error the graph is of no use.
+func (c *Census) Load(from io.Reader, room uint64) error {
+	l := &loader{Census: c, Reader: bufio.NewReaderSize(from, 1<<16), room: room}
 	if err := l.all(); err != nil {
 		if errors.Is(err, io.EOF) {
 			return io.ErrUnexpectedEOF
@@ -37,7 +38,12 @@ type loader struct {
 	maps       []unsafe.Pointer
 	mapsOf     []*step
 	texts      []string
+	room       uint64
+	boxes      int // within each other, that are being read
 }
+
+// maxBoxes is how many interfaces may hold each other by value: what is read must not decide how deep calls go.
+const maxBoxes = 64
 
 func (l *loader) all() error {
 	var signature [len(l.signature)]byte
@@ -80,7 +86,6 @@ func wrong(is bool) error {
 func (l *loader) makePieces() error {
 	l.everything = append(l.everything, l.pieces...)
 	n, err := l.number()
-	room := uint64(maxNew)
 	for i := uint64(0); i < n && err == nil; i++ {
 		var of *layout
 		if of, err = l.typeOf(); err != nil {
@@ -90,15 +95,18 @@ func (l *loader) makePieces() error {
 		if many, err = l.number(); err != nil {
 			return err
 		}
-		if of.size == 0 || many == 0 || many > room/uint64(of.size) {
+		if of.size == 0 || many == 0 || many > l.room/uint64(of.size) {
 			return errWrong
 		}
-		room -= many * uint64(of.size)
+		l.room -= many * uint64(of.size)
 		s := reflect.MakeSlice(reflect.SliceOf(of.t), int(many), int(many))
 		l.everything = append(l.everything, &piece{s.UnsafePointer(), of, int(many), 0})
 	}
 	return err
 }
+
+// mapBytes is what an empty map takes, about.
+const mapBytes = 64
 
 func (l *loader) makeMaps() error {
 	l.maps, l.mapsOf = append(l.maps, l.dicts.all...), append(l.mapsOf, l.dicts.of...)
@@ -108,9 +116,10 @@ func (l *loader) makeMaps() error {
 		if of, err = l.typeOf(); err != nil {
 			return err
 		}
-		if of.t.Kind() != reflect.Map || i > maxNew/64 {
+		if of.t.Kind() != reflect.Map || l.room < mapBytes {
 			return errWrong
 		}
+		l.room -= mapBytes
 		m := reflect.MakeMap(of.t)
 		l.maps, l.mapsOf = append(l.maps, m.UnsafePointer()), append(l.mapsOf, &of.steps[0])
 	}
@@ -343,9 +352,11 @@ func (l *loader) box(p unsafe.Pointer, f *step) error {
 	if err != nil {
 		return err
 	}
-	if !of.t.Implements(f.t) {
+	if !of.t.Implements(f.t) || l.boxes == maxBoxes {
 		return errWrong
 	}
+	l.boxes++
+	defer func() { l.boxes-- }()
 	v, ok := inBox(p, f)
 	if !ok || v.Type().Elem() != of.t {
 		v = reflect.New(of.t)
