@@ -32,7 +32,8 @@ func (m *Machine) Execute(ctx context.Context, p *isa.Program, arg uint32) (Resu
 	return r, err
 }
 
-// PrepareUntimed makes what Execute needs, which else the first one does.
+// PrepareUntimed makes what Execute needs, which else the first one does: checkpoints know a machine as it was before its
+// first launch.
 func (m *Machine) PrepareUntimed() { m.assembleUntimed() }
 
 // assembleUntimed makes what executes without time, once. Machines that never do have no part of it.

@@ -18,6 +18,7 @@ name: many
 machine: vortex-1c4w4t
 graph: {erdos_renyi: {vertices: 300, edges: 1500}}
 workload: {max_iterations: 300}
+stats: {interval: 5000}
 `
 
 // interrupted runs it with checkpoints until there is one, ends it with a signal, and returns what it said.
