@@ -200,9 +200,9 @@ type keeper struct {
 	*Checkpoints
 	header checkpointHeader // of the next checkpoint
 	point  int
-	from   *kept // what it goes on from; nil: nothing
-	census *checkpoint.Census
-	since  time.Time // when the last one was written, or the point begun
+	from   *kept              // what it goes on from; nil: nothing
+	census *checkpoint.Census // nil: there can be none
+	since  time.Time          // when the last one was written, or the point begun
 	begun  time.Time
 	spent  float64           // seconds of the host before that
 	last   *checkpointHeader // of the checkpoint that there is; nil: none
@@ -233,11 +233,15 @@ func (c *counted) Resume(program any) (resumed bool, err error) {
 	if k == nil {
 		return false, nil
 	}
-	if k.census, err = checkpoint.NewCensus(&state{c, program}, rules); err != nil {
-		return false, fmt.Errorf("checkpoints: %w", err)
-	}
+	k.census, err = checkpoint.NewCensus(&state{c, program}, rules)
 	if k.from == nil {
+		if err != nil {
+			told(k.Say, k.point, "warning: no checkpoints: %v", err)
+		}
 		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("checkpoints: %w", err)
 	}
 	defer k.from.close()
 	if err := k.from.file.Load(k.census); err != nil {
@@ -255,7 +259,7 @@ func (c *counted) Resume(program any) (resumed bool, err error) {
 // Keep writes the state down, if it is time. Who cannot write goes on.
 func (c *counted) Keep(step int) {
 	k := c.keeper
-	if k == nil || k.Every == 0 || time.Since(k.since) < k.Every {
+	if k == nil || k.census == nil || k.Every == 0 || time.Since(k.since) < k.Every {
 		return
 	}
 	p := c.machine.Progress()
