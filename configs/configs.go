@@ -75,7 +75,7 @@ func DefaultUnit(u *units.Unit) accel.Spec {
 func (m *Machine) UnitShape(n int) accel.Shape {
 	c := &m.Core
 	return accel.Shape{
-		Core: n, Cores: m.Sockets * m.CoresPerSocket, Warps: c.Warps, Threads: c.Threads, LineBytes: m.L1D.LineBytes,
+		Core: n, Cores: m.Sockets * m.CoresPerSocket, Warps: c.Warps, Threads: c.Threads, LineBytes: m.unitLine(),
 		ScratchpadBytes: c.ScratchpadBytes, ScratchpadLatency: core.ScratchpadLatency,
 	}
 }

@@ -23,7 +23,7 @@ func (m Machine) Validate() error {
 
 // fits are the rules between parts. One that is broken returns the key to change and why.
 var fits = []func(*Machine) (key, why string){
-	levelsInOrder, socketPortFits, linesAreEqual, writesPass, portsSuffice, atomicsMeet, memoryFits, unitFits,
+	levelsInOrder, socketPortFits, linesGrow, writesPass, portsSuffice, atomicsMeet, memoryFits, unitFits,
 }
 
 // level is one cache level and its key.
@@ -80,16 +80,36 @@ func writesPass(m *Machine) (key, why string) {
 	return "", ""
 }
 
-func linesAreEqual(m *Machine) (key, why string) {
+// linesGrow: a line of one level is a line of the next, or a part of one. L1s share the way from there.
+func linesGrow(m *Machine) (key, why string) {
 	if ch := m.Core.Derived().ChannelBytes; ch > m.L1D.LineBytes {
 		return "core.channel_bytes", fmt.Sprintf("%d bytes do not fit an L1D line of %d", ch, m.L1D.LineBytes)
 	}
-	for _, l := range append(m.levels(), level{"l1i", &m.L1I}) {
-		if l.spec.LineBytes != m.L1D.LineBytes {
-			return l.key + ".line_bytes", fmt.Sprintf("%d, and the L1D has lines of %d: they must be equal", l.spec.LineBytes, m.L1D.LineBytes)
+	if m.L1I.LineBytes != m.L1D.LineBytes {
+		return "l1i.line_bytes", fmt.Sprintf("%d, and the L1D has lines of %d: they must be equal", m.L1I.LineBytes, m.L1D.LineBytes)
+	}
+	before := level{"l1d", &m.L1D}
+	for _, l := range m.levels() {
+		if l.spec.LineBytes < before.spec.LineBytes {
+			return l.key + ".line_bytes", fmt.Sprintf("%d, and the lines of %s have %d: expected as much or more", l.spec.LineBytes, before.key, before.spec.LineBytes)
 		}
+		before = l
 	}
 	return "", ""
+}
+
+// MemoryLine is the bytes that the last cache and memory exchange.
+func (m *Machine) MemoryLine() int {
+	levels := m.levels()
+	return levels[len(levels)-1].spec.LineBytes
+}
+
+// unitLine is the bytes that a graph unit with a port to memory asks for at once: a line of the cache that it asks.
+func (m *Machine) unitLine() int {
+	if m.L2 != nil && m.bypasses() > 0 {
+		return m.L2.LineBytes
+	}
+	return m.L1D.LineBytes
 }
 
 // portsSuffice: a cache has at most cache.MaxPorts requesters.

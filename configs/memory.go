@@ -98,15 +98,16 @@ func memoryFits(m *Machine) (key, why string) {
 	if err != nil {
 		return "memory", err.Error()
 	}
-	if m.L1D.LineBytes < s.LineBytes {
-		return "l1d.line_bytes", fmt.Sprintf("%d: a burst of memory.preset %s carries %d", m.L1D.LineBytes, m.Memory.Preset, s.LineBytes)
+	if line := m.MemoryLine(); line < s.LineBytes {
+		levels := m.levels()
+		return levels[len(levels)-1].key + ".line_bytes", fmt.Sprintf("%d: a burst of memory.preset %s carries %d", line, m.Memory.Preset, s.LineBytes)
 	}
 	return "", ""
 }
 
 // harnessFits: the harness is what Vortex's simulations have, and nothing else.
 func harnessFits(m *Machine, set []string) (key, why string) {
-	if m.L1D.LineBytes != 64 {
+	if m.MemoryLine() != 64 {
 		return "memory.preset", "vortex-harness answers lines of 64 bytes only"
 	}
 	if len(set) > 0 {

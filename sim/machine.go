@@ -264,7 +264,7 @@ func (b *builder) memory() (Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dram.NewMemory("Memory", s, b.cfg.L1D.LineBytes, len(b.out), d)
+	return dram.NewMemory("Memory", s, b.cfg.MemoryLine(), len(b.out), d)
 }
 
 // places is the depth of a link: a register a cycle, and a skid.
@@ -328,7 +328,7 @@ func (b *builder) concentrator(name string, s concentrator.Spec, in []port, d *c
 	if a := b.m.auditor; a != nil {
 		a.levels = append(a.levels, to)
 	}
-	from := &source{name: name, count: c.Sent, line: uint32(b.cfg.L2.LineBytes)}
+	from := &source{name: name, count: c.Sent, line: uint32(b.cfg.L1D.LineBytes)}
 	for i := range c.NextPorts() {
 		b.out = append(b.out, port{c.Place(), from, b.cfg.ToL2, len(b.out), 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectPort(i, req, rsp)
@@ -355,7 +355,7 @@ func (b *builder) socket(s int) error {
 		b.m.plug(n, c)
 		fetch = append(fetch, b.ports(c, c.Place(), c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
 		data = append(data, b.ports(c, c.DataPlace(), c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)...)
-		switch p, bypasses, ok := b.m.unitPort(n, b.cfg.L1D.LineBytes); {
+		switch p, bypasses, ok := b.m.unitPort(n, b.cfg.UnitShape(n).LineBytes); {
 		case bypasses:
 			bypassing = append(bypassing, p)
 		case ok:

@@ -405,6 +405,14 @@ func randomShape(r *rand.Rand) (name string, set []string) {
 	add("core.coalescer_tags=%d", 1+r.IntN(6))
 	add("core.channel_bytes=%d", 4<<r.IntN(3))
 	add("atomics.interval=%d", 1+r.IntN(30))
+	if r.IntN(3) == 0 {
+		add("core.lsu_lanes=%d", 1<<r.IntN(bits.Len(uint(threads))))
+	}
+	if name != "vortex-1c4w4t" && r.IntN(3) == 0 {
+		line := 16 << r.IntN(2)
+		add("l1d.line_bytes=%d", line)
+		add("l1i.line_bytes=%d", line)
+	}
 	for _, l := range []string{"l1d", "l2"} {
 		if l == "l2" && name == "vortex-1c4w4t" {
 			continue

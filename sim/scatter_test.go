@@ -64,7 +64,7 @@ func TestOrderOfUnitsBeyondLoads(t *testing.T) {
 func TestOrderOfUnitsWhateverTheKnobs(t *testing.T) {
 	for _, knobs := range []string{
 		"core.schedule.policy=rr core.issue.policy=rr core.fetch_width=2 l1i.banks=2 core.issue.dispatch_per_slice=2",
-		"core.schedule.policy=gto core.issue.policy=gto core.alu_lanes=8 core.fence=wait",
+		"core.schedule.policy=gto core.issue.policy=gto core.alu_lanes=8 core.lsu_lanes=4 core.fence=wait",
 		"core.schedule.policy=two-level core.schedule.active_warps=1 core.issue.policy=two-level core.issue.active_warps=1",
 		"core.issue.policy=two-level core.issue.active_warps=2 core.ibuffer=1",
 	} {

@@ -13,7 +13,7 @@ import (
 type Spec struct {
 	Bytes      int        `key:"bytes" default:"16KiB" min:"64" max:"1GiB" unit:"bytes" doc:"Capacity: banks × ways × line_bytes × a power of two of sets. RTL: CACHE_SIZE; L1 16 KB, L2 1 MB."`
 	Ways       int        `key:"ways" default:"4" min:"1" max:"256" unit:"ways" doc:"Ways of a set. RTL: NUM_WAYS; L1 4, L2 8."`
-	LineBytes  int        `key:"line_bytes" default:"64" min:"4" max:"1024" pow2:"true" unit:"bytes" doc:"A line. RTL: LINE_SIZE 64."`
+	LineBytes  int        `key:"line_bytes" default:"64" min:"4" max:"1024" pow2:"true" unit:"bytes" doc:"A line; of the L1s as long as each other's, and of an outer level as long as an inner one's or longer. RTL: LINE_SIZE 64."`
 	Banks      int        `key:"banks" default:"1" min:"1" max:"64" unit:"banks" doc:"Banks work in parallel, each with its own pipeline, tags and MSHRs; of a number that is no power of two, a line's is the remainder. RTL: NUM_BANKS; L1I 1, others as many as they have requesters, at most 16."`
 	BankSelect BankSelect `key:"bank_select" default:"low_bits" oneof:"low_bits,hashed" doc:"How a line's bank is found. RTL: low_bits."`
 	MSHRs      int        `key:"mshrs" default:"16" min:"1" max:"256" unit:"entries" doc:"MSHRs of a bank: requests between acceptance and either hit or replay; fewer than 4 throttle even hits. RTL: MSHR_SIZE 16."`

@@ -65,7 +65,13 @@ func (l *lsu) remote(in inst) bool {
 	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsL2
 }
 
-// posted reports whether the instruction is an atomic that is timed as a store.
+// posts reports whether the instruction's next packet is one of an atomic that is timed as a store.
+func (l *lsu) posts(in inst) bool {
+	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 &&
+		l.local[in.access]&l.co.group(l.accesses[in.access].Mask) == 0
+}
+
+// posted reports whether the packet is one of an atomic that is timed as a store.
 func (l *lsu) posted(in inst) bool {
 	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 && l.local[in.access] == 0
 }
@@ -145,10 +151,10 @@ const (
 	suffixAQ
 )
 
-// acquires reports whether later accesses wait for the memory system to perform the
-// instruction.
+// acquires reports whether later accesses, which might go to the scratchpad, wait until memory's part of the
+// instruction has taken effect.
 func (l *lsu) acquires(in inst) bool {
-	return l.remote(in) && in.op.Order&suffixAQ != 0 && l.global(in.access)
+	return in.op.LatencyClass() == isa.ClassAtomic && in.op.Order&suffixAQ != 0 && l.global(in.access)
 }
 
 // ordered reports whether an instruction must wait before it goes to the caches or to the

@@ -24,6 +24,7 @@ type coalescer struct {
 	free     []uint16
 	freed    int // of free, in this cycle: usable from the next one on (RTL: VX_allocator's full is a register)
 	channels int
+	width    int // lanes of an access, or of a packet
 	lanes    int // of a channel, 1 << shift
 	shift    int
 	block    uint32 // bytes that one request covers
@@ -42,7 +43,7 @@ type tag struct {
 
 func newCoalescer(s *Spec) coalescer {
 	co := coalescer{
-		channels: s.Channels(), lanes: max(1, s.ChannelBytes/4), block: uint32(s.ChannelBytes),
+		channels: s.Channels(), width: s.LSULanes, lanes: max(1, s.ChannelBytes/4), block: uint32(s.ChannelBytes),
 		tags: make([]tag, s.CoalescerTags), fresh: true,
 	}
 	co.shift = bits.TrailingZeros(uint(co.lanes))
@@ -56,13 +57,23 @@ func (co *coalescer) idle() bool {
 	return co.toSend == 0 && !co.sending && len(co.free) == len(co.tags)
 }
 
+// first is the first lane of the packet that the lowest of some lanes is of; 0 where there is none.
+func (co *coalescer) first(lanes uint32) int {
+	return bits.TrailingZeros32(lanes) &^ (co.width - 1) & (maxChannels - 1)
+}
+
+// group returns all lanes of that packet.
+func (co *coalescer) group(lanes uint32) uint32 {
+	return uint32(1<<co.width-1) << co.first(lanes)
+}
+
 // seeds returns the next batch of an access: in each channel the block of its
 // lowest lane that is left, and all lanes of the channel in that block. The blocks are in addr.
 func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask, channels uint32) {
 	for rest != 0 {
 		first := bits.TrailingZeros32(rest)
-		ch := first >> co.shift
-		lanes := uint32(1<<co.lanes-1) << (ch * co.lanes)
+		ch := first & (co.width - 1) >> co.shift
+		lanes := co.of(ch) << co.first(rest)
 		block := a.Addr[first] &^ (co.block - 1)
 		channels |= 1 << ch
 		co.addr[ch] = block
@@ -155,7 +166,10 @@ func (l *lsu) leave(in inst, now uint64) {
 	}
 	posted := l.posted(in)
 	if posted {
-		l.stored.Push(in, now+resultDelay)
+		if l.acquires(in) {
+			l.atomics.acquires[in.warp]--
+		}
+		l.stored.Push(l.settled(in), now+resultDelay)
 	}
 	last := posted || in.op.LatencyClass() == isa.ClassStore
 	l.take(effect{in.access, last, l.accesses[in.access].Mask &^ l.local[in.access]})
@@ -176,9 +190,13 @@ func (co *coalescer) take(in inst, mask, channels uint32) uint16 {
 	return id
 }
 
+// of returns the lanes of channel ch, in a packet that begins with lane 0.
+func (co *coalescer) of(ch int) uint32 { return uint32(1<<co.lanes-1) << (ch * co.lanes) }
+
 // lanesOf returns the lanes of a batch that channel ch carries.
 func (co *coalescer) lanesOf(id, ch int) uint32 {
-	return co.tags[id].mask & (uint32(1<<co.lanes-1) << (ch * co.lanes))
+	mask := co.tags[id].mask
+	return mask & (co.of(ch) << co.first(mask))
 }
 
 // answer books the answer of one channel and returns how many lanes it serves.

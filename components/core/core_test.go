@@ -228,6 +228,12 @@ func TestNarrowUnits(t *testing.T) {
 	} {
 		require.Equal(t, per(c.first, c.text)+c.more, per(c.first, c.text, c.narrow), c.first+c.text)
 	}
+	// Loads of the scratchpad: four packets follow each other at a cycle's distance, and each answer has a turn at commit.
+	lsu := func(s *core.Spec) { s.LSULanes, s.LSUQueue = 4, 8 }
+	load := "lui t3, 0xFFFF0\n csrr t4, vx_tid\n slli t4, t4, 2\n add t3, t3, t4\n"
+	wide := func(s *core.Spec) { s.LSUQueue = 8 }
+	text := "lw t4, 0(t3)\n and t4, t4, x0\n add t3, t3, t4\n"
+	require.Equal(t, per(load, text, wide)+3-2, per(load, text, lsu), "crossbars of 4 lanes have a level less, each way")
 	require.EqualValues(t, 2*4*34, per(all, "div t3, t0, t1\n div t4, t0, t1\n", func(s *core.Spec) { serial(s); alu(s) }), "packets are divided one after the other")
 }
 

@@ -53,7 +53,7 @@ func (c *Core) takes(sl *slice, id flightID, now uint64) bool {
 func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
 	f := &c.all[id]
 	c.moved = true
-	if n := c.lanes[f.unit]; n > 0 && f.class != isa.ClassUnit {
+	if n := c.lanes[f.unit]; n > 0 && f.class != isa.ClassUnit && f.class != isa.ClassFence {
 		f.rest = uint8(packets(c.warps[f.warp].trace.Mask(), n) - 1)
 	}
 	if err := c.effect(f); err != nil {

@@ -58,9 +58,10 @@ type lsu struct {
 	atomics  atomics
 	effects  []effect // accesses that take effect at the end of the cycle
 	place    clock.Handle
+	shifted  isa.Lanes // addresses of a packet on its way to the scratchpad, from lane 0 on
 }
 
-// inst is an instruction in the load-store unit. With more than four fields the Go compiler would
+// inst is an instruction, or one of its packets, in the load-store unit. With more than four fields the Go compiler would
 // copy it through memory.
 type inst struct {
 	op     *emu.Op // nil: a part, which takes a turn at commit and releases nothing
@@ -79,11 +80,11 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 	s, of := &p.spec, &p.self
 	l := lsu{
 		pipe: p, due: never, slices: slices, from: from, accesses: make([]emu.Access, s.accesses()),
-		requests: queue.NewTimed[inst](2, of, "LSU requests"), switched: queue.NewTimed[inst](1, of, "LSU switch"), pad: newScratchpad(s.Threads, of),
-		answers: queue.NewTimed[answer](1+4*int(levels(s.Threads)), of, "LSU answers"), back: queue.NewTimed[answer](1, of, "LSU switch, back"),
+		requests: queue.NewTimed[inst](2, of, "LSU requests"), switched: queue.NewTimed[inst](1, of, "LSU switch"), pad: newScratchpad(s.LSULanes, of),
+		answers: queue.NewTimed[answer](1+4*int(levels(s.LSULanes)), of, "LSU answers"), back: queue.NewTimed[answer](1, of, "LSU switch, back"),
 		loaded: queue.NewTimed[inst](2, of, "LSU loaded"), stored: queue.NewTimed[inst](2, of, "LSU stored"),
 		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, co: newCoalescer(s),
-		left: make([]int16, s.accesses()), local: make([]uint32, s.accesses()), asked: make([]inst, s.accesses()), far: levels(s.Threads),
+		left: make([]int16, s.accesses()), local: make([]uint32, s.accesses()), asked: make([]inst, s.accesses()), far: levels(s.LSULanes),
 		atomics: atomics{Atomics: s.Atomics},
 	}
 	for i := len(l.accesses) - 1; i >= 0; i-- {
@@ -114,7 +115,7 @@ func (c *Core) ConnectData(out []*clock.Link[mem.Request], in []*clock.Link[mem.
 // Channels is the number of requests the core can send to the data cache at once.
 func (s Spec) Channels() int {
 	s = s.Derived()
-	return max(1, s.Threads*4/s.ChannelBytes)
+	return max(1, s.LSULanes*4/s.ChannelBytes)
 }
 
 func (l *lsu) idle() bool {
@@ -204,27 +205,61 @@ func (l *lsu) accept(now uint64) {
 	id := *q.Front()
 	f := &l.all[id]
 	in := inst{op: f.op, warp: f.warp, access: f.access, id: id}
+	last := true
 	switch k := in.op.LatencyClass(); {
 	case k == isa.ClassStore:
 		if l.stored.Closed(now) {
 			return
 		}
-		l.stored.Push(in, now+resultDelay)
+		in.access, last = l.packet(in.access)
+		l.stored.Push(l.settled(in), now+resultDelay)
 	case k == isa.ClassFence:
 		l.fence = true
-	case l.posted(in): // commits when it leaves, with its result
+	case l.posts(in): // commits when it leaves, with its result
+		in.access, last = l.packet(in.access)
 	default:
 		if l.loads == l.maxLoads {
 			return
 		}
+		in.access, last = l.packet(in.access)
 		l.loads++
 		l.left[in.access] = int16(bits.OnesCount32(l.accesses[in.access].Mask))
 	}
-	q.Take(now)
+	if last {
+		q.Take(now)
+	}
 	l.pipe.due = min(l.pipe.due, now+1) // for the place that is free then
 	l.moved = true
 	l.hook(HookPosExecute, now, in.warp, in.op)
 	l.requests.Push(in, now+lsuQueueDelay)
+}
+
+// packet takes the next packet of an access apart, an access of its own, and reports whether it is the last, which is
+// what is left of the access.
+func (l *lsu) packet(of int16) (access int16, last bool) {
+	a := &l.accesses[of]
+	lanes := a.Mask & l.co.group(a.Mask)
+	if lanes == a.Mask {
+		return of, true
+	}
+	access = l.takeAccess()
+	p := &l.accesses[access]
+	*p = *a
+	p.Mask = lanes
+	a.Mask &^= lanes
+	l.local[access] = l.local[of] & lanes
+	l.local[of] &^= lanes
+	return access, false
+}
+
+// settled books that nothing more comes of an instruction, or of one of its packets, whatever their order: all but the last
+// one take a turn at commit and release nothing.
+func (l *lsu) settled(in inst) inst {
+	if f := &l.all[in.id]; f.rest > 0 {
+		f.rest--
+		in.op = nil
+	}
+	return in
 }
 
 // gather brings results to their slices, in order, one a cycle: parts of loads and fences
@@ -326,7 +361,12 @@ func (l *lsu) useScratchpad(in inst, lanes uint32, now uint64) {
 	l.LaneLoads += uint64(bits.OnesCount32(lanes))
 	store := in.op.LatencyClass() == isa.ClassStore
 	l.take(effect{in.access, store && lanes == a.Mask, lanes})
-	l.pad.enter(in.access, store, lanes, &a.Addr, now)
+	addr := &a.Addr
+	if first := l.co.first(lanes); first > 0 {
+		copy(l.shifted[:l.co.width], a.Addr[first:])
+		addr, lanes = &l.shifted, lanes>>first
+	}
+	l.pad.enter(in.access, store, lanes, addr, now)
 	if !store {
 		l.asked[in.access] = in
 	}
@@ -426,6 +466,7 @@ func (l *lsu) finish(now uint64) {
 		if l.acquires(a.inst) {
 			l.atomics.acquires[a.warp]--
 		}
+		a.inst = l.settled(a.inst)
 	}
 	l.loaded.Push(a.inst, now+resultDelay)
 }

@@ -31,12 +31,14 @@ type Spec struct {
 	FPULanes int `key:"fpu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of a slice's FPU; a packet takes a place of fpu_queue. 0: threads. RTL: NUM_FPU_LANES."`
 	SFULanes int `key:"sfu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of the SFU: CSRs and warp control, which acts with its last packet. Graph units take warps whole. 0: threads. RTL: NUM_SFU_LANES."`
 
+	LSULanes int `key:"lsu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of the load-store unit, and banks of the scratchpad; with fewer than threads a warp's access goes through in packets, one a cycle for each group of lanes with an active one, each of which takes a place of lsu_queue; a fence is one. 0: threads. RTL: NUM_LSU_LANES."`
+
 	Collectors    int `key:"collectors" default:"0" min:"0" max:"16" unit:"collectors" doc:"Operand collectors of a slice. 0: max(1, warps/(4·slices)), as RTL's NUM_OPCS."`
 	IBuffer       int `key:"ibuffer" default:"4" min:"1" max:"64" unit:"instructions" doc:"Decoded instructions a warp holds. RTL: IBUF_SIZE."`
 	FPUQueue      int `key:"fpu_queue" default:"2" min:"1" max:"64" unit:"operations" doc:"Operations an FPU block holds, from execution to commit. RTL: FPUQ_SIZE."`
-	LSUQueue      int `key:"lsu_queue" default:"2" min:"1" max:"64" unit:"loads" doc:"Outstanding warp loads. RTL: LSUQ_IN_SIZE."`
+	LSUQueue      int `key:"lsu_queue" default:"2" min:"1" max:"64" unit:"loads" doc:"Outstanding warp loads, or packets of them with lsu_lanes. RTL: LSUQ_IN_SIZE, 2 · threads / lsu_lanes."`
 	CoalescerTags int `key:"coalescer_tags" default:"0" min:"0" max:"256" unit:"batches" doc:"Outstanding batches of merged requests. 0: the words of a channel, at least 2, as RTL's LSUQ_OUT_SIZE."`
-	ChannelBytes  int `key:"channel_bytes" default:"0" min:"0" max:"128" unit:"bytes" doc:"What one request to the L1D covers: lanes of a channel are merged when they fall into one aligned block of that size. 0: min(4·threads, 64), as RTL's LSU_LINE_SIZE."`
+	ChannelBytes  int `key:"channel_bytes" default:"0" min:"0" max:"128" unit:"bytes" doc:"What one request to the L1D covers: lanes of a channel are merged when they fall into one aligned block of that size. 4: nothing is merged. 0: min(4·lsu_lanes, 64), as RTL's LSU_LINE_SIZE."`
 
 	IDiv Divider `key:"idiv" default:"dpi" oneof:"dpi,serial" doc:"Integer division. dpi: pipelined, as in RTL's simulation model. serial: iterative, one division at a time in a slice, as synthesised; what comes behind a division that waits for the divider waits too. RTL: IDIV_DPI, VX_serial_div."`
 
@@ -109,14 +111,15 @@ func (s Spec) Derived() Spec {
 	fill(&s.ALULanes, s.Threads)
 	fill(&s.FPULanes, s.Threads)
 	fill(&s.SFULanes, s.Threads)
-	fill(&s.ChannelBytes, min(4*s.Threads, 64))
+	fill(&s.LSULanes, s.Threads)
+	fill(&s.ChannelBytes, min(4*s.LSULanes, 64))
 	fill(&s.CoalescerTags, max(2, s.ChannelBytes/4))
 	return s
 }
 
 // narrow returns the lanes of the units that have fewer than a warp, else 0.
 func (s *Spec) narrow() (lanes [isa.NumUnits]int) {
-	for u, n := range map[isa.Unit]int{isa.ALU: s.ALULanes, isa.FPU: s.FPULanes, isa.SFU: s.SFULanes} {
+	for u, n := range map[isa.Unit]int{isa.ALU: s.ALULanes, isa.FPU: s.FPULanes, isa.SFU: s.SFULanes, isa.LSU: s.LSULanes} {
 		if n < s.Threads {
 			lanes[u] = n
 		}
@@ -135,7 +138,7 @@ func (s Spec) Validate() error {
 		{"schedule.policy", int(s.Schedule.Policy), 0, len(policies) - 1}, {"schedule.active_warps", s.Schedule.Active, 1, 64},
 		{"issue.policy", int(s.Issue.Policy), 0, len(policies) - 1}, {"issue.active_warps", s.Issue.Active, 1, 64},
 		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, 4}, {"fetch_width", s.FetchWidth, 1, 8}, {"idiv", int(s.IDiv), 0, len(dividerNames.List()) - 1}, {"fence", int(s.Fence), 0, len(fenceNames.List()) - 1},
-		{"alu_lanes", s.ALULanes, 1, s.Threads}, {"fpu_lanes", s.FPULanes, 1, s.Threads}, {"sfu_lanes", s.SFULanes, 1, s.Threads},
+		{"alu_lanes", s.ALULanes, 1, s.Threads}, {"fpu_lanes", s.FPULanes, 1, s.Threads}, {"sfu_lanes", s.SFULanes, 1, s.Threads}, {"lsu_lanes", s.LSULanes, 1, s.Threads},
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
 		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256}, {"channel bytes", s.ChannelBytes, 4, 128},
 		{"scratchpad_bytes", s.ScratchpadBytes, 0, emu.MaxScratchpadBytes},

@@ -86,9 +86,12 @@ func fit(m *configs.Machine, unit string) {
 	if m.SocketPort {
 		m.ToL2.Request = max(m.ToL2.Request, 3)
 	}
+	m.L1I.LineBytes = m.L1D.LineBytes
+	line := m.L1D.LineBytes
 	for _, c := range []*cache.Spec{&m.L1I, &m.L1D, m.L2, m.L3} {
 		if c != nil {
-			c.LineBytes = m.L1D.LineBytes
+			c.LineBytes = max(c.LineBytes, line)
+			line = c.LineBytes
 			c.Fit()
 		}
 	}
@@ -98,7 +101,7 @@ func fit(m *configs.Machine, unit string) {
 			*v--
 		}
 	}
-	for _, lanes := range []*int{&c.ALULanes, &c.FPULanes, &c.SFULanes} {
+	for _, lanes := range []*int{&c.ALULanes, &c.FPULanes, &c.SFULanes, &c.LSULanes} {
 		*lanes = min(*lanes, c.Threads)
 		divisor(lanes, c.Threads)
 	}
