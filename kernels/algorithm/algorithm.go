@@ -67,6 +67,10 @@ type Algorithm struct {
 	// DstFilter reports whether v still takes anything; nil: always. It is asked once a row in the direction pull; in push
 	// at every edge, but only if the sum does not see it.
 	DstFilter func(k *emit.Kernel, v ir.Value) ir.Value
+	// Unsettled is a DstFilter for the direction pull by what the host knows of a super-step: bound is the least that an
+	// edge can bring in it, Bound. nil: there is none.
+	Unsettled func(k *emit.Kernel, v ir.Value) ir.Value
+	Bound     func(p *Problem, active, values []uint32) uint32
 	// Seed reports whether v becomes active in a new round, whose number, from 0, is in round; nil:
 	// there is one round. With it nothing is active at first; a round begins when nothing is
 	// active, until every vertex has been.

@@ -2,6 +2,7 @@ package algorithm
 
 import (
 	"fmt"
+	"slices"
 
 	"heddle/kernels/emit"
 	"heddle/kernels/graph"
@@ -26,6 +27,10 @@ var sssp = &Algorithm{
 		set(k, "distance", v, k.Select(k.Eq(v, k.Count("source")), k.U32(0), k.U32(none)))
 	},
 	SrcFilter: func(k *emit.Kernel, v ir.Value) ir.Value { return k.Ne(word(k, "distance", v), k.U32(none)) },
+	Unsettled: func(k *emit.Kernel, v ir.Value) ir.Value {
+		return k.Gt(word(k, "distance", v), k.Count("bound"))
+	},
+	Bound: leastDistance,
 	Gather: func(k *emit.Kernel, e *layout.Edge) ir.Value {
 		return k.Add(word(k, "distance", e.Src), e.Weight(ir.U32))
 	},
@@ -54,4 +59,20 @@ func checkLengths(g *graph.Graph) error {
 		return fmt.Errorf("weights up to %d: a path through %d vertices might not fit 32 bits; give graph.weights.from: random or unit", longest, g.Vertices())
 	}
 	return nil
+}
+
+// leastDistance is the least distance of an active vertex and the least weight of an edge: what edges bring is not below.
+func leastDistance(p *Problem, active, distance []uint32) uint32 {
+	least := uint32(none)
+	for _, v := range active {
+		least = min(least, distance[v])
+	}
+	if p.Graph.WeightKind() == graph.NoWeights {
+		return least + 1
+	}
+	weights := p.Graph.CSR().Weights
+	if len(weights) == 0 {
+		return least
+	}
+	return least + slices.Min(weights)
 }

@@ -255,10 +255,18 @@ func (g *gather) keep(v ir.Value) ir.Value {
 	switch {
 	case g.dir == direction.Push:
 		return g.sends(v)
-	case g.Algorithm.DstFilter != nil:
-		return g.Algorithm.DstFilter(g.Kernel, v)
+	case g.takes() != nil:
+		return g.takes()(g.Kernel, v)
 	}
 	return nil
+}
+
+// takes is the filter of destinations in the direction pull; nil: there is none.
+func (p *Plan) takes() func(k *emit.Kernel, v ir.Value) ir.Value {
+	if p.Settled {
+		return p.Algorithm.Unsettled
+	}
+	return p.Algorithm.DstFilter
 }
 
 // sends reports whether a source is active; nil: it is.
@@ -274,15 +282,12 @@ func (g *gather) sends(v ir.Value) ir.Value {
 
 // edge gathers and sums, if nothing is known about the destination that makes it needless.
 func (g *gather) edge(e *layout.Edge, stop func()) {
-	if g.Skip == schedule.Filtered && g.decides() {
-		g.If(g.Algorithm.DstFilter(g.Kernel, e.Dst), func() { g.filtered(e, nil) }, stop)
+	if g.Skip == schedule.Filtered && g.dir == direction.Pull {
+		g.If(g.takes()(g.Kernel, e.Dst), func() { g.filtered(e, nil) }, stop)
 		return
 	}
 	g.filtered(e, stop)
 }
-
-// decides reports whether an edge that counts makes the rest of its row needless.
-func (g *gather) decides() bool { return g.dir == direction.Pull && g.Algorithm.Decides() }
 
 // filtered gathers and sums if the source is active. stop drops the rest of the row; nil: who asks the filter does.
 func (g *gather) filtered(e *layout.Edge, stop func()) {

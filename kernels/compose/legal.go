@@ -52,9 +52,15 @@ var rules = []struct {
 		"the schedule scans nothing: scan shuffle, the default",
 	}, {
 		func(p *Plan) bool {
-			return p.Skip == schedule.Filtered && !(p.Schedule.Drops && p.pulls() && p.Algorithm.Decides())
+			return p.Skip == schedule.Filtered && !(p.Schedule.Drops && p.pulls() && (p.Algorithm.Decides() || p.Settled))
 		},
-		"nothing is skipped: skip early, the default; filtered is for bfs and bfs-parents under weaver in pull",
+		"nothing is skipped: skip early, the default; filtered is for bfs, bfs-parents and sssp with settled, under weaver in pull",
+	}, {
+		func(p *Plan) bool { return p.Settled && !(p.Algorithm.Unsettled != nil && p.pulls()) },
+		"nothing tells which destinations are settled: settled false, the default; true is for sssp in pull",
+	}, {
+		func(p *Plan) bool { return p.Settled && p.Set.Sized },
+		"settled follows from which vertices are active, which a counter does not tell",
 	}, {
 		func(p *Plan) bool { return p.Sum != emit.InRegister && !p.sumsAlone() },
 		"several threads have a destination, so every sum is an atomic: sum register, the default; memory and atomic are for vertex and hwwl in pull",

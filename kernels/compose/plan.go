@@ -31,6 +31,7 @@ type Plan struct {
 	Direction *direction.Policy
 	Scan      schedule.Scan
 	Skip      schedule.Skip
+	Settled   bool         // pull drops vertices that nothing can improve, as the host tells
 	Sum       emit.Summing // of threads that have a destination alone
 	Ahead     bool         // threads that walk a row read the next edge while they handle one
 
@@ -50,7 +51,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 		return nil, err
 	}
 	w = resolve(w)
-	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Residual: w.Tolerance > 0, Width: w.Width,
+	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Residual: w.Tolerance > 0, Width: w.Width,
 		Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
 	for _, err := range []error{
 		find(&p.Algorithm, algorithm.ByName, string(w.Algorithm)),
@@ -217,6 +218,9 @@ func (p *Plan) Name() string {
 	if p.Skip == schedule.Filtered {
 		name += "/skip-" + string(p.Skip)
 	}
+	if p.Settled {
+		name += "/settled"
+	}
 	if p.Sum != emit.InRegister {
 		name += "/sum-" + string(p.Sum)
 	}
@@ -260,21 +264,29 @@ func eachSet(p Plan, f func(p Plan)) {
 	for _, p.Set = range activeset.Choices() {
 		for _, p.Dedup = range activeset.Dedups() {
 			for _, p.Order = range activeset.Orders() {
-				for _, p.Scan = range schedule.Scans() {
-					for _, p.Skip = range schedule.Skips() {
-						eachLoop(p, f)
-					}
-				}
+				eachManner(p, f)
 			}
 		}
 	}
 }
 
-// eachLoop is how a thread walks a row that it has alone.
-func eachLoop(p Plan, f func(p Plan)) {
-	for _, p.Sum = range emit.Summings() {
-		for _, p.Ahead = range []bool{true, false} {
-			f(p)
+// eachManner is how kernels do what the other choices say. What is refused with the defaults, the first of their values, is
+// refused with any, and comes once.
+func eachManner(p Plan, f func(p Plan)) {
+	p.Scan, p.Skip, p.Sum, p.Ahead = schedule.Scans()[0], schedule.Skips()[0], emit.Summings()[0], true
+	if p.legal() != nil {
+		f(p)
+		return
+	}
+	for _, p.Scan = range schedule.Scans() {
+		for _, p.Skip = range schedule.Skips() {
+			for _, p.Settled = range []bool{false, true} {
+				for _, p.Sum = range emit.Summings() {
+					for _, p.Ahead = range []bool{true, false} {
+						f(p)
+					}
+				}
+			}
 		}
 	}
 }

@@ -134,6 +134,8 @@ func choose(set ...string) configs.Workload {
 			w.Scan = configs.Choice(value)
 		case "skip":
 			w.Skip = configs.Choice(value)
+		case "settled":
+			w.Settled = value == "true"
 		case "sum":
 			w.Sum = configs.Choice(value)
 		case "ahead":
@@ -207,6 +209,10 @@ func TestRefused(t *testing.T) {
 		{"skip=filtered direction=pull", "nothing is skipped"},
 		{"skip=filtered schedule=weaver", "nothing is skipped"},
 		{"skip=filtered schedule=weaver direction=pull algorithm=cc", "nothing is skipped"},
+		{"settled=true direction=pull", "nothing tells which destinations are settled"},
+		{"settled=true algorithm=sssp", "nothing tells which destinations are settled"},
+		{"settled=true algorithm=sssp direction=pull set=counter", "which a counter does not tell"},
+		{"skip=filtered schedule=weaver direction=pull algorithm=sssp", "nothing is skipped"},
 		{"sum=memory", "every sum is an atomic"},
 		{"sum=atomic schedule=edge direction=pull", "every sum is an atomic"},
 		{"sum=memory schedule=hwwl algorithm=spmm", "every sum is an atomic"},

@@ -121,6 +121,7 @@ type run struct {
 	isBack   bool                  // it goes back
 	depth    int                   // the super-step, from 0, that the way back is at
 	regions  uint32                // where the units' lists are in memory
+	bound    uint32                // what edges bring in the super-step is not below, if the plan asks
 	room     int                   // places that a walk over the active set may have
 }
 
@@ -451,8 +452,19 @@ func (r *run) frontier() Step {
 	}
 	r.reached += s.Edges
 	r.left -= min(r.left, s.Frontier)
+	if r.Plan.Settled {
+		r.bound = r.leastToCome()
+	}
 	s.Direction = r.Plan.Direction.Next(&f, direction.Thresholds{Alpha: r.workload.Alpha, Beta: r.workload.Beta})
 	return s
+}
+
+// leastToCome looks up what edges bring in the coming super-step at least, at no cost.
+func (r *run) leastToCome() uint32 {
+	a := r.Plan.Algorithm
+	values := make([]uint32, r.problem.Graph.Vertices())
+	r.ReadWords(r.places[a.Into], values)
+	return a.Bound(&r.problem, r.set.Active(r), values)
 }
 
 // launch runs a kernel with the parameters of the coming super-step.

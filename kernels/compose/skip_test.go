@@ -2,6 +2,7 @@ package compose
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,33 @@ func hubs(spokes, active, n int) *graph.Graph {
 		}
 	}
 	return read(1+spokes+n, lines...)
+}
+
+// TestSettled: under the Weaver sssp's destinations that nothing can improve are not registered, and once they are settled
+// the rest of their edges is dropped, which finds something to drop at hubs. Every result is checked as ever.
+func TestSettled(t *testing.T) {
+	const spokes, n = 600, 3
+	g := hubs(spokes, 200, n)
+	issued, hits := map[string]uint64{}, map[string]uint64{}
+	for _, set := range []string{"settled=false", "settled=true", "settled=true skip=filtered"} {
+		w := choose(append(strings.Fields(set), "schedule=weaver", "direction=pull", "algorithm=sssp")...)
+		w.Source, w.Target, w.Seed = 0, -1, 1
+		p, err := NewPlan(w)
+		require.NoError(t, err)
+		d := timed(t, p)
+		r, err := Run(t.Context(), d, g, w)
+		require.NoError(t, err)
+		require.True(t, r.Verified)
+		for name, to := range map[string]map[string]uint64{"weaver.edges.issued": issued, "weaver.skip.hits": hits} {
+			s, ok := d.Machine.Statistics().Get(name)
+			require.True(t, ok)
+			to[set], _ = s.Uint()
+		}
+	}
+	require.Zero(t, hits["settled=true"])
+	require.Less(t, issued["settled=true"], issued["settled=false"], "what is settled is not registered")
+	require.GreaterOrEqual(t, hits["settled=true skip=filtered"], uint64(n))
+	require.Less(t, issued["settled=true skip=filtered"], issued["settled=true"])
 }
 
 // TestSkip: when a hub is decided, the Weaver hands out no more of its edges, whenever the kernel says so; the earlier it
