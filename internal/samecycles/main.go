@@ -272,7 +272,7 @@ func (c *comparison) run(ctx context.Context, j *job, p *program) ([]byte, error
 		return nil, fmt.Errorf("%s: %w", j.name, err)
 	}
 	if len(bytes.TrimSpace(out)) == 0 { // what it said, without the names of its temporary files
-		return []byte(refusedPrefix + strings.ReplaceAll(strings.TrimSpace(errs.String()), dir, "DIR")), nil
+		return []byte(refusedPrefix + withoutPlaces(strings.TrimSpace(errs.String()), dir)), nil
 	}
 	return out, nil
 }
@@ -312,4 +312,12 @@ func (c *comparison) save(j *job, base, now []byte) error {
 		}
 	}
 	return nil
+}
+
+var places = regexp.MustCompile(`(\.yaml):\d+:\d+`)
+
+// withoutPlaces is a message without what may differ between the programs: where the point is, and on which lines its keys
+// are, as a key that only one of them knows stands before others.
+func withoutPlaces(message, dir string) string {
+	return places.ReplaceAllString(strings.ReplaceAll(message, dir, "DIR"), "$1")
 }

@@ -104,3 +104,7 @@ func TestPrograms(t *testing.T) {
 	require.NoError(t, os.WriteFile(other, []byte(script), 0o755))
 	assert.True(t, compare(other))
 }
+
+func TestWithoutPlaces(t *testing.T) {
+	assert.Equal(t, "heddle: DIR/point.yaml: workload.schedule: vertex: 3:4", withoutPlaces("heddle: /tmp/x/point.yaml:194:13: workload.schedule: vertex: 3:4", "/tmp/x"))
+}
