@@ -72,7 +72,18 @@ func TestEveryPegKnobCounts(t *testing.T) {
 		"core.graphpeg.alwt_entries=4", "core.graphpeg.edge_buffer_bytes=768", "core.graphpeg.scratchpad_limit=2KiB", "ctrlproc.interval=64", "memory.preset=ddr4-3200",
 	}, smallPeg...)
 	want, _ := pegCycles(t, g, "vortex-6c32w32t", base...)
+	spilled := func(set ...string) (lines, vertices float64) {
+		_, m := pegCycles(t, g, "vortex-6c32w32t", append(base, set...)...)
+		return statistic(t, m, "peg.lines.spilled"), statistic(t, m, "peg.vertices.spilled")
+	}
+	lines, vertices := spilled()
+	require.NotZero(t, lines)
+	require.Equal(t, 16*lines, vertices)
+	lines, vertices = spilled("core.graphpeg.spill=vertex")
+	require.NotZero(t, lines)
+	require.Equal(t, lines, vertices, "a request for each")
 	for _, k := range []string{
+		"core.graphpeg.spill=vertex", "ctrlproc.latency=0",
 		"core.graphpeg.alwt_entries=16", "core.graphpeg.edge_buffer_bytes=512", "core.graphpeg.scratchpad_limit=8KiB", "core.graphpeg.vertex_lists=2", "core.graphpeg.buffer_latency=30",
 		"core.graphpeg.pop_order=arrival", "core.graphpeg.fe_release=return", "core.graphpeg.donation_priority=donation", "core.graphpeg.bypass_l1=false", "core.graphpeg.request_queue=1",
 		"ctrlproc.policy=none", "ctrlproc.policy=vl", "ctrlproc.policy=ef+vl", "ctrlproc.interval=200", "ctrlproc.threshold_shift=0", "ctrlproc.threshold=700", "ctrlproc.group=3", "ctrlproc.latency=40",

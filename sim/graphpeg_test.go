@@ -149,7 +149,7 @@ func TestPegPrograms(t *testing.T) {
 		for j, knobs := range []string{
 			"", "core.graphpeg.alwt_entries=2", "core.graphpeg.edge_buffer_bytes=1KiB", "core.graphpeg.pop_order=arrival", "core.graphpeg.fe_release=return",
 			"core.graphpeg.bypass_l1=false", "core.graphpeg.scratchpad_limit=8KiB", "core.graphpeg.request_queue=1 core.graphpeg.buffer_latency=40",
-			"ctrlproc.policy=none", "ctrlproc.policy=vl ctrlproc.interval=60", "ctrlproc.policy=ef+vl ctrlproc.interval=20 ctrlproc.latency=1", "ctrlproc.policy=ideal", "ctrlproc.interval=30 ctrlproc.latency=1", "ctrlproc.interval=10 ctrlproc.latency=70 core.graphpeg.donation_priority=donation",
+			"core.graphpeg.spill=vertex core.graphpeg.scratchpad_limit=4KiB", "ctrlproc.latency=0 ctrlproc.interval=20", "ctrlproc.policy=none", "ctrlproc.policy=vl ctrlproc.interval=60", "ctrlproc.policy=ef+vl ctrlproc.interval=20 ctrlproc.latency=1", "ctrlproc.policy=ideal", "ctrlproc.interval=30 ctrlproc.latency=1", "ctrlproc.interval=10 ctrlproc.latency=70 core.graphpeg.donation_priority=donation",
 		} {
 			t.Run(machine+"/"+knobs, func(t *testing.T) {
 				t.Parallel()

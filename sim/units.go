@@ -99,11 +99,15 @@ func (b *builder) control() error {
 	}
 	c := ctrlproc.New("CtrlProc", spec, len(units))
 	c.Join(b.outerShard(), c)
-	latency := clock.Cycle(spec.Latency)
+	there, back := spec.Latency, spec.Latency // from the cores, and to them
+	if spec.Latency == 0 {
+		way := b.below(b.cfg.L2, b.cfg.ToL2)
+		there, back = way.Request, way.Response
+	}
 	for i, u := range units {
 		name := fmt.Sprintf("CtrlProc.core%d", i)
-		commands := clock.NewLink[balance.Command](name+".commands", places(spec.Latency), latency, c.Place(), u.Place())
-		reports := clock.NewLink[balance.Report](name+".reports", places(spec.Latency), latency, u.Place(), c.Place())
+		commands := clock.NewLink[balance.Command](name+".commands", places(back), clock.Cycle(back), c.Place(), u.Place())
+		reports := clock.NewLink[balance.Report](name+".reports", places(there), clock.Cycle(there), u.Place(), c.Place())
 		c.Connect(commands, reports)
 		u.ConnectBalance(commands, reports)
 	}

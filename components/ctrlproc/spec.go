@@ -13,7 +13,7 @@ type Spec struct {
 	ThresholdShift int    `key:"threshold_shift" default:"4" min:"0" max:"31" unit:"bits" doc:"N: cores are balanced when Rmax - Rmin >= Rmax >> N. GraphPEG §4.3: 4; also 2."`
 	Threshold      int    `key:"threshold" default:"0" min:"0" max:"1000000000" unit:"edges" doc:"Instead: when Rmax - Rmin is at least that. 0: threshold_shift. GraphPEG §3.3.2: 512, before §4.3 settles on the shift."`
 	Group          int    `key:"group" default:"1" min:"1" max:"1024" unit:"cores" doc:"Cores of a group (GraphPEG §3.3.2: a GPC). With more than one, each group has a balancer of its own, which reads its cores while the others read theirs and lets the most loaded donate to the least; and a core of the most loaded group donates to one of the least loaded, by the groups' sums. The paper has a unit a GPC that serves its cores; here each core keeps its own, and how a group balances is ours. 1: no groups."`
-	Latency        int    `key:"latency" default:"12" min:"1" max:"10000" unit:"cycles" doc:"Of the on-chip network, each way between control processor and a core. The paper models it and prints no number; ours."`
+	Latency        int    `key:"latency" default:"12" min:"0" max:"10000" unit:"cycles" doc:"Of the on-chip network, each way between control processor and a core. 0: as long as the way between L1s and L2, reports as its requests and commands as its responses (to_l2). GraphPEG §4.1 models it and prints no number: 12 is ours."`
 }
 
 // DefaultSpec is the paper's machine.

@@ -86,7 +86,7 @@ func NewEngine(s Spec, shape Shape) *Engine {
 	e.table = newALWT(s.ALWTEntries, &e.self)
 	e.pops = queue.New[*emu.UnitRequest](shape.Warps, &e.self, "pops")
 	e.answers = queue.NewTimed[*emu.UnitRequest](s.BufferLatency+2, &e.self, "answers")
-	e.port = newMemoryPort(&e.self)
+	e.port = newMemoryPort(&e.self, int(e.line)/e.spillWords())
 	e.Storage = s.storage(&shape)
 	words := s.listWords(shape.LineBytes / 4)
 	for i := range s.VertexLists {
@@ -335,10 +335,21 @@ func (e *Engine) spill(i int) {
 		e.fail("list %d: its region of %d bytes is full (list_region)", i, e.spec.ListRegion)
 		return
 	}
-	e.port.write(spillSource, l.spill(e.mem))
+	addr, words := l.spill(e.mem), e.spillWords()
+	for at := 0; at < l.line; at += words {
+		e.port.write(spillSource, addr+uint32(4*at))
+		e.SpillLines++
+	}
 	e.Spilled += uint64(l.line)
-	e.SpillLines++
 	e.moved = true
+}
+
+// spillWords is how many vertices a request takes to memory.
+func (e *Engine) spillWords() int {
+	if e.spec.Spill == "vertex" {
+		return 1
+	}
+	return int(e.line)
 }
 
 // fail ends the run: what the host has set up is wrong, or too small.

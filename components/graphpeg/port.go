@@ -39,9 +39,14 @@ type memoryPort struct {
 // boxPlaces: a line of edges, and three that its weights may lie in when lines are short.
 const boxPlaces = 4
 
-func newMemoryPort(of *queue.Owner) (p memoryPort) {
+// newMemoryPort makes a port to which the vertices of a list are spilled in so many requests at a time.
+func newMemoryPort(of *queue.Owner, spills int) (p memoryPort) {
 	for s := range p.boxes {
-		p.boxes[s] = queue.New[Request](boxPlaces, of, "requests for "+sourceNames[s])
+		places := boxPlaces
+		if source(s) == spillSource {
+			places = max(places, spills)
+		}
+		p.boxes[s] = queue.New[Request](places, of, "requests for "+sourceNames[s])
 	}
 	return p
 }

@@ -41,7 +41,7 @@ type Stats struct {
 	OffsetLines   uint64 `stat:"lines.offsets" unit:"lines" doc:"Lines of the vertex array requested."`
 	EdgeLines     uint64 `stat:"lines.edges" unit:"lines" doc:"Lines of the edge array requested."`
 	WeightLines   uint64 `stat:"lines.weights" unit:"lines" doc:"Lines of the weight array requested."`
-	SpillLines    uint64 `stat:"lines.spilled" unit:"lines" doc:"Lines of lists written, and of vertices given away."`
+	SpillLines    uint64 `stat:"lines.spilled" unit:"lines" doc:"Lines of lists written, or with spill vertex requests for that, and lines of vertices given away."`
 	ExchangeLines uint64 `stat:"lines.exchanged" unit:"lines" doc:"Lines read to give vertices away, and to receive them."`
 	LinesRead     uint64 `stat:"lines.read" unit:"lines" doc:"All lines requested: offsets, edges, weights, lists, exchanged ones."`
 	LinesAnswered uint64 `stat:"lines.answered" unit:"lines" doc:"Of them, those that have come."`

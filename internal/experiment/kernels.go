@@ -136,6 +136,9 @@ func checkHandwritten(w *configs.Workload) error {
 	if w.Sum != "register" || !w.Ahead {
 		return errors.New("workload.kernel: handwritten: it sums up in registers and reads ahead under vertex: expected sum register and ahead true")
 	}
+	if w.Settled || w.HybridRule != "beamer" {
+		return errors.New("workload.kernel: handwritten: it filters no destinations and does not change its direction: expected settled false and hybrid_rule beamer")
+	}
 	if w.WarpsPerCore != 0 {
 		return fmt.Errorf("workload.kernel: handwritten: it runs on all warps: expected warps_per_core 0, found %d", w.WarpsPerCore)
 	}

@@ -67,10 +67,15 @@ type Algorithm struct {
 	// DstFilter reports whether v still takes anything; nil: always. It is asked once a row in the direction pull; in push
 	// at every edge, but only if the sum does not see it.
 	DstFilter func(k *emit.Kernel, v ir.Value) ir.Value
+	// Hook is what an edge does instead of Gather in algorithms that join trees: value is summed up at vertex to, which
+	// need not be an end of the edge, where useful. Every edge is looked at in each super-step until one changes nothing.
+	Hook func(k *emit.Kernel, e *layout.Edge) (to, value, useful ir.Value)
 	// Unsettled is a DstFilter for the direction pull by what the host knows of a super-step: bound is the least that an
 	// edge can bring in it, Bound. nil: there is none.
 	Unsettled func(k *emit.Kernel, v ir.Value) ir.Value
 	Bound     func(p *Problem, active, values []uint32) uint32
+	// CountsFirst says that all vertices are active in a super-step of their own before round 0.
+	CountsFirst bool
 	// Seed reports whether v becomes active in a new round, whose number, from 0, is in round; nil:
 	// there is one round. With it nothing is active at first; a round begins when nothing is
 	// active, until every vertex has been.
@@ -131,7 +136,7 @@ type Outcome struct {
 }
 
 // algorithms are all of them, one file each.
-var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, spmv, inDegree, spmm, graphSum, kCore, stCon, colouring, bc}
+var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, ccSoman, spmv, inDegree, spmm, graphSum, kCore, kCoreCounted, stCon, colouring, bc}
 
 // Algorithms lists them.
 func Algorithms() []*Algorithm { return algorithms }

@@ -31,3 +31,22 @@ var kCore = &Algorithm{
 		return reference.Equal("core number", o.Result, reference.CoreNumbers(p.Graph.CSR()))
 	},
 }
+
+// kCoreCounted counts degrees first, in a super-step in which every vertex pushes along all of its edges.
+var kCoreCounted = counted(kCore)
+
+func counted(a *Algorithm) *Algorithm {
+	b := *a
+	b.Name = "k-core-counted"
+	b.Doc = "k-core whose degrees are counted by a first super-step, in which all vertices push: GraphPEG's KC begins with all vertices and handles over 4 million edges in its first iteration (ACM TACO 2021, §4.2, §4.3)"
+	b.CountsFirst = true
+	b.Arrays = []Array{{"degree", nil}, {"core", nil}}
+	b.Init = func(k *emit.Kernel, v ir.Value) {
+		set(k, "degree", v, k.U32(0))
+		set(k, "core", v, k.U32(none))
+	}
+	b.Gather = func(k *emit.Kernel, _ *layout.Edge) ir.Value {
+		return k.Select(k.Eq(k.Count("step"), k.U32(1)), k.U32(1), k.Neg(k.U32(1)))
+	}
+	return &b
+}

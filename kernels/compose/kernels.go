@@ -234,7 +234,7 @@ func (p *Plan) owns(d direction.Direction) bool {
 
 // alone reports whether the vertex that sums up is the one whose row a thread walks.
 func (p *Plan) alone(d direction.Direction) bool {
-	return p.Schedule.Owns && (d == direction.Push) == p.Algorithm.ToSource
+	return p.Schedule.Owns && p.Algorithm.Hook == nil && (d == direction.Push) == p.Algorithm.ToSource
 }
 
 func (g *gather) visitor() *schedule.Visitor {
@@ -320,6 +320,11 @@ func (g *gather) to(e *layout.Edge) ir.Value {
 // take sums up what an edge brings.
 func (g *gather) take(e *layout.Edge, stop func()) {
 	a := g.Algorithm
+	if a.Hook != nil {
+		to, value, useful := a.Hook(g.Kernel, e)
+		g.When(useful, func() { g.sum(to, value, func() { g.add(to, value) }) })
+		return
+	}
 	if a.Vector != "" {
 		g.takeVector(e, a.Gather(g.Kernel, e))
 		return

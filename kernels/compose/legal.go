@@ -27,6 +27,9 @@ var rules = []struct {
 		func(p *Plan) bool { return p.Algorithm.NeedsSet && p.Set.Sized },
 		"what a vertex holds does not tell whether it is active, so a counter is not enough",
 	}, {
+		func(p *Plan) bool { return p.Algorithm.Hook != nil && !p.Set.Sized },
+		"every edge is looked at in each super-step: active_set counter",
+	}, {
 		func(p *Plan) bool { return p.Set.Lists && !p.Schedule.Rows },
 		"the schedule asks of every edge whether its vertex is active, which a queue cannot tell",
 	}, {
@@ -139,6 +142,14 @@ func (p *Plan) Runs(s host.Shape) error {
 		return &Refused{p.Name(), fmt.Sprintf("the schedule needs %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)", need, s.ScratchpadBytes)}
 	}
 	return nil
+}
+
+// keys refuses what says nothing, of keys that all combinations have alike.
+func (p *Plan) keys() error {
+	if p.Rule != direction.Beamer && !p.changes() {
+		return refuse("hybrid_rule", " = %s: nothing is decided with direction %s: expected beamer, the default; others are for hybrid", p.Rule, p.Direction.Name)
+	}
+	return p.blocks()
 }
 
 // blocks refuses thread blocks where nothing is shared by them.

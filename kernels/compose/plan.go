@@ -35,6 +35,8 @@ type Plan struct {
 	Sum       emit.Summing // of threads that have a destination alone
 	Ahead     bool         // threads that walk a row read the next edge while they handle one
 
+	Rule direction.Rule // by which hybrid decides
+
 	Warps        int // of a core that run the kernels; 0: all that it has
 	BlockThreads int // of a thread block; 0: all of those
 
@@ -52,7 +54,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	}
 	w = resolve(w)
 	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Residual: w.Tolerance > 0, Width: w.Width,
-		Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
+		Rule: direction.Rule(w.HybridRule), Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
 	for _, err := range []error{
 		find(&p.Algorithm, algorithm.ByName, string(w.Algorithm)),
 		find(&p.Schedule, units.Schedule, string(w.Schedule)),
@@ -69,7 +71,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	if err := p.legal(); err != nil {
 		return p, err
 	}
-	return p, p.blocks()
+	return p, p.keys()
 }
 
 func find[T any](to **T, byName func(string) (*T, error), name string) (err error) {
@@ -134,7 +136,7 @@ func autoLayout(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 
 func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 	switch {
-	case a.Dense:
+	case a.Dense, a.Hook != nil:
 		return "counter"
 	case w.Direction == "push" && ofLists(w):
 		return "list"
@@ -229,6 +231,9 @@ func (p *Plan) Name() string {
 	}
 	if p.Warps > 0 {
 		name += fmt.Sprintf("/warps-%d", p.Warps)
+	}
+	if p.changes() && p.Rule != direction.Beamer {
+		name += "/" + string(p.Rule)
 	}
 	if p.BlockThreads > 0 {
 		name += fmt.Sprintf("/cta-%d", p.BlockThreads)

@@ -35,6 +35,9 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range schedule.Skips() {
 		names["skip"] = append(names["skip"], string(x))
 	}
+	for _, x := range direction.Rules() {
+		names["hybrid_rule"] = append(names["hybrid_rule"], string(x))
+	}
 	for _, x := range emit.Summings() {
 		names["sum"] = append(names["sum"], string(x))
 	}
@@ -111,7 +114,7 @@ func TestRulesAreNeeded(t *testing.T) {
 
 func choose(set ...string) configs.Workload {
 	w := configs.Workload{
-		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true,
+		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true, HybridRule: "beamer",
 	}
 	for _, s := range set {
 		key, value, _ := strings.Cut(s, "=")
@@ -134,6 +137,8 @@ func choose(set ...string) configs.Workload {
 			w.Scan = configs.Choice(value)
 		case "skip":
 			w.Skip = configs.Choice(value)
+		case "hybrid_rule":
+			w.HybridRule = configs.Choice(value)
 		case "settled":
 			w.Settled = value == "true"
 		case "sum":
@@ -162,6 +167,8 @@ func TestAuto(t *testing.T) {
 		{[]string{"algorithm=cc", "schedule=edge"}, "cc/edge/coo/push/bytemap"},
 		{[]string{"direction=pull", "schedule=weaver"}, "bfs/weaver/csc/pull/bytemap"},
 		{[]string{"direction=hybrid"}, "bfs/vertex/csr-csc/hybrid/bytemap"},
+		{[]string{"direction=hybrid", "hybrid_rule=sep-graph"}, "bfs/vertex/csr-csc/hybrid/bytemap/sep-graph"},
+		{[]string{"algorithm=cc-soman"}, "cc-soman/vertex/csr/push/counter"},
 		{[]string{"schedule=peg"}, "bfs/peg/csr/push/list+none"},
 		{[]string{"schedule=peg", "algorithm=sssp", "order=near-far"}, "sssp/peg/csr/push/list+monotonic+near-far"},
 		{[]string{"schedule=hwwl", "algorithm=sssp", "order=near-far"}, "sssp/hwwl/csr/push/queue+monotonic+near-far"},
@@ -222,6 +229,7 @@ func TestRefused(t *testing.T) {
 		{"algorithm=bc direction=pull layout=csc", "the layout has only the others"},
 		{"algorithm=bc order=near-far", "only distances"},
 		{"cta_threads=256 schedule=strict", "workload.cta_threads = 256: nothing is shared by thread blocks under schedule strict"},
+		{"hybrid_rule=sep-graph", "workload.hybrid_rule = sep-graph: nothing is decided with direction push"},
 		{"set=list", "only graph units walk their lists"},
 		{"algorithm=sssp order=near-far schedule=hwwl set=list", "a hardware worklist has two"},
 		{"schedule=twc", `no schedule "twc"`},

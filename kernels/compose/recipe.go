@@ -5,6 +5,7 @@ import (
 
 	"heddle/configs"
 	"heddle/kernels/algorithm"
+	"heddle/kernels/direction"
 	"heddle/kernels/graph"
 	"heddle/kernels/schedule"
 	"heddle/units"
@@ -37,7 +38,7 @@ var recipes = []*Recipe{
 			"and the filter reads a byte map, where Gunrock's has bits and tables of recent vertices too",
 		choose: func(_ configs.Workload, a *algorithm.Algorithm, _ bool) chosen {
 			c := simple("strict", a)
-			if !a.Dense {
+			if c.set == "queue" {
 				c.dedup = "bytemap"
 			}
 			if a.Ordered {
@@ -47,7 +48,7 @@ var recipes = []*Recipe{
 		},
 	}, {
 		Name: "sepgraph", Doc: "SEP-Graph (PPoPP 2019) as GraphPEG describes it: on scale-free graphs cooperative blocks (cta) that push or pull (hybrid; near-far and algorithms without a pull push), on others datadriven. Simplified: " +
-			"Beamer's rule decides between push and pull, whose active set is a byte map, and nothing is asynchronous",
+			"Beamer's rule decides between push and pull, or SEP-Graph's own where hybrid_rule says so, whose active set is a byte map, and nothing is asynchronous",
 		choose: func(w configs.Workload, a *algorithm.Algorithm, scaleFree bool) chosen {
 			if scaleFree {
 				return switching("cta", w, a)
@@ -72,7 +73,7 @@ var recipes = []*Recipe{
 
 // simple pushes from a queue.
 func simple(s configs.Schedule, a *algorithm.Algorithm) chosen {
-	if a.Dense {
+	if a.Dense || a.Hook != nil {
 		return chosen{schedule: s, direction: "push", set: "counter", dedup: "none"}
 	}
 	return chosen{schedule: s, direction: "push", set: "queue", dedup: "none"}
@@ -83,7 +84,7 @@ func switching(s configs.Schedule, w configs.Workload, a *algorithm.Algorithm) c
 	switch {
 	case a.Dense:
 		return chosen{schedule: s}
-	case a.PushOnly, w.Order == "near-far":
+	case a.PushOnly, a.Hook != nil, w.Order == "near-far":
 		return chosen{schedule: s, direction: "push"}
 	}
 	return chosen{schedule: s, direction: "hybrid"}
@@ -136,16 +137,16 @@ func WithRecipe(w configs.Workload, scaleFree bool) (configs.Workload, error) {
 		}
 	}
 	other := r.choose(w, a, !scaleFree)
-	quiet(&w, c.schedule, other.schedule)
+	quiet(&w, &c, &other)
 	w.Recipe = NoRecipe
 	return w, nil
 }
 
 // quiet sets keys to their defaults that say nothing under a recipe's schedule, and something under the one that it sets on
 // other graphs: who gives them means those.
-func quiet(w *configs.Workload, here, other configs.Schedule) {
-	s, err := units.Schedule(string(here))
-	o, errOther := units.Schedule(string(other))
+func quiet(w *configs.Workload, here, other *chosen) {
+	s, err := units.Schedule(string(here.schedule))
+	o, errOther := units.Schedule(string(other.schedule))
 	if err != nil || errOther != nil {
 		return
 	}
@@ -157,6 +158,9 @@ func quiet(w *configs.Workload, here, other configs.Schedule) {
 	}
 	if o.Owns && !s.Owns {
 		w.Ahead = true
+	}
+	if other.direction == "hybrid" && here.direction != "hybrid" {
+		w.HybridRule = configs.Choice(direction.Beamer)
 	}
 }
 

@@ -41,6 +41,7 @@ func TestRecipes(t *testing.T) {
 			"sepgraph", []string{"cta_threads=256", "ahead=false", "scan=scratchpad", "warps_per_core=16"},
 			"bfs/cta/csr-csc/hybrid/bytemap/scratchpad/warps-16/cta-256", "bfs/vertex/csr/push/queue+none/no-ahead/warps-16",
 		},
+		{"sepgraph", []string{"hybrid_rule=sep-graph"}, "bfs/cta/csr-csc/hybrid/bytemap/shuffle/sep-graph", "bfs/vertex/csr/push/queue+none"},
 		{"hwwl", nil, "bfs/hwwl/csr/push/list+none", ""},
 		{"hwwl", []string{"algorithm=sssp", "order=near-far"}, "sssp/hwwl/csr/push/queue+monotonic+near-far", ""},
 		{"graphpeg", nil, "bfs/peg/csr-csc/hybrid/bytemap", "bfs/peg/csr/push/list+none"},

@@ -114,6 +114,7 @@ type run struct {
 	args     map[*ir.Kernel]uint32 `checkpoint:"assembled"` // where a kernel's argument block is
 	places   map[string]uint32     // addresses of arrays that stay, by the kernels' names
 	reached  uint64                // edges that leave vertices which have been active
+	pushed   uint64                // edges that frontiers have been pushed along
 	far      *activeset.Far        // nil: there is none
 	turn     int                   // how often the active set has been exchanged
 	round    uint32                // of an algorithm with rounds
@@ -200,7 +201,7 @@ func (r *run) start() []uint32 {
 		return []uint32{r.Source, r.problem.Target}
 	case a.FromSource:
 		return []uint32{r.Source}
-	case a.Seed != nil:
+	case a.Seed != nil && !a.CountsFirst:
 		return nil
 	}
 	all := make([]uint32, r.problem.Graph.Vertices())
@@ -245,7 +246,10 @@ func (r *run) begin(ctx context.Context) (err error) {
 	if err := r.set.Start(r, r.start()); err != nil {
 		return err
 	}
-	if r.kernels.Seed != nil {
+	switch {
+	case r.Plan.Algorithm.CountsFirst:
+		r.round-- // no round yet
+	case r.kernels.Seed != nil:
 		return r.firstRound(ctx)
 	}
 	return nil
@@ -443,7 +447,7 @@ func (r *run) frontier() Step {
 	} else {
 		s.Frontier, s.Edges = uint64(g.Vertices()), all
 	}
-	f := direction.Frontier{Vertices: s.Frontier, Edges: s.Edges, Unexplored: all, AllVertices: uint64(g.Vertices()), Growing: true}
+	f := direction.Frontier{Vertices: s.Frontier, Edges: s.Edges, Unexplored: all, Unpushed: int64(all) - int64(r.pushed), AllVertices: uint64(g.Vertices()), First: len(r.Steps) == 0, Growing: true}
 	if r.Plan.Algorithm.Once {
 		f.Unexplored = all - min(all, r.reached)
 	}
@@ -451,11 +455,16 @@ func (r *run) frontier() Step {
 		f.Before, f.Growing = r.Steps[n-1].Direction, s.Frontier > r.Steps[n-1].Frontier
 	}
 	r.reached += s.Edges
-	r.left -= min(r.left, s.Frontier)
+	if !r.Plan.Algorithm.CountsFirst || len(r.Steps) > 0 {
+		r.left -= min(r.left, s.Frontier)
+	}
 	if r.Plan.Settled {
 		r.bound = r.leastToCome()
 	}
-	s.Direction = r.Plan.Direction.Next(&f, direction.Thresholds{Alpha: r.workload.Alpha, Beta: r.workload.Beta})
+	s.Direction = r.Plan.Direction.Next(&f, direction.Thresholds{Alpha: r.workload.Alpha, Beta: r.workload.Beta, Rule: r.Plan.Rule})
+	if s.Direction == direction.Push {
+		r.pushed += s.Edges
+	}
 	return s
 }
 

@@ -19,8 +19,10 @@ func (d Direction) String() string { return [...]string{"push", "pull"}[d] }
 type Frontier struct {
 	Vertices, Edges uint64 // of the frontier, and the edges that leave it
 	Unexplored      uint64 // edges that leave vertices without a value; all edges if vertices can get several
+	Unpushed        int64  // edges less those that frontiers have been pushed along
 	AllVertices     uint64
 	Before          Direction // of the last super-step
+	First           bool      // there was none before
 	Growing         bool      // it has more vertices than the one before
 }
 
@@ -32,8 +34,23 @@ type Policy struct {
 	next func(f *Frontier, t Thresholds) Direction
 }
 
-// Thresholds of the policies that have any.
-type Thresholds struct{ Alpha, Beta float64 }
+// Thresholds of the policies that have any, and which rule they are of.
+type Thresholds struct {
+	Alpha, Beta float64
+	Rule        Rule
+}
+
+// Rule is how hybrid decides.
+type Rule string
+
+// Rules.
+const (
+	Beamer   Rule = "beamer"
+	SEPGraph Rule = "sep-graph"
+)
+
+// Rules lists them.
+func Rules() []Rule { return []Rule{Beamer, SEPGraph} }
 
 // Next decides.
 func (p *Policy) Next(f *Frontier, t Thresholds) Direction { return p.next(f, t) }

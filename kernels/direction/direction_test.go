@@ -1,13 +1,14 @@
 package direction
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestPolicies(t *testing.T) {
-	beamer := Thresholds{Alpha: 14, Beta: 24}
+	rules := map[string]Thresholds{"hybrid": {14, 24, Beamer}, "sep": {14, 24, SEPGraph}}
 	for _, c := range []struct {
 		policy string
 		f      Frontier
@@ -21,10 +22,17 @@ func TestPolicies(t *testing.T) {
 		{"hybrid", Frontier{Before: Pull, Vertices: 99, AllVertices: 2400}, Push},
 		{"hybrid", Frontier{Before: Pull, Vertices: 100, AllVertices: 2400}, Pull},
 		{"hybrid", Frontier{Before: Pull, Growing: true, Vertices: 9, AllVertices: 2400}, Pull},
+		{"sep", Frontier{Before: Push, Edges: 101, Unpushed: 1400, Vertices: 1, AllVertices: 2400}, Pull}, // it shrinks
+		{"sep", Frontier{Before: Push, Growing: true, Edges: 100, Unpushed: 1400}, Push},
+		{"sep", Frontier{Before: Pull, Vertices: 101, AllVertices: 2400, Unpushed: 1400}, Pull},
+		{"sep", Frontier{Before: Pull, Vertices: 100, AllVertices: 2400, Unpushed: 1400}, Push},
+		{"sep", Frontier{Before: Pull, Vertices: 100, AllVertices: 2400, Edges: 101, Unpushed: 1400}, Pull},
+		{"sep", Frontier{Before: Push, Edges: 1000, Unpushed: -1}, Push},
+		{"sep", Frontier{First: true, Edges: 1000, Unpushed: 1000}, Push},
 	} {
-		p, err := ByName(c.policy)
+		p, err := ByName(strings.Replace(c.policy, "sep", "hybrid", 1))
 		require.NoError(t, err)
-		got := p.Next(&c.f, beamer)
+		got := p.Next(&c.f, rules[c.policy])
 		require.Equal(t, c.want, got, "%s %+v", c.policy, c.f)
 		require.Contains(t, p.Uses, got)
 	}

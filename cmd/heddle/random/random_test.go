@@ -151,7 +151,7 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 		w.Iterations = 0
 	}
 	switch w.Algorithm {
-	case "k-core", "colouring", "stcon":
+	case "k-core", "k-core-counted", "colouring", "stcon":
 		e.Graph.Clean.Symmetrise, e.Graph.Clean.DropSelfLoops = true, true
 	}
 	illegal, err := configs.ExperimentSchema.Legal(e)
