@@ -221,7 +221,10 @@ func (c *Cache) Pending() (n int) {
 func (c *Cache) Tick(now clock.Cycle) bool {
 	c.self.Now = now
 	if now < c.initEnd {
-		return c.beforeInit()
+		return c.beforeInit(now)
+	}
+	if len(c.untimed.late) > 0 {
+		c.answerLate(now)
 	}
 	if c.single != nil {
 		if again, ok := c.short(c.single); ok {

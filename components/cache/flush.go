@@ -62,6 +62,7 @@ type cacheFlush struct {
 	asked    uint64 // inputs whose first request is a flush
 	released uint64 // of them, those whose flush may now go to its bank
 	done     uint64 // banks that have finished
+	closed   bool   // nothing is to be served
 }
 
 type cacheFlushState uint8
@@ -77,7 +78,10 @@ const (
 // admits returns the inputs that may be served: all, or with a flush at any of
 // them only the released.
 func (f *cacheFlush) admits() uint64 {
-	if f.asked != 0 {
+	switch {
+	case f.closed:
+		return 0
+	case f.asked != 0:
 		return f.released
 	}
 	return ^uint64(0)

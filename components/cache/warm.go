@@ -1,6 +1,8 @@
 package cache
 
 import (
+	"slices"
+
 	"heddle/components/clock"
 	"heddle/components/mem"
 )
@@ -11,26 +13,76 @@ import (
 
 // untimed is what a cache needs for that.
 type untimed struct {
-	next   mem.Warmer  // the next level
-	on     bool        // no time passes here
-	begins clock.Cycle // what initEnd is otherwise
-	served Sent        // requests that were answered so
+	next      mem.Warmer    // the next level
+	performer mem.Performer // of atomics, wherever they are performed in time
+	on        bool          // no time passes here
+	begins    clock.Cycle   // what initEnd is otherwise
+	served    Sent          // requests that were answered so
+	single    *single       // of a cache that is held: its short way
+	estimate  estimate
+	late      []late // answers that are estimated to be under way, by cycle
 }
 
-// WarmInto connects the next level.
-func (c *Cache) WarmInto(next mem.Warmer) { c.untimed.next = next }
+// late is an answer that has not left.
+type late struct {
+	at   clock.Cycle
+	tag  uint32
+	port uint8
+}
+
+// WarmInto connects the next level, and who performs atomics.
+func (c *Cache) WarmInto(next mem.Warmer, p mem.Performer) {
+	c.untimed.next, c.untimed.performer = next, p
+	c.untimed.estimate.build(c)
+}
+
+// Hold has the cache accept no request, so that what it has accepted ends.
+func (c *Cache) Hold() {
+	c.flush.closed = true
+	c.untimed.single, c.single = c.single, nil
+	c.Place().Wake()
+}
+
+// AtRest reports whether nothing that the cache has accepted is left, nor on its way to the next level.
+func (c *Cache) AtRest() bool {
+	for _, b := range c.banks {
+		if b.front.buffer.Len()+b.mshr.used+b.rsp.Len()+b.mreq.Len() > 0 || b.busy() || b.performing() {
+			return false
+		}
+	}
+	for i := range c.spec.MemoryPorts {
+		if c.memory[i].req.Len()+c.memory[i].rsp.Len() > 0 {
+			return false
+		}
+	}
+	return c.flush.state == noFlush && len(c.untimed.late) == 0
+}
+
+// forget takes no note any more of the inputs' first requests, of which no bank has taken any.
+func (c *Cache) forget() {
+	for _, b := range c.banks {
+		b.front.want = 0
+	}
+	c.sets.seen, c.sets.wanted, c.flush.asked = 0, 0, 0
+}
 
 // SetUntimed has the cache, which must be at rest, answer requests in no time, or in time again.
 func (c *Cache) SetUntimed(on bool) {
 	u := &c.untimed
+	if c.flush.closed {
+		c.flush.closed, c.single, u.single = false, u.single, nil
+		c.Place().Wake()
+	}
 	if on == u.on {
 		return
 	}
-	if on && c.Pending() > 0 {
-		panic(c.bug("to be without time, and not at rest"))
-	}
 	if u.on = on; on {
+		if !c.AtRest() {
+			panic(c.bug("to be without time, and not at rest"))
+		}
+		c.forget()
 		u.begins, c.initEnd = c.initEnd, clock.Never
+		u.estimate.walks, u.estimate.walked = 0, u.begins // banks invalidate their sets at reset, too
 	} else {
 		c.initEnd = u.begins
 	}
@@ -41,118 +93,160 @@ func (c *Cache) SetUntimed(on bool) {
 func (c *Cache) Served() Sent { return c.untimed.served }
 
 // beforeInit is a cycle in which the banks do not work: they are being invalidated, or no time passes.
-func (c *Cache) beforeInit() bool {
+func (c *Cache) beforeInit(now clock.Cycle) bool {
 	if c.untimed.on {
-		return c.serve()
+		c.answerLate(now)
+		return c.serve(now)
 	}
 	c.Place().WakeAt(c.initEnd)
 	return false
 }
 
-// serve answers what has arrived, a request an input and cycle.
-func (c *Cache) serve() bool {
+// maxLate bounds the answers under way; a cache that has as many takes no request.
+const maxLate = 64
+
+// serve takes what has arrived, a request an input and cycle.
+func (c *Cache) serve(now clock.Cycle) bool {
 	if c.sets.queued != 0 {
 		c.arbitrate()
 	}
-	for m := c.sets.arrived; m != 0; m &= m - 1 {
-		if i := first(m); c.head(i) && c.serveHead(&c.heads[i]) {
+	for m := c.sets.arrived; m != 0 && len(c.untimed.late) < maxLate; m &= m - 1 {
+		if i := first(m); c.head(i) {
+			c.serveHead(&c.heads[i], now)
 			c.pop(i)
 		}
 	}
 	return c.sets.queued|c.sets.arrived != 0
 }
 
-// serveHead answers one request, if its answer has a place.
-func (c *Cache) serveHead(r *request) bool {
-	to := c.ports[r.port&(most-1)].rsp
+// serveHead makes one request's access. Its answer leaves when it is estimated to.
+func (c *Cache) serveHead(r *request, now clock.Cycle) {
+	wrote := true
 	switch s := &c.untimed.served; r.mem.Op {
 	case mem.Write:
 		s.Writes++
 	case mem.Read:
-		if to.Full() {
-			return false
-		}
 		s.Reads++
-		to.Push(mem.Response{Tag: r.mem.Tag})
-	default:
-		panic(c.bug("a " + r.mem.Op.String() + " from its links, and no time passes"))
+	case mem.Atomic:
+		s.Atomics++
+		wrote = c.untimed.performer.Perform(r.mem.Atomic.Name())
 	}
-	c.Warm(r.mem.Op, r.mem.Addr, true)
-	return true
+	_, at := c.Warm(mem.Access{Op: r.mem.Op, Addr: r.mem.Addr, Wrote: wrote, Operations: uint16(r.mem.Atomic.Operations())}, now)
+	if r.mem.Op != mem.Write {
+		c.answerAt(late{max(at, now+1), r.mem.Tag, r.port})
+	}
 }
 
-// Warm makes an access without time.
-func (c *Cache) Warm(op mem.Op, addr uint32, wrote bool) {
-	if op.Flushes() {
-		c.warmFlush(op)
-		return
+// answerAt has an answer leave in a cycle, behind those that leave before or with it.
+func (c *Cache) answerAt(l late) {
+	u := &c.untimed
+	i := len(u.late)
+	for ; i > 0 && u.late[i-1].at > l.at; i-- {
 	}
-	line := addr >> (c.lineShift & 31)
-	b := c.bank[c.names.of(line)&(most-1)]
-	at := b.tags.find(line)
-	if at >= 0 && (op == mem.Read || b.back && op == mem.Write) {
-		b.tags.touch(at)
-		if op == mem.Write {
-			b.tags.dirty[at] = true
+	u.late = slices.Insert(u.late, i, l)
+	c.Place().WakeAt(u.late[0].at)
+}
+
+// answerLate has answers leave whose cycle has come, those first whose has come first.
+func (c *Cache) answerLate(now clock.Cycle) {
+	u, kept := &c.untimed, 0
+	for i, l := range u.late {
+		if to := c.ports[l.port&(most-1)].rsp; l.at <= now && !to.Full() {
+			to.Push(mem.Response{Tag: l.tag})
+			continue
 		}
-		return
+		u.late[kept] = u.late[i]
+		kept++
 	}
+	if u.late = u.late[:kept]; kept > 0 {
+		c.Place().WakeAt(max(now+1, u.late[0].at))
+	}
+}
+
+// Warm makes an access without time. A flush is taken when it is over, as others wait for it.
+func (c *Cache) Warm(a mem.Access, at uint64) (taken, answered uint64) {
+	if a.Op.Flushes() {
+		at = c.warmFlush(a.Op, at)
+		return at, at
+	}
+	line := a.Addr >> (c.lineShift & 31)
+	n := c.names.of(line) & (most - 1)
+	b, e := c.bank[n], c.untimed.estimate.banks[n]
+	at = e.begin(at)
+	where := b.tags.find(line)
+	if where >= 0 {
+		b.tags.touch(where)
+	}
+	var there uint64
 	switch {
-	case op == mem.Write && !b.back:
-		if at >= 0 {
-			b.tags.touch(at)
-		}
-		c.untimed.next.Warm(mem.Write, addr, true)
-	case op == mem.Atomic && b.atomics.performer == nil:
-		b.leave(c.untimed.next, b.tags.drop(line))
-		c.untimed.next.Warm(mem.Atomic, addr, wrote)
+	case where >= 0 && a.Op == mem.Read:
+		there = e.find(where, at)
+	case a.Op == mem.Write && !b.back:
+		e.write(c.untimed.next, a.Addr, at)
+		there = at
+	case a.Op == mem.Atomic && b.atomics.performer == nil:
+		c.warmLeave(b, e, b.tags.drop(line), at)
+		there = e.ask(c.untimed.next, a, at)
+		e.keep(there)
 	default:
-		if at < 0 {
-			at = b.warmFill(c.untimed.next, addr, line)
-		}
-		b.tags.touch(at)
-		if op == mem.Write || op == mem.Atomic && wrote {
-			b.warmWrite(c.untimed.next, addr, at)
-		}
+		there = c.warmLine(b, e, where, &a, at)
 	}
+	return at, there + e.hit
 }
 
-// warmFill brings a line in, and returns where it is.
-func (b *bank) warmFill(next mem.Warmer, addr, line uint32) int {
-	next.Warm(mem.Read, addr&b.lineMask, false)
-	out, at := b.tags.fill(line)
-	b.leave(next, out)
-	return at
-}
-
-// warmWrite writes a line that is there.
-func (b *bank) warmWrite(next mem.Warmer, addr uint32, at int) {
-	if b.back {
-		b.tags.dirty[at] = true
+// warmLine makes an access that needs its line, which is brought in if the bank does not have it, and returns when the
+// bank has made it.
+func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at uint64) (there uint64) {
+	missed := where < 0
+	if !missed {
+		there = e.find(where, at)
 	} else {
-		next.Warm(mem.Write, addr, true)
+		var out victim
+		out, where = b.tags.fill(a.Addr >> (c.lineShift & 31))
+		there = e.ask(c.untimed.next, mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask}, at)
+		c.warmLeave(b, e, out, at)
+		b.tags.touch(where)
 	}
+	if a.Op == mem.Atomic {
+		there += b.atomics.interval * uint64(a.Operations)
+	}
+	if missed || a.Op == mem.Atomic {
+		e.keep(there)
+	}
+	e.there[where] = there
+	if a.Op == mem.Write || a.Op == mem.Atomic && a.Wrote {
+		if b.back {
+			b.tags.dirty[where] = true
+		} else {
+			e.write(c.untimed.next, a.Addr, there)
+		}
+	}
+	return there
 }
 
-// leave writes a line back that has gone out, if it must be.
-func (b *bank) leave(next mem.Warmer, out victim) {
+// warmLeave writes a line back that has left, if it must be.
+func (c *Cache) warmLeave(b *bank, e *bankEstimate, out victim, at uint64) {
 	if out.dirty {
-		next.Warm(mem.Write, out.line<<b.lineShift, true)
+		e.write(c.untimed.next, out.line<<b.lineShift, at)
 	}
 }
 
-// warmFlush invalidates all lines, in the order of a flush's walk.
-func (c *Cache) warmFlush(op mem.Op) {
-	for _, b := range c.banks {
+// warmFlush invalidates all lines, in the order of a flush's walk, and returns when it is over.
+func (c *Cache) warmFlush(op mem.Op, at uint64) uint64 {
+	e := &c.untimed.estimate
+	at = e.walk(at, uint64(c.banks[0].walk))
+	for n, b := range c.banks {
 		for step := range b.walk {
 			if b.back {
-				b.leave(c.untimed.next, b.tags.remove(b.lineOf(step)))
+				c.warmLeave(b, e.banks[n], b.tags.remove(b.lineOf(step)), at)
 			} else {
 				b.tags.flush(step)
 			}
 		}
 	}
-	if op == mem.Flush && c.spec.ForwardFlush {
-		c.untimed.next.Warm(mem.Flush, 0, false)
+	if at += e.hit; op == mem.Flush && c.spec.ForwardFlush {
+		_, at = c.untimed.next.Warm(mem.Access{Op: mem.Flush}, at+e.to)
+		at += e.from
 	}
+	return at
 }

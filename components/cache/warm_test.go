@@ -17,8 +17,9 @@ import (
 // recorder is a next level that notes what reaches it.
 type recorder struct{ seen []mem.Request }
 
-func (r *recorder) Warm(op mem.Op, addr uint32, _ bool) {
-	r.seen = append(r.seen, mem.Request{Op: op, Addr: addr})
+func (r *recorder) Warm(a mem.Access, at uint64) (taken, answered uint64) {
+	r.seen = append(r.seen, mem.Request{Op: a.Op, Addr: a.Addr})
+	return at, at
 }
 
 // writes is a performer of atomics that write or do not.
@@ -123,7 +124,7 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 		_, warm := newSlow(t, spec)
 		var next recorder
 		var atomic writes
-		warm.WarmInto(&next)
+		warm.WarmInto(&next, &atomic)
 		if r.IntN(2) == 0 {
 			timed.PerformAtomics(&atomic, 1)
 			warm.PerformAtomics(&atomic, 1)
@@ -145,7 +146,7 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 			atomic.wrote = r.IntN(2) == 0
 			s.do(t, q)
 			next.seen = nil
-			warm.Warm(q.Op, q.Addr, atomic.wrote)
+			warm.Warm(mem.Access{Op: q.Op, Addr: q.Addr, Wrote: atomic.wrote, Operations: 1}, 0)
 			for i, b := range timed.banks {
 				require.Equal(t, b.tags.held(), warm.banks[i].tags.held(), "seed %d, access %d: %s %x", seed, n, q.Op, q.Addr)
 			}

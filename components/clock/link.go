@@ -105,6 +105,12 @@ func (l *lane) Flag(word *uint64, bit int) { l.filled, l.filledBit = word, 1<<bi
 // producer is woken: until then there is no need to ask again.
 func (l *lane) FlagStuck(word *uint64, bit int) { l.stuck, l.stuckBit = word, 1<<bit }
 
+// Latency returns how many of the producer's cycles a value takes.
+func (l *lane) Latency() Cycle { return Cycle(l.latency / l.producer.d.period) }
+
+// Producer returns the producer's clock.
+func (l *lane) Producer() *Domain { return l.producer.d }
+
 // Full tells the producer that there is no place in this cycle. The producer is
 // then woken when there is one.
 func (l *lane) Full() bool { return l.pushed >= l.limit && l.full() }

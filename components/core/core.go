@@ -37,6 +37,7 @@ type Core struct {
 	socket *accel.Socket // nil: no graph unit
 
 	untimed *Untimed // nil: it has never executed without time
+	lent    uint64   // warps that it executes, within a launch in time
 
 	event HookEvent
 }
@@ -124,13 +125,19 @@ func (c *Core) Err() error { return c.err }
 
 // Done reports whether no warp is left and nothing is in flight, stores included that the L1D
 // has not taken.
-func (c *Core) Done() bool {
+func (c *Core) Done() bool { return c.ended() && (c.untimed == nil || !c.untimed.busy()) }
+
+// ended reports whether nothing of the program is left.
+func (c *Core) ended() bool {
 	return c.active == 0 && c.source.Active() == 0 && c.inFlight == 0 && c.lsu.idle() && c.unitIdle()
 }
 
 // Tick does one cycle of the parts that are due. One in which nothing moved would be repeated until a
 // time comes, a link brings something, or the other part does something for it: it is not due until then.
 func (c *Core) Tick(now uint64) bool {
+	if c.untimed != nil && c.untimed.waiting != 0 && c.socket.Answered() {
+		c.Place().Finish() // it is for the one who executes without time
+	}
 	if c.err != nil || c.over {
 		return false
 	}

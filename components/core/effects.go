@@ -21,6 +21,9 @@ func (l *lsu) take(e effect) {
 
 // Finish does what of the cycle reaches beyond the core: memory, and other cores' device-wide barriers.
 func (c *Core) Finish(clock.Cycle) {
+	if c.untimed != nil && c.untimed.waiting != 0 {
+		c.untimed.Place().Wake()
+	}
 	c.lsu.perform()
 	if err := c.source.Declare(); err != nil {
 		c.fail(err)

@@ -191,7 +191,7 @@ func (c *Core) resume(w int, at uint64) {
 
 // startNew makes warps runnable that wspawn has started.
 func (c *Core) startNew(at uint64) {
-	for m := c.source.Active() &^ c.active; m != 0; m &= m - 1 {
+	for m := c.source.Active() &^ (c.active | c.lent); m != 0; m &= m - 1 {
 		w := bits.TrailingZeros64(m)
 		c.begin(w)
 		c.starts++

@@ -58,6 +58,9 @@ func (c *Core) reply(now uint64) {
 	}
 	call := c.socket.Front()
 	w, op := call.Warp, call.Op()
+	if c.untimed != nil && c.untimed.waiting>>w&1 != 0 {
+		return
+	}
 	sl := &c.slices[c.warps[w].slice]
 	out := &sl.result[isa.SFU]
 	if out.Full() {

@@ -10,9 +10,9 @@ import (
 )
 
 // Untimed executes a core's program without time, on the architectural state that the core itself executes on, and
-// leaves the caches warm. The warps take turns; what they ask of the graph unit, they ask by the core's socket, and the
-// unit works as ever. It is on a clock for that only: its cycles are turns, and no time. Cores take their turns when all
-// units have ticked, in order.
+// leaves the caches warm. What it executes when is decided by an estimate of time, so that warps and cores advance as they
+// would in time: in turns of some cycles, cores by order. What warps ask of the graph unit, they ask by the core's
+// socket, and the unit works as ever.
 type Untimed struct {
 	clock.Base
 	core     *Core
@@ -21,35 +21,66 @@ type Untimed struct {
 	code     mem.Warmer // the L1I
 	line     int        // log2 of a line's bytes
 	ended    func()     // is told when the program has ended
+	quantum  uint64     // cycles of a turn
 	on       bool
-	arriving bool   // at a device-wide barrier
-	waiting  uint64 // warps that the unit has not answered
-	access   emu.Access
+	within   bool   // a launch that has begun in time
+	arriving bool   // all warps have come to a device-wide barrier
+	arrives  uint64 // when the core arrives at it, as its L1D has forgotten its lines; never: it does not
+	opens    uint64 // when the launch's first instruction can be fetched
+	over     uint64 // when all is over that warps have begun that have ended
+
+	wheel   wheel      // warps whose next instruction has its registers, by when it has
+	running uint64     // warps that are fetched for, or have been
+	waiting uint64     // warps that the unit has not answered
+	held    uint64     // of them, those that have asked without time
+	crowded uint64     // of them, those that are not fetched for until they are answered
+	parked  uint64     // warps whose next instruction waits for a memory access that has not begun
+	lines   [64]uint32 // by warp: the line of code that was fetched last
+	next    uint64     // when the next thing happens; never: nothing does by itself
+
+	estimate estimate
 }
 
-// turn is how many instructions a warp executes in its turn.
-const turn = 8
+// Cycles of a turn. Cores see each other's memory accesses, and are answered by graph units, no sooner than between turns.
+const (
+	quantum         = 32
+	quantumWithUnit = 16
+)
 
 // NewUntimed makes it, on a domain of the core's clock whose units finish after the core's.
 func NewUntimed(c *Core, d *clock.Domain, arch *emu.Core, code, data mem.Warmer, lineBytes int, ended func()) *Untimed {
 	u := &Untimed{
 		Base: clock.NewBase(c.Name() + ".Untimed"), core: c, arch: arch, code: code, data: data,
-		line: bits.TrailingZeros(uint(lineBytes)), ended: ended,
+		line: bits.TrailingZeros(uint(lineBytes)), ended: ended, quantum: quantum, arrives: never,
 	}
+	if c.socket != nil {
+		u.quantum = quantumWithUnit
+	}
+	u.estimate.build(c)
 	u.Join(d, u)
 	c.untimed = u
 	return u
 }
 
+// begin forgets what was under way before.
+func (u *Untimed) begin() {
+	u.wheel, u.lines = wheel{}, [64]uint32{}
+	u.running, u.held, u.crowded, u.parked = 0, 0, 0, 0
+	u.next, u.opens, u.over = never, 0, 0
+	u.estimate.begin()
+}
+
 // Start begins a launch: L1s forget, as they do in time.
 func (u *Untimed) Start() {
 	c := u.core
-	u.on, u.arriving, u.waiting = true, false, 0
+	u.on, u.within, u.arriving, u.arrives, u.waiting = true, false, false, never, 0
+	u.begin()
 	c.over, c.last = true, c.Place().Domain().Cycle()
 	if c.sync.warm {
-		u.data.Warm(mem.Invalidate, 0, false)
+		_, u.opens = u.data.Warm(mem.Access{Op: mem.Invalidate}, c.last)
 		if !c.spec.KeepL1I {
-			u.code.Warm(mem.Invalidate, 0, false)
+			_, opens := u.code.Warm(mem.Access{Op: mem.Invalidate}, c.last)
+			u.opens = max(u.opens, opens)
 		}
 	}
 	c.sync.warm = true
@@ -58,39 +89,40 @@ func (u *Untimed) Start() {
 
 // Tick leaves it to the end of the instant to give warps their turns.
 func (u *Untimed) Tick(clock.Cycle) bool {
-	if u.on {
+	if u.busy() || u.waiting != 0 {
 		u.Place().Finish()
 	}
 	return false
 }
 
-// Finish gives each warp a turn.
-func (u *Untimed) Finish(now clock.Cycle) {
-	if u.turns(now) {
-		u.Place().Wake()
-	}
-}
+// Goes reports whether it knows when it goes on by itself, however far off that is.
+func (u *Untimed) Goes() bool { return u.busy() && u.next != never }
 
-// turns gives each warp a turn, and reports whether another is to follow.
-func (u *Untimed) turns(now clock.Cycle) bool {
+// busy reports whether it executes the core's program, or waits for the end of what that has begun.
+func (u *Untimed) busy() bool { return u.on && !(u.within && u.core.over) }
+
+// Finish executes what the core is estimated to begin before the next turn.
+func (u *Untimed) Finish(now clock.Cycle) {
 	if u.core.socket != nil {
-		u.receive()
+		u.receive(now)
 	}
-	busy := u.waiting != 0
-	for m := u.arch.Active() &^ u.waiting; m != 0 && u.core.err == nil; m &= m - 1 {
-		i := bits.TrailingZeros64(m)
-		if w := u.arch.Warp(i); !w.Waiting() {
-			busy = true
-			if err := u.turn(i, w); err != nil {
-				u.core.fail(err)
-			}
-		}
+	if !u.on {
+		return
 	}
-	if u.core.err != nil || u.arch.Active() == 0 && u.core.unitIdle() {
+	u.arrive(now)
+	if u.within {
+		u.borrow(now)
+	}
+	u.turn(now)
+	switch done := u.core.err != nil || now >= u.over; {
+	case done && u.within && (u.core.err != nil || u.core.ended()):
+		u.core.finish(now)
+		u.ended()
+	case done && !u.within && (u.core.err != nil || u.arch.Active() == 0 && u.core.unitIdle()):
 		u.end(now)
-		return false
+	default:
+		u.sleep(now)
 	}
-	return busy || u.arch.Active() == 0
 }
 
 // end leaves the core as the end of a launch in time does.
@@ -100,141 +132,296 @@ func (u *Untimed) end(now clock.Cycle) {
 	u.ended()
 }
 
+// sleep has the clock come back when there is something to do.
+func (u *Untimed) sleep(now clock.Cycle) {
+	at := u.arrives
+	switch {
+	case u.arch.Active() == 0:
+		at = max(now+1, u.over) // for the end, of the unit too
+	case u.within && u.core.active != 0:
+		at = min(at, now+u.quantum)
+	case u.next != never:
+		at = min(at, max(u.next, now+u.quantum))
+	}
+	if at != never {
+		u.Place().WakeAt(max(at, now+1))
+	}
+}
+
 // released is called when warps go on because of another core.
 func (u *Untimed) released() { u.Place().Wake() }
 
+// arrive has the core arrive at a device-wide barrier to which all its warps have come, when its L1D has forgotten its
+// lines.
+func (u *Untimed) arrive(now uint64) {
+	if u.arriving {
+		u.arriving = false
+		_, u.arrives = u.data.Warm(mem.Access{Op: mem.Invalidate}, now)
+	}
+	if u.arrives <= now {
+		u.arrives = never
+		u.core.source.Arrive()
+	}
+}
+
+// turn executes what begins before the next turn, in the order of cycles, and in a cycle in that of stages, last first.
+func (u *Untimed) turn(now clock.Cycle) {
+	g, e, limit := &u.wheel, &u.estimate, now+u.quantum
+	f, m := &e.front, &e.memory
+	g.advance(now)
+	u.join(now)
+	for u.core.err == nil {
+		at := min(f.decodable(), m.due, g.first(), f.due)
+		for n := range e.slices {
+			at = min(at, e.slices[n].due)
+		}
+		if at >= limit {
+			u.next = at
+			return
+		}
+		if f.decodable() <= at {
+			u.decode(at)
+		}
+		if m.due <= at {
+			u.access(at)
+		}
+		for g.first() <= at {
+			i := g.take(at)
+			e.slice(i).join(i, at)
+		}
+		for n := range e.slices {
+			if s := &e.slices[n]; s.due <= at {
+				u.issue(s.issue(u.away(), ^f.filled), at)
+			}
+		}
+		if f.due <= at {
+			u.fetch(at)
+		}
+	}
+}
+
+// away are the warps that will not be ready soon.
+func (u *Untimed) away() uint64 { return ^u.running | u.held | u.parked | u.wheel.later }
+
+// join takes in warps that can go on: those that are new, and that a barrier held.
+func (u *Untimed) join(at uint64) {
+	at = max(at, u.opens)
+	for m := u.arch.Active() &^ (u.waiting | u.core.active | u.running); m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		if w := u.arch.Warp(i); !w.Waiting() {
+			u.running |= 1 << i
+			u.estimate.restart(i, w.PC(), at)
+		}
+	}
+}
+
+// fetch begins a fetch, which waits for its line.
+func (u *Untimed) fetch(at uint64) {
+	f := &u.estimate.front
+	i, to := f.fetch(u.away())
+	if line := f.pc[i] >> (u.line & 31); line != u.lines[i] {
+		u.lines[i] = line
+		_, answered := u.code.Warm(mem.Access{Op: mem.Read, Addr: f.pc[i]}, at+fetchToL1I+f.toL1I)
+		to.at = max(to.at, answered+f.fromL1I-1)
+	}
+}
+
+// decode puts an instruction into its warp's buffer, and has the next one fetched if this one does not decide where it is.
+func (u *Untimed) decode(at uint64) {
+	f := &u.estimate.front
+	i := f.decode(at)
+	pc := f.pc[i]
+	op, err := u.arch.Warp(i).Decode(pc)
+	switch {
+	case err != nil: // fetched ahead: the warp may never get here
+	case u.core.isControl(op):
+	case u.held>>i&1 != 0 && f.count[i] == f.room:
+		u.crowded |= 1 << i
+		f.pc[i] = pc + 4
+	default:
+		f.unlock(i, pc+4, at+1)
+	}
+	if f.count[i] == 1 && (u.held|u.parked)>>i&1 == 0 {
+		u.goOn(i, at+decodeToIssue)
+	}
+}
+
+// goOn has a warp issue its next instruction, if it has one, from a cycle on, when that has its registers. Warp control
+// waits for the warp's memory accesses, which others may see that it lets go.
+func (u *Untimed) goOn(i int, at uint64) {
+	e := &u.estimate
+	if e.front.count[i] == 0 {
+		return
+	}
+	w := u.arch.Warp(i)
+	op, err := w.Decode(w.PC())
+	if err != nil {
+		u.core.fail(err)
+		return
+	}
+	at = e.ready(i, op, at)
+	if at == never || e.pending[i] > 0 && op.LatencyClass() == isa.ClassWarp {
+		u.parked |= 1 << i
+		return
+	}
+	e.ops[i] = op
+	u.wheel.put(i, at)
+}
+
+// issue executes a warp's next instruction.
+func (u *Untimed) issue(i int, at uint64) {
+	w, e := u.arch.Warp(i), &u.estimate
+	op := e.ops[i]
+	class := op.LatencyClass()
+	if class == isa.ClassUnit && (!u.core.socket.CanIssue(i, op) || u.core.socket.Full()) {
+		u.wheel.put(i, at+u.quantum)
+		return
+	}
+	e.busy[i] &^= op.Reads()
+	e.front.issued(i, at)
+	var err error
+	switch class {
+	case isa.ClassLoad, isa.ClassStore, isa.ClassAtomic:
+		err = w.Issue(op, u.await(i, op, at))
+	case isa.ClassFence:
+		u.await(i, op, at)
+		err = w.Execute(op)
+	case isa.ClassUnit:
+		if u.ask(i, w, op) {
+			return
+		}
+	default:
+		if u.execute(i, w, op, at) {
+			return
+		}
+	}
+	if err != nil {
+		u.core.fail(err)
+		return
+	}
+	u.goOn(i, at+1)
+}
+
+// await has a memory access wait for the load-store unit.
+func (u *Untimed) await(i int, op *emu.Op, at uint64) *emu.Access {
+	e := &u.estimate
+	q := e.slice(i).put(i, op, at+e.between.issueToMemory)
+	e.pending[i]++
+	e.memory.plan(e.slices)
+	e.writes(i, op, never)
+	return &q.made
+}
+
+// execute executes an instruction of another unit. It reports whether the warp's next one is not known by that.
+func (u *Untimed) execute(i int, w *emu.Warp, op *emu.Op, at uint64) (steers bool) {
+	e, between := &u.estimate, &u.estimate.between
+	at = e.execute(i, op, w.Mask(), at)
+	err := w.Execute(op)
+	class := op.LatencyClass()
+	if class == isa.ClassWarp && err == nil {
+		err = u.core.source.Declare() // other cores may wait at the same barrier
+	}
+	if err != nil {
+		u.core.fail(err)
+		return true
+	}
+	toRead, toFetch := between.executeToRead, between.branchToFetch+e.latency[class]
+	if op.Unit() == isa.SFU {
+		toRead, toFetch = between.sharedToRead, between.sharedToFetch
+	}
+	e.writes(i, op, at+e.latency[class]+toRead)
+	if !u.core.isControl(op) {
+		return false
+	}
+	u.steered(i, w, at+toFetch)
+	return true
+}
+
+// steered has a warp be fetched for where control has led it, if it goes on. Others may too that it has let go.
+func (u *Untimed) steered(i int, w *emu.Warp, at uint64) {
+	if u.arch.Active()>>i&1 != 0 && !w.Waiting() {
+		u.estimate.front.unlock(i, w.PC(), at)
+	} else {
+		u.running &^= 1 << i
+		u.over = max(u.over, at, u.estimate.memory.last())
+	}
+	u.arrive(at)
+	u.join(at)
+}
+
+// access makes the memory access that is due.
+func (u *Untimed) access(at uint64) {
+	e := &u.estimate
+	q := e.slices[e.memory.of].take(at)
+	i := q.warp
+	if e.pending[i]--; q.op.LatencyClass() == isa.ClassFence {
+		u.fence(at)
+	} else {
+		done, err := u.reach(&q.made, at)
+		if err != nil {
+			u.core.fail(err)
+		}
+		e.writes(i, q.op, done+e.between.memoryToIssue)
+	}
+	e.memory.plan(e.slices)
+	if u.parked>>i&1 != 0 {
+		u.parked &^= 1 << i
+		u.goOn(i, at+1)
+	}
+}
+
+// ask gives a request to the unit, whose queue has a place. It reports whether the warp waits for an answer.
+func (u *Untimed) ask(i int, w *emu.Warp, op *emu.Op) (waits bool) {
+	s := u.core.socket
+	s.Issue(i, op)
+	call := s.Begin()
+	w.Ask(op, call)
+	s.Send(call.Tag)
+	if waits = s.Traits(op).Answered; waits {
+		u.waiting |= 1 << i
+		u.held |= 1 << i
+	}
+	return waits
+}
+
 // receive gives warps the unit's answers.
-func (u *Untimed) receive() {
+func (u *Untimed) receive(now clock.Cycle) {
 	s := u.core.socket
 	if err := s.Err(); err != nil {
 		u.core.fail(err)
 		return
 	}
-	for s.Answered() {
+	for s.Answered() && u.waiting>>s.Front().Warp&1 != 0 {
 		call := s.Front()
-		u.waiting &^= 1 << call.Warp
-		u.arch.Warp(call.Warp).Answer(call)
+		i, op := call.Warp, call.Op()
+		u.waiting &^= 1 << i
+		u.arch.Warp(i).Answer(call)
 		s.Receive()
-		u.arrive()
-	}
-}
-
-// turn executes instructions of a warp, until it has had its turn or has to wait.
-func (u *Untimed) turn(i int, w *emu.Warp) error {
-	fetched := ^uint32(0)
-	for range turn {
-		pc := w.PC()
-		if line := pc >> (u.line & 31); line != fetched {
-			fetched = line
-			u.code.Warm(mem.Read, pc, false)
-		}
-		op, err := w.Decode(pc)
-		if err != nil {
-			return err
-		}
-		switch op.LatencyClass() {
-		case isa.ClassLoad, isa.ClassStore, isa.ClassAtomic:
-			if err := u.reach(w, op); err != nil {
-				return err
-			}
-		case isa.ClassWarp:
-			if err := u.control(w, op); err != nil || !u.goesOn(i, w) {
-				return err
-			}
-		case isa.ClassUnit:
-			if !u.ask(i, w, op) {
-				return nil
-			}
-		case isa.ClassFence:
-			if u.core.spec.Fence != FenceWait {
-				u.data.Warm(mem.Flush, 0, false)
-			}
-			fallthrough
-		default:
-			if err := w.Execute(op); err != nil {
-				return err
-			}
+		u.arrive(now)
+		if u.on {
+			u.answered(i, op, now)
+		} else {
+			u.core.takeBack(1 << i)
 		}
 	}
-	return nil
-}
-
-// control executes control, and lets other cores know of a barrier that it leads to.
-func (u *Untimed) control(w *emu.Warp, op *emu.Op) error {
-	if err := w.Execute(op); err != nil {
-		return err
-	}
-	return u.core.source.Declare()
-}
-
-// goesOn reports whether the warp goes on behind control.
-func (u *Untimed) goesOn(i int, w *emu.Warp) bool {
-	u.arrive()
-	return u.arch.Active()>>i&1 != 0 && !w.Waiting()
-}
-
-// arrive lets the core arrive at a device-wide barrier to which all its warps have come, when its L1D has forgotten its
-// lines.
-func (u *Untimed) arrive() {
-	if u.arriving {
-		u.arriving = false
-		u.data.Warm(mem.Invalidate, 0, false)
-		u.core.source.Arrive()
+	if s.Answered() { // a warp that has asked in time: its core may have slept behind the others' answers
+		u.core.Place().Wake()
 	}
 }
 
-// ask gives a request to the unit, when its queue has a place, and reports whether the warp goes on.
-func (u *Untimed) ask(i int, w *emu.Warp, op *emu.Op) bool {
-	s := u.core.socket
-	if !s.CanIssue(i, op) || s.Full() {
-		return false
+// answered has a warp go on that the unit has answered, unless it has asked in time: then the core gives it back.
+func (u *Untimed) answered(i int, op *emu.Op, now uint64) {
+	u.wheel.advance(now)
+	u.held &^= 1 << i
+	if u.running>>i&1 == 0 {
+		return
 	}
-	s.Issue(i, op)
-	call := s.Begin()
-	w.Ask(op, call)
-	s.Send(call.Tag)
-	if s.Traits(op).Answered {
-		u.waiting |= 1 << i
-		return false
+	f := &u.estimate.front
+	if u.core.socket.Traits(op).SetsMask {
+		f.unlock(i, u.arch.Warp(i).PC(), now+answerToFetch)
+	} else if u.crowded>>i&1 != 0 {
+		u.crowded &^= 1 << i
+		f.unlock(i, f.pc[i], now+answerToFetch)
 	}
-	return true
-}
-
-// reach makes a memory access: it takes effect, and warms the L1D.
-func (u *Untimed) reach(w *emu.Warp, op *emu.Op) error {
-	a := &u.access
-	if err := w.Issue(op, a); err != nil {
-		return err
-	}
-	wrote, err := a.PerformLanes(a.Mask)
-	if err != nil {
-		return err
-	}
-	as := u.asked(op)
-	reached := ^uint32(0)
-	for m := a.Mask; m != 0; m &= m - 1 {
-		addr := a.Addr[bits.TrailingZeros32(m)&31]
-		if line := addr >> (u.line & 31); line != reached && addr < emu.ScratchpadBase {
-			reached = line
-			u.data.Warm(as, addr, wrote)
-		}
-	}
-	return nil
-}
-
-// asked is what an access asks of the L1D.
-func (u *Untimed) asked(op *emu.Op) mem.Op {
-	switch op.LatencyClass() {
-	case isa.ClassLoad:
-		return mem.Read
-	case isa.ClassStore:
-		return mem.Write
-	}
-	switch u.core.lsu.spec.Atomics.Mode {
-	case AtomicsSimX24:
-		return mem.Read
-	case AtomicsSimX25:
-		return mem.Write
-	}
-	return mem.Atomic
+	u.goOn(i, now+answerToFetch)
 }

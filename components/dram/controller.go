@@ -56,6 +56,8 @@ type Channel struct {
 	done                  completions
 	inFlight, maxInFlight int // accepted and not popped
 
+	estimate *estimate // of accesses without time; nil: there was none
+
 	idealFree uint64 // ideal only: the next completion is not before
 
 	stats   Stats

@@ -25,6 +25,7 @@ type Harness struct {
 	queue    []piece // waiting, in order
 	head     int
 	requests []harnessRequest
+	entrance mem.Server // of pieces without time
 	free     []int32
 }
 

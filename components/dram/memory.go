@@ -30,6 +30,8 @@ type Memory struct {
 	reads    []read
 	free     []int32
 	unsent   int // answers that wait for a place in their link
+
+	requester clock.Femto // the period of the clock that execution without time counts in
 }
 
 type memoryPort struct {
@@ -57,7 +59,7 @@ func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Mem
 	if lineBytes < s.LineBytes || lineBytes%s.LineBytes != 0 {
 		return nil, fmt.Errorf("%s: cache lines of %d bytes over a DRAM whose bursts carry %d: expected a multiple", name, lineBytes, s.LineBytes)
 	}
-	m := &Memory{Base: clock.NewBase(name), spec: s, ports: make([]memoryPort, ports), bursts: lineBytes / s.LineBytes, line: uint32(lineBytes)}
+	m := &Memory{Base: clock.NewBase(name), spec: s, ports: make([]memoryPort, ports), bursts: lineBytes / s.LineBytes, line: uint32(lineBytes), requester: d.Period()}
 	m.mapper = NewMapper(s)
 	for i := range m.ports {
 		m.turns = append(m.turns, int32(i))
@@ -85,6 +87,7 @@ func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Mem
 func (m *Memory) ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response]) {
 	m.ports[i] = memoryPort{index: int32(i), in: in, out: out}
 	in.Flag(&m.filled[i/64], i%64)
+	m.requester = in.Producer().Period()
 }
 
 // Tick does one DRAM clock.

@@ -1,48 +1,155 @@
 package dram
 
-import "heddle/components/mem"
+import (
+	"heddle/components/mem"
+)
 
 // Warm opens the rows of a cache line, as an access long ago would have.
-func (m *Memory) Warm(op mem.Op, addr uint32, _ bool) {
-	if op.Flushes() {
-		return
+func (m *Memory) Warm(a mem.Access, at uint64) (taken, answered uint64) {
+	d := m.Place().Domain()
+	own, requester, now := uint64(d.Period()), uint64(m.requester), d.After()
+	taken = at * requester / own
+	if a.Op.Flushes() {
+		return at, roundUp(warmFlush(m.channels, taken)*own, requester)
 	}
-	first := uint64(addr/m.line) * uint64(m.bursts)
+	first := uint64(a.Addr/m.line) * uint64(m.bursts)
 	for line := first; line < first+uint64(m.bursts); line++ {
-		if c := m.channels[m.mapper.Channel(line)]; c.misses(line) {
-			c.open(line, m.Place().Domain().After())
-		}
+		in, out := m.channels[m.mapper.Channel(line)].warm(line, a.Op == mem.Write, taken, now)
+		taken, answered = in, max(answered, out)
 	}
+	return roundUp(taken*own, requester), roundUp(answered*own, requester)
 }
 
-// Warm opens the rows of a line's pieces, as an access long ago would have.
-func (h *Harness) Warm(op mem.Op, addr uint32, _ bool) {
-	if op.Flushes() {
-		return
+func roundUp(n, by uint64) uint64 { return (n + by - 1) / by }
+
+// Warm opens the rows of a line's pieces, as an access long ago would have. Its first piece answers, and its queue takes
+// whatever comes.
+func (h *Harness) Warm(a mem.Access, at uint64) (taken, answered uint64) {
+	if a.Op.Flushes() {
+		return at, warmFlush(h.channels, at)
 	}
+	now := h.Place().Domain().After()
+	begin := h.entrance.Take(at, harnessPieces)
 	for k := range uint64(harnessPieces) {
-		line := uint64(addr/harnessLineBytes) + k
-		if c := h.channels[h.mapper.Channel(line)]; c.misses(line) {
-			c.open(line, h.Place().Domain().After())
+		line := uint64(a.Addr/harnessLineBytes) + k
+		_, out := h.channels[h.mapper.Channel(line)].warm(line, a.Op == mem.Write, begin+k, now)
+		if k == 0 {
+			answered = out
 		}
 	}
+	return at, answered
 }
 
-// misses reports whether a line's row is not open.
-func (c *Channel) misses(line uint64) bool {
-	at := c.mapper.Map(line)
-	return c.state.banks[at.Bank].row != at.Row
-}
-
-// open opens a line's row, unless the bank has something to do, or its rank is being refreshed. Rows of a DRAM that
-// closes them, and of one without rows, stay closed.
-func (c *Channel) open(line uint64, now uint64) {
-	if c.spec.PagePolicy != OpenPage || c.spec.Standard == Ideal {
-		return
+// warmFlush returns when a flush that comes at a clock is answered: as a read, behind the writes before it.
+func warmFlush(channels []*Channel, at uint64) (answered uint64) {
+	for _, c := range channels {
+		if c.estimate != nil {
+			at = max(at, c.estimate.queues[1].Last())
+		}
 	}
-	at := c.mapper.Map(line)
+	t := &channels[0].spec.Timing
+	return at + controllerDelay + uint64(t.CL+t.BL)
+}
+
+// estimate is how long a channel's accesses take that are made without time: each queue holds as many as it can, rows are
+// opened no oftener than their bank and the rank allow, and the data bus carries one burst at a time. Requests are served
+// as they come: it has neither a scheduler nor the turns between reads and writes, nor bank groups, nor refreshes. Of
+// writes that wait it knows the last one only, which others of its line are merged with.
+type estimate struct {
+	queues [2]mem.Places // reads, writes
+	ranks  []estimatedRank
+
+	merges uint64         // the line of the last write, which absorbs others
+	until  uint64         // and before which clock
+	banks  []mem.Calendar // by bank: rows opened in it
+}
+
+// estimatedRank is a rank, or of a standard whose ranks share a data bus, all of them.
+type estimatedRank struct {
+	bus  mem.Calendar // of data
+	rows mem.Calendar // opened in it
+}
+
+// controllerDelay is the clocks from a request's arrival to its first command.
+const controllerDelay = 1
+
+func (c *Channel) newEstimate() *estimate {
+	s, t := &c.spec, &c.spec.Timing
+	e := &estimate{queues: [2]mem.Places{make(mem.Places, s.ReadQueue), make(mem.Places, s.WriteQueue)}}
+	rank := estimatedRank{mem.NewCalendar(uint64(t.BL)), mem.NewCalendar(t.rowInterval())}
+	if s.Standard == Ideal {
+		rank.bus = mem.NewCalendar(uint64(s.IdealInterval))
+	}
+	e.ranks = append(e.ranks, rank)
+	if s.Standard == HBM2 || s.Standard == HBM2R20 { // ranks are pseudo channels
+		for range s.Ranks - 1 {
+			e.ranks = append(e.ranks, rank)
+		}
+	}
+	for range c.state.banks {
+		e.banks = append(e.banks, mem.NewCalendar(uint64(t.RC)))
+	}
+	return e
+}
+
+// rowInterval is the clocks from one row's opening to another's in other banks: as ACT to ACT, and four of them in a window.
+func (t *Timing) rowInterval() uint64 { return uint64(max(t.RRDS, t.FAW/4)) }
+
+// warm makes a burst's access that arrives at a clock. It returns estimates of the clock at which a queue takes it, and
+// of the one at which it is over.
+func (c *Channel) warm(line uint64, write bool, at, now uint64) (taken, done uint64) {
+	if c.estimate == nil {
+		c.estimate = c.newEstimate()
+	}
+	e, s := c.estimate, &c.spec
+	queue := e.queues[0]
+	if write {
+		queue = e.queues[1]
+	}
+	if write && s.MergeWrites && line == e.merges && at < e.until {
+		return at, at + 1
+	}
+	taken = max(at, queue.First())
+	if s.Standard == Ideal {
+		done = e.ranks[0].bus.Take(taken, uint64(s.IdealInterval)) + uint64(s.IdealLatency)
+		queue.Take(done)
+		return taken, done
+	}
+	t, latency := &s.Timing, uint64(s.Timing.CL)
+	if write {
+		latency = uint64(t.CWL)
+	}
+	to := c.mapper.Map(line)
+	rank := &e.ranks[to.Bank*len(e.ranks)/len(e.banks)]
+	start := c.reach(rank, to, taken+controllerDelay, now)
+	data := rank.bus.Take(start+latency, uint64(t.BL))
+	queue.Take(data - latency)
+	if write {
+		e.merges, e.until = line, data-latency
+	}
+	return taken, data + uint64(t.BL)
+}
+
+// reach opens a row from a clock on, if it is not open, and returns the one from which its columns can be accessed.
+func (c *Channel) reach(rank *estimatedRank, to Location, at, now uint64) uint64 {
+	t, open := &c.spec.Timing, c.state.banks[to.Bank].row
+	if open == to.Row && c.spec.PagePolicy == OpenPage {
+		return at
+	}
+	if open != closedRow {
+		at += uint64(t.RP)
+	}
+	at = c.estimate.banks[to.Bank].Take(at, uint64(t.RC))
+	at = rank.rows.Take(at, t.rowInterval())
+	c.open(to, now)
+	return at + uint64(max(t.RCD, t.RCDRD))
+}
+
+// open opens a row, unless its bank has something to do in time, or its rank is being refreshed. Rows of a DRAM that
+// closes them stay closed.
+func (c *Channel) open(at Location, now uint64) {
 	b := &c.state.banks[at.Bank]
-	if b.claimed || b.queued != [numQueues]uint16{} || c.refreshes > 0 || b.rank.refreshed > now {
+	if c.spec.PagePolicy != OpenPage || b.claimed || b.queued != [numQueues]uint16{} || c.refreshes > 0 || b.rank.refreshed > now {
 		return
 	}
 	if b.row == closedRow {

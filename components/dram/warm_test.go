@@ -26,7 +26,7 @@ func TestWarmOpensRows(t *testing.T) {
 		want := map[[2]int]uint32{}
 		for range 500 {
 			addr, op := r.Uint32(), mem.Op(r.IntN(mem.NumOps))
-			m.Warm(op, addr, true)
+			m.Warm(mem.Access{Op: op, Addr: addr, Wrote: true}, 0)
 			for k := range m.bursts {
 				if line := uint64(addr/m.line)*uint64(m.bursts) + uint64(k); !op.Flushes() && spec.PagePolicy == OpenPage && spec.Standard != Ideal {
 					at := m.mapper.Map(line)

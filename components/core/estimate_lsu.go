@@ -1,0 +1,178 @@
+package core
+
+import (
+	"math/bits"
+
+	"heddle/components/mem"
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// estimatedLSU is the load-store unit with its coalescer and scratchpad. It takes one access after the other, those of the
+// lowest slice first; a load only while fewer are under way than can be. Each batch of merged requests needs a tag, and
+// the places of the links to the L1D that the batch before has taken.
+type estimatedLSU struct {
+	free  mem.Server   // for the next access
+	loads mem.Places   // under way
+	tags  mem.Places   // batches under way
+	links []mem.Places // by channel: requests that the L1D has not taken
+	lanes [64]uint8    // of an access, by bank of the scratchpad
+
+	due uint64 // when the next access begins; never: none waits
+	of  int    // the slice that it is of
+
+	there, back uint64 // the links' latencies
+}
+
+func (l *estimatedLSU) build(c *Core) {
+	s := &c.spec
+	l.loads, l.tags = make(mem.Places, s.LSUQueue), make(mem.Places, s.CoalescerTags)
+	l.there, l.back = c.lsu.out[0].Latency(), c.lsu.in[0].Latency()
+	for _, out := range c.lsu.out {
+		l.links = append(l.links, make(mem.Places, out.Places()))
+	}
+}
+
+// plan finds out when the next access begins of those that wait, and of which slice it is: the lowest that has one then.
+func (l *estimatedLSU) plan(slices []estimatedSlice) {
+	l.due = never
+	for n := range slices {
+		s := &slices[n]
+		if s.queued == 0 {
+			continue
+		}
+		q := s.front()
+		begin := max(q.at, uint64(l.free))
+		if begin < l.due && q.op.LatencyClass() != isa.ClassStore {
+			begin = max(begin, l.loads.First())
+		}
+		if begin < l.due {
+			l.due, l.of = begin, n
+		}
+	}
+}
+
+// last returns when all is over that is under way.
+func (l *estimatedLSU) last() uint64 {
+	at := max(uint64(l.free), l.loads.Last())
+	for _, link := range l.links {
+		at = max(at, link.Last())
+	}
+	return at
+}
+
+// fence makes a fence that begins in a cycle, and returns when it is over: nothing else enters before.
+func (u *Untimed) fence(at uint64) (done uint64) {
+	l := &u.estimate.memory
+	at = max(at, l.last())
+	if u.core.spec.Fence != FenceWait {
+		_, at = u.data.Warm(mem.Access{Op: mem.Flush}, at+l.there)
+		at += l.back
+	}
+	l.free = mem.Server(at)
+	return at
+}
+
+// reach makes a memory access that begins in a cycle: it takes effect, and warms the L1D. It returns when its data is
+// there.
+func (u *Untimed) reach(a *emu.Access, at uint64) (done uint64, err error) {
+	l := &u.estimate.memory
+	wrote, err := a.PerformLanes(a.Mask)
+	if err != nil {
+		return 0, err
+	}
+	as, free, over := u.asked(a.Op()), at+1, at
+	local := localLanes(a)
+	if local != 0 {
+		free = at + u.conflicts(a, local, as != mem.Write)
+		done = free + ScratchpadLatency
+		over = done + u.estimate.between.localToFree
+	}
+	if rest := a.Mask &^ local; rest != 0 {
+		sent, answered := u.coalesce(a, rest, mem.Access{Op: as, Wrote: wrote}, at+switchToL1D)
+		free, done = max(free, sent-switchToL1D), max(done, answered)
+		over = max(over, done+u.estimate.between.memoryToFree)
+	}
+	l.free = mem.Server(free)
+	if as != mem.Write {
+		l.loads.Take(over)
+	}
+	return done, nil
+}
+
+// coalesce makes the requests of an access's lanes, batch by batch. It returns when the coalescer is free for the next
+// access, and when the last answer is there.
+func (u *Untimed) coalesce(a *emu.Access, rest uint32, m mem.Access, at uint64) (free, done uint64) {
+	l, co := &u.estimate.memory, &u.core.lsu.co
+	for done = at; rest != 0; {
+		if m.Op != mem.Write {
+			at = max(at, l.tags.First())
+		}
+		sent, answered := at, at
+		for left := rest; left != 0; {
+			first := bits.TrailingZeros32(left) & 31
+			ch := first >> (co.shift & 31)
+			of := uint32(1<<co.lanes-1) << (ch * co.lanes)
+			merged := sameBlock(a, left&of, co.block)
+			left, rest = left&^of, rest&^merged
+			if m.Addr = a.Addr[first]; m.Op == mem.Atomic {
+				m.Operations = uint16(operations(a, merged, u.core.lsu.spec.Atomics.Combine))
+			}
+			leaves := max(at, l.links[ch].First())
+			taken, there := u.data.Warm(m, leaves+l.there)
+			l.links[ch].Take(taken)
+			sent, answered = max(sent, leaves), max(answered, there+l.back)
+		}
+		if m.Op != mem.Write {
+			l.tags.Take(answered)
+			done = max(done, answered)
+		}
+		at = sent + cyclesABatch
+	}
+	return at, done
+}
+
+// sameBlock returns the lanes whose address is in the same block of so many bytes as that of the first.
+func sameBlock(a *emu.Access, lanes, bytes uint32) (same uint32) {
+	block := a.Addr[bits.TrailingZeros32(lanes)&31] &^ (bytes - 1)
+	for m := lanes; m != 0; m &= m - 1 {
+		if lane := bits.TrailingZeros32(m) & 31; a.Addr[lane]-block < bytes {
+			same |= 1 << lane
+		}
+	}
+	return same
+}
+
+// conflicts returns how many turns the lanes of an access to the scratchpad take: the most that one bank has.
+func (u *Untimed) conflicts(a *emu.Access, lanes uint32, answered bool) uint64 {
+	banks := &u.estimate.memory.lanes
+	*banks = [64]uint8{}
+	most := uint8(0)
+	for m := lanes; m != 0; m &= m - 1 {
+		n := &banks[a.Addr[bits.TrailingZeros32(m)&31]>>2&uint32(u.core.spec.Threads-1)&63]
+		*n++
+		most = max(most, *n)
+	}
+	turns := uint64(most)
+	if answered && u.core.lsu.far > 0 { // arbiters of two levels lose turns: so measured of the scratchpad itself
+		turns += turns / sliceSize
+	}
+	return turns
+}
+
+// asked is what an access asks of the L1D.
+func (u *Untimed) asked(op *emu.Op) mem.Op {
+	switch op.LatencyClass() {
+	case isa.ClassLoad:
+		return mem.Read
+	case isa.ClassStore:
+		return mem.Write
+	}
+	switch u.core.lsu.spec.Atomics.Mode {
+	case AtomicsSimX24:
+		return mem.Read
+	case AtomicsSimX25:
+		return mem.Write
+	}
+	return mem.Atomic
+}
