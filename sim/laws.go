@@ -29,7 +29,7 @@ type audited struct {
 // served is what a cache has received, in time and without.
 func served(c *cache.Cache) cache.Sent {
 	s, without := c.Stats(), c.Served()
-	return cache.Sent{Reads: s.Reads + without.Reads, Writes: s.Writes + without.Writes, Atomics: s.Atomics}
+	return cache.Sent{Reads: s.Reads + without.Reads, Writes: s.Writes + without.Writes, Atomics: s.Atomics + without.Atomics}
 }
 
 // passed is what a concentrator has received, and passed on.

@@ -52,8 +52,9 @@ type Machine struct {
 
 	steps []func(step int, vertices, edges uint64) `checkpoint:"assembled"` // who looks on
 
-	untimed []*core.Untimed // what executes without time; nil: nothing has
-	traced  bool            // cores execute what Options.Source has
+	untimed    []*core.Untimed // what executes without time; nil: nothing has
+	alternator *alternator     // nil: no launch has been in time and without
+	traced     bool            // cores execute what Options.Source has
 }
 
 // way is a link between two units.
@@ -463,6 +464,9 @@ type Result struct {
 	Cycles uint64 // until the last core was done
 	emu.Stats
 	Phases core.Phases // of all cores
+
+	Sampled bool    // cycles are estimated, and there are no phases
+	Half    float64 // half the 95 % confidence interval of the cycles
 }
 
 // Run executes a program to its end, with the argument of the options. The error is

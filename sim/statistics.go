@@ -151,9 +151,17 @@ func edges(s *emu.Stats) stats.Stat {
 // Statistics lists what a launch has come to, of what is counted for launches. Names are those
 // of Machine.Statistics, where they are those of all launches.
 func (r *Result) Statistics() stats.Tree {
-	t := append(executed(&r.Stats), edges(&r.Stats))
-	t = append(t, software(&r.Stats)...)
+	t := r.Executed()
+	if r.Sampled {
+		return t
+	}
 	return append(t, stats.Walk("core.phase", &r.Phases)...)
+}
+
+// Executed lists what its warps have executed, which is known of a sampled launch too.
+func (r *Result) Executed() stats.Tree {
+	t := append(executed(&r.Stats), edges(&r.Stats))
+	return append(t, software(&r.Stats)...)
 }
 
 // totals is what the headline figures are made of.

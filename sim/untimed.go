@@ -8,26 +8,22 @@ import (
 	"heddle/isa"
 )
 
-// Execute executes a program to its end as Launch does, but without time: the result has no cycles. Memory, the
-// caches' lines, DRAM's open rows and the tables of graph units are left as a launch leaves them that executes
-// instructions in the same order; which order that is, of several warps, time decides otherwise. Nothing of it is in
-// the statistics of cores, caches and memory. Graph units count as ever, by a clock that says nothing about time.
+// Execute executes a program to its end as Launch does, but without simulating time: the result has no cycles. Memory,
+// the caches' lines, DRAM's open rows and the tables of graph units are left as a launch leaves them that executes
+// instructions in the same order. Warps go on in the order of an estimate of time, which the machine's clock then counts
+// in. Nothing of it is in the statistics of cores, caches and memory; graph units count as ever.
 func (m *Machine) Execute(ctx context.Context, p *isa.Program, arg uint32) (Result, error) {
 	if m.traced {
 		panic("BUG: sim: executing without time what somebody else's source has")
 	}
 	m.assembleUntimed()
 	r, err := m.launch(ctx, p, arg, func() {
-		for _, c := range m.Caches {
-			c.SetUntimed(true)
-		}
+		m.setUntimed(true)
 		for _, u := range m.untimed {
 			u.Start()
 		}
 	})
-	for _, c := range m.Caches {
-		c.SetUntimed(false)
-	}
+	m.setUntimed(false)
 	r.Cycles = 0
 	return r, err
 }
@@ -44,11 +40,11 @@ func (m *Machine) assembleUntimed() {
 	outer := m.Caches[2*m.cfg.Sockets:]
 	below := mem.Warmer(m.Memory)
 	for i := len(outer) - 1; i >= 0; i-- {
-		outer[i].WarmInto(below)
+		outer[i].WarmInto(below, m)
 		below = outer[i]
 	}
 	for _, c := range m.Caches[:2*m.cfg.Sockets] {
-		c.WarmInto(below)
+		c.WarmInto(below, m)
 	}
 	for n, c := range m.Cores {
 		l1 := m.Caches[2*(n/m.cfg.CoresPerSocket):] // of its socket: L1I, L1D

@@ -28,7 +28,7 @@ func TestRandomMemoryUntimed(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			memoryCase(t, 5000+seed, execute)
+			memoryCase(t, 5000+seed, false, execute)
 		})
 	}
 }

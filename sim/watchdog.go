@@ -101,6 +101,11 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 	for _, c := range w.m.Caches {
 		progress += c.Progress(now)
 	}
+	for _, u := range w.m.untimed {
+		if u.Goes() { // memory may be estimated to take very long, which nothing counts
+			w.moved = now
+		}
+	}
 	if w.m.untimed != nil {
 		progress += w.m.Arch.Stats().WarpInstrs
 	}

@@ -121,12 +121,15 @@ type Times struct {
 	Launches uint64
 	Cycles   uint64 // in launches
 	Overhead uint64 // around them: launches × launch overhead
+	// Half is half the 95 % confidence interval of cycles that are estimated, as if launches' errors went together.
+	Half float64
 }
 
 // Add books one launch.
 func (t *Times) Add(r sim.Result, overhead uint64) {
 	t.Launches++
 	t.Cycles += r.Cycles
+	t.Half += r.Half
 	t.Overhead += overhead
 }
 

@@ -14,6 +14,9 @@ type Timed struct {
 	Machine *sim.Machine
 	shape   Shape
 	execute bool // launches take no time
+
+	alternation *sim.Alternation // nil: launches are in time throughout
+	sampled     sim.Sampled      // the last launch that was not
 }
 
 var _ Device = (*Timed)(nil)
@@ -53,15 +56,28 @@ func (d *Timed) Frontier(step int, vertices, edges uint64) {
 // SetUntimed has launches to come take no time, or time again.
 func (d *Timed) SetUntimed(on bool) { d.execute = on }
 
+// SetAlternation has launches to come be in time and without by turns; nil: in time throughout.
+func (d *Timed) SetAlternation(a *sim.Alternation) { d.alternation = a }
+
+// Sampled is what is known of the last launch that was in time and without by turns.
+func (d *Timed) Sampled() *sim.Sampled { return &d.sampled }
+
 // Launch runs a program; its cycles count from the launch until the last core is done.
 func (d *Timed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
-	launch := d.Machine.Launch
-	if d.execute {
-		launch = d.Machine.Execute
-	}
-	r, err := launch(ctx, p, arg)
+	r, err := d.launch(ctx, p, arg)
 	if err == nil {
 		err = exit(d.Machine.Arch, p)
 	}
 	return r, err
+}
+
+func (d *Timed) launch(ctx context.Context, p *isa.Program, arg uint32) (r sim.Result, err error) {
+	switch {
+	case d.execute:
+		return d.Machine.Execute(ctx, p, arg)
+	case d.alternation != nil:
+		d.sampled, err = d.Machine.Alternate(ctx, p, arg, *d.alternation)
+		return d.sampled.Result, err
+	}
+	return d.Machine.Launch(ctx, p, arg)
 }

@@ -15,6 +15,8 @@ type Stat struct {
 	Name string // dotted: core0.scheduler.issued
 	Unit string // what one is; "" for a ratio
 	Doc  string // one line
+	// Half is half the 95 % confidence interval of an estimate, in the statistic's unit; 0: it is exact.
+	Half float64
 
 	count       uint64
 	ratio       float64
@@ -57,13 +59,18 @@ func (s Stat) Since(before Stat) Stat {
 	return s
 }
 
-// Plus puts two times together that follow each other.
+// Plus puts two times together that follow each other. Intervals of estimates add up, as if their errors went together.
 func (s Stat) Plus(next Stat) Stat {
 	switch {
 	case !s.isF:
 		s.count += next.count
+		s.Half += next.Half
 	case s.under != 0 || next.under != 0:
-		return s.of(s.over+next.over, s.under+next.under)
+		both := s.of(s.over+next.over, s.under+next.under)
+		if both.under > 0 {
+			both.Half = (s.Half*s.under + next.Half*next.under) / both.under
+		}
+		return both
 	}
 	return s
 }
@@ -79,8 +86,13 @@ func (s Stat) Float() float64 {
 // Uint returns a count; ok is false of a ratio.
 func (s Stat) Uint() (n uint64, ok bool) { return s.count, !s.isF }
 
-// MarshalJSON writes the value alone; counts as integers.
-func (s Stat) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }
+// MarshalJSON writes the value alone; counts as integers. An estimate is an object with its confidence interval.
+func (s Stat) MarshalJSON() ([]byte, error) {
+	if s.Half == 0 {
+		return []byte(s.String()), nil
+	}
+	return fmt.Appendf(nil, `{"estimate":%s,"ci95":%s}`, s, strconv.FormatFloat(s.Half, 'g', -1, 64)), nil
+}
 
 // String returns the value: a count in full, a ratio with all its digits.
 func (s Stat) String() string {

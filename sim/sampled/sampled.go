@@ -1,0 +1,275 @@
+// Package sampled estimates how long launches take of which only parts were simulated in time.
+//
+// Between those parts a launch is executed without time, and what it would take is estimated as it goes (package core,
+// estimate). The estimate is wrong by a factor that changes slowly. Where an interval was simulated in time, the factor
+// is known: the interval's cycles over what the estimate beside it says of as many instructions. A stretch between
+// intervals takes its estimate times the median of the factors next to it: a ratio estimator with an auxiliary variable
+// that is known everywhere (Cochran, Sampling Techniques, 1977, ch. 6), as SMARTS (Wunderlich et al., ISCA 2003) is one
+// with the number of instructions.
+//
+// Every figure has half a 95 % confidence interval, of two parts: how much the factors scatter, and what sampling does not
+// show, the estimate's own order of warps (ModelError).
+package sampled
+
+import (
+	"math"
+	"slices"
+
+	"heddle/sim"
+	"heddle/sim/stats"
+)
+
+// Constants of the estimate.
+const (
+	// near is how many intervals' factors say what a stretch's is, half of them on either side.
+	near = 6
+	// kept is how many intervals of a kernel's launches are remembered for its next.
+	kept = 24
+	// ModelError is the standard deviation of what is left when factors are known exactly, as a part of what was not
+	// simulated: warps that are executed without time progress a little faster or slower, one beside the other, than
+	// they would in time, so that a launch's last warps begin their end with more or less to do. It was chosen after the
+	// outcomes of docs/sampling.md had been seen.
+	ModelError = 0.03
+	// unknown is the same while no interval of a kernel has been simulated.
+	unknown = 0.25
+)
+
+// Estimate is what a launch is estimated to have come to.
+type Estimate struct {
+	Cycles float64
+	Half   float64    // of the 95 % confidence interval; 0: all of it was simulated
+	Counts stats.Tree // of the machine
+}
+
+// Estimator estimates launches, one after the other. The zero value is ready.
+type Estimator struct {
+	kernels map[any]*kernel
+}
+
+// kernel is what is known of a kernel by its launches.
+type kernel struct {
+	factors   []float64
+	intervals []sim.Interval
+}
+
+// Launch estimates a launch of a kernel.
+func (e *Estimator) Launch(of any, s *sim.Sampled) Estimate {
+	if s.Whole() {
+		return Estimate{Cycles: float64(s.Begin.Cycles), Counts: s.Begin.Counts}
+	}
+	if e.kernels == nil {
+		e.kernels = map[any]*kernel{}
+	}
+	k := e.kernels[of]
+	if k == nil {
+		k = &kernel{}
+		e.kernels[of] = k
+	}
+	at := len(k.factors)
+	for i := range s.Intervals {
+		if f, ok := factor(s, i); ok {
+			k.factors, k.intervals = append(k.factors, f), append(k.intervals, s.Intervals[i])
+		}
+	}
+	out := k.launch(s, at)
+	if n := len(k.factors) - kept; n > 0 {
+		k.factors, k.intervals = slices.Clone(k.factors[n:]), slices.Clone(k.intervals[n:])
+	}
+	return out
+}
+
+// factor is an interval's cycles over what the estimate on both sides says of its instructions.
+func factor(s *sim.Sampled, i int) (f float64, ok bool) {
+	v, after := &s.Intervals[i], &s.Rest
+	if i+1 < len(s.Intervals) {
+		after = &s.Intervals[i+1].Before
+	}
+	var paces []float64
+	for _, p := range [...]sim.Pace{v.Before.Last, after.First} {
+		if p.WarpInstrs > 0 && p.Cycles > 0 {
+			paces = append(paces, cpi(p))
+		}
+	}
+	if len(paces) == 0 || v.Cycles == 0 {
+		return 0, false
+	}
+	return cpi(v.Pace) / geomean(paces), true
+}
+
+func cpi(p sim.Pace) float64 { return float64(p.Cycles) / float64(max(p.WarpInstrs, 1)) }
+
+func geomean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += math.Log(v)
+	}
+	return math.Exp(sum / float64(len(values)))
+}
+
+// launch estimates a launch whose first interval is at a place of the kernel's.
+func (k *kernel) launch(s *sim.Sampled, at int) Estimate {
+	n := len(s.Intervals)
+	timed, covered := float64(s.Begin.Cycles), s.Begin.WarpInstrs
+	beside := make([]float64, n+1) // cycles of what lies before each interval, and behind the last
+	for i := range s.Intervals {
+		v := &s.Intervals[i]
+		timed += float64(v.Cycles)
+		beside[i] = k.factor(at+i) * float64(v.Before.Cycles+warm(v).Cycles)
+		covered += v.WarpInstrs + v.Before.WarpInstrs + v.Warm.WarpInstrs
+	}
+	beside[n] = k.factor(at+n) * float64(s.Rest.Cycles)
+	covered += s.Rest.WarpInstrs
+	rest := 0.0
+	for _, c := range beside {
+		rest += c
+	}
+	if left := float64(s.WarpInstrs - covered); left > 0 { // what ended while time was being switched off
+		more := left * cpi(s.Begin.Pace)
+		if rest > 0 {
+			more = rest * left / float64(covered-s.Begin.WarpInstrs)
+		}
+		for i := range beside {
+			beside[i] += more / float64(n+1)
+		}
+		rest += more
+	}
+	out := Estimate{Cycles: timed + rest, Half: k.error() * rest}
+	out.Counts = k.counts(s, beside, rest, out.Half/out.Cycles)
+	return out
+}
+
+// warm is what a warm-up is estimated to take: by the pace before it.
+func warm(v *sim.Interval) sim.Pace {
+	p := v.Warm
+	if v.Before.Last.WarpInstrs > 0 {
+		p.Cycles = uint64(cpi(v.Before.Last) * float64(p.WarpInstrs))
+	}
+	return p
+}
+
+// factor is the median of those next to a place: the intervals before it, and from it on.
+func (k *kernel) factor(place int) float64 {
+	from, to := max(0, place-near/2), min(len(k.factors), place+near/2)
+	if from >= to {
+		if len(k.factors) == 0 {
+			return 1
+		}
+		from, to = max(0, len(k.factors)-near/2), len(k.factors)
+	}
+	return median(k.factors[from:to])
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// error is half the 95 % confidence interval of what was not simulated, as a part of it.
+func (k *kernel) error() float64 {
+	n := len(k.factors)
+	if n < 2 {
+		return stats.Student95(1000) * unknown
+	}
+	// Neighbours differ by what scatters, and hardly by what drifts.
+	squares := 0.0
+	for i, f := range k.factors[1:] {
+		d := math.Log(f / k.factors[i])
+		squares += d * d / 2
+	}
+	// The median's variance is π/2 times the mean's.
+	variance := squares / float64(n-1) / float64(n) * math.Pi / 2
+	t := stats.Student95(n - 1)
+	return math.Hypot(t*math.Sqrt(variance), stats.Student95(1000)*ModelError)
+}
+
+// few is how many intervals of a launch do not show how its statistics scatter; those of the kernel's launches before are
+// taken too.
+const few = 4
+
+// counts are the machine's: those of what was simulated, and for what was not the intervals', each as often as there is
+// something beside it.
+func (k *kernel) counts(s *sim.Sampled, beside []float64, rest, relative float64) stats.Tree {
+	out := slices.Clone(s.Begin.Counts)
+	left := float64(s.WarpInstrs - s.Begin.WarpInstrs)
+	for i := range s.Intervals {
+		for j := range out {
+			out[j] = out[j].Plus(s.Intervals[i].Counts[j])
+		}
+		left -= float64(s.Intervals[i].WarpInstrs)
+	}
+	from, of := s.Intervals, beside
+	if len(from) < few {
+		if from = k.intervals; len(from) == 0 {
+			from = []sim.Interval{s.Begin}
+		}
+		of = make([]float64, len(from)+1)
+		for i := range of {
+			of[i] = rest / float64(len(of))
+		}
+	}
+	p := stats.Parts{Rest: rest, Relative: k.error()}
+	for i := range from {
+		c := float64(from[i].Cycles)
+		share := (of[i] + of[i+1]) / 2
+		if i == 0 {
+			share += of[0] / 2
+		}
+		if i == len(from)-1 {
+			share += of[i+1] / 2
+		}
+		p.Cycles, p.Instrs, p.Weights = append(p.Cycles, c), append(p.Instrs, float64(from[i].WarpInstrs)), append(p.Weights, share/max(c, 1))
+	}
+	calibrate(&p, left)
+	for j := range out {
+		out[j] = p.Extrapolate(out[j], func(i int) stats.Stat { return from[i].Counts[j] })
+	}
+	exact(out, s, relative)
+	return out
+}
+
+// calibrate changes weights as little as it takes for the parts to have the rest's cycles and warp instructions (Deville
+// and Särndal, Calibration Estimators in Survey Sampling, JASA 1992, the linear case). Weights that would become
+// negative stay as they are.
+func calibrate(p *stats.Parts, instrs float64) {
+	var cc, cn, nn, c0, n0 float64
+	for i, w := range p.Weights {
+		c, n := p.Cycles[i], p.Instrs[i]
+		cc, cn, nn, c0, n0 = cc+w*c*c, cn+w*c*n, nn+w*n*n, c0+w*c, n0+w*n
+	}
+	d := cc*nn - cn*cn
+	if d <= 1e-9*cc*nn {
+		return
+	}
+	dc, dn := p.Rest-c0, instrs-n0
+	a, b := (dc*nn-dn*cn)/d, (dn*cc-dc*cn)/d
+	weights := make([]float64, len(p.Weights))
+	for i, w := range p.Weights {
+		if weights[i] = w * (1 + a*p.Cycles[i] + b*p.Instrs[i]); weights[i] < 0 {
+			return
+		}
+	}
+	p.Weights = weights
+}
+
+// exact sets what is known of all of the launch: what its warps have executed, and ratios of that, also to the cycles.
+func exact(t stats.Tree, s *sim.Sampled, relative float64) {
+	known := s.Executed().Map()
+	for i, x := range t {
+		if k, ok := known[x.Name]; ok {
+			if n, counted := k.Uint(); counted {
+				t[i] = x.Exact(n)
+			}
+		}
+		switch x.Name {
+		case "ipc":
+			t[i] = x.Over(float64(s.WarpInstrs), relative)
+		case "edges_per_cycle":
+			t[i] = x.Over(float64(s.Edges), relative)
+		case "simd_efficiency":
+			_, slots := s.Begin.Counts[i].Parts()
+			t[i] = x.Of(float64(s.ThreadInstrs), slots/float64(s.Begin.WarpInstrs)*float64(s.WarpInstrs))
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package stats
+
+import "math"
+
+// Parts are parts of a run that were simulated, and stand for the rest of it.
+type Parts struct {
+	Cycles, Instrs []float64 // of each part: its cycles and its warp instructions
+	Weights        []float64 // of each part: how often what it came to is in the rest
+	Rest           float64   // cycles that the rest is estimated to take
+	Relative       float64   // half the 95 % confidence interval of those, as a part of them
+}
+
+// Extrapolate adds to a statistic what it is estimated to come to in the rest, by what it came to in each part. Half the
+// confidence interval is of what cycles and warp instructions do not explain, and of the rest's cycles.
+func (p *Parts) Extrapolate(s Stat, in func(part int) Stat) Stat {
+	n := len(p.Weights)
+	over, under := make([]float64, n), make([]float64, n)
+	for i := range n {
+		if x := in(i); s.isF {
+			over[i], under[i] = x.over, x.under
+		} else {
+			over[i] = float64(x.count)
+		}
+	}
+	if !s.isF {
+		more := p.sum(over)
+		s.count += uint64(math.Round(max(0, more)))
+		s.Half += p.half(over)
+		return s
+	}
+	under0, under1 := s.under, p.sum(under)
+	if under0+under1 <= 0 {
+		return s
+	}
+	half := s.Half * under0
+	s = s.of(s.over+p.sum(over), under0+under1)
+	for i := range over {
+		over[i] -= s.ratio * under[i]
+	}
+	s.Half = (half + p.half(over)) / s.under
+	return s
+}
+
+// sum is what the rest is estimated to come to.
+func (p *Parts) sum(y []float64) (total float64) {
+	for i, w := range p.Weights {
+		total += w * y[i]
+	}
+	return total
+}
+
+// half is half the 95 % confidence interval of that.
+func (p *Parts) half(y []float64) float64 {
+	perCycle, perInstr := p.fit(y)
+	squares, n := 0.0, float64(len(y))
+	for i, w := range p.Weights {
+		d := w * (y[i] - perCycle*p.Cycles[i] - perInstr*p.Instrs[i])
+		squares += d * d
+	}
+	known := p.Relative * perCycle * p.Rest
+	if n < 3 { // as little is known of how it scatters as of a value of its own size
+		return math.Hypot(known, math.Abs(p.sum(y)))
+	}
+	return math.Hypot(known, Student95(len(y)-2)*math.Sqrt(squares*n/(n-2)))
+}
+
+// fit finds what a part has for each of its cycles and warp instructions, by least squares.
+func (p *Parts) fit(y []float64) (perCycle, perInstr float64) {
+	var cc, cn, nn, cy, ny float64
+	for i := range y {
+		c, n := p.Cycles[i], p.Instrs[i]
+		cc, cn, nn, cy, ny = cc+c*c, cn+c*n, nn+n*n, cy+c*y[i], ny+n*y[i]
+	}
+	if d := cc*nn - cn*cn; d > 1e-9*cc*nn {
+		return (cy*nn - ny*cn) / d, (ny*cc - cy*cn) / d
+	}
+	if cc == 0 {
+		return 0, 0
+	}
+	return cy / cc, 0
+}
+
+// Exact is the statistic with a value that is known.
+func (s Stat) Exact(n uint64) Stat {
+	s.count, s.Half = n, 0
+	return s
+}
+
+// Parts are what a ratio is a quotient of.
+func (s Stat) Parts() (over, under float64) { return s.over, s.under }
+
+// Of is the ratio of parts that are known.
+func (s Stat) Of(over, under float64) Stat {
+	s.Half = 0
+	return s.of(over, under)
+}
+
+// Over is the ratio with a dividend that is known; of its divisor the confidence interval is known, half of it as a part.
+func (s Stat) Over(over, relative float64) Stat {
+	s = s.of(over, s.under)
+	s.Half = s.ratio * relative
+	return s
+}
+
+// students are the two-sided 95 % quantiles of Student's t distribution, by degrees of freedom;
+// between those listed the next lower one's is taken, which is wider.
+var students = []struct {
+	freedom int
+	t       float64
+}{
+	{1, 12.706}, {2, 4.303}, {3, 3.182}, {4, 2.776}, {5, 2.571}, {6, 2.447}, {7, 2.365}, {8, 2.306}, {9, 2.262}, {10, 2.228},
+	{11, 2.201}, {12, 2.179}, {13, 2.160}, {14, 2.145}, {15, 2.131}, {16, 2.120}, {17, 2.110}, {18, 2.101}, {19, 2.093}, {20, 2.086},
+	{21, 2.080}, {22, 2.074}, {23, 2.069}, {24, 2.064}, {25, 2.060}, {26, 2.056}, {27, 2.052}, {28, 2.048}, {29, 2.045}, {30, 2.042},
+	{40, 2.021}, {60, 2.000}, {120, 1.980}, {1000, 1.962},
+}
+
+// Student95 returns the two-sided 95 % quantile of Student's t distribution, of at least one degree of freedom.
+func Student95(freedom int) (t float64) {
+	for _, s := range students {
+		if s.freedom <= freedom {
+			t = s.t
+		}
+	}
+	return t
+}
