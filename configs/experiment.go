@@ -22,6 +22,7 @@ type Experiment struct {
 
 	Stop   Stop     `key:"stop" doc:"When a run ends before it is done."`
 	Region Region   `key:"region" doc:"The super-steps that are counted."`
+	Sample Sample   `key:"sample" doc:"Which parts of a run are simulated in time, and which are estimated from them. docs/sampling.md."`
 	Stats  Sampling `key:"stats" doc:"Samples over time."`
 	Run    Host     `key:"run" doc:"How it is run on the host. No figure depends on it."`
 
@@ -119,6 +120,9 @@ func (e Experiment) Validate() error {
 		}
 	}
 	if err := e.validateInput(); err != nil {
+		return err
+	}
+	if err := e.validateSample(); err != nil {
 		return err
 	}
 	if u := e.Workload.Schedule.unit(); u != nil && !e.Machine.Core.Unit.Is(u.Name) && !e.varies("workload.schedule") {

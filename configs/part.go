@@ -23,7 +23,7 @@ type Region struct {
 	From    int     `key:"from" default:"0" min:"0" max:"1000000" unit:"super-step" doc:"The first super-step whose cycles and statistics count; super-steps are numbered from 1. A run that ends before it fails. 0: all from the beginning, with what comes before the first super-step: the init kernel."`
 	To      int     `key:"to" default:"0" min:"0" max:"1000000" unit:"super-step" doc:"The last one that counts. 0, or more than there are: to the end."`
 	Verify  bool    `key:"verify" default:"true" doc:"The run goes on behind the region to its end, and its result is compared with the reference. false: it ends with the region and is marked as partial."`
-	Outside Outside `key:"outside" default:"untimed" oneof:"untimed,timed" doc:"How the super-steps outside the region are run. untimed: executed without time, which takes a small part of the host's; caches, open rows of the DRAM and the tables of graph units are then warm, but warps run in turns, so that what depends on their order in time (a queue's, a float sum's) can differ from a whole run's. timed: simulated in the same way as the region, whose cycles are then those of a whole run."`
+	Outside Outside `key:"outside" default:"untimed" oneof:"untimed,timed" doc:"How the super-steps outside the region are run. untimed: executed without time, which takes a small part of the host's; caches, open rows of the DRAM and the tables of graph units are then warm, and warps go on in the order of an estimate of time, so that what depends on their order (a queue's, a float sum's) can differ from a whole run's. timed: simulated in the same way as the region, whose cycles are then those of a whole run."`
 }
 
 // Outside is how super-steps outside a region are run.

@@ -52,6 +52,11 @@ func ParseExperiment(name string, text []byte) (Experiment, error) {
 	return l.Value, nil
 }
 
+// ParseExperimentWith reads an experiment's text, with keys set as --set sets them.
+func ParseExperimentWith(name string, text []byte, set []string) (*schema.Loaded[Experiment], error) {
+	return ExperimentSchema.Load(schema.Input{File: name, Data: text, Set: set, Presets: schema.FromFS(presets)})
+}
+
 // input finds a preset of a kind, or a file, which has a dot or a slash in its path.
 func input(kind, name string, env, set []string) (schema.Input, error) {
 	in := schema.Input{File: name, Env: env, Set: set, Presets: schema.FromFS(presets), EnvOther: slices.Clone(otherVariables)}

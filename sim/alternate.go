@@ -101,7 +101,7 @@ type alternator struct {
 	counts  stats.Tree // where the interval has begun
 	marks   [marks + 1]Pace
 	marked  int
-	quiet   bool // cores were in the cycle before
+	quiet   bool   // cores were in the cycle before
 	span    uint64 // warp instructions of the next stretch
 }
 

@@ -212,7 +212,7 @@ func (f *resultsFlags) listPoints(w io.Writer, name string) error {
 	}
 	t, speedups := newTable(w, "point", "axes", "cycles", "speedup", "verified", "seconds"), store.Speedups(points)
 	for _, p := range points {
-		t.AppendRow(table.Row{p.Position + 1, label(&p), experiment.Thousands(p.Cycles), speedupText(speedups, p.Position), verdictText(&p), fmt.Sprintf("%.2f", p.Seconds)})
+		t.AppendRow(table.Row{p.Position + 1, label(&p), experiment.Cycles(p.Cycles, p.Half), speedupText(speedups, p.Position), verdictText(&p), fmt.Sprintf("%.2f", p.Seconds)})
 	}
 	t.Render()
 	return nil
@@ -226,9 +226,9 @@ func label(p *store.Point) string {
 	return experiment.Label(axes)
 }
 
-func speedupText(speedups map[int]float64, position int) string {
+func speedupText(speedups map[int]store.Speedup, position int) string {
 	if s, ok := speedups[position]; ok {
-		return fmt.Sprintf("%.2f×", s)
+		return fmt.Sprintf("%.2f×", s.Value) + experiment.Within(s.Half, s.Value)
 	}
 	return "–"
 }
@@ -356,7 +356,7 @@ func printPoint(w io.Writer, p *store.Point, phases []experiment.Phase, speedup 
 	for _, a := range p.Axes {
 		fmt.Fprintf(w, "%s = %s\n", plain.Line(a.Key), plain.Line(a.Value))
 	}
-	fmt.Fprintf(w, "\ncycles    %s\nspeedup   %s\nverified  %s\n", experiment.Thousands(p.Cycles), speedup, plain.Line(verdictText(p)))
+	fmt.Fprintf(w, "\ncycles    %s\nspeedup   %s\nverified  %s\n", experiment.Cycles(p.Cycles, p.Half), speedup, plain.Line(verdictText(p)))
 	if p.Error != "" {
 		fmt.Fprintf(w, "error     %s\n", plain.Lines(p.Error))
 	}

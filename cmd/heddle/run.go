@@ -588,7 +588,7 @@ func (s *session) Finished(o experiment.Outcome) {
 	case o.Replay != "":
 		s.logf("%s: %s: %d cycles in %.2f s", o.Replay, label, o.Cycles, o.Seconds)
 	default:
-		s.logf("verified: %s: %d cycles in %.2f s", label, o.Cycles, o.Seconds)
+		s.logf("verified: %s: %d%s cycles in %.2f s", label, o.Cycles, experiment.Within(o.Half, float64(o.Cycles)), o.Seconds)
 	}
 	s.keep(&o)
 	s.mu.Unlock()

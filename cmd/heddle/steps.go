@@ -63,7 +63,7 @@ func (f *resultsFlags) showSteps(w io.Writer, p *store.Point, match *regexp.Rege
 }
 
 func stepRow(s *store.Step) table.Row {
-	row := table.Row{s.Step, s.Kernel, experiment.Thousands(s.Cycles)}
+	row := table.Row{s.Step, s.Kernel, experiment.Cycles(s.Cycles, s.Half)}
 	for _, c := range stepColumns {
 		text := ""
 		if v, ok := s.Stats.Get(c.stat); ok {
@@ -77,10 +77,17 @@ func stepRow(s *store.Step) table.Row {
 	return row
 }
 
+// cyclesCI95 is the column with half the 95 % confidence intervals of sampled cycles.
+const cyclesCI95 = "cycles_ci95"
+
 // stepsTable has a row a kernel of a super-step, and a column a statistic.
 func stepsTable(p *store.Point, match *regexp.Regexp) *store.Table {
 	t := &store.Table{Columns: []store.Column{{Name: "step", Kind: store.Integer}, {Name: "kernel", Kind: store.Text}, {Name: "cycles", Kind: store.Integer}}}
 	at := map[string]int{}
+	if p.Half != 0 {
+		at[cyclesCI95] = len(t.Columns)
+		t.Columns = append(t.Columns, store.Column{Name: cyclesCI95, Kind: store.Number})
+	}
 	for _, s := range p.Steps {
 		for _, x := range s.Stats {
 			if _, ok := at[x.Name]; !ok && match.MatchString(x.Name) {
@@ -92,6 +99,9 @@ func stepsTable(p *store.Point, match *regexp.Regexp) *store.Table {
 	for _, s := range p.Steps {
 		row := make([]any, len(t.Columns))
 		row[0], row[1], row[2] = int64(s.Step), s.Kernel, int64(s.Cycles)
+		if i, ok := at[cyclesCI95]; ok {
+			row[i] = s.Half
+		}
 		for _, x := range s.Stats {
 			if i, ok := at[x.Name]; ok {
 				row[i] = x.Float()

@@ -8,12 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/internal/files"
+	"heddle/internal/samplecheck"
 	"heddle/sim/parity"
 )
 
 func newValidate() *cobra.Command {
 	var markdown string
 	var machines []string
+	var sampling bool
+	var period int
 	c := &cobra.Command{
 		Use:   "validate",
 		Short: "Compare cycles with Vortex's RTL",
@@ -21,10 +24,16 @@ func newValidate() *cobra.Command {
 those of Vortex's RTL and of its simulator SimX. A pair that is off by more than
 5 % is marked ✗; docs/validation.md says which are, and why.
 
+With --sampling, twenty runs are simulated whole and sampled (docs/sampling.md),
+and the estimates compared with the truth. That takes half an hour.
+
 ` + exitHelp,
-		Example: "  heddle validate\n  heddle validate --machines w1,a\n  heddle validate --markdown docs/validation.md",
+		Example: "  heddle validate\n  heddle validate --machines w1,a\n  heddle validate --markdown docs/validation.md\n  heddle validate --sampling",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if sampling {
+				return validateSampling(c, period, markdown)
+			}
 			rows, err := parity.Run(c.Context(), machines, func(done, of int, what string) {
 				if terminal(c.ErrOrStderr()) {
 					fmt.Fprintf(c.ErrOrStderr(), "\r\x1b[K%d/%d %s", done+1, of, what)
@@ -47,9 +56,32 @@ those of Vortex's RTL and of its simulator SimX. A pair that is off by more than
 			return files.Write(markdown, b.Bytes())
 		},
 	}
-	c.Flags().StringVar(&markdown, "markdown", "", "write docs/validation.md to that `file`")
+	c.Flags().StringVar(&markdown, "markdown", "", "write docs/validation.md, or with --sampling a table, to that `file`")
+	c.Flags().BoolVar(&sampling, "sampling", false, "compare sampled runs with whole ones")
+	c.Flags().IntVar(&period, "period", 1000, "with --sampling: sample.period")
 	c.Flags().StringSliceVar(&machines, "machines", parity.Machines, "reference machines to run")
 	return c
+}
+
+// validateSampling runs all cases, says how each has come out, and writes the table.
+func validateSampling(c *cobra.Command, period int, markdown string) error {
+	var rows []samplecheck.Row
+	cases := samplecheck.Cases()
+	for i := range cases {
+		r, err := samplecheck.Do(c.Context(), &cases[i], period)
+		if err != nil {
+			return failed(err)
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "%d/%d %s, %s: %+.1f %% (± %.1f %%), %.1f times faster\n", i+1, len(cases), r.Graph, r.What(), 100*r.Error(), 100*r.Sampled.Half/r.Sampled.Cycles, r.Faster())
+		rows = append(rows, r)
+	}
+	if markdown == "" {
+		samplecheck.Write(c.OutOrStdout(), rows, false)
+		return nil
+	}
+	var b bytes.Buffer
+	samplecheck.Write(&b, rows, true)
+	return files.Write(markdown, b.Bytes())
 }
 
 // validationHead is what docs/validation.md says before the tables.

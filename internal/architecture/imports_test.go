@@ -76,6 +76,7 @@ var rules = []struct {
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/report"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
 	{"internal/checkpoint", []string{"internal/files"}},
+	{"internal/samplecheck", []string{"configs", "internal/experiment"}},
 	{"internal/hostcost", []string{"internal/commits", "internal/resources"}},
 	{"internal/samecycles", []string{
 		"=units", "=kernels/schedule", "isa/micro", "sim/parity", "configs",

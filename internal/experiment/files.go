@@ -33,7 +33,9 @@ type PointSummary struct {
 	Cycles       uint64                `json:"cycles"`
 	WarpInstrs   uint64                `json:"warp_instrs"`
 	ThreadInstrs uint64                `json:"thread_instrs"`
-	Speedup      *float64              `json:"speedup"` // null: nothing to compare with
+	CyclesCI95   float64               `json:"cycles_ci95,omitempty"` // half the 95 % confidence interval of sampled cycles; absent: they are exact
+	Speedup      *float64              `json:"speedup"`               // null: nothing to compare with
+	SpeedupCI95  float64               `json:"speedup_ci95,omitempty"`
 	Verified     bool                  `json:"verified"`
 	Replay       string                `json:"replay,omitempty"`  // what a replayed trace's result is called, which nobody verified
 	Partial      string                `json:"partial,omitempty"` // max_edges or region: the run was ended before it was done, as asked for
@@ -51,6 +53,7 @@ type StepSummary struct {
 	Step   int                   `json:"step"` // from 1; 0: before the first
 	Kernel string                `json:"kernel"`
 	Cycles uint64                `json:"cycles"`
+	CI95   float64               `json:"cycles_ci95,omitempty"` // half the 95 % confidence interval; absent: they are exact
 	Stats  map[string]stats.Stat `json:"stats"`
 }
 
@@ -116,16 +119,16 @@ func axesMap(p *Point, without string) map[string]string {
 
 func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
 	o := &outcomes[i]
-	p := PointSummary{Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, Partial: o.Partial, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
+	p := PointSummary{Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, CyclesCI95: o.Half, Verified: o.Verified && o.Err == nil, Partial: o.Partial, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
 	p.Config, p.Kernel = r.Points[i].YAML(), r.Points[i].Kernel()
 	for _, s := range o.Steps {
-		p.SuperSteps = append(p.SuperSteps, StepSummary{s.Step, s.Kernel, s.Cycles, s.Stats.Map()})
+		p.SuperSteps = append(p.SuperSteps, StepSummary{s.Step, s.Kernel, s.Cycles, s.Half, s.Stats.Map()})
 	}
 	if o.Err == nil {
 		p.Replay = o.Replay
 	}
 	if s, ok := Speedup(r.Points, outcomes, i); ok {
-		p.Speedup = &s
+		p.Speedup, p.SpeedupCI95 = &s, speedupHalf(r.Points, outcomes, i)
 	}
 	warps, _ := o.Stats.Get("warp_instrs")
 	threads, _ := o.Stats.Get("thread_instrs")
@@ -167,18 +170,22 @@ func (s *Summary) csv(points []Point) ([]byte, error) {
 		header = append(header, a.Key)
 	}
 	header = append(header, "cycles", "speedup", "verified", "failure", "host_seconds", "replay", "partial")
+	sampled := slices.ContainsFunc(s.Points, func(p PointSummary) bool { return p.CyclesCI95 > 0 })
+	if sampled {
+		header = append(header, "cycles_ci95", "speedup_ci95")
+	}
 	for _, n := range names {
 		header = append(header, "stats."+n)
 	}
 	rows := [][]string{header}
 	for i := range s.Points {
-		rows = append(rows, s.Points[i].row(&points[i], names))
+		rows = append(rows, s.Points[i].row(&points[i], names, sampled))
 	}
 	err := w.WriteAll(rows)
 	return b.Bytes(), err
 }
 
-func (p *PointSummary) row(at *Point, names []string) (out []string) {
+func (p *PointSummary) row(at *Point, names []string, sampled bool) (out []string) {
 	for _, a := range at.Axes {
 		out = append(out, a.Value)
 	}
@@ -187,6 +194,9 @@ func (p *PointSummary) row(at *Point, names []string) (out []string) {
 		speedup = strconv.FormatFloat(*p.Speedup, 'g', -1, 64)
 	}
 	out = append(out, strconv.FormatUint(p.Cycles, 10), speedup, strconv.FormatBool(p.Verified), p.Failure, strconv.FormatFloat(p.HostSeconds, 'f', 3, 64), p.Replay, p.Partial)
+	if sampled {
+		out = append(out, exact(p.CyclesCI95), exact(p.SpeedupCI95))
+	}
 	for _, n := range names {
 		value := ""
 		if v, ok := p.Stats[n]; ok {
@@ -195,4 +205,12 @@ func (p *PointSummary) row(at *Point, names []string) (out []string) {
 		out = append(out, value)
 	}
 	return out
+}
+
+// exact is half a confidence interval; empty of what is exact.
+func exact(half float64) string {
+	if half == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(half, 'g', -1, 64)
 }

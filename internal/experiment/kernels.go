@@ -44,7 +44,7 @@ const initStep = 0
 // step books a kernel of a super-step, if it is of the region.
 func (r *result) step(n int, kernel string, s *sim.Result, more ...stats.Stat) {
 	if inside(r.region, n) {
-		r.steps = append(r.steps, store.Step{Step: n, Kernel: kernel, Cycles: s.Cycles, Stats: append(s.Statistics(), more...).Final()})
+		r.steps = append(r.steps, store.Step{Step: n, Kernel: kernel, Cycles: s.Cycles, Half: s.Half, Stats: append(s.Statistics(), more...).Final()})
 	}
 }
 

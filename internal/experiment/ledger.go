@@ -245,7 +245,7 @@ func Outcomes(points []store.Point) map[int]Outcome {
 }
 
 func outcome(p *store.Point) Outcome {
-	o := Outcome{Point: p.Position, Graph: p.Graph, Cycles: p.Cycles, Stats: p.Stats, Steps: p.Steps, Verified: p.Verified, Replay: p.Replay, Partial: p.Partial, Seconds: p.Seconds}
+	o := Outcome{Point: p.Position, Graph: p.Graph, Cycles: p.Cycles, Half: p.Half, Stats: p.Stats, Steps: p.Steps, Verified: p.Verified, Replay: p.Replay, Partial: p.Partial, Seconds: p.Seconds}
 	if p.Failure != "" {
 		o.Err = &StoredError{p.Failure, p.Error}
 	}
@@ -260,7 +260,7 @@ func (l *Ledger) Put(o *Outcome) error {
 	p := &l.runner.Points[o.Point]
 	row := store.Point{
 		Identity: Identity(p.YAML(), o.Graph, l.version), Position: o.Point, Baseline: p.Baseline, Config: p.YAML(), Graph: o.Graph,
-		Version: l.version, Cycles: o.Cycles, Verified: o.Verified && o.Err == nil, Replay: o.Replay, Partial: o.Partial, Failure: Class(o.Err), Seconds: o.Seconds,
+		Version: l.version, Cycles: o.Cycles, Half: o.Half, Verified: o.Verified && o.Err == nil, Replay: o.Replay, Partial: o.Partial, Failure: Class(o.Err), Seconds: o.Seconds,
 		Finished: time.Now().UTC().Format(time.RFC3339), Stats: o.Stats, Steps: o.Steps,
 	}
 	if o.Samples != nil {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/kernels/host"
 	"heddle/sim"
+	"heddle/sim/sampled"
 	"heddle/sim/stats"
 )
 
@@ -55,6 +57,8 @@ type counted struct {
 	untimed  func(on bool) // for what lies outside the region
 	keeper   *keeper       `checkpoint:"assembled"` // nil: nobody keeps the run's state
 
+	sample *sample `checkpoint:"assembled"` // nil: everything is simulated; what is sampled has no checkpoints
+
 	begun, ended bool
 	times        host.Times // of the region
 	before       stats.Tree // nil: it begins with the machine
@@ -67,11 +71,26 @@ func newCounted(device host.Device, d *host.Timed, e *configs.Experiment) *count
 		c.untimed = d.SetUntimed
 		d.Machine.PrepareUntimed()
 	}
+	if a := alternation(e); a != nil {
+		d.SetAlternation(a)
+		c.sample = &sample{last: d.Sampled}
+	}
 	c.untimed(true)
 	if c.region.From == 0 {
 		c.begin()
 	}
 	return c
+}
+
+// alternation is what an experiment's sample comes to on its machine; nil: nothing is sampled.
+func alternation(e *configs.Experiment) *sim.Alternation {
+	if !e.Sample.On() {
+		return nil
+	}
+	m := &e.Machine
+	warps := uint64(m.Sockets * m.CoresPerSocket * m.Core.Warps)
+	of := func(n int) uint64 { return uint64(n) * warps }
+	return &sim.Alternation{Begin: of(e.Sample.Begin), Period: of(e.Sample.Period), Warm: of(e.Sample.WarmUp), Measure: of(e.Sample.Interval)}
 }
 
 func (c *counted) begin() {
@@ -91,6 +110,9 @@ func (c *counted) end() {
 	c.ended, c.counts = true, c.machine.Statistics()
 	if c.before != nil {
 		c.counts = c.counts.Since(c.before)
+	}
+	if c.sample != nil {
+		c.counts = c.sample.totals
 	}
 	c.machine.EndSamples()
 	c.untimed(true)
@@ -121,9 +143,44 @@ func (c *counted) Frontier(n int, vertices, edges uint64) {
 func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
 	r, err := c.Device.Launch(ctx, p, arg)
 	if c.begun && !c.ended {
+		if c.sample != nil && err == nil {
+			c.sample.estimate(p, &r)
+		}
 		c.times.Add(r, c.overhead)
 	}
 	return r, err
+}
+
+// sample is what is known of a sampled run.
+type sample struct {
+	last      func() *sim.Sampled // launch
+	estimates sampled.Estimator
+	totals    stats.Tree // of all launches
+}
+
+// estimate says what a launch of which parts were simulated comes to.
+func (s *sample) estimate(p *isa.Program, r *sim.Result) {
+	e := s.estimates.Launch(p, s.last())
+	r.Cycles, r.Half, r.Sampled = uint64(math.Round(e.Cycles)), e.Half, true
+	if s.totals == nil {
+		s.totals = e.Counts
+		return
+	}
+	for i := range s.totals {
+		s.totals[i] = s.totals[i].Plus(e.Counts[i])
+	}
+}
+
+// tooWide is how wide half a confidence interval may be, as a part of the cycles: beyond, the estimate says too little.
+const tooWide = 0.3
+
+// narrow refuses an estimate that says too little.
+func narrow(o *Outcome, s *configs.Sample) error {
+	if o.Half <= tooWide*float64(o.Cycles) {
+		return nil
+	}
+	return fmt.Errorf("sample.period = %d: cycles are known to ±%.0f %% only, since launches are too short to have more intervals: expected a smaller period, or 0, which simulates everything",
+		s.Period, 100*o.Half/float64(o.Cycles))
 }
 
 // measured refuses a run of which nothing was counted.

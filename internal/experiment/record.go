@@ -21,8 +21,8 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 	if cfg.Workload.Trace != "" {
 		return Outcome{}, errors.New("workload.trace: is a trace already, and what is recorded is executed")
 	}
-	if !cfg.Region.Whole() || cfg.Stop.MaxEdges > 0 {
-		return Outcome{}, errors.New("a run is recorded as a whole: expected no region and no stop.max_edges")
+	if !cfg.Region.Whole() || cfg.Stop.MaxEdges > 0 || cfg.Sample.On() {
+		return Outcome{}, errors.New("a run is recorded as a whole: expected no region, no stop.max_edges and no sample")
 	}
 	g, release, err := r.graphs.get(ctx, cfg.Graph)
 	if err != nil {

@@ -23,8 +23,9 @@ import (
 // Outcome is what one point came to.
 type Outcome struct {
 	Point    int
-	Graph    string // content hash; "": there was none
-	Cycles   uint64 // launches, and the host's overhead for them
+	Graph    string  // content hash; "": there was none
+	Cycles   uint64  // launches, and the host's overhead for them
+	Half     float64 // half the 95 % confidence interval of sampled cycles; 0: they are exact
 	Stats    stats.Tree
 	Steps    []store.Step
 	Verified bool
@@ -256,7 +257,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	threads := opt.Threads
 	if rec != nil {
 		opt.Source = rec.Source
-	} else {
+	} else if !cfg.Sample.On() { // what a sampled point has estimated is not in its machine
 		if from, err = r.openCheckpoint(i, g.Hash()); err != nil {
 			return Outcome{Err: err}
 		}
@@ -290,7 +291,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	if rec != nil && err == nil {
 		res.describe(&rec.Meta)
 	}
-	o = Outcome{Cycles: res.times.Total(), Verified: res.verified, Steps: res.steps, Samples: d.Machine.EndSamples(), Seconds: keep.before()}
+	o = Outcome{Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps, Samples: d.Machine.EndSamples(), Seconds: keep.before()}
 	o.Partial, o.Err = partial(err)
 	o.Stats = statistics(c.counts, &res, o.Partial)
 	if o.Err == nil {
@@ -299,9 +300,9 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	switch {
 	case o.Err != nil:
 	case o.Partial == PartialRegion:
-		o.Err = CheckSteps(o.Stats, o.Steps)
+		o.Err = errors.Join(narrow(&o, &cfg.Sample), CheckSteps(o.Stats, o.Steps))
 	case o.Partial == "":
-		o.Err = errors.Join(d.Machine.CheckLaws(), CheckSteps(o.Stats, o.Steps))
+		o.Err = errors.Join(d.Machine.CheckLaws(), narrow(&o, &cfg.Sample), CheckSteps(o.Stats, o.Steps))
 	}
 	return o
 }
@@ -331,40 +332,56 @@ func CheckSteps(whole stats.Tree, steps []store.Step) error {
 	return nil
 }
 
+// spent is what kernels of one kind took, with half the 95 % confidence interval of what is estimated of it.
+type spent struct {
+	cycles uint64
+	half   float64
+}
+
+func (s *spent) add(x *store.Step) { s.cycles, s.half = s.cycles+x.Cycles, s.half+x.Half }
+
+func (s spent) stat(name, doc string) stats.Stat {
+	c := stats.Count(name, "cycles", doc, s.cycles)
+	c.Half = s.half
+	return c
+}
+
 // statistics are the machine's, and the host's view of the same run.
 func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
-	var begin, gather, apply, split, seed, register uint64
-	for _, s := range res.steps {
+	var begin, gather, apply, split, seed, register, all spent
+	for i := range res.steps {
+		s := &res.steps[i]
+		all.add(s)
 		switch s.Kernel {
 		case initKernel:
-			begin += s.Cycles
+			begin.add(s)
 		case applyKernel:
-			apply += s.Cycles
+			apply.add(s)
 		case splitKernel:
-			split += s.Cycles
+			split.add(s)
 		case seedKernel:
-			seed += s.Cycles
+			seed.add(s)
 		case registerKernel:
-			register += s.Cycles
+			register.add(s)
 		default:
-			gather += s.Cycles
+			gather.add(s)
 		}
 	}
 	unfinished := uint64(0)
 	if partial == PartialEdges {
-		unfinished = res.times.Cycles - min(res.times.Cycles, begin+gather+apply+split+seed+register)
+		unfinished = res.times.Cycles - min(res.times.Cycles, all.cycles)
 	}
 	t := stats.Tree{
-		stats.Count("cycles", "cycles", "Of the whole run: device_cycles and launch.overhead_cycles.", res.times.Total()),
-		stats.Count("device_cycles", "cycles", "From each launch to its last core's end, added up.", res.times.Cycles),
+		spent{res.times.Total(), res.times.Half}.stat("cycles", "Of the whole run: device_cycles and launch.overhead_cycles."),
+		spent{res.times.Cycles, res.times.Half}.stat("device_cycles", "From each launch to its last core's end, added up."),
 		stats.Count("launch.count", "launches", "Kernels launched.", res.times.Launches),
 		stats.Count("launch.overhead_cycles", "cycles", "What the host cost: launches × launch_overhead.", res.times.Overhead),
-		stats.Count("kernel.init.cycles", "cycles", "In the init kernel.", begin),
-		stats.Count("kernel.gather.cycles", "cycles", "In the gather kernels: the edges; those of the way back too (bc).", gather),
-		stats.Count("kernel.apply.cycles", "cycles", "In the apply kernels: the vertices.", apply),
-		stats.Count("kernel.split.cycles", "cycles", "In the kernels that split near-far's far pile.", split),
-		stats.Count("kernel.seed.cycles", "cycles", "In the kernels that begin rounds (k-core).", seed),
-		stats.Count("kernel.register.cycles", "cycles", "In the kernels that put active vertices into the graph units' lists.", register),
+		begin.stat("kernel.init.cycles", "In the init kernel."),
+		gather.stat("kernel.gather.cycles", "In the gather kernels: the edges; those of the way back too (bc)."),
+		apply.stat("kernel.apply.cycles", "In the apply kernels: the vertices."),
+		split.stat("kernel.split.cycles", "In the kernels that split near-far's far pile."),
+		seed.stat("kernel.seed.cycles", "In the kernels that begin rounds (k-core)."),
+		register.stat("kernel.register.cycles", "In the kernels that put active vertices into the graph units' lists."),
 		stats.Count("kernel.unfinished.cycles", "cycles", "In a kernel that stop.max_edges ended, and in others of its super-step.", unfinished),
 		stats.Count("super_steps", "super-steps", "Done.", uint64(res.superSteps)),
 	}

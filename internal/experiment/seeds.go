@@ -14,27 +14,6 @@ type Estimate struct {
 	N    int     `json:"n"`
 }
 
-// students are the two-sided 95 % quantiles of Student's t distribution, by degrees of freedom;
-// between those listed the next lower one's is taken, which is wider.
-var students = []struct {
-	freedom int
-	t       float64
-}{
-	{1, 12.706}, {2, 4.303}, {3, 3.182}, {4, 2.776}, {5, 2.571}, {6, 2.447}, {7, 2.365}, {8, 2.306}, {9, 2.262}, {10, 2.228},
-	{11, 2.201}, {12, 2.179}, {13, 2.160}, {14, 2.145}, {15, 2.131}, {16, 2.120}, {17, 2.110}, {18, 2.101}, {19, 2.093}, {20, 2.086},
-	{21, 2.080}, {22, 2.074}, {23, 2.069}, {24, 2.064}, {25, 2.060}, {26, 2.056}, {27, 2.052}, {28, 2.048}, {29, 2.045}, {30, 2.042},
-	{40, 2.021}, {60, 2.000}, {120, 1.980}, {1000, 1.962},
-}
-
-func student(freedom int) (t float64) {
-	for _, s := range students {
-		if s.freedom <= freedom {
-			t = s.t
-		}
-	}
-	return t
-}
-
 // Estimated is the mean of values, in their order, and how well it is known.
 func Estimated(values []float64) (e Estimate) {
 	e.N = len(values)
@@ -52,7 +31,7 @@ func Estimated(values []float64) (e Estimate) {
 	for _, v := range values {
 		squares += (v - e.Mean) * (v - e.Mean)
 	}
-	e.CI95 = student(e.N-1) * math.Sqrt(squares/float64(e.N-1)/float64(e.N))
+	e.CI95 = stats.Student95(e.N-1) * math.Sqrt(squares/float64(e.N-1)/float64(e.N))
 	return e
 }
 

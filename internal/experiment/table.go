@@ -23,6 +23,31 @@ func Speedup(points []Point, outcomes []Outcome, i int) (speedup float64, ok boo
 	return float64(outcomes[b].Cycles) / float64(outcomes[i].Cycles), true
 }
 
+// speedupHalf is half the 95 % confidence interval of a speedup between sampled points, as if their errors went against each
+// other; 0: it is exact.
+func speedupHalf(points []Point, outcomes []Outcome, i int) float64 {
+	s, ok := Speedup(points, outcomes, i)
+	if !ok {
+		return 0
+	}
+	a, b := &outcomes[i], &outcomes[points[i].Baseline]
+	if i == points[i].Baseline {
+		return 0
+	}
+	return s * (a.Half/float64(a.Cycles) + b.Half/float64(b.Cycles))
+}
+
+// Cycles writes cycles, and their confidence interval if they are sampled.
+func Cycles(n uint64, half float64) string { return Thousands(n) + Within(half, float64(n)) }
+
+// Within writes half a confidence interval as a part of what it is of; nothing if that is exact.
+func Within(half, of float64) string {
+	if half == 0 || of == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" ±%.1f %%", 100*half/of)
+}
+
 // columns are the table's, after those of the axes.
 var columns = []struct {
 	title string
@@ -52,7 +77,7 @@ func ratio(name, format string, times float64) func(stats.Tree) string {
 		if !ok {
 			return "–"
 		}
-		return fmt.Sprintf(format, times*s.Float())
+		return fmt.Sprintf(format, times*s.Float()) + Within(s.Half, s.Float())
 	}
 }
 
@@ -203,10 +228,10 @@ func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
 	r = axesRow(points, i)
 	cycles, speedup := "–", "–"
 	if o.Cycles > 0 {
-		cycles = Thousands(o.Cycles)
+		cycles = Cycles(o.Cycles, o.Half)
 	}
 	if s, ok := Speedup(points, outcomes, i); ok {
-		speedup = times(s)
+		speedup = times(s) + Within(speedupHalf(points, outcomes, i), s)
 	}
 	r = append(r, cycles)
 	if compares(points) {
@@ -256,6 +281,9 @@ func describeMachine(w io.Writer, p *Point) {
 		m.Sockets*m.CoresPerSocket, m.Core.Warps, m.Core.Threads, caches, m.Memory.Preset)
 	if part := Part(&p.Config); part != "" {
 		fmt.Fprintf(w, "part     %s\n", part)
+	}
+	if s := &p.Config.Sample; s.On() {
+		fmt.Fprintf(w, "sample   %d of every %d warp instructions a warp are measured; cycles and statistics are estimates,\n         ± half their 95 %% confidence intervals (docs/sampling.md)\n", s.Interval, s.Period)
 	}
 }
 

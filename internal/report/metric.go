@@ -65,6 +65,17 @@ func (p *Point) any(name string) (float64, bool) {
 	return v, err == nil && drawable(v)
 }
 
+// half is half the 95 % confidence interval of a point's figure; 0: it is exact.
+func (p *Point) half(name string) float64 {
+	switch name {
+	case "cycles":
+		return p.CyclesCI95
+	case "speedup":
+		return p.SpeedupCI95
+	}
+	return p.Stats[name].Half
+}
+
 // drawable refuses what no machine counts, and no axis could bear.
 func drawable(v float64) bool {
 	v = math.Abs(v)

@@ -67,6 +67,8 @@ type statistics struct {
 	Units []string         `json:"units"`
 	Docs  []string         `json:"docs"`
 	Rows  [][]*json.Number `json:"rows"` // by name, then point
+	// Halves are half the 95 % confidence intervals of what is sampled, by name and point; 0: it is exact.
+	Halves [][]float64 `json:"halves,omitempty"`
 }
 
 // group is a place in the page with the figures that the reader can choose from.
@@ -186,16 +188,20 @@ func (s *statistics) describe(r *Result) {
 	for _, a := range r.About.Statistics {
 		about[a.Name] = a
 	}
+	sampled := r.sampled()
 	for _, name := range s.Names {
 		a := about[kind(name)]
 		s.Units, s.Docs = append(s.Units, a.Unit), append(s.Docs, a.Doc)
-		row := make([]*json.Number, len(r.Points))
+		row, halves := make([]*json.Number, len(r.Points)), make([]float64, len(r.Points))
 		for i, p := range r.Points {
 			if v, ok := p.Stats[name]; ok {
-				row[i] = &v
+				row[i], halves[i] = &v.Number, v.Half
 			}
 		}
 		s.Rows = append(s.Rows, row)
+		if sampled {
+			s.Halves = append(s.Halves, halves)
+		}
 	}
 }
 

@@ -35,25 +35,47 @@ type Result struct {
 
 // Point is one simulation's result.
 type Point struct {
-	Axes        map[string]string      `json:"axes"`
-	Graph       string                 `json:"graph"`
-	Cycles      uint64                 `json:"cycles"`
-	Speedup     *float64               `json:"speedup"`
-	Verified    bool                   `json:"verified"`
-	Replay      string                 `json:"replay"`  // what a replayed trace's result is called
-	Partial     string                 `json:"partial"` // why the run was ended before it was done; "": it was not
-	Failure     string                 `json:"failure"`
-	Error       string                 `json:"error"`
-	HostSeconds float64                `json:"host_seconds"`
-	Stats       map[string]json.Number `json:"stats"`
-	Config      string                 `json:"config"`
-	SuperSteps  []kernelRun            `json:"super_steps"`
+	Axes        map[string]string `json:"axes"`
+	Graph       string            `json:"graph"`
+	Cycles      uint64            `json:"cycles"`
+	CyclesCI95  float64           `json:"cycles_ci95"` // half the 95 % confidence interval; 0: they are exact
+	Speedup     *float64          `json:"speedup"`
+	SpeedupCI95 float64           `json:"speedup_ci95"`
+	Verified    bool              `json:"verified"`
+	Replay      string            `json:"replay"`  // what a replayed trace's result is called
+	Partial     string            `json:"partial"` // why the run was ended before it was done; "": it was not
+	Failure     string            `json:"failure"`
+	Error       string            `json:"error"`
+	HostSeconds float64           `json:"host_seconds"`
+	Stats       map[string]figure `json:"stats"`
+	Config      string            `json:"config"`
+	SuperSteps  []kernelRun       `json:"super_steps"`
 
 	Label   string `json:"-"` // what tells it from the others
 	Cell    string `json:"-"` // its place in the sweep, for people
 	Variant int    `json:"-"`
 
 	place string // its place in the sweep, which Cell may shorten
+}
+
+// figure is a statistic's value. Of an estimate there is an object with its confidence interval.
+type figure struct {
+	json.Number
+	Half float64
+}
+
+// UnmarshalJSON reads either.
+func (f *figure) UnmarshalJSON(text []byte) error {
+	var e struct {
+		Estimate json.Number `json:"estimate"`
+		CI95     float64     `json:"ci95"`
+	}
+	if len(text) == 0 || text[0] != '{' {
+		return json.Unmarshal(text, &f.Number)
+	}
+	err := json.Unmarshal(text, &e)
+	f.Number, f.Half = e.Estimate, e.CI95
+	return err
 }
 
 // kernelRun is what one kernel took in one super-step, from 1; 0: before the first.

@@ -71,9 +71,14 @@ func (r *Result) bars(m metric) Figure {
 	return f
 }
 
-// errors appends half-widths, if there are seeds to have some from.
+// sampled reports whether cycles of some point are estimates.
+func (r *Result) sampled() bool {
+	return slices.ContainsFunc(r.Points, func(p *Point) bool { return p.CyclesCI95 > 0 })
+}
+
+// errors appends half-widths, if there are seeds to have some from, or points are sampled.
 func (r *Result) errors(to, halves []Number) []Number {
-	if r.Seeds < 2 {
+	if r.Seeds < 2 && !r.sampled() {
 		return nil
 	}
 	return append(to, halves...)
@@ -103,6 +108,9 @@ func (r *Result) grid(m metric, places []string) (g grid) {
 	for v := range g.pools {
 		for c := range g.pools[v] {
 			mean, half, over := m.combined(&g.pools[v][c])
+			if of := g.pools[v][c].points; len(of) == 1 {
+				half = Number(of[0].half(m.Name))
+			}
 			g.means[v], g.halves[v] = append(g.means[v], mean), append(g.halves[v], half)
 			g.over = union(g.over, over)
 		}

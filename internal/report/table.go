@@ -83,6 +83,7 @@ func (p *Point) cell(m metric) cell {
 	default:
 		c.Text = strconv.FormatFloat(v, 'g', 4, 64)
 	}
+	c.Text += experiment.Within(p.half(m.Name), v)
 	return c
 }
 

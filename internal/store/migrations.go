@@ -157,5 +157,28 @@ CREATE VIEW speedups AS
 	WHERE p.failure = '' AND b.failure = '' AND p.partial = b.partial
 		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`, `
 -- Super-steps count from 1, as region.from and region.to do; 0 is what comes before the first.
-UPDATE super_steps SET step = step + 1`,
+UPDATE super_steps SET step = step + 1`, `
+-- Half the 95 % confidence interval of what was sampled (docs/sampling.md), in the unit of the value; NULL: it is exact.
+ALTER TABLE points ADD COLUMN half REAL;
+ALTER TABLE super_steps ADD COLUMN half REAL;
+ALTER TABLE statistics ADD COLUMN half REAL;
+ALTER TABLE step_statistics ADD COLUMN half REAL;
+DROP VIEW stats;
+CREATE VIEW stats AS
+	SELECT p.position, n.name, s.value, n.unit, s.half
+	FROM statistics s JOIN names n ON n.id = s.name JOIN points p ON p.id = s.point;
+DROP VIEW step_stats;
+CREATE VIEW step_stats AS
+	SELECT p.position, t.step, t.kernel, n.name, s.value, n.unit, s.half
+	FROM step_statistics s JOIN names n ON n.id = s.name JOIN super_steps t ON t.id = s.super_step JOIN points p ON p.id = t.point;
+DROP VIEW speedups;
+-- For queries: the speedups over the baseline, of points that are verified or replayed, and of parts of runs over such parts;
+-- half is as if the errors of both went against each other.
+CREATE VIEW speedups AS
+	SELECT p.position, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup,
+		CASE WHEN p.half IS NULL AND b.half IS NULL THEN NULL
+			ELSE CAST(b.cycles AS REAL) / p.cycles * (coalesce(p.half, 0) / p.cycles + coalesce(b.half, 0) / b.cycles) END AS half
+	FROM points p JOIN points b ON b.position = p.baseline
+	WHERE p.failure = '' AND b.failure = '' AND p.partial = b.partial
+		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`,
 }

@@ -79,7 +79,7 @@ func TestSpeedupsOfPartialPoints(t *testing.T) {
 	}
 	stored := read(t, s)
 	require.Equal(t, "region", stored[2].Partial)
-	want := map[int]float64{0: 1, 1: 2}
+	want := map[int]Speedup{0: {Value: 1}, 1: {Value: 2}}
 	require.Equal(t, want, Speedups(stored))
 	_, rows, err := s.Query("SELECT position, speedup FROM speedups ORDER BY position")
 	require.NoError(t, err)

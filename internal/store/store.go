@@ -40,6 +40,7 @@ type Step struct {
 	Step   int // from 0; -1: before the first
 	Kernel string
 	Cycles uint64
+	Half   float64 // half the 95 % confidence interval of the cycles; 0: they are exact
 	Stats  stats.Tree
 }
 
@@ -59,6 +60,7 @@ type Point struct {
 	Graph    string // content hash
 	Version  string // of the program
 	Cycles   uint64
+	Half     float64 // half the 95 % confidence interval of the cycles; 0: they are exact
 	Verified bool
 	Replay   string // what a replayed trace's result is called, which nobody verified; "": it was executed
 	Partial  string // why the run was ended before it was done; "": it was not
@@ -359,9 +361,9 @@ func insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
 	if p.Baseline >= 0 {
 		baseline = p.Baseline
 	}
-	r, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, verified, replay, partial, failure, error, host_seconds, finished)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), p.Verified, p.Replay, p.Partial, p.Failure, p.Error, p.Seconds, p.Finished)
+	r, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, half, verified, replay, partial, failure, error, host_seconds, finished)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half), p.Verified, p.Replay, p.Partial, p.Failure, p.Error, p.Seconds, p.Finished)
 	if err != nil {
 		return 0, err
 	}
@@ -378,7 +380,7 @@ func insertAxes(tx *sql.Tx, id int64, axes []Axis) error {
 }
 
 func insertStats(tx *sql.Tx, id int64, tree stats.Tree) error {
-	return insertTree(tx, "INSERT INTO statistics (point, place, name, value) VALUES (?, ?, ?, ?)", []int64{id}, []stats.Tree{tree})
+	return insertTree(tx, "INSERT INTO statistics (point, place, name, value, half) VALUES (?, ?, ?, ?, ?)", []int64{id}, []stats.Tree{tree})
 }
 
 // insertTree stores statistics of points or steps.
@@ -410,7 +412,7 @@ func insertTree(tx *sql.Tx, into string, ids []int64, trees []stats.Tree) error 
 				}
 				known[s.Name] = nameID
 			}
-			if _, err := value.Exec(ids[k], i, nameID, v); err != nil {
+			if _, err := value.Exec(ids[k], i, nameID, v, half(s.Half)); err != nil {
 				return err
 			}
 		}
@@ -420,6 +422,14 @@ func insertTree(tx *sql.Tx, into string, ids []int64, trees []stats.Tree) error 
 
 // putName finds a name, or adds it.
 const putName = "INSERT INTO names (name, unit, doc, ratio) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, doc = excluded.doc RETURNING id"
+
+// half is half a confidence interval as SQLite has it: NULL of what is exact.
+func half(h float64) any {
+	if h == 0 {
+		return nil
+	}
+	return h
+}
 
 // column is a statistic's value as SQLite has it.
 func column(s stats.Stat) (v any, counted bool, err error) {
@@ -437,7 +447,7 @@ func insertSteps(tx *sql.Tx, id int64, steps []Step) error {
 	var ids []int64
 	var trees []stats.Tree
 	for _, s := range steps {
-		r, err := tx.Exec("INSERT INTO super_steps (point, step, kernel, cycles) VALUES (?, ?, ?, ?)", id, s.Step, s.Kernel, int64(s.Cycles))
+		r, err := tx.Exec("INSERT INTO super_steps (point, step, kernel, cycles, half) VALUES (?, ?, ?, ?, ?)", id, s.Step, s.Kernel, int64(s.Cycles), half(s.Half))
 		if err != nil {
 			return err
 		}
@@ -447,7 +457,7 @@ func insertSteps(tx *sql.Tx, id int64, steps []Step) error {
 		}
 		ids, trees = append(ids, step), append(trees, s.Stats)
 	}
-	return insertTree(tx, "INSERT INTO step_statistics (super_step, place, name, value) VALUES (?, ?, ?, ?)", ids, trees)
+	return insertTree(tx, "INSERT INTO step_statistics (super_step, place, name, value, half) VALUES (?, ?, ?, ?, ?)", ids, trees)
 }
 
 // Points reads all points, in the experiment's order.
@@ -462,11 +472,11 @@ func (s *Store) Points() ([]Point, error) {
 
 func (s *Store) rows() (points []Point, byID map[int64]int, err error) {
 	byID = map[int64]int{}
-	err = s.each(`SELECT id, identity, position, coalesce(baseline, -1), config, graph, version, cycles, verified, replay, partial, failure, error, host_seconds, finished
+	err = s.each(`SELECT id, identity, position, coalesce(baseline, -1), config, graph, version, cycles, coalesce(half, 0), verified, replay, partial, failure, error, host_seconds, finished
 		FROM points ORDER BY position`, func(r *sql.Rows) error {
 		var p Point
 		var id, cycles int64
-		err := r.Scan(&id, &p.Identity, &p.Position, &p.Baseline, &p.Config, &p.Graph, &p.Version, &cycles, &p.Verified, &p.Replay, &p.Partial, &p.Failure, &p.Error, &p.Seconds, &p.Finished)
+		err := r.Scan(&id, &p.Identity, &p.Position, &p.Baseline, &p.Config, &p.Graph, &p.Version, &cycles, &p.Half, &p.Verified, &p.Replay, &p.Partial, &p.Failure, &p.Error, &p.Seconds, &p.Finished)
 		p.Cycles = uint64(cycles)
 		if p.Position < 0 && err == nil {
 			err = fmt.Errorf("point %d has position %d, which no program writes: the file is damaged", id, p.Position)
@@ -490,15 +500,17 @@ func (s *Store) axes(points []Point, byID map[int64]int) error {
 }
 
 func (s *Store) statistics(points []Point, byID map[int64]int) error {
-	return s.each("SELECT s.point, n.name, n.unit, n.doc, s.value FROM statistics s JOIN names n ON n.id = s.name ORDER BY s.point, s.place", func(r *sql.Rows) error {
+	return s.each("SELECT s.point, n.name, n.unit, n.doc, s.value, coalesce(s.half, 0) FROM statistics s JOIN names n ON n.id = s.name ORDER BY s.point, s.place", func(r *sql.Rows) error {
 		var id int64
 		var name, unit, doc string
 		var value any
-		if err := r.Scan(&id, &name, &unit, &doc, &value); err != nil {
+		var half float64
+		if err := r.Scan(&id, &name, &unit, &doc, &value, &half); err != nil {
 			return err
 		}
 		p, err := of(points, byID, id)
 		stat, wrong := statOf(name, unit, doc, value)
+		stat.Half = half
 		p.Stats = append(p.Stats, stat)
 		return errors.Join(err, wrong)
 	})
@@ -517,10 +529,10 @@ func statOf(name, unit, doc string, value any) (stats.Stat, error) {
 func (s *Store) steps(points []Point, byID map[int64]int) error {
 	type place struct{ point, step int }
 	at := map[int64]place{}
-	err := s.each("SELECT id, point, step, kernel, cycles FROM super_steps ORDER BY point, step, id", func(r *sql.Rows) error {
+	err := s.each("SELECT id, point, step, kernel, cycles, coalesce(half, 0) FROM super_steps ORDER BY point, step, id", func(r *sql.Rows) error {
 		var row, id, cycles int64
 		var st Step
-		err := r.Scan(&row, &id, &st.Step, &st.Kernel, &cycles)
+		err := r.Scan(&row, &id, &st.Step, &st.Kernel, &cycles, &st.Half)
 		st.Cycles = uint64(cycles)
 		p, unknown := of(points, byID, id)
 		at[row] = place{byID[id], len(p.Steps)}
@@ -530,11 +542,12 @@ func (s *Store) steps(points []Point, byID map[int64]int) error {
 	if err != nil {
 		return err
 	}
-	return s.each("SELECT s.super_step, n.name, n.unit, n.doc, s.value FROM step_statistics s JOIN names n ON n.id = s.name ORDER BY s.super_step, s.place", func(r *sql.Rows) error {
+	return s.each("SELECT s.super_step, n.name, n.unit, n.doc, s.value, coalesce(s.half, 0) FROM step_statistics s JOIN names n ON n.id = s.name ORDER BY s.super_step, s.place", func(r *sql.Rows) error {
 		var row int64
 		var name, unit, doc string
 		var value any
-		if err := r.Scan(&row, &name, &unit, &doc, &value); err != nil {
+		var half float64
+		if err := r.Scan(&row, &name, &unit, &doc, &value, &half); err != nil {
 			return err
 		}
 		to, ok := at[row]
@@ -542,6 +555,7 @@ func (s *Store) steps(points []Point, byID map[int64]int) error {
 			return fmt.Errorf("damaged: a statistic of super-step %d, which is not there", row)
 		}
 		stat, err := statOf(name, unit, doc, value)
+		stat.Half = half
 		step := &points[to.point].Steps[to.step]
 		step.Stats = append(step.Stats, stat)
 		return err

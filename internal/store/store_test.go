@@ -34,8 +34,8 @@ func point(position int, identity string) Point {
 			stats.Constant("whole", "", "A ratio that is whole.", 2), stats.Count("a", "bytes", "Zero.", 0),
 		},
 		Steps: []Step{
-			{-1, "init", 2, nil}, {0, "gather", 7, stats.Tree{stats.Count("of a step", "things", "Of a step.", 1), stats.Constant("ratio", "", "A third.", 2.0/3)}},
-			{0, "apply", 5, nil}, {1, "gather", 3, stats.Tree{stats.Count("a", "bytes", "Zero.", 5)}},
+			{-1, "init", 2, 0, nil}, {0, "gather", 7, 0, stats.Tree{stats.Count("of a step", "things", "Of a step.", 1), stats.Constant("ratio", "", "A third.", 2.0/3)}},
+			{0, "apply", 5, 0, nil}, {1, "gather", 3, 0, stats.Tree{stats.Count("a", "bytes", "Zero.", 5)}},
 		},
 	}
 }
@@ -312,4 +312,45 @@ func TestNegativePositions(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Points()
 	require.ErrorContains(t, err, "position -1")
+}
+
+// What is sampled keeps its confidence intervals, in the store, its views and its tables.
+func TestEstimatesKeepTheirIntervals(t *testing.T) {
+	s, _ := create(t)
+	whole, sampled := point(0, "a"), point(1, "b")
+	whole.Cycles, sampled.Cycles, sampled.Half, sampled.Baseline = 4000, 2000, 100, 0
+	e := stats.Count("estimate", "cycles", "Sampled.", 1000)
+	e.Half = 12.5
+	sampled.Stats = append(sampled.Stats, e)
+	of := e
+	of.Name, of.Half = "estimate of a step", 0.25
+	sampled.Steps = []Step{{1, "gather", 2000, 100, stats.Tree{of}}}
+	require.NoError(t, s.Put(&whole))
+	require.NoError(t, s.Put(&sampled))
+	require.Equal(t, []Point{whole, sampled}, read(t, s))
+	for q, want := range map[string][]any{
+		"SELECT half FROM stats WHERE name = 'estimate'":                {12.5},
+		"SELECT half FROM step_stats WHERE name = 'estimate of a step'": {0.25},
+		"SELECT half FROM points ORDER BY position":                     {nil, 100.0},
+		"SELECT speedup FROM speedups":                                  {2.0},
+		"SELECT half FROM speedups":                                     {0.1},
+	} {
+		_, rows, err := s.Query(q)
+		require.NoError(t, err)
+		var got []any
+		for _, r := range rows {
+			got = append(got, r[0])
+		}
+		require.Equal(t, want, got, q)
+	}
+	w := Wide([]Point{whole, sampled})
+	at := map[string]int{}
+	for i, c := range w.Columns {
+		at[c.Name] = i
+	}
+	require.Equal(t, []any{100.0, 0.1, 12.5}, []any{w.Rows[1][at["cycles_ci95"]], w.Rows[1][at["speedup_ci95"]], w.Rows[1][at["stats.estimate_ci95"]]})
+	require.Nil(t, w.Rows[0][at["cycles_ci95"]])
+	for _, c := range Wide([]Point{whole}).Columns {
+		require.NotContains(t, c.Name, "_ci95")
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -36,6 +37,9 @@ type Table struct {
 	Rows    [][]any
 }
 
+// intervalOf ends the name of a column with half the 95 % confidence intervals of another's estimates.
+const intervalOf = "_ci95"
+
 // Wide is a table with a row a point: its axes, what it came to, and all statistics.
 func Wide(points []Point) *Table {
 	w := wide{at: map[string]int{}}
@@ -45,11 +49,14 @@ func Wide(points []Point) *Table {
 			w.column(a.Key, Text)
 		}
 	}
+	sampled := slices.ContainsFunc(points, func(p Point) bool { return p.Half != 0 })
 	for _, c := range []Column{
-		{"cycles", Integer}, {"speedup", Number}, {"verified", Truth}, {"replay", Text}, {"partial", Text}, {"failure", Text}, {"error", Text}, {"host_seconds", Number}, {"finished", Text},
+		{"cycles", Integer}, {"cycles" + intervalOf, Number}, {"speedup", Number}, {"speedup" + intervalOf, Number}, {"verified", Truth}, {"replay", Text}, {"partial", Text}, {"failure", Text}, {"error", Text}, {"host_seconds", Number}, {"finished", Text},
 		{"graph", Text}, {"version", Text}, {"identity", Text},
 	} {
-		w.column(c.Name, c.Kind)
+		if sampled || !strings.HasSuffix(c.Name, intervalOf) {
+			w.column(c.Name, c.Kind)
+		}
 	}
 	for i := range points {
 		for _, s := range points[i].Stats {
@@ -58,6 +65,9 @@ func Wide(points []Point) *Table {
 				kind = Integer
 			}
 			w.column("stats."+s.Name, kind)
+			if s.Half != 0 {
+				w.column("stats."+s.Name+intervalOf, Number)
+			}
 		}
 	}
 	cycles := countedResults(points)
@@ -87,8 +97,14 @@ func (w *wide) row(p *Point, cycles map[int]result) []any {
 		set(a.Key, a.Value)
 	}
 	set("cycles", int64(p.Cycles))
+	if p.Half != 0 {
+		set("cycles"+intervalOf, p.Half)
+	}
 	if s, ok := speedup(p, cycles); ok {
-		set("speedup", s)
+		set("speedup", s.Value)
+		if s.Half != 0 {
+			set("speedup"+intervalOf, s.Half)
+		}
 	}
 	set("verified", p.Verified)
 	set("replay", p.Replay)
@@ -106,6 +122,9 @@ func (w *wide) row(p *Point, cycles map[int]result) []any {
 		} else {
 			set("stats."+s.Name, s.Float())
 		}
+		if s.Half != 0 {
+			set("stats."+s.Name+intervalOf, s.Half)
+		}
 	}
 	return row
 }
@@ -113,6 +132,7 @@ func (w *wide) row(p *Point, cycles map[int]result) []any {
 // result is what a speedup is between.
 type result struct {
 	cycles  uint64
+	half    float64
 	partial string
 }
 
@@ -120,24 +140,32 @@ func countedResults(points []Point) map[int]result {
 	of := map[int]result{}
 	for i := range points {
 		if p := &points[i]; p.Counts() {
-			of[p.Position] = result{p.Cycles, p.Partial}
+			of[p.Position] = result{p.Cycles, p.Half, p.Partial}
 		}
 	}
 	return of
 }
 
-// speedup is the baseline's cycles over the point's, if both have results, of runs or of parts that ended alike.
-func speedup(p *Point, of map[int]result) (float64, bool) {
+// Speedup is the baseline's cycles over a point's, with half its 95 % confidence interval: as if the errors of both went
+// against each other; 0: it is exact.
+type Speedup struct{ Value, Half float64 }
+
+// speedup is a point's, if it and its baseline have results, of runs or of parts that ended alike.
+func speedup(p *Point, of map[int]result) (s Speedup, ok bool) {
 	base, ok := of[p.Baseline]
 	if !ok || !p.Counts() || p.Partial != base.partial || p.Cycles == 0 {
-		return 0, false
+		return s, false
 	}
-	return float64(base.cycles) / float64(p.Cycles), true
+	s.Value = float64(base.cycles) / float64(p.Cycles)
+	if p.Baseline != p.Position && base.cycles > 0 {
+		s.Half = s.Value * (base.half/float64(base.cycles) + p.Half/float64(p.Cycles))
+	}
+	return s, true
 }
 
 // Speedups are those of all points that have one, by position.
-func Speedups(points []Point) map[int]float64 {
-	out, cycles := map[int]float64{}, countedResults(points)
+func Speedups(points []Point) map[int]Speedup {
+	out, cycles := map[int]Speedup{}, countedResults(points)
 	for i := range points {
 		if s, ok := speedup(&points[i], cycles); ok {
 			out[points[i].Position] = s

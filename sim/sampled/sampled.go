@@ -30,7 +30,11 @@ const (
 	// they would in time, so that a launch's last warps begin their end with more or less to do. It was chosen after the
 	// outcomes of docs/sampling.md had been seen.
 	ModelError = 0.03
-	// unknown is the same while no interval of a kernel has been simulated.
+	// priorScatter is the standard deviation of a factor about its neighbours, as the runs of docs/sampling.md have shown it,
+	// which counts as much as priorWeight intervals.
+	priorScatter = 0.12
+	priorWeight  = 4
+	// unknown is the same as ModelError while no interval of a kernel has been simulated.
 	unknown = 0.25
 )
 
@@ -169,18 +173,20 @@ func median(values []float64) float64 {
 // error is half the 95 % confidence interval of what was not simulated, as a part of it.
 func (k *kernel) error() float64 {
 	n := len(k.factors)
-	if n < 2 {
+	if n == 0 {
 		return stats.Student95(1000) * unknown
 	}
-	// Neighbours differ by what scatters, and hardly by what drifts.
-	squares := 0.0
+	// Neighbours differ by what scatters, and hardly by what drifts. Of few intervals that says little; then what is
+	// known of others counts as much as some intervals do.
+	squares := priorWeight * priorScatter * priorScatter
 	for i, f := range k.factors[1:] {
 		d := math.Log(f / k.factors[i])
 		squares += d * d / 2
 	}
+	freedom := priorWeight + n - 1
 	// The median's variance is π/2 times the mean's.
-	variance := squares / float64(n-1) / float64(n) * math.Pi / 2
-	t := stats.Student95(n - 1)
+	variance := squares / float64(freedom) / float64(n) * math.Pi / 2
+	t := stats.Student95(freedom)
 	return math.Hypot(t*math.Sqrt(variance), stats.Student95(1000)*ModelError)
 }
 

@@ -27,6 +27,7 @@ func TestKilledPointsGoOn(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1707))
 		e := randomExperiment(t, r)
 		e.Stats.Interval, e.Stats.MaxRows = uint64(r.IntN(2)*(1+r.IntN(3000))), 2+r.IntN(50)
+		e.Sample.Period = 0 // what is sampled has no checkpoints
 		k, on := killed(t, r, fmt.Sprint("killed ", seed), e)
 		kills, resumed = kills+k, resumed+on
 	}

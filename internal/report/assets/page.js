@@ -281,13 +281,14 @@
   }
   byId('second').selectedIndex = Math.min(1, data.labels.length - 1);
   const exact = (v) => v === null ? '–' : Number.isInteger(v) ? v.toLocaleString('en') : String(Number(v.toPrecision(6)));
+  const within = (i, p, v) => stats.halves && stats.halves[i][p] && v !== null && Number(v) ? ' ±' + (100 * stats.halves[i][p] / Math.abs(v)).toFixed(1) + ' %' : '';
   function search() {
     const words = byId('query').value.toLowerCase().split(/\s+/).filter(Boolean);
     const hits = stats.names.map((_, i) => i).filter((i) => words.every((w) => hay[i].includes(w)));
     const a = Number(byId('first').value), b = Number(byId('second').value);
     byId('stats').tBodies[0].replaceChildren(...hits.slice(0, most).map((i) => {
       const row = document.createElement('tr'), x = stats.rows[i][a], y = stats.rows[i][b];
-      [stats.names[i], stats.units[i], exact(x), exact(y), x && y ? exact(x / y) : '–', stats.docs[i]].forEach((text, k) => {
+      [stats.names[i], stats.units[i], exact(x) + within(i, a, x), exact(y) + within(i, b, y), x && y ? exact(x / y) : '–', stats.docs[i]].forEach((text, k) => {
         const cell = row.insertCell();
         cell.textContent = text;
         if (k >= 2 && k <= 4) cell.className = 'number';
