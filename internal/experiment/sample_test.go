@@ -32,7 +32,7 @@ func TestSampledRuns(t *testing.T) {
 			}
 			whole := runPart(t, sizable, set...)
 			require.NoError(t, whole.Err)
-			set = append(set, "sample.period=100", "sample.begin=10", "sample.interval=12", "sample.warm_up=8")
+			set = append(set, "sample.period=120", "sample.begin=10")
 			sampled := runPart(t, sizable, set...)
 			require.NoError(t, sampled.Err)
 			require.True(t, sampled.Verified)

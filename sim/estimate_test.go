@@ -1,0 +1,36 @@
+package sim_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/isa/micro"
+	"heddle/sim"
+)
+
+// The estimate that paces execution without time is of the machine's cycles: of micro-programs, which stress one part
+// each, it is within a few percent for one warp, and for cores full of warps within what queues and arbiters that it
+// leaves out make of it.
+func TestExecutionIsPacedByTime(t *testing.T) {
+	for _, c := range []struct {
+		machine string
+		most    float64 // cycles in time by those without, or the inverse
+	}{{"vortex-rtl-w1", 1.25}, {"vortex-6c32w32t", 1.25}} {
+		for _, name := range micro.Names() {
+			p, err := micro.Program(name, 10)
+			require.NoError(t, err)
+			cycles := func(run func(*sim.Machine) error) float64 {
+				m := machine(t, load(t, c.machine))
+				d := m.Cores[0].Place().Domain()
+				before := d.After()
+				require.NoError(t, run(m), name)
+				return float64(d.After() - before)
+			}
+			timed := cycles(func(m *sim.Machine) error { _, err := m.Launch(context.Background(), p, 0); return err })
+			without := cycles(func(m *sim.Machine) error { _, err := m.Execute(context.Background(), p, 0); return err })
+			require.Less(t, max(timed/without, without/timed), c.most, "%s on %s: %.0f cycles, estimated %.0f", name, c.machine, timed, without)
+		}
+	}
+}
