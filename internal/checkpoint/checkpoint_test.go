@@ -15,7 +15,7 @@ import (
 // world is a graph with everything in it that a machine has.
 type world struct {
 	*base
-	mu       sync.Mutex
+	mu       sync.Mutex //lint:ignore U1000 for the walk to meet
 	parts    []part
 	byPlace  [3]*part // into parts
 	words    []uint64 // of which flags and views are pieces
@@ -102,7 +102,9 @@ type padded struct {
 	c uint8
 }
 
-type constant struct{ big [4]int }
+type constant struct {
+	big [4]int //lint:ignore U1000 for the walk to meet
+}
 
 type cached struct{ n int }
 
@@ -260,6 +262,7 @@ func TestRefusals(t *testing.T) {
 		f func()
 		c chan int
 		a any
+		//lint:ignore U1000 for the walk to meet
 		k struct {
 			x *int `checkpoint:"assembled"`
 		}
