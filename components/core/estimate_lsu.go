@@ -74,35 +74,54 @@ func (u *Untimed) fence(at uint64) (done uint64) {
 }
 
 // reach makes a memory access that begins in a cycle: it takes effect, and warms the L1D. It returns when its data is
-// there.
+// there. With a narrow load-store unit it goes packet by packet, each of which is a load of its own there.
 func (u *Untimed) reach(a *emu.Access, at uint64) (done uint64, err error) {
-	l := &u.estimate.memory
 	wrote, err := a.PerformLanes(a.Mask)
 	if err != nil {
 		return 0, err
 	}
-	as, free, over := u.asked(a.Op()), at+1, at
-	local := localLanes(a)
+	l, m := &u.estimate.memory, mem.Access{Op: u.asked(a.Op()), Wrote: wrote}
+	co := &u.core.lsu.co
+	left := a.Mask
+	for {
+		base := co.first(left)
+		lanes := left & co.group(left)
+		left &^= lanes
+		free, answered, over := u.packet(a, lanes, base, m, at)
+		l.free, done = mem.Server(free), max(done, answered)
+		if m.Op != mem.Write {
+			l.loads.Take(over)
+		}
+		if left == 0 {
+			return done, nil
+		}
+		if at = free; m.Op != mem.Write {
+			at = max(at, l.loads.First())
+		}
+	}
+}
+
+// packet makes the part of a memory access that a packet of its lanes is, from lane base on. It returns when the next one can
+// begin, when its data is there, and when it is no outstanding load any more.
+func (u *Untimed) packet(a *emu.Access, lanes uint32, base int, m mem.Access, at uint64) (free, done, over uint64) {
+	free, done, over = at+1, at, at
+	local := localLanes(a) & lanes
 	if local != 0 {
-		free = at + u.conflicts(a, local, as != mem.Write)
+		free = at + u.conflicts(a, local, m.Op != mem.Write)
 		done = free + ScratchpadLatency
 		over = done + u.estimate.between.localToFree
 	}
-	if rest := a.Mask &^ local; rest != 0 {
-		sent, answered := u.coalesce(a, rest, mem.Access{Op: as, Wrote: wrote}, at+switchToL1D)
+	if rest := lanes &^ local; rest != 0 {
+		sent, answered := u.coalesce(a, rest, base, m, at+switchToL1D)
 		free, done = max(free, sent-switchToL1D), max(done, answered)
 		over = max(over, done+u.estimate.between.memoryToFree)
 	}
-	l.free = mem.Server(free)
-	if as != mem.Write {
-		l.loads.Take(over)
-	}
-	return done, nil
+	return free, done, over
 }
 
-// coalesce makes the requests of an access's lanes, batch by batch. It returns when the coalescer is free for the next
+// coalesce makes the requests of a packet's lanes, from lane base on, batch by batch. It returns when the coalescer is free for the next
 // access, and when the last answer is there.
-func (u *Untimed) coalesce(a *emu.Access, rest uint32, m mem.Access, at uint64) (free, done uint64) {
+func (u *Untimed) coalesce(a *emu.Access, rest uint32, base int, m mem.Access, at uint64) (free, done uint64) {
 	l, co := &u.estimate.memory, &u.core.lsu.co
 	for done = at; rest != 0; {
 		if m.Op != mem.Write {
@@ -111,8 +130,8 @@ func (u *Untimed) coalesce(a *emu.Access, rest uint32, m mem.Access, at uint64) 
 		sent, answered := at, at
 		for left := rest; left != 0; {
 			first := bits.TrailingZeros32(left) & 31
-			ch := first >> (co.shift & 31)
-			of := uint32(1<<co.lanes-1) << (ch * co.lanes)
+			ch := (first - base) >> (co.shift & 31)
+			of := uint32(1<<co.lanes-1) << (base + ch*co.lanes)
 			merged := sameBlock(a, left&of, co.block)
 			left, rest = left&^of, rest&^merged
 			if m.Addr = a.Addr[first]; m.Op == mem.Atomic {
@@ -149,7 +168,7 @@ func (u *Untimed) conflicts(a *emu.Access, lanes uint32, answered bool) uint64 {
 	*banks = [64]uint8{}
 	most := uint8(0)
 	for m := lanes; m != 0; m &= m - 1 {
-		n := &banks[a.Addr[bits.TrailingZeros32(m)&31]>>2&uint32(u.core.spec.Threads-1)&63]
+		n := &banks[a.Addr[bits.TrailingZeros32(m)&31]>>2&uint32(u.core.spec.LSULanes-1)&63]
 		*n++
 		most = max(most, *n)
 	}
