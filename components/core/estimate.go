@@ -63,7 +63,7 @@ func newGaps(s *Spec) gaps {
 	if s.Issue.Slices > 1 {
 		shared++
 	}
-	far := 2 * levels(s.Threads)
+	far := 2 * levels(s.LSULanes)
 	return gaps{
 		executeToRead: 7 + issue, // arbiter, two stages of a collector, its output, dispatch; commit, the scoreboard
 		sharedToRead:  8 + shared,

@@ -119,8 +119,8 @@ func (u *Untimed) packet(a *emu.Access, lanes uint32, base int, m mem.Access, at
 	return free, done, over
 }
 
-// coalesce makes the requests of a packet's lanes, from lane base on, batch by batch. It returns when the coalescer is free for the next
-// access, and when the last answer is there.
+// coalesce makes the requests of a packet's lanes, from lane base on, batch by batch. It returns when the coalescer is free
+// for the next, and when the last answer is there.
 func (u *Untimed) coalesce(a *emu.Access, rest uint32, base int, m mem.Access, at uint64) (free, done uint64) {
 	l, co := &u.estimate.memory, &u.core.lsu.co
 	for done = at; rest != 0; {

@@ -198,12 +198,12 @@ const few = 4
 // something beside it.
 func (k *kernel) counts(s *sim.Sampled, beside []float64, rest, relative float64) stats.Tree {
 	out := slices.Clone(s.Begin.Counts)
-	left := float64(s.WarpInstrs - s.Begin.WarpInstrs)
+	left, simulated := float64(s.WarpInstrs-s.Begin.WarpInstrs), float64(s.Begin.Cycles)
 	for i := range s.Intervals {
 		for j := range out {
 			out[j] = out[j].Plus(s.Intervals[i].Counts[j])
 		}
-		left -= float64(s.Intervals[i].WarpInstrs)
+		left, simulated = left-float64(s.Intervals[i].WarpInstrs), simulated+float64(s.Intervals[i].Cycles)
 	}
 	from, of := s.Intervals, beside
 	if len(from) < few {
@@ -215,7 +215,7 @@ func (k *kernel) counts(s *sim.Sampled, beside []float64, rest, relative float64
 			of[i] = rest / float64(len(of))
 		}
 	}
-	p := stats.Parts{Rest: rest, Relative: k.error()}
+	p := stats.Parts{Rest: rest, Simulated: simulated, Relative: k.error()}
 	for i := range from {
 		c := float64(from[i].Cycles)
 		share := (of[i] + of[i+1]) / 2

@@ -161,6 +161,28 @@ func TestWholeLaunchesAreExact(t *testing.T) {
 	require.Equal(t, s.Begin.Counts, got.Counts)
 }
 
+// What was seen in the beginning alone, or never, is not known to be nothing in the rest.
+func TestWhatIsNotSeenIsNotExact(t *testing.T) {
+	l := truth{r: rand.New(rand.NewPCG(1, 7)), instrs: 100_000, cpi: flat(2), factor: flat(1)}
+	s, _ := l.cut(4000)
+	early, never := stats.Count("early", "events", "", 40), stats.Count("never", "events", "", 0)
+	s.Begin.Counts = append(s.Begin.Counts, early, never)
+	for i := range s.Intervals {
+		s.Intervals[i].Counts = append(s.Intervals[i].Counts, stats.Count("early", "events", "", 0), never)
+	}
+	var e Estimator
+	got := e.Launch(0, &s)
+	x, _ := got.Counts.Get("early")
+	require.Equal(t, 40.0, x.Float())
+	require.Greater(t, x.Half, 40.0, "most was not looked at")
+	y, _ := got.Counts.Get("never")
+	require.Zero(t, y.Float())
+	require.Positive(t, y.Half)
+	require.Less(t, y.Half, x.Half)
+	exact, _ := got.Counts.Get("warp_instrs")
+	require.Zero(t, exact.Half)
+}
+
 // Calibrated weights have the rest's cycles and instructions.
 func TestCalibrate(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 6))

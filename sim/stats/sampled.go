@@ -7,6 +7,7 @@ type Parts struct {
 	Cycles, Instrs []float64 // of each part: its cycles and its warp instructions
 	Weights        []float64 // of each part: how often what it came to is in the rest
 	Rest           float64   // cycles that the rest is estimated to take
+	Simulated      float64   // cycles that were simulated
 	Relative       float64   // half the 95 % confidence interval of those, as a part of them
 }
 
@@ -24,8 +25,8 @@ func (p *Parts) Extrapolate(s Stat, in func(part int) Stat) Stat {
 	}
 	if !s.isF {
 		more := p.sum(over)
+		s.Half += max(p.half(over), p.unseen(over, float64(s.count)))
 		s.count += uint64(math.Round(max(0, more)))
-		s.Half += p.half(over)
 		return s
 	}
 	under0, under1 := s.under, p.sum(under)
@@ -37,8 +38,24 @@ func (p *Parts) Extrapolate(s Stat, in func(part int) Stat) Stat {
 	for i := range over {
 		over[i] -= s.ratio * under[i]
 	}
-	s.Half = (half + p.half(over)) / s.under
+	s.Half = max((half+p.half(over))/s.under, ruleOfThree/s.under)
 	return s
+}
+
+// ruleOfThree is how often, at most, what was not seen in n trials is there in as many others, with 95 % confidence.
+const ruleOfThree = 3
+
+// unseen is half the confidence interval of what no part has seen, which is not known to be nothing: by the rule of three
+// it may be in some parts of the rest, one event each, or as often as where it was seen. It is 0 of what was seen.
+func (p *Parts) unseen(y []float64, seen float64) float64 {
+	weights := 0.0
+	for i, w := range p.Weights {
+		if y[i] != 0 {
+			return 0
+		}
+		weights += w
+	}
+	return ruleOfThree / float64(len(y)) * max(weights, seen/max(p.Simulated, 1)*p.Rest)
 }
 
 // sum is what the rest is estimated to come to.
