@@ -295,16 +295,22 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	o.Partial, o.Err = partial(err)
 	o.Stats = statistics(c.counts, &res, o.Partial)
 	if o.Err == nil {
-		o.Err = measured(&o, &res)
-	}
-	switch {
-	case o.Err != nil:
-	case o.Partial == PartialRegion:
-		o.Err = errors.Join(narrow(&o, &cfg.Sample), CheckSteps(o.Stats, o.Steps))
-	case o.Partial == "":
-		o.Err = errors.Join(d.Machine.CheckLaws(), narrow(&o, &cfg.Sample), CheckSteps(o.Stats, o.Steps))
+		o.Err = checked(&o, &res, d.Machine, &cfg.Sample)
 	}
 	return o
+}
+
+// checked refuses an outcome that says nothing, or breaks an invariant. That of a run which was ended in the middle of a
+// launch adds up to nothing.
+func checked(o *Outcome, res *result, m *sim.Machine, s *configs.Sample) error {
+	if err := measured(o, res); err != nil || o.Partial == PartialEdges {
+		return err
+	}
+	err := errors.Join(narrow(o, s), CheckSteps(o.Stats, o.Steps))
+	if o.Partial == "" {
+		err = errors.Join(m.CheckLaws(), err)
+	}
+	return err
 }
 
 // forGraph is a point's configuration with what a recipe sets on the graph.
