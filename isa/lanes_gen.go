@@ -31,6 +31,32 @@ var laneLoops = map[string]LaneLoop{
 			d[l] = and(a[l], b[l])
 		}
 	},
+	"czeroEqz": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = czeroEqz(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			d[l] = czeroEqz(a[l], b[l])
+		}
+	},
+	"czeroNez": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = czeroNez(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			d[l] = czeroNez(a[l], b[l])
+		}
+	},
 	"div": func(d, a, b *Lanes, mask uint32) {
 		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {
