@@ -19,14 +19,36 @@ func Markdown() string {
 		}
 	}
 	s.WriteString("\n## CSRs\n\nAny other number is an illegal instruction. Writes take the value of the last active lane. On the timed machine an instruction that accesses\nfflags, frm or fcsr waits until the warp has nothing else in flight, and nothing behind it is fetched before that.\n\n| number | name | access | one per | meaning |\n|---|---|---|---|---|\n")
-	for _, c := range CSRs {
-		access := "read"
-		if c.Writable {
-			access = "read, write"
-		}
-		fmt.Fprintf(&s, "| 0x%03X | `%s` | %s | %s | %s |\n", c.Num, c.Name, access, c.Scope, escape(c.Doc))
+	for i := 0; i < len(CSRs); {
+		n := alike(CSRs[i:])
+		s.WriteString(csrRow(CSRs[i], CSRs[i+n-1]))
+		i += n
 	}
 	return s.String()
+}
+
+// alike counts the first CSRs that follow each other and differ in nothing but their names.
+func alike(all []CSRInfo) (n int) {
+	same := all[0]
+	for same.Num, same.Name = all[0].Num, all[0].Name; n < len(all) && all[n] == same; same.Num++ {
+		if n++; n < len(all) {
+			same.Name = all[n].Name
+		}
+	}
+	return n
+}
+
+// csrRow is the row of the CSRs from first to last.
+func csrRow(first, last CSRInfo) string {
+	access := "read"
+	if first.Writable {
+		access = "read, write"
+	}
+	nums, names := fmt.Sprintf("0x%03X", first.Num), "`"+first.Name+"`"
+	if last.Num != first.Num {
+		nums, names = fmt.Sprintf("%s–0x%03X", nums, last.Num), names+" … `"+last.Name+"`"
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", nums, names, access, first.Scope, escape(first.Doc))
 }
 
 func escape(s string) string { return strings.ReplaceAll(s, "|", "\\|") }

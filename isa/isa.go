@@ -42,7 +42,7 @@ type Extension struct {
 
 // extensions lists every instruction of the machine.
 var extensions = []*Extension{
-	&rv32i, &rv32m, &rv32a, &rv32f, &zicsr, &zifencei, &zicond,
+	&rv32i, &rv32m, &rv32a, &rv32f, &zicsr, &zifencei, &zicond, &machineMode,
 	&vortex, &weaver, &peg, &eghw, &hwwl,
 }
 

@@ -48,8 +48,8 @@ var rv32i = Extension{
 
 		{Name: "fence", Enc: encI(0x0F, 0).rd0().rs10().plainFM(), Format: Format{fenceSet}, Class: ClassFence, Sem: Fence{}, Doc: "wait until earlier memory operations of the warp are seen"},
 		{Name: "fence.tso", Enc: encFixed(0x8330000F), Class: ClassFence, Sem: Fence{}, Doc: "as fence rw, rw here"},
-		{Name: "ecall", Enc: encFixed(0x00000073), Class: ClassWarp, Sem: Environment{}, Doc: "program error: no operating system here"},
-		{Name: "ebreak", Enc: encFixed(0x00100073), Class: ClassWarp, Sem: Environment{}, Doc: "program error: no debugger here"},
+		{Name: "ecall", Enc: encFixed(0x00000073), Class: ClassWarp, Sem: Environment{ExceptionMachineCall}, Doc: "trap; without a handler a program error: no operating system here"},
+		{Name: "ebreak", Enc: encFixed(0x00100073), Class: ClassWarp, Sem: Environment{ExceptionBreakpoint}, Doc: "trap; without a handler a program error: no debugger here"},
 	},
 }
 

@@ -59,9 +59,12 @@ type (
 	FenceI struct{}
 )
 
-// Environment is ecall or ebreak: a program error on this machine, which has
+// Environment is ecall or ebreak: a trap, and so a program error unless the program handles traps, as this machine has
 // no operating system and no debugger.
-type Environment struct{}
+type Environment struct{ Cause Exception }
+
+// TrapReturn ends a trap's handler.
+type TrapReturn struct{}
 
 // Vote: rd = f(active, set) in every active lane, where bit l of set tells
 // that lane l is active and bit 0 of its rs1 is 1.
@@ -115,6 +118,7 @@ func (CSROp) shape() string            { return "CSROp" }
 func (Fence) shape() string            { return "Fence" }
 func (FenceI) shape() string           { return "FenceI" }
 func (Environment) shape() string      { return "Environment" }
+func (TrapReturn) shape() string       { return "TrapReturn" }
 func (Vote) shape() string             { return "Vote" }
 func (Shuffle) shape() string          { return "Shuffle" }
 func (Control) shape() string          { return "Control" }

@@ -42,6 +42,8 @@ type CSRInfo struct {
 	Writable bool
 	Scope    Scope
 	Doc      string
+	Fixed    bool   // it always holds Value, whatever is written
+	Value    uint32 // if Fixed
 }
 
 // CSR numbers.
@@ -49,13 +51,22 @@ const (
 	CSRFflags         = 0x001
 	CSRFrm            = 0x002
 	CSRFcsr           = 0x003
+	CSRMstatus        = 0x300
+	CSRMtvec          = 0x305
 	CSRMscratch       = 0x340
+	CSRMepc           = 0x341
+	CSRMcause         = 0x342
+	CSRMtval          = 0x343
 	CSRWeaverCapacity = 0x7C0
 	CSRUnits          = 0x7C2
 	CSRMcycle         = 0xB00
 	CSRMinstret       = 0xB02
 	CSRMcycleh        = 0xB80
 	CSRMinstreth      = 0xB82
+	CSRCycle          = 0xC00
+	CSRInstret        = 0xC02
+	CSRCycleh         = 0xC80
+	CSRInstreth       = 0xC82
 	CSRTid            = 0xCC0
 	CSRWid            = 0xCC1
 	CSRCid            = 0xCC2
@@ -78,28 +89,28 @@ const (
 
 // CSRs lists every CSR of the machine; any other number is an illegal
 // instruction. Names and numbers above 0xCC0 are Vortex's.
-var CSRs = []CSRInfo{
-	{CSRFflags, "fflags", true, PerWarp, "accrued float exceptions: NV DZ OF UF NX in bits 4..0, OR over the lanes"},
-	{CSRFrm, "frm", true, PerWarp, "rounding mode used by instructions with rm = dyn"},
-	{CSRFcsr, "fcsr", true, PerWarp, "frm in bits 7..5, fflags in bits 4..0"},
-	{CSRMscratch, "mscratch", true, PerCore, "at start: the address of the kernel's arguments"},
-	{CSRWeaverCapacity, "weaver_capacity", false, PerCore, "min(st_entries, warps·threads) of the core's Weaver; 0 without one (ours)"},
-	{CSRUnits, "units", false, PerCore, ""},
-	{CSRMcycle, "mcycle", false, PerCore, "cycles; on the untimed machine, warp instructions the core has executed"},
-	{CSRMinstret, "minstret", false, PerCore, "warp instructions the core has executed"},
-	{CSRMcycleh, "mcycleh", false, PerCore, "upper half of mcycle"},
-	{CSRMinstreth, "minstreth", false, PerCore, "upper half of minstret"},
-	{CSRTid, "vx_tid", false, PerLane, "lane number in the warp"},
-	{CSRWid, "vx_wid", false, PerWarp, "warp number in the core"},
-	{CSRCid, "vx_cid", false, PerCore, "core number in the device"},
-	{CSRActiveWarps, "vx_active_warps", false, PerCore, "mask of the core's running warps"},
-	{CSRActiveThreads, "vx_active_threads", false, PerWarp, "mask of the warp's active lanes"},
-	{CSRMhartid, "mhartid", false, PerLane, "(core·warps + warp)·threads + lane"},
-	{CSRNumThreads, "vx_num_threads", false, Device, "lanes of a warp"},
-	{CSRNumWarps, "vx_num_warps", false, Device, "warps of a core"},
-	{CSRNumCores, "vx_num_cores", false, Device, "cores of the device"},
-	{CSRLocalMemBase, "vx_local_mem_base", false, Device, "address of the core's scratchpad"},
-}
+var CSRs = sortedCSRs(machineCSRs, counterCSRs(), []CSRInfo{
+	{Num: CSRFflags, Name: "fflags", Writable: true, Scope: PerWarp, Doc: "accrued float exceptions: NV DZ OF UF NX in bits 4..0, OR over the lanes"},
+	{Num: CSRFrm, Name: "frm", Writable: true, Scope: PerWarp, Doc: "rounding mode used by instructions with rm = dyn"},
+	{Num: CSRFcsr, Name: "fcsr", Writable: true, Scope: PerWarp, Doc: "frm in bits 7..5, fflags in bits 4..0"},
+	{Num: CSRMscratch, Name: "mscratch", Writable: true, Scope: PerCore, Doc: "at start: the address of the kernel's arguments"},
+	{Num: CSRWeaverCapacity, Name: "weaver_capacity", Scope: PerCore, Doc: "min(st_entries, warps·threads) of the core's Weaver; 0 without one (ours)"},
+	{Num: CSRUnits, Name: "units", Scope: PerCore, Doc: ""},
+	{Num: CSRMcycle, Name: "mcycle", Scope: PerCore, Doc: "cycles; on the untimed machine, warp instructions the core has executed"},
+	{Num: CSRMinstret, Name: "minstret", Scope: PerCore, Doc: "warp instructions the core has executed"},
+	{Num: CSRMcycleh, Name: "mcycleh", Scope: PerCore, Doc: "upper half of mcycle"},
+	{Num: CSRMinstreth, Name: "minstreth", Scope: PerCore, Doc: "upper half of minstret"},
+	{Num: CSRTid, Name: "vx_tid", Scope: PerLane, Doc: "lane number in the warp"},
+	{Num: CSRWid, Name: "vx_wid", Scope: PerWarp, Doc: "warp number in the core"},
+	{Num: CSRCid, Name: "vx_cid", Scope: PerCore, Doc: "core number in the device"},
+	{Num: CSRActiveWarps, Name: "vx_active_warps", Scope: PerCore, Doc: "mask of the core's running warps"},
+	{Num: CSRActiveThreads, Name: "vx_active_threads", Scope: PerWarp, Doc: "mask of the warp's active lanes"},
+	{Num: CSRMhartid, Name: "mhartid", Scope: PerLane, Doc: "(core·warps + warp)·threads + lane"},
+	{Num: CSRNumThreads, Name: "vx_num_threads", Scope: Device, Doc: "lanes of a warp"},
+	{Num: CSRNumWarps, Name: "vx_num_warps", Scope: Device, Doc: "warps of a core"},
+	{Num: CSRNumCores, Name: "vx_num_cores", Scope: Device, Doc: "cores of the device"},
+	{Num: CSRLocalMemBase, Name: "vx_local_mem_base", Scope: Device, Doc: "address of the core's scratchpad"},
+})
 
 // CSRName returns the name of a CSR, or its number in hexadecimal.
 func CSRName(num uint16) string {

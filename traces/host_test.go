@@ -220,11 +220,24 @@ func recordProgram(t testing.TB, p *isa.Program) (path string, err error) {
 	require.NoError(t, rec.Attach(m))
 	rec.Begin(p, 0)
 	res, err := m.Launch(context.Background(), p, 0)
-	require.NoError(t, err)
+	if err != nil {
+		return "", err
+	}
 	if err := rec.End(m, res); err != nil {
 		return "", err
 	}
 	return path, rec.Close()
+}
+
+// What a program's handler does is no part of a trace.
+func TestTrapsAreNotRecorded(t *testing.T) {
+	for _, trap := range []string{"ecall", "lw a0, 1(a0)", "csrw mhartid, a0", ".word 0", "jalr a0, 2(a0)"} {
+		text := "la a0, _start\n csrw mtvec, a0\n" + trap + "\n tmc zero\n"
+		p, err := asm.Assemble("trap.s", []byte("_start: "+text), asm.Options{Base: 0x80000000})
+		require.NoError(t, err)
+		_, err = recordProgram(t, p)
+		require.ErrorContains(t, err, "the program handles traps, and such a run cannot be recorded", trap)
+	}
 }
 
 // Other units of the same kind do what was done to them, unless they cannot.

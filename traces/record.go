@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
 
 	"heddle/components/accel"
 	"heddle/components/core"
@@ -234,18 +233,38 @@ func (w *recorded) Execute(op *emu.Op) error {
 	case isa.ClassWarp:
 		return w.controlled(op)
 	case isa.ClassCSR:
-		w.to.timing[causeClock] = w.to.timing[causeClock] || slices.Contains(clocks, op.CSR)
+		w.to.timing[causeClock] = w.to.timing[causeClock] || tellsTime(op.CSR)
 	}
-	return w.Warp.Execute(op)
+	return w.untrapped(w.Warp.Execute(op))
 }
 
-// clocks are the CSRs that tell time.
-var clocks = []uint16{isa.CSRMcycle, isa.CSRMcycleh, isa.CSRMinstret, isa.CSRMinstreth}
+// Decode decodes.
+func (w *recorded) Decode(pc uint32) (*emu.Op, error) {
+	op, err := w.Warp.Decode(pc)
+	return op, w.untrapped(err)
+}
+
+// untrapped makes a program error of a trap that the program would handle: what it does there is no part of a trace.
+func (w *recorded) untrapped(err error) error {
+	if t := (*emu.Trap)(nil); errors.As(err, &t) && w.Handles(t) {
+		return fmt.Errorf("the program handles traps, and such a run cannot be recorded: %v", err)
+	}
+	return err
+}
+
+// tellsTime reports whether what a CSR holds depends on time.
+func tellsTime(csr uint16) bool {
+	switch csr {
+	case isa.CSRMcycle, isa.CSRMcycleh, isa.CSRMinstret, isa.CSRMinstreth, isa.CSRCycle, isa.CSRCycleh, isa.CSRInstret, isa.CSRInstreth:
+		return true
+	}
+	return csr-isa.CSRCounters < isa.NumCounters || csr-isa.CSRCountersh < isa.NumCounters
+}
 
 func (w *recorded) branch(op *emu.Op) error {
 	next := w.PC() + 4
 	if err := w.Warp.Execute(op); err != nil {
-		return err
+		return w.untrapped(err)
 	}
 	switch op.Decides() {
 	case emu.DecidesBranch:
@@ -260,7 +279,7 @@ func (w *recorded) branch(op *emu.Op) error {
 func (w *recorded) controlled(op *emu.Op) error {
 	w.control(w.here(op), w.ControlArgs(op))
 	if err := w.Warp.Execute(op); err != nil {
-		return err
+		return w.untrapped(err)
 	}
 	w.started = w.Mask() != 0
 	w.cut()
@@ -272,7 +291,7 @@ func (w *recorded) Issue(op *emu.Op, a *emu.Access) error {
 	w.next()
 	s := w.here(op)
 	if err := w.Warp.Issue(op, a); err != nil {
-		return err
+		return w.untrapped(err)
 	}
 	w.addresses(s, a.Mask, op.Size(), (*lanes)(&a.Addr))
 	w.to.lanes += uint64(bits.OnesCount32(a.Mask))

@@ -127,6 +127,13 @@ func (s *Socket) Issue(warp int, op *emu.Op) {
 	}
 }
 
+// Cancel takes back what Issue has booked.
+func (s *Socket) Cancel(warp int, op *emu.Op) {
+	if s.traits[op.UnitFn()].Exclusive {
+		s.exclusive &^= 1 << warp
+	}
+}
+
 // Awaits reports whether the warp has an exclusive request under way.
 func (s *Socket) Awaits(warp int) bool { return s.exclusive>>warp&1 != 0 }
 

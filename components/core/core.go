@@ -54,7 +54,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
 		c.warps[i] = warp{
-			slice: uint8(i % s.Issue.Slices), collector: uint8(i / s.Issue.Slices % s.Collectors), trace: src.Trace(i),
+			slice: uint8(i % s.Issue.Slices), collector: uint8(i / s.Issue.Slices % s.Collectors), trace: src.Trace(i), own: src.Trace(i),
 			ibuffer: queue.New[*emu.Op](s.IBuffer, &c.self, fmt.Sprintf("instruction buffer of warp %d", i)),
 		}
 		c.warps[i].ibuffer.Flag(&c.buffered, i)
@@ -309,7 +309,18 @@ func (c *Core) release(sl *slice, now uint64) {
 				c.look(sl, int(f.warp))
 			}
 		}
-		c.done(w, now)
+		c.done(int(f.warp), now)
+	}
+}
+
+// done books the end of one of warp i's instructions.
+func (c *Core) done(i int, now uint64) {
+	w := &c.warps[i]
+	w.ended = now
+	c.inFlight--
+	c.Committed++
+	if w.pending--; w.pending == 0 && w.fault != nil {
+		c.reach(i, now)
 	}
 }
 

@@ -57,8 +57,7 @@ func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
 		f.rest = uint8(packets(c.warps[f.warp].trace.Mask(), n) - 1)
 	}
 	if err := c.effect(f); err != nil {
-		c.fail(err)
-		return false
+		return c.trapped(sl, id, err, now)
 	}
 	if f.unit != isa.ALU || !sl.passALU(id, now) {
 		sl.dispatch[f.unit].Push(id)
@@ -86,12 +85,18 @@ func (c *Core) effect(f *flight) error {
 	case isa.ClassWarp:
 		return nil
 	case isa.ClassUnit:
+		if w.squashing {
+			return errSquashed
+		}
 		c.readOperands(f)
 		return nil
 	case isa.ClassLoad, isa.ClassStore, isa.ClassAtomic:
 		f.access = c.lsu.takeAccess()
 		a := &c.lsu.accesses[f.access]
-		err := w.trace.Issue(f.op, a)
+		if err := w.trace.Issue(f.op, a); err != nil {
+			c.lsu.free = append(c.lsu.free, f.access)
+			return err
+		}
 		local := localLanes(a)
 		c.lsu.local[f.access] = local
 		switch {
@@ -104,7 +109,7 @@ func (c *Core) effect(f *flight) error {
 				c.look(&c.slices[w.slice], int(f.warp))
 			}
 		}
-		return err
+		return nil
 	case isa.ClassFence:
 		c.fenced |= 1 << f.warp
 		c.restate(int(f.warp))
@@ -214,7 +219,7 @@ func (c *Core) executeSFU(now uint64) {
 func (c *Core) control(w int, op *emu.Op, now uint64) {
 	trace := c.warps[w].trace
 	if err := trace.Execute(op); err != nil {
-		c.fail(err)
+		c.uncontrolled(w, err)
 		return
 	}
 	c.startNew(now + executeToUnlock + spawnDelay)

@@ -88,10 +88,8 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	from.Pop()
 	c.moved = true
 	op, err := w.trace.Decode(w.fetching)
-	if err != nil { // fetched ahead: the warp fetches no more, and may never get here
-		if w.fault = err; w.pending == 0 {
-			c.fail(err)
-		}
+	if err != nil { // fetched ahead: the warp may never get here
+		c.undecodable(i, err, now)
 		return true
 	}
 	w.ibuffer.Push(op)

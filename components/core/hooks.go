@@ -15,6 +15,7 @@ var (
 	HookPosDispatch = &sim.HookPos{Name: "core dispatch"} // with its operands to a unit
 	HookPosExecute  = &sim.HookPos{Name: "core execute"}  // taken by the unit: its last packet
 	HookPosMemory   = &sim.HookPos{Name: "core memory"}   // to what answers; of a request to the graph unit that is answered instead of execute
+	HookPosDiscard  = &sim.HookPos{Name: "core discard"}  // trapped at dispatch, or behind one that has; without Op: fetched in vain
 	HookPosCommit   = &sim.HookPos{Name: "core commit"}   // written back; a load's last part
 )
 
@@ -26,7 +27,7 @@ type HookEvent struct {
 	Cycle uint64
 	Warp  int
 	Op    *emu.Op // nil: of fetch, which does not know it yet
-	PC    uint32  // of fetch and decode
+	PC    uint32  // of fetch, decode and what was fetched in vain
 	Mask  uint32  // of decode: the lanes it will work on, since nothing behind control is fetched until that is resolved
 }
 

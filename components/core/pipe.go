@@ -68,7 +68,10 @@ type warp struct {
 	waited           isa.Phase // whose the time before since was
 	pending          int       // instructions decoded and not done
 	ended            uint64    // the cycle in which the last one was done
-	fault            error     // what was fetched is no instruction: an error if it is reached
+	fault            error     // a trap, when all before it has ended: what was fetched is no instruction, or an instruction's
+	own              Trace     // trace, unless it is exchanged
+	squashing        bool      // it is: what is in flight is behind an instruction that has trapped
+	stopped          bool      // nothing is fetched for the warp, as what was is a fault or behind one
 }
 
 // hook calls the hooks, if there are any. It is small enough to be inlined.
@@ -172,14 +175,4 @@ func (p *pipe) fail(err error) {
 func (p *pipe) touch(now uint64) {
 	p.settle(now)
 	p.due = min(p.due, now)
-}
-
-// done books the end of one of w's instructions.
-func (p *pipe) done(w *warp, now uint64) {
-	w.ended = now
-	p.inFlight--
-	p.Committed++
-	if w.pending--; w.pending == 0 && w.fault != nil {
-		p.fail(w.fault)
-	}
 }

@@ -13,7 +13,9 @@ import (
 type Stats struct {
 	Cycles    uint64 `stat:"cycles" unit:"cycles" doc:"From the launch to the core's last work."`
 	Scheduled uint64 `stat:"fetch.requests" unit:"instructions" doc:"Warps given to fetch."`
+	Discarded uint64 `stat:"fetch.discarded" unit:"instructions" doc:"Fetched and never issued: no instruction, or behind one that had trapped."`
 	Issued    uint64 `stat:"issue.instructions" unit:"warp instructions" doc:"Instructions issued."`
+	Squashed  uint64 `stat:"issue.squashed" unit:"warp instructions" doc:"Of the issued instructions, those behind one that had trapped, which have no effect."`
 	Committed uint64 `stat:"commit.instructions" unit:"warp instructions" doc:"Instructions that have ended."`
 
 	Scheduler Causes `stat:"scheduler" unit:"scheduler-cycles" doc:"Every place to issue of every slice and cycle, under one cause; together slices × issue.dispatch_per_slice × cycles."`
@@ -308,7 +310,7 @@ func (c *Core) CheckLaws() error {
 		got, want uint64
 	}{
 		{"cycles booked = cycles that the clock made", s.Cycles, c.elapsed},
-		{"instructions fetched = issued", s.Scheduled, s.Issued},
+		{"instructions fetched = issued + discarded", s.Scheduled, s.Issued + s.Discarded},
 		{"instructions issued = committed", s.Issued, s.Committed},
 		{"scheduler cycles that issued = instructions", s.Scheduler[issued], s.Issued},
 		{"causes of scheduler cycles add up to slices × dispatch × cycles", sum(s.Scheduler[:]), uint64(len(c.slices)*c.spec.Issue.Dispatch) * s.Cycles},

@@ -20,6 +20,9 @@ type Trace interface {
 	// gives the warp what the unit has written there.
 	Ask(op *emu.Op, u *emu.UnitCall)
 	Answer(u *emu.UnitCall)
+	// Handles reports whether the program handles a trap, and Handle has the warp go on in its handler.
+	Handles(t *emu.Trap) bool
+	Handle(t *emu.Trap)
 	// Mask is the set of lanes that the next instruction works on.
 	Mask() uint32
 	// PC is where the warp goes on after what was executed.

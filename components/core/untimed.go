@@ -1,6 +1,8 @@
 package core
 
 import (
+	"errors"
+	"fmt"
 	"math/bits"
 
 	"heddle/components/clock"
@@ -246,6 +248,14 @@ func (u *Untimed) decode(at uint64) {
 	}
 }
 
+// fail stops the core with a program error. Traps are among them, which here no handler takes.
+func (u *Untimed) fail(err error) {
+	if t := (*emu.Trap)(nil); errors.As(err, &t) && u.arch.Warp(t.Warp).Handles(t) {
+		err = fmt.Errorf("the program handles traps, which the parts of a run that are executed without time do not take: %w", err)
+	}
+	u.core.fail(err)
+}
+
 // goOn has a warp issue its next instruction, if it has one, from a cycle on, when that has its registers. Warp control
 // waits for the warp's memory accesses, which others may see that it lets go.
 func (u *Untimed) goOn(i int, at uint64) {
@@ -256,7 +266,7 @@ func (u *Untimed) goOn(i int, at uint64) {
 	w := u.arch.Warp(i)
 	op, err := w.Decode(w.PC())
 	if err != nil {
-		u.core.fail(err)
+		u.fail(err)
 		return
 	}
 	at = e.ready(i, op, at)
@@ -296,7 +306,7 @@ func (u *Untimed) issue(i int, at uint64) {
 		}
 	}
 	if err != nil {
-		u.core.fail(err)
+		u.fail(err)
 		return
 	}
 	u.goOn(i, at+1)
@@ -322,7 +332,7 @@ func (u *Untimed) execute(i int, w *emu.Warp, op *emu.Op, at uint64) (steers boo
 		err = u.core.source.Declare() // other cores may wait at the same barrier
 	}
 	if err != nil {
-		u.core.fail(err)
+		u.fail(err)
 		return true
 	}
 	toRead, toFetch := between.executeToRead, between.branchToFetch+e.latency[class]
@@ -359,7 +369,7 @@ func (u *Untimed) access(at uint64) {
 	} else {
 		done, err := u.reach(&q.made, at)
 		if err != nil {
-			u.core.fail(err)
+			u.fail(err)
 		}
 		e.writes(i, q.op, done+e.between.memoryToIssue)
 	}
@@ -388,7 +398,7 @@ func (u *Untimed) ask(i int, w *emu.Warp, op *emu.Op) (waits bool) {
 func (u *Untimed) receive(now clock.Cycle) {
 	s := u.core.socket
 	if err := s.Err(); err != nil {
-		u.core.fail(err)
+		u.fail(err)
 		return
 	}
 	for s.Answered() && u.waiting>>s.Front().Warp&1 != 0 {

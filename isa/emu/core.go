@@ -15,6 +15,7 @@ type Core struct {
 	scratch  []byte
 	barriers []barrier
 	mscratch uint32
+	mtvec    uint32 // where traps go; 0: they end the run
 	units    []Unit
 	stats    Stats
 	clock    func() uint64 // a machine with time has one
@@ -72,7 +73,7 @@ func (c *Core) Scratchpad() []byte { return c.scratch }
 
 func (c *Core) launch(pc uint32) {
 	c.active, c.announced, c.arrived, c.declared = 0, false, false, c.declared[:0]
-	c.mscratch = c.m.cfg.Arg
+	c.mscratch, c.mtvec = c.m.cfg.Arg, 0
 	clear(c.barriers)
 	for _, u := range c.units {
 		u.Launch()
@@ -365,14 +366,24 @@ func (w *Warp) csr(num uint16, lane int) uint32 {
 		return uint32(cfg.Cores)
 	case isa.CSRLocalMemBase:
 		return ScratchpadBase
-	case isa.CSRMcycle:
+	case isa.CSRMcycle, isa.CSRCycle:
 		return uint32(c.cycle())
-	case isa.CSRMcycleh:
+	case isa.CSRMcycleh, isa.CSRCycleh:
 		return uint32(c.cycle() >> 32)
-	case isa.CSRMinstret:
+	case isa.CSRMinstret, isa.CSRInstret:
 		return uint32(c.stats.WarpInstrs)
-	case isa.CSRMinstreth:
+	case isa.CSRMinstreth, isa.CSRInstreth:
 		return uint32(c.stats.WarpInstrs >> 32)
+	case isa.CSRMstatus:
+		return w.machine.status | isa.Mstatus
+	case isa.CSRMtvec:
+		return c.mtvec
+	case isa.CSRMepc:
+		return w.machine.epc
+	case isa.CSRMcause:
+		return w.machine.cause
+	case isa.CSRMtval:
+		return w.machine.tval
 	case isa.CSRUnits:
 		v := uint32(0)
 		for _, u := range c.units {
@@ -399,5 +410,15 @@ func (w *Warp) setCSR(num uint16, v uint32) {
 		w.fp.Flags, w.frm = uint8(v&31), uint8(v>>5&7)
 	case isa.CSRMscratch:
 		w.core.mscratch = v
+	case isa.CSRMstatus:
+		w.machine.status = v & (isa.MstatusMIE | isa.MstatusMPIE)
+	case isa.CSRMtvec:
+		w.core.mtvec = v &^ 3
+	case isa.CSRMepc:
+		w.machine.epc = v &^ 3
+	case isa.CSRMcause:
+		w.machine.cause = v
+	case isa.CSRMtval:
+		w.machine.tval = v
 	}
 }

@@ -83,7 +83,7 @@ func TestTraps(t *testing.T) {
 		{"frm reserved", "csrrwi zero, frm, 5; bad: fadd.s ft0, ft1, ft2", emu.IllegalInstruction, -1, "rounding mode dyn, but frm holds 5, which is reserved"},
 		{"frm reserved, conversion", "li t0, 0xe0; csrrw zero, fcsr, t0; bad: fcvt.w.s t0, ft2", emu.IllegalInstruction, -1, "rounding mode dyn, but frm holds 7, which is reserved"},
 
-		{"fetch of nothing", "li t0, 0x30000000; jalr zero, 0(t0)", emu.IllegalInstruction, -1, "nothing is loaded at 0x30000000"},
+		{"fetch of nothing", "li t0, 0x30000000; jalr zero, 0(t0)", emu.FetchFault, -1, "nothing is loaded at 0x30000000"},
 		{"fetch misaligned, jalr", "la t0, bad; bad: jalr zero, 2(t0)", emu.MisalignedFetch, -1, "0x8000000a is not a multiple of 4 (there are no compressed instructions)"},
 		{"fetch misaligned, jal", ".word 0x0020006f", emu.MisalignedFetch, -1, "0x80000002 is not a multiple of 4 (there are no compressed instructions)"},
 
@@ -686,12 +686,22 @@ func TestEveryCSRReads(t *testing.T) {
 		"vx_num_warps":      func(c, w, l int) uint32 { return warps },
 		"vx_num_cores":      func(c, w, l int) uint32 { return cores },
 		"vx_local_mem_base": func(c, w, l int) uint32 { return 0xFFFF0000 },
+		"mstatus":           func(c, w, l int) uint32 { return 1<<31 | 3<<13 | 3<<11 },
+		"misa":              func(c, w, l int) uint32 { return 1<<30 | 1<<23 | 1<<12 | 1<<8 | 1<<5 | 1 },
+	}
+	zero := func(c, w, l int) uint32 { return 0 }
+	for _, name := range strings.Fields(`mtvec mepc mcause mtval mie mip medeleg mideleg satp pmpcfg0 pmpaddr0 mnstatus mvendorid marchid mimpid
+		vx_mpm_reserved vx_mpm_reservedh cycleh instreth`) {
+		want[name] = zero
+	}
+	for i := 3; i < 32; i++ {
+		want[fmt.Sprintf("mhpmcounter%d", i)], want[fmt.Sprintf("mhpmcounter%dh", i)] = zero, zero
 	}
 	// The counters: what the core had executed before the read.
 	var executed [cores]uint32
 	var before [cores][warps]uint32
 	count := func(c, w, l int) uint32 { return before[c][w] }
-	want["mcycle"], want["minstret"] = count, count
+	want["mcycle"], want["minstret"], want["cycle"], want["instret"] = count, count, count, count
 
 	for _, info := range isa.CSRs {
 		executed, before = [cores]uint32{}, [cores][warps]uint32{}

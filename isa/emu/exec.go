@@ -66,7 +66,7 @@ func (m *Machine) prepareIn(p *page, pc uint32) (*Op, error) {
 func (m *Machine) prepare(pc, word uint32) (*Op, error) {
 	in, ok := isa.Decode(word)
 	if !ok {
-		return nil, faultf(IllegalInstruction, -1, "0x%08x is no instruction of this machine", word)
+		return nil, illegal(word, IllegalInstruction, "0x%08x is no instruction of this machine", word)
 	}
 	p := &Op{
 		Inst: in, class: in.Class, imm: uint32(in.Imm), rd: in.Rd,
@@ -81,6 +81,11 @@ func (m *Machine) prepare(pc, word uint32) (*Op, error) {
 	return p, nil
 }
 
+// illegal is the fault of a word that is no instruction here.
+func illegal(word uint32, c Cause, format string, args ...any) error {
+	return exceptionf(isa.ExceptionIllegal, word, c, -1, format, args...)
+}
+
 // bind chooses the handler of the row's shape.
 func (m *Machine) bind(p *Op, pc uint32) error {
 	switch s := p.Sem.(type) {
@@ -93,8 +98,14 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 		p.imm, p.exec = s(pc, p.imm), execConst
 	case isa.Branch:
 		p.test, p.exec = p.Test(), execBranch
+		if p.imm%4 != 0 {
+			p.exec = execMisalignedBranch
+		}
 	case isa.Jump:
 		p.isIndirect, p.exec = s.Indirect, execJump
+		if !s.Indirect && p.imm%4 != 0 {
+			p.exec = execMisalignedJump
+		}
 	case isa.Load:
 		p.size, p.signed, p.memory = s.Size, s.Signed, loadLanes
 		if s.Size == 4 {
@@ -125,6 +136,8 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 		p.exec = execNothing
 	case isa.Environment:
 		p.exec = execEnvironment
+	case isa.TrapReturn:
+		p.isIndirect, p.exec = true, execTrapReturn
 	case isa.Vote:
 		p.vote, p.exec = s, execVote
 	case isa.Shuffle:
@@ -134,7 +147,7 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 	case isa.UnitOp:
 		p.exec, p.fn = execUnit, s.Fn
 		if p.unit = m.cores[0].unitIndex(s.Unit); p.unit < 0 {
-			return faultf(MissingUnit, -1, "this machine has no %s unit", s.Unit)
+			return illegal(p.Raw, MissingUnit, "this machine has no %s unit", s.Unit)
 		}
 	}
 	if p.memory != nil {
@@ -155,12 +168,15 @@ func (m *Machine) bindCSR(p *Op) error {
 		}
 	}
 	if p.info == nil {
-		return faultf(IllegalInstruction, -1, "CSR 0x%03x does not exist", p.CSR)
+		return illegal(p.Raw, IllegalInstruction, "CSR 0x%03x does not exist", p.CSR)
 	}
 	s := p.csrOp
 	p.write = s.Swap || s.Immediate && p.Imm != 0 || !s.Immediate && p.Rs1 != 0
 	if p.write && !p.info.Writable {
-		return faultf(IllegalInstruction, -1, "CSR %s is read-only", p.info.Name)
+		return illegal(p.Raw, IllegalInstruction, "CSR %s is read-only", p.info.Name)
+	}
+	if p.info.Fixed {
+		p.exec, p.imm = execConst, p.info.Value
 	}
 	return nil
 }
@@ -203,6 +219,22 @@ func execBranch(w *Warp, o *Op) error {
 	return nil
 }
 
+// execMisalignedBranch is execBranch for a branch that cannot be taken.
+func execMisalignedBranch(w *Warp, o *Op) error {
+	pc := w.pc
+	if err := execBranch(w, o); err != nil || w.pc == pc+4 {
+		return err
+	}
+	w.pc = pc
+	return misalignedJump(pc + o.imm)
+}
+
+func execMisalignedJump(w *Warp, o *Op) error { return misalignedJump(w.pc + o.imm) }
+
+func misalignedJump(target uint32) error {
+	return exceptionf(isa.ExceptionMisalignedFetch, target, MisalignedFetch, -1, "0x%08x is not a multiple of 4 (there are no compressed instructions)", target)
+}
+
 func execJump(w *Warp, o *Op) error {
 	target := w.pc + o.imm
 	if o.isIndirect {
@@ -210,7 +242,9 @@ func execJump(w *Warp, o *Op) error {
 		if differ != 0 {
 			return faultf(DivergentBranch, -1, "the lanes hold different targets; an indirect jump takes all lanes to one")
 		}
-		target = at &^ 1
+		if target = at &^ 1; target&2 != 0 {
+			return misalignedJump(target)
+		}
 	}
 	w.regs[o.rd].Fill(w.pc+4, w.mask)
 	w.pc = target
@@ -260,7 +294,12 @@ func (a *Access) misaligned() error {
 	for a.Mask>>l&1 == 0 || a.Addr[l]&low == 0 {
 		l++
 	}
-	return faultf(MisalignedAccess, l, "address 0x%08x is not a multiple of %d", a.Addr[l], a.op.size)
+	as := isa.ExceptionMisalignedStore
+	switch a.op.Sem.(type) {
+	case isa.Load, isa.LoadReserved:
+		as = isa.ExceptionMisalignedLoad
+	}
+	return exceptionf(as, a.Addr[l], MisalignedAccess, l, "address 0x%08x is not a multiple of %d", a.Addr[l], a.op.size)
 }
 
 // execMemory does a memory instruction in one go.
@@ -332,7 +371,7 @@ func execFP(w *Warp, o *Op) error {
 	w.fp.RM = o.RM
 	if o.RM == isa.RMDynamic {
 		if w.frm > isa.RMM {
-			return faultf(IllegalInstruction, -1, "rounding mode dyn, but frm holds %d, which is reserved", w.frm)
+			return illegal(o.Raw, IllegalInstruction, "rounding mode dyn, but frm holds %d, which is reserved", w.frm)
 		}
 		w.fp.RM = w.frm
 	}
@@ -381,8 +420,18 @@ func execNothing(w *Warp, _ *Op) error {
 	return nil
 }
 
-func execEnvironment(_ *Warp, o *Op) error {
-	return faultf(EnvironmentCall, -1, "%s: there is no operating system and no debugger; a program ends with `tmc zero`", o.Name)
+func execEnvironment(w *Warp, o *Op) error {
+	as, value := o.Sem.(isa.Environment).Cause, uint32(0)
+	if as == isa.ExceptionBreakpoint {
+		value = w.pc
+	}
+	return exceptionf(as, value, EnvironmentCall, -1, "%s: there is no operating system and no debugger; a program ends with `tmc zero`", o.Name)
+}
+
+func execTrapReturn(w *Warp, _ *Op) error {
+	w.machine.status = w.machine.status&isa.MstatusMPIE>>4 | isa.MstatusMPIE
+	w.pc = w.machine.epc
+	return nil
 }
 
 // predicate returns the active lanes whose register r has bit 0 set.

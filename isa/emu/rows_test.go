@@ -29,6 +29,7 @@ var rowCases = []rowCase{
 	{"auipc", "", "auipc a1, 1", "a1=0x8000100c"}, // the code is at 0x8000000c
 	{"auipc", "", "auipc a1, 0x80000", "a1=0x0000000c"},
 	{"jal", "", "jal a1, over; addi a2, zero, 1; over: addi a3, zero, 1", "a1=0x80000010 a2=0 a3=1"},
+	{"mret", "a1=5", "la t0, there; csrrw zero, mepc, t0; mret; addi a1, a1, 1; there: addi a1, a1, 2", "a1=7"},
 	{"jalr", "a1=0x80000015", "jalr a1, 0(a1); addi a2, zero, 1; addi a3, zero, 1", "a1=0x80000010 a2=0 a3=1"}, // bit 0 is cleared
 	{"jalr", "a1=0x80000018", "jalr a4, -4(a1); addi a2, zero, 1; addi a3, zero, 1", "a4=0x80000010 a2=0 a3=1"},
 

@@ -17,6 +17,7 @@ const (
 	MisalignedFetch
 	MisalignedAccess
 	AccessFault
+	FetchFault
 	DivergentBranch
 	StackFault // IPDOM overflow or a join that matches no split
 	BarrierMisuse
@@ -27,7 +28,7 @@ const (
 
 var causeNames = [...]string{
 	IllegalInstruction: "illegal instruction", MisalignedFetch: "misaligned instruction address", MisalignedAccess: "misaligned access",
-	AccessFault: "access fault", DivergentBranch: "divergent branch", StackFault: "IPDOM stack", BarrierMisuse: "barrier",
+	AccessFault: "access fault", FetchFault: "instruction access fault", DivergentBranch: "divergent branch", StackFault: "IPDOM stack", BarrierMisuse: "barrier",
 	EnvironmentCall: "environment call", UnitError: "graph unit", MissingUnit: "missing graph unit",
 }
 
@@ -43,6 +44,10 @@ type Trap struct {
 	PC     uint32
 	Inst   string // disassembly
 	Symbol string // "loop+0x8", when known
+
+	As          isa.Exception // what the architecture calls it
+	Exceptional bool          // it calls it something: a handler of the program's may take it
+	Value       uint32        // mtval
 }
 
 func (t *Trap) Error() string {
@@ -58,25 +63,53 @@ func (t *Trap) Error() string {
 	return s.String()
 }
 
+// Handles reports whether a handler of the program's takes the warp's trap: the cause is one of the architecture's, and
+// mtvec says where to go.
+func (w *Warp) Handles(t *Trap) bool { return t.Exceptional && w.core.mtvec != 0 }
+
+// Handle has the warp go on in the handler. What stood before the trap must have been executed, and nothing behind.
+func (w *Warp) Handle(t *Trap) {
+	m := &w.machine
+	m.epc, m.cause, m.tval = t.PC, uint32(t.As), t.Value
+	m.status = m.status & isa.MstatusMIE << 4 // MPIE = MIE, MIE = 0
+	w.pc = w.core.mtvec
+}
+
+// machine is a warp's state of machine mode.
+type machine struct {
+	status           uint32 // the bits of mstatus that are not constant
+	epc, cause, tval uint32
+}
+
 // fault is a Trap before the machine has added where it happened.
 type fault struct {
 	cause  Cause
 	lane   int
 	detail string
+
+	as          isa.Exception
+	exceptional bool
+	value       uint32
 }
 
 func (f *fault) Error() string { return f.detail }
 
 func faultf(c Cause, lane int, format string, args ...any) error {
-	return &fault{c, lane, fmt.Sprintf(format, args...)}
+	return &fault{cause: c, lane: lane, detail: fmt.Sprintf(format, args...)}
+}
+
+// exceptionf is a fault that a handler may take, with what mcause and mtval then hold.
+func exceptionf(as isa.Exception, value uint32, c Cause, lane int, format string, args ...any) error {
+	return &fault{cause: c, lane: lane, detail: fmt.Sprintf(format, args...), as: as, exceptional: true, value: value}
 }
 
 // trap turns an error of an instruction into a Trap at its place.
-func (w *Warp) trap(err error, pc uint32) error {
-	f := &fault{StackFault, -1, err.Error()} // IPDOM errors come from isa as they are
+func (w *Warp) trap(err error, pc uint32) *Trap {
+	f := &fault{cause: StackFault, lane: -1, detail: err.Error()} // IPDOM errors come from isa as they are
 	errors.As(err, &f)
 	t := &Trap{
 		Cause: f.cause, Detail: f.detail, Lane: f.lane,
+		As: f.as, Exceptional: f.exceptional, Value: f.value,
 		Core: w.core.id, Warp: w.id, PC: pc,
 		Inst: isa.Disassemble(w.m.Mem.View().Load32(pc&^3), pc),
 	}

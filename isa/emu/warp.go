@@ -31,20 +31,21 @@ type Warp struct {
 	core *Core
 	id   int
 
-	state  warpState
-	pc     uint32
-	mask   uint32                     // active lanes
-	full   uint32                     // all lanes of the machine
-	n      int                        // lanes of the machine
-	lanes  uint64                     // active lanes, counted
-	regs   [isa.NumRegs + 1]isa.Lanes // x, f, sink
-	ipdom  isa.IPDOM
-	fp     isa.FP // Flags is fflags; RM is set for each instruction
-	frm    uint8
-	access Access    // the last memory instruction
-	out    isa.Lanes // answers and new values before they are written
-	page   *page     `checkpoint:"assembled"` // the page of pc, looked up before
-	pageN  uint32    `checkpoint:"assembled"`
+	state   warpState
+	pc      uint32
+	mask    uint32                     // active lanes
+	full    uint32                     // all lanes of the machine
+	n       int                        // lanes of the machine
+	lanes   uint64                     // active lanes, counted
+	regs    [isa.NumRegs + 1]isa.Lanes // x, f, sink
+	ipdom   isa.IPDOM
+	fp      isa.FP // Flags is fflags; RM is set for each instruction
+	frm     uint8
+	machine machine
+	access  Access    // the last memory instruction
+	out     isa.Lanes // answers and new values before they are written
+	page    *page     `checkpoint:"assembled"` // the page of pc, looked up before
+	pageN   uint32    `checkpoint:"assembled"`
 
 	barrier    uint32 // what atBarrier and atDeviceBarrier wait for
 	spawnCount uint32
@@ -69,7 +70,7 @@ func newWarp(c *Core, id int) *Warp {
 func (w *Warp) start(pc uint32) {
 	w.state, w.pc = running, pc
 	w.ipdom.Reset()
-	w.fp.Flags, w.frm = 0, 0
+	w.fp.Flags, w.frm, w.machine = 0, 0, machine{}
 	w.core.active |= 1 << w.id
 	w.mask, w.lanes = 1, 1
 }
@@ -111,11 +112,20 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 		}
 		pc, mask, lanes := w.pc, w.mask, w.lanes
 		o, err := w.fetchAt(pc)
-		if err != nil {
-			return ran, w.trap(err, pc)
+		if err == nil {
+			err = o.exec(w, o)
 		}
-		if err := o.exec(w, o); err != nil {
-			return ran, w.trap(err, pc)
+		if err != nil {
+			t := w.trap(err, pc)
+			if !w.Handles(t) {
+				return ran, t
+			}
+			w.Handle(t)
+			if ran++; o != nil {
+				w.count(o)
+				w.traced(o, pc, mask)
+			}
+			continue
 		}
 		if w.state == polling {
 			return ran, nil
@@ -129,11 +139,16 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 			st.Iterations++
 			w.laneEdges.add(mask)
 		}
-		if w.m.cfg.Trace != nil {
-			w.trace(o, pc, mask)
-		}
+		w.traced(o, pc, mask)
 	}
 	return ran, nil
+}
+
+// traced shows an instruction to who wants to see all. It is small enough to be inlined.
+func (w *Warp) traced(o *Op, pc, mask uint32) {
+	if w.m.cfg.Trace != nil {
+		w.trace(o, pc, mask)
+	}
 }
 
 func (w *Warp) trace(o *Op, pc, mask uint32) {
@@ -161,12 +176,12 @@ func (w *Warp) fetchAt(pc uint32) (*Op, error) {
 // fetchNew is fetchAt for an instruction that is not prepared or in another page than the last.
 func (w *Warp) fetchNew(pc uint32) (*Op, error) {
 	if pc&3 != 0 {
-		return nil, faultf(MisalignedFetch, -1, "0x%08x is not a multiple of 4 (there are no compressed instructions)", pc)
+		return nil, misalignedJump(pc)
 	}
 	if n := pc >> pageBits; n != w.pageN {
 		p := w.m.Mem.page(n)
 		if p == nil {
-			return nil, faultf(IllegalInstruction, -1, "nothing is loaded at 0x%08x", pc)
+			return nil, exceptionf(isa.ExceptionFetchFault, pc, FetchFault, -1, "nothing is loaded at 0x%08x", pc)
 		}
 		w.page, w.pageN = p, n
 	}

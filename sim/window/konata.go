@@ -86,6 +86,11 @@ func (k *Konata) retire(i *Inst, at uint64) {
 	k.retired++
 }
 
+func (k *Konata) discard(i *Inst, at uint64) {
+	k.line(at, "R\t%d\t%d\t1", i.id, k.retired)
+	k.retired++
+}
+
 func (k *Konata) tick(l *look) { k.flush(l.now + 1) }
 
 // close leaves out what is known of later cycles. What is under way ends with the file.

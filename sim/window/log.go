@@ -208,6 +208,7 @@ func (l *Log) enter(i *Inst, at uint64) {
 
 func (*Log) wait(*Inst, string, uint64) {}
 func (*Log) retire(*Inst, uint64)       {}
+func (*Log) discard(*Inst, uint64)      {}
 
 func (l *Log) tick(k *look) {
 	for n := range l.cores {

@@ -182,6 +182,8 @@ func (p *Perfetto) enter(i *Inst, at uint64) {
 
 func (*Perfetto) wait(*Inst, string, uint64) {}
 
+func (*Perfetto) discard(*Inst, uint64) {}
+
 // start finds a track of the unit that has nothing else.
 func (p *Perfetto) start(i *Inst, at uint64) {
 	t := track{i.core + 1, unitTracks * (1 + int(i.unit()))}

@@ -3,6 +3,7 @@ package window
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	akita "github.com/sarchlab/akita/v3/sim"
 
@@ -23,6 +24,8 @@ type Export interface {
 	wait(i *Inst, before string, at uint64)
 	// retire says that it is over with the cycle before.
 	retire(i *Inst, at uint64)
+	// discard says the same of one that has come to nothing.
+	discard(i *Inst, at uint64)
 	// tick says that a cycle of the window is over.
 	tick(m *look)
 	// failure is why the export is not what it should be; nil: it is.
@@ -128,6 +131,9 @@ func (r *Recorder) event(n int, pos *akita.HookPos, e *core.HookEvent) {
 	case core.HookPosDecode:
 		r.decoded(n, e)
 		return
+	case core.HookPosDiscard:
+		r.discarded(n, e)
+		return
 	case core.HookPosIssue:
 		r.issued[n] |= 1 << e.Warp
 	}
@@ -161,6 +167,22 @@ func (r *Recorder) decoded(n int, e *core.HookEvent) {
 	i.op, i.mask = e.Op, e.Mask
 	r.enter(i, decode, e.Cycle)
 	r.enter(i, ibuffer, e.Cycle+1)
+}
+
+// discarded finds the instruction in the warp's collector, or the one that is not decoded.
+func (r *Recorder) discarded(n int, e *core.HookEvent) {
+	f := &r.flying[n][e.Warp]
+	k := slices.IndexFunc(*f, func(i *Inst) bool { return i.op == e.Op && (e.Op == nil || i.stage == operands) })
+	i := (*f)[k]
+	*f = slices.Delete(*f, k, k+1)
+	if i.why != "" {
+		r.wait(i, "", e.Cycle)
+	}
+	if i.shown {
+		for _, x := range r.exports {
+			x.discard(i, e.Cycle+1)
+		}
+	}
 }
 
 // enter moves an instruction to a stage.

@@ -204,6 +204,7 @@ func (v *VCD) enter(i *Inst, _ uint64) { v.pass(i, i.stage) }
 
 func (*VCD) wait(*Inst, string, uint64) {}
 func (*VCD) retire(*Inst, uint64)       {}
+func (*VCD) discard(*Inst, uint64)      {}
 
 func (v *VCD) tick(l *look) {
 	if v.full {

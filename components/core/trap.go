@@ -1,0 +1,116 @@
+package core
+
+import (
+	"errors"
+
+	"heddle/isa"
+	"heddle/isa/emu"
+)
+
+// What a core does when an instruction traps, and the program handles traps. What stands before the instruction ends
+// as ever. What has been fetched behind it has no effect: it leaves the pipeline when it would be dispatched, and its
+// registers are free a write-back later. When nothing of the warp is left and it fetches no more, it goes on in the
+// handler, as behind warp control. A program without traps pays nothing: the warp's trace is exchanged for one that does
+// nothing, whose errors come where those of program errors do.
+
+// squashed is the trace of a warp whose instructions are behind one that has trapped.
+type squashed struct{ Trace }
+
+// errSquashed is what becomes of each of them.
+var errSquashed = errors.New("behind a trap")
+
+func (squashed) Decode(uint32) (*emu.Op, error)     { return nil, errSquashed }
+func (squashed) Execute(*emu.Op) error              { return errSquashed }
+func (squashed) Issue(*emu.Op, *emu.Access) error   { return errSquashed }
+func (squashed) Ask(op *emu.Op, call *emu.UnitCall) { panic("BUG: core: a request behind a trap") }
+
+// handled returns an error as a trap of the warp's that the program handles; nil: it is none.
+func (w *warp) handled(err error) *emu.Trap {
+	var t *emu.Trap
+	if errors.As(err, &t) && w.own.Handles(t) {
+		return t
+	}
+	return nil
+}
+
+// trapped is for an instruction that has trapped when it was dispatched, or is behind one that has. It reports whether the
+// program can go on.
+func (c *Core) trapped(sl *slice, id flightID, err error, now uint64) bool {
+	f := &c.all[id]
+	i := int(f.warp)
+	w := &c.warps[i]
+	if w.squashing {
+		c.Squashed++
+		c.withdraw(f)
+	} else {
+		if w.handled(err) == nil {
+			c.fail(err)
+			return false
+		}
+		w.fault, w.squashing, w.trace = err, true, squashed{w.own}
+		c.branching |= 1 << i
+		c.restate(i)
+	}
+	w.stopped = w.stopped || c.isControl(f.op)
+	c.hook(HookPosDiscard, now, f.warp, f.op)
+	sl.releases.put(&c.flights, id, now+1+commitToRelease)
+	return true
+}
+
+// withdraw takes back what has been noted of an instruction before its effect.
+func (c *Core) withdraw(f *flight) {
+	i := int(f.warp)
+	switch f.class {
+	case isa.ClassFence:
+		c.fenced &^= 1 << i
+	case isa.ClassUnit:
+		c.socket.Cancel(i, f.op)
+		c.asking &^= 1 << i
+	default:
+		return
+	}
+	c.restate(i)
+}
+
+// undecodable is for a warp that has fetched what is no instruction, or lies behind a trap: it fetches no more.
+func (c *Core) undecodable(i int, err error, now uint64) {
+	w := &c.warps[i]
+	c.Discarded++
+	c.hookFront(HookPosDiscard, now, i, nil)
+	w.stopped = true
+	if w.fault == nil {
+		w.fault = err
+	}
+	c.reach(i, now)
+}
+
+// uncontrolled is for a warp whose control has trapped, or is behind a trap. Nothing has been fetched behind it.
+func (c *Core) uncontrolled(i int, err error) {
+	w := &c.warps[i]
+	if w.squashing {
+		c.Squashed++
+	} else {
+		if w.handled(err) == nil {
+			c.fail(err)
+			return
+		}
+		w.fault = err
+	}
+	w.stopped = true
+}
+
+// reach has a warp come to its fault, when all before that has ended and nothing of it is fetched.
+func (c *Core) reach(i int, now uint64) {
+	w := &c.warps[i]
+	if w.pending > 0 || !w.stopped {
+		return
+	}
+	t := w.handled(w.fault)
+	if t == nil {
+		c.fail(w.fault)
+		return
+	}
+	w.fault, w.stopped, w.squashing, w.trace = nil, false, false, w.own
+	w.trace.Handle(t)
+	c.resume(i, now+executeToUnlock)
+}
