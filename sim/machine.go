@@ -470,7 +470,7 @@ type Result struct {
 }
 
 // Run executes a program to its end, with the argument of the options. The error is
-// a program error (*emu.Trap), a *StallError, a *CycleLimitError, an *EdgeLimitError or ctx's.
+// a program error (*emu.Trap, *emu.HostError), a *StallError, a *CycleLimitError, an *EdgeLimitError or ctx's.
 func (m *Machine) Run(ctx context.Context, p *isa.Program) (Result, error) {
 	return m.Launch(ctx, p, m.arg)
 }
@@ -552,6 +552,9 @@ func (m *Machine) outcome() error {
 	}
 	if m.watchdog.err == nil && !done {
 		return m.stalled("all units sleep")
+	}
+	if m.watchdog.err == nil {
+		return m.Arch.Asked()
 	}
 	return m.watchdog.err
 }

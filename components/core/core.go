@@ -29,6 +29,7 @@ type Core struct {
 	starts  uint32
 
 	over  bool // Done was true
+	halts bool // the program is over for all warps, from the next cycle on
 	awake bool // tests: never sleep
 
 	begun   uint64 // the cycle before the launch
@@ -78,6 +79,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	src.SetClock(func() uint64 { return c.Place().Domain().Cycle() })
 	src.SetReleased(c.otherCore)
 	src.SetAllAtBarrier(c.allAtBarrier)
+	src.SetHalted(c.programOver)
 	return c, nil
 }
 
@@ -102,7 +104,7 @@ func (c *Core) Join(d *clock.Domain, u clock.Unit) {
 
 // Start makes the warps runnable that the source has started.
 func (c *Core) Start() {
-	c.last, c.over = c.Place().Domain().Cycle(), false
+	c.last, c.over, c.halts = c.Place().Domain().Cycle(), false, false
 	c.begun = c.last
 	if c.sync.warm {
 		c.sync.begin(false, c.spec.KeepL1I)

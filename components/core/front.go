@@ -137,6 +137,9 @@ func (c *Core) unlock(now uint64) {
 	}
 	if f.letGo != 0 && f.letGo <= now {
 		f.letGo = 0
+		if c.halts {
+			c.haltWarps(now)
+		}
 		c.resumeHeld(now)
 	}
 }

@@ -47,6 +47,8 @@ type Source interface {
 	Declare() error
 	// SetReleased tells whom to call when warps of this core go on because of another core.
 	SetReleased(f func())
+	// SetHalted tells whom to call when the program is over for all warps at once.
+	SetHalted(f func())
 }
 
 // Program is the source that executes a program: c's architectural state.

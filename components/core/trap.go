@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"math/bits"
 
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -23,6 +24,44 @@ func (squashed) Decode(uint32) (*emu.Op, error)     { return nil, errSquashed }
 func (squashed) Execute(*emu.Op) error              { return errSquashed }
 func (squashed) Issue(*emu.Op, *emu.Access) error   { return errSquashed }
 func (squashed) Ask(op *emu.Op, call *emu.UnitCall) { panic("BUG: core: a request behind a trap") }
+
+// errHalted is the fault of warps whose program is over.
+var errHalted = errors.New("the program is over")
+
+// programOver is called when the program has asked the host for its end. Warps see it in the next cycle, as what other
+// cores do to them.
+func (c *Core) programOver() {
+	if u := c.untimed; u != nil && u.on {
+		u.begin()
+		u.Place().Wake()
+		return
+	}
+	c.halts = true
+	c.otherCore()
+}
+
+// haltWarps ends all warps, each when what it has in flight has ended.
+func (c *Core) haltWarps(now uint64) {
+	c.halts = false
+	for m := c.active; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		if c.held>>i&1 != 0 { // nothing is fetched for it
+			c.held &^= 1 << i
+			c.leave(i)
+			continue
+		}
+		c.squash(i, errHalted)
+		c.reach(i, now)
+	}
+}
+
+// squash has what is in flight of a warp come to nothing, but for what has been dispatched, and then a fault be met.
+func (c *Core) squash(i int, fault error) {
+	w := &c.warps[i]
+	w.fault, w.squashing, w.trace = fault, true, squashed{w.own}
+	c.branching |= 1 << i
+	c.restate(i)
+}
 
 // handled returns an error as a trap of the warp's that the program handles; nil: it is none.
 func (w *warp) handled(err error) *emu.Trap {
@@ -47,9 +86,7 @@ func (c *Core) trapped(sl *slice, id flightID, err error, now uint64) bool {
 			c.fail(err)
 			return false
 		}
-		w.fault, w.squashing, w.trace = err, true, squashed{w.own}
-		c.branching |= 1 << i
-		c.restate(i)
+		c.squash(i, err)
 	}
 	w.stopped = w.stopped || c.isControl(f.op)
 	c.hook(HookPosDiscard, now, f.warp, f.op)
@@ -105,12 +142,14 @@ func (c *Core) reach(i int, now uint64) {
 	if w.pending > 0 || !w.stopped {
 		return
 	}
-	t := w.handled(w.fault)
-	if t == nil {
-		c.fail(w.fault)
-		return
-	}
+	fault := w.fault
 	w.fault, w.stopped, w.squashing, w.trace = nil, false, false, w.own
-	w.trace.Handle(t)
-	c.resume(i, now+executeToUnlock)
+	if t := w.handled(fault); t != nil {
+		w.trace.Handle(t)
+		c.resume(i, now+executeToUnlock)
+	} else if fault == errHalted {
+		c.leave(i)
+	} else {
+		c.fail(fault)
+	}
 }

@@ -58,6 +58,9 @@ func read(data []byte) (*isa.Program, error) {
 	if p.Segments, err = segments(f.Progs, data); err != nil {
 		return nil, err
 	}
+	for i := range p.Segments {
+		p.Segments[i].Executable = p.Segments[i].Executable || hasCode(f, &p.Segments[i])
+	}
 	if err := arrange(p); err != nil {
 		return nil, err
 	}
@@ -123,6 +126,17 @@ func segment(ph *elf.Prog, data []byte) (isa.Segment, error) {
 	}
 	end := ph.Off + ph.Filesz
 	return isa.Segment{Addr: uint32(ph.Vaddr), Data: data[ph.Off:end:end], Size: uint32(ph.Memsz), Executable: ph.Flags&elf.PF_X != 0}, nil
+}
+
+// hasCode reports whether a section with instructions is in the segment: linker scripts forget to say it of the segment, as
+// that of the official riscv-tests does.
+func hasCode(f *elf.File, s *isa.Segment) bool {
+	for _, x := range f.Sections {
+		if x.Flags&elf.SHF_ALLOC != 0 && x.Flags&elf.SHF_EXECINSTR != 0 && x.Size > 0 && x.Addr >= uint64(s.Addr) && x.Addr-uint64(s.Addr) < uint64(s.Size) {
+			return true
+		}
+	}
+	return false
 }
 
 // arrange sorts the segments and checks that they do not overlap and that the

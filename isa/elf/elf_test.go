@@ -152,3 +152,29 @@ func TestHeadersOverTheSameBytes(t *testing.T) {
 	require.ErrorContains(t, err, "program header 2: segments overlap in the file")
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
 }
+
+// A segment is executable if a section in it holds instructions, though its header does not say so.
+func TestSectionsWithInstructions(t *testing.T) {
+	const shoff, flags, addr, size = 32, 8, 12, 20 // in the header, and in a section's
+	for _, c := range []struct {
+		flags, addr, size uint32
+		ok                bool
+	}{
+		{6, 0x80000000, 8, true}, {6, 0x80000004, 4, true},
+		{6, 0x80000000, 0, false}, {2, 0x80000000, 8, false}, {4, 0x80000000, 8, false}, {6, 0x80001000, 8, false}, {6, 0x7ffffff8, 8, false},
+	} {
+		b := file(t)
+		binary.LittleEndian.PutUint32(b[pFlags:], 6)
+		null := b[binary.LittleEndian.Uint32(b[shoff:]):]
+		binary.LittleEndian.PutUint32(null[flags:], c.flags)
+		binary.LittleEndian.PutUint32(null[addr:], c.addr)
+		binary.LittleEndian.PutUint32(null[size:], c.size)
+		p, err := elf.Read("x.elf", b)
+		if !c.ok {
+			require.ErrorContains(t, err, "is in no executable segment", c)
+			continue
+		}
+		require.NoError(t, err, c)
+		require.True(t, p.Segments[0].Executable)
+	}
+}

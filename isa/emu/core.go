@@ -21,6 +21,7 @@ type Core struct {
 	clock    func() uint64 // a machine with time has one
 	released func()        // called when a device-wide barrier lets warps go; nil: nobody asks
 
+	halted       func() // called when the program has ended for all warps at once; nil: nobody asks
 	allAtBarrier func() // called when all warps wait at a device-wide barrier; nil: the core has arrived then
 	announced    bool   // it was called
 	arrived      bool   // and Arrive followed

@@ -137,6 +137,8 @@ type Machine struct {
 	constants map[uint32]*isa.Lanes `checkpoint:"assembled"` // rows of immediates, of prepared instructions
 
 	effect func(*Access, uint32) // nil: nobody looks
+	host   *hostWords            // nil: the program has none
+	asked  error                 // what the program has asked the host for, which it does not do
 }
 
 // New makes a machine; Load gives it a program.
@@ -172,13 +174,14 @@ func (m *Machine) Load(p *isa.Program) {
 	m.program = p
 	m.edges = p.All(EdgeSymbol)
 	m.phases, _ = p.PhaseMarks() // who gets a program from outside has checked them
+	m.listen(p)
 	m.Launch(p.Entry)
 }
 
 // Launch makes warp 0, lane 0 of every core start at pc. Units forget what
 // they hold; memory, scratchpads and statistics stay.
 func (m *Machine) Launch(pc uint32) {
-	m.exit, m.exited = 0, false
+	m.exit, m.exited, m.asked = 0, false, nil
 	m.resv.list = m.resv.list[:0]
 	m.device.reset()
 	for _, c := range m.cores {
@@ -226,7 +229,7 @@ func (m *Machine) Stats() Stats {
 
 // Run executes until no warp is left. Warps take turns of Quantum
 // instructions, core by core, so the same program always runs the same way.
-// The error is a *Trap, a *LimitError, a *DeadlockError or ctx's.
+// The error is a *Trap, a *LimitError, a *DeadlockError, a *HostError or ctx's.
 func (m *Machine) Run(ctx context.Context) error {
 	defer m.console.flush()
 	left := m.cfg.MaxInstrs
@@ -280,7 +283,7 @@ func (m *Machine) ended() error {
 		}
 	}
 	if e.Waiting == nil {
-		return nil
+		return m.asked
 	}
 	return &e
 }

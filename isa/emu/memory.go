@@ -22,6 +22,7 @@ type page struct {
 	data   *[pageBytes]byte     // nil: never written
 	code   atomic.Pointer[code] // nil: nothing prepared, or a store made it stale
 	shared bool                 // data is the host's: who writes gets a copy
+	host   *hostWords           // nil: what is written is nobody's business. Such a page has code, so that stores look
 }
 
 // code is the prepared instructions of a page. Cores of several goroutines fetch at the same time, and prepare what is
@@ -210,11 +211,28 @@ func (p *page) word(addr uint32) uint32 {
 
 // setWord writes the word at addr, which is in the page.
 func (p *page) setWord(addr, v uint32) {
-	if c := p.code.Load(); c != nil {
-		c[addr/4%(pageBytes/4)].Store(nil)
-	}
 	o := int(addr & (pageBytes - 4))
 	binary.LittleEndian.PutUint32(p.data[o:o+4], v)
+	if c := p.code.Load(); c != nil {
+		p.wrote(c, addr)
+	}
+}
+
+// wrote is for a store to a page with code: what is there is another instruction.
+func (p *page) wrote(c *code, addr uint32) {
+	c[addr/4%(pageBytes/4)].Store(nil)
+	if p.host != nil {
+		p.host.wrote(addr)
+	}
+}
+
+// forgetCode makes all instructions of the page stale.
+func (p *page) forgetCode() {
+	if p.host != nil {
+		p.code.Store(new(code))
+		return
+	}
+	p.code.Store(nil)
 }
 
 // load reads size bytes at addr, which is in the page.
@@ -232,9 +250,6 @@ func (p *page) load(addr uint32, size uint8) uint32 {
 // store writes the low size bytes of v at addr, which is in the page.
 func (p *page) store(addr uint32, size uint8, v uint32) {
 	o := addr & (pageBytes - 1)
-	if c := p.code.Load(); c != nil {
-		c[o/4].Store(nil)
-	}
 	switch size {
 	case 1:
 		p.data[o] = byte(v)
@@ -243,19 +258,22 @@ func (p *page) store(addr uint32, size uint8, v uint32) {
 	default:
 		binary.LittleEndian.PutUint32(p.data[o&^3:], v)
 	}
+	if c := p.code.Load(); c != nil {
+		p.wrote(c, addr)
+	}
 }
 
 // changed makes the instructions stale at which the lanes of the mask have written. It is inlined as far as data
 // pages go.
 func (p *page) changed(at *isa.Lanes, mask uint32) {
 	if c := p.code.Load(); c != nil {
-		c.forget(at, mask)
+		p.forget(c, at, mask)
 	}
 }
 
-func (c *code) forget(at *isa.Lanes, mask uint32) {
+func (p *page) forget(c *code, at *isa.Lanes, mask uint32) {
 	for ; mask != 0; mask &= mask - 1 {
-		c[at[bits.TrailingZeros32(mask)%isa.MaxLanes]/4%(pageBytes/4)].Store(nil)
+		p.wrote(c, at[bits.TrailingZeros32(mask)%isa.MaxLanes])
 	}
 }
 
@@ -278,7 +296,7 @@ func (m *Memory) Write(addr uint32, b []byte) {
 	for len(b) > 0 {
 		p := m.touch(addr)
 		n := copy(p.data[addr&(pageBytes-1):], b)
-		p.code.Store(nil)
+		p.forgetCode()
 		b, addr = b[n:], addr+uint32(n)
 	}
 }

@@ -113,7 +113,7 @@ func (m *image) loadPage(from io.Reader, n uint32, as byte) error {
 		m.pages++
 		return nil
 	}
-	p.code.Store(nil)
+	p.forgetCode()
 	_, err := io.ReadFull(from, p.data[:])
 	return err
 }

@@ -145,6 +145,9 @@ func (c *Core) SetClock(now func() uint64) { c.clock = now }
 // barrier at which warps of this core wait.
 func (c *Core) SetReleased(f func()) { c.released = f }
 
+// SetHalted tells whom to call when the program has asked the host for its end: all warps are over, wherever they are.
+func (c *Core) SetHalted(f func()) { c.halted = f }
+
 // SetAllAtBarrier tells whom to call when all of the core's warps wait at a device-wide barrier.
 // The core has then not arrived there before Arrive.
 func (c *Core) SetAllAtBarrier(f func()) { c.allAtBarrier = f }
