@@ -30,6 +30,7 @@ type Pack struct {
 	Figures   []PackFigure
 	Paper     Paper
 	Published map[string]Published
+	Readings  map[Variant][]Reading // of the paper, Described first
 
 	common *schema.Node
 	lists  map[Variant]*schema.Node
@@ -37,14 +38,17 @@ type Pack struct {
 
 // PackHead is what a pack says about itself.
 type PackHead struct {
-	Figure       string  `key:"figure" required:"true" lines:"true" doc:"What of the paper: Fig. 10."`
-	Title        string  `key:"title" required:"true" lines:"true" doc:"What is compared, in a few words."`
-	Statement    string  `key:"statement" required:"true" lines:"true" doc:"What the paper states."`
-	Scaled       string  `key:"scaled" required:"true" lines:"true" doc:"What differs from the paper's set-up and why: graphs that stand for others, smaller machines."`
-	ScaledFull   string  `key:"scaled_full" default:"" lines:"true" doc:"The same of the full variant, where it differs."`
-	Discussion   string  `key:"discussion" default:"" lines:"true" doc:"Why the outcome is what it is, as far as the statistics say."`
-	QuickSeconds int     `key:"quick_seconds" required:"true" min:"0" max:"100000" unit:"seconds" doc:"What the quick variant takes on two processors, about."`
-	FullHours    float64 `key:"full_hours" default:"0" min:"0" max:"10000" unit:"hours" doc:"What the full variant may take on two processors: an estimate. 0: not known."`
+	Figure       string   `key:"figure" required:"true" lines:"true" doc:"What of the paper: Fig. 10."`
+	Title        string   `key:"title" required:"true" lines:"true" doc:"What is compared, in a few words."`
+	Statement    string   `key:"statement" required:"true" lines:"true" doc:"What the paper states."`
+	Scaled       string   `key:"scaled" required:"true" lines:"true" doc:"What differs from the paper's set-up and why: graphs that stand for others, smaller machines."`
+	ScaledFull   string   `key:"scaled_full" default:"" lines:"true" doc:"The same of the full variant, where it differs."`
+	Discussion   string   `key:"discussion" default:"" lines:"true" doc:"Why the outcome is what it is, as far as the statistics say."`
+	ReadingNames []string `key:"readings" default:"" doc:"Names of other readings of the paper (readings.yaml beside the pack), which all experiments but those in apart are run and checked under, too."`
+	FullReadings []string `key:"full_readings" default:"" doc:"The same for the full variant, which costs more."`
+	Apart        []string `key:"apart" default:"" doc:"Names of experiments that are run as described alone."`
+	QuickSeconds int      `key:"quick_seconds" required:"true" min:"0" max:"100000" unit:"seconds" doc:"What the quick variant takes on two processors, about, all readings together."`
+	FullHours    float64  `key:"full_hours" default:"0" min:"0" max:"10000" unit:"hours" doc:"What the full variant may take on two processors: an estimate. 0: not known."`
 }
 
 // Quantity is what is taken from points.
@@ -64,6 +68,7 @@ type Check struct {
 	Along     string   `key:"along" default:"" doc:"An axis of numbers: points that differ in it alone are a series. Needed for r2, tau, spread, first and last."`
 	Reduce    Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean,min,max,r2,tau,spread,first,last" doc:"How values become one number. geomean, mean, min, max: of all. Of each series, and then of series the worst: r2: of a straight line fitted by least squares (lowest). tau: Kendall's, 1 if it only rises, -1 if it only falls (lowest). spread: largest over smallest (highest). first, last: at the axis's end, the geometric mean over series."`
 	Published string   `key:"published" default:"" doc:"Name of the published value to compare with."`
+	Direction string   `key:"direction" default:"" doc:"Rule by which it holds in direction at least. Without one: of a ratio or speedup with a published value, on the side of 1 that the published value is on; else holds, or partly."`
 	Holds     string   `key:"holds" required:"true" doc:"Rule by which it holds: '>= X', '<= X', 'between X Y', or 'within X': ours differs from the published value by at most that share of it."`
 	Partly    string   `key:"partly" default:"" doc:"Rule by which it holds partly, if it does not hold."`
 	Decides   bool     `key:"decides" default:"true" doc:"false: shown, but does not count for the pack: what we add to the paper's machine, or another machine."`
@@ -125,7 +130,7 @@ func PackNames() (names []string) {
 		panic(fmt.Sprintf("BUG: configs: %v", err))
 	}
 	for _, f := range files {
-		if path.Base(f) != publishedFile {
+		if b := path.Base(f); b != publishedFile && b != readingsFile {
 			names = append(names, packName(f))
 		}
 	}
@@ -162,12 +167,24 @@ func LoadPack(name string) (*Pack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the pack's published values: %w", err)
 	}
-	return ParsePack(file, text, beside, published)
+	p, err := ParsePack(file, text, beside, published)
+	if err != nil {
+		return nil, err
+	}
+	beside = path.Join(path.Dir(file), readingsFile)
+	readings, err := read(beside)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return p, p.chooseReadings(beside, nil)
+	case err != nil:
+		return nil, fmt.Errorf("the pack's readings: %w", err)
+	}
+	return p, p.AddReadings(beside, readings)
 }
 
-// ParsePack reads a pack's text, and that of its published values.
+// ParsePack reads a pack's text, and that of its published values. It has one reading, Described.
 func ParsePack(file string, text []byte, publishedFile string, published []byte) (*Pack, error) {
-	p := &Pack{Name: packName(file), File: file}
+	p := &Pack{Name: packName(file), File: file, Readings: map[Variant][]Reading{Quick: {asDescribed}, Full: {asDescribed}}}
 	if err := p.parsePublished(publishedFile, published); err != nil {
 		return nil, err
 	}
@@ -175,6 +192,15 @@ func ParsePack(file string, text []byte, publishedFile string, published []byte)
 		return nil, err
 	}
 	return p, nil
+}
+
+// AddReadings reads a paper's readings, and keeps those that the pack names.
+func (p *Pack) AddReadings(file string, text []byte) error {
+	all, err := parseReadings(file, text)
+	if err != nil {
+		return err
+	}
+	return p.chooseReadings(file, all)
 }
 
 // maxPackFile bounds what is read; the parser has a limit of its own, below that.

@@ -176,13 +176,17 @@ func TestRules(t *testing.T) {
 
 // FuzzLoadPack wants no panic, whatever a pack or its published values are.
 func FuzzLoadPack(f *testing.F) {
-	f.Add(packHead+packQuick+"checks:\n  - {says: x, holds: '>= 1'}\n", published)
-	f.Add(packHead+"common: {}\nfull: [{name: x}]\nfigures: [{name: a, title: b, columns: [seed]}]\n", published)
-	f.Add("? {}\n: 1\n", "values: [[]]")
-	f.Add("quick: {a: b}\nchecks: [1, [2]]\n", "values: 3")
-	f.Add(packHead+"quick: [{graph: {file: $graphs/x}, sweep: {graph.file: [[$graphs/y]]}}]", published)
-	f.Fuzz(func(t *testing.T, pack, values string) {
+	const readings = "readings: [{name: described, says: a, source: b}, {name: x, says: c, source: d, rules: [{where: [seed=1], set: [machine.core.warps=4]}]}]"
+	f.Add(packHead+packQuick+"checks:\n  - {says: x, holds: '>= 1'}\n", published, readings)
+	f.Add(packHead+"common: {}\nfull: [{name: x}]\nfigures: [{name: a, title: b, columns: [seed]}]\n", published, "readings: [{name: described, rules: [{set: [seed=1]}]}]")
+	f.Add("? {}\n: 1\n", "values: [[]]", "readings: [[]]")
+	f.Add("quick: {a: b}\nchecks: [1, [2]]\n", "values: 3", "readings: {rules: 1}")
+	f.Add(packHead+"quick: [{graph: {file: $graphs/x}, sweep: {graph.file: [[$graphs/y]]}}]", published, readings)
+	f.Fuzz(func(t *testing.T, pack, values, readings string) {
 		p, err := configs.ParsePack("p/x.yaml", []byte(pack), "p/published.yaml", []byte(values))
+		if err == nil {
+			err = p.AddReadings("p/readings.yaml", []byte(readings))
+		}
 		if err != nil {
 			if err.Error() == "" {
 				t.Fatal("an error without words")
@@ -196,4 +200,42 @@ func FuzzLoadPack(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A pack's readings are those that it names, described first; what is wrong with them is an error with its place.
+func TestReadings(t *testing.T) {
+	const two = "readings:\n  - {name: described, says: as it is, source: ours}\n  - name: wide\n    says: wider\n    source: §2\n    after: true\n    rules:\n      - {where: [machine.core.warps=4|8], set: [machine.core.threads=8]}\n"
+	named := packHead + "readings: [wide]\n" + packQuick
+	load := func(pack, readings string) (*configs.Pack, error) {
+		file := writePack(t, pack, published)
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "readings.yaml"), []byte(readings), 0o644))
+		return configs.LoadPack(file)
+	}
+	p, err := load(named, two)
+	require.NoError(t, err)
+	require.Len(t, p.Readings[configs.Quick], 2)
+	require.Len(t, p.Readings[configs.Full], 1)
+	wide := p.Readings[configs.Quick][1]
+	require.Equal(t, []any{"wide", true, []string{"machine.core.threads=8"}}, []any{wide.Name, wide.After, wide.Rules[0].Set})
+
+	_, err = configs.LoadPack(writePack(t, named, published))
+	require.ErrorContains(t, err, `readings: no reading "wide"`)
+	for _, c := range []struct{ pack, readings, says string }{
+		{named, strings.Replace(two, "wide", "broad", 1), `no reading "wide" in`},
+		{packHead + "readings: [wide, wide]\n" + packQuick, two, "wide stands twice"},
+		{packHead + "full_readings: [described]\n" + packQuick, two, "full_readings: described stands twice, or is described"},
+		{named, strings.Replace(two, "described", "other", 1), "expected described first"},
+		{named, strings.Replace(two, "core.threads=8", "core.threds=8", 1), "rules[0].set"},
+		{named, strings.Replace(two, "machine.core.threads=8", "experiment=e", 1), "expected keys of an experiment"},
+		{named, strings.Replace(two, "machine.core.warps=4|8", "machine.core.warps", 1), "rules[0].where"},
+		{named, strings.Replace(two, "name: wide", "name: described", 1), "described stands twice"},
+		{named, strings.Replace(two, "    source: §2\n", "", 1), "source"},
+		{named, "readings: 3\n", "expected a list"},
+		{named, "readings: [3]\n", "expected a section"},
+		{named, two + "more: 1\n", "more: expected readings alone"},
+	} {
+		_, err := load(c.pack, c.readings)
+		require.ErrorContains(t, err, c.says)
+		require.ErrorContains(t, err, ".yaml")
+	}
 }

@@ -159,6 +159,9 @@ func (c Check) Validate() error {
 	if err := c.rule(c.Partly); c.Partly != "" && err != nil {
 		return &schema.FieldError{Key: "partly", Msg: err.Error()}
 	}
+	if err := c.rule(c.Direction); c.Direction != "" && err != nil {
+		return &schema.FieldError{Key: "direction", Msg: err.Error()}
+	}
 	return nil
 }
 

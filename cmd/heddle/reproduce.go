@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -36,9 +38,10 @@ func newReproduce() *cobra.Command {
 
 A pack (one that heddle ships, or a file) has experiments, what the paper states, and rules
 by which that holds. Its experiments run as heddle run runs them: every point verified, and
-stored, so that the same command continues. Printed are our numbers beside those that the paper's
-text or tables print, and whether the statement holds; the figures, as SVG, outcome.json, and a
-report of each experiment go to results/reproduce/PACK/VARIANT. The environment's HEDDLE_ variables do not
+stored, so that the same command continues. A paper leaves things open: a pack runs under several
+readings of it, each named. Printed are our numbers under each beside those that the paper's text or
+tables print, and whether the statement holds; the figures, as SVG, outcome.json, and a report of each
+experiment go to results/reproduce/PACK/VARIANT. The environment's HEDDLE_ variables do not
 apply: a pack is what it is, but for --set.
 
 --quick, the default, takes about a minute on two processors: scaled-down graphs and machines, as the
@@ -136,7 +139,7 @@ func (f *reproduceFlags) run(c *cobra.Command, name string) error {
 		debug.SetMemoryLimit(int64(f.memoryLimit))
 	}
 	f.out = f.dir(p)
-	r := &reproduction{flags: f, pack: p}
+	r := &reproduction{flags: f, pack: p, outcomes: map[string]experiment.Outcome{}, known: map[string]experiment.GraphSummary{}}
 	for i := range parts {
 		if err := r.run(c, &parts[i]); err != nil {
 			return err
@@ -150,35 +153,99 @@ func (f *reproduceFlags) dir(p *configs.Pack) string {
 	return filepath.Join(f.out, "reproduce", filepath.FromSlash(p.Name), string(f.variant()))
 }
 
-// part is one of a pack's experiments.
+// part is one of a pack's experiments under a reading of the paper.
 type part struct {
-	loaded *schema.Loaded[configs.Experiment]
-	points []experiment.Point
+	reading string
+	loaded  *schema.Loaded[configs.Experiment]
+	points  []experiment.Point
+	same    []bool // of points: it simulates what the point as described does
 }
 
-// layOut lays out all experiments, and holds the pack's checks against their points, before anything runs.
+// layOut lays out all experiments under all readings, and holds the pack's checks against their points, before anything runs.
 func (f *reproduceFlags) layOut(p *configs.Pack) (parts []part, absent []string, err error) {
 	v := f.variant()
 	if !p.Has(v) {
 		return nil, nil, fmt.Errorf("%s: has no %s variant", p.Name, v)
 	}
-	list, absent, err := p.Experiments(v, configs.PackOptions{Graphs: f.graphs, Set: f.overrides.set, Exists: configs.FileExists})
+	options := configs.PackOptions{Graphs: f.graphs, Set: f.overrides.set, Exists: configs.FileExists}
+	parts, absent, err = layOut(p, v, options)
+	if err == nil && len(parts) == 0 {
+		err = fmt.Errorf("%s: none of its graphs is there: %v; --graphs names their directory", p.Name, absent)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(list) == 0 {
-		return nil, nil, fmt.Errorf("%s: none of its graphs is there: %v; --graphs names their directory", p.Name, absent)
+	return parts, absent, checkParts(p, v, parts, len(absent) == 0)
+}
+
+// layOut lays out the points of all experiments, those as described first.
+func layOut(p *configs.Pack, v configs.Variant, o configs.PackOptions) (parts []part, absent []string, err error) {
+	list, absent, err := p.Experiments(v, o)
+	if err != nil {
+		return nil, nil, err
 	}
-	var points []reproduce.Point
 	for _, l := range list {
-		one, err := experiment.Points(l, f.overrides.set)
+		points, err := experiment.Points(l, o.Set)
+		if err == nil {
+			err = experiment.CheckSampling(points)
+		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %s: %w", p.File, l.Value.Name, err)
 		}
-		parts = append(parts, part{l, one})
-		points = append(points, reproduce.NewPoints(&l.Value, one, nil)...)
+		parts = append(parts, part{configs.Described, l, points, make([]bool, len(points))})
 	}
-	return parts, absent, reproduce.Check(p, v, points, len(absent) == 0) // checks may be of what is absent
+	described := slices.Clone(parts)
+	for i := range p.Readings[v][1:] {
+		r := &p.Readings[v][1+i]
+		for _, d := range described {
+			if slices.Contains(p.Apart, d.loaded.Value.Name) {
+				continue
+			}
+			under, err := d.under(r, o.Set)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %s: reading %s: %w", p.File, d.loaded.Value.Name, r.Name, err)
+			}
+			parts = append(parts, under)
+		}
+	}
+	return parts, absent, nil
+}
+
+// under is an experiment as a reading has it.
+func (d *part) under(r *configs.Reading, set []string) (part, error) {
+	as := reproduce.NewPoints(configs.Described, &d.loaded.Value, d.points, nil)
+	points, err := experiment.Under(d.loaded, d.points, set, func(i int) []string { return reproduce.Settings(r, &as[i]) })
+	u := part{r.Name, d.loaded, points, make([]bool, len(points))}
+	for i := range points {
+		u.same[i] = points[i].YAML() == d.points[i].YAML()
+	}
+	return u, err
+}
+
+// list are the part's points for a pack, with outcomes if there are any.
+func (d *part) list(outcomes []experiment.Outcome) []reproduce.Point {
+	list := reproduce.NewPoints(d.reading, &d.loaded.Value, d.points, outcomes)
+	for i := range list {
+		list[i].Same = d.reading != configs.Described && d.same[i]
+	}
+	return list
+}
+
+// checkParts refuses checks and figures that mean nothing with these points, and readings that change none of them.
+func checkParts(p *configs.Pack, v configs.Variant, parts []part, all bool) error {
+	under := map[string][]reproduce.Point{}
+	for i := range parts {
+		under[parts[i].reading] = append(under[parts[i].reading], parts[i].list(nil)...)
+	}
+	for _, r := range p.Readings[v] {
+		if r.Name != configs.Described && all && !slices.ContainsFunc(under[r.Name], func(p reproduce.Point) bool { return !p.Same }) {
+			return fmt.Errorf("%s: reading %s changes no point of the %s variant: leave it out, or mend its rules", p.File, r.Name, v)
+		}
+		if err := reproduce.Check(p, v, under[r.Name], all && r.Name == configs.Described); err != nil { // a reading has no points of experiments apart
+			return fmt.Errorf("reading %s: %w", r.Name, err)
+		}
+	}
+	return nil
 }
 
 // reproduction is a pack's run.
@@ -191,16 +258,22 @@ type reproduction struct {
 	version  string
 	resumed  bool  // points had been stored
 	failed   error // the first point that failed
+
+	outcomes map[string]experiment.Outcome // of what has been simulated, by its configuration
+	known    map[string]experiment.GraphSummary
 }
 
-// run runs one of the pack's experiments.
+// run runs one of the pack's experiments under one reading. What another reading has simulated is not simulated again.
 func (r *reproduction) run(c *cobra.Command, p *part) error {
 	run := r.flags.runner(p.points)
-	s, err := newSession(c, &r.flags.runFlags, p.loaded, run, r.flags.limitMemory())
+	flags := r.flags.runFlags
+	flags.out = filepath.Join(flags.out, p.reading)
+	s, err := newSession(c, &flags, p.loaded, run, r.flags.limitMemory())
 	if err != nil {
 		return err
 	}
 	r.resumed = r.resumed || len(run.Done) > 0
+	s.adopt(r.outcomes, r.known)
 	summary, err := s.simulate(c.Context())
 	if err != nil {
 		return err
@@ -211,14 +284,26 @@ func (r *reproduction) run(c *cobra.Command, p *part) error {
 		return err
 	}
 	r.failed = errors.Join(r.failed, err)
-	r.points = append(r.points, reproduce.NewPoints(&p.loaded.Value, p.points, s.outcomes)...)
+	r.points = append(r.points, p.list(s.outcomes)...)
+	r.note(p, s, summary)
+	_, err = makeReport(s.dir, "")
+	return err
+}
+
+// note keeps what a part of the run was of.
+func (r *reproduction) note(p *part, s *session, summary *experiment.Summary) {
+	for i := range p.points {
+		r.outcomes[p.points[i].YAML()] = s.outcomes[i]
+	}
+	maps.Copy(r.known, summary.About.Graphs)
+	r.version = s.version
+	if p.reading != configs.Described {
+		return
+	}
 	r.machines = append(r.machines, reproduce.Machine(&p.points[0]))
 	for _, g := range reproduce.Graphs(summary) {
 		r.graphs = append(r.graphs, p.loaded.Value.Name+": "+g)
 	}
-	r.version = s.version
-	_, err = makeReport(s.dir, "")
-	return err
 }
 
 // end says what it all came to.
@@ -254,15 +339,15 @@ const recorded = "reproduction"
 
 // write makes the documentation from the outcomes beside it.
 func (f *reproduceFlags) write() error {
-	text, err := reproductionDoc(f.record)
-	if err != nil {
-		return err
+	pages, err := reproductionDoc(f.record)
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		err = errors.Join(err, files.Write(filepath.Join(f.record, filepath.FromSlash(name)), pages[name]))
 	}
-	return files.Write(filepath.Join(f.record, "reproduction.md"), text)
+	return err
 }
 
-// reproductionDoc is docs/reproduction.md.
-func reproductionDoc(dir string) ([]byte, error) {
+// reproductionDoc is docs/reproduction.md, and the pages beside the outcomes.
+func reproductionDoc(dir string) (map[string][]byte, error) {
 	all, err := packs()
 	if err != nil {
 		return nil, err
@@ -271,5 +356,5 @@ func reproductionDoc(dir string) ([]byte, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, err
 	}
-	return reproduce.Markdown(all, dir, recorded)
+	return reproduce.Pages(all, dir, recorded)
 }

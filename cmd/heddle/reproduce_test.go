@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
-	"heddle/internal/experiment"
 	"heddle/internal/reproduce"
 )
 
@@ -40,20 +39,25 @@ func TestReproduce(t *testing.T) {
 	require.Contains(t, out, "The statement holds: yes")
 	require.Contains(t, out, "(not counted) a thousand times as fast")
 	results := filepath.Join(dir, "reproduce", "packs", "tiny", "quick")
-	for _, f := range []string{"packs-tiny-quick.json", "packs-tiny-quick-latency.svg", "schedules/report.html", "latency/results.sqlite"} {
+	for _, f := range []string{"packs-tiny-quick.json", "packs-tiny-quick-latency.svg", "described/schedules/report.html", "described/latency/results.sqlite", "queue-4/schedules/report.html"} {
 		require.FileExists(t, filepath.Join(results, f))
 	}
 
 	out, errs, code = heddle(t, "reproduce", tinyPack, "--out", dir, "--quick", "--json", "--strict")
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, errs, "3 of 3 points are stored already")
+	require.Contains(t, errs, "2 of 2 points are stored already in "+filepath.Join(results, "queue-4", "schedules"), "with the point that the reading leaves as described")
 	var o reproduce.Outcome
 	require.NoError(t, json.Unmarshal([]byte(out), &o))
 	require.Equal(t, reproduce.Yes, o.Holds)
-	require.Equal(t, 5, o.Points)
-	require.Greater(t, *o.Checks[0].Ours, 1.0)
+	require.Equal(t, 6, o.Points, "five as described, and the one that the reading changes")
+	require.Equal(t, []int{5, 1}, []int{o.Readings[0].Points, o.Readings[1].Points})
+	require.False(t, o.Checks[2].Readings[1].Same)
+	require.NotEqual(t, *o.Checks[2].Readings[0].Ours, *o.Checks[2].Readings[1].Ours, "a longer queue makes edge mapping faster or slower")
+	require.Nil(t, o.Checks[1].Readings[1].Ours, "its experiment is apart")
+	require.Greater(t, *o.Checks[0].Readings[0].Ours, 1.0)
 	require.Equal(t, 1.0, *o.Checks[0].Published)
-	require.Equal(t, reproduce.No, o.Checks[2].Holds)
+	require.Equal(t, reproduce.No, o.Checks[2].Readings[0].Holds)
 	require.Equal(t, []string{"l2"}, o.Atomics)
 	require.Contains(t, o.Graphs[0], "schedules: powerlaw_cluster")
 }
@@ -77,9 +81,11 @@ func TestReproduceExitCodes(t *testing.T) {
 	strict, err := os.ReadFile(tinyPack)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "strict.yaml"), []byte(strings.Replace(string(strict), "'<= 5'", "'<= 0.5'", 1)), 0o644))
-	text, err := os.ReadFile("testdata/packs/published.yaml")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "published.yaml"), text, 0o644))
+	for _, beside := range []string{"published.yaml", "readings.yaml"} {
+		text, err := os.ReadFile(filepath.Join("testdata/packs", beside))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, beside), text, 0o644))
+	}
 	out, errs, code := heddle(t, "reproduce", filepath.Join(dir, "strict.yaml"), "--out", dir, "--strict")
 	require.Equal(t, exitStatement, code, out)
 	require.Contains(t, errs, "the statement holds: partly")
@@ -108,17 +114,11 @@ func TestShippedPacks(t *testing.T) {
 	require.NotEmpty(t, all)
 	for _, p := range all {
 		for _, v := range []configs.Variant{configs.Quick, configs.Full} {
-			list, absent, err := p.Experiments(v, configs.PackOptions{Graphs: "../shared/graphs", Exists: func(string) bool { return true }})
-			require.NoError(t, err)
+			parts, absent, err := layOut(p, v, configs.PackOptions{Graphs: "../shared/graphs", Exists: func(string) bool { return true }})
+			require.NoError(t, err, "%s %s", p.Name, v)
 			require.Empty(t, absent)
-			var points []reproduce.Point
-			for _, l := range list {
-				one, err := experiment.Points(l, nil)
-				require.NoError(t, err, "%s %s", p.Name, v)
-				points = append(points, reproduce.NewPoints(&l.Value, one, nil)...)
-			}
 			if p.Has(v) {
-				assert.NoError(t, reproduce.Check(p, v, points, true))
+				assert.NoError(t, checkParts(p, v, parts, true))
 			}
 		}
 		require.True(t, p.Has(configs.Quick), "%s has a quick variant", p.Name)
@@ -129,11 +129,13 @@ func TestShippedPacks(t *testing.T) {
 // docs/reproduction.md is what the outcomes beside it make, and they are of the packs' present checks.
 func TestReproductionDocIsCurrent(t *testing.T) {
 	const docs = "../../docs"
-	text, err := os.ReadFile(filepath.Join(docs, "reproduction.md"))
+	pages, err := reproductionDoc(docs)
 	require.NoError(t, err)
-	now, err := reproductionDoc(docs)
-	require.NoError(t, err)
-	require.Equal(t, string(now), string(text), "run: go run ./cmd/heddle reproduce --record docs")
+	for name, now := range pages {
+		text, err := os.ReadFile(filepath.Join(docs, filepath.FromSlash(name)))
+		require.NoError(t, err, "run: go run ./cmd/heddle reproduce --record docs")
+		require.Equal(t, string(now), string(text), "run: go run ./cmd/heddle reproduce --record docs")
+	}
 	all, err := packs()
 	require.NoError(t, err)
 	for _, p := range all {

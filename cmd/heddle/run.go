@@ -409,6 +409,20 @@ func (s *session) resume() (err error) {
 	return nil
 }
 
+// adopt takes over what has been simulated for others, by its configuration, as if it had been run here.
+func (s *session) adopt(all map[string]experiment.Outcome, graphs map[string]experiment.GraphSummary) {
+	maps.Copy(s.runner.Known, graphs)
+	for i := range s.runner.Points {
+		o, ok := all[s.runner.Points[i].YAML()]
+		if _, done := s.runner.Done[i]; done || !ok || !experiment.Final(experiment.Class(o.Err)) {
+			continue
+		}
+		o.Point = i
+		s.runner.Done[i], s.outcomes[i] = o, o
+		s.keep(&o)
+	}
+}
+
 // openFiles writes the configuration, and opens what tells of the progress.
 func (s *session) openFiles(c *cobra.Command, config []byte) (err error) {
 	if err := files.Write(filepath.Join(s.dir, "config.resolved.yaml"), config); err != nil {

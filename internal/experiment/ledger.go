@@ -274,7 +274,11 @@ func (l *Ledger) Put(o *Outcome) error {
 	if o.Err != nil {
 		row.Error = o.Err.Error()
 	}
-	if about, ok := l.runner.graphs.summaries()[o.Graph]; ok {
+	about, ok := l.runner.graphs.summaries()[o.Graph]
+	if !ok {
+		about, ok = l.runner.Known[o.Graph]
+	}
+	if ok {
 		if err := l.store.PutGraph(store.Graph{Hash: o.Graph, Source: about.Source, Vertices: about.Vertices, Edges: about.Edges, MaxInDegree: about.MaxInDegree}); err != nil {
 			return err
 		}

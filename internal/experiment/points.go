@@ -124,6 +124,34 @@ func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error)
 	return points, nil
 }
 
+// Under returns points with more KEY=VALUE settings over their own: more says which, of each. They are the same points of
+// the experiment, on other machines or of other workloads.
+func Under(l *schema.Loaded[configs.Experiment], points []Point, set []string, more func(i int) []string) ([]Point, error) {
+	out := slices.Clone(points)
+	for i := range out {
+		p := &out[i]
+		over := more(i)
+		if len(over) == 0 {
+			continue
+		}
+		own := slices.DeleteFunc(slices.Clone(p.Axes), func(s Setting) bool { return overridden(s.Key, over) })
+		config, err := at(l, own, set, over...)
+		if err == nil {
+			err = seed(&config, p.Axes)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("at the point %s: %w", Label(p.Axes), err)
+		}
+		p.Config, p.yaml = config, &yaml{}
+	}
+	return out, nil
+}
+
+// overridden reports whether a key is among settings.
+func overridden(key string, settings []string) bool {
+	return slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, key+"=") })
+}
+
 func excludeError(l *schema.Loaded[configs.Experiment], format string, args ...any) error {
 	at, _ := l.Origin("exclude")
 	return fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...))
@@ -243,16 +271,16 @@ func zip(axes schema.Axes) [][]Setting {
 	return out
 }
 
-// at returns the configuration that the points of all seeds have, but for the seed.
-func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string) (configs.Experiment, error) {
-	args := make([]string, 0, len(axes)+len(set))
+// at returns the configuration that the points of all seeds have, but for the seed: that of the axes, with others over it.
+func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string, over ...string) (configs.Experiment, error) {
+	args := slices.Clone(over)
 	for _, s := range axes {
 		if s.Key != SeedKey {
 			args = append(args, s.Key+"="+s.Value)
 		}
 	}
 	for _, s := range set {
-		if below(s, axes) {
+		if below(s, axes) && !overridden(s[:strings.IndexByte(s, '=')], over) {
 			args = append(args, s)
 		}
 	}

@@ -200,3 +200,31 @@ func TestManySeeds(t *testing.T) {
 	require.Contains(t, p[1].YAML(), "seed: 3\n")
 	require.Equal(t, experiment.MaxPoints+1, strings.Count(out.String(), "\n"))
 }
+
+// Settings over a point's own change its machine and workload, and neither its axes nor the points without any; an axis that
+// they set gives way, and what --set says of a key that they do not set holds.
+func TestUnder(t *testing.T) {
+	l, err := loaded(t, small+"compare: {workload.schedule: [vertex, edge]}\nsweep: {machine: [vortex-1c4w4t, vortex-rtl-c], machine.l1d.bytes: [8KiB]}\n")
+	require.NoError(t, err)
+	set := []string{"machine.core.threads=2", "machine.l1d.ways=2"}
+	p, err := experiment.Points(l, set)
+	require.NoError(t, err)
+	under, err := experiment.Under(l, p, set, func(i int) []string {
+		return [][]string{{"machine.l1d.bytes=32KiB", "machine.l1d.ways=4", "workload.ahead=false"}, nil}[i%2]
+	})
+	require.NoError(t, err)
+	require.Len(t, under, 4)
+	for i := range under {
+		require.Equal(t, p[i].Axes, under[i].Axes)
+		if i%2 == 1 {
+			require.Equal(t, p[i].YAML(), under[i].YAML())
+			continue
+		}
+		c := &under[i].Config
+		require.Equal(t, []any{32 << 10, 4, 2, false}, []any{c.Machine.L1D.Bytes, c.Machine.L1D.Ways, c.Machine.Core.Threads, c.Workload.Ahead})
+		require.Equal(t, p[i].Config.Machine.Core.Warps, c.Machine.Core.Warps, "the axis machine stays")
+		require.Equal(t, 8<<10, p[i].Config.Machine.L1D.Bytes, "the points as they were stay")
+	}
+	_, err = experiment.Under(l, p, nil, func(int) []string { return []string{"workload.sum=memory", "workload.schedule=edge"} })
+	require.ErrorContains(t, err, "at the point schedule=vertex")
+}

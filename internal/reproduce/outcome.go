@@ -25,19 +25,22 @@ const (
 // Outcome is what a variant of a pack came to. It is what --json prints, and what the
 // documentation is made of. Keys stay; more may come.
 type Outcome struct {
-	Pack     string          `json:"pack"`
-	Variant  configs.Variant `json:"variant"`
-	Holds    Verdict         `json:"holds"`
-	Checks   []CheckOutcome  `json:"checks"`
-	Figures  []FigureOutcome `json:"figures"`
-	Machines []string        `json:"machines"` // what is simulated, by experiment
-	Graphs   []string        `json:"graphs"`
-	Atomics  []string        `json:"atomics"` // modes in which atomics were performed
-	Absent   []string        `json:"absent,omitempty"`
-	Points   int             `json:"points"`
-	Failures []string        `json:"failures,omitempty"`
-	Version  string          `json:"version"`
-	Host     Host            `json:"host"`
+	Pack     string           `json:"pack"`
+	Variant  configs.Variant  `json:"variant"`
+	Holds    Verdict          `json:"holds"` // as described
+	Best     Verdict          `json:"best"`  // each statement under the reading that suits it best
+	Readings []ReadingOutcome `json:"readings"`
+	Checks   []CheckOutcome   `json:"checks"`
+	Figures  []FigureOutcome  `json:"figures"`  // as described
+	Machines []string         `json:"machines"` // what is simulated, by experiment
+	Graphs   []string         `json:"graphs"`
+	Atomics  []string         `json:"atomics"` // modes in which atomics were performed
+	Absent   []string         `json:"absent,omitempty"`
+	Points   int              `json:"points"`
+	Sampled  int              `json:"sampled,omitempty"` // of them, whose figures are estimates
+	Failures []string         `json:"failures,omitempty"`
+	Version  string           `json:"version"`
+	Host     Host             `json:"host"`
 }
 
 // Host is what it cost.
@@ -48,18 +51,38 @@ type Host struct {
 	Jobs      int     `json:"jobs"` // points at the same time
 }
 
-// CheckOutcome is one check: ours beside the published number.
+// ReadingOutcome is what the pack came to under one reading of the paper.
+type ReadingOutcome struct {
+	Name   string  `json:"name"`
+	Says   string  `json:"says"`
+	Source string  `json:"source"`
+	After  bool    `json:"chosen_after_outcomes,omitempty"`
+	Holds  Verdict `json:"holds"`
+	Points int     `json:"points"` // that differ from those as described
+}
+
+// CheckOutcome is one check: ours, under each reading, beside the published number.
 type CheckOutcome struct {
-	Says        string   `json:"says"`
+	Says      string   `json:"says"`
+	Published *float64 `json:"published"` // null: the paper prints none
+	Where     string   `json:"where,omitempty"`
+	Unit      string   `json:"unit,omitempty"`
+	Rule      string   `json:"rule"`
+	Direction string   `json:"direction"` // the rule by which it holds in direction
+	Decides   bool     `json:"decides"`
+	Readings  []Number `json:"readings"` // in the order of the outcome's
+}
+
+// Number is what a check came to under one reading.
+type Number struct {
 	Ours        *float64 `json:"ours"`
-	Published   *float64 `json:"published"` // null: the paper prints none
-	Where       string   `json:"where,omitempty"`
-	Unit        string   `json:"unit,omitempty"`
-	Ratio       *float64 `json:"ratio"`  // ours over published
-	Values      int      `json:"values"` // that ours is made of
-	Rule        string   `json:"rule"`
+	Half        float64  `json:"half,omitempty"` // half the width of its 95 % interval, where points were sampled
+	Ratio       *float64 `json:"ratio"`          // ours over published
+	Values      int      `json:"values"`         // that ours is made of
+	Same        bool     `json:"same,omitempty"` // all of them as described: the reading changes none
 	Holds       Verdict  `json:"holds"`
-	Decides     bool     `json:"decides"`
+	Direction   bool     `json:"in_direction"`          // by the check's rule
+	Near        bool     `json:"within_25_percent"`     // of the published value
 	Explanation string   `json:"explanation,omitempty"` // why it was not run
 }
 
@@ -78,12 +101,19 @@ type FigureOutcome struct {
 	figure *report.Figure
 }
 
-// Evaluate says what holds of a pack, given the points of a variant.
+// near is the share of a published value by which ours may differ and be near it.
+const near = 0.25
+
+// Evaluate says what holds of a pack, given the points of a variant, of all readings.
 func Evaluate(p *configs.Pack, v configs.Variant, points []Point) (*Outcome, error) {
-	o := &Outcome{Pack: p.Name, Variant: v, Checks: []CheckOutcome{}, Figures: []FigureOutcome{}, Points: len(points)}
+	o := &Outcome{Pack: p.Name, Variant: v, Checks: []CheckOutcome{}, Figures: []FigureOutcome{}}
+	under := map[string][]Point{}
+	for i := range points {
+		under[points[i].Reading] = append(under[points[i].Reading], points[i])
+	}
 	for i := range p.Checks {
 		if c := &p.Checks[i]; slices.Contains(c.Variants, configs.Choice(v)) {
-			out, err := evaluate(p, c, points)
+			out, err := evaluate(p, v, c, under)
 			if err != nil {
 				return nil, fmt.Errorf("%s: checks[%d]: %w", p.File, i, err)
 			}
@@ -92,26 +122,47 @@ func Evaluate(p *configs.Pack, v configs.Variant, points []Point) (*Outcome, err
 	}
 	for i := range p.Figures {
 		if f := &p.Figures[i]; slices.Contains(f.Variants, configs.Choice(v)) {
-			out, err := newFigure(p, f, points)
+			out, err := newFigure(p, f, under[configs.Described])
 			if err != nil {
 				return nil, fmt.Errorf("%s: figures[%d]: %w", p.File, i, err)
 			}
 			o.Figures = append(o.Figures, out)
 		}
 	}
-	o.Holds = overall(o.Checks)
+	for k, r := range p.Readings[v] {
+		out := ReadingOutcome{Name: r.Name, Says: flow(r.Says), Source: flow(r.Source), After: r.After}
+		out.Holds = overall(o.Checks, func(c *CheckOutcome) Verdict { return c.Readings[k].Holds })
+		for i := range under[r.Name] {
+			if !under[r.Name][i].Same {
+				out.Points++
+			}
+		}
+		o.Readings = append(o.Readings, out)
+	}
+	o.Holds, o.Best = o.Readings[0].Holds, overall(o.Checks, (*CheckOutcome).best)
 	o.describe(points)
 	return o, nil
 }
 
+// best is the verdict under the reading that suits the statement best.
+func (c *CheckOutcome) best() Verdict {
+	best := NotRun
+	for _, v := range []Verdict{No, Partly, Yes} {
+		if slices.ContainsFunc(c.Readings, func(n Number) bool { return n.Holds == v }) {
+			best = v
+		}
+	}
+	return best
+}
+
 // overall is the pack's verdict, of the checks that decide: yes if all hold, no if none does,
 // else partly. What was not run leaves it open.
-func overall(checks []CheckOutcome) Verdict {
+func overall(checks []CheckOutcome, of func(*CheckOutcome) Verdict) Verdict {
 	count := map[Verdict]int{}
 	n := 0
-	for _, c := range checks {
-		if c.Decides {
-			count[c.Holds]++
+	for i := range checks {
+		if checks[i].Decides {
+			count[of(&checks[i])]++
 			n++
 		}
 	}
@@ -126,33 +177,64 @@ func overall(checks []CheckOutcome) Verdict {
 	return Partly
 }
 
-func evaluate(p *configs.Pack, c *configs.Check, points []Point) (o CheckOutcome, err error) {
-	o = CheckOutcome{Says: c.Says, Rule: rule(c), Holds: NotRun, Decides: c.Decides}
+func evaluate(p *configs.Pack, v configs.Variant, c *configs.Check, under map[string][]Point) (o CheckOutcome, err error) {
+	o = CheckOutcome{Says: c.Says, Rule: rule(c), Direction: direction(p, c), Decides: c.Decides}
 	published := math.NaN()
-	if v, ok := p.Published[c.Published]; ok {
-		published = v.Value
-		o.Published, o.Where, o.Unit = &v.Value, v.Where, v.Unit
+	if said, ok := p.Published[c.Published]; ok {
+		published = said.Value
+		o.Published, o.Where, o.Unit = &said.Value, said.Where, said.Unit
 	}
+	for _, r := range p.Readings[v] {
+		n, err := comesTo(c, o.Direction, published, under[r.Name])
+		if err != nil {
+			return o, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		o.Readings = append(o.Readings, n)
+	}
+	return o, nil
+}
+
+// comesTo is what a check comes to under one reading.
+func comesTo(c *configs.Check, direction string, published float64, points []Point) (n Number, err error) {
+	n.Holds = NotRun
 	list, err := samples(&c.Quantity, c.Metric, points)
 	if err == nil {
 		err = together(checkNames(c), list)
 	}
 	if err != nil {
-		return o, err
+		return n, err
 	}
-	o.Values = len(list)
+	n.Values, n.Same = len(list), same(list)
 	ours, ok := reduce(c, list)
 	if !ok {
-		o.Explanation = "no verified points have a value for it"
-		return o, nil
+		n.Explanation = "no verified points have a value for it"
+		return n, nil
 	}
-	o.Ours = &ours
-	if o.Published != nil && published != 0 {
+	n.Ours, n.Half = &ours, half(c.Reduce, list, ours)
+	if published != 0 && !math.IsNaN(published) {
 		ratio := ours / published
-		o.Ratio = &ratio
+		n.Ratio, n.Near = &ratio, math.Abs(ours-published) <= near*math.Abs(published)
 	}
-	o.Holds = verdict(c, ours, published)
-	return o, nil
+	n.Holds = verdict(c, ours, published)
+	n.Direction = n.Holds == Yes || met(direction, ours, published)
+	return n, nil
+}
+
+// direction is the rule by which a statement holds in direction.
+func direction(p *configs.Pack, c *configs.Check) string {
+	v, has := p.Published[c.Published]
+	sides := c.Measure == "ratio" || c.Measure == "speedup"
+	switch {
+	case c.Direction != "":
+		return c.Direction
+	case has && sides && v.Value > 1:
+		return ">= 1"
+	case has && sides && v.Value < 1:
+		return "<= 1"
+	case c.Partly != "":
+		return c.Partly
+	}
+	return c.Holds
 }
 
 func rule(c *configs.Check) string {
@@ -163,33 +245,40 @@ func rule(c *configs.Check) string {
 }
 
 func verdict(c *configs.Check, ours, published float64) Verdict {
-	for _, r := range []struct {
-		text string
-		is   Verdict
-	}{{c.Holds, Yes}, {c.Partly, Partly}} {
-		if r.text == "" {
-			continue
-		}
-		parsed, err := configs.ParseRule(r.text)
-		if err != nil {
-			panic(fmt.Sprintf("BUG: reproduce: a rule that was checked: %v", err))
-		}
-		if parsed.Met(ours, published) {
-			return r.is
-		}
+	switch {
+	case met(c.Holds, ours, published):
+		return Yes
+	case c.Partly != "" && met(c.Partly, ours, published):
+		return Partly
 	}
 	return No
+}
+
+// met reports whether a number fits a rule that was checked.
+func met(rule string, ours, published float64) bool {
+	parsed, err := configs.ParseRule(rule)
+	if err != nil {
+		panic(fmt.Sprintf("BUG: reproduce: a rule that was checked: %v", err))
+	}
+	return parsed.Met(ours, published)
 }
 
 // describe says what was run.
 func (o *Outcome) describe(points []Point) {
 	for i := range points {
 		p := &points[i]
+		if p.Same {
+			continue
+		}
+		o.Points++
 		o.Host.Seconds += p.Seconds
 		o.Host.SimCycles += p.Cycles
 		addOnce(&o.Atomics, atomics(p))
+		if p.Sampled {
+			o.Sampled++
+		}
 		if !p.Verified {
-			o.Failures = append(o.Failures, p.Experiment+" "+p.Label+": "+p.Failure)
+			o.Failures = append(o.Failures, p.Reading+": "+p.Experiment+" "+p.Label+": "+p.Failure)
 		}
 	}
 }

@@ -18,6 +18,8 @@ import (
 
 // Point is a simulated point of one of a pack's experiments.
 type Point struct {
+	Reading    string // of the paper
+	Same       bool   // it simulates what the point as described does
 	Experiment string
 	Axes       map[string]string
 	Together   [][]string        // keys of axes that go together: compare's first
@@ -28,10 +30,12 @@ type Point struct {
 	Cycles     uint64
 	Seconds    float64
 	Stats      map[string]float64
+	Sampled    bool               // cycles and statistics are estimates
+	Halves     map[string]float64 // half the widths of their intervals, where they have any
 }
 
-// NewPoints makes points of an experiment's. Without outcomes they have no results, but can be chosen from.
-func NewPoints(e *configs.Experiment, points []experiment.Point, outcomes []experiment.Outcome) []Point {
+// NewPoints makes points of an experiment's under a reading. Without outcomes they have no results, but can be chosen from.
+func NewPoints(reading string, e *configs.Experiment, points []experiment.Point, outcomes []experiment.Outcome) []Point {
 	together := [][]string{nil}
 	for _, a := range e.Compare {
 		together[0] = append(together[0], a.Key)
@@ -45,7 +49,7 @@ func NewPoints(e *configs.Experiment, points []experiment.Point, outcomes []expe
 	}
 	var list []Point
 	for i := range points {
-		p := Point{Experiment: e.Name, Axes: map[string]string{}, Together: together, Config: report.Flatten(points[i].YAML()), Label: experiment.Label(points[i].Axes)}
+		p := Point{Reading: reading, Experiment: e.Name, Axes: map[string]string{}, Together: together, Config: report.Flatten(points[i].YAML()), Label: experiment.Label(points[i].Axes)}
 		for _, a := range points[i].Axes {
 			p.Axes[a.Key] = a.Value
 		}
@@ -62,9 +66,9 @@ func (p *Point) add(o *experiment.Outcome) {
 	if o.Err != nil {
 		p.Failure = experiment.Class(o.Err) + ": " + o.Err.Error()
 	}
-	p.Stats = map[string]float64{}
+	p.Stats, p.Halves, p.Sampled = map[string]float64{}, map[string]float64{"cycles": o.Half}, o.Half > 0
 	for _, s := range o.Stats {
-		p.Stats[s.Name] = s.Float()
+		p.Stats[s.Name], p.Halves[s.Name] = s.Float(), s.Half
 	}
 }
 
@@ -103,13 +107,14 @@ func (p *Point) place(without map[string]bool) string {
 }
 
 // metric is a point's statistic, or a sum of several; false if it lacks one.
-func (p *Point) metric(names string) (sum float64, ok bool) {
+func (p *Point) metric(names string) (sum estimate, ok bool) {
 	for _, name := range strings.Split(names, "+") {
-		v, ok := p.statistic(strings.TrimSpace(name))
+		name = strings.TrimSpace(name)
+		v, ok := p.statistic(name)
 		if !ok {
-			return 0, false
+			return estimate{}, false
 		}
-		sum += v
+		sum = sum.plus(estimate{v, p.Halves[name]})
 	}
 	return sum, true
 }
@@ -125,7 +130,7 @@ func (p *Point) statistic(name string) (float64, bool) {
 // sample is what a quantity has at one point.
 type sample struct {
 	point, partner *Point
-	value          float64
+	estimate
 }
 
 // selection is a quantity's conditions, read.
@@ -220,13 +225,13 @@ func samples(q *configs.Quantity, metric string, points []Point) (out []sample, 
 	for _, s := range all {
 		v, ok := one(q, metric, s.point)
 		if ok && s.partner != nil {
-			var with float64
+			var with estimate
 			if with, ok = one(q, metric, s.partner); ok {
 				v, ok = measures[q.Measure](v, with)
 			}
 		}
 		if ok {
-			s.value = v
+			s.estimate = v
 			out = append(out, s)
 		}
 	}
@@ -234,18 +239,18 @@ func samples(q *configs.Quantity, metric string, points []Point) (out []sample, 
 }
 
 // measures compare a point with its partner.
-var measures = map[configs.Choice]func(v, with float64) (float64, bool){
-	"ratio":      func(v, with float64) (float64, bool) { return v / with, with != 0 },
-	"speedup":    func(v, with float64) (float64, bool) { return with / v, v != 0 },
-	"difference": func(v, with float64) (float64, bool) { return v - with, true },
+var measures = map[configs.Choice]func(v, with estimate) (estimate, bool){
+	"ratio":      func(v, with estimate) (estimate, bool) { return v.over(with), with.value != 0 },
+	"speedup":    func(v, with estimate) (estimate, bool) { return with.over(v), v.value != 0 },
+	"difference": func(v, with estimate) (estimate, bool) { return v.plus(estimate{-with.value, with.half}), true },
 }
 
 // one is what a single point has.
-func one(q *configs.Quantity, metric string, p *Point) (float64, bool) {
+func one(q *configs.Quantity, metric string, p *Point) (estimate, bool) {
 	v, ok := p.metric(metric)
 	if q.Per != "" && ok {
 		per, has := p.metric(q.Per)
-		v, ok = v/per, has && per != 0
+		v, ok = v.over(per), has && per.value != 0
 	}
 	return v, ok && p.Verified
 }

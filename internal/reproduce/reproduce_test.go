@@ -3,6 +3,7 @@ package reproduce_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,7 +18,7 @@ import (
 func at(schedule, algorithm, ticks string, cycles uint64) reproduce.Point {
 	machine := map[string]string{"vertex": "plain", "weaver": "unit"}[schedule]
 	return reproduce.Point{
-		Experiment: "e", Verified: true, Cycles: cycles, Seconds: 1, Together: [][]string{{"workload.schedule", "machine"}, {"workload.algorithm"}, {latency, "machine.core.warps"}},
+		Reading: configs.Described, Experiment: "e", Verified: true, Cycles: cycles, Seconds: 1, Together: [][]string{{"workload.schedule", "machine"}, {"workload.algorithm"}, {latency, "machine.core.warps"}},
 		Axes:   map[string]string{"workload.schedule": schedule, "machine": machine, "workload.algorithm": algorithm, latency: ticks, "machine.core.warps": "4" + ticks},
 		Config: map[string]string{"machine.atomics.mode": "l2", "machine.core.threads": "4"},
 		Stats:  map[string]float64{"edges": 10, "l1d.reads": float64(cycles) / 2, "nothing": 0},
@@ -44,10 +45,13 @@ func pack(c configs.Check) *configs.Pack {
 	}
 	c.Decides, c.Variants = true, []configs.Choice{"quick"}
 	return &configs.Pack{
-		Name: "p/x", Checks: []configs.Check{c},
+		Name: "p/x", Checks: []configs.Check{c}, Readings: described,
 		Published: map[string]configs.Published{"four": {Name: "four", Value: 4, Where: "§1", Unit: "×"}},
 	}
 }
+
+// described is the only reading of most made-up packs.
+var described = map[configs.Variant][]configs.Reading{configs.Quick: {{ReadingHead: configs.ReadingHead{Name: configs.Described, Says: "as it is"}}}}
 
 var weaverOver = configs.Quantity{Of: []string{"workload.schedule=weaver"}, Over: []string{"workload.schedule=vertex"}, Across: all}
 
@@ -94,10 +98,10 @@ func TestStatements(t *testing.T) {
 			o, err := reproduce.Evaluate(p, configs.Quick, points())
 			require.NoError(t, err)
 			if c.holds != reproduce.NotRun {
-				require.NotNil(t, o.Checks[0].Ours)
-				require.InDelta(t, c.ours, *o.Checks[0].Ours, 1e-9)
+				require.NotNil(t, o.Checks[0].Readings[0].Ours)
+				require.InDelta(t, c.ours, *o.Checks[0].Readings[0].Ours, 1e-9)
 			}
-			require.Equal(t, c.holds, o.Checks[0].Holds)
+			require.Equal(t, c.holds, o.Checks[0].Readings[0].Holds)
 			require.Equal(t, c.holds, o.Holds)
 			require.NoError(t, reproduce.Check(p, configs.Quick, points(), true))
 		})
@@ -116,7 +120,7 @@ func TestSeriesThatDoNotFit(t *testing.T) {
 	require.Equal(t, reproduce.No, o.Holds)
 	o, err = reproduce.Evaluate(pack(configs.Check{Quantity: of, Along: latency, Reduce: "tau", Holds: ">= 0.5"}), configs.Quick, list)
 	require.NoError(t, err)
-	require.Zero(t, *o.Checks[0].Ours)
+	require.Zero(t, *o.Checks[0].Readings[0].Ours)
 }
 
 // The worst series counts.
@@ -130,8 +134,8 @@ func TestWorstSeries(t *testing.T) {
 	of := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
 	o, err := reproduce.Evaluate(pack(configs.Check{Quantity: of, Along: latency, Reduce: "spread", Holds: "<= 1.1"}), configs.Quick, list)
 	require.NoError(t, err)
-	require.InDelta(t, 1.3, *o.Checks[0].Ours, 1e-9)
-	require.Equal(t, 6, o.Checks[0].Values)
+	require.InDelta(t, 1.3, *o.Checks[0].Readings[0].Ours, 1e-9)
+	require.Equal(t, 6, o.Checks[0].Readings[0].Values)
 }
 
 // Points that are not verified count for nothing, and are named.
@@ -144,11 +148,11 @@ func TestUnverified(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, o.Failures, 11)
 	require.Equal(t, reproduce.NotRun, o.Holds)
-	require.Nil(t, o.Checks[0].Ours)
-	require.NotEmpty(t, o.Checks[0].Explanation)
+	require.Nil(t, o.Checks[0].Readings[0].Ours)
+	require.NotEmpty(t, o.Checks[0].Readings[0].Explanation)
 	var b bytes.Buffer
 	o.Write(&b, &configs.Pack{})
-	require.Contains(t, b.String(), "FAILED e")
+	require.Contains(t, b.String(), "FAILED described: e")
 	require.Contains(t, b.String(), "not run")
 }
 
@@ -168,7 +172,7 @@ func TestOverall(t *testing.T) {
 		{[]configs.Check{check(">= 1", true), check(">= 9", false)}, reproduce.Yes},
 		{[]configs.Check{check(">= 1", false)}, reproduce.NotRun},
 	} {
-		o, err := reproduce.Evaluate(&configs.Pack{Checks: c.checks}, configs.Quick, points())
+		o, err := reproduce.Evaluate(&configs.Pack{Checks: c.checks, Readings: described}, configs.Quick, points())
 		require.NoError(t, err)
 		require.Equal(t, c.holds, o.Holds)
 	}
@@ -193,7 +197,7 @@ func TestConditionsThatChooseNothing(t *testing.T) {
 // number is said to be over. A key that goes together with a named one but does not follow from it is to be named, too.
 func TestDifferencesThatAreNotNamed(t *testing.T) {
 	banks := func(seed, sockets, banks string, cycles uint64) reproduce.Point {
-		return reproduce.Point{Experiment: "e", Label: "banks=" + banks, Verified: true, Cycles: cycles, Together: [][]string{nil, {"machine.sockets", "machine.l2.banks"}},
+		return reproduce.Point{Reading: configs.Described, Experiment: "e", Label: "banks=" + banks, Verified: true, Cycles: cycles, Together: [][]string{nil, {"machine.sockets", "machine.l2.banks"}},
 			Axes: map[string]string{"machine.sockets": sockets, "machine.l2.banks": banks, "seed": seed}, Config: map[string]string{"workload.algorithm": "bfs"}}
 	}
 	var scaling []reproduce.Point
@@ -250,7 +254,7 @@ func figure(f configs.PackFigure) *configs.Pack {
 		f.Reduce = "geomean"
 	}
 	f.Variants = []configs.Choice{"quick"}
-	return &configs.Pack{Name: "p/x", PackHead: configs.PackHead{Figure: "Fig. 1"}, Figures: []configs.PackFigure{f}}
+	return &configs.Pack{Name: "p/x", Readings: described, PackHead: configs.PackHead{Figure: "Fig. 1"}, Figures: []configs.PackFigure{f}}
 }
 
 func TestFigures(t *testing.T) {
@@ -266,7 +270,7 @@ func TestFigures(t *testing.T) {
 	require.Contains(t, string(f.SVG()), "Fig. 1: A")
 	require.Equal(t, "speedup", f.Metric)
 
-	few := []reproduce.Point{{Experiment: "e", Verified: true, Cycles: 1, Stats: map[string]float64{"core.phase.init.cycles": 1, "core.phase.apply.cycles": 2}}}
+	few := []reproduce.Point{{Reading: configs.Described, Experiment: "e", Verified: true, Cycles: 1, Stats: map[string]float64{"core.phase.init.cycles": 1, "core.phase.apply.cycles": 2}}}
 	o, err = reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Kind: "stack", Quantity: configs.Quantity{Measure: "value"}, Metrics: []string{"core.phase.init.cycles", "core.phase.apply.cycles"}, Columns: []string{"experiment"}}), configs.Quick, few)
 	require.NoError(t, err)
 	require.Equal(t, []string{"init", "apply"}, o.Figures[0].Series)
@@ -300,10 +304,14 @@ func TestSaveAndMarkdown(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, o.Checks, again.Checks)
 	require.True(t, again.Current(p))
-	text, err := reproduce.Markdown([]*configs.Pack{p}, dir, "there")
+	pages, err := reproduce.Pages([]*configs.Pack{p}, dir, "there")
 	require.NoError(t, err)
-	for _, s := range []string{"| [p/x](#px) |", "**yes**", "*it is so*", "smaller", "because", "| twice | 4 | 4 (§1) | 1.00 | within 0.1 | yes |", "A | B (cycles, geomean over machine.core.warps, machine.core.weaver.table_latency)", "![A \\| B](there/p-x-quick-a.svg)", "Atomics: l2", "12 points", "not run"} {
-		require.Contains(t, string(text), s)
+	require.Len(t, pages, 2)
+	for _, s := range []string{"| [p/x](#px) |", "| yes / yes | not run |", "*it is so*", "because", "| twice | 4 (§1) | within 0.1 | 4 yes |", "| [p/x](#px) | twice | 4 | described 4 yes | – | yes | yes |", "12 points", "(there/p-x.md)", "1 of 1 (100 %)"} {
+		require.Contains(t, string(pages["reproduction.md"]), s)
+	}
+	for _, s := range []string{"smaller", "A | B\n\n(cycles, geomean over machine.core.warps, machine.core.weaver.table_latency)", "![A \\| B](p-x-quick-a.svg)", "Atomics: l2"} {
+		require.Contains(t, string(pages["there/p-x.md"]), s)
 	}
 	p.Checks[0].Says = "thrice"
 	require.False(t, again.Current(p))
@@ -311,7 +319,7 @@ func TestSaveAndMarkdown(t *testing.T) {
 	none, err := reproduce.Read(dir, "p/y", configs.Quick)
 	require.NoError(t, err)
 	require.Nil(t, none)
-	for _, bad := range []string{"{", `{"figures": [{"columns": ["a"], "values": []}]}`, `{"figures": [{"columns": ["a"], "series": ["s"], "values": [[]]}]}`} {
+	for _, bad := range []string{"{", `{"figures": [{"columns": ["a"], "values": []}]}`, `{"figures": [{"columns": ["a"], "series": ["s"], "values": [[]]}]}`, `{"checks": [{"says": "x"}]}`, `{"checks": [{"readings": [{}, {}]}], "readings": [{}]}`} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "p-z-quick.json"), []byte(bad), 0o644))
 		_, err = reproduce.Read(dir, "p/z", configs.Quick)
 		require.ErrorContains(t, err, "p-z-quick.json")
@@ -327,13 +335,75 @@ func ExampleOutcome_Write() {
 	// Output:
 	// <nil>
 	// V 2025, Fig. 1: It is four times as fast.
-	// ┌──────────────────────┬──────┬───────────┬───────┬────────────┬───────┐
-	// │ statement            │ ours │ published │ ratio │ rule       │ holds │
-	// ├──────────────────────┼──────┼───────────┼───────┼────────────┼───────┤
-	// │ the weaver is faster │    4 │         4 │  1.00 │ within 0.1 │ yes   │
-	// └──────────────────────┴──────┴───────────┴───────┴────────────┴───────┘
+	// the weaver is faster: published 4 (within 0.1)
+	//     described 4 yes
+	//
+	// described (yes): as it is
 	// scaled: all made up
 	// atomics: l2
 	// 12 points, 12 s, points added up
-	// The statement holds: yes
+	// The statement holds: yes; each part under the reading that suits it best: yes
+}
+
+// Each reading's points make numbers of their own; what a reading leaves as described is said, and not counted twice.
+func TestReadings(t *testing.T) {
+	list := points()
+	for _, p := range points() {
+		p.Reading, p.Same = "slow", p.Axes["workload.schedule"] == "weaver"
+		if !p.Same {
+			p.Cycles, p.Sampled, p.Halves = 2*p.Cycles, true, map[string]float64{"cycles": 0.2 * float64(p.Cycles)}
+		}
+		list = append(list, p)
+	}
+	p := pack(configs.Check{Says: "eight", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: ">= 7.9", Partly: ">= 4"})
+	p.Readings = map[configs.Variant][]configs.Reading{configs.Quick: append(described[configs.Quick][:1:1], configs.Reading{ReadingHead: configs.ReadingHead{Name: "slow", Says: "vertex mapping is slow", After: true}})}
+	alone := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
+	p.Checks = append(p.Checks, pack(configs.Check{Says: "alone", Quantity: alone, Reduce: "max", Holds: ">= 1"}).Checks...)
+	p.Checks[1].Measure = "value"
+	o, err := reproduce.Evaluate(p, configs.Quick, list)
+	require.NoError(t, err)
+	require.Equal(t, []reproduce.Verdict{reproduce.Partly, reproduce.Yes}, []reproduce.Verdict{o.Holds, o.Best})
+	slow := o.Checks[0].Readings[1]
+	require.InDelta(t, 8, *slow.Ours, 1e-9)
+	require.InDelta(t, 8*0.1/math.Sqrt(6), slow.Half, 1e-9, "six speedups, each to within 10 %")
+	require.InDelta(t, 2, *slow.Ratio, 1e-9)
+	require.Equal(t, []bool{true, false, false}, []bool{slow.Direction, slow.Near, slow.Same})
+	require.True(t, o.Checks[0].Readings[0].Near)
+	require.Zero(t, o.Checks[0].Readings[0].Half)
+	require.True(t, o.Checks[1].Readings[1].Same)
+	require.Equal(t, []int{12, 6}, []int{o.Readings[0].Points, o.Readings[1].Points})
+	require.Equal(t, []int{18, 6}, []int{o.Points, o.Sampled})
+	require.True(t, o.Readings[1].After)
+}
+
+// A statement holds in direction by its own rule, or on the published value's side of 1, or at least partly.
+func TestDirection(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		check configs.Check
+		is    bool
+	}{
+		{"its own rule", configs.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 100", Direction: ">= 4.5"}, false},
+		{"the published side", configs.Check{Quantity: weaverOver, Reduce: "min", Published: "four", Holds: ">= 100"}, true},
+		{"the other side", configs.Check{Quantity: configs.Quantity{Measure: "ratio", Of: weaverOver.Of, Over: weaverOver.Over, Across: all}, Reduce: "min", Published: "four", Holds: ">= 100"}, false},
+		{"partly", configs.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 100", Partly: ">= 2"}, true},
+		{"not even partly", configs.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 100", Partly: ">= 3"}, false},
+		{"its rule alone", configs.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 2"}, true},
+	} {
+		o, err := reproduce.Evaluate(pack(c.check), configs.Quick, points())
+		require.NoError(t, err, c.name)
+		require.Equal(t, c.is, o.Checks[0].Readings[0].Direction, c.name)
+	}
+}
+
+// What a reading sets is what its rules say of the points that they are for, the last rule's where two say of one key.
+func TestSettings(t *testing.T) {
+	r := configs.Reading{Rules: []configs.ReadingRule{
+		{Set: []string{"machine.core.warps=8", "workload.width=2"}},
+		{Where: []string{"workload.schedule=vertex", "workload.algorithm=bfs|cc"}, Set: []string{"machine.core.warps=16"}},
+		{Where: []string{"experiment=other"}, Set: []string{"workload.width=4"}},
+	}}
+	vertex, weaver := at("vertex", "bfs", "10", 1), at("weaver", "bfs", "10", 1)
+	require.Equal(t, []string{"workload.width=2", "machine.core.warps=16"}, reproduce.Settings(&r, &vertex))
+	require.Equal(t, []string{"machine.core.warps=8", "workload.width=2"}, reproduce.Settings(&r, &weaver))
 }

@@ -19,21 +19,75 @@ func (o *Outcome) Write(w io.Writer, p *configs.Pack) {
 	for i := range o.Figures {
 		o.Figures[i].write(w)
 	}
-	fmt.Fprintf(w, "%s, %s: %s\n", p.Paper.Venue, p.Figure, flow(p.Statement))
-	t := newTable(w)
-	t.AppendHeader(table.Row{"statement", "ours", "published", "ratio", "rule", "holds"})
-	for _, c := range o.Checks {
-		t.AppendRow(table.Row{c.says(), c.ours(), c.published(), c.ratio(), c.Rule, c.Holds})
+	paragraph(w, fmt.Sprintf("%s, %s: %s", p.Paper.Venue, p.Figure, flow(p.Statement)), "  ")
+	for i := range o.Checks {
+		o.Checks[i].write(w, o.Readings)
 	}
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 1, WidthMax: 72, WidthMaxEnforcer: text.WrapSoft}, {Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}})
-	t.Render()
+	fmt.Fprintln(w)
+	for _, r := range o.Readings {
+		paragraph(w, fmt.Sprintf("%s (%s): %s%s", r.Name, r.Holds, r.Says, r.chosen()), "  ")
+	}
 	for _, f := range o.Failures {
 		fmt.Fprintln(w, "FAILED", f)
 	}
 	for _, a := range o.Absent {
 		fmt.Fprintf(w, "%s is not there: left out (--graphs names the directory)\n", a)
 	}
-	fmt.Fprintf(w, "scaled: %s\natomics: %s\n%d points, %s\nThe statement holds: %s\n", flow(p.ScaledIn(o.Variant)), strings.Join(o.Atomics, ", "), o.Points, o.Host.text(), o.Holds)
+	paragraph(w, "scaled: "+flow(p.ScaledIn(o.Variant)), "  ")
+	fmt.Fprintf(w, "atomics: %s\n%s, %s\nThe statement holds: %s; each part under the reading that suits it best: %s\n", strings.Join(o.Atomics, ", "), o.points(), o.Host.text(), o.Holds, o.Best)
+}
+
+// width is that of a terminal.
+const width = 80
+
+// paragraph writes a text in lines that a terminal has room for, all but the first indented.
+func paragraph(w io.Writer, s, indent string) {
+	lines := strings.Split(text.WrapSoft(s, width-len(indent)), "\n")
+	for i, l := range lines {
+		if i > 0 {
+			l = indent + l
+		}
+		fmt.Fprintln(w, strings.TrimRight(l, " "))
+	}
+}
+
+// write writes a check: what is stated, and what it came to under the readings that change it.
+func (c *CheckOutcome) write(w io.Writer, readings []ReadingOutcome) {
+	says := c.says() + " (" + c.Rule + ")"
+	if c.Published != nil {
+		says = fmt.Sprintf("%s: published %s (%s)", c.says(), c.published(), c.Rule)
+	}
+	paragraph(w, says, "  ")
+	line := ""
+	for k := range c.Readings {
+		n := &c.Readings[k]
+		if k > 0 && (n.Same || n.Ours == nil) {
+			continue
+		}
+		one := "    " + readings[k].Name + " " + n.text()
+		if len([]rune(line+one)) > width {
+			fmt.Fprintln(w, line)
+			line = ""
+		}
+		line += one
+	}
+	fmt.Fprintln(w, line)
+}
+
+// points says how many were run.
+func (o *Outcome) points() string {
+	if o.Sampled == 0 {
+		return fmt.Sprintf("%d points", o.Points)
+	}
+	return fmt.Sprintf("%d points, %d of them sampled", o.Points, o.Sampled)
+}
+
+// chosen says when a reading was chosen, if that matters.
+func (r *ReadingOutcome) chosen() string {
+	if r.After {
+		return " (chosen after outcomes)"
+	}
+	return ""
 }
 
 func newTable(w io.Writer) table.Writer {
@@ -54,11 +108,23 @@ func (c *CheckOutcome) says() string {
 	return "(not counted) " + flow(c.Says)
 }
 
-func (c *CheckOutcome) ours() string {
-	if c.Ours == nil {
+// text is a number, and whether the statement holds with it.
+func (n *Number) text() string {
+	switch {
+	case n.Ours == nil:
 		return "–"
+	case n.Same:
+		return "="
 	}
-	return number(*c.Ours)
+	return n.ours() + " " + string(n.Holds)
+}
+
+// ours is the number with its interval.
+func (n *Number) ours() string {
+	if n.Half == 0 {
+		return number(*n.Ours)
+	}
+	return fmt.Sprintf("%s ± %.0f %%", number(*n.Ours), 100*n.Half/math.Abs(*n.Ours))
 }
 
 func (c *CheckOutcome) published() string {
@@ -66,13 +132,6 @@ func (c *CheckOutcome) published() string {
 		return "–"
 	}
 	return strconv.FormatFloat(*c.Published, 'f', -1, 64)
-}
-
-func (c *CheckOutcome) ratio() string {
-	if c.Ratio == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", *c.Ratio)
 }
 
 // number writes counts whole, and others with three or four digits.
