@@ -3,6 +3,7 @@ package reproduce
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -66,6 +67,7 @@ func overview(all []recorded, link string) []byte {
 	var b bytes.Buffer
 	b.WriteString(head)
 	tally(&b, all)
+	misses(&b, all)
 	contents(&b, all)
 	readings(&b, all)
 	statements(&b, all)
@@ -177,6 +179,48 @@ func (r *recorded) statements() (list []statement) {
 		})
 	}
 	return list
+}
+
+// misses lists what holds under no reading.
+func misses(b *bytes.Buffer, all []recorded) {
+	var astray, far []string
+	for i := range all {
+		r := &all[i]
+		for _, s := range r.statements() {
+			var sum count
+			sum.add(s.checks[0], s.numbers())
+			line := fmt.Sprintf("- [%s](#%s): %s", r.pack.Name, anchor(r.pack.Name), flow(s.checks[0].Says))
+			switch {
+			case sum.direction == 0:
+				astray = append(astray, line)
+			case sum.near < sum.numbers:
+				far = append(far, fmt.Sprintf("%s: published %s, the nearest %s", line, s.checks[0].published(), s.nearest()))
+			}
+		}
+	}
+	for _, l := range []struct {
+		what  string
+		lines []string
+	}{{"In direction under no reading", astray}, {"In direction, but within 25 % of the published number under no reading", far}} {
+		if l.lines != nil {
+			fmt.Fprintf(b, "<details><summary>%s: %d (why, is said in each pack's section)</summary>\n\n%s\n\n</details>\n\n", l.what, len(l.lines), strings.Join(l.lines, "\n"))
+		}
+	}
+}
+
+// nearest is the number that is nearest to the published one, by its ratio.
+func (s *statement) nearest() string {
+	best := (*Number)(nil)
+	off := func(n *Number) float64 { return math.Abs(math.Log(math.Abs(*n.Ratio))) }
+	for _, n := range s.numbers() {
+		if n.Ratio != nil && *n.Ratio != 0 && (best == nil || off(&n) < off(best)) {
+			best = &n
+		}
+	}
+	if best == nil {
+		return "–"
+	}
+	return best.ours()
 }
 
 func contents(b *bytes.Buffer, all []recorded) {

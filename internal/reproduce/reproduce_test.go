@@ -407,3 +407,18 @@ func TestSettings(t *testing.T) {
 	require.Equal(t, []string{"workload.width=2", "machine.core.warps=16"}, reproduce.Settings(&r, &vertex))
 	require.Equal(t, []string{"machine.core.warps=8", "workload.width=2"}, reproduce.Settings(&r, &weaver))
 }
+
+// What holds under no reading is listed, with the number that comes nearest.
+func TestMisses(t *testing.T) {
+	p := pack(configs.Check{Says: "far", Quantity: weaverOver, Reduce: "max", Published: "four", Holds: "within 0.1"})
+	p.Checks = append(p.Checks, pack(configs.Check{Says: "astray", Quantity: weaverOver, Reduce: "max", Holds: "<= 1"}).Checks...)
+	o, err := reproduce.Evaluate(p, configs.Quick, points())
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, o.Save(dir))
+	pages, err := reproduce.Pages([]*configs.Pack{p}, dir, "there")
+	require.NoError(t, err)
+	text := string(pages["reproduction.md"])
+	require.Contains(t, text, "In direction under no reading: 1 (why, is said in each pack's section)</summary>\n\n- [p/x](#px): astray\n")
+	require.Contains(t, text, "- [p/x](#px): far: published 4, the nearest 8\n")
+}
