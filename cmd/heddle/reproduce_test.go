@@ -107,6 +107,28 @@ func TestReproduceExitCodes(t *testing.T) {
 	}
 }
 
+// A reading that changes nothing, or makes points that cannot run, is refused before anything runs.
+func TestReadingsThatMeanNothing(t *testing.T) {
+	for _, c := range []struct{ was, is, says string }{
+		{"workload.schedule=edge]", "workload.schedule=cta]", "reading queue-4 changes no point of the quick variant"},
+		{"machine.core.lsu_queue=4", "workload.sum=memory", "reading queue-4: at the point schedule=edge: "},
+	} {
+		dir := t.TempDir()
+		for _, name := range []string{"tiny.yaml", "published.yaml", "readings.yaml"} {
+			text, err := os.ReadFile(filepath.Join("testdata/packs", name))
+			require.NoError(t, err)
+			if name == "readings.yaml" {
+				require.Contains(t, string(text), c.was)
+				text = []byte(strings.Replace(string(text), c.was, c.is, 1))
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
+		}
+		_, errs, code := heddle(t, "reproduce", filepath.Join(dir, "tiny.yaml"), "--out", t.TempDir())
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, c.says)
+	}
+}
+
 // Every shipped pack lays out in both variants, and its checks and figures choose points there.
 func TestShippedPacks(t *testing.T) {
 	all, err := packs()
