@@ -6,6 +6,7 @@ packages=(
   qemu-user                        # isa/emu: differential tests
   binutils-riscv64-unknown-elf     # isa/asm: byte-for-byte comparison
   gcc-riscv64-unknown-elf          # kernels/c: C programs
+  picolibc-riscv64-unknown-elf     # kernels/c/counted: the C library's sqrt
   gtkwave                          # sim/window: vcd2fst and fst2vcd
   chromium                         # internal/chromium: pages of reports and the monitor
   valgrind                         # internal/hostcost: counts host instructions
