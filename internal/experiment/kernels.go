@@ -139,6 +139,9 @@ func checkHandwritten(w *configs.Workload) error {
 	if w.Settled || w.HybridRule != "beamer" {
 		return errors.New("workload.kernel: handwritten: it filters no destinations and does not change its direction: expected settled false and hybrid_rule beamer")
 	}
+	if w.Coefficient != "hardware" {
+		return fmt.Errorf("workload.kernel: handwritten: it has no coefficient: expected coefficient hardware, found %s", w.Coefficient)
+	}
 	if w.WarpsPerCore != 0 {
 		return fmt.Errorf("workload.kernel: handwritten: it runs on all warps: expected warps_per_core 0, found %d", w.WarpsPerCore)
 	}

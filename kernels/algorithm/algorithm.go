@@ -86,6 +86,8 @@ type Algorithm struct {
 	Stop string
 	// Gather is what an edge brings.
 	Gather func(k *emit.Kernel, e *layout.Edge) ir.Value
+	// GatherBy is it where it is a coefficient that can be computed in several ways; nil: Gather says it.
+	GatherBy func(k *emit.Kernel, e *layout.Edge, by *Coefficient) ir.Value
 	// Apply ends a super-step for v; nil: there is nothing to do. Residual is called with
 	// the size of a change, when that is asked for.
 	Apply func(k *emit.Kernel, v ir.Value, residual func(change ir.Value))
@@ -125,6 +127,8 @@ type Problem struct {
 	Tolerance float64
 	Seed      uint64
 	Width     int // numbers of a vertex's vector; 1 without
+
+	Coefficient *Coefficient // how it is computed, where there is one
 }
 
 // Outcome is what a run left.

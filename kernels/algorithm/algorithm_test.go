@@ -56,7 +56,7 @@ func TestAccepts(t *testing.T) {
 
 // TestChecksCheck: what is not the result is not taken for it.
 func TestChecksCheck(t *testing.T) {
-	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Target: 3, Damping: 0.85, Seed: 3, Width: 1}
+	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Target: 3, Damping: 0.85, Seed: 3, Width: 1, Coefficient: Hardware}
 	x := floats(drawVector(p))
 	f := math.Float32bits
 	for name, right := range map[string][]uint32{
@@ -113,7 +113,7 @@ func TestDrawVector(t *testing.T) {
 
 // TestVectors: a vertex's numbers lie side by side, and a wrong one is named.
 func TestVectors(t *testing.T) {
-	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Seed: 3, Width: 2}
+	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Seed: 3, Width: 2, Coefficient: Hardware}
 	x := floats(drawVector(p))
 	require.Len(t, x, 8)
 	f := math.Float32bits

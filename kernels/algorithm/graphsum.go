@@ -20,12 +20,13 @@ var graphSum = &Algorithm{
 	Sum:    emit.AddF32,
 	Into:   "y",
 	Init:   func(k *emit.Kernel, v ir.Value) { set(k, "y", v, k.F32(0)) },
-	Gather: func(k *emit.Kernel, e *layout.Edge) ir.Value {
-		product := k.Mul(k.ToF32(word(k, "out_degree", e.Src)), k.ToF32(word(k, "in_degree", e.Dst)))
-		return k.Div(k.F32(1), k.Sqrt(product))
+	GatherBy: func(k *emit.Kernel, e *layout.Edge, by *Coefficient) ir.Value {
+		out := func() ir.Value { return word(k, "out_degree", e.Src) }
+		in := func() ir.Value { return word(k, "in_degree", e.Dst) }
+		return by.emit(k, out, in)
 	},
 	Check: func(p *Problem, o *Outcome) error {
-		return reference.CheckGraphSum(p.Graph, p.Width, floats(drawVector(p)), floats(o.Result))
+		return reference.CheckGraphSum(p.Graph, p.Width, p.Coefficient.inDouble, floats(drawVector(p)), floats(o.Result))
 	},
 }
 

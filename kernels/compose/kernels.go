@@ -326,12 +326,12 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 		return
 	}
 	if a.Vector != "" {
-		g.takeVector(e, a.Gather(g.Kernel, e))
+		g.takeVector(e, g.brings(e))
 		return
 	}
 	enough := stop != nil && g.dir == direction.Pull && a.Settles() // the rest of the row would change nothing
 	if g.owned != nil {
-		changed := g.owned.Take(func() ir.Value { return a.Gather(g.Kernel, e) })
+		changed := g.owned.Take(func() ir.Value { return g.brings(e) })
 		if changed != nil && enough {
 			g.When(changed, stop)
 		}
@@ -341,7 +341,7 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 	if enough && early {
 		stop() // before the sum, which takes two memory latencies: a unit hands out edges meanwhile
 	}
-	value := a.Gather(g.Kernel, e)
+	value := g.brings(e)
 	to := g.to(e)
 	g.sum(to, value, func() {
 		g.add(to, value)
@@ -349,6 +349,14 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 			stop()
 		}
 	})
+}
+
+// brings is what an edge brings.
+func (g *gather) brings(e *layout.Edge) ir.Value {
+	if by := g.Algorithm.GatherBy; by != nil {
+		return by(g.Kernel, e, g.Coefficient)
+	}
+	return g.Algorithm.Gather(g.Kernel, e)
 }
 
 // sum adds what an edge brings to number i of what is summed up.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
 	"heddle/kernels/host"
@@ -70,6 +71,9 @@ var rules = []struct {
 	}, {
 		func(p *Plan) bool { return !p.Ahead && !p.Schedule.Owns },
 		"no thread walks a row alone: ahead true, the default; false is for vertex and hwwl",
+	}, {
+		func(p *Plan) bool { return p.Coefficient != algorithm.Hardware && p.Algorithm.GatherBy == nil },
+		"the algorithm has no coefficient: coefficient hardware, the default; others are for graphsum",
 	}, {
 		func(p *Plan) bool { return p.Set.OfUnit && !p.Schedule.Lists },
 		"only graph units walk their lists: schedule peg or hwwl",

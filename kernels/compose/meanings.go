@@ -42,5 +42,8 @@ func Meanings() (list []Meaning) {
 	for _, x := range emit.Summings() {
 		add("sum", string(x), x.Doc())
 	}
+	for _, x := range algorithm.Coefficients() {
+		add("coefficient", x.Name, x.Doc)
+	}
 	return list
 }

@@ -35,6 +35,8 @@ type Plan struct {
 	Sum       emit.Summing // of threads that have a destination alone
 	Ahead     bool         // threads that walk a row read the next edge while they handle one
 
+	Coefficient *algorithm.Coefficient // how it is computed
+
 	Rule direction.Rule // by which hybrid decides
 
 	Warps        int // of a core that run the kernels; 0: all that it has
@@ -63,6 +65,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 		find(&p.Dedup, activeset.DedupByName, string(w.Dedup)),
 		find(&p.Order, activeset.OrderByName, string(w.Order)),
 		find(&p.Direction, direction.ByName, string(w.Direction)),
+		find(&p.Coefficient, algorithm.CoefficientByName, string(w.Coefficient)),
 	} {
 		if err != nil {
 			return nil, err
@@ -229,6 +232,9 @@ func (p *Plan) Name() string {
 	if !p.Ahead {
 		name += "/no-ahead"
 	}
+	if p.Coefficient != algorithm.Hardware {
+		name += "/" + p.Coefficient.Name
+	}
 	if p.Warps > 0 {
 		name += fmt.Sprintf("/warps-%d", p.Warps)
 	}
@@ -278,7 +284,7 @@ func eachSet(p Plan, f func(p Plan)) {
 // eachManner is how kernels do what the other choices say. What is refused with the defaults, the first of their values, is
 // refused with any, and comes once.
 func eachManner(p Plan, f func(p Plan)) {
-	p.Scan, p.Skip, p.Sum, p.Ahead = schedule.Scans()[0], schedule.Skips()[0], emit.Summings()[0], true
+	p.Scan, p.Skip, p.Sum, p.Ahead, p.Coefficient = schedule.Scans()[0], schedule.Skips()[0], emit.Summings()[0], true, algorithm.Hardware
 	if p.legal() != nil {
 		f(p)
 		return
@@ -286,11 +292,18 @@ func eachManner(p Plan, f func(p Plan)) {
 	for _, p.Scan = range schedule.Scans() {
 		for _, p.Skip = range schedule.Skips() {
 			for _, p.Settled = range []bool{false, true} {
-				for _, p.Sum = range emit.Summings() {
-					for _, p.Ahead = range []bool{true, false} {
-						f(p)
-					}
-				}
+				eachEdge(p, f)
+			}
+		}
+	}
+}
+
+// eachEdge is how a thread handles an edge.
+func eachEdge(p Plan, f func(p Plan)) {
+	for _, p.Sum = range emit.Summings() {
+		for _, p.Ahead = range []bool{true, false} {
+			for _, p.Coefficient = range algorithm.Coefficients() {
+				f(p)
 			}
 		}
 	}

@@ -41,6 +41,9 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range emit.Summings() {
 		names["sum"] = append(names["sum"], string(x))
 	}
+	for _, x := range algorithm.Coefficients() {
+		names["coefficient"] = append(names["coefficient"], x.Name)
+	}
 	names["recipe"] = []string{string(NoRecipe)}
 	for _, x := range recipes {
 		names["recipe"] = append(names["recipe"], x.Name)
@@ -114,7 +117,7 @@ func TestRulesAreNeeded(t *testing.T) {
 
 func choose(set ...string) configs.Workload {
 	w := configs.Workload{
-		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true, HybridRule: "beamer",
+		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true, Coefficient: "hardware", HybridRule: "beamer",
 	}
 	for _, s := range set {
 		key, value, _ := strings.Cut(s, "=")
@@ -145,6 +148,8 @@ func choose(set ...string) configs.Workload {
 			w.Sum = configs.Choice(value)
 		case "ahead":
 			w.Ahead = value == "true"
+		case "coefficient":
+			w.Coefficient = configs.Choice(value)
 		case "warps_per_core":
 			w.WarpsPerCore, _ = strconv.Atoi(value)
 		case "cta_threads":
@@ -224,6 +229,7 @@ func TestRefused(t *testing.T) {
 		{"sum=atomic schedule=edge direction=pull", "every sum is an atomic"},
 		{"sum=memory schedule=hwwl algorithm=spmm", "every sum is an atomic"},
 		{"ahead=false schedule=cta", "no thread walks a row alone"},
+		{"coefficient=software algorithm=spmm", "has no coefficient"},
 		{"algorithm=k-core direction=pull", "has no pull"},
 		{"algorithm=colouring direction=pull", "has no pull"},
 		{"algorithm=bc direction=pull layout=csc", "the layout has only the others"},

@@ -137,7 +137,7 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 	}
 	r := &run{
 		Result: Result{Plan: p, Source: source}, machine: m, workload: w, kernels: ks,
-		problem: algorithm.Problem{Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance, Seed: w.Seed, Width: p.width()},
+		problem: algorithm.Problem{Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance, Seed: w.Seed, Width: p.width(), Coefficient: p.Coefficient},
 		set:     p.set().New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
 		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{}, left: uint64(g.Vertices()), room: p.Set.Room(g.Vertices(), g.Edges(), p.Dedup),
 	}

@@ -27,13 +27,19 @@ func CheckSpMM(g *graph.Graph, width int, x, got []float32) error {
 // graphSumRoundings are those of a coefficient: half of two conversions' and a product's, a root's, a quotient's.
 const graphSumRoundings = 4
 
-// CheckGraphSum compares got with Y[v] = Σ X[u]/√(outdegree[u]·indegree[v]) over the edges u → v.
-func CheckGraphSum(g *graph.Graph, width int, x, got []float32) error {
+// CheckGraphSum compares got with Y[v] = Σ X[u]/√(outdegree[u]·indegree[v]) over the edges u → v. inDouble: coefficients were
+// computed in float64 and then rounded, so that they are known to the last bit.
+func CheckGraphSum(g *graph.Graph, width int, inDouble bool, x, got []float32) error {
 	out, in := g.CSR(), InDegrees(g.CSR())
 	coefficient := func(u int, e uint32) float64 {
 		return 1 / math.Sqrt(float64(out.Degree(u))*float64(in[out.IDs[e]]))
 	}
-	return product{name: "sum", g: g, width: width, factor: coefficient, roundings: graphSumRoundings}.check(x, got)
+	p := product{name: "sum", g: g, width: width, factor: coefficient, roundings: graphSumRoundings}
+	if inDouble {
+		p.factor = func(u int, e uint32) float64 { return float64(float32(coefficient(u, e))) }
+		p.roundings = 0
+	}
+	return p.check(x, got)
 }
 
 // weight is an edge's, as float32.
