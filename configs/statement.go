@@ -119,9 +119,14 @@ func (q *Quantity) validate() error {
 			return &schema.FieldError{Key: c.key, Msg: err.Error()}
 		}
 	}
-	for _, k := range q.Across {
-		if err := checkKey(k); err != nil {
-			return &schema.FieldError{Key: "across", Msg: err.Error()}
+	for _, l := range []struct {
+		key  string
+		keys []string
+	}{{"sum", q.Sum}, {"across", q.Across}} {
+		for _, k := range l.keys {
+			if err := checkKey(k); err != nil {
+				return &schema.FieldError{Key: l.key, Msg: err.Error()}
+			}
 		}
 	}
 	switch pairs := q.Measure != "value"; {

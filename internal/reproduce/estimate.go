@@ -51,10 +51,20 @@ func half(how configs.Choice, list []sample, reduced float64) float64 {
 	return 0
 }
 
-// same reports whether all samples are of points that a reading leaves as described.
+// unchanged reports whether a reading leaves all points of a group, and their partners, as described.
+func unchanged(group []sample) bool {
+	for _, s := range group {
+		if !s.point.Same || s.partner != nil && !s.partner.Same {
+			return false
+		}
+	}
+	return true
+}
+
+// same reports whether all samples are unchanged.
 func same(list []sample) bool {
 	for _, s := range list {
-		if !s.point.Same || s.partner != nil && !s.partner.Same {
+		if !s.same {
 			return false
 		}
 	}

@@ -307,7 +307,8 @@ func Check(p *configs.Pack, v configs.Variant, points []Point, all bool) error {
 		if !slices.Contains(variants, configs.Choice(v)) {
 			return
 		}
-		list, err := pairs(q, points)
+		found, err := pairs(q, points)
+		list := firsts(groups(q, found))
 		if err == nil {
 			err = together(names, list)
 		}

@@ -131,6 +131,7 @@ func (p *Point) statistic(name string) (float64, bool) {
 type sample struct {
 	point, partner *Point
 	estimate
+	same bool // it is made of points alone that a reading leaves as described
 }
 
 // selection is a quantity's conditions, read.
@@ -216,26 +217,70 @@ func (s *selection) partner(p *Point, points []Point) (found *Point, err error) 
 	return found, nil
 }
 
-// samples are a quantity's values at verified points.
+// samples are a quantity's values at verified points. Of points that are added up, the first stands for all.
 func samples(q *configs.Quantity, metric string, points []Point) (out []sample, err error) {
 	all, err := pairs(q, points)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range all {
-		v, ok := one(q, metric, s.point)
-		if ok && s.partner != nil {
-			var with estimate
-			if with, ok = one(q, metric, s.partner); ok {
-				v, ok = measures[q.Measure](v, with)
-			}
-		}
-		if ok {
-			s.estimate = v
+	for _, group := range groups(q, all) {
+		if v, ok := added(q, metric, group); ok {
+			s := group[0]
+			s.estimate, s.same = v, unchanged(group)
 			out = append(out, s)
 		}
 	}
 	return out, nil
+}
+
+// groups puts together the points that are added up, in the order in which they come.
+func groups(q *configs.Quantity, all []sample) (out [][]sample) {
+	at := map[string]int{}
+	for k, s := range all {
+		key := fmt.Sprint(k)
+		if len(q.Sum) > 0 {
+			key = s.point.place(s.point.with(q.Sum))
+		}
+		i, known := at[key]
+		if !known {
+			i = len(out)
+			at[key] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], s)
+	}
+	return out
+}
+
+// firsts are those that stand for groups.
+func firsts(groups [][]sample) (list []sample) {
+	for _, g := range groups {
+		list = append(list, g[0])
+	}
+	return list
+}
+
+// added is what a group of points comes to beside its partners; false if one of them has no value.
+func added(q *configs.Quantity, metric string, group []sample) (sum estimate, ok bool) {
+	var partners estimate
+	for _, s := range group {
+		v, ok := one(q, metric, s.point)
+		if !ok {
+			return sum, false
+		}
+		sum = sum.plus(v)
+		if s.partner == nil {
+			continue
+		}
+		if v, ok = one(q, metric, s.partner); !ok {
+			return sum, false
+		}
+		partners = partners.plus(v)
+	}
+	if group[0].partner == nil {
+		return sum, true
+	}
+	return measures[q.Measure](sum, partners)
 }
 
 // measures compare a point with its partner.

@@ -80,6 +80,7 @@ func TestStatements(t *testing.T) {
 		{"one algorithm", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "workload.algorithm=cc"}, Over: weaverOver.Over, Across: all}, Reduce: "max", Holds: ">= 8"}, 8, reproduce.Yes},
 		{"by configuration", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "machine.core.threads=4|8"}, Over: weaverOver.Over, Across: all}, Reduce: "min", Holds: ">= 2"}, 2, reproduce.Yes},
 		{"ratio of a statistic", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Measure: "ratio", Of: []string{"workload.schedule=vertex"}, Over: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "max", Holds: "<= 8"}, 8, reproduce.Yes},
+		{"sum over algorithms", configs.Check{Quantity: configs.Quantity{Of: weaverOver.Of, Over: weaverOver.Over, Sum: []string{"workload.algorithm"}, Across: []string{latency}}, Reduce: "mean", Holds: ">= 5"}, 5, reproduce.Yes},
 		{"quotient", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Per: "edges", Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "min", Holds: ">= 50"}, 50, reproduce.Yes},
 		{"sum", configs.Check{Quantity: configs.Quantity{Metric: "edges + l1d.reads", Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "min", Holds: ">= 510"}, 510, reproduce.Yes},
 		{"sum that lacks one", configs.Check{Quantity: configs.Quantity{Metric: "edges+none", Measure: "value", Across: append([]string{"workload.schedule"}, all...)}, Reduce: "min", Holds: ">= 510"}, 0, reproduce.NotRun},
@@ -371,6 +372,15 @@ func TestReadings(t *testing.T) {
 	require.True(t, o.Checks[0].Readings[0].Near)
 	require.Zero(t, o.Checks[0].Readings[0].Half)
 	require.True(t, o.Checks[1].Readings[1].Same)
+
+	for i := range list { // of two algorithms that are added up, a reading changes the second
+		list[i].Same = list[i].Reading == "slow" && list[i].Axes["workload.algorithm"] == "bfs"
+	}
+	p.Checks = p.Checks[:1]
+	p.Checks[0].Sum, p.Checks[0].Across = []string{"workload.algorithm"}, []string{latency}
+	again, err := reproduce.Evaluate(p, configs.Quick, list)
+	require.NoError(t, err)
+	require.False(t, again.Checks[0].Readings[1].Same)
 	require.Equal(t, []int{12, 6}, []int{o.Readings[0].Points, o.Readings[1].Points})
 	require.Equal(t, []int{18, 6}, []int{o.Points, o.Sampled})
 	require.True(t, o.Readings[1].After)
