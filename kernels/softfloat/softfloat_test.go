@@ -84,6 +84,10 @@ func TestOperations(t *testing.T) {
 				switch i % 4 {
 				case 0: // high words that are nearly the same, which a division tries in vain
 					y[i] = math.Float64frombits(math.Float64bits(x[i])&^(1<<63) + r.Uint64N(1<<r.IntN(34)) - r.Uint64N(1<<r.IntN(34)))
+				case 2: // those that are no numbers to compute with, together
+					if i < 1000 {
+						x[i], y[i] = special(r), special(r)
+					}
 				case 1: // a product of 53 to 55 places, which may lie between two numbers
 					n := 1 + r.IntN(51)
 					x[i], y[i] = float64(1<<n+r.Uint64N(1<<n)), float64(1<<(53-n)+r.Uint64N(1<<(53-n)))
@@ -130,6 +134,11 @@ func draw(r *rand.Rand) float64 {
 	}
 	x := math.Float64frombits(exponent<<places | fraction)
 	return math.Copysign(x, float64(r.IntN(2))-0.5)
+}
+
+func special(r *rand.Rand) float64 {
+	list := []float64{0, math.Inf(1), math.NaN(), 1, math.SmallestNonzeroFloat64, math.MaxFloat64}
+	return math.Copysign(list[r.IntN(len(list))], float64(r.IntN(2))-0.5)
 }
 
 func words(x []float64) (list []uint32) {
