@@ -23,8 +23,8 @@ const (
 // Mstatus is what mstatus always holds: the previous mode is machine mode, and the float state dirty.
 const Mstatus = 1<<31 | 3<<13 | 3<<11
 
-// misa says RV32IMAF with extensions that have no letter.
-const misa = 1<<30 | 1<<('I'-'A') | 1<<('M'-'A') | 1<<('A'-'A') | 1<<('F'-'A') | 1<<('X'-'A')
+// misa says RV32IMAF with extensions that have no letter: a bit for each letter, from A.
+const misa = 1<<30 | 1<<('I'-'A') | 1<<('M'-'A') | 1 | 1<<('F'-'A') | 1<<('X'-'A')
 
 // Exception is a cause of traps, as mcause numbers them.
 type Exception uint8

@@ -231,18 +231,22 @@ func contents(b *bytes.Buffer, all []recorded) {
 	}
 }
 
-// readings lists those that some outcome has.
+// readings lists those under which some outcome is recorded.
 func readings(b *bytes.Buffer, all []recorded) {
 	b.WriteString("\n## Readings\n\nAll but *described* were added when outcomes of that had been seen, unless the table says otherwise.\n\n| paper | reading | what is read | source |\n|---|---|---|---|\n")
 	var seen []string
 	for i := range all {
-		for _, o := range all[i].outcomes {
-			if o == nil {
+		paper, _, _ := strings.Cut(all[i].pack.Name, "/")
+		for k, v := range variants {
+			if all[i].outcomes[k] == nil {
 				continue
 			}
-			paper, _, _ := strings.Cut(o.Pack, "/")
-			for _, r := range o.Readings {
-				line := fmt.Sprintf("| %s | %s | %s%s | %s |\n", paper, r.Name, cell(r.Says), r.before(), cell(r.Source))
+			for _, r := range all[i].pack.Readings[v] {
+				before := ""
+				if !r.After && r.Name != configs.Described {
+					before = " (chosen before outcomes)"
+				}
+				line := fmt.Sprintf("| %s | %s | %s%s | %s |\n", paper, r.Name, cell(r.Says), before, cell(r.Source))
 				if !slices.Contains(seen, line) {
 					seen = append(seen, line)
 				}
@@ -251,14 +255,6 @@ func readings(b *bytes.Buffer, all []recorded) {
 	}
 	slices.SortStableFunc(seen, func(a, b string) int { return strings.Compare(firstCell(a), firstCell(b)) })
 	b.WriteString(strings.Join(seen, ""))
-}
-
-// before says that a reading is older than what came of it, as only what is described is otherwise.
-func (r *ReadingOutcome) before() string {
-	if r.After || r.Name == configs.Described {
-		return ""
-	}
-	return " (chosen before outcomes)"
 }
 
 func firstCell(line string) string { return strings.SplitN(line, "|", 3)[1] }
