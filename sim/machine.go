@@ -78,7 +78,7 @@ type Memory interface {
 	Bytes() uint64       // moved over the data buses
 }
 
-// Options of a run that do not change its cycles.
+// Options of a run that do not change its cycles, unless its program finds them out.
 type Options struct {
 	MaxCycles uint64            // 0: no limit
 	Arg       uint32            // initial mscratch
@@ -86,6 +86,8 @@ type Options struct {
 	Out       func(line []byte) // console lines as they are finished; nil: off
 	Progress  func(Progress)    // told now and then how far the run is; nil: nobody asks
 	MaxEdges  uint64            // end the run when as many have been handled; 0: do not
+	Divergent emu.Divergence    // what becomes of a branch on which lanes differ
+	Counters  Counters          // that the program reads
 	Threads   int               // host processors that simulate; 0 and 1: one
 	Sampling  *Sampling         // nil: no samples
 
@@ -118,7 +120,7 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 		return nil, err
 	}
 	cores := cfg.Sockets * cfg.CoresPerSocket
-	m.Arch, err = emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Arg: opt.Arg, ScratchpadBytes: cfg.Core.ScratchpadBytes, Out: opt.Out, Units: m.architecture})
+	m.Arch, err = emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Arg: opt.Arg, ScratchpadBytes: cfg.Core.ScratchpadBytes, Out: opt.Out, Divergent: opt.Divergent, Units: m.architecture})
 	if err != nil {
 		return nil, err
 	}
@@ -137,6 +139,9 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 	m.outer = b.outerShard()
 	if err := b.build(); err != nil {
 		return nil, err
+	}
+	if opt.Counters != NoCounters {
+		m.provide(opt.Counters)
 	}
 	if err := m.watchdog.join(m, opt); err != nil {
 		return nil, err

@@ -37,10 +37,13 @@ type execFlags struct {
 	window    windowFlags
 	monitor   monitorFlags
 	stop      stopFlags
+	memory    memoryFlags
+	divergent choice
+	counters  choice
 }
 
 func newExec() *cobra.Command {
-	f := execFlags{units: newUnitFlags()}
+	f := execFlags{units: newUnitFlags(), divergent: choice{names: emu.Divergences[:]}, counters: choice{names: sim.CounterClasses[:]}}
 	c := &cobra.Command{
 		Use:   "exec PROGRAM",
 		Short: "Run one program",
@@ -65,7 +68,8 @@ With --break or --at-cycle: 5 the run was stopped there.`,
   heddle exec kernel.s --machine vortex-rtl-a --break loop+0x8,warp=1 --dump
   heddle exec spmv.elf --untimed --cores 2 --warps 8 --threads 8
   heddle exec kernel.s --untimed -D ITERS=10 --json | jq .warp_instrs
-  heddle exec kernel.elf --untimed --weaver --trace=trace.txt`,
+  heddle exec kernel.elf --untimed --weaver --trace=trace.txt
+  heddle exec vecadd.elf --machine vortex-rtl-a --arg 0xa0000000 --load args.bin@0xa0000000 --load a.bin@0xb0000000 --save c.bin@0xd0000000+4096`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
@@ -84,6 +88,9 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON on stdout")
 	fl.StringVar(&f.trace, "trace", "", "write every executed instruction to a `file` (no file: stderr)")
 	fl.Lookup("trace").NoOptDefVal = "-"
+	fl.Var(&f.divergent, "divergent-branch", "what a branch does on which lanes differ: trap, or go where the last (Vortex) or first active lane goes")
+	fl.Var(&f.counters, "perf-class", "which of Vortex's performance counters the program reads on a timed machine: none, core, mem")
+	f.memory.add(c)
 	f.units.add(c)
 	f.program.add(c)
 	f.window.add(c)
@@ -109,7 +116,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if f.check {
 		return errors.New("--check is for timed machines")
 	}
-	for _, name := range slices.Concat(windowNames, monitorNames) {
+	for _, name := range slices.Concat(windowNames, monitorNames, []string{"perf-class"}) {
 		if c.Flags().Changed(name) && (name != "window" || !f.stop.dump) {
 			return fmt.Errorf("--%s is for timed machines", name)
 		}
@@ -122,12 +129,15 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	f.cfg.Out = f.console(c)
+	f.cfg.Out, f.cfg.Divergent = f.console(c), emu.Divergence(f.divergent.value)
 	if err := f.stop.untimed(&f.cfg, p, f.window.window); err != nil {
 		return err
 	}
 	m, err := emu.New(f.cfg)
 	if err != nil {
+		return err
+	}
+	if err := f.memory.fill(m.Mem, p); err != nil {
 		return err
 	}
 	if hand := accel.HandOn(twins); hand != nil {
@@ -143,7 +153,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if err := closeTrace(); err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
-	if err := f.report(c, m, r); err != nil {
+	if err := errors.Join(f.report(c, m, r), f.memory.keep(m.Mem)); err != nil {
 		return err
 	}
 	return r.outcome(runErr, f.json)
@@ -187,8 +197,14 @@ func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	if c.Flags().Changed("threads") {
 		threads = f.cfg.Threads
 	}
-	m, err := sim.New(l.Value, sim.Options{Threads: threads, MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c), Progress: sayHowFar(c.ErrOrStderr(), stillRunning)})
+	m, err := sim.New(l.Value, sim.Options{
+		Threads: threads, MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c), Progress: sayHowFar(c.ErrOrStderr(), stillRunning),
+		Divergent: emu.Divergence(f.divergent.value), Counters: sim.Counters(f.counters.value),
+	})
 	if err != nil {
+		return err
+	}
+	if err := f.memory.fill(m.Arch.Mem, p); err != nil {
 		return err
 	}
 	defer inOrder(c.Context())()
@@ -221,7 +237,7 @@ func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	r := newResult(m.Arch, runErr, took)
 	r.Cycles, r.tree = &res.Cycles, m.Statistics()
 	r.Stats = r.tree.Map()
-	if err := f.report(c, m.Arch, r); err != nil {
+	if err := errors.Join(f.report(c, m.Arch, r), f.memory.keep(m.Arch.Mem)); err != nil {
 		return err
 	}
 	return r.outcome(runErr, f.json)

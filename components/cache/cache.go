@@ -191,6 +191,18 @@ func (c *Cache) Stats() Stats {
 	return sum
 }
 
+// Counts returns what the cache has counted, in the middle of a cycle too, and changes nothing: of the time that it
+// sleeps through it does not know yet.
+func (c *Cache) Counts() (sum Stats) {
+	now := c.Place().Domain().Cycle()
+	for _, s := range c.counts() {
+		s := *s
+		count.In(&s).Settle(now + 1)
+		count.Sum(&sum, &s)
+	}
+	return sum
+}
+
 // counts are what the cache and its banks count.
 func (c *Cache) counts() []*Stats {
 	all := []*Stats{&c.stats}

@@ -84,6 +84,14 @@ var causeDocs = [numCauses][2]string{
 	drained:         {"drained", "All warps of the slice have ended."},
 }
 
+// Registers counts those in which no warp had its registers.
+func (c *Causes) Registers() (n uint64) {
+	for k := waitsMemory; k <= waitsUnit; k++ {
+		n += c[k]
+	}
+	return n
+}
+
 // Describe returns the name of a cause's statistic, and what it says.
 func (*Causes) Describe(i int) (name, doc string) { return causeDocs[i][0], causeDocs[i][1] }
 
@@ -148,6 +156,17 @@ var boardUnits = [...]struct {
 }{
 	{"alu", [2]cause{waitsALU, waitsALU}}, {"fpu", [2]cause{waitsFPU, waitsFPU}}, {"lsu", [2]cause{waitsMemory, waitsScratchpad}},
 	{"sfu", [2]cause{waitsSFU, waitsSFU}}, {"unit", [2]cause{waitsUnit, waitsUnit}},
+}
+
+// Of returns the count of a functional unit.
+func (s *Scoreboard) Of(u isa.Unit) uint64 {
+	name := strings.ToLower(u.String())
+	for i := range boardUnits {
+		if boardUnits[i].name == name {
+			return s[i].Count()
+		}
+	}
+	panic("BUG: core: the scoreboard has no unit " + name)
 }
 
 // boardOf is the unit of each kind of hazard.

@@ -21,10 +21,11 @@ type Core struct {
 	clock    func() uint64 // a machine with time has one
 	released func()        // called when a device-wide barrier lets warps go; nil: nobody asks
 
-	halted       func() // called when the program has ended for all warps at once; nil: nobody asks
-	allAtBarrier func() // called when all warps wait at a device-wide barrier; nil: the core has arrived then
-	announced    bool   // it was called
-	arrived      bool   // and Arrive followed
+	counters     func(int) uint64 // what performance counters read; nil: 0
+	halted       func()           // called when the program has ended for all warps at once; nil: nobody asks
+	allAtBarrier func()           // called when all warps wait at a device-wide barrier; nil: the core has arrived then
+	announced    bool             // it was called
+	arrived      bool             // and Arrive followed
 
 	memory   *Memory       // the units' view
 	declared []declaration // arrivals at device-wide barriers of which other cores do not know yet
@@ -396,6 +397,19 @@ func (w *Warp) csr(num uint16, lane int) uint32 {
 		if v, ok := u.CSR(num); ok {
 			return v
 		}
+	}
+	return c.counter(num)
+}
+
+// counter reads a half of a performance counter; another CSR is 0.
+func (c *Core) counter(num uint16) uint32 {
+	switch low, high := num-isa.CSRCounters, num-isa.CSRCountersh; {
+	case c.counters == nil:
+		return 0
+	case low < isa.NumCounters:
+		return uint32(c.counters(int(low)))
+	case high < isa.NumCounters:
+		return uint32(c.counters(int(high)) >> 32)
 	}
 	return 0
 }

@@ -97,12 +97,12 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 	case isa.PCOp:
 		p.imm, p.exec = s(pc, p.imm), execConst
 	case isa.Branch:
-		p.test, p.exec = p.Test(), execBranch
+		p.test, p.exec = p.Test(), m.branch(execBranch, execBranchOfOne)
 		if p.imm%4 != 0 {
-			p.exec = execMisalignedBranch
+			p.exec = misalignedBranch(p.exec)
 		}
 	case isa.Jump:
-		p.isIndirect, p.exec = s.Indirect, execJump
+		p.isIndirect, p.exec = s.Indirect, m.branch(execJump, execJumpOfOne)
 		if !s.Indirect && p.imm%4 != 0 {
 			p.exec = execMisalignedJump
 		}
@@ -219,14 +219,56 @@ func execBranch(w *Warp, o *Op) error {
 	return nil
 }
 
-// execMisalignedBranch is execBranch for a branch that cannot be taken.
-func execMisalignedBranch(w *Warp, o *Op) error {
-	pc := w.pc
-	if err := execBranch(w, o); err != nil || w.pc == pc+4 {
-		return err
+// branch chooses between a branch whose lanes must agree, and one that goes where one lane does.
+func (m *Machine) branch(agree, one func(*Warp, *Op) error) func(*Warp, *Op) error {
+	if m.cfg.Divergent == DivergentTraps {
+		return agree
 	}
-	w.pc = pc
-	return misalignedJump(pc + o.imm)
+	return one
+}
+
+// leader is the lane that others follow.
+func (w *Warp) leader() int {
+	if w.m.cfg.Divergent == DivergentFollowsFirst {
+		return bits.TrailingZeros32(w.mask)
+	}
+	return w.lastLane()
+}
+
+// execBranchOfOne goes where one lane does.
+func execBranchOfOne(w *Warp, o *Op) error {
+	if o.test(&w.regs[o.Rs1], &w.regs[o.Rs2])>>w.leader()&1 != 0 {
+		w.pc += o.imm
+	} else {
+		w.pc += 4
+	}
+	return nil
+}
+
+// execJumpOfOne is execJump to where one lane goes.
+func execJumpOfOne(w *Warp, o *Op) error {
+	if !o.isIndirect {
+		return execJump(w, o)
+	}
+	target := (w.regs[o.Rs1][w.leader()] + o.imm) &^ 1
+	if target&2 != 0 {
+		return misalignedJump(target)
+	}
+	w.regs[o.rd].Fill(w.pc+4, w.mask)
+	w.pc = target
+	return nil
+}
+
+// misalignedBranch is a branch that cannot be taken.
+func misalignedBranch(branch func(*Warp, *Op) error) func(*Warp, *Op) error {
+	return func(w *Warp, o *Op) error {
+		pc := w.pc
+		if err := branch(w, o); err != nil || w.pc == pc+4 {
+			return err
+		}
+		w.pc = pc
+		return misalignedJump(pc + o.imm)
+	}
 }
 
 func execMisalignedJump(w *Warp, o *Op) error { return misalignedJump(w.pc + o.imm) }

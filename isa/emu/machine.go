@@ -47,11 +47,26 @@ type Config struct {
 	Quantum         int    // instructions a warp runs before the next; 0: 128
 	MaxInstrs       uint64 // warp instructions before LimitError; 0: no limit
 
+	Divergent Divergence // what becomes of a branch on which lanes differ
+
 	Units func(core int) []Unit // the graph units of a core; nil: none
 	Trace func(*Step)           // called after each instruction; nil: off
 	Stop  func(w *Warp) error   // called before each instruction; an error ends the run; nil: off
 	Out   func([]byte)          // called with each finished console line; nil: off
 }
+
+// Divergence is what becomes of a branch, or an indirect jump, whose active lanes do not agree where to go.
+type Divergence uint8
+
+// A program error; or all lanes go where one does.
+const (
+	DivergentTraps Divergence = iota
+	DivergentFollowsLast
+	DivergentFollowsFirst
+)
+
+// Divergences are their names.
+var Divergences = [...]string{DivergentTraps: "trap", DivergentFollowsLast: "last", DivergentFollowsFirst: "first"}
 
 // DefaultScratchpadBytes is Vortex's local memory size.
 const DefaultScratchpadBytes = 16 << 10

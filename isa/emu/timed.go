@@ -145,6 +145,9 @@ func (c *Core) SetClock(now func() uint64) { c.clock = now }
 // barrier at which warps of this core wait.
 func (c *Core) SetReleased(f func()) { c.released = f }
 
+// SetCounters tells what mhpmcounter3 and those behind it read, from number 0 on.
+func (c *Core) SetCounters(f func(n int) uint64) { c.counters = f }
+
 // SetHalted tells whom to call when the program has asked the host for its end: all warps are over, wherever they are.
 func (c *Core) SetHalted(f func()) { c.halted = f }
 
