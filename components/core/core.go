@@ -311,18 +311,17 @@ func (c *Core) release(sl *slice, now uint64) {
 				c.look(sl, int(f.warp))
 			}
 		}
-		c.done(int(f.warp), now)
+		c.done(w, f.warp, now)
 	}
 }
 
-// done books the end of one of warp i's instructions.
-func (c *Core) done(i int, now uint64) {
-	w := &c.warps[i]
+// done books the end of one of the instructions of w, which is warp i.
+func (c *Core) done(w *warp, i uint8, now uint64) {
 	w.ended = now
 	c.inFlight--
 	c.Committed++
 	if w.pending--; w.pending == 0 && w.fault != nil {
-		c.reach(i, now)
+		c.reach(int(i), now)
 	}
 }
 
