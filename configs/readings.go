@@ -21,7 +21,7 @@ type Reading struct {
 	Rules []ReadingRule
 }
 
-// ReadingHead is what a reading says about itself.
+// ReadingHead describes a reading.
 type ReadingHead struct {
 	Name   string `key:"name" required:"true" doc:"What packs and tables call it."`
 	Says   string `key:"says" required:"true" lines:"true" doc:"What is read into the paper, in a line."`

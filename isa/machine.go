@@ -20,7 +20,7 @@ const (
 	MstatusMPIE = 1 << 7
 )
 
-// Mstatus is what mstatus always holds: the previous mode is machine mode, and the float state dirty.
+// Mstatus has the constant fields of mstatus: the previous mode is machine mode, and the float state dirty.
 const Mstatus = 1<<31 | 3<<13 | 3<<11
 
 // misa says RV32IMAF with extensions that have no letter: a bit for each letter, from A.

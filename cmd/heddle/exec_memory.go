@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,7 +119,7 @@ func (f *memoryFlags) keep(m *emu.Memory) error {
 		}
 		data := make([]byte, p.size)
 		m.Read(p.addr, data)
-		if err := os.WriteFile(p.file, data, 0o644); err != nil {
+		if err := files.Write(p.file, data); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // squashed is the trace of a warp whose instructions are behind one that has trapped.
 type squashed struct{ Trace }
 
-// errSquashed is what becomes of each of them.
+// errSquashed ends each of them.
 var errSquashed = errors.New("behind a trap")
 
 func (squashed) Decode(uint32) (*emu.Op, error)     { return nil, errSquashed }

@@ -106,6 +106,7 @@ func TestPointsThatCannotRun(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"sweep: {workload.schedule: [vertex, weaver]}\n", "at the point schedule=weaver: workload.schedule: weaver: the machine's cores have no Weaver"},
 		{"workload: {schedule: weaver}\n", "workload.schedule: weaver: the machine's cores have no Weaver"},
+		{"workload: {warps_per_core: 8}\n", "expected 1 to 4"},
 	} {
 		name := filepath.Join(t.TempDir(), "e.yaml")
 		require.NoError(t, os.WriteFile(name, []byte(small+c.text), 0o644))

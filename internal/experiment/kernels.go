@@ -13,6 +13,7 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/pagerank"
+	"heddle/kernels/schedule"
 	"heddle/sim"
 	"heddle/sim/stats"
 )
@@ -70,7 +71,11 @@ func checkForms(e *configs.Experiment) error {
 		if err := form.Validate(); err != nil {
 			return err
 		}
-		if _, err := compose.NewPlan(form.Workload); err != nil {
+		p, err := compose.NewPlan(form.Workload)
+		if err == nil {
+			err = p.Fits(schedule.Core{Warps: e.Machine.Core.Warps, Lanes: e.Machine.Core.Threads})
+		}
+		if err != nil {
 			return err
 		}
 	}

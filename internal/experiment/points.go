@@ -280,7 +280,7 @@ func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string, over
 		}
 	}
 	for _, s := range set {
-		if below(s, axes) && !overridden(s[:strings.IndexByte(s, '=')], over) {
+		if key, _, _ := strings.Cut(s, "="); below(key, axes) && !overridden(key, over) {
 			args = append(args, s)
 		}
 	}
@@ -316,9 +316,8 @@ func seed(e *configs.Experiment, axes []Setting) error {
 	return nil
 }
 
-// below reports whether KEY=VALUE is a key inside a section that is an axis, and no axis itself.
-func below(arg string, axes []Setting) bool {
-	key, _, _ := strings.Cut(arg, "=")
+// below reports whether a key is inside a section that is an axis, and no axis itself.
+func below(key string, axes []Setting) bool {
 	inside := false
 	for _, s := range axes {
 		if s.Key == key {

@@ -51,7 +51,7 @@ type Host struct {
 	Jobs      int     `json:"jobs"` // points at the same time
 }
 
-// ReadingOutcome is what the pack came to under one reading of the paper.
+// ReadingOutcome is the pack's outcome under one reading of the paper.
 type ReadingOutcome struct {
 	Name   string  `json:"name"`
 	Says   string  `json:"says"`
@@ -73,7 +73,7 @@ type CheckOutcome struct {
 	Readings  []Number `json:"readings"` // in the order of the outcome's
 }
 
-// Number is what a check came to under one reading.
+// Number is a check's outcome under one reading.
 type Number struct {
 	Ours        *float64 `json:"ours"`
 	Half        float64  `json:"half,omitempty"` // half the width of its 95 % interval, where points were sampled
@@ -194,7 +194,7 @@ func evaluate(p *configs.Pack, v configs.Variant, c *configs.Check, under map[st
 	return o, nil
 }
 
-// comesTo is what a check comes to under one reading.
+// comesTo evaluates a check under one reading.
 func comesTo(c *configs.Check, direction string, published float64, points []Point) (n Number, err error) {
 	n.Holds = NotRun
 	list, err := samples(&c.Quantity, c.Metric, points)

@@ -100,7 +100,8 @@ func (c *count) add(o *CheckOutcome, chosen []Number) {
 }
 
 func (c *count) cells() string {
-	return fmt.Sprintf("%d | %s | %s | %s |", c.statements, share(c.holds, c.statements), share(c.direction, c.statements), share(c.near, c.numbers))
+	holds, direction := share(c.holds, c.statements), share(c.direction, c.statements)
+	return fmt.Sprintf("%d | %s | %s | %s |", c.statements, holds, direction, share(c.near, c.numbers))
 }
 
 func share(n, of int) string {
@@ -110,9 +111,15 @@ func share(n, of int) string {
 	return fmt.Sprintf("%d of %d (%d %%)", n, of, (200*n+of)/(2*of))
 }
 
+const tallyHead = `## What holds
+
+| | statements | hold by their rule | in direction | within 25 % of the published number |
+|---|---:|---:|---:|---:|
+`
+
 // tally counts the statements of all packs.
 func tally(b *bytes.Buffer, all []recorded) {
-	b.WriteString("## What holds\n\n| | statements | hold by their rule | in direction | within 25 % of the published number |\n|---|---:|---:|---:|---:|\n")
+	b.WriteString(tallyHead)
 	for k, v := range variants {
 		var described, best count
 		for i := range all {
@@ -136,7 +143,8 @@ func tally(b *bytes.Buffer, all []recorded) {
 			best.add(l.checks[0], l.numbers())
 		}
 	}
-	fmt.Fprintf(b, "| either variant, as described | %s\n| **either variant, under one reading at least** | %s\n\n", described.cells(), best.cells())
+	fmt.Fprintf(b, "| either variant, as described | %s\n", described.cells())
+	fmt.Fprintf(b, "| **either variant, under one reading at least** | %s\n\n", best.cells())
 }
 
 // each visits the checks of an outcome that count.
@@ -203,7 +211,8 @@ func misses(b *bytes.Buffer, all []recorded) {
 		lines []string
 	}{{"In direction under no reading", astray}, {"In direction, but within 25 % of the published number under no reading", far}} {
 		if l.lines != nil {
-			fmt.Fprintf(b, "<details><summary>%s: %d (why, is said in each pack's section)</summary>\n\n%s\n\n</details>\n\n", l.what, len(l.lines), strings.Join(l.lines, "\n"))
+			fmt.Fprintf(b, "<details><summary>%s: %d (each pack's section says why)</summary>\n\n", l.what, len(l.lines))
+			fmt.Fprintf(b, "%s\n\n</details>\n\n", strings.Join(l.lines, "\n"))
 		}
 	}
 }
@@ -223,17 +232,35 @@ func (s *statement) nearest() string {
 	return best.ours()
 }
 
+const contentsHead = `## Packs
+
+Whether the whole statement holds: as described / each part under the reading that suits it best.
+
+| pack | of | what | quick | full |
+|---|---|---|---|---|
+`
+
 func contents(b *bytes.Buffer, all []recorded) {
-	b.WriteString("## Packs\n\nWhether the whole statement holds: as described / each part under the reading that suits it best.\n\n| pack | of | what | quick | full |\n|---|---|---|---|---|\n")
+	b.WriteString(contentsHead)
 	for i := range all {
 		r, p := &all[i], all[i].pack
-		fmt.Fprintf(b, "| [%s](#%s) | %s, %s | %s | %s | %s |\n", p.Name, anchor(p.Name), p.Paper.Venue, p.Figure, cell(p.Title), short(r.outcomes[0]), short(r.outcomes[1]))
+		fmt.Fprintf(b, "| [%s](#%s) | %s, %s | %s |", p.Name, anchor(p.Name), p.Paper.Venue, p.Figure, cell(p.Title))
+		fmt.Fprintf(b, " %s | %s |\n", short(r.outcomes[0]), short(r.outcomes[1]))
 	}
 }
 
+const readingsHead = `
+## Readings
+
+All but *described* were added when outcomes of that had been seen, unless the table says otherwise.
+
+| paper | reading | what is read | source |
+|---|---|---|---|
+`
+
 // readings lists those under which some outcome is recorded.
 func readings(b *bytes.Buffer, all []recorded) {
-	b.WriteString("\n## Readings\n\nAll but *described* were added when outcomes of that had been seen, unless the table says otherwise.\n\n| paper | reading | what is read | source |\n|---|---|---|---|\n")
+	b.WriteString(readingsHead)
 	var seen []string
 	for i := range all {
 		paper, _, _ := strings.Cut(all[i].pack.Name, "/")
@@ -259,9 +286,19 @@ func readings(b *bytes.Buffer, all []recorded) {
 
 func firstCell(line string) string { return strings.SplitN(line, "|", 3)[1] }
 
+const statementsHead = `
+## Statements
+
+A number with its verdict, as described and then under each other reading that changes it. The last columns say whether
+one of them, quick or full, has the statement's direction and is within 25 % of the published number.
+
+| pack | statement | published | quick | full | direction | 25 % |
+|---|---|---:|---|---|---|---|
+`
+
 // statements is the table of all statements.
 func statements(b *bytes.Buffer, all []recorded) {
-	b.WriteString("\n## Statements\n\nA number with its verdict, as described and then under each other reading that changes it. The last columns say whether one of\nthem, quick or full, has the statement's direction and is within 25 % of the published number.\n\n| pack | statement | published | quick | full | direction | 25 % |\n|---|---|---:|---|---|---|---|\n")
+	b.WriteString(statementsHead)
 	for i := range all {
 		r := &all[i]
 		for _, s := range r.statements() {
@@ -328,7 +365,8 @@ func (h *Host) text() string {
 // section is a pack's in reproduction.md: at most a screen.
 func (r *recorded) section(b *bytes.Buffer, link string) {
 	p := r.pack
-	fmt.Fprintf(b, "\n## %s\n\n%s, %s: %s\n([figures, tables, machines and graphs](%s/%s)).\n\n", p.Name, p.Paper.Venue, p.Figure, p.Title, link, r.page())
+	fmt.Fprintf(b, "\n## %s\n\n%s, %s: %s\n", p.Name, p.Paper.Venue, p.Figure, p.Title)
+	fmt.Fprintf(b, "([figures, tables, machines and graphs](%s/%s)).\n\n", link, r.page())
 	b.WriteString(wrapped("*" + flow(p.Statement) + "*"))
 	for _, o := range r.outcomes {
 		if o != nil {
@@ -372,7 +410,9 @@ func (o *Outcome) table(b *bytes.Buffer) {
 func (r *recorded) details() []byte {
 	var b bytes.Buffer
 	p := r.pack
-	fmt.Fprintf(&b, "# %s: figures, tables, machines and graphs\n\n%s, %s: %s. What holds of it is in [%s](../%s#%s).\n", p.Name, p.Paper.Venue, p.Figure, p.Title, mainPage, mainPage, anchor(p.Name))
+	fmt.Fprintf(&b, "# %s: figures, tables, machines and graphs\n\n", p.Name)
+	fmt.Fprintf(&b, "%s, %s: %s. ", p.Paper.Venue, p.Figure, p.Title)
+	fmt.Fprintf(&b, "What holds of it is in [%s](../%s#%s).\n", mainPage, mainPage, anchor(p.Name))
 	for _, o := range r.outcomes {
 		if o == nil {
 			continue

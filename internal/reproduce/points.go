@@ -260,7 +260,7 @@ func firsts(groups [][]sample) (list []sample) {
 	return list
 }
 
-// added is what a group of points comes to beside its partners; false if one of them has no value.
+// added compares the sum over a group of points with that over its partners; false if one of them has no value.
 func added(q *configs.Quantity, metric string, group []sample) (sum estimate, ok bool) {
 	var partners estimate
 	for _, s := range group {

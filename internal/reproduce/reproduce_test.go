@@ -406,7 +406,7 @@ func TestDirection(t *testing.T) {
 	}
 }
 
-// What a reading sets is what its rules say of the points that they are for, the last rule's where two say of one key.
+// A reading's rules set keys of the points that meet their conditions; of two rules for one key the last one wins.
 func TestSettings(t *testing.T) {
 	r := configs.Reading{Rules: []configs.ReadingRule{
 		{Set: []string{"machine.core.warps=8", "workload.width=2"}},
@@ -429,6 +429,6 @@ func TestMisses(t *testing.T) {
 	pages, err := reproduce.Pages([]*configs.Pack{p}, dir, "there")
 	require.NoError(t, err)
 	text := string(pages["reproduction.md"])
-	require.Contains(t, text, "In direction under no reading: 1 (why, is said in each pack's section)</summary>\n\n- [p/x](#px): astray\n")
+	require.Contains(t, text, "In direction under no reading: 1 (each pack's section says why)</summary>\n\n- [p/x](#px): astray\n")
 	require.Contains(t, text, "- [p/x](#px): far: published 4, the nearest 8\n")
 }

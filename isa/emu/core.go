@@ -376,6 +376,14 @@ func (w *Warp) csr(num uint16, lane int) uint32 {
 		return uint32(c.stats.WarpInstrs)
 	case isa.CSRMinstreth, isa.CSRInstreth:
 		return uint32(c.stats.WarpInstrs >> 32)
+	}
+	return w.rarer(num)
+}
+
+// rarer reads the CSRs of traps, units and performance counters.
+func (w *Warp) rarer(num uint16) uint32 {
+	c := w.core
+	switch num {
 	case isa.CSRMstatus:
 		return w.machine.status | isa.Mstatus
 	case isa.CSRMtvec:

@@ -106,27 +106,6 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 		if !s.Indirect && p.imm%4 != 0 {
 			p.exec = execMisalignedJump
 		}
-	case isa.Load:
-		p.size, p.signed, p.memory = s.Size, s.Signed, loadLanes
-		if s.Size == 4 {
-			p.memory = loadWords
-		}
-	case isa.Store:
-		p.size, p.reads, p.memory = s.Size, true, storeLanes
-		if s.Size == 4 {
-			p.memory = storeWords
-		}
-	case isa.AMO:
-		p.amo, p.amoLane = p.Atomics(), s
-		p.bindAtomic(func(a *Access, l int) (uint32, error) { return amoLane(a, l, s) })
-		p.atomic, p.memory = p.memory, amoLanes
-	case isa.LoadReserved:
-		p.bindAtomic(lrLane)
-	case isa.StoreConditional:
-		p.bindAtomic(scLane)
-	case isa.CompareSwap:
-		p.bindAtomic(casLane)
-		p.swaps = true
 	case isa.FPOp:
 		p.fpOp, p.near, p.exec = s, p.ToNearest(), execFP
 	case isa.CSROp:
@@ -149,11 +128,40 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 		if p.unit = m.cores[0].unitIndex(s.Unit); p.unit < 0 {
 			return illegal(p.Raw, MissingUnit, "this machine has no %s unit", s.Unit)
 		}
+	default:
+		p.bindMemory()
+	}
+	return nil
+}
+
+// bindMemory chooses how the lanes of a row that accesses memory do so.
+func (p *Op) bindMemory() {
+	switch s := p.Sem.(type) {
+	case isa.Load:
+		p.size, p.signed, p.memory = s.Size, s.Signed, loadLanes
+		if s.Size == 4 {
+			p.memory = loadWords
+		}
+	case isa.Store:
+		p.size, p.reads, p.memory = s.Size, true, storeLanes
+		if s.Size == 4 {
+			p.memory = storeWords
+		}
+	case isa.AMO:
+		p.amo, p.amoLane = p.Atomics(), s
+		p.bindAtomic(func(a *Access, l int) (uint32, error) { return amoLane(a, l, s) })
+		p.atomic, p.memory = p.memory, amoLanes
+	case isa.LoadReserved:
+		p.bindAtomic(lrLane)
+	case isa.StoreConditional:
+		p.bindAtomic(scLane)
+	case isa.CompareSwap:
+		p.bindAtomic(casLane)
+		p.swaps = true
 	}
 	if p.memory != nil {
 		p.exec = execMemory
 	}
-	return nil
 }
 
 func (p *Op) bindAtomic(f func(*Access, int) (uint32, error)) {

@@ -55,7 +55,7 @@ type Config struct {
 	Out   func([]byte)          // called with each finished console line; nil: off
 }
 
-// Divergence is what becomes of a branch, or an indirect jump, whose active lanes do not agree where to go.
+// Divergence chooses where a branch, or an indirect jump, goes on which the active lanes disagree.
 type Divergence uint8
 
 // A program error; or all lanes go where one does.

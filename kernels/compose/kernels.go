@@ -351,7 +351,7 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 	})
 }
 
-// brings is what an edge brings.
+// brings computes an edge's contribution.
 func (g *gather) brings(e *layout.Edge) ir.Value {
 	if by := g.Algorithm.GatherBy; by != nil {
 		return by(g.Kernel, e, g.Coefficient)

@@ -164,7 +164,13 @@ func (p *Plan) blocks() error {
 	return nil
 }
 
-// core is what the plan's kernels have of a core of a machine.
+// Fits refuses a plan whose warps and thread blocks a machine's cores do not have.
+func (p *Plan) Fits(machine schedule.Core) error {
+	_, err := p.core(machine)
+	return err
+}
+
+// core is the share of a machine's core that the plan's kernels have.
 func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 	c := machine
 	if p.Warps < 0 || p.Warps > c.Warps {

@@ -17,7 +17,7 @@ type number struct {
 	class    ir.Value
 }
 
-// normalised is the mantissa with the hidden bit in the first place of the word.
+// normalised is the mantissa with the hidden bit in the word's most significant bit.
 func (n *number) normalised(b *ir.Builder) Double {
 	m := n.mantissa
 	return Double{b.Or(b.Shl(m.Hi, b.U32(spare)), b.Shr(m.Lo, b.U32(32-spare))), b.Shl(m.Lo, b.U32(spare))}
@@ -44,7 +44,7 @@ func unpack(b *ir.Builder, x Double) *number {
 	return &number{e.Get(), Double{hi.Get(), lo.Get()}, class.Get()}
 }
 
-// pack rounds a mantissa by what is behind it: a word's first place is worth a half, and the others say whether there is
+// pack rounds a mantissa by what is behind it: a word's most significant bit is worth a half, and the others say whether there is
 // more. The number has no sign.
 func pack(b *ir.Builder, exponent ir.Value, m Double, rest ir.Value) Double {
 	e, hi, lo, r := b.Var(exponent), b.Var(m.Hi), b.Var(m.Lo), b.Var(rest)
@@ -107,7 +107,7 @@ func roundsUp(b *ir.Builder, number, rest ir.Value) ir.Value {
 	return flag(b, b.Lt(b.Sub(b.U32(topBit), b.And(number, b.U32(1))), rest))
 }
 
-// down moves a rest down by a place, and keeps whether there is something.
+// down moves a rest down by a bit, and keeps whether there is something.
 func down(b *ir.Builder, rest ir.Value) ir.Value {
 	return b.Or(b.Shr(rest, b.U32(1)), b.And(rest, b.U32(1)))
 }

@@ -13,12 +13,12 @@ type Double struct{ Hi, Lo ir.Value }
 
 const (
 	signBit = 1 << 31
-	topBit  = 1 << 31 // a word's first place
+	topBit  = 1 << 31 // a word's most significant bit
 
 	bias       = 1023
 	fracBits   = 20 // of the fraction, in Hi
 	hidden     = 1 << fracBits
-	spare      = 31 - fracBits // places above the hidden bit
+	spare      = 31 - fracBits // bits above the hidden bit
 	infinite   = 0x7FF         // the exponent of infinities and NaNs
 	infinity   = infinite << fracBits
 	notANumber = infinity | hidden>>1
@@ -29,7 +29,7 @@ const (
 	infinite32   = 0xFF
 	infinity32   = infinite32 << fracBits32
 	notANumber32 = infinity32 | hidden32>>1
-	apart        = fracBits32 - fracBits // places that a high word moves up to be an f32's
+	apart        = fracBits32 - fracBits // bits that a high word moves up to be an f32's
 	rebias       = bias - bias32
 )
 
@@ -42,8 +42,8 @@ func FromU32(b *ir.Builder, x ir.Value) Double {
 	exponent := b.U32(bias + 31 - 1)     // the hidden bit adds 1
 	for log := uint32(4); log < 5; log-- {
 		empty := flag(b, b.Eq(b.Shr(x, b.U32(32-1<<log)), b.U32(0)))
-		places := b.Shl(empty, b.U32(log))
-		x, exponent = b.Shl(x, places), b.Sub(exponent, places)
+		by := b.Shl(empty, b.U32(log))
+		x, exponent = b.Shl(x, by), b.Sub(exponent, by)
 	}
 	hi := b.Add(b.Shl(exponent, b.U32(fracBits)), b.Shr(x, b.U32(spare)))
 	return Double{b.And(hi, there), b.Shl(x, b.U32(32-spare))}
@@ -105,7 +105,7 @@ func ToF32(b *ir.Builder, x Double) ir.Value {
 // Mul is x·y.
 func Mul(b *ir.Builder, x, y Double) Double {
 	m, n := unpack(b, x), unpack(b, y)
-	p := product(b, m.mantissa, n.normalised(b)) // its first place is number 115 or 116
+	p := product(b, m.mantissa, n.normalised(b)) // its most significant bit is number 115 or 116
 	above := b.Shr(p[3], b.U32(fracBits))        // 1: it is where the hidden bit belongs
 	up := b.Xor(above, b.U32(1))
 	for i := 3; i > 0; i-- {
@@ -150,68 +150,68 @@ func rootOf(b *ir.Builder, m Double, odd ir.Value) (root Double, rest ir.Value) 
 	r.hi.Set(b.Or(b.Shl(m.Hi, odd), b.And(b.Shr(m.Lo, b.U32(31)), odd)))
 	r.lo.Set(b.Shl(m.Lo, odd))
 	r.next()
-	r.places(2*hidden, r.inHi)
+	r.eachBit(2*hidden, r.inHi)
 	twice := b.Shl(r.rootHi.Get(), b.U32(1))
-	r.places(topBit, func(place ir.Value) { r.inLo(place, twice) })
+	r.eachBit(topBit, func(bit ir.Value) { r.inLo(bit, twice) })
 
-	// It has a place more than a mantissa, which is no tie: the square of such a number has too many places.
+	// It has a bit more than a mantissa, which is no tie: the square of such a number has too many bits.
 	hi, lo := r.rootHi.Get(), r.rootLo.Get()
 	root = Double{b.Shr(hi, b.U32(1)), b.Or(b.Shr(lo, b.U32(1)), b.Shl(hi, b.U32(31)))}
 	return root, b.Or(b.Shl(lo, b.U32(31)), b.U32(1))
 }
 
-// rooting finds a square root, place by place: it has the places so far, and what is left of the number, which moves up with
-// every place.
+// rooting finds a square root, bit by bit: it has the bits so far, and what is left of the number, which moves up with
+// every bit.
 type rooting struct {
 	*ir.Builder
 	hi, lo, rootHi, rootLo *ir.Variable
 }
 
-// places goes through a word's places from the first to the last.
-func (r *rooting) places(first uint32, body func(place ir.Value)) {
-	place := r.Var(r.U32(first))
+// eachBit goes through a word's bits from the most significant down.
+func (r *rooting) eachBit(first uint32, body func(bit ir.Value)) {
+	bit := r.Var(r.U32(first))
 	r.Loop(func(l *ir.Loop) {
-		body(place.Get())
+		body(bit.Get())
 		r.next()
-		place.Set(r.Shr(place.Get(), r.U32(1)))
-		l.BreakIf(r.Eq(place.Get(), r.U32(0)))
+		bit.Set(r.Shr(bit.Get(), r.U32(1)))
+		l.BreakIf(r.Eq(bit.Get(), r.U32(0)))
 	})
 }
 
-// next moves what is left up by a place.
+// next moves what is left up by a bit.
 func (r *rooting) next() {
 	lo := r.lo.Get()
 	r.hi.Set(r.Or(r.Shl(r.hi.Get(), r.U32(1)), r.Shr(lo, r.U32(31))))
 	r.lo.Set(r.Shl(lo, r.U32(1)))
 }
 
-// inHi finds a place of the root's high word: it is 1 if twice the root and the place can be taken from what is left.
-func (r *rooting) inHi(place ir.Value) {
+// inHi finds a bit of the root's high word: it is 1 if twice the root and the bit can be taken from what is left.
+func (r *rooting) inHi(bit ir.Value) {
 	hi, part := r.hi.Get(), r.rootHi.Get()
-	try := r.Add(r.Shl(part, r.U32(1)), place)
+	try := r.Add(r.Shl(part, r.U32(1)), bit)
 	fits := r.Sub(flag(r.Builder, r.Lt(hi, try)), r.U32(1)) // all ones, or 0
 	r.hi.Set(r.Sub(hi, r.And(try, fits)))
-	r.rootHi.Set(r.Add(part, r.And(place, fits)))
+	r.rootHi.Set(r.Add(part, r.And(bit, fits)))
 }
 
-// inLo finds a place of the low word. twice is two times the high word.
-func (r *rooting) inLo(place, twice ir.Value) {
+// inLo finds a bit of the low word. twice is two times the high word.
+func (r *rooting) inLo(bit, twice ir.Value) {
 	left, part := Double{r.hi.Get(), r.lo.Get()}, r.rootLo.Get()
-	try := Double{r.Or(twice, r.Shr(part, r.U32(31))), r.Add(r.Shl(part, r.U32(1)), place)}
-	// What is left has no more than 24 places in its high word: the difference's first is its sign.
+	try := Double{r.Or(twice, r.Shr(part, r.U32(31))), r.Add(r.Shl(part, r.U32(1)), bit)}
+	// What is left has no more than 24 bits in its high word: the difference's most significant bit is its sign.
 	negative := r.AsU32(r.Shr(r.AsI32(difference(r.Builder, left, try).Hi), r.U32(31)))
 	fits := r.Not(negative)
 	left = difference(r.Builder, left, Double{r.And(try.Hi, fits), r.And(try.Lo, fits)})
 	r.hi.Set(left.Hi)
 	r.lo.Set(left.Lo)
-	r.rootLo.Set(r.Add(part, r.And(place, fits)))
+	r.rootLo.Set(r.Add(part, r.And(bit, fits)))
 }
 
 // Div is x/y.
 func Div(b *ir.Builder, x, y Double) Double {
 	m, n := unpack(b, x), unpack(b, y)
 	left, d := m.normalised(b), n.normalised(b)
-	// The smaller of both mantissas, or half of x's, is divided: the quotient's first place is known.
+	// The smaller of both mantissas, or half of x's, is divided: the quotient's most significant bit is known.
 	fits := b.Xor(flag(b, less(b, left, d)), b.U32(1))
 	left = Double{b.Shr(left.Hi, fits), b.Or(b.Shr(left.Lo, fits), b.And(b.Shl(left.Hi, b.U32(31)), b.Sub(b.U32(0), fits)))}
 	hi, left := quotient(b, left, d)
@@ -222,7 +222,7 @@ func Div(b *ir.Builder, x, y Double) Double {
 	return combined(b, pack(b, exponent, q, rest), sign(b, b.Xor(x.Hi, y.Hi)), m.class, inverse(b, n.class))
 }
 
-// quotient is 2³²·n/d, a word, and what is left, of whole numbers n < d, where d's first place is the word's.
+// quotient is 2³²·n/d, a word, and what is left, of whole numbers n < d, where d's most significant bit is set.
 func quotient(b *ir.Builder, n, d Double) (q ir.Value, left Double) {
 	// By d's high word first, which may be too much. n's is not above it; where it is the same, the word is all ones.
 	q, r := divide(b, n.Hi, n.Lo, d.Hi)
@@ -245,7 +245,7 @@ func quotient(b *ir.Builder, n, d Double) (q ir.Value, left Double) {
 	return q, left
 }
 
-// divide is hi:lo/d, and what is left, where hi < d and d's first place is the word's. The core divides words: a half of
+// divide is hi:lo/d, and what is left, where hi < d and d's first bit is the word's. The core divides words: a half of
 // the quotient at a time, by d's higher half.
 func divide(b *ir.Builder, hi, lo, d ir.Value) (q, left ir.Value) {
 	by, rest := b.Shr(d, b.U32(16)), b.And(d, b.U32(0xFFFF))

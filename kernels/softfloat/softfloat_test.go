@@ -88,7 +88,7 @@ func TestOperations(t *testing.T) {
 					if i < 1000 {
 						x[i], y[i] = special(r), special(r)
 					}
-				case 1: // a product of 53 to 55 places, which may lie between two numbers
+				case 1: // a product of 53 to 55 bits, which may lie between two numbers
 					n := 1 + r.IntN(51)
 					x[i], y[i] = float64(1<<n+r.Uint64N(1<<n)), float64(1<<(53-n)+r.Uint64N(1<<(53-n)))
 				}
@@ -108,20 +108,20 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// draw returns any number. Its exponent is near 1's, or any, and its fraction has few places, many zeros, many ones, or any.
+// draw returns any number. Its exponent is near 1's, or any, and its fraction has few bits, many zeros, many ones, or any.
 func draw(r *rand.Rand) float64 {
-	const places = 52
-	fraction := r.Uint64() >> (64 - places)
-	n := r.IntN(places + 1)
+	const width = 52
+	fraction := r.Uint64() >> (64 - width)
+	n := r.IntN(width + 1)
 	switch r.IntN(6) {
 	case 0:
 		fraction = fraction >> n << n
 	case 1:
 		fraction >>= n
 	case 2:
-		fraction |= (1<<places - 1) >> n
+		fraction |= (1<<width - 1) >> n
 	case 3:
-		fraction |= (1<<places - 1) >> n << n
+		fraction |= (1<<width - 1) >> n << n
 	case 4:
 		fraction = 0
 	}
@@ -132,7 +132,7 @@ func draw(r *rand.Rand) float64 {
 	case 1:
 		exponent = []uint64{0, 1, 2, 53, 870, 871, 872, 873, 874, 896, 897, 1150, 1151, 2045, 2046, 2047}[r.IntN(16)]
 	}
-	x := math.Float64frombits(exponent<<places | fraction)
+	x := math.Float64frombits(exponent<<width | fraction)
 	return math.Copysign(x, float64(r.IntN(2))-0.5)
 }
 
