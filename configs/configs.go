@@ -11,7 +11,7 @@ import (
 	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 	"heddle/units"
 	_ "heddle/units/all"
 )

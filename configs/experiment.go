@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 	"heddle/kernels/graph/graphspec"
 	"heddle/units"
 )

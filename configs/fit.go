@@ -7,7 +7,7 @@ import (
 	"heddle/components/cache"
 	"heddle/components/concentrator"
 	"heddle/components/core"
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 	"heddle/units"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 )
 
 // GraphsPrefix stands in packs for the directory of graphs that a user may name.

@@ -3,7 +3,7 @@ package configs
 import (
 	"fmt"
 
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 )
 
 // Stop ends a run before it is done.

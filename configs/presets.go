@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 	"heddle/units"
 )
 

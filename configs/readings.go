@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 )
 
 // Described is the name of the reading that a pack's experiments are written in: the machine and the baselines as the paper

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/configs/schema"
 	"heddle/internal/files"
-	"heddle/internal/schema"
 )
 
 //go:embed reproduce/*/*.yaml

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 )
 
 const (

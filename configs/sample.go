@@ -3,7 +3,7 @@ package configs
 import (
 	"fmt"
 
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 )
 
 // Sample says of which parts of every launch the cycles are simulated; those of the rest are estimated.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 )
 
 // Keys of conditions that are none of an experiment's schema.

@@ -1,6 +1,6 @@
 package cache
 
-import "heddle/internal/schema"
+import "heddle/configs/schema"
 
 // DefaultSpec is a cache of one requester with what a configuration gives that says nothing.
 func DefaultSpec() Spec {

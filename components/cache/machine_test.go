@@ -10,7 +10,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/mem"
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 )
 
 const ns = clock.Femto(1_000_000)

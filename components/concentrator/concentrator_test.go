@@ -11,7 +11,7 @@ import (
 	"heddle/components/clock"
 	"heddle/components/count"
 	"heddle/components/mem"
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 )
 
 const ns = clock.Femto(1_000_000)

@@ -14,7 +14,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/mem"
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/emu"

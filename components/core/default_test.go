@@ -3,7 +3,7 @@ package core
 import (
 	"fmt"
 
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 )
 
 // DefaultSpec is what a configuration gives that says the shape only.

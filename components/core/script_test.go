@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/core"
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 	"heddle/internal/scripts"
 	"heddle/isa/asm"
 	"heddle/isa/emu"

@@ -11,7 +11,7 @@ import (
 
 	"heddle/components/balance"
 	"heddle/components/count"
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 	"heddle/isa"
 	"heddle/isa/emu"
 )

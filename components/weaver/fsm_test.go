@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 	"heddle/isa"
 	"heddle/isa/emu"
 )

@@ -53,7 +53,8 @@ var rules = []struct {
 	}},
 	{"units/all", []string{"components/*/unit"}},
 	{"units", []string{"=isa", "components/accel", "=kernels/schedule"}},
-	{"configs", []string{"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "internal/schema"}},
+	{"configs/schema", []string{"internal/files", "internal/plain"}},
+	{"configs", []string{"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "configs/schema"}},
 	// Files of signals and the choice of names know no machine.
 	{"sim/vcd", nil},
 	{"sim/choose", nil},
@@ -61,12 +62,11 @@ var rules = []struct {
 	// The compiler of kernels knows no graphs, schedules or algorithms.
 	{"kernels/ir", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/codegen", []string{"=isa", "isa/emu", "=kernels/ir"}},
-	{"kernels/graph/graphspec", []string{"internal/enum", "internal/schema"}},
+	{"kernels/graph/graphspec", []string{"internal/enum", "configs/schema"}},
 	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/enum", "internal/files"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files", "internal/plain"}},
-	{"cmd/", []string{""}},
-	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "internal/schema", "internal/store"}},
-	{"internal/schema", []string{"internal/files", "internal/plain"}},
+	{"cmd", []string{""}},
+	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "configs/schema", "internal/store"}},
 	{"internal/store", []string{"sim/stats", "internal/files"}},
 	// Pages draw what was sampled over time from the store: summaries do not hold it.
 	{"internal/report", []string{"internal/experiment", "internal/files", "internal/store"}},
@@ -80,7 +80,7 @@ var rules = []struct {
 	{"internal/hostcost", []string{"internal/commits", "internal/resources"}},
 	{"internal/samecycles", []string{
 		"=units", "=kernels/schedule", "isa/micro", "sim/parity", "configs",
-		"internal/schema", "internal/experiment", "internal/commits", "internal/resources",
+		"configs/schema", "internal/experiment", "internal/commits", "internal/resources",
 	}},
 	{"internal/", nil},
 }

@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"heddle/configs"
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 )
 
 // Setting is the value of one axis at a point.

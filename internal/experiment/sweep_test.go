@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/configs/schema"
 	"heddle/internal/experiment"
-	"heddle/internal/schema"
 	"heddle/sim/stats"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"heddle/configs"
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/graph"

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"heddle/configs"
+	"heddle/configs/schema"
 	"heddle/internal/experiment"
-	"heddle/internal/schema"
 	"heddle/kernels/schedule"
 	"heddle/units"
 )

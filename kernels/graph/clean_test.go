@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/schema"
+	"heddle/configs/schema"
 	"heddle/kernels/graph/graphspec"
 )
 

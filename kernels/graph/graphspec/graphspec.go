@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"heddle/configs/schema"
 	"heddle/internal/enum"
-	"heddle/internal/schema"
 )
 
 // Limits of a graph. A layout indexes edges with 32-bit words, and the arrays

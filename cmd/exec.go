@@ -1,0 +1,352 @@
+package cmd
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"heddle/components/accel"
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/isa/emu"
+	"heddle/sim"
+	"heddle/sim/inspect"
+	"heddle/sim/stats"
+)
+
+// execFlags are the settings of heddle exec.
+type execFlags struct {
+	program programFlags
+	cfg     emu.Config
+	untimed bool
+	json    bool
+	trace   string
+	units   unitFlags
+
+	machine   string
+	overrides machineFlags
+	maxCycles uint64
+	check     bool
+	window    windowFlags
+	monitor   monitorFlags
+	stop      stopFlags
+	memory    memoryFlags
+	divergent choice
+	counters  choice
+}
+
+func newExec() *cobra.Command {
+	f := execFlags{units: newUnitFlags(), divergent: choice{names: emu.Divergences[:]}, counters: choice{names: sim.CounterClasses[:]}}
+	c := &cobra.Command{
+		Use:   "exec PROGRAM",
+		Short: "Run one program",
+		Long: `Run one program: an ELF executable, assembly (.s), or a flat image.
+
+The program starts on warp 0, lane 0 of every core and ends when no warp is
+left; what it stores at 0x88 is its exit code. Bytes stored at 0x40..0x7f are
+its console, which goes to stdout; a summary goes to stderr. See docs/programs.md.
+
+Either --machine names a timed machine (a preset of ` + "`heddle config list`" + `, or a
+YAML file), or --untimed asks for what happens without when; --cores, --warps,
+--threads, --scratchpad, ` + f.units.list() + `, --trace and --max-instrs are the untimed machine's.
+
+A timed run has no limit unless --max-cycles gives it one, and says every ten seconds on stderr how far
+it is. At the limit it says where the warps are.
+
+` + exitHelp + `
+With --break or --at-cycle: 5 the run was stopped there.`,
+		Example: `  heddle exec hello.s --untimed
+  heddle exec kernel.s --machine vortex-rtl-a --set core.warps=8
+  heddle exec kernel.s --machine vortex-rtl-a --window cycles=1000..2000,warps=0..3 --konata pipeline.log --perfetto trace.json
+  heddle exec kernel.s --machine vortex-rtl-a --break loop+0x8,warp=1 --dump
+  heddle exec spmv.elf --untimed --cores 2 --warps 8 --threads 8
+  heddle exec kernel.s --untimed -D ITERS=10 --json | jq .warp_instrs
+  heddle exec kernel.elf --untimed --weaver --trace=trace.txt
+  heddle exec vecadd.elf --machine vortex-rtl-a --arg 0xa0000000 --load args.bin@0xa0000000 --load a.bin@0xb0000000 --save c.bin@0xd0000000+4096`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	fl := c.Flags()
+	fl.BoolVar(&f.untimed, "untimed", false, "run on the untimed machine: what happens, not when")
+	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
+	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a timed run after that many cycles (0: no limit)")
+	fl.BoolVar(&f.check, "check", false, "hold a timed run to the laws that hold for any: every request answered, bytes conserved between levels, …")
+	f.overrides.add(c)
+	fl.IntVar(&f.cfg.Cores, "cores", 1, fmt.Sprintf("cores, 1..%d", emu.MaxCores))
+	fl.IntVar(&f.cfg.Warps, "warps", 4, fmt.Sprintf("warps of a core, 1..%d", emu.MaxWarps))
+	fl.IntVar(&f.cfg.Threads, "threads", 4, fmt.Sprintf("lanes of a warp, 1..%d; with --machine, processors of the host that simulate it", emu.MaxThreads))
+	fl.IntVar(&f.cfg.ScratchpadBytes, "scratchpad", emu.DefaultScratchpadBytes, "scratchpad of a core, in `bytes`")
+	fl.Uint32Var(&f.cfg.Arg, "arg", 0, "value of mscratch at the start, by convention the `address` of the arguments")
+	fl.Uint64Var(&f.cfg.MaxInstrs, "max-instrs", 0, "stop after that many warp instructions (0: no limit)")
+	fl.BoolVar(&f.json, "json", false, "print the result as JSON on stdout")
+	fl.StringVar(&f.trace, "trace", "", "write every executed instruction to a `file` (no file: stderr)")
+	fl.Lookup("trace").NoOptDefVal = "-"
+	fl.Var(&f.divergent, "divergent-branch", "what a branch does on which lanes differ: trap, or go where the last (Vortex) or first active lane goes")
+	fl.Var(&f.counters, "perf-class", "which of Vortex's performance counters the program reads on a timed machine: none, core, mem")
+	f.memory.add(c)
+	f.units.add(c)
+	f.program.add(c)
+	f.window.add(c)
+	f.monitor.add(c)
+	f.stop.add(c)
+	return c
+}
+
+func (f *execFlags) run(c *cobra.Command, path string) error {
+	if f.untimed == (f.machine != "") {
+		return errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
+	}
+	if err := f.stop.check(); err != nil {
+		return err
+	}
+	p, err := f.program.read(path)
+	if err != nil {
+		return err
+	}
+	if f.machine != "" {
+		return f.timed(c, path, p)
+	}
+	if f.check {
+		return errors.New("--check is for timed machines")
+	}
+	for _, name := range slices.Concat(windowNames, monitorNames, []string{"perf-class"}) {
+		if c.Flags().Changed(name) && (name != "window" || !f.stop.dump) {
+			return fmt.Errorf("--%s is for timed machines", name)
+		}
+	}
+	twins, err := f.units.plug(&f.cfg)
+	if err != nil {
+		return err
+	}
+	closeTrace, err := f.openTrace(c, p)
+	if err != nil {
+		return err
+	}
+	f.cfg.Out, f.cfg.Divergent = f.console(c), emu.Divergence(f.divergent.value)
+	if err := f.stop.untimed(&f.cfg, p, f.window.window); err != nil {
+		return err
+	}
+	m, err := emu.New(f.cfg)
+	if err != nil {
+		return err
+	}
+	if err := f.memory.fill(m.Mem, p); err != nil {
+		return err
+	}
+	if hand := accel.HandOn(twins); hand != nil {
+		if err := hand.Carry(p); err != nil {
+			return err
+		}
+	}
+	defer inOrder(c.Context())()
+	m.Load(p)
+	start := time.Now()
+	runErr := m.Run(c.Context())
+	r := newResult(m, runErr, time.Since(start))
+	if err := closeTrace(); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	if err := errors.Join(f.report(c, m, r), f.memory.keep(m.Mem)); err != nil {
+		return err
+	}
+	return r.outcome(runErr, f.json)
+}
+
+// console returns where the program's lines go as they come.
+func (f *execFlags) console(c *cobra.Command) func([]byte) {
+	if f.json {
+		return nil
+	}
+	out := c.OutOrStdout()
+	return func(b []byte) { _, _ = out.Write(b) }
+}
+
+// stillRunning is how often a timed run says how far it is: without a limit a program that does not end runs for ever.
+const stillRunning = 10 * time.Second
+
+// sayHowFar writes a line now and then.
+func sayHowFar(w io.Writer, every time.Duration) func(sim.Progress) {
+	said := time.Now()
+	return func(p sim.Progress) {
+		if time.Since(said) >= every {
+			said = time.Now()
+			_, _ = fmt.Fprintf(w, "cycle %d, %d warp instructions so far\n", p.Cycle, p.WarpInstrs)
+		}
+	}
+}
+
+// timed runs the program on a timed machine.
+func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
+	for _, name := range append([]string{"cores", "warps", "scratchpad", "trace", "max-instrs"}, f.units.names()...) {
+		if c.Flags().Changed(name) {
+			return fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
+		}
+	}
+	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
+	if err != nil {
+		return err
+	}
+	threads := 1
+	if c.Flags().Changed("threads") {
+		threads = f.cfg.Threads
+	}
+	m, err := sim.New(l.Value, sim.Options{
+		Threads: threads, MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c), Progress: sayHowFar(c.ErrOrStderr(), stillRunning),
+		Divergent: emu.Divergence(f.divergent.value), Counters: sim.Counters(f.counters.value),
+	})
+	if err != nil {
+		return err
+	}
+	if err := f.memory.fill(m.Arch.Mem, p); err != nil {
+		return err
+	}
+	defer inOrder(c.Context())()
+	f.window.out, f.window.errs, f.window.dumps = c.OutOrStdout(), c.ErrOrStderr(), f.stop.dump
+	if err := f.window.attach(m); errors.Is(err, errListed) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if err := f.stop.attach(m, p, f.window.window); err != nil {
+		return err
+	}
+	if err := f.monitor.listen(); err != nil {
+		return err
+	}
+	page := f.monitor.serve(c, path, 1, 0, nil)
+	defer page.close()
+	ended := page.alone(c.Context(), path, m)
+	start := time.Now()
+	res, runErr := m.Run(c.Context(), p)
+	took := time.Since(start)
+	ended(runErr)
+	page.finished(runErr)
+	if err := f.window.close(c); err != nil {
+		return err
+	}
+	if runErr == nil && f.check {
+		runErr = m.CheckLaws()
+	}
+	r := newResult(m.Arch, runErr, took)
+	r.Cycles, r.tree = &res.Cycles, m.Statistics()
+	r.Stats = r.tree.Map()
+	if err := errors.Join(f.report(c, m.Arch, r), f.memory.keep(m.Arch.Mem)); err != nil {
+		return err
+	}
+	return r.outcome(runErr, f.json)
+}
+
+// openTrace starts the instruction trace, if one is wanted.
+func (f *execFlags) openTrace(c *cobra.Command, p *isa.Program) (finish func() error, err error) {
+	var w io.Writer
+	finish = func() error { return nil }
+	switch f.trace {
+	case "":
+		return finish, nil
+	case "-":
+		w = c.ErrOrStderr()
+	default:
+		file, err := os.Create(f.trace)
+		if err != nil {
+			return nil, err
+		}
+		w, finish = file, file.Close
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	f.cfg.Trace = func(s *emu.Step) { printStep(b, p, s) }
+	end := finish
+	return func() error { return errors.Join(b.Flush(), end()) }, nil
+}
+
+// printStep writes one line: core, warp, address, lanes, instruction, symbol,
+// and the addresses that a memory instruction touched.
+func printStep(b *bufio.Writer, p *isa.Program, s *emu.Step) {
+	fmt.Fprintf(b, "c%d w%d %08x %08x  %s", s.Core, s.Warp, s.PC, s.Mask, s.Inst.Text(s.PC))
+	if name, off, ok := p.Where(s.PC); ok {
+		fmt.Fprintf(b, "  <%s+0x%x>", name, off)
+	}
+	for l, a := range s.Addrs {
+		if s.Mask>>l&1 != 0 {
+			fmt.Fprintf(b, " %d:%x", l, a)
+		}
+	}
+	if s.NextMask != s.Mask {
+		fmt.Fprintf(b, "  mask=%08x", s.NextMask)
+	}
+	b.WriteByte('\n')
+}
+
+// result is what --json prints.
+type result struct {
+	ExitCode     uint32                `json:"exit_code"`
+	Cycles       *uint64               `json:"cycles"` // null: untimed
+	WarpInstrs   uint64                `json:"warp_instrs"`
+	ThreadInstrs uint64                `json:"thread_instrs"`
+	Console      string                `json:"console"`
+	HostSeconds  float64               `json:"host_seconds"`
+	Stats        map[string]stats.Stat `json:"stats"`
+	Error        string                `json:"error,omitempty"`
+	State        *inspect.State        `json:"state,omitempty"` // --dump, where the run was stopped
+
+	tree   stats.Tree
+	stored bool // the program stored an exit code
+}
+
+func newResult(m *emu.Machine, err error, d time.Duration) *result {
+	s := m.Stats()
+	r := &result{
+		WarpInstrs: s.WarpInstrs, ThreadInstrs: s.ThreadInstrs, HostSeconds: d.Seconds(),
+		Console: string(m.Console()), Stats: sim.Instructions(s).Map(),
+	}
+	r.ExitCode, r.stored = m.ExitCode()
+	if err != nil {
+		r.Error = err.Error()
+	}
+	return r
+}
+
+func (f *execFlags) report(c *cobra.Command, m *emu.Machine, r *result) error {
+	if m.ConsoleTruncated() {
+		fmt.Fprintln(c.ErrOrStderr(), "heddle: the program printed more than 16 MiB; the rest was dropped")
+	}
+	r.State = f.stop.state()
+	if f.json {
+		e := json.NewEncoder(c.OutOrStdout())
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	f.stop.report(c.OutOrStdout(), c.ErrOrStderr())
+	rate := ""
+	if r.HostSeconds > 0.01 { // below, it says nothing
+		rate = fmt.Sprintf(", %.1f M warp instructions/s", float64(r.WarpInstrs)/r.HostSeconds/1e6)
+	}
+	if r.Cycles != nil {
+		fmt.Fprintf(c.ErrOrStderr(), "%d cycles, IPC %.3f, ", *r.Cycles, float64(r.WarpInstrs)/float64(max(*r.Cycles, 1)))
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%d warp instructions, %d thread instructions, %.3f s%s\n", r.WarpInstrs, r.ThreadInstrs, r.HostSeconds, rate)
+	return nil
+}
+
+// outcome turns the end of the run into the command's error. With --json the
+// message is in the output already.
+func (r *result) outcome(err error, quiet bool) error {
+	err = failed(err)
+	if err == nil && r.ExitCode != 0 {
+		err = &codeError{exitFailed, fmt.Errorf("the program returned %d", r.ExitCode)}
+	}
+	if err == nil && !r.stored {
+		err = &codeError{exitFailed, errors.New("the program ended without storing an exit code at 0x88")}
+	}
+	var c *codeError
+	if quiet && errors.As(err, &c) && c.code != exitInterrupted {
+		return &codeError{code: c.code}
+	}
+	return err
+}

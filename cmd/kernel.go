@@ -1,0 +1,215 @@
+package cmd
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"heddle/isa/emu"
+	"heddle/kernels/codegen"
+	"heddle/kernels/compose"
+	"heddle/kernels/ir"
+	"heddle/kernels/ir/example"
+	"heddle/kernels/schedule"
+)
+
+// namedKernel is something that has kernels, in the order they are launched.
+type namedKernel struct {
+	name  string
+	build func(f form) ([]*ir.Kernel, error)
+}
+
+// form is what a kernel is built for, besides what its name says.
+type form struct {
+	core         schedule.Core // of the machine
+	width        int           // numbers of a vertex, where it has several
+	warps        int           // of a core that run it; 0: all
+	blockThreads int           // of a thread block; 0: all of those
+}
+
+// kernelLists are where kernels come from.
+var kernelLists = []func() []namedKernel{exampleKernels, composedKernels}
+
+// exampleKernels are those of package example.
+func exampleKernels() (list []namedKernel) {
+	for _, name := range example.Names() {
+		list = append(list, namedKernel{name, func(form) ([]*ir.Kernel, error) {
+			k, err := example.Kernels[name]()
+			return []*ir.Kernel{k}, err
+		}})
+	}
+	return list
+}
+
+// composedKernels are those of all combinations of choices that go together.
+func composedKernels() (list []namedKernel) {
+	for _, p := range compose.All() {
+		list = append(list, namedKernel{p.Name(), func(f form) ([]*ir.Kernel, error) {
+			p.Width, p.Warps, p.BlockThreads = f.width, f.warps, f.blockThreads
+			ks, err := p.Build(f.core)
+			return ks.All(), err
+		}})
+	}
+	return list
+}
+
+func allKernels() (list []namedKernel) {
+	for _, f := range kernelLists {
+		list = append(list, f()...)
+	}
+	return list
+}
+
+func findKernel(name string) (*namedKernel, error) {
+	for _, k := range allKernels() {
+		if k.name == name {
+			return &k, nil
+		}
+	}
+	return nil, fmt.Errorf("no kernel %q (heddle kernel list names all)", name)
+}
+
+func newKernel() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "kernel",
+		Short: "List, show and export kernels that are compiled from the intermediate representation",
+	}
+	c.AddCommand(newKernelChoices(), newKernelList(), newKernelShow(), newKernelExport())
+	return c
+}
+
+func newKernelChoices() *cobra.Command {
+	return &cobra.Command{
+		Use:     "choices",
+		Short:   "Say what kernels are composed of: the choices of each key, and what they mean",
+		Example: "  heddle kernel choices | grep schedule",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			t := newTable(c.OutOrStdout(), "key", "choice", "meaning")
+			for _, x := range compose.Meanings() {
+				t.AppendRow(table.Row{x.Key, x.Name, x.Doc})
+			}
+			t.Render()
+			return nil
+		},
+	}
+}
+
+func newKernelList() *cobra.Command {
+	var count bool
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List the kernels",
+		Example: "  heddle kernel list\n  heddle kernel list --count",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			list := allKernels()
+			if count {
+				fmt.Fprintln(c.OutOrStdout(), len(list))
+				return nil
+			}
+			for _, k := range list {
+				fmt.Fprintln(c.OutOrStdout(), k.name)
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&count, "count", false, "print only how many there are")
+	return c
+}
+
+// kernelView is what of a kernel is shown.
+type kernelView struct {
+	ir, asm, stats, passes bool
+	maskByUnit             bool
+	form
+}
+
+func newKernelShow() *cobra.Command {
+	var v kernelView
+	c := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show a kernel: as it is built, after each pass, compiled, and what it came to",
+		Long: `Show a kernel. In the intermediate representation, ~ marks values and constructs
+that differ between the lanes of a warp. Without a flag, --stats.`,
+		Example: "  heddle kernel show pagerank_edge --ir --asm --stats\n  heddle kernel show pagerank/warp/csc/pull/counter/shuffle --passes",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if v.core.Warps < 1 || v.core.Warps > emu.MaxWarps || v.core.Lanes < 1 || v.core.Lanes > emu.MaxThreads {
+				return fmt.Errorf("%d warps of %d threads: expected 1..%d of 1..%d", v.core.Warps, v.core.Lanes, emu.MaxWarps, emu.MaxThreads)
+			}
+			if v.width < 1 || v.width > 256 || v.width&(v.width-1) != 0 {
+				return fmt.Errorf("--width %d: expected a power of two, 1..256", v.width)
+			}
+			k, err := findKernel(args[0])
+			if err != nil {
+				return err
+			}
+			list, err := k.build(v.form)
+			if err != nil {
+				return err
+			}
+			v.stats = v.stats || !(v.ir || v.asm || v.passes)
+			b := bufio.NewWriter(c.OutOrStdout())
+			defer b.Flush()
+			for _, k := range list {
+				if err := v.show(b, k); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&v.ir, "ir", false, "the intermediate representation, as built")
+	c.Flags().BoolVar(&v.passes, "passes", false, "and after each pass of the compiler")
+	c.Flags().BoolVar(&v.asm, "asm", false, "the program")
+	c.Flags().BoolVar(&v.stats, "stats", false, "registers, spills, instructions for each edge, phases")
+	c.Flags().IntVar(&v.core.Warps, "warps", 4, "warps of a core, for kernels that depend on it")
+	c.Flags().IntVar(&v.core.Lanes, "threads", 4, "lanes of a warp, for kernels that depend on it")
+	c.Flags().IntVar(&v.width, "width", 16, "numbers of a vertex, for spmm and graphsum: a power of two")
+	c.Flags().IntVar(&v.warps, "warps-per-core", 0, "warps of a core that run it (0: all), as workload.warps_per_core")
+	c.Flags().IntVar(&v.blockThreads, "cta-threads", 0, "threads of a thread block under cta (0: a core's), as workload.cta_threads")
+	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
+	return c
+}
+
+func (v *kernelView) show(b *bufio.Writer, k *ir.Kernel) error {
+	if v.ir {
+		fmt.Fprint(b, k.Text())
+	}
+	o := codegen.Options{MaskByUnit: v.maskByUnit}
+	if v.passes {
+		o.After = func(pass string, k *ir.Kernel) {
+			fmt.Fprintf(b, "after %s: %s\n%s", pass, codegen.PassDoc(pass), k.Text())
+		}
+	}
+	p, err := codegen.Compile(k, o)
+	if err != nil {
+		return err
+	}
+	if v.asm {
+		disassemble(b, p.Program, p.Program.Segments[0])
+	}
+	if v.stats {
+		showStats(b, p)
+	}
+	return nil
+}
+
+func showStats(w io.Writer, c *codegen.Compiled) {
+	s := c.Stats
+	fmt.Fprintf(w, "kernel %s\n", c.Kernel.Name)
+	fmt.Fprintf(w, "  instructions        %d\n", s.Instrs)
+	fmt.Fprintf(w, "  integer registers   %d\n", s.XRegisters)
+	fmt.Fprintf(w, "  float registers     %d\n", s.FRegisters)
+	fmt.Fprintf(w, "  spilled             %d\n", s.Spills)
+	fmt.Fprintf(w, "  scratchpad          %d bytes\n", c.Kernel.SharedBytes())
+	fmt.Fprintf(w, "  per edge            %s\n", strings.Trim(fmt.Sprint(s.PerEdge), "[]"))
+	for _, p := range c.Phases {
+		fmt.Fprintf(w, "  phase %-13s %08x..%08x\n", p.Phase, p.From, p.To)
+	}
+}

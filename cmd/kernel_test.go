@@ -1,0 +1,57 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestKernelCommands: every kernel that is listed is shown; the numbers agree.
+func TestKernelCommands(t *testing.T) {
+	command := func(args ...string) (out string, code int) {
+		root := newRoot()
+		var b bytes.Buffer
+		root.SetOut(&b)
+		root.SetErr(&b)
+		root.SetArgs(append([]string{"kernel"}, args...))
+		code = run(context.Background(), root)
+		return b.String(), code
+	}
+	show := func(args ...string) string {
+		out, code := command(args...)
+		require.Equal(t, exitOK, code, out)
+		return out
+	}
+	names := strings.Fields(show("list"))
+	require.Contains(t, names, "pagerank_weaver")
+	require.Equal(t, strconv.Itoa(len(names)), strings.TrimSpace(show("list", "--count")))
+	text := show("show", "pagerank_edge", "--ir", "--asm", "--stats", "--passes")
+	for _, s := range []string{"kernel pagerank_edge\n  param edges u32 = word 1", "for~ global_thread, edges, num_threads", "after induction: ",
+		"heddle.edge:\n", "amofadd.w zero", "per edge            11\n"} {
+		require.Contains(t, text, s)
+	}
+	require.Contains(t, show("show", "pagerank_weaver"), "phase registration")
+	composed := show("show", "pagerank/weaver/csc/pull/counter", "--threads", "8")
+	require.Contains(t, composed, "kernel init\n")
+	require.Contains(t, composed, "kernel apply\n")
+	out, code := command("show", "pagerank_edge", "--threads", "33")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, out, "4 warps of 33 threads: expected 1..64 of 1..32")
+	const vectors = "spmm/vertex/csc/pull/counter"
+	require.NotEqual(t, show("show", vectors, "--asm"), show("show", vectors, "--asm", "--width", "8"))
+	out, code = command("show", vectors, "--width", "12")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, out, "--width 12: expected a power of two, 1..256")
+	choices := show("choices")
+	for _, key := range []string{"algorithm", "schedule", "layout", "direction", "active_set", "dedup", "order"} {
+		require.Contains(t, choices, "workload."+key)
+	}
+	require.Regexp(t, `workload.schedule +│ eghw +│ \S+`, choices)
+	out, code = command("show", "nothing")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, out, `no kernel "nothing" (heddle kernel list names all)`)
+}

@@ -1,0 +1,62 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestKernelExport: what the command writes runs to the right result on a machine of its shape, timed and not, and says so
+// by its exit code; what it cannot export is refused, and no file is written.
+func TestKernelExport(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("tiny.yaml", []byte(tiny), 0o644))
+	heddle := func(args ...string) (out string, code int) {
+		root := newRoot()
+		var b bytes.Buffer
+		root.SetOut(&b)
+		root.SetErr(&b)
+		root.SetArgs(args)
+		code = run(context.Background(), root)
+		return b.String(), code
+	}
+	for _, file := range []string{"p.elf", "p.bin"} {
+		out, code := heddle("kernel", "export", "tiny.yaml", "--set", "workload.algorithm=bfs", "--set", "workload.max_iterations=0", "-o", file)
+		require.Equal(t, exitOK, code, out)
+		require.Regexp(t, `^`+file+`: bfs/vertex/csr/push/\S+, 50 vertices, 400 edges, \d+ super-steps, for 1 cores × 4 warps × 4 lanes\n`, out)
+		require.Contains(t, out, "uses atomics: Vortex's RTL needs a configuration with extension A: amo")
+		for _, machine := range [][]string{{"--machine", "vortex-1c4w4t"}, {"--untimed", "--cores", "1", "--warps", "4", "--threads", "4"}} {
+			out, code = heddle(append([]string{"exec", file}, machine...)...)
+			require.Equal(t, exitOK, code, out)
+		}
+		out, code = heddle("exec", file, "--untimed", "--cores", "1", "--warps", "2", "--threads", "4")
+		require.Equal(t, exitFailed, code, out)
+		require.Contains(t, out, "the program returned 2", "the machine has another shape")
+	}
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full here")
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{nil, exitUsage, "-o FILE: expected a file to write"},
+		{[]string{"-o", "x.elf", "--set", "workload.kernel=handwritten"}, exitUsage, "workload.kernel: handwritten: expected compiled"},
+		{[]string{"-o", "x.elf", "--set", "workload.algorithm=k-core", "--set", "graph.clean.symmetrise=true", "--set", "graph.clean.drop_self_loops=true"}, exitUsage, "k-core"},
+		{[]string{"-o", "x.elf", "--set", "machine=vortex-1c4w4t-weaver", "--set", "workload.schedule=weaver"}, exitUsage, "weaver"},
+		{[]string{"-o", "x.elf", "--point", "2"}, exitUsage, "--point 2"},
+		{[]string{"-o", "x.elf", "--set", "workload.algorithm=bsf"}, exitUsage, "did you mean bfs?"},
+		{[]string{"-o", "/dev/full"}, exitFailed, "/dev/full: no space left on device"},
+		{[]string{"-o", filepath.Join("none", "x.elf")}, exitUsage, "none/x.elf: no such file or directory"},
+	} {
+		out, code := heddle(append([]string{"kernel", "export", "tiny.yaml"}, c.args...)...)
+		require.Equal(t, c.code, code, "%v: %s", c.args, out)
+		require.Contains(t, out, c.says, c.args)
+		require.NoFileExists(t, "x.elf", c.args)
+	}
+}

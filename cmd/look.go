@@ -1,0 +1,98 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"heddle/internal/experiment"
+	"heddle/sim"
+	"heddle/sim/window"
+)
+
+// lookFlags are the settings of heddle look.
+type lookFlags struct {
+	pointFlags
+	window  windowFlags
+	stop    stopFlags
+	monitor monitorFlags
+	json    bool
+}
+
+func newLook() *cobra.Command {
+	var f lookFlags
+	c := &cobra.Command{
+		Use:   "look EXPERIMENT",
+		Short: "Run one point of an experiment, and write down a window of it",
+		Long: `Run one point of an experiment, and write down what happens in a window of cycles, cores and
+warps: for the pipeline viewer Konata, over time for ui.perfetto.dev, or as signals for GTKWave. The
+result is verified as heddle run does, and not stored. Cycles go on through all launches. See
+docs/looking.md.
+
+` + exitHelp + `
+With --break or --at-cycle: 5 the run was stopped there.`,
+		Example: `  heddle look quickstart --point 3 --window cycles=20000..22000,cores=0,warps=0..3 --konata pipeline.log
+  heddle look my.yaml --window cycles=0..100000 --perfetto trace.json
+  heddle look quickstart --point 3 --at-cycle 20000 --dump --window warps=0..1
+  heddle look quickstart --point 3 --window cycles=20000..22000 --vcd run.vcd --vcd-signals '*.weaver.*,*.warp?.state'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	f.add(c.Flags())
+	f.window.add(c)
+	f.monitor.add(c)
+	f.stop.add(c)
+	c.Flags().BoolVar(&f.json, "json", false, "print what --dump shows as JSON")
+	f.overrides.add(c)
+	return c
+}
+
+func (f *lookFlags) run(c *cobra.Command, name string) error {
+	if !f.window.wanted() && !f.window.list && !f.stop.wanted() && f.monitor.address == "" {
+		return errors.New(expectedFiles + ", --break PLACE, --at-cycle N, or --monitor")
+	}
+	if err := f.stop.check(); err != nil {
+		return err
+	}
+	f.window.out, f.window.errs, f.window.dumps = c.OutOrStdout(), c.ErrOrStderr(), f.stop.dump
+	r, i, err := f.choose(name, "looked at")
+	if err != nil {
+		return err
+	}
+	defer inOrder(c.Context())()
+	r.Points, r.Watch = r.Points[i:i+1], f.attach
+	if err := f.monitor.listen(); err != nil {
+		return err
+	}
+	page := f.monitor.serve(c, name, 1, 0, r.Points)
+	defer page.close()
+	page.join(r)
+	o := r.Run(c.Context())[0]
+	page.finished(o.Err)
+	if errors.Is(o.Err, errListed) {
+		return nil
+	}
+	err = f.window.close(c)
+	if o.Err != nil && (err == nil || !errors.As(o.Err, new(*window.WriteError))) {
+		err = errors.Join(failed(o.Err), err)
+	}
+	if f.json {
+		err = errors.Join(err, f.stop.reportJSON(c.OutOrStdout(), c.ErrOrStderr()))
+	} else {
+		f.stop.report(c.OutOrStdout(), c.ErrOrStderr())
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s: %s cycles\n", experiment.Label(r.Points[0].Axes), experiment.Thousands(o.Cycles))
+	return nil
+}
+
+// attach joins to a machine what was asked for. Its programs come one by one.
+func (f *lookFlags) attach(m *sim.Machine) error {
+	if err := f.window.attach(m); err != nil {
+		return err
+	}
+	return f.stop.attach(m, nil, f.window.window)
+}

@@ -1,0 +1,179 @@
+// Package cmd is the command line of heddle: its commands, their flags, and what they print. cmd/heddle is the command; a
+// program of your own that adds parts of its own to heddle calls Main too.
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"heddle/components/accel"
+	"heddle/internal/experiment"
+	"heddle/internal/plain"
+	"heddle/isa/emu"
+	"heddle/sim"
+	"heddle/sim/inspect"
+	"heddle/sim/window"
+)
+
+// Exit codes, for all commands.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // the program failed: trap, or an exit code other than 0; or the simulator did: a broken law
+	exitUsage       = 2 // the command line or an input file is wrong
+	exitNoProgress  = 3 // deadlock, or a limit was reached
+	exitStatement   = 4 // reproduce --strict: a published statement does not hold
+	exitStopped     = 5 // exec and look: --break or --at-cycle stopped the run
+	exitInterrupted = 130
+)
+
+const exitHelp = `Exit codes: 0 done; 1 the program failed (trap, or it returned another code
+than 0), or --check found a broken law; 2 wrong command line or input; 3 no progress (deadlock) or limit
+reached; 130 interrupted.`
+
+// codeError is an error with its exit code.
+type codeError struct {
+	code int
+	err  error // nil: everything has been said
+}
+
+func (e *codeError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *codeError) Unwrap() error { return e.err }
+
+// failed gives an error of a run its exit code.
+func failed(err error) error {
+	var trap *emu.Trap
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, new(*inspect.Stopped)):
+		return &codeError{exitStopped, err}
+	case errors.As(err, new(*window.WriteError)), ofTheHost(err):
+		return &codeError{exitFailed, err}
+	case errors.As(err, &trap), errors.As(err, new(*accel.Fault)), errors.As(err, new(*sim.LawsError)):
+		return &codeError{exitFailed, err}
+	case errors.As(err, new(*emu.LimitError)), errors.As(err, new(*emu.DeadlockError)),
+		slices.Contains([]string{experiment.NoProgress, experiment.Limit, experiment.OutOfMemory}, experiment.Class(err)):
+		return &codeError{exitNoProgress, err}
+	case errors.Is(err, context.Canceled):
+		return &codeError{exitInterrupted, errors.New("interrupted")}
+	}
+	return &codeError{exitUsage, err}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "heddle",
+		Short: "Cycle-level simulator of a SIMT GPU for graph processing",
+		Long: `heddle simulates a Vortex-like RISC-V SIMT GPU running graph kernels, with
+graph-processing hardware units plugged into its cores.
+
+` + exitHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(), newCLI())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	refuseUnknown(root)
+	return root
+}
+
+// refuseUnknown makes what is no command of a group a wrong command line, where cobra would print the group's help and
+// be content; without a command, the help is what is asked for.
+func refuseUnknown(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Args, c.Run, c.RunE = nil, nil, help
+		}
+		if c.HasSubCommands() && !c.Runnable() {
+			c.Args, c.RunE = onlyCommands, func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+		refuseUnknown(c)
+	}
+}
+
+// onlyCommands refuses what a group of commands is given, since its commands would have taken it.
+func onlyCommands(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q for %q: expected one of %s", args[0], c.CommandPath(), strings.Join(names, ", "))
+}
+
+// help shows the help of the command that args name.
+func help(c *cobra.Command, args []string) error {
+	named, rest, err := c.Root().Find(args)
+	if err == nil && named.HasSubCommands() {
+		err = onlyCommands(named, rest)
+	}
+	if err != nil {
+		return err
+	}
+	named.InitDefaultHelpFlag()
+	return named.Help()
+}
+
+// Main is the command: it reads the command line, does what it says, and ends the process.
+func Main() { newProcess().run(newRoot()) }
+
+// run executes the command and returns the process's exit code.
+func run(ctx context.Context, root *cobra.Command) int {
+	return conclude(root.ErrOrStderr(), root.ExecuteContext(ctx))
+}
+
+// conclude says what went wrong, if anything did, and returns the exit code.
+func conclude(stderr io.Writer, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	err = canceled(err)
+	if msg := err.Error(); msg != "" {
+		fmt.Fprintln(stderr, "heddle:", plain.Lines(msg))
+	}
+	var c *codeError
+	if errors.As(err, &c) {
+		return c.code
+	}
+	if ofTheHost(err) {
+		return exitFailed
+	}
+	return exitUsage // cobra's own complaints
+}
+
+// ofTheHost reports whether a file could not be read or written for no fault of whoever named it.
+func ofTheHost(err error) bool {
+	for _, n := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EFBIG} {
+		if errors.Is(err, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// canceled is the error of a command that nothing but an interrupt has ended.
+func canceled(err error) error {
+	if !errors.As(err, new(*codeError)) && errors.Is(err, context.Canceled) {
+		return failed(err)
+	}
+	return err
+}

@@ -1,0 +1,346 @@
+// Package random_test holds the tests of the whole product against what nobody has thought of: experiments drawn from the
+// schema, each with one point on a tiny graph, run by the command with --check. RANDOM_CASES is how many (200 without),
+// RANDOM_FIRST the first seed, and RANDOM_COMMAND a heddle to run instead of one that is built.
+//
+// Nine in ten experiments run to their end and are verified; of the others most meet the limit of cycles, and three in a
+// hundred are refused, for what only the graph tells.
+package random_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/accel"
+	"heddle/components/cache"
+	"heddle/components/graphpeg"
+	"heddle/configs"
+	"heddle/configs/schema"
+	"heddle/isa/emu"
+	"heddle/kernels/compose"
+	"heddle/kernels/graph/graphspec"
+	"heddle/kernels/host"
+	"heddle/units"
+)
+
+// Exit codes of the command.
+const (
+	exitOK         = 0
+	exitFailed     = 1
+	exitUsage      = 2
+	exitNoProgress = 3
+)
+
+// enough is the wall time after which a test without RANDOM_CASES begins no more: on a busy host they take what they may.
+const enough = 2 * time.Minute
+
+// maxCycles ends runs on machines that are drawn too slow: a memory of a hundredth of the cores' clock, and the like.
+const maxCycles = "2000000"
+
+func environment(t testing.TB, name string, otherwise uint64) uint64 {
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	require.NoError(t, err, name)
+	return n
+}
+
+// maxDrawn are limits of host time and memory: every larger value is as legal.
+var maxDrawn = map[string]int64{
+	"machine.sockets": 4, "machine.cores_per_socket": 3, "machine.l1i.bytes": 64 << 10, "machine.l1d.bytes": 64 << 10, "machine.l2.bytes": 256 << 10, "machine.l3.bytes": 512 << 10,
+	"request": 200, "response": 200, "list_region": 64 << 10, "workload.width": 32, "workload.max_iterations": 3, "workload.launch_overhead": 100_000,
+	"machine.ctrlproc.interval": 10_000, "machine.core.hwwl.interval": 10_000, "workload.delta": 1000,
+}
+
+// drawing draws experiments. What may not be left to chance is set afterwards.
+func drawing(r *rand.Rand, unit string) schema.Drawing[configs.Experiment] {
+	return schema.Drawing[configs.Experiment]{
+		Rand: r, Most: maxDrawn, Fit: func(e *configs.Experiment) { fit(&e.Machine, unit) },
+		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "trace", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule"},
+	}
+}
+
+// fit changes what a drawn value asks of others: sizes that hang together, parts that exclude each other.
+func fit(m *configs.Machine, unit string) {
+	if m.L2 == nil {
+		m.L3, m.Concentrator, m.SocketPort = nil, nil, false
+	}
+	if m.Concentrator != nil {
+		m.SocketPort = false
+	}
+	if m.SocketPort {
+		m.ToL2.Request = max(m.ToL2.Request, 3)
+	}
+	m.L1I.LineBytes = m.L1D.LineBytes
+	line := m.L1D.LineBytes
+	for _, c := range []*cache.Spec{&m.L1I, &m.L1D, m.L2, m.L3} {
+		if c != nil {
+			c.LineBytes = max(c.LineBytes, line)
+			line = c.LineBytes
+			c.Fit()
+		}
+	}
+	c := &m.Core
+	divisor := func(v *int, of int) {
+		for *v > 1 && of%*v != 0 {
+			*v--
+		}
+	}
+	for _, lanes := range []*int{&c.ALULanes, &c.FPULanes, &c.SFULanes, &c.LSULanes} {
+		*lanes = min(*lanes, c.Threads)
+		divisor(lanes, c.Threads)
+	}
+	c.Issue.Slices = min(c.Issue.Slices, c.Warps)
+	divisor(&c.Issue.Slices, c.Warps)
+	c.ScratchpadBytes &^= 3
+	if !c.Unit.Is(unit) {
+		c.Unit.Spec = nil
+	}
+	switch s := c.Unit.Spec.(type) {
+	case accel.SizedSpec:
+		s.Enlarge(m.UnitShape(0))
+	case *graphpeg.Spec:
+		c.ScratchpadBytes = max(c.ScratchpadBytes, s.ScratchpadLimit)
+	}
+	if m.Sockets > 1 && m.L2 == nil && m.Atomics.Mode.String() == "l2" {
+		m.Sockets = 1
+	}
+}
+
+// randomExperiment draws one: a machine, a schedule that it can run, which is mostly that of its unit, a workload of those
+// that go together with both, and a graph.
+func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
+	e := configs.ExperimentSchema.Default()
+	e.Name = "random"
+	e.Graph.Grid = &graphspec.Grid{Width: 2, Height: 2}
+	names := []string{""}
+	for _, u := range units.All() {
+		names = append(names, u.Name)
+	}
+	machine := drawing(r, names[r.IntN(len(names))])
+	machine.Keep = append(machine.Keep, "workload")
+	e, err := configs.ExperimentSchema.Draw(e, machine)
+	require.NoError(t, err)
+	chooseSchedule(t, r, &e)
+	workload := drawing(r, "")
+	workload.Keep, workload.Fit = append(workload.Keep, "machine"), fitWarps
+	workload.Refused = func(e configs.Experiment) error { return refused(&e) }
+	for range 3 { // again from what was drawn: some choices are legal behind others only
+		e, err = configs.ExperimentSchema.Draw(e, workload)
+		require.NoError(t, err)
+	}
+	e.Graph = randomGraph(t, r)
+	w := &e.Workload
+	// A run that is stopped with active vertices has failed, rightly.
+	if w.Algorithm != configs.PageRank {
+		w.Iterations = 0
+	}
+	switch w.Algorithm {
+	case "k-core", "k-core-counted", "colouring", "stcon":
+		e.Graph.Clean.Symmetrise, e.Graph.Clean.DropSelfLoops = true, true
+	}
+	illegal, err := configs.ExperimentSchema.Legal(e)
+	require.NoError(t, err)
+	require.NoError(t, illegal)
+	return e
+}
+
+// fitWarps has a core's warps, of the kernel, make up whole thread blocks.
+func fitWarps(e *configs.Experiment) {
+	w, c := &e.Workload, &e.Machine.Core
+	w.WarpsPerCore %= c.Warps + 1
+	if w.CTAThreads == 0 || w.Schedule != "cta" {
+		return
+	}
+	warps := c.Warps
+	if w.WarpsPerCore > 0 {
+		warps = w.WarpsPerCore
+	}
+	block := 1 + w.CTAThreads%warps
+	for warps%block != 0 {
+		block--
+	}
+	w.CTAThreads = block * c.Threads
+}
+
+// chooseSchedule chooses one that the machine can run; if it lacks scratchpad for that, it gets more.
+func chooseSchedule(t testing.TB, r *rand.Rand, e *configs.Experiment) {
+	schedules := []configs.Schedule{"vertex", "edge", "warp", "cta", "strict"}
+	if u := units.Of(e.Machine.Core.Unit.Spec); u != nil && r.IntN(3) > 0 {
+		schedules = []configs.Schedule{configs.Schedule(u.Schedules[r.IntN(len(u.Schedules))].Name)}
+	}
+	e.Workload.Schedule = schedules[r.IntN(len(schedules))]
+	for bytes := &e.Machine.Core.ScratchpadBytes; refused(e) != nil; {
+		require.Less(t, *bytes, emu.MaxScratchpadBytes, "%v", refused(e))
+		*bytes = min(max(1<<10, *bytes*2), emu.MaxScratchpadBytes)
+	}
+}
+
+// refused is why the machine cannot run the workload, before anything is known of the graph.
+func refused(e *configs.Experiment) error {
+	p, err := compose.NewPlan(e.Workload)
+	if err != nil {
+		return err
+	}
+	d, err := host.NewRehearsal(&e.Machine)
+	if err != nil {
+		return err
+	}
+	return p.Runs(d.Shape())
+}
+
+// randomGraph is tiny, and may have vertices without edges, self-loops and duplicates.
+func randomGraph(t testing.TB, r *rand.Rand) graphspec.Graph {
+	start := graphspec.Schema.Default()
+	start.Grid = &graphspec.Grid{Width: 1, Height: 1}
+	g, err := graphspec.Schema.Draw(start, schema.Drawing[graphspec.Graph]{
+		Rand: r, Keep: []string{"file", "rmat", "powerlaw_cluster", "erdos_renyi", "grid", "bipartite"}, Most: map[string]int64{"min": 100, "max": 1000},
+		Fit: func(g *graphspec.Graph) { g.Weights.Max = max(g.Weights.Max, g.Weights.Min) },
+	})
+	require.NoError(t, err)
+	g.Grid = nil
+	n := 2 + r.IntN(30)
+	switch seed := r.Uint64(); r.IntN(5) {
+	case 0:
+		g.RMAT = &graphspec.RMAT{Scale: 1 + r.IntN(4), EdgeFactor: 1 + r.IntN(6), A: 0.57, B: 0.19, C: 0.19, ShuffleIDs: r.IntN(2) == 0, Seed: seed}
+	case 1:
+		g.PowerlawCluster = &graphspec.PowerlawCluster{Vertices: n, EdgesPerStep: 1 + r.IntN(min(4, n-1)), TriangleProb: r.Float64(), Seed: seed}
+	case 2:
+		g.ErdosRenyi = &graphspec.ErdosRenyi{Vertices: n, Edges: 1 + r.IntN(n*(n-1)/2), Seed: seed}
+		g.ErdosRenyi.Edges = min(g.ErdosRenyi.Edges, 3*n)
+	case 3:
+		g.Grid = &graphspec.Grid{Width: 1 + r.IntN(9), Height: 1 + r.IntN(7), Remove: r.Float64() / 2, Rewire: r.Float64() / 4, Seed: seed}
+	case 4:
+		g.Bipartite = &graphspec.Bipartite{Left: 1 + r.IntN(20), Right: 1 + r.IntN(20), Seed: seed}
+		g.Bipartite.Edges = 1 + r.IntN(g.Bipartite.Left*g.Bipartite.Right)
+	}
+	return g
+}
+
+// refusedLate are refusals that follow from the configuration and the graph, and are said when the point runs.
+var refusedLate = regexp.MustCompile(`the schedule needs -?\d+ bytes of scratchpad a core|needs both directions of every edge|slots in edge_buffer_bytes, but \d+ are needed|no vertex of the largest component has an edge|sample.period = \d+: cycles are known to ±`)
+
+// outcome runs the experiment in a directory of its own and returns what became of it: ran, refused, or stopped at the
+// limit of cycles. Anything else fails the test: a crash, a wrong result, a broken law, a machine that makes no progress.
+func outcome(t *testing.T, name string, e configs.Experiment) string {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "experiment.yaml")
+	require.NoError(t, os.WriteFile(file, configs.ExperimentSchema.YAML(e), 0o644))
+	out, errs, code := run(t, "run", file, "--check", "--out", filepath.Join(dir, "results"), "--jobs", "1", "--max-cycles", maxCycles)
+	switch {
+	case code == exitOK && strings.Contains(out, " yes "):
+		return "ran"
+	case code == exitUsage && strings.Contains(errs, "heddle: ") && out == "", code == exitFailed && refusedLate.MatchString(errs):
+		return "refused"
+	case code == exitNoProgress && strings.Contains(errs+out, "cycle limit"):
+		return "limit"
+	}
+	keep := filepath.Join(os.TempDir(), "heddle-"+strings.ReplaceAll(name, " ", "-")+".yaml")
+	require.NoError(t, os.WriteFile(keep, configs.ExperimentSchema.YAML(e), 0o644))
+	t.Errorf("%s: exit code %d, see %s\n%s%s", name, code, keep, out, errs)
+	return "failed"
+}
+
+// run runs the command, another process: it may crash.
+func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	var out, errs bytes.Buffer
+	c := exec.Command(command(t), args...)
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); err != nil && c.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), c.ProcessState.ExitCode()
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "heddle-random")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "heddle")
+	out, err := exec.Command("go", "build", "-o", path, "heddle/cmd/heddle").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, err
+})
+
+func command(t *testing.T) string {
+	if path := os.Getenv("RANDOM_COMMAND"); path != "" {
+		return path
+	}
+	path, err := built()
+	require.NoError(t, err)
+	return path
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := built(); err == nil && os.Getenv("RANDOM_COMMAND") == "" {
+		_ = os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+func TestRandomExperiments(t *testing.T) {
+	counts := map[string]int{}
+	first, cases := environment(t, "RANDOM_FIRST", 1000), environment(t, "RANDOM_CASES", 200)
+	seed := first
+	for start := time.Now(); seed < first+cases && (os.Getenv("RANDOM_CASES") != "" || time.Since(start) < enough); seed++ {
+		e := randomExperiment(t, rand.New(rand.NewPCG(seed, 1307)))
+		counts[outcome(t, fmt.Sprint("random ", seed), e)]++
+	}
+	t.Logf("%d experiments: %v", seed-first, counts)
+	require.Greater(t, 10*counts["ran"], 7*int(seed-first), "enough draws run: %v", counts)
+}
+
+// TestEveryKnobAtItsEnds runs a machine with each of its keys at its least and its most, or at each of its values.
+func TestEveryKnobAtItsEnds(t *testing.T) {
+	cases := map[string]configs.Experiment{}
+	add := func(name, section string, schedule configs.Schedule, set ...string) {
+		l, err := configs.LoadMachine("vortex-1c4w4t", nil, append(set, "l2={}"))
+		require.NoError(t, err)
+		e := configs.ExperimentSchema.Default()
+		e.Name, e.Machine = "knob", l.Value
+		e.Graph.ErdosRenyi = &graphspec.ErdosRenyi{Vertices: 20, Edges: 30, Seed: 1}
+		e.Workload.Algorithm = "bfs"
+		e.Workload.Schedule = schedule
+		all, err := configs.ExperimentSchema.Extremes(e, drawing(nil, name))
+		require.NoError(t, err)
+		for key, c := range all {
+			if strings.HasPrefix(key, section) {
+				cases[name+" "+key] = c
+			}
+		}
+	}
+	add("", "machine.", configs.VertexSchedule)
+	for _, u := range units.All() {
+		add(u.Name, "machine.core."+u.Key, configs.Schedule(u.Schedules[0].Name), "core."+u.Key+"={}", "core.scratchpad_bytes=64KiB")
+	}
+	names := slices.Sorted(maps.Keys(cases))
+	rand.New(rand.NewPCG(uint64(len(names)), 1)).Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
+	counts, begun := map[string]int{}, time.Now()
+	for _, name := range names {
+		if os.Getenv("RANDOM_CASES") == "" && time.Since(begun) > enough {
+			break
+		}
+		counts[outcome(t, strings.ReplaceAll(name, "/", "-"), cases[name])]++
+	}
+	t.Logf("of %d: %v", len(names), counts)
+	require.NotZero(t, counts["ran"])
+}

@@ -1,0 +1,44 @@
+package cmd
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"heddle/internal/report"
+)
+
+func newReport() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "report DIRECTORY|NAME",
+		Short: "Make a page with the plots and tables of an experiment's results",
+		Long: `Make a page with the plots, tables and statistics of an experiment's results: one HTML file
+that holds all it needs and opens offline, and each plot as an SVG file in the directory
+figures beside it. The results are a directory that heddle run has made, or the name of
+an experiment whose results are in results/<name>.
+
+` + exitHelp,
+		Example: "  heddle report quickstart\n  heddle report results/quickstart --out /tmp/quickstart.html",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir, err := report.Find(args[0])
+			if err != nil {
+				return err
+			}
+			made, err := makeReport(dir, out)
+			if err == nil {
+				fmt.Fprintln(c.OutOrStdout(), made)
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "the page's `file`; default: report.html in the results' directory")
+	return c
+}
+
+// makeReport makes the report and says where it is.
+func makeReport(dir, out string) (made string, err error) {
+	file, size, err := report.Write(dir, out)
+	return fmt.Sprintf("report in %s (%.1f MB), its figures in %s", file, float64(size)/1e6, report.FiguresDir(file)), err
+}

@@ -1,0 +1,38 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReport(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "e.yaml")
+	require.NoError(t, os.WriteFile(name, []byte("name: small\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 20, edges: 40}}\ncompare: {workload.schedule: [vertex, edge]}\n"), 0o644))
+	out, stderr, code := heddle(t, "run", name, "--out", dir)
+	require.Zero(t, code, stderr)
+	results := filepath.Join(dir, "small")
+	require.Contains(t, out, "heddle report "+results+" makes a page of them")
+
+	out, stderr, code = heddle(t, "report", results)
+	require.Zero(t, code, stderr)
+	require.Contains(t, out, "report in "+filepath.Join(results, "report.html"))
+	require.FileExists(t, filepath.Join(results, "figures", "points-speedup.svg"))
+	page, err := os.ReadFile(filepath.Join(results, "report.html"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), "2 of 2 points have a verified result")
+	require.Contains(t, string(page), "20 vertices, 80 edges")
+
+	again := filepath.Join(dir, "again")
+	out, stderr, code = heddle(t, "run", name, "--out", again, "--report", "--json")
+	require.Zero(t, code, stderr)
+	require.Equal(t, byte('{'), out[0], "JSON, and nothing else")
+	require.FileExists(t, filepath.Join(again, "small", "report.html"))
+
+	_, stderr, code = heddle(t, "report", dir)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "expected a directory with a summary.json")
+}

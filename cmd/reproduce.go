@@ -1,0 +1,360 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"heddle/configs"
+	"heddle/configs/schema"
+	"heddle/internal/experiment"
+	"heddle/internal/files"
+	"heddle/internal/reproduce"
+)
+
+// reproduceFlags are the settings of heddle reproduce.
+type reproduceFlags struct {
+	runFlags
+	quick, full bool
+	graphs      string
+	record      string
+	strict      bool
+}
+
+func newReproduce() *cobra.Command {
+	var f reproduceFlags
+	c := &cobra.Command{
+		Use:   "reproduce [PACK]",
+		Short: "Hold a paper's statement up against what this simulator does",
+		Long: `Hold a published statement up against what this simulator does. Without PACK, list the packs.
+
+A pack (one that heddle ships, or a file) has experiments, what the paper states, and rules
+by which that holds. Its experiments run as heddle run runs them: every point verified, and
+stored, so that the same command continues. A paper leaves things open: a pack runs under several
+readings of it, each named. Printed are our numbers under each beside those that the paper's text or
+tables print, and whether the statement holds; the figures, as SVG, outcome.json, and a report of each
+experiment go to results/reproduce/PACK/VARIANT. The environment's HEDDLE_ variables do not
+apply: a pack is what it is, but for --set.
+
+--quick, the default, takes about a minute on two processors: scaled-down graphs and machines, as the
+pack says. --full takes hours, and needs graphs in --graphs; those that are not there are named and left out.
+
+Exit codes: 0 every point is verified, whether the statement holds or not; 1 a point failed; 2 wrong
+command line or pack; 3 no progress (deadlock) or limit reached; 4 with --strict: the statement does
+not hold wholly; 130 interrupted.`,
+		Example: `  heddle reproduce
+  heddle reproduce sparseweaver/fig10
+  heddle reproduce sparseweaver/fig10 --full --graphs ~/graphs --time-limit 2h
+  heddle reproduce sparseweaver/fig13 --json | jq .holds
+  heddle reproduce ./my-pack.yaml --jobs 1
+  heddle reproduce sparseweaver/fig13 --record docs`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return f.list(c)
+			}
+			return f.run(c, args[0])
+		},
+	}
+	f.add(c)
+	fl := c.Flags()
+	fl.BoolVar(&f.quick, "quick", false, "the quick variant (the default)")
+	fl.BoolVar(&f.full, "full", false, "the full variant")
+	fl.StringVar(&f.graphs, "graphs", "graphs", "`directory` with the graphs of full variants")
+	fl.BoolVar(&f.json, "json", false, "print the outcome, or the list of packs, as JSON")
+	fl.StringVar(&f.record, "record", "", "put the outcome into reproduction.md, and what it is made of, in that `directory`")
+	fl.BoolVar(&f.strict, "strict", false, "exit code 4 unless the statement holds wholly")
+	c.MarkFlagsMutuallyExclusive("quick", "full")
+	c.MarkFlagsMutuallyExclusive("set", "record")
+	return c
+}
+
+// packs loads all that heddle ships.
+func packs() (list []*configs.Pack, err error) {
+	for _, name := range configs.PackNames() {
+		p, err := configs.LoadPack(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func (f *reproduceFlags) list(c *cobra.Command) error {
+	if f.record != "" {
+		return f.write()
+	}
+	all, err := packs()
+	if err != nil {
+		return err
+	}
+	var list []reproduce.Summary
+	for _, p := range all {
+		list = append(list, reproduce.Summarise(p))
+	}
+	if f.json {
+		return printJSON(c.OutOrStdout(), list)
+	}
+	t := newTable(c.OutOrStdout(), "pack", "of", "statement", "quick")
+	for _, s := range list {
+		t.AppendRow(table.Row{s.Pack, s.Paper + ", " + s.Figure, s.Statement, fmt.Sprintf("%d s", s.QuickSeconds)})
+	}
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 3, WidthMax: 90, WidthMaxEnforcer: text.WrapSoft}})
+	t.Render()
+	return nil
+}
+
+func (f *reproduceFlags) variant() configs.Variant {
+	if f.full {
+		return configs.Full
+	}
+	return configs.Quick
+}
+
+func (f *reproduceFlags) run(c *cobra.Command, name string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	p, err := configs.LoadPack(name)
+	if err != nil {
+		return err
+	}
+	parts, absent, err := f.layOut(p)
+	if err != nil {
+		return err
+	}
+	for _, a := range absent {
+		fmt.Fprintf(c.ErrOrStderr(), "heddle: %s is not there: left out (--graphs names the directory)\n", a)
+	}
+	if f.memoryLimit > 0 {
+		debug.SetMemoryLimit(int64(f.memoryLimit))
+	}
+	f.out = f.dir(p)
+	r := &reproduction{flags: f, pack: p, outcomes: map[string]experiment.Outcome{}, known: map[string]experiment.GraphSummary{}}
+	for i := range parts {
+		if err := r.run(c, &parts[i]); err != nil {
+			return err
+		}
+	}
+	return r.end(c, absent)
+}
+
+// dir is where a variant's results go.
+func (f *reproduceFlags) dir(p *configs.Pack) string {
+	return filepath.Join(f.out, "reproduce", filepath.FromSlash(p.Name), string(f.variant()))
+}
+
+// part is one of a pack's experiments under a reading of the paper.
+type part struct {
+	reading string
+	loaded  *schema.Loaded[configs.Experiment]
+	points  []experiment.Point
+	same    []bool // of points: it simulates what the point as described does
+}
+
+// layOut lays out all experiments under all readings, and holds the pack's checks against their points, before anything runs.
+func (f *reproduceFlags) layOut(p *configs.Pack) (parts []part, absent []string, err error) {
+	v := f.variant()
+	if !p.Has(v) {
+		return nil, nil, fmt.Errorf("%s: has no %s variant", p.Name, v)
+	}
+	options := configs.PackOptions{Graphs: f.graphs, Set: f.overrides.set, Exists: configs.FileExists}
+	parts, absent, err = layOut(p, v, options)
+	if err == nil && len(parts) == 0 {
+		err = fmt.Errorf("%s: none of its graphs is there: %v; --graphs names their directory", p.Name, absent)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return parts, absent, checkParts(p, v, parts, len(absent) == 0)
+}
+
+// layOut lays out the points of all experiments, those as described first.
+func layOut(p *configs.Pack, v configs.Variant, o configs.PackOptions) (parts []part, absent []string, err error) {
+	list, absent, err := p.Experiments(v, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, l := range list {
+		points, err := experiment.Points(l, o.Set)
+		if err == nil {
+			err = experiment.CheckSampling(points)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %s: %w", p.File, l.Value.Name, err)
+		}
+		parts = append(parts, part{configs.Described, l, points, make([]bool, len(points))})
+	}
+	described := slices.Clone(parts)
+	for i := range p.Readings[v][1:] {
+		r := &p.Readings[v][1+i]
+		for _, d := range described {
+			if slices.Contains(p.Apart, d.loaded.Value.Name) {
+				continue
+			}
+			under, err := d.under(r, o.Set)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %s: reading %s: %w", p.File, d.loaded.Value.Name, r.Name, err)
+			}
+			parts = append(parts, under)
+		}
+	}
+	return parts, absent, nil
+}
+
+// under is an experiment as a reading has it.
+func (d *part) under(r *configs.Reading, set []string) (part, error) {
+	as := reproduce.NewPoints(configs.Described, &d.loaded.Value, d.points, nil)
+	points, err := experiment.Under(d.loaded, d.points, set, func(i int) []string { return reproduce.Settings(r, &as[i]) })
+	u := part{r.Name, d.loaded, points, make([]bool, len(points))}
+	for i := range points {
+		u.same[i] = points[i].YAML() == d.points[i].YAML()
+	}
+	return u, err
+}
+
+// list are the part's points for a pack, with outcomes if there are any.
+func (d *part) list(outcomes []experiment.Outcome) []reproduce.Point {
+	list := reproduce.NewPoints(d.reading, &d.loaded.Value, d.points, outcomes)
+	for i := range list {
+		list[i].Same = d.reading != configs.Described && d.same[i]
+	}
+	return list
+}
+
+// checkParts refuses checks and figures that mean nothing with these points, and readings that change none of them.
+func checkParts(p *configs.Pack, v configs.Variant, parts []part, all bool) error {
+	under := map[string][]reproduce.Point{}
+	for i := range parts {
+		under[parts[i].reading] = append(under[parts[i].reading], parts[i].list(nil)...)
+	}
+	for _, r := range p.Readings[v] {
+		if r.Name != configs.Described && all && !slices.ContainsFunc(under[r.Name], func(p reproduce.Point) bool { return !p.Same }) {
+			return fmt.Errorf("%s: reading %s changes no point of the %s variant: leave it out, or mend its rules", p.File, r.Name, v)
+		}
+		if err := reproduce.Check(p, v, under[r.Name], all && r.Name == configs.Described); err != nil { // a reading has no points of experiments apart
+			return fmt.Errorf("reading %s: %w", r.Name, err)
+		}
+	}
+	return nil
+}
+
+// reproduction is a pack's run.
+type reproduction struct {
+	flags    *reproduceFlags
+	pack     *configs.Pack
+	points   []reproduce.Point
+	machines []string
+	graphs   []string
+	version  string
+	resumed  bool  // points had been stored
+	failed   error // the first point that failed
+
+	outcomes map[string]experiment.Outcome // of what has been simulated, by its configuration
+	known    map[string]experiment.GraphSummary
+}
+
+// run runs one of the pack's experiments under one reading. What another reading has simulated is not simulated again.
+func (r *reproduction) run(c *cobra.Command, p *part) error {
+	run := r.flags.runner(p.points)
+	flags := r.flags.runFlags
+	flags.out = filepath.Join(flags.out, p.reading)
+	s, err := newSession(c, &flags, p.loaded, run, r.flags.limitMemory())
+	if err != nil {
+		return err
+	}
+	r.resumed = r.resumed || len(run.Done) > 0
+	s.adopt(r.outcomes, r.known)
+	summary, err := s.simulate(c.Context())
+	if err != nil {
+		return err
+	}
+	err = s.verdict(s.outcomes)
+	var code *codeError
+	if errors.As(err, &code) && code.code == exitInterrupted {
+		return err
+	}
+	r.failed = errors.Join(r.failed, err)
+	r.points = append(r.points, p.list(s.outcomes)...)
+	r.note(p, s, summary)
+	_, err = makeReport(s.dir, "")
+	return err
+}
+
+// note keeps what a part of the run was of.
+func (r *reproduction) note(p *part, s *session, summary *experiment.Summary) {
+	for i := range p.points {
+		r.outcomes[p.points[i].YAML()] = s.outcomes[i]
+	}
+	maps.Copy(r.known, summary.About.Graphs)
+	r.version = s.version
+	if p.reading != configs.Described {
+		return
+	}
+	r.machines = append(r.machines, reproduce.Machine(&p.points[0]))
+	for _, g := range reproduce.Graphs(summary) {
+		r.graphs = append(r.graphs, p.loaded.Value.Name+": "+g)
+	}
+}
+
+// end says what it all came to.
+func (r *reproduction) end(c *cobra.Command, absent []string) error {
+	o, err := reproduce.Evaluate(r.pack, r.flags.variant(), r.points)
+	if err != nil {
+		return err
+	}
+	o.Absent, o.Machines, o.Graphs, o.Version = absent, r.machines, r.graphs, r.version
+	if o.Host.Jobs = r.flags.jobs; !r.resumed {
+		o.Host.Processor = processorSeconds()
+	}
+	if err := o.Save(r.flags.out); err != nil {
+		return err
+	}
+	if r.flags.json {
+		err = printJSON(c.OutOrStdout(), o)
+	} else {
+		o.Write(c.OutOrStdout(), r.pack)
+		fmt.Fprintf(c.OutOrStdout(), "figures, outcome and reports in %s\n", r.flags.out)
+	}
+	if r.flags.record != "" && r.failed == nil {
+		err = errors.Join(err, o.Save(filepath.Join(r.flags.record, recorded)), r.flags.write())
+	}
+	if r.failed == nil && r.flags.strict && o.Holds != reproduce.Yes {
+		return &codeError{exitStatement, fmt.Errorf("the statement holds: %s", o.Holds)}
+	}
+	return errors.Join(r.failed, err)
+}
+
+// recorded is the directory of outcomes beside reproduction.md.
+const recorded = "reproduction"
+
+// write makes the documentation from the outcomes beside it.
+func (f *reproduceFlags) write() error {
+	pages, err := reproductionDoc(f.record)
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		err = errors.Join(err, files.Write(filepath.Join(f.record, filepath.FromSlash(name)), pages[name]))
+	}
+	return err
+}
+
+// reproductionDoc is docs/reproduction.md, and the pages beside the outcomes.
+func reproductionDoc(dir string) (map[string][]byte, error) {
+	all, err := packs()
+	if err != nil {
+		return nil, err
+	}
+	dir = filepath.Join(dir, recorded)
+	if _, err := os.Stat(dir); err != nil {
+		return nil, err
+	}
+	return reproduce.Pages(all, dir, recorded)
+}

@@ -1,0 +1,172 @@
+package cmd
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/internal/reproduce"
+)
+
+const tinyPack = "testdata/packs/tiny.yaml"
+
+func TestReproduceListsPacks(t *testing.T) {
+	out, errs, code := heddle(t, "reproduce")
+	require.Equal(t, exitOK, code, errs)
+	for _, name := range configs.PackNames() {
+		require.Contains(t, out, name)
+	}
+	out, _, code = heddle(t, "reproduce", "--json")
+	require.Equal(t, exitOK, code)
+	var list []reproduce.Summary
+	require.NoError(t, json.Unmarshal([]byte(out), &list))
+	require.Len(t, list, len(configs.PackNames()))
+	require.NotEmpty(t, list[0].Statement)
+}
+
+// A pack from the command line to its files; the second time nothing is run again.
+func TestReproduce(t *testing.T) {
+	dir := t.TempDir()
+	out, errs, code := heddle(t, "reproduce", tinyPack, "--out", dir)
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, out, "Nowhere 2025, Fig. 0: Edge mapping is balanced")
+	require.Contains(t, out, "The statement holds: yes")
+	require.Contains(t, out, "(not counted) a thousand times as fast")
+	results := filepath.Join(dir, "reproduce", "packs", "tiny", "quick")
+	for _, f := range []string{"packs-tiny-quick.json", "packs-tiny-quick-latency.svg", "described/schedules/report.html", "described/latency/results.sqlite", "queue-4/schedules/report.html"} {
+		require.FileExists(t, filepath.Join(results, f))
+	}
+
+	out, errs, code = heddle(t, "reproduce", tinyPack, "--out", dir, "--quick", "--json", "--strict")
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, errs, "3 of 3 points are stored already")
+	require.Contains(t, errs, "2 of 2 points are stored already in "+filepath.Join(results, "queue-4", "schedules"), "with the point that the reading leaves as described")
+	var o reproduce.Outcome
+	require.NoError(t, json.Unmarshal([]byte(out), &o))
+	require.Equal(t, reproduce.Yes, o.Holds)
+	require.Equal(t, 6, o.Points, "five as described, and the one that the reading changes")
+	require.Equal(t, []int{5, 1}, []int{o.Readings[0].Points, o.Readings[1].Points})
+	require.False(t, o.Checks[2].Readings[1].Same)
+	require.NotEqual(t, *o.Checks[2].Readings[0].Ours, *o.Checks[2].Readings[1].Ours, "a longer queue makes edge mapping faster or slower")
+	require.Nil(t, o.Checks[1].Readings[1].Ours, "its experiment is apart")
+	require.Greater(t, *o.Checks[0].Readings[0].Ours, 1.0)
+	require.Equal(t, 1.0, *o.Checks[0].Published)
+	require.Equal(t, reproduce.No, o.Checks[2].Readings[0].Holds)
+	require.Equal(t, []string{"l2"}, o.Atomics)
+	require.Contains(t, o.Graphs[0], "schedules: powerlaw_cluster")
+}
+
+// The full variant runs on the graphs that are there.
+func TestReproduceFull(t *testing.T) {
+	dir := t.TempDir()
+	_, errs, code := heddle(t, "reproduce", tinyPack, "--full", "--out", dir, "--graphs", dir)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "none of its graphs is there")
+	require.Contains(t, errs, filepath.Join(dir, "small.txt"))
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "small.txt"), []byte("0 1\n0 2\n0 3\n1 2\n"), 0o644))
+	out, errs, code := heddle(t, "reproduce", tinyPack, "--full", "--out", dir, "--graphs", dir, "--strict")
+	require.Equal(t, exitOK, code, errs+out)
+	require.Contains(t, out, "The statement holds: yes")
+}
+
+func TestReproduceExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	strict, err := os.ReadFile(tinyPack)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "strict.yaml"), []byte(strings.Replace(string(strict), "'<= 5'", "'<= 0.5'", 1)), 0o644))
+	for _, beside := range []string{"published.yaml", "readings.yaml"} {
+		text, err := os.ReadFile(filepath.Join("testdata/packs", beside))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, beside), text, 0o644))
+	}
+	out, errs, code := heddle(t, "reproduce", filepath.Join(dir, "strict.yaml"), "--out", dir, "--strict")
+	require.Equal(t, exitStatement, code, out)
+	require.Contains(t, errs, "the statement holds: partly")
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"sparseweaver/fig0"}, exitUsage, "no pack"},
+		{[]string{tinyPack, "--quick", "--full"}, exitUsage, "none of the others can be"},
+		{[]string{tinyPack, "--jobs", "0"}, exitUsage, "--jobs 0"},
+		{[]string{tinyPack, "--set", "machine.core.warps=0"}, exitUsage, "--set machine.core.warps"},
+		{[]string{tinyPack, "--set", "workload.schedule=cta", "--record", dir}, exitUsage, "none of the others can be"},
+		{[]string{tinyPack, "--max-cycles", "100"}, exitNoProgress, "limit"},
+	} {
+		_, errs, code := heddle(t, append([]string{"reproduce", "--out", t.TempDir()}, c.args...)...)
+		require.Equal(t, c.code, code, errs)
+		require.Contains(t, errs, c.says)
+	}
+}
+
+// A reading that changes nothing, or makes points that cannot run, is refused before anything runs.
+func TestReadingsThatMeanNothing(t *testing.T) {
+	for _, c := range []struct{ was, is, says string }{
+		{"workload.schedule=edge]", "workload.schedule=cta]", "reading queue-4 changes no point of the quick variant"},
+		{"machine.core.lsu_queue=4", "workload.sum=memory", "reading queue-4: at the point schedule=edge: "},
+	} {
+		dir := t.TempDir()
+		for _, name := range []string{"tiny.yaml", "published.yaml", "readings.yaml"} {
+			text, err := os.ReadFile(filepath.Join("testdata/packs", name))
+			require.NoError(t, err)
+			if name == "readings.yaml" {
+				require.Contains(t, string(text), c.was)
+				text = []byte(strings.Replace(string(text), c.was, c.is, 1))
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
+		}
+		_, errs, code := heddle(t, "reproduce", filepath.Join(dir, "tiny.yaml"), "--out", t.TempDir())
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, c.says)
+	}
+}
+
+// Every shipped pack lays out in both variants, and its checks and figures choose points there.
+func TestShippedPacks(t *testing.T) {
+	all, err := packs()
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	for _, p := range all {
+		for _, v := range []configs.Variant{configs.Quick, configs.Full} {
+			parts, absent, err := layOut(p, v, configs.PackOptions{Graphs: "../shared/graphs", Exists: func(string) bool { return true }})
+			require.NoError(t, err, "%s %s", p.Name, v)
+			require.Empty(t, absent)
+			if p.Has(v) {
+				assert.NoError(t, checkParts(p, v, parts, true))
+			}
+		}
+		require.True(t, p.Has(configs.Quick), "%s has a quick variant", p.Name)
+		require.LessOrEqual(t, p.QuickSeconds, 300, p.Name)
+	}
+}
+
+// docs/reproduction.md is what the outcomes beside it make, and they are of the packs' present checks.
+func TestReproductionDocIsCurrent(t *testing.T) {
+	const docs = "../docs"
+	pages, err := reproductionDoc(docs)
+	require.NoError(t, err)
+	for name, now := range pages {
+		text, err := os.ReadFile(filepath.Join(docs, filepath.FromSlash(name)))
+		require.NoError(t, err, "run: go run ./cmd/heddle reproduce --record docs")
+		require.Equal(t, string(now), string(text), "run: go run ./cmd/heddle reproduce --record docs")
+	}
+	all, err := packs()
+	require.NoError(t, err)
+	for _, p := range all {
+		for _, v := range []configs.Variant{configs.Quick, configs.Full} {
+			o, err := reproduce.Read(filepath.Join(docs, recorded), p.Name, v)
+			require.NoError(t, err)
+			if o != nil {
+				require.True(t, o.Current(p), "%s has other checks than its recorded outcome: run heddle reproduce %s --%s --record docs", p.Name, p.Name, v)
+			}
+		}
+	}
+}

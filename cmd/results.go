@@ -1,0 +1,476 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"heddle/internal/experiment"
+	"heddle/internal/files"
+	"heddle/internal/plain"
+	"heddle/internal/store"
+)
+
+// resultsFlags are the settings of heddle results.
+type resultsFlags struct {
+	out    string
+	json   bool
+	stats  string // of show
+	values string // of diff
+	all    bool
+	rows   bool // samples
+	config bool
+	steps  bool
+	format string
+	file   string
+}
+
+func newResults() *cobra.Command {
+	var f resultsFlags
+	c := &cobra.Command{
+		Use:   "results",
+		Short: "Look at what experiments came to",
+		Long: `Look at what experiments came to. NAME is that of an experiment, whose results are in
+results/NAME, or the path of such a directory or of a results.sqlite. Tables and columns:
+docs/experiments.md.`,
+	}
+	c.PersistentFlags().StringVar(&f.out, "out", "results", "`directory` of the results' directories")
+	c.AddCommand(f.list(), f.show(), f.diff(), f.export(), f.sql())
+	return c
+}
+
+// command is one of heddle results.
+func (f *resultsFlags) command(use, short, example string, args cobra.PositionalArgs, run func(w io.Writer, args []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Example: example, Args: args,
+		RunE: func(c *cobra.Command, args []string) error { return run(c.OutOrStdout(), args) },
+	}
+}
+
+func (f *resultsFlags) addJSON(c *cobra.Command) *cobra.Command {
+	c.Flags().BoolVar(&f.json, "json", false, "as JSON")
+	return c
+}
+
+func (f *resultsFlags) list() *cobra.Command {
+	return f.addJSON(f.command("list [NAME]", "List the experiments that have results, or the points of one",
+		"  heddle results list\n  heddle results list quickstart\n  heddle results list quickstart --json | jq '.[] | [.point, .cycles]'",
+		cobra.MaximumNArgs(1), func(w io.Writer, args []string) error {
+			if len(args) == 1 {
+				return f.listPoints(w, args[0])
+			}
+			return f.listExperiments(w)
+		}))
+}
+
+func (f *resultsFlags) show() *cobra.Command {
+	c := f.addJSON(f.command("show NAME POINT", "Show one point, numbered from 1: its axes, what it came to, its statistics",
+		"  heddle results show quickstart 3\n  heddle results show quickstart 3 --stats '^dram' --all\n  heddle results show quickstart 3 --steps\n  heddle results show quickstart 3 --config > point.yaml\n  heddle results show quickstart 3 --samples --stats '^(ipc|edges)$'",
+		cobra.ExactArgs(2), f.showPoint))
+	c.Flags().StringVar(&f.stats, "stats", "", "only statistics whose name matches the `regexp`")
+	c.Flags().BoolVar(&f.all, "all", false, "also the statistics of each core, cache and DRAM channel")
+	c.Flags().BoolVar(&f.steps, "steps", false, "the kernels of each super-step instead of the whole point's statistics: frontier, edges, imbalance, atomics, barriers, shuffles, phases")
+	c.Flags().BoolVar(&f.rows, "samples", false, "show the intervals of its run (stats.interval) instead; --stats chooses columns")
+	c.Flags().BoolVar(&f.config, "config", false, "print the point's configuration, which heddle run takes")
+	return c
+}
+
+func (f *resultsFlags) diff() *cobra.Command {
+	c := f.addJSON(f.command("diff A B", "Compare the points that two results have in common, by their axes",
+		"  heddle results diff results/quickstart results/quickstart/results-20260102T030405.000Z.sqlite\n  heddle results diff before after --stats '^(cycles|l1d\\.)'",
+		cobra.ExactArgs(2), f.compare))
+	c.Flags().StringVar(&f.values, "stats", "^(cycles|verified|replay|failure|graph)$", "list these values and statistics, a `regexp`; all count")
+	return c
+}
+
+func (f *resultsFlags) export() *cobra.Command {
+	c := f.command("export NAME", "Write all points with all statistics as one table: csv, json or parquet",
+		"  heddle results export quickstart > quickstart.csv\n  heddle results export quickstart --format parquet --file quickstart.parquet\n  heddle results export quickstart --samples > timeline.csv",
+		cobra.ExactArgs(1), f.write)
+	c.Flags().BoolVar(&f.rows, "samples", false, "write the intervals of all points' runs (stats.interval) instead: a row an interval")
+	c.Flags().StringVar(&f.format, "format", "csv", "csv, json or parquet")
+	c.Flags().StringVar(&f.file, "file", "", "write to a `file` instead of stdout")
+	return c
+}
+
+func (f *resultsFlags) sql() *cobra.Command {
+	return f.addJSON(f.command("sql NAME QUERY", "Ask the store with a SELECT; it cannot be changed that way",
+		`  heddle results sql quickstart 'SELECT position + 1 AS point, cycles, verified FROM points'
+  heddle results sql quickstart "SELECT position, value FROM stats WHERE name = 'l1d.hit_rate' ORDER BY value"
+  heddle results sql quickstart 'SELECT name, unit, doc FROM names' --json`,
+		cobra.ExactArgs(2), f.query))
+}
+
+// path finds the store of a name, a directory or a file.
+func (f *resultsFlags) path(name string) string {
+	if strings.HasSuffix(name, ".sqlite") {
+		return name
+	}
+	if !strings.ContainsAny(name, `/\`) {
+		name = filepath.Join(f.out, name)
+	}
+	return filepath.Join(name, store.File)
+}
+
+// open opens a store; a caller closes it.
+func (f *resultsFlags) open(name string) (*store.Store, error) {
+	path := f.path(name)
+	s, err := store.OpenRead(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no results: expected the name of one of %s/*, or a path", path, f.out)
+	}
+	return s, err
+}
+
+func (f *resultsFlags) points(name string) (points []store.Point, e store.Experiment, err error) {
+	s, err := f.open(name)
+	if err != nil {
+		return nil, e, err
+	}
+	defer s.Close() //nolint:errcheck // read only
+	if e, _, err = s.Experiment(); err == nil {
+		points, err = s.Points()
+	}
+	return points, e, err
+}
+
+// experimentLine is an experiment in a list.
+type experimentLine struct {
+	Name     string `json:"name"`
+	Points   int    `json:"points"`
+	Stored   int    `json:"stored"`
+	Failed   int    `json:"failed"`
+	Finished string `json:"finished"` // the last point
+	Version  string `json:"version"`
+	Error    string `json:"error,omitempty"`
+}
+
+func (f *resultsFlags) listExperiments(w io.Writer) error {
+	paths, err := filepath.Glob(filepath.Join(f.out, "*", store.File))
+	if err != nil {
+		return err
+	}
+	lines := []experimentLine{}
+	for _, p := range paths {
+		lines = append(lines, f.line(p))
+	}
+	if f.json {
+		return printJSON(w, lines)
+	}
+	t := newTable(w, "experiment", "points", "stored", "failed", "last finished", "version")
+	for _, l := range lines {
+		if l.Error != "" {
+			l.Finished = l.Error
+		}
+		t.AppendRow(table.Row{l.Name, l.Points, l.Stored, l.Failed, l.Finished, l.Version})
+	}
+	t.Render()
+	return nil
+}
+
+// line sums up a store. One that cannot be read does not hide the others.
+func (f *resultsFlags) line(path string) experimentLine {
+	l := experimentLine{Name: filepath.Base(filepath.Dir(path))}
+	s, err := store.OpenRead(path)
+	if err != nil {
+		l.Error = err.Error()
+		return l
+	}
+	defer s.Close() //nolint:errcheck // read only
+	e, _, err := s.Experiment()
+	if err == nil {
+		l.Points, l.Version = e.Points, e.Version
+		l.Stored, l.Failed, l.Finished, err = s.Progress()
+	}
+	if err != nil {
+		l.Error = err.Error()
+	}
+	return l
+}
+
+func (f *resultsFlags) listPoints(w io.Writer, name string) error {
+	points, _, err := f.points(name)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		short := make([]store.Point, len(points))
+		for i, p := range points {
+			p.Stats = nil
+			short[i] = p
+		}
+		return store.Wide(short).Write(w, "json")
+	}
+	t, speedups := newTable(w, "point", "axes", "cycles", "speedup", "verified", "seconds"), store.Speedups(points)
+	for _, p := range points {
+		t.AppendRow(table.Row{p.Position + 1, label(&p), experiment.Cycles(p.Cycles, p.Half), speedupText(speedups, p.Position), verdictText(&p), fmt.Sprintf("%.2f", p.Seconds)})
+	}
+	t.Render()
+	return nil
+}
+
+func label(p *store.Point) string {
+	var axes []experiment.Setting
+	for _, a := range p.Axes {
+		axes = append(axes, experiment.Setting(a))
+	}
+	return experiment.Label(axes)
+}
+
+func speedupText(speedups map[int]store.Speedup, position int) string {
+	if s, ok := speedups[position]; ok {
+		return fmt.Sprintf("%.2f×", s.Value) + experiment.Within(s.Half, s.Value)
+	}
+	return "–"
+}
+
+func verdictText(p *store.Point) string {
+	return experiment.Verdict(p.Verified, p.Replay, p.Partial, p.Failure)
+}
+
+func newTable(w io.Writer, header ...any) table.Writer {
+	t := plainTable{table.NewWriter()}
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.AppendHeader(table.Row(header))
+	return t
+}
+
+// plainTable is a table of what others may have written.
+type plainTable struct{ table.Writer }
+
+// AppendRow adds a row, each cell on one line.
+func (t plainTable) AppendRow(row table.Row, config ...table.RowConfig) {
+	t.Writer.AppendRow(plainRow(row), config...)
+}
+
+// AppendHeader adds a row to the head.
+func (t plainTable) AppendHeader(row table.Row, config ...table.RowConfig) {
+	t.Writer.AppendHeader(plainRow(row), config...)
+}
+
+func plainRow(row table.Row) table.Row {
+	out := make(table.Row, len(row))
+	for i, cell := range row {
+		if s, ok := cell.(string); ok {
+			cell = plain.Line(s)
+		}
+		out[i] = cell
+	}
+	return out
+}
+
+func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
+	points, _, err := f.points(args[0])
+	if err != nil {
+		return err
+	}
+	match, err := regexp.Compile(f.stats)
+	if err != nil {
+		return fmt.Errorf("--stats: %w", err)
+	}
+	p := find(points, args[1])
+	switch {
+	case p == nil:
+		return fmt.Errorf("no point %s: heddle results list %s shows which there are", args[1], args[0])
+	case f.config:
+		_, err := io.WriteString(w, p.Config)
+		return err
+	case f.rows:
+		return f.showSamples(w, args[0], p.Position, match)
+	case f.steps:
+		return f.showSteps(w, p, match)
+	}
+	kept := p.Stats[:0:0]
+	for _, s := range p.Stats {
+		if match.MatchString(s.Name) && (f.all || !experiment.Single(s.Name)) {
+			kept = append(kept, s)
+		}
+	}
+	speedups, phases := store.Speedups(points), experiment.Phases(p.Stats)
+	p.Stats = kept
+	if f.json {
+		return store.Wide([]store.Point{*p}).Write(w, "json")
+	}
+	printPoint(w, p, phases, speedupText(speedups, p.Position))
+	return nil
+}
+
+// showSamples shows a point's intervals, with the columns that match.
+func (f *resultsFlags) showSamples(w io.Writer, name string, position int, match *regexp.Regexp) error {
+	s, err := f.open(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close() //nolint:errcheck // read only
+	all, err := s.Timeline(position)
+	if err != nil {
+		return err
+	}
+	if len(all.Rows) == 0 {
+		return fmt.Errorf("point %d of %s has no samples: its experiment has stats.interval 0", position+1, name)
+	}
+	t := all.Select(func(c string) bool { return c == "start" || c == "stop" || match.MatchString(c) })
+	if f.json {
+		return t.Write(w, "json")
+	}
+	var header []any
+	for _, c := range t.Columns {
+		header = append(header, c.Name)
+	}
+	out := newTable(w, header...)
+	for _, r := range t.Rows {
+		for i, v := range r {
+			if x, ok := v.(float64); ok {
+				r[i] = strconv.FormatFloat(x, 'g', 4, 64)
+			}
+		}
+		out.AppendRow(table.Row(r))
+	}
+	out.Render()
+	return nil
+}
+
+// find finds a point by its number, from 1.
+func find(points []store.Point, number string) *store.Point {
+	n, err := strconv.Atoi(number)
+	for i := range points {
+		if err == nil && points[i].Position == n-1 {
+			return &points[i]
+		}
+	}
+	return nil
+}
+
+func printPoint(w io.Writer, p *store.Point, phases []experiment.Phase, speedup string) {
+	for _, a := range p.Axes {
+		fmt.Fprintf(w, "%s = %s\n", plain.Line(a.Key), plain.Line(a.Value))
+	}
+	fmt.Fprintf(w, "\ncycles    %s\nspeedup   %s\nverified  %s\n", experiment.Cycles(p.Cycles, p.Half), speedup, plain.Line(verdictText(p)))
+	if p.Error != "" {
+		fmt.Fprintf(w, "error     %s\n", plain.Lines(p.Error))
+	}
+	fmt.Fprintf(w, "graph     sha256 %s\nprogram   %s\nfinished  %s, after %.2f s\n\n", plain.Line(p.Graph), plain.Line(p.Version), plain.Line(p.Finished), p.Seconds)
+	printPhases(w, phases)
+	t := newTable(w, "statistic", "value", "unit", "meaning")
+	for _, s := range p.Stats {
+		t.AppendRow(table.Row{s.Name, s.String(), s.Unit, s.Doc})
+	}
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}})
+	t.Render()
+}
+
+func (f *resultsFlags) compare(w io.Writer, args []string) error {
+	match, err := regexp.Compile(f.values)
+	if err != nil {
+		return fmt.Errorf("--stats: %w", err)
+	}
+	a, ofA, err := f.points(args[0])
+	if err != nil {
+		return err
+	}
+	b, ofB, err := f.points(args[1])
+	if err != nil {
+		return err
+	}
+	c := store.Compare(a, b, match.MatchString)
+	if f.json {
+		return printJSON(w, c)
+	}
+	fmt.Fprintf(w, "A  %s, heddle %s\nB  %s, heddle %s\n", plain.Line(f.path(args[0])), plain.Line(ofA.Version), plain.Line(f.path(args[1])), plain.Line(ofB.Version))
+	for _, d := range experiment.ConfigDifferences(ofA.Config, ofB.Config) {
+		fmt.Fprintf(w, "   %s\n", plain.Line(d))
+	}
+	if len(c.Differences) > 0 {
+		t := newTable(w, "point", "value", "A", "B", "B / A")
+		for _, d := range c.Differences {
+			t.AppendRow(table.Row{d.Point, d.Name, orNone(d.A), orNone(d.B), ratioText(d.Ratio)})
+		}
+		t.Render()
+	}
+	fmt.Fprintf(w, "%d points are the same in everything, %d differ; %d only in A, %d only in B\n", c.Same, c.Differ, len(c.OnlyA), len(c.OnlyB))
+	return nil
+}
+
+func orNone(v any) any {
+	if v == nil || v == "" {
+		return "–"
+	}
+	return v
+}
+
+func ratioText(r *float64) string {
+	if r == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.4f", *r)
+}
+
+func (f *resultsFlags) write(w io.Writer, args []string) (err error) {
+	points, _, err := f.points(args[0])
+	if err != nil {
+		return err
+	}
+	t := store.Wide(points)
+	if f.rows {
+		if t, err = f.timelines(args[0], points); err != nil {
+			return err
+		}
+	}
+	if f.file != "" {
+		var b strings.Builder
+		if err := t.Write(&b, f.format); err != nil {
+			return err
+		}
+		return files.Write(f.file, []byte(b.String()))
+	}
+	return t.Write(w, f.format)
+}
+
+func (f *resultsFlags) timelines(name string, points []store.Point) (*store.Table, error) {
+	s, err := f.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close() //nolint:errcheck // read only
+	return s.Timelines(points)
+}
+
+func (f *resultsFlags) query(w io.Writer, args []string) error {
+	s, err := f.open(args[0])
+	if err != nil {
+		return err
+	}
+	defer s.Close() //nolint:errcheck // read only
+	columns, rows, err := s.Query(args[1])
+	if err != nil {
+		return err
+	}
+	if f.json {
+		t := store.Table{Rows: rows}
+		for _, c := range columns {
+			t.Columns = append(t.Columns, store.Column{Name: c})
+		}
+		return t.Write(w, "json")
+	}
+	var header []any
+	for _, c := range columns {
+		header = append(header, c)
+	}
+	t := newTable(w, header...)
+	for _, r := range rows {
+		t.AppendRow(table.Row(r))
+	}
+	t.Render()
+	return nil
+}

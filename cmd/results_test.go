@@ -1,0 +1,150 @@
+package cmd
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/internal/store"
+)
+
+// someResults runs a small experiment twice: results/a, and results/b with another L1D.
+func someResults(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("e.yaml", []byte(`
+name: a
+machine: vortex-1c4w4t
+graph: {erdos_renyi: {vertices: 60, edges: 200}}
+compare: {workload.schedule: [vertex, edge]}
+sweep: {workload.damping: [0.5, 0.6]}
+`), 0o644))
+	_, errs, code := heddle(t, "run", "./e.yaml")
+	require.Equal(t, exitOK, code, errs)
+	_, errs, code = heddle(t, "run", "./e.yaml", "--set", "name=b", "--set", "machine.l1d.bytes=1KiB")
+	require.Equal(t, exitOK, code, errs)
+}
+
+// results runs heddle results, which succeeds.
+func results(t *testing.T, args ...string) string {
+	t.Helper()
+	out, errs, code := heddle(t, append([]string{"results"}, args...)...)
+	require.Equal(t, exitOK, code, errs)
+	return out
+}
+
+func TestResults(t *testing.T) {
+	someResults(t)
+	require.NoError(t, os.Mkdir("results/broken", 0o755))
+	require.NoError(t, os.WriteFile("results/broken/"+store.File, []byte(strings.Repeat("no database", 100)), 0o644))
+	out := results(t, "list")
+	require.Regexp(t, `│ a +│ +4 │ +4 │ +0 │ \d{4}-`, out)
+	require.Contains(t, out, "not a database")
+	out = results(t, "list", "a")
+	require.Regexp(t, `│ +2 │ schedule=edge damping=0.5 +│ [0-9,]+ +│ \d\.\d\d× +│ yes`, out)
+
+	var list []map[string]any
+	text, err := os.ReadFile("results/a/summary.json")
+	require.NoError(t, err)
+	var s struct {
+		Points []struct {
+			Cycles  float64
+			Speedup float64
+			Stats   map[string]float64
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &s))
+	require.NoError(t, json.Unmarshal([]byte(results(t, "list", "a", "--json")), &list))
+	require.Len(t, list, 4)
+	require.Equal(t, s.Points[3].Cycles, list[3]["cycles"])
+	require.Equal(t, s.Points[3].Speedup, list[3]["speedup"])
+
+	require.NoError(t, json.Unmarshal([]byte(results(t, "show", "results/a", "4", "--stats", "^l1d", "--json")), &list))
+	require.Equal(t, s.Points[3].Stats["l1d.reads"], list[0]["stats.l1d.reads"])
+	require.NotContains(t, list[0], "stats.ipc")
+	require.Contains(t, results(t, "show", "a", "1"), "workload.schedule = vertex")
+	require.NotContains(t, results(t, "show", "a", "1"), "core0.")
+	require.Contains(t, results(t, "show", "a", "1", "--all"), "core0.")
+
+	require.Regexp(t, `│ gather_sum +│ +\d+\.\d % │( +[0-9,]+ │){3}`, results(t, "show", "a", "1"))
+	steps := results(t, "show", "a", "1", "--steps")
+	require.Regexp(t, `│ +0 │ init +│`, steps)
+	require.Regexp(t, `│ +1 │ gather-pull +│ +[0-9,]+ │ +60 │ +400 │ +\d+\.\d\d │`, steps)
+	var kernels []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(results(t, "show", "a", "1", "--steps", "--stats", "^edges$", "--json")), &kernels))
+	require.Len(t, kernels, 3)
+	require.Equal(t, map[string]any{"step": 1.0, "kernel": "gather-pull", "cycles": kernels[1]["cycles"], "edges": 400.0}, kernels[1])
+
+	// A point's configuration is an experiment with the same result.
+	require.NoError(t, os.WriteFile("p.yaml", []byte(results(t, "show", "a", "3", "--config")), 0o644))
+	out, errs, code := heddle(t, "run", "./p.yaml", "--set", "name=p", "--json")
+	require.Equal(t, exitOK, code, errs)
+	require.NoError(t, json.Unmarshal([]byte(out), &s))
+	require.Len(t, s.Points, 1)
+	require.NoError(t, json.Unmarshal([]byte(results(t, "list", "a", "--json")), &list))
+	require.Equal(t, list[2]["cycles"], s.Points[0].Cycles)
+}
+
+func TestResultsDiff(t *testing.T) {
+	someResults(t)
+	require.Contains(t, results(t, "diff", "a", filepath.Join("results", "a", store.File)), "4 points are the same in everything, 0 differ; 0 only in A, 0 only in B")
+	out := results(t, "diff", "a", "b", "--stats", "^cycles$")
+	require.Contains(t, out, "machine.l1d.bytes: 16KiB, now 1KiB")
+	require.Equal(t, 4, strings.Count(out, "│ cycles │"))
+	require.Contains(t, out, "0 points are the same in everything, 4 differ")
+	var c store.Comparison
+	require.NoError(t, json.Unmarshal([]byte(results(t, "diff", "a", "b", "--json")), &c))
+	require.Equal(t, 4, c.Differ)
+	require.InDelta(t, 1, *c.Differences[0].Ratio, 0.5)
+	require.NotEqual(t, 1.0, *c.Differences[0].Ratio, "a smaller cache changes the cycles of a small graph, up or down")
+	require.NoError(t, json.Unmarshal([]byte(results(t, "diff", "a", "b", "--stats", `^l1d\.read_misses$`, "--json")), &c))
+	require.Equal(t, 4, c.Differ)
+	for _, d := range c.Differences {
+		require.Greater(t, *d.Ratio, 1.0, "a smaller cache misses more often: %+v", d)
+	}
+}
+
+func TestResultsExportAndSQL(t *testing.T) {
+	someResults(t)
+	records, err := csv.NewReader(strings.NewReader(results(t, "export", "a"))).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, records, 5)
+	results(t, "export", "a", "--format", "parquet", "--file", "a.parquet")
+	file, err := os.ReadFile("a.parquet")
+	require.NoError(t, err)
+	require.Equal(t, "PAR1", string(file[:4]))
+	require.True(t, json.Valid([]byte(results(t, "export", "a", "--format", "json"))))
+
+	var rows []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(results(t, "sql", "a", "SELECT p.position, p.cycles, s.value AS edges FROM points p JOIN stats s USING (position) WHERE s.name = 'edges' ORDER BY 1", "--json")), &rows))
+	require.Len(t, rows, 4)
+	require.Equal(t, 400.0, rows[3]["edges"])
+	require.Contains(t, results(t, "sql", "a", "SELECT count(*) AS n FROM super_steps WHERE kernel = 'gather-pull'"), "│ 4 │")
+}
+
+func TestResultsThatAreNotThere(t *testing.T) {
+	someResults(t)
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"list", "c"}, "results/c/results.sqlite: no results"},
+		{[]string{"show", "a", "5"}, "no point 5"},
+		{[]string{"show", "a", "x"}, "no point x"},
+		{[]string{"show", "a", "1", "--stats", "("}, "--stats: error parsing regexp"},
+		{[]string{"diff", "a", "./c"}, "no results"},
+		{[]string{"export", "a", "--format", "xls"}, `format "xls": expected one of [csv json parquet]`},
+		{[]string{"sql", "a", "SELEC"}, "syntax error"},
+		{[]string{"sql", "a", "DELETE FROM points"}, "readonly"},
+	} {
+		_, errs, code := heddle(t, append([]string{"results"}, c.args...)...)
+		require.Equal(t, exitUsage, code, c.args)
+		require.Contains(t, errs, c.says)
+	}
+	require.Contains(t, results(t, "list"), "│ a ")
+}

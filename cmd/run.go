@@ -1,0 +1,719 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"heddle/configs"
+	"heddle/configs/schema"
+	"heddle/internal/experiment"
+	"heddle/internal/files"
+	"heddle/internal/plain"
+	"heddle/internal/resources"
+	"heddle/internal/store"
+	"heddle/sim"
+)
+
+// runFlags are the settings of heddle run.
+type runFlags struct {
+	overrides   machineFlags
+	out         string
+	jobs        int
+	threads     int
+	checkpoint  time.Duration
+	maxCycles   uint64
+	laws        bool
+	timeLimit   time.Duration
+	memoryLimit memorySize
+	heartbeat   time.Duration
+	fresh       bool
+	retry       bool
+	json        bool
+	dryRun      bool
+	report      bool
+	phases      bool
+	monitor     monitorFlags
+}
+
+func newRun() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run EXPERIMENT",
+		Short: "Run an experiment: every point it asks for, checked, with a table",
+		Long: `Run an experiment: a YAML file, or one that heddle ships. Every point is simulated on a
+machine of its own, its result compared with a reference on the host, and its counts
+with conservation laws. Progress goes to stderr, the table to stdout; results.sqlite,
+summary.csv, summary.json, config.resolved.yaml and log.txt go to results/<name>.
+
+Every point is stored when it ends, wholly or not at all. A run that was interrupted or
+killed goes on where it stopped when the same command is given again; what has ended is
+not run again, unless it had reached a limit (or with --retry, has failed), and a point of
+more than ten minutes goes on from its last checkpoint. If the
+experiment, a graph or heddle itself has changed since, the run is refused and the
+difference shown: --fresh starts anew.
+
+The same experiment gives the same cycles on every machine, whatever --jobs is.
+
+` + exitHelp,
+		Example: `  heddle run configs/experiments/quickstart.yaml
+  heddle run quickstart --set name=cnr --set graph.file=cnr-2000.txt.gz
+  heddle run weaver-table-size --jobs 4 --set machine.core.warps=16
+  heddle run my.yaml --time-limit 10m --memory-limit 8GiB
+  heddle run my.yaml --dry-run
+  heddle run schedules --phases
+  heddle run my.yaml --fresh
+  heddle run my.yaml --json | jq '.points[] | [.axes, .cycles, .speedup]'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	f.add(c)
+	f.monitor.add(c)
+	fl := c.Flags()
+	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
+	fl.BoolVar(&f.report, "report", false, "make the report too, as heddle report does")
+	fl.BoolVar(&f.phases, "phases", false, "below the table, where time went: the share of each phase of the kernels")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and what they may cost, and run none")
+	return c
+}
+
+// add adds the flags that say how points are run.
+func (f *runFlags) add(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.out, "out", "results", "`directory` under which the results' directory is made")
+	fl.IntVar(&f.jobs, "jobs", resources.Processors(), "points that run at the same time")
+	fl.IntVar(&f.threads, "threads", 0, "processors that simulate one point; no figure depends on it (0: run.threads of the experiment, or what --jobs leaves)")
+	fl.DurationVar(&f.checkpoint, "checkpoint", 0, "time between checkpoints of a point, from which it goes on if the run is killed, such as 10m; 0 for none (default: run.checkpoint of the experiment)")
+	fl.Lookup("jobs").DefValue = "as many as processors" // the same in documentation, wherever it is made
+	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
+	fl.BoolVar(&f.laws, "check", false, "hold every message between units to the laws that hold for any run (without it: the units' own counts only)")
+	fl.DurationVar(&f.timeLimit, "time-limit", 0, "stop a point after that time on the host, such as 10m (0: no limit)")
+	fl.Var(&f.memoryLimit, "memory-limit", "stop the point begun last when the process has more memory, such as 8GiB, `size` (0: no limit)")
+	fl.BoolVar(&f.fresh, "fresh", false, "start anew; the store that is there is kept as results-<time>.sqlite")
+	fl.BoolVar(&f.retry, "retry", false, "run failed points again, whatever they failed with")
+	fl.DurationVar(&f.heartbeat, "heartbeat", 10*time.Second, "time between progress lines when stderr is no terminal")
+	f.overrides.add(c)
+}
+
+func (f *runFlags) run(c *cobra.Command, name string) error {
+	l, err := configs.LoadExperiment(name, os.Environ(), f.overrides.set)
+	if err != nil {
+		return err
+	}
+	points, err := experiment.Points(l, f.overrides.set)
+	if err != nil {
+		return err
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	for _, name := range experiment.NoEffect(&l.Value, points, experiment.SameConfig(points)) {
+		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s changes nothing: points that differ in it alone have the same machine, graph and workload\n", name)
+	}
+	if err := experiment.CheckSampling(points); err != nil {
+		return err
+	}
+	f.share(c, l.Value.Run.Threads)
+	r := f.runner(points)
+	room := f.limitMemory()
+	if f.dryRun {
+		return f.list(c, l, r, room)
+	}
+	var about strings.Builder
+	if err := r.DescribePoint(&about, 0); err != nil {
+		return err
+	}
+	if err := f.monitor.listen(); err != nil {
+		return err
+	}
+	s, err := newSession(c, f, l, r, room)
+	if errors.As(err, new(*experiment.ChangedError)) {
+		again := f.command(c, name)
+		return fmt.Errorf("%w:\n  %s --fresh\n  %s --set name=%s", err, again, again, f.unused(l.Value.Name))
+	}
+	if err != nil {
+		return err
+	}
+	if !f.json {
+		fmt.Fprint(c.OutOrStdout(), about.String(), s.memory)
+	}
+	s.page = f.monitor.serve(c, l.Value.Name, len(points), len(r.Done), points)
+	s.page.join(r)
+	return s.run(c)
+}
+
+// maxThreads is the most that makes sense to ask for.
+const maxThreads = 64
+
+// share settles how many processors a point has: what --threads says, or else the experiment. As many points run at the
+// same time as that leaves processors for, unless --jobs says how many.
+func (f *runFlags) share(c *cobra.Command, threads int) {
+	if f.threads == 0 {
+		f.threads = threads
+	}
+	if f.threads > 0 && !c.Flags().Changed("jobs") {
+		f.jobs = max(1, f.jobs/f.threads)
+	}
+}
+
+// checkpoints are what --checkpoint says, or else the experiment.
+func (s *session) checkpoints(c *cobra.Command) experiment.Checkpoints {
+	every := time.Duration(s.experiment.Run.Checkpoint * float64(time.Minute))
+	if c.Flags().Changed("checkpoint") {
+		every = s.flags.checkpoint
+	}
+	return experiment.Checkpoints{
+		Dir: filepath.Join(s.dir, experiment.CheckpointDir), Every: every, Say: s.say, Log: s.note,
+		Binary: sync.OnceValue(func() string { return s.version + " " + executableHash() }),
+	}
+}
+
+// limitMemory has the collector keep the process within what it may have, and returns that.
+func (f *runFlags) limitMemory() experiment.Room {
+	room := experiment.NewRoom(uint64(f.memoryLimit))
+	switch {
+	case f.memoryLimit > 0:
+		debug.SetMemoryLimit(int64(f.memoryLimit))
+	case room.Known && debug.SetMemoryLimit(-1) == math.MaxInt64: // nor has GOMEMLIMIT set one
+		debug.SetMemoryLimit(int64(room.Bytes / 10 * 9))
+	}
+	return room
+}
+
+func (f *runFlags) runner(points []experiment.Point) *experiment.Runner {
+	return &experiment.Runner{Points: points, Jobs: f.jobs, Threads: f.threads, MaxCycles: f.maxCycles, Check: f.laws, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
+}
+
+// command is what was typed, less a name for the results.
+func (f *runFlags) command(c *cobra.Command, name string) string {
+	words := []string{c.CommandPath(), quoted(name)}
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Name != "set" && flag.Name != "fresh" {
+			words = append(words, "--"+flag.Name+"="+quoted(flag.Value.String()))
+		}
+	})
+	for _, s := range f.overrides.set {
+		if !strings.HasPrefix(s, "name=") {
+			words = append(words, "--set", quoted(s))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// unquoted is what a shell leaves as it is.
+var unquoted = regexp.MustCompile(`^[\w./:=,@%+-]+$`)
+
+func quoted(s string) string {
+	if unquoted.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// unused is a name like another, of which there are no results.
+func (f *runFlags) unused(name string) string {
+	for i := 2; ; i++ {
+		other := fmt.Sprintf("%s-%d", name, i)
+		if _, err := os.Stat(filepath.Join(f.out, other)); err != nil {
+			return other
+		}
+	}
+}
+
+// list says what would run, and what it may cost.
+func (f *runFlags) list(c *cobra.Command, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) error {
+	done := stored(filepath.Join(f.out, l.Value.Name))
+	if err := r.Vet(c.Context(), l, nil); err != nil {
+		return failed(err)
+	}
+	cost, err := r.EstimateCost(done)
+	if err != nil {
+		return err
+	}
+	need := r.EstimateMemory(done)
+	cost.AddMemory(need, room, f.jobs)
+	warning, err := need.Check(r.Points, room, f.jobs)
+	warnOf(c, cmp.Or(warning, errorText(err)))
+	if f.json {
+		return printJSON(c.OutOrStdout(), cost)
+	}
+	cost.Write(c.OutOrStdout(), f.jobs)
+	return nil
+}
+
+// warnOf writes a warning, if there is one.
+func warnOf(c *cobra.Command, warning string) {
+	if warning != "" {
+		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s\n", warning)
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// stored are the outcomes in a directory. A store that cannot be read has none to go by.
+func stored(dir string) map[int]experiment.Outcome {
+	s, err := store.OpenRead(filepath.Join(dir, store.File))
+	if err != nil {
+		return nil
+	}
+	defer s.Close() //nolint:errcheck // read only
+	points, err := s.Points()
+	if err != nil {
+		return nil
+	}
+	return experiment.Outcomes(points)
+}
+
+func (f *runFlags) check() error {
+	switch {
+	case f.threads < 0 || f.threads > maxThreads:
+		return fmt.Errorf("--threads %d: expected 0..%d", f.threads, maxThreads)
+	case f.jobs < 1:
+		return fmt.Errorf("--jobs %d: expected at least 1", f.jobs)
+	case f.timeLimit < 0:
+		return fmt.Errorf("--time-limit %v: expected a time that is not negative", f.timeLimit)
+	case f.checkpoint < 0:
+		return fmt.Errorf("--checkpoint %v: expected a time that is not negative", f.checkpoint)
+	case f.heartbeat <= 0:
+		return fmt.Errorf("--heartbeat %v: expected a time above 0", f.heartbeat)
+	}
+	return nil
+}
+
+// session is one run of an experiment and the files it leaves.
+type session struct {
+	flags  *runFlags
+	runner *experiment.Runner
+	ledger *experiment.Ledger
+
+	experiment *configs.Experiment
+
+	name    string
+	memory  string // what the points may need
+	dir     string
+	log     *os.File
+	start   time.Time
+	version string
+
+	mu       sync.Mutex
+	outcomes []experiment.Outcome
+	next     time.Time // when the summaries may be written again
+	coarse   experiment.Coarse
+	watch    watcher
+	lines    io.Writer // to stderr, where watch leaves room for them
+	page     *shown
+	storeErr error
+	stop     context.CancelCauseFunc
+}
+
+// watcher is an observer that must be ended.
+type watcher interface {
+	experiment.Observer
+	experiment.Resumer
+	Close()
+}
+
+func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) (*session, error) {
+	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), start: time.Now(), version: version()}
+	if err := r.Vet(c.Context(), l, s.computed()); err != nil {
+		return nil, failed(err)
+	}
+	if err := s.checkMemory(c, room); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return nil, err
+	}
+	r.Checkpoints = s.checkpoints(c)
+	var err error
+	if s.ledger, err = experiment.OpenLedger(s.dir, l.Value, s.version, r, f.fresh); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(s.resume(), r.VetCheckpoints()); err != nil {
+		return nil, errors.Join(err, s.ledger.Close())
+	}
+	if err := s.openFiles(c, l.AnnotatedYAML()); err != nil {
+		return nil, errors.Join(err, s.ledger.Close())
+	}
+	r.Observer = s
+	return s, nil
+}
+
+// checkMemory says what the points that are to run need, and refuses what there is no memory for.
+func (s *session) checkMemory(c *cobra.Command, room experiment.Room) error {
+	need := s.runner.EstimateMemory(s.computed())
+	warning, err := need.Check(s.runner.Points, room, s.flags.jobs)
+	if err != nil {
+		return err
+	}
+	warnOf(c, warning)
+	if _, any := need.Largest(); any {
+		whole, graphs := need.Whole(s.flags.jobs, room.Idle)
+		s.memory = fmt.Sprintf("memory   up to about %s with --jobs %d, graphs %s of it\n", experiment.Bytes(whole), s.flags.jobs, experiment.Bytes(graphs))
+	}
+	return nil
+}
+
+// computed are the points that the store has cycles of: they can run. If they are of another experiment, the ledger says so.
+func (s *session) computed() map[int]experiment.Outcome {
+	if s.flags.fresh {
+		return nil
+	}
+	all := stored(s.dir)
+	maps.DeleteFunc(all, func(_ int, o experiment.Outcome) bool { return o.Cycles == 0 })
+	return all
+}
+
+// resume takes over what is stored.
+func (s *session) resume() (err error) {
+	if s.runner.Done, err = s.ledger.Outcomes(); err != nil {
+		return err
+	}
+	if s.runner.Known, err = s.ledger.Graphs(); err != nil {
+		return err
+	}
+	s.outcomes = make([]experiment.Outcome, len(s.runner.Points))
+	for i := range s.outcomes {
+		o, ok := s.runner.Done[i]
+		if s.outcomes[i] = o; !ok {
+			s.outcomes[i] = experiment.Outcome{Point: i, Err: errNotRun}
+		}
+		if class := experiment.Class(o.Err); !experiment.Final(class) || s.flags.retry && class != "" {
+			delete(s.runner.Done, i)
+		}
+	}
+	return nil
+}
+
+// adopt takes over what has been simulated for others, by its configuration, as if it had been run here.
+func (s *session) adopt(all map[string]experiment.Outcome, graphs map[string]experiment.GraphSummary) {
+	maps.Copy(s.runner.Known, graphs)
+	for i := range s.runner.Points {
+		o, ok := all[s.runner.Points[i].YAML()]
+		if _, done := s.runner.Done[i]; done || !ok || !experiment.Final(experiment.Class(o.Err)) {
+			continue
+		}
+		o.Point = i
+		s.runner.Done[i], s.outcomes[i] = o, o
+		s.keep(&o)
+	}
+}
+
+// openFiles writes the configuration, and opens what tells of the progress.
+func (s *session) openFiles(c *cobra.Command, config []byte) (err error) {
+	if err := files.Write(filepath.Join(s.dir, "config.resolved.yaml"), config); err != nil {
+		return err
+	}
+	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log.txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+		return err
+	}
+	points, stderr := s.runner.Points, c.ErrOrStderr()
+	s.logf("heddle %s, %s %s, %d points, %d of them stored, %d at a time", s.version, runtime.GOOS, runtime.GOARCH, len(points), len(s.runner.Done), s.flags.jobs)
+	if n := len(s.runner.Done); n > 0 {
+		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.ledger.Path())
+	}
+	if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		bars := experiment.NewBars(points, s.runner.NewForecast(), stderr)
+		s.watch, s.lines = bars, bars
+	} else {
+		s.lines = stderr
+		s.watch = experiment.NewHeartbeat(points, s.runner.NewForecast(), io.MultiWriter(stderr, s.log), s.flags.heartbeat)
+	}
+	return nil
+}
+
+var errNotRun = errors.New("not run")
+
+func (s *session) logf(format string, args ...any) {
+	fmt.Fprintf(s.log, "%s  %s\n", time.Now().UTC().Format(time.RFC3339), plain.Lines(fmt.Sprintf(format, args...)))
+}
+
+// simulate runs what is not stored, and closes everything.
+func (s *session) simulate(ctx context.Context) (*experiment.Summary, error) {
+	defer inOrder(ctx)()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s.stop = stop
+	outcomes := s.runner.Run(ctx)
+	s.watch.Close()
+	s.page.close()
+	return s.end(outcomes)
+}
+
+func (s *session) run(c *cobra.Command) error {
+	summary, err := s.simulate(c.Context())
+	if err != nil {
+		return err
+	}
+	if text := s.coarse.Text(); text != "" {
+		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s\n", text)
+	}
+	next := "heddle report " + s.dir + " makes a page of them"
+	if s.flags.report {
+		if next, err = makeReport(s.dir, ""); err != nil {
+			return err
+		}
+	}
+	if s.flags.json {
+		text, err := os.ReadFile(filepath.Join(s.dir, "summary.json"))
+		if err != nil {
+			return err
+		}
+		_, err = c.OutOrStdout().Write(text)
+		return errors.Join(err, s.verdict(s.outcomes))
+	}
+	experiment.WriteTable(c.OutOrStdout(), s.runner.Points, s.outcomes)
+	if s.flags.phases {
+		experiment.WritePhases(c.OutOrStdout(), s.runner.Points, s.outcomes)
+	}
+	for _, note := range summary.Unlike {
+		fmt.Fprintln(c.OutOrStdout(), "not the same in what is compared: "+note)
+	}
+	for _, name := range experiment.NoEffect(s.experiment, s.runner.Points, experiment.SameStats(s.outcomes)) {
+		fmt.Fprintf(c.OutOrStdout(), "%s had no effect: points that differ in it alone have the same statistics\n", name)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%.1f s on the host, peak memory %d MiB; results in %s\n%s\n", summary.Host.Seconds, summary.Host.PeakRSSBytes>>20, s.dir, next)
+	return s.verdict(s.outcomes)
+}
+
+// end writes the summaries, from the store, and closes everything.
+func (s *session) end(outcomes []experiment.Outcome) (*experiment.Summary, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stored, err := s.ledger.Outcomes()
+	if err = errors.Join(s.storeErr, err, s.ledger.Close()); err != nil {
+		return nil, err
+	}
+	s.outcomes = outcomes
+	for i := range outcomes {
+		if o, ok := stored[i]; ok && outcomes[i].Err == nil {
+			s.outcomes[i] = o
+		}
+	}
+	summary, err := s.write()
+	if err != nil {
+		return nil, err
+	}
+	s.logf("done in %.1f s, peak memory %d MiB", summary.Host.Seconds, summary.Host.PeakRSSBytes>>20)
+	return summary, s.log.Close()
+}
+
+// verdict is the run's error: the first point's that failed, and how many did.
+func (s *session) verdict(outcomes []experiment.Outcome) error {
+	var first error
+	failures := 0
+	for i, o := range outcomes {
+		if o.Err == nil {
+			continue
+		}
+		if failures++; first == nil {
+			first = s.failure(i, o.Err)
+		}
+	}
+	if failures < 2 {
+		return first
+	}
+	var code *codeError
+	if errors.As(first, &code) && code.code != exitInterrupted {
+		return &codeError{code.code, fmt.Errorf("%w\n(%d of %d points failed; all are in %s)", code.err, failures, len(outcomes), filepath.Join(s.dir, "summary.json"))}
+	}
+	return first
+}
+
+// failure gives a point's error its exit code. What is wrong with a configuration has been
+// said before points run, so an error of no other kind is a failed run.
+func (s *session) failure(point int, err error) error {
+	err = failed(fmt.Errorf("point %s: %w", experiment.Label(s.runner.Points[point].Axes), err))
+	var code *codeError
+	if errors.As(err, &code) && code.code == exitUsage {
+		code.code = exitFailed
+	}
+	return err
+}
+
+// Started, Running and Finished pass on how the run goes; what is finished is written at once.
+func (s *session) Started(point int, edges uint64) {
+	s.mu.Lock()
+	s.logf("begun: %s", experiment.Label(s.runner.Points[point].Axes))
+	s.mu.Unlock()
+	s.watch.Started(point, edges)
+}
+
+// Resumed is told of a point that goes on from a checkpoint.
+func (s *session) Resumed(point int, before time.Duration) { s.watch.Resumed(point, before) }
+
+// say tells the user of a point, and the log.
+func (s *session) say(point int, notice string) {
+	fmt.Fprintf(s.lines, "point %s: %s\n", experiment.Label(s.runner.Points[point].Axes), notice)
+	s.note(point, notice)
+}
+
+// note tells the log of a point.
+func (s *session) note(point int, notice string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.logf("%s: %s", experiment.Label(s.runner.Points[point].Axes), notice)
+}
+
+// Running is told how far a point is.
+func (s *session) Running(point int, p sim.Progress) { s.watch.Running(point, p) }
+
+// Finished is told of a point's end.
+func (s *session) Finished(o experiment.Outcome) {
+	s.watch.Finished(o)
+	s.page.finished(o.Err)
+	s.mu.Lock()
+	s.outcomes[o.Point] = o
+	s.outcomes[o.Point].Samples = nil // in the store, if they are kept at all
+	s.coarse.Add(&s.runner.Points[o.Point], &o)
+	label := experiment.Label(s.runner.Points[o.Point].Axes)
+	var crash *experiment.Crash
+	switch {
+	case errors.As(o.Err, &crash):
+		s.logf("crashed: %s: %v\n%s", label, o.Err, crash.Stack)
+	case o.Err != nil:
+		s.logf("failed: %s: %v", label, o.Err)
+	case o.Partial != "":
+		s.logf("partial (%s): %s: %d cycles in %.2f s", o.Partial, label, o.Cycles, o.Seconds)
+	case o.Replay != "":
+		s.logf("%s: %s: %d cycles in %.2f s", o.Replay, label, o.Cycles, o.Seconds)
+	default:
+		s.logf("verified: %s: %d%s cycles in %.2f s", label, o.Cycles, experiment.Within(o.Half, float64(o.Cycles)), o.Seconds)
+	}
+	s.keep(&o)
+	s.mu.Unlock()
+}
+
+// While points run, the summaries may be summaryEvery old, and older where writing them takes more than one part in
+// summaryShare of the time: they are as long as all that is stored, super-steps and all.
+const (
+	summaryEvery = 5 * time.Second
+	summaryShare = 50
+)
+
+// keep stores an outcome. What cannot be stored ends the run: the work would be lost.
+func (s *session) keep(o *experiment.Outcome) {
+	err := s.ledger.Put(o)
+	if err == nil && time.Now().After(s.next) {
+		_, err = s.write()
+	}
+	if err != nil {
+		s.logf("%v", err)
+		s.storeErr = errors.Join(s.storeErr, err)
+		s.stop(err)
+	}
+}
+
+// write replaces the summaries by what there is now.
+func (s *session) write() (*experiment.Summary, error) {
+	begin := time.Now()
+	defer func() { s.next = time.Now().Add(max(summaryEvery, summaryShare*time.Since(begin))) }()
+	host := experiment.HostSummary{Seconds: time.Since(s.start).Seconds(), PeakRSSBytes: peakRSS(), Jobs: s.flags.jobs}
+	sum := s.runner.Summarise(s.name, s.version, s.outcomes, host)
+	return sum, sum.Write(s.dir, s.runner.Points)
+}
+
+// memorySize is a flag such as 8GiB.
+type memorySize uint64
+
+func (m *memorySize) String() string { return fmt.Sprint(uint64(*m)) }
+
+// Type is the flag's in help.
+func (m *memorySize) Type() string { return "size" }
+
+// Set reads the flag.
+func (m *memorySize) Set(text string) error {
+	number, shift := text, 0
+	for i, suffix := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if n, ok := strings.CutSuffix(text, suffix); ok {
+			number, shift = n, 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(number), 10, 62)
+	if err != nil || n > math.MaxInt64>>shift {
+		return errors.New("expected a size such as 512MiB or 8GiB")
+	}
+	*m = memorySize(n << shift)
+	return nil
+}
+
+// peakRSS is the most memory the process has had.
+func peakRSS() uint64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return uint64(u.Maxrss) << 10
+}
+
+// processorSeconds is the time that the process has used of all processors.
+func processorSeconds() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+}
+
+// version says which build this is: the commit, or without one the program's own hash.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v, modified := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			v = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = "+changes"
+		}
+	}
+	if v == "" || modified != "" {
+		modified += "+exe." + executableHash()
+	}
+	return cmp.Or(v, info.Main.Version) + modified
+}
+
+// executableHash tells builds without a commit apart.
+func executableHash() string {
+	f, err := os.Open("/proc/self/exe") // also when another build is there now
+	if err != nil {
+		name, _ := os.Executable() // without one nothing is there
+		f, err = os.Open(name)
+	}
+	if err != nil {
+		return "unknown"
+	}
+	defer f.Close() //nolint:errcheck // read only
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.6x", h.Sum(nil))
+}
