@@ -78,7 +78,7 @@ func newKernel() *cobra.Command {
 		Use:   "kernel",
 		Short: "List, show and export kernels that are compiled from the intermediate representation",
 	}
-	c.AddCommand(newKernelChoices(), newKernelList(), newKernelShow(), newKernelExport())
+	c.AddCommand(newKernelChoices(), newKernelList(), newKernelShow(), newKernelExport(), newKernelBlock())
 	return c
 }
 

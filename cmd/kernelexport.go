@@ -57,6 +57,9 @@ func (f *exportFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	cfg := &r.Points[i].Config
+	if cfg.Workload.HasProgram() {
+		return errors.New("workload.program: is a program already: expected heddle")
+	}
 	if cfg.Workload.Kernel != "compiled" {
 		return fmt.Errorf("workload.kernel: %s: expected compiled, as only those are exported", cfg.Workload.Kernel)
 	}

@@ -127,7 +127,10 @@ func (r *Runner) edges(i int) (uint64, error) {
 
 // superSteps is about how often a workload handles every edge: with a frontier, once.
 func superSteps(w *configs.Workload) uint64 {
-	if w.Algorithm != configs.PageRank {
+	if w.HasProgram() && w.Host.Until == "" {
+		return uint64(max(1, w.Iterations))
+	}
+	if w.HasProgram() || w.Algorithm != configs.PageRank {
 		return 1
 	}
 	return uint64(max(1, w.Iterations))

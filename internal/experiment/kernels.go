@@ -13,6 +13,7 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/pagerank"
+	"heddle/kernels/program"
 	"heddle/kernels/schedule"
 	"heddle/sim"
 	"heddle/sim/stats"
@@ -23,6 +24,7 @@ type result struct {
 	region     configs.Region
 	times      host.Times // of the region
 	verified   bool
+	unchecked  bool         // nothing says what is right
 	ran        int          // super-steps of the whole run
 	superSteps int          // in the region
 	steps      []store.Step // its init kernel, and its super-steps'
@@ -50,10 +52,13 @@ func (r *result) step(n int, kernel string, s *sim.Result, more ...stats.Stat) {
 }
 
 // checkKernels refuses workloads that there are no kernels for.
-func checkKernels(e *configs.Experiment) error {
+func checkKernels(e *configs.Experiment, programs *program.Cache) error {
 	w := &e.Workload
-	if w.Trace != "" {
+	switch {
+	case w.Trace != "":
 		return checkTrace(e)
+	case w.HasProgram():
+		return checkProgram(w, programs)
 	}
 	if w.Kernel == configs.Handwritten {
 		return checkHandwritten(w)
@@ -100,6 +105,9 @@ func (p *Point) Kernel() string {
 	w := &p.Config.Workload
 	if w.Trace != "" {
 		return "trace " + w.Trace
+	}
+	if w.HasProgram() {
+		return "program " + w.Program
 	}
 	if w.Kernel == configs.Handwritten {
 		return "handwritten " + string(w.Algorithm) + "/" + string(w.Schedule)
@@ -166,6 +174,9 @@ func edgesToHandle(g *graph.Graph, e *configs.Experiment) uint64 {
 }
 
 func edgesOfWhole(g *graph.Graph, w *configs.Workload) uint64 {
+	if w.HasProgram() {
+		return 0
+	}
 	switch w.Algorithm {
 	case configs.PageRank:
 		if w.Tolerance == 0 {
@@ -183,8 +194,11 @@ func edgesOfWhole(g *graph.Graph, w *configs.Workload) uint64 {
 }
 
 // runKernels computes what a workload says, and books what is of the region.
-func runKernels(ctx context.Context, d host.Device, g *graph.Graph, e *configs.Experiment) (result, error) {
+func runKernels(ctx context.Context, d *counted, g *graph.Graph, e *configs.Experiment, programs *program.Cache) (result, error) {
 	r := result{region: e.Region}
+	if e.Workload.HasProgram() {
+		return r, r.program(ctx, d, g, &e.Workload, programs)
+	}
 	if e.Workload.Kernel == configs.Handwritten {
 		return r, r.handwritten(ctx, d, g, &e.Workload)
 	}
@@ -257,23 +271,33 @@ const mostVertices = "frontier.max_vertices"
 
 // software adds up what the host saw of super-steps: of one, or of all.
 func software(steps []compose.Step) stats.Tree {
-	var vertices, most, edges, pulls, handled uint64
-	var lanes, warps, cores float64
+	var vertices, most, edges, pulls uint64
 	for _, s := range steps {
 		vertices, edges, most = vertices+s.Frontier, edges+s.Edges, max(most, s.Frontier)
 		if s.Direction == direction.Pull {
 			pulls++
 		}
-		n := float64(s.Gather.Edges)
-		handled += s.Gather.Edges
-		lanes, warps, cores = lanes+n*s.Balance.Lanes, warps+n*s.Balance.Warps, cores+n*s.Balance.Cores
 	}
-	const doc = "Most edges that one of them handled in a super-step over the mean, averaged over super-steps by their edges: "
-	return stats.Tree{
+	return append(stats.Tree{
 		stats.Count("frontier.vertices", "vertices", "Active at the beginning of a super-step, over all super-steps; all, where the active set does not tell.", vertices),
 		stats.Count(mostVertices, "vertices", "Most vertices active in a super-step.", most),
 		stats.Count("frontier.edges", "edges", "That leave active vertices, over all super-steps.", edges),
 		stats.Count("frontier.pulls", "super-steps", "In the direction pull.", pulls),
+	}, spread(len(steps), func(i int) (uint64, compose.Balance) { return steps[i].Gather.Edges, steps[i].Balance })...)
+}
+
+// spread adds up how evenly edges were spread in launches.
+func spread(launches int, of func(i int) (edges uint64, b compose.Balance)) stats.Tree {
+	var handled uint64
+	var lanes, warps, cores float64
+	for i := range launches {
+		edges, b := of(i)
+		n := float64(edges)
+		handled += edges
+		lanes, warps, cores = lanes+n*b.Lanes, warps+n*b.Warps, cores+n*b.Cores
+	}
+	const doc = "Most edges that one of them handled in a super-step over the mean, averaged over super-steps by their edges: "
+	return stats.Tree{
 		stats.Ratio("imbalance.lanes", "most/mean", doc+"lanes.", lanes, float64(handled)),
 		stats.Ratio("imbalance.warps", "most/mean", doc+"warps.", warps, float64(handled)),
 		stats.Ratio("imbalance.cores", "most/mean", doc+"cores.", cores, float64(handled)),

@@ -57,6 +57,8 @@ type counted struct {
 	untimed  func(on bool) // for what lies outside the region
 	keeper   *keeper       `checkpoint:"assembled"` // nil: nobody keeps the run's state
 
+	check func(ctx context.Context, p *isa.Program, arg uint32) error // executes a launch that counts nowhere
+
 	sample *sample `checkpoint:"assembled"` // nil: everything is simulated; what is sampled has no checkpoints
 
 	begun, ended bool
@@ -66,7 +68,10 @@ type counted struct {
 }
 
 func newCounted(device host.Device, d *host.Timed, e *configs.Experiment) *counted {
-	c := &counted{Device: device, machine: d.Machine, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead), untimed: func(bool) {}}
+	c := &counted{Device: device, machine: d.Machine, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead), untimed: func(bool) {}, check: d.LaunchUntimed}
+	if e.Workload.Host.CheckKernel != "" && e.Workload.HasProgram() {
+		d.Machine.PrepareUntimed()
+	}
 	if c.region.Outside == configs.Untimed && !c.region.Whole() {
 		c.untimed = d.SetUntimed
 		d.Machine.PrepareUntimed()
@@ -149,6 +154,11 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 		c.times.Add(r, c.overhead)
 	}
 	return r, err
+}
+
+// LaunchUntimed executes a program without time, behind the end of what counts.
+func (c *counted) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
+	return c.check(ctx, p, arg)
 }
 
 // sample is what is known of a sampled run.

@@ -14,6 +14,8 @@ import (
 
 	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/kernels/compose"
+	"heddle/kernels/program"
 )
 
 // Setting is the value of one axis at a point.
@@ -30,7 +32,8 @@ type Point struct {
 	Baseline int       // the point whose cycles its speedup is relative to; -1: nothing is compared
 	Config   configs.Experiment
 
-	yaml *yaml
+	yaml     *yaml
+	programs *program.Cache // those of the experiment's points
 }
 
 // yaml is a configuration's text, made when it is first asked for: an experiment may have many points.
@@ -91,19 +94,19 @@ func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error)
 		}
 	}
 	points := make([]Point, 0, n)
-	fits := make([]int, len(e.Exclude))
+	fits, programs := make([]int, len(e.Exclude)), &program.Cache{}
 	seeds := len(dims[len(dims)-1].values)
 	for i := 0; i < n; i += seeds {
 		p := place(dims, i)
 		if excluded(e.Exclude, p.Axes, fits) {
 			continue
 		}
-		config, err := at(l, p.Axes, set)
+		config, err := at(l, programs, p.Axes, set)
 		for k := range seeds {
 			if k > 0 {
 				p = place(dims, i+k)
 			}
-			p.Config, p.yaml = config, &yaml{}
+			p.Config, p.yaml, p.programs = config, &yaml{}, programs
 			if err = errors.Join(err, seed(&p.Config, p.Axes)); err != nil {
 				return nil, fmt.Errorf("at the point %s: %w", Label(p.Axes), err)
 			}
@@ -135,7 +138,7 @@ func Under(l *schema.Loaded[configs.Experiment], points []Point, set []string, m
 			continue
 		}
 		own := slices.DeleteFunc(slices.Clone(p.Axes), func(s Setting) bool { return overridden(s.Key, over) })
-		config, err := at(l, own, set, over...)
+		config, err := at(l, p.programs, own, set, over...)
 		if err == nil {
 			err = seed(&config, p.Axes)
 		}
@@ -272,7 +275,7 @@ func zip(axes schema.Axes) [][]Setting {
 }
 
 // at returns the configuration that the points of all seeds have, but for the seed: that of the axes, with others over it.
-func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string, over ...string) (configs.Experiment, error) {
+func at(l *schema.Loaded[configs.Experiment], programs *program.Cache, axes []Setting, set []string, over ...string) (configs.Experiment, error) {
 	args := slices.Clone(over)
 	for _, s := range axes {
 		if s.Key != SeedKey {
@@ -290,13 +293,24 @@ func at(l *schema.Loaded[configs.Experiment], axes []Setting, set []string, over
 		p.Value.Run = configs.Host{}
 		err = errors.Join(p.Value.Validate(), checkRecipe(p))
 		if err == nil {
-			err = checkKernels(&p.Value)
+			err = checkKernels(&p.Value, programs)
 		}
 	}
 	if err != nil {
-		return configs.Experiment{}, err
+		return configs.Experiment{}, fromKey(l, err)
 	}
 	return p.Value, nil
+}
+
+// fromKey says where an error's key is given, if it is.
+func fromKey(l *schema.Loaded[configs.Experiment], err error) error {
+	var key *compose.KeyError
+	if errors.As(err, &key) {
+		if o, ok := l.Origin(key.Key); ok && o.Layer != schema.Default {
+			return fmt.Errorf("%s: %w", o, err)
+		}
+	}
+	return err
 }
 
 // seed gives the graph the point's seed, if it has one.

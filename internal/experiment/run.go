@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,7 +30,7 @@ type Outcome struct {
 	Stats    stats.Tree
 	Steps    []store.Step
 	Verified bool
-	Replay   string       // what a replayed trace's result is called, which nobody verifies; "": it was executed
+	Replay   string       // what a result is called that nobody verifies: a replayed trace's, or Unchecked; "": it is verified
 	Partial  string       // why the run ended before it was done: PartialEdges or PartialRegion; "": it did not
 	Samples  *sim.Samples // of its intervals; nil: none, or in the store
 	Seconds  float64      // of the host
@@ -285,7 +286,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	}
 	c := newCounted(device, d, cfg)
 	c.shown, c.keeper = shown, keep
-	res, err := runKernels(ctx, c, g, cfg)
+	res, err := runKernels(ctx, c, g, cfg, r.Points[i].programs)
 	c.end()
 	res.times = c.times
 	if rec != nil && err == nil {
@@ -293,6 +294,9 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	}
 	o = Outcome{Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps, Samples: d.Machine.EndSamples(), Seconds: keep.before()}
 	o.Partial, o.Err = partial(err)
+	if res.unchecked {
+		o.Replay = Unchecked
+	}
 	o.Stats = statistics(c.counts, &res, o.Partial)
 	if o.Err == nil {
 		o.Err = checked(&o, &res, d.Machine, &cfg.Sample)
@@ -354,7 +358,7 @@ func (s spent) stat(name, doc string) stats.Stat {
 
 // statistics are the machine's, and the host's view of the same run.
 func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
-	var begin, gather, apply, split, seed, register, all spent
+	var begin, gather, apply, split, seed, register, own, all spent
 	for i := range res.steps {
 		s := &res.steps[i]
 		all.add(s)
@@ -370,7 +374,11 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		case registerKernel:
 			register.add(s)
 		default:
-			gather.add(s)
+			if strings.HasPrefix(s.Kernel, programKernel) {
+				own.add(s)
+			} else {
+				gather.add(s)
+			}
 		}
 	}
 	unfinished := uint64(0)
@@ -388,6 +396,7 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		split.stat("kernel.split.cycles", "In the kernels that split near-far's far pile."),
 		seed.stat("kernel.seed.cycles", "In the kernels that begin rounds (k-core)."),
 		register.stat("kernel.register.cycles", "In the kernels that put active vertices into the graph units' lists."),
+		own.stat("kernel.program.cycles", "In the kernels of a program of the user's own (workload.program)."),
 		stats.Count("kernel.unfinished.cycles", "cycles", "In a kernel that stop.max_edges ended, and in others of its super-step.", unfinished),
 		stats.Count("super_steps", "super-steps", "Done.", uint64(res.superSteps)),
 	}

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"heddle/configs"
@@ -41,12 +40,7 @@ func (r *Runner) Vet(ctx context.Context, l *schema.Loaded[configs.Experiment], 
 
 // atPoint says where an error's key is given, and at which point it is wrong.
 func atPoint(l *schema.Loaded[configs.Experiment], p *Point, err error) error {
-	var key *compose.KeyError
-	if errors.As(err, &key) {
-		if o, ok := l.Origin(key.Key); ok && o.Layer != schema.Default {
-			err = fmt.Errorf("%s: %w", o, err)
-		}
-	}
+	err = fromKey(l, err)
 	if len(p.Axes) == 0 {
 		return err
 	}
@@ -76,7 +70,7 @@ func (v *vetting) point(ctx context.Context, r *Runner, i int) (*need, error) {
 	if n, ok := v.needs[key]; ok {
 		return n, nil
 	}
-	n, err := v.rehearsed(ctx, r, d, cfg)
+	n, err := v.rehearsed(ctx, r, d, &r.Points[i])
 	if err == nil {
 		v.needs[key] = n
 	}
@@ -84,19 +78,20 @@ func (v *vetting) point(ctx context.Context, r *Runner, i int) (*need, error) {
 }
 
 // rehearsed does what a run does before its first launch, on the graph, or in its place on others.
-func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, cfg *configs.Experiment) (*need, error) {
+func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, p *Point) (*need, error) {
+	cfg := &p.Config
 	if !asksGraph(cfg) {
-		return v.standIn(d, cfg)
+		return v.standIn(d, p)
 	}
 	g, release, err := r.graphs.get(ctx, cfg.Graph)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if cfg.Workload.Kernel == configs.Handwritten {
+	if !cfg.Workload.HasProgram() && cfg.Workload.Kernel == configs.Handwritten {
 		return handwrittenNeed(cfg), nil
 	}
-	m, err := v.rehearse(d, g, cfg.Workload)
+	m, err := v.rehearse(d, g, p)
 	return &need{own: footprint{base: float64(m.Own)}, derived: footprint{base: float64(m.Derived)}}, err
 }
 
@@ -113,7 +108,13 @@ func handwrittenNeed(cfg *configs.Experiment) *need {
 // take minutes, and other points need not wait for them.
 func asksGraph(cfg *configs.Experiment) bool {
 	w := &cfg.Workload
-	a, err := algorithm.ByName(string(w.Algorithm))
+	name := string(w.Algorithm)
+	if w.HasProgram() {
+		if name = w.Host.Check; name == "" {
+			return cfg.Graph.File != "" || w.Source >= 0 || w.Host.CheckFile != ""
+		}
+	}
+	a, err := algorithm.ByName(name)
 	if err != nil || cfg.Graph.File != "" || w.Recipe != compose.NoRecipe {
 		return true
 	}
@@ -124,8 +125,9 @@ func asksGraph(cfg *configs.Experiment) bool {
 var standIns = [3]struct{ vertices, edges float64 }{{1024, 3968}, {4096, 3968}, {1024, 15872}}
 
 // standIn rehearses on small graphs whose edges have weights of the same kind.
-func (v *vetting) standIn(d *host.Rehearsal, cfg *configs.Experiment) (*need, error) {
-	if cfg.Workload.Kernel == configs.Handwritten {
+func (v *vetting) standIn(d *host.Rehearsal, p *Point) (*need, error) {
+	cfg := &p.Config
+	if !cfg.Workload.HasProgram() && cfg.Workload.Kernel == configs.Handwritten {
 		return handwrittenNeed(cfg), nil
 	}
 	graphs, err := v.standInGraphs(cfg.Graph.Weights)
@@ -134,7 +136,7 @@ func (v *vetting) standIn(d *host.Rehearsal, cfg *configs.Experiment) (*need, er
 	}
 	var of [3]compose.Memory
 	for i, g := range graphs {
-		if of[i], err = v.rehearse(d, g, cfg.Workload); err != nil {
+		if of[i], err = v.rehearse(d, g, p); err != nil {
 			return nil, err
 		}
 	}
@@ -153,7 +155,15 @@ func (v *vetting) standInGraphs(w graphspec.Weights) ([]*graph.Graph, error) {
 	return v.graphs[w], nil
 }
 
-func (v *vetting) rehearse(d *host.Rehearsal, g *graph.Graph, w configs.Workload) (compose.Memory, error) {
+func (v *vetting) rehearse(d *host.Rehearsal, g *graph.Graph, point *Point) (compose.Memory, error) {
+	w := point.Config.Workload
+	if w.HasProgram() {
+		own, err := point.programs.Open(context.Background(), &w)
+		if err != nil {
+			return compose.Memory{}, err
+		}
+		return own.Rehearse(d, g, w)
+	}
 	w, err := compose.ForGraph(w, g)
 	if err != nil {
 		return compose.Memory{}, err

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"strings"
 	"sync"
 
 	"heddle/isa"
@@ -178,8 +179,18 @@ func New(cfg Config) (*Machine, error) {
 
 // EdgeSymbol names the instruction of a program that a lane executes once for each
 // edge it handles; a program that handles edges at several places has several symbols
-// of this name. It is only counted.
+// of this name, or with a dot and more behind it. It is only counted.
 const EdgeSymbol = "heddle.edge"
+
+// edgeMarks returns where a program counts edges.
+func edgeMarks(p *isa.Program) (addrs []uint32) {
+	for _, s := range p.Symbols {
+		if s.Name == EdgeSymbol || strings.HasPrefix(s.Name, EdgeSymbol+".") {
+			addrs = append(addrs, s.Addr)
+		}
+	}
+	return addrs
+}
 
 // Load copies a program into memory and makes warp 0, lane 0 of every core
 // start at its entry. The rest of memory stays as it is. Registers are zero;
@@ -187,7 +198,7 @@ const EdgeSymbol = "heddle.edge"
 func (m *Machine) Load(p *isa.Program) {
 	m.Mem.Load(p)
 	m.program = p
-	m.edges = p.All(EdgeSymbol)
+	m.edges = edgeMarks(p)
 	m.phases, _ = p.PhaseMarks() // who gets a program from outside has checked them
 	m.listen(p)
 	m.Launch(p.Entry)

@@ -376,6 +376,24 @@ HD_UNIT_GET_(hd_eghw_get_wt, "0x5B, 3, 4, %0, x0, x0")
 HD_UNIT_GET_(hd_hwwl_pop, "0x5B, 0, 5, %0, x0, x0") /* next vertex, or -1 */
 HD_UNIT_PUT_(hd_hwwl_push, "r 0x5B, 1, 5, x0, %0, x0")
 
+/* ---- Marks: what a run counts by, without a cycle of its own ---------------------------- */
+
+/* Load what is at p, and count an edge for each active lane: for the load that
+ * a lane executes once for each edge it handles. */
+HD_INLINE unsigned hd_edge(const unsigned *p)
+{
+	unsigned v;
+	__asm__ volatile("heddle.edge.%=: lw %0, %1" : "=r"(v) : "m"(*p));
+	return v;
+}
+
+/* From here on, in the order of the addresses, instructions are of a phase: init,
+ * registration, schedule, edge_access, gather_sum, apply or other. */
+#define HD_PHASE(name) __asm__ volatile("heddle.phase." #name ".%=:" : : : "memory")
+
+/* Ends the run as one that has gone wrong: what a kernel that checks does (docs/programs.md). */
+HD_INLINE void hd_wrong(void) { __asm__ volatile("ebreak" : : : "memory"); }
+
 /* ---- The runtime: runtime/crt0.S and runtime/runtime.c ----------------------------------- */
 
 /* Run kernel(arg) on every lane of every warp of this core, and return when all

@@ -6,8 +6,8 @@ import "heddle/kernels/host"
 // handled over the mean. 1 is even; 0: there were no edges.
 type Balance struct{ Lanes, Warps, Cores float64 }
 
-// balance compares the counts before and after a launch of the lanes of those warps of a core that run it.
-func balance(before, after []uint64, s host.Shape, running int) Balance {
+// BalanceOf compares the counts before and after a launch of the lanes of those warps of a core that run it.
+func BalanceOf(before, after []uint64, s host.Shape, running int) Balance {
 	var lanes []uint64
 	for core := 0; core < len(after); core += s.Warps * s.Threads {
 		for i := core; i < core+running*s.Threads; i++ {

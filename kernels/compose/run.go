@@ -305,7 +305,7 @@ func (r *run) gather(ctx context.Context, s *Step, p *Plan, register, gather *ir
 	if s.Gather, err = r.launch(ctx, gather); err != nil {
 		return err
 	}
-	s.Balance = balance(before, r.LaneEdges(), r.Shape(), r.Plan.warps(r.Shape()))
+	s.Balance = BalanceOf(before, r.LaneEdges(), r.Shape(), r.Plan.warps(r.Shape()))
 	return nil
 }
 

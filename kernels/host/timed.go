@@ -71,6 +71,15 @@ func (d *Timed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Res
 	return r, err
 }
 
+// LaunchUntimed executes a program without time: what checks a result.
+func (d *Timed) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
+	_, err := d.Machine.Execute(ctx, p, arg)
+	if err == nil {
+		err = exit(d.Machine.Arch, p)
+	}
+	return err
+}
+
 func (d *Timed) launch(ctx context.Context, p *isa.Program, arg uint32) (r sim.Result, err error) {
 	switch {
 	case d.execute:

@@ -315,3 +315,17 @@ void hd_printf(const char *format, ...)
 	}
 	va_end(args);
 }
+
+/* ---- Kernels that heddle's host launches --------------------------------- */
+
+/* Of a program without a main of its own: run the kernel that the block names, the
+ * sixth word (docs/programs.md), on all lanes. */
+__attribute__((weak)) int main(void)
+{
+	const unsigned *block = (const unsigned *)hd_arg();
+	enum { KERNEL = 5, NO_KERNEL = 127 };
+	if (block[KERNEL] == 0)
+		return NO_KERNEL;
+	hd_launch((void (*)(void *))block[KERNEL], (void *)block);
+	return 0;
+}

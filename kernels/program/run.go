@@ -1,0 +1,324 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/isa/emu"
+	"heddle/kernels/compose"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/sim"
+)
+
+// Launch is one launch of a run.
+type Launch struct {
+	Step   int    // the super-step, from 1; 0: before the first
+	Kernel string // its symbol; "": the program does all in one launch
+	Result sim.Result
+	// Balance is how evenly the lanes' edges were spread, if the program marks where it handles one.
+	Balance compose.Balance
+}
+
+// Result is what a run gives.
+type Result struct {
+	Source   uint32
+	Launches []Launch
+	Steps    int // super-steps done
+	Layout   []graph.Region
+}
+
+// mostSteps is how many super-steps a loop without max_iterations may have: more is one that does not end.
+const mostSteps = 100_000
+
+// Run is a program in a device's memory, with what it works on.
+type Run struct {
+	Result
+	device   host.Device            `checkpoint:"assembled"`
+	program  *Program               `checkpoint:"assembled"`
+	graph    *graph.Graph           `checkpoint:"assembled"`
+	workload configs.Workload       `checkpoint:"assembled"`
+	image    *graph.Image           `checkpoint:"assembled"`
+	places   map[string]graph.Array `checkpoint:"assembled"`
+	block    []uint32
+	at       uint32 // of the block
+	over     bool   // the super-steps are done
+}
+
+// NewRun puts everything that a program is handed into a device's memory. An error names the key that is wrong, or says that
+// there is no room.
+func (p *Program) NewRun(d host.Device, g *graph.Graph, w configs.Workload) (*Run, error) {
+	r := &Run{device: d, program: p, graph: g, workload: w, places: map[string]graph.Array{}}
+	var err error
+	if r.Source, err = sourceOf(g, &w); err != nil {
+		return nil, err
+	}
+	if err := p.acceptable(g, &w, r.Source); err != nil {
+		return nil, err
+	}
+	if err := p.loads(d.Shape()); err != nil {
+		return nil, err
+	}
+	r.image = graph.NewImage(graph.ArrayBase, d.Shape().LineBytes, graph.Reserved(d.Shape().Lanes(), p.image)...)
+	r.block = make([]uint32, OwnWords+len(p.parameters)+len(p.arrays))
+	block, err := r.image.Place("block", r.block)
+	if err != nil {
+		return nil, err
+	}
+	r.at = block.Addr
+	if err := r.placeGraph(); err != nil {
+		return nil, err
+	}
+	if err := r.placeOwn(); err != nil {
+		return nil, err
+	}
+	for _, a := range r.image.Arrays() {
+		r.Layout = append(r.Layout, graph.Region{Name: a.Name, Addr: a.Addr, Size: a.Bytes()})
+	}
+	r.block[wordSize] = uint32(4 * len(r.block))
+	r.block[wordVertices], r.block[wordEdges], r.block[wordSource] = uint32(g.Vertices()), uint32(g.Edges()), r.Source
+	r.image.Write(d)
+	return r, nil
+}
+
+// sourceOf is the vertex that heddle's own kernels would begin at: the one that is given, or one drawn from the largest
+// component, if it has an edge.
+func sourceOf(g *graph.Graph, w *configs.Workload) (uint32, error) {
+	switch {
+	case w.Source >= g.Vertices():
+		return 0, refuse("source", "%d: the graph has vertices 0 to %d", w.Source, g.Vertices()-1)
+	case w.Source >= 0:
+		return uint32(w.Source), nil
+	}
+	if drawn := g.DrawSources(1, w.Seed); len(drawn) > 0 {
+		return drawn[0], nil
+	}
+	return 0, nil
+}
+
+// loads refuses a program that would be loaded over what a machine has at fixed addresses.
+func (p *Program) loads(s host.Shape) error {
+	for _, fixed := range graph.Reserved(s.Lanes(), nil) {
+		for _, g := range p.image.Segments {
+			if uint64(g.Addr) < uint64(fixed.Addr)+fixed.Size && uint64(fixed.Addr) < uint64(g.Addr)+uint64(g.Size) {
+				return refuse("program", "%s: a segment at %08x..%08x lies over %s at %08x..%08x: link it elsewhere (programs begin at %08x)",
+					p.File, g.Addr, uint64(g.Addr)+uint64(g.Size), fixed.Name, fixed.Addr, uint64(fixed.Addr)+fixed.Size, emu.CodeBase)
+			}
+		}
+	}
+	return nil
+}
+
+// placeGraph places the arrays of the graph that the program asks for. The device reads them where they are.
+func (r *Run) placeGraph() error {
+	p, g := r.program, r.graph
+	weights := p.asks(configs.PartWeights)
+	if weights && g.WeightKind() == graph.NoWeights {
+		return refuse("host.graph", "weights: the graph has none: give graph.weights, or a file that has them")
+	}
+	rows := func(name string, a *graph.Adjacency) []array1 {
+		list := []array1{{name + "_offsets", a.Offsets}, {name + "_ids", a.IDs}}
+		if weights {
+			list = append(list, array1{name + "_weights", a.Weights})
+		}
+		return list
+	}
+	var list []array1
+	if p.asks(configs.PartCSR) {
+		list = append(list, rows("csr", g.CSR())...)
+	}
+	if p.asks(configs.PartCSC) {
+		list = append(list, rows("csc", g.CSC())...)
+	}
+	if p.asks(configs.PartCOO) {
+		edges := g.COOBySource()
+		list = append(list, array1{"coo_sources", edges.Sources}, array1{"coo_destinations", edges.Destinations})
+		if weights {
+			list = append(list, array1{"coo_weights", edges.Weights})
+		}
+	}
+	if p.asks(configs.PartDegrees) {
+		list = append(list, array1{"out_degrees", degrees(g.CSR())}, array1{"in_degrees", degrees(g.CSC())})
+	}
+	for _, a := range list {
+		placed, err := r.image.Share(a.name, a.data)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(words, func(w Word) bool { return w.Name == a.name })
+		r.block[i] = placed.Addr
+	}
+	return nil
+}
+
+// array1 is an array of the graph with its name in the block.
+type array1 struct {
+	name string
+	data []uint32
+}
+
+func degrees(a *graph.Adjacency) []uint32 {
+	out := make([]uint32, len(a.Offsets)-1)
+	for v := range out {
+		out[v] = a.Offsets[v+1] - a.Offsets[v]
+	}
+	return out
+}
+
+// placeOwn places the program's own parameters and arrays.
+func (r *Run) placeOwn() error {
+	p, at := r.program, OwnWords
+	for _, d := range p.parameters {
+		r.block[at] = d.value
+		at++
+	}
+	for _, d := range p.arrays {
+		n, ok := d.words.of(uint64(r.graph.Vertices()), uint64(r.graph.Edges()))
+		if !ok {
+			return refuse("host.arrays", "%s: more than 2^30 words on a graph of %d vertices and %d edges", d.name, r.graph.Vertices(), r.graph.Edges())
+		}
+		var placed graph.Array
+		var err error
+		if d.value == 0 {
+			placed, err = r.image.Reserve(d.name, int(n))
+		} else {
+			placed, err = r.image.Place(d.name, slices.Repeat([]uint32{d.value}, int(n)))
+		}
+		if err != nil {
+			return refuse("host.arrays", "%v", err)
+		}
+		if (d.name == p.spec.Until) && n == 0 {
+			return refuse("host.until", "%s has no words on this graph: expected at least one", d.name)
+		}
+		r.places[d.name], r.block[at] = placed, placed.Addr
+		at++
+	}
+	return nil
+}
+
+// Do launches what comes before the first super-step, and then super-steps until it is over; those that an earlier run has
+// done are not done again.
+func (r *Run) Do(ctx context.Context) error {
+	resumed, err := host.Resume(r.device, r)
+	if err != nil {
+		return err
+	}
+	if !resumed {
+		for _, k := range r.program.spec.Init {
+			if err := r.launch(ctx, 0, k); err != nil {
+				return err
+			}
+		}
+	}
+	for !r.over {
+		host.Keep(r.device, r.Steps+1)
+		if err := r.superStep(ctx); err != nil {
+			return fmt.Errorf("super-step %d: %w", r.Steps+1, err)
+		}
+	}
+	return nil
+}
+
+// superStep is one of them.
+func (r *Run) superStep(ctx context.Context) error {
+	n, spec := r.Steps+1, &r.program.spec
+	if err := host.BeginStep(r.device, n); err != nil {
+		return err
+	}
+	if spec.Until != "" {
+		r.device.WriteWords(r.places[spec.Until].Addr, []uint32{0})
+	}
+	steps := spec.Steps
+	if len(steps) == 0 {
+		steps = []string{""}
+	}
+	for _, k := range steps {
+		if err := r.launch(ctx, n, k); err != nil {
+			return err
+		}
+	}
+	r.Steps = n
+	return r.goOn()
+}
+
+// goOn decides whether there is another super-step.
+func (r *Run) goOn() error {
+	spec, most := &r.program.spec, r.workload.Iterations
+	if spec.Until == "" {
+		r.over = r.Steps >= max(1, most) || len(spec.Steps) == 0
+		return nil
+	}
+	left := []uint32{0}
+	r.device.ReadWords(r.places[spec.Until].Addr, left)
+	r.over = left[0] == 0
+	switch {
+	case r.over:
+	case most > 0 && r.Steps >= most:
+		return fmt.Errorf("workload.host.until: %s is still %d after workload.max_iterations = %d super-steps: nothing to verify", spec.Until, left[0], most)
+	case most == 0 && r.Steps >= mostSteps:
+		return fmt.Errorf("workload.host.until: %s is still %d after %d super-steps, which looks endless: if it is not, say how many there may be in workload.max_iterations", spec.Until, left[0], mostSteps)
+	}
+	return nil
+}
+
+// launch hands the program its block, and runs a kernel.
+func (r *Run) launch(ctx context.Context, step int, kernel string) error {
+	r.hand(step, kernel)
+	before := r.device.LaneEdges()
+	res, err := r.device.Launch(ctx, r.program.image, r.at)
+	if err != nil {
+		return r.named(kernel, err)
+	}
+	s := r.device.Shape()
+	r.Launches = append(r.Launches, Launch{step, kernel, res, compose.BalanceOf(before, r.device.LaneEdges(), s, s.Warps)})
+	return nil
+}
+
+// hand writes the block.
+func (r *Run) hand(step int, kernel string) {
+	r.block[wordStep], r.block[wordKernel] = uint32(step), 0
+	if kernel != "" {
+		r.block[wordKernel], _ = r.program.image.Symbol(kernel) // it is there: see find
+	}
+	r.device.WriteWords(r.at, r.block)
+}
+
+func (r *Run) named(kernel string, err error) error {
+	if kernel == "" {
+		return err
+	}
+	return fmt.Errorf("kernel %s: %w", kernel, err)
+}
+
+// Untimed is a device that can execute a launch which counts nowhere.
+type Untimed interface {
+	LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error
+}
+
+// Verify holds the result up against what says what is right; without that it does nothing, and reports so.
+func (r *Run) Verify(ctx context.Context, d Untimed) (checked bool, err error) {
+	p := r.program
+	switch {
+	case p.spec.CheckKernel != "":
+		r.hand(r.Steps, p.spec.CheckKernel)
+		if err := d.LaunchUntimed(ctx, p.image, r.at); err != nil {
+			return true, fmt.Errorf("workload.host.check_kernel: %w", r.named(p.spec.CheckKernel, err))
+		}
+		return true, nil
+	case p.expect != nil:
+		return true, p.compare(r.read(p.spec.Result))
+	case p.check != nil:
+		return true, r.reference()
+	}
+	return false, nil
+}
+
+func (r *Run) read(name string) []uint32 {
+	a := r.places[name]
+	out := make([]uint32, a.Words)
+	r.device.ReadWords(a.Addr, out)
+	return out
+}

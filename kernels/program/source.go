@@ -1,0 +1,234 @@
+package program
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"heddle/internal/files"
+	"heddle/isa"
+	"heddle/isa/asm"
+	"heddle/isa/elf"
+	"heddle/kernels/c"
+	"heddle/kernels/compose"
+)
+
+// Examples are the programs that are shipped.
+//
+//go:embed examples
+var examples embed.FS
+
+// Shipped are the names of the programs that are shipped.
+func Shipped() (names []string) {
+	list, err := examples.ReadDir("examples")
+	if err != nil {
+		panic("BUG: program: " + err.Error())
+	}
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// contents reads a program: one that is shipped by its name alone, else a file.
+func contents(file string) ([]byte, error) {
+	if slices.Contains(Shipped(), file) {
+		return examples.ReadFile(path.Join("examples", file))
+	}
+	data, err := files.Read(file, elf.MaxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, refuse("program", "%s: no such file, and none of the programs that are shipped: %s", file, strings.Join(Shipped(), ", "))
+	}
+	if err != nil {
+		return nil, refuse("program", "%v", err)
+	}
+	return data, nil
+}
+
+// build reads, assembles or compiles a program with a host's block.
+func build(ctx context.Context, file string, h *Host) (*isa.Program, error) {
+	data, err := contents(file)
+	if err != nil {
+		return nil, err
+	}
+	var p *isa.Program
+	switch ext := strings.ToLower(filepath.Ext(file)); {
+	case elf.Magic(data):
+		if len(h.spec.Defines) > 0 {
+			return nil, refuse("host.defines", "%s is built already: expected none", file)
+		}
+		p, err = elf.Read(file, data)
+	case ext == ".s":
+		p, err = assemble(file, data, h)
+	case ext == ".c":
+		p, err = compile(ctx, file, data, h)
+	default:
+		return nil, refuse("program", "%s: expected C (.c), assembly (.s) or an ELF file", file)
+	}
+	if err != nil {
+		return nil, inKey(err)
+	}
+	if _, err := p.PhaseMarks(); err != nil {
+		return nil, refuse("program", "%v", err)
+	}
+	return p, h.find(file, p)
+}
+
+// inKey says which key names what cannot be read, if the error does not.
+func inKey(err error) error {
+	if errors.As(err, new(*compose.KeyError)) {
+		return err
+	}
+	return refuse("program", "%v", err)
+}
+
+// find looks for the kernels.
+func (h *Host) find(file string, p *isa.Program) error {
+	for _, k := range h.kernels() {
+		if _, ok := p.Symbol(k.name); !ok {
+			return refuse(k.key, "%s: %s has no such symbol%s", k.name, file, someSymbols(p))
+		}
+	}
+	return nil
+}
+
+// someSymbols lists some, for who has mistyped one.
+func someSymbols(p *isa.Program) string {
+	const most = 12
+	var names []string
+	for _, s := range p.Symbols {
+		if symbol.MatchString(s.Name) && !strings.HasPrefix(s.Name, "_") && !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return ": it has none (stripped?)"
+	case len(names) > most:
+		return fmt.Sprintf("; it has %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return "; it has " + strings.Join(names, ", ")
+}
+
+func assemble(file string, data []byte, h *Host) (*isa.Program, error) {
+	opt := asm.Options{Defines: h.Symbols()}
+	for _, d := range h.spec.Defines {
+		name, text, _ := strings.Cut(d, "=")
+		v, err := strconv.ParseInt(text, 0, 64)
+		if err != nil {
+			return nil, refuse("host.defines", "%s: expected a number for a symbol of assembly", d)
+		}
+		opt.Defines[name] = v
+	}
+	return asm.Assemble(file, data, opt)
+}
+
+// Compiler is the environment's variable that names a C compiler, and DefaultCompiler is Debian's.
+const (
+	Compiler        = "CC"
+	DefaultCompiler = "riscv64-unknown-elf-gcc"
+)
+
+// compileTime is more than any program needs.
+const compileTime = 2 * time.Minute
+
+// compile builds a C program in a directory of its own, with the header of its block.
+func compile(ctx context.Context, file string, data []byte, h *Host) (*isa.Program, error) {
+	cc := os.Getenv(Compiler)
+	if cc == "" {
+		cc = DefaultCompiler
+	}
+	if _, err := exec.LookPath(cc); err != nil {
+		return nil, refuse("program", "%s: there is no C compiler for RISC-V, %s: install it (Debian: gcc-riscv64-unknown-elf), name another in the environment variable %s, or give the ELF file", file, cc, Compiler)
+	}
+	dir, err := os.MkdirTemp("", "heddle-program-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it only takes room
+	if err := os.CopyFS(dir, c.Files); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, HeaderName), h.Header(), 0o644); err != nil {
+		return nil, err
+	}
+	source := file
+	if slices.Contains(Shipped(), file) {
+		source = filepath.Join(dir, file)
+		if err := os.WriteFile(source, data, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	elfFile, err := runCompiler(ctx, dir, source, cc, h)
+	if err != nil {
+		return nil, err
+	}
+	built, err := files.Read(elfFile, elf.MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	return elf.Read(file, built)
+}
+
+// runCompiler runs the script that builds C programs, and returns where the result is.
+func runCompiler(ctx context.Context, dir, source, cc string, h *Host) (string, error) {
+	ctx, end := context.WithTimeout(ctx, compileTime)
+	defer end()
+	cmd := exec.CommandContext(ctx, "sh", filepath.Join(dir, "build.sh"), filepath.Join(dir, "out"), source)
+	opt := "-O2 -g"
+	for _, d := range h.spec.Defines {
+		opt += " -D" + d
+	}
+	cmd.Env = append(os.Environ(), "CC="+cc, "OPT="+opt, "LIBS=")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return "", refuse("program", "%s cannot be built: %v\n%s", source, err, strings.TrimSpace(strings.ReplaceAll(said.String(), dir+string(filepath.Separator), "")))
+	}
+	base := strings.TrimSuffix(filepath.Base(source), ".c")
+	return filepath.Join(dir, "out", base+".elf"), nil
+}
+
+// marks begin the symbols by which edges and phases are counted.
+const marks = "heddle."
+
+// digest is the SHA-256 of what a program is on a machine: entry, segments, and where kernels and marks are.
+func digest(p *isa.Program, h *Host) string {
+	sum := sha256.New()
+	put := func(words ...uint32) {
+		for _, w := range words {
+			sum.Write(binary.LittleEndian.AppendUint32(nil, w))
+		}
+	}
+	put(p.Entry)
+	for _, s := range p.Segments {
+		put(s.Addr, s.Size, uint32(len(s.Data)))
+		sum.Write(s.Data)
+	}
+	for _, k := range h.kernels() {
+		addr, _ := p.Symbol(k.name)
+		put(addr)
+	}
+	for _, s := range p.Symbols {
+		if strings.HasPrefix(s.Name, marks) {
+			fmt.Fprintf(sum, "%s %x\n", s.Name, s.Addr)
+		}
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}
