@@ -108,7 +108,7 @@ func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error)
 			}
 			p.Config, p.yaml, p.programs = config, &yaml{}, programs
 			if err = errors.Join(err, seed(&p.Config, p.Axes)); err != nil {
-				return nil, fmt.Errorf("at the point %s: %w", Label(p.Axes), err)
+				return nil, of(&p, err)
 			}
 			points = append(points, p)
 		}
@@ -143,11 +143,19 @@ func Under(l *schema.Loaded[configs.Experiment], points []Point, set []string, m
 			err = seed(&config, p.Axes)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("at the point %s: %w", Label(p.Axes), err)
+			return nil, of(p, err)
 		}
 		p.Config, p.yaml = config, &yaml{}
 	}
 	return out, nil
+}
+
+// of says at which point something is wrong, if there are several.
+func of(p *Point, err error) error {
+	if len(p.Axes) == 0 {
+		return err
+	}
+	return fmt.Errorf("at the point %s: %w", Label(p.Axes), err)
 }
 
 // overridden reports whether a key is among settings.

@@ -279,6 +279,9 @@ func describeMachine(w io.Writer, p *Point) {
 	}
 	fmt.Fprintf(w, "machine  %d cores × %d warps × %d threads, %s, memory %s\n",
 		m.Sockets*m.CoresPerSocket, m.Core.Warps, m.Core.Threads, caches, m.Memory.Preset)
+	if load := &p.Config.Workload; load.HasProgram() {
+		fmt.Fprintf(w, "program  %s, sha256 %.12s…\n", load.Program, load.Host.SHA256)
+	}
 	if part := Part(&p.Config); part != "" {
 		fmt.Fprintf(w, "part     %s\n", part)
 	}

@@ -40,11 +40,7 @@ func (r *Runner) Vet(ctx context.Context, l *schema.Loaded[configs.Experiment], 
 
 // atPoint says where an error's key is given, and at which point it is wrong.
 func atPoint(l *schema.Loaded[configs.Experiment], p *Point, err error) error {
-	err = fromKey(l, err)
-	if len(p.Axes) == 0 {
-		return err
-	}
-	return fmt.Errorf("at the point %s: %w", Label(p.Axes), err)
+	return of(p, fromKey(l, err))
 }
 
 // vetting remembers what has been looked at, since most points of a sweep are alike in what they need.
