@@ -85,7 +85,7 @@ graph-processing hardware units plugged into its cores.
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(), newCLI())
+	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(), newCLI(), newTune())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)

@@ -158,6 +158,22 @@ func of(p *Point, err error) error {
 	return fmt.Errorf("at the point %s: %w", Label(p.Axes), err)
 }
 
+// Candidates lays out points that an experiment without axes stands for all of: each with settings of its own over it. The
+// first is what speedups are relative to.
+func Candidates(l *schema.Loaded[configs.Experiment], set []string, settings [][]Setting) ([]Point, error) {
+	programs := &program.Cache{}
+	points := make([]Point, len(settings))
+	for i, s := range settings {
+		p := Point{Axes: s, Variant: s, Place: []int{i, 0}, programs: programs, yaml: &yaml{}}
+		var err error
+		if p.Config, err = at(l, programs, s, set); err != nil {
+			return nil, of(&p, err)
+		}
+		points[i] = p
+	}
+	return points, nil
+}
+
 // overridden reports whether a key is among settings.
 func overridden(key string, settings []string) bool {
 	return slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, key+"=") })

@@ -68,7 +68,8 @@ type Runner struct {
 	Known       map[string]GraphSummary // their graphs, by content hash
 	Jobs        int                     // points at the same time; 0: 1
 	Threads     int                     // host processors that simulate a point; 0: what the points at the same time leave
-	MaxCycles   uint64                  // of a launch; 0: no limit
+	MaxCycles   uint64                  // of a point; 0: no limit
+	Abandon     func(point int) uint64  // the same, for each point as it begins; nil: MaxCycles. What has more cycles is of no interest
 	Check       bool                    // hold every message between units to the laws; costs host time
 	TimeLimit   time.Duration           // of a point on the host; 0: no limit
 	MemoryLimit uint64                  // of the process, in bytes; 0: no limit
@@ -95,6 +96,18 @@ func (r *Runner) Run(ctx context.Context) []Outcome {
 			todo = append(todo, i)
 		}
 	}
+	r.run(ctx, todo, outcomes)
+	return outcomes
+}
+
+// RunSome simulates those points alone, stored or not. Of others, outcomes are zero.
+func (r *Runner) RunSome(ctx context.Context, todo []int) []Outcome {
+	outcomes := make([]Outcome, len(r.Points))
+	r.run(ctx, todo, outcomes)
+	return outcomes
+}
+
+func (r *Runner) run(ctx context.Context, todo []int, outcomes []Outcome) {
 	r.memory.limit, r.memory.used = r.MemoryLimit, processMemory
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
@@ -109,7 +122,6 @@ func (r *Runner) Run(ctx context.Context) []Outcome {
 		r.graphs.want(r.Points, again)
 		r.several(ctx, 1, again, outcomes)
 	}
-	return outcomes
 }
 
 // graphShare is the part of a limited memory that graphs which no point works on may have.
@@ -196,9 +208,12 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 
 // options are those of a point's machine.
 func (r *Runner) options(i int) sim.Options {
-	cfg := &r.Points[i].Config
+	cfg, most := &r.Points[i].Config, r.MaxCycles
+	if r.Abandon != nil {
+		most = r.Abandon(i)
+	}
 	return sim.Options{
-		MaxCycles: r.MaxCycles, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) },
+		MaxCycles: most, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) },
 		MaxEdges: cfg.Stop.MaxEdges, Sampling: sampling(cfg), Threads: r.threads(cfg.Machine.Sockets),
 	}
 }

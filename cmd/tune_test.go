@@ -1,0 +1,76 @@
+package cmd
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/internal/tune"
+)
+
+const tuned = `name: t
+machine: vortex-1c4w4t
+graph: {rmat: {scale: 4, edge_factor: 3}, clean: {symmetrise: true}}
+workload: {algorithm: bfs}
+`
+
+// TestTune: a search finds what an exhaustive one does, the same with any number of jobs, goes on where it was ended, and
+// leaves an experiment that runs the best.
+func TestTune(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned), 0o644))
+	search := func(args ...string) (o tune.Outcome) {
+		t.Helper()
+		out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--json", "--only", "warps_per_core=0", "--only", "schedule=vertex,warp,edge"}, args...)...)
+		require.Zero(t, code, errs)
+		require.NoError(t, json.Unmarshal([]byte(out), &o))
+		return o
+	}
+	all := search("--exhaustive", "--set", "name=all")
+	require.Equal(t, all.Candidates, all.Simulated)
+	one := search("--jobs", "1")
+	require.Equal(t, all.Best.Cycles, one.Best.Cycles)
+	require.Positive(t, one.Abandoned)
+	require.Equal(t, one, search("--jobs", "3", "--fresh"))
+	require.Equal(t, one, search(), "everything is stored")
+
+	begun := search("--set", "name=part", "--points", "9")
+	require.True(t, begun.Spent)
+	require.Equal(t, 9, begun.Simulated)
+	require.Equal(t, one, search("--set", "name=part"))
+
+	out, errs, code := heddle(t, "run", filepath.Join("results", "t-tune", "best.yaml"), "--json", "--set", "name=again")
+	require.Zero(t, code, errs)
+	var sum struct{ Points []struct{ Cycles uint64 } }
+	require.NoError(t, json.Unmarshal([]byte(out), &sum))
+	require.Equal(t, []struct{ Cycles uint64 }{{one.First.Cycles}, {one.Best.Cycles}}, sum.Points)
+
+	out, errs, code = heddle(t, "tune", "t.yaml", "--only", "warps_per_core=0", "--only", "schedule=vertex,warp,edge")
+	require.Zero(t, code, errs)
+	require.Contains(t, out, one.Best.Kernel)
+	require.Contains(t, out, "candidates simulated")
+	for _, line := range strings.Split(out, "\n") {
+		require.LessOrEqual(t, len([]rune(line)), 80, line)
+	}
+}
+
+func TestTuneRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned), 0o644))
+	for says, args := range map[string][]string{
+		"compare, sweep, seeds: expected none":           {"tune", "quickstart"},
+		"workload: expected heddle's compiled kernels":   {"tune", "t.yaml", "--set", "workload.recipe=gunrock"},
+		"--only x=1: expected KEY=VALUE":                 {"tune", "t.yaml", "--only", "x=1"},
+		"--points, --budget: expected":                   {"tune", "t.yaml", "--points", "-1"},
+		"needs both directions of every edge":            {"tune", "t.yaml", "--set", "workload.algorithm=k-core", "--set", "graph.clean.symmetrise=false"},
+		"workload.source = 99: the graph has vertices 0": {"tune", "t.yaml", "--set", "workload.source=99"},
+	} {
+		_, errs, code := heddle(t, args...)
+		require.Equal(t, exitUsage, code, errs)
+		require.Contains(t, errs, says)
+	}
+}

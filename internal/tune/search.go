@@ -1,0 +1,220 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Trial is what is known of a candidate.
+type Trial struct {
+	Candidate int
+	Cycles    uint64 // 0: it has failed
+	// Abandoned says that it has at least that many cycles; how many is not known.
+	Abandoned bool
+}
+
+// Evaluate simulates candidates. Those that have more cycles than most may be abandoned; 0: none. The trials come in the
+// order of the candidates.
+type Evaluate func(ctx context.Context, candidates []int, most uint64) ([]Trial, error)
+
+// Budget ends a search.
+type Budget struct {
+	Points int         // candidates at most; 0: no limit
+	Spent  func() bool // reports whether there is no more time; nil: there always is
+}
+
+// Search is a search of a space.
+type Search struct {
+	Space    *Space
+	Evaluate Evaluate
+	Budget   Budget
+	First    int // the candidate that is simulated first, and never abandoned
+
+	known map[int]Trial
+	order []int // of trials
+	best  int   // candidate; -1: none yet
+	over  bool  // the budget is spent
+}
+
+// batch is how many candidates are simulated with the same best so far. It is no number of processors, so that the search is
+// the same on any.
+const batch = 4
+
+// Run searches, and returns the trials in their order.
+func (s *Search) Run(ctx context.Context) ([]Trial, error) {
+	s.known, s.best = map[int]Trial{}, -1
+	err := s.try(ctx, []int{s.First})
+	var begin []int
+	if err == nil {
+		begin, err = s.schedules(ctx)
+	}
+	for _, from := range begin {
+		if err == nil {
+			err = s.descend(ctx, from)
+		}
+	}
+	if err == nil {
+		err = s.around(ctx)
+	}
+	var out []Trial
+	for _, i := range s.order {
+		out = append(out, s.known[i])
+	}
+	return out, err
+}
+
+// Best is the best candidate; -1: no trial has a result.
+func (s *Search) Best() int { return s.best }
+
+// Spent reports whether the search has ended since its budget was spent.
+func (s *Search) Spent() bool { return s.over }
+
+// schedules tries each schedule with what suits it, and returns these, best first.
+func (s *Search) schedules(ctx context.Context) ([]int, error) {
+	var list []int
+	for v := range s.Space.Axes[0].Values {
+		if i := s.Space.suited(v); i >= 0 {
+			list = append(list, i)
+		}
+	}
+	if err := s.try(ctx, list); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return s.compare(a, b) })
+	return list, nil
+}
+
+// compare orders candidates by what is known of them: results, those that were abandoned, failures.
+func (s *Search) compare(a, b int) int {
+	x, y := s.known[a], s.known[b]
+	rank := func(t Trial) int {
+		switch {
+		case t.Cycles == 0:
+			return 2
+		case t.Abandoned:
+			return 1
+		}
+		return 0
+	}
+	if rank(x) == rank(y) && x.Abandoned {
+		return 0 // it is not known by how much they are slower
+	}
+	return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.Cycles, y.Cycles))
+}
+
+// descend changes one choice at a time, as long as that makes it faster.
+func (s *Search) descend(ctx context.Context, from int) error {
+	here := from
+	for better := true; better && !s.over; {
+		better = false
+		for axis := range s.Space.Axes {
+			var list []int
+			for v := range s.Space.Axes[axis].Values {
+				if axis == 0 {
+					break // schedules are where descents begin
+				}
+				if i := s.Space.nearest(s.Space.Candidates[here], axis, v); i >= 0 && s.sameSchedule(i, here) {
+					list = append(list, i)
+				}
+			}
+			if err := s.try(ctx, list); err != nil {
+				return err
+			}
+			for _, i := range list {
+				if s.compare(i, here) < 0 {
+					here, better = i, true
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Search) sameSchedule(a, b int) bool {
+	return s.Space.Candidates[a][0] == s.Space.Candidates[b][0]
+}
+
+// around changes each choice of the best once more, schedules too, as long as that makes it faster.
+func (s *Search) around(ctx context.Context) error {
+	for before := -1; before != s.best && !s.over && s.best >= 0; {
+		before = s.best
+		here := s.Space.Candidates[s.best]
+		var list []int
+		for i, c := range s.Space.Candidates {
+			differs := 0
+			for a := range c {
+				if c[a] != here[a] {
+					differs++
+				}
+			}
+			if differs <= 1 {
+				list = append(list, i)
+			}
+		}
+		if err := s.try(ctx, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// try simulates the candidates that nothing is known of, a batch at a time.
+func (s *Search) try(ctx context.Context, list []int) error {
+	var todo []int
+	for _, i := range list {
+		if _, ok := s.known[i]; !ok && !slices.Contains(todo, i) {
+			todo = append(todo, i)
+		}
+	}
+	for len(todo) > 0 {
+		n := min(len(todo), batch)
+		if left := s.Budget.Points - len(s.known); s.Budget.Points > 0 {
+			n = min(n, left)
+		}
+		if n <= 0 || s.Budget.Spent != nil && s.Budget.Spent() {
+			s.over = true
+			return nil
+		}
+		trials, err := s.Evaluate(ctx, todo[:n], s.most())
+		if err != nil {
+			return err
+		}
+		s.note(trials)
+		todo = todo[n:]
+	}
+	return nil
+}
+
+// note takes down what is known now.
+func (s *Search) note(trials []Trial) {
+	for _, t := range trials {
+		s.known[t.Candidate] = t
+		s.order = append(s.order, t.Candidate)
+		if t.Cycles > 0 && !t.Abandoned && (s.best < 0 || t.Cycles < s.known[s.best].Cycles) {
+			s.best = t.Candidate
+		}
+	}
+}
+
+// most is how many cycles a candidate may have that is of interest.
+func (s *Search) most() uint64 {
+	if s.best < 0 {
+		return 0
+	}
+	return s.known[s.best].Cycles
+}
+
+// All simulates every candidate to its end.
+func (s *Search) All(ctx context.Context) ([]Trial, error) {
+	s.known, s.best = map[int]Trial{}, -1
+	all := make([]int, len(s.Space.Candidates))
+	for i := range all {
+		all[i] = i
+	}
+	trials, err := s.Evaluate(ctx, all, 0)
+	if err == nil {
+		s.note(trials)
+	}
+	return trials, err
+}

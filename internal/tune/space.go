@@ -1,0 +1,250 @@
+// Package tune searches the choices of a kernel for the fastest on a graph, an algorithm and a machine: schedule, layout,
+// direction, active set, and what else a workload says of how an algorithm's work is dealt out.
+//
+// Every candidate that it compares is a point as heddle run simulates it, verified; one that takes longer than the best so
+// far is abandoned there. The search depends on cycles alone, so that its way and its result are the same on any host.
+package tune
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heddle/configs"
+	"heddle/internal/experiment"
+	"heddle/kernels/activeset"
+	"heddle/kernels/compose"
+	"heddle/kernels/direction"
+	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
+	"heddle/units"
+)
+
+// Axis is a choice that is searched: a key of workload, and its values.
+type Axis struct {
+	Key    string
+	Values []string
+	set    func(w *configs.Workload, value string)
+}
+
+// number sets one of a workload's numbers.
+func number(field func(w *configs.Workload) *int) func(*configs.Workload, string) {
+	return func(w *configs.Workload, value string) {
+		*field(w), _ = strconv.Atoi(value) // a value of ours, or checked
+	}
+}
+
+// choice sets one of a workload's names.
+func choice(field func(w *configs.Workload) *configs.Choice) func(*configs.Workload, string) {
+	return func(w *configs.Workload, value string) { *field(w) = configs.Choice(value) }
+}
+
+// ScheduleKey is the axis that a search begins with.
+const ScheduleKey = "workload.schedule"
+
+// Axes are all that are searched on a machine: software alone, or with its graph unit.
+func Axes(m *configs.Machine, withUnit bool) []Axis {
+	var schedules, layouts, directions, sets, dedups, orders, scans []string
+	for _, s := range units.Schedules() {
+		if s.Unit == "" || withUnit && m.Core.Unit.Is(s.Unit) {
+			schedules = append(schedules, s.Name)
+		}
+	}
+	for _, l := range layout.Layouts() {
+		layouts = append(layouts, l.Name)
+	}
+	for _, d := range direction.Policies() {
+		directions = append(directions, d.Name)
+	}
+	for _, s := range activeset.Choices() {
+		sets = append(sets, s.Name)
+	}
+	for _, d := range activeset.Dedups() {
+		dedups = append(dedups, d.Name)
+	}
+	for _, o := range activeset.Orders() {
+		orders = append(orders, o.Name)
+	}
+	for _, s := range schedule.Scans() {
+		scans = append(scans, string(s))
+	}
+	return []Axis{
+		{ScheduleKey, schedules, func(w *configs.Workload, v string) { w.Schedule = configs.Schedule(v) }},
+		{"workload.direction", directions, choice(func(w *configs.Workload) *configs.Choice { return &w.Direction })},
+		{"workload.active_set", sets, choice(func(w *configs.Workload) *configs.Choice { return &w.ActiveSet })},
+		{"workload.layout", layouts, choice(func(w *configs.Workload) *configs.Choice { return &w.Layout })},
+		{"workload.dedup", dedups, choice(func(w *configs.Workload) *configs.Choice { return &w.Dedup })},
+		{"workload.order", orders, choice(func(w *configs.Workload) *configs.Choice { return &w.Order })},
+		{"workload.scan", scans, choice(func(w *configs.Workload) *configs.Choice { return &w.Scan })},
+		{"workload.warps_per_core", parts(m.Core.Warps), number(func(w *configs.Workload) *int { return &w.WarpsPerCore })},
+		{"workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), number(func(w *configs.Workload) *int { return &w.CTAThreads })},
+	}
+}
+
+// parts are all of a core's warps, which 0 means, a half and a quarter.
+func parts(warps int) []string {
+	values := []string{"0"}
+	for n := warps / 2; n > 0 && n >= warps/4; n /= 2 {
+		values = append(values, strconv.Itoa(n))
+	}
+	return values
+}
+
+// blocks are thread blocks of a whole core, which 0 means, and of fewer of its warps, each a quarter of the one before.
+func blocks(warps, lanes int) []string {
+	values := []string{"0"}
+	for n := warps / 4; n > 0; n /= 4 {
+		if n > 1 {
+			values = append(values, strconv.Itoa(n*lanes))
+		}
+	}
+	return values
+}
+
+// Restrict leaves of an axis those values: KEY=VALUE,VALUE.
+func Restrict(axes []Axis, text string) error {
+	key, list, ok := strings.Cut(text, "=")
+	if !strings.Contains(key, ".") {
+		key = "workload." + key
+	}
+	i := slices.IndexFunc(axes, func(a Axis) bool { return a.Key == key })
+	if !ok || i < 0 {
+		var keys []string
+		for _, a := range axes {
+			keys = append(keys, experiment.Short(a.Key))
+		}
+		return fmt.Errorf("--only %s: expected KEY=VALUE,VALUE… with one of %s", text, strings.Join(keys, ", "))
+	}
+	values := strings.Split(list, ",")
+	for _, v := range values {
+		if !slices.Contains(axes[i].Values, v) {
+			if _, err := strconv.ParseUint(v, 10, 16); err != nil || !isNumber(axes[i].Values) {
+				return fmt.Errorf("--only %s: %s: expected some of %s", text, v, strings.Join(axes[i].Values, ", "))
+			}
+		}
+	}
+	axes[i].Values = values
+	return nil
+}
+
+func isNumber(values []string) bool { return len(values) > 0 && values[0] == "0" }
+
+// Candidate is a value on every axis, by its place among the axis's.
+type Candidate []int
+
+// Space is what is searched.
+type Space struct {
+	Axes       []Axis
+	Candidates []Candidate // legal, each another kernel; in the order of the axes, the last of which moves fastest
+
+	names    []string
+	workload configs.Workload // what is not searched
+}
+
+// MostCandidates bounds a space: more is a mistake.
+const MostCandidates = 20_000
+
+// NewSpace finds the legal combinations, by a workload that has all else. Of those that come to the same kernel, the first
+// is one.
+func NewSpace(w configs.Workload, m *configs.Machine, axes []Axis) (*Space, error) {
+	s := &Space{Axes: axes, workload: w}
+	seen := map[string]bool{}
+	core := schedule.Core{Warps: m.Core.Warps, Lanes: m.Core.Threads}
+	at := make(Candidate, len(axes))
+	for more := true; more; more = next(at, axes) {
+		own := w
+		for i, a := range axes {
+			a.set(&own, a.Values[at[i]])
+		}
+		p, err := compose.NewPlan(own)
+		if err != nil || p.Fits(core) != nil {
+			continue
+		}
+		name := p.Name()
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		s.Candidates, s.names = append(s.Candidates, slices.Clone(at)), append(s.names, name)
+		if len(s.Candidates) > MostCandidates {
+			return nil, fmt.Errorf("more than %d candidates: leave some out by --only", MostCandidates)
+		}
+	}
+	if len(s.Candidates) == 0 {
+		return nil, fmt.Errorf("workload.algorithm: %s: no combination is legal: nothing to search", w.Algorithm)
+	}
+	return s, nil
+}
+
+// next is the next place in a cross product; false: there is none.
+func next(at Candidate, axes []Axis) bool {
+	for i := len(at) - 1; i >= 0; i-- {
+		if at[i]++; at[i] < len(axes[i].Values) {
+			return true
+		}
+		at[i] = 0
+	}
+	return false
+}
+
+// Settings are a candidate's values, as a point's axes.
+func (s *Space) Settings(i int) (out []experiment.Setting) {
+	for a, v := range s.Candidates[i] {
+		out = append(out, experiment.Setting{Key: s.Axes[a].Key, Value: s.Axes[a].Values[v]})
+	}
+	return out
+}
+
+// AllSettings are those of all candidates.
+func (s *Space) AllSettings() (out [][]experiment.Setting) {
+	for i := range s.Candidates {
+		out = append(out, s.Settings(i))
+	}
+	return out
+}
+
+// Name is what the kernel is called that a candidate comes to.
+func (s *Space) Name(i int) string { return s.names[i] }
+
+// Find is the candidate that is nearest to a workload: the one that a workload's own choices come to, if it is among them.
+func (s *Space) Find(w configs.Workload) int {
+	p, err := compose.NewPlan(w)
+	if err != nil {
+		return 0
+	}
+	return max(0, slices.Index(s.names, p.Name()))
+}
+
+// suited is the candidate of a schedule with the workload's other choices, or what suits the schedule where these are auto;
+// if that is none, the first of the schedule; -1: there is none.
+func (s *Space) suited(value int) int {
+	w := s.workload
+	s.Axes[0].set(&w, s.Axes[0].Values[value])
+	if p, err := compose.NewPlan(w); err == nil {
+		if i := slices.Index(s.names, p.Name()); i >= 0 {
+			return i
+		}
+	}
+	return slices.IndexFunc(s.Candidates, func(c Candidate) bool { return c[0] == value })
+}
+
+// nearest is the candidate that has a value on an axis and as many of another's values as there can be; -1: none has it.
+func (s *Space) nearest(to Candidate, axis, value int) int {
+	best, least := -1, len(s.Axes)+1
+	for i, c := range s.Candidates {
+		if c[axis] != value {
+			continue
+		}
+		differs := 0
+		for a := range c {
+			if c[a] != to[a] {
+				differs++
+			}
+		}
+		if differs < least {
+			best, least = i, differs
+		}
+	}
+	return best
+}

@@ -1,0 +1,159 @@
+package tune_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/internal/tune"
+)
+
+// space is that of an algorithm on a small machine, with less of it if that is said.
+func space(t *testing.T, algorithm string, only ...string) *tune.Space {
+	t.Helper()
+	e, err := configs.ParseExperiment("test", []byte("name: t\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 9, edges: 9}}\nworkload: {algorithm: "+algorithm+"}\n"))
+	require.NoError(t, err)
+	axes := tune.Axes(&e.Machine, false)
+	for _, o := range only {
+		require.NoError(t, tune.Restrict(axes, o))
+	}
+	s, err := tune.NewSpace(e.Workload, &e.Machine, axes)
+	require.NoError(t, err)
+	require.Equal(t, "bfs/vertex/csr/push/queue+none", map[bool]string{true: s.Name(s.Find(e.Workload)), false: "bfs/vertex/csr/push/queue+none"}[algorithm == "bfs"])
+	return s
+}
+
+// made are cycles that follow from a seed: each choice is worth something by itself, and a little beside others.
+func made(s *tune.Space, seed uint64) []uint64 {
+	r := rand.New(rand.NewPCG(seed, 7))
+	worth := make([][]float64, len(s.Axes))
+	for a := range worth {
+		for range s.Axes[a].Values {
+			worth[a] = append(worth[a], 1+2*r.Float64())
+		}
+	}
+	cycles := make([]uint64, len(s.Candidates))
+	for i, c := range s.Candidates {
+		x := 1000.0 * (1 + 0.02*r.Float64())
+		for a, v := range c {
+			x *= worth[a][v]
+		}
+		cycles[i] = uint64(x)
+	}
+	return cycles
+}
+
+// evaluator answers with made cycles, as simulations would.
+type evaluator struct {
+	cycles []uint64
+	asked  []int
+	spent  uint64
+}
+
+func (e *evaluator) evaluate(_ context.Context, list []int, most uint64) (out []tune.Trial, err error) {
+	for _, i := range list {
+		e.asked = append(e.asked, i)
+		t := tune.Trial{Candidate: i, Cycles: e.cycles[i]}
+		if most > 0 && t.Cycles > most {
+			t.Cycles, t.Abandoned = most, true
+		}
+		e.spent += t.Cycles
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// TestSearch: it finds the best of what choices are worth, asks for nothing twice, begins with what it is told to, and
+// its books are right.
+func TestSearch(t *testing.T) {
+	missed, looked, candidates := 0, 0, 0
+	for _, algorithm := range []string{"bfs", "sssp", "pagerank", "k-core"} {
+		s := space(t, algorithm)
+		for seed := range uint64(20) {
+			e := &evaluator{cycles: made(s, seed)}
+			search := &tune.Search{Space: s, Evaluate: e.evaluate, First: 3}
+			trials, err := search.Run(context.Background())
+			require.NoError(t, err)
+			require.Equal(t, 3, e.asked[0])
+			once := slices.Clone(e.asked)
+			slices.Sort(once)
+			require.Equal(t, slices.Compact(slices.Clone(once)), once, "nothing twice")
+			require.Len(t, trials, len(e.asked))
+			least := slices.Min(e.cycles)
+			if float64(e.cycles[search.Best()]) > 1.02*float64(least) {
+				missed++
+				t.Logf("%s, seed %d: %.2f times the best", algorithm, seed, float64(e.cycles[search.Best()])/float64(least))
+			}
+			looked, candidates = looked+len(e.asked), candidates+len(s.Candidates)
+			o, found := search.Outcome()
+			require.True(t, found)
+			require.Equal(t, e.spent, o.Cycles)
+			require.Equal(t, len(e.asked), o.Simulated)
+			require.Equal(t, e.cycles[search.Best()], o.Best.Cycles)
+			require.InDelta(t, float64(e.cycles[3])/float64(o.Best.Cycles), o.Best.Speedup, 1e-9)
+			for _, w := range o.Worth {
+				if w.Best {
+					require.Equal(t, o.Best.Cycles, w.Cycles, "the fastest with the best's value is the best")
+				}
+			}
+		}
+	}
+	t.Logf("%d of 80 missed, %d of %d candidates looked at", missed, looked, candidates)
+	require.LessOrEqual(t, missed, 8, "of 80 spaces in which choices are worth something by themselves, but not all go together")
+}
+
+// TestAll: every candidate, none abandoned.
+func TestAll(t *testing.T) {
+	s := space(t, "bfs", "schedule=vertex,warp", "warps_per_core=0,3")
+	for _, c := range s.Candidates {
+		require.Len(t, c, len(s.Axes))
+	}
+	e := &evaluator{cycles: made(s, 1)}
+	search := &tune.Search{Space: s, Evaluate: e.evaluate}
+	_, err := search.All(context.Background())
+	require.NoError(t, err)
+	require.Len(t, e.asked, len(s.Candidates))
+	require.Equal(t, slices.Min(e.cycles), e.cycles[search.Best()])
+	o, _ := search.Outcome()
+	require.Zero(t, o.Abandoned)
+	require.Equal(t, slices.Max(e.cycles), o.Worst.Cycles)
+}
+
+// TestBudget ends a search, which says so.
+func TestBudget(t *testing.T) {
+	s := space(t, "bfs")
+	e := &evaluator{cycles: made(s, 2)}
+	search := &tune.Search{Space: s, Evaluate: e.evaluate, Budget: tune.Budget{Points: 7}}
+	_, err := search.Run(context.Background())
+	require.NoError(t, err)
+	require.Len(t, e.asked, 7)
+	require.True(t, search.Spent())
+	timed := &tune.Search{Space: s, Evaluate: e.evaluate, Budget: tune.Budget{Spent: func() bool { return len(e.asked) > 15 }}}
+	_, err = timed.Run(context.Background())
+	require.NoError(t, err)
+	require.True(t, timed.Spent())
+}
+
+// TestSpace: candidates are legal, other kernels each, and those that what is left of the axes has.
+func TestSpace(t *testing.T) {
+	all := space(t, "sssp")
+	seen := map[string]bool{}
+	for i := range all.Candidates {
+		require.False(t, seen[all.Name(i)])
+		seen[all.Name(i)] = true
+		require.Len(t, all.Settings(i), len(all.Axes))
+	}
+	some := space(t, "sssp", "workload.schedule=edge", "direction=push")
+	require.Less(t, len(some.Candidates), len(all.Candidates))
+	for i := range some.Candidates {
+		require.Equal(t, "edge", some.Settings(i)[0].Value)
+	}
+	axes := tune.Axes(&configs.Machine{}, false)
+	for _, wrong := range []string{"schedule", "width=3", "schedule=weaver", "warps_per_core=x", "direction=1"} {
+		require.ErrorContains(t, tune.Restrict(axes, wrong), "--only "+wrong)
+	}
+}
