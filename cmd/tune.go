@@ -39,7 +39,8 @@ of a core and sizes of thread blocks; the experiment's other keys hold. It begin
 each schedule and what suits it, changes one choice of each at a time as long as that
 makes it faster, and ends when no change of one choice makes the best any faster. What
 takes longer than the best so far is abandoned there. Every candidate's result is
-checked, as heddle run does.
+checked, as heddle run does. In an experiment with a sample, candidates are estimated,
+and those that may be the best are simulated whole in the end.
 
 The search is the same on any host, whatever --jobs is. Candidates are stored as they
 end, as points of results/<name>-tune; the same command goes on after an interruption.
@@ -77,7 +78,13 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	points, err := experiment.Candidates(l, f.overrides.set, space.AllSettings())
+	settings := space.AllSettings()
+	if l.Value.Sample.On() { // each once more, whole
+		for _, s := range space.AllSettings() {
+			settings = append(settings, append(s, experiment.Setting{Key: "sample.period", Value: "0"}))
+		}
+	}
+	points, err := experiment.Candidates(l, f.overrides.set, settings)
 	if err != nil {
 		return err
 	}
@@ -90,7 +97,7 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 	}
 	defer inOrder(c.Context())()
 	if !f.json {
-		fmt.Fprintf(c.OutOrStdout(), "%s: %d candidates\n", l.Value.Name, len(points))
+		fmt.Fprintf(c.OutOrStdout(), "%s: %d candidates\n", l.Value.Name, len(space.Candidates))
 	}
 	t := &tuning{session: s, flags: f, search: &tune.Search{Space: space, First: space.Find(l.Value.Workload)}}
 	return t.run(c, l)
@@ -132,6 +139,19 @@ func (t *tuning) run(c *cobra.Command, l *schema.Loaded[configs.Experiment]) err
 	defer stop(nil)
 	t.stop = stop
 	t.search.Evaluate = t.evaluate
+	if n := len(t.search.Space.Candidates); l.Value.Sample.On() {
+		t.search.Exact = func(ctx context.Context, list []int, most uint64) ([]tune.Trial, error) {
+			var whole []int
+			for _, i := range list {
+				whole = append(whole, n+i)
+			}
+			trials, err := t.evaluate(ctx, whole, most)
+			for i := range trials {
+				trials[i].Candidate -= n
+			}
+			return trials, err
+		}
+	}
 	t.search.Budget.Points = t.flags.points
 	if t.flags.budget > 0 {
 		end := time.Now().Add(t.flags.budget)
@@ -185,7 +205,7 @@ func (t *tuning) trial(i int, most uint64) (trial tune.Trial, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := &t.outcomes[i]
-	trial = tune.Trial{Candidate: i, Cycles: o.Cycles}
+	trial = tune.Trial{Candidate: i, Cycles: o.Cycles, Half: o.Half}
 	switch {
 	case o.Counts():
 		return trial, true
@@ -209,6 +229,9 @@ func (t *tuning) show(c *cobra.Command, l *schema.Loaded[configs.Experiment]) er
 	text := b.Bytes()
 	best := l.Value
 	best.Compare = o.Compare()
+	if t.search.Exact != nil {
+		best.Sample = configs.Sample{}
+	}
 	if err := errors.Join(
 		files.Write(filepath.Join(t.dir, "tune.json"), text),
 		files.Write(filepath.Join(t.dir, "best.yaml"), configs.ExperimentSchema.YAML(best)),

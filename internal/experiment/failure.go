@@ -39,7 +39,7 @@ func Class(err error) string {
 		return WrongResult
 	case errors.As(err, new(*sim.StallError)):
 		return NoProgress
-	case errors.As(err, new(*sim.CycleLimitError)), errors.As(err, new(*TimeLimitError)):
+	case errors.As(err, new(*sim.CycleLimitError)), errors.As(err, new(*TimeLimitError)), errors.As(err, new(*AbandonedError)):
 		return Limit
 	case errors.As(err, new(*MemoryError)):
 		return OutOfMemory
@@ -58,6 +58,13 @@ type Crash struct {
 }
 
 func (c *Crash) Error() string { return "the simulator failed: " + c.Message }
+
+// AbandonedError says that a sampled point was ended between two launches, when it had more cycles than are of interest.
+type AbandonedError struct{ Cycles uint64 }
+
+func (e *AbandonedError) Error() string {
+	return fmt.Sprintf("cycle limit reached: about %d", e.Cycles)
+}
 
 // TimeLimitError says that a point took too long on the host.
 type TimeLimitError struct{ Limit time.Duration }

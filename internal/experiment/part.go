@@ -152,6 +152,9 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 			c.sample.estimate(p, &r)
 		}
 		c.times.Add(r, c.overhead)
+		if c.sample != nil && err == nil && c.sample.most > 0 && c.times.Total() > c.sample.most {
+			err = &AbandonedError{c.times.Total()}
+		}
 	}
 	return r, err
 }
@@ -164,6 +167,7 @@ func (c *counted) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32)
 // sample is what is known of a sampled run.
 type sample struct {
 	last      func() *sim.Sampled // launch
+	most      uint64              // cycles that are of interest; 0: all
 	estimates sampled.Estimator
 	totals    stats.Tree // of all launches
 }

@@ -209,7 +209,7 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 // options are those of a point's machine.
 func (r *Runner) options(i int) sim.Options {
 	cfg, most := &r.Points[i].Config, r.MaxCycles
-	if r.Abandon != nil {
+	if r.Abandon != nil && !cfg.Sample.On() { // whose machine has cycles that are not the point's
 		most = r.Abandon(i)
 	}
 	return sim.Options{
@@ -301,6 +301,9 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	}
 	c := newCounted(device, d, cfg)
 	c.shown, c.keeper = shown, keep
+	if r.Abandon != nil && c.sample != nil {
+		c.sample.most = r.Abandon(i)
+	}
 	res, err := runKernels(ctx, c, g, cfg, r.Points[i].programs)
 	c.end()
 	res.times = c.times

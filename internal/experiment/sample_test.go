@@ -116,3 +116,24 @@ func TestSamplesThatAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, c.says, c.set)
 	}
 }
+
+// TestAbandon: a point that has more cycles than are of interest ends there, in time or sampled; one that has fewer is what it
+// is without the bound.
+func TestAbandon(t *testing.T) {
+	for _, sample := range []string{"", "sample: {period: 700, interval: 200, warm_up: 100}\n"} {
+		p := points(t, small+"workload: {algorithm: pagerank, max_iterations: 4}\n"+sample, "graph.erdos_renyi.vertices=1500", "graph.erdos_renyi.edges=6000")
+		run := func(most uint64) experiment.Outcome {
+			r := &experiment.Runner{Points: p, Observer: silent{}, Abandon: func(int) uint64 { return most }}
+			o := r.RunSome(context.Background(), []int{0})[0]
+			o.Seconds = 0
+			return o
+		}
+		whole := run(0)
+		require.NoError(t, whole.Err)
+		require.Equal(t, whole, run(2*whole.Cycles))
+		cut := run(whole.Cycles / 2)
+		require.Equal(t, experiment.Limit, experiment.Class(cut.Err))
+		require.Greater(t, cut.Cycles, whole.Cycles/2)
+		require.Less(t, cut.Cycles, whole.Cycles)
+	}
+}

@@ -19,7 +19,8 @@ type Outcome struct {
 	Failed     int     `json:"failed"`
 	Cycles     uint64  `json:"cycles"` // of all that was simulated
 	Spent      bool    `json:"budget_spent"`
-	First      Ranked  `json:"first"` // what the workload says, with auto for the rest
+	Exact      int     `json:"exact,omitempty"` // candidates of a sampled search that were simulated whole in the end
+	First      Ranked  `json:"first"`           // what the workload says, with auto for the rest
 	Best       Ranked  `json:"best"`
 	Second     *Ranked `json:"second,omitempty"`
 	Worst      *Ranked `json:"worst,omitempty"` // of those that were simulated to the end
@@ -31,7 +32,8 @@ type Ranked struct {
 	Kernel   string            `json:"kernel"`
 	Choices  map[string]string `json:"choices"`
 	Cycles   uint64            `json:"cycles"`
-	Speedup  float64           `json:"speedup"` // over the first
+	Half     float64           `json:"half,omitempty"` // half the 95 % confidence interval of cycles that are an estimate
+	Speedup  float64           `json:"speedup"`        // over the first
 	settings []experiment.Setting
 }
 
@@ -39,15 +41,18 @@ type Ranked struct {
 type Worth struct {
 	Key     string  `json:"key"`
 	Value   string  `json:"value"`
-	Best    bool    `json:"best"`    // the best candidate has it
-	Cycles  uint64  `json:"cycles"`  // 0: none with it was simulated
+	Best    bool    `json:"best"`     // the best candidate has it
+	Cycles  uint64  `json:"cycles"`   // 0: none with it was simulated
 	AtLeast bool    `json:"at_least"` // all with it were abandoned: it has more cycles
 	Over    float64 `json:"over_best"`
 }
 
 // Outcome says what the search has found.
 func (s *Search) Outcome() (o Outcome, found bool) {
-	o = Outcome{Candidates: len(s.Space.Candidates), Simulated: len(s.known), Spent: s.over}
+	o = Outcome{Candidates: len(s.Space.Candidates), Simulated: len(s.known), Spent: s.over, Exact: len(s.exact)}
+	for _, t := range s.exact {
+		o.Cycles += t.Cycles
+	}
 	var ended []int
 	for _, i := range s.order {
 		t := s.known[i]
@@ -75,11 +80,11 @@ func (s *Search) Outcome() (o Outcome, found bool) {
 }
 
 func (s *Search) ranked(i int) Ranked {
-	r := Ranked{Kernel: s.Space.Name(i), Cycles: s.known[i].Cycles, settings: s.Space.Settings(i), Choices: map[string]string{}}
+	r := Ranked{Kernel: s.Space.Name(i), Cycles: s.final(i).Cycles, Half: s.final(i).Half, settings: s.Space.Settings(i), Choices: map[string]string{}}
 	for _, x := range r.settings {
 		r.Choices[x.Key] = x.Value
 	}
-	if first := s.known[s.First]; first.Cycles > 0 && r.Cycles > 0 {
+	if first := s.final(s.First); first.Cycles > 0 && r.Cycles > 0 {
 		r.Speedup = float64(first.Cycles) / float64(r.Cycles)
 	}
 	return r
@@ -87,19 +92,19 @@ func (s *Search) ranked(i int) Ranked {
 
 // worth looks, for each value of each axis, for the fastest candidate that has it.
 func (s *Search) worth() (list []Worth) {
-	best := s.known[s.best].Cycles
+	best := s.final(s.best).Cycles
 	for a, axis := range s.Space.Axes {
 		var of []Worth
 		for v, value := range axis.Values {
 			w := Worth{Key: axis.Key, Value: value, Best: s.Space.Candidates[s.best][a] == v}
 			fastest := -1
 			for _, i := range s.order {
-				if s.Space.Candidates[i][a] == v && s.known[i].Cycles > 0 && (fastest < 0 || s.compare(i, fastest) < 0) {
+				if s.Space.Candidates[i][a] == v && s.final(i).Cycles > 0 && (fastest < 0 || s.compare(i, fastest) < 0) {
 					fastest = i
 				}
 			}
 			if fastest >= 0 {
-				t := s.known[fastest]
+				t := s.final(fastest)
 				w.Cycles, w.AtLeast = t.Cycles, t.Abandoned
 				w.Over = float64(t.Cycles) / float64(best)
 				of = append(of, w)
@@ -120,7 +125,7 @@ func (o *Outcome) Write(w io.Writer) {
 	ranks.AppendHeader(table.Row{"", "cycles", "speedup", "kernel"})
 	row := func(name string, r *Ranked) {
 		if r != nil {
-			ranks.AppendRow(table.Row{name, experiment.Thousands(r.Cycles), fmt.Sprintf("%.2f×", r.Speedup), r.Kernel})
+			ranks.AppendRow(table.Row{name, experiment.Thousands(r.Cycles) + experiment.Within(r.Half, float64(r.Cycles)), fmt.Sprintf("%.2f×", r.Speedup), r.Kernel})
 		}
 	}
 	row("first", &o.First)
@@ -155,6 +160,9 @@ func (o *Outcome) Write(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%d of %d candidates simulated, %d of them abandoned behind the best so far;\n%s cycles in all\n",
 		o.Simulated, o.Candidates, o.Abandoned, experiment.Thousands(o.Cycles))
+	if o.Exact > 0 {
+		fmt.Fprintf(w, "estimated by samples; %d simulated whole in the end, the first and those that might be the best\n", o.Exact)
+	}
 	if o.Failed > 0 {
 		fmt.Fprintf(w, "%d failed\n", o.Failed)
 	}

@@ -10,6 +10,8 @@ import (
 type Trial struct {
 	Candidate int
 	Cycles    uint64 // 0: it has failed
+	// Half is half the 95 % confidence interval of cycles that are an estimate; 0: they are exact.
+	Half float64
 	// Abandoned says that it has at least that many cycles; how many is not known.
 	Abandoned bool
 }
@@ -30,11 +32,15 @@ type Search struct {
 	Evaluate Evaluate
 	Budget   Budget
 	First    int // the candidate that is simulated first, and never abandoned
+	// Exact simulates candidates whole, where Evaluate estimates by samples; nil: Evaluate is exact. What may be the best by
+	// the estimates is simulated once more by it, and so is the first.
+	Exact Evaluate
 
 	known map[int]Trial
-	order []int // of trials
-	best  int   // candidate; -1: none yet
-	over  bool  // the budget is spent
+	exact map[int]Trial // of finalists
+	order []int         // of trials
+	best  int           // candidate; -1: none yet
+	over  bool          // the budget is spent
 }
 
 // batch is how many candidates are simulated with the same best so far. It is no number of processors, so that the search is
@@ -56,6 +62,9 @@ func (s *Search) Run(ctx context.Context) ([]Trial, error) {
 	}
 	if err == nil {
 		err = s.around(ctx)
+	}
+	if err == nil && s.Exact != nil && s.best >= 0 {
+		err = s.finals(ctx)
 	}
 	var out []Trial
 	for _, i := range s.order {
@@ -87,7 +96,7 @@ func (s *Search) schedules(ctx context.Context) ([]int, error) {
 
 // compare orders candidates by what is known of them: results, those that were abandoned, failures.
 func (s *Search) compare(a, b int) int {
-	x, y := s.known[a], s.known[b]
+	x, y := s.final(a), s.final(b)
 	rank := func(t Trial) int {
 		switch {
 		case t.Cycles == 0:
@@ -97,7 +106,7 @@ func (s *Search) compare(a, b int) int {
 		}
 		return 0
 	}
-	if rank(x) == rank(y) && x.Abandoned {
+	if x.Abandoned && y.Abandoned && x.Cycles > 0 && y.Cycles > 0 {
 		return 0 // it is not known by how much they are slower
 	}
 	return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.Cycles, y.Cycles))
@@ -157,6 +166,51 @@ func (s *Search) around(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// mostFinalists is how many candidates may be simulated once more, the first besides.
+const mostFinalists = 8
+
+// finals simulates whole what the best may be by its estimate, nearest first, and decides.
+func (s *Search) finals(ctx context.Context) error {
+	least := float64(s.known[s.best].Cycles) + s.known[s.best].Half
+	var list []int
+	for _, i := range s.order {
+		if t := s.known[i]; t.Cycles > 0 && !t.Abandoned && float64(t.Cycles)-t.Half <= least {
+			list = append(list, i)
+		}
+	}
+	slices.SortStableFunc(list, s.compare)
+	list = list[:min(len(list), mostFinalists)]
+	s.exact = map[int]Trial{}
+	s.best = -1
+	if !slices.Contains(list, s.First) {
+		list = append(list, s.First)
+	}
+	for _, i := range list {
+		most := uint64(0)
+		if s.best >= 0 && i != s.First {
+			most = s.exact[s.best].Cycles
+		}
+		trials, err := s.Exact(ctx, []int{i}, most)
+		if err != nil {
+			return err
+		}
+		t := trials[0]
+		s.exact[i] = t
+		if t.Cycles > 0 && !t.Abandoned && (s.best < 0 || t.Cycles < s.exact[s.best].Cycles) {
+			s.best = i
+		}
+	}
+	return nil
+}
+
+// final is what is known of a candidate in the end.
+func (s *Search) final(i int) Trial {
+	if t, ok := s.exact[i]; ok {
+		return t
+	}
+	return s.known[i]
 }
 
 // try simulates the candidates that nothing is known of, a batch at a time.
