@@ -145,6 +145,9 @@ const (
 // compileTime is more than any program needs.
 const compileTime = 2 * time.Minute
 
+// mostSaid is how much of what the compiler says is passed on, in bytes.
+const mostSaid = 8 << 10
+
 // compile builds a C program in a directory of its own, with the header of its block.
 func compile(ctx context.Context, file string, data []byte, h *Host) (*isa.Program, error) {
 	cc := os.Getenv(Compiler)
@@ -165,7 +168,10 @@ func compile(ctx context.Context, file string, data []byte, h *Host) (*isa.Progr
 	if err := os.WriteFile(filepath.Join(dir, HeaderName), h.Header(), 0o644); err != nil {
 		return nil, err
 	}
-	source := file
+	source, err := filepath.Abs(file) // no name is an option of the compiler
+	if err != nil {
+		return nil, err
+	}
 	if slices.Contains(Shipped(), file) {
 		source = filepath.Join(dir, file)
 		if err := os.WriteFile(source, data, 0o644); err != nil {
@@ -199,7 +205,11 @@ func runCompiler(ctx context.Context, dir, source, cc string, h *Host) (string, 
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return "", refuse("program", "%s cannot be built: %v\n%s", source, err, strings.TrimSpace(strings.ReplaceAll(said.String(), dir+string(filepath.Separator), "")))
+		text := strings.TrimSpace(strings.ReplaceAll(said.String(), dir+string(filepath.Separator), ""))
+		if len(text) > mostSaid {
+			text = text[:mostSaid] + "…"
+		}
+		return "", refuse("program", "%s cannot be built: %v\n%s", strings.TrimPrefix(source, dir+string(filepath.Separator)), err, text)
 	}
 	base := strings.TrimSuffix(filepath.Base(source), ".c")
 	return filepath.Join(dir, "out", base+".elf"), nil
