@@ -219,7 +219,7 @@ func (c *Core) executeSFU(now uint64) {
 func (c *Core) control(w int, op *emu.Op, now uint64) {
 	trace := c.warps[w].trace
 	if err := trace.Execute(op); err != nil {
-		c.uncontrolled(w, err)
+		c.uncontrolled(w, op, err)
 		return
 	}
 	c.startNew(now + executeToUnlock + spawnDelay)

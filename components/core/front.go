@@ -198,5 +198,6 @@ func (c *Core) startNew(at uint64) {
 		c.starts++
 		c.started[w] = c.starts
 		c.resume(w, at)
+		c.warps[w].fetching = c.warps[w].fetchPC // what it waits for, for profiles
 	}
 }

@@ -42,7 +42,9 @@ type pipe struct {
 
 	moved bool // something moved in this cycle, so the next can differ
 	units unitGate
-	hooks func(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) // nil: nobody looks
+
+	profile *profile                                                   // nil: nobody asks for counts by instruction
+	hooks   func(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) // nil: nobody looks
 }
 
 // unitGate says which requests to the graph unit a warp may issue: the core's accelerator socket.
@@ -137,6 +139,9 @@ func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 		p.units.Issue(i, op)
 	}
 	p.issuedPhase(sl, w)
+	if p.profile != nil {
+		p.profile.issued(op.PC(), w.trace.Mask())
+	}
 	p.moved = true
 	w.staging = nil
 	p.staged &^= 1 << i

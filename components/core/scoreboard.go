@@ -76,7 +76,7 @@ func (sl *slice) issue(now uint64) {
 		id := sl.issueWarp(sl, w, now)
 		sl.issued.Push(id, now+sl.issueDelay)
 	}
-	sl.did(b)
+	sl.did(b, now)
 }
 
 // choose returns the warp of the slice that issues next, or why none does. What holds

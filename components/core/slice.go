@@ -37,6 +37,7 @@ type slice struct {
 	bookedSince uint64                 //
 	waits       [len(boardUnits)]uint8 // by unit: warps that wait for it
 	since       uint64                 // cycles booked when the time began that belongs to no phase yet
+	blamed      uint32                 // with a profile: the row of the instruction for which it issues no more since bookedSince
 }
 
 // Bits of occupied.

@@ -257,10 +257,13 @@ func (p *pipe) settleWarps() {
 }
 
 // did is what the slice's scheduler does from this cycle on.
-func (sl *slice) did(b cycle) {
+func (sl *slice) did(b cycle, now uint64) {
 	if b != sl.booked {
 		sl.settle()
 		sl.booked = b
+	}
+	if sl.profile != nil {
+		sl.blame(now)
 	}
 }
 
@@ -271,7 +274,11 @@ func (sl *slice) settle() {
 	b := &sl.booked
 	done, could := n*uint64(b.issued), n*uint64(b.ready)
 	sl.Scheduler[issued] += done
-	sl.Scheduler[b.cause] += n*uint64(sl.spec.Issue.Dispatch) - done
+	idle := n*uint64(sl.spec.Issue.Dispatch) - done
+	sl.Scheduler[b.cause] += idle
+	if sl.profile != nil {
+		sl.profile.rows[sl.blamed].Stalls[b.cause] += idle
+	}
 	if could == 0 {
 		return
 	}

@@ -79,7 +79,7 @@ func (c *Core) trapped(sl *slice, id flightID, err error, now uint64) bool {
 	i := int(f.warp)
 	w := &c.warps[i]
 	if w.squashing {
-		c.Squashed++
+		c.squashed(f.op, i)
 		c.withdraw(f)
 	} else {
 		if w.handled(err) == nil {
@@ -92,6 +92,14 @@ func (c *Core) trapped(sl *slice, id flightID, err error, now uint64) bool {
 	c.hook(HookPosDiscard, now, f.warp, f.op)
 	sl.releases.put(&c.flights, id, now+1+commitToRelease)
 	return true
+}
+
+// squashed counts an instruction of warp i that has issued, and has no effect.
+func (c *Core) squashed(op *emu.Op, i int) {
+	c.Squashed++
+	if c.profile != nil {
+		c.profile.squashed(op.PC(), c.warps[i].trace.Mask())
+	}
 }
 
 // withdraw takes back what has been noted of an instruction before its effect.
@@ -122,10 +130,10 @@ func (c *Core) undecodable(i int, err error, now uint64) {
 }
 
 // uncontrolled is for a warp whose control has trapped, or is behind a trap. Nothing has been fetched behind it.
-func (c *Core) uncontrolled(i int, err error) {
+func (c *Core) uncontrolled(i int, op *emu.Op, err error) {
 	w := &c.warps[i]
 	if w.squashing {
-		c.Squashed++
+		c.squashed(op, i)
 	} else {
 		if w.handled(err) == nil {
 			c.fail(err)

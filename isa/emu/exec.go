@@ -21,7 +21,7 @@ type Op struct {
 	edge               bool  // each lane that executes it handles an edge
 	fn                 uint8 // which function of the unit
 	phase              isa.Phase
-	imm                uint32
+	imm, pc            uint32
 	unit               int
 	lanes              isa.LaneLoop
 	imms               *isa.Lanes // the immediate in every lane, for lanes; nil: rs2
@@ -69,7 +69,7 @@ func (m *Machine) prepare(pc, word uint32) (*Op, error) {
 		return nil, illegal(word, IllegalInstruction, "0x%08x is no instruction of this machine", word)
 	}
 	p := &Op{
-		Inst: in, class: in.Class, imm: uint32(in.Imm), rd: in.Rd,
+		Inst: in, class: in.Class, imm: uint32(in.Imm), pc: pc, rd: in.Rd,
 		edge: slices.Contains(m.edges, pc), phase: isa.PhaseAt(m.phases, pc), demands: demandsOf(&in),
 	}
 	if in.Rd == 0 {

@@ -241,6 +241,9 @@ func (o *Op) FloatCSR() bool { return o.class == isa.ClassCSR && o.CSR <= isa.CS
 // LatencyClass returns the instruction's class.
 func (o *Op) LatencyClass() isa.Class { return o.class }
 
+// PC returns the instruction's address.
+func (o *Op) PC() uint32 { return o.pc }
+
 // Phase returns the phase of the program at the instruction.
 func (o *Op) Phase() isa.Phase { return o.phase }
 

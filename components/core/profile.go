@@ -1,0 +1,166 @@
+package core
+
+import (
+	"math/bits"
+
+	"heddle/isa"
+)
+
+// InstructionCounts is what a core has counted of one instruction of a program. Of a profile's rows, the issued add up to
+// Stats.Issued and the stalls to Stats.Scheduler, cause by cause.
+type InstructionCounts struct {
+	PC       uint32
+	Issued   uint64 // by warps
+	Squashed uint64 // of them, those behind one that had trapped, which have no effect
+	Lanes    uint64 // that executed it
+	Stalls   Causes // a scheduler's places to issue that stayed empty because of it; nothing under issued
+}
+
+// profile counts by instruction. Counts are in rows, made when an instruction is first met; of an address in the program the
+// row's number is found by two indices.
+type profile struct {
+	rows  []InstructionCounts // the first is that of no instruction: all warps have ended, or one is outside the program
+	pages []*profilePage      // by address, from base on; nil: none of its instructions has been met
+	base  uint32
+}
+
+// profilePage has numbers of rows; 0: none yet.
+type profilePage [profileBytes / 4]uint32
+
+// profileBytes is the part of a program that a page is for.
+const profileBytes = 4096
+
+// Profile has the core count by instruction of a program from now on. It changes no cycle.
+func (c *Core) Profile(p *isa.Program) {
+	first, last := uint32(0), uint32(0)
+	for _, s := range p.Segments { // in order of address
+		if !s.Executable || len(s.Data) == 0 {
+			continue
+		}
+		if last == 0 {
+			first = s.Addr
+		}
+		last = s.Addr + uint32(len(s.Data)) - 1
+	}
+	c.settleAll()
+	c.profile = &profile{
+		rows: make([]InstructionCounts, 1), base: first &^ (profileBytes - 1),
+		pages: make([]*profilePage, last/profileBytes-first/profileBytes+1),
+	}
+	for i := range c.slices {
+		c.slices[i].blamed = 0
+	}
+}
+
+// InstructionCounts returns what has been counted since Profile, in no order. The first entry is that of no instruction.
+func (c *Core) InstructionCounts() []InstructionCounts {
+	if c.profile == nil {
+		return nil
+	}
+	c.settleAll()
+	return c.profile.rows
+}
+
+// row returns the number of an instruction's row.
+func (p *profile) row(pc uint32) uint32 {
+	n := (pc - p.base) / profileBytes
+	if n >= uint32(len(p.pages)) {
+		return 0
+	}
+	if p.pages[n] == nil {
+		p.pages[n] = new(profilePage)
+	}
+	at := &p.pages[n][pc%profileBytes/4]
+	if *at == 0 {
+		*at = uint32(len(p.rows))
+		p.rows = append(p.rows, InstructionCounts{PC: pc &^ 3})
+	}
+	return *at
+}
+
+// issued counts an instruction that issues, for the lanes that it will work on: nothing behind what could change them is
+// fetched before that is resolved.
+func (p *profile) issued(pc, lanes uint32) {
+	r := &p.rows[p.row(pc)]
+	r.Issued++
+	r.Lanes += uint64(bits.OnesCount32(lanes))
+}
+
+// squashed counts an instruction that has issued and has no effect. Its warp's lanes are those that it issued with.
+func (p *profile) squashed(pc, lanes uint32) {
+	r := &p.rows[p.row(pc)]
+	r.Squashed++
+	r.Lanes -= uint64(bits.OnesCount32(lanes))
+}
+
+// blame notes for which instruction the slice's scheduler issues no more than it does, from this cycle on.
+func (sl *slice) blame(now uint64) {
+	row := uint32(0)
+	if pc, ok := sl.culprit(now); ok {
+		row = sl.profile.row(pc)
+	}
+	if row != sl.blamed {
+		sl.settle()
+		sl.blamed = row
+	}
+}
+
+// culprit returns the instruction that the cause of the cycle is about: that which a unit or the collectors hold up, or the
+// one that waits for its registers, to be fetched, or to be resolved. ok is false if there is none.
+func (sl *slice) culprit(now uint64) (pc uint32, ok bool) {
+	active := sl.active & sl.members
+	switch b := &sl.booked; {
+	case int(b.issued) == sl.spec.Issue.Dispatch || b.cause == drained:
+		return 0, false
+	case b.cause < waitsMemory:
+		return sl.heldInstruction(now)
+	case b.cause == inactive:
+		return sl.lowest(sl.ready & sl.members)
+	case b.cause <= waitsUnit && sl.staged&sl.members != 0:
+		return sl.lowest(sl.staged & sl.members)
+	case b.cause == waitsUnit:
+		return sl.lowest(active &^ sl.held)
+	case b.cause == ibufferEmpty:
+		return sl.lowest(active &^ (sl.held | sl.asking))
+	}
+	return sl.lowest(active)
+}
+
+// heldInstruction is the one that backPressure is about.
+func (sl *slice) heldInstruction(now uint64) (pc uint32, ok bool) {
+	if id, ok := sl.furthest(now); ok {
+		return sl.all[id].op.PC(), true
+	}
+	if !sl.issued.Empty() {
+		return sl.all[*sl.issued.Front()].op.PC(), true
+	}
+	return sl.lowest(sl.staged & sl.members)
+}
+
+// lowest returns the instruction at which the lowest of some warps is.
+func (sl *slice) lowest(warps uint64) (pc uint32, ok bool) {
+	if warps == 0 {
+		return 0, false
+	}
+	i := bits.TrailingZeros64(warps)
+	switch w := &sl.warps[i]; {
+	case w.staging != nil:
+		return w.staging.PC(), true
+	case !w.ibuffer.Empty():
+		return (*w.ibuffer.Front()).PC(), true
+	case (sl.branching|sl.stalled)>>i&1 != 0: // control that is not resolved, or what is being fetched
+		return w.fetching, true
+	default:
+		return w.fetchPC, true
+	}
+}
+
+// Add adds what another core has counted of the instruction.
+func (r *InstructionCounts) Add(o *InstructionCounts) {
+	r.Issued += o.Issued
+	r.Squashed += o.Squashed
+	r.Lanes += o.Lanes
+	for k, n := range o.Stalls {
+		r.Stalls[k] += n
+	}
+}
