@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Base    uint32           // address of .text; 0: DefaultBase
 	Defines map[string]int64 // symbols defined beforehand, as by --defsym
+	Lines   *isa.Lines       // filled with the lines that instructions come from; nil: nobody asks
 }
 
 // DefaultBase is where programs start, as in Vortex.
@@ -370,5 +371,24 @@ func (a *assembler) program() (*isa.Program, error) {
 	if len(p.Segments) == 0 || !p.Segments[0].Executable {
 		return nil, fmt.Errorf("%s: no instructions", a.file)
 	}
+	if a.opt.Lines != nil {
+		a.lines(a.opt.Lines)
+	}
 	return p, nil
+}
+
+// lines says where what is in sections with code comes from.
+func (a *assembler) lines(l *isa.Lines) {
+	l.Files = []string{a.file}
+	for _, s := range a.stmts {
+		if s.sec.exec && s.size > 0 {
+			l.Add(s.sec.addr+s.off, 0, uint32(s.line))
+		}
+	}
+	for _, s := range a.sections {
+		if s.exec {
+			l.Add(s.addr+s.size, 0, 0)
+		}
+	}
+	l.Sort()
 }

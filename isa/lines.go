@@ -1,0 +1,52 @@
+package isa
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// Lines says which line of which source file a program's instructions come from.
+type Lines struct {
+	Files []string
+	rows  []lineRow // in order of address; each counts up to the next
+}
+
+// lineRow begins the instructions of a line.
+type lineRow struct {
+	addr uint32
+	file uint32 // into Files
+	line uint32 // from 1; 0: it is not known of which
+}
+
+// Add has instructions from an address on come from a line, from 1, of one of the files; 0: it is not known from which.
+// Sort is called behind the last.
+func (l *Lines) Add(addr uint32, file int, line uint32) {
+	l.rows = append(l.rows, lineRow{addr, uint32(file), line})
+}
+
+// Len is how many times Add was called.
+func (l *Lines) Len() int { return len(l.rows) }
+
+// Sort puts the lines in order of address. Of several at an address the last counts that has a line.
+func (l *Lines) Sort() {
+	slices.SortStableFunc(l.rows, func(a, b lineRow) int {
+		if a.addr != b.addr || (a.line == 0) == (b.line == 0) {
+			return cmp.Compare(a.addr, b.addr)
+		}
+		return cmp.Compare(min(a.line, 1), min(b.line, 1))
+	})
+}
+
+// At returns where the instruction at an address comes from; ok is false if that is not known.
+func (l *Lines) At(addr uint32) (file string, line int, ok bool) {
+	if l == nil {
+		return "", 0, false
+	}
+	i := sort.Search(len(l.rows), func(i int) bool { return l.rows[i].addr > addr })
+	if i == 0 || l.rows[i-1].line == 0 {
+		return "", 0, false
+	}
+	r := l.rows[i-1]
+	return l.Files[r.file], int(r.line), true
+}
