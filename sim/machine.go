@@ -55,6 +55,7 @@ type Machine struct {
 	untimed    []*core.Untimed // what executes without time; nil: nothing has
 	alternator *alternator     // nil: no launch has been in time and without
 	traced     bool            // cores execute what Options.Source has
+	profiles   *profiles       // nil: nobody asks for counts by instruction
 }
 
 // way is a link between two units.
@@ -505,6 +506,7 @@ func (m *Machine) launch(ctx context.Context, p *isa.Program, arg uint32, start 
 	m.launches++
 	m.Arch.SetArg(arg)
 	m.Arch.Load(p)
+	m.profiles.enter(m, p)
 	before, phases, began := m.Arch.Stats(), m.phases(), m.domain.After()-1
 	start()
 	m.startUnits()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,9 +28,9 @@ func profiled(t *testing.T, cfg configs.Machine, p *isa.Program, threads int, pr
 				f(c)
 			}
 		}
-		m.Profile(p)
+		m.Profile()
 	})
-	rows, none := m.Profiled()
+	rows, none := m.Profiles()[0].Counts()
 	addUp(t, m, rows, none)
 	for _, r := range append(rows, none) {
 		profile = append(profile, fmt.Sprintf("%+v", r))
@@ -151,10 +152,10 @@ quotient: add t5, t5, t5
 end:	tmc zero`)
 	m, err := sim.New(load(t, "vortex-1c4w4t", "core.idiv=serial", "core.latency.div_serial=200", "to_memory.response=300"), sim.Options{})
 	require.NoError(t, err)
-	m.Profile(p)
+	m.Profile()
 	_, err = m.Run(context.Background(), p)
 	require.NoError(t, err)
-	rows, none := m.Profiled()
+	rows, none := m.Profiles()[0].Counts()
 	addUp(t, m, rows, none)
 	stall := func(symbol, cause string) (n uint64) {
 		addr, ok := p.Symbol(symbol)
@@ -182,4 +183,32 @@ end:	tmc zero`)
 	require.Greater(t, stall("quotient", "stall.scoreboard.alu"), uint64(190))
 	require.Greater(t, stall("turn", "stall.ibuffer"), uint64(50*5), "fetch waits for the branch")
 	require.Greater(t, stall("_start", "stall.ibuffer"), uint64(100), "the first line of instructions comes from memory")
+}
+
+// TestProfilesOfPrograms: each program that a machine is launched with has counts of its own, over all its launches.
+func TestProfilesOfPrograms(t *testing.T) {
+	m, err := sim.New(load(t, "vortex-1c4w4t"), sim.Options{})
+	require.NoError(t, err)
+	m.Profile()
+	one, other := source(t, marked), source(t, "_start:	nop\n	nop\n	tmc zero")
+	for _, p := range []*isa.Program{one, other, one, other, other} {
+		_, err := m.Run(context.Background(), p)
+		require.NoError(t, err)
+	}
+	all := m.Profiles()
+	require.Len(t, all, 2)
+	require.Same(t, one, all[0].Program)
+	rows, none := all[1].Counts()
+	require.Len(t, rows, 3)
+	for i := range rows {
+		require.EqualValues(t, 3, rows[i].Issued)
+	}
+	first, ofFirst := all[0].Counts()
+	none.Add(&ofFirst)
+	for i := range rows { // the sums are the machine's
+		at := slices.IndexFunc(first, func(r core.InstructionCounts) bool { return r.PC == rows[i].PC })
+		require.GreaterOrEqual(t, at, 0)
+		first[at].Add(&rows[i])
+	}
+	addUp(t, m, first, none)
 }

@@ -40,11 +40,11 @@ type pipe struct {
 	inFlight        int                // instructions between decode and commit
 	resolving       agenda             // warps whose branch passes the switch behind the integer unit
 
+	profile *Profile // nil: nobody asks for counts by instruction
+
 	moved bool // something moved in this cycle, so the next can differ
 	units unitGate
-
-	profile *profile                                                   // nil: nobody asks for counts by instruction
-	hooks   func(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) // nil: nobody looks
+	hooks func(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) // nil: nobody looks
 }
 
 // unitGate says which requests to the graph unit a warp may issue: the core's accelerator socket.

@@ -16,9 +16,9 @@ type InstructionCounts struct {
 	Stalls   Causes // a scheduler's places to issue that stayed empty because of it; nothing under issued
 }
 
-// profile counts by instruction. Counts are in rows, made when an instruction is first met; of an address in the program the
-// row's number is found by two indices.
-type profile struct {
+// Profile is what a core counts by instruction of a program. Counts are in rows, made when an instruction is first met; of an
+// address in the program the row's number is found by two indices.
+type Profile struct {
 	rows  []InstructionCounts // the first is that of no instruction: all warps have ended, or one is outside the program
 	pages []*profilePage      // by address, from base on; nil: none of its instructions has been met
 	base  uint32
@@ -30,8 +30,8 @@ type profilePage [profileBytes / 4]uint32
 // profileBytes is the part of a program that a page is for.
 const profileBytes = 4096
 
-// Profile has the core count by instruction of a program from now on. It changes no cycle.
-func (c *Core) Profile(p *isa.Program) {
+// NewProfile makes a profile of a program.
+func NewProfile(p *isa.Program) *Profile {
 	first, last := uint32(0), uint32(0)
 	for _, s := range p.Segments { // in order of address
 		if !s.Executable || len(s.Data) == 0 {
@@ -42,27 +42,26 @@ func (c *Core) Profile(p *isa.Program) {
 		}
 		last = s.Addr + uint32(len(s.Data)) - 1
 	}
-	c.settleAll()
-	c.profile = &profile{
+	return &Profile{
 		rows: make([]InstructionCounts, 1), base: first &^ (profileBytes - 1),
 		pages: make([]*profilePage, last/profileBytes-first/profileBytes+1),
 	}
+}
+
+// Profile has the core count in a profile from now on. It changes no cycle.
+func (c *Core) Profile(p *Profile) {
+	c.settleAll()
+	c.profile = p
 	for i := range c.slices {
 		c.slices[i].blamed = 0
 	}
 }
 
-// InstructionCounts returns what has been counted since Profile, in no order. The first entry is that of no instruction.
-func (c *Core) InstructionCounts() []InstructionCounts {
-	if c.profile == nil {
-		return nil
-	}
-	c.settleAll()
-	return c.profile.rows
-}
+// Rows returns what has been counted up to the core's last settling, in no order. The first row is that of no instruction.
+func (p *Profile) Rows() []InstructionCounts { return p.rows }
 
 // row returns the number of an instruction's row.
-func (p *profile) row(pc uint32) uint32 {
+func (p *Profile) row(pc uint32) uint32 {
 	n := (pc - p.base) / profileBytes
 	if n >= uint32(len(p.pages)) {
 		return 0
@@ -80,14 +79,14 @@ func (p *profile) row(pc uint32) uint32 {
 
 // issued counts an instruction that issues, for the lanes that it will work on: nothing behind what could change them is
 // fetched before that is resolved.
-func (p *profile) issued(pc, lanes uint32) {
+func (p *Profile) issued(pc, lanes uint32) {
 	r := &p.rows[p.row(pc)]
 	r.Issued++
 	r.Lanes += uint64(bits.OnesCount32(lanes))
 }
 
 // squashed counts an instruction that has issued and has no effect. Its warp's lanes are those that it issued with.
-func (p *profile) squashed(pc, lanes uint32) {
+func (p *Profile) squashed(pc, lanes uint32) {
 	r := &p.rows[p.row(pc)]
 	r.Squashed++
 	r.Lanes -= uint64(bits.OnesCount32(lanes))
