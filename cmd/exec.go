@@ -14,6 +14,7 @@ import (
 
 	"heddle/components/accel"
 	"heddle/configs"
+	"heddle/internal/hotspots"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim"
@@ -40,6 +41,7 @@ type execFlags struct {
 	memory    memoryFlags
 	divergent choice
 	counters  choice
+	hot       hotFlags
 }
 
 func newExec() *cobra.Command {
@@ -67,10 +69,12 @@ With --break or --at-cycle: 5 the run was stopped there.`,
   heddle exec kernel.s --machine vortex-rtl-a --window cycles=1000..2000,warps=0..3 --konata pipeline.log --perfetto trace.json
   heddle exec kernel.s --machine vortex-rtl-a --break loop+0x8,warp=1 --dump
   heddle exec spmv.elf --untimed --cores 2 --warps 8 --threads 8
+  heddle exec kernel.s --machine vortex-rtl-a --report
+  heddle exec kernel.elf --machine vortex-rtl-a --report=hot.html
   heddle exec kernel.s --untimed -D ITERS=10 --json | jq .warp_instrs
   heddle exec kernel.elf --untimed --weaver --trace=trace.txt
   heddle exec vecadd.elf --machine vortex-rtl-a --arg 0xa0000000 --load args.bin@0xa0000000 --load a.bin@0xb0000000 --save c.bin@0xd0000000+4096`,
-		Args: cobra.ExactArgs(1),
+		Args: programAnd,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	fl := c.Flags()
@@ -96,6 +100,7 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 	f.window.add(c)
 	f.monitor.add(c)
 	f.stop.add(c)
+	f.hot.add(c)
 	return c
 }
 
@@ -106,12 +111,15 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if err := f.stop.check(); err != nil {
 		return err
 	}
+	if f.machine != "" {
+		return f.timed(c, path)
+	}
+	if f.hot.to != "" {
+		return errors.New("--report says where time went: expected --machine NAME in place of --untimed (heddle config list)")
+	}
 	p, err := f.program.read(path)
 	if err != nil {
 		return err
-	}
-	if f.machine != "" {
-		return f.timed(c, path, p)
 	}
 	if f.check {
 		return errors.New("--check is for timed machines")
@@ -183,7 +191,11 @@ func sayHowFar(w io.Writer, every time.Duration) func(sim.Progress) {
 }
 
 // timed runs the program on a timed machine.
-func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
+func (f *execFlags) timed(c *cobra.Command, path string) error {
+	p, lines, err := f.hot.read(&f.program, path)
+	if err != nil {
+		return err
+	}
 	for _, name := range append([]string{"cores", "warps", "scratchpad", "trace", "max-instrs"}, f.units.names()...) {
 		if c.Flags().Changed(name) {
 			return fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
@@ -207,6 +219,10 @@ func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	if err := f.memory.fill(m.Arch.Mem, p); err != nil {
 		return err
 	}
+	if err := f.hot.attach(m); err != nil {
+		return err
+	}
+	defer f.hot.abandon()
 	defer inOrder(c.Context())()
 	f.window.out, f.window.errs, f.window.dumps = c.OutOrStdout(), c.ErrOrStderr(), f.stop.dump
 	if err := f.window.attach(m); errors.Is(err, errListed) {
@@ -237,7 +253,8 @@ func (f *execFlags) timed(c *cobra.Command, path string, p *isa.Program) error {
 	r := newResult(m.Arch, runErr, took)
 	r.Cycles, r.tree = &res.Cycles, m.Statistics()
 	r.Stats = r.tree.Map()
-	if err := errors.Join(f.report(c, m.Arch, r), f.memory.keep(m.Arch.Mem)); err != nil {
+	r.Report = f.hot.of(path, m, lines, runErr)
+	if err := errors.Join(f.report(c, m.Arch, r), f.memory.keep(m.Arch.Mem), f.hot.write(r.Report)); err != nil {
 		return err
 	}
 	return r.outcome(runErr, f.json)
@@ -293,7 +310,8 @@ type result struct {
 	HostSeconds  float64               `json:"host_seconds"`
 	Stats        map[string]stats.Stat `json:"stats"`
 	Error        string                `json:"error,omitempty"`
-	State        *inspect.State        `json:"state,omitempty"` // --dump, where the run was stopped
+	State        *inspect.State        `json:"state,omitempty"`  // --dump, where the run was stopped
+	Report       *hotspots.Report      `json:"report,omitempty"` // --report
 
 	tree   stats.Tree
 	stored bool // the program stored an exit code
@@ -323,6 +341,7 @@ func (f *execFlags) report(c *cobra.Command, m *emu.Machine, r *result) error {
 		return e.Encode(r)
 	}
 	f.stop.report(c.OutOrStdout(), c.ErrOrStderr())
+	f.hot.print(c.OutOrStdout(), r.Report)
 	rate := ""
 	if r.HostSeconds > 0.01 { // below, it says nothing
 		rate = fmt.Sprintf(", %.1f M warp instructions/s", float64(r.WarpInstrs)/r.HostSeconds/1e6)

@@ -17,6 +17,8 @@ type lookFlags struct {
 	window  windowFlags
 	stop    stopFlags
 	monitor monitorFlags
+	hot     hotFlags
+	machine *sim.Machine
 	json    bool
 }
 
@@ -26,7 +28,8 @@ func newLook() *cobra.Command {
 		Use:   "look EXPERIMENT",
 		Short: "Run one point of an experiment, and write down a window of it",
 		Long: `Run one point of an experiment, and write down what happens in a window of cycles, cores and
-warps: for the pipeline viewer Konata, over time for ui.perfetto.dev, or as signals for GTKWave. The
+warps: for the pipeline viewer Konata, over time for ui.perfetto.dev, or as signals for GTKWave; or
+report where the time of the whole point went, by instruction of its kernels. The
 result is verified as heddle run does, and not stored. Cycles go on through all launches. See
 docs/looking.md.
 
@@ -34,6 +37,7 @@ docs/looking.md.
 With --break or --at-cycle: 5 the run was stopped there.`,
 		Example: `  heddle look quickstart --point 3 --window cycles=20000..22000,cores=0,warps=0..3 --konata pipeline.log
   heddle look my.yaml --window cycles=0..100000 --perfetto trace.json
+  heddle look quickstart --point 3 --report
   heddle look quickstart --point 3 --at-cycle 20000 --dump --window warps=0..1
   heddle look quickstart --point 3 --window cycles=20000..22000 --vcd run.vcd --vcd-signals '*.weaver.*,*.warp?.state'`,
 		Args: cobra.ExactArgs(1),
@@ -41,16 +45,20 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 	}
 	f.add(c.Flags())
 	f.window.add(c)
+	f.hot.add(c)
 	f.monitor.add(c)
 	f.stop.add(c)
-	c.Flags().BoolVar(&f.json, "json", false, "print what --dump shows as JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print what --dump or --report shows as JSON")
 	f.overrides.add(c)
 	return c
 }
 
 func (f *lookFlags) run(c *cobra.Command, name string) error {
-	if !f.window.wanted() && !f.window.list && !f.stop.wanted() && f.monitor.address == "" {
-		return errors.New(expectedFiles + ", --break PLACE, --at-cycle N, or --monitor")
+	if !f.window.wanted() && f.hot.to == "" && !f.window.list && !f.stop.wanted() && f.monitor.address == "" {
+		return errors.New(expectedFiles + ", --report, --break PLACE, --at-cycle N, or --monitor")
+	}
+	if f.json && f.stop.dump && f.hot.to != "" {
+		return errors.New("--json: expected one of --dump and --report beside it")
 	}
 	if err := f.stop.check(); err != nil {
 		return err
@@ -60,6 +68,10 @@ func (f *lookFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.hot.refuse(&r.Points[i]); err != nil {
+		return err
+	}
+	defer f.hot.abandon()
 	defer inOrder(c.Context())()
 	r.Points, r.Watch = r.Points[i:i+1], f.attach
 	if err := f.monitor.listen(); err != nil {
@@ -77,6 +89,7 @@ func (f *lookFlags) run(c *cobra.Command, name string) error {
 	if o.Err != nil && (err == nil || !errors.As(o.Err, new(*window.WriteError))) {
 		err = errors.Join(failed(o.Err), err)
 	}
+	err = errors.Join(err, f.reportHot(c, experiment.Label(r.Points[0].Axes), o.Err))
 	if f.json {
 		err = errors.Join(err, f.stop.reportJSON(c.OutOrStdout(), c.ErrOrStderr()))
 	} else {
@@ -85,12 +98,33 @@ func (f *lookFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %s cycles\n", experiment.Label(r.Points[0].Axes), experiment.Thousands(o.Cycles))
+	w := c.OutOrStdout()
+	if f.json { // which has stdout for itself
+		w = c.ErrOrStderr()
+	}
+	fmt.Fprintf(w, "%s: %s cycles\n", experiment.Label(r.Points[0].Axes), experiment.Thousands(o.Cycles))
 	return nil
+}
+
+// reportHot says where the time of all kernels went.
+func (f *lookFlags) reportHot(c *cobra.Command, name string, ended error) error {
+	if f.hot.to == "" || f.machine == nil {
+		return nil
+	}
+	r := f.hot.of(name, f.machine, lineNumbers{}, ended)
+	if f.json {
+		return errors.Join(f.hot.write(r), printJSON(c.OutOrStdout(), r))
+	}
+	f.hot.print(c.OutOrStdout(), r)
+	return f.hot.write(r)
 }
 
 // attach joins to a machine what was asked for. Its programs come one by one.
 func (f *lookFlags) attach(m *sim.Machine) error {
+	f.machine = m
+	if err := f.hot.attach(m); err != nil {
+		return err
+	}
 	if err := f.window.attach(m); err != nil {
 		return err
 	}

@@ -28,28 +28,62 @@ func (f *programFlags) add(c *cobra.Command) {
 // read loads an ELF file (known by its first bytes), assembly (.s, .S) or a
 // flat image (anything else).
 func (f *programFlags) read(path string) (*isa.Program, error) {
+	p, _, err := f.readWith(path, nil)
+	return p, err
+}
+
+// lineNumbers say where the instructions of a program come from; why says what is missing of them.
+type lineNumbers struct {
+	*isa.Lines
+	why string
+}
+
+// readLines is read, with the lines that instructions come from.
+func (f *programFlags) readLines(path string) (*isa.Program, lineNumbers, error) {
+	return f.readWith(path, &isa.Lines{})
+}
+
+// readWith reads lines too, unless into is nil.
+func (f *programFlags) readWith(path string, into *isa.Lines) (p *isa.Program, lines lineNumbers, err error) {
 	base, err := strconv.ParseUint(f.base, 0, 32)
 	if err != nil || base%4 != 0 {
-		return nil, fmt.Errorf("--base %s: expected an address that is a multiple of 4", f.base)
+		return nil, lines, fmt.Errorf("--base %s: expected an address that is a multiple of 4", f.base)
 	}
 	data, err := files.Read(path, elf.MaxFile)
 	if err != nil {
-		return nil, err
+		return nil, lines, err
 	}
 	switch {
 	case elf.Magic(data):
-		return elf.Read(path, data)
+		if p, err = elf.Read(path, data); err == nil && into != nil {
+			lines = elfLines(data)
+		}
+		return p, lines, err
 	case strings.EqualFold(filepath.Ext(path), ".s"):
-		return f.assemble(path, data, uint32(base))
+		p, err = f.assemble(path, data, uint32(base), into)
+		return p, lineNumbers{Lines: into}, err
 	}
 	if len(f.defines) > 0 {
-		return nil, fmt.Errorf("--define is for assembly, and %s is none (.s)", path)
+		return nil, lines, fmt.Errorf("--define is for assembly, and %s is none (.s)", path)
 	}
-	return elf.Flat(path, data, uint32(base))
+	p, err = elf.Flat(path, data, uint32(base))
+	return p, lineNumbers{why: "A flat image has neither symbols nor line numbers: give the ELF file or the assembly."}, err
 }
 
-func (f *programFlags) assemble(path string, data []byte, base uint32) (*isa.Program, error) {
-	opt := asm.Options{Base: base, Defines: map[string]int64{}}
+// elfLines reads the line numbers of an ELF file. The program runs without them.
+func elfLines(data []byte) lineNumbers {
+	lines, err := elf.Lines(data)
+	switch {
+	case err != nil:
+		return lineNumbers{why: fmt.Sprintf("The line numbers cannot be read: %v.", err)}
+	case lines == nil:
+		return lineNumbers{why: "The file has no line numbers: compile with -g."}
+	}
+	return lineNumbers{Lines: lines}
+}
+
+func (f *programFlags) assemble(path string, data []byte, base uint32, lines *isa.Lines) (*isa.Program, error) {
+	opt := asm.Options{Base: base, Defines: map[string]int64{}, Lines: lines}
 	for _, d := range f.defines {
 		name, text, ok := strings.Cut(d, "=")
 		v, err := strconv.ParseInt(text, 0, 64)

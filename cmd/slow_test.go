@@ -43,7 +43,7 @@ func TestSlow(t *testing.T) {
 		}
 	}
 	require.True(t, drawn)
-	require.Equal(t, []int{9, 26}, []int{commands, rows})
+	require.Equal(t, []int{10, 33}, []int{commands, rows})
 }
 
 func cells(row, between string) (out []string) {

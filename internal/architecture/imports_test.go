@@ -68,8 +68,10 @@ var rules = []struct {
 	{"cmd", []string{""}},
 	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "configs/schema", "internal/store"}},
 	{"internal/store", []string{"sim/stats", "internal/files"}},
+	// Where a run's time went, by what its machine has counted.
+	{"internal/hotspots", []string{"=isa", "=sim", "components/core", "internal/experiment", "internal/files", "internal/plain"}},
 	// Pages draw what was sampled over time from the store: summaries do not hold it.
-	{"internal/report", []string{"internal/experiment", "internal/files", "internal/store"}},
+	{"internal/report", []string{"internal/experiment", "internal/files", "internal/hotspots", "internal/store"}},
 	// The monitor shows machines, and knows nothing of who runs them.
 	{"internal/monitor", []string{"=sim"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests

@@ -2,5 +2,6 @@
 // offline, and each of its plots into an SVG file.
 //
 // It knows an experiment only by the files it has left: read.go reads them, and nothing
-// else does. What they hold is shown as text, whatever it is: none of it becomes markup or script.
+// else does. The page of one run's hot spots shows what internal/hotspots has made of its machine. What they
+// hold is shown as text, whatever it is: none of it becomes markup or script.
 package report
