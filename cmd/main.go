@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"heddle/internal/experiment"
 	"heddle/internal/plain"
 	"heddle/isa/emu"
+	"heddle/register"
 	"heddle/sim"
 	"heddle/sim/inspect"
 	"heddle/sim/window"
@@ -133,8 +135,14 @@ func help(c *cobra.Command, args []string) error {
 	return named.Help()
 }
 
-// Main is the command: it reads the command line, does what it says, and ends the process.
-func Main() { newProcess().run(newRoot()) }
+// Main is the command: it adds entries of packages heddle/kernel and heddle/machine to what heddle has, reads the command
+// line, does what it says, and ends the process. An entry that cannot be added ends it with exit code 2.
+func Main(entries ...register.Entry) {
+	if err := register.Add(entries...); err != nil {
+		os.Exit(conclude(os.Stderr, err))
+	}
+	newProcess().run(newRoot())
+}
 
 // run executes the command and returns the process's exit code.
 func run(ctx context.Context, root *cobra.Command) int {

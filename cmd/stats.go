@@ -47,9 +47,12 @@ listed.`,
 				_, err = c.OutOrStdout().Write(text)
 				return err
 			}
-			list, err := describe(machine, f.set, args, all)
+			list, absent, err := described(machine, f.set, args, all)
 			if err != nil {
 				return err
+			}
+			for _, why := range absent {
+				warnOf(c, why)
 			}
 			return printStats(c, list, asJSON)
 		},
@@ -63,27 +66,38 @@ listed.`,
 }
 
 func describe(machine string, set, pattern []string, all bool) (stats.Tree, error) {
+	list, _, err := described(machine, set, pattern, all)
+	return list, err
+}
+
+// described lists a machine's statistics that match, and says of those that were added what it lacks to have them.
+func described(machine string, set, pattern []string, all bool) (out stats.Tree, absent []string, err error) {
 	l, err := configs.LoadMachine(machine, os.Environ(), set)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m, err := sim.New(l.Value, sim.Options{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	match := regexp.MustCompile("")
 	if len(pattern) == 1 {
 		if match, err = regexp.Compile(pattern[0]); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	var out stats.Tree
-	for _, s := range m.Statistics() {
+	whole := m.Statistics()
+	for _, s := range whole {
 		if match.MatchString(s.Name) && (all || !experiment.Single(s.Name)) {
 			out = append(out, s)
 		}
 	}
-	return out, nil
+	for _, d := range stats.Added() {
+		if lacks := d.Missing(whole); len(lacks) > 0 && match.MatchString(d.Name) {
+			absent = append(absent, fmt.Sprintf("%s is not there: this machine has no %s", d.Name, strings.Join(lacks, ", ")))
+		}
+	}
+	return out, absent, nil
 }
 
 func printStats(c *cobra.Command, list stats.Tree, asJSON bool) error {

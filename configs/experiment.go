@@ -6,7 +6,11 @@ import (
 	"strings"
 
 	"heddle/configs/schema"
+	"heddle/kernels/algorithm"
 	"heddle/kernels/graph/graphspec"
+	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
+	"heddle/register"
 	"heddle/units"
 )
 
@@ -36,11 +40,11 @@ type Workload struct {
 	Program        string      `key:"program" default:"heddle" doc:"heddle: a kernel of heddle's own, by the choices below. Else a program of yours: C (.c, which takes a RISC-V compiler), assembly (.s), or an ELF file; relative to where heddle runs, or the name of one that is shipped. workload.host says what it is handed and how it is launched. The choices below have no effect on it. See docs/programs.md."`
 	Host           HostProgram `key:"host" doc:"What the host does around workload.program. Without a program nothing of it has an effect."`
 	Kernel         Choice      `key:"kernel" default:"compiled" oneof:"compiled,handwritten" doc:"compiled: composed of the choices below. handwritten: assembly, the yardstick; only pagerank under vertex, edge and weaver, with the other choices at auto."`
-	Algorithm      Algorithm   `key:"algorithm" default:"pagerank" oneof:"pagerank,bfs,bfs-parents,sssp,cc,cc-soman,spmv,in-degree,spmm,graphsum,k-core,k-core-counted,stcon,colouring,bc" doc:"What is computed. pagerank: f32; what a vertex without out-edges holds is not passed on, as in GAP and GraphIt. bfs: levels. bfs-parents: a tree. sssp: Bellman-Ford over a frontier. cc: label propagation. cc-soman: hooking of roots to roots and pointer jumping, all edges in each super-step. spmv: f32, once. in-degree: once. spmm, graphsum: operators of a graph convolution, f32, once; vertices have width numbers. k-core: core numbers by peeling, push only. k-core-counted: the same, with a first super-step in which all vertices push to count degrees. stcon: whether a path joins source and target, from both ends. colouring: of a graph without self-loops, by independent sets, push only; colours are as many as super-steps. bc: betweenness centrality from one source, forward, in any direction, and then back through the super-steps, which pushes and needs rows by source. Up to 3.4e38 shortest paths."`
+	Algorithm      Algorithm   `key:"algorithm" default:"pagerank" doc:"What is computed. pagerank: f32; what a vertex without out-edges holds is not passed on, as in GAP and GraphIt. bfs: levels. bfs-parents: a tree. sssp: Bellman-Ford over a frontier. cc: label propagation. cc-soman: hooking of roots to roots and pointer jumping, all edges in each super-step. spmv: f32, once. in-degree: once. spmm, graphsum: operators of a graph convolution, f32, once; vertices have width numbers. k-core: core numbers by peeling, push only. k-core-counted: the same, with a first super-step in which all vertices push to count degrees. stcon: whether a path joins source and target, from both ends. colouring: of a graph without self-loops, by independent sets, push only; colours are as many as super-steps. bc: betweenness centrality from one source, forward, in any direction, and then back through the super-steps, which pushes and needs rows by source. Up to 3.4e38 shortest paths."`
 	Recipe         Choice      `key:"recipe" default:"none" oneof:"none,datadriven,strict,gunrock,sepgraph,hwwl,graphpeg" doc:"A published implementation: it sets schedule, direction, active_set, dedup and order, and one of these that says something else is refused. docs/kernels.md says what each sets, heddle kernel choices what it simplifies. Source: GraphPEG §2.1 and §4.4."`
 	ScaleFree      float64     `key:"scale_free" default:"8" min:"0" max:"1e9" unit:"" doc:"Recipes sepgraph and graphpeg take a graph as scale-free if a vertex has at least that many times the mean degree, in or out. Roads and meshes have 2 to 4 times, social graphs and crawls 11 and more. 0: every graph is. Source: ours, as none is published."`
 	Schedule       Schedule    `key:"schedule" default:"vertex" doc:"Which lane handles which edge. vertex: each lane walks its vertex's row. edge: an edge a lane, all edges in turn. warp, cta: a warp's or a core's lanes share their rows by a scan and binary searches. strict: all warps get equally many edges, by a scan over the device and binary searches (load-balanced partitioning, Davidson et al., IPDPS 2014). {units} Source: GRAssembler §2.2, SparseWeaver §III-A."`
-	Layout         Choice      `key:"layout" default:"auto" oneof:"auto,csr,csc,csr-csc,coo" doc:"How edges lie in memory. csr: rows by source. csc: by destination. csr-csc: both. coo: both ends of every edge. auto: coo for edge, else the rows that the direction walks."`
+	Layout         Layout      `key:"layout" default:"auto" doc:"How edges lie in memory. csr: rows by source. csc: by destination. csr-csc: both. coo: both ends of every edge. auto: coo for edge, else the rows that the direction walks."`
 	Direction      Choice      `key:"direction" default:"auto" oneof:"auto,push,pull,hybrid" doc:"Who walks. push: active sources their out-edges. pull: destinations their in-edges. hybrid: either, by the frontier, each super-step. auto: pull for pagerank, spmv, in-degree, spmm and graphsum, else push."`
 	ActiveSet      Choice      `key:"active_set" default:"auto" oneof:"auto,queue,bitmap,bytemap,counter,list" doc:"Data structure of the active vertices. counter: only their number; every vertex is walked. list: the graph units' vertex-lists, under peg and hwwl; under them, a kernel registers the vertices of any other set before each gather. auto: counter where all are active, list for push under peg and hwwl, queue for push except under edge, else bytemap. Source: GRAssembler §5.2."`
 	Dedup          Choice      `key:"dedup" default:"auto" oneof:"auto,none,bitmap,bytemap,monotonic" doc:"What keeps a queue or list from taking a vertex twice. monotonic: the number of the super-step in which it was added last. auto: monotonic for sssp and cc, none for the others, whose sums let one lane win. Source: UGF."`
@@ -78,7 +82,7 @@ type Choice string
 
 // Choices that this package or experiments need to know.
 const (
-	Auto        Choice = "auto" // what suits the rest
+	Auto               = "auto" // what suits the rest; of a layout too
 	Compiled    Choice = "compiled"
 	Handwritten Choice = "handwritten"
 )
@@ -86,8 +90,44 @@ const (
 // Algorithm is what is computed.
 type Algorithm string
 
+// Names are those of all algorithms.
+func (Algorithm) Names() (names []string) {
+	for _, a := range algorithm.Algorithms() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// Explain says what the added ones compute.
+func (Algorithm) Explain(doc string) string {
+	for _, a := range algorithm.Algorithms()[algorithm.Own:] {
+		doc += " " + a.Name + ": " + a.Doc + "."
+	}
+	return doc
+}
+
 // PageRank is the one with kernels written by hand.
 const PageRank Algorithm = "pagerank"
+
+// Layout says how edges lie in memory.
+type Layout string
+
+// Names are those of all layouts, and auto.
+func (Layout) Names() []string {
+	names := []string{Auto}
+	for _, l := range layout.Layouts() {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// Explain says how the added ones lay edges out.
+func (Layout) Explain(doc string) string {
+	for _, l := range layout.Layouts()[layout.Own:] {
+		doc += " " + l.Name + ": " + l.Doc + "."
+	}
+	return doc
+}
 
 // Schedule says which lane handles which edge.
 type Schedule string
@@ -100,9 +140,12 @@ func (Schedule) Names() (names []string) {
 	return names
 }
 
-// Explain says what the graph units' schedules do.
+// Explain says what the graph units' schedules do, and the added ones.
 func (Schedule) Explain(doc string) string {
 	var text []string
+	for _, s := range schedule.Software()[schedule.Own:] {
+		text = append(text, s.Name+": "+s.Doc+".")
+	}
 	for _, u := range units.All() {
 		for _, s := range u.Schedules {
 			text = append(text, s.Name+": "+s.Doc+".")
@@ -162,7 +205,7 @@ func (e *Experiment) validateInput() error {
 	return nil
 }
 
-var workloadSchema = schema.New[Workload]("")
+var workloadSchema = schema.Deferred[Workload]("", register.Close)
 
 // defaultWorkload has all keys at their defaults.
 func defaultWorkload() Workload {

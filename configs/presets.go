@@ -10,16 +10,18 @@ import (
 	"strings"
 
 	"heddle/configs/schema"
+	"heddle/register"
 	"heddle/units"
 )
 
 //go:embed machines/*.yaml experiments/*.yaml
 var presets embed.FS
 
-// Schema is the typed tree of a machine, ExperimentSchema that of an experiment.
+// Schema is the typed tree of a machine, ExperimentSchema that of an experiment. Programs may register what names and
+// sections they have until they are first used.
 var (
-	Schema           = schema.New[Machine]("machines")
-	ExperimentSchema = schema.New[Experiment]("experiments")
+	Schema           = schema.Deferred[Machine]("machines", register.Close)
+	ExperimentSchema = schema.Deferred[Experiment]("experiments", register.Close)
 )
 
 // LoadMachine loads a preset by name, or a file; env is the environment, set
@@ -55,6 +57,20 @@ func ParseExperiment(name string, text []byte) (Experiment, error) {
 // ParseExperimentWith reads an experiment's text, with keys set as --set sets them.
 func ParseExperimentWith(name string, text []byte, set []string) (*schema.Loaded[Experiment], error) {
 	return ExperimentSchema.Load(schema.Input{File: name, Data: text, Set: set, Presets: schema.FromFS(presets)})
+}
+
+// ParseMachine reads a machine's text, with keys set as --set sets them.
+func ParseMachine(name string, text []byte, set []string) (*schema.Loaded[Machine], error) {
+	return Schema.Load(schema.Input{File: name, Data: text, Set: set, Presets: schema.FromFS(presets)})
+}
+
+// ParseWorkload reads what is computed and how from KEY=VALUE settings, the keys below workload; others are at their defaults.
+func ParseWorkload(set []string) (Workload, error) {
+	l, err := workloadSchema.Load(schema.Input{Set: set})
+	if err != nil {
+		return Workload{}, err
+	}
+	return l.Value, nil
 }
 
 // input finds a preset of a kind, or a file, which has a dot or a slash in its path.

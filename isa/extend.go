@@ -3,6 +3,7 @@ package isa
 import (
 	"fmt"
 	"math/bits"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,7 +22,7 @@ type UnitInstruction struct {
 	Doc            string
 }
 
-// UnitExtension makes the extension of a graph unit; presence is its bit of the CSR units.
+// UnitExtension makes the extension of a graph unit; presence is its bit of the CSR units. What is wrong with it, Extend says.
 func UnitExtension(name, doc string, presence uint32, list ...UnitInstruction) *Extension {
 	x := &Extension{Name: name, Doc: doc, Presence: presence}
 	for _, i := range list {
@@ -36,12 +37,34 @@ func UnitExtension(name, doc string, presence uint32, list ...UnitInstruction) *
 				r.Enc = o.none(r.Enc)
 			}
 		}
-		if r.Format.String() != i.Operands {
-			panic(fmt.Sprintf("BUG: isa: %s has operands %q: expected some of rd, rs1, rs2", i.Name, i.Operands))
+		if err := i.check(r.Format); err != nil && x.wrong == nil {
+			x.wrong = err
 		}
 		x.Rows = append(x.Rows, r)
 	}
 	return x
+}
+
+var unitRow = regexp.MustCompile(`^[a-z][a-z0-9]*(\.[a-z0-9]+)+$`)
+
+// custom are RISC-V's opcodes for custom extensions.
+var custom = []uint32{0x0B, 0x2B, 0x5B, Custom3}
+
+// check refuses an instruction that is none; f is what its operands have come to.
+func (i *UnitInstruction) check(f Format) error {
+	switch {
+	case !unitRow.MatchString(i.Name):
+		return fmt.Errorf("instruction %q: expected a name such as unit.verb", i.Name)
+	case i.Doc == "":
+		return fmt.Errorf("%s has no Doc", i.Name)
+	case !slices.Contains(custom, i.Opcode):
+		return fmt.Errorf("%s has opcode %#x: expected one for custom extensions, such as isa.Custom3 (%#x)", i.Name, i.Opcode, Custom3)
+	case i.Funct3 > 7 || i.Funct7 > 127:
+		return fmt.Errorf("%s has funct3 %d and funct7 %d: expected at most 7 and 127", i.Name, i.Funct3, i.Funct7)
+	case f.String() != i.Operands:
+		return fmt.Errorf("%s has operands %q: expected some of rd, rs1, rs2", i.Name, i.Operands)
+	}
+	return nil
 }
 
 // ExtensionOf finds one of this package's by its name.
@@ -54,26 +77,46 @@ func ExtensionOf(name string) *Extension {
 	panic("BUG: isa: no extension " + name)
 }
 
-// Extend adds the instructions of a graph unit, when the program starts; of an extension that is there already, none.
-func Extend(x *Extension) {
+// Extend adds the instructions of a graph unit, when the program starts; of an extension that is there already, none. It
+// refuses what another extension or instruction has already, and adds nothing then.
+func Extend(x *Extension) error {
 	if slices.Contains(extensions, x) {
-		return
+		return nil
+	}
+	if x.wrong != nil {
+		return x.wrong
 	}
 	for _, y := range extensions {
 		if y.Name == x.Name || y.Presence&x.Presence != 0 {
-			panic(fmt.Sprintf("BUG: isa: extension %s has the name or the presence bit of %s", x.Name, y.Name))
+			return fmt.Errorf("extension %s has the name or the presence bit of %s", x.Name, y.Name)
 		}
 	}
 	for i := range x.Rows {
-		for _, r := range all {
-			if r.overlaps(&x.Rows[i]) || r.Name == x.Rows[i].Name {
-				panic(fmt.Sprintf("BUG: isa: %s has the name or the encoding of %s", x.Rows[i].Name, r.Name))
-			}
+		if err := x.Rows[i].fresh(x.Rows[:i]); err != nil {
+			return err
 		}
+	}
+	for i := range x.Rows {
 		enroll(x, &x.Rows[i])
 	}
 	extensions = append(extensions, x)
 	describeUnits()
+	return nil
+}
+
+// fresh refuses a row that is like one that is there, or one of its extension before it.
+func (r *Row) fresh(before []Row) error {
+	for _, o := range all {
+		if r.overlaps(o) || r.Name == o.Name {
+			return fmt.Errorf("%s has the name or the encoding of %s", r.Name, o.Name)
+		}
+	}
+	for i := range before {
+		if r.overlaps(&before[i]) || r.Name == before[i].Name {
+			return fmt.Errorf("%s has the name or the encoding of %s", r.Name, before[i].Name)
+		}
+	}
+	return nil
 }
 
 // overlaps reports whether there is a word that both rows match.

@@ -38,6 +38,8 @@ type Extension struct {
 	// Presence is the bit of the CSR units that says that cores have the graph unit whose instructions they are; 0: they
 	// are no unit's.
 	Presence uint32
+
+	wrong error // why UnitExtension could not make it
 }
 
 // extensions lists every instruction of the machine.

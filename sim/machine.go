@@ -147,6 +147,9 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 	if err := m.watchdog.join(m, opt); err != nil {
 		return nil, err
 	}
+	if err := m.checkDerived(); err != nil {
+		return nil, err
+	}
 	return m, m.sample(opt.Sampling)
 }
 

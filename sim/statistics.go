@@ -15,7 +15,7 @@ import (
 // cores, over all caches of a level and over all DRAM channels, then each of them.
 func (m *Machine) Statistics() stats.Tree {
 	p := m.parts()
-	t := p.sums(m)
+	t := p.sums(m).WithDerived()
 	for i, c := range p.cores {
 		t = append(t, c.Under(fmt.Sprintf("core%d", i))...)
 	}
@@ -33,7 +33,18 @@ func (m *Machine) Statistics() stats.Tree {
 }
 
 // sums lists the first of them: all but those of single units.
-func (m *Machine) sums() stats.Tree { p := m.parts(); return p.sums(m) }
+func (m *Machine) sums() stats.Tree { return m.ownSums().WithDerived() }
+
+// ownSums are those without what was added to them.
+func (m *Machine) ownSums() stats.Tree { p := m.parts(); return p.sums(m) }
+
+// checkDerived refuses statistics that were added and do not go with the machine's.
+func (m *Machine) checkDerived() error {
+	if len(stats.Added()) == 0 {
+		return nil
+	}
+	return m.ownSums().CheckDerived()
+}
 
 // parts are the statistics of all units.
 type parts struct {

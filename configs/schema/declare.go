@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Field is one key of the schema: a section, a leaf, or axes.
@@ -45,32 +47,50 @@ type tree struct {
 }
 
 // Schema describes the configuration held by a T.
-type Schema[T any] struct{ tree }
+type Schema[T any] struct{ tree func() *tree }
 
 // New reads the tags of T. presets is the kind of preset that "extends" names
 // at the top of T's files; empty when there is none. It panics when a
 // declaration is malformed.
 func New[T any](presets string) *Schema[T] {
+	s := Deferred[T](presets, func() {})
+	s.tree()
+	return s
+}
+
+// Deferred is New, but tags are read when the schema is first used: the names of enumerations and the alternatives that
+// programs register when they start are in it. first is called then, before they are read.
+func Deferred[T any](presets string, first func()) *Schema[T] {
+	return &Schema[T]{sync.OnceValue(func() *tree {
+		first()
+		return declare(presets, reflect.TypeFor[T]())
+	})}
+}
+
+// declare reads the tags of a struct.
+func declare(presets string, t reflect.Type) *tree {
 	b := &builder{
 		tree:     tree{byPath: map[string]*Field{}},
 		defaults: map[string]string{},
 	}
-	b.root = &Field{Presets: presets, typ: reflect.TypeFor[T]()}
-	if b.root.typ.Kind() != reflect.Struct {
-		b.bug("%s is no struct", b.root.typ)
+	b.root = &Field{Presets: presets, typ: t}
+	if t.Kind() != reflect.Struct {
+		b.bug("%s is no struct", t)
 	}
 	b.section(b.root, nil)
 	for path := range b.defaults {
 		b.bug("defaults name %s, which is no leaf", path)
 	}
-	return &Schema[T]{b.tree}
+	return &b.tree
 }
 
 // Fields lists all keys in declared order, without the root.
-func (t *tree) Fields() []*Field { return t.fields[1:] }
+func (s *Schema[T]) Fields() []*Field { return s.tree().fields[1:] }
 
 // Lookup finds a key by its path.
-func (t *tree) Lookup(path string) (*Field, bool) {
+func (s *Schema[T]) Lookup(path string) (*Field, bool) { return s.tree().lookup(path) }
+
+func (t *tree) lookup(path string) (*Field, bool) {
 	f, ok := t.byPath[path]
 	return f, ok && path != ""
 }
@@ -542,4 +562,24 @@ func (f *Field) expectedSection() string {
 		s += ", or null for none"
 	}
 	return s
+}
+
+// Fill fills the struct that p points to with the defaults of its tags, as of an optional section that is there and says
+// nothing. The error is a malformed declaration, for sections that other modules bring.
+func Fill(p any) (err error) {
+	defer func() {
+		p := recover()
+		text, _ := p.(string)
+		if says, ok := strings.CutPrefix(text, "BUG: schema: "); ok {
+			err = errors.New(says)
+		} else if p != nil {
+			panic(p)
+		}
+	}()
+	v := reflect.ValueOf(p)
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+		return fmt.Errorf("%T: expected a pointer to a struct", p)
+	}
+	declare("", v.Type().Elem()).root.fillDefaults(v.Elem())
+	return nil
 }

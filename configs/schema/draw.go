@@ -43,7 +43,7 @@ func (s *Schema[T]) Draw(start T, d Drawing[T]) (T, error) {
 		}
 		for range tries {
 			next := s.clone(start)
-			drawn, err := d.change(s.root, f, reflect.ValueOf(&next).Elem())
+			drawn, err := d.change(s.tree().root, f, reflect.ValueOf(&next).Elem())
 			if err != nil || !drawn {
 				if err != nil {
 					return start, err
@@ -137,14 +137,14 @@ func (f *Field) fillDefaults(v reflect.Value) {
 
 // Default returns the configuration of a file that says nothing. Required keys are left empty.
 func (s *Schema[T]) Default() (v T) {
-	s.root.fillDefaults(reflect.ValueOf(&v).Elem())
+	s.tree().root.fillDefaults(reflect.ValueOf(&v).Elem())
 	return v
 }
 
 // DefaultSection returns a pointer to the struct of an optional section of which nothing is said but that it is there.
 // It panics when path is none.
 func (s *Schema[T]) DefaultSection(path string) any {
-	f := s.byPath[path]
+	f := s.tree().byPath[path]
 	if f == nil || !f.Optional {
 		panic("BUG: schema: " + path + " is no optional section")
 	}
@@ -242,11 +242,11 @@ func (s *integer) round(n *big.Int) {
 // Legal checks a configuration that was not loaded: every key by its range, and the rules across keys. illegal is what
 // is wrong with it; the error is the schema's mistake, a Validator that blames what is no key.
 func (s *Schema[T]) Legal(v T) (illegal, err error) {
-	r := resolver{tree: &s.tree, layers: newLayers(), origins: map[*Field]Origin{}}
+	r := resolver{tree: s.tree(), layers: newLayers(), origins: map[*Field]Origin{}}
 	root := reflect.ValueOf(&v).Elem()
-	r.ranges(s.root, root)
+	r.ranges(s.tree().root, root)
 	if r.bad.err() == nil {
-		r.validate(s.root, root)
+		r.validate(s.tree().root, root)
 	}
 	if len(r.strays) > 0 {
 		return r.bad.err(), fmt.Errorf("a Validator blames %s, which is no key", strings.Join(r.strays, ", "))
@@ -274,7 +274,7 @@ func (f *Field) parses(text string) bool {
 
 // clone copies a configuration with all that it points to.
 func (s *Schema[T]) clone(v T) T {
-	s.root.unshare(reflect.ValueOf(&v).Elem())
+	s.tree().root.unshare(reflect.ValueOf(&v).Elem())
 	return v
 }
 

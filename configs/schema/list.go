@@ -9,10 +9,10 @@ import (
 )
 
 // Text lists all keys for a terminal: key, type, range or values, default.
-func (t *tree) Text() []byte {
+func (s *Schema[T]) Text() []byte {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, f := range t.Fields() {
+	for _, f := range s.Fields() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Path, f.typeUnit(), f.allowed(), f.defaultText())
 	}
 	w.Flush() // to memory
@@ -75,9 +75,9 @@ type jsonField struct {
 }
 
 // JSON lists all keys for scripts, as an array in declared order.
-func (t *tree) JSON() []byte {
+func (s *Schema[T]) JSON() []byte {
 	rows := []jsonField{}
-	for _, f := range t.Fields() {
+	for _, f := range s.Fields() {
 		row := jsonField{
 			Key: f.Path, Type: f.Type(), Unit: f.Unit, Range: f.Range(), Values: f.Values(),
 			Required: f.Required, Optional: f.Optional, Presets: f.Presets, Env: EnvName(f.Path), Doc: f.Doc,
@@ -99,9 +99,9 @@ func (t *tree) JSON() []byte {
 
 // Markdown writes the reference: a table for each section that has keys of its
 // own. top is the heading of the root's table.
-func (t *tree) Markdown(top string) []byte {
+func (s *Schema[T]) Markdown(top string) []byte {
 	var b bytes.Buffer
-	for _, f := range t.fields {
+	for _, f := range s.tree().fields {
 		if f.isSection() {
 			f.markdown(&b, top)
 		}

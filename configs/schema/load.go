@@ -43,7 +43,7 @@ type stack struct {
 // *Errors, complete up to its limit.
 func (s *Schema[T]) Load(in Input) (*Loaded[T], error) {
 	var bad problems
-	c := checker{tree: &s.tree, presets: in.Presets, bad: &bad}
+	c := checker{tree: s.tree(), presets: in.Presets, bad: &bad}
 	st := stack{presets: in.Presets}
 	st.files = c.layer(func() { c.file(in) })
 	st.env = c.layer(func() { c.env(in.Env, in.EnvOther) })
@@ -58,7 +58,7 @@ func (s *Schema[T]) Load(in Input) (*Loaded[T], error) {
 // over everything else, those of sections first.
 func (l *Loaded[T]) With(args ...string) (*Loaded[T], error) {
 	var bad problems
-	c := checker{tree: &l.schema.tree, presets: l.stack.presets, bad: &bad, files: slices.Clone(l.Files)}
+	c := checker{tree: l.schema.tree(), presets: l.stack.presets, bad: &bad, files: slices.Clone(l.Files)}
 	args = slices.Clone(args)
 	slices.SortStableFunc(args, func(a, b string) int {
 		return cmp.Compare(strings.Count(key(a), "."), strings.Count(key(b), "."))
@@ -124,11 +124,11 @@ func (s *Schema[T]) resolve(st stack, files []string) (*Loaded[T], error) {
 	y.merge(st.env)
 	y.override(st.set)
 	y.override(st.points)
-	r := resolver{tree: &s.tree, layers: y, origins: map[*Field]Origin{}}
+	r := resolver{tree: s.tree(), layers: y, origins: map[*Field]Origin{}}
 	root := reflect.ValueOf(&l.Value).Elem()
-	r.section(s.root, root, Origin{})
+	r.section(s.tree().root, root, Origin{})
 	if r.bad.err() == nil {
-		r.validate(s.root, root)
+		r.validate(s.tree().root, root)
 	}
 	l.origins = r.origins
 	if err := r.bad.err(); err != nil {
@@ -270,7 +270,7 @@ func (r *resolver) report(f *Field, err error) {
 // stands for, the nearest section around it is blamed: a user is told what is wrong all the same.
 func (r *resolver) reportField(path, msg string) {
 	leaf, _, _ := strings.Cut(path, "[") // an element of a list
-	f, ok := r.tree.Lookup(leaf)
+	f, ok := r.tree.lookup(leaf)
 	if !ok {
 		f = r.tree.around(leaf)
 		path, msg = f.Path, strings.TrimPrefix(path, f.Path+".")+" = "+msg

@@ -28,7 +28,7 @@ func (c *checker) env(environ, others []string) {
 			continue
 		}
 		at := Origin{Layer: Env, Name: name}
-		f, ok := c.tree.Lookup(strings.ToLower(strings.ReplaceAll(rest, "__", ".")))
+		f, ok := c.tree.lookup(strings.ToLower(strings.ReplaceAll(rest, "__", ".")))
 		if !ok || EnvName(f.Path) != name {
 			c.bad.add(at, "", "unknown variable%s", c.tree.hintEnv(rest))
 			continue

@@ -14,7 +14,7 @@ import (
 // it gives an equal value, whatever presets and defaults have become since.
 func (s *Schema[T]) YAML(v T) []byte {
 	w := writer{note: func(*Field) string { return "" }}
-	w.section(s.root, reflect.ValueOf(&v).Elem(), "")
+	w.section(s.tree().root, reflect.ValueOf(&v).Elem(), "")
 	return w.Bytes()
 }
 
@@ -24,7 +24,7 @@ func (l *Loaded[T]) AnnotatedYAML() []byte {
 		// A comment ends with its line, a file's name need not.
 		return " # " + strings.Map(printable, l.origins[f].String())
 	}}
-	w.section(l.schema.root, reflect.ValueOf(&l.Value).Elem(), "")
+	w.section(l.schema.tree().root, reflect.ValueOf(&l.Value).Elem(), "")
 	return w.Bytes()
 }
 
@@ -176,10 +176,10 @@ const (
 // Diff lists the keys at which a and b differ, in declared order.
 func (s *Schema[T]) Diff(a, b T) []Difference {
 	left, right := map[*Field]string{}, map[*Field]string{}
-	s.root.flatten(reflect.ValueOf(&a).Elem(), left)
-	s.root.flatten(reflect.ValueOf(&b).Elem(), right)
+	s.tree().root.flatten(reflect.ValueOf(&a).Elem(), left)
+	s.tree().root.flatten(reflect.ValueOf(&b).Elem(), right)
 	var diff []Difference
-	for _, f := range s.fields {
+	for _, f := range s.tree().fields {
 		x, inA := left[f]
 		y, inB := right[f]
 		if x == y && inA == inB {

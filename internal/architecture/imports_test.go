@@ -22,6 +22,7 @@ var rules = []struct {
 	pkg string
 	may []string // prefixes; "=" means exactly
 }{
+	{"register", nil},
 	{"internal/plain", nil},
 	{"internal/enum", nil},
 	{"internal/resources", nil},
@@ -54,7 +55,11 @@ var rules = []struct {
 	{"units/all", []string{"components/*/unit"}},
 	{"units", []string{"=isa", "components/accel", "=kernels/schedule"}},
 	{"configs/schema", []string{"internal/files", "internal/plain"}},
-	{"configs", []string{"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "configs/schema"}},
+	// Names of what is registered are keys' values.
+	{"configs", []string{
+		"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "configs/schema", "register",
+		"=kernels/schedule", "=kernels/layout", "=kernels/algorithm",
+	}},
 	// Files of signals and the choice of names know no machine.
 	{"sim/vcd", nil},
 	{"sim/choose", nil},
@@ -63,8 +68,15 @@ var rules = []struct {
 	{"kernels/ir", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/codegen", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/graph/graphspec", []string{"internal/enum", "configs/schema"}},
-	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/enum", "internal/files"}},
+	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/enum", "internal/files", "register"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files", "internal/plain"}},
+	// What programs in Go use: machines, kernels on them.
+	{"=machine", []string{
+		"=isa", "isa/", "components/accel", "=components/core", "configs", "units", "register", "sim", "=kernels/host", "internal/files",
+	}},
+	{"=kernel", []string{"configs", "units", "register", "kernels", "=machine"}},
+	// Of another module, to whom nothing internal is there.
+	{"examples/", []string{"=cmd", "=isa", "isa/", "components/", "=kernel", "=machine", "=register"}},
 	{"cmd", []string{""}},
 	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "configs/schema", "internal/store"}},
 	{"internal/store", []string{"sim/stats", "internal/files"}},

@@ -141,7 +141,7 @@ func checkHandwritten(w *configs.Workload) error {
 	if w.Algorithm != configs.PageRank {
 		return fmt.Errorf("workload.kernel: handwritten: there is none for %s: expected pagerank", w.Algorithm)
 	}
-	for _, c := range []configs.Choice{w.Layout, w.Direction, w.ActiveSet, w.Dedup} {
+	for _, c := range []configs.Choice{configs.Choice(w.Layout), w.Direction, w.ActiveSet, w.Dedup} {
 		if c != configs.Auto {
 			return fmt.Errorf("workload.kernel: handwritten: layout, direction, active_set and dedup are what they are: expected auto, found %s", c)
 		}

@@ -73,7 +73,7 @@ func Axes(m *configs.Machine, withUnit bool) []Axis {
 		{ScheduleKey, schedules, func(w *configs.Workload, v string) { w.Schedule = configs.Schedule(v) }},
 		{"workload.direction", directions, choice(func(w *configs.Workload) *configs.Choice { return &w.Direction })},
 		{"workload.active_set", sets, choice(func(w *configs.Workload) *configs.Choice { return &w.ActiveSet })},
-		{"workload.layout", layouts, choice(func(w *configs.Workload) *configs.Choice { return &w.Layout })},
+		{"workload.layout", layouts, func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
 		{"workload.dedup", dedups, choice(func(w *configs.Workload) *configs.Choice { return &w.Dedup })},
 		{"workload.order", orders, choice(func(w *configs.Workload) *configs.Choice { return &w.Order })},
 		{"workload.scan", scans, choice(func(w *configs.Workload) *configs.Choice { return &w.Scan })},

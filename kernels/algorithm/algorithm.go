@@ -4,6 +4,7 @@
 package algorithm
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
+	"heddle/register"
 )
 
 // Algorithm is a choice.
@@ -139,11 +141,66 @@ type Outcome struct {
 	Residuals []float32 // of the super-steps, if there is a tolerance
 }
 
-// algorithms are all of them, one file each.
+// algorithms are all of them, one file each, and then those that were added.
 var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, ccSoman, spmv, inDegree, spmm, graphSum, kCore, kCoreCounted, stCon, colouring, bc}
 
+// Own is how many of Algorithms are heddle's own: they come first.
+var Own = len(algorithms)
+
 // Algorithms lists them.
-func Algorithms() []*Algorithm { return algorithms }
+func Algorithms() []*Algorithm { return slices.Clone(algorithms) }
+
+// Add adds one, when the program starts. An error says what it lacks, or that its name is taken.
+func Add(a *Algorithm) error {
+	if a == nil {
+		return errors.New("it is nil")
+	}
+	var names []string
+	for _, x := range algorithms {
+		names = append(names, x.Name)
+	}
+	if err := register.Name(a.Name, names); err != nil {
+		return err
+	}
+	if err := a.check(); err != nil {
+		return err
+	}
+	algorithms = append(algorithms, a)
+	return nil
+}
+
+// check refuses an algorithm that lacks something.
+func (a *Algorithm) check() error {
+	for _, x := range []struct {
+		lacks bool
+		what  string
+	}{
+		{a.Doc == "", "Doc"}, {len(a.Arrays) == 0, "Arrays"}, {!a.has(a.Result), "Result, or it is none of its Arrays"},
+		{!a.has(a.Into), "Into, or it is none of its Arrays"}, {a.Sum == nil, "Sum"}, {a.Init == nil, "Init"},
+		{a.Gather == nil && a.GatherBy == nil && a.Hook == nil, "Gather"}, {a.Check == nil, "Check"},
+		{a.Vector != "" && !a.has(a.Vector), "the array that Vector names"}, {a.Stop != "" && !a.has(a.Stop), "the array that Stop names"},
+		{a.Unsettled != nil && a.Bound == nil, "Bound, which goes with Unsettled"},
+		{a.Single && !a.Dense, "Dense, which goes with Single"},
+	} {
+		if x.lacks {
+			return fmt.Errorf("it lacks %s", x.what)
+		}
+	}
+	if err := a.Sum.Check(); err != nil {
+		return err
+	}
+	for i, x := range a.Arrays {
+		if x.Name == "" || slices.ContainsFunc(a.Arrays[:i], func(y Array) bool { return x.Name == y.Name }) {
+			return fmt.Errorf("array %q: expected a name that no other of its Arrays has", x.Name)
+		}
+	}
+	return nil
+}
+
+// has reports whether an array is the algorithm's.
+func (a *Algorithm) has(array string) bool {
+	return slices.ContainsFunc(a.Arrays, func(x Array) bool { return x.Name == array && array != "" })
+}
 
 // ByName finds an algorithm.
 func ByName(name string) (*Algorithm, error) {

@@ -1,4 +1,4 @@
-package algorithm
+package algorithm_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"heddle/isa"
 	"heddle/isa/emu"
+	"heddle/kernels/algorithm"
 	"heddle/kernels/codegen"
 	"heddle/kernels/emit"
 	"heddle/kernels/graph"
@@ -34,7 +35,7 @@ func degrees(n int) (list []uint32) {
 func coefficientsOf(t *testing.T, compute func(k *emit.Kernel, out, in func() ir.Value) ir.Value, out, in []uint32, lanes int) ([]uint32, emu.Stats) {
 	k := emit.New("test")
 	k.Strided(k.Count("n"), func(i ir.Value) {
-		k.Store(k.Addr("to"), i, compute(k, func() ir.Value { return word(k, "out", i) }, func() ir.Value { return word(k, "in", i) }))
+		k.Store(k.Addr("to"), i, compute(k, func() ir.Value { return algorithm.Word(k, "out", i) }, func() ir.Value { return algorithm.Word(k, "in", i) }))
 	})
 	built, err := k.Build()
 	require.NoError(t, err)
@@ -74,9 +75,9 @@ func TestCoefficients(t *testing.T) {
 			"software-division": func(out, in uint32) float32 { return float32(1 / float64(root32(out, in))) },
 			"software":          func(out, in uint32) float32 { return float32(1 / math.Sqrt(float64(out)*float64(in))) },
 		} {
-			c, err := CoefficientByName(name)
+			c, err := algorithm.CoefficientByName(name)
 			require.NoError(t, err)
-			got, _ := coefficientsOf(t, c.emit, out, in, lanes)
+			got, _ := coefficientsOf(t, c.Compute, out, in, lanes)
 			for i := range got {
 				require.Equal(t, math.Float32bits(want(out[i], in[i])), got[i], "%s of %d and %d", name, out[i], in[i])
 			}
@@ -95,8 +96,8 @@ func TestCoefficientsCost(t *testing.T) {
 	out, in := degrees(2 * n)[:n], degrees(2 * n)[n:]
 	_, without := coefficientsOf(t, func(k *emit.Kernel, out, in func() ir.Value) ir.Value { return k.AsF32(k.Xor(out(), in())) }, out, in, 1)
 	counted := countedInC(t)
-	for _, c := range Coefficients() {
-		_, with := coefficientsOf(t, c.emit, out, in, 1)
+	for _, c := range algorithm.Coefficients() {
+		_, with := coefficientsOf(t, c.Compute, out, in, 1)
 		instrs := 1 + float64(with.WarpInstrs-without.WarpInstrs)/n // without one is the exclusive-or
 		byClass := ""
 		for class, k := range with.ByClass {
@@ -105,7 +106,7 @@ func TestCoefficientsCost(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %.1f warp instructions, %.0f in C:%s", c.Name, instrs, counted[c.Name], byClass)
-		if c != Hardware { // where the kernel has five, and C looks at flags
+		if c != algorithm.Hardware { // where the kernel has five, and C looks at flags
 			assert.InEpsilon(t, counted[c.Name], instrs, 0.25, c.Name)
 		}
 	}

@@ -74,6 +74,11 @@ func (r *run) placeArray(name string) (err error) {
 		r.places[name] = a.Addr
 		return err
 	}
+	if own := r.Plan.Layout.Array(name); own != nil {
+		a, err = r.image.Place(name, own.Words(r.problem.Graph))
+		r.places[name] = a.Addr
+		return err
+	}
 	if data, ok := r.arrays.Array(name); ok {
 		a, err = r.image.Share(name, data)
 		r.places[name] = a.Addr
@@ -81,7 +86,7 @@ func (r *run) placeArray(name string) (err error) {
 	}
 	switch data, ok := r.data(name); {
 	case !ok:
-		panic("BUG: compose: no kernel's parameter is called " + name)
+		return fmt.Errorf("%s: a kernel names %q, which is no array of the algorithm, the schedule or the layout, and none of the numbers that kernels are given", r.Plan.Name(), name)
 	case data == nil:
 		a, err = r.image.Reserve(name, r.Plan.Algorithm.Size(name, &r.problem))
 	default:

@@ -141,7 +141,7 @@ func tiny() map[string]*graph.Graph {
 func workload(p *Plan) configs.Workload {
 	w := configs.Workload{
 		Kernel: configs.Compiled, Algorithm: configs.Algorithm(p.Algorithm.Name), Schedule: configs.Schedule(p.Schedule.Name),
-		Layout: configs.Choice(p.Layout.Name), Direction: configs.Choice(p.Direction.Name), ActiveSet: configs.Choice(p.Set.Name),
+		Layout: configs.Layout(p.Layout.Name), Direction: configs.Choice(p.Direction.Name), ActiveSet: configs.Choice(p.Set.Name),
 		Dedup: configs.Choice(p.Dedup.Name), Order: configs.Choice(p.Order.Name), Scan: configs.Choice(p.Scan), Skip: configs.Choice(p.Skip),
 		Settled: p.Settled, HybridRule: "beamer", Sum: configs.Choice(p.Sum), Ahead: p.Ahead, Coefficient: configs.Choice(p.Coefficient.Name), Alpha: 4, Beta: 4, Source: -1, Target: -1, Seed: 1, Damping: 0.85, Width: 4,
 	}

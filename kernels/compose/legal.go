@@ -13,11 +13,25 @@ import (
 	"heddle/units"
 )
 
-// rules are all combinations that are refused. A rule is broken if its condition holds.
-var rules = []struct {
+// rule refuses combinations: it is broken if its condition holds.
+type rule struct {
 	broken func(p *Plan) bool
 	why    string
-}{
+}
+
+// added are of what only layouts have that were added.
+var added = []rule{
+	{
+		func(p *Plan) bool { return !p.Schedule.Rows && p.Layout.Gaps },
+		"the schedule goes through the numbers of all edges, and the layout leaves some out",
+	}, {
+		func(p *Plan) bool { return p.Schedule.Reads && len(p.Layout.Data) > 0 },
+		"the graph unit reads rows as csr and csc have them, and the layout has arrays of its own",
+	},
+}
+
+// rules are all combinations that are refused.
+var rules = []rule{
 	{
 		func(p *Plan) bool { return p.Schedule.Rows && !p.fits() },
 		"the schedule walks rows, by source for push and by destination for pull, and the layout has only the others",
@@ -125,9 +139,11 @@ func (r *Refused) Error() string { return fmt.Sprintf("%s: %s", r.Plan, r.Why) }
 
 // legal applies the rules.
 func (p *Plan) legal() error {
-	for _, r := range rules {
-		if r.broken(p) {
-			return &Refused{p.Name(), r.why}
+	for _, list := range [][]rule{rules, added} {
+		for _, r := range list {
+			if r.broken(p) {
+				return &Refused{p.Name(), r.why}
+			}
 		}
 	}
 	return nil

@@ -125,7 +125,7 @@ func Resolved() []Choice {
 	}
 }
 
-func autoLayout(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
+func autoLayout(a *algorithm.Algorithm, w configs.Workload) configs.Layout {
 	switch {
 	case w.Schedule == "edge":
 		return "coo"

@@ -115,6 +115,31 @@ func TestRulesAreNeeded(t *testing.T) {
 	}
 }
 
+// TestRulesOfAddedLayouts: what is legal under csr, a layout with gaps or with arrays of its own may refuse.
+func TestRulesOfAddedLayouts(t *testing.T) {
+	for i, change := range []func(l *layout.Layout){
+		func(l *layout.Layout) { l.Gaps = true },
+		func(l *layout.Layout) { l.Data = []layout.Array{{Name: "x.ids"}} },
+	} {
+		refused, allowed := 0, 0
+		for _, p := range All() {
+			own := *p.Layout
+			change(&own)
+			q := *p
+			q.Layout = &own
+			switch err := q.legal(); {
+			case err == nil:
+				allowed++
+			default:
+				require.ErrorContains(t, err, added[i].why)
+				refused++
+			}
+		}
+		require.Positive(t, refused)
+		require.Positive(t, allowed)
+	}
+}
+
 func choose(set ...string) configs.Workload {
 	w := configs.Workload{
 		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true, Coefficient: "hardware", HybridRule: "beamer",
@@ -127,7 +152,7 @@ func choose(set ...string) configs.Workload {
 		case "schedule":
 			w.Schedule = configs.Schedule(value)
 		case "layout":
-			w.Layout = configs.Choice(value)
+			w.Layout = configs.Layout(value)
 		case "direction":
 			w.Direction = configs.Choice(value)
 		case "set":

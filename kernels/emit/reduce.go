@@ -1,98 +1,116 @@
 package emit
 
-import "heddle/kernels/ir"
+import (
+	"errors"
+
+	"heddle/kernels/ir"
+)
 
 // Reduction is how what a vertex receives is summed up.
 type Reduction struct {
-	Name    string
-	Type    ir.Type
-	combine func(k *Kernel, old, new ir.Value) ir.Value
-	atomic  func(k *Kernel, base, index, value ir.Value) ir.Value // returns the old value
-	// improves reports whether new changes old; nil: always, and nobody asks.
-	improves func(k *Kernel, old, new ir.Value) ir.Value
-	// always says that a value counts even where it changes nothing that improves tells of.
-	always bool
-	// often says that a word may improve several times in a super-step.
-	often bool
+	Name string
+	Type ir.Type
+	// Combine returns the sum of what is there and a value.
+	Combine func(k *Kernel, old, new ir.Value) ir.Value
+	// Swap sums up in memory by one of the atomics that ir.Builder has, and returns the old value.
+	Swap func(k *Kernel, base, index, value ir.Value) ir.Value
+	// Improves reports whether new changes old; nil: always, and nobody asks. Vertices whose values it changes are active in
+	// the next super-step.
+	Improves func(k *Kernel, old, new ir.Value) ir.Value
+	// Always says that a value counts even where it changes nothing that Improves tells of.
+	Always bool
+	// Repeats says that a word may improve several times in a super-step.
+	Repeats bool
 }
 
 // Reductions.
 var (
 	AddF32 = &Reduction{
 		Name: "add.f32", Type: ir.F32,
-		combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
-		atomic:  func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAddF(b, i, v) },
+		Combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
+		Swap:    func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAddF(b, i, v) },
 	}
 	AddU32 = &Reduction{
 		Name: "add.u32", Type: ir.U32,
-		combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
-		atomic:  func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAdd(b, i, v) },
+		Combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
+		Swap:    func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAdd(b, i, v) },
 	}
 	MinU32 = &Reduction{
-		Name: "min.u32", Type: ir.U32, often: true,
-		combine:  func(k *Kernel, old, new ir.Value) ir.Value { return k.Min(old, new) },
-		atomic:   func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMin(b, i, v) },
-		improves: func(k *Kernel, old, new ir.Value) ir.Value { return k.Lt(new, old) },
+		Name: "min.u32", Type: ir.U32, Repeats: true,
+		Combine:  func(k *Kernel, old, new ir.Value) ir.Value { return k.Min(old, new) },
+		Swap:     func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMin(b, i, v) },
+		Improves: func(k *Kernel, old, new ir.Value) ir.Value { return k.Lt(new, old) },
 	}
 	// ClaimU32 sets a word that is all ones; several that try at once leave the least.
 	ClaimU32 = &Reduction{
 		Name: "claim.u32", Type: ir.U32,
-		combine: func(k *Kernel, old, new ir.Value) ir.Value {
+		Combine: func(k *Kernel, old, new ir.Value) ir.Value {
 			return k.Select(k.Eq(old, k.U32(^uint32(0))), new, old)
 		},
-		atomic:   func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMin(b, i, v) },
-		improves: func(k *Kernel, old, _ ir.Value) ir.Value { return k.Eq(old, k.U32(^uint32(0))) },
+		Swap:     func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMin(b, i, v) },
+		Improves: func(k *Kernel, old, _ ir.Value) ir.Value { return k.Eq(old, k.U32(^uint32(0))) },
 	}
 	// CountDown adds, and tells when the sum comes down to the number of the round.
 	CountDown = &Reduction{
-		Name: "countdown.u32", Type: ir.U32, always: true,
-		combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
-		atomic:  func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAdd(b, i, v) },
-		improves: func(k *Kernel, old, new ir.Value) ir.Value {
+		Name: "countdown.u32", Type: ir.U32, Always: true,
+		Combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
+		Swap:    func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAdd(b, i, v) },
+		Improves: func(k *Kernel, old, new ir.Value) ir.Value {
 			return k.Eq(k.Add(old, new), k.Count("round"))
 		},
 	}
 	// PathsF32 adds numbers above 0 to one that is 0 at first, and tells who was the first.
 	PathsF32 = &Reduction{
-		Name: "paths.f32", Type: ir.F32, always: true,
-		combine:  func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
-		atomic:   func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAddF(b, i, v) },
-		improves: func(k *Kernel, old, _ ir.Value) ir.Value { return k.Eq(old, k.F32(0)) },
+		Name: "paths.f32", Type: ir.F32, Always: true,
+		Combine:  func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
+		Swap:     func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAddF(b, i, v) },
+		Improves: func(k *Kernel, old, _ ir.Value) ir.Value { return k.Eq(old, k.F32(0)) },
 	}
 	// FollowU32 sets a word that is one less than what comes; all that is not 0 is the same in a super-step.
 	FollowU32 = &Reduction{
 		Name: "follow.u32", Type: ir.U32,
-		combine: func(k *Kernel, old, new ir.Value) ir.Value {
+		Combine: func(k *Kernel, old, new ir.Value) ir.Value {
 			return k.Select(k.Eq(k.Add(old, k.U32(1)), new), new, old)
 		},
-		atomic:   func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMax(b, i, v) },
-		improves: func(k *Kernel, old, new ir.Value) ir.Value { return k.Eq(k.Add(old, k.U32(1)), new) },
+		Swap:     func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMax(b, i, v) },
+		Improves: func(k *Kernel, old, new ir.Value) ir.Value { return k.Eq(k.Add(old, k.U32(1)), new) },
 	}
 )
 
+// Check refuses a reduction that lacks something.
+func (r *Reduction) Check() error {
+	switch {
+	case r.Name == "" || r.Combine == nil || r.Swap == nil:
+		return errors.New("its Sum lacks Name, Combine or Swap")
+	case r.Improves == nil && (r.Always || r.Repeats):
+		return errors.New("its Sum has Always or Repeats, which are about what Improves tells, and no Improves")
+	}
+	return nil
+}
+
 // Tells says whether the reduction can tell that a value changed.
-func (r *Reduction) Tells() bool { return r.improves != nil }
+func (r *Reduction) Tells() bool { return r.Improves != nil }
 
 // Blind says whether a value is summed up without a look at what it would change.
-func (r *Reduction) Blind() bool { return r.always || !r.Tells() }
+func (r *Reduction) Blind() bool { return r.Always || !r.Tells() }
 
 // Often says whether several threads may be told in a super-step that a word changed.
-func (r *Reduction) Often() bool { return r.often }
+func (r *Reduction) Often() bool { return r.Repeats }
 
 // Atomic emits the sum where several threads may have one destination. changed emits what
 // to do if the value changed; a load before the atomic saves those that would not change it.
 func (r *Reduction) Atomic(k *Kernel, array, v, value ir.Value, changed func()) {
 	if !r.Tells() {
-		r.atomic(k, array, v, value)
+		r.Swap(k, array, v, value)
 		return
 	}
-	if r.always {
-		k.When(r.improves(k, r.atomic(k, array, v, value), value), changed)
+	if r.Always {
+		k.When(r.Improves(k, r.Swap(k, array, v, value), value), changed)
 		return
 	}
-	k.When(r.improves(k, k.Load(r.Type, array, v), value), func() {
-		old := r.atomic(k, array, v, value)
-		k.When(r.improves(k, old, value), changed)
+	k.When(r.Improves(k, k.Load(r.Type, array, v), value), func() {
+		old := r.Swap(k, array, v, value)
+		k.When(r.Improves(k, old, value), changed)
 	})
 }
 
@@ -123,15 +141,15 @@ func (s Summing) Doc() string {
 // Plain emits the sum where one thread has the destination as Atomic does, with a load and a store in place of the atomic.
 func (r *Reduction) Plain(k *Kernel, array, v, value ir.Value, changed func()) {
 	old := k.Load(r.Type, array, v)
-	write := func() { k.Store(array, v, r.combine(k, old, value)) }
+	write := func() { k.Store(array, v, r.Combine(k, old, value)) }
 	switch {
 	case !r.Tells():
 		write()
-	case r.always:
+	case r.Always:
 		write()
-		k.When(r.improves(k, old, value), changed)
+		k.When(r.Improves(k, old, value), changed)
 	default:
-		k.When(r.improves(k, old, value), func() {
+		k.When(r.Improves(k, old, value), func() {
 			write()
 			changed()
 		})
@@ -175,17 +193,17 @@ func (o *Owned) Take(next func() ir.Value) (changed ir.Value) {
 		return nil
 	case !o.Tells():
 		value := next()
-		o.now.Set(o.combine(o.k, o.now.Get(), value))
+		o.now.Set(o.Combine(o.k, o.now.Get(), value))
 		return nil
 	}
 	value, old := next(), o.now.Get()
-	changed = o.improves(o.k, old, value)
-	o.now.Set(o.combine(o.k, old, value))
+	changed = o.Improves(o.k, old, value)
+	o.now.Set(o.Combine(o.k, old, value))
 	return changed
 }
 
 // settle sums up what came last.
-func (o *Owned) settle() { o.now.Set(o.combine(o.k, o.now.Get(), o.last.Get())) }
+func (o *Owned) settle() { o.now.Set(o.Combine(o.k, o.now.Get(), o.last.Get())) }
 
 // End ends the row of v.
 func (o *Owned) End(v ir.Value, changed func()) {

@@ -123,7 +123,23 @@ func (b *Builder) DeviceBarrier() { b.add(OpDeviceBarrier, None) }
 // named by its number. Lanes that are off get nothing.
 
 // UseLists says by which instructions; else, a GraphPEG's.
-func (b *Builder) UseLists(ops ListOps) { b.k.Lists = ops }
+func (b *Builder) UseLists(ops ListOps) {
+	for _, name := range []string{ops.Pop, ops.Push} {
+		if name != "" {
+			b.unitRow(name)
+		}
+	}
+	b.k.Lists = ops
+}
+
+// unitRow finds an instruction of a graph unit; nil: there is none of the name, which is an error.
+func (b *Builder) unitRow(name string) *isa.Row {
+	if r := isa.Lookup(name); r != nil && r.Class == isa.ClassUnit {
+		return r
+	}
+	b.errorf("%q is no instruction of a graph unit", name)
+	return nil
+}
 
 // ListEdges takes the edges of a list's vertices from a GraphPEG, one per lane at a time,
 // until no core has any, and runs body in the lanes that got one. No loop around it can be left in body.
@@ -162,7 +178,10 @@ func (b *Builder) EghwPush(v Value) { b.Unit("eghw.push", v) }
 // Unit executes an instruction of the core's graph unit, by its name, with the values of rs1 and rs2, which may be nil
 // where it has none. It returns the answer; nil: it has none.
 func (b *Builder) Unit(name string, args ...Value) Value {
-	r := unitRow(name)
+	r := b.unitRow(name)
+	if r == nil {
+		return b.U32(0)
+	}
 	if len(args) > 2 {
 		b.errorf("%s with %d values: expected those of rs1 and rs2", name, len(args))
 	}

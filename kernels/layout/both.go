@@ -5,5 +5,5 @@ var both = &Layout{
 	Name: "csr-csc",
 	Doc:  "csr for push, csc for pull: the graph twice",
 	Rows: Base,
-	view: compressed,
+	View: Compressed,
 }

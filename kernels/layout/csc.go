@@ -7,5 +7,5 @@ var csc = &Layout{
 	Name: "csc",
 	Doc:  "rows by destination: offsets, sources",
 	Rows: func(direction.Direction) End { return Destination },
-	view: compressed,
+	View: Compressed,
 }

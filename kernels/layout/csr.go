@@ -10,16 +10,18 @@ var csr = &Layout{
 	Name: "csr",
 	Doc:  "rows by source: offsets, destinations",
 	Rows: func(direction.Direction) End { return Source },
-	view: compressed,
+	View: Compressed,
 }
 
 // rows are the code for offsets and other ends.
 type rows struct {
-	site
+	Site
 	name string // of the arrays
 }
 
-func compressed(s site) View { return rows{s, [...]string{"csr", "csc"}[s.rows]} }
+// Compressed is the view of csr, or of csc where rows are the destinations'. A view of another layout may embed it, and
+// have methods of its own for what is different.
+func Compressed(s Site) View { return rows{s, [...]string{"csr", "csc"}[s.Rows]} }
 
 func (r rows) Neighbours(v ir.Value) (begin, end ir.Value) {
 	at := r.Addr(r.name + ".offsets")
@@ -33,7 +35,7 @@ func (r rows) Edge(e, base ir.Value) Edge {
 func (r rows) Other(e ir.Value) ir.Value { return r.Load(ir.U32, r.Addr(r.name+".ids"), e) }
 
 func (r rows) EdgeTo(e, base, other ir.Value) Edge {
-	return r.edge(e, base, other, r.name+".weights")
+	return r.Site.Edge(e, base, other, r.name+".weights")
 }
 
 // SearchVertex finds the last row that begins at or before e.

@@ -5,13 +5,17 @@
 package layout
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"heddle/isa"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
 	"heddle/kernels/graph"
 	"heddle/kernels/ir"
+	"heddle/register"
 )
 
 // End is an end of an edge.
@@ -71,22 +75,82 @@ type Layout struct {
 	Doc  string
 	// Rows says which end rows belong to in a direction.
 	Rows func(d direction.Direction) End
-	// view emits for rows of that end.
-	view func(s site) View
+	// View emits the code that reads rows of the site's end.
+	View func(s Site) View
+	// Data are arrays of its own, beside those of csr and csc that a View may name: csr.offsets, csr.ids, csr.weights and
+	// csr.rows (the row of each edge), and the same of csc.
+	Data []Array
+	// Gaps says that edges are not numbered from 0 to as many as there are, so that no schedule can go through the numbers:
+	// only what asks for rows sees all edges, and SearchVertex is not asked for.
+	Gaps bool
 }
 
-// site is where a view emits.
-type site struct {
+// Array is an array of a layout's own. Kernels that name it (Site.Addr) have it.
+type Array struct {
+	Name string
+	// Words computes it of a graph, which it must not change, when a run begins; the host's time for it is not simulated.
+	Words func(g *graph.Graph) []uint32
+}
+
+// Array finds one of the layout's own by its name; nil: there is none.
+func (l *Layout) Array(name string) *Array {
+	for i := range l.Data {
+		if l.Data[i].Name == name {
+			return &l.Data[i]
+		}
+	}
+	return nil
+}
+
+// Site is where a view emits.
+type Site struct {
 	*emit.Kernel
-	rows    End
-	weights graph.WeightKind
+	Rows    End              // whose rows the view reads
+	Weights graph.WeightKind // of the graph's edges
 }
 
-// layouts are all of them, one file each.
+// layouts are all of them, one file each, and then those that were added.
 var layouts = []*Layout{csr, csc, both, coo}
 
+// Own is how many of Layouts are heddle's own: they come first.
+var Own = len(layouts)
+
 // Layouts lists them.
-func Layouts() []*Layout { return layouts }
+func Layouts() []*Layout { return slices.Clone(layouts) }
+
+// Add adds one, when the program starts. An error says what it lacks, or that its name is taken.
+func Add(l *Layout) error {
+	if l == nil {
+		return errors.New("it is nil")
+	}
+	var names []string
+	for _, x := range layouts {
+		names = append(names, x.Name)
+	}
+	if err := register.Name(l.Name, names); err != nil {
+		return err
+	}
+	switch {
+	case l.Doc == "":
+		return errors.New("it has no Doc")
+	case l.Rows == nil:
+		return errors.New("it has no Rows")
+	case l.View == nil:
+		return errors.New("it has no View")
+	}
+	for i := range l.Data {
+		a := &l.Data[i]
+		prefix, _, dotted := strings.Cut(a.Name, ".")
+		if !dotted || prefix == "csr" || prefix == "csc" || l.Array(a.Name) != a {
+			return fmt.Errorf("array %q: expected a name such as %s.ids, of no other", a.Name, l.Name)
+		}
+		if a.Words == nil {
+			return fmt.Errorf("array %s has no Words", a.Name)
+		}
+	}
+	layouts = append(layouts, l)
+	return nil
+}
 
 // ByName finds a layout.
 func ByName(name string) (*Layout, error) {
@@ -106,33 +170,33 @@ func (l *Layout) Arrays(d direction.Direction) (offsets, ids, weights string) {
 
 // In returns the layout in a kernel that handles edges in direction d.
 func (l *Layout) In(k *emit.Kernel, d direction.Direction, weights graph.WeightKind) View {
-	return l.view(site{k, l.Rows(d), weights})
+	return l.View(Site{k, l.Rows(d), weights})
 }
 
 // Fits reports whether rows belong to the end that direction d walks, as schedules need
 // that ask for a vertex's row.
 func (l *Layout) Fits(d direction.Direction) bool { return l.Rows(d) == Base(d) }
 
-// edge is edge e, whose ends are known.
-func (s site) edge(e, base, other ir.Value, weights string) Edge {
+// Edge is edge e of the row of base, whose other end is known; its weight is word e of the array of that name.
+func (s Site) Edge(e, base, other ir.Value, weights string) Edge {
 	x := Edge{Src: base, Dst: other, weight: func(t ir.Type) ir.Value {
 		return s.weight(t, func(t ir.Type) ir.Value { return s.Load(t, s.Addr(weights), e) })
 	}}
-	if s.rows == Destination {
+	if s.Rows == Destination {
 		x.Src, x.Dst = other, base
 	}
 	return x
 }
 
 // Given passes an edge on.
-func (s site) Given(src, dst, weight ir.Value) Edge {
+func (s Site) Given(src, dst, weight ir.Value) Edge {
 	return Edge{Src: src, Dst: dst, weight: func(t ir.Type) ir.Value {
 		return s.weight(t, func(t ir.Type) ir.Value { return s.bits(weight, t) })
 	}}
 }
 
 // bits are a word as a value of a type.
-func (s site) bits(word ir.Value, t ir.Type) ir.Value {
+func (s Site) bits(word ir.Value, t ir.Type) ir.Value {
 	switch t {
 	case ir.F32:
 		return s.AsF32(word)
@@ -143,18 +207,18 @@ func (s site) bits(word ir.Value, t ir.Type) ir.Value {
 }
 
 // weight converts what word gives.
-func (s site) weight(t ir.Type, word func(t ir.Type) ir.Value) (w ir.Value) {
+func (s Site) weight(t ir.Type, word func(t ir.Type) ir.Value) (w ir.Value) {
 	s.Phase(isa.PhaseEdgeAccess, func() { w = s.convert(t, word) })
 	return w
 }
 
-func (s site) convert(t ir.Type, word func(t ir.Type) ir.Value) ir.Value {
+func (s Site) convert(t ir.Type, word func(t ir.Type) ir.Value) ir.Value {
 	switch {
-	case s.weights == graph.NoWeights && t == ir.F32:
+	case s.Weights == graph.NoWeights && t == ir.F32:
 		return s.F32(1)
-	case s.weights == graph.NoWeights:
+	case s.Weights == graph.NoWeights:
 		return s.U32(1)
-	case s.weights == graph.IntWeights && t == ir.F32:
+	case s.Weights == graph.IntWeights && t == ir.F32:
 		return s.ToF32(word(ir.I32))
 	}
 	return word(t)

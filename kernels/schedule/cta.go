@@ -18,7 +18,7 @@ var cta = &Schedule{
 		// All warps go round equally often: the barriers need those of their block.
 		s.For(s.U32(0), places, s.NumThreads(), func(at ir.Value) {
 			place := s.Add(at, mine)
-			s.shareBlock(v, s.register(v, place, s.Lt(place, places)))
+			s.shareBlock(v, s.Register(v, place, s.Lt(place, places)))
 		})
 	},
 }
@@ -34,27 +34,27 @@ const (
 	recordWords
 )
 
-var records = exchange{"cta.records", recordWords}
+var records = Exchange{"cta.records", recordWords}
 
 // shareBlock deals a thread block's rows out to its threads: neighbouring edges to a warp, so that
 // it goes from one warp's rows to the next, and holds those that it is at in registers.
 // Searched in the scratchpad, whose banks serve one lane a cycle even for one word, they
 // would keep lanes waiting for each other, as neighbouring edges are mostly of one row.
-func (s *Site) shareBlock(v *Visitor, w work) {
+func (s *Site) shareBlock(v *Visitor, w Work) {
 	threads := uint32(s.Core.BlockWarps() * s.Core.Lanes)
-	number, block := s.inBlock()
-	upto, total, warpOf := s.blockScan(w.degree)
+	number, block := s.InBlock()
+	upto, total, warpOf := s.blockScan(w.Degree)
 	share := s.Mul(s.Div(s.Add(total, s.U32(threads-1)), s.U32(threads)), s.U32(uint32(s.Core.Lanes)))
 	first := s.Mul(number, share)
-	c := blockRows{Site: s, total: total, at: s.Var(s.room(records, s.ofBlock(block, warpOf(first))))}
+	c := blockRows{Site: s, total: total, at: s.Var(s.room(records, s.OfBlock(block, warpOf(first))))}
 	mine := s.record(s.room(records, s.WarpID()), s.LaneID())
 	s.Store(mine, s.U32(recordUpto), upto)
-	s.Store(mine, s.U32(recordVertex), w.vertex)
-	s.Store(mine, s.U32(recordShift), s.Sub(w.end(s), upto))
+	s.Store(mine, s.U32(recordVertex), w.Vertex)
+	s.Store(mine, s.U32(recordShift), s.Sub(w.End(s), upto))
 	s.Barrier()
 	s.When(s.Lt(first, total), func() {
 		s.Phase(isa.PhaseSchedule, c.load)
-		s.deal(v, first, s.Min(s.Add(first, share), total), c.find)
+		s.Deal(v, first, s.Min(s.Add(first, share), total), c.find)
 	})
 	s.Barrier() // nobody registers anew before all have taken their edges
 }

@@ -16,11 +16,11 @@ func (s *Site) search(r rows, n ir.Value) (vertex, id ir.Value) {
 	return r.vertex(owner), s.Add(n, r.shift(owner))
 }
 
-// deal gives the edges with numbers from first up to last, which are the same in all lanes
+// Deal gives the edges with numbers from first up to last, which are the same in all lanes
 // of the warp, to its lanes, neighbouring edges to neighbouring lanes. find finds the row of
 // an edge n of a step whose numbers are below limit. Only a step that has fewer edges than
 // lanes asks who has one.
-func (s *Site) deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Value) (vertex, id ir.Value)) {
+func (s *Site) Deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Value) (vertex, id ir.Value)) {
 	lanes := s.U32(uint32(s.Core.Lanes))
 	s.Phase(isa.PhaseSchedule, func() {
 		s.For(first, last, lanes, func(t ir.Value) {
@@ -32,9 +32,9 @@ func (s *Site) deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Valu
 	})
 }
 
-// spreadWarp is the first of as many numbers as a warp has lanes. Neighbouring numbers are
+// SpreadWarp is the first of as many numbers as a warp has lanes. Neighbouring numbers are
 // of different cores, so that a few vertices keep all of them busy.
-func (s *Site) spreadWarp() ir.Value { return s.Mul(s.spreadNumber(), s.NumLanes()) }
+func (s *Site) SpreadWarp() ir.Value { return s.Mul(s.SpreadNumber(), s.NumLanes()) }
 
-// spreadNumber is the warp's number in the device, in that order.
-func (s *Site) spreadNumber() ir.Value { return s.Add(s.Mul(s.WarpID(), s.NumCores()), s.CoreID()) }
+// SpreadNumber is the warp's number in the device, in that order.
+func (s *Site) SpreadNumber() ir.Value { return s.Add(s.Mul(s.WarpID(), s.NumCores()), s.CoreID()) }

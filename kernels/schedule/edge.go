@@ -21,7 +21,7 @@ var edge = &Schedule{
 					s.Keep(v, row, func() { s.Visit(v, id, row, GoOn) })
 					return
 				}
-				e := s.edgeInfo(id, row)
+				e := s.ReadEdge(id, row)
 				s.Keep(v, e.End(layout.Base(s.Dir)), func() {
 					s.Edge()
 					s.Gather(v, &e, GoOn)

@@ -2,23 +2,23 @@ package schedule
 
 import "heddle/kernels/ir"
 
-// exchange is where lanes of a warp exchange values if that is by the scratchpad: an array
+// Exchange is where lanes of a warp exchange values if that is by the scratchpad: an array
 // of that many words a thread.
-type exchange struct {
-	array string
-	words int
+type Exchange struct {
+	Array string
+	Words int
 }
 
 // room is the address of a warp's part.
-func (s *Site) room(e exchange, warp ir.Value) ir.Value {
-	words := e.words * s.Core.Lanes
-	return s.Address(s.Shared(e.array, words*s.Core.Warps), s.Mul(warp, s.U32(uint32(words))))
+func (s *Site) room(e Exchange, warp ir.Value) ir.Value {
+	words := e.Words * s.Core.Lanes
+	return s.Address(s.Shared(e.Array, words*s.Core.Warps), s.Mul(warp, s.U32(uint32(words))))
 }
 
-// warpScan returns the sum of the lanes up to this one, and of all lanes, which the compiler
+// WarpScan returns the sum of the lanes up to this one, and of all lanes, which the compiler
 // knows to be the same in all. All lanes are on. The steps (Hillis and Steele) are a loop,
 // as unrolled they would keep a register each for which lanes take part.
-func (s *Site) warpScan(x ir.Value, e exchange) (upto, total ir.Value) {
+func (s *Site) WarpScan(x ir.Value, e Exchange) (upto, total ir.Value) {
 	sum, d := s.Var(x), s.Var(s.U32(1))
 	s.While(func() ir.Value { return s.Lt(d.Get(), s.NumLanes()) }, func() {
 		other := s.before(e, sum.Get(), d.Get())
@@ -26,20 +26,20 @@ func (s *Site) warpScan(x ir.Value, e exchange) (upto, total ir.Value) {
 		d.Set(s.Shl(d.Get(), s.U32(1)))
 	})
 	upto = sum.Get()
-	return upto, s.agreed(s.shown(e, upto)(s.U32(uint32(s.Core.Lanes - 1))))
+	return upto, s.agreed(s.Shown(e, upto)(s.U32(uint32(s.Core.Lanes - 1))))
 }
 
 // before is x of the lane d lanes below; anything where there is none.
-func (s *Site) before(e exchange, x, d ir.Value) ir.Value {
+func (s *Site) before(e Exchange, x, d ir.Value) ir.Value {
 	if s.Scan == Shuffle {
 		return s.ShflUp(x, d)
 	}
-	return s.shown(e, x)(s.inside(s.Sub(s.LaneID(), d), s.Core.Lanes))
+	return s.Shown(e, x)(s.inside(s.Sub(s.LaneID(), d), s.Core.Lanes))
 }
 
-// shown lets lanes of the warp read each other's x: what it returns gives lane i's, which
+// Shown lets lanes of the warp read each other's x: what it returns gives lane i's, which
 // is one of the warp's.
-func (s *Site) shown(e exchange, x ir.Value) func(i ir.Value) ir.Value {
+func (s *Site) Shown(e Exchange, x ir.Value) func(i ir.Value) ir.Value {
 	if s.Scan == Shuffle {
 		return func(i ir.Value) ir.Value { return s.ShflIdx(x, i) }
 	}
@@ -68,9 +68,9 @@ func (s *Site) inside(i ir.Value, n int) ir.Value {
 // warps' part of the sum a number falls that is the same in all lanes and below the total.
 // It has one barrier, and what was stored before it can be read after it.
 func (s *Site) blockScan(x ir.Value) (upto, total ir.Value, warpOf func(n ir.Value) ir.Value) {
-	upto, all := s.warpScan(x, records)
+	upto, all := s.WarpScan(x, records)
 	totals := s.Shared("cta.totals", s.Core.Warps)
-	number, block := s.inBlock()
+	number, block := s.InBlock()
 	s.When(s.Eq(s.LaneID(), s.U32(0)), func() { s.Store(totals, s.WarpID(), all) })
 	s.Barrier()
 	total = s.U32(0)
@@ -80,7 +80,7 @@ func (s *Site) blockScan(x ir.Value) (upto, total ir.Value, warpOf func(n ir.Val
 	}
 	for w := 0; w < s.Core.BlockWarps(); w += s.Core.Lanes {
 		mine := s.totalOf(totals, w)
-		sums, sum := s.warpScan(mine, records)
+		sums, sum := s.WarpScan(mine, records)
 		upto = s.Add(upto, s.sumBefore(number, s.Sub(sums, mine), w, total))
 		parts = append(parts, part{w, s.Add(sums, total), total})
 		total = s.Add(total, sum)
@@ -98,7 +98,7 @@ type part struct {
 // find tells in which warp's part of the sum n falls.
 func (s *Site) find(parts []part, n ir.Value) (warp ir.Value) {
 	for _, p := range parts {
-		at := s.FirstAbove(n, s.Core.Lanes, s.shown(records, p.upto))
+		at := s.FirstAbove(n, s.Core.Lanes, s.Shown(records, p.upto))
 		at = s.Add(at, s.U32(uint32(p.first)))
 		if warp == nil {
 			warp = at
@@ -124,9 +124,9 @@ func (s *Site) totalOf(totals ir.Value, w int) ir.Value {
 func (s *Site) sumBefore(me, sums ir.Value, w int, before ir.Value) ir.Value {
 	lanes := s.Core.Lanes
 	if s.Core.BlockWarps() <= lanes {
-		return s.shown(records, sums)(me)
+		return s.Shown(records, sums)(me)
 	}
 	at := s.Sub(me, s.U32(uint32(w)))
-	sum := s.Add(s.shown(records, sums)(s.inside(at, lanes)), before)
+	sum := s.Add(s.Shown(records, sums)(s.inside(at, lanes)), before)
 	return s.Select(s.Lt(at, s.U32(uint32(lanes))), sum, s.U32(0))
 }

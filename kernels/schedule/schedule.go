@@ -7,12 +7,16 @@
 package schedule
 
 import (
+	"errors"
+	"slices"
+
 	"heddle/isa"
 	"heddle/kernels/activeset"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
+	"heddle/register"
 )
 
 // Site is where a schedule emits.
@@ -51,8 +55,8 @@ func (c Core) BlockWarps() int {
 	return c.Block
 }
 
-// inBlock is the warp's number in its thread block, and first the number of the block's first warp in the core; nil: 0.
-func (s *Site) inBlock() (number, first ir.Value) {
+// InBlock is the warp's number in its thread block, and first the number of the block's first warp in the core; nil: 0.
+func (s *Site) InBlock() (number, first ir.Value) {
 	size := s.Core.BlockWarps()
 	if size == s.Core.Warps {
 		return s.WarpID(), nil
@@ -62,8 +66,8 @@ func (s *Site) inBlock() (number, first ir.Value) {
 	return s.Sub(s.WarpID(), first), first
 }
 
-// ofBlock is the number in the core of a warp that has that number in the thread block.
-func (s *Site) ofBlock(first, number ir.Value) ir.Value {
+// OfBlock is the number in the core of a warp that has that number in the thread block.
+func (s *Site) OfBlock(first, number ir.Value) ir.Value {
 	if first == nil {
 		return number
 	}
@@ -135,7 +139,7 @@ type Schedule struct {
 	// EachEdge emits the code that visits every edge of every active vertex once. It begins in
 	// the phase registration.
 	EachEdge func(s *Site, v *Visitor)
-	// Scratchpad is how many words of a core's it takes.
+	// Scratchpad is how many words of a core's it takes; nil of one that is added: none.
 	Scratchpad func(c Core, scan Scan) int
 	// Arrays are those in memory that are its own.
 	Arrays []Array
@@ -158,8 +162,44 @@ func (s *Schedule) Array(name string) *Array {
 	return nil
 }
 
-// Software lists those that need no graph unit, one file each. Units bring theirs (units.Schedules).
-func Software() []*Schedule { return []*Schedule{vertex, edge, warp, cta, strict} }
+// software are those that need no graph unit, one file each, and then those that were added.
+var software = []*Schedule{vertex, edge, warp, cta, strict}
+
+// Own is how many of Software are heddle's own: they come first.
+var Own = len(software)
+
+// Software lists those that need no graph unit. Units bring theirs (units.Schedules).
+func Software() []*Schedule { return slices.Clone(software) }
+
+// Add adds one, which Check has accepted. Use units.AddSchedule.
+func Add(s *Schedule) { software = append(software, s) }
+
+// Check refuses a schedule that lacks something, or whose name one of others has. What takes nothing of the scratchpad
+// need not say so.
+func (s *Schedule) Check(others []string) error {
+	if err := register.Name(s.Name, others); err != nil {
+		return err
+	}
+	switch {
+	case s.Doc == "":
+		return errors.New("it has no Doc")
+	case s.EachEdge == nil:
+		return errors.New("it has no EachEdge")
+	case s.Owns && !s.Rows:
+		return errors.New("it has Owns, and not Rows: a thread owns the row that it walks")
+	case s.Unit == "" && (s.Drops || s.Lists || s.Reads || s.Register != nil):
+		return errors.New("it has Drops, Lists, Reads or Register, which are of graph units, and no Unit")
+	}
+	for _, a := range s.Arrays {
+		if a.Name == "" || a.Words == nil {
+			return errors.New("one of its Arrays has no Name or no Words")
+		}
+	}
+	if s.Scratchpad == nil {
+		s.Scratchpad = Nothing
+	}
+	return nil
+}
 
 // Nothing is what a schedule takes of the scratchpad that needs none of it.
 func Nothing(Core, Scan) int { return 0 }
@@ -175,14 +215,14 @@ func (s *Site) Keep(v *Visitor, vertex ir.Value, body func()) {
 	body()
 }
 
-// work is what a thread registers: a vertex, its first edge, and how many it has.
-type work struct{ vertex, start, degree ir.Value }
+// Work is what a thread registers: a vertex, its first edge, and how many it has.
+type Work struct{ Vertex, Start, Degree ir.Value }
 
-// end is where the vertex's row ends.
-func (w *work) end(s *Site) ir.Value { return s.Add(w.start, w.degree) }
+// End is where the vertex's row ends.
+func (w *Work) End(s *Site) ir.Value { return s.Add(w.Start, w.Degree) }
 
-// register reads the vertex at a place, if there is one, and its row, if it walks it.
-func (s *Site) register(v *Visitor, place ir.Value, there ir.Value) work {
+// Register reads the vertex at a place, if there is one, and its row, if it walks it.
+func (s *Site) Register(v *Visitor, place ir.Value, there ir.Value) Work {
 	vertex, start, degree := s.Var(s.U32(0)), s.Var(s.U32(0)), s.Var(s.U32(0))
 	s.When(there, func() {
 		vertex.Set(s.Set.Vertex(place))
@@ -192,18 +232,18 @@ func (s *Site) register(v *Visitor, place ir.Value, there ir.Value) work {
 			degree.Set(s.Sub(end, begin))
 		})
 	})
-	return work{vertex.Get(), start.Get(), degree.Get()}
+	return Work{vertex.Get(), start.Get(), degree.Get()}
 }
 
 // Visit hands an edge over.
 func (s *Site) Visit(v *Visitor, id, vertex ir.Value, stop func()) {
 	s.Edge()
-	e := s.edgeInfo(id, vertex)
+	e := s.ReadEdge(id, vertex)
 	s.Gather(v, &e, stop)
 }
 
-// edgeInfo reads an edge of the row of base.
-func (s *Site) edgeInfo(id, base ir.Value) (e layout.Edge) {
+// ReadEdge reads an edge of the row of base.
+func (s *Site) ReadEdge(id, base ir.Value) (e layout.Edge) {
 	s.Phase(isa.PhaseEdgeAccess, func() { e = s.View.Edge(id, base) })
 	return e
 }

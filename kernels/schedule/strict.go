@@ -27,7 +27,7 @@ var strict = &Schedule{
 	EachEdge: func(s *Site, v *Visitor) {
 		p := s.partition()
 		s.Phase(isa.PhaseSchedule, func() {
-			first, last := s.shareOf(s.spreadNumber(), p.total)
+			first, last := s.shareOf(s.SpreadNumber(), p.total)
 			p.walk(v, first, last)
 		})
 	},
@@ -35,9 +35,9 @@ var strict = &Schedule{
 
 // Where lanes exchange what they hold of rows, if that is by the scratchpad.
 var (
-	strictUpto   = exchange{"strict.upto", 1}
-	strictVertex = exchange{"strict.vertex", 1}
-	strictShift  = exchange{"strict.shift", 1}
+	strictUpto   = Exchange{"strict.upto", 1}
+	strictVertex = Exchange{"strict.vertex", 1}
+	strictShift  = Exchange{"strict.shift", 1}
 )
 
 // partition are the places of the active set with the sums of their degrees over the whole device.
@@ -59,7 +59,7 @@ func (s *Site) partition() *partition {
 				return end
 			},
 			rows: func(at, _, upto ir.Value) rows {
-				return rows{s.shown(strictUpto, upto), func(i ir.Value) ir.Value { return s.Add(at, i) }, func(ir.Value) ir.Value { return s.U32(0) }}
+				return rows{s.Shown(strictUpto, upto), func(i ir.Value) ir.Value { return s.Add(at, i) }, func(ir.Value) ir.Value { return s.U32(0) }}
 			},
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Site) partition() *partition {
 		upto: func(place ir.Value) ir.Value { return s.Load(ir.U32, sums, place) },
 		rows: func(_, place, upto ir.Value) rows {
 			vertex, shift := s.Set.Vertex(place), s.Load(ir.U32, shifts, place)
-			return rows{s.shown(strictUpto, upto), s.shown(strictVertex, vertex), s.shown(strictShift, shift)}
+			return rows{s.Shown(strictUpto, upto), s.Shown(strictVertex, vertex), s.Shown(strictShift, shift)}
 		},
 	}
 }
@@ -77,7 +77,7 @@ func (s *Site) partition() *partition {
 // scanDegrees stores, for every place of the active set, the sum of the degrees up to it, and what takes an edge's number
 // in the sum to its own. Each warp scans as many places as the others, if there are so many, and then adds what lies before them.
 func scanDegrees(s *Site, v *Visitor) {
-	number, sums, shifts, totals := s.spreadNumber(), s.Addr("strict.upto"), s.Addr("strict.shift"), s.Addr("strict.totals")
+	number, sums, shifts, totals := s.SpreadNumber(), s.Addr("strict.upto"), s.Addr("strict.shift"), s.Addr("strict.totals")
 	first, last := s.shareOf(number, s.Set.Places())
 	own := s.warpSums(v, first, last, sums, shifts)
 	s.When(s.And(s.Lt(first, last), s.Eq(s.LaneID(), s.U32(0))), func() { s.Store(totals, number, own) })
@@ -104,12 +104,12 @@ func (s *Site) warpSums(v *Visitor, first, last, sums, shifts ir.Value) (total i
 	s.For(first, last, s.NumLanes(), func(from ir.Value) {
 		place := s.Add(from, s.LaneID())
 		there := s.Lt(place, last)
-		w := s.register(v, place, there)
-		upto, all := s.warpScan(w.degree, strictUpto)
+		w := s.Register(v, place, there)
+		upto, all := s.WarpScan(w.Degree, strictUpto)
 		upto = s.Add(upto, before.Get())
 		s.When(there, func() {
 			s.Store(sums, place, upto)
-			s.Store(shifts, place, s.Sub(w.end(s), upto))
+			s.Store(shifts, place, s.Sub(w.End(s), upto))
 		})
 		before.Set(s.Add(before.Get(), all))
 	})
@@ -120,7 +120,7 @@ func (s *Site) warpSums(v *Visitor, first, last, sums, shifts ir.Value) (total i
 func (s *Site) sumBelow(n, totals ir.Value) (sum ir.Value) {
 	mine := s.Var(s.U32(0))
 	s.For(s.LaneID(), n, s.NumLanes(), func(i ir.Value) { mine.Set(s.Add(mine.Get(), s.Load(ir.U32, totals, i))) })
-	_, sum = s.warpScan(mine.Get(), strictUpto)
+	_, sum = s.WarpScan(mine.Get(), strictUpto)
 	return sum
 }
 
@@ -134,7 +134,7 @@ func (p *partition) walk(v *Visitor, first, last ir.Value) {
 			r, end := p.load(at.Get())
 			l.BreakIf(p.Le(end, n.Get()))
 			stop := p.Min(end, last)
-			p.deal(v, n.Get(), stop, func(n, _ ir.Value) (vertex, id ir.Value) { return p.Site.search(r, n) })
+			p.Deal(v, n.Get(), stop, func(n, _ ir.Value) (vertex, id ir.Value) { return p.Site.search(r, n) })
 			n.Set(stop)
 			l.BreakIf(p.Eq(stop, last))
 			at.Set(p.Add(at.Get(), lanes))
@@ -171,5 +171,5 @@ func (p *partition) partOf(n, upto ir.Value) ir.Value {
 	if p.Core.Lanes == 1 {
 		return p.ToU32(p.Le(upto, n))
 	}
-	return p.FirstAbove(n, p.Core.Lanes, p.shown(strictUpto, upto))
+	return p.FirstAbove(n, p.Core.Lanes, p.Shown(strictUpto, upto))
 }

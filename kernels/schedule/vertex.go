@@ -16,25 +16,25 @@ var vertex = &Schedule{
 	Numbers:    true,
 	Scratchpad: Nothing,
 	EachEdge: func(s *Site, v *Visitor) {
-		s.Strided(s.numbers(s.Set.Places()), func(i ir.Value) {
-			at := s.Set.Vertex(s.component(i))
+		s.Strided(s.Numbers(s.Set.Places()), func(i ir.Value) {
+			at := s.Set.Vertex(s.PlaceOf(i))
 			s.Keep(v, at, func() { s.Row(v, at) })
 		})
 		s.Component = nil
 	},
 }
 
-// numbers is how many numbers that many vertices have.
-func (s *Site) numbers(vertices ir.Value) ir.Value {
+// Numbers is how many numbers that many vertices have.
+func (s *Site) Numbers(vertices ir.Value) ir.Value {
 	if s.Width <= 1 {
 		return vertices
 	}
 	return s.Mul(vertices, s.U32(uint32(s.Width)))
 }
 
-// component takes number i of all vertices' apart: its vertex's place, and which of its numbers it is. Neighbouring
+// PlaceOf takes number i of all vertices' apart: its vertex's place, and which of its numbers it is. Neighbouring
 // lanes have neighbouring numbers (SparseWeaver §V-I: the weight dimension first). Width is a power of two.
-func (s *Site) component(i ir.Value) (place ir.Value) {
+func (s *Site) PlaceOf(i ir.Value) (place ir.Value) {
 	if s.Width <= 1 {
 		return i
 	}

@@ -16,19 +16,19 @@ var warp = &Schedule{
 	},
 	EachEdge: func(s *Site, v *Visitor) {
 		places := s.Set.Places()
-		s.For(s.spreadWarp(), places, s.NumThreads(), func(at ir.Value) {
+		s.For(s.SpreadWarp(), places, s.NumThreads(), func(at ir.Value) {
 			place := s.Add(at, s.LaneID())
-			s.share(v, s.register(v, place, s.Lt(place, places)))
+			s.share(v, s.Register(v, place, s.Lt(place, places)))
 		})
 	},
 }
 
 // share deals a warp's rows out to its lanes.
-func (s *Site) share(v *Visitor, w work) {
-	sums := exchange{"warp.upto", 1}
-	upto, total := s.warpScan(w.degree, sums)
+func (s *Site) share(v *Visitor, w Work) {
+	sums := Exchange{"warp.upto", 1}
+	upto, total := s.WarpScan(w.Degree, sums)
 	r := rows{
-		s.shown(sums, upto), s.shown(exchange{"warp.vertex", 1}, w.vertex), s.shown(exchange{"warp.shift", 1}, s.Sub(w.end(s), upto)),
+		s.Shown(sums, upto), s.Shown(Exchange{"warp.vertex", 1}, w.Vertex), s.Shown(Exchange{"warp.shift", 1}, s.Sub(w.End(s), upto)),
 	}
-	s.deal(v, s.U32(0), total, func(n, _ ir.Value) (vertex, id ir.Value) { return s.search(r, n) })
+	s.Deal(v, s.U32(0), total, func(n, _ ir.Value) (vertex, id ir.Value) { return s.search(r, n) })
 }
