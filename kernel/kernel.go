@@ -1,0 +1,96 @@
+package kernel
+
+import (
+	"fmt"
+
+	"heddle/kernels/codegen"
+	"heddle/kernels/emit"
+	"heddle/kernels/graph"
+	"heddle/kernels/ir"
+	"heddle/machine"
+)
+
+// Kernel is a kernel being written. It has all methods of Builder, and those that graph kernels share: Addr, Count and
+// Float for parameters, When, Strided, searches and sums over a warp.
+type Kernel = emit.Kernel
+
+// Builder writes operations and control flow.
+type Builder = ir.Builder
+
+// Value is the result of an operation in a kernel.
+type Value = ir.Value
+
+// Variable holds a value that changes, as in loops.
+type Variable = ir.Variable
+
+// Loop is a loop that is being written: it can be left.
+type Loop = ir.Loop
+
+// Type is that of a value.
+type Type = ir.Type
+
+// Types.
+const (
+	Pred = ir.Pred
+	I32  = ir.I32
+	U32  = ir.U32
+	F32  = ir.F32
+)
+
+// New begins a kernel.
+func New(name string) *Kernel { return emit.New(name) }
+
+// Compiled is a kernel's program, what registers and instructions it takes, and the kernel behind all passes.
+type Compiled struct {
+	*codegen.Compiled
+	params []ir.Param
+}
+
+// Compile ends a kernel and compiles it for a machine; nil: for any but one whose Weaver sets the thread mask.
+func Compile(k *Kernel, m *machine.Machine) (*Compiled, error) {
+	built, err := k.Build()
+	if err != nil {
+		return nil, err
+	}
+	o := codegen.Options{}
+	if m != nil {
+		o.MaskByUnit = m.Device().Shape().MaskByUnit
+	}
+	c, err := codegen.Compile(built, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Compiled{c, built.Params}, nil
+}
+
+// Place puts arrays into a machine's memory, each with a cache line of its own, and writes the kernel's argument block:
+// the addresses of arrays and the numbers that its parameters (Addr, Count, Float) name; a float is its bits. What it
+// returns is what Launch of the program takes as arg, and where each array is. An error is a parameter that is in neither,
+// a name that is in both, or arrays that do not fit.
+func (c *Compiled) Place(m *machine.Machine, arrays map[string][]uint32, numbers map[string]uint32) (arg uint32, at map[string]uint32, err error) {
+	d := m.Device()
+	im := graph.NewImage(graph.ArrayBase, d.Shape().LineBytes, graph.Reserved(d.Shape().Lanes(), c.Program)...)
+	at = map[string]uint32{}
+	block := make([]uint32, len(c.params))
+	for _, p := range c.params {
+		data, isArray := arrays[p.Name]
+		number, isNumber := numbers[p.Name]
+		switch {
+		case isArray == isNumber:
+			return 0, nil, fmt.Errorf("parameter %s of kernel %s: expected it among the arrays or among the numbers", p.Name, c.Kernel.Name)
+		case isArray:
+			a, err := im.Place(p.Name, data)
+			if err != nil {
+				return 0, nil, err
+			}
+			number, at[p.Name] = a.Addr, a.Addr
+		}
+		block[p.Word] = number
+	}
+	args, err := im.Place("arguments", block)
+	if err != nil {
+		return 0, nil, err
+	}
+	im.Write(d)
+	return args.Addr, at, nil
+}

@@ -1,0 +1,119 @@
+package kernel
+
+import (
+	"heddle/kernels/algorithm"
+	"heddle/kernels/direction"
+	"heddle/kernels/emit"
+	"heddle/kernels/graph"
+	"heddle/kernels/layout"
+	"heddle/kernels/reference"
+	"heddle/kernels/schedule"
+	"heddle/register"
+	"heddle/units"
+)
+
+// What a schedule is made of: which lane handles which edge.
+type (
+	// Schedule describes an edge schedule: EachEdge emits the code that visits every edge of every active vertex once.
+	Schedule = schedule.Schedule
+	// Site is where a schedule emits: a Kernel, with the layout's View, the active Set, and the Core.
+	Site = schedule.Site
+	// Visitor holds what a schedule does with vertices and edges.
+	Visitor = schedule.Visitor
+	// Work is what a thread registers: a vertex, its first edge, how many it has.
+	Work = schedule.Work
+	// Exchange names where lanes exchange values.
+	Exchange = schedule.Exchange
+	// Core is what a kernel has of a core: warps, lanes, warps of a thread block.
+	Core = schedule.Core
+	// Scan says by what lanes exchange values.
+	Scan = schedule.Scan
+	// ScheduleArray is an array that a schedule's kernels fill and read.
+	ScheduleArray = schedule.Array
+)
+
+// What a layout is made of: how edges lie in memory.
+type (
+	// Layout describes a topology layout.
+	Layout = layout.Layout
+	// LayoutSite is where a layout's View emits.
+	LayoutSite = layout.Site
+	// LayoutArray is an array of a layout's own.
+	LayoutArray = layout.Array
+	// View is a layout in a kernel: its methods emit the code that reads it.
+	View = layout.View
+	// Edge is an edge in a kernel: its ends, and its weight.
+	Edge = layout.Edge
+	// End is an end of an edge.
+	End = layout.End
+	// Direction is the way in which edges are walked.
+	Direction = direction.Direction
+	// WeightKind is what weights a graph has.
+	WeightKind = graph.WeightKind
+)
+
+// Ends of an edge, and directions: Push walks the out-edges of sources, Pull the in-edges of destinations.
+const (
+	Source      = layout.Source
+	Destination = layout.Destination
+	Push        = direction.Push
+	Pull        = direction.Pull
+)
+
+// What an algorithm is made of: a vertex program.
+type (
+	// Algorithm describes a vertex program: its arrays, what an edge brings, how that is summed up, and the check.
+	Algorithm = algorithm.Algorithm
+	// Array is a value of every vertex.
+	Array = algorithm.Array
+	// Problem is what is to be computed: the graph, the source, parameters.
+	Problem = algorithm.Problem
+	// Outcome is what a run has left, for Algorithm.Check.
+	Outcome = algorithm.Outcome
+	// Reduction says how what reaches a vertex is summed up.
+	Reduction = emit.Reduction
+)
+
+// Reductions that algorithms share; one of an algorithm's own is a *Reduction of its functions.
+var (
+	AddF32   = emit.AddF32   // a sum of floats; the array holds zeros at first
+	AddU32   = emit.AddU32   // a sum of integers; the same
+	MinU32   = emit.MinU32   // a minimum; vertices that get a smaller value are active next
+	ClaimU32 = emit.ClaimU32 // the first value for a word that is all ones
+)
+
+// Equal compares a result with the reference's, for Algorithm.Check: an error that names the first vertex that differs, and
+// is a wrong result (ErrWrong). what is what its words are.
+func Equal(what string, result, want []uint32) error { return reference.Equal(what, result, want) }
+
+// ErrWrong is in the errors of results that differ from the reference; a Check that compares by itself wraps it.
+var ErrWrong = reference.ErrWrong
+
+// Compressed is the view of heddle's layouts csr and csc; a layout may embed it, and have methods of its own.
+func Compressed(s LayoutSite) View { return layout.Compressed(s) }
+
+// GoOn is the stop of a schedule that cannot drop the rest of a row.
+func GoOn() { schedule.GoOn() }
+
+// WithSchedule makes the entry that adds a schedule, for cmd.Main or register.Add: workload.schedule then takes its name,
+// with every algorithm, layout and active set that it goes with. One of a graph unit names it in Unit.
+func WithSchedule(s *Schedule) register.Entry {
+	return register.New("schedule", named(s != nil, func() string { return s.Name }), func() error { return units.AddSchedule(s) })
+}
+
+// WithAlgorithm makes the entry that adds an algorithm: workload.algorithm then takes its name, under every schedule.
+func WithAlgorithm(a *Algorithm) register.Entry {
+	return register.New("algorithm", named(a != nil, func() string { return a.Name }), func() error { return algorithm.Add(a) })
+}
+
+// WithLayout makes the entry that adds a layout: workload.layout then takes its name.
+func WithLayout(l *Layout) register.Entry {
+	return register.New("layout", named(l != nil, func() string { return l.Name }), func() error { return layout.Add(l) })
+}
+
+func named(there bool, name func() string) string {
+	if !there {
+		return ""
+	}
+	return name()
+}

@@ -1,0 +1,73 @@
+package kernel
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"heddle/configs"
+	"heddle/configs/schema"
+	"heddle/kernels/compose"
+	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
+	"heddle/machine"
+)
+
+// Graph is a graph that kernels run on: vertices from 0, directed edges sorted by source (CSR) and by destination (CSC),
+// without weights, or with integers or floats. It does not change.
+type Graph = graph.Graph
+
+// LoadGraph reads a graph file or generates a graph: settings are KEY=VALUE, the keys below graph in docs/configuration.md,
+// such as "file=facebook_combined", "clean.symmetrise=true" or "rmat.scale=10".
+func LoadGraph(settings ...string) (*Graph, error) {
+	l, err := graphspec.Schema.Load(schema.Input{Set: settings})
+	if err != nil {
+		return nil, err
+	}
+	return graph.Load(l.Value)
+}
+
+// NewGraph makes a graph of edges, each its source and its destination. An edge that stands twice is there twice.
+func NewGraph(vertices int, edges [][2]uint32) (*Graph, error) {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "%%%%MatrixMarket matrix coordinate pattern general\n%d %d %d\n", vertices, vertices, len(edges))
+	for _, e := range edges {
+		fmt.Fprintf(&text, "%d %d\n", uint64(e[0])+1, uint64(e[1])+1)
+	}
+	return graph.Read("edges", &text, graph.ReadOptions{})
+}
+
+// Result is what a run has come to: Values are the algorithm's result, a word or more for each vertex, floats as their
+// bits; Verified says that they are the reference's; Steps are its super-steps; Times its launches and cycles, with those
+// that the host costs (launch_overhead).
+type Result = compose.Result
+
+// Run composes kernels of choices, compiles them for the machine, runs them on a graph, and compares the result with the
+// reference on the host. settings are KEY=VALUE, the keys below workload in docs/configuration.md; others are at their
+// defaults, and auto chooses what suits the rest. An error is a choice that does not go with another, a graph or a machine
+// that does not fit, ctx's, or a result that is wrong: then r.Verified is false. A machine runs one graph program: another
+// run takes another machine.
+func Run(ctx context.Context, m *machine.Machine, g *Graph, settings ...string) (r Result, err error) {
+	w, err := configs.ParseWorkload(settings)
+	switch {
+	case err != nil:
+		return r, err
+	case g == nil:
+		return r, fmt.Errorf("there is no graph: expected one of LoadGraph or NewGraph")
+	case w.Trace != "" || w.Kernel != configs.Compiled:
+		return r, fmt.Errorf("trace and kernel are for experiments: expected neither")
+	}
+	return compose.Run(ctx, m.Device(), g, w)
+}
+
+// Choices lists the values of a key of workload that names a choice: algorithm, schedule, layout, direction, active_set,
+// dedup and others of heddle kernel choices, with what was added; nil of other keys.
+func Choices(key string) (names []string) {
+	for _, x := range compose.Meanings() {
+		if x.Key == "workload."+key && !slices.Contains(names, x.Name) {
+			names = append(names, x.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,99 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"heddle/components/accel"
+	"heddle/components/core"
+	"heddle/configs/schema"
+	"heddle/isa/emu"
+	"heddle/register"
+	"heddle/sim/stats"
+	"heddle/units"
+)
+
+// Unit describes a kind of graph unit: its instructions, the section of machine.core that plugs it in, its knobs (a Spec,
+// which makes the unit and its twin without time), and its schedules.
+type Unit = units.Unit
+
+// Derived describes a statistic that is made of counts of a machine.
+type Derived = stats.Derived
+
+// WithUnit makes the entry that adds a graph unit: for cmd.Main, or register.Add. The unit then has its section
+// machine.core.KEY, its instructions in assembly, in disassembly and in heddle isa, its statistics, its flag of heddle exec
+// --untimed, and its schedules. Its Spec, and the unit that this makes for a core of 4 warps of 4 lanes, are tried: an
+// error names the tag, the name or the bit that is wrong.
+func WithUnit(u *Unit) register.Entry {
+	if u == nil || u.Instructions == nil {
+		return register.New("graph unit", "", func() error { return errors.New("the unit is nil, or has no Instructions") })
+	}
+	return register.New("graph unit", u.Instructions.Name, func() error {
+		if err := units.Add(*u); err != nil {
+			return err
+		}
+		return vet(u)
+	})
+}
+
+// WithStatistic makes the entry that adds a statistic, for cmd.Main or register.Add. It is there on every machine that has
+// the counts it is made of: in heddle stats describe, summaries, stores, tables of --json, samples and reports. That it has
+// the name of a statistic of a machine, or is made of what is no count, is an error when the machine is assembled.
+func WithStatistic(d Derived) register.Entry {
+	return register.New("statistic", d.Name, func() error { return stats.Derive(d) })
+}
+
+// tried is the core that a unit is tried on.
+var tried = accel.Shape{Cores: 1, Warps: 4, Threads: 4, LineBytes: 64, ScratchpadBytes: 64 << 10, ScratchpadLatency: core.ScratchpadLatency}
+
+// vet tries what a unit's row makes, as the tests of heddle's own units do.
+func vet(u *Unit) error {
+	if f, taken := schema.New[core.Spec]("").Lookup(u.Key); taken || u.Key == "extends" {
+		return fmt.Errorf("its Key is %s, which machine.core has already: %s", u.Key, f.Doc)
+	}
+	spec := u.New()
+	if err := schema.Fill(spec); err != nil {
+		return fmt.Errorf("its Spec: %w", err)
+	}
+	if s, ok := spec.(accel.SizedSpec); ok {
+		s.Enlarge(tried)
+	}
+	if key, msg, ok := spec.FitsCore(tried); !ok {
+		return fmt.Errorf("its defaults do not fit a core of 4 warps of 4 lanes with a scratchpad of 64 KiB: %s: %s", key, msg)
+	}
+	timed, err := spec.NewUnit("Core0."+u.Part, tried)
+	if err != nil {
+		return fmt.Errorf("its Spec.NewUnit: %w", err)
+	}
+	twin, err := spec.NewTwin(tried)
+	if err != nil {
+		return fmt.Errorf("its Spec.NewTwin: %w", err)
+	}
+	for _, x := range []emu.Unit{timed.Architecture(), twin} {
+		if x.Name() != u.Instructions.Name || x.Presence() != u.Instructions.Presence {
+			return fmt.Errorf("%T says that it is %s with bit %#x, and the instructions are of %s with bit %#x",
+				x, x.Name(), x.Presence(), u.Instructions.Name, u.Instructions.Presence)
+		}
+	}
+	_, uses := timed.(accel.MemoryUser)
+	if _, says := spec.(accel.MemorySpec); says != uses {
+		return fmt.Errorf("%T is an accel.MemorySpec: %t, and %T an accel.MemoryUser: %t: expected both or neither", spec, says, timed, uses)
+	}
+	return countable(timed)
+}
+
+// countable refuses statistics without the tags that they need.
+func countable(u accel.Unit) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("its statistics: %s", strings.TrimPrefix(fmt.Sprint(p), "BUG: stats: "))
+		}
+	}()
+	for _, s := range stats.Walk("", u.Statistics(0)) {
+		if s.Name == "" || s.Doc == "" {
+			return fmt.Errorf("its statistics: %q: expected tags stat, unit and doc", s.Name)
+		}
+	}
+	return nil
+}
