@@ -1,0 +1,72 @@
+package main
+
+import "heddle/kernel"
+
+// aligned has each row begin at a cache line of 16 words, so that no two rows share one.
+var aligned = &kernel.Layout{
+	Name: "aligned",
+	Doc:  "rows by source that each begin at a multiple of 16 words: begins, ends, destinations",
+	Rows: func(kernel.Direction) kernel.End { return kernel.Source },
+	View: func(s kernel.LayoutSite) kernel.View { return alignedRows{kernel.Compressed(s), s} },
+	Gaps: true, // edges have no numbers from 0 to as many as there are
+	Data: []kernel.LayoutArray{
+		{Name: "aligned.begins", Words: func(g *kernel.Graph) []uint32 { return starts(g)[:g.Vertices()] }},
+		{Name: "aligned.ends", Words: func(g *kernel.Graph) []uint32 {
+			ends := starts(g)[:g.Vertices()]
+			for v := range ends {
+				ends[v] += uint32(g.CSR().Degree(v))
+			}
+			return ends
+		}},
+		{Name: "aligned.ids", Words: func(g *kernel.Graph) []uint32 { return spread(g, g.CSR().IDs) }},
+		{Name: "aligned.weights", Words: func(g *kernel.Graph) []uint32 { return spread(g, g.CSR().Weights) }},
+	},
+}
+
+// starts is where each vertex's row begins, and where the last one ends.
+func starts(g *kernel.Graph) []uint32 {
+	at := make([]uint32, g.Vertices()+1)
+	for v := range g.Vertices() {
+		at[v+1] = at[v] + (uint32(g.CSR().Degree(v))+15)/16*16
+	}
+	return at
+}
+
+// spread lays words of edges out as the layout has them.
+func spread(g *kernel.Graph, words []uint32) []uint32 {
+	at := starts(g)
+	out := make([]uint32, at[g.Vertices()])
+	for v := range g.Vertices() {
+		copy(out[at[v]:], words[g.CSR().Offsets[v]:g.CSR().Offsets[v+1]])
+	}
+	return out
+}
+
+// alignedRows is csr's view, with arrays of its own.
+type alignedRows struct {
+	kernel.View
+	kernel.LayoutSite
+}
+
+// Neighbours returns where v's row begins and ends.
+func (r alignedRows) Neighbours(v kernel.Value) (begin, end kernel.Value) {
+	return r.Load(kernel.U32, r.Addr("aligned.begins"), v), r.Load(kernel.U32, r.Addr("aligned.ends"), v)
+}
+
+// Other reads the other end of an edge.
+func (r alignedRows) Other(e kernel.Value) kernel.Value {
+	return r.Load(kernel.U32, r.Addr("aligned.ids"), e)
+}
+
+// EdgeTo is an edge whose other end has been read, Edge one of which it has not.
+func (r alignedRows) EdgeTo(e, base, other kernel.Value) kernel.Edge {
+	return r.LayoutSite.Edge(e, base, other, "aligned.weights")
+}
+
+// Edge reads an edge of the row of base.
+func (r alignedRows) Edge(e, base kernel.Value) kernel.Edge { return r.EdgeTo(e, base, r.Other(e)) }
+
+// Given is an edge that a graph unit has read.
+func (r alignedRows) Given(src, dst, weight kernel.Value) kernel.Edge {
+	return r.LayoutSite.Given(src, dst, weight)
+}

@@ -1,0 +1,202 @@
+package main_test
+
+import (
+	"encoding/csv"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// outside copies files into a module of its own, as docs/extending.md says, and builds it there: nothing of heddle's tree
+// is changed, nothing internal can be imported, and the module cache is all that it needs.
+func outside(t *testing.T, files ...string) (command string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds another command")
+	}
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(f)), text, 0o644))
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644))
+	for _, args := range [][]string{
+		{"mod", "init", "example.com/mine"},
+		{"mod", "edit", "-require=heddle@v0.0.0", "-replace=heddle=" + root},
+		{"build", "-pgo=off", "-o", "heddle", "."},
+	} {
+		c := exec.Command("go", args...)
+		c.Dir = dir
+		c.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "go %s: %s", strings.Join(args, " "), out)
+	}
+	return filepath.Join(dir, "heddle")
+}
+
+// own are the files of the module that docs/extending.md takes apart.
+func own(t *testing.T) (files []string) {
+	t.Helper()
+	all, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, f := range all {
+		if !strings.HasSuffix(f, "_test.go") {
+			files = append(files, f)
+		}
+	}
+	return append(files, "mine.yaml")
+}
+
+// run runs a command in the working directory; what it prints, and its exit code.
+func run(t *testing.T, command string, args ...string) (out string, code int) {
+	t.Helper()
+	text, err := exec.Command(command, args...).CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return string(text), exit.ExitCode()
+	}
+	require.NoError(t, err, "%s", text)
+	return string(text), 0
+}
+
+// TestOutside: a module of its own builds a heddle with a schedule, a layout, an algorithm, a graph unit and a statistic of
+// its own. Everything that heddle's have, they have.
+func TestOutside(t *testing.T) {
+	command := outside(t, own(t)...)
+	yaml := filepath.Join(filepath.Dir(command), "mine.yaml")
+	t.Chdir(t.TempDir())
+	good := func(args ...string) string {
+		t.Helper()
+		out, code := run(t, command, args...)
+		require.Zero(t, code, "%s", out)
+		return out
+	}
+	refused := func(says string, args ...string) {
+		t.Helper()
+		out, code := run(t, command, args...)
+		require.Equal(t, 2, code, "%s", out)
+		require.Contains(t, out, says)
+	}
+
+	table := good("run", yaml, "--check")
+	require.Equal(t, 6, strings.Count(table, "│ yes "), "%s", table)
+	require.Contains(t, good("run", yaml, "--check"), "6 of 6 points are stored already")
+	text, err := os.ReadFile("results/mine/summary.csv")
+	require.NoError(t, err)
+	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	require.NoError(t, err)
+	value := func(row []string, name string) float64 {
+		for i, head := range rows[0] {
+			if head == name {
+				x, err := strconv.ParseFloat(row[i], 64)
+				require.NoError(t, err)
+				return x
+			}
+		}
+		t.Fatalf("summary.csv has no column %s", name)
+		return 0
+	}
+	for _, row := range rows[1:] {
+		ratio := value(row, "stats.dram.bytes_per_edge")
+		require.InDelta(t, value(row, "stats.dram.bytes")/value(row, "stats.edges"), ratio, 1e-9)
+		require.Equal(t, row[0] == "ticket", value(row, "stats.ticket.requests") > 0)
+	}
+	require.Contains(t, good("results", "sql", "mine", "SELECT count(*) FROM statistics JOIN names ON names.id = statistics.name WHERE names.name = 'dram.bytes_per_edge'"), "6")
+	good("report", "mine")
+
+	// On several cores and processors: the same counts.
+	several := []string{"run", yaml, "--check", "--set", "graph.rmat.scale=5", "--set", "machine.sockets=2", "--set", "machine.l2={}",
+		"--set", "compare={}", "--set", "sweep={workload.schedule: [vector, ticket]}", "--set", "workload.algorithm=widest", "--set", "stats.interval=1000", "--set", "stats.keys=dram.bytes_per_edge, edges"}
+	good(append(several, "--set", "name=one", "--threads", "1")...)
+	good(append(several, "--set", "name=two", "--threads", "2")...)
+	require.Contains(t, good("results", "diff", "one", "two"), "2 points are the same in everything, 0 differ")
+
+	schema := good("config", "schema")
+	for _, line := range []string{"strict, vector, weaver", "ticket", "csr-csc, coo, aligned", "bc, widest", "machine.core.ticket.delay"} {
+		require.Contains(t, schema, line)
+	}
+	pages := good("config", "schema", "--markdown")
+	for _, text := range []string{
+		"vector: a warp walks the row of a vertex, its lanes side by side.", "ticket: each thread walks the row of the next vertex that nobody of its core has taken.",
+		"aligned: rows by source that each begin at a multiple of 16 words", "widest: widest paths from the source", "A dispenser of numbers in every core; absent: none.",
+	} {
+		require.Contains(t, pages, text)
+	}
+	require.Contains(t, good("isa", "ticket.next"), "rd = the core's next number")
+	require.Contains(t, good("isa", "--markdown"), "bit 16 ticket present")
+	described := good("stats", "describe", "--machine", "vortex-1c4w4t", "--set", "core.ticket.delay=2", "ticket|bytes_per_edge")
+	require.Contains(t, described, "Requests answered, each of a warp.")
+	require.Contains(t, described, "Bytes over the DRAM's data buses for each edge handled.")
+	require.Contains(t, good("stats", "describe", "--markdown"), "`dram.bytes_per_edge` | bytes/edge")
+	require.Contains(t, good("kernel", "choices"), "widest paths from the source")
+	require.Contains(t, good("kernel", "show", "widest/vector/aligned/push/queue+none"), "kernel gather-push")
+	require.Contains(t, good("exec", "--help"), "--ticket")
+
+	// Others' algorithms under ours, ours on others' units, all that goes together.
+	good("run", yaml, "--check", "--set", "name=all", "--set", "graph.rmat.scale=6", "--set", "compare={workload.schedule: [vertex, warp, cta, strict, vector, ticket]}", "--set", "graph.clean.symmetrise=true",
+		"--set", "sweep={workload.algorithm: [bfs, cc, widest, k-core]}")
+	good("run", yaml, "--check", "--set", "name=units", "--set", "machine=vortex-1c4w4t-weaver", "--set", "workload.layout=auto", "--set", "compare={}",
+		"--set", "sweep={workload.schedule: [weaver, vector, edge], workload.direction: [push, pull], workload.algorithm: [widest]}")
+
+	again := []string{"run", yaml, "--set", "name=x", "--set", "compare={}", "--set", "sweep={}"}
+	refused("did you mean vector?", append(again, "--set", "workload.schedule=vectr")...)
+	refused("did you mean widest?", append(again, "--set", "workload.algorithm=widset")...)
+	refused("did you mean aligned?", append(again, "--set", "workload.layout=alined")...)
+	refused("the layout leaves some out", append(again, "--set", "workload.schedule=edge", "--set", "workload.algorithm=widest", "--set", "workload.active_set=bytemap")...)
+	refused("the layout has only the others", append(again, "--set", "workload.direction=pull", "--set", "workload.active_set=bytemap")...)
+	refused("ticket: the machine's cores have no ticket dispenser; give machine.core.ticket", append(again, "--set", "machine=vortex-1c4w4t", "--set", "workload.schedule=ticket")...)
+	refused("core.ticket.delay: expected an integer 1..1000 (cycles)", "config", "show", yaml, "--set", "machine.core.ticket.delay=0")
+}
+
+// TestRefused: entries that cannot be added end the command with exit code 2 and say why; none panics.
+func TestRefused(t *testing.T) {
+	command := outside(t, "testdata/refused/main.go")
+	t.Chdir(t.TempDir())
+	for which, says := range map[string]string{
+		"empty":      "the entry is empty",
+		"twice":      `cannot add schedule "mine": there is one of that name already`,
+		"taken":      `cannot add schedule "vertex": there is one of that name already`,
+		"nil-unit":   "the unit is nil, or has no Instructions",
+		"bit":        "extension x has the name or the presence bit of hwwl",
+		"bits":       "x has 0x30000 as its bit of the CSR units: expected one bit",
+		"name":       "weaver has the name, the key or the Spec of weaver",
+		"key":        "its Key is warps, which machine.core has already",
+		"unit-key":   "x has the name, the key or the Spec of peg",
+		"no-key":     `the unit "x" lacks a Key such as my_unit`,
+		"no-new":     `the unit "x" lacks a New`,
+		"another":    "says that it is x with bit 0x10000, and the instructions are of y with bit 0x20000",
+		"operands":   `x.next has operands "rd, rs3": expected some of rd, rs1, rs2`,
+		"encoding":   "x.more has the name or the encoding of x.next",
+		"tags":       "its Spec: main.undocumented.Room: no doc",
+		"counts":     "its statistics: struct { N uint64 }.N has no stat tag",
+		"unit-sched": `schedule "cta": there is one of that name already`,
+		"stat-name":  "expected a name of small letters, digits and underscores",
+		"stat-over":  "it has no Over: expected the names of counts",
+		"stat-scale": "it has Scale, and no Under: only a quotient is scaled",
+		"stat-taken": `cannot add statistic "ipc": the machine has one of that name already`,
+		"stat-ratio": "statistic a: ipc is a quotient: expected counts",
+	} {
+		out, code := run(t, command, which, "stats", "describe")
+		require.Equal(t, 2, code, "%s: %s", which, out)
+		require.Contains(t, out, says, which)
+		require.NotContains(t, out, "panic", which)
+		require.NotContains(t, out, "goroutine", which)
+		require.True(t, strings.HasPrefix(out, "heddle: "), "%s: %s", which, out)
+	}
+	out, code := run(t, command, "good", "stats", "describe", "^edges$")
+	require.Zero(t, code, "%s", out)
+	out, code = run(t, command, "stat-unknown", "stats", "describe", "^(edges|a.b)$")
+	require.Zero(t, code, "%s", out)
+	require.Contains(t, out, "a.b is not there: this machine has no edgse")
+}

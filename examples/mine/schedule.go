@@ -1,0 +1,22 @@
+package main
+
+import "heddle/kernel"
+
+// vector gives each vertex a warp, whose lanes take the edges of its row side by side (Bell and Garland, SC 2009).
+var vector = &kernel.Schedule{
+	Name: "vector",
+	Doc:  "a warp walks the row of a vertex, its lanes side by side",
+	Rows: true, // it asks the layout for rows
+	EachEdge: func(s *kernel.Site, v *kernel.Visitor) {
+		warps := s.Mul(s.NumCores(), s.U32(uint32(s.Core.Warps)))
+		s.For(s.SpreadNumber(), s.Set.Places(), warps, func(place kernel.Value) {
+			vertex := s.Set.Vertex(place)
+			s.Keep(v, vertex, func() { // if it walks its row
+				begin, end := s.View.Neighbours(vertex)
+				s.For(s.Add(begin, s.LaneID()), end, s.NumLanes(), func(edge kernel.Value) {
+					s.Visit(v, edge, vertex, kernel.GoOn)
+				})
+			})
+		})
+	},
+}
