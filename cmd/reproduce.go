@@ -273,7 +273,9 @@ func (r *reproduction) run(c *cobra.Command, p *part) error {
 		return err
 	}
 	r.resumed = r.resumed || len(run.Done) > 0
-	s.adopt(r.outcomes, r.known)
+	if err := s.book.Adopt(r.outcomes, r.known); err != nil {
+		return err
+	}
 	summary, err := s.simulate(c.Context())
 	if err != nil {
 		return err

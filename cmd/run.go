@@ -3,11 +3,9 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -27,10 +25,9 @@ import (
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/internal/experiment"
-	"heddle/internal/files"
 	"heddle/internal/plain"
 	"heddle/internal/resources"
-	"heddle/internal/store"
+	"heddle/internal/version"
 	"heddle/sim"
 )
 
@@ -183,7 +180,7 @@ func (s *session) checkpoints(c *cobra.Command) experiment.Checkpoints {
 	}
 	return experiment.Checkpoints{
 		Dir: filepath.Join(s.dir, experiment.CheckpointDir), Every: every, Say: s.say, Log: s.note,
-		Binary: sync.OnceValue(func() string { return s.version + " " + executableHash() }),
+		Binary: sync.OnceValue(func() string { return s.version + " " + version.Executable() }),
 	}
 }
 
@@ -241,7 +238,7 @@ func (f *runFlags) unused(name string) string {
 
 // list says what would run, and what it may cost.
 func (f *runFlags) list(c *cobra.Command, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) error {
-	done := stored(filepath.Join(f.out, l.Value.Name))
+	done := experiment.Stored(filepath.Join(f.out, l.Value.Name))
 	if err := r.Vet(c.Context(), l, nil); err != nil {
 		return failed(err)
 	}
@@ -274,20 +271,6 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// stored are the outcomes in a directory. A store that cannot be read has none to go by.
-func stored(dir string) map[int]experiment.Outcome {
-	s, err := store.OpenRead(filepath.Join(dir, store.File))
-	if err != nil {
-		return nil
-	}
-	defer s.Close() //nolint:errcheck // read only
-	points, err := s.Points()
-	if err != nil {
-		return nil
-	}
-	return experiment.Outcomes(points)
-}
-
 func (f *runFlags) check() error {
 	switch {
 	case f.threads < 0 || f.threads > maxThreads:
@@ -308,7 +291,7 @@ func (f *runFlags) check() error {
 type session struct {
 	flags  *runFlags
 	runner *experiment.Runner
-	ledger *experiment.Ledger
+	book   *experiment.Book
 
 	experiment *configs.Experiment
 
@@ -316,17 +299,14 @@ type session struct {
 	memory  string // what the points may need
 	dir     string
 	log     *os.File
-	start   time.Time
 	version string
 
 	mu       sync.Mutex
-	outcomes []experiment.Outcome
-	next     time.Time // when the summaries may be written again
+	outcomes []experiment.Outcome // of all points, when the run has ended
 	coarse   experiment.Coarse
 	watch    watcher
 	lines    io.Writer // to stderr, where watch leaves room for them
 	page     *shown
-	storeErr error
 	stop     context.CancelCauseFunc
 }
 
@@ -338,26 +318,20 @@ type watcher interface {
 }
 
 func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) (*session, error) {
-	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), start: time.Now(), version: version()}
+	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), version: version.Text()}
 	if err := r.Vet(c.Context(), l, s.computed()); err != nil {
 		return nil, failed(err)
 	}
 	if err := s.checkMemory(c, room); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
-		return nil, err
-	}
 	r.Checkpoints = s.checkpoints(c)
 	var err error
-	if s.ledger, err = experiment.OpenLedger(s.dir, l.Value, s.version, r, f.fresh); err != nil {
+	if s.book, err = experiment.OpenBook(s.dir, l, r, experiment.BookOptions{Fresh: f.fresh, Retry: f.retry, Jobs: f.jobs}); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(s.resume(), r.VetCheckpoints()); err != nil {
-		return nil, errors.Join(err, s.ledger.Close())
-	}
-	if err := s.openFiles(c, l.AnnotatedYAML()); err != nil {
-		return nil, errors.Join(err, s.ledger.Close())
+	if err := s.openFiles(c); err != nil {
+		return nil, errors.Join(err, s.book.Close())
 	}
 	r.Observer = s
 	return s, nil
@@ -378,63 +352,23 @@ func (s *session) checkMemory(c *cobra.Command, room experiment.Room) error {
 	return nil
 }
 
-// computed are the points that the store has cycles of: they can run. If they are of another experiment, the ledger says so.
+// computed are the points that the store has cycles of: they can run.
 func (s *session) computed() map[int]experiment.Outcome {
 	if s.flags.fresh {
 		return nil
 	}
-	all := stored(s.dir)
-	maps.DeleteFunc(all, func(_ int, o experiment.Outcome) bool { return o.Cycles == 0 })
-	return all
+	return experiment.Computed(s.dir)
 }
 
-// resume takes over what is stored.
-func (s *session) resume() (err error) {
-	if s.runner.Done, err = s.ledger.Outcomes(); err != nil {
-		return err
-	}
-	if s.runner.Known, err = s.ledger.Graphs(); err != nil {
-		return err
-	}
-	s.outcomes = make([]experiment.Outcome, len(s.runner.Points))
-	for i := range s.outcomes {
-		o, ok := s.runner.Done[i]
-		if s.outcomes[i] = o; !ok {
-			s.outcomes[i] = experiment.Outcome{Point: i, Err: errNotRun}
-		}
-		if class := experiment.Class(o.Err); !experiment.Final(class) || s.flags.retry && class != "" {
-			delete(s.runner.Done, i)
-		}
-	}
-	return nil
-}
-
-// adopt takes over what has been simulated for others, by its configuration, as if it had been run here.
-func (s *session) adopt(all map[string]experiment.Outcome, graphs map[string]experiment.GraphSummary) {
-	maps.Copy(s.runner.Known, graphs)
-	for i := range s.runner.Points {
-		o, ok := all[s.runner.Points[i].YAML()]
-		if _, done := s.runner.Done[i]; done || !ok || !experiment.Final(experiment.Class(o.Err)) {
-			continue
-		}
-		o.Point = i
-		s.runner.Done[i], s.outcomes[i] = o, o
-		s.keep(&o)
-	}
-}
-
-// openFiles writes the configuration, and opens what tells of the progress.
-func (s *session) openFiles(c *cobra.Command, config []byte) (err error) {
-	if err := files.Write(filepath.Join(s.dir, "config.resolved.yaml"), config); err != nil {
-		return err
-	}
+// openFiles opens what tells of the progress.
+func (s *session) openFiles(c *cobra.Command) (err error) {
 	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log.txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
 		return err
 	}
 	points, stderr := s.runner.Points, c.ErrOrStderr()
 	s.logf("heddle %s, %s %s, %d points, %d of them stored, %d at a time", s.version, runtime.GOOS, runtime.GOARCH, len(points), len(s.runner.Done), s.flags.jobs)
 	if n := len(s.runner.Done); n > 0 {
-		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.ledger.Path())
+		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.book.Path())
 	}
 	if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		bars := experiment.NewBars(points, s.runner.NewForecast(), stderr)
@@ -445,8 +379,6 @@ func (s *session) openFiles(c *cobra.Command, config []byte) (err error) {
 	}
 	return nil
 }
-
-var errNotRun = errors.New("not run")
 
 func (s *session) logf(format string, args ...any) {
 	fmt.Fprintf(s.log, "%s  %s\n", time.Now().UTC().Format(time.RFC3339), plain.Lines(fmt.Sprintf(format, args...)))
@@ -501,23 +433,12 @@ func (s *session) run(c *cobra.Command) error {
 }
 
 // end writes the summaries, from the store, and closes everything.
-func (s *session) end(outcomes []experiment.Outcome) (*experiment.Summary, error) {
+func (s *session) end(outcomes []experiment.Outcome) (summary *experiment.Summary, err error) {
+	if summary, s.outcomes, err = s.book.End(outcomes); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stored, err := s.ledger.Outcomes()
-	if err = errors.Join(s.storeErr, err, s.ledger.Close()); err != nil {
-		return nil, err
-	}
-	s.outcomes = outcomes
-	for i := range outcomes {
-		if o, ok := stored[i]; ok && outcomes[i].Err == nil {
-			s.outcomes[i] = o
-		}
-	}
-	summary, err := s.write()
-	if err != nil {
-		return nil, err
-	}
 	s.logf("done in %.1f s, peak memory %d MiB", summary.Host.Seconds, summary.Host.PeakRSSBytes>>20)
 	return summary, s.log.Close()
 }
@@ -587,8 +508,6 @@ func (s *session) Finished(o experiment.Outcome) {
 	s.watch.Finished(o)
 	s.page.finished(o.Err)
 	s.mu.Lock()
-	s.outcomes[o.Point] = o
-	s.outcomes[o.Point].Samples = nil // in the store, if they are kept at all
 	s.coarse.Add(&s.runner.Points[o.Point], &o)
 	label := experiment.Label(s.runner.Points[o.Point].Axes)
 	var crash *experiment.Crash
@@ -604,37 +523,11 @@ func (s *session) Finished(o experiment.Outcome) {
 	default:
 		s.logf("verified: %s: %d%s cycles in %.2f s", label, o.Cycles, experiment.Within(o.Half, float64(o.Cycles)), o.Seconds)
 	}
-	s.keep(&o)
-	s.mu.Unlock()
-}
-
-// While points run, the summaries may be summaryEvery old, and older where writing them takes more than one part in
-// summaryShare of the time: they are as long as all that is stored, super-steps and all.
-const (
-	summaryEvery = 5 * time.Second
-	summaryShare = 50
-)
-
-// keep stores an outcome. What cannot be stored ends the run: the work would be lost.
-func (s *session) keep(o *experiment.Outcome) {
-	err := s.ledger.Put(o)
-	if err == nil && time.Now().After(s.next) {
-		_, err = s.write()
-	}
-	if err != nil {
+	if err := s.book.Put(o); err != nil { // the work would be lost
 		s.logf("%v", err)
-		s.storeErr = errors.Join(s.storeErr, err)
 		s.stop(err)
 	}
-}
-
-// write replaces the summaries by what there is now.
-func (s *session) write() (*experiment.Summary, error) {
-	begin := time.Now()
-	defer func() { s.next = time.Now().Add(max(summaryEvery, summaryShare*time.Since(begin))) }()
-	host := experiment.HostSummary{Seconds: time.Since(s.start).Seconds(), PeakRSSBytes: peakRSS(), Jobs: s.flags.jobs}
-	sum := s.runner.Summarise(s.name, s.version, s.outcomes, host)
-	return sum, sum.Write(s.dir, s.runner.Points)
+	s.mu.Unlock()
 }
 
 // memorySize is a flag such as 8GiB.
@@ -661,15 +554,6 @@ func (m *memorySize) Set(text string) error {
 	return nil
 }
 
-// peakRSS is the most memory the process has had.
-func peakRSS() uint64 {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return uint64(u.Maxrss) << 10
-}
-
 // processorSeconds is the time that the process has used of all processors.
 func processorSeconds() float64 {
 	var u syscall.Rusage
@@ -677,43 +561,4 @@ func processorSeconds() float64 {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
-}
-
-// version says which build this is: the commit, or without one the program's own hash.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v, modified := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			v = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			modified = "+changes"
-		}
-	}
-	if v == "" || modified != "" {
-		modified += "+exe." + executableHash()
-	}
-	return cmp.Or(v, info.Main.Version) + modified
-}
-
-// executableHash tells builds without a commit apart.
-func executableHash() string {
-	f, err := os.Open("/proc/self/exe") // also when another build is there now
-	if err != nil {
-		name, _ := os.Executable() // without one nothing is there
-		f, err = os.Open(name)
-	}
-	if err != nil {
-		return "unknown"
-	}
-	defer f.Close() //nolint:errcheck // read only
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "unknown"
-	}
-	return fmt.Sprintf("%.6x", h.Sum(nil))
 }

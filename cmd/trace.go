@@ -11,6 +11,7 @@ import (
 
 	"heddle/internal/experiment"
 	"heddle/internal/files"
+	"heddle/internal/version"
 	"heddle/traces"
 )
 
@@ -61,7 +62,7 @@ func (f *recordFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	start := time.Now()
-	o, err := r.Record(c.Context(), i, f.out, version())
+	o, err := r.Record(c.Context(), i, f.out, version.Text())
 	if err != nil {
 		return failed(err)
 	}
@@ -176,7 +177,7 @@ func importTrace(c *cobra.Command, name, out string, s traces.Shape) error {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // read only
-	if err := traces.Import(in, name, out, s, version()); err != nil {
+	if err := traces.Import(in, name, out, s, version.Text()); err != nil {
 		return err
 	}
 	return withTrace(out, func(t *traces.File) error { return t.Describe(c.OutOrStdout()) })

@@ -26,6 +26,7 @@ var rules = []struct {
 	{"internal/plain", nil},
 	{"internal/enum", nil},
 	{"internal/resources", nil},
+	{"internal/version", nil},
 	{"=isa", nil},
 	{"isa/micro", []string{"=isa", "isa/asm"}},
 	{"isa/elf", []string{"=isa", "internal/plain"}},
@@ -75,10 +76,11 @@ var rules = []struct {
 		"=isa", "isa/", "components/accel", "=components/core", "configs", "units", "register", "sim", "=kernels/host", "internal/files",
 	}},
 	{"=kernel", []string{"configs", "units", "register", "kernels", "=machine"}},
+	{"=experiment", []string{"configs", "internal/experiment", "internal/store", "internal/version", "sim"}},
 	// Of another module, to whom nothing internal is there.
-	{"examples/", []string{"=cmd", "=isa", "isa/", "components/", "=kernel", "=machine", "=register"}},
+	{"examples/", []string{"=cmd", "=isa", "isa/", "components/", "=kernel", "=machine", "=experiment", "=register"}},
 	{"cmd", []string{""}},
-	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "configs/schema", "internal/store"}},
+	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "internal/version", "configs/schema", "internal/store"}},
 	{"internal/store", []string{"sim/stats", "internal/files"}},
 	// Where a run's time went, by what its machine has counted.
 	{"internal/hotspots", []string{"=isa", "=sim", "components/core", "internal/experiment", "internal/files", "internal/plain"}},

@@ -257,23 +257,8 @@ func (l *Ledger) Put(o *Outcome) error {
 	if Class(o.Err) == Interrupted || o.Graph == "" || errors.As(o.Err, new(*checkpoint.DamagedError)) || errors.As(o.Err, new(*ForeignError)) {
 		return nil
 	}
-	p := &l.runner.Points[o.Point]
-	row := store.Point{
-		Identity: Identity(p.YAML(), o.Graph, l.version), Position: o.Point, Baseline: p.Baseline, Config: p.YAML(), Graph: o.Graph,
-		Version: l.version, Cycles: o.Cycles, Half: o.Half, Verified: o.Verified && o.Err == nil, Replay: o.Replay, Partial: o.Partial, Failure: Class(o.Err), Seconds: o.Seconds,
-		Finished: time.Now().UTC().Format(time.RFC3339), Stats: o.Stats, Steps: o.Steps,
-	}
-	if o.Samples != nil {
-		for _, s := range o.Samples.Rows {
-			row.Samples = append(row.Samples, store.Sample(s))
-		}
-	}
-	for _, a := range p.Axes {
-		row.Axes = append(row.Axes, store.Axis(a))
-	}
-	if o.Err != nil {
-		row.Error = o.Err.Error()
-	}
+	row := l.runner.Row(o)
+	row.Identity, row.Version, row.Finished = Identity(row.Config, o.Graph, l.version), l.version, time.Now().UTC().Format(time.RFC3339)
 	about, ok := l.runner.graphs.summaries()[o.Graph]
 	if !ok {
 		about, ok = l.runner.Known[o.Graph]
@@ -287,6 +272,36 @@ func (l *Ledger) Put(o *Outcome) error {
 		return err
 	}
 	return l.runner.Checkpoints.Remove(o.Point)
+}
+
+// Row is an outcome as a store has it, but for what the store is of: program and time.
+func (r *Runner) Row(o *Outcome) store.Point {
+	p := &r.Points[o.Point]
+	row := store.Point{
+		Position: o.Point, Baseline: p.Baseline, Config: p.YAML(), Graph: o.Graph, Cycles: o.Cycles, Half: o.Half, Verified: o.Verified && o.Err == nil,
+		Replay: o.Replay, Partial: o.Partial, Failure: Class(o.Err), Seconds: o.Seconds, Stats: o.Stats, Steps: o.Steps,
+	}
+	if o.Samples != nil {
+		for _, s := range o.Samples.Rows {
+			row.Samples = append(row.Samples, store.Sample(s))
+		}
+	}
+	for _, a := range p.Axes {
+		row.Axes = append(row.Axes, store.Axis(a))
+	}
+	if o.Err != nil {
+		row.Error = o.Err.Error()
+	}
+	return row
+}
+
+// Rows are those of all outcomes.
+func (r *Runner) Rows(outcomes []Outcome) []store.Point {
+	rows := make([]store.Point, len(outcomes))
+	for i := range outcomes {
+		rows[i] = r.Row(&outcomes[i])
+	}
+	return rows
 }
 
 // Path is the store's.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Processors is how many processors this process may keep busy, at least 1. A quota of 1.5 processors is two. Go's own
@@ -33,6 +34,15 @@ func Memory() (free uint64, ok bool) {
 		}
 	}
 	return free, ok
+}
+
+// PeakRSS is the most memory that this process has had, in bytes; 0: nobody knows.
+func PeakRSS() uint64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return uint64(u.Maxrss) << 10
 }
 
 // system is the host, by where its files are.

@@ -1,0 +1,176 @@
+package experiment
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"heddle/configs"
+	"heddle/configs/schema"
+	"heddle/internal/files"
+	"heddle/internal/resources"
+	"heddle/internal/store"
+	"heddle/internal/version"
+)
+
+// Book is the directory that a run of an experiment leaves: the store, which every point is in as it ends, and the
+// summaries, which follow. Its methods may be called from several goroutines.
+type Book struct {
+	Dir    string
+	runner *Runner
+	ledger *Ledger
+	name   string
+	jobs   int
+	start  time.Time
+
+	mu       sync.Mutex
+	outcomes []Outcome // of all points
+	next     time.Time // when the summaries may be written again
+	err      error     // what could not be stored
+}
+
+// BookOptions say what of an earlier run's directory counts.
+type BookOptions struct {
+	Fresh bool // nothing: what is there is put aside
+	Retry bool // what has failed does not: it is run again
+	Jobs  int  // that the summary names
+}
+
+// ErrNotRun is the error of a point that has not been begun.
+var ErrNotRun = errors.New("not run")
+
+// OpenBook opens a directory, or makes it, and takes over what is stored there: the runner does not run it again. A
+// *ChangedError refuses results of something else.
+func OpenBook(dir string, l *schema.Loaded[configs.Experiment], r *Runner, o BookOptions) (*Book, error) {
+	b := &Book{Dir: dir, runner: r, name: l.Value.Name, jobs: o.Jobs, start: time.Now()}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	var err error
+	if b.ledger, err = OpenLedger(dir, l.Value, version.Text(), r, o.Fresh); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(b.resume(o.Retry), r.VetCheckpoints()); err != nil {
+		return nil, errors.Join(err, b.ledger.Close())
+	}
+	if err := files.Write(filepath.Join(dir, "config.resolved.yaml"), l.AnnotatedYAML()); err != nil {
+		return nil, errors.Join(err, b.ledger.Close())
+	}
+	return b, nil
+}
+
+// resume takes over what is stored.
+func (b *Book) resume(retry bool) (err error) {
+	if b.runner.Done, err = b.ledger.Outcomes(); err != nil {
+		return err
+	}
+	if b.runner.Known, err = b.ledger.Graphs(); err != nil {
+		return err
+	}
+	b.outcomes = make([]Outcome, len(b.runner.Points))
+	for i := range b.outcomes {
+		o, ok := b.runner.Done[i]
+		if b.outcomes[i] = o; !ok {
+			b.outcomes[i] = Outcome{Point: i, Err: ErrNotRun}
+		}
+		if class := Class(o.Err); !Final(class) || retry && class != "" {
+			delete(b.runner.Done, i)
+		}
+	}
+	return nil
+}
+
+// Path is the store's.
+func (b *Book) Path() string { return b.ledger.Path() }
+
+// Adopt takes over what has been simulated for others, by its configuration, as if it had been run here, before the run.
+func (b *Book) Adopt(all map[string]Outcome, graphs map[string]GraphSummary) error {
+	maps.Copy(b.runner.Known, graphs)
+	for i := range b.runner.Points {
+		o, ok := all[b.runner.Points[i].YAML()]
+		if _, done := b.runner.Done[i]; done || !ok || !Final(Class(o.Err)) {
+			continue
+		}
+		o.Point = i
+		b.runner.Done[i] = o
+		if err := b.Put(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// While points run, the summaries may be summaryEvery old, and older where writing them takes more than one part in
+// summaryShare of the time: they are as long as all that is stored, super-steps and all.
+const (
+	summaryEvery = 5 * time.Second
+	summaryShare = 50
+)
+
+// Put stores an outcome. What cannot be stored had better end the run: the work would be lost.
+func (b *Book) Put(o Outcome) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := b.ledger.Put(&o)
+	o.Samples = nil // in the store, if they are kept at all
+	b.outcomes[o.Point] = o
+	if err == nil && time.Now().After(b.next) {
+		_, err = b.write()
+	}
+	b.err = errors.Join(b.err, err)
+	return err
+}
+
+// write replaces the summaries by what there is now.
+func (b *Book) write() (*Summary, error) {
+	begin := time.Now()
+	defer func() { b.next = time.Now().Add(max(summaryEvery, summaryShare*time.Since(begin))) }()
+	host := HostSummary{Seconds: time.Since(b.start).Seconds(), PeakRSSBytes: resources.PeakRSS(), Jobs: b.jobs}
+	sum := b.runner.Summarise(b.name, version.Text(), b.outcomes, host)
+	return sum, sum.Write(b.Dir, b.runner.Points)
+}
+
+// End writes the summaries of what a run came to, from the store, and closes everything. It returns all points' outcomes.
+func (b *Book) End(outcomes []Outcome) (*Summary, []Outcome, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	stored, err := b.ledger.Outcomes()
+	if err = errors.Join(b.err, err, b.ledger.Close()); err != nil {
+		return nil, nil, err
+	}
+	b.outcomes = outcomes
+	for i := range outcomes {
+		if o, ok := stored[i]; ok && outcomes[i].Err == nil {
+			b.outcomes[i] = o
+		}
+	}
+	summary, err := b.write()
+	return summary, b.outcomes, err
+}
+
+// Close closes everything of a run that does not begin.
+func (b *Book) Close() error { return b.ledger.Close() }
+
+// Stored are the outcomes in a directory, by point. A store that cannot be read has none to go by.
+func Stored(dir string) map[int]Outcome {
+	s, err := store.OpenRead(filepath.Join(dir, store.File))
+	if err != nil {
+		return nil
+	}
+	defer s.Close() //nolint:errcheck // read only
+	points, err := s.Points()
+	if err != nil {
+		return nil
+	}
+	return Outcomes(points)
+}
+
+// Computed are those that have cycles: such points can run. If they are of another experiment, OpenBook says so.
+func Computed(dir string) map[int]Outcome {
+	all := Stored(dir)
+	maps.DeleteFunc(all, func(_ int, o Outcome) bool { return o.Cycles == 0 })
+	return all
+}
