@@ -1,4 +1,5 @@
-package main_test
+// Package examples_test builds examples as their readers would.
+package examples_test
 
 import (
 	"encoding/csv"
@@ -6,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,49 +15,80 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// outside copies files into a module of its own, as docs/extending.md says, and builds it there: nothing of heddle's tree
-// is changed, nothing internal can be imported, and the module cache is all that it needs.
-func outside(t *testing.T, files ...string) (command string) {
+// page is docs/extending.md.
+func page(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../docs/extending.md")
+	require.NoError(t, err)
+	return string(text)
+}
+
+// block matches a snippet of a page: its language, what else stands behind that, its text.
+var block = regexp.MustCompile("(?s)```(\\w+)(?: (\\S+))?\n(.*?)```")
+
+// root is heddle's directory.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("..")
+	require.NoError(t, err)
+	return dir
+}
+
+// shell runs lines as a reader would type them, in an empty directory: the module cache is all that they need of the network.
+func shell(t *testing.T, dir, lines string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds another command")
 	}
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	dir := t.TempDir()
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(f)), text, 0o644))
-	}
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644))
-	for _, args := range [][]string{
-		{"mod", "init", "example.com/mine"},
-		{"mod", "edit", "-require=heddle@v0.0.0", "-replace=heddle=" + root},
-		{"build", "-pgo=off", "-o", "heddle", "."},
-	} {
-		c := exec.Command("go", args...)
-		c.Dir = dir
-		c.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
-		out, err := c.CombinedOutput()
-		require.NoError(t, err, "go %s: %s", strings.Join(args, " "), out)
-	}
-	return filepath.Join(dir, "heddle")
+	c := exec.Command("sh", "-e", "-c", regexp.MustCompile(`-pgo=\S+`).ReplaceAllString(lines, "-pgo=off"))
+	c.Dir = dir
+	c.Env = append(os.Environ(), "HEDDLE="+root(t), "GOFLAGS=", "GOPROXY=off", "GOWORK=off")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
 }
 
-// own are the files of the module that docs/extending.md takes apart.
-func own(t *testing.T) (files []string) {
-	t.Helper()
-	all, err := filepath.Glob("*.go")
-	require.NoError(t, err)
-	for _, f := range all {
-		if !strings.HasSuffix(f, "_test.go") {
-			files = append(files, f)
+// TestPage: snippets of docs/extending.md are what the files that it names have, and its commands work as they are written,
+// in a module of its own: nothing of heddle's tree is changed, and nothing internal can be imported.
+func TestPage(t *testing.T) {
+	commands, snippets := 0, 0
+	for _, m := range block.FindAllStringSubmatch(page(t), -1) {
+		switch m[1] {
+		case "go":
+			snippets++
+			file := filepath.Join(root(t), m[2])
+			if !strings.Contains(m[2], "/") {
+				file = filepath.Join(root(t), "examples", "mine", m[2])
+			}
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Contains(t, string(text), m[3], "docs/extending.md and %s", m[2])
+		case "sh":
+			commands++
+			out := shell(t, t.TempDir(), m[3])
+			for _, says := range []string{"│ yes ", "widest paths from the source", "Requests answered, each of a warp.", "rd = the core's next number"} {
+				require.Contains(t, out, says)
+			}
+			profile := regexp.MustCompile(`-pgo=\$HEDDLE(\S+)`).FindStringSubmatch(m[3])
+			_, err := os.Stat(filepath.Join(root(t), profile[1]))
+			require.NoError(t, err)
+		default:
+			t.Errorf("a snippet in %q: nothing tests it", m[1])
 		}
 	}
-	return append(files, "mine.yaml")
+	require.Equal(t, 1, commands)
+	require.Greater(t, snippets, 8)
+}
+
+// outside builds a folder as a module of its own.
+func outside(t *testing.T, folder string) (command string) {
+	t.Helper()
+	dir := t.TempDir()
+	shell(t, dir, `cp -r $HEDDLE/examples/`+folder+`/* $HEDDLE/go.sum .
+go mod init example.com/mine
+go mod edit -require=heddle@v0.0.0 -replace=heddle=$HEDDLE
+go build -mod=mod -pgo=off -o heddle .`)
+	return filepath.Join(dir, "heddle")
 }
 
 // run runs a command in the working directory; what it prints, and its exit code.
@@ -73,7 +106,7 @@ func run(t *testing.T, command string, args ...string) (out string, code int) {
 // TestOutside: a module of its own builds a heddle with a schedule, a layout, an algorithm, a graph unit and a statistic of
 // its own. Everything that heddle's have, they have.
 func TestOutside(t *testing.T) {
-	command := outside(t, own(t)...)
+	command := outside(t, "mine")
 	yaml := filepath.Join(filepath.Dir(command), "mine.yaml")
 	t.Chdir(t.TempDir())
 	good := func(args ...string) string {
@@ -161,7 +194,7 @@ func TestOutside(t *testing.T) {
 
 // TestRefused: entries that cannot be added end the command with exit code 2 and say why; none panics.
 func TestRefused(t *testing.T) {
-	command := outside(t, "testdata/refused/main.go")
+	command := outside(t, "testdata/refused")
 	t.Chdir(t.TempDir())
 	for which, says := range map[string]string{
 		"empty":      "the entry is empty",
