@@ -163,7 +163,7 @@ func (t *tuning) run(c *cobra.Command, l *schema.Loaded[configs.Experiment]) err
 	}
 	_, err := find(ctx)
 	t.watch.Close()
-	if _, endErr := t.end(t.outcomes); endErr != nil {
+	if _, endErr := t.end(nil); endErr != nil {
 		return endErr
 	}
 	if err != nil {
@@ -202,9 +202,7 @@ func (t *tuning) evaluate(ctx context.Context, list []int, most uint64) ([]tune.
 
 // trial is what is known of a candidate; ok is false if it does not say whether it has more cycles than most.
 func (t *tuning) trial(i int, most uint64) (trial tune.Trial, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	o := &t.outcomes[i]
+	o := t.book.Outcome(i)
 	trial = tune.Trial{Candidate: i, Cycles: o.Cycles, Half: o.Half}
 	switch {
 	case o.Counts():

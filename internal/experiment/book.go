@@ -124,6 +124,13 @@ func (b *Book) Put(o Outcome) error {
 	return err
 }
 
+// Outcome is what is known of a point by now: ErrNotRun, if it has not been begun.
+func (b *Book) Outcome(point int) Outcome {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.outcomes[point]
+}
+
 // write replaces the summaries by what there is now.
 func (b *Book) write() (*Summary, error) {
 	begin := time.Now()
@@ -134,12 +141,16 @@ func (b *Book) write() (*Summary, error) {
 }
 
 // End writes the summaries of what a run came to, from the store, and closes everything. It returns all points' outcomes.
+// nil is what is known of each by now.
 func (b *Book) End(outcomes []Outcome) (*Summary, []Outcome, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	stored, err := b.ledger.Outcomes()
 	if err = errors.Join(b.err, err, b.ledger.Close()); err != nil {
 		return nil, nil, err
+	}
+	if outcomes == nil {
+		outcomes = b.outcomes
 	}
 	b.outcomes = outcomes
 	for i := range outcomes {
