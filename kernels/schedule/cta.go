@@ -43,7 +43,7 @@ var records = Exchange{"cta.records", recordWords}
 func (s *Site) shareBlock(v *Visitor, w Work) {
 	threads := uint32(s.Core.BlockWarps() * s.Core.Lanes)
 	number, block := s.InBlock()
-	upto, total, warpOf := s.blockScan(w.Degree)
+	upto, total, warpOf := s.blockScan(w.Degree, "cta.totals")
 	share := s.Mul(s.Div(s.Add(total, s.U32(threads-1)), s.U32(threads)), s.U32(uint32(s.Core.Lanes)))
 	first := s.Mul(number, share)
 	c := blockRows{Site: s, total: total, at: s.Var(s.room(records, s.OfBlock(block, warpOf(first))))}

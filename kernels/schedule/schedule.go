@@ -163,7 +163,7 @@ func (s *Schedule) Array(name string) *Array {
 }
 
 // software are those that need no graph unit, one file each, and then those that were added.
-var software = []*Schedule{vertex, edge, warp, cta, strict}
+var software = []*Schedule{vertex, edge, warp, cta, twce, strict}
 
 // Own is how many of Software are heddle's own: they come first.
 var Own = len(software)

@@ -1,0 +1,137 @@
+package schedule
+
+import (
+	"heddle/isa"
+	"heddle/kernels/ir"
+)
+
+// twce cuts each row into what a whole thread block, a warp and a thread take at a time (ETWC: UGF, §5.2.2 and Algorithm 1;
+// GRAssembler's TWCE).
+var twce = &Schedule{
+	Name:       "twce",
+	Doc:        "each row is cut into multiples of a thread block's threads, of a warp's lanes, and a rest, which blocks, warps and threads take from three queues in the scratchpad, one after the other (ETWC)",
+	Rows:       true,
+	Scans:      true,
+	Blocks:     true,
+	Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + 2*c.Warps },
+	EachEdge: func(s *Site, v *Visitor) {
+		places, mine := s.Set.Places(), s.SpreadThread()
+		// All warps go round equally often: the barriers need those of their block.
+		s.For(s.U32(0), places, s.NumThreads(), func(at ir.Value) {
+			place := s.Add(at, mine)
+			s.cut(v, s.Register(v, place, s.Lt(place, places)))
+		})
+	},
+}
+
+// What a queue holds is a record: where a chunk begins and ends, and the vertex whose it is. The three queues follow each
+// other in one array, since a stage is over before the next begins.
+const (
+	chunkStart = iota
+	chunkEnd
+	chunkVertex
+)
+
+// cut has a thread block go through its threads' rows in three stages.
+func (s *Site) cut(v *Visitor, w Work) {
+	threads, lanes := uint32(s.Core.BlockWarps()*s.Core.Lanes), uint32(s.Core.Lanes)
+	rest := s.remainder(w.Degree, threads)
+	byBlock := s.Sub(w.Degree, rest)
+	byThread := s.remainder(rest, lanes)
+	byWarp := s.Sub(rest, byThread)
+	c := &chunks{Site: s, v: v, vertex: w.Vertex}
+	c.number, c.block = s.InBlock()
+
+	// Two counts of at most a block's threads in one word. As there may be no other barrier between the two scans, each has an
+	// array.
+	has := func(n ir.Value) ir.Value { return s.ToU32(s.Gt(n, s.U32(0))) }
+	both := s.Add(s.Shl(has(byBlock), s.U32(16)), has(byWarp))
+	upto, total, _ := s.blockScan(both, "twce.chunks")
+	before := s.Sub(upto, both)
+	low := s.U32(1<<16 - 1)
+	c.stage(w.Start, byBlock, s.Shr(before, s.U32(16)), s.Shr(total, s.U32(16)), c.asBlock)
+	c.stage(s.Add(w.Start, byBlock), byWarp, s.And(before, low), s.And(total, low), c.asWarps)
+
+	one := has(byThread)
+	upto, total, _ = s.blockScan(one, "twce.rests")
+	c.stage(s.Sub(w.End(s), byThread), byThread, s.Sub(upto, one), total, c.asThreads)
+}
+
+// remainder is x modulo a constant.
+func (s *Site) remainder(x ir.Value, n uint32) ir.Value {
+	if n&(n-1) == 0 {
+		return s.And(x, s.U32(n-1))
+	}
+	return s.Rem(x, s.U32(n))
+}
+
+// chunks is a thread block in one of its stages.
+type chunks struct {
+	*Site
+	v             *Visitor
+	vertex        ir.Value // the thread's
+	number, block ir.Value // of the warp, as InBlock has them
+}
+
+// stage queues the threads' chunks, as many as total in the block, and has take go through them. A stage without any is left
+// out; all warps of the block agree on that.
+func (c *chunks) stage(start, size, place, total ir.Value, take func(queue, total ir.Value)) {
+	c.When(c.Gt(total, c.U32(0)), func() {
+		queue := c.room(records, c.OfBlock(c.block, c.U32(0)))
+		c.When(c.Gt(size, c.U32(0)), func() {
+			mine := c.record(queue, place)
+			c.Store(mine, c.U32(chunkStart), start)
+			c.Store(mine, c.U32(chunkEnd), c.Add(start, size))
+			c.Store(mine, c.U32(chunkVertex), c.vertex)
+		})
+		c.Barrier()
+		c.Phase(isa.PhaseSchedule, func() { take(queue, total) })
+		c.Barrier() // nobody queues anew before all have taken
+	})
+}
+
+// asBlock has all threads of the block take each chunk together.
+func (c *chunks) asBlock(queue, total ir.Value) {
+	mine := c.Add(c.Mul(c.number, c.U32(uint32(c.Core.Lanes))), c.LaneID())
+	c.For(c.U32(0), total, c.U32(1), func(n ir.Value) {
+		c.together(c.record(queue, n), mine, uint32(c.Core.BlockWarps()*c.Core.Lanes))
+	})
+}
+
+// asWarps has each warp take every so manieth chunk.
+func (c *chunks) asWarps(queue, total ir.Value) {
+	c.For(c.number, total, c.U32(uint32(c.Core.BlockWarps())), func(n ir.Value) {
+		c.together(c.record(queue, n), c.LaneID(), uint32(c.Core.Lanes))
+	})
+}
+
+// together walks a chunk of a multiple of that many threads' edges.
+func (c *chunks) together(record, mine ir.Value, threads uint32) {
+	start, end, vertex := c.shared(record)
+	c.For(start, end, c.U32(threads), func(from ir.Value) {
+		c.Visit(c.v, c.Add(from, mine), vertex, GoOn)
+	})
+}
+
+// shared reads a record for all lanes of the warp. The scratchpad serves one lane a cycle even of one word: where lanes can
+// exchange values, three read a word each.
+func (c *chunks) shared(record ir.Value) (start, end, vertex ir.Value) {
+	if c.Scan != Shuffle || c.Core.Lanes < recordWords {
+		word := func(n uint32) ir.Value { return c.agreed(c.Load(ir.U32, record, c.U32(n))) }
+		return word(chunkStart), word(chunkEnd), word(chunkVertex)
+	}
+	mine := c.Load(ir.U32, record, c.Min(c.LaneID(), c.U32(recordWords-1)))
+	word := func(n uint32) ir.Value { return c.ShflIdx(mine, c.U32(n)) }
+	return word(chunkStart), word(chunkEnd), word(chunkVertex)
+}
+
+// asThreads has each thread take a chunk: there are no more than threads.
+func (c *chunks) asThreads(queue, total ir.Value) {
+	mine := c.Add(c.Mul(c.number, c.U32(uint32(c.Core.Lanes))), c.LaneID())
+	c.When(c.Lt(mine, total), func() {
+		record := c.record(queue, mine)
+		start, end := c.Load(ir.U32, record, c.U32(chunkStart)), c.Load(ir.U32, record, c.U32(chunkEnd))
+		vertex := c.Load(ir.U32, record, c.U32(chunkVertex))
+		c.For(start, end, c.U32(1), func(id ir.Value) { c.Visit(c.v, id, vertex, GoOn) })
+	})
+}
