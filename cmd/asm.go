@@ -98,8 +98,8 @@ flat image. What it prints can be assembled again.`,
 func disassemble(b *bufio.Writer, p *isa.Program, s isa.Segment) {
 	for o := 0; o+4 <= len(s.Data); o += 4 {
 		pc := s.Addr + uint32(o)
-		if name, off, ok := p.Where(pc); ok && off == 0 {
-			fmt.Fprintf(b, "%s:\n", name)
+		if names := p.At(pc); len(names) > 0 {
+			fmt.Fprintf(b, "%s:\n", names[len(names)-1])
 		}
 		w := binary.LittleEndian.Uint32(s.Data[o:])
 		fmt.Fprintf(b, "  %-36s # %08x: %08x\n", isa.Disassemble(w, pc), pc, w)

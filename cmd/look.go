@@ -89,7 +89,7 @@ func (f *lookFlags) run(c *cobra.Command, name string) error {
 	if o.Err != nil && (err == nil || !errors.As(o.Err, new(*window.WriteError))) {
 		err = errors.Join(failed(o.Err), err)
 	}
-	err = errors.Join(err, f.reportHot(c, experiment.Label(r.Points[0].Axes), o.Err))
+	err = errors.Join(err, f.reportHot(c, &r.Points[0], o.Err))
 	if f.json {
 		err = errors.Join(err, f.stop.reportJSON(c.OutOrStdout(), c.ErrOrStderr()))
 	} else {
@@ -107,11 +107,11 @@ func (f *lookFlags) run(c *cobra.Command, name string) error {
 }
 
 // reportHot says where the time of all kernels went.
-func (f *lookFlags) reportHot(c *cobra.Command, name string, ended error) error {
+func (f *lookFlags) reportHot(c *cobra.Command, p *experiment.Point, ended error) error {
 	if f.hot.to == "" || f.machine == nil {
 		return nil
 	}
-	r := f.hot.of(name, f.machine, lineNumbers{}, ended)
+	r := f.hot.of(experiment.Label(p.Axes), f.machine, lineNumbers{Lines: p.ProgramLines()}, ended)
 	if f.json {
 		return errors.Join(f.hot.write(r), printJSON(c.OutOrStdout(), r))
 	}

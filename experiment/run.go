@@ -44,7 +44,7 @@ type Options struct {
 // experiment's. Results are there, with what was done, unless no point was begun; ctx's end ends the run in order.
 func (e *Experiment) Run(ctx context.Context, o Options) (*Results, error) {
 	if o.Jobs < 0 || o.Threads < 0 || o.TimeLimit < 0 {
-		return nil, fmt.Errorf("Jobs %d, Threads %d, TimeLimit %v: expected none below 0", o.Jobs, o.Threads, o.TimeLimit)
+		return nil, fmt.Errorf("options Jobs %d, Threads %d, TimeLimit %v: expected none below 0", o.Jobs, o.Threads, o.TimeLimit)
 	}
 	jobs := max(1, o.Jobs)
 	r := &experiment.Runner{Points: e.points, Jobs: jobs, Threads: o.Threads, MaxCycles: o.MaxCycles, Check: o.Check, TimeLimit: o.TimeLimit, MemoryLimit: o.MemoryLimit}

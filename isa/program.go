@@ -1,6 +1,10 @@
 package isa
 
-import "sort"
+import (
+	"slices"
+	"sort"
+	"strings"
+)
 
 // Program is what an assembler or a loader hands to a machine.
 type Program struct {
@@ -34,6 +38,15 @@ func (p *Program) Symbol(name string) (addr uint32, ok bool) {
 	return 0, false
 }
 
+// At returns the names of the symbols at an address.
+func (p *Program) At(addr uint32) (names []string) {
+	i := sort.Search(len(p.Symbols), func(i int) bool { return p.Symbols[i].Addr >= addr })
+	for ; i < len(p.Symbols) && p.Symbols[i].Addr == addr; i++ {
+		names = append(names, p.Symbols[i].Name)
+	}
+	return names
+}
+
 // All returns the addresses of all symbols of that name.
 func (p *Program) All(name string) (addrs []uint32) {
 	for _, s := range p.Symbols {
@@ -44,18 +57,27 @@ func (p *Program) All(name string) (addrs []uint32) {
 	return addrs
 }
 
+// markPrefix begins the symbols by which a run counts (edges, phases): they name no code.
+const markPrefix = "heddle."
+
 // Where returns the last symbol at or before addr and the distance to it, for
-// messages and traces; ok is false when there is none in addr's segment.
+// messages and traces; ok is false when there is none in addr's segment. A mark is
+// only returned where there is no other.
 func (p *Program) Where(addr uint32) (name string, offset uint32, ok bool) {
-	i := sort.Search(len(p.Symbols), func(i int) bool { return p.Symbols[i].Addr > addr })
-	if i == 0 {
+	g := slices.IndexFunc(p.Segments, func(g Segment) bool { return addr-g.Addr < g.Size })
+	if g < 0 {
 		return "", 0, false
 	}
-	s := p.Symbols[i-1]
-	for _, g := range p.Segments {
-		if addr-g.Addr < g.Size && s.Addr-g.Addr < g.Size {
+	segment := &p.Segments[g]
+	last := sort.Search(len(p.Symbols), func(i int) bool { return p.Symbols[i].Addr > addr }) - 1
+	for i := last; i >= 0 && p.Symbols[i].Addr-segment.Addr < segment.Size; i-- {
+		s := &p.Symbols[i]
+		if !strings.HasPrefix(s.Name, markPrefix) {
 			return s.Name, addr - s.Addr, true
 		}
+		if !ok {
+			name, offset, ok = s.Name, addr-s.Addr, true
+		}
 	}
-	return "", 0, false
+	return name, offset, ok
 }

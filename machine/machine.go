@@ -44,10 +44,10 @@ type Machine struct {
 // New assembles the timed machine that a configuration describes. An error says which key does not fit which.
 func New(c Config, o Options) (*Machine, error) {
 	if o.Threads < 0 {
-		return nil, fmt.Errorf("Threads: %d: expected 0 or more", o.Threads)
+		return nil, fmt.Errorf("option Threads: %d: expected 0 or more", o.Threads)
 	}
 	if o.MaxInstrs != 0 {
-		return nil, errors.New("MaxInstrs is for untimed machines: expected MaxCycles")
+		return nil, errors.New("option MaxInstrs is for untimed machines: expected MaxCycles")
 	}
 	d, err := host.NewTimed(c, sim.Options{MaxCycles: o.MaxCycles, Check: o.Check, Threads: o.Threads, Out: o.Console})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"heddle/configs"
+	"heddle/isa"
 	"heddle/kernels/compose"
 	"heddle/kernels/graph"
 	"heddle/kernels/program"
@@ -23,6 +24,18 @@ func checkProgram(w *configs.Workload, programs *program.Cache) error {
 		w.Host.SHA256 = p.SHA256
 	}
 	return err
+}
+
+// ProgramLines are those that a program of the user's own says of its instructions; nil: there is none, or it does not say.
+func (p *Point) ProgramLines() *isa.Lines {
+	if !p.Config.Workload.HasProgram() {
+		return nil
+	}
+	own, err := p.programs.Open(context.Background(), &p.Config.Workload)
+	if err != nil {
+		return nil // the run has said so
+	}
+	return own.Lines
 }
 
 // program runs a program of the user's own, and books what is of the region.

@@ -18,7 +18,8 @@ import (
 type Program struct {
 	*Host
 	File   string
-	SHA256 string // of what is loaded
+	SHA256 string     // of what is loaded
+	Lines  *isa.Lines // that instructions come from; nil: the file does not say
 	image  *isa.Program
 	expect []float64            // of check_file; nil: there is none
 	check  *algorithm.Algorithm // nil: there is none
@@ -38,7 +39,7 @@ func Open(ctx context.Context, w *configs.Workload) (*Program, error) {
 	if p.expect, err = h.expected(); err != nil {
 		return nil, err
 	}
-	if p.image, err = build(ctx, w.Program, h); err != nil {
+	if p.image, p.Lines, err = build(ctx, w.Program, h); err != nil {
 		return nil, err
 	}
 	p.SHA256 = digest(p.image, h)

@@ -58,33 +58,42 @@ func contents(file string) ([]byte, error) {
 	return data, nil
 }
 
-// build reads, assembles or compiles a program with a host's block.
-func build(ctx context.Context, file string, h *Host) (*isa.Program, error) {
+// build reads, assembles or compiles a program with a host's block. Its lines are nil if the file does not say them.
+func build(ctx context.Context, file string, h *Host) (p *isa.Program, lines *isa.Lines, err error) {
 	data, err := contents(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var p *isa.Program
 	switch ext := strings.ToLower(filepath.Ext(file)); {
 	case elf.Magic(data):
 		if len(h.spec.Defines) > 0 {
-			return nil, refuse("host.defines", "%s is built already: expected none", file)
+			return nil, nil, refuse("host.defines", "%s is built already: expected none", file)
 		}
-		p, err = elf.Read(file, data)
+		p, lines, err = readELF(file, data)
 	case ext == ".s":
-		p, err = assemble(file, data, h)
+		lines = &isa.Lines{}
+		p, err = assemble(file, data, h, lines)
 	case ext == ".c":
-		p, err = compile(ctx, file, data, h)
+		p, lines, err = compile(ctx, file, data, h)
 	default:
-		return nil, refuse("program", "%s: expected C (.c), assembly (.s) or an ELF file", file)
+		return nil, nil, refuse("program", "%s: expected C (.c), assembly (.s) or an ELF file", file)
 	}
 	if err != nil {
-		return nil, inKey(err)
+		return nil, nil, inKey(err)
 	}
 	if _, err := p.PhaseMarks(); err != nil {
-		return nil, refuse("program", "%v", err)
+		return nil, nil, refuse("program", "%v", err)
 	}
-	return p, h.find(file, p)
+	return p, lines, h.find(file, p)
+}
+
+// readELF reads an executable, and its line table if that can be read.
+func readELF(file string, data []byte) (p *isa.Program, lines *isa.Lines, err error) {
+	if p, err = elf.Read(file, data); err != nil {
+		return nil, nil, err
+	}
+	lines, _ = elf.Lines(data) // it runs without
+	return p, lines, nil
 }
 
 // inKey says which key names what cannot be read, if the error does not.
@@ -123,8 +132,8 @@ func someSymbols(p *isa.Program) string {
 	return "; it has " + strings.Join(names, ", ")
 }
 
-func assemble(file string, data []byte, h *Host) (*isa.Program, error) {
-	opt := asm.Options{Defines: h.Symbols()}
+func assemble(file string, data []byte, h *Host, lines *isa.Lines) (*isa.Program, error) {
+	opt := asm.Options{Defines: h.Symbols(), Lines: lines}
 	for _, d := range h.spec.Defines {
 		name, text, _ := strings.Cut(d, "=")
 		v, err := strconv.ParseInt(text, 0, 64)
@@ -149,44 +158,44 @@ const compileTime = 2 * time.Minute
 const mostSaid = 8 << 10
 
 // compile builds a C program in a directory of its own, with the header of its block.
-func compile(ctx context.Context, file string, data []byte, h *Host) (*isa.Program, error) {
+func compile(ctx context.Context, file string, data []byte, h *Host) (*isa.Program, *isa.Lines, error) {
 	cc := os.Getenv(Compiler)
 	if cc == "" {
 		cc = DefaultCompiler
 	}
 	if _, err := exec.LookPath(cc); err != nil {
-		return nil, refuse("program", "%s: there is no C compiler for RISC-V, %s: install it (Debian: gcc-riscv64-unknown-elf), name another in the environment variable %s, or give the ELF file", file, cc, Compiler)
+		return nil, nil, refuse("program", "%s: there is no C compiler for RISC-V, %s: install it (Debian: gcc-riscv64-unknown-elf), name another in the environment variable %s, or give the ELF file", file, cc, Compiler)
 	}
 	dir, err := os.MkdirTemp("", "heddle-program-")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // it only takes room
 	if err := os.CopyFS(dir, c.Files); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := os.WriteFile(filepath.Join(dir, HeaderName), h.Header(), 0o644); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	source, err := filepath.Abs(file) // no name is an option of the compiler
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if slices.Contains(Shipped(), file) {
 		source = filepath.Join(dir, file)
 		if err := os.WriteFile(source, data, 0o644); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	elfFile, err := runCompiler(ctx, dir, source, cc, h)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	built, err := files.Read(elfFile, elf.MaxFile)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return elf.Read(file, built)
+	return readELF(file, built)
 }
 
 // runCompiler runs the script that builds C programs, and returns where the result is.
@@ -194,7 +203,7 @@ func runCompiler(ctx context.Context, dir, source, cc string, h *Host) (string, 
 	ctx, end := context.WithTimeout(ctx, compileTime)
 	defer end()
 	cmd := exec.CommandContext(ctx, "sh", filepath.Join(dir, "build.sh"), filepath.Join(dir, "out"), source)
-	opt := "-O2 -g"
+	opt := "-O2 -g -ffile-prefix-map=" + dir + string(filepath.Separator) + "="
 	for _, d := range h.spec.Defines {
 		opt += " -D" + d
 	}
