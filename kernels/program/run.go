@@ -119,14 +119,14 @@ func (r *Run) placeGraph() error {
 	if weights && g.WeightKind() == graph.NoWeights {
 		return refuse("host.graph", "weights: the graph has none: give graph.weights, or a file that has them")
 	}
-	rows := func(name string, a *graph.Adjacency) []array1 {
-		list := []array1{{name + "_offsets", a.Offsets}, {name + "_ids", a.IDs}}
+	rows := func(name string, a *graph.Adjacency) []graphArray {
+		list := []graphArray{{name + "_offsets", a.Offsets}, {name + "_ids", a.IDs}}
 		if weights {
-			list = append(list, array1{name + "_weights", a.Weights})
+			list = append(list, graphArray{name + "_weights", a.Weights})
 		}
 		return list
 	}
-	var list []array1
+	var list []graphArray
 	if p.asks(configs.PartCSR) {
 		list = append(list, rows("csr", g.CSR())...)
 	}
@@ -135,13 +135,13 @@ func (r *Run) placeGraph() error {
 	}
 	if p.asks(configs.PartCOO) {
 		edges := g.COOBySource()
-		list = append(list, array1{"coo_sources", edges.Sources}, array1{"coo_destinations", edges.Destinations})
+		list = append(list, graphArray{"coo_sources", edges.Sources}, graphArray{"coo_destinations", edges.Destinations})
 		if weights {
-			list = append(list, array1{"coo_weights", edges.Weights})
+			list = append(list, graphArray{"coo_weights", edges.Weights})
 		}
 	}
 	if p.asks(configs.PartDegrees) {
-		list = append(list, array1{"out_degrees", degrees(g.CSR())}, array1{"in_degrees", degrees(g.CSC())})
+		list = append(list, graphArray{"out_degrees", degrees(g.CSR())}, graphArray{"in_degrees", degrees(g.CSC())})
 	}
 	for _, a := range list {
 		placed, err := r.image.Share(a.name, a.data)
@@ -154,8 +154,8 @@ func (r *Run) placeGraph() error {
 	return nil
 }
 
-// array1 is an array of the graph with its name in the block.
-type array1 struct {
+// graphArray is an array of the graph with its name in the block.
+type graphArray struct {
 	name string
 	data []uint32
 }
