@@ -164,7 +164,7 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 func fitWarps(e *configs.Experiment) {
 	w, c := &e.Workload, &e.Machine.Core
 	w.WarpsPerCore %= c.Warps + 1
-	if w.CTAThreads == 0 || w.Schedule != "cta" && w.Schedule != "twce" {
+	if w.CTAThreads == 0 || w.Schedule != "cta" && w.Schedule != "twc" && w.Schedule != "twce" {
 		return
 	}
 	warps := c.Warps
@@ -180,7 +180,7 @@ func fitWarps(e *configs.Experiment) {
 
 // chooseSchedule chooses one that the machine can run; if it lacks scratchpad for that, it gets more.
 func chooseSchedule(t testing.TB, r *rand.Rand, e *configs.Experiment) {
-	schedules := []configs.Schedule{"vertex", "edge", "warp", "cta", "twce", "strict"}
+	schedules := []configs.Schedule{"vertex", "edge", "warp", "cta", "twc", "twce", "strict"}
 	if u := units.Of(e.Machine.Core.Unit.Spec); u != nil && r.IntN(3) > 0 {
 		schedules = []configs.Schedule{configs.Schedule(u.Schedules[r.IntN(len(u.Schedules))].Name)}
 	}

@@ -238,7 +238,7 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 		if s.Registered(res.Plan) {
 			r.step(n, registerKernel, &s.Register)
 		}
-		r.step(n, "gather-"+s.Way(), &s.Gather, software(res.Steps[i:i+1])...)
+		r.gather(n, res.Plan, s, software(res.Steps[i:i+1]))
 		if res.Plan.Algorithm.Apply != nil {
 			r.step(n, applyKernel, &s.Apply)
 		}
@@ -252,6 +252,21 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 	r.superSteps = len(counted)
 	r.software = withSource(software(counted), res.Source)
 	return err
+}
+
+// gather books the launches of a super-step's gather; what the host saw of it stands with the first.
+func (r *result) gather(n int, p *compose.Plan, s *compose.Step, seen stats.Tree) {
+	name := func(launch int) string {
+		kernel := "gather-" + s.Way()
+		if names := p.Schedule.Launches; len(names) > 0 {
+			kernel += "-" + names[launch]
+		}
+		return kernel
+	}
+	r.step(n, name(0), &s.Gather, seen...)
+	for i := range s.More {
+		r.step(n, name(i+1), &s.More[i])
+	}
 }
 
 // sift is what the kernel is called that finds vertices to go on with.
@@ -283,7 +298,7 @@ func software(steps []compose.Step) stats.Tree {
 		stats.Count(mostVertices, "vertices", "Most vertices active in a super-step.", most),
 		stats.Count("frontier.edges", "edges", "That leave active vertices, over all super-steps.", edges),
 		stats.Count("frontier.pulls", "super-steps", "In the direction pull.", pulls),
-	}, spread(len(steps), func(i int) (uint64, compose.Balance) { return steps[i].Gather.Edges, steps[i].Balance })...)
+	}, spread(len(steps), func(i int) (uint64, compose.Balance) { return steps[i].Handled(), steps[i].Balance })...)
 }
 
 // spread adds up how evenly edges were spread in launches.

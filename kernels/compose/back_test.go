@@ -39,7 +39,7 @@ func TestBack(t *testing.T) {
 			for i, s := range r.Steps[forward:] {
 				there := r.Steps[forward-2-i]
 				require.True(t, s.Back)
-				require.Equal(t, there.Edges, s.Gather.Edges)
+				require.Equal(t, there.Edges, s.Handled())
 				require.Equal(t, there.Frontier, s.Frontier)
 			}
 		}

@@ -111,7 +111,7 @@ func check(t *testing.T, p *Plan, d host.Device, name string, g *graph.Graph) Re
 		handled += n
 	}
 	for _, s := range r.Steps {
-		of += s.Gather.Edges
+		of += s.Handled()
 	}
 	require.Equal(t, of, handled, "%s: edges of lanes", name)
 	return r
@@ -123,7 +123,7 @@ func launches(r *Result) int {
 		n += len(r.Steps)
 	}
 	for _, s := range r.Steps {
-		n += len(s.Splits)
+		n += len(s.Splits) + len(s.More)
 		if s.Registered(r.Plan) {
 			n++
 		}

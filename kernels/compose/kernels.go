@@ -107,7 +107,7 @@ func (p *Plan) kernel(name string) *emit.Kernel {
 
 // Registers reports whether a kernel of the schedule's comes before each gather.
 func (p *Plan) Registers() bool {
-	return p.Schedule.Register != nil && !p.Set.OfUnit && !p.Algorithm.Dense
+	return p.Schedule.Register != nil && !p.Set.OfUnit && (!p.Algorithm.Dense || p.Schedule.Always)
 }
 
 // again puts a vertex into a unit's list, if all are active in the super-step that comes.
@@ -187,10 +187,19 @@ func (p *Plan) seed() (*ir.Kernel, error) {
 func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("gather-"+p.way(d), d)
 	if !p.Algorithm.Dense {
-		g.Phase(isa.PhaseInit, g.set.Clear)
+		g.Phase(isa.PhaseInit, func() { g.clear(p.Schedule) })
 	}
 	g.Phase(isa.PhaseRegistration, func() { p.Schedule.EachEdge(g.at(core), g.visitor()) })
 	return g.Kernel.Build()
+}
+
+// clear clears what the super-step after next will fill, once.
+func (g *gather) clear(s *schedule.Schedule) {
+	if len(s.Launches) > 0 {
+		g.When(g.Eq(g.Count(schedule.LaunchWord), g.U32(0)), g.set.Clear)
+		return
+	}
+	g.set.Clear()
 }
 
 // register has the schedule see to the vertices that walk their rows.

@@ -175,7 +175,7 @@ func (p *Plan) keys() error {
 // blocks refuses thread blocks where nothing is shared by them.
 func (p *Plan) blocks() error {
 	if p.BlockThreads != 0 && !p.Schedule.Blocks {
-		return refuse("cta_threads", " = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for cta and twce", p.BlockThreads, p.Schedule.Name)
+		return refuse("cta_threads", " = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for cta, twc and twce", p.BlockThreads, p.Schedule.Name)
 	}
 	return nil
 }

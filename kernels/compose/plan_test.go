@@ -263,7 +263,7 @@ func TestRefused(t *testing.T) {
 		{"hybrid_rule=sep-graph", "workload.hybrid_rule = sep-graph: nothing is decided with direction push"},
 		{"set=list", "only graph units walk their lists"},
 		{"algorithm=sssp order=near-far schedule=hwwl set=list", "a hardware worklist has two"},
-		{"schedule=twc", `no schedule "twc"`},
+		{"schedule=twcs", `no schedule "twcs"`},
 	} {
 		_, err := NewPlan(choose(strings.Fields(c.set)...))
 		require.ErrorContains(t, err, c.says, c.set)

@@ -45,7 +45,7 @@ func TestCountedFirst(t *testing.T) {
 	require.EqualValues(t, g.Vertices(), r.Steps[0].Frontier)
 	edges := uint64(0)
 	for _, s := range r.Steps[1:] {
-		edges += s.Gather.Edges
+		edges += s.Handled()
 	}
 	require.EqualValues(t, g.Edges(), edges, "each is removed once")
 }

@@ -21,9 +21,10 @@ import (
 // Step is one super-step.
 type Step struct {
 	Direction direction.Direction
-	Back      bool       // on the way back, once more with the active vertices of a super-step before
-	Register  sim.Result // of the schedule, before the gather
-	Gather    sim.Result
+	Back      bool         // on the way back, once more with the active vertices of a super-step before
+	Register  sim.Result   // of the schedule, before the gather
+	Gather    sim.Result   // the first launch
+	More      []sim.Result // the others, of a schedule that has several for a gather
 	Apply     sim.Result
 	Splits    []sim.Result // before it: of the far pile, or seeds of rounds
 	// Frontier is how many vertices were active, and Edges how many edges leave them; a
@@ -33,6 +34,15 @@ type Step struct {
 	Known           bool
 	Residual        float32 // Σ|change|, when there is a tolerance
 	Balance         Balance // of the edges handled
+}
+
+// Handled is how many edges its gather handled.
+func (s *Step) Handled() uint64 {
+	n := s.Gather.Edges
+	for i := range s.More {
+		n += s.More[i].Edges
+	}
+	return n
 }
 
 // Registered reports whether a kernel of the schedule's came first.
@@ -120,6 +130,7 @@ type run struct {
 	round    uint32                // of an algorithm with rounds
 	left     uint64                // vertices that have not been active, with rounds
 	isBack   bool                  // it goes back
+	number   uint32                // of the launch in a gather
 	depth    int                   // the super-step, from 0, that the way back is at
 	regions  uint32                // where the units' lists are in memory
 	bound    uint32                // what edges bring in the super-step is not below, if the plan asks
@@ -296,6 +307,8 @@ func (r *run) stepBack(ctx context.Context) error {
 func (r *run) gather(ctx context.Context, s *Step, p *Plan, register, gather *ir.Kernel) (err error) {
 	r.Frontier(len(r.Steps)+1, s.Frontier, s.Edges)
 	before := r.LaneEdges()
+	r.number = 0
+	r.zero()
 	if register != nil {
 		if s.Register, err = r.launch(ctx, register); err != nil {
 			return err
@@ -305,8 +318,25 @@ func (r *run) gather(ctx context.Context, s *Step, p *Plan, register, gather *ir
 	if s.Gather, err = r.launch(ctx, gather); err != nil {
 		return err
 	}
+	for n := 1; n < len(p.Schedule.Launches); n++ {
+		r.number = uint32(n)
+		res, err := r.launch(ctx, gather)
+		s.More = append(s.More, res)
+		if err != nil {
+			return err
+		}
+	}
 	s.Balance = BalanceOf(before, r.LaneEdges(), r.Shape(), r.Plan.warps(r.Shape()))
 	return nil
+}
+
+// zero zeroes the schedule's arrays that are to be when a gather begins.
+func (r *run) zero() {
+	for _, a := range r.Plan.Schedule.Arrays {
+		if at, ok := r.places[a.Name]; ok && a.Zero {
+			r.WriteWords(at, make([]uint32, a.Words(r.room, r.Shape().Cores*r.Shape().Warps)))
+		}
+	}
 }
 
 // maxSteps is how many there may be; 0: until no vertex is active.
@@ -512,8 +542,8 @@ func (r *run) law() error {
 		if !dense && (s.Direction != direction.Push || !s.Known) {
 			continue
 		}
-		if want := s.Edges * r.Plan.walks(); s.Gather.Edges != want {
-			return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the active vertices have %d", reference.ErrWrong, i+1, s.Gather.Edges, want)
+		if want := s.Edges * r.Plan.walks(); s.Handled() != want {
+			return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the active vertices have %d", reference.ErrWrong, i+1, s.Handled(), want)
 		}
 	}
 	return nil

@@ -136,6 +136,11 @@ type Schedule struct {
 	// Register emits a kernel of its own that comes before each gather in which not every vertex walks its row, and has the
 	// vertices that do; nil: there is none.
 	Register func(s *Site, v *Visitor)
+	// Always has Register come before gathers in which every vertex walks its row, too.
+	Always bool
+	// Launches names the launches of a gather, each of which runs the gather kernel once; nil: there is one. Site.LaunchNumber
+	// tells the kernel which it is.
+	Launches []string
 	// EachEdge emits the code that visits every edge of every active vertex once. It begins in
 	// the phase registration.
 	EachEdge func(s *Site, v *Visitor)
@@ -150,6 +155,8 @@ type Array struct {
 	Name string
 	// Words is how long it is, for as many places as a walk over the active set may have, on a device of so many warps.
 	Words func(places, warps int) int
+	// Zero says that it holds zeros when Register begins.
+	Zero bool
 }
 
 // Array finds one of the schedule's; nil: there is none of the name.
@@ -163,7 +170,7 @@ func (s *Schedule) Array(name string) *Array {
 }
 
 // software are those that need no graph unit, one file each, and then those that were added.
-var software = []*Schedule{vertex, edge, warp, cta, twce, strict}
+var software = []*Schedule{vertex, edge, warp, cta, twc, twce, strict}
 
 // Own is how many of Software are heddle's own: they come first.
 var Own = len(software)
@@ -214,6 +221,12 @@ func (s *Site) Keep(v *Visitor, vertex ir.Value, body func()) {
 	}
 	body()
 }
+
+// LaunchNumber is the number of the launch, of a schedule that has several for a gather.
+func (s *Site) LaunchNumber() ir.Value { return s.Count(LaunchWord) }
+
+// LaunchWord is the parameter that has it.
+const LaunchWord = "launch"
 
 // Work is what a thread registers: a vertex, its first edge, and how many it has.
 type Work struct{ Vertex, Start, Degree ir.Value }

@@ -13,9 +13,9 @@ var strict = &Schedule{
 	Doc:  "all warps get equally many of the active vertices' edges: a scan of all degrees over the device, a search for each warp's first row, binary search per edge",
 	Rows: true, Scans: true,
 	Arrays: []Array{
-		{"strict.upto", func(places, _ int) int { return places }},
-		{"strict.shift", func(places, _ int) int { return places }},
-		{"strict.totals", func(_, warps int) int { return warps }},
+		{Name: "strict.upto", Words: func(places, _ int) int { return places }},
+		{Name: "strict.shift", Words: func(places, _ int) int { return places }},
+		{Name: "strict.totals", Words: func(_, warps int) int { return warps }},
 	},
 	Scratchpad: func(c Core, scan Scan) int {
 		if scan == Shuffle {
