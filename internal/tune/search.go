@@ -123,9 +123,7 @@ func (s *Search) descend(ctx context.Context, from int) error {
 				if axis == 0 {
 					break // schedules are where descents begin
 				}
-				if i := s.Space.nearest(s.Space.Candidates[here], axis, v); i >= 0 && s.sameSchedule(i, here) {
-					list = append(list, i)
-				}
+				list = append(list, s.Space.nearest(s.Space.Candidates[here], axis, v)...)
 			}
 			if err := s.try(ctx, list); err != nil {
 				return err
@@ -138,10 +136,6 @@ func (s *Search) descend(ctx context.Context, from int) error {
 		}
 	}
 	return nil
-}
-
-func (s *Search) sameSchedule(a, b int) bool {
-	return s.Space.Candidates[a][0] == s.Space.Candidates[b][0]
 }
 
 // around changes each choice of the best once more, schedules too, as long as that makes it faster.

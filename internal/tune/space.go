@@ -229,11 +229,12 @@ func (s *Space) suited(value int) int {
 	return slices.IndexFunc(s.Candidates, func(c Candidate) bool { return c[0] == value })
 }
 
-// nearest is the candidate that has a value on an axis and as many of another's values as there can be; -1: none has it.
-func (s *Space) nearest(to Candidate, axis, value int) int {
-	best, least := -1, len(s.Axes)+1
+// nearest are the candidates of the same schedule that have a value on an axis and as many of another's values as there can be;
+// at most mostNearest. There are several where the value asks for another one on a second axis.
+func (s *Space) nearest(to Candidate, axis, value int) (list []int) {
+	least := len(s.Axes) + 1
 	for i, c := range s.Candidates {
-		if c[axis] != value {
+		if c[axis] != value || c[0] != to[0] {
 			continue
 		}
 		differs := 0
@@ -243,8 +244,13 @@ func (s *Space) nearest(to Candidate, axis, value int) int {
 			}
 		}
 		if differs < least {
-			best, least = i, differs
+			least, list = differs, nil
+		}
+		if differs == least && len(list) < mostNearest {
+			list = append(list, i)
 		}
 	}
-	return best
+	return list
 }
+
+const mostNearest = 3
