@@ -167,7 +167,9 @@ func (x *test) feed(t *testing.T, m *emittest.Machine, gather *ir.Kernel, args m
 }
 
 // register is the schedule's own kernel.
-func (x *test) register(t *testing.T, m *emittest.Machine) *ir.Kernel { return x.registerOn(t, x.core(m)) }
+func (x *test) register(t *testing.T, m *emittest.Machine) *ir.Kernel {
+	return x.registerOn(t, x.core(m))
+}
 
 func (x *test) registerOn(t *testing.T, core schedule.Core) *ir.Kernel {
 	k := emit.New("register")
