@@ -322,3 +322,91 @@ func compare(t *testing.T, p *isa.Program, l *isa.Lines, data []byte) (n int) {
 	}
 	return n
 }
+
+// withSections makes an ELF file of these sections: names, what is in them, and what their headers say of size and flags.
+func withSections(all ...debugelf.Section32) func(content ...[]byte) []byte {
+	return func(content ...[]byte) []byte {
+		names := []byte{0}
+		body := make([]byte, 52)
+		headers := make([]debugelf.Section32, 1, len(all)+2)
+		for i, s := range all {
+			s.Off = uint32(len(body))
+			body = append(body, content[i]...)
+			headers = append(headers, s)
+		}
+		label := map[uint32]string{0: ".debug_line", 1: ".debug_line_str"}
+		for i := range all {
+			headers[i+1].Name = uint32(len(names))
+			names = append(append(names, label[all[i].Name]...), 0)
+		}
+		own := debugelf.Section32{Name: uint32(len(names)), Type: uint32(debugelf.SHT_STRTAB), Off: uint32(len(body))}
+		names = append(names, ".shstrtab\x00"...)
+		own.Size = uint32(len(names))
+		body = append(body, names...)
+		headers = append(headers, own)
+		h := debugelf.Header32{
+			Ident: [16]byte{0x7f, 'E', 'L', 'F', 1, 1, 1}, Type: uint16(debugelf.ET_EXEC), Machine: uint16(debugelf.EM_RISCV), Version: 1,
+			Shoff: uint32(len(body)), Ehsize: 52, Shentsize: 40, Shnum: uint16(len(headers)), Shstrndx: uint16(len(headers) - 1),
+		}
+		var b bytes.Buffer
+		binary.Write(&b, binary.LittleEndian, &h) //nolint:errcheck // a buffer
+		copy(body, b.Bytes())
+		b.Reset()
+		b.Write(body)
+		binary.Write(&b, binary.LittleEndian, headers) //nolint:errcheck // a buffer
+		return b.Bytes()
+	}
+}
+
+// lineFileOf is an ELF file with a line table, as its sections are.
+func lineFileOf(line, lineStr []byte) []byte {
+	data := uint32(debugelf.SHT_PROGBITS)
+	return withSections(debugelf.Section32{Name: 0, Type: data, Size: uint32(len(line))}, debugelf.Section32{Name: 1, Type: data, Size: uint32(len(lineStr))})(line, lineStr)
+}
+
+func TestLineSectionsRefused(t *testing.T) {
+	line, lineStr, want := randomTable(rand.New(rand.NewPCG(3, 5)))
+	l, err := Lines(lineFileOf(line, lineStr))
+	require.NoError(t, err)
+	for addr, text := range want {
+		file, n, ok := l.At(addr)
+		require.Equal(t, text != "", ok)
+		if ok {
+			require.Equal(t, text, fmt.Sprint(file, ":", n))
+		}
+	}
+	data, packed := uint32(debugelf.SHT_PROGBITS), uint32(debugelf.SHF_COMPRESSED)
+	header := func(size uint32, rest string) []byte { // of a compressed section, 32-bit: type, size, alignment
+		return append(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32([]byte{1, 0, 0, 0}, size), 1), rest...)
+	}
+	for _, c := range []struct {
+		name    string
+		section debugelf.Section32
+		content []byte
+		want    string
+	}{
+		{"behind the end", debugelf.Section32{Type: data, Size: 1 << 20}, line, "section .debug_line: "},
+		{"huge", debugelf.Section32{Type: data, Size: 1 << 31}, line, "at most 67108864 are read"},
+		{"unpacked huge", debugelf.Section32{Type: data, Flags: packed, Size: 20}, header(1<<31, "x\x9c......"), "at most 67108864 are read"},
+		{"packed badly", debugelf.Section32{Type: data, Flags: packed, Size: 20}, header(1<<20, "not zlib"), "section .debug_line: "},
+		{"without bytes", debugelf.Section32{Type: uint32(debugelf.SHT_NOBITS), Size: 100}, nil, "no bytes in the file"},
+	} {
+		_, err := Lines(withSections(c.section)(c.content))
+		require.ErrorContains(t, err, c.want, c.name)
+	}
+}
+
+// FuzzLineFile: nor does anything panic, or become large, of whole files.
+func FuzzLineFile(f *testing.F) {
+	for seed := range uint64(10) {
+		line, lineStr, _ := randomTable(rand.New(rand.NewPCG(seed, 7)))
+		f.Add(lineFileOf(line, lineStr))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Lines(data)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20+4096*len(data)), "%v", err)
+	})
+}
