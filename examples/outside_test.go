@@ -155,8 +155,17 @@ func TestOutside(t *testing.T) {
 	good(append(several, "--set", "name=two", "--threads", "2")...)
 	require.Contains(t, good("results", "diff", "one", "two"), "2 points are the same in everything, 0 differ")
 
+	// A part of a run, the search of the fastest, a trace and its replay.
+	one := []string{"--set", "compare={}", "--set", "sweep={}", "--set", "workload.algorithm=widest", "--set", "workload.schedule=ticket"}
+	require.Contains(t, good(append([]string{"run", yaml, "--check", "--set", "name=part", "--set", "region.from=2"}, one...)...), "│ yes ")
+	found := good(append([]string{"tune", yaml, "--points", "6", "--units", "--only", "schedule=vertex,vector,ticket"}, one...)...)
+	require.Contains(t, found, "aligned")
+	good(append([]string{"trace", "record", yaml, "-o", "ticket.trace"}, one...)...)
+	require.NoError(t, os.WriteFile("replay.yaml", []byte("name: replay\nmachine: {extends: vortex-1c4w4t, core: {ticket: {delay: 4}}}\nworkload: {trace: ticket.trace}\n"), 0o644))
+	require.Contains(t, good("run", "replay.yaml", "--check"), "│ replayed ")
+
 	schema := good("config", "schema")
-	for _, line := range []string{"strict, vector, weaver", "ticket", "csr-csc, coo, aligned", "bc, widest", "machine.core.ticket.delay"} {
+	for _, line := range []string{", vector, weaver", "ticket", "csr-csc, coo, aligned", "bc, widest", "machine.core.ticket.delay"} {
 		require.Contains(t, schema, line)
 	}
 	pages := good("config", "schema", "--markdown")
@@ -177,8 +186,8 @@ func TestOutside(t *testing.T) {
 	require.Contains(t, good("exec", "--help"), "--ticket")
 
 	// Others' algorithms under ours, ours on others' units, all that goes together.
-	good("run", yaml, "--check", "--set", "name=all", "--set", "graph.rmat.scale=6", "--set", "compare={workload.schedule: [vertex, warp, cta, strict, vector, ticket]}", "--set", "graph.clean.symmetrise=true",
-		"--set", "sweep={workload.algorithm: [bfs, cc, widest, k-core]}")
+	good("run", yaml, "--check", "--set", "name=all", "--set", "graph.rmat.scale=6", "--set", "compare={workload.schedule: [warp, vector, ticket]}", "--set", "graph.clean.symmetrise=true",
+		"--set", "sweep={workload.algorithm: [bfs, cc, widest]}")
 	good("run", yaml, "--check", "--set", "name=units", "--set", "machine=vortex-1c4w4t-weaver", "--set", "workload.layout=auto", "--set", "compare={}",
 		"--set", "sweep={workload.schedule: [weaver, vector, edge], workload.direction: [push, pull], workload.algorithm: [widest]}")
 
