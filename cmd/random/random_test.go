@@ -163,6 +163,9 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 // fitWarps has a core's warps, of the kernel, make up whole thread blocks.
 func fitWarps(e *configs.Experiment) {
 	w, c := &e.Workload, &e.Machine.Core
+	if w.Layout != "block-coo" {
+		w.BlockVertices, w.BlockBy = 16384, "destination"
+	}
 	w.WarpsPerCore %= c.Warps + 1
 	if w.CTAThreads == 0 || w.Schedule != "cta" && w.Schedule != "twc" && w.Schedule != "twce" {
 		return

@@ -77,9 +77,18 @@ func Axes(m *configs.Machine, withUnit bool) []Axis {
 		{"workload.dedup", dedups, choice(func(w *configs.Workload) *configs.Choice { return &w.Dedup })},
 		{"workload.order", orders, choice(func(w *configs.Workload) *configs.Choice { return &w.Order })},
 		{"workload.scan", scans, choice(func(w *configs.Workload) *configs.Choice { return &w.Scan })},
+		{"workload.block_vertices", blockSizes(), number(func(w *configs.Workload) *int { return &w.BlockVertices })},
 		{"workload.warps_per_core", parts(m.Core.Warps), number(func(w *configs.Workload) *int { return &w.WarpsPerCore })},
 		{"workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), number(func(w *configs.Workload) *int { return &w.CTAThreads })},
 	}
+}
+
+// blockSizes are the default of block-coo's blocks, and a quarter and a sixteenth of it.
+func blockSizes() (values []string) {
+	for _, part := range []int{1, 4, 16} {
+		values = append(values, strconv.Itoa(layout.DefaultBlock/part))
+	}
+	return values
 }
 
 // parts are all of a core's warps, which 0 means, a half and a quarter.
@@ -128,7 +137,10 @@ func Restrict(axes []Axis, text string) error {
 	return nil
 }
 
-func isNumber(values []string) bool { return len(values) > 0 && values[0] == "0" }
+func isNumber(values []string) bool {
+	_, err := strconv.Atoi(values[0])
+	return err == nil
+}
 
 // Candidate is a value on every axis, by its place among the axis's.
 type Candidate []int

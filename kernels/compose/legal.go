@@ -30,6 +30,17 @@ var added = []rule{
 	},
 }
 
+// unblocked refuses blocks of a layout that has none.
+func (p *Plan) unblocked() error {
+	if p.Layout.Blocks == nil && p.BlockVertices != 0 && p.BlockVertices != layout.DefaultBlock {
+		return refuse("block_vertices", " = %d: layout %s has no blocks: expected %d, the default; others are for block-coo", p.BlockVertices, p.Layout.Name, layout.DefaultBlock)
+	}
+	if p.Layout.Blocks == nil && p.BlockBy != "" && p.BlockBy != layout.ByDestination {
+		return refuse("block_by", ": %s: layout %s has no blocks: expected destination, the default; others are for block-coo", p.BlockBy, p.Layout.Name)
+	}
+	return nil
+}
+
 // rules are all combinations that are refused.
 var rules = []rule{
 	{
@@ -168,6 +179,9 @@ func (p *Plan) Runs(s host.Shape) error {
 func (p *Plan) keys() error {
 	if p.Rule != direction.Beamer && !p.changes() {
 		return refuse("hybrid_rule", " = %s: nothing is decided with direction %s: expected beamer, the default; others are for hybrid", p.Rule, p.Direction.Name)
+	}
+	if err := p.unblocked(); err != nil {
+		return err
 	}
 	return p.blocks()
 }

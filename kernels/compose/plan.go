@@ -6,6 +6,7 @@
 package compose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -36,6 +37,9 @@ type Plan struct {
 	Ahead     bool         // threads that walk a row read the next edge while they handle one
 
 	Coefficient *algorithm.Coefficient // how it is computed
+
+	BlockVertices int // of the layout, if it has blocks
+	BlockBy       layout.BlockBy
 
 	Rule direction.Rule // by which hybrid decides
 
@@ -70,6 +74,10 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	p.BlockVertices, p.BlockBy = w.BlockVertices, layout.BlockBy(w.BlockBy)
+	if p.Layout.Blocks != nil {
+		p.Layout = p.Layout.Blocks(cmp.Or(p.BlockVertices, layout.DefaultBlock), cmp.Or(p.BlockBy, layout.ByDestination))
 	}
 	if err := p.legal(); err != nil {
 		return p, err
@@ -240,6 +248,14 @@ func (p *Plan) Name() string {
 	}
 	if p.changes() && p.Rule != direction.Beamer {
 		name += "/" + string(p.Rule)
+	}
+	if p.Layout.Blocks != nil && p.BlockVertices > 0 {
+		if p.BlockVertices != layout.DefaultBlock {
+			name += fmt.Sprintf("/block-%d", p.BlockVertices)
+		}
+		if p.BlockBy != layout.ByDestination {
+			name += "/by-" + string(p.BlockBy)
+		}
 	}
 	if p.BlockThreads > 0 {
 		name += fmt.Sprintf("/cta-%d", p.BlockThreads)

@@ -83,6 +83,10 @@ type Layout struct {
 	// Gaps says that edges are not numbered from 0 to as many as there are, so that no schedule can go through the numbers:
 	// only what asks for rows sees all edges, and SearchVertex is not asked for.
 	Gaps bool
+	// Bare says that it has no rows, only edges by their numbers: schedules that ask for rows cannot use it.
+	Bare bool
+	// Blocks makes it with edges in blocks of so many vertices; nil: it has no blocks.
+	Blocks func(vertices int, by BlockBy) *Layout
 }
 
 // Array is an array of a layout's own. Kernels that name it (Site.Addr) have it.
@@ -110,7 +114,7 @@ type Site struct {
 }
 
 // layouts are all of them, one file each, and then those that were added.
-var layouts = []*Layout{csr, csc, both, coo}
+var layouts = []*Layout{csr, csc, both, coo, blockCOO}
 
 // Own is how many of Layouts are heddle's own: they come first.
 var Own = len(layouts)
@@ -175,7 +179,7 @@ func (l *Layout) In(k *emit.Kernel, d direction.Direction, weights graph.WeightK
 
 // Fits reports whether rows belong to the end that direction d walks, as schedules need
 // that ask for a vertex's row.
-func (l *Layout) Fits(d direction.Direction) bool { return l.Rows(d) == Base(d) }
+func (l *Layout) Fits(d direction.Direction) bool { return !l.Bare && l.Rows(d) == Base(d) }
 
 // Edge is edge e of the row of base, whose other end is known; its weight is word e of the array of that name.
 func (s Site) Edge(e, base, other ir.Value, weights string) Edge {

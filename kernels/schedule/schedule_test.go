@@ -122,6 +122,9 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 		require.True(t, ok)
 		args[name] = m.Place(data)
 	}
+	for _, a := range x.l.Data {
+		args[a.Name] = m.Place(a.Words(x.g))
+	}
 	for _, a := range x.s.Arrays {
 		args[a.Name] = m.Place(make([]uint32, a.Words(50, m.Cores*m.Warps)))
 	}
