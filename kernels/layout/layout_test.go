@@ -67,6 +67,10 @@ func run(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph) 
 	view := l.In(k, d, g.WeightKind())
 	k.Strided(k.Count("edges"), func(id ir.Value) {
 		row := view.SearchVertex(id)
+		if l.Bare {
+			store(k, g, view, id, row)
+			return
+		}
 		begin, end := view.Neighbours(row)
 		k.When(k.And(k.Ge(id, begin), k.Lt(id, end)), func() { store(k, g, view, id, row) })
 	})
@@ -77,6 +81,8 @@ func run(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph) 
 	for _, p := range kernel.Params {
 		if data, ok := arrays.Array(p.Name); ok {
 			args[p.Name] = m.Place(data)
+		} else if own := l.Array(p.Name); own != nil {
+			args[p.Name] = m.Place(own.Words(g))
 		}
 	}
 	n := g.Edges()
@@ -102,6 +108,29 @@ func store(k *emit.Kernel, g *graph.Graph, view layout.View, id, row ir.Value) {
 	}
 	for i, v := range []ir.Value{e.Src, e.Dst, word, asFloat} {
 		k.Store(at, k.U32(uint32(i)), v)
+	}
+}
+
+// TestBlocks: of any size and by any end, edges of a block follow each other, blocks ascend, and every edge is there once.
+func TestBlocks(t *testing.T) {
+	blocked, err := layout.ByName("block-coo")
+	require.NoError(t, err)
+	g := sample(t, "integer")
+	for _, vertices := range []int{1, 2, 3, 7, g.Vertices(), 1 << 27} {
+		for _, by := range layout.BlockBys() {
+			l := blocked.Blocks(vertices, by)
+			for _, d := range []direction.Direction{direction.Push, direction.Pull} {
+				require.Equal(t, edges(g), run(t, l, d, g))
+			}
+			from, to := l.Array("block-coo.sources").Words(g), l.Array("block-coo.destinations").Words(g)
+			for e := 1; e < len(from); e++ {
+				at := func(e int) []int {
+					f, t := int(from[e])/vertices, int(to[e])/vertices
+					return map[layout.BlockBy][]int{layout.ByDestination: {t}, layout.BySource: {f}, layout.ByBoth: {t, f}}[by]
+				}
+				require.LessOrEqual(t, slices.Compare(at(e-1), at(e)), 0, "%d %s", vertices, by)
+			}
+		}
 	}
 }
 
