@@ -164,7 +164,7 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 func fitWarps(e *configs.Experiment) {
 	w, c := &e.Workload, &e.Machine.Core
 	if w.Layout != "block-coo" {
-		w.BlockVertices, w.BlockBy = 16384, "destination"
+		w.BlockVertices = 16384
 	}
 	w.WarpsPerCore %= c.Warps + 1
 	if w.CTAThreads == 0 || w.Schedule != "cta" && w.Schedule != "twc" && w.Schedule != "twce" {

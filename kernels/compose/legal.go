@@ -35,9 +35,6 @@ func (p *Plan) unblocked() error {
 	if p.Layout.Blocks == nil && p.BlockVertices != 0 && p.BlockVertices != layout.DefaultBlock {
 		return refuse("block_vertices", " = %d: layout %s has no blocks: expected %d, the default; others are for block-coo", p.BlockVertices, p.Layout.Name, layout.DefaultBlock)
 	}
-	if p.Layout.Blocks == nil && p.BlockBy != "" && p.BlockBy != layout.ByDestination {
-		return refuse("block_by", ": %s: layout %s has no blocks: expected destination, the default; others are for block-coo", p.BlockBy, p.Layout.Name)
-	}
 	return nil
 }
 

@@ -39,7 +39,6 @@ type Plan struct {
 	Coefficient *algorithm.Coefficient // how it is computed
 
 	BlockVertices int // of the layout, if it has blocks
-	BlockBy       layout.BlockBy
 
 	Rule direction.Rule // by which hybrid decides
 
@@ -75,9 +74,9 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p.BlockVertices, p.BlockBy = w.BlockVertices, layout.BlockBy(w.BlockBy)
+	p.BlockVertices = w.BlockVertices
 	if p.Layout.Blocks != nil {
-		p.Layout = p.Layout.Blocks(cmp.Or(p.BlockVertices, layout.DefaultBlock), cmp.Or(p.BlockBy, layout.ByDestination))
+		p.Layout = p.Layout.Blocks(cmp.Or(p.BlockVertices, layout.DefaultBlock))
 	}
 	if err := p.legal(); err != nil {
 		return p, err
@@ -249,13 +248,8 @@ func (p *Plan) Name() string {
 	if p.changes() && p.Rule != direction.Beamer {
 		name += "/" + string(p.Rule)
 	}
-	if p.Layout.Blocks != nil && p.BlockVertices > 0 {
-		if p.BlockVertices != layout.DefaultBlock {
-			name += fmt.Sprintf("/block-%d", p.BlockVertices)
-		}
-		if p.BlockBy != layout.ByDestination {
-			name += "/by-" + string(p.BlockBy)
-		}
+	if p.Layout.Blocks != nil && p.BlockVertices > 0 && p.BlockVertices != layout.DefaultBlock {
+		name += fmt.Sprintf("/block-%d", p.BlockVertices)
 	}
 	if p.BlockThreads > 0 {
 		name += fmt.Sprintf("/cta-%d", p.BlockThreads)

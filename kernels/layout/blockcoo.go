@@ -1,95 +1,63 @@
 package layout
 
 import (
-	"slices"
-
 	"heddle/isa"
 	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 )
 
-// BlockBy says by which of an edge's ends it is in a block.
-type BlockBy string
-
-// Ends that make a block.
-const (
-	ByDestination BlockBy = "destination"
-	BySource      BlockBy = "source"
-	ByBoth        BlockBy = "both"
-)
-
-// BlockBys lists them, the default first.
-func BlockBys() []BlockBy { return []BlockBy{ByDestination, BySource, ByBoth} }
-
 // DefaultBlock is how many vertices a block has unless that is said.
 const DefaultBlock = 16384
 
 // blockCOO lists edges block by block (EdgeBlocking: UGF, §5.2.3, Algorithms 2 and 3; GRAssembler's Block-COO).
-var blockCOO = blockedBy(DefaultBlock, ByDestination)
+var blockCOO = blockedBy(DefaultBlock)
 
 // blockedBy is blockCOO with blocks of so many vertices.
-func blockedBy(vertices int, by BlockBy) *Layout {
-	array := func(name string, of func(b *blocking) []uint32) Array {
-		return Array{Name: "block-coo." + name, Words: func(g *graph.Graph) []uint32 { return of(&blocking{g.COOBySource(), uint32(vertices), by}) }}
+func blockedBy(vertices int) *Layout {
+	array := func(name string, of func(edges graph.COO) []uint32) Array {
+		return Array{Name: "block-coo." + name, Words: func(g *graph.Graph) []uint32 {
+			edges := g.COOBySource()
+			return inBlocks(of(edges), edges.Destinations, uint32(vertices))
+		}}
 	}
 	return &Layout{
 		Name: "block-coo",
-		Doc:  "both ends of every edge, block by block: edges whose destinations (or sources, or both) are of the same so many vertices follow each other; within a block by source, then destination. No thread waits for a block's end",
+		Doc:  "both ends of every edge, block by block: edges whose destinations are of the same so many vertices follow each other, within a block by source, then destination. No thread waits for a block's end",
 		Rows: Base,
 		View: func(s Site) View { return blocked{rows{s, "block-coo"}} },
 		Bare: true,
 		Data: []Array{
-			array("sources", func(b *blocking) []uint32 { return b.pick(b.edges.Sources) }),
-			array("destinations", func(b *blocking) []uint32 { return b.pick(b.edges.Destinations) }),
-			array("weights", func(b *blocking) []uint32 { return b.pick(b.edges.Weights) }),
+			array("sources", func(edges graph.COO) []uint32 { return edges.Sources }),
+			array("destinations", func(edges graph.COO) []uint32 { return edges.Destinations }),
+			array("weights", func(edges graph.COO) []uint32 { return edges.Weights }),
 		},
 		Blocks: blockedBy,
 	}
 }
 
-// blocking is a graph's edges, and how they are put into blocks.
-type blocking struct {
-	edges    graph.COO
-	vertices uint32
-	by       BlockBy
-}
-
-// pick has words of edges in the order of their blocks.
-func (b *blocking) pick(words []uint32) []uint32 {
+// inBlocks has words of edges in the order of the blocks of their destinations, otherwise as they were: by counting, as in
+// Algorithm 2. nil: there are none.
+func inBlocks(words, destinations []uint32, vertices uint32) []uint32 {
 	if words == nil {
 		return nil
 	}
-	order := make([]uint32, len(b.edges.Sources))
-	for e := range order {
-		order[e] = uint32(e)
+	last := uint32(0)
+	for _, v := range destinations {
+		last = max(last, v/vertices)
 	}
-	slices.SortStableFunc(order, func(x, y uint32) int {
-		p, q := b.block(x), b.block(y)
-		switch {
-		case p < q:
-			return -1
-		case p > q:
-			return 1
-		}
-		return 0
-	})
-	out := make([]uint32, len(order))
-	for i, e := range order {
-		out[i] = words[e]
+	next := make([]int, last+2) // where the next edge of each block goes
+	for _, v := range destinations {
+		next[v/vertices+1]++
+	}
+	for i := 1; i < len(next); i++ {
+		next[i] += next[i-1]
+	}
+	out := make([]uint32, len(words))
+	for e, v := range destinations {
+		out[next[v/vertices]] = words[e]
+		next[v/vertices]++
 	}
 	return out
-}
-
-// block is an edge's block; by both ends, those of a segment of destinations follow each other.
-func (b *blocking) block(e uint32) uint64 {
-	from, to := uint64(b.edges.Sources[e]/b.vertices), uint64(b.edges.Destinations[e]/b.vertices)
-	switch b.by {
-	case BySource:
-		return from
-	case ByBoth:
-		return to<<32 | from
-	}
-	return to
 }
 
 // blocked reads the lists of both ends.

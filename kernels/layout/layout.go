@@ -86,7 +86,7 @@ type Layout struct {
 	// Bare says that it has no rows, only edges by their numbers: schedules that ask for rows cannot use it.
 	Bare bool
 	// Blocks makes it with edges in blocks of so many vertices; nil: it has no blocks.
-	Blocks func(vertices int, by BlockBy) *Layout
+	Blocks func(vertices int) *Layout
 }
 
 // Array is an array of a layout's own. Kernels that name it (Site.Addr) have it.
