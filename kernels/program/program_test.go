@@ -153,6 +153,19 @@ func TestChecksAreChecks(t *testing.T) {
 		require.NoError(t, verify(hostText, false))
 		require.ErrorIs(t, verify(hostText, true), reference.ErrWrong)
 	}
+	file2 := assembly(t, "count: j end\nfinds: ebreak\n")
+	w := workload(t, file2, `{steps: [count], check_kernel: finds}`)
+	p, err := program.Open(t.Context(), &w)
+	require.NoError(t, err)
+	d := device(t, 1, 2, 2, false)
+	run, err := p.NewRun(d, g, w)
+	require.NoError(t, err)
+	require.NoError(t, run.Do(t.Context()))
+	checked, err := run.Verify(t.Context(), d)
+	require.True(t, checked)
+	require.ErrorIs(t, err, reference.ErrWrong)
+	require.ErrorContains(t, err, "workload.host.check_kernel: kernel finds: ")
+
 	want[len(want)-1]++
 	write(want)
 	require.ErrorIs(t, verify(byFile, false), reference.ErrWrong)

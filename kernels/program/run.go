@@ -11,6 +11,7 @@ import (
 	"heddle/kernels/compose"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
+	"heddle/kernels/reference"
 	"heddle/sim"
 )
 
@@ -305,7 +306,11 @@ func (r *Run) Verify(ctx context.Context, d Untimed) (checked bool, err error) {
 	case p.spec.CheckKernel != "":
 		r.hand(r.Steps, p.spec.CheckKernel)
 		if err := d.LaunchUntimed(ctx, p.image, r.at); err != nil {
-			return true, fmt.Errorf("workload.host.check_kernel: %w", r.named(p.spec.CheckKernel, err))
+			err = fmt.Errorf("workload.host.check_kernel: %w", r.named(p.spec.CheckKernel, err))
+			if ctx.Err() == nil { // it has found something wrong
+				err = fmt.Errorf("%w: %w", reference.ErrWrong, err)
+			}
+			return true, err
 		}
 		return true, nil
 	case p.expect != nil:
