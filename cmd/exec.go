@@ -190,29 +190,34 @@ func sayHowFar(w io.Writer, every time.Duration) func(sim.Progress) {
 	}
 }
 
+// assemble makes the timed machine that the flags name.
+func (f *execFlags) assemble(c *cobra.Command) (*sim.Machine, error) {
+	for _, name := range append([]string{"cores", "warps", "scratchpad", "trace", "max-instrs"}, f.units.names()...) {
+		if c.Flags().Changed(name) {
+			return nil, fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
+		}
+	}
+	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
+	if err != nil {
+		return nil, err
+	}
+	threads := 1
+	if c.Flags().Changed("threads") {
+		threads = f.cfg.Threads
+	}
+	return sim.New(l.Value, sim.Options{
+		Threads: threads, MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c), Progress: sayHowFar(c.ErrOrStderr(), stillRunning),
+		Divergent: emu.Divergence(f.divergent.value), Counters: sim.Counters(f.counters.value),
+	})
+}
+
 // timed runs the program on a timed machine.
 func (f *execFlags) timed(c *cobra.Command, path string) error {
 	p, lines, err := f.hot.read(&f.program, path)
 	if err != nil {
 		return err
 	}
-	for _, name := range append([]string{"cores", "warps", "scratchpad", "trace", "max-instrs"}, f.units.names()...) {
-		if c.Flags().Changed(name) {
-			return fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
-		}
-	}
-	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
-	if err != nil {
-		return err
-	}
-	threads := 1
-	if c.Flags().Changed("threads") {
-		threads = f.cfg.Threads
-	}
-	m, err := sim.New(l.Value, sim.Options{
-		Threads: threads, MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c), Progress: sayHowFar(c.ErrOrStderr(), stillRunning),
-		Divergent: emu.Divergence(f.divergent.value), Counters: sim.Counters(f.counters.value),
-	})
+	m, err := f.assemble(c)
 	if err != nil {
 		return err
 	}

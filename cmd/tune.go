@@ -103,7 +103,7 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 	return t.run(c, l)
 }
 
-// space is what is searched.
+// space lays out the candidates.
 func (f *tuneFlags) space(name string) (*schema.Loaded[configs.Experiment], *tune.Space, error) {
 	l, err := configs.LoadExperiment(name, os.Environ(), f.overrides.set)
 	if err != nil {
@@ -200,7 +200,7 @@ func (t *tuning) evaluate(ctx context.Context, list []int, most uint64) ([]tune.
 	return trials, nil
 }
 
-// trial is what is known of a candidate; ok is false if it does not say whether it has more cycles than most.
+// trial returns the result so far of a candidate; ok reports whether it settles if the candidate has more cycles than most.
 func (t *tuning) trial(i int, most uint64) (trial tune.Trial, ok bool) {
 	o := t.book.Outcome(i)
 	trial = tune.Trial{Candidate: i, Cycles: o.Cycles, Half: o.Half}

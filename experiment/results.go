@@ -26,7 +26,7 @@ type Result struct {
 	CI95   float64
 	// Speedup is the baseline's cycles over these; 0: there is nothing to compare with.
 	Speedup float64
-	// Verified says that the result is the reference's, and that no law of conservation was broken.
+	// Verified says that the result is the reference's, and that no invariant was broken.
 	Verified bool
 	// Partial says why a run ended before it was done, as asked for ("max_edges", "region"), and Replay what a replayed
 	// trace's result is called, which nobody verifies; "": neither.

@@ -48,7 +48,7 @@ type (
 	End = layout.End
 	// Direction is the way in which edges are walked.
 	Direction = direction.Direction
-	// WeightKind is what weights a graph has.
+	// WeightKind is the type of a graph's weights: none, integers or floats.
 	WeightKind = graph.WeightKind
 )
 
@@ -66,9 +66,9 @@ type (
 	Algorithm = algorithm.Algorithm
 	// Array is a value of every vertex.
 	Array = algorithm.Array
-	// Problem is what is to be computed: the graph, the source, parameters.
+	// Problem is an algorithm's input: the graph, the source, parameters.
 	Problem = algorithm.Problem
-	// Outcome is what a run has left, for Algorithm.Check.
+	// Outcome is a run's result, for Algorithm.Check.
 	Outcome = algorithm.Outcome
 	// Reduction says how what reaches a vertex is summed up.
 	Reduction = emit.Reduction
@@ -83,7 +83,7 @@ var (
 )
 
 // Equal compares a result with the reference's, for Algorithm.Check: an error that names the first vertex that differs, and
-// is a wrong result (ErrWrong). what is what its words are.
+// is a wrong result (ErrWrong). what names the quantity.
 func Equal(what string, result, want []uint32) error { return reference.Equal(what, result, want) }
 
 // ErrWrong is in the errors of results that differ from the reference; a Check that compares by itself wraps it.

@@ -11,7 +11,7 @@ import (
 	"heddle/internal/experiment"
 )
 
-// Outcome is what a search came to.
+// Outcome is the result of a search.
 type Outcome struct {
 	Candidates int     `json:"candidates"` // legal
 	Simulated  int     `json:"simulated"`  // of them, to the end or abandoned
@@ -37,7 +37,7 @@ type Ranked struct {
 	settings []experiment.Setting
 }
 
-// Worth is what it costs to choose otherwise on one axis: the fastest of all that were simulated with that value.
+// Worth is the cost of another choice on one axis: the fastest of all that were simulated with that value.
 type Worth struct {
 	Key     string  `json:"key"`
 	Value   string  `json:"value"`

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Trial is what is known of a candidate.
+// Trial is the result of simulating a candidate.
 type Trial struct {
 	Candidate int
 	Cycles    uint64 // 0: it has failed
@@ -199,7 +199,7 @@ func (s *Search) finals(ctx context.Context) error {
 	return nil
 }
 
-// final is what is known of a candidate in the end.
+// final is a candidate's exact result, or else its estimate.
 func (s *Search) final(i int) Trial {
 	if t, ok := s.exact[i]; ok {
 		return t

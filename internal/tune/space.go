@@ -145,7 +145,7 @@ func isNumber(values []string) bool {
 // Candidate is a value on every axis, by its place among the axis's.
 type Candidate []int
 
-// Space is what is searched.
+// Space is the set of candidates of a search.
 type Space struct {
 	Axes       []Axis
 	Candidates []Candidate // legal, each another kernel; in the order of the axes, the last of which moves fastest
@@ -216,7 +216,7 @@ func (s *Space) AllSettings() (out [][]experiment.Setting) {
 	return out
 }
 
-// Name is what the kernel is called that a candidate comes to.
+// Name is the name of a candidate's kernel.
 func (s *Space) Name(i int) string { return s.names[i] }
 
 // Find is the candidate that is nearest to a workload: the one that a workload's own choices come to, if it is among them.

@@ -68,7 +68,7 @@ func (h *Host) own() (list []Word) {
 	return list
 }
 
-// HeaderName is what a C program includes.
+// HeaderName is the file that a C program includes.
 const HeaderName = "heddle_block.h"
 
 // Header is the block as C. A program of the experiment is built with it.

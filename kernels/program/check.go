@@ -116,7 +116,7 @@ func (p *Program) near(k kind, got, want float64) bool {
 	return k == f32 && math.Abs(got-want) <= p.spec.CheckTolerance*math.Abs(want)
 }
 
-// problem is what the reference is asked.
+// problem is the reference's input.
 func (p *Program) problem(g *graph.Graph, w *configs.Workload, source uint32) *algorithm.Problem {
 	width := 1
 	if p.check.Vector != "" {

@@ -86,7 +86,7 @@ func refuse(key, format string, args ...any) error {
 	return &compose.KeyError{Key: "workload." + key, Msg: ": " + fmt.Sprintf(format, args...)}
 }
 
-// Host is what a workload says that the host does, read and checked as far as that goes without the program and the graph.
+// Host is workload.host, parsed, and checked as far as that goes without the program and the graph.
 type Host struct {
 	spec       configs.HostProgram
 	parameters []declared

@@ -90,5 +90,5 @@ func (c *Cache) Open(ctx context.Context, w *configs.Workload) (*Program, error)
 	return o.program, o.err
 }
 
-// Name is what tables call it.
+// Name is the program's name in tables.
 func (p *Program) Name() string { return "program " + p.File }

@@ -24,7 +24,7 @@ type Launch struct {
 	Balance compose.Balance
 }
 
-// Result is what a run gives.
+// Result is the launches and super-steps of a run.
 type Result struct {
 	Source   uint32
 	Launches []Launch
