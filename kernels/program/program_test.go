@@ -348,6 +348,14 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestNeitherIsGuessed: a file with the name of a shipped program is not passed over in silence.
+func TestNeitherIsGuessed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("in-degree.s", []byte(head+"count: j end\n"+tail), 0o644))
+	require.ErrorContains(t, tryRun(t, "in-degree.s", `{steps: [count]}`, ""), "workload.program: in-degree.s: heddle ships a program of that name")
+	require.NoError(t, tryRun(t, "./in-degree.s", `{steps: [count]}`, ""))
+}
+
 func tryRun(t *testing.T, file, hostText, more string) error {
 	w := workload(t, file, hostText, more)
 	p, err := program.Open(t.Context(), &w)

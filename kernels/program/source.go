@@ -43,9 +43,12 @@ func Shipped() (names []string) {
 	return names
 }
 
-// contents reads a program: one that is shipped by its name alone, else a file.
+// contents reads a program: one that is shipped by its name alone, else a file. A name that could be either is refused.
 func contents(file string) ([]byte, error) {
 	if slices.Contains(Shipped(), file) {
+		if _, err := os.Stat(file); err == nil {
+			return nil, refuse("program", "%s: heddle ships a program of that name, and here is a file: write ./%s for the file, or run where there is none for the other", file, file)
+		}
 		return examples.ReadFile(path.Join("examples", file))
 	}
 	data, err := files.Read(file, elf.MaxFile)
