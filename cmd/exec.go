@@ -121,13 +121,8 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if f.check {
-		return errors.New("--check is for timed machines")
-	}
-	for _, name := range slices.Concat(windowNames, monitorNames, []string{"perf-class"}) {
-		if c.Flags().Changed(name) && (name != "window" || !f.stop.dump) {
-			return fmt.Errorf("--%s is for timed machines", name)
-		}
+	if err := f.refuseTimed(c); err != nil {
+		return err
 	}
 	twins, err := f.units.plug(&f.cfg)
 	if err != nil {
@@ -165,6 +160,19 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 		return err
 	}
 	return r.outcome(runErr, f.json)
+}
+
+// refuseTimed refuses flags that the untimed machine has nothing for.
+func (f *execFlags) refuseTimed(c *cobra.Command) error {
+	if f.check {
+		return errors.New("--check is for timed machines")
+	}
+	for _, name := range slices.Concat(windowNames, monitorNames, []string{"perf-class"}) {
+		if c.Flags().Changed(name) && (name != "window" || !f.stop.dump) {
+			return fmt.Errorf("--%s is for timed machines", name)
+		}
+	}
+	return nil
 }
 
 // console returns where the program's lines go as they come.
