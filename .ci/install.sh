@@ -10,7 +10,7 @@ packages=(
   gtkwave                          # sim/window: vcd2fst and fst2vcd
   chromium                         # internal/chromium: pages of reports and the monitor
   valgrind                         # internal/hostcost: counts host instructions
-  python3-pandas                   # cmd/heddle: the snippets of docs/python.md
+  python3-pandas                   # cmd/heddle: the snippets of docs/guide/python.md
   python3-matplotlib               # the same
 )
 

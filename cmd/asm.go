@@ -111,7 +111,7 @@ func newISA() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "isa [INSTRUCTION…]",
 		Short:   "Describe the instruction set",
-		Example: "  heddle isa\n  heddle isa split weaver.dec.id\n  heddle isa --markdown > docs/isa.md",
+		Example: "  heddle isa\n  heddle isa split weaver.dec.id\n  heddle isa --markdown > docs/reference/isa.md",
 		RunE: func(c *cobra.Command, args []string) error {
 			out := c.OutOrStdout()
 			if markdown {
@@ -135,6 +135,6 @@ func newISA() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&markdown, "markdown", false, "print docs/isa.md")
+	c.Flags().BoolVar(&markdown, "markdown", false, "print docs/reference/isa.md")
 	return c
 }

@@ -11,7 +11,7 @@ import (
 // newCLI writes the reference of the command line. It is for this project's own use.
 func newCLI() *cobra.Command {
 	return &cobra.Command{
-		Use: "cli", Short: "Write docs/cli.md", Hidden: true, Args: cobra.NoArgs,
+		Use: "cli", Short: "Write docs/reference/cli.md", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := c.OutOrStdout().Write(cliDoc(c.Root()))
 			return err
@@ -19,10 +19,10 @@ func newCLI() *cobra.Command {
 	}
 }
 
-// cliDoc is docs/cli.md: every command that is not hidden, with its flags.
+// cliDoc is docs/reference/cli.md: every command that is not hidden, with its flags.
 func cliDoc(root *cobra.Command) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Command line\n\nGenerated: `go run ./cmd/heddle cli > docs/cli.md`. `heddle COMMAND --help` says the same.\n")
+	b.WriteString("# Command line\n\nGenerated: `go run ./cmd/heddle cli > docs/reference/cli.md`. `heddle COMMAND --help` says the same.\n")
 	commandDoc(&b, root)
 	return b.Bytes()
 }

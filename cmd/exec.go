@@ -53,7 +53,7 @@ func newExec() *cobra.Command {
 
 The program starts on warp 0, lane 0 of every core and ends when no warp is
 left; what it stores at 0x88 is its exit code. Bytes stored at 0x40..0x7f are
-its console, which goes to stdout; a summary goes to stderr. See docs/programs.md.
+its console, which goes to stdout; a summary goes to stderr. See docs/guide/programs.md.
 
 Either --machine names a timed machine (a preset of ` + "`heddle config list`" + `, or a
 YAML file), or --untimed asks for what happens without when; --cores, --warps,

@@ -27,7 +27,7 @@ type hotFlags struct {
 }
 
 func (f *hotFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.to, "report", "", "say where the schedulers' time went: stalls, phases, hottest instructions and source lines, on stdout, or as an HTML page in a `file` (--report=hot.html; docs/looking.md)")
+	c.Flags().StringVar(&f.to, "report", "", "say where the schedulers' time went: stalls, phases, hottest instructions and source lines, on stdout, or as an HTML page in a `file` (--report=hot.html; docs/guide/looking.md)")
 	c.Flags().Lookup("report").NoOptDefVal = "-"
 }
 
@@ -124,7 +124,7 @@ const hottest = 10
 func printHotspots(w io.Writer, r *hotspots.Report) {
 	printStack(w, r)
 	if len(r.Phases) == 0 {
-		fmt.Fprintf(w, "No phases: the program has no symbols %sNAME where they begin (docs/programs.md).\n", isa.PhasePrefix)
+		fmt.Fprintf(w, "No phases: the program has no symbols %sNAME where they begin (docs/guide/programs.md).\n", isa.PhasePrefix)
 	} else {
 		var phases []experiment.Phase
 		for _, p := range r.Phases {

@@ -29,7 +29,7 @@ func newKernelExport() *cobra.Command {
 		Long: `Write one point of an experiment as a program that needs no host: an ELF executable, or a flat
 image when the file's name ends in .bin. It has the kernels, the loop over super-steps, the graph and
 all arrays, and the reference's result, and it is for machines of as many cores, warps and lanes as the
-point's. It starts and ends as docs/programs.md says, so heddle exec runs it on any machine of that shape,
+point's. It starts and ends as docs/guide/programs.md says, so heddle exec runs it on any machine of that shape,
 and Vortex's RTL does if it has the instructions, which are listed.
 
 Its exit code: 0 the result is right; 1 it is not; 2 the machine has another shape; 3 the super-steps

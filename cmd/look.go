@@ -31,7 +31,7 @@ func newLook() *cobra.Command {
 warps: for the pipeline viewer Konata, over time for ui.perfetto.dev, or as signals for GTKWave; or
 report where the time of the whole point went, by instruction of its kernels. The
 result is verified as heddle run does, and not stored. Cycles go on through all launches. See
-docs/looking.md.
+docs/guide/looking.md.
 
 ` + exitHelp + `
 With --break or --at-cycle: 5 the run was stopped there.`,

@@ -261,20 +261,20 @@ func TestISA(t *testing.T) {
 }
 
 func TestGeneratedDocsAreCurrent(t *testing.T) {
-	b, err := os.ReadFile("../docs/isa.md")
+	b, err := os.ReadFile("../docs/reference/isa.md")
 	require.NoError(t, err)
-	require.Equal(t, isa.Markdown(), string(b), "run go run ./cmd/heddle isa --markdown > docs/isa.md")
-	b, err = os.ReadFile("../docs/configuration.md")
+	require.Equal(t, isa.Markdown(), string(b), "run go run ./cmd/heddle isa --markdown > docs/reference/isa.md")
+	b, err = os.ReadFile("../docs/reference/configuration.md")
 	require.NoError(t, err)
-	require.Equal(t, string(configurationDoc()), string(b), "run go run ./cmd/heddle config schema --markdown > docs/configuration.md")
-	b, err = os.ReadFile("../docs/cli.md")
+	require.Equal(t, string(configurationDoc()), string(b), "run go run ./cmd/heddle config schema --markdown > docs/reference/configuration.md")
+	b, err = os.ReadFile("../docs/reference/cli.md")
 	require.NoError(t, err)
-	require.Equal(t, string(cliDoc(newRoot())), string(b), "run go run ./cmd/heddle cli > docs/cli.md")
-	b, err = os.ReadFile("../docs/statistics.md")
+	require.Equal(t, string(cliDoc(newRoot())), string(b), "run go run ./cmd/heddle cli > docs/reference/cli.md")
+	b, err = os.ReadFile("../docs/reference/statistics.md")
 	require.NoError(t, err)
 	want, err := statisticsDoc()
 	require.NoError(t, err)
-	require.Equal(t, string(want), string(b), "run go run ./cmd/heddle stats describe --markdown > docs/statistics.md")
+	require.Equal(t, string(want), string(b), "run go run ./cmd/heddle stats describe --markdown > docs/reference/statistics.md")
 }
 
 // TestExecEGHW: an untimed program gets the unit's edges by the set-up that it carries.

@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// snippet matches a command or a snippet of docs/python.md, with the module that it needs besides pandas.
+// snippet matches a command or a snippet of docs/guide/python.md, with the module that it needs besides pandas.
 var snippet = regexp.MustCompile("(?s)```(sh|python)(?: (\\w+))?\n(.*?)```")
 
-// TestPythonPage runs docs/python.md as its reader would: the commands, then the snippets as one notebook.
+// TestPythonPage runs docs/guide/python.md as its reader would: the commands, then the snippets as one notebook.
 func TestPythonPage(t *testing.T) {
-	text, err := os.ReadFile("../docs/python.md")
+	text, err := os.ReadFile("../docs/guide/python.md")
 	require.NoError(t, err)
 	python := ""
 	for _, p := range []string{"python3", "/usr/bin/python3"} { // the first may be a user's own, without Debian's packages

@@ -55,7 +55,7 @@ not hold wholly; 130 interrupted.`,
   heddle reproduce sparseweaver/fig10 --full --graphs ~/graphs --time-limit 2h
   heddle reproduce sparseweaver/fig13 --json | jq .holds
   heddle reproduce ./my-pack.yaml --jobs 1
-  heddle reproduce sparseweaver/fig13 --record docs`,
+  heddle reproduce sparseweaver/fig13 --record docs/results`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -348,7 +348,7 @@ func (f *reproduceFlags) write() error {
 	return err
 }
 
-// reproductionDoc is docs/reproduction.md, and the pages beside the outcomes.
+// reproductionDoc is docs/results/reproduction.md, and the pages beside the outcomes.
 func reproductionDoc(dir string) (map[string][]byte, error) {
 	all, err := packs()
 	if err != nil {

@@ -148,15 +148,15 @@ func TestShippedPacks(t *testing.T) {
 	}
 }
 
-// docs/reproduction.md is what the outcomes beside it make, and they are of the packs' present checks.
+// docs/results/reproduction.md is what the outcomes beside it make, and they are of the packs' present checks.
 func TestReproductionDocIsCurrent(t *testing.T) {
-	const docs = "../docs"
+	const docs = "../docs/results"
 	pages, err := reproductionDoc(docs)
 	require.NoError(t, err)
 	for name, now := range pages {
 		text, err := os.ReadFile(filepath.Join(docs, filepath.FromSlash(name)))
-		require.NoError(t, err, "run: go run ./cmd/heddle reproduce --record docs")
-		require.Equal(t, string(now), string(text), "run: go run ./cmd/heddle reproduce --record docs")
+		require.NoError(t, err, "run: go run ./cmd/heddle reproduce --record docs/results")
+		require.Equal(t, string(now), string(text), "run: go run ./cmd/heddle reproduce --record docs/results")
 	}
 	all, err := packs()
 	require.NoError(t, err)
@@ -165,7 +165,7 @@ func TestReproductionDocIsCurrent(t *testing.T) {
 			o, err := reproduce.Read(filepath.Join(docs, recorded), p.Name, v)
 			require.NoError(t, err)
 			if o != nil {
-				require.True(t, o.Current(p), "%s has other checks than its recorded outcome: run heddle reproduce %s --%s --record docs", p.Name, p.Name, v)
+				require.True(t, o.Current(p), "%s has other checks than its recorded outcome: run heddle reproduce %s --%s --record docs/results", p.Name, p.Name, v)
 			}
 		}
 	}

@@ -14,14 +14,14 @@ import (
 // in this repository.
 const riscvTests = "RISCV_TESTS"
 
-// notPassed are those of the tests for RV32IMAF and Zicond that this machine does not pass, as docs/programs.md says.
+// notPassed are those of the tests for RV32IMAF and Zicond that this machine does not pass, as docs/guide/programs.md says.
 var notPassed = []string{"rv32ui-p-ma_data"} // wants misaligned loads and stores done without a trap
 
 // TestOfficialTests runs riscv-tests' rv32ui, rv32um, rv32ua, rv32uf and rv32uzicond in time and without.
 func TestOfficialTests(t *testing.T) {
 	dir := os.Getenv(riscvTests)
 	if dir == "" {
-		t.Skipf("%s names no directory with the official riscv-tests; docs/programs.md says how to make them", riscvTests)
+		t.Skipf("%s names no directory with the official riscv-tests; docs/guide/programs.md says how to make them", riscvTests)
 	}
 	files, err := filepath.Glob(dir + "/rv32u*-p-*")
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestOfficialTests(t *testing.T) {
 			t.Run(name+how[0], func(t *testing.T) {
 				_, errs, code := heddle(t, append([]string{"exec", file}, how...)...)
 				if slices.Contains(notPassed, name) {
-					require.Equal(t, exitFailed, code, "it passes: take it from the list here and in docs/programs.md")
+					require.Equal(t, exitFailed, code, "it passes: take it from the list here and in docs/guide/programs.md")
 					return
 				}
 				require.Zero(t, code, errs)

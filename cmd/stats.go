@@ -59,7 +59,7 @@ listed.`,
 	}
 	c.Flags().StringVar(&machine, "machine", machine, "a preset's `name` or a YAML file")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	c.Flags().BoolVar(&markdown, "markdown", false, "write docs/statistics.md: those of experiments, and of machines with every graph unit")
+	c.Flags().BoolVar(&markdown, "markdown", false, "write docs/reference/statistics.md: those of experiments, and of machines with every graph unit")
 	c.Flags().BoolVar(&all, "all", false, "also those of each core, cache and DRAM channel")
 	f.add(c)
 	return c
@@ -126,7 +126,7 @@ func printStats(c *cobra.Command, list stats.Tree, asJSON bool) error {
 	return nil
 }
 
-// documented is a machine whose statistics docs/statistics.md lists.
+// documented is a machine whose statistics docs/reference/statistics.md lists.
 type documented struct {
 	title, machine string
 	set            []string
@@ -143,7 +143,7 @@ func allDocumented() []documented {
 	return append(list, documented{"Concentrators", "graphpeg-40sm", nil})
 }
 
-// statisticsDoc is docs/statistics.md.
+// statisticsDoc is docs/reference/statistics.md.
 func statisticsDoc() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("# Statistics\n\nGenerated: `heddle stats describe --markdown`. Of machines the sums over all units of a kind are listed; each core, cache and DRAM channel has\n" +

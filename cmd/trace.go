@@ -22,7 +22,7 @@ func newTrace() *cobra.Command {
 		Long: `Record what warps execute in a file, which an experiment replays on any machine of as many
 cores, warps and lanes: workload: {trace: FILE}. Nothing is computed then, and nothing verified;
 on the machine that it was recorded on, cycles and statistics are those of the execution. See
-docs/traces.md.`,
+docs/reference/traces.md.`,
 	}
 	c.AddCommand(newTraceRecord(), newTraceInfo(), newTraceDump(), newTraceDiff(), newTraceImport())
 	return c
@@ -155,7 +155,7 @@ func newTraceImport() *cobra.Command {
 		Use:   "import TEXT -o FILE",
 		Short: "Make a trace of a text, in the form that heddle trace dump writes",
 		Long: `Make a trace of a text, in the form that heddle trace dump writes: what other programs have traced, written as
-instructions of this machine. docs/traces.md describes it, with an example. What cannot have happened is refused with its line.`,
+instructions of this machine. docs/reference/traces.md describes it, with an example. What cannot have happened is refused with its line.`,
 		Example: `  heddle trace import gpu.txt --cores 6 --warps 32 --threads 32 -o gpu.trace`,
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return importTrace(c, args[0], out, s) },

@@ -8,7 +8,7 @@ import (
 
 // Sample says of which parts of every launch the cycles are simulated; those of the rest are estimated.
 type Sample struct {
-	Period   int `key:"period" default:"0" min:"0" max:"100000000" unit:"warp instructions a warp" doc:"Of every so many warp instructions (times the warps of the machine), an interval is simulated in time; what lies between is executed without time, which keeps caches, open rows and units' tables warm, and estimated. Cycles and statistics are then estimates with 95 % confidence intervals. 0: everything is simulated. A good value is 1000. See docs/sampling.md."`
+	Period   int `key:"period" default:"0" min:"0" max:"100000000" unit:"warp instructions a warp" doc:"Of every so many warp instructions (times the warps of the machine), an interval is simulated in time; what lies between is executed without time, which keeps caches, open rows and units' tables warm, and estimated. Cycles and statistics are then estimates with 95 % confidence intervals. 0: everything is simulated. A good value is 1000. See docs/guide/sampling.md."`
 	Interval int `key:"interval" default:"20" min:"1" max:"1000000" unit:"warp instructions a warp" doc:"What is measured of a period."`
 	WarmUp   int `key:"warm_up" default:"16" min:"0" max:"1000000" unit:"warp instructions a warp" doc:"What is simulated before an interval, and not measured."`
 	Begin    int `key:"begin" default:"40" min:"1" max:"1000000" unit:"warp instructions a warp" doc:"What is simulated of every launch first. A launch that is over within is simulated whole."`

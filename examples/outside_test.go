@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// page is docs/extending.md.
+// page is docs/guide/extending.md.
 func page(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../docs/extending.md")
+	text, err := os.ReadFile("../docs/guide/extending.md")
 	require.NoError(t, err)
 	return string(text)
 }
@@ -48,7 +48,7 @@ func shell(t *testing.T, dir, lines string) string {
 	return string(out)
 }
 
-// TestPage: snippets of docs/extending.md are what the files that it names have, and its commands work as they are written,
+// TestPage: snippets of docs/guide/extending.md are what the files that it names have, and its commands work as they are written,
 // in a module of its own: nothing of heddle's tree is changed, and nothing internal can be imported.
 func TestPage(t *testing.T) {
 	commands, snippets := 0, 0
@@ -62,7 +62,7 @@ func TestPage(t *testing.T) {
 			}
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			require.Contains(t, string(text), m[3], "docs/extending.md and %s", m[2])
+			require.Contains(t, string(text), m[3], "docs/guide/extending.md and %s", m[2])
 		case "sh":
 			commands++
 			out := shell(t, t.TempDir(), m[3])

@@ -7,7 +7,7 @@
 //	for _, p := range r.Points { fmt.Println(p.Label(), p.Cycles, p.Verified) }
 //	r, err = experiment.Open("results/my")                       // later, by any program
 //
-// The files of a directory are those of heddle run: heddle report, heddle results and pandas read them (docs/experiments.md,
-// docs/python.md). The keys of an experiment are in docs/configuration.md. The same experiment comes to the same cycles and
+// The files of a directory are those of heddle run: heddle report, heddle results and pandas read them (docs/guide/experiments.md,
+// docs/guide/python.md). The keys of an experiment are in docs/reference/configuration.md. The same experiment comes to the same cycles and
 // statistics on any host, whatever Jobs and Threads are.
 package experiment

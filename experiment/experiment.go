@@ -15,7 +15,7 @@ type Experiment struct {
 // Setting is the value of one axis at a point: "workload.schedule", "weaver".
 type Setting = experiment.Setting
 
-// Config is the configuration of an experiment or a point: the keys of docs/configuration.md as fields.
+// Config is the configuration of an experiment or a point: the keys of docs/reference/configuration.md as fields.
 type Config = configs.Experiment
 
 // Load reads an experiment: file is the path of a YAML file, which has a dot or a slash in it, or the name of one that

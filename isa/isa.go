@@ -2,7 +2,7 @@
 //
 // One Row per instruction holds its name, encoding, operands, execution class
 // and meaning. Encoding, decoding, disassembly, assembly, execution and
-// docs/isa.md all follow from the rows; there is no second list to keep in step.
+// docs/reference/isa.md all follow from the rows; there is no second list to keep in step.
 //
 // An extension is one file that declares its rows, and one line in extensions. A graph unit may bring its own (Extend).
 //
@@ -17,7 +17,7 @@ type Row struct {
 	Format Format    // its operands, in the order they are written
 	Class  Class     // which functional unit executes it, and with which latency
 	Sem    Semantics // what it does
-	Doc    string    // one line for docs/isa.md
+	Doc    string    // one line for docs/reference/isa.md
 
 	Ext *Extension // set when the tables are built
 	Op  Op         // set when the tables are built: index in All()

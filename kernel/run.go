@@ -18,7 +18,7 @@ import (
 // without weights, or with integers or floats. It does not change.
 type Graph = graph.Graph
 
-// LoadGraph reads a graph file or generates a graph: settings are KEY=VALUE, the keys below graph in docs/configuration.md,
+// LoadGraph reads a graph file or generates a graph: settings are KEY=VALUE, the keys below graph in docs/reference/configuration.md,
 // such as "file=facebook_combined", "clean.symmetrise=true" or "rmat.scale=10".
 func LoadGraph(settings ...string) (*Graph, error) {
 	l, err := graphspec.Schema.Load(schema.Input{Set: settings})
@@ -44,7 +44,7 @@ func NewGraph(vertices int, edges [][2]uint32) (*Graph, error) {
 type Result = compose.Result
 
 // Run composes kernels of choices, compiles them for the machine, runs them on a graph, and compares the result with the
-// reference on the host. settings are KEY=VALUE, the keys below workload in docs/configuration.md; others are at their
+// reference on the host. settings are KEY=VALUE, the keys below workload in docs/reference/configuration.md; others are at their
 // defaults, and auto chooses what suits the rest. An error is a choice that does not go with another, a graph or a machine
 // that does not fit, ctx's, or a result that is wrong: then r.Verified is false. A machine runs one graph program: another
 // run takes another machine.

@@ -4,7 +4,7 @@ import (
 	"heddle/configs"
 )
 
-// Config is a timed machine's configuration: the keys of docs/configuration.md, below machine, as fields. Load makes one;
+// Config is a timed machine's configuration: the keys of docs/reference/configuration.md, below machine, as fields. Load makes one;
 // of one that is changed by hand nothing is checked before New.
 type Config = configs.Machine
 

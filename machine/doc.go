@@ -10,7 +10,7 @@
 //	fmt.Println(r.Cycles, m.Statistics())
 //
 // Addresses are 32 bits; a machine's memory is zero until it is written, and sparse. A program may have everything that
-// docs/programs.md leaves it: it begins at its entry on warp 0, lane 0 of every core, ends when no warp is left, and stores
+// docs/guide/programs.md leaves it: it begins at its entry on warp 0, lane 0 of every core, ends when no warp is left, and stores
 // 0 at address 0x88 to say that it succeeded. Cycles are those of the cores' clock, counted from the launch until the last
 // core is done. The same program on the same configuration takes the same cycles and comes to the same statistics on any
 // host and any number of Threads.

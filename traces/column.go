@@ -18,7 +18,7 @@ const (
 	numColumns
 )
 
-// columnNames are those of docs/traces.md.
+// columnNames are those of docs/reference/traces.md.
 var columnNames = [numColumns]string{"turns", "control", "forms", "low", "high", "answers", "answer-low", "answer-high", "wrote", "host"}
 
 // column is being written.

@@ -3,7 +3,7 @@
 //
 // A file holds the code of the programs that were launched, and for each warp and launch
 // only what the code does not tell: which way control went, the addresses of memory
-// accesses, what graph units were asked and answered. docs/traces.md describes the format.
+// accesses, what graph units were asked and answered. docs/reference/traces.md describes the format.
 //
 // This package knows no kernels, graphs or algorithms, and no unit by name.
 package traces

@@ -47,9 +47,9 @@ func TestImportReadsWhatDumpWrites(t *testing.T) {
 	require.Equal(t, f.Meta.Launches[0].LaneAddresses, i.Meta.Launches[0].LaneAddresses)
 }
 
-// The example of docs/traces.md.
+// The example of docs/reference/traces.md.
 func TestTheExampleIsImported(t *testing.T) {
-	doc, err := os.ReadFile("../docs/traces.md")
+	doc, err := os.ReadFile("../docs/reference/traces.md")
 	require.NoError(t, err)
 	_, example, ok := strings.Cut(string(doc), "<!-- imported -->\n")
 	require.True(t, ok)

@@ -1,5 +1,5 @@
 // Command mine is heddle with parts of its own: a schedule, a layout, an algorithm, a graph unit and a statistic.
-// docs/extending.md takes it apart.
+// docs/guide/extending.md takes it apart.
 package main
 
 import (

@@ -286,7 +286,7 @@ func describeMachine(w io.Writer, p *Point) {
 		fmt.Fprintf(w, "part     %s\n", part)
 	}
 	if s := &p.Config.Sample; s.On() {
-		fmt.Fprintf(w, "sample   %d of every %d warp instructions a warp are measured; cycles and statistics are estimates,\n         ± half their 95 %% confidence intervals (docs/sampling.md)\n", s.Interval, s.Period)
+		fmt.Fprintf(w, "sample   %d of every %d warp instructions a warp are measured; cycles and statistics are estimates,\n         ± half their 95 %% confidence intervals (docs/guide/sampling.md)\n", s.Interval, s.Period)
 	}
 }
 

@@ -17,13 +17,13 @@ import (
 
 // The recorded page is what its tables render to, and has every workload.
 func TestRecordedPage(t *testing.T) {
-	text, err := os.ReadFile("../../docs/speed.md")
+	text, err := os.ReadFile("../../docs/design/speed.md")
 	require.NoError(t, err)
 	p, err := readPage(string(text))
 	require.NoError(t, err)
 	again, err := p.text()
 	require.NoError(t, err)
-	assert.Equal(t, again, string(text), "docs/speed.md: go run ./internal/hostcost --record")
+	assert.Equal(t, again, string(text), "docs/design/speed.md: go run ./internal/hostcost --record")
 	for _, w := range workloads {
 		assert.Contains(t, p[quick], w.name, "nothing is recorded")
 	}

@@ -1,5 +1,5 @@
 // Command hostcost counts the host instructions that simulating takes, on a fixed list of workloads, beside those that
-// docs/speed.md records.
+// docs/design/speed.md records.
 package main
 
 import (
@@ -40,7 +40,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.run, "run", "", "count only workloads whose name matches this `regexp`")
 	flag.BoolVar(&o.full, "full", false, "count whole runs, not only their beginnings")
-	flag.BoolVar(&o.record, "record", false, "write the counts to docs/speed.md")
+	flag.BoolVar(&o.record, "record", false, "write the counts to docs/design/speed.md")
 	flag.StringVar(&o.base, "base", "", "compare with the program of this `commit` instead of the recorded counts")
 	flag.IntVar(&o.pairs, "pairs", 0, "with --base: also measure processor seconds, in that `many` interleaved pairs of whole runs")
 	flag.StringVar(&o.keep, "keep", "", "keep callgrind's files in this `directory`")
@@ -143,7 +143,7 @@ func (o *options) counter(root, dir string) (*counter, error) {
 
 // check counts, prints and records.
 func (o *options) check(ctx context.Context, list []*workload, now *counter) error {
-	file := filepath.Join(now.root, "docs", "speed.md")
+	file := filepath.Join(now.root, "docs", "design", "speed.md")
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -18,7 +18,7 @@ const (
 // table holds the costs of workloads, by name.
 type table map[string]cost
 
-// page is docs/speed.md: a table for each size.
+// page is docs/design/speed.md: a table for each size.
 type page map[string]table
 
 //go:embed speed.md.tmpl

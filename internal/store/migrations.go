@@ -158,7 +158,7 @@ CREATE VIEW speedups AS
 		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`, `
 -- Super-steps count from 1, as region.from and region.to do; 0 is what comes before the first.
 UPDATE super_steps SET step = step + 1`, `
--- Half the 95 % confidence interval of what was sampled (docs/sampling.md), in the unit of the value; NULL: it is exact.
+-- Half the 95 % confidence interval of what was sampled (docs/guide/sampling.md), in the unit of the value; NULL: it is exact.
 ALTER TABLE points ADD COLUMN half REAL;
 ALTER TABLE super_steps ADD COLUMN half REAL;
 ALTER TABLE statistics ADD COLUMN half REAL;

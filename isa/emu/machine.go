@@ -16,7 +16,7 @@ import (
 	"heddle/isa"
 )
 
-// Addresses of the device, as in Vortex (see docs/programs.md).
+// Addresses of the device, as in Vortex (see docs/guide/programs.md).
 const (
 	CodeBase       = 0x80000000 // where programs are loaded
 	StackTop       = 0xFFFF0000 // hart h's stack ends StackBytes·h below

@@ -16,7 +16,7 @@ import (
 	"heddle/kernels/graph/graphspec"
 )
 
-// An .hgr file is a graph as it is in memory; docs/graphs.md has the layout. All numbers are little-endian:
+// An .hgr file is a graph as it is in memory; docs/reference/graphs.md has the layout. All numbers are little-endian:
 //
 //	magic, version, kind of weights, vertices, edges, the graph's hash, length of the note, the note, CRC-32C of all this
 //	offsets: vertices + 1 words; ids: a word an edge; weights, if there are any: a word an edge

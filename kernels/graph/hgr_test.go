@@ -21,7 +21,7 @@ import (
 	"heddle/kernels/graph/graphspec"
 )
 
-// handmadeHGR lays out a file as docs/graphs.md says, of arrays that need not be a graph.
+// handmadeHGR lays out a file as docs/reference/graphs.md says, of arrays that need not be a graph.
 func handmadeHGR(note string, kind uint32, vertices, edges uint64, arrays ...[]uint32) []byte {
 	words := func(b []byte, list []uint32) []byte {
 		for _, w := range list {

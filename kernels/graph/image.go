@@ -23,7 +23,7 @@ type Region struct {
 func (r Region) end() uint64 { return uint64(r.Addr) + r.Size }
 
 // Reserved returns the regions of a device with so many harts that runs p
-// (nil: none): low memory, program, stacks, scratchpads. See docs/programs.md.
+// (nil: none): low memory, program, stacks, scratchpads. See docs/guide/programs.md.
 func Reserved(harts int, p *isa.Program) []Region {
 	stacks := min(uint64(harts)*emu.StackBytes, emu.StackTop)
 	list := []Region{

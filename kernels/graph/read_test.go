@@ -81,11 +81,11 @@ func TestReadFormats(t *testing.T) {
 func TestFormatsAreDocumented(t *testing.T) {
 	field, ok := graphspec.Schema.Lookup("file")
 	require.True(t, ok)
-	page, err := os.ReadFile("../../docs/graphs.md")
+	page, err := os.ReadFile("../../docs/reference/graphs.md")
 	require.NoError(t, err)
 	for _, f := range formats {
 		require.Contains(t, field.Doc, f.name)
-		require.Contains(t, string(page), "\n| "+f.name, "docs/graphs.md's table")
+		require.Contains(t, string(page), "\n| "+f.name, "docs/reference/graphs.md's table")
 		for _, ext := range f.ext {
 			require.Contains(t, string(page), "`"+ext+"`", f.name)
 		}

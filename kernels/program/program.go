@@ -1,7 +1,7 @@
 // Package program runs programs of the user's own on a device as heddle's kernels run: it hands them a graph, parameters
 // and arrays through a block of words, launches what the workload says, and checks what came out.
 //
-// What the host does is workload.host of an experiment; what a program is handed is in docs/programs.md.
+// What the host does is workload.host of an experiment; what a program is handed is in docs/guide/programs.md.
 package program
 
 import (

@@ -447,9 +447,9 @@ func FuzzHost(f *testing.F) {
 	})
 }
 
-// TestBlockIsDocumented: docs/programs.md has every word, at its place.
+// TestBlockIsDocumented: docs/guide/programs.md has every word, at its place.
 func TestBlockIsDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/programs.md")
+	page, err := os.ReadFile("../../docs/guide/programs.md")
 	require.NoError(t, err)
 	for i, w := range program.Words() {
 		require.Contains(t, string(page), fmt.Sprintf("\n| %d | `%s` | %s |\n", i, w.Name, w.Doc))

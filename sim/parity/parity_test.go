@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata/cycles.golden: say why in the commit message")
 
 // known are the measurements (program, machine, iterations) that are off by more than 5 %,
-// each with its mechanism in docs/validation.md. None may be added without one.
+// each with its mechanism in docs/results/validation.md. None may be added without one.
 var known = map[string]bool{
 	"bytes m6 60": true,
 }

@@ -28,9 +28,9 @@ const (
 	// ModelError is the standard deviation of what is left when factors are known exactly, as a part of what was not
 	// simulated: warps that are executed without time progress a little faster or slower, one beside the other, than
 	// they would in time, so that a launch's last warps begin their end with more or less to do. It was chosen after the
-	// outcomes of docs/sampling.md had been seen.
+	// outcomes of docs/guide/sampling.md had been seen.
 	ModelError = 0.03
-	// priorScatter is the standard deviation of a factor about its neighbours, as the runs of docs/sampling.md have shown it,
+	// priorScatter is the standard deviation of a factor about its neighbours, as the runs of docs/guide/sampling.md have shown it,
 	// which counts as much as priorWeight intervals.
 	priorScatter = 0.12
 	priorWeight  = 4

@@ -25,7 +25,7 @@ const (
 	numStages
 )
 
-// stageNames are what exports call the stages, and docs/looking.md explains.
+// stageNames are what exports call the stages, and docs/guide/looking.md explains.
 var stageNames = [numStages]string{"F", "Dc", "Ib", "Sb", "Op", "Di", "Ex", "Me", "Cm", ""}
 
 // step is what a hook says of an instruction: that from the next cycle on it is in stage to.

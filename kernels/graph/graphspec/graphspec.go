@@ -22,7 +22,7 @@ const (
 // sees it. Exactly one of file and the generators is given. What is done
 // follows the order of the fields.
 type Graph struct {
-	File string `key:"file" default:"" doc:"A graph in a file: edge list (SNAP, Network Repository), table (edge list with a header or with names for vertices: CSV, TSV), LINQS, MatrixMarket, DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle .hgr; as it is or compressed by gzip, xz, bzip2 or zstd; told apart by their contents (docs/graphs.md): a path with a dot or a slash, relative to where heddle runs. Or the name of a graph that heddle ships: facebook_combined."`
+	File string `key:"file" default:"" doc:"A graph in a file: edge list (SNAP, Network Repository), table (edge list with a header or with names for vertices: CSV, TSV), LINQS, MatrixMarket, DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle .hgr; as it is or compressed by gzip, xz, bzip2 or zstd; told apart by their contents (docs/reference/graphs.md): a path with a dot or a slash, relative to where heddle runs. Or the name of a graph that heddle ships: facebook_combined."`
 
 	RMAT            *RMAT            `key:"rmat" doc:"R-MAT / Graph500 Kronecker graph; edges are directed. Source: Chakrabarti et al., SDM 2004; Graph500 specification."`
 	PowerlawCluster *PowerlawCluster `key:"powerlaw_cluster" doc:"Growing graph with power-law degrees and triangles; both directions of every edge. Source: Holme and Kim, Phys. Rev. E 65, 2002; NetworkX powerlaw_cluster_graph."`

@@ -1,0 +1,125 @@
+package documents
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// root is the repository, as seen from this package.
+const root = "../.."
+
+// pages returns the repository's documents by their paths from its root.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != root && strings.HasPrefix(name, ".") && name != ".github" || d.IsDir() && name == "results" && filepath.Dir(path) == root {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(name) == ".md" {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			relative, err := filepath.Rel(root, path)
+			all[filepath.ToSlash(relative)] = string(text)
+			return err
+		}
+		return nil
+	}))
+	require.Greater(t, len(all), 20)
+	return all
+}
+
+var (
+	codeBlock = regexp.MustCompile("(?ms)^(```|~~~).*?^(```|~~~)\\s*$|^(    |\t).*?$")
+	inline    = regexp.MustCompile("`[^`\n]*`")
+	link      = regexp.MustCompile(`\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)|(?:src|srcset|href)="([^"]+)"`)
+	heading   = regexp.MustCompile(`(?m)^#{1,6} +(.*?) *#*$`)
+	anchor    = regexp.MustCompile(`<a (?:id|name)="([^"]+)"`)
+	scheme    = regexp.MustCompile(`^[a-z]+:`)
+)
+
+// slug is the anchor that GitHub, GitLab and Gitea give a heading.
+func slug(heading string) string {
+	heading = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`).ReplaceAllString(heading, "$1")
+	var b strings.Builder
+	for _, r := range strings.ToLower(heading) {
+		switch {
+		case r == ' ':
+			b.WriteByte('-')
+		case r == '-', r == '_', unicode.IsLetter(r), unicode.IsDigit(r):
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// anchors returns what a link into a page can name.
+func anchors(text string) map[string]bool {
+	all := map[string]bool{}
+	text = regexp.MustCompile("(?ms)^```.*?^```").ReplaceAllString(text, "")
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		s := slug(m[1])
+		for i := 1; all[s]; i++ {
+			s = fmt.Sprintf("%s-%d", slug(m[1]), i)
+		}
+		all[s] = true
+	}
+	for _, m := range anchor.FindAllStringSubmatch(text, -1) {
+		all[m[1]] = true
+	}
+	return all
+}
+
+// broken returns the links of a page that lead nowhere within the repository.
+func broken(pages map[string]string, page string) (bad []string) {
+	text := inline.ReplaceAllString(codeBlock.ReplaceAllString(pages[page], ""), "`")
+	for _, m := range link.FindAllStringSubmatch(text, -1) {
+		to := m[1] + m[2]
+		if scheme.MatchString(to) {
+			continue
+		}
+		file, fragment, _ := strings.Cut(to, "#")
+		target := page
+		if file != "" {
+			target = filepath.ToSlash(filepath.Join(filepath.Dir(page), file))
+		}
+		_, known := pages[target]
+		if _, err := os.Stat(filepath.Join(root, target)); err == nil {
+			known = true
+		}
+		if !known || strings.HasPrefix(target, "../") || fragment != "" && !anchors(pages[target])[fragment] {
+			bad = append(bad, to)
+		}
+	}
+	return bad
+}
+
+// TestLinks: every relative link of a document leads to a file of the repository, and its fragment to a heading there.
+func TestLinks(t *testing.T) {
+	all := pages(t)
+	for page := range all {
+		assert.Empty(t, broken(all, page), page)
+	}
+}
+
+// TestBroken: the check finds what it should.
+func TestBroken(t *testing.T) {
+	all := map[string]string{"docs/x.md": "# One `two`: three\n# A\n# A\n[a](x.md#one-two-three) [b](#a-1) [c](https://x.org/y) [d](../README.md)\n" +
+		"[e](y.md) ![f](#b) [g](../../outside.md) <img src=\"no.svg\">\n```\n# b\n[h](no.md)\n```\n"}
+	require.Equal(t, []string{"y.md", "#b", "../../outside.md", "no.svg"}, broken(all, "docs/x.md"))
+}
