@@ -319,22 +319,28 @@ type watcher interface {
 
 func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) (*session, error) {
 	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), version: version.Text()}
+	return s, s.open(c, l, room)
+}
+
+// open vets the points, and opens the files.
+func (s *session) open(c *cobra.Command, l *schema.Loaded[configs.Experiment], room experiment.Room) error {
+	f, r := s.flags, s.runner
 	if err := r.Vet(c.Context(), l, s.computed()); err != nil {
-		return nil, failed(err)
+		return failed(err)
 	}
 	if err := s.checkMemory(c, room); err != nil {
-		return nil, err
+		return err
 	}
 	r.Checkpoints = s.checkpoints(c)
 	var err error
 	if s.book, err = experiment.OpenBook(s.dir, l, r, experiment.BookOptions{Fresh: f.fresh, Retry: f.retry, Jobs: f.jobs}); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.openFiles(c); err != nil {
-		return nil, errors.Join(err, s.book.Close())
+		return errors.Join(err, s.book.Close())
 	}
 	r.Observer = s
-	return s, nil
+	return nil
 }
 
 // checkMemory says what the points that are to run need, and refuses what there is no memory for.
@@ -370,7 +376,11 @@ func (s *session) openFiles(c *cobra.Command) (err error) {
 	if n := len(s.runner.Done); n > 0 {
 		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.book.Path())
 	}
-	if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+	if s.watch != nil { // a search's
+		s.lines = stderr
+		return nil
+	}
+	if onTerminal(stderr) {
 		bars := experiment.NewBars(points, s.runner.NewForecast(), stderr)
 		s.watch, s.lines = bars, bars
 	} else {
@@ -378,6 +388,12 @@ func (s *session) openFiles(c *cobra.Command) (err error) {
 		s.watch = experiment.NewHeartbeat(points, s.runner.NewForecast(), io.MultiWriter(stderr, s.log), s.flags.heartbeat)
 	}
 	return nil
+}
+
+// onTerminal reports whether a person reads what is written there.
+func onTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 func (s *session) logf(format string, args ...any) {

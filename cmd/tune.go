@@ -3,8 +3,10 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,13 +18,15 @@ import (
 	"heddle/internal/experiment"
 	"heddle/internal/files"
 	"heddle/internal/tune"
+	"heddle/internal/version"
 )
 
 // tuneFlags are those of heddle tune.
 type tuneFlags struct {
 	runFlags
 	only       []string
-	units      bool
+	schedules  string
+	whole      bool
 	exhaustive bool
 	points     int
 	budget     time.Duration
@@ -34,25 +38,31 @@ func newTune() *cobra.Command {
 		Use:   "tune EXPERIMENT",
 		Short: "Search the choices of a kernel for the fastest on a graph, an algorithm and a machine",
 		Long: `Search for the fastest of heddle's kernels for an experiment's algorithm, graph and
-machine: over schedules, directions, active sets, layouts, dedup, order, scan, warps
-of a core and sizes of thread blocks; the experiment's other keys hold. It begins with
-each schedule and what suits it, changes one choice of each at a time as long as that
-makes it faster, and ends when no change of one choice makes the best any faster. What
-takes longer than the best so far is abandoned there. Every candidate's result is
-checked, as heddle run does. In an experiment with a sample, candidates are estimated,
-and those that may be the best are simulated whole in the end.
+machine: over schedules, directions, active sets, layouts, dedup, order, scan, blocks of
+edges, warps of a core and sizes of thread blocks; the experiment's other keys hold. It
+begins with each schedule and what suits it, changes one choice of the better half at a
+time, goes on with the better half of what that comes to until one is left, and ends when
+no change of one choice makes the best any faster. What takes longer than the best so far
+is abandoned there. Every candidate's result is checked, as heddle run does. In an
+experiment with a sample, candidates are estimated, and those that may be the best are
+simulated whole in the end. On a machine with a graph unit, its schedules are searched.
 
 The search is the same on any host, whatever --jobs is. Candidates are stored as they
 end, as points of results/<name>-tune; the same command goes on after an interruption.
 best.yaml there runs the best beside what the experiment says, and tune.json
 has what is printed.
 
+An experiment with compare and sweep is a search at each of its points, each in a
+directory of its own, and each schedule with what suits it simulated to its end:
+study.json and study.md there set the best of each variant beside the first one's.
+
 ` + exitHelp,
 		Example: `  heddle tune my.yaml
   heddle tune quickstart --set workload.algorithm=bfs --only schedule=warp,cta,strict
   heddle tune my.yaml --points 40
   heddle tune my.yaml --budget 30m --json
-  heddle run results/my-tune/best.yaml`,
+  heddle run results/my-tune/best.yaml
+  heddle tune hardware-vs-tuned --budget 10m`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.tune(c, args[0]) },
 	}
@@ -60,7 +70,8 @@ has what is printed.
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print tune.json instead of the tables")
 	fl.StringArrayVar(&f.only, "only", nil, "search only those values of a choice, `KEY=VALUE,VALUE` (may be repeated)")
-	fl.BoolVar(&f.units, "units", false, "search the schedules of the machine's graph unit too")
+	fl.StringVar(&f.schedules, "schedules", string(tune.Suited), "which are searched: those of the machine's graph unit, or software's if it has none (auto), software, or all")
+	fl.BoolVar(&f.whole, "whole", false, "simulate each schedule, with what suits it, to its end")
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "simulate every candidate to its end")
 	fl.IntVar(&f.points, "points", 0, "simulate at most that many candidates (0: no limit)")
 	fl.DurationVar(&f.budget, "budget", 0, "begin no candidate after that time on the host, such as 30m (0: no limit)")
@@ -71,85 +82,187 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 	if f.points < 0 || f.budget < 0 {
 		return errors.New("--points, --budget: expected what is not negative")
 	}
+	if k := tune.Kinds(f.schedules); k != tune.Suited && k != tune.Software && k != tune.Every {
+		return fmt.Errorf("--schedules %s: expected auto, software or all", f.schedules)
+	}
 	if err := f.check(); err != nil {
 		return err
 	}
-	l, space, err := f.space(name)
+	l, err := f.load(name, f.overrides.set)
 	if err != nil {
 		return err
 	}
-	settings := space.AllSettings()
-	if l.Value.Sample.On() { // each once more, whole
-		for _, s := range space.AllSettings() {
-			settings = append(settings, append(s, experiment.Setting{Key: "sample.period", Value: "0"}))
-		}
+	if len(l.Value.Compare)+len(l.Value.Sweep) > 0 {
+		return f.study(c, name, l)
 	}
-	points, err := experiment.Candidates(l, f.overrides.set, settings)
+	l.Value.Name += "-tune"
+	o, _, err := f.search(c, l, f.overrides.set, "")
 	if err != nil {
 		return err
 	}
-	f.share(c, l.Value.Run.Threads)
-	r := f.runner(points)
-	room := f.limitMemory()
-	s, err := newSession(c, &f.runFlags, l, r, room)
-	if err != nil {
-		return err
+	best := filepath.Join(f.out, l.Value.Name, bestFile)
+	if f.json {
+		return printJSON(c.OutOrStdout(), o)
 	}
-	defer inOrder(c.Context())()
-	if !f.json {
-		fmt.Fprintf(c.OutOrStdout(), "%s: %d candidates\n", l.Value.Name, len(space.Candidates))
-	}
-	t := &tuning{session: s, flags: f, search: &tune.Search{Space: space, First: space.Find(l.Value.Workload)}}
-	return t.run(c, l)
+	o.Write(c.OutOrStdout())
+	fmt.Fprintf(c.OutOrStdout(), "heddle run %s runs the best beside the first\n", best)
+	return nil
 }
 
-// space lays out the candidates.
-func (f *tuneFlags) space(name string) (*schema.Loaded[configs.Experiment], *tune.Space, error) {
-	l, err := configs.LoadExperiment(name, os.Environ(), f.overrides.set)
+// load reads an experiment, and refuses what is not searched.
+func (f *tuneFlags) load(name string, set []string) (*schema.Loaded[configs.Experiment], error) {
+	l, err := configs.LoadExperiment(name, os.Environ(), set)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	e := &l.Value
-	if len(e.Compare)+len(e.Sweep)+len(e.Seeds) > 0 {
-		return nil, nil, errors.New("compare, sweep, seeds: expected none: heddle tune lays out the points (--set compare={} --set sweep={} --set seeds=[])")
+	if len(l.Value.Seeds) > 0 {
+		return nil, errors.New("seeds: expected none: a search is of one graph (--set seeds=[], or sweep the graph's seed)")
 	}
-	if w := &e.Workload; w.HasProgram() || w.Trace != "" || w.Kernel != configs.Compiled || w.Recipe != "none" {
-		return nil, nil, errors.New("workload: expected heddle's compiled kernels, without program, trace and recipe, since their choices are what is searched")
+	if w := &l.Value.Workload; w.HasProgram() || w.Trace != "" || w.Kernel != configs.Compiled || w.Recipe != "none" {
+		return nil, errors.New("workload: expected heddle's compiled kernels, without program, trace and recipe, since their choices are what is searched")
 	}
-	e.Name += "-tune"
-	axes := tune.Axes(&e.Machine, f.units)
+	return l, nil
+}
+
+// Files of a search, beside those of a run.
+const (
+	bestFile  = "best.yaml"       // an experiment that runs the best beside the first
+	tuneFile  = "tune.json"       // the outcome
+	triedFile = "candidates.json" // the settings of each point, in their order
+)
+
+// wholeSetting has a candidate of a sampled search simulated whole.
+var wholeSetting = experiment.Setting{Key: "sample.period", Value: "0"}
+
+// search searches the choices of an experiment without axes. of names it among several.
+func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[configs.Experiment], set []string, of string) (*tune.Outcome, *tuning, error) {
+	axes := tune.Axes(&l.Value.Machine, tune.Kinds(f.schedules))
 	for _, o := range f.only {
 		if err := tune.Restrict(axes, o); err != nil {
 			return nil, nil, err
 		}
 	}
-	space, err := tune.NewSpace(e.Workload, &e.Machine, axes)
-	return l, space, err
+	space, err := tune.NewSpace(l.Value.Workload, &l.Value.Machine, axes)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.share(c, l.Value.Run.Threads)
+	t := &tuning{flags: f, loaded: l, set: set, numbers: map[string]int{}, search: &tune.Search{Space: space, First: space.Find(l.Value.Workload), Whole: f.whole}}
+	t.session = &session{flags: &f.runFlags, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), version: version.Text()}
+	if err := t.begin(c); err != nil {
+		return nil, nil, err
+	}
+	defer inOrder(c.Context())()
+	if !f.json && of == "" {
+		fmt.Fprintf(c.OutOrStdout(), "%s: %d candidates\n", l.Value.Name, len(space.Candidates))
+	}
+	o, err := t.run(c)
+	return o, t, err
 }
 
-// tuning is one search, and the session that keeps what it finds.
+// tuning is one search, and the session that keeps what it finds. Its points are those that were tried, in that order.
 type tuning struct {
 	*session
-	flags  *tuneFlags
-	search *tune.Search
+	flags   *tuneFlags
+	search  *tune.Search
+	loaded  *schema.Loaded[configs.Experiment]
+	set     []string
+	numbers map[string]int // of points, by their settings
+	room    experiment.Room
+	command *cobra.Command
+	graph   experiment.GraphSummary // known at the end
 }
 
-func (t *tuning) run(c *cobra.Command, l *schema.Loaded[configs.Experiment]) error {
+// begin takes up what an earlier search has left.
+func (t *tuning) begin(c *cobra.Command) error {
+	t.command, t.room = c, t.flags.limitMemory()
+	t.runner = t.flags.runner(nil)
+	if !t.flags.fresh {
+		if err := t.resume(); err != nil {
+			return err
+		}
+	}
+	t.watch = newTuneWatch(t, c.ErrOrStderr(), t.flags.heartbeat)
+	if err := t.open(c, t.loaded, t.room); err != nil {
+		t.watch.Close()
+		return err
+	}
+	return nil
+}
+
+// maxTried bounds what is read of an earlier search.
+const maxTried = 256 << 20
+
+// resume lays out the points that have been tried before.
+func (t *tuning) resume() error {
+	text, err := files.Read(filepath.Join(t.dir, triedFile), maxTried)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var tried [][]experiment.Setting
+	if err == nil {
+		err = json.Unmarshal(text, &tried)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: --fresh starts anew", filepath.Join(t.dir, triedFile), err)
+	}
+	for i, settings := range tried {
+		p, err := experiment.Candidate(t.loaded, t.set, settings, i)
+		if err != nil {
+			return fmt.Errorf("%s: %w: --fresh starts anew", filepath.Join(t.dir, triedFile), err)
+		}
+		t.runner.Points = append(t.runner.Points, p)
+		t.numbers[experiment.Label(settings)] = i
+	}
+	return nil
+}
+
+// number is a candidate's point, simulated whole where an experiment is sampled if that is said. It is made if there is none.
+func (t *tuning) number(candidate int, whole bool) (int, error) {
+	settings := t.search.Space.Settings(candidate)
+	if whole {
+		settings = append(settings, wholeSetting)
+	}
+	label := experiment.Label(settings)
+	if n, ok := t.numbers[label]; ok {
+		return n, nil
+	}
+	n := len(t.runner.Points)
+	p, err := experiment.Candidate(t.loaded, t.set, settings, n)
+	if err == nil {
+		err = t.runner.Grow(t.command.Context(), t.loaded, p)
+	}
+	if err != nil {
+		return 0, failed(err)
+	}
+	t.book.Grow()
+	t.numbers[label] = n
+	return n, nil
+}
+
+// keep writes down which points there are, before they run.
+func (t *tuning) keep() error {
+	tried := make([][]experiment.Setting, len(t.runner.Points))
+	for i := range t.runner.Points {
+		tried[i] = t.runner.Points[i].Axes
+	}
+	text, err := json.Marshal(tried)
+	if err != nil {
+		return err
+	}
+	return files.Write(filepath.Join(t.dir, triedFile), text)
+}
+
+func (t *tuning) run(c *cobra.Command) (*tune.Outcome, error) {
 	ctx, stop := context.WithCancelCause(c.Context())
 	defer stop(nil)
 	t.stop = stop
-	t.search.Evaluate = t.evaluate
-	if n := len(t.search.Space.Candidates); l.Value.Sample.On() {
+	t.search.Evaluate = func(ctx context.Context, list []int, most uint64) ([]tune.Trial, error) {
+		return t.evaluate(ctx, list, most, false)
+	}
+	if t.loaded.Value.Sample.On() {
 		t.search.Exact = func(ctx context.Context, list []int, most uint64) ([]tune.Trial, error) {
-			var whole []int
-			for _, i := range list {
-				whole = append(whole, n+i)
-			}
-			trials, err := t.evaluate(ctx, whole, most)
-			for i := range trials {
-				trials[i].Candidate -= n
-			}
-			return trials, err
+			return t.evaluate(ctx, list, most, true)
 		}
 	}
 	t.search.Budget.Points = t.flags.points
@@ -163,21 +276,40 @@ func (t *tuning) run(c *cobra.Command, l *schema.Loaded[configs.Experiment]) err
 	}
 	_, err := find(ctx)
 	t.watch.Close()
-	if _, endErr := t.end(nil); endErr != nil {
-		return endErr
+	summary, endErr := t.end(nil)
+	if endErr != nil {
+		return nil, endErr
+	}
+	for _, g := range summary.Graphs { // there is one
+		t.graph = g
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return t.show(c, l)
+	o, found := t.search.Outcome()
+	if !found {
+		return nil, &codeError{exitFailed, errors.New("no candidate has a result")}
+	}
+	return &o, t.write(&o)
 }
 
 // evaluate simulates candidates, or takes what is stored of them.
-func (t *tuning) evaluate(ctx context.Context, list []int, most uint64) ([]tune.Trial, error) {
-	var todo []int
-	for _, i := range list {
-		if _, ok := t.trial(i, most); !ok {
-			todo = append(todo, i)
+func (t *tuning) evaluate(ctx context.Context, list []int, most uint64, whole bool) ([]tune.Trial, error) {
+	var numbers, todo []int
+	before := len(t.runner.Points)
+	for _, candidate := range list {
+		n, err := t.number(candidate, whole)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, n)
+		if _, ok := t.trial(candidate, n, most); !ok {
+			todo = append(todo, n)
+		}
+	}
+	if len(t.runner.Points) > before {
+		if err := t.keep(); err != nil {
+			return nil, err
 		}
 	}
 	if len(todo) > 0 {
@@ -186,24 +318,24 @@ func (t *tuning) evaluate(ctx context.Context, list []int, most uint64) ([]tune.
 		if err := context.Cause(ctx); err != nil {
 			return nil, failed(err)
 		}
-		for _, i := range todo {
-			if err := outcomes[i].Err; err != nil && experiment.Class(err) != experiment.Limit {
-				return nil, t.failure(i, err)
+		for _, n := range todo {
+			if err := outcomes[n].Err; err != nil && experiment.Class(err) != experiment.Limit {
+				return nil, t.failure(n, err)
 			}
 		}
 	}
 	var trials []tune.Trial
-	for _, i := range list {
-		trial, _ := t.trial(i, 0)
+	for i, n := range numbers {
+		trial, _ := t.trial(list[i], n, 0)
 		trials = append(trials, trial)
 	}
 	return trials, nil
 }
 
 // trial returns the result so far of a candidate; ok reports whether it settles if the candidate has more cycles than most.
-func (t *tuning) trial(i int, most uint64) (trial tune.Trial, ok bool) {
-	o := t.book.Outcome(i)
-	trial = tune.Trial{Candidate: i, Cycles: o.Cycles, Half: o.Half}
+func (t *tuning) trial(candidate, number int, most uint64) (trial tune.Trial, ok bool) {
+	o := t.book.Outcome(number)
+	trial = tune.Trial{Candidate: candidate, Cycles: o.Cycles, Half: o.Half}
 	switch {
 	case o.Counts():
 		return trial, true
@@ -214,33 +346,19 @@ func (t *tuning) trial(i int, most uint64) (trial tune.Trial, ok bool) {
 	return trial, most > 0 && o.Cycles >= most
 }
 
-// show writes what has been found.
-func (t *tuning) show(c *cobra.Command, l *schema.Loaded[configs.Experiment]) error {
-	o, found := t.search.Outcome()
-	if !found {
-		return &codeError{exitFailed, errors.New("no candidate has a result")}
-	}
+// write writes down what has been found.
+func (t *tuning) write(o *tune.Outcome) error {
 	var b bytes.Buffer
 	if err := printJSON(&b, o); err != nil {
 		return err
 	}
-	text := b.Bytes()
-	best := l.Value
+	best := t.loaded.Value
 	best.Compare = o.Compare()
 	if t.search.Exact != nil {
 		best.Sample = configs.Sample{}
 	}
-	if err := errors.Join(
-		files.Write(filepath.Join(t.dir, "tune.json"), text),
-		files.Write(filepath.Join(t.dir, "best.yaml"), configs.ExperimentSchema.YAML(best)),
-	); err != nil {
-		return err
-	}
-	if t.flags.json {
-		_, err := c.OutOrStdout().Write(text)
-		return err
-	}
-	o.Write(c.OutOrStdout())
-	fmt.Fprintf(c.OutOrStdout(), "heddle run %s runs the best beside the first\n", filepath.Join(t.dir, "best.yaml"))
-	return nil
+	return errors.Join(
+		files.Write(filepath.Join(t.dir, tuneFile), b.Bytes()),
+		files.Write(filepath.Join(t.dir, bestFile), configs.ExperimentSchema.YAML(best)),
+	)
 }

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/experiment"
 	"heddle/internal/tune"
 )
 
@@ -62,7 +64,9 @@ func TestTuneRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned), 0o644))
 	for says, args := range map[string][]string{
-		"compare, sweep, seeds: expected none":           {"tune", "quickstart"},
+		"seeds: expected none":                           {"tune", "t.yaml", "--set", "seeds=[1,2]"},
+		"--schedules hard: expected auto":                {"tune", "t.yaml", "--schedules", "hard"},
+		"at the point algorithm=pagerank":                {"tune", "t.yaml", "--set", "sweep={workload.algorithm: [pagerank]}", "--only", "direction=hybrid"},
 		"workload: expected heddle's compiled kernels":   {"tune", "t.yaml", "--set", "workload.recipe=gunrock"},
 		"--only x=1: expected KEY=VALUE":                 {"tune", "t.yaml", "--only", "x=1"},
 		"--points, --budget: expected":                   {"tune", "t.yaml", "--points", "-1"},
@@ -72,5 +76,55 @@ func TestTuneRefuses(t *testing.T) {
 		_, errs, code := heddle(t, args...)
 		require.Equal(t, exitUsage, code, errs)
 		require.Contains(t, errs, says)
+	}
+}
+
+// TestStudy: an experiment with axes is a search at each of its points, on machines with units over their schedules; the same
+// when it goes on, and with any number of jobs.
+func TestStudy(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned+"compare: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\nsweep: {workload.algorithm: [bfs, cc]}\n"), 0o644))
+	command := []string{"tune", "t.yaml", "--only", "warps_per_core=0", "--only", "cta_threads=0", "--only", "direction=push", "--only", "scan=shuffle"}
+	study := func(args ...string) (s tune.Study) {
+		t.Helper()
+		out, errs, code := heddle(t, append(append(slices.Clone(command), "--json"), args...)...)
+		require.Zero(t, code, errs)
+		require.NoError(t, json.Unmarshal([]byte(out), &s))
+		for _, p := range s.Problems {
+			for _, x := range p.Of {
+				x.Seconds = 0 // the host's
+			}
+		}
+		return s
+	}
+	one := study("--jobs", "1")
+	require.Equal(t, []string{"software", "weaver"}, one.Variants)
+	require.Len(t, one.Problems, 2)
+	for i, p := range one.Problems {
+		require.Equal(t, []experiment.Setting{{Key: "workload.algorithm", Value: []string{"bfs", "cc"}[i]}}, p.Axes)
+		require.Len(t, p.Of, 2)
+		software, weaver := p.Of[0].Outcome, p.Of[1].Outcome
+		require.Contains(t, software.First.Kernel, "/vertex/")
+		require.Contains(t, weaver.Best.Kernel, "/weaver/")
+		require.Len(t, software.Schedules, 7)
+		for _, r := range software.Schedules {
+			require.False(t, r.AtLeast, "each schedule is simulated to its end")
+			require.GreaterOrEqual(t, r.Cycles, software.Best.Cycles)
+		}
+		require.InDelta(t, float64(software.First.Cycles)/float64(weaver.Best.Cycles), p.Over(1), 1e-9)
+		require.InDelta(t, float64(software.Best.Cycles)/float64(weaver.Best.Cycles), p.OverBest(1), 1e-9)
+		require.Positive(t, p.Of[1].Best["core.commit.instructions"])
+		require.Positive(t, p.Graph.Vertices)
+	}
+	require.Equal(t, one, study(), "everything is stored")
+	require.Equal(t, one, study("--jobs", "3", "--fresh"))
+	tables, err := os.ReadFile(filepath.Join("results", "t-tune", "study.md"))
+	require.NoError(t, err)
+	require.Equal(t, one.Markdown(), string(tables))
+
+	out, errs, code := heddle(t, command...)
+	require.Zero(t, code, errs)
+	for _, line := range strings.Split(out[strings.Index(out, "┌"):], "\n") {
+		require.LessOrEqual(t, len([]rune(line)), 80, line)
 	}
 }

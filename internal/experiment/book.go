@@ -124,6 +124,15 @@ func (b *Book) Put(o Outcome) error {
 	return err
 }
 
+// Grow makes room for the points that its runner has more by now.
+func (b *Book) Grow() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := len(b.outcomes); i < len(b.runner.Points); i++ {
+		b.outcomes = append(b.outcomes, Outcome{Point: i, Err: ErrNotRun})
+	}
+}
+
 // Outcome is what is known of a point by now: ErrNotRun, if it has not been begun.
 func (b *Book) Outcome(point int) Outcome {
 	b.mu.Lock()
@@ -146,7 +155,7 @@ func (b *Book) End(outcomes []Outcome) (*Summary, []Outcome, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	stored, err := b.ledger.Outcomes()
-	if err = errors.Join(b.err, err, b.ledger.Close()); err != nil {
+	if err = errors.Join(b.err, err, b.ledger.Count(), b.ledger.Close()); err != nil {
 		return nil, nil, err
 	}
 	if outcomes == nil {

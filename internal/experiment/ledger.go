@@ -304,6 +304,9 @@ func (r *Runner) Rows(outcomes []Outcome) []store.Point {
 	return rows
 }
 
+// Count has the store say how many points there are, which a search makes more.
+func (l *Ledger) Count() error { return l.store.Count(len(l.runner.Points)) }
+
 // Path is the store's.
 func (l *Ledger) Path() string { return l.store.Path() }
 

@@ -158,20 +158,15 @@ func of(p *Point, err error) error {
 	return fmt.Errorf("at the point %s: %w", Label(p.Axes), err)
 }
 
-// Candidates lays out points that an experiment without axes stands for all of: each with settings of its own over it. The
-// first is what speedups are relative to.
-func Candidates(l *schema.Loaded[configs.Experiment], set []string, settings [][]Setting) ([]Point, error) {
-	programs := &program.Cache{}
-	points := make([]Point, len(settings))
-	for i, s := range settings {
-		p := Point{Axes: s, Variant: s, Place: []int{i, 0}, programs: programs, yaml: &yaml{}}
-		var err error
-		if p.Config, err = at(l, programs, s, set); err != nil {
-			return nil, of(&p, err)
-		}
-		points[i] = p
+// Candidate is one of the points that an experiment without axes stands for all of, as a search makes them one by one:
+// with settings of its own over it. The first, number 0, is what speedups are relative to.
+func Candidate(l *schema.Loaded[configs.Experiment], set []string, settings []Setting, number int) (Point, error) {
+	p := Point{Axes: settings, Variant: settings, Place: []int{number, 0}, programs: &program.Cache{}, yaml: &yaml{}}
+	var err error
+	if p.Config, err = at(l, p.programs, settings, set); err != nil {
+		return p, of(&p, err)
 	}
-	return points, nil
+	return p, nil
 }
 
 // overridden reports whether a key is among settings.

@@ -82,6 +82,8 @@ type Runner struct {
 	memory memoryWatch
 	active atomic.Int64  // points that run, or wait for one that does to end
 	needs  map[int]*need // of points, as far as they have been vetted
+
+	vetting *vetting // by which more points are vetted
 }
 
 // Run simulates all points, several at a time. It goes on when one fails; ctx ends it.

@@ -17,9 +17,22 @@ import (
 // does not have, graphs that an algorithm does not work on. It does what a run does before its first launch. Points that
 // are done are left out.
 func (r *Runner) Vet(ctx context.Context, l *schema.Loaded[configs.Experiment], done map[int]Outcome) error {
-	v := vetting{compiled: map[string]*compose.Compiled{}, seen: map[string]int{}, needs: map[string]*need{}, graphs: map[graphspec.Weights][]*graph.Graph{}}
+	r.vetting = &vetting{compiled: map[string]*compose.Compiled{}, seen: map[string]int{}, needs: map[string]*need{}, graphs: map[graphspec.Weights][]*graph.Graph{}}
 	r.needs = map[int]*need{}
-	for i := range r.Points {
+	return r.vet(ctx, l, 0, done)
+}
+
+// Grow adds points to those of a search, and refuses those that cannot run. No point runs meanwhile. Vet comes first.
+func (r *Runner) Grow(ctx context.Context, l *schema.Loaded[configs.Experiment], more ...Point) error {
+	from := len(r.Points)
+	r.Points = append(r.Points, more...)
+	return r.vet(ctx, l, from, nil)
+}
+
+// vet looks at points from one on.
+func (r *Runner) vet(ctx context.Context, l *schema.Loaded[configs.Experiment], from int, done map[int]Outcome) error {
+	v := r.vetting
+	for i := from; i < len(r.Points); i++ {
 		if _, ok := done[i]; ok {
 			continue
 		}

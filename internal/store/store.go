@@ -320,6 +320,12 @@ func (s *Store) Begin(e Experiment) error {
 	})
 }
 
+// Count says how many points the experiment has, where it has more than when it began.
+func (s *Store) Count(points int) error {
+	_, err := s.db.Exec("UPDATE experiment SET points = max(points, ?)", points)
+	return s.wrap(err)
+}
+
 // PutGraph stores what a graph is like, if that is not there.
 func (s *Store) PutGraph(g Graph) error {
 	return s.transact(func(tx *sql.Tx) error {

@@ -13,18 +13,19 @@ import (
 
 // Outcome is the result of a search.
 type Outcome struct {
-	Candidates int     `json:"candidates"` // legal
-	Simulated  int     `json:"simulated"`  // of them, to the end or abandoned
-	Abandoned  int     `json:"abandoned"`
-	Failed     int     `json:"failed"`
-	Cycles     uint64  `json:"cycles"` // of all that was simulated
-	Spent      bool    `json:"budget_spent"`
-	Exact      int     `json:"exact,omitempty"` // candidates of a sampled search that were simulated whole in the end
-	First      Ranked  `json:"first"`           // what the workload says, with auto for the rest
-	Best       Ranked  `json:"best"`
-	Second     *Ranked `json:"second,omitempty"`
-	Worst      *Ranked `json:"worst,omitempty"` // of those that were simulated to the end
-	Worth      []Worth `json:"worth"`
+	Candidates int      `json:"candidates"` // legal
+	Simulated  int      `json:"simulated"`  // of them, to the end or abandoned
+	Abandoned  int      `json:"abandoned"`
+	Failed     int      `json:"failed"`
+	Cycles     uint64   `json:"cycles"` // of all that was simulated
+	Spent      bool     `json:"budget_spent"`
+	Exact      int      `json:"exact,omitempty"` // candidates of a sampled search that were simulated whole in the end
+	First      Ranked   `json:"first"`           // what the workload says, with auto for the rest
+	Best       Ranked   `json:"best"`
+	Second     *Ranked  `json:"second,omitempty"`
+	Worst      *Ranked  `json:"worst,omitempty"` // of those that were simulated to the end
+	Schedules  []Ranked `json:"schedules"`       // each with what suits it, in their order
+	Worth      []Worth  `json:"worth"`
 }
 
 // Ranked is a candidate with its place.
@@ -32,8 +33,9 @@ type Ranked struct {
 	Kernel   string            `json:"kernel"`
 	Choices  map[string]string `json:"choices"`
 	Cycles   uint64            `json:"cycles"`
-	Half     float64           `json:"half,omitempty"` // half the 95 % confidence interval of cycles that are an estimate
-	Speedup  float64           `json:"speedup"`        // over the first
+	Half     float64           `json:"half,omitempty"`     // half the 95 % confidence interval of cycles that are an estimate
+	AtLeast  bool              `json:"at_least,omitempty"` // it was abandoned: it has more cycles
+	Speedup  float64           `json:"speedup"`            // over the first
 	settings []experiment.Setting
 }
 
@@ -75,12 +77,17 @@ func (s *Search) Outcome() (o Outcome, found bool) {
 		second, worst := s.ranked(ended[1]), s.ranked(ended[len(ended)-1])
 		o.Second, o.Worst = &second, &worst
 	}
+	for _, i := range s.fixed {
+		if s.final(i).Cycles > 0 {
+			o.Schedules = append(o.Schedules, s.ranked(i))
+		}
+	}
 	o.Worth = s.worth()
 	return o, true
 }
 
 func (s *Search) ranked(i int) Ranked {
-	r := Ranked{Kernel: s.Space.Name(i), Cycles: s.final(i).Cycles, Half: s.final(i).Half, settings: s.Space.Settings(i), Choices: map[string]string{}}
+	r := Ranked{Kernel: s.Space.Name(i), Cycles: s.final(i).Cycles, Half: s.final(i).Half, AtLeast: s.final(i).Abandoned, settings: s.Space.Settings(i), Choices: map[string]string{}}
 	for _, x := range r.settings {
 		r.Choices[x.Key] = x.Value
 	}
@@ -170,6 +177,9 @@ func (o *Outcome) Write(w io.Writer) {
 		fmt.Fprintln(w, "the budget was spent: there may be a better one")
 	}
 }
+
+// Settings are its choices as a point's axes, in the order of the space's.
+func (r *Ranked) Settings() []experiment.Setting { return r.settings }
 
 // Compare are the axes of an experiment that runs the best beside the first.
 func (o *Outcome) Compare() (axes schema.Axes) {

@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 )
 
@@ -32,6 +33,8 @@ type Search struct {
 	Evaluate Evaluate
 	Budget   Budget
 	First    int // the candidate that is simulated first, and never abandoned
+	// Whole has what suits each schedule simulated to its end, however much slower than the best it is.
+	Whole bool
 	// Exact simulates candidates whole, where Evaluate estimates by samples; nil: Evaluate is exact. What may be the best by
 	// the estimates is simulated once more by it, and so is the first.
 	Exact Evaluate
@@ -39,6 +42,7 @@ type Search struct {
 	known map[int]Trial
 	exact map[int]Trial // of finalists
 	order []int         // of trials
+	fixed []int         // what suits each schedule, in their order
 	best  int           // candidate; -1: none yet
 	over  bool          // the budget is spent
 }
@@ -50,15 +54,13 @@ const batch = 4
 // Run searches, and returns the trials in their order.
 func (s *Search) Run(ctx context.Context) ([]Trial, error) {
 	s.known, s.best = map[int]Trial{}, -1
-	err := s.try(ctx, []int{s.First})
+	err := s.try(ctx, []int{s.First}, 0)
 	var begin []int
 	if err == nil {
 		begin, err = s.schedules(ctx)
 	}
-	for _, from := range begin {
-		if err == nil {
-			err = s.descend(ctx, from)
-		}
+	if err == nil {
+		err = s.descend(ctx, begin)
 	}
 	if err == nil {
 		err = s.around(ctx)
@@ -87,7 +89,12 @@ func (s *Search) schedules(ctx context.Context) ([]int, error) {
 			list = append(list, i)
 		}
 	}
-	if err := s.try(ctx, list); err != nil {
+	s.fixed = slices.Clone(list)
+	most := uint64(untilBest)
+	if s.Whole {
+		most = 0
+	}
+	if err := s.try(ctx, list, most); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(list, func(a, b int) int { return s.compare(a, b) })
@@ -112,30 +119,44 @@ func (s *Search) compare(a, b int) int {
 	return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.Cycles, y.Cycles))
 }
 
-// descend changes one choice at a time, as long as that makes it faster.
-func (s *Search) descend(ctx context.Context, from int) error {
-	here := from
-	for better := true; better && !s.over; {
-		better = false
-		for axis := range s.Space.Axes {
-			var list []int
-			for v := range s.Space.Axes[axis].Values {
-				if axis == 0 {
-					break // schedules are where descents begin
-				}
-				list = append(list, s.Space.nearest(s.Space.Candidates[here], axis, v)...)
-			}
-			if err := s.try(ctx, list); err != nil {
+// descend changes one choice of each at a time, as long as that makes it faster, and goes on with the better half of what
+// that comes to (successive halving), until one is left.
+func (s *Search) descend(ctx context.Context, here []int) error {
+	for len(here) > 0 && !s.over {
+		here = here[:(len(here)+1)/2]
+		moved := false
+		for i, from := range here {
+			to, err := s.pass(ctx, from)
+			if err != nil {
 				return err
 			}
-			for _, i := range list {
-				if s.compare(i, here) < 0 {
-					here, better = i, true
-				}
+			here[i], moved = to, moved || to != from
+		}
+		if len(here) == 1 && !moved {
+			return nil
+		}
+		slices.SortStableFunc(here, s.compare)
+	}
+	return nil
+}
+
+// pass tries other values on each axis in turn, and takes the fastest.
+func (s *Search) pass(ctx context.Context, here int) (int, error) {
+	for axis := 1; axis < len(s.Space.Axes); axis++ { // descents begin at schedules
+		var list []int
+		for v := range s.Space.Axes[axis].Values {
+			list = append(list, s.Space.nearest(s.Space.Candidates[here], axis, v)...)
+		}
+		if err := s.try(ctx, list, untilBest); err != nil {
+			return here, err
+		}
+		for _, i := range list {
+			if s.compare(i, here) < 0 {
+				here = i
 			}
 		}
 	}
-	return nil
+	return here, nil
 }
 
 // around changes each choice of the best once more, schedules too, as long as that makes it faster.
@@ -155,7 +176,7 @@ func (s *Search) around(ctx context.Context) error {
 				list = append(list, i)
 			}
 		}
-		if err := s.try(ctx, list); err != nil {
+		if err := s.try(ctx, list, untilBest); err != nil {
 			return err
 		}
 	}
@@ -207,8 +228,11 @@ func (s *Search) final(i int) Trial {
 	return s.known[i]
 }
 
-// try simulates the candidates that nothing is known of, a batch at a time.
-func (s *Search) try(ctx context.Context, list []int) error {
+// untilBest has candidates end that are slower than the best so far.
+const untilBest = math.MaxUint64
+
+// try simulates the candidates that nothing is known of, a batch at a time; none longer than most, 0: to their ends.
+func (s *Search) try(ctx context.Context, list []int, most uint64) error {
 	var todo []int
 	for _, i := range list {
 		if _, ok := s.known[i]; !ok && !slices.Contains(todo, i) {
@@ -224,7 +248,11 @@ func (s *Search) try(ctx context.Context, list []int) error {
 			s.over = true
 			return nil
 		}
-		trials, err := s.Evaluate(ctx, todo[:n], s.most())
+		limit := most
+		if most == untilBest {
+			limit = s.most()
+		}
+		trials, err := s.Evaluate(ctx, todo[:n], limit)
 		if err != nil {
 			return err
 		}

@@ -26,28 +26,52 @@ type Axis struct {
 	Key    string
 	Values []string
 	set    func(w *configs.Workload, value string)
+	// neutral is the value of an axis of numbers that suits every kernel; other values suit some. Empty: it is no such axis.
+	neutral string
 }
 
-// number sets one of a workload's numbers.
-func number(field func(w *configs.Workload) *int) func(*configs.Workload, string) {
-	return func(w *configs.Workload, value string) {
+// number is an axis of one of a workload's numbers. The first value is the one that suits every kernel.
+func number(key string, values []string, field func(w *configs.Workload) *int) Axis {
+	return Axis{Key: key, Values: values, neutral: values[0], set: func(w *configs.Workload, value string) {
 		*field(w), _ = strconv.Atoi(value) // a value of ours, or checked
-	}
+	}}
 }
 
-// choice sets one of a workload's names.
-func choice(field func(w *configs.Workload) *configs.Choice) func(*configs.Workload, string) {
-	return func(w *configs.Workload, value string) { *field(w) = configs.Choice(value) }
+// choice is an axis of one of a workload's names.
+func choice(key string, values []string, field func(w *configs.Workload) *configs.Choice) Axis {
+	return Axis{Key: key, Values: values, set: func(w *configs.Workload, value string) { *field(w) = configs.Choice(value) }}
 }
 
 // ScheduleKey is the axis that a search begins with.
 const ScheduleKey = "workload.schedule"
 
-// Axes are all that are searched on a machine: software alone, or with its graph unit.
-func Axes(m *configs.Machine, withUnit bool) []Axis {
+// Kinds says which schedules are searched.
+type Kinds string
+
+// Kinds of schedules.
+const (
+	Suited   Kinds = "auto"     // those of the machine's graph unit, or software's if it has none
+	Software Kinds = "software" // software's alone
+	Every    Kinds = "all"      // both
+)
+
+// has reports whether a schedule is among them on a machine.
+func (k Kinds) has(s *schedule.Schedule, m *configs.Machine) bool {
+	own := s.Unit != "" && m.Core.Unit.Is(s.Unit)
+	switch {
+	case s.Unit != "":
+		return own && k != Software
+	case k == Suited:
+		return m.Core.Unit.Spec == nil
+	}
+	return true
+}
+
+// Axes are all that are searched on a machine, with those kinds of schedules.
+func Axes(m *configs.Machine, kinds Kinds) []Axis {
 	var schedules, layouts, directions, sets, dedups, orders, scans []string
 	for _, s := range units.Schedules() {
-		if s.Unit == "" || withUnit && m.Core.Unit.Is(s.Unit) {
+		if kinds.has(s, m) {
 			schedules = append(schedules, s.Name)
 		}
 	}
@@ -70,16 +94,16 @@ func Axes(m *configs.Machine, withUnit bool) []Axis {
 		scans = append(scans, string(s))
 	}
 	return []Axis{
-		{ScheduleKey, schedules, func(w *configs.Workload, v string) { w.Schedule = configs.Schedule(v) }},
-		{"workload.direction", directions, choice(func(w *configs.Workload) *configs.Choice { return &w.Direction })},
-		{"workload.active_set", sets, choice(func(w *configs.Workload) *configs.Choice { return &w.ActiveSet })},
-		{"workload.layout", layouts, func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
-		{"workload.dedup", dedups, choice(func(w *configs.Workload) *configs.Choice { return &w.Dedup })},
-		{"workload.order", orders, choice(func(w *configs.Workload) *configs.Choice { return &w.Order })},
-		{"workload.scan", scans, choice(func(w *configs.Workload) *configs.Choice { return &w.Scan })},
-		{"workload.block_vertices", blockSizes(), number(func(w *configs.Workload) *int { return &w.BlockVertices })},
-		{"workload.warps_per_core", parts(m.Core.Warps), number(func(w *configs.Workload) *int { return &w.WarpsPerCore })},
-		{"workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), number(func(w *configs.Workload) *int { return &w.CTAThreads })},
+		{Key: ScheduleKey, Values: schedules, set: func(w *configs.Workload, v string) { w.Schedule = configs.Schedule(v) }},
+		choice("workload.direction", directions, func(w *configs.Workload) *configs.Choice { return &w.Direction }),
+		choice("workload.active_set", sets, func(w *configs.Workload) *configs.Choice { return &w.ActiveSet }),
+		{Key: "workload.layout", Values: layouts, set: func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
+		choice("workload.dedup", dedups, func(w *configs.Workload) *configs.Choice { return &w.Dedup }),
+		choice("workload.order", orders, func(w *configs.Workload) *configs.Choice { return &w.Order }),
+		choice("workload.scan", scans, func(w *configs.Workload) *configs.Choice { return &w.Scan }),
+		number("workload.block_vertices", blockSizes(), func(w *configs.Workload) *int { return &w.BlockVertices }),
+		number("workload.warps_per_core", parts(m.Core.Warps), func(w *configs.Workload) *int { return &w.WarpsPerCore }),
+		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *configs.Workload) *int { return &w.CTAThreads }),
 	}
 }
 
@@ -155,38 +179,101 @@ type Space struct {
 }
 
 // MostCandidates bounds a space: more is a mistake.
-const MostCandidates = 20_000
+const MostCandidates = 200_000
 
 // NewSpace finds the legal combinations, by a workload that has all else. Of those that come to the same kernel, the first
 // is one.
 func NewSpace(w configs.Workload, m *configs.Machine, axes []Axis) (*Space, error) {
 	s := &Space{Axes: axes, workload: w}
-	seen := map[string]bool{}
-	core := schedule.Core{Warps: m.Core.Warps, Lanes: m.Core.Threads}
-	at := make(Candidate, len(axes))
-	for more := true; more; more = next(at, axes) {
-		own := w
-		for i, a := range axes {
-			a.set(&own, a.Values[at[i]])
-		}
-		p, err := compose.NewPlan(own)
-		if err != nil || p.Fits(core) != nil {
-			continue
-		}
-		name := p.Name()
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
-		s.Candidates, s.names = append(s.Candidates, slices.Clone(at)), append(s.names, name)
-		if len(s.Candidates) > MostCandidates {
-			return nil, fmt.Errorf("more than %d candidates: leave some out by --only", MostCandidates)
-		}
+	e := enumeration{Space: s, core: schedule.Core{Warps: m.Core.Warps, Lanes: m.Core.Threads}, seen: map[string]bool{}}
+	if err := e.all(w); err != nil {
+		return nil, err
 	}
 	if len(s.Candidates) == 0 {
 		return nil, fmt.Errorf("workload.algorithm: %s: no combination is legal: nothing to search", w.Algorithm)
 	}
 	return s, nil
+}
+
+// enumeration goes through a space. Numbers are looked at below choices that go together: most of these do not, and then
+// no number makes them legal.
+type enumeration struct {
+	*Space
+	core schedule.Core
+	seen map[string]bool // names of kernels
+}
+
+// all looks at every combination of the choices that are no numbers.
+func (e *enumeration) all(w configs.Workload) error {
+	choices := slices.Clone(e.Axes)
+	for i, a := range e.Axes {
+		if a.neutral != "" {
+			choices[i].Values = []string{a.neutral}
+		}
+	}
+	at := make(Candidate, len(choices))
+	for more := true; more; more = next(at, choices) {
+		own := w
+		for i, a := range choices {
+			a.set(&own, a.Values[at[i]])
+		}
+		if _, err := compose.NewPlan(own); err != nil {
+			continue
+		}
+		if err := e.numbers(own, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numbers looks at the numbers that suit a combination of the other choices.
+func (e *enumeration) numbers(w configs.Workload, choices Candidate) error {
+	suit := slices.Clone(e.Axes)   // with the values that suit, each alone
+	of := make([][]int, len(suit)) // places of these among all
+	for i, a := range e.Axes {
+		suit[i].Values = nil
+		for v, value := range a.Values {
+			own := w
+			if a.neutral != "" {
+				a.set(&own, value)
+			} else if v != choices[i] {
+				continue
+			}
+			if _, err := compose.NewPlan(own); err == nil {
+				suit[i].Values, of[i] = append(suit[i].Values, value), append(of[i], v)
+			}
+		}
+		if len(of[i]) == 0 {
+			return nil
+		}
+	}
+	at := make(Candidate, len(suit))
+	for more := true; more; more = next(at, suit) {
+		own, c := w, make(Candidate, len(suit))
+		for i, a := range suit {
+			a.set(&own, a.Values[at[i]])
+			c[i] = of[i][at[i]]
+		}
+		if err := e.add(own, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds a candidate, if it is legal on the machine and none before it is the same kernel.
+func (e *enumeration) add(w configs.Workload, c Candidate) error {
+	p, err := compose.NewPlan(w)
+	if err != nil || p.Fits(e.core) != nil || e.seen[p.Name()] {
+		return nil //nolint:nilerr // it is no candidate
+	}
+	e.seen[p.Name()] = true
+	e.Candidates, e.names = append(e.Candidates, c), append(e.names, p.Name())
+	if len(e.Candidates) > MostCandidates {
+		return fmt.Errorf("more than %d candidates: leave some out by --only", MostCandidates)
+	}
+	return nil
 }
 
 // next is the next place in a cross product; false: there is none.
@@ -208,24 +295,17 @@ func (s *Space) Settings(i int) (out []experiment.Setting) {
 	return out
 }
 
-// AllSettings are those of all candidates.
-func (s *Space) AllSettings() (out [][]experiment.Setting) {
-	for i := range s.Candidates {
-		out = append(out, s.Settings(i))
-	}
-	return out
-}
-
 // Name is the name of a candidate's kernel.
 func (s *Space) Name(i int) string { return s.names[i] }
 
-// Find is the candidate that is nearest to a workload: the one that a workload's own choices come to, if it is among them.
+// Find is the candidate that a workload's own choices come to; if that is none, what suits the first schedule.
 func (s *Space) Find(w configs.Workload) int {
-	p, err := compose.NewPlan(w)
-	if err != nil {
-		return 0
+	if p, err := compose.NewPlan(w); err == nil {
+		if i := slices.Index(s.names, p.Name()); i >= 0 {
+			return i
+		}
 	}
-	return max(0, slices.Index(s.names, p.Name()))
+	return max(0, s.suited(0))
 }
 
 // suited is the candidate of a schedule with the workload's other choices, or what suits the schedule where these are auto;

@@ -17,7 +17,7 @@ func space(t *testing.T, algorithm string, only ...string) *tune.Space {
 	t.Helper()
 	e, err := configs.ParseExperiment("test", []byte("name: t\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 9, edges: 9}}\nworkload: {algorithm: "+algorithm+"}\n"))
 	require.NoError(t, err)
-	axes := tune.Axes(&e.Machine, false)
+	axes := tune.Axes(&e.Machine, tune.Software)
 	for _, o := range only {
 		require.NoError(t, tune.Restrict(axes, o))
 	}
@@ -152,7 +152,7 @@ func TestSpace(t *testing.T) {
 	for i := range some.Candidates {
 		require.Equal(t, "edge", some.Settings(i)[0].Value)
 	}
-	axes := tune.Axes(&configs.Machine{}, false)
+	axes := tune.Axes(&configs.Machine{}, tune.Software)
 	for _, wrong := range []string{"schedule", "width=3", "schedule=weaver", "warps_per_core=x", "direction=1"} {
 		require.ErrorContains(t, tune.Restrict(axes, wrong), "--only "+wrong)
 	}

@@ -129,8 +129,8 @@ func (k *kernel) launch(s *sim.Sampled, at int) Estimate {
 	}
 	if left := float64(s.WarpInstrs - covered); left > 0 { // what ended while time was being switched off
 		more := left * cpi(s.Begin.Pace)
-		if rest > 0 {
-			more = rest * left / float64(covered-s.Begin.WarpInstrs)
+		if done := covered - s.Begin.WarpInstrs; rest > 0 && done > 0 {
+			more = rest * left / float64(done)
 		}
 		for i := range beside {
 			beside[i] += more / float64(n+1)

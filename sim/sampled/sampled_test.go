@@ -208,3 +208,14 @@ func TestCalibrate(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingBehind: a launch in which time was switched off for cycles of no instruction, and all that is left ended meanwhile,
+// has an estimate.
+func TestNothingBehind(t *testing.T) {
+	begin := sim.Interval{Pace: sim.Pace{Cycles: 100, WarpInstrs: 40}, Counts: stats.Tree{stats.Count("cycles", "cycles", "", 100)}}
+	s := sim.Sampled{Begin: begin, Rest: sim.Stretch{Pace: sim.Pace{Cycles: 7}}, Result: sim.Result{Cycles: 100, Stats: emu.Stats{WarpInstrs: 50}}}
+	var e Estimator
+	got := e.Launch("kernel", &s)
+	require.InDelta(t, 100+7+10*2.5, got.Cycles, 1e-9)
+	require.False(t, math.IsInf(got.Half, 0) || math.IsNaN(got.Half))
+}

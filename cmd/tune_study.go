@@ -1,0 +1,172 @@
+package cmd
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"heddle/configs"
+	"heddle/configs/schema"
+	"heddle/internal/experiment"
+	"heddle/internal/files"
+	"heddle/internal/tune"
+	"heddle/internal/version"
+	"heddle/units"
+)
+
+// Files of a study.
+const (
+	studyFile   = "study.json"
+	studyTables = "study.md"
+)
+
+// study searches at each point of an experiment with axes.
+func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[configs.Experiment]) error {
+	points, err := experiment.Points(l, f.overrides.set)
+	if err != nil {
+		return err
+	}
+	s := &tune.Study{Name: l.Value.Name, Version: version.Text()}
+	variants := variantNames(points)
+	dir := filepath.Join(f.out, l.Value.Name+"-tune")
+	for i := range points {
+		if err := f.solve(c, name, dir, s, points, i, variants[variantKey(&points[i])]); err != nil {
+			return fmt.Errorf("at the point %s: %w", experiment.Label(points[i].Axes), err)
+		}
+		if err := writeStudy(dir, s); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return printJSON(c.OutOrStdout(), s)
+	}
+	s.Write(c.OutOrStdout())
+	fmt.Fprintf(c.OutOrStdout(), "%s has these and more tables, %s all figures\n", filepath.Join(dir, studyTables), studyFile)
+	return nil
+}
+
+// solve searches at one point.
+func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s *tune.Study, points []experiment.Point, i int, variant string) error {
+	p := &points[i]
+	set := slices.Clone(f.overrides.set)
+	for _, key := range []string{"compare={}", "sweep={}", "exclude=[]"} {
+		set = append(set, key)
+	}
+	for _, a := range p.Axes {
+		set = append(set, a.Key+"="+a.Value)
+	}
+	label := fmt.Sprintf("%0*d%s", len(fmt.Sprint(len(points))), i+1, dashed(p.Axes))
+	own := *f
+	own.out, own.whole = dir, true
+	l, err := own.load(name, append(set, "name="+label))
+	if err != nil {
+		return err
+	}
+	o, t, err := own.search(c, l, set, label)
+	if err != nil {
+		return err
+	}
+	problem := problemOf(s, p, variant)
+	x := &tune.Solution{Variant: variant, Outcome: *o}
+	problem.Graph = t.graph
+	x.First, _ = t.explain(&o.First)
+	x.Best, x.Stalls = t.explain(&o.Best)
+	for n := range t.runner.Points {
+		x.Seconds += t.outcomes[n].Seconds
+	}
+	problem.Of = append(problem.Of, x)
+	if !f.json {
+		fmt.Fprintf(c.OutOrStdout(), "%s: %.2f times as fast as its first\n    %s\n", label, o.Best.Speedup, o.Best.Kernel)
+	}
+	return nil
+}
+
+// variantKey tells variants apart.
+func variantKey(p *experiment.Point) string {
+	var values []string
+	for _, a := range p.Variant {
+		values = append(values, a.Value)
+	}
+	return strings.Join(values, " ")
+}
+
+// variantNames are short names of variants: that of the graph unit, or software, if that tells them apart.
+func variantNames(points []experiment.Point) map[string]string {
+	short, full := map[string]string{}, map[string]string{}
+	taken := map[string]bool{}
+	for i := range points {
+		p := &points[i]
+		key := variantKey(p)
+		if _, known := full[key]; known {
+			continue
+		}
+		full[key], short[key] = cmp.Or(key, "kernels"), "software"
+		if u := units.Of(p.Config.Machine.Core.Unit.Spec); u != nil {
+			short[key] = u.Name
+		}
+		taken[short[key]] = true
+	}
+	if len(taken) < len(short) {
+		return full
+	}
+	return short
+}
+
+// problemOf finds the problem of a point, which may be new.
+func problemOf(s *tune.Study, p *experiment.Point, variant string) *tune.Problem {
+	if !slices.Contains(s.Variants, variant) {
+		s.Variants = append(s.Variants, variant)
+	}
+	axes := slices.DeleteFunc(slices.Clone(p.Axes), func(a experiment.Setting) bool { return slices.Contains(p.Variant, a) })
+	for _, q := range s.Problems {
+		if slices.Equal(q.Axes, axes) {
+			return q
+		}
+	}
+	s.Problems = append(s.Problems, &tune.Problem{Axes: axes, Label: experiment.Label(axes)})
+	return s.Problems[len(s.Problems)-1]
+}
+
+// plainValue is one that a file's name may have.
+var plainValue = regexp.MustCompile(`^[\w.-]{1,40}$`)
+
+// dashed is the part of a directory's name that says which point it is.
+func dashed(axes []experiment.Setting) (name string) {
+	for _, a := range axes {
+		if v := filepath.Base(a.Value); plainValue.MatchString(v) {
+			name += "-" + strings.TrimSuffix(v, ".gz")
+		}
+	}
+	return name
+}
+
+// explain are statistics of a candidate's point, whole if there is one.
+func (t *tuning) explain(r *tune.Ranked) (stats map[string]float64, stalls string) {
+	n, ok := t.numbers[experiment.Label(append(slices.Clone(r.Settings()), wholeSetting))]
+	if !ok {
+		n = t.numbers[experiment.Label(r.Settings())]
+	}
+	o := &t.outcomes[n]
+	stats = map[string]float64{}
+	for _, x := range tune.Explained {
+		if s, ok := o.Stats.Get(x.Name); ok {
+			stats[x.Name] = s.Float()
+		}
+	}
+	return stats, experiment.TopStalls(o.Stats, 2)
+}
+
+func writeStudy(dir string, s *tune.Study) error {
+	var b bytes.Buffer
+	if err := printJSON(&b, s); err != nil {
+		return err
+	}
+	return errors.Join(files.Write(filepath.Join(dir, studyFile), b.Bytes()), files.Write(filepath.Join(dir, studyTables), []byte(s.Markdown())))
+}
