@@ -239,7 +239,7 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 			r.step(n, registerKernel, &s.Register)
 		}
 		r.gather(n, res.Plan, s, software(res.Steps[i:i+1]))
-		if res.Plan.Algorithm.Apply != nil {
+		if res.Plan.Algorithm.Applies() {
 			r.step(n, applyKernel, &s.Apply)
 		}
 		if inside(r.region, n) {

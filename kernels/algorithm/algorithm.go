@@ -93,6 +93,11 @@ type Algorithm struct {
 	// Apply ends a super-step for v; nil: there is nothing to do. Residual is called with
 	// the size of a change, when that is asked for.
 	Apply func(k *emit.Kernel, v ir.Value, residual func(change ir.Value))
+	// Sends is Apply in an algorithm whose sums do not tell what becomes active: it reports whether v is active in the next
+	// super-step. With it a run may have a tolerance.
+	Sends func(k *emit.Kernel, v ir.Value, residual func(change ir.Value)) (active ir.Value)
+	// Cut says that a run which max_iterations stops has a result, although vertices are active.
+	Cut bool
 	// Back goes back through the super-steps when nothing is active any more, from the last but one, behind which
 	// there is something, to the second, as the first is the source's: its active vertices push once more, and the number of the
 	// super-step, from 0, is in depth. Its SrcFilter tells by that and by what a vertex holds whether it was active. nil: there is no way
@@ -127,6 +132,7 @@ type Problem struct {
 	Target    uint32
 	Damping   float64
 	Tolerance float64
+	Threshold float64 // the least change that is sent, as a part of what a vertex holds
 	Seed      uint64
 	Width     int // numbers of a vertex's vector; 1 without
 
@@ -138,11 +144,12 @@ type Outcome struct {
 	Result    []uint32
 	Steps     int
 	Stopped   bool      // by Stop
+	Ended     bool      // no vertex was active any more
 	Residuals []float32 // of the super-steps, if there is a tolerance
 }
 
 // algorithms are all of them, one file each, and then those that were added.
-var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, ccSoman, spmv, inDegree, spmm, graphSum, kCore, kCoreCounted, stCon, colouring, bc}
+var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, ccSoman, spmv, inDegree, spmm, graphSum, kCore, kCoreCounted, stCon, colouring, bc, pageRankDelta}
 
 // Own is how many of Algorithms are heddle's own: they come first.
 var Own = len(algorithms)
@@ -181,6 +188,7 @@ func (a *Algorithm) check() error {
 		{a.Vector != "" && !a.has(a.Vector), "the array that Vector names"}, {a.Stop != "" && !a.has(a.Stop), "the array that Stop names"},
 		{a.Unsettled != nil && a.Bound == nil, "Bound, which goes with Unsettled"},
 		{a.Single && !a.Dense, "Dense, which goes with Single"},
+		{a.Dense && a.Sends != nil, "vertices that are not active, and has Sends"},
 	} {
 		if x.lacks {
 			return fmt.Errorf("it lacks %s", x.what)
@@ -229,6 +237,9 @@ func (a *Algorithm) Accepts(g *graph.Graph) error {
 // Decides reports whether, in the direction pull, the first edge with an active source decides its destination: only those
 // that are not decided walk their rows, and what comes after it changes nothing.
 func (a *Algorithm) Decides() bool { return a.DstFilter != nil && a.Settles() }
+
+// Applies reports whether a super-step ends with a kernel for all vertices.
+func (a *Algorithm) Applies() bool { return a.Apply != nil || a.Sends != nil }
 
 // Settles reports whether, in the direction pull, a vertex that has changed changes no more.
 func (a *Algorithm) Settles() bool { return a.Once && !a.Sum.Blind() }

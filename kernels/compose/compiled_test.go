@@ -119,7 +119,7 @@ func check(t *testing.T, p *Plan, d host.Device, name string, g *graph.Graph) Re
 
 func launches(r *Result) int {
 	n := 1 + len(r.Steps) + len(r.Splits)
-	if r.Plan.Algorithm.Apply != nil {
+	if r.Plan.Algorithm.Applies() {
 		n += len(r.Steps)
 	}
 	for _, s := range r.Steps {

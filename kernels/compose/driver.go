@@ -212,8 +212,11 @@ func (d *driver) exchange() error {
 		return fmt.Errorf("%s cannot be exported: active set %s is the host's", d.run.Plan.Name(), d.run.Plan.Set.Name)
 	}
 	d.line(" li t0, 0x%x\n lw s2, 0(t0)\n sw zero, 0(t0)\n bnez s2, 1f\n li t1, 1\n sw t1, %d(s0)\n1:", left, doneWord)
-	most := d.run.problem.Graph.Vertices() + 1 // a vertex's value settles in as many at most
-	d.line(" li t0, %d\n blt s1, t0, 1f\n li t1, 2\n sw t1, %d(s0)\n1:", most+1, doneWord)
+	most, end := d.run.problem.Graph.Vertices()+2, 2 // a vertex's value settles in one less at most
+	if d.run.Plan.Algorithm.Cut {
+		most, end = d.steps, 1 // whose ranks the image has
+	}
+	d.line(" li t0, %d\n blt s1, t0, 1f\n li t1, %d\n sw t1, %d(s0)\n1:", most, end, doneWord)
 	d.line(" lw t0, %d(s0)\n addi t0, t0, 1\n li t1, %d\n blt t0, t1, 1f\n li t0, 0\n1:\n sw t0, %d(s0)\n addi s1, s1, 1", phaseWord, d.phases, phaseWord)
 	d.store("s1", d.stepAt)
 	d.store("s2", d.sizeAt)

@@ -85,7 +85,7 @@ func TestExported(t *testing.T) {
 	machines := []string{"vortex-rtl-a", "vortex-rtl-c", "vortex-rtl-d", "vortex-rtl-m6"}
 	g := exportGraph(t, 70, 160)
 	n := 0
-	for _, algorithm := range []string{"pagerank", "spmv", "bfs", "cc"} {
+	for _, algorithm := range []string{"pagerank", "pagerank-delta", "spmv", "bfs", "cc"} {
 		for _, schedule := range []string{"vertex", "edge", "warp", "cta"} {
 			for _, direction := range []string{"pull", "push"} {
 				n++

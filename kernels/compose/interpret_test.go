@@ -145,8 +145,11 @@ func workload(p *Plan) configs.Workload {
 		Dedup: configs.Choice(p.Dedup.Name), Order: configs.Choice(p.Order.Name), Scan: configs.Choice(p.Scan), Skip: configs.Choice(p.Skip),
 		Settled: p.Settled, HybridRule: "beamer", Sum: configs.Choice(p.Sum), Ahead: p.Ahead, Coefficient: configs.Choice(p.Coefficient.Name), Alpha: 4, Beta: 4, Source: -1, Target: -1, Seed: 1, Damping: 0.85, Width: 4,
 	}
-	if p.Algorithm.Name == "pagerank" {
+	switch p.Algorithm.Name {
+	case "pagerank":
 		w.Iterations, w.Tolerance = 2, 1e-30
+	case "pagerank-delta":
+		w.Threshold, w.Tolerance = 0.05, 1e-30
 	}
 	return w
 }

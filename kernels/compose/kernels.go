@@ -70,7 +70,7 @@ func (p *Plan) Build(machine schedule.Core) (ks Kernels, err error) {
 			}
 		}
 	}
-	if p.Algorithm.Apply != nil {
+	if p.Algorithm.Applies() {
 		if ks.Apply, err = p.apply(core); err != nil {
 			return ks, err
 		}
@@ -143,19 +143,25 @@ func (p *Plan) apply(core schedule.Core) (*ir.Kernel, error) {
 
 func (p *Plan) applyAll(k *emit.Kernel, core schedule.Core) {
 	if !p.Residual {
-		k.Strided(k.Count("vertices"), func(v ir.Value) {
-			p.Algorithm.Apply(k, v, nil)
-			p.again(k, v)
-		})
+		k.Strided(k.Count("vertices"), p.applyTo(k, nil))
 		return
 	}
 	sum := k.Var(k.F32(0))
-	k.Strided(k.Count("vertices"), func(v ir.Value) {
-		p.Algorithm.Apply(k, v, func(change ir.Value) { sum.Set(k.Add(sum.Get(), change)) })
-		p.again(k, v)
-	})
+	k.Strided(k.Count("vertices"), p.applyTo(k, func(change ir.Value) { sum.Set(k.Add(sum.Get(), change)) }))
 	all := k.WarpSum(sum.Get(), core.Lanes)
 	k.When(k.Eq(k.LaneID(), k.U32(0)), func() { k.AtomicAddF(k.Addr("residual"), nil, all) })
+}
+
+// applyTo ends a super-step for a vertex.
+func (p *Plan) applyTo(k *emit.Kernel, residual func(change ir.Value)) func(v ir.Value) {
+	if sends := p.Algorithm.Sends; sends != nil {
+		set := p.set().In(k, p.Dedup)
+		return func(v ir.Value) { k.When(sends(k, v, residual), func() { set.Add(v) }) }
+	}
+	return func(v ir.Value) {
+		p.Algorithm.Apply(k, v, residual)
+		p.again(k, v)
+	}
 }
 
 // split goes through the far pile.

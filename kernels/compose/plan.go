@@ -74,6 +74,9 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 			return nil, err
 		}
 	}
+	if p.Algorithm.Sends != nil && float32(w.Damping) >= 1 {
+		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected less than 1 with %s", w.Damping, p.Algorithm.Name)
+	}
 	p.BlockVertices = w.BlockVertices
 	if p.Layout.Blocks != nil {
 		p.Layout = p.Layout.Blocks(cmp.Or(p.BlockVertices, layout.DefaultBlock))

@@ -192,6 +192,7 @@ func TestAuto(t *testing.T) {
 		{nil, "bfs/vertex/csr/push/queue+none"},
 		{[]string{"algorithm=pagerank"}, "pagerank/vertex/csc/pull/counter"},
 		{[]string{"algorithm=pagerank", "schedule=edge"}, "pagerank/edge/coo/pull/counter"},
+		{[]string{"algorithm=pagerank-delta"}, "pagerank-delta/vertex/csr/push/queue+none"},
 		{[]string{"algorithm=sssp", "schedule=cta"}, "sssp/cta/csr/push/queue+monotonic/shuffle"},
 		{[]string{"algorithm=sssp", "schedule=strict", "order=near-far"}, "sssp/strict/csr/push/queue+monotonic+near-far/shuffle"},
 		{[]string{"algorithm=cc", "schedule=edge"}, "cc/edge/coo/push/bytemap"},

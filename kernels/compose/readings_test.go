@@ -67,3 +67,34 @@ func TestSomanIsQuick(t *testing.T) {
 	require.Less(t, steps["cc-soman"], steps["cc"])
 	require.LessOrEqual(t, steps["cc-soman"], 4)
 }
+
+// TestDeltaEnds: PageRank by changes ends when nothing is active, when the changes are below the tolerance, or when it is
+// stopped; with a threshold that no change is below, it has PageRank's ranks.
+func TestDeltaEnds(t *testing.T) {
+	g := exportGraph(t, 300, 2000)
+	p := mustPlan(t, "algorithm=pagerank-delta")
+	run := func(change func(w *configs.Workload)) Result {
+		w := workload(p)
+		w.Tolerance = 0
+		change(&w)
+		r, err := Run(t.Context(), untimed(t, p), g, w)
+		require.NoError(t, err)
+		require.True(t, r.Verified)
+		return r
+	}
+	all := run(func(w *configs.Workload) { w.Threshold = 1e-4 })
+	require.True(t, all.Converged)
+	require.Less(t, all.Steps[len(all.Steps)-1].Frontier, all.Steps[0].Frontier)
+	few := run(func(w *configs.Workload) { w.Threshold, w.Tolerance = 1e-4, 0.01 })
+	require.True(t, few.Converged)
+	require.Less(t, len(few.Steps), len(all.Steps))
+	cut := run(func(w *configs.Workload) { w.Threshold, w.Iterations = 1e-4, 2 })
+	require.False(t, cut.Converged)
+	require.Len(t, cut.Steps, 2)
+	require.EqualValues(t, g.Edges(), cut.Steps[0].Handled())
+
+	w := workload(p)
+	w.Damping = 1
+	_, err := NewPlan(w)
+	require.ErrorContains(t, err, "workload.damping = 1: ")
+}

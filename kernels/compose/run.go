@@ -130,6 +130,7 @@ type run struct {
 	round    uint32                // of an algorithm with rounds
 	left     uint64                // vertices that have not been active, with rounds
 	isBack   bool                  // it goes back
+	ended    bool                  // no vertex is active any more
 	number   uint32                // of the launch in a gather
 	depth    int                   // the super-step, from 0, that the way back is at
 	regions  uint32                // where the units' lists are in memory
@@ -148,7 +149,7 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 	}
 	r := &run{
 		Result: Result{Plan: p, Source: source}, machine: m, workload: w, kernels: ks,
-		problem: algorithm.Problem{Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance, Seed: w.Seed, Width: p.width(), Coefficient: p.Coefficient},
+		problem: algorithm.Problem{Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance, Threshold: w.Threshold, Seed: w.Seed, Width: p.width(), Coefficient: p.Coefficient},
 		set:     p.set().New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
 		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{}, left: uint64(g.Vertices()), room: p.Set.Room(g.Vertices(), g.Edges(), p.Dedup),
 	}
@@ -233,7 +234,7 @@ func (r *run) superSteps(ctx context.Context) error {
 	}
 	for !r.Converged && !r.Stopped {
 		if most := r.maxSteps(); most > 0 && len(r.Steps) >= most {
-			if r.Plan.Algorithm.Dense {
+			if a := r.Plan.Algorithm; a.Dense || a.Cut {
 				return nil
 			}
 			return fmt.Errorf("%d vertices are still active after max_iterations = %d super-steps: nothing to verify", r.active(), most)
@@ -363,16 +364,22 @@ func (r *run) superStep(ctx context.Context) (err error) {
 	}
 	r.Steps = append(r.Steps, s)
 	if r.Plan.Algorithm.Dense {
-		r.Converged = r.Plan.Residual && float64(s.Residual) <= r.workload.Tolerance
+		r.Converged = r.settled(&s)
 		return nil
 	}
 	n, err := r.next()
 	if n == 0 && err == nil {
 		n, err = r.refill(ctx)
 	}
-	r.Converged = n == 0
+	r.ended = n == 0
+	r.Converged = r.ended || r.Plan.Algorithm.Sends != nil && r.settled(&s)
 	r.Stopped = r.stops()
 	return err
+}
+
+// settled reports whether a super-step has changed no more than the tolerance.
+func (r *run) settled(s *Step) bool {
+	return r.Plan.Residual && float64(s.Residual) <= r.workload.Tolerance
 }
 
 // stops reports whether a super-step has ended the run.
@@ -522,7 +529,7 @@ func (r *run) verify() error {
 	at := r.places[r.Plan.Algorithm.Result]
 	r.Values = make([]uint32, r.Plan.Algorithm.Size(r.Plan.Algorithm.Result, &r.problem))
 	r.ReadWords(at, r.Values)
-	o := algorithm.Outcome{Result: r.Values, Steps: len(r.Steps), Stopped: r.Stopped}
+	o := algorithm.Outcome{Result: r.Values, Steps: len(r.Steps), Stopped: r.Stopped, Ended: r.ended}
 	for i := range r.Steps {
 		o.Residuals = append(o.Residuals, r.Steps[i].Residual)
 	}

@@ -1,0 +1,68 @@
+package compose
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/kernels/graph"
+)
+
+// odd draws a graph: of one vertex, without edges, or of any size. Every edge is there in both directions.
+func odd(r *rand.Rand) *graph.Graph {
+	n := 1 + r.IntN(90)
+	var lines []string
+	for range r.IntN(3) * r.IntN(4*n) {
+		a, b := 1+r.IntN(n), 1+min(r.IntN(n), r.IntN(n))
+		if line := fmt.Sprintf("%d %d %d", max(a, b), min(a, b), r.IntN(9)); a != b {
+			lines = append(lines, line)
+		}
+	}
+	if r.IntN(6) == 0 {
+		return read(1)
+	}
+	return read(n, lines...)
+}
+
+// runOdd runs a plan without time. A graph without edges has no weights, and so another program.
+func runOdd(t *testing.T, p *Plan, g *graph.Graph, w configs.Workload) (Result, error) {
+	if g.WeightKind() == graph.NoWeights {
+		return Run(t.Context(), untimed(t, p), g, w)
+	}
+	return compiled(t, p, g).Run(t.Context(), untimed(t, p), g, w)
+}
+
+// oddEvery is which share of the combinations runs on a graph of its own.
+const oddEvery = 5
+
+// TestOddGraphs: combinations are right on graphs of one vertex, without edges, with edges that are there several times, and
+// of sizes that fit nothing. -short: fewer.
+func TestOddGraphs(t *testing.T) {
+	every := oddEvery
+	if testing.Short() {
+		every *= 7
+	}
+	for i, p := range All() {
+		if i%every != 0 {
+			continue
+		}
+		t.Run(p.Name(), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(uint64(i), 5))
+			for range 3 {
+				g := odd(r)
+				w := workload(p)
+				w.Source, w.Target = r.IntN(g.Vertices()), r.IntN(g.Vertices())
+				if p.Algorithm.Target && w.Source == w.Target {
+					continue
+				}
+				res, err := runOdd(t, p, g, w)
+				require.NoError(t, err, "%d vertices, %d edges, from %d", g.Vertices(), g.Edges(), w.Source)
+				require.True(t, res.Verified)
+			}
+		})
+	}
+}
