@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"heddle/configs"
+	"heddle/internal/diagram"
 	"heddle/internal/experiment"
 	"heddle/internal/files"
 )
@@ -31,7 +34,7 @@ from, in this order: defaults, extended files, the file, the environment
 (HEDDLE_CORE__WARPS=16 is a machine's core.warps, HEDDLE_MACHINE__CORE__WARPS an experiment's
 machine.core.warps), --set.`,
 	}
-	c.AddCommand(newConfigCheck(), newConfigShow(), newConfigSchema(), newConfigList())
+	c.AddCommand(newConfigCheck(), newConfigShow(), newConfigDraw(), newConfigSchema(), newConfigList())
 	return c
 }
 
@@ -60,6 +63,28 @@ func newConfigShow() *cobra.Command {
 				return err
 			}
 			_, err = c.OutOrStdout().Write(l.AnnotatedYAML())
+			return err
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func newConfigDraw() *cobra.Command {
+	var f machineFlags
+	c := &cobra.Command{
+		Use: "draw MACHINE", Short: "Draw a machine as SVG: its units, caches and memory, with their sizes", Args: cobra.ExactArgs(1),
+		Long: `Write a picture of a machine to stdout, as SVG that follows the reader's light or dark
+theme: one socket with a core and its units, what the sockets share, and the sizes that the
+configuration gives them.`,
+		Example: "  heddle config draw vortex-6c32w32t-weaver > machine.svg\n  heddle config draw my-machine.yaml --set core.warps=16 > machine.svg",
+		RunE: func(c *cobra.Command, args []string) error {
+			l, err := configs.LoadMachine(args[0], os.Environ(), f.set)
+			if err != nil {
+				return err
+			}
+			name := strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0]))
+			_, err = io.WriteString(c.OutOrStdout(), diagram.Machine(name, &l.Value))
 			return err
 		},
 	}

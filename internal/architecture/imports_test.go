@@ -88,6 +88,7 @@ var rules = []struct {
 	{"internal/report", []string{"internal/experiment", "internal/files", "internal/hotspots", "internal/store"}},
 	// The monitor shows machines, and knows nothing of who runs them.
 	{"internal/monitor", []string{"=sim"}},
+	{"internal/diagram", []string{"configs", "=units", "components/"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/report"}},
 	{"internal/tune", []string{"configs", "kernels", "=units", "internal/experiment"}},
