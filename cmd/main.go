@@ -17,6 +17,7 @@ import (
 	"heddle/components/accel"
 	"heddle/internal/experiment"
 	"heddle/internal/plain"
+	"heddle/internal/version"
 	"heddle/isa/emu"
 	"heddle/register"
 	"heddle/sim"
@@ -83,11 +84,13 @@ func newRoot() *cobra.Command {
 graph-processing hardware units plugged into its cores.
 
 ` + exitHelp,
+		Version:       version.Line(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("heddle {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(), newCLI(), newTune())
+	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(), newCLI(), newMan(), newTune())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)

@@ -18,6 +18,7 @@ import (
 	"heddle/internal/experiment"
 	"heddle/internal/files"
 	"heddle/internal/reproduce"
+	"heddle/internal/resources"
 )
 
 // reproduceFlags are the settings of heddle reproduce.
@@ -316,7 +317,7 @@ func (r *reproduction) end(c *cobra.Command, absent []string) error {
 	}
 	o.Absent, o.Machines, o.Graphs, o.Version = absent, r.machines, r.graphs, r.version
 	if o.Host.Jobs = r.flags.jobs; !r.resumed {
-		o.Host.Processor = processorSeconds()
+		o.Host.Processor = resources.ProcessorSeconds()
 	}
 	if err := o.Save(r.flags.out); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// heddleWith builds the command with a folder of components and a line of units/all more, as the README says how to add a
-// unit: nothing else is touched.
+// heddleWith builds the command with a folder of components and a line of units/all more, as CONTRIBUTING.md says how to
+// add a unit: nothing else is touched.
 func heddleWith(t *testing.T, folder string) (command string) {
 	t.Helper()
 	root, err := filepath.Abs("..")

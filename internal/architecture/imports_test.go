@@ -88,13 +88,14 @@ var rules = []struct {
 	{"internal/report", []string{"internal/experiment", "internal/files", "internal/hotspots", "internal/store"}},
 	// The monitor shows machines, and knows nothing of who runs them.
 	{"internal/monitor", []string{"=sim"}},
+	{"internal/documents", []string{"configs"}},
 	{"internal/diagram", []string{"configs", "=units", "components/"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/report"}},
 	{"internal/tune", []string{"configs", "kernels", "=units", "internal/experiment"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
 	{"internal/checkpoint", []string{"internal/files"}},
-	{"internal/samplecheck", []string{"configs", "internal/experiment"}},
+	{"internal/samplecheck", []string{"configs", "internal/experiment", "internal/resources"}},
 	{"internal/hostcost", []string{"internal/commits", "internal/resources"}},
 	{"internal/samecycles", []string{
 		"=units", "=kernels/schedule", "isa/micro", "sim/parity", "configs",

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
 )
 
 // root is the repository, as seen from this package.
@@ -122,4 +124,29 @@ func TestBroken(t *testing.T) {
 	all := map[string]string{"docs/x.md": "# One `two`: three\n# A\n# A\n[a](x.md#one-two-three) [b](#a-1) [c](https://x.org/y) [d](../README.md)\n" +
 		"[e](y.md) ![f](#b) [g](../../outside.md) <img src=\"no.svg\">\n```\n# b\n[h](no.md)\n```\n"}
 	require.Equal(t, []string{"y.md", "#b", "../../outside.md", "no.svg"}, broken(all, "docs/x.md"))
+}
+
+// TestREADME: the page that everybody sees first is short, and names the two commands that CI runs or this test does.
+func TestREADME(t *testing.T) {
+	text := pages(t)["README.md"]
+	require.LessOrEqual(t, len(strings.Fields(text)), 800, "words; what is more belongs below docs/")
+	commands := regexp.MustCompile(`(?m)^    (go (?:run|test) .*)$`).FindAllStringSubmatch(text, -1)
+	require.Len(t, commands, 2, "run and test")
+	ci, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
+	require.NoError(t, err)
+	require.Contains(t, string(ci), "\n"+commands[1][1]+"\n", "CI runs what the README says")
+	require.FileExists(t, filepath.Join(root, strings.Fields(commands[0][1])[4]))
+	yaml := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(text)[1]
+	l, err := configs.ParseExperiment("README.md", []byte(yaml))
+	require.NoError(t, err)
+	shipped, err := configs.LoadExperiment("quickstart", nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, shipped.Value, l, "the README's experiment is the shipped one")
+}
+
+// TestNothingPrivate: no document names what only the authors' machines have.
+func TestNothingPrivate(t *testing.T) {
+	for page, text := range pages(t) {
+		assert.NotContains(t, text, "../shared", page)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Processors is how many processors this process may keep busy, at least 1. A quota of 1.5 processors is two. Go's own
@@ -42,7 +43,24 @@ func PeakRSS() uint64 {
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
 	}
-	return uint64(u.Maxrss) << 10
+	return maxRSS(runtime.GOOS, uint64(u.Maxrss))
+}
+
+// maxRSS converts getrusage's ru_maxrss to bytes: macOS counts bytes, Linux and the BSDs KiB.
+func maxRSS(system string, n uint64) uint64 {
+	if system == "darwin" || system == "ios" {
+		return n
+	}
+	return n << 10
+}
+
+// ProcessorSeconds is the processor time that this process has used so far; 0: nobody knows.
+func ProcessorSeconds() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
 // system is the host, by where its files are.

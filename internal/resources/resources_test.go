@@ -154,3 +154,10 @@ func TestProcessorsOfThisHost(t *testing.T) {
 	free, ok := Memory()
 	require.True(t, !ok || free > 1<<20)
 }
+
+func TestMaxRSS(t *testing.T) {
+	require.EqualValues(t, 5<<20, maxRSS("linux", 5<<10))
+	require.EqualValues(t, 5<<20, maxRSS("darwin", 5<<20), "macOS counts bytes")
+	require.Greater(t, PeakRSS(), uint64(1<<20))
+	require.Less(t, PeakRSS(), uint64(1<<40))
+}

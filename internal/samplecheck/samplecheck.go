@@ -8,13 +8,13 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"heddle/configs"
 	"heddle/internal/experiment"
+	"heddle/internal/resources"
 )
 
 // Case is a run that is simulated whole, and sampled.
@@ -103,23 +103,13 @@ func one(ctx context.Context, c *Case, period int) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	before := processorSeconds()
+	before := resources.ProcessorSeconds()
 	o := (&experiment.Runner{Points: points, Observer: experiment.Quiet{}}).Run(ctx)[0]
 	if o.Err != nil {
 		return Run{}, fmt.Errorf("%s, %s: %w", c.Graph, c.What(), o.Err)
 	}
 	instrs, _ := o.Stats.Get("warp_instrs")
-	return Run{float64(o.Cycles), o.Half, uint64(instrs.Float()), processorSeconds() - before}, nil
-}
-
-// processorSeconds is what this process has taken of the host's processors.
-func processorSeconds() float64 {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	seconds := func(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
-	return seconds(u.Utime) + seconds(u.Stime)
+	return Run{float64(o.Cycles), o.Half, uint64(instrs.Float()), resources.ProcessorSeconds() - before}, nil
 }
 
 // Summary is what all rows come to.

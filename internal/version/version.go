@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
+	"time"
 )
 
 // Text is the commit, or without one the program's own hash. Results are of one version.
@@ -48,4 +50,51 @@ func Executable() string {
 		return "unknown"
 	}
 	return fmt.Sprintf("%.6x", h.Sum(nil))
+}
+
+// Short is the commit in twelve digits, and whether files had changed since; without a commit it is Text.
+func Short() string { return short(settings()) }
+
+func short(vcs map[string]string) string {
+	commit := vcs["vcs.revision"]
+	if len(commit) < 12 {
+		return Text()
+	}
+	if vcs["vcs.modified"] == "true" {
+		return commit[:12] + "+changes"
+	}
+	return commit[:12]
+}
+
+// Time is when the commit was made; zero if the build does not say.
+func Time() time.Time { return commitTime(settings()) }
+
+func commitTime(vcs map[string]string) time.Time {
+	t, err := time.Parse(time.RFC3339, vcs["vcs.time"])
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// Line describes the build for a person: commit, date, compiler and platform.
+func Line() string { return line(settings()) }
+
+func line(vcs map[string]string) string {
+	date := "no commit date: built with -buildvcs=false or outside a clone"
+	if t := commitTime(vcs); !t.IsZero() {
+		date = t.Format(time.DateOnly)
+	}
+	return fmt.Sprintf("%s (%s), %s %s/%s", short(vcs), date, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// settings are those of the build.
+func settings() map[string]string {
+	all := map[string]string{}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			all[s.Key] = s.Value
+		}
+	}
+	return all
 }
