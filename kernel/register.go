@@ -40,6 +40,10 @@ type (
 	LayoutSite = layout.Site
 	// LayoutArray is an array of a layout's own.
 	LayoutArray = layout.Array
+	// Virtual describes rows that are those of virtual vertices.
+	Virtual = layout.Virtual
+	// Span is where a row's edges are.
+	Span = layout.Span
 	// View is a layout in a kernel: its methods emit the code that reads it.
 	View = layout.View
 	// Edge is an edge in a kernel: its ends, and its weight.

@@ -170,6 +170,9 @@ func fitWarps(e *configs.Experiment) {
 	if w.Layout != "block-coo" {
 		w.BlockVertices = 16384
 	}
+	if !strings.HasPrefix(string(w.Layout), "virtual") {
+		w.VirtualDegree = 8
+	}
 	w.WarpsPerCore %= c.Warps + 1
 	if w.CTAThreads == 0 || w.Schedule != "cta" && w.Schedule != "twc" && w.Schedule != "twce" {
 		return

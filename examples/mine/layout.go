@@ -48,9 +48,9 @@ type alignedRows struct {
 	kernel.LayoutSite
 }
 
-// Neighbours returns where v's row begins and ends.
-func (r alignedRows) Neighbours(v kernel.Value) (begin, end kernel.Value) {
-	return r.Load(kernel.U32, r.Addr("aligned.begins"), v), r.Load(kernel.U32, r.Addr("aligned.ends"), v)
+// Neighbours returns where a row's edges begin and end.
+func (r alignedRows) Neighbours(row, _ kernel.Value) kernel.Span {
+	return kernel.Span{Begin: r.Load(kernel.U32, r.Addr("aligned.begins"), row), End: r.Load(kernel.U32, r.Addr("aligned.ends"), row)}
 }
 
 // Other reads the other end of an edge.

@@ -10,10 +10,11 @@ var vector = &kernel.Schedule{
 	EachEdge: func(s *kernel.Site, v *kernel.Visitor) {
 		warps := s.Mul(s.NumCores(), s.U32(uint32(s.Core.Warps)))
 		s.For(s.SpreadNumber(), s.Set.Places(), warps, func(place kernel.Value) {
-			vertex := s.Set.Vertex(place)
+			row := s.Set.Vertex(place)
+			vertex := s.View.Vertex(row)
 			s.Keep(v, vertex, func() { // if it walks its row
-				begin, end := s.View.Neighbours(vertex)
-				s.For(s.Add(begin, s.LaneID()), end, s.NumLanes(), func(edge kernel.Value) {
+				edges := s.View.Neighbours(row, vertex)
+				s.For(s.Add(edges.Begin, s.LaneID()), edges.End, s.NumLanes(), func(edge kernel.Value) {
 					s.Visit(v, edge, vertex, kernel.GoOn)
 				})
 			})

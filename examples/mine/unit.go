@@ -36,8 +36,9 @@ var dynamic = &kernel.Schedule{
 		s.Loop(func(l *kernel.Loop) {
 			place := s.Unit("ticket.next")
 			l.BreakIf(s.Ge(place, places))
-			vertex := s.Set.Vertex(place)
-			s.Keep(v, vertex, func() { s.Row(v, vertex) })
+			row := s.Set.Vertex(place)
+			vertex := s.View.Vertex(row)
+			s.Keep(v, vertex, func() { s.Row(v, row, vertex) })
 		})
 	},
 }

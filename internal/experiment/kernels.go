@@ -38,6 +38,7 @@ const (
 	applyKernel    = "apply"
 	splitKernel    = "split"
 	seedKernel     = "seed"
+	topologyKernel = "topology"
 	registerKernel = "register"
 )
 
@@ -234,6 +235,9 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 		s, n := &res.Steps[i], i+1
 		for k := range s.Splits {
 			r.step(n, sift(res.Plan), &s.Splits[k])
+		}
+		if s.Prepared(res.Plan) {
+			r.step(n, topologyKernel, &s.Topology)
 		}
 		if s.Registered(res.Plan) {
 			r.step(n, registerKernel, &s.Register)

@@ -378,7 +378,7 @@ func (s spent) stat(name, doc string) stats.Stat {
 
 // statistics are the machine's, and the host's view of the same run.
 func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
-	var begin, gather, apply, split, seed, register, own, all spent
+	var begin, gather, apply, split, seed, topology, register, own, all spent
 	for i := range res.steps {
 		s := &res.steps[i]
 		all.add(s)
@@ -391,6 +391,8 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 			split.add(s)
 		case seedKernel:
 			seed.add(s)
+		case topologyKernel:
+			topology.add(s)
 		case registerKernel:
 			register.add(s)
 		default:
@@ -415,6 +417,7 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		apply.stat("kernel.apply.cycles", "In the apply kernels: the vertices."),
 		split.stat("kernel.split.cycles", "In the kernels that split near-far's far pile."),
 		seed.stat("kernel.seed.cycles", "In the kernels that begin rounds (k-core)."),
+		topology.stat("kernel.topology.cycles", "In the kernels of layouts that come before gathers: active vertices' virtual ones are listed."),
 		register.stat("kernel.register.cycles", "In the kernels that put active vertices into the graph units' lists."),
 		own.stat("kernel.program.cycles", "In the kernels of a program of the user's own (workload.program)."),
 		stats.Count("kernel.unfinished.cycles", "cycles", "In a kernel that stop.max_edges ended, and in others of its super-step.", unfinished),

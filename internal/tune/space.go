@@ -102,6 +102,7 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		choice("workload.order", orders, func(w *configs.Workload) *configs.Choice { return &w.Order }),
 		choice("workload.scan", scans, func(w *configs.Workload) *configs.Choice { return &w.Scan }),
 		number("workload.block_vertices", blockSizes(), func(w *configs.Workload) *int { return &w.BlockVertices }),
+		number("workload.virtual_degree", degrees(), func(w *configs.Workload) *int { return &w.VirtualDegree }),
 		number("workload.warps_per_core", parts(m.Core.Warps), func(w *configs.Workload) *int { return &w.WarpsPerCore }),
 		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *configs.Workload) *int { return &w.CTAThreads }),
 	}
@@ -111,6 +112,14 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 func blockSizes() (values []string) {
 	for _, part := range []int{1, 4, 16} {
 		values = append(values, strconv.Itoa(layout.DefaultBlock/part))
+	}
+	return values
+}
+
+// degrees are the default of virtual vertices' degrees, four times and sixteen times it.
+func degrees() (values []string) {
+	for _, times := range []int{1, 4, 16} {
+		values = append(values, strconv.Itoa(layout.DefaultDegree*times))
 	}
 	return values
 }

@@ -71,6 +71,9 @@ func DedupByName(name string) (*Dedup, error) {
 	return nil, fmt.Errorf("no dedup %q", name)
 }
 
+// Exact reports whether no vertex is ever in the queue twice.
+func (d *Dedup) Exact() bool { return d.exact }
+
 // room is how long a queue may become. Without an exact dedup it is what a super-step can add, but for vertices that are in
 // the queue several times.
 func (d *Dedup) room(vertices, edges int) int {

@@ -75,6 +75,16 @@ func (r *run) placeArray(name string) (err error) {
 		r.places[name] = a.Addr
 		return err
 	}
+	switch name {
+	case activeRows:
+		a, err = r.image.Reserve(name, r.room)
+		r.places[name] = a.Addr
+		return err
+	case rowsSize:
+		a, err = r.image.Place(name, []uint32{0})
+		r.places[name] = a.Addr
+		return err
+	}
 	if own := r.Plan.Layout.Array(name); own != nil {
 		a, err = r.image.Place(name, own.Words(r.problem.Graph))
 		r.places[name] = a.Addr
@@ -121,6 +131,7 @@ func (r *run) words() map[string]uint32 {
 		"step": uint32(r.turn + 1), "source": r.Source, "target": r.problem.Target, "bound": r.bound, "round": r.round, "depth": uint32(r.depth), schedule.LaunchWord: r.number,
 	}
 	maps.Copy(w, r.set.Words())
+	maps.Copy(w, r.rows)
 	if r.far != nil {
 		maps.Copy(w, r.far.Words())
 	}

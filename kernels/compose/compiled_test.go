@@ -127,6 +127,9 @@ func launches(r *Result) int {
 		if s.Registered(r.Plan) {
 			n++
 		}
+		if s.Prepared(r.Plan) {
+			n++
+		}
 	}
 	return n
 }

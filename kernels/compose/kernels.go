@@ -12,14 +12,16 @@ import (
 
 // Kernels are a program's kernels.
 type Kernels struct {
-	Init   *ir.Kernel
-	Lists  [2]*ir.Kernel // by direction: the schedule's own, before a gather; nil: there is none
-	Gather [2]*ir.Kernel // by direction; nil: not used
-	Apply  *ir.Kernel    // nil: nothing to apply
-	Split  *ir.Kernel    // of the far pile; nil: there is none
-	Seed   *ir.Kernel    // of a round; nil: there is one
-	Back   *ir.Kernel    // handles edges on the way back; nil: there is none
-	Again  *ir.Kernel    // the schedule's own, before it; nil: there is none
+	Init         *ir.Kernel
+	Topology     [2]*ir.Kernel // by direction: the layout's own, before a gather; nil: there is none
+	Lists        [2]*ir.Kernel // by direction: the schedule's own, before a gather; nil: there is none
+	Gather       [2]*ir.Kernel // by direction; nil: not used
+	Apply        *ir.Kernel    // nil: nothing to apply
+	Split        *ir.Kernel    // of the far pile; nil: there is none
+	Seed         *ir.Kernel    // of a round; nil: there is one
+	Back         *ir.Kernel    // handles edges on the way back; nil: there is none
+	Again        *ir.Kernel    // the schedule's own, before it; nil: there is none
+	TopologyBack *ir.Kernel    // the layout's own, before these; nil: there is none
 }
 
 // pass is a kernel that handles edges.
@@ -43,7 +45,10 @@ func (k *Kernels) passes() (list []pass) {
 
 // All lists them.
 func (k *Kernels) All() (all []*ir.Kernel) {
-	for _, x := range []*ir.Kernel{k.Init, k.Lists[direction.Push], k.Lists[direction.Pull], k.Gather[direction.Push], k.Gather[direction.Pull], k.Apply, k.Split, k.Seed, k.Again, k.Back} {
+	for _, x := range []*ir.Kernel{
+		k.Init, k.Topology[direction.Push], k.Topology[direction.Pull], k.Lists[direction.Push], k.Lists[direction.Pull],
+		k.Gather[direction.Push], k.Gather[direction.Pull], k.Apply, k.Split, k.Seed, k.TopologyBack, k.Again, k.Back,
+	} {
 		if x != nil {
 			all = append(all, x)
 		}
@@ -64,10 +69,8 @@ func (p *Plan) Build(machine schedule.Core) (ks Kernels, err error) {
 		if ks.Gather[d], err = p.gather(d, core); err != nil {
 			return ks, err
 		}
-		if p.Registers() {
-			if ks.Lists[d], err = p.register(d, core); err != nil {
-				return ks, err
-			}
+		if ks.Topology[d], ks.Lists[d], err = p.before(d, core); err != nil {
+			return ks, err
 		}
 	}
 	if p.Algorithm.Applies() {
@@ -81,20 +84,26 @@ func (p *Plan) Build(machine schedule.Core) (ks Kernels, err error) {
 	case p.Algorithm.Seed != nil:
 		ks.Seed, err = p.seed()
 	case p.Algorithm.Back != nil:
-		ks.Back, ks.Again, err = p.back().buildBack(core)
+		back := p.back()
+		if ks.TopologyBack, ks.Again, err = back.before(direction.Push, core); err != nil {
+			return ks, err
+		}
+		ks.Back, err = back.gather(direction.Push, core)
 	}
 	return ks, err
 }
 
-// buildBack writes the kernels of the way back.
-func (p *Plan) buildBack(core schedule.Core) (gather, register *ir.Kernel, err error) {
-	if p.Registers() {
-		if register, err = p.register(direction.Push, core); err != nil {
+// before writes the kernels that come before a gather: the layout's and the schedule's. nil: there is none.
+func (p *Plan) before(d direction.Direction, core schedule.Core) (topology, register *ir.Kernel, err error) {
+	if p.Prepares() {
+		if topology, err = p.topology(d); err != nil {
 			return nil, nil, err
 		}
 	}
-	gather, err = p.gather(direction.Push, core)
-	return gather, register, err
+	if p.Registers() {
+		register, err = p.register(d, core)
+	}
+	return topology, register, err
 }
 
 // kernel begins one.
@@ -112,8 +121,16 @@ func (p *Plan) Registers() bool {
 
 // again puts a vertex into a unit's list, if all are active in the super-step that comes.
 func (p *Plan) again(k *emit.Kernel, v ir.Value) {
-	if p.Schedule.Lists && p.Algorithm.Dense {
+	if p.Schedule.Lists && p.Algorithm.Dense && p.Layout.Virtual == nil {
 		k.ListPush(v, k.U32(activeset.OutList))
+	}
+}
+
+// againVirtual puts all virtual vertices into the lists in place of the vertices.
+func (p *Plan) againVirtual(k *emit.Kernel) {
+	if p.Schedule.Lists && p.Algorithm.Dense && p.Layout.Virtual != nil {
+		rows := p.Layout.In(k, p.Direction.Uses[0], p.Weights).RowCount()
+		k.Strided(rows, func(row ir.Value) { k.ListPush(row, k.U32(activeset.OutList)) })
 	}
 }
 
@@ -130,6 +147,7 @@ func (p *Plan) init() (*ir.Kernel, error) {
 			}
 			p.again(k, v)
 		})
+		p.againVirtual(k)
 	})
 	return k.Build()
 }
@@ -137,7 +155,10 @@ func (p *Plan) init() (*ir.Kernel, error) {
 // apply ends a super-step for every vertex.
 func (p *Plan) apply(core schedule.Core) (*ir.Kernel, error) {
 	k := p.kernel("apply")
-	k.Phase(isa.PhaseApply, func() { p.applyAll(k, core) })
+	k.Phase(isa.PhaseApply, func() {
+		p.applyAll(k, core)
+		p.againVirtual(k)
+	})
 	return k.Build()
 }
 
@@ -224,8 +245,9 @@ func (g *gather) at(core schedule.Core) *schedule.Site {
 	if core.Block > 0 {
 		g.Launch(core.Warps, core.Block)
 	}
+	view := g.Layout.In(g.Kernel, g.dir, g.Weights)
 	g.site = &schedule.Site{
-		Kernel: g.Kernel, View: g.Layout.In(g.Kernel, g.dir, g.Weights), Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.set, Scan: g.Scan, Core: core,
+		Kernel: g.Kernel, View: view, Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.walked(view), Virtual: g.Layout.Virtual != nil, Scan: g.Scan, Core: core,
 		All: g.Algorithm.Dense, Ahead: g.Ahead, Width: g.width(),
 	}
 	return g.site
@@ -241,15 +263,15 @@ type gather struct {
 	owned *emit.Owned // the row's destination, if one thread has it
 }
 
-// owns reports whether the vertex that sums up has one thread, so that its sum needs no atomics
-// (GRAssembler §5.1; there are no layouts with virtual vertices).
+// owns reports whether the vertex that sums up has one thread, so that its sum needs no atomics (GRAssembler §5.1).
 func (p *Plan) owns(d direction.Direction) bool {
 	return p.alone(d) && (p.width() == 1 || p.Schedule.Numbers)
 }
 
-// alone reports whether the vertex that sums up is the one whose row a thread walks.
+// alone reports whether the vertex that sums up is the one whose row a thread walks, and all of its edges are in that row: those
+// of a vertex with virtual ones are in several.
 func (p *Plan) alone(d direction.Direction) bool {
-	return p.Schedule.Owns && p.Algorithm.Hook == nil && (d == direction.Push) == p.Algorithm.ToSource
+	return p.Schedule.Owns && p.Layout.Virtual == nil && p.Algorithm.Hook == nil && (d == direction.Push) == p.Algorithm.ToSource
 }
 
 func (g *gather) visitor() *schedule.Visitor {

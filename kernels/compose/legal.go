@@ -3,6 +3,7 @@ package compose
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
@@ -24,18 +25,55 @@ var added = []rule{
 	{
 		func(p *Plan) bool { return !p.Schedule.Rows && p.Layout.Gaps },
 		"the schedule goes through the numbers of all edges, and the layout leaves some out",
-	}, {
-		func(p *Plan) bool { return p.Schedule.Reads && len(p.Layout.Data) > 0 },
-		"the graph unit reads rows as csr and csc have them, and the layout has arrays of its own",
 	},
 }
 
-// unblocked refuses blocks of a layout that has none.
-func (p *Plan) unblocked() error {
-	if p.Layout.Blocks == nil && p.BlockVertices != 0 && p.BlockVertices != layout.DefaultBlock {
-		return refuse("block_vertices", " = %d: layout %s has no blocks: expected %d, the default; others are for block-coo", p.BlockVertices, p.Layout.Name, layout.DefaultBlock)
+// size is a workload's key for one of the sizes of layouts.
+type size struct {
+	key, name string
+	of        func(s *layout.Sizes) *int
+}
+
+var sizes = []size{
+	{"block_vertices", "block", func(s *layout.Sizes) *int { return &s.BlockVertices }},
+	{"virtual_degree", "virtual", func(s *layout.Sizes) *int { return &s.VirtualDegree }},
+}
+
+// given reports whether a size is not the default; 0 is.
+func (x *size) given(s layout.Sizes) bool {
+	own, usual := *x.of(&s), layout.DefaultSizes()
+	return own != 0 && own != *x.of(&usual)
+}
+
+// sized makes the plan's layout of the plan's sizes, and refuses those that it does not have.
+func (p *Plan) sized() error {
+	all := layout.DefaultSizes()
+	for i := range sizes {
+		x := &sizes[i]
+		if !x.given(p.Sizes) {
+			continue
+		}
+		n := *x.of(&p.Sizes)
+		if !slices.Contains(p.Layout.Keys, x.key) {
+			return refuse(x.key, " = %d: says nothing of layout %s: expected %d, the default; others are for %s", n, p.Layout.Name, *x.of(&all), heeding(x.key))
+		}
+		*x.of(&all) = n
+	}
+	if p.Layout.Sized != nil {
+		p.Layout = p.Layout.Sized(all)
 	}
 	return nil
+}
+
+// heeding lists the layouts that heed a key.
+func heeding(key string) string {
+	var names []string
+	for _, l := range layout.Layouts() {
+		if slices.Contains(l.Keys, key) {
+			names = append(names, l.Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // rules are all combinations that are refused.
@@ -105,8 +143,28 @@ var rules = []rule{
 	}, {
 		func(p *Plan) bool { return p.Order.Piles && p.Set.OfUnit && p.Schedule.Lists && !p.Schedule.FarList },
 		"near-far needs three lists, and a hardware worklist has two: active_set queue",
+	}, {
+		func(p *Plan) bool { return p.Schedule.Reads && len(p.Layout.Data) > 0 },
+		"the graph unit reads rows as csr and csc have them, and the layout has arrays of its own",
+	}, {
+		func(p *Plan) bool { return !p.Schedule.Rows && p.splits() },
+		"virtual vertices cut rows, and the schedule goes through the edges, which are csr's or csc's: layout coo, csr or csc",
+	}, {
+		func(p *Plan) bool { return p.Layout.Strided && !p.Schedule.Owns },
+		"the edges of virtual vertices take turns, so that only a thread that walks one alone finds them: layout virtual; virtual-coalesced is for vertex and hwwl",
+	}, {
+		func(p *Plan) bool { return p.Set.OfUnit && p.Layout.Virtual != nil },
+		"what is added to a unit's list is walked as it is, and the layout's rows are of virtual vertices: active_set queue, bitmap or bytemap",
+	}, {
+		func(p *Plan) bool {
+			return p.Set.Lists && p.Layout.Virtual != nil && p.Algorithm.Sum.Often() && !p.Dedup.Exact()
+		},
+		"a vertex that is in the queue several times would have its virtual vertices listed as often: dedup bitmap or monotonic",
 	},
 }
+
+// splits reports whether rows are parts of csr's and csc's.
+func (p *Plan) splits() bool { return p.Layout.Virtual != nil && p.Layout.Virtual.Splits }
 
 // fits reports whether the layout has the rows of all directions.
 func (p *Plan) fits() bool {
@@ -176,9 +234,6 @@ func (p *Plan) Runs(s host.Shape) error {
 func (p *Plan) keys() error {
 	if p.Rule != direction.Beamer && !p.changes() {
 		return refuse("hybrid_rule", " = %s: nothing is decided with direction %s: expected beamer, the default; others are for hybrid", p.Rule, p.Direction.Name)
-	}
-	if err := p.unblocked(); err != nil {
-		return err
 	}
 	return p.blocks()
 }

@@ -38,7 +38,7 @@ type Plan struct {
 
 	Coefficient *algorithm.Coefficient // how it is computed
 
-	BlockVertices int // of the layout, if it has blocks
+	Sizes layout.Sizes // that the layout is made of; 0: the default
 
 	Rule direction.Rule // by which hybrid decides
 
@@ -77,14 +77,12 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	if p.Algorithm.Sends != nil && float32(w.Damping) >= 1 {
 		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected less than 1 with %s", w.Damping, p.Algorithm.Name)
 	}
-	p.BlockVertices = w.BlockVertices
-	if p.Layout.Blocks != nil {
-		p.Layout = p.Layout.Blocks(cmp.Or(p.BlockVertices, layout.DefaultBlock))
-	}
+	p.Sizes = layout.Sizes{BlockVertices: w.BlockVertices, VirtualDegree: w.VirtualDegree}
+	unsized := p.sized() // what does not go together at all is said first
 	if err := p.legal(); err != nil {
 		return p, err
 	}
-	return p, p.keys()
+	return p, cmp.Or(unsized, p.keys())
 }
 
 func find[T any](to **T, byName func(string) (*T, error), name string) (err error) {
@@ -251,8 +249,10 @@ func (p *Plan) Name() string {
 	if p.changes() && p.Rule != direction.Beamer {
 		name += "/" + string(p.Rule)
 	}
-	if p.Layout.Blocks != nil && p.BlockVertices > 0 && p.BlockVertices != layout.DefaultBlock {
-		name += fmt.Sprintf("/block-%d", p.BlockVertices)
+	for i := range sizes {
+		if x := &sizes[i]; x.given(p.Sizes) {
+			name += fmt.Sprintf("/%s-%d", x.name, *x.of(&p.Sizes))
+		}
 	}
 	if p.BlockThreads > 0 {
 		name += fmt.Sprintf("/cta-%d", p.BlockThreads)

@@ -119,7 +119,6 @@ func TestRulesAreNeeded(t *testing.T) {
 func TestRulesOfAddedLayouts(t *testing.T) {
 	for i, change := range []func(l *layout.Layout){
 		func(l *layout.Layout) { l.Gaps = true },
-		func(l *layout.Layout) { l.Data = []layout.Array{{Name: "x.ids"}} },
 	} {
 		refused, allowed := 0, 0
 		for _, p := range All() {
@@ -177,6 +176,10 @@ func choose(set ...string) configs.Workload {
 			w.Coefficient = configs.Choice(value)
 		case "warps_per_core":
 			w.WarpsPerCore, _ = strconv.Atoi(value)
+		case "virtual_degree":
+			w.VirtualDegree, _ = strconv.Atoi(value)
+		case "block_vertices":
+			w.BlockVertices, _ = strconv.Atoi(value)
 		case "cta_threads":
 			w.CTAThreads, _ = strconv.Atoi(value)
 		}
@@ -264,6 +267,14 @@ func TestRefused(t *testing.T) {
 		{"hybrid_rule=sep-graph", "workload.hybrid_rule = sep-graph: nothing is decided with direction push"},
 		{"set=list", "only graph units walk their lists"},
 		{"algorithm=sssp order=near-far schedule=hwwl set=list", "a hardware worklist has two"},
+		{"layout=virtual schedule=edge", "virtual vertices cut rows, and the schedule goes through the edges"},
+		{"layout=virtual-coalesced schedule=warp", "layout virtual; virtual-coalesced is for vertex and hwwl"},
+		{"layout=virtual schedule=hwwl set=list", "the layout's rows are of virtual vertices"},
+		{"layout=virtual schedule=eghw", "the layout has arrays of its own"},
+		{"layout=virtual algorithm=sssp dedup=bytemap", "dedup bitmap or monotonic"},
+		{"layout=virtual direction=pull sum=memory", "every sum is an atomic"},
+		{"virtual_degree=4", "workload.virtual_degree = 4: says nothing of layout csr: expected 8, the default; others are for virtual, virtual-coalesced"},
+		{"layout=virtual block_vertices=4", "workload.block_vertices = 4: says nothing of layout virtual: expected 16384, the default; others are for block-coo"},
 		{"schedule=twcs", `no schedule "twcs"`},
 	} {
 		_, err := NewPlan(choose(strings.Fields(c.set)...))

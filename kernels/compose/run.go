@@ -22,6 +22,7 @@ import (
 type Step struct {
 	Direction direction.Direction
 	Back      bool         // on the way back, once more with the active vertices of a super-step before
+	Topology  sim.Result   // of the layout, before the gather
 	Register  sim.Result   // of the schedule, before the gather
 	Gather    sim.Result   // the first launch
 	More      []sim.Result // the others, of a schedule that has several for a gather
@@ -46,12 +47,18 @@ func (s *Step) Handled() uint64 {
 }
 
 // Registered reports whether a kernel of the schedule's came first.
-func (s *Step) Registered(p *Plan) bool {
+func (s *Step) Registered(p *Plan) bool { return s.plan(p).Registers() }
+
+// plan is the one that the super-step is of.
+func (s *Step) plan(p *Plan) *Plan {
 	if s.Back {
-		p = p.back()
+		return p.back()
 	}
-	return p.Registers()
+	return p
 }
+
+// Prepared reports whether a kernel of the layout's came first.
+func (s *Step) Prepared(p *Plan) bool { return s.plan(p).Prepares() }
 
 // Way names what its gather kernel is for.
 func (s *Step) Way() string {
@@ -136,6 +143,7 @@ type run struct {
 	regions  uint32                // where the units' lists are in memory
 	bound    uint32                // what edges bring in the super-step is not below, if the plan asks
 	room     int                   // places that a walk over the active set may have
+	rows     map[string]uint32     // how many virtual vertices there are, if the layout has any
 }
 
 // newRun checks what there is to compute, and puts everything in the machine's memory.
@@ -151,8 +159,9 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 		Result: Result{Plan: p, Source: source}, machine: m, workload: w, kernels: ks,
 		problem: algorithm.Problem{Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance, Threshold: w.Threshold, Seed: w.Seed, Width: p.width(), Coefficient: p.Coefficient},
 		set:     p.set().New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
-		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{}, left: uint64(g.Vertices()), room: p.Set.Room(g.Vertices(), g.Edges(), p.Dedup),
+		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{}, left: uint64(g.Vertices()),
 	}
+	r.room, r.rows = r.roomOf(p), r.rowCounts()
 	if fits := p.Algorithm.Fits; fits != nil {
 		if err := fits(&r.problem); err != nil {
 			return nil, err
@@ -297,19 +306,22 @@ func (r *run) stepBack(ctx context.Context) error {
 	}
 	there := &r.Steps[r.depth]
 	s := Step{Back: true, Frontier: there.Frontier, Edges: there.Edges, Known: there.Known}
-	if err := r.gather(ctx, &s, r.Plan.back(), r.kernels.Again, r.kernels.Back); err != nil {
+	if err := r.gather(ctx, &s, r.Plan.back(), r.kernels.TopologyBack, r.kernels.Again, r.kernels.Back); err != nil {
 		return err
 	}
 	r.Steps = append(r.Steps, s)
 	return nil
 }
 
-// gather handles a super-step's edges; the vertices are registered before, if there is a kernel for that.
-func (r *run) gather(ctx context.Context, s *Step, p *Plan, register, gather *ir.Kernel) (err error) {
+// gather handles a super-step's edges, behind what the layout and the schedule have before it, if there are kernels for that.
+func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, gather *ir.Kernel) (err error) {
 	r.Frontier(len(r.Steps)+1, s.Frontier, s.Edges)
 	before := r.LaneEdges()
 	r.number = 0
 	r.zero()
+	if err := r.prepare(ctx, s, topology); err != nil {
+		return err
+	}
 	if register != nil {
 		if s.Register, err = r.launch(ctx, register); err != nil {
 			return err
@@ -354,7 +366,7 @@ func (r *run) active() int { return len(r.set.Active(r)) }
 // superStep is one of them.
 func (r *run) superStep(ctx context.Context) (err error) {
 	s := r.frontier()
-	if err := r.gather(ctx, &s, r.Plan, r.kernels.Lists[s.Direction], r.kernels.Gather[s.Direction]); err != nil {
+	if err := r.gather(ctx, &s, r.Plan, r.kernels.Topology[s.Direction], r.kernels.Lists[s.Direction], r.kernels.Gather[s.Direction]); err != nil {
 		return err
 	}
 	if r.kernels.Apply != nil {

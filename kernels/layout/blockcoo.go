@@ -31,7 +31,8 @@ func blockedBy(vertices int) *Layout {
 			array("destinations", func(edges graph.COO) []uint32 { return edges.Destinations }),
 			array("weights", func(edges graph.COO) []uint32 { return edges.Weights }),
 		},
-		Blocks: blockedBy,
+		Sized: func(s Sizes) *Layout { return blockedBy(s.BlockVertices) },
+		Keys:  []string{"block_vertices"},
 	}
 }
 
@@ -72,7 +73,7 @@ func (l blocked) ends() (base, other string) {
 }
 
 // Neighbours is never asked for: there are no rows.
-func (l blocked) Neighbours(ir.Value) (begin, end ir.Value) {
+func (l blocked) Neighbours(_, _ ir.Value) Span {
 	panic("BUG: layout: rows of block-coo")
 }
 

@@ -10,7 +10,7 @@ var coo = &Layout{
 	Name: "coo",
 	Doc:  "both ends of every edge, sorted by source for push and by destination for pull; offsets too if the schedule asks for rows",
 	Rows: Base,
-	View: func(s Site) View { return list{rows{s, [...]string{"csr", "csc"}[s.Rows]}} },
+	View: func(s Site) View { return list{compressed(s)} },
 }
 
 // list has csr's or csc's arrays, and in place of a search one more: the row of each edge.

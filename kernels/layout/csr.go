@@ -21,11 +21,17 @@ type rows struct {
 
 // Compressed is the view of csr, or of csc where rows are the destinations'. A view of another layout may embed it, and
 // have methods of its own for what is different.
-func Compressed(s Site) View { return rows{s, [...]string{"csr", "csc"}[s.Rows]} }
+func Compressed(s Site) View { return compressed(s) }
 
-func (r rows) Neighbours(v ir.Value) (begin, end ir.Value) {
+func compressed(s Site) rows { return rows{s, [...]string{"csr", "csc"}[s.Rows]} }
+
+func (r rows) RowCount() ir.Value { return r.Count("vertices") }
+
+func (r rows) Vertex(row ir.Value) ir.Value { return row }
+
+func (r rows) Neighbours(row, _ ir.Value) Span {
 	at := r.Addr(r.name + ".offsets")
-	return r.Load(ir.U32, at, v), r.Load(ir.U32, at, r.Add(v, r.U32(1)))
+	return Span{Begin: r.Load(ir.U32, at, row), End: r.Load(ir.U32, at, r.Add(row, r.U32(1)))}
 }
 
 func (r rows) Edge(e, base ir.Value) Edge {

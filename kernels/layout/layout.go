@@ -52,10 +52,17 @@ func (e *Edge) End(x End) ir.Value {
 	return e.Dst
 }
 
+// Span is where a row's edges are: from Begin on every Step-th, nil being every one, below End.
+type Span struct{ Begin, End, Step ir.Value }
+
 // View is a layout in one kernel: its methods emit the code that reads it.
 type View interface {
-	// Neighbours returns where v's row begins and ends.
-	Neighbours(v ir.Value) (begin, end ir.Value)
+	// RowCount is how many rows there are: one a vertex, unless the layout is Virtual.
+	RowCount() ir.Value
+	// Vertex is the vertex of a row: its number, unless the layout is Virtual.
+	Vertex(row ir.Value) ir.Value
+	// Neighbours returns the edges of a row, whose vertex has been read.
+	Neighbours(row, vertex ir.Value) Span
 	// Edge reads edge e of the row of base.
 	Edge(e, base ir.Value) Edge
 	// Other reads the other end of edge e. It may be asked for the one behind the last, and
@@ -85,9 +92,23 @@ type Layout struct {
 	Gaps bool
 	// Bare says that it has no rows, only edges by their numbers: schedules that ask for rows cannot use it.
 	Bare bool
-	// Blocks makes it with edges in blocks of so many vertices; nil: it has no blocks.
-	Blocks func(vertices int) *Layout
+	// Virtual says that rows are those of virtual vertices; nil: each vertex has a row.
+	Virtual *Virtual
+	// Strided says that a row's edges need not follow each other, so that only threads that walk one alone can.
+	Strided bool
+	// Sized makes it of other sizes than the default ones; nil: it has none. Keys are the workload's that it heeds.
+	Sized func(s Sizes) *Layout
+	Keys  []string
 }
+
+// Sizes are numbers by which layouts are made, all above 0.
+type Sizes struct {
+	BlockVertices int // of a block
+	VirtualDegree int // edges of a virtual vertex at most
+}
+
+// DefaultSizes are those that layouts have unless others are given.
+func DefaultSizes() Sizes { return Sizes{BlockVertices: DefaultBlock, VirtualDegree: DefaultDegree} }
 
 // Array is an array of a layout's own. Kernels that name it (Site.Addr) have it.
 type Array struct {
@@ -114,7 +135,7 @@ type Site struct {
 }
 
 // layouts are all of them, one file each, and then those that were added.
-var layouts = []*Layout{csr, csc, both, coo, blockCOO}
+var layouts = []*Layout{csr, csc, both, coo, blockCOO, split, coalesced}
 
 // Own is how many of Layouts are heddle's own: they come first.
 var Own = len(layouts)
@@ -164,6 +185,11 @@ func ByName(name string) (*Layout, error) {
 		}
 	}
 	return nil, fmt.Errorf("no layout %q", name)
+}
+
+// RowCount is the parameter that has how many rows there are of virtual vertices that are an end of edges.
+func RowCount(x End) string {
+	return [...]string{Source: "rows.source", Destination: "rows.destination"}[x]
 }
 
 // Arrays are the names of what has the rows of direction d, as a graph unit reads them.

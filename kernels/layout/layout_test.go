@@ -30,18 +30,51 @@ func sample(t *testing.T, field string) *graph.Graph {
 	return g
 }
 
-// TestEdges: in every layout and direction, every edge is found with its row, and lies in it.
+// TestEdges: in every layout and direction, every edge is found by its number, with its vertex, and in a row of that.
 func TestEdges(t *testing.T) {
 	for _, l := range layout.Layouts() {
 		for _, d := range []direction.Direction{direction.Push, direction.Pull} {
 			for _, field := range []string{"integer", "pattern", "real"} {
-				t.Run(fmt.Sprint(l.Name, d, field), func(t *testing.T) {
-					g := sample(t, field)
-					require.Equal(t, edges(g), run(t, l, d, g))
-				})
+				t.Run(fmt.Sprint(l.Name, d, field), func(t *testing.T) { bothWays(t, l, d, sample(t, field)) })
 			}
 		}
 	}
+}
+
+// bothWays goes through the edges by their numbers and by rows.
+func bothWays(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph) {
+	t.Helper()
+	if l.Virtual == nil || !l.Virtual.Splits {
+		require.Equal(t, edges(g), run(t, l, d, g, byNumber))
+	}
+	if !l.Bare {
+		require.Equal(t, edges(g), run(t, l, d, g, byRow))
+	}
+}
+
+// byNumber visits edges as the schedule edge does.
+func byNumber(k *emit.Kernel, l *layout.Layout, view layout.View, visit func(id, vertex ir.Value)) {
+	k.Strided(k.Count("edges"), func(id ir.Value) {
+		vertex := view.SearchVertex(id)
+		if l.Bare || l.Virtual != nil {
+			visit(id, vertex)
+			return
+		}
+		in := view.Neighbours(vertex, vertex)
+		k.When(k.And(k.Ge(id, in.Begin), k.Lt(id, in.End)), func() { visit(id, vertex) })
+	})
+}
+
+// byRow visits edges as the schedule vertex does.
+func byRow(k *emit.Kernel, _ *layout.Layout, view layout.View, visit func(id, vertex ir.Value)) {
+	k.Strided(view.RowCount(), func(row ir.Value) {
+		vertex := view.Vertex(row)
+		in := view.Neighbours(row, vertex)
+		if in.Step == nil {
+			in.Step = k.U32(1)
+		}
+		k.For(in.Begin, in.End, in.Step, func(id ir.Value) { visit(id, vertex) })
+	})
 }
 
 // edge is what a kernel sees of one.
@@ -62,22 +95,17 @@ func edges(g *graph.Graph) (all []edge) {
 }
 
 // run reads all edges by a kernel, and sorts them.
-func run(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph) (all []edge) {
+func run(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph, each func(*emit.Kernel, *layout.Layout, layout.View, func(id, vertex ir.Value))) (all []edge) {
 	k := emit.New("test")
 	view := l.In(k, d, g.WeightKind())
-	k.Strided(k.Count("edges"), func(id ir.Value) {
-		row := view.SearchVertex(id)
-		if l.Bare {
-			store(k, g, view, id, row)
-			return
-		}
-		begin, end := view.Neighbours(row)
-		k.When(k.And(k.Ge(id, begin), k.Lt(id, end)), func() { store(k, g, view, id, row) })
-	})
+	each(k, l, view, func(id, vertex ir.Value) { store(k, g, view, id, vertex) })
 	kernel, err := k.Build()
 	require.NoError(t, err)
 	m, arrays := emittest.New(1, 2, 4), layout.NewArrays(g)
 	args := map[string]uint32{"vertices": uint32(g.Vertices()), "edges": uint32(g.Edges())}
+	if l.Virtual != nil {
+		args[layout.RowCount(l.Rows(d))] = uint32(l.Virtual.Rows(g, l.Rows(d)))
+	}
 	for _, p := range kernel.Params {
 		if data, ok := arrays.Array(p.Name); ok {
 			args[p.Name] = m.Place(data)
@@ -117,9 +145,9 @@ func TestBlocks(t *testing.T) {
 	require.NoError(t, err)
 	g := sample(t, "integer")
 	for _, vertices := range []int{1, 2, 3, 7, g.Vertices(), 1 << 27} {
-		l := blocked.Blocks(vertices)
+		l := blocked.Sized(layout.Sizes{BlockVertices: vertices})
 		for _, d := range []direction.Direction{direction.Push, direction.Pull} {
-			require.Equal(t, edges(g), run(t, l, d, g))
+			bothWays(t, l, d, g)
 		}
 		from, to := l.Array("block-coo.sources").Words(g), l.Array("block-coo.destinations").Words(g)
 		for e := 1; e < len(from); e++ {
@@ -128,6 +156,36 @@ func TestBlocks(t *testing.T) {
 			if before == now {
 				require.LessOrEqual(t, from[e-1], from[e], "by source within a block")
 			}
+		}
+	}
+}
+
+// TestVirtual: virtual vertices of any size have no more edges, as few rows as that takes, and those of a vertex follow each other.
+func TestVirtual(t *testing.T) {
+	g := sample(t, "integer")
+	for _, name := range []string{"virtual", "virtual-coalesced"} {
+		byName, err := layout.ByName(name)
+		require.NoError(t, err)
+		for _, degree := range []int{1, 2, 3, 4, 5, 1 << 27} {
+			l := byName.Sized(layout.Sizes{VirtualDegree: degree})
+			for x, rows := range map[layout.End]*graph.Adjacency{layout.Source: g.CSR(), layout.Destination: g.CSC()} {
+				bothWays(t, l, direction.Direction(x), g)
+				var want []uint32
+				firsts := l.Array(l.Virtual.Firsts(x)).Words(g)
+				for v := range g.Vertices() {
+					require.EqualValues(t, len(want), firsts[v])
+					for range (rows.Degree(v) + degree - 1) / degree {
+						want = append(want, uint32(v))
+					}
+				}
+				require.EqualValues(t, len(want), firsts[g.Vertices()])
+				require.Equal(t, want, l.Array([]string{"virtual-csr", "virtual-csc"}[x]+".vertices").Words(g))
+				require.Equal(t, len(want), l.Virtual.Rows(g, x))
+			}
+		}
+		begins := byName.Sized(layout.Sizes{VirtualDegree: 3}).Array("virtual-csr.begins")
+		if name == "virtual" {
+			require.Equal(t, []uint32{0, 3, 5, 8, 9}, begins.Words(g))
 		}
 	}
 }
@@ -149,7 +207,7 @@ func TestChoices(t *testing.T) {
 
 // Which rows a layout has decides which schedules it goes with.
 func TestFits(t *testing.T) {
-	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true}}
+	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true}, "virtual": {true, true}, "virtual-coalesced": {true, true}}
 	for _, l := range layout.Layouts() {
 		require.Equal(t, fits[l.Name], [2]bool{l.Fits(direction.Push), l.Fits(direction.Pull)}, l.Name)
 	}

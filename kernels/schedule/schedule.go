@@ -25,9 +25,12 @@ type Site struct {
 	View layout.View
 	Rows layout.End // the end that rows belong to
 	Dir  direction.Direction
-	Set  activeset.Set
-	Scan Scan
-	Core Core
+	// Set has the rows to walk: their numbers are its vertices, and as a vertex has one row, the vertices' own, unless
+	// Virtual says that those are of virtual vertices.
+	Set     activeset.Set
+	Virtual bool
+	Scan    Scan
+	Core    Core
 	// All says that every vertex walks its row.
 	All bool
 	// Ahead has a thread that walks a row read the next edge while it handles one.
@@ -37,6 +40,18 @@ type Site struct {
 	Width     int
 	Component ir.Value
 }
+
+// AllRows are all rows of a layout with virtual vertices, whatever is active: who walks them asks for each one's vertex.
+type AllRows struct {
+	activeset.Set
+	View layout.View
+}
+
+// Places is how many rows there are.
+func (r AllRows) Places() ir.Value { return r.View.RowCount() }
+
+// Vertex is the row at a place.
+func (r AllRows) Vertex(place ir.Value) ir.Value { return place }
 
 // Core is what a kernel has of a core of the machine, for schedules that unroll by it.
 type Core struct {
@@ -228,24 +243,31 @@ func (s *Site) LaunchNumber() ir.Value { return s.Count(LaunchWord) }
 // LaunchWord is the parameter that has it.
 const LaunchWord = "launch"
 
-// Work is what a thread registers: a vertex, its first edge, and how many it has.
-type Work struct{ Vertex, Start, Degree ir.Value }
+// Work is what a thread registers: a row and its vertex, its first edge, and how many it has.
+type Work struct{ Row, Vertex, Start, Degree ir.Value }
 
 // End is where the vertex's row ends.
 func (w *Work) End(s *Site) ir.Value { return s.Add(w.Start, w.Degree) }
 
-// Register reads the vertex at a place, if there is one, and its row, if it walks it.
+// Register reads the row at a place, if there is one, and its edges, if its vertex walks them.
 func (s *Site) Register(v *Visitor, place ir.Value, there ir.Value) Work {
 	vertex, start, degree := s.Var(s.U32(0)), s.Var(s.U32(0)), s.Var(s.U32(0))
+	row := vertex
+	if s.Virtual {
+		row = s.Var(s.U32(0))
+	}
 	s.When(there, func() {
-		vertex.Set(s.Set.Vertex(place))
+		row.Set(s.Set.Vertex(place))
+		if s.Virtual {
+			vertex.Set(s.View.Vertex(row.Get()))
+		}
 		s.Keep(v, vertex.Get(), func() {
-			begin, end := s.View.Neighbours(vertex.Get())
-			start.Set(begin)
-			degree.Set(s.Sub(end, begin))
+			edges := s.View.Neighbours(row.Get(), vertex.Get())
+			start.Set(edges.Begin)
+			degree.Set(s.Sub(edges.End, edges.Begin))
 		})
 	})
-	return Work{vertex.Get(), start.Get(), degree.Get()}
+	return Work{row.Get(), vertex.Get(), start.Get(), degree.Get()}
 }
 
 // Visit hands an edge over.

@@ -53,25 +53,35 @@ type partition struct {
 func (s *Site) partition() *partition {
 	if s.All {
 		return &partition{
-			Site: s, places: s.Count("vertices"), total: s.Count("edges"),
-			upto: func(vertex ir.Value) ir.Value {
-				_, end := s.View.Neighbours(vertex)
-				return end
-			},
-			rows: func(at, _, upto ir.Value) rows {
-				return rows{s.Shown(strictUpto, upto), func(i ir.Value) ir.Value { return s.Add(at, i) }, func(ir.Value) ir.Value { return s.U32(0) }}
+			Site: s, places: s.View.RowCount(), total: s.Count("edges"),
+			upto: func(row ir.Value) ir.Value { return s.View.Neighbours(row, row).End },
+			rows: func(at, row, upto ir.Value) rows {
+				vertex := func(i ir.Value) ir.Value { return s.Add(at, i) }
+				if s.Virtual {
+					vertex = s.Shown(strictVertex, s.View.Vertex(row))
+				}
+				return rows{s.Shown(strictUpto, upto), vertex, func(ir.Value) ir.Value { return s.U32(0) }}
 			},
 		}
 	}
 	places, sums, shifts := s.Set.Places(), s.Addr("strict.upto"), s.Addr("strict.shift")
 	return &partition{
-		Site: s, places: places, total: s.Load(ir.U32, sums, s.Sub(places, s.U32(1))),
+		Site: s, places: places, total: s.lastOf(sums, places),
 		upto: func(place ir.Value) ir.Value { return s.Load(ir.U32, sums, place) },
 		rows: func(_, place, upto ir.Value) rows {
-			vertex, shift := s.Set.Vertex(place), s.Load(ir.U32, shifts, place)
+			vertex, shift := s.View.Vertex(s.Set.Vertex(place)), s.Load(ir.U32, shifts, place)
 			return rows{s.Shown(strictUpto, upto), s.Shown(strictVertex, vertex), s.Shown(strictShift, shift)}
 		},
 	}
+}
+
+// lastOf is the last of as many sums as there are places. Active vertices without edges have no virtual ones, and so no sum.
+func (s *Site) lastOf(sums, places ir.Value) ir.Value {
+	if !s.Virtual {
+		return s.Load(ir.U32, sums, s.Sub(places, s.U32(1)))
+	}
+	last := s.Load(ir.U32, sums, s.Sub(s.Max(places, s.U32(1)), s.U32(1)))
+	return s.Select(s.Gt(places, s.U32(0)), last, s.U32(0))
 }
 
 // scanDegrees stores, for every place of the active set, the sum of the degrees up to it, and what takes an edge's number

@@ -63,7 +63,7 @@ func sortByDegree(s *Site, v *Visitor) {
 				s.When(s.Eq(s.LaneID(), s.U32(0)), func() { base.Set(s.AtomicAdd(counts, s.U32(uint32(q)), n)) })
 				from := s.Shown(twcExchange, base.Get())(s.U32(0))
 				mine := s.And(s.Gt(w.Degree, s.U32(0)), s.Eq(shift, s.U32(uint32(q*twcBits))))
-				s.When(mine, func() { s.Store(s.Addr(queue), s.Add(from, before), w.Vertex) })
+				s.When(mine, func() { s.Store(s.Addr(queue), s.Add(from, before), w.Row) })
 			})
 		}
 	})
@@ -75,9 +75,10 @@ func (s *Site) queued(q int) ir.Value { return s.Load(ir.U32, s.Addr(twcCounts),
 // walkThreads has each thread walk a row.
 func (s *Site) walkThreads(v *Visitor) {
 	s.For(s.SpreadThread(), s.queued(0), s.NumThreads(), func(i ir.Value) {
-		vertex := s.Load(ir.U32, s.Addr(twcQueues[0]), i)
-		begin, end := s.View.Neighbours(vertex)
-		s.For(begin, end, s.U32(1), func(id ir.Value) { s.Visit(v, id, vertex, GoOn) })
+		row := s.Load(ir.U32, s.Addr(twcQueues[0]), i)
+		vertex := s.View.Vertex(row)
+		edges := s.View.Neighbours(row, vertex)
+		s.For(edges.Begin, edges.End, s.U32(1), func(id ir.Value) { s.Visit(v, id, vertex, GoOn) })
 	})
 }
 
@@ -105,12 +106,13 @@ func (s *Site) walkBlocks(v *Visitor) {
 func (s *Site) walkRows(v *Visitor, q int, number, groups, mine ir.Value, threads uint32) {
 	step := s.U32(threads)
 	s.For(number, s.queued(q), groups, func(i ir.Value) {
-		vertex := s.Load(ir.U32, s.Addr(twcQueues[q]), i)
-		begin, end := s.View.Neighbours(vertex)
-		s.For(begin, end, step, func(from ir.Value) {
+		row := s.Load(ir.U32, s.Addr(twcQueues[q]), i)
+		vertex := s.View.Vertex(row)
+		edges := s.View.Neighbours(row, vertex)
+		s.For(edges.Begin, edges.End, step, func(from ir.Value) {
 			id := s.Add(from, mine)
 			visit := func() { s.Visit(v, id, vertex, GoOn) }
-			s.If(s.Le(s.Add(from, step), end), visit, func() { s.When(s.Lt(id, end), visit) })
+			s.If(s.Le(s.Add(from, step), edges.End), visit, func() { s.When(s.Lt(id, edges.End), visit) })
 		})
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"heddle/isa"
 	"heddle/kernels/ir"
+	"heddle/kernels/layout"
 )
 
 // vertex maps vertices to threads.
@@ -17,8 +18,9 @@ var vertex = &Schedule{
 	Scratchpad: Nothing,
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Strided(s.Numbers(s.Set.Places()), func(i ir.Value) {
-			at := s.Set.Vertex(s.PlaceOf(i))
-			s.Keep(v, at, func() { s.Row(v, at) })
+			row := s.Set.Vertex(s.PlaceOf(i))
+			at := s.View.Vertex(row)
+			s.Keep(v, at, func() { s.Row(v, row, at) })
 		})
 		s.Component = nil
 	},
@@ -42,25 +44,28 @@ func (s *Site) PlaceOf(i ir.Value) (place ir.Value) {
 	return s.Shr(i, s.U32(uint32(bits.TrailingZeros(uint(s.Width)))))
 }
 
-// Row walks a vertex's row. Ahead, the other end of the next edge is read while this one is
+// Row walks a row of a vertex. Ahead, the other end of the next edge is read while this one is
 // handled, so that the thread does not wait for one load after the other.
-func (s *Site) Row(v *Visitor, vertex ir.Value) {
-	begin, end := s.View.Neighbours(vertex)
+func (s *Site) Row(v *Visitor, row, vertex ir.Value) {
+	edges := s.View.Neighbours(row, vertex)
+	if edges.Step == nil {
+		edges.Step = s.U32(1)
+	}
 	s.Phase(isa.PhaseGatherSum, func() { v.Begin(vertex) })
-	s.Phase(isa.PhaseSchedule, func() { s.walk(v, vertex, begin, end) })
+	s.Phase(isa.PhaseSchedule, func() { s.walk(v, vertex, edges) })
 	s.Phase(isa.PhaseGatherSum, func() { v.End(vertex) })
 }
 
-func (s *Site) walk(v *Visitor, vertex, begin, end ir.Value) {
+func (s *Site) walk(v *Visitor, vertex ir.Value, edges layout.Span) {
 	if !s.Ahead {
-		s.ForLoop(begin, end, s.U32(1), func(id ir.Value, l *ir.Loop) {
+		s.ForLoop(edges.Begin, edges.End, edges.Step, func(id ir.Value, l *ir.Loop) {
 			s.Visit(v, id, vertex, func() { l.BreakIf(s.Bool(true)) })
 		})
 		return
 	}
-	next := s.Var(s.ahead(begin))
-	s.ForLoop(begin, end, s.U32(1), func(id ir.Value, l *ir.Loop) {
+	next := s.Var(s.ahead(edges.Begin))
+	s.ForLoop(edges.Begin, edges.End, edges.Step, func(id ir.Value, l *ir.Loop) {
 		s.visitTo(v, id, vertex, next.Get(), func() { l.BreakIf(s.Bool(true)) })
-		next.Set(s.ahead(s.Add(id, s.U32(1))))
+		next.Set(s.ahead(s.Add(id, edges.Step)))
 	})
 }

@@ -18,6 +18,6 @@ var taken = &schedule.Schedule{
 	Register:   schedule.ToLists,
 	Scratchpad: schedule.Nothing,
 	EachEdge: func(s *schedule.Site, v *schedule.Visitor) {
-		s.ListVertices(s.U32(activeset.InList), func(vertex ir.Value) { s.Row(v, vertex) })
+		s.ListVertices(s.U32(activeset.InList), func(row ir.Value) { s.Row(v, row, s.View.Vertex(row)) })
 	},
 }

@@ -20,10 +20,11 @@ var dealt = &schedule.Schedule{
 		s.For(s.U32(0), places, s.Mul(s.NumCores(), capacity), func(at ir.Value) {
 			place := s.Add(at, mine)
 			s.When(s.And(s.Lt(slot, capacity), s.Lt(place, places)), func() {
-				vertex := s.Set.Vertex(place)
+				row := s.Set.Vertex(place)
+				vertex := s.View.Vertex(row)
 				s.Keep(v, vertex, func() {
-					begin, end := s.View.Neighbours(vertex)
-					s.WeaverReg(vertex, begin, s.Sub(end, begin))
+					edges := s.View.Neighbours(row, vertex)
+					s.WeaverReg(vertex, edges.Begin, s.Sub(edges.End, edges.Begin))
 				})
 			})
 			s.Barrier() // nobody takes an edge before all have registered

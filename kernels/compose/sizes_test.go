@@ -1,0 +1,93 @@
+package compose
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+)
+
+// anyGraph has 1 to 40 vertices, and of edges as many as not, none, or some, with self-loops and duplicates if the algorithm
+// allows.
+func anyGraph(t testing.TB, r *rand.Rand, p *Plan) *graph.Graph {
+	n := 1 + r.IntN(1+r.IntN(40))
+	var lines []string
+	for range r.IntN(1 + r.IntN(4*n)) {
+		u, v := 1+r.IntN(1+r.IntN(n)), 1+r.IntN(n)
+		if u < v {
+			u, v = v, u // the lower triangle of a symmetric matrix
+		}
+		if u == v && p.Algorithm.NoLoops {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%d %d %d", u, v, 1+r.IntN(9)))
+	}
+	kind := "symmetric"
+	if !p.Algorithm.Undirected && r.IntN(2) == 0 {
+		kind = "general"
+	}
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate integer %s\n%d %d %d\n%s\n", kind, n, n, len(lines), strings.Join(lines, "\n"))
+	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
+	require.NoError(t, err)
+	return g
+}
+
+// anySize is a size at one of its ends or between.
+func anySize(r *rand.Rand) int { return []int{1, 2, 3, 5 + r.IntN(40), 1 << 27}[r.IntN(5)] }
+
+// sizeOf is a key of layouts' sizes.
+func sizeOf(t testing.TB, w *configs.Workload, key string) *int {
+	switch key {
+	case "block_vertices":
+		return &w.BlockVertices
+	case "virtual_degree":
+		return &w.VirtualDegree
+	}
+	require.Fail(t, "no key "+key)
+	return nil
+}
+
+// TestLayoutsOfAllSizes: layouts that are made of sizes compute the right result with any, on any graph.
+func TestLayoutsOfAllSizes(t *testing.T) {
+	var plans []*Plan
+	for _, p := range All() {
+		if p.Layout.Sized != nil {
+			plans = append(plans, p)
+		}
+	}
+	runs := 400
+	if testing.Short() {
+		runs = 60
+	}
+	for i := range runs {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(uint64(i), 7))
+			p := plans[r.IntN(len(plans))]
+			w, g := workload(p), anyGraph(t, r, p)
+			w.Source = r.IntN(g.Vertices())
+			for _, key := range p.Layout.Keys {
+				*sizeOf(t, &w, key) = anySize(r)
+			}
+			if p.Algorithm.Target {
+				if g.Vertices() == 1 {
+					return
+				}
+				w.Target = (w.Source + 1) % g.Vertices()
+			}
+			var d host.Device = untimed(t, p)
+			if i%16 == 0 {
+				d = timed(t, p)
+			}
+			res, err := Run(t.Context(), d, g, w)
+			require.NoError(t, err, "%s on %d vertices, %d edges", p.Name(), g.Vertices(), g.Edges())
+			require.True(t, res.Verified)
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package compose
+
+import (
+	"context"
+	"fmt"
+
+	"heddle/isa"
+	"heddle/kernels/activeset"
+	"heddle/kernels/direction"
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
+)
+
+// The rows of the active vertices of a queue, where the layout has virtual ones: the new active set of GRAssembler's
+// initTopology (CGO 2024, §4.2).
+const (
+	activeRows = "active.rows"
+	rowsSize   = "active.rows.size"
+)
+
+// Prepares reports whether a kernel of the layout's comes before each gather: virtual vertices are listed where the active
+// set is a list of vertices. Other sets are asked for the vertex of each virtual one.
+func (p *Plan) Prepares() bool { return p.Layout.Virtual != nil && p.Set.Lists }
+
+// topology lists the rows of the active vertices.
+func (p *Plan) topology(d direction.Direction) (*ir.Kernel, error) {
+	g := p.begin("topology-"+p.way(d), d)
+	g.Phase(isa.PhaseRegistration, func() {
+		firsts := g.Addr(p.Layout.Virtual.Firsts(p.Layout.Rows(d)))
+		g.Strided(g.set.Places(), func(place ir.Value) {
+			v := g.set.Vertex(place)
+			first, end := g.Load(ir.U32, firsts, v), g.Load(ir.U32, firsts, g.Add(v, g.U32(1)))
+			g.When(g.Lt(first, end), func() {
+				to := g.Sub(g.AtomicAdd(g.Addr(rowsSize), g.U32(0), g.Sub(end, first)), first)
+				g.For(first, end, g.U32(1), func(row ir.Value) { g.Store(g.Addr(activeRows), g.Add(to, row), row) })
+			})
+		})
+	})
+	return g.Kernel.Build()
+}
+
+// listedRows are the virtual vertices of what is in a list of vertices.
+type listedRows struct {
+	activeset.Set
+	k *emit.Kernel
+}
+
+// walked is what a schedule walks: the active set, or the virtual vertices of what is in it.
+func (g *gather) walked(view layout.View) activeset.Set {
+	switch {
+	case g.Layout.Virtual == nil:
+		return g.set
+	case g.Set.Lists:
+		return listedRows{g.set, g.Kernel}
+	}
+	return schedule.AllRows{Set: g.set, View: view}
+}
+
+// Places is how many rows there are to walk.
+func (s listedRows) Places() ir.Value { return s.k.Load(ir.U32, s.k.Addr(rowsSize), s.k.U32(0)) }
+
+// Vertex is the row at a place.
+func (s listedRows) Vertex(place ir.Value) ir.Value {
+	return s.k.Load(ir.U32, s.k.Addr(activeRows), place)
+}
+
+// prepare launches what the layout has before a gather.
+func (r *run) prepare(ctx context.Context, s *Step, topology *ir.Kernel) (err error) {
+	if topology == nil {
+		return nil
+	}
+	at := r.places[rowsSize]
+	size := []uint32{0}
+	r.WriteWords(at, size)
+	if s.Topology, err = r.launch(ctx, topology); err != nil {
+		return err
+	}
+	if r.ReadWords(at, size); int(size[0]) > r.room {
+		return fmt.Errorf("BUG: compose: the active vertices have %d virtual ones, and there are %d", size[0], r.room)
+	}
+	return nil
+}
+
+// roomOf is how many places a walk over the active set may have.
+func (r *run) roomOf(p *Plan) int {
+	g := r.problem.Graph
+	if p.Layout.Virtual == nil {
+		return p.Set.Room(g.Vertices(), g.Edges(), p.Dedup)
+	}
+	rows := 0
+	for _, d := range p.directions() {
+		rows = max(rows, p.Layout.Virtual.Rows(g, p.Layout.Rows(d)))
+	}
+	return rows
+}
+
+// rowCounts are how many rows there are of virtual vertices.
+func (r *run) rowCounts() map[string]uint32 {
+	counts := map[string]uint32{}
+	if v := r.Plan.Layout.Virtual; v != nil {
+		for _, d := range r.Plan.directions() {
+			x := r.Plan.Layout.Rows(d)
+			counts[layout.RowCount(x)] = uint32(v.Rows(r.problem.Graph, x))
+		}
+	}
+	return counts
+}
