@@ -27,7 +27,7 @@ a table (an edge list with a header or names: CSV, TSV), LINQS, MatrixMarket,
 DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle's own .hgr; as it is or compressed by gzip, xz, bzip2 or zstd. Flags
 say what is done to it first; without any, nothing is.`,
 	}
-	c.AddCommand(newGraphInfo(), newGraphGen(), newGraphConvert(), newGraphList())
+	c.AddCommand(newGraphInfo(), newGraphGen(), newGraphConvert(), newGraphFetch(), newGraphList())
 	return c
 }
 

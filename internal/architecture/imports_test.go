@@ -88,6 +88,7 @@ var rules = []struct {
 	{"internal/report", []string{"internal/experiment", "internal/files", "internal/hotspots", "internal/store"}},
 	// The monitor shows machines, and knows nothing of who runs them.
 	{"internal/monitor", []string{"=sim"}},
+	{"internal/fetch", []string{"internal/files"}},
 	{"internal/documents", []string{"configs"}},
 	{"internal/diagram", []string{"configs", "=units", "components/"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
