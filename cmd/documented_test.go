@@ -1,0 +1,55 @@
+package cmd
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	shellBlock  = regexp.MustCompile("(?s)\n```sh\n(.*?)```")
+	commandLine = regexp.MustCompile(`(?m)^    (?:go run \./cmd/)?heddle ([a-z].*)$`)
+	longFlag    = regexp.MustCompile(`^--([a-z0-9-]+)(=.*)?$`)
+)
+
+// TestDocumentedCommands: every command line of a document names a command that there is, with flags that it has. The tutorial,
+// slow.md and others are run as well.
+func TestDocumentedCommands(t *testing.T) {
+	pages := []string{"../README.md", "../CONTRIBUTING.md"}
+	require.NoError(t, filepath.WalkDir("../docs", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" && !strings.HasPrefix(path, "../docs/reference/cli") {
+			pages = append(pages, path)
+		}
+		return err
+	}))
+	root, lines := newRoot(), 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		code := shellBlock.ReplaceAllStringFunc(strings.ReplaceAll(string(text), "\\\n", " "), func(block string) string {
+			return strings.ReplaceAll(block, "\n", "\n    ")
+		})
+		for _, m := range commandLine.FindAllStringSubmatch(code, -1) {
+			line, _, _ := strings.Cut(m[1], " #")
+			args := word.FindAllString(line, -1)
+			c, _, err := root.Find(args)
+			if !assert.NoError(t, err, "%s: heddle %s", page, m[1]) || !assert.NotEqual(t, root, c, "%s: heddle %s", page, m[1]) {
+				continue
+			}
+			lines++
+			c.InitDefaultHelpFlag()
+			for _, a := range args {
+				if f := longFlag.FindStringSubmatch(a); f != nil {
+					assert.NotNil(t, c.Flag(f[1]), "%s: heddle %s: no flag --%s", page, m[1], f[1])
+				}
+			}
+		}
+	}
+	require.Greater(t, lines, 80)
+}
