@@ -33,7 +33,7 @@ func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[config
 	if err != nil {
 		return err
 	}
-	s := &tune.Study{Name: l.Value.Name, Version: version.Text()}
+	s := &tune.Study{Name: l.Value.Name}
 	variants := variantNames(points)
 	dir := filepath.Join(f.out, l.Value.Name+"-tune")
 	for i := range points {
@@ -74,7 +74,7 @@ func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s *tune.Study, poi
 		return err
 	}
 	problem := problemOf(s, p, variant)
-	x := &tune.Solution{Variant: variant, Outcome: *o}
+	x := &tune.Solution{Variant: variant, Version: version.Text(), Outcome: *o}
 	problem.Graph = t.graph
 	x.First, _ = t.explain(&o.First)
 	x.Best, x.Stalls = t.explain(&o.Best)

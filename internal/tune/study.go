@@ -17,7 +17,6 @@ import (
 // Study is several searches side by side: for each problem, which a sweep lays out, one of each variant, which compare has.
 type Study struct {
 	Name     string     `json:"name"`
-	Version  string     `json:"version"`  // of the program
 	Variants []string   `json:"variants"` // the first is what the others are compared with
 	Problems []*Problem `json:"problems"`
 }
@@ -33,6 +32,7 @@ type Problem struct {
 // Solution is what the search of a problem has found for a variant.
 type Solution struct {
 	Variant string             `json:"variant"`
+	Version string             `json:"version"` // of the program
 	Seconds float64            `json:"seconds"` // of the host, of all that was simulated
 	Outcome Outcome            `json:"outcome"`
 	First   map[string]float64 `json:"first_stats"` // statistics of the first, by name

@@ -38,3 +38,16 @@ func (s *Site) SpreadWarp() ir.Value { return s.Mul(s.SpreadNumber(), s.NumLanes
 
 // SpreadNumber is the warp's number in the device, in that order.
 func (s *Site) SpreadNumber() ir.Value { return s.Add(s.Mul(s.WarpID(), s.NumCores()), s.CoreID()) }
+
+// eachRound has thread blocks go round places, one a thread. The warps of a block go round equally often, as its barriers need;
+// a block whose first thread has no place does not, as a GPU would not launch it.
+func (s *Site) eachRound(places ir.Value, body func(place ir.Value)) {
+	number, block := s.InBlock()
+	stride := s.Mul(s.NumCores(), s.NumLanes())
+	first := s.Mul(s.CoreID(), s.NumLanes())
+	if block != nil {
+		first = s.Add(first, s.Mul(block, stride))
+	}
+	mine := s.Add(s.Mul(number, stride), s.LaneID())
+	s.For(first, places, s.NumThreads(), func(at ir.Value) { body(s.Add(at, mine)) })
+}

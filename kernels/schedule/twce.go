@@ -15,10 +15,8 @@ var twce = &Schedule{
 	Blocks:     true,
 	Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + 2*c.Warps },
 	EachEdge: func(s *Site, v *Visitor) {
-		places, mine := s.Set.Places(), s.SpreadThread()
-		// All warps go round equally often: the barriers need those of their block.
-		s.For(s.U32(0), places, s.NumThreads(), func(at ir.Value) {
-			place := s.Add(at, mine)
+		places := s.Set.Places()
+		s.eachRound(places, func(place ir.Value) {
 			s.cut(v, s.Register(v, place, s.Lt(place, places)))
 		})
 	},
