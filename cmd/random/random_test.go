@@ -173,6 +173,9 @@ func fitWarps(e *configs.Experiment) {
 	if !strings.HasPrefix(string(w.Layout), "virtual") {
 		w.VirtualDegree = 8
 	}
+	if !strings.HasPrefix(string(w.Layout), "ell") {
+		w.ELLWidth, w.SlotOrder = 0, configs.Auto
+	}
 	w.WarpsPerCore %= c.Warps + 1
 	if w.CTAThreads == 0 || w.Schedule != "cta" && w.Schedule != "twc" && w.Schedule != "twce" {
 		return

@@ -54,7 +54,7 @@ func (r alignedRows) Neighbours(row, _ kernel.Value) kernel.Span {
 }
 
 // Other reads the other end of an edge.
-func (r alignedRows) Other(e kernel.Value) kernel.Value {
+func (r alignedRows) Other(e, _ kernel.Value) kernel.Value {
 	return r.Load(kernel.U32, r.Addr("aligned.ids"), e)
 }
 
@@ -64,7 +64,9 @@ func (r alignedRows) EdgeTo(e, base, other kernel.Value) kernel.Edge {
 }
 
 // Edge reads an edge of the row of base.
-func (r alignedRows) Edge(e, base kernel.Value) kernel.Edge { return r.EdgeTo(e, base, r.Other(e)) }
+func (r alignedRows) Edge(e, base kernel.Value) kernel.Edge {
+	return r.EdgeTo(e, base, r.Other(e, base))
+}
 
 // Given is an edge that a graph unit has read.
 func (r alignedRows) Given(src, dst, weight kernel.Value) kernel.Edge {

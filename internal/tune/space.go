@@ -26,7 +26,8 @@ type Axis struct {
 	Key    string
 	Values []string
 	set    func(w *configs.Workload, value string)
-	// neutral is the value of an axis of numbers that suits every kernel; other values suit some. Empty: it is no such axis.
+	// neutral is the value, of an axis of numbers or the like, that suits every kernel; other values suit some. Empty: it is no
+	// such axis.
 	neutral string
 }
 
@@ -103,6 +104,8 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		choice("workload.scan", scans, func(w *configs.Workload) *configs.Choice { return &w.Scan }),
 		number("workload.block_vertices", blockSizes(), func(w *configs.Workload) *int { return &w.BlockVertices }),
 		number("workload.virtual_degree", degrees(), func(w *configs.Workload) *int { return &w.VirtualDegree }),
+		number("workload.ell_width", []string{"0", "4", "16", "64"}, func(w *configs.Workload) *int { return &w.ELLWidth }),
+		{Key: "workload.slot_order", Values: []string{configs.Auto, string(compose.Rows), string(compose.Columns)}, neutral: configs.Auto, set: func(w *configs.Workload, v string) { w.SlotOrder = configs.Choice(v) }},
 		number("workload.warps_per_core", parts(m.Core.Warps), func(w *configs.Workload) *int { return &w.WarpsPerCore }),
 		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *configs.Workload) *int { return &w.CTAThreads }),
 	}

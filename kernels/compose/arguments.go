@@ -130,6 +130,7 @@ func (r *run) words() map[string]uint32 {
 		"vertices": uint32(r.problem.Graph.Vertices()), "edges": uint32(r.problem.Graph.Edges()),
 		"step": uint32(r.turn + 1), "source": r.Source, "target": r.problem.Target, "bound": r.bound, "round": r.round, "depth": uint32(r.depth), schedule.LaunchWord: r.number,
 	}
+	maps.Copy(w, r.numbers)
 	maps.Copy(w, r.set.Words())
 	maps.Copy(w, r.rows)
 	if r.far != nil {

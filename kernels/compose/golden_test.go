@@ -9,8 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/configs"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
+	"heddle/kernels/layout"
 	"heddle/units"
 )
 
@@ -23,7 +25,14 @@ func TestInstructionsPerEdge(t *testing.T) {
 	b.WriteString("# Instructions of one step of the loops that handle edges, and values that live on the stack (6 cores × 32 warps × 32 lanes).\n")
 	for _, a := range []string{"pagerank", "pagerank-delta", "bfs", "sssp", "cc", "colouring", "bc"} {
 		for _, s := range units.Schedules() {
-			b.WriteString(line(t, a, s.Name))
+			b.WriteString(line(t, a, s.Name, configs.Auto))
+		}
+	}
+	for _, l := range layout.Layouts() {
+		for _, s := range []string{"vertex", "edge"} {
+			if l.Rest != nil {
+				b.WriteString(line(t, "pagerank", s, configs.Layout(l.Name)))
+			}
 		}
 	}
 	if *update {
@@ -34,8 +43,8 @@ func TestInstructionsPerEdge(t *testing.T) {
 	require.Equal(t, string(want), b.String(), "go test ./kernels/compose -run PerEdge -update")
 }
 
-func line(t *testing.T, algorithm, schedule string) string {
-	p, err := NewPlan(choose("algorithm="+algorithm, "schedule="+schedule))
+func line(t *testing.T, algorithm, schedule string, l configs.Layout) string {
+	p, err := NewPlan(choose("algorithm="+algorithm, "schedule="+schedule, "layout="+string(l)))
 	require.NoError(t, err)
 	p.Weights = graph.IntWeights
 	c, err := Compile(p, host.Shape{Cores: 6, Warps: 32, Threads: 32, ScratchpadBytes: 16 << 10, Unit: p.Schedule.Unit})

@@ -116,7 +116,7 @@ func (p *Plan) kernel(name string) *emit.Kernel {
 
 // Registers reports whether a kernel of the schedule's comes before each gather.
 func (p *Plan) Registers() bool {
-	return p.Schedule.Register != nil && !p.Set.OfUnit && (!p.Algorithm.Dense || p.Schedule.Always)
+	return p.Schedule.Register != nil && !p.Set.OfUnit && (!p.Algorithm.Dense || p.Schedule.Always || !p.Layout.Summed() && !p.Schedule.Lists)
 }
 
 // again puts a vertex into a unit's list, if all are active in the super-step that comes.
@@ -216,7 +216,7 @@ func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, er
 	if !p.Algorithm.Dense {
 		g.Phase(isa.PhaseInit, func() { g.clear(p.Schedule) })
 	}
-	g.Phase(isa.PhaseRegistration, func() { p.Schedule.EachEdge(g.at(core), g.visitor()) })
+	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Walk(g.at(core), g.visitor()) })
 	return g.Kernel.Build()
 }
 
@@ -232,7 +232,7 @@ func (g *gather) clear(s *schedule.Schedule) {
 // register has the schedule see to the vertices that walk their rows.
 func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("register-"+p.way(d), d)
-	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Register(g.at(core), g.visitor()) })
+	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Enlist(g.at(core), g.visitor()) })
 	return g.Kernel.Build()
 }
 
@@ -248,7 +248,10 @@ func (g *gather) at(core schedule.Core) *schedule.Site {
 	view := g.Layout.In(g.Kernel, g.dir, g.Weights)
 	g.site = &schedule.Site{
 		Kernel: g.Kernel, View: view, Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.walked(view), Virtual: g.Layout.Virtual != nil, Scan: g.Scan, Core: core,
-		All: g.Algorithm.Dense, Ahead: g.Ahead, Width: g.width(),
+		All: g.Algorithm.Dense && g.Layout.Summed(), Ahead: g.Ahead, Width: g.width(),
+	}
+	if rest := g.Layout.Rest; rest != nil {
+		g.site.Rest = &schedule.Rest{View: rest.In(g.Kernel, g.dir, g.Weights), Bare: rest.Bare}
 	}
 	return g.site
 }
@@ -269,9 +272,9 @@ func (p *Plan) owns(d direction.Direction) bool {
 }
 
 // alone reports whether the vertex that sums up is the one whose row a thread walks, and all of its edges are in that row: those
-// of a vertex with virtual ones are in several.
+// of a vertex with virtual ones are in several, and what the layout has in no row any thread may have.
 func (p *Plan) alone(d direction.Direction) bool {
-	return p.Schedule.Owns && p.Layout.Virtual == nil && p.Algorithm.Hook == nil && (d == direction.Push) == p.Algorithm.ToSource
+	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose() && p.Algorithm.Hook == nil && (d == direction.Push) == p.Algorithm.ToSource
 }
 
 func (g *gather) visitor() *schedule.Visitor {

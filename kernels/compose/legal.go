@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/configs"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
+	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
@@ -25,6 +27,11 @@ var added = []rule{
 	{
 		func(p *Plan) bool { return !p.Schedule.Rows && p.Layout.Gaps },
 		"the schedule goes through the numbers of all edges, and the layout leaves some out",
+	}, {
+		func(p *Plan) bool {
+			return p.Schedule.Lists && !p.Schedule.Owns && p.Layout.Rest != nil && !p.Layout.Rest.Bare
+		},
+		"the graph unit hands out a vertex once, and its row is in two parts of the layout",
 	},
 }
 
@@ -37,6 +44,7 @@ type size struct {
 var sizes = []size{
 	{"block_vertices", "block", func(s *layout.Sizes) *int { return &s.BlockVertices }},
 	{"virtual_degree", "virtual", func(s *layout.Sizes) *int { return &s.VirtualDegree }},
+	{"ell_width", "ell", func(s *layout.Sizes) *int { return &s.ELLWidth }},
 }
 
 // given reports whether a size is not the default; 0 is.
@@ -63,6 +71,29 @@ func (p *Plan) sized() error {
 		p.Layout = p.Layout.Sized(all)
 	}
 	return nil
+}
+
+// ordered arranges the layout's slots, and refuses an order of what has none.
+func (p *Plan) ordered() error {
+	if p.Layout.Columns == nil && p.SlotOrder != "" && p.SlotOrder != configs.Auto {
+		return refuse("slot_order", " = %s: layout %s has no slots: expected auto, the default; others are for ell-csr and ell-coo", p.SlotOrder, p.Layout.Name)
+	}
+	p.arrange()
+	return nil
+}
+
+// accepts refuses graphs that the layout would be too large for.
+func (p *Plan) accepts(g *graph.Graph) error {
+	if p.Layout.Accepts == nil {
+		return nil
+	}
+	err := p.Layout.Accepts(g)
+	for i := range sizes {
+		if x := &sizes[i]; err != nil && slices.Contains(p.Layout.Keys, x.key) {
+			return refuse(x.key, " = %d under layout %s: %v", *x.of(&p.Sizes), p.Layout.Name, err)
+		}
+	}
+	return err
 }
 
 // heeding lists the layouts that heed a key.
@@ -96,6 +127,9 @@ var rules = []rule{
 	}, {
 		func(p *Plan) bool { return p.Set.Lists && p.pulls() },
 		"pull asks of every edge whether its source is active, which a queue cannot tell",
+	}, {
+		func(p *Plan) bool { return p.Set.Lists && p.Schedule.Rows && !p.Layout.Bare && p.Layout.Loose() },
+		"edges that the layout has no slots for are in no row, and of each it is asked whether its vertex is active, which a queue cannot tell",
 	}, {
 		func(p *Plan) bool { return p.changes() && p.Set.Sized },
 		"hybrid decides by which vertices are active, which a counter does not tell",
@@ -150,8 +184,8 @@ var rules = []rule{
 		func(p *Plan) bool { return !p.Schedule.Rows && p.splits() },
 		"virtual vertices cut rows, and the schedule goes through the edges, which are csr's or csc's: layout coo, csr or csc",
 	}, {
-		func(p *Plan) bool { return p.Layout.Strided && !p.Schedule.Owns },
-		"the edges of virtual vertices take turns, so that only a thread that walks one alone finds them: layout virtual; virtual-coalesced is for vertex and hwwl",
+		func(p *Plan) bool { return p.Layout.Strided && p.Schedule.Rows && !p.Schedule.Owns },
+		"the numbers of a row's edges are apart, so that only a thread that walks it alone finds them: layout virtual, or slot_order rows; virtual-coalesced and columns are for vertex and hwwl",
 	}, {
 		func(p *Plan) bool { return p.Set.OfUnit && p.Layout.Virtual != nil },
 		"what is added to a unit's list is walked as it is, and the layout's rows are of virtual vertices: active_set queue, bitmap or bytemap",

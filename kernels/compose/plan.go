@@ -38,7 +38,8 @@ type Plan struct {
 
 	Coefficient *algorithm.Coefficient // how it is computed
 
-	Sizes layout.Sizes // that the layout is made of; 0: the default
+	Sizes     layout.Sizes   // that the layout is made of; 0: the default
+	SlotOrder configs.Choice // of the layout's slots: rows or columns; else what suits the schedule
 
 	Rule direction.Rule // by which hybrid decides
 
@@ -77,8 +78,9 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	if p.Algorithm.Sends != nil && float32(w.Damping) >= 1 {
 		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected less than 1 with %s", w.Damping, p.Algorithm.Name)
 	}
-	p.Sizes = layout.Sizes{BlockVertices: w.BlockVertices, VirtualDegree: w.VirtualDegree}
-	unsized := p.sized() // what does not go together at all is said first
+	p.Sizes = layout.Sizes{BlockVertices: w.BlockVertices, VirtualDegree: w.VirtualDegree, ELLWidth: w.ELLWidth}
+	p.SlotOrder = w.SlotOrder
+	unsized := cmp.Or(p.sized(), p.ordered()) // what does not go together at all is said first
 	if err := p.legal(); err != nil {
 		return p, err
 	}
@@ -88,6 +90,19 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 func find[T any](to **T, byName func(string) (*T, error), name string) (err error) {
 	*to, err = byName(name)
 	return err
+}
+
+// Orders of a layout's slots.
+const (
+	Rows    configs.Choice = "rows"
+	Columns configs.Choice = "columns"
+)
+
+// arrange gives the layout's slots their order: unless one is asked for, side by side for threads that walk a row each.
+func (p *Plan) arrange() {
+	if p.Layout.Columns != nil {
+		p.Layout = p.Layout.Columns(p.SlotOrder == Columns || p.SlotOrder != Rows && p.Schedule.Owns)
+	}
 }
 
 // resolve replaces auto: by what suits the rest best.
@@ -254,6 +269,9 @@ func (p *Plan) Name() string {
 			name += fmt.Sprintf("/%s-%d", x.name, *x.of(&p.Sizes))
 		}
 	}
+	if p.Layout.Columns != nil && p.Layout.Strided != p.Schedule.Owns {
+		name += "/" + string(p.SlotOrder)
+	}
 	if p.BlockThreads > 0 {
 		name += fmt.Sprintf("/cta-%d", p.BlockThreads)
 	}
@@ -277,7 +295,9 @@ func each(f func(p Plan)) {
 		for _, s := range units.Schedules() {
 			for _, l := range layout.Layouts() {
 				for _, d := range direction.Policies() {
-					eachSet(Plan{Algorithm: a, Schedule: s, Layout: l, Direction: d}, f)
+					p := Plan{Algorithm: a, Schedule: s, Layout: l, Direction: d}
+					p.arrange()
+					eachSet(p, f)
 				}
 			}
 		}

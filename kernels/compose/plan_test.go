@@ -268,7 +268,7 @@ func TestRefused(t *testing.T) {
 		{"set=list", "only graph units walk their lists"},
 		{"algorithm=sssp order=near-far schedule=hwwl set=list", "a hardware worklist has two"},
 		{"layout=virtual schedule=edge", "virtual vertices cut rows, and the schedule goes through the edges"},
-		{"layout=virtual-coalesced schedule=warp", "layout virtual; virtual-coalesced is for vertex and hwwl"},
+		{"layout=virtual-coalesced schedule=warp", "layout virtual, or slot_order rows"},
 		{"layout=virtual schedule=hwwl set=list", "the layout's rows are of virtual vertices"},
 		{"layout=virtual schedule=eghw", "the layout has arrays of its own"},
 		{"layout=virtual algorithm=sssp dedup=bytemap", "dedup bitmap or monotonic"},

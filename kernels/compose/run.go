@@ -144,6 +144,7 @@ type run struct {
 	bound    uint32                // what edges bring in the super-step is not below, if the plan asks
 	room     int                   // places that a walk over the active set may have
 	rows     map[string]uint32     // how many virtual vertices there are, if the layout has any
+	numbers  map[string]uint32     // of the layout
 }
 
 // newRun checks what there is to compute, and puts everything in the machine's memory.
@@ -167,6 +168,10 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 			return nil, err
 		}
 	}
+	if err := p.accepts(g); err != nil {
+		return nil, err
+	}
+	r.numbers = p.Layout.NumbersOf(g)
 	if p.Order.Piles {
 		r.far = p.Set.NewFar(g.Vertices(), delta(g, w))
 	}
@@ -345,8 +350,8 @@ func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, 
 
 // zero zeroes the schedule's arrays that are to be when a gather begins.
 func (r *run) zero() {
-	for _, a := range r.Plan.Schedule.Arrays {
-		if at, ok := r.places[a.Name]; ok && a.Zero {
+	for name, at := range r.places {
+		if a := r.Plan.Schedule.Array(name); a != nil && a.Zero {
 			r.WriteWords(at, make([]uint32, a.Words(r.room, r.Shape().Cores*r.Shape().Warps)))
 		}
 	}
@@ -561,11 +566,21 @@ func (r *run) law() error {
 		if !dense && (s.Direction != direction.Push || !s.Known) {
 			continue
 		}
-		if want := s.Edges * r.Plan.walks(); s.Handled() != want {
+		if want := r.handled(s.Edges); s.Handled() != want {
 			return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the active vertices have %d", reference.ErrWrong, i+1, s.Handled(), want)
 		}
 	}
 	return nil
+}
+
+// handled is how often edges are handled if so many are walked: those of a rest without rows once.
+func (r *run) handled(edges uint64) uint64 {
+	walks := r.Plan.walks()
+	if walks == 1 || !r.Plan.Layout.Loose() {
+		return edges * walks
+	}
+	end := r.Plan.Layout.Rows(r.Plan.Direction.Uses[0])
+	return edges*walks - (walks-1)*uint64(r.numbers[layout.RestEdges(end)])
 }
 
 // do computes and checks.

@@ -48,6 +48,8 @@ func sizeOf(t testing.TB, w *configs.Workload, key string) *int {
 		return &w.BlockVertices
 	case "virtual_degree":
 		return &w.VirtualDegree
+	case "ell_width":
+		return &w.ELLWidth
 	}
 	require.Fail(t, "no key "+key)
 	return nil
@@ -74,6 +76,13 @@ func TestLayoutsOfAllSizes(t *testing.T) {
 			w.Source = r.IntN(g.Vertices())
 			for _, key := range p.Layout.Keys {
 				*sizeOf(t, &w, key) = anySize(r)
+			}
+			w.ELLWidth = min(w.ELLWidth, 64) // more takes the interpreter long: all slots are looked at
+			if orders := []configs.Choice{configs.Auto, Rows, Columns}; p.Layout.Columns != nil {
+				w.SlotOrder = orders[r.IntN(len(orders))]
+				if p.Schedule.Rows && !p.Schedule.Owns {
+					w.SlotOrder = orders[r.IntN(2)]
+				}
 			}
 			if p.Algorithm.Target {
 				if g.Vertices() == 1 {

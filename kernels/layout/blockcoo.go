@@ -24,7 +24,7 @@ func blockedBy(vertices int) *Layout {
 		Name: "block-coo",
 		Doc:  "both ends of every edge, block by block: edges whose destinations are of the same so many vertices follow each other, within a block by source, then destination. No thread waits for a block's end",
 		Rows: Base,
-		View: func(s Site) View { return blocked{rows{s, "block-coo"}} },
+		View: func(s Site) View { return blocked{rows{s, "block-coo", "edges"}} },
 		Bare: true,
 		Data: []Array{
 			array("sources", func(edges graph.COO) []uint32 { return edges.Sources }),
@@ -77,18 +77,20 @@ func (l blocked) Neighbours(_, _ ir.Value) Span {
 	panic("BUG: layout: rows of block-coo")
 }
 
-// SearchVertex reads the end that the direction walks.
-func (l blocked) SearchVertex(e ir.Value) (row ir.Value) {
+// Slots reads the end that the direction walks.
+func (l blocked) Slots(first, step ir.Value, body func(s Slot)) {
 	base, _ := l.ends()
-	l.Phase(isa.PhaseEdgeAccess, func() { row = l.Load(ir.U32, l.Addr(base), e) })
-	return row
+	l.Numbered(l.Count(l.edges), first, step, func(e ir.Value) (vertex ir.Value) {
+		l.Phase(isa.PhaseEdgeAccess, func() { vertex = l.Load(ir.U32, l.Addr(base), e) })
+		return vertex
+	}, body)
 }
 
 // Other reads the other end.
-func (l blocked) Other(e ir.Value) ir.Value {
+func (l blocked) Other(e, _ ir.Value) ir.Value {
 	_, other := l.ends()
 	return l.Load(ir.U32, l.Addr(other), e)
 }
 
 // Edge reads it.
-func (l blocked) Edge(e, base ir.Value) Edge { return l.EdgeTo(e, base, l.Other(e)) }
+func (l blocked) Edge(e, base ir.Value) Edge { return l.EdgeTo(e, base, l.Other(e, base)) }

@@ -16,7 +16,9 @@ var coo = &Layout{
 // list has csr's or csc's arrays, and in place of a search one more: the row of each edge.
 type list struct{ rows }
 
-func (l list) SearchVertex(e ir.Value) (row ir.Value) {
-	l.Phase(isa.PhaseEdgeAccess, func() { row = l.Load(ir.U32, l.Addr(l.name+".rows"), e) })
-	return row
+func (l list) Slots(first, step ir.Value, body func(s Slot)) {
+	l.Numbered(l.Count(l.edges), first, step, func(e ir.Value) (vertex ir.Value) {
+		l.Phase(isa.PhaseEdgeAccess, func() { vertex = l.Load(ir.U32, l.Addr(l.name+".rows"), e) })
+		return vertex
+	}, body)
 }

@@ -16,14 +16,15 @@ var csr = &Layout{
 // rows are the code for offsets and other ends.
 type rows struct {
 	Site
-	name string // of the arrays
+	name  string // of the arrays
+	edges string // how many there are
 }
 
 // Compressed is the view of csr, or of csc where rows are the destinations'. A view of another layout may embed it, and
 // have methods of its own for what is different.
 func Compressed(s Site) View { return compressed(s) }
 
-func compressed(s Site) rows { return rows{s, [...]string{"csr", "csc"}[s.Rows]} }
+func compressed(s Site) rows { return rows{s, [...]string{"csr", "csc"}[s.Rows], "edges"} }
 
 func (r rows) RowCount() ir.Value { return r.Count("vertices") }
 
@@ -35,17 +36,23 @@ func (r rows) Neighbours(row, _ ir.Value) Span {
 }
 
 func (r rows) Edge(e, base ir.Value) Edge {
-	return r.EdgeTo(e, base, r.Other(e))
+	return r.EdgeTo(e, base, r.Other(e, base))
 }
 
-func (r rows) Other(e ir.Value) ir.Value { return r.Load(ir.U32, r.Addr(r.name+".ids"), e) }
+func (r rows) Holds(_, _ ir.Value) ir.Value { return nil }
+
+func (r rows) Other(e, _ ir.Value) ir.Value { return r.Load(ir.U32, r.Addr(r.name+".ids"), e) }
 
 func (r rows) EdgeTo(e, base, other ir.Value) Edge {
 	return r.Site.Edge(e, base, other, r.name+".weights")
 }
 
-// SearchVertex finds the last row that begins at or before e.
-func (r rows) SearchVertex(e ir.Value) ir.Value {
+func (r rows) Slots(first, step ir.Value, body func(s Slot)) {
+	r.Numbered(r.Count(r.edges), first, step, r.search, body)
+}
+
+// search finds the last row that begins at or before e.
+func (r rows) search(e ir.Value) ir.Value {
 	at := r.Addr(r.name + ".offsets")
 	return r.LastNotAbove(e, r.Count("vertices"), func(v ir.Value) ir.Value { return r.Load(ir.U32, at, v) })
 }

@@ -63,17 +63,27 @@ type View interface {
 	Vertex(row ir.Value) ir.Value
 	// Neighbours returns the edges of a row, whose vertex has been read.
 	Neighbours(row, vertex ir.Value) Span
+	// Holds reports whether there is an edge of number e in the row of base; nil: there is for every number of a row.
+	Holds(e, base ir.Value) ir.Value
 	// Edge reads edge e of the row of base.
 	Edge(e, base ir.Value) Edge
-	// Other reads the other end of edge e. It may be asked for the one behind the last, and
-	// gives anything then.
-	Other(e ir.Value) ir.Value
+	// Other reads the other end of edge e of the row of base. It may be asked for the one behind the last, and gives
+	// anything then.
+	Other(e, base ir.Value) ir.Value
 	// EdgeTo is edge e of the row of base, whose other end has been read.
 	EdgeTo(e, base, other ir.Value) Edge
 	// Given is an edge that a graph unit has read; weight is its bits.
 	Given(src, dst, weight ir.Value) Edge
-	// SearchVertex finds the row of edge e, for a schedule that does not know it.
-	SearchVertex(e ir.Value) ir.Value
+	// Slots emits a loop over all numbers that edges may have, for a schedule that asks for no rows: over every step-th slot
+	// from the one numbered first on, in the order in which they lie in memory.
+	Slots(first, step ir.Value, body func(s Slot))
+}
+
+// Slot is a number that an edge may have, and the vertex in whose row it is.
+type Slot struct {
+	Edge, Vertex ir.Value
+	// There reports whether the row has that number; nil: it does. Whether there is an edge then, Holds tells.
+	There func() ir.Value
 }
 
 // Layout is a choice.
@@ -87,8 +97,10 @@ type Layout struct {
 	// Data are arrays of its own, beside those of csr and csc that a View may name: csr.offsets, csr.ids, csr.weights and
 	// csr.rows (the row of each edge), and the same of csc.
 	Data []Array
-	// Gaps says that edges are not numbered from 0 to as many as there are, so that no schedule can go through the numbers:
-	// only what asks for rows sees all edges, and SearchVertex is not asked for.
+	// Numbers are numbers of its own that kernels may name (Site.Count).
+	Numbers []Number
+	// Gaps says that edges are not numbered from 0 to as many as there are, and its View's Slots do not know how: no schedule
+	// can go through the numbers, only what asks for rows sees all edges.
 	Gaps bool
 	// Bare says that it has no rows, only edges by their numbers: schedules that ask for rows cannot use it.
 	Bare bool
@@ -99,12 +111,27 @@ type Layout struct {
 	// Sized makes it of other sizes than the default ones; nil: it has none. Keys are the workload's that it heeds.
 	Sized func(s Sizes) *Layout
 	Keys  []string
+	// Rest holds the edges that this layout has no slots for: it has the same Rows. A Bare one is gone through edge by edge
+	// whatever the schedule. nil: there are none.
+	Rest *Layout
+	// Columns makes it with the slots of all rows of the same number side by side, or else row by row; nil: there is no such
+	// choice.
+	Columns func(columns bool) *Layout
+	// Accepts refuses graphs that it would be too large for, before its arrays are made; nil: it takes all.
+	Accepts func(g *graph.Graph) error
 }
 
-// Sizes are numbers by which layouts are made, all above 0.
+// Number is a number that a layout's kernels are given.
+type Number struct {
+	Name string
+	Of   func(g *graph.Graph) uint32
+}
+
+// Sizes are numbers by which layouts are made, all above 0 but where that is said.
 type Sizes struct {
 	BlockVertices int // of a block
 	VirtualDegree int // edges of a virtual vertex at most
+	ELLWidth      int // slots of a row; 0: as many as suit the graph
 }
 
 // DefaultSizes are those that layouts have unless others are given.
@@ -117,15 +144,35 @@ type Array struct {
 	Words func(g *graph.Graph) []uint32
 }
 
-// Array finds one of the layout's own by its name; nil: there is none.
+// Array finds one of the layout's own, or of its rest's, by its name; nil: there is none.
 func (l *Layout) Array(name string) *Array {
 	for i := range l.Data {
 		if l.Data[i].Name == name {
 			return &l.Data[i]
 		}
 	}
+	if l.Rest != nil {
+		return l.Rest.Array(name)
+	}
 	return nil
 }
+
+// NumbersOf are its numbers, and its rest's, for a graph.
+func (l *Layout) NumbersOf(g *graph.Graph) map[string]uint32 {
+	list := map[string]uint32{}
+	for ; l != nil; l = l.Rest {
+		for _, n := range l.Numbers {
+			list[n.Name] = n.Of(g)
+		}
+	}
+	return list
+}
+
+// Loose reports whether some edges are in no row.
+func (l *Layout) Loose() bool { return l.Bare || l.Rest != nil && l.Rest.Bare }
+
+// Summed reports whether where a row ends is how many edges lie up to there.
+func (l *Layout) Summed() bool { return !l.Bare && !l.Gaps && l.Rest == nil }
 
 // Site is where a view emits.
 type Site struct {
@@ -134,8 +181,13 @@ type Site struct {
 	Weights graph.WeightKind // of the graph's edges
 }
 
+// Numbered emits View.Slots of edges that are numbered from 0 to n; vertex finds that of one.
+func (s Site) Numbered(n, first, step ir.Value, vertex func(e ir.Value) ir.Value, body func(s Slot)) {
+	s.For(first, n, step, func(e ir.Value) { body(Slot{Edge: e, Vertex: vertex(e)}) })
+}
+
 // layouts are all of them, one file each, and then those that were added.
-var layouts = []*Layout{csr, csc, both, coo, blockCOO, split, coalesced}
+var layouts = []*Layout{csr, csc, both, coo, blockCOO, split, coalesced, ellCSR, ellCOO}
 
 // Own is how many of Layouts are heddle's own: they come first.
 var Own = len(layouts)

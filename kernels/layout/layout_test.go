@@ -2,6 +2,7 @@ package layout_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -30,51 +31,99 @@ func sample(t *testing.T, field string) *graph.Graph {
 	return g
 }
 
+// variants are a layout as it is, and with all that a workload may change of it.
+func variants(l *layout.Layout) map[string]*layout.Layout {
+	list := map[string]*layout.Layout{"": l}
+	if l.Sized != nil {
+		for _, n := range []int{1, 2, 3, 5, 9} {
+			list[fmt.Sprint("/", n)] = l.Sized(layout.Sizes{BlockVertices: n, VirtualDegree: n, ELLWidth: n})
+		}
+	}
+	for name, x := range maps.Clone(list) {
+		if x.Columns != nil {
+			list[name+"/rows"], list[name+"/columns"] = x.Columns(false), x.Columns(true)
+		}
+	}
+	return list
+}
+
 // TestEdges: in every layout and direction, every edge is found by its number, with its vertex, and in a row of that.
 func TestEdges(t *testing.T) {
 	for _, l := range layout.Layouts() {
-		for _, d := range []direction.Direction{direction.Push, direction.Pull} {
-			for _, field := range []string{"integer", "pattern", "real"} {
-				t.Run(fmt.Sprint(l.Name, d, field), func(t *testing.T) { bothWays(t, l, d, sample(t, field)) })
+		for name, l := range variants(l) {
+			for _, d := range []direction.Direction{direction.Push, direction.Pull} {
+				for _, g := range graphs(t) {
+					t.Run(fmt.Sprint(l.Name, name, d, g.WeightKind(), g.Vertices()), func(t *testing.T) { bothWays(t, l, d, g) })
+				}
 			}
 		}
 	}
 }
 
+// graphs are those of several kinds of weights, one vertex, and none of edges.
+func graphs(t *testing.T) []*graph.Graph {
+	list := []*graph.Graph{sample(t, "integer"), sample(t, "pattern"), sample(t, "real")}
+	for _, text := range []string{"1 1 0\n", "1 1 3\n1 1\n1 1\n1 1\n", "5 5 0\n", "40 40 3\n40 1\n1 40\n39 40\n"} {
+		g, err := graph.Read("t.mtx", strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n"+text), graph.ReadOptions{})
+		require.NoError(t, err)
+		list = append(list, g)
+	}
+	return list
+}
+
 // bothWays goes through the edges by their numbers and by rows.
 func bothWays(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph) {
 	t.Helper()
+	want := edges(g)
 	if l.Virtual == nil || !l.Virtual.Splits {
-		require.Equal(t, edges(g), run(t, l, d, g, byNumber))
+		require.Equal(t, want, run(t, l, d, g, byNumber))
 	}
 	if !l.Bare {
-		require.Equal(t, edges(g), run(t, l, d, g, byRow))
+		require.Equal(t, want, run(t, l, d, g, byRow))
+	}
+	if l.Rest != nil {
+		main := *l
+		main.Rest = nil
+		require.Len(t, want, len(run(t, &main, d, g, byNumber))+int(l.NumbersOf(g)[layout.RestEdges(l.Rows(d))]))
 	}
 }
 
 // byNumber visits edges as the schedule edge does.
-func byNumber(k *emit.Kernel, l *layout.Layout, view layout.View, visit func(id, vertex ir.Value)) {
-	k.Strided(k.Count("edges"), func(id ir.Value) {
-		vertex := view.SearchVertex(id)
-		if l.Bare || l.Virtual != nil {
-			visit(id, vertex)
+func byNumber(k *emit.Kernel, _ *layout.Layout, view layout.View, visit func(id, vertex ir.Value)) {
+	view.Slots(k.SpreadThread(), k.NumThreads(), func(s layout.Slot) {
+		held := func() { when(k, view.Holds(s.Edge, s.Vertex), func() { visit(s.Edge, s.Vertex) }) }
+		if s.There == nil {
+			held()
 			return
 		}
-		in := view.Neighbours(vertex, vertex)
-		k.When(k.And(k.Ge(id, in.Begin), k.Lt(id, in.End)), func() { visit(id, vertex) })
+		k.When(s.There(), held)
 	})
 }
 
 // byRow visits edges as the schedule vertex does.
-func byRow(k *emit.Kernel, _ *layout.Layout, view layout.View, visit func(id, vertex ir.Value)) {
+func byRow(k *emit.Kernel, l *layout.Layout, view layout.View, visit func(id, vertex ir.Value)) {
+	if l.Bare {
+		byNumber(k, l, view, visit)
+		return
+	}
 	k.Strided(view.RowCount(), func(row ir.Value) {
 		vertex := view.Vertex(row)
 		in := view.Neighbours(row, vertex)
 		if in.Step == nil {
 			in.Step = k.U32(1)
 		}
-		k.For(in.Begin, in.End, in.Step, func(id ir.Value) { visit(id, vertex) })
+		k.For(in.Begin, in.End, in.Step, func(id ir.Value) {
+			when(k, view.Holds(id, vertex), func() { visit(id, vertex) })
+		})
 	})
+}
+
+func when(k *emit.Kernel, p ir.Value, body func()) {
+	if p == nil {
+		body()
+		return
+	}
+	k.When(p, body)
 }
 
 // edge is what a kernel sees of one.
@@ -97,12 +146,15 @@ func edges(g *graph.Graph) (all []edge) {
 // run reads all edges by a kernel, and sorts them.
 func run(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph, each func(*emit.Kernel, *layout.Layout, layout.View, func(id, vertex ir.Value))) (all []edge) {
 	k := emit.New("test")
-	view := l.In(k, d, g.WeightKind())
-	each(k, l, view, func(id, vertex ir.Value) { store(k, g, view, id, vertex) })
+	for p := l; p != nil; p = p.Rest {
+		view := p.In(k, d, g.WeightKind())
+		each(k, p, view, func(id, vertex ir.Value) { store(k, g, view, id, vertex) })
+	}
 	kernel, err := k.Build()
 	require.NoError(t, err)
 	m, arrays := emittest.New(1, 2, 4), layout.NewArrays(g)
-	args := map[string]uint32{"vertices": uint32(g.Vertices()), "edges": uint32(g.Edges())}
+	args := l.NumbersOf(g)
+	args["vertices"], args["edges"] = uint32(g.Vertices()), uint32(g.Edges())
 	if l.Virtual != nil {
 		args[layout.RowCount(l.Rows(d))] = uint32(l.Virtual.Rows(g, l.Rows(d)))
 	}
@@ -113,9 +165,10 @@ func run(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph, 
 			args[p.Name] = m.Place(own.Words(g))
 		}
 	}
-	n := g.Edges()
-	args["out"] = m.Place(make([]uint32, 4*n))
+	args["count"], args["out"] = m.Place([]uint32{0}), m.Place(make([]uint32, 4*(g.Edges()+1)))
 	m.Run(t, kernel, args)
+	n := int(m.Words(args["count"], 1)[0])
+	require.LessOrEqual(t, n, g.Edges())
 	for out := m.Words(args["out"], 4*n); len(out) > 0; out = out[4:] {
 		all = append(all, edge{out[0], out[1], out[2], out[3]})
 	}
@@ -126,16 +179,16 @@ func run(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph, 
 }
 
 // store writes down an edge.
-func store(k *emit.Kernel, g *graph.Graph, view layout.View, id, row ir.Value) {
-	e := view.Edge(id, row)
-	at := k.Address(k.Addr("out"), k.Shl(id, k.U32(2)))
+func store(k *emit.Kernel, g *graph.Graph, view layout.View, id, vertex ir.Value) {
+	e := view.Edge(id, vertex)
+	place := k.Shl(k.AtomicAdd(k.Addr("count"), k.U32(0), k.U32(1)), k.U32(2))
 	asFloat := k.ToU32(e.Weight(ir.F32))
 	word := asFloat
 	if g.WeightKind() != graph.FloatWeights {
 		word = e.Weight(ir.U32)
 	}
 	for i, v := range []ir.Value{e.Src, e.Dst, word, asFloat} {
-		k.Store(at, k.U32(uint32(i)), v)
+		k.Store(k.Addr("out"), k.Add(place, k.U32(uint32(i))), v)
 	}
 }
 
@@ -207,7 +260,7 @@ func TestChoices(t *testing.T) {
 
 // Which rows a layout has decides which schedules it goes with.
 func TestFits(t *testing.T) {
-	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true}, "virtual": {true, true}, "virtual-coalesced": {true, true}}
+	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true}, "virtual": {true, true}, "virtual-coalesced": {true, true}, "ell-csr": {true, true}, "ell-coo": {true, true}}
 	for _, l := range layout.Layouts() {
 		require.Equal(t, fits[l.Name], [2]bool{l.Fits(direction.Push), l.Fits(direction.Pull)}, l.Name)
 	}

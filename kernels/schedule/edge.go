@@ -15,18 +15,42 @@ var edge = &Schedule{
 	Scratchpad: Nothing,
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Phase(isa.PhaseSchedule, func() {
-			s.For(s.GlobalThread(), s.Count("edges"), s.NumThreads(), func(id ir.Value) {
-				row := s.View.SearchVertex(id)
+			s.View.Slots(s.GlobalThread(), s.NumThreads(), func(at layout.Slot) {
 				if s.Rows == layout.Base(s.Dir) {
-					s.Keep(v, row, func() { s.Visit(v, id, row, GoOn) })
+					s.Keep(v, at.Vertex, func() { s.where(at.There, func() { s.Visit(v, at.Edge, at.Vertex, GoOn) }) })
 					return
 				}
-				e := s.ReadEdge(id, row)
-				s.Keep(v, e.End(layout.Base(s.Dir)), func() {
-					s.Edge()
-					s.Gather(v, &e, GoOn)
-				})
+				s.where(at.There, func() { s.visitOf(v, at) })
 			})
 		})
 	},
+}
+
+// visitOf hands an edge over if the end that the direction walks, which is not its row's, is kept.
+func (s *Site) visitOf(v *Visitor, at layout.Slot) {
+	s.held(at.Edge, at.Vertex, func() {
+		e := s.ReadEdge(at.Edge, at.Vertex)
+		s.Keep(v, e.End(layout.Base(s.Dir)), func() {
+			s.Edge()
+			s.Gather(v, &e, GoOn)
+		})
+	})
+}
+
+// where runs body in the lanes for which there says so; nil: in all.
+func (s *Site) where(there func() ir.Value, body func()) {
+	var yes ir.Value
+	if there != nil {
+		s.Phase(isa.PhaseEdgeAccess, func() { yes = there() })
+	}
+	if yes == nil {
+		body()
+		return
+	}
+	s.When(yes, body)
+}
+
+// held runs body in the lanes whose number is an edge's.
+func (s *Site) held(id, base ir.Value, body func()) {
+	s.where(func() ir.Value { return s.View.Holds(id, base) }, body)
 }

@@ -9,6 +9,7 @@ package schedule
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"heddle/isa"
 	"heddle/kernels/activeset"
@@ -23,6 +24,7 @@ import (
 type Site struct {
 	*emit.Kernel
 	View layout.View
+	Rest *Rest      // what the layout has beside; nil: nothing
 	Rows layout.End // the end that rows belong to
 	Dir  direction.Direction
 	// Set has the rows to walk: their numbers are its vertices, and as a vertex has one row, the vertices' own, unless
@@ -39,6 +41,9 @@ type Site struct {
 	// Component which one, while it emits what is done with a row. nil: the thread does all.
 	Width     int
 	Component ir.Value
+
+	own []Array // of the schedule
+	of  string  // what their names end with: one for each part of the layout
 }
 
 // AllRows are all rows of a layout with virtual vertices, whatever is active: who walks them asks for each one's vertex.
@@ -157,7 +162,8 @@ type Schedule struct {
 	// tells the kernel which it is.
 	Launches []string
 	// EachEdge emits the code that visits every edge of every active vertex once. It begins in
-	// the phase registration.
+	// the phase registration. Of a layout that has a rest it is asked for both one after the other, unless it Owns rows: then
+	// Site.Row walks both.
 	EachEdge func(s *Site, v *Visitor)
 	// Scratchpad is how many words of a core's it takes; nil of one that is added: none.
 	Scratchpad func(c Core, scan Scan) int
@@ -174,8 +180,9 @@ type Array struct {
 	Zero bool
 }
 
-// Array finds one of the schedule's; nil: there is none of the name.
+// Array finds one of the schedule's, by its name or its name for a layout's rest; nil: there is none.
 func (s *Schedule) Array(name string) *Array {
+	name = strings.TrimSuffix(name, ofRest)
 	for i := range s.Arrays {
 		if s.Arrays[i].Name == name {
 			return &s.Arrays[i]
@@ -272,9 +279,11 @@ func (s *Site) Register(v *Visitor, place ir.Value, there ir.Value) Work {
 
 // Visit hands an edge over.
 func (s *Site) Visit(v *Visitor, id, vertex ir.Value, stop func()) {
-	s.Edge()
-	e := s.ReadEdge(id, vertex)
-	s.Gather(v, &e, stop)
+	s.held(id, vertex, func() {
+		s.Edge()
+		e := s.ReadEdge(id, vertex)
+		s.Gather(v, &e, stop)
+	})
 }
 
 // ReadEdge reads an edge of the row of base.
@@ -284,16 +293,18 @@ func (s *Site) ReadEdge(id, base ir.Value) (e layout.Edge) {
 }
 
 // ahead reads the other end of edge id, or of the one behind the last, which is not asked for.
-func (s *Site) ahead(id ir.Value) (other ir.Value) {
-	s.Phase(isa.PhaseEdgeAccess, func() { other = s.View.Other(id) })
+func (s *Site) ahead(id, base ir.Value) (other ir.Value) {
+	s.Phase(isa.PhaseEdgeAccess, func() { other = s.View.Other(id, base) })
 	return other
 }
 
 // visitTo hands an edge over whose other end has been read.
 func (s *Site) visitTo(v *Visitor, id, vertex, other ir.Value, stop func()) {
-	s.Edge()
-	e := s.View.EdgeTo(id, vertex, other)
-	s.Gather(v, &e, stop)
+	s.held(id, vertex, func() {
+		s.Edge()
+		e := s.View.EdgeTo(id, vertex, other)
+		s.Gather(v, &e, stop)
+	})
 }
 
 // Gather has the visitor handle an edge. To drop the rest of its row is the schedule's.

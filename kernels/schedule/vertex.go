@@ -44,28 +44,64 @@ func (s *Site) PlaceOf(i ir.Value) (place ir.Value) {
 	return s.Shr(i, s.U32(uint32(bits.TrailingZeros(uint(s.Width)))))
 }
 
-// Row walks a row of a vertex. Ahead, the other end of the next edge is read while this one is
+// Row walks a row of a vertex, in all parts of the layout. Ahead, the other end of the next edge is read while this one is
 // handled, so that the thread does not wait for one load after the other.
 func (s *Site) Row(v *Visitor, row, vertex ir.Value) {
 	edges := s.View.Neighbours(row, vertex)
-	if edges.Step == nil {
-		edges.Step = s.U32(1)
-	}
 	s.Phase(isa.PhaseGatherSum, func() { v.Begin(vertex) })
-	s.Phase(isa.PhaseSchedule, func() { s.walk(v, vertex, edges) })
+	s.Phase(isa.PhaseSchedule, func() {
+		dropped := s.walk(v, vertex, edges)
+		s.inRest(func() { s.walkRest(v, row, vertex, dropped) })
+	})
 	s.Phase(isa.PhaseGatherSum, func() { v.End(vertex) })
 }
 
-func (s *Site) walk(v *Visitor, vertex ir.Value, edges layout.Span) {
+// walkRest walks the row of the layout's rest, unless the rest of the row was dropped. Most rows have none there.
+func (s *Site) walkRest(v *Visitor, row, vertex ir.Value, dropped *ir.Variable) {
+	walk := func() {
+		var edges layout.Span
+		s.Phase(isa.PhaseRegistration, func() { edges = s.View.Neighbours(row, vertex) })
+		s.When(s.Lt(edges.Begin, edges.End), func() { s.walk(v, vertex, edges) })
+	}
+	if dropped == nil {
+		walk()
+		return
+	}
+	s.When(s.Eq(dropped.Get(), s.U32(0)), walk)
+}
+
+// walk walks a row. dropped is a variable that is not 0 where what is left of it was dropped; nil: it is nowhere.
+func (s *Site) walk(v *Visitor, vertex ir.Value, edges layout.Span) (dropped *ir.Variable) {
+	var drops bool
+	if s.Rest != nil {
+		dropped = s.Var(s.U32(0))
+	}
+	s.walkRow(v, vertex, edges, func(l *ir.Loop) {
+		drops = true
+		if dropped != nil {
+			dropped.Set(s.U32(1))
+		}
+		l.BreakIf(s.Bool(true))
+	})
+	if !drops {
+		return nil
+	}
+	return dropped
+}
+
+func (s *Site) walkRow(v *Visitor, vertex ir.Value, edges layout.Span, stop func(l *ir.Loop)) {
+	if edges.Step == nil {
+		edges.Step = s.U32(1)
+	}
 	if !s.Ahead {
 		s.ForLoop(edges.Begin, edges.End, edges.Step, func(id ir.Value, l *ir.Loop) {
-			s.Visit(v, id, vertex, func() { l.BreakIf(s.Bool(true)) })
+			s.Visit(v, id, vertex, func() { stop(l) })
 		})
 		return
 	}
-	next := s.Var(s.ahead(edges.Begin))
+	next := s.Var(s.ahead(edges.Begin, vertex))
 	s.ForLoop(edges.Begin, edges.End, edges.Step, func(id ir.Value, l *ir.Loop) {
-		s.visitTo(v, id, vertex, next.Get(), func() { l.BreakIf(s.Bool(true)) })
-		next.Set(s.ahead(s.Add(id, edges.Step)))
+		s.visitTo(v, id, vertex, next.Get(), func() { stop(l) })
+		next.Set(s.ahead(s.Add(id, edges.Step), vertex))
 	})
 }
