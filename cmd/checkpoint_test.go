@@ -39,8 +39,8 @@ func interrupted(t *testing.T, heddle, dir string, s os.Signal, more ...string) 
 	return errs.String()
 }
 
-// A point that was killed, or interrupted, goes on, and says so; its files are gone when it has ended. Checkpoints that are
-// damaged, or of something else, are refused with what to do, before anything runs.
+// A point that was killed, or interrupted, goes on, and says so; its files are gone when it has ended. Checkpoints that
+// are damaged, or of something else, are refused with what to do, before anything runs.
 func TestCheckpoints(t *testing.T) {
 	heddle, dir := buildHeddle(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "long.yaml"), []byte(long), 0o644))

@@ -18,8 +18,8 @@ var (
 	longFlag    = regexp.MustCompile(`^--([a-z0-9-]+)(=.*)?$`)
 )
 
-// TestDocumentedCommands: every command line of a document names a command that there is, with flags that it has. The tutorial,
-// slow.md and others are run as well.
+// TestDocumentedCommands: every command line of a document names a command that there is, with flags that it has. The
+// tutorial, slow.md and others are run as well.
 func TestDocumentedCommands(t *testing.T) {
 	pages := []string{"../README.md", "../CONTRIBUTING.md"}
 	require.NoError(t, filepath.WalkDir("../docs", func(path string, _ fs.DirEntry, err error) error {

@@ -313,7 +313,7 @@ func printStep(b *bufio.Writer, p *isa.Program, s *emu.Step) {
 	b.WriteByte('\n')
 }
 
-// result is what --json prints.
+// result is the output of --json.
 type result struct {
 	ExitCode     uint32                `json:"exit_code"`
 	Cycles       *uint64               `json:"cycles"` // null: untimed

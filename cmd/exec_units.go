@@ -13,7 +13,8 @@ import (
 	"heddle/units"
 )
 
-// unitFlags choose the graph unit of an untimed machine's cores: a flag for each kind, named as its section in machine.core.
+// unitFlags choose the graph unit of an untimed machine's cores: a flag for each kind, named as its section in
+// machine.core.
 type unitFlags []*unitFlag
 
 // unitFlag chooses one, and its knobs.

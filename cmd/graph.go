@@ -270,7 +270,7 @@ type outFlags struct {
 	json bool
 }
 
-// written is what --json prints.
+// written is the output of --json.
 type written struct {
 	File     string       `json:"file"`
 	Vertices int          `json:"vertices"`

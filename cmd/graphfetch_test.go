@@ -13,8 +13,8 @@ import (
 	"heddle/internal/fetch"
 )
 
-// TestGraphFetch: a graph is fetched from a server, its counts are compared with the published ones, and an experiment runs on
-// it; what differs fails.
+// TestGraphFetch: a graph is fetched from a server, its counts are compared with the published ones, and an experiment
+// runs on it; what differs fails.
 func TestGraphFetch(t *testing.T) {
 	shipped, err := filepath.Abs("../kernels/graph/data")
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestGraphFetch(t *testing.T) {
 	require.Contains(t, errs, "connection refused")
 	for says, args := range map[string][]string{
 		`no graph "facebok" to fetch: expected one of cit-HepPh, `: {"facebok"},
-		"--sha256: \"12\" is no SHA-256":                  {"wiki-Vote", "--sha256", "12"},
+		"--sha256: \"12\" is no SHA-256":                           {"wiki-Vote", "--sha256", "12"},
 	} {
 		_, errs, code = fetchIt(args...)
 		require.Equal(t, exitUsage, code)

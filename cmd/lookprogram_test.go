@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLookAtAProgram: the report of a program of one's own names its lines, and its kernels rather than the marks in them.
+// TestLookAtAProgram: the report of a program of one's own names its lines, and its kernels rather than the marks in
+// them.
 func TestLookAtAProgram(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("p.yaml", []byte(`name: p

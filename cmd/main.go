@@ -1,5 +1,5 @@
-// Package cmd is the command line of heddle: its commands, their flags, and what they print. cmd/heddle is the command; a
-// program of your own that adds parts of its own to heddle calls Main too.
+// Package cmd is the command line of heddle: its commands, their flags, and what they print. cmd/heddle is the command;
+// a program of your own that adds parts of its own to heddle calls Main too.
 package cmd
 
 import (
@@ -138,8 +138,8 @@ func help(c *cobra.Command, args []string) error {
 	return named.Help()
 }
 
-// Main is the command: it adds entries of packages heddle/kernel and heddle/machine to what heddle has, reads the command
-// line, does what it says, and ends the process. An entry that cannot be added ends it with exit code 2.
+// Main is the command: it adds entries of packages heddle/kernel and heddle/machine to what heddle has, reads the
+// command line, does what it says, and ends the process. An entry that cannot be added ends it with exit code 2.
 func Main(entries ...register.Entry) {
 	if err := register.Add(entries...); err != nil {
 		os.Exit(conclude(os.Stderr, err))

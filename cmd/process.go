@@ -27,8 +27,8 @@ type process struct {
 	orderly int // parts that end in order
 }
 
-// errSignal is the cause of a cancelled context when somebody has sent a signal. It is a cancellation, and no failure of
-// what was under way.
+// errSignal is the cause of a cancelled context when somebody has sent a signal. It is a cancellation, and no failure
+// of what was under way.
 var errSignal error = interruption{}
 
 type interruption struct{}

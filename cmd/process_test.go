@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ended is what a process came to.
+// ended is the outcome of a process.
 type ended struct {
 	code   int // 128 + the signal that ended it, as a shell says
 	stderr string
@@ -120,8 +120,8 @@ func TestNobodyReads(t *testing.T) {
 	}
 }
 
-// signalled begins a program, sends it a signal once it says, or has made, what is awaited, and returns how it ended and how
-// long that took.
+// signalled begins a program, sends it a signal once it says, or has made, what is awaited, and returns how it ended
+// and how long that took.
 func signalled(t *testing.T, s syscall.Signal, dir string, ready func() bool, program string, args ...string) (ended, time.Duration) {
 	t.Helper()
 	c := exec.Command(program, args...)

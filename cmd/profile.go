@@ -11,7 +11,8 @@ import (
 // which the compiler optimises this program, is made of.
 const profileVariable = "CPUPROFILE"
 
-// profileRate is in samples a second of processor time: as many as Linux takes. Go's own 100 are too few for runs of a second.
+// profileRate is in samples a second of processor time: as many as Linux takes. Go's own 100 are too few for runs of a
+// second.
 const profileRate = 250
 
 // profile begins the profile, if one is wanted. It is over when end is called.

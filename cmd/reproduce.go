@@ -162,7 +162,8 @@ type part struct {
 	same    []bool // of points: it simulates what the point as described does
 }
 
-// layOut lays out all experiments under all readings, and holds the pack's checks against their points, before anything runs.
+// layOut lays out all experiments under all readings, and holds the pack's checks against their points, before anything
+// runs.
 func (f *reproduceFlags) layOut(p *configs.Pack) (parts []part, absent []string, err error) {
 	v := f.variant()
 	if !p.Has(v) {

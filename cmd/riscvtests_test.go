@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// riscvTests names a directory with the official riscv-tests, as their Makefile leaves them: rv32ui-p-add, … They are not
-// in this repository.
+// riscvTests names a directory with the official riscv-tests, as their Makefile leaves them: rv32ui-p-add, … They are
+// not in this repository.
 const riscvTests = "RISCV_TESTS"
 
-// notPassed are those of the tests for RV32IMAF and Zicond that this machine does not pass, as docs/guide/programs.md says.
+// notPassed are those of the tests for RV32IMAF and Zicond that this machine does not pass, as docs/guide/programs.md
+// says.
 var notPassed = []string{"rv32ui-p-ma_data"} // wants misaligned loads and stores done without a trap
 
 // TestOfficialTests runs riscv-tests' rv32ui, rv32um, rv32ua, rv32uf and rv32uzicond in time and without.

@@ -199,7 +199,7 @@ func (f *runFlags) runner(points []experiment.Point) *experiment.Runner {
 	return &experiment.Runner{Points: points, Jobs: f.jobs, Threads: f.threads, MaxCycles: f.maxCycles, Check: f.laws, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
 }
 
-// command is what was typed, less a name for the results.
+// command reconstructs the command line without `--set name=`.
 func (f *runFlags) command(c *cobra.Command, name string) string {
 	words := []string{c.CommandPath(), quoted(name)}
 	c.Flags().Visit(func(flag *pflag.Flag) {

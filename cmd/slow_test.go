@@ -15,8 +15,8 @@ import (
 // claim matches a table's row, or a block, of docs/guide/slow.md.
 var claim = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$|^\\|[^\n]*\\|$")
 
-// TestSlow runs every command of docs/guide/slow.md. Rows of the page's tables are what the command before them printed, less
-// columns; the drawing is that of the Konata file.
+// TestSlow runs every command of docs/guide/slow.md. Rows of the page's tables are what the command before them
+// printed, less columns; the drawing is that of the Konata file.
 func TestSlow(t *testing.T) {
 	text, err := os.ReadFile("../docs/guide/slow.md")
 	require.NoError(t, err)

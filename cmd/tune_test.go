@@ -20,8 +20,8 @@ graph: {rmat: {scale: 4, edge_factor: 3}, clean: {symmetrise: true}}
 workload: {algorithm: bfs}
 `
 
-// TestTune: a search finds what an exhaustive one does, the same with any number of jobs, goes on where it was ended, and
-// leaves an experiment that runs the best.
+// TestTune: a search finds what an exhaustive one does, the same with any number of jobs, goes on where it was ended,
+// and leaves an experiment that runs the best.
 func TestTune(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned), 0o644))
@@ -79,8 +79,8 @@ func TestTuneRefuses(t *testing.T) {
 	}
 }
 
-// TestStudy: an experiment with axes is a search at each of its points, on machines with units over their schedules; the same
-// when it goes on, and with any number of jobs.
+// TestStudy: an experiment with axes is a search at each of its points, on machines with units over their schedules;
+// the same when it goes on, and with any number of jobs.
 func TestStudy(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned+"compare: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\nsweep: {workload.algorithm: [bfs, cc]}\n"), 0o644))

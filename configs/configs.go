@@ -47,7 +47,7 @@ type Core struct {
 	Unit GraphUnit
 }
 
-// GraphUnit is what is in a core's accelerator socket: the settings of one of the registered units.
+// GraphUnit is the content of a core's accelerator socket: the settings of one of the registered units.
 type GraphUnit struct{ Spec accel.Spec } // nil: none
 
 // Alternatives are the sections of the units.
@@ -66,12 +66,12 @@ func (g GraphUnit) Is(name string) bool {
 	return u != nil && u.Name == name
 }
 
-// DefaultUnit is what a user chooses of a graph unit who says only that it is there.
+// DefaultUnit returns the settings of a graph unit that is given without any.
 func DefaultUnit(u *units.Unit) accel.Spec {
 	return Schema.DefaultSection("core." + u.Key).(accel.Spec)
 }
 
-// UnitShape is what core n's graph unit knows of the machine.
+// UnitShape describes the machine to core n's graph unit.
 func (m *Machine) UnitShape(n int) accel.Shape {
 	c := &m.Core
 	return accel.Shape{

@@ -14,14 +14,14 @@ import (
 // GraphsPrefix stands in packs for the directory of graphs that a user may name.
 const GraphsPrefix = "$graphs/"
 
-// PackOptions are what a pack's experiments need from outside it.
+// PackOptions are the inputs of a pack from outside it.
 type PackOptions struct {
 	Graphs string   // directory of the graphs whose files begin with GraphsPrefix
 	Set    []string // KEY=VALUE, for all experiments
 	Exists func(file string) bool
 }
 
-// FileExists is what PackOptions.Exists is but for tests.
+// FileExists is the default of PackOptions.Exists.
 func FileExists(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular()

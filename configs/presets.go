@@ -64,7 +64,8 @@ func ParseMachine(name string, text []byte, set []string) (*schema.Loaded[Machin
 	return Schema.Load(schema.Input{File: name, Data: text, Set: set, Presets: schema.FromFS(presets)})
 }
 
-// ParseWorkload reads what is computed and how from KEY=VALUE settings, the keys below workload; others are at their defaults.
+// ParseWorkload reads what is computed and how from KEY=VALUE settings, the keys below workload; others are at their
+// defaults.
 func ParseWorkload(set []string) (Workload, error) {
 	l, err := workloadSchema.Load(schema.Input{Set: set})
 	if err != nil {

@@ -2,7 +2,7 @@ package configs
 
 import "heddle/configs/schema"
 
-// HostProgram is what the host does around a program of the user's own: what it hands over, launches and checks.
+// HostProgram describes the host side of a user's program: what it passes, launches and checks.
 type HostProgram struct {
 	Graph          []GraphPart `key:"graph" default:"csr" oneof:"csr,csc,coo,weights,degrees" doc:"Arrays of the graph that the program is handed. csr: rows by source, vertices + 1 offsets and one id an edge. csc: by destination. coo: both ends of every edge, by source. weights: one word an edge, in the order of each of the others. degrees: out and in, a word a vertex."`
 	Parameters     []string    `key:"parameters" default:"" doc:"Numbers that the program is handed: [TYPE] NAME = VALUE, where TYPE is u32, i32 or f32. Without it a value with a point or an exponent is f32, a negative one i32, any other u32."`

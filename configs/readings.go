@@ -8,8 +8,8 @@ import (
 	"heddle/configs/schema"
 )
 
-// Described is the name of the reading that a pack's experiments are written in: the machine and the baselines as the paper
-// describes them, and where it is silent, what this project takes for the best.
+// Described is the name of the reading that a pack's experiments are written in: the machine and the baselines as the
+// paper describes them, and where it is silent, what this project takes for the best.
 const Described = "described"
 
 // readingsFile has the readings of a paper's packs, beside them.

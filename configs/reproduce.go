@@ -36,7 +36,7 @@ type Pack struct {
 	lists  map[Variant]*schema.Node
 }
 
-// PackHead is what a pack says about itself.
+// PackHead is a pack's description of itself.
 type PackHead struct {
 	Figure       string   `key:"figure" required:"true" lines:"true" doc:"What of the paper: Fig. 10."`
 	Title        string   `key:"title" required:"true" lines:"true" doc:"What is compared, in a few words."`
@@ -51,7 +51,7 @@ type PackHead struct {
 	FullHours    float64  `key:"full_hours" default:"0" min:"0" max:"10000" unit:"hours" doc:"What the full variant may take on two processors: an estimate. 0: not known."`
 }
 
-// Quantity is what is taken from points.
+// Quantity is a number computed from points.
 type Quantity struct {
 	Metric  string   `key:"metric" default:"cycles" doc:"The statistic, or a sum: a + b."`
 	Per     string   `key:"per" default:"" doc:"A statistic that it is divided by."`

@@ -19,8 +19,8 @@ type Setting = experiment.Setting
 type Config = configs.Experiment
 
 // Load reads an experiment: file is the path of a YAML file, which has a dot or a slash in it, or the name of one that
-// heddle ships (Presets). settings are KEY=VALUE over it, at all of its points. The environment is not looked at. An error
-// has a line for each mistake, with file, line, key and what was expected.
+// heddle ships (Presets). settings are KEY=VALUE over it, at all of its points. The environment is not looked at. An
+// error has a line for each mistake, with file, line, key and what was expected.
 func Load(file string, settings ...string) (*Experiment, error) {
 	l, err := configs.LoadExperiment(file, nil, settings)
 	if err != nil {

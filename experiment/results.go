@@ -16,7 +16,7 @@ type Results struct {
 	Points  []Result
 }
 
-// Result is what one point came to.
+// Result is the outcome of one point.
 type Result struct {
 	Position int       // in the experiment, from 0
 	Axes     []Setting // compare's, then the sweep's, then the seed
@@ -48,7 +48,7 @@ type Statistics = stats.Tree
 // Stat is a statistic, with name, unit and meaning; its value is Float's, a count's Uint's too.
 type Stat = stats.Stat
 
-// Step is what one kernel took in one super-step.
+// Step holds the cycles of one kernel in one super-step.
 type Step struct {
 	Step   int // from 1; 0: before the first
 	Kernel string
@@ -76,8 +76,8 @@ func (r *Result) Stat(name string) (value float64, ok bool) {
 	return s.Float(), ok
 }
 
-// Open reads the results in a directory that heddle run, or Run, has left: of the points that have ended. While it runs,
-// too. An error is a directory without results, or with such of a program that is newer or too old.
+// Open reads the results in a directory that heddle run, or Run, has left: of the points that have ended. While it
+// runs, too. An error is a directory without results, or with such of a program that is newer or too old.
 func Open(dir string) (*Results, error) {
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
 	if err != nil {

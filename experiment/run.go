@@ -18,23 +18,23 @@ type Options struct {
 	// Dir is where results are stored, each point as it ends, and from where a run that was interrupted goes on: by
 	// convention results/NAME. "": results are in memory alone.
 	Dir string
-	// Fresh puts aside what Dir has; without it, results there of another experiment, graph or program are an error. Retry
-	// runs points that have failed again.
+	// Fresh puts aside what Dir has; without it, results there of another experiment, graph or program are an error.
+	// Retry runs points that have failed again.
 	Fresh, Retry bool
-	// Jobs is how many points run at the same time; 0: 1. Threads is how many of the host's processors simulate a point;
-	// 0: run.threads of the experiment, or those that the points at the same time leave.
+	// Jobs is how many points run at the same time; 0: 1. Threads is how many of the host's processors simulate a
+	// point; 0: run.threads of the experiment, or those that the points at the same time leave.
 	Jobs, Threads int
-	// MaxCycles ends a launch that takes more, TimeLimit a point that takes longer on the host: the point has failed then;
-	// 0: there is no limit.
+	// MaxCycles ends a launch that takes more, TimeLimit a point that takes longer on the host: the point has failed
+	// then; 0: there is no limit.
 	MaxCycles uint64
 	TimeLimit time.Duration
-	// MemoryLimit ends the point begun last when the process has more bytes of memory; 0: there is no limit, and a point
-	// that is expected to need more than the host has is an error before any is begun.
+	// MemoryLimit ends the point begun last when the process has more bytes of memory; 0: there is no limit, and a
+	// point that is expected to need more than the host has is an error before any is begun.
 	MemoryLimit uint64
 	// Check holds every message between units to the laws that hold for any run; it costs host time.
 	Check bool
-	// Running is told now and then how far a point is, and Finished what it has come to; nil: nobody. They are called from
-	// several goroutines if Jobs is above 1.
+	// Running is told now and then how far a point is, and Finished what it has come to; nil: nobody. They are called
+	// from several goroutines if Jobs is above 1.
 	Running  func(point int, cycle uint64)
 	Finished func(point int, r Result)
 }

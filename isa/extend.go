@@ -22,7 +22,8 @@ type UnitInstruction struct {
 	Doc            string
 }
 
-// UnitExtension makes the extension of a graph unit; presence is its bit of the CSR units. What is wrong with it, Extend says.
+// UnitExtension makes the extension of a graph unit; presence is its bit of the CSR units. What is wrong with it,
+// Extend says.
 func UnitExtension(name, doc string, presence uint32, list ...UnitInstruction) *Extension {
 	x := &Extension{Name: name, Doc: doc, Presence: presence}
 	for _, i := range list {
@@ -77,8 +78,8 @@ func ExtensionOf(name string) *Extension {
 	panic("BUG: isa: no extension " + name)
 }
 
-// Extend adds the instructions of a graph unit, when the program starts; of an extension that is there already, none. It
-// refuses what another extension or instruction has already, and adds nothing then.
+// Extend adds the instructions of a graph unit, when the program starts; of an extension that is there already, none.
+// It refuses what another extension or instruction has already, and adds nothing then.
 func Extend(x *Extension) error {
 	if slices.Contains(extensions, x) {
 		return nil

@@ -21,12 +21,12 @@ const (
 	NV                   // invalid
 )
 
-// CanonicalNaN is what every operation that makes a NaN returns.
+// CanonicalNaN is the result of every operation that makes a NaN.
 const CanonicalNaN = 0x7FC00000
 
 const signBit = 1 << 31
 
-// FP is what one float operation knows of its surroundings: the rounding mode
+// FP is the environment of a floating-point operation: the rounding mode
 // it was given and the flags it raised.
 //
 // How it computes: every finite operand is exact in a float64. The operation is

@@ -35,8 +35,8 @@ type Extension struct {
 	Name string // "RV32I", "weaver"
 	Doc  string // what it is and where it is specified
 	Rows []Row
-	// Presence is the bit of the CSR units that says that cores have the graph unit whose instructions they are; 0: they
-	// are no unit's.
+	// Presence is the bit of the CSR units that says that cores have the graph unit whose instructions they are; 0:
+	// they are no unit's.
 	Presence uint32
 
 	wrong error // why UnitExtension could not make it

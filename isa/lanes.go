@@ -86,9 +86,9 @@ func (r *Row) Atomics() AMOLoop {
 	}
 }
 
-// FPLoop does an FPOp on whole registers, rounding to nearest (RNE) if it rounds, as far as that is simple: done are the lanes of
-// the mask that have got their result, inexact those of them that raise NX. They raise nothing else. The other lanes
-// are as before.
+// FPLoop does an FPOp on whole registers, rounding to nearest (RNE) if it rounds, as far as that is simple: done are
+// the lanes of the mask that have got their result, inexact those of them that raise NX. They raise nothing else. The
+// other lanes are as before.
 type FPLoop func(d, a, b, c *Lanes, mask uint32) (done, inexact uint32)
 
 // ToNearest returns the loop over lanes of the row's FPOp; nil: there is none.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Phase is what a graph program does at an instruction: the steps of SparseWeaver's breakdowns
+// Phase is the purpose of an instruction in a graph program: the steps of SparseWeaver's breakdowns
 // (HPCA 2025, Fig. 17), and what ends a super-step. It is only counted.
 type Phase uint8
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Program is what an assembler or a loader hands to a machine.
+// Program is the output of an assembler or a loader, which a machine runs.
 type Program struct {
 	Name     string // the file it came from, for messages
 	Entry    uint32

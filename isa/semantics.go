@@ -91,7 +91,7 @@ type ControlArgs struct {
 	Negated bool   // the .n form
 }
 
-// Warp is what a Control instruction may see and change.
+// Warp is the state that a Control instruction may read and change.
 type Warp interface {
 	Mask() uint32               // active lanes
 	SetMask(m uint32)           // 0 ends the warp

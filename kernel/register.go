@@ -86,8 +86,8 @@ var (
 	ClaimU32 = emit.ClaimU32 // the first value for a word that is all ones
 )
 
-// Equal compares a result with the reference's, for Algorithm.Check: an error that names the first vertex that differs, and
-// is a wrong result (ErrWrong). what names the quantity.
+// Equal compares a result with the reference's, for Algorithm.Check: an error that names the first vertex that differs,
+// and is a wrong result (ErrWrong). what names the quantity.
 func Equal(what string, result, want []uint32) error { return reference.Equal(what, result, want) }
 
 // ErrWrong is in the errors of results that differ from the reference; a Check that compares by itself wraps it.
@@ -99,8 +99,8 @@ func Compressed(s LayoutSite) View { return layout.Compressed(s) }
 // GoOn is the stop of a schedule that cannot drop the rest of a row.
 func GoOn() { schedule.GoOn() }
 
-// WithSchedule makes the entry that adds a schedule, for cmd.Main or register.Add: workload.schedule then takes its name,
-// with every algorithm, layout and active set that it goes with. One of a graph unit names it in Unit.
+// WithSchedule makes the entry that adds a schedule, for cmd.Main or register.Add: workload.schedule then takes its
+// name, with every algorithm, layout and active set that it goes with. One of a graph unit names it in Unit.
 func WithSchedule(s *Schedule) register.Entry {
 	return register.New("schedule", named(s != nil, func() string { return s.Name }), func() error { return units.AddSchedule(s) })
 }

@@ -14,12 +14,12 @@ import (
 	"heddle/machine"
 )
 
-// Graph is a graph that kernels run on: vertices from 0, directed edges sorted by source (CSR) and by destination (CSC),
-// without weights, or with integers or floats. It does not change.
+// Graph is a graph that kernels run on: vertices from 0, directed edges sorted by source (CSR) and by destination
+// (CSC), without weights, or with integers or floats. It does not change.
 type Graph = graph.Graph
 
-// LoadGraph reads a graph file or generates a graph: settings are KEY=VALUE, the keys below graph in docs/reference/configuration.md,
-// such as "file=facebook_combined", "clean.symmetrise=true" or "rmat.scale=10".
+// LoadGraph reads a graph file or generates a graph: settings are KEY=VALUE, the keys below graph in
+// docs/reference/configuration.md, such as "file=facebook_combined", "clean.symmetrise=true" or "rmat.scale=10".
 func LoadGraph(settings ...string) (*Graph, error) {
 	l, err := graphspec.Schema.Load(schema.Input{Set: settings})
 	if err != nil {
@@ -39,15 +39,15 @@ func NewGraph(vertices int, edges [][2]uint32) (*Graph, error) {
 }
 
 // Result is what a run has come to: Values are the algorithm's result, a word or more for each vertex, floats as their
-// bits; Verified says that they are the reference's; Steps are its super-steps; Times its launches and cycles, with those
-// that the host costs (launch_overhead).
+// bits; Verified says that they are the reference's; Steps are its super-steps; Times its launches and cycles, with
+// those that the host costs (launch_overhead).
 type Result = compose.Result
 
-// Run composes kernels of choices, compiles them for the machine, runs them on a graph, and compares the result with the
-// reference on the host. settings are KEY=VALUE, the keys below workload in docs/reference/configuration.md; others are at their
-// defaults, and auto chooses what suits the rest. An error is a choice that does not go with another, a graph or a machine
-// that does not fit, ctx's, or a result that is wrong: then r.Verified is false. A machine runs one graph program: another
-// run takes another machine.
+// Run composes kernels of choices, compiles them for the machine, runs them on a graph, and compares the result with
+// the reference on the host. settings are KEY=VALUE, the keys below workload in docs/reference/configuration.md; others
+// are at their defaults, and auto chooses what suits the rest. An error is a choice that does not go with another, a
+// graph or a machine that does not fit, ctx's, or a result that is wrong: then r.Verified is false. A machine runs one
+// graph program: another run takes another machine.
 func Run(ctx context.Context, m *machine.Machine, g *Graph, settings ...string) (r Result, err error) {
 	w, err := configs.ParseWorkload(settings)
 	switch {
@@ -61,8 +61,8 @@ func Run(ctx context.Context, m *machine.Machine, g *Graph, settings ...string) 
 	return compose.Run(ctx, m.Device(), g, w)
 }
 
-// Choices lists the values of a key of workload that names a choice: algorithm, schedule, layout, direction, active_set,
-// dedup and others of heddle kernel choices, with what was added; nil of other keys.
+// Choices lists the values of a key of workload that names a choice: algorithm, schedule, layout, direction,
+// active_set, dedup and others of heddle kernel choices, with what was added; nil of other keys.
 func Choices(key string) (names []string) {
 	for _, x := range compose.Meanings() {
 		if x.Key == "workload."+key && !slices.Contains(names, x.Name) {

@@ -4,13 +4,13 @@ import (
 	"heddle/configs"
 )
 
-// Config is a timed machine's configuration: the keys of docs/reference/configuration.md, below machine, as fields. Load makes one;
-// of one that is changed by hand nothing is checked before New.
+// Config is a timed machine's configuration: the keys of docs/reference/configuration.md, below machine, as fields.
+// Load makes one; of one that is changed by hand nothing is checked before New.
 type Config = configs.Machine
 
-// Load reads the configuration of a machine: name is a preset's (Presets) or a YAML file's, which has a dot or a slash in
-// it. settings are KEY=VALUE over it, as after --set: "core.warps=8". The environment is not looked at. An error has a line
-// for each mistake, with file, line, key and what was expected.
+// Load reads the configuration of a machine: name is a preset's (Presets) or a YAML file's, which has a dot or a slash
+// in it. settings are KEY=VALUE over it, as after --set: "core.warps=8". The environment is not looked at. An error has
+// a line for each mistake, with file, line, key and what was expected.
 func Load(name string, settings ...string) (Config, error) {
 	l, err := configs.LoadMachine(name, nil, settings)
 	if err != nil {

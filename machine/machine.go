@@ -15,7 +15,8 @@ import (
 type Options struct {
 	// MaxCycles ends a launch that takes more with an error; 0: there is no limit. Untimed machines have MaxInstrs.
 	MaxCycles uint64
-	// MaxInstrs ends a run on an untimed machine that executes more warp instructions with an error; 0: there is no limit.
+	// MaxInstrs ends a run on an untimed machine that executes more warp instructions with an error; 0: there is no
+	// limit.
 	MaxInstrs uint64
 	// Check has every message between units held to the laws that CheckLaws looks at; it costs host time.
 	Check bool
@@ -28,7 +29,8 @@ type Options struct {
 // Result is what a launch has come to: its cycles (0 without time), and counts of what was executed.
 type Result = sim.Result
 
-// Stat is a statistic: a count or a quotient, with its name, unit and meaning. Its value is Float's, a count's Uint's too.
+// Stat is a statistic: a count or a quotient, with its name, unit and meaning. Its value is Float's, a count's Uint's
+// too.
 type Stat = stats.Stat
 
 // Statistics are a machine's, in a fixed order. Get finds one by its name.
@@ -78,8 +80,8 @@ func (m *Machine) Timed() bool { return m.timed != nil }
 // Lanes returns how many lanes the machine has: cores × warps × threads.
 func (m *Machine) Lanes() int { return m.device.Shape().Lanes() }
 
-// WriteWords copies words to memory from an address on, a multiple of 4. It takes no simulated time. An error is an address
-// that is none, or words beyond the last.
+// WriteWords copies words to memory from an address on, a multiple of 4. It takes no simulated time. An error is an
+// address that is none, or words beyond the last.
 func (m *Machine) WriteWords(addr uint32, words []uint32) error {
 	if err := words32(addr, len(words)); err != nil {
 		return err
@@ -109,11 +111,10 @@ func words32(addr uint32, n int) error {
 	return nil
 }
 
-// Launch runs a program to its end, with arg in the CSR mscratch: by convention the address of its arguments. Launches on
-// one machine follow each other: memory, what is in the L2 and open rows of the DRAM stay as they are, L1s forget, and
-// Statistics count on. An error is a trap, a
-// program that makes no progress or reaches a limit, one that stores another exit code than 0 or none at all, or ctx's;
-// after one, the machine launches nothing more.
+// Launch runs a program to its end, with arg in the CSR mscratch: by convention the address of its arguments. Launches
+// on one machine follow each other: memory, what is in the L2 and open rows of the DRAM stay as they are, L1s forget,
+// and Statistics count on. An error is a trap, a program that makes no progress or reaches a limit, one that stores
+// another exit code than 0 or none at all, or ctx's; after one, the machine launches nothing more.
 func (m *Machine) Launch(ctx context.Context, p *Program, arg uint32) (Result, error) {
 	if p == nil {
 		return Result{}, errors.New("there is no program to launch")

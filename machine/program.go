@@ -10,7 +10,7 @@ import (
 	"heddle/isa/elf"
 )
 
-// Program is what a machine runs: segments of memory, an entry, symbols.
+// Program holds what a machine needs to run: segments of memory, an entry, symbols.
 type Program = isa.Program
 
 // CodeBase is where programs from assembly and flat images are, and begin, unless ProgramOptions say where.

@@ -14,17 +14,17 @@ import (
 	"heddle/units"
 )
 
-// Unit describes a kind of graph unit: its instructions, the section of machine.core that plugs it in, its knobs (a Spec,
-// which makes the unit and its twin without time), and its schedules.
+// Unit describes a kind of graph unit: its instructions, the section of machine.core that plugs it in, its knobs (a
+// Spec, which makes the unit and its twin without time), and its schedules.
 type Unit = units.Unit
 
 // Derived describes a statistic that is made of counts of a machine.
 type Derived = stats.Derived
 
 // WithUnit makes the entry that adds a graph unit: for cmd.Main, or register.Add. The unit then has its section
-// machine.core.KEY, its instructions in assembly, in disassembly and in heddle isa, its statistics, its flag of heddle exec
-// --untimed, and its schedules. Its Spec, and the unit that this makes for a core of 4 warps of 4 lanes, are tried: an
-// error names the tag, the name or the bit that is wrong.
+// machine.core.KEY, its instructions in assembly, in disassembly and in heddle isa, its statistics, its flag of heddle
+// exec --untimed, and its schedules. Its Spec, and the unit that this makes for a core of 4 warps of 4 lanes, are
+// tried: an error names the tag, the name or the bit that is wrong.
 func WithUnit(u *Unit) register.Entry {
 	if u == nil || u.Instructions == nil {
 		return register.New("graph unit", "", func() error { return errors.New("the unit is nil, or has no Instructions") })
@@ -37,9 +37,10 @@ func WithUnit(u *Unit) register.Entry {
 	})
 }
 
-// WithStatistic makes the entry that adds a statistic, for cmd.Main or register.Add. It is there on every machine that has
-// the counts it is made of: in heddle stats describe, summaries, stores, tables of --json, samples and reports. That it has
-// the name of a statistic of a machine, or is made of what is no count, is an error when the machine is assembled.
+// WithStatistic makes the entry that adds a statistic, for cmd.Main or register.Add. It is there on every machine that
+// has the counts it is made of: in heddle stats describe, summaries, stores, tables of --json, samples and reports.
+// That it has the name of a statistic of a machine, or is made of what is no count, is an error when the machine is
+// assembled.
 func WithStatistic(d Derived) register.Entry {
 	return register.New("statistic", d.Name, func() error { return stats.Derive(d) })
 }

@@ -1,6 +1,6 @@
 // Package register holds what a program adds to heddle when it starts: schedules, algorithms and layouts of kernels
-// (package heddle/kernel), graph units and statistics of machines (package heddle/machine). cmd.Main takes such entries; a
-// program that has a command line of its own gives them to Add.
+// (package heddle/kernel), graph units and statistics of machines (package heddle/machine). cmd.Main takes such
+// entries; a program that has a command line of its own gives them to Add.
 //
 // It knows none of them: an entry brings the function that adds it.
 package register
@@ -19,8 +19,8 @@ type Entry struct {
 	add        func() error
 }
 
-// New makes an entry: kind is what it is ("schedule"), name how a configuration calls it, and add adds it or says why it
-// cannot be added.
+// New makes an entry: kind is what it is ("schedule"), name how a configuration calls it, and add adds it or says why
+// it cannot be added.
 func New(kind, name string, add func() error) Entry { return Entry{kind, name, add} }
 
 var (
@@ -29,8 +29,8 @@ var (
 )
 
 // Add adds entries, in their order. It has to come before anything is loaded or run, as the keys of configurations and
-// their documentation are made of what is there by then; after that it is an error, as is a name that is taken, an entry
-// that lacks something, and all else that would fail later. What comes behind an entry in error is not added.
+// their documentation are made of what is there by then; after that it is an error, as is a name that is taken, an
+// entry that lacks something, and all else that would fail later. What comes behind an entry in error is not added.
 func Add(entries ...Entry) error {
 	mu.Lock()
 	defer mu.Unlock()

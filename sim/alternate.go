@@ -28,7 +28,7 @@ func (a *Alternation) Validate() error {
 	return nil
 }
 
-// Sampled is what is known of a launch of which parts were simulated in time.
+// Sampled holds what is known of a launch of which parts were simulated in time.
 type Sampled struct {
 	Result             // of the whole launch; its cycles are those of the beginning
 	Begin     Interval // all of the launch, if it was over within
@@ -188,8 +188,8 @@ func (p Pace) since(before Pace) Pace {
 	return Pace{p.Cycles - before.Cycles, p.WarpInstrs - before.WarpInstrs}
 }
 
-// mark notes where windows of a stretch begin and end that have a pace of their own: one near its beginning, when what the
-// change has disturbed is over, and one at its end, each as long as an interval.
+// mark notes where windows of a stretch begin and end that have a pace of their own: one near its beginning, when what
+// the change has disturbed is over, and one at its end, each as long as an interval.
 func (t *alternator) mark(now clock.Cycle) {
 	p, start := t.pace(now), t.marks[0].WarpInstrs
 	for at := [marks + 1]uint64{0, start + t.Warm, start + t.Warm + t.Measure, t.until - min(t.Measure, t.until)}; t.marked <= marks && p.WarpInstrs >= at[t.marked]; t.marked++ {
@@ -269,8 +269,8 @@ func (t *alternator) drain() {
 	t.at = draining
 }
 
-// drained reports whether cores are quiet, and has the L1s come to rest then. They must be quiet in two cycles: at the end
-// of the first, warps may come to a device-wide barrier, at which a core has its L1D forget.
+// drained reports whether cores are quiet, and has the L1s come to rest then. They must be quiet in two cycles: at the
+// end of the first, warps may come to a device-wide barrier, at which a core has its L1D forget.
 func (t *alternator) drained() bool {
 	quiet := !slices.ContainsFunc(t.m.Cores, func(c *core.Core) bool { return !c.Quiet() })
 	if !quiet || !t.quiet {

@@ -21,8 +21,8 @@ const (
 // CounterClasses are their names.
 var CounterClasses = [numCounterClasses]string{NoCounters: "none", CoreCounters: "core", MemoryCounters: "mem"}
 
-// counter is a performance counter of Vortex's, by its name in VX_types.vh as of 2025-10, where counters follow each other
-// from mhpmcounter3 on.
+// counter is a performance counter of Vortex's, by its name in VX_types.vh as of 2025-10, where counters follow each
+// other from mhpmcounter3 on.
 type counter struct {
 	name string
 	of   func(m *Machine, n int) uint64 // core n's value; nil: heddle counts nothing of the kind, and it reads 0
@@ -108,8 +108,8 @@ func channels(what func(*dram.Stats) uint64) func(*Machine, int) uint64 {
 	}
 }
 
-// provide has programs read the counters of a class. What is behind the sockets is counted by other goroutines than cores
-// run on, if there are several: such programs are simulated by one.
+// provide has programs read the counters of a class. What is behind the sockets is counted by other goroutines than
+// cores run on, if there are several: such programs are simulated by one.
 func (m *Machine) provide(class Counters) {
 	if class == MemoryCounters {
 		m.System.Alone()

@@ -11,7 +11,8 @@ import (
 	"heddle/sim"
 )
 
-// readsCounters has all lanes load and store, reading two counters as they go, and hart 0 write down all counters of its core.
+// readsCounters has all lanes load and store, reading two counters as they go, and hart 0 write down all counters of
+// its core.
 func readsCounters() string {
 	text := spread + `
 	slli a1, t1, 6

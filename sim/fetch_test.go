@@ -14,8 +14,9 @@ import (
 	"heddle/sim"
 )
 
-// scattered is a program whose warps are all at other places of a large text: each goes through pieces of its own, which
-// lie in random order, and in each loads and stores words and uses them, with more behind than an instruction buffer holds.
+// scattered is a program whose warps are all at other places of a large text: each goes through pieces of its own,
+// which lie in random order, and in each loads and stores words and uses them, with more behind than an instruction
+// buffer holds.
 func scattered(rng *rand.Rand, warps, pieces int) string {
 	text := "_start: la t0, warp\n csrr t1, vx_num_warps\n wspawn t1, t0\nwarp: csrr t0, vx_wid\n csrr t2, mhartid\n slli t2, t2, 12\n li t3, 0x40000000\n add t2, t2, t3\n"
 	var order [][2]int
@@ -51,8 +52,8 @@ func scattered(rng *rand.Rand, warps, pieces int) string {
 	return text + "end: tmc zero\n"
 }
 
-// TestFetchesDoNotHoldUpLoads: answers to fetches that wait for full instruction buffers hold up the L1I, but not what is
-// behind its lines on their way from the next level: the loads that would empty the buffers.
+// TestFetchesDoNotHoldUpLoads: answers to fetches that wait for full instruction buffers hold up the L1I, but not what
+// is behind its lines on their way from the next level: the loads that would empty the buffers.
 func TestFetchesDoNotHoldUpLoads(t *testing.T) {
 	const warps = 32
 	for i, set := range []string{

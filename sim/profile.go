@@ -8,7 +8,7 @@ import (
 	"heddle/isa"
 )
 
-// Profile is what a machine has counted by instruction of one of the programs that it was launched with.
+// Profile holds a machine's counts by instruction of one of the programs that it was launched with.
 type Profile struct {
 	Program *isa.Program
 	cores   []*core.Profile
@@ -17,7 +17,8 @@ type Profile struct {
 // profiles are those of all programs, in the order of their first launches.
 type profiles struct{ all []*Profile }
 
-// Profile has the machine count by instruction of each program that it is launched with from now on. It changes no cycle.
+// Profile has the machine count by instruction of each program that it is launched with from now on. It changes no
+// cycle.
 func (m *Machine) Profile() { m.profiles = &profiles{} }
 
 // Profiles returns what has been counted since Profile.
@@ -48,8 +49,9 @@ func (x *profiles) enter(m *Machine, p *isa.Program) {
 	}
 }
 
-// Counts returns what all cores have counted, in order of address; none is what belongs to no instruction of the program.
-// Those of all programs add up to Machine.Statistics: core.issue.instructions, core.scheduler.*, thread_instrs.
+// Counts returns what all cores have counted, in order of address; none is what belongs to no instruction of the
+// program. Those of all programs add up to Machine.Statistics: core.issue.instructions, core.scheduler.*,
+// thread_instrs.
 func (p *Profile) Counts() (rows []core.InstructionCounts, none core.InstructionCounts) {
 	at := map[uint32]*core.InstructionCounts{}
 	for _, c := range p.cores {

@@ -74,8 +74,8 @@ func addUp(t *testing.T, m *sim.Machine, rows []core.InstructionCounts, none cor
 	}
 }
 
-// changesNothing: with a profile a run takes the same cycles and counts the same as without, and on however many threads
-// the profile is the same; a core that sleeps has that of one that ticks.
+// changesNothing: with a profile a run takes the same cycles and counts the same as without, and on however many
+// threads the profile is the same; a core that sleeps has that of one that ticks.
 func changesNothing(t *testing.T, cfg configs.Machine, p *isa.Program) {
 	t.Helper()
 	want := threadedRun(t, cfg, p, 1, 1, nil)

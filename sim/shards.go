@@ -2,12 +2,12 @@ package sim
 
 import "heddle/components/clock"
 
-// shardsEach is how many shards there are for each goroutine: with more of them the goroutines have more equal work, and
-// each shard costs some instructions a cycle.
+// shardsEach is how many shards there are for each goroutine: with more of them the goroutines have more equal work,
+// and each shard costs some instructions a cycle.
 const shardsEach = 8
 
-// shards parts the cores' clock, if several goroutines tick it: neighbouring sockets are together, and the last shard is
-// for what is behind them, whose atomics follow what cores do in the same cycle.
+// shards parts the cores' clock, if several goroutines tick it: neighbouring sockets are together, and the last shard
+// is for what is behind them, whose atomics follow what cores do in the same cycle.
 func shards(d *clock.Domain, threads, sockets int) []*clock.Domain {
 	all := []*clock.Domain{d}
 	if threads <= 1 {

@@ -7,7 +7,7 @@ import (
 	"heddle/components/probe"
 )
 
-// Shown is what a unit of the machine shows.
+// Shown holds the signals of a unit of the machine.
 type Shown struct {
 	Core    int    // whose unit it is; -1: no core's
 	Unit    string // by its place: socket0.core1.weaver

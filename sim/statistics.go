@@ -137,7 +137,7 @@ func Instructions(s emu.Stats) (t stats.Tree) {
 	return append(t, software(&s)...)
 }
 
-// software is what was counted as instructions executed.
+// software holds the counts of executed instructions.
 func software(s *emu.Stats) stats.Tree {
 	return stats.Tree{
 		stats.Count("barriers", "arrivals", "Warps that came to a barrier of several warps or cores.", s.Barriers),

@@ -11,8 +11,8 @@ import (
 	"heddle/sim"
 )
 
-// trapping has every lane emulate misaligned loads in a handler, ask for a service, and pass over what is no instruction,
-// with loads and stores that miss in front of it and behind it. What it comes to is at logBase.
+// trapping has every lane emulate misaligned loads in a handler, ask for a service, and pass over what is no
+// instruction, with loads and stores that miss in front of it and behind it. What it comes to is at logBase.
 const trapping = spread + `
 	la a0, handle
 	csrw mtvec, a0
@@ -91,8 +91,8 @@ func TestTrapsOnWholeMachines(t *testing.T) {
 	sameOnThreads(t, load(t, "vortex-6c32w32t", "core.warps=2", "core.threads=4"), p)
 }
 
-// ending has warp 0 of core 0 ask the host for the end, while other warps wait at barriers of their core and of the device,
-// load and store without end, divide, and trap.
+// ending has warp 0 of core 0 ask the host for the end, while other warps wait at barriers of their core and of the
+// device, load and store without end, divide, and trap.
 const ending = `
 _start:	la a0, handle
 	csrw mtvec, a0

@@ -10,8 +10,8 @@ import (
 
 // Execute executes a program to its end as Launch does, but without simulating time: the result has no cycles. Memory,
 // the caches' lines, DRAM's open rows and the tables of graph units are left as a launch leaves them that executes
-// instructions in the same order. Warps go on in the order of an estimate of time, which the machine's clock then counts
-// in. Nothing of it is in the statistics of cores, caches and memory; graph units count as ever.
+// instructions in the same order. Warps go on in the order of an estimate of time, which the machine's clock then
+// counts in. Nothing of it is in the statistics of cores, caches and memory; graph units count as ever.
 func (m *Machine) Execute(ctx context.Context, p *isa.Program, arg uint32) (Result, error) {
 	if m.traced {
 		panic("BUG: sim: executing without time what somebody else's source has")
@@ -28,8 +28,8 @@ func (m *Machine) Execute(ctx context.Context, p *isa.Program, arg uint32) (Resu
 	return r, err
 }
 
-// PrepareUntimed makes what Execute needs, which else the first one does: checkpoints know a machine as it was before its
-// first launch.
+// PrepareUntimed makes what Execute needs, which else the first one does: checkpoints know a machine as it was before
+// its first launch.
 func (m *Machine) PrepareUntimed() { m.assembleUntimed() }
 
 // assembleUntimed makes what executes without time, once. Machines that never do have no part of it.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// totals are what a file's size is compared with.
+// totals are the sizes that a file's size is compared with.
 type totals struct {
 	instrs, lanes uint64
 	packed        uint64 // bytes of blocks in the file, each once

@@ -79,7 +79,7 @@ type chunk struct {
 	bytes  [numColumns]uint32 // expanded
 }
 
-// size is what a block takes in the file.
+// size is the number of bytes of a block in the file.
 func (b *block) size() (n uint64) {
 	for _, x := range b.bytes {
 		n += uint64(x)

@@ -10,7 +10,7 @@ import (
 	"heddle/isa"
 )
 
-// Meta is what a file says of itself, beside the traces.
+// Meta is a file's description of itself, beside the traces.
 type Meta struct {
 	Heddle     string      `json:"heddle"` // the program that recorded it
 	Experiment string      `json:"experiment"`
@@ -29,7 +29,7 @@ type Meta struct {
 	Timing     []string    `json:"timing,omitempty"`   // why what warps execute may depend on when
 }
 
-// Shape is what the number of warps and lanes follow from.
+// Shape determines the numbers of warps and lanes.
 type Shape struct {
 	Cores   int `json:"cores"`
 	Warps   int `json:"warps"`
@@ -43,7 +43,7 @@ type Unit struct {
 	Visible  string `json:"visible"`  // what programs can find out about it
 }
 
-// Graph is what a workload's graph is like.
+// Graph describes a graph.
 type Graph struct {
 	Hash        string `json:"hash"`
 	Source      string `json:"source"`
@@ -167,7 +167,8 @@ func (p *Program) hash() string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// plain keeps names that the file gives from being more than names where they are shown. Configurations are read, not shown.
+// plain keeps names that the file gives from being more than names where they are shown. Configurations are read, not
+// shown.
 func (m *Meta) plain() {
 	config, machine := m.Config, m.Machine
 	plainStrings(reflect.ValueOf(m).Elem())

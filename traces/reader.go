@@ -255,8 +255,8 @@ func (f *File) blocks(launch int) (first int, list []block) {
 	return first, all[first:end]
 }
 
-// launch reads what the host did before a launch, and the traces of its warps: of all, or of those that want says. Blocks without any
-// of them are not read.
+// launch reads what the host did before a launch, and the traces of its warps: of all, or of those that want says.
+// Blocks without any of them are not read.
 func (f *File) launch(launch int, want func(warp int) bool) (warps []decoder, host cursor, err error) {
 	n := f.Meta.Shape.Host()
 	all := make([]decoder, n+1)

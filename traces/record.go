@@ -53,7 +53,7 @@ func NewRecorder(path string, meta Meta) (*Recorder, error) {
 	return &Recorder{Meta: meta, out: out, limit: chunkLimit(meta.Shape), hashes: map[string]int{}}, nil
 }
 
-// Source is what a machine's cores execute when they are recorded: for sim.Options.
+// Source supplies the instructions that a machine's cores execute when they are recorded: for sim.Options.
 func (r *Recorder) Source(n int, c *emu.Core) core.Source {
 	s := &recordedCore{Core: c}
 	for i := range r.Meta.Shape.Warps {

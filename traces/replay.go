@@ -30,7 +30,7 @@ func NewReplayer(f *File, shape Shape) (*Replayer, error) {
 	return &Replayer{file: f}, nil
 }
 
-// Source is what a machine's cores execute: for sim.Options.
+// Source supplies the instructions that a machine's cores execute: for sim.Options.
 func (r *Replayer) Source(n int, c *emu.Core) core.Source {
 	s := &replayedCore{Core: c}
 	for i := range r.file.Meta.Shape.Warps {

@@ -111,8 +111,8 @@ func put(c []column, narrow, wide byte, z []uint32, any uint32) {
 	}
 }
 
-// decode reads the values of the lanes in mask; those of others mean nothing. What is wrong with them, the columns know.
-// Who decodes remembers values that are shifted back already.
+// decode reads the values of the lanes in mask; those of others mean nothing. What is wrong with them, the columns
+// know. Who decodes remembers values that are shifted back already.
 func (v *vector) decode(c []cursor, mask uint32, shift uint8, x *lanes) {
 	switch form := c[partForm].byte(); {
 	case form == 0:

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// heddleWith builds the command with a folder of components and a line of units/all more, as CONTRIBUTING.md says how to
-// add a unit: nothing else is touched.
+// heddleWith builds the command with a folder of components and a line of units/all more, as CONTRIBUTING.md says how
+// to add a unit: nothing else is touched.
 func heddleWith(t *testing.T, folder string) (command string) {
 	t.Helper()
 	root, err := filepath.Abs("..")
@@ -60,8 +60,8 @@ _start:	li t0, -1
 	tmc zero
 `
 
-// TestAddAUnit: a folder and a line make a unit that has instructions, a section of a machine with a knob, a twin without
-// time, statistics, a flag of heddle exec, and a schedule whose results are verified.
+// TestAddAUnit: a folder and a line make a unit that has instructions, a section of a machine with a knob, a twin
+// without time, statistics, a flag of heddle exec, and a schedule whose results are verified.
 func TestAddAUnit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command once more")

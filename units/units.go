@@ -1,8 +1,9 @@
 // Package units is the register of graph units: a row for each kind, with what the rest of heddle asks of it. Machines,
 // the host's side of programs and the command line go through the rows, and know no unit by name.
 //
-// A unit's row is in the folder of its component, in a package unit, which registers it; units/all lists these packages,
-// and is the only other place that a new unit touches. A unit of another module is added by cmd.Main (machine.Unit).
+// A unit's row is in the folder of its component, in a package unit, which registers it; units/all lists these
+// packages, and is the only other place that a new unit touches. A unit of another module is added by cmd.Main
+// (machine.Unit).
 package units
 
 import (
@@ -21,8 +22,8 @@ import (
 
 // Unit is a kind of graph unit.
 type Unit struct {
-	// Instructions are its own. They make out its name (isa.UnitOp), by which statistics and schedules call it, and its bit
-	// of the CSR units.
+	// Instructions are its own. They make out its name (isa.UnitOp), by which statistics and schedules call it, and its
+	// bit of the CSR units.
 	Instructions *isa.Extension
 	Key          string            // of its section in machine.core
 	Part         string            // what a core's is called among the parts of a machine: Core0.GraphPEG
@@ -112,8 +113,8 @@ func (u *Unit) check() error {
 	return nil
 }
 
-// AddSchedule adds a schedule, when the program starts: in software, or of the unit that it names. An error says what it
-// lacks, or that its name is taken.
+// AddSchedule adds a schedule, when the program starts: in software, or of the unit that it names. An error says what
+// it lacks, or that its name is taken.
 func AddSchedule(s *schedule.Schedule) error {
 	if s == nil {
 		return errors.New("it is nil")

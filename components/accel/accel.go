@@ -33,7 +33,7 @@ type Unit interface {
 	clock.Unit
 	// Name is the part's in its machine; a clock.Base has it, and what else a component needs.
 	Name() string
-	// Architecture is what programs see of it beside its instructions.
+	// Architecture is its state that programs see, besides its instructions.
 	Architecture() emu.Unit
 	// Join puts the unit on a clock, and Place says where it is there.
 	Join(d *clock.Domain, u clock.Unit)

@@ -57,8 +57,8 @@ type ListHand interface {
 	Forget()
 }
 
-// Managed is a unit, with time or without, that the host has a hand on. Manage returns the hand on it and on those that h
-// is on, which are of its kind; nil: on none.
+// Managed is a unit, with time or without, that the host has a hand on. Manage returns the hand on it and on those that
+// h is on, which are of its kind; nil: on none.
 type Managed interface{ Manage(h Hand) Hand }
 
 // HandOn is the host's hand on the cores' units; nil: there are none that it has one on.

@@ -2,7 +2,7 @@ package accel
 
 import "heddle/isa/emu"
 
-// Shape is what a unit must know of its core and of the machine around it.
+// Shape describes the core that a unit is in, and the machine around it.
 type Shape struct {
 	Core, Cores       int // which, of how many
 	Warps, Threads    int
@@ -11,8 +11,8 @@ type Shape struct {
 	ScratchpadLatency int // in cycles; 0: of a machine without time
 }
 
-// Spec is what a user may choose of a kind of unit: a pointer to a structure for package schema. Machines make units
-// by it, and know none by name. What only some kinds have is an interface of its own, below.
+// Spec holds the user-configurable parameters of a kind of unit: a pointer to a structure for package schema. Machines
+// make units by it, and know none by name. What only some kinds have is an interface of its own, below.
 type Spec interface {
 	// FitsCore checks it for a core of that shape; key is what is wrong with it.
 	FitsCore(s Shape) (key, msg string, ok bool)
@@ -30,7 +30,7 @@ type MemorySpec interface {
 
 // ScratchpadSpec is of units that have their tables in a core's scratchpad.
 type ScratchpadSpec interface {
-	// ScratchpadBytes is what they take of it.
+	// ScratchpadBytes returns how much of it they use.
 	ScratchpadBytes(s Shape) int
 }
 

@@ -5,7 +5,7 @@ package balance
 
 import "heddle/components/clock"
 
-// Order is what the control processor writes to a unit.
+// Order is a command of the control processor to a unit.
 type Order uint8
 
 // Orders.
@@ -36,7 +36,7 @@ type Command struct {
 	Vertices, Addr uint32
 }
 
-// Event is what a unit tells the control processor.
+// Event is a notification of the control processor by a unit.
 type Event uint8
 
 // Events.
@@ -89,8 +89,8 @@ type Ideal interface {
 	Start()
 }
 
-// Own is a Spec of units between which the control processor moves nothing: what Balancer makes does. done reports whether
-// no unit has work left, and that all know.
+// Own is a Spec of units between which the control processor moves nothing: what Balancer makes does. done reports
+// whether no unit has work left, and that all know.
 type Own interface {
 	Balancer(units []Unit, done func() bool) Ideal
 }

@@ -43,7 +43,7 @@ type bank struct {
 	stats Stats
 }
 
-// operation is what a pipeline stage holds.
+// operation is the content of a pipeline stage.
 type operation struct {
 	kind kind
 	id   int16 // the MSHR entry of a request, or of an atomic's replay
@@ -68,7 +68,7 @@ type response struct {
 	port uint8
 }
 
-// inputs is what a bank sees besides the request that is offered to it.
+// inputs are the signals into a bank besides the offered request.
 type inputs struct {
 	fill    int16 // the MSHR entry that memory answers; none: there is no answer
 	held    bool  // the answer of stage 1 has no place behind the bank, and none in it
@@ -96,7 +96,7 @@ func (s *Stats) waited(why cause) *count.Span {
 	}
 }
 
-// did is what a bank did in a cycle: a set.
+// did is the set of actions of a bank in a cycle.
 type did uint8
 
 const (
@@ -172,7 +172,8 @@ func (b *bank) pipeline(now uint64, r *request) (out did) {
 		b.st0, b.st1, out = b.st1, b.st0, moved
 	}
 	// What enters stage 0: replay > fill > flush > request. Replays come first because they never miss, fills next
-	// because misses wait for them. Replays hold back the others even in the cycle in which they are not ready themselves.
+	// because misses wait for them. Replays hold back the others even in the cycle in which they are not ready
+	// themselves.
 	switch {
 	case b.mshr.replay != none:
 		return out | b.acceptReplay(now, refusal)

@@ -203,7 +203,7 @@ func (c *Cache) Counts() (sum Stats) {
 	return sum
 }
 
-// counts are what the cache and its banks count.
+// counts returns the counters of the cache and its banks.
 func (c *Cache) counts() []*Stats {
 	all := []*Stats{&c.stats}
 	for _, b := range c.banks {
@@ -265,7 +265,8 @@ func (c *Cache) long(now clock.Cycle) bool {
 	return c.moved && c.holds() && (outside || c.flush.state != walkFlush || !c.walkAhead(now))
 }
 
-// bring moves requests and answers towards the banks. A bank sees in the next cycle what the crossbar buffers in this one.
+// bring moves requests and answers towards the banks. A bank sees in the next cycle what the crossbar buffers in this
+// one.
 func (c *Cache) bring() {
 	s := &c.sets
 	s.readable, s.leaving, s.asking = s.buffered, s.answers, s.asks
@@ -288,8 +289,8 @@ func (c *Cache) bring() {
 	}
 }
 
-// carryOff moves responses and requests away from the banks. With a register behind the banks those of this cycle leave in
-// the next one.
+// carryOff moves responses and requests away from the banks. With a register behind the banks those of this cycle leave
+// in the next one.
 func (c *Cache) carryOff() {
 	s := &c.sets
 	if !c.spec.ResponseBuffer {
@@ -492,8 +493,8 @@ func (c *Cache) staysAwake(b *bank, r *request, active bool) bool {
 	return active && (!b.idle() || b.front.want != 0 || b.front.buffer.Len() > 0 || b.in.fill != none)
 }
 
-// rouse has bank i stepped in the next cycle if it stands still for a cause that may be over, or with a flush, because one
-// of its queues has a place again.
+// rouse has bank i stepped in the next cycle if it stands still for a cause that may be over, or with a flush, because
+// one of its queues has a place again.
 func (c *Cache) rouse(i int, b *bank, over cause) {
 	if b.waiting&over != 0 || b.flush.state != flushIdle {
 		c.sets.awake |= bit(i)

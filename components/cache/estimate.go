@@ -4,8 +4,8 @@ import "heddle/components/mem"
 
 // estimate is how long accesses take that are made without time: a bank begins with one operation a cycle, and with
 // no request while its MSHRs or its queue to memory are full; a memory port sends one request a cycle; misses wait for
-// their line, and all for the walk of a flush. It has neither the inputs' crossbar nor the responses': who comes first to
-// a bank is served first, and answers find a place.
+// their line, and all for the walk of a flush. It has neither the inputs' crossbar nor the responses': who comes first
+// to a bank is served first, and answers find a place.
 type estimate struct {
 	banks    [most]*bankEstimate
 	hit      uint64 // from a bank's beginning to the answer

@@ -27,7 +27,7 @@ func (c *Cache) CheckLaws() error {
 	return nil
 }
 
-// Sent is what a cache has sent to the next level, by its own count.
+// Sent counts a cache's requests to the next level.
 type Sent struct{ Reads, Writes, Atomics uint64 }
 
 // Sent returns it for a cache at rest.

@@ -13,7 +13,7 @@ var (
 	flushNames = [...]string{flushIdle: "idle", flushMSHR: "mshr", flushWalk: "walk", flushEmpty: "empty", flushDone: "done"}
 )
 
-// Signals are what the cache shows: what is pending, and each bank's two stages.
+// Signals returns the signals of the cache: what is pending, and each bank's two stages.
 func (c *Cache) Signals() (l probe.List) {
 	most := arbiterPlaces*len(c.shared) + 4*c.spec.Banks*(c.spec.MSHRs+c.spec.RequestQueue+c.spec.ResponseQueue+c.spec.MemoryQueue+1)
 	l.Count("pending", most, c.Pending)

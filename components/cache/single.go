@@ -6,8 +6,8 @@ import (
 )
 
 // single is what the short way through a cache of one bank, one port and one memory port needs. Most L1s are such, and
-// an L1I is asked in nearly every cycle and nearly always hits. A cycle in which reads enter, move on and hit, and nothing
-// else happens, goes the short way; all others go the long way. Results are the same on both.
+// an L1I is asked in nearly every cycle and nearly always hits. A cycle in which reads enter, move on and hit, and
+// nothing else happens, goes the short way; all others go the long way. Results are the same on both.
 type single struct {
 	*bank
 	req  *clock.Link[mem.Request]
@@ -22,8 +22,8 @@ func (c *Cache) makeSingle() {
 	}
 }
 
-// short does a cycle the short way, and reports whether the next one is wanted too. If the cycle has to go the long way, it
-// changes nothing, and ok is false.
+// short does a cycle the short way, and reports whether the next one is wanted too. If the cycle has to go the long
+// way, it changes nothing, and ok is false.
 func (c *Cache) short(s *single) (again, ok bool) {
 	if w := &c.sets; w.seen|w.answered|w.answers|w.asks != 0 || c.flush.state != noFlush || !s.calm() {
 		return false, false
@@ -70,7 +70,8 @@ func (b *bank) hit() int {
 	return -1
 }
 
-// advance moves the stages. A read in stage 1 finds its line among the tags (-1: there is none), and its answer leaves at once.
+// advance moves the stages. A read in stage 1 finds its line among the tags (-1: there is none), and its answer leaves
+// at once.
 func (b *bank) advance(line int) {
 	if line >= 0 {
 		b.tags.touch(line)

@@ -10,8 +10,8 @@ import (
 	"heddle/components/queue"
 )
 
-// shortCycle does a bank's cycle the short way if that is possible: it returns the answer's tag, and whether a request was
-// accepted.
+// shortCycle does a bank's cycle the short way if that is possible: it returns the answer's tag, and whether a request
+// was accepted.
 func shortCycle(b *bank, now uint64, r *request) (answers []uint32, done did, ok bool) {
 	line := -1
 	if b.st1.kind != bubble {
@@ -40,7 +40,8 @@ func longCycle(b *bank, now uint64, r *request) (answers []uint32, done did) {
 	return answers, done
 }
 
-// TestTheShortWayDoesWhatAStepDoes: of two banks with the same requests and fills one goes the short way whenever it can.
+// TestTheShortWayDoesWhatAStepDoes: of two banks with the same requests and fills one goes the short way whenever it
+// can.
 func TestTheShortWayDoesWhatAStepDoes(t *testing.T) {
 	shorts := 0
 	for seed := range cases(t, 60) {

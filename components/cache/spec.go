@@ -8,7 +8,7 @@ import (
 	"heddle/internal/enum"
 )
 
-// Spec is what a user may choose of a cache. Sources are Vortex's RTL
+// Spec holds the user-configurable parameters of a cache. Sources are Vortex's RTL
 // (hw/rtl/cache, parameter names in capitals) and its VX_config defaults.
 type Spec struct {
 	Bytes      int        `key:"bytes" default:"16KiB" min:"64" max:"1GiB" unit:"bytes" doc:"Capacity: banks × ways × line_bytes × a power of two of sets. RTL: CACHE_SIZE; L1 16 KB, L2 1 MB."`
@@ -141,8 +141,8 @@ func (s Spec) Validate() error {
 	return nil
 }
 
-// Fit makes the capacity the largest up to Bytes that banks × ways × line_bytes can have, or the least, and memory ports
-// no more than banks. It is for who draws specs at random.
+// Fit makes the capacity the largest up to Bytes that banks × ways × line_bytes can have, or the least, and memory
+// ports no more than banks. It is for who draws specs at random.
 func (s *Spec) Fit() {
 	sets := max(1, s.Sets())
 	s.Bytes = s.Banks * s.Ways * s.LineBytes << (bits.Len(uint(sets)) - 1)

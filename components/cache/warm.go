@@ -11,7 +11,7 @@ import (
 // and replacement state as the same accesses in time would. Graph units reach it by their links as ever, and are
 // answered in the cycle in which their request arrives.
 
-// untimed is what a cache needs for that.
+// untimed holds the state of a cache for that.
 type untimed struct {
 	next      mem.Warmer    // the next level
 	performer mem.Performer // of atomics, wherever they are performed in time
@@ -89,7 +89,7 @@ func (c *Cache) SetUntimed(on bool) {
 	c.Place().Wake()
 }
 
-// Served is what has been answered without time, which Stats does not count.
+// Served counts the accesses answered without timing, which Stats does not include.
 func (c *Cache) Served() Sent { return c.untimed.served }
 
 // beforeInit is a cycle in which the banks do not work: they are being invalidated, or no time passes.

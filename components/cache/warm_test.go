@@ -156,7 +156,8 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 	}
 }
 
-// same compares what two caches have asked the next level for; banks that walk their lines side by side do so in no order.
+// same compares what two caches have asked the next level for; banks that walk their lines side by side do so in no
+// order.
 func same(t *testing.T, spec Spec, q mem.Request, timed, warm []mem.Request) {
 	t.Helper()
 	line := uint32(spec.LineBytes)

@@ -373,7 +373,8 @@ func BenchmarkLink(b *testing.B) {
 	_ = s.Run()
 }
 
-// TestFlags: a consumer's bit is set while the link holds values, a producer's from when it was full until one is taken.
+// TestFlags: a consumer's bit is set while the link holds values, a producer's from when it was full until one is
+// taken.
 func TestFlags(t *testing.T) {
 	s := newSystem()
 	d := addDomain(t, s, "core", ns)

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// crew is the goroutines that tick with the engine's, each its own domains, and then those that others have not come to.
-// In each instant in which several have some they begin together and wait until the last is through. An instant is a few
-// microseconds, so they spin.
+// crew is the goroutines that tick with the engine's, each its own domains, and then those that others have not come
+// to. In each instant in which several have some they begin together and wait until the last is through. An instant is
+// a few microseconds, so they spin.
 //
 // Who has which domain follows what they have cost lately: a domain that moves has to be brought from one processor's
 // caches to another's, so they move only now and then.
@@ -127,8 +127,8 @@ type trial struct {
 	all      time.Duration // what the timed instants took all of them
 }
 
-// Instants of a trial: before what is timed, since caches are not what they will be and others may be napping; timed, with
-// all and with one; and of the period.
+// Instants of a trial: before what is timed, since caches are not what they will be and others may be napping; timed,
+// with all and with one; and of the period.
 const (
 	trialLead   = 32
 	trialTimed  = 96

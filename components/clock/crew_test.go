@@ -127,7 +127,8 @@ func network(t *testing.T, seed uint64, shards, workers int) (logs [][]string) {
 	return logs
 }
 
-// TestShardsAreOneClock: units on shards of a clock, ticked by several goroutines, do to the letter what they do on one.
+// TestShardsAreOneClock: units on shards of a clock, ticked by several goroutines, do to the letter what they do on
+// one.
 func TestShardsAreOneClock(t *testing.T) {
 	for seed := range uint64(60) {
 		want := network(t, seed, 1, 1)

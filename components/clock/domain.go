@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Unit is what a domain ticks.
+// Unit is a member of a clock domain.
 type Unit interface {
 	// Tick does one cycle. It returns whether the unit wants the next one too;
 	// if not, it sleeps until it is woken.

@@ -136,7 +136,8 @@ func (l *lane) see() {
 	}
 }
 
-// wait notes that the producer waits for a value to be taken. If one was at this very instant, it goes on in the next cycle.
+// wait notes that the producer waits for a value to be taken. If one was at this very instant, it goes on in the next
+// cycle.
 func (l *lane) wait() {
 	if l.limit != l.popped+l.places {
 		l.producer.wakeNext()

@@ -6,7 +6,7 @@ import (
 	"heddle/internal/enum"
 )
 
-// Spec is what a user may choose of a machine's concentrators.
+// Spec holds the user-configurable parameters of a machine's concentrators.
 type Spec struct {
 	Sockets      int     `key:"sockets" default:"1" min:"1" max:"64" unit:"sockets" doc:"Sockets whose L1s and graph units share one. GPGPU-Sim: a cluster, of one core in its configurations of Fermi and Kepler (gpgpu_n_cores_per_cluster)."`
 	Ports        int     `key:"ports" default:"1" min:"1" max:"16" unit:"ports" doc:"Ports to the next level that one has; each takes a request and brings an answer a cycle. RTL: L1_MEM_PORTS; GPGPU-Sim: 1."`

@@ -38,7 +38,7 @@ func (m AtomicMode) MarshalText() ([]byte, error) { return atomicModes.Marshal(m
 // UnmarshalText reads the name that a configuration uses.
 func (m *AtomicMode) UnmarshalText(text []byte) error { return atomicModes.Unmarshal(text, m) }
 
-// atomics is what the load-store unit knows of atomics under way.
+// atomics is the state of atomics in flight in the load-store unit.
 type atomics struct {
 	Atomics
 	id      uint32     // the core's number, for references

@@ -146,7 +146,7 @@ func (l *lsu) build(now uint64) {
 	}
 }
 
-// requestOp is what the caches are asked for.
+// requestOp returns the operation that the caches are asked for.
 func (l *lsu) requestOp(in inst) mem.Op {
 	switch {
 	case in.op.LatencyClass() == isa.ClassStore || l.posted(in):

@@ -228,7 +228,8 @@ func TestNarrowUnits(t *testing.T) {
 	} {
 		require.Equal(t, per(c.first, c.text)+c.more, per(c.first, c.text, c.narrow), c.first+c.text)
 	}
-	// Loads of the scratchpad: four packets follow each other at a cycle's distance, and each answer has a turn at commit.
+	// Loads of the scratchpad: four packets follow each other at a cycle's distance, and each answer has a turn at
+	// commit.
 	lsu := func(s *core.Spec) { s.LSULanes, s.LSUQueue = 4, 8 }
 	load := "lui t3, 0xFFFF0\n csrr t4, vx_tid\n slli t4, t4, 2\n add t3, t3, t4\n"
 	wide := func(s *core.Spec) { s.LSUQueue = 8 }

@@ -6,7 +6,7 @@ import (
 	"heddle/isa"
 )
 
-// Dump is what the pipeline holds, to be shown.
+// Dump returns the pipeline's state, for display.
 type Dump struct {
 	Warps    []WarpDump   `json:"warps"`
 	Sync     string       `json:"sync"` // what L1s are made to forget for

@@ -2,9 +2,9 @@ package core
 
 import "heddle/components/clock"
 
-// effect is what lanes of an access do to memory or to the scratchpad. It takes place at the end of the cycle in which
-// the access leaves for there, when all cores have ticked: core by core, so that what a program reads does not depend
-// on who is simulated first, or at the same time.
+// effect is the effect of an access's lanes on memory or the scratchpad. It takes place at the end of the cycle in
+// which the access leaves for there, when all cores have ticked: core by core, so that what a program reads does not
+// depend on who is simulated first, or at the same time.
 type effect struct {
 	access int16
 	last   bool // nothing more comes of the access

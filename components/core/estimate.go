@@ -8,12 +8,12 @@ import (
 	"heddle/isa/emu"
 )
 
-// estimate is how long instructions take that are executed without time. It has the core's stages where they decide what
-// is next, and how fast: warps are fetched for one by one, and decoded in that order; a slice begins with one
+// estimate is how long instructions take that are executed without time. It has the core's stages where they decide
+// what is next, and how fast: warps are fetched for one by one, and decoded in that order; a slice begins with one
 // instruction a cycle, warps wait for their registers, and for where control leads; units with few places, or few
 // lanes, hold up what comes to them, and what waits for them holds up its slice; memory accesses go through the
-// load-store unit in order, and what memory takes is the caches' estimate. Left out are the arbiters behind execution, and
-// buffers between stages but by the number of their places. Cycles by it are no measurement.
+// load-store unit in order, and what memory takes is the caches' estimate. Left out are the arbiters behind execution,
+// and buffers between stages but by the number of their places. Cycles by it are no measurement.
 type estimate struct {
 	front   estimatedFront
 	slices  []estimatedSlice
@@ -52,8 +52,8 @@ const (
 	freeInUnit    = 1 // from an FPU's result to its place being free: commit
 )
 
-// newGaps adds the stages up. The scoreboard's arbiter has one level or two, there is another behind several collectors,
-// and one from several slices to the LSU and the SFU; the lanes' crossbars have one level or two, each way.
+// newGaps adds the stages up. The scoreboard's arbiter has one level or two, there is another behind several
+// collectors, and one from several slices to the LSU and the SFU; the lanes' crossbars have one level or two, each way.
 func newGaps(s *Spec) gaps {
 	issue := levels(s.Warps / s.Issue.Slices)
 	if s.Collectors > 1 {
@@ -106,8 +106,8 @@ func (e *estimate) restart(i int, pc uint32, at uint64) {
 // slice returns a warp's.
 func (e *estimate) slice(i int) *estimatedSlice { return &e.slices[i%len(e.slices)] }
 
-// ready returns the cycle from which a warp's instruction has its registers; never: it waits for a memory access that has
-// not begun.
+// ready returns the cycle from which a warp's instruction has its registers; never: it waits for a memory access that
+// has not begun.
 func (e *estimate) ready(i int, op *emu.Op, at uint64) uint64 {
 	regs := &e.regs[i]
 	for m := op.Reads() & e.busy[i]; m != 0; m &= m - 1 {

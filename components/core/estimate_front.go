@@ -35,8 +35,8 @@ type fetched struct {
 	warp uint8
 }
 
-// fullToFetch is the cycles until a place that decode has freed is seen where warps are scheduled, if all are taken: each
-// buffer tells the one before it in the next cycle.
+// fullToFetch is the cycles until a place that decode has freed is seen where warps are scheduled, if all are taken:
+// each buffer tells the one before it in the next cycle.
 const fullToFetch = 4
 
 // fetches is how many a fetch port has under way: in two buffers, the L1I and its links. maxFetches is for all ports.
@@ -149,8 +149,8 @@ func (f *estimatedFront) issued(i int, at uint64) {
 	}
 }
 
-// chooseOne asks the policy for one of the warps that are ready, of which there is one at least. If it lets none of them,
-// which depends on more than an estimate knows, it is the lowest.
+// chooseOne asks the policy for one of the warps that are ready, of which there is one at least. If it lets none of
+// them, which depends on more than an estimate knows, it is the lowest.
 func (s *selector) chooseOne(v view) int {
 	if i := s.pick(v); i >= 0 {
 		return i

@@ -8,9 +8,9 @@ import (
 	"heddle/isa/emu"
 )
 
-// estimatedLSU is the load-store unit with its coalescer and scratchpad. It takes one access after the other, those of the
-// lowest slice first; a load only while fewer are under way than can be. Each batch of merged requests needs a tag, and
-// the places of the links to the L1D that the batch before has taken.
+// estimatedLSU is the load-store unit with its coalescer and scratchpad. It takes one access after the other, those of
+// the lowest slice first; a load only while fewer are under way than can be. Each batch of merged requests needs a tag,
+// and the places of the links to the L1D that the batch before has taken.
 type estimatedLSU struct {
 	free  mem.Server   // for the next access
 	loads mem.Places   // under way
@@ -33,7 +33,8 @@ func (l *estimatedLSU) build(c *Core) {
 	}
 }
 
-// plan finds out when the next access begins of those that wait, and of which slice it is: the lowest that has one then.
+// plan finds out when the next access begins of those that wait, and of which slice it is: the lowest that has one
+// then.
 func (l *estimatedLSU) plan(slices []estimatedSlice) {
 	l.due = never
 	for n := range slices {
@@ -101,8 +102,8 @@ func (u *Untimed) reach(a *emu.Access, at uint64) (done uint64, err error) {
 	}
 }
 
-// packet makes the part of a memory access that a packet of its lanes is, from lane base on. It returns when the next one can
-// begin, when its data is there, and when it is no outstanding load any more.
+// packet makes the part of a memory access that a packet of its lanes is, from lane base on. It returns when the next
+// one can begin, when its data is there, and when it is no outstanding load any more.
 func (u *Untimed) packet(a *emu.Access, lanes uint32, base int, m mem.Access, at uint64) (free, done, over uint64) {
 	free, done, over = at+1, at, at
 	local := localLanes(a) & lanes
@@ -119,8 +120,8 @@ func (u *Untimed) packet(a *emu.Access, lanes uint32, base int, m mem.Access, at
 	return free, done, over
 }
 
-// coalesce makes the requests of a packet's lanes, from lane base on, batch by batch. It returns when the coalescer is free
-// for the next, and when the last answer is there.
+// coalesce makes the requests of a packet's lanes, from lane base on, batch by batch. It returns when the coalescer is
+// free for the next, and when the last answer is there.
 func (u *Untimed) coalesce(a *emu.Access, rest uint32, base int, m mem.Access, at uint64) (free, done uint64) {
 	l, co := &u.estimate.memory, &u.core.lsu.co
 	for done = at; rest != 0; {

@@ -32,8 +32,9 @@ type queuedAccess struct {
 	made emu.Access
 }
 
-// dispatched is how many instructions of a slice wait for a unit behind the collectors: its dispatch buffer, and the buffer
-// behind the collectors' arbiter. maxQueued is a power of two, and no fewer than there are with as many collectors as there can be.
+// dispatched is how many instructions of a slice wait for a unit behind the collectors: its dispatch buffer, and the
+// buffer behind the collectors' arbiter. maxQueued is a power of two, and no fewer than there are with as many
+// collectors as there can be.
 const (
 	dispatched = 4
 	maxQueued  = 32

@@ -11,8 +11,8 @@ import (
 	"heddle/isa/emu"
 )
 
-// Of an estimated front end, as many fetches begin in a cycle as it can make, and as many decodes; a warp is fetched for
-// once at a time, its buffer holds no more than it can, instructions come no sooner than they can, and in order.
+// Of an estimated front end, as many fetches begin in a cycle as it can make, and as many decodes; a warp is fetched
+// for once at a time, its buffer holds no more than it can, instructions come no sooner than they can, and in order.
 func TestEstimatedFront(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 4))

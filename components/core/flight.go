@@ -11,9 +11,9 @@ import (
 // flightID names an instruction in flight: an index into flights.
 type flightID uint16
 
-// What instructions wait in: buffer, whose entries can be taken as soon as they are there, as stages run back to front and
-// what a consumer finds came in an earlier cycle; and line, in which they stay for a time of their own: a unit's pipeline,
-// or several buffers in a row that nothing else enters.
+// What instructions wait in: buffer, whose entries can be taken as soon as they are there, as stages run back to front
+// and what a consumer finds came in an earlier cycle; and line, in which they stay for a time of their own: a unit's
+// pipeline, or several buffers in a row that nothing else enters.
 type (
 	buffer = queue.Queue[flightID]
 	line   = queue.Timed[flightID]

@@ -77,8 +77,8 @@ func (c *Core) decode(now uint64) (undecoded bool) {
 	return undecoded
 }
 
-// decodeFrom puts an instruction that has arrived into its warp's buffer. A full buffer blocks the answers behind it, of
-// all warps, and in an L1I that cores share those of other cores.
+// decodeFrom puts an instruction that has arrived into its warp's buffer. A full buffer blocks the answers behind it,
+// of all warps, and in an L1I that cores share those of other cores.
 func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	i := int(from.Front().Tag)
 	w := &c.warps[i]
@@ -112,8 +112,8 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	return true
 }
 
-// mayBlock reports whether the warp's next instruction could block decode for as long as a graph unit likes: its buffer is
-// full, and behind a request whose answer may wait for instructions that decode would not let through.
+// mayBlock reports whether the warp's next instruction could block decode for as long as a graph unit likes: its buffer
+// is full, and behind a request whose answer may wait for instructions that decode would not let through.
 func (c *Core) mayBlock(i int) bool {
 	return c.socket != nil && c.socket.Awaits(i) && c.warps[i].ibuffer.Full()
 }

@@ -61,8 +61,8 @@ type lsu struct {
 	shifted  isa.Lanes // addresses of a packet on its way to the scratchpad, from lane 0 on
 }
 
-// inst is an instruction, or one of its packets, in the load-store unit. With more than four fields the Go compiler would
-// copy it through memory.
+// inst is an instruction, or one of its packets, in the load-store unit. With more than four fields the Go compiler
+// would copy it through memory.
 type inst struct {
 	op     *emu.Op // nil: a part, which takes a turn at commit and releases nothing
 	warp   uint8
@@ -252,8 +252,8 @@ func (l *lsu) packet(of int16) (access int16, last bool) {
 	return access, false
 }
 
-// settled books that nothing more comes of an instruction, or of one of its packets, whatever their order: all but the last
-// one take a turn at commit and release nothing.
+// settled books that nothing more comes of an instruction, or of one of its packets, whatever their order: all but the
+// last one take a turn at commit and release nothing.
 func (l *lsu) settled(in inst) inst {
 	if f := &l.all[in.id]; f.rest > 0 {
 		f.rest--

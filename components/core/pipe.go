@@ -11,7 +11,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// pipe is what the stages of a core share: its warps, in sets, the instructions in flight, and the counts.
+// pipe is the state that the stages of a core share: its warps, in sets, the instructions in flight, and the counts.
 type pipe struct {
 	Stats
 	counted count.Cycles // of them

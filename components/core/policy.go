@@ -31,7 +31,7 @@ type selector struct {
 	started              *[64]uint32 // by warp: when it was started, in order
 }
 
-// view is what a policy sees: sets of warps.
+// view is the input of a policy: sets of warps.
 type view struct {
 	ready uint64 // can be chosen
 	away  uint64 // will not be ready soon: ended, held by a barrier, or waiting for memory or a graph unit

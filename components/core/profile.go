@@ -6,8 +6,8 @@ import (
 	"heddle/isa"
 )
 
-// InstructionCounts is what a core has counted of one instruction of a program. Of a profile's rows, the issued add up to
-// Stats.Issued and the stalls to Stats.Scheduler, cause by cause.
+// InstructionCounts are the counts of a core for one instruction of a program. Of a profile's rows, the issued add up
+// to Stats.Issued and the stalls to Stats.Scheduler, cause by cause.
 type InstructionCounts struct {
 	PC       uint32
 	Issued   uint64 // by warps
@@ -16,8 +16,8 @@ type InstructionCounts struct {
 	Stalls   Causes // a scheduler's places to issue that stayed empty because of it; nothing under issued
 }
 
-// Profile is what a core counts by instruction of a program. Counts are in rows, made when an instruction is first met; of an
-// address in the program the row's number is found by two indices.
+// Profile holds a core's counts by instruction of a program. Counts are in rows, made when an instruction is first met;
+// of an address in the program the row's number is found by two indices.
 type Profile struct {
 	rows  []InstructionCounts // the first is that of no instruction: all warps have ended, or one is outside the program
 	pages []*profilePage      // by address, from base on; nil: none of its instructions has been met
@@ -57,7 +57,8 @@ func (c *Core) Profile(p *Profile) {
 	}
 }
 
-// Rows returns what has been counted up to the core's last settling, in no order. The first row is that of no instruction.
+// Rows returns what has been counted up to the core's last settling, in no order. The first row is that of no
+// instruction.
 func (p *Profile) Rows() []InstructionCounts { return p.rows }
 
 // row returns the number of an instruction's row.
@@ -77,8 +78,8 @@ func (p *Profile) row(pc uint32) uint32 {
 	return *at
 }
 
-// issued counts an instruction that issues, for the lanes that it will work on: nothing behind what could change them is
-// fetched before that is resolved.
+// issued counts an instruction that issues, for the lanes that it will work on: nothing behind what could change them
+// is fetched before that is resolved.
 func (p *Profile) issued(pc, lanes uint32) {
 	r := &p.rows[p.row(pc)]
 	r.Issued++
@@ -104,8 +105,8 @@ func (sl *slice) blame(now uint64) {
 	}
 }
 
-// culprit returns the instruction that the cause of the cycle is about: that which a unit or the collectors hold up, or the
-// one that waits for its registers, to be fetched, or to be resolved. ok is false if there is none.
+// culprit returns the instruction that the cause of the cycle is about: that which a unit or the collectors hold up, or
+// the one that waits for its registers, to be fetched, or to be resolved. ok is false if there is none.
 func (sl *slice) culprit(now uint64) (pc uint32, ok bool) {
 	active := sl.active & sl.members
 	switch b := &sl.booked; {

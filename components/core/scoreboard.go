@@ -48,7 +48,7 @@ func (b *scoreboard) hazard() cause {
 	return waitsMemory + k
 }
 
-// causeOf is what a warp waits for that waits for an instruction of the class.
+// causeOf returns the cause of a wait for an instruction of the class.
 // Which of memory and the scratchpad a load goes to is known later.
 var causeOf = func() (t [isa.NumClasses]cause) {
 	for k := range t {

@@ -49,7 +49,7 @@ const (
 	padSlices  = padLanes / sliceSize
 )
 
-// padAccess is what an access wants of the scratchpad.
+// padAccess is an access to the scratchpad.
 type padAccess struct {
 	access int16
 	write  bool
@@ -57,7 +57,7 @@ type padAccess struct {
 	word   [padLanes]uint16 // by lane
 }
 
-// padRequest is what one lane wants.
+// padRequest is the request of one lane.
 type padRequest struct {
 	access int16
 	word   uint16
@@ -65,7 +65,7 @@ type padRequest struct {
 	write  bool
 }
 
-// padAnswer is what one lane gets.
+// padAnswer is the answer to one lane.
 type padAnswer struct {
 	access int16
 	lane   uint8

@@ -7,7 +7,7 @@ import (
 	"heddle/components/probe"
 )
 
-// Signals are what the core shows. Those of its stages are made of its hooks' events, by who looks.
+// Signals returns the signals of the core. Those of its stages are made of its hooks' events, by who looks.
 func (c *Core) Signals() (l probe.List) {
 	l.Count("in_flight", len(c.warps)*c.spec.IBuffer+len(c.lsu.accesses)+64, func() int { return c.inFlight })
 	l.Vector("warps.active", len(c.warps), func() uint64 { return c.active })

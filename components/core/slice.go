@@ -252,8 +252,8 @@ func (sl *slice) next(now, at uint64) uint64 {
 	return sl.div.Next(now, sl.mul.Next(now, sl.alu.Next(now, at)))
 }
 
-// nextBack returns the first cycle in which an instruction can be written back, or is seen by the scoreboard to have been,
-// if that is before at; else at. It is no later than now if one could have been already.
+// nextBack returns the first cycle in which an instruction can be written back, or is seen by the scoreboard to have
+// been, if that is before at; else at. It is no later than now if one could have been already.
 func (sl *slice) nextBack(now, at uint64) uint64 {
 	if sl.occupied&(1<<bitComputed) != 0 {
 		return now + 1

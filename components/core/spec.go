@@ -17,7 +17,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// Spec is what a user may choose of a core. A value of 0, where it is allowed,
+// Spec holds the user-configurable parameters of a core. A value of 0, where it is allowed,
 // follows from the others as in the RTL.
 type Spec struct {
 	Warps   int `key:"warps" default:"4" min:"1" max:"64" unit:"warps" doc:"Warps of a core. RTL: NUM_WARPS."`

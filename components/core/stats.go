@@ -9,7 +9,7 @@ import (
 	"heddle/isa"
 )
 
-// Stats is what a core counts. Names, units and one-line explanations are in the tags.
+// Stats holds the counters of a core. Names, units and one-line explanations are in the tags.
 type Stats struct {
 	Cycles    uint64 `stat:"cycles" unit:"cycles" doc:"From the launch to the core's last work."`
 	Scheduled uint64 `stat:"fetch.requests" unit:"instructions" doc:"Warps given to fetch."`
@@ -36,7 +36,7 @@ type Stats struct {
 	LocalWaits uint64 `stat:"scratchpad.conflict_cycles" unit:"cycles" doc:"Cycles in which a lane waited for a bank of the scratchpad that took another lane's request."`
 }
 
-// cause is what a scheduler (an issue slice) did in a cycle, or why it issued
+// cause says what a scheduler (an issue slice) did in a cycle, or why it issued
 // nothing: the reason of the warp that is furthest along.
 type cause uint8
 

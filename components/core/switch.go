@@ -3,9 +3,9 @@ package core
 import "math/bits"
 
 // What follows lets a launch go on without time, and in time again. A core that is held fetches nothing, so what is in
-// flight ends. It then lends its warps, all but those that wait for an answer of its graph unit, which it lends when they
-// have got it and what they had fetched behind it has ended. A warp that asks the unit without time, and has no answer
-// when time goes on, comes back with its answer.
+// flight ends. It then lends its warps, all but those that wait for an answer of its graph unit, which it lends when
+// they have got it and what they had fetched behind it has ended. A warp that asks the unit without time, and has no
+// answer when time goes on, comes back with its answer.
 
 // Hold has the core fetch nothing more.
 func (c *Core) Hold() { c.front.selector.choose = nobody }

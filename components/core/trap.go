@@ -11,8 +11,8 @@ import (
 // What a core does when an instruction traps, and the program handles traps. What stands before the instruction ends
 // as ever. What has been fetched behind it has no effect: it leaves the pipeline when it would be dispatched, and its
 // registers are free a write-back later. When nothing of the warp is left and it fetches no more, it goes on in the
-// handler, as behind warp control. A program without traps pays nothing: the warp's trace is exchanged for one that does
-// nothing, whose errors come where those of program errors do.
+// handler, as behind warp control. A program without traps pays nothing: the warp's trace is exchanged for one that
+// does nothing, whose errors come where those of program errors do.
 
 // squashed is the trace of a warp whose instructions are behind one that has trapped.
 type squashed struct{ Trace }
@@ -72,8 +72,8 @@ func (w *warp) handled(err error) *emu.Trap {
 	return nil
 }
 
-// trapped is for an instruction that has trapped when it was dispatched, or is behind one that has. It reports whether the
-// program can go on.
+// trapped is for an instruction that has trapped when it was dispatched, or is behind one that has. It reports whether
+// the program can go on.
 func (c *Core) trapped(sl *slice, id flightID, err error, now uint64) bool {
 	f := &c.all[id]
 	i := int(f.warp)

@@ -12,8 +12,8 @@ import (
 )
 
 // Untimed executes a core's program without time, on the architectural state that the core itself executes on, and
-// leaves the caches warm. What it executes when is decided by an estimate of time, so that warps and cores advance as they
-// would in time: in turns of some cycles, cores by order. What warps ask of the graph unit, they ask by the core's
+// leaves the caches warm. What it executes when is decided by an estimate of time, so that warps and cores advance as
+// they would in time: in turns of some cycles, cores by order. What warps ask of the graph unit, they ask by the core's
 // socket, and the unit works as ever.
 type Untimed struct {
 	clock.Base
@@ -43,7 +43,8 @@ type Untimed struct {
 	estimate estimate
 }
 
-// Cycles of a turn. Cores see each other's memory accesses, and are answered by graph units, no sooner than between turns.
+// Cycles of a turn. Cores see each other's memory accesses, and are answered by graph units, no sooner than between
+// turns.
 const (
 	quantum         = 32
 	quantumWithUnit = 16
@@ -228,7 +229,8 @@ func (u *Untimed) fetch(at uint64) {
 	}
 }
 
-// decode puts an instruction into its warp's buffer, and has the next one fetched if this one does not decide where it is.
+// decode puts an instruction into its warp's buffer, and has the next one fetched if this one does not decide where it
+// is.
 func (u *Untimed) decode(at uint64) {
 	f := &u.estimate.front
 	i := f.decode(at)

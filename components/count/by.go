@@ -1,7 +1,7 @@
 package count
 
-// By counts cycles by which of several things they are spent in, in an array of a unit's statistics that its methods are
-// given. The zero value is in the first of them, from cycle 0 on.
+// By counts cycles by which of several things they are spent in, in an array of a unit's statistics that its methods
+// are given. The zero value is in the first of them, from cycle 0 on.
 type By struct {
 	is    int
 	since uint64

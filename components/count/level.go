@@ -2,8 +2,8 @@ package count
 
 import "strconv"
 
-// Level counts cycles times how many of something there are in them: what a Span counts for one, a Level does for several
-// at once. The zero value is at none and has counted nothing.
+// Level counts cycles times how many of something there are in them: what a Span counts for one, a Level does for
+// several at once. The zero value is at none and has counted nothing.
 type Level struct {
 	counted uint64
 	since   uint64

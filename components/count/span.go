@@ -2,9 +2,9 @@
 // sleeps.
 //
 // A unit says in its cycle what holds from that cycle on: what it says again costs a comparison, and cycles that it
-// sleeps through are like the last one that it did. Before its statistics are read it calls Settle for all of them. Time
-// is the unit's own, in cycles that never go back: that of its clock, or its own count of them if it does not count
-// between launches.
+// sleeps through are like the last one that it did. Before its statistics are read it calls Settle for all of them.
+// Time is the unit's own, in cycles that never go back: that of its clock, or its own count of them if it does not
+// count between launches.
 package count
 
 import "strconv"
@@ -16,7 +16,7 @@ type Span struct {
 	holds   bool
 }
 
-// Set says whether it holds in cycle now and in those that follow.
+// Set records whether it holds in cycle now and in those that follow.
 func (s *Span) Set(holds bool, now uint64) {
 	if holds != s.holds {
 		s.Settle(now)

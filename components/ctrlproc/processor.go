@@ -24,7 +24,7 @@ type Processor struct {
 	open    int // donations between the command to the donor and the receiver's acknowledgement
 }
 
-// kind is what can be balanced.
+// kind is a kind of work that can be balanced.
 type kind uint8
 
 const (
@@ -36,12 +36,12 @@ const (
 // orders of a donation of each kind.
 var orders = [numKinds]balance.Order{edges: balance.Donate, vertices: balance.DonateVertices}
 
-// policies are what each balances by polling.
+// policies maps each policy to the kinds of work that it balances by polling.
 var policies = map[string][numKinds]bool{
 	"none": {}, PolicyIdeal: {}, "ef": {edges: true}, "vl": {vertices: true}, "ef+vl": {true, true},
 }
 
-// core is what the control processor knows of one.
+// core is the control processor's view of a core.
 type core struct {
 	load     [numKinds]uint32 // when it was read last
 	drained  bool

@@ -6,7 +6,7 @@ const (
 	PolicyIdeal = "ideal"
 )
 
-// Spec is what a user may choose of the control processor.
+// Spec holds the user-configurable parameters of the control processor.
 type Spec struct {
 	Policy         string `key:"policy" default:"ef" oneof:"none,ef,vl,ef+vl,ideal" doc:"What is balanced between cores. none: nothing. ef: the edge frontiers, by moving a piece of the largest table entry (GraphPEG §3.3.2). vl: the output lists, by moving vertices from the end of the longest to the end of the shortest, through memory (§4.3). ef+vl: both. ideal: as ef, but in every cycle and at no cost, until loads differ by at most one edge (§4.3)."`
 	Interval       int    `key:"interval" default:"512" min:"1" max:"1000000" unit:"cycles" doc:"Between the starts of two polls. GraphPEG §4.1: 512."`

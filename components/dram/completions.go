@@ -9,7 +9,7 @@ type Done struct {
 	Write bool
 }
 
-// completions are what a channel is done with and has not handed over. Each kind is in the
+// completions are the requests that a channel has finished and not handed over. Each kind is in the
 // order of its clocks.
 type completions struct {
 	next                  uint64 // the earliest

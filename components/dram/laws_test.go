@@ -228,8 +228,8 @@ func TestFCFSKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// TestOneReadAClock: with Ramulator 2.0 reads that the write queue answers go behind those on their way, one a clock; with
-// 2.1 they all go with the last of those.
+// TestOneReadAClock: with Ramulator 2.0 reads that the write queue answers go behind those on their way, one a clock;
+// with 2.1 they all go with the last of those.
 func TestOneReadAClock(t *testing.T) {
 	for name, want := range map[string][]uint64{"ddr4-3200-r20": {49, 50, 51, 52}, "ddr4-3200": {49, 49, 49, 49}} {
 		s := preset(t, name)

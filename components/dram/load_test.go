@@ -57,7 +57,7 @@ type load struct {
 	window  int    // closed loop
 }
 
-// loadResult is what a run measures.
+// loadResult is the measurement of a run.
 type loadResult struct {
 	readLatency, throughput, rowHitRate float64
 }

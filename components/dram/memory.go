@@ -117,8 +117,8 @@ func (m *Memory) offered() bool {
 	return false
 }
 
-// offer lets each port hand over a request, and reports whether one has any. Who gets a channel's last place is decided as
-// by a matrix arbiter: the port that was served longest ago. Their order changes only when one is served, so that it
+// offer lets each port hand over a request, and reports whether one has any. Who gets a channel's last place is decided
+// as by a matrix arbiter: the port that was served longest ago. Their order changes only when one is served, so that it
 // does not depend on how often the memory is woken, and none can be overtaken for ever.
 func (m *Memory) offer(now clock.Cycle) (offered bool) {
 	waiting, taken := 0, m.taken[:0]

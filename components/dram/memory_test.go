@@ -58,7 +58,7 @@ func (r *requester) Tick(now clock.Cycle) bool {
 	return len(r.todo) > 0
 }
 
-// memory is what Memory and Harness have in common.
+// memory is the common interface of Memory and Harness.
 type memory interface {
 	Place() clock.Handle
 	ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response])

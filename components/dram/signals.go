@@ -37,7 +37,7 @@ func (b *bank) banking(now uint64) banking {
 
 var modeNames = []string{"reads", "writes"}
 
-// signals are what the channel shows; clock is its clock's last.
+// signals returns the signals of the channel; clock is its clock's last.
 func (c *Channel) signals(clock func() uint64) (l probe.List) {
 	l.Count("reads", c.spec.ReadQueue, c.reads.len)
 	l.Count("writes", c.spec.WriteQueue, c.writes.len)
@@ -70,13 +70,13 @@ func channelSignals(channels []*Channel, clock func() uint64) (l probe.List) {
 	return l
 }
 
-// Signals are what the memory shows. A bank is that of the DRAM's last clock.
+// Signals returns the signals of the memory. A bank is that of the DRAM's last clock.
 func (m *Memory) Signals() (l probe.List) {
 	l.Count("pending", len(m.reads), m.Pending)
 	return append(l, channelSignals(m.channels, func() uint64 { return m.Place().Domain().After() - 1 })...)
 }
 
-// Signals are what the memory shows.
+// Signals returns the signals of the memory.
 func (h *Harness) Signals() (l probe.List) {
 	l.Word("pending", func() uint32 { return uint32(h.Pending()) })
 	return append(l, channelSignals(h.channels, func() uint64 { return h.Place().Domain().After() - 1 })...)

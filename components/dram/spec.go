@@ -8,7 +8,7 @@ import (
 	"heddle/internal/enum"
 )
 
-// Spec is what a user may choose of a DRAM. Clocks are DRAM command clocks of
+// Spec holds the user-configurable parameters of a DRAM. Clocks are DRAM command clocks of
 // TCKps. The values of a part are in presets.go with their source.
 type Spec struct {
 	// Preset names where the values come from; every result names it.
@@ -33,13 +33,13 @@ type Spec struct {
 	Rows int
 	// Columns is the number of lines in a row. A power of two, 1..2^16.
 	Columns int
-	// LineBytes is what one RD or WR moves. A power of two, 1..1024. Only the
+	// LineBytes is the size of one RD or WR. A power of two, 1..1024. Only the
 	// component uses it: requests carry line numbers.
 	LineBytes int
 	// Mapping is how a line number is cut into a location.
 	Mapping Mapping
 
-	// PagePolicy says whether rows stay open. Default: open.
+	// PagePolicy selects whether rows stay open. Default: open.
 	PagePolicy PagePolicy
 	// Scheduler orders requests. Default: frfcfs.
 	Scheduler Scheduler
@@ -130,9 +130,9 @@ type Scheduler uint8
 // FRFCFS takes the oldest request whose next command is ready; FRFCFSRowHit the
 // same, but no PRE goes before requests to the row it closes that arrived no
 // later, as Ramulator 2.1's row-hit scheduler; RowHitFirst lets no PRE go before any
-// request to that row, so that hits can starve a conflict. FCFS looks at the oldest request of a queue only, and moves data in order
-// of arrival: while an older request waits for its RD or WR, the oldest of the queue
-// may do no more than open its row.
+// request to that row, so that hits can starve a conflict. FCFS looks at the oldest request of a queue only, and moves
+// data in order of arrival: while an older request waits for its RD or WR, the oldest of the queue may do no more than
+// open its row.
 const (
 	FRFCFS Scheduler = iota
 	FRFCFSRowHit
@@ -290,7 +290,7 @@ func (s *Spec) dataBuses() uint64 {
 	return 1
 }
 
-// PeakBytes is what all data buses move in a clock if they are never idle; 0: no limit.
+// PeakBytes is the capacity of all data buses in a clock; 0: no limit.
 func (s Spec) PeakBytes() float64 {
 	clocks := s.Timing.BL
 	if s.Standard == Ideal {

@@ -99,14 +99,14 @@ func undominated(list []update) (kept []update) {
 	return kept
 }
 
-// node is what is remembered of the channel or of a rank.
+// node is the state of the channel or of a rank.
 type node struct {
 	ready readyClocks
 	last  [numCommands]uint64 // the clock after each command's last
 	acts  actWindow
 }
 
-// bankState is what a channel's DRAM remembers: the open rows, and when each
+// bankState is the state of a channel's DRAM: the open rows, and when each
 // node of the hierarchy allows each command.
 type bankState struct {
 	rules   *timingTable
@@ -116,7 +116,7 @@ type bankState struct {
 	banks   []bank
 }
 
-// rank is what is remembered of a rank.
+// rank is the state of a rank.
 type rank struct {
 	node
 	banks     []bank
@@ -125,7 +125,7 @@ type rank struct {
 	refreshed uint64 // the clock at which its last refresh is over
 }
 
-// bank is what is remembered of a bank.
+// bank is the state of a bank.
 type bank struct {
 	nodes   [numLevels]*readyClocks // channel, rank, bank group, bank: what its commands wait for
 	ready   readyClocks             // of the bank itself

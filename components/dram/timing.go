@@ -44,7 +44,7 @@ func setOf(cmds ...Command) CommandSet {
 	return s
 }
 
-// Has says whether c is in the set.
+// Has reports whether c is in the set.
 func (s CommandSet) Has(c Command) bool { return s>>(c&(numCommands-1))&1 != 0 }
 
 // Level is where in the hierarchy a rule holds: between commands that agree in

@@ -22,8 +22,8 @@ func (m *Memory) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 
 func roundUp(n, by uint64) uint64 { return (n + by - 1) / by }
 
-// Warm opens the rows of a line's pieces, as an access long ago would have. Its first piece answers, and its queue takes
-// whatever comes.
+// Warm opens the rows of a line's pieces, as an access long ago would have. Its first piece answers, and its queue
+// takes whatever comes.
 func (h *Harness) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	if a.Op.Flushes() {
 		return at, warmFlush(h.channels, at)
@@ -51,10 +51,10 @@ func warmFlush(channels []*Channel, at uint64) (answered uint64) {
 	return at + controllerDelay + uint64(t.CL+t.BL)
 }
 
-// estimate is how long a channel's accesses take that are made without time: each queue holds as many as it can, rows are
-// opened no oftener than their bank and the rank allow, and the data bus carries one burst at a time. Requests are served
-// as they come: it has neither a scheduler nor the turns between reads and writes, nor bank groups, nor refreshes. Of
-// writes that wait it knows the last one only, which others of its line are merged with.
+// estimate is how long a channel's accesses take that are made without time: each queue holds as many as it can, rows
+// are opened no oftener than their bank and the rank allow, and the data bus carries one burst at a time. Requests are
+// served as they come: it has neither a scheduler nor the turns between reads and writes, nor bank groups, nor
+// refreshes. Of writes that wait it knows the last one only, which others of its line are merged with.
 type estimate struct {
 	queues [2]mem.Places // reads, writes
 	ranks  []estimatedRank
@@ -92,7 +92,8 @@ func (c *Channel) newEstimate() *estimate {
 	return e
 }
 
-// rowInterval is the clocks from one row's opening to another's in other banks: as ACT to ACT, and four of them in a window.
+// rowInterval is the clocks from one row's opening to another's in other banks: as ACT to ACT, and four of them in a
+// window.
 func (t *Timing) rowInterval() uint64 { return uint64(max(t.RRDS, t.FAW/4)) }
 
 // warm makes a burst's access that arrives at a clock. It returns estimates of the clock at which a queue takes it, and

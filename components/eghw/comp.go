@@ -113,7 +113,7 @@ func (u *EGHW) act(head *emu.UnitRequest, step *Step) {
 // Sent is how many requests have gone to memory.
 func (u *EGHW) Sent() uint64 { return u.engine.linesRead() - uint64(u.engine.outbox.Len()) }
 
-// Pending is what the unit still has under way with memory.
+// Pending reports the memory accesses that the unit has in flight.
 func (u *EGHW) Pending() int {
 	if u.engine.Err() != nil {
 		return 0

@@ -1,6 +1,6 @@
 package eghw
 
-// Dump is what the unit holds, to be shown. Rings are in their order.
+// Dump returns the unit's state, for display. Rings are in their order.
 type Dump struct {
 	State    string      `json:"state"` // what the oldest pop waits for
 	Pops     []int       `json:"pops"`  // warps whose pop waits

@@ -8,7 +8,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// None is what a lane without an edge receives.
+// None is the value for a lane without an edge.
 const None = ^uint32(0)
 
 // Memory is the device's image: addresses travel, data does not.
@@ -82,7 +82,7 @@ type read struct {
 	chunk *chunk
 }
 
-// Step is what a cycle did at the ports.
+// Step describes the activity of one cycle at the ports.
 type Step struct {
 	Took    bool             // the request at the head of the queue is with the unit
 	Err     error            // with Took: it is a program error

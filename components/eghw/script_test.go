@@ -171,7 +171,7 @@ func (s *script) run() {
 	s.now++
 }
 
-// inputs are what comes in this cycle.
+// inputs holds the arrivals of a cycle.
 func (s *script) inputs() (events []string) {
 	if len(s.reads) > 0 && s.reads[0].at <= s.now {
 		s.e.Arrive(s.reads[0].tag)

@@ -8,7 +8,7 @@ import (
 	"heddle/isa"
 )
 
-// Setup is what the host writes to the units' registers before a launch; all units get the same.
+// Setup holds the contents of the units' registers that the host writes before a launch; all units get the same.
 type Setup struct {
 	Vertices   uint32 // how many
 	Offsets    uint32 // address of Vertices+1 words

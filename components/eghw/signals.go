@@ -5,7 +5,7 @@ import (
 	"heddle/components/probe"
 )
 
-// StateName is what the unit's oldest pop waits for, by the name of the statistic it is booked under.
+// StateName names the reason for which the unit's oldest pop waits, by the name of the statistic it is booked under.
 func (u *EGHW) StateName() string { return stateDocs[u.engine.state].name }
 
 func stateNames() (names []string) {
@@ -15,7 +15,7 @@ func stateNames() (names []string) {
 	return names
 }
 
-// Signals are what the unit shows.
+// Signals returns the signals of the unit.
 func (u *EGHW) Signals() (l probe.List) {
 	e := u.engine
 	l.State("state", stateNames(), func() int { return int(e.state) })

@@ -8,7 +8,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// Spec is what a user may choose of edge-generating hardware. A value of 0, where it is
+// Spec holds the user-configurable parameters of edge-generating hardware. A value of 0, where it is
 // allowed, follows from the core; see Derived.
 type Spec struct {
 	BufferEntries    int  `key:"buffer_entries" default:"0" min:"0" max:"4096" unit:"edges" doc:"Ready edges that the scratchpad holds. 0: four a lane, or what a pop and a line need if that is more (ours)."`
@@ -25,7 +25,7 @@ type Spec struct {
 // DefaultSpec is what the configuration's defaults are.
 func DefaultSpec() Spec { return Spec{OutstandingLines: 4, WriteWords: 3, ReadWords: 3} }
 
-// Shape is what a unit must know of its core.
+// Shape describes the core that a unit is in.
 type Shape = accel.Shape
 
 // vertexPlaces is how many vertices may have been pushed before their edges are all taken: one a thread.
@@ -43,7 +43,8 @@ func (s Spec) entries(shape Shape) int {
 	return s.BufferEntries
 }
 
-// ScratchpadBytes is what the two buffers take of a core's scratchpad. An edge has as many words as are written.
+// ScratchpadBytes returns how much of a core's scratchpad the two buffers use. An edge has as many words as are
+// written.
 func (s Spec) ScratchpadBytes(shape Shape) int {
 	return 4 * (s.entries(shape)*s.WriteWords + vertexPlaces(&shape))
 }

@@ -6,7 +6,7 @@ import (
 	"heddle/components/accel"
 )
 
-// Stats is what a unit counts. Without time, what takes time stays 0.
+// Stats holds the counters of a unit. Without time, what takes time stays 0.
 type Stats struct {
 	VerticesPushed    uint64 `stat:"vertices.pushed" unit:"vertices" doc:"Vertices pushed: those taken up, abandoned, and what is left in their buffer."`
 	VerticesTaken     uint64 `stat:"vertices.taken" unit:"vertices" doc:"Of them, those whose offsets the unit has asked for."`

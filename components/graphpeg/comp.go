@@ -173,7 +173,7 @@ func (p *PEG) Balanced() (donated, received [2]uint64) {
 	return [2]uint64{e.EdgesDonated, e.VerticesGiven}, [2]uint64{e.EdgesReceived, e.VerticesTaken}
 }
 
-// Pending is what the unit will still do of its own.
+// Pending reports the work that the unit will do unasked.
 func (p *PEG) Pending() int {
 	if p.engine.Err() != nil {
 		return 0

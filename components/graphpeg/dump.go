@@ -1,6 +1,6 @@
 package graphpeg
 
-// Dump is what the unit holds, to be shown.
+// Dump returns the unit's state, for display.
 type Dump struct {
 	State    string       `json:"state"` // what the oldest pop waits for
 	Pops     []int        `json:"pops"`  // warps whose pop waits, oldest first

@@ -8,7 +8,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// None is what a lane without an edge or vertex receives.
+// None is the value for a lane without an edge or a vertex.
 const None = ^uint32(0)
 
 // Memory is the device's image: addresses travel, data does not.
@@ -57,7 +57,7 @@ type Engine struct {
 	step  Step
 }
 
-// Step is what a cycle did at the ports.
+// Step describes the activity of one cycle at the ports.
 type Step struct {
 	Took    bool             // the request at the head of the queue is with the unit
 	Err     error            // with Took: it is a program error; without: the unit cannot go on

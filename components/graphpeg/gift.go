@@ -6,7 +6,7 @@ import "heddle/components/balance"
 // memory (§4.3): the donor writes them by line to a region of its own, the receiver reads
 // them there.
 
-// gift is what a donor gives.
+// gift is a donation, as the donor writes it.
 type gift struct {
 	active   bool
 	left     int  // vertices
@@ -15,7 +15,7 @@ type gift struct {
 	returned bool // it has come
 }
 
-// receipt is what a receiver reads.
+// receipt is a donation, as the receiver reads it.
 type receipt struct {
 	active  bool
 	left    int    // vertices that are not in the list yet

@@ -17,7 +17,7 @@ const (
 	allFields = FieldSrc | FieldDst | FieldWt | FieldIdx
 )
 
-// Setup is what the host writes to the units' registers before a launch; all
+// Setup holds the contents of the units' registers that the host writes before a launch; all
 // units get the same.
 type Setup struct {
 	VertexMode bool   // vertex-list mode; else edges are gathered (§3.2)

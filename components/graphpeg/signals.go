@@ -39,10 +39,10 @@ func (e *Engine) waitsFor() state {
 	return idle
 }
 
-// StateName is what the unit's oldest pop waits for.
+// StateName names the reason for which the unit's oldest pop waits.
 func (p *PEG) StateName() string { return stateNames[p.engine.waitsFor()] }
 
-// Signals are what the unit shows: its oldest pop's wait, what its three functional units hold (§3.1), and the
+// Signals returns the signals of the unit: its oldest pop's wait, what its three functional units hold (§3.1), and the
 // exchange registers (§3.3.2). A worklist gathers no edges.
 func (p *PEG) Signals() (l probe.List) {
 	e := p.engine

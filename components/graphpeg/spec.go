@@ -6,7 +6,7 @@ import (
 	"heddle/components/accel"
 )
 
-// Spec is what a user may choose of a GraphPEG. A value of 0, where it is allowed,
+// Spec holds the user-configurable parameters of a GraphPEG. A value of 0, where it is allowed,
 // follows from the core; see Derived.
 type Spec struct {
 	ALWTEntries      int    `key:"alwt_entries" default:"24" min:"1" max:"65536" unit:"entries" doc:"Entries of the adjacency list working table. GraphPEG §4.2: 24; many stand for its unlimited table."`
@@ -31,7 +31,7 @@ func DefaultSpec() Spec {
 	}
 }
 
-// Shape is what a unit must know of its core.
+// Shape describes the core that a unit is in.
 type Shape = accel.Shape
 
 // Derived returns the spec with every 0 replaced by what it stands for on a core

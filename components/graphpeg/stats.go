@@ -7,7 +7,7 @@ import (
 	"heddle/components/count"
 )
 
-// Stats is what a GraphPEG counts. Without time, what takes time stays 0.
+// Stats holds the counters of a GraphPEG. Without time, what takes time stays 0.
 type Stats struct {
 	VerticesGathered uint64 `stat:"vertices.gathered" unit:"vertices" doc:"Vertices of the input list whose edges were fetched."`
 	Degrees          uint64 `stat:"edges.degrees" unit:"edges" doc:"Sum of their degrees; with edges.received: edges popped, donated, abandoned, and what is left."`

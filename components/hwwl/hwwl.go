@@ -14,7 +14,7 @@ import (
 	"heddle/components/graphpeg"
 )
 
-// Spec is what a user may choose of a worklist.
+// Spec holds the user-configurable parameters of a worklist.
 type Spec struct {
 	Bytes        int  `key:"bytes" default:"48KiB" min:"1KiB" max:"256KiB" unit:"bytes" doc:"On-chip storage of a core, half for what is popped, half for what is pushed. GraphPEG §4.4: 48 KB."`
 	ListRegion   int  `key:"list_region" default:"4MiB" min:"1KiB" max:"256MiB" pow2:"true" unit:"bytes" doc:"Global memory of each of the two lists of each core, for what does not fit on chip; overflow ends the run (ours)."`
@@ -60,7 +60,7 @@ func New(name string, s Spec, shape graphpeg.Shape, scratchpadLatency int) (Unit
 	return Unit{p}, nil
 }
 
-// Stats is what a worklist counts.
+// Stats holds the counters of a worklist.
 type Stats struct {
 	Popped   uint64 `stat:"vertices.popped" unit:"vertices" doc:"Vertices given to lanes."`
 	Pushed   uint64 `stat:"vertices.pushed" unit:"vertices" doc:"Vertices pushed."`

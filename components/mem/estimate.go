@@ -5,18 +5,20 @@ import "math/bits"
 // What follows are the parts of which estimates of time are made: a Server serves requests in the order in which it is
 // asked, a Calendar in the order of their cycles, and Places are held by requests for as long as they need them.
 
-// Server is a part that begins with one request in so many cycles, as an estimate sees it: the cycle from which it is free.
+// Server is a part that begins with one request in so many cycles, as an estimate sees it: the cycle from which it is
+// free.
 type Server uint64
 
-// Take returns the cycle in which a request begins that comes at a cycle, and is followed by the next so many cycles later.
+// Take returns the cycle in which a request begins that comes at a cycle, and is followed by the next so many cycles
+// later.
 func (s *Server) Take(at, interval uint64) uint64 {
 	at = max(at, uint64(*s))
 	*s = Server(at + interval)
 	return at
 }
 
-// Calendar is a part that begins with one request in so many cycles, as an estimate sees it. Requests do not come in the
-// order of their cycles: it books them into spans of cycles, of which it remembers the last ones. Where in a span a
+// Calendar is a part that begins with one request in so many cycles, as an estimate sees it. Requests do not come in
+// the order of their cycles: it books them into spans of cycles, of which it remembers the last ones. Where in a span a
 // request lies is known only as far as requests come in order.
 type Calendar struct {
 	booked [spans]uint64 // by place: a span, counted from 1, and how many of its cycles are taken
@@ -37,8 +39,8 @@ func NewCalendar(longest uint64) (c Calendar) {
 	return c
 }
 
-// Take returns the cycle in which a request begins that comes at a cycle, and keeps the part for so many. One that comes
-// further back than it remembers begins at once.
+// Take returns the cycle in which a request begins that comes at a cycle, and keeps the part for so many. One that
+// comes further back than it remembers begins at once.
 func (c *Calendar) Take(at, interval uint64) uint64 {
 	shift := (spanShift + c.longer) & 63
 	for n := at>>shift + 1; ; n++ {
@@ -57,8 +59,8 @@ func (c *Calendar) Take(at, interval uint64) uint64 {
 	}
 }
 
-// Places are what there are so many of, as an estimate sees them: the cycles from which they are free, the first before all
-// others, and each before those at twice its number.
+// Places are what there are so many of, as an estimate sees them: the cycles from which they are free, the first before
+// all others, and each before those at twice its number.
 type Places []uint64
 
 // First returns when the first is free.

@@ -2,7 +2,7 @@
 // travels: there is one functional memory image, and requests carry addresses.
 package mem
 
-// Op is what a request asks for.
+// Op is the operation of a request.
 type Op uint8
 
 // Operations.

@@ -2,7 +2,8 @@ package mem
 
 // Warmer is a level of the memory system, as execution without time reaches it. An access leaves there what it
 // leaves when it is made in time and nothing else is under way: lines, their replacement state, open rows. Nothing is
-// counted. How long it would take is estimated: by the level's latencies, and by how often each of its parts can be used.
+// counted. How long it would take is estimated: by the level's latencies, and by how often each of its parts can be
+// used.
 type Warmer interface {
 	// Warm makes an access that arrives in a cycle. It returns estimates of the cycle in which the level takes it, and
 	// of that in which its answer is there; a Write has no answer, and is over when it is taken.

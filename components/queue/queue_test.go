@@ -68,7 +68,8 @@ func forAllPlaces(t *testing.T, test func(t *testing.T, places int, draw *rand.R
 // filling reports whether more is pushed than taken.
 func filling(now uint64) bool { return now%128 < 64 }
 
-// Whatever is done with a queue of whatever size, it holds what a list would, and the bit says whether it holds something.
+// Whatever is done with a queue of whatever size, it holds what a list would, and the bit reports whether it holds
+// something.
 func TestQueueIsAList(t *testing.T) {
 	forAllPlaces(t, func(t *testing.T, places int, draw *rand.Rand) {
 		const other = 1 << 7

@@ -138,7 +138,7 @@ func (architecture) Exec(*emu.UnitRequest) error {
 	panic("BUG: weaver: an instruction beside the socket")
 }
 
-// identity is what programs can find out about a Weaver.
+// identity returns the values by which programs identify a Weaver.
 type identity struct{ capacity uint32 }
 
 // Name is the unit of isa's weaver rows.

@@ -2,7 +2,7 @@ package weaver
 
 import "math/bits"
 
-// Dump is what the unit holds, to be shown: the paper's tables (§III-B).
+// Dump returns the unit's state, for display: the paper's tables (§III-B).
 type Dump struct {
 	FSM    string      `json:"fsm,omitempty"` // without time there is none
 	Phase  string      `json:"phase"`

@@ -43,7 +43,7 @@ var stateDocs = [numStates]string{
 	"All has been handed out: until the next weaver.reg.",
 }
 
-// states is what the unit does in a cycle of each state; it returns the state of the next.
+// states has the action of the unit in a cycle of each state, which returns the state of the next.
 var states = [numStates]func(*FSM) S{
 	S0: (*FSM).init, S1: (*FSM).first, S2: (*FSM).fill, S3: (*FSM).fetch, S4: (*FSM).load,
 	S5: (*FSM).emit, S6: (*FSM).wait, S7: (*FSM).finish, S8: (*FSM).end,
@@ -77,7 +77,7 @@ type rowRead struct {
 
 var noRow = rowRead{row: -1}
 
-// Step is what a cycle did at the ports to the core.
+// Step describes the activity of one cycle at the ports to the core.
 type Step struct {
 	Took   bool             // the request at the head of the queue is with the unit
 	Err    error            // it is a program error

@@ -190,7 +190,7 @@ func (g *rig) epoch() {
 	require.NoError(g.t, g.f.CheckLaws())
 }
 
-// expected is what the untimed twin hands out.
+// expected returns the edges that the untimed twin distributes.
 func (g *rig) expected() map[pair]int {
 	want := map[pair]int{}
 	for g.twin.Phase() != Ended {

@@ -5,7 +5,7 @@ import (
 	"heddle/components/probe"
 )
 
-// Signals are what the unit shows: its state machine, and the paper's registers.
+// Signals returns the signals of the unit: its state machine, and the paper's registers.
 func (w *Weaver) Signals() (l probe.List) {
 	f := w.fsm
 	l.State("fsm", stateNames[:], func() int { return int(f.at) })

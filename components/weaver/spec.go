@@ -10,7 +10,7 @@ package weaver
 
 import "fmt"
 
-// Spec is what a user may choose of a Weaver. A value of 0, where it is allowed,
+// Spec holds the user-configurable parameters of a Weaver. A value of 0, where it is allowed,
 // follows from the core; see Derived.
 type Spec struct {
 	STEntries    int  `key:"st_entries" default:"512" min:"1" max:"65536" unit:"entries" doc:"Slots of the Sparse Workload Information Table; with warps·threads, how far work is shared. SparseWeaver §V: 512."`
@@ -61,7 +61,7 @@ func (s Spec) Check(warps, threads int) error {
 	return nil
 }
 
-// identity is what programs see on a core of that shape.
+// identity returns the CSRs that programs read on a core of that shape.
 func (s Spec) identity(warps, threads int) identity {
 	return identity{uint32(min(s.STEntries, warps*threads))}
 }

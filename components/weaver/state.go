@@ -7,7 +7,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// None is what a lane without an edge receives.
+// None is the value for a lane without an edge.
 const None = ^uint32(0)
 
 // Entry is one registration.

@@ -8,7 +8,7 @@ import (
 	"heddle/components/accel"
 )
 
-// Stats is what a Weaver counts. Without time, what takes time stays 0.
+// Stats holds the counters of a Weaver. Without time, what takes time stays 0.
 type Stats struct {
 	Registrations    uint64 `stat:"registrations" unit:"entries" doc:"Entries registered by weaver.reg."`
 	DegreeRegistered uint64 `stat:"edges.registered" unit:"edges" doc:"Sum of their degrees; together edges.issued, edges.dropped, edges.abandoned and what is left in the tables."`

@@ -564,8 +564,8 @@ func (f *Field) expectedSection() string {
 	return s
 }
 
-// Fill fills the struct that p points to with the defaults of its tags, as of an optional section that is there and says
-// nothing. The error is a malformed declaration, for sections that other modules bring.
+// Fill fills the struct that p points to with the defaults of its tags, as of an optional section that is there and
+// says nothing. The error is a malformed declaration, for sections that other modules bring.
 func Fill(p any) (err error) {
 	defer func() {
 		p := recover()

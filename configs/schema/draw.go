@@ -16,7 +16,8 @@ type Drawing[T any] struct {
 	Rand *rand.Rand
 	// Keep are paths of keys and sections, or the own names of keys, that stay as they are.
 	Keep []string
-	// Most is, by path or by a key's own name, the largest value that is drawn, where a legal one would cost too much host time.
+	// Most is, by path or by a key's own name, the largest value that is drawn, where a legal one would cost too much
+	// host time.
 	Most map[string]int64
 	// Fit changes what a drawn value asks of others before the rules across keys are checked; nil: nothing. Without it
 	// values that are legal only together would never come together.

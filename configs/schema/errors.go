@@ -95,7 +95,7 @@ func (e *Errors) Unwrap() []error {
 // errors may come joined by errors.Join.
 type Validator interface{ Validate() error }
 
-// FieldError is what Validate returns to blame one field. Key is relative to
+// FieldError is the error of one field, as Validate returns it. Key is relative to
 // the section: "ways", or "l1d.ways".
 type FieldError struct{ Key, Msg string }
 

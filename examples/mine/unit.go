@@ -9,7 +9,8 @@ import (
 	"heddle/machine"
 )
 
-// ticket is a graph unit that hands out numbers, so that a lane which is done takes the next vertex, whoever else is not.
+// ticket is a graph unit that hands out numbers, so that a lane which is done takes the next vertex, whoever else is
+// not.
 var ticket = machine.Unit{
 	Instructions: ticketInstructions,
 	Key:          "ticket", Part: "Ticket", Title: "ticket dispenser",
@@ -61,7 +62,7 @@ func (s *TicketSpec) NewTwin(at accel.Shape) (emu.Unit, error) {
 	return &tickets{core: at.Core, cores: at.Cores}, nil
 }
 
-// tickets is what the unit does, with time and without.
+// tickets is the logic of the unit, timed and untimed.
 type tickets struct {
 	core, cores int
 	taken       int // in this launch
@@ -83,7 +84,7 @@ func (t *tickets) Exec(r *emu.UnitRequest) error {
 	return nil
 }
 
-// ticketStats are what it counts.
+// ticketStats are its counters.
 type ticketStats struct {
 	Requests uint64 `stat:"requests" unit:"requests" doc:"Requests answered, each of a warp."`
 }

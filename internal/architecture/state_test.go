@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stateful are the packages of which a checkpoint holds the state: what is reachable from a run by fields. It sees neither
-// what functions have captured nor variables of packages, so nothing that changes may be there.
+// stateful are the packages of which a checkpoint holds the state: what is reachable from a run by fields. It sees
+// neither what functions have captured nor variables of packages, so nothing that changes may be there.
 var stateful = []string{
 	"components/*", "isa", "isa/emu", "sim", "sim/stats", "kernels/activeset", "kernels/compose", "kernels/direction", "kernels/host", "kernels/pagerank",
 }

@@ -17,8 +17,8 @@ import (
 	"heddle/internal/files"
 )
 
-// A file is: magic, the length of its header (4 bytes, little-endian), the header (JSON), the state (zstd), and the SHA-256 of
-// all that.
+// A file is: magic, the length of its header (4 bytes, little-endian), the header (JSON), the state (zstd), and the
+// SHA-256 of all that.
 const (
 	magic     = "HDLCKPT1"
 	maxHeader = 1 << 20

@@ -195,8 +195,8 @@ func (l *layouts) add(o *layout, t reflect.Type, off uintptr, at string) (err er
 	return err
 }
 
-// raw appends bytes, to those before if they are next to them. Padding between fields is left out: it holds whatever was
-// there in memory.
+// raw appends bytes, to those before if they are next to them. Padding between fields is left out: it holds whatever
+// was there in memory.
 func (o *layout) raw(off, n uintptr, at string) {
 	if k := len(o.steps) - 1; k >= 0 && o.steps[k].kind == raw && o.steps[k].off+o.steps[k].bytes == off {
 		o.steps[k].bytes += n

@@ -17,8 +17,8 @@ var ErrOther = errors.New("it is the state of a machine that was assembled in an
 var errWrong = errors.New("it holds what no state has")
 
 // Load gives the graph, which must be as the census has found it, a state that was saved. It takes what may be hostile:
-// it allocates no more than it reads, but for what came later than the census, which has that much room, in bytes; and it
-// never panics. After an error the graph is of no use.
+// it allocates no more than it reads, but for what came later than the census, which has that much room, in bytes; and
+// it never panics. After an error the graph is of no use.
 func (c *Census) Load(from io.Reader, room uint64) error {
 	l := &loader{Census: c, Reader: bufio.NewReaderSize(from, 1<<16), room: room}
 	if err := l.all(); err != nil {

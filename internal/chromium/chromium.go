@@ -60,7 +60,7 @@ func (b *Tab) listen(event any) {
 	}
 }
 
-// Heard is what the page complained of, and what it loaded.
+// Heard returns the errors of the page and what it loaded.
 func (b *Tab) Heard() (said, loaded []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -30,7 +30,8 @@ func Build(ctx context.Context, root, dir string, flags ...string) (string, erro
 	return program, err
 }
 
-// BuildAt builds the program of a commit into dir, in a work tree of its own that is removed again, and returns its path.
+// BuildAt builds the program of a commit into dir, in a work tree of its own that is removed again, and returns its
+// path.
 func BuildAt(ctx context.Context, root, commit, dir string, flags ...string) (program string, err error) {
 	hash, err := output(ctx, root, "git", "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
 	if err != nil {

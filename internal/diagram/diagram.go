@@ -203,8 +203,8 @@ func memory(m *configs.Memory) string {
 		m.Preset, count(s.Channels, "channel"), s.Ranks*s.BankGroups*s.Banks, s.Scheduler, s.PagePolicy)
 }
 
-// sizes are the numbers of a graph unit's configuration, less times and those that follow from others (0), as far as they
-// fit.
+// sizes are the numbers of a graph unit's configuration, less times and those that follow from others (0), as far as
+// they fit.
 func sizes(spec accel.Spec, room float64) (out []string) {
 	v := reflect.Indirect(reflect.ValueOf(spec))
 	for i := range v.NumField() {

@@ -1,4 +1,5 @@
-// Package enum gives enumerations their names: what configurations, JSON and messages call them. It imports nothing of ours.
+// Package enum gives enumerations their names: what configurations, JSON and messages call them. It imports nothing of
+// ours.
 package enum
 
 import (

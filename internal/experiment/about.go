@@ -7,7 +7,7 @@ import (
 	"heddle/kernels/graph"
 )
 
-// About is what a reader of a summary needs to understand its numbers without this program.
+// About explains the numbers of a summary to a reader without this program.
 type About struct {
 	Statistics []StatisticSummary      `json:"statistics"` // in declared order; not those of single units
 	Graphs     map[string]GraphSummary `json:"graphs"`     // by content hash

@@ -86,7 +86,8 @@ func (b *Book) resume(retry bool) (err error) {
 // Path is the store's.
 func (b *Book) Path() string { return b.ledger.Path() }
 
-// Adopt takes over what has been simulated for others, by its configuration, as if it had been run here, before the run.
+// Adopt takes over what has been simulated for others, by its configuration, as if it had been run here, before the
+// run.
 func (b *Book) Adopt(all map[string]Outcome, graphs map[string]GraphSummary) error {
 	maps.Copy(b.runner.Known, graphs)
 	for i := range b.runner.Points {
@@ -133,7 +134,7 @@ func (b *Book) Grow() {
 	}
 }
 
-// Outcome is what is known of a point by now: ErrNotRun, if it has not been begun.
+// Outcome holds what is known of a point by now: ErrNotRun, if it has not been begun.
 func (b *Book) Outcome(point int) Outcome {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,8 +150,8 @@ func (b *Book) write() (*Summary, error) {
 	return sum, sum.Write(b.Dir, b.runner.Points)
 }
 
-// End writes the summaries of what a run came to, from the store, and closes everything. It returns all points' outcomes.
-// nil is what is known of each by now.
+// End writes the summaries of what a run came to, from the store, and closes everything. It returns all points'
+// outcomes. nil is what is known of each by now.
 func (b *Book) End(outcomes []Outcome) (*Summary, []Outcome, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

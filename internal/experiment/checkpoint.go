@@ -23,7 +23,8 @@ import (
 	"heddle/sim"
 )
 
-// Checkpoints say where and how often points write down how far they are, so that one that is killed goes on from there.
+// Checkpoints say where and how often points write down how far they are, so that one that is killed goes on from
+// there.
 type Checkpoints struct {
 	Dir    string                         // of their files; "": none
 	Every  time.Duration                  // host time between those of a point, which are at beginnings of super-steps; 0: none
@@ -104,8 +105,8 @@ func (e *ForeignError) Error() string {
 		e.Path, strings.Join(e.Differences, "\n  "))
 }
 
-// VetCheckpoints refuses checkpoints of points that are to run if they are not of this program and these configurations, or
-// not whole. Those of points that have ended are removed.
+// VetCheckpoints refuses checkpoints of points that are to run if they are not of this program and these
+// configurations, or not whole. Those of points that have ended are removed.
 func (r *Runner) VetCheckpoints() error {
 	r.Checkpoints.Tidy()
 	for i := range r.Points {

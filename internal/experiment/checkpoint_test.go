@@ -51,7 +51,8 @@ type trial struct {
 	dir    string
 }
 
-// run runs the point on so many threads, with a checkpoint at every super-step, and ends it at the beginning of one; 0: none.
+// run runs the point on so many threads, with a checkpoint at every super-step, and ends it at the beginning of one; 0:
+// none.
 func (r *trial) run(t *testing.T, at, threads int) experiment.Outcome {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -68,7 +69,8 @@ func (r *trial) run(t *testing.T, at, threads int) experiment.Outcome {
 	return run.Run(ctx)[0]
 }
 
-// state is what is in a checkpoint behind its header, which has times of the host, and before its sum; step is of the header.
+// state is what is in a checkpoint behind its header, which has times of the host, and before its sum; step is of the
+// header.
 func state(t *testing.T, file []byte) (step int, s []byte) {
 	t.Helper()
 	const magic = 8
@@ -84,8 +86,8 @@ func state(t *testing.T, file []byte) (step int, s []byte) {
 	return header.Step, s
 }
 
-// goesOn runs a point undisturbed, and then as often as it takes, ended at super-steps here and there, on other numbers of
-// threads: it comes to the same, and all that there is of it is the same at the beginning of each super-step.
+// goesOn runs a point undisturbed, and then as often as it takes, ended at super-steps here and there, on other numbers
+// of threads: it comes to the same, and all that there is of it is the same at the beginning of each super-step.
 func goesOn(t *testing.T, draw *rand.Rand, points []experiment.Point, check bool) {
 	calm := &trial{points: points, check: check, dir: t.TempDir()}
 	threads := 1 + draw.IntN(2)
@@ -128,8 +130,8 @@ func goesOn(t *testing.T, draw *rand.Rand, points []experiment.Point, check bool
 	}
 }
 
-// TestAKilledPointGoesOn: under every schedule, and so with every graph unit, with some of the workloads; CHECKPOINTS_OF=all:
-// with all of them.
+// TestAKilledPointGoesOn: under every schedule, and so with every graph unit, with some of the workloads;
+// CHECKPOINTS_OF=all: with all of them.
 func TestAKilledPointGoesOn(t *testing.T) {
 	for n, s := range units.Schedules() {
 		t.Run(s.Name, func(t *testing.T) {

@@ -13,21 +13,21 @@ import (
 // points say it: 6 µs with 32 lanes (PageRank on vortex-6c32w32t and facebook_combined), 50 to 100 µs with 4.
 const secondsPerLaneEdge = 2e-4
 
-// Cost is what points are expected to cost.
+// Cost is the expected cost of points.
 type Cost struct {
 	Points  []PointCost `json:"points"`
 	Edges   uint64      `json:"edges"`   // of the points that are not stored
 	Seconds float64     `json:"seconds"` // of one processor, for the same
 	Basis   string      `json:"basis"`   // of the estimate
 
-	// MemoryBytes is the most that points side by side are expected to need; GraphBytes of it are graphs. AvailableBytes is what
-	// this process may have; null: nobody says.
+	// MemoryBytes is the most that points side by side are expected to need; GraphBytes of it are graphs.
+	// AvailableBytes is what this process may have; null: nobody says.
 	MemoryBytes    uint64  `json:"memory_bytes"`
 	GraphBytes     uint64  `json:"graph_bytes"`
 	AvailableBytes *uint64 `json:"available_bytes"`
 }
 
-// PointCost is what one point is expected to cost.
+// PointCost is the expected cost of a point.
 type PointCost struct {
 	Axes    map[string]string `json:"axes"`
 	Edges   uint64            `json:"edges"` // handled in all super-steps; of a generator before duplicates are dropped

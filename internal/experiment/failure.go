@@ -59,7 +59,8 @@ type Crash struct {
 
 func (c *Crash) Error() string { return "the simulator failed: " + c.Message }
 
-// AbandonedError says that a sampled point was ended between two launches, when it had more cycles than are of interest.
+// AbandonedError says that a sampled point was ended between two launches, when it had more cycles than are of
+// interest.
 type AbandonedError struct{ Cycles uint64 }
 
 func (e *AbandonedError) Error() string {

@@ -74,7 +74,7 @@ type MeanSummary struct {
 	Over    []string          `json:"over"` // keys in which these points differ
 }
 
-// HostSummary is what the experiment cost.
+// HostSummary is the cost of the experiment on the host.
 type HostSummary struct {
 	Seconds      float64 `json:"seconds"`
 	PeakRSSBytes uint64  `json:"peak_rss_bytes"`

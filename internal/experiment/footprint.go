@@ -12,9 +12,9 @@ import (
 	"heddle/kernels/graph/graphspec"
 )
 
-// What a process and a point have besides graphs and arrays, measured: the program and its runtime; a core with its ports
-// and queues, a warp with registers for 32 lanes, a line of a cache with its tag and replacement state. The host's reference
-// for a point has some arrays of 8 bytes a vertex.
+// What a process and a point have besides graphs and arrays, measured: the program and its runtime; a core with its
+// ports and queues, a warp with registers for 32 lanes, a line of a cache with its tag and replacement state. The
+// host's reference for a point has some arrays of 8 bytes a vertex.
 const (
 	processBytes   = 48 << 20
 	coreBytes      = 160 << 10
@@ -53,7 +53,7 @@ func fitNeeds(of [3]compose.Memory) *need {
 	return &need{own: fit(own), derived: fit(derived)}
 }
 
-// MemoryEstimate is what points are expected to need of the host's memory: rather too much than too little.
+// MemoryEstimate is the host memory that points are expected to need, more likely too high than too low.
 type MemoryEstimate struct {
 	todo   []int    // in the order in which they begin
 	own    []uint64 // of each of all points
@@ -126,8 +126,8 @@ func (c *graphCache) size(spec graphspec.Graph) (vertices, edges uint64, known b
 // Point is what a point needs with its graph, in a process of its own.
 func (e *MemoryEstimate) Point(i int) uint64 { return processBytes + e.own[i] + e.bytes[e.graphs[i]] }
 
-// Whole is the most that is needed at a time with so many points side by side, and what of it are graphs: those of the points
-// that run, and others that are kept for points to come.
+// Whole is the most that is needed at a time with so many points side by side, and what of it are graphs: those of the
+// points that run, and others that are kept for points to come.
 func (e *MemoryEstimate) Whole(jobs int, idle uint64) (whole, graphs uint64) {
 	all := uint64(0)
 	for _, b := range e.bytes {
@@ -191,8 +191,8 @@ func NewRoom(limit uint64) Room {
 	return r
 }
 
-// Check compares what points need with what there is. A point that does not fit even by itself is an error, unless the user
-// has set a limit, at which it would be ended; points that do not fit side by side are a warning.
+// Check compares what points need with what there is. A point that does not fit even by itself is an error, unless the
+// user has set a limit, at which it would be ended; points that do not fit side by side are a warning.
 func (e *MemoryEstimate) Check(points []Point, room Room, jobs int) (warning string, err error) {
 	largest, ok := e.Largest()
 	if !room.Known || !ok {

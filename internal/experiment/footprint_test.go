@@ -37,8 +37,8 @@ func estimated(t *testing.T, text string) *Runner {
 	return r
 }
 
-// TestArraysAreEstimated: on graphs of generators, which nobody has made yet, arrays are estimated by small ones. On the graph
-// itself they are at most a little more or less.
+// TestArraysAreEstimated: on graphs of generators, which nobody has made yet, arrays are estimated by small ones. On
+// the graph itself they are at most a little more or less.
 func TestArraysAreEstimated(t *testing.T) {
 	r := estimated(t, `
 name: x

@@ -94,7 +94,8 @@ func (f *Forecast) over(o *Outcome) {
 	}
 }
 
-// progress tells the part of a running point that is done: by the edges that it will handle, or those that it is expected to.
+// progress tells the part of a running point that is done: by the edges that it will handle, or those that it is
+// expected to.
 func (f *Forecast) progress(point int, now sim.Progress, edges uint64, lanes int) float64 {
 	all := float64(edges)
 	if edges == 0 {

@@ -45,8 +45,8 @@ func TestForecast(t *testing.T) {
 	require.False(t, ok, "half a percent is too little to go by")
 	require.Equal(t, "0 of 5 points done, 2 running", f.text(at(1), r.Points))
 
-	// 500 edges of 1000 and 250 of as many, which is not known but expected, in 10 s each: 20 s for 750. One is left 10 s and then
-	// takes 3000 edges, 80 s; the other 30 s, 2000 in 53.3 s, and 500 in 13.3 s.
+	// 500 edges of 1000 and 250 of as many, which is not known but expected, in 10 s each: 20 s for 750. One is left 10
+	// s and then takes 3000 edges, 80 s; the other 30 s, 2000 in 53.3 s, and 500 in 13.3 s.
 	f.moved(one, progressOf(500))
 	f.moved(two, progressOf(250))
 	require.InDelta(t, 96.67, left(10), 0.01)

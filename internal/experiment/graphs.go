@@ -28,7 +28,7 @@ type graphCache struct {
 // idleRoom is the room for graphs that no point works on, if memory has no limit.
 const idleRoom = 1 << 30
 
-// described is what is known of a graph once it has been seen, though it is there no more.
+// described holds what is known of a graph once it has been seen, though it is there no more.
 type described struct {
 	hash  string // of its content
 	about GraphSummary
@@ -75,7 +75,8 @@ func (c *graphCache) want(points []Point, todo []int) {
 	c.evict()
 }
 
-// get returns a graph, and loads it if it is not there. The caller releases it. Who no longer waits leaves the loading to others.
+// get returns a graph, and loads it if it is not there. The caller releases it. Who no longer waits leaves the loading
+// to others.
 func (c *graphCache) get(ctx context.Context, spec graphspec.Graph) (g *graph.Graph, release func(), err error) {
 	c.mu.Lock()
 	l := c.entry(spec)
@@ -128,8 +129,8 @@ func (c *graphCache) release(l *loaded) {
 	c.evict()
 }
 
-// evict drops what nobody works on and no point wants, and the graphs used longest ago until the others have room. The one
-// used last stays: the next point's is likely to be the same.
+// evict drops what nobody works on and no point wants, and the graphs used longest ago until the others have room. The
+// one used last stays: the next point's is likely to be the same.
 func (c *graphCache) evict() {
 	idle := uint64(0)
 	for _, l := range c.all {

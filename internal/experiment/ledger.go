@@ -78,7 +78,8 @@ func (l *Ledger) open(path string, e configs.Experiment, fresh bool) (err error)
 	return l.store.Begin(store.Experiment{Name: e.Name, Version: l.version, Config: string(configs.ExperimentSchema.YAML(e)), Points: len(l.runner.Points)})
 }
 
-// empty reports whether no stored point has cycles. Such a store may become that of an experiment that has been corrected.
+// empty reports whether no stored point has cycles. Such a store may become that of an experiment that has been
+// corrected.
 func (l *Ledger) empty() (bool, error) {
 	points, err := l.store.Points()
 	return !slices.ContainsFunc(points, func(p store.Point) bool { return p.Cycles > 0 }), err
@@ -204,7 +205,7 @@ func (l *Ledger) vetPoint(p *store.Point, changed *ChangedError) error {
 	return nil
 }
 
-// Identity is what a result follows from: configuration, graph, program.
+// Identity determines a result: configuration, graph, program.
 func Identity(config, graph, version string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "heddle point 1\n%d %d %d\n%s%s%s", len(config), len(graph), len(version), config, graph, version)

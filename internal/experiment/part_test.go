@@ -109,8 +109,8 @@ func TestRegionsAddUp(t *testing.T) {
 }
 
 // Whatever the schedule and the algorithm, what lies outside a region is executed without time, the result is the
-// reference's, and the region's counts keep all laws. A super-step of PageRank takes then about what it does in a run that
-// is simulated whole.
+// reference's, and the region's counts keep all laws. A super-step of PageRank takes then about what it does in a run
+// that is simulated whole.
 func TestRegionsBehindExecution(t *testing.T) {
 	for schedule, machine := range map[string]string{
 		"vertex": "vortex-1c4w4t", "edge": "vortex-6c32w32t", "warp": "vortex-6c32w32t-sharedl1", "cta": "vortex-6c32w32t", "strict": "vortex-6c32w32t",
@@ -153,8 +153,9 @@ func TestARegionMayEndTheRun(t *testing.T) {
 
 }
 
-// A run that is over before its region has counted nothing, and is a failure: one whose super-steps are as many as asked
-// for, one that ends when no vertex is active, and one that looks for more in a far pile after its last super-step.
+// A run that is over before its region has counted nothing, and is a failure: one whose super-steps are as many as
+// asked for, one that ends when no vertex is active, and one that looks for more in a far pile after its last
+// super-step.
 func TestARegionBehindTheRun(t *testing.T) {
 	for _, text := range []string{small + "workload: {max_iterations: 4}\n", small + "workload: {algorithm: bfs}\n", small + "workload: {kernel: handwritten, max_iterations: 4}\n", frontiers} {
 		whole := runPart(t, text)

@@ -13,7 +13,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// Phase is what was spent in a phase.
+// Phase is the time spent in a phase.
 type Phase struct {
 	Name   string
 	Cycles uint64 // of schedulers

@@ -127,8 +127,8 @@ func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error)
 	return points, nil
 }
 
-// Under returns points with more KEY=VALUE settings over their own: more says which, of each. They are the same points of
-// the experiment, on other machines or of other workloads.
+// Under returns points with more KEY=VALUE settings over their own: more says which, of each. They are the same points
+// of the experiment, on other machines or of other workloads.
 func Under(l *schema.Loaded[configs.Experiment], points []Point, set []string, more func(i int) []string) ([]Point, error) {
 	out := slices.Clone(points)
 	for i := range out {
@@ -179,7 +179,8 @@ func excludeError(l *schema.Loaded[configs.Experiment], format string, args ...a
 	return fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...))
 }
 
-// place lays out the i-th point of the cross product. The seed moves fastest, then compare, then the last axis of the sweep.
+// place lays out the i-th point of the cross product. The seed moves fastest, then compare, then the last axis of the
+// sweep.
 func place(dims []dimension, i int) Point {
 	p := Point{Place: make([]int, len(dims)), Baseline: -1}
 	last := len(dims) - 1
@@ -271,7 +272,8 @@ func SameConfig(points []Point) func(i, j int) bool {
 	return func(i, j int) bool { return points[i].YAML() == points[j].YAML() }
 }
 
-// SameStats reports whether points have come to the same: cycles and all statistics. What has no result is like nothing.
+// SameStats reports whether points have come to the same: cycles and all statistics. What has no result is like
+// nothing.
 func SameStats(outcomes []Outcome) func(i, j int) bool {
 	return func(i, j int) bool {
 		a, b := &outcomes[i], &outcomes[j]
@@ -293,7 +295,8 @@ func zip(axes schema.Axes) [][]Setting {
 	return out
 }
 
-// at returns the configuration that the points of all seeds have, but for the seed: that of the axes, with others over it.
+// at returns the configuration that the points of all seeds have, but for the seed: that of the axes, with others over
+// it.
 func at(l *schema.Loaded[configs.Experiment], programs *program.Cache, axes []Setting, set []string, over ...string) (configs.Experiment, error) {
 	args := slices.Clone(over)
 	for _, s := range axes {

@@ -11,7 +11,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// Unchecked is what a result is called of which nothing says whether it is right: a program of the user's own without a check.
+// Unchecked is the verdict on a result that nothing checks: that of a user's program without a check.
 const Unchecked = "not checked"
 
 // programKernel begins the names by which launches of a program's kernels are booked.
@@ -26,7 +26,8 @@ func checkProgram(w *configs.Workload, programs *program.Cache) error {
 	return err
 }
 
-// ProgramLines are those that a program of the user's own says of its instructions; nil: there is none, or it does not say.
+// ProgramLines are those that a program of the user's own says of its instructions; nil: there is none, or it does not
+// say.
 func (p *Point) ProgramLines() *isa.Lines {
 	if !p.Config.Workload.HasProgram() {
 		return nil

@@ -22,8 +22,8 @@ const ownBFS = small + `workload:
   host: {graph: [csr], arrays: ["level[vertices] = 0xFFFFFFFF", "more[1]"], init: [begin], steps: [expand], until: more, result: level, check: bfs}
 `
 
-// TestOwnProgram: a program of the user's own is a workload as others are: beside them in a comparison, verified, in parts,
-// by several threads, recorded and replayed, and going on where it was killed.
+// TestOwnProgram: a program of the user's own is a workload as others are: beside them in a comparison, verified, in
+// parts, by several threads, recorded and replayed, and going on where it was killed.
 func TestOwnProgram(t *testing.T) {
 	tools.Need(t, program.DefaultCompiler)
 	t.Run("compared", func(t *testing.T) {

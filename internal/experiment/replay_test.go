@@ -110,8 +110,8 @@ func TestReplayOnOtherMachines(t *testing.T) {
 	}
 }
 
-// Units that read memory read what they did then. On a memory system with other latencies they do so by their rules, at other
-// times: what they answer may be something else, and cores may be left with edges that nobody asks for.
+// Units that read memory read what they did then. On a memory system with other latencies they do so by their rules, at
+// other times: what they answer may be something else, and cores may be left with edges that nobody asks for.
 func TestReplayOfUnitsThatReadMemory(t *testing.T) {
 	// On 90 vertices an EGHW hands out the same edges with the slower memory.
 	const peg, hwwl, eghw = "graphpeg: {scratchpad_limit: 3KiB}", "hwwl: {bytes: 1KiB, interval: 50}", "eghw: {}"

@@ -117,8 +117,8 @@ func TestSamplesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestAbandon: a point that has more cycles than are of interest ends there, in time or sampled; one that has fewer is what it
-// is without the bound.
+// TestAbandon: a point that has more cycles than are of interest ends there, in time or sampled; one that has fewer is
+// what it is without the bound.
 func TestAbandon(t *testing.T) {
 	for _, sample := range []string{"", "sample: {period: 700, interval: 200, warm_up: 100}\n"} {
 		p := points(t, small+"workload: {algorithm: pagerank, max_iterations: 4}\n"+sample, "graph.erdos_renyi.vertices=1500", "graph.erdos_renyi.edges=6000")

@@ -201,8 +201,8 @@ func TestManySeeds(t *testing.T) {
 	require.Equal(t, experiment.MaxPoints+1, strings.Count(out.String(), "\n"))
 }
 
-// Settings over a point's own change its machine and workload, and neither its axes nor the points without any; an axis that
-// they set gives way, and what --set says of a key that they do not set holds.
+// Settings over a point's own change its machine and workload, and neither its axes nor the points without any; an axis
+// that they set gives way, and what --set says of a key that they do not set holds.
 func TestUnder(t *testing.T) {
 	l, err := loaded(t, small+"compare: {workload.schedule: [vertex, edge]}\nsweep: {machine: [vortex-1c4w4t, vortex-rtl-c], machine.l1d.bytes: [8KiB]}\n")
 	require.NoError(t, err)

@@ -23,8 +23,8 @@ func Speedup(points []Point, outcomes []Outcome, i int) (speedup float64, ok boo
 	return float64(outcomes[b].Cycles) / float64(outcomes[i].Cycles), true
 }
 
-// speedupHalf is half the 95 % confidence interval of a speedup between sampled points, as if their errors went against each
-// other; 0: it is exact.
+// speedupHalf is half the 95 % confidence interval of a speedup between sampled points, as if their errors went against
+// each other; 0: it is exact.
 func speedupHalf(points []Point, outcomes []Outcome, i int) float64 {
 	s, ok := Speedup(points, outcomes, i)
 	if !ok {

@@ -12,8 +12,8 @@ import (
 	"heddle/units"
 )
 
-// TestThreadsChangeNothing: under every schedule, and so with every graph unit, a point comes to the same on however many
-// processors it is simulated: cycles, all statistics, and every super-step's.
+// TestThreadsChangeNothing: under every schedule, and so with every graph unit, a point comes to the same on however
+// many processors it is simulated: cycles, all statistics, and every super-step's.
 func TestThreadsChangeNothing(t *testing.T) {
 	for _, s := range units.Schedules() {
 		t.Run(s.Name, func(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"heddle/kernels/host"
 )
 
-// Vet refuses points that cannot run: machines without room for what a schedule or a unit needs, vertices that the graph
-// does not have, graphs that an algorithm does not work on. It does what a run does before its first launch. Points that
-// are done are left out.
+// Vet refuses points that cannot run: machines without room for what a schedule or a unit needs, vertices that the
+// graph does not have, graphs that an algorithm does not work on. It does what a run does before its first launch.
+// Points that are done are left out.
 func (r *Runner) Vet(ctx context.Context, l *schema.Loaded[configs.Experiment], done map[int]Outcome) error {
 	r.vetting = &vetting{compiled: map[string]*compose.Compiled{}, seen: map[string]int{}, needs: map[string]*need{}, graphs: map[graphspec.Weights][]*graph.Graph{}}
 	r.needs = map[int]*need{}
@@ -104,7 +104,8 @@ func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, p
 	return &need{own: footprint{base: float64(m.Own)}, derived: footprint{base: float64(m.Derived)}}, err
 }
 
-// handwrittenNeed is what the hand-written PageRank has: six arrays by vertex, the CSC, and under edge the rows of its edges.
+// handwrittenNeed is what the hand-written PageRank has: six arrays by vertex, the CSC, and under edge the rows of its
+// edges.
 func handwrittenNeed(cfg *configs.Experiment) *need {
 	n := &need{own: footprint{vertex: 6 * 4}, derived: footprint{vertex: 4, edge: 4}}
 	if cfg.Workload.Schedule == configs.EdgeSchedule {
@@ -113,8 +114,8 @@ func handwrittenNeed(cfg *configs.Experiment) *need {
 	return n
 }
 
-// asksGraph reports whether it depends on the graph if a point can run. Graphs of generators are made first only if it does: they may
-// take minutes, and other points need not wait for them.
+// asksGraph reports whether it depends on the graph if a point can run. Graphs of generators are made first only if it
+// does: they may take minutes, and other points need not wait for them.
 func asksGraph(cfg *configs.Experiment) bool {
 	w := &cfg.Workload
 	name := string(w.Algorithm)

@@ -16,7 +16,7 @@ type Graph struct {
 	Cite            string
 }
 
-// Licence is what is known of every graph of the catalogue: their pages state none.
+// Licence is the licence of every graph of the catalogue: their pages state none.
 const Licence = "none is stated on the graph's page; its collection asks for the citation above"
 
 const (

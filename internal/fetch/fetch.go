@@ -58,8 +58,8 @@ type Fetched struct {
 	There  bool // nothing was downloaded
 }
 
-// Get fetches a graph, unless it is there already. want is its SHA-256 if the user knows it, else the recorded one counts; a
-// first checksum is recorded. A file that differs is not kept.
+// Get fetches a graph, unless it is there already. want is its SHA-256 if the user knows it, else the recorded one
+// counts; a first checksum is recorded. A file that differs is not kept.
 func (c *Client) Get(ctx context.Context, g Graph, want string) (Fetched, error) {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return Fetched{}, err

@@ -31,7 +31,8 @@ type File struct {
 	to   string // where it will be; "": it is there, a device or a pipe
 }
 
-// Create begins a file. What has its name stays until Commit, where a symbolic link points to; its permissions are kept.
+// Create begins a file. What has its name stays until Commit, where a symbolic link points to; its permissions are
+// kept.
 func Create(path string) (*File, error) {
 	to, info, err := target(path)
 	if err != nil {

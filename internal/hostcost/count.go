@@ -23,8 +23,8 @@ const simulating = "heddle/components/clock.(*System).Run"
 var deterministic = []string{"GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMAXPROCS=1"}
 
 // unpreempted returns the flags of go build for a program whose goroutines run until they wait. Go otherwise takes the
-// processor from one after 10 ms, which callgrind, that sees only another stack, takes for the simulation's return: what
-// follows was not counted on a busy machine. The setting is a constant of Go's runtime, whose file is replaced.
+// processor from one after 10 ms, which callgrind, that sees only another stack, takes for the simulation's return:
+// what follows was not counted on a busy machine. The setting is a constant of Go's runtime, whose file is replaced.
 func unpreempted(ctx context.Context, dir string) ([]string, error) {
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -49,7 +49,7 @@ func unpreempted(ctx context.Context, dir string) ([]string, error) {
 
 var preemptAfter = regexp.MustCompile(`const forcePreemptNS = .*`)
 
-// cost is what a workload did, and what that took of the host.
+// cost is the work of a workload, and its cost on the host.
 type cost struct {
 	WarpInstrs uint64 `json:"warp_instrs"`
 	Cycles     uint64 `json:"cycles"`

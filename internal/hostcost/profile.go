@@ -15,7 +15,8 @@ import (
 const profileIters = 20
 
 // profile runs the workloads as they are, and makes the profile by which the compiler optimises heddle of where they
-// spend their time. The program that is profiled is optimised by the last one: the compiler's documentation expects it so.
+// spend their time. The program that is profiled is optimised by the last one: the compiler's documentation expects it
+// so.
 func (o *options) profile(ctx context.Context, list []*workload, now *counter) error {
 	var err error
 	if now.program, err = commits.Build(ctx, now.root, now.dir); err != nil {

@@ -26,7 +26,8 @@ type point struct {
 	sockets             int    // of the machine; 0: its own
 }
 
-// workloads are the fixed list. Their names and sizes belong to the recorded table: whoever changes them records it anew.
+// workloads are the fixed list. Their names and sizes belong to the recorded table: whoever changes them records it
+// anew.
 var workloads = []workload{
 	{name: "alu_chain", machine: "vortex-6c32w32t", goal: 900, program: program{"alu_chain", 20}},
 	{name: "ld_rand", machine: "vortex-6c32w32t", goal: 9000, program: program{"ld_rand", 1}},
@@ -42,7 +43,8 @@ var workloads = []workload{
 }
 
 // args returns the command line of heddle that runs the workload and prints its counts as JSON. out is where a point's
-// results go. There is no heartbeat: a goroutine that wakes for it would be taken for the simulation's return (unpreempted).
+// results go. There is no heartbeat: a goroutine that wakes for it would be taken for the simulation's return
+// (unpreempted).
 func (w *workload) args(whole bool, config, out string) []string {
 	if w.program.name != "" {
 		return []string{

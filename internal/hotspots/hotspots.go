@@ -34,7 +34,7 @@ type Report struct {
 	Notes        []string      `json:"notes,omitempty"`  // what a reader should know of them
 }
 
-// Part is what schedulers did in some of their time.
+// Part is a share of the schedulers' time, by activity.
 type Part struct {
 	Statistic string  `json:"statistic"` // core.scheduler.…
 	Name      string  `json:"name"`      // its last parts
@@ -43,7 +43,7 @@ type Part struct {
 	Share     float64 `json:"share"`
 }
 
-// Phase is what was spent in a phase of the program.
+// Phase is the time spent in a phase of the program.
 type Phase struct {
 	Name   string  `json:"name"`
 	Cycles uint64  `json:"scheduler_cycles"`
@@ -52,7 +52,7 @@ type Phase struct {
 	Share  float64 `json:"share"`
 }
 
-// Counts are what instructions have come to.
+// Counts are the counts of instructions.
 type Counts struct {
 	Issued  uint64            `json:"issued"`           // by warps
 	Lanes   uint64            `json:"thread_instrs"`    // lanes that executed them
@@ -89,7 +89,7 @@ func (c *Counts) add(o *Counts) {
 	}
 }
 
-// Instruction is what was counted at an address.
+// Instruction holds the counts at an address.
 type Instruction struct {
 	Program string `json:"program,omitempty"` // if there are several
 	PC      uint32 `json:"pc"`
@@ -111,7 +111,7 @@ func (x *Instruction) Where() string {
 	return name
 }
 
-// Line is what was counted of a line's instructions.
+// Line holds the counts of a line's instructions.
 type Line struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
@@ -119,8 +119,8 @@ type Line struct {
 	Counts
 }
 
-// New makes the report of a machine whose run is over, and has counted by instruction since before it. lines say where the
-// instructions of its only program come from; nil: that is not known.
+// New makes the report of a machine whose run is over, and has counted by instruction since before it. lines say where
+// the instructions of its only program come from; nil: that is not known.
 func New(name string, m *sim.Machine, lines *isa.Lines) *Report {
 	t := m.Statistics()
 	count := func(name string) uint64 {
@@ -254,7 +254,8 @@ func (r *Report) sumLines() {
 // IsAssembly reports whether a file is assembly by its name.
 func IsAssembly(file string) bool { return strings.HasSuffix(strings.ToLower(file), ".s") }
 
-// Tenths are the parts' shares in tenths of a percent that add up to 100 %: those that lose most by cutting are rounded up.
+// Tenths are the parts' shares in tenths of a percent that add up to 100 %: those that lose most by cutting are rounded
+// up.
 func Tenths(parts []Part) []int {
 	type rest struct{ i, lost int }
 	total := uint64(0)

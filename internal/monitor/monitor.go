@@ -138,7 +138,7 @@ func (s *Machine) progress() progress {
 	return p
 }
 
-// End is the end of the machine's run, of which err is what it came to.
+// End ends the machine's run; err is its outcome.
 func (s *Machine) End(err error) {
 	failure := ""
 	if err != nil {

@@ -121,7 +121,7 @@ func (d *desk) post(path string) int {
 	return r.StatusCode
 }
 
-// state is what the page shows first.
+// state is the first state that the page shows.
 type state struct {
 	Total, Done, Failed int
 	Machines            []struct {

@@ -33,7 +33,7 @@ const (
 	around    = 12 // instructions on either side of a hot one, when not all are listed
 )
 
-// hotspotsData is what the template shows.
+// hotspotsData is the data of the template.
 type hotspotsData struct {
 	*hotspots.Report
 	Style   template.CSS

@@ -92,7 +92,7 @@ func (r *Result) plotted() (out []metric) {
 	return out
 }
 
-// pool is what becomes one number: values of points.
+// pool holds values of points that become one number.
 type pool struct {
 	points []*Point
 	values []float64

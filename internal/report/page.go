@@ -30,7 +30,7 @@ var (
 	}).Parse(markup))
 )
 
-// pageData is what the template shows.
+// pageData is the data of the template.
 type pageData struct {
 	*Result
 	Policy        template.HTMLAttr
@@ -49,7 +49,7 @@ type pageData struct {
 	Configuration string
 }
 
-// scriptData is what the page's script is given, as JSON.
+// scriptData is the input of the page's script, as JSON.
 type scriptData struct {
 	Figures    []Figure   `json:"figures"`
 	Palette    []string   `json:"palette"`

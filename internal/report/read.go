@@ -15,7 +15,7 @@ import (
 	"heddle/internal/files"
 )
 
-// Result is what an experiment has left.
+// Result is the stored result of an experiment.
 type Result struct {
 	Name     string
 	Version  string
@@ -78,7 +78,7 @@ func (f *figure) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// kernelRun is what one kernel took in one super-step, from 1; 0: before the first.
+// kernelRun holds the cycles of one kernel in one super-step, from 1; 0: before the first.
 type kernelRun struct {
 	Step   int    `json:"step"`
 	Kernel string `json:"kernel"`

@@ -19,7 +19,7 @@ type head struct {
 	Numeric bool
 }
 
-// cell is what is shown, and what it is sorted by.
+// cell is a text and its sort key.
 type cell struct {
 	Text string
 	Sort string

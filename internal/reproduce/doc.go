@@ -84,7 +84,7 @@ func (o *Outcome) vet(name string) error {
 
 var variants = []configs.Variant{configs.Quick, configs.Full}
 
-// Summary is what a list of packs says of one.
+// Summary is a pack's entry in a list.
 type Summary struct {
 	Pack         string   `json:"pack"`
 	Paper        string   `json:"paper"`

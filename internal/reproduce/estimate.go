@@ -7,8 +7,8 @@ import (
 )
 
 // estimate is a number with half the width of its 95 % interval, which is 0 where nothing was sampled. Estimates of
-// different points err independently of each other; those of one point are taken to do so too, which they mostly do not:
-// the interval of a ratio of two of its statistics is too wide rather than too narrow.
+// different points err independently of each other; those of one point are taken to do so too, which they mostly do
+// not: the interval of a ratio of two of its statistics is too wide rather than too narrow.
 type estimate struct{ value, half float64 }
 
 func (e estimate) plus(o estimate) estimate {

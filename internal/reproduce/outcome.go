@@ -11,7 +11,7 @@ import (
 	"heddle/internal/report"
 )
 
-// Verdict says whether a statement holds.
+// Verdict reports whether a statement holds.
 type Verdict string
 
 // The verdicts.
@@ -22,7 +22,7 @@ const (
 	NotRun Verdict = "not run" // no point has a verified result for it
 )
 
-// Outcome is what a variant of a pack came to. It is what --json prints, and what the
+// Outcome is the outcome of a variant of a pack. It is the output of --json, and what the
 // documentation is made of. Keys stay; more may come.
 type Outcome struct {
 	Pack     string           `json:"pack"`
@@ -43,7 +43,7 @@ type Outcome struct {
 	Host     Host             `json:"host"`
 }
 
-// Host is what it cost.
+// Host is the cost on the host.
 type Host struct {
 	Seconds   float64 `json:"seconds"`           // from begin to end of each point, added up, also of those that had been stored
 	Processor float64 `json:"processor_seconds"` // that this process used; 0 if points had been stored

@@ -13,8 +13,8 @@ import (
 	"heddle/configs"
 )
 
-// Pages makes the documentation of all packs from the outcomes in a directory: reproduction.md, and a page of details for
-// each pack in that directory, which is called link as seen from reproduction.md. They are by their names.
+// Pages makes the documentation of all packs from the outcomes in a directory: reproduction.md, and a page of details
+// for each pack in that directory, which is called link as seen from reproduction.md. They are by their names.
 func Pages(packs []*configs.Pack, dir, link string) (map[string][]byte, error) {
 	all := make([]recorded, len(packs))
 	for i, p := range packs {

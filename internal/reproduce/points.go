@@ -34,7 +34,8 @@ type Point struct {
 	Halves     map[string]float64 // half the widths of their intervals, where they have any
 }
 
-// NewPoints makes points of an experiment's under a reading. Without outcomes they have no results, but can be chosen from.
+// NewPoints makes points of an experiment's under a reading. Without outcomes they have no results, but can be chosen
+// from.
 func NewPoints(reading string, e *configs.Experiment, points []experiment.Point, outcomes []experiment.Outcome) []Point {
 	together := [][]string{nil}
 	for _, a := range e.Compare {
@@ -127,7 +128,7 @@ func (p *Point) statistic(name string) (float64, bool) {
 	return v, ok
 }
 
-// sample is what a quantity has at one point.
+// sample is the value of a quantity at one point.
 type sample struct {
 	point, partner *Point
 	estimate

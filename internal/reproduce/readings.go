@@ -8,8 +8,8 @@ import (
 	"heddle/configs"
 )
 
-// Settings are the KEY=VALUE that a reading lays over a point which is as described: those of all rules whose conditions
-// it meets, each key once, as its last rule has it.
+// Settings are the KEY=VALUE that a reading lays over a point which is as described: those of all rules whose
+// conditions it meets, each key once, as its last rule has it.
 func Settings(r *configs.Reading, p *Point) (out []string) {
 	for _, rule := range r.Rules {
 		where, err := configs.ParseConditions(rule.Where)

@@ -25,8 +25,8 @@ func Processors() int {
 	return max(1, n)
 }
 
-// Memory is how many bytes more this process may have before the host, or a control group, has none left; ok is false where
-// nobody says.
+// Memory is how many bytes more this process may have before the host, or a control group, has none left; ok is false
+// where nobody says.
 func Memory() (free uint64, ok bool) {
 	free, ok = host.available()
 	for _, g := range host.groups("memory") {
@@ -139,7 +139,8 @@ func (s system) mounts() (all []mount) {
 	return all
 }
 
-// above are a group and those above it, up to the mount's root. A group that is not below it is the root itself: a container's.
+// above are a group and those above it, up to the mount's root. A group that is not below it is the root itself: a
+// container's.
 func (m *mount) above(s system, path string) (all []group) {
 	at, inside := strings.CutPrefix(path, strings.TrimSuffix(m.root, "/"))
 	if !inside {

@@ -20,8 +20,8 @@ import (
 // drawnCycles ends a launch on a drawn machine, which may be very slow.
 const drawnCycles = 300_000
 
-// drawn lays out points on machines that are drawn from the schema, each with a schedule, an algorithm and a tiny graph.
-// The same seed draws the same points, as long as the schema is the same.
+// drawn lays out points on machines that are drawn from the schema, each with a schedule, an algorithm and a tiny
+// graph. The same seed draws the same points, as long as the schema is the same.
 func drawn(dir string, n int, seed uint64) (list []job, err error) {
 	empty := filepath.Join(dir, "drawn.yaml")
 	if err := os.WriteFile(empty, []byte("name: drawn\n"), 0o644); err != nil {

@@ -316,8 +316,8 @@ func (c *comparison) save(j *job, base, now []byte) error {
 
 var places = regexp.MustCompile(`(\.yaml):\d+:\d+`)
 
-// withoutPlaces is a message without what may differ between the programs: where the point is, and on which lines its keys
-// are, as a key that only one of them knows stands before others.
+// withoutPlaces is a message without what may differ between the programs: where the point is, and on which lines its
+// keys are, as a key that only one of them knows stands before others.
 func withoutPlaces(message, dir string) string {
 	return places.ReplaceAllString(strings.ReplaceAll(message, dir, "DIR"), "$1")
 }

@@ -63,7 +63,7 @@ func (c *Case) What() string {
 	return strings.Join(parts, ", ")
 }
 
-// Run is what one simulation came to.
+// Run is the outcome of one simulation.
 type Run struct {
 	Cycles, Half float64
 	Instrs       uint64  // of warps
@@ -112,7 +112,7 @@ func one(ctx context.Context, c *Case, period int) (Run, error) {
 	return Run{float64(o.Cycles), o.Half, uint64(instrs.Float()), resources.ProcessorSeconds() - before}, nil
 }
 
-// Summary is what all rows come to.
+// Summary summarises all rows.
 type Summary struct {
 	Mean, Worst float64 // of the errors' sizes
 	Held, Of    int     // confidence intervals that hold the truth

@@ -24,7 +24,7 @@ import (
 // File is the store's name in an experiment's directory.
 const File = "results.sqlite"
 
-// Experiment is what a store is of.
+// Experiment identifies the experiment that a store belongs to.
 type Experiment struct {
 	Name    string
 	Version string // of the program
@@ -35,7 +35,7 @@ type Experiment struct {
 // Axis is the value of one axis at a point.
 type Axis struct{ Key, Value string }
 
-// Step is what one kernel took in one super-step.
+// Step holds the cycles of one kernel in one super-step.
 type Step struct {
 	Step   int // from 0; -1: before the first
 	Kernel string
@@ -44,13 +44,13 @@ type Step struct {
 	Stats  stats.Tree
 }
 
-// Graph is what a graph is like.
+// Graph describes a graph.
 type Graph struct {
 	Hash, Source                 string
 	Vertices, Edges, MaxInDegree int
 }
 
-// Point is what one point came to.
+// Point is the outcome of one point.
 type Point struct {
 	Identity string // hash of configuration, graph and program version
 	Position int    // in the experiment, from 0
@@ -73,7 +73,7 @@ type Point struct {
 	Samples  []Sample // to be stored; Points does not read them
 }
 
-// Sample is what was counted from the cycle after From to the cycle To.
+// Sample holds the counts from the cycle after From to the cycle To.
 type Sample struct {
 	From, To uint64
 	Values   []stats.Stat // the same statistics in all of a point's

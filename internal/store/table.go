@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Kind is what a column holds.
+// Kind is the type of a column.
 type Kind int
 
 // Kinds of columns. Any is what a query gives: its values say.
@@ -31,7 +31,7 @@ type Column struct {
 	Kind Kind
 }
 
-// Table is what is exported. Values are string, int64, float64, bool, or nil for none.
+// Table is an exported table. Values are string, int64, float64, bool, or nil for none.
 type Table struct {
 	Columns []Column
 	Rows    [][]any
@@ -129,7 +129,7 @@ func (w *wide) row(p *Point, cycles map[int]result) []any {
 	return row
 }
 
-// result is what a speedup is between.
+// result is the kind of results that a speedup compares.
 type result struct {
 	cycles  uint64
 	half    float64
@@ -146,8 +146,8 @@ func countedResults(points []Point) map[int]result {
 	return of
 }
 
-// Speedup is the baseline's cycles over a point's, with half its 95 % confidence interval: as if the errors of both went
-// against each other; 0: it is exact.
+// Speedup is the baseline's cycles over a point's, with half its 95 % confidence interval: as if the errors of both
+// went against each other; 0: it is exact.
 type Speedup struct{ Value, Half float64 }
 
 // speedup is a point's, if it and its baseline have results, of runs or of parts that ended alike.

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// value is what an expression gives: a number, or an offset into a section
+// value is the value of an expression: a number, or an offset into a section
 // until the section's address is known.
 type value struct {
 	n   int64

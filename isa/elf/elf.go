@@ -128,8 +128,8 @@ func segment(ph *elf.Prog, data []byte) (isa.Segment, error) {
 	return isa.Segment{Addr: uint32(ph.Vaddr), Data: data[ph.Off:end:end], Size: uint32(ph.Memsz), Executable: ph.Flags&elf.PF_X != 0}, nil
 }
 
-// hasCode reports whether a section with instructions is in the segment: linker scripts forget to say it of the segment, as
-// that of the official riscv-tests does.
+// hasCode reports whether a section with instructions is in the segment: linker scripts forget to say it of the
+// segment, as that of the official riscv-tests does.
 func hasCode(f *elf.File, s *isa.Segment) bool {
 	for _, x := range f.Sections {
 		if x.Flags&elf.SHF_ALLOC != 0 && x.Flags&elf.SHF_EXECINSTR != 0 && x.Size > 0 && x.Addr >= uint64(s.Addr) && x.Addr-uint64(s.Addr) < uint64(s.Size) {

@@ -13,7 +13,8 @@ import (
 )
 
 // What is read of line tables. The package debug/dwarf is not used: it makes tables as long as a file says that they
-// are, and follows as many references to a table as there are. Here the section is read once, from its beginning to its end.
+// are, and follows as many references to a table as there are. Here the section is read once, from its beginning to its
+// end.
 const (
 	maxLineBytes = 64 << 20 // of a section
 	maxLineRows  = 8 << 20

@@ -323,7 +323,8 @@ func compare(t *testing.T, p *isa.Program, l *isa.Lines, data []byte) (n int) {
 	return n
 }
 
-// withSections makes an ELF file of these sections: names, what is in them, and what their headers say of size and flags.
+// withSections makes an ELF file of these sections: names, what is in them, and what their headers say of size and
+// flags.
 func withSections(all ...debugelf.Section32) func(content ...[]byte) []byte {
 	return func(content ...[]byte) []byte {
 		names := []byte{0}

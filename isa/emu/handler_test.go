@@ -12,8 +12,8 @@ import (
 	"heddle/isa/emu"
 )
 
-// handler installs one that leaves what it finds in s2 (mepc), s3 (mcause), s4 (mtval) and s5 (mstatus), counts in s6, and
-// goes on behind the instruction that trapped. It uses s7 and s8.
+// handler installs one that leaves what it finds in s2 (mepc), s3 (mcause), s4 (mtval) and s5 (mstatus), counts in s6,
+// and goes on behind the instruction that trapped. It uses s7 and s8.
 const handler = `
 	la s7, handle; csrrw zero, mtvec, s7; jal zero, main
 handle:

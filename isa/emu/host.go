@@ -6,8 +6,8 @@ import (
 	"heddle/isa"
 )
 
-// HostSymbol names two words by which a program talks to the host, as those for Spike do (HTIF): an odd lower word with 0
-// above it ends the program, with its other bits as the exit code.
+// HostSymbol names two words by which a program talks to the host, as those for Spike do (HTIF): an odd lower word with
+// 0 above it ends the program, with its other bits as the exit code.
 const HostSymbol = "tohost"
 
 // hostWords are those words.
@@ -40,8 +40,8 @@ func (m *Machine) listen(p *isa.Program) {
 	page.forgetCode()
 }
 
-// wrote is for a store to the words' page. A request is there with its upper word, or, of programs that write none, when
-// the lower one is written again.
+// wrote is for a store to the words' page. A request is there with its upper word, or, of programs that write none,
+// when the lower one is written again.
 func (h *hostWords) wrote(addr uint32) {
 	low, high := h.m.Mem.Load32(h.addr), h.m.Mem.Load32(h.addr+4)
 	before := h.last

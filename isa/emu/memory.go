@@ -40,7 +40,7 @@ type Memory struct {
 	later *deferred // nil: what is stored is there at once
 }
 
-// image is what all views of a memory share.
+// image is the part that all views of a memory share.
 type image struct {
 	root  [1 << tableBits]*[1 << tableBits]page
 	pages int // that are not shared
@@ -129,8 +129,8 @@ func (m *Memory) entry(n uint32) *page {
 	return &t[n%(1<<tableBits)]
 }
 
-// Share writes words to addr on, a multiple of 4, which the image may go on to read where they are: nobody may change them.
-// What is written there later is the image's alone. Addresses do not wrap.
+// Share writes words to addr on, a multiple of 4, which the image may go on to read where they are: nobody may change
+// them. What is written there later is the image's alone. Addresses do not wrap.
 func (m *Memory) Share(addr uint32, words []uint32) {
 	head := min(len(words), int(-addr%pageBytes/4))
 	m.WriteWords(addr, words[:head])

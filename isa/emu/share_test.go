@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestShare: an image that shares words with the host reads and writes like one that has copied them, and the host's words
-// stay as they were.
+// TestShare: an image that shares words with the host reads and writes like one that has copied them, and the host's
+// words stay as they were.
 func TestShare(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for range 60 {

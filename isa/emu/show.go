@@ -11,7 +11,7 @@ var stateNames = [...]string{
 // ID returns which warp of which core it is.
 func (w *Warp) ID() (core, warp int) { return w.core.id, w.id }
 
-// StateName says whether the warp may execute, and if not, what it waits for.
+// StateName reports whether the warp may execute, and if not, what it waits for.
 func (w *Warp) StateName() string { return stateNames[w.state] }
 
 // BarrierState is a barrier at which warps wait.

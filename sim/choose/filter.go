@@ -16,8 +16,9 @@ type Rule struct {
 	kinds []Pattern // none: all
 }
 
-// ParseFilter reads UNIT=KIND with commas between them. A UNIT is the end of a unit's place, with dots between its parts:
-// core*.graphpeg; .warp3 behind it means the events of that warp. KINDS have + between them; all, if there are none.
+// ParseFilter reads UNIT=KIND with commas between them. A UNIT is the end of a unit's place, with dots between its
+// parts: core*.graphpeg; .warp3 behind it means the events of that warp. KINDS have + between them; all, if there are
+// none.
 func ParseFilter(text string) (f Filter, err error) {
 	for _, part := range strings.Split(text, ",") {
 		r := Rule{Text: part}

@@ -9,12 +9,12 @@ import (
 	"heddle/sim"
 )
 
-// Scope is what is shown: cores and warps by their numbers.
+// Scope selects the cores and warps to show, by their numbers.
 type Scope struct {
 	Core, Warp func(n int) bool
 }
 
-// State is what a machine holds.
+// State is the state of a machine.
 type State struct {
 	Stopped string   `json:"stopped"`
 	Cycle   *uint64  `json:"cycle"` // null: untimed
@@ -22,7 +22,7 @@ type State struct {
 	Pending []string `json:"pending"` // what caches, links and memory hold
 }
 
-// Core is what a core holds.
+// Core is the state of a core.
 type Core struct {
 	Core     int                `json:"core"`
 	Active   uint64             `json:"active"` // warps, a bit each
@@ -39,7 +39,7 @@ type Hex uint32
 // MarshalText writes it.
 func (h Hex) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "0x%08x", uint32(h)), nil }
 
-// Warp is what a warp that has not ended holds.
+// Warp is the state of a warp that has not ended.
 type Warp struct {
 	Warp      int            `json:"warp"`
 	State     string         `json:"state"`
@@ -106,7 +106,7 @@ func TakeUntimed(m *emu.Machine, s Scope) *State {
 	return st
 }
 
-// architecture is what programs see of a core.
+// architecture is the architectural state of a core.
 func architecture(m *emu.Machine, n int, s Scope) Core {
 	c := m.Core(n)
 	k := Core{Core: n, Active: c.Active(), Barriers: c.Barriers()}

@@ -105,7 +105,7 @@ func (w *Watcher) Tick(now clock.Cycle) bool {
 	return false
 }
 
-// State is what the machine held when it was stopped; nil: it was not.
+// State is the state of the machine when it was stopped; nil if it was not.
 func (w *Watcher) State() *State { return w.state }
 
 // Missed says why the run was not stopped.
@@ -145,7 +145,7 @@ func (u *Untimed) Before(w *emu.Warp) error {
 	return &Stopped{why}
 }
 
-// State is what the machine held when it was stopped; nil: it was not.
+// State is the state of the machine when it was stopped; nil if it was not.
 func (u *Untimed) State() *State { return u.state }
 
 // Missed says why the run was not stopped.

@@ -7,8 +7,8 @@
 // that is known everywhere (Cochran, Sampling Techniques, 1977, ch. 6), as SMARTS (Wunderlich et al., ISCA 2003) is one
 // with the number of instructions.
 //
-// Every figure has half a 95 % confidence interval, of two parts: how much the factors scatter, and what sampling does not
-// show, the estimate's own order of warps (ModelError).
+// Every figure has half a 95 % confidence interval, of two parts: how much the factors scatter, and what sampling does
+// not show, the estimate's own order of warps (ModelError).
 package sampled
 
 import (
@@ -27,18 +27,18 @@ const (
 	kept = 24
 	// ModelError is the standard deviation of what is left when factors are known exactly, as a part of what was not
 	// simulated: warps that are executed without time progress a little faster or slower, one beside the other, than
-	// they would in time, so that a launch's last warps begin their end with more or less to do. It was chosen after the
-	// outcomes of docs/guide/sampling.md had been seen.
+	// they would in time, so that a launch's last warps begin their end with more or less to do. It was chosen after
+	// the outcomes of docs/guide/sampling.md had been seen.
 	ModelError = 0.03
-	// priorScatter is the standard deviation of a factor about its neighbours, as the runs of docs/guide/sampling.md have shown it,
-	// which counts as much as priorWeight intervals.
+	// priorScatter is the standard deviation of a factor about its neighbours, as the runs of docs/guide/sampling.md
+	// have shown it, which counts as much as priorWeight intervals.
 	priorScatter = 0.12
 	priorWeight  = 4
 	// unknown is the same as ModelError while no interval of a kernel has been simulated.
 	unknown = 0.25
 )
 
-// Estimate is what a launch is estimated to have come to.
+// Estimate is the estimated outcome of a launch.
 type Estimate struct {
 	Cycles float64
 	Half   float64    // of the 95 % confidence interval; 0: all of it was simulated
@@ -50,7 +50,7 @@ type Estimator struct {
 	kernels map[any]*kernel
 }
 
-// kernel is what is known of a kernel by its launches.
+// kernel holds what is known of a kernel by its launches.
 type kernel struct {
 	factors   []float64
 	intervals []sim.Interval
@@ -190,8 +190,8 @@ func (k *kernel) error() float64 {
 	return math.Hypot(t*math.Sqrt(variance), stats.Student95(1000)*ModelError)
 }
 
-// few is how many intervals of a launch do not show how its statistics scatter; those of the kernel's launches before are
-// taken too.
+// few is how many intervals of a launch do not show how its statistics scatter; those of the kernel's launches before
+// are taken too.
 const few = 4
 
 // counts are the machine's: those of what was simulated, and for what was not the intervals', each as often as there is
@@ -235,9 +235,9 @@ func (k *kernel) counts(s *sim.Sampled, beside []float64, rest, relative float64
 	return out
 }
 
-// calibrate changes weights as little as it takes for the parts to have the rest's cycles and warp instructions (Deville
-// and Särndal, Calibration Estimators in Survey Sampling, JASA 1992, the linear case). Weights that would become
-// negative stay as they are.
+// calibrate changes weights as little as it takes for the parts to have the rest's cycles and warp instructions
+// (Deville and Särndal, Calibration Estimators in Survey Sampling, JASA 1992, the linear case). Weights that would
+// become negative stay as they are.
 func calibrate(p *stats.Parts, instrs float64) {
 	var cc, cn, nn, c0, n0 float64
 	for i, w := range p.Weights {

@@ -12,8 +12,8 @@ import (
 	"heddle/sim/stats"
 )
 
-// truth is a launch that is known: at each instruction what it takes, what the estimate says that it takes, and an event
-// that is counted. A sampled launch is cut out of it.
+// truth is a launch that is known: at each instruction what it takes, what the estimate says that it takes, and an
+// event that is counted. A sampled launch is cut out of it.
 type truth struct {
 	r       *rand.Rand
 	instrs  int
@@ -209,8 +209,8 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// TestNothingBehind: a launch in which time was switched off for cycles of no instruction, and all that is left ended meanwhile,
-// has an estimate.
+// TestNothingBehind: a launch in which time was switched off for cycles of no instruction, and all that is left ended
+// meanwhile, has an estimate.
 func TestNothingBehind(t *testing.T) {
 	begin := sim.Interval{Pace: sim.Pace{Cycles: 100, WarpInstrs: 40}, Counts: stats.Tree{stats.Count("cycles", "cycles", "", 100)}}
 	s := sim.Sampled{Begin: begin, Rest: sim.Stretch{Pace: sim.Pace{Cycles: 7}}, Result: sim.Result{Cycles: 100, Stats: emu.Stats{WarpInstrs: 50}}}

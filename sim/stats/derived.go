@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// Derived is a statistic that is made of counts of a machine: their sum, or a quotient of two sums. As both are linear, it
-// is right over any part of a run: of a region, of each interval of samples, of an estimate with its confidence interval.
-// It is as exact as the counts, which are the same on any number of the host's processors.
+// Derived is a statistic that is made of counts of a machine: their sum, or a quotient of two sums. As both are linear,
+// it is right over any part of a run: of a region, of each interval of samples, of an estimate with its confidence
+// interval. It is as exact as the counts, which are the same on any number of the host's processors.
 type Derived struct {
 	Name string // dotted, as others are: dram.bytes_per_edge
 	Unit string // what one is; "" for a share
 	Doc  string // one line
-	// Over names the counts whose sum it is, as heddle stats describe lists them: sums over all cores, caches of a level or
-	// channels. It is there on machines that have all that it names.
+	// Over names the counts whose sum it is, as heddle stats describe lists them: sums over all cores, caches of a
+	// level or channels. It is there on machines that have all that it names.
 	Over []string
-	// Under names those by whose sum that is divided, 0 if it is 0; none: nothing is divided, and the statistic is a count.
+	// Under names those by whose sum that is divided, 0 if it is 0; none: nothing is divided, and the statistic is a
+	// count.
 	Under []string
 	// Scale multiplies a quotient, such as 1000 for misses in 1000 instructions; 0: 1.
 	Scale float64
@@ -30,8 +31,8 @@ var derived []Derived
 // dotted is what statistics are called.
 var dotted = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$`)
 
-// Derive adds a statistic, when the program starts. An error says what it lacks, or that its name is taken by another that
-// was added; a name that is one of a machine's own, the machine refuses when it is assembled.
+// Derive adds a statistic, when the program starts. An error says what it lacks, or that its name is taken by another
+// that was added; a name that is one of a machine's own, the machine refuses when it is assembled.
 func Derive(d Derived) error {
 	switch {
 	case !dotted.MatchString(d.Name):
@@ -96,8 +97,8 @@ func sumOf(t Tree, names []string) (sum uint64, ok bool) {
 	return sum, true
 }
 
-// CheckDerived refuses statistics that were added and have the name of one of a machine's own, or are made of what is no
-// count. t are the machine's own sums.
+// CheckDerived refuses statistics that were added and have the name of one of a machine's own, or are made of what is
+// no count. t are the machine's own sums.
 func (t Tree) CheckDerived() error {
 	for i := range derived {
 		d := &derived[i]

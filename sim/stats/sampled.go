@@ -11,8 +11,8 @@ type Parts struct {
 	Relative       float64   // half the 95 % confidence interval of those, as a part of them
 }
 
-// Extrapolate adds to a statistic what it is estimated to come to in the rest, by what it came to in each part. Half the
-// confidence interval is of what cycles and warp instructions do not explain, and of the rest's cycles.
+// Extrapolate adds to a statistic what it is estimated to come to in the rest, by what it came to in each part. Half
+// the confidence interval is of what cycles and warp instructions do not explain, and of the rest's cycles.
 func (p *Parts) Extrapolate(s Stat, in func(part int) Stat) Stat {
 	n := len(p.Weights)
 	over, under := make([]float64, n), make([]float64, n)
@@ -45,8 +45,9 @@ func (p *Parts) Extrapolate(s Stat, in func(part int) Stat) Stat {
 // ruleOfThree is how often, at most, what was not seen in n trials is there in as many others, with 95 % confidence.
 const ruleOfThree = 3
 
-// unseen is half the confidence interval of what no part has seen, which is not known to be nothing: by the rule of three
-// it may be in some parts of the rest, one event each, or as often as where it was seen. It is 0 of what was seen.
+// unseen is half the confidence interval of what no part has seen, which is not known to be nothing: by the rule of
+// three it may be in some parts of the rest, one event each, or as often as where it was seen. It is 0 of what was
+// seen.
 func (p *Parts) unseen(y []float64, seen float64) float64 {
 	weights := 0.0
 	for i, w := range p.Weights {
@@ -112,7 +113,8 @@ func (s Stat) Of(over, under float64) Stat {
 	return s.of(over, under)
 }
 
-// Over is the ratio with a dividend that is known; of its divisor the confidence interval is known, half of it as a part.
+// Over is the ratio with a dividend that is known; of its divisor the confidence interval is known, half of it as a
+// part.
 func (s Stat) Over(over, relative float64) Stat {
 	s = s.of(over, s.under)
 	s.Half = s.ratio * relative

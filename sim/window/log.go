@@ -44,8 +44,8 @@ var hostKinds = []probe.Kind{{Name: "step", Doc: "a super-step begins: its numbe
 // aliases are second names of units.
 var aliases = map[string]string{"memory": "dram"}
 
-// NewLog makes a log of a machine's events that a filter chooses, to a file or, if path is empty, to a writer. It grows no
-// larger than so many bytes.
+// NewLog makes a log of a machine's events that a filter chooses, to a file or, if path is empty, to a writer. It grows
+// no larger than so many bytes.
 func NewLog(path string, to io.Writer, limit int, m *sim.Machine, s Spec, f choose.Filter) (*Log, error) {
 	l := &Log{m: m, spec: s}
 	all, tellers := sources(m)

@@ -146,8 +146,8 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// TestLogOnThreads: a window shows the same on however many threads the machine is simulated. Who looks has one of them do
-// the work of all.
+// TestLogOnThreads: a window shows the same on however many threads the machine is simulated. Who looks has one of them
+// do the work of all.
 func TestLogOnThreads(t *testing.T) {
 	read := func(threads int) string {
 		l, err := configs.LoadMachine("vortex-6c32w32t-graphpeg", nil, []string{"core.warps=4", "core.threads=8"})

@@ -204,7 +204,8 @@ func (w *witness) core(n int, now uint64) {
 	w.see(now, strings.ReplaceAll(u.StateName(), " ", "_"), "%s.%s", w.m.UnitPath(n), name)
 }
 
-// checkWaves: a VCD file has in every cycle what a witness has seen. A stage that nobody has seen anybody pass is not valid.
+// checkWaves: a VCD file has in every cycle what a witness has seen. A stage that nobody has seen anybody pass is not
+// valid.
 func checkWaves(t *testing.T, o *observed) {
 	t.Helper()
 	compared := 0

@@ -406,8 +406,8 @@ func programs(machine string) []string {
 	return []string{"alu_chain"}
 }
 
-// TestWindowOnlyLooks: a run that is looked at takes the same cycles, and counts the same; and what the log and the trace
-// say adds up to what was counted.
+// TestWindowOnlyLooks: a run that is looked at takes the same cycles, and counts the same; and what the log and the
+// trace say adds up to what was counted.
 func TestWindowOnlyLooks(t *testing.T) {
 	for _, machine := range machines {
 		for _, prog := range programs(machine) {

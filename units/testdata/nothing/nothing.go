@@ -20,7 +20,7 @@ var Instructions = isa.UnitExtension("nothing", "A unit that does nothing.", Pre
 	isa.UnitInstruction{Name: "nothing.echo", Fn: Echo, Opcode: isa.Custom3, Operands: "rd, rs1", Doc: "rd = rs1, after a while"},
 )
 
-// Spec is what a user may choose of the unit.
+// Spec holds the user-configurable parameters of the unit.
 type Spec struct {
 	Delay int `key:"delay" default:"1" min:"1" max:"1000" unit:"cycles" doc:"From a request's being the first to its answer (ours)."`
 }
