@@ -29,8 +29,9 @@ var asked = &schedule.Schedule{
 	Scratchpad: schedule.Nothing,
 	EachEdge: func(s *schedule.Site, v *schedule.Visitor) {
 		s.Strided(s.Set.Places(), func(i ir.Value) {
-			at := s.Unit("nothing.echo", s.Set.Vertex(i))
-			s.Keep(v, at, func() { s.Row(v, at) })
+			row := s.Unit("nothing.echo", s.Set.Vertex(i))
+			at := s.View.Vertex(row)
+			s.Keep(v, at, func() { s.Row(v, row, at) })
 		})
 	},
 }
