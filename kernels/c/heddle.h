@@ -391,7 +391,7 @@ HD_INLINE unsigned hd_edge(const unsigned *p)
  * registration, schedule, edge_access, gather_sum, apply or other. */
 #define HD_PHASE(name) __asm__ volatile("heddle.phase." #name ".%=:" : : : "memory")
 
-/* Ends the run as one that has gone wrong: what a kernel that checks does (docs/programs.md). */
+/* Ends the run as one that has gone wrong: what a kernel that checks does (docs/guide/programs.md). */
 HD_INLINE void hd_wrong(void) { __asm__ volatile("ebreak" : : : "memory"); }
 
 /* ---- The runtime: runtime/crt0.S and runtime/runtime.c ----------------------------------- */

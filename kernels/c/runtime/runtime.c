@@ -319,7 +319,7 @@ void hd_printf(const char *format, ...)
 /* ---- Kernels that heddle's host launches --------------------------------- */
 
 /* Of a program without a main of its own: run the kernel that the block names, the
- * sixth word (docs/programs.md), on all lanes. */
+ * sixth word (docs/guide/programs.md), on all lanes. */
 __attribute__((weak)) int main(void)
 {
 	const unsigned *block = (const unsigned *)hd_arg();
