@@ -176,6 +176,9 @@ func fitWarps(e *configs.Experiment) {
 	if !strings.HasPrefix(string(w.Layout), "ell") {
 		w.ELLWidth, w.SlotOrder = 0, configs.Auto
 	}
+	if w.Layout != "dia-coo" {
+		w.Diagonals = 0
+	}
 	w.WarpsPerCore %= c.Warps + 1
 	if w.CTAThreads == 0 || w.Schedule != "cta" && w.Schedule != "twc" && w.Schedule != "twce" {
 		return

@@ -105,6 +105,7 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		number("workload.block_vertices", blockSizes(), func(w *configs.Workload) *int { return &w.BlockVertices }),
 		number("workload.virtual_degree", degrees(), func(w *configs.Workload) *int { return &w.VirtualDegree }),
 		number("workload.ell_width", []string{"0", "4", "16", "64"}, func(w *configs.Workload) *int { return &w.ELLWidth }),
+		number("workload.dia_diagonals", []string{"0", "2", "8"}, func(w *configs.Workload) *int { return &w.Diagonals }),
 		{Key: "workload.slot_order", Values: []string{configs.Auto, string(compose.Rows), string(compose.Columns)}, neutral: configs.Auto, set: func(w *configs.Workload, v string) { w.SlotOrder = configs.Choice(v) }},
 		number("workload.warps_per_core", parts(m.Core.Warps), func(w *configs.Workload) *int { return &w.WarpsPerCore }),
 		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *configs.Workload) *int { return &w.CTAThreads }),

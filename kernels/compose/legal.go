@@ -45,6 +45,7 @@ var sizes = []size{
 	{"block_vertices", "block", func(s *layout.Sizes) *int { return &s.BlockVertices }},
 	{"virtual_degree", "virtual", func(s *layout.Sizes) *int { return &s.VirtualDegree }},
 	{"ell_width", "ell", func(s *layout.Sizes) *int { return &s.ELLWidth }},
+	{"dia_diagonals", "dia", func(s *layout.Sizes) *int { return &s.Diagonals }},
 }
 
 // given reports whether a size is not the default; 0 is.

@@ -78,7 +78,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	if p.Algorithm.Sends != nil && float32(w.Damping) >= 1 {
 		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected less than 1 with %s", w.Damping, p.Algorithm.Name)
 	}
-	p.Sizes = layout.Sizes{BlockVertices: w.BlockVertices, VirtualDegree: w.VirtualDegree, ELLWidth: w.ELLWidth}
+	p.Sizes = layout.Sizes{BlockVertices: w.BlockVertices, VirtualDegree: w.VirtualDegree, ELLWidth: w.ELLWidth, Diagonals: w.Diagonals}
 	p.SlotOrder = w.SlotOrder
 	unsized := cmp.Or(p.sized(), p.ordered()) // what does not go together at all is said first
 	if err := p.legal(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"heddle/configs"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
+	"heddle/kernels/layout"
 )
 
 // anyGraph has 1 to 40 vertices, and of edges as many as not, none, or some, with self-loops and duplicates if the algorithm
@@ -50,6 +51,8 @@ func sizeOf(t testing.TB, w *configs.Workload, key string) *int {
 		return &w.VirtualDegree
 	case "ell_width":
 		return &w.ELLWidth
+	case "dia_diagonals":
+		return &w.Diagonals
 	}
 	require.Fail(t, "no key "+key)
 	return nil
@@ -77,6 +80,7 @@ func TestLayoutsOfAllSizes(t *testing.T) {
 			for _, key := range p.Layout.Keys {
 				*sizeOf(t, &w, key) = anySize(r)
 			}
+			w.Diagonals = min(w.Diagonals, layout.MostDiagonals)
 			w.ELLWidth = min(w.ELLWidth, 64) // more takes the interpreter long: all slots are looked at
 			if orders := []configs.Choice{configs.Auto, Rows, Columns}; p.Layout.Columns != nil {
 				w.SlotOrder = orders[r.IntN(len(orders))]

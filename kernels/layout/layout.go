@@ -132,6 +132,7 @@ type Sizes struct {
 	BlockVertices int // of a block
 	VirtualDegree int // edges of a virtual vertex at most
 	ELLWidth      int // slots of a row; 0: as many as suit the graph
+	Diagonals     int // of the matrix, at most MostDiagonals; 0: as many as suit the graph
 }
 
 // DefaultSizes are those that layouts have unless others are given.
@@ -187,7 +188,7 @@ func (s Site) Numbered(n, first, step ir.Value, vertex func(e ir.Value) ir.Value
 }
 
 // layouts are all of them, one file each, and then those that were added.
-var layouts = []*Layout{csr, csc, both, coo, blockCOO, split, coalesced, ellCSR, ellCOO}
+var layouts = []*Layout{csr, csc, both, coo, blockCOO, split, coalesced, ellCSR, ellCOO, diaCOO}
 
 // Own is how many of Layouts are heddle's own: they come first.
 var Own = len(layouts)

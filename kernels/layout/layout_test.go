@@ -36,7 +36,7 @@ func variants(l *layout.Layout) map[string]*layout.Layout {
 	list := map[string]*layout.Layout{"": l}
 	if l.Sized != nil {
 		for _, n := range []int{1, 2, 3, 5, 9} {
-			list[fmt.Sprint("/", n)] = l.Sized(layout.Sizes{BlockVertices: n, VirtualDegree: n, ELLWidth: n})
+			list[fmt.Sprint("/", n)] = l.Sized(layout.Sizes{BlockVertices: n, VirtualDegree: n, ELLWidth: n, Diagonals: n})
 		}
 	}
 	for name, x := range maps.Clone(list) {
@@ -260,7 +260,7 @@ func TestChoices(t *testing.T) {
 
 // Which rows a layout has decides which schedules it goes with.
 func TestFits(t *testing.T) {
-	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true}, "virtual": {true, true}, "virtual-coalesced": {true, true}, "ell-csr": {true, true}, "ell-coo": {true, true}}
+	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true}, "virtual": {true, true}, "virtual-coalesced": {true, true}, "ell-csr": {true, true}, "ell-coo": {true, true}, "dia-coo": {true, true}}
 	for _, l := range layout.Layouts() {
 		require.Equal(t, fits[l.Name], [2]bool{l.Fits(direction.Push), l.Fits(direction.Pull)}, l.Name)
 	}

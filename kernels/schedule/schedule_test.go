@@ -85,7 +85,7 @@ func layouts() map[string]*layout.Layout {
 	list := map[string]*layout.Layout{}
 	for _, l := range layout.Layouts() {
 		if list[l.Name] = l; l.Sized != nil {
-			list[l.Name] = l.Sized(layout.Sizes{BlockVertices: 7, VirtualDegree: 3, ELLWidth: 3})
+			list[l.Name] = l.Sized(layout.Sizes{BlockVertices: 7, VirtualDegree: 3, ELLWidth: 3, Diagonals: 20})
 		}
 		if l.Columns != nil {
 			list[l.Name+"-1-columns"] = l.Sized(layout.Sizes{ELLWidth: 1}).Columns(true)
