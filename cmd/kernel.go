@@ -47,7 +47,7 @@ func exampleKernels() (list []namedKernel) {
 
 // composedKernels are those of all combinations of choices that go together.
 func composedKernels() (list []namedKernel) {
-	for _, p := range compose.All() {
+	for _, p := range append(compose.All(), compose.AllFused()...) {
 		list = append(list, namedKernel{p.Name(), func(f form) ([]*ir.Kernel, error) {
 			p.Width, p.Warps, p.BlockThreads = f.width, f.warps, f.blockThreads
 			ks, err := p.Build(f.core)

@@ -137,7 +137,11 @@ var wholeSetting = experiment.Setting{Key: "sample.period", Value: "0"}
 // search searches the choices of an experiment without axes. of names it among several.
 func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[configs.Experiment], set []string, of string) (*tune.Outcome, *tuning, error) {
 	axes := tune.Axes(&l.Value.Machine, tune.Kinds(f.schedules))
-	for _, o := range f.only {
+	only := f.only
+	if l.Value.Sample.On() { // a fused run is one launch, which is simulated whole
+		only = append([]string{"fusion=none"}, only...)
+	}
+	for _, o := range only {
 		if err := tune.Restrict(axes, o); err != nil {
 			return nil, nil, err
 		}

@@ -54,6 +54,7 @@ type Machine struct {
 
 	untimed    []*core.Untimed // what executes without time; nil: nothing has
 	alternator *alternator     // nil: no launch has been in time and without
+	partWatch  *partWatch      // nil: nobody has asked for a launch's parts
 	traced     bool            // cores execute what Options.Source has
 	profiles   *profiles       // nil: nobody asks for counts by instruction
 }

@@ -179,6 +179,9 @@ func fitWarps(e *configs.Experiment) {
 	if w.Layout != "dia-coo" {
 		w.Diagonals = 0
 	}
+	if e.Sample.On() {
+		w.Fusion = "none"
+	}
 	w.WarpsPerCore %= c.Warps + 1
 	if w.CTAThreads == 0 || w.Schedule != "cta" && w.Schedule != "twc" && w.Schedule != "twce" {
 		return

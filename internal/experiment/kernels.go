@@ -40,6 +40,7 @@ const (
 	seedKernel     = "seed"
 	topologyKernel = "topology"
 	registerKernel = "register"
+	loopKernel     = "loop" // of a fused run: what the device does between kernels
 )
 
 // initStep is where the init kernel is booked: super-steps count from 1.
@@ -69,6 +70,9 @@ func checkKernels(e *configs.Experiment, programs *program.Cache) error {
 
 // checkForms refuses a workload that does not go together. A recipe's must on any graph.
 func checkForms(e *configs.Experiment) error {
+	if err := checkFused(e); err != nil {
+		return err
+	}
 	for _, scaleFree := range []bool{true, false} {
 		form, err := *e, error(nil)
 		if form.Workload, err = compose.WithRecipe(e.Workload, scaleFree); err != nil {
@@ -84,6 +88,18 @@ func checkForms(e *configs.Experiment) error {
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkFused refuses to have a part of a run that is one launch count, or be simulated.
+func checkFused(e *configs.Experiment) error {
+	switch {
+	case e.Workload.Fusion != compose.LoopFusion:
+	case !e.Region.Whole():
+		return errors.New("region: a run with workload.fusion loop is one launch, and counts as a whole: expected no region, or fusion none")
+	case e.Sample.On():
+		return errors.New("sample.period: intervals are chosen within launches, and a run with workload.fusion loop is one, whose super-steps would have no cycles of their own: expected 0, or fusion none")
 	}
 	return nil
 }
@@ -152,6 +168,9 @@ func checkHandwritten(w *configs.Workload) error {
 	}
 	if w.Settled || w.HybridRule != "beamer" {
 		return errors.New("workload.kernel: handwritten: it filters no destinations and does not change its direction: expected settled false and hybrid_rule beamer")
+	}
+	if w.Fusion == compose.LoopFusion {
+		return errors.New("workload.kernel: handwritten: the host launches it: expected fusion none")
 	}
 	if w.Coefficient != "hardware" {
 		return fmt.Errorf("workload.kernel: handwritten: it has no coefficient: expected coefficient hardware, found %s", w.Coefficient)
@@ -230,6 +249,13 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 	r.verified, r.layout = res.Verified, res.Layout
 	r.step(initStep, initKernel, &res.Init)
 	r.ran = len(res.Steps)
+	loops := res.Loops
+	loop := func(done int) {
+		for ; len(loops) > 0 && loops[0].Step == done; loops = loops[1:] {
+			r.step(done, loopKernel, &loops[0].Result)
+		}
+	}
+	loop(0)
 	var counted []compose.Step
 	for i := range res.Steps {
 		s, n := &res.Steps[i], i+1
@@ -249,6 +275,7 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 		if inside(r.region, n) {
 			counted = append(counted, *s)
 		}
+		loop(n)
 	}
 	for i := range res.Splits {
 		r.step(r.ran+1, sift(res.Plan), &res.Splits[i])

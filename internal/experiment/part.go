@@ -159,6 +159,20 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 	return r, err
 }
 
+// LaunchParts runs a program, and books its parts. All of a run that is one launch counts.
+func (c *counted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
+	parted, ok := c.Device.(host.Parted)
+	if !ok {
+		return sim.Result{}, errors.New("workload.fusion: loop: this device does not tell when a kernel has ended within a launch: expected none")
+	}
+	rest, err := parted.LaunchParts(ctx, p, arg, func(part sim.Part) error {
+		c.times.Cycles += part.Cycles
+		return ended(part)
+	})
+	c.times.Add(rest, c.overhead)
+	return rest, err
+}
+
 // LaunchUntimed executes a program without time, behind the end of what counts.
 func (c *counted) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
 	return c.check(ctx, p, arg)

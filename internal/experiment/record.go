@@ -7,6 +7,7 @@ import (
 
 	"heddle/configs"
 	"heddle/isa"
+	"heddle/kernels/compose"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/sim"
@@ -23,6 +24,9 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 	}
 	if !cfg.Region.Whole() || cfg.Stop.MaxEdges > 0 || cfg.Sample.On() {
 		return Outcome{}, errors.New("a run is recorded as a whole: expected no region, no stop.max_edges and no sample")
+	}
+	if cfg.Workload.Fusion == compose.LoopFusion {
+		return Outcome{}, errors.New("workload.fusion: loop: a trace is of a run whose kernels the host launches: expected none")
 	}
 	g, release, err := r.graphs.get(ctx, cfg.Graph)
 	if err != nil {

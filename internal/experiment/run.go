@@ -378,7 +378,7 @@ func (s spent) stat(name, doc string) stats.Stat {
 
 // statistics are the machine's, and the host's view of the same run.
 func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
-	var begin, gather, apply, split, seed, topology, register, own, all spent
+	var begin, gather, apply, split, seed, topology, register, loop, own, all spent
 	for i := range res.steps {
 		s := &res.steps[i]
 		all.add(s)
@@ -395,6 +395,8 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 			topology.add(s)
 		case registerKernel:
 			register.add(s)
+		case loopKernel:
+			loop.add(s)
 		default:
 			if strings.HasPrefix(s.Kernel, programKernel) {
 				own.add(s)
@@ -419,6 +421,7 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		seed.stat("kernel.seed.cycles", "In the kernels that begin rounds (k-core)."),
 		topology.stat("kernel.topology.cycles", "In the kernels of layouts that come before gathers: active vertices' virtual ones are listed."),
 		register.stat("kernel.register.cycles", "In the kernels that put active vertices into the graph units' lists."),
+		loop.stat("kernel.loop.cycles", "Between the kernels of a fused run (workload.fusion): one lane exchanges the active set and decides what comes next, and the device waits."),
 		own.stat("kernel.program.cycles", "In the kernels of a program of the user's own (workload.program)."),
 		stats.Count("kernel.unfinished.cycles", "cycles", "In a kernel that stop.max_edges ended, and in others of its super-step.", unfinished),
 		stats.Count("super_steps", "super-steps", "Done.", uint64(res.superSteps)),

@@ -120,6 +120,9 @@ func (c *Core) arrive(w *Warp, id, count uint32) error {
 	b.arrived |= 1 << w.id
 	w.state, w.barrier = atBarrier, id
 	if bits.OnesCount64(b.arrived) == int(count) {
+		if len(c.m.cores) == 1 {
+			c.m.opened(w.pc)
+		}
 		c.release(b.arrived)
 		*b = barrier{}
 	}
@@ -225,6 +228,7 @@ func (d *deviceBarriers) check(c *Core) {
 		if b.count == 0 || b.waiting[c.id] == 0 || b.arrived(c.m) < b.count {
 			continue
 		}
+		c.m.opened(c.warps[bits.TrailingZeros64(b.waiting[c.id])].pc)
 		for core, set := range b.waiting {
 			c.m.cores[core].open(set)
 			b.waiting[core] = 0

@@ -142,6 +142,7 @@ type Machine struct {
 	program *isa.Program    `checkpoint:"assembled"` // the launched one's, as the next two
 	edges   []uint32        `checkpoint:"assembled"` // where EdgeSymbol is: a program may have several places
 	phases  []isa.PhaseMark `checkpoint:"assembled"`
+	parts   []partMark      `checkpoint:"assembled"`
 	resv    reservations
 	device  deviceBarriers
 	console console
@@ -152,9 +153,10 @@ type Machine struct {
 	preparing sync.Mutex
 	constants map[uint32]*isa.Lanes `checkpoint:"assembled"` // rows of immediates, of prepared instructions
 
-	effect func(*Access, uint32) // nil: nobody looks
-	host   *hostWords            // nil: the program has none
-	asked  error                 // what the program has asked the host for, which it does not do
+	effect    func(*Access, uint32) // nil: nobody looks
+	partEnded func(name string)     `checkpoint:"assembled"` // nil: nobody asks
+	host      *hostWords            // nil: the program has none
+	asked     error                 // what the program has asked the host for, which it does not do
 }
 
 // New makes a machine; Load gives it a program.
@@ -200,6 +202,7 @@ func (m *Machine) Load(p *isa.Program) {
 	m.program = p
 	m.edges = edgeMarks(p)
 	m.phases, _ = p.PhaseMarks() // who gets a program from outside has checked them
+	m.parts = partMarks(p)
 	m.listen(p)
 	m.Launch(p.Entry)
 }

@@ -87,6 +87,9 @@ func (f *Far) Words() map[string]uint32 {
 	return map[string]uint32{"far.threshold": f.threshold, "far.before": f.before, "far.size": f.size, "far.period": uint32(f.period + 1)}
 }
 
+// Delta is how far apart thresholds are.
+func (f *Far) Delta() uint32 { return f.delta }
+
 // Rise raises the threshold, for a split; more is false if the pile is empty.
 func (f *Far) Rise(m Memory) (more bool) {
 	if f.ofUnit {

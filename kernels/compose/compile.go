@@ -28,13 +28,16 @@ type Compiled struct {
 
 // Compile makes a plan's program. It can run several times, on graphs of the plan's kind of weights.
 func Compile(p *Plan, s host.Shape) (*Compiled, error) {
-	return compileWith(p, s, func(i int) codegen.Options {
+	if p.Fused {
+		return compileParts(p, s)
+	}
+	return compileWith(p, s, func(i int, _ *codegen.Compiled) codegen.Options {
 		return codegen.Options{Base: emu.CodeBase + uint32(i)*programBytes, MaskByUnit: s.MaskByUnit}
 	})
 }
 
-// compileWith compiles each kernel with the options that it is given by its number.
-func compileWith(p *Plan, s host.Shape, options func(i int) codegen.Options) (*Compiled, error) {
+// compileWith compiles each kernel with the options that it is given by its number, and by the kernel before.
+func compileWith(p *Plan, s host.Shape, options func(i int, before *codegen.Compiled) codegen.Options) (*Compiled, error) {
 	if err := p.Runs(s); err != nil {
 		return nil, err
 	}
@@ -43,11 +46,13 @@ func compileWith(p *Plan, s host.Shape, options func(i int) codegen.Options) (*C
 		return nil, err
 	}
 	c := &Compiled{p, ks, map[*ir.Kernel]*codegen.Compiled{}, s}
+	var before *codegen.Compiled
 	for i, k := range ks.All() {
-		o := options(i)
-		if c.programs[k], err = codegen.Compile(k, o); err != nil {
+		o := options(i, before)
+		if before, err = codegen.Compile(k, o); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name(), err)
 		}
+		c.programs[k] = before
 		if n := end(c.programs[k].Program) - uint64(o.Base); n > programBytes {
 			return nil, fmt.Errorf("%s: kernel %s has %d bytes: expected at most %d", p.Name(), k.Name, n, programBytes)
 		}
@@ -74,11 +79,20 @@ func (c *Compiled) Run(ctx context.Context, d host.Device, g *graph.Graph, w con
 	if g.WeightKind() != c.Plan.Weights {
 		return Result{}, fmt.Errorf("compiled for weights of kind %s, and the graph has %s", c.Plan.Weights, g.WeightKind())
 	}
-	r, err := newRun(device{d, c}, c.Plan, c.Kernels, g, w)
+	r, err := c.newRun(d, g, w)
 	if err != nil {
 		return Result{Plan: c.Plan}, err
 	}
 	return r.do(ctx)
+}
+
+// newRun puts everything in the device's memory.
+func (c *Compiled) newRun(d host.Device, g *graph.Graph, w configs.Workload) (*run, error) {
+	r, err := newRun(device{d, c}, c.Plan, c.Kernels, g, w)
+	if err == nil && c.Plan.Fused {
+		err = r.fuse(c)
+	}
+	return r, err
 }
 
 // device runs compiled kernels.
@@ -101,6 +115,9 @@ func (d device) Keep(step int) { host.Keep(d.Device, step) }
 
 func (d device) Reserved() []graph.Region {
 	list := graph.Reserved(d.Shape().Lanes(), nil)
+	if d.program.Plan.Fused {
+		list = append(list, driverRegion)
+	}
 	for _, k := range d.program.Kernels.All() {
 		for _, s := range d.program.programs[k].Program.Segments {
 			list = append(list, graph.Region{Name: "program " + k.Name, Addr: s.Addr, Size: uint64(s.Size)})

@@ -12,7 +12,6 @@ import (
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
-	"heddle/kernels/codegen"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
@@ -57,17 +56,12 @@ func Export(ctx context.Context, s host.Shape, g *graph.Graph, w configs.Workloa
 	if err != nil {
 		return nil, fmt.Errorf("%s, run without time: %w", p.Name(), err)
 	}
-	c, err := compileWith(p, s, func(i int) codegen.Options {
-		return codegen.Options{Base: kernelAt(i), Return: returnTo(i)}
-	})
+	c, err := compileParts(p, s)
 	if err != nil {
 		return nil, err
 	}
 	x := exporter{shape: s, compiled: c, words: map[uint32]uint32{}, steps: len(ran.Steps)}
 	if x.run, err = newRun(&x, p, c.Kernels, g, w); err != nil {
-		return nil, err
-	}
-	if err := x.run.set.Start(x.run, x.run.start()); err != nil {
 		return nil, err
 	}
 	program, err := x.program(ran.Values)
@@ -101,19 +95,6 @@ func (p *Plan) exportable(w configs.Workload) error {
 	return nil
 }
 
-// freeBarrier is the number of one at which no thread block of the kernels waits; theirs are numbered from 0. Vortex has one
-// for every two warps.
-func (p *Plan) freeBarrier(s host.Shape) (int, error) {
-	core, err := p.core(coreOf(s))
-	if err != nil || core.Block <= 1 || core.Block == core.Warps {
-		return 0, err
-	}
-	if n := core.Warps / core.Block; n < s.Warps/2 {
-		return n, nil
-	}
-	return 0, refuse("cta_threads", " = %d: a core's %d thread blocks take all of its %d barriers, and an exported program needs one: give larger blocks", p.BlockThreads, core.Warps/core.Block, s.Warps/2)
-}
-
 // untimedResult computes the result on a machine of the shape.
 func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w configs.Workload) (Result, error) {
 	d, err := host.NewUntimed(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes}, nil)
@@ -122,10 +103,6 @@ func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w configs.
 	}
 	return Run(ctx, d, g, w)
 }
-
-// The driver lies first, with a jump for each kernel behind its first instruction, where the kernel returns to; kernels follow.
-func kernelAt(i int) uint32 { return emu.CodeBase + uint32(i+1)*programBytes }
-func returnTo(i int) uint32 { return emu.CodeBase + 4*uint32(i+1) }
 
 // exporter is the machine that a run is laid out on: memory, which becomes the image.
 type exporter struct {
@@ -152,8 +129,7 @@ func (x *exporter) Launch(context.Context, *ir.Kernel, uint32) (sim.Result, erro
 
 // Reserved has arrays begin behind the kernels, so that the image is in one piece.
 func (x *exporter) Reserved() []graph.Region {
-	end := kernelAt(len(x.compiled.Kernels.All()))
-	return append(graph.Reserved(x.shape.Lanes(), nil), graph.Region{Name: "programs", Addr: emu.UncachedEnd, Size: uint64(end) - emu.UncachedEnd})
+	return append(graph.Reserved(x.shape.Lanes(), nil), graph.Region{Name: "programs", Addr: emu.UncachedEnd, Size: x.compiled.end() - emu.UncachedEnd})
 }
 
 func (x *exporter) ReadWords(addr uint32, words []uint32) {
@@ -170,40 +146,18 @@ func (x *exporter) WriteWords(addr uint32, words []uint32) {
 
 func (x *exporter) ShareWords(addr uint32, words []uint32) { x.WriteWords(addr, words) }
 
-// put places an array and writes it.
-func (x *exporter) put(name string, words []uint32) (uint32, error) {
-	a, err := x.run.image.Place(name, words)
-	x.WriteWords(a.Addr, words)
-	return a.Addr, err
-}
-
 // program puts driver, kernels and arrays together.
 func (x *exporter) program(values []uint32) (*isa.Program, error) {
-	free, err := x.compiled.Plan.freeBarrier(x.shape)
+	d := driver{run: x.run, shape: x.shape, compiled: x.compiled, exported: true, limit: x.steps}
+	if a := x.Plan.Algorithm; !a.Dense && !a.Cut { // it ends by itself
+		d.limit++
+	}
+	if err := d.layVerdict(values, x.steps); err != nil {
+		return nil, err
+	}
+	p, err := d.program()
 	if err != nil {
 		return nil, err
-	}
-	d := driver{exporter: x, freeBarrier: free}
-	if err := d.lay(values); err != nil {
-		return nil, err
-	}
-	code, err := d.assemble()
-	if err != nil {
-		return nil, err
-	}
-	p := &isa.Program{Name: x.run.Plan.Name(), Entry: code.Entry, Segments: code.Segments, Symbols: code.Symbols}
-	if n := end(p) - emu.CodeBase; n > programBytes {
-		return nil, fmt.Errorf("BUG: compose: the driver has %d bytes", n)
-	}
-	for _, k := range x.compiled.Kernels.All() {
-		one := x.compiled.programs[k].Program
-		p.Segments = append(p.Segments, one.Segments...)
-		for _, s := range one.Symbols {
-			if s.Name == "_start" {
-				s.Name = k.Name
-			}
-			p.Symbols = append(p.Symbols, s)
-		}
 	}
 	data, err := x.data()
 	if err != nil {

@@ -143,13 +143,16 @@ func workload(p *Plan) configs.Workload {
 		Kernel: configs.Compiled, Algorithm: configs.Algorithm(p.Algorithm.Name), Schedule: configs.Schedule(p.Schedule.Name),
 		Layout: configs.Layout(p.Layout.Name), Direction: configs.Choice(p.Direction.Name), ActiveSet: configs.Choice(p.Set.Name),
 		Dedup: configs.Choice(p.Dedup.Name), Order: configs.Choice(p.Order.Name), Scan: configs.Choice(p.Scan), Skip: configs.Choice(p.Skip),
-		Settled: p.Settled, HybridRule: "beamer", Sum: configs.Choice(p.Sum), Ahead: p.Ahead, Coefficient: configs.Choice(p.Coefficient.Name), Alpha: 4, Beta: 4, Source: -1, Target: -1, Seed: 1, Damping: 0.85, Width: 4,
+		Settled: p.Settled, HybridRule: "beamer", Sum: configs.Choice(p.Sum), Ahead: p.Ahead, Coefficient: configs.Choice(p.Coefficient.Name), Alpha: 4, Beta: 4, Source: -1, Target: -1, Seed: 1, Damping: 0.85, Width: 4, Fusion: "none",
 	}
 	switch p.Algorithm.Name {
 	case "pagerank":
 		w.Iterations, w.Tolerance = 2, 1e-30
 	case "pagerank-delta":
 		w.Threshold, w.Tolerance = 0.05, 1e-30
+	}
+	if p.Fused {
+		w.Fusion = LoopFusion
 	}
 	return w
 }

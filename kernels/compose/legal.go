@@ -201,6 +201,26 @@ var rules = []rule{
 // splits reports whether rows are parts of csr's and csc's.
 func (p *Plan) splits() bool { return p.Layout.Virtual != nil && p.Layout.Virtual.Splits }
 
+// unfused are combinations in which the host decides what the device cannot.
+var unfused = []rule{
+	{
+		func(p *Plan) bool { return p.Schedule.Lists },
+		"fusion: the host exchanges and empties the graph units' vertex-lists between launches",
+	}, {
+		func(p *Plan) bool { return p.Settled },
+		"fusion: the host looks up which destinations are settled, over all active vertices",
+	}, {
+		(*Plan).changes,
+		"fusion: the host counts the edges of active vertices to decide between push and pull: give push or pull",
+	}, {
+		func(p *Plan) bool { return p.Algorithm.Seed != nil && !p.Set.Lists },
+		"fusion: rounds end when every vertex has been active, and a map does not tell how many are: active_set queue",
+	}, {
+		func(p *Plan) bool { return p.Schedule.Reads && p.Algorithm.Back != nil },
+		"fusion: the host writes the graph unit's registers anew for the way back",
+	},
+}
+
 // fits reports whether the layout has the rows of all directions.
 func (p *Plan) fits() bool {
 	for _, d := range p.directions() {
@@ -240,7 +260,11 @@ func (r *Refused) Error() string { return fmt.Sprintf("%s: %s", r.Plan, r.Why) }
 
 // legal applies the rules.
 func (p *Plan) legal() error {
-	for _, list := range [][]rule{rules, added} {
+	lists := [][]rule{rules, added}
+	if p.Fused {
+		lists = append(lists, unfused)
+	}
+	for _, list := range lists {
 		for _, r := range list {
 			if r.broken(p) {
 				return &Refused{p.Name(), r.why}
@@ -255,6 +279,11 @@ func (p *Plan) Runs(s host.Shape) error {
 	core, err := p.core(schedule.Core{Warps: s.Warps, Lanes: s.Threads})
 	if err != nil {
 		return err
+	}
+	if p.Fused && s.Cores == 1 { // others have device-wide barriers
+		if _, err := p.freeBarrier(s); err != nil {
+			return err
+		}
 	}
 	if u := p.Schedule.Unit; u != "" && s.Unit != u {
 		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + units.ByName(u).Title}

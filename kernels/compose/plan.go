@@ -43,6 +43,8 @@ type Plan struct {
 
 	Rule direction.Rule // by which hybrid decides
 
+	Fused bool // the loop over super-steps is the device's, and a run one launch
+
 	Warps        int // of a core that run the kernels; 0: all that it has
 	BlockThreads int // of a thread block; 0: all of those
 
@@ -60,7 +62,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	}
 	w = resolve(w)
 	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Residual: w.Tolerance > 0, Width: w.Width,
-		Rule: direction.Rule(w.HybridRule), Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
+		Rule: direction.Rule(w.HybridRule), Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
 	for _, err := range []error{
 		find(&p.Algorithm, algorithm.ByName, string(w.Algorithm)),
 		find(&p.Schedule, units.Schedule, string(w.Schedule)),
@@ -86,6 +88,9 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	}
 	return p, cmp.Or(unsized, p.keys())
 }
+
+// LoopFusion is the value of workload.fusion by which a run is one launch.
+const LoopFusion configs.Choice = "loop"
 
 func find[T any](to **T, byName func(string) (*T, error), name string) (err error) {
 	*to, err = byName(name)
@@ -275,6 +280,9 @@ func (p *Plan) Name() string {
 	if p.BlockThreads > 0 {
 		name += fmt.Sprintf("/cta-%d", p.BlockThreads)
 	}
+	if p.Fused {
+		name += "/fused"
+	}
 	return name
 }
 
@@ -286,6 +294,16 @@ func All() []*Plan {
 			plans = append(plans, &p)
 		}
 	})
+	return plans
+}
+
+// AllFused returns those whose loop over super-steps may be the device's.
+func AllFused() (plans []*Plan) {
+	for _, p := range All() {
+		if p.Fused = true; p.legal() == nil {
+			plans = append(plans, p)
+		}
+	}
 	return plans
 }
 

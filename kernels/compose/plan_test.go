@@ -64,6 +64,7 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range activeset.Orders() {
 		names["order"] = append(names["order"], x.Name)
 	}
+	names["fusion"] = []string{"none", string(LoopFusion)}
 	for key, want := range names {
 		f, ok := configs.ExperimentSchema.Lookup("workload." + key)
 		require.True(t, ok, key)
@@ -90,6 +91,17 @@ func TestLegal(t *testing.T) {
 	})
 	t.Logf("%d of %d combinations are legal", legal, all)
 	require.Len(t, All(), legal)
+	refused := make([]int, len(unfused))
+	for _, p := range All() {
+		p.Fused = true
+		for i, r := range unfused {
+			if r.broken(p) {
+				refused[i]++
+				require.Error(t, p.legal())
+			}
+		}
+	}
+	require.NotContains(t, refused, 0, "a rule about fused runs that refuses nothing")
 	require.NotContains(t, broken, 0, "a rule that refuses nothing")
 	names := map[string]bool{}
 	for _, p := range All() {

@@ -76,6 +76,7 @@ type Result struct {
 	Init      sim.Result
 	Steps     []Step
 	Splits    []sim.Result // of the far pile, or seeds, behind the last super-step
+	Loops     []Loop       // of a fused run
 	Converged bool
 	Stopped   bool // by the algorithm's Stop
 	Verified  bool // the values agree with the reference
@@ -142,6 +143,7 @@ type run struct {
 	depth    int                   // the super-step, from 0, that the way back is at
 	regions  uint32                // where the units' lists are in memory
 	bound    uint32                // what edges bring in the super-step is not below, if the plan asks
+	fused    *fused                `checkpoint:"assembled"` // nil: the host launches kernels
 	room     int                   // places that a walk over the active set may have
 	rows     map[string]uint32     // how many virtual vertices there are, if the layout has any
 	numbers  map[string]uint32     // of the layout
@@ -532,6 +534,9 @@ func (r *run) leastToCome() uint32 {
 
 // launch runs a kernel with the parameters of the coming super-step.
 func (r *run) launch(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
+	if r.fused != nil {
+		return r.fused.await(ctx, k)
+	}
 	r.fill(k)
 	if err := r.configure(k); err != nil {
 		return sim.Result{}, err
@@ -585,7 +590,11 @@ func (r *run) handled(edges uint64) uint64 {
 
 // do computes and checks.
 func (r *run) do(ctx context.Context) (Result, error) {
+	defer r.fused.end()
 	err := r.superSteps(ctx)
+	if err == nil && r.fused != nil {
+		err = r.fused.finish()
+	}
 	if err == nil {
 		err = r.verify()
 	}

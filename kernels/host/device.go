@@ -40,6 +40,14 @@ type Device interface {
 	LaneEdges() []uint64
 }
 
+// Parted is a device that tells of the parts of a program (emu.PartPrefix) while it runs.
+type Parted interface {
+	// LaunchParts is Launch, and ended is given each part when it is over, with what it came to: from the end of the one
+	// before. It may read memory and counts then, and an error of its ends the run. What is returned is of what comes
+	// behind the last part.
+	LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (rest sim.Result, err error)
+}
+
 // Stepper is a device that wants to know which launches are of which super-step.
 type Stepper interface {
 	// BeginStep comes before the first launch of super-step n, from 1; again with the same n means

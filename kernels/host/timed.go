@@ -19,7 +19,10 @@ type Timed struct {
 	sampled     sim.Sampled      // the last launch that was not
 }
 
-var _ Device = (*Timed)(nil)
+var (
+	_ Device = (*Timed)(nil)
+	_ Parted = (*Timed)(nil)
+)
 
 // NewTimed assembles a timed machine.
 func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
@@ -65,6 +68,18 @@ func (d *Timed) Sampled() *sim.Sampled { return &d.sampled }
 // Launch runs a program; its cycles count from the launch until the last core is done.
 func (d *Timed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
 	r, err := d.launch(ctx, p, arg)
+	if err == nil {
+		err = exit(d.Machine.Arch, p)
+	}
+	return r, err
+}
+
+// LaunchParts runs a program, all of it in time, and tells of its parts.
+func (d *Timed) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
+	if d.execute || d.alternation != nil {
+		panic("BUG: host: the parts of a launch that is not in time")
+	}
+	r, err := d.Machine.LaunchParts(ctx, p, arg, ended)
 	if err == nil {
 		err = exit(d.Machine.Arch, p)
 	}

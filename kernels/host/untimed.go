@@ -17,7 +17,10 @@ type Untimed struct {
 	units   []emu.Unit
 }
 
-var _ Device = (*Untimed)(nil)
+var (
+	_ Device = (*Untimed)(nil)
+	_ Parted = (*Untimed)(nil)
+)
 
 // lineBytes is the line that arrays begin with, and by which an untimed unit reads: programs cannot tell.
 const lineBytes = 64
@@ -80,4 +83,40 @@ func (d *Untimed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 		err = exit(d.Machine, p)
 	}
 	return r, err
+}
+
+// LaunchParts runs a program, and tells of its parts. An error of ended ends the run when all warps have had their turn.
+func (d *Untimed) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	w := partWatch{d.Machine, d.Machine.Stats(), ended, end}
+	d.Machine.ObserveParts(w.note)
+	defer d.Machine.ObserveParts(nil)
+	d.Machine.SetArg(arg)
+	d.Machine.Load(p)
+	err := d.Machine.Run(ctx)
+	if ctx.Err() != nil && err != nil {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		err = exit(d.Machine, p)
+	}
+	return sim.Result{Stats: d.Machine.Stats().Since(w.before)}, err
+}
+
+// partWatch tells of parts.
+type partWatch struct {
+	machine *emu.Machine
+	before  emu.Stats // where the part began
+	ended   func(sim.Part) error
+	end     context.CancelCauseFunc
+}
+
+func (w *partWatch) note(name string) {
+	now := w.machine.Stats()
+	part := sim.Part{Name: name, Result: sim.Result{Stats: now.Since(w.before)}}
+	w.before = now
+	if err := w.ended(part); err != nil {
+		w.end(err)
+	}
 }

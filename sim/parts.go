@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+
+	"heddle/components/clock"
+	"heddle/isa"
+)
+
+// Part is a part of a launch, from the end of the one before.
+type Part struct {
+	Name string // of the barrier that ended it: emu.PartPrefix
+	Result
+}
+
+// partWatch has somebody look at a machine at the ends of a program's parts. It only looks, so cycles do not depend on it.
+type partWatch struct {
+	m      *Machine
+	place  clock.Handle
+	ended  func(Part) error `checkpoint:"assembled"`
+	name   string           // of the part that has ended, which the end of the next instant tells of
+	before Result           // of the launch, where the part began; cycles are the machine's
+}
+
+// LaunchParts is Launch of a program whose parts are of interest by themselves: ended is given each when it is over, and may
+// look at the machine and its memory then; an error of its ends the run. What is returned is of what comes behind the last.
+func (m *Machine) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(Part) error) (rest Result, err error) {
+	if m.partWatch == nil {
+		d, err := m.System.AddObserver("parts", corePeriod)
+		if err != nil {
+			return Result{}, err
+		}
+		m.partWatch = &partWatch{m: m}
+		m.partWatch.place = d.Add(m.partWatch)
+	}
+	t := m.partWatch
+	t.ended, t.name, t.before = ended, "", t.now(m.domain.After()-1)
+	m.Arch.ObserveParts(t.note)
+	_, err = m.Launch(ctx, p, arg)
+	m.Arch.ObserveParts(nil)
+	last := t.now(max(m.lastCycle(), t.before.Cycles)) // a run that was ended, at an instant that cores slept through
+	return last.since(&t.before), err
+}
+
+// note has the part's end be told of when the next instant is over: all that the instant of the barrier does has been done
+// then, and warps that it held have executed an instruction at most.
+func (t *partWatch) note(name string) {
+	if t.name != "" {
+		panic(fmt.Sprintf("BUG: sim @%d: part %s has ended before the end of %s was told", t.m.domain.Cycle(), name, t.name))
+	}
+	t.name = name
+	t.place.Wake()
+}
+
+// now is what the machine has counted.
+func (t *partWatch) now(cycle clock.Cycle) Result {
+	return Result{Cycles: cycle, Stats: t.m.Arch.Stats(), Phases: t.m.phases()}
+}
+
+func (r Result) since(before *Result) Result {
+	return Result{Cycles: r.Cycles - before.Cycles, Stats: r.Stats.Since(before.Stats), Phases: r.Phases.Since(&before.Phases)}
+}
+
+// Tick tells of a part's end.
+func (t *partWatch) Tick(now clock.Cycle) bool {
+	if t.name == "" {
+		return false
+	}
+	t.m.settle()
+	at := t.now(now)
+	part := Part{t.name, at.since(&t.before)}
+	t.name, t.before = "", at
+	if err := t.ended(part); err != nil {
+		t.m.Interrupt(err)
+	}
+	return false
+}
