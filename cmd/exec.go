@@ -81,7 +81,7 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 	fl.BoolVar(&f.untimed, "untimed", false, "run on the untimed machine: what happens, not when")
 	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a timed run after that many cycles (0: no limit)")
-	fl.BoolVar(&f.check, "check", false, "hold a timed run to the laws that hold for any: every request answered, bytes conserved between levels, …")
+	fl.BoolVar(&f.check, "check", false, "check the invariants of a timed run: every request answered, bytes conserved between levels, …")
 	f.overrides.add(c)
 	fl.IntVar(&f.cfg.Cores, "cores", 1, fmt.Sprintf("cores, 1..%d", emu.MaxCores))
 	fl.IntVar(&f.cfg.Warps, "warps", 4, fmt.Sprintf("warps of a core, 1..%d", emu.MaxWarps))

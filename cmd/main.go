@@ -28,7 +28,7 @@ import (
 // Exit codes, for all commands.
 const (
 	exitOK          = 0
-	exitFailed      = 1 // the program failed: trap, or an exit code other than 0; or the simulator did: a broken law
+	exitFailed      = 1 // the program failed: trap, or an exit code other than 0; or the simulator did: a violated invariant
 	exitUsage       = 2 // the command line or an input file is wrong
 	exitNoProgress  = 3 // deadlock, or a limit was reached
 	exitStatement   = 4 // reproduce --strict: a published statement does not hold
@@ -37,7 +37,7 @@ const (
 )
 
 const exitHelp = `Exit codes: 0 done; 1 the program failed (trap, or it returned another code
-than 0), or --check found a broken law; 2 wrong command line or input; 3 no progress (deadlock) or limit
+than 0), or --check found a violated invariant; 2 wrong command line or input; 3 no progress (deadlock) or limit
 reached; 130 interrupted.`
 
 // codeError is an error with its exit code.

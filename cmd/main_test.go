@@ -136,7 +136,7 @@ func TestExecCheck(t *testing.T) {
 	var e *codeError
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, exitFailed, e.code)
-	require.ErrorContains(t, err, "please report this\nL2: law broken: a law: 1, 2")
+	require.ErrorContains(t, err, "please report this\nL2: invariant violated: a law: 1, 2")
 }
 
 func TestTimedRunsEnd(t *testing.T) {

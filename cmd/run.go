@@ -58,7 +58,7 @@ func newRun() *cobra.Command {
 		Short: "Run an experiment: every point it asks for, checked, with a table",
 		Long: `Run an experiment: a YAML file, or one that heddle ships. Every point is simulated on a
 machine of its own, its result compared with a reference on the host, and its counts
-with conservation laws. Progress goes to stderr, the table to stdout; results.sqlite,
+with conservation invariants. Progress goes to stderr, the table to stdout; results.sqlite,
 summary.csv, summary.json, config.resolved.yaml and log.txt go to results/<name>.
 
 Every point is stored when it ends, wholly or not at all. A run that was interrupted or
@@ -101,7 +101,7 @@ func (f *runFlags) add(c *cobra.Command) {
 	fl.DurationVar(&f.checkpoint, "checkpoint", 0, "time between checkpoints of a point, from which it goes on if the run is killed, such as 10m; 0 for none (default: run.checkpoint of the experiment)")
 	fl.Lookup("jobs").DefValue = "as many as processors" // the same in documentation, wherever it is made
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
-	fl.BoolVar(&f.laws, "check", false, "hold every message between units to the laws that hold for any run (without it: the units' own counts only)")
+	fl.BoolVar(&f.laws, "check", false, "check the invariants of every message between units (without it: the units' own counts only)")
 	fl.DurationVar(&f.timeLimit, "time-limit", 0, "stop a point after that time on the host, such as 10m (0: no limit)")
 	fl.Var(&f.memoryLimit, "memory-limit", "stop the point begun last when the process has more memory, such as 8GiB, `size` (0: no limit)")
 	fl.BoolVar(&f.fresh, "fresh", false, "start anew; the store that is there is kept as results-<time>.sqlite")

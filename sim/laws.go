@@ -63,7 +63,7 @@ type wire struct {
 type BrokenLaw struct{ Place, Law, Detail string }
 
 func (e *BrokenLaw) Error() string {
-	return fmt.Sprintf("%s: law broken: %s: %s", e.Place, e.Law, e.Detail)
+	return fmt.Sprintf("%s: invariant violated: %s: %s", e.Place, e.Law, e.Detail)
 }
 
 func (a *auditor) fail(place, law, format string, args ...any) {

@@ -51,7 +51,7 @@ func TestBrokenLawsAreFound(t *testing.T) {
 			func(t *testing.T, m *Machine) {
 				m.auditor.port(t, "Memory.port1").request(&mem.Request{Addr: far, Tag: 7, Op: mem.Read})
 			},
-			[]string{"Memory.port1: law broken: " + lawAnswered + ": 1 have none"},
+			[]string{"Memory.port1: invariant violated: " + lawAnswered + ": 1 have none"},
 		},
 		"two requests of one tag": {
 			func(t *testing.T, m *Machine) {
@@ -59,32 +59,32 @@ func TestBrokenLawsAreFound(t *testing.T) {
 					m.auditor.port(t, "Socket1.L1D.port2").request(&mem.Request{Addr: far, Tag: 7, Op: mem.Atomic})
 				}
 			},
-			[]string{"Socket1.L1D.port2: law broken: " + lawAnswered + ": atomic of 0xf0000000 has tag 7, and so has a atomic that is not answered"},
+			[]string{"Socket1.L1D.port2: invariant violated: " + lawAnswered + ": atomic of 0xf0000000 has tag 7, and so has a atomic that is not answered"},
 		},
 		"an answer to nothing": {
 			func(t *testing.T, m *Machine) { m.auditor.port(t, "L2.port0").response(&mem.Response{Tag: 99}) },
-			[]string{"L2.port0: law broken: " + lawAnswered + ": an answer with tag 99, which nothing asked for"},
+			[]string{"L2.port0: invariant violated: " + lawAnswered + ": an answer with tag 99, which nothing asked for"},
 		},
 		"two fills of a line": {
 			func(t *testing.T, m *Machine) {
 				m.auditor.port(t, "Memory.port0").request(&mem.Request{Addr: far, Tag: 7, Op: mem.Read})
 				m.auditor.port(t, "Memory.port1").request(&mem.Request{Addr: far + 60, Tag: 8, Op: mem.Read})
 			},
-			[]string{"L2: law broken: " + lawOneFill + ": line 0xf0000000 is asked for again"},
+			[]string{"L2: invariant violated: " + lawOneFill + ": line 0xf0000000 is asked for again"},
 		},
 		"a write that is lost": {
 			func(t *testing.T, m *Machine) {
 				m.auditor.port(t, "Memory.port0").request(&mem.Request{Addr: far, Op: mem.Write})
 			},
-			[]string{"L2: law broken: " + lawConserved + ": it has sent writes of ", "Memory: law broken: " + lawConserved + ": it has received writes of "},
+			[]string{"L2: invariant violated: " + lawConserved + ": it has sent writes of ", "Memory: invariant violated: " + lawConserved + ": it has received writes of "},
 		},
 		"a write that comes from nowhere": {
 			func(t *testing.T, m *Machine) { m.auditor.port(t, "L2.port3").sent[mem.Write]-- },
-			[]string{"Socket1.L1D: law broken: " + lawConserved, "L2: law broken: " + lawConserved},
+			[]string{"Socket1.L1D: invariant violated: " + lawConserved, "L2: invariant violated: " + lawConserved},
 		},
 		"a request that a core has not counted": {
 			func(_ *testing.T, m *Machine) { m.Cores[4].Coalesced-- },
-			[]string{"Core4: law broken: " + lawConserved + ": it has sent "},
+			[]string{"Core4: invariant violated: " + lawConserved + ": it has sent "},
 		},
 		"a request that stays in its link": {
 			func(t *testing.T, m *Machine) {
@@ -92,23 +92,23 @@ func TestBrokenLawsAreFound(t *testing.T) {
 				l.Observe(nil)
 				l.Push(mem.Request{Addr: far, Op: mem.Read})
 			},
-			[]string{"Socket0.L1I.port0: law broken: " + lawTaken},
+			[]string{"Socket0.L1I.port0: invariant violated: " + lawTaken},
 		},
 		"an instruction that has not ended": {
 			func(_ *testing.T, m *Machine) { m.Cores[2].Committed-- },
-			[]string{"Core2: law broken: instructions issued = committed"},
+			[]string{"Core2: invariant violated: instructions issued = committed"},
 		},
 		"a warp's cycle of no phase": {
 			func(_ *testing.T, m *Machine) { m.Cores[1].Phases.Cycles[0]-- },
-			[]string{"Core1: law broken: warp-cycles of phases add up to resident warp-cycles"},
+			[]string{"Core1: invariant violated: warp-cycles of phases add up to resident warp-cycles"},
 		},
 		"a scheduler's cycle of two phases": {
 			func(_ *testing.T, m *Machine) { m.Cores[1].Phases.Time[2]++ },
-			[]string{"Core1: law broken: scheduler-cycles of phases add up to slices × cycles"},
+			[]string{"Core1: invariant violated: scheduler-cycles of phases add up to slices × cycles"},
 		},
 		"an instruction of two phases": {
 			func(_ *testing.T, m *Machine) { m.Cores[1].Phases.Instrs[3]++ },
-			[]string{"Core1: law broken: instructions of phases add up to instructions issued"},
+			[]string{"Core1: invariant violated: instructions of phases add up to instructions issued"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ func (c *Cache) CheckLaws() error {
 		{"fills = misses - merges", s.Fills, misses - s.Merges},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("%s: law broken: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.law, l.got, l.want)
 		}
 	}
 	return nil

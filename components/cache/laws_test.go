@@ -9,12 +9,12 @@ import (
 // TestLawsCanBeBroken: each law, by a count that is wrong.
 func TestLawsCanBeBroken(t *testing.T) {
 	for says, fault := range map[string]func(*bank){
-		"L1: law broken: reads = hits + misses: 2, 3":                      func(b *bank) { b.stats.ReadHits++ },
-		"L1: law broken: writes = hits + misses: 1, 2":                     func(b *bank) { b.stats.WriteMisses++ },
-		"L1: law broken: atomics = hits + misses + passed on: 1, 0":        func(b *bank) { b.stats.Atomics++ },
-		"L1: law broken: fills = misses - merges: 2, 1":                    func(b *bank) { b.stats.Fills++ },
-		"L1: law broken: fills = misses - merges: 1, 18446744073709551615": func(b *bank) { b.stats.Merges += 2 },
-		"L1: law broken: nothing is left in it: 1, 0":                      func(b *bank) { b.mshr.allocate(&request{}) },
+		"L1: invariant violated: reads = hits + misses: 2, 3":                      func(b *bank) { b.stats.ReadHits++ },
+		"L1: invariant violated: writes = hits + misses: 1, 2":                     func(b *bank) { b.stats.WriteMisses++ },
+		"L1: invariant violated: atomics = hits + misses + passed on: 1, 0":        func(b *bank) { b.stats.Atomics++ },
+		"L1: invariant violated: fills = misses - merges: 2, 1":                    func(b *bank) { b.stats.Fills++ },
+		"L1: invariant violated: fills = misses - merges: 1, 18446744073709551615": func(b *bank) { b.stats.Merges += 2 },
+		"L1: invariant violated: nothing is left in it: 1, 0":                      func(b *bank) { b.mshr.allocate(&request{}) },
 	} {
 		m := one(t, nil, 10, read(pushed, 5, 1), read(199, 5, 2), write(300, 5))
 		c := m.levels[0]

@@ -182,7 +182,7 @@ func (c *Concentrator) CheckLaws() error {
 		{"nothing is outstanding", uint64(open), 0},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("%s: law broken: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.law, l.got, l.want)
 		}
 	}
 	return nil

@@ -410,7 +410,7 @@ func TestATagThatIsTooWideIsABug(t *testing.T) {
 func TestLawsCanBeBroken(t *testing.T) {
 	b := run(t, plan{spec: defaults(), todo: [][]mem.Request{reads(0, 3)}, latency: fixed(1)})
 	b.c.stats.Answers++
-	require.ErrorContains(t, b.c.CheckLaws(), "Concentrator0: law broken: answers = reads + atomics + flushes: 4, 3")
+	require.ErrorContains(t, b.c.CheckLaws(), "Concentrator0: invariant violated: answers = reads + atomics + flushes: 4, 3")
 	b.c.stats.Answers--
 	b.c.requesters[0].open = 2
 	require.ErrorContains(t, b.c.CheckLaws(), "nothing is outstanding: 2, 0")

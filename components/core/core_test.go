@@ -301,7 +301,7 @@ func TestTheClockContradictsABookedCycle(t *testing.T) {
 	m.run(t, "ld_coal", 5)
 	m.core.Stats.Cycles++
 	m.core.Stats.Scheduler[6]++
-	require.ErrorContains(t, m.core.CheckLaws(), "law broken: cycles booked = cycles that the clock made")
+	require.ErrorContains(t, m.core.CheckLaws(), "invariant violated: cycles booked = cycles that the clock made")
 }
 
 // Every count that lies breaks a law.
@@ -312,7 +312,7 @@ func TestLawsNoticeLies(t *testing.T) {
 	s := &m.core.Stats
 	for i, n := range []*uint64{&s.Cycles, &s.Scheduled, &s.Issued, &s.Committed, &s.Resident, &s.Eligible, &s.Scheduler[0], &s.Scheduler[6], &s.Warps[0], &s.Warps[5]} {
 		*n++
-		require.ErrorContains(t, m.core.CheckLaws(), "law broken", "counter %d", i)
+		require.ErrorContains(t, m.core.CheckLaws(), "invariant violated", "counter %d", i)
 		*n--
 	}
 }

@@ -348,7 +348,7 @@ func (c *Core) CheckLaws() error {
 		{"eligible = selected + not selected", s.Eligible, s.Warps[selected] + s.Warps[notSelected]},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("%s: law broken: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.law, l.got, l.want)
 		}
 	}
 	return nil

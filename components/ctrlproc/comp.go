@@ -76,7 +76,7 @@ func (c *Control) CheckLaws(donated, received [2]uint64) error {
 		{"vertices donated = received", donated[1], received[1]},
 	} {
 		if l.got != l.want && s.Abandoned == 0 {
-			return fmt.Errorf("%s: law broken: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.law, l.got, l.want)
 		}
 	}
 	return nil

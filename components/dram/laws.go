@@ -7,17 +7,17 @@ import "fmt"
 func (c *Channel) checkLaws(now uint64) error {
 	s := c.Stats(now)
 	if buses, last := c.pins(); buses > 0 && s.DataBusClocks > buses*(now+last) {
-		return fmt.Errorf("law broken: data moved ≤ what the pins carry: %d clocks of data on %d buses in %d clocks", s.DataBusClocks, buses, now)
+		return fmt.Errorf("invariant violated: data moved ≤ what the pins carry: %d clocks of data on %d buses in %d clocks", s.DataBusClocks, buses, now)
 	}
 	if c.spec.Standard == Ideal {
 		return nil
 	}
 	if want := s.Columns() * uint64(c.spec.Timing.BL); s.DataBusClocks != want {
-		return fmt.Errorf("law broken: data bus clocks = RD and WR × burst: %d, %d", s.DataBusClocks, want)
+		return fmt.Errorf("invariant violated: data bus clocks = RD and WR × burst: %d, %d", s.DataBusClocks, want)
 	}
 	queued := uint64(c.reads.len() + c.writes.len() + c.active.len())
 	if got, want := s.Columns()+s.Forwarded+s.Merged+queued, s.Reads+s.Writes; got != want {
-		return fmt.Errorf("law broken: requests accepted = served + still queued: %d, %d", want, got)
+		return fmt.Errorf("invariant violated: requests accepted = served + still queued: %d, %d", want, got)
 	}
 	return nil
 }

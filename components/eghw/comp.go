@@ -140,10 +140,10 @@ func (u *EGHW) Statistics(now clock.Cycle) any {
 func (u *EGHW) CheckLaws(now clock.Cycle) error {
 	s := u.Stats(now)
 	if n := sum(s.Queue[:]); n != s.Cycles {
-		return fmt.Errorf("%s: law broken: cycles by length of the queue = cycles: %d, %d", u.Name(), n, s.Cycles)
+		return fmt.Errorf("%s: invariant violated: cycles by length of the queue = cycles: %d, %d", u.Name(), n, s.Cycles)
 	}
 	if sent, _ := u.out.Traffic(); sent != u.Sent() {
-		return fmt.Errorf("%s: law broken: requests on the port = lines asked for - waiting: %d, %d", u.Name(), sent, u.Sent())
+		return fmt.Errorf("%s: invariant violated: requests on the port = lines asked for - waiting: %d, %d", u.Name(), sent, u.Sent())
 	}
 	if err := errors.Join(u.engine.CheckLaws(), u.socket.CheckLaws(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
 		return fmt.Errorf("%s: %w", u.Name(), err)

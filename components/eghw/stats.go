@@ -75,7 +75,7 @@ func (e *Engine) CheckLaws() error {
 		{"cycles = those of all states", e.Cycles, sum(e.States[:])},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("eghw of core %d: law broken: %s: %d, %d", e.shape.Core, l.law, l.got, l.want)
+			return fmt.Errorf("eghw of core %d: invariant violated: %s: %d, %d", e.shape.Core, l.law, l.got, l.want)
 		}
 	}
 	return nil

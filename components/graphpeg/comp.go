@@ -207,10 +207,10 @@ func (p *PEG) CheckLaws(now clock.Cycle) error {
 		n += v
 	}
 	if n != s.Cycles {
-		return fmt.Errorf("%s: law broken: cycles by length of the queue = cycles: %d, %d", p.Name(), n, s.Cycles)
+		return fmt.Errorf("%s: invariant violated: cycles by length of the queue = cycles: %d, %d", p.Name(), n, s.Cycles)
 	}
 	if sent, _ := p.out.Traffic(); sent != p.Sent() {
-		return fmt.Errorf("%s: law broken: requests on the port = lines read + spilled - waiting: %d, %d", p.Name(), sent, p.Sent())
+		return fmt.Errorf("%s: invariant violated: requests on the port = lines read + spilled - waiting: %d, %d", p.Name(), sent, p.Sent())
 	}
 	if err := errors.Join(p.engine.CheckLaws(), p.socket.CheckLaws(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
 		return fmt.Errorf("%s: %w", p.Name(), err)

@@ -118,7 +118,7 @@ func (e *Engine) CheckLaws() error {
 		{"entry-cycles = entries × cycles", e.entryCycles(), e.entryTime},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("graphpeg of core %d: law broken: %s: %d, %d", e.shape.Core, l.law, l.got, l.want)
+			return fmt.Errorf("graphpeg of core %d: invariant violated: %s: %d, %d", e.shape.Core, l.law, l.got, l.want)
 		}
 	}
 	return nil

@@ -71,7 +71,7 @@ func TestLaunchesThatDoNotAddUp(t *testing.T) {
 	steps := []store.Step{{Stats: stats.Tree{stats.Count("atomics", "", "", 3), stats.Ratio("imbalance", "", "", 1, 2)}}, {Stats: stats.Tree{stats.Count("atomics", "", "", 4)}}}
 	require.NoError(t, experiment.CheckSteps(whole, steps))
 	steps[1].Stats[0] = stats.Count("atomics", "", "", 5)
-	require.EqualError(t, experiment.CheckSteps(whole, steps), "launches: law broken: they add up to the run: atomics: 7, and together they have 8")
+	require.EqualError(t, experiment.CheckSteps(whole, steps), "launches: invariant violated: they add up to the run: atomics: 7, and together they have 8")
 }
 
 // TestPhasesInResults: the table, the summary.
