@@ -55,10 +55,7 @@ func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[config
 // solve searches at one point.
 func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s *tune.Study, points []experiment.Point, i int, variant string) error {
 	p := &points[i]
-	set := slices.Clone(f.overrides.set)
-	for _, key := range []string{"compare={}", "sweep={}", "exclude=[]"} {
-		set = append(set, key)
-	}
+	set := append(slices.Clone(f.overrides.set), "compare={}", "sweep={}", "exclude=[]")
 	for _, a := range p.Axes {
 		set = append(set, a.Key+"="+a.Value)
 	}
