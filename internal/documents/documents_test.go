@@ -52,12 +52,14 @@ var (
 	link      = regexp.MustCompile(`\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)|(?:src|srcset|href)="([^"]+)"`)
 	heading   = regexp.MustCompile(`(?m)^#{1,6} +(.*?) *#*$`)
 	anchor    = regexp.MustCompile(`<a (?:id|name)="([^"]+)"`)
+	fenced    = regexp.MustCompile("(?ms)^```.*?^```")
+	linked    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	scheme    = regexp.MustCompile(`^[a-z]+:`)
 )
 
 // slug is the anchor that GitHub, GitLab and Gitea give a heading.
 func slug(heading string) string {
-	heading = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`).ReplaceAllString(heading, "$1")
+	heading = linked.ReplaceAllString(heading, "$1")
 	var b strings.Builder
 	for _, r := range strings.ToLower(heading) {
 		switch {
@@ -73,7 +75,7 @@ func slug(heading string) string {
 // anchors returns what a link into a page can name.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
-	text = regexp.MustCompile("(?ms)^```.*?^```").ReplaceAllString(text, "")
+	text = fenced.ReplaceAllString(text, "")
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {
 		s := slug(m[1])
 		for i := 1; all[s]; i++ {
@@ -89,6 +91,7 @@ func anchors(text string) map[string]bool {
 
 // broken returns the links of a page that lead nowhere within the repository.
 func broken(pages map[string]string, page string) (bad []string) {
+	known := map[string]map[string]bool{} // anchors, by page
 	text := inline.ReplaceAllString(codeBlock.ReplaceAllString(pages[page], ""), "`")
 	for _, m := range link.FindAllStringSubmatch(text, -1) {
 		to := m[1] + m[2]
@@ -100,11 +103,14 @@ func broken(pages map[string]string, page string) (bad []string) {
 		if file != "" {
 			target = filepath.ToSlash(filepath.Join(filepath.Dir(page), file))
 		}
-		_, known := pages[target]
-		if _, err := os.Stat(filepath.Join(root, target)); err == nil {
-			known = true
+		if known[target] == nil {
+			known[target] = anchors(pages[target])
 		}
-		if !known || strings.HasPrefix(target, "../") || fragment != "" && !anchors(pages[target])[fragment] {
+		_, there := pages[target]
+		if _, err := os.Stat(filepath.Join(root, target)); err == nil {
+			there = true
+		}
+		if !there || strings.HasPrefix(target, "../") || fragment != "" && !known[target][fragment] {
 			bad = append(bad, to)
 		}
 	}
