@@ -21,7 +21,7 @@ type Experiment struct {
 	Machine  Machine         `key:"machine" presets:"machines" doc:"The GPU."`
 	Graph    graphspec.Graph `key:"graph" doc:"The input."`
 	Workload Workload        `key:"workload" doc:"What is computed, and how."`
-	Compare  schema.Axes     `key:"compare" zipped:"true" doc:"Variants to compare, one in each place of the lists, which go together. The first is the baseline of the speedups."`
+	Compare  schema.Axes     `key:"compare" zipped:"true" doc:"Variants to compare: the lists go together, entry by entry. The first is the baseline of the speedups."`
 	Sweep    schema.Axes     `key:"sweep" doc:"Axes whose cross product is simulated, with every variant of compare. The last axis moves fastest. Values are a list, or a range of numbers: {from: 10, to: 160, step: 10}, {from: 128, to: 1024, times: 2}. Keys that go together stand in one, with lists of as many values: \"machine.l1d.bytes, machine.l1d.ways\": [[16KiB, 4], [32KiB, 8]]."`
 
 	Stop   Stop     `key:"stop" doc:"When a run ends before it is done."`

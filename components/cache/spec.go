@@ -26,9 +26,9 @@ type Spec struct {
 
 	MemoryPorts int `key:"memory_ports" default:"1" min:"1" max:"64" unit:"ports" doc:"Ports to the next level; bank b uses port b mod memory_ports. RTL: MEM_PORTS."`
 
-	RequestQueue   int  `key:"request_queue" default:"2" min:"1" max:"256" unit:"requests" doc:"Places of the crossbar's buffer before each bank, which exists, and costs a cycle, with more than 2 requesters only. RTL: REQ_XBAR_BUF."`
-	ResponseQueue  int  `key:"response_queue" default:"1" min:"0" max:"256" unit:"responses" doc:"Places of a bank's response queue, beyond those of the link behind it, which has two or three and alone is the queue at 0. RTL: CRSQ_SIZE 2, and two in the bypass of an L1D or in the arbiter behind a shared L1I. With response_buffer, 1 lets an answer pass every other cycle."`
-	MemoryQueue    int  `key:"memory_queue" default:"4" min:"3" max:"256" unit:"requests" doc:"Places of a bank's queue to memory; 2 of them stay free for what is in the bank's pipeline. RTL: MREQ_SIZE 4."`
+	RequestQueue   int  `key:"request_queue" default:"2" min:"1" max:"256" unit:"requests" doc:"Entries of the crossbar's buffer before each bank, which exists, and costs a cycle, with more than 2 requesters only. RTL: REQ_XBAR_BUF."`
+	ResponseQueue  int  `key:"response_queue" default:"1" min:"0" max:"256" unit:"responses" doc:"Entries of a bank's response queue, beyond those of the link behind it, which has two or three and alone is the queue at 0. RTL: CRSQ_SIZE 2, and two in the bypass of an L1D or in the arbiter behind a shared L1I. With response_buffer, 1 lets an answer pass every other cycle."`
+	MemoryQueue    int  `key:"memory_queue" default:"4" min:"3" max:"256" unit:"requests" doc:"Entries of a bank's queue to memory; 2 of them stay free for what is in the bank's pipeline. RTL: MREQ_SIZE 4."`
 	ResponseBuffer bool `key:"response_buffer" default:"false" doc:"A register between banks and requesters: a response takes a cycle more. RTL: CORE_RSP_BUF_ENABLE, with more than one bank or port."`
 	MemoryBuffer   bool `key:"memory_buffer" default:"false" doc:"A register between banks and memory ports. RTL: MEM_REQ_BUF_ENABLE, with more than one bank."`
 	ReplayDelay    int  `key:"replay_delay" default:"1" min:"1" max:"2" unit:"cycles" doc:"From a fill's acceptance to the first replay's. RTL: 2 with block-RAM tags, 1 since early 2025."`

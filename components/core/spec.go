@@ -28,10 +28,10 @@ type Spec struct {
 	Issue      Issue    `key:"issue" doc:"Which warps issue, and how many instructions."`
 
 	ALULanes int `key:"alu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of a slice's integer unit, multiplier and divider; with fewer than threads a warp goes through in packets, one a cycle for each group of lanes with an active one, which commit one by one. 0: threads. RTL: NUM_ALU_LANES."`
-	FPULanes int `key:"fpu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of a slice's FPU; a packet takes a place of fpu_queue. 0: threads. RTL: NUM_FPU_LANES."`
+	FPULanes int `key:"fpu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of a slice's FPU; a packet takes an entry of fpu_queue. 0: threads. RTL: NUM_FPU_LANES."`
 	SFULanes int `key:"sfu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of the SFU: CSRs and warp control, which acts with its last packet. Graph units take warps whole. 0: threads. RTL: NUM_SFU_LANES."`
 
-	LSULanes int `key:"lsu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of the load-store unit, and banks of the scratchpad; with fewer than threads a warp's access goes through in packets, one a cycle for each group of lanes with an active one, each of which takes a place of lsu_queue; a fence is one. 0: threads. RTL: NUM_LSU_LANES."`
+	LSULanes int `key:"lsu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of the load-store unit, and banks of the scratchpad; with fewer than threads a warp's access goes through in packets, one a cycle for each group of lanes with an active one, each of which takes an entry of lsu_queue; a fence is one. 0: threads. RTL: NUM_LSU_LANES."`
 
 	Collectors    int `key:"collectors" default:"0" min:"0" max:"16" unit:"collectors" doc:"Operand collectors of a slice. 0: max(1, warps/(4·slices)), as RTL's NUM_OPCS."`
 	IBuffer       int `key:"ibuffer" default:"4" min:"1" max:"64" unit:"instructions" doc:"Decoded instructions a warp holds. RTL: IBUF_SIZE."`

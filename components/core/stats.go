@@ -18,7 +18,7 @@ type Stats struct {
 	Squashed  uint64 `stat:"issue.squashed" unit:"warp instructions" doc:"Of the issued instructions, those behind one that had trapped, which have no effect."`
 	Committed uint64 `stat:"commit.instructions" unit:"warp instructions" doc:"Instructions that have ended."`
 
-	Scheduler Causes `stat:"scheduler" unit:"scheduler-cycles" doc:"Every place to issue of every slice and cycle, under one cause; together slices × issue.dispatch_per_slice × cycles."`
+	Scheduler Causes `stat:"scheduler" unit:"scheduler-cycles" doc:"Every issue slot of every slice and cycle, under one cause; together slices × issue.dispatch_per_slice × cycles."`
 	Warps     States `stat:"warps" unit:"warp-cycles" doc:"Every cycle of every resident warp, under one state; together warps.resident."`
 	Resident  uint64 `stat:"warps.resident" unit:"warp-cycles" doc:"Warps that have started and not ended, summed over cycles."`
 	Eligible  uint64 `stat:"warps.eligible" unit:"warp-cycles" doc:"Warps that could have issued, had the policy chosen them, summed over cycles."`

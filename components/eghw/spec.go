@@ -19,7 +19,7 @@ type Spec struct {
 	ReadWords        int  `key:"read_words" default:"3" min:"1" max:"8" unit:"words" doc:"Scratchpad words read for an edge that is popped. SparseWeaver §V-H."`
 	BufferLatency    int  `key:"buffer_latency" default:"0" min:"0" max:"1000" unit:"cycles" doc:"From the last read of a pop to its answer. 0: the scratchpad's (ours)."`
 	BypassL1         bool `key:"bypass_l1" default:"false" doc:"The unit's requests go to the L2. false: through the L1D, as the core's loads of the same arrays would (ours)."`
-	RequestQueue     int  `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Pops wait in a place of their own each."`
+	RequestQueue     int  `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Each pop waits in an entry of its own."`
 }
 
 // DefaultSpec is what the configuration's defaults are.

@@ -20,7 +20,7 @@ type Spec struct {
 	Spill            string `key:"spill" default:"line" oneof:"line,vertex" doc:"How the oldest vertices of a list that is full on chip go to memory. line: a line of them in a request (ours). vertex: a request for each (GraphPEG §3.3.1: the unit spills extra vertices into the global memory directly; it does not say that they are gathered)."`
 	DonationPriority string `key:"donation_priority" default:"fi" oneof:"fi,donation" doc:"What takes a table entry when only one is free: the next vertex, or edges that another core has donated (ours)."`
 	BypassL1         bool   `key:"bypass_l1" default:"true" doc:"The unit's requests go to the L2. GraphPEG §3.3.1: \"by default\". false: through the L1D."`
-	RequestQueue     int    `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Pops wait in a place of their own each."`
+	RequestQueue     int    `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Each pop waits in an entry of its own."`
 }
 
 // DefaultSpec is the paper's machine.
