@@ -536,7 +536,7 @@ func (s *session) Finished(o experiment.Outcome) {
 	case o.Replay != "":
 		s.logf("%s: %s: %d cycles in %.2f s", o.Replay, label, o.Cycles, o.Seconds)
 	default:
-		s.logf("verified: %s: %d%s cycles in %.2f s", label, o.Cycles, experiment.Within(o.Half, float64(o.Cycles)), o.Seconds)
+		s.logf("verified: %s: %d%s cycles in %.2f s, %.3f s of these for the layout", label, o.Cycles, experiment.Within(o.Half, float64(o.Cycles)), o.Seconds, o.Building)
 	}
 	if err := s.book.Put(o); err != nil { // the work would be lost
 		s.logf("%v", err)

@@ -81,6 +81,7 @@ func figures(t *testing.T, text []byte) (s map[string]any) {
 	delete(s, "host")
 	for _, p := range s["points"].([]any) {
 		delete(p.(map[string]any), "host_seconds")
+		delete(p.(map[string]any), "layout_seconds")
 	}
 	return s
 }

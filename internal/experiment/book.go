@@ -165,6 +165,7 @@ func (b *Book) End(outcomes []Outcome) (*Summary, []Outcome, error) {
 	b.outcomes = outcomes
 	for i := range outcomes {
 		if o, ok := stored[i]; ok && outcomes[i].Err == nil {
+			o.Building = outcomes[i].Building // of this run: the store has none
 			b.outcomes[i] = o
 		}
 	}

@@ -42,6 +42,7 @@ type PointSummary struct {
 	Failure      string                `json:"failure,omitempty"` // its class
 	Error        string                `json:"error,omitempty"`
 	HostSeconds  float64               `json:"host_seconds"`
+	Building     float64               `json:"layout_seconds,omitempty"` // of these, for the layout's arrays; absent where an earlier run simulated the point
 	Stats        map[string]stats.Stat `json:"stats"`
 	SuperSteps   []StepSummary         `json:"super_steps,omitempty"`
 	Kernel       string                `json:"kernel"` // what its choices came to: algorithm/schedule/layout/direction/active set
@@ -119,7 +120,7 @@ func axesMap(p *Point, without string) map[string]string {
 
 func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
 	o := &outcomes[i]
-	p := PointSummary{Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, CyclesCI95: o.Half, Verified: o.Verified && o.Err == nil, Partial: o.Partial, HostSeconds: o.Seconds, Stats: o.Stats.Map()}
+	p := PointSummary{Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, CyclesCI95: o.Half, Verified: o.Verified && o.Err == nil, Partial: o.Partial, HostSeconds: o.Seconds, Building: o.Building, Stats: o.Stats.Map()}
 	p.Config, p.Kernel = r.Points[i].YAML(), r.Points[i].Kernel()
 	for _, s := range o.Steps {
 		p.SuperSteps = append(p.SuperSteps, StepSummary{s.Step, s.Kernel, s.Cycles, s.Half, s.Stats.Map()})

@@ -30,6 +30,7 @@ type result struct {
 	steps      []store.Step // its init kernel, and its super-steps'
 	software   stats.Tree   // what the host saw of the super-steps
 	layout     []graph.Region
+	building   float64 // seconds of the host for the layout's arrays
 }
 
 // Names of the kernels that handle vertices; others handle edges.
@@ -246,7 +247,7 @@ func (r *result) handwritten(ctx context.Context, d host.Device, g *graph.Graph,
 
 func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) error {
 	res, err := compose.Run(ctx, d, g, *w)
-	r.verified, r.layout = res.Verified, res.Layout
+	r.verified, r.layout, r.building = res.Verified, res.Layout, res.Built.Seconds()
 	r.step(initStep, initKernel, &res.Init)
 	r.ran = len(res.Steps)
 	loops := res.Loops

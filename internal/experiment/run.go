@@ -34,6 +34,7 @@ type Outcome struct {
 	Partial  string       // why the run ended before it was done: PartialEdges or PartialRegion; "": it did not
 	Samples  *sim.Samples // of its intervals; nil: none, or in the store
 	Seconds  float64      // of the host
+	Building float64      // of these, for the layout's arrays; 0 of an earlier run's point, too
 	Err      error
 }
 
@@ -312,7 +313,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	if rec != nil && err == nil {
 		res.describe(&rec.Meta)
 	}
-	o = Outcome{Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps, Samples: d.Machine.EndSamples(), Seconds: keep.before()}
+	o = Outcome{Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps, Samples: d.Machine.EndSamples(), Seconds: keep.before(), Building: res.building}
 	o.Partial, o.Err = partial(err)
 	if res.unchecked {
 		o.Replay = Unchecked

@@ -10,7 +10,7 @@ import (
 )
 
 // ignored are the parts of a result that say when and where it was computed, and of what; not what came out.
-var ignored = []string{"host", "host_seconds", "version", "config", "experiment", "statistics", "identity"}
+var ignored = []string{"host", "host_seconds", "layout_seconds", "version", "config", "experiment", "statistics", "identity"}
 
 // difference is a value of which two results hold different ones.
 type difference struct{ key, base, now string }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"time"
 
 	"heddle/kernels/activeset"
 	"heddle/kernels/graph"
@@ -85,13 +86,12 @@ func (r *run) placeArray(name string) (err error) {
 		r.places[name] = a.Addr
 		return err
 	}
-	if own := r.Plan.Layout.Array(name); own != nil {
-		a, err = r.image.Place(name, own.Words(r.problem.Graph))
-		r.places[name] = a.Addr
-		return err
-	}
-	if data, ok := r.arrays.Array(name); ok {
-		a, err = r.image.Share(name, data)
+	if data, own, ok := r.built(name); ok {
+		place := r.image.Share
+		if own {
+			place = r.image.Place
+		}
+		a, err = place(name, data)
 		r.places[name] = a.Addr
 		return err
 	}
@@ -105,6 +105,17 @@ func (r *run) placeArray(name string) (err error) {
 	}
 	r.places[name] = a.Addr
 	return err
+}
+
+// built makes an array of the layout's: its own, or one that all layouts share.
+func (r *run) built(name string) (data []uint32, own, ok bool) {
+	begin := time.Now()
+	defer func() { r.Built += time.Since(begin) }()
+	if x := r.Plan.Layout.Array(name); x != nil {
+		return x.Words(r.problem.Graph), true, true
+	}
+	data, ok = r.arrays.Array(name)
+	return data, false, ok
 }
 
 // data is the contents of an array that is no layout's; nil: a word a vertex, which the kernels fill.

@@ -3,6 +3,7 @@ package compose
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"heddle/components/accel"
 	"heddle/configs"
@@ -82,6 +83,9 @@ type Result struct {
 	Verified  bool // the values agree with the reference
 	Times     host.Times
 	Layout    []graph.Region // where its arrays were
+	// Built is the host's time for making the layout's arrays of the graph, which is not simulated. What follows from the graph
+	// alone (CSC, the row of each edge) is made once for all runs on it.
+	Built time.Duration `checkpoint:"assembled"`
 }
 
 // machine runs kernels: a device with compiled programs, or the interpreter.
