@@ -165,7 +165,7 @@ func TestOutside(t *testing.T) {
 	require.Contains(t, good("run", "replay.yaml", "--check"), "│ replayed ")
 
 	schema := good("config", "schema")
-	for _, line := range []string{", vector, weaver", "ticket", "dia-coo, aligned", "bc, widest", "machine.core.ticket.delay"} {
+	for _, line := range []string{", vector, weaver", "ticket", "dia-coo, gshard, aligned", "bc, widest", "machine.core.ticket.delay"} {
 		require.Contains(t, schema, line)
 	}
 	pages := good("config", "schema", "--markdown")

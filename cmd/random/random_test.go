@@ -168,7 +168,10 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 func fitWarps(e *configs.Experiment) {
 	w, c := &e.Workload, &e.Machine.Core
 	if w.Layout != "block-coo" {
-		w.BlockVertices = 16384
+		w.BlockVertices, w.BlockBy = 16384, "destination"
+	}
+	if w.Layout != "gshard" {
+		w.ShardVertices = 4096
 	}
 	if !strings.HasPrefix(string(w.Layout), "virtual") {
 		w.VirtualDegree = 8

@@ -420,7 +420,7 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		apply.stat("kernel.apply.cycles", "In the apply kernels: the vertices."),
 		split.stat("kernel.split.cycles", "In the kernels that split near-far's far pile."),
 		seed.stat("kernel.seed.cycles", "In the kernels that begin rounds (k-core)."),
-		topology.stat("kernel.topology.cycles", "In the kernels of layouts that come before gathers: active vertices' virtual ones are listed."),
+		topology.stat("kernel.topology.cycles", "In the kernels of layouts that come before gathers: active vertices' virtual ones are listed, or what edges bring is written beside them (gshard)."),
 		register.stat("kernel.register.cycles", "In the kernels that put active vertices into the graph units' lists."),
 		loop.stat("kernel.loop.cycles", "Between the kernels of a fused run (workload.fusion): one lane exchanges the active set and decides what comes next, and the device waits."),
 		own.stat("kernel.program.cycles", "In the kernels of a program of the user's own (workload.program)."),

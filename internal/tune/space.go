@@ -46,6 +46,9 @@ func choice(key string, values []string, field func(w *configs.Workload) *config
 // ScheduleKey is the axis that a search begins with.
 const ScheduleKey = "workload.schedule"
 
+// layoutKey is the axis of layouts, of which each has sizes of its own.
+const layoutKey = "workload.layout"
+
 // Kinds says which schedules are searched.
 type Kinds string
 
@@ -98,11 +101,13 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		{Key: ScheduleKey, Values: schedules, set: func(w *configs.Workload, v string) { w.Schedule = configs.Schedule(v) }},
 		choice("workload.direction", directions, func(w *configs.Workload) *configs.Choice { return &w.Direction }),
 		choice("workload.active_set", sets, func(w *configs.Workload) *configs.Choice { return &w.ActiveSet }),
-		{Key: "workload.layout", Values: layouts, set: func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
+		{Key: layoutKey, Values: layouts, set: func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
 		choice("workload.dedup", dedups, func(w *configs.Workload) *configs.Choice { return &w.Dedup }),
 		choice("workload.order", orders, func(w *configs.Workload) *configs.Choice { return &w.Order }),
 		choice("workload.scan", scans, func(w *configs.Workload) *configs.Choice { return &w.Scan }),
 		number("workload.block_vertices", blockSizes(), func(w *configs.Workload) *int { return &w.BlockVertices }),
+		{Key: "workload.block_by", Values: bys(), neutral: string(layout.ByDestination), set: func(w *configs.Workload, v string) { w.BlockBy = configs.Choice(v) }},
+		number("workload.shard_vertices", shardSizes(), func(w *configs.Workload) *int { return &w.ShardVertices }),
 		number("workload.virtual_degree", degrees(), func(w *configs.Workload) *int { return &w.VirtualDegree }),
 		number("workload.ell_width", []string{"0", "4", "16", "64"}, func(w *configs.Workload) *int { return &w.ELLWidth }),
 		number("workload.dia_diagonals", []string{"0", "2", "8"}, func(w *configs.Workload) *int { return &w.Diagonals }),
@@ -117,6 +122,22 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 func blockSizes() (values []string) {
 	for _, part := range []int{1, 4, 16} {
 		values = append(values, strconv.Itoa(layout.DefaultBlock/part))
+	}
+	return values
+}
+
+// bys are what blocks may be of.
+func bys() (values []string) {
+	for _, by := range layout.Bys() {
+		values = append(values, string(by))
+	}
+	return values
+}
+
+// shardSizes are the default of shards, and a quarter and a sixteenth of it.
+func shardSizes() (values []string) {
+	for _, part := range []int{1, 4, 16} {
+		values = append(values, strconv.Itoa(layout.DefaultShard/part))
 	}
 	return values
 }

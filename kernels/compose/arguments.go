@@ -77,6 +77,10 @@ func (r *run) placeArray(name string) (err error) {
 		return err
 	}
 	switch name {
+	case r.Plan.Layout.Gathers:
+		a, err = r.image.Reserve(name, r.problem.Graph.Edges())
+		r.places[name] = a.Addr
+		return err
 	case activeRows:
 		a, err = r.image.Reserve(name, r.room)
 		r.places[name] = a.Addr

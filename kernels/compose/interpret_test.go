@@ -143,7 +143,7 @@ func workload(p *Plan) configs.Workload {
 		Kernel: configs.Compiled, Algorithm: configs.Algorithm(p.Algorithm.Name), Schedule: configs.Schedule(p.Schedule.Name),
 		Layout: configs.Layout(p.Layout.Name), Direction: configs.Choice(p.Direction.Name), ActiveSet: configs.Choice(p.Set.Name),
 		Dedup: configs.Choice(p.Dedup.Name), Order: configs.Choice(p.Order.Name), Scan: configs.Choice(p.Scan), Skip: configs.Choice(p.Skip),
-		Settled: p.Settled, HybridRule: "beamer", Sum: configs.Choice(p.Sum), Ahead: p.Ahead, Coefficient: configs.Choice(p.Coefficient.Name), Alpha: 4, Beta: 4, Source: -1, Target: -1, Seed: 1, Damping: 0.85, Width: 4, Fusion: "none",
+		Settled: p.Settled, HybridRule: "beamer", Sum: configs.Choice(p.Sum), Ahead: p.Ahead, Coefficient: configs.Choice(p.Coefficient.Name), BlockBy: configs.Choice(p.Sizes.BlockBy), Alpha: 4, Beta: 4, Source: -1, Target: -1, Seed: 1, Damping: 0.85, Width: 4, Fusion: "none",
 	}
 	switch p.Algorithm.Name {
 	case "pagerank":

@@ -391,8 +391,16 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 	})
 }
 
-// brings computes an edge's contribution.
+// brings is an edge's contribution, computed now or before.
 func (g *gather) brings(e *layout.Edge) ir.Value {
+	if values := g.Layout.Gathers; values != "" {
+		return g.Load(g.Algorithm.Sum.Type, g.Addr(values), e.ID)
+	}
+	return g.contribution(e)
+}
+
+// contribution computes what an edge brings.
+func (g *gather) contribution(e *layout.Edge) ir.Value {
 	if by := g.Algorithm.GatherBy; by != nil {
 		return by(g.Kernel, e, g.Coefficient)
 	}

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,21 +39,33 @@ var added = []rule{
 // size is a workload's key for one of the sizes of layouts.
 type size struct {
 	key, name string
-	of        func(s *layout.Sizes) *int
+	text      func(s layout.Sizes) string
+	set       func(to *layout.Sizes, from layout.Sizes)
 }
 
 var sizes = []size{
-	{"block_vertices", "block", func(s *layout.Sizes) *int { return &s.BlockVertices }},
-	{"virtual_degree", "virtual", func(s *layout.Sizes) *int { return &s.VirtualDegree }},
-	{"ell_width", "ell", func(s *layout.Sizes) *int { return &s.ELLWidth }},
-	{"dia_diagonals", "dia", func(s *layout.Sizes) *int { return &s.Diagonals }},
+	sizeKey("block_vertices", "block", func(s *layout.Sizes) *int { return &s.BlockVertices }),
+	sizeKey("block_by", "by", func(s *layout.Sizes) *layout.By { return &s.BlockBy }),
+	sizeKey("virtual_degree", "virtual", func(s *layout.Sizes) *int { return &s.VirtualDegree }),
+	sizeKey("shard_vertices", "shard", func(s *layout.Sizes) *int { return &s.ShardVertices }),
+	sizeKey("ell_width", "ell", func(s *layout.Sizes) *int { return &s.ELLWidth }),
+	sizeKey("dia_diagonals", "dia", func(s *layout.Sizes) *int { return &s.Diagonals }),
 }
 
-// given reports whether a size is not the default; 0 is.
-func (x *size) given(s layout.Sizes) bool {
-	own, usual := *x.of(&s), layout.DefaultSizes()
-	return own != 0 && own != *x.of(&usual)
+func sizeKey[T comparable](key, name string, of func(s *layout.Sizes) *T) size {
+	return size{
+		key: key, name: name,
+		text: func(s layout.Sizes) string {
+			var none T
+			usual := layout.DefaultSizes()
+			return fmt.Sprint(cmp.Or(*of(&s), *of(&usual), none))
+		},
+		set: func(to *layout.Sizes, from layout.Sizes) { *of(to) = *of(&from) },
+	}
 }
+
+// given reports whether a size is not the default; none is.
+func (x *size) given(s layout.Sizes) bool { return x.text(s) != x.text(layout.DefaultSizes()) }
 
 // sized makes the plan's layout of the plan's sizes, and refuses those that it does not have.
 func (p *Plan) sized() error {
@@ -62,11 +75,10 @@ func (p *Plan) sized() error {
 		if !x.given(p.Sizes) {
 			continue
 		}
-		n := *x.of(&p.Sizes)
 		if !slices.Contains(p.Layout.Keys, x.key) {
-			return refuse(x.key, " = %d: says nothing of layout %s: expected %d, the default; others are for %s", n, p.Layout.Name, *x.of(&all), heeding(x.key))
+			return refuse(x.key, " = %s: says nothing of layout %s: expected %s, the default; others are for %s", x.text(p.Sizes), p.Layout.Name, x.text(all), heeding(x.key))
 		}
-		*x.of(&all) = n
+		x.set(&all, p.Sizes)
 	}
 	if p.Layout.Sized != nil {
 		p.Layout = p.Layout.Sized(all)
@@ -91,7 +103,7 @@ func (p *Plan) accepts(g *graph.Graph) error {
 	err := p.Layout.Accepts(g)
 	for i := range sizes {
 		if x := &sizes[i]; err != nil && slices.Contains(p.Layout.Keys, x.key) {
-			return refuse(x.key, " = %d under layout %s: %v", *x.of(&p.Sizes), p.Layout.Name, err)
+			return refuse(x.key, " = %s under layout %s: %v", x.text(p.Sizes), p.Layout.Name, err)
 		}
 	}
 	return err
@@ -195,6 +207,17 @@ var rules = []rule{
 			return p.Set.Lists && p.Layout.Virtual != nil && p.Algorithm.Sum.Often() && !p.Dedup.Exact()
 		},
 		"a vertex that is in the queue several times would have its virtual vertices listed as often: dedup bitmap or monotonic",
+	}, {
+		func(p *Plan) bool {
+			return p.Set.Lists && p.Layout.Virtual != nil && p.Layout.Virtual.Firsts == nil
+		},
+		"a queue has vertices in no order of blocks, in several of which each has edges: active_set counter, bitmap or bytemap",
+	}, {
+		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Algorithm.Hook != nil },
+		"the layout has what each edge brings before it is summed up, and the algorithm decides only then where that is",
+	}, {
+		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Set.Sized && p.Algorithm.SrcFilter != nil },
+		"a counter asks what a source holds, which may have changed since what its edges bring was written: active_set bitmap or bytemap",
 	},
 }
 

@@ -80,7 +80,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	if p.Algorithm.Sends != nil && float32(w.Damping) >= 1 {
 		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected less than 1 with %s", w.Damping, p.Algorithm.Name)
 	}
-	p.Sizes = layout.Sizes{BlockVertices: w.BlockVertices, VirtualDegree: w.VirtualDegree, ELLWidth: w.ELLWidth, Diagonals: w.Diagonals}
+	p.Sizes = layout.Sizes{BlockVertices: w.BlockVertices, BlockBy: layout.By(w.BlockBy), VirtualDegree: w.VirtualDegree, ShardVertices: w.ShardVertices, ELLWidth: w.ELLWidth, Diagonals: w.Diagonals}
 	p.SlotOrder = w.SlotOrder
 	unsized := cmp.Or(p.sized(), p.ordered()) // what does not go together at all is said first
 	if err := p.legal(); err != nil {
@@ -271,7 +271,7 @@ func (p *Plan) Name() string {
 	}
 	for i := range sizes {
 		if x := &sizes[i]; x.given(p.Sizes) {
-			name += fmt.Sprintf("/%s-%d", x.name, *x.of(&p.Sizes))
+			name += "/" + x.name + "-" + x.text(p.Sizes)
 		}
 	}
 	if p.Layout.Columns != nil && p.Layout.Strided != p.Schedule.Owns {
@@ -315,10 +315,24 @@ func each(f func(p Plan)) {
 				for _, d := range direction.Policies() {
 					p := Plan{Algorithm: a, Schedule: s, Layout: l, Direction: d}
 					p.arrange()
-					eachSet(p, f)
+					eachBlocks(p, f)
 				}
 			}
 		}
+	}
+}
+
+// eachBlocks is what blocks are of, where there are any.
+func eachBlocks(p Plan, f func(p Plan)) {
+	if !slices.Contains(p.Layout.Keys, "block_by") {
+		eachSet(p, f)
+		return
+	}
+	of := layout.DefaultSizes()
+	for _, of.BlockBy = range layout.Bys() {
+		p.Sizes.BlockBy = of.BlockBy
+		p.Layout = p.Layout.Sized(of)
+		eachSet(p, f)
 	}
 }
 

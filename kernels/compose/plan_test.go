@@ -41,6 +41,9 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range emit.Summings() {
 		names["sum"] = append(names["sum"], string(x))
 	}
+	for _, x := range layout.Bys() {
+		names["block_by"] = append(names["block_by"], string(x))
+	}
 	for _, x := range algorithm.Coefficients() {
 		names["coefficient"] = append(names["coefficient"], x.Name)
 	}
@@ -190,6 +193,10 @@ func choose(set ...string) configs.Workload {
 			w.WarpsPerCore, _ = strconv.Atoi(value)
 		case "virtual_degree":
 			w.VirtualDegree, _ = strconv.Atoi(value)
+		case "shard_vertices":
+			w.ShardVertices, _ = strconv.Atoi(value)
+		case "block_by":
+			w.BlockBy = configs.Choice(value)
 		case "block_vertices":
 			w.BlockVertices, _ = strconv.Atoi(value)
 		case "cta_threads":
@@ -287,6 +294,14 @@ func TestRefused(t *testing.T) {
 		{"layout=virtual direction=pull sum=memory", "every sum is an atomic"},
 		{"virtual_degree=4", "workload.virtual_degree = 4: says nothing of layout csr: expected 8, the default; others are for virtual, virtual-coalesced"},
 		{"layout=virtual block_vertices=4", "workload.block_vertices = 4: says nothing of layout virtual: expected 16384, the default; others are for block-coo"},
+		{"layout=gshard algorithm=cc-soman", "decides only then where that is"},
+		{"layout=gshard algorithm=sssp set=counter", "which may have changed since"},
+		{"layout=gshard", "in no order of blocks"},
+		{"layout=block-coo set=queue", "in no order of blocks"},
+		{"layout=gshard set=bitmap direction=pull", "the layout has only the others"},
+		{"layout=block-coo set=bitmap block_by=source", "the layout has only the others"},
+		{"shard_vertices=7", "workload.shard_vertices = 7: says nothing of layout csr: expected 4096, the default; others are for gshard"},
+		{"block_by=both", "workload.block_by = both: says nothing of layout csr: expected destination, the default; others are for block-coo"},
 		{"schedule=twcs", `no schedule "twcs"`},
 	} {
 		_, err := NewPlan(choose(strings.Fields(c.set)...))

@@ -42,20 +42,25 @@ func anyGraph(t testing.TB, r *rand.Rand, p *Plan) *graph.Graph {
 // anySize is a size at one of its ends or between.
 func anySize(r *rand.Rand) int { return []int{1, 2, 3, 5 + r.IntN(40), 1 << 27}[r.IntN(5)] }
 
-// sizeOf is a key of layouts' sizes.
-func sizeOf(t testing.TB, w *configs.Workload, key string) *int {
-	switch key {
-	case "block_vertices":
-		return &w.BlockVertices
-	case "virtual_degree":
-		return &w.VirtualDegree
-	case "ell_width":
-		return &w.ELLWidth
-	case "dia_diagonals":
-		return &w.Diagonals
+// anySizes gives the sizes that a layout heeds any values.
+func anySizes(t testing.TB, r *rand.Rand, l *layout.Layout, w *configs.Workload) {
+	for _, key := range l.Keys {
+		switch key {
+		case "block_vertices":
+			w.BlockVertices = anySize(r)
+		case "block_by": // the plan's: others may not be legal
+		case "shard_vertices":
+			w.ShardVertices = anySize(r)
+		case "virtual_degree":
+			w.VirtualDegree = anySize(r)
+		case "ell_width":
+			w.ELLWidth = min(anySize(r), 64) // more takes the interpreter long: all slots are looked at
+		case "dia_diagonals":
+			w.Diagonals = min(anySize(r), layout.MostDiagonals)
+		default:
+			require.Fail(t, "no key "+key)
+		}
 	}
-	require.Fail(t, "no key "+key)
-	return nil
 }
 
 // TestLayoutsOfAllSizes: layouts that are made of sizes compute the right result with any, on any graph.
@@ -77,11 +82,7 @@ func TestLayoutsOfAllSizes(t *testing.T) {
 			p := plans[r.IntN(len(plans))]
 			w, g := workload(p), anyGraph(t, r, p)
 			w.Source = r.IntN(g.Vertices())
-			for _, key := range p.Layout.Keys {
-				*sizeOf(t, &w, key) = anySize(r)
-			}
-			w.Diagonals = min(w.Diagonals, layout.MostDiagonals)
-			w.ELLWidth = min(w.ELLWidth, 64) // more takes the interpreter long: all slots are looked at
+			anySizes(t, r, p.Layout, &w)
 			if orders := []configs.Choice{configs.Auto, Rows, Columns}; p.Layout.Columns != nil {
 				w.SlotOrder = orders[r.IntN(len(orders))]
 				if p.Schedule.Rows && !p.Schedule.Owns {

@@ -20,12 +20,43 @@ const (
 	rowsSize   = "active.rows.size"
 )
 
-// Prepares reports whether a kernel of the layout's comes before each gather: virtual vertices are listed where the active
-// set is a list of vertices. Other sets are asked for the vertex of each virtual one.
-func (p *Plan) Prepares() bool { return p.Layout.Virtual != nil && p.Set.Lists }
+// Prepares reports whether a kernel of the layout's comes before each gather: to list virtual vertices where the active set is
+// a list of vertices, since other sets are asked for the vertex of each virtual one; or to write what each edge brings.
+func (p *Plan) Prepares() bool {
+	return p.Layout.Virtual != nil && p.Set.Lists || p.Layout.Gathers != ""
+}
 
-// topology lists the rows of the active vertices.
+// topology is that kernel.
 func (p *Plan) topology(d direction.Direction) (*ir.Kernel, error) {
+	if p.Layout.Gathers != "" {
+		return p.gatherAhead(d)
+	}
+	return p.listRows(d)
+}
+
+// gatherAhead writes what each edge of an active source brings where the gather reads it: in the order in which edges lie, so
+// that of shards a window after the other. Sources in a window ascend.
+func (p *Plan) gatherAhead(d direction.Direction) (*ir.Kernel, error) {
+	g := p.begin("topology-"+p.way(d), d)
+	view := p.Layout.In(g.Kernel, d, p.Weights)
+	g.Phase(isa.PhaseEdgeAccess, func() {
+		view.Slots(g.SpreadThread(), g.NumThreads(), func(at layout.Slot) {
+			e := view.Edge(at.Edge, at.Vertex)
+			write := func() {
+				g.Phase(isa.PhaseGatherSum, func() { g.Store(g.Addr(p.Layout.Gathers), at.Edge, g.contribution(&e)) })
+			}
+			if active := g.sends(e.Src); active != nil {
+				g.When(active, write)
+				return
+			}
+			write()
+		})
+	})
+	return g.Kernel.Build()
+}
+
+// listRows lists the rows of the active vertices.
+func (p *Plan) listRows(d direction.Direction) (*ir.Kernel, error) {
 	g := p.begin("topology-"+p.way(d), d)
 	g.Phase(isa.PhaseRegistration, func() {
 		firsts := g.Addr(p.Layout.Virtual.Firsts(p.Layout.Rows(d)))
@@ -71,10 +102,12 @@ func (r *run) prepare(ctx context.Context, s *Step, topology *ir.Kernel) (err er
 	if topology == nil {
 		return nil
 	}
-	at := r.places[rowsSize]
+	at, lists := r.places[rowsSize]
 	size := []uint32{0}
-	r.WriteWords(at, size)
-	if s.Topology, err = r.launch(ctx, topology); err != nil {
+	if lists {
+		r.WriteWords(at, size)
+	}
+	if s.Topology, err = r.launch(ctx, topology); err != nil || !lists {
 		return err
 	}
 	if r.ReadWords(at, size); int(size[0]) > r.room {
@@ -91,6 +124,9 @@ func (r *run) roomOf(p *Plan) int {
 	}
 	rows := 0
 	for _, d := range p.directions() {
+		if !p.Layout.HasRows(d) {
+			continue
+		}
 		rows = max(rows, p.Layout.Virtual.Rows(g, p.Layout.Rows(d)))
 	}
 	return rows
@@ -101,6 +137,9 @@ func (r *run) rowCounts() map[string]uint32 {
 	counts := map[string]uint32{}
 	if v := r.Plan.Layout.Virtual; v != nil {
 		for _, d := range r.Plan.directions() {
+			if !r.Plan.Layout.HasRows(d) {
+				continue
+			}
 			x := r.Plan.Layout.Rows(d)
 			counts[layout.RowCount(x)] = uint32(v.Rows(r.problem.Graph, x))
 		}

@@ -37,6 +37,7 @@ func Base(d direction.Direction) End {
 
 // Edge is an edge in a kernel.
 type Edge struct {
+	ID       ir.Value // its number; nil of one that a graph unit has read
 	Src, Dst ir.Value
 	weight   func(t ir.Type) ir.Value
 }
@@ -104,6 +105,11 @@ type Layout struct {
 	Gaps bool
 	// Bare says that it has no rows, only edges by their numbers: schedules that ask for rows cannot use it.
 	Bare bool
+	// BareIn reports whether that is so in a direction; nil: not unless Bare says so.
+	BareIn func(d direction.Direction) bool
+	// Gathers names the array that has what each edge brings: a kernel before each gather fills it, which then reads it
+	// (GRAssembler's initTopology and topologyGather); edges have numbers without gaps, and it no Rest. "": the gather computes it.
+	Gathers string
 	// Virtual says that rows are those of virtual vertices; nil: each vertex has a row.
 	Virtual *Virtual
 	// Strided says that a row's edges need not follow each other, so that only threads that walk one alone can.
@@ -127,16 +133,20 @@ type Number struct {
 	Of   func(g *graph.Graph) uint32
 }
 
-// Sizes are numbers by which layouts are made, all above 0 but where that is said.
+// Sizes are what layouts are made by: numbers above 0, but where that is said, and what blocks are of.
 type Sizes struct {
 	BlockVertices int // of a block
+	BlockBy       By  // what blocks are of
 	VirtualDegree int // edges of a virtual vertex at most
+	ShardVertices int // of a shard
 	ELLWidth      int // slots of a row; 0: as many as suit the graph
 	Diagonals     int // of the matrix, at most MostDiagonals; 0: as many as suit the graph
 }
 
 // DefaultSizes are those that layouts have unless others are given.
-func DefaultSizes() Sizes { return Sizes{BlockVertices: DefaultBlock, VirtualDegree: DefaultDegree} }
+func DefaultSizes() Sizes {
+	return Sizes{BlockVertices: DefaultBlock, BlockBy: ByDestination, VirtualDegree: DefaultDegree, ShardVertices: DefaultShard}
+}
 
 // Array is an array of a layout's own. Kernels that name it (Site.Addr) have it.
 type Array struct {
@@ -188,7 +198,7 @@ func (s Site) Numbered(n, first, step ir.Value, vertex func(e ir.Value) ir.Value
 }
 
 // layouts are all of them, one file each, and then those that were added.
-var layouts = []*Layout{csr, csc, both, coo, blockCOO, split, coalesced, ellCSR, ellCOO, diaCOO}
+var layouts = []*Layout{csr, csc, both, coo, blockCOO, split, coalesced, ellCSR, ellCOO, diaCOO, gShard}
 
 // Own is how many of Layouts are heddle's own: they come first.
 var Own = len(layouts)
@@ -258,11 +268,16 @@ func (l *Layout) In(k *emit.Kernel, d direction.Direction, weights graph.WeightK
 
 // Fits reports whether rows belong to the end that direction d walks, as schedules need
 // that ask for a vertex's row.
-func (l *Layout) Fits(d direction.Direction) bool { return !l.Bare && l.Rows(d) == Base(d) }
+func (l *Layout) Fits(d direction.Direction) bool { return l.HasRows(d) && l.Rows(d) == Base(d) }
+
+// HasRows reports whether there are rows in a direction.
+func (l *Layout) HasRows(d direction.Direction) bool {
+	return !l.Bare && (l.BareIn == nil || !l.BareIn(d))
+}
 
 // Edge is edge e of the row of base, whose other end is known; its weight is word e of the array of that name.
 func (s Site) Edge(e, base, other ir.Value, weights string) Edge {
-	x := Edge{Src: base, Dst: other, weight: func(t ir.Type) ir.Value {
+	x := Edge{ID: e, Src: base, Dst: other, weight: func(t ir.Type) ir.Value {
 		return s.weight(t, func(t ir.Type) ir.Value { return s.Load(t, s.Addr(weights), e) })
 	}}
 	if s.Rows == Destination {

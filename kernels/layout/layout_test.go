@@ -36,7 +36,7 @@ func variants(l *layout.Layout) map[string]*layout.Layout {
 	list := map[string]*layout.Layout{"": l}
 	if l.Sized != nil {
 		for _, n := range []int{1, 2, 3, 5, 9} {
-			list[fmt.Sprint("/", n)] = l.Sized(layout.Sizes{BlockVertices: n, VirtualDegree: n, ELLWidth: n, Diagonals: n})
+			list[fmt.Sprint("/", n)] = l.Sized(layout.Sizes{BlockVertices: n, BlockBy: layout.ByBoth, VirtualDegree: n, ShardVertices: n, ELLWidth: n, Diagonals: n})
 		}
 	}
 	for name, x := range maps.Clone(list) {
@@ -78,7 +78,7 @@ func bothWays(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Gr
 	if l.Virtual == nil || !l.Virtual.Splits {
 		require.Equal(t, want, run(t, l, d, g, byNumber))
 	}
-	if !l.Bare {
+	if l.HasRows(d) {
 		require.Equal(t, want, run(t, l, d, g, byRow))
 	}
 	if l.Rest != nil {
@@ -155,7 +155,7 @@ func run(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph, 
 	m, arrays := emittest.New(1, 2, 4), layout.NewArrays(g)
 	args := l.NumbersOf(g)
 	args["vertices"], args["edges"] = uint32(g.Vertices()), uint32(g.Edges())
-	if l.Virtual != nil {
+	if l.Virtual != nil && l.HasRows(d) {
 		args[layout.RowCount(l.Rows(d))] = uint32(l.Virtual.Rows(g, l.Rows(d)))
 	}
 	for _, p := range kernel.Params {
@@ -192,22 +192,36 @@ func store(k *emit.Kernel, g *graph.Graph, view layout.View, id, vertex ir.Value
 	}
 }
 
-// TestBlocks: of any size, edges of a block follow each other, blocks ascend, and every edge is there once.
+// TestBlocks: of any size and kind, edges of a block follow each other, blocks ascend, edges in them are sorted, and every edge
+// is there once.
 func TestBlocks(t *testing.T) {
-	blocked, err := layout.ByName("block-coo")
-	require.NoError(t, err)
 	g := sample(t, "integer")
-	for _, vertices := range []int{1, 2, 3, 7, g.Vertices(), 1 << 27} {
-		l := blocked.Sized(layout.Sizes{BlockVertices: vertices})
-		for _, d := range []direction.Direction{direction.Push, direction.Pull} {
-			bothWays(t, l, d, g)
-		}
-		from, to := l.Array("block-coo.sources").Words(g), l.Array("block-coo.destinations").Words(g)
-		for e := 1; e < len(from); e++ {
-			before, now := int(to[e-1])/vertices, int(to[e])/vertices
-			require.LessOrEqual(t, before, now, "blocks of %d", vertices)
-			if before == now {
-				require.LessOrEqual(t, from[e-1], from[e], "by source within a block")
+	for _, name := range []string{"block-coo", "gshard"} {
+		byName, err := layout.ByName(name)
+		require.NoError(t, err)
+		for _, vertices := range []int{1, 2, 3, 7, g.Vertices(), 1 << 27} {
+			for _, by := range layout.Bys() {
+				if name == "gshard" && by != layout.ByDestination {
+					continue
+				}
+				l := byName.Sized(layout.Sizes{BlockVertices: vertices, ShardVertices: vertices, BlockBy: by})
+				for _, d := range []direction.Direction{direction.Push, direction.Pull} {
+					bothWays(t, l, d, g)
+				}
+				for x, order := range []string{"by-source", "by-destination"} {
+					array := func(part string) []uint32 { return l.Array(name + "-" + order + "." + part).Words(g) }
+					ends := [2][]uint32{array("sources"), array("destinations")}
+					key := func(e int) []uint32 {
+						n := uint32(vertices)
+						block := map[layout.By][]uint32{
+							layout.ByDestination: {ends[1][e] / n}, layout.BySource: {ends[0][e] / n}, layout.ByBoth: {ends[1][e] / n, ends[0][e] / n},
+						}[by]
+						return append(block, ends[x][e], ends[1-x][e])
+					}
+					for e := 1; e < g.Edges(); e++ {
+						require.LessOrEqual(t, slices.Compare(key(e-1), key(e)), 0, "%s of %d by %s, %s", name, vertices, by, order)
+					}
+				}
 			}
 		}
 	}
@@ -260,7 +274,7 @@ func TestChoices(t *testing.T) {
 
 // Which rows a layout has decides which schedules it goes with.
 func TestFits(t *testing.T) {
-	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true}, "virtual": {true, true}, "virtual-coalesced": {true, true}, "ell-csr": {true, true}, "ell-coo": {true, true}, "dia-coo": {true, true}}
+	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true}, "virtual": {true, true}, "virtual-coalesced": {true, true}, "block-coo": {true, false}, "gshard": {true, false}, "ell-csr": {true, true}, "ell-coo": {true, true}, "dia-coo": {true, true}}
 	for _, l := range layout.Layouts() {
 		require.Equal(t, fits[l.Name], [2]bool{l.Fits(direction.Push), l.Fits(direction.Pull)}, l.Name)
 	}

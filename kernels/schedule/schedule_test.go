@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -85,7 +86,12 @@ func layouts() map[string]*layout.Layout {
 	list := map[string]*layout.Layout{}
 	for _, l := range layout.Layouts() {
 		if list[l.Name] = l; l.Sized != nil {
-			list[l.Name] = l.Sized(layout.Sizes{BlockVertices: 7, VirtualDegree: 3, ELLWidth: 3, Diagonals: 20})
+			list[l.Name] = l.Sized(layout.Sizes{BlockVertices: 7, BlockBy: layout.ByDestination, VirtualDegree: 3, ShardVertices: 7, ELLWidth: 3, Diagonals: 20})
+		}
+		if l.Name == "block-coo" {
+			for _, by := range layout.Bys() {
+				list[l.Name+"-"+string(by)] = l.Sized(layout.Sizes{BlockVertices: 7, BlockBy: by})
+			}
 		}
 		if l.Columns != nil {
 			list[l.Name+"-1-columns"] = l.Sized(layout.Sizes{ELLWidth: 1}).Columns(true)
@@ -119,10 +125,16 @@ func (x *test) rows(keep []uint32) []uint32 {
 	if x.l.Virtual == nil {
 		return keep
 	}
-	firsts := x.l.Array(x.l.Virtual.Firsts(x.l.Rows(x.d))).Words(x.g)
 	rows := make([]uint32, len(keep))
-	for v := range keep {
-		rows[v] = keep[v] * (firsts[v+1] - firsts[v])
+	for i := range x.l.Data {
+		a := &x.l.Data[i]
+		of := [...]string{direction.Push: "(csr|by-source)", direction.Pull: "(csc|by-destination)"}[x.d]
+		if !regexp.MustCompile("-" + of + "\\.vertices$").MatchString(a.Name) {
+			continue
+		}
+		for _, v := range a.Words(x.g) {
+			rows[v] += keep[v]
+		}
 	}
 	return rows
 }
@@ -184,7 +196,7 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 			args[name] = m.Place(make([]uint32, a.Words(50+x.g.Edges(), m.Cores*m.Warps)))
 		}
 	}
-	if x.l.Virtual != nil {
+	if x.l.Virtual != nil && x.l.HasRows(x.d) {
 		args[layout.RowCount(x.l.Rows(x.d))] = uint32(x.l.Virtual.Rows(x.g, x.l.Rows(x.d)))
 	}
 	x.feed(t, m, kernel, args)
