@@ -46,7 +46,7 @@ func choice(key string, values []string, field func(w *configs.Workload) *config
 // ScheduleKey is the axis that a search begins with.
 const ScheduleKey = "workload.schedule"
 
-// layoutKey is the axis of layouts, of which each has sizes of its own.
+// layoutKey is the axis of layouts.
 const layoutKey = "workload.layout"
 
 // Kinds says which schedules are searched.
