@@ -158,14 +158,14 @@ func TestOutside(t *testing.T) {
 	// A part of a run, the search of the fastest, a trace and its replay.
 	one := []string{"--set", "compare={}", "--set", "sweep={}", "--set", "workload.algorithm=widest", "--set", "workload.schedule=ticket"}
 	require.Contains(t, good(append([]string{"run", yaml, "--check", "--set", "name=part", "--set", "region.from=2"}, one...)...), "│ yes ")
-	found := good(append([]string{"tune", yaml, "--points", "6", "--units", "--only", "schedule=vertex,vector,ticket"}, one...)...)
+	found := good(append([]string{"tune", yaml, "--points", "6", "--schedules", "all", "--only", "schedule=vertex,vector,ticket"}, one...)...)
 	require.Contains(t, found, "aligned")
 	good(append([]string{"trace", "record", yaml, "-o", "ticket.trace"}, one...)...)
 	require.NoError(t, os.WriteFile("replay.yaml", []byte("name: replay\nmachine: {extends: vortex-1c4w4t, core: {ticket: {delay: 4}}}\nworkload: {trace: ticket.trace}\n"), 0o644))
 	require.Contains(t, good("run", "replay.yaml", "--check"), "│ replayed ")
 
 	schema := good("config", "schema")
-	for _, line := range []string{", vector, weaver", "ticket", "dia-coo, gshard, aligned", "bc, widest", "machine.core.ticket.delay"} {
+	for _, line := range []string{", vector, weaver", "ticket", "dia-coo, gshard, aligned", ", widest", "machine.core.ticket.delay"} {
 		require.Contains(t, schema, line)
 	}
 	pages := good("config", "schema", "--markdown")
