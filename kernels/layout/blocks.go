@@ -79,13 +79,21 @@ func (b *blocks) array(x End) string {
 	return b.name + [...]string{Source: "-by-source", Destination: "-by-destination"}[x]
 }
 
-// in has the edges block by block, within a block sorted by an end: by counting, as in UGF's Algorithm 2, which leaves those of
-// a block in the order in which they were.
+// in has the edges block by block, within a block sorted by end x: by counting, as in UGF's Algorithm 2, which leaves those of a
+// block in the order in which they were. Of blocks of both ends, those with one block of that end follow each other: as x
+// ascends in them, those with one block of the other end would be blocks of that alone.
 func (b *blocks) in(g *graph.Graph, x End) graph.COO {
-	edges := g.COOBySource()
-	if x == Destination {
-		edges = g.COOByDestination()
+	if x == Source {
+		edges := g.COOBySource()
+		if b.by != BySource {
+			edges = inBlocks(edges, edges.Destinations, b.vertices)
+		}
+		if b.by != ByDestination {
+			edges = inBlocks(edges, edges.Sources, b.vertices)
+		}
+		return edges
 	}
+	edges := g.COOByDestination()
 	if b.by != ByDestination {
 		edges = inBlocks(edges, edges.Sources, b.vertices)
 	}

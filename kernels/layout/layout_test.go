@@ -214,7 +214,7 @@ func TestBlocks(t *testing.T) {
 					key := func(e int) []uint32 {
 						n := uint32(vertices)
 						block := map[layout.By][]uint32{
-							layout.ByDestination: {ends[1][e] / n}, layout.BySource: {ends[0][e] / n}, layout.ByBoth: {ends[1][e] / n, ends[0][e] / n},
+							layout.ByDestination: {ends[1][e] / n}, layout.BySource: {ends[0][e] / n}, layout.ByBoth: {ends[x][e] / n, ends[1-x][e] / n},
 						}[by]
 						return append(block, ends[x][e], ends[1-x][e])
 					}
