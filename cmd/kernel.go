@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"heddle/internal/experiment"
 	"heddle/isa/emu"
 	"heddle/kernels/codegen"
 	"heddle/kernels/compose"
@@ -100,26 +102,64 @@ func newKernelChoices() *cobra.Command {
 }
 
 func newKernelList() *cobra.Command {
-	var count bool
+	var count, asJSON bool
 	c := &cobra.Command{
-		Use:     "list",
-		Short:   "List the kernels",
-		Example: "  heddle kernel list\n  heddle kernel list --count",
+		Use:   "list",
+		Short: "List the kernels",
+		Long: `List the kernels: those written by hand, and every legal combination of choices.
+
+--count counts the combinations of each algorithm: of software's schedules, where each
+number that a kernel heeds (the size of thread blocks, those of a layout) counts as two, as
+GRAssembler (CGO 2024) counts in its Table 3; of all schedules; and of all manners in which
+kernels are written. Below are the table's factors, whose product is of what there is to
+choose from, legal or not: the published 4,480 is that.`,
+		Example: "  heddle kernel list\n  heddle kernel list --count\n  heddle kernel list --count --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			list := allKernels()
-			if count {
-				fmt.Fprintln(c.OutOrStdout(), len(list))
+			switch {
+			case count && asJSON:
+				return printJSON(c.OutOrStdout(), kernelCounts{compose.Factors(), compose.Count()})
+			case count:
+				writeCounts(c.OutOrStdout())
 				return nil
 			}
-			for _, k := range list {
+			for _, k := range allKernels() {
 				fmt.Fprintln(c.OutOrStdout(), k.name)
 			}
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&count, "count", false, "print only how many there are")
+	c.Flags().BoolVar(&count, "count", false, "count them, by algorithm")
+	c.Flags().BoolVar(&asJSON, "json", false, "with --count: as JSON")
 	return c
+}
+
+// kernelCounts is what --count prints as JSON.
+type kernelCounts struct {
+	Factors    []compose.Factor  `json:"factors"`
+	Algorithms []compose.Counted `json:"algorithms"`
+}
+
+func writeCounts(w io.Writer) {
+	t := newTable(w, "algorithm", "software", "all schedules", "all manners")
+	var sum compose.Counted
+	for _, n := range compose.Count() {
+		t.AppendRow(table.Row{n.Algorithm, n.Software, n.Choices, n.All})
+		sum.Software, sum.Choices, sum.All = sum.Software+n.Software, sum.Choices+n.Choices, sum.All+n.All
+	}
+	t.AppendSeparator()
+	t.AppendRow(table.Row{"all", sum.Software, sum.Choices, sum.All})
+	t.Render()
+	t = newTable(w, "factor", "options", "of Table 3", "which")
+	factors := compose.Factors()
+	for _, f := range factors {
+		t.AppendRow(table.Row{f.Name, f.Count, f.Published, strings.Join(f.Options, ", ")})
+	}
+	ours, published := compose.Product(factors)
+	t.AppendSeparator()
+	t.AppendRow(table.Row{"product", experiment.Thousands(uint64(ours)), experiment.Thousands(uint64(published)), "an algorithm"})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: 40, WidthMaxEnforcer: text.WrapSoft}})
+	t.Render()
 }
 
 // kernelView is what of a kernel is shown.

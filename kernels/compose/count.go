@@ -1,0 +1,121 @@
+package compose
+
+import (
+	"slices"
+	"strings"
+
+	"heddle/kernels/activeset"
+	"heddle/kernels/algorithm"
+	"heddle/kernels/direction"
+	"heddle/kernels/emit"
+	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
+)
+
+// Factor is one kind of choice, as GRAssembler's Table 3 (CGO 2024) has them, and the options of it that there are.
+type Factor struct {
+	Name      string   `json:"name"`
+	Count     int      `json:"count"`     // as Table 3 counts: what is a number, on or off counts as two
+	Published int      `json:"published"` // GRAssembler's
+	Options   []string `json:"options"`
+}
+
+// Factors are those that the table multiplies to 4,480, for software's schedules. Which of the products are legal depends on the
+// algorithm.
+func Factors() []Factor {
+	var schedules, layouts, sets, directions, dedups, orders []string
+	for _, s := range schedule.Software() {
+		schedules = append(schedules, s.Name)
+	}
+	for _, l := range layout.Layouts() {
+		if name := family(l); !slices.Contains(layouts, name) {
+			layouts = append(layouts, name)
+		}
+	}
+	for _, s := range activeset.Choices() {
+		if !s.OfUnit {
+			sets = append(sets, s.Name)
+		}
+	}
+	for _, d := range direction.Policies() {
+		if len(d.Uses) == 1 {
+			directions = append(directions, d.Name)
+		}
+	}
+	for _, d := range activeset.Dedups() {
+		dedups = append(dedups, d.Name)
+	}
+	for _, o := range activeset.Orders() {
+		orders = append(orders, o.Name)
+	}
+	all := func(name string, published int, options []string) Factor {
+		return Factor{name, len(options), published, options}
+	}
+	two := func(name string, options ...string) Factor { return Factor{name, 2, 2, options} }
+	return []Factor{
+		all("schedule", 7, schedules), all("layout", 5, layouts), all("active set", 4, sets), all("direction", 2, directions),
+		two("dedup", dedups...), two("order", orders...),
+		two("CTA size", "cta_threads: a number"), two("blocking", "block_vertices: a number"),
+	}
+}
+
+// family is a layout as Table 3 has it: rows by source and by destination are one, what is beside a layout for its rest is
+// none, and blocks are counted as blocking.
+func family(l *layout.Layout) string {
+	first, rest, _ := strings.Cut(l.Name, "-")
+	switch {
+	case first == "csc":
+		return "csr"
+	case first == "block":
+		return rest
+	}
+	return first
+}
+
+// Product is what factors come to.
+func Product(factors []Factor) (ours, published int) {
+	ours, published = 1, 1
+	for _, f := range factors {
+		ours, published = ours*f.Count, published*f.Published
+	}
+	return ours, published
+}
+
+// Counted is how many kernels an algorithm has.
+type Counted struct {
+	Algorithm string `json:"algorithm"`
+	Software  int    `json:"software"` // legal, of software's schedules; each number that it heeds (CTA size, a layout's sizes) counted as two
+	Choices   int    `json:"choices"`  // legal, of all schedules, each with the first manner in which it is written
+	All       int    `json:"all"`      // with every manner: scan, skip, sum, ahead, coefficient
+}
+
+// Count counts the legal combinations, by algorithm.
+func Count() (list []Counted) {
+	for _, a := range algorithm.Algorithms() {
+		list = append(list, Counted{Algorithm: a.Name})
+	}
+	for _, p := range All() {
+		i := slices.IndexFunc(list, func(c Counted) bool { return c.Algorithm == p.Algorithm.Name })
+		list[i].count(p)
+	}
+	return list
+}
+
+func (c *Counted) count(p *Plan) {
+	c.All++
+	if p.Scan != schedule.Scans()[0] || p.Skip != schedule.Skips()[0] || p.Settled || p.Sum != emit.Summings()[0] || !p.Ahead || p.Coefficient != algorithm.Hardware {
+		return
+	}
+	c.Choices++
+	if p.Schedule.Unit != "" || p.Set.OfUnit {
+		return
+	}
+	n := 1
+	if p.Schedule.Blocks {
+		n *= 2
+	}
+	for range p.Layout.Keys {
+		n *= 2
+	}
+	c.Software += n
+}
