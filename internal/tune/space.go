@@ -43,11 +43,11 @@ func choice(key string, values []string, field func(w *configs.Workload) *config
 	return Axis{Key: key, Values: values, set: func(w *configs.Workload, value string) { *field(w) = configs.Choice(value) }}
 }
 
-// ScheduleKey is the axis that a search begins with.
-const ScheduleKey = "workload.schedule"
-
-// layoutKey is the axis of layouts.
-const layoutKey = "workload.layout"
+// Keys of axes.
+const (
+	ScheduleKey = "workload.schedule" // which a search begins with
+	LayoutKey   = "workload.layout"
+)
 
 // Kinds says which schedules are searched.
 type Kinds string
@@ -101,7 +101,7 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		{Key: ScheduleKey, Values: schedules, set: func(w *configs.Workload, v string) { w.Schedule = configs.Schedule(v) }},
 		choice("workload.direction", directions, func(w *configs.Workload) *configs.Choice { return &w.Direction }),
 		choice("workload.active_set", sets, func(w *configs.Workload) *configs.Choice { return &w.ActiveSet }),
-		{Key: layoutKey, Values: layouts, set: func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
+		{Key: LayoutKey, Values: layouts, set: func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
 		choice("workload.dedup", dedups, func(w *configs.Workload) *configs.Choice { return &w.Dedup }),
 		choice("workload.order", orders, func(w *configs.Workload) *configs.Choice { return &w.Order }),
 		choice("workload.scan", scans, func(w *configs.Workload) *configs.Choice { return &w.Scan }),

@@ -180,6 +180,8 @@ func (s *Study) Markdown() string {
 	s.kernels(&b)
 	b.WriteString("### Each schedule of " + s.Variants[0] + ", with what suits it\n\nHow many times as fast as " + s.first() + "; `<`: it was abandoned.\n\n")
 	s.schedules(&b)
+	b.WriteString("### What the choices are worth, of " + s.Variants[0] + "\n\n")
+	s.options(&b)
 	b.WriteString("### Why\n\n")
 	s.why(&b)
 	return strings.TrimRight(b.String(), "\n") + "\n"
@@ -300,6 +302,48 @@ func (s *Study) schedules(b *strings.Builder) {
 	}
 	rows = append(rows, append(mean, times(s.Geomean(func(p *Problem) float64 { return p.Over(0) }, nil))))
 	markdown(b, append(append([]string{"problem"}, names...), "tuned"), rows)
+}
+
+// Options says how far apart candidates are, of the first variant, as GRAssembler (CGO 2024, §6.2) counts it.
+type Options struct {
+	Second     float64 // the second's time over the best's, geometric mean
+	MostSecond float64 // and at most
+	Layouts    float64 // part of the seconds that have another layout than the best
+	Worst      float64 // the slowest's time over the best's, of those that were simulated to their ends, geometric mean
+	Problems   int     // that have a second
+}
+
+// Options are those of the study's problems.
+func (s *Study) Options() (o Options) {
+	second, worst, others := 0.0, 0.0, 0
+	for _, p := range s.Problems {
+		x := &p.base().Outcome
+		if x.Second == nil || x.Worst == nil || x.Best.Cycles == 0 {
+			continue
+		}
+		o.Problems++
+		gap := float64(x.Second.Cycles) / float64(x.Best.Cycles)
+		second, worst = second+math.Log(gap), worst+math.Log(float64(x.Worst.Cycles)/float64(x.Best.Cycles))
+		o.MostSecond = max(o.MostSecond, gap)
+		if x.Second.Choices[LayoutKey] != x.Best.Choices[LayoutKey] {
+			others++
+		}
+	}
+	if n := float64(o.Problems); n > 0 {
+		o.Second, o.Worst, o.Layouts = math.Exp(second/n), math.Exp(worst/n), float64(others)/n
+	}
+	return o
+}
+
+func (s *Study) options(b *strings.Builder) {
+	o := s.Options()
+	header := []string{"", s.Name, "GRAssembler, §6.2"}
+	markdown(b, header, [][]string{
+		{"time of the second over the best, geometric mean", times(o.Second), "1.168"},
+		{"at most", times(o.MostSecond), "2.08"},
+		{"seconds with another layout than the best", fmt.Sprintf("%.0f %%", 100*o.Layouts), "52.78 %"},
+		{"time of the worst over the best, geometric mean", times(o.Worst), "21.48"},
+	})
 }
 
 // why sets statistics of the bests side by side, and of the first.

@@ -1,0 +1,71 @@
+package tune_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/internal/experiment"
+	"heddle/internal/tune"
+)
+
+// solved is a solution by its cycles: what suits each of the schedules vertex and edge, and what was found.
+func solved(variant string, vertex, edge, best uint64) *tune.Solution {
+	ranked := func(schedule, layout string, cycles uint64) tune.Ranked {
+		return tune.Ranked{Kernel: "bfs/" + schedule + "/" + layout, Cycles: cycles, Speedup: float64(vertex) / float64(cycles),
+			Choices: map[string]string{tune.ScheduleKey: schedule, tune.LayoutKey: layout}}
+	}
+	second, worst := ranked("vertex", "csr", vertex), ranked("edge", "coo", edge)
+	return &tune.Solution{Variant: variant, Outcome: tune.Outcome{
+		First: ranked("vertex", "csr", vertex), Best: ranked("warp", "coo", best), Second: &second, Worst: &worst,
+		Schedules: []tune.Ranked{ranked("vertex", "csr", vertex), ranked("edge", "coo", edge)},
+	}}
+}
+
+func study() *tune.Study {
+	problem := func(algorithm string, of ...*tune.Solution) *tune.Problem {
+		return &tune.Problem{Axes: []experiment.Setting{{Key: "workload.algorithm", Value: algorithm}}, Of: of}
+	}
+	return &tune.Study{Name: "s", Variants: []string{"software", "unit"}, Problems: []*tune.Problem{
+		problem("bfs", solved("software", 1000, 800, 400), solved("unit", 900, 900, 200)),
+		problem("cc", solved("software", 1000, 4000, 500), solved("unit", 900, 900, 1000)),
+	}}
+}
+
+// TestStudySpeedups: speedups are over what they say, and means over what they name.
+func TestStudySpeedups(t *testing.T) {
+	s := study()
+	bfs, cc := s.Problems[0], s.Problems[1]
+	require.InDelta(t, 2.5, bfs.Over(0), 1e-9)
+	require.InDelta(t, 5, bfs.Over(1), 1e-9)
+	require.InDelta(t, 2, bfs.OverBest(1), 1e-9)
+	require.InDelta(t, 4, bfs.OverFixed(1), 1e-9, "edge is the better schedule")
+	require.InDelta(t, 0.5, cc.OverBest(1), 1e-9)
+	require.InDelta(t, 1, cc.OverFixed(1), 1e-9, "vertex is the better schedule")
+	require.InDelta(t, 1, s.Geomean(func(p *tune.Problem) float64 { return p.OverBest(1) }, nil), 1e-9)
+	require.InDelta(t, 2, s.Geomean(func(p *tune.Problem) float64 { return p.OverBest(1) }, func(p *tune.Problem) bool { return p == bfs }), 1e-9)
+	o := s.Options()
+	require.InDelta(t, 2.2360679, o.Second, 1e-6, "of 2.5 and 2")
+	require.InDelta(t, 2.5, o.MostSecond, 1e-9)
+	require.InDelta(t, 1, o.Layouts, 1e-9)
+	require.InDelta(t, 4, o.Worst, 1e-9, "of 2 and 8")
+	text := s.Markdown()
+	require.Contains(t, text, "| the tuned best of software | all 2 | 1.00 | 1.00 |")
+	require.Contains(t, text, "| bfs | 1 | 2.50 | 5.00 (2.00) |")
+	require.Contains(t, text, "| cc | 1.00 | 0.25 | 2.00 |")
+}
+
+// TestStudyPage: the page that is cited has the tables of the figures beside it.
+func TestStudyPage(t *testing.T) {
+	dir := filepath.Join("..", "..", "docs", "results")
+	text, err := os.ReadFile(filepath.Join(dir, "hardware-vs-tuned.json"))
+	require.NoError(t, err)
+	var s tune.Study
+	require.NoError(t, json.Unmarshal(text, &s))
+	page, err := os.ReadFile(filepath.Join(dir, "hardware-vs-tuned.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), s.Markdown(), "heddle tune hardware-vs-tuned: its study.json and study.md")
+}
