@@ -1,9 +1,6 @@
 package tune_test
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,16 +53,4 @@ func TestStudySpeedups(t *testing.T) {
 	require.Contains(t, text, "| the tuned best of software | all 2 | 1.00 | 1.00 |")
 	require.Contains(t, text, "| bfs | 1 | 2.50 | 5.00 (2.00) |")
 	require.Contains(t, text, "| cc | 1.00 | 0.25 | 2.00 |")
-}
-
-// TestStudyPage: the page that is cited has the tables of the figures beside it.
-func TestStudyPage(t *testing.T) {
-	dir := filepath.Join("..", "..", "docs", "results")
-	text, err := os.ReadFile(filepath.Join(dir, "hardware-vs-tuned.json"))
-	require.NoError(t, err)
-	var s tune.Study
-	require.NoError(t, json.Unmarshal(text, &s))
-	page, err := os.ReadFile(filepath.Join(dir, "hardware-vs-tuned.md"))
-	require.NoError(t, err)
-	require.Contains(t, string(page), s.Markdown(), "heddle tune hardware-vs-tuned: its study.json and study.md")
 }
