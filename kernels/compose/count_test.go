@@ -1,0 +1,30 @@
+package compose
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/kernels/layout"
+)
+
+// TestCount: what is counted is what there is, and the published factors give the published number.
+func TestCount(t *testing.T) {
+	all := 0
+	for _, c := range Count() {
+		require.LessOrEqual(t, c.Choices, c.All)
+		require.Positive(t, c.Software, c.Algorithm)
+		all += c.All
+	}
+	require.Len(t, All(), all)
+	_, published := Product(Factors())
+	require.Equal(t, 4480, published, "GRAssembler, Table 3")
+}
+
+func TestFamily(t *testing.T) {
+	for name, want := range map[string]string{"csr": "csr", "csc": "csr", "csr-csc": "csr", "coo": "coo", "block-coo": "coo"} {
+		l, err := layout.ByName(name)
+		require.NoError(t, err)
+		require.Equal(t, want, family(l))
+	}
+}
