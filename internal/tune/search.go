@@ -123,7 +123,6 @@ func (s *Search) compare(a, b int) int {
 // that comes to (successive halving), until one is left.
 func (s *Search) descend(ctx context.Context, here []int) error {
 	for len(here) > 0 && !s.over {
-		here = here[:(len(here)+1)/2]
 		moved := false
 		for i, from := range here {
 			to, err := s.pass(ctx, from)
@@ -136,6 +135,7 @@ func (s *Search) descend(ctx context.Context, here []int) error {
 			return nil
 		}
 		slices.SortStableFunc(here, s.compare)
+		here = here[:(len(here)+1)/2]
 	}
 	return nil
 }
