@@ -159,25 +159,24 @@ func (s *Search) pass(ctx context.Context, here int) (int, error) {
 	return here, nil
 }
 
-// around changes each choice of the best once more, schedules too, as long as that makes it faster.
+// around changes each choice of the best once more, schedules too, and what goes with it where it must; and descends from what
+// is faster, as long as there is any.
 func (s *Search) around(ctx context.Context) error {
 	for before := -1; before != s.best && !s.over && s.best >= 0; {
 		before = s.best
-		here := s.Space.Candidates[s.best]
 		var list []int
-		for i, c := range s.Space.Candidates {
-			differs := 0
-			for a := range c {
-				if c[a] != here[a] {
-					differs++
-				}
-			}
-			if differs <= 1 {
-				list = append(list, i)
+		for axis := range s.Space.Axes {
+			for v := range s.Space.Axes[axis].Values {
+				list = append(list, s.Space.nearest(s.Space.Candidates[before], axis, v)...)
 			}
 		}
 		if err := s.try(ctx, list, untilBest); err != nil {
 			return err
+		}
+		if s.best != before {
+			if err := s.descend(ctx, []int{s.best}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -356,12 +356,12 @@ func (s *Space) suited(value int) int {
 	return slices.IndexFunc(s.Candidates, func(c Candidate) bool { return c[0] == value })
 }
 
-// nearest are the candidates of the same schedule that have a value on an axis and as many of another's values as there can be;
-// at most mostNearest. There are several where the value asks for another one on a second axis.
+// nearest are the candidates that have a value on an axis and as many of another's values as there can be, its schedule unless the
+// axis is that; at most mostNearest. There are several where the value asks for another one on a second axis.
 func (s *Space) nearest(to Candidate, axis, value int) (list []int) {
 	least := len(s.Axes) + 1
 	for i, c := range s.Candidates {
-		if c[axis] != value || c[0] != to[0] {
+		if c[axis] != value || axis != 0 && c[0] != to[0] {
 			continue
 		}
 		differs := 0
