@@ -111,7 +111,7 @@ func newKernelList() *cobra.Command {
 --count counts the combinations of each algorithm: of software's schedules, where each
 number that a kernel heeds (the size of thread blocks, those of a layout) counts as two, as
 GRAssembler (CGO 2024) counts in its Table 3; of all schedules; and of all manners in which
-kernels are written. Below are the table's factors, whose product is of what there is to
+kernels are written; and which of these run fused, too. Below are the table's factors, whose product is of what there is to
 choose from, legal or not: the published 4,480 is that.`,
 		Example: "  heddle kernel list\n  heddle kernel list --count\n  heddle kernel list --count --json",
 		Args:    cobra.NoArgs,
@@ -141,14 +141,14 @@ type kernelCounts struct {
 }
 
 func writeCounts(w io.Writer) {
-	t := newTable(w, "algorithm", "software", "all schedules", "all manners")
+	t := newTable(w, "algorithm", "software", "all schedules", "all manners", "fused too")
 	var sum compose.Counted
 	for _, n := range compose.Count() {
-		t.AppendRow(table.Row{n.Algorithm, n.Software, n.Choices, n.All})
-		sum.Software, sum.Choices, sum.All = sum.Software+n.Software, sum.Choices+n.Choices, sum.All+n.All
+		t.AppendRow(table.Row{n.Algorithm, n.Software, n.Choices, n.All, n.Fused})
+		sum.Software, sum.Choices, sum.All, sum.Fused = sum.Software+n.Software, sum.Choices+n.Choices, sum.All+n.All, sum.Fused+n.Fused
 	}
 	t.AppendSeparator()
-	t.AppendRow(table.Row{"all", sum.Software, sum.Choices, sum.All})
+	t.AppendRow(table.Row{"all", sum.Software, sum.Choices, sum.All, sum.Fused})
 	t.Render()
 	t = newTable(w, "factor", "options", "of Table 3", "which")
 	factors := compose.Factors()

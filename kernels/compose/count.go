@@ -87,6 +87,7 @@ type Counted struct {
 	Software  int    `json:"software"` // legal, of software's schedules; each number that it heeds (CTA size, a layout's sizes) counted as two
 	Choices   int    `json:"choices"`  // legal, of all schedules, each with the first manner in which it is written
 	All       int    `json:"all"`      // with every manner: scan, skip, sum, ahead, coefficient
+	Fused     int    `json:"fused"`    // of these that run fused, too
 }
 
 // Count counts the legal combinations, by algorithm.
@@ -94,9 +95,14 @@ func Count() (list []Counted) {
 	for _, a := range algorithm.Algorithms() {
 		list = append(list, Counted{Algorithm: a.Name})
 	}
+	of := func(p *Plan) *Counted {
+		return &list[slices.IndexFunc(list, func(c Counted) bool { return c.Algorithm == p.Algorithm.Name })]
+	}
 	for _, p := range All() {
-		i := slices.IndexFunc(list, func(c Counted) bool { return c.Algorithm == p.Algorithm.Name })
-		list[i].count(p)
+		of(p).count(p)
+	}
+	for _, p := range AllFused() {
+		of(p).Fused++
 	}
 	return list
 }

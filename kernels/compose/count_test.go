@@ -10,13 +10,15 @@ import (
 
 // TestCount: what is counted is what there is, and the published factors give the published number.
 func TestCount(t *testing.T) {
-	all := 0
+	all, fused := 0, 0
 	for _, c := range Count() {
 		require.LessOrEqual(t, c.Choices, c.All)
 		require.Positive(t, c.Software, c.Algorithm)
-		all += c.All
+		require.LessOrEqual(t, c.Fused, c.All)
+		all, fused = all+c.All, fused+c.Fused
 	}
 	require.Len(t, All(), all)
+	require.Len(t, AllFused(), fused)
 	_, published := Product(Factors())
 	require.Equal(t, 4480, published, "GRAssembler, Table 3")
 }
