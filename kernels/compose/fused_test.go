@@ -182,3 +182,20 @@ func TestBarriersAndFencesCount(t *testing.T) {
 		require.Error(t, run(lacks), "%v", c)
 	}
 }
+
+// TestFusedWithToleranceOfNone: a tolerance says nothing of algorithms that sum up no changes; no kernel of theirs has a place for
+// these.
+func TestFusedWithToleranceOfNone(t *testing.T) {
+	g := tiny()["skewed"]
+	for _, algorithm := range []string{"bfs", "in-degree", "sssp", "k-core", "colouring", "stcon", "graphsum"} {
+		p, err := NewPlan(choose("algorithm=" + algorithm))
+		require.NoError(t, err)
+		p.Fused = true
+		w := workload(p)
+		w.Tolerance = 1
+		r, err := Run(context.Background(), untimed(t, p), g, w)
+		require.NoError(t, err, algorithm)
+		require.True(t, r.Verified)
+		require.EqualValues(t, 1, r.Times.Launches)
+	}
+}

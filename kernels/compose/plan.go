@@ -61,7 +61,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 		return nil, err
 	}
 	w = resolve(w)
-	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Residual: w.Tolerance > 0, Width: w.Width,
+	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Width: w.Width,
 		Rule: direction.Rule(w.HybridRule), Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
 	for _, err := range []error{
 		find(&p.Algorithm, algorithm.ByName, string(w.Algorithm)),
@@ -77,6 +77,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 			return nil, err
 		}
 	}
+	p.Residual = w.Tolerance > 0 && p.Algorithm.Applies()
 	if p.Algorithm.Sends != nil && float32(w.Damping) >= 1 {
 		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected less than 1 with %s", w.Damping, p.Algorithm.Name)
 	}
