@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 
@@ -134,54 +135,62 @@ func launches(r *Result) int {
 	return n
 }
 
-// TestAllOnTheEmulator: every legal combination compiles, runs, and is right on every graph.
-func TestAllOnTheEmulator(t *testing.T) {
+// allEnv has tests run all legal combinations where else they run those in which all choices meet that can, and some more: 1
+// for all of them, or a share, k/n for every nth from the kth on, for n machines.
+const allEnv = "HEDDLE_COMPOSE_ALL"
+
+// share picks the plans that a test runs: of all of them, if allEnv says so; else the covering ones, and every nth of all; 0:
+// none besides.
+func share(t *testing.T, all func() []*Plan, covering func() []*Plan, nth int) (plans []*Plan) {
+	first, step := 1, max(nth, 1)
+	switch text := os.Getenv(allEnv); text {
+	case "":
+		plans = slices.Clone(covering())
+		if nth == 0 {
+			return plans
+		}
+	case "1":
+		step = 1
+	default:
+		n, err := fmt.Sscanf(text, "%d/%d", &first, &step)
+		require.True(t, n == 2 && err == nil && 1 <= first && first <= step, "%s=%s: expected 1, or a share such as 2/8", allEnv, text)
+	}
+	for i, p := range all() {
+		if i%step == first-1 && !slices.Contains(plans, p) {
+			plans = append(plans, p)
+		}
+	}
+	return plans
+}
+
+// onGraphs gives the graphs of the ith plan: all of them, if all combinations run; else one.
+func onGraphs(i int) map[string]*graph.Graph {
 	graphs := tiny()
-	for _, p := range All() {
+	if os.Getenv(allEnv) != "" {
+		return graphs
+	}
+	name := []string{"skewed", "star", "chain"}[i%3]
+	return map[string]*graph.Graph{name: graphs[name]}
+}
+
+// TestAllOnTheEmulator: legal combinations compile, run, and are right.
+func TestAllOnTheEmulator(t *testing.T) {
+	for i, p := range share(t, legal, covering, 10) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
-			for name, g := range graphs {
+			for name, g := range onGraphs(i) {
 				check(t, p, untimed(t, p), name, g)
 			}
 		})
 	}
 }
 
-// everyNth combination runs with time, on one graph, unless allEnv is set: to 1 for all of them, or to a
-// share of them, k/n for every nth from the kth on, for n machines.
-const (
-	everyNth = 11
-	allEnv   = "HEDDLE_COMPOSE_ALL"
-)
-
-// share says which combinations run with time.
-func share(t *testing.T) (first, step int, all bool) {
-	text := os.Getenv(allEnv)
-	switch text {
-	case "":
-		return 0, everyNth, false
-	case "1":
-		return 0, 1, true
-	}
-	n, err := fmt.Sscanf(text, "%d/%d", &first, &step)
-	require.True(t, n == 2 && err == nil && 1 <= first && first <= step, "%s=%s: expected 1, or a share such as 2/8", allEnv, text)
-	return first - 1, step, true
-}
-
 // TestOnATimedMachine: with time they are right too, and no law is broken.
 func TestOnATimedMachine(t *testing.T) {
-	graphs := tiny()
-	first, step, all := share(t)
-	for i, p := range All() {
-		if i%step != first {
-			continue
-		}
+	for i, p := range share(t, legal, covering, 0) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
-			for name, g := range graphs {
-				if !all && name != "skewed" {
-					continue
-				}
+			for name, g := range onGraphs(i) {
 				d := timed(t, p)
 				r := check(t, p, d, name, g)
 				require.NoError(t, d.Machine.CheckLaws())

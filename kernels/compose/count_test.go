@@ -17,8 +17,8 @@ func TestCount(t *testing.T) {
 		require.LessOrEqual(t, c.Fused, c.All)
 		all, fused = all+c.All, fused+c.Fused
 	}
-	require.Len(t, All(), all)
-	require.Len(t, AllFused(), fused)
+	require.Len(t, legal(), all)
+	require.Len(t, fusable(), fused)
 	_, published := Product(Factors())
 	require.Equal(t, 4480, published, "GRAssembler, Table 3")
 }

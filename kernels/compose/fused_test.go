@@ -69,12 +69,8 @@ func timedOf(t testing.TB, p *Plan, shape string, options sim.Options, set ...st
 func TestFusedInTime(t *testing.T) {
 	graphs := tiny()
 	names := []string{"star", "chain", "skewed"}
-	first, step, _ := share(t)
-	for i, p := range AllFused() {
-		if i%(3*step) != first {
-			continue
-		}
-		shape := shapes[i/step%len(shapes)]
+	for i, p := range share(t, fusable, coveringFused, 0) {
+		shape := shapes[i%len(shapes)]
 		t.Run(p.Name()+"/"+shape, func(t *testing.T) {
 			t.Parallel()
 			if p.Runs(timedOf(t, p, shape, sim.Options{}).Shape()) != nil {
@@ -112,11 +108,7 @@ func TestFusedInTime(t *testing.T) {
 func TestFused(t *testing.T) {
 	graphs := tiny()
 	names := []string{"star", "chain", "skewed"}
-	first, step, _ := share(t)
-	for i, p := range AllFused() {
-		if i%step != first {
-			continue
-		}
+	for i, p := range share(t, fusable, coveringFused, 25) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			sameRun(t, p, graphs[names[i%len(names)]], func() host.Device { return untimed(t, p) })

@@ -40,6 +40,7 @@ var added = []rule{
 type size struct {
 	key, name string
 	text      func(s layout.Sizes) string
+	given     func(s layout.Sizes) bool // reports whether it is not the default; 0 is
 	set       func(to *layout.Sizes, from layout.Sizes)
 }
 
@@ -53,19 +54,16 @@ var sizes = []size{
 }
 
 func sizeKey[T comparable](key, name string, of func(s *layout.Sizes) *T) size {
+	var none T
+	all := layout.DefaultSizes()
+	usual := *of(&all)
 	return size{
 		key: key, name: name,
-		text: func(s layout.Sizes) string {
-			var none T
-			usual := layout.DefaultSizes()
-			return fmt.Sprint(cmp.Or(*of(&s), *of(&usual), none))
-		},
-		set: func(to *layout.Sizes, from layout.Sizes) { *of(to) = *of(&from) },
+		text:  func(s layout.Sizes) string { return fmt.Sprint(cmp.Or(*of(&s), usual)) },
+		given: func(s layout.Sizes) bool { return *of(&s) != none && *of(&s) != usual },
+		set:   func(to *layout.Sizes, from layout.Sizes) { *of(to) = *of(&from) },
 	}
 }
-
-// given reports whether a size is not the default; none is.
-func (x *size) given(s layout.Sizes) bool { return x.text(s) != x.text(layout.DefaultSizes()) }
 
 // sized makes the plan's layout of the plan's sizes, and refuses those that it does not have.
 func (p *Plan) sized() error {
@@ -283,14 +281,22 @@ func (r *Refused) Error() string { return fmt.Sprintf("%s: %s", r.Plan, r.Why) }
 
 // legal applies the rules.
 func (p *Plan) legal() error {
-	lists := [][]rule{rules, added}
+	if r := p.breaks(); r != nil {
+		return &Refused{p.Name(), r.why}
+	}
+	return nil
+}
+
+// breaks is the first rule that refuses the plan; nil: it is legal.
+func (p *Plan) breaks() *rule {
+	lists := [...][]rule{rules, added, nil}
 	if p.Fused {
-		lists = append(lists, unfused)
+		lists[2] = unfused
 	}
 	for _, list := range lists {
-		for _, r := range list {
-			if r.broken(p) {
-				return &Refused{p.Name(), r.why}
+		for i := range list {
+			if list[i].broken(p) {
+				return &list[i]
 			}
 		}
 	}

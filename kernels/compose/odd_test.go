@@ -35,20 +35,10 @@ func runOdd(t *testing.T, p *Plan, g *graph.Graph, w configs.Workload) (Result, 
 	return compiled(t, p, g).Run(t.Context(), untimed(t, p), g, w)
 }
 
-// oddEvery is which share of the combinations runs on a graph of its own.
-const oddEvery = 5
-
 // TestOddGraphs: combinations are right on graphs of one vertex, without edges, with edges that are there several times, and
-// of sizes that fit nothing. -short: fewer.
+// of sizes that fit nothing.
 func TestOddGraphs(t *testing.T) {
-	every := oddEvery
-	if testing.Short() {
-		every *= 7
-	}
-	for i, p := range All() {
-		if i%every != 0 {
-			continue
-		}
+	for i, p := range share(t, legal, covering, 23) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(i), 5))

@@ -291,7 +291,7 @@ func (p *Plan) Name() string {
 func All() []*Plan {
 	var plans []*Plan
 	each(func(p Plan) {
-		if p.legal() == nil {
+		if p.breaks() == nil {
 			plans = append(plans, &p)
 		}
 	})
@@ -301,7 +301,7 @@ func All() []*Plan {
 // AllFused returns those whose loop over super-steps may be the device's.
 func AllFused() (plans []*Plan) {
 	for _, p := range All() {
-		if p.Fused = true; p.legal() == nil {
+		if p.Fused = true; p.breaks() == nil {
 			plans = append(plans, p)
 		}
 	}
@@ -351,7 +351,7 @@ func eachSet(p Plan, f func(p Plan)) {
 // refused with any, and comes once.
 func eachManner(p Plan, f func(p Plan)) {
 	p.Scan, p.Skip, p.Sum, p.Ahead, p.Coefficient = schedule.Scans()[0], schedule.Skips()[0], emit.Summings()[0], true, algorithm.Hardware
-	if p.legal() != nil {
+	if p.breaks() != nil {
 		f(p)
 		return
 	}
