@@ -127,7 +127,7 @@ func problemOf(s *tune.Study, p *experiment.Point, variant string) *tune.Problem
 			return q
 		}
 	}
-	s.Problems = append(s.Problems, &tune.Problem{Axes: axes, Label: experiment.Label(axes)})
+	s.Problems = append(s.Problems, &tune.Problem{Axes: axes})
 	return s.Problems[len(s.Problems)-1]
 }
 
@@ -148,7 +148,10 @@ func dashed(axes []experiment.Setting) (name string) {
 func (t *tuning) explain(r *tune.Ranked) (stats map[string]float64, stalls string) {
 	n, ok := t.numbers[experiment.Label(append(slices.Clone(r.Settings()), wholeSetting))]
 	if !ok {
-		n = t.numbers[experiment.Label(r.Settings())]
+		label := experiment.Label(r.Settings())
+		if n, ok = t.numbers[label]; !ok {
+			panic("BUG: tune: no point of the candidate " + label)
+		}
 	}
 	o := &t.outcomes[n]
 	stats = map[string]float64{}

@@ -83,13 +83,8 @@ func (s *Search) Spent() bool { return s.over }
 
 // schedules tries each schedule with what suits it, and returns these, best first.
 func (s *Search) schedules(ctx context.Context) ([]int, error) {
-	var list []int
-	for v := range s.Space.Axes[0].Values {
-		if i := s.Space.suited(v); i >= 0 {
-			list = append(list, i)
-		}
-	}
-	s.fixed = slices.Clone(list)
+	s.fixed = s.suited()
+	list := slices.Clone(s.fixed)
 	most := uint64(untilBest)
 	if s.Whole {
 		most = 0
@@ -99,6 +94,16 @@ func (s *Search) schedules(ctx context.Context) ([]int, error) {
 	}
 	slices.SortStableFunc(list, func(a, b int) int { return s.compare(a, b) })
 	return list, nil
+}
+
+// suited are the candidates of each schedule with what suits it, in the order of the schedules.
+func (s *Search) suited() (list []int) {
+	for v := range s.Space.Axes[0].Values {
+		if i := s.Space.suited(v); i >= 0 {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // compare orders candidates by what is known of them: results, those that were abandoned, failures.
@@ -282,7 +287,7 @@ func (s *Search) most() uint64 {
 
 // All simulates every candidate to its end.
 func (s *Search) All(ctx context.Context) ([]Trial, error) {
-	s.known, s.best = map[int]Trial{}, -1
+	s.known, s.best, s.fixed = map[int]Trial{}, -1, s.suited()
 	all := make([]int, len(s.Space.Candidates))
 	for i := range all {
 		all[i] = i

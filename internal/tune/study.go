@@ -24,7 +24,6 @@ type Study struct {
 // Problem is one point of the sweep.
 type Problem struct {
 	Axes  []experiment.Setting    `json:"axes"`
-	Label string                  `json:"label"`
 	Graph experiment.GraphSummary `json:"graph"`
 	Of    []*Solution             `json:"of"` // by variant
 }
@@ -152,6 +151,26 @@ func (s *Study) Write(w io.Writer) {
 		t.AppendRow(row)
 		fmt.Fprintln(w, t.Render())
 	}
+	if line := s.spent(); line != "" {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// spent says how many searches their budget has ended; empty: none.
+func (s *Study) spent() string {
+	ended, all := 0, 0
+	for _, p := range s.Problems {
+		for _, x := range p.Of {
+			all++
+			if x.Outcome.Spent {
+				ended++
+			}
+		}
+	}
+	if ended == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d searches were ended by their budget: there may be better kernels.", ended, all)
 }
 
 // markdown writes a table.
@@ -172,6 +191,11 @@ func markdown(b *strings.Builder, header []string, rows [][]string) {
 // Markdown writes the tables of a study's page.
 func (s *Study) Markdown() string {
 	var b strings.Builder
+	if line := s.spent(); line != "" {
+		b.WriteString(line + "\n\n")
+	}
+	b.WriteString("### Graphs\n\n")
+	s.graphs(&b)
 	b.WriteString("### Speedups, geometric means\n\n")
 	s.means(&b)
 	b.WriteString("### Each problem\n\nHow many times as fast as " + s.first() + " (its cycles in thousands) the best of each is; in brackets, as the best of " + s.Variants[0] + ".\n\n")
@@ -185,6 +209,24 @@ func (s *Study) Markdown() string {
 	b.WriteString("### Why\n\n")
 	s.why(&b)
 	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// graphs are the sizes of the problems' graphs, each once.
+func (s *Study) graphs(b *strings.Builder) {
+	var rows [][]string
+	seen := map[experiment.GraphSummary]bool{}
+	for _, p := range s.Problems {
+		g := p.Graph
+		if seen[g] {
+			continue
+		}
+		seen[g] = true
+		rows = append(rows, []string{
+			short(g.Source), experiment.Thousands(uint64(g.Vertices)), experiment.Thousands(uint64(g.Edges)),
+			fmt.Sprintf("%.1f", float64(g.Edges)/float64(max(g.Vertices, 1))), experiment.Thousands(uint64(g.MaxInDegree)),
+		})
+	}
+	markdown(b, []string{"graph", "vertices", "edges", "edges a vertex", "most edges into a vertex"}, rows)
 }
 
 // means are the geometric means, over all and over the groups of each axis.
@@ -304,12 +346,13 @@ func (s *Study) schedules(b *strings.Builder) {
 	markdown(b, append(append([]string{"problem"}, names...), "tuned"), rows)
 }
 
-// Options says how far apart candidates are, of the first variant, as GRAssembler (CGO 2024, §6.2) counts it.
+// Options says how far apart candidates are, of the first variant, as GRAssembler (CGO 2024, §6.2) counts it; of those
+// that were simulated to their ends.
 type Options struct {
 	Second     float64 // the second's time over the best's, geometric mean
 	MostSecond float64 // and at most
 	Layouts    float64 // part of the seconds that have another layout than the best
-	Worst      float64 // the slowest's time over the best's, of those that were simulated to their ends, geometric mean
+	Worst      float64 // the slowest's time over the best's, geometric mean
 	Problems   int     // that have a second
 }
 

@@ -1,6 +1,7 @@
 package tune_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,7 +51,23 @@ func TestStudySpeedups(t *testing.T) {
 	require.InDelta(t, 1, o.Layouts, 1e-9)
 	require.InDelta(t, 4, o.Worst, 1e-9, "of 2 and 8")
 	text := s.Markdown()
+	require.NotContains(t, text, "budget")
 	require.Contains(t, text, "| the tuned best of software | all 2 | 1.00 | 1.00 |")
 	require.Contains(t, text, "| bfs | 1 | 2.50 | 5.00 (2.00) |")
 	require.Contains(t, text, "| cc | 1.00 | 0.25 | 2.00 |")
+}
+
+// TestStudySaysWhatItIsOf: each graph once, and how many searches a budget has ended.
+func TestStudySaysWhatItIsOf(t *testing.T) {
+	s := study()
+	for _, p := range s.Problems {
+		p.Graph = experiment.GraphSummary{Source: "graphs/wiki-Vote.txt.gz", Vertices: 7115, Edges: 201524, MaxInDegree: 1065}
+	}
+	s.Problems[1].Of[0].Outcome.Spent = true
+	text := s.Markdown()
+	require.Equal(t, 1, strings.Count(text, "| wiki-Vote | 7,115 | 201,524 | 28.3 | 1,065 |"))
+	require.Contains(t, text, "1 of 4 searches were ended by their budget")
+	var b strings.Builder
+	s.Write(&b)
+	require.Contains(t, b.String(), "1 of 4 searches were ended by their budget")
 }

@@ -121,6 +121,7 @@ func TestAll(t *testing.T) {
 	o, _ := search.Outcome()
 	require.Zero(t, o.Abandoned)
 	require.Equal(t, slices.Max(e.cycles), o.Worst.Cycles)
+	require.Len(t, o.Schedules, 2, "each schedule with what suits it")
 }
 
 // TestBudget ends a search, which says so.
