@@ -27,7 +27,7 @@ func TestTune(t *testing.T) {
 	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned), 0o644))
 	search := func(args ...string) (o tune.Outcome) {
 		t.Helper()
-		out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--json", "--only", "warps_per_core=0", "--only", "schedule=vertex,warp,edge"}, args...)...)
+		out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--json", "--only", "warps_per_core=0", "--only", "schedule=vertex,warp,edge", "--only", "layout=csr,coo,ell-coo", "--only", "fusion=none"}, args...)...)
 		require.Zero(t, code, errs)
 		require.NoError(t, json.Unmarshal([]byte(out), &o))
 		return o
@@ -51,7 +51,7 @@ func TestTune(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &sum))
 	require.Equal(t, []struct{ Cycles uint64 }{{one.First.Cycles}, {one.Best.Cycles}}, sum.Points)
 
-	out, errs, code = heddle(t, "tune", "t.yaml", "--only", "warps_per_core=0", "--only", "schedule=vertex,warp,edge")
+	out, errs, code = heddle(t, "tune", "t.yaml", "--only", "warps_per_core=0", "--only", "schedule=vertex,warp,edge", "--only", "layout=csr,coo,ell-coo", "--only", "fusion=none")
 	require.Zero(t, code, errs)
 	require.Contains(t, out, one.Best.Kernel)
 	require.Contains(t, out, "candidates simulated")
@@ -84,7 +84,7 @@ func TestTuneRefuses(t *testing.T) {
 func TestStudy(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned+"compare: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\nsweep: {workload.algorithm: [bfs, cc]}\n"), 0o644))
-	command := []string{"tune", "t.yaml", "--only", "warps_per_core=0", "--only", "cta_threads=0", "--only", "direction=push", "--only", "scan=shuffle"}
+	command := []string{"tune", "t.yaml", "--only", "warps_per_core=0", "--only", "cta_threads=0", "--only", "direction=push", "--only", "scan=shuffle", "--points", "16"}
 	study := func(args ...string) (s tune.Study) {
 		t.Helper()
 		out, errs, code := heddle(t, append(append(slices.Clone(command), "--json"), args...)...)
