@@ -241,6 +241,9 @@ func (a *Algorithm) Decides() bool { return a.DstFilter != nil && a.Settles() }
 // Applies reports whether a super-step ends with a kernel for all vertices.
 func (a *Algorithm) Applies() bool { return a.Apply != nil || a.Sends != nil }
 
+// Converges reports whether a tolerance may end a run. Others end when no vertex is active, whatever their apply step changes.
+func (a *Algorithm) Converges() bool { return a.Dense && a.Apply != nil || a.Sends != nil }
+
 // Settles reports whether, in the direction pull, a vertex that has changed changes no more.
 func (a *Algorithm) Settles() bool { return a.Once && !a.Sum.Blind() }
 

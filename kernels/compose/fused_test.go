@@ -179,7 +179,7 @@ func TestBarriersAndFencesCount(t *testing.T) {
 // these.
 func TestFusedWithToleranceOfNone(t *testing.T) {
 	g := tiny()["skewed"]
-	for _, algorithm := range []string{"bfs", "in-degree", "sssp", "k-core", "colouring", "stcon", "graphsum"} {
+	for _, algorithm := range []string{"bfs", "in-degree", "sssp", "k-core", "colouring", "stcon", "graphsum", "cc-soman"} {
 		p, err := NewPlan(choose("algorithm=" + algorithm))
 		require.NoError(t, err)
 		p.Fused = true

@@ -77,7 +77,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p.Residual = w.Tolerance > 0 && p.Algorithm.Applies()
+	p.Residual = w.Tolerance > 0 && p.Algorithm.Converges()
 	if p.Algorithm.Sends != nil && float32(w.Damping) >= 1 {
 		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected less than 1 with %s", w.Damping, p.Algorithm.Name)
 	}
