@@ -173,7 +173,10 @@ func TestReplayEqualsExecution(t *testing.T) {
 	ran := map[string]int{}
 	for _, s := range units.Schedules() {
 		for _, a := range algorithm.Algorithms() {
-			for _, as := range []string{"direction: pull", "direction: push", "direction: push, order: near-far"} {
+			for _, as := range []string{
+				"direction: pull", "direction: push", "direction: push, order: near-far",
+				"direction: push, order: buckets, active_set: qnb-bytemap", "direction: pull, active_set: rqnb-bitmap",
+			} {
 				p, err := point(s.Unit, fmt.Sprintf("algorithm: %s, schedule: %s, %s", a.Name, s.Name, as))
 				if err == nil {
 					_, err = compose.NewPlan(p.Workload)

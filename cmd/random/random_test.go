@@ -30,6 +30,7 @@ import (
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/isa/emu"
+	"heddle/kernels/activeset"
 	"heddle/kernels/compose"
 	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
@@ -157,6 +158,8 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 	switch w.Algorithm {
 	case "k-core", "k-core-counted", "colouring", "stcon":
 		e.Graph.Clean.Symmetrise, e.Graph.Clean.DropSelfLoops = true, true
+	case "triangles":
+		e.Graph.Clean = graphspec.Clean{Symmetrise: true, DropSelfLoops: true, DropDuplicates: true}
 	}
 	illegal, err := configs.ExperimentSchema.Legal(e)
 	require.NoError(t, err)
@@ -181,6 +184,9 @@ func fitWarps(e *configs.Experiment) {
 	}
 	if w.Layout != "dia-coo" {
 		w.Diagonals = 0
+	}
+	if w.Order != "buckets" {
+		w.Buckets = activeset.DefaultBuckets
 	}
 	if e.Sample.On() {
 		w.Fusion = "none"

@@ -147,7 +147,9 @@ func TestAKilledPointGoesOn(t *testing.T) {
 			for i, w := range []string{
 				"algorithm: bfs", "algorithm: sssp", "algorithm: cc", "algorithm: k-core", "algorithm: bc, direction: push", "algorithm: colouring",
 				"algorithm: pagerank, max_iterations: 3", "algorithm: bfs, active_set: bytemap", "algorithm: bfs, direction: hybrid",
-				"algorithm: sssp, order: near-far", "algorithm: pagerank, max_iterations: 3, kernel: handwritten",
+				"algorithm: sssp, order: near-far", "algorithm: sssp, order: buckets, active_set: qnb-bitmap, delta: 3",
+				"algorithm: pagerank-delta, active_set: qnb-bytemap",
+				"algorithm: bfs, direction: hybrid, active_set: rqnb-bytemap", "algorithm: pagerank, max_iterations: 3, kernel: handwritten",
 			} {
 				if (i+n)%6 != 0 && os.Getenv("CHECKPOINTS_OF") != "all" {
 					continue // together they are all schedules and all workloads

@@ -42,6 +42,7 @@ const (
 	topologyKernel = "topology"
 	registerKernel = "register"
 	loopKernel     = "loop" // of a fused run: what the device does between kernels
+	compactKernel  = "compact"
 )
 
 // initStep is where the init kernel is booked: super-steps count from 1.
@@ -262,6 +263,9 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 		s, n := &res.Steps[i], i+1
 		for k := range s.Splits {
 			r.step(n, sift(res.Plan), &s.Splits[k])
+		}
+		if s.Compacted(res.Plan) {
+			r.step(n, compactKernel, &s.Compact)
 		}
 		if s.Prepared(res.Plan) {
 			r.step(n, topologyKernel, &s.Topology)

@@ -49,9 +49,12 @@ graph: {erdos_renyi: {vertices: 60, edges: 130}, weights: {from: random}}
 workload: {algorithm: sssp, order: near-far, delta: 20}
 `
 
+// bucketed has vertices that wait in buckets, and lists made of maps.
+var bucketed = strings.Replace(frontiers, "near-far", "buckets, buckets: 2, active_set: qnb-bitmap", 1)
+
 // Samples change nothing else, and their counts add up to the point's.
 func TestSamplesChangeNothingElse(t *testing.T) {
-	for _, text := range []string{small + "workload: {max_iterations: 3}\n", frontiers} {
+	for _, text := range []string{small + "workload: {max_iterations: 3}\n", frontiers, bucketed} {
 		want := runPart(t, text)
 		require.True(t, want.Verified)
 		got := runPart(t, text, "stats.interval=333", `stats.keys=["*"]`)
@@ -76,7 +79,7 @@ func TestSamplesChangeNothingElse(t *testing.T) {
 // what is counted.
 func TestRegionsAddUp(t *testing.T) {
 	for _, text := range []string{
-		small + "workload: {max_iterations: 4}\n", small + "workload: {kernel: handwritten, max_iterations: 4}\n", frontiers,
+		small + "workload: {max_iterations: 4}\n", small + "workload: {kernel: handwritten, max_iterations: 4}\n", frontiers, bucketed,
 	} {
 		whole := runPart(t, text)
 		require.NoError(t, whole.Err)
@@ -157,7 +160,7 @@ func TestARegionMayEndTheRun(t *testing.T) {
 // asked for, one that ends when no vertex is active, and one that looks for more in a far pile after its last
 // super-step.
 func TestARegionBehindTheRun(t *testing.T) {
-	for _, text := range []string{small + "workload: {max_iterations: 4}\n", small + "workload: {algorithm: bfs}\n", small + "workload: {kernel: handwritten, max_iterations: 4}\n", frontiers} {
+	for _, text := range []string{small + "workload: {max_iterations: 4}\n", small + "workload: {algorithm: bfs}\n", small + "workload: {kernel: handwritten, max_iterations: 4}\n", frontiers, bucketed} {
 		whole := runPart(t, text)
 		require.NoError(t, whole.Err)
 		n := int(value(t, &whole, "super_steps"))

@@ -379,7 +379,7 @@ func (s spent) stat(name, doc string) stats.Stat {
 
 // statistics are the machine's, and the host's view of the same run.
 func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
-	var begin, gather, apply, split, seed, topology, register, loop, own, all spent
+	var begin, gather, apply, split, seed, compact, topology, register, loop, own, all spent
 	for i := range res.steps {
 		s := &res.steps[i]
 		all.add(s)
@@ -392,6 +392,8 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 			split.add(s)
 		case seedKernel:
 			seed.add(s)
+		case compactKernel:
+			compact.add(s)
 		case topologyKernel:
 			topology.add(s)
 		case registerKernel:
@@ -418,8 +420,9 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		begin.stat("kernel.init.cycles", "In the init kernel."),
 		gather.stat("kernel.gather.cycles", "In the gather kernels: the edges; those of the way back too (bc)."),
 		apply.stat("kernel.apply.cycles", "In the apply kernels: the vertices."),
-		split.stat("kernel.split.cycles", "In the kernels that split near-far's far pile."),
+		split.stat("kernel.split.cycles", "In the kernels that go through vertices which have waited: near-far's far pile, a bucket."),
 		seed.stat("kernel.seed.cycles", "In the kernels that begin rounds (k-core)."),
+		compact.stat("kernel.compact.cycles", "In the kernels that list the vertices which walk their rows (active sets qnb and rqnb)."),
 		topology.stat("kernel.topology.cycles", "In the kernels of layouts that come before gathers: active vertices' virtual ones are listed, or what edges bring is written beside them (gshard)."),
 		register.stat("kernel.register.cycles", "In the kernels that put active vertices into the graph units' lists."),
 		loop.stat("kernel.loop.cycles", "Between the kernels of a fused run (workload.fusion): one lane exchanges the active set and decides what comes next, and the device waits."),

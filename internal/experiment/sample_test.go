@@ -76,11 +76,13 @@ func runThreads(t *testing.T, text string, threads int, set ...string) experimen
 
 // Launches that are over within their beginning are simulated whole, and exact.
 func TestRunsShorterThanTheirBeginnings(t *testing.T) {
-	whole := runPart(t, frontiers)
-	sampled := runPart(t, frontiers, "sample.period=1000", "sample.begin=1000")
-	require.NoError(t, sampled.Err)
-	require.Equal(t, whole.Cycles, sampled.Cycles)
-	require.Zero(t, sampled.Half)
+	for _, text := range []string{frontiers, bucketed} {
+		whole := runPart(t, text)
+		sampled := runPart(t, text, "sample.period=1000", "sample.begin=1000")
+		require.NoError(t, sampled.Err)
+		require.Equal(t, whole.Cycles, sampled.Cycles)
+		require.Zero(t, sampled.Half)
+	}
 }
 
 // An estimate with an interval as wide as itself is none.

@@ -38,6 +38,9 @@ type Choice struct {
 	Lists bool
 	// Sized says that the set only counts: every vertex is walked.
 	Sized bool
+	// Queue says that a kernel lists the active vertices before each push, and Reverse that it lists the destinations which
+	// can still take something before each pull.
+	Queue, Reverse bool
 	// OfUnit says that graph units hold the set, and only they walk it.
 	OfUnit bool
 	set    func(k *emit.Kernel, d *Dedup) Set
@@ -45,7 +48,7 @@ type Choice struct {
 }
 
 // choices are all of them, one file each.
-var choices = []*Choice{queue, bitmap, bytemap, counter, list}
+var choices = []*Choice{queue, bitmap, bytemap, counter, list, qnbBitmap, qnbBytemap, rqnbBitmap, rqnbBytemap}
 
 // Choices lists them.
 func Choices() []*Choice { return choices }

@@ -5,10 +5,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// AddFar puts v on the far pile, once between two splits (near-far: Davidson, Baxter,
+// addFar puts v on the far pile, once between two splits (near-far: Davidson, Baxter,
 // Garland, Owens, IPDPS 2014).
-func (c *Choice) AddFar(k *emit.Kernel, v ir.Value) { c.addFar(k, v, FarList) }
-
 func (c *Choice) addFar(k *emit.Kernel, v ir.Value, list uint32) {
 	period := k.Count("far.period")
 	k.When(k.Lt(k.AtomicMax(k.Addr("far.added"), v, period), period), func() {
@@ -21,14 +19,9 @@ func (c *Choice) addFar(k *emit.Kernel, v ir.Value, list uint32) {
 	})
 }
 
-// Near reports whether a value is below the threshold.
-func Near(k *emit.Kernel, value ir.Value) ir.Value { return k.Lt(value, k.Count("far.threshold")) }
-
-// Split emits the kernel that goes through the far pile when the threshold has risen: what
-// is below it now becomes active, what was below it before has been so, the rest stays. The
-// unit's list that is split cannot be pushed to: the rest goes to the one that is read in a
-// super-step, which is empty then.
-func (c *Choice) Split(k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) {
+// splitFar goes through the far pile. The unit's list that is split cannot be pushed to: the rest goes to the one that is
+// read in a super-step, which is empty then.
+func (c *Choice) splitFar(k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) {
 	sort := func(v ir.Value) {
 		x := value(v)
 		k.When(k.Ge(x, k.Count("far.before")), func() {
@@ -42,8 +35,8 @@ func (c *Choice) Split(k *emit.Kernel, near Set, value func(v ir.Value) ir.Value
 	k.Strided(k.Count("far.size"), func(i ir.Value) { sort(k.Load(ir.U32, k.Addr("far.queue"), i)) })
 }
 
-// Far is the host's side of the pile.
-type Far struct {
+// far is the host's side of the pile.
+type far struct {
 	piles     []*Array
 	count     *Array
 	added     *Array
@@ -55,9 +48,11 @@ type Far struct {
 	ofUnit    bool   // the piles are a vertex-list
 }
 
-// NewFar starts with an empty pile, and a threshold of delta.
-func (c *Choice) NewFar(vertices int, delta uint32) *Far {
-	f := &Far{added: &Array{Name: "far.added", Words: vertices, Roles: []string{"far.added"}}, delta: delta, threshold: delta, ofUnit: c.OfUnit}
+func (c *Choice) newFar(vertices int, delta uint32) Pile {
+	f := &far{
+		added: &Array{Name: "far.added", Words: vertices, Roles: []string{"far.added"}},
+		delta: delta, threshold: delta, ofUnit: c.OfUnit,
+	}
 	if !f.ofUnit {
 		f.piles = rotating("far", vertices, "far.next", "far.queue")
 		f.count = &Array{Name: "far.count", Words: 1, Roles: []string{"far.count"}}
@@ -65,16 +60,14 @@ func (c *Choice) NewFar(vertices int, delta uint32) *Far {
 	return f
 }
 
-// Arrays are placed, and zeroed, before the first super-step.
-func (f *Far) Arrays() []*Array {
+func (f *far) Arrays() []*Array {
 	if f.ofUnit {
 		return []*Array{f.added}
 	}
 	return append([]*Array{f.count, f.added}, f.piles...)
 }
 
-// Places are the addresses of the arrays by the kernels' names.
-func (f *Far) Places() map[string]uint32 {
+func (f *far) Places() map[string]uint32 {
 	places := map[string]uint32{}
 	for _, a := range f.Arrays() {
 		places[a.Role(f.period)] = a.Addr
@@ -82,16 +75,13 @@ func (f *Far) Places() map[string]uint32 {
 	return places
 }
 
-// Words are parameters by their names.
-func (f *Far) Words() map[string]uint32 {
+func (f *far) Words() map[string]uint32 {
 	return map[string]uint32{"far.threshold": f.threshold, "far.before": f.before, "far.size": f.size, "far.period": uint32(f.period + 1)}
 }
 
-// Delta is how far apart thresholds are.
-func (f *Far) Delta() uint32 { return f.delta }
+func (f *far) Delta() uint32 { return f.delta }
 
-// Rise raises the threshold, for a split; more is false if the pile is empty.
-func (f *Far) Rise(m Memory) (more bool) {
+func (f *far) Rise(m Memory) (more bool) {
 	if f.ofUnit {
 		f.size = uint32(m.Lists().Size(FarList))
 	} else {
@@ -105,8 +95,8 @@ func (f *Far) Rise(m Memory) (more bool) {
 	return f.size > 0
 }
 
-// Split is told that the pile has been split.
-func (f *Far) Split(m Memory) {
+// Split makes the rest the far pile.
+func (f *far) Split(m Memory) {
 	if f.ofUnit {
 		m.Lists().Swap(InList, FarList)
 	}

@@ -36,6 +36,8 @@ type Algorithm struct {
 	Undirected bool
 	// NoLoops says that no vertex may have an edge to itself.
 	NoLoops bool
+	// NoDuplicates says that no edge may be there twice.
+	NoDuplicates bool
 	// Weighted says that edges have lengths, which are integers and not negative.
 	Weighted bool
 	// NeedsSet says that what a vertex holds does not tell whether it is active, so that a
@@ -69,6 +71,8 @@ type Algorithm struct {
 	// DstFilter reports whether v still takes anything; nil: always. It is asked once a row in the direction pull; in push
 	// at every edge, but only if the sum does not see it.
 	DstFilter func(k *emit.Kernel, v ir.Value) ir.Value
+	// EdgeFilter reports whether an edge counts; nil: every edge does.
+	EdgeFilter func(k *emit.Kernel, e *layout.Edge) ir.Value
 	// Hook is what an edge does instead of Gather in algorithms that join trees: value is summed up at vertex to, which
 	// need not be an end of the edge, where useful. Every edge is looked at in each super-step until one changes nothing.
 	Hook func(k *emit.Kernel, e *layout.Edge) (to, value, useful ir.Value)
@@ -149,7 +153,7 @@ type Outcome struct {
 }
 
 // algorithms are all of them, one file each, and then those that were added.
-var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, ccSoman, spmv, inDegree, spmm, graphSum, kCore, kCoreCounted, stCon, colouring, bc, pageRankDelta}
+var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, ccSoman, spmv, inDegree, spmm, graphSum, kCore, kCoreCounted, stCon, colouring, bc, pageRankDelta, triangles}
 
 // Own is how many of Algorithms are heddle's own: they come first.
 var Own = len(algorithms)
@@ -228,6 +232,9 @@ func (a *Algorithm) Accepts(g *graph.Graph) error {
 	if v, ok := loop(g); ok && a.NoLoops {
 		return fmt.Errorf("%s: vertex %d has an edge to itself: give graph.clean.drop_self_loops: true", a.Name, v)
 	}
+	if v, w, ok := duplicate(g); ok && a.NoDuplicates {
+		return fmt.Errorf("%s: the edge from %d to %d is there twice: give graph.clean.drop_duplicates: true", a.Name, v, w)
+	}
 	if a.Weighted {
 		return checkLengths(g)
 	}
@@ -269,6 +276,19 @@ func loop(g *graph.Graph) (vertex int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// duplicate finds an edge that is there twice.
+func duplicate(g *graph.Graph) (from int, to uint32, ok bool) {
+	for v := range g.Vertices() {
+		row := g.CSR().Row(v)
+		for i := 1; i < len(row); i++ {
+			if row[i] == row[i-1] {
+				return v, row[i], true
+			}
+		}
+	}
+	return 0, 0, false
 }
 
 // none is a word that no vertex, level or distance is.

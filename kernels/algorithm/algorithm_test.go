@@ -51,6 +51,10 @@ func TestAccepts(t *testing.T) {
 	require.NoError(t, sssp.Accepts(read(t, "pattern general", "1 2")))
 	looped := read(t, "pattern symmetric", "2 1", "3 3")
 	require.NoError(t, cc.Accepts(looped))
+	require.NoError(t, triangles.Accepts(read(t, "pattern symmetric", "2 1", "3 1")))
+	require.ErrorContains(t, triangles.Accepts(looped), "give graph.clean.drop_self_loops: true")
+	require.ErrorContains(t, triangles.Accepts(oneWay), "give graph.clean.symmetrise: true")
+	require.ErrorContains(t, triangles.Accepts(read(t, "pattern symmetric", "2 1", "2 1")), "triangles: the edge from 0 to 1 is there twice: give graph.clean.drop_duplicates: true")
 	require.ErrorContains(t, colouring.Accepts(looped), "colouring: vertex 2 has an edge to itself: give graph.clean.drop_self_loops: true")
 }
 
@@ -61,7 +65,7 @@ func TestChecksCheck(t *testing.T) {
 	f := math.Float32bits
 	for name, right := range map[string][]uint32{
 		"bfs": {0, 1, 1, none}, "bfs-parents": {0, 0, 0, none}, "sssp": {0, 2, 1, none}, "cc": {0, 0, 0, 3}, "in-degree": {2, 2, 2, 0},
-		"k-core": {2, 2, 2, 0}, "stcon": {0, 0, 0, 1}, "colouring": colours(p), "bc": {0, 0, 0, 0},
+		"k-core": {2, 2, 2, 0}, "stcon": {0, 0, 0, 1}, "colouring": colours(p), "bc": {0, 0, 0, 0}, "triangles": {1, 0, 0, 0},
 		"spmv":           {f(3*x[1] + x[2]), f(3*x[0] + x[2]), f(x[0] + x[1]), 0},
 		"spmm":           {f(3*x[1] + x[2]), f(3*x[0] + x[2]), f(x[0] + x[1]), 0},
 		"graphsum":       {f((x[1] + x[2]) / 2), f((x[0] + x[2]) / 2), f((x[0] + x[1]) / 2), 0},

@@ -128,6 +128,9 @@ func launches(r *Result) int {
 		if s.Registered(r.Plan) {
 			n++
 		}
+		if s.Compacted(r.Plan) {
+			n++
+		}
 		if s.Prepared(r.Plan) {
 			n++
 		}

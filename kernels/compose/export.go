@@ -80,7 +80,8 @@ func (p *Plan) exportable(w configs.Workload) error {
 	}{
 		{p.Schedule.Unit != "", "schedule " + p.Schedule.Name + " needs a graph unit, which the host sets up"},
 		{p.Registers(), "schedule " + p.Schedule.Name + " has a kernel of its own before each gather"},
-		{p.Prepares(), "layout " + p.Layout.Name + " has a kernel of its own before each gather"},
+		{p.Set.Queue, "active_set " + p.Set.Name + " has a kernel of its own before each gather, and the host read what it listed"},
+		{p.Prepares(p.Direction.Uses[0]), "layout " + p.Layout.Name + " has a kernel of its own before each gather"},
 		{p.Settled, "settled has the host look up what a super-step can bring"},
 		{p.Order.Piles, "order " + p.Order.Name + " has the host raise its threshold"},
 		{len(p.Direction.Uses) > 1, "direction " + p.Direction.Name + " has the host choose in each super-step: give push or pull"},

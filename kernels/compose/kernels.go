@@ -13,11 +13,12 @@ import (
 // Kernels are a program's kernels.
 type Kernels struct {
 	Init         *ir.Kernel
+	Compact      [2]*ir.Kernel // by direction: lists the vertices that walk their rows, before a gather; nil: there is none
 	Topology     [2]*ir.Kernel // by direction: the layout's own, before a gather; nil: there is none
 	Lists        [2]*ir.Kernel // by direction: the schedule's own, before a gather; nil: there is none
 	Gather       [2]*ir.Kernel // by direction; nil: not used
 	Apply        *ir.Kernel    // nil: nothing to apply
-	Split        *ir.Kernel    // of the far pile; nil: there is none
+	Split        *ir.Kernel    // of vertices that wait; nil: none do
 	Seed         *ir.Kernel    // of a round; nil: there is one
 	Back         *ir.Kernel    // handles edges on the way back; nil: there is none
 	Again        *ir.Kernel    // the schedule's own, before it; nil: there is none
@@ -46,7 +47,8 @@ func (k *Kernels) passes() (list []pass) {
 // All lists them.
 func (k *Kernels) All() (all []*ir.Kernel) {
 	for _, x := range []*ir.Kernel{
-		k.Init, k.Topology[direction.Push], k.Topology[direction.Pull], k.Lists[direction.Push], k.Lists[direction.Pull],
+		k.Init, k.Compact[direction.Push], k.Compact[direction.Pull],
+		k.Topology[direction.Push], k.Topology[direction.Pull], k.Lists[direction.Push], k.Lists[direction.Pull],
 		k.Gather[direction.Push], k.Gather[direction.Pull], k.Apply, k.Split, k.Seed, k.TopologyBack, k.Again, k.Back,
 	} {
 		if x != nil {
@@ -68,6 +70,11 @@ func (p *Plan) Build(machine schedule.Core) (ks Kernels, err error) {
 	for _, d := range p.Direction.Uses {
 		if ks.Gather[d], err = p.gather(d, core); err != nil {
 			return ks, err
+		}
+		if p.Compacts(d) {
+			if ks.Compact[d], err = p.compact(d); err != nil {
+				return ks, err
+			}
 		}
 		if ks.Topology[d], ks.Lists[d], err = p.before(d, core); err != nil {
 			return ks, err
@@ -95,7 +102,7 @@ func (p *Plan) Build(machine schedule.Core) (ks Kernels, err error) {
 
 // before writes the kernels that come before a gather: the layout's and the schedule's. nil: there is none.
 func (p *Plan) before(d direction.Direction, core schedule.Core) (topology, register *ir.Kernel, err error) {
-	if p.Prepares() {
+	if p.Prepares(d) {
 		if topology, err = p.topology(d); err != nil {
 			return nil, nil, err
 		}
@@ -185,14 +192,14 @@ func (p *Plan) applyTo(k *emit.Kernel, residual func(change ir.Value)) func(v ir
 	}
 }
 
-// split goes through the far pile.
+// split goes through vertices that wait, and makes those active whose turn it is.
 func (p *Plan) split() (*ir.Kernel, error) {
 	k := p.kernel("split")
 	set := p.set().In(k, p.Dedup)
 	k.Phase(isa.PhaseInit, set.Clear)
 	k.Phase(isa.PhaseApply, func() {
 		values := k.Addr(p.Algorithm.Into)
-		p.Set.Split(k, set, func(v ir.Value) ir.Value { return k.Load(ir.U32, values, v) })
+		p.Order.Split(p.Set, k, set, func(v ir.Value) ir.Value { return k.Load(ir.U32, values, v) })
 	})
 	return k.Build()
 }
@@ -229,6 +236,25 @@ func (g *gather) clear(s *schedule.Schedule) {
 	g.set.Clear()
 }
 
+// Compacts reports whether a kernel lists the vertices that walk their rows before each gather of a direction.
+func (p *Plan) Compacts(d direction.Direction) bool {
+	if d == direction.Pull {
+		return p.Set.Reverse
+	}
+	return p.Set.Queue
+}
+
+// compact lists the vertices that walk their rows.
+func (p *Plan) compact(d direction.Direction) (*ir.Kernel, error) {
+	k := p.kernel("compact-" + p.way(d))
+	holds := p.set().In(k, p.Dedup).Holds
+	if d == direction.Pull {
+		holds = func(v ir.Value) ir.Value { return p.takes()(k, v) }
+	}
+	k.Phase(isa.PhaseRegistration, func() { activeset.Compact(k, holds) })
+	return k.Build()
+}
+
 // register has the schedule see to the vertices that walk their rows.
 func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("register-"+p.way(d), d)
@@ -238,7 +264,11 @@ func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, 
 
 func (p *Plan) begin(name string, d direction.Direction) *gather {
 	k := p.kernel(name)
-	return &gather{Kernel: k, Plan: p, dir: d, set: p.set().In(k, p.Dedup)}
+	set := p.set().In(k, p.Dedup)
+	if p.Compacts(d) {
+		set = activeset.Compacted(k, set)
+	}
+	return &gather{Kernel: k, Plan: p, dir: d, set: set}
 }
 
 func (g *gather) at(core schedule.Core) *schedule.Site {
@@ -293,6 +323,8 @@ func (g *gather) visitor() *schedule.Visitor {
 // keep reports whether a vertex walks its row.
 func (g *gather) keep(v ir.Value) ir.Value {
 	switch {
+	case g.Compacts(g.dir) && !g.Layout.Loose(): // the list has no others; edges of a rest without rows are not found by it
+		return nil
 	case g.dir == direction.Push:
 		return g.sends(v)
 	case g.takes() != nil:
@@ -341,6 +373,8 @@ func (g *gather) filtered(e *layout.Edge, stop func()) {
 // counts reports whether an edge of a row that is walked counts; nil: it does, or the sum sees it.
 func (g *gather) counts(e *layout.Edge) ir.Value {
 	switch a := g.Algorithm; {
+	case a.EdgeFilter != nil: // of an algorithm in which all vertices are active
+		return a.EdgeFilter(g.Kernel, e)
 	case g.dir == direction.Pull:
 		return g.sends(e.Src)
 	case a.DstFilter != nil && a.Sum.Blind():
@@ -466,7 +500,7 @@ func (g *gather) add(v, value ir.Value) {
 		g.enter(v)
 		return
 	}
-	g.If(activeset.Near(g.Kernel, value), func() { g.set.Add(v) }, func() { g.Set.AddFar(g.Kernel, v) })
+	g.If(activeset.Near(g.Kernel, value), func() { g.set.Add(v) }, func() { g.Order.Later(g.Set, g.Kernel, v, value) })
 }
 
 // enter makes v active in the next super-step.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heddle/configs"
+	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
@@ -152,10 +153,23 @@ var rules = []rule{
 		"only a queue can have a vertex twice: dedup none",
 	}, {
 		func(p *Plan) bool { return p.Order.Piles && !p.Algorithm.Ordered },
-		"near-far needs values that grow along edges, which only distances do",
+		"near-far and buckets need values that grow along edges, which only distances do",
 	}, {
-		func(p *Plan) bool { return p.Order.Piles && !p.Set.Lists },
-		"near-far keeps a near and a far queue: active_set queue",
+		func(p *Plan) bool { return p.Order.Piles && !p.Set.Lists && (!p.Set.Queue || p.pulls()) },
+		"near-far and buckets keep vertices that wait in queues: active_set queue, list or qnb, and direction push",
+	}, {
+		func(p *Plan) bool { return p.Set.Queue && !p.Schedule.Rows },
+		"the schedule goes through edges, and not through a list of vertices: active_set bitmap or bytemap",
+	}, {
+		func(p *Plan) bool { return p.Set.Queue && !p.Set.Reverse && !p.pushes() },
+		"pull goes through destinations, of which qnb has no list: active_set rqnb, bitmap or bytemap",
+	}, {
+		func(p *Plan) bool { return p.Set.Reverse && !p.pulls() },
+		"push goes through active vertices, and rqnb lists destinations: active_set qnb",
+	}, {
+		func(p *Plan) bool { return p.Set.Reverse && p.pulls() && p.takes() == nil },
+		"nothing tells which destinations can still take something: active_set bitmap or bytemap; " +
+			"rqnb is for bfs, bfs-parents, bc and sssp with settled",
 	}, {
 		func(p *Plan) bool { return p.Scan != schedule.Shuffle && !p.Schedule.Scans },
 		"the schedule scans nothing: scan shuffle, the default",
@@ -172,7 +186,8 @@ var rules = []rule{
 		"settled follows from which vertices are active, which a counter does not tell",
 	}, {
 		func(p *Plan) bool { return p.Sum != emit.InRegister && !p.sumsAlone() },
-		"several threads have a destination, so every sum is an atomic: sum register, the default; memory and atomic are for vertex and hwwl in pull",
+		"several threads have a destination, so every sum is an atomic: sum register, the default; " +
+			"memory and atomic are for vertex and hwwl in pull (triangles: in push)",
 	}, {
 		func(p *Plan) bool { return !p.Ahead && !p.Schedule.Owns },
 		"no thread walks a row alone: ahead true, the default; false is for vertex and hwwl",
@@ -186,7 +201,7 @@ var rules = []rule{
 		func(p *Plan) bool { return p.Algorithm.PushOnly && p.pulls() },
 		"the algorithm has no pull: direction push",
 	}, {
-		func(p *Plan) bool { return p.Order.Piles && p.Set.OfUnit && p.Schedule.Lists && !p.Schedule.FarList },
+		func(p *Plan) bool { return p.Order.Listed && p.Set.OfUnit && p.Schedule.Lists && !p.Schedule.FarList },
 		"near-far needs three lists, and a hardware worklist has two: active_set queue",
 	}, {
 		func(p *Plan) bool { return p.Schedule.Reads && len(p.Layout.Data) > 0 },
@@ -207,7 +222,7 @@ var rules = []rule{
 		"a vertex that is in the queue several times would have its virtual vertices listed as often: dedup bitmap or monotonic",
 	}, {
 		func(p *Plan) bool {
-			return p.Set.Lists && p.Layout.Virtual != nil && p.Layout.Virtual.Firsts == nil
+			return (p.Set.Lists || p.Set.Queue) && p.Layout.Virtual != nil && p.Layout.Virtual.Firsts == nil
 		},
 		"a queue has vertices in no order of blocks, in several of which each has edges: active_set counter, bitmap or bytemap",
 	}, {
@@ -225,6 +240,12 @@ func (p *Plan) splits() bool { return p.Layout.Virtual != nil && p.Layout.Virtua
 // unfused are combinations in which the host decides what the device cannot.
 var unfused = []rule{
 	{
+		func(p *Plan) bool { return p.Order.Buckets },
+		"fusion: the host looks for the next bucket that is not empty: order none or near-far",
+	}, {
+		func(p *Plan) bool { return p.Set.Queue },
+		"fusion: the host reads how long the list is that a kernel made of the map: active_set queue, bitmap or bytemap",
+	}, {
 		func(p *Plan) bool { return p.Schedule.Lists },
 		"fusion: the host exchanges and empties the graph units' vertex-lists between launches",
 	}, {
@@ -260,6 +281,8 @@ func (p *Plan) pulls() bool {
 	}
 	return false
 }
+
+func (p *Plan) pushes() bool { return slices.Contains(p.Direction.Uses, direction.Push) }
 
 // sumsAlone reports whether in some kernel of a run a thread has a destination alone, whatever the width.
 func (p *Plan) sumsAlone() bool {
@@ -327,6 +350,9 @@ func (p *Plan) Runs(s host.Shape) error {
 func (p *Plan) keys() error {
 	if p.Rule != direction.Beamer && !p.changes() {
 		return refuse("hybrid_rule", " = %s: nothing is decided with direction %s: expected beamer, the default; others are for hybrid", p.Rule, p.Direction.Name)
+	}
+	if !p.Order.Buckets && p.Buckets != activeset.DefaultBuckets {
+		return refuse("buckets", " = %d: there are none with order %s: expected %d, the default; others are for order buckets", p.Buckets, p.Order.Name, activeset.DefaultBuckets)
 	}
 	return p.blocks()
 }

@@ -60,7 +60,7 @@ func (r *run) configure(k *ir.Kernel) error {
 		Edges: accel.Edges{Vertices: uint32(r.problem.Graph.Vertices()), Edges: uint32(r.problem.Graph.Edges())},
 		In:    activeset.InList, Out: activeset.OutList, Memory: r.regions,
 	}
-	if k == r.kernels.Split && r.Plan.Set.OfUnit {
+	if k == r.kernels.Split && r.Plan.Set.OfUnit && r.Plan.Order.Listed {
 		s.In = activeset.FarList
 	}
 	for _, p := range r.kernels.passes() {

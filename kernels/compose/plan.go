@@ -41,6 +41,8 @@ type Plan struct {
 	Sizes     layout.Sizes   // that the layout is made of; 0: the default
 	SlotOrder configs.Choice // of the layout's slots: rows or columns; else what suits the schedule
 
+	Buckets int // that are open, if the order has some
+
 	Rule direction.Rule // by which hybrid decides
 
 	Fused bool // the loop over super-steps is the device's, and a run one launch
@@ -81,6 +83,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	if p.Algorithm.Sends != nil && float32(w.Damping) >= 1 {
 		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected less than 1 with %s", w.Damping, p.Algorithm.Name)
 	}
+	p.Buckets = cmp.Or(w.Buckets, activeset.DefaultBuckets)
 	p.Sizes = layout.Sizes{BlockVertices: w.BlockVertices, BlockBy: layout.By(w.BlockBy), VirtualDegree: w.VirtualDegree, ShardVertices: w.ShardVertices, ELLWidth: w.ELLWidth, Diagonals: w.Diagonals}
 	p.SlotOrder = w.SlotOrder
 	unsized := cmp.Or(p.sized(), p.ordered()) // what does not go together at all is said first
@@ -119,7 +122,7 @@ func resolve(w configs.Workload) configs.Workload {
 	}
 	if w.Direction == configs.Auto {
 		w.Direction = "push"
-		if a.Dense {
+		if a.Dense && !a.ToSource {
 			w.Direction = "pull"
 		}
 	}
@@ -245,6 +248,9 @@ func (p *Plan) Name() string {
 	}
 	if p.Order.Piles {
 		name += "+" + p.Order.Name
+	}
+	if p.Order.Buckets && p.Buckets != 0 && p.Buckets != activeset.DefaultBuckets {
+		name += fmt.Sprint("-", p.Buckets)
 	}
 	if p.Schedule.Scans {
 		name += "/" + string(p.Scan)

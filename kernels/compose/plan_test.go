@@ -198,6 +198,10 @@ func choose(set ...string) configs.Workload {
 			w.Ahead = value == "true"
 		case "coefficient":
 			w.Coefficient = configs.Choice(value)
+		case "fusion":
+			w.Fusion = configs.Choice(value)
+		case "buckets":
+			w.Buckets, _ = strconv.Atoi(value)
 		case "warps_per_core":
 			w.WarpsPerCore, _ = strconv.Atoi(value)
 		case "virtual_degree":
@@ -226,6 +230,12 @@ func TestAuto(t *testing.T) {
 		{[]string{"algorithm=pagerank-delta"}, "pagerank-delta/vertex/csr/push/queue+none"},
 		{[]string{"algorithm=sssp", "schedule=cta"}, "sssp/cta/csr/push/queue+monotonic/shuffle"},
 		{[]string{"algorithm=sssp", "schedule=strict", "order=near-far"}, "sssp/strict/csr/push/queue+monotonic+near-far/shuffle"},
+		{[]string{"algorithm=sssp", "order=buckets", "schedule=hwwl"}, "sssp/hwwl/csr/push/list+monotonic+buckets"},
+		{[]string{"algorithm=sssp", "order=buckets", "set=qnb-bytemap"}, "sssp/vertex/csr/push/qnb-bytemap+buckets"},
+		{[]string{"algorithm=sssp", "order=buckets", "buckets=2"}, "sssp/vertex/csr/push/queue+monotonic+buckets-2"},
+		{[]string{"direction=hybrid", "set=rqnb-bitmap"}, "bfs/vertex/csr-csc/hybrid/rqnb-bitmap"},
+		{[]string{"algorithm=triangles"}, "triangles/vertex/csr/push/counter"},
+		{[]string{"algorithm=triangles", "schedule=edge"}, "triangles/edge/coo/push/counter"},
 		{[]string{"algorithm=cc", "schedule=edge"}, "cc/edge/coo/push/bytemap"},
 		{[]string{"direction=pull", "schedule=weaver"}, "bfs/weaver/csc/pull/bytemap"},
 		{[]string{"direction=hybrid"}, "bfs/vertex/csr-csc/hybrid/bytemap"},
@@ -273,7 +283,20 @@ func TestRefused(t *testing.T) {
 		{"layout=csr-csc", "needs one of csr and csc"},
 		{"set=bitmap dedup=bitmap", "only a queue"},
 		{"order=near-far", "only distances"},
-		{"algorithm=sssp order=near-far set=bitmap", "a near and a far queue"},
+		{"algorithm=sssp order=near-far set=bitmap", "keep vertices that wait in queues"},
+		{"algorithm=sssp order=buckets set=bytemap", "keep vertices that wait in queues"},
+		{"algorithm=sssp order=buckets direction=hybrid set=qnb-bitmap", "keep vertices that wait in queues"},
+		{"order=buckets", "only distances"},
+		{"schedule=edge set=qnb-bitmap", "goes through edges, and not through a list"},
+		{"direction=pull set=qnb-bytemap", "active_set rqnb, bitmap or bytemap"},
+		{"set=rqnb-bitmap", "rqnb lists destinations: active_set qnb"},
+		{"algorithm=cc direction=pull set=rqnb-bitmap", "nothing tells which destinations can still take something"},
+		{"algorithm=sssp direction=pull set=rqnb-bitmap", "nothing tells which destinations can still take something"},
+		{"set=qnb-bitmap dedup=bitmap", "only a queue"},
+		{"set=qnb-bitmap fusion=loop", "fusion: the host reads how long the list is"},
+		{"algorithm=sssp order=buckets fusion=loop", "fusion: the host looks for the next bucket that is not empty"},
+		{"buckets=2", "workload.buckets = 2: there are none with order none: expected 8, the default"},
+		{"algorithm=sssp order=near-far buckets=9", "workload.buckets = 9: there are none with order near-far"},
 		{"scan=scratchpad", "scans nothing"},
 		{"skip=filtered direction=pull", "nothing is skipped"},
 		{"skip=filtered schedule=weaver", "nothing is skipped"},

@@ -84,7 +84,7 @@ func switching(s configs.Schedule, w configs.Workload, a *algorithm.Algorithm) c
 	switch {
 	case a.Dense:
 		return chosen{schedule: s}
-	case a.PushOnly, a.Hook != nil, w.Order == "near-far":
+	case a.PushOnly, a.Hook != nil, w.Order != "none":
 		return chosen{schedule: s, direction: "push"}
 	}
 	return chosen{schedule: s, direction: "hybrid"}

@@ -23,12 +23,13 @@ import (
 type Step struct {
 	Direction direction.Direction
 	Back      bool         // on the way back, once more with the active vertices of a super-step before
+	Compact   sim.Result   // of the active set, before the gather
 	Topology  sim.Result   // of the layout, before the gather
 	Register  sim.Result   // of the schedule, before the gather
 	Gather    sim.Result   // the first launch
 	More      []sim.Result // the others, of a schedule that has several for a gather
 	Apply     sim.Result
-	Splits    []sim.Result // before it: of the far pile, or seeds of rounds
+	Splits    []sim.Result // before it: of vertices that wait, or seeds of rounds
 	// Frontier is how many vertices were active, and Edges how many edges leave them; a
 	// vertex counts as often as it is in the active set. Known says that the set tells;
 	// otherwise all vertices were walked.
@@ -58,8 +59,11 @@ func (s *Step) plan(p *Plan) *Plan {
 	return p
 }
 
+// Compacted reports whether a kernel listed the vertices that walk their rows.
+func (s *Step) Compacted(p *Plan) bool { return !s.Back && p.Compacts(s.Direction) }
+
 // Prepared reports whether a kernel of the layout's came first.
-func (s *Step) Prepared(p *Plan) bool { return s.plan(p).Prepares() }
+func (s *Step) Prepared(p *Plan) bool { return s.plan(p).Prepares(s.Direction) }
 
 // Way names what its gather kernel is for.
 func (s *Step) Way() string {
@@ -76,7 +80,7 @@ type Result struct {
 	Values    []uint32
 	Init      sim.Result
 	Steps     []Step
-	Splits    []sim.Result // of the far pile, or seeds, behind the last super-step
+	Splits    []sim.Result // of vertices that wait, or seeds, behind the last super-step
 	Loops     []Loop       // of a fused run
 	Converged bool
 	Stopped   bool // by the algorithm's Stop
@@ -137,7 +141,7 @@ type run struct {
 	places   map[string]uint32     // addresses of arrays that stay, by the kernels' names
 	reached  uint64                // edges that leave vertices which have been active
 	pushed   uint64                // edges that frontiers have been pushed along
-	far      *activeset.Far        // nil: there is none
+	far      activeset.Pile        // vertices that wait; nil: none do
 	turn     int                   // how often the active set has been exchanged
 	round    uint32                // of an algorithm with rounds
 	left     uint64                // vertices that have not been active, with rounds
@@ -179,7 +183,7 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 	}
 	r.numbers = p.Layout.NumbersOf(g)
 	if p.Order.Piles {
-		r.far = p.Set.NewFar(g.Vertices(), delta(g, w))
+		r.far = p.Order.New(p.Set, g.Vertices(), delta(g, w), p.Buckets)
 	}
 	if err := r.place(); err != nil {
 		return nil, err
@@ -330,6 +334,9 @@ func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, 
 	before := r.LaneEdges()
 	r.number = 0
 	r.zero()
+	if err := r.compact(ctx, s); err != nil {
+		return err
+	}
 	if err := r.prepare(ctx, s, topology); err != nil {
 		return err
 	}
@@ -351,6 +358,18 @@ func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, 
 		}
 	}
 	s.Balance = BalanceOf(before, r.LaneEdges(), r.Shape(), r.Plan.warps(r.Shape()))
+	return nil
+}
+
+// compact launches the kernel that lists the vertices which walk their rows, if there is one.
+func (r *run) compact(ctx context.Context, s *Step) (err error) {
+	if !s.Compacted(r.Plan) {
+		return nil
+	}
+	if s.Compact, err = r.launch(ctx, r.kernels.Compact[s.Direction]); err != nil {
+		return err
+	}
+	r.set.(activeset.Compacter).Compacted(r)
 	return nil
 }
 
@@ -421,7 +440,7 @@ func (r *run) next() (active uint32, err error) {
 	return r.set.Next(r)
 }
 
-// refill raises the threshold until vertices of the far pile are near, or begins rounds until one
+// refill raises the threshold until vertices that have waited are near, or begins rounds until one
 // has vertices: the next super-step's first launches.
 func (r *run) refill(ctx context.Context) (active uint32, err error) {
 	for active == 0 {

@@ -19,14 +19,16 @@ import (
 func anyGraph(t testing.TB, r *rand.Rand, p *Plan) *graph.Graph {
 	n := 1 + r.IntN(1+r.IntN(40))
 	var lines []string
+	seen := map[[2]int]bool{}
 	for range r.IntN(1 + r.IntN(4*n)) {
 		u, v := 1+r.IntN(1+r.IntN(n)), 1+r.IntN(n)
 		if u < v {
 			u, v = v, u // the lower triangle of a symmetric matrix
 		}
-		if u == v && p.Algorithm.NoLoops {
+		if u == v && p.Algorithm.NoLoops || seen[[2]int{u, v}] && p.Algorithm.NoDuplicates {
 			continue
 		}
+		seen[[2]int{u, v}] = true
 		lines = append(lines, fmt.Sprintf("%d %d %d", u, v, 1+r.IntN(9)))
 	}
 	kind := "symmetric"

@@ -20,10 +20,15 @@ const (
 	rowsSize   = "active.rows.size"
 )
 
-// Prepares reports whether a kernel of the layout's comes before each gather: to list virtual vertices where the active set is
-// a list of vertices, since other sets are asked for the vertex of each virtual one; or to write what each edge brings.
-func (p *Plan) Prepares() bool {
-	return p.Layout.Virtual != nil && p.Set.Lists || p.Layout.Gathers != ""
+// Prepares reports whether a kernel of the layout's comes before each gather of a direction: to list virtual vertices where
+// vertices to walk are listed, since other sets are asked for the vertex of each virtual one; or to write what each edge brings.
+func (p *Plan) Prepares(d direction.Direction) bool {
+	return p.listsRows(d) || p.Layout.Gathers != ""
+}
+
+// listsRows reports whether virtual vertices are listed before each gather of a direction.
+func (p *Plan) listsRows(d direction.Direction) bool {
+	return p.Layout.Virtual != nil && (p.Set.Lists || p.Compacts(d))
 }
 
 // topology is that kernel.
@@ -45,8 +50,12 @@ func (p *Plan) gatherAhead(d direction.Direction) (*ir.Kernel, error) {
 			write := func() {
 				g.Phase(isa.PhaseGatherSum, func() { g.Store(g.Addr(p.Layout.Gathers), at.Edge, g.contribution(&e)) })
 			}
-			if active := g.sends(e.Src); active != nil {
-				g.When(active, write)
+			counts := g.sends(e.Src)
+			if filter := p.Algorithm.EdgeFilter; filter != nil { // of an algorithm in which all vertices are active
+				counts = filter(g.Kernel, &e)
+			}
+			if counts != nil {
+				g.When(counts, write)
 				return
 			}
 			write()
@@ -83,7 +92,7 @@ func (g *gather) walked(view layout.View) activeset.Set {
 	switch {
 	case g.Layout.Virtual == nil:
 		return g.set
-	case g.Set.Lists:
+	case g.listsRows(g.dir):
 		return listedRows{g.set, g.Kernel}
 	}
 	return schedule.AllRows{Set: g.set, View: view}

@@ -38,6 +38,21 @@ func (k *Kernel) Strided(n ir.Value, body func(i ir.Value)) {
 	k.For(k.SpreadThread(), n, k.NumThreads(), body)
 }
 
+// SpreadWarp is the first of as many numbers as a warp has lanes. Neighbouring numbers are
+// of different cores, so that a few vertices keep all of them busy.
+func (k *Kernel) SpreadWarp() ir.Value { return k.Mul(k.SpreadNumber(), k.NumLanes()) }
+
+// SpreadNumber is the warp's number in the device, in that order.
+func (k *Kernel) SpreadNumber() ir.Value { return k.Add(k.Mul(k.WarpID(), k.NumCores()), k.CoreID()) }
+
+// OnesCount returns how many bits of x are set (Warren, Hacker's Delight, §5-1).
+func (k *Kernel) OnesCount(x ir.Value) ir.Value {
+	x = k.Sub(x, k.And(k.Shr(x, k.U32(1)), k.U32(0x55555555)))
+	x = k.Add(k.And(x, k.U32(0x33333333)), k.And(k.Shr(x, k.U32(2)), k.U32(0x33333333)))
+	x = k.And(k.Add(x, k.Shr(x, k.U32(4))), k.U32(0x0F0F0F0F))
+	return k.Shr(k.Mul(x, k.U32(0x01010101)), k.U32(24))
+}
+
 // Wipe stores zeros into an array, a share a thread.
 func (k *Kernel) Wipe(array, words ir.Value) {
 	k.Strided(words, func(i ir.Value) { k.Store(array, i, k.U32(0)) })

@@ -17,6 +17,8 @@ type Reduction struct {
 	// Improves reports whether new changes old; nil: always, and nobody asks. Vertices whose values it changes are active in
 	// the next super-step.
 	Improves func(k *Kernel, old, new ir.Value) ir.Value
+	// ZeroIdle says that 0 changes nothing and is frequent, so that it is tested for before the atomic.
+	ZeroIdle bool
 	// Always says that a value counts even where it changes nothing that Improves tells of.
 	Always bool
 	// Repeats says that a word may improve several times in a super-step.
@@ -34,6 +36,11 @@ var (
 		Name: "add.u32", Type: ir.U32,
 		Combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
 		Swap:    func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAdd(b, i, v) },
+	}
+	// CountU32 is AddU32 of numbers that are mostly 0.
+	CountU32 = &Reduction{
+		Name: "count.u32", Type: ir.U32, ZeroIdle: true,
+		Combine: AddU32.Combine, Swap: AddU32.Swap,
 	}
 	MinU32 = &Reduction{
 		Name: "min.u32", Type: ir.U32, Repeats: true,
@@ -100,7 +107,11 @@ func (r *Reduction) Often() bool { return r.Repeats }
 // Atomic emits the sum where several threads may have one destination. changed emits what
 // to do if the value changed; a load before the atomic saves those that would not change it.
 func (r *Reduction) Atomic(k *Kernel, array, v, value ir.Value, changed func()) {
-	if !r.Tells() {
+	switch {
+	case r.ZeroIdle:
+		k.When(k.Ne(value, k.Zero(r.Type)), func() { r.Swap(k, array, v, value) })
+		return
+	case !r.Tells():
 		r.Swap(k, array, v, value)
 		return
 	}

@@ -40,6 +40,19 @@ type Edge struct {
 	ID       ir.Value // its number; nil of one that a graph unit has read
 	Src, Dst ir.Value
 	weight   func(t ir.Type) ir.Value
+	site     Site
+}
+
+// Row returns where v's row begins and ends in the arrays of csr, or of csc where rows are the destinations'; whatever the
+// layout, these are there.
+func (e *Edge) Row(v ir.Value) (begin, end ir.Value) {
+	row := compressed(e.site).Neighbours(v, v)
+	return row.Begin, row.End
+}
+
+// Neighbour reads the other end of an edge of such a row.
+func (e *Edge) Neighbour(edge ir.Value) ir.Value {
+	return compressed(e.site).Other(edge, edge)
 }
 
 // Weight loads the edge's weight as an unsigned integer or a float; 1 without weights.
@@ -277,7 +290,7 @@ func (l *Layout) HasRows(d direction.Direction) bool {
 
 // Edge is edge e of the row of base, whose other end is known; its weight is word e of the array of that name.
 func (s Site) Edge(e, base, other ir.Value, weights string) Edge {
-	x := Edge{ID: e, Src: base, Dst: other, weight: func(t ir.Type) ir.Value {
+	x := Edge{site: s, ID: e, Src: base, Dst: other, weight: func(t ir.Type) ir.Value {
 		return s.weight(t, func(t ir.Type) ir.Value { return s.Load(t, s.Addr(weights), e) })
 	}}
 	if s.Rows == Destination {
@@ -288,7 +301,7 @@ func (s Site) Edge(e, base, other ir.Value, weights string) Edge {
 
 // Given passes an edge on.
 func (s Site) Given(src, dst, weight ir.Value) Edge {
-	return Edge{Src: src, Dst: dst, weight: func(t ir.Type) ir.Value {
+	return Edge{site: s, Src: src, Dst: dst, weight: func(t ir.Type) ir.Value {
 		return s.weight(t, func(t ir.Type) ir.Value { return s.bits(weight, t) })
 	}}
 }

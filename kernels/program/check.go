@@ -22,9 +22,6 @@ func (h *Host) algorithm() (*algorithm.Algorithm, error) {
 	if h.spec.Check == "" {
 		return nil, nil
 	}
-	if h.spec.Check == triangles.Name {
-		return triangles, nil
-	}
 	a, err := algorithm.ByName(h.spec.Check)
 	if err != nil {
 		return nil, refuse("host.check", "%s: expected one of %s", h.spec.Check, strings.Join(References(), ", "))
@@ -187,29 +184,10 @@ func (p *Program) Rehearse(d host.Device, g *graph.Graph, w configs.Workload) (c
 	return m, nil
 }
 
-// triangles is a reference that no kernel of ours has.
-var triangles = &algorithm.Algorithm{
-	Name: "triangles", Undirected: true, NoLoops: true, Result: "triangles",
-	Fits: func(p *algorithm.Problem) error {
-		for v := range p.Graph.Vertices() {
-			row := p.Graph.CSR().Row(v)
-			for i := 1; i < len(row); i++ {
-				if row[i] == row[i-1] {
-					return refuse("host.check", "triangles: the edge from %d to %d is there twice: give graph.clean.drop_duplicates: true", v, row[i])
-				}
-			}
-		}
-		return nil
-	},
-	Check: func(p *algorithm.Problem, o *algorithm.Outcome) error {
-		return reference.Equal("triangles", o.Result, reference.Triangles(p.Graph.CSR()))
-	},
-}
-
 // References are the names of what results can be held up against.
 func References() (names []string) {
 	for _, a := range algorithm.Algorithms() {
 		names = append(names, a.Name)
 	}
-	return append(names, triangles.Name)
+	return names
 }

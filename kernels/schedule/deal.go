@@ -32,13 +32,6 @@ func (s *Site) Deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Valu
 	})
 }
 
-// SpreadWarp is the first of as many numbers as a warp has lanes. Neighbouring numbers are
-// of different cores, so that a few vertices keep all of them busy.
-func (s *Site) SpreadWarp() ir.Value { return s.Mul(s.SpreadNumber(), s.NumLanes()) }
-
-// SpreadNumber is the warp's number in the device, in that order.
-func (s *Site) SpreadNumber() ir.Value { return s.Add(s.Mul(s.WarpID(), s.NumCores()), s.CoreID()) }
-
 // eachRound has thread blocks go round places, one a thread. The warps of a block go round equally often, as its barriers need;
 // a block whose first thread has no place does not, as a GPU would not launch it.
 func (s *Site) eachRound(places ir.Value, body func(place ir.Value)) {

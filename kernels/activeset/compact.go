@@ -1,0 +1,86 @@
+package activeset
+
+import (
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+)
+
+// Sets that are filled as a map and walked as a queue, which a kernel of its own makes of the map before a gather: GRAssembler's
+// QnB and RQnB (CGO 2024, Table 4), UGF's unfused frontier creation (UNFUSED_BITMAP, UNFUSED_BOOLMAP). GRAssembler's names are
+// GSwitch's (PPoPP 2019; filter.cuh): its filter lists the active vertices of a bitmap for an expansion, and the inactive
+// ones for one that goes backwards.
+var (
+	qnbBitmap = compacted(bitmap, "qnb-bitmap", false,
+		"a bit a vertex, of which a kernel makes a list of active vertices before each push (QnB; UNFUSED_BITMAP)")
+	qnbBytemap = compacted(bytemap, "qnb-bytemap", false,
+		"a byte a vertex, of which a kernel makes a list of active vertices before each push (QnB; UNFUSED_BOOLMAP)")
+	rqnbBitmap = compacted(bitmap, "rqnb-bitmap", true,
+		"a bit a vertex; before each pull a kernel lists destinations that can still take something (RQnB), before each push active vertices")
+	rqnbBytemap = compacted(bytemap, "rqnb-bytemap", true,
+		"a byte a vertex; before each pull a kernel lists destinations that can still take something (RQnB), before each push active vertices")
+)
+
+// compacted is a map that kernels walk as a queue.
+func compacted(c *Choice, name string, reverse bool, doc string) *Choice {
+	q := *c
+	q.Name, q.Doc, q.Queue, q.Reverse = name, doc, true, reverse
+	q.state = func(vertices, edges int, d *Dedup) State {
+		return &compactState{
+			State: c.state(vertices, edges, d),
+			queue: &Array{Name: "queue", Words: vertices, Roles: []string{"active.queue"}},
+			count: &Array{Name: "queue.size", Words: 1, Roles: []string{"compact.size"}},
+		}
+	}
+	return &q
+}
+
+// Compact emits the kernel that lists the vertices which holds reports. A warp takes room for all its lanes by one atomic.
+func Compact(k *emit.Kernel, holds func(v ir.Value) ir.Value) {
+	vertices := k.Count("vertices")
+	lane := k.LaneID()
+	first := k.Eq(lane, k.U32(0))
+	// Lane 0 counts all lanes that have a vertex, the others those before them.
+	counted := k.Select(first, k.U32(^uint32(0)), k.Sub(k.Shl(k.U32(1), lane), k.U32(1)))
+	k.For(k.SpreadWarp(), vertices, k.NumThreads(), func(from ir.Value) {
+		v := k.Add(from, lane)
+		listed := k.And(k.Lt(v, vertices), holds(k.Min(v, k.Sub(vertices, k.U32(1)))))
+		lanes := k.Ballot(listed)
+		k.When(k.Ne(lanes, k.U32(0)), func() {
+			n := k.OnesCount(k.And(lanes, counted))
+			base := k.Var(k.U32(0))
+			k.When(first, func() { base.Set(k.AtomicAdd(k.Addr("compact.size"), k.U32(0), n)) })
+			place := k.Add(k.ShflIdx(base.Get(), k.U32(0)), k.Select(first, k.U32(0), n))
+			k.When(listed, func() { k.Store(k.Addr("active.queue"), place, v) })
+		})
+	})
+}
+
+// Compacted is a set in a kernel that walks the list.
+func Compacted(k *emit.Kernel, s Set) Set { return compactSet{s, k} }
+
+type compactSet struct {
+	Set
+	k *emit.Kernel
+}
+
+func (s compactSet) Places() ir.Value { return s.k.Count("active.size") }
+func (s compactSet) Vertex(place ir.Value) ir.Value {
+	return s.k.Load(ir.U32, s.k.Addr("active.queue"), place)
+}
+
+// Compacter is the state of a set of which a kernel makes a list.
+type Compacter interface {
+	// Compacted is told that it has, for a super-step.
+	Compacted(m Memory)
+}
+
+// compactState is the host's side: the map's, and how long the list is.
+type compactState struct {
+	State
+	queue, count *Array
+	size         uint32
+}
+
+func (s *compactState) Arrays() []*Array         { return append(s.State.Arrays(), s.queue, s.count) }
+func (s *compactState) Words() map[string]uint32 { return map[string]uint32{"active.size": s.size} }
+func (s *compactState) Compacted(m Memory)       { s.size = take(m, s.count) }
