@@ -104,6 +104,7 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		{Key: LayoutKey, Values: layouts, set: func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
 		choice("workload.dedup", dedups, func(w *configs.Workload) *configs.Choice { return &w.Dedup }),
 		choice("workload.order", orders, func(w *configs.Workload) *configs.Choice { return &w.Order }),
+		number("workload.buckets", openBuckets(), func(w *configs.Workload) *int { return &w.Buckets }),
 		choice("workload.scan", scans, func(w *configs.Workload) *configs.Choice { return &w.Scan }),
 		number("workload.block_vertices", blockSizes(), func(w *configs.Workload) *int { return &w.BlockVertices }),
 		{Key: "workload.block_by", Values: bys(), neutral: string(layout.ByDestination), set: func(w *configs.Workload, v string) { w.BlockBy = configs.Choice(v) }},
@@ -116,6 +117,12 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		number("workload.warps_per_core", parts(m.Core.Warps), func(w *configs.Workload) *int { return &w.WarpsPerCore }),
 		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *configs.Workload) *int { return &w.CTAThreads }),
 	}
+}
+
+// openBuckets are the default of Δ-stepping's open buckets, a quarter of it and four times it.
+func openBuckets() []string {
+	const usual = activeset.DefaultBuckets
+	return []string{strconv.Itoa(usual), strconv.Itoa(usual / 4), strconv.Itoa(usual * 4)}
 }
 
 // blockSizes are the default of block-coo's blocks, and a quarter and a sixteenth of it.

@@ -139,6 +139,20 @@ func TestBudget(t *testing.T) {
 	require.True(t, timed.Spent())
 }
 
+// tried counts the candidates that have a value.
+func tried(t *testing.T, s *tune.Space, key, value string) (n int) {
+	axis := slices.IndexFunc(s.Axes, func(a tune.Axis) bool { return a.Key == key })
+	require.GreaterOrEqual(t, axis, 0, key)
+	at := slices.Index(s.Axes[axis].Values, value)
+	require.GreaterOrEqual(t, at, 0, value)
+	for _, c := range s.Candidates {
+		if c[axis] == at {
+			n++
+		}
+	}
+	return n
+}
+
 // TestSpace: candidates are legal, other kernels each, and those that what is left of the axes has.
 func TestSpace(t *testing.T) {
 	all := space(t, "sssp")
@@ -148,6 +162,12 @@ func TestSpace(t *testing.T) {
 		seen[all.Name(i)] = true
 		require.Len(t, all.Settings(i), len(all.Axes))
 	}
+	require.Positive(t, tried(t, all, "workload.order", "buckets"))
+	require.Positive(t, tried(t, all, "workload.buckets", "2"))
+	require.Positive(t, tried(t, all, "workload.buckets", "32"))
+	require.Positive(t, tried(t, all, "workload.active_set", "qnb-bitmap"))
+	require.Positive(t, tried(t, space(t, "bfs"), "workload.active_set", "rqnb-bytemap"))
+	require.Zero(t, tried(t, space(t, "bfs"), "workload.buckets", "2"), "bfs has no order")
 	some := space(t, "sssp", "workload.schedule=edge", "direction=push")
 	require.Less(t, len(some.Candidates), len(all.Candidates))
 	for i := range some.Candidates {
