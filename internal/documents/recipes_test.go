@@ -15,6 +15,10 @@ import (
 // step matches a step of a recipe: a shell block, or Go text with what stands before it, which says where it goes.
 var step = regexp.MustCompile("(?s)(?:(?:In|in)\\s+`([^`]+)`, below `([^`]+)`|At the end of `([^`]+)`|New file `([^`]+)`):\n\n```go\n(.*?)```|```sh\n(.*?)```")
 
+// linkedOnce does what go run does, which links the program each time, and links it only if something has changed.
+const linkedOnce = `run() { go build -ldflags=-w -o heddle-of-recipes ./cmd/heddle && ./heddle-of-recipes "$@"; }
+`
+
 // TestRecipes follows the recipes of CONTRIBUTING.md as they are written, in a copy of the repository; what they have
 // changed passes the test of the generated pages, once these have been made again.
 func TestRecipes(t *testing.T) {
@@ -42,9 +46,12 @@ func TestRecipes(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, m[4]), []byte(m[5]), 0o644))
 		}
 	}
-	c := exec.Command("sh", "-e", "-x", "-c", commands+generate(t)+"go test ./cmd -run TestGeneratedDocsAreCurrent\n")
+	commands += generate(t)
+	const run = "go run ./cmd/heddle "
+	require.Contains(t, commands, run)
+	c := exec.Command("sh", "-e", "-x", "-c", linkedOnce+strings.ReplaceAll(commands, run, "run ")+"go test ./cmd -run TestGeneratedDocsAreCurrent\n")
 	c.Dir = dir
-	c.Env = append(os.Environ(), "GOFLAGS=-pgo=off", "GOWORK=off")
+	c.Env = append(os.Environ(), "GOFLAGS=-pgo=off '-gcflags=heddle/...=-N -l'", "GOWORK=off") // what compiles fast
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
