@@ -261,7 +261,7 @@ func (f *execFlags) timed(c *cobra.Command, path string) error {
 		return err
 	}
 	if runErr == nil && f.check {
-		runErr = m.CheckLaws()
+		runErr = m.CheckInvariants()
 	}
 	r := newResult(m.Arch, runErr, took)
 	r.Cycles, r.tree = &res.Cycles, m.Statistics()

@@ -65,7 +65,7 @@ func failed(err error) error {
 		return &codeError{exitStopped, err}
 	case errors.As(err, new(*window.WriteError)), ofTheHost(err):
 		return &codeError{exitFailed, err}
-	case errors.As(err, &trap), errors.As(err, new(*accel.Fault)), errors.As(err, new(*sim.LawsError)):
+	case errors.As(err, &trap), errors.As(err, new(*accel.Fault)), errors.As(err, new(*sim.InvariantsError)):
 		return &codeError{exitFailed, err}
 	case errors.As(err, new(*emu.LimitError)), errors.As(err, new(*emu.DeadlockError)),
 		slices.Contains([]string{experiment.NoProgress, experiment.Limit, experiment.OutOfMemory}, experiment.Class(err)):

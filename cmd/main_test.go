@@ -122,7 +122,7 @@ func TestExecTimed(t *testing.T) {
 	require.Greater(t, r["cycles"], 1000.0)
 }
 
-// TestExecCheck: a run that keeps the laws is one like others; one that does not has failed.
+// TestExecCheck: a run that keeps the invariants is one like others; one that does not has failed.
 func TestExecCheck(t *testing.T) {
 	out, errs, code := heddle(t, "exec", hello, "--machine", "vortex-rtl-m6", "--check")
 	require.Equal(t, exitOK, code, errs)
@@ -132,11 +132,11 @@ func TestExecCheck(t *testing.T) {
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "--check is for timed machines")
 
-	err := failed(&sim.LawsError{Broken: []error{&sim.BrokenLaw{Place: "L2", Law: "a law", Detail: "1, 2"}}})
+	err := failed(&sim.InvariantsError{Broken: []error{&sim.BrokenInvariant{Place: "L2", Invariant: "an invariant", Detail: "1, 2"}}})
 	var e *codeError
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, exitFailed, e.code)
-	require.ErrorContains(t, err, "please report this\nL2: invariant violated: a law: 1, 2")
+	require.ErrorContains(t, err, "please report this\nL2: invariant violated: an invariant: 1, 2")
 }
 
 func TestTimedRunsEnd(t *testing.T) {

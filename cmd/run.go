@@ -38,7 +38,7 @@ type runFlags struct {
 	threads     int
 	checkpoint  time.Duration
 	maxCycles   uint64
-	laws        bool
+	invariants  bool
 	timeLimit   time.Duration
 	memoryLimit memorySize
 	heartbeat   time.Duration
@@ -101,7 +101,7 @@ func (f *runFlags) add(c *cobra.Command) {
 	fl.DurationVar(&f.checkpoint, "checkpoint", 0, "time between checkpoints of a point, from which it goes on if the run is killed, such as 10m; 0 for none (default: run.checkpoint of the experiment)")
 	fl.Lookup("jobs").DefValue = "as many as processors" // the same in documentation, wherever it is made
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
-	fl.BoolVar(&f.laws, "check", false, "check the invariants of every message between units (without it: the units' own counts only)")
+	fl.BoolVar(&f.invariants, "check", false, "check the invariants of every message between units (without it: the units' own counts only)")
 	fl.DurationVar(&f.timeLimit, "time-limit", 0, "stop a point after that time on the host, such as 10m (0: no limit)")
 	fl.Var(&f.memoryLimit, "memory-limit", "stop the point begun last when the process has more memory, such as 8GiB, `size` (0: no limit)")
 	fl.BoolVar(&f.fresh, "fresh", false, "start anew; the store that is there is kept as results-<time>.sqlite")
@@ -196,7 +196,7 @@ func (f *runFlags) limitMemory() experiment.Room {
 }
 
 func (f *runFlags) runner(points []experiment.Point) *experiment.Runner {
-	return &experiment.Runner{Points: points, Jobs: f.jobs, Threads: f.threads, MaxCycles: f.maxCycles, Check: f.laws, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
+	return &experiment.Runner{Points: points, Jobs: f.jobs, Threads: f.threads, MaxCycles: f.maxCycles, Check: f.invariants, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
 }
 
 // command reconstructs the command line without `--set name=`.

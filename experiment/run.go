@@ -31,7 +31,7 @@ type Options struct {
 	// MemoryLimit ends the point begun last when the process has more bytes of memory; 0: there is no limit, and a
 	// point that is expected to need more than the host has is an error before any is begun.
 	MemoryLimit uint64
-	// Check holds every message between units to the laws that hold for any run; it costs host time.
+	// Check holds every message between units to the invariants that hold for any run; it costs host time.
 	Check bool
 	// Running is told now and then how far a point is, and Finished what it has come to; nil: nobody. They are called
 	// from several goroutines if Jobs is above 1.

@@ -57,7 +57,7 @@ func Example() {
 	fmt.Println(words, err)
 	stores, _ := m.Statistics().Get("warp_instrs.store")
 	fmt.Println(stores.Name, stores, stores.Unit)
-	fmt.Println(m.CheckLaws())
+	fmt.Println(m.CheckInvariants())
 	// Output:
 	// 13 warp instructions, and more cycles: true
 	// 13 warp instructions, and more cycles: true

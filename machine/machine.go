@@ -18,7 +18,7 @@ type Options struct {
 	// MaxInstrs ends a run on an untimed machine that executes more warp instructions with an error; 0: there is no
 	// limit.
 	MaxInstrs uint64
-	// Check has every message between units held to the laws that CheckLaws looks at; it costs host time.
+	// Check has every message between units held to the invariants that CheckInvariants looks at; it costs host time.
 	Check bool
 	// Threads is how many of the host's processors simulate, at most one for each socket; 0: 1.
 	Threads int
@@ -149,13 +149,13 @@ func (m *Machine) executed() (list Statistics) {
 	return list
 }
 
-// CheckLaws reports whether counts break a law of conservation: each request was answered, no byte was lost between
+// CheckInvariants reports whether counts break an invariant of conservation: each request was answered, no byte was lost between
 // levels, every cycle of a scheduler has one cause. Machines without time have none.
-func (m *Machine) CheckLaws() error {
+func (m *Machine) CheckInvariants() error {
 	if m.timed == nil {
 		return nil
 	}
-	return m.timed.Machine.CheckLaws()
+	return m.timed.Machine.CheckInvariants()
 }
 
 // Device is the host's view of the machine, for packages that run kernels on it.

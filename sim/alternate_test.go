@@ -16,7 +16,7 @@ func alternate(t *testing.T, m *sim.Machine, p *isa.Program, a sim.Alternation) 
 	t.Helper()
 	s, err := m.Alternate(context.Background(), p, 0, a)
 	require.NoError(t, err)
-	require.NoError(t, m.CheckLaws())
+	require.NoError(t, m.CheckInvariants())
 	return s
 }
 

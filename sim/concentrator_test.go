@@ -57,7 +57,7 @@ func TestAnL1IWaitsForNoL1D(t *testing.T) {
 		require.NoError(t, err)
 		_, err = m.Run(context.Background(), source(t, text))
 		require.NoError(t, err)
-		require.NoError(t, m.CheckLaws())
+		require.NoError(t, m.CheckInvariants())
 	}
 }
 

@@ -91,7 +91,7 @@ func eghwCycles(t *testing.T, g *eghwGraph, machine string, set ...string) (uint
 	for i := range uint32(2) {
 		r, err := m.Launch(context.Background(), p, 0)
 		require.NoError(t, err)
-		require.NoError(t, m.CheckLaws())
+		require.NoError(t, m.CheckInvariants())
 		g.check(t, m.Arch, i+1)
 		if cycles += r.Cycles; i == 0 {
 			first = r

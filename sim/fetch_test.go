@@ -68,7 +68,7 @@ func TestFetchesDoNotHoldUpLoads(t *testing.T) {
 		require.NoError(t, err)
 		_, err = m.Run(context.Background(), source(t, scattered(rand.New(rand.NewPCG(uint64(i), 12)), warps, 8)))
 		require.NoError(t, err, set)
-		require.NoError(t, m.CheckLaws(), set)
+		require.NoError(t, m.CheckInvariants(), set)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestScatteredProgramsEnd(t *testing.T) {
 		require.NoError(t, err, "%s %v", name, set)
 		_, err = m.Run(context.Background(), source(t, scattered(r, cfg.Core.Warps, 1+r.IntN(12))))
 		require.NoError(t, err, "seed %d: %s %v, %d warps", seed, name, set, cfg.Core.Warps)
-		require.NoError(t, m.CheckLaws(), "seed %d", seed)
+		require.NoError(t, m.CheckInvariants(), "seed %d", seed)
 	}
 }
 

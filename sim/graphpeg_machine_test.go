@@ -28,7 +28,7 @@ func pegCycles(t *testing.T, g *pegGraph, machine string, set ...string) (uint64
 	require.NoError(t, err)
 	r, err := m.Run(context.Background(), g.program(t))
 	require.NoError(t, err)
-	require.NoError(t, m.CheckLaws())
+	require.NoError(t, m.CheckInvariants())
 	g.check(t, m.Arch, m.Hand().(graphpeg.Host), 1)
 	return r.Cycles, m
 }
@@ -193,7 +193,7 @@ heddle.peg: .word 0, 0, 2, 2, offsets, 9, offsets, 0, 0, 1, 0x40000000, 2, list,
 list: .word 1, 1
 offsets: .word 0, 0, 9`))
 		require.NoError(t, err)
-		require.NoError(t, m.CheckLaws())
+		require.NoError(t, m.CheckInvariants())
 	}
 	add(m)
 	m, err = sim.New(load(t, "vortex-1c4w4t-graphpeg"), sim.Options{MaxCycles: 100_000})

@@ -161,7 +161,7 @@ func TestPegPrograms(t *testing.T) {
 				for n := range uint32(2) {
 					_, err = m.Launch(context.Background(), p, 0)
 					require.NoError(t, err)
-					require.NoError(t, m.CheckLaws())
+					require.NoError(t, m.CheckInvariants())
 					g.check(t, m.Arch, m.Hand().(graphpeg.Host), n+1)
 					require.EqualValues(t, uint64(n+1)*g.edges(), statistic(t, m, "peg.edges.popped"))
 				}

@@ -61,7 +61,7 @@ func hwwlCycles(t *testing.T, n int, set ...string) (uint64, *sim.Machine) {
 	for i := range uint32(2) {
 		r, err := m.Launch(context.Background(), p, 0)
 		require.NoError(t, err)
-		require.NoError(t, m.CheckLaws())
+		require.NoError(t, m.CheckInvariants())
 		checkWorklists(t, m.Arch, m.Hand().(graphpeg.Host), n, i+1)
 		cycles += r.Cycles
 	}

@@ -74,7 +74,7 @@ type Memory interface {
 	ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response])
 	Pending() int
 	Bursts() int
-	CheckLaws() error
+	CheckInvariants() error
 	Waits() []string
 	Stats() []dram.Stats // by channel
 	Bytes() uint64       // moved over the data buses
@@ -84,7 +84,7 @@ type Memory interface {
 type Options struct {
 	MaxCycles uint64            // 0: no limit
 	Arg       uint32            // initial mscratch
-	Check     bool              // keep books for CheckLaws; costs host time
+	Check     bool              // keep books for CheckInvariants; costs host time
 	Out       func(line []byte) // console lines as they are finished; nil: off
 	Progress  func(Progress)    // told now and then how far the run is; nil: nobody asks
 	MaxEdges  uint64            // end the run when as many have been handled; 0: do not

@@ -62,7 +62,7 @@ func runWith(t *testing.T, cfg configs.Machine, p *isa.Program, prepare func(*si
 	prepare(m)
 	o.Result, err = m.Run(context.Background(), p)
 	require.NoError(t, err)
-	require.NoError(t, m.CheckLaws())
+	require.NoError(t, m.CheckInvariants())
 	for _, c := range m.Cores {
 		o.Cores = append(o.Cores, c.Counts())
 	}
@@ -149,7 +149,7 @@ func TestSleepChangesNothingWhateverTheKnobs(t *testing.T) {
 				waking, _ := run(t, cfg, p, (*core.Core).StayAwake)
 				require.Equal(t, waking, sleeping)
 				for _, c := range m.Cores {
-					require.NoError(t, c.CheckLaws())
+					require.NoError(t, c.CheckInvariants())
 				}
 			})
 		}
@@ -508,6 +508,6 @@ func TestLanesThatGoToMemoryAndToTheScratchpad(t *testing.T) {
 		mixed, ok := m.Statistics().Get("core.lsu.mixed")
 		require.True(t, ok)
 		require.EqualValues(t, 4*5, mixed.Float(), "%s", mode)
-		require.NoError(t, m.CheckLaws())
+		require.NoError(t, m.CheckInvariants())
 	}
 }

@@ -486,7 +486,7 @@ func memoryCase(t *testing.T, seed uint64, timed bool, run func(m *sim.Machine, 
 	require.NoError(t, err)
 	order := watchEffects(m, p, ops)
 	require.NoError(t, run(m, p))
-	require.NoError(t, m.CheckLaws())
+	require.NoError(t, m.CheckInvariants())
 	f := newReference(cfg, ops)
 	for n, e := range *order {
 		for l := range cfg.Core.Threads {

@@ -30,7 +30,7 @@ func sampled(t *testing.T, cfg configs.Machine, p *isa.Program, s *sim.Sampling,
 		require.NoError(t, err)
 		cycles[i] = r.Cycles
 	}
-	require.NoError(t, m.CheckLaws())
+	require.NoError(t, m.CheckInvariants())
 	return cycles, m.Statistics(), m.EndSamples()
 }
 

@@ -169,7 +169,7 @@ func (m *Machine) checkBalance() error {
 			received[i] += r[i]
 		}
 	}
-	return m.Control.CheckLaws(donated, received)
+	return m.Control.CheckInvariants(donated, received)
 }
 
 // unitStats lists what each core's graph unit has counted; name is the units'.

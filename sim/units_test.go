@@ -79,12 +79,12 @@ func untimedWeaver(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machi
 	return m
 }
 
-// checkUnits checks all laws of the machine's cores and units.
+// checkUnits checks all invariants of the machine's cores and units.
 func checkUnits(t *testing.T, m *sim.Machine, cycles uint64) (all weaver.Stats) {
 	t.Helper()
 	for i, u := range m.Units {
-		require.NoError(t, m.Cores[i].CheckLaws())
-		require.NoError(t, u.CheckLaws(cycles+1))
+		require.NoError(t, m.Cores[i].CheckInvariants())
+		require.NoError(t, u.CheckInvariants(cycles+1))
 		s := u.Statistics(cycles + 1).(*weaver.Stats)
 		require.Equal(t, s.DegreeRegistered, s.LanesFilled+s.EdgesDropped)
 		require.Zero(t, s.Queue[len(s.Queue)-1]*uint64(len(m.Units)-1), "a queue that long")
@@ -182,7 +182,7 @@ func TestNoWeaverStatisticIsDead(t *testing.T) {
 		_, err := m.Launch(context.Background(), p, 0)
 		require.NoError(t, err)
 	}
-	require.NoError(t, m.Units[0].CheckLaws(10_000_000))
+	require.NoError(t, m.Units[0].CheckInvariants(10_000_000))
 	sums := map[string]float64{}
 	for _, s := range m.Statistics() {
 		sums[s.Name] = s.Float()
@@ -261,7 +261,7 @@ func TestWeaverLaunches(t *testing.T) {
 		require.NoError(t, err)
 		filled := uint64(0)
 		for _, u := range m.Units {
-			require.NoError(t, u.CheckLaws(1e6))
+			require.NoError(t, u.CheckInvariants(1e6))
 			filled += u.Statistics(1e6).(*weaver.Stats).LanesFilled
 		}
 		require.Equal(t, (i+1)*edges(100), filled)

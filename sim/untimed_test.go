@@ -50,7 +50,7 @@ func TestRandomStreamsOfUnitsUntimed(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, "seed %d\n%s", seed, text)
-		require.NoError(t, m.CheckLaws())
+		require.NoError(t, m.CheckInvariants())
 		for reg := range isa.Reg(32) {
 			for l := range cfg.Core.Threads {
 				require.Equal(t, want.Core(0).Warp(0).Reg(reg, l), m.Arch.Core(0).Warp(0).Reg(reg, l), "seed %d: %v of lane %d\n%s", seed, reg, l, text)
@@ -103,7 +103,7 @@ func TestExecutionWarms(t *testing.T) {
 			first(m)
 			before := m.Statistics()
 			r = launch(t, m, p, 0)
-			require.NoError(t, m.CheckLaws())
+			require.NoError(t, m.CheckInvariants())
 			since := m.Statistics().Since(before)
 			h, _ := since.Get("l2.read_hits")
 			return r, h.Float()
@@ -118,7 +118,7 @@ func TestExecutionWarms(t *testing.T) {
 	}
 }
 
-// TestTimeGoesOnAfterExecution: launches with time and without follow each other in any order, and all laws hold.
+// TestTimeGoesOnAfterExecution: launches with time and without follow each other in any order, and all invariants hold.
 func TestTimeGoesOnAfterExecution(t *testing.T) {
 	for _, machine := range []string{"vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6"} {
 		for i, text := range []string{tickets, mixed, exchange, counter, walk} {
@@ -140,7 +140,7 @@ func TestTimeGoesOnAfterExecution(t *testing.T) {
 				require.Positive(t, res.WarpInstrs)
 				require.Equal(t, m.Arch.Stats().Since(before), res.Stats)
 				before = m.Arch.Stats()
-				require.NoError(t, m.CheckLaws())
+				require.NoError(t, m.CheckInvariants())
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func TestWalksOfLargeCachesAreProgress(t *testing.T) {
 		require.NoError(t, err)
 		res, err := m.Run(context.Background(), source(t, text))
 		require.NoError(t, err, "%v", c.set)
-		require.NoError(t, m.CheckLaws())
+		require.NoError(t, m.CheckInvariants())
 		require.Greater(t, res.Cycles, uint64(1_000_000), "%v", c.set)
 		require.Less(t, res.Cycles, c.most, "%v", c.set)
 	}

@@ -264,7 +264,7 @@ func randomGraph(t testing.TB, r *rand.Rand) graphspec.Graph {
 var refusedLate = regexp.MustCompile(`the schedule needs -?\d+ bytes of scratchpad a core|needs both directions of every edge|slots in edge_buffer_bytes, but \d+ are needed|no vertex of the largest component has an edge|sample.period = \d+: cycles are known to ±`)
 
 // outcome runs the experiment in a directory of its own and returns what became of it: ran, refused, or stopped at the
-// limit of cycles. Anything else fails the test: a crash, a wrong result, a broken law, a machine that makes no progress.
+// limit of cycles. Anything else fails the test: a crash, a wrong result, a broken invariant, a machine that makes no progress.
 func outcome(t *testing.T, name string, e configs.Experiment) string {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "experiment.yaml")

@@ -45,9 +45,9 @@ type Unit interface {
 	// Plug gives it its end of the socket.
 	Plug(s *Socket)
 	// Statistics returns a pointer to what it has counted up to a cycle: a structure
-	// for package stats. CheckLaws checks the counts against each other.
+	// for package stats. CheckInvariants checks the counts against each other.
 	Statistics(now clock.Cycle) any
-	CheckLaws(now clock.Cycle) error
+	CheckInvariants(now clock.Cycle) error
 	// Waits describes what it holds, for reports of machines that are stuck; empty: nothing.
 	Waits() string
 }
@@ -204,9 +204,9 @@ func (s *Socket) Idle() bool {
 	return len(s.free) == len(s.calls) && (s.now() > s.doneAt || s.doneAt == 0)
 }
 
-// CheckLaws checks, of a socket at rest, that what went into its links came out, and that there
+// CheckInvariants checks, of a socket at rest, that what went into its links came out, and that there
 // were as many answers as the unit says.
-func (s *Socket) CheckLaws(answers uint64) error {
+func (s *Socket) CheckInvariants(answers uint64) error {
 	in, taken := s.requests.Traffic()
 	back, received := s.answers.Traffic()
 	if in != taken || back != received || back != answers {

@@ -19,13 +19,13 @@ type fake struct {
 	socket *Socket
 }
 
-func (f *fake) Tick(clock.Cycle) bool       { return false }
-func (f *fake) Architecture() emu.Unit      { return fakeArchitecture{} }
-func (f *fake) QueuePlaces() int            { return 2 }
-func (f *fake) Plug(s *Socket)              { f.socket = s }
-func (f *fake) Statistics(clock.Cycle) any  { return nil }
-func (f *fake) CheckLaws(clock.Cycle) error { return nil }
-func (f *fake) Waits() string               { return "" }
+func (f *fake) Tick(clock.Cycle) bool             { return false }
+func (f *fake) Architecture() emu.Unit            { return fakeArchitecture{} }
+func (f *fake) QueuePlaces() int                  { return 2 }
+func (f *fake) Plug(s *Socket)                    { f.socket = s }
+func (f *fake) Statistics(clock.Cycle) any        { return nil }
+func (f *fake) CheckInvariants(clock.Cycle) error { return nil }
+func (f *fake) Waits() string                     { return "" }
 func (f *fake) Traits() []Traits {
 	return []Traits{isa.WeaverReg: {}, isa.WeaverSkip: {}, isa.WeaverDecID: {Answered: true, Exclusive: true}, isa.WeaverDecLoc: {Answered: true}}
 }
@@ -113,8 +113,8 @@ func TestExclusive(t *testing.T) {
 	b.script[6] = func() { b.socket.Receive(); require.False(t, b.can(isa.WeaverDecLoc)) }
 	b.script[7] = func() { b.socket.Receive(); require.True(t, b.can(isa.WeaverDecLoc)); require.True(t, b.socket.Idle()) }
 	b.script[8] = func() {
-		require.NoError(t, b.socket.CheckLaws(2))
-		require.ErrorContains(t, b.socket.CheckLaws(3), "2 requests of 2 and 2 answers of 2 came out; the unit says that it has answered 3")
+		require.NoError(t, b.socket.CheckInvariants(2))
+		require.ErrorContains(t, b.socket.CheckInvariants(3), "2 requests of 2 and 2 answers of 2 came out; the unit says that it has answered 3")
 	}
 	require.NoError(t, sys.Run())
 }

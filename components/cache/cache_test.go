@@ -408,8 +408,8 @@ func randomStream(r *rand.Rand) (todo []timed) {
 	return todo
 }
 
-// checkLaws holds a run to what must be true of any.
-func checkLaws(t *testing.T, p plan, m *machine) {
+// checkInvariants holds a run to what must be true of any.
+func checkInvariants(t *testing.T, p plan, m *machine) {
 	for _, src := range m.sources {
 		var want, got []uint32
 		for _, x := range src.todo {
@@ -496,7 +496,7 @@ func TestRandomMachines(t *testing.T) {
 	for seed := range cases(t, 90) {
 		p := randomPlan(seed)
 		m := run(t, p)
-		checkLaws(t, p, m)
+		checkInvariants(t, p, m)
 		want := fingerprint(m)
 		p = randomPlan(seed)
 		p.forced = true

@@ -167,22 +167,22 @@ func (c *Concentrator) Stats() Stats {
 // Sent is how many requests it has passed on, without flushes.
 func (c *Concentrator) Sent() uint64 { return c.stats.Reads + c.stats.Writes + c.stats.Atomics }
 
-// CheckLaws returns an error if the counts contradict each other. It is for one at rest.
-func (c *Concentrator) CheckLaws() error {
+// CheckInvariants returns an error if the counts contradict each other. It is for one at rest.
+func (c *Concentrator) CheckInvariants() error {
 	s := c.Stats()
 	open := 0
 	for i := range c.requesters {
 		open += c.requesters[i].open
 	}
 	for _, l := range []struct {
-		law       string
+		invariant string
 		got, want uint64
 	}{
 		{"answers = reads + atomics + flushes", s.Answers, s.Reads + s.Atomics + s.Flushes},
 		{"nothing is outstanding", uint64(open), 0},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.invariant, l.got, l.want)
 		}
 	}
 	return nil

@@ -171,7 +171,7 @@ func (b *bench) register(t testing.TB, d *clock.Domain, p plan) {
 func run(t testing.TB, p plan) *bench {
 	b := build(t, p)
 	require.NoError(t, b.s.Run())
-	require.NoError(t, b.c.CheckLaws())
+	require.NoError(t, b.c.CheckInvariants())
 	return b
 }
 
@@ -239,7 +239,7 @@ func TestAnswersDoNotWaitForOthersTakers(t *testing.T) {
 	b := build(t, p)
 	b.askers[0].deaf = func(now clock.Cycle) bool { return now < 5000 }
 	require.NoError(t, b.s.Run())
-	require.NoError(t, b.c.CheckLaws())
+	require.NoError(t, b.c.CheckInvariants())
 	require.Less(t, b.askers[1].got[39].at, clock.Cycle(500))
 	require.Greater(t, b.askers[0].got[0].at, clock.Cycle(4999))
 	counts := b.c.Stats()
@@ -407,13 +407,13 @@ func TestATagThatIsTooWideIsABug(t *testing.T) {
 	})
 }
 
-func TestLawsCanBeBroken(t *testing.T) {
+func TestInvariantsCanBeBroken(t *testing.T) {
 	b := run(t, plan{spec: defaults(), todo: [][]mem.Request{reads(0, 3)}, latency: fixed(1)})
 	b.c.stats.Answers++
-	require.ErrorContains(t, b.c.CheckLaws(), "Concentrator0: invariant violated: answers = reads + atomics + flushes: 4, 3")
+	require.ErrorContains(t, b.c.CheckInvariants(), "Concentrator0: invariant violated: answers = reads + atomics + flushes: 4, 3")
 	b.c.stats.Answers--
 	b.c.requesters[0].open = 2
-	require.ErrorContains(t, b.c.CheckLaws(), "nothing is outstanding: 2, 0")
+	require.ErrorContains(t, b.c.CheckInvariants(), "nothing is outstanding: 2, 0")
 	require.Equal(t, []string{"Concentrator0: requester 0: 2 requests without an answer"}, b.c.Waits())
 }
 

@@ -301,18 +301,18 @@ func TestTheClockContradictsABookedCycle(t *testing.T) {
 	m.run(t, "ld_coal", 5)
 	m.core.Stats.Cycles++
 	m.core.Stats.Scheduler[6]++
-	require.ErrorContains(t, m.core.CheckLaws(), "invariant violated: cycles booked = cycles that the clock made")
+	require.ErrorContains(t, m.core.CheckInvariants(), "invariant violated: cycles booked = cycles that the clock made")
 }
 
-// Every count that lies breaks a law.
-func TestLawsNoticeLies(t *testing.T) {
+// Every count that lies breaks an invariant.
+func TestInvariantsNoticeLies(t *testing.T) {
 	m := newMachine(t, 4, 4)
 	m.run(t, "ld_coal", 5)
-	require.NoError(t, m.core.CheckLaws())
+	require.NoError(t, m.core.CheckInvariants())
 	s := &m.core.Stats
 	for i, n := range []*uint64{&s.Cycles, &s.Scheduled, &s.Issued, &s.Committed, &s.Resident, &s.Eligible, &s.Scheduler[0], &s.Scheduler[6], &s.Warps[0], &s.Warps[5]} {
 		*n++
-		require.ErrorContains(t, m.core.CheckLaws(), "invariant violated", "counter %d", i)
+		require.ErrorContains(t, m.core.CheckInvariants(), "invariant violated", "counter %d", i)
 		*n--
 	}
 }

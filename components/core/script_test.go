@@ -99,7 +99,7 @@ func (s *script) run() {
 	require.NoError(s.t, m.sys.Run())
 	require.NoError(s.t, m.core.Err())
 	require.True(s.t, m.core.Done())
-	require.NoError(s.t, m.core.CheckLaws())
+	require.NoError(s.t, m.core.CheckInvariants())
 	s.out = append(s.out, r.table()...)
 }
 

@@ -327,12 +327,12 @@ func (c *Core) settleAll() {
 func (c *Core) Fetches() uint64  { return c.Scheduled }
 func (c *Core) Requests() uint64 { return c.Coalesced }
 
-// CheckLaws returns an error if the counts contradict each other: an instruction
+// CheckInvariants returns an error if the counts contradict each other: an instruction
 // lost, or a cycle booked twice or never. It is for a core that is done.
-func (c *Core) CheckLaws() error {
+func (c *Core) CheckInvariants() error {
 	s := &c.Stats
 	for _, l := range []struct {
-		law       string
+		invariant string
 		got, want uint64
 	}{
 		{"cycles booked = cycles that the clock made", s.Cycles, c.elapsed},
@@ -348,7 +348,7 @@ func (c *Core) CheckLaws() error {
 		{"eligible = selected + not selected", s.Eligible, s.Warps[selected] + s.Warps[notSelected]},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.invariant, l.got, l.want)
 		}
 	}
 	return nil

@@ -81,7 +81,7 @@ func runBoth(t *testing.T, warps, threads int, text string, change ...func(*core
 	require.NoError(t, u.Run(context.Background()), text)
 	m := newMachine(t, warps, threads, change...)
 	m.cyclesOf(t, text)
-	require.NoError(t, m.core.CheckLaws(), text)
+	require.NoError(t, m.core.CheckInvariants(), text)
 	require.Equal(t, u.Stats(), m.emu.Stats(), text)
 	require.Equal(t, u.Stats().WarpInstrs, m.core.Issued-m.core.Squashed, text)
 	for w := range warps {
@@ -166,7 +166,7 @@ func TestTrapsWithAGraphUnit(t *testing.T) {
 			strings.Repeat("weaver.dec.id a1\n weaver.dec.loc a2\n weaver.reg a0, a1, a2\n add a1, a1, a2\n", 3) + " tmc zero\n"
 		m := newMachineWith(t, &gate{Base: clock.NewBase("Gate")}, 4, 2)
 		m.cyclesOf(t, text)
-		require.NoError(t, m.core.CheckLaws())
+		require.NoError(t, m.core.CheckInvariants())
 		require.EqualValues(t, 4*(1+9), m.emu.Stats().ByClass[isa.ClassUnit], trap)
 		require.EqualValues(t, 1, m.emu.Core(0).Warp(3).Reg(22, 1), "%s: traps", trap)
 	}

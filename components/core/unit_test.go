@@ -39,12 +39,12 @@ func (g *gate) Tick(clock.Cycle) bool {
 	return false
 }
 
-func (g *gate) Architecture() emu.Unit      { return gateArchitecture{} }
-func (g *gate) QueuePlaces() int            { return 2 }
-func (g *gate) Plug(s *accel.Socket)        { g.socket = s }
-func (g *gate) Statistics(clock.Cycle) any  { return nil }
-func (g *gate) CheckLaws(clock.Cycle) error { return nil }
-func (g *gate) Waits() string               { return "" }
+func (g *gate) Architecture() emu.Unit            { return gateArchitecture{} }
+func (g *gate) QueuePlaces() int                  { return 2 }
+func (g *gate) Plug(s *accel.Socket)              { g.socket = s }
+func (g *gate) Statistics(clock.Cycle) any        { return nil }
+func (g *gate) CheckInvariants(clock.Cycle) error { return nil }
+func (g *gate) Waits() string                     { return "" }
 func (g *gate) Traits() []accel.Traits {
 	return []accel.Traits{isa.WeaverReg: {}, isa.WeaverSkip: {}, isa.WeaverDecID: {Answered: true, Exclusive: true}, isa.WeaverDecLoc: {Answered: true}}
 }
@@ -89,7 +89,7 @@ last:	` + nops + nops + `
 			require.NoError(t, m.sys.Run())
 			require.NoError(t, m.core.Err())
 			require.True(t, m.core.Done(), "%d places, %d ports: stuck\n%v", depth, width, m.core.Waits())
-			require.NoError(t, m.core.CheckLaws())
+			require.NoError(t, m.core.CheckInvariants())
 		}
 	}
 }

@@ -63,12 +63,12 @@ func (c *Control) Statistics() any {
 	return &c.processor.Stats
 }
 
-// CheckLaws checks its counts against each other, and against what its units have donated and
+// CheckInvariants checks its counts against each other, and against what its units have donated and
 // received; for a machine at rest.
-func (c *Control) CheckLaws(donated, received [2]uint64) error {
+func (c *Control) CheckInvariants(donated, received [2]uint64) error {
 	s := &c.processor.Stats
 	for _, l := range []struct {
-		law       string
+		invariant string
 		got, want uint64
 	}{
 		{"donations offered = taken + refused", s.Offers, s.Taken + s.Refused},
@@ -76,7 +76,7 @@ func (c *Control) CheckLaws(donated, received [2]uint64) error {
 		{"vertices donated = received", donated[1], received[1]},
 	} {
 		if l.got != l.want && s.Abandoned == 0 {
-			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.invariant, l.got, l.want)
 		}
 	}
 	return nil

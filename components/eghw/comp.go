@@ -136,8 +136,8 @@ func (u *EGHW) Statistics(now clock.Cycle) any {
 	return &s
 }
 
-// CheckLaws checks what must hold between the unit's counts up to cycle now.
-func (u *EGHW) CheckLaws(now clock.Cycle) error {
+// CheckInvariants checks what must hold between the unit's counts up to cycle now.
+func (u *EGHW) CheckInvariants(now clock.Cycle) error {
 	s := u.Stats(now)
 	if n := sum(s.Queue[:]); n != s.Cycles {
 		return fmt.Errorf("%s: invariant violated: cycles by length of the queue = cycles: %d, %d", u.Name(), n, s.Cycles)
@@ -145,7 +145,7 @@ func (u *EGHW) CheckLaws(now clock.Cycle) error {
 	if sent, _ := u.out.Traffic(); sent != u.Sent() {
 		return fmt.Errorf("%s: invariant violated: requests on the port = lines asked for - waiting: %d, %d", u.Name(), sent, u.Sent())
 	}
-	if err := errors.Join(u.engine.CheckLaws(), u.socket.CheckLaws(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
+	if err := errors.Join(u.engine.CheckInvariants(), u.socket.CheckInvariants(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
 		return fmt.Errorf("%s: %w", u.Name(), err)
 	}
 	return nil

@@ -164,7 +164,7 @@ func (x *random) epoch(now uint64, from, to int) uint64 {
 				live--
 			}
 		}
-		require.NoError(x.t, x.e.CheckLaws())
+		require.NoError(x.t, x.e.CheckInvariants())
 	}
 	return now
 }
@@ -182,7 +182,7 @@ func (x *random) untimed(u *Untimed, from, to int) map[edge]int {
 			require.NoError(x.t, u.Exec(r))
 		}
 	}
-	require.NoError(x.t, u.CheckLaws())
+	require.NoError(x.t, u.CheckInvariants())
 	got := x.got
 	x.got = timed
 	return got
@@ -248,7 +248,7 @@ func TestLaunchForgets(t *testing.T) {
 			}
 		}
 		x.e.Launch()
-		require.NoError(t, x.e.CheckLaws())
+		require.NoError(t, x.e.CheckInvariants())
 		abandoned += x.e.EdgesAbandoned
 		to := min(len(x.degrees), vertexPlaces(&x.e.shape))
 		x.epoch(now+1, 0, to)

@@ -60,10 +60,10 @@ func (e *Engine) Settle(now uint64) {
 	e.States[e.state] += n
 }
 
-// CheckLaws checks what must hold between the counts at any time.
-func (e *Engine) CheckLaws() error {
+// CheckInvariants checks what must hold between the counts at any time.
+func (e *Engine) CheckInvariants() error {
 	for _, l := range []struct {
-		law       string
+		invariant string
 		got, want uint64
 	}{
 		{"vertices pushed = taken + abandoned + left", e.VerticesPushed, e.VerticesTaken + e.VerticesAbandoned + uint64(e.vertices.Len())},
@@ -75,7 +75,7 @@ func (e *Engine) CheckLaws() error {
 		{"cycles = those of all states", e.Cycles, sum(e.States[:])},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("eghw of core %d: invariant violated: %s: %d, %d", e.shape.Core, l.law, l.got, l.want)
+			return fmt.Errorf("eghw of core %d: invariant violated: %s: %d, %d", e.shape.Core, l.invariant, l.got, l.want)
 		}
 	}
 	return nil

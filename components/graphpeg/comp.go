@@ -199,8 +199,8 @@ func (p *PEG) Statistics(now clock.Cycle) any {
 	return &s
 }
 
-// CheckLaws checks what must hold between the unit's counts up to cycle now.
-func (p *PEG) CheckLaws(now clock.Cycle) error {
+// CheckInvariants checks what must hold between the unit's counts up to cycle now.
+func (p *PEG) CheckInvariants(now clock.Cycle) error {
 	s := p.Stats(now)
 	n := uint64(0)
 	for _, v := range s.Queue {
@@ -212,7 +212,7 @@ func (p *PEG) CheckLaws(now clock.Cycle) error {
 	if sent, _ := p.out.Traffic(); sent != p.Sent() {
 		return fmt.Errorf("%s: invariant violated: requests on the port = lines read + spilled - waiting: %d, %d", p.Name(), sent, p.Sent())
 	}
-	if err := errors.Join(p.engine.CheckLaws(), p.socket.CheckLaws(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
+	if err := errors.Join(p.engine.CheckInvariants(), p.socket.CheckInvariants(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
 		return fmt.Errorf("%s: %w", p.Name(), err)
 	}
 	return nil

@@ -164,7 +164,7 @@ func (g *rig) launch(s Setup) {
 		}
 	}
 	for _, c := range g.cores {
-		require.NoError(g.t, c.e.CheckLaws())
+		require.NoError(g.t, c.e.CheckInvariants())
 	}
 }
 

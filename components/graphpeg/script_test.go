@@ -193,7 +193,7 @@ func (s *script) run() {
 		}
 	}
 	if s.e.Err() == nil {
-		require.NoError(s.t, s.e.CheckLaws())
+		require.NoError(s.t, s.e.CheckInvariants())
 	}
 	s.now++
 }

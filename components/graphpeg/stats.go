@@ -100,14 +100,14 @@ func (e *Engine) waits(now uint64) {
 	e.ReceivesHeld.Set(e.exchange.pending, now)
 }
 
-// CheckLaws checks what must hold between the counts at any time.
-func (e *Engine) CheckLaws() error {
+// CheckInvariants checks what must hold between the counts at any time.
+func (e *Engine) CheckInvariants() error {
 	held := uint64(0)
 	for i := range e.lists {
 		held += uint64(e.lists[i].size())
 	}
 	for _, l := range []struct {
-		law       string
+		invariant string
 		got, want uint64
 	}{
 		{"degrees + edges received = edges popped + donated + abandoned + left", e.Degrees + e.EdgesReceived, e.EdgesPopped + e.EdgesDonated + e.EdgesAbandoned + e.left()},
@@ -118,7 +118,7 @@ func (e *Engine) CheckLaws() error {
 		{"entry-cycles = entries × cycles", e.entryCycles(), e.entryTime},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("graphpeg of core %d: invariant violated: %s: %d, %d", e.shape.Core, l.law, l.got, l.want)
+			return fmt.Errorf("graphpeg of core %d: invariant violated: %s: %d, %d", e.shape.Core, l.invariant, l.got, l.want)
 		}
 	}
 	return nil

@@ -100,13 +100,13 @@ func (w *Weaver) Statistics(now clock.Cycle) any {
 	return &s
 }
 
-// CheckLaws checks what must hold between the counts of a unit at rest, up to cycle now.
-func (w *Weaver) CheckLaws(now clock.Cycle) error {
+// CheckInvariants checks what must hold between the counts of a unit at rest, up to cycle now.
+func (w *Weaver) CheckInvariants(now clock.Cycle) error {
 	s := w.Stats(now)
 	if n := sum(s.Queue[:]); n != s.Cycles {
 		return fmt.Errorf("%s: %d cycles, but %d by length of the queue", w.Name(), s.Cycles, n)
 	}
-	err := errors.Join(w.fsm.CheckLaws(), w.socket.CheckLaws(s.Decodes+s.LocReads))
+	err := errors.Join(w.fsm.CheckInvariants(), w.socket.CheckInvariants(s.Decodes+s.LocReads))
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.Name(), err)
 	}

@@ -115,7 +115,7 @@ func (g *rig) cycle() {
 		g.answered(step.Answer)
 	}
 	if g.now%16 == 0 {
-		require.NoError(g.t, g.f.CheckLaws())
+		require.NoError(g.t, g.f.CheckInvariants())
 	}
 }
 
@@ -187,7 +187,7 @@ func (g *rig) epoch() {
 		}
 	}
 	require.Equal(g.t, S8, g.f.at)
-	require.NoError(g.t, g.f.CheckLaws())
+	require.NoError(g.t, g.f.CheckInvariants())
 }
 
 // expected returns the edges that the untimed twin distributes.
@@ -240,7 +240,7 @@ func TestLaunchForgets(t *testing.T) {
 			f.Cycle(2+now, nil, true)
 		}
 		f.Launch()
-		require.NoError(t, f.CheckLaws())
+		require.NoError(t, f.CheckInvariants())
 		require.Equal(t, uint64(10), f.LanesFilled+f.Abandoned)
 		require.True(t, f.Idle())
 		require.True(t, f.Cycle(20, &reg, true).Took)
@@ -248,18 +248,18 @@ func TestLaunchForgets(t *testing.T) {
 	}
 }
 
-// Each law notices when a counter of it is wrong.
-func TestLawsNotice(t *testing.T) {
+// Each invariant notices when a counter of it is wrong.
+func TestInvariantsNotice(t *testing.T) {
 	f := NewFSM(DefaultSpec().Derived(1, 4, 6), 1, 4)
 	f.Launch()
 	require.True(t, f.Cycle(3, &emu.UnitRequest{Fn: isa.WeaverReg, Mask: 1, A: []uint32{1}, B: []uint32{1}, C: []uint32{5}}, true).Took)
-	require.NoError(t, f.CheckLaws())
+	require.NoError(t, f.CheckInvariants())
 	for name, count := range map[string]*uint64{
 		"edges registered": &f.DegreeRegistered, "5 issued": &f.LanesFilled, "5 dropped": &f.EdgesDropped, "5 abandoned": &f.Abandoned,
 		"requests answered": &f.Decodes, "but 5 batches": &f.BatchesEmpty, "cycles, but": &f.Cycles, "its states have": &f.States[S4],
 	} {
 		*count += 5
-		require.ErrorContains(t, f.CheckLaws(), name)
+		require.ErrorContains(t, f.CheckInvariants(), name)
 		*count -= 5
 	}
 }

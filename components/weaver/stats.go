@@ -40,8 +40,8 @@ func (*States) Describe(i int) (name, doc string) {
 	return strings.Replace(S(i).String(), " ", "_", 1), stateDocs[i]
 }
 
-// CheckLaws checks what must hold between the counts at any time.
-func (s *State) CheckLaws() error {
+// CheckInvariants checks what must hold between the counts at any time.
+func (s *State) CheckInvariants() error {
 	out := s.LanesFilled + s.EdgesDropped + s.Abandoned + s.left()
 	if s.DegreeRegistered != out {
 		return fmt.Errorf("weaver: %d edges registered, but %d issued + %d dropped + %d abandoned + %d left = %d",

@@ -133,8 +133,8 @@ func (u *ticketUnit) Tick(now clock.Cycle) bool {
 	return true
 }
 
-// CheckLaws checks that each request was answered.
-func (u *ticketUnit) CheckLaws(clock.Cycle) error { return u.socket.CheckLaws(u.Requests) }
+// CheckInvariants checks that each request was answered.
+func (u *ticketUnit) CheckInvariants(clock.Cycle) error { return u.socket.CheckInvariants(u.Requests) }
 
 // Waits describes what it holds, for reports of machines that are stuck.
 func (u *ticketUnit) Waits() string {

@@ -112,7 +112,7 @@ func TestRegionsAddUp(t *testing.T) {
 }
 
 // Whatever the schedule and the algorithm, what lies outside a region is executed without time, the result is the
-// reference's, and the region's counts keep all laws. A super-step of PageRank takes then about what it does in a run
+// reference's, and the region's counts keep all invariants. A super-step of PageRank takes then about what it does in a run
 // that is simulated whole.
 func TestRegionsBehindExecution(t *testing.T) {
 	for schedule, machine := range map[string]string{

@@ -85,7 +85,7 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 		o.Err = measured(&o, &res)
 	}
 	if o.Err == nil {
-		o.Err = errors.Join(m.CheckLaws(), CheckSteps(o.Stats, o.Steps))
+		o.Err = errors.Join(m.CheckInvariants(), CheckSteps(o.Stats, o.Steps))
 	}
 	return o
 }

@@ -71,7 +71,7 @@ type Runner struct {
 	Threads     int                     // host processors that simulate a point; 0: what the points at the same time leave
 	MaxCycles   uint64                  // of a point; 0: no limit
 	Abandon     func(point int) uint64  // the same, for each point as it begins; nil: MaxCycles. What has more cycles is of no interest
-	Check       bool                    // hold every message between units to the laws; costs host time
+	Check       bool                    // hold every message between units to the invariants; costs host time
 	TimeLimit   time.Duration           // of a point on the host; 0: no limit
 	MemoryLimit uint64                  // of the process, in bytes; 0: no limit
 	Observer    Observer
@@ -333,7 +333,7 @@ func checked(o *Outcome, res *result, m *sim.Machine, s *configs.Sample) error {
 	}
 	err := errors.Join(narrow(o, s), CheckSteps(o.Stats, o.Steps))
 	if o.Partial == "" {
-		err = errors.Join(m.CheckLaws(), err)
+		err = errors.Join(m.CheckInvariants(), err)
 	}
 	return err
 }
@@ -357,7 +357,7 @@ func CheckSteps(whole stats.Tree, steps []store.Step) error {
 	for _, s := range whole {
 		n, counted := s.Uint()
 		if sum, ok := sums[s.Name]; ok && counted && s.Name != mostVertices && sum != n {
-			return &sim.BrokenLaw{Place: "launches", Law: "they add up to the run", Detail: fmt.Sprintf("%s: %d, and together they have %d", s.Name, n, sum)}
+			return &sim.BrokenInvariant{Place: "launches", Invariant: "they add up to the run", Detail: fmt.Sprintf("%s: %d, and together they have %d", s.Name, n, sum)}
 		}
 	}
 	return nil

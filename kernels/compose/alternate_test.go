@@ -10,7 +10,7 @@ import (
 )
 
 // TestTimeSwitchedOffAndOn: switched between time and none at any moment, within warps' requests to units too, they are
-// right, and no law is broken.
+// right, and no invariant is broken.
 func TestTimeSwitchedOffAndOn(t *testing.T) {
 	for i, p := range share(t, legal, covering, 0) {
 		t.Run(p.Name(), func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestTimeSwitchedOffAndOn(t *testing.T) {
 				d := timed(t, p)
 				d.SetAlternation(&a)
 				check(t, p, d, name, g)
-				require.NoError(t, d.Machine.CheckLaws(), "%+v", a)
+				require.NoError(t, d.Machine.CheckInvariants(), "%+v", a)
 			}
 		})
 	}

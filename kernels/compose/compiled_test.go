@@ -188,7 +188,7 @@ func TestAllOnTheEmulator(t *testing.T) {
 	}
 }
 
-// TestOnATimedMachine: with time they are right too, and no law is broken.
+// TestOnATimedMachine: with time they are right too, and no invariant is broken.
 func TestOnATimedMachine(t *testing.T) {
 	for i, p := range share(t, legal, covering, 0) {
 		t.Run(p.Name(), func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestOnATimedMachine(t *testing.T) {
 			for name, g := range onGraphs(i) {
 				d := timed(t, p)
 				r := check(t, p, d, name, g)
-				require.NoError(t, d.Machine.CheckLaws())
+				require.NoError(t, d.Machine.CheckInvariants())
 				require.NotZero(t, r.Times.Cycles)
 			}
 		})
@@ -219,7 +219,7 @@ func TestWidth(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, r.Verified)
 			require.Len(t, r.Values, width*g.Vertices())
-			require.NoError(t, d.Machine.CheckLaws())
+			require.NoError(t, d.Machine.CheckInvariants())
 			edges := g.Edges()
 			if name == "vertex" {
 				edges *= width

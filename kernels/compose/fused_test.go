@@ -65,7 +65,7 @@ func timedOf(t testing.TB, p *Plan, shape string, options sim.Options, set ...st
 	return d
 }
 
-// TestFusedInTime: with time they are right too, no law is broken, and what parts have come to adds up to the launch.
+// TestFusedInTime: with time they are right too, no invariant is broken, and what parts have come to adds up to the launch.
 func TestFusedInTime(t *testing.T) {
 	graphs := tiny()
 	names := []string{"star", "chain", "skewed"}
@@ -81,7 +81,7 @@ func TestFusedInTime(t *testing.T) {
 				last = timedOf(t, p, shape, sim.Options{MaxCycles: 20_000_000, Check: true})
 				return last
 			})
-			require.NoError(t, last.Machine.CheckLaws())
+			require.NoError(t, last.Machine.CheckInvariants())
 			sum := r.Init
 			add := func(x *sim.Result) {
 				sum.Cycles, sum.WarpInstrs, sum.Edges = sum.Cycles+x.Cycles, sum.WarpInstrs+x.WarpInstrs, sum.Edges+x.Edges

@@ -578,7 +578,7 @@ func (r *run) verify() error {
 	for i := range r.Steps {
 		o.Residuals = append(o.Residuals, r.Steps[i].Residual)
 	}
-	if err := r.law(); err != nil {
+	if err := r.invariant(); err != nil {
 		return err
 	}
 	err := r.Plan.Algorithm.Check(&r.problem, &o)
@@ -586,9 +586,9 @@ func (r *run) verify() error {
 	return err
 }
 
-// law: where active vertices walk whole rows, the edges handled are those that leave them, for each number of theirs that
+// invariant: where active vertices walk whole rows, the edges handled are those that leave them, for each number of theirs that
 // has a thread.
-func (r *run) law() error {
+func (r *run) invariant() error {
 	for i, s := range r.Steps {
 		dense := r.Plan.Algorithm.Dense
 		if !dense && (s.Direction != direction.Push || !s.Known) {

@@ -62,7 +62,7 @@ func TestBlocks(t *testing.T) {
 					require.NoError(t, err, "%s %s: %+v", algorithm, scan, c)
 					require.True(t, r.Verified)
 				}
-				require.NoError(t, d.Machine.CheckLaws())
+				require.NoError(t, d.Machine.CheckInvariants())
 			}
 		}
 	}

@@ -156,7 +156,7 @@ func observe(t *testing.T, machine, prog, spec string, limit int) (o observed) {
 	o.saw = attend(t, o.m, s)
 	o.res, err = o.m.Run(context.Background(), program(t, prog))
 	require.NoError(t, err)
-	require.NoError(t, o.m.CheckLaws())
+	require.NoError(t, o.m.CheckInvariants())
 	o.notes, err = r.Close()
 	require.NoError(t, err)
 	o.log, o.trace = readKonata(t, filepath.Join(dir, "k")), readPerfetto(t, filepath.Join(dir, "p"))

@@ -48,14 +48,14 @@ type unit struct {
 	stats any
 }
 
-func (u *unit) Name() string                { return u.Base.Name() }
-func (u *unit) Architecture() emu.Unit      { return twin{} }
-func (u *unit) Traits() []accel.Traits      { return nil }
-func (u *unit) QueuePlaces() int            { return 1 }
-func (u *unit) Plug(*accel.Socket)          {}
-func (u *unit) Tick(clock.Cycle) bool       { return false }
-func (u *unit) CheckLaws(clock.Cycle) error { return nil }
-func (u *unit) Waits() string               { return "" }
+func (u *unit) Name() string                      { return u.Base.Name() }
+func (u *unit) Architecture() emu.Unit            { return twin{} }
+func (u *unit) Traits() []accel.Traits            { return nil }
+func (u *unit) QueuePlaces() int                  { return 1 }
+func (u *unit) Plug(*accel.Socket)                {}
+func (u *unit) Tick(clock.Cycle) bool             { return false }
+func (u *unit) CheckInvariants(clock.Cycle) error { return nil }
+func (u *unit) Waits() string                     { return "" }
 func (u *unit) Statistics(clock.Cycle) any {
 	if u.stats == nil {
 		return &struct{}{}

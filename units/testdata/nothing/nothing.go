@@ -115,8 +115,8 @@ func (u *Unit) Tick(now clock.Cycle) bool {
 // Statistics returns what the unit has counted.
 func (u *Unit) Statistics(clock.Cycle) any { return &u.Stats }
 
-// CheckLaws checks that every request was answered.
-func (u *Unit) CheckLaws(clock.Cycle) error { return u.socket.CheckLaws(u.Echoes) }
+// CheckInvariants checks that every request was answered.
+func (u *Unit) CheckInvariants(clock.Cycle) error { return u.socket.CheckInvariants(u.Echoes) }
 
 // Waits describes what the unit holds, for reports of machines that are stuck.
 func (u *Unit) Waits() string {

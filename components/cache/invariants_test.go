@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLawsCanBeBroken: each law, by a count that is wrong.
-func TestLawsCanBeBroken(t *testing.T) {
+// TestInvariantsCanBeBroken: each invariant, by a count that is wrong.
+func TestInvariantsCanBeBroken(t *testing.T) {
 	for says, fault := range map[string]func(*bank){
 		"L1: invariant violated: reads = hits + misses: 2, 3":                      func(b *bank) { b.stats.ReadHits++ },
 		"L1: invariant violated: writes = hits + misses: 1, 2":                     func(b *bank) { b.stats.WriteMisses++ },
@@ -18,9 +18,9 @@ func TestLawsCanBeBroken(t *testing.T) {
 	} {
 		m := one(t, nil, 10, read(pushed, 5, 1), read(199, 5, 2), write(300, 5))
 		c := m.levels[0]
-		require.NoError(t, c.CheckLaws())
+		require.NoError(t, c.CheckInvariants())
 		fault(c.banks[0])
-		require.EqualError(t, c.CheckLaws(), says)
+		require.EqualError(t, c.CheckInvariants(), says)
 	}
 }
 

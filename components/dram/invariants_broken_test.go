@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLawsCanBeBroken: each law, by a count that is wrong.
-func TestLawsCanBeBroken(t *testing.T) {
+// TestInvariantsCanBeBroken: each invariant, by a count that is wrong.
+func TestInvariantsCanBeBroken(t *testing.T) {
 	for says, fault := range map[string]func(*Stats){
 		"data moved ≤ what the pins carry":          func(s *Stats) { s.DataBusClocks += 1 << 40 },
 		"data bus clocks = RD and WR × burst":       func(s *Stats) { s.Commands[RD]++ },
@@ -18,9 +18,9 @@ func TestLawsCanBeBroken(t *testing.T) {
 			c, err := NewChannel(s)
 			require.NoError(t, err)
 			end := play(t, c, 500, true, func(Done) {})
-			require.NoError(t, c.checkLaws(end), s.Preset)
+			require.NoError(t, c.checkInvariants(end), s.Preset)
 			fault(&c.stats)
-			require.ErrorContains(t, c.checkLaws(end), says)
+			require.ErrorContains(t, c.checkInvariants(end), says)
 		}
 	}
 	s, err := Preset("ideal")
@@ -28,7 +28,7 @@ func TestLawsCanBeBroken(t *testing.T) {
 	c, err := NewChannel(s)
 	require.NoError(t, err)
 	end := play(t, c, 500, true, func(Done) {})
-	require.NoError(t, c.checkLaws(end))
+	require.NoError(t, c.checkInvariants(end))
 	c.stats.DataBusClocks += end + 1<<20
-	require.ErrorContains(t, c.checkLaws(end), "data moved ≤ what the pins carry")
+	require.ErrorContains(t, c.checkInvariants(end), "data moved ≤ what the pins carry")
 }

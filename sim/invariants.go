@@ -16,7 +16,7 @@ import (
 type auditor struct {
 	sources []*source
 	levels  []*audited
-	broken  []error // laws that a message has broken
+	broken  []error // invariants that a message has broken
 }
 
 // audited is a unit that requests go to.
@@ -59,20 +59,20 @@ type wire struct {
 	open map[uint32]mem.Request // by tag: what has no answer yet
 }
 
-// BrokenLaw is a law that a run has broken: a mistake in a unit, not in the program.
-type BrokenLaw struct{ Place, Law, Detail string }
+// BrokenInvariant is an invariant that a run has broken: a mistake in a unit, not in the program.
+type BrokenInvariant struct{ Place, Invariant, Detail string }
 
-func (e *BrokenLaw) Error() string {
-	return fmt.Sprintf("%s: invariant violated: %s: %s", e.Place, e.Law, e.Detail)
+func (e *BrokenInvariant) Error() string {
+	return fmt.Sprintf("%s: invariant violated: %s: %s", e.Place, e.Invariant, e.Detail)
 }
 
-func (a *auditor) fail(place, law, format string, args ...any) {
+func (a *auditor) fail(place, invariant, format string, args ...any) {
 	if len(a.broken) < maxBroken {
-		a.broken = append(a.broken, &BrokenLaw{place, law, fmt.Sprintf(format, args...)})
+		a.broken = append(a.broken, &BrokenInvariant{place, invariant, fmt.Sprintf(format, args...)})
 	}
 }
 
-// maxBroken is how many broken laws are listed.
+// maxBroken is how many broken invariants are listed.
 const maxBroken = 20
 
 // watch has the auditor see what goes over a port.
@@ -93,12 +93,12 @@ func (w *wire) request(r *mem.Request) {
 		return
 	}
 	if before, ok := w.open[r.Tag]; ok {
-		w.a.fail(w.name, lawAnswered, "%s of 0x%08x has tag %d, and so has a %s that is not answered", r.Op, r.Addr, r.Tag, before.Op)
+		w.a.fail(w.name, allAnswered, "%s of 0x%08x has tag %d, and so has a %s that is not answered", r.Op, r.Addr, r.Tag, before.Op)
 	}
 	w.open[r.Tag] = *r
 	if line := r.Addr / w.from.line; r.Op == mem.Read && w.from.fills != nil {
 		if w.from.fills[line] {
-			w.a.fail(w.from.name, lawOneFill, "line 0x%08x is asked for again before it has come", line*w.from.line)
+			w.a.fail(w.from.name, oneFill, "line 0x%08x is asked for again before it has come", line*w.from.line)
 		}
 		w.from.fills[line] = true
 	}
@@ -107,7 +107,7 @@ func (w *wire) request(r *mem.Request) {
 func (w *wire) response(r *mem.Response) {
 	q, ok := w.open[r.Tag]
 	if !ok {
-		w.a.fail(w.name, lawAnswered, "an answer with tag %d, which nothing asked for", r.Tag)
+		w.a.fail(w.name, allAnswered, "an answer with tag %d, which nothing asked for", r.Tag)
 	}
 	delete(w.open, r.Tag)
 	if q.Op == mem.Read && w.from.fills != nil {
@@ -115,12 +115,12 @@ func (w *wire) response(r *mem.Response) {
 	}
 }
 
-// The laws that messages obey.
+// The invariants that messages obey.
 const (
-	lawAnswered  = "every request that asks for an answer gets one"
-	lawTaken     = "what went into a link came out"
-	lawOneFill   = "a line has one fill under way"
-	lawConserved = "bytes sent by one level = bytes received by the next"
+	allAnswered = "every request that asks for an answer gets one"
+	allTaken    = "what went into a link came out"
+	oneFill     = "a line has one fill under way"
+	conserved   = "bytes sent by one level = bytes received by the next"
 )
 
 // check adds what is only true at the end of a run.
@@ -141,12 +141,12 @@ func (a *auditor) check(m *Machine) []error {
 
 func (w *wire) check() {
 	if n := len(w.open); n > 0 {
-		w.a.fail(w.name, lawAnswered, "%d have none", n)
+		w.a.fail(w.name, allAnswered, "%d have none", n)
 	}
 	in, out := w.req.Traffic()
 	back, taken := w.rsp.Traffic()
 	if in != out || back != taken {
-		w.a.fail(w.name, lawTaken, "%d requests of %d, %d answers of %d", out, in, taken, back)
+		w.a.fail(w.name, allTaken, "%d requests of %d, %d answers of %d", out, in, taken, back)
 	}
 }
 
@@ -168,7 +168,7 @@ func (a *auditor) sent(s *source) {
 		return
 	}
 	if n := wires.Reads + wires.Writes + wires.Atomics; s.count() != n {
-		a.fail(s.name, lawConserved, "it has sent %d requests, and on its wires were %d", s.count(), n)
+		a.fail(s.name, conserved, "it has sent %d requests, and on its wires were %d", s.count(), n)
 	}
 }
 
@@ -200,35 +200,35 @@ func (a *auditor) same(u *source, verb string, says, wires cache.Sent) {
 		says, wires uint64
 	}{{"reads", says.Reads, wires.Reads}, {"writes", says.Writes, wires.Writes}, {"atomics", says.Atomics, wires.Atomics}} {
 		if k.says != k.wires {
-			a.fail(u.name, lawConserved, "it has %s %s of %d bytes, and on the wires were %d", verb, k.what, k.says*uint64(u.line), k.wires*uint64(u.line))
+			a.fail(u.name, conserved, "it has %s %s of %d bytes, and on the wires were %d", verb, k.what, k.says*uint64(u.line), k.wires*uint64(u.line))
 		}
 	}
 }
 
-// LawsError lists the laws that a machine has broken.
-type LawsError struct{ Broken []error }
+// InvariantsError lists the invariants that a machine has broken.
+type InvariantsError struct{ Broken []error }
 
-func (e *LawsError) Error() string {
+func (e *InvariantsError) Error() string {
 	return fmt.Sprintf("the simulator is wrong: please report this\n%v", errors.Join(e.Broken...))
 }
 
-// CheckLaws returns a *LawsError if the runs so far have broken a law. Those of
+// CheckInvariants returns a *InvariantsError if the runs so far have broken an invariant. Those of
 // messages are known with Options.Check only. It is for after a run without an error.
-func (m *Machine) CheckLaws() error {
+func (m *Machine) CheckInvariants() error {
 	var all []error
 	for _, c := range m.Cores {
-		all = append(all, c.CheckLaws())
+		all = append(all, c.CheckInvariants())
 	}
 	for _, c := range m.Caches {
-		all = append(all, c.CheckLaws())
+		all = append(all, c.CheckInvariants())
 	}
 	for _, c := range m.Concentrators {
-		all = append(all, c.CheckLaws())
+		all = append(all, c.CheckInvariants())
 	}
 	for _, u := range m.Units {
-		all = append(all, u.CheckLaws(m.domain.Cycle()))
+		all = append(all, u.CheckInvariants(m.domain.Cycle()))
 	}
-	all = append(all, m.checkBalance(), m.Memory.CheckLaws())
+	all = append(all, m.checkBalance(), m.Memory.CheckInvariants())
 	if m.auditor != nil {
 		all = append(all, m.auditor.check(m)...)
 	}
@@ -236,5 +236,5 @@ func (m *Machine) CheckLaws() error {
 	if len(all) == 0 {
 		return nil
 	}
-	return &LawsError{all}
+	return &InvariantsError{all}
 }

@@ -2,9 +2,9 @@ package dram
 
 import "fmt"
 
-// checkLaws returns an error if the counts of a channel contradict each other, or the
+// checkInvariants returns an error if the counts of a channel contradict each other, or the
 // clocks that have passed.
-func (c *Channel) checkLaws(now uint64) error {
+func (c *Channel) checkInvariants(now uint64) error {
 	s := c.Stats(now)
 	if buses, last := c.pins(); buses > 0 && s.DataBusClocks > buses*(now+last) {
 		return fmt.Errorf("invariant violated: data moved ≤ what the pins carry: %d clocks of data on %d buses in %d clocks", s.DataBusClocks, buses, now)
@@ -36,22 +36,22 @@ func (c *Channel) pins() (buses, last uint64) {
 
 func checkChannels(name string, channels []*Channel, now uint64) error {
 	for i, c := range channels {
-		if err := c.checkLaws(now); err != nil {
+		if err := c.checkInvariants(now); err != nil {
 			return fmt.Errorf("%s channel %d: %w", name, i, err)
 		}
 	}
 	return nil
 }
 
-// CheckLaws returns an error if the counts contradict each other, or the time that has
+// CheckInvariants returns an error if the counts contradict each other, or the time that has
 // passed.
-func (m *Memory) CheckLaws() error {
+func (m *Memory) CheckInvariants() error {
 	return checkChannels(m.Name(), m.channels, m.Place().Domain().Cycle())
 }
 
-// CheckLaws returns an error if the counts contradict each other, or the time that has
+// CheckInvariants returns an error if the counts contradict each other, or the time that has
 // passed.
-func (h *Harness) CheckLaws() error {
+func (h *Harness) CheckInvariants() error {
 	return checkChannels(h.Name(), h.channels, h.Place().Domain().Cycle())
 }
 

@@ -2,16 +2,16 @@ package cache
 
 import "fmt"
 
-// CheckLaws returns an error if the counts contradict each other. It is for a cache
+// CheckInvariants returns an error if the counts contradict each other. It is for a cache
 // at rest.
-func (c *Cache) CheckLaws() error {
+func (c *Cache) CheckInvariants() error {
 	s := c.Stats()
 	misses := s.ReadMisses + s.AtomicMisses
 	if c.spec.WritePolicy == Back {
 		misses += s.WriteMisses
 	}
 	for _, l := range []struct {
-		law       string
+		invariant string
 		got, want uint64
 	}{
 		{"nothing is left in it", uint64(c.Pending()), 0},
@@ -21,7 +21,7 @@ func (c *Cache) CheckLaws() error {
 		{"fills = misses - merges", s.Fills, misses - s.Merges},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.law, l.got, l.want)
+			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.invariant, l.got, l.want)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ func checked(t *testing.T) *Machine {
 		_, err = m.Run(context.Background(), p)
 		require.NoError(t, err)
 	}
-	require.NoError(t, m.CheckLaws())
+	require.NoError(t, m.CheckInvariants())
 	return m
 }
 
@@ -40,8 +40,8 @@ func (a *auditor) port(t *testing.T, name string) *wire {
 	return nil
 }
 
-// TestBrokenLawsAreFound puts a message or a count too many where no unit knows of it.
-func TestBrokenLawsAreFound(t *testing.T) {
+// TestBrokenInvariantsAreFound puts a message or a count too many where no unit knows of it.
+func TestBrokenInvariantsAreFound(t *testing.T) {
 	const far = 0xF0000000
 	for name, c := range map[string]struct {
 		fault func(*testing.T, *Machine)
@@ -51,7 +51,7 @@ func TestBrokenLawsAreFound(t *testing.T) {
 			func(t *testing.T, m *Machine) {
 				m.auditor.port(t, "Memory.port1").request(&mem.Request{Addr: far, Tag: 7, Op: mem.Read})
 			},
-			[]string{"Memory.port1: invariant violated: " + lawAnswered + ": 1 have none"},
+			[]string{"Memory.port1: invariant violated: " + allAnswered + ": 1 have none"},
 		},
 		"two requests of one tag": {
 			func(t *testing.T, m *Machine) {
@@ -59,32 +59,32 @@ func TestBrokenLawsAreFound(t *testing.T) {
 					m.auditor.port(t, "Socket1.L1D.port2").request(&mem.Request{Addr: far, Tag: 7, Op: mem.Atomic})
 				}
 			},
-			[]string{"Socket1.L1D.port2: invariant violated: " + lawAnswered + ": atomic of 0xf0000000 has tag 7, and so has a atomic that is not answered"},
+			[]string{"Socket1.L1D.port2: invariant violated: " + allAnswered + ": atomic of 0xf0000000 has tag 7, and so has a atomic that is not answered"},
 		},
 		"an answer to nothing": {
 			func(t *testing.T, m *Machine) { m.auditor.port(t, "L2.port0").response(&mem.Response{Tag: 99}) },
-			[]string{"L2.port0: invariant violated: " + lawAnswered + ": an answer with tag 99, which nothing asked for"},
+			[]string{"L2.port0: invariant violated: " + allAnswered + ": an answer with tag 99, which nothing asked for"},
 		},
 		"two fills of a line": {
 			func(t *testing.T, m *Machine) {
 				m.auditor.port(t, "Memory.port0").request(&mem.Request{Addr: far, Tag: 7, Op: mem.Read})
 				m.auditor.port(t, "Memory.port1").request(&mem.Request{Addr: far + 60, Tag: 8, Op: mem.Read})
 			},
-			[]string{"L2: invariant violated: " + lawOneFill + ": line 0xf0000000 is asked for again"},
+			[]string{"L2: invariant violated: " + oneFill + ": line 0xf0000000 is asked for again"},
 		},
 		"a write that is lost": {
 			func(t *testing.T, m *Machine) {
 				m.auditor.port(t, "Memory.port0").request(&mem.Request{Addr: far, Op: mem.Write})
 			},
-			[]string{"L2: invariant violated: " + lawConserved + ": it has sent writes of ", "Memory: invariant violated: " + lawConserved + ": it has received writes of "},
+			[]string{"L2: invariant violated: " + conserved + ": it has sent writes of ", "Memory: invariant violated: " + conserved + ": it has received writes of "},
 		},
 		"a write that comes from nowhere": {
 			func(t *testing.T, m *Machine) { m.auditor.port(t, "L2.port3").sent[mem.Write]-- },
-			[]string{"Socket1.L1D: invariant violated: " + lawConserved, "L2: invariant violated: " + lawConserved},
+			[]string{"Socket1.L1D: invariant violated: " + conserved, "L2: invariant violated: " + conserved},
 		},
 		"a request that a core has not counted": {
 			func(_ *testing.T, m *Machine) { m.Cores[4].Coalesced-- },
-			[]string{"Core4: invariant violated: " + lawConserved + ": it has sent "},
+			[]string{"Core4: invariant violated: " + conserved + ": it has sent "},
 		},
 		"a request that stays in its link": {
 			func(t *testing.T, m *Machine) {
@@ -92,7 +92,7 @@ func TestBrokenLawsAreFound(t *testing.T) {
 				l.Observe(nil)
 				l.Push(mem.Request{Addr: far, Op: mem.Read})
 			},
-			[]string{"Socket0.L1I.port0: invariant violated: " + lawTaken},
+			[]string{"Socket0.L1I.port0: invariant violated: " + allTaken},
 		},
 		"an instruction that has not ended": {
 			func(_ *testing.T, m *Machine) { m.Cores[2].Committed-- },
@@ -114,8 +114,8 @@ func TestBrokenLawsAreFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := checked(t)
 			c.fault(t, m)
-			err := m.CheckLaws()
-			require.IsType(t, &LawsError{}, err)
+			err := m.CheckInvariants()
+			require.IsType(t, &InvariantsError{}, err)
 			for _, says := range c.says {
 				require.ErrorContains(t, err, says)
 			}

@@ -92,9 +92,9 @@ func play(t testing.TB, c *Channel, n uint64, skip bool, seen func(Done)) uint64
 	return clock
 }
 
-// TestLaws: every command legal by the independent checker, what goes in comes
+// TestInvariants: every command legal by the independent checker, what goes in comes
 // out once, counts add up, no more data than the bus carries.
-func TestLaws(t *testing.T) {
+func TestInvariants(t *testing.T) {
 	const requests = 4000
 	for _, spec := range variants(t) {
 		t.Run(spec.Preset, func(t *testing.T) {
