@@ -122,8 +122,8 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	for _, name := range experiment.NoEffect(&l.Value, points, experiment.SameConfig(points)) {
-		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s changes nothing: points that differ in it alone have the same machine, graph and workload\n", name)
+	for _, note := range experiment.Notes(&l.Value, points) {
+		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s\n", note)
 	}
 	if err := experiment.CheckSampling(points); err != nil {
 		return err

@@ -34,10 +34,10 @@ func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[config
 		return err
 	}
 	s := &tune.Study{Name: l.Value.Name}
-	variants := variantNames(points)
+	variants, shared := variantNames(points), sharedKeys(points)
 	dir := filepath.Join(f.out, l.Value.Name+"-tune")
 	for i := range points {
-		if err := f.solve(c, name, dir, s, points, i, variants[variantKey(&points[i])]); err != nil {
+		if err := f.solve(c, name, dir, s, points, i, shared, variants[variantKey(&points[i])]); err != nil {
 			return fmt.Errorf("at the point %s: %w", experiment.Label(points[i].Axes), err)
 		}
 		if err := writeStudy(dir, s); err != nil {
@@ -53,10 +53,10 @@ func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[config
 }
 
 // solve searches at one point.
-func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s *tune.Study, points []experiment.Point, i int, variant string) error {
+func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s *tune.Study, points []experiment.Point, i int, shared []string, variant string) error {
 	p := &points[i]
 	set := append(slices.Clone(f.overrides.set), "compare={}", "sweep={}", "exclude=[]")
-	for _, a := range p.Axes {
+	for _, a := range p.Settings {
 		set = append(set, a.Key+"="+a.Value)
 	}
 	label := fmt.Sprintf("%0*d%s", len(fmt.Sprint(len(points))), i+1, dashed(p.Axes))
@@ -70,7 +70,11 @@ func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s *tune.Study, poi
 	if err != nil {
 		return err
 	}
-	problem := problemOf(s, p, variant)
+	axes, more := problemAxes(p, shared)
+	if len(more) > 0 {
+		variant += " " + experiment.Label(more)
+	}
+	problem := problemOf(s, axes, variant)
 	x := &tune.Solution{Variant: variant, Version: version.Text(), Outcome: *o}
 	problem.Graph = t.graph
 	x.First, _ = t.explain(&o.First)
@@ -116,12 +120,37 @@ func variantNames(points []experiment.Point) map[string]string {
 	return short
 }
 
+// sharedKeys are those of the axes that all points have: they make a problem, and the others a variant's own points.
+func sharedKeys(points []experiment.Point) (keys []string) {
+	for _, a := range points[0].Axes[len(points[0].Variant):] {
+		keys = append(keys, a.Key)
+	}
+	for i := range points {
+		keys = slices.DeleteFunc(keys, func(k string) bool {
+			return !slices.ContainsFunc(points[i].Axes, func(a experiment.Setting) bool { return a.Key == k })
+		})
+	}
+	return keys
+}
+
+// problemAxes parts a point's axes, but for its variant's: those that all points have, and its own.
+func problemAxes(p *experiment.Point, shared []string) (axes, own []experiment.Setting) {
+	axes = []experiment.Setting{}
+	for _, a := range p.Axes[len(p.Variant):] {
+		if slices.Contains(shared, a.Key) {
+			axes = append(axes, a)
+		} else {
+			own = append(own, a)
+		}
+	}
+	return axes, own
+}
+
 // problemOf finds the problem of a point, which may be new.
-func problemOf(s *tune.Study, p *experiment.Point, variant string) *tune.Problem {
+func problemOf(s *tune.Study, axes []experiment.Setting, variant string) *tune.Problem {
 	if !slices.Contains(s.Variants, variant) {
 		s.Variants = append(s.Variants, variant)
 	}
-	axes := slices.DeleteFunc(slices.Clone(p.Axes), func(a experiment.Setting) bool { return slices.Contains(p.Variant, a) })
 	for _, q := range s.Problems {
 		if slices.Equal(q.Axes, axes) {
 			return q

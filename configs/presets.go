@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"heddle/configs/schema"
 	"heddle/register"
@@ -106,14 +107,22 @@ func variables(fields []*schema.Field) (out []string) {
 func MachineNames() []string { return names("machine") }
 
 // MachinesWith returns the names of the machine presets whose cores have such a graph unit, sorted.
-func MachinesWith(u *units.Unit) (names []string) {
+func MachinesWith(u *units.Unit) []string { return slices.Clone(machinesByUnit()[u.Name]) }
+
+// machinesByUnit lists presets by their unit. Many configurations of a search may be refused, each with a list of these.
+var machinesByUnit = sync.OnceValue(func() map[string][]string {
+	of := map[string][]string{}
 	for _, name := range MachineNames() {
-		if l, err := LoadMachine(name, nil, nil); err == nil && l.Value.Core.Unit.Is(u.Name) {
-			names = append(names, name)
+		l, err := LoadMachine(name, nil, nil)
+		if err != nil {
+			continue
+		}
+		if u := units.Of(l.Value.Core.Unit.Spec); u != nil {
+			of[u.Name] = append(of[u.Name], name)
 		}
 	}
-	return names
-}
+	return of
+})
 
 // ExperimentNames returns the experiment presets' names, sorted.
 func ExperimentNames() []string { return names("experiment") }

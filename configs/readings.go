@@ -52,7 +52,7 @@ func (r ReadingRule) Validate() error {
 	if err != nil {
 		return &schema.FieldError{Key: "set", Msg: err.Error()}
 	}
-	if slices.ContainsFunc(sets, func(c Condition) bool { return c.Key == ExperimentKey || c.Key == SeedKey }) {
+	if slices.ContainsFunc(sets, func(c Condition) bool { return namesPoint(c.Key) }) {
 		return &schema.FieldError{Key: "set", Msg: "expected keys of an experiment"}
 	}
 	return nil

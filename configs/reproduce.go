@@ -56,7 +56,7 @@ type Quantity struct {
 	Metric  string   `key:"metric" default:"cycles" doc:"The statistic, or a sum: a + b."`
 	Per     string   `key:"per" default:"" doc:"A statistic that it is divided by."`
 	Measure Choice   `key:"measure" default:"value" oneof:"value,ratio,speedup,difference" doc:"value: of each point in of. ratio: of each point in of over that of its partner in over. speedup: the partner's over the point's. difference: the point's less the partner's. The partner is equal in all axes but those that over names and those that go together with them, and those of compare if of names one of them."`
-	Of      []string `key:"of" default:"" doc:"Conditions that points meet: KEY=VALUE, or KEY=VALUE|VALUE. A key of the experiment (that of an axis, or of the resolved configuration), experiment (its name), or seed."`
+	Of      []string `key:"of" default:"" doc:"Conditions that points meet: KEY=VALUE, or KEY=VALUE|VALUE. A key of the experiment (that of an axis, or of the resolved configuration), experiment (its name), variant (its name), or seed."`
 	Over    []string `key:"over" default:"" doc:"The same for the partners of ratio and speedup."`
 	Sum     []string `key:"sum" default:"" doc:"Keys in which points may differ whose numbers are added up, as are those of their partners, before they are compared: the time of several operators, say."`
 	Across  []string `key:"across" default:"" doc:"Keys in which points may differ that become one number: the number is over them. Points that differ in a key which is named nowhere are refused, but for the seed."`

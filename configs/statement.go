@@ -51,13 +51,18 @@ func ParseConditions(texts []string) (list []Condition, err error) {
 	return list, nil
 }
 
+// namesPoint reports whether a key is none of an experiment's schema, but tells points apart.
+func namesPoint(key string) bool {
+	return key == ExperimentKey || key == SeedKey || key == schema.VariantKey
+}
+
 // checkKey refuses what cannot tell points apart.
 func checkKey(key string) error {
-	if key == ExperimentKey || key == SeedKey {
+	if namesPoint(key) {
 		return nil
 	}
 	if _, ok := ExperimentSchema.Lookup(key); !ok {
-		return fmt.Errorf("%q is no key of an experiment (heddle config schema lists them), nor %s or %s", key, ExperimentKey, SeedKey)
+		return fmt.Errorf("%q is no key of an experiment (heddle config schema lists them), nor %s, %s or %s", key, ExperimentKey, schema.VariantKey, SeedKey)
 	}
 	return nil
 }

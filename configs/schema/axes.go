@@ -29,6 +29,16 @@ type Axis struct {
 	With   bool // goes with the axis before it: the values in the same places belong together
 }
 
+// Values are those of a key, in all axes that are of it.
+func (a Axes) Values(key string) (values []string) {
+	for _, x := range a {
+		if x.Key == key {
+			values = append(values, x.Values...)
+		}
+	}
+	return values
+}
+
 // Exclusions are points to leave out: those that have, in all keys of one of
 // them, one of its values.
 //
@@ -37,11 +47,18 @@ type Axis struct {
 type Exclusions []Axes
 
 func (c *checker) axes(s source, f *Field, n *yaml.Node, from Origin) {
-	if n.Kind != yaml.MappingNode {
-		c.wrong(s, f.Path, n, f.expected(), nil)
-		return
+	if axes, ok := c.axesIn(s, f, n); ok {
+		c.emit(opSet, f, reflect.ValueOf(axes), from)
 	}
-	axes := Axes{}
+}
+
+// axesIn reads a mapping of axes; f names it in messages, and says whether they are zipped.
+func (c *checker) axesIn(s source, f *Field, n *yaml.Node) (axes Axes, ok bool) {
+	if n.Kind != yaml.MappingNode {
+		c.wrong(s, f.Path, n, expectedAxes, nil)
+		return nil, false
+	}
+	axes = Axes{}
 	seen := map[string]int{}
 	for i := 0; i < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
@@ -55,8 +72,10 @@ func (c *checker) axes(s source, f *Field, n *yaml.Node, from Origin) {
 			c.together(s, f, axes, v)
 		}
 	}
-	c.emit(opSet, f, reflect.ValueOf(axes), from)
+	return axes, true
 }
+
+const expectedAxes = "keys, each with a list of values"
 
 // axisKeys finds the keys of an axis: one, or those that go together; none when one is refused.
 func (c *checker) axisKeys(s source, f *Field, k *yaml.Node, before Axes) (keys []*Field) {
@@ -154,6 +173,10 @@ func (c *checker) exclusion(s source, f *Field, name string, n *yaml.Node) (axes
 		if !c.fresh(s, f, k, seen) {
 			continue
 		}
+		if k.Value == VariantKey {
+			axes = append(axes, Axis{Key: VariantKey, Values: c.variantNames(s, join(name, VariantKey), v)})
+			continue
+		}
 		key := c.axisKey(s, f, k, k.Value)
 		if key == nil {
 			continue
@@ -185,7 +208,7 @@ func (c *checker) together(s source, f *Field, axes Axes, n *yaml.Node) {
 // axisKey finds what an axis varies: a leaf, or a section that has presets.
 func (c *checker) axisKey(s source, f *Field, k *yaml.Node, path string) *Field {
 	key := c.find(path, s.at(k))
-	if key != nil && (key.axes || key.exclusions || key.isSection() && key.Presets == "") {
+	if key != nil && (key.special() || key.isSection() && key.Presets == "") {
 		c.bad.add(s.at(k), join(f.Path, path), "%s cannot be an axis: it has no single value", key.Type())
 		return nil
 	}

@@ -127,6 +127,8 @@ func (c *checker) field(s source, f *Field, n *yaml.Node, from Origin) {
 		c.section(s, f, n, from)
 	case f.axes:
 		c.axes(s, f, n, from)
+	case f.variants:
+		c.variants(s, f, n, from)
 	case f.exclusions:
 		c.exclusions(s, f, n, from)
 	default:

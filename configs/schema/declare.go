@@ -31,10 +31,13 @@ type Field struct {
 	scalar scalar       // of a leaf
 	list   bool
 	axes   bool
-	zipped bool          // axes that go together: lists of one length, whose values may repeat
+	zipped bool          // axes that go together: lists of one length, whose values may repeat; of variants too
 	def    reflect.Value // of a leaf; invalid when required
 
 	exclusions bool // points of axes to leave out
+
+	variants bool   // what is compared
+	within   string // of variants: the section whose keys may stand in them without it
 
 	taken string // of an alternative: why no other can be there
 }
@@ -114,6 +117,8 @@ func (f *Field) Type() string {
 	switch {
 	case f.axes:
 		return "axes"
+	case f.variants:
+		return "variants"
 	case f.exclusions:
 		return "list of points"
 	case f.scalar == nil:
@@ -149,7 +154,10 @@ func (f *Field) Default() (text string, ok bool) {
 }
 
 // isSection tells sections from leaves and axes.
-func (f *Field) isSection() bool { return f.scalar == nil && !f.axes && !f.exclusions }
+func (f *Field) isSection() bool { return f.scalar == nil && !f.special() }
+
+// special reports whether a key is about points: axes, variants, or points to leave out.
+func (f *Field) special() bool { return f.axes || f.variants || f.exclusions }
 
 func (f *Field) child(key string) *Field {
 	for _, c := range f.Fields {
@@ -296,14 +304,19 @@ func (b *builder) allow(groups ...[]string) {
 var (
 	axesType       = reflect.TypeFor[Axes]()
 	exclusionsType = reflect.TypeFor[Exclusions]()
+	variantsType   = reflect.TypeFor[Variants]()
 )
 
 func (b *builder) field(f *Field, t reflect.Type, outer []reflect.Type) {
 	switch {
 	case t == axesType:
-		b.allow([]string{"zipped"})
-		f.zipped = b.flag("zipped")
+		b.allow()
 		f.axes, f.typ, f.def = true, t, reflect.ValueOf(Axes{})
+		b.add(f)
+	case t == variantsType:
+		b.allow([]string{"within"})
+		f.zipped, f.within = true, b.tags["within"]
+		f.variants, f.typ, f.def = true, t, reflect.ValueOf(Variants{})
 		b.add(f)
 	case t == exclusionsType:
 		b.allow()
@@ -542,7 +555,9 @@ func splitList(text string) []string {
 func (f *Field) expected() string {
 	switch {
 	case f.axes:
-		return "keys, each with a list of values"
+		return expectedAxes
+	case f.variants:
+		return "a list of variants, or keys, each with a list of values that go together"
 	case f.exclusions:
 		return "a list of points to leave out, each with axes and values"
 	case f.isSection():

@@ -75,7 +75,7 @@ func depthIfSection(f *Field) int {
 }
 
 func (d *Drawing[T]) keeps(f *Field) bool {
-	if f.axes || f.exclusions || f.isSection() && !f.Optional || slices.Contains(d.Keep, f.Key) {
+	if f.special() || f.isSection() && !f.Optional || slices.Contains(d.Keep, f.Key) {
 		return true
 	}
 	for p := f; p != nil; p = p.parent {

@@ -39,6 +39,16 @@ type stack struct {
 	files, env, set, points []assignment
 }
 
+// layers puts everything that is said over each other.
+func (st *stack) layers() *layers {
+	y := newLayers()
+	y.merge(st.files)
+	y.merge(st.env)
+	y.override(st.set)
+	y.override(st.points)
+	return y
+}
+
 // Load reads, checks and layers everything, and fills a T. An error is an
 // *Errors, complete up to its limit.
 func (s *Schema[T]) Load(in Input) (*Loaded[T], error) {
@@ -57,18 +67,29 @@ func (s *Schema[T]) Load(in Input) (*Loaded[T], error) {
 // With returns the configuration at a point of a sweep: KEY=VALUE arguments
 // over everything else, those of sections first.
 func (l *Loaded[T]) With(args ...string) (*Loaded[T], error) {
+	st, files, err := l.with(args)
+	if err != nil {
+		return nil, err
+	}
+	return l.schema.resolve(st, files)
+}
+
+func (l *Loaded[T]) with(args []string) (st stack, files []string, err error) {
 	var bad problems
 	c := checker{tree: l.schema.tree(), presets: l.stack.presets, bad: &bad, files: slices.Clone(l.Files)}
 	args = slices.Clone(args)
 	slices.SortStableFunc(args, func(a, b string) int {
 		return cmp.Compare(strings.Count(key(a), "."), strings.Count(key(b), "."))
 	})
-	st := l.stack
+	st = l.stack
 	st.points = slices.Concat(st.points, c.layer(func() { c.sets(Point, args) }))
-	if err := bad.err(); err != nil {
-		return nil, err
-	}
-	return l.schema.resolve(st, c.files)
+	return st, c.files, bad.err()
+}
+
+// layered are the layers of a point; ok is false if some setting is refused.
+func (l *Loaded[T]) layered(args []string) (y *layers, ok bool) {
+	st, _, err := l.with(args)
+	return st.layers(), err == nil
 }
 
 func key(arg string) string {
@@ -119,12 +140,7 @@ func (c *checker) nodes(s source, nodes []*Node) {
 
 func (s *Schema[T]) resolve(st stack, files []string) (*Loaded[T], error) {
 	l := &Loaded[T]{schema: s, stack: st, Files: files}
-	y := newLayers()
-	y.merge(st.files)
-	y.merge(st.env)
-	y.override(st.set)
-	y.override(st.points)
-	r := resolver{tree: s.tree(), layers: y, origins: map[*Field]Origin{}}
+	r := resolver{tree: s.tree(), layers: st.layers(), origins: map[*Field]Origin{}}
 	root := reflect.ValueOf(&l.Value).Elem()
 	r.section(s.tree().root, root, Origin{})
 	if r.bad.err() == nil {

@@ -17,7 +17,7 @@ func TestDefaults(t *testing.T) {
 		Machine: machineSpec{Cores: 1, Ratio: 1.5, Core: coreSpec{
 			Warps: 4, Threads: 4, Policy: roundRobin, Banked: true, L1: cacheSpec{Size: 16 << 10, Ways: 4},
 		}},
-		Metrics: []string{"cycles", "ipc"}, Buffers: []int{}, Schedule: "vertex", Notes: []string{}, Sweep: Axes{}, Compare: Axes{}, Exclude: Exclusions{},
+		Metrics: []string{"cycles", "ipc"}, Buffers: []int{}, Schedule: "vertex", Notes: []string{}, Sweep: Axes{}, Compare: Variants{}, Exclude: Exclusions{},
 	}, v)
 }
 
@@ -247,7 +247,7 @@ func TestRanges(t *testing.T) {
 		assert.Equal(t, want, strings.Join(l.Value.Sweep[0].Values, " "), text)
 	}
 	l := load(t, input("name: e\ncompare: {machine.core.warps: {from: 4, to: 8, step: 4}, machine: [small, large]}\n"))
-	assert.Equal(t, Axes{{Key: "machine.core.warps", Values: []string{"4", "8"}}, {Key: "machine", Values: []string{"small", "large"}}}, l.Value.Compare)
+	assert.Equal(t, Axes{{Key: "machine.core.warps", Values: []string{"4", "8"}}, {Key: "machine", Values: []string{"small", "large"}}}, l.Value.Compare.Axes())
 }
 
 func TestAxesThatGoTogether(t *testing.T) {
@@ -275,7 +275,7 @@ func TestExclusions(t *testing.T) {
 
 func TestZippedAxesMayRepeat(t *testing.T) {
 	l := load(t, input("name: e\ncompare: {schedule: [vertex, edge], machine: [small, small]}\n"))
-	assert.Equal(t, Axes{{Key: "schedule", Values: []string{"vertex", "edge"}}, {Key: "machine", Values: []string{"small", "small"}}}, l.Value.Compare)
+	assert.Equal(t, Axes{{Key: "schedule", Values: []string{"vertex", "edge"}}, {Key: "machine", Values: []string{"small", "small"}}}, l.Value.Compare.Axes())
 }
 
 func TestListsAreNotShared(t *testing.T) {

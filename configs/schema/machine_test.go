@@ -96,7 +96,7 @@ type experiment struct {
 	Schedule string      `key:"schedule" default:"vertex" oneof:"vortex,vertex,edge,weaver,two-level" doc:"Schedule."`
 	Notes    []string    `key:"notes" default:"" doc:"Free text."`
 	Sweep    Axes        `key:"sweep" doc:"Axes."`
-	Compare  Axes        `key:"compare" zipped:"true" doc:"Variants."`
+	Compare  Variants    `key:"compare" within:"machine.core" doc:"Variants."`
 
 	Exclude Exclusions `key:"exclude" doc:"Points to leave out."`
 }

@@ -46,6 +46,8 @@ func (w *writer) section(f *Field, v reflect.Value, indent string) {
 		switch {
 		case c.axes:
 			w.axes(c, sub.Interface().(Axes), indent)
+		case c.variants:
+			w.variants(c, sub.Interface().(Variants), indent)
 		case !c.isSection():
 			fmt.Fprintf(w, "%s%s: %s%s\n", indent, c.Key, c.yaml(sub), w.note(c))
 		case !present:
@@ -92,23 +94,39 @@ func (f *Field) groupYAML(g Axes) string {
 
 // axisItems are an axis's values as YAML.
 func (f *Field) axisItems(a Axis) []string {
-	root := f
-	for root.parent != nil {
-		root = root.parent
-	}
-	key := root
-	for _, k := range strings.Split(a.Key, ".") {
-		if key = key.child(k); key == nil {
-			panic("BUG: schema: axis " + a.Key + " is no key")
-		}
-	}
 	items := slices.Clone(a.Values)
-	if key.isSection() || !key.list && key.scalar.quotable() {
-		for i := range items {
-			items[i] = quote(items[i])
-		}
+	for i := range items {
+		items[i] = f.valueYAML(a.Key, items[i])
 	}
 	return items
+}
+
+// valueYAML is a value, as Loaded.With takes it for a key of f's tree, as YAML.
+func (f *Field) valueYAML(path, value string) string {
+	if path == VariantKey {
+		return quote(value)
+	}
+	key := f.top()
+	for _, k := range strings.Split(path, ".") {
+		if key = key.child(k); key == nil {
+			panic("BUG: schema: " + path + " is no key")
+		}
+	}
+	switch {
+	case key.isSection() && (value == noSection || value == emptySection):
+		return value
+	case key.isSection() || !key.list && key.scalar.quotable():
+		return quote(value)
+	}
+	return value
+}
+
+// top is the root of f's tree.
+func (f *Field) top() *Field {
+	for f.parent != nil {
+		f = f.parent
+	}
+	return f
 }
 
 // axesYAML writes axes in a line.
@@ -124,6 +142,9 @@ func (f *Field) axesYAML(axes Axes) string {
 func (f *Field) yaml(v reflect.Value) string {
 	if f.axes {
 		return f.axesYAML(v.Interface().(Axes))
+	}
+	if f.variants {
+		return f.variantsYAML(v.Interface().(Variants))
 	}
 	if f.exclusions {
 		var items []string

@@ -166,11 +166,8 @@ func (s *Summary) csv(points []Point) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	header := []string{}
-	for _, a := range points[0].Axes {
-		header = append(header, a.Key)
-	}
-	header = append(header, "cycles", "speedup", "verified", "failure", "host_seconds", "replay", "partial")
+	axes := axisKeys(points)
+	header := append(slices.Clone(axes), "cycles", "speedup", "verified", "failure", "host_seconds", "replay", "partial")
 	sampled := slices.ContainsFunc(s.Points, func(p PointSummary) bool { return p.CyclesCI95 > 0 })
 	if sampled {
 		header = append(header, "cycles_ci95", "speedup_ci95")
@@ -180,15 +177,16 @@ func (s *Summary) csv(points []Point) ([]byte, error) {
 	}
 	rows := [][]string{header}
 	for i := range s.Points {
-		rows = append(rows, s.Points[i].row(&points[i], names, sampled))
+		rows = append(rows, s.Points[i].row(&points[i], axes, names, sampled))
 	}
 	err := w.WriteAll(rows)
 	return b.Bytes(), err
 }
 
-func (p *PointSummary) row(at *Point, names []string, sampled bool) (out []string) {
-	for _, a := range at.Axes {
-		out = append(out, a.Value)
+func (p *PointSummary) row(at *Point, axes, names []string, sampled bool) (out []string) {
+	for _, key := range axes {
+		value, _ := at.value(key)
+		out = append(out, value)
 	}
 	speedup := ""
 	if p.Speedup != nil {

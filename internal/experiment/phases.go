@@ -114,7 +114,7 @@ func variantName(p *Point) string {
 		}
 	}
 	if len(workload) == 0 {
-		return Label(p.Variant)
+		return VariantLabel(p)
 	}
 	return Label(workload)
 }

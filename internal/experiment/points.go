@@ -19,17 +19,18 @@ import (
 )
 
 // Setting is the value of one axis at a point.
-type Setting struct{ Key, Value string }
+type Setting = schema.Setting
 
 // SeedKey is the axis of an experiment's seeds.
 const SeedKey = "seed"
 
 // Point is one simulation.
 type Point struct {
-	Axes     []Setting // compare's, then the sweep's, then the seed
-	Variant  []Setting // compare's axes alone
-	Place    []int     // its place in each dimension of Dimensions
-	Baseline int       // the point whose cycles its speedup is relative to; -1: nothing is compared
+	Axes     []Setting // what names it: its variant's, then the sweep's, those of the variant's own sweep, the seed
+	Variant  []Setting // of these, those that tell its variant
+	Settings []Setting // what is set at it: by the variant, then by axes, the seed too
+	Place    []int     // its place in each dimension of the experiment; -1: the dimension is not for its variant
+	Baseline int       // the point whose cycles its speedup is relative to; -1: none
 	Config   configs.Experiment
 
 	yaml     *yaml
@@ -51,60 +52,30 @@ func (p *Point) YAML() string {
 // MaxPoints bounds an experiment: more is a mistake in its axes.
 const MaxPoints = 100_000
 
-// dimension is what varies as one: compare, an axis of the sweep or several that go together, the seeds.
-type dimension struct {
-	name   string
-	values [][]Setting
-}
-
-func dimensions(e *configs.Experiment) (all []dimension) {
-	all = append(all, dimension{"compare", zip(e.Compare)})
-	for i := 0; i < len(e.Sweep); {
-		n := i + 1
-		for n < len(e.Sweep) && e.Sweep[n].With {
-			n++
-		}
-		all = append(all, dimension{names(e.Sweep[i:n]), zip(e.Sweep[i:n])})
-		i = n
-	}
-	seeds := dimension{"seeds", [][]Setting{nil}}
-	for i, s := range e.Seeds {
-		seeds.values = append(seeds.values[:i], []Setting{{SeedKey, strconv.FormatUint(s, 10)}})
-	}
-	return append(all, seeds)
-}
-
-func names(axes schema.Axes) string {
-	var keys []string
-	for _, a := range axes {
-		keys = append(keys, a.Key)
-	}
-	return strings.Join(keys, ", ")
-}
-
 // Points lays out an experiment: for each point of the sweep, every variant of
 // compare, with every seed. set is what --set gave; it holds at all points, also below a section that is an axis.
 func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error) {
 	e := &l.Value
-	dims := dimensions(e)
-	n := 1
-	for _, d := range dims {
-		if n *= len(d.values); n > MaxPoints {
-			return nil, fmt.Errorf("more than %d points: expected at most as many", MaxPoints)
-		}
+	d, err := newLayout(l, set)
+	if err != nil {
+		return nil, err
 	}
-	points := make([]Point, 0, n)
+	places, err := d.places()
+	if err != nil {
+		return nil, err
+	}
+	points := make([]Point, 0, len(places))
 	fits, programs := make([]int, len(e.Exclude)), &program.Cache{}
-	seeds := len(dims[len(dims)-1].values)
-	for i := 0; i < n; i += seeds {
-		p := place(dims, i)
+	seeds := len(d.seeds().values)
+	for i := 0; i < len(places); i += seeds {
+		p := d.point(places[i])
 		if excluded(e.Exclude, p.Axes, fits) {
 			continue
 		}
-		config, err := at(l, programs, p.Axes, set)
+		config, err := at(l, programs, p.Settings, set)
 		for k := range seeds {
 			if k > 0 {
-				p = place(dims, i+k)
+				p = d.point(places[i+k])
 			}
 			p.Config, p.yaml, p.programs = config, &yaml{}, programs
 			if err = errors.Join(err, seed(&p.Config, p.Axes)); err != nil {
@@ -137,7 +108,7 @@ func Under(l *schema.Loaded[configs.Experiment], points []Point, set []string, m
 		if len(over) == 0 {
 			continue
 		}
-		own := slices.DeleteFunc(slices.Clone(p.Axes), func(s Setting) bool { return overridden(s.Key, over) })
+		own := slices.DeleteFunc(slices.Clone(p.Settings), func(s Setting) bool { return overridden(s.Key, over) })
 		config, err := at(l, p.programs, own, set, over...)
 		if err == nil {
 			err = seed(&config, p.Axes)
@@ -161,7 +132,7 @@ func of(p *Point, err error) error {
 // Candidate is one of the points that an experiment without axes stands for all of, as a search makes them one by one:
 // with settings of its own over it. The first, number 0, is what speedups are relative to.
 func Candidate(l *schema.Loaded[configs.Experiment], set []string, settings []Setting, number int) (Point, error) {
-	p := Point{Axes: settings, Variant: settings, Place: []int{number, 0}, programs: &program.Cache{}, yaml: &yaml{}}
+	p := Point{Axes: settings, Variant: settings, Settings: settings, Place: []int{number, 0}, programs: &program.Cache{}, yaml: &yaml{}}
 	var err error
 	if p.Config, err = at(l, p.programs, settings, set); err != nil {
 		return p, of(&p, err)
@@ -179,26 +150,6 @@ func excludeError(l *schema.Loaded[configs.Experiment], format string, args ...a
 	return fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...))
 }
 
-// place lays out the i-th point of the cross product. The seed moves fastest, then compare, then the last axis of the
-// sweep.
-func place(dims []dimension, i int) Point {
-	p := Point{Place: make([]int, len(dims)), Baseline: -1}
-	last := len(dims) - 1
-	order := []int{last, 0}
-	for d := last - 1; d > 0; d-- {
-		order = append(order, d)
-	}
-	for _, d := range order {
-		n := len(dims[d].values)
-		p.Place[d], i = i%n, i/n
-	}
-	for d, at := range p.Place {
-		p.Axes = append(p.Axes, dims[d].values[at]...)
-	}
-	p.Variant = dims[0].values[p.Place[0]]
-	return p
-}
-
 // excluded reports whether some exclusion fits, and counts for each how often it does.
 func excluded(exclude schema.Exclusions, axes []Setting, fits []int) (out bool) {
 	for i, e := range exclude {
@@ -214,22 +165,6 @@ func excluded(exclude schema.Exclusions, axes []Setting, fits []int) (out bool) 
 	return out
 }
 
-// setBaselines finds for each point the one that differs in compare alone and is its first variant. Where
-// that is left out there is none.
-func setBaselines(points []Point) {
-	first := map[string]int{}
-	for i, p := range points {
-		if p.Place[0] == 0 {
-			first[p.without(0)] = i
-		}
-	}
-	for i := range points {
-		if b, ok := first[points[i].without(0)]; ok {
-			points[i].Baseline = b
-		}
-	}
-}
-
 // without names a point's place in all dimensions but one.
 func (p *Point) without(dim int) string {
 	var key []byte
@@ -239,32 +174,6 @@ func (p *Point) without(dim int) string {
 		}
 	}
 	return string(key)
-}
-
-// NoEffect names the dimensions in which points that differ in nothing else are all the same.
-func NoEffect(e *configs.Experiment, points []Point, same func(i, j int) bool) (out []string) {
-	for d, dim := range dimensions(e) {
-		if len(dim.values) < 2 {
-			continue
-		}
-		first, pairs, effect := map[string]int{}, 0, false
-		for i := range points {
-			key := points[i].without(d)
-			j, ok := first[key]
-			if !ok {
-				first[key] = i
-				continue
-			}
-			pairs++
-			if effect = !same(i, j); effect {
-				break
-			}
-		}
-		if pairs > 0 && !effect {
-			out = append(out, dim.name)
-		}
-	}
-	return out
 }
 
 // SameConfig reports whether points simulate the same, whatever their axes are.
@@ -281,35 +190,10 @@ func SameStats(outcomes []Outcome) func(i, j int) bool {
 	}
 }
 
-// zip returns the variants of axes that go together; one without settings if there are none.
-func zip(axes schema.Axes) [][]Setting {
-	if len(axes) == 0 {
-		return [][]Setting{nil}
-	}
-	out := make([][]Setting, len(axes[0].Values))
-	for _, a := range axes {
-		for i, v := range a.Values {
-			out[i] = append(out[i], Setting{a.Key, v})
-		}
-	}
-	return out
-}
-
 // at returns the configuration that the points of all seeds have, but for the seed: that of the axes, with others over
 // it.
-func at(l *schema.Loaded[configs.Experiment], programs *program.Cache, axes []Setting, set []string, over ...string) (configs.Experiment, error) {
-	args := slices.Clone(over)
-	for _, s := range axes {
-		if s.Key != SeedKey {
-			args = append(args, s.Key+"="+s.Value)
-		}
-	}
-	for _, s := range set {
-		if key, _, _ := strings.Cut(s, "="); below(key, axes) && !overridden(key, over) {
-			args = append(args, s)
-		}
-	}
-	p, err := l.With(args...)
+func at(l *schema.Loaded[configs.Experiment], programs *program.Cache, settings []Setting, set []string, over ...string) (configs.Experiment, error) {
+	p, err := l.With(arguments(settings, set, over...)...)
 	if err == nil {
 		p.Value.Compare, p.Value.Sweep, p.Value.Exclude, p.Value.Seeds = nil, nil, nil, nil
 		p.Value.Run = configs.Host{}
@@ -322,6 +206,22 @@ func at(l *schema.Loaded[configs.Experiment], programs *program.Cache, axes []Se
 		return configs.Experiment{}, fromKey(l, err)
 	}
 	return p.Value, nil
+}
+
+// arguments are settings, with others over them, as With takes them; what --set gave below a section among them holds.
+func arguments(settings []Setting, set []string, over ...string) []string {
+	args := slices.Clone(over)
+	for _, s := range settings {
+		if s.Key != SeedKey {
+			args = append(args, s.Key+"="+s.Value)
+		}
+	}
+	for _, s := range set {
+		if key, _, _ := strings.Cut(s, "="); below(key, settings) && !overridden(key, over) {
+			args = append(args, s)
+		}
+	}
+	return args
 }
 
 // fromKey says where an error's key is given, if it is.
@@ -353,9 +253,9 @@ func seed(e *configs.Experiment, axes []Setting) error {
 }
 
 // below reports whether a key is inside a section that is an axis, and no axis itself.
-func below(key string, axes []Setting) bool {
+func below(key string, settings []Setting) bool {
 	inside := false
-	for _, s := range axes {
+	for _, s := range settings {
 		if s.Key == key {
 			return false
 		}

@@ -166,14 +166,46 @@ func meansOver(means []Geomean) (list []string) {
 	return list
 }
 
-// shown are the keys of the axes that have more than one value, but for the seed, over which there are means.
+// shown are the keys of the axes that have more than one value, or that some points lack, but for the seed, over which
+// there are means.
 func shown(points []Point) (keys []string) {
-	for k, s := range points[0].Axes {
-		if s.Key != SeedKey && slices.ContainsFunc(points, func(p Point) bool { return p.Axes[k].Value != s.Value }) {
-			keys = append(keys, s.Key)
+	for _, key := range axisKeys(points) {
+		first, there := points[0].value(key)
+		if key != SeedKey && slices.ContainsFunc(points, func(p Point) bool {
+			v, ok := p.value(key)
+			return ok != there || v != first
+		}) {
+			keys = append(keys, key)
 		}
 	}
 	return keys
+}
+
+// axisKeys are the keys of all points' axes, in the order of the experiment.
+func axisKeys(points []Point) (keys []string) {
+	seen := map[string]bool{}
+	for i := range points {
+		for _, s := range points[i].Axes {
+			if !seen[s.Key] {
+				seen[s.Key] = true
+				keys = append(keys, s.Key)
+			}
+		}
+	}
+	if i := slices.Index(keys, SeedKey); i >= 0 {
+		keys = append(slices.Delete(keys, i, i+1), SeedKey)
+	}
+	return keys
+}
+
+// value is that of an axis; false if the point lacks it.
+func (p *Point) value(key string) (string, bool) {
+	for _, s := range p.Axes {
+		if s.Key == key {
+			return s.Value, true
+		}
+	}
+	return "", false
 }
 
 // compares reports whether there are speedups to show.
@@ -203,11 +235,11 @@ func groupRow(points []Point, outcomes []Outcome, g Group) (r table.Row) {
 // axesRow are the values of the axes that are shown.
 func axesRow(points []Point, i int) (r table.Row) {
 	for _, key := range shown(points) {
-		for _, s := range points[i].Axes {
-			if s.Key == key {
-				r = append(r, s.Value)
-			}
+		value, ok := points[i].value(key)
+		if !ok {
+			value = "–"
 		}
+		r = append(r, value)
 	}
 	return r
 }

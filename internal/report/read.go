@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"heddle/configs/schema"
 	"heddle/internal/experiment"
 	"heddle/internal/files"
 )
@@ -135,7 +136,7 @@ func Read(dir string) (*Result, error) {
 func (r *Result) layOut() {
 	compare, sweep := axisKeys(r.Resolved)
 	if len(compare)+len(sweep) == 0 {
-		sweep = slices.DeleteFunc(sortedKeys(r.Points[0].Axes), func(k string) bool { return k == experiment.SeedKey })
+		sweep = axesOf(r.Points)
 	}
 	r.Compare = compare
 	for _, group := range sweep {
@@ -170,6 +171,18 @@ func (r *Result) layOut() {
 	}
 }
 
+// axesOf are the keys of the axes that some point has, but for the seed.
+func axesOf(points []*Point) []string {
+	all := map[string]bool{}
+	for _, p := range points {
+		for key := range p.Axes {
+			all[key] = true
+		}
+	}
+	delete(all, experiment.SeedKey)
+	return sortedKeys(all)
+}
+
 // distinct numbers names that occur twice.
 func distinct(names []string) {
 	seen := map[string]int{}
@@ -180,15 +193,21 @@ func distinct(names []string) {
 	}
 }
 
-// varying are the keys of the axes with more than one value.
+// varying are the keys of the axes with more than one value, or that some points lack.
 func (r *Result) varying() []string {
 	var keys []string
 	for _, key := range slices.Concat(r.Compare, r.sweepKeys()) {
-		if len(values(key, r.Points)) > 1 {
+		if len(values(key, r.Points)) > 1 || slices.ContainsFunc(r.Points, func(p *Point) bool { return !p.has(key) }) {
 			keys = append(keys, key)
 		}
 	}
 	return keys
+}
+
+// has reports whether an axis is for the point.
+func (p *Point) has(key string) bool {
+	_, ok := p.Axes[key]
+	return ok
 }
 
 func (r *Result) sweepKeys() (keys []string) {
@@ -207,7 +226,8 @@ func withAxes(keys, of []string) (out []string) {
 	return out
 }
 
-// axisKeys reads the keys of compare and sweep, in their order.
+// axisKeys reads the keys by which results name variants, and those of the sweeps: of all points, then of the variants'
+// own. Each is in its order.
 func axisKeys(resolved string) (compare, sweep []string) {
 	var y struct {
 		Compare yaml.Node `yaml:"compare"`
@@ -216,7 +236,19 @@ func axisKeys(resolved string) (compare, sweep []string) {
 	if yaml.Unmarshal([]byte(resolved), &y) != nil {
 		return nil, nil
 	}
-	return mappingKeys(&y.Compare), mappingKeys(&y.Sweep)
+	sweep = mappingKeys(&y.Sweep)
+	if y.Compare.Kind != yaml.SequenceNode {
+		return mappingKeys(&y.Compare), sweep
+	}
+	for _, v := range y.Compare.Content {
+		var own struct {
+			Sweep yaml.Node `yaml:"sweep"`
+		}
+		if v.Decode(&own) == nil {
+			sweep = union(sweep, mappingKeys(&own.Sweep))
+		}
+	}
+	return []string{schema.VariantKey}, sweep
 }
 
 func mappingKeys(n *yaml.Node) (keys []string) {
@@ -252,7 +284,9 @@ func variantNamer(compare []string, points []*Point) func(*Point) string {
 func settings(p *Point, keys []string) string {
 	var parts []string
 	for _, k := range keys {
-		parts = append(parts, clip(experiment.Short(k)+"="+p.Axes[k]))
+		if p.has(k) {
+			parts = append(parts, clip(experiment.Short(k)+"="+p.Axes[k]))
+		}
 	}
 	return strings.Join(parts, " ")
 }
@@ -291,7 +325,7 @@ func newAxis(key string, points []*Point) Axis {
 func values(key string, points []*Point) (out []string) {
 	seen := map[string]bool{}
 	for _, p := range points {
-		if v := p.Axes[key]; !seen[v] {
+		if v, ok := p.Axes[key]; ok && !seen[v] {
 			seen[v] = true
 			out = append(out, v)
 		}

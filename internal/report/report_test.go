@@ -381,3 +381,76 @@ func TestLongValuesAreDifferentPlaces(t *testing.T) {
 	require.NotEqual(t, bars.Columns[0], bars.Columns[1])
 	require.Len(t, find(t, figures, "over-x-cycles").Series, 2)
 }
+
+// What lacks an axis, as a baseline does that has not its unit, is a line across the figures; what has other axes is left
+// out of lines over this one, and the figure says so.
+func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
+	s := &summary{Experiment: "own"}
+	add := func(variant, key, value string, cycles float64) {
+		axes := map[string]string{"variant": variant}
+		if key != "" {
+			axes[key] = value
+		}
+		s.add(axes, cycles, 1000/cycles)
+	}
+	add("vertex", "", "", 1000)
+	for i, v := range []string{"8", "16"} {
+		add("weaver", "w.latency", v, float64(500+100*i))
+		add("peg", "p.entries", v, float64(400-100*i))
+	}
+	r := read(t, s, "compare: [{name: vertex}, {name: weaver, sweep: {w.latency: [8, 16]}}, {name: peg, sweep: {p.entries: [8, 16]}}]\nsweep: {}")
+	require.Equal(t, []string{"vertex", "weaver", "peg"}, r.Variants)
+	require.Equal(t, "peg  entries=16", r.Points[4].Label)
+	figures := report.Figures(r)
+	bars := find(t, figures, "points-cycles")
+	require.Equal(t, []string{"latency=8", "entries=8", "latency=16", "entries=16"}, bars.Columns)
+	require.Equal(t, []bool{true, false, false}, []bool{bars.Series[0].Level, bars.Series[1].Level, bars.Series[2].Level})
+	require.Equal(t, []report.Number{1000, 1000, 1000, 1000}, bars.Series[0].Values)
+	require.Equal(t, 4, strings.Count(string(bars.SVG()), "<title>weaver  ")+strings.Count(string(bars.SVG()), "<title>peg  "), "bars")
+	require.NotContains(t, string(bars.SVG()), "<title>vertex  ")
+	require.Equal(t, []string{"weaver", "peg"}, names(find(t, figures, "points-speedup").Series))
+
+	line := find(t, figures, "over-w-latency-cycles")
+	require.Equal(t, []string{"vertex", "weaver"}, names(line.Series))
+	require.True(t, line.Series[0].Level)
+	require.Equal(t, [][2]report.Number{{8, 1000}, {16, 1000}}, line.Series[0].Points)
+	require.Equal(t, [][2]report.Number{{8, 500}, {16, 600}}, line.Series[1].Points)
+	require.Equal(t, "Without peg, whose points have other axes.", line.Note)
+	require.Equal(t, []string{"8", "16"}, line.X.Names)
+	require.Equal(t, 0, strings.Count(string(line.SVG()), "<circle"), "no marks on the line across, nor in the legend")
+	require.Equal(t, 3, strings.Count(string(line.SVG()), "h9v9h-9z"))
+	for _, f := range figures {
+		require.NotEqual(t, report.Heat, f.Kind, "no point has both axes")
+	}
+	page, err := report.Page(r, figures)
+	require.NoError(t, err)
+	require.Contains(t, string(page), ">–</td>")
+}
+
+func names(series []report.Series) (names []string) {
+	for _, s := range series {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// With an axis that all have, a baseline has a line for each of its values.
+func TestAVariantsOwnAxisBesideOneOfAll(t *testing.T) {
+	s := &summary{Experiment: "both"}
+	for i, q := range []string{"1", "2"} {
+		s.add(map[string]string{"variant": "vertex", "q": q}, float64(1000+i), 1)
+		for k, e := range []string{"4", "8", "16"} {
+			s.add(map[string]string{"variant": "peg", "q": q, "e": e}, float64(100*(i+1)+k), 2)
+		}
+	}
+	figures := report.Figures(read(t, s, "compare:\n- {name: vertex}\n- {name: peg, sweep: {e: [4, 8, 16]}}\nsweep: {q: [1, 2]}"))
+	bars := find(t, figures, "points-cycles")
+	require.Len(t, bars.Columns, 6)
+	require.False(t, bars.Series[0].Level)
+	require.Equal(t, []report.Number{1000, 1000, 1000, 1001, 1001, 1001}, bars.Series[0].Values)
+	lines := find(t, figures, "over-e-cycles")
+	require.Equal(t, []string{"vertex  q=1", "peg  q=1", "vertex  q=2", "peg  q=2"}, names(lines.Series))
+	require.Equal(t, [][2]report.Number{{4, 1001}, {8, 1001}, {16, 1001}}, lines.Series[2].Points)
+	require.Equal(t, []string{"vertex", "peg  e=4", "peg  e=8", "peg  e=16"}, names(find(t, figures, "over-q-cycles").Series))
+	require.Len(t, find(t, figures, "map-e-q-cycles-peg").Cells, 2)
+}

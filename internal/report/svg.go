@@ -72,7 +72,7 @@ func newDrawing(f *Figure) *drawing {
 	d := &drawing{f: f, left: 78, top: 44, width: 620, height: 320, foot: 56}
 	switch f.Kind {
 	case Bars:
-		d.width = max(420, float64(len(f.Columns)*max(1, len(f.Series)))*14+float64(len(f.Columns))*18)
+		d.width = max(420, float64(len(f.Columns)*max(1, len(f.uprights())))*14+float64(len(f.Columns))*18)
 		if d.tilted() {
 			d.foot = 40 + 0.71*charWidth*float64(longest(f.Columns))
 			d.left = max(d.left, 0.71*charWidth*float64(utf8.RuneCountInString(f.Columns[0])))
@@ -289,13 +289,14 @@ func (d *drawing) bars() {
 	y := &scaleTo{high: roundUp(high), at: d.top + d.height, size: -d.height}
 	d.yAxis(y)
 	group := d.width / float64(len(d.f.Columns))
-	bar := min(48, group*0.8/float64(len(d.f.Series)))
+	uprights := d.f.uprights()
+	bar := min(48, group*0.8/float64(max(1, len(uprights))))
 	for c, name := range d.f.Columns {
 		middle := d.left + group*(float64(c)+0.5)
-		for i := range d.f.Series {
+		for n, i := range uprights {
 			s := &d.f.Series[i]
 			if v := s.Values[c]; v.ok() {
-				x := middle + bar*(float64(i)-float64(len(d.f.Series))/2)
+				x := middle + bar*(float64(n)-float64(len(uprights))/2)
 				d.rect(x, y.pixel(float64(v)), bar, d.top+d.height-y.pixel(float64(v)), colour(i, s, palette), s.Name+"  "+name+": "+show(float64(v), d.f.Y)+s.interval(c, d.f.Y))
 				d.whisker(x+bar/2, y, v, s.half(c))
 			}
@@ -303,8 +304,26 @@ func (d *drawing) bars() {
 		d.columnName(middle, name)
 	}
 	d.line(d.left, d.top+d.height, d.left+d.width, d.top+d.height, axisColour)
+	for i := range d.f.Series {
+		if s := &d.f.Series[i]; s.Level && s.Values[0].ok() {
+			at := y.pixel(float64(s.Values[0]))
+			d.line(d.left, at, d.left+d.width, at, colour(i, s, palette), `stroke-width="2"`, levelDash)
+		}
+	}
 	d.reference(y)
 }
+
+// uprights are the series of bars that are drawn as such.
+func (f *Figure) uprights() (list []int) {
+	for i := range f.Series {
+		if !f.Series[i].Level {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+const levelDash = `stroke-dasharray="9 4"`
 
 // reference draws the line that bars and lines are compared with.
 func (d *drawing) reference(y *scaleTo) {
@@ -439,8 +458,11 @@ func (d *drawing) series(xs, ys *scaleTo, i int) {
 	}
 	if d.f.Kind == Lines || s.Bound {
 		dash := dashes[i%len(dashes)]
-		if s.Bound {
+		switch {
+		case s.Bound:
 			dash = "6 4"
+		case s.Level:
+			dash = "9 4"
 		}
 		width := 2.0
 		if len(s.Points) > maxMarks {
@@ -449,7 +471,7 @@ func (d *drawing) series(xs, ys *scaleTo, i int) {
 		fmt.Fprintf(&d.b, `<path d="%s" fill="none" stroke="%s" stroke-width="%g" stroke-dasharray="%s"/>`+"\n", path.String(), c, width, dash)
 	}
 	for n, p := range s.Points {
-		if !s.Bound && len(s.Points) <= maxMarks && p[0].ok() && p[1].ok() {
+		if !s.Bound && !s.Level && len(s.Points) <= maxMarks && p[0].ok() && p[1].ok() {
 			d.whisker(xs.pixel(float64(p[0])), ys, p[1], s.half(n))
 			tip := s.Name + ": " + show(float64(p[1]), d.f.Y) + s.interval(n, d.f.Y)
 			if n < len(s.Labels) {
@@ -614,6 +636,8 @@ func (d *drawing) legend() {
 		switch {
 		case s.Bound:
 			d.line(x-5, y, x+7, y, c, `stroke-width="2" stroke-dasharray="4 2"`)
+		case s.Level:
+			d.line(x-7, y, x+9, y, c, `stroke-width="2"`, levelDash)
 		case d.f.Kind == Lines || d.f.Kind == Scatter:
 			d.mark(x, y, i, c, s.Name)
 		default:

@@ -6,23 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"heddle/internal/experiment"
 )
 
 // maxBars bounds the columns of a figure; more cannot be told apart.
 const maxBars = 120
-
-// cells are the places of the sweep, in order, and what people call them.
-func (r *Result) cells() (places, names []string) {
-	seen := map[string]bool{}
-	for _, p := range r.Points {
-		if !seen[p.place] {
-			seen[p.place] = true
-			places, names = append(places, p.place), append(names, p.Cell)
-		}
-	}
-	distinct(names)
-	return places, names
-}
 
 // overview has bars for each point, a figure for each metric.
 func overview(r *Result) (figures []Figure) {
@@ -45,10 +34,10 @@ func overview(r *Result) (figures []Figure) {
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func (r *Result) bars(m metric) Figure {
-	places, names := r.cells()
-	g := r.grid(m, places)
+	all := newPlaces(r)
+	g := r.grid(m, all)
 	f := Figure{Note: r.meansNote(m, g.over, 0)}
-	if len(places) == 1 {
+	if len(all.names) == 1 {
 		s := Series{Name: m.Title}
 		for v := range r.Variants {
 			s.Values = append(s.Values, g.means[v][0])
@@ -57,16 +46,19 @@ func (r *Result) bars(m metric) Figure {
 		f.Columns, f.Series = r.Variants, []Series{s}
 		return f
 	}
-	n := min(len(places), maxBars)
-	f.Columns = names[:n]
-	if len(places) > maxBars {
-		f.Note += fmt.Sprintf("The first %d of %d places of the sweep. ", maxBars, len(places))
+	n := min(len(all.names), maxBars)
+	f.Columns = all.names[:n]
+	if len(all.names) > maxBars {
+		f.Note += fmt.Sprintf("The first %d of %d places of the sweep. ", maxBars, len(all.names))
 	}
 	for v, name := range r.Variants {
-		f.Series = append(f.Series, Series{Name: cmp.Or(name, m.Title), Values: g.means[v][:n:n], Errors: r.errors(nil, g.halves[v][:n])})
+		f.Series = append(f.Series, Series{Name: cmp.Or(name, m.Title), Level: r.level(all, v), Values: g.means[v][:n:n], Errors: r.errors(nil, g.halves[v][:n])})
 	}
 	if m.Name == "speedup" {
 		f.addGeomean(&g)
+		if f.Series[0].Level {
+			f.Series = f.Series[1:] // 1 everywhere, where the figure has a line
+		}
 	}
 	return f
 }
@@ -91,17 +83,15 @@ type grid struct {
 	over          []string // keys in which the points of some place differ
 }
 
-func (r *Result) grid(m metric, places []string) (g grid) {
-	at := map[string]int{}
-	for i, c := range places {
-		at[c] = i
-	}
+func (r *Result) grid(m metric, all *places) (g grid) {
 	for range r.Variants {
-		g.pools = append(g.pools, make([]pool, len(places)))
+		g.pools = append(g.pools, make([]pool, len(all.names)))
 	}
 	for _, p := range r.Points {
 		if v, ok := p.value(m.Name); ok {
-			g.pools[p.Variant][at[p.place]].add(p, v)
+			for _, c := range all.of[p.place] {
+				g.pools[p.Variant][c].add(p, v)
+			}
 		}
 	}
 	g.means, g.halves = make([][]Number, len(r.Variants)), make([][]Number, len(r.Variants))
@@ -199,12 +189,16 @@ func (a Axis) scale() Scale {
 // too many, one for each variant, with means over the others.
 func (r *Result) lines(a Axis, m metric) ([]Series, string) {
 	others := r.others(a)
-	of, over := r.lineSeries(a, m, others)
-	if len(of) <= maxLines {
-		return of, r.meansNote(m, over, 0)
+	of, over, without := r.lineSeries(a, m, others)
+	note := ""
+	if len(without) > 0 {
+		note = fmt.Sprintf(" Without %s, whose points have other axes.", strings.Join(without, ", "))
 	}
-	of, over = r.lineSeries(a, m, nil)
-	return of[:min(len(of), maxLines)], r.meansNote(m, over, len(of))
+	if len(of) <= maxLines {
+		return of, strings.TrimLeft(r.meansNote(m, over, 0)+note, " ")
+	}
+	of, over, _ = r.lineSeries(a, m, nil)
+	return of[:min(len(of), maxLines)], strings.TrimLeft(r.meansNote(m, over, len(of))+note, " ")
 }
 
 // others are the keys of the sweep that vary, but for those that follow from the values of some axes.
@@ -258,33 +252,46 @@ func (m metric) meanName() string {
 }
 
 // lineSeries are lines over an axis, one for each variant and setting of keys; over are the keys in which points
-// differ that share a place on a line.
-func (r *Result) lineSeries(a Axis, m metric, keys []string) (out []Series, over []string) {
+// differ that share a place on a line. What lacks the axis is a line across, unless it has axes that others lack:
+// without are the names of such variants.
+func (r *Result) lineSeries(a Axis, m metric, keys []string) (out []Series, over, without []string) {
 	index := map[string]int{}
 	var pools []map[float64]*pool
 	var names []string
+	var levels []bool
+	beside := r.beside(a.Key)
 	for _, p := range r.Points {
 		if m.Name == "speedup" && p.Variant == 0 {
 			continue // 1 everywhere
 		}
-		line := fmt.Sprint(p.Variant, " ", tuple(p, keys))
+		if !p.has(a.Key) && !p.only(beside) {
+			without = union(without, []string{r.Variants[p.Variant]})
+			continue
+		}
+		line := fmt.Sprint(p.Variant, " ", p.has(a.Key), " ", tuple(p, keys))
 		if _, ok := index[line]; !ok {
 			index[line] = len(names)
 			names = append(names, cmp.Or(strings.TrimSpace(r.Variants[p.Variant]+"  "+settings(p, keys)), m.Title))
-			pools = append(pools, map[float64]*pool{})
+			pools, levels = append(pools, map[float64]*pool{}), append(levels, !p.has(a.Key))
 		}
-		x, _ := ParseNumber(p.Axes[a.Key])
+		of := a.Numbers
+		if p.has(a.Key) {
+			x, _ := ParseNumber(p.Axes[a.Key])
+			of = []float64{x}
+		}
 		at := pools[index[line]]
-		if at[x] == nil {
-			at[x] = &pool{}
-		}
-		if v, ok := p.value(m.Name); ok {
-			at[x].add(p, v)
+		for _, x := range of {
+			if at[x] == nil {
+				at[x] = &pool{}
+			}
+			if v, ok := p.value(m.Name); ok {
+				at[x].add(p, v)
+			}
 		}
 	}
 	distinct(names)
 	for i, name := range names {
-		s := Series{Name: name}
+		s := Series{Name: name, Level: levels[i]}
 		for _, x := range slices.Sorted(maps.Keys(pools[i])) {
 			mean, half, differ := m.combined(pools[i][x])
 			s.Points = append(s.Points, [2]Number{Number(x), mean})
@@ -296,7 +303,33 @@ func (r *Result) lineSeries(a Axis, m metric, keys []string) (out []Series, over
 	out = slices.DeleteFunc(out, func(s Series) bool {
 		return !slices.ContainsFunc(s.Points, func(p [2]Number) bool { return p[1].ok() })
 	})
-	return out, over
+	return out, over, without
+}
+
+// beside are the keys of the axes that points with an axis have.
+func (r *Result) beside(key string) map[string]bool {
+	keys := map[string]bool{experiment.SeedKey: true}
+	for _, k := range r.Compare {
+		keys[k] = true
+	}
+	for _, p := range r.Points {
+		if p.has(key) {
+			for k := range p.Axes {
+				keys[k] = true
+			}
+		}
+	}
+	return keys
+}
+
+// only reports whether a point has none but some axes.
+func (p *Point) only(keys map[string]bool) bool {
+	for k := range p.Axes {
+		if !keys[k] {
+			return false
+		}
+	}
+	return true
 }
 
 // maxMaps bounds the variants that get heat maps.

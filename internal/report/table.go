@@ -58,6 +58,9 @@ func newRow(p *Point, keys []string, shown []metric) (row []cell) {
 		if n, ok := ParseNumber(p.Axes[k]); ok {
 			c.Sort = strconv.FormatFloat(n, 'g', -1, 64)
 		}
+		if !p.has(k) {
+			c.Text = "–"
+		}
 		row = append(row, c)
 	}
 	for _, m := range shown {

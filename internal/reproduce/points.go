@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"heddle/configs"
+	"heddle/configs/schema"
 	"heddle/internal/experiment"
 	"heddle/internal/report"
 )
@@ -37,16 +38,13 @@ type Point struct {
 // NewPoints makes points of an experiment's under a reading. Without outcomes they have no results, but can be chosen
 // from.
 func NewPoints(reading string, e *configs.Experiment, points []experiment.Point, outcomes []experiment.Outcome) []Point {
-	together := [][]string{nil}
-	for _, a := range e.Compare {
-		together[0] = append(together[0], a.Key)
+	together := [][]string{e.Compare.Keys()}
+	if e.Compare.Named() {
+		together[0] = append(together[0], schema.VariantKey)
 	}
-	for _, a := range e.Sweep {
-		if !a.With {
-			together = append(together, nil)
-		}
-		last := &together[len(together)-1]
-		*last = append(*last, a.Key)
+	together = append(together, groupsOf(e.Sweep)...)
+	for _, v := range e.Compare {
+		together = append(together, groupsOf(v.Sweep)...)
 	}
 	var list []Point
 	for i := range points {
@@ -60,6 +58,18 @@ func NewPoints(reading string, e *configs.Experiment, points []experiment.Point,
 		list = append(list, p)
 	}
 	return list
+}
+
+// groupsOf are the keys of axes, those that go together in one.
+func groupsOf(axes schema.Axes) (groups [][]string) {
+	for _, a := range axes {
+		if !a.With {
+			groups = append(groups, nil)
+		}
+		last := &groups[len(groups)-1]
+		*last = append(*last, a.Key)
+	}
+	return groups
 }
 
 func (p *Point) add(o *experiment.Outcome) {
@@ -105,6 +115,19 @@ func (p *Point) place(without map[string]bool) string {
 		}
 	}
 	return strings.Join(parts, "\x00")
+}
+
+// agrees reports whether points have the same values, but for some keys: of the same experiment, of axes that both have.
+func (p *Point) agrees(other *Point, without map[string]bool) bool {
+	if p.Experiment != other.Experiment {
+		return without[configs.ExperimentKey] && p.place(without) == other.place(without)
+	}
+	for key, v := range p.Axes {
+		if w, both := other.Axes[key]; both && v != w && !without[key] {
+			return false
+		}
+	}
+	return true
 }
 
 // metric is a point's statistic, or a sum of several; false if it lacks one.
@@ -202,12 +225,11 @@ func pairs(q *configs.Quantity, points []Point) (out []sample, err error) {
 }
 
 // partner is the only point that meets over and is equal in all else; nil if there is none, as where it
-// has been excluded.
+// has been excluded. A baseline lacks the axes that are another variant's own, and is the partner in all of them.
 func (s *selection) partner(p *Point, points []Point) (found *Point, err error) {
-	place := p.place(s.without)
 	for i := range points {
 		other := &points[i]
-		if !other.meets(s.over) || other.place(s.without) != place {
+		if !other.meets(s.over) || !p.agrees(other, s.without) {
 			continue
 		}
 		if found != nil {

@@ -182,9 +182,6 @@ func (o *Outcome) Write(w io.Writer) {
 func (r *Ranked) Settings() []experiment.Setting { return r.settings }
 
 // Compare are the axes of an experiment that runs the best beside the first.
-func (o *Outcome) Compare() (axes schema.Axes) {
-	for i, x := range o.Best.settings {
-		axes = append(axes, schema.Axis{Key: x.Key, Values: []string{o.First.settings[i].Value, x.Value}})
-	}
-	return axes
+func (o *Outcome) Compare() schema.Variants {
+	return schema.Variants{{Set: o.First.settings}, {Set: o.Best.settings}}
 }

@@ -84,13 +84,19 @@
     o.yAxis.axisLabel.showMaxLabel = o.yAxis.max ? false : null;
     o.grid.left = tilt ? Math.max(40, 4.8 * Math.min(60, f.columns[0].length) - 20) : 40;
     o.grid.bottom = 10;
-    o.series = f.series.map((s, i) => ({
+    // A value that is the same everywhere is a line across; its own, without a stroke, makes room for it on the axis.
+    const level = (s, i) => ({
+      type: 'line', name: s.name, data: s.values, symbol: 'none', itemStyle: { color: colour(i, s, data.palette) }, lineStyle: { opacity: 0 },
+      markLine: { silent: true, symbol: 'none', data: [{ yAxis: s.values[0] }], lineStyle: { color: colour(i, s, data.palette), type: [9, 4], width: 2 }, label: { show: false } },
+    });
+    const uprights = f.series.filter((s) => !s.level);
+    o.series = f.series.map((s, i) => s.level ? level(s, i) : ({
       type: 'bar', name: s.name, data: s.values, itemStyle: { color: colour(i, s, data.palette) }, barMaxWidth: 56,
-      label: { show: !s.errors && f.columns.length * f.series.length <= 16, position: 'top', color: c.text, formatter: (p) => show(p.value, f.y) },
-      markLine: i === 0 ? reference(f, c) : undefined,
+      label: { show: !s.errors && f.columns.length * uprights.length <= 16, position: 'top', color: c.text, formatter: (p) => show(p.value, f.y) },
+      markLine: s === uprights[0] ? reference(f, c) : undefined,
     }));
-    f.series.forEach((s, i) => o.series.push(...whiskers(f, c, i, s.values.map((v, k) => [k, v, s.errors ? s.errors[k] : null]),
-      (api) => api.barLayout({ count: f.series.length, barMaxWidth: 56 })[i].offsetCenter)));
+    f.series.forEach((s, i) => s.level || o.series.push(...whiskers(f, c, i, s.values.map((v, k) => [k, v, s.errors ? s.errors[k] : null]),
+      (api) => api.barLayout({ count: uprights.length, barMaxWidth: 56 })[uprights.indexOf(s)].offsetCenter)));
     o.tooltip.formatter = (p) => p.seriesName + '\n' + p.name + ': ' + show(p.value, f.y) + interval(f.series[p.seriesIndex], p.dataIndex, f.y);
     if (f.columns.length > 40) {
       o.dataZoom = [{ type: 'slider', bottom: 4, height: 18, end: 100 * 40 / f.columns.length }];
@@ -129,8 +135,8 @@
     o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 52, min: f.y.log ? undefined : 0 }, reach(f, (s) => s.points.map((p) => p[1]))));
     o.yAxis.axisLabel.showMaxLabel = o.yAxis.max ? false : null;
     o.series = f.series.map((s, i) => ({
-      type: 'line', name: s.name, data: s.points.map((p) => [place(p[0]), p[1], p[0]]), symbol: symbols[i % 4], symbolSize: 9, connectNulls: false, clip: false,
-      itemStyle: { color: colour(i, s, data.palette) }, lineStyle: { color: colour(i, s, data.palette), width: 2, type: dashes[i % 4] },
+      type: 'line', name: s.name, data: s.points.map((p) => [place(p[0]), p[1], p[0]]), symbol: s.level ? 'none' : symbols[i % 4], symbolSize: 9, connectNulls: false, clip: false,
+      itemStyle: { color: colour(i, s, data.palette) }, lineStyle: { color: colour(i, s, data.palette), width: 2, type: s.level ? [9, 4] : dashes[i % 4] },
       markLine: i === 0 ? reference(f, c) : undefined,
     }));
     f.series.forEach((s, i) => o.series.push(...whiskers(f, c, i, s.points.map((p, k) => [place(p[0]), p[1], s.errors ? s.errors[k] : null]), () => 0)));
