@@ -1,27 +1,34 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"heddle/internal/experiment"
 	"heddle/internal/report"
 )
 
 func newReport() *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use:   "report DIRECTORY|NAME",
+		Use:   "report DIRECTORY|NAME...",
 		Short: "Make a page with the plots and tables of an experiment's results",
 		Long: `Make a page with the plots, tables and statistics of an experiment's results: one HTML file
 that holds all it needs and opens offline, and each plot as an SVG file in the directory
 figures beside it. The results are a directory that heddle run has made, or the name of
-an experiment whose results are in results/<name>.
+an experiment whose results are in results/<name>. Several results of one experiment, as of
+its shards, make one page, for which they are merged in a temporary directory.
 
 ` + exitHelp,
-		Example: "  heddle report quickstart\n  heddle report results/quickstart --out /tmp/quickstart.html",
-		Args:    cobra.ExactArgs(1),
+		Example: "  heddle report quickstart\n  heddle report results/quickstart --out /tmp/quickstart.html\n  heddle report results/my/shards/* --out my.html",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return reportMerged(c, args, out)
+			}
 			dir, err := report.Find(args[0])
 			if err != nil {
 				return err
@@ -35,6 +42,27 @@ an experiment whose results are in results/<name>.
 	}
 	c.Flags().StringVar(&out, "out", "", "the page's `file`; default: report.html in the results' directory")
 	return c
+}
+
+// reportMerged makes the report of several results together.
+func reportMerged(c *cobra.Command, args []string, out string) (err error) {
+	if out == "" {
+		return errors.New("--out: expected a file for the page, since it is of several results; heddle results merge puts them into one directory")
+	}
+	temporary, err := os.MkdirTemp("", "heddle-report-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	f := resultsFlags{out: "results"}
+	if _, err := experiment.Merge(temporary, "", f.paths(args)); err != nil {
+		return err
+	}
+	made, err := makeReport(temporary, out)
+	if err == nil {
+		fmt.Fprintln(c.OutOrStdout(), made)
+	}
+	return err
 }
 
 // makeReport makes the report and says where it is.

@@ -32,6 +32,7 @@ type resultsFlags struct {
 	steps  bool
 	format string
 	file   string
+	into   string // of merge
 }
 
 func newResults() *cobra.Command {
@@ -44,7 +45,7 @@ results/NAME, or the path of such a directory or of a results.sqlite. Tables and
 docs/guide/experiments.md.`,
 	}
 	c.PersistentFlags().StringVar(&f.out, "out", "results", "`directory` of the results' directories")
-	c.AddCommand(f.list(), f.show(), f.diff(), f.export(), f.sql())
+	c.AddCommand(f.list(), f.show(), f.diff(), f.export(), f.merge(), f.sql())
 	return c
 }
 
@@ -108,6 +109,34 @@ func (f *resultsFlags) sql() *cobra.Command {
   heddle results sql quickstart "SELECT position, value FROM stats WHERE name = 'l1d.hit_rate' ORDER BY value"
   heddle results sql quickstart 'SELECT name, unit, doc FROM names' --json`,
 		cobra.ExactArgs(2), f.query))
+}
+
+func (f *resultsFlags) merge() *cobra.Command {
+	c := f.addJSON(f.command("merge A B...", "Put the points of several results of one experiment together, as of its shards (heddle run --shard)",
+		"  heddle results merge results/my/shards/*\n  heddle results merge here/my there/my --into all/my",
+		cobra.MinimumNArgs(1), f.mergeResults))
+	c.Flags().StringVar(&f.into, "into", "", "the `directory` for all points, which may have some already; default: that of the experiment's name below --out")
+	return c
+}
+
+func (f *resultsFlags) mergeResults(w io.Writer, args []string) error {
+	m, err := experiment.Merge(f.into, f.out, f.paths(args))
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return printJSON(w, map[string]any{"experiment": m.Name, "directory": m.Dir, "points": m.Points, "stored": m.Stored, "new": m.New, "failed": m.Failed})
+	}
+	fmt.Fprintf(w, "%d of the %d points of %s are stored in %s, %d of them new, %d failed\n", m.Stored, m.Points, m.Name, m.Dir, m.New, m.Failed)
+	return nil
+}
+
+// paths are the directories, or stores, of names.
+func (f *resultsFlags) paths(names []string) (paths []string) {
+	for _, name := range names {
+		paths = append(paths, strings.TrimSuffix(f.path(name), string(filepath.Separator)+store.File))
+	}
+	return paths
 }
 
 // path finds the store of a name, a directory or a file.

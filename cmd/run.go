@@ -49,6 +49,7 @@ type runFlags struct {
 	report      bool
 	phases      bool
 	monitor     monitorFlags
+	clusterFlags
 }
 
 func newRun() *cobra.Command {
@@ -83,6 +84,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	f.add(c)
+	f.clusterFlags.add(c)
 	f.monitor.add(c)
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
@@ -119,7 +121,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.check(); err != nil {
+	if err := cmp.Or(f.check(), f.clusterFlags.check(c)); err != nil {
 		return err
 	}
 	for _, note := range experiment.Notes(&l.Value, points) {
@@ -134,6 +136,16 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	if f.dryRun {
 		return f.list(c, l, r, room)
 	}
+	var lost error
+	if f.launcher == slurmLauncher {
+		if lost, err = f.launch(c, name, l, r); err != nil {
+			return f.startAnew(c, name, l, err)
+		}
+		r.Elsewhere = allOf(points)
+	}
+	if err := f.mine(l, r); err != nil {
+		return f.startAnew(c, name, l, err)
+	}
 	var about strings.Builder
 	if err := r.DescribePoint(&about, 0); err != nil {
 		return err
@@ -142,19 +154,36 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	s, err := newSession(c, f, l, r, room)
-	if errors.As(err, new(*experiment.ChangedError)) {
-		again := f.command(c, name)
-		return fmt.Errorf("%w:\n  %s --fresh\n  %s --set name=%s", err, again, again, f.unused(l.Value.Name))
-	}
 	if err != nil {
-		return err
+		return f.startAnew(c, name, l, err)
 	}
 	if !f.json {
 		fmt.Fprint(c.OutOrStdout(), about.String(), s.memory)
 	}
 	s.page = f.monitor.serve(c, l.Value.Name, len(points), len(r.Done), points)
 	s.page.join(r)
-	return s.run(c)
+	return cmp.Or(lost, s.run(c))
+}
+
+// startAnew says how, where results are refused that are of something else.
+func (f *runFlags) startAnew(c *cobra.Command, name string, l *schema.Loaded[configs.Experiment], err error) error {
+	if errors.As(err, new(*experiment.ChangedError)) {
+		again := f.command(c, name)
+		if f.shard.N > 0 { // --fresh is of the shard alone
+			return fmt.Errorf("%w:\n  %s --set name=%s", err, again, f.unused(l.Value.Name))
+		}
+		return fmt.Errorf("%w:\n  %s --fresh\n  %s --set name=%s", err, again, again, f.unused(l.Value.Name))
+	}
+	return err
+}
+
+// allOf marks all points.
+func allOf(points []experiment.Point) map[int]bool {
+	all := map[int]bool{}
+	for i := range points {
+		all[i] = true
+	}
+	return all
 }
 
 // maxThreads is the most that makes sense to ask for.
@@ -317,7 +346,7 @@ type watcher interface {
 }
 
 func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) (*session, error) {
-	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), version: version.Text()}
+	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name, dir: f.shard.Dir(filepath.Join(f.out, l.Value.Name)), version: version.Text()}
 	return s, s.open(c, l, room)
 }
 
@@ -433,6 +462,10 @@ func (s *session) run(c *cobra.Command) error {
 		_, err = c.OutOrStdout().Write(text)
 		return errors.Join(err, s.verdict(s.outcomes))
 	}
+	if s.flags.shard.N > 0 {
+		s.shardLine(c.OutOrStdout())
+		return s.verdict(s.outcomes)
+	}
 	experiment.WriteTable(c.OutOrStdout(), s.runner.Points, s.outcomes)
 	if s.flags.phases {
 		experiment.WritePhases(c.OutOrStdout(), s.runner.Points, s.outcomes)
@@ -463,7 +496,7 @@ func (s *session) verdict(outcomes []experiment.Outcome) error {
 	var first error
 	failures := 0
 	for i, o := range outcomes {
-		if o.Err == nil {
+		if o.Err == nil || s.runner.Elsewhere[i] && errors.Is(o.Err, experiment.ErrNotRun) {
 			continue
 		}
 		if failures++; first == nil {

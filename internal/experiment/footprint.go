@@ -63,13 +63,19 @@ type MemoryEstimate struct {
 
 // EstimateMemory estimates what the points that are not done need. Vet comes first.
 func (r *Runner) EstimateMemory(done map[int]Outcome) *MemoryEstimate {
-	e := &MemoryEstimate{own: make([]uint64, len(r.Points)), graphs: make([]string, len(r.Points)), bytes: map[string]uint64{}}
+	var todo []int
 	for i := range r.Points {
-		o, ok := done[i]
-		if ok && Final(Class(o.Err)) {
-			continue
+		if o, ok := done[i]; !r.Elsewhere[i] && (!ok || !Final(Class(o.Err))) {
+			todo = append(todo, i)
 		}
-		e.todo = append(e.todo, i)
+	}
+	return r.EstimateMemoryOf(todo)
+}
+
+// EstimateMemoryOf estimates what some points need.
+func (r *Runner) EstimateMemoryOf(points []int) *MemoryEstimate {
+	e := &MemoryEstimate{todo: points, own: make([]uint64, len(r.Points)), graphs: make([]string, len(r.Points)), bytes: map[string]uint64{}}
+	for _, i := range points {
 		cfg := &r.Points[i].Config
 		e.own[i] = machineBytes(&cfg.Machine)
 		n := r.needs[i]

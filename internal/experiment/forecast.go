@@ -15,6 +15,7 @@ type Forecast struct {
 	work    []float64 // of each point, as expected: seconds at a rate that may be far off, but is so for all
 	queue   []int     // points that have not begun, in their order
 	jobs    int
+	points  int // that this process runs, or has
 	ended   int
 	spent   float64 // seconds of points that have ended, for
 	done    float64 // that much work
@@ -27,6 +28,10 @@ func (r *Runner) NewForecast() *Forecast {
 	for i := range r.Points {
 		rate := secondsPerLaneEdge / float64(r.Points[i].Config.Machine.Core.Threads)
 		o, ok := r.Done[i]
+		if !ok && r.Elsewhere[i] {
+			continue
+		}
+		f.points++
 		if !ok {
 			f.queue = append(f.queue, i)
 			f.work[i] = rate * float64(r.expected(i))
@@ -160,7 +165,7 @@ func (f *Forecast) text(at time.Time, points []Point) string {
 	d, known := f.left(at, points)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := fmt.Sprintf("%d of %d points done, %d running", f.ended, len(f.work), len(f.running))
+	s := fmt.Sprintf("%d of %d points done, %d running", f.ended, f.points, len(f.running))
 	if known {
 		s += ", about " + d.Round(time.Second).String() + " left in all"
 	}

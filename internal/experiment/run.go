@@ -66,6 +66,7 @@ type Monitored interface {
 type Runner struct {
 	Points      []Point
 	Done        map[int]Outcome         // points that are not run again
+	Elsewhere   map[int]bool            // points that are another process's to run
 	Known       map[string]GraphSummary // their graphs, by content hash
 	Jobs        int                     // points at the same time; 0: 1
 	Threads     int                     // host processors that simulate a point; 0: what the points at the same time leave
@@ -95,7 +96,11 @@ func (r *Runner) Run(ctx context.Context) []Outcome {
 	var todo []int
 	for i := range r.Points {
 		o, ok := r.Done[i]
-		if outcomes[i] = o; !ok {
+		switch outcomes[i] = o; {
+		case ok:
+		case r.Elsewhere[i]:
+			outcomes[i] = Outcome{Point: i, Err: ErrNotRun}
+		default:
 			todo = append(todo, i)
 		}
 	}

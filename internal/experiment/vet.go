@@ -33,7 +33,7 @@ func (r *Runner) Grow(ctx context.Context, l *schema.Loaded[configs.Experiment],
 func (r *Runner) vet(ctx context.Context, l *schema.Loaded[configs.Experiment], from int, done map[int]Outcome) error {
 	v := r.vetting
 	for i := from; i < len(r.Points); i++ {
-		if _, ok := done[i]; ok {
+		if _, ok := done[i]; ok || r.Elsewhere[i] {
 			continue
 		}
 		place := "place " + r.Points[i].without(len(r.Points[i].Place)-1)

@@ -1,0 +1,145 @@
+// Package slurm submits job arrays to Slurm and asks what has become of them, by Slurm's own commands. It knows nothing
+// of experiments.
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Array is a job array to submit.
+type Array struct {
+	Name    string
+	Dir     string        // where it runs
+	Tasks   []int         // their numbers: SLURM_ARRAY_TASK_ID in each
+	Log     string        // file of a task's output; %A is the job's number, %a the task's
+	CPUs    int           // of a task
+	Memory  uint64        // of a task, in bytes
+	Time    time.Duration // of a task
+	Options []string      // for sbatch, over the others
+	Script  string        // file that each task runs
+}
+
+// MissingError says that there is no Slurm.
+type MissingError struct{ Command string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s is not on PATH: expected Slurm's commands on this host (a login node); for another scheduler see docs/guide/clusters.md", e.Command)
+}
+
+var jobNumber = regexp.MustCompile(`^\d+$`)
+
+// Submit hands the array to sbatch and returns the job's number.
+func (a *Array) Submit(ctx context.Context) (job string, err error) {
+	out, err := command(ctx, "sbatch", a.arguments()...)
+	if err != nil {
+		return "", err
+	}
+	job, _, _ = strings.Cut(strings.TrimSpace(out), ";") // and the cluster's name
+	if !jobNumber.MatchString(job) {
+		return "", fmt.Errorf("sbatch: expected the number of a job; found %q", clip(out))
+	}
+	return job, nil
+}
+
+func (a *Array) arguments() []string {
+	const mib = 1 << 20
+	minutes := max(1, (a.Time+time.Minute-1)/time.Minute)
+	args := []string{
+		"--parsable", "--job-name=" + a.Name, "--chdir=" + a.Dir, "--array=" + ranges(a.Tasks), "--output=" + a.Log, "--open-mode=append",
+		"--ntasks=1", fmt.Sprintf("--cpus-per-task=%d", a.CPUs), fmt.Sprintf("--mem=%dM", (a.Memory+mib-1)/mib), fmt.Sprintf("--time=%d", minutes),
+	}
+	return append(append(args, a.Options...), a.Script)
+}
+
+// ranges writes sorted numbers as sbatch takes them: 1-3,7.
+func ranges(numbers []int) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		k := i
+		for k+1 < len(numbers) && numbers[k+1] == numbers[k]+1 {
+			k++
+		}
+		part := fmt.Sprint(numbers[i])
+		if k > i {
+			part += fmt.Sprintf("-%d", numbers[k])
+		}
+		parts = append(parts, part)
+		i = k + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// State is how many tasks of a job are in which state of Slurm's, of those that have not ended.
+type State map[string]int
+
+// String lists the states, those with most tasks first.
+func (s State) String() string {
+	var names []string
+	for name := range s {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if s[a] != s[b] {
+			return s[b] - s[a]
+		}
+		return strings.Compare(a, b)
+	})
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%d %s", s[name], strings.ToLower(name))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Queue says in which states the tasks of a job are that have not ended; none: all have.
+func Queue(ctx context.Context, job string) (State, error) {
+	out, err := command(ctx, "squeue", "--noheader", "--array", "--jobs="+job, "--format=%T")
+	if err != nil {
+		if strings.Contains(err.Error(), "Invalid job id") { // that Slurm has forgotten, since it has ended
+			return nil, nil
+		}
+		return nil, err
+	}
+	s := State{}
+	for _, state := range strings.Fields(out) {
+		s[state]++
+	}
+	return s, nil
+}
+
+func command(ctx context.Context, name string, args ...string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", &MissingError{name}
+	}
+	var out, errs bytes.Buffer
+	c := exec.CommandContext(ctx, path, args...)
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		text := strings.TrimSpace(errs.String())
+		if text == "" {
+			text = err.Error()
+		}
+		return "", errors.New(name + ": " + clip(strings.TrimPrefix(text, name+": ")))
+	}
+	return out.String(), nil
+}
+
+// clip keeps messages readable.
+func clip(s string) string {
+	const most = 400
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return strings.TrimSpace(s)
+}
