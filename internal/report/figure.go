@@ -41,6 +41,7 @@ type Scale struct {
 	Name    string    `json:"name"`
 	Log     bool      `json:"log,omitempty"`
 	Percent bool      `json:"percent,omitempty"` // values are shares of 1
+	From    float64   `json:"from,omitempty"`    // where the values' axis begins, which is marked; else at 0
 	Ticks   []float64 `json:"ticks,omitempty"`   // where marks go; else where they are round
 	Names   []string  `json:"names,omitempty"`   // of the ticks
 }

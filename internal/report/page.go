@@ -84,7 +84,7 @@ func Page(r *Result, figures []Figure) ([]byte, error) {
 		Result: r, Library: template.JS(library), Script: template.JS(script), Style: template.CSS(style),
 		Policy: policy(), Groups: groups(figures), Table: newTable(r), Differences: compareConfigs(r), Configuration: r.Points[0].Config,
 		Data: scriptData{
-			Figures: figures, Palette: palette, Stack: stackPalette, Other: otherColour, Bound: boundColour,
+			Figures: figures, Palette: colours(palette, mostSeries(figures)), Stack: colours(stackPalette, mostSeries(figures)), Other: otherColour, Bound: boundColour,
 			Statistics: newStatistics(r),
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"heddle/internal/files"
 )
@@ -83,8 +84,9 @@ func ours(name string) bool {
 	}
 	defer f.Close() //nolint:errcheck // read only
 	head := make([]byte, len(svgMark))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == svgMark
+	n, err := io.ReadFull(f, head)
+	text := string(head[:n])
+	return (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && (text == svgMark || strings.HasPrefix(text, oldMark))
 }
 
 // FiguresDir is where the figures of a report's file are.

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -213,11 +214,52 @@ func TestSVGs(t *testing.T) {
 	for i := range figures {
 		svgElements(t, figures[i].SVG())
 	}
-	count := func(id string) map[string]int { f := find(t, figures, id); return svgElements(t, f.SVG()) }
-	require.Equal(t, 1+13+2, count("points-speedup")["rect"], "background, bars of 6 places less the failed one and of the geomean, legend")
-	require.Equal(t, 1+11*2+2, count("schedulers")["rect"], "issued and memory, of 11 points")
-	require.Equal(t, 1+6, count("map-machine-l1d-bytes-machine-core-warps-cycles-vertex")["rect"])
-	require.Equal(t, 4+3+3+2+3, count("over-machine-core-warps-cycles")["path"], "lines; squares, triangles and diamonds; their legend")
+	speedup := find(t, figures, "points-speedup")
+	require.Equal(t, 7+1, fills(&speedup, "#0072B2"), "vertex's bars of 6 places and of the geomean, and its legend's")
+	require.Equal(t, 6+1, fills(&speedup, "#E69F00"), "weaver's, less the failed one")
+	schedulers := find(t, figures, "schedulers")
+	require.Equal(t, 11+1, fills(&schedulers, "#77AADD"), "issued, of 11 points")
+	require.Equal(t, 11+1, fills(&schedulers, "#EE8866"), "memory")
+	lines := find(t, figures, "over-machine-core-warps-cycles")
+	require.Equal(t, 3+1, fills(&lines, "#E69F00"), "marks of 3 points, and the legend's")
+	require.Equal(t, 2+1, fills(&lines, "#D55E00"), "one of them has failed")
+	heat := find(t, figures, "map-machine-l1d-bytes-machine-core-warps-cycles-vertex")
+	require.Equal(t, 1, fills(&heat, "#FDE725"), "the most")
+	require.Equal(t, 1, fills(&heat, "#440154"), "the least")
+}
+
+// fills counts the shapes of a colour.
+func fills(f *report.Figure, colour string) int {
+	return strings.Count(string(f.SVG()), `style="fill:`+colour)
+}
+
+// TestColours: however many series there are, no two have one colour, and texts of any length and number leave room for what
+// they name.
+func TestColours(t *testing.T) {
+	f := &report.Figure{Kind: report.Bars, Title: strings.Repeat("a long title ", 30), Note: "a note", Y: report.Scale{Name: "cycles"}, Columns: []string{"a", strings.Repeat("b", 80)}}
+	for i := range 24 {
+		f.Series = append(f.Series, report.Series{Name: fmt.Sprintf("series %d of a name that is long", i), Values: []report.Number{report.Number(1 + i), 3}})
+	}
+	seen := map[string]int{}
+	for _, m := range regexp.MustCompile(`style="fill:(#[0-9A-F]{6})" />`).FindAllStringSubmatch(string(f.SVG()), -1) {
+		seen[m[1]]++
+	}
+	delete(seen, "#FFFFFF")
+	require.Len(t, seen, 24)
+	for c, n := range seen {
+		require.Equal(t, 3, n, "%s: two bars, and the legend's", c)
+	}
+	for _, style := range []report.Style{{Width: 72, Height: 72, Font: 4}, {Width: 240, Font: 40}, {}} {
+		for _, format := range []report.Format{report.SVG, report.PDF, report.PNG} {
+			one, err := report.Draw([]*report.Figure{f, f, f}, style, format)
+			require.NoError(t, err)
+			again, err := report.Draw([]*report.Figure{f, f, f}, style, format)
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(one, again), "%s: the same figure is the same file", format)
+		}
+	}
+	_, err := report.Draw([]*report.Figure{f}, report.Style{}, "gif")
+	require.ErrorContains(t, err, "expected svg, pdf or png")
 }
 
 func TestWrite(t *testing.T) {
@@ -328,7 +370,7 @@ func TestSeedsAndAxesThatGoTogether(t *testing.T) {
 	require.InDeltaSlice(t, []float64{250, 125}, []float64{float64(bars.Series[0].Values[0]), float64(bars.Series[0].Values[1])}, 1e-9)
 	require.InDeltaSlice(t, []float64{12.706 * 150, 12.706 * 75}, []float64{float64(bars.Series[0].Errors[0]), float64(bars.Series[0].Errors[1])}, 1e-9)
 	require.Equal(t, "Arithmetic means over 2 seeds, and 95 % confidence intervals. ", bars.Note)
-	require.Equal(t, 6, strings.Count(string(bars.SVG()), `stroke-width="1.2"`), "two whiskers of three lines")
+	require.Equal(t, 6, strings.Count(string(bars.SVG()), `stroke:#222222;stroke-width:0.8`), "two whiskers of three lines")
 	line := find(t, figures, "over-a-y-cycles")
 	require.Len(t, line.Series, 1)
 	require.InDelta(t, 125, float64(line.Series[0].Points[1][1]), 1e-9)
@@ -406,8 +448,8 @@ func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
 	require.Equal(t, []string{"latency=8", "entries=8", "latency=16", "entries=16"}, bars.Columns)
 	require.Equal(t, []bool{true, false, false}, []bool{bars.Series[0].Level, bars.Series[1].Level, bars.Series[2].Level})
 	require.Equal(t, []report.Number{1000, 1000, 1000, 1000}, bars.Series[0].Values)
-	require.Equal(t, 4, strings.Count(string(bars.SVG()), "<title>weaver  ")+strings.Count(string(bars.SVG()), "<title>peg  "), "bars")
-	require.NotContains(t, string(bars.SVG()), "<title>vertex  ")
+	require.Equal(t, 4+2, fills(&bars, "#E69F00")+fills(&bars, "#009E73"), "bars of weaver and peg, and the legend's")
+	require.Zero(t, fills(&bars, "#0072B2"), "vertex is a line across")
 	require.Equal(t, []string{"weaver", "peg"}, names(find(t, figures, "points-speedup").Series))
 
 	line := find(t, figures, "over-w-latency-cycles")
@@ -417,8 +459,8 @@ func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
 	require.Equal(t, [][2]report.Number{{8, 500}, {16, 600}}, line.Series[1].Points)
 	require.Equal(t, "Without peg, whose points have other axes.", line.Note)
 	require.Equal(t, []string{"8", "16"}, line.X.Names)
-	require.Equal(t, 0, strings.Count(string(line.SVG()), "<circle"), "no marks on the line across, nor in the legend")
-	require.Equal(t, 3, strings.Count(string(line.SVG()), "h9v9h-9z"))
+	require.Zero(t, fills(&line, "#0072B2"), "no marks on the line across, nor in the legend")
+	require.Equal(t, 2+1, fills(&line, "#E69F00"))
 	for _, f := range figures {
 		require.NotEqual(t, report.Heat, f.Kind, "no point has both axes")
 	}
