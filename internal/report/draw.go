@@ -134,7 +134,7 @@ func newSheet(figures []*Figure, style Style) *sheet {
 			}
 		}
 	}
-	if len(s.entries) < 2 {
+	if len(s.entries) == 1 && s.entries[0].name == figures[0].Y.Name { // the axis says it
 		s.entries = nil
 	}
 	if !style.Bare {

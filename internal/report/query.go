@@ -164,10 +164,8 @@ func (q *Query) label(name string) string {
 
 // keyLabel is what an axis or a statistic is called.
 func (q *Query) keyLabel(key string) string {
-	if m := metricOf(key); q.Labels[key] == "" && m.Title != "" {
-		return m.Title
-	}
-	return cmp.Or(q.Labels[key], experiment.Short(key))
+	short := experiment.Short(key)
+	return cmp.Or(q.Labels[key], q.Labels[short], metricOf(key).Title, short)
 }
 
 // metricOf is a statistic as points are compared by it.
@@ -198,9 +196,14 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 	if q.Value == "speedup" {
 		f.Line = 1
 	}
-	var over []string
+	var over, without []string
+	shared := r.axesBeside(q.X, points)
 	for _, name := range r.valuesOf(q.Colour, points) {
 		s, of := r.seriesOf(q, m, name, points, columns)
+		if s.Level && slices.ContainsFunc(of, func(k string) bool { return !slices.Contains(shared, k) }) {
+			without = append(without, q.label(name)) // no line across: it has axes of its own
+			continue
+		}
 		over = union(over, of)
 		if q.Value == "speedup" && q.Colour == VariantAxis && name == r.Variants[0] && s.flat(1) {
 			continue // 1 everywhere, where the figure has a line
@@ -212,6 +215,9 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 	}
 	if len(over) > 0 {
 		f.Note = m.meanName() + " over " + strings.Join(over, ", ") + ". "
+	}
+	if len(without) > 0 {
+		f.Note += fmt.Sprintf("Without %s, whose points have other axes. ", strings.Join(without, ", "))
 	}
 	if q.Value == "speedup" {
 		f.Note += "Speedup over " + q.label(r.Variants[0]) + ". "
@@ -227,6 +233,11 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 	}
 	f.onNumbers(q, columns, xs)
 	return f
+}
+
+// axesBeside are the axes of the points that have one.
+func (r *Result) axesBeside(key string, points []*Point) []string {
+	return axesOf(slices.DeleteFunc(slices.Clone(points), func(p *Point) bool { _, ok := r.at(p, key); return !ok }))
 }
 
 // seriesOf are a series' values by column, of points that may lack the axis of the columns: then it is level.
