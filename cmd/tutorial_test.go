@@ -40,10 +40,11 @@ func TestTutorial(t *testing.T) {
 			commands++
 		}
 	}
-	require.Equal(t, 13, commands)
+	require.Equal(t, 14, commands)
 	for _, f := range []string{"report.html", "figures/over-machine-core-weaver-st_entries-cycles.svg"} {
 		require.FileExists(t, filepath.Join("results", "weaver-table", f))
 	}
+	require.FileExists(t, "table.pdf")
 	require.FileExists(t, "weaver-table-seeds.csv")
 }
 
