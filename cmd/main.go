@@ -16,6 +16,7 @@ import (
 
 	"heddle/components/accel"
 	"heddle/internal/experiment"
+	"heddle/internal/fit"
 	"heddle/internal/plain"
 	"heddle/internal/version"
 	"heddle/isa/emu"
@@ -88,13 +89,32 @@ graph-processing hardware units plugged into its cores.
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	fitTables(root)
 	root.SetVersionTemplate("heddle {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newFigure(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(), newCLI(), newMan(), newTune())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)
+	complete(root, root.Name())
 	return root
+}
+
+// fitTables has tables be as wide as --columns says; without it as the terminal, and elsewhere as it takes.
+func fitTables(root *cobra.Command) {
+	const most = 10_000
+	columns := root.PersistentFlags().Int("columns", 0, "width of tables; 0: as wide as it takes (default: the terminal's)")
+	root.PersistentFlags().Lookup("columns").DefValue = "0"
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if !c.Flags().Changed("columns") {
+			return nil
+		}
+		if *columns < 0 || *columns > most {
+			return fmt.Errorf("--columns %d: expected 0..%d", *columns, most)
+		}
+		root.SetOut(fit.Writer{Writer: root.OutOrStdout(), Columns: *columns})
+		return nil
+	}
 }
 
 // refuseUnknown makes what is no command of a group a wrong command line, where cobra would print the group's help and

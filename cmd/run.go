@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,6 +49,7 @@ type runFlags struct {
 	dryRun      bool
 	report      bool
 	phases      bool
+	quiet       bool
 	monitor     monitorFlags
 	clusterFlags
 }
@@ -88,6 +90,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 	f.monitor.add(c)
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, and of the results the table alone; warnings and errors still go to stderr")
 	fl.BoolVar(&f.report, "report", false, "make the report too, as heddle report does")
 	fl.BoolVar(&f.phases, "phases", false, "below the table, where time went: the share of each phase of the kernels")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and what they may cost, and run none")
@@ -134,7 +137,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	r := f.runner(points)
 	room := f.limitMemory()
 	if f.dryRun {
-		return f.list(c, l, r, room)
+		return f.list(c, name, l, r, room)
 	}
 	var lost error
 	if f.launcher == slurmLauncher {
@@ -157,7 +160,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return f.startAnew(c, name, l, err)
 	}
-	if !f.json {
+	if !f.json && !f.quiet {
 		fmt.Fprint(c.OutOrStdout(), about.String(), s.memory)
 	}
 	s.page = f.monitor.serve(c, l.Value.Name, len(points), len(r.Done), points)
@@ -232,7 +235,7 @@ func (f *runFlags) runner(points []experiment.Point) *experiment.Runner {
 func (f *runFlags) command(c *cobra.Command, name string) string {
 	words := []string{c.CommandPath(), quoted(name)}
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if flag.Name != "set" && flag.Name != "fresh" {
+		if !slices.Contains([]string{"set", "fresh", "dry-run"}, flag.Name) {
 			words = append(words, "--"+flag.Name+"="+quoted(flag.Value.String()))
 		}
 	})
@@ -265,8 +268,15 @@ func (f *runFlags) unused(name string) string {
 }
 
 // list says what would run, and what it may cost.
-func (f *runFlags) list(c *cobra.Command, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) error {
-	done := experiment.Stored(filepath.Join(f.out, l.Value.Name))
+func (f *runFlags) list(c *cobra.Command, name string, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) error {
+	dir := filepath.Join(f.out, l.Value.Name)
+	if err := f.refuse(l, r); err != nil {
+		return f.startAnew(c, name, l, err)
+	}
+	done := experiment.Stored(f.shard.Dir(dir))
+	if f.fresh {
+		done = nil
+	}
 	if err := r.Vet(c.Context(), l, nil); err != nil {
 		return failed(err)
 	}
@@ -283,6 +293,17 @@ func (f *runFlags) list(c *cobra.Command, l *schema.Loaded[configs.Experiment], 
 	}
 	cost.Write(c.OutOrStdout(), f.jobs)
 	return nil
+}
+
+// refuse refuses what a run would: results of something else where it would store its own.
+func (f *runFlags) refuse(l *schema.Loaded[configs.Experiment], r *experiment.Runner) error {
+	if f.fresh && f.shard.N == 0 {
+		return nil
+	}
+	if err := f.mine(l, r); err != nil || f.fresh {
+		return err
+	}
+	return experiment.CheckSame(f.shard.Dir(filepath.Join(f.out, l.Value.Name)), l.Value, len(r.Points))
 }
 
 // warnOf writes a warning, if there is one.
@@ -401,11 +422,16 @@ func (s *session) openFiles(c *cobra.Command) (err error) {
 	}
 	points, stderr := s.runner.Points, c.ErrOrStderr()
 	s.logf("heddle %s, %s %s, %d points, %d of them stored, %d at a time", s.version, runtime.GOOS, runtime.GOARCH, len(points), len(s.runner.Done), s.flags.jobs)
-	if n := len(s.runner.Done); n > 0 {
+	if n := len(s.runner.Done); n > 0 && !s.flags.quiet {
 		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.book.Path())
 	}
 	if s.watch != nil { // a search's
 		s.lines = stderr
+		return nil
+	}
+	if s.flags.quiet {
+		s.lines = io.Discard
+		s.watch = experiment.NewHeartbeat(points, s.runner.NewForecast(), s.log, s.flags.heartbeat)
 		return nil
 	}
 	if onTerminal(stderr) {
@@ -467,6 +493,9 @@ func (s *session) run(c *cobra.Command) error {
 		return s.verdict(s.outcomes)
 	}
 	experiment.WriteTable(c.OutOrStdout(), s.runner.Points, s.outcomes)
+	if s.flags.quiet {
+		return s.verdict(s.outcomes)
+	}
 	if s.flags.phases {
 		experiment.WritePhases(c.OutOrStdout(), s.runner.Points, s.outcomes)
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -126,6 +127,35 @@ var machinesByUnit = sync.OnceValue(func() map[string][]string {
 
 // ExperimentNames returns the experiment presets' names, sorted.
 func ExperimentNames() []string { return names("experiment") }
+
+// AboutMachine is the first sentence of a machine preset's file; "" if it says none.
+func AboutMachine(name string) string { return about("machine", name) }
+
+// AboutExperiment is the same for an experiment preset.
+func AboutExperiment(name string) string { return about("experiment", name) }
+
+// sentence ends at a full stop before another sentence, or with its paragraph; a stop inside brackets or a name is none.
+var sentence = regexp.MustCompile(`^.*?[^.][.](?: [A-Z]|$)`)
+
+func about(kind, name string) string {
+	data, err := fs.ReadFile(presets, path.Join(kind+"s", name+".yaml"))
+	if err != nil {
+		return ""
+	}
+	var words []string
+	for _, line := range strings.Split(string(data), "\n") {
+		line, ok := strings.CutPrefix(line, "#")
+		if !ok {
+			break
+		}
+		words = append(words, strings.Fields(line)...)
+	}
+	text := strings.Join(words, " ")
+	if m := sentence.FindString(text); m != "" && m != text {
+		text = m[:len(m)-2]
+	}
+	return strings.TrimSuffix(text, ".")
+}
 
 func names(kind string) []string {
 	files, err := fs.Glob(presets, kind+"s/*.yaml")

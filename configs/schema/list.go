@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 )
 
 // Text lists all keys for a terminal: key, type, range or values, default.
@@ -17,6 +18,49 @@ func (s *Schema[T]) Text() []byte {
 	}
 	w.Flush() // to memory
 	return trimLines(b.Bytes())
+}
+
+// Explain lists the keys whose path matches, with what they mean, in lines of at most so many characters.
+func (s *Schema[T]) Explain(match func(path string) bool, columns int) []byte {
+	var b bytes.Buffer
+	for _, f := range s.Fields() {
+		if !match(f.Path) {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintln(&b, f.Path)
+		facts := []string{f.typeUnit()}
+		if text := f.allowed(); text != "" {
+			facts = append(facts, text)
+		}
+		if text := f.defaultText(); text != "" {
+			facts = append(facts, "default "+text)
+		}
+		for _, text := range []string{strings.Join(facts, "; "), f.Doc} {
+			for _, line := range wrapped(text, columns-indent) {
+				fmt.Fprintf(&b, "%*s%s\n", indent, "", line)
+			}
+		}
+	}
+	return b.Bytes()
+}
+
+const indent = 4
+
+func wrapped(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
 }
 
 // trimLines drops the padding of empty last columns.

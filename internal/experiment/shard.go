@@ -351,7 +351,7 @@ func storedRunner(e *store.Experiment, rows []store.Point) (*Runner, error) {
 // refuse.
 func CheckSame(dir string, e configs.Experiment, points int) error {
 	was, err := identify(dir)
-	if err != nil {
+	if err != nil || len(Computed(dir)) == 0 {
 		return nil //nolint:nilerr // nothing that could be merged with
 	}
 	e.Run = configs.Host{}

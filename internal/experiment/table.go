@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	terminal "heddle/internal/fit"
 	"heddle/sim/stats"
 )
 
@@ -111,7 +112,6 @@ func TopStalls(t stats.Tree, n int) string {
 // WriteTable writes the outcomes for people.
 func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	t := table.NewWriter()
-	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
 	t.Style().Options.SeparateRows = false
 	t.Style().Format.Header = text.FormatDefault
@@ -149,12 +149,32 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	for i := n + 1; i < len(header); i++ {
 		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
-	t.SetColumnConfigs(right)
-	t.Render()
+	fitted(t, header, right, n).Render(w)
 	for _, over := range meansOver(means) {
 		fmt.Fprintf(w, "geomean  over %s\n", over)
 	}
 }
+
+// fitted makes a table fit: it may wrap what the axes say, and leave out its last columns but that for verified, last those
+// of the cycles and the speedup.
+func fitted(t table.Writer, header table.Row, right []table.ColumnConfig, axes int) *terminal.Table {
+	f := &terminal.Table{Writer: t, Configs: right, Widths: make([]int, len(header))}
+	for i, name := range header {
+		f.Names = append(f.Names, fmt.Sprint(name))
+		if i < axes {
+			f.Widths[i] = axisWidth
+		}
+	}
+	last := len(header) - 1
+	for i := last - 1; i >= axes; i-- {
+		f.Drop = append(f.Drop, i)
+	}
+	f.Drop = append(f.Drop, last)
+	return f
+}
+
+// axisWidth is more than any value has that fits a terminal.
+const axisWidth = 200
 
 // meansOver says over what means are, each list of keys once.
 func meansOver(means []Geomean) (list []string) {

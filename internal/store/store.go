@@ -37,7 +37,7 @@ type Axis struct{ Key, Value string }
 
 // Step holds the cycles of one kernel in one super-step.
 type Step struct {
-	Step   int // from 0; -1: before the first
+	Step   int // from 1; 0: before the first
 	Kernel string
 	Cycles uint64
 	Half   float64 // half the 95 % confidence interval of the cycles; 0: they are exact

@@ -1,0 +1,102 @@
+package cmd
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+)
+
+// Tables are as wide as --columns says; what has no room is named.
+func TestTablesFitTheTerminal(t *testing.T) {
+	someResults(t)
+	for _, args := range [][]string{
+		{"run", "e.yaml", "--quiet"}, {"results", "list"}, {"results", "list", "a"}, {"results", "show", "a", "1"}, {"results", "show", "a", "1", "--steps"}, {"config", "list"}, {"reproduce"}, {"kernel", "choices"}, {"config", "schema", "core"},
+	} {
+		wide, errs, code := heddle(t, args...)
+		require.Equal(t, exitOK, code, errs)
+		require.NotContains(t, wide, "no room for")
+		out, errs, code := heddle(t, append(args, "--columns", "80")...)
+		require.Equal(t, exitOK, code, errs)
+		for _, line := range strings.Split(out, "\n") {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 80, "%v\n%s", args, out)
+		}
+	}
+	out, errs, _ := heddle(t, "run", "e.yaml", "--quiet", "--columns", "80")
+	require.Empty(t, errs, "no progress")
+	require.Contains(t, out, "verified")
+	require.Regexp(t, `no room for: .*top stalls of the schedulers \(--columns 0 shows all\)`, out)
+	require.NotContains(t, out, "results in")
+	_, errs, code := heddle(t, "results", "list", "--columns", "-3")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "--columns -3: expected 0..10000")
+}
+
+func TestConfigOfAPoint(t *testing.T) {
+	someResults(t)
+	out, errs, code := heddle(t, "config", "show", "e.yaml", "--point", "2")
+	require.Equal(t, exitOK, code, errs)
+	require.True(t, strings.HasPrefix(out, "# Point 2 of e.yaml: schedule=edge damping=0.5\nname: a\n"), out)
+	require.Equal(t, results(t, "show", "a", "2", "--config"), out[strings.Index(out, "\n")+1:], "what a run stores")
+	_, errs, code = heddle(t, "config", "show", "e.yaml", "--point", "5")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "--point 5: expected 1..4")
+	_, errs, code = heddle(t, "config", "show", "vortex-1c4w4t", "--point", "1")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "a machine has no points")
+}
+
+func TestSchemaFilter(t *testing.T) {
+	out, errs, code := heddle(t, "config", "schema", "alwt")
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, "machine.core.graphpeg.alwt_entries\n    integer, entries; 1..65536; default 24\n    Entries of the adjacency list working table. GraphPEG §4.2: 24; many stand for its unlimited\n    table.\n", out)
+	_, errs, code = heddle(t, "config", "schema", "no_such")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, `no key has "no_such" in its path`)
+}
+
+// Every preset says in its file's first sentence what it is.
+func TestConfigList(t *testing.T) {
+	out, errs, code := heddle(t, "config", "list")
+	require.Equal(t, exitOK, code, errs)
+	for _, n := range configs.MachineNames() {
+		require.NotEmpty(t, configs.AboutMachine(n), n)
+		require.Contains(t, out, "machine    "+n+" ")
+	}
+	for _, n := range configs.ExperimentNames() {
+		require.NotEmpty(t, configs.AboutExperiment(n), n)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	someResults(t)
+	for _, c := range []struct{ typed, want string }{
+		{"run quick", "quickstart\n"}, {"config draw vortex-rtl-m", "vortex-rtl-m6\n"}, {"run x --set machine.core.weaver.table", "machine.core.weaver.table_latency=\n"},
+		{"reproduce graphpeg/fig7", "graphpeg/fig7\n"}, {"results show ", "a\nb\n"}, {"run x --launcher s", "slurm\n"}, {"exec x.s --machine vortex-rtl-m", "vortex-rtl-m6\n"},
+	} {
+		out, _, code := heddle(t, append([]string{"__complete"}, strings.Split(c.typed, " ")...)...)
+		require.Equal(t, exitOK, code)
+		require.True(t, strings.HasPrefix(out, c.want), "%s: %s", c.typed, out)
+	}
+}
+
+// A dry run refuses what the run would.
+func TestDryRunRefuses(t *testing.T) {
+	someResults(t)
+	_, errs, code := heddle(t, "run", "e.yaml", "--set", "machine.l1d.ways=1", "--dry-run")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "machine.l1d.ways: 4, now 1")
+	require.Contains(t, errs, "heddle run e.yaml --set machine.l1d.ways=1 --fresh\n")
+	out, errs, code := heddle(t, "run", "e.yaml", "--set", "machine.l1d.ways=1", "--dry-run", "--fresh")
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, out, "4 points, 4 to run")
+	require.NoError(t, os.RemoveAll("results/a"))
+	out, errs, code = heddle(t, "run", "e.yaml", "--dry-run")
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, out, "4 points, 4 to run")
+	require.NoDirExists(t, "results/a")
+}

@@ -1,0 +1,119 @@
+// Package fit writes tables that fit a terminal: long texts are wrapped, and columns that have no room are left out, which
+// a line below says.
+package fit
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
+)
+
+// Writer is a writer of which it is said how wide it is.
+type Writer struct {
+	io.Writer
+	Columns int // 0: as wide as it takes
+}
+
+// Columns is how wide w is: as was said, or as the terminal that it is; 0: as wide as it takes.
+func Columns(w io.Writer) int {
+	switch w := w.(type) {
+	case Writer:
+		return w.Columns
+	case *os.File:
+		if columns, _, err := term.GetSize(int(w.Fd())); err == nil {
+			return columns
+		}
+	}
+	return 0
+}
+
+// Table is a table and what may be done to it.
+type Table struct {
+	table.Writer
+	Configs []table.ColumnConfig
+	Names   []string // of the columns
+	Widths  []int    // of the columns' cells, the widest; of those that may be wrapped
+	Drop    []int    // columns, from 0, in the order in which they are left out
+}
+
+// narrow is as far as a column is wrapped.
+const narrow = 16
+
+// Render writes the table.
+func (t *Table) Render(w io.Writer) {
+	limit := Columns(w)
+	wrapped := slices.Clone(t.Widths)
+	gone := make([]bool, len(t.Names))
+	var dropped []string
+	out := t.text(wrapped, gone)
+	for limit > 0 && width(out) > limit {
+		over := width(out) - limit
+		widest := -1
+		for i, n := range wrapped {
+			if !gone[i] && n > narrow && (widest < 0 || n > wrapped[widest]) {
+				widest = i
+			}
+		}
+		switch {
+		case widest >= 0:
+			wrapped[widest] = max(narrow, wrapped[widest]-min(over, max(1, wrapped[widest]-second(wrapped, gone, widest))))
+		case len(dropped) < len(t.Drop):
+			i := t.Drop[len(dropped)]
+			gone[i] = true
+			dropped = append(dropped, t.Names[i])
+			wrapped = slices.Clone(t.Widths) // there may be room again
+		default:
+			limit = 0
+		}
+		out = t.text(wrapped, gone)
+	}
+	fmt.Fprintln(w, out)
+	if len(dropped) > 0 {
+		slices.Reverse(dropped)
+		fmt.Fprintf(w, "no room for: %s (--columns 0 shows all)\n", strings.Join(dropped, ", "))
+	}
+}
+
+// second is how wide the widest column but one is.
+func second(wrapped []int, gone []bool, widest int) int {
+	most := narrow
+	for i, n := range wrapped {
+		if i != widest && !gone[i] {
+			most = max(most, min(n, wrapped[widest]))
+		}
+	}
+	return most
+}
+
+func (t *Table) text(wrapped []int, gone []bool) string {
+	configs := make([]table.ColumnConfig, len(t.Names))
+	for i := range configs {
+		configs[i].Number = i + 1
+		for _, c := range t.Configs {
+			if c.Number == i+1 {
+				configs[i] = c
+			}
+		}
+		configs[i].Hidden = gone[i]
+		if i < len(wrapped) && wrapped[i] < t.Widths[i] {
+			configs[i].WidthMax, configs[i].WidthMaxEnforcer = wrapped[i], text.WrapSoft
+		}
+	}
+	t.SetColumnConfigs(configs)
+	t.SetOutputMirror(nil)
+	return t.Writer.Render()
+}
+
+// width is that of the longest line.
+func width(s string) (most int) {
+	for _, line := range strings.Split(s, "\n") {
+		most = max(most, text.StringWidthWithoutEscSequences(line))
+	}
+	return most
+}
