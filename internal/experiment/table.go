@@ -129,7 +129,8 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	for _, c := range columns {
 		header = append(header, c.title)
 	}
-	t.AppendHeader(append(header, "verified"))
+	header = append(header, "verified")
+	t.AppendHeader(header)
 	for _, g := range Groups(points) {
 		if seeded(points) {
 			t.AppendRow(groupRow(points, outcomes, g))
@@ -146,7 +147,7 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	}
 	n := len(shown(points))
 	var right []table.ColumnConfig
-	for i := n + 1; i < len(header); i++ {
+	for i := n + 1; i < len(header)-1; i++ {
 		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	fitted(t, header, right, n).Render(w)

@@ -76,7 +76,8 @@ func (t *Table) Render(w io.Writer) {
 	fmt.Fprintln(w, out)
 	if len(dropped) > 0 {
 		slices.Reverse(dropped)
-		fmt.Fprintf(w, "no room for: %s (--columns 0 shows all)\n", strings.Join(dropped, ", "))
+		note := fmt.Sprintf("no room for: %s (--columns 0 shows all)", strings.Join(dropped, ", "))
+		fmt.Fprintln(w, text.WrapSoft(note, max(narrow, Columns(w))))
 	}
 }
 
