@@ -281,6 +281,7 @@ type plainTable struct {
 	w       io.Writer
 	names   []string
 	widths  []int
+	words   []int // the longest
 	configs []table.ColumnConfig
 }
 
@@ -301,9 +302,13 @@ func (t *plainTable) AppendHeader(row table.Row, config ...table.RowConfig) {
 func (t *plainTable) measured(row table.Row) table.Row {
 	for i, cell := range row {
 		if i == len(t.widths) {
-			t.widths = append(t.widths, 0)
+			t.widths, t.words = append(t.widths, 0), append(t.words, 0)
 		}
-		t.widths[i] = max(t.widths[i], text.StringWidthWithoutEscSequences(fmt.Sprint(cell)))
+		words := fmt.Sprint(cell)
+		t.widths[i] = max(t.widths[i], text.StringWidthWithoutEscSequences(words))
+		for _, word := range strings.Fields(words) {
+			t.words[i] = max(t.words[i], text.StringWidthWithoutEscSequences(word))
+		}
 	}
 	return row
 }
@@ -313,7 +318,7 @@ func (t *plainTable) SetColumnConfigs(configs []table.ColumnConfig) { t.configs 
 
 // Render writes the table. The last columns go first where there is no room.
 func (t *plainTable) Render() string {
-	f := fit.Table{Writer: t.Writer, Configs: t.configs, Names: t.names, Widths: t.widths}
+	f := fit.Table{Writer: t.Writer, Configs: t.configs, Names: t.names, Widths: t.widths, Words: t.words}
 	for i := len(t.names) - 1; i > 0; i-- {
 		f.Drop = append(f.Drop, i)
 	}

@@ -39,6 +39,7 @@ type Table struct {
 	Configs []table.ColumnConfig
 	Names   []string // of the columns
 	Widths  []int    // of the columns' cells, the widest; of those that may be wrapped
+	Words   []int    // the longest words, which are not broken up to half of what there is room for; nil: narrow ones
 	Drop    []int    // columns, from 0, in the order in which they are left out
 }
 
@@ -56,13 +57,13 @@ func (t *Table) Render(w io.Writer) {
 		over := width(out) - limit
 		widest := -1
 		for i, n := range wrapped {
-			if !gone[i] && n > narrow && (widest < 0 || n > wrapped[widest]) {
+			if !gone[i] && n > t.least(i, limit) && (widest < 0 || n > wrapped[widest]) {
 				widest = i
 			}
 		}
 		switch {
 		case widest >= 0:
-			wrapped[widest] = max(narrow, wrapped[widest]-min(over, max(1, wrapped[widest]-second(wrapped, gone, widest))))
+			wrapped[widest] = max(t.least(widest, limit), wrapped[widest]-min(over, max(1, wrapped[widest]-second(wrapped, gone, widest))))
 		case len(dropped) < len(t.Drop):
 			i := t.Drop[len(dropped)]
 			gone[i] = true
@@ -79,6 +80,14 @@ func (t *Table) Render(w io.Writer) {
 		note := fmt.Sprintf("no room for: %s (--columns 0 shows all)", strings.Join(dropped, ", "))
 		fmt.Fprintln(w, text.WrapSoft(note, max(narrow, Columns(w))))
 	}
+}
+
+// least is how narrow a column may become.
+func (t *Table) least(i, limit int) int {
+	if i < len(t.Words) {
+		return max(narrow, min(t.Words[i], limit/2))
+	}
+	return narrow
 }
 
 // second is how wide the widest column but one is.

@@ -34,10 +34,10 @@ func TestTablesFit(t *testing.T) {
 			}
 		}
 		require.Equal(t, 12, strings.Count(b.String(), "many"), "nothing is cut")
-		require.Equal(t, strings.Contains(b.String(), "vv"), !strings.Contains(b.String(), "no room for"), "%d\n%s", columns, b.String())
+		require.Equal(t, strings.Contains(b.String(), "vv"), !strings.Contains(strings.Join(strings.Fields(b.String()), " "), "no room for"), "%d\n%s", columns, b.String())
 	}
 	var b bytes.Buffer
 	sample().Render(Writer{&b, 30})
-	require.Contains(t, b.String(), "no room for: n, more (--columns 0 shows all)\n")
+	require.Contains(t, strings.Join(strings.Fields(b.String()), " "), "no room for: n, more (--columns 0 shows all)")
 	require.Zero(t, Columns(&b))
 }
