@@ -148,9 +148,35 @@ func (q *Quantity) validate() error {
 // alongs are the reductions of series.
 var alongs = []Choice{"r2", "tau", "spread", "first", "last"}
 
+// ofOptions are the reductions of problems with options.
+var ofOptions = []Choice{"slowest", "second", "most-second", "second-differs"}
+
+// options refuses keys of options that mean nothing.
+func (c *Check) options() error {
+	switch of := slices.Contains(ofOptions, c.Reduce); {
+	case of && len(c.Among) == 0:
+		return &schema.FieldError{Key: "among", Msg: fmt.Sprintf("missing: reduce %s needs the keys of options", c.Reduce)}
+	case !of && len(c.Among) > 0:
+		return &schema.FieldError{Key: "among", Msg: fmt.Sprintf("means nothing with reduce %s", c.Reduce)}
+	case c.Reduce == "second-differs" && !slices.Contains(c.Among, c.Differs):
+		return &schema.FieldError{Key: "differs", Msg: "expected one of the keys of among"}
+	case c.Reduce != "second-differs" && c.Differs != "":
+		return &schema.FieldError{Key: "differs", Msg: fmt.Sprintf("means nothing with reduce %s", c.Reduce)}
+	}
+	for _, k := range c.Among {
+		if err := checkKey(k); err != nil {
+			return &schema.FieldError{Key: "among", Msg: err.Error()}
+		}
+	}
+	return nil
+}
+
 // Validate refuses checks that mean nothing.
 func (c Check) Validate() error {
 	if err := c.Quantity.validate(); err != nil {
+		return err
+	}
+	if err := c.options(); err != nil {
 		return err
 	}
 	switch series := slices.Contains(alongs, c.Reduce); {

@@ -342,7 +342,7 @@ func (s *statement) cell(r *recorded, variant int) string {
 	return cell(strings.Join(parts, "; "))
 }
 
-func anchor(name string) string { return strings.ReplaceAll(name, "/", "") }
+func anchor(name string) string { return strings.NewReplacer("/", "", ".", "").Replace(name) }
 
 // cell keeps a text inside its table cell.
 func cell(s string) string { return strings.ReplaceAll(flow(s), "|", `\|`) }

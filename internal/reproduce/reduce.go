@@ -14,9 +14,12 @@ func reduce(c *configs.Check, list []sample) (x float64, ok bool) {
 	if len(list) == 0 {
 		return 0, false
 	}
-	if c.Along != "" {
+	switch {
+	case c.Along != "":
 		x, ok = reduceSeries(c.Reduce, series(c.Along, checkNames(c), list))
-	} else {
+	case len(c.Among) > 0:
+		x, ok = reduceOptions(c, list)
+	default:
 		x, ok = reduceAll[c.Reduce](values(list)), true
 	}
 	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
@@ -144,4 +147,53 @@ func spread(l []xy) float64 {
 		low, high = min(low, p.y), max(high, p.y)
 	}
 	return high / low
+}
+
+// problems are samples that are equal in the keys of across, each sorted by value.
+func problems(across []string, list []sample) (out [][]sample) {
+	at := map[string]int{}
+	for _, s := range list {
+		key := s.point.values(across)
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], s)
+	}
+	for _, of := range out {
+		slices.SortStableFunc(of, func(a, b sample) int { return cmp.Compare(a.value, b.value) })
+	}
+	return out
+}
+
+// reduceOptions makes a number of problems with two options or more each. ok is false if one has fewer.
+func reduceOptions(c *configs.Check, list []sample) (x float64, ok bool) {
+	var all []float64
+	for _, of := range problems(c.Across, list) {
+		if len(of) < 2 {
+			return 0, false
+		}
+		best, second := of[0], of[1]
+		switch c.Reduce {
+		case "slowest":
+			all = append(all, of[len(of)-1].value/best.value)
+		case "second", "most-second":
+			all = append(all, second.value/best.value)
+		case "second-differs":
+			differs := 0.0
+			if best.point.value(c.Differs) != second.point.value(c.Differs) {
+				differs = 1
+			}
+			all = append(all, differs)
+		}
+	}
+	switch c.Reduce {
+	case "most-second":
+		return slices.Max(all), true
+	case "second-differs":
+		return mean(all), true
+	}
+	return geomean(all), true
 }

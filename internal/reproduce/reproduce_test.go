@@ -64,6 +64,10 @@ const latency = "machine.core.weaver.table_latency"
 func TestStatements(t *testing.T) {
 	const far = "between -1e9 -1e8" // what never holds
 	value := func(of ...string) configs.Quantity { return configs.Quantity{Of: of, Measure: "value", Across: all} }
+	of := func(across ...string) configs.Quantity { return configs.Quantity{Measure: "value", Across: across} }
+	options := func(reduce configs.Choice, differs string) configs.Check {
+		return configs.Check{Quantity: of("workload.algorithm"), Among: []string{"workload.schedule", latency}, Reduce: reduce, Differs: differs, Holds: far}
+	}
 	for _, c := range []struct {
 		name  string
 		check configs.Check
@@ -92,6 +96,13 @@ func TestStatements(t *testing.T) {
 		{"falls, not", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "tau", Holds: "<= -1"}, 1, reproduce.No},
 		{"first", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "first", Holds: far}, 1000, reproduce.No},
 		{"last", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "last", Holds: far}, 1300, reproduce.No},
+		{"slowest option", options("slowest", ""), 5.2, reproduce.No},
+		{"second option", options("second", ""), 1.1, reproduce.No},
+		{"second option, with others", configs.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Reduce: "second", Holds: far}, 4, reproduce.No},
+		{"second option, most", configs.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Reduce: "most-second", Holds: far}, 8, reproduce.No},
+		{"second option is of another schedule, not", options("second-differs", "workload.schedule"), 0, reproduce.No},
+		{"second option is of another latency", options("second-differs", latency), 1, reproduce.No},
+		{"one option", configs.Check{Quantity: value("workload.schedule=weaver"), Among: []string{"workload.schedule"}, Reduce: "second", Holds: far}, 0, reproduce.NotRun},
 		{"over one place of an axis", configs.Check{Quantity: configs.Quantity{Measure: "ratio", Of: []string{"workload.schedule=weaver", latency + "=40"}, Over: []string{"workload.schedule=weaver", latency + "=10"}, Across: all}, Reduce: "geomean", Holds: ">= 1.29"}, 1.3, reproduce.Yes},
 	} {
 		t.Run(c.name, func(t *testing.T) {

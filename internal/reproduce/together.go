@@ -65,7 +65,7 @@ func checkNames(c *configs.Check) []string {
 	if err != nil {
 		panic(fmt.Sprintf("BUG: reproduce: conditions that were checked: %v", err))
 	}
-	keys := append(configs.Keys(of), c.Across...)
+	keys := slices.Concat(configs.Keys(of), c.Across, c.Among)
 	if c.Along != "" {
 		keys = append(keys, c.Along)
 	}
