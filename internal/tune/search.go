@@ -128,14 +128,11 @@ func (s *Search) compare(a, b int) int {
 // that comes to (successive halving), until one is left.
 func (s *Search) descend(ctx context.Context, here []int) error {
 	for len(here) > 0 && !s.over {
-		moved := false
-		for i, from := range here {
-			to, err := s.pass(ctx, from)
-			if err != nil {
-				return err
-			}
-			here[i], moved = to, moved || to != from
+		before := slices.Clone(here)
+		if err := s.pass(ctx, here); err != nil {
+			return err
 		}
+		moved := !slices.Equal(here, before)
 		if len(here) == 1 && !moved {
 			return nil
 		}
@@ -145,23 +142,26 @@ func (s *Search) descend(ctx context.Context, here []int) error {
 	return nil
 }
 
-// pass tries other values on each axis in turn, and takes the fastest.
-func (s *Search) pass(ctx context.Context, here int) (int, error) {
+// pass tries other values on each axis in turn, and takes the fastest. On an axis it does so for all before it goes on to the
+// next, so that a small budget is not spent on one schedule: which direction is the best depends on it.
+func (s *Search) pass(ctx context.Context, here []int) error {
 	for axis := 1; axis < len(s.Space.Axes); axis++ { // descents begin at schedules
-		var list []int
-		for v := range s.Space.Axes[axis].Values {
-			list = append(list, s.Space.nearest(s.Space.Candidates[here], axis, v)...)
-		}
-		if err := s.try(ctx, list, untilBest); err != nil {
-			return here, err
-		}
-		for _, i := range list {
-			if s.compare(i, here) < 0 {
-				here = i
+		for n, from := range here {
+			var list []int
+			for v := range s.Space.Axes[axis].Values {
+				list = append(list, s.Space.nearest(s.Space.Candidates[from], axis, v)...)
+			}
+			if err := s.try(ctx, list, untilBest); err != nil {
+				return err
+			}
+			for _, i := range list {
+				if s.compare(i, here[n]) < 0 {
+					here[n] = i
+				}
 			}
 		}
 	}
-	return here, nil
+	return nil
 }
 
 // around changes each choice of the best once more, schedules too, and what goes with it where it must; and descends from what
