@@ -80,12 +80,12 @@ var rules = []struct {
 	// Of another module, to whom nothing internal is there.
 	{"examples/", []string{"=cmd", "=isa", "isa/", "components/", "=kernel", "=machine", "=experiment", "=register"}},
 	{"cmd", []string{""}},
-	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "internal/version", "configs/schema", "internal/store"}},
+	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "internal/version", "configs/schema", "internal/store", "internal/fit"}},
 	{"internal/store", []string{"sim/stats", "internal/files"}},
 	// Where a run's time went, by what its machine has counted.
 	{"internal/hotspots", []string{"=isa", "=sim", "components/core", "internal/experiment", "internal/files", "internal/plain"}},
 	// Pages draw what was sampled over time from the store: summaries do not hold it.
-	{"internal/report", []string{"internal/experiment", "internal/files", "internal/hotspots", "internal/store"}},
+	{"internal/report", []string{"configs/schema", "internal/experiment", "internal/files", "internal/hotspots", "internal/store"}},
 	// The monitor shows machines, and knows nothing of who runs them.
 	{"internal/monitor", []string{"=sim"}},
 	{"internal/fetch", []string{"internal/files"}},
