@@ -11,13 +11,12 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/internal/echarts"
 	"heddle/internal/experiment"
 )
 
-// What a page is made of. ECharts is Apache's, Apache License 2.0: echarts.LICENSE, echarts.NOTICE.
+// What a page is made of, beside ECharts.
 var (
-	//go:embed assets/echarts.min.js
-	library string
 	//go:embed assets/page.js
 	script string
 	//go:embed assets/page.css
@@ -81,7 +80,7 @@ type group struct {
 // Page makes the report.
 func Page(r *Result, figures []Figure) ([]byte, error) {
 	d := pageData{
-		Result: r, Library: template.JS(library), Script: template.JS(script), Style: template.CSS(style),
+		Result: r, Library: template.JS(echarts.Script), Script: template.JS(script), Style: template.CSS(style),
 		Policy: policy(), Groups: groups(figures), Table: newTable(r), Differences: compareConfigs(r), Configuration: r.Points[0].Config,
 		Data: scriptData{
 			Figures: figures, Palette: colours(palette, mostSeries(figures)), Stack: colours(stackPalette, mostSeries(figures)), Other: otherColour, Bound: boundColour,
@@ -117,7 +116,7 @@ func policy() template.HTMLAttr {
 		sum := sha256.Sum256([]byte(s))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return template.HTMLAttr(fmt.Sprintf(`content="default-src 'none'; script-src %s %s; style-src 'unsafe-inline'; img-src data: blob:"`, hash(library), hash(script)))
+	return template.HTMLAttr(fmt.Sprintf(`content="default-src 'none'; script-src %s %s; style-src 'unsafe-inline'; img-src data: blob:"`, hash(echarts.Script), hash(script)))
 }
 
 func groups(figures []Figure) (out []group) {
