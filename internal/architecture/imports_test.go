@@ -70,6 +70,8 @@ var rules = []struct {
 	{"kernels/codegen", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/graph/graphspec", []string{"internal/enum", "configs/schema"}},
 	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/enum", "internal/files", "register"}},
+	// The language of GraphIt programs knows no graphs and no machine.
+	{"=graphit", nil},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files", "internal/plain"}},
 	// What programs in Go use: machines, kernels on them.
 	{"=machine", []string{

@@ -1,0 +1,506 @@
+package graphit
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Check finds what names mean and gives every expression its type. An error is an *Error.
+func Check(f *File) (err error) {
+	c := &checker{parser: parser{file: f.Name, tokens: []token{{}}}, elements: map[string]bool{}, funcs: map[string]*Func{}}
+	defer c.catch(&err)
+	c.open()
+	for _, e := range f.Elements {
+		if c.elements[e.Name] {
+			c.errorf(e.Pos, "there is an element %s already", e.Name)
+		}
+		c.elements[e.Name] = true
+	}
+	for _, fn := range f.Funcs {
+		if c.funcs[fn.Name] != nil || builtins[fn.Name] != nil {
+			c.errorf(fn.Pos, "there is a function %s already", fn.Name)
+		}
+		c.funcs[fn.Name] = fn
+	}
+	for _, v := range f.Globals {
+		v.Global = true
+		c.declare(v)
+	}
+	for _, fn := range f.Funcs {
+		c.function(fn)
+	}
+	main := c.funcs["main"]
+	switch {
+	case main == nil:
+		c.errorf(Pos{1, 1}, "there is no function main")
+	case len(main.Params) > 0 || main.Result != nil:
+		c.errorf(main.Pos, "main takes no parameters and has no result")
+	}
+	c.acyclic(f)
+	return nil
+}
+
+// checker is the parser's errors with scopes.
+type checker struct {
+	parser
+	elements map[string]bool
+	funcs    map[string]*Func
+	scopes   []map[string]*Var
+	loops    int
+}
+
+func (c *checker) open()  { c.scopes = append(c.scopes, map[string]*Var{}) }
+func (c *checker) close() { c.scopes = c.scopes[:len(c.scopes)-1] }
+
+// declare checks a variable's type and initial value, and then makes it known.
+func (c *checker) declare(v *Var) {
+	c.typeOf(v.Type)
+	if v.Init != nil {
+		c.assign(v.Init.Position(), c.initial(v), c.expr(v.Init), v.Name)
+	}
+	c.enter(v)
+}
+
+// initial is the type of a variable's initial value: a vector has one for all of its elements, or is one.
+func (c *checker) initial(v *Var) *Type {
+	if _, whole := v.Init.(*Method); v.Type.Kind == Vector && !(whole && c.expr(v.Init).Kind == Vector) {
+		return v.Type.Of
+	}
+	return v.Type
+}
+
+func (c *checker) enter(v *Var) {
+	scope := c.scopes[len(c.scopes)-1]
+	if scope[v.Name] != nil || c.funcs[v.Name] != nil || v.Name == "argv" || v.Name == "program" {
+		c.errorf(v.Pos, "the name %s is taken", v.Name)
+	}
+	scope[v.Name] = v
+}
+
+func (c *checker) find(name string) *Var {
+	for i := len(c.scopes) - 1; i >= 0; i-- {
+		if v := c.scopes[i][name]; v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// typeOf refuses types of what is not declared, and those that nothing has.
+func (c *checker) typeOf(t *Type) {
+	for _, e := range []string{t.Element, t.Ends[0], t.Ends[1]} {
+		if e != "" && !c.elements[e] {
+			c.errorf(t.Pos, "there is no element %s", e)
+		}
+	}
+	switch t.Kind {
+	case Vector:
+		if !t.Of.isNumber() && t.Of.Kind != Bool {
+			c.errorf(t.Of.Pos, "vectors of %s are not supported: expected int, uint, float, double or bool", t.Of)
+		}
+	case List:
+		if t.Of.Kind != VertexSet {
+			c.errorf(t.Of.Pos, "lists of %s are not supported: expected list{vertexset{…}}", t.Of)
+		}
+		c.typeOf(t.Of)
+	case PriorityQueue:
+		if t.Of.Kind != Int && t.Of.Kind != Uint {
+			c.errorf(t.Of.Pos, "priorities of type %s are not supported: expected int or uint", t.Of)
+		}
+	case EdgeSet:
+		if t.Ends[0] != t.Ends[1] {
+			c.errorf(t.Pos, "edges between two kinds of vertices are not supported")
+		}
+		if w := t.Weight; w != nil && !w.isNumber() {
+			c.errorf(w.Pos, "weights of type %s are not supported: expected int, uint, float or double", w)
+		}
+	}
+}
+
+func (c *checker) function(f *Func) {
+	c.open()
+	defer c.close()
+	for _, v := range f.Params {
+		c.typeOf(v.Type)
+		c.enter(v)
+	}
+	if f.Result != nil {
+		c.typeOf(f.Result.Type)
+		c.enter(f.Result)
+	}
+	c.block(f.Body)
+}
+
+func (c *checker) block(list []Stmt) {
+	c.open()
+	defer c.close()
+	for _, s := range list {
+		c.statement(s)
+	}
+}
+
+func (c *checker) statement(s Stmt) {
+	switch s := s.(type) {
+	case *VarStmt:
+		c.declare(s.Var)
+	case *Assign:
+		c.assignTo(s)
+	case *ExprStmt:
+		c.expr(s.X)
+		switch s.X.(type) {
+		case *Call, *Method:
+		default:
+			c.errorf(s.Pos, "an expression that does nothing: expected a call or an assignment")
+		}
+	case *If:
+		c.truth(s.Cond)
+		c.block(s.Then)
+		c.block(s.Else)
+	case *While:
+		c.truth(s.Cond)
+		c.loops++
+		c.block(s.Body)
+		c.loops--
+	case *For:
+		for _, x := range []Expr{s.From, s.To} {
+			c.assign(x.Position(), s.Var.Type, c.expr(x), s.Var.Name)
+		}
+		c.open()
+		c.enter(s.Var)
+		c.loops++
+		c.block(s.Body)
+		c.loops--
+		c.close()
+	case *Print:
+		for _, x := range s.Args {
+			if t := c.expr(x); !t.isNumber() && t.Kind != Bool && t.Kind != String {
+				c.errorf(x.Position(), "%s cannot be printed: expected a number, a truth value or a string", t)
+			}
+		}
+	case *Delete:
+		switch t := c.expr(s.X); t.Kind {
+		case VertexSet, List, PriorityQueue, Vector, EdgeSet:
+		default:
+			c.errorf(s.Pos, "%s cannot be deleted: expected a set, a list or a queue", t)
+		}
+	case *Break:
+		if c.loops == 0 {
+			c.errorf(s.Pos, "break outside of a loop")
+		}
+	}
+}
+
+func (c *checker) assignTo(s *Assign) {
+	to := c.expr(s.X)
+	switch x := s.X.(type) {
+	case *Name:
+		if x.Var == nil {
+			c.errorf(s.Pos, "%s cannot be assigned to", x.Name)
+		}
+	case *Index:
+	default:
+		c.errorf(s.Pos, "expected a variable or an element of a vector before %s", s.Op)
+	}
+	if s.Op != "=" && !to.isNumber() {
+		c.errorf(s.Pos, "%s of %s: expected a number", s.Op, to)
+	}
+	if to.Kind == Vector {
+		c.errorf(s.Pos, "a vector cannot be assigned as a whole")
+	}
+	c.assign(s.Value.Position(), to, c.expr(s.Value), "the left side")
+}
+
+// truth checks a condition.
+func (c *checker) truth(x Expr) {
+	if t := c.expr(x); t.Kind != Bool {
+		c.errorf(x.Position(), "expected a condition, found %s", t)
+	}
+}
+
+// assign refuses values of a type that does not become another.
+func (c *checker) assign(at Pos, to, from *Type, what string) {
+	ok := false
+	switch to.Kind {
+	case Int, Uint, Vertex:
+		ok = from.isInteger() || from.Kind == VertexSet && from.Size == countable
+	case Float, Double:
+		ok = from.isNumber()
+	case Vector:
+		ok = from.Kind == Vector && from.Element == to.Element && from.Size == to.Size && from.Of.Kind == to.Of.Kind
+	case EdgeSet:
+		ok = from.Kind == EdgeSet && (from.Element == "" || from.Element == to.Element)
+	case List:
+		ok = from.Kind == List && from.Of.Element == to.Of.Element
+	default:
+		ok = from.Kind == to.Kind && from.Element == to.Element
+	}
+	if !ok {
+		c.errorf(at, "%s is %s: it cannot take %s", what, to, from)
+	}
+}
+
+// countable marks the set of all vertices that getVertices returns, which is also their number.
+const countable = -1
+
+func (t *Type) isInteger() bool { return t.Kind == Int || t.Kind == Uint || t.Kind == Vertex }
+func (t *Type) isReal() bool    { return t.Kind == Float || t.Kind == Double }
+func (t *Type) isNumber() bool  { return t.isInteger() || t.isReal() }
+
+// IsReal reports whether values of the type are not whole.
+func (t *Type) IsReal() bool { return t.isReal() }
+
+var kindNames = [...]string{"nothing", "int", "uint", "float", "double", "bool", "string", "", "vertexset", "edgeset", "vector", "list", "priority_queue", "a function"}
+
+// String is the type as a program has it.
+func (t *Type) String() string {
+	of := func(e string) string { return "{" + e + "}" }
+	switch t.Kind {
+	case Vertex:
+		return t.Element
+	case VertexSet:
+		return "vertexset" + of(t.Element)
+	case EdgeSet:
+		s := "edgeset" + of(t.Element) + "(" + t.Ends[0] + "," + t.Ends[1]
+		if t.Weight != nil {
+			s += "," + t.Weight.String()
+		}
+		return s + ")"
+	case Vector:
+		if t.Element == "" {
+			return fmt.Sprintf("vector[%d](%s)", t.Size, t.Of)
+		}
+		return "vector" + of(t.Element) + "(" + t.Of.String() + ")"
+	case List:
+		return "list" + of(t.Of.String())
+	case PriorityQueue:
+		return "priority_queue" + of(t.Element) + "(" + t.Of.String() + ")"
+	}
+	return kindNames[t.Kind]
+}
+
+var (
+	tNone   = &Type{Kind: None}
+	tInt    = &Type{Kind: Int}
+	tUint   = &Type{Kind: Uint}
+	tFloat  = &Type{Kind: Float}
+	tDouble = &Type{Kind: Double}
+	tBool   = &Type{Kind: Bool}
+	tString = &Type{Kind: String}
+)
+
+// set gives an expression its type.
+func (n *node) set(t *Type) { n.Type = t }
+
+// expr finds the type of an expression, once.
+func (c *checker) expr(x Expr) *Type {
+	if t := x.TypeOf(); t != nil {
+		return t
+	}
+	t := c.find1(x)
+	x.(interface{ set(*Type) }).set(t)
+	return t
+}
+
+func (c *checker) find1(x Expr) *Type {
+	switch x := x.(type) {
+	case *Name:
+		return c.named(x)
+	case *Number:
+		switch {
+		case x.Real:
+			return tFloat // a double where the other side is one
+		case x.Int > math.MaxInt32:
+			return tUint
+		}
+		return tInt
+	case *Text:
+		return tString
+	case *Truth:
+		return tBool
+	case *Unary:
+		return c.unary(x)
+	case *Binary:
+		return c.binary(x)
+	case *Index:
+		return c.index(x)
+	case *Call:
+		return c.call(x)
+	case *Method:
+		return c.method(x)
+	case *New:
+		return c.made(x)
+	case *Load:
+		c.want(x.Arg, tString, "load")
+		return &Type{Kind: EdgeSet}
+	}
+	panic(fmt.Sprintf("BUG: graphit: expression %T", x))
+}
+
+// want checks an argument.
+func (c *checker) want(x Expr, t *Type, of string) {
+	if from := c.expr(x); from != t {
+		c.assign(x.Position(), t, from, "an argument of "+of)
+	}
+}
+
+func (c *checker) named(x *Name) *Type {
+	if x.Var = c.find(x.Name); x.Var != nil {
+		return x.Var.Type
+	}
+	if x.Func = c.funcs[x.Name]; x.Func != nil {
+		return &Type{Kind: Function}
+	}
+	c.errorf(x.Pos, "there is no %s", x.Name)
+	return nil
+}
+
+func (c *checker) unary(x *Unary) *Type {
+	t := c.expr(x.X)
+	switch {
+	case x.Op == "not" && t.Kind == Bool:
+		return tBool
+	case x.Op != "not" && t.Kind == Vertex:
+		return tInt
+	case x.Op != "not" && t.isNumber():
+		return t
+	}
+	c.errorf(x.Pos, "%s of %s", x.Op, t)
+	return nil
+}
+
+// binary: numbers become the wider of the two types, int before uint before float before double.
+func (c *checker) binary(x *Binary) *Type {
+	a, b := c.expr(x.X), c.expr(x.Y)
+	refuse := func() { c.errorf(x.Pos, "%s %s %s", a, x.Op, b) }
+	switch x.Op {
+	case "and", "or", "xor":
+		if a.Kind != Bool || b.Kind != Bool {
+			refuse()
+		}
+		return tBool
+	case "==", "!=":
+		if a.Kind == Bool && b.Kind == Bool {
+			return tBool
+		}
+	}
+	if !a.isNumber() || !b.isNumber() {
+		refuse()
+	}
+	switch x.Op {
+	case "+", "-", "*", "/":
+		return Wider(a, b)
+	}
+	return tBool
+}
+
+// Wider is the type in which an operation on two numbers is computed.
+func Wider(a, b *Type) *Type {
+	switch {
+	case a.Kind == Double || b.Kind == Double:
+		return tDouble
+	case a.Kind == Float || b.Kind == Float:
+		return tFloat
+	case a.Kind == Uint || b.Kind == Uint:
+		return tUint
+	}
+	return tInt
+}
+
+func (c *checker) index(x *Index) *Type {
+	if n, ok := x.X.(*Name); ok && n.Name == "argv" {
+		n.Type = tNone
+		c.want(x.I, tInt, "argv")
+		if _, ok := x.I.(*Number); !ok {
+			c.errorf(x.Pos, "expected a number in argv[…]")
+		}
+		return tString
+	}
+	t := c.expr(x.X)
+	if t.Kind != Vector {
+		c.errorf(x.Pos, "%s has no elements: expected a vector", t)
+	}
+	if i := c.expr(x.I); !i.isInteger() {
+		c.errorf(x.I.Position(), "expected a vertex or an int, found %s", i)
+	}
+	return t.Of
+}
+
+// builtin is a function of the language.
+type builtin struct {
+	params []*Type
+	result *Type
+}
+
+var builtins = map[string]*builtin{
+	"atoi":       {[]*Type{tString}, tInt},
+	"fabs":       {[]*Type{tDouble}, nil}, // of its argument's type
+	"startTimer": {nil, tNone},
+	"stopTimer":  {nil, tFloat},
+}
+
+func (c *checker) call(x *Call) *Type {
+	if b := builtins[x.Name]; b != nil {
+		c.count(x.Pos, x.Name, len(x.Args), len(b.params), len(b.params))
+		for i, a := range x.Args {
+			c.want(a, b.params[i], x.Name)
+		}
+		if b.result == nil {
+			if t := c.expr(x.Args[0]); t.isReal() {
+				return t
+			}
+			return tFloat
+		}
+		return b.result
+	}
+	if x.Func = c.funcs[x.Name]; x.Func == nil {
+		c.errorf(x.Pos, "there is no function %s", x.Name)
+	}
+	c.count(x.Pos, x.Name, len(x.Args), len(x.Func.Params), len(x.Func.Params))
+	for i, a := range x.Args {
+		c.want(a, x.Func.Params[i].Type, x.Name)
+	}
+	if x.Func.Result == nil {
+		return tNone
+	}
+	return x.Func.Result.Type
+}
+
+func (c *checker) count(at Pos, name string, n, least, most int) {
+	if n < least || n > most {
+		want := fmt.Sprint(least)
+		if most != least {
+			want = fmt.Sprintf("%d to %d", least, most)
+		}
+		c.errorf(at, "%s takes %s arguments, found %d", name, want, n)
+	}
+}
+
+// acyclic refuses functions that call themselves.
+func (c *checker) acyclic(f *File) {
+	state := map[*Func]int{}
+	var visit func(fn *Func)
+	visit = func(fn *Func) {
+		state[fn] = 1
+		Walk(fn.Body, func(x Expr) {
+			call, ok := x.(*Call)
+			if !ok || call.Func == nil {
+				return
+			}
+			switch state[call.Func] {
+			case 0:
+				visit(call.Func)
+			case 1:
+				c.errorf(call.Pos, "function %s calls itself", call.Name)
+			}
+		})
+		state[fn] = 2
+	}
+	for _, fn := range f.Funcs {
+		if state[fn] == 0 {
+			visit(fn)
+		}
+	}
+}
+
+func oneOf(names []string) string { return "expected one of " + strings.Join(names, ", ") }

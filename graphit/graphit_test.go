@@ -1,0 +1,163 @@
+package graphit_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/graphit"
+)
+
+const header = "element Vertex end\nelement Edge end\n" +
+	"const edges : edgeset{Edge}(Vertex,Vertex) = load(argv[1]);\nconst vertices : vertexset{Vertex} = edges.getVertices();\n" +
+	"const A : vector{Vertex}(int) = 0;\nconst B : vector{Vertex}(float) = 0;\n"
+
+// TestErrors: what is wrong is named with its line and column, and what was expected.
+func TestErrors(t *testing.T) {
+	for _, c := range []struct{ program, says string }{
+		{"func main() end", ""},
+		{"func main() x = ; end", `7:17: expected an expression, found ";"`},
+		{"func main() print 1 end", `7:21: expected ";", found "end"`},
+		{"func main()\n print x; end", "8:8: there is no x"},
+		{"func main() if 1 print 1; end end", "7:16: expected a condition, found int"},
+		{"func main() var a : Node; end", "7:21: there is no element Node"},
+		{"func main() A[0] = 1.5; end", "7:20: the left side is int: it cannot take float"},
+		{"func main() A = 1; end", "7:13: a vector cannot be assigned as a whole"},
+		{"func main() vertices.apply(main); end", "7:28: expected a function of a vertex"},
+		{"func f(v : Vertex) end func main() edges.apply(f); end", "7:48: expected a function of source and destination"},
+		{"func f(v : Vertex) end func main() vertices.where(f); end", "7:51: expected a function of a vertex with a bool as its result"},
+		{"func f(a : Vertex, b : Vertex, w : int) end func main() edges.apply(f); end", "7:69: f takes a weight, and the edges"},
+		{"func f(a : Vertex, b : Vertex) end func main() edges.applyModified(f, vertices); end", "applyModified: expected a vector of Vertex"},
+		{"func main() vertices.grow(); end", "7:22: vertexset{Vertex} has no method grow: expected one of addVertex, apply"},
+		{"func main() edges = edges.relabel(); end", "relabel is not supported: vertices are numbered by graph.order"},
+		{"extern func f(v : Vertex);", "7:1: extern: functions in C++ are not supported"},
+		{"func f[a : int](v : Vertex) end", "functions with parameters in [] are not supported"},
+		{"const x : uint_64 = 0;", "7:11: type uint_64: the machine's words have 32 bits"},
+		{"const x : vector{Vertex}(vector[3](int)) = 0;", "vectors of vector[3](int) are not supported"},
+		{"func f(a : int) g(a); end func g(a : int) f(a); end func main() end", "calls itself"},
+		{"func main() break; end", "7:13: break outside of a loop"},
+		{"func main() A[0] -= 1; end", "-= is no reduction of GraphIt"},
+		{"func f(v : Vertex) end", "there is no function main"},
+		{"func main() end func main() end", "there is a function main already"},
+		{"const A : int = 1;", "the name A is taken"},
+		{"func main() par_for v in 0:1 end end", "par_for is not supported"},
+		{"func main() print \"a\n\"; end", `7:19: a string without its closing "`},
+		{"func main() print 1x; end", "expected a number, or a name that begins with a letter"},
+		{"func main() #s print 1; end", "expected a label as in #s1#"},
+		{"func main() print 4294967296; end", "does not fit 32 bits"},
+		{"func main() print " + strings.Repeat("(", 300) + "1; end", "nested more than 200 deep"},
+		{"func main() print 1" + strings.Repeat("+1", 300) + "; end", "more than 200 operators in a row"},
+	} {
+		f, err := graphit.Parse("p.gt", []byte(header+c.program))
+		if err == nil {
+			err = graphit.Check(f)
+		}
+		if c.says == "" {
+			require.NoError(t, err, c.program)
+			continue
+		}
+		require.ErrorContains(t, err, c.says, c.program)
+		require.ErrorContains(t, err, "p.gt:", c.program)
+	}
+}
+
+// TestSchedules: what schedules say, and what is wrong with them.
+func TestSchedules(t *testing.T) {
+	s, err := graphit.ParseSchedule("s.gt", []byte(`schedule:
+	SimpleGPUSchedule s1; // for many
+	s1.configLoadBalance(EDGE_ONLY, BLOCKED, 4096);
+	s1.configDirection(PUSH);
+	SimpleGPUSchedule s2 = s1;
+	s2.configDirection(PULL, BITMAP);
+	SimpleGPUSchedule s3(s2);
+	s3.configDelta("argv[3]");
+	HybridGPUSchedule h1(INPUT_VERTEXSET_SIZE, 0.12, s1, s2);
+	program->applyGPUSchedule("s0:s1", h1);
+	program->applyGPUSchedule("s2", s3);
+	s3.configDelta(7);
+	program->configApplyDirection("s1", "SparsePush")->configApplyParallelization("s1", "serial");`))
+	require.NoError(t, err)
+	require.Len(t, s.GPU, 2)
+	h := s.GPU[0].Hybrid
+	require.Equal(t, "s0:s1", s.GPU[0].Label)
+	require.Equal(t, "0.12", h.Threshold.Text)
+	require.Equal(t, "PUSH", h.Below.Direction.Args[0].Text, "a copy is none of what it is of")
+	require.Equal(t, "PULL", h.Above.Direction.Args[0].Text)
+	require.Equal(t, "4096", h.Above.LoadBalance.Args[2].Text)
+	n, ok := s.GPU[1].Simple.Delta.Args[0].Argv()
+	require.True(t, ok, "what is configured later changes nothing of what was applied")
+	require.Equal(t, 3, n)
+	require.Equal(t, []string{"configApplyDirection", "configApplyParallelization"}, []string{s.CPU[0].Name, s.CPU[1].Name})
+	for _, c := range []struct{ schedule, says string }{
+		{"SimpleGPUSchedule s; s.configDirection(SIDEWAYS);", "1:24: configDirection: expected one of PUSH, PULL, found SIDEWAYS"},
+		{"SimpleGPUSchedule s; s.configDirection();", "configDirection takes 1 to 2 arguments, found 0"},
+		{"SimpleGPUSchedule s; s.configDelta(many);", "configDelta: expected a number or an argument"},
+		{"SimpleGPUSchedule s; s.configWarp(1);", "a SimpleGPUSchedule has no configWarp: expected one of configLoadBalance"},
+		{"SimpleGPUSchedule s; SimpleGPUSchedule s;", "there is a schedule s already"},
+		{"t.configDelta(1);", "there is no SimpleGPUSchedule t"},
+		{"HybridGPUSchedule h(INPUT_VERTEXSET_SIZE, 0.1, a, b);", "there is no SimpleGPUSchedule a"},
+		{"HybridGPUSchedule h(OUTPUT, 0.1, a, b);", "expected INPUT_VERTEXSET_SIZE"},
+		{"program->applyGPUSchedule(\"s1\", s);", "there is no schedule s"},
+		{"program->doEverything(1);", "there is no scheduling function doEverything"},
+		{"SimpleSwarmSchedule s;", "there is no backend for Swarm"},
+	} {
+		_, err := graphit.ParseSchedule("s.gt", []byte(c.schedule))
+		require.ErrorContains(t, err, c.says)
+	}
+}
+
+// TestFormat: the layout of a program, which is its own.
+func TestFormat(t *testing.T) {
+	for _, name := range []string{"layout"} {
+		src, err := os.ReadFile(filepath.Join("testdata", name+".gt"))
+		require.NoError(t, err)
+		want, err := os.ReadFile(filepath.Join("testdata", name+".formatted"))
+		require.NoError(t, err)
+		got, err := graphit.Format(name, src)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got))
+		again, err := graphit.Format(name, got)
+		require.NoError(t, err)
+		require.Equal(t, string(got), string(again))
+	}
+	_, err := graphit.Format("p.gt", []byte("func func"))
+	require.ErrorContains(t, err, "p.gt:1:6: expected the name of a function")
+}
+
+// FuzzProgram: whatever is read, there is a program or an error with its place, and a layout that is its own and changes nothing
+// but spaces.
+func FuzzProgram(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.gt")
+	require.NoError(f, err)
+	for _, name := range files {
+		src, err := os.ReadFile(name)
+		require.NoError(f, err)
+		f.Add(src)
+	}
+	f.Add([]byte(header + "func main() print 1 min= 2; x = -1 - -2; % c\nend\nschedule:\nSimpleGPUSchedule s;"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		p, err := graphit.Parse("p.gt", src)
+		if err == nil {
+			err = graphit.Check(p)
+		}
+		if err != nil {
+			require.Regexp(t, `^p\.gt:\d+:\d+: `, err.Error())
+		}
+		_, _ = graphit.ParseSchedule("p.gt", src)
+		once, err := graphit.Format("p.gt", src)
+		if err != nil {
+			return
+		}
+		require.Equal(t, squeezed(src), squeezed(once))
+		twice, err := graphit.Format("p.gt", once)
+		require.NoError(t, err, "%s", once)
+		require.Equal(t, string(once), string(twice))
+	})
+}
+
+func squeezed(src []byte) string {
+	return strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "").Replace(string(src))
+}

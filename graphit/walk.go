@@ -1,0 +1,70 @@
+package graphit
+
+// Walk calls f with every expression of statements, the outer ones first.
+func Walk(list []Stmt, f func(x Expr)) {
+	for _, s := range list {
+		WalkStmt(s, f)
+	}
+}
+
+// WalkStmt calls f with every expression of a statement and of those within it.
+func WalkStmt(s Stmt, f func(x Expr)) {
+	switch s := s.(type) {
+	case *VarStmt:
+		WalkExpr(s.Var.Init, f)
+	case *Assign:
+		WalkExpr(s.X, f)
+		WalkExpr(s.Value, f)
+	case *ExprStmt:
+		WalkExpr(s.X, f)
+	case *If:
+		WalkExpr(s.Cond, f)
+		Walk(s.Then, f)
+		Walk(s.Else, f)
+	case *While:
+		WalkExpr(s.Cond, f)
+		Walk(s.Body, f)
+	case *For:
+		WalkExpr(s.From, f)
+		WalkExpr(s.To, f)
+		Walk(s.Body, f)
+	case *Print:
+		for _, x := range s.Args {
+			WalkExpr(x, f)
+		}
+	case *Delete:
+		WalkExpr(s.X, f)
+	}
+}
+
+// WalkExpr calls f with an expression and all within it.
+func WalkExpr(x Expr, f func(x Expr)) {
+	if x == nil {
+		return
+	}
+	f(x)
+	all := func(list []Expr) {
+		for _, x := range list {
+			WalkExpr(x, f)
+		}
+	}
+	switch x := x.(type) {
+	case *Unary:
+		WalkExpr(x.X, f)
+	case *Binary:
+		WalkExpr(x.X, f)
+		WalkExpr(x.Y, f)
+	case *Index:
+		WalkExpr(x.X, f)
+		WalkExpr(x.I, f)
+	case *Call:
+		all(x.Args)
+	case *Method:
+		WalkExpr(x.X, f)
+		all(x.Args)
+	case *New:
+		all(x.Args)
+	case *Load:
+		WalkExpr(x.Arg, f)
+	}
+}
