@@ -22,6 +22,7 @@ var completers = map[string]func() []string{
 	"config schema":  keyNames,
 	"reproduce":      configs.PackNames,
 	"report":         resultNames,
+	"figure":         resultNames,
 	"results list":   resultNames,
 	"results show":   resultNames,
 	"results diff":   resultNames,

@@ -110,9 +110,9 @@ func newKernelList() *cobra.Command {
 
 --count counts the combinations of each algorithm: of software's schedules, where each
 number that a kernel heeds (the size of thread blocks, those of a layout) counts as two, as
-GRAssembler (CGO 2024) counts in its Table 3; of all schedules; and of all manners in which
-kernels are written; and which of these run fused, too. Below are the table's factors, whose product is of what there is to
-choose from, legal or not: the published 4,480 is that.`,
+GRAssembler (CGO 2024) counts in its Table 3; of all schedules; of all manners in which
+kernels are written; and of those that run fused, too. Below are the factors, whose product
+counts all choices, legal or not, as the published 4,480 does.`,
 		Example: "  heddle kernel list\n  heddle kernel list --count\n  heddle kernel list --count --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -29,6 +29,9 @@ const (
 
 // study searches at each point of an experiment with axes.
 func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[configs.Experiment]) error {
+	if len(l.Value.Exclude) > 0 {
+		return errors.New("exclude: expected none: a study searches each point of the sweep for every variant")
+	}
 	points, err := experiment.Points(l, f.overrides.set)
 	if err != nil {
 		return err

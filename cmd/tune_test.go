@@ -67,6 +67,7 @@ func TestTuneRefuses(t *testing.T) {
 		"seeds: expected none":                           {"tune", "t.yaml", "--set", "seeds=[1,2]"},
 		"--schedules hard: expected auto":                {"tune", "t.yaml", "--schedules", "hard"},
 		"at the point algorithm=pagerank":                {"tune", "t.yaml", "--set", "sweep={workload.algorithm: [pagerank]}", "--only", "direction=hybrid"},
+		"exclude: expected none":                         {"tune", "t.yaml", "--set", "sweep={workload.algorithm: [bfs, cc]}", "--set", "exclude=[{workload.algorithm: cc}]"},
 		"workload: expected heddle's compiled kernels":   {"tune", "t.yaml", "--set", "workload.recipe=gunrock"},
 		"--only x=1: expected KEY=VALUE":                 {"tune", "t.yaml", "--only", "x=1"},
 		"--points, --budget: expected":                   {"tune", "t.yaml", "--points", "-1"},

@@ -92,7 +92,12 @@ func newCanvas(w, h vg.Length, format Format) (vg.CanvasWriterTo, error) {
 		fpdf.SetDefaultModificationDate(time.Unix(0, 0).UTC())
 		return vgpdf.New(w, h), nil
 	case PNG:
-		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(300))}, nil
+		const dots = vg.Length(dotsPerInch) / vg.Inch
+		if pixels := (w * dots) * (h * dots); !(pixels <= mostPixels) {
+			return nil, fmt.Errorf("a PNG of %.0f by %.0f pixels: expected %d million at most: narrow the figure with --width, --height "+
+				"or --where, or draw a .pdf or .svg", float64(w*dots), float64(h*dots), mostPixels/1_000_000)
+		}
+		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dotsPerInch))}, nil
 	}
 	return nil, fmt.Errorf("%s: expected svg, pdf or png", format)
 }
@@ -113,6 +118,12 @@ type entry struct {
 }
 
 const margin = vg.Length(6)
+
+// A PNG's dots an inch, and its most pixels: 400 MB of memory, 33 inches square.
+const (
+	dotsPerInch = 300
+	mostPixels  = 100_000_000
+)
 
 func newSheet(figures []*Figure, style Style) *sheet {
 	s := &sheet{style: style, width: style.Width, height: style.Height}

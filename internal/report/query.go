@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,6 +23,9 @@ type Query struct {
 	Title  string            // "": what is shown
 	Labels map[string]string // what keys, values, variants and statistics are called
 }
+
+// mostPanels is the largest number of panels side by side.
+const mostPanels = 24
 
 // VariantAxis is the axis of what is compared, in queries.
 const VariantAxis = "variant"
@@ -43,8 +47,12 @@ func (r *Result) Query(q Query) ([]*Figure, error) {
 	if len(points) == 0 {
 		return nil, fmt.Errorf("no point with a result has %s and is where --where says", q.Value)
 	}
+	names := r.valuesOf(q.Panel, points)
+	if len(names) > mostPanels {
+		return nil, fmt.Errorf("%d panels, one for each value of %s: expected %d at most: show fewer points with --where", len(names), q.Panel, mostPanels)
+	}
 	var panels []*Figure
-	for _, name := range r.valuesOf(q.Panel, points) {
+	for _, name := range names {
 		in := slices.DeleteFunc(slices.Clone(points), func(p *Point) bool {
 			at, ok := r.at(p, q.Panel)
 			return q.Panel != "" && ok && at != name
@@ -56,7 +64,31 @@ func (r *Result) Query(q Query) ([]*Figure, error) {
 		}
 		panels = append(panels, f)
 	}
-	return panels, nil
+	return panels, q.begins(panels)
+}
+
+// begins refuses a beginning of the values' axis that would leave out a value or its interval.
+func (q *Query) begins(panels []*Figure) error {
+	least := math.Inf(1)
+	for _, f := range panels {
+		for i := range f.Series {
+			s := &f.Series[i]
+			for at, half := range s.Errors {
+				v := s.at(at)
+				if !v.ok() {
+					continue
+				}
+				if half.ok() {
+					v -= half
+				}
+				least = min(least, float64(v))
+			}
+		}
+	}
+	if q.From != 0 && !(q.From > math.Inf(-1) && q.From <= least) {
+		return fmt.Errorf("--from %v: expected a number of at most %v, the least value shown", q.From, least)
+	}
+	return nil
 }
 
 // at is a point's value of an axis; false: it lacks the axis.
@@ -266,6 +298,14 @@ func (r *Result) seriesOf(q *Query, m metric, name string, points []*Point, colu
 		over = union(over, of)
 	}
 	return s, over
+}
+
+// at is a series' value at a column or point.
+func (s *Series) at(i int) Number {
+	if len(s.Points) > 0 {
+		return s.Points[i][1]
+	}
+	return s.Values[i]
 }
 
 // flat reports whether a series has one value everywhere.

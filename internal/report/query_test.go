@@ -1,6 +1,8 @@
 package report_test
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,10 +58,28 @@ func TestQuery(t *testing.T) {
 		"no point with a result":    {Value: "nothing"},
 		"expected one of 2, 4, 16":  {Where: map[string]string{"warps": "3"}},
 		"expected one of variant, ": {Panel: "no"},
+		"--from 2.5: expected":      {From: 2.5},
+		"--from NaN: expected":      {From: math.NaN()},
+		"--from -Inf: expected":     {From: math.Inf(-1)},
 	} {
 		_, err := r.Query(q)
 		require.ErrorContains(t, err, says)
 	}
+}
+
+// TestQueryBounds: a figure has as many panels as a page can show, and may begin at its least value, which need not be that
+// of a baseline that it does not draw.
+func TestQueryBounds(t *testing.T) {
+	r := read(t, fixture(), sweepConfig)
+	_, err := r.Query(report.Query{From: 2})
+	require.NoError(t, err, "the speedups are 2, the baseline's is 1")
+	s := &summary{Experiment: "panels"}
+	for i := range 25 {
+		s.add(map[string]string{"variant": "vertex", "bytes": fmt.Sprint(i), "warps": "2"}, 1000, 1)
+	}
+	r = read(t, s, "compare: [{name: vertex}]\nsweep: {bytes: [1, 4], warps: [2]}")
+	_, err = r.Query(report.Query{Value: "cycles", X: "warps", Panel: "bytes"})
+	require.ErrorContains(t, err, "25 panels, one for each value of bytes: expected 24 at most")
 }
 
 // TestQueryOfOwnAxes: what lacks the axis is a line across, and what has other axes is left out.

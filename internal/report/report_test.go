@@ -258,7 +258,9 @@ func TestColours(t *testing.T) {
 			require.True(t, bytes.Equal(one, again), "%s: the same figure is the same file", format)
 		}
 	}
-	_, err := report.Draw([]*report.Figure{f}, report.Style{}, "gif")
+	_, err := report.Draw([]*report.Figure{f}, report.Style{Width: 7200, Height: 7200}, report.PNG)
+	require.ErrorContains(t, err, "a PNG of 30000 by 30000 pixels: expected 100 million at most")
+	_, err = report.Draw([]*report.Figure{f}, report.Style{}, "gif")
 	require.ErrorContains(t, err, "expected svg, pdf or png")
 }
 
