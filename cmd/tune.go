@@ -27,6 +27,8 @@ type tuneFlags struct {
 	only       []string
 	schedules  string
 	whole      bool
+	quick      bool
+	hints      []string // kernels that are tried after the schedules, where the space has them
 	exhaustive bool
 	points     int
 	budget     time.Duration
@@ -43,7 +45,9 @@ edges, warps of a core and sizes of thread blocks; the experiment's other keys h
 begins with each schedule and what suits it, changes one choice of the better half at a
 time, goes on with the better half of what that comes to until one is left, and ends when
 no change of one choice makes the best any faster. What takes longer than the best so far
-is abandoned there. Every candidate's result is checked, as heddle run does. In an
+is abandoned there. Every candidate's result is checked, as heddle run does. With --quick it ends earlier: after
+each choice it goes on with the better half of the schedules, and once one is left and no
+change of one choice makes that any faster, it ends. In an
 experiment with a sample, candidates are estimated, and those that may be the best are
 simulated whole in the end. On a machine with a graph unit, its schedules are searched.
 
@@ -62,7 +66,7 @@ study.json and study.md there set the best of each variant beside the first one'
   heddle tune my.yaml --points 40
   heddle tune my.yaml --budget 30m --json
   heddle run results/my-tune/best.yaml
-  heddle tune hardware-vs-tuned --budget 10m`,
+  heddle tune hardware-vs-tuned --quick`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.tune(c, args[0]) },
 	}
@@ -72,6 +76,7 @@ study.json and study.md there set the best of each variant beside the first one'
 	fl.StringArrayVar(&f.only, "only", nil, "search only those values of a choice, `KEY=VALUE,VALUE` (may be repeated)")
 	fl.StringVar(&f.schedules, "schedules", string(tune.Suited), "which are searched: those of the machine's graph unit, or software's if it has none (auto), software, or all")
 	fl.BoolVar(&f.whole, "whole", false, "simulate each schedule, with what suits it, to its end")
+	fl.BoolVar(&f.quick, "quick", false, "search less: leave slow schedules sooner, and do not return to them")
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "simulate every candidate to its end")
 	fl.IntVar(&f.points, "points", 0, "simulate at most that many candidates (0: no limit)")
 	fl.DurationVar(&f.budget, "budget", 0, "begin no candidate after that time on the host, such as 30m (0: no limit)")
@@ -151,7 +156,10 @@ func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[configs.Experiment
 		return nil, nil, err
 	}
 	f.share(c, l.Value.Run.Threads)
-	t := &tuning{flags: f, loaded: l, set: set, numbers: map[string]int{}, search: &tune.Search{Space: space, First: space.Find(l.Value.Workload), Whole: f.whole}}
+	search := &tune.Search{
+		Space: space, First: space.Find(l.Value.Workload), Whole: f.whole, Quick: f.quick, Hints: space.Named(f.hints),
+	}
+	t := &tuning{flags: f, loaded: l, set: set, numbers: map[string]int{}, search: search}
 	t.session = &session{flags: &f.runFlags, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), version: version.Text()}
 	if err := t.begin(c); err != nil {
 		return nil, nil, err

@@ -65,6 +65,11 @@ func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s *tune.Study, poi
 	label := fmt.Sprintf("%0*d%s", len(fmt.Sprint(len(points))), i+1, dashed(p.Axes))
 	own := *f
 	own.out, own.whole = dir, true
+	axes, more := problemAxes(p, shared)
+	if len(more) > 0 {
+		variant += " " + experiment.Label(more)
+	}
+	own.hints = s.BestOf(variant)
 	l, err := own.load(name, append(set, "name="+label))
 	if err != nil {
 		return err
@@ -72,10 +77,6 @@ func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s *tune.Study, poi
 	o, t, err := own.search(c, l, set, label)
 	if err != nil {
 		return err
-	}
-	axes, more := problemAxes(p, shared)
-	if len(more) > 0 {
-		variant += " " + experiment.Label(more)
 	}
 	problem := problemOf(s, axes, variant)
 	x := &tune.Solution{Variant: variant, Version: version.Text(), Outcome: *o}

@@ -19,6 +19,7 @@ type Outcome struct {
 	Failed     int      `json:"failed"`
 	Cycles     uint64   `json:"cycles"` // of all that was simulated
 	Spent      bool     `json:"budget_spent"`
+	Quick      bool     `json:"quick,omitempty"` // it ended after its narrow descent
 	Exact      int      `json:"exact,omitempty"` // candidates of a sampled search that were simulated whole in the end
 	First      Ranked   `json:"first"`           // what the workload says, with auto for the rest
 	Best       Ranked   `json:"best"`
@@ -51,7 +52,7 @@ type Worth struct {
 
 // Outcome says what the search has found.
 func (s *Search) Outcome() (o Outcome, found bool) {
-	o = Outcome{Candidates: len(s.Space.Candidates), Simulated: len(s.known), Spent: s.over, Exact: len(s.exact)}
+	o = Outcome{Candidates: len(s.Space.Candidates), Simulated: len(s.known), Spent: s.over, Quick: s.Quick, Exact: len(s.exact)}
 	for _, t := range s.exact {
 		o.Cycles += t.Cycles
 	}
@@ -173,8 +174,11 @@ func (o *Outcome) Write(w io.Writer) {
 	if o.Failed > 0 {
 		fmt.Fprintf(w, "%d failed\n", o.Failed)
 	}
-	if o.Spent {
+	switch {
+	case o.Spent:
 		fmt.Fprintln(w, "the budget was spent: there may be a better one")
+	case o.Quick:
+		fmt.Fprintln(w, "a quick search: one without --quick may find a better one")
 	}
 }
 

@@ -35,6 +35,10 @@ type Search struct {
 	First    int // the candidate that is simulated first, and never abandoned
 	// Whole has what suits each schedule simulated to its end, however much slower than the best it is.
 	Whole bool
+	// Hints are tried after the schedules, and descents begin at them too: what was the best for other graphs.
+	Hints []int
+	// Quick ends the search after the narrow descent.
+	Quick bool
 	// Exact simulates candidates whole, where Evaluate estimates by samples; nil: Evaluate is exact. What may be the best by
 	// the estimates is simulated once more by it, and so is the first.
 	Exact Evaluate
@@ -60,9 +64,12 @@ func (s *Search) Run(ctx context.Context) ([]Trial, error) {
 		begin, err = s.schedules(ctx)
 	}
 	if err == nil {
+		err = s.narrow(ctx, begin)
+	}
+	if err == nil && !s.Quick {
 		err = s.descend(ctx, begin)
 	}
-	if err == nil {
+	if err == nil && !s.Quick {
 		err = s.around(ctx)
 	}
 	if err == nil && s.Exact != nil && s.best >= 0 {
@@ -81,7 +88,7 @@ func (s *Search) Best() int { return s.best }
 // Spent reports whether the search has ended since its budget was spent.
 func (s *Search) Spent() bool { return s.over }
 
-// schedules tries each schedule with what suits it, and returns these, best first.
+// schedules tries each schedule with what suits it and the hints, and returns these, best first.
 func (s *Search) schedules(ctx context.Context) ([]int, error) {
 	s.fixed = s.suited()
 	list := slices.Clone(s.fixed)
@@ -91,6 +98,14 @@ func (s *Search) schedules(ctx context.Context) ([]int, error) {
 	}
 	if err := s.try(ctx, list, most); err != nil {
 		return nil, err
+	}
+	if err := s.try(ctx, s.Hints, untilBest); err != nil {
+		return nil, err
+	}
+	for _, i := range s.Hints {
+		if !slices.Contains(list, i) {
+			list = append(list, i)
+		}
 	}
 	slices.SortStableFunc(list, func(a, b int) int { return s.compare(a, b) })
 	return list, nil
@@ -124,6 +139,55 @@ func (s *Search) compare(a, b int) int {
 	return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.Cycles, y.Cycles))
 }
 
+// narrow tries other values on each axis in turn for fewer and fewer: after each axis on which there was something to try, the
+// better half is left. From what is left in the end it descends. So a search of few candidates has looked at every choice,
+// however many schedules it has begun with, before it looks at any choice of schedules that are slower.
+func (s *Search) narrow(ctx context.Context, begin []int) error {
+	here := slices.Clone(begin)
+	var axes []int // layouts, of which there are many, when few are left to try them
+	for _, layout := range []bool{false, true} {
+		for axis := 1; axis < len(s.Space.Axes); axis++ {
+			if (s.Space.Axes[axis].Key == LayoutKey) == layout {
+				axes = append(axes, axis)
+			}
+		}
+	}
+	for _, axis := range axes {
+		if s.over {
+			return nil
+		}
+		before := len(s.known)
+		for n, from := range here {
+			if err := s.along(ctx, axis, from, 1, &here[n]); err != nil {
+				return err
+			}
+		}
+		if len(s.known) > before {
+			slices.SortStableFunc(here, s.compare)
+			here = here[:(len(here)+1)/2]
+		}
+	}
+	return s.descend(ctx, here[:min(len(here), 1)])
+}
+
+// along tries the other values of an axis, each with the candidates nearest to from, and sets best to a faster one.
+func (s *Search) along(ctx context.Context, axis, from, nearest int, best *int) error {
+	var list []int
+	for v := range s.Space.Axes[axis].Values {
+		near := s.Space.nearest(s.Space.Candidates[from], axis, v)
+		list = append(list, near[:min(len(near), nearest)]...)
+	}
+	if err := s.try(ctx, list, untilBest); err != nil {
+		return err
+	}
+	for _, i := range list {
+		if s.compare(i, *best) < 0 {
+			*best = i
+		}
+	}
+	return nil
+}
+
 // descend changes one choice of each at a time, as long as that makes it faster, and goes on with the better half of what
 // that comes to (successive halving), until one is left.
 func (s *Search) descend(ctx context.Context, here []int) error {
@@ -147,17 +211,8 @@ func (s *Search) descend(ctx context.Context, here []int) error {
 func (s *Search) pass(ctx context.Context, here []int) error {
 	for axis := 1; axis < len(s.Space.Axes); axis++ { // descents begin at schedules
 		for n, from := range here {
-			var list []int
-			for v := range s.Space.Axes[axis].Values {
-				list = append(list, s.Space.nearest(s.Space.Candidates[from], axis, v)...)
-			}
-			if err := s.try(ctx, list, untilBest); err != nil {
+			if err := s.along(ctx, axis, from, mostNearest, &here[n]); err != nil {
 				return err
-			}
-			for _, i := range list {
-				if s.compare(i, here[n]) < 0 {
-					here[n] = i
-				}
 			}
 		}
 	}

@@ -340,6 +340,16 @@ func (s *Space) Settings(i int) (out []experiment.Setting) {
 // Name is the name of a candidate's kernel.
 func (s *Space) Name(i int) string { return s.names[i] }
 
+// Named are the candidates of kernels, without those that are none.
+func (s *Space) Named(kernels []string) (list []int) {
+	for _, k := range kernels {
+		if i := slices.Index(s.names, k); i >= 0 {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 // Find is the candidate that a workload's own choices come to; if that is none, what suits the first schedule.
 func (s *Space) Find(w configs.Workload) int {
 	if p, err := compose.NewPlan(w); err == nil {

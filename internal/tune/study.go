@@ -106,6 +106,18 @@ func (s *Study) Groups(axis int) (values []string) {
 	return values
 }
 
+// BestOf are the kernels that were found to be the best for a variant, each once.
+func (s *Study) BestOf(variant string) (kernels []string) {
+	for _, p := range s.Problems {
+		for _, x := range p.Of {
+			if k := x.Outcome.Best.Kernel; x.Variant == variant && !slices.Contains(kernels, k) {
+				kernels = append(kernels, k)
+			}
+		}
+	}
+	return kernels
+}
+
 // times writes a speedup.
 func times(x float64) string {
 	if math.IsNaN(x) {
@@ -151,26 +163,33 @@ func (s *Study) Write(w io.Writer) {
 		t.AppendRow(row)
 		fmt.Fprintln(w, t.Render())
 	}
-	if line := s.spent(); line != "" {
+	if line := s.ended(); line != "" {
 		fmt.Fprintln(w, line)
 	}
 }
 
-// spent says how many searches their budget has ended; empty: none.
-func (s *Study) spent() string {
-	ended, all := 0, 0
+// ended says how many searches their budget or --quick has ended; empty: none.
+func (s *Study) ended() string {
+	ended, quick, all := 0, 0, 0
 	for _, p := range s.Problems {
 		for _, x := range p.Of {
 			all++
-			if x.Outcome.Spent {
+			switch {
+			case x.Outcome.Spent:
 				ended++
+			case x.Outcome.Quick:
+				quick++
 			}
 		}
 	}
-	if ended == 0 {
-		return ""
+	var lines []string
+	if ended > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d searches were ended by their budget: there may be better kernels.", ended, all))
 	}
-	return fmt.Sprintf("%d of %d searches were ended by their budget: there may be better kernels.", ended, all)
+	if quick > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d searches were quick ones (heddle tune --quick), each to its end.", quick, all))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // markdown writes a table.
@@ -191,7 +210,7 @@ func markdown(b *strings.Builder, header []string, rows [][]string) {
 // Markdown writes the tables of a study's page.
 func (s *Study) Markdown() string {
 	var b strings.Builder
-	if line := s.spent(); line != "" {
+	if line := s.ended(); line != "" {
 		b.WriteString(line + "\n\n")
 	}
 	b.WriteString("### Graphs\n\n")

@@ -64,9 +64,13 @@ func TestStudySaysWhatItIsOf(t *testing.T) {
 		p.Graph = experiment.GraphSummary{Source: "graphs/wiki-Vote.txt.gz", Vertices: 7115, Edges: 201524, MaxInDegree: 1065}
 	}
 	s.Problems[1].Of[0].Outcome.Spent = true
+	s.Problems[1].Of[1].Outcome.Quick = true
 	text := s.Markdown()
 	require.Equal(t, 1, strings.Count(text, "| wiki-Vote | 7,115 | 201,524 | 28.3 | 1,065 |"))
 	require.Contains(t, text, "1 of 4 searches were ended by their budget")
+	require.Contains(t, text, "1 of 4 searches were quick ones")
+	require.Equal(t, []string{"bfs/warp/coo"}, s.BestOf("unit"), "once")
+	require.Empty(t, s.BestOf("none"))
 	var b strings.Builder
 	s.Write(&b)
 	require.Contains(t, b.String(), "1 of 4 searches were ended by their budget")

@@ -2,6 +2,7 @@ package tune_test
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -104,6 +105,45 @@ func TestSearch(t *testing.T) {
 	}
 	t.Logf("%d of 80 missed, %d of %d candidates looked at", missed, looked, candidates)
 	require.LessOrEqual(t, missed, 14, "of 80 spaces in which choices are worth something by themselves, but not all go together")
+}
+
+// TestQuick: a quick search looks at a third of what a whole one does at most, comes within a fifth of the best in the mean, and
+// tries its hints.
+func TestQuick(t *testing.T) {
+	worst, quick, whole := 0.0, 0, 0
+	for _, algorithm := range []string{"bfs", "pagerank"} {
+		s := space(t, algorithm)
+		sum := 0.0
+		for seed := range uint64(20) {
+			cycles := made(s, seed)
+			looked := func(search tune.Search) (int, uint64) {
+				e := &evaluator{cycles: cycles}
+				search.Space, search.Evaluate = s, e.evaluate
+				_, err := search.Run(context.Background())
+				require.NoError(t, err)
+				require.False(t, search.Spent())
+				for _, h := range search.Hints {
+					require.Contains(t, e.asked, h)
+				}
+				return len(e.asked), cycles[search.Best()]
+			}
+			n, found := looked(tune.Search{Quick: true})
+			m, _ := looked(tune.Search{})
+			quick, whole = quick+n, whole+m
+			least := slices.Min(cycles)
+			sum += math.Log(float64(found) / float64(least))
+			best := slices.Index(cycles, least)
+			n, found = looked(tune.Search{Quick: true, Hints: s.Named([]string{"none", s.Name(best)})})
+			require.Equal(t, least, found, "it is told the best")
+			require.Less(t, n, 200)
+		}
+		mean := math.Exp(sum / 20)
+		worst = max(worst, mean)
+		t.Logf("%s: %.3f times the best, geometric mean", algorithm, mean)
+	}
+	t.Logf("%d candidates instead of %d", quick, whole)
+	require.Less(t, 3*quick, whole)
+	require.Less(t, worst, 1.2)
 }
 
 // TestAll: every candidate, none abandoned.
