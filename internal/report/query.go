@@ -189,12 +189,12 @@ func (r *Result) axis(name string) (string, error) {
 	return "", fmt.Errorf("%s: no axis of %s, or several: expected one of %s", name, r.Name, strings.Join(all, ", "))
 }
 
-// label is what a value is called: files by their names alone.
+// label names a value: its own label, or a file without its directory.
 func (q *Query) label(name string) string {
 	return cmp.Or(q.Labels[name], name[strings.LastIndexByte(name, '/')+1:])
 }
 
-// keyLabel is what an axis or a statistic is called.
+// keyLabel names an axis or a statistic.
 func (q *Query) keyLabel(key string) string {
 	short := experiment.Short(key)
 	return cmp.Or(q.Labels[key], q.Labels[short], metricOf(key).Title, short)

@@ -200,7 +200,7 @@ func (r *Result) historyNote() string {
 	return ""
 }
 
-// causes is what the schedulers did in a run, over time.
+// causes splits the schedulers' cycles of a run by cause, over time.
 func (h *history) causes() (f Figure, ok bool) {
 	f = Figure{
 		ID: "timeline-schedulers-" + h.point.Label, Group: "timeline-schedulers", Choice: h.point.Label, Title: "What the schedulers did over the run: " + h.point.Label, Kind: Area,

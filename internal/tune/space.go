@@ -133,7 +133,7 @@ func blockSizes() (values []string) {
 	return values
 }
 
-// bys are what blocks may be of.
+// bys are the ends of edges by which blocks may be formed.
 func bys() (values []string) {
 	for _, by := range layout.Bys() {
 		values = append(values, string(by))

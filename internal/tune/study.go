@@ -28,7 +28,7 @@ type Problem struct {
 	Of    []*Solution             `json:"of"` // by variant
 }
 
-// Solution is what the search of a problem has found for a variant.
+// Solution is the result of the search of a problem for a variant.
 type Solution struct {
 	Variant string             `json:"variant"`
 	Version string             `json:"version"` // of the program
@@ -50,7 +50,7 @@ var Explained = []struct{ Name, Title, Format string }{
 	{"dram.bytes_per_cycle", "DRAM B/cycle", "%.1f"},
 }
 
-// first is what speedups are over: a schedule with what suits it, of the first variant.
+// first names the baseline of the speedups: a schedule of the first variant with the choices that suit it.
 func (s *Study) first() string { return s.Problems[0].base().Outcome.First.Choices[ScheduleKey] }
 
 // base is the first variant's solution.

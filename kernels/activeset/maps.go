@@ -5,7 +5,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// mapSet is what maps have in common: every vertex is a place.
+// mapSet is the common part of maps, which have an entry for every vertex.
 type mapSet struct {
 	*emit.Kernel
 	words func(k *emit.Kernel, vertices ir.Value) ir.Value

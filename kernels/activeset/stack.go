@@ -16,7 +16,7 @@ var kept = &Choice{
 	state: func(vertices, _ int, d *Dedup) State { return newStack(vertices, d, false) },
 }
 
-// keptList is what the units' lists are: they forget, so a stack remembers.
+// keptList is the list of a unit. Units forget their lists, so a stack keeps them.
 var keptList = &Choice{
 	Name:   "list",
 	Doc:    "the units' vertex-lists, and a list of the vertices of all super-steps",

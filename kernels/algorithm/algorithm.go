@@ -90,7 +90,7 @@ type Algorithm struct {
 	Changed func(k *emit.Kernel, v ir.Value)
 	// Stop is an array whose first word ends the run, when it is not 0; empty: there is none.
 	Stop string
-	// Gather is what an edge brings.
+	// Gather computes the contribution of an edge.
 	Gather func(k *emit.Kernel, e *layout.Edge) ir.Value
 	// GatherBy is it where it is a coefficient that can be computed in several ways; nil: Gather says it.
 	GatherBy func(k *emit.Kernel, e *layout.Edge, by *Coefficient) ir.Value
@@ -129,7 +129,7 @@ type Array struct {
 	Data func(p *Problem) []uint32 // nil: the kernels fill it
 }
 
-// Problem is what is to be computed.
+// Problem describes the computation: graph, source vertices and parameters.
 type Problem struct {
 	Graph     *graph.Graph
 	Source    uint32
@@ -143,7 +143,7 @@ type Problem struct {
 	Coefficient *Coefficient // how it is computed, where there is one
 }
 
-// Outcome is what a run left.
+// Outcome is the result of a run.
 type Outcome struct {
 	Result    []uint32
 	Steps     int

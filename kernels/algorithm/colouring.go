@@ -41,7 +41,7 @@ var colouring = &Algorithm{
 	},
 }
 
-// priorityKey is what a vertex's number is mixed with before it is scrambled.
+// priorityKey is mixed into a vertex's number before it is scrambled.
 func priorityKey(p *Problem) uint32 { return uint32(finish(p.Seed + golden)) }
 
 // scramble is the end of MurmurHash3: a permutation of all words, so that no two vertices have one priority.

@@ -9,7 +9,7 @@ import (
 	"heddle/kernels/reference"
 )
 
-// pageRank is what the hand-written kernels compute, and as they do it.
+// pageRank computes the same as the hand-written kernels, in the same order.
 var pageRank = &Algorithm{
 	Name:  "pagerank",
 	Doc:   "rank[v] = (1-d)/n + d·Σ rank[u]/outdegree[u] over u → v; what a vertex without out-edges holds is not passed on, as in GAP and GraphIt",

@@ -4,7 +4,7 @@ package c
 
 import "embed"
 
-// Files are what building a program needs: build.sh, heddle.h and runtime/.
+// Files are the files needed to build a program: build.sh, heddle.h and runtime/.
 //
 //go:embed build.sh heddle.h runtime
 var Files embed.FS

@@ -35,7 +35,7 @@ type Compiled struct {
 	Stats   Stats
 }
 
-// Stats are what a compilation came to.
+// Stats describe the code of a compilation.
 type Stats struct {
 	Instrs     int // instructions of the program
 	XRegisters int // registers used

@@ -45,7 +45,7 @@ type inductor struct {
 	copies map[[2]ir.Value]ir.Value // what at has computed
 }
 
-// coefficient is what affine found.
+// coefficient is the result of affine.
 type coefficient struct {
 	coef uint32
 	ok   bool
@@ -340,7 +340,7 @@ func (d *inductor) finish(guard ir.Value, next *ir.Var, end ir.Value, g *ir.Grid
 		Blocks: []*ir.Block{{Instrs: []*ir.Instr{get, out, br}}, body, {Instrs: d.latch}}}
 }
 
-// gridSteps are what grid loops begin with, and their steps.
+// gridSteps are the first values of grid loops, and their steps.
 var gridSteps = map[ir.Op]ir.Op{ir.OpSpreadThread: ir.OpNumThreads, ir.OpGlobalThread: ir.OpNumThreads, ir.OpLaneID: ir.OpNumLanes}
 
 // isGrid tells of a loop in which the lanes of a warp, of a core or of the device take

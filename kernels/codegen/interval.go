@@ -6,7 +6,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// interval is what an integer may be, as unsigned; both ends are in it.
+// interval bounds an integer's unsigned value; both ends are included.
 type interval struct{ lo, hi uint64 }
 
 const maxWord = 1<<32 - 1

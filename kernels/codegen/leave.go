@@ -117,7 +117,7 @@ func (l *leaver) get(v *ir.Var) *ir.Instr {
 	return i
 }
 
-// loopState is what a loop's lanes note within one step.
+// loopState records which lanes leave or continue a loop within one iteration.
 type loopState struct {
 	loop    *ir.Instr
 	left    *ir.Var // leave the loop
@@ -206,7 +206,7 @@ func (l *leaver) others(p ir.Value, rest []*ir.Instr) []*ir.Instr {
 	return []*ir.Instr{not, cond}
 }
 
-// after is what comes behind an instruction in which lanes have noted that they leave.
+// after guards the code that follows an instruction in which lanes may have left.
 func (l *leaver) after(in leaving, s *loopState, top bool, rest []*ir.Instr) (out []*ir.Instr) {
 	if in.left && top {
 		get := l.get(s.left)

@@ -38,7 +38,7 @@ type lowering struct {
 	err     error
 }
 
-// loopContext is what breaks and continues of a loop need.
+// loopContext has the labels and masks that a loop's breaks and continues need.
 type loopContext struct {
 	next, exit label
 	mask       reg // of the lanes in the loop
@@ -123,7 +123,7 @@ func (l *lowering) kernel() error {
 	return l.err
 }
 
-// start is what one lane of warp 0 does, and what then all do.
+// start emits the code of one lane of warp 0, and then that of all.
 func (l *lowering) start() {
 	if l.o.Return != 0 {
 		l.add(inst{entry: true})

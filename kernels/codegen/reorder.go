@@ -119,7 +119,7 @@ func (s *stretch) memory(n int) {
 	s.stored, s.loaded = n, nil
 }
 
-// reorder orders a stretch; then is what comes behind it.
+// reorder orders a straight stretch of code; then is the code that follows it.
 func reorder(list []inst, then *inst) []inst {
 	if len(list) < 2 {
 		return list

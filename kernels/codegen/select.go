@@ -371,7 +371,7 @@ func (l *lowering) convert(i *ir.Instr) {
 	}
 }
 
-// shuffle: its second argument is what the instruction takes, by the pass of that name.
+// shuffle: the pass of that name has brought its second argument into the instruction's form.
 func (l *lowering) shuffle(i *ir.Instr) {
 	x, by := l.x(i.Args[0]), l.reg(i.Args[1])
 	rd := l.result(i)

@@ -2,7 +2,7 @@ package codegen
 
 import "heddle/kernels/ir"
 
-// lastLane is what a shuffle's operand has above the lane: the highest lane there may be.
+// lastLane is the part of a shuffle's operand above the lane: the highest lane that is allowed.
 // Segments are not used.
 const lastLane = 31 << 6
 

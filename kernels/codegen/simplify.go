@@ -14,7 +14,7 @@ func simplify(k *ir.Kernel) {
 	dead(k)
 }
 
-// key is what makes two pure instructions the same.
+// key identifies a pure instruction: two with the same key compute the same value.
 type key struct {
 	op      ir.Op
 	t       ir.Type

@@ -25,7 +25,7 @@ func vertices(k *ir.Kernel) {
 	w.register(k.Body)
 }
 
-// weaverUses is what a kernel does with vertices that it gets from the Weaver.
+// weaverUses says how a kernel uses the vertices that it gets from the Weaver.
 type weaverUses struct {
 	k         *ir.Kernel
 	use       [][]*ir.Instr

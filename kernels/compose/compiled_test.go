@@ -28,7 +28,7 @@ const cores, warps, threads = 2, 4, 4
 
 var spec = weaver.Spec{STEntries: 12, DTEntries: 1 << 10}
 
-// unitOf is what tests use of a kind of unit.
+// unitOf is the configuration of a kind of unit in tests.
 type unitOf struct {
 	untimed accel.Spec
 	preset  string

@@ -72,7 +72,7 @@ func family(l *layout.Layout) string {
 	return first
 }
 
-// Product is what factors come to.
+// Product multiplies the factors.
 func Product(factors []Factor) (ours, published int) {
 	ours, published = 1, 1
 	for _, f := range factors {

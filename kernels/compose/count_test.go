@@ -8,7 +8,7 @@ import (
 	"heddle/kernels/layout"
 )
 
-// TestCount: what is counted is what there is, and the published factors give the published number.
+// TestCount: the counts agree with an enumeration, and the published factors give the published number.
 func TestCount(t *testing.T) {
 	all, fused := 0, 0
 	for _, c := range Count() {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// legal and fusable are what All and AllFused return, made once. Tests change none of them.
+// legal and fusable are the results of All and AllFused, computed once. Tests do not change them.
 var (
 	legal   = sync.OnceValue(All)
 	fusable = sync.OnceValue(AllFused)

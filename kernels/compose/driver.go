@@ -16,7 +16,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// driver is what the host does in a run, as a program: it goes from kernel to kernel with barriers of the device between
+// driver is the host's part of a run as a program: it goes from kernel to kernel with barriers of the device between
 // them, and one lane exchanges the active set, chooses what comes next, and writes the parameters that change.
 type driver struct {
 	*run

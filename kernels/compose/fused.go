@@ -33,7 +33,7 @@ func compileParts(p *Plan, s host.Shape) (*Compiled, error) {
 	})
 }
 
-// lineBytes is what kernels of a program begin at a multiple of.
+// lineBytes is the alignment of a program's kernels.
 const lineBytes = 64
 
 // end is the first address behind the kernels.
@@ -113,7 +113,7 @@ type fused struct {
 	err  error
 }
 
-// Loop is what a fused run has spent between kernels, on what the host does otherwise.
+// Loop is the time that a fused run spends between kernels, on work that is otherwise the host's.
 type Loop struct {
 	Step int // super-steps done before
 	sim.Result

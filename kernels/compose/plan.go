@@ -329,7 +329,7 @@ func each(f func(p Plan)) {
 	}
 }
 
-// eachBlocks is what blocks are of, where there are any.
+// eachBlocks goes through the ways in which a layout forms blocks, if it has any.
 func eachBlocks(p Plan, f func(p Plan)) {
 	if !slices.Contains(p.Layout.Keys, "block_by") {
 		eachSet(p, f)

@@ -90,7 +90,7 @@ func switching(s configs.Schedule, w configs.Workload, a *algorithm.Algorithm) c
 	return chosen{schedule: s, direction: "hybrid"}
 }
 
-// keys are what a recipe may set, by their names in a workload.
+// keys are the keys that a recipe may set, by their names in a workload.
 func (c *chosen) keys(w *configs.Workload) []setting {
 	return []setting{
 		{"schedule", string(w.Schedule), string(c.schedule), func() { w.Schedule = c.schedule }},
@@ -101,7 +101,7 @@ func (c *chosen) keys(w *configs.Workload) []setting {
 	}
 }
 
-// setting is what a workload says of a key, and what a recipe sets.
+// setting is the value of a key in the workload, and that of the recipe.
 type setting struct {
 	key, own, value string
 	set             func()

@@ -34,7 +34,7 @@ func (c *Compiled) Rehearse(d *host.Rehearsal, g *graph.Graph, w configs.Workloa
 	return r.memory(), nil
 }
 
-// Memory is what a run's arrays take on the host, in bytes.
+// Memory is the size of a run's arrays on the host, in bytes.
 type Memory struct {
 	Own     uint64 // of the run's
 	Derived uint64 // of the graph, besides its CSR: for all runs on it

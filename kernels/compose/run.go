@@ -73,7 +73,7 @@ func (s *Step) Way() string {
 	return s.Direction.String()
 }
 
-// Result is what a run gives.
+// Result is the result of a run.
 type Result struct {
 	Plan      *Plan
 	Source    uint32 // where it began, if the algorithm has a source
@@ -230,7 +230,7 @@ func sourceOf(p *Plan, g *graph.Graph, w configs.Workload) (uint32, error) {
 	return drawn[0], nil
 }
 
-// start is what is active first.
+// start makes the first active set.
 func (r *run) start() []uint32 {
 	switch a := r.Plan.Algorithm; {
 	case a.Target:

@@ -87,7 +87,7 @@ type listedRows struct {
 	k *emit.Kernel
 }
 
-// walked is what a schedule walks: the active set, or the virtual vertices of what is in it.
+// walked is the set that a schedule walks: the active set, or the virtual vertices of its members.
 func (g *gather) walked(view layout.View) activeset.Set {
 	switch {
 	case g.Layout.Virtual == nil:

@@ -8,7 +8,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// verdict is what an exported program compares its result with.
+// verdict is the expected result, which an exported program compares its own with.
 type verdict struct {
 	from uint32 // least values of the result; of integers, the values
 	to   uint32 // greatest values, of floats; 0: there are none

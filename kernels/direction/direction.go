@@ -15,7 +15,7 @@ const (
 
 func (d Direction) String() string { return [...]string{"push", "pull"}[d] }
 
-// Frontier is what a policy decides by: the active vertices of the coming super-step.
+// Frontier describes the active vertices of the coming super-step, by which a policy decides.
 type Frontier struct {
 	Vertices, Edges uint64 // of the frontier, and the edges that leave it
 	Unexplored      uint64 // edges that leave vertices without a value; all edges if vertices can get several

@@ -9,7 +9,7 @@ import (
 	"heddle/kernels/graph/graphspec"
 )
 
-// listHeader is what the comments of an edge list say.
+// listHeader is the information in the comments of an edge list.
 type listHeader struct {
 	nodes, edges int // -1: nothing
 	line         int // of nodes

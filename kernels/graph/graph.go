@@ -96,7 +96,7 @@ type Graph struct {
 	derived derived
 }
 
-// derived is what follows from a graph, once somebody has asked for it.
+// derived caches what is computed from a graph on demand.
 type derived struct {
 	mu   sync.Mutex
 	hash *[sha256.Size]byte

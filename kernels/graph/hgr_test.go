@@ -44,7 +44,7 @@ func handmadeHGR(note string, kind uint32, vertices, edges uint64, arrays ...[]u
 	return append(head, data...)
 }
 
-// TestHGRLayout: the documented layout is what is read, and written.
+// TestHGRLayout: files are read and written in the documented layout.
 func TestHGRLayout(t *testing.T) {
 	data := handmadeHGR("ring", 1, 3, 4, []uint32{0, 2, 3, 4}, []uint32{1, 1, 2, 0}, []uint32{0xFFFFFFFE, 7, 5, 6})
 	g, err := Read("a.hgr", bytes.NewReader(data), ReadOptions{})

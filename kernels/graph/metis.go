@@ -312,7 +312,7 @@ func (m *metisReader) why() string {
 	return " (read as METIS, as its first lines look like it: a name that ends in .el makes it an edge list)"
 }
 
-// metisStart is what a file's first lines say of being METIS.
+// metisStart summarises the first lines of a file that may be METIS.
 type metisStart struct {
 	metisHeader
 	columns   int          // of the header

@@ -124,7 +124,7 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// unpacker is what a compressed file holds.
+// unpacker reads the contents of a compressed file.
 type unpacker struct {
 	file    string
 	packing *packing

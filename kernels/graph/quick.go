@@ -7,7 +7,7 @@ import (
 	"heddle/kernels/graph/graphspec"
 )
 
-// quickForm is what most lines of a text are: two or three decimal numbers with blanks between them.
+// quickForm is the form of most lines of a text: two or three decimal numbers separated by blanks.
 type quickForm struct {
 	lead   byte   // that a line begins with, and a blank; 0: none
 	base   uint64 // what the first vertex is called
@@ -59,7 +59,7 @@ func (r *reader) quick(f *quickForm, most int) (lines int) {
 	return lines
 }
 
-// quickEdge is what is on a line.
+// quickEdge is an edge as a line has it.
 type quickEdge struct{ src, dst, weight uint32 }
 
 // line reads the line at b[i], which ends, and returns where the next begins; 0: it is something else.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// words are what a line may be made of: most of it is right.
+// quickWords are the parts of random lines, most of them legal.
 var quickWords = []string{
 	"0", "1", "2", "7", "12", "300", "4294967294", "4294967295", "99999999999999999999", "00000000000000000001", "-1", "-2147483648", "-2147483649",
 	"2147483647", "2147483648", "+3", "1.5", "1e3", "-0", "-0.0", "1.", ".5", "16777217.5", "0.00000000001", "-0.1234567", "a", "x", "#", "%", "-", "",
@@ -42,7 +42,7 @@ func quickLine(r *rand.Rand, columns int, lead string, floats bool) string {
 	return b.String() + "\n"
 }
 
-// lineNumbers are what differs between a text and the same with empty lines.
+// lineNumbers matches line numbers, in which a text and the same one with empty lines differ.
 var lineNumbers = regexp.MustCompile(`line \d+`)
 
 // careful are a text's lines with an empty one behind each, at which quick leaves off: all are read with care.

@@ -141,7 +141,7 @@ func (t *Times) Add(r sim.Result, overhead uint64) {
 	t.Overhead += overhead
 }
 
-// Total is what a run takes, host and device.
+// Total is the time of a run, host and device.
 func (t Times) Total() uint64 { return t.Cycles + t.Overhead }
 
 // Session is one host program's use of a device. It adds up what launches cost.

@@ -62,7 +62,7 @@ func (d *Timed) SetUntimed(on bool) { d.execute = on }
 // SetAlternation has launches to come be in time and without by turns; nil: in time throughout.
 func (d *Timed) SetAlternation(a *sim.Alternation) { d.alternation = a }
 
-// Sampled is what is known of the last launch that was in time and without by turns.
+// Sampled describes the last launch that was simulated partly with and partly without timing.
 func (d *Timed) Sampled() *sim.Sampled { return &d.sampled }
 
 // Launch runs a program; its cycles count from the launch until the last core is done.

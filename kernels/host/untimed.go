@@ -25,7 +25,7 @@ var (
 // lineBytes is the line that arrays begin with, and by which an untimed unit reads: programs cannot tell.
 const lineBytes = 64
 
-// UnitShape is what core n's unit knows of an untimed machine.
+// UnitShape is the shape of an untimed machine as core n's unit sees it.
 func UnitShape(cfg *emu.Config, n int) accel.Shape {
 	return accel.Shape{
 		Core: n, Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes, ScratchpadBytes: cfg.ScratchpadBytes,

@@ -76,7 +76,7 @@ func (b *Builder) Var(init Value) *Variable {
 	return &Variable{b, v}
 }
 
-// Get is what the variable holds now.
+// Get is the variable's present value.
 func (v *Variable) Get() Value {
 	i := v.b.add(OpGet, v.v.Type)
 	i.Var = v.v

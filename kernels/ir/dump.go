@@ -40,7 +40,7 @@ type dumper struct {
 	phase isa.Phase
 }
 
-// blockNames are what an operation's blocks are called.
+// blockNames are the names of an operation's blocks.
 var blockNames = [NumOps][]string{OpIf: {"then", "else"}, OpLoop: {"test", "body", "latch"}}
 
 func (d *dumper) block(b *Block, depth int) {

@@ -20,7 +20,7 @@ type Machine struct {
 	MaxSteps              uint64                    // instructions of warps; 0: no limit
 }
 
-// Counts are what a run has done.
+// Counts are the event counts of a run.
 type Counts struct {
 	Steps uint64 // instructions of warps
 	Edges uint64 // lanes that came to an Edge
@@ -72,7 +72,7 @@ type core struct {
 	warps   []*warp
 }
 
-// wait is what a warp stops for.
+// wait is the event that a warp waits for.
 type wait uint8
 
 const (

@@ -64,7 +64,7 @@ func (w *warp) access(i *Instr, l int) {
 	}
 }
 
-// atomic is what an atomic writes.
+// atomic computes the value that an atomic writes.
 func (w *warp) atomic(i *Instr, l int, old uint32) (v uint32, write bool) {
 	a := w.get(i.Args[2], l)
 	if i.Op == OpAtomicCAS {

@@ -21,7 +21,7 @@ func (t Type) String() string { return typeNames[t] }
 // Int reports whether the type is i32 or u32.
 func (t Type) Int() bool { return t == I32 || t == U32 }
 
-// Value is what an instruction gives: every use names the instruction itself.
+// Value is the result of an instruction: every use names the instruction itself.
 type Value = *Instr
 
 // Instr is one instruction.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// expected is what a letter of a signature stands for.
+// expected is the type that a letter of a signature stands for.
 var expected = map[byte]struct {
 	types string // names, for messages
 	has   func(Type) bool

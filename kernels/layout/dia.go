@@ -21,7 +21,7 @@ const (
 	diaShift      = 5
 )
 
-// diaMaker is what makes a DIA.
+// diaMaker builds a DIA.
 type diaMaker struct {
 	diagonals int // that it has at most; 0: those that are half full, at least the fullest
 }

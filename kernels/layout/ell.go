@@ -22,7 +22,7 @@ const MaxSlots = 1 << 27
 // coalesced accesses).
 const columnUnit = 32
 
-// ellMaker is what makes an ELL.
+// ellMaker builds an ELL.
 type ellMaker struct {
 	name, rest string
 	inRows     bool // the rest

@@ -126,7 +126,7 @@ func when(k *emit.Kernel, p ir.Value, body func()) {
 	k.When(p, body)
 }
 
-// edge is what a kernel sees of one.
+// edge is an edge as a kernel sees it.
 type edge struct{ src, dst, weight, asFloat uint32 }
 
 func edges(g *graph.Graph) (all []edge) {

@@ -87,7 +87,7 @@ func splitLayout(l *Layout, again func(degree int) *Layout, degree int, name str
 	return l
 }
 
-// splitArrays is what the names of the arrays of an end's rows begin with.
+// splitArrays is the prefix of the names of the arrays of an end's rows.
 func splitArrays(x End) string {
 	return [...]string{Source: "virtual-csr", Destination: "virtual-csc"}[x]
 }

@@ -79,7 +79,7 @@ type Step struct {
 // Cycles of the super-step's launches.
 func (s *Step) Cycles() uint64 { return s.Gather.Cycles + s.Apply.Cycles }
 
-// Result is what a run gives.
+// Result is the result of a run.
 type Result struct {
 	Ranks     []float32
 	Init      sim.Result

@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// ErrWrong is what every wrong result is, for errors.Is.
+// ErrWrong is wrapped by the error of every wrong result.
 var ErrWrong = errors.New("wrong result")
 
 // Mismatch is the first vertex with a wrong value.

@@ -11,7 +11,7 @@ type Rest struct {
 	Bare bool // it has no rows
 }
 
-// ofRest is what the names of a schedule's arrays end with that are for the layout's rest.
+// ofRest is the suffix of the names of a schedule's arrays for the layout's rest.
 const ofRest = ".rest"
 
 // Addr is a parameter that holds an array's address. The schedule's own arrays are others for each part of the layout.

@@ -58,7 +58,7 @@ func (r AllRows) Places() ir.Value { return r.View.RowCount() }
 // Vertex is the row at a place.
 func (r AllRows) Vertex(place ir.Value) ir.Value { return place }
 
-// Core is what a kernel has of a core of the machine, for schedules that unroll by it.
+// Core is the part of a core that a kernel may use, for schedules that unroll by it.
 type Core struct {
 	Warps, Lanes int
 	Block        int // warps of a thread block, a divisor of Warps; 0: all
@@ -230,7 +230,7 @@ func (s *Schedule) Check(others []string) error {
 	return nil
 }
 
-// Nothing is what a schedule takes of the scratchpad that needs none of it.
+// Nothing is the scratchpad of a schedule that needs none.
 func Nothing(Core, Scan) int { return 0 }
 
 // Keep runs body if v walks its row.

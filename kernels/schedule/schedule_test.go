@@ -110,7 +110,7 @@ func readable(s *schedule.Schedule, l *layout.Layout) bool {
 	return l.Virtual == nil || !l.Virtual.Splits
 }
 
-// walked is what schedules walk: all vertices, or their virtual ones.
+// walked are the vertices that schedules walk: all, or their virtual ones.
 func (x *test) walked(t *testing.T, k *emit.Kernel, view layout.View) activeset.Set {
 	set, err := activeset.ByName("counter")
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-// Package graphspec is what a user says of a graph: where it comes from, and what is done to it before a kernel sees it.
+// Package graphspec describes a graph as a user writes it: its source, and the preparation before a kernel sees it.
 // It reads and makes none.
 package graphspec
 

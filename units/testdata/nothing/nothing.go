@@ -57,7 +57,7 @@ func (Twin) Exec(r *emu.UnitRequest) error {
 	return nil
 }
 
-// Stats is what the unit counts.
+// Stats are the unit's counters.
 type Stats struct {
 	Echoes uint64 `stat:"echoes" unit:"requests" doc:"Requests answered."`
 }
@@ -76,7 +76,7 @@ type Unit struct {
 // Name is the part's in its machine.
 func (u *Unit) Name() string { return u.Base.Name() }
 
-// Architecture is what programs see.
+// Architecture is the state that programs see.
 func (u *Unit) Architecture() emu.Unit { return u.Twin }
 
 // Traits of its functions, by number.
