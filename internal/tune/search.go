@@ -139,11 +139,17 @@ func (s *Search) compare(a, b int) int {
 	return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.Cycles, y.Cycles))
 }
 
+// hinted is how many of the schedules and hints a quick search goes on with, where it has hints.
+const hinted = 2
+
 // narrow tries other values on each axis in turn for fewer and fewer: after each axis on which there was something to try, the
 // better half is left. From what is left in the end it descends. So a search of few candidates has looked at every choice,
 // however many schedules it has begun with, before it looks at any choice of schedules that are slower.
 func (s *Search) narrow(ctx context.Context, begin []int) error {
 	here := slices.Clone(begin)
+	if s.Quick && len(s.Hints) > 0 {
+		here = here[:min(len(here), hinted)]
+	}
 	var axes []int // layouts, of which there are many, when few are left to try them
 	for _, layout := range []bool{false, true} {
 		for axis := 1; axis < len(s.Space.Axes); axis++ {
