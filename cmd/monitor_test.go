@@ -167,6 +167,69 @@ func TestRunMonitored(t *testing.T) {
 	require.Equal(t, cycles(want), cycles(w.out.String()))
 }
 
+// TestMonitoredSeries: the lines of a point add up to what its result says, and its frontier is that of its steps.
+func TestMonitoredSeries(t *testing.T) {
+	small := filepath.Join(t.TempDir(), "small.yaml")
+	require.NoError(t, os.WriteFile(small, []byte(`name: small
+machine: vortex-1c4w4t
+graph: {erdos_renyi: {vertices: 64, edges: 256}}
+workload: {algorithm: bfs, schedule: vertex}
+`), 0o644))
+	w := watch(t, "run", small, "--json", "--out", t.TempDir(), "--monitor", "--monitor-hold", "end")
+	w.until("at its end", alone("held"))
+	r, err := http.Get(w.url + "api/machines/1/series?keys=*")
+	require.NoError(t, err)
+	defer r.Body.Close() //nolint:errcheck // read only
+	var s struct {
+		Counts []struct {
+			Name   string
+			Values []uint64
+		}
+		Steps []struct {
+			SuperStep       int `json:"super_step"`
+			Vertices, Edges uint64
+		}
+	}
+	require.NoError(t, json.NewDecoder(r.Body).Decode(&s))
+	require.Equal(t, exitOK, w.release(), w.errs.String())
+	var summary struct {
+		Points []struct {
+			Stats      map[string]json.Number
+			SuperSteps []struct {
+				Step  int
+				Stats struct{ Edges uint64 }
+			} `json:"super_steps"`
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(w.out.String()), &summary))
+	point := summary.Points[0]
+	compared := 0
+	for _, c := range s.Counts {
+		want, ok := point.Stats[c.Name]
+		if !ok {
+			continue
+		}
+		compared++
+		total := uint64(0)
+		for _, v := range c.Values {
+			total += v
+		}
+		require.Equal(t, want.String(), strconv.FormatUint(total, 10), c.Name)
+	}
+	require.Greater(t, compared, 100)
+	require.Equal(t, uint64(1), s.Steps[0].Vertices, "its source")
+	handled := map[int]uint64{}
+	for _, l := range point.SuperSteps {
+		handled[l.Step] += l.Stats.Edges
+	}
+	require.Greater(t, len(s.Steps), 2)
+	require.Len(t, handled, 1+len(s.Steps), "and what comes before the first")
+	for i, step := range s.Steps {
+		require.Equal(t, i+1, step.SuperStep)
+		require.Equal(t, handled[step.SuperStep], step.Edges)
+	}
+}
+
 // A program that is stuck is held for who looks, and ends as it does without.
 func TestExecMonitored(t *testing.T) {
 	stuck := source(t, "_start: li t1, 2\n bar zero, t1\n tmc zero\n")

@@ -25,6 +25,28 @@ func (m *Machine) Live() stats.Tree {
 	return m.Statistics()
 }
 
+// LiveSums is Live without the statistics of single cores, caches and channels: a quarter of the work or less.
+func (m *Machine) LiveSums() stats.Tree {
+	m.settle()
+	return m.sums()
+}
+
+// OuterLevel is a cache behind the L1s.
+type OuterLevel struct {
+	Name      string `json:"name"`       // under which its counts are: l2
+	ReadBytes int    `json:"read_bytes"` // that a read of it moves: a line of the level before it
+}
+
+// OuterLevels lists the caches behind the L1s, from the cores outwards.
+func (m *Machine) OuterLevels() (all []OuterLevel) {
+	line := m.cfg.L1D.LineBytes
+	for _, c := range m.Caches[2*m.cfg.Sockets:] {
+		all = append(all, OuterLevel{levelOf(c), line})
+		line = c.Spec().LineBytes
+	}
+	return all
+}
+
 // Components lists the machine's parts, from the cores outwards.
 func (m *Machine) Components() (all []akita.Component) {
 	for i, c := range m.Cores {

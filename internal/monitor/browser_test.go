@@ -1,10 +1,14 @@
 package monitor_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -38,7 +42,8 @@ func shows(selector string) string { return `document.querySelector('` + selecto
 func line(path ...string) string {
 	list := "document.querySelector('#tree > ul')"
 	for _, name := range path {
-		list = fmt.Sprintf(`[...(%s?.children || [])].find((e) => e.querySelector('b')?.textContent === %q)?.querySelector('summary, .leaf')`, list, name)
+		named := fmt.Sprintf(`(e) => e.querySelector('b')?.textContent === %q`, name)
+		list = fmt.Sprintf(`[...(%s?.children || [])].find(%s)?.querySelector('summary, .leaf')`, list, named)
 		list += "?.parentElement.querySelector(':scope > ul, :scope > b') "
 	}
 	list = strings.TrimSuffix(list, "?.parentElement.querySelector(':scope > ul, :scope > b') ")
@@ -78,6 +83,7 @@ func TestThePageInABrowser(t *testing.T) {
 
 // opensFields opens a warp's way down, and sees it live.
 func (b *tab) opensFields() {
+	b.Click(`[data-show="fields"]`)
 	b.Becomes(`document.querySelectorAll('#tree li').length > 15`, is("true"), "the core's fields")
 	warp := []string{"source", "Core", "warps", "0"}
 	for i := range warp {
@@ -139,4 +145,118 @@ func TestHostileNamesInABrowser(t *testing.T) {
 	b.Becomes(shows("h1"), is(evil), "its name")
 	b.Becomes(cell(0, 1), is(evil), "its point's")
 	require.Equal(t, "undefined", b.Text("typeof window.pwned"))
+}
+
+// drawn is a point of the line of a chart, as [x, y]; at -1 the last.
+func drawn(title, series string, at int) string {
+	return fmt.Sprintf(`JSON.stringify((() => {
+		const plot = document.querySelector('[data-title="%s"] .plot');
+		return plot && echarts.getInstanceByDom(plot).getOption().series.find((s) => s.name === %q).data.at(%d);
+	})())`, title, series, at)
+}
+
+// screen has the tab show as much, as the system is: light or dark.
+func (b *tab) screen(width int64, scheme string) {
+	b.Run(chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+}
+
+// keeps writes down what the tab shows, for who looks at it: HEDDLE_SCREENSHOTS is a directory.
+func (b *tab) keeps(name string) {
+	dir := os.Getenv("HEDDLE_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	var png []byte
+	b.Run(chromedp.FullScreenshot(&png, 100))
+	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+}
+
+// The lines that are drawn are those of the series, on screens of any width.
+func TestTimeInABrowser(t *testing.T) {
+	d := serve(t, monitor.Hold{End: true})
+	m := machine(t, "vortex-6c32w32t sockets=2 core.warps=4 core.threads=4", sim.Options{})
+	d.start(m, finite, func() { m.BeginStep(1, 5, 9) })
+	d.until("at its end", in("held"))
+	var s series
+	require.Equal(t, 200, d.get("api/machines/1/series", &s))
+	last := len(s.Cycles) - 1
+	counted := func(name string, at int) float64 { return float64(s.values(name)[at]) }
+	begun := func(at int) uint64 {
+		if at == 0 {
+			return s.From.Cycle
+		}
+		return s.Cycles[at-1]
+	}
+	perCycle := func(name string) float64 { return counted(name, last) / float64(s.Cycles[last]-begun(last)) }
+	b := open(t, d.URL())
+	point := func(title, series string, at int) (x, y float64) {
+		t.Helper()
+		var p []float64
+		b.Becomes(drawn(title, series, at), not("null"), title)
+		require.NoError(t, json.Unmarshal([]byte(b.Text(drawn(title, series, at))), &p))
+		return p[0], p[len(p)-1]
+	}
+	at := func(title, series string, want float64) {
+		t.Helper()
+		x, y := point(title, series, -1)
+		require.Equal(t, float64(s.Cycles[last]), x, title)
+		require.InDelta(t, want, y, 1e-9*want, title)
+	}
+	at("IPC", "IPC", perCycle("core.issue.instructions"))
+	at("Memory traffic", "DRAM", perCycle("dram.bytes"))
+	at("Memory traffic", "L2 reads", 64*perCycle("l2.reads"))
+	at("Frontier", "vertices", 5)
+	all := 0.0
+	for _, c := range s.Counts {
+		if strings.HasPrefix(c.Name, "core.scheduler.") {
+			all += counted(c.Name, last)
+		}
+	}
+	at("Schedulers", "issued", counted("core.scheduler.issued", last)/all)
+	at("Schedulers", "memory", counted("core.scheduler.stall.scoreboard.memory", last)/all)
+	x, _ := point("IPC", "IPC", 0)
+	require.Equal(t, float64(s.From.Cycle), x)
+
+	b.chooses("over", "seconds")
+	b.Becomes(drawn("IPC", "IPC", -1), has(fmt.Sprintf("[%v,", s.Seconds[last])), "over host time")
+	b.chooses("over", "cycles")
+	b.chooses("another", "l1d.reads")
+	b.Becomes(drawn("l1d.reads", "l1d.reads", -1), has(fmt.Sprintf("[%v,", s.Cycles[last])), "another statistic")
+	b.fits("time")
+
+	b.Click(`[data-show="host"]`)
+	b.Becomes(drawn("Goroutines", "goroutines", -1), not("null"), "this process")
+	b.Text(`document.getElementById('length').value = 1`)
+	b.Click("#observe")
+	b.Becomes(shows("#profile-text"), has("samples"), "a profile")
+	b.fits("host")
+	require.NoError(t, d.Close(), "while the page is open, which is told of it")
+	said, loaded := b.Heard()
+	require.Empty(t, said)
+	for _, u := range loaded {
+		require.Regexp(t, `^(`+d.URL()+`|data:,)`, u)
+	}
+}
+
+// chooses changes a list of choices.
+func (b *tab) chooses(id, value string) {
+	b.Becomes(fmt.Sprintf(`[...document.getElementById(%q).options].some((o) => o.value === %q)`, id, value), is("true"), "the choice")
+	b.Text(fmt.Sprintf(`(() => { const c = document.getElementById(%q); c.value = %q; c.dispatchEvent(new Event('change')); })()`, id, value))
+}
+
+// fits: nothing is wider than a screen, and charts follow the system's colours.
+func (b *tab) fits(name string) {
+	b.t.Helper()
+	text := `[...document.querySelectorAll('.chart .plot')].filter((p) => p.offsetWidth)
+		.map((p) => echarts.getInstanceByDom(p).getOption().xAxis[0].axisLabel.color).join()`
+	for _, width := range []int64{1280, 400} {
+		for scheme, colour := range map[string]string{"light": "#5b6470", "dark": "#9aa5b1"} {
+			b.screen(width, scheme)
+			b.Becomes(text, func(s string) bool { return strings.Count(s, "#") == strings.Count(s, colour) && s != "" }, scheme)
+			b.Becomes(`document.documentElement.scrollWidth <= innerWidth`, is("true"), "no wider than the screen")
+			b.Becomes(`[...document.querySelectorAll('.chart')].every((c) => c.scrollWidth <= c.clientWidth)`, is("true"), "charts neither")
+			b.keeps(fmt.Sprintf("%s-%d-%s", name, width, scheme))
+		}
+	}
+	b.screen(1280, "light")
 }

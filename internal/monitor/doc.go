@@ -5,6 +5,8 @@
 // requests wait for that at a desk. So the page sees no half cycle, there is no lock, and neither
 // cycles nor counts depend on who looks.
 //
+// Each machine has a history of what it has counted, in a ring of rows, and the process one of its memory and speed.
+//
 // The server listens on loopback only, answers to names of loopback only (a page elsewhere cannot
 // reach it by a name of its own that leads here), and changes nothing by GET or for another origin.
 //

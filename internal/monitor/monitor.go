@@ -23,11 +23,13 @@ type Monitor struct {
 
 	name string
 	hold Hold
+	host *host
 
 	mu      sync.Mutex
 	total   int // points
 	done    int
 	failed  int
+	cycles  uint64 // simulated by machines that have ended
 	over    bool
 	last    int // identity given
 	running []*Machine
@@ -49,7 +51,10 @@ const keep = 100
 
 // New makes the monitor of as many points, of which some are done.
 func New(name string, total, done int, hold Hold) *Monitor {
-	return &Monitor{Patience: 10 * time.Second, Farewell: 2 * time.Second, name: name, total: total, done: done, hold: hold, told: make(chan struct{})}
+	return &Monitor{
+		Patience: 10 * time.Second, Farewell: 2 * time.Second, name: name, total: total, done: done, hold: hold,
+		host: newHost(), told: make(chan struct{}),
+	}
 }
 
 // Machine is one that runs.
@@ -62,9 +67,12 @@ type Machine struct {
 	begun time.Time
 	m     *sim.Machine
 	ctx   context.Context
+	past  *history
 
-	mu  sync.Mutex
-	now progress
+	mu    sync.Mutex
+	now   progress
+	first uint64 // cycle at which it began here: that of its checkpoint, if it goes on from one
+	known bool   // first is known
 }
 
 // progress is how far a machine is, as it is shown.
@@ -95,6 +103,7 @@ func (o *Monitor) Begin(ctx context.Context, label string, edges uint64, m *sim.
 	defer o.mu.Unlock()
 	o.last++
 	s := &Machine{desk: newDesk(), of: o, id: o.last, label: label, edges: edges, begun: time.Now(), m: m, ctx: ctx}
+	s.past = newHistory(m, s.begun)
 	s.now = progress{ID: s.id, Label: label, AllEdges: edges}
 	s.paused.Store(o.hold.Start)
 	o.running = append(o.running, s)
@@ -105,6 +114,7 @@ func (o *Monitor) Begin(ctx context.Context, label string, edges uint64, m *sim.
 // attend is called by who simulates, before every batch.
 func (s *Machine) attend() {
 	s.publish("")
+	s.past.look()
 	s.serve(s.ctx)
 }
 
@@ -114,6 +124,27 @@ func (s *Machine) publish(failure string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now.Cycle, s.now.Instrs, s.now.Edges, s.now.Launches, s.now.Error = p.Cycle, p.WarpInstrs, p.Edges, launches, failure
+	if !s.known {
+		s.first, s.known = p.Cycle, true
+	}
+}
+
+// simulated returns how many cycles the machine has simulated here.
+func (s *Machine) simulated() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now.Cycle - s.first
+}
+
+// simulated returns how many cycles all machines have simulated here.
+func (o *Monitor) simulated() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	sum := o.cycles
+	for _, s := range o.running {
+		sum += s.simulated()
+	}
+	return sum
 }
 
 // Step is the beginning of super-step n, from 1.
@@ -145,6 +176,7 @@ func (s *Machine) End(err error) {
 		failure = err.Error()
 	}
 	s.publish(failure)
+	s.past.record()
 	if h := s.of.hold; h.End || h.Failure && err != nil {
 		s.mu.Lock()
 		s.now.State = held
@@ -159,6 +191,7 @@ func (s *Machine) End(err error) {
 func (o *Monitor) forget(s *Machine, failure string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.cycles += s.simulated()
 	o.running = slices.DeleteFunc(o.running, func(r *Machine) bool { return r == s })
 	if len(o.ended) == keep {
 		o.ended = o.ended[1:]

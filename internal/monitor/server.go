@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"heddle/internal/echarts"
 )
 
 // Default is an address that nobody else is at.
@@ -51,6 +53,7 @@ func (o *Monitor) Serve(l net.Listener) *Server {
 	s := &Server{Monitor: o, listener: l}
 	s.http = http.Server{Handler: o.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	go s.http.Serve(l) //nolint:errcheck // it ends with Close
+	go o.host.watch(o.simulated)
 	return s
 }
 
@@ -60,6 +63,7 @@ func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + 
 // Close says that all is over, and ends the server when what it is saying has been said.
 func (s *Server) Close() error {
 	s.conclude()
+	s.host.close()
 	ctx, cancel := context.WithTimeout(context.Background(), s.Farewell)
 	defer cancel()
 	_ = s.http.Shutdown(ctx) // who still waits for a machine is cut off
@@ -82,6 +86,12 @@ func (o *Monitor) Handler() http.Handler {
 	for name, f := range views {
 		mux.HandleFunc("GET /api/machines/{id}/"+name, o.view(f))
 	}
+	mux.HandleFunc("GET /echarts.min.js", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "echarts.min.js", time.Time{}, strings.NewReader(echarts.Script))
+	})
+	mux.HandleFunc("GET /api/host", func(w http.ResponseWriter, _ *http.Request) { answer(w, o.host.list()) })
+	mux.HandleFunc("POST /api/host/profile", o.takeProfile)
+	mux.HandleFunc("GET /api/host/profile.pb.gz", o.lastProfile)
 	mux.HandleFunc("POST /api/machines/{id}/pause", o.turn(true))
 	mux.HandleFunc("POST /api/machines/{id}/continue", o.turn(false))
 	return guard(http.NewCrossOriginProtection().Handler(mux))
@@ -145,6 +155,8 @@ func status(err error) int {
 	switch {
 	case errors.Is(err, errBusy):
 		return http.StatusServiceUnavailable
+	case errors.Is(err, errProfiled):
+		return http.StatusConflict
 	case errors.Is(err, errGone):
 		return http.StatusNotFound
 	case errors.As(err, new(errAsked)):
@@ -182,7 +194,19 @@ func answer(w http.ResponseWriter, v any) {
 
 // views are what can be asked of a machine.
 var views = map[string]func(*Machine, *http.Request) (any, error){
-	"components": components, "fields": fields, "buffers": buffers, "waits": waits, "statistics": statistics,
+	"components": components, "fields": fields, "buffers": buffers, "waits": waits, "statistics": statistics, "series": overTime,
+}
+
+// overTime: ?keys=warp_instrs,l2.*; without keys, those that the page draws.
+func overTime(s *Machine, r *http.Request) (any, error) {
+	patterns := usual
+	if keys := r.URL.Query().Get("keys"); keys != "" {
+		patterns = strings.Split(keys, ",")
+	}
+	if s.paused.Load() {
+		s.past.catchUp()
+	}
+	return s.past.series(patterns)
 }
 
 func components(s *Machine, _ *http.Request) (any, error) {

@@ -11,7 +11,7 @@
   const every = 500; // ms between two looks
 
   let chosen = 0; // the machine's number; 0: none
-  let shown = 'fields';
+  let shown = 'time';
   let over = false;
   let before = new Map(); // by machine: its cycle and instructions at the last look
   const rates = new Map(); // by machine: what it did between two looks
@@ -148,10 +148,21 @@
     byId('machine').hidden = false;
     byId('component').replaceChildren();
     byId('tree').replaceChildren();
+    charts.forget();
   }
   function say(text) { put(byId('trouble'), text); }
 
   const looks = {
+    async time() {
+      const another = byId('another').value;
+      const keys = another ? '?keys=' + encodeURIComponent(charts.usual + ',' + another) : '';
+      const id = chosen;
+      const s = await get(ofMachine('series' + keys));
+      if (id === chosen) charts.time(s, byId('over').value, another);
+    },
+    async host() {
+      charts.host(await get('api/host'));
+    },
     async fields() {
       const names = byId('component');
       if (!names.children.length) {
@@ -264,6 +275,33 @@
     return li;
   }
 
+  // Where the simulator's own time goes.
+  async function observe() {
+    const seconds = byId('length').value;
+    byId('observe').disabled = true;
+    put(byId('profile-text'), 'observing for ' + seconds + ' s …');
+    try {
+      const r = await fetch('api/host/profile?seconds=' + encodeURIComponent(seconds), { method: 'POST' });
+      if (!r.ok) throw new Error((await r.text()).trim());
+      showProfile(await r.json());
+    } catch (e) {
+      put(byId('profile-text'), e.message);
+    }
+    byId('observe').disabled = over;
+  }
+  const percent = (share) => (100 * share).toFixed(1) + ' %';
+  function showProfile(p) {
+    put(byId('profile-text'), p.cpu_seconds.toFixed(2) + ' s of processor time in ' + p.seconds.toFixed(1) + ' s, ' + count(p.samples) + ' samples');
+    byId('profile').hidden = p.samples === 0;
+    const rows = (id, list, order) => byId(id).tBodies[0].replaceChildren(...list.map((s) => {
+      const row = make('tr');
+      for (const cell of order(make('td', s.name, 'name'), make('td', percent(s.own), 'number'), make('td', percent(s.total), 'number'))) row.append(cell);
+      return row;
+    }));
+    rows('profile-components', p.components, (name, own, total) => [name, own, total]);
+    rows('profile-functions', p.functions, (name, own, total) => [own, total, name]);
+  }
+
   function show(what) {
     shown = what;
     for (const b of document.querySelectorAll('nav button')) b.setAttribute('aria-selected', String(b.dataset.show === what));
@@ -273,6 +311,9 @@
   for (const b of document.querySelectorAll('nav button')) b.addEventListener('click', () => show(b.dataset.show));
   byId('component').addEventListener('change', () => { grow(); tick(); });
   byId('sort').addEventListener('change', tick);
+  byId('over').addEventListener('change', tick);
+  byId('another').addEventListener('change', tick);
+  byId('observe').addEventListener('click', observe);
   byId('search').addEventListener('input', tick);
 
   // One look at a time; what is asked for meanwhile comes after it.
@@ -307,7 +348,7 @@
       end('The simulation has ended. What is shown is the last that was seen.');
       return;
     }
-    if (!s.machines.some((m) => m.id === chosen)) return;
+    if (shown !== 'host' && !s.machines.some((m) => m.id === chosen)) return;
     try {
       await looks[shown]();
       say('');
@@ -318,7 +359,7 @@
   function end(text) {
     over = true;
     put(byId('news'), text);
-    for (const b of document.querySelectorAll('#machines button')) b.disabled = true;
+    for (const b of document.querySelectorAll('#machines button, #observe')) b.disabled = true;
   }
   document.documentElement.dataset.ready = 'yes';
   tick();
