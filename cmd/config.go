@@ -84,7 +84,7 @@ func showPoint(w io.Writer, name string, set []string, point int) error {
 	if !isExperiment(name) {
 		return errors.New("--point: expected an experiment; a machine has no points")
 	}
-	l, err := configs.LoadExperiment(name, os.Environ(), set)
+	l, err := loadExperiment(name, set)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func loadAny(name string, set []string) (annotated, error) {
 	if !isExperiment(name) {
 		return configs.LoadMachine(name, os.Environ(), set)
 	}
-	l, err := configs.LoadExperiment(name, os.Environ(), set)
+	l, err := loadExperiment(name, set)
 	if err != nil {
 		return nil, err
 	}

@@ -1,28 +1,20 @@
 package cmd
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot/vg"
 
+	"heddle/configs"
+	"heddle/configs/schema"
 	"heddle/internal/files"
 	"heddle/internal/report"
 )
 
 // figureFlags are those of heddle figure.
-type figureFlags struct {
-	query               report.Query
-	kind, out           string
-	where, labels       []string
-	width, height, font string
-	bare                bool
-}
+type figureFlags struct{ spec report.Spec }
 
 func newFigure() *cobra.Command {
 	f := &figureFlags{}
@@ -38,6 +30,9 @@ axes: keys of the experiment's sweep or compare, all of a key or its last parts,
 What differs besides becomes a mean, which the figure says. A variant that lacks the axis below,
 as a baseline without the unit, is a line across. With seeds there are 95 % confidence intervals.
 
+report.labels of the experiment say what keys and values are called; report.figures are flags
+of this command, whose figures heddle report draws beside its page.
+
 ` + exitHelp,
 		Example: `  heddle figure quickstart
   heddle figure quickstart --out speedup.pdf --width 3.33in --font 8pt --bare
@@ -47,22 +42,7 @@ as a baseline without the unit, is a line across. With seeds there are 95 % conf
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.draw(c, args[0]) },
 	}
-	fl := c.Flags()
-	fl.StringVar(&f.query.Value, "value", "", "`statistic` that is shown (default: speedup if there is a baseline, else cycles)")
-	fl.StringVar(&f.query.X, "x", "", "`axis` below (default: the first of the sweep)")
-	fl.StringVar(&f.query.Colour, "colour", "", "`axis` of the series (default: variant)")
-	fl.StringVar(&f.query.Panel, "panel", "", "`axis` of panels side by side")
-	fl.StringVar(&f.kind, "kind", "", "bars, lines or scatter (default: lines over numbers, else bars)")
-	fl.StringArrayVar(&f.where, "where", nil, "only points with that value, `AXIS=VALUE` (may be repeated)")
-	fl.StringArrayVar(&f.labels, "label", nil, "what a key, value, variant or statistic is called, `NAME=TEXT` (may be repeated)")
-	fl.BoolVar(&f.query.Mean, "mean", false, "a column with the geometric mean of each series' bars (of shares: the arithmetic mean)")
-	fl.Float64Var(&f.query.From, "from", 0, "begin the values' axis there, which it says")
-	fl.StringVar(&f.query.Title, "title", "", "title (default: what is shown)")
-	fl.StringVar(&f.out, "out", "", "`file`, .pdf, .svg or .png (default: figure.pdf in the results' directory)")
-	fl.StringVar(&f.width, "width", "", "width of the file: `length` in in, cm, mm or pt (default: what the data need)")
-	fl.StringVar(&f.height, "height", "", "height of the file")
-	fl.StringVar(&f.font, "font", "9pt", "size of text, 4pt to 40pt")
-	fl.BoolVar(&f.bare, "bare", false, "without title and note, which a paper has in its caption")
+	f.spec.Bind(c.Flags())
 	return c
 }
 
@@ -71,79 +51,39 @@ func (f *figureFlags) draw(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	style := report.Style{Bare: f.bare}
-	for _, l := range []struct {
-		flag, text string
-		to         *vg.Length
-		low, high  vg.Length
-	}{{"width", f.width, &style.Width, 72, 7200}, {"height", f.height, &style.Height, 72, 7200}, {"font", f.font, &style.Font, 4, 40}} {
-		if *l.to, err = length(l.text, l.low, l.high); err != nil {
-			return fmt.Errorf("--%s %s: %w", l.flag, l.text, err)
-		}
-	}
-	if f.query.Where, err = named("where", f.where); err != nil {
+	if err := f.spec.Resolve(filepath.Join(dir, "figure.pdf")); err != nil {
 		return err
-	}
-	if f.query.Labels, err = named("label", f.labels); err != nil {
-		return err
-	}
-	f.query.Kind = report.Kind(f.kind)
-	if f.out == "" {
-		f.out = filepath.Join(dir, "figure.pdf")
-	}
-	format := report.Format(strings.TrimPrefix(filepath.Ext(f.out), "."))
-	if !slices.Contains([]report.Format{report.PDF, report.SVG, report.PNG}, format) {
-		return fmt.Errorf("--out %s: expected a name that ends in .pdf, .svg or .png", f.out)
 	}
 	r, err := report.Read(dir)
 	if err != nil {
 		return err
 	}
-	panels, err := r.Query(f.query)
+	picture, note, err := r.Draw(&f.spec)
 	if err != nil {
 		return err
 	}
-	picture, err := report.Draw(panels, style, format)
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(f.spec.Out), 0o755); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(f.out), 0o755); err != nil {
+	if err := files.Write(f.spec.Out, picture); err != nil {
 		return err
 	}
-	if err := files.Write(f.out, picture); err != nil {
-		return err
-	}
-	fmt.Fprintf(c.OutOrStdout(), "%s\n", f.out)
-	if note := panels[0].Note; f.bare && note != "" {
-		fmt.Fprintf(c.ErrOrStderr(), "for its caption: %s\n", strings.TrimSpace(note))
+	fmt.Fprintf(c.OutOrStdout(), "%s\n", f.spec.Out)
+	if f.spec.Bare && note != "" {
+		fmt.Fprintf(c.ErrOrStderr(), "for its caption: %s\n", note)
 	}
 	return nil
 }
 
-// length reads a length on paper; "" is 0.
-func length(text string, low, high vg.Length) (vg.Length, error) {
-	if text == "" {
-		return 0, nil
+// loadExperiment loads an experiment with what the command line sets, and refuses figures that no flags of heddle figure ask for.
+func loadExperiment(name string, set []string) (*schema.Loaded[configs.Experiment], error) {
+	l, err := configs.LoadExperiment(name, os.Environ(), set)
+	if err != nil {
+		return nil, err
 	}
-	l, err := vg.ParseLength(text)
-	if err != nil || text != "" && strings.Trim(text, "0123456789.") == "" {
-		return 0, errors.New("expected a number with in, cm, mm or pt, such as 3.33in")
-	}
-	if !(l >= low && l <= high) {
-		return 0, fmt.Errorf("expected %.4gpt to %.4gpt", low.Points(), high.Points())
+	if _, err := report.Specs(l.Value.Report.Figures); err != nil {
+		at, _ := l.Origin("report.figures")
+		return nil, fmt.Errorf("%s: %w", at, err)
 	}
 	return l, nil
-}
-
-// named reads NAME=TEXT.
-func named(flag string, list []string) (map[string]string, error) {
-	out := map[string]string{}
-	for _, text := range list {
-		name, value, ok := strings.Cut(text, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("--%s %s: expected NAME=TEXT", flag, text)
-		}
-		out[name] = value
-	}
-	return out, nil
 }

@@ -1,11 +1,9 @@
 package cmd
 
 import (
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"heddle/configs"
 	"heddle/kernels/program"
 )
 
@@ -23,7 +21,7 @@ builds an ELF file writes it out, and builds with it.`,
   heddle kernel block my.yaml --assembly > block.inc`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			l, err := configs.LoadExperiment(args[0], os.Environ(), f.set)
+			l, err := loadExperiment(args[0], f.set)
 			if err != nil {
 				return err
 			}

@@ -2,11 +2,9 @@ package cmd
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/pflag"
 
-	"heddle/configs"
 	"heddle/internal/experiment"
 )
 
@@ -24,7 +22,7 @@ func (f *pointFlags) add(fl *pflag.FlagSet) {
 
 // choose returns a runner of all the experiment's points, and the index of the one that is to be done so.
 func (f *pointFlags) choose(name, done string) (*experiment.Runner, int, error) {
-	l, err := configs.LoadExperiment(name, os.Environ(), f.overrides.set)
+	l, err := loadExperiment(name, f.overrides.set)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"heddle/internal/files"
 	"heddle/internal/fit"
 	"heddle/internal/plain"
+	"heddle/internal/report"
 	"heddle/internal/store"
 )
 
@@ -34,6 +36,7 @@ type resultsFlags struct {
 	format string
 	file   string
 	into   string // of merge
+	chosen string // statistics of export
 }
 
 func newResults() *cobra.Command {
@@ -95,11 +98,12 @@ func (f *resultsFlags) diff() *cobra.Command {
 }
 
 func (f *resultsFlags) export() *cobra.Command {
-	c := f.command("export NAME", "Write all points with all statistics as one table: csv, json or parquet",
-		"  heddle results export quickstart > quickstart.csv\n  heddle results export quickstart --format parquet --file quickstart.parquet\n  heddle results export quickstart --samples > timeline.csv",
+	c := f.command("export NAME", "Write all points as one table: csv, json or parquet with all statistics, latex or markdown for a paper",
+		"  heddle results export quickstart > quickstart.csv\n  heddle results export quickstart --format latex --stats ipc,l1d.hit_rate\n  heddle results export quickstart --format parquet --file quickstart.parquet\n  heddle results export quickstart --samples > timeline.csv",
 		cobra.ExactArgs(1), f.write)
 	c.Flags().BoolVar(&f.rows, "samples", false, "write the intervals of all points' runs (stats.interval) instead: a row an interval")
-	c.Flags().StringVar(&f.format, "format", "csv", "csv, json or parquet")
+	c.Flags().StringVar(&f.format, "format", "csv", "csv, json, parquet, latex or markdown")
+	c.Flags().StringVar(&f.chosen, "stats", "", "with latex or markdown: `statistics` beside cycles and speedup, NAME,NAME")
 	c.Flags().StringVar(&f.file, "file", "", "write to a `file` instead of stdout")
 	return c
 }
@@ -484,6 +488,16 @@ func ratioText(r *float64) string {
 }
 
 func (f *resultsFlags) write(w io.Writer, args []string) (err error) {
+	forPapers := []string{string(report.LaTeX), string(report.Markdown)}
+	if slices.Contains(forPapers, f.format) {
+		return f.writePaper(w, args[0])
+	}
+	if formats := slices.Concat(store.Formats, forPapers); !slices.Contains(formats, f.format) {
+		return fmt.Errorf("--format %s: expected one of %s", f.format, strings.Join(formats, ", "))
+	}
+	if f.chosen != "" {
+		return fmt.Errorf("--stats %s: expected --format latex or markdown with it; csv, json and parquet have all statistics", f.chosen)
+	}
 	points, _, err := f.points(args[0])
 	if err != nil {
 		return err
@@ -502,6 +516,34 @@ func (f *resultsFlags) write(w io.Writer, args []string) (err error) {
 		return files.Write(f.file, []byte(b.String()))
 	}
 	return t.Write(w, f.format)
+}
+
+// writePaper writes a table for a paper: the axes, cycles, speedup and the statistics that were asked for.
+func (f *resultsFlags) writePaper(w io.Writer, name string) error {
+	if f.rows {
+		return fmt.Errorf("--samples: expected --format csv, json or parquet with it")
+	}
+	dir, err := report.Find(filepath.Dir(f.path(name)))
+	if err != nil {
+		return err
+	}
+	r, err := report.Read(dir)
+	if err != nil {
+		return err
+	}
+	var stats []string
+	if f.chosen != "" {
+		stats = strings.Split(f.chosen, ",")
+	}
+	text, err := r.Table(stats, report.Markup(f.format))
+	if err != nil {
+		return err
+	}
+	if f.file != "" {
+		return files.Write(f.file, []byte(text))
+	}
+	_, err = io.WriteString(w, text)
+	return err
 }
 
 func (f *resultsFlags) timelines(name string, points []store.Point) (*store.Table, error) {

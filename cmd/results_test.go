@@ -138,7 +138,7 @@ func TestResultsThatAreNotThere(t *testing.T) {
 		{[]string{"show", "a", "x"}, "no point x"},
 		{[]string{"show", "a", "1", "--stats", "("}, "--stats: error parsing regexp"},
 		{[]string{"diff", "a", "./c"}, "no results"},
-		{[]string{"export", "a", "--format", "xls"}, `format "xls": expected one of [csv json parquet]`},
+		{[]string{"export", "a", "--format", "xls"}, "--format xls: expected one of csv, json, parquet, latex, markdown"},
 		{[]string{"sql", "a", "SELEC"}, "syntax error"},
 		{[]string{"sql", "a", "DELETE FROM points"}, "readonly"},
 	} {

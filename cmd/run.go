@@ -116,7 +116,7 @@ func (f *runFlags) add(c *cobra.Command) {
 }
 
 func (f *runFlags) run(c *cobra.Command, name string) error {
-	l, err := configs.LoadExperiment(name, os.Environ(), f.overrides.set)
+	l, err := loadExperiment(name, f.overrides.set)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -116,7 +115,7 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 
 // load reads an experiment, and refuses what is not searched.
 func (f *tuneFlags) load(name string, set []string) (*schema.Loaded[configs.Experiment], error) {
-	l, err := configs.LoadExperiment(name, os.Environ(), set)
+	l, err := loadExperiment(name, set)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ type Experiment struct {
 	Region Region   `key:"region" doc:"The super-steps that are counted."`
 	Sample Sample   `key:"sample" doc:"Which parts of a run are simulated in time, and which are estimated from them. docs/guide/sampling.md."`
 	Stats  Sampling `key:"stats" doc:"Samples over time."`
+	Report Report   `key:"report" doc:"How results are shown. No figure depends on it."`
 	Run    Host     `key:"run" doc:"How it is run on the host. No figure depends on it."`
 
 	Exclude schema.Exclusions `key:"exclude" doc:"Points to leave out: a list of sections, each with axes of compare or sweep and a value, or several, for each. A point that fits one of them is not simulated."`

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"strings"
 
 	"heddle/configs/schema"
 )
@@ -16,6 +17,23 @@ type Host struct {
 	Threads int `key:"threads" default:"0" min:"0" max:"64" unit:"processors" doc:"Host processors that simulate one point: its sockets are dealt out to them. Cycles and statistics are the same for any number. With more than there are sockets and one, the others have nothing to do. 0: what processors the points that run at the same time leave; one, on machines of fewer than 16 sockets. --threads says it for one run."`
 
 	Checkpoint float64 `key:"checkpoint" default:"10" min:"0" max:"100000" unit:"minutes" doc:"Host time between checkpoints of a point. One is written at the beginning of a super-step, when the last one, or the point's beginning, is longer ago than that, into checkpoints/ beside the results; a point whose run was killed goes on from its last one, and comes to the same cycles and statistics. It is removed when the point ends. 0: none. --checkpoint says it for one run."`
+}
+
+// Report is how results are shown. It is no part of a point: results are the same.
+type Report struct {
+	Labels []string `key:"labels" default:"" doc:"What keys, values, variants and statistics are called in figures: a list of NAME=TEXT, where a key may be its last part, such as st_entries=entries of the ST."`
+
+	Figures []string `key:"figures" default:"" doc:"Figures for a paper, which heddle report draws into the directory figures beside its page, and shows in the page first: a list, each the flags of heddle figure, such as --value l1d.hit_rate --x st_entries --width 3.33in --out hits.pdf. Text with blanks is quoted as in a shell."`
+}
+
+// Validate checks the labels; the figures are checked by who draws them.
+func (r Report) Validate() error {
+	for _, l := range r.Labels {
+		if name, _, ok := strings.Cut(l, "="); !ok || name == "" {
+			return &schema.FieldError{Key: "labels", Msg: fmt.Sprintf("%q: expected NAME=TEXT", l)}
+		}
+	}
+	return nil
 }
 
 // Region is the part of a run that is counted.

@@ -87,7 +87,7 @@ var rules = []struct {
 	// Where a run's time went, by what its machine has counted.
 	{"internal/hotspots", []string{"=isa", "=sim", "components/core", "internal/experiment", "internal/files", "internal/plain"}},
 	// Pages draw what was sampled over time from the store: summaries do not hold it.
-	{"internal/report", []string{"configs/schema", "internal/echarts", "internal/experiment", "internal/files", "internal/hotspots", "internal/store"}},
+	{"internal/report", []string{"configs", "configs/schema", "internal/echarts", "internal/experiment", "internal/files", "internal/hotspots", "internal/store"}},
 	// The monitor shows machines, and knows nothing of who runs them.
 	{"internal/monitor", []string{"=sim", "sim/stats", "internal/echarts"}},
 	{"internal/echarts", nil},

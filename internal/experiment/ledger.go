@@ -43,7 +43,7 @@ func OpenLedger(dir string, e configs.Experiment, version string, r *Runner, fre
 		return nil, err
 	}
 	l := &Ledger{runner: r, version: version, lock: lock}
-	e.Run = configs.Host{} // no figure depends on it
+	e.Run, e.Report = configs.Host{}, configs.Report{} // no figure depends on them
 	if err := l.open(filepath.Join(dir, store.File), e, fresh); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -196,7 +196,7 @@ func at(l *schema.Loaded[configs.Experiment], programs *program.Cache, settings 
 	p, err := l.With(arguments(settings, set, over...)...)
 	if err == nil {
 		p.Value.Compare, p.Value.Sweep, p.Value.Exclude, p.Value.Seeds = nil, nil, nil, nil
-		p.Value.Run = configs.Host{}
+		p.Value.Run, p.Value.Report = configs.Host{}, configs.Report{}
 		err = errors.Join(p.Value.Validate(), checkRecipe(p))
 		if err == nil {
 			err = checkKernels(&p.Value, programs)

@@ -354,7 +354,7 @@ func CheckSame(dir string, e configs.Experiment, points int) error {
 	if err != nil || len(Computed(dir)) == 0 {
 		return nil //nolint:nilerr // nothing that could be merged with
 	}
-	e.Run = configs.Host{}
+	e.Run, e.Report = configs.Host{}, configs.Report{}
 	is := store.Experiment{Version: version.Text(), Config: string(configs.ExperimentSchema.YAML(e)), Points: points}
 	var differ *DifferentError
 	if errors.As(sameExperiment(dir, "", was, is), &differ) {

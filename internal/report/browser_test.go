@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -154,4 +155,45 @@ func TestHostileTextInABrowser(t *testing.T) {
 	require.Contains(t, b.Text("document.title"), "<script>window.pwned=1</script>")
 	require.Equal(t, "0", b.Text("document.images.length"))
 	b.quiet()
+}
+
+// cut lists texts of the figures that are not whole, and what makes the page wider than the window.
+const cut = `(() => {
+  const out = [];
+  if (document.documentElement.scrollWidth > innerWidth) out.push('the page is ' + document.documentElement.scrollWidth + ' wide');
+  for (const f of document.querySelectorAll('figure')) {
+    const svg = f.querySelector('.chart svg');
+    if (!svg) { out.push(f.id + ' has no figure'); continue; }
+    const box = svg.getBoundingClientRect(), frame = f.getBoundingClientRect();
+    if (box.right > frame.right + 1) out.push(f.id + ' is wider than its frame');
+    for (const t of svg.querySelectorAll('text')) {
+      const r = t.getBoundingClientRect();
+      if (r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1 || t.textContent.includes('…')) out.push(f.id + ': ' + t.textContent);
+    }
+  }
+  return out.slice(0, 20).join('\n');
+})()`
+
+// TestFiguresFit: on a screen and on a phone, in light and dark, no text is cut and nothing hangs over; of 400 points too, whose
+// page is drawn within seconds.
+func TestFiguresFit(t *testing.T) {
+	many := &summary{Experiment: "many", Host: fixture().Host}
+	for i := range 200 {
+		axes := map[string]string{"workload.schedule": "vertex", "machine.core.warps": fmt.Sprint(1 + i%20), "graph.file": fmt.Sprintf("graphs/a-graph-with-a-long-name-%d.mtx.gz", i/20)}
+		other := maps.Clone(axes)
+		other["workload.schedule"] = "weaver"
+		many.add(axes, float64(1000+i), 1)
+		many.add(other, float64(500+i), 2)
+	}
+	config := "compare: {workload.schedule: [vertex, weaver]}\nsweep: {graph.file: [a], machine.core.warps: [1]}"
+	for name, b := range map[string]*tab{"two axes": open(t, fixture(), sweepConfig), "400 points": open(t, many, config)} {
+		for _, width := range []int64{1280, 400} {
+			for _, scheme := range []string{"light", "dark"} {
+				b.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+					chromedp.EmulateViewport(width, 900))
+				b.Becomes(cut, is(""), fmt.Sprintf("%s, %d wide, %s", name, width, scheme))
+			}
+		}
+		b.quiet()
+	}
 }

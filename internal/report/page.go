@@ -37,6 +37,7 @@ type pageData struct {
 	Script        template.JS
 	Style         template.CSS
 	Data          scriptData
+	First         []group // the figures beside the answer
 	Groups        []group
 	Table         table
 	Failures      []*Point // the first of them
@@ -70,7 +71,7 @@ type statistics struct {
 	Halves [][]float64 `json:"halves,omitempty"`
 }
 
-// group is a place in the page with the figures that the reader can choose from.
+// group is one figure of the page, of several that the reader can choose from.
 type group struct {
 	ID      string
 	Title   string
@@ -86,6 +87,9 @@ func Page(r *Result, figures []Figure) ([]byte, error) {
 			Figures: figures, Palette: colours(palette, mostSeries(figures)), Stack: colours(stackPalette, mostSeries(figures)), Other: otherColour, Bound: boundColour,
 			Statistics: newStatistics(r),
 		},
+	}
+	if len(d.Groups) > 0 {
+		d.First, d.Groups = d.Groups[:1], d.Groups[1:]
 	}
 	for _, p := range r.Points {
 		d.Data.Labels = append(d.Data.Labels, p.Label)

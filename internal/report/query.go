@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -127,6 +128,12 @@ func (r *Result) resolve(q *Query) error {
 		where[key] = v
 	}
 	q.Where = where
+	labels := maps.Clone(r.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, q.Labels)
+	q.Labels = labels
 	for _, key := range []*string{&q.X, &q.Colour, &q.Panel} {
 		found, err := r.axis(*key)
 		if err != nil {
@@ -196,8 +203,7 @@ func (q *Query) label(name string) string {
 
 // keyLabel names an axis or a statistic.
 func (q *Query) keyLabel(key string) string {
-	short := experiment.Short(key)
-	return cmp.Or(q.Labels[key], q.Labels[short], metricOf(key).Title, short)
+	return cmp.Or(q.Labels[key], q.Labels[experiment.Short(key)], metricOf(key).Title, readable(key))
 }
 
 // metricOf is a statistic as points are compared by it.
@@ -246,7 +252,7 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 		f.Columns = append(f.Columns, q.label(c))
 	}
 	if len(over) > 0 {
-		f.Note = m.meanName() + " over " + strings.Join(over, ", ") + ". "
+		f.Note = m.meanName() + " over " + r.namesOf(over) + ". "
 	}
 	if len(without) > 0 {
 		f.Note += fmt.Sprintf("Without %s, whose points have other axes. ", strings.Join(without, ", "))

@@ -27,11 +27,14 @@ type Result struct {
 	Variants []string // names of what is compared, the baseline first; one without a name if nothing is
 	Compare  []string // keys
 	Sweep    []Axis
-	Seeds    int    // with which each point was simulated; 0: there are none
-	Resolved string // config.resolved.yaml
-	Unread   string // why how runs went could not be read from the store; "": it could, or there is none
+	Seeds    int               // with which each point was simulated; 0: there are none
+	Resolved string            // config.resolved.yaml
+	Labels   map[string]string // of report.labels: what keys, values, variants and statistics are called
+	Wrong    []string          // which of report.figures cannot be drawn, and why
+	Unread   string            // why how runs went could not be read from the store; "": it could, or there is none
 
 	histories []history // of the first points
+	specs     []*Spec   // of report.figures
 }
 
 // Point is one simulation's result.
@@ -127,9 +130,29 @@ func Read(dir string) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Name: s.Experiment, Version: s.Version, Part: s.Part, Host: s.Host, About: s.About, Points: s.Points, Resolved: string(resolved)}
+	if err := r.readReport(); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "config.resolved.yaml"), err)
+	}
 	r.layOut()
 	r.readHistories(dir)
 	return r, nil
+}
+
+// readReport reads the section report of the experiment.
+func (r *Result) readReport() (err error) {
+	var y struct {
+		Report struct {
+			Labels, Figures []string
+		} `yaml:"report"`
+	}
+	if yaml.Unmarshal([]byte(r.Resolved), &y) != nil {
+		return nil // of an experiment that is not ours, or none
+	}
+	if r.Labels, err = Labels(y.Report.Labels); err != nil {
+		return err
+	}
+	r.specs, err = Specs(y.Report.Figures)
+	return err
 }
 
 // layOut finds the axes and each point's place on them.

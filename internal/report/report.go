@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,7 @@ func Write(dir, out string) (file string, size int, err error) {
 	if out == "" {
 		out = filepath.Join(dir, "report.html")
 	}
-	figures := Figures(r)
+	figures := append(r.asked(), Figures(r)...)
 	page, err := Page(r, figures)
 	if err != nil {
 		return "", 0, err
@@ -52,10 +53,38 @@ func Write(dir, out string) (file string, size int, err error) {
 			return "", 0, err
 		}
 	}
+	for _, s := range r.specs {
+		picture, _, err := r.Draw(s)
+		if err != nil {
+			continue // the page says so
+		}
+		written[s.Out] = true
+		if err := files.Write(filepath.Join(plots, s.Out), picture); err != nil {
+			return "", 0, err
+		}
+	}
 	if err := removeStale(plots, written); err != nil {
 		return "", 0, err
 	}
 	return out, len(page), files.Write(out, page)
+}
+
+// asked are the figures of report.figures for the page, and notes which of them cannot be drawn.
+func (r *Result) asked() (figures []Figure) {
+	for i, s := range r.specs {
+		panels, err := r.Query(s.Query)
+		if err != nil {
+			r.Wrong = append(r.Wrong, fmt.Sprintf("report.figures: %s: %v", s.Out, err))
+			continue
+		}
+		for n, f := range panels {
+			f.ID = fmt.Sprintf("asked-%d-%d", i+1, n+1)
+			f.Group = fmt.Sprintf("asked-%d", i+1)
+			f.Choice = cmp.Or(f.Choice, s.Out)
+			figures = append(figures, *f)
+		}
+	}
+	return figures
 }
 
 // removeStale removes the figures that an earlier report has left and this one has not. The directory

@@ -72,7 +72,8 @@ func TestSpeedups(t *testing.T) {
 	s.Points[1]["speedup"] = 8
 	f := find(t, report.Figures(read(t, s, sweepConfig)), "points-speedup")
 	require.Equal(t, "geomean", f.Columns[6])
-	weaver := f.Series[1]
+	weaver := f.Series[0]
+	require.Equal(t, "weaver", weaver.Name, "the baseline is the line at 1")
 	require.Equal(t, report.Number(8), weaver.Values[0])
 	require.True(t, math.IsNaN(float64(weaver.Values[5])), "the failed point")
 	require.InDelta(t, math.Pow(8*2*2*2*2, 1.0/5), float64(weaver.Values[6]), 1e-12)

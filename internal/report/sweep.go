@@ -15,7 +15,7 @@ const maxBars = 120
 
 // overview has bars for each point, a figure for each metric.
 func overview(r *Result) (figures []Figure) {
-	if len(r.Points) < 2 {
+	if len(r.Points) < 2 || r.oneLine() {
 		return nil
 	}
 	for _, m := range r.plotted() {
@@ -24,11 +24,22 @@ func overview(r *Result) (figures []Figure) {
 		f.Title = capital(m.Title) + " of the points"
 		f.Y = Scale{Name: m.Title, Percent: m.Percent}
 		if m.Name == "speedup" {
-			f.Title, f.Line = "Speedup over "+r.Variants[0], 1
+			f.Title, f.Line = "Speedup over "+r.name(r.Variants[0]), 1
 		}
 		figures = append(figures, f)
 	}
 	return figures
+}
+
+// oneLine reports whether all that is swept is one axis of numbers: its lines show each point.
+func (r *Result) oneLine() bool {
+	var swept []Axis
+	for _, a := range r.Sweep {
+		if len(a.Values) > 1 {
+			swept = append(swept, a)
+		}
+	}
+	return len(swept) == 1 && len(swept[0].Numbers) > 1 && len(newPlaces(r).names) == len(swept[0].Values)
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -52,12 +63,14 @@ func (r *Result) bars(m metric) Figure {
 		f.Note += fmt.Sprintf("The first %d of %d places of the sweep. ", maxBars, len(all.names))
 	}
 	for v, name := range r.Variants {
-		f.Series = append(f.Series, Series{Name: cmp.Or(name, m.Title), Level: r.level(all, v), Values: g.means[v][:n:n], Errors: r.errors(nil, g.halves[v][:n])})
+		f.Series = append(f.Series, Series{
+			Name: cmp.Or(r.name(name), m.Title), Level: r.level(all, v), Values: g.means[v][:n:n], Errors: r.errors(nil, g.halves[v][:n]),
+		})
 	}
 	if m.Name == "speedup" {
-		f.addGeomean(&g)
-		if f.Series[0].Level {
-			f.Series = f.Series[1:] // 1 everywhere, where the figure has a line
+		r.addGeomean(&f, &g)
+		if len(f.Series) > 1 && f.Series[0].flat(1) {
+			f.Series = f.Series[1:] // where the figure has a line
 		}
 	}
 	return f
@@ -120,7 +133,7 @@ func union(keys, more []string) []string {
 
 // addGeomean adds a column with each variant's geometric mean, over the places that all variants have, and says in
 // which keys these differ.
-func (f *Figure) addGeomean(g *grid) {
+func (r *Result) addGeomean(f *Figure, g *grid) {
 	of := make([][]float64, len(g.means))
 	var points []*Point
 	for c := range g.means[0] {
@@ -140,7 +153,7 @@ func (f *Figure) addGeomean(g *grid) {
 		f.Series[v].Values = append(f.Series[v].Values, geomean(of[v]))
 	}
 	if over := differing(points); len(over) > 0 {
-		f.Note += "The geomean is over " + strings.Join(over, ", ") + ". "
+		f.Note += "The geomean is over " + r.namesOf(over) + ". "
 	}
 	if n := len(g.means[0]); len(of[0]) < n {
 		f.Note += fmt.Sprintf("It has the %d of %d places where every variant has a verified result.", len(of[0]), n)
@@ -166,7 +179,7 @@ func sweepLines(r *Result) (figures []Figure) {
 		for _, m := range r.plotted() {
 			f := Figure{
 				ID: "over-" + a.Key + "-" + m.Name, Group: "over-" + a.Key, Choice: m.Title, Kind: Lines,
-				Title: capital(m.Title) + " over " + a.Key, X: a.scale(), Y: Scale{Name: m.Title, Percent: m.Percent},
+				Title: capital(m.Title) + " by " + r.name(a.Key), X: r.scale(a), Y: Scale{Name: m.Title, Percent: m.Percent},
 			}
 			if m.Name == "speedup" {
 				f.Line = 1
@@ -179,10 +192,10 @@ func sweepLines(r *Result) (figures []Figure) {
 }
 
 // scale has a mark at each value; it is logarithmic where values grow by factors.
-func (a Axis) scale() Scale {
+func (r *Result) scale(a Axis) Scale {
 	ticks := slices.Sorted(slices.Values(a.Numbers))
 	n := len(ticks)
-	return Scale{Name: a.Key, Log: ticks[0] > 0 && ticks[n-1] >= 8*ticks[0], Ticks: ticks, Names: a.sorted()}
+	return Scale{Name: r.quantity(a.Key), Log: ticks[0] > 0 && ticks[n-1] >= 8*ticks[0], Ticks: ticks, Names: a.sorted()}
 }
 
 // lines are a line for each variant and each setting of the other axes; if that makes
@@ -192,7 +205,7 @@ func (r *Result) lines(a Axis, m metric) ([]Series, string) {
 	of, over, without := r.lineSeries(a, m, others)
 	note := ""
 	if len(without) > 0 {
-		note = fmt.Sprintf(" Without %s, whose points have other axes.", strings.Join(without, ", "))
+		note = fmt.Sprintf(" Without %s, whose points have other axes.", r.namesOf(without))
 	}
 	if len(of) <= maxLines {
 		return of, strings.TrimLeft(r.meansNote(m, over, 0)+note, " ")
@@ -236,7 +249,7 @@ func (r *Result) meansNote(m metric, others []string, variants int) (note string
 		note = fmt.Sprintf("Arithmetic means over %d seeds, and 95 %% confidence intervals. ", r.Seeds)
 	}
 	if len(others) > 0 {
-		note = m.meanName() + " over " + strings.Join(others, ", ") + ". "
+		note = m.meanName() + " over " + r.namesOf(others) + ". "
 	}
 	if variants > maxLines {
 		note += fmt.Sprintf("The first %d of %d variants.", maxLines, variants)
@@ -271,7 +284,7 @@ func (r *Result) lineSeries(a Axis, m metric, keys []string) (out []Series, over
 		line := fmt.Sprint(p.Variant, " ", p.has(a.Key), " ", tuple(p, keys))
 		if _, ok := index[line]; !ok {
 			index[line] = len(names)
-			names = append(names, cmp.Or(strings.TrimSpace(r.Variants[p.Variant]+"  "+settings(p, keys)), m.Title))
+			names = append(names, cmp.Or(strings.TrimSpace(r.name(r.Variants[p.Variant])+"  "+settings(p, keys)), m.Title))
 			pools, levels = append(pools, map[float64]*pool{}), append(levels, !p.has(a.Key))
 		}
 		of := a.Numbers
@@ -359,11 +372,12 @@ func sweepMaps(r *Result) (figures []Figure) {
 func (r *Result) heatMap(x, y Axis, m metric, variant int) Figure {
 	f := Figure{
 		ID: "map-" + x.Key + "-" + y.Key + "-" + m.Name, Group: "map-" + x.Key + "-" + y.Key, Choice: m.Title, Kind: Heat,
-		Title: capital(m.Title) + " over " + x.Key + " and " + y.Key, X: Scale{Name: x.Key}, Y: Scale{Name: y.Key, Percent: m.Percent},
+		Title: capital(m.Title) + " by " + r.name(x.Key) + " and " + r.name(y.Key),
+		X:     Scale{Name: r.quantity(x.Key)}, Y: Scale{Name: r.quantity(y.Key), Percent: m.Percent},
 		Columns: x.sorted(), Rows: y.sorted(),
 	}
 	if name := r.Variants[variant]; name != "" {
-		f.ID, f.Choice, f.Title = f.ID+"-"+name, f.Choice+": "+name, f.Title+": "+name
+		f.ID, f.Choice, f.Title = f.ID+"-"+name, f.Choice+": "+name, f.Title+": "+r.name(name)
 	}
 	at := r.poolsAt(x.Key, y.Key, m, variant)
 	var over []string

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"heddle/internal/experiment"
 )
@@ -100,6 +102,13 @@ type differenceRow struct {
 	Key    string
 	Values []string
 	Same   []bool // as the baseline
+	// Section is one that some variants lack, which has the key: keys of one section are one row, whose Lines, by variant, are
+	// all of its keys and values.
+	Section string
+	Lines   [][]string
+
+	absent []bool // by variant: it lacks the key
+	folded int    // keys in the row, if there are several
 }
 
 // maxCompared bounds the columns.
@@ -125,13 +134,41 @@ func compareConfigs(r *Result) (d differences) {
 		}
 	}
 	for _, key := range sortedKeys(keys) {
-		if row, differ := compareKey(key, of); differ {
-			d.Rows = append(d.Rows, row)
+		row, differ := compareKey(key, of)
+		if !differ {
+			continue
 		}
+		if n := len(d.Rows); row.Section != "" && n > 0 && d.Rows[n-1].Section == row.Section && slices.Equal(d.Rows[n-1].absent, row.absent) {
+			d.Rows[n-1].add(&row)
+			continue
+		}
+		d.Rows = append(d.Rows, row)
 	}
 	return d
 }
 
+// add folds another key of a section that some variants lack into the section's row.
+func (r *differenceRow) add(key *differenceRow) {
+	if r.folded == 0 {
+		first := *r
+		r.Key, r.folded = r.Section, 1
+		r.Lines = make([][]string, len(r.Values))
+		for v := range r.Values {
+			r.Lines[v] = append(r.Lines[v], first.Key[len(r.Section)+1:]+": "+first.Values[v])
+		}
+	}
+	r.folded++
+	for v := range r.Values {
+		r.Same[v] = r.Same[v] && key.Same[v]
+		r.Lines[v] = append(r.Lines[v], key.Key[len(r.Section)+1:]+": "+key.Values[v])
+		r.Values[v] = fmt.Sprintf("%d keys", r.folded)
+		if r.absent[v] {
+			r.Values[v], r.Lines[v] = absent, nil
+		}
+	}
+}
+
+// compareKey compares the values of a key in the variants' configurations.
 func compareKey(key string, of []map[string]string) (row differenceRow, differ bool) {
 	row.Key = key
 	base := keyText(of[0], key)
@@ -140,13 +177,41 @@ func compareKey(key string, of []map[string]string) (row differenceRow, differ b
 		row.Values = append(row.Values, text)
 		row.Same = append(row.Same, text == base)
 		differ = differ || text != base
+		_, has := config[key]
+		row.absent = append(row.absent, !has)
+		if section := lacking(config, key); !has && (row.Section == "" || len(section) < len(row.Section)) {
+			row.Section = section
+		}
 	}
 	return row, differ
 }
+
+// lacking is the outermost section around a key of which a configuration has no key; "": it has some of each.
+func lacking(config map[string]string, key string) string {
+	for i := range key {
+		if key[i] != '.' {
+			continue
+		}
+		some := false
+		for k := range config {
+			if strings.HasPrefix(k, key[:i+1]) {
+				some = true
+				break
+			}
+		}
+		if !some {
+			return key[:i]
+		}
+	}
+	return ""
+}
+
+// absent stands for the value of a key that a configuration lacks.
+const absent = "absent"
 
 func keyText(config map[string]string, key string) string {
 	if v, ok := config[key]; ok {
 		return clip(v)
 	}
-	return "absent"
+	return absent
 }

@@ -25,28 +25,41 @@
   const dashes = ['solid', [7, 3], [2, 3], [8, 3, 2, 3]];
   const colour = (i, s, of) => s.bound ? data.bound : s.other ? data.other : of[i % of.length];
   const longest = (names) => names.reduce((n, s) => Math.max(n, s.length), 0);
-  const clip = (s) => s.length > 60 ? s.slice(0, 59) + '…' : s;
-
-  function common(f, c) {
+  
+  // The legend has each series, in as many rows as it takes, and says which variant it is where there is one alone.
+  function legend(f, width) {
+    if (!f.series || f.series.length === 1 && f.series[0].name === f.y.name) return { rows: 0 };
+    const room = width - 16;
+    let rows = 1, used = 0;
+    for (const s of f.series) {
+      const lines = Math.ceil(7.2 * s.name.length / (room - 40)), item = Math.min(room, 45 + 7.2 * s.name.length);
+      if (used > 0 && used + item > room) { rows++; used = 0; }
+      used += item;
+      rows += lines - 1;
+    }
+    return { rows, room };
+  }
+  function common(f, c, width) {
+    const { rows, room } = legend(f, width);
     return {
       animation: false, backgroundColor: 'transparent', textStyle: { color: c.text, fontFamily: 'system-ui, sans-serif' },
       aria: { enabled: true, label: { description: f.title } },
       // Plain text: no name or value ever becomes markup.
       tooltip: { renderMode: 'richText', confine: true, backgroundColor: c.back, borderColor: c.edge, textStyle: { color: c.text } },
-      legend: f.series && f.series.length > 1 ? { type: 'scroll', top: 0, textStyle: { color: c.text }, pageTextStyle: { color: c.text }, pageIconColor: c.text, pageIconInactiveColor: c.dim } : undefined,
-      grid: { left: 16, right: 24, top: 44, bottom: 34, containLabel: true },
+      legend: rows ? { top: 0, left: 'center', width: room, textStyle: { color: c.text, width: room - 40, overflow: 'break' } } : undefined,
+      grid: { left: 16, right: 24, top: 22 + 24 * rows, bottom: 34, containLabel: true },
     };
   }
   function valueAxis(scale, c, more) {
     return Object.assign({
-      type: scale.log ? 'log' : 'value', name: scale.name, nameLocation: 'middle', nameTextStyle: { color: c.text },
+      type: scale.log ? 'log' : 'value', name: scale.from ? scale.name + ' (from ' + show(scale.from, scale) + ')' : scale.name, nameLocation: 'middle', nameTextStyle: { color: c.text, width: c.width / 2, overflow: 'break' },
       axisLabel: { color: c.text, hideOverlap: true, formatter: (v) => show(v, scale) }, axisLine: { lineStyle: { color: c.dim } }, splitLine: { lineStyle: { color: c.grid } },
     }, more);
   }
   function nameAxis(names, c, more) {
     return Object.assign({
-      type: 'category', data: names, nameLocation: 'middle', nameTextStyle: { color: c.text },
-      axisLabel: { color: c.text, formatter: clip }, axisLine: { lineStyle: { color: c.dim } }, axisTick: { show: false },
+      type: 'category', data: names, nameLocation: 'middle', nameTextStyle: { color: c.text, width: c.width / 2, overflow: 'break' },
+      axisLabel: { color: c.text, width: Math.min(280, 0.4 * c.width), overflow: 'break' }, axisLine: { lineStyle: { color: c.dim } }, axisTick: { show: false },
     }, more);
   }
 
@@ -74,13 +87,15 @@
   const interval = (s, i, scale) => s.errors && s.errors[i] !== null ? ' ± ' + show(s.errors[i], scale) : '';
 
   const draw = {};
-  draw.bars = function (f, c, width) {
-    const o = common(f, c);
+  draw.bars = function (f, c) {
+    const width = c.width;
+    const o = common(f, c, c.width);
     const tilt = longest(f.columns) * 7 > (width - 90) / f.columns.length;
     o.xAxis = nameAxis(f.columns, c);
     o.xAxis.axisLabel.rotate = tilt ? 40 : 0;
+    if (tilt) o.xAxis.axisLabel.overflow = longest(f.columns) > 44 ? 'break' : 'none';
     o.xAxis.axisLabel.interval = f.columns.length > 40 ? 'auto' : 0;
-    o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 52 }, reach(f, (s) => s.values)));
+    o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 52, min: f.y.from || undefined }, reach(f, (s) => s.values)));
     o.yAxis.axisLabel.showMaxLabel = o.yAxis.max ? false : null;
     o.grid.left = tilt ? Math.max(40, 4.8 * Math.min(60, f.columns[0].length) - 20) : 40;
     o.grid.bottom = 10;
@@ -105,7 +120,7 @@
     return o;
   };
   draw.stack = function (f, c) {
-    const o = common(f, c);
+    const o = common(f, c, c.width);
     o.xAxis = valueAxis(f.x, c, { nameGap: 30, max: f.x.percent ? 1 : undefined });
     o.yAxis = nameAxis(f.columns, c, { inverse: true });
     o.yAxis.axisLabel.interval = 0;
@@ -119,7 +134,7 @@
   };
   draw.lines = function (f, c) {
     if (!f.x.ticks) return overTime(f, c);
-    const o = common(f, c);
+    const o = common(f, c, c.width);
     const ticks = f.x.ticks;
     const near = (a, b) => Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
     o.grid.left = 40;
@@ -132,7 +147,7 @@
     o.xAxis.axisTick = { customValues: ticks.map(place) };
     o.xAxis.splitLine = { show: false };
     o.xAxis.axisLabel.formatter = (v) => { const t = ticks.find((t) => near(place(t), v)); return t === undefined ? '' : named(t); };
-    o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 52, min: f.y.log ? undefined : 0 }, reach(f, (s) => s.points.map((p) => p[1]))));
+    o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 52, min: f.y.log ? undefined : f.y.from || 0 }, reach(f, (s) => s.points.map((p) => p[1]))));
     o.yAxis.axisLabel.showMaxLabel = o.yAxis.max ? false : null;
     o.series = f.series.map((s, i) => ({
       type: 'line', name: s.name, data: s.points.map((p) => [place(p[0]), p[1], p[0]]), symbol: s.level ? 'none' : symbols[i % 4], symbolSize: 9, connectNulls: false, clip: false,
@@ -145,7 +160,7 @@
   };
   // Over the cycles of a run: many points, without marks; all series at the cycle under the pointer.
   function overTime(f, c) {
-    const o = common(f, c);
+    const o = common(f, c, c.width);
     o.grid.left = 40;
     o.grid.bottom = 64;
     o.dataZoom = [{ type: 'slider', bottom: 4, height: 18, labelFormatter: compact, textStyle: { color: c.text } }];
@@ -175,7 +190,7 @@
   }
   draw.area = overTime;
   draw.scatter = function (f, c) {
-    const o = common(f, c);
+    const o = common(f, c, c.width);
     o.grid.left = 40;
     const all = f.series.flatMap((s) => s.points);
     const span = (k) => { const v = all.map((p) => p[k]).filter((x) => x > 0); return { min: Math.min(...v) / 1.2, max: Math.max(...v) * 1.2 }; };
@@ -192,7 +207,7 @@
     return o;
   };
   draw.heat = function (f, c) {
-    const o = common(f, c);
+    const o = common(f, c, c.width);
     const cells = f.cells.flatMap((row, r) => row.map((v, k) => [k, r, v])).filter((x) => x[2] !== null);
     const values = cells.map((x) => x[2]);
     o.grid = { left: 40, right: 110, top: 16, bottom: 34, containLabel: true };
@@ -211,13 +226,14 @@
     return o;
   };
 
-  function height(f) {
+  function height(f, width) {
+    const more = 24 * Math.max(0, legend(f, width).rows - 1);
     switch (f.kind) {
-      case 'stack': return 100 + 30 * f.columns.length;
+      case 'stack': return more + 100 + f.columns.reduce((n, s) => n + 16 + 14 * Math.ceil(7.2 * s.length / Math.min(280, 0.4 * width)), 0);
       case 'heat': return 110 + 44 * f.rows.length;
-      case 'bars': return 380 + Math.min(120, 3 * longest(f.columns));
+      case 'bars': return more + 380 + Math.min(120, 3 * longest(f.columns));
     }
-    return 400;
+    return more + 400;
   }
 
   // Place is where the figures of a group are shown, one at a time.
@@ -236,9 +252,10 @@
       this.element.querySelector('h3').textContent = f.title;
       this.element.querySelector('.note').textContent = f.note;
       if (this.chart) this.chart.dispose();
-      box.style.height = height(f) + 'px';
+      const width = box.clientWidth;
+      box.style.height = height(f, width) + 'px';
       this.chart = echarts.init(box, null, { renderer: 'svg' });
-      this.chart.setOption(draw[f.kind](f, colours(), box.clientWidth));
+      this.chart.setOption(draw[f.kind](f, Object.assign(colours(), { width })));
     }
     download() {
       const link = document.createElement('a');
