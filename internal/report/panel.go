@@ -35,7 +35,7 @@ func newPanel(f *Figure, style Style, room vg.Length) *panel {
 	if f.Kind == Stack || f.Kind == Area {
 		base = stackPalette
 	}
-	for i, c := range colours(base, len(f.Series)) {
+	for i, c := range colours(base, f.Skip+len(f.Series))[f.Skip:] {
 		p.colour = append(p.colour, parseColour(colour(i, &f.Series[i], []string{c})))
 	}
 	for _, a := range []*plot.Axis{&p.plot.X, &p.plot.Y} {

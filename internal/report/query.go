@@ -244,6 +244,7 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 		}
 		over = union(over, of)
 		if q.Value == "speedup" && q.Colour == VariantAxis && name == r.Variants[0] && s.flat(1) {
+			f.Skip = 1
 			continue // 1 everywhere, where the figure has a line
 		}
 		f.Series = append(f.Series, s)

@@ -136,7 +136,7 @@ func wrap(text string, fits func(line string) bool) (lines []string) {
 // mostSeries is how many colours a figure needs at most.
 func mostSeries(figures []Figure) (n int) {
 	for i := range figures {
-		n = max(n, len(figures[i].Series))
+		n = max(n, figures[i].Skip+len(figures[i].Series))
 	}
 	return n
 }

@@ -70,7 +70,7 @@ func (r *Result) bars(m metric) Figure {
 	if m.Name == "speedup" {
 		r.addGeomean(&f, &g)
 		if len(f.Series) > 1 && f.Series[0].flat(1) {
-			f.Series = f.Series[1:] // where the figure has a line
+			f.Series, f.Skip = f.Series[1:], 1 // where the figure has a line
 		}
 	}
 	return f

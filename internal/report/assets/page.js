@@ -23,7 +23,7 @@
   }
   const symbols = ['circle', 'rect', 'triangle', 'diamond'];
   const dashes = ['solid', [7, 3], [2, 3], [8, 3, 2, 3]];
-  const colour = (i, s, of) => s.bound ? data.bound : s.other ? data.other : of[i % of.length];
+  const colour = (i, s, of, f) => s.bound ? data.bound : s.other ? data.other : of[(i + (f && f.skip || 0)) % of.length];
   const longest = (names) => names.reduce((n, s) => Math.max(n, s.length), 0);
   
   // The legend has each series, in as many rows as it takes, and says which variant it is where there is one alone.
@@ -101,12 +101,12 @@
     o.grid.bottom = 10;
     // A value that is the same everywhere is a line across; its own, without a stroke, makes room for it on the axis.
     const level = (s, i) => ({
-      type: 'line', name: s.name, data: s.values, symbol: 'none', itemStyle: { color: colour(i, s, data.palette) }, lineStyle: { opacity: 0 },
-      markLine: { silent: true, symbol: 'none', data: [{ yAxis: s.values[0] }], lineStyle: { color: colour(i, s, data.palette), type: [9, 4], width: 2 }, label: { show: false } },
+      type: 'line', name: s.name, data: s.values, symbol: 'none', itemStyle: { color: colour(i, s, data.palette, f) }, lineStyle: { opacity: 0 },
+      markLine: { silent: true, symbol: 'none', data: [{ yAxis: s.values[0] }], lineStyle: { color: colour(i, s, data.palette, f), type: [9, 4], width: 2 }, label: { show: false } },
     });
     const uprights = f.series.filter((s) => !s.level);
     o.series = f.series.map((s, i) => s.level ? level(s, i) : ({
-      type: 'bar', name: s.name, data: s.values, itemStyle: { color: colour(i, s, data.palette) }, barMaxWidth: 56,
+      type: 'bar', name: s.name, data: s.values, itemStyle: { color: colour(i, s, data.palette, f) }, barMaxWidth: 56,
       label: { show: !s.errors && f.columns.length * uprights.length <= 16, position: 'top', color: c.text, formatter: (p) => show(p.value, f.y) },
       markLine: s === uprights[0] ? reference(f, c) : undefined,
     }));
@@ -151,7 +151,7 @@
     o.yAxis.axisLabel.showMaxLabel = o.yAxis.max ? false : null;
     o.series = f.series.map((s, i) => ({
       type: 'line', name: s.name, data: s.points.map((p) => [place(p[0]), p[1], p[0]]), symbol: s.level ? 'none' : symbols[i % 4], symbolSize: 9, connectNulls: false, clip: false,
-      itemStyle: { color: colour(i, s, data.palette) }, lineStyle: { color: colour(i, s, data.palette), width: 2, type: s.level ? [9, 4] : dashes[i % 4] },
+      itemStyle: { color: colour(i, s, data.palette, f) }, lineStyle: { color: colour(i, s, data.palette, f), width: 2, type: s.level ? [9, 4] : dashes[i % 4] },
       markLine: i === 0 ? reference(f, c) : undefined,
     }));
     f.series.forEach((s, i) => o.series.push(...whiskers(f, c, i, s.points.map((p, k) => [place(p[0]), p[1], s.errors ? s.errors[k] : null]), () => 0)));
@@ -183,8 +183,8 @@
       return o;
     }
     o.series = f.series.map((s, i) => ({
-      type: 'line', name: s.name, data: s.points, showSymbol: false, itemStyle: { color: colour(i, s, data.palette) },
-      lineStyle: { color: colour(i, s, data.palette), width: 1.5, type: dashes[i % 4] },
+      type: 'line', name: s.name, data: s.points, showSymbol: false, itemStyle: { color: colour(i, s, data.palette, f) },
+      lineStyle: { color: colour(i, s, data.palette, f), width: 1.5, type: dashes[i % 4] },
     }));
     return o;
   }
@@ -202,7 +202,7 @@
     }
     o.series = f.series.map((s, i) => s.bound
       ? { type: 'line', name: s.name, data: s.points, symbol: 'none', silent: true, lineStyle: { color: data.bound, type: 'dashed', width: 2 }, itemStyle: { color: data.bound } }
-      : { type: 'scatter', name: s.name, data: s.points, symbol: symbols[i % 4], symbolSize: 12, itemStyle: { color: colour(i, s, data.palette), opacity: 0.9 } });
+      : { type: 'scatter', name: s.name, data: s.points, symbol: symbols[i % 4], symbolSize: 12, itemStyle: { color: colour(i, s, data.palette, f), opacity: 0.9 } });
     o.tooltip.formatter = (p) => { const s = f.series[p.seriesIndex]; return s.labels ? s.labels[p.dataIndex] : s.name; };
     return o;
   };
