@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"heddle/internal/suggest"
 )
 
 // op is what a layer says about a field.
@@ -71,7 +73,7 @@ func (c *checker) wrong(s source, path string, n *yaml.Node, expected string, na
 	}
 	hint := ""
 	if n.Kind == yaml.ScalarNode {
-		hint = didYouMean(n.Value, names)
+		hint = suggest.DidYouMean(n.Value, names)
 	}
 	c.bad.add(s.at(n), path, "expected %s; found %s%s", expected, describe(n), hint)
 }

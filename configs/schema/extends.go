@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"heddle/internal/suggest"
 )
 
 // Limits on extends; a fan of files within the chain's limit could still be huge.
@@ -32,7 +34,7 @@ func FromFS(fsys fs.FS) Presets {
 			return file, data, nil
 		}
 		names := presetNames(fsys, kind)
-		if hint := didYouMean(name, names); hint != "" {
+		if hint := suggest.DidYouMean(name, names); hint != "" {
 			return "", nil, errors.New("unknown" + hint)
 		}
 		return "", nil, fmt.Errorf("unknown; there are: %s", strings.Join(names, ", "))

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"heddle/internal/suggest"
 )
 
 // maxRange is how many values a range may have; one with more is a mistake.
@@ -73,7 +75,7 @@ func (c *checker) span(s source, name string, key *Field, n *yaml.Node) (r span,
 		}
 		part := parts[k.Value]
 		if part == nil {
-			c.bad.add(s.at(k), join(name, clip(k.Value)), "unknown key%s", didYouMean(k.Value, []string{"from", "to", "step", "times"}))
+			c.bad.add(s.at(k), join(name, clip(k.Value)), "unknown key%s", suggest.DidYouMean(k.Value, []string{"from", "to", "step", "times"}))
 			continue
 		}
 		if *part, ok = number(key, v, k.Value == "times"); !ok {

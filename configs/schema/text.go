@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"heddle/internal/suggest"
 )
 
 // EnvPrefix begins the names of the environment variables that are keys.
@@ -42,7 +44,7 @@ func (t *tree) hintEnv(rest string) string {
 	for _, f := range t.fields[1:] {
 		names = append(names, strings.ReplaceAll(f.Path, ".", "__"))
 	}
-	if n := nearest(rest, names); n != "" {
+	if n := suggest.Nearest(rest, names); n != "" {
 		return "; did you mean " + EnvPrefix + strings.ToUpper(n) + "?"
 	}
 	return "; two underscores part the keys, as in " + EnvPrefix + strings.ToUpper(names[len(names)-1])

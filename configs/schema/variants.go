@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"heddle/internal/suggest"
 )
 
 // Variants are what is compared with each other. They are lists that go together, entry by entry, or a list of
@@ -221,7 +223,7 @@ func (c *checker) variantKey(s source, f *Field, name string, k *yaml.Node) *Fie
 				known = append(known, x.Key)
 			}
 		}
-		c.bad.add(s.at(k), join(name, clip(k.Value)), "unknown key%s", didYouMean(k.Value, known))
+		c.bad.add(s.at(k), join(name, clip(k.Value)), "unknown key%s", suggest.DidYouMean(k.Value, known))
 		return nil
 	}
 	key := c.find(k.Value, s.at(k))

@@ -24,6 +24,7 @@ var rules = []struct {
 }{
 	{"register", nil},
 	{"internal/plain", nil},
+	{"internal/suggest", nil},
 	{"internal/enum", nil},
 	{"internal/resources", nil},
 	{"internal/version", nil},
@@ -55,7 +56,7 @@ var rules = []struct {
 	}},
 	{"units/all", []string{"components/*/unit"}},
 	{"units", []string{"=isa", "components/accel", "=kernels/schedule"}},
-	{"configs/schema", []string{"internal/files", "internal/plain"}},
+	{"configs/schema", []string{"internal/files", "internal/plain", "internal/suggest"}},
 	// Names of what is registered are keys' values.
 	{"configs", []string{
 		"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "configs/schema", "register",
@@ -64,7 +65,7 @@ var rules = []struct {
 	// Files of signals and the choice of names know no machine.
 	{"sim/vcd", nil},
 	{"sim/choose", nil},
-	{"sim", []string{"=isa", "isa/", "configs", "=units", "components/", "sim"}},
+	{"sim", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "internal/suggest"}},
 	// The compiler of kernels knows no graphs, schedules or algorithms.
 	{"kernels/ir", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/codegen", []string{"=isa", "isa/emu", "=kernels/ir"}},

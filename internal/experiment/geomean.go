@@ -2,10 +2,10 @@ package experiment
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Geomean is the geometric mean of a variant's speedups over the points of the sweep.
@@ -23,23 +23,27 @@ func Geomeans(points []Point, outcomes []Outcome) (means []Geomean) {
 	if !compares(points) || !slices.ContainsFunc(points, func(p Point) bool { return !slices.Equal(p.swept(), points[0].swept()) }) {
 		return nil
 	}
-	at, over := map[int]int{}, [][]map[string]string{}
+	at, over, speedups := map[int]int{}, [][]map[string]string{}, [][]float64{}
 	for i := range points {
 		variant := points[i].Place[0]
 		if _, ok := at[variant]; !ok {
 			at[variant] = len(means)
 			means, over = append(means, Geomean{Variant: points[i].Variant}), append(over, nil)
+			speedups = append(speedups, nil)
 		}
 		m := &means[at[variant]]
 		m.Of++
 		if s, ok := Speedup(points, outcomes, i); ok {
 			m.Points++
-			m.Speedup += math.Log(s)
+			speedups[at[variant]] = append(speedups[at[variant]], s)
 			over[at[variant]] = append(over[at[variant]], axesMap(&points[i], SeedKey))
 		}
 	}
 	for i := range means {
-		means[i].Speedup = math.Exp(means[i].Speedup / float64(max(1, means[i].Points)))
+		means[i].Speedup = 1
+		if means[i].Points > 0 {
+			means[i].Speedup = stat.GeometricMean(speedups[i], nil)
+		}
 		means[i].Over = Differing(over[i])
 	}
 	return means

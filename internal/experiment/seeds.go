@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"heddle/sim/stats"
 )
 
@@ -20,18 +22,12 @@ func Estimated(values []float64) (e Estimate) {
 	if e.N == 0 {
 		return e
 	}
-	for _, v := range values {
-		e.Mean += v
-	}
-	e.Mean /= float64(e.N)
 	if e.N == 1 {
+		e.Mean = values[0]
 		return e
 	}
-	squares := 0.0
-	for _, v := range values {
-		squares += (v - e.Mean) * (v - e.Mean)
-	}
-	e.CI95 = stats.Student95(e.N-1) * math.Sqrt(squares/float64(e.N-1)/float64(e.N))
+	mean, deviation := stat.MeanStdDev(values, nil)
+	e.Mean, e.CI95 = mean, stats.Student95(e.N-1)*stat.StdErr(deviation, float64(e.N))
 	return e
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"heddle/configs"
 	"heddle/internal/report"
 )
@@ -37,20 +39,10 @@ func values(list []sample) (out []float64) {
 	return out
 }
 
-func mean(values []float64) (sum float64) {
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
+func mean(values []float64) float64 { return stat.Mean(values, nil) }
 
 // geomean is NaN if a value has no logarithm.
-func geomean(values []float64) (sum float64) {
-	for _, v := range values {
-		sum += math.Log(v)
-	}
-	return math.Exp(sum / float64(len(values)))
-}
+func geomean(values []float64) float64 { return stat.GeometricMean(values, nil) }
 
 // xy is a value at its place on an axis.
 type xy struct{ x, y float64 }
@@ -113,22 +105,19 @@ func reduceSeries(how configs.Choice, lines [][]xy) (x float64, ok bool) {
 
 // r2 is the coefficient of determination of the line of least squares.
 func r2(l []xy) float64 {
-	n := float64(len(l))
-	var sx, sy, sxx, sxy, syy float64
+	var x, y []float64
 	for _, p := range l {
-		sx, sy = sx+p.x, sy+p.y
+		x, y = append(x, p.x), append(y, p.y)
 	}
-	for _, p := range l {
-		dx, dy := p.x-sx/n, p.y-sy/n
-		sxx, sxy, syy = sxx+dx*dx, sxy+dx*dy, syy+dy*dy
-	}
-	if syy == 0 {
+	if slices.Min(y) == slices.Max(y) {
 		return 1
 	}
-	return sxy * sxy / (sxx * syy)
+	r := stat.Correlation(x, y, nil)
+	return r * r
 }
 
-// tau is Kendall's: pairs that rise less pairs that fall, over all.
+// tau is Kendall's: pairs that rise less pairs that fall, over all. A pair of equal values does neither; gonum's takes
+// it to rise.
 func tau(l []xy) float64 {
 	sum, n := 0, 0
 	for i := range l {

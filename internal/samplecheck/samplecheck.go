@@ -11,6 +11,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+	"gonum.org/v1/gonum/stat"
 
 	"heddle/configs"
 	"heddle/internal/experiment"
@@ -133,11 +134,14 @@ func Summarise(rows []Row) (s Summary) {
 	larger := slices.Clone(rows)
 	slices.SortStableFunc(larger, func(a, b Row) int { return int(int64(b.Whole.Instrs>>10) - int64(a.Whole.Instrs>>10)) })
 	larger = larger[:(len(larger)+1)/2]
-	log := 0.0
+	faster := make([]float64, len(larger))
 	for i := range larger {
-		log += math.Log(larger[i].Faster())
+		faster[i] = larger[i].Faster()
 	}
-	s.Faster = math.Exp(log / float64(max(len(larger), 1)))
+	s.Faster = 1
+	if len(faster) > 0 {
+		s.Faster = stat.GeometricMean(faster, nil)
+	}
 	return s
 }
 

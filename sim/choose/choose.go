@@ -61,38 +61,3 @@ func ParseList(texts []string) (list []Pattern, err error) {
 	}
 	return list, nil
 }
-
-// DidYouMean suggests the nearest of the names, if one is near.
-func DidYouMean(text string, names []string) string {
-	best, least := "", max(len(text)/2, 2)+1
-	for _, n := range names {
-		if d := distance(text, n); d < least {
-			best, least = n, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
-}
-
-// distance is how many characters must be put in, left out or changed (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := before
-			if a[i] != b[j] {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}

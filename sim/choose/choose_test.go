@@ -35,20 +35,12 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-func TestDidYouMean(t *testing.T) {
-	names := []string{"issue", "commit", "fsm"}
-	require.Equal(t, "; did you mean issue?", choose.DidYouMean("isue", names))
-	require.Equal(t, "; did you mean commit?", choose.DidYouMean("comit", names))
-	require.Empty(t, choose.DidYouMean("zzzzzz", names))
-}
-
 func FuzzParse(f *testing.F) {
 	f.Add("core?.warp[12].*", "core0.warp1.pc")
 	f.Add("/a(b|c)/", "ab")
 	f.Fuzz(func(t *testing.T, text, name string) {
 		if p, err := choose.Parse(text); err == nil {
 			p.Matches(name)
-			choose.DidYouMean(text[:min(len(text), 40)], []string{name[:min(len(name), 40)]})
 		}
 	})
 }

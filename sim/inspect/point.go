@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"heddle/internal/suggest"
 	"heddle/isa"
-	"heddle/sim/choose"
 )
 
 // Any is the core, or warp, of a point that is any's.
@@ -80,7 +80,7 @@ func (p *Point) Check(prog *isa.Program, cores, warps int) error {
 	for _, s := range prog.Symbols {
 		names = append(names, s.Name)
 	}
-	return fmt.Errorf("%s: %s has no symbol %s%s", p.Text, prog.Name, p.symbol, choose.DidYouMean(p.symbol, names))
+	return fmt.Errorf("%s: %s has no symbol %s%s", p.Text, prog.Name, p.symbol, suggest.DidYouMean(p.symbol, names))
 }
 
 // of reports whether the point is one of that warp's.

@@ -15,6 +15,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"heddle/sim"
 	"heddle/sim/stats"
 )
@@ -97,18 +99,10 @@ func factor(s *sim.Sampled, i int) (f float64, ok bool) {
 	if len(paces) == 0 || v.Cycles == 0 {
 		return 0, false
 	}
-	return cpi(v.Pace) / geomean(paces), true
+	return cpi(v.Pace) / stat.GeometricMean(paces, nil), true
 }
 
 func cpi(p sim.Pace) float64 { return float64(p.Cycles) / float64(max(p.WarpInstrs, 1)) }
-
-func geomean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += math.Log(v)
-	}
-	return math.Exp(sum / float64(len(values)))
-}
 
 // launch estimates a launch whose first interval is at a place of the kernel's.
 func (k *kernel) launch(s *sim.Sampled, at int) Estimate {

@@ -1,0 +1,55 @@
+// Package suggest finds the name that somebody meant, for messages about one that does not exist.
+package suggest
+
+import "strings"
+
+// longest bounds the work on hostile words; names are far shorter.
+const longest = 80
+
+// DidYouMean is the tail of a message about an unknown name: empty if no name is close.
+func DidYouMean(word string, names []string) string {
+	if n := Nearest(word, names); n != "" {
+		return "; did you mean " + n + "?"
+	}
+	return ""
+}
+
+// Nearest returns the name closest to word, the first of equals, or "" if none is close: a third of the letters may
+// differ, but one at least. Case does not count.
+func Nearest(word string, names []string) string {
+	if len(word) > longest {
+		return ""
+	}
+	best, found := max(1, len(word)/3)+1, ""
+	for _, name := range names {
+		if d := distance(strings.ToLower(word), strings.ToLower(name)); d < best {
+			best, found = d, name
+		}
+	}
+	return found
+}
+
+// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b (the optimal string
+// alignment distance).
+func distance(a, b string) int {
+	row := func() []int { return make([]int, len(b)+1) }
+	before, last, now := row(), row(), row()
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		now[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				now[j] = min(now[j], before[j-2]+1)
+			}
+		}
+		before, last, now = last, now, before
+	}
+	return last[len(b)]
+}
