@@ -48,6 +48,7 @@ type checker struct {
 	funcs    map[string]*Func
 	scopes   []map[string]*Var
 	loops    int
+	params   map[*Var]bool // of the function that is checked
 }
 
 func (c *checker) open()  { c.scopes = append(c.scopes, map[string]*Var{}) }
@@ -121,7 +122,9 @@ func (c *checker) typeOf(t *Type) {
 func (c *checker) function(f *Func) {
 	c.open()
 	defer c.close()
+	c.params = map[*Var]bool{}
 	for _, v := range f.Params {
+		c.params[v] = true
 		c.typeOf(v.Type)
 		c.enter(v)
 	}
@@ -195,7 +198,7 @@ func (c *checker) assignTo(s *Assign) {
 	to := c.expr(s.X)
 	switch x := s.X.(type) {
 	case *Name:
-		if x.Var == nil {
+		if x.Var == nil || c.params[x.Var] {
 			c.errorf(s.Pos, "%s cannot be assigned to", x.Name)
 		}
 	case *Index:

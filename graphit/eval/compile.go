@@ -1,0 +1,381 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"heddle/graphit"
+)
+
+// failure is thrown by what a program does wrong when it runs.
+type failure struct {
+	pos graphit.Pos
+	msg string
+}
+
+func fail(pos graphit.Pos, format string, args ...any) {
+	panic(failure{pos, fmt.Sprintf(format, args...)})
+}
+
+// scope is what an expression is evaluated in.
+type scope struct {
+	locals map[*graphit.Var]int
+	names  names
+}
+
+// names are what variables stand for that are no function's own.
+type names interface {
+	// scalar is where a number is kept that the host knows.
+	scalar(v *graphit.Var) *Value
+	// element reads and writes vectors' elements.
+	element(v *graphit.Var, n int64, pos graphit.Pos) Value
+	setElement(v *graphit.Var, n int64, x Value, pos graphit.Pos)
+	// method is what a method of a set, list, queue or graph returns.
+	method(x *graphit.Method, args []Value) Value
+	// call is a function of the language's.
+	call(x *graphit.Call, args []Value) Value
+	argument(n int64, pos graphit.Pos) string
+}
+
+// frame is what a function's call has.
+type frame struct {
+	locals []Value
+	leave  bool   // by break
+	tells  func() // of a change to what is tracked; nil: nobody asks
+}
+
+// code is a compiled expression.
+type code func(f *frame) Value
+
+// expr compiles an expression, to a value of its type.
+func (s *scope) expr(x graphit.Expr) code {
+	switch x := x.(type) {
+	case *graphit.Number:
+		v := Value{I: x.Int}
+		if x.Real {
+			v = rounded(x.Val, 0)
+		}
+		return func(*frame) Value { return v }
+	case *graphit.Truth:
+		v := Truth(x.Value)
+		return func(*frame) Value { return v }
+	case *graphit.Name:
+		return s.name(x)
+	case *graphit.Unary:
+		return s.unary(x)
+	case *graphit.Binary:
+		return s.binary(x)
+	case *graphit.Index:
+		n, ok := x.X.(*graphit.Name)
+		if !ok {
+			break
+		}
+		i := s.expr(x.I)
+		return func(f *frame) Value { return s.names.element(n.Var, index(i(f), x.Pos), x.Pos) }
+	case *graphit.Call:
+		return s.called(x)
+	case *graphit.Method:
+		args := s.args(x.Args)
+		return func(f *frame) Value { return s.names.method(x, values(args, f)) }
+	}
+	panic(fmt.Sprintf("BUG: eval: expression %T", x))
+}
+
+// index is an element's number, which no race may decide.
+func index(v Value, pos graphit.Pos) int64 {
+	if v.Any != nil {
+		fail(pos, "which element it is depends on which of several racing assignments came last")
+	}
+	return v.I
+}
+
+func (s *scope) args(list []graphit.Expr) (out []code) {
+	for _, x := range list {
+		switch x.TypeOf().Kind {
+		case graphit.VertexSet, graphit.Function, graphit.String, graphit.Vector:
+			out = append(out, nil)
+		default:
+			out = append(out, s.expr(x))
+		}
+	}
+	return out
+}
+
+func values(list []code, f *frame) []Value {
+	out := make([]Value, len(list))
+	for i, c := range list {
+		if c != nil {
+			out[i] = c(f)
+		}
+	}
+	return out
+}
+
+func (s *scope) name(x *graphit.Name) code {
+	if n, ok := s.locals[x.Var]; ok {
+		return func(f *frame) Value { return f.locals[n] }
+	}
+	if k := x.Var.Type.Kind; k == graphit.VertexSet { // all vertices, as their number
+		return func(*frame) Value { return s.names.method(&graphit.Method{X: x, Name: "size"}, nil) }
+	}
+	at := s.names.scalar(x.Var)
+	return func(*frame) Value { return *at }
+}
+
+// as compiles an expression to a value of another type.
+func (s *scope) as(x graphit.Expr, t *graphit.Type) code {
+	c, from := s.expr(x), x.TypeOf()
+	if from.Kind == graphit.VertexSet { // all vertices: their number
+		from = &graphit.Type{Kind: graphit.Int}
+	}
+	if from.Kind == t.Kind || from.IsReal() && t.IsReal() {
+		return c
+	}
+	return func(f *frame) Value { return convert(c(f), from, t) }
+}
+
+func (s *scope) unary(x *graphit.Unary) code {
+	c, isReal := s.expr(x.X), x.TypeOf().IsReal()
+	t := x.TypeOf()
+	switch {
+	case x.Op == "not":
+		return func(f *frame) Value { v := c(f); return Value{I: 1 - v.I, E: v.E} }
+	case x.Op == "-" && isReal:
+		return func(f *frame) Value { v := c(f); v.F = -v.F; return v }
+	case x.Op == "-":
+		return func(f *frame) Value { return wrap(-c(f).I, t) }
+	}
+	return c
+}
+
+func (s *scope) binary(x *graphit.Binary) code {
+	op := x.Op
+	switch op {
+	case "and", "or", "xor":
+		a, b := s.expr(x.X), s.expr(x.Y)
+		return func(f *frame) Value { return logic(op, a(f), b(f)) }
+	case "+", "-", "*", "/":
+		t := x.TypeOf()
+		a, b := s.as(x.X, t), s.as(x.Y, t)
+		return func(f *frame) Value {
+			v, w := a(f), b(f)
+			if v.Any != nil || w.Any != nil {
+				fail(x.Pos, "the value depends on which of several racing assignments came last")
+			}
+			return arithmetic(op, t, v, w)
+		}
+	}
+	if x.X.TypeOf().Kind == graphit.Bool {
+		a, b := s.expr(x.X), s.expr(x.Y)
+		return func(f *frame) Value {
+			v, w := a(f), b(f)
+			return Value{I: Truth((v.I == w.I) == (op == "==")).I, E: max(v.E, w.E)}
+		}
+	}
+	t := graphit.Wider(numeric(x.X), numeric(x.Y))
+	a, b, isReal := s.as(x.X, t), s.as(x.Y, t), t.IsReal()
+	return func(f *frame) Value { return compare(op, isReal, a(f), b(f)) }
+}
+
+// numeric is the type of a number; the set of all vertices is their number.
+func numeric(x graphit.Expr) *graphit.Type {
+	if t := x.TypeOf(); t.Kind != graphit.VertexSet {
+		return t
+	}
+	return &graphit.Type{Kind: graphit.Int}
+}
+
+func (s *scope) called(x *graphit.Call) code {
+	switch {
+	case x.Func != nil:
+		fn := s.function(x.Func)
+		var args []code
+		for i, a := range x.Args {
+			args = append(args, s.as(a, x.Func.Params[i].Type))
+		}
+		buf := make([]Value, len(args))
+		return func(f *frame) Value {
+			for i, c := range args {
+				buf[i] = c(f)
+			}
+			return fn(buf, f.tells)
+		}
+	case x.Name == "fabs":
+		c := s.as(x.Args[0], x.TypeOf())
+		return func(f *frame) Value { v := c(f); v.F = math.Abs(v.F); return v }
+	case x.Name == "atoi":
+		return func(f *frame) Value { return s.atoi(x) }
+	}
+	args := s.args(x.Args)
+	return func(f *frame) Value { return s.names.call(x, values(args, f)) }
+}
+
+// atoi reads an argument of the command line.
+func (s *scope) atoi(x *graphit.Call) Value {
+	text := ""
+	switch a := x.Args[0].(type) {
+	case *graphit.Index:
+		n, _ := a.I.(*graphit.Number)
+		text = s.names.argument(n.Int, a.Pos)
+	case *graphit.Text:
+		text = a.Value
+	default:
+		fail(x.Pos, "atoi: expected an argument of the command line, as argv[2]")
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		fail(x.Pos, "atoi: expected a whole number of 32 bits, found %q", text)
+	}
+	return Int(n)
+}
+
+// function compiles a function that operators apply, or that such a function calls.
+func (s *scope) function(fn *graphit.Func) func(args []Value, tells func()) Value {
+	in := &scope{locals: map[*graphit.Var]int{}, names: s.names}
+	for _, p := range fn.Params {
+		in.locals[p] = len(in.locals)
+	}
+	if fn.Result != nil {
+		in.locals[fn.Result] = len(in.locals)
+	}
+	params := len(in.locals)
+	body := in.block(fn.Body)
+	size, result := len(in.locals), in.locals[fn.Result]
+	f := &frame{locals: make([]Value, size)} // no function calls itself
+	return func(args []Value, tells func()) Value {
+		copy(f.locals[:params], args)
+		clear(f.locals[params:])
+		f.tells, f.leave = tells, false
+		body(f)
+		if fn.Result == nil {
+			return Value{}
+		}
+		return f.locals[result]
+	}
+}
+
+// run is compiled statements.
+type run func(f *frame)
+
+func (s *scope) block(list []graphit.Stmt) run {
+	var all []run
+	for _, x := range list {
+		all = append(all, s.statement(x))
+	}
+	return func(f *frame) {
+		for _, r := range all {
+			if r(f); f.leave {
+				return
+			}
+		}
+	}
+}
+
+func (s *scope) statement(x graphit.Stmt) run {
+	switch x := x.(type) {
+	case *graphit.VarStmt:
+		n := len(s.locals)
+		value := func(*frame) Value { return Value{} }
+		if x.Var.Init != nil {
+			value = s.as(x.Var.Init, x.Var.Type)
+		}
+		s.locals[x.Var] = n
+		return func(f *frame) { f.locals[n] = value(f) }
+	case *graphit.Assign:
+		return s.assign(x)
+	case *graphit.ExprStmt:
+		c := s.expr(x.X)
+		return func(f *frame) { c(f) }
+	case *graphit.If:
+		cond, then, els := s.truth(x.Cond), s.block(x.Then), s.block(x.Else)
+		return func(f *frame) {
+			if cond(f) {
+				then(f)
+			} else {
+				els(f)
+			}
+		}
+	case *graphit.While:
+		cond, body := s.truth(x.Cond), s.block(x.Body)
+		return func(f *frame) {
+			for cond(f) && !f.leave {
+				body(f)
+			}
+			f.leave = false
+		}
+	case *graphit.For:
+		n := len(s.locals)
+		s.locals[x.Var] = n
+		from, to, body := s.expr(x.From), s.expr(x.To), s.block(x.Body)
+		return func(f *frame) {
+			last := to(f).I
+			for i := from(f).I; i < last && !f.leave; i++ {
+				f.locals[n] = Int(i)
+				body(f)
+			}
+			f.leave = false
+		}
+	case *graphit.Break:
+		return func(f *frame) { f.leave = true }
+	}
+	pos := x.Position()
+	return func(*frame) { fail(pos, "only the host can do this: expected it in main") }
+}
+
+// truth compiles a condition, which must be decided.
+func (s *scope) truth(x graphit.Expr) func(f *frame) bool {
+	c, pos := s.expr(x), x.Position()
+	return func(f *frame) bool {
+		v := c(f)
+		if v.E > 0 {
+			fail(pos, "the condition depends on roundings, or on which of several racing assignments came last: it cannot be checked")
+		}
+		return v.I == 1
+	}
+}
+
+// reducer is a vector that functions of operators change.
+type reducer interface {
+	reduce(v *graphit.Var, n int64, op string, x Value, pos graphit.Pos) bool
+	tracks(v *graphit.Var) bool
+}
+
+func (s *scope) assign(x *graphit.Assign) run {
+	value := s.as(x.Value, x.X.TypeOf())
+	if to, ok := x.X.(*graphit.Index); ok {
+		v, at := to.X.(*graphit.Name).Var, s.expr(to.I)
+		r, reduces := s.names.(reducer)
+		return func(f *frame) {
+			n, w := index(at(f), to.Pos), value(f)
+			if !reduces {
+				s.names.setElement(v, n, s.combined(x, s.names.element(v, n, to.Pos), w), to.Pos)
+				return
+			}
+			if r.reduce(v, n, x.Op, w, to.Pos) && f.tells != nil && r.tracks(v) {
+				f.tells()
+			}
+		}
+	}
+	v := x.X.(*graphit.Name).Var
+	if n, ok := s.locals[v]; ok {
+		return func(f *frame) { f.locals[n] = s.combined(x, f.locals[n], value(f)) }
+	}
+	at := s.names.scalar(v)
+	return func(f *frame) { *at = s.combined(x, *at, value(f)) }
+}
+
+// combined is what a variable has behind an assignment.
+func (s *scope) combined(x *graphit.Assign, old, new Value) Value {
+	t := x.X.TypeOf()
+	d := newData(t, 1)
+	switch x.Op {
+	case "=":
+		return new
+	case "+=":
+		return arithmetic("+", t, old, new)
+	}
+	d.set(0, old)
+	d.least(0, new, x.Op == "max=")
+	return d.get(0)
+}

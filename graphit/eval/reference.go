@@ -1,0 +1,358 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"heddle/graphit"
+	"heddle/graphit/graphir"
+	"heddle/kernels/graph"
+)
+
+// Reference runs operators one edge after the other, on the host.
+type Reference struct {
+	host    *Host
+	graph   *graph.Graph
+	vectors map[*graphit.Var]*data
+	funcs   map[*graphit.Func]func(args []Value, tells func()) Value
+	tracked *graphit.Var
+	waiting map[*Queue][]bool
+	update  func(x *graphit.Method, args []Value)
+	epoch   uint32
+	racing  bool // an edge's function runs
+
+	// Decide answers where roundings decide whether a vertex is in the output of a filter: which operator it is, counted from 0, and
+	// the vertex. nil: the reference's own answer counts.
+	Decide  func(n int, v uint32) bool
+	filters int
+}
+
+// NewReference makes the reference's backend of a host's run.
+func NewReference(h *Host) *Reference {
+	return &Reference{
+		host: h, graph: h.graph, vectors: map[*graphit.Var]*data{}, waiting: map[*Queue][]bool{},
+		funcs: map[*graphit.Func]func([]Value, func()) Value{}, epoch: 1,
+	}
+}
+
+// Declare makes a vector.
+func (r *Reference) Declare(v *graphit.Var, initial Value, degrees []uint32) error {
+	d := newData(v.Type.Of, r.host.length(v))
+	d.epoch = r.epoch
+	for n := range d.len() {
+		if degrees != nil {
+			initial.I = int64(degrees[n])
+		}
+		d.set(n, initial)
+	}
+	r.vectors[v] = d
+	return nil
+}
+
+// Element and SetElement are the host's accesses.
+func (r *Reference) Element(v *graphit.Var, n int) Value       { return r.vectors[v].get(n) }
+func (r *Reference) SetElement(v *graphit.Var, n int, x Value) { r.vectors[v].set(n, x) }
+
+// Seconds is no time: nothing depends on it.
+func (r *Reference) Seconds() float64 { return 0 }
+
+// functionNames are what functions of operators know.
+type functionNames struct{ *Reference }
+
+func (r functionNames) scalar(v *graphit.Var) *Value { return r.host.scalar(v) }
+
+func (r functionNames) element(v *graphit.Var, n int64, pos graphit.Pos) Value {
+	r.bound(v, n, pos)
+	return r.vectors[v].get(int(n))
+}
+
+func (r functionNames) setElement(v *graphit.Var, n int64, x Value, pos graphit.Pos) {
+	r.reduce(v, n, "=", x, pos)
+}
+
+func (r *Reference) bound(v *graphit.Var, n int64, pos graphit.Pos) {
+	if d := r.vectors[v]; n < 0 || n >= int64(d.len()) {
+		fail(pos, "%s[%d]: the vector has elements 0 to %d", v.Name, n, d.len()-1)
+	}
+}
+
+// reduce changes an element, and reports whether that tells of a change.
+func (r functionNames) reduce(v *graphit.Var, n int64, op string, x Value, pos graphit.Pos) bool {
+	r.bound(v, n, pos)
+	d := r.vectors[v]
+	switch op {
+	case "=":
+		if r.racing {
+			if !d.race(int(n), x) {
+				fail(pos, "%s[%d]: edges race to assign real numbers: it cannot be checked", v.Name, n)
+			}
+		} else {
+			d.set(int(n), x)
+		}
+		return true
+	case "+=":
+		return d.add(int(n), x)
+	}
+	return d.least(int(n), x, op == "max=")
+}
+
+func (r functionNames) tracks(v *graphit.Var) bool { return v == r.tracked }
+
+func (r functionNames) method(x *graphit.Method, args []Value) Value {
+	switch x.Name {
+	case "updatePriorityMin", "updatePrioritySum":
+		if r.update == nil {
+			fail(x.Pos, "%s: expected it in a function that applyUpdatePriority applies", x.Name)
+		}
+		r.update(x, args)
+		return Value{}
+	case "sum", "pop":
+		fail(x.Pos, "%s: expected it in main", x.Name)
+	}
+	return r.host.method(x, args)
+}
+
+func (r functionNames) call(x *graphit.Call, args []Value) Value {
+	fail(x.Pos, "%s: expected it in main", x.Name)
+	return Value{}
+}
+
+func (r functionNames) argument(n int64, pos graphit.Pos) string { return r.host.argument(n, pos) }
+
+// function compiles one, once.
+func (r *Reference) function(f *graphit.Func) func(args []Value, tells func()) Value {
+	c := r.funcs[f]
+	if c == nil {
+		c = (&scope{names: functionNames{r}}).function(f)
+		r.funcs[f] = c
+	}
+	return c
+}
+
+// settle ends an operator.
+func (r *Reference) settle() {
+	r.epoch++
+	for _, d := range r.vectors {
+		d.settle()
+		d.epoch = r.epoch
+	}
+}
+
+// Edges applies a function to edges, source by source. A filter is asked for a vertex once.
+func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Set) (*Set, error) {
+	apply, n := r.function(op.Apply), r.graph.Vertices()
+	rows := r.graph.CSR()
+	if op.Transposed {
+		rows = r.graph.CSC()
+	}
+	src, dst := r.filter(op.SrcFilter), r.filter(op.DstFilter)
+	out := make([]bool, n)
+	args := make([]Value, len(op.Apply.Params))
+	var to uint32
+	tells := func() { out[to] = true }
+	r.tracked, r.racing = op.Tracked, true
+	if op.Output == graphir.Priority {
+		r.update = r.updates(op)
+	}
+	defer func() { r.racing, r.update = false, nil; r.settle() }()
+	weights := rows.Weights
+	visit := func(v uint32) {
+		if !src(v) {
+			return
+		}
+		first := int(rows.Offsets[v])
+		for i, w := range rows.Row(int(v)) {
+			if !dst(w) {
+				continue
+			}
+			to = w
+			args[0], args[1] = Int(int64(v)), Int(int64(w))
+			if len(args) == 3 {
+				args[2] = weight(weights, first+i, r.graph.WeightKind(), op.Apply.Params[2].Type)
+			}
+			apply(args, tells)
+		}
+	}
+	if in == nil {
+		for v := range uint32(n) {
+			visit(v)
+		}
+	} else {
+		for _, v := range in.Vertices {
+			visit(v)
+		}
+	}
+	if op.Output != graphir.Modified {
+		return nil, nil
+	}
+	return setOf(out), nil
+}
+
+// weight is an edge's; 1 without weights.
+func weight(words []uint32, i int, k graph.WeightKind, t *graphit.Type) Value {
+	switch {
+	case k == graph.NoWeights && t.IsReal():
+		return Value{F: 1}
+	case k == graph.NoWeights:
+		return Int(1)
+	case k == graph.FloatWeights && t.IsReal():
+		return Value{F: float64(math.Float32frombits(words[i]))}
+	case k == graph.FloatWeights:
+		return convert(Int(int64(math.Float32frombits(words[i]))), &graphit.Type{Kind: graphit.Int}, t)
+	}
+	return convert(Int(int64(int32(words[i]))), &graphit.Type{Kind: graphit.Int}, t)
+}
+
+func setOf(in []bool) *Set {
+	s := &Set{}
+	for v, yes := range in {
+		if yes {
+			s.Vertices = append(s.Vertices, uint32(v))
+		}
+	}
+	return s
+}
+
+// filter asks a filter once for a vertex; nil: all pass.
+func (r *Reference) filter(f *graphit.Func) func(v uint32) bool {
+	if f == nil {
+		return func(uint32) bool { return true }
+	}
+	c, known := r.function(f), make([]int8, r.graph.Vertices())
+	args := make([]Value, 1)
+	return func(v uint32) bool {
+		if known[v] == 0 {
+			args[0] = Int(int64(v))
+			x := c(args, nil)
+			if x.E > 0 {
+				fail(f.Pos, "%s(%d) depends on roundings, or on which of several racing assignments came last: it cannot be checked", f.Name, v)
+			}
+			known[v] = int8(1 + x.I)
+		}
+		return known[v] == 2
+	}
+}
+
+// Vertices applies a function to vertices.
+func (r *Reference) Vertices(_ context.Context, op *graphir.VertexSetIterator, in *Set) (*Set, error) {
+	apply := r.function(op.Apply)
+	defer r.settle()
+	if in == nil {
+		in = r.host.everything()
+	}
+	out := &Set{}
+	args := make([]Value, 1)
+	for _, v := range in.Vertices {
+		args[0] = Int(int64(v))
+		x := apply(args, nil)
+		if !op.Filters {
+			continue
+		}
+		yes := x.I == 1
+		if x.E > 0 && r.Decide != nil {
+			yes = r.Decide(r.filters, v)
+		}
+		if yes {
+			out.Vertices = append(out.Vertices, v)
+		}
+	}
+	if !op.Filters {
+		return nil, nil
+	}
+	r.filters++
+	return out, nil
+}
+
+// Queue makes a priority queue.
+func (r *Reference) Queue(q *Queue) error {
+	waits := make([]bool, r.graph.Vertices())
+	for v := range waits {
+		waits[v] = q.All || uint32(v) == q.Source
+	}
+	r.waiting[q] = waits
+	return nil
+}
+
+// Waiting reports whether a vertex waits.
+func (r *Reference) Waiting(_ context.Context, q *Queue) (bool, error) {
+	return slices.Contains(r.waiting[q], true), nil
+}
+
+// Ready takes the vertices of the first bucket that is not empty.
+func (r *Reference) Ready(_ context.Context, q *Queue) (*Set, error) {
+	first, waits, d := int64(math.MaxInt64), r.waiting[q], r.vectors[q.Vector]
+	for v, yes := range waits {
+		if yes {
+			first = min(first, bucket(d.i[v], q.Delta))
+		}
+	}
+	out := &Set{}
+	for v, yes := range waits {
+		if yes && bucket(d.i[v], q.Delta) == first {
+			out.Vertices = append(out.Vertices, uint32(v))
+			waits[v] = false
+		}
+	}
+	if len(out.Vertices) > 0 {
+		q.Current = first * q.Delta
+	}
+	return out, nil
+}
+
+// bucket is the number of a priority's bucket.
+func bucket(priority, delta int64) int64 {
+	return int64(math.Floor(float64(priority) / float64(delta)))
+}
+
+// updates are what functions do to a queue.
+func (r *Reference) updates(op *graphir.EdgeSetIterator) func(x *graphit.Method, args []Value) {
+	return func(x *graphit.Method, args []Value) {
+		q := r.host.queue(x.X)
+		d, v := r.vectors[q.Vector], int(args[0].I)
+		r.bound(q.Vector, int64(v), x.Pos)
+		if x.Name == "updatePriorityMin" {
+			if d.least(v, args[len(args)-1], false) {
+				r.waiting[q][v] = true
+			}
+			return
+		}
+		least := int64(math.MinInt32)
+		if len(args) == 3 {
+			least = args[2].I
+		}
+		if d.i[v] > least { // others have been taken out, or will be with this bucket
+			d.set(v, Int(max(d.i[v]+args[1].I, least)))
+		}
+	}
+}
+
+// Compare compares a vector of another backend with the reference's: integers must be the same, or one of those that a race may
+// leave; reals may be as far off as their roundings make possible.
+func (r *Reference) Compare(v *graphit.Var, words []uint32) error {
+	d := r.vectors[v]
+	if len(words) != d.len() {
+		return fmt.Errorf("%w: %s has %d elements: expected %d", ErrCheck, v.Name, len(words), d.len())
+	}
+	for n, w := range words {
+		if d.f != nil {
+			got := float64(math.Float32frombits(w))
+			if want := d.f[n]; got != want && !(math.Abs(got-want) <= d.e[n]) && !(math.IsNaN(got) && math.IsNaN(want)) {
+				return fmt.Errorf("%w: %s[%d] = %v: expected %v, and at most %.3g more or less", ErrCheck, v.Name, n, got, want, d.e[n])
+			}
+			continue
+		}
+		got := int64(int32(w))
+		if d.of.Kind == graphit.Uint {
+			got = int64(w)
+		}
+		if any := all(d.get(n)); !slices.Contains(any, got) {
+			if len(any) > 1 {
+				return fmt.Errorf("%w: %s[%d] = %d: expected one of %v, which edges race for", ErrCheck, v.Name, n, got, any)
+			}
+			return fmt.Errorf("%w: %s[%d] = %d: expected %d", ErrCheck, v.Name, n, got, any[0])
+		}
+	}
+	return nil
+}

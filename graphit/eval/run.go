@@ -1,0 +1,564 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"heddle/graphit"
+	"heddle/graphit/graphir"
+	"heddle/kernels/graph"
+)
+
+// Set is a set of vertices, ascending, each once.
+type Set struct {
+	Vertices []uint32
+	// Undecided are the vertices that roundings decide about, of a filter's output; nil: there are none.
+	Undecided map[uint32]bool
+}
+
+// Queue is a priority queue.
+type Queue struct {
+	Var    *graphit.Var
+	Vector *graphit.Var // the vertices' priorities
+	All    bool         // every vertex waits at first; otherwise Source
+	Source uint32
+	// Delta is how many priorities a bucket has.
+	Delta int64
+	// Current is the bucket's that was dequeued last.
+	Current int64
+}
+
+// Backend runs what a host program asks for.
+type Backend interface {
+	// Declare makes a vector. All of its elements are initial, or those of degrees.
+	Declare(v *graphit.Var, initial Value, degrees []uint32) error
+	Element(v *graphit.Var, n int) Value
+	SetElement(v *graphit.Var, n int, x Value)
+	// Edges and Vertices run an operator. in is nil if that is over all; an operator without output returns nil.
+	Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *Set) (*Set, error)
+	Vertices(ctx context.Context, op *graphir.VertexSetIterator, in *Set) (*Set, error)
+	// Queue makes a queue, Ready takes the vertices of its first bucket out, and Waiting reports whether any wait.
+	Queue(q *Queue) error
+	Ready(ctx context.Context, q *Queue) (*Set, error)
+	Waiting(ctx context.Context, q *Queue) (bool, error)
+	// Seconds is the time, for timers.
+	Seconds() float64
+}
+
+// Options are what a program is given besides its graph.
+type Options struct {
+	Args   []string // argv: the program's name, the graph's, and what follows
+	Output io.Writer
+	// MaxSteps is how many operators over edges may run; 0: as many as there are.
+	MaxSteps int
+}
+
+// Host runs a program's host side.
+type Host struct {
+	program *graphir.Program
+	graph   *graph.Graph
+	back    Backend
+	opt     Options
+	scope   *scope
+
+	numbers map[*graphit.Var]*Value
+	sets    map[*graphit.Var]*Set
+	lists   map[*graphit.Var][]*Set
+	queues  map[*graphit.Var]*Queue
+	timer   float64
+	leave   bool
+	steps   int
+	ctx     context.Context // of the run
+	cache   map[graphit.Expr]code
+}
+
+// NewHost makes the host's side of a run. Options' Args[0] and [1] stand for the program and the graph.
+func NewHost(p *graphir.Program, g *graph.Graph, opt Options) *Host {
+	h := &Host{
+		program: p, graph: g, opt: opt, numbers: map[*graphit.Var]*Value{}, sets: map[*graphit.Var]*Set{},
+		lists: map[*graphit.Var][]*Set{}, queues: map[*graphit.Var]*Queue{}, cache: map[graphit.Expr]code{},
+	}
+	if opt.Output == nil {
+		h.opt.Output = io.Discard
+	}
+	h.scope = &scope{locals: map[*graphit.Var]int{}, names: h}
+	return h
+}
+
+// Scalar is a number of the host's, as operators' functions see it now.
+func (h *Host) Scalar(v *graphit.Var) Value { return *h.scalar(v) }
+
+// QueueOf is the queue that a variable holds; nil: none.
+func (h *Host) QueueOf(v *graphit.Var) *Queue { return h.queues[v] }
+
+// Argument is an argument of a schedule: a number, or one of the command line.
+func (h *Host) Argument(a graphit.Arg) (float64, error) {
+	text := a.Text
+	if n, ok := a.Argv(); ok {
+		if n >= len(h.opt.Args) {
+			return 0, fmt.Errorf("the schedule asks for argv[%d], and there are arguments up to argv[%d]", n, len(h.opt.Args)-1)
+		}
+		text = h.opt.Args[n]
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, fmt.Errorf("the schedule's %s: expected a number, found %q", a.Text, text)
+	}
+	return x, nil
+}
+
+// Run runs the program on a backend. An error is a *graphit.Error, the backend's or ctx's.
+func (h *Host) Run(ctx context.Context, b Backend) (err error) {
+	h.back, h.ctx = b, ctx
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case failure:
+			err = &graphit.Error{File: h.program.File.Name, Pos: x.pos, Msg: x.msg}
+		case stopped:
+			err = x.err
+		default:
+			panic(x)
+		}
+	}()
+	h.globals()
+	h.block(h.program.Main)
+	return nil
+}
+
+// stopped is thrown with an error of the backend's.
+type stopped struct{ err error }
+
+func (h *Host) must(err error) {
+	if err != nil {
+		panic(stopped{err})
+	}
+}
+
+func (h *Host) globals() {
+	for _, v := range h.program.File.Globals { // in their order: they may use each other
+		switch v.Type.Kind {
+		case graphit.Vector:
+			h.vector(v)
+		case graphit.EdgeSet, graphit.VertexSet, graphit.PriorityQueue:
+		default:
+			if v.Type.Kind == graphit.String {
+				fail(v.Pos, "%s: strings cannot be kept", v.Name)
+			}
+			*h.scalar(v) = h.initial(v, v.Type)
+		}
+	}
+}
+
+// initial is a variable's first value.
+func (h *Host) initial(v *graphit.Var, t *graphit.Type) Value {
+	if v.Init == nil {
+		return Value{}
+	}
+	return h.scope.as(v.Init, t)(nil)
+}
+
+func (h *Host) vector(v *graphit.Var) {
+	m, ok := v.Init.(*graphit.Method)
+	if !ok || m.TypeOf().Kind != graphit.Vector {
+		h.must(h.back.Declare(v, h.initial(v, v.Type.Of), nil))
+		return
+	}
+	degrees := make([]uint32, h.graph.Vertices())
+	for n := range degrees {
+		degrees[n] = uint32(h.graph.CSR().Degree(n))
+	}
+	h.must(h.back.Declare(v, Value{}, degrees))
+}
+
+func (h *Host) block(list []graphir.Stmt) {
+	for _, s := range list {
+		if h.statement(s); h.leave {
+			return
+		}
+	}
+}
+
+func (h *Host) statement(s graphir.Stmt) {
+	h.must(h.ctx.Err())
+	switch s := s.(type) {
+	case *graphir.Host:
+		h.simple(s.Stmt)
+	case *graphir.If:
+		if h.truth(s.Cond) {
+			h.block(s.Then)
+		} else {
+			h.block(s.Else)
+		}
+	case *graphir.While:
+		for !h.leave && h.truth(s.Cond) {
+			h.must(h.ctx.Err())
+			h.block(s.Body)
+		}
+		h.leave = false
+	case *graphir.For:
+		from, to := h.value(s.From), h.as(s.To, s.Var.Type)
+		at := h.scalar(s.Var)
+		for i := from.I; i < to.I && !h.leave; i++ {
+			*at = Int(i)
+			h.block(s.Body)
+		}
+		h.leave = false
+	case *graphir.EdgeSetIterator:
+		if h.steps++; h.opt.MaxSteps > 0 && h.steps > h.opt.MaxSteps {
+			fail(s.Pos, "more than %d operators over edges have run: the program does not end, or it takes a higher limit", h.opt.MaxSteps)
+		}
+		out, err := h.back.Edges(h.ctx, s, h.input(s.Input))
+		h.must(err)
+		h.keep(s.To, s.Declares, out)
+	case *graphir.VertexSetIterator:
+		out, err := h.back.Vertices(h.ctx, s, h.input(s.Input))
+		h.must(err)
+		h.keep(s.To, s.Declares, out)
+	}
+}
+
+// input is an operator's input; nil: all vertices or edges.
+func (h *Host) input(x graphit.Expr) *Set {
+	if x == nil {
+		return nil
+	}
+	return h.set(x)
+}
+
+// keep assigns an operator's output.
+func (h *Host) keep(to graphit.Expr, declares *graphit.Var, out *Set) {
+	switch n, ok := to.(*graphit.Name); {
+	case declares != nil:
+		h.sets[declares] = out
+	case ok:
+		h.sets[n.Var] = out
+	}
+}
+
+// set is the value of an expression that is a set.
+func (h *Host) set(x graphit.Expr) *Set {
+	switch x := x.(type) {
+	case *graphit.Name:
+		if s := h.sets[x.Var]; s != nil {
+			return s
+		}
+		if x.Var.Global {
+			return h.everything()
+		}
+		fail(x.Pos, "%s has been deleted, or was never given a set", x.Name)
+	case *graphit.New:
+		n := h.value(x.Args[0]).I
+		switch {
+		case n == 0:
+			return &Set{}
+		case n == int64(h.graph.Vertices()):
+			return h.everything()
+		}
+		fail(x.Pos, "new vertexset(%d): expected 0, or the number of vertices, %d", n, h.graph.Vertices())
+	case *graphit.Method:
+		switch x.Name {
+		case "pop":
+			return h.pop(x)
+		case "dequeue_ready_set":
+			s, err := h.back.Ready(h.ctx, h.queue(x.X))
+			h.must(err)
+			return s
+		case "getVertices":
+			return h.everything()
+		}
+	}
+	fail(x.Position(), "expected a set")
+	return nil
+}
+
+// everything is the set of all vertices.
+func (h *Host) everything() *Set {
+	s := &Set{Vertices: make([]uint32, h.graph.Vertices())}
+	for v := range s.Vertices {
+		s.Vertices[v] = uint32(v)
+	}
+	return s
+}
+
+// pop takes the last set off a list.
+func (h *Host) pop(x *graphit.Method) *Set {
+	n, ok := x.X.(*graphit.Name)
+	if !ok {
+		fail(x.Pos, "expected a variable that is a list")
+	}
+	list := h.lists[n.Var]
+	if len(list) == 0 {
+		fail(x.Pos, "the list %s is empty", n.Name)
+	}
+	h.lists[n.Var] = list[:len(list)-1]
+	return list[len(list)-1]
+}
+
+func (h *Host) queue(x graphit.Expr) *Queue {
+	n, ok := x.(*graphit.Name)
+	if !ok || h.queues[n.Var] == nil {
+		fail(x.Position(), "there is no queue yet: expected new priority_queue before")
+	}
+	return h.queues[n.Var]
+}
+
+// simple runs a statement of the host's own.
+func (h *Host) simple(s graphit.Stmt) {
+	switch s := s.(type) {
+	case *graphit.VarStmt:
+		h.variable(s.Var)
+	case *graphit.Assign:
+		h.assign(s)
+	case *graphit.ExprStmt:
+		h.do(s.X)
+	case *graphit.Print:
+		for i, x := range s.Args {
+			if i > 0 {
+				fmt.Fprint(h.opt.Output, " ")
+			}
+			fmt.Fprint(h.opt.Output, h.text(x))
+		}
+		fmt.Fprintln(h.opt.Output)
+	case *graphit.Delete:
+		if n, ok := s.X.(*graphit.Name); ok {
+			delete(h.sets, n.Var)
+			delete(h.lists, n.Var)
+			delete(h.queues, n.Var)
+		}
+	case *graphit.Break:
+		h.leave = true
+	}
+}
+
+func (h *Host) variable(v *graphit.Var) {
+	switch v.Type.Kind {
+	case graphit.VertexSet:
+		h.sets[v] = &Set{}
+		if v.Init != nil {
+			h.sets[v] = h.set(v.Init)
+		}
+	case graphit.List:
+		h.lists[v] = nil
+	case graphit.PriorityQueue:
+		if v.Init != nil {
+			h.newQueue(v, v.Init)
+		}
+	case graphit.String:
+		fail(v.Pos, "%s: strings cannot be kept", v.Name)
+	default:
+		*h.scalar(v) = h.initial(v, v.Type)
+	}
+}
+
+func (h *Host) assign(s *graphit.Assign) {
+	n, ok := s.X.(*graphit.Name)
+	switch t := s.X.TypeOf(); {
+	case ok && t.Kind == graphit.VertexSet:
+		h.sets[n.Var] = h.set(s.Value)
+	case ok && t.Kind == graphit.PriorityQueue:
+		h.newQueue(n.Var, s.Value)
+	case ok && t.Kind == graphit.List:
+		h.lists[n.Var] = nil
+	default:
+		h.scope.assign(s)(nil)
+	}
+}
+
+// newQueue is new priority_queue(…, vector, order of buckets, order of priorities, all at first, source).
+func (h *Host) newQueue(v *graphit.Var, x graphit.Expr) {
+	made, ok := x.(*graphit.New)
+	if !ok {
+		fail(x.Position(), "expected new priority_queue")
+	}
+	if order := h.value(made.Args[3]).I; order != 1 {
+		fail(made.Pos, "new priority_queue: buckets in descending order are not supported: expected 1, found %d", order)
+	}
+	source := h.value(made.Args[6]).I
+	q := &Queue{Var: v, Vector: made.Args[2].(*graphit.Name).Var, All: source < 0, Delta: 1}
+	if source >= int64(h.graph.Vertices()) {
+		fail(made.Pos, "new priority_queue: there is no vertex %d: the graph has vertices 0 to %d", source, h.graph.Vertices()-1)
+	}
+	q.Source = uint32(max(0, source))
+	for _, op := range h.program.Edges {
+		if op.Output == graphir.Priority && op.Delta != nil {
+			d, err := h.Argument(*op.Delta)
+			h.must(err)
+			q.Delta = int64(d)
+		}
+	}
+	if q.Delta < 1 {
+		fail(made.Pos, "the schedule's delta is %d: expected at least 1", q.Delta)
+	}
+	h.queues[v] = q
+	h.must(h.back.Queue(q))
+}
+
+// do runs a method that changes something.
+func (h *Host) do(x graphit.Expr) {
+	m, ok := x.(*graphit.Method)
+	if !ok {
+		h.value(x)
+		return
+	}
+	switch m.Name {
+	case "addVertex":
+		h.addVertex(m)
+	case "append", "insert":
+		n, ok := m.X.(*graphit.Name)
+		if !ok {
+			fail(m.Pos, "expected a variable that is a list")
+		}
+		h.lists[n.Var] = append(h.lists[n.Var], h.set(m.Args[0]))
+	case "retrieve":
+		h.sets[m.Args[0].(*graphit.Name).Var] = h.pop(m)
+	case "updatePriorityMin", "updatePrioritySum":
+		fail(m.Pos, "%s: expected it in a function that applyUpdatePriority applies", m.Name)
+	default:
+		h.value(x)
+	}
+}
+
+func (h *Host) addVertex(m *graphit.Method) {
+	n, ok := m.X.(*graphit.Name)
+	if !ok {
+		fail(m.Pos, "expected a variable that is a vertexset")
+	}
+	v := h.value(m.Args[0]).I
+	if v < 0 || v >= int64(h.graph.Vertices()) {
+		fail(m.Pos, "addVertex(%d): the graph has vertices 0 to %d", v, h.graph.Vertices()-1)
+	}
+	list := h.set(n).Vertices
+	i, found := slices.BinarySearch(list, uint32(v))
+	if !found {
+		list = slices.Insert(slices.Clone(list), i, uint32(v))
+	}
+	h.sets[n.Var] = &Set{Vertices: list}
+}
+
+// value evaluates an expression.
+func (h *Host) value(x graphit.Expr) Value {
+	c := h.cache[x]
+	if c == nil {
+		c = h.scope.expr(x)
+		h.cache[x] = c
+	}
+	return c(nil)
+}
+
+func (h *Host) as(x graphit.Expr, t *graphit.Type) Value { return h.scope.as(x, t)(nil) }
+
+func (h *Host) truth(x graphit.Expr) bool {
+	v := h.value(x)
+	if v.E > 0 {
+		fail(x.Position(), "the condition depends on roundings, or on which of several racing assignments came last: it cannot be checked")
+	}
+	return v.I == 1
+}
+
+func (h *Host) text(x graphit.Expr) string {
+	if s, ok := x.(*graphit.Text); ok {
+		return s.Value
+	}
+	switch v, t := h.value(x), x.TypeOf(); {
+	case t.Kind == graphit.Bool:
+		return strconv.FormatBool(v.I == 1)
+	case t.IsReal():
+		return strconv.FormatFloat(v.F, 'g', 6, 64)
+	default:
+		return strconv.FormatInt(v.I, 10)
+	}
+}
+
+// What follows makes the host the names of its own expressions.
+
+func (h *Host) scalar(v *graphit.Var) *Value {
+	at := h.numbers[v]
+	if at == nil {
+		at = &Value{}
+		h.numbers[v] = at
+	}
+	return at
+}
+
+func (h *Host) length(v *graphit.Var) int {
+	if v.Type.Element != "" {
+		return h.graph.Vertices()
+	}
+	return v.Type.Size
+}
+
+func (h *Host) element(v *graphit.Var, n int64, pos graphit.Pos) Value {
+	if n < 0 || n >= int64(h.length(v)) {
+		fail(pos, "%s[%d]: the vector has elements 0 to %d", v.Name, n, h.length(v)-1)
+	}
+	return h.back.Element(v, int(n))
+}
+
+func (h *Host) setElement(v *graphit.Var, n int64, x Value, pos graphit.Pos) {
+	h.element(v, n, pos)
+	h.back.SetElement(v, int(n), x)
+}
+
+func (h *Host) method(x *graphit.Method, _ []Value) Value {
+	switch x.Name {
+	case "size", "getVertexSetSize", "getVertices":
+		if n, ok := x.X.(*graphit.Name); ok && n.TypeOf().Kind == graphit.List {
+			return Int(int64(len(h.lists[n.Var])))
+		}
+		if x.X.TypeOf().Kind == graphit.EdgeSet {
+			return Int(int64(h.graph.Vertices()))
+		}
+		return Int(int64(len(h.set(x.X).Vertices)))
+	case "sum":
+		return h.sum(x)
+	case "finished":
+		waits, err := h.back.Waiting(h.ctx, h.queue(x.X))
+		h.must(err)
+		return Truth(!waits)
+	case "get_current_priority", "getCurrentPriority":
+		return Int(h.queue(x.X).Current)
+	}
+	fail(x.Pos, "%s has no value", x.Name)
+	return Value{}
+}
+
+// sum adds up a vector on the host.
+func (h *Host) sum(x *graphit.Method) Value {
+	n, ok := x.X.(*graphit.Name)
+	if !ok {
+		fail(x.Pos, "expected a variable that is a vector")
+	}
+	d := newData(x.TypeOf(), 1)
+	for i := range h.length(n.Var) {
+		d.add(0, h.back.Element(n.Var, i))
+	}
+	d.settle()
+	return d.get(0)
+}
+
+func (h *Host) call(x *graphit.Call, _ []Value) Value {
+	switch x.Name {
+	case "startTimer":
+		h.timer = h.back.Seconds()
+		return Value{}
+	case "stopTimer":
+		return rounded(h.back.Seconds()-h.timer, 0)
+	}
+	fail(x.Pos, "%s has no value", x.Name)
+	return Value{}
+}
+
+func (h *Host) argument(n int64, pos graphit.Pos) string {
+	if n >= int64(len(h.opt.Args)) {
+		fail(pos, "the program asks for argv[%d], and there are arguments up to argv[%d]", n, len(h.opt.Args)-1)
+	}
+	return h.opt.Args[n]
+}
+
+// ErrCheck says that a result is not the reference's.
+var ErrCheck = errors.New("the result is wrong")

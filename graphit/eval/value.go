@@ -1,0 +1,310 @@
+package eval
+
+import (
+	"math"
+	"slices"
+
+	"heddle/graphit"
+)
+
+// Value is a number or a truth value. Which of its fields count follows from the expression's type.
+type Value struct {
+	// I is an integer, wrapped to 32 bits, or a truth value: 0 or 1.
+	I int64
+	// F is a real number, computed in float64, and E how far a computation in float32 may be from it, whatever the order of sums
+	// and whether or not a product and a sum are rounded once. Of a truth value, E above 0 says that this decides it.
+	F, E float64
+	// Any are the values that it may have, if several threads have raced to write it; nil: I is the value.
+	Any []int64
+}
+
+// Truth is a truth value.
+func Truth(b bool) Value {
+	if b {
+		return Value{I: 1}
+	}
+	return Value{}
+}
+
+// Int is an integer.
+func Int(n int64) Value { return Value{I: n} }
+
+// u is the unit roundoff of float32, and tiny the largest error of a result that is subnormal.
+const (
+	u    = 0x1p-24
+	tiny = 0x1p-150
+)
+
+// rounded is a real number that a float32 computation has rounded once, with an error that came with its operands.
+func rounded(f, e float64) Value {
+	if e == 0 {
+		return Value{F: f, E: distance(f)}
+	}
+	return Value{F: f, E: e + u*(math.Abs(f)+e) + tiny}
+}
+
+// distance is how far a number is from the nearest float32.
+func distance(f float64) float64 {
+	near := float64(float32(f))
+	if near == f || math.IsNaN(f) {
+		return 0
+	}
+	return math.Abs(near - f)
+}
+
+// exact reports whether a computation in float32 has the same whole number.
+func exact(v Value) bool { return v.E == 0 && v.F == math.Trunc(v.F) && math.Abs(v.F) < 1<<24 }
+
+// convert makes a value of one type a value of another.
+func convert(v Value, from, to *graphit.Type) Value {
+	switch {
+	case to.IsReal() && !from.IsReal():
+		return rounded(float64(v.I), 0)
+	case to.Kind == graphit.Uint:
+		v.I = int64(uint32(v.I))
+	case to.Kind == graphit.Int || to.Kind == graphit.Vertex:
+		v.I = int64(int32(v.I))
+	}
+	return v
+}
+
+// wrap is an integer result of a type.
+func wrap(n int64, t *graphit.Type) Value {
+	if t.Kind == graphit.Uint {
+		return Value{I: int64(uint32(n))}
+	}
+	return Value{I: int64(int32(n))}
+}
+
+// arithmetic is an operation on numbers of one type.
+func arithmetic(op string, t *graphit.Type, x, y Value) Value {
+	if t.IsReal() {
+		return realArithmetic(op, x, y)
+	}
+	switch op {
+	case "+":
+		return wrap(x.I+y.I, t)
+	case "-":
+		return wrap(x.I-y.I, t)
+	case "*":
+		return wrap(x.I*y.I, t)
+	}
+	if y.I == 0 {
+		return wrap(-1, t) // as RISC-V divides
+	}
+	return wrap(x.I/y.I, t)
+}
+
+func realArithmetic(op string, x, y Value) Value {
+	switch op {
+	case "+":
+		return rounded(x.F+y.F, x.E+y.E)
+	case "-":
+		return rounded(x.F-y.F, x.E+y.E)
+	case "*":
+		return rounded(x.F*y.F, math.Abs(x.F)*y.E+math.Abs(y.F)*x.E+x.E*y.E)
+	}
+	f := x.F / y.F
+	switch {
+	case x.E == 0 && y.E == 0:
+		return rounded(f, 0)
+	case math.Abs(y.F) <= y.E:
+		return Value{F: f, E: math.Inf(1)}
+	}
+	return rounded(f, (x.E+math.Abs(f)*y.E)/(math.Abs(y.F)-y.E))
+}
+
+// compare is a comparison of numbers, of reals or integers. Racing writes and errors may leave it undecided.
+func compare(op string, real bool, x, y Value) Value {
+	if real {
+		v := Truth(holds(op, x.F, y.F))
+		if x.E+y.E > 0 && math.Abs(x.F-y.F) <= x.E+y.E {
+			v.E = 1
+		}
+		return v
+	}
+	v := Truth(holds(op, float64(x.I), float64(y.I)))
+	for _, a := range all(x) {
+		for _, b := range all(y) {
+			if holds(op, float64(a), float64(b)) != (v.I == 1) {
+				v.E = 1
+			}
+		}
+	}
+	return v
+}
+
+func all(v Value) []int64 {
+	if v.Any == nil {
+		return []int64{v.I}
+	}
+	return v.Any
+}
+
+func holds(op string, x, y float64) bool {
+	switch op {
+	case "==":
+		return x == y
+	case "!=":
+		return x != y
+	case "<":
+		return x < y
+	case "<=":
+		return x <= y
+	case ">":
+		return x > y
+	}
+	return x >= y
+}
+
+// logic is an operation on truth values: decided if one of them decides it.
+func logic(op string, x, y Value) Value {
+	switch op {
+	case "and":
+		if x.I == 0 && x.E == 0 || y.I == 0 && y.E == 0 {
+			return Value{}
+		}
+		return Value{I: x.I & y.I, E: max(x.E, y.E)}
+	case "or":
+		if x.I == 1 && x.E == 0 || y.I == 1 && y.E == 0 {
+			return Value{I: 1}
+		}
+		return Value{I: x.I | y.I, E: max(x.E, y.E)}
+	}
+	return Value{I: x.I ^ y.I, E: max(x.E, y.E)}
+}
+
+// data is a vector of the reference: what a Value has, by element.
+type data struct {
+	of   *graphit.Type
+	i    []int64
+	f, e []float64
+
+	raced map[int][]int64 // elements that several threads have written different values to in one operator
+	epoch uint32          // of the operator that runs
+
+	wrote []uint32 // by element, the epoch in which it was last written by = in an operator
+	// Of sums in the operator that runs: how many terms, and how large they and what was there are.
+	added []uint32
+	terms []uint32
+	size  []float64
+	whole []bool
+	sums  []int // elements that have been added to
+}
+
+func newData(t *graphit.Type, n int) *data {
+	d := &data{of: t, raced: map[int][]int64{}, wrote: make([]uint32, n)}
+	if t.IsReal() {
+		d.f, d.e = make([]float64, n), make([]float64, n)
+		d.added, d.terms, d.size, d.whole = make([]uint32, n), make([]uint32, n), make([]float64, n), make([]bool, n)
+	} else {
+		d.i = make([]int64, n)
+	}
+	return d
+}
+
+func (d *data) len() int { return len(d.wrote) }
+
+func (d *data) get(n int) Value {
+	if d.f != nil {
+		return Value{F: d.f[n], E: d.e[n]}
+	}
+	v := Value{I: d.i[n]}
+	if len(d.raced) > 0 {
+		v.Any = d.raced[n]
+	}
+	return v
+}
+
+func (d *data) set(n int, v Value) {
+	if d.f != nil {
+		d.f[n], d.e[n] = v.F, v.E
+		return
+	}
+	d.i[n] = v.I
+	if len(d.raced) > 0 || v.Any != nil {
+		delete(d.raced, n)
+		if v.Any != nil {
+			d.raced[n] = v.Any
+		}
+	}
+}
+
+// race is an assignment by an edge's function: others of the same operator may come before or behind it. false: they differ, and
+// are real numbers, of which not all are kept.
+func (d *data) race(n int, v Value) bool {
+	if d.wrote[n] != d.epoch {
+		d.wrote[n] = d.epoch
+		d.set(n, v)
+		return true
+	}
+	if d.f != nil {
+		return d.f[n] == v.F
+	}
+	was := all(d.get(n))
+	for _, x := range all(v) {
+		if !slices.Contains(was, x) {
+			was = append(slices.Clone(was), x)
+		}
+	}
+	d.i[n] = v.I
+	if len(was) > 1 {
+		d.raced[n] = was
+	}
+	return true
+}
+
+// add sums a value up, and reports whether it changed anything. The sum's error is added when the operator ends, since any order
+// of its terms is as good.
+func (d *data) add(n int, v Value) bool {
+	if d.f == nil {
+		old := d.get(n)
+		d.set(n, wrap(old.I+v.I, d.of))
+		return v.I != 0
+	}
+	if d.added[n] != d.epoch {
+		d.added[n] = d.epoch
+		d.terms[n], d.size[n] = 0, math.Abs(d.f[n])+d.e[n]
+		d.whole[n] = exact(Value{F: d.f[n], E: d.e[n]})
+		d.sums = append(d.sums, n)
+	}
+	d.terms[n]++
+	d.size[n] += math.Abs(v.F) + v.E
+	d.whole[n] = d.whole[n] && exact(v)
+	d.f[n] += v.F
+	d.e[n] += v.E
+	return v.F != 0
+}
+
+// settle ends an operator.
+func (d *data) settle() {
+	for _, n := range d.sums {
+		if d.whole[n] && d.size[n] < 1<<24 {
+			continue
+		}
+		k := float64(d.terms[n]) * u
+		d.e[n] += k/(1-k)*d.size[n] + tiny
+	}
+	d.sums = d.sums[:0]
+	d.epoch++
+}
+
+// least is min= or max=.
+func (d *data) least(n int, v Value, max bool) bool {
+	old := d.get(n)
+	if d.f != nil {
+		if better := v.F < old.F; better != max && v.F != old.F {
+			d.set(n, Value{F: v.F, E: math.Max(v.E, old.E)})
+			return true
+		}
+		if v.E+old.E > 0 && math.Abs(v.F-old.F) <= v.E+old.E {
+			d.e[n] = math.Max(v.E, old.E)
+		}
+		return false
+	}
+	if better := v.I < old.I; better != max && v.I != old.I {
+		d.set(n, v)
+		return true
+	}
+	return false
+}

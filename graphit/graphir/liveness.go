@@ -1,0 +1,180 @@
+package graphir
+
+import "heddle/graphit"
+
+// liveness: an output may take the memory of its operator's input if the input is dead behind the operator: deleted, or
+// overwritten, before it is read again, and in no list. A set's variables are followed as one if one is assigned to the other.
+func liveness(b *builder, _ *graphit.Schedule) {
+	b.p.liveness(b.p.Main, nil)
+}
+
+// liveness looks at each operator with what follows it: the rest of its block, and then the blocks around, a loop's once more.
+func (p *Program) liveness(list []Stmt, behind [][]Stmt) {
+	for i, s := range list {
+		rest := append([][]Stmt{list[i+1:]}, behind...)
+		switch s := s.(type) {
+		case *EdgeSetIterator:
+			n, ok := s.Input.(*graphit.Name)
+			reuse := s.RequiresOutput && ok && s.output() != n.Var && dead(n.Var, rest) && !p.listed(n.Var)
+			each(s, func(m *Metadata) { m.CanReuseFrontier = reuse })
+		case *If:
+			p.liveness(s.Then, rest)
+			p.liveness(s.Else, rest)
+		case *While:
+			again := append([][]Stmt{{&Host{At: s.At, Stmt: &graphit.ExprStmt{X: s.Cond}}}, s.Body}, rest...)
+			p.liveness(s.Body, again)
+		case *For:
+			p.liveness(s.Body, append([][]Stmt{s.Body}, rest...))
+		}
+	}
+}
+
+// output is the variable that takes the output; nil: none.
+func (op *EdgeSetIterator) output() *graphit.Var {
+	if op.Declares != nil {
+		return op.Declares
+	}
+	if n, ok := op.To.(*graphit.Name); ok {
+		return n.Var
+	}
+	return nil
+}
+
+// fate is what becomes of a variable's value first.
+type fate uint8
+
+const (
+	untouched fate = iota
+	killed
+	read
+)
+
+// dead reports whether a variable's value is overwritten or deleted before it is read, along all ways.
+func dead(v *graphit.Var, blocks [][]Stmt) bool {
+	for _, list := range blocks {
+		switch first(v, list) {
+		case killed:
+			return true
+		case read:
+			return false
+		}
+	}
+	return true // the program ends
+}
+
+func first(v *graphit.Var, list []Stmt) fate {
+	for _, s := range list {
+		if f := firstOf(v, s); f != untouched {
+			return f
+		}
+	}
+	return untouched
+}
+
+// firstOf: a branch kills if both sides do, and a loop, which may not run, never does.
+func firstOf(v *graphit.Var, s Stmt) fate {
+	switch s := s.(type) {
+	case *Host:
+		return firstOfHost(v, s.Stmt)
+	case *If:
+		if uses(v, s.Cond) {
+			return read
+		}
+		a, b := first(v, s.Then), first(v, s.Else)
+		switch {
+		case a == read || b == read:
+			return read
+		case a == killed && b == killed:
+			return killed
+		}
+	case *While:
+		if uses(v, s.Cond) || first(v, s.Body) == read {
+			return read
+		}
+	case *For:
+		if uses(v, s.From) || uses(v, s.To) || first(v, s.Body) == read {
+			return read
+		}
+	case *EdgeSetIterator:
+		return operated(v, s.Input, s.To)
+	case *VertexSetIterator:
+		return operated(v, s.Input, s.To)
+	}
+	return untouched
+}
+
+func operated(v *graphit.Var, input, to graphit.Expr) fate {
+	switch {
+	case uses(v, input):
+		return read
+	case is(v, to):
+		return killed
+	}
+	return untouched
+}
+
+func firstOfHost(v *graphit.Var, s graphit.Stmt) fate {
+	switch s := s.(type) {
+	case *graphit.Delete:
+		if is(v, s.X) {
+			return killed
+		}
+	case *graphit.VarStmt:
+		if s.Var == v {
+			return killed
+		}
+	case *graphit.Assign:
+		switch {
+		case uses(v, s.Value):
+			return read
+		case is(v, s.X):
+			return killed
+		}
+	}
+	found := false
+	graphit.WalkStmt(s, func(x graphit.Expr) { found = found || is(v, x) })
+	if found {
+		return read
+	}
+	return untouched
+}
+
+func is(v *graphit.Var, x graphit.Expr) bool {
+	n, ok := x.(*graphit.Name)
+	return ok && n.Var == v
+}
+
+func uses(v *graphit.Var, x graphit.Expr) (found bool) {
+	graphit.WalkExpr(x, func(x graphit.Expr) { found = found || is(v, x) })
+	return found
+}
+
+// listed reports whether a variable's set, or one that it has been given, is put into a list, where it lives on.
+func (p *Program) listed(v *graphit.Var) bool {
+	given := map[*graphit.Var]bool{v: true}
+	found := false
+	for grown := true; grown; {
+		grown = false
+		p.Visit(func(s Stmt) {
+			h, ok := s.(*Host)
+			if !ok {
+				return
+			}
+			switch s := h.Stmt.(type) {
+			case *graphit.Assign:
+				to, okTo := s.X.(*graphit.Name)
+				from, okFrom := s.Value.(*graphit.Name)
+				if okTo && okFrom && given[to.Var] && !given[from.Var] {
+					given[from.Var], grown = true, true
+				}
+			case *graphit.ExprStmt:
+				m, ok := s.X.(*graphit.Method)
+				if ok && (m.Name == "append" || m.Name == "insert") {
+					n, ok := m.Args[0].(*graphit.Name)
+					found = found || !ok || given[n.Var]
+				}
+			}
+		})
+	}
+	return found
+}

@@ -1,0 +1,324 @@
+package graphir
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"heddle/graphit"
+)
+
+// Pass is a step of the compiler over a program.
+type Pass struct {
+	Name string
+	Doc  string
+	run  func(b *builder, s *graphit.Schedule)
+}
+
+// Passes in their order: what a schedule says comes first, since all else depends on it.
+var Passes = []Pass{
+	{"schedule", "gives each label its schedule: load balance, direction, delta", schedules},
+	{"frontier", "chooses how each operator's output lies in memory (UGF, §2.5.1)", frontiers},
+	{"dependence", "finds the accesses at which threads may meet, and makes those that write there atomic (UGF, §5.1.2)", dependence},
+	{"dedup", "finds the outputs that a vertex could be in twice (UGF, §2.4.3)", dedup},
+	{"liveness", "finds the outputs that may take the memory of the input, which nobody reads any more (UGF, §5.1.1)", liveness},
+	{"fusion", "marks the loops that are to be one launch (UGF, §5.2.1)", fusion},
+}
+
+// Run runs the passes with a schedule, or the program's own if that is nil. after is called behind each; nil: it is not.
+func (p *Program) Run(s *graphit.Schedule, after func(pass Pass)) (err error) {
+	b := &builder{p: p}
+	defer b.catch(&err)
+	if s == nil {
+		s = p.File.Schedule
+	}
+	if s == nil {
+		s = &graphit.Schedule{File: p.File.Name}
+	}
+	for _, pass := range Passes {
+		pass.run(b, s)
+		if after != nil {
+			after(pass)
+		}
+	}
+	return nil
+}
+
+// scheduleError throws what is wrong with a schedule.
+func scheduleError(s *graphit.Schedule, at graphit.Pos, format string, args ...any) {
+	panic(&graphit.Error{File: s.File, Pos: at, Msg: fmt.Sprintf(format, args...)})
+}
+
+// schedules is the first pass.
+func schedules(b *builder, s *graphit.Schedule) {
+	for _, op := range b.p.Edges {
+		op.Given = map[string]bool{}
+	}
+	for i := range s.GPU {
+		a := &s.GPU[i]
+		op, loop := b.labelled(s, a.Label, a.Pos)
+		if loop != nil {
+			continue // of pass fusion
+		}
+		if a.Hybrid != nil {
+			above := op.Metadata
+			above.Given = map[string]bool{}
+			above.simple(a.Hybrid.Above)
+			op.simple(a.Hybrid.Below)
+			op.Hybrid = &Hybrid{a.Hybrid.Threshold, above}
+			continue
+		}
+		if a.Simple.KernelFusion != nil && a.Simple.KernelFusion.Args[0].Text == "ENABLED" {
+			scheduleError(s, a.Pos, "configKernelFusion: %s is no loop", a.Label)
+		}
+		op.simple(a.Simple)
+	}
+	for i := range s.CPU {
+		b.cpu(s, &s.CPU[i])
+	}
+}
+
+// labelled finds the operator over edges, or the loop, that has a label.
+func (b *builder) labelled(s *graphit.Schedule, label string, at graphit.Pos) (*EdgeSetIterator, *While) {
+	i := slices.IndexFunc(b.p.Edges, func(op *EdgeSetIterator) bool { return op.Path == label })
+	if i >= 0 {
+		return b.p.Edges[i], nil
+	}
+	var known []string
+	var found *While
+	b.p.Visit(func(x Stmt) {
+		switch x := x.(type) {
+		case *While:
+			known = append(known, x.Path)
+			if x.Path == label && label != "" {
+				found = x
+			}
+		case *EdgeSetIterator:
+			known = append(known, x.Path)
+		}
+	})
+	if found != nil {
+		return nil, found
+	}
+	known = slices.DeleteFunc(known, func(s string) bool { return s == "" })
+	if len(known) == 0 {
+		scheduleError(s, at, "there is no statement %s: the program has no labels of operators over edges or of loops", label)
+	}
+	scheduleError(s, at, "there is no operator over edges or loop %s: expected one of %s", label, strings.Join(known, ", "))
+	return nil, nil
+}
+
+// Visit calls f with every statement of the host.
+func (p *Program) Visit(f func(s Stmt)) { visit(p.Main, f) }
+
+func visit(list []Stmt, f func(s Stmt)) {
+	for _, s := range list {
+		f(s)
+		switch s := s.(type) {
+		case *If:
+			visit(s.Then, f)
+			visit(s.Else, f)
+		case *While:
+			visit(s.Body, f)
+		case *For:
+			visit(s.Body, f)
+		}
+	}
+}
+
+// simple takes what a SimpleGPUSchedule says of an operator.
+func (m *Metadata) simple(s *graphit.SimpleGPUSchedule) {
+	if x := s.LoadBalance; x != nil {
+		m.Given["load_balance"] = true
+		m.LoadBalance = x.Args[0].Text
+		m.IsEdgeParallel = m.LoadBalance != "VERTEX_BASED"
+		if len(x.Args) == 3 {
+			m.Blocking = &x.Args[2]
+		}
+	}
+	if x := s.Direction; x != nil {
+		m.Given["direction"] = true
+		m.Direction = Push
+		if x.Args[0].Text == "PULL" {
+			m.Direction, m.PullInputFrontier = Pull, Boolmap
+		}
+		if len(x.Args) == 2 && x.Args[1].Text == "BITMAP" {
+			m.PullInputFrontier = Bitmap
+		}
+	}
+	if x := s.FrontierCreation; x != nil {
+		m.Given["frontier_creation"] = true
+		m.OutputRepresentation = map[string]Representation{"FUSED": Sparse, "UNFUSED_BITMAP": Bitmap, "UNFUSED_BOOLMAP": Boolmap}[x.Args[0].Text]
+	}
+	if x := s.Deduplication; x != nil {
+		m.Given["deduplication"] = true
+		m.ApplyDeduplication = x.Args[0].Text == "ENABLED"
+		if len(x.Args) == 2 {
+			m.DedupType = x.Args[1].Text
+		}
+	}
+	if x := s.Delta; x != nil {
+		m.Given["delta"] = true
+		m.Delta = &x.Args[0]
+	}
+}
+
+// cpuDirections are those of configApplyDirection.
+var cpuDirections = map[string]struct {
+	d      Direction
+	hybrid bool
+}{
+	"SparsePush": {Push, false}, "DensePush": {Push, false}, "DensePull": {Pull, false},
+	"SparsePush-DensePull": {Push, true}, "DensePull-SparsePush": {Push, true}, "DensePush-SparsePush": {Push, false},
+}
+
+// cpuNotes are options of schedules for CPUs that change nothing of the result, and why they have no meaning here.
+var cpuNotes = map[string]string{
+	"configApplyParallelization": "operators run in parallel on all lanes of the machine",
+	"configParForGrainSize":      "the machine has no tasks",
+	"configApplyNUMA":            "the machine has one memory",
+	"setApply":                   "load balance and frontiers are configLoadBalance's and configFrontierCreation's",
+	"configBucketMergeThreshold": "buckets are not merged",
+	"configNumOpenBuckets":       "how many buckets are open is workload.buckets",
+	"configApplyPriorityUpdate":  "buckets are filled as workload.order says",
+}
+
+// cpuRefused are options that ask for what is not done here, and what to do.
+var cpuRefused = map[string]string{
+	"configApplyNumSSG": "the graph is cut into segments by configLoadBalance(EDGE_ONLY, BLOCKED, vertices)",
+	"fuseFields":        "vectors are arrays of their own, and cannot be fused",
+	"fuseForLoop":       "loops are not fused", "splitForLoop": "loops are not split",
+	"fuseApplyFunctions": "functions are not fused", "configIntersection": "there are no intersections",
+	"setVertexSet": "sets are laid out by configFrontierCreation",
+}
+
+// cpu takes what an option for CPUs says, or says that it has no meaning here, or refuses it.
+func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
+	if why := cpuRefused[o.Name]; why != "" {
+		scheduleError(s, o.Pos, "%s is for CPUs: %s", o.Name, why)
+	}
+	label := o.Args[0].Text
+	if why := cpuNotes[o.Name]; why != "" {
+		b.p.Notes = append(b.p.Notes, Note{o.Pos, fmt.Sprintf("%s(%q): no meaning here: %s", o.Name, label, why)})
+		return
+	}
+	op, _ := b.labelled(s, label, o.Pos)
+	if op == nil || len(o.Args) < 2 {
+		scheduleError(s, o.Pos, "%s: expected the label of an operator over edges, and a value", o.Name)
+	}
+	switch o.Name {
+	case "configApplyDirection":
+		d, ok := cpuDirections[o.Args[1].Text]
+		if !ok {
+			scheduleError(s, o.Pos, "%s: expected SparsePush, DensePush, DensePull or two of them with - between, found %s", o.Name, o.Args[1].Text)
+		}
+		op.Direction, op.Metadata.Hybrid, op.Given["direction"] = d.d, d.hybrid, true
+		if d.d == Pull || d.hybrid {
+			op.PullInputFrontier = Boolmap
+		}
+	case "configApplyDenseVertexSet":
+		if o.Args[1].Text == "bitvector" {
+			op.PullInputFrontier = Bitmap
+		}
+	case "configApplyPriorityUpdateDelta":
+		op.Delta, op.Given["delta"] = &o.Args[1], true
+	}
+}
+
+// frontiers: what is pulled is asked for, and so lies in a map. A set that all edges' operator makes of a map is one.
+func frontiers(b *builder, _ *graphit.Schedule) {
+	for _, op := range b.p.Edges {
+		each(op, func(m *Metadata) {
+			if (m.Direction == Pull || m.Hybrid) && m.OutputRepresentation == Sparse {
+				m.OutputRepresentation = m.PullInputFrontier
+			}
+		})
+	}
+}
+
+// each calls f with all metadata of an operator.
+func each(op *EdgeSetIterator, f func(m *Metadata)) {
+	f(&op.Metadata)
+	if op.Hybrid != nil {
+		f(&op.Hybrid.Above)
+	}
+}
+
+// dependence: in push threads may have a destination together, in pull a source, if one thread has all edges of the other end.
+// Where edges are dealt out one by one threads may have either together.
+func dependence(b *builder, _ *graphit.Schedule) {
+	for _, op := range b.p.Edges {
+		written := map[*graphit.Var]bool{}
+		for _, a := range op.Accesses {
+			written[a.Vector] = written[a.Vector] || a.Op != ""
+		}
+		for i := range op.Accesses {
+			a := &op.Accesses[i]
+			a.Shared = false
+			each(op, func(m *Metadata) { a.Shared = a.Shared || written[a.Vector] && m.shares(a.Index) })
+			a.Atomic = a.Shared && a.Op != ""
+		}
+	}
+	for _, op := range b.p.Vertices {
+		written := map[*graphit.Var]bool{}
+		for _, a := range op.Accesses {
+			written[a.Vector] = written[a.Vector] || a.Op != ""
+		}
+		for i := range op.Accesses {
+			a := &op.Accesses[i]
+			a.Shared = written[a.Vector] && a.Index != AtVertex
+			a.Atomic = a.Shared && a.Op != "" && a.Op != "="
+		}
+	}
+}
+
+// shares reports whether several threads may have an end of edges at the same time.
+func (m *Metadata) shares(p Place) bool {
+	if p == Elsewhere || m.IsEdgeParallel || m.Hybrid {
+		return true
+	}
+	return (p == AtDestination) == (m.Direction == Push)
+}
+
+// dedup: a vertex can be in a list twice if its changes can be told of several times. An assignment tells of the first only,
+// by an atomic that compares. Maps hold a vertex once. What edges add up must not be added up twice, whatever the schedule says.
+func dedup(b *builder, _ *graphit.Schedule) {
+	for _, op := range b.p.Edges {
+		each(op, func(m *Metadata) {
+			if !m.RequiresOutput || m.OutputRepresentation != Sparse {
+				m.ApplyDeduplication = false
+				return
+			}
+			switch {
+			case op.repeats("+="):
+				m.ApplyDeduplication = true
+			case !m.Given["deduplication"]:
+				m.ApplyDeduplication = op.repeats("min=", "max=")
+			}
+		})
+	}
+}
+
+// repeats reports whether the output's vector is written by one of the operations.
+func (op *EdgeSetIterator) repeats(ops ...string) bool {
+	return slices.ContainsFunc(op.Accesses, func(a Access) bool {
+		return (a.Vector == op.Tracked || a.Vector == nil) && slices.Contains(ops, a.Op)
+	})
+}
+
+// fusion marks loops.
+func fusion(b *builder, s *graphit.Schedule) {
+	for i := range s.GPU {
+		a := &s.GPU[i]
+		_, loop := b.labelled(s, a.Label, a.Pos)
+		if loop == nil {
+			continue
+		}
+		if a.Simple == nil {
+			scheduleError(s, a.Pos, "%s is a loop: expected a SimpleGPUSchedule", a.Label)
+		}
+		if x := a.Simple.KernelFusion; x != nil {
+			loop.NeedsFusion = x.Args[0].Text == "ENABLED"
+		}
+	}
+}
