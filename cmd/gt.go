@@ -10,17 +10,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/graphit"
+	"heddle/graphit/programs"
 )
 
 func newGt() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gt",
-		Short: "GraphIt programs: check and lay out algorithms and schedules",
+		Short: "GraphIt programs: run, show, check and lay out",
 		Long: `GraphIt programs: an algorithm, and behind "schedule:" or in a file of its own how
 it runs (GraphIt, OOPSLA 2018; UGF's schedules for GPUs). There are no extern
 functions, no functors (functions with parameters in []), and no par_for.`,
 	}
-	c.AddCommand(newGtCheck(), newGtFmt())
+	c.AddCommand(newGtRun(), newGtShow(), newGtCheck(), newGtFmt(), newGtList())
 	return c
 }
 
@@ -38,9 +39,12 @@ func readSource(name string) ([]byte, error) {
 	return src, nil
 }
 
-// readProgram reads a program and checks it. A schedule beside it takes the place of the program's own.
+// readProgram reads a program, a file or one of heddle's own by its name, and checks it. A schedule beside it takes the place of the program's own.
 func readProgram(name, schedule string) (*graphit.File, error) {
-	src, err := readSource(name)
+	src, err := programs.Source(name)
+	if err != nil {
+		src, err = readSource(name)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,4 +28,48 @@ func TestGtCheckAndFmt(t *testing.T) {
 	_, stderr, code = heddle(t, "gt", "check", file)
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, file+":1:19: there is no x")
+}
+
+// TestGtRun: a program runs, on time or without, and its summary and vectors are there.
+func TestGtRun(t *testing.T) {
+	dir := t.TempDir()
+	saved, small := filepath.Join(dir, "label.txt"), filepath.Join(dir, "small.txt")
+	require.NoError(t, os.WriteFile(small, []byte("0 1\n1 2\n2 0\n3 0\n"), 0o644))
+	out, stderr, code := heddle(t, "gt", "run", "cc", small, "--symmetrise", "--untimed", "--json", "--save", "label="+saved)
+	require.Equal(t, 0, code, stderr)
+	var s gtResult
+	require.NoError(t, json.Unmarshal([]byte(out), &s))
+	require.True(t, s.Verified)
+	require.Equal(t, []string{"loop:step/vertex/csr/push/queue+monotonic"}, s.Plans)
+	text, err := os.ReadFile(saved)
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("0\n", 4), string(text))
+	_, stderr, code = heddle(t, "gt", "run", "bfs", small, "0", "--symmetrise", "--machine", "vortex-1c4w4t", "--workload", "schedule=cta")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stderr, "verified: all vectors are the reference's")
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"bfs", small, "0"}, "choose one: --untimed, or --machine"},
+		{[]string{"bfs", small, "--untimed"}, "bfs:17:33: the program asks for argv[2]"},
+		{[]string{"bfs", small, "99", "--untimed"}, "addVertex(99): the graph has vertices 0 to 3"},
+		{[]string{"bfs", small, "0", "--untimed", "--workload", "schedule=sideways"}, "schedule"},
+		{[]string{"bfs", small, "0", "--untimed", "--save", "rank=x"}, "the program has no vector rank"},
+		{[]string{"nothing.gt", small, "0", "--untimed"}, "nothing.gt"},
+	} {
+		_, stderr, code := heddle(t, append([]string{"gt", "run"}, c.args...)...)
+		require.Equal(t, 2, code, stderr)
+		require.Contains(t, stderr, c.says)
+	}
+}
+
+func TestGtShow(t *testing.T) {
+	out, stderr, code := heddle(t, "gt", "show", "bfs", "--passes")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, out, "% after liveness")
+	require.Contains(t, out, "can_reuse_frontier=true")
+	out, stderr, code = heddle(t, "gt", "list", "bfs")
+	require.Equal(t, 0, code, stderr)
+	require.True(t, strings.HasPrefix(out, "% Breadth-first search"))
 }

@@ -68,3 +68,31 @@ func WalkExpr(x Expr, f func(x Expr)) {
 		WalkExpr(x.Arg, f)
 	}
 }
+
+// Declared calls f with the parameters, the result and the variables of a function.
+func Declared(fn *Func, f func(v *Var)) {
+	for _, v := range fn.Params {
+		f(v)
+	}
+	if fn.Result != nil {
+		f(fn.Result)
+	}
+	declared(fn.Body, f)
+}
+
+func declared(list []Stmt, f func(v *Var)) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *VarStmt:
+			f(s.Var)
+		case *If:
+			declared(s.Then, f)
+			declared(s.Else, f)
+		case *While:
+			declared(s.Body, f)
+		case *For:
+			f(s.Var)
+			declared(s.Body, f)
+		}
+	}
+}

@@ -120,3 +120,66 @@ func TestPrograms(t *testing.T) {
 }
 
 func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+
+const declarations = "element Vertex end\nelement Edge end\nconst edges : edgeset{Edge}(Vertex, Vertex) = load(argv[1]);\n" +
+	"const vertices : vertexset{Vertex} = edges.getVertices();\nconst A : vector{Vertex}(int) = -1;\nconst R : vector{Vertex}(float) = 0.1;\n"
+
+// small is a graph in which 2 and 3 race for 1, and nothing races for 0.
+func small(t *testing.T) *graph.Graph {
+	g, err := graph.Read("g", strings.NewReader("2 1\n3 1\n1 0\n"), graph.ReadOptions{})
+	require.NoError(t, err)
+	return g
+}
+
+// TestRefusals: what races or roundings decide is not checked by chance.
+func TestRefusals(t *testing.T) {
+	put := "func put(src : Vertex, dst : Vertex) A[dst] = src; end\n"
+	for _, c := range []struct{ program, says string }{
+		{put + "func main() edges.apply(put); print A[1] == -1; end", ""},
+		{put + "func main() edges.apply(put); if A[1] == 2 print 1; end end", "the condition depends on roundings, or on which of several racing"},
+		{put + "func main() edges.apply(put); if A[0] == 1 print 1; end end", ""},
+		{put + "func main() edges.apply(put); print A[1] + 1; end", "depends on which of several racing assignments came last"},
+		{put + "func main() edges.apply(put); A[A[1]] = 0; end", "which element it is depends on which"},
+		{"func sum(src : Vertex, dst : Vertex) R[dst] += 0.1; end\nfunc main() edges.apply(sum); if R[0] < 0.2 print 1; end end", "the condition depends on roundings"},
+		{"func sum(src : Vertex, dst : Vertex) R[dst] += 0.1; end\nfunc main() edges.apply(sum); if R[0] < 0.25 print 1; end end", ""},
+		{"func half(v : Vertex) R[v] = 0.5; end func sum(src : Vertex, dst : Vertex) R[dst] += 2.0; end\n" +
+			"func main() vertices.apply(half); edges.apply(sum); if R[1] == 4.5 print 1; end end", "the condition depends on roundings"},
+		{"func two(v : Vertex) R[v] = 2.0; end func sum(src : Vertex, dst : Vertex) R[dst] += 2.0; end\n" +
+			"func main() vertices.apply(two); edges.apply(sum); if R[1] == 6.0 print 1; end end", ""}, // whole numbers are exact
+		{"func main() A[4] = 1; end", "A[4]: the vector has elements 0 to 3"},
+		{"func main() print atoi(argv[9]); end", "the program asks for argv[9]"},
+		{"func put(src : Vertex, dst : Vertex) R[dst] = 1.0 / src; end\nfunc main() edges.apply(put); end", "edges race to assign real numbers"},
+	} {
+		p := build(t, declarations+c.program)
+		h := eval.NewHost(p, small(t), eval.Options{Args: []string{"p", "g"}})
+		err := h.Run(context.Background(), eval.NewReference(h))
+		if c.says == "" {
+			require.NoError(t, err, c.program)
+		} else {
+			require.ErrorContains(t, err, c.says, c.program)
+		}
+	}
+}
+
+// TestCompare: a result that differs is refused, as is one that is too far off, and one that no race leaves.
+func TestCompare(t *testing.T) {
+	p := build(t, declarations+"func put(src : Vertex, dst : Vertex) A[dst] = src; end func sum(src : Vertex, dst : Vertex) R[dst] += 0.1; end\n"+
+		"func main() edges.apply(put); edges.apply(sum); end")
+	h := eval.NewHost(p, small(t), eval.Options{Args: []string{"p", "g"}})
+	r := eval.NewReference(h)
+	require.NoError(t, h.Run(context.Background(), r))
+	a, f := p.Vectors[0], p.Vectors[1]
+	none := uint32(math.MaxUint32)
+	for _, ok := range [][]uint32{{1, 2, none, none}, {1, 3, none, none}} {
+		require.NoError(t, r.Compare(a, ok))
+	}
+	for _, wrong := range [][]uint32{{1, 0, none, none}, {2, 2, none, none}, {1, 2, none, 0}, {1, 2, none}} {
+		require.ErrorIs(t, r.Compare(a, wrong), eval.ErrCheck)
+	}
+	bits := func(first float32) []uint32 {
+		tenth := math.Float32bits(0.1)
+		return []uint32{math.Float32bits(first), math.Float32bits(float32(0.1) + float32(0.1) + float32(0.1)), tenth, tenth}
+	}
+	require.NoError(t, r.Compare(f, bits(0.2)))
+	require.ErrorIs(t, r.Compare(f, bits(0.2000002)), eval.ErrCheck, "some units in the last place")
+}

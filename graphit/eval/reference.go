@@ -285,12 +285,12 @@ func (r *Reference) Ready(_ context.Context, q *Queue) (*Set, error) {
 	first, waits, d := int64(math.MaxInt64), r.waiting[q], r.vectors[q.Vector]
 	for v, yes := range waits {
 		if yes {
-			first = min(first, bucket(d.i[v], q.Delta))
+			first = min(first, Bucket(d.i[v], q.Delta))
 		}
 	}
 	out := &Set{}
 	for v, yes := range waits {
-		if yes && bucket(d.i[v], q.Delta) == first {
+		if yes && Bucket(d.i[v], q.Delta) == first {
 			out.Vertices = append(out.Vertices, uint32(v))
 			waits[v] = false
 		}
@@ -301,8 +301,8 @@ func (r *Reference) Ready(_ context.Context, q *Queue) (*Set, error) {
 	return out, nil
 }
 
-// bucket is the number of a priority's bucket.
-func bucket(priority, delta int64) int64 {
+// Bucket is the number of a priority's bucket.
+func Bucket(priority, delta int64) int64 {
 	return int64(math.Floor(float64(priority) / float64(delta)))
 }
 

@@ -248,16 +248,7 @@ func each(op *EdgeSetIterator, f func(m *Metadata)) {
 // Where edges are dealt out one by one threads may have either together.
 func dependence(b *builder, _ *graphit.Schedule) {
 	for _, op := range b.p.Edges {
-		written := map[*graphit.Var]bool{}
-		for _, a := range op.Accesses {
-			written[a.Vector] = written[a.Vector] || a.Op != ""
-		}
-		for i := range op.Accesses {
-			a := &op.Accesses[i]
-			a.Shared = false
-			each(op, func(m *Metadata) { a.Shared = a.Shared || written[a.Vector] && m.shares(a.Index) })
-			a.Atomic = a.Shared && a.Op != ""
-		}
+		op.Depend()
 	}
 	for _, op := range b.p.Vertices {
 		written := map[*graphit.Var]bool{}
@@ -269,6 +260,20 @@ func dependence(b *builder, _ *graphit.Schedule) {
 			a.Shared = written[a.Vector] && a.Index != AtVertex
 			a.Atomic = a.Shared && a.Op != "" && a.Op != "="
 		}
+	}
+}
+
+// Depend finds the operator's shared accesses, by its direction and by who handles its edges.
+func (op *EdgeSetIterator) Depend() {
+	written := map[*graphit.Var]bool{}
+	for _, a := range op.Accesses {
+		written[a.Vector] = written[a.Vector] || a.Op != ""
+	}
+	for i := range op.Accesses {
+		a := &op.Accesses[i]
+		a.Shared = false
+		each(op, func(m *Metadata) { a.Shared = a.Shared || written[a.Vector] && m.shares(a.Index) })
+		a.Atomic = a.Shared && a.Op != ""
 	}
 }
 

@@ -73,6 +73,10 @@ var rules = []struct {
 	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/enum", "internal/files", "register"}},
 	// The language of GraphIt programs knows no graphs and no machine.
 	{"=graphit", nil},
+	{"graphit/programs", nil},
+	{"graphit/graphir", []string{"=graphit"}},
+	{"graphit/eval", []string{"=graphit", "graphit/graphir", "=kernels/graph"}},
+	{"graphit/lower", []string{"=graphit", "graphit/", "configs", "kernels", "sim"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files", "internal/plain"}},
 	// What programs in Go use: machines, kernels on them.
 	{"=machine", []string{

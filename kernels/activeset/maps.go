@@ -44,7 +44,7 @@ func (s *mapState) Start(m Memory, active []uint32) error {
 	for _, v := range active {
 		s.put(words, v)
 	}
-	m.WriteWords(with(s.maps, "active.map", 0).Addr, words)
+	m.WriteWords(with(s.maps, "active.map", s.step).Addr, words)
 	return nil
 }
 

@@ -57,7 +57,7 @@ func (s *queueState) Arrays() []*Array {
 func (s *queueState) Words() map[string]uint32 { return map[string]uint32{"active.size": s.active} }
 
 func (s *queueState) Start(m Memory, active []uint32) error {
-	m.WriteWords(with(s.queues, "active.queue", 0).Addr, active)
+	m.WriteWords(with(s.queues, "active.queue", s.step).Addr, active)
 	s.active = uint32(len(active))
 	return nil
 }

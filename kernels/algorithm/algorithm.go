@@ -71,11 +71,16 @@ type Algorithm struct {
 	// DstFilter reports whether v still takes anything; nil: always. It is asked once a row in the direction pull; in push
 	// at every edge, but only if the sum does not see it.
 	DstFilter func(k *emit.Kernel, v ir.Value) ir.Value
+	// Asked says that DstFilter decides what the sum does not see, so that it is asked at every edge in push.
+	Asked bool
 	// EdgeFilter reports whether an edge counts; nil: every edge does.
 	EdgeFilter func(k *emit.Kernel, e *layout.Edge) ir.Value
 	// Hook is what an edge does instead of Gather in algorithms that join trees: value is summed up at vertex to, which
 	// need not be an end of the edge, where useful. Every edge is looked at in each super-step until one changes nothing.
 	Hook func(k *emit.Kernel, e *layout.Edge) (to, value, useful ir.Value)
+	// Body is what an edge does instead of Gather where that is more than one sum: it changes arrays by itself, by atomics where
+	// threads may meet, and calls changed with a vertex that it makes active. nil: there is a Gather.
+	Body func(k *emit.Kernel, e *layout.Edge, changed func(v ir.Value))
 	// Unsettled is a DstFilter for the direction pull by what the host knows of a super-step: bound is the least that an
 	// edge can bring in it, Bound. nil: there is none.
 	Unsettled func(k *emit.Kernel, v ir.Value) ir.Value
@@ -88,6 +93,8 @@ type Algorithm struct {
 	Seed func(k *emit.Kernel, v ir.Value) ir.Value
 	// Changed is done with a vertex that becomes active; nil: nothing.
 	Changed func(k *emit.Kernel, v ir.Value)
+	// Silent says that nothing becomes active, whatever the sum tells.
+	Silent bool
 	// Stop is an array whose first word ends the run, when it is not 0; empty: there is none.
 	Stop string
 	// Gather computes the contribution of an edge.

@@ -15,7 +15,9 @@ import (
 
 // place gives every array that a kernel names its place, and writes those with contents.
 func (r *run) place() error {
-	r.image = graph.NewImage(graph.ArrayBase, r.Shape().LineBytes, r.Reserved()...)
+	if r.prefix == "" {
+		r.image = graph.NewImage(graph.ArrayBase, r.Shape().LineBytes, r.Reserved()...)
+	}
 	sets := map[string]bool{}
 	for _, a := range r.rotating() {
 		if err := r.placeSet(a); err != nil {
@@ -37,7 +39,7 @@ func (r *run) place() error {
 				return err
 			}
 		}
-		a, err := r.image.Reserve("arguments of "+k.Name, max(1, len(k.Params)))
+		a, err := r.image.Reserve(r.prefix+"arguments of "+k.Name, max(1, len(k.Params)))
 		if err != nil {
 			return err
 		}
@@ -45,6 +47,9 @@ func (r *run) place() error {
 	}
 	if err := errors.Join(r.placeLists(), r.placeRead()); err != nil {
 		return err
+	}
+	if r.prefix != "" { // who has the image writes it
+		return nil
 	}
 	for _, a := range r.image.Arrays() {
 		r.Layout = append(r.Layout, graph.Region{Name: a.Name, Addr: a.Addr, Size: a.Bytes()})
@@ -63,7 +68,7 @@ func (r *run) rotating() []*activeset.Array {
 
 // placeSet places an array of the active set, zeroed.
 func (r *run) placeSet(a *activeset.Array) error {
-	p, err := r.image.Place(a.Name, make([]uint32, a.Words))
+	p, err := r.image.Place(r.prefix+a.Name, make([]uint32, a.Words))
 	a.Addr = p.Addr
 	return err
 }
@@ -72,40 +77,45 @@ func (r *run) placeSet(a *activeset.Array) error {
 func (r *run) placeArray(name string) (err error) {
 	var a graph.Array
 	if own := r.Plan.Schedule.Array(name); own != nil {
-		a, err = r.image.Reserve(name, own.Words(r.room, r.Shape().Cores*r.Shape().Warps))
+		a, err = r.image.Reserve(r.prefix+name, own.Words(r.room, r.Shape().Cores*r.Shape().Warps))
 		r.places[name] = a.Addr
 		return err
 	}
 	switch name {
 	case r.Plan.Layout.Gathers:
-		a, err = r.image.Reserve(name, r.problem.Graph.Edges())
+		a, err = r.image.Reserve(r.prefix+name, r.problem.Graph.Edges())
 		r.places[name] = a.Addr
 		return err
 	case activeRows:
-		a, err = r.image.Reserve(name, r.room)
+		a, err = r.image.Reserve(r.prefix+name, r.room)
 		r.places[name] = a.Addr
 		return err
 	case rowsSize:
-		a, err = r.image.Place(name, []uint32{0})
+		a, err = r.image.Place(r.prefix+name, []uint32{0})
 		r.places[name] = a.Addr
 		return err
 	}
 	if data, own, ok := r.built(name); ok {
+		if at, placed := r.shares(data, own); placed {
+			r.places[name] = at
+			return nil
+		}
 		place := r.image.Share
 		if own {
 			place = r.image.Place
 		}
-		a, err = place(name, data)
+		a, err = place(r.prefix+name, data)
 		r.places[name] = a.Addr
+		r.keepShared(data, own, a.Addr)
 		return err
 	}
 	switch data, ok := r.data(name); {
 	case !ok:
 		return fmt.Errorf("%s: a kernel names %q, which is no array of the algorithm, the schedule or the layout, and none of the numbers that kernels are given", r.Plan.Name(), name)
 	case data == nil:
-		a, err = r.image.Reserve(name, r.Plan.Algorithm.Size(name, &r.problem))
+		a, err = r.image.Reserve(r.prefix+name, r.Plan.Algorithm.Size(name, &r.problem))
 	default:
-		a, err = r.image.Place(name, data)
+		a, err = r.image.Place(r.prefix+name, data)
 	}
 	r.places[name] = a.Addr
 	return err

@@ -64,8 +64,10 @@ func (p *Plan) Build(machine schedule.Core) (ks Kernels, err error) {
 	if err != nil {
 		return ks, err
 	}
-	if ks.Init, err = p.init(); err != nil {
-		return ks, err
+	if p.Algorithm.Init != nil { // an operator has none
+		if ks.Init, err = p.init(); err != nil {
+			return ks, err
+		}
 	}
 	for _, d := range p.Direction.Uses {
 		if ks.Gather[d], err = p.gather(d, core); err != nil {
@@ -123,7 +125,7 @@ func (p *Plan) kernel(name string) *emit.Kernel {
 
 // Registers reports whether a kernel of the schedule's comes before each gather.
 func (p *Plan) Registers() bool {
-	return p.Schedule.Register != nil && !p.Set.OfUnit && (!p.Algorithm.Dense || p.Schedule.Always || !p.Layout.Summed() && !p.Schedule.Lists)
+	return p.Schedule.Register != nil && !p.Set.OfUnit && (!p.Algorithm.Dense || p.Schedule.Always || p.operator && p.Schedule.Lists || !p.Layout.Summed() && !p.Schedule.Lists)
 }
 
 // again puts a vertex into a unit's list, if all are active in the super-step that comes.
@@ -304,12 +306,12 @@ func (p *Plan) owns(d direction.Direction) bool {
 // alone reports whether the vertex that sums up is the one whose row a thread walks, and all of its edges are in that row: those
 // of a vertex with virtual ones are in several, and what the layout has in no row any thread may have.
 func (p *Plan) alone(d direction.Direction) bool {
-	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose() && p.Algorithm.Hook == nil && (d == direction.Push) == p.Algorithm.ToSource
+	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose() && p.Algorithm.Hook == nil && p.Algorithm.Body == nil && (d == direction.Push) == p.Algorithm.ToSource
 }
 
 func (g *gather) visitor() *schedule.Visitor {
 	v := &schedule.Visitor{Keep: g.keep, Begin: func(ir.Value) {}, End: func(ir.Value) {}, Edge: g.edge}
-	if g.owns(g.dir) && g.Sum == emit.InRegister {
+	if g.owns(g.dir) && g.Sum == emit.InRegister && !g.Algorithm.Sum.EachTells {
 		v.Begin = func(v ir.Value) {
 			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.number(v, g.site.Component), g.Ahead)
 		}
@@ -372,15 +374,21 @@ func (g *gather) filtered(e *layout.Edge, stop func()) {
 
 // counts reports whether an edge of a row that is walked counts; nil: it does, or the sum sees it.
 func (g *gather) counts(e *layout.Edge) ir.Value {
-	switch a := g.Algorithm; {
-	case a.EdgeFilter != nil: // of an algorithm in which all vertices are active
-		return a.EdgeFilter(g.Kernel, e)
+	a := g.Algorithm
+	var ends ir.Value
+	switch {
 	case g.dir == direction.Pull:
-		return g.sends(e.Src)
-	case a.DstFilter != nil && a.Sum.Blind():
-		return a.DstFilter(g.Kernel, e.Dst)
+		ends = g.sends(e.Src)
+	case a.DstFilter != nil && (a.Asked || a.Sum.Blind()):
+		ends = a.DstFilter(g.Kernel, e.Dst)
 	}
-	return nil
+	switch {
+	case a.EdgeFilter == nil:
+		return ends
+	case ends == nil:
+		return a.EdgeFilter(g.Kernel, e)
+	}
+	return g.And(ends, a.EdgeFilter(g.Kernel, e))
 }
 
 // to is the vertex that sums up what an edge brings.
@@ -394,6 +402,10 @@ func (g *gather) to(e *layout.Edge) ir.Value {
 // take sums up what an edge brings.
 func (g *gather) take(e *layout.Edge, stop func()) {
 	a := g.Algorithm
+	if a.Body != nil {
+		a.Body(g.Kernel, e, g.enter)
+		return
+	}
 	if a.Hook != nil {
 		to, value, useful := a.Hook(g.Kernel, e)
 		g.When(useful, func() { g.sum(to, value, func() { g.add(to, value) }) })
@@ -444,7 +456,7 @@ func (g *gather) contribution(e *layout.Edge) ir.Value {
 // sum adds what an edge brings to number i of what is summed up.
 func (g *gather) sum(i, value ir.Value, changed func()) {
 	sum, into := g.Algorithm.Sum, g.Addr(g.Algorithm.Into)
-	if g.owns(g.dir) && g.Sum == emit.InMemory {
+	if g.owns(g.dir) && (g.Sum == emit.InMemory || g.Sum == emit.InRegister && sum.EachTells) {
 		sum.Plain(g.Kernel, into, i, value, changed)
 		return
 	}
@@ -508,5 +520,7 @@ func (g *gather) enter(v ir.Value) {
 	if f := g.Algorithm.Changed; f != nil {
 		f(g.Kernel, v)
 	}
-	g.set.Add(v)
+	if !g.Algorithm.Silent {
+		g.set.Add(v)
+	}
 }

@@ -24,9 +24,12 @@ type rule struct {
 	why    string
 }
 
-// added are of what only layouts have that were added.
+// added are of what only layouts have that were added, and operators of programs.
 var added = []rule{
 	{
+		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Algorithm.Body != nil },
+		"the layout has what each edge brings before it is summed up, and the function of edges does more than one sum",
+	}, {
 		func(p *Plan) bool { return !p.Schedule.Rows && p.Layout.Gaps },
 		"the schedule goes through the numbers of all edges, and the layout leaves some out",
 	}, {

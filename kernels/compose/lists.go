@@ -19,7 +19,7 @@ func (r *run) placeLists() error {
 		return nil
 	}
 	r.lists().Forget()
-	a, err := r.image.Reserve("lists", int(r.lists().RegionBytes()/4))
+	a, err := r.image.Reserve(r.prefix+"lists", int(r.lists().RegionBytes()/4))
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,7 @@ type Plan struct {
 	Residual bool             // apply adds up the changes
 	Width    int              // numbers of a vertex, where they have vectors
 	isBack   bool             // of the way back
+	operator bool             // it is an operator of a program: no kernel of the plan's comes before it
 }
 
 // NewPlan finds what a workload names, and refuses what does not go together. A recipe's plan is the one for a scale-free graph.
@@ -62,11 +63,19 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	w = resolve(w)
-	p := &Plan{Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Width: w.Width,
+	a, err := algorithm.ByName(string(w.Algorithm))
+	if err != nil {
+		return nil, err
+	}
+	return newPlan(a, w)
+}
+
+// newPlan makes a plan for an algorithm, whatever the workload names.
+func newPlan(a *algorithm.Algorithm, w configs.Workload) (*Plan, error) {
+	w = resolveFor(a, w)
+	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Width: w.Width,
 		Rule: direction.Rule(w.HybridRule), Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
 	for _, err := range []error{
-		find(&p.Algorithm, algorithm.ByName, string(w.Algorithm)),
 		find(&p.Schedule, units.Schedule, string(w.Schedule)),
 		find(&p.Layout, layout.ByName, string(w.Layout)),
 		find(&p.Set, activeset.ByName, string(w.ActiveSet)),
@@ -120,6 +129,10 @@ func resolve(w configs.Workload) configs.Workload {
 	if err != nil {
 		return w
 	}
+	return resolveFor(a, w)
+}
+
+func resolveFor(a *algorithm.Algorithm, w configs.Workload) configs.Workload {
 	if w.Direction == configs.Auto {
 		w.Direction = "push"
 		if a.Dense && !a.ToSource {

@@ -155,10 +155,18 @@ type run struct {
 	room     int                   // places that a walk over the active set may have
 	rows     map[string]uint32     // how many virtual vertices there are, if the layout has any
 	numbers  map[string]uint32     // of the layout
+	prefix   string                // of its arrays' names, in an image that operators share; "": it has its own
+	before   int                   // super-steps of other operators, and its own that are not in Steps
+	shared   map[*uint32]uint32    `checkpoint:"assembled"` // of operators on one image: where arrays of the graph are
 }
 
 // newRun checks what there is to compute, and puts everything in the machine's memory.
 func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) (*run, error) {
+	return newRunIn(m, p, ks, g, w, nil)
+}
+
+// newRunIn puts it into an image that operators share, if there is one.
+func newRunIn(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload, share func(r *run)) (*run, error) {
 	if err := p.Algorithm.Accepts(g); err != nil {
 		return nil, err
 	}
@@ -173,6 +181,9 @@ func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) 
 		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{}, left: uint64(g.Vertices()),
 	}
 	r.room, r.rows = r.roomOf(p), r.rowCounts()
+	if share != nil {
+		share(r)
+	}
 	if fits := p.Algorithm.Fits; fits != nil {
 		if err := fits(&r.problem); err != nil {
 			return nil, err
@@ -330,7 +341,7 @@ func (r *run) stepBack(ctx context.Context) error {
 
 // gather handles a super-step's edges, behind what the layout and the schedule have before it, if there are kernels for that.
 func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, gather *ir.Kernel) (err error) {
-	r.Frontier(len(r.Steps)+1, s.Frontier, s.Edges)
+	r.Frontier(r.before+len(r.Steps)+1, s.Frontier, s.Edges)
 	before := r.LaneEdges()
 	r.number = 0
 	r.zero()
@@ -589,14 +600,21 @@ func (r *run) verify() error {
 // invariant: where active vertices walk whole rows, the edges handled are those that leave them, for each number of theirs that
 // has a thread.
 func (r *run) invariant() error {
-	for i, s := range r.Steps {
-		dense := r.Plan.Algorithm.Dense
-		if !dense && (s.Direction != direction.Push || !s.Known) {
-			continue
+	for i := range r.Steps {
+		if err := r.invariantOf(i+1, &r.Steps[i]); err != nil {
+			return err
 		}
-		if want := r.handled(s.Edges); s.Handled() != want {
-			return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the active vertices have %d", reference.ErrWrong, i+1, s.Handled(), want)
-		}
+	}
+	return nil
+}
+
+// invariantOf is it of super-step n.
+func (r *run) invariantOf(n int, s *Step) error {
+	if !r.Plan.Algorithm.Dense && (s.Direction != direction.Push || !s.Known) {
+		return nil
+	}
+	if want := r.handled(s.Edges); s.Handled() != want {
+		return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the active vertices have %d", reference.ErrWrong, n, s.Handled(), want)
 	}
 	return nil
 }

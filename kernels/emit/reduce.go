@@ -23,6 +23,12 @@ type Reduction struct {
 	Always bool
 	// Repeats says that a word may improve several times in a super-step.
 	Repeats bool
+	// Onto says that what the word holds when a gather begins counts, too, in a reduction that does not tell of changes; others
+	// begin at 0.
+	Onto bool
+	// EachTells says that every value tells by itself whether it counts as a change, so that a sum in a register, which tells by what
+	// the word was before, cannot be asked.
+	EachTells bool
 }
 
 // Reductions.
@@ -169,7 +175,7 @@ func (r *Reduction) Plain(k *Kernel, array, v, value ir.Value, changed func()) {
 
 // Owned is the sum where one thread has the destination: the value stays in a register
 // until it is stored behind the row. If nobody asks what a value changes, nobody reads what the
-// array holds, either: it is 0. Then what comes may be summed up when the next comes, so that it
+// array holds, either: it is 0, unless the reduction goes onto it. Then what comes may be summed up when the next comes, so that it
 // may still be on its way.
 type Owned struct {
 	*Reduction
@@ -187,7 +193,11 @@ func (r *Reduction) Own(k *Kernel, array, v ir.Value, ahead bool) *Owned {
 		o.now = k.Var(o.old)
 		return o
 	}
-	o.now = k.Var(k.Zero(r.Type))
+	first := k.Zero(r.Type)
+	if r.Onto {
+		first = k.Load(r.Type, array, v)
+	}
+	o.now = k.Var(first)
 	if ahead {
 		o.last = k.Var(k.Zero(r.Type))
 	}

@@ -157,6 +157,11 @@ func (g *Graph) CSC() *Adjacency {
 	return g.derived.in
 }
 
+// Transpose returns the graph with every edge the other way round. It shares the edges with this one.
+func (g *Graph) Transpose() *Graph {
+	return &Graph{out: *g.CSC(), kind: g.kind, Record: g.Record, names: g.names, derived: derived{in: &g.out}}
+}
+
 func (a *Adjacency) equal(b *Adjacency) bool {
 	return slices.Equal(a.Offsets, b.Offsets) && slices.Equal(a.IDs, b.IDs) && slices.Equal(a.Weights, b.Weights)
 }

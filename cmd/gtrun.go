@@ -1,0 +1,327 @@
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"heddle/configs"
+	"heddle/graphit"
+	"heddle/graphit/eval"
+	"heddle/graphit/graphir"
+	"heddle/graphit/lower"
+	"heddle/graphit/programs"
+	"heddle/internal/experiment"
+	"heddle/internal/files"
+	"heddle/isa/emu"
+	"heddle/kernels/host"
+	"heddle/sim"
+)
+
+func newGtList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list [NAME]", Short: "List the programs that heddle has, or print one", Args: cobra.MaximumNArgs(1),
+		Example: "  heddle gt list\n  heddle gt list bfs > my.gt",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				src, err := programs.Source(args[0])
+				if err == nil {
+					_, err = c.OutOrStdout().Write(src)
+				}
+				return err
+			}
+			t := newTable(c.OutOrStdout(), "program", "what it computes")
+			for _, name := range programs.Names() {
+				src, err := programs.Source(name)
+				if err != nil {
+					return err
+				}
+				first, _, _ := strings.Cut(string(src), "\n")
+				t.AppendRow(table.Row{name, strings.TrimPrefix(first, "% ")})
+			}
+			t.Render()
+			return nil
+		},
+	}
+}
+
+func newGtShow() *cobra.Command {
+	var schedule string
+	var passes bool
+	c := &cobra.Command{
+		Use:   "show FILE",
+		Short: "Show a program's GraphIR: operators, and what the compiler's passes find out",
+		Long: `Show a program's GraphIR (UGF, chapter 4): the host program with its operators over
+edges and vertices, their arguments in parentheses and their metadata in angle
+brackets, and the functions, with the accesses that must be atomic. FILE is a file, or
+a program of heddle gt list.`,
+		Example: "  heddle gt show bfs\n  heddle gt show bfs.gt --schedule hybrid.gt --passes",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			f, err := readProgram(args[0], schedule)
+			if err != nil {
+				return err
+			}
+			p, err := graphir.Build(f)
+			if err != nil {
+				return err
+			}
+			out := bufio.NewWriter(c.OutOrStdout())
+			defer out.Flush()
+			if passes {
+				fmt.Fprintf(out, "%% as built\n%s", p.Text())
+			}
+			err = p.Run(nil, func(pass graphir.Pass) {
+				if passes {
+					fmt.Fprintf(out, "\n%% after %s, which %s\n%s", pass.Name, pass.Doc, p.Text())
+				}
+			})
+			if err == nil && !passes {
+				fmt.Fprint(out, p.Text())
+			}
+			notes(c.ErrOrStderr(), f, p)
+			return err
+		},
+	}
+	c.Flags().BoolVar(&passes, "passes", false, "and as built, and behind each pass")
+	c.Flags().StringVar(&schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
+	return c
+}
+
+// notes prints what the passes have to say of a schedule.
+func notes(w io.Writer, f *graphit.File, p *graphir.Program) {
+	name := f.Name
+	if f.Schedule != nil {
+		name = f.Schedule.File
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(w, "heddle: %s:%d:%d: %s\n", name, n.Pos.Line, n.Pos.Column, n.Text)
+	}
+}
+
+// gtRun are the settings of heddle gt run.
+type gtRun struct {
+	graph     graphFlags
+	schedule  string
+	machine   string
+	overrides machineFlags
+	workload  []string
+	untimed   bool
+	float     bool
+	json      bool
+	threads   int
+	maxSteps  int
+	maxCycles uint64
+	save      []string
+}
+
+func newGtRun() *cobra.Command {
+	var f gtRun
+	c := &cobra.Command{
+		Use:   "run FILE GRAPH [ARGUMENT]...",
+		Short: "Run a program on a simulated machine, and check what it computes",
+		Long: `Run a GraphIt program: FILE is argv[0], GRAPH argv[1], and arguments follow. FILE is a
+file, or a program of heddle gt list; GRAPH as of heddle graph. The host program runs on the host; every operator over
+edges or vertices is a launch on the machine. All vectors are compared with the
+reference's when the program has ended (heddle gt run says verified): integers must be
+equal, floats as near as their roundings allow.
+
+An operator runs as its label's schedule says (configLoadBalance also knows WEAVER, PEG,
+HWWL and EGHW, for machines with these units), and else as --workload does: the keys of
+an experiment's workload (docs/reference/configuration.md). What the program prints goes to stdout, a summary to
+stderr. Timers count cycles at 1 GHz, with each launch's overhead.
+
+` + exitHelp,
+		Example: `  heddle gt run bfs facebook_combined 0 --machine vortex-6c32w32t --symmetrise
+  heddle gt run bfs.gt web.mtx.gz 5 --schedule hybrid.gt --machine vortex-1c4w4t
+  heddle gt run pr.gt facebook_combined --float --untimed --workload schedule=edge
+  heddle gt run cc facebook_combined --symmetrise --machine vortex-6c32w32t-weaver --workload schedule=weaver --save label=labels.txt`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
+	fl.BoolVar(&f.untimed, "untimed", false, "run on the untimed machine: what happens, not when (2 cores of 4 warps of 4 threads)")
+	fl.StringArrayVar(&f.workload, "workload", nil, "how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
+	fl.StringVar(&f.schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
+	fl.BoolVar(&f.float, "float", false, "compute double as float: the machine's numbers have 32 bits")
+	fl.BoolVar(&f.json, "json", false, "the summary as JSON on stdout; what the program prints goes to stderr")
+	fl.IntVar(&f.threads, "threads", 1, "processors of the host that simulate the machine")
+	fl.IntVar(&f.maxSteps, "max-steps", 0, "operators over edges that may run (0: any number)")
+	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "cycles of a launch at most (0: no limit)")
+	fl.StringArrayVar(&f.save, "save", nil, "write a vector to a file, a number a line: `vector=file` (may be repeated)")
+	f.overrides.add(c)
+	f.graph.addClean(c, false)
+	return c
+}
+
+// device makes the machine.
+func (f *gtRun) device(w configs.Workload) (host.Device, error) {
+	if f.untimed == (f.machine != "") {
+		return nil, errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
+	}
+	if f.untimed {
+		return host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4}, nil)
+	}
+	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
+	if err != nil {
+		return nil, err
+	}
+	return host.NewTimed(l.Value, sim.Options{Threads: f.threads, MaxCycles: f.maxCycles})
+}
+
+func (f *gtRun) run(c *cobra.Command, args []string) error {
+	file, err := readProgram(args[0], f.schedule)
+	if err != nil {
+		return err
+	}
+	w, err := configs.ParseWorkload(f.workload)
+	if err != nil {
+		return err
+	}
+	d, err := f.device(w)
+	if err != nil {
+		return err
+	}
+	g, err := f.graph.named(c, args[1])
+	if err != nil {
+		return err
+	}
+	out := c.OutOrStdout()
+	if f.json {
+		out = c.ErrOrStderr()
+	}
+	r, err := lower.Run(c.Context(), d, g, file, lower.Options{Args: args, Output: out, Float: f.float, Workload: w, MaxSteps: f.maxSteps})
+	if r.Program != nil {
+		notes(c.ErrOrStderr(), file, r.Program)
+	}
+	if errors.Is(err, eval.ErrCheck) {
+		return &codeError{exitFailed, err}
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if err := f.write(&r); err != nil {
+		return err
+	}
+	if f.json {
+		return printJSON(c.OutOrStdout(), gtSummary(&r))
+	}
+	gtTable(c.ErrOrStderr(), &r, f.untimed)
+	return nil
+}
+
+// write writes the vectors that are asked for.
+func (f *gtRun) write(r *lower.Result) error {
+	for _, s := range f.save {
+		name, to, ok := strings.Cut(s, "=")
+		if !ok || to == "" {
+			return fmt.Errorf("--save %s: expected VECTOR=FILE", s)
+		}
+		found := false
+		for i := range r.Vectors {
+			if r.Vectors[i].Var.Name == name {
+				found = true
+				if err := files.Write(to, vectorText(&r.Vectors[i])); err != nil {
+					return failed(err)
+				}
+			}
+		}
+		if !found {
+			return fmt.Errorf("--save %s: the program has no vector %s", s, name)
+		}
+	}
+	return nil
+}
+
+func vectorText(v *lower.Vector) []byte {
+	var b bytes.Buffer
+	for _, w := range v.Words {
+		switch t := v.Var.Type.Of; {
+		case t.IsReal():
+			b.WriteString(strconv.FormatFloat(float64(math.Float32frombits(w)), 'g', -1, 32))
+		case t.Kind == graphit.Uint:
+			b.WriteString(strconv.FormatUint(uint64(w), 10))
+		default:
+			b.WriteString(strconv.FormatInt(int64(int32(w)), 10))
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// gtKernel is what a kernel's launches come to.
+type gtKernel struct {
+	Kernel       string `json:"kernel"`
+	Launches     int    `json:"launches"`
+	Cycles       uint64 `json:"cycles"`
+	Instructions uint64 `json:"warp_instructions"`
+	Edges        uint64 `json:"edges"`
+}
+
+type gtResult struct {
+	Verified bool       `json:"verified"`
+	Steps    int        `json:"traversals"`
+	Launches uint64     `json:"launches"`
+	Cycles   uint64     `json:"cycles"`
+	Overhead uint64     `json:"launch_overhead"`
+	Plans    []string   `json:"plans"`
+	Kernels  []gtKernel `json:"kernels"`
+}
+
+func gtSummary(r *lower.Result) gtResult {
+	s := gtResult{Verified: r.Verified, Steps: r.Steps, Launches: r.Times.Launches, Cycles: r.Times.Cycles, Overhead: r.Times.Overhead, Plans: r.Plans}
+	at := map[string]int{}
+	for i := range r.Launched {
+		l := &r.Launched[i]
+		n, ok := at[l.Kernel]
+		if !ok {
+			n = len(s.Kernels)
+			at[l.Kernel] = n
+			s.Kernels = append(s.Kernels, gtKernel{Kernel: l.Kernel})
+		}
+		k := &s.Kernels[n]
+		k.Launches++
+		k.Cycles += l.Cycles
+		k.Instructions += l.WarpInstrs
+		k.Edges += l.Edges
+	}
+	return s
+}
+
+func gtTable(w io.Writer, r *lower.Result, untimed bool) {
+	s := gtSummary(r)
+	t := newTable(w, "kernel", "launches", "cycles", "warp instr.", "edges")
+	count := func(n uint64) string {
+		if untimed {
+			return ""
+		}
+		return experiment.Thousands(n)
+	}
+	var instructions, edges uint64
+	for _, k := range s.Kernels {
+		t.AppendRow(table.Row{k.Kernel, k.Launches, count(k.Cycles), experiment.Thousands(k.Instructions), experiment.Thousands(k.Edges)})
+		instructions, edges = instructions+k.Instructions, edges+k.Edges
+	}
+	t.AppendSeparator()
+	t.AppendRow(table.Row{"all", s.Launches, count(s.Cycles), experiment.Thousands(instructions), experiment.Thousands(edges)})
+	t.Render()
+	for _, p := range s.Plans {
+		fmt.Fprintln(w, "  "+p)
+	}
+	if !untimed {
+		fmt.Fprintf(w, "  %s cycles with the launches' overhead\n", experiment.Thousands(s.Cycles+s.Overhead))
+	}
+	if s.Verified {
+		fmt.Fprintf(w, "  verified: all vectors are the reference's, after %d traversals of edges\n", s.Steps)
+	}
+}

@@ -1,0 +1,529 @@
+package lower
+
+import (
+	"fmt"
+
+	"heddle/graphit"
+	"heddle/graphit/graphir"
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+)
+
+// refusal is thrown by what a machine cannot do.
+type refusal struct {
+	pos graphit.Pos
+	msg string
+}
+
+func refuse(pos graphit.Pos, format string, args ...any) {
+	panic(refusal{pos, fmt.Sprintf(format, args...)})
+}
+
+// catch makes an error of what was thrown.
+func catch(file string, err *error) {
+	switch x := recover().(type) {
+	case nil:
+	case refusal:
+		*err = &graphit.Error{File: file, Pos: x.pos, Msg: x.msg}
+	default:
+		panic(x)
+	}
+}
+
+// Names of kernels' parameters, which are none of compose's.
+func vectorName(v *graphit.Var) string { return "vector." + v.Name }
+func scalarName(v *graphit.Var) string { return "scalar." + v.Name }
+
+// writer writes a function into a kernel.
+type writer struct {
+	*emit.Kernel
+	values map[*graphit.Var]ir.Value     // parameters, and variables that are given a value once
+	vars   map[*graphit.Var]*ir.Variable // others
+	atomic func(pos graphit.Pos) bool    // reports whether an access must be atomic
+	// changed is called where a function has changed what its operator tracks; nil: it tracks nothing.
+	tracked *graphit.Var
+	changed func(p ir.Value) // p: where it has
+	loops   []*ir.Loop
+	queues  map[*graphit.Var]*graphit.Var // the vectors of queues' priorities; nil: the function may not change them
+}
+
+// typeOf is how the machine has values of a type.
+func typeOf(t *graphit.Type) ir.Type {
+	switch t.Kind {
+	case graphit.Int:
+		return ir.I32
+	case graphit.Uint, graphit.Vertex:
+		return ir.U32
+	case graphit.Float, graphit.Double:
+		return ir.F32
+	case graphit.Bool:
+		return ir.Pred
+	}
+	refuse(t.Pos, "%s: a function of edges or vertices has numbers and truth values", t)
+	return ir.None
+}
+
+// call writes a function's body for arguments, and returns its result; nil: it has none.
+func (w *writer) call(f *graphit.Func, args []ir.Value) ir.Value {
+	for i, p := range f.Params {
+		w.values[p] = args[i]
+	}
+	if f.Result != nil {
+		if x := single(f); x != nil { // output = …, and nothing else
+			return w.as(x, f.Result.Type)
+		}
+		w.vars[f.Result] = w.Var(w.Zero(typeOf(f.Result.Type)))
+	}
+	w.block(f.Body, assignedIn(f.Body))
+	if f.Result == nil {
+		return nil
+	}
+	return w.vars[f.Result].Get()
+}
+
+// single is the value of a function that only assigns its result; nil: it does more.
+func single(f *graphit.Func) graphit.Expr {
+	if len(f.Body) != 1 || f.Result == nil {
+		return nil
+	}
+	a, ok := f.Body[0].(*graphit.Assign)
+	if !ok || a.Op != "=" {
+		return nil
+	}
+	if n, ok := a.X.(*graphit.Name); !ok || n.Var != f.Result {
+		return nil
+	}
+	return a.Value
+}
+
+// assignedIn are the variables that statements assign behind their declaration.
+func assignedIn(list []graphit.Stmt) map[*graphit.Var]bool {
+	set := map[*graphit.Var]bool{}
+	var visit func(list []graphit.Stmt)
+	visit = func(list []graphit.Stmt) {
+		for _, s := range list {
+			switch s := s.(type) {
+			case *graphit.Assign:
+				if n, ok := s.X.(*graphit.Name); ok {
+					set[n.Var] = true
+				}
+			case *graphit.If:
+				visit(s.Then)
+				visit(s.Else)
+			case *graphit.While:
+				visit(s.Body)
+			case *graphit.For:
+				visit(s.Body)
+			}
+		}
+	}
+	visit(list)
+	return set
+}
+
+func (w *writer) block(list []graphit.Stmt, assigned map[*graphit.Var]bool) {
+	for _, s := range list {
+		w.statement(s, assigned)
+	}
+}
+
+func (w *writer) statement(s graphit.Stmt, assigned map[*graphit.Var]bool) {
+	switch s := s.(type) {
+	case *graphit.VarStmt:
+		value := w.Zero(typeOf(s.Var.Type))
+		if s.Var.Init != nil {
+			value = w.as(s.Var.Init, s.Var.Type)
+		}
+		if assigned[s.Var] {
+			w.vars[s.Var] = w.Var(value)
+		} else {
+			w.values[s.Var] = value
+		}
+	case *graphit.Assign:
+		w.assign(s)
+	case *graphit.ExprStmt:
+		if m, ok := s.X.(*graphit.Method); ok && w.queues != nil && w.priority(m) {
+			return
+		}
+		if _, ok := s.X.(*graphit.Call); !ok {
+			refuse(s.Pos, "%s: a machine's functions do not do this", graphit.Source(s.X))
+		}
+		w.expr(s.X)
+	case *graphit.If:
+		w.If(w.expr(s.Cond), func() { w.block(s.Then, assigned) }, func() { w.block(s.Else, assigned) })
+	case *graphit.While:
+		w.Loop(func(l *ir.Loop) {
+			l.BreakIf(w.Not(w.expr(s.Cond)))
+			w.in(l, func() { w.block(s.Body, assigned) })
+		})
+	case *graphit.For:
+		from, to := w.as(s.From, s.Var.Type), w.as(s.To, s.Var.Type)
+		w.ForLoop(from, to, w.I32(1), func(i ir.Value, l *ir.Loop) {
+			w.values[s.Var] = i
+			w.in(l, func() { w.block(s.Body, assigned) })
+		})
+	case *graphit.Break:
+		w.loops[len(w.loops)-1].BreakIf(w.Bool(true))
+	default:
+		refuse(s.Position(), "%s: only the host does this: expected it in main", graphit.SourceOf(s))
+	}
+}
+
+func (w *writer) in(l *ir.Loop, body func()) {
+	w.loops = append(w.loops, l)
+	body()
+	w.loops = w.loops[:len(w.loops)-1]
+}
+
+// load reads a vector's element.
+func (w *writer) load(v *graphit.Var, at ir.Value) ir.Value {
+	t := v.Type.Of
+	if t.Kind == graphit.Bool {
+		return w.Ne(w.Load(ir.U32, w.Addr(vectorName(v)), at), w.U32(0))
+	}
+	return w.Load(typeOf(t), w.Addr(vectorName(v)), at)
+}
+
+// word is a value as a vector has it.
+func (w *writer) word(v *graphit.Var, x ir.Value) ir.Value {
+	if v.Type.Of.Kind == graphit.Bool {
+		return w.ToU32(x)
+	}
+	return x
+}
+
+// index is an element's number.
+func (w *writer) index(x graphit.Expr) ir.Value { return w.convert(w.expr(x), ir.U32) }
+
+func (w *writer) assign(s *graphit.Assign) {
+	if n, ok := s.X.(*graphit.Name); ok {
+		v := w.vars[n.Var]
+		if v == nil {
+			refuse(s.Pos, "%s: a constant of the program cannot be assigned by many threads: expected a vector[1]", n.Name)
+		}
+		v.Set(w.combine(s.Op, v.Get(), w.as(s.Value, n.Var.Type)))
+		return
+	}
+	x := s.X.(*graphit.Index)
+	v := x.X.(*graphit.Name).Var
+	value, at, array := w.as(s.Value, v.Type.Of), w.index(x.I), w.Addr(vectorName(v))
+	tracked := w.changed != nil && v == w.tracked
+	switch {
+	case s.Op == "=":
+		w.Store(array, at, w.word(v, value))
+		if tracked {
+			w.changed(nil)
+		}
+	case w.atomic != nil && w.atomic(x.Pos):
+		w.atomically(s, array, at, value, tracked)
+	default:
+		old := w.load(v, at)
+		if s.Op == "+=" {
+			w.Store(array, at, w.Add(old, value))
+			w.told(tracked, w.Ne(value, w.Zero(value.Type)))
+			return
+		}
+		better := w.better(s.Op, old, value)
+		w.When(better, func() {
+			w.Store(array, at, value)
+			w.told(tracked, nil)
+		})
+	}
+}
+
+// priority writes an update of a queue; false: it is none.
+func (w *writer) priority(x *graphit.Method) bool {
+	n, ok := x.X.(*graphit.Name)
+	if !ok || w.queues[n.Var] == nil {
+		return false
+	}
+	v := w.queues[n.Var]
+	at, array := w.index(x.Args[0]), w.Addr(vectorName(v))
+	value := func(i int) ir.Value { return w.as(x.Args[i], v.Type.Of) }
+	switch x.Name {
+	case "updatePriorityMin":
+		now := value(len(x.Args) - 1)
+		w.When(w.Lt(now, w.Load(now.Type, array, at)), func() {
+			old := w.AtomicMin(array, at, now)
+			w.When(w.Lt(now, old), func() { w.Store(w.Addr(waits(n.Var)), at, w.U32(1)) })
+		})
+	case "updatePrioritySum":
+		if !isMinusOne(x.Args[1]) || len(x.Args) < 3 {
+			refuse(x.Pos, "updatePrioritySum: expected a difference of -1, and a least priority")
+		}
+		// Of threads that take one off together, those that find the least priority there put it back.
+		floor := value(2)
+		w.When(w.Gt(w.Load(floor.Type, array, at), floor), func() {
+			one := w.convert(w.I32(1), floor.Type)
+			old := w.AtomicAdd(array, at, w.convert(w.I32(-1), floor.Type))
+			w.When(w.Le(old, floor), func() { w.AtomicAdd(array, at, one) })
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+func isMinusOne(x graphit.Expr) bool {
+	u, ok := x.(*graphit.Unary)
+	if !ok || u.Op != "-" {
+		return false
+	}
+	n, ok := u.X.(*graphit.Number)
+	return ok && !n.Real && n.Int == 1
+}
+
+// told tells of a change, where p holds; nil: everywhere.
+func (w *writer) told(tracked bool, p ir.Value) {
+	if tracked {
+		w.changed(p)
+	}
+}
+
+func (w *writer) better(op string, old, value ir.Value) ir.Value {
+	if op == "max=" {
+		return w.Gt(value, old)
+	}
+	return w.Lt(value, old)
+}
+
+// atomically writes a reduction where threads meet. min= and max= look before they change, which saves most atomics.
+func (w *writer) atomically(s *graphit.Assign, array, at, value ir.Value, tracked bool) {
+	isReal := value.Type == ir.F32
+	switch {
+	case s.Op == "+=" && isReal:
+		w.AtomicAddF(array, at, value)
+		w.told(tracked, w.Ne(value, w.F32(0)))
+		return
+	case s.Op == "+=":
+		w.AtomicAdd(array, at, value)
+		w.told(tracked, w.Ne(value, w.Zero(value.Type)))
+		return
+	case isReal:
+		refuse(s.Pos, "%s of real numbers where threads meet: the machine has no atomic for it", s.Op)
+	}
+	w.When(w.better(s.Op, w.Load(value.Type, array, at), value), func() {
+		var old ir.Value
+		if s.Op == "max=" {
+			old = w.AtomicMax(array, at, value)
+		} else {
+			old = w.AtomicMin(array, at, value)
+		}
+		if tracked {
+			w.changed(w.better(s.Op, old, value))
+		}
+	})
+}
+
+// combine is what a variable has behind an assignment.
+func (w *writer) combine(op string, old, value ir.Value) ir.Value {
+	switch op {
+	case "+=":
+		return w.Add(old, value)
+	case "min=":
+		return w.Min(old, value)
+	case "max=":
+		return w.Max(old, value)
+	}
+	return value
+}
+
+// as writes an expression as a value of a type.
+func (w *writer) as(x graphit.Expr, t *graphit.Type) ir.Value { return w.convert(w.expr(x), typeOf(t)) }
+
+func (w *writer) convert(v ir.Value, t ir.Type) ir.Value {
+	switch {
+	case v.Type == t:
+		return v
+	case t == ir.F32:
+		return w.ToF32(v)
+	case t == ir.I32:
+		return w.AsI32(v)
+	}
+	return w.AsU32(v)
+}
+
+func (w *writer) expr(x graphit.Expr) ir.Value {
+	switch x := x.(type) {
+	case *graphit.Number:
+		switch {
+		case x.Real:
+			return w.F32(float32(x.Val))
+		case x.TypeOf().Kind == graphit.Uint:
+			return w.U32(uint32(x.Int))
+		}
+		return w.I32(int32(x.Int))
+	case *graphit.Truth:
+		return w.Bool(x.Value)
+	case *graphit.Name:
+		return w.name(x)
+	case *graphit.Index:
+		n, ok := x.X.(*graphit.Name)
+		if !ok || n.Var == nil {
+			refuse(x.Pos, "a machine's functions know no arguments of the command line")
+		}
+		return w.load(n.Var, w.index(x.I))
+	case *graphit.Unary:
+		return w.unary(x)
+	case *graphit.Binary:
+		return w.binary(x)
+	case *graphit.Call:
+		return w.called(x)
+	case *graphit.Method:
+		switch {
+		case x.Name == "size" || x.Name == "getVertices":
+			return w.AsI32(w.Count("vertices"))
+		case x.Name == "get_current_priority" || x.Name == "getCurrentPriority":
+			return w.Param(priorityName, typeOf(x.TypeOf()))
+		}
+	}
+	refuse(x.Position(), "%s: a machine's functions do not do this", graphit.Source(x))
+	return nil
+}
+
+func (w *writer) name(x *graphit.Name) ir.Value {
+	if v := w.values[x.Var]; v != nil {
+		return v
+	}
+	if v := w.vars[x.Var]; v != nil {
+		return v.Get()
+	}
+	if x.Var == nil || !x.Var.Global {
+		refuse(x.Pos, "%s is no number of the program", x.Name)
+	}
+	t := typeOf(x.Var.Type)
+	if t == ir.Pred {
+		return w.Ne(w.Count(scalarName(x.Var)), w.U32(0))
+	}
+	return w.Param(scalarName(x.Var), t)
+}
+
+func (w *writer) unary(x *graphit.Unary) ir.Value {
+	v := w.expr(x.X)
+	switch {
+	case x.Op == "not":
+		return w.Not(v)
+	case x.Op == "-" && v.Type == ir.U32 && x.TypeOf().Kind == graphit.Int:
+		return w.Neg(w.AsI32(v))
+	case x.Op == "-":
+		return w.Neg(v)
+	}
+	return v
+}
+
+func (w *writer) binary(x *graphit.Binary) ir.Value {
+	switch x.Op {
+	case "and":
+		return w.And(w.expr(x.X), w.expr(x.Y))
+	case "or":
+		return w.Or(w.expr(x.X), w.expr(x.Y))
+	case "xor":
+		return w.Xor(w.expr(x.X), w.expr(x.Y))
+	}
+	if x.X.TypeOf().Kind == graphit.Bool {
+		return w.truths(x)
+	}
+	if x.X.TypeOf().Kind == graphit.Vertex && x.Y.TypeOf().Kind == graphit.Vertex && x.Op != "/" {
+		return w.compared(x.Op, w.expr(x.X), w.expr(x.Y)) // both are not negative
+	}
+	t := typeOf(graphit.Wider(x.X.TypeOf(), x.Y.TypeOf()))
+	if m, ok := product(x.X); ok && t == ir.F32 && x.Op == "+" {
+		return w.FMA(w.convert(w.expr(m.X), t), w.convert(w.expr(m.Y), t), w.convert(w.expr(x.Y), t))
+	}
+	if m, ok := product(x.Y); ok && t == ir.F32 && x.Op == "+" {
+		return w.FMA(w.convert(w.expr(m.X), t), w.convert(w.expr(m.Y), t), w.convert(w.expr(x.X), t))
+	}
+	a, b := w.convert(w.expr(x.X), t), w.convert(w.expr(x.Y), t)
+	switch x.Op {
+	case "+":
+		return w.Add(a, b)
+	case "-":
+		return w.Sub(a, b)
+	case "*":
+		return w.Mul(a, b)
+	case "/":
+		return w.Div(a, b)
+	}
+	return w.compared(x.Op, a, b)
+}
+
+// product is an expression that is one of real numbers: a product and a sum are rounded once.
+func product(x graphit.Expr) (*graphit.Binary, bool) {
+	m, ok := x.(*graphit.Binary)
+	return m, ok && m.Op == "*" && m.TypeOf().IsReal()
+}
+
+// truths compares truth values.
+func (w *writer) truths(x *graphit.Binary) ir.Value {
+	a, b := w.expr(x.X), w.expr(x.Y)
+	if c, ok := x.Y.(*graphit.Truth); ok { // visited[v] == false
+		if c.Value == (x.Op == "==") {
+			return a
+		}
+		return w.Not(a)
+	}
+	differ := w.Xor(a, b)
+	if x.Op == "!=" {
+		return differ
+	}
+	return w.Not(differ)
+}
+
+func (w *writer) compared(op string, a, b ir.Value) ir.Value {
+	switch op {
+	case "==":
+		return w.Eq(a, b)
+	case "!=":
+		return w.Ne(a, b)
+	case "<":
+		return w.Lt(a, b)
+	case "<=":
+		return w.Le(a, b)
+	case ">":
+		return w.Gt(a, b)
+	case ">=":
+		return w.Ge(a, b)
+	}
+	t := ir.I32
+	a, b = w.convert(a, t), w.convert(b, t)
+	switch op {
+	case "+":
+		return w.Add(a, b)
+	case "-":
+		return w.Sub(a, b)
+	}
+	return w.Mul(a, b)
+}
+
+func (w *writer) called(x *graphit.Call) ir.Value {
+	switch {
+	case x.Func != nil:
+		var args []ir.Value
+		for i, a := range x.Args {
+			args = append(args, w.as(a, x.Func.Params[i].Type))
+		}
+		return w.call(x.Func, args)
+	case x.Name == "fabs":
+		return w.Abs(w.as(x.Args[0], x.TypeOf()))
+	}
+	refuse(x.Pos, "%s: only the host calls it: expected it in main", x.Name)
+	return nil
+}
+
+// priorityName is the parameter that is the current priority of an operator's queue.
+const priorityName = "queue.current"
+
+// newWriter begins a function in a kernel.
+func newWriter(k *emit.Kernel, list []graphir.Access) *writer {
+	return &writer{
+		Kernel: k, values: map[*graphit.Var]ir.Value{}, vars: map[*graphit.Var]*ir.Variable{},
+		atomic: func(pos graphit.Pos) bool {
+			for _, a := range list {
+				if a.Pos == pos && a.Op != "" {
+					return a.Atomic
+				}
+			}
+			return true
+		},
+	}
+}

@@ -1,0 +1,199 @@
+package lower_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/accel"
+	"heddle/configs"
+	"heddle/configs/schema"
+	"heddle/graphit"
+	"heddle/graphit/lower"
+	"heddle/graphit/programs"
+	"heddle/isa/emu"
+	"heddle/kernels/compose"
+	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
+	"heddle/kernels/host"
+	"heddle/units"
+	_ "heddle/units/all"
+)
+
+func load(t testing.TB, settings ...string) *graph.Graph {
+	l, err := graphspec.Schema.Load(schema.Input{Set: settings})
+	require.NoError(t, err)
+	g, err := graph.Load(l.Value)
+	require.NoError(t, err)
+	return g
+}
+
+func parse(t testing.TB, name string, src string) *graphit.File {
+	f, err := graphit.Parse(name, []byte(src))
+	require.NoError(t, err)
+	require.NoError(t, graphit.Check(f))
+	return f
+}
+
+func program(t testing.TB, name string) string {
+	src, err := programs.Source(name)
+	require.NoError(t, err)
+	return string(src)
+}
+
+// device is an untimed machine, with the unit that a schedule needs.
+func device(t testing.TB, w configs.Workload) host.Device {
+	var unit accel.Spec
+	if s, err := units.Schedule(string(w.Schedule)); err == nil && s.Unit != "" {
+		unit = configs.DefaultUnit(units.ByName(s.Unit))
+	}
+	d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, unit)
+	require.NoError(t, err)
+	return d
+}
+
+func workload(t testing.TB, settings ...string) configs.Workload {
+	w, err := configs.ParseWorkload(settings)
+	require.NoError(t, err)
+	return w
+}
+
+// args are what our programs take behind the graph.
+func args(name string, g *graph.Graph) []string {
+	a := []string{name, "graph"}
+	switch name {
+	case "pagerank", "pagerank_delta":
+		return append(a, "4")
+	case "cc", "k_core", "spmv":
+		return a
+	}
+	return append(a, strconv.Itoa(int(g.DrawSources(1, 7)[0])))
+}
+
+func undirected(t testing.TB) *graph.Graph {
+	return load(t, "rmat.scale=7", "rmat.edge_factor=5", "clean.symmetrise=true", "clean.drop_duplicates=true", "clean.drop_self_loops=true", "weights.from=random", "weights.max=30")
+}
+
+// Choices that every axis has. What does not go together is refused, by compose's rules.
+var axes = []struct {
+	key    string
+	values []string
+}{
+	{"schedule", []string{"vertex", "edge", "warp", "cta", "twc", "twce", "strict", "weaver", "peg", "hwwl", "eghw"}},
+	{"direction", []string{"auto", "push", "pull", "hybrid"}},
+	{"active_set", []string{"auto", "queue", "bitmap", "bytemap", "list", "qnb-bitmap", "qnb-bytemap", "rqnb-bitmap"}},
+	{"layout", []string{"auto", "csr", "csc", "csr-csc", "coo", "block-coo", "virtual", "virtual-coalesced", "ell-csr", "ell-coo", "dia-coo", "gshard"}},
+	{"dedup", []string{"auto", "none", "bitmap", "bytemap", "monotonic"}},
+	{"sum", []string{"register", "memory", "atomic"}},
+	{"ahead", []string{"true", "false"}},
+	{"scan", []string{"shuffle", "scratchpad"}},
+	{"warps_per_core", []string{"0", "2"}},
+}
+
+// TestSchedules: every program gives the reference's result under every schedule by itself, and under random choices on all axes.
+func TestSchedules(t *testing.T) {
+	g := undirected(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, name := range programs.Names() {
+		f := func() *graphit.File { return parse(t, name, program(t, name)) }
+		ran := map[string]int{}
+		try := func(settings []string) bool {
+			w := workload(t, settings...)
+			r, err := lower.Run(context.Background(), device(t, w), g, f(), lower.Options{Args: args(name, g), Output: io.Discard, Workload: w, MaxSteps: 2000})
+			if err != nil && refusal(err) {
+				if len(settings) == 1 {
+					t.Log(name, settings, err)
+				}
+				return false
+			}
+			require.NoError(t, err, "%s %v", name, settings)
+			require.True(t, r.Verified)
+			for _, s := range settings {
+				ran[s]++
+			}
+			return true
+		}
+		for _, s := range axes[0].values {
+			require.True(t, try([]string{"schedule=" + s}), "%s under %s", name, s)
+		}
+		for done, tries := 0, 0; done < 12; tries++ {
+			require.Less(t, tries, 3000, name)
+			var settings []string
+			for _, a := range axes {
+				if random.IntN(3) > 0 {
+					settings = append(settings, a.key+"="+a.values[random.IntN(len(a.values))])
+				}
+			}
+			if try(settings) {
+				done++
+			}
+		}
+		t.Log(name, len(ran), "choices")
+	}
+}
+
+// refusal reports whether an error is that choices do not go together, or not with the machine.
+func refusal(err error) bool {
+	return errors.As(err, new(*compose.Refused)) || errors.As(err, new(*compose.KeyError))
+}
+
+// TestInstructions: our programs' kernels are as short as those that compose has of its own algorithms, within 5 %. bc walks in
+// pull what its levels' vertices do not need, and queues look at all vertices for each bucket: these are longer.
+func TestInstructions(t *testing.T) {
+	g := load(t, "rmat.scale=10", "rmat.edge_factor=8", "clean.symmetrise=true", "clean.drop_duplicates=true", "clean.drop_self_loops=true", "weights.from=random", "weights.max=30")
+	for _, c := range []struct{ name, algorithm string }{
+		{"bfs", "bfs-parents"}, {"sssp", "sssp"}, {"cc", "cc"}, {"pagerank", "pagerank"}, {"bc", "bc"}, {"pagerank_delta", "pagerank-delta"},
+	} {
+		for _, settings := range [][]string{
+			{"schedule=vertex", "direction=push"}, {"schedule=vertex", "direction=pull", "active_set=bytemap"}, {"schedule=edge", "direction=push"},
+			{"schedule=cta", "direction=push"}, {"schedule=weaver", "direction=push"}, {"schedule=twce", "direction=push"}, {"schedule=strict", "direction=push"},
+		} {
+			w := workload(t, settings...)
+			a := args(c.name, g)
+			if c.algorithm == "pagerank" || c.algorithm == "pagerank-delta" {
+				w.ActiveSet = "auto"
+				w.Iterations = 4
+			}
+			r, err := lower.Run(context.Background(), device(t, w), g, parse(t, c.name, program(t, c.name)), lower.Options{Args: a, Output: io.Discard, Workload: w})
+			if err != nil && refusal(err) {
+				continue
+			}
+			require.NoError(t, err)
+			w.Algorithm = configs.Algorithm(c.algorithm)
+			if len(a) == 3 && w.Iterations == 0 {
+				w.Source, err = strconv.Atoi(a[2])
+				require.NoError(t, err)
+			}
+			own, err := compose.Run(context.Background(), device(t, w), g, w)
+			if err != nil && refusal(err) {
+				continue
+			}
+			require.NoError(t, err)
+			var program, composed uint64
+			for _, l := range r.Launched {
+				program += l.WarpInstrs
+			}
+			composed = own.Init.WarpInstrs
+			for _, s := range own.Steps {
+				composed += s.Compact.WarpInstrs + s.Topology.WarpInstrs + s.Register.WarpInstrs + s.Gather.WarpInstrs + s.Apply.WarpInstrs
+				for _, m := range s.More {
+					composed += m.WarpInstrs
+				}
+				for _, m := range s.Splits {
+					composed += m.WarpInstrs
+				}
+			}
+			ratio := float64(program) / float64(composed)
+			if c.name != "bc" || settings[1] == "direction=push" {
+				require.InDelta(t, 1, ratio, 0.05, "%s %v", c.name, settings)
+			}
+			t.Logf("%-14s %-50s %9d instructions, %9d composed: %.3f", c.name, strings.Join(settings, " "), program, composed, ratio)
+		}
+	}
+}

@@ -1,0 +1,394 @@
+package lower
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"heddle/configs"
+	"heddle/graphit"
+	"heddle/graphit/eval"
+	"heddle/graphit/graphir"
+	"heddle/kernels/algorithm"
+	"heddle/kernels/compose"
+	"heddle/kernels/emit"
+	"heddle/kernels/graph"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+)
+
+// schedules are the schedules that UGF's words for load balance stand for (§2.5.3, §5.2.2), and those of hardware units.
+var schedules = map[string]configs.Schedule{
+	"VERTEX_BASED": "vertex", "EDGE_ONLY": "edge", "TWC": "twc", "TWCE": "twce", "ETWC": "twce", "STRICT": "strict", "WM": "warp", "CM": "cta",
+	"WEAVER": "weaver", "PEG": "peg", "HWWL": "hwwl", "EGHW": "eghw",
+}
+
+// dedups are what UGF's words for deduplication stand for (Table 3.1).
+var dedups = map[string]configs.Choice{"": "monotonic", "FUSED": "monotonic", "UNFUSED": "monotonic", "MONOTONIC_COUNTERS": "monotonic", "BITMAP": "bitmap", "BOOLMAP": "bytemap"}
+
+// workload is how an operator runs: what a schedule gives, and else what the experiment does.
+func workload(op *graphir.EdgeSetIterator, m *graphir.Metadata, base configs.Workload, host *eval.Host) (configs.Workload, error) {
+	w := base
+	if m.Given["load_balance"] {
+		w.Schedule = schedules[m.LoadBalance]
+	}
+	if m.Blocking != nil {
+		n, err := host.Argument(*m.Blocking)
+		if err != nil {
+			return w, err
+		}
+		if w.Schedule != "edge" || n < 1 || n > math.MaxInt32 {
+			return w, fmt.Errorf("%s: configLoadBalance: BLOCKED is for EDGE_ONLY, with 1 vertex a block or more", op.Name)
+		}
+		w.Layout, w.BlockVertices = "block-coo", int(n)
+	}
+	if m.Given["direction"] {
+		w.Direction = "push"
+		switch {
+		case m.Hybrid:
+			w.Direction = "hybrid"
+		case m.Direction == graphir.Pull:
+			w.Direction = "pull"
+		}
+	}
+	dense := isDense(op)
+	switch {
+	case dense:
+		w.ActiveSet, w.Dedup = "counter", "none"
+	case m.Given["direction"] || m.Given["frontier_creation"]:
+		w.ActiveSet = set(m, w)
+	}
+	lists := w.ActiveSet == "queue" || w.ActiveSet == "list" || w.ActiveSet == configs.Auto && w.Direction != "pull" && w.Direction != "hybrid" && w.Schedule != "edge"
+	switch {
+	case !lists:
+		w.Dedup = "none"
+	case m.Given["deduplication"] && m.ApplyDeduplication:
+		w.Dedup = dedups[m.DedupType]
+	case m.Given["deduplication"]:
+		w.Dedup = "none"
+	}
+	if lists && m.ApplyDeduplication && adds(op) && (w.Dedup == "none" || w.Dedup == "bytemap") {
+		w.Dedup = "monotonic" // edges of a vertex that is there twice would be added twice
+	}
+	return w, nil
+}
+
+// set is the active set that a direction and a frontier's representation come to.
+func set(m *graphir.Metadata, w configs.Workload) configs.Choice {
+	asked := w.Direction == "pull" || w.Direction == "hybrid" || w.Schedule == "edge"
+	switch r := m.OutputRepresentation; {
+	case asked && r == graphir.Bitmap:
+		return "bitmap"
+	case asked:
+		return "bytemap"
+	case r == graphir.Bitmap:
+		return "qnb-bitmap"
+	case r == graphir.Boolmap:
+		return "qnb-bytemap"
+	}
+	return "queue"
+}
+
+// isDense reports whether an operator is over all edges and makes no set.
+func isDense(op *graphir.EdgeSetIterator) bool { return op.IsAllEdges && op.Output != graphir.Modified }
+
+// adds reports whether what makes an operator's output is a sum.
+func adds(op *graphir.EdgeSetIterator) bool {
+	return slices.ContainsFunc(op.Accesses, func(a graphir.Access) bool { return a.Vector == op.Tracked && a.Op == "+=" })
+}
+
+// lowering makes operators.
+type lowering struct {
+	program *graphir.Program
+	host    *eval.Host
+	graph   *graph.Graph
+	base    configs.Workload
+	queues  map[*graphit.Var]*graphit.Var // the vectors of priorities
+}
+
+// queueVectors finds the vectors of the queues that main makes.
+func queueVectors(p *graphir.Program) map[*graphit.Var]*graphit.Var {
+	of := map[*graphit.Var]*graphit.Var{}
+	add := func(q *graphit.Var, x graphit.Expr, at graphit.Pos) {
+		made, ok := x.(*graphit.New)
+		if !ok || made.Of.Kind != graphit.PriorityQueue {
+			return
+		}
+		v := made.Args[2].(*graphit.Name).Var
+		if of[q] != nil && of[q] != v {
+			refuse(at, "%s: a queue has one vector of priorities", q.Name)
+		}
+		of[q] = v
+	}
+	p.Visit(func(s graphir.Stmt) {
+		h, ok := s.(*graphir.Host)
+		if !ok {
+			return
+		}
+		switch s := h.Stmt.(type) {
+		case *graphit.Assign:
+			if n, ok := s.X.(*graphit.Name); ok {
+				add(n.Var, s.Value, s.Pos)
+			}
+		case *graphit.VarStmt:
+			add(s.Var, s.Var.Init, s.Pos)
+		}
+	})
+	return of
+}
+
+// edges plans an operator under one schedule.
+func (l *lowering) edges(op *graphir.EdgeSetIterator, m *graphir.Metadata, name string) (*compose.EdgeOperator, error) {
+	w, err := workload(op, m, l.base, l.host)
+	if err != nil {
+		return nil, err
+	}
+	o, err := compose.NewEdgeOperator(name, l.algorithm(op, name), w, l.graph.WeightKind())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op.Name, err)
+	}
+	m.Hybrid = len(o.Plan.Direction.Uses) > 1
+	m.Direction = graphir.Direction(o.Plan.Direction.Uses[0])
+	m.IsEdgeParallel = !o.Plan.WalksAlone()
+	return o, nil
+}
+
+// algorithm is an operator as compose has it.
+func (l *lowering) algorithm(op *graphir.EdgeSetIterator, name string) *algorithm.Algorithm {
+	a := &algorithm.Algorithm{Name: name, Dense: isDense(op), NeedsSet: !isDense(op), Silent: op.Output != graphir.Modified}
+	if f := op.SrcFilter; f != nil {
+		a.EdgeFilter = func(k *emit.Kernel, e *layout.Edge) ir.Value { return newWriter(k, nil).call(f, []ir.Value{e.Src}) }
+	}
+	if f := op.DstFilter; f != nil {
+		a.Asked = true
+		a.DstFilter = func(k *emit.Kernel, v ir.Value) ir.Value { return newWriter(k, nil).call(f, []ir.Value{v}) }
+	}
+	if !l.sum(op, a) {
+		l.body(op, a)
+	}
+	return a
+}
+
+// gathered is a function that does one reduction at the destination, behind variables of its own.
+type gathered struct {
+	before []graphit.Stmt
+	into   *graphit.Var
+	op     string
+	value  graphit.Expr
+	pos    graphit.Pos
+}
+
+// gathers finds it; false: the function does something else.
+func gathers(f *graphit.Func) (g gathered, ok bool) {
+	n := len(f.Body) - 1
+	if n < 0 {
+		return g, false
+	}
+	for _, s := range f.Body[:n] {
+		if _, ok := s.(*graphit.VarStmt); !ok {
+			return g, false
+		}
+	}
+	a, ok := f.Body[n].(*graphit.Assign)
+	if !ok {
+		return g, false
+	}
+	x, ok := a.X.(*graphit.Index)
+	if !ok {
+		return g, false
+	}
+	at, ok := x.I.(*graphit.Name)
+	if !ok || at.Var != f.Params[1] {
+		return g, false
+	}
+	g = gathered{f.Body[:n], x.X.(*graphit.Name).Var, a.Op, a.Value, a.Pos}
+	reads := false // what it changes, at the destination or elsewhere than the source
+	graphit.Walk(f.Body, func(y graphit.Expr) {
+		if i, ok := y.(*graphit.Index); ok && i != x {
+			v, isName := i.I.(*graphit.Name)
+			reads = reads || i.X.(*graphit.Name).Var == g.into && !(isName && v.Var == f.Params[0])
+		}
+		if c, ok := y.(*graphit.Call); ok && c.Func != nil {
+			reads = true
+		}
+	})
+	return g, !reads
+}
+
+// sum gives an algorithm the sum that its function is; false: it is none.
+func (l *lowering) sum(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) bool {
+	g, ok := gathers(op.Apply)
+	if !ok || op.Output == graphir.Priority || op.Output == graphir.Modified && g.into != op.Tracked {
+		return false
+	}
+	t := g.into.Type.Of
+	if t.Kind == graphit.Bool {
+		return false
+	}
+	a.Into = vectorName(g.into)
+	if g.op == "=" {
+		if !l.claims(op, g) {
+			return false
+		}
+		a.Sum, a.Once, a.Asked = emit.ClaimU32, true, false
+	} else if a.Sum = reduction(g.op, t, op.Output == graphir.Modified, g.pos); a.Sum == nil {
+		return false
+	}
+	a.Gather = func(k *emit.Kernel, e *layout.Edge) ir.Value {
+		w := newWriter(k, op.Accesses)
+		l.edge(w, op.Apply, e)
+		w.block(g.before, assignedIn(op.Apply.Body))
+		return w.convert(w.as(g.value, t), a.Sum.Type)
+	}
+	return true
+}
+
+// edge makes an edge the arguments of a function.
+func (l *lowering) edge(w *writer, f *graphit.Func, e *layout.Edge) {
+	w.values[f.Params[0]] = w.convert(e.Src, typeOf(f.Params[0].Type))
+	w.values[f.Params[1]] = w.convert(e.Dst, typeOf(f.Params[1].Type))
+	if len(f.Params) == 3 {
+		p := f.Params[2]
+		of := ir.I32
+		if t := typeOf(p.Type); t == ir.F32 {
+			of = t
+		}
+		w.values[p] = w.convert(e.Weight(of), typeOf(p.Type))
+	}
+}
+
+// claims reports whether an assignment is the first one that finds -1, of a vertex: to(A[v] == -1) and A[dst] = src.
+func (l *lowering) claims(op *graphir.EdgeSetIterator, g gathered) bool {
+	n, ok := g.value.(*graphit.Name)
+	if !ok || n.Var != op.Apply.Params[0] && n.Var != op.Apply.Params[1] || n.TypeOf().Kind != graphit.Vertex || len(g.before) > 0 || op.DstFilter == nil {
+		return false
+	}
+	x, ok := single(op.DstFilter).(*graphit.Binary)
+	if !ok || x.Op != "==" {
+		return false
+	}
+	element, constant := x.X, x.Y
+	if _, ok := element.(*graphit.Index); !ok {
+		element, constant = constant, element
+	}
+	i, ok := element.(*graphit.Index)
+	if !ok || i.X.(*graphit.Name).Var != g.into || g.into.Type.Of.Kind != graphit.Int {
+		return false
+	}
+	at, ok := i.I.(*graphit.Name)
+	minus, isMinus := constant.(*graphit.Unary)
+	if !ok || at.Var != op.DstFilter.Params[0] || !isMinus || minus.Op != "-" {
+		return false
+	}
+	one, ok := minus.X.(*graphit.Number)
+	return ok && !one.Real && one.Int == 1
+}
+
+// reduction is min=, max= or += of a type; nil: a machine has none.
+func reduction(op string, t *graphit.Type, tracked bool, pos graphit.Pos) *emit.Reduction {
+	of := typeOf(t)
+	r := &emit.Reduction{Name: op + of.String(), Type: of}
+	switch {
+	case op == "+=":
+		r.Combine = emit.AddU32.Combine
+		r.Swap, r.Onto = emit.AddU32.Swap, true
+		if of == ir.F32 {
+			r.Swap = emit.AddF32.Swap
+		}
+		if tracked {
+			r.Always, r.Repeats, r.EachTells = true, true, true
+			r.Improves = func(k *emit.Kernel, _, new ir.Value) ir.Value { return k.Ne(new, k.Zero(of)) }
+		}
+		return r
+	case of == ir.F32:
+		return nil
+	}
+	r.Repeats = true
+	r.Combine = func(k *emit.Kernel, old, new ir.Value) ir.Value { return k.Min(old, new) }
+	r.Swap = func(k *emit.Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMin(b, i, v) }
+	r.Improves = func(k *emit.Kernel, old, new ir.Value) ir.Value { return k.Lt(new, old) }
+	if op == "max=" {
+		r.Combine = func(k *emit.Kernel, old, new ir.Value) ir.Value { return k.Max(old, new) }
+		r.Swap = func(k *emit.Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMax(b, i, v) }
+		r.Improves = func(k *emit.Kernel, old, new ir.Value) ir.Value { return k.Gt(new, old) }
+	}
+	return r
+}
+
+// body gives an algorithm a function that does more than one sum.
+func (l *lowering) body(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) {
+	// What a set asks of a sum: it may tell of a vertex several times.
+	a.Sum = reduction("min=", &graphit.Type{Kind: graphit.Int}, true, op.Pos)
+	a.Into = "none"
+	a.Body = func(k *emit.Kernel, e *layout.Edge, changed func(v ir.Value)) {
+		w := newWriter(k, op.Accesses)
+		l.edge(w, op.Apply, e)
+		if op.Output == graphir.Modified {
+			w.tracked = op.Tracked
+			w.changed = func(p ir.Value) {
+				if p == nil {
+					changed(e.Dst)
+					return
+				}
+				k.When(p, func() { changed(e.Dst) })
+			}
+		}
+		w.queues = l.queues
+		w.block(op.Apply.Body, assignedIn(op.Apply.Body))
+	}
+}
+
+// vertices makes an operator over vertices.
+func (l *lowering) vertices(op *graphir.VertexSetIterator, name string) *compose.VertexOperator {
+	return &compose.VertexOperator{
+		Name: name, Listed: !op.IsAllVertices, Keeps: op.Filters,
+		Emit: func(k *emit.Kernel, v ir.Value) ir.Value {
+			w := newWriter(k, op.Accesses)
+			return w.call(op.Apply, []ir.Value{w.convert(v, typeOf(op.Apply.Params[0].Type))})
+		},
+	}
+}
+
+// What of a queue is on the machine.
+const (
+	least = "queue.least" // the least priority that waits
+	below = "queue.below" // where the current bucket ends
+)
+
+// waits is the array that has a word for each vertex: whether it waits in a queue.
+func waits(q *graphit.Var) string { return "queue.waits." + q.Name }
+
+// ready takes those of a queue that are in the current bucket.
+func ready(q, vector *graphit.Var) *compose.VertexOperator {
+	return &compose.VertexOperator{
+		Name: "ready." + q.Name, Keeps: true,
+		Emit: func(k *emit.Kernel, v ir.Value) ir.Value {
+			t := typeOf(vector.Type.Of)
+			flags := k.Addr(waits(q))
+			took := k.Var(k.U32(0))
+			k.When(k.Ne(k.Load(ir.U32, flags, v), k.U32(0)), func() {
+				k.When(k.Lt(k.Load(t, k.Addr(vectorName(vector)), v), k.Param(below, t)), func() {
+					k.Store(flags, v, k.U32(0))
+					took.Set(k.U32(1))
+				})
+			})
+			return k.Ne(took.Get(), k.U32(0))
+		},
+	}
+}
+
+// first finds the least priority that waits.
+func first(q, vector *graphit.Var) *compose.VertexOperator {
+	return &compose.VertexOperator{
+		Name: "first." + q.Name,
+		Emit: func(k *emit.Kernel, v ir.Value) ir.Value {
+			t := typeOf(vector.Type.Of)
+			k.When(k.Ne(k.Load(ir.U32, k.Addr(waits(q)), v), k.U32(0)), func() {
+				priority := k.Load(t, k.Addr(vectorName(vector)), v)
+				k.When(k.Lt(priority, k.Load(t, k.Addr(least), k.U32(0))), func() { k.AtomicMin(k.Addr(least), k.U32(0), priority) })
+				k.Store(k.Addr(least), k.U32(1), k.U32(1)) // somebody waits
+			})
+			return nil
+		},
+	}
+}

@@ -1,0 +1,462 @@
+package lower
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"heddle/configs"
+	"heddle/graphit"
+	"heddle/graphit/eval"
+	"heddle/graphit/graphir"
+	"heddle/kernels/compose"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+)
+
+// Options say how a program runs.
+type Options struct {
+	Args     []string // argv, from the program's name on
+	Output   io.Writer
+	Float    bool                              // double is computed as float
+	Workload configs.Workload                  // of operators without a schedule; launch overhead, sizes
+	Schedule *graphit.Schedule                 // in place of the program's own
+	MaxSteps int                               // traversals of edges at most; 0: any number
+	mutate   func(op *graphir.EdgeSetIterator) // of tests: changes what the passes have found out
+}
+
+// Result is what a run came to.
+type Result struct {
+	Program  *graphir.Program
+	Launched []compose.Launched
+	Steps    int // traversals of edges
+	Times    host.Times
+	Vectors  []Vector
+	Layout   []graph.Region
+	Verified bool
+	Plans    []string // of the operators over edges
+}
+
+// Vector is a vector when the program has ended, floats as their bits.
+type Vector struct {
+	Var   *graphit.Var
+	Words []uint32
+}
+
+// Build makes the representation of a checked program for a machine, whose numbers are floats.
+func Build(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program, err error) {
+	defer catch(f.Name, &err)
+	if !float {
+		refuseDouble(f)
+	}
+	if p, err = graphir.Build(f); err != nil {
+		return nil, err
+	}
+	return p, p.Run(s, nil)
+}
+
+// refuseDouble refuses numbers that a machine does not have.
+func refuseDouble(f *graphit.File) {
+	check := func(v *graphit.Var) {
+		if t := v.Type; t.Kind == graphit.Double || t.Of != nil && t.Of.Kind == graphit.Double || t.Weight != nil && t.Weight.Kind == graphit.Double {
+			refuse(t.Pos, "%s is double, and the machine's numbers have 32 bits: expected float, or --float, which computes double as float", v.Name)
+		}
+	}
+	for _, v := range f.Globals {
+		check(v)
+	}
+	for _, fn := range f.Funcs {
+		if fn.Name != "main" {
+			graphit.Declared(fn, check)
+		}
+	}
+}
+
+// Run runs a program on a device, and compares all of its vectors with the reference's. After an error the result has what was
+// done so far.
+func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o Options) (r Result, err error) {
+	defer catch(f.Name, &err)
+	p, err := Build(f, o.Schedule, o.Float)
+	if err != nil {
+		return r, err
+	}
+	r.Program = p
+	if err := accepts(p, g); err != nil {
+		return r, err
+	}
+	h := eval.NewHost(p, g, eval.Options{Args: o.Args, Output: o.Output, MaxSteps: o.MaxSteps})
+	b := &backend{host: h, program: p, graph: g, device: d, options: o, initial: map[*graphit.Var][]uint32{}, frontiers: map[*eval.Set]*compose.Frontier{}, ready: map[*eval.Queue]*eval.Set{}}
+	err = h.Run(ctx, b)
+	if s := b.session; s != nil {
+		r.Launched, r.Steps, r.Times, r.Layout = s.Launched, s.Steps, s.Times, s.Layout()
+		for _, v := range p.Vectors {
+			r.Vectors = append(r.Vectors, Vector{v, s.Array(vectorName(v))})
+		}
+	}
+	for _, op := range p.Edges {
+		for _, x := range b.edges[op] {
+			r.Plans = append(r.Plans, x.Plan.Name())
+		}
+	}
+	if err != nil {
+		return r, err
+	}
+	if b.session == nil {
+		return r, errors.New("the program has no operator: there is nothing to run on a machine")
+	}
+	err = b.check(ctx, &r)
+	r.Verified = err == nil
+	return r, err
+}
+
+// accepts refuses graphs whose weights are none of the program's.
+func accepts(p *graphir.Program, g *graph.Graph) error {
+	for _, v := range p.File.Globals {
+		if w := v.Type.Weight; v.Type.Kind == graphit.EdgeSet && w != nil && !w.IsReal() && g.WeightKind() == graph.FloatWeights {
+			return &graphit.Error{File: p.File.Name, Pos: w.Pos, Msg: "the program's weights are int, and the graph's are floats: give weights that are, as by --weights random"}
+		}
+	}
+	return nil
+}
+
+// backend runs operators on a device.
+type backend struct {
+	host    *eval.Host
+	program *graphir.Program
+	graph   *graph.Graph
+	device  host.Device
+	options Options
+
+	session  *compose.Session
+	initial  map[*graphit.Var][]uint32                            // of vectors, until there is a session
+	edges    map[*graphir.EdgeSetIterator][]*compose.EdgeOperator // one, or below and above a hybrid's threshold
+	vertices map[*graphir.VertexSetIterator]*compose.VertexOperator
+	takes    map[*graphit.Var]*compose.VertexOperator // of a queue: who is in the current bucket
+	finds    map[*graphit.Var]*compose.VertexOperator // of a queue: the least priority
+
+	// frontiers are sets as the session has them, so that it knows those that are still on the device.
+	frontiers map[*eval.Set]*compose.Frontier
+	kept      []map[uint32]bool         // what filters have kept, in their order
+	ready     map[*eval.Queue]*eval.Set // taken out of a queue, and not asked for yet
+	current   uint32                    // priority of the queue that an operator may change
+	bound     uint32
+}
+
+// Declare makes a vector's first contents: they come with the graph.
+func (b *backend) Declare(v *graphit.Var, initial eval.Value, degrees []uint32) error {
+	n := v.Type.Size
+	if v.Type.Element != "" {
+		n = b.graph.Vertices()
+	}
+	words := degrees
+	if words == nil {
+		words = slices.Repeat([]uint32{word(initial, v.Type.Of)}, n)
+	}
+	b.initial[v] = slices.Clone(words)
+	return nil
+}
+
+// word is a value as the machine has it.
+func word(v eval.Value, t *graphit.Type) uint32 {
+	if t.IsReal() {
+		return math.Float32bits(float32(v.F))
+	}
+	return uint32(v.I)
+}
+
+func value(w uint32, t *graphit.Type) eval.Value {
+	switch {
+	case t.IsReal():
+		return eval.Value{F: float64(math.Float32frombits(w))}
+	case t.Kind == graphit.Uint:
+		return eval.Int(int64(w))
+	}
+	return eval.Int(int64(int32(w)))
+}
+
+// Element and SetElement are the host's accesses.
+func (b *backend) Element(v *graphit.Var, n int) eval.Value {
+	if b.session == nil {
+		return value(b.initial[v][n], v.Type.Of)
+	}
+	return value(b.session.Read(vectorName(v), n), v.Type.Of)
+}
+
+// SetElement writes one.
+func (b *backend) SetElement(v *graphit.Var, n int, x eval.Value) {
+	if b.session == nil {
+		b.initial[v][n] = word(x, v.Type.Of)
+		return
+	}
+	b.session.Write(vectorName(v), n, word(x, v.Type.Of))
+}
+
+// clock is how many cycles a second has, for timers.
+const clock = 1e9
+
+// Seconds is the time of the launches so far, with their overhead, at 1 GHz.
+func (b *backend) Seconds() float64 {
+	if b.session == nil {
+		return 0
+	}
+	return float64(b.session.Times.Total()) / clock
+}
+
+// open compiles and places everything, when the first operator runs: what the host has done before comes with the graph.
+func (b *backend) open() (err error) {
+	if b.session != nil {
+		return nil
+	}
+	defer catch(b.program.File.Name, &err)
+	l := &lowering{b.program, b.host, b.graph, b.options.Workload, queueVectors(b.program)}
+	b.edges, b.vertices = map[*graphir.EdgeSetIterator][]*compose.EdgeOperator{}, map[*graphir.VertexSetIterator]*compose.VertexOperator{}
+	b.takes, b.finds = map[*graphit.Var]*compose.VertexOperator{}, map[*graphit.Var]*compose.VertexOperator{}
+	var edges []*compose.EdgeOperator
+	var vertices []*compose.VertexOperator
+	names := map[string]bool{}
+	unique := func(name string) string {
+		for names[name] {
+			name += "'"
+		}
+		names[name] = true
+		return name
+	}
+	transposed := map[*compose.EdgeOperator]bool{}
+	mutate := func(op *graphir.EdgeSetIterator) {
+		if b.options.mutate != nil {
+			b.options.mutate(op)
+		}
+	}
+	for _, op := range b.program.Edges {
+		mutate(op)
+		list := []*graphir.Metadata{&op.Metadata}
+		if op.Hybrid != nil {
+			list = append(list, &op.Hybrid.Above)
+		}
+		for _, m := range list {
+			o, err := l.edges(op, m, unique(op.Name))
+			if err != nil {
+				return err
+			}
+			transposed[o] = op.Transposed
+			b.edges[op] = append(b.edges[op], o)
+			edges = append(edges, o)
+		}
+		op.Depend() // by the directions that have been chosen
+		mutate(op)
+	}
+	for _, op := range b.program.Vertices {
+		o := l.vertices(op, unique(op.Name+"."+op.Apply.Name))
+		b.vertices[op] = o
+		vertices = append(vertices, o)
+	}
+	var arrays []graph.Array
+	for _, v := range b.program.Vectors {
+		arrays = append(arrays, graph.Array{Name: vectorName(v), Data: b.initial[v]})
+	}
+	for _, q := range b.program.Scalars {
+		if v := l.queues[q]; v != nil {
+			b.takes[q], b.finds[q] = ready(q, v), first(q, v)
+			vertices = append(vertices, b.takes[q], b.finds[q])
+			arrays = append(arrays, graph.Array{Name: waits(q), Data: make([]uint32, b.graph.Vertices())})
+		}
+	}
+	if len(l.queues) > 0 {
+		arrays = append(arrays, graph.Array{Name: least, Data: []uint32{0, 0}})
+	}
+	b.session, err = compose.NewSession(b.device, b.graph, b.options.Workload, compose.Parts{
+		Arrays: arrays, Edges: edges, Vertices: vertices, Words: b.words, Transposed: func(o *compose.EdgeOperator) bool { return transposed[o] },
+	})
+	return err
+}
+
+// words are the program's numbers.
+func (b *backend) words() map[string]uint32 {
+	words := map[string]uint32{priorityName: b.current, below: b.bound}
+	for _, v := range b.program.Scalars {
+		if v.Type.Kind != graphit.PriorityQueue {
+			words[scalarName(v)] = word(b.host.Scalar(v), v.Type)
+		}
+	}
+	return words
+}
+
+// frontier is a set as the session has it.
+func (b *backend) frontier(s *eval.Set) *compose.Frontier {
+	if s == nil {
+		return nil
+	}
+	f := b.frontiers[s]
+	if f == nil {
+		f = &compose.Frontier{Vertices: s.Vertices}
+		b.frontiers[s] = f
+	}
+	return f
+}
+
+// made is a set that the session has made.
+func (b *backend) made(f *compose.Frontier) *eval.Set {
+	s := &eval.Set{Vertices: f.Vertices}
+	clear(b.frontiers) // older ones are on the device no more, or laid out anew
+	b.frontiers[s] = f
+	return s
+}
+
+// Edges runs an operator, under the schedule for its input's size if there are two.
+func (b *backend) Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *eval.Set) (*eval.Set, error) {
+	if err := b.open(); err != nil {
+		return nil, err
+	}
+	if op.Output == graphir.Priority {
+		for q, waiting := range b.ready {
+			if waiting != nil {
+				return nil, fmt.Errorf("%s: the queue %s has been asked whether it is finished, and its vertices have not been taken out", op.Name, q.Var.Name)
+			}
+		}
+	}
+	o := b.edges[op][0]
+	if op.Hybrid != nil {
+		share, err := b.host.Argument(op.Hybrid.Threshold)
+		if err != nil {
+			return nil, err
+		}
+		size := b.graph.Vertices()
+		if in != nil {
+			size = len(in.Vertices)
+		}
+		if float64(size) >= share*float64(b.graph.Vertices()) {
+			o = b.edges[op][1]
+		}
+	}
+	out, err := b.session.Edges(ctx, o, b.frontier(in))
+	if err != nil || op.Output != graphir.Modified {
+		return nil, err
+	}
+	return b.made(out), nil
+}
+
+// Vertices runs an operator.
+func (b *backend) Vertices(ctx context.Context, op *graphir.VertexSetIterator, in *eval.Set) (*eval.Set, error) {
+	if err := b.open(); err != nil {
+		return nil, err
+	}
+	out, err := b.session.Vertices(ctx, b.vertices[op], b.frontier(in))
+	if err != nil || !op.Filters {
+		return nil, err
+	}
+	kept := map[uint32]bool{}
+	for _, v := range out.Vertices {
+		kept[v] = true
+	}
+	b.kept = append(b.kept, kept)
+	return &eval.Set{Vertices: out.Vertices}, nil
+}
+
+// Queue makes a queue: its first vertices come with it.
+func (b *backend) Queue(q *eval.Queue) error {
+	if err := b.open(); err != nil {
+		return err
+	}
+	name := waits(q.Var)
+	for v := range b.graph.Vertices() {
+		w := uint32(0)
+		if q.All || uint32(v) == q.Source {
+			w = 1
+		}
+		b.session.Write(name, v, w)
+	}
+	q.Current = math.MinInt64 // no bucket yet
+	delete(b.ready, q)
+	return nil
+}
+
+// Waiting reports whether a vertex waits, and takes those of the next bucket out.
+func (b *backend) Waiting(ctx context.Context, q *eval.Queue) (bool, error) {
+	if b.ready[q] != nil {
+		return true, nil
+	}
+	s, err := b.take(ctx, q)
+	if err != nil || len(s.Vertices) == 0 {
+		return false, err
+	}
+	b.ready[q] = s
+	return true, nil
+}
+
+// Ready takes the vertices of the current bucket out; if there are none, of the next one.
+func (b *backend) Ready(ctx context.Context, q *eval.Queue) (*eval.Set, error) {
+	if s := b.ready[q]; s != nil {
+		delete(b.ready, q)
+		return s, nil
+	}
+	return b.take(ctx, q)
+}
+
+func (b *backend) take(ctx context.Context, q *eval.Queue) (*eval.Set, error) {
+	for _, again := range []bool{false, true} {
+		if q.Current != math.MinInt64 {
+			b.current, b.bound = uint32(q.Current), uint32(q.Current+q.Delta)
+			if t := q.Vector.Type.Of; q.Current+q.Delta > greatest(t) {
+				b.bound = uint32(greatest(t))
+			}
+			out, err := b.session.Vertices(ctx, b.takes[q.Var], nil)
+			if err != nil {
+				return nil, err
+			}
+			if len(out.Vertices) > 0 {
+				return &eval.Set{Vertices: out.Vertices}, nil
+			}
+		}
+		if again {
+			break
+		}
+		priority, any, err := b.least(ctx, q)
+		if err != nil || !any {
+			return &eval.Set{}, err
+		}
+		q.Current = eval.Bucket(priority, q.Delta) * q.Delta
+	}
+	return &eval.Set{}, nil
+}
+
+// greatest is a type's greatest number.
+func greatest(t *graphit.Type) int64 {
+	if t.Kind == graphit.Uint {
+		return math.MaxUint32
+	}
+	return math.MaxInt32
+}
+
+// least finds the least priority that waits.
+func (b *backend) least(ctx context.Context, q *eval.Queue) (priority int64, any bool, err error) {
+	b.session.Write(least, 0, uint32(greatest(q.Vector.Type.Of)))
+	b.session.Write(least, 1, 0)
+	if _, err := b.session.Vertices(ctx, b.finds[q.Var], nil); err != nil {
+		return 0, false, err
+	}
+	return value(b.session.Read(least, 0), q.Vector.Type.Of).I, b.session.Read(least, 1) != 0, nil
+}
+
+// check runs the program on the reference, and compares all vectors. Where roundings decide whether a filter keeps a vertex, the
+// machine's answer counts.
+func (b *backend) check(ctx context.Context, r *Result) error {
+	p, err := Build(b.program.File, b.options.Schedule, b.options.Float) // what has become of the operators is none of the reference's
+	if err != nil {
+		return err
+	}
+	h := eval.NewHost(p, b.graph, eval.Options{Args: b.options.Args, MaxSteps: b.options.MaxSteps})
+	ref := eval.NewReference(h)
+	ref.Decide = func(n int, v uint32) bool { return n < len(b.kept) && b.kept[n][v] }
+	if err := h.Run(ctx, ref); err != nil {
+		return fmt.Errorf("the reference: %w", err)
+	}
+	for _, v := range r.Vectors {
+		if err := ref.Compare(v.Var, v.Words); err != nil {
+			return err
+		}
+	}
+	return nil
+}

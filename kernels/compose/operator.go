@@ -1,0 +1,422 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"heddle/configs"
+	"heddle/isa"
+	"heddle/isa/emu"
+	"heddle/kernels/algorithm"
+	"heddle/kernels/codegen"
+	"heddle/kernels/emit"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/kernels/ir"
+	"heddle/sim"
+)
+
+// Frontier is a set of vertices that goes from one operator of a program to another: ascending, each once.
+type Frontier struct{ Vertices []uint32 }
+
+// EdgeOperator is a traversal of edges in a program whose host side is not this package's: a plan, whose algorithm has one
+// super-step's functions and no Init.
+type EdgeOperator struct {
+	Name string
+	Plan *Plan
+
+	kernels  Kernels
+	compiled *Compiled
+	run      *run
+	holds    *Frontier // what the device's active set is; nil: nothing that anybody knows
+}
+
+// NewEdgeOperator plans one. The workload's keys but algorithm and recipe say how it runs.
+func NewEdgeOperator(name string, a *algorithm.Algorithm, w configs.Workload, weights graph.WeightKind) (*EdgeOperator, error) {
+	p, err := newPlan(a, w)
+	if err != nil {
+		return nil, err
+	}
+	p.Weights, p.operator = weights, true
+	return &EdgeOperator{Name: name, Plan: p}, nil
+}
+
+// WalksAlone reports whether one thread has all edges of the vertex whose row it walks.
+func (p *Plan) WalksAlone() bool {
+	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose()
+}
+
+// VertexOperator applies a function to vertices, or keeps those for which it holds.
+type VertexOperator struct {
+	Name string
+	// Listed says that it is given a set; otherwise it is over all vertices.
+	Listed bool
+	// Emit writes the function for v, and returns whether v is kept; nil: nothing is.
+	Emit func(k *emit.Kernel, v ir.Value) (keep ir.Value)
+	// Keeps says that it keeps some.
+	Keeps bool
+
+	kernel  *ir.Kernel
+	program *isa.Program
+	places  map[string]uint32
+	args    uint32
+}
+
+// Names by which vertex operators know their sets.
+const (
+	listName, listSize = "list", "list.size"
+	keptName, keptSize = "kept", "kept.size"
+)
+
+// build writes the kernel.
+func (o *VertexOperator) build(warps int) (err error) {
+	k := emit.New(o.Name)
+	k.Launch(warps, 0)
+	k.Phase(isa.PhaseApply, func() {
+		handle := func(v ir.Value) {
+			keep := o.Emit(k, v)
+			if !o.Keeps {
+				return
+			}
+			k.When(keep, func() {
+				place := k.AtomicAdd(k.Addr(keptSize), k.U32(0), k.U32(1))
+				k.Store(k.Addr(keptName), place, v)
+			})
+		}
+		if o.Listed {
+			k.Strided(k.Count(listSize), func(i ir.Value) { handle(k.Load(ir.U32, k.Addr(listName), i)) })
+		} else {
+			k.Strided(k.Count("vertices"), handle)
+		}
+	})
+	o.kernel, err = k.Build()
+	return err
+}
+
+// Session is a device with the operators and the arrays of a program. Sets that go from one operator to another are laid out
+// anew by the host, at no cost; a set that an operator has made stays on the device where the next one to read it is the same.
+type Session struct {
+	// Launched are the launches so far, and Steps how many traversals of edges they belong to.
+	Launched []Launched
+	Steps    int
+	Times    host.Times
+
+	words    func() map[string]uint32
+	device   host.Device
+	graph    *graph.Graph
+	workload configs.Workload
+	image    *graph.Image
+	arrays   map[string]graph.Array
+	places   map[string]uint32 // of the program's arrays
+	shared   map[*uint32]uint32
+	edges    []*EdgeOperator
+	vertices []*VertexOperator
+}
+
+// Launched is a launch of a program's.
+type Launched struct {
+	Step   int // the traversals of edges before it, and itself if it belongs to one
+	Kernel string
+	sim.Result
+	Traversal *Step // that it is the gather of; nil: none
+}
+
+// Parts are what a session is made of.
+type Parts struct {
+	Arrays   []graph.Array // of the program: their names and first contents
+	Edges    []*EdgeOperator
+	Vertices []*VertexOperator
+	// Transposed reports whether an operator is over the edges of the transposed graph.
+	Transposed func(o *EdgeOperator) bool
+	// Words are the program's numbers, by the names of kernels' parameters, at each launch: always the same names.
+	Words func() map[string]uint32
+}
+
+// NewSession compiles operators, and places them with the program's arrays.
+func NewSession(d host.Device, g *graph.Graph, w configs.Workload, parts Parts) (*Session, error) {
+	s := &Session{
+		device: d, graph: g, workload: w, arrays: map[string]graph.Array{}, places: map[string]uint32{}, shared: map[*uint32]uint32{},
+		edges: parts.Edges, vertices: parts.Vertices, words: parts.Words,
+	}
+	reserved, err := s.compile()
+	if err != nil {
+		return nil, err
+	}
+	s.image = graph.NewImage(graph.ArrayBase, d.Shape().LineBytes, reserved...)
+	for _, a := range parts.Arrays {
+		placed, err := s.image.Place(a.Name, a.Data)
+		if err != nil {
+			return nil, err
+		}
+		s.arrays[a.Name], s.places[a.Name] = placed, placed.Addr
+	}
+	reverse := g
+	if slices.ContainsFunc(s.edges, parts.Transposed) {
+		reverse = g.Transpose()
+	}
+	for _, o := range s.edges {
+		of := g
+		if parts.Transposed(o) {
+			of = reverse
+		}
+		if err := s.placeEdges(o, of); err != nil {
+			return nil, err
+		}
+	}
+	for _, o := range s.vertices {
+		if err := s.placeVertices(o); err != nil {
+			return nil, err
+		}
+	}
+	s.image.Write(d)
+	return s, nil
+}
+
+// compile makes all programs, and returns what memory is not for arrays.
+func (s *Session) compile() ([]graph.Region, error) {
+	reserved, shape, n := graph.Reserved(s.device.Shape().Lanes(), nil), s.device.Shape(), 0
+	base := func(i int) codegen.Options {
+		return codegen.Options{Base: emu.CodeBase + uint32(i)*programBytes, MaskByUnit: shape.MaskByUnit}
+	}
+	for _, o := range s.edges {
+		first := n
+		c, err := compileWith(o.Plan, shape, func(i int, _ *codegen.Compiled) codegen.Options { return base(first + i) })
+		if err != nil {
+			return nil, err
+		}
+		o.compiled, o.kernels = c, c.Kernels
+		for _, k := range c.Kernels.All() {
+			n++
+			for _, segment := range c.programs[k].Program.Segments {
+				reserved = append(reserved, graph.Region{Name: "program " + k.Name, Addr: segment.Addr, Size: uint64(segment.Size)})
+			}
+		}
+	}
+	for _, o := range s.vertices {
+		if err := o.build(s.workload.WarpsPerCore); err != nil {
+			return nil, err
+		}
+		c, err := codegen.Compile(o.kernel, base(n))
+		if err != nil {
+			return nil, err
+		}
+		n++
+		o.program = c.Program
+		for _, segment := range c.Program.Segments {
+			reserved = append(reserved, graph.Region{Name: "program " + o.Name, Addr: segment.Addr, Size: uint64(segment.Size)})
+		}
+	}
+	if most := (graph.ArrayBase - emu.CodeBase) / programBytes; uint64(n) > uint64(most) {
+		return nil, fmt.Errorf("the program has %d kernels: expected at most %d", n, most)
+	}
+	return reserved, nil
+}
+
+// placeEdges puts an operator's arrays into the image.
+func (s *Session) placeEdges(o *EdgeOperator, g *graph.Graph) (err error) {
+	o.Plan.Algorithm.Words = func(*algorithm.Problem) map[string]uint32 { return s.words() }
+	o.run, err = newRunIn(device{s.device, o.compiled}, o.Plan, o.kernels, g, s.workload, func(r *run) {
+		r.image, r.prefix, r.shared = s.image, o.Name+" ", s.shared
+		for name, at := range s.places {
+			r.places[name] = at
+		}
+	})
+	return err
+}
+
+// shares is where an array of the graph is already, if operators share it.
+func (r *run) shares(data []uint32, own bool) (at uint32, placed bool) {
+	if own || r.shared == nil || len(data) == 0 {
+		return 0, false
+	}
+	at, placed = r.shared[&data[0]]
+	return at, placed
+}
+
+func (r *run) keepShared(data []uint32, own bool, at uint32) {
+	if !own && r.shared != nil && len(data) > 0 {
+		r.shared[&data[0]] = at
+	}
+}
+
+// placeVertices puts a vertex operator's arrays into the image.
+func (s *Session) placeVertices(o *VertexOperator) error {
+	o.places = map[string]uint32{}
+	n := s.graph.Vertices()
+	for _, a := range []struct {
+		name  string
+		words int
+	}{{listName, n}, {keptName, n}, {keptSize, 1}} {
+		if !slices.ContainsFunc(o.kernel.Params, func(p ir.Param) bool { return p.Name == a.name }) {
+			continue
+		}
+		placed, err := s.image.Reserve(o.Name+" "+a.name, a.words)
+		if err != nil {
+			return err
+		}
+		o.places[a.name] = placed.Addr
+	}
+	args, err := s.image.Reserve(o.Name+" arguments", max(1, len(o.kernel.Params)))
+	o.args = args.Addr
+	return err
+}
+
+// Edges runs an operator over the edges that leave a frontier; nil: over all. It returns the next frontier, of an operator that
+// makes one.
+func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Frontier, error) {
+	r := o.run
+	dense := o.Plan.Algorithm.Dense
+	if !dense && (in != o.holds || in == nil) {
+		if err := s.start(o, in); err != nil {
+			return nil, err
+		}
+	}
+	s.Steps++
+	r.before = s.Steps - 1 - len(r.Steps)
+	if err := r.BeginStep(s.Steps); err != nil {
+		return nil, err
+	}
+	step := r.frontier()
+	if err := r.gather(ctx, &step, o.Plan, r.kernels.Topology[step.Direction], r.kernels.Lists[step.Direction], r.kernels.Gather[step.Direction]); err != nil {
+		return nil, err
+	}
+	r.Steps = append(r.Steps, step)
+	s.book(o, &step)
+	if err := r.invariantOf(s.Steps, &step); err != nil || dense {
+		return nil, err
+	}
+	if _, err := r.next(); err != nil {
+		return nil, err
+	}
+	out := &Frontier{Vertices: slices.Clone(r.set.Active(r))}
+	slices.Sort(out.Vertices)
+	out.Vertices = slices.Compact(out.Vertices)
+	o.holds = out
+	return out, nil
+}
+
+// start lays a frontier out as an operator's active set.
+func (s *Session) start(o *EdgeOperator, in *Frontier) error {
+	r := o.run
+	if in == nil {
+		in = &Frontier{Vertices: make([]uint32, s.graph.Vertices())}
+		for v := range in.Vertices {
+			in.Vertices[v] = uint32(v)
+		}
+	}
+	if o.Plan.Set.OfUnit { // before the host deals vertices out, the units are told where their lists' memory is
+		r.lists().Forget()
+		if err := r.configure(r.kernels.passes()[0].kernel); err != nil {
+			return err
+		}
+	}
+	r.Steps, r.reached, r.pushed = nil, 0, 0
+	return r.set.Start(r, in.Vertices)
+}
+
+// book adds up a traversal's launches.
+func (s *Session) book(o *EdgeOperator, step *Step) {
+	p := o.Plan
+	add := func(kernel string, r sim.Result, of *Step) {
+		s.Launched = append(s.Launched, Launched{s.Steps, o.Name + "/" + kernel, r, of})
+	}
+	way := step.Way()
+	if step.Compacted(p) {
+		add("compact-"+way, step.Compact, nil)
+	}
+	if step.Prepared(p) {
+		add("topology-"+way, step.Topology, nil)
+	}
+	if step.Registered(p) {
+		add("register-"+way, step.Register, nil)
+	}
+	gather := func(n int) string {
+		if names := p.Schedule.Launches; len(names) > 0 {
+			return "gather-" + way + "-" + names[n]
+		}
+		return "gather-" + way
+	}
+	add(gather(0), step.Gather, step)
+	for n, r := range step.More {
+		add(gather(n+1), r, nil)
+	}
+	s.Times.Cycles += o.run.Times.Cycles
+	s.Times.Overhead += o.run.Times.Overhead
+	s.Times.Launches += o.run.Times.Launches
+	s.Times.Half += o.run.Times.Half
+	o.run.Times = host.Times{}
+}
+
+// Vertices runs an operator over a frontier; nil: over all vertices. It returns what it keeps.
+func (s *Session) Vertices(ctx context.Context, o *VertexOperator, in *Frontier) (*Frontier, error) {
+	if o.Listed != (in != nil) {
+		return nil, errors.New("BUG: compose: a vertex operator's frontier")
+	}
+	words := map[string]uint32{"vertices": uint32(s.graph.Vertices())}
+	for name, w := range s.words() {
+		words[name] = w
+	}
+	if in != nil {
+		s.device.WriteWords(o.places[listName], in.Vertices)
+		words[listSize] = uint32(len(in.Vertices))
+	}
+	if o.Keeps {
+		s.device.WriteWords(o.places[keptSize], []uint32{0})
+	}
+	block := make([]uint32, len(o.kernel.Params))
+	for i, p := range o.kernel.Params {
+		value, ok := words[p.Name]
+		if !ok {
+			value, ok = o.places[p.Name]
+		}
+		if !ok {
+			value, ok = s.places[p.Name]
+		}
+		if !ok {
+			return nil, fmt.Errorf("BUG: compose: parameter %s of %s", p.Name, o.Name)
+		}
+		block[i] = value
+	}
+	s.device.WriteWords(o.args, block)
+	res, err := s.device.Launch(ctx, o.program, o.args)
+	s.Times.Add(res, uint64(s.workload.LaunchOverhead))
+	s.Launched = append(s.Launched, Launched{s.Steps, o.Name, res, nil})
+	if err != nil || !o.Keeps {
+		return nil, err
+	}
+	size := []uint32{0}
+	s.device.ReadWords(o.places[keptSize], size)
+	out := &Frontier{Vertices: make([]uint32, min(int(size[0]), s.graph.Vertices()))}
+	s.device.ReadWords(o.places[keptName], out.Vertices)
+	slices.Sort(out.Vertices)
+	return out, nil
+}
+
+// Read and Write are the host's accesses to a word of the program's arrays, which take no time.
+func (s *Session) Read(array string, n int) uint32 {
+	word := []uint32{0}
+	s.device.ReadWords(s.places[array]+uint32(4*n), word)
+	return word[0]
+}
+
+// Write writes one.
+func (s *Session) Write(array string, n int, word uint32) {
+	s.device.WriteWords(s.places[array]+uint32(4*n), []uint32{word})
+}
+
+// Array returns what an array holds now.
+func (s *Session) Array(array string) []uint32 {
+	words := make([]uint32, s.arrays[array].Words)
+	s.device.ReadWords(s.places[array], words)
+	return words
+}
+
+// Layout is where the program's arrays are.
+func (s *Session) Layout() (list []graph.Region) {
+	for _, a := range s.image.Arrays() {
+		list = append(list, graph.Region{Name: a.Name, Addr: a.Addr, Size: a.Bytes()})
+	}
+	return list
+}
