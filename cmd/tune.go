@@ -44,9 +44,9 @@ edges, warps of a core and sizes of thread blocks; the experiment's other keys h
 begins with each schedule and what suits it, changes one choice of the better half at a
 time, goes on with the better half of what that comes to until one is left, and ends when
 no change of one choice makes the best any faster. What takes longer than the best so far
-is abandoned there. Every candidate's result is checked, as heddle run does. With --quick it ends earlier: after
-each choice it goes on with the better half of the schedules, and once one is left and no
-change of one choice makes that any faster, it ends. In an
+is abandoned there. Every candidate's result is checked, as heddle run does. With --quick
+it ends earlier: after each choice it goes on with the better half of the schedules, and
+once one is left and no change of one choice makes that any faster, it ends. In an
 experiment with a sample, candidates are estimated, and those that may be the best are
 simulated whole in the end. On a machine with a graph unit, its schedules are searched.
 
@@ -56,7 +56,8 @@ best.yaml there runs the best beside what the experiment says, and tune.json
 has what is printed.
 
 An experiment with compare and sweep is a search at each of its points, each in a
-directory of its own, and each schedule with what suits it simulated to its end:
+directory of its own, which tries first what was the best for other graphs. Each schedule
+with what suits it is simulated to its end, or to four times the cycles of the best.
 study.json and study.md there set the best of each variant beside the first one's.
 
 ` + exitHelp,
@@ -74,7 +75,7 @@ study.json and study.md there set the best of each variant beside the first one'
 	fl.BoolVar(&f.json, "json", false, "print tune.json instead of the tables")
 	fl.StringArrayVar(&f.only, "only", nil, "search only those values of a choice, `KEY=VALUE,VALUE` (may be repeated)")
 	fl.StringVar(&f.schedules, "schedules", string(tune.Suited), "which are searched: those of the machine's graph unit, or software's if it has none (auto), software, or all")
-	fl.BoolVar(&f.whole, "whole", false, "simulate each schedule, with what suits it, to its end")
+	fl.BoolVar(&f.whole, "whole", false, "simulate each schedule, with what suits it, to its end, or to four times the cycles of the best")
 	fl.BoolVar(&f.quick, "quick", false, "search less: leave slow schedules sooner, and do not return to them")
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "simulate every candidate to its end")
 	fl.IntVar(&f.points, "points", 0, "simulate at most that many candidates (0: no limit)")

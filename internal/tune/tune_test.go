@@ -164,6 +164,22 @@ func TestAll(t *testing.T) {
 	require.Len(t, o.Schedules, 2, "each schedule with what suits it")
 }
 
+// TestWhole: with Whole a schedule that is slower than the best is simulated to its end, unless it takes four times as long.
+func TestWhole(t *testing.T) {
+	s := space(t, "bfs", "schedule=vertex,warp,cta", "direction=push", "active_set=queue", "warps_per_core=0", "cta_threads=0", "scan=shuffle")
+	cycles := make([]uint64, len(s.Candidates))
+	for i, c := range s.Candidates {
+		cycles[i] = []uint64{1000, 3000, 5000}[c[0]]
+	}
+	e := &evaluator{cycles: cycles}
+	search := &tune.Search{Space: s, Evaluate: e.evaluate, Whole: true}
+	_, err := search.Run(context.Background())
+	require.NoError(t, err)
+	o, _ := search.Outcome()
+	require.Equal(t, []uint64{1000, 3000, 4000}, []uint64{o.Schedules[0].Cycles, o.Schedules[1].Cycles, o.Schedules[2].Cycles})
+	require.Equal(t, []bool{false, false, true}, []bool{o.Schedules[0].AtLeast, o.Schedules[1].AtLeast, o.Schedules[2].AtLeast})
+}
+
 // TestBudget ends a search, which says so.
 func TestBudget(t *testing.T) {
 	s := space(t, "bfs")
