@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -132,12 +133,12 @@ func newGtRun() *cobra.Command {
 		Long: `Run a GraphIt program: FILE is argv[0], GRAPH argv[1], and arguments follow. FILE is a
 file, or a program of heddle gt list; GRAPH as of heddle graph. The host program runs on the host; every operator over
 edges or vertices is a launch on the machine. All vectors are compared with the
-reference's when the program has ended (heddle gt run says verified): integers must be
-equal, floats as near as their roundings allow.
+reference's when the program has ended: integers must be equal, floats as near as
+their roundings allow.
 
 An operator runs as its label's schedule says (configLoadBalance also knows WEAVER, PEG,
-HWWL and EGHW, for machines with these units), and else as --workload does: the keys of
-an experiment's workload (docs/reference/configuration.md). What the program prints goes to stdout, a summary to
+HWWL and EGHW, for machines with these units), and else as --workload does: keys of
+an experiment's workload (docs/reference/configuration.md), from schedule to beta. What the program prints goes to stdout, a summary to
 stderr. Timers count cycles at 1 GHz, with each launch's overhead.
 
 ` + exitHelp,
@@ -184,7 +185,7 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	w, err := configs.ParseWorkload(f.workload)
+	w, err := operatorWorkload(f.workload)
 	if err != nil {
 		return err
 	}
@@ -218,6 +219,23 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 	}
 	gtTable(c.ErrOrStderr(), &r, f.untimed)
 	return nil
+}
+
+// operatorKeys are the keys of workload that say how an operator runs. The others say what is computed, or are about loops.
+var operatorKeys = []string{
+	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "block_vertices", "block_by", "shard_vertices",
+	"virtual_degree", "ell_width", "slot_order", "dia_diagonals", "warps_per_core", "cta_threads", "hybrid_rule", "alpha", "beta", "launch_overhead",
+}
+
+// operatorWorkload reads --workload.
+func operatorWorkload(set []string) (configs.Workload, error) {
+	for _, s := range set {
+		key, _, _ := strings.Cut(s, "=")
+		if !slices.Contains(operatorKeys, key) {
+			return configs.Workload{}, fmt.Errorf("--workload %s: expected a key that says how operators run: %s", s, strings.Join(operatorKeys, ", "))
+		}
+	}
+	return configs.ParseWorkload(set)
 }
 
 // write writes the vectors that are asked for.

@@ -59,6 +59,8 @@ type (
 		Body []Stmt
 		// NeedsFusion has the loop be the device's (UGF, §5.2.1).
 		NeedsFusion bool
+		// Fused is where the schedule says so.
+		Fused graphit.Pos
 	}
 	// For counts.
 	For struct {
@@ -145,6 +147,7 @@ type Metadata struct {
 	DedupType            string // UGF's word; "": whatever suits
 	Delta                *graphit.Arg
 	Given                map[string]bool // the settings that a schedule has given
+	deltaAt              graphit.Pos
 }
 
 // Access is an access of an operator's functions to a vector.

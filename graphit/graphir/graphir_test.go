@@ -108,6 +108,7 @@ func TestRefused(t *testing.T) {
 		{"applyModified(shorten, A)", "", `program->fuseFields("A", "B");`, "fuseFields is for CPUs"},
 		{"applyModified(shorten, A)", "", `program->configApplyDirection("s0:s1", "Sideways");`, "expected SparsePush"},
 		{"applyModified(shorten, A)", "", `SimpleGPUSchedule s; s.configKernelFusion(ENABLED); program->applyGPUSchedule("s0:s1", s);`, "s0:s1 is no loop"},
+		{"applyModified(shorten, A)", "", `SimpleGPUSchedule s; s.configDelta(2); program->applyGPUSchedule("s0:s1", s);`, "a delta is for applyUpdatePriority"},
 		{"to(unset).to(unset).applyModified(put, A)", "", "", "there is a filter already"},
 		{"applyModified(shorten, A)", "print edges.from(frontier).applyModified(shorten, A).size();", "", "applyModified within an expression"},
 		{"applyModified(shorten, A)", "put(0, 1);", "", "main calls none"},

@@ -76,6 +76,11 @@ func schedules(b *builder, s *graphit.Schedule) {
 	for i := range s.CPU {
 		b.cpu(s, &s.CPU[i])
 	}
+	for _, op := range b.p.Edges {
+		if op.Delta != nil && op.Output != Priority {
+			scheduleError(s, op.deltaAt, "%s: a delta is for applyUpdatePriority", op.Path)
+		}
+	}
 }
 
 // labelled finds the operator over edges, or the loop, that has a label.
@@ -159,7 +164,7 @@ func (m *Metadata) simple(s *graphit.SimpleGPUSchedule) {
 	}
 	if x := s.Delta; x != nil {
 		m.Given["delta"] = true
-		m.Delta = &x.Args[0]
+		m.Delta, m.deltaAt = &x.Args[0], x.Pos
 	}
 }
 
@@ -221,7 +226,7 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 			op.PullInputFrontier = Bitmap
 		}
 	case "configApplyPriorityUpdateDelta":
-		op.Delta, op.Given["delta"] = &o.Args[1], true
+		op.Delta, op.deltaAt, op.Given["delta"] = &o.Args[1], o.Pos, true
 	}
 }
 
@@ -323,7 +328,7 @@ func fusion(b *builder, s *graphit.Schedule) {
 			scheduleError(s, a.Pos, "%s is a loop: expected a SimpleGPUSchedule", a.Label)
 		}
 		if x := a.Simple.KernelFusion; x != nil {
-			loop.NeedsFusion = x.Args[0].Text == "ENABLED"
+			loop.NeedsFusion, loop.Fused = x.Args[0].Text == "ENABLED", x.Pos
 		}
 	}
 }

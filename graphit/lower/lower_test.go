@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -196,4 +197,68 @@ func TestInstructions(t *testing.T) {
 			t.Logf("%-14s %-50s %9d instructions, %9d composed: %.3f", c.name, strings.Join(settings, " "), program, composed, ratio)
 		}
 	}
+}
+
+// TestGuide: the program and the schedule of the guide run.
+func TestGuide(t *testing.T) {
+	text, err := os.ReadFile("../../docs/guide/graphit.md")
+	require.NoError(t, err)
+	block := func(first string) string {
+		_, rest, found := strings.Cut(string(text), "\n    "+first)
+		require.True(t, found, first)
+		lines := []string{first}
+		for i, line := range strings.Split(rest, "\n") {
+			switch {
+			case i == 0:
+				lines[0] += line
+			case line == "" || strings.HasPrefix(line, "    "):
+				lines = append(lines, strings.TrimPrefix(line, "    "))
+			default:
+				return strings.Join(lines, "\n")
+			}
+		}
+		return ""
+	}
+	f := parse(t, "guide.gt", block("element Vertex")+"\n"+block("schedule:"))
+	w := workload(t)
+	r, err := lower.Run(context.Background(), device(t, w), undirected(t), f, lower.Options{Args: []string{"guide.gt", "graph"}, Workload: w})
+	require.NoError(t, err)
+	require.True(t, r.Verified)
+	require.Equal(t, []string{"loop:step/twce/csr/push/queue+monotonic/shuffle"}, r.Plans)
+}
+
+// TestNoDouble: numbers that the machine does not have are refused, unless they may be floats.
+func TestNoDouble(t *testing.T) {
+	f := parse(t, "p.gt", strings.ReplaceAll(program(t, "pagerank"), "float", "double"))
+	w, g := workload(t), undirected(t)
+	_, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w})
+	require.ErrorContains(t, err, "p.gt:7:17: inverse is double, and the machine's numbers have 32 bits: expected float, or --float")
+	r, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w, Float: true})
+	require.NoError(t, err)
+	require.True(t, r.Verified)
+}
+
+// TestHybrid: two schedules of one operator, which are entirely different.
+func TestHybrid(t *testing.T) {
+	src := program(t, "bfs") + `
+schedule:
+    SimpleGPUSchedule s1;
+    s1.configLoadBalance(TWCE);
+    s1.configFrontierCreation(FUSED);
+    SimpleGPUSchedule s2;
+    s2.configLoadBalance(VERTEX_BASED);
+    s2.configDirection(PULL, BITMAP);
+    HybridGPUSchedule h(INPUT_VERTEXSET_SIZE, "argv[3]", s1, s2);
+    program->applyGPUSchedule("loop:step", h);
+`
+	w, g := workload(t), undirected(t)
+	used := map[string]bool{}
+	r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "bfs.gt", src), lower.Options{Args: append(args("bfs", g), "0.1"), Workload: w})
+	require.NoError(t, err)
+	require.True(t, r.Verified)
+	for _, l := range r.Launched {
+		used[l.Kernel] = true
+	}
+	require.Contains(t, used, "loop:step/gather-push")
+	require.Contains(t, used, "loop:step'/gather-pull")
 }

@@ -84,6 +84,11 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 		return r, err
 	}
 	r.Program = p
+	p.Visit(func(s graphir.Stmt) {
+		if loop, ok := s.(*graphir.While); ok && loop.NeedsFusion {
+			p.Notes = append(p.Notes, graphir.Note{Pos: loop.Fused, Text: "configKernelFusion: " + loop.Path + " is the host's loop, and every operator a launch of its own: the loops of programs are not fused"})
+		}
+	})
 	if err := accepts(p, g); err != nil {
 		return r, err
 	}

@@ -35,6 +35,12 @@ type EdgeOperator struct {
 
 // NewEdgeOperator plans one. The workload's keys but algorithm and recipe say how it runs.
 func NewEdgeOperator(name string, a *algorithm.Algorithm, w configs.Workload, weights graph.WeightKind) (*EdgeOperator, error) {
+	switch {
+	case w.Fusion == LoopFusion:
+		return nil, refuse("fusion", " = loop: the loop is the program's: expected none")
+	case w.Recipe != NoRecipe:
+		return nil, refuse("recipe", " = %s: it is for algorithms of heddle's own: expected none", w.Recipe)
+	}
 	p, err := newPlan(a, w)
 	if err != nil {
 		return nil, err
