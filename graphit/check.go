@@ -420,8 +420,8 @@ func (c *checker) index(x *Index) *Type {
 		return tString
 	}
 	t := c.expr(x.X)
-	if t.Kind != Vector {
-		c.errorf(x.Pos, "%s has no elements: expected a vector", t)
+	if _, ok := x.X.(*Name); !ok || t.Kind != Vector {
+		c.errorf(x.Pos, "%s has no elements: expected a variable that is a vector", t)
 	}
 	if i := c.expr(x.I); !i.isInteger() {
 		c.errorf(x.I.Position(), "expected a vertex or an int, found %s", i)

@@ -38,6 +38,7 @@ func TestErrors(t *testing.T) {
 		{"const x : uint_64 = 0;", "7:11: type uint_64: the machine's words have 32 bits"},
 		{"const x : vector{Vertex}(vector[3](int)) = 0;", "vectors of vector[3](int) are not supported"},
 		{"func f(a : int) g(a); end func g(a : int) f(a); end func main() end", "calls itself"},
+		{"func main() print edges.getOutDegrees()[0]; end", "expected a variable that is a vector"},
 		{"func main() break; end", "7:13: break outside of a loop"},
 		{"func main() A[0] -= 1; end", "-= is no reduction of GraphIt"},
 		{"func f(v : Vertex) end", "there is no function main"},

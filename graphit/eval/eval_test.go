@@ -146,6 +146,8 @@ func TestRefusals(t *testing.T) {
 			"func main() vertices.apply(half); edges.apply(sum); if R[1] == 4.5 print 1; end end", "the condition depends on roundings"},
 		{"func two(v : Vertex) R[v] = 2.0; end func sum(src : Vertex, dst : Vertex) R[dst] += 2.0; end\n" +
 			"func main() vertices.apply(two); edges.apply(sum); if R[1] == 6.0 print 1; end end", ""}, // whole numbers are exact
+		{"func main() vertices.addVertex(1); end", "vertices has all vertices already"},
+		{"func main() print argv[1]; end", ""},
 		{"func main() A[4] = 1; end", "A[4]: the vector has elements 0 to 3"},
 		{"func main() print atoi(argv[9]); end", "the program asks for argv[9]"},
 		{"func put(src : Vertex, dst : Vertex) R[dst] = 1.0 / src; end\nfunc main() edges.apply(put); end", "edges race to assign real numbers"},

@@ -428,6 +428,9 @@ func (h *Host) addVertex(m *graphit.Method) {
 	if !ok {
 		fail(m.Pos, "expected a variable that is a vertexset")
 	}
+	if n.Var.Global {
+		fail(m.Pos, "%s has all vertices already", n.Name)
+	}
 	v := h.value(m.Args[0]).I
 	if v < 0 || v >= int64(h.graph.Vertices()) {
 		fail(m.Pos, "addVertex(%d): the graph has vertices 0 to %d", v, h.graph.Vertices()-1)
@@ -463,6 +466,9 @@ func (h *Host) truth(x graphit.Expr) bool {
 func (h *Host) text(x graphit.Expr) string {
 	if s, ok := x.(*graphit.Text); ok {
 		return s.Value
+	}
+	if i, ok := x.(*graphit.Index); ok && x.TypeOf().Kind == graphit.String { // argv
+		return h.argument(i.I.(*graphit.Number).Int, i.Pos)
 	}
 	switch v, t := h.value(x), x.TypeOf(); {
 	case t.Kind == graphit.Bool:

@@ -79,6 +79,11 @@ func (b *builder) globals() {
 			}
 			b.all[v] = true
 		case graphit.Vector:
+			if m, ok := v.Init.(*graphit.Method); ok && m.TypeOf().Kind == graphit.Vector {
+				if n, ok := m.X.(*graphit.Name); !ok || b.transposed[n.Var] {
+					b.errorf(v.Pos, "%s: expected the out-degrees of the graph that is loaded", v.Name)
+				}
+			}
 			b.p.Vectors = append(b.p.Vectors, v)
 		case graphit.List:
 			b.errorf(v.Pos, "%s: expected lists to be variables of main", v.Name)
@@ -161,6 +166,9 @@ func (b *builder) statement(s graphit.Stmt, path string) Stmt {
 	case *graphit.Assign:
 		if s.X.TypeOf().Kind == graphit.EdgeSet {
 			b.errorf(s.Pos, "an edgeset is given its graph where it is declared")
+		}
+		if n, ok := s.X.(*graphit.Name); ok && b.all[n.Var] {
+			b.errorf(s.Pos, "%s is the set of all vertices: expected a variable of main", n.Name)
 		}
 		if op := b.operator(at, s.Value, s.X, nil); op != nil {
 			return op

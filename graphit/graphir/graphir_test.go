@@ -111,6 +111,7 @@ func TestRefused(t *testing.T) {
 		{"applyModified(shorten, A)", "", `SimpleGPUSchedule s; s.configDelta(2); program->applyGPUSchedule("s0:s1", s);`, "a delta is for applyUpdatePriority"},
 		{"to(unset).to(unset).applyModified(put, A)", "", "", "there is a filter already"},
 		{"applyModified(shorten, A)", "print edges.from(frontier).applyModified(shorten, A).size();", "", "applyModified within an expression"},
+		{"applyModified(shorten, A)", "vertices = frontier;", "", "vertices is the set of all vertices"},
 		{"applyModified(shorten, A)", "put(0, 1);", "", "main calls none"},
 	} {
 		src := strings.NewReplacer("FUNCTION", c.function, "AFTER", c.after, "SCHEDULE", c.schedule).Replace(source)
@@ -136,4 +137,26 @@ func TestNotes(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, p.Run(nil, nil))
 	require.True(t, slices.ContainsFunc(p.Notes, func(n Note) bool { return strings.Contains(n.Text, "no meaning here") }))
+}
+
+// FuzzBuild: of a program that is checked there is a representation, with all that the passes find out, or an error with its place.
+func FuzzBuild(f *testing.F) {
+	for _, function := range []string{"applyModified(shorten, A)", "to(unset).applyModified(put, A, true)", "applyModified(both, A)"} {
+		f.Add(strings.NewReplacer("FUNCTION", function, "AFTER", "delete frontier;", "SCHEDULE", pull).Replace(source))
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		file, err := graphit.Parse("p.gt", []byte(src))
+		if err != nil || graphit.Check(file) != nil {
+			return
+		}
+		p, err := Build(file)
+		if err == nil {
+			err = p.Run(nil, nil)
+		}
+		if err != nil {
+			require.Regexp(t, `^p\.gt:\d+:\d+: `, err.Error())
+			return
+		}
+		require.NotEmpty(t, p.Text())
+	})
 }
