@@ -72,7 +72,7 @@ var maxDrawn = map[string]int64{
 func drawing(r *rand.Rand, unit string) schema.Drawing[configs.Experiment] {
 	return schema.Drawing[configs.Experiment]{
 		Rand: r, Most: maxDrawn, Fit: func(e *configs.Experiment) { fit(&e.Machine, unit) },
-		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "trace", "program", "workload.host", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule"},
+		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "report", "trace", "program", "workload.host", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule"},
 	}
 }
 
