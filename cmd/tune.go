@@ -27,6 +27,7 @@ type tuneFlags struct {
 	schedules  string
 	whole      bool
 	quick      bool
+	take       string   // the file of a study of which results are taken over
 	hints      []string // kernels that are tried after the schedules, where the space has them
 	exhaustive bool
 	points     int
@@ -76,6 +77,7 @@ study.json and study.md there set the best of each variant beside the first one'
 	fl.StringArrayVar(&f.only, "only", nil, "search only those values of a choice, `KEY=VALUE,VALUE` (may be repeated)")
 	fl.StringVar(&f.schedules, "schedules", string(tune.Suited), "which are searched: those of the machine's graph unit, or software's if it has none (auto), software, or all")
 	fl.BoolVar(&f.whole, "whole", false, "simulate each schedule, with what suits it, to its end, or to four times the cycles of the best")
+	fl.StringVar(&f.take, "take", "", "with compare or sweep: take over what the `study.json` of another run has found for the same axes, and search for the rest")
 	fl.BoolVar(&f.quick, "quick", false, "search less: leave slow schedules sooner, and do not return to them")
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "simulate every candidate to its end")
 	fl.IntVar(&f.points, "points", 0, "simulate at most that many candidates (0: no limit)")
@@ -99,6 +101,9 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 	}
 	if len(l.Value.Compare)+len(l.Value.Sweep) > 0 {
 		return f.study(c, name, l)
+	}
+	if f.take != "" {
+		return errors.New("--take: expected an experiment with compare or sweep: it takes searches of some of its points")
 	}
 	l.Value.Name += "-tune"
 	o, _, err := f.search(c, l, f.overrides.set, "")

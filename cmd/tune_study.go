@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -37,10 +38,19 @@ func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[config
 		return err
 	}
 	s := &tune.Study{Name: l.Value.Name}
+	var taken *tune.Study
+	if f.take != "" {
+		if taken, err = tune.ReadStudy(f.take); err != nil {
+			return fmt.Errorf("--take %w", err)
+		}
+	}
 	variants, shared := variantNames(points), sharedKeys(points)
 	dir := filepath.Join(f.out, l.Value.Name+"-tune")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
 	for i := range points {
-		if err := f.solve(c, name, dir, s, points, i, shared, variants[variantKey(&points[i])]); err != nil {
+		if err := f.solve(c, name, dir, s, taken, points, i, shared, variants[variantKey(&points[i])]); err != nil {
 			return fmt.Errorf("at the point %s: %w", experiment.Label(points[i].Axes), err)
 		}
 		if err := writeStudy(dir, s); err != nil {
@@ -56,7 +66,7 @@ func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[config
 }
 
 // solve searches at one point.
-func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s *tune.Study, points []experiment.Point, i int, shared []string, variant string) error {
+func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s, taken *tune.Study, points []experiment.Point, i int, shared []string, variant string) error {
 	p := &points[i]
 	set := append(slices.Clone(f.overrides.set), "compare={}", "sweep={}", "exclude=[]")
 	for _, a := range p.Settings {
@@ -68,6 +78,11 @@ func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s *tune.Study, poi
 	axes, more := problemAxes(p, shared)
 	if len(more) > 0 {
 		variant += " " + experiment.Label(more)
+	}
+	if q, x := taken.Find(axes, variant); x != nil {
+		problem := problemOf(s, axes, variant)
+		problem.Graph, problem.Of = q.Graph, append(problem.Of, x)
+		return nil
 	}
 	own.hints = s.BestOf(variant)
 	l, err := own.load(name, append(set, "name="+label))

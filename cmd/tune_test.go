@@ -69,6 +69,7 @@ func TestTuneRefuses(t *testing.T) {
 		"at the point algorithm=pagerank":                {"tune", "t.yaml", "--set", "sweep={workload.algorithm: [pagerank]}", "--only", "direction=hybrid"},
 		"exclude: expected none":                         {"tune", "t.yaml", "--set", "sweep={workload.algorithm: [bfs, cc]}", "--set", "exclude=[{workload.algorithm: cc}]"},
 		"workload: expected heddle's compiled kernels":   {"tune", "t.yaml", "--set", "workload.recipe=gunrock"},
+		"--take: expected an experiment with compare":    {"tune", "t.yaml", "--take", "study.json"},
 		"--only x=1: expected KEY=VALUE":                 {"tune", "t.yaml", "--only", "x=1"},
 		"--points, --budget: expected":                   {"tune", "t.yaml", "--points", "-1"},
 		"needs both directions of every edge":            {"tune", "t.yaml", "--set", "workload.algorithm=k-core", "--set", "graph.clean.symmetrise=false"},
@@ -122,6 +123,19 @@ func TestStudy(t *testing.T) {
 	tables, err := os.ReadFile(filepath.Join("results", "t-tune", "study.md"))
 	require.NoError(t, err)
 	require.Equal(t, one.Markdown(), string(tables))
+
+	some := one
+	some.Problems = slices.Clone(one.Problems)
+	bfs := *some.Problems[0]
+	bfs.Of = bfs.Of[:1]
+	some.Problems[0] = &bfs // without the weaver's
+	text, err := json.Marshal(some)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("some.json", text, 0o644))
+	require.Equal(t, one, study("--take", "some.json", "--out", "other"), "the weaver's is searched, the others are taken over")
+	searched, err := filepath.Glob("other/t-tune/*/results.sqlite")
+	require.NoError(t, err)
+	require.Len(t, searched, 1)
 
 	out, errs, code := heddle(t, command...)
 	require.Zero(t, code, errs)

@@ -103,6 +103,11 @@ func (s *Search) schedules(ctx context.Context) ([]int, error) {
 	if err := s.try(ctx, s.Hints, untilBest); err != nil {
 		return nil, err
 	}
+	if s.Quick {
+		if err := s.early(ctx, list); err != nil {
+			return nil, err
+		}
+	}
 	for _, i := range s.Hints {
 		if !slices.Contains(list, i) {
 			list = append(list, i)
@@ -110,6 +115,25 @@ func (s *Search) schedules(ctx context.Context) ([]int, error) {
 	}
 	slices.SortStableFunc(list, func(a, b int) int { return s.compare(a, b) })
 	return list, nil
+}
+
+// early tries the values of axes that are early with each of the candidates, and sets those to a faster one.
+func (s *Search) early(ctx context.Context, list []int) error {
+	for axis, a := range s.Space.Axes {
+		for _, value := range a.early {
+			v := slices.Index(a.Values, value)
+			if v < 0 {
+				continue
+			}
+			for n, from := range list {
+				near := s.Space.nearest(s.Space.Candidates[from], axis, v)
+				if err := s.faster(ctx, near[:min(len(near), 1)], &list[n]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // suited are the candidates of each schedule with what suits it, in the order of the schedules.
@@ -184,6 +208,11 @@ func (s *Search) along(ctx context.Context, axis, from, nearest int, best *int) 
 		near := s.Space.nearest(s.Space.Candidates[from], axis, v)
 		list = append(list, near[:min(len(near), nearest)]...)
 	}
+	return s.faster(ctx, list, best)
+}
+
+// faster tries the candidates, and sets best to one of them that is faster.
+func (s *Search) faster(ctx context.Context, list []int, best *int) error {
 	if err := s.try(ctx, list, untilBest); err != nil {
 		return err
 	}

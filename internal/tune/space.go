@@ -29,6 +29,8 @@ type Axis struct {
 	// neutral is the value, of an axis of numbers or the like, that suits every kernel; other values suit some. Empty: it is no
 	// such axis.
 	neutral string
+	// early are values that a quick search tries with each schedule before it leaves any: they change which schedule is the best.
+	early []string
 }
 
 // number is an axis of one of a workload's numbers. The first value is the one that suits every kernel.
@@ -73,7 +75,7 @@ func (k Kinds) has(s *schedule.Schedule, m *configs.Machine) bool {
 
 // Axes are all that are searched on a machine, with those kinds of schedules.
 func Axes(m *configs.Machine, kinds Kinds) []Axis {
-	var schedules, layouts, directions, sets, dedups, orders, scans []string
+	var schedules, layouts, splits, directions, sets, dedups, orders, scans []string
 	for _, s := range units.Schedules() {
 		if kinds.has(s, m) {
 			schedules = append(schedules, s.Name)
@@ -81,6 +83,9 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 	}
 	for _, l := range layout.Layouts() {
 		layouts = append(layouts, l.Name)
+		if l.Virtual != nil && l.Virtual.Splits {
+			splits = append(splits, l.Name)
+		}
 	}
 	for _, d := range direction.Policies() {
 		directions = append(directions, d.Name)
@@ -101,7 +106,7 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		{Key: ScheduleKey, Values: schedules, set: func(w *configs.Workload, v string) { w.Schedule = configs.Schedule(v) }},
 		choice("workload.direction", directions, func(w *configs.Workload) *configs.Choice { return &w.Direction }),
 		choice("workload.active_set", sets, func(w *configs.Workload) *configs.Choice { return &w.ActiveSet }),
-		{Key: LayoutKey, Values: layouts, set: func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
+		{Key: LayoutKey, Values: layouts, early: splits, set: func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
 		choice("workload.dedup", dedups, func(w *configs.Workload) *configs.Choice { return &w.Dedup }),
 		choice("workload.order", orders, func(w *configs.Workload) *configs.Choice { return &w.Order }),
 		number("workload.buckets", openBuckets(), func(w *configs.Workload) *int { return &w.Buckets }),

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"heddle/internal/experiment"
+	"heddle/internal/files"
 )
 
 // Study is several searches side by side: for each problem, which a sweep lays out, one of each variant, which compare has.
@@ -104,6 +106,42 @@ func (s *Study) Groups(axis int) (values []string) {
 		}
 	}
 	return values
+}
+
+// mostStudy bounds a study's file.
+const mostStudy = 256 << 20
+
+// ReadStudy reads a study's file, study.json.
+func ReadStudy(path string) (*Study, error) {
+	data, err := files.Read(path, mostStudy)
+	if err != nil {
+		return nil, err
+	}
+	s := &Study{}
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("%s: expected the study.json of a study: %w", path, err)
+	}
+	for _, p := range s.Problems {
+		if p == nil || slices.Contains(p.Of, nil) {
+			return nil, fmt.Errorf("%s: expected the study.json of a study: a problem is null", path)
+		}
+	}
+	return s, nil
+}
+
+// Find is a study's problem and its solution for a variant; nil: it has none. The study may be nil.
+func (s *Study) Find(axes []experiment.Setting, variant string) (*Problem, *Solution) {
+	if s == nil {
+		return nil, nil
+	}
+	for _, p := range s.Problems {
+		for _, x := range p.Of {
+			if x.Variant == variant && slices.Equal(p.Axes, axes) {
+				return p, x
+			}
+		}
+	}
+	return nil, nil
 }
 
 // BestOf are the kernels that were found to be the best for a variant, each once.

@@ -1,6 +1,9 @@
 package tune_test
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -55,6 +58,28 @@ func TestStudySpeedups(t *testing.T) {
 	require.Contains(t, text, "| the tuned best of software | all 2 | 1.00 | 1.00 |")
 	require.Contains(t, text, "| bfs | 1 | 2.50 | 5.00 (2.00) |")
 	require.Contains(t, text, "| cc | 1.00 | 0.25 | 2.00 |")
+}
+
+// TestReadStudy: what a study has written is found by its axes and variant, and other files are refused by name.
+func TestReadStudy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "study.json")
+	text, err := json.Marshal(study())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	s, err := tune.ReadStudy(path)
+	require.NoError(t, err)
+	q, x := s.Find([]experiment.Setting{{Key: "workload.algorithm", Value: "cc"}}, "unit")
+	require.Equal(t, uint64(1000), x.Outcome.Best.Cycles)
+	require.Len(t, q.Of, 2)
+	_, x = s.Find([]experiment.Setting{{Key: "workload.algorithm", Value: "sssp"}}, "unit")
+	require.Nil(t, x)
+	_, x = (*tune.Study)(nil).Find(nil, "unit")
+	require.Nil(t, x)
+	for _, bad := range []string{"", "[]", `{"problems": [null]}`, `{"problems": [{"of": [null]}]}`} {
+		require.NoError(t, os.WriteFile(path, []byte(bad), 0o600))
+		_, err = tune.ReadStudy(path)
+		require.ErrorContains(t, err, path+": expected the study.json of a study")
+	}
 }
 
 // TestStudySaysWhatItIsOf: each graph once, and how many searches a budget has ended.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -144,6 +145,27 @@ func TestQuick(t *testing.T) {
 	t.Logf("%d candidates instead of %d", quick, whole)
 	require.Less(t, 3*quick, whole)
 	require.Less(t, worst, 1.2)
+}
+
+// TestEarlyLayouts: a quick search tries layouts that split rows with schedules that are slow without them.
+func TestEarlyLayouts(t *testing.T) {
+	s := space(t, "bfs")
+	e := &evaluator{cycles: made(s, 3)}
+	best := -1
+	for i := range e.cycles {
+		if !strings.HasPrefix(s.Name(i), "bfs/vertex/") {
+			continue
+		}
+		e.cycles[i] *= 1000
+		if strings.HasPrefix(s.Name(i), "bfs/vertex/virtual/push/") {
+			e.cycles[i] = 100
+			best = i
+		}
+	}
+	search := tune.Search{Space: s, Evaluate: e.evaluate, Quick: true}
+	_, err := search.Run(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, e.cycles[best], e.cycles[search.Best()])
 }
 
 // TestAll: every candidate, none abandoned.
