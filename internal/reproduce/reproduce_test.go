@@ -103,6 +103,7 @@ func TestStatements(t *testing.T) {
 		{"second option is of another schedule, not", options("second-differs", "workload.schedule"), 0, reproduce.No},
 		{"second option is of another latency", options("second-differs", latency), 1, reproduce.No},
 		{"one option", configs.Check{Quantity: value("workload.schedule=weaver"), Among: []string{"workload.schedule"}, Reduce: "second", Holds: far}, 0, reproduce.NotRun},
+		{"fewer options than there must be", configs.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Options: 4, Reduce: "second", Holds: far}, 0, reproduce.NotRun},
 		{"over one place of an axis", configs.Check{Quantity: configs.Quantity{Measure: "ratio", Of: []string{"workload.schedule=weaver", latency + "=40"}, Over: []string{"workload.schedule=weaver", latency + "=10"}, Across: all}, Reduce: "geomean", Holds: ">= 1.29"}, 1.3, reproduce.Yes},
 	} {
 		t.Run(c.name, func(t *testing.T) {
