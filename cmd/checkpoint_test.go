@@ -17,7 +17,7 @@ const long = `
 name: many
 machine: vortex-1c4w4t
 graph: {erdos_renyi: {vertices: 300, edges: 1500}}
-workload: {max_iterations: 300}
+workload: {max_iterations: 120}
 stats: {interval: 5000}
 `
 

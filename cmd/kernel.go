@@ -33,9 +33,6 @@ type form struct {
 	blockThreads int           // of a thread block; 0: all of those
 }
 
-// kernelLists are where kernels come from.
-var kernelLists = []func() []namedKernel{exampleKernels, composedKernels}
-
 // exampleKernels are those of package example.
 func exampleKernels() (list []namedKernel) {
 	for _, name := range example.Names() {
@@ -47,30 +44,32 @@ func exampleKernels() (list []namedKernel) {
 	return list
 }
 
-// composedKernels are those of all combinations of choices that go together.
-func composedKernels() (list []namedKernel) {
-	for _, p := range append(compose.All(), compose.AllFused()...) {
-		list = append(list, namedKernel{p.Name(), func(f form) ([]*ir.Kernel, error) {
-			p.Width, p.Warps, p.BlockThreads = f.width, f.warps, f.blockThreads
-			ks, err := p.Build(f.core)
-			return ks.All(), err
-		}})
-	}
-	return list
+// composedKernel is that of a combination of choices.
+func composedKernel(p *compose.Plan) namedKernel {
+	return namedKernel{p.Name(), func(f form) ([]*ir.Kernel, error) {
+		p.Width, p.Warps, p.BlockThreads = f.width, f.warps, f.blockThreads
+		ks, err := p.Build(f.core)
+		return ks.All(), err
+	}}
 }
 
-func allKernels() (list []namedKernel) {
-	for _, f := range kernelLists {
-		list = append(list, f()...)
+func allKernels() []namedKernel {
+	list := exampleKernels()
+	for _, p := range append(compose.All(), compose.AllFused()...) {
+		list = append(list, composedKernel(p))
 	}
 	return list
 }
 
 func findKernel(name string) (*namedKernel, error) {
-	for _, k := range allKernels() {
+	for _, k := range exampleKernels() {
 		if k.name == name {
 			return &k, nil
 		}
+	}
+	if p := compose.ByName(name); p != nil {
+		k := composedKernel(p)
+		return &k, nil
 	}
 	return nil, fmt.Errorf("no kernel %q (heddle kernel list names all)", name)
 }

@@ -41,6 +41,11 @@ func TestKernelCommands(t *testing.T) {
 		sum += a.All + a.Fused
 	}
 	require.Len(t, names, sum)
+	for i := 0; i < len(names); i += 1009 {
+		k, err := findKernel(names[i])
+		require.NoError(t, err)
+		require.Equal(t, names[i], k.name)
+	}
 	text := show("show", "pagerank_edge", "--ir", "--asm", "--stats", "--passes")
 	for _, s := range []string{"kernel pagerank_edge\n  param edges u32 = word 1", "for~ global_thread, edges, num_threads", "after induction: ",
 		"heddle.edge:\n", "amofadd.w zero", "per edge            11\n"} {

@@ -191,7 +191,7 @@ func TestARunThatIsHungUpIsSummarised(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
 		dir := t.TempDir()
 		text := "name: two\nmachine: vortex-1c4w4t\nworkload: {algorithm: pagerank, max_iterations: 1}\n" + // nearly all time goes to making graphs
-			"seeds: [1, 2, 3, 4, 5, 6, 7, 8]\ngraph: {rmat: {scale: 18, edge_factor: 16}}\nstop: {max_edges: 1000}\n"
+			"seeds: [1, 2, 3, 4, 5, 6, 7, 8]\ngraph: {rmat: {scale: 16, edge_factor: 16}}\nstop: {max_edges: 1000}\n"
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "two.yaml"), []byte(text), 0o644))
 		log := filepath.Join(dir, "results", "two", "log.txt")
 		ready := func() bool {

@@ -46,7 +46,7 @@ const (
 )
 
 // enough is the wall time after which a test without RANDOM_CASES begins no more: on a busy host they take what they may.
-const enough = 75 * time.Second
+const enough = 40 * time.Second
 
 // maxCycles ends runs on machines that are drawn too slow: a memory of a hundredth of the cores' clock, and the like.
 const maxCycles = "2000000"

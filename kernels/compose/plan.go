@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"heddle/configs"
 	"heddle/kernels/activeset"
@@ -327,15 +328,33 @@ func AllFused() (plans []*Plan) {
 	return plans
 }
 
+// ByName returns the legal combination, fused or not, that has the name, of those that All and AllFused return; nil: there is none.
+func ByName(name string) (found *Plan) {
+	eachOf(func(p *Plan) bool {
+		return strings.HasPrefix(name, p.Algorithm.Name+"/"+p.Schedule.Name+"/"+p.Layout.Name+"/"+p.Direction.Name+"/")
+	}, func(p Plan) {
+		p.Fused = strings.HasSuffix(name, "/fused")
+		if p.Name() == name && p.breaks() == nil {
+			found = &p
+		}
+	})
+	return found
+}
+
 // each calls f with every combination.
-func each(f func(p Plan)) {
+func each(f func(p Plan)) { eachOf(func(*Plan) bool { return true }, f) }
+
+// eachOf calls f with every combination whose algorithm, schedule, layout and direction are wanted.
+func eachOf(wanted func(p *Plan) bool, f func(p Plan)) {
 	for _, a := range algorithm.Algorithms() {
 		for _, s := range units.Schedules() {
 			for _, l := range layout.Layouts() {
 				for _, d := range direction.Policies() {
 					p := Plan{Algorithm: a, Schedule: s, Layout: l, Direction: d}
-					p.arrange()
-					eachBlocks(p, f)
+					if wanted(&p) {
+						p.arrange()
+						eachBlocks(p, f)
+					}
 				}
 			}
 		}
