@@ -101,7 +101,7 @@ var rules = []struct {
 	{"internal/diagram", []string{"configs", "=units", "components/"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/report"}},
-	{"internal/tune", []string{"configs", "kernels", "=units", "internal/experiment"}},
+	{"internal/tune", []string{"configs", "kernels", "=units", "internal/experiment", "internal/files"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
 	{"internal/checkpoint", []string{"internal/files"}},
 	{"internal/samplecheck", []string{"configs", "internal/experiment", "internal/resources"}},
