@@ -44,6 +44,9 @@ func LoadExperiment(name string, env, set []string) (*schema.Loaded[Experiment],
 		return nil, err
 	}
 	in.EnvOther = append(in.EnvOther, variables(Schema.Fields())...)
+	if l, err := loadVariants(in); l != nil || err != nil {
+		return l, err
+	}
 	return ExperimentSchema.Load(in)
 }
 

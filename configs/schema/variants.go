@@ -11,7 +11,7 @@ import (
 	"heddle/internal/suggest"
 )
 
-// Variants are what is compared with each other. They are lists that go together, entry by entry, or a list of
+// Variants are the configurations that are compared. They are lists that go together, entry by entry, or a list of
 // variants, each with a name, with what it sets over the rest, and with axes of its own.
 //
 //	compare:
@@ -183,7 +183,7 @@ func (c *checker) variant(s source, f *Field, name string, n *yaml.Node) (v Vari
 	return v
 }
 
-// plainName is what a variant may be called: results, figures and files name it.
+// variantName reads the name of a variant, which results, figures and files show.
 func (c *checker) variantName(s source, name string, n *yaml.Node) string {
 	const most = 48
 	text := ""
@@ -318,6 +318,11 @@ func (l *Loaded[T]) Holds(path string, args ...string) bool {
 		}
 	}
 	return true
+}
+
+// Given reports whether --set, as the configuration was loaded with, has a key.
+func (l *Loaded[T]) Given(key string) bool {
+	return slices.ContainsFunc(l.stack.set, func(a assignment) bool { return a.from.Name == clip(key) })
 }
 
 // Conditional reports whether a key is in a section that may be absent.

@@ -72,13 +72,17 @@ func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
 
 	dir := t.TempDir()
 	s := r.Summarise("small", "v", out, experiment.HostSummary{})
-	require.Equal(t, map[string]string{"variant": "weaver", "machine.core.lsu_queue": "2", "machine.core.weaver.table_latency": "40"}, s.Points[2].Axes)
+	require.Equal(t, map[string]string{
+		"variant": "weaver", "machine.core.lsu_queue": "2", "machine.core.weaver.table_latency": "40",
+	}, s.Points[2].Axes)
 	require.Equal(t, map[string]string{"variant": "peg"}, s.Geomeans[2].Axes)
 	require.NoError(t, s.Write(dir, p))
 	text, err := os.ReadFile(filepath.Join(dir, "summary.csv"))
 	require.NoError(t, err)
 	lines := strings.Split(string(text), "\n")
-	require.True(t, strings.HasPrefix(lines[0], "variant,machine.core.lsu_queue,machine.core.weaver.table_latency,machine.core.graphpeg.alwt_entries,cycles,"), lines[0])
+	require.True(t,
+		strings.HasPrefix(lines[0],
+			"variant,machine.core.lsu_queue,machine.core.weaver.table_latency,machine.core.graphpeg.alwt_entries,cycles,"), lines[0])
 	require.True(t, strings.HasPrefix(lines[1], "plain,2,,,"), lines[1])
 	require.True(t, strings.HasPrefix(lines[5], "peg,2,,16,"), lines[5])
 }
@@ -89,19 +93,29 @@ func TestAxesOfUnitsThatPointsLack(t *testing.T) {
 		name, text string
 		points     string // short
 	}{
-		{"of a machine in lists that go together", "compare: {workload.schedule: [vertex, weaver], machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\nsweep: {machine.core.weaver.table_latency: [1, 2]}\n",
-			"schedule=vertex machine=vortex-1c4w4t|schedule=weaver machine=vortex-1c4w4t-weaver table_latency=1|schedule=weaver machine=vortex-1c4w4t-weaver table_latency=2"},
-		{"of a machine that is an axis", "sweep: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver], machine.core.weaver.table_latency: [1, 2]}\n",
+		{"of a machine in lists that go together", "compare: {workload.schedule: [vertex, weaver], machine: [vortex-1c4w4t, " +
+			"vortex-1c4w4t-weaver]}\nsweep: {machine.core.weaver.table_latency: [1, 2]}\n",
+			"schedule=vertex machine=vortex-1c4w4t|schedule=weaver machine=vortex-1c4w4t-weaver table_latency=1|schedule=weaver " +
+				"machine=vortex-1c4w4t-weaver table_latency=2"},
+		{"of a machine that is an axis", "sweep: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver], " +
+			"machine.core.weaver.table_latency: [1, 2]}\n",
 			"machine=vortex-1c4w4t|machine=vortex-1c4w4t-weaver table_latency=1|machine=vortex-1c4w4t-weaver table_latency=2"},
 		{"without variants it makes the unit", "sweep: {machine.core.weaver.table_latency: [1, 2]}\n", "table_latency=1|table_latency=2"},
-		{"that go together with others", "compare: [{name: a}, {name: b, machine: vortex-1c4w4t-weaver, schedule: weaver}]\nsweep: {'machine.core.weaver.table_latency, machine.core.lsu_queue': [[1, 2], [2, 2], [3, 4]]}\n",
-			"variant=a lsu_queue=2|variant=b table_latency=1 lsu_queue=2|variant=b table_latency=2 lsu_queue=2|variant=a lsu_queue=4|variant=b table_latency=3 lsu_queue=4"},
-		{"null", "machine: vortex-1c4w4t-weaver\ncompare: [{name: a, machine: {core: {weaver: null}}}, {name: b, schedule: weaver}]\nsweep: {machine.core.weaver.table_latency: [1, 2]}\n",
+		{"that go together with others", "compare: [{name: a}, {name: b, machine: vortex-1c4w4t-weaver, schedule: " +
+			"weaver}]\nsweep: {'machine.core.weaver.table_latency, machine.core.lsu_queue': [[1, 2], [2, 2], [3, 4]]}\n",
+			"variant=a lsu_queue=2|variant=b table_latency=1 lsu_queue=2|variant=b table_latency=2 lsu_queue=2|variant=a " +
+				"lsu_queue=4|variant=b table_latency=3 lsu_queue=4"},
+		{"null", "machine: vortex-1c4w4t-weaver\ncompare: [{name: a, machine: {core: {weaver: null}}}, {name: b, schedule: " +
+			"weaver}]\nsweep: {machine.core.weaver.table_latency: [1, 2]}\n",
 			"variant=a|variant=b table_latency=1|variant=b table_latency=2"},
-		{"left out by name", "compare: [{name: a}, {name: b, schedule: weaver, sweep: {machine.core.weaver.table_latency: [1, 2]}}]\nsweep: {machine.core.lsu_queue: [1, 2]}\nexclude: [{variant: b, machine.core.lsu_queue: 2}, {machine.core.weaver.table_latency: 2}]\n",
+		{"left out by name", "compare: [{name: a}, {name: b, schedule: weaver, sweep: {machine.core.weaver.table_latency: [1, " +
+			"2]}}]\nsweep: {machine.core.lsu_queue: [1, 2]}\nexclude: [{variant: b, machine.core.lsu_queue: 2}, " +
+			"{machine.core.weaver.table_latency: 2}]\n",
 			"variant=a lsu_queue=1|variant=b lsu_queue=1 table_latency=1|variant=a lsu_queue=2"},
-		{"with seeds", "seeds: [4, 5]\ncompare: [{name: a}, {name: b, schedule: weaver, sweep: {machine.core.weaver.table_latency: [1, 2]}}]\n",
-			"variant=a seed=4|variant=a seed=5|variant=b table_latency=1 seed=4|variant=b table_latency=1 seed=5|variant=b table_latency=2 seed=4|variant=b table_latency=2 seed=5"},
+		{"with seeds", "seeds: [4, 5]\ncompare: [{name: a}, {name: b, schedule: weaver, sweep: " +
+			"{machine.core.weaver.table_latency: [1, 2]}}]\n",
+			"variant=a seed=4|variant=a seed=5|variant=b table_latency=1 seed=4|variant=b table_latency=1 seed=5|variant=b " +
+				"table_latency=2 seed=4|variant=b table_latency=2 seed=5"},
 	} {
 		text := small + c.text
 		if strings.Contains(c.text, "\ncompare: [{name: a, machine: {core") {
@@ -127,18 +141,81 @@ func TestAxesOfUnitsThatPointsLack(t *testing.T) {
 	}
 }
 
+// What --set gives to a unit is for the variants that have it: it gives the unit to no other.
+func TestSetOfAUnitThatVariantsLack(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "e.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(small+`
+compare:
+  - {name: plain, machine: vortex-1c4w4t}
+  - {name: peg, schedule: peg, machine.core.graphpeg: {}, machine.core.scratchpad_bytes: 64KiB}
+  - {name: own, schedule: peg, machine: {core: {graphpeg: {alwt_entries: 16}, scratchpad_bytes: 64KiB}}}
+`), 0o644))
+	lay := func(set ...string) []experiment.Point {
+		l, err := configs.LoadExperiment(file, nil, set)
+		require.NoError(t, err)
+		p, err := experiment.Points(l, set)
+		require.NoError(t, err)
+		require.Len(t, p, 3)
+		under, err := experiment.Under(l, p, set, func(int) []string { return []string{"machine.core.lsu_queue=3"} })
+		require.NoError(t, err)
+		for i := range under {
+			require.Equal(t, strings.Replace(p[i].YAML(), "lsu_queue: 2", "lsu_queue: 3", 1), under[i].YAML())
+		}
+		again, err := configs.ParseExperiment("resolved", configs.ExperimentSchema.YAML(l.Value))
+		require.NoError(t, err)
+		require.Equal(t, l.Value.Compare, again.Compare, "what is written down makes the same points")
+		return p
+	}
+	p := lay("machine.core.graphpeg.alwt_entries=4", "machine.core.lsu_queue=2", "workload.damping=0.5")
+	require.Nil(t, p[0].Config.Machine.Core.Unit.Spec, "the baseline has none")
+	require.Contains(t, p[1].YAML(), "alwt_entries: 4\n")
+	require.Contains(t, p[2].YAML(), "alwt_entries: 16\n", "what a variant sets itself stays")
+	for i := range p {
+		require.Equal(t, 0.5, p[i].Config.Workload.Damping)
+	}
+	for i, p := range lay("machine.l2={}", "machine.l2.ways=4") {
+		require.Equal(t, 4, p.Config.Machine.L2.Ways, i)
+	}
+	for set, says := range map[string]string{
+		"machine.core.weaver.table_latency=10": "--set machine.core.weaver.table_latency: no variant of compare has " +
+			"machine.core.weaver: " +
+			"give it to those that are to have it, or to all with --set machine.core.weaver={}",
+		"machine.core.graphpeg.alwt_entries=x": "at variant peg: ",
+		"machine.core.graphpeg.alwt_entry=4":   "did you mean machine.core.graphpeg.alwt_entries?",
+	} {
+		_, err := configs.LoadExperiment(file, nil, []string{set})
+		require.ErrorContains(t, err, says)
+	}
+}
+
 func TestVariantsThatAreRefused(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"compare: [{name: a}, {name: b, schedule: edge}]\nsweep: {machine.core.weaver.table_latency: [1, 2]}\n",
-			"e.yaml:6:1: sweep: machine.core.weaver.table_latency: no variant of compare has machine.core.weaver: give it to those that are to have it"},
-		{"compare: [{name: a, damping: 0.5}]\nsweep: {workload.damping: [0.1]}\n", "sweep: workload.damping is an axis of compare already"},
-		{"compare: [{name: a, damping: 0.5, sweep: {workload.damping: [0.1]}}]\n", "compare: compare[0].sweep: workload.damping is set by the variant already"},
-		{"compare: [{name: a, sweep: {workload.damping: [0.1]}}]\nsweep: {workload.damping: [0.1]}\n", "compare: compare[0].sweep: workload.damping is an axis of the experiment's sweep already"},
+			"e.yaml:6:1: sweep: machine.core.weaver.table_latency: no variant of compare has machine.core.weaver: give it to " +
+				"those that are to have it"},
+		{
+			"compare: [{name: a, damping: 0.5}]\nsweep: {workload.damping: [0.1]}\n",
+			"sweep: workload.damping is an axis of compare already",
+		},
+		{
+			"compare: [{name: a, damping: 0.5, sweep: {workload.damping: [0.1]}}]\n",
+			"compare: compare[0].sweep: workload.damping is set by the variant already",
+		},
+		{
+			"compare: [{name: a, sweep: {workload.damping: [0.1]}}]\nsweep: {workload.damping: [0.1]}\n",
+			"compare: compare[0].sweep: workload.damping is an axis of the experiment's sweep already",
+		},
 		{"compare: [{name: a, seeds: [1]}]\n", "compare: seeds cannot be an axis: expected a key of machine, graph or workload"},
 		{"compare: [{name: a, schedule: peg}]\n", "at the point variant=a: workload.schedule: peg: the machine's cores have no GraphPEG"},
 		{"compare: [{name: a}]\nexclude: [{variant: b}]\n", "exclude[0]: variant: the axis has no value b; it has a"},
-		{"compare: [{name: a, damping: 0.5}]\nexclude: [{workload.damping: 0.5}]\n", "exclude[0]: workload.damping is no axis of compare or sweep"},
-		{"compare: [{name: a, machine: vortex-1c4w4t-weaver, sweep: {machine.core.graphpeg.alwt_entries: [8]}}]\n", "machine.core.graphpeg: "},
+		{
+			"compare: [{name: a, damping: 0.5}]\nexclude: [{workload.damping: 0.5}]\n",
+			"exclude[0]: workload.damping is no axis of compare or sweep",
+		},
+		{
+			"compare: [{name: a, machine: vortex-1c4w4t-weaver, sweep: {machine.core.graphpeg.alwt_entries: [8]}}]\n",
+			"machine.core.graphpeg: ",
+		},
 	} {
 		l, err := loaded(t, small+c.text)
 		if err == nil {
@@ -159,11 +236,13 @@ func TestNotes(t *testing.T) {
 	require.Empty(t, notes(strings.TrimPrefix(variants, small)))
 	require.Equal(t, []string{"variants a and c of compare are the same: machine, graph and workload at all points"},
 		notes("compare: [{name: a}, {name: b, schedule: edge}, {name: c, schedule: vertex}]\nsweep: {machine.core.lsu_queue: [1, 2]}\n"))
-	require.Equal(t, []string{"variants schedule=vertex and schedule=vertex of compare are the same: machine, graph and workload at all points"},
+	require.Equal(t, []string{"variants schedule=vertex and schedule=vertex of compare are the same: machine, graph and workload " +
+		"at all points"},
 		notes("compare: {workload.schedule: [vertex, edge, vertex]}\n"))
 	require.Equal(t, []string{"compare changes nothing: points that differ in it alone have the same machine, graph and workload"},
 		notes("compare: [{name: a}, {name: b}]\n"))
-	require.Equal(t, []string{"b has no speedups: the baseline, a, varies in machine.core.lsu_queue, which it lacks; expected a baseline without axes that others lack"},
+	require.Equal(t, []string{"b has no speedups: the baseline, a, varies in machine.core.lsu_queue, which it lacks; expected a " +
+		"baseline without axes that others lack"},
 		notes("compare: [{name: a, sweep: {machine.core.lsu_queue: [1, 2]}}, {name: b, schedule: edge}]\n"))
 }
 

@@ -52,10 +52,11 @@ func (p *Point) YAML() string {
 // MaxPoints bounds an experiment: more is a mistake in its axes.
 const MaxPoints = 100_000
 
-// Points lays out an experiment: for each point of the sweep, every variant of
-// compare, with every seed. set is what --set gave; it holds at all points, also below a section that is an axis.
+// Points lays out an experiment: for each point of the sweep, every variant of compare, with every seed. set holds the
+// arguments of --set, which apply at all points, also below a section that is an axis.
 func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error) {
 	e := &l.Value
+	set = given(l, set)
 	d, err := newLayout(l, set)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error)
 // Under returns points with more KEY=VALUE settings over their own: more says which, of each. They are the same points
 // of the experiment, on other machines or of other workloads.
 func Under(l *schema.Loaded[configs.Experiment], points []Point, set []string, more func(i int) []string) ([]Point, error) {
-	out := slices.Clone(points)
+	out, set := slices.Clone(points), given(l, set)
 	for i := range out {
 		p := &out[i]
 		over := more(i)
@@ -121,6 +122,14 @@ func Under(l *schema.Loaded[configs.Experiment], points []Point, set []string, m
 	return out, nil
 }
 
+// given leaves out of --set what the variants of compare have been given instead, those that have its unit.
+func given(l *schema.Loaded[configs.Experiment], set []string) []string {
+	return slices.DeleteFunc(slices.Clone(set), func(s string) bool {
+		key, _, _ := strings.Cut(s, "=")
+		return len(l.Value.Compare) > 1 && configs.ExperimentSchema.Conditional(key) && !l.Given(key)
+	})
+}
+
 // of says at which point something is wrong, if there are several.
 func of(p *Point, err error) error {
 	if len(p.Axes) == 0 {
@@ -130,7 +139,7 @@ func of(p *Point, err error) error {
 }
 
 // Candidate is one of the points that an experiment without axes stands for all of, as a search makes them one by one:
-// with settings of its own over it. The first, number 0, is what speedups are relative to.
+// with settings of its own over it. Speedups are relative to the first, number 0.
 func Candidate(l *schema.Loaded[configs.Experiment], set []string, settings []Setting, number int) (Point, error) {
 	p := Point{Axes: settings, Variant: settings, Settings: settings, Place: []int{number, 0}, programs: &program.Cache{}, yaml: &yaml{}}
 	var err error
