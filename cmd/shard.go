@@ -41,10 +41,15 @@ const (
 
 func (f *clusterFlags) add(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.shardOf, "shard", "", "run the `i/n`-th part of the points, such as 2/8, into shards/ of the results' directory; heddle results merge puts them together")
-	fl.StringVar(&f.launcher, "launcher", localLauncher, "local: here. slurm: as a Slurm job array, waiting for its end; the same command resumes it")
-	fl.IntVar(&f.tasks, "tasks", 0, "tasks of the Slurm job array, each of which runs --jobs points at a time (0: one for each 8 points, at most 64)")
-	fl.StringArrayVar(&f.sbatch, "sbatch", nil, "`option` for sbatch, such as --sbatch=--partition=long; over the estimates of memory and time")
+	fl.StringVar(&f.shardOf, "shard", "",
+		"run the `i/n`-th part of the points, such as 2/8, into shards/ of the results' directory; heddle results merge puts them "+
+			"together")
+	fl.StringVar(&f.launcher, "launcher", localLauncher,
+		"local: here. slurm: as a Slurm job array, waiting for its end; the same command resumes it")
+	fl.IntVar(&f.tasks, "tasks", 0,
+		"tasks of the Slurm job array, each of which runs --jobs points at a time (0: one for each 8 points, at most 64)")
+	fl.StringArrayVar(&f.sbatch, "sbatch", nil,
+		"`option` for sbatch, such as --sbatch=--partition=long; over the estimates of memory and time")
 	fl.DurationVar(&f.poll, "poll", 5*time.Second, "time between questions to Slurm of how its tasks do")
 }
 
@@ -93,7 +98,7 @@ func (f *runFlags) mine(l *schema.Loaded[configs.Experiment], r *experiment.Runn
 	return nil
 }
 
-// shardLine is what a shard says instead of a table, which would lack the baselines.
+// shardLine prints the summary of a shard, in place of a table, which would lack the baselines.
 func (s *session) shardLine(w io.Writer) {
 	mine, stored, failed := 0, 0, 0
 	for i, o := range s.outcomes {
@@ -110,11 +115,12 @@ func (s *session) shardLine(w io.Writer) {
 			stored++
 		}
 	}
-	fmt.Fprintf(w, "shard %s: %d of its %d points have ended, %d of them failed; results in %s\nheddle results merge %s/* puts shards together\n",
+	fmt.Fprintf(w, "shard %s: %d of its %d points have ended, %d of them failed; results in %s\nheddle results merge %s/* puts "+
+		"shards together\n",
 		s.flags.shard, stored, mine, failed, s.dir, quoted(filepath.Dir(s.dir)))
 }
 
-// job is what is known of a job array that has been submitted, in a file beside the results.
+// job describes a submitted job array, in a file beside the results.
 type job struct {
 	Job   string `json:"job"`
 	Tasks int    `json:"tasks"` // that the points are dealt out to
@@ -212,7 +218,8 @@ func (s *launch) job() (*job, error) {
 	}
 	j := &job{}
 	if err := json.Unmarshal(text, j); err != nil || j.Job == "" || j.Tasks < 1 {
-		return nil, fmt.Errorf("%s: expected what heddle run --launcher slurm writes; remove it if no job of this experiment runs", s.jobFile())
+		return nil, fmt.Errorf("%s: expected what heddle run --launcher slurm writes; remove it if no job of this experiment "+
+			"runs", s.jobFile())
 	}
 	return j, nil
 }
@@ -262,7 +269,8 @@ func (s *launch) submit(todo []int) (*job, error) {
 	if j.Job, err = a.Submit(s.c.Context()); err != nil {
 		return nil, err
 	}
-	s.say("slurm job %s: %d points in %d tasks, for each: processors %d, memory %s, time %v", j.Job, len(todo), len(j.Array), a.CPUs, experiment.Bytes(a.Memory), a.Time.Round(time.Minute))
+	s.say("slurm job %s: %d points in %d tasks, for each: processors %d, memory %s, time %v", j.Job, len(todo), len(j.Array),
+		a.CPUs, experiment.Bytes(a.Memory), a.Time.Round(time.Minute))
 	text, err := json.Marshal(j)
 	if err != nil {
 		return nil, err
@@ -322,14 +330,20 @@ func (s *launch) array(j *job, of map[int][]int) (*slurm.Array, error) {
 	return a, os.WriteFile(a.Script, []byte(script), 0o755)
 }
 
-// script is what each task runs: the same command, for a shard.
+// script returns the script of a task: the same command, for a shard.
 func (s *launch) script(j *job, jobs int) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	words := []string{"exec", quoted(self), "run", quoted(s.name), fmt.Sprintf(`--shard "$SLURM_ARRAY_TASK_ID"/%d`, j.Tasks), fmt.Sprintf("--jobs=%d", jobs)}
-	here := []string{"launcher", "tasks", "sbatch", "poll", "jobs", "fresh", "report", "json", "phases", "set", "serve", "open", "dry-run"}
+	words := []string{
+		"exec", quoted(self), "run", quoted(s.name), fmt.Sprintf(`--shard "$SLURM_ARRAY_TASK_ID"/%d`, j.Tasks),
+		fmt.Sprintf("--jobs=%d", jobs),
+	}
+	here := []string{
+		"launcher", "tasks", "sbatch", "poll", "jobs", "fresh", "report", "json", "phases", "set", "serve", "open",
+		"dry-run",
+	}
 	s.c.Flags().Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(here, flag.Name) {
 			words = append(words, "--"+flag.Name+"="+quoted(flag.Value.String()))
@@ -346,27 +360,33 @@ const patience = 60
 
 // wait waits until no task of a job is left. Ctrl-C leaves the job alone.
 func (s *launch) wait(j *job, how string) error {
-	ctx, last, silent := s.c.Context(), "", 0
+	ctx, silent := s.c.Context(), 0
+	report := jobReport{done: s.throughput()}
 	for {
 		state, err := slurm.Queue(ctx, j.Job)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
 			if silent++; silent == patience {
-				return &codeError{exitFailed, fmt.Errorf("slurm job %s: %w\nthe job may go on; the same command waits for it again", j.Job, err)}
+				return &codeError{
+					exitFailed,
+					fmt.Errorf("slurm job %s: %w\nthe job may go on; the same command waits for it again", j.Job, err),
+				}
 			}
 		case len(state) == 0:
 			return nil
 		default:
 			silent = 0
-			if text := state.String(); text != last {
-				s.say("slurm job %s %s: %s", j.Job, how, text)
-				last = text
-			}
+			report.states = state.String()
+			report.running = slices.ContainsFunc(slurmRunning, func(name string) bool { return state[name] > 0 })
+			s.report(j, how, &report)
 		}
 		select {
 		case <-ctx.Done():
-			return &codeError{exitInterrupted, fmt.Errorf("interrupted: slurm job %s goes on (scancel %s ends it); the same command waits for it again", j.Job, j.Job)}
+			return &codeError{
+				exitInterrupted,
+				fmt.Errorf("interrupted: slurm job %s goes on (scancel %s ends it); the same command waits for it again", j.Job, j.Job),
+			}
 		case <-time.After(s.flags.poll):
 		}
 	}
@@ -401,7 +421,8 @@ func (s *launch) lost(j *job) error {
 	if len(tasks) > most {
 		tasks = append(tasks[:most], "…")
 	}
-	return &codeError{exitFailed, fmt.Errorf("%d of %d points are missing: task %s of slurm job %s ended before they did (%s has their output); the same command submits what is missing",
+	return &codeError{exitFailed, fmt.Errorf("%d of %d points are missing: task %s of slurm job %s ended before they did (%s has "+
+		"their output); the same command submits what is missing",
 		len(absent), len(s.runner.Points), strings.Join(tasks, ", "), j.Job, filepath.Join(s.dir, slurmDir))}
 }
 

@@ -74,10 +74,12 @@ func startSlurm(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "munge", "key"), key, 0o600))
 	config := filepath.Join(dir, "slurm.conf")
-	require.NoError(t, os.WriteFile(config, []byte(strings.NewReplacer("HOST", host, "USER", who.Username, "DIR", dir).Replace(slurmConfig)), 0o644))
+	require.NoError(t,
+		os.WriteFile(config, []byte(strings.NewReplacer("HOST", host, "USER", who.Username, "DIR", dir).Replace(slurmConfig)), 0o644))
 	t.Setenv("SLURM_CONF", config)
 	at := func(name string) string { return filepath.Join(dir, "munge", name) }
-	daemon(t, dir, "munged", "--foreground", "--force", "--socket="+at("socket"), "--key-file="+at("key"), "--pid-file="+at("pid"), "--seed-file="+at("seed"), "--log-file="+at("log"))
+	daemon(t, dir, "munged", "--foreground", "--force", "--socket="+at("socket"), "--key-file="+at("key"),
+		"--pid-file="+at("pid"), "--seed-file="+at("seed"), "--log-file="+at("log"))
 	require.Eventually(t, func() bool { _, err := os.Stat(at("socket")); return err == nil }, 30*time.Second, 50*time.Millisecond)
 	daemon(t, dir, "slurmctld", "-D")
 	daemon(t, dir, "slurmd", "-D", "-N", host)
@@ -133,7 +135,7 @@ sweep: {workload.launch_overhead: {from: 1, to: 100, step: 1}}
 `
 
 // TestSlurm runs 200 points in 4 tasks and kills two of them, one without a word: what is missing is said, the same
-// command runs that and nothing else, and what comes of it is what one process comes to.
+// command runs that and nothing else, and the results are those of a single process.
 func TestSlurm(t *testing.T) {
 	startSlurm(t)
 	heddle := buildHeddle(t)
@@ -141,7 +143,8 @@ func TestSlurm(t *testing.T) {
 	require.NoError(t, os.WriteFile("many.yaml", []byte(clusterExperiment), 0o644))
 	launch := func() (c *exec.Cmd, errs *bytes.Buffer) {
 		errs = &bytes.Buffer{}
-		c = exec.Command(heddle, "run", "many.yaml", "--launcher", "slurm", "--tasks", "4", "--poll", "200ms", "--sbatch=--comment=mine", "--set", "workload.damping=0.8")
+		c = exec.Command(heddle, "run", "many.yaml", "--launcher", "slurm", "--tasks", "4", "--poll", "200ms",
+			"--sbatch=--comment=mine", "--set", "workload.damping=0.8")
 		c.Stderr = errs
 		return c, errs
 	}
@@ -160,6 +163,7 @@ func TestSlurm(t *testing.T) {
 	require.Equal(t, exitFailed, c.ProcessState.ExitCode(), errs)
 	require.Regexp(t, `points are missing: task 2, 3 of slurm job \d+ ended before they did`, errs.String())
 	require.Contains(t, errs.String(), "200 points in 4 tasks")
+	require.Regexp(t, `4 running; \d+ of 200 points have ended|[123] running, .*; \d+ of 200 points have ended`, errs.String())
 	first := map[int]int{}
 	for task := 1; task <= 4; task++ {
 		first[task] = verifiedIn(fmt.Sprintf("results/many/shards/%d-of-4/log.txt", task))
@@ -179,7 +183,8 @@ func TestSlurm(t *testing.T) {
 
 	whole := exec.Command(heddle, "run", "many.yaml", "--set", "workload.damping=0.8", "--out", "whole")
 	require.NoError(t, whole.Run())
-	require.Equal(t, figuresOf(t, "whole/many/summary.json"), figuresOf(t, "results/many/summary.json"), "nothing is lost, and nothing is there twice")
+	require.Equal(t, figuresOf(t, "whole/many/summary.json"), figuresOf(t, "results/many/summary.json"),
+		"nothing is lost, and nothing is there twice")
 
 	c, errs = launch()
 	require.NoError(t, c.Run(), errs)

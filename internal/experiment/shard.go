@@ -61,7 +61,31 @@ func Shards(dir string) ([]string, error) {
 	return stores, err
 }
 
-// Merged is what a merge has come to.
+// Ended are the points that have ended for good, in an experiment's results and in those of its shards, which processes
+// elsewhere may be writing. What cannot be read at the moment is left out.
+func Ended(dir string) map[int]bool {
+	all := map[int]bool{}
+	shards, _ := Shards(dir) // the pattern is right
+	for _, d := range append(shards, dir) {
+		s, err := store.OpenRead(filepath.Join(d, store.File))
+		if err != nil {
+			continue
+		}
+		heads, err := s.Heads()
+		_ = s.Close() // read only
+		if err != nil {
+			continue
+		}
+		for i, h := range heads {
+			if Final(h.Failure) {
+				all[i] = true
+			}
+		}
+	}
+	return all
+}
+
+// Merged is the result of a merge.
 type Merged struct {
 	Name   string
 	Dir    string
