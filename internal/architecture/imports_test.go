@@ -100,7 +100,7 @@ var rules = []struct {
 	{"internal/documents", []string{"configs"}},
 	{"internal/diagram", []string{"configs", "=units", "components/"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
-	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/report"}},
+	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/fit", "internal/report"}},
 	{"internal/tune", []string{"configs", "kernels", "=units", "internal/experiment", "internal/files"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
 	{"internal/checkpoint", []string{"internal/files"}},
@@ -147,7 +147,7 @@ func hasRule(pkg string) bool {
 	return false
 }
 
-// imports are what each package of ours imports of ours. Files are read here, not by `go list`, so that
+// imports returns, for each package of ours, those of ours that it imports. Files are read here, not by `go list`, so that
 // a cached result of this test does not outlive a change of theirs.
 func imports(t *testing.T) map[string][]string {
 	all, files := map[string][]string{}, token.NewFileSet()

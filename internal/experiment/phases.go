@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	terminal "heddle/internal/fit"
 	"heddle/kernels/compose"
 	"heddle/sim/stats"
 )
@@ -48,32 +49,41 @@ func Phases(t stats.Tree) (out []Phase) {
 // WritePhases writes where time went: for each point the share of each phase.
 func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
 	t := table.NewWriter()
-	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
-	header := false
+	var header table.Row
 	for i := range points {
 		phases := Phases(outcomes[i].Stats)
 		if phases == nil {
 			continue
 		}
-		row, total := table.Row{Label(varying(points, i))}, uint64(0)
-		titles, right := table.Row{"share of time"}, []table.ColumnConfig{}
-		for k, p := range phases {
+		titles, row, total := table.Row{"share of time"}, table.Row{Label(varying(points, i))}, uint64(0)
+		for _, p := range phases {
 			titles, total = append(titles, p.Name), total+p.Cycles
 			row = append(row, fmt.Sprintf("%.1f %%", 100*p.Share))
-			right = append(right, table.ColumnConfig{Number: k + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
 		}
-		if !header {
-			header = true
-			t.AppendHeader(append(titles, "scheduler-cycles"))
-			t.SetColumnConfigs(append(right, table.ColumnConfig{Number: len(titles) + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}))
+		if header == nil {
+			header = append(titles, "scheduler-cycles")
+			t.AppendHeader(header)
 		}
 		t.AppendRow(append(row, Thousands(total)))
 	}
-	if header {
-		t.Render()
+	if header == nil {
+		return
 	}
+	var right []table.ColumnConfig
+	for n := 2; n <= len(header); n++ {
+		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	f := &terminal.Table{Writer: t, Configs: right, Widths: make([]int, len(header)), Drop: []int{len(header) - 1}}
+	f.Widths[0] = axisWidth
+	for _, name := range header {
+		f.Names = append(f.Names, fmt.Sprint(name))
+	}
+	for i := len(header) - 2; i > 0; i-- {
+		f.Drop = append(f.Drop, i)
+	}
+	f.Render(w)
 }
 
 // varying are a point's settings that others have not.

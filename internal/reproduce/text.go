@@ -12,6 +12,7 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/experiment"
+	"heddle/internal/fit"
 )
 
 // Write writes an outcome for people.
@@ -34,15 +35,27 @@ func (o *Outcome) Write(w io.Writer, p *configs.Pack) {
 		fmt.Fprintf(w, "%s is not there: left out (--graphs names the directory)\n", a)
 	}
 	paragraph(w, "scaled: "+flow(p.ScaledIn(o.Variant)), "  ")
-	fmt.Fprintf(w, "atomics: %s\n%s, %s\nThe statement holds: %s; each part under the reading that suits it best: %s\n", strings.Join(o.Atomics, ", "), o.points(), o.Host.text(), o.Holds, o.Best)
+	paragraph(w, "atomics: "+strings.Join(o.Atomics, ", "), "  ")
+	paragraph(w, o.points()+", "+o.Host.text(), "  ")
+	paragraph(w, fmt.Sprintf("The statement holds: %s; each part under the reading that suits it best: %s", o.Holds, o.Best), "  ")
 }
 
-// width is that of a terminal.
-const width = 80
+// standard is how wide lines are where nobody says how wide the terminal is.
+const standard = 80
+
+// narrowest is as far as lines are wrapped.
+const narrowest = 20
+
+func width(w io.Writer) int {
+	if columns := fit.Columns(w); columns > 0 {
+		return max(columns, narrowest)
+	}
+	return standard
+}
 
 // paragraph writes a text in lines that a terminal has room for, all but the first indented.
 func paragraph(w io.Writer, s, indent string) {
-	lines := strings.Split(text.WrapSoft(s, width-len(indent)), "\n")
+	lines := strings.Split(text.WrapSoft(s, width(w)-len(indent)), "\n")
 	for i, l := range lines {
 		if i > 0 {
 			l = indent + l
@@ -65,7 +78,7 @@ func (c *CheckOutcome) write(w io.Writer, readings []ReadingOutcome) {
 			continue
 		}
 		one := "    " + readings[k].Name + " " + n.text()
-		if len([]rune(line+one)) > width {
+		if line != "" && len([]rune(line+one)) > width(w) {
 			fmt.Fprintln(w, line)
 			line = ""
 		}
@@ -156,20 +169,23 @@ func (f *FigureOutcome) values() string {
 }
 
 func (f *FigureOutcome) write(w io.Writer) {
-	fmt.Fprintf(w, "%s (%s)\n", f.Title, f.values())
+	paragraph(w, fmt.Sprintf("%s (%s)", f.Title, f.values()), "  ")
 	t := newTable(w)
 	header := table.Row{""}
 	configs := []table.ColumnConfig{}
+	fitted := fit.Table{Writer: t, Names: []string{"columns"}, Widths: make([]int, 1+len(f.Series))}
 	for i, s := range f.Series {
+		fitted.Names, fitted.Drop = append(fitted.Names, s), append([]int{i + 1}, fitted.Drop...)
 		header = append(header, s)
 		configs = append(configs, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.AppendHeader(header)
 	for c, name := range f.Columns {
+		fitted.Widths[0] = max(fitted.Widths[0], text.StringWidthWithoutEscSequences(name))
 		t.AppendRow(append(table.Row{name}, f.row(c)...))
 	}
-	t.SetColumnConfigs(configs)
-	t.Render()
+	fitted.Configs = configs
+	fitted.Render(w)
 }
 
 func (f *FigureOutcome) row(c int) (r table.Row) {
