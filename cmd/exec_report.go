@@ -69,7 +69,7 @@ func (f *hotFlags) of(name string, m *sim.Machine, lines lineNumbers, err error)
 	r := hotspots.New(name, m, lines.Lines)
 	if err != nil {
 		what, _, _ := strings.Cut(err.Error(), "\n")
-		r.Notes = append(r.Notes, "The run ended early, and this is what it had come to: "+what+".")
+		r.Notes = append(r.Notes, "The run ended early, at this state: "+what+".")
 	}
 	if lines.why == "" && lines.Lines != nil {
 		lines.why = lacking(r)
@@ -163,7 +163,7 @@ func printStack(w io.Writer, r *hotspots.Report) {
 
 func shareText(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// place is what the last column of the table of instructions has room for, in 80 columns.
+// place is the width of the last column of the table of instructions, in 80 columns.
 const place = 27
 
 func fitted(s string) string {

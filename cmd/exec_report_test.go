@@ -207,10 +207,10 @@ func TestReportRefused(t *testing.T) {
 	}
 }
 
-// TestReportOfARunThatEndsEarly: a limit's report is what the run had come to; a flat image says what it lacks.
+// TestReportOfARunThatEndsEarly: the report after a limit covers the run up to it; that of a flat image names what the image lacks.
 func TestReportOfARunThatEndsEarly(t *testing.T) {
 	r, stats := execReport(t, source(t, "_start: nop\nspin: j spin"), "--machine", "vortex-1c4w4t", "--max-cycles", "5000")
-	require.Contains(t, strings.Join(r.Notes, "\n"), "The run ended early, and this is what it had come to: cycle limit reached")
+	require.Contains(t, strings.Join(r.Notes, "\n"), "The run ended early, at this state: cycle limit reached")
 	require.EqualValues(t, stats["core.cycles"], r.Time)
 	require.Equal(t, "spin", r.Instructions[0].Symbol)
 	flat := filepath.Join(t.TempDir(), "x.bin")

@@ -277,7 +277,7 @@ func vectorText(v *lower.Vector) []byte {
 	return b.Bytes()
 }
 
-// gtKernel is what a kernel's launches come to.
+// gtKernel sums up the launches of a kernel.
 type gtKernel struct {
 	Kernel       string `json:"kernel"`
 	Launches     int    `json:"launches"`

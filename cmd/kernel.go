@@ -25,7 +25,7 @@ type namedKernel struct {
 	build func(f form) ([]*ir.Kernel, error)
 }
 
-// form is what a kernel is built for, besides what its name says.
+// form holds the options that a kernel is built with, apart from its name.
 type form struct {
 	core         schedule.Core // of the machine
 	width        int           // numbers of a vertex, where it has several
@@ -133,7 +133,7 @@ counts all choices, legal or not, as the published 4,480 does.`,
 	return c
 }
 
-// kernelCounts is what --count prints as JSON.
+// kernelCounts is the JSON that --count prints.
 type kernelCounts struct {
 	Factors    []compose.Factor  `json:"factors"`
 	Algorithms []compose.Counted `json:"algorithms"`
@@ -161,7 +161,7 @@ func writeCounts(w io.Writer) {
 	t.Render()
 }
 
-// kernelView is what of a kernel is shown.
+// kernelView is the printed form of a kernel.
 type kernelView struct {
 	ir, asm, stats, passes bool
 	maskByUnit             bool

@@ -118,7 +118,7 @@ func fitTables(root *cobra.Command) {
 }
 
 // refuseUnknown makes what is no command of a group a wrong command line, where cobra would print the group's help and
-// be content; without a command, the help is what is asked for.
+// be content; without a command, the help is the answer.
 func refuseUnknown(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// heard is what a command has written so far.
+// heard collects the output of a command.
 type heard struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -71,7 +71,7 @@ func watch(t *testing.T, args ...string) *watched {
 	return nil
 }
 
-// page is what the page shows first.
+// page is the state that the page shows first.
 type page struct {
 	Name                string
 	Total, Done, Failed int

@@ -43,7 +43,7 @@ stored, so that the same command continues. A paper leaves things open: a pack r
 readings of it, each named. Printed are our numbers under each beside those that the paper's text or
 tables print, and whether the statement holds; the figures, as SVG, outcome.json, and a report of each
 experiment go to results/reproduce/PACK/VARIANT. The environment's HEDDLE_ variables do not
-apply: a pack is what it is, but for --set.
+apply: only --set changes a pack.
 
 --quick, the default, takes about a minute on two processors: scaled-down graphs and machines, as the
 pack says. --full takes hours, and needs graphs in --graphs; those that are not there are named and left out.

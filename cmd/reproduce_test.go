@@ -148,7 +148,7 @@ func TestShippedPacks(t *testing.T) {
 	}
 }
 
-// docs/results/reproduction.md is what the outcomes beside it make, and they are of the packs' present checks.
+// docs/results/reproduction.md follows from the outcomes beside it, which are of the packs' present checks.
 func TestReproductionDocIsCurrent(t *testing.T) {
 	const docs = "../docs/results"
 	pages, err := reproductionDoc(docs)

@@ -33,7 +33,7 @@ seeds: [1, 2]
 stats: {interval: 500}
 `
 
-// content is what a store holds, without what the host decides.
+// content is the content of a store, without what depends on the host.
 func content(t *testing.T, dir string) map[int]store.Point {
 	t.Helper()
 	s, err := store.OpenRead(filepath.Join(dir, "results", "many", store.File))

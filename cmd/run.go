@@ -203,7 +203,7 @@ func (f *runFlags) share(c *cobra.Command, threads int) {
 	}
 }
 
-// checkpoints are what --checkpoint says, or else the experiment.
+// checkpoints returns the settings of --checkpoint, or else those of the experiment.
 func (s *session) checkpoints(c *cobra.Command) experiment.Checkpoints {
 	every := time.Duration(s.experiment.Run.Checkpoint * float64(time.Minute))
 	if c.Flags().Changed("checkpoint") {
@@ -247,7 +247,7 @@ func (f *runFlags) command(c *cobra.Command, name string) string {
 	return strings.Join(words, " ")
 }
 
-// unquoted is what a shell leaves as it is.
+// unquoted matches words that a shell does not change.
 var unquoted = regexp.MustCompile(`^[\w./:=,@%+-]+$`)
 
 func quoted(s string) string {

@@ -18,7 +18,7 @@ sweep: {workload.launch_overhead: [1, 2, 3], workload.damping: [0.5, 0.6]}
 stats: {interval: 1000}
 `
 
-// Shards have all points together, each once; merged they are what a run comes to, with super-steps and samples.
+// Shards have all points together, each once; merged they equal a single run, with super-steps and samples.
 func TestShards(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("s.yaml", []byte(shardsExperiment), 0o644))
@@ -30,8 +30,10 @@ func TestShards(t *testing.T) {
 		require.Contains(t, out, "of its ")
 		require.NotContains(t, out, "│")
 	}
-	require.Equal(t, "5 of the 12 points of s are stored in results/s, 5 of them new, 0 failed\n", results(t, "merge", "results/s/shards/1-of-5", "results/s/shards/3-of-5"))
-	require.Equal(t, "5 of the 12 points of s are stored in results/s, 0 of them new, 0 failed\n", results(t, "merge", "results/s/shards/3-of-5", "results/s/shards/1-of-5"))
+	require.Equal(t, "5 of the 12 points of s are stored in results/s, 5 of them new, 0 failed\n",
+		results(t, "merge", "results/s/shards/1-of-5", "results/s/shards/3-of-5"))
+	require.Equal(t, "5 of the 12 points of s are stored in results/s, 0 of them new, 0 failed\n",
+		results(t, "merge", "results/s/shards/3-of-5", "results/s/shards/1-of-5"))
 	out, errs, code := heddle(t, "run", "s.yaml", "--shard", "1/2")
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, out, "shard 1/2: 3 of its 3 points have ended", "others are in the experiment's results")
@@ -43,7 +45,8 @@ func TestShards(t *testing.T) {
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, errs, "8 of 12 points are stored already")
 	require.Contains(t, out, "geomean of 6")
-	require.Contains(t, results(t, "diff", "results/s", "whole/s"), "12 points are the same in everything, 0 differ; 0 only in A, 0 only in B")
+	require.Contains(t, results(t, "diff", "results/s", "whole/s"),
+		"12 points are the same in everything, 0 differ; 0 only in A, 0 only in B")
 	for _, table := range []string{"axes", "statistics", "super_steps", "step_statistics", "intervals", "samples"} {
 		require.Equal(t, rows(t, "whole/s/results.sqlite", table), rows(t, "results/s/results.sqlite", table), table)
 	}
@@ -85,18 +88,29 @@ func TestMergesThatAreRefused(t *testing.T) {
 	refused("a/s/shards/1-of-6 and c/s/shards/1-of-6 are results of different things:\n  workload.seed: 1, now 2", a, c)
 	refused("nothing: no results", a, "./nothing")
 	change(t, b+"/results.sqlite", "UPDATE points SET failure = 'limit', verified = 0, cycles = 5 WHERE position = 0")
-	require.Contains(t, results(t, "merge", b, a), "2 of the 12 points of s are stored in results/s, 2 of them new, 0 failed", "a result goes over a limit")
+	require.Contains(t, results(t, "merge", b, a), "2 of the 12 points of s are stored in results/s, 2 of them new, 0 failed",
+		"a result goes over a limit")
 	require.Contains(t, results(t, "merge", b), "0 of them new, 0 failed", "and not the other way")
 	change(t, b+"/results.sqlite", "UPDATE points SET failure = '', verified = 1, cycles = 5 WHERE position = 0")
 	refused("point 1: 5 cycles, and ", b)
 	change(t, b+"/results.sqlite", "UPDATE points SET identity = 'x' WHERE position = 0")
 	refused("point 1: its configuration, graph or program is another one", b)
-	for _, args := range [][]string{{"--shard", "0/2"}, {"--shard", "3/2"}, {"--shard", "1"}, {"--shard", "1/2/3"}, {"--launcher", "pbs"}, {"--launcher", "slurm", "--shard", "1/2"}, {"--tasks", "3"}, {"--launcher", "slurm", "--tasks", "1001"}} {
+	for _, args := range [][]string{
+		{"--shard", "0/2"},
+		{"--shard", "3/2"},
+		{"--shard", "1"},
+		{"--shard", "1/2/3"},
+		{"--launcher", "pbs"},
+		{"--launcher", "slurm", "--shard", "1/2"},
+		{"--tasks", "3"},
+		{"--launcher", "slurm", "--tasks", "1001"},
+	} {
 		_, errs, code := heddle(t, append([]string{"run", "s.yaml"}, args...)...)
 		require.Equal(t, exitUsage, code, "%v", args)
 		require.Contains(t, errs, "expected")
 	}
-	_, errs, code := heddle(t, "run", "s.yaml", "--shard", "2/6", "--set", "workload.damping=0.1", "--set", "name=s", "--set", "workload.seed=3")
+	_, errs, code := heddle(t, "run", "s.yaml", "--shard", "2/6", "--set", "workload.damping=0.1", "--set", "name=s", "--set",
+		"workload.seed=3")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "--set name=s-2")
 	require.NotContains(t, errs, "--fresh\n")

@@ -15,7 +15,7 @@ import (
 // claim matches a table's row, or a block, of docs/guide/slow.md.
 var claim = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$|^\\|[^\n]*\\|$")
 
-// TestSlow runs every command of docs/guide/slow.md. Rows of the page's tables are what the command before them
+// TestSlow runs every command of docs/guide/slow.md. Rows of the page's tables are those that the command before them
 // printed, less columns; the drawing is that of the Konata file.
 func TestSlow(t *testing.T) {
 	text, err := os.ReadFile("../docs/guide/slow.md")
@@ -68,7 +68,7 @@ func printed(out string, want []string) bool {
 	})
 }
 
-// stageLetters are what a stage of the Konata file is drawn by.
+// stageLetters are the letters by which the stages of the Konata file are drawn.
 var stageLetters = map[string]byte{"F": 'F', "Dc": 'D', "Ib": 'I', "Sb": 's', "Op": 'o', "Di": '-', "Ex": 'X', "Me": 'M', "Cm": 'C'}
 
 // lived is an instruction of a Konata file.

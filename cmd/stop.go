@@ -60,7 +60,7 @@ func (f *stopFlags) point(p *isa.Program, cores, warps int) (*inspect.Point, err
 	return &at, nil
 }
 
-// scope is what --window says of cores and warps.
+// scope parses the cores and warps of --window.
 func scope(text string, cores, warps int) (inspect.Scope, error) {
 	s, err := window.Parse(text)
 	if err == nil {
@@ -108,7 +108,7 @@ func (f *stopFlags) untimed(cfg *emu.Config, p *isa.Program, shown string) error
 	return nil
 }
 
-// state is what is to be shown; nil: nothing.
+// state returns the state that a dump shows; nil: none.
 func (f *stopFlags) state() *inspect.State {
 	if f.watcher == nil || !f.dump {
 		return nil

@@ -38,7 +38,7 @@ func TestBreak(t *testing.T) {
 	require.Empty(t, out)
 }
 
-// What a dump shows is what the machine holds: at the end, what the program has computed.
+// A dump shows the state of the machine: at the end, the results of the program.
 func TestDump(t *testing.T) {
 	timed := []string{"--machine", "vortex-1c4w4t-weaver", "--dump"}
 	for _, at := range []string{"400", "2900"} {

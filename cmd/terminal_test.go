@@ -15,7 +15,9 @@ import (
 func TestTablesFitTheTerminal(t *testing.T) {
 	someResults(t)
 	for _, args := range [][]string{
-		{"run", "e.yaml", "--quiet"}, {"results", "list"}, {"results", "list", "a"}, {"results", "show", "a", "1"}, {"results", "show", "a", "1", "--steps"}, {"config", "list"}, {"reproduce"}, {"kernel", "choices"}, {"config", "schema", "core"},
+		{"run", "e.yaml", "--quiet"}, {"results", "list"}, {"results", "list", "a"}, {"results", "show", "a", "1"},
+		{"results", "show", "a", "1", "--steps"}, {"config", "list"}, {"reproduce"}, {"kernel", "choices"},
+		{"config", "schema", "core"},
 	} {
 		wide, errs, code := heddle(t, args...)
 		require.Equal(t, exitOK, code, errs)
@@ -56,7 +58,9 @@ func TestConfigOfAPoint(t *testing.T) {
 func TestSchemaFilter(t *testing.T) {
 	out, errs, code := heddle(t, "config", "schema", "alwt")
 	require.Equal(t, exitOK, code, errs)
-	require.Equal(t, "machine.core.graphpeg.alwt_entries\n    integer, entries; 1..65536; default 24\n    Entries of the adjacency list working table. GraphPEG §4.2: 24; many stand for its unlimited\n    table.\n", out)
+	require.Equal(t,
+		"machine.core.graphpeg.alwt_entries\n    integer, entries; 1..65536; default 24\n    Entries of the adjacency list "+
+			"working table. GraphPEG §4.2: 24; many stand for its unlimited\n    table.\n", out)
 	_, errs, code = heddle(t, "config", "schema", "no_such")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, `no key has "no_such" in its path`)
@@ -78,8 +82,10 @@ func TestConfigList(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	someResults(t)
 	for _, c := range []struct{ typed, want string }{
-		{"run quick", "quickstart\n"}, {"config draw vortex-rtl-m", "vortex-rtl-m6\n"}, {"run x --set machine.core.weaver.table", "machine.core.weaver.table_latency=\n"},
-		{"reproduce graphpeg/fig7", "graphpeg/fig7\n"}, {"results show ", "a\nb\n"}, {"run x --launcher s", "slurm\n"}, {"exec x.s --machine vortex-rtl-m", "vortex-rtl-m6\n"},
+		{"run quick", "quickstart\n"}, {"config draw vortex-rtl-m", "vortex-rtl-m6\n"},
+		{"run x --set machine.core.weaver.table", "machine.core.weaver.table_latency=\n"},
+		{"reproduce graphpeg/fig7", "graphpeg/fig7\n"}, {"results show ", "a\nb\n"},
+		{"run x --launcher s", "slurm\n"}, {"exec x.s --machine vortex-rtl-m", "vortex-rtl-m6\n"},
 	} {
 		out, _, code := heddle(t, append([]string{"__complete"}, strings.Split(c.typed, " ")...)...)
 		require.Equal(t, exitOK, code)

@@ -51,7 +51,7 @@ func (f *windowFlags) wanted() bool {
 	return f.konata != "" || f.perfetto != "" || f.vcd != "" || f.log != ""
 }
 
-// expectedFiles is what a command that only looks needs.
+// expectedFiles names the options of which a command that only looks needs one.
 const expectedFiles = "expected --konata FILE, --perfetto FILE, --vcd FILE or --log FILTER"
 
 // errListed ends a run that was asked for names only.

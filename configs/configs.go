@@ -1,4 +1,4 @@
-// Package configs is what a user can configure: the typed tree of a machine, its
+// Package configs defines what a user can configure: the typed tree of a machine, its
 // presets, and how files, the environment and --set are laid over each other.
 //
 // The knobs of a unit are the fields of its Spec, with their documentation; this

@@ -98,7 +98,7 @@ const (
 	Handwritten Choice = "handwritten"
 )
 
-// Algorithm is what is computed.
+// Algorithm names the algorithm.
 type Algorithm string
 
 // Names are those of all algorithms.
@@ -219,7 +219,7 @@ func (e *Experiment) validateInput() error {
 	w := e.Workload
 	w.Trace = ""
 	for _, d := range workloadSchema.Diff(defaultWorkload(), w) {
-		return &schema.FieldError{Key: "workload." + d.Key, Msg: fmt.Sprintf("%s, beside workload.trace: expected its default, since what is done is what was recorded", d.B)}
+		return &schema.FieldError{Key: "workload." + d.Key, Msg: fmt.Sprintf("%s, beside workload.trace: expected its default, since the trace determines the work", d.B)}
 	}
 	return nil
 }

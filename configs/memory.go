@@ -105,13 +105,13 @@ func memoryFits(m *Machine) (key, why string) {
 	return "", ""
 }
 
-// harnessFits: the harness is what Vortex's simulations have, and nothing else.
+// harnessFits refuses any change to the harness: it is the memory of Vortex's simulations.
 func harnessFits(m *Machine, set []string) (key, why string) {
 	if m.MemoryLine() != 64 {
 		return "memory.preset", "vortex-harness answers lines of 64 bytes only"
 	}
 	if len(set) > 0 {
-		return "memory." + set[0], "memory.preset vortex-harness is what Vortex's simulations have, and cannot be changed; choose a DRAM"
+		return "memory." + set[0], "memory.preset vortex-harness is the memory of Vortex's simulations, and cannot be changed; choose a DRAM"
 	}
 	return "", ""
 }

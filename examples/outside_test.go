@@ -48,7 +48,7 @@ func shell(t *testing.T, dir, lines string) string {
 	return string(out)
 }
 
-// TestPage: snippets of docs/guide/extending.md are what the files that it names have, and its commands work as they are written,
+// TestPage: snippets of docs/guide/extending.md are parts of the files that it names, and its commands work as they are written,
 // in a module of its own: nothing of heddle's tree is changed, and nothing internal can be imported.
 func TestPage(t *testing.T) {
 	commands, snippets := 0, 0

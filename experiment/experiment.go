@@ -29,7 +29,7 @@ func Load(file string, settings ...string) (*Experiment, error) {
 	return laidOut(l, settings)
 }
 
-// Parse is Load of YAML that is text and no file; name is what messages call it.
+// Parse is Load of YAML given as text; messages call it by name.
 func Parse(name string, yaml []byte, settings ...string) (*Experiment, error) {
 	l, err := configs.ParseExperimentWith(name, yaml, settings)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// Results are what an experiment's points came to.
+// Results holds the results of an experiment's points.
 type Results struct {
 	Name    string // of the experiment
 	Version string // of the program that ran it

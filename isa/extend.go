@@ -51,7 +51,7 @@ var unitRow = regexp.MustCompile(`^[a-z][a-z0-9]*(\.[a-z0-9]+)+$`)
 // custom are RISC-V's opcodes for custom extensions.
 var custom = []uint32{0x0B, 0x2B, 0x5B, Custom3}
 
-// check refuses an instruction that is none; f is what its operands have come to.
+// check refuses an invalid instruction; f is the format of its operands.
 func (i *UnitInstruction) check(f Format) error {
 	switch {
 	case !unitRow.MatchString(i.Name):

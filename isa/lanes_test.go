@@ -184,7 +184,7 @@ func TestLanesEqualTheirLoops(t *testing.T) {
 	})
 }
 
-// Words one after another, as most stores have them, at any place of the table.
+// Consecutive words, as in most stores, anywhere in the table.
 func TestScatterOfRuns(t *testing.T) {
 	everyImplementation(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(15, 16))

@@ -20,11 +20,11 @@ type (
 	Site = schedule.Site
 	// Visitor holds what a schedule does with vertices and edges.
 	Visitor = schedule.Visitor
-	// Work is what a thread registers: a vertex, its first edge, how many it has.
+	// Work is a thread's registration: a vertex, its first edge, how many it has.
 	Work = schedule.Work
 	// Exchange names where lanes exchange values.
 	Exchange = schedule.Exchange
-	// Core is what a kernel has of a core: warps, lanes, warps of a thread block.
+	// Core is the part of a core that a kernel uses: warps, lanes, warps of a thread block.
 	Core = schedule.Core
 	// Scan says by what lanes exchange values.
 	Scan = schedule.Scan

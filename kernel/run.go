@@ -38,7 +38,7 @@ func NewGraph(vertices int, edges [][2]uint32) (*Graph, error) {
 	return graph.Read("edges", &text, graph.ReadOptions{})
 }
 
-// Result is what a run has come to: Values are the algorithm's result, a word or more for each vertex, floats as their
+// Result is the result of a run: Values are the algorithm's result, a word or more for each vertex, floats as their
 // bits; Verified says that they are the reference's; Steps are its super-steps; Times its launches and cycles, with
 // those that the host costs (launch_overhead).
 type Result = compose.Result

@@ -19,7 +19,7 @@ func Load(name string, settings ...string) (Config, error) {
 	return l.Value, nil
 }
 
-// Parse is Load of YAML that is text and no file; name is what messages call it.
+// Parse is Load of YAML given as text; messages call it by name.
 func Parse(name string, yaml []byte, settings ...string) (Config, error) {
 	l, err := configs.ParseMachine(name, yaml, settings)
 	if err != nil {

@@ -26,7 +26,7 @@ type Options struct {
 	Console func(line []byte)
 }
 
-// Result is what a launch has come to: its cycles (0 without time), and counts of what was executed.
+// Result is the result of a launch: its cycles (0 without time), and counts of what was executed.
 type Result = sim.Result
 
 // Stat is a statistic: a count or a quotient, with its name, unit and meaning. Its value is Float's, a count's Uint's
@@ -122,14 +122,14 @@ func (m *Machine) Launch(ctx context.Context, p *Program, arg uint32) (Result, e
 	return m.device.Launch(ctx, p, arg)
 }
 
-// ExitCode is what the program of the last launch has stored at 0x88; ok is false if it has stored nothing.
+// ExitCode is the word that the program of the last launch has stored at 0x88; ok is false if it has stored nothing.
 func (m *Machine) ExitCode() (code uint32, ok bool) { return m.arch.ExitCode() }
 
-// Console is what programs have printed, up to 16 MiB of it.
+// Console is the output of programs, up to 16 MiB of it.
 func (m *Machine) Console() string { return string(m.arch.Console()) }
 
 // Statistics lists all that has been counted in all launches: heddle stats describe says what there is. Without time
-// it is what was executed.
+// the counts are of executed instructions.
 func (m *Machine) Statistics() Statistics {
 	if m.timed == nil {
 		return m.executed()

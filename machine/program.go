@@ -30,7 +30,7 @@ func (o *ProgramOptions) base() uint32 {
 }
 
 // Assemble assembles GNU-style RISC-V assembly, with the instructions of Vortex's SIMT extension and of all graph units
-// (docs/reference/isa.md). name is what messages call the text; they have the line.
+// (docs/reference/isa.md). Messages have name and the line.
 func Assemble(name, text string, o ProgramOptions) (*Program, error) {
 	return asm.Assemble(name, []byte(text), asm.Options{Base: o.base(), Defines: o.Defines})
 }

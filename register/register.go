@@ -19,7 +19,7 @@ type Entry struct {
 	add        func() error
 }
 
-// New makes an entry: kind is what it is ("schedule"), name how a configuration calls it, and add adds it or says why
+// New makes an entry: kind is its kind ("schedule"), name how a configuration calls it, and add adds it or says why
 // it cannot be added.
 func New(kind, name string, add func() error) Entry { return Entry{kind, name, add} }
 

@@ -56,7 +56,7 @@ type Stretch struct {
 	First, Last Pace // near its ends
 }
 
-// Pace is what was executed in some cycles.
+// Pace is a number of cycles and the work executed in them.
 type Pace struct{ Cycles, WarpInstrs uint64 }
 
 // Alternate executes a program as Launch does, in time and without by turns. What of it was simulated in time, and how
@@ -108,7 +108,7 @@ type alternator struct {
 // marks is how many moments of a stretch are noted behind its beginning.
 const marks = 3
 
-// stage is what an alternator waits for.
+// stage is the condition for which an alternator waits.
 type stage uint8
 
 const (
@@ -197,7 +197,7 @@ func (t *alternator) mark(now clock.Cycle) {
 	}
 }
 
-// stretch is what was executed up to now.
+// stretch returns the work executed up to now.
 func (t *alternator) stretch(now clock.Cycle) Stretch {
 	p := t.pace(now)
 	s := Stretch{Pace: p.since(t.marks[0])}

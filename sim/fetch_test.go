@@ -14,7 +14,7 @@ import (
 	"heddle/sim"
 )
 
-// scattered is a program whose warps are all at other places of a large text: each goes through pieces of its own,
+// scattered is a program whose warps are all in other parts of a large text: each goes through pieces of its own,
 // which lie in random order, and in each loads and stores words and uses them, with more behind than an instruction
 // buffer holds.
 func scattered(rng *rand.Rand, warps, pieces int) string {

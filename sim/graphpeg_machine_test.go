@@ -44,7 +44,7 @@ func TestOrderOfPegsIsNoInput(t *testing.T) {
 	}
 }
 
-// TestBalancing: a hub's edges on one core are what balancing is for.
+// TestBalancing: balancing is for a hub's edges on one core.
 func TestBalancing(t *testing.T) {
 	g := newPegGraph(7, 200, 9000)
 	set := append([]string{"core.graphpeg.edge_buffer_bytes=1KiB"}, smallPeg...)

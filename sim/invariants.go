@@ -26,13 +26,13 @@ type audited struct {
 	wires    []*wire           // to it
 }
 
-// served is what a cache has received, in time and without.
+// served counts the requests that a cache has received, in time and without.
 func served(c *cache.Cache) cache.Sent {
 	s, without := c.Stats(), c.Served()
 	return cache.Sent{Reads: s.Reads + without.Reads, Writes: s.Writes + without.Writes, Atomics: s.Atomics + without.Atomics}
 }
 
-// passed is what a concentrator has received, and passed on.
+// passed counts the requests that a concentrator has received, and passed on.
 func passed(c *concentrator.Concentrator) cache.Sent {
 	s := c.Stats()
 	return cache.Sent{Reads: s.Reads, Writes: s.Writes, Atomics: s.Atomics}

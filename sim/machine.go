@@ -236,7 +236,7 @@ func (m *Machine) Perform(ref uint32) (wrote bool) {
 	return m.Cores[core.CoreOf(ref)].PerformAtomic(ref)
 }
 
-// dramPeriod is what a DRAM clock takes.
+// dramPeriod is the period of a DRAM clock.
 func dramPeriod(cfg configs.Memory, s *dram.Spec) clock.Femto {
 	if cfg.ClockRatio > 0 {
 		return max(1, clock.Femto(cfg.ClockRatio*float64(corePeriod)))
@@ -244,7 +244,7 @@ func dramPeriod(cfg configs.Memory, s *dram.Spec) clock.Femto {
 	return clock.Femto(s.TCKps) * 1000
 }
 
-// peakBytesPerCycle is what the DRAM's data buses can move in a core cycle; 0 of a memory that is no DRAM, or has
+// peakBytesPerCycle is the peak bandwidth of the DRAM's data buses in bytes a core cycle; 0 of a memory that is no DRAM, or has
 // no limit.
 func peakBytesPerCycle(cfg configs.Memory) float64 {
 	if cfg.Preset == configs.Harness {
@@ -419,7 +419,7 @@ func direct(w configs.Wires) configs.Wires {
 	return configs.Wires{Request: max(1, w.Request-1), Response: max(1, w.Response-1)}
 }
 
-// ports are a core's to an L1, connected together; count is what it has sent there.
+// ports are a core's to an L1, connected together; count is the number of requests sent there.
 func (b *builder) ports(c *core.Core, at clock.Handle, count func() uint64, n int, w configs.Wires, connect func([]*clock.Link[mem.Request], []*clock.Link[mem.Response])) (out []port) {
 	var req []*clock.Link[mem.Request]
 	var rsp []*clock.Link[mem.Response]
@@ -433,7 +433,7 @@ func (b *builder) ports(c *core.Core, at clock.Handle, count func() uint64, n in
 	return out
 }
 
-// shared is what the arbiter in front of L1s that several cores share costs on
+// shared is the latency of the arbiter in front of L1s that several cores share, on
 // the way back; on the way there it is the cache's own.
 func (b *builder) shared() int {
 	if b.cfg.CoresPerSocket > 1 {
@@ -469,7 +469,7 @@ func inputs(ports []port) (all []uint8) {
 	return all
 }
 
-// Result is what a run gives.
+// Result is the result of a run.
 type Result struct {
 	Cycles uint64 // until the last core was done
 	emu.Stats
@@ -486,7 +486,7 @@ func (m *Machine) Run(ctx context.Context, p *isa.Program) (Result, error) {
 }
 
 // Launch executes a program to its end, as Run does, after what ran before: memory
-// and the contents of DRAM's row buffers and of the L2 are what they were, L1s forget, and time
+// and the contents of DRAM's row buffers and of the L2 stay, L1s forget, and time
 // goes on. The result counts from the launch. After an error the machine is spent.
 func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Result, error) {
 	return m.launch(ctx, p, arg, func() {

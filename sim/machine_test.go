@@ -232,7 +232,7 @@ func TestMachinesThatDoNotFit(t *testing.T) {
 		{"sockets=64", "their L1s have 128 ports to the L2, which serves at most 64"},
 		{"cores_per_socket=16 core.channel_bytes=4", "512 requesters of an L1D"},
 		{"l3.line_bytes=32", "l3.line_bytes: 32, and the lines of l2 have 64: expected as much or more"},
-		{"memory.preset=vortex-harness memory.refresh=on", "memory.refresh: memory.preset vortex-harness is what Vortex's simulations have"},
+		{"memory.preset=vortex-harness memory.refresh=on", "memory.refresh: memory.preset vortex-harness is the memory of Vortex's simulations"},
 		{"memory.preset=vortex-harness memory.clock_ratio=2", "memory.clock_ratio"},
 		{"memory.preset=ideal memory.page_policy=open", "memory.page_policy: memory.preset ideal has no rows"},
 		{"memory.preset=ideal memory.drain_low=3", "memory.drain_low"},
@@ -292,7 +292,7 @@ func source(t *testing.T, text string) *isa.Program {
 }
 
 // TestEveryKnobCounts turns each knob and asks for other cycles, but the same instructions. The
-// preset's machine is what it is compared with, or what stands behind "|". The
+// preset's machine is the reference of the comparison, or else the text behind "|". The
 // depths of a cache's queues are left to its own tests: these programs do not fill them.
 func TestEveryKnobCounts(t *testing.T) {
 	const mixed = "memory.channels=1 l2.write_policy=back l2.bytes=16KiB " // reads and writes

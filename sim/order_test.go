@@ -99,7 +99,7 @@ func randomOperation(r *rand.Rand, threads, cores int) operation {
 	return o
 }
 
-// amos are what atomics do; lr, sc and cas are apart.
+// amos are the operations of atomics; lr, sc and cas are apart.
 var amos = map[string]func(m, s uint32) uint32{
 	"amoadd.w": func(m, s uint32) uint32 { return m + s }, "amoswap.w": func(_, s uint32) uint32 { return s },
 	"amoxor.w": func(m, s uint32) uint32 { return m ^ s }, "amoand.w": func(m, s uint32) uint32 { return m & s },
@@ -195,7 +195,7 @@ type place struct {
 	word uint32
 }
 
-// effect is what the machine says: some lanes of an operation.
+// effect is an observation of the machine: some lanes of an operation.
 type effect struct {
 	cycle      uint64
 	core, warp int
@@ -226,7 +226,7 @@ func (f *reference) active(o *operation, hart uint32) bool {
 	return o.name != "fence" && o.name != "bar" && (o.mask == 0 || o.mask>>(hart%uint32(f.cfg.Core.Threads))&1 != 0)
 }
 
-// register is what a hart's value register holds before operation i, by the program's order.
+// register is the content of a hart's value register before operation i, in program order.
 func (f *reference) register(t *testing.T, hart uint32, v, i int) uint32 {
 	for k := i - 1; k >= 0; k-- {
 		if o := &f.ops[k]; o.loads && o.into == v && f.active(o, hart) {
@@ -274,7 +274,7 @@ func (f *reference) do(t *testing.T, hart uint32, i, n int) {
 	f.value[hart][i] = old
 }
 
-// part is what a load takes out of a word.
+// part is the part of a word that a load takes.
 func (o *operation) part(word uint32) uint32 {
 	v := word >> (8 * o.offset)
 	shift := 32 - 8*o.bytes

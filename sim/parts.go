@@ -53,7 +53,7 @@ func (t *partWatch) note(name string) {
 	t.place.Wake()
 }
 
-// now is what the machine has counted.
+// now returns the counts of the machine.
 func (t *partWatch) now(cycle clock.Cycle) Result {
 	return Result{Cycles: cycle, Stats: t.m.Arch.Stats(), Phases: t.m.phases()}
 }

@@ -49,7 +49,7 @@ func (x *profiles) enter(m *Machine, p *isa.Program) {
 	}
 }
 
-// Counts returns what all cores have counted, in order of address; none is what belongs to no instruction of the
+// Counts returns the counts of all cores, in order of address; none are those that belong to no instruction of the
 // program. Those of all programs add up to Machine.Statistics: core.issue.instructions, core.scheduler.*,
 // thread_instrs.
 func (p *Profile) Counts() (rows []core.InstructionCounts, none core.InstructionCounts) {

@@ -18,7 +18,7 @@ type Shown struct {
 // shows is a unit that shows something.
 type shows interface{ Signals() probe.List }
 
-// Signals are what all units show, from the cores outwards: first each core and its graph unit, then caches,
+// Signals returns the signals of all units, from the cores outwards: first each core and its graph unit, then caches,
 // then memory.
 func (m *Machine) Signals() (all []Shown) {
 	add := func(core int, unit string, from any) {
@@ -44,7 +44,7 @@ func (m *Machine) CorePath(n int) string {
 	return fmt.Sprintf("socket%d.core%d", n/m.cfg.CoresPerSocket, n)
 }
 
-// UnitPath is the place of a core's graph unit: socket0.core1.weaver.
+// UnitPath is the path of a core's graph unit: socket0.core1.weaver.
 func (m *Machine) UnitPath(n int) string {
 	_, kind, _ := strings.Cut(m.Units[n].Name(), ".")
 	return m.CorePath(n) + "." + strings.ToLower(kind)

@@ -175,7 +175,7 @@ func (r *Result) Executed() stats.Tree {
 	return append(t, software(&r.Stats)...)
 }
 
-// totals is what the headline figures are made of.
+// totals are the sums from which the headline figures are computed.
 type totals struct {
 	cycles, schedulers, slots             float64
 	warps, threads                        float64
@@ -204,7 +204,7 @@ func (m *Machine) totals() (t totals) {
 	return t
 }
 
-// storage is what the graph unit of a core keeps, if it says so.
+// storage is the storage of a core's graph unit, if the unit reports it.
 func (m *Machine) storage() (t stats.Tree) {
 	if len(m.Units) == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"heddle/traces"
 )
 
-// machines are what schedules are measured on: all have the same cores.
+// machines are those on which schedules are measured: all have the same cores.
 var machines = map[string]string{"weaver": "vortex-6c32w32t-weaver", "peg": "vortex-6c32w32t-graphpeg", "hwwl": "vortex-6c32w32t-hwwl", "eghw": "vortex-6c32w32t-eghw"}
 
 // BenchmarkTraces measures files, and the processor time of simulating: executed, recorded and replayed, each the least

@@ -72,7 +72,7 @@ func (c *code) at(pc uint32) *codeOp {
 	return nil
 }
 
-// site is what one warp remembers of one instruction.
+// site is one warp's memory of one instruction.
 type site struct {
 	vectors []vector // addresses; or rs1, rs2, rs3 and the answer
 	args    isa.ControlArgs
@@ -94,7 +94,7 @@ func newSite(class isa.Class) *site {
 	return &site{vectors: make([]vector, 1)}
 }
 
-// memory is what one warp remembers of all, in one launch.
+// memory is one warp's memory of all instructions, in one launch.
 type memory struct {
 	code  *code
 	sites []*site

@@ -33,7 +33,7 @@ func (f *File) totals() (t totals) {
 	return t
 }
 
-// addressBytes is what a launch's addresses take, also if another launch has the same.
+// addressBytes is the size of a launch's addresses, also if another launch has the same.
 func (f *File) addressBytes(launch int) (n uint64) {
 	_, list := f.blocks(launch)
 	for i := range list {
@@ -43,7 +43,7 @@ func (f *File) addressBytes(launch int) (n uint64) {
 	return n
 }
 
-// AddressBytes is what the file has for the address of a lane, unit operands included.
+// AddressBytes is the file's bytes for the address of a lane, unit operands included.
 func (f *File) AddressBytes() float64 {
 	t := f.totals()
 	return float64(t.columns[colForms]+t.columns[colLow]+t.columns[colHigh]) / float64(max(1, t.lanes))

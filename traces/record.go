@@ -94,7 +94,7 @@ func unitOf(m *sim.Machine) *Unit {
 	return out
 }
 
-// visible is what programs can find out about a unit, and what changes what they execute.
+// visible returns the properties of a unit that programs can read, or that change what they execute.
 func visible(u accel.Unit) (out string) {
 	for fn, t := range u.Traits() {
 		if t.SetsMask {

@@ -91,7 +91,7 @@ func (f *File) line(w io.Writer, launch int, s *Step) {
 	fmt.Fprintln(w)
 }
 
-// details are what the code does not tell.
+// details returns what the code does not show.
 func details(s *Step) string {
 	var b strings.Builder
 	if s.Addrs != nil {

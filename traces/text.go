@@ -19,7 +19,7 @@ type text struct {
 	words    map[string]uint32 // assembled, by place and text
 }
 
-// textLaunch is what a text says of one launch.
+// textLaunch describes one launch of a text.
 type textLaunch struct {
 	code  map[uint32]textInst
 	warps map[int][]textLine
@@ -236,7 +236,7 @@ func (t *text) instruction(l *textLaunch, pc uint32, s string) error {
 	return nil
 }
 
-// codePage is what the assembler aligns code to.
+// codePage is the assembler's alignment of code.
 const codePage = 4096
 
 // assemble assembles one instruction for an address.

@@ -18,7 +18,7 @@ import (
 )
 
 // TestKilledPointsGoOn kills runs of random experiments at random moments, again and again, and gives the same command
-// until it ends: what comes of it is what comes of an undisturbed run, to the last statistic. How many experiments, and
+// until it ends: its result is that of an undisturbed run, to the last statistic. How many experiments, and
 // of which seeds, is as for TestRandomExperiments.
 func TestKilledPointsGoOn(t *testing.T) {
 	first, cases := environment(t, "RANDOM_FIRST", 5000), environment(t, "RANDOM_CASES", 30)

@@ -20,7 +20,7 @@ import (
 )
 
 // TestRandomVariants draws experiments that compare machines of different units, with axes of their own and of all: their
-// points are what they are by hand, each with the baseline that agrees with it, and a run of the command comes to them.
+// points equal those laid out independently here, each with the baseline that agrees with it, and so do the command's.
 // How many experiments, and of which seeds, is as for TestRandomExperiments; one in sixteen is run, for few cycles.
 func TestRandomVariants(t *testing.T) {
 	first, cases := environment(t, "RANDOM_FIRST", 9000), environment(t, "RANDOM_CASES", 32)

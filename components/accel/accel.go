@@ -58,7 +58,7 @@ type MemoryUser interface {
 	ConnectMemory(out *clock.Link[mem.Request], in *clock.Link[mem.Response])
 	// BypassesL1 reports whether the port leads past the L1D.
 	BypassesL1() bool
-	// Sent is how many requests have left. Pending is what it still has to do with memory.
+	// Sent is how many requests have left. Pending is the number of memory accesses that are outstanding.
 	Sent() uint64
 	Pending() int
 }

@@ -49,7 +49,7 @@ type ListHand interface {
 	RegionBytes() uint64
 	// Deal puts vertices behind those in the cores' lists, a block for each core.
 	Deal(list int, vertices []uint32) error
-	// Size and Read are what a list has on all cores.
+	// Size and Read return the length and the vertices of a list over all cores.
 	Size(list int) int
 	Read(list int) []uint32
 	// Swap exchanges two lists; Forget empties all.

@@ -14,7 +14,7 @@ type Shape struct {
 // Spec holds the user-configurable parameters of a kind of unit: a pointer to a structure for package schema. Machines
 // make units by it, and know none by name. What only some kinds have is an interface of its own, below.
 type Spec interface {
-	// FitsCore checks it for a core of that shape; key is what is wrong with it.
+	// FitsCore checks it for a core of that shape; key names the key that is wrong.
 	FitsCore(s Shape) (key, msg string, ok bool)
 	// NewUnit makes the unit of a core.
 	NewUnit(name string, s Shape) (Unit, error)

@@ -25,7 +25,7 @@ func (s *Socket) tell(kind string, t Tag) {
 	s.watch(kind, c.Warp, "%s:%v", c.Op().Name, words{c.Mask, c.Out})
 }
 
-// words are what lanes get, to be printed.
+// words prints the words that lanes receive.
 type words struct {
 	mask uint32
 	out  []uint32

@@ -164,7 +164,7 @@ func TestFlushesOfASharedInput(t *testing.T) {
 	require.Equal(t, uint64(2), walks([]uint8{0, 0}))
 }
 
-// flushCycles is what the first level has counted.
+// flushCycles returns the first level's count of flush cycles.
 func (m *machine) flushCycles() uint64 {
 	s := m.levels[0].Stats()
 	return s.FlushCycles.Count()

@@ -24,7 +24,7 @@
 // stage 1: see atomics. Levels before it send their line back or throw it out, and
 // pass the atomic on like a miss of its own.
 //
-// A flush is what a fence becomes. It holds back all later requests, waits until
+// A fence becomes a flush. It holds back all later requests, waits until
 // every bank's MSHRs are empty, and then walks each bank, a set a cycle. As in the
 // RTL the walk invalidates all lines. The flush itself is then a request like others:
 // see Spec.ForwardFlush. An invalidation is a flush that is never forwarded.

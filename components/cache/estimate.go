@@ -19,9 +19,9 @@ type bankEstimate struct {
 	*estimate
 	begins mem.Calendar
 	mshrs  mem.Places    // of misses
-	queue  mem.Places    // to memory, with the bank's share of the link's places
+	queue  mem.Places    // to memory, with the bank's share of the link's capacity
 	port   *mem.Calendar // to memory
-	there  []uint64      // by place of the tags: when the line is there
+	there  []uint64      // by tag entry: when the line is there
 }
 
 // What lies between stages, in cycles, without anything in the way.

@@ -135,7 +135,7 @@ type machine struct {
 	performed []uint32 // references of atomics, in order
 }
 
-// Perform is the place of atomics; references that end in 0 write nothing.
+// Perform performs an atomic; references that end in 0 write nothing.
 func (m *machine) Perform(ref uint32) bool {
 	m.performed = append(m.performed, ref)
 	return ref&255 != 0

@@ -144,7 +144,7 @@ func (m *model) fill(line uint32) {
 	delete(m.waiters, line)
 }
 
-// performer is a place of atomics; references are tags, and all write.
+// performer performs atomics; references are tags, and all write.
 type performer struct{ done []uint32 }
 
 func (p *performer) Perform(ref uint32) bool {

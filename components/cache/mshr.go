@@ -23,7 +23,7 @@ func (q *request) set(r *mem.Request, lineShift, port int) {
 
 // mshr holds a bank's requests from acceptance until they hit or are replayed.
 // Requests that miss the same line form a list in order of arrival, whose head
-// has asked memory for the line and is what memory's answer names. Heads are found by their line.
+// has asked memory for the line and is named by memory's answer. Heads are found by their line.
 type mshr struct {
 	entries []mshrEntry
 	heads   []int16 // by hash of the line: the first of a list of heads

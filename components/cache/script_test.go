@@ -140,7 +140,7 @@ type bankScript struct {
 	performed string // in this cycle
 }
 
-// Perform is a place of atomics whose references are tags.
+// Perform performs atomics, whose references are tags.
 func (s *bankScript) Perform(ref uint32) bool {
 	s.performed += fmt.Sprintf(" performs #%d", ref)
 	return !s.dry

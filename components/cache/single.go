@@ -5,7 +5,7 @@ import (
 	"heddle/components/mem"
 )
 
-// single is what the short way through a cache of one bank, one port and one memory port needs. Most L1s are such, and
+// single is the state of the fast path through a cache of one bank, one port and one memory port. Most L1s are such, and
 // an L1I is asked in nearly every cycle and nearly always hits. A cycle in which reads enter, move on and hit, and
 // nothing else happens, goes the short way; all others go the long way. Results are the same on both.
 type single struct {

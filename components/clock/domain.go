@@ -33,7 +33,7 @@ type Domain struct {
 	units  int
 	near   wheel // the units whose timers are set for the next cycles
 	timer  Cycle // the earliest of the others
-	places []int // scattered: the places of the next units
+	places []int // scattered: the indices of the next units
 
 	worker  int           `checkpoint:"assembled"` // of the crew: who ticks it
 	cost    time.Duration `checkpoint:"assembled"` // of its ticks, of the instants that are timed
@@ -75,7 +75,7 @@ func (h Handle) Part(due *Cycle) Handle {
 // scattered is how many units can be added in a drawn order; later ones tick after them.
 const scattered = 1024
 
-// scatter draws the places of the units to come.
+// scatter draws the indices of the units to come.
 func (d *Domain) scatter(draw *rand.Rand) {
 	for range scattered {
 		d.Add(nil)

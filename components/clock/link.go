@@ -57,7 +57,7 @@ func (l *Link[T]) Observe(f func(*T)) {
 type lane struct {
 	s              *System
 	name           string
-	head, tail     int     // the places of the first value, and of the next that is pushed
+	head, tail     int     // the indices of the first value, and of the next that is pushed
 	pushed, popped uint64  // how many
 	limit          uint64  // the producer may push up to this count; further if values were taken since freedAt
 	first          Cycle   // of the consumer's clock, from which the first value can be read; Never: there is none

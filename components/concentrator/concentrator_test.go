@@ -81,7 +81,7 @@ type plan struct {
 	forced       bool                   // the concentrator ticks in every cycle
 }
 
-// bench is what the plan makes.
+// bench is the test bench that a plan describes.
 type bench struct {
 	s       *clock.System
 	c       *Concentrator

@@ -3,9 +3,9 @@ package core
 import "math/bits"
 
 // collectors are a slice's operand collectors. One reads one register of each of the four banks a
-// cycle; two operands in one bank cost a cycle more. Each has two stages of a place and an output of two.
+// cycle; two operands in one bank cost a cycle more. Each has two stages of one entry and an output of two.
 type collectors struct {
-	in, mid, out, second uint32        // sets of collectors: a stage, or a place of the output, is in use
+	in, mid, out, second uint32        // sets of collectors: a stage, or an entry of the output, is in use
 	closed               uint32        // those whose output was full when the cycle began: the ready flag is a register
 	id                   [4][]flightID // of in, mid, out and second
 	fresh                uint32        // those whose first output came in this cycle

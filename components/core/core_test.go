@@ -149,7 +149,7 @@ func TestFourWarpsAgreeWithTheRTL(t *testing.T) {
 	}
 }
 
-// What the pipeline executes is what the untimed machine executes.
+// The pipeline executes the same instructions as the untimed machine.
 func TestTimedEqualsUntimed(t *testing.T) {
 	for _, name := range []string{"alu_chain", "barrier", "diverge", "fma_chain", "ld_coal", "ld_rand", "lmem_ld", "st_coal"} {
 		for _, shape := range [][2]int{{1, 4}, {4, 4}, {8, 8}, {32, 32}, {6, 2}} {
@@ -187,7 +187,7 @@ func (m *machine) cyclesOf(t testing.TB, text string) uint64 {
 
 func serial(s *core.Spec) { s.IDiv = core.DividerSerial }
 
-// cost is what n times the text costs after the start and before the end of a program.
+// cost is the cycles of n copies of the text, without the start and the end of a program.
 func cost(t testing.TB, threads, n int, start, text string, change ...func(*core.Spec)) uint64 {
 	program := func(n int) string {
 		return "_start: li t0, 7\n li t1, 3\n li t2, 5\n li t6, -1\n" + start + strings.Repeat(text, n) + "tmc zero"

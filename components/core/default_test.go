@@ -6,7 +6,7 @@ import (
 	"heddle/configs/schema"
 )
 
-// DefaultSpec is what a configuration gives that says the shape only.
+// DefaultSpec is the spec of a configuration that sets the shape only.
 func DefaultSpec(warps, threads int) Spec {
 	l, err := schema.New[Spec]("").Load(schema.Input{Set: []string{fmt.Sprintf("warps=%d", warps), fmt.Sprintf("threads=%d", threads)}})
 	if err != nil {

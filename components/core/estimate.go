@@ -29,7 +29,7 @@ type estimate struct {
 	between gaps
 }
 
-// gaps is what lies between stages, in cycles, without anything in the way.
+// gaps are the cycles between stages without contention.
 type gaps struct {
 	executeToRead uint64 // from issue to the issue of what reads the result, less the latency
 	sharedToRead  uint64 // the same of the SFU

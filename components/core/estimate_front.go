@@ -86,7 +86,7 @@ func (f *estimatedFront) cycle(s mem.Server) uint64 {
 	return uint64(s) / f.width
 }
 
-// fetch begins the one that is due, and returns its warp and the place of what is fetched in the pipe.
+// fetch begins the one that is due, and returns its warp and its entry in the pipe.
 func (f *estimatedFront) fetch(away uint64) (i int, to *fetched) {
 	at, set := f.due, uint64(0)
 	first := uint64(never)

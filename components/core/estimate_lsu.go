@@ -10,7 +10,7 @@ import (
 
 // estimatedLSU is the load-store unit with its coalescer and scratchpad. It takes one access after the other, those of
 // the lowest slice first; a load only while fewer are under way than can be. Each batch of merged requests needs a tag,
-// and the places of the links to the L1D that the batch before has taken.
+// and the entries of the links to the L1D that the batch before has taken.
 type estimatedLSU struct {
 	free  mem.Server   // for the next access
 	loads mem.Places   // under way
@@ -180,7 +180,7 @@ func (u *Untimed) conflicts(a *emu.Access, lanes uint32, answered bool) uint64 {
 	return turns
 }
 
-// asked is what an access asks of the L1D.
+// asked returns the operation that an access asks of the L1D.
 func (u *Untimed) asked(op *emu.Op) mem.Op {
 	switch op.LatencyClass() {
 	case isa.ClassLoad:

@@ -19,7 +19,7 @@ var (
 	HookPosCommit   = &sim.HookPos{Name: "core commit"}   // written back; a load's last part
 )
 
-// WriteBack is what passes from commit until the instruction counts as done, in cycles.
+// WriteBack is the number of cycles from commit until the instruction counts as done.
 const WriteBack = commitToRelease
 
 // HookEvent is an instruction at such a place. It is valid during the call only.
@@ -58,7 +58,7 @@ func (c *Core) NumWarps() int { return len(c.warps) }
 
 // WarpState is where warp i is when the core's last cycle is over, by the name of the statistic that such
 // cycles of a warp are booked under; empty: the warp is not active. Of a warp whose instruction was before the
-// scoreboard before that cycle and was not issued, it is what the cycle was booked under.
+// scoreboard before that cycle and was not issued, it is the cause that the cycle was booked under.
 func (c *Core) WarpState(i int) string {
 	if c.active>>i&1 == 0 {
 		return ""

@@ -188,7 +188,7 @@ func (l *lsu) coalesce(now uint64) {
 	}
 }
 
-// levels is what an arbiter of that many inputs costs beyond one cycle.
+// levels is the latency of an arbiter of that many inputs beyond one cycle.
 func levels(inputs int) uint64 {
 	if inputs > bigArbiter {
 		return 1

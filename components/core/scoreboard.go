@@ -95,7 +95,7 @@ func (sl *slice) choose(now uint64) (warp int, why cause) {
 	return warp, issued
 }
 
-// backPressure is what keeps the slice's issued instructions from going on: a unit
+// backPressure is the cause that holds up the slice's issued instructions: a unit
 // that does not take the one furthest along, or else the collectors.
 func (sl *slice) backPressure(now uint64) cause {
 	id, ok := sl.furthest(now)

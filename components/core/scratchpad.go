@@ -25,7 +25,7 @@ type scratchpad struct {
 	packed queue.Timed[packed]
 
 	trains [trainSlots]train // by the cycle of their entry
-	parted bool              // into requests, which is what follows
+	parted bool              // into the requests that follow
 
 	in       padAccess
 	requests pairs[padRequest]            // by lane
@@ -178,7 +178,7 @@ func (s *scratchpad) at(now, age uint64) *train {
 func (s *scratchpad) toBank() uint64 { return 3 + s.level() }
 func (s *scratchpad) toPack() uint64 { return 5 + 2*s.level() }
 
-// level is what a crossbar's second level costs.
+// level is the latency of a crossbar's second level.
 func (s *scratchpad) level() uint64 {
 	if s.slices {
 		return 1

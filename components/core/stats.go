@@ -185,7 +185,7 @@ func (*Scoreboard) Describe(i int) (name, doc string) {
 	return "scrb_" + u, "A warp of the slice waited for a result of the " + strings.ToUpper(u) + "."
 }
 
-// cycle is what a scheduler did in one cycle.
+// cycle records the activity of a scheduler in one cycle.
 type cycle struct {
 	cause  cause // why it issued no more; issued: it could not have
 	ready  uint8 // warps that could issue
@@ -256,7 +256,7 @@ func (p *pipe) settleWarps() {
 	}
 }
 
-// did is what the slice's scheduler does from this cycle on.
+// did books the activity of the slice's scheduler from this cycle on.
 func (sl *slice) did(b cycle, now uint64) {
 	if b != sl.booked {
 		sl.settle()
@@ -307,7 +307,7 @@ func (sl *slice) awaitNoMore(k cause) {
 	}
 }
 
-// saw is what the front end has done in this cycle, which is counted already.
+// saw records the activity of the front end in this cycle, which is counted already.
 func (c *Core) saw(unscheduled, undecoded bool) {
 	c.SchedIdle.Set(unscheduled, c.Cycles-1)
 	c.IBufFull.Set(undecoded, c.Cycles-1)

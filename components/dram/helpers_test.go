@@ -74,7 +74,7 @@ func number(t testing.TB, s string) int {
 // place is a location in a channel by its parts.
 type place struct{ rank, group, bank, row, column int }
 
-// lineOf returns the line at a place of channel 0 in the mapping RoBaRaCoCh.
+// lineOf returns the line at an address of channel 0 in the mapping RoBaRaCoCh.
 func lineOf(s Spec, p place) uint64 {
 	line := uint64(p.row)
 	for _, f := range []struct{ size, at int }{

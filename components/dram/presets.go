@@ -57,7 +57,7 @@ func hbm2At2Gbps() Spec {
 	return s
 }
 
-// hbm2At2GbpsR20 is what Vortex's simulators link (configuration r20_hbm2): no
+// hbm2At2GbpsR20 is the DRAM that Vortex's simulators link (configuration r20_hbm2): no
 // refresh, since Ramulator 2.0's refresh manager finds no rank in HBM2. Only for
 // parity with them.
 func hbm2At2GbpsR20() Spec {

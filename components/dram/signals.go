@@ -6,7 +6,7 @@ import (
 	"heddle/components/probe"
 )
 
-// banking is what a bank does, as far as commands to it go.
+// banking is the state of a bank, as its commands determine it.
 type banking uint8
 
 const (

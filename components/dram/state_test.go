@@ -14,7 +14,7 @@ type issued struct {
 	clock uint64
 }
 
-// TestReadyClocks: after any commands, a bank's clocks are what the rules say of them, one by one.
+// TestReadyClocks: after any commands, a bank's clocks agree with the rules, one by one.
 func TestReadyClocks(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 0))

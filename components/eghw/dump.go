@@ -9,7 +9,7 @@ type Dump struct {
 	Ahead    []RowDump   `json:"ahead"`    // taken up
 	Chunks   []ChunkDump `json:"chunks"`   // lines of edges
 	Buffer   []EdgeDump  `json:"buffer"`   // ready edges
-	Reserved int         `json:"reserved"` // places of the buffer that chunks will fill
+	Reserved int         `json:"reserved"` // entries of the buffer that chunks will fill
 	Reads    []ReadDump  `json:"reads"`    // under way
 }
 

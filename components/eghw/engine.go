@@ -35,7 +35,7 @@ type Engine struct {
 	ahead    queue.Queue[row]    // vertices taken up, in order
 	chunks   queue.Queue[chunk]  // lines of edges, in order
 	buffer   queue.Queue[edge]   // ready edges
-	reserved int                 // places of the buffer that chunks will fill
+	reserved int                 // entries of the buffer that chunks will fill
 	latch    []edge              // by warp and lane: the edges of its last pop
 	pops     queue.Queue[*emu.UnitRequest]
 	since    [emu.MaxWarps]uint64          // by warp: when its pop came

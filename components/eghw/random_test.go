@@ -102,7 +102,8 @@ func (x *random) pushes(from, to int) (all []*emu.UnitRequest) {
 	return all
 }
 
-// next is what a warp does after an answer: the fields of a pop's edges, and then the next pop; nil after an empty one.
+// next returns the actions of a warp after an answer: the fields of a pop's edges, and then the next pop; nil after an
+// empty one.
 func (x *random) next(r *emu.UnitRequest, part map[int][3][]uint32) *emu.UnitRequest {
 	p := part[r.Warp]
 	p[r.Fn-isa.EghwPop] = r.Out

@@ -209,7 +209,7 @@ func (s *script) outputs(head *emu.UnitRequest, step *Step) (events []string) {
 	return events
 }
 
-// state is what waits: vertices; rows with the edges not asked for, ? of those whose offsets are not known; edges
+// state lists what waits: vertices; rows with the edges not asked for, ? of those whose offsets are not known; edges
 // on their way and ready; what the oldest pop waits for.
 func (s *script) state() string {
 	var rows []string

@@ -80,7 +80,7 @@ func (e *Engine) book(n, lanes int) {
 }
 
 // accept takes the request at the head of the queue, if it can be taken. Pops move to a
-// place of their own, so that what other warps ask passes those that wait.
+// queue of their own, so that other warps' requests pass those that wait.
 func (e *Engine) accept() {
 	r := e.head
 	if r == nil {
@@ -153,7 +153,7 @@ func (e *Engine) get(r *emu.UnitRequest) {
 	e.took()
 }
 
-// state is what a unit's cycle is booked under: what the oldest pop waits for.
+// state is the cause that a unit's cycle is booked under: that for which the oldest pop waits.
 type state uint8
 
 const (

@@ -22,7 +22,7 @@ type Spec struct {
 	RequestQueue     int  `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Each pop waits in an entry of its own."`
 }
 
-// DefaultSpec is what the configuration's defaults are.
+// DefaultSpec has the configuration's defaults.
 func DefaultSpec() Spec { return Spec{OutstandingLines: 4, WriteWords: 3, ReadWords: 3} }
 
 // Shape describes the core that a unit is in.
@@ -67,7 +67,7 @@ func (s Spec) Derived(shape Shape, scratchpadLatency int) Spec {
 	return s
 }
 
-// Fits checks the spec for a core of that shape; key is what is wrong with it. What it
+// Fits checks the spec for a core of that shape; key names the key that is wrong. What it
 // accepts cannot wait for ever.
 func (s Spec) Fits(shape Shape) (key, msg string, ok bool) {
 	if s.OutstandingLines < 1 {

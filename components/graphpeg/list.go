@@ -9,7 +9,7 @@ import (
 // fifo is a queue of words.
 type fifo = queue.Queue[uint32]
 
-// free is how many places of a queue are.
+// free returns the number of free entries of a queue.
 func free(f *fifo) int { return f.Places() - f.Len() }
 
 // maxRefills is how many lines of a list may be on their way back (ours).
@@ -175,7 +175,7 @@ func (l *list) append(v uint32, mem Memory) error {
 	return nil
 }
 
-// contents is what the host reads, in order.
+// contents returns the list as the host reads it, in order.
 func (l *list) contents(mem Memory) (all []uint32) {
 	for i := range l.head.Len() {
 		all = append(all, *l.head.At(i))

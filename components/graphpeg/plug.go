@@ -58,5 +58,5 @@ func (h Host) SetUp(s accel.Setup) error {
 // Deal is Fill, in blocks.
 func (h Host) Deal(list int, vertices []uint32) error { return h.Fill(list, vertices, Block) }
 
-// Constants are what the unit keeps.
+// Constants returns the storage of the unit.
 func (p *PEG) Constants() (name string, figures any) { return "peg.storage", &p.engine.Storage }

@@ -54,7 +54,7 @@ func newMemoryPort(of *queue.Owner, spills int) (p memoryPort) {
 // free reports whether the source may act.
 func (p *memoryPort) free(s source) bool { return p.boxes[s].Empty() }
 
-// outstanding is what has not left or has no answer.
+// outstanding counts the requests that have not left or have no answer.
 func (p *memoryPort) outstanding() int {
 	return p.out + p.boxes[spillSource].Len()
 }

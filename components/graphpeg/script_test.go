@@ -50,7 +50,7 @@ type script struct {
 	out     []string
 }
 
-// scriptOp is what happens in a cycle.
+// scriptOp is the action of a cycle.
 type scriptOp struct {
 	at      uint64
 	request *emu.UnitRequest

@@ -109,7 +109,7 @@ func (e *Engine) book(n, lanes int) {
 }
 
 // accept takes the request at the head of the queue, if it can be taken. Pops move to a
-// place of their own, so that pushes pass those that wait.
+// queue of their own, so that pushes pass those that wait.
 func (e *Engine) accept() {
 	r := e.head
 	if r == nil {

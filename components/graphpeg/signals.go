@@ -7,7 +7,7 @@ import (
 	"heddle/components/probe"
 )
 
-// state is what the oldest pop waits for.
+// state is the cause for which the oldest pop waits.
 type state uint8
 
 const (

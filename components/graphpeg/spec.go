@@ -46,7 +46,7 @@ func (s Spec) Derived(warps, scratchpadLatency int) Spec {
 	return s
 }
 
-// listWords is what each list has on chip, in whole lines.
+// listWords is the on-chip capacity of each list, in whole lines.
 func (s Spec) listWords(line int) int {
 	return (s.ScratchpadLimit - s.EdgeBufferBytes) / s.VertexLists / 4 / line * line
 }
@@ -67,7 +67,7 @@ func minSlots(threads, line int) int { return threads - 1 + line }
 // must fit; and behind it a line that is spilled, and a push.
 func minListWords(threads, line int) int { return 2*line + 2*threads }
 
-// Fits checks the spec for a core of that shape; key is what is wrong with it. What it
+// Fits checks the spec for a core of that shape; key names the key that is wrong. What it
 // accepts cannot wait for ever.
 func (s Spec) Fits(threads, lineBytes int) (key, msg string, ok bool) {
 	line := lineBytes / 4

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Storage is what a unit keeps outside the scratchpad, by structure (§4.6). It
+// Storage is the state of a unit outside the scratchpad, by structure (§4.6). It
 // follows from the engine's own structures and their depths.
 type Storage struct {
 	Entry     uint64 `stat:"entry" unit:"bits" doc:"One entry of the ALWT: base vertex, start, end, status."`

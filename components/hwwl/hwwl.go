@@ -36,7 +36,7 @@ func (s Spec) PEG() graphpeg.Spec {
 	}
 }
 
-// Fits checks the spec for a core of that shape; key is what is wrong with it.
+// Fits checks the spec for a core of that shape; key names the key that is wrong.
 func (s Spec) Fits(threads, lineBytes int) (key, msg string, ok bool) {
 	key, msg, ok = s.PEG().Fits(threads, lineBytes)
 	if key == "scratchpad_limit" {

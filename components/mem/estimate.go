@@ -59,7 +59,7 @@ func (c *Calendar) Take(at, interval uint64) uint64 {
 	}
 }
 
-// Places are what there are so many of, as an estimate sees them: the cycles from which they are free, the first before
+// Places are the entries of a finite resource, as an estimate sees them: the cycles from which they are free, the first before
 // all others, and each before those at twice its number.
 type Places []uint64
 

@@ -45,7 +45,7 @@ func MakeAtomicRef(name uint32, operations int) AtomicRef {
 	return AtomicRef(uint32(operations)<<refBits | name&(1<<refBits-1))
 }
 
-// Name is what the Performer knows the atomic by.
+// Name is the Performer's name for the atomic.
 func (r AtomicRef) Name() uint32 { return uint32(r) & (1<<refBits - 1) }
 
 // Operations are done one after the other.

@@ -1,6 +1,6 @@
-// Package probe is what units show to those who look at a run: signals, which are read when a cycle is
-// over, and events, which are told as they happen. A unit that nobody looks at pays a comparison
-// for an event and nothing for a signal.
+// Package probe is the interface by which units show themselves to observers of a run: signals, which are read when a
+// cycle is over, and events, which are told as they happen. A unit that nobody looks at pays a comparison for an event
+// and nothing for a signal.
 //
 // It knows no unit, and no file that signals go to.
 package probe

@@ -119,7 +119,7 @@ func TestQueueIsAList(t *testing.T) {
 	})
 }
 
-// looked is what queues of both kinds show.
+// looked is the visible state of a queue of either kind.
 type looked interface {
 	Len() int
 	Empty() bool

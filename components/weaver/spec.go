@@ -42,7 +42,7 @@ func (s Spec) Derived(warps, threads, scratchpadLatency int) Spec {
 	return s
 }
 
-// Fits checks the spec for a core of that shape; key is what is wrong with it.
+// Fits checks the spec for a core of that shape; key names the key that is wrong.
 func (s Spec) Fits(warps, threads int) (key, msg string, ok bool) {
 	if s.STEntries < 1 || s.STEntries > 1<<16 {
 		return "st_entries", fmt.Sprintf("%d: expected 1..65536", s.STEntries), false

@@ -27,7 +27,7 @@ const (
 	Ended
 )
 
-// State is the unit's tables. Its methods are what the states of the FSM do;
+// State is the unit's tables. Its methods are the actions of the FSM's states;
 // none of them takes time. Names are the paper's (§III-B).
 type State struct {
 	Stats

@@ -11,7 +11,7 @@ import (
 	"heddle/internal/suggest"
 )
 
-// op is what a layer says about a field.
+// op is the operation of a layer on a field.
 type op int
 
 const (

@@ -178,8 +178,8 @@ func join(path, key string) string {
 // extendsKey is reserved in every section.
 const extendsKey = "extends"
 
-// Keys are what viper cannot spoil (it lower-cases, and splits at dots) and
-// what the environment can spell (see EnvName).
+// Keys are restricted to those that viper keeps (it lower-cases, and splits at dots) and
+// the environment can spell (see EnvName).
 var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
 var tagPattern = regexp.MustCompile(`^\s*([a-z0-9]+):("(?:[^"\\]|\\.)*")`)

@@ -170,7 +170,7 @@ func (f *Field) yamlScalar(v reflect.Value) string {
 	return f.scalar.text(v)
 }
 
-// plainString is what needs no quotes in YAML, unless it is one of the words.
+// plainString matches strings that need no quotes in YAML, unless they are among the words.
 var (
 	plainString = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
 	yamlWords   = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
@@ -188,7 +188,7 @@ func quote(s string) string {
 // values as YAML. An absent section, and all below it, is Absent.
 type Difference struct{ Key, A, B string }
 
-// Absent and Present are what Diff says of sections that one side lacks.
+// Absent and Present are Diff's values of a section that one side lacks.
 const (
 	Absent  = "absent"
 	Present = "present"

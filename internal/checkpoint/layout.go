@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// kind is what a step of a layout does.
+// kind is the kind of a layout's step.
 type kind uint8
 
 const (

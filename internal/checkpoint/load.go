@@ -105,7 +105,7 @@ func (l *loader) makePieces() error {
 	return err
 }
 
-// mapBytes is what an empty map takes, about.
+// mapBytes is about the size of an empty map.
 const mapBytes = 64
 
 func (l *loader) makeMaps() error {

@@ -151,7 +151,7 @@ func (b *Book) write() (*Summary, error) {
 }
 
 // End writes the summaries of what a run came to, from the store, and closes everything. It returns all points'
-// outcomes. nil is what is known of each by now.
+// outcomes. nil: as far as each is known by now.
 func (b *Book) End(outcomes []Outcome) (*Summary, []Outcome, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

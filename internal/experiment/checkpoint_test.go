@@ -69,7 +69,7 @@ func (r *trial) run(t *testing.T, at, threads int) experiment.Outcome {
 	return run.Run(ctx)[0]
 }
 
-// state is what is in a checkpoint behind its header, which has times of the host, and before its sum; step is of the
+// state is the content of a checkpoint behind its header, which has times of the host, and before its sum; step is of the
 // header.
 func state(t *testing.T, file []byte) (step int, s []byte) {
 	t.Helper()
@@ -163,7 +163,7 @@ func TestAKilledPointGoesOn(t *testing.T) {
 	}
 }
 
-// parts are what a run may be asked for beside its whole.
+// parts are the parts of a run that an experiment may ask for.
 var parts = []string{
 	"", "", "region: {from: 2, to: 2}\n", "region: {from: 3, outside: timed}\n", "region: {from: 2, to: 3, verify: false}\n", "stop: {max_edges: 1000}\n",
 }

@@ -9,7 +9,7 @@ import (
 	"heddle/configs"
 )
 
-// secondsPerLaneEdge, over the lanes of a warp, is what a simulated edge costs on the host until an experiment's own
+// secondsPerLaneEdge, over the lanes of a warp, is the host time of a simulated edge until an experiment's own
 // points say it: 6 µs with 32 lanes (PageRank on vortex-6c32w32t and facebook_combined), 50 to 100 µs with 4.
 const secondsPerLaneEdge = 2e-4
 
@@ -21,7 +21,7 @@ type Cost struct {
 	Basis   string      `json:"basis"`   // of the estimate
 
 	// MemoryBytes is the most that points side by side are expected to need; GraphBytes of it are graphs.
-	// AvailableBytes is what this process may have; null: nobody says.
+	// AvailableBytes is the limit of this process; null: none is known.
 	MemoryBytes    uint64  `json:"memory_bytes"`
 	GraphBytes     uint64  `json:"graph_bytes"`
 	AvailableBytes *uint64 `json:"available_bytes"`

@@ -58,7 +58,7 @@ type StepSummary struct {
 	Stats  map[string]stats.Stat `json:"stats"`
 }
 
-// GroupSummary is what points that differ in their seed alone came to, the verified ones.
+// GroupSummary summarises the verified points of a group that differs in the seed alone.
 type GroupSummary struct {
 	Axes    map[string]string `json:"axes"`
 	Points  []int             `json:"points"` // places in the list of points, from 0

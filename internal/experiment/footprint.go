@@ -38,7 +38,7 @@ func fit(bytes [3]uint64) footprint {
 	return f
 }
 
-// need is what a point needs besides its graph's CSR.
+// need is the memory of a point besides its graph's CSR.
 type need struct {
 	own     footprint // of each point's
 	derived footprint // the graph's, for all points on it: its CSC, the rows of its edges
@@ -129,7 +129,7 @@ func (c *graphCache) size(spec graphspec.Graph) (vertices, edges uint64, known b
 	return spec.NominalVertices(), edges, false
 }
 
-// Point is what a point needs with its graph, in a process of its own.
+// Point returns the memory of a point with its graph, in a process of its own.
 func (e *MemoryEstimate) Point(i int) uint64 { return processBytes + e.own[i] + e.bytes[e.graphs[i]] }
 
 // Whole is the most that is needed at a time with so many points side by side, and what of it are graphs: those of the
@@ -183,11 +183,11 @@ func (e *MemoryEstimate) JobsWithin(room uint64, jobs int, idle uint64) int {
 type Room struct {
 	Bytes uint64
 	Known bool
-	Limit bool   // Bytes are what the user has set
+	Limit bool   // Bytes is the user's limit
 	Idle  uint64 // for graphs that no point works on; 0: idleRoom
 }
 
-// NewRoom is what the host has for this process when it begins, or the limit that the user has set, if that is less.
+// NewRoom returns the memory that the host has for this process when it begins, or the user's limit, if that is less.
 func NewRoom(limit uint64) Room {
 	free, known := resources.Memory()
 	r := Room{Bytes: free, Known: known, Idle: limit / graphShare}

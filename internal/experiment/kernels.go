@@ -19,7 +19,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// result is what a run of kernels gives, composed or written by hand.
+// result is the result of a run of kernels, composed or hand-written.
 type result struct {
 	region     configs.Region
 	times      host.Times // of the region
@@ -162,7 +162,7 @@ func checkHandwritten(w *configs.Workload) error {
 	}
 	for _, c := range []configs.Choice{configs.Choice(w.Layout), w.Direction, w.ActiveSet, w.Dedup} {
 		if c != configs.Auto {
-			return fmt.Errorf("workload.kernel: handwritten: layout, direction, active_set and dedup are what they are: expected auto, found %s", c)
+			return fmt.Errorf("workload.kernel: handwritten: its layout, direction, active_set and dedup are fixed: expected auto, found %s", c)
 		}
 	}
 	if w.Sum != "register" || !w.Ahead {
@@ -305,7 +305,7 @@ func (r *result) gather(n int, p *compose.Plan, s *compose.Step, seen stats.Tree
 	}
 }
 
-// sift is what the kernel is called that finds vertices to go on with.
+// sift is the name of the kernel that finds the vertices to continue with.
 func sift(p *compose.Plan) string {
 	if p.Order.Piles {
 		return splitKernel

@@ -12,7 +12,8 @@ import (
 	"heddle/configs/schema"
 )
 
-// dimension is what varies as one: the variants of compare, an axis of a sweep or several that go together, the seeds.
+// dimension is a set of keys that vary together: the variants of compare, an axis of a sweep or several that go
+// together, the seeds.
 type dimension struct {
 	name    string
 	values  [][]Setting
@@ -110,7 +111,8 @@ func (d *layout) refuseAbsent(i int) error {
 	}
 	key := dim.values[0][0].Key
 	at, _ := d.loaded.Origin("sweep")
-	return fmt.Errorf("%s: sweep: %s: no variant of compare has %s: give it to those that are to have it", at, dim.name, key[:strings.LastIndexByte(key, '.')])
+	return fmt.Errorf("%s: sweep: %s: no variant of compare has %s: give it to those that are to have it", at, dim.name,
+		key[:strings.LastIndexByte(key, '.')])
 }
 
 // places0 visits, for each variant, each place in the dimensions of whole sections, on which it depends what units there
@@ -205,7 +207,7 @@ func (d *layout) has(key string, place []int) bool {
 	return there
 }
 
-// variantSet is what a variant of compare sets.
+// variantSet returns the settings of a variant of compare.
 func (d *layout) variantSet(i int) []Setting {
 	if e := &d.loaded.Value; len(e.Compare) > 0 {
 		return e.Compare[i].Set
@@ -233,7 +235,7 @@ func (d *layout) places() (all [][]int, err error) {
 	return all, nil
 }
 
-// extend adds the places of a variant: the dimensions that are for some of them alone come last.
+// extend adds the points of a variant: the dimensions that are for some of them alone come last.
 func (d *layout) extend(all [][]int, variant int) ([][]int, error) {
 	start := make([]int, len(d.dims))
 	start[0] = variant
@@ -426,7 +428,9 @@ func sameVariants(points []Point, same func(i, j int) bool) (notes []string) {
 				}
 			}
 			if !differ {
-				notes = append(notes, fmt.Sprintf("variants %s and %s of compare are the same: machine, graph and workload at all points", variantLabel(points, of[b]), variantLabel(points, of[a])))
+				notes = append(notes,
+					fmt.Sprintf("variants %s and %s of compare are the same: machine, graph and workload at all points",
+						variantLabel(points, of[b]), variantLabel(points, of[a])))
 				break
 			}
 		}
@@ -471,7 +475,8 @@ func withoutBaseline(points []Point) (notes []string) {
 		for _, text := range slices.Sorted(maps.Keys(varies)) {
 			lacks = appendNew(lacks, varies[text], p.keys())
 		}
-		if note := fmt.Sprintf("%s has no speedups: the baseline, %s, varies in %s, which it lacks; expected a baseline without axes that others lack", VariantLabel(p), VariantLabel(&points[base]), strings.Join(lacks, ", ")); len(lacks) > 0 && !slices.Contains(notes, note) {
+		if note := fmt.Sprintf("%s has no speedups: the baseline, %s, varies in %s, which it lacks; expected a baseline without "+
+			"axes that others lack", VariantLabel(p), VariantLabel(&points[base]), strings.Join(lacks, ", ")); len(lacks) > 0 && !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}
 	}

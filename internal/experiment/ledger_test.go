@@ -16,7 +16,7 @@ import (
 	"heddle/sim"
 )
 
-// rerun is what a second run of an experiment starts from.
+// rerun is the starting point of a second run of an experiment.
 type rerun struct {
 	text, version string
 	set           []string

@@ -29,7 +29,7 @@ const (
 	memoryTicks = 4
 )
 
-// processMemory is what Go's runtime holds, as debug.SetMemoryLimit counts it.
+// processMemory is the memory that Go's runtime holds, as debug.SetMemoryLimit counts it.
 func processMemory() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)

@@ -35,7 +35,7 @@ func partial(err error) (why string, failure error) {
 	return "", err
 }
 
-// sampling is what the configuration asks for; nil: nothing.
+// sampling is the configured sampling; nil: none.
 func sampling(e *configs.Experiment) *sim.Sampling {
 	if e.Stats.Interval == 0 {
 		return nil
@@ -87,7 +87,7 @@ func newCounted(device host.Device, d *host.Timed, e *configs.Experiment) *count
 	return c
 }
 
-// alternation is what an experiment's sample comes to on its machine; nil: nothing is sampled.
+// alternation is an experiment's sampling on its machine; nil: nothing is sampled.
 func alternation(e *configs.Experiment) *sim.Alternation {
 	if !e.Sample.On() {
 		return nil
@@ -178,7 +178,7 @@ func (c *counted) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32)
 	return c.check(ctx, p, arg)
 }
 
-// sample is what is known of a sampled run.
+// sample is the state of a sampled run.
 type sample struct {
 	last      func() *sim.Sampled // launch
 	most      uint64              // cycles that are of interest; 0: all

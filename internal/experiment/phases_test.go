@@ -25,7 +25,7 @@ compare:
 sweep: {workload.algorithm: [bfs, sssp]}
 `
 
-// TestSuperStepsAddUp: what super-steps have come to is what the run has.
+// TestSuperStepsAddUp: the statistics of super-steps add up to those of the run.
 func TestSuperStepsAddUp(t *testing.T) {
 	r := &experiment.Runner{Points: points(t, frontier), Jobs: 2, Observer: experiment.Quiet{}}
 	for i, o := range r.Run(context.Background()) {

@@ -171,7 +171,7 @@ func (b *Bars) Started(point int, edges uint64) {
 	b.whole.begun(point, &n.status)
 }
 
-// tail is what stands behind a bar.
+// tail is the text behind a bar.
 func (b *Bars) tail(n *bar) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

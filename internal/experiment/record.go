@@ -50,7 +50,7 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 	return o, rec.Close()
 }
 
-// aboutPoint is what is known of a recording before it begins.
+// aboutPoint describes a recording before it begins.
 func (r *Runner) aboutPoint(i int, g *graph.Graph, version string) traces.Meta {
 	cfg := &r.Points[i].Config
 	about := aboutGraph(g)

@@ -18,7 +18,7 @@ const (
 	ReplayedRetime = "replayed, recorded assignment re-timed"
 )
 
-// verdict is what a replay is called, and says how true to the recording the graph units were.
+// verdict names the kind of a replay: how true to the recording the graph units were.
 func verdict(m *traces.Meta, machine configs.Machine, p *traces.Replayer) string {
 	same := m.Machine == string(configs.Schema.YAML(machine))
 	switch {

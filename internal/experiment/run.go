@@ -21,7 +21,7 @@ import (
 	"heddle/traces"
 )
 
-// Outcome is what one point came to.
+// Outcome is the result of a point.
 type Outcome struct {
 	Point    int
 	Graph    string  // content hash; "": there was none
@@ -368,7 +368,7 @@ func CheckSteps(whole stats.Tree, steps []store.Step) error {
 	return nil
 }
 
-// spent is what kernels of one kind took, with half the 95 % confidence interval of what is estimated of it.
+// spent is the cycles of kernels of one kind, with half the 95 % confidence interval of what is estimated of it.
 type spent struct {
 	cycles uint64
 	half   float64

@@ -295,7 +295,7 @@ func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
 
 const verified = "yes"
 
-// verdict is what stands in the column verified.
+// verdict is the text of the column verified.
 func (o *Outcome) verdict() string {
 	return Verdict(o.Verified && o.Err == nil, o.Replay, o.Partial, Class(o.Err))
 }

@@ -68,7 +68,7 @@ func (c *Counts) Time() uint64 { return c.Issued + c.Stalled }
 // MeanLanes is the lanes that were active, on average.
 func (c *Counts) MeanLanes() float64 { return float64(c.Lanes) / float64(max(c.executed, 1)) }
 
-// Main is what most of the stalls are, and its share of them; nothing: there are none.
+// Main returns the most frequent cause of stalls, and its share of them; "": there are none.
 func (c *Counts) Main() (name string, share float64) {
 	most := uint64(0)
 	for n, v := range c.Stalls {
@@ -176,7 +176,7 @@ func (r *Report) Issued() (n uint64) {
 	return n
 }
 
-// cause is what schedulers do, and its statistic.
+// cause is an activity of schedulers, and its statistic.
 type cause struct{ statistic, name, doc string }
 
 // causes are all, in the core's order; the first is that something issued.

@@ -16,7 +16,7 @@ const module = "heddle/"
 // rows is how many elements are listed at once.
 const rows = 100
 
-// value is what a path through a component's fields leads to.
+// value is the target of a path through a component's fields.
 type value struct {
 	Type   string  `json:"type"`
 	Text   string  `json:"text"`
@@ -148,7 +148,7 @@ func text(v reflect.Value, depth int) string {
 	return composed(v, depth)
 }
 
-// pointer is what could not be followed, or is not shown within a line.
+// pointer is the text of a pointer that could not be followed, or that has no room in a line.
 func pointer(v reflect.Value) string {
 	if v.IsNil() {
 		return "nil"

@@ -35,7 +35,7 @@ type history struct {
 	steps  ring[superStep]
 }
 
-// row is what had been counted by an instant.
+// row holds the totals at an instant.
 type row struct {
 	at     time.Duration // since begun
 	cycle  uint64        // of the machine's clock

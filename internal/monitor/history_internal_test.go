@@ -11,8 +11,8 @@ import (
 	"heddle/sim/stats"
 )
 
-// TestHistoryIsBounded: however long a machine runs, it has as many rows; they reach back some minutes, and what is
-// between two of them is what was counted then.
+// TestHistoryIsBounded: however long a machine runs, it has as many rows; they reach back some minutes, and the
+// difference of two of them is the count of the time between.
 func TestHistoryIsBounded(t *testing.T) {
 	h := &history{every: fastest, rows: newRing[row](historyRows), steps: newRing[superStep](historySteps)}
 	at, total := time.Duration(0), map[uint64]uint64{}

@@ -191,7 +191,7 @@ func TestPauseAndContinue(t *testing.T) {
 	require.Greater(t, now.Instrs, at.Instrs)
 }
 
-// value is what a path of fields leads to.
+// value is the target of a path of fields.
 type value struct {
 	Type, Text   string
 	Length, From int

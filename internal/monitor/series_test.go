@@ -14,7 +14,7 @@ import (
 	"heddle/sim"
 )
 
-// series is what a machine has counted over time.
+// series is the answer of /series.
 type series struct {
 	From struct {
 		Seconds float64

@@ -192,7 +192,7 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the page has gone
 }
 
-// views are what can be asked of a machine.
+// views are the questions that a machine answers.
 var views = map[string]func(*Machine, *http.Request) (any, error){
 	"components": components, "fields": fields, "buffers": buffers, "waits": waits, "statistics": statistics, "series": overTime,
 }

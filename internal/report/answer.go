@@ -14,7 +14,7 @@ import (
 // mostAnswered bounds the variants that the first sentence names.
 const mostAnswered = 4
 
-// Answer is what the page says first: how much faster the variants are than the baseline, or which point is the fastest.
+// Answer is the first sentence of the page: how much faster the variants are than the baseline, or which point is the fastest.
 func (r *Result) Answer() string {
 	if s := r.faster(); s != "" {
 		return s

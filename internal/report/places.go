@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// places are those of a sweep, in their order, and what people call them.
+// places are the combinations of a sweep's values, in their order, with their labels.
 type places struct {
 	names []string
 	of    map[string][]int // by a point's place: where it is shown
 }
 
-// newPlaces lists the places of a sweep. Points that lack an axis, as a baseline does that has not the unit which the axis
-// is about, are shown at all places with which they agree, and those have no place of their own.
+// newPlaces lists the combinations of a sweep's values. Points that lack an axis, as a baseline does that has not the unit which the axis
+// is about, are shown at all combinations with which they agree, and have none of their own.
 func newPlaces(r *Result) *places {
 	var all []*Point // one for each place
 	seen := map[string]bool{}

@@ -97,7 +97,7 @@ func (r *Result) rooflineNote() string {
 	if len(r.peaks()) == 0 {
 		return "The memory has no bandwidth bound that is known."
 	}
-	note := "The bound is what the DRAM's data buses move when they are never idle."
+	note := "The bound is the throughput of the DRAM's data buses when they are never idle."
 	quiet := 0
 	for _, p := range r.Points {
 		if bytes, ok := p.value(bytesPerCycle); ok && bytes == 0 {

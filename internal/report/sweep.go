@@ -60,7 +60,7 @@ func (r *Result) bars(m metric) Figure {
 	n := min(len(all.names), maxBars)
 	f.Columns = all.names[:n]
 	if len(all.names) > maxBars {
-		f.Note += fmt.Sprintf("The first %d of %d places of the sweep. ", maxBars, len(all.names))
+		f.Note += fmt.Sprintf("The first %d of %d combinations of the sweep. ", maxBars, len(all.names))
 	}
 	for v, name := range r.Variants {
 		f.Series = append(f.Series, Series{
@@ -89,7 +89,7 @@ func (r *Result) errors(to, halves []Number) []Number {
 	return append(to, halves...)
 }
 
-// grid is a metric by variant and place of the sweep.
+// grid is a metric by variant and combination of the sweep's values.
 type grid struct {
 	pools         [][]pool
 	means, halves [][]Number

@@ -313,7 +313,7 @@ var measures = map[configs.Choice]func(v, with estimate) (estimate, bool){
 	"difference": func(v, with estimate) (estimate, bool) { return v.plus(estimate{-with.value, with.half}), true },
 }
 
-// one is what a single point has.
+// one returns the quantity of a single point.
 func one(q *configs.Quantity, metric string, p *Point) (estimate, bool) {
 	v, ok := p.metric(metric)
 	if q.Per != "" && ok {

@@ -35,19 +35,37 @@ sweep: {workload.damping: [0.5, 0.85]}
 		across   []string
 		ours     float64
 	}{
-		{"workload.schedule=weaver", "workload.schedule=vertex", []string{"workload.damping", "machine.core.weaver.table_latency"}, (2 + 4 + 3 + 4) / 4.0},
+		{
+			"workload.schedule=weaver",
+			"workload.schedule=vertex",
+			[]string{"workload.damping", "machine.core.weaver.table_latency"},
+			(2 + 4 + 3 + 4) / 4.0,
+		},
 		{"variant=weaver", "variant=vertex", []string{"workload.damping", "machine.core.weaver.table_latency"}, (2 + 4 + 3 + 4) / 4.0},
 	} {
-		p := pack(configs.Check{Quantity: configs.Quantity{Of: []string{c.of}, Over: []string{c.over}, Across: c.across}, Reduce: "mean", Holds: ">= 1"})
+		p := pack(configs.Check{
+			Quantity: configs.Quantity{Of: []string{c.of}, Over: []string{c.over}, Across: c.across}, Reduce: "mean",
+			Holds: ">= 1",
+		})
 		o, err := reproduce.Evaluate(p, configs.Quick, list)
 		require.NoError(t, err)
 		require.NoError(t, reproduce.Check(p, configs.Quick, list, true))
 		require.InDelta(t, c.ours, *o.Checks[0].Readings[0].Ours, 1e-12)
 	}
-	p := pack(configs.Check{Quantity: configs.Quantity{Of: []string{"variant=weaver"}, Over: []string{"variant=vertex"}, Across: []string{"workload.damping"}}, Reduce: "mean", Holds: ">= 1"})
+	p := pack(configs.Check{
+		Quantity: configs.Quantity{
+			Of: []string{"variant=weaver"}, Over: []string{"variant=vertex"}, Across: []string{"workload.damping"},
+		},
+		Reduce: "mean", Holds: ">= 1",
+	})
 	_, err = reproduce.Evaluate(p, configs.Quick, list)
 	require.ErrorContains(t, err, "differ in machine.core.weaver.table_latency, which nothing here names")
-	p = pack(configs.Check{Quantity: configs.Quantity{Of: []string{"variant=vertex"}, Over: []string{"variant=weaver"}, Across: []string{"workload.damping"}}, Reduce: "mean", Holds: ">= 1"})
+	p = pack(configs.Check{
+		Quantity: configs.Quantity{
+			Of: []string{"variant=vertex"}, Over: []string{"variant=weaver"}, Across: []string{"workload.damping"},
+		},
+		Reduce: "mean", Holds: ">= 1",
+	})
 	_, err = reproduce.Evaluate(p, configs.Quick, list)
 	require.ErrorContains(t, err, "more than one partner")
 }

@@ -70,7 +70,7 @@ var host = system{"/"}
 
 func (s system) path(name string) string { return filepath.Join(s.root, name) }
 
-// available is what the kernel says could be had without swapping.
+// available returns the memory that the kernel could give without swapping.
 func (s system) available() (free uint64, ok bool) {
 	if kib, ok := fieldOf(s.path("proc/meminfo"), "MemAvailable:"); ok {
 		return kib << 10, true
@@ -154,7 +154,7 @@ func (m *mount) above(s system, path string) (all []group) {
 	}
 }
 
-// left is what a group has of its memory besides what it can drop.
+// left returns the memory that a group may still take, with what it can drop.
 func (g group) left() (bytes uint64, ok bool) {
 	limit, used, drop := "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
 	if g.v2 {

@@ -92,7 +92,7 @@ func (o *options) main(ctx context.Context) (differ bool, err error) {
 	return c.all(ctx, list)
 }
 
-// list is what is run.
+// list returns the jobs to run.
 func (o *options) list(dir string) ([]job, error) {
 	re, err := regexp.Compile(o.run)
 	if err != nil {

@@ -35,7 +35,7 @@ func Play(t *testing.T, pattern string, play func(t *testing.T, commands []strin
 	}
 }
 
-// Indent is what lines of traces begin with.
+// Indent begins the lines of traces.
 const Indent = "    "
 
 // commands returns the lines that are no traces.

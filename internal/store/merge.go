@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Head is what tells results of a point apart.
+// Head identifies a result of a point.
 type Head struct {
 	Position                   int
 	Identity, Failure, Partial string

@@ -156,7 +156,7 @@ CREATE VIEW speedups AS
 	FROM points p JOIN points b ON b.position = p.baseline
 	WHERE p.failure = '' AND b.failure = '' AND p.partial = b.partial
 		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`, `
--- Super-steps count from 1, as region.from and region.to do; 0 is what comes before the first.
+-- Super-steps count from 1, as region.from and region.to do; 0 is the part before the first.
 UPDATE super_steps SET step = step + 1`, `
 -- Half the 95 % confidence interval of what was sampled (docs/guide/sampling.md), in the unit of the value; NULL: it is exact.
 ALTER TABLE points ADD COLUMN half REAL;

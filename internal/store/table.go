@@ -16,7 +16,7 @@ import (
 // Kind is the type of a column.
 type Kind int
 
-// Kinds of columns. Any is what a query gives: its values say.
+// Kinds of columns. Any is the kind of a query's columns, whose values have kinds of their own.
 const (
 	Any Kind = iota
 	Text

@@ -18,7 +18,7 @@ type symbol struct {
 	open    bool    // expr is being evaluated
 }
 
-// memo is what an assigned symbol came to, so that it is evaluated once however often it is named.
+// memo is the value of an assigned symbol, so that it is evaluated once however often it is named.
 type memo struct {
 	epoch int // of the assembler; 0: nothing is known
 	value value

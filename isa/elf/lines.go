@@ -68,7 +68,7 @@ func readLines(line, lineStr, str []byte) (*isa.Lines, error) {
 	return r.out, nil
 }
 
-// cursor is what is left to read. Behind the end of it are zeros, and short is set.
+// cursor reads bytes. Behind their end it reads zeros, and sets short.
 type cursor struct {
 	b     []byte
 	short bool

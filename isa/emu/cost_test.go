@@ -12,7 +12,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// instructions are what BenchmarkInstruction executes again and again, by what they show.
+// instructions are those that BenchmarkInstruction repeats, by name.
 var instructions = []struct{ name, text string }{
 	{"add", "add a7, a1, a2"},
 	{"addi", "addi a7, a1, 5"},

@@ -23,7 +23,7 @@ handle:
 main:
 `
 
-// tval is what mtval holds: a value, or so many bytes behind the instruction.
+// tval is the content of mtval: a value, or so many bytes behind the instruction.
 type tval struct {
 	value  uint32
 	behind bool

@@ -43,7 +43,7 @@ func loadWords(a *Access) error {
 	return nil
 }
 
-// untouched is what pages hold that do not exist. Nobody writes it.
+// untouched is the content of pages that do not exist. Nobody writes it.
 var untouched = page{data: new([pageBytes]byte)}
 
 // loadPages is loadWords for lanes in several pages.

@@ -36,7 +36,7 @@ const (
 	bodyWords  = codeWords - 2 // between the load of x31 and the jump back
 )
 
-// state is what a case starts from and leaves behind.
+// state is the initial or the final state of a case.
 type state struct {
 	Fcsr uint32
 	X    [32]uint32 // X[0] is not used

@@ -113,7 +113,7 @@ func (w *Warp) IssueGiven(o *Op, a *Access, writes uint32) {
 	w.pc += 4
 }
 
-// performGiven is what an access without data leaves: the counts of scratchpad uses and atomics, and which
+// performGiven has the effects of an access without data: the counts of scratchpad uses and atomics, and which
 // lanes wrote.
 func (a *Access) performGiven() {
 	a.wrote = a.Mask & a.writes

@@ -636,7 +636,7 @@ func (n *phase) run(m *model, sets []set) {
 	})
 }
 
-// segment is what warps below warps do after a wspawn; all but warp 0 end after it.
+// segment is the part that warps below warps execute after a wspawn; all but warp 0 end after it.
 type segment struct {
 	warps int
 	mask  uint32

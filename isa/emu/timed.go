@@ -181,7 +181,7 @@ func (c *Core) Arrive() {
 	c.m.device.check(c)
 }
 
-// cycle is what mcycle reads; without a clock, the instructions executed.
+// cycle is the value of mcycle; without a clock, the instructions executed.
 func (c *Core) cycle() uint64 {
 	if c.clock == nil {
 		return c.stats.WarpInstrs
@@ -189,7 +189,8 @@ func (c *Core) cycle() uint64 {
 	return c.clock()
 }
 
-// demands are what a pipeline asks of an instruction at every stage; they are computed once, when it is prepared.
+// demands are the properties of an instruction that a pipeline needs at every stage; they are computed once, when it is
+// prepared.
 type demands struct {
 	waitsFor, writes uint64
 	unit             isa.Unit

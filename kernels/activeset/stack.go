@@ -5,7 +5,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// kept is what a queue is in a run that goes back through its super-steps, in which no vertex is active twice: the
+// kept is the queue of a run that goes back through its super-steps, in which no vertex is active twice: the
 // vertices of all super-steps, one behind the other (S of Brandes, J. Math. Sociol. 2001; S and ends of McLaughlin
 // and Bader, SC 2014).
 var kept = &Choice{

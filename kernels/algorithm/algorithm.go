@@ -58,14 +58,14 @@ type Algorithm struct {
 	Arrays []Array
 	// Result is the array that is checked.
 	Result string
-	// Sum is what gather's values go through, and Into the array that takes them. If Sum adds,
+	// Sum reduces the values of gather, and Into is the array that takes the results. If Sum adds,
 	// Into holds zeros when a gather begins: Init and Apply see to it.
 	Sum  *emit.Reduction
 	Into string
 
 	// Init gives vertex v its first values; with vectors, number v of them.
 	Init func(k *emit.Kernel, v ir.Value)
-	// SrcFilter tells by what v holds whether it may be active, where the set does not
+	// SrcFilter reports by v's values whether it may be active, where the set does not
 	// know; nil: it may.
 	SrcFilter func(k *emit.Kernel, v ir.Value) ir.Value
 	// DstFilter reports whether v still takes anything; nil: always. It is asked once a row in the direction pull; in push
@@ -75,10 +75,10 @@ type Algorithm struct {
 	Asked bool
 	// EdgeFilter reports whether an edge counts; nil: every edge does.
 	EdgeFilter func(k *emit.Kernel, e *layout.Edge) ir.Value
-	// Hook is what an edge does instead of Gather in algorithms that join trees: value is summed up at vertex to, which
+	// Hook processes an edge instead of Gather in algorithms that join trees: value is summed up at vertex to, which
 	// need not be an end of the edge, where useful. Every edge is looked at in each super-step until one changes nothing.
 	Hook func(k *emit.Kernel, e *layout.Edge) (to, value, useful ir.Value)
-	// Body is what an edge does instead of Gather where that is more than one sum: it changes arrays by itself, by atomics where
+	// Body processes an edge instead of Gather where that is more than one sum: it changes arrays by itself, by atomics where
 	// threads may meet, and calls changed with a vertex that it makes active. nil: there is a Gather.
 	Body func(k *emit.Kernel, e *layout.Edge, changed func(v ir.Value))
 	// Unsettled is a DstFilter for the direction pull by what the host knows of a super-step: bound is the least that an

@@ -13,7 +13,7 @@ import (
 // pagerankdelta.gt). As in GraphIt every change counts for the vertex's own rank; what is too small is not sent, and lost to
 // the others.
 //
-// The first super-step sends the initial ranks, 1/n, so its change is what comes of them, less 1/n.
+// The first super-step sends the initial ranks, 1/n, so its change is their result, less 1/n.
 var pageRankDelta = &Algorithm{
 	Name: "pagerank-delta",
 	Doc:  "PageRank by changes: a vertex sends how far its rank has moved, and only if that is more than threshold times its rank (Ligra, GraphIt)",

@@ -1,6 +1,6 @@
 // Package c_test builds the C programs with gcc and runs them on the untimed
-// machine, at several optimisation levels: what breaks SIMT code is what an
-// optimiser does to it.
+// machine, at several optimisation levels: SIMT code is broken by the transformations of an
+// optimiser.
 package c_test
 
 import (

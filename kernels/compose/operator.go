@@ -129,7 +129,7 @@ type Launched struct {
 	Traversal *Step // that it is the gather of; nil: none
 }
 
-// Parts are what a session is made of.
+// Parts are the parts of a session.
 type Parts struct {
 	Arrays   []graph.Array // of the program: their names and first contents
 	Edges    []*EdgeOperator

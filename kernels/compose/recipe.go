@@ -11,7 +11,7 @@ import (
 	"heddle/units"
 )
 
-// Recipe is what a published implementation chooses, of the choices that there are: GraphPEG (ACM TACO 2021, §2 and §4.4)
+// Recipe holds the choices of a published implementation: GraphPEG (ACM TACO 2021, §2 and §4.4)
 // says what the others do.
 type Recipe struct {
 	Name, Doc string

@@ -492,7 +492,7 @@ func (r *run) sift(ctx context.Context, k *ir.Kernel) error {
 	return err
 }
 
-// delta is how far apart thresholds are. 0 in the workload is what Davidson et al. advise:
+// delta is the distance between thresholds. 0 in the workload stands for Davidson et al.'s advice:
 // 32 lanes × mean weight / mean degree.
 func delta(g *graph.Graph, w configs.Workload) uint32 {
 	if w.Delta > 0 {

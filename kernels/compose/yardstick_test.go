@@ -15,7 +15,7 @@ import (
 	"heddle/sim"
 )
 
-// most is what a composed kernel may take for one of the hand-written one's warp
+// most bounds a composed kernel's cost for each of the hand-written one's warp
 // instructions, and for one of its cycles: a slow rival would make the Weaver look good.
 const most = 1.05
 

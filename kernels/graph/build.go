@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// piece is some edges of a list: the same places of its columns.
+// piece is a run of a list's edges: the same indices in each column.
 type piece struct{ src, dst, weights []uint32 }
 
 // pieces takes a list apart, which has no edges then.

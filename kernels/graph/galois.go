@@ -104,7 +104,7 @@ func (g *galois) padding() error {
 	return err
 }
 
-// mayBePadding is for version 2, where Galois's own code is of two minds about it: the data are what the file ends with.
+// mayBePadding is for version 2, where Galois's own code is of two minds about it: the data are the end of the file.
 func (g *galois) mayBePadding() error {
 	const padding = 8
 	size := int(g.edges * g.dataBytes)

@@ -87,7 +87,7 @@ func TestHGRKeepsEveryGraph(t *testing.T) {
 		from, err := Load(graphspec.Graph{File: name})
 		require.NoError(t, err)
 		sum := from.Hash()
-		from.changed() // what was checked is what is computed
+		from.changed() // the checked sum is the computed one
 		require.Equal(t, []string{g.Hash(), list(g), "drawn"}, []string{from.Hash(), list(from), from.Record.Made})
 		require.Equal(t, g.Hash(), sum)
 		data, err := os.ReadFile(name)

@@ -150,7 +150,7 @@ func (r *reader) entry(c *cursor, b banner, n uint64) error {
 	return r.add(row, column)
 }
 
-// quickForm is what most entries are; not integers whose negatives are needed, which may be too small.
+// quickForm is the form of most entries; not integers whose negatives are needed, which may be too small.
 func (b *banner) quickForm(n uint64) *quickForm {
 	f := &quickForm{base: 1, last: n, weight: b.field != "pattern", lower: b.symmetry != "general", strict: b.symmetry == "skew-symmetric"}
 	if b.field == "integer" && f.strict {

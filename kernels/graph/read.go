@@ -309,7 +309,7 @@ func checkSize(vertices, edges int) error {
 	return nil
 }
 
-// setVertices believes a number of vertices once the edges are there; line is what the number is from, 0: the whole file.
+// setVertices believes a number of vertices once the edges are there; line is where the number stands, 0: the whole file.
 func (r *reader) setVertices(n, line int) error {
 	listed := r.edges.len()
 	if n == 0 {

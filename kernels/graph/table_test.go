@@ -152,7 +152,7 @@ func TestTableErrors(t *testing.T) {
 	}
 }
 
-// What is read as a table is what encoding/csv would read, and the same graph as with numbers for names.
+// A table is read as encoding/csv would read it, and as the same graph with numbers for names.
 func TestRandomTables(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 6))
 	letters := []string{"a", "b", ",", "\"", " x ", "ż", "7", ";", "\t"}

@@ -37,7 +37,7 @@ var outputs = []output{
 	{".wel", (*writer).edgeList},
 }
 
-// destination is what the ending of a file's name says of it: format, and how it is compressed, which may be nil.
+// destination returns a file's format and compression, which may be nil, from the ending of its name.
 func destination(name string) (output, *packing, error) {
 	plain := plainName(name)
 	var packed *packing

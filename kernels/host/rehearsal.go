@@ -9,7 +9,7 @@ import (
 	"heddle/sim"
 )
 
-// Rehearsal is what a host program can find out about a machine before it launches anything, without the machine: what is
+// Rehearsal answers what a host program can ask of a machine before it launches anything, without the machine: what is
 // refused on the one is refused on the other. It keeps nothing, and launches nothing.
 type Rehearsal struct {
 	shape Shape

@@ -10,7 +10,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// Machine is what kernels are interpreted on: warps in lock step, cores one after the
+// Machine is the machine on which kernels are interpreted: warps in lock step, cores one after the
 // other, warps of a core in turn up to their barriers.
 type Machine struct {
 	Cores, Warps, Threads int

@@ -82,7 +82,7 @@ type Kernel struct {
 	Name   string
 	Params []Param
 	Shared []Shared
-	// Roots are what is known before anything runs, in all lanes: constants, parameters,
+	// Roots are the values known before anything runs, in all lanes: constants, parameters,
 	// addresses of shared arrays, who a lane is. They are in no block.
 	Roots []*Instr
 	Body  *Block

@@ -74,7 +74,7 @@ func (b *blocks) layout(l *Layout) *Layout {
 	return l
 }
 
-// array is what the names of the arrays begin with whose edges an end sorts within a block.
+// array is the prefix of the names of the arrays whose edges an end sorts within a block.
 func (b *blocks) array(x End) string {
 	return b.name + [...]string{Source: "-by-source", Destination: "-by-destination"}[x]
 }

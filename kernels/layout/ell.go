@@ -18,7 +18,7 @@ var (
 // MaxSlots bounds the slots of a layout: 512 MiB for each array of them.
 const MaxSlots = 1 << 27
 
-// columnUnit is what a column's words are a multiple of, so that each begins with a cache line (Bell and Garland, §4.2: of
+// columnUnit divides the words of a column, so that each begins with a cache line (Bell and Garland, §4.2: of
 // coalesced accesses).
 const columnUnit = 32
 

@@ -146,7 +146,7 @@ type Number struct {
 	Of   func(g *graph.Graph) uint32
 }
 
-// Sizes are what layouts are made by: numbers above 0, but where that is said, and what blocks are of.
+// Sizes are the parameters of layouts: numbers above 0, but where that is said, and the order of blocks.
 type Sizes struct {
 	BlockVertices int // of a block
 	BlockBy       By  // what blocks are of

@@ -51,7 +51,7 @@ func NewPageRankDeltaCheck(out *graph.Adjacency, damping, threshold float64) *Pa
 	return c
 }
 
-// share is what v sends along each of its edges of a change that may be off by e: the reciprocal of the degree and the product
+// share is the value that v sends along each of its edges for a change that may be off by e: the reciprocal of the degree and the product
 // are rounded.
 func (c *PageRankDeltaCheck) share(v int, change, e float64) (send, off float64) {
 	degree := float64(c.out.Degree(v))

@@ -5,7 +5,7 @@ import (
 	"heddle/kernels/layout"
 )
 
-// Rest is what a layout has of the graph's edges beside those in its own slots (GRAssembler, Algorithm 1, line 2).
+// Rest holds the edges of a graph that are not in a layout's own slots (GRAssembler, Algorithm 1, line 2).
 type Rest struct {
 	View layout.View
 	Bare bool // it has no rows

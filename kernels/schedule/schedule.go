@@ -250,7 +250,7 @@ func (s *Site) LaunchNumber() ir.Value { return s.Count(LaunchWord) }
 // LaunchWord is the parameter that has it.
 const LaunchWord = "launch"
 
-// Work is what a thread registers: a row and its vertex, its first edge, and how many it has.
+// Work is a thread's registration: a row and its vertex, its first edge, and how many it has.
 type Work struct{ Row, Vertex, Start, Degree ir.Value }
 
 // End is where the vertex's row ends.

@@ -207,7 +207,7 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 	return m.Words(args["visits"], 2500), m.Words(args["begins"], 50), m.Words(args["ends"], 50), marked
 }
 
-// core is what the kernel has of one of the machine's.
+// core describes one of the machine's cores to the kernel.
 func (x *test) core(m *emittest.Machine) schedule.Core {
 	c := schedule.Core{Warps: m.Warps, Lanes: m.Threads, Block: x.block}
 	if x.warps > 0 {

@@ -40,7 +40,7 @@ var (
 	strictShift  = Exchange{"strict.shift", 1}
 )
 
-// partition are the places of the active set with the sums of their degrees over the whole device.
+// partition holds the entries of the active set with the sums of their degrees over the whole device.
 type partition struct {
 	*Site
 	places, total ir.Value
@@ -84,8 +84,8 @@ func (s *Site) lastOf(sums, places ir.Value) ir.Value {
 	return s.Select(s.Gt(places, s.U32(0)), last, s.U32(0))
 }
 
-// scanDegrees stores, for every place of the active set, the sum of the degrees up to it, and what takes an edge's number
-// in the sum to its own. Each warp scans as many places as the others, if there are so many, and then adds what lies before them.
+// scanDegrees stores, for every entry of the active set, the sum of the degrees up to it, and what takes an edge's number
+// in the sum to its own. Each warp scans as many entries as the others, if there are so many, and then adds what lies before them.
 func scanDegrees(s *Site, v *Visitor) {
 	number, sums, shifts, totals := s.SpreadNumber(), s.Addr("strict.upto"), s.Addr("strict.shift"), s.Addr("strict.totals")
 	first, last := s.shareOf(number, s.Set.Places())

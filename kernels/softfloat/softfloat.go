@@ -1,7 +1,7 @@
 // Package softfloat emits arithmetic in double precision as a core without doubles does it: by integer instructions, in
 // the way of a C library's routines.
 //
-// Every result is what IEEE 754 says, rounded to nearest even; a NaN is the canonical one. There are no exceptions, as a
+// Every result is that of IEEE 754, rounded to nearest even; a NaN is the canonical one. There are no exceptions, as a
 // kernel has nobody who asks for them. A number that is not normal takes a way of its own, as in C libraries; besides that
 // lanes do not part: what a library has branches for is done in all of them, and masked.
 package softfloat

@@ -80,7 +80,7 @@ func (r *Rule) Kind(name string) bool {
 	return len(r.kinds) == 0
 }
 
-// UnitText and KindTexts are what the user wrote, for messages.
+// UnitText and KindTexts are in the user's words, for messages.
 func (r *Rule) UnitText() string {
 	unit, _, _ := strings.Cut(r.Text, "=")
 	return unit

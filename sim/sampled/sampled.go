@@ -104,7 +104,7 @@ func factor(s *sim.Sampled, i int) (f float64, ok bool) {
 
 func cpi(p sim.Pace) float64 { return float64(p.Cycles) / float64(max(p.WarpInstrs, 1)) }
 
-// launch estimates a launch whose first interval is at a place of the kernel's.
+// launch estimates a launch whose first interval has an index among the kernel's.
 func (k *kernel) launch(s *sim.Sampled, at int) Estimate {
 	n := len(s.Intervals)
 	timed, covered := float64(s.Begin.Cycles), s.Begin.WarpInstrs
@@ -136,7 +136,7 @@ func (k *kernel) launch(s *sim.Sampled, at int) Estimate {
 	return out
 }
 
-// warm is what a warm-up is estimated to take: by the pace before it.
+// warm estimates the cycles of a warm-up: by the pace before it.
 func warm(v *sim.Interval) sim.Pace {
 	p := v.Warm
 	if v.Before.Last.WarpInstrs > 0 {

@@ -28,7 +28,7 @@ type Derived struct {
 // derived are those that were added.
 var derived []Derived
 
-// dotted is what statistics are called.
+// dotted matches names of statistics.
 var dotted = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$`)
 
 // Derive adds a statistic, when the program starts. An error says what it lacks, or that its name is taken by another

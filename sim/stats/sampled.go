@@ -64,7 +64,7 @@ func (p *Parts) unseen(y []float64, seen float64) float64 {
 	return ruleOfThree / float64(len(y)) * max(weights, seen/max(p.Simulated, 1)*p.Rest)
 }
 
-// sum is what the rest is estimated to come to.
+// sum estimates the total of the rest.
 func (p *Parts) sum(y []float64) (total float64) {
 	for i, w := range p.Weights {
 		total += w * y[i]
@@ -109,7 +109,7 @@ func (s Stat) Exact(n uint64) Stat {
 	return s
 }
 
-// Parts are what a ratio is a quotient of.
+// Parts are the numerator and the denominator of a ratio.
 func (s Stat) Parts() (over, under float64) { return s.over, s.under }
 
 // Of is the ratio of parts that are known.

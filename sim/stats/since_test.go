@@ -8,7 +8,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// What is counted in two times that follow each other is what is counted in both; of a ratio the
+// Counts of two consecutive intervals add up to the count of both; of a ratio the
 // quotient is that of its parts.
 func TestSinceAndPlus(t *testing.T) {
 	at := func(n, over, under float64) stats.Tree {

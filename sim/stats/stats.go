@@ -47,7 +47,7 @@ func (s Stat) of(over, under float64) Stat {
 	return s
 }
 
-// Since is what the statistic is over the time since an earlier value of it: the difference of a
+// Since returns the statistic over the time since an earlier value of it: the difference of a
 // count, the quotient of the differences of a ratio.
 func (s Stat) Since(before Stat) Stat {
 	switch {
@@ -102,7 +102,7 @@ func (s Stat) String() string {
 	return strconv.FormatUint(s.count, 10)
 }
 
-// Since is what all are over the time since an earlier tree of the same machine.
+// Since returns all statistics over the time since an earlier tree of the same machine.
 func (t Tree) Since(before Tree) Tree {
 	out := make(Tree, len(t))
 	for i := range t {

@@ -25,10 +25,10 @@ const (
 	numStages
 )
 
-// stageNames are what exports call the stages, and docs/guide/looking.md explains.
+// stageNames are the names of stages in exports, explained in docs/guide/looking.md.
 var stageNames = [numStages]string{"F", "Dc", "Ib", "Sb", "Op", "Di", "Ex", "Me", "Cm", ""}
 
-// step is what a hook says of an instruction: that from the next cycle on it is in stage to.
+// step is a hook's report of an instruction: that from the next cycle on it is in stage to.
 type step struct {
 	to   stage
 	from [numStages]bool // the stages it can have been in

@@ -70,7 +70,7 @@ func NewLog(path string, to io.Writer, limit int, m *sim.Machine, s Spec, f choo
 	return l, err
 }
 
-// sources are what a machine tells of: cores, then tellers, then the host.
+// sources are the sources of a machine's events: cores, then tellers, then the host.
 func sources(m *sim.Machine) (all []*source, tellers []sim.Telling) {
 	for n, c := range m.Cores {
 		all = append(all, &source{core: n, place: m.CorePath(n), kinds: coreKinds, warps: c.NumWarps()})

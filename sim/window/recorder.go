@@ -20,7 +20,7 @@ type Export interface {
 	show(i *Inst, at uint64)
 	// enter says that it is in a new stage from a cycle on, and has waited for nothing since.
 	enter(i *Inst, at uint64)
-	// wait says what it waits for from a cycle on; empty: nothing. before is what it was.
+	// wait says what it waits for from a cycle on; empty: nothing. before is the previous one.
 	wait(i *Inst, before string, at uint64)
 	// retire says that it is over with the cycle before.
 	retire(i *Inst, at uint64)
@@ -37,7 +37,7 @@ type Export interface {
 // horizon is how far ahead an instruction's end is known.
 const horizon = core.WriteBack + 1
 
-// look is what a cycle leaves.
+// look holds the observations of a cycle.
 type look struct {
 	now   uint64
 	m     *sim.Machine
@@ -295,10 +295,10 @@ func (r *Recorder) lookAt(n int) {
 	}
 }
 
-// onItsWay is what the core books a cycle under in which a warp's head goes to where the scoreboard looks.
+// onItsWay is the cause that the core books a cycle under in which a warp's head goes to where the scoreboard looks.
 const onItsWay = "no_instruction"
 
-// why is what an instruction has waited for in this cycle.
+// why is the cause for which an instruction has waited in this cycle.
 func (r *Recorder) why(i *Inst, state string) string {
 	switch {
 	case i.since > r.now:

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Range is what lies from First to Last.
+// Range is the interval from First to Last.
 type Range struct{ First, Last uint64 }
 
 // Has reports whether n is in it.

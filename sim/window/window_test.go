@@ -34,7 +34,7 @@ const megabytes = 64 << 20
 // vertices is how many the graph of the units' programs has. Vertex v has v mod 5 edges, but for vertex 7 with 30.
 const vertices = 40
 
-// graphOf is what goes behind a unit's program: its set-up, and the graph.
+// graphOf is the text behind a unit's program: its set-up, and the graph.
 var graphOf = map[string]func() string{
 	"peg": func() string {
 		edges, text := graphText()
@@ -474,7 +474,7 @@ func TestWindowIsAPart(t *testing.T) {
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// clip is what the whole log shows of the window of another.
+// clip cuts the whole log to the window of another.
 func clip(whole, o *observed) map[string]int {
 	s, warps := o.commit.spec, o.m.Cores[0].NumWarps()
 	in := map[int]*instr{}

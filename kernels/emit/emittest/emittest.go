@@ -79,7 +79,7 @@ func (m *Machine) Lists() activeset.Lists { return m.Hand("peg").(accel.ListHand
 // lanes than warps, with numbers that are no powers of two.
 func Shapes() [][3]int { return [][3]int{{1, 1, 1}, {2, 3, 4}, {1, 6, 4}, {3, 2, 8}, {1, 3, 6}} }
 
-// Place writes words to a place of their own.
+// Place writes words to memory of their own.
 func (m *Machine) Place(words []uint32) uint32 {
 	at := m.next
 	m.next += 4*uint32(len(words)) + 64
