@@ -221,18 +221,12 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// operatorKeys are the keys of workload that say how an operator runs. The others say what is computed, or are about loops.
-var operatorKeys = []string{
-	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "block_vertices", "block_by", "shard_vertices",
-	"virtual_degree", "ell_width", "slot_order", "dia_diagonals", "warps_per_core", "cta_threads", "hybrid_rule", "alpha", "beta", "launch_overhead",
-}
-
 // operatorWorkload reads --workload.
 func operatorWorkload(set []string) (configs.Workload, error) {
 	for _, s := range set {
 		key, _, _ := strings.Cut(s, "=")
-		if !slices.Contains(operatorKeys, key) {
-			return configs.Workload{}, fmt.Errorf("--workload %s: expected a key that says how operators run: %s", s, strings.Join(operatorKeys, ", "))
+		if !slices.Contains(lower.Keys, key) {
+			return configs.Workload{}, fmt.Errorf("--workload %s: expected a key that says how operators run: %s", s, strings.Join(lower.Keys, ", "))
 		}
 	}
 	return configs.ParseWorkload(set)

@@ -16,7 +16,7 @@ type HostProgram struct {
 	CheckFile      string      `key:"check_file" default:"" doc:"A text file with what the result is to be: a number a word, in lines. Relative to where heddle runs."`
 	CheckKernel    string      `key:"check_kernel" default:"" doc:"A kernel of the program that ends as others do if the result is right, and with a trap (hd_wrong() in C, ebreak) or another exit code than 0 if it is not. It is executed without time behind the last super-step, and counts nowhere."`
 	CheckTolerance float64     `key:"check_tolerance" default:"0" min:"0" max:"1" unit:"" doc:"How far from a number of check_file an f32 may be, as a part of it. 0: the same bits, but for the sign of 0."`
-	SHA256         string      `key:"sha256" default:"" doc:"Of what is loaded: entry, segments, and the kernels' addresses. Filled in when a point is laid out, so that results of a program that has changed since are not mixed with others. If given, another program is refused."`
+	SHA256         string      `key:"sha256" default:"" doc:"Of what is loaded: entry, segments, and the kernels' addresses; of a GraphIt program, its text and schedule_file's. Filled in when a point is laid out, so that results of a program that has changed since are not mixed with others. If given, another program is refused."`
 }
 
 // GraphPart names arrays of the graph.

@@ -1,6 +1,7 @@
 package graphit
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -261,6 +262,22 @@ var configFunctions = []config{
 	{"configKernelFusion", [][]string{enabled}, 1, func(x *SimpleGPUSchedule) **Setting { return &x.KernelFusion }},
 }
 
+// wrong is what is wrong with the arguments of a configuring function; empty: nothing.
+func (c *config) wrong(args []Arg) string {
+	if len(args) < c.needed || len(args) > len(c.words) {
+		return fmt.Sprintf(" takes %d to %d arguments, found %d", c.needed, len(c.words), len(args))
+	}
+	for n, a := range args {
+		switch words := c.words[n]; {
+		case words == nil && !a.isNumber():
+			return fmt.Sprintf(": expected a number or an argument as \"argv[3]\", found %s", a.Text)
+		case words != nil && (a.Quoted || !slices.Contains(words, a.Text)):
+			return fmt.Sprintf(": expected one of %s, found %s", strings.Join(words, ", "), a.Text)
+		}
+	}
+	return ""
+}
+
 // configure is S.configX(ARGS).
 func (s *scheduleParser) configure(of token) {
 	x := s.simple[of.text]
@@ -277,17 +294,9 @@ func (s *scheduleParser) configure(of token) {
 		}
 		s.errorf(t.pos, "a SimpleGPUSchedule has no %s: expected one of %s", t.text, strings.Join(names, ", "))
 	}
-	c, args := configFunctions[i], s.args()
-	if len(args) < c.needed || len(args) > len(c.words) {
-		s.errorf(t.pos, "%s takes %d to %d arguments, found %d", c.name, c.needed, len(c.words), len(args))
-	}
-	for n, a := range args {
-		switch words := c.words[n]; {
-		case words == nil && !a.isNumber():
-			s.errorf(t.pos, "%s: expected a number or an argument as \"argv[3]\", found %s", c.name, a.Text)
-		case words != nil && (a.Quoted || !slices.Contains(words, a.Text)):
-			s.errorf(t.pos, "%s: expected one of %s, found %s", c.name, strings.Join(words, ", "), a.Text)
-		}
+	c, args := &configFunctions[i], s.args()
+	if wrong := c.wrong(args); wrong != "" {
+		s.errorf(t.pos, "%s%s", c.name, wrong)
 	}
 	*c.of(x) = &Setting{args, t.pos}
 }

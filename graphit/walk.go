@@ -96,3 +96,24 @@ func declared(list []Stmt, f func(v *Var)) {
 		}
 	}
 }
+
+// LastArgument is the greatest n for which a program that has been checked asks for argv[n], and where; 0: it asks for none.
+func (f *File) LastArgument() (n int, at Pos) {
+	look := func(x Expr) {
+		i, ok := x.(*Index)
+		if !ok {
+			return
+		}
+		name, ok := i.X.(*Name)
+		if k, isNumber := i.I.(*Number); ok && isNumber && name.Name == "argv" && int(k.Int) > n {
+			n, at = int(k.Int), i.Pos
+		}
+	}
+	for _, v := range f.Globals {
+		WalkExpr(v.Init, look)
+	}
+	for _, fn := range f.Funcs {
+		Walk(fn.Body, look)
+	}
+	return n, at
+}

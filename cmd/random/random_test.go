@@ -8,6 +8,7 @@ package random_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -29,9 +30,13 @@ import (
 	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/graphit"
+	"heddle/graphit/lower"
+	"heddle/graphit/programs"
 	"heddle/isa/emu"
 	"heddle/kernels/activeset"
 	"heddle/kernels/compose"
+	"heddle/kernels/graph"
 	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/units"
@@ -72,7 +77,7 @@ var maxDrawn = map[string]int64{
 func drawing(r *rand.Rand, unit string) schema.Drawing[configs.Experiment] {
 	return schema.Drawing[configs.Experiment]{
 		Rand: r, Most: maxDrawn, Fit: func(e *configs.Experiment) { fit(&e.Machine, unit) },
-		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "report", "trace", "program", "workload.host", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule"},
+		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "report", "trace", "program", "workload.host", "workload.arguments", "workload.schedule_file", "workload.schedules", "workload.float", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule"},
 	}
 }
 
@@ -161,10 +166,94 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 	case "triangles":
 		e.Graph.Clean = graphspec.Clean{Symmetrise: true, DropSelfLoops: true, DropDuplicates: true}
 	}
+	if r.IntN(8) == 0 {
+		e = randomProgram(t, r, e)
+	}
 	illegal, err := configs.ExperimentSchema.Legal(e)
 	require.NoError(t, err)
 	require.NoError(t, illegal)
 	return e
+}
+
+// randomProgram has a GraphIt program in place of the algorithm, with the choices drawn for that where no schedule says otherwise.
+// If none of a few programs goes together with these, the algorithm stays.
+func randomProgram(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Experiment {
+	const tries = 8
+	g, err := graph.Load(e.Graph)
+	require.NoError(t, err)
+	for range tries {
+		p := e
+		drawProgram(r, &p.Workload)
+		if w := &p.Workload; runsProgram(t, &p, g) {
+			return p
+		} else if w.ActiveSet = configs.Auto; runsProgram(t, &p, g) {
+			return p
+		}
+	}
+	return e
+}
+
+// runsProgram reports whether the machine can run a program on a graph.
+func runsProgram(t testing.TB, e *configs.Experiment, g *graph.Graph) bool {
+	w := &e.Workload
+	src, err := programs.Source(strings.TrimSuffix(w.Program, configs.GraphItSuffix))
+	require.NoError(t, err)
+	f, err := graphit.Parse(w.Program, src)
+	require.NoError(t, err)
+	require.NoError(t, graphit.Check(f))
+	labels, err := graphit.ParseLabels([]byte(w.Schedules))
+	require.NoError(t, err)
+	d, err := host.NewRehearsal(&e.Machine)
+	require.NoError(t, err)
+	_, err = lower.Rehearse(context.Background(), d, g, f, lower.Options{
+		Args: append([]string{"p", "g"}, w.Arguments...), Workload: *w, Schedule: f.Schedule.With(labels),
+	}, false)
+	return err == nil
+}
+
+// drawProgram draws a program and a schedule.
+func drawProgram(r *rand.Rand, w *configs.Workload) {
+	names := programs.Names()
+	name := names[r.IntN(len(names))]
+	w.Program, w.Arguments, w.Schedules = name+configs.GraphItSuffix, nil, "{}"
+	w.Iterations, w.Order, w.Fusion, w.Coefficient, w.Settled = 0, "none", "none", "hardware", false
+	labels := []string{"loop:step"}
+	switch name {
+	case "spmv":
+		labels = []string{"step"}
+	case "pagerank", "pagerank_delta":
+		labels, w.Arguments = []string{"step"}, []string{strconv.Itoa(1 + r.IntN(3))}
+	case "bc":
+		labels, w.Arguments = []string{"forward", "backward"}, []string{"0"}
+	case "cc", "k_core":
+	default:
+		w.Arguments = []string{"0"}
+	}
+	one := func(words ...string) string { return words[r.IntN(len(words))] }
+	simple := func() string {
+		var parts []string
+		for _, s := range []string{
+			"load_balance: " + one("VERTEX_BASED", "EDGE_ONLY", "TWC", "TWCE", "STRICT", "WM", "CM", "[EDGE_ONLY, BLOCKED, 4]"),
+			"direction: " + one("PUSH", "PULL", "[PULL, BITMAP]"), "frontier_creation: " + one("FUSED", "UNFUSED_BITMAP", "UNFUSED_BOOLMAP"),
+			"deduplication: " + one("ENABLED", "DISABLED", "[ENABLED, BITMAP]"),
+		} {
+			if r.IntN(3) > 0 {
+				parts = append(parts, s)
+			}
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	var entries []string
+	for _, label := range labels {
+		switch r.IntN(4) {
+		case 0:
+		case 1:
+			entries = append(entries, fmt.Sprintf("%s: {threshold: %.2f, below: %s, above: %s}", label, r.Float64(), simple(), simple()))
+		default:
+			entries = append(entries, label+": "+simple())
+		}
+	}
+	w.Schedules = schema.Mapping("{" + strings.Join(entries, ", ") + "}")
 }
 
 // fitWarps has a core's warps, of the kernel, make up whole thread blocks.

@@ -181,7 +181,7 @@ func (c *checker) exclusion(s source, f *Field, name string, n *yaml.Node) (axes
 		if key == nil {
 			continue
 		}
-		if one := v.Kind == yaml.ScalarNode || key.list && !isListOfLists(v); one {
+		if one := v.Kind == yaml.ScalarNode || key.isMapping() && v.Kind == yaml.MappingNode || key.list && !isListOfLists(v); one {
 			v = &yaml.Node{Kind: yaml.SequenceNode, Line: v.Line, Column: v.Column, Content: []*yaml.Node{v}}
 		}
 		axes = append(axes, Axis{Key: key.Path, Values: c.axisValues(s, join(name, key.Path), key, v, false)})

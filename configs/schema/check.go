@@ -240,6 +240,13 @@ func element(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) 
 // scalar is strict about quotes: "4" is no number and 4 is no name, so that a
 // file says what it means to every other reader of YAML too.
 func (c *checker) scalar(s source, f *Field, path string, n *yaml.Node) (reflect.Value, bool) {
+	if f.isMapping() {
+		if n.Kind == yaml.MappingNode {
+			return reflect.ValueOf(Mapping(flow(n))), true
+		}
+		c.wrong(s, path, n, f.scalar.expected(), nil)
+		return noValue, false
+	}
 	fits := isPlain(n)
 	if f.scalar.quotable() {
 		fits = isString(n)

@@ -357,7 +357,9 @@ func (b *builder) leaf(f *Field, t reflect.Type) {
 	if t.Kind() == reflect.Slice && !isText(t) {
 		f.list, elem = true, t.Elem()
 	}
-	f.scalar = b.scalar(elem)
+	if f.scalar = b.scalar(elem); f.list && elem == mappingType {
+		b.bug("a list of mappings")
+	}
 	if x, ok := reflect.Zero(elem).Interface().(Explained); ok {
 		f.Doc = x.Explain(f.Doc)
 	}
@@ -412,6 +414,9 @@ func (b *builder) scalar(t reflect.Type) scalar {
 		return &boolean{t}
 	case k == reflect.String && (b.tags["oneof"] != "" || hasNames(t)):
 		return b.enum(t)
+	case t == mappingType:
+		b.allow(leafTags)
+		return mapping{}
 	case k == reflect.String:
 		b.allow(leafTags, lineTags)
 		return &freeText{t, b.flag("lines")}

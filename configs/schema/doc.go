@@ -32,6 +32,7 @@
 // hold one of several sections: see Alternatives. The keys of an embedded
 // struct without tags belong to the struct around it, whose Validate, if it has
 // one, stands for both. Slices hold scalars.
+// A Mapping is a leaf that holds a mapping whose keys are not the schema's.
 // Axes hold the values of a sweep.
 //
 // # Layers

@@ -102,7 +102,7 @@ func (c *checker) text(f *Field, text string, at Origin) {
 func textNode(f *Field, text string, at Origin, p *problems) (*yaml.Node, bool) {
 	trimmed := strings.TrimSpace(text)
 	switch {
-	case f.scalar != nil && !f.list:
+	case f.scalar != nil && !f.list && !f.isMapping():
 		return scalarNode(f.scalar.quotable(), text), true
 	case f.list && !strings.HasPrefix(trimmed, "["):
 		list := &yaml.Node{Kind: yaml.SequenceNode}

@@ -178,10 +178,18 @@ var (
 
 // quote writes a string; Go's escapes are a subset of YAML's.
 func quote(s string) string {
-	if plainString.MatchString(s) && !slices.Contains(yamlWords, strings.ToLower(s)) {
-		return s
+	if plainString.MatchString(s) {
+		return quoteWord(s)
 	}
 	return strconv.Quote(s)
+}
+
+// quoteWord writes a string that needs no quotes, unless it is one of the words.
+func quoteWord(s string) string {
+	if slices.Contains(yamlWords, strings.ToLower(s)) {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 // Difference is a key that two configurations have not in common, with its

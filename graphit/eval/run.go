@@ -112,7 +112,19 @@ func (h *Host) Argument(a graphit.Arg) (float64, error) {
 }
 
 // Run runs the program on a backend. An error is a *graphit.Error, the backend's or ctx's.
-func (h *Host) Run(ctx context.Context, b Backend) (err error) {
+func (h *Host) Run(ctx context.Context, b Backend) error {
+	return h.guarded(ctx, b, func() {
+		h.globals()
+		h.block(h.program.Main)
+	})
+}
+
+// Declare makes the program's constants on a backend, and runs nothing of main.
+func (h *Host) Declare(ctx context.Context, b Backend) error {
+	return h.guarded(ctx, b, h.globals)
+}
+
+func (h *Host) guarded(ctx context.Context, b Backend, f func()) (err error) {
 	h.back, h.ctx = b, ctx
 	defer func() {
 		switch x := recover().(type) {
@@ -125,8 +137,7 @@ func (h *Host) Run(ctx context.Context, b Backend) (err error) {
 			panic(x)
 		}
 	}()
-	h.globals()
-	h.block(h.program.Main)
+	f()
 	return nil
 }
 

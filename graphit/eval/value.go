@@ -203,6 +203,15 @@ func newData(t *graphit.Type, n int) *data {
 	return d
 }
 
+// ElementBytes is the memory of an element of a vector of the reference's.
+func ElementBytes(t *graphit.Type) int {
+	const integer, real = 8 + 4, 8 + 8 + 4 + 4 + 4 + 8 + 1
+	if t.IsReal() {
+		return real
+	}
+	return integer
+}
+
 func (d *data) len() int { return len(d.wrote) }
 
 func (d *data) get(n int) Value {

@@ -23,6 +23,7 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
+	"heddle/sim"
 	"heddle/units"
 	_ "heddle/units/all"
 )
@@ -261,4 +262,19 @@ schedule:
 	}
 	require.Contains(t, used, "loop:step/gather-push")
 	require.Contains(t, used, "loop:step'/gather-pull")
+}
+
+// TestUnitsBetweenOperators: a launch over vertices between two traversals leaves the units' lists alone, and a graph unit does
+// not go on with the edges of the gather before it. So it must on a machine with time, where units work unasked.
+func TestUnitsBetweenOperators(t *testing.T) {
+	g := load(t, "bipartite.left=17", "bipartite.right=9", "bipartite.edges=136", "clean.symmetrise=true")
+	l, err := configs.LoadMachine("vortex-1c4w4t-graphpeg", nil, nil)
+	require.NoError(t, err)
+	for _, settings := range [][]string{{"schedule=peg"}, {"schedule=peg", "active_set=queue"}} {
+		d, err := host.NewTimed(l.Value, sim.Options{})
+		require.NoError(t, err)
+		r, err := lower.Run(context.Background(), d, g, parse(t, "bc", program(t, "bc")), lower.Options{Args: []string{"bc", "graph", "0"}, Workload: workload(t, settings...)})
+		require.NoError(t, err, settings)
+		require.True(t, r.Verified)
+	}
 }

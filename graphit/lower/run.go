@@ -21,10 +21,12 @@ import (
 type Options struct {
 	Args     []string // argv, from the program's name on
 	Output   io.Writer
-	Float    bool                              // double is computed as float
-	Workload configs.Workload                  // of operators without a schedule; launch overhead, sizes
-	Schedule *graphit.Schedule                 // in place of the program's own
-	MaxSteps int                               // traversals of edges at most; 0: any number
+	Float    bool              // double is computed as float
+	Workload configs.Workload  // of operators without a schedule; launch overhead, sizes
+	Schedule *graphit.Schedule // in place of the program's own
+	MaxSteps int               // traversals of edges at most; 0: any number
+
+	rehearse bool                              // nothing is launched: Rehearse
 	mutate   func(op *graphir.EdgeSetIterator) // of tests: changes what the passes have found out
 }
 
@@ -92,8 +94,7 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 	if err := accepts(p, g); err != nil {
 		return r, err
 	}
-	h := eval.NewHost(p, g, eval.Options{Args: o.Args, Output: o.Output, MaxSteps: o.MaxSteps})
-	b := &backend{host: h, program: p, graph: g, device: d, options: o, initial: map[*graphit.Var][]uint32{}, frontiers: map[*eval.Set]*compose.Frontier{}, ready: map[*eval.Queue]*eval.Set{}}
+	h, b := newBackend(d, g, p, o)
 	err = h.Run(ctx, b)
 	if s := b.session; s != nil {
 		r.Launched, r.Steps, r.Times, r.Layout = s.Launched, s.Steps, s.Times, s.Layout()
@@ -116,6 +117,52 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 	r.Verified = err == nil
 	return r, err
 }
+
+func newBackend(d host.Device, g *graph.Graph, p *graphir.Program, o Options) (*eval.Host, *backend) {
+	h := eval.NewHost(p, g, eval.Options{Args: o.Args, Output: o.Output, MaxSteps: o.MaxSteps})
+	return h, &backend{
+		host: h, program: p, graph: g, device: d, options: o,
+		initial: map[*graphit.Var][]uint32{}, frontiers: map[*eval.Set]*compose.Frontier{}, ready: map[*eval.Queue]*eval.Set{},
+	}
+}
+
+// Rehearse does what Run does before its first launch: what it refuses, Run would. It returns the memory of the program's arrays
+// and of its reference. On a graph that stands in for another one main is not run, whose vertices may be the other's.
+func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options, standIn bool) (m compose.Memory, err error) {
+	defer catch(f.Name, &err)
+	p, err := Build(f, o.Schedule, o.Float)
+	if err != nil {
+		return m, err
+	}
+	if err := accepts(p, g); err != nil {
+		return m, err
+	}
+	o.rehearse, o.Output = true, nil
+	h, b := newBackend(d, g, p, o)
+	if standIn {
+		err = h.Declare(ctx, b)
+	} else {
+		err = h.Run(ctx, b)
+	}
+	if err == nil {
+		err = b.open()
+	}
+	if err != nil && !errors.Is(err, errRehearsed) {
+		return m, err
+	}
+	m = b.session.Memory()
+	for _, v := range p.Vectors {
+		n := v.Type.Size
+		if v.Type.Element != "" {
+			n = g.Vertices()
+		}
+		m.Own += uint64(n) * uint64(eval.ElementBytes(v.Type.Of)+2*wordBytes)
+	}
+	return m, nil
+}
+
+// wordBytes is the size of a word of the machine's, of which each vector's first contents and its last are kept.
+const wordBytes = 4
 
 // accepts refuses graphs whose weights are none of the program's.
 func accepts(p *graphir.Program, g *graph.Graph) error {
@@ -278,6 +325,20 @@ func (b *backend) open() (err error) {
 	return err
 }
 
+// errRehearsed ends a rehearsal: everything has its place, and the first launch comes.
+var errRehearsed = errors.New("rehearsed")
+
+// start comes before a launch.
+func (b *backend) start() error {
+	if err := b.open(); err != nil {
+		return err
+	}
+	if b.options.rehearse {
+		return errRehearsed
+	}
+	return nil
+}
+
 // words are the program's numbers.
 func (b *backend) words() map[string]uint32 {
 	words := map[string]uint32{priorityName: b.current, below: b.bound}
@@ -312,7 +373,7 @@ func (b *backend) made(f *compose.Frontier) *eval.Set {
 
 // Edges runs an operator, under the schedule for its input's size if there are two.
 func (b *backend) Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *eval.Set) (*eval.Set, error) {
-	if err := b.open(); err != nil {
+	if err := b.start(); err != nil {
 		return nil, err
 	}
 	if op.Output == graphir.Priority {
@@ -345,7 +406,7 @@ func (b *backend) Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *ev
 
 // Vertices runs an operator.
 func (b *backend) Vertices(ctx context.Context, op *graphir.VertexSetIterator, in *eval.Set) (*eval.Set, error) {
-	if err := b.open(); err != nil {
+	if err := b.start(); err != nil {
 		return nil, err
 	}
 	out, err := b.session.Vertices(ctx, b.vertices[op], b.frontier(in))
@@ -362,7 +423,7 @@ func (b *backend) Vertices(ctx context.Context, op *graphir.VertexSetIterator, i
 
 // Queue makes a queue: its first vertices come with it.
 func (b *backend) Queue(q *eval.Queue) error {
-	if err := b.open(); err != nil {
+	if err := b.start(); err != nil {
 		return err
 	}
 	name := waits(q.Var)

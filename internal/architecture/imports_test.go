@@ -87,7 +87,7 @@ var rules = []struct {
 	// Of another module, to whom nothing internal is there.
 	{"examples/", []string{"=cmd", "=isa", "isa/", "components/", "=kernel", "=machine", "=experiment", "=register"}},
 	{"cmd", []string{""}},
-	{"internal/experiment", []string{"=isa", "isa/", "configs", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "internal/version", "configs/schema", "internal/store", "internal/fit"}},
+	{"internal/experiment", []string{"=isa", "isa/", "configs", "=graphit", "graphit/", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "internal/version", "configs/schema", "internal/store", "internal/fit"}},
 	{"internal/store", []string{"sim/stats", "internal/files"}},
 	// Where a run's time went, by what its machine has counted.
 	{"internal/hotspots", []string{"=isa", "=sim", "components/core", "internal/experiment", "internal/files", "internal/plain"}},

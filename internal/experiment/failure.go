@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"heddle/graphit/eval"
 	"heddle/kernels/reference"
 	"heddle/sim"
 )
@@ -35,7 +36,7 @@ func Class(err error) string {
 		return ""
 	case errors.As(err, &stored):
 		return stored.Failure
-	case errors.Is(err, reference.ErrWrong):
+	case errors.Is(err, reference.ErrWrong), errors.Is(err, eval.ErrCheck):
 		return WrongResult
 	case errors.As(err, new(*sim.StallError)):
 		return NoProgress

@@ -13,7 +13,6 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/pagerank"
-	"heddle/kernels/program"
 	"heddle/kernels/schedule"
 	"heddle/sim"
 	"heddle/sim/stats"
@@ -56,12 +55,18 @@ func (r *result) step(n int, kernel string, s *sim.Result, more ...stats.Stat) {
 }
 
 // checkKernels refuses workloads that there are no kernels for.
-func checkKernels(e *configs.Experiment, programs *program.Cache) error {
+func checkKernels(e *configs.Experiment, programs *programs) error {
 	w := &e.Workload
 	switch {
 	case w.Trace != "":
 		return checkTrace(e)
-	case w.HasProgram():
+	case w.IsGraphIt():
+		return checkGraphIt(w, programs)
+	}
+	if err := noGraphIt(w); err != nil {
+		return err
+	}
+	if w.HasProgram() {
 		return checkProgram(w, programs)
 	}
 	if w.Kernel == configs.Handwritten {
@@ -216,8 +221,11 @@ func edgesOfWhole(g *graph.Graph, w *configs.Workload) uint64 {
 }
 
 // runKernels computes what a workload says, and books what is of the region.
-func runKernels(ctx context.Context, d *counted, g *graph.Graph, e *configs.Experiment, programs *program.Cache) (result, error) {
+func runKernels(ctx context.Context, d *counted, g *graph.Graph, e *configs.Experiment, programs *programs) (result, error) {
 	r := result{region: e.Region}
+	if e.Workload.IsGraphIt() {
+		return r, r.graphIt(ctx, d, g, &e.Workload, programs)
+	}
 	if e.Workload.HasProgram() {
 		return r, r.program(ctx, d, g, &e.Workload, programs)
 	}

@@ -15,7 +15,6 @@ import (
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/kernels/compose"
-	"heddle/kernels/program"
 )
 
 // Setting is the value of one axis at a point.
@@ -34,7 +33,7 @@ type Point struct {
 	Config   configs.Experiment
 
 	yaml     *yaml
-	programs *program.Cache // those of the experiment's points
+	programs *programs // those of the experiment's points
 }
 
 // yaml is a configuration's text, made when it is first asked for: an experiment may have many points.
@@ -66,7 +65,7 @@ func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error)
 		return nil, err
 	}
 	points := make([]Point, 0, len(places))
-	fits, programs := make([]int, len(e.Exclude)), &program.Cache{}
+	fits, programs := make([]int, len(e.Exclude)), &programs{}
 	seeds := len(d.seeds().values)
 	for i := 0; i < len(places); i += seeds {
 		p := d.point(places[i])
@@ -141,7 +140,7 @@ func of(p *Point, err error) error {
 // Candidate is one of the points that an experiment without axes stands for all of, as a search makes them one by one:
 // with settings of its own over it. Speedups are relative to the first, number 0.
 func Candidate(l *schema.Loaded[configs.Experiment], set []string, settings []Setting, number int) (Point, error) {
-	p := Point{Axes: settings, Variant: settings, Settings: settings, Place: []int{number, 0}, programs: &program.Cache{}, yaml: &yaml{}}
+	p := Point{Axes: settings, Variant: settings, Settings: settings, Place: []int{number, 0}, programs: &programs{}, yaml: &yaml{}}
 	var err error
 	if p.Config, err = at(l, p.programs, settings, set); err != nil {
 		return p, of(&p, err)
@@ -201,7 +200,7 @@ func SameStats(outcomes []Outcome) func(i, j int) bool {
 
 // at returns the configuration that the points of all seeds have, but for the seed: that of the axes, with others over
 // it.
-func at(l *schema.Loaded[configs.Experiment], programs *program.Cache, settings []Setting, set []string, over ...string) (configs.Experiment, error) {
+func at(l *schema.Loaded[configs.Experiment], programs *programs, settings []Setting, set []string, over ...string) (configs.Experiment, error) {
 	p, err := l.With(arguments(settings, set, over...)...)
 	if err == nil {
 		p.Value.Compare, p.Value.Sweep, p.Value.Exclude, p.Value.Seeds = nil, nil, nil, nil

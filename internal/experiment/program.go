@@ -18,7 +18,7 @@ const Unchecked = "not checked"
 const programKernel = "program/"
 
 // checkProgram refuses programs that cannot be run, and writes down which it is.
-func checkProgram(w *configs.Workload, programs *program.Cache) error {
+func checkProgram(w *configs.Workload, programs *programs) error {
 	p, err := programs.Open(context.Background(), w)
 	if err == nil {
 		w.Host.SHA256 = p.SHA256
@@ -29,7 +29,7 @@ func checkProgram(w *configs.Workload, programs *program.Cache) error {
 // ProgramLines are those that a program of the user's own says of its instructions; nil: there is none, or it does not
 // say.
 func (p *Point) ProgramLines() *isa.Lines {
-	if !p.Config.Workload.HasProgram() {
+	if w := &p.Config.Workload; !w.HasProgram() || w.IsGraphIt() {
 		return nil
 	}
 	own, err := p.programs.Open(context.Background(), &p.Config.Workload)
@@ -40,7 +40,7 @@ func (p *Point) ProgramLines() *isa.Lines {
 }
 
 // program runs a program of the user's own, and books what is of the region.
-func (r *result) program(ctx context.Context, d *counted, g *graph.Graph, w *configs.Workload, programs *program.Cache) error {
+func (r *result) program(ctx context.Context, d *counted, g *graph.Graph, w *configs.Workload, programs *programs) error {
 	p, err := programs.Open(ctx, w)
 	if err != nil {
 		return err

@@ -388,7 +388,11 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 	for i := range res.steps {
 		s := &res.steps[i]
 		all.add(s)
-		switch s.Kernel {
+		kernel := s.Kernel
+		if strings.HasPrefix(kernel, graphItKernel) {
+			kernel = kernelOf(kernel)
+		}
+		switch kernel {
 		case initKernel:
 			begin.add(s)
 		case applyKernel:

@@ -119,6 +119,9 @@ func handwrittenNeed(cfg *configs.Experiment) *need {
 func asksGraph(cfg *configs.Experiment) bool {
 	w := &cfg.Workload
 	name := string(w.Algorithm)
+	if w.IsGraphIt() { // its arguments may be vertices
+		return cfg.Graph.File != "" || len(w.Arguments) > 0
+	}
 	if w.HasProgram() {
 		if name = w.Host.Check; name == "" {
 			return cfg.Graph.File != "" || w.Source >= 0 || w.Host.CheckFile != ""
@@ -167,6 +170,9 @@ func (v *vetting) standInGraphs(w graphspec.Weights) ([]*graph.Graph, error) {
 
 func (v *vetting) rehearse(d *host.Rehearsal, g *graph.Graph, point *Point) (compose.Memory, error) {
 	w := point.Config.Workload
+	if w.IsGraphIt() {
+		return v.rehearseGraphIt(context.Background(), d, g, point)
+	}
 	if w.HasProgram() {
 		own, err := point.programs.Open(context.Background(), &w)
 		if err != nil {

@@ -119,6 +119,7 @@ type Session struct {
 	shared   map[*uint32]uint32
 	edges    []*EdgeOperator
 	vertices []*VertexOperator
+	owner    *EdgeOperator // that the graph units were set up for last; nil: none
 }
 
 // Launched is a launch of a program's.
@@ -273,6 +274,7 @@ func (s *Session) placeVertices(o *VertexOperator) error {
 // makes one.
 func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Frontier, error) {
 	r := o.run
+	s.own(o)
 	dense := o.Plan.Algorithm.Dense
 	if !dense && (in != o.holds || in == nil) {
 		if err := s.start(o, in); err != nil {
@@ -301,6 +303,18 @@ func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Fr
 	out.Vertices = slices.Compact(out.Vertices)
 	o.holds = out
 	return out, nil
+}
+
+// own gives an operator the graph units: what another one has left in their lists is nobody's any more.
+func (s *Session) own(o *EdgeOperator) {
+	if o.Plan.Schedule.Unit == "" || s.owner == o {
+		return
+	}
+	if before := s.owner; before != nil && before.Plan.Schedule.Lists {
+		before.run.lists().Forget()
+		before.holds = nil
+	}
+	s.owner = o
 }
 
 // start lays a frontier out as an operator's active set.
@@ -386,6 +400,11 @@ func (s *Session) Vertices(ctx context.Context, o *VertexOperator, in *Frontier)
 		block[i] = value
 	}
 	s.device.WriteWords(o.args, block)
+	if s.owner != nil { // or its units would go on with the edges of its gather
+		if err := s.owner.run.configure(o.kernel); err != nil {
+			return nil, err
+		}
+	}
 	res, err := s.device.Launch(ctx, o.program, o.args)
 	s.Times.Add(res, uint64(s.workload.LaunchOverhead))
 	s.Launched = append(s.Launched, Launched{s.Steps, o.Name, res, nil})
@@ -418,6 +437,9 @@ func (s *Session) Array(array string) []uint32 {
 	s.device.ReadWords(s.places[array], words)
 	return words
 }
+
+// Memory is the size of the session's arrays on the host.
+func (s *Session) Memory() Memory { return memoryOf(s.image) }
 
 // Layout is where the program's arrays are.
 func (s *Session) Layout() (list []graph.Region) {

@@ -40,9 +40,11 @@ type Memory struct {
 	Derived uint64 // of the graph, besides its CSR: for all runs on it
 }
 
-func (r *run) memory() Memory {
-	m := Memory{Own: r.image.Bytes()}
-	for name, bytes := range r.image.SharedBytes() {
+func (r *run) memory() Memory { return memoryOf(r.image) }
+
+func memoryOf(image *graph.Image) Memory {
+	m := Memory{Own: image.Bytes()}
+	for name, bytes := range image.SharedBytes() {
 		m.Own -= bytes
 		if order, part, _ := strings.Cut(name, "."); order != "csr" || part == "rows" {
 			m.Derived += bytes

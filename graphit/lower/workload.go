@@ -1,0 +1,34 @@
+package lower
+
+import (
+	"fmt"
+
+	"heddle/configs"
+	"heddle/kernels/compose"
+)
+
+// Keys are the keys of workload that say how an operator runs of which no schedule says it. The others say what is computed, or
+// are about loops.
+var Keys = []string{
+	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "block_vertices", "block_by", "shard_vertices",
+	"virtual_degree", "ell_width", "slot_order", "dia_diagonals", "warps_per_core", "cta_threads", "hybrid_rule", "alpha", "beta", "launch_overhead",
+}
+
+// CheckWorkload refuses keys that a GraphIt program cannot follow. Those that say what heddle's own kernels compute have no
+// effect.
+func CheckWorkload(w *configs.Workload) error {
+	refuse := func(key, format string, args ...any) error {
+		return &compose.KeyError{Key: "workload." + key, Msg: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case w.Fusion == compose.LoopFusion:
+		return refuse("fusion", " = loop: the loops of %s are the host's: expected none", w.Program)
+	case w.Recipe != compose.NoRecipe:
+		return refuse("recipe", " = %s: it is for algorithms of heddle's own: expected none", w.Recipe)
+	case w.Order != "none":
+		return refuse("order", " = %s: %s orders vertices by its own priority_queue: expected none", w.Order, w.Program)
+	case w.Kernel != configs.Compiled:
+		return refuse("kernel", " = %s: expected compiled", w.Kernel)
+	}
+	return nil
+}
