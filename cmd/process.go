@@ -141,6 +141,9 @@ type output struct {
 	err error
 }
 
+// Fd is for what asks how wide the terminal is.
+func (o *output) Fd() uintptr { return o.f.Fd() }
+
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	if o.err != nil {

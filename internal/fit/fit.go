@@ -5,7 +5,6 @@ package fit
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -25,7 +24,7 @@ func Columns(w io.Writer) int {
 	switch w := w.(type) {
 	case Writer:
 		return w.Columns
-	case *os.File:
+	case interface{ Fd() uintptr }: // a file, or what stands for one
 		if columns, _, err := term.GetSize(int(w.Fd())); err == nil {
 			return columns
 		}
