@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/internal/files"
+	"heddle/internal/fit"
 	"heddle/isa"
 	"heddle/isa/elf"
 )
@@ -129,10 +130,11 @@ func newISA() *cobra.Command {
 				}
 				rows = append(rows, r)
 			}
+			var b strings.Builder
 			for _, r := range rows {
-				fmt.Fprintf(out, "%-9s %-16s %-24s %s\n", r.Ext.Name, r.Name, r.Format, r.Doc)
+				fmt.Fprintf(&b, "%-9s  %-16s  %-24s  %s\n", r.Ext.Name, r.Name, r.Format, r.Doc)
 			}
-			return nil
+			return fit.Print(out, b.String())
 		},
 	}
 	c.Flags().BoolVar(&markdown, "markdown", false, "print docs/reference/isa.md")

@@ -159,7 +159,7 @@ func newConfigSchema() *cobra.Command {
 		Use: "schema [FILTER]", Short: "List every key: type, range, default; with a filter, the keys whose path has it, and what they mean", Args: cobra.MaximumNArgs(1),
 		Example: "  heddle config schema\n  heddle config schema weaver\n  heddle config schema --json\n  heddle config schema --markdown > docs/reference/configuration.md",
 		RunE: func(c *cobra.Command, args []string) error {
-			text := configs.ExperimentSchema.Text()
+			var text []byte
 			switch {
 			case len(args) == 1 && (asJSON || markdown):
 				return errors.New("a filter beside --json or --markdown: expected one of them")
@@ -171,6 +171,8 @@ func newConfigSchema() *cobra.Command {
 				text = configs.ExperimentSchema.JSON()
 			case markdown:
 				text = configurationDoc()
+			default:
+				text = configs.ExperimentSchema.Text(fit.Columns(c.OutOrStdout()))
 			}
 			_, err := c.OutOrStdout().Write(text)
 			return err

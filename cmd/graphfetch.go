@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/internal/fetch"
+	"heddle/internal/fit"
 )
 
 // graphFetch are the flags of heddle graph fetch.
@@ -40,16 +41,15 @@ experiments. What differs is not kept. Without a name, list the graphs.`,
 }
 
 func listFetchable(w io.Writer) error {
+	var b strings.Builder
 	for _, g := range fetch.Catalogue {
 		edges := "edges not checked"
 		if g.Lines > 0 {
 			edges = grouped(g.Lines) + " listed edges"
 		}
-		if _, err := fmt.Fprintf(w, "%-18s %s; %s vertices, %s\n", g.Name, g.About, grouped(g.Vertices), edges); err != nil {
-			return err
-		}
+		fmt.Fprintf(&b, "%-18s  %s; %s vertices, %s\n", g.Name, g.About, grouped(g.Vertices), edges)
 	}
-	return nil
+	return fit.Print(w, b.String())
 }
 
 func (f *graphFetch) fetch(c *cobra.Command, name string) error {

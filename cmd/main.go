@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -37,9 +38,9 @@ const (
 	exitInterrupted = 130
 )
 
-const exitHelp = `Exit codes: 0 done; 1 the program failed (trap, or it returned another code
-than 0), or --check found a violated invariant; 2 wrong command line or input; 3 no progress (deadlock) or limit
-reached; 130 interrupted.`
+const exitHelp = `Exit codes: 0 done; 1 the program failed (trap, or it returned another code than
+0), or --check found a violated invariant; 2 wrong command line or input; 3 no
+progress (deadlock) or limit reached; 130 interrupted.`
 
 // codeError is an error with its exit code.
 type codeError struct {
@@ -90,6 +91,7 @@ graph-processing hardware units plugged into its cores.
 		SilenceUsage:  true,
 	}
 	fitTables(root)
+	fitHelp(root)
 	root.SetVersionTemplate("heddle {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newFigure(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(), newGt(), newCLI(), newMan(), newTune())
@@ -127,8 +129,39 @@ func refuseUnknown(root *cobra.Command) {
 		if c.HasSubCommands() && !c.Runnable() {
 			c.Args, c.RunE = onlyCommands, func(c *cobra.Command, _ []string) error { return c.Help() }
 		}
+		if c.Args != nil && !c.HasSubCommands() {
+			c.Args = withUse(c.Args)
+		}
 		refuseUnknown(c)
 	}
+}
+
+// withUse adds to cobra's complaints about the number of arguments which a command takes.
+func withUse(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		err := check(c, args)
+		if err != nil && (strings.Contains(err.Error(), "arg(s)") || strings.HasPrefix(err.Error(), "unknown command")) {
+			err = fmt.Errorf("%w: expected %s", err, c.UseLine())
+		}
+		return err
+	}
+}
+
+// fitHelp has help be as wide as the terminal, or as --columns says.
+func fitHelp(root *cobra.Command) {
+	show := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		out := c.OutOrStdout()
+		columns := fit.Columns(out)
+		if n, err := c.Flags().GetInt("columns"); err == nil && c.Flags().Changed("columns") {
+			columns = n
+		}
+		var b bytes.Buffer
+		c.SetOut(&b)
+		show(c, args)
+		c.SetOut(nil)
+		fmt.Fprint(out, fit.Text(b.String(), columns))
+	})
 }
 
 // onlyCommands refuses what a group of commands is given, since its commands would have taken it.

@@ -271,75 +271,7 @@ func verdictText(p *store.Point) string {
 	return experiment.Verdict(p.Verified, p.Replay, p.Partial, p.Failure)
 }
 
-func newTable(w io.Writer, header ...any) table.Writer {
-	t := &plainTable{Writer: table.NewWriter(), w: w}
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(table.Row(header))
-	return t
-}
-
-// plainTable is a table of what others may have written, which fits where it is written to.
-type plainTable struct {
-	table.Writer
-	w       io.Writer
-	names   []string
-	widths  []int
-	words   []int // the longest
-	configs []table.ColumnConfig
-}
-
-// AppendRow adds a row, each cell on one line.
-func (t *plainTable) AppendRow(row table.Row, config ...table.RowConfig) {
-	t.Writer.AppendRow(t.measured(plainRow(row)), config...)
-}
-
-// AppendHeader adds a row to the head.
-func (t *plainTable) AppendHeader(row table.Row, config ...table.RowConfig) {
-	row = plainRow(row)
-	for _, cell := range row {
-		t.names = append(t.names, fmt.Sprint(cell))
-	}
-	t.Writer.AppendHeader(t.measured(row), config...)
-}
-
-func (t *plainTable) measured(row table.Row) table.Row {
-	for i, cell := range row {
-		if i == len(t.widths) {
-			t.widths, t.words = append(t.widths, 0), append(t.words, 0)
-		}
-		words := fmt.Sprint(cell)
-		t.widths[i] = max(t.widths[i], text.StringWidthWithoutEscSequences(words))
-		for _, word := range strings.Fields(words) {
-			t.words[i] = max(t.words[i], text.StringWidthWithoutEscSequences(word))
-		}
-	}
-	return row
-}
-
-// SetColumnConfigs says how columns are aligned.
-func (t *plainTable) SetColumnConfigs(configs []table.ColumnConfig) { t.configs = configs }
-
-// Render writes the table. The last columns go first where there is no room.
-func (t *plainTable) Render() string {
-	f := fit.Table{Writer: t.Writer, Configs: t.configs, Names: t.names, Widths: t.widths, Words: t.words}
-	for i := len(t.names) - 1; i > 0; i-- {
-		f.Drop = append(f.Drop, i)
-	}
-	f.Render(t.w)
-	return ""
-}
-
-func plainRow(row table.Row) table.Row {
-	out := make(table.Row, len(row))
-	for i, cell := range row {
-		if s, ok := cell.(string); ok {
-			cell = plain.Line(s)
-		}
-		out[i] = cell
-	}
-	return out
-}
+func newTable(w io.Writer, header ...any) table.Writer { return fit.New(w, header...) }
 
 func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
 	points, _, err := f.points(args[0])

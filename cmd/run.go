@@ -236,7 +236,11 @@ func (f *runFlags) command(c *cobra.Command, name string) string {
 	words := []string{c.CommandPath(), quoted(name)}
 	c.Flags().Visit(func(flag *pflag.Flag) {
 		if !slices.Contains([]string{"set", "fresh", "dry-run"}, flag.Name) {
-			words = append(words, "--"+flag.Name+"="+quoted(flag.Value.String()))
+			word := "--" + flag.Name
+			if value := flag.Value.String(); value == "" || value != flag.NoOptDefVal {
+				word += "=" + quoted(value)
+			}
+			words = append(words, word)
 		}
 	})
 	for _, s := range f.overrides.set {

@@ -14,6 +14,7 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/experiment"
+	"heddle/internal/fit"
 	"heddle/sim"
 	"heddle/sim/stats"
 	"heddle/units"
@@ -120,10 +121,11 @@ func printStats(c *cobra.Command, list stats.Tree, asJSON bool) error {
 	for _, s := range list {
 		name, unit = max(name, len(s.Name)), max(unit, len(s.Unit))
 	}
+	var b strings.Builder
 	for _, s := range list {
-		fmt.Fprintf(out, "%-*s  %-*s  %s\n", name, s.Name, unit, s.Unit, s.Doc)
+		fmt.Fprintf(&b, "%-*s  %-*s  %s\n", name, s.Name, unit, s.Unit, s.Doc)
 	}
-	return nil
+	return fit.Print(out, b.String())
 }
 
 // documented is a machine whose statistics docs/reference/statistics.md lists.

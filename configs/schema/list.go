@@ -4,20 +4,35 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
+
+	"heddle/internal/fit"
 )
 
-// Text lists all keys for a terminal: key, type, range or values, default.
-func (s *Schema[T]) Text() []byte {
+// Text lists all keys for a terminal of so many columns (0: of any width): key, type, range or values, default. Where
+// the table has no room, all but the key is on the lines below it.
+func (s *Schema[T]) Text(columns int) []byte {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, f := range s.Fields() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Path, f.typeUnit(), f.allowed(), f.defaultText())
 	}
 	w.Flush() // to memory
-	return trimLines(b.Bytes())
+	text := trimLines(b.Bytes())
+	if columns == 0 || !slices.ContainsFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool {
+		return utf8.RuneCount(line) > columns
+	}) {
+		return text
+	}
+	b.Reset()
+	for _, f := range s.Fields() {
+		fmt.Fprintln(&b, f.Path)
+		below(&b, f.facts(), columns)
+	}
+	return b.Bytes()
 }
 
 // Explain lists the keys whose path matches, with what they mean, in lines of at most so many characters.
@@ -31,37 +46,34 @@ func (s *Schema[T]) Explain(match func(path string) bool, columns int) []byte {
 			b.WriteString("\n")
 		}
 		fmt.Fprintln(&b, f.Path)
-		facts := []string{f.typeUnit()}
-		if text := f.allowed(); text != "" {
-			facts = append(facts, text)
-		}
-		if text := f.defaultText(); text != "" {
-			facts = append(facts, "default "+text)
-		}
-		for _, text := range []string{strings.Join(facts, "; "), f.Doc} {
-			for _, line := range wrapped(text, columns-indent) {
-				fmt.Fprintf(&b, "%*s%s\n", indent, "", line)
-			}
-		}
+		below(&b, f.facts(), columns)
+		below(&b, f.Doc, columns)
 	}
 	return b.Bytes()
 }
 
-const indent = 4
-
-func wrapped(text string, width int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
+// facts are all that the schema says of a key but what it means.
+func (f *Field) facts() string {
+	facts := []string{f.typeUnit()}
+	if text := f.allowed(); text != "" {
+		facts = append(facts, text)
 	}
-	return append(lines, line)
+	if text := f.defaultText(); f.Required {
+		facts = append(facts, text)
+	} else if text != "" {
+		facts = append(facts, "default "+text)
+	}
+	return strings.Join(facts, "; ")
 }
+
+// below writes a text below a key.
+func below(b *bytes.Buffer, text string, columns int) {
+	for _, line := range fit.Lines(text, columns-indent) {
+		fmt.Fprintf(b, "%*s%s\n", indent, "", line)
+	}
+}
+
+const indent = 4
 
 // trimLines drops the padding of empty last columns.
 func trimLines(text []byte) []byte {

@@ -51,7 +51,7 @@ func TestOutputs(t *testing.T) {
 	l := load(t, in)
 	golden(t, "resolved.yaml", experiments.YAML(l.Value))
 	golden(t, "annotated.yaml", l.AnnotatedYAML())
-	golden(t, "schema.txt", experiments.Text())
+	golden(t, "schema.txt", experiments.Text(0))
 	golden(t, "schema.json", experiments.JSON())
 	golden(t, "schema.md", experiments.Markdown("Experiment"))
 }

@@ -56,7 +56,7 @@ var rules = []struct {
 	}},
 	{"units/all", []string{"components/*/unit"}},
 	{"units", []string{"=isa", "components/accel", "=kernels/schedule"}},
-	{"configs/schema", []string{"internal/files", "internal/plain", "internal/suggest"}},
+	{"configs/schema", []string{"internal/files", "internal/fit", "internal/plain", "internal/suggest"}},
 	// Names of what is registered are keys' values.
 	{"configs", []string{
 		"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "configs/schema", "register",
@@ -97,11 +97,12 @@ var rules = []struct {
 	{"internal/monitor", []string{"=sim", "sim/stats", "internal/echarts"}},
 	{"internal/echarts", nil},
 	{"internal/fetch", []string{"internal/files"}},
+	{"internal/fit", []string{"internal/plain"}},
 	{"internal/documents", []string{"configs"}},
 	{"internal/diagram", []string{"configs", "=units", "components/"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/fit", "internal/report"}},
-	{"internal/tune", []string{"configs", "kernels", "=units", "internal/experiment", "internal/files"}},
+	{"internal/tune", []string{"configs", "kernels", "=units", "internal/experiment", "internal/files", "internal/fit"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
 	{"internal/checkpoint", []string{"internal/files"}},
 	{"internal/samplecheck", []string{"configs", "internal/experiment", "internal/resources"}},

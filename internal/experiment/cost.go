@@ -1,12 +1,13 @@
 package experiment
 
 import (
-	"bufio"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"heddle/configs"
+	terminal "heddle/internal/fit"
 )
 
 // secondsPerLaneEdge, over the lanes of a warp, is the host time of a simulated edge until an experiment's own
@@ -139,8 +140,7 @@ func superSteps(w *configs.Workload) uint64 {
 // Write lists the points for people.
 func (c *Cost) Write(w io.Writer, jobs int) {
 	todo := 0
-	b := bufio.NewWriter(w)
-	defer b.Flush() //nolint:errcheck // the writer's concern
+	var b strings.Builder
 	for i, p := range c.Points {
 		when := "stored"
 		if !p.Stored {
@@ -149,13 +149,14 @@ func (c *Cost) Write(w io.Writer, jobs int) {
 		if p.Memory > 0 {
 			when += " and " + Bytes(p.Memory)
 		}
-		fmt.Fprintf(b, "%4d  %s  %s edges, %s\n", i+1, p.label, Thousands(p.Edges), when)
+		fmt.Fprintf(&b, "%4d  %s  %s edges, %s\n", i+1, p.label, Thousands(p.Edges), when)
 	}
-	fmt.Fprintf(b, "%d points, %d to run: %s edges, about %s of one processor, %s with --jobs %d (from %s)\n",
+	fmt.Fprintf(&b, "%d points, %d to run: %s edges, about %s of one processor, %s with --jobs %d (from %s)\n",
 		len(c.Points), todo, Thousands(c.Edges), duration(c.Seconds), duration(c.Seconds/float64(max(1, min(jobs, todo)))), jobs, c.Basis)
 	if c.MemoryBytes > 0 && todo > 0 {
-		fmt.Fprintln(b, c.memoryText(jobs))
+		fmt.Fprintln(&b, c.memoryText(jobs))
 	}
+	terminal.Print(w, b.String()) //nolint:errcheck // the writer's concern
 }
 
 func (c *Cost) memoryText(jobs int) string {

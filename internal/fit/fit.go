@@ -52,8 +52,8 @@ func (t *Table) Render(w io.Writer) {
 	gone := make([]bool, len(t.Names))
 	var dropped []string
 	out := t.text(wrapped, gone)
-	for limit > 0 && width(out) > limit {
-		over := width(out) - limit
+	for limit > 0 && longest(strings.Split(out, "\n")) > limit {
+		over := longest(strings.Split(out, "\n")) - limit
 		widest := -1
 		for i, n := range wrapped {
 			if !gone[i] && n > t.least(i, limit) && (widest < 0 || n > wrapped[widest]) {
@@ -62,7 +62,8 @@ func (t *Table) Render(w io.Writer) {
 		}
 		switch {
 		case widest >= 0:
-			wrapped[widest] = max(t.least(widest, limit), wrapped[widest]-min(over, max(1, wrapped[widest]-second(wrapped, gone, widest))))
+			step := max(1, wrapped[widest]-second(wrapped, gone, widest))
+			wrapped[widest] = max(t.least(widest, limit), wrapped[widest]-min(over, step))
 		case len(dropped) < len(t.Drop):
 			i := t.Drop[len(dropped)]
 			gone[i] = true
@@ -111,7 +112,7 @@ func (t *Table) text(wrapped []int, gone []bool) string {
 		}
 		configs[i].Hidden = gone[i]
 		if i < len(wrapped) && wrapped[i] < t.Widths[i] {
-			configs[i].WidthMax, configs[i].WidthMaxEnforcer = wrapped[i], text.WrapSoft
+			configs[i].WidthMax, configs[i].WidthMaxEnforcer = wrapped[i], wrap
 		}
 	}
 	t.SetColumnConfigs(configs)
@@ -119,10 +120,10 @@ func (t *Table) text(wrapped []int, gone []bool) string {
 	return t.Writer.Render()
 }
 
-// width is that of the longest line.
-func width(s string) (most int) {
-	for _, line := range strings.Split(s, "\n") {
-		most = max(most, text.StringWidthWithoutEscSequences(line))
+// wrap breaks a cell between words, and words that are too long, such as kernels' names, behind a slash where they have one.
+func wrap(cell string, columns int) string {
+	if longest(strings.Fields(cell)) <= columns {
+		return text.WrapSoft(cell, columns)
 	}
-	return most
+	return strings.ReplaceAll(text.WrapSoft(strings.ReplaceAll(cell, "/", "/ "), columns), "/ ", "/")
 }

@@ -55,13 +55,7 @@ func width(w io.Writer) int {
 
 // paragraph writes a text in lines that a terminal has room for, all but the first indented.
 func paragraph(w io.Writer, s, indent string) {
-	lines := strings.Split(text.WrapSoft(s, width(w)-len(indent)), "\n")
-	for i, l := range lines {
-		if i > 0 {
-			l = indent + l
-		}
-		fmt.Fprintln(w, strings.TrimRight(l, " "))
-	}
+	fmt.Fprintln(w, strings.Join(fit.Lines(s, width(w)-len(indent)), "\n"+indent))
 }
 
 // write writes a check: what is stated, and what it came to under the readings that change it.

@@ -9,6 +9,7 @@ import (
 
 	"heddle/configs/schema"
 	"heddle/internal/experiment"
+	"heddle/internal/fit"
 )
 
 // Outcome is the result of a search.
@@ -127,10 +128,7 @@ func (s *Search) worth() (list []Worth) {
 
 // Write writes an outcome for people.
 func (o *Outcome) Write(w io.Writer) {
-	style := table.StyleLight
-	ranks := table.NewWriter()
-	ranks.SetStyle(style)
-	ranks.AppendHeader(table.Row{"", "cycles", "speedup", "kernel"})
+	ranks := fit.New(w, "", "cycles", "speedup", "kernel")
 	row := func(name string, r *Ranked) {
 		if r != nil {
 			ranks.AppendRow(table.Row{name, experiment.Thousands(r.Cycles) + experiment.Within(r.Half, float64(r.Cycles)), fmt.Sprintf("%.2f×", r.Speedup), r.Kernel})
@@ -140,10 +138,8 @@ func (o *Outcome) Write(w io.Writer) {
 	row("best", &o.Best)
 	row("second", o.Second)
 	row("worst seen", o.Worst)
-	fmt.Fprintln(w, ranks.Render())
-	worth := table.NewWriter()
-	worth.SetStyle(style)
-	worth.AppendHeader(table.Row{"choice", "value", "fastest with it", "over the best"})
+	ranks.Render()
+	worth := fit.New(w, "choice", "value", "fastest with it", "over the best")
 	key := ""
 	for _, x := range o.Worth {
 		if key != "" && x.Key != key {
@@ -164,7 +160,7 @@ func (o *Outcome) Write(w io.Writer) {
 		worth.AppendRow(table.Row{name, x.Value + mark, cycles, over})
 	}
 	if len(o.Worth) > 0 {
-		fmt.Fprintln(w, worth.Render())
+		worth.Render()
 	}
 	fmt.Fprintf(w, "%d of %d candidates simulated, %d of them abandoned behind the best so far;\n%s cycles in all\n",
 		o.Simulated, o.Candidates, o.Abandoned, experiment.Thousands(o.Cycles))

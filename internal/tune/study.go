@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"heddle/internal/experiment"
 	"heddle/internal/files"
+	"heddle/internal/fit"
 )
 
 // Study is several searches side by side: for each problem, which a sweep lays out, one of each variant, which compare has.
@@ -177,15 +177,12 @@ func (s *Study) Write(w io.Writer) {
 		if part.from >= len(s.Variants) {
 			continue
 		}
-		t := table.NewWriter()
-		t.SetStyle(table.StyleLight)
-		t.Style().Format.Header = text.FormatDefault
-		t.SetTitle(part.title)
-		header := table.Row{""}
+		header := []any{""}
 		for _, v := range s.Variants[part.from:] {
 			header = append(header, v)
 		}
-		t.AppendHeader(header)
+		t := fit.New(w, header...)
+		t.SetTitle(part.title)
 		for _, p := range s.Problems {
 			row := table.Row{p.Title()}
 			for v := part.from; v < len(s.Variants); v++ {
@@ -199,7 +196,7 @@ func (s *Study) Write(w io.Writer) {
 			row = append(row, times(s.Geomean(func(p *Problem) float64 { return part.of(p, v) }, nil)))
 		}
 		t.AppendRow(row)
-		fmt.Fprintln(w, t.Render())
+		t.Render()
 	}
 	if line := s.ended(); line != "" {
 		fmt.Fprintln(w, line)

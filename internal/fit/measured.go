@@ -1,0 +1,82 @@
+package fit
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"heddle/internal/plain"
+)
+
+// measured is a table of what others may have written, which fits where it is written to. The last columns go first
+// where there is no room.
+type measured struct {
+	table.Writer
+	w       io.Writer
+	names   []string
+	widths  []int
+	words   []int // the longest
+	configs []table.ColumnConfig
+}
+
+// New returns a table that Render writes to w as wide as w is, with each cell on a line where there is room.
+func New(w io.Writer, header ...any) table.Writer {
+	t := &measured{Writer: table.NewWriter(), w: w}
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.AppendHeader(table.Row(header))
+	return t
+}
+
+// AppendRow adds a row, each cell on one line.
+func (t *measured) AppendRow(row table.Row, config ...table.RowConfig) {
+	t.Writer.AppendRow(t.measure(plainRow(row)), config...)
+}
+
+// AppendHeader adds a row to the head.
+func (t *measured) AppendHeader(row table.Row, config ...table.RowConfig) {
+	row = plainRow(row)
+	for _, cell := range row {
+		t.names = append(t.names, fmt.Sprint(cell))
+	}
+	t.Writer.AppendHeader(t.measure(row), config...)
+}
+
+func (t *measured) measure(row table.Row) table.Row {
+	for i, cell := range row {
+		if i == len(t.widths) {
+			t.widths, t.words = append(t.widths, 0), append(t.words, 0)
+		}
+		words := fmt.Sprint(cell)
+		t.widths[i] = max(t.widths[i], text.StringWidthWithoutEscSequences(words))
+		t.words[i] = max(t.words[i], longest(strings.Fields(words)))
+	}
+	return row
+}
+
+// SetColumnConfigs says how columns are aligned.
+func (t *measured) SetColumnConfigs(configs []table.ColumnConfig) { t.configs = configs }
+
+// Render writes the table.
+func (t *measured) Render() string {
+	f := Table{Writer: t.Writer, Configs: t.configs, Names: t.names, Widths: t.widths, Words: t.words}
+	for i := len(t.names) - 1; i > 0; i-- {
+		f.Drop = append(f.Drop, i)
+	}
+	f.Render(t.w)
+	return ""
+}
+
+func plainRow(row table.Row) table.Row {
+	out := make(table.Row, len(row))
+	for i, cell := range row {
+		if s, ok := cell.(string); ok {
+			cell = plain.Line(s)
+		}
+		out[i] = cell
+	}
+	return out
+}
