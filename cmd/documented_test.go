@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -52,4 +53,31 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 	}
 	require.Greater(t, lines, 80)
+}
+
+// Help and messages name commands that there are.
+func TestCommandsInMessages(t *testing.T) {
+	groups := map[string]*cobra.Command{}
+	for _, c := range newRoot().Commands() {
+		if c.HasSubCommands() {
+			groups[c.Name()] = c
+		}
+	}
+	mention, seen := regexp.MustCompile(`\bheddle ([a-z]+) ([a-z]+)`), 0
+	require.NoError(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, m := range mention.FindAllStringSubmatch(string(text), -1) {
+			if group := groups[m[1]]; group != nil && m[2] != "and" {
+				c, _, err := group.Find([]string{m[2]})
+				assert.True(t, err == nil && c != group, "%s: %s", path, m[0])
+				seen++
+			}
+		}
+		return nil
+	}))
+	require.Greater(t, seen, 50)
 }

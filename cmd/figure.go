@@ -25,7 +25,7 @@ func newFigure() *cobra.Command {
 and with text as large as there. The results are a directory that heddle run has made, or
 the name of an experiment whose results are in results/<name>.
 
---value is any statistic (heddle stats list), speedup or cycles. --x, --colour and --panel are
+--value is any statistic (heddle stats describe), speedup or cycles. --x, --colour and --panel are
 axes: keys of the experiment's sweep or compare, all of a key or its last parts, or variant.
 What differs besides becomes a mean, which the figure says. A variant that lacks the axis below,
 as a baseline without the unit, is a line across. With seeds there are 95 % confidence intervals.

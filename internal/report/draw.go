@@ -114,7 +114,15 @@ type sheet struct {
 // entry is one of the legend's.
 type entry struct {
 	name string
-	draw func(c *draw.Canvas, box vg.Rectangle)
+	draw func(c *draw.Canvas, box vg.Rectangle) // nil: the legend's title
+}
+
+// swatch is how wide what an entry draws is, with the gap to its name.
+func (e *entry) swatch(size vg.Length) vg.Length {
+	if e.draw == nil {
+		return 0
+	}
+	return size * 2
 }
 
 const margin = vg.Length(6)
@@ -135,6 +143,9 @@ func newSheet(figures []*Figure, style Style) *sheet {
 		s.width = natural + 2*margin
 	}
 	names := map[string]bool{}
+	if figures[0].Legend != "" {
+		s.entries = append(s.entries, entry{name: figures[0].Legend + ":"})
+	}
 	for _, f := range figures {
 		p := newPanel(f, style, (s.width-2*margin)*(&panel{f: f, style: style}).natural()/natural)
 		s.panels = append(s.panels, p)
@@ -229,7 +240,7 @@ func (s *sheet) rowHeight() vg.Length { return s.style.Font * 1.5 }
 // entryStyle writes an entry smaller that is wider than the sheet.
 func (s *sheet) entryStyle(e *entry) text.Style {
 	style := s.nameStyle()
-	if room, w := s.width-2*margin-s.style.Font*2, style.Width(e.name); w > room {
+	if room, w := s.width-2*margin-e.swatch(s.style.Font), style.Width(e.name); w > room {
 		style.Font.Size *= room / w
 	}
 	return style
@@ -237,7 +248,7 @@ func (s *sheet) entryStyle(e *entry) text.Style {
 
 // entryWidth is the width of an entry of the legend, with the gap to the next.
 func (s *sheet) entryWidth(e *entry) vg.Length {
-	return s.style.Font*3.2 + s.entryStyle(e).Width(e.name)
+	return s.style.Font*1.2 + e.swatch(s.style.Font) + s.entryStyle(e).Width(e.name)
 }
 
 // rows are the legend's entries, as many beside each other as there is room for.
@@ -266,8 +277,13 @@ func (s *sheet) draw(c draw.Canvas) {
 		x := c.Min.X + margin
 		for i := range row {
 			size := s.style.Font
-			row[i].draw(&c, vg.Rectangle{Min: vg.Point{X: x, Y: y - size*1.05}, Max: vg.Point{X: x + size*1.6, Y: y - size*0.05}})
-			c.FillText(s.entryStyle(&row[i]), vg.Point{X: x + size*2, Y: y}, row[i].name)
+			if row[i].draw != nil {
+				row[i].draw(&c, vg.Rectangle{
+					Min: vg.Point{X: x, Y: y - size*1.05},
+					Max: vg.Point{X: x + size*1.6, Y: y - size*0.05},
+				})
+			}
+			c.FillText(s.entryStyle(&row[i]), vg.Point{X: x + row[i].swatch(size), Y: y}, row[i].name)
 			x += s.entryWidth(&row[i])
 		}
 		y -= s.rowHeight()
@@ -326,7 +342,7 @@ func (f *Figure) printable(format Format) *Figure {
 		printable = western
 	}
 	g := *f
-	for _, text := range []*string{&g.Title, &g.Note, &g.Choice, &g.X.Name, &g.Y.Name} {
+	for _, text := range []*string{&g.Title, &g.Note, &g.Choice, &g.Legend, &g.X.Name, &g.Y.Name} {
 		*text = printable(*text)
 	}
 	for _, list := range []*[]string{&g.Columns, &g.Rows, &g.X.Names, &g.Y.Names} {

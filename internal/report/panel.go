@@ -92,17 +92,21 @@ func (p *panel) natural() vg.Length {
 
 // tall is how high it would be.
 func (p *panel) tall() vg.Length {
+	most := vg.Length(280)
+	if p.style.Width > 0 { // a column's: not higher than wide
+		most = min(most, max(0.62*p.room, 14*p.style.Font))
+	}
 	switch f := p.f; f.Kind {
 	case Bars:
 		if p.tilted() {
-			return 260 + 0.7*p.longest(f.Columns)
+			return min(260, most) + 0.7*p.longest(f.Columns)
 		}
 	case Stack:
 		return 20*vg.Length(len(f.Columns)) + 40
 	case Heat:
 		return 26*vg.Length(len(f.Rows)) + 40
 	}
-	return 280
+	return most
 }
 
 // tilted reports whether the names of columns do not fit beside each other.
@@ -202,7 +206,7 @@ func (p *panel) bars() {
 		l.Rotation, l.XAlign, l.YAlign = math.Pi/4, draw.XRight, draw.YTop
 	}
 	p.plot.Y.Min = p.begin(low)
-	p.plot.Y.Max = roundUp(high)
+	p.plot.Y.Max = roundUpFrom(p.plot.Y.Min, high)
 	p.marks(&p.plot.Y, p.f.Y)
 	p.plot.Add(drawn(func(c *draw.Canvas, x, y func(float64) vg.Length) {
 		uprights := p.f.uprights()
@@ -362,7 +366,8 @@ func (p *panel) scales() (xs, ys *scaleTo) {
 	}
 	ys.high = max(ys.high, p.f.Line)
 	if !ys.log {
-		ys.low, ys.high = p.begin(ys.low), roundUp(ys.high)
+		ys.low = p.begin(ys.low)
+		ys.high = roundUpFrom(ys.low, ys.high)
 	} else {
 		ys.low, ys.high = ys.low/1.1, ys.high*1.1
 	}

@@ -30,7 +30,7 @@ func (r *Result) Table(stats []string, in Markup) (string, error) {
 	}
 	for _, name := range stats {
 		if !has(name) {
-			return "", fmt.Errorf("--stats %s: no point with a result has it: heddle stats list names all", name)
+			return "", fmt.Errorf("--stats %s: no point with a result has it: heddle stats describe names all", name)
 		}
 		if !slices.ContainsFunc(shown, func(m metric) bool { return m.Name == name }) {
 			shown = append(shown, metricOf(name))

@@ -231,6 +231,12 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 		}
 	}
 	f.Kind = cmp.Or(f.Kind, Lines)
+	if q.X != VariantAxis {
+		f.X.Name = q.keyLabel(q.X)
+	}
+	if q.Colour != "" && newAxis(q.Colour, points).Numbers != nil {
+		f.Legend = q.keyLabel(q.Colour)
+	}
 	if q.Value == "speedup" {
 		f.Line = 1
 	}

@@ -84,12 +84,21 @@ func logTicks(low, high float64) (out []float64) {
 	return out
 }
 
-// top is a round value not below v.
+// roundUp is a round value not below v.
 func roundUp(v float64) float64 {
 	if v <= 0 {
 		return 1
 	}
 	step := niceStep(v / 5)
+	return math.Ceil(v/step-1e-9) * step
+}
+
+// roundUpFrom is a round value not below v on an axis that may begin above 0.
+func roundUpFrom(low, v float64) float64 {
+	if low <= 0 || v <= low {
+		return max(roundUp(v), low+niceStep(low/5))
+	}
+	step := niceStep((v - low) / 5)
 	return math.Ceil(v/step-1e-9) * step
 }
 
