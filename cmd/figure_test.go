@@ -10,12 +10,7 @@ import (
 
 // TestFigure draws results in each format, as wide as it is asked to, and refuses what it cannot draw.
 func TestFigure(t *testing.T) {
-	dir := t.TempDir()
-	name := filepath.Join(dir, "e.yaml")
-	require.NoError(t, os.WriteFile(name, []byte("name: small\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 20, edges: 40}}\ncompare: {workload.schedule: [vertex, edge]}\nsweep: {machine.core.warps: [2, 4]}\n"), 0o644))
-	_, stderr, code := heddle(t, "run", name, "--out", dir)
-	require.Zero(t, code, stderr)
-	results := filepath.Join(dir, "small")
+	dir, _, results, _ := smallRun(t, "sweep: {machine.core.warps: [2, 4]}\n")
 	for file, begin := range map[string]string{"a.pdf": "%PDF", "a.svg": `<?xml version="1.0"?>`, "a.png": "\x89PNG"} {
 		out, stderr, code := heddle(t, "figure", results, "--out", filepath.Join(dir, file), "--width", "3.5in", "--height", "144pt", "--bare")
 		require.Zero(t, code, stderr)

@@ -8,16 +8,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestReport(t *testing.T) {
-	dir := t.TempDir()
-	name := filepath.Join(dir, "e.yaml")
-	require.NoError(t, os.WriteFile(name, []byte("name: small\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 20, edges: 40}}\ncompare: {workload.schedule: [vertex, edge]}\n"), 0o644))
-	out, stderr, code := heddle(t, "run", name, "--out", dir)
+// smallRun runs a small experiment with vertex and edge mapping and what more says: in a directory, from a file, with
+// its results and what the run printed.
+func smallRun(t *testing.T, more string) (dir, file, results, out string) {
+	t.Helper()
+	dir = t.TempDir()
+	file = filepath.Join(dir, "e.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`name: small
+machine: vortex-1c4w4t
+graph: {erdos_renyi: {vertices: 20, edges: 40}}
+compare: {workload.schedule: [vertex, edge]}
+`+more), 0o644))
+	out, stderr, code := heddle(t, "run", file, "--out", dir)
 	require.Zero(t, code, stderr)
-	results := filepath.Join(dir, "small")
+	return dir, file, filepath.Join(dir, "small"), out
+}
+
+func TestReport(t *testing.T) {
+	dir, name, results, out := smallRun(t, "")
 	require.Contains(t, out, "heddle report "+results+" makes a page of them")
 
-	out, stderr, code = heddle(t, "report", results)
+	out, stderr, code := heddle(t, "report", results)
 	require.Zero(t, code, stderr)
 	require.Contains(t, out, "report in "+filepath.Join(results, "report.html"))
 	require.FileExists(t, filepath.Join(results, "figures", "points-speedup.svg"))

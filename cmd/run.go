@@ -128,7 +128,10 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	for _, note := range experiment.Notes(&l.Value, points) {
-		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s\n", note)
+		warnOf(c, note)
+	}
+	for _, set := range f.overrides.set {
+		warnOf(c, overridden(set, points))
 	}
 	if err := experiment.CheckSampling(points); err != nil {
 		return err
@@ -308,6 +311,28 @@ func (f *runFlags) refuse(l *schema.Loaded[configs.Experiment], r *experiment.Ru
 		return err
 	}
 	return experiment.CheckSame(f.shard.Dir(filepath.Join(f.out, l.Value.Name)), l.Value, len(r.Points))
+}
+
+// overridden warns of what --set gives to a key that all points which have the key set themselves.
+func overridden(set string, points []experiment.Point) string {
+	key, value, _ := strings.Cut(set, "=")
+	of := func(s experiment.Setting) bool { return s.Key == key }
+	own := 0
+	for i := range points {
+		p := &points[i]
+		at := slices.IndexFunc(p.Settings, of)
+		switch {
+		case at < 0 && configs.ExperimentSchema.Conditional(key): // it may not have the unit
+		case at < 0, p.Settings[at].Value == value && !slices.ContainsFunc(p.Axes, of):
+			return ""
+		default:
+			own++
+		}
+	}
+	if own == 0 {
+		return ""
+	}
+	return fmt.Sprintf("--set %s has no effect: the experiment's compare or sweep sets %s", set, key)
 }
 
 // warnOf writes a warning, if there is one.

@@ -110,3 +110,14 @@ func TestDryRunRefuses(t *testing.T) {
 	require.Contains(t, out, "4 points, 4 to run")
 	require.NoDirExists(t, "results/a")
 }
+
+// --set of what every point sets itself would do nothing, silently.
+func TestSetThatHasNoEffect(t *testing.T) {
+	someResults(t)
+	const says = "--set workload.damping=0.6 has no effect: the experiment's compare or sweep sets workload.damping\n"
+	for set, want := range map[string]string{"workload.damping=0.6": says, "sweep={workload.damping: [0.5]}": "", "machine.l1d.ways=1": ""} {
+		_, errs, code := heddle(t, "run", "e.yaml", "--dry-run", "--fresh", "--set", set)
+		require.Equal(t, exitOK, code, errs)
+		require.Equal(t, want, strings.TrimPrefix(errs, "heddle: warning: "))
+	}
+}

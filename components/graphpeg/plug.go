@@ -20,7 +20,7 @@ var (
 // FitsCore is Fits, and that the core's scratchpad is as large as the unit's share of it.
 func (s *Spec) FitsCore(at accel.Shape) (key, msg string, ok bool) {
 	if s.ScratchpadLimit > at.ScratchpadBytes {
-		const why = "%d: the core has a scratchpad of %d bytes (core.scratchpad_bytes)"
+		const why = "%d: the core has a scratchpad of %d bytes (core.scratchpad_bytes): lower the one or raise the other"
 		return "scratchpad_limit", fmt.Sprintf(why, s.ScratchpadLimit, at.ScratchpadBytes), false
 	}
 	return s.Fits(at.Threads, at.LineBytes)

@@ -153,10 +153,10 @@ func (c *Cost) Write(w io.Writer, jobs int) {
 	}
 	fmt.Fprintf(&b, "%d points, %d to run: %s edges, about %s of one processor, %s with --jobs %d (from %s)\n",
 		len(c.Points), todo, Thousands(c.Edges), duration(c.Seconds), duration(c.Seconds/float64(max(1, min(jobs, todo)))), jobs, c.Basis)
-	if c.MemoryBytes > 0 && todo > 0 {
-		fmt.Fprintln(&b, c.memoryText(jobs))
-	}
 	terminal.Print(w, b.String()) //nolint:errcheck // the writer's concern
+	if c.MemoryBytes > 0 && todo > 0 {
+		terminal.Print(w, c.memoryText(jobs)+"\n") //nolint:errcheck // the same
+	}
 }
 
 func (c *Cost) memoryText(jobs int) string {

@@ -105,6 +105,16 @@ func (e *DifferentError) Error() string {
 	return fmt.Sprintf("%s and %s are results of different things:\n  %s", e.A, e.B, strings.Join(e.Differences, "\n  "))
 }
 
+// distinct leaves out paths that are named again.
+func distinct(paths []string) (list []string) {
+	for _, p := range paths {
+		if p = filepath.Clean(p); !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // Merge puts the points of several results of one experiment into a directory, which may hold some already, and writes
 // its summaries. A point that is stored twice counts once; two results of it that differ are refused, unless one of them
 // has failed, or has met a limit. dir "": that of the experiment below out.
@@ -116,6 +126,7 @@ func Merge(dir, out string, from []string) (*Merged, error) {
 		}
 	}()
 	var first store.Experiment
+	from = distinct(from)
 	for i, path := range from {
 		release, err := lockStore(path)
 		if err != nil {

@@ -33,9 +33,9 @@ type Figure struct {
 	Rows    []string   `json:"rows,omitempty"`
 	Series  []Series   `json:"series,omitempty"`
 	Legend  string     `json:"legend,omitempty"` // what the series are values of; "": their names say it
-	Skip    int        `json:"skip,omitempty"`  // colours of series that are left out, so that others keep theirs
-	Cells   [][]Number `json:"cells,omitempty"` // by row, then column
-	Line    float64    `json:"line,omitempty"`  // bars, lines: what is compared with: a line at this height
+	Skip    int        `json:"skip,omitempty"`   // colours of series that are left out, so that others keep theirs
+	Cells   [][]Number `json:"cells,omitempty"`  // by row, then column
+	Line    float64    `json:"line,omitempty"`   // bars, lines: what is compared with: a line at this height
 }
 
 // Scale is an axis of a figure.

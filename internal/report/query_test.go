@@ -49,6 +49,10 @@ func TestQuery(t *testing.T) {
 	panels, err = r.Query(report.Query{Value: "cycles", X: "variant", Colour: "bytes", Kind: report.Bars})
 	require.NoError(t, err)
 	require.Equal(t, []string{"vertex", "weaver"}, panels[0].Columns)
+	require.Equal(t, "l1d bytes", panels[0].Legend, "16KiB alone would say nothing")
+	require.Empty(t, panels[0].X.Name, "variants have names")
+	require.Empty(t, f.Legend)
+	require.Equal(t, "warps", f.X.Name)
 	require.Equal(t, "Geometric means over warps. ", panels[0].Note)
 	require.InDelta(t, 782.97, float64(numbers(panels[0].Series[0])[0]), 0.01, "of 1000, 800 and 600")
 
