@@ -49,12 +49,22 @@ func listFetchable(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "%-18s  %s; %s vertices, %s\n", g.Name, g.About, grouped(g.Vertices), edges)
 	}
+	b.WriteString("\nby hand (heddle graph fetch NAME says how):\n")
+	for _, g := range fetch.NotFetched {
+		fmt.Fprintf(&b, "%-18s  %s; %s vertices, %s listed edges\n", g.Name, g.Page, grouped(g.Vertices), grouped(g.Lines))
+	}
 	return fit.Print(w, b.String())
 }
 
 func (f *graphFetch) fetch(c *cobra.Command, name string) error {
 	g, ok := fetch.Lookup(name)
 	if !ok {
+		for _, g := range fetch.NotFetched {
+			if g.Name == name {
+				return fmt.Errorf("%s is not fetched: take %s from %s, put it into %s, and see that heddle graph info FILE "+
+					"says %s vertices and %s edges listed. Cite %s", g.Name, g.Take, g.Page, f.dir, grouped(g.Vertices), grouped(g.Lines), g.Cite)
+			}
+		}
 		var names []string
 		for _, g := range fetch.Catalogue {
 			names = append(names, g.Name)

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -54,7 +55,12 @@ func TestGraphFetch(t *testing.T) {
 	}
 	out, _, code = heddle(t, "graph", "fetch")
 	require.Equal(t, exitOK, code)
-	require.Equal(t, len(fetch.Catalogue), strings.Count(out, "\n"))
+	require.Equal(t, len(fetch.Catalogue)+2+len(fetch.NotFetched), strings.Count(out, "\n"))
+	for _, g := range fetch.NotFetched {
+		_, errs, code = heddle(t, "graph", "fetch", g.Name)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, "take "+g.Take+" from "+g.Page)
+	}
 }
 
 // TestGraphFetchOther: a graph that has other counts than the published ones is not taken for it.
@@ -64,4 +70,27 @@ func TestGraphFetchOther(t *testing.T) {
 	_, errs, code := heddle(t, "graph", "fetch", "wiki-Vote", "--url", server.URL, "--dir", t.TempDir())
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, errs, "3 vertices, 2 listed edges; published are 7,115 and 103,689")
+}
+
+// The shipped experiments say how to come by each graph that they need.
+func TestGraphsOfShippedExperiments(t *testing.T) {
+	files, err := filepath.Glob("../configs/experiments/*.yaml")
+	require.NoError(t, err)
+	known := map[string]bool{}
+	for _, g := range fetch.Catalogue {
+		known[g.File], known[strings.TrimSuffix(g.File, ".gz")+".gz"] = true, true // a MatrixMarket file is to be compressed
+	}
+	for _, g := range fetch.NotFetched {
+		known[g.Take[strings.LastIndexByte(g.Take, ' ')+1:]] = true
+	}
+	name, seen := regexp.MustCompile(`\bgraphs/(\S+\.(?:gz|mtx|txt|gr))`), 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range name.FindAllStringSubmatch(string(text), -1) {
+			require.True(t, known[m[1]], "%s: %s", file, m[0])
+			seen++
+		}
+	}
+	require.Greater(t, seen, 8)
 }

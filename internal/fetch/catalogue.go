@@ -81,3 +81,35 @@ func Lookup(name string) (Graph, bool) {
 	}
 	return Graph{}, false
 }
+
+// ByHand is a graph of the shipped experiments that is not fetched: its publisher offers no file that can be read as it
+// is at an address that is known to last.
+type ByHand struct {
+	Name            string
+	Page            string // the publisher's
+	Take            string // what to take from there, and as which file
+	Vertices, Lines int
+	Cite            string
+}
+
+const repositoryCite = "R. Rossi, N. Ahmed, The Network Data Repository with Interactive Graph Analytics and Visualization, AAAI 2015"
+
+// NotFetched lists them, by name.
+var NotFetched = []ByHand{
+	{
+		"bio-CE-CX", "https://networkrepository.com/bio-CE-CX.php",
+		"bio-CE-CX.edges of the zip archive, compressed with gzip, as bio-CE-CX.edges.gz", 15229, 245952,
+		"A. Cho et al., WormNet v3, Nucleic Acids Research 42, 2014; " + repositoryCite,
+	},
+	{
+		"Pubmed-Diabetes", "https://linqs.org/datasets",
+		"data/Pubmed-Diabetes.DIRECTED.cites.tab of the archive, compressed with gzip, as Pubmed-Diabetes.DIRECTED.cites.tab.gz",
+		19717, 44338,
+		"P. Sen et al., Collective Classification in Network Data, AI Magazine 29(3), 2008",
+	},
+	{
+		"web-sk-2005", "https://networkrepository.com/web-sk-2005.php",
+		"web-sk-2005.mtx of the zip archive, compressed with gzip, as web-sk-2005.mtx.gz", 121422, 334419,
+		repositoryCite,
+	},
+}
