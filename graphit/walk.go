@@ -117,3 +117,18 @@ func (f *File) LastArgument() (n int, at Pos) {
 	}
 	return n, at
 }
+
+// Single is the value of a function that only assigns its result; nil: it does more.
+func (f *Func) Single() Expr {
+	if len(f.Body) != 1 || f.Result == nil {
+		return nil
+	}
+	a, ok := f.Body[0].(*Assign)
+	if !ok || a.Op != "=" {
+		return nil
+	}
+	if n, ok := a.X.(*Name); !ok || n.Var != f.Result {
+		return nil
+	}
+	return a.Value
+}

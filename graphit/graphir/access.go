@@ -6,8 +6,8 @@ import (
 	"heddle/graphit"
 )
 
-// accesses lists the accesses of a function to vectors, in order, with those of the functions that it calls.
-func accesses(f *graphit.Func) []Access {
+// AccessesOf lists the accesses of a function to vectors, in order, with those of the functions that it calls.
+func AccessesOf(f *graphit.Func) []Access {
 	if f == nil {
 		return nil
 	}

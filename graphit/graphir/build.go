@@ -239,7 +239,7 @@ func (b *builder) operator(at At, x graphit.Expr, to graphit.Expr, declares *gra
 	if op.IsAllVertices = b.isAll(m.X); !op.IsAllVertices {
 		op.Input = b.set(m.X)
 	}
-	op.Accesses = accesses(op.Apply)
+	op.Accesses = AccessesOf(op.Apply)
 	b.p.Vertices = append(b.p.Vertices, op)
 	return op
 }
@@ -267,9 +267,9 @@ func (b *builder) edges(at At, m *graphit.Method, to graphit.Expr, declares *gra
 	b.chain(op, m.X)
 	op.IsAllEdges = op.Input == nil
 	op.RequiresOutput = op.Output != NoOutput
-	op.Accesses = accesses(op.Apply)
+	op.Accesses = AccessesOf(op.Apply)
 	for _, f := range []*graphit.Func{op.SrcFilter, op.DstFilter} {
-		for _, a := range accesses(f) {
+		for _, a := range AccessesOf(f) {
 			if a.Op != "" {
 				b.errorf(a.Pos, "%s: a filter changes nothing", f.Name)
 			}

@@ -24,6 +24,8 @@ type Program struct {
 type Note struct {
 	Pos  graphit.Pos
 	Text string
+	// OnHost says that the backend for CPUs follows it.
+	OnHost bool
 }
 
 // Stmt is a statement of the host program.
@@ -61,6 +63,8 @@ type (
 		NeedsFusion bool
 		// Fused is where the schedule says so.
 		Fused graphit.Pos
+		// Ordered is there if the loop is over a queue's buckets, which may be fused on a CPU.
+		Ordered *Ordered
 	}
 	// For counts.
 	For struct {
@@ -121,6 +125,9 @@ type EdgeSetIterator struct {
 
 	Metadata // of its schedule; of the schedule for large inputs, if there are two
 	Accesses []Access
+	// What schedules for CPUs say to the backend for them; "" and nil: nothing.
+	PriorityUpdate, Parallelization string
+	MergeThreshold, OpenBuckets     *graphit.Arg
 	// Hybrid are the two schedules of an operator that chooses whenever it runs; nil: Metadata is all.
 	Hybrid *Hybrid
 }

@@ -1,6 +1,10 @@
 package graphir
 
-import "heddle/graphit"
+import (
+	"slices"
+
+	"heddle/graphit"
+)
 
 // liveness: an output may take the memory of its operator's input if the input is dead behind the operator: deleted, or
 // overwritten, before it is read again, and in no list. A set's variables are followed as one if one is assigned to the other.
@@ -15,7 +19,7 @@ func (p *Program) liveness(list []Stmt, behind [][]Stmt) {
 		switch s := s.(type) {
 		case *EdgeSetIterator:
 			n, ok := s.Input.(*graphit.Name)
-			reuse := s.RequiresOutput && ok && s.output() != n.Var && dead(n.Var, rest) && !p.listed(n.Var)
+			reuse := s.RequiresOutput && ok && s.output() != n.Var && p.forgotten(n.Var, s.output(), rest) && !p.listed(n.Var)
 			each(s, func(m *Metadata) { m.CanReuseFrontier = reuse })
 		case *If:
 			p.liveness(s.Then, rest)
@@ -149,12 +153,26 @@ func uses(v *graphit.Var, x graphit.Expr) (found bool) {
 	return found
 }
 
-// listed reports whether a variable's set, or one that it has been given, is put into a list, where it lives on.
-func (p *Program) listed(v *graphit.Var) bool {
-	given := map[*graphit.Var]bool{v: true}
-	found := false
+// forgotten reports whether nobody reads a variable's set any more, under whatever name: the output takes one.
+func (p *Program) forgotten(v, output *graphit.Var, rest [][]Stmt) bool {
+	for alias := range p.aliases(v) {
+		if alias != output && !dead(alias, rest) {
+			return false
+		}
+	}
+	return true
+}
+
+// aliases are the variables that may have the same set: sets are assigned from one to the other.
+func (p *Program) aliases(v *graphit.Var) map[*graphit.Var]bool {
+	same := map[*graphit.Var]bool{v: true}
 	for grown := true; grown; {
 		grown = false
+		both := func(a *graphit.Var, x graphit.Expr) {
+			if b := variable(x); a != nil && b != nil && same[a] != same[b] {
+				same[a], same[b], grown = true, true, true
+			}
+		}
 		p.Visit(func(s Stmt) {
 			h, ok := s.(*Host)
 			if !ok {
@@ -162,19 +180,39 @@ func (p *Program) listed(v *graphit.Var) bool {
 			}
 			switch s := h.Stmt.(type) {
 			case *graphit.Assign:
-				to, okTo := s.X.(*graphit.Name)
-				from, okFrom := s.Value.(*graphit.Name)
-				if okTo && okFrom && given[to.Var] && !given[from.Var] {
-					given[from.Var], grown = true, true
-				}
-			case *graphit.ExprStmt:
-				m, ok := s.X.(*graphit.Method)
-				if ok && (m.Name == "append" || m.Name == "insert") {
-					n, ok := m.Args[0].(*graphit.Name)
-					found = found || !ok || given[n.Var]
-				}
+				both(variable(s.X), s.Value)
+			case *graphit.VarStmt:
+				both(s.Var, s.Var.Init)
 			}
 		})
 	}
+	return same
+}
+
+// listed reports whether a variable's set is in a list, where it lives on, or comes from one, where it may be still.
+func (p *Program) listed(v *graphit.Var) (found bool) {
+	same := p.aliases(v)
+	p.Visit(func(s Stmt) {
+		h, ok := s.(*Host)
+		if !ok {
+			return
+		}
+		switch s := h.Stmt.(type) {
+		case *graphit.Assign:
+			found = found || same[variable(s.X)] && calls(s.Value, "pop")
+		case *graphit.VarStmt:
+			found = found || same[s.Var] && calls(s.Var.Init, "pop")
+		case *graphit.ExprStmt:
+			if calls(s.X, "append", "insert", "retrieve") {
+				x := variable(s.X.(*graphit.Method).Args[0])
+				found = found || x == nil || same[x]
+			}
+		}
+	})
 	return found
+}
+
+func calls(x graphit.Expr, names ...string) bool {
+	m, ok := x.(*graphit.Method)
+	return ok && slices.Contains(names, m.Name)
 }

@@ -22,6 +22,7 @@ var Passes = []Pass{
 	{"dependence", "finds the accesses at which threads may meet, and makes those that write there atomic (UGF, §5.1.2)", dependence},
 	{"dedup", "finds the outputs that a vertex could be in twice (UGF, §2.4.3)", dedup},
 	{"liveness", "finds the outputs that may take the memory of the input, which nobody reads any more (UGF, §5.1.1)", liveness},
+	{"ordered", "finds the loops over a queue's buckets that need not wait for a bucket's end (GraphIt, CGO 2020, §3.3)", ordered},
 	{"fusion", "marks the loops that are to be one launch (UGF, §5.2.1)", fusion},
 }
 
@@ -177,7 +178,19 @@ var cpuDirections = map[string]struct {
 	"SparsePush-DensePull": {Push, true}, "DensePull-SparsePush": {Push, true}, "DensePush-SparsePush": {Push, false},
 }
 
-// cpuNotes are options of schedules for CPUs that change nothing of the result, and why they have no meaning here.
+// EagerWithMerge is the word of configApplyPriorityUpdate for buckets that are filled at once and fused.
+const EagerWithMerge = "eager_priority_update_with_merge"
+
+// priorityUpdates are the words of configApplyPriorityUpdate. Where buckets are not fused, they are all the same here: a bucket
+// is filled when the one before has ended.
+var priorityUpdates = []string{EagerWithMerge, "eager_priority_update", "lazy_priority_update", "constant_sum_reduce_before_update"}
+
+// parallelizations are the words of configApplyParallelization.
+var parallelizations = []string{
+	"serial", "dynamic-vertex-parallel", "static-vertex-parallel", "edge-aware-dynamic-vertex-parallel", "edge-parallel",
+}
+
+// cpuNotes are options of schedules for CPUs that change nothing of the result, and why they have no meaning on a machine.
 var cpuNotes = map[string]string{
 	"configApplyParallelization": "operators run in parallel on all lanes of the machine",
 	"configParForGrainSize":      "the machine has no tasks",
@@ -204,7 +217,7 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 	}
 	label := o.Args[0].Text
 	if why := cpuNotes[o.Name]; why != "" {
-		b.p.Notes = append(b.p.Notes, Note{o.Pos, fmt.Sprintf("%s(%q): no meaning here: %s", o.Name, label, why)})
+		b.p.Notes = append(b.p.Notes, Note{o.Pos, fmt.Sprintf("%s(%q): no meaning here: %s", o.Name, label, why), b.host(s, o)})
 		return
 	}
 	op, _ := b.labelled(s, label, o.Pos)
@@ -228,6 +241,34 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 	case "configApplyPriorityUpdateDelta":
 		op.Delta, op.deltaAt, op.Given["delta"] = &o.Args[1], o.Pos, true
 	}
+}
+
+// host takes what an option says to the backend for CPUs alone, and reports whether it says anything there.
+func (b *builder) host(s *graphit.Schedule, o *graphit.CPUOption) bool {
+	i := slices.IndexFunc(b.p.Edges, func(op *EdgeSetIterator) bool { return op.Path == o.Args[0].Text })
+	if i < 0 || len(o.Args) < 2 {
+		return false
+	}
+	op, a := b.p.Edges[i], &o.Args[1]
+	word := func(of []string) string {
+		if !slices.Contains(of, a.Text) {
+			scheduleError(s, o.Pos, "%s: expected one of %s, found %s", o.Name, strings.Join(of, ", "), a.Text)
+		}
+		return a.Text
+	}
+	switch o.Name {
+	case "configApplyPriorityUpdate":
+		op.PriorityUpdate = word(priorityUpdates)
+	case "configBucketMergeThreshold":
+		op.MergeThreshold = a
+	case "configNumOpenBuckets":
+		op.OpenBuckets = a
+	case "configApplyParallelization":
+		op.Parallelization = word(parallelizations)
+	default:
+		return false
+	}
+	return true
 }
 
 // frontiers: what is pulled is asked for, and so lies in a map. A set that all edges' operator makes of a map is one.

@@ -134,9 +134,16 @@ func (w *writer) block(list []Stmt, depth int) {
 			}
 			w.line(depth, "}")
 		case *While:
-			meta := ""
+			var list []string
 			if s.NeedsFusion {
-				meta = "<needs_fusion=true>"
+				list = append(list, "needs_fusion=true")
+			}
+			if s.Ordered != nil {
+				list = append(list, "is_ordered=true", "bucket_fusion=true")
+			}
+			meta := ""
+			if len(list) > 0 {
+				meta = "<" + strings.Join(list, ", ") + ">"
 			}
 			w.line(depth, "%sWhile%s(%s) {", labelText(s.Path), meta, graphit.Source(s.Cond))
 			w.block(s.Body, depth+1)

@@ -69,7 +69,7 @@ func (w *writer) call(f *graphit.Func, args []ir.Value) ir.Value {
 		w.values[p] = args[i]
 	}
 	if f.Result != nil {
-		if x := single(f); x != nil { // output = …, and nothing else
+		if x := f.Single(); x != nil { // output = …, and nothing else
 			return w.as(x, f.Result.Type)
 		}
 		w.vars[f.Result] = w.Var(w.Zero(typeOf(f.Result.Type)))
@@ -79,21 +79,6 @@ func (w *writer) call(f *graphit.Func, args []ir.Value) ir.Value {
 		return nil
 	}
 	return w.vars[f.Result].Get()
-}
-
-// single is the value of a function that only assigns its result; nil: it does more.
-func single(f *graphit.Func) graphit.Expr {
-	if len(f.Body) != 1 || f.Result == nil {
-		return nil
-	}
-	a, ok := f.Body[0].(*graphit.Assign)
-	if !ok || a.Op != "=" {
-		return nil
-	}
-	if n, ok := a.X.(*graphit.Name); !ok || n.Var != f.Result {
-		return nil
-	}
-	return a.Value
 }
 
 // assignedIn are the variables that statements assign behind their declaration.

@@ -169,76 +169,30 @@ func (l *lowering) algorithm(op *graphir.EdgeSetIterator, name string) *algorith
 	return a
 }
 
-// gathered is a function that does one reduction at the destination, behind variables of its own.
-type gathered struct {
-	before []graphit.Stmt
-	into   *graphit.Var
-	op     string
-	value  graphit.Expr
-	pos    graphit.Pos
-}
-
-// gathers finds it; false: the function does something else.
-func gathers(f *graphit.Func) (g gathered, ok bool) {
-	n := len(f.Body) - 1
-	if n < 0 {
-		return g, false
-	}
-	for _, s := range f.Body[:n] {
-		if _, ok := s.(*graphit.VarStmt); !ok {
-			return g, false
-		}
-	}
-	a, ok := f.Body[n].(*graphit.Assign)
-	if !ok {
-		return g, false
-	}
-	x, ok := a.X.(*graphit.Index)
-	if !ok {
-		return g, false
-	}
-	at, ok := x.I.(*graphit.Name)
-	if !ok || at.Var != f.Params[1] {
-		return g, false
-	}
-	g = gathered{f.Body[:n], x.X.(*graphit.Name).Var, a.Op, a.Value, a.Pos}
-	reads := false // what it changes, at the destination or elsewhere than the source
-	graphit.Walk(f.Body, func(y graphit.Expr) {
-		if i, ok := y.(*graphit.Index); ok && i != x {
-			v, isName := i.I.(*graphit.Name)
-			reads = reads || i.X.(*graphit.Name).Var == g.into && !(isName && v.Var == f.Params[0])
-		}
-		if c, ok := y.(*graphit.Call); ok && c.Func != nil {
-			reads = true
-		}
-	})
-	return g, !reads
-}
-
 // sum gives an algorithm the sum that its function is; false: it is none.
 func (l *lowering) sum(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) bool {
-	g, ok := gathers(op.Apply)
-	if !ok || op.Output == graphir.Priority || op.Output == graphir.Modified && g.into != op.Tracked {
+	g, ok := op.Gathers()
+	if !ok || op.Output == graphir.Priority || op.Output == graphir.Modified && g.Into != op.Tracked {
 		return false
 	}
-	t := g.into.Type.Of
+	t := g.Into.Type.Of
 	if t.Kind == graphit.Bool {
 		return false
 	}
-	a.Into = vectorName(g.into)
-	if g.op == "=" {
-		if !l.claims(op, g) {
+	a.Into = vectorName(g.Into)
+	if g.Op == "=" {
+		if !op.Claims(g) {
 			return false
 		}
 		a.Sum, a.Once, a.Asked = emit.ClaimU32, true, false
-	} else if a.Sum = reduction(g.op, t, op.Output == graphir.Modified, g.pos); a.Sum == nil {
+	} else if a.Sum = reduction(g.Op, t, op.Output == graphir.Modified, g.Pos); a.Sum == nil {
 		return false
 	}
 	a.Gather = func(k *emit.Kernel, e *layout.Edge) ir.Value {
 		w := newWriter(k, op.Accesses)
 		l.edge(w, op.Apply, e)
-		w.block(g.before, assignedIn(op.Apply.Body))
-		return w.convert(w.as(g.value, t), a.Sum.Type)
+		w.block(g.Before, assignedIn(op.Apply.Body))
+		return w.convert(w.as(g.Value, t), a.Sum.Type)
 	}
 	return true
 }
@@ -255,33 +209,6 @@ func (l *lowering) edge(w *writer, f *graphit.Func, e *layout.Edge) {
 		}
 		w.values[p] = w.convert(e.Weight(of), typeOf(p.Type))
 	}
-}
-
-// claims reports whether an assignment is the first one that finds -1, of a vertex: to(A[v] == -1) and A[dst] = src.
-func (l *lowering) claims(op *graphir.EdgeSetIterator, g gathered) bool {
-	n, ok := g.value.(*graphit.Name)
-	if !ok || n.Var != op.Apply.Params[0] && n.Var != op.Apply.Params[1] || n.TypeOf().Kind != graphit.Vertex || len(g.before) > 0 || op.DstFilter == nil {
-		return false
-	}
-	x, ok := single(op.DstFilter).(*graphit.Binary)
-	if !ok || x.Op != "==" {
-		return false
-	}
-	element, constant := x.X, x.Y
-	if _, ok := element.(*graphit.Index); !ok {
-		element, constant = constant, element
-	}
-	i, ok := element.(*graphit.Index)
-	if !ok || i.X.(*graphit.Name).Var != g.into || g.into.Type.Of.Kind != graphit.Int {
-		return false
-	}
-	at, ok := i.I.(*graphit.Name)
-	minus, isMinus := constant.(*graphit.Unary)
-	if !ok || at.Var != op.DstFilter.Params[0] || !isMinus || minus.Op != "-" {
-		return false
-	}
-	one, ok := minus.X.(*graphit.Number)
-	return ok && !one.Real && one.Int == 1
 }
 
 // reduction is min=, max= or += of a type; nil: a machine has none.
