@@ -6,22 +6,26 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"heddle/graphit"
+	"heddle/graphit/cpu"
 	"heddle/graphit/programs"
+	"heddle/internal/files"
 )
 
 func newGt() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gt",
-		Short: "GraphIt programs: run, show, check and lay out",
+		Short: "GraphIt programs: run, build, show, check and lay out",
 		Long: `GraphIt programs: an algorithm, and behind "schedule:" or in a file of its own how
 it runs (GraphIt, OOPSLA 2018; UGF's schedules for GPUs). There are no extern
 functions, no functors (functions with parameters in []), and no par_for.`,
 	}
-	c.AddCommand(newGtRun(), newGtShow(), newGtCheck(), newGtFmt(), newGtList())
+	c.AddCommand(newGtRun(), newGtBuild(), newGtShow(), newGtCheck(), newGtFmt(), newGtList())
 	return c
 }
 
@@ -132,5 +136,61 @@ otherwise, and exits with 1 if there are any.`,
 	}
 	c.Flags().BoolVarP(&write, "write", "w", false, "write the result into the file")
 	c.Flags().BoolVarP(&list, "list", "l", false, "list files that are laid out otherwise")
+	return c
+}
+
+func newGtBuild() *cobra.Command {
+	var schedule, to string
+	var onCPU, swarm, float bool
+	c := &cobra.Command{
+		Use:   "build FILE --cpu -o OUTPUT",
+		Short: "Compile a program for the host's own processors: to Go, or to an executable file",
+		Long: `Compile a GraphIt program for processors like the host's own: to a program in Go that
+imports only the standard library, if OUTPUT ends in .go, and else, with the Go
+toolchain, to an executable file. FILE is a file, or a program of heddle gt list.
+
+The program takes a graph as an .hgr file (heddle graph convert), and then its own
+arguments; -threads says on how many processors it runs, -help what else there is.`,
+		Example: "  heddle gt build bfs --cpu -o bfs.go\n  heddle gt build pr.gt --cpu --schedule pull.gt -o pr\n  heddle graph convert facebook_combined fb.hgr && ./pr -threads 2 fb.hgr 20",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case swarm:
+				return errSwarm
+			case !onCPU:
+				return errors.New("expected --cpu: what runs on a simulated machine is compiled when it runs (heddle gt run)")
+			case to == "":
+				return errors.New("expected -o FILE: a .go file, or an executable one")
+			}
+			f, err := readProgram(args[0], schedule)
+			if err != nil {
+				return err
+			}
+			p, err := cpu.Build(f, nil)
+			if err != nil {
+				return err
+			}
+			notesOn(c.ErrOrStderr(), f, p, true)
+			src, err := cpu.Generate(p, float)
+			if err != nil {
+				return err
+			}
+			if strings.HasSuffix(to, ".go") {
+				return failed(files.Write(to, src))
+			}
+			path, err := filepath.Abs(to)
+			if err == nil {
+				err = cpu.Compile(c.Context(), src, path)
+			}
+			return failed(err)
+		},
+	}
+	fl := c.Flags()
+	fl.BoolVar(&onCPU, "cpu", false, "for processors like the host's own")
+	fl.StringVarP(&to, "output", "o", "", "the `file` to write: Go if it ends in .go, and else an executable file")
+	fl.StringVar(&schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
+	fl.BoolVar(&float, "float", false, "compute double as float")
+	fl.BoolVar(&swarm, "swarm", false, "refused: there is no backend for Swarm")
+	fl.MarkHidden("swarm") //nolint:errcheck // it is there
 	return c
 }

@@ -65,6 +65,40 @@ func TestGtRun(t *testing.T) {
 	}
 }
 
+// TestGtCPU: programs run on the host, and stand alone in Go.
+func TestGtCPU(t *testing.T) {
+	dir := t.TempDir()
+	small, saved, source := filepath.Join(dir, "small.txt"), filepath.Join(dir, "label.txt"), filepath.Join(dir, "cc.go")
+	require.NoError(t, os.WriteFile(small, []byte("0 1\n1 2\n2 0\n3 0\n"), 0o644))
+	out, stderr, code := heddle(t, "gt", "run", "cc", small, "--symmetrise", "--cpu", "--threads", "2", "--json", "--save", "label="+saved)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, out, `"verified": true`)
+	text, err := os.ReadFile(saved)
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("0\n", 4), string(text))
+	_, stderr, code = heddle(t, "gt", "build", "cc", "--cpu", "-o", source)
+	require.Equal(t, 0, code, stderr)
+	text, err = os.ReadFile(source)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "package main")
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"run", "cc", small, "--cpu", "--machine", "vortex-1c4w4t"}, "choose one: --cpu, or --machine"},
+		{[]string{"run", "cc", small, "--untimed", "--no-check"}, "expected it with --cpu"},
+		{[]string{"run", "cc", small, "--swarm"}, "there is no backend for Swarm"},
+		{[]string{"build", "cc", "--swarm", "-o", source}, "there is no backend for Swarm"},
+		{[]string{"build", "cc", "-o", source}, "expected --cpu"},
+		{[]string{"build", "cc", "--cpu"}, "expected -o FILE"},
+		{[]string{"run", "bfs", small, "99", "--cpu"}, "addVertex(99): the graph has vertices 0 to 3"},
+	} {
+		_, stderr, code := heddle(t, append([]string{"gt"}, c.args...)...)
+		require.Equal(t, 2, code, stderr)
+		require.Contains(t, stderr, c.says)
+	}
+}
+
 func TestGtShow(t *testing.T) {
 	out, stderr, code := heddle(t, "gt", "show", "bfs", "--passes")
 	require.Equal(t, 0, code, stderr)

@@ -17,6 +17,7 @@ import (
 
 	"heddle/configs"
 	"heddle/graphit"
+	"heddle/graphit/cpu"
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
 	"heddle/graphit/lower"
@@ -99,12 +100,18 @@ a program of heddle gt list.`,
 }
 
 // notes prints what the passes have to say of a schedule.
-func notes(w io.Writer, f *graphit.File, p *graphir.Program) {
+func notes(w io.Writer, f *graphit.File, p *graphir.Program) { notesOn(w, f, p, false) }
+
+// notesOn leaves out what the host's own processors follow, if the program runs there.
+func notesOn(w io.Writer, f *graphit.File, p *graphir.Program, host bool) {
 	name := f.Name
 	if f.Schedule != nil {
 		name = f.Schedule.File
 	}
 	for _, n := range p.Notes {
+		if host && n.OnHost {
+			continue
+		}
 		fmt.Fprintf(w, "heddle: %s:%d:%d: %s\n", name, n.Pos.Line, n.Pos.Column, n.Text)
 	}
 }
@@ -123,13 +130,16 @@ type gtRun struct {
 	maxSteps  int
 	maxCycles uint64
 	save      []string
+	cpu       bool
+	noCheck   bool
+	swarm     bool
 }
 
 func newGtRun() *cobra.Command {
 	var f gtRun
 	c := &cobra.Command{
 		Use:   "run FILE GRAPH [ARGUMENT]...",
-		Short: "Run a program on a simulated machine, and check what it computes",
+		Short: "Run a program on a simulated machine or on the host, and check what it computes",
 		Long: `Run a GraphIt program: FILE is argv[0], GRAPH argv[1], and arguments follow. FILE is a
 file, or a program of heddle gt list; GRAPH as of heddle graph. The host program runs on the host; every operator over
 edges or vertices is a launch on the machine. All vectors are compared with the
@@ -141,11 +151,15 @@ HWWL and EGHW, for machines with these units), and else as --workload does: keys
 an experiment's workload (docs/reference/configuration.md), from schedule to beta. What the program prints goes to stdout, a summary to
 stderr. Timers count cycles at 1 GHz, with each launch's overhead.
 
+With --cpu the program runs on the host's own processors: it is compiled with the Go
+toolchain (go in PATH), and its timers are seconds.
+
 ` + exitHelp,
 		Example: `  heddle gt run bfs facebook_combined 0 --machine vortex-6c32w32t --symmetrise
   heddle gt run bfs.gt web.mtx.gz 5 --schedule hybrid.gt --machine vortex-1c4w4t
   heddle gt run pr.gt facebook_combined --float --untimed --workload schedule=edge
-  heddle gt run cc facebook_combined --symmetrise --machine vortex-6c32w32t-weaver --workload schedule=weaver --save label=labels.txt`,
+  heddle gt run cc facebook_combined --symmetrise --machine vortex-6c32w32t-weaver --workload schedule=weaver --save label=labels.txt
+  heddle gt run pagerank web.hgr 20 --cpu --threads 2 --no-check`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
@@ -156,7 +170,11 @@ stderr. Timers count cycles at 1 GHz, with each launch's overhead.
 	fl.StringVar(&f.schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
 	fl.BoolVar(&f.float, "float", false, "compute double as float: the machine's numbers have 32 bits")
 	fl.BoolVar(&f.json, "json", false, "the summary as JSON on stdout; what the program prints goes to stderr")
-	fl.IntVar(&f.threads, "threads", 1, "processors of the host that simulate the machine")
+	fl.IntVar(&f.threads, "threads", 1, "processors of the host that simulate the machine, or run the program with --cpu")
+	fl.BoolVar(&f.cpu, "cpu", false, "run on the host's own processors, compiled with the Go toolchain")
+	fl.BoolVar(&f.noCheck, "no-check", false, "with --cpu: compare nothing with the reference, which takes longer than the program")
+	fl.BoolVar(&f.swarm, "swarm", false, "refused: there is no backend for Swarm")
+	fl.MarkHidden("swarm") //nolint:errcheck // it is there
 	fl.IntVar(&f.maxSteps, "max-steps", 0, "operators over edges that may run (0: any number)")
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "cycles of a launch at most (0: no limit)")
 	fl.StringArrayVar(&f.save, "save", nil, "write a vector to a file, a number a line: `vector=file` (may be repeated)")
@@ -180,10 +198,79 @@ func (f *gtRun) device(w configs.Workload) (host.Device, error) {
 	return host.NewTimed(l.Value, sim.Options{Threads: f.threads, MaxCycles: f.maxCycles})
 }
 
+// errSwarm refuses UGF's backend for Swarm by its name.
+var errSwarm = errors.New("there is no backend for Swarm: expected --cpu, --machine NAME or --untimed")
+
+// backend refuses flags of another backend than the one that is asked for.
+func (f *gtRun) backend(c *cobra.Command) error {
+	if f.swarm {
+		return errSwarm
+	}
+	if !f.cpu {
+		if f.noCheck {
+			return errors.New("--no-check: expected it with --cpu: what runs on a machine is checked")
+		}
+		return nil
+	}
+	for _, name := range []string{"machine", "untimed", "set", "workload", "max-cycles"} {
+		if fl := c.Flags().Lookup(name); fl != nil && fl.Changed {
+			return fmt.Errorf("choose one: --cpu, or --%s, which is for simulated machines", name)
+		}
+	}
+	return nil
+}
+
+// onHost runs a program on the host's own processors.
+func (f *gtRun) onHost(c *cobra.Command, args []string, file *graphit.File) error {
+	g, err := f.graph.named(c, args[1])
+	if err != nil {
+		return err
+	}
+	out := c.OutOrStdout()
+	if f.json {
+		out = c.ErrOrStderr()
+	}
+	r, err := cpu.Run(c.Context(), g, file, cpu.Options{Args: args, Output: out, Float: f.float, Threads: f.threads, MaxSteps: f.maxSteps, NoCheck: f.noCheck})
+	if r.Program != nil {
+		notesOn(c.ErrOrStderr(), file, r.Program, true)
+	}
+	if errors.Is(err, eval.ErrCheck) {
+		return &codeError{exitFailed, err}
+	}
+	if err != nil {
+		return failed(err)
+	}
+	w := lower.Result{}
+	for _, v := range r.Vectors {
+		w.Vectors = append(w.Vectors, lower.Vector{Var: v.Var, Words: v.Words})
+	}
+	if err := f.write(&w); err != nil {
+		return err
+	}
+	if f.json {
+		return printJSON(c.OutOrStdout(), struct {
+			Verified bool    `json:"verified"`
+			Summary  string  `json:"summary"`
+			CPU      float64 `json:"cpu_seconds"`
+		}{r.Verified, r.Summary, r.CPU.Seconds()})
+	}
+	fmt.Fprintln(c.ErrOrStderr(), "  "+r.Summary)
+	if r.Verified {
+		fmt.Fprintln(c.ErrOrStderr(), "  verified: all vectors are the reference's")
+	}
+	return nil
+}
+
 func (f *gtRun) run(c *cobra.Command, args []string) error {
+	if err := f.backend(c); err != nil {
+		return err
+	}
 	file, err := readProgram(args[0], f.schedule)
 	if err != nil {
 		return err
+	}
+	if f.cpu {
+		return f.onHost(c, args, file)
 	}
 	w, err := operatorWorkload(f.workload)
 	if err != nil {

@@ -76,6 +76,8 @@ var rules = []struct {
 	{"graphit/programs", nil},
 	{"graphit/graphir", []string{"=graphit"}},
 	{"graphit/eval", []string{"=graphit", "graphit/graphir", "=kernels/graph"}},
+	{"graphit/cpu/rt", nil},
+	{"graphit/cpu", []string{"=graphit", "graphit/", "=kernels/graph"}},
 	{"graphit/lower", []string{"=graphit", "graphit/", "configs", "kernels", "sim"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files", "internal/plain"}},
 	// What programs in Go use: machines, kernels on them.

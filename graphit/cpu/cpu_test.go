@@ -1,0 +1,153 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs/schema"
+	"heddle/graphit"
+	"heddle/graphit/programs"
+	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
+)
+
+func load(t testing.TB, settings ...string) *graph.Graph {
+	l, err := graphspec.Schema.Load(schema.Input{Set: settings})
+	require.NoError(t, err)
+	g, err := graph.Load(l.Value)
+	require.NoError(t, err)
+	return g
+}
+
+func parse(t testing.TB, name, src string) *graphit.File {
+	f, err := graphit.Parse(name, []byte(src))
+	require.NoError(t, err)
+	require.NoError(t, graphit.Check(f))
+	return f
+}
+
+func program(t testing.TB, name string) string {
+	src, err := programs.Source(name)
+	require.NoError(t, err)
+	return string(src)
+}
+
+// args are what our programs take behind the graph.
+func args(name string, g *graph.Graph) []string {
+	a := []string{name, "graph"}
+	switch name {
+	case "pagerank", "pagerank_delta":
+		return append(a, "5")
+	case "cc", "k_core", "spmv":
+		return a
+	}
+	return append(a, strconv.Itoa(int(g.DrawSources(1, 7)[0])))
+}
+
+func graphs(t testing.TB) map[string]*graph.Graph {
+	clean := []string{"clean.symmetrise=true", "clean.drop_duplicates=true", "clean.drop_self_loops=true", "weights.from=random", "weights.max=30"}
+	with := func(s ...string) *graph.Graph { return load(t, append(s, clean...)...) }
+	return map[string]*graph.Graph{
+		"skewed":   with("rmat.scale=12", "rmat.edge_factor=12"),
+		"directed": load(t, "rmat.scale=10", "rmat.edge_factor=5", "weights.from=random", "weights.max=500"),
+		"tiny":     with("rmat.scale=3", "rmat.edge_factor=2"),
+	}
+}
+
+// compiled makes a program, with Go's race detector if it is for several threads.
+func compiled(t testing.TB, f *graphit.File, race bool) *Executable {
+	x, err := Compiled(context.Background(), f, Options{race: race}, filepath.Join(t.TempDir(), "program"))
+	require.NoError(t, err)
+	return x
+}
+
+// TestPrograms: every program gives the reference's result on every graph, with any number of threads, and no threads race.
+func TestPrograms(t *testing.T) {
+	all := graphs(t)
+	for _, name := range programs.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := parse(t, name, program(t, name))
+			alone, together := compiled(t, f, false), compiled(t, f, true)
+			for what, g := range all {
+				for _, threads := range []int{1, 2, 5} {
+					x := alone
+					if threads > 1 {
+						x = together
+					}
+					r, err := x.Run(context.Background(), g, Options{Args: args(name, g), Threads: threads, MaxSteps: 100000})
+					require.NoError(t, err, "%s, %d threads", what, threads)
+					require.True(t, r.Verified)
+					require.Contains(t, r.Summary, "operators over edges")
+				}
+			}
+		})
+	}
+}
+
+// schedules are those of an operator; with what pushes and pulls, all representations, and all ways to find a vertex twice.
+var schedules = []string{
+	"SimpleGPUSchedule s; s.configDirection(PULL, BITMAP);",
+	"SimpleGPUSchedule s; s.configDirection(PULL, BOOLMAP); s.configLoadBalance(VERTEX_BASED);",
+	"SimpleGPUSchedule s; s.configDirection(PUSH); s.configFrontierCreation(UNFUSED_BITMAP);",
+	"SimpleGPUSchedule s; s.configFrontierCreation(UNFUSED_BOOLMAP); s.configLoadBalance(VERTEX_BASED);",
+	"SimpleGPUSchedule s; s.configDeduplication(ENABLED, BITMAP);",
+	"SimpleGPUSchedule s; s.configDeduplication(ENABLED, BOOLMAP); s.configLoadBalance(EDGE_ONLY, BLOCKED, 100);",
+	"SimpleGPUSchedule s; s.configDeduplication(DISABLED);",
+	"SimpleGPUSchedule a; a.configDirection(PUSH); SimpleGPUSchedule b; b.configDirection(PULL, BITMAP); HybridGPUSchedule s(INPUT_VERTEXSET_SIZE, 0.05, a, b);",
+	`program->configApplyDirection("LABEL", "SparsePush-DensePull");`,
+	`program->configApplyDirection("LABEL", "SparsePush-DensePull")->configApplyDenseVertexSet("LABEL", "bitvector");`,
+	`program->configApplyParallelization("LABEL", "serial");`,
+	`program->configApplyParallelization("LABEL", "dynamic-vertex-parallel");`,
+}
+
+// labels are those of our programs' operators over edges.
+var labels = map[string][]string{"bc": {"forward", "backward"}, "pagerank": {"step"}, "pagerank_delta": {"step"}, "spmv": {"step"}}
+
+// TestSchedules: every program gives the reference's result under every schedule; without GRAPHIT_CPU=all, under some.
+func TestSchedules(t *testing.T) {
+	all := graphs(t)
+	for i, s := range schedules {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			for j, name := range programs.Names() {
+				if os.Getenv("GRAPHIT_CPU") != "all" && (i+j)%6 != 0 {
+					continue
+				}
+				list := labels[name]
+				if list == nil {
+					list = []string{"loop:step"}
+				}
+				text := s
+				if !strings.Contains(s, "LABEL") {
+					for _, l := range list {
+						text += fmt.Sprintf("\nprogram->applyGPUSchedule(%q, s);", l)
+					}
+				} else {
+					text = ""
+					for _, l := range list {
+						text += strings.ReplaceAll(s, "LABEL", l)
+					}
+				}
+				f := parse(t, name, program(t, name))
+				var err error
+				f.Schedule, err = graphit.ParseSchedule("s.gt", []byte(text))
+				require.NoError(t, err)
+				x := compiled(t, f, i%4 == 0)
+				for what, g := range all {
+					for _, threads := range []int{1, 3} {
+						_, err := x.Run(context.Background(), g, Options{Args: args(name, g), Threads: threads, MaxSteps: 100000})
+						require.NoError(t, err, "%s on %s, %d threads, %s", name, what, threads, s)
+					}
+				}
+			}
+		})
+	}
+}
