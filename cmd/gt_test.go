@@ -100,7 +100,13 @@ func TestGtCPU(t *testing.T) {
 }
 
 func TestGtShow(t *testing.T) {
-	out, stderr, code := heddle(t, "gt", "show", "bfs", "--passes")
+	out, stderr, code := heddle(t, "gt", "show", "bfs", "--go")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, out, "v_parent[int32(d)] = int32(s)")
+	_, stderr, code = heddle(t, "gt", "show", "bfs", "--go", "--passes")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "choose one")
+	out, stderr, code = heddle(t, "gt", "show", "bfs", "--ir", "--passes")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, out, "% after liveness")
 	require.Contains(t, out, "can_reuse_frontier=true")

@@ -58,20 +58,26 @@ func newGtList() *cobra.Command {
 
 func newGtShow() *cobra.Command {
 	var schedule string
-	var passes bool
+	var ir, passes, source bool
 	c := &cobra.Command{
 		Use:   "show FILE",
-		Short: "Show a program's GraphIR: operators, and what the compiler's passes find out",
+		Short: "Show a program's GraphIR: operators, and what the compiler's passes find out; or its Go",
 		Long: `Show a program's GraphIR (UGF, chapter 4): the host program with its operators over
 edges and vertices, their arguments in parentheses and their metadata in angle
 brackets, and the functions, with the accesses that must be atomic. FILE is a file, or
 a program of heddle gt list.`,
-		Example: "  heddle gt show bfs\n  heddle gt show bfs.gt --schedule hybrid.gt --passes",
+		Example: "  heddle gt show bfs\n  heddle gt show bfs.gt --schedule hybrid.gt --ir --passes\n  heddle gt show bfs --go",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if source && (ir || passes) {
+				return errors.New("choose one: --ir with or without --passes, or --go")
+			}
 			f, err := readProgram(args[0], schedule)
 			if err != nil {
 				return err
+			}
+			if source {
+				return showGo(c, f)
 			}
 			p, err := graphir.Build(f)
 			if err != nil {
@@ -94,9 +100,25 @@ a program of heddle gt list.`,
 			return err
 		},
 	}
+	c.Flags().BoolVar(&ir, "ir", false, "the GraphIR: what is shown without --go")
 	c.Flags().BoolVar(&passes, "passes", false, "and as built, and behind each pass")
+	c.Flags().BoolVar(&source, "go", false, "the program in Go that --cpu runs, without its runtime")
 	c.Flags().StringVar(&schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
 	return c
+}
+
+// showGo prints what heddle gt build makes, behind the runtime, which is the same for all programs.
+func showGo(c *cobra.Command, f *graphit.File) error {
+	p, err := cpu.Build(f, nil)
+	if err != nil {
+		return err
+	}
+	notesOn(c.ErrOrStderr(), f, p, true)
+	src, err := cpu.Body(p, false)
+	if err == nil {
+		_, err = c.OutOrStdout().Write(src)
+	}
+	return err
 }
 
 // notes prints what the passes have to say of a schedule.

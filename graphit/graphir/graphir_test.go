@@ -17,6 +17,10 @@ const edges : edgeset{Edge}(Vertex, Vertex) = load(argv[1]);
 const vertices : vertexset{Vertex} = edges.getVertices();
 const A : vector{Vertex}(int) = -1;
 const B : vector{Vertex}(int) = 0;
+const pq : priority_queue{Vertex}(int);
+func relax(src : Vertex, dst : Vertex)
+    pq.updatePriorityMin(dst, A[src] + 1);
+end
 func unset(v : Vertex) -> output : bool
     output = A[v] == -1;
 end
@@ -66,6 +70,7 @@ const pull = `SimpleGPUSchedule s; s.configDirection(PULL, BITMAP); s.configLoad
 
 // TestPasses: what each pass finds out, and that nothing else does: without the pass it is not there.
 func TestPasses(t *testing.T) {
+	held := map[string]bool{}
 	for _, c := range []struct{ pass, function, after, schedule, want string }{
 		{"schedule", "applyModified(shorten, A)", "", pull, "direction=PULL"},
 		{"schedule", "applyModified(shorten, A)", "", `program->configApplyDirection("s0:s1", "SparsePush-DensePull");`, "direction=PUSH or PULL"},
@@ -75,10 +80,15 @@ func TestPasses(t *testing.T) {
 		{"dedup", "applyModified(shorten, A)", "", "", "apply_deduplication=true"},
 		{"dedup", "applyModified(count, B)", "", `SimpleGPUSchedule s; s.configDeduplication(DISABLED); program->applyGPUSchedule("s0:s1", s);`, "apply_deduplication=true"},
 		{"liveness", "applyModified(shorten, A)", "delete frontier;", "", "can_reuse_frontier=true"},
+		{"ordered", "applyModified(shorten, A)", "pq = new priority_queue{Vertex}(int)(false, false, A, 1, 2, false, 0); while (pq.finished() == false) var ready : vertexset{Vertex} = pq.dequeue_ready_set(); edges.from(ready).applyUpdatePriority(relax); end", "", "While<is_ordered=true, bucket_fusion=true>"},
 		{"fusion", "applyModified(shorten, A)", "", `SimpleGPUSchedule s; s.configKernelFusion(ENABLED); program->applyGPUSchedule("s0", s);`, "While<needs_fusion=true>"},
 	} {
 		require.Contains(t, build(t, c.function, c.after, c.schedule, ""), c.want, c.pass)
 		require.NotContains(t, build(t, c.function, c.after, c.schedule, c.pass), c.want, "without %s", c.pass)
+		held[c.pass] = true
+	}
+	for _, pass := range Passes {
+		require.True(t, held[pass.Name], "pass %s has no row: say what it changes", pass.Name)
 	}
 }
 

@@ -44,22 +44,28 @@ func TestMutations(t *testing.T) {
 	require.NoError(t, err)
 	bc, err := programs.Source("bc")
 	require.NoError(t, err)
+	cc, err := programs.Source("cc")
+	require.NoError(t, err)
+	const scheduled = "\nschedule:\nSimpleGPUSchedule s; s.configLoadBalance(TWCE); s.configDirection(PULL, BITMAP); program->applyGPUSchedule(\"loop:step\", s);"
 	for _, c := range []struct {
 		name, source string
 		workload     []string
 		mutate       func(op *graphir.EdgeSetIterator)
+		plan         string // what the operator's plan says, and does not with the mutation; "": its result is wrong then
 	}{
 		{"accesses are not atomic", hooking, []string{"schedule=edge", "direction=push"}, func(op *graphir.EdgeSetIterator) {
 			for i := range op.Accesses {
 				op.Accesses[i].Atomic = false
 			}
-		}},
+		}, ""},
 		{"a filter is forgotten", string(bc), []string{"schedule=edge", "direction=push"}, func(op *graphir.EdgeSetIterator) {
 			if op.Transposed { // on the way back
 				op.DstFilter = nil
 			}
-		}},
-		{"vertices are there twice", string(bc), []string{"schedule=vertex", "active_set=queue", "dedup=none"}, func(op *graphir.EdgeSetIterator) { op.ApplyDeduplication = false }},
+		}, ""},
+		{"vertices are there twice", string(bc), []string{"schedule=vertex", "active_set=queue", "dedup=none"}, func(op *graphir.EdgeSetIterator) { op.ApplyDeduplication = false }, ""},
+		{"a schedule is forgotten", string(cc) + scheduled, nil, func(op *graphir.EdgeSetIterator) { op.Given = map[string]bool{} }, "twce"},
+		{"a frontier's form is forgotten", string(cc) + scheduled, nil, func(op *graphir.EdgeSetIterator) { op.OutputRepresentation = graphir.Sparse }, "/bitmap"},
 	} {
 		for _, mutated := range []bool{false, true} {
 			f, err := graphit.Parse("p.gt", []byte(c.source))
@@ -73,12 +79,17 @@ func TestMutations(t *testing.T) {
 			if mutated {
 				o.mutate = c.mutate
 			}
-			_, err = Run(context.Background(), d, g, f, o)
-			if !mutated {
-				require.NoError(t, err, c.name)
-			} else {
+			r, err := Run(context.Background(), d, g, f, o)
+			switch {
+			case mutated && c.plan == "":
 				require.ErrorIs(t, err, eval.ErrCheck, c.name)
+				continue
+			case mutated:
+				require.NotContains(t, r.Plans[0], c.plan, c.name)
+			case c.plan != "":
+				require.Contains(t, r.Plans[0], c.plan, c.name)
 			}
+			require.NoError(t, err, c.name)
 		}
 	}
 }
