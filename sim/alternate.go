@@ -72,7 +72,7 @@ func (m *Machine) Alternate(ctx context.Context, p *isa.Program, arg uint32, a A
 			return Sampled{}, err
 		}
 		m.alternator = &alternator{m: m}
-		m.alternator.place = d.Add(m.alternator)
+		m.alternator.handle = d.Add(m.alternator)
 	}
 	t := m.alternator
 	r, err := m.launch(ctx, p, arg, func() {
@@ -89,8 +89,8 @@ func (m *Machine) Alternate(ctx context.Context, p *isa.Program, arg uint32, a A
 
 // alternator switches a machine's time off and on again.
 type alternator struct {
-	m     *Machine
-	place clock.Handle
+	m      *Machine
+	handle clock.Handle
 	Alternation
 	at      stage
 	until   uint64 // warp instructions, for the stages that end with some
@@ -127,7 +127,7 @@ func (t *alternator) start(a Alternation) {
 	t.Alternation, t.sampled, t.next = a, Sampled{}, Interval{}
 	t.span = min(a.Warm+a.Measure, a.Period-a.Warm-a.Measure)
 	t.measure(t.m.domain.After()-1, a.Begin)
-	t.place.Wake()
+	t.handle.Wake()
 }
 
 // end ends a launch.
@@ -226,7 +226,7 @@ func (t *alternator) Tick(now clock.Cycle) bool {
 	for t.step(now) {
 	}
 	if t.at != draining && t.at != settling {
-		t.place.WakeAt(now + lookEvery)
+		t.handle.WakeAt(now + lookEvery)
 		return false
 	}
 	return true

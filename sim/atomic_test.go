@@ -226,7 +226,7 @@ func TestAtomicsThatTrap(t *testing.T) {
 	}
 }
 
-func TestAtomicsNeedAPlace(t *testing.T) {
+func TestAtomicsNeedASlot(t *testing.T) {
 	_, err := configs.LoadMachine("vortex-1c4w4t", nil, []string{"sockets=2"})
 	require.ErrorContains(t, err, "there is no L2, and no other cache in which the atomics of all 2 sockets meet")
 	_, err = configs.LoadMachine("vortex-1c4w4t", nil, []string{"sockets=2", "atomics.mode=simx24"})

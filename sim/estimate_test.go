@@ -23,7 +23,7 @@ func TestExecutionIsPacedByTime(t *testing.T) {
 			require.NoError(t, err)
 			cycles := func(run func(*sim.Machine) error) float64 {
 				m := machine(t, load(t, c.machine))
-				d := m.Cores[0].Place().Domain()
+				d := m.Cores[0].ClockHandle().Domain()
 				before := d.After()
 				require.NoError(t, run(m), name)
 				return float64(d.After() - before)

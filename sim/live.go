@@ -71,17 +71,17 @@ func (m *Machine) Components() (all []akita.Component) {
 
 // buffered is a component with buffers of its own.
 type buffered interface {
-	Buffers(see func(name string, n, places int))
+	Buffers(see func(name string, n, capacity int))
 }
 
 // Buffers shows how full all buffers and links are.
-func (m *Machine) Buffers(see func(name string, n, places int)) {
+func (m *Machine) Buffers(see func(name string, n, capacity int)) {
 	for _, c := range m.Components() {
 		if b, ok := c.(buffered); ok {
 			b.Buffers(see)
 		}
 	}
 	for _, l := range m.links {
-		see(l.Name(), l.Len(), l.Places())
+		see(l.Name(), l.Len(), l.Capacity())
 	}
 }

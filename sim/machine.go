@@ -62,15 +62,15 @@ type Machine struct {
 // way is a link between two units.
 type way interface {
 	Name() string
-	Len() int    // values on it
-	Places() int // it has
+	Len() int      // values on it
+	Capacity() int // it has
 }
 
 // Memory is main memory, of either kind.
 type Memory interface {
 	mem.Warmer
 	Name() string
-	Place() clock.Handle
+	ClockHandle() clock.Handle
 	ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response])
 	Pending() int
 	Bursts() int
@@ -172,7 +172,7 @@ type port struct {
 	from    *source
 	wires   configs.Wires
 	input   int // of the level: ports of one input share it
-	awaits  int // answers that have a place on the way back, if they are more than the wires hold
+	awaits  int // answers that have a slot on the way back, if they are more than the wires hold
 	connect func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response])
 }
 
@@ -197,7 +197,7 @@ func (b *builder) build() error {
 		return err
 	}
 	b.m.Memory = memory
-	b.links(&audited{name: memory.Name()}, memory.Place(), memory.ConnectPort)
+	b.links(&audited{name: memory.Name()}, memory.ClockHandle(), memory.ConnectPort)
 	return nil
 }
 
@@ -278,13 +278,13 @@ func (b *builder) memory() (Memory, error) {
 	return dram.NewMemory("Memory", s, b.cfg.MemoryLine(), len(b.out), d)
 }
 
-// places is the depth of a link: a register a cycle, and a skid.
-func places(latency int) int { return latency + 1 }
+// depth is a link's: a register a cycle, and a skid.
+func depth(latency int) int { return latency + 1 }
 
 // links joins what wants memory so far and the unit that serves it.
 func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clock.Link[mem.Request], *clock.Link[mem.Response])) {
 	for i, p := range b.out {
-		req, rsp := b.link(i, p, to, server, places(p.wires.Request), max(places(p.wires.Response), p.awaits))
+		req, rsp := b.link(i, p, to, server, depth(p.wires.Request), max(depth(p.wires.Response), p.awaits))
 		connect(i, req, rsp)
 	}
 	if a := b.m.auditor; a != nil {
@@ -292,7 +292,7 @@ func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clo
 	}
 }
 
-// link joins p and port i of a unit, with so many places each way.
+// link joins p and port i of a unit, with so many slots each way.
 func (b *builder) link(i int, p port, to *audited, server clock.Handle, there, back int) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
 	name := fmt.Sprintf("%s.port%d", to.name, i)
 	req := clock.NewLink[mem.Request](name+".req", there, clock.Cycle(p.wires.Request), p.owner, server)
@@ -333,7 +333,7 @@ func (b *builder) concentrator(name string, s concentrator.Spec, in []port, d *c
 	to := &audited{name: name, received: func() cache.Sent { return passed(c) }}
 	for i, p := range in {
 		p.wires = configs.Wires{Request: s.Request, Response: s.Response}
-		req, rsp := b.link(i, p, to, c.Place(), s.RequestPlaces(), s.Outstanding)
+		req, rsp := b.link(i, p, to, c.ClockHandle(), s.RequestEntries(), s.Outstanding)
 		c.ConnectRequester(i, req, rsp)
 	}
 	if a := b.m.auditor; a != nil {
@@ -341,7 +341,7 @@ func (b *builder) concentrator(name string, s concentrator.Spec, in []port, d *c
 	}
 	from := &source{name: name, count: c.Sent, line: uint32(b.cfg.L1D.LineBytes)}
 	for i := range c.NextPorts() {
-		b.out = append(b.out, port{c.Place(), from, b.cfg.ToL2, len(b.out), 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+		b.out = append(b.out, port{c.ClockHandle(), from, b.cfg.ToL2, len(b.out), 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectPort(i, req, rsp)
 		}})
 	}
@@ -364,8 +364,8 @@ func (b *builder) socket(s int) error {
 		c.Join(d, &watched{Core: c, w: &b.m.watchdog})
 		b.m.Cores = append(b.m.Cores, c)
 		b.m.plug(n, c)
-		fetch = append(fetch, b.ports(c, c.Place(), c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
-		data = append(data, b.ports(c, c.DataPlace(), c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)...)
+		fetch = append(fetch, b.ports(c, c.ClockHandle(), c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
+		data = append(data, b.ports(c, c.DataHandle(), c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)...)
 		switch p, bypasses, ok := b.m.unitPort(n, b.cfg.UnitShape(n).LineBytes); {
 		case bypasses:
 			bypassing = append(bypassing, p)
@@ -450,11 +450,11 @@ func (b *builder) level(name string, s cache.Spec, w configs.Wires, d *clock.Dom
 		return err
 	}
 	b.m.Caches = append(b.m.Caches, c)
-	b.links(&audited{name: name, received: func() cache.Sent { return served(c) }}, c.Place(), c.ConnectPort)
+	b.links(&audited{name: name, received: func() cache.Sent { return served(c) }}, c.ClockHandle(), c.ConnectPort)
 	b.out = nil
 	from := &source{name: name, cache: c, line: uint32(s.LineBytes), fills: map[uint32]bool{}}
 	for i := range s.MemoryPorts {
-		b.out = append(b.out, port{c.Place(), from, w, i, 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+		b.out = append(b.out, port{c.ClockHandle(), from, w, i, 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectMemory(i, req, rsp)
 		}})
 	}

@@ -464,7 +464,7 @@ func watchEffects(m *sim.Machine, p *isa.Program, ops []operation) *[]effect {
 	m.Arch.ObserveEffects(func(a *emu.Access, lanes uint32) {
 		core, warp, pc := a.Where()
 		if op, ok := at[pc]; ok {
-			order = append(order, effect{m.Cores[core].Place().Domain().Cycle(), core, warp, op, lanes})
+			order = append(order, effect{m.Cores[core].ClockHandle().Domain().Cycle(), core, warp, op, lanes})
 		}
 	})
 	return &order

@@ -17,7 +17,7 @@ type Part struct {
 // partWatch has somebody look at a machine at the ends of a program's parts. It only looks, so cycles do not depend on it.
 type partWatch struct {
 	m      *Machine
-	place  clock.Handle
+	handle clock.Handle
 	ended  func(Part) error `checkpoint:"assembled"`
 	name   string           // of the part that has ended, which the end of the next instant tells of
 	before Result           // of the launch, where the part began; cycles are the machine's
@@ -32,7 +32,7 @@ func (m *Machine) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, e
 			return Result{}, err
 		}
 		m.partWatch = &partWatch{m: m}
-		m.partWatch.place = d.Add(m.partWatch)
+		m.partWatch.handle = d.Add(m.partWatch)
 	}
 	t := m.partWatch
 	t.ended, t.name, t.before = ended, "", t.now(m.domain.After()-1)
@@ -50,7 +50,7 @@ func (t *partWatch) note(name string) {
 		panic(fmt.Sprintf("BUG: sim @%d: part %s has ended before the end of %s was told", t.m.domain.Cycle(), name, t.name))
 	}
 	t.name = name
-	t.place.Wake()
+	t.handle.Wake()
 }
 
 // now returns the counts of the machine.

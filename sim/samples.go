@@ -35,7 +35,7 @@ type Sample struct {
 // only looks, so cycles do not depend on it.
 type sampler struct {
 	m       *Machine
-	place   clock.Handle
+	handle  clock.Handle
 	rows    int // at most
 	single  bool
 	columns []int // of the tree that it asks for
@@ -63,7 +63,7 @@ func (m *Machine) sample(s *Sampling) error {
 	}
 	p := &sampler{m: m, rows: s.MaxRows, Samples: Samples{Interval: s.Interval}}
 	p.choose(names)
-	p.place = d.Add(p)
+	p.handle = d.Add(p)
 	m.sampler = p
 	return nil
 }
@@ -153,7 +153,7 @@ func (m *Machine) EndSamples() *Samples {
 // wake sets the timer for the end of the interval.
 func (p *sampler) wake(now clock.Cycle) {
 	if p.running {
-		p.place.WakeAt((now/p.Interval + 1) * p.Interval)
+		p.handle.WakeAt((now/p.Interval + 1) * p.Interval)
 	}
 }
 

@@ -233,7 +233,7 @@ func (m *Machine) headline() stats.Tree {
 		stats.Ratio("simd_efficiency", "", "Share of lanes that were active, over warp instructions.", float64(s.ThreadInstrs), warps*t.threads),
 		stats.Ratio("achieved_occupancy", "", "Share of warp slots that held a warp, over the cores' cycles.", t.resident, t.warps),
 		stats.Ratio("eligible_warps", "warps", "Warps that could issue, per scheduler and cycle.", t.eligible, t.schedulers),
-		stats.Ratio("issue_active", "", "Share of the schedulers' places to issue that were used.", t.issued, t.slots),
+		stats.Ratio("issue_active", "", "Share of the schedulers' issue slots that were used.", t.issued, t.slots),
 		edges(&s),
 		stats.Count("warp_iterations", "warp instructions", "Warps that executed heddle.edge: a warp's iterations over edges (SparseWeaver, Fig. 2).", s.Iterations),
 		stats.Ratio("edges_per_cycle", "edges/cycle", "Edges handled a cycle.", float64(s.Edges), t.cycles),

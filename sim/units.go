@@ -50,9 +50,9 @@ func (m *Machine) plug(n int, c *core.Core) {
 		return
 	}
 	u := m.Units[n]
-	u.Join(c.Place().Domain(), &landing{u, m.Arch.Core(n)})
-	m.Arch.Core(n).DeferUnits(u.Place().Finish)
-	c.Plug(accel.Plug(c.Name()+".accel", c.Place(), u))
+	u.Join(c.ClockHandle().Domain(), &landing{u, m.Arch.Core(n)})
+	m.Arch.Core(n).DeferUnits(u.ClockHandle().Finish)
+	c.Plug(accel.Plug(c.Name()+".accel", c.ClockHandle(), u))
 }
 
 // landing is a unit whose stores others see at the end of the cycle.
@@ -74,7 +74,7 @@ func (m *Machine) unitPort(n int, line int) (p port, bypasses, ok bool) {
 		return p, false, false
 	}
 	from := &source{name: fmt.Sprintf("Core%d.unit", n), count: u.Sent, line: uint32(line)}
-	return port{owner: u.Place(), from: from, connect: u.ConnectMemory}, u.BypassesL1(), true
+	return port{owner: u.ClockHandle(), from: from, connect: u.ConnectMemory}, u.BypassesL1(), true
 }
 
 // balanced are the units whose work can be balanced.
@@ -106,8 +106,8 @@ func (b *builder) control() error {
 	}
 	for i, u := range units {
 		name := fmt.Sprintf("CtrlProc.core%d", i)
-		commands := clock.NewLink[balance.Command](name+".commands", places(back), clock.Cycle(back), c.Place(), u.Place())
-		reports := clock.NewLink[balance.Report](name+".reports", places(there), clock.Cycle(there), u.Place(), c.Place())
+		commands := clock.NewLink[balance.Command](name+".commands", depth(back), clock.Cycle(back), c.ClockHandle(), u.ClockHandle())
+		reports := clock.NewLink[balance.Report](name+".reports", depth(there), clock.Cycle(there), u.ClockHandle(), c.ClockHandle())
 		c.Connect(commands, reports)
 		u.ConnectBalance(commands, reports)
 	}
@@ -146,7 +146,7 @@ func (m *Machine) carry(p *isa.Program) error {
 // startUnits is a launch, for units that begin by themselves.
 func (m *Machine) startUnits() {
 	for _, u := range m.Units {
-		u.Place().Wake()
+		u.ClockHandle().Wake()
 	}
 	if m.Control != nil {
 		m.Control.Start()

@@ -53,4 +53,4 @@ func (m *Machine) assembleUntimed() {
 }
 
 // look has the watchdog look in this cycle.
-func (m *Machine) look() { m.watchdog.place.Wake() }
+func (m *Machine) look() { m.watchdog.handle.Wake() }

@@ -55,14 +55,14 @@ const edgesEvery = 100
 // watchdog ends runs that are interrupted, too long, or stuck. It only looks, so
 // cycles do not depend on it.
 type watchdog struct {
-	m     *Machine
-	place clock.Handle
-	limit uint64          `checkpoint:"assembled"`
-	edges uint64          `checkpoint:"assembled"` // to end the run at; 0: never
-	tell  func(Progress)  `checkpoint:"assembled"`
-	told  clock.Cycle     // when
-	ctx   context.Context `checkpoint:"assembled"` // of a launch
-	err   error
+	m      *Machine
+	handle clock.Handle
+	limit  uint64          `checkpoint:"assembled"`
+	edges  uint64          `checkpoint:"assembled"` // to end the run at; 0: never
+	tell   func(Progress)  `checkpoint:"assembled"`
+	told   clock.Cycle     // when
+	ctx    context.Context `checkpoint:"assembled"` // of a launch
+	err    error
 
 	progress uint64 // what cores, caches and memory had done when it last moved
 	moved    uint64 // the cycle of that look
@@ -74,7 +74,7 @@ func (w *watchdog) join(m *Machine, opt Options) error {
 	if err != nil {
 		return err
 	}
-	w.place = d.Add(w)
+	w.handle = d.Add(w)
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (w *watchdog) join(m *Machine, opt Options) error {
 func (w *watchdog) arm(ctx context.Context) {
 	w.ctx, w.err = ctx, nil
 	w.moved = w.m.domain.Cycle()
-	w.place.Wake()
+	w.handle.Wake()
 }
 
 // Tick looks, and sets the timer for the next look while any core has work.
@@ -139,7 +139,7 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 	if w.limit > 0 {
 		next = min(next, max(w.limit, now+1))
 	}
-	w.place.WakeAt(next)
+	w.handle.WakeAt(next)
 	return false
 }
 
@@ -162,7 +162,7 @@ func (c *watched) Tick(now clock.Cycle) bool {
 	awake := c.Core.Tick(now)
 	if !awake && (c.Done() || c.Err() != nil) {
 		c.ends = true
-		c.Place().Finish()
+		c.ClockHandle().Finish()
 	}
 	return awake
 }
@@ -172,7 +172,7 @@ func (c *watched) Finish(now clock.Cycle) {
 	c.Core.Finish(now)
 	if c.ends {
 		c.ends = false
-		c.w.place.Wake()
+		c.w.handle.Wake()
 	}
 }
 
@@ -232,7 +232,7 @@ func (m *Machine) Pending() (all []string) {
 	}
 	for _, l := range m.links {
 		if n := l.Len(); n > 0 {
-			all = append(all, fmt.Sprintf("%s: %d of %d places taken", l.Name(), n, l.Places()))
+			all = append(all, fmt.Sprintf("%s: %d of %d slots taken", l.Name(), n, l.Capacity()))
 		}
 	}
 	return append(all, m.Memory.Waits()...)

@@ -274,7 +274,7 @@ func (c *replayedCore) forsake() {
 			return
 		}
 	}
-	u.Forsake(c.unit.Place().Domain().Cycle())
+	u.Forsake(c.unit.ClockHandle().Domain().Cycle())
 }
 
 func (r *Replayer) compare(u *emu.UnitCall, g *given) {

@@ -35,13 +35,13 @@ type Unit interface {
 	Name() string
 	// Architecture is its state that programs see, besides its instructions.
 	Architecture() emu.Unit
-	// Join puts the unit on a clock, and Place says where it is there.
+	// Join puts the unit on a clock, and ClockHandle says where it is there.
 	Join(d *clock.Domain, u clock.Unit)
-	Place() clock.Handle
+	ClockHandle() clock.Handle
 	// Traits of its functions, by number.
 	Traits() []Traits
-	// QueuePlaces is how many requests may wait for it.
-	QueuePlaces() int
+	// QueueEntries is how many requests may wait for it.
+	QueueEntries() int
 	// Plug gives it its end of the socket.
 	Plug(s *Socket)
 	// Statistics returns a pointer to what it has counted up to a cycle: a structure
@@ -74,8 +74,8 @@ func (f *Fault) Unwrap() error { return f.Err }
 // Cycles of the wires: a register to the unit and one back, each seen in the next cycle.
 const wire = 1
 
-// answerPlaces are a register and a skid.
-const answerPlaces = 2
+// answerEntries are a register and a skid.
+const answerEntries = 2
 
 // Tag names a call under way.
 type Tag = int
@@ -106,8 +106,8 @@ type Socket struct {
 func Plug(name string, core clock.Handle, u Unit) *Socket {
 	s := &Socket{
 		core: core, traits: u.Traits(),
-		requests: clock.NewLink[Tag](name+".requests", u.QueuePlaces(), wire, core, u.Place()),
-		answers:  clock.NewLink[Tag](name+".answers", answerPlaces, wire, u.Place(), core),
+		requests: clock.NewLink[Tag](name+".requests", u.QueueEntries(), wire, core, u.ClockHandle()),
+		answers:  clock.NewLink[Tag](name+".answers", answerEntries, wire, u.ClockHandle(), core),
 	}
 	u.Plug(s)
 	return s
@@ -280,7 +280,7 @@ func (s *Socket) Queue(now clock.Cycle) (lengths Lengths, refused uint64) {
 }
 
 // Buffers shows how full the socket's links are, by name, to who looks at a machine between two instants.
-func (s *Socket) Buffers(see func(name string, n, places int)) {
-	see(s.requests.Name(), s.requests.Len(), s.requests.Places())
-	see(s.answers.Name(), s.answers.Len(), s.answers.Places())
+func (s *Socket) Buffers(see func(name string, n, capacity int)) {
+	see(s.requests.Name(), s.requests.Len(), s.requests.Capacity())
+	see(s.answers.Name(), s.answers.Len(), s.answers.Capacity())
 }

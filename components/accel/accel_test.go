@@ -21,7 +21,7 @@ type fake struct {
 
 func (f *fake) Tick(clock.Cycle) bool             { return false }
 func (f *fake) Architecture() emu.Unit            { return fakeArchitecture{} }
-func (f *fake) QueuePlaces() int                  { return 2 }
+func (f *fake) QueueEntries() int                 { return 2 }
 func (f *fake) Plug(s *Socket)                    { f.socket = s }
 func (f *fake) Statistics(clock.Cycle) any        { return nil }
 func (f *fake) CheckInvariants(clock.Cycle) error { return nil }
@@ -78,8 +78,8 @@ func newBench(t *testing.T) (*bench, *clock.System) {
 	}
 	b.Join(d, b)
 	b.unit.Join(d, b.unit)
-	b.socket = Plug("socket", b.Place(), b.unit)
-	b.Place().Wake()
+	b.socket = Plug("socket", b.ClockHandle(), b.unit)
+	b.ClockHandle().Wake()
 	return b, sys
 }
 
@@ -132,7 +132,7 @@ func TestWiresTakeACycle(t *testing.T) {
 	b.script[2] = func() {
 		require.Equal(t, first, b.socket.Waiting().Tag)
 		b.socket.Take()
-		require.True(t, b.socket.Full(), "the place is free from the next cycle on")
+		require.True(t, b.socket.Full(), "the slot is free from the next cycle on")
 		b.socket.Reply(first)
 		require.False(t, b.socket.Answered())
 	}

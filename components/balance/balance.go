@@ -65,7 +65,7 @@ type Report struct {
 // Unit is a graph unit whose work can be balanced.
 type Unit interface {
 	Direct
-	Place() clock.Handle
+	ClockHandle() clock.Handle
 	ConnectBalance(commands *clock.Link[Command], reports *clock.Link[Report])
 	// Balanced is how many edges and vertices it has given away, and received.
 	Balanced() (donated, received [2]uint64)

@@ -71,7 +71,7 @@ type response struct {
 // inputs are the signals into a bank besides the offered request.
 type inputs struct {
 	fill    int16 // the MSHR entry that memory answers; none: there is no answer
-	held    bool  // the answer of stage 1 has no place behind the bank, and none in it
+	held    bool  // the answer of stage 1 has no slot behind the bank, and none in it
 	pressed bool  // memory is held up until the bank takes a fill
 }
 
@@ -395,7 +395,7 @@ func (b *bank) commitFlushStep(step int) {
 	b.writeBack(b.tags.remove(b.lineOf(step)))
 }
 
-// lineOf is the place among the tags of a step's line, with write-back.
+// lineOf is the slot among the tags of a step's line, with write-back.
 func (b *bank) lineOf(step int) int { return step%b.sets*b.tags.ways + step/b.sets }
 
 // respond answers a request, if the response queue is not full.
@@ -443,7 +443,7 @@ func (b *bank) acceptFill(now uint64) did {
 	return moved | tookFill
 }
 
-// acceptFlush does a step of the walk. One that may send a line waits for a place.
+// acceptFlush does a step of the walk. One that may send a line waits for a slot.
 func (b *bank) acceptFlush(refusal cause) did {
 	if b.back && refusal&memoryQueueFull != 0 {
 		return 0

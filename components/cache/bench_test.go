@@ -52,16 +52,16 @@ func loaded(t testing.TB, s Spec, n int, step, mask uint32) (*clock.System, []cl
 	for i := range s.Ports {
 		l := &load{left: n / s.Ports, step: step, mask: mask, addr: uint32(i) * step}
 		at := d.Add(l)
-		l.req = clock.NewLink[mem.Request]("req", 4, 1, at, c.Place())
-		l.rsp = clock.NewLink[mem.Response]("rsp", 4, 1, c.Place(), at)
+		l.req = clock.NewLink[mem.Request]("req", 4, 1, at, c.ClockHandle())
+		l.rsp = clock.NewLink[mem.Response]("rsp", 4, 1, c.ClockHandle(), at)
 		c.ConnectPort(i, l.req, l.rsp)
 		wake = append(wake, at)
 	}
 	for i := range s.MemoryPorts {
 		e := &echo{}
 		at := d.Add(e)
-		e.req = clock.NewLink[mem.Request]("req", 4, 1, c.Place(), at)
-		e.rsp = clock.NewLink[mem.Response]("rsp", 4, 1, at, c.Place())
+		e.req = clock.NewLink[mem.Request]("req", 4, 1, c.ClockHandle(), at)
+		e.rsp = clock.NewLink[mem.Response]("rsp", 4, 1, at, c.ClockHandle())
 		c.ConnectMemory(i, e.req, e.rsp)
 	}
 	return m.s, wake, c

@@ -181,7 +181,7 @@ func (c *Cache) Spec() Spec { return c.spec }
 // Stats returns the counts up to the clock's last cycle. It is for between runs, not
 // for other units' ticks.
 func (c *Cache) Stats() Stats {
-	now := c.Place().Domain().Cycle()
+	now := c.ClockHandle().Domain().Cycle()
 	c.settle(now)
 	var sum Stats
 	for _, s := range c.counts() {
@@ -194,7 +194,7 @@ func (c *Cache) Stats() Stats {
 // Counts returns what the cache has counted, in the middle of a cycle too, and changes nothing: of the time that it
 // sleeps through it does not know yet.
 func (c *Cache) Counts() (sum Stats) {
-	now := c.Place().Domain().Cycle()
+	now := c.ClockHandle().Domain().Cycle()
 	for _, s := range c.counts() {
 		s := *s
 		count.In(&s).Settle(now + 1)
@@ -229,7 +229,7 @@ func (c *Cache) Pending() (n int) {
 }
 
 // Tick does a cycle. A cycle in which nothing moved would be repeated until a
-// link brings something or has a place again, so the cache sleeps then.
+// link brings something or has a slot again, so the cache sleeps then.
 func (c *Cache) Tick(now clock.Cycle) bool {
 	c.self.Now = now
 	if now < c.initEnd {
@@ -300,7 +300,7 @@ func (c *Cache) carryOff() {
 		c.respond()
 	}
 	if c.acting {
-		c.Place().Finish()
+		c.ClockHandle().Finish()
 		if !c.spec.MemoryBuffer { // what the atomic writes may be sent at once
 			return
 		}
@@ -328,7 +328,7 @@ func (c *Cache) Finish(clock.Cycle) {
 	if !c.spec.MemoryBuffer {
 		c.sendOut()
 	}
-	c.Place().Wake()
+	c.ClockHandle().Wake()
 }
 
 // holds reports whether there is anything in the cache or on its way into it, besides requests that wait for memory.
@@ -448,7 +448,7 @@ func (c *Cache) stepBank(i int) {
 		r = c.offer(b)
 	}
 	if c.direct || c.resend {
-		c.findPlaces(b)
+		c.findRoom(b)
 	}
 	done := b.step(c.self.Now, r)
 	if done.has(moved) {
@@ -494,15 +494,15 @@ func (c *Cache) staysAwake(b *bank, r *request, active bool) bool {
 }
 
 // rouse has bank i stepped in the next cycle if it stands still for a cause that may be over, or with a flush, because
-// one of its queues has a place again.
+// one of its queues has a slot again.
 func (c *Cache) rouse(i int, b *bank, over cause) {
 	if b.waiting&over != 0 || b.flush.state != flushIdle {
 		c.sets.awake |= bit(i)
 	}
 }
 
-// findPlaces completes a bank's inputs by what its links have places for.
-func (c *Cache) findPlaces(b *bank) {
+// findRoom completes a bank's inputs by what its links have slots for.
+func (c *Cache) findRoom(b *bank) {
 	if c.direct {
 		b.in.held = c.held(b)
 	}
@@ -512,7 +512,7 @@ func (c *Cache) findPlaces(b *bank) {
 }
 
 // held reports whether a bank without a response queue of its own has an answer that its
-// port has no place for.
+// port has no slot for.
 func (c *Cache) held(b *bank) bool {
 	op := b.st1
 	return (op.kind == creq || op.kind == replayed) && c.ports[op.port&(most-1)].rsp.Full()
@@ -526,7 +526,7 @@ func (c *Cache) pressed(b *bank) bool {
 // wakeForAtomic sets the timer for the end of bank b's first atomic.
 func (c *Cache) wakeForAtomic(b *bank) {
 	if at, _ := b.atomics.next(); at > c.self.Now {
-		c.Place().WakeAt(at)
+		c.ClockHandle().WakeAt(at)
 	}
 }
 
@@ -559,7 +559,7 @@ func (c *Cache) sort(i int) {
 	c.sets.sorted |= bit(i)
 }
 
-// respondInput sends an input's next response to its port. If that has no place, those behind it wait.
+// respondInput sends an input's next response to its port. If that has no slot, those behind it wait.
 func (c *Cache) respondInput(i int) {
 	arb := &c.inputs[i&(most-1)].rsp
 	from := arb.pick(c.rspTo[i&(most-1)])
@@ -576,7 +576,7 @@ func (c *Cache) respondInput(i int) {
 	c.rouse(from, b, responseQueueFull)
 }
 
-// sendResponse sends a bank's first response to its port, if that has a place.
+// sendResponse sends a bank's first response to its port, if that has a slot.
 func (c *Cache) sendResponse(b *bank) bool {
 	r := *b.rsp.Front()
 	link := c.ports[r.port&(most-1)].rsp
@@ -616,5 +616,5 @@ func (c *Cache) sendPort(p *memoryPort, asks uint64) {
 }
 
 func (c *Cache) bug(what string) string {
-	return fmt.Sprintf("BUG: %s @%d: %s", c.Name(), c.Place().Domain().Cycle(), what)
+	return fmt.Sprintf("BUG: %s @%d: %s", c.Name(), c.ClockHandle().Domain().Cycle(), what)
 }

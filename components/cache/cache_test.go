@@ -81,15 +81,15 @@ func TestLatencyOfReplays(t *testing.T) {
 	require.Equal(t, uint64(3), m.levels[0].Stats().Merges)
 }
 
-// Without a response queue the link's places are all there are, and hits still stream.
+// Without a response queue the link's slots are all there are, and hits still stream.
 func TestTheLinkCanBeTheResponseQueue(t *testing.T) {
 	todo := []timed{read(pushed, 5, 0)}
 	for i := range uint32(20) {
 		todo = append(todo, read(200, 5, i+1))
 	}
-	accept := func(places int) (last clock.Cycle) {
+	accept := func(slots int) (last clock.Cycle) {
 		s := DefaultSpec()
-		s.Bytes, s.ResponseQueue, s.Ports = 4<<10, places, 1
+		s.Bytes, s.ResponseQueue, s.Ports = 4<<10, slots, 1
 		m := run(t, plan{specs: []Spec{s}, todo: [][]timed{todo}, latency: fixed(10), deaf: func(now clock.Cycle) bool { return now > 190 && now < 250 }})
 		for _, at := range m.sources[0].sent {
 			if at < 250 {
@@ -99,7 +99,7 @@ func TestTheLinkCanBeTheResponseQueue(t *testing.T) {
 		require.Len(t, m.sources[0].got, len(todo))
 		return last
 	}
-	require.Equal(t, accept(0)+1, accept(1), "a place fewer")
+	require.Equal(t, accept(0)+1, accept(1), "a slot fewer")
 	m := one(t, func(s *Spec) { s.ResponseQueue = 0 }, 10, todo...)
 	for i, a := range m.sources[0].got[1:] {
 		require.Equal(t, arrival{uint32(i + 1), 201 + 3 + clock.Cycle(i)}, a)
@@ -236,15 +236,15 @@ func TestBankSelection(t *testing.T) {
 	for _, sel := range []BankSelect{LowBits, Hashed} {
 		s := DefaultSpec()
 		s.Banks, s.BankSelect = 8, sel
-		perBank, place := map[int]int{}, map[[2]uint32]bool{}
+		perBank, slot := map[int]int{}, map[[2]uint32]bool{}
 		for line := range uint32(1 << 12) {
 			b := s.bankOf(line)
 			names := s.bankNames()
 			require.Equal(t, b, names.of(line))
 			perBank[b]++
 			key := [2]uint32{uint32(b), line >> s.bankBits()}
-			require.False(t, place[key], "%v: two lines in one place", sel)
-			place[key] = true
+			require.False(t, slot[key], "%v: two lines in one slot", sel)
+			slot[key] = true
 		}
 		for b := range 8 {
 			require.Equal(t, 512, perBank[b])
@@ -257,7 +257,7 @@ func TestBankSelection(t *testing.T) {
 	}
 }
 
-// TestAnyNumberOfBanks: of 1,536 KB in 12 banks of 16 ways, every line has its place, and all places are used.
+// TestAnyNumberOfBanks: of 1,536 KB in 12 banks of 16 ways, every line has its slot, and all slots are used.
 func TestAnyNumberOfBanks(t *testing.T) {
 	s := DefaultSpec()
 	s.Bytes, s.Ways, s.LineBytes, s.Banks = 1536<<10, 16, 128, 12
@@ -270,8 +270,8 @@ func TestAnyNumberOfBanks(t *testing.T) {
 		used[[2]int{b, tags.set(line)}]++
 	}
 	require.Len(t, used, 12*64)
-	for place, n := range used {
-		require.Equal(t, 16, n, "%v", place)
+	for slot, n := range used {
+		require.Equal(t, 16, n, "%v", slot)
 	}
 }
 
@@ -369,7 +369,7 @@ func randomPlan(seed uint64) plan {
 	second.Ports, second.Inputs, second.LineBytes = first.MemoryPorts, nil, first.LineBytes
 	second.Bytes *= 4
 	second.Fit()
-	p := plan{specs: []Spec{first}, places: 1 + r.IntN(4), memory: []clock.Femto{ns, ns, 1_700_000, 300_000}[r.IntN(4)]}
+	p := plan{specs: []Spec{first}, capacity: 1 + r.IntN(4), memory: []clock.Femto{ns, ns, 1_700_000, 300_000}[r.IntN(4)]}
 	if r.IntN(2) == 0 {
 		p.specs = append(p.specs, second)
 	}

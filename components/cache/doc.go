@@ -17,7 +17,7 @@
 // With write_policy back a write that misses brings its line in like a read, and a line
 // that was written goes to memory as the fill that replaces it is in stage 1, or as a
 // flush's walk comes to it. The RTL holds fills back while the memory queue is almost
-// full; here the queue has a place more for each MSHR, since two such levels could
+// full; here the queue has a slot more for each MSHR, since two such levels could
 // otherwise wait for each other.
 //
 // Atomics are performed by one level (PerformAtomics) when they find their line in

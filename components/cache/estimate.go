@@ -5,7 +5,7 @@ import "heddle/components/mem"
 // estimate is how long accesses take that are made without time: a bank begins with one operation a cycle, and with
 // no request while its MSHRs or its queue to memory are full; a memory port sends one request a cycle; misses wait for
 // their line, and all for the walk of a flush. It has neither the inputs' crossbar nor the responses': who comes first
-// to a bank is served first, and answers find a place.
+// to a bank is served first, and answers find a slot.
 type estimate struct {
 	banks    [most]*bankEstimate
 	hit      uint64 // from a bank's beginning to the answer
@@ -18,8 +18,8 @@ type estimate struct {
 type bankEstimate struct {
 	*estimate
 	begins mem.Calendar
-	mshrs  mem.Places    // of misses
-	queue  mem.Places    // to memory, with the bank's share of the link's capacity
+	mshrs  mem.Entries   // of misses
+	queue  mem.Entries   // to memory, with the bank's share of the link's capacity
 	port   *mem.Calendar // to memory
 	there  []uint64      // by tag entry: when the line is there
 }
@@ -44,10 +44,10 @@ func (e *estimate) build(c *Cache) {
 		e.to++
 	}
 	ports := make([]mem.Calendar, c.spec.MemoryPorts)
-	share := (c.memory[0].req.Places()*c.spec.MemoryPorts + c.spec.Banks - 1) / c.spec.Banks
+	share := (c.memory[0].req.Capacity()*c.spec.MemoryPorts + c.spec.Banks - 1) / c.spec.Banks
 	for i, b := range c.banks {
 		e.banks[i] = &bankEstimate{
-			estimate: e, mshrs: make(mem.Places, c.spec.MSHRs), queue: make(mem.Places, b.mreqAlmost+share),
+			estimate: e, mshrs: make(mem.Entries, c.spec.MSHRs), queue: make(mem.Entries, b.mreqAlmost+share),
 			port: &ports[b.memoryPort], there: make([]uint64, len(b.tags.line)),
 		}
 	}

@@ -28,6 +28,6 @@ func (c *Cache) hook(pos *sim.HookPos, port int, r mem.Request) {
 }
 
 func (c *Cache) callHooks(pos *sim.HookPos, port int, r mem.Request) {
-	c.event = HookEvent{c.Place().Domain().Cycle(), port, r}
+	c.event = HookEvent{c.ClockHandle().Domain().Cycle(), port, r}
 	c.InvokeHook(sim.HookCtx{Domain: c, Pos: pos, Item: &c.event})
 }

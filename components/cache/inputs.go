@@ -9,7 +9,7 @@ import (
 
 // input is a requester of the banks: a port, or several behind an arbiter, as the cores of a socket are that
 // share an L1, and a socket's L1I and L1D at the L2 (RTL: VX_mem_arb in VX_cache_cluster and VX_socket). The arbiter
-// sends one request a cycle into a buffer of two places, which costs a cycle, and a flush at its end holds up those
+// sends one request a cycle into a buffer of two slots, which costs a cycle, and a flush at its end holds up those
 // behind it.
 type input struct {
 	ports uint64               // a set
@@ -20,8 +20,8 @@ type input struct {
 	rsp   arbiter              // over banks, for responses
 }
 
-// arbiterPlaces is the depth of the buffer behind an arbiter (RTL: REQ_OUT_BUF 2 and 3, a skid buffer).
-const arbiterPlaces = 2
+// arbiterEntries is the depth of the buffer behind an arbiter (RTL: REQ_OUT_BUF 2 and 3, a skid buffer).
+const arbiterEntries = 2
 
 // makeInputs groups the ports by Spec.Inputs, and returns how many inputs there are.
 func (c *Cache) makeInputs() (n int) {
@@ -38,7 +38,7 @@ func (c *Cache) makeInputs() (n int) {
 	}
 	for i, in := range c.inputs[:n] {
 		if in.one = in.ports == bit(in.port); !in.one {
-			in.buf = queue.New[request](arbiterPlaces, &c.self, fmt.Sprintf("arbiter of input %d", i))
+			in.buf = queue.New[request](arbiterEntries, &c.self, fmt.Sprintf("arbiter of input %d", i))
 			in.buf.Flag(&c.sets.arrived, i)
 			c.shared = append(c.shared, in)
 		}
@@ -78,7 +78,7 @@ func (c *Cache) popPort(i int) {
 	link.Drop()
 }
 
-// arbitrate moves a request into the buffer of each shared input that has had a place since the last cycle.
+// arbitrate moves a request into the buffer of each shared input that has had a slot since the last cycle.
 func (c *Cache) arbitrate() {
 	for ports := c.sets.queued; ports != 0; {
 		in := c.inputs[c.ports[first(ports)].in&(most-1)]

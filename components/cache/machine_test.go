@@ -117,7 +117,7 @@ type prod struct{ m *machine }
 
 func (p prod) Tick(clock.Cycle) bool {
 	for _, c := range p.m.levels {
-		c.Place().Wake()
+		c.ClockHandle().Wake()
 	}
 	return !p.m.over()
 }
@@ -142,15 +142,15 @@ func (m *machine) Perform(ref uint32) bool {
 }
 
 type plan struct {
-	specs   []Spec
-	todo    [][]timed // per port of the first level
-	places  int       // of links
-	latency func() clock.Cycle
-	memory  clock.Femto // period
-	order   func(n int) []int
-	forced  bool
-	long    bool // no cache goes the short way
-	deaf    func(now clock.Cycle) bool
+	specs    []Spec
+	todo     [][]timed // per port of the first level
+	capacity int       // of links
+	latency  func() clock.Cycle
+	memory   clock.Femto // period
+	order    func(n int) []int
+	forced   bool
+	long     bool // no cache goes the short way
+	deaf     func(now clock.Cycle) bool
 
 	meet, interval int // the level that performs atomics
 }
@@ -208,15 +208,15 @@ func build(t testing.TB, p plan) *machine {
 }
 
 func (m *machine) connect(t testing.TB, p plan) {
-	places := max(p.places, 2)
+	capacity := max(p.capacity, 2)
 	link := func(from, to clock.Handle) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
-		req := clock.NewLink[mem.Request]("req", places, 1, from, to)
-		rsp := clock.NewLink[mem.Response]("rsp", places, 1, to, from)
+		req := clock.NewLink[mem.Request]("req", capacity, 1, from, to)
+		rsp := clock.NewLink[mem.Response]("rsp", capacity, 1, to, from)
 		m.links, m.backs = append(m.links, req), append(m.backs, rsp)
 		return req, rsp
 	}
 	for i, src := range m.sources {
-		src.req, src.rsp = link(src.at, m.levels[0].Place())
+		src.req, src.rsp = link(src.at, m.levels[0].ClockHandle())
 		m.levels[0].ConnectPort(i, src.req, src.rsp)
 	}
 	if len(m.sources) == 0 {
@@ -225,12 +225,12 @@ func (m *machine) connect(t testing.TB, p plan) {
 	for l, c := range m.levels {
 		for i := range c.spec.MemoryPorts {
 			if l+1 < len(m.levels) {
-				req, rsp := link(c.Place(), m.levels[l+1].Place())
+				req, rsp := link(c.ClockHandle(), m.levels[l+1].ClockHandle())
 				c.ConnectMemory(i, req, rsp)
 				m.levels[l+1].ConnectPort(i, req, rsp)
 				continue
 			}
-			req, rsp := link(c.Place(), m.mem.at)
+			req, rsp := link(c.ClockHandle(), m.mem.at)
 			c.ConnectMemory(i, req, rsp)
 			m.mem.req, m.mem.rsp = append(m.mem.req, req), append(m.mem.rsp, rsp)
 		}

@@ -44,7 +44,7 @@ func (c *Cache) walkAhead(now clock.Cycle) bool {
 		return false
 	}
 	c.walkEnd = now + 1 + clock.Cycle(steps)
-	c.Place().WakeAt(c.walkEnd)
+	c.ClockHandle().WakeAt(c.walkEnd)
 	return true
 }
 

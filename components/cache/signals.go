@@ -15,7 +15,7 @@ var (
 
 // Signals returns the signals of the cache: what is pending, and each bank's two stages.
 func (c *Cache) Signals() (l probe.List) {
-	most := arbiterPlaces*len(c.shared) + 4*c.spec.Banks*(c.spec.MSHRs+c.spec.RequestQueue+c.spec.ResponseQueue+c.spec.MemoryQueue+1)
+	most := arbiterEntries*len(c.shared) + 4*c.spec.Banks*(c.spec.MSHRs+c.spec.RequestQueue+c.spec.ResponseQueue+c.spec.MemoryQueue+1)
 	l.Count("pending", most, c.Pending)
 	for i, b := range c.banks {
 		l = append(l, b.signals().Under(fmt.Sprintf("bank%d", i))...)
@@ -28,9 +28,9 @@ func (b *bank) signals() (l probe.List) {
 	l.State("st0", kindNames[:], func() int { return int(b.st0.kind) })
 	l.State("st1", kindNames[:], func() int { return int(b.st1.kind) })
 	l.State("flush", flushNames[:], func() int { return int(b.flush.state) })
-	l.Count("responses", b.rsp.Places(), func() int { return b.rsp.Len() })
+	l.Count("responses", b.rsp.Capacity(), func() int { return b.rsp.Len() })
 	l.Hide()
-	l.Count("memory", b.mreq.Places(), func() int { return b.mreq.Len() })
+	l.Count("memory", b.mreq.Capacity(), func() int { return b.mreq.Len() })
 	l.Hide()
 	return l
 }

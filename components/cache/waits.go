@@ -11,7 +11,7 @@ func (c *Cache) Waits() (out []string) {
 	}
 	for _, in := range c.shared {
 		if n := in.buf.Len(); n > 0 {
-			out = append(out, fmt.Sprintf("%s: %d of %d places behind the arbiter of input %d taken", c.Name(), n, arbiterPlaces, c.ports[in.port].in))
+			out = append(out, fmt.Sprintf("%s: %d of %d slots behind the arbiter of input %d taken", c.Name(), n, arbiterEntries, c.ports[in.port].in))
 		}
 	}
 	for i, b := range c.banks {
@@ -19,9 +19,9 @@ func (c *Cache) Waits() (out []string) {
 			continue
 		}
 		line := fmt.Sprintf("%s bank %d: MSHRs %d of %d, responses %d of %d, to memory %d of %d",
-			c.Name(), i, b.mshr.used, len(b.mshr.entries), b.rsp.Len(), b.rsp.Places(), b.mreq.Len(), b.mreq.Places())
+			c.Name(), i, b.mshr.used, len(b.mshr.entries), b.rsp.Len(), b.rsp.Capacity(), b.mreq.Len(), b.mreq.Capacity())
 		if c.buffered {
-			line += fmt.Sprintf(", waiting %d of %d", b.front.buffer.Len(), b.front.buffer.Places())
+			line += fmt.Sprintf(", waiting %d of %d", b.front.buffer.Len(), b.front.buffer.Capacity())
 		}
 		out = append(out, line)
 		out = append(out, b.mshr.describe(c.Name(), i, c.spec.lineShift())...)

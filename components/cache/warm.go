@@ -40,7 +40,7 @@ func (c *Cache) WarmInto(next mem.Warmer, p mem.Performer) {
 func (c *Cache) Hold() {
 	c.flush.closed = true
 	c.untimed.single, c.single = c.single, nil
-	c.Place().Wake()
+	c.ClockHandle().Wake()
 }
 
 // AtRest reports whether nothing that the cache has accepted is left, nor on its way to the next level.
@@ -71,7 +71,7 @@ func (c *Cache) SetUntimed(on bool) {
 	u := &c.untimed
 	if c.flush.closed {
 		c.flush.closed, c.single, u.single = false, u.single, nil
-		c.Place().Wake()
+		c.ClockHandle().Wake()
 	}
 	if on == u.on {
 		return
@@ -86,7 +86,7 @@ func (c *Cache) SetUntimed(on bool) {
 	} else {
 		c.initEnd = u.begins
 	}
-	c.Place().Wake()
+	c.ClockHandle().Wake()
 }
 
 // Served counts the accesses answered without timing, which Stats does not include.
@@ -98,7 +98,7 @@ func (c *Cache) beforeInit(now clock.Cycle) bool {
 		c.answerLate(now)
 		return c.serve(now)
 	}
-	c.Place().WakeAt(c.initEnd)
+	c.ClockHandle().WakeAt(c.initEnd)
 	return false
 }
 
@@ -144,7 +144,7 @@ func (c *Cache) answerAt(l late) {
 	for ; i > 0 && u.late[i-1].at > l.at; i-- {
 	}
 	u.late = slices.Insert(u.late, i, l)
-	c.Place().WakeAt(u.late[0].at)
+	c.ClockHandle().WakeAt(u.late[0].at)
 }
 
 // answerLate has answers leave whose cycle has come, those first whose has come first.
@@ -159,7 +159,7 @@ func (c *Cache) answerLate(now clock.Cycle) {
 		kept++
 	}
 	if u.late = u.late[:kept]; kept > 0 {
-		c.Place().WakeAt(max(now+1, u.late[0].at))
+		c.ClockHandle().WakeAt(max(now+1, u.late[0].at))
 	}
 }
 

@@ -65,7 +65,7 @@ func (s *slow) Tick(clock.Cycle) bool {
 // do makes an access, and lets all that follows from it end.
 func (s *slow) do(t *testing.T, r mem.Request) {
 	s.next, s.answered, s.seen = &r, 0, nil
-	s.Place().Wake()
+	s.ClockHandle().Wake()
 	require.NoError(t, s.sys.Run())
 	require.Equal(t, s.awaits, s.answered == 1)
 }
@@ -78,12 +78,12 @@ func newSlow(t *testing.T, spec Spec) (*slow, *Cache) {
 	s.Join(d, s)
 	c, err := New("Cache", spec, d)
 	require.NoError(t, err)
-	s.req = clock.NewLink[mem.Request]("req", 2, 1, s.Place(), c.Place())
-	s.rsp = clock.NewLink[mem.Response]("rsp", 2, 1, c.Place(), s.Place())
+	s.req = clock.NewLink[mem.Request]("req", 2, 1, s.ClockHandle(), c.ClockHandle())
+	s.rsp = clock.NewLink[mem.Response]("rsp", 2, 1, c.ClockHandle(), s.ClockHandle())
 	c.ConnectPort(0, s.req, s.rsp)
 	for i := range spec.MemoryPorts {
-		out := clock.NewLink[mem.Request]("out", 2, 1, c.Place(), s.Place())
-		in := clock.NewLink[mem.Response]("in", 2, 1, s.Place(), c.Place())
+		out := clock.NewLink[mem.Request]("out", 2, 1, c.ClockHandle(), s.ClockHandle())
+		in := clock.NewLink[mem.Response]("in", 2, 1, s.ClockHandle(), c.ClockHandle())
 		c.ConnectMemory(i, out, in)
 		s.memory, s.answers = append(s.memory, out), append(s.answers, in)
 	}

@@ -176,7 +176,7 @@ func TestPushToAFullLinkIsABug(t *testing.T) {
 	require.PanicsWithValue(t, "BUG: core.out @0: pop of nothing", func() { l.Pop() })
 }
 
-// TestRoom: places that are taken from in a cycle are seen free in the next, and whoever asked is woken for it.
+// TestRoom: slots that are taken from in a cycle are seen free in the next, and whoever asked is woken for it.
 func TestRoom(t *testing.T) {
 	s := newSystem()
 	d := addDomain(t, s, "core", ns)
@@ -244,7 +244,7 @@ func chain(t *testing.T, seed uint64, order func(n int) []int) (arrivals []strin
 				return true
 			}
 			if links[i+1].Full() {
-				return false // woken when there is a place
+				return false // woken when there is a slot
 			}
 			links[i+1].Push(in.Pop())
 			return true
@@ -400,6 +400,6 @@ func TestFlags(t *testing.T) {
 	producer.at.Wake()
 	consumer.at.Wake()
 	require.NoError(t, s.Run())
-	require.Equal(t, []string{"1 8 32", "5 8 0"}, seen, "woken for the first place only: it does not ask again")
+	require.Equal(t, []string{"1 8 32", "5 8 0"}, seen, "woken for the first slot only: it does not ask again")
 	require.Zero(t, filled)
 }

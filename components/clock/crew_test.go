@@ -19,7 +19,7 @@ type station struct {
 	seed  uint64
 	in    []*clock.Link[uint64]
 	out   []*clock.Link[uint64]
-	due   []clock.Cycle // by outgoing link: when it pushes next, if there is a place
+	due   []clock.Cycle // by outgoing link: when it pushes next, if there is a slot
 	until clock.Cycle
 	sum   *uint64
 	got   uint64
@@ -68,9 +68,9 @@ func (s *station) Tick(now clock.Cycle) (again bool) {
 	return again
 }
 
-// room asks for one place, or for two.
+// room asks for one slot, or for two.
 func (s *station) room(l *clock.Link[uint64], i int, now clock.Cycle) bool {
-	if l.Places() > 1 && s.due[i]%2 == 0 {
+	if l.Capacity() > 1 && s.due[i]%2 == 0 {
 		return l.Room(2)
 	}
 	return !l.Full()

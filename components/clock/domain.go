@@ -33,7 +33,7 @@ type Domain struct {
 	units  int
 	near   wheel // the units whose timers are set for the next cycles
 	timer  Cycle // the earliest of the others
-	places []int // scattered: the indices of the next units
+	order  []int // scattered: the indices of the next units
 
 	worker  int           `checkpoint:"assembled"` // of the crew: who ticks it
 	cost    time.Duration `checkpoint:"assembled"` // of its ticks, of the instants that are timed
@@ -56,7 +56,7 @@ type group struct {
 
 const groupUnits = 64
 
-// Handle is a unit's place in its domain: what others wake it by.
+// Handle refers to a unit in its domain: others wake the unit by it.
 type Handle struct {
 	d   *Domain
 	g   *group
@@ -80,14 +80,14 @@ func (d *Domain) scatter(draw *rand.Rand) {
 	for range scattered {
 		d.Add(nil)
 	}
-	d.places = draw.Perm(scattered)
+	d.order = draw.Perm(scattered)
 }
 
 // Add puts a unit on the clock, asleep.
 func (d *Domain) Add(u Unit) Handle {
-	if n := len(d.places); n > 0 {
-		h := d.handle(d.places[n-1])
-		d.places = d.places[:n-1]
+	if n := len(d.order); n > 0 {
+		h := d.handle(d.order[n-1])
+		d.order = d.order[:n-1]
 		h.put(u)
 		return h
 	}
@@ -105,9 +105,9 @@ func (h *Handle) put(u Unit) {
 	h.g.finishers[h.i], _ = u.(Finisher)
 }
 
-func (d *Domain) handle(place int) Handle {
-	i := place % groupUnits
-	return Handle{d: d, g: d.groups[place/groupUnits], i: i, bit: 1 << i}
+func (d *Domain) handle(index int) Handle {
+	i := index % groupUnits
+	return Handle{d: d, g: d.groups[index/groupUnits], i: i, bit: 1 << i}
 }
 
 // grow adds a group.

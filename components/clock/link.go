@@ -6,24 +6,24 @@ import (
 )
 
 // Link carries small values from one unit to another, in order, with a latency
-// and a bounded number of places.
+// and a bounded number of slots.
 //
 // A value pushed in cycle n can be read from cycle n+latency of the producer's
-// clock on, never in the cycle it was pushed. A place freed in one cycle is seen
+// clock on, never in the cycle it was pushed. A slot freed in one cycle is seen
 // free by the producer from its next cycle on. Both ends may be on different
 // clocks.
 type Link[T any] struct {
 	lane
-	ring []T // by place
+	ring []T // by slot
 }
 
-// NewLink makes a link of that many places between two units. The latency is in
+// NewLink makes a link of that many slots between two units. The latency is in
 // cycles of the producer's clock, at least 1.
-func NewLink[T any](name string, places int, latency Cycle, producer, consumer Handle) *Link[T] {
-	if places < 1 || latency < 1 {
-		panic(fmt.Sprintf("BUG: link %s: %d places, latency %d", name, places, latency))
+func NewLink[T any](name string, capacity int, latency Cycle, producer, consumer Handle) *Link[T] {
+	if capacity < 1 || latency < 1 {
+		panic(fmt.Sprintf("BUG: link %s: %d slots, latency %d", name, capacity, latency))
 	}
-	l := &Link[T]{lane: newLane(name, places, latency, producer, consumer)}
+	l := &Link[T]{lane: newLane(name, capacity, latency, producer, consumer)}
 	l.ring = make([]T, len(l.ready))
 	return l
 }
@@ -49,7 +49,7 @@ func (l *Link[T]) Observe(f func(*T)) {
 	l.observe = nil
 	if f != nil {
 		l.s.Alone()
-		l.observe = func(place int) { f(&l.ring[place]) }
+		l.observe = func(slot int) { f(&l.ring[slot]) }
 	}
 }
 
@@ -61,8 +61,8 @@ type lane struct {
 	pushed, popped uint64  // how many
 	limit          uint64  // the producer may push up to this count; further if values were taken since freedAt
 	first          Cycle   // of the consumer's clock, from which the first value can be read; Never: there is none
-	ready          []Cycle // by place: from when its value can be read; a power of two of them
-	places         uint64
+	ready          []Cycle // by slot: from when its value can be read; a power of two of them
+	capacity       uint64
 	latency        Femto
 	cycles         Cycle // the latency, if both ends are on one clock; else 0
 	freedAt        Femto // the instant of the last pop
@@ -73,17 +73,17 @@ type lane struct {
 	filled             *uint64 // the consumer's word in which filledBit is set while there are values
 	filledBit          uint64
 
-	observe func(place int) // nil: nobody looks
+	observe func(slot int) // nil: nobody looks
 
 	across bool    // the ends tick at the same time: they see each other's doings when the instant is over
 	seen   uint64  // across: values that the consumer may know of
 	listed [2]bool // across: among those used in this instant, by the producer and by the consumer
 }
 
-func newLane(name string, places int, latency Cycle, producer, consumer Handle) lane {
+func newLane(name string, capacity int, latency Cycle, producer, consumer Handle) lane {
 	l := lane{
-		s: producer.d.s, name: name, ready: make([]Cycle, 1<<bits.Len(uint(places-1))),
-		places: uint64(places), limit: uint64(places), first: Never, freedAt: Femto(Never),
+		s: producer.d.s, name: name, ready: make([]Cycle, 1<<bits.Len(uint(capacity-1))),
+		capacity: uint64(capacity), limit: uint64(capacity), first: Never, freedAt: Femto(Never),
 		latency: Femto(latency) * producer.d.period, producer: producer, consumer: consumer,
 		stuck: new(uint64), stuckBit: 1, filled: new(uint64), filledBit: 1,
 	}
@@ -94,8 +94,8 @@ func newLane(name string, places int, latency Cycle, producer, consumer Handle) 
 	return l
 }
 
-// after returns the place after one.
-func (l *lane) after(place int) int { return (place + 1) & (len(l.ready) - 1) }
+// after returns the slot after one.
+func (l *lane) after(slot int) int { return (slot + 1) & (len(l.ready) - 1) }
 
 // Flag has a bit of a word of the consumer's set while the link holds values, ready or under way. A consumer of many
 // links asks the word, and only the links whose bits are set.
@@ -111,7 +111,7 @@ func (l *lane) Latency() Cycle { return Cycle(l.latency / l.producer.d.period) }
 // Producer returns the producer's clock.
 func (l *lane) Producer() *Domain { return l.producer.d }
 
-// Full tells the producer that there is no place in this cycle. The producer is
+// Full tells the producer that there is no slot in this cycle. The producer is
 // then woken when there is one.
 func (l *lane) Full() bool { return l.pushed >= l.limit && l.full() }
 
@@ -129,24 +129,24 @@ func (l *lane) full() bool {
 	return true
 }
 
-// see has the producer see the places that were freed before this instant.
+// see has the producer see the slots that were freed before this instant.
 func (l *lane) see() {
 	if l.freedAt != l.s.now {
-		l.limit = l.popped + l.places
+		l.limit = l.popped + l.capacity
 	}
 }
 
 // wait notes that the producer waits for a value to be taken. If one was at this very instant, it goes on in the next
 // cycle.
 func (l *lane) wait() {
-	if l.limit != l.popped+l.places {
+	if l.limit != l.popped+l.capacity {
 		l.producer.wakeNext()
 	} else {
 		*l.stuck |= l.stuckBit
 	}
 }
 
-// Room tells the producer that there are n places in this cycle. If not, the producer is
+// Room tells the producer that there are n slots in this cycle. If not, the producer is
 // woken when one is taken.
 func (l *lane) Room(n int) bool {
 	if !l.across {
@@ -165,15 +165,15 @@ func (l *lane) Room(n int) bool {
 
 // Drained tells the producer that the consumer has taken all values, in an earlier
 // cycle. If not, the producer is woken when one is taken.
-func (l *lane) Drained() bool { return l.Room(int(l.places)) }
+func (l *lane) Drained() bool { return l.Room(int(l.capacity)) }
 
-// push counts a value that was put into its place.
+// push counts a value that was put into its slot.
 func (l *lane) push() {
 	if l.across {
 		l.pushAcross()
 		return
 	}
-	if l.pushed-l.popped >= l.places {
+	if l.pushed-l.popped >= l.capacity {
 		l.bug(l.producer.d, "push to a full link")
 	}
 	d := l.consumer.d
@@ -232,7 +232,7 @@ func (d *Domain) meet() {
 				}
 			}
 		}
-		if limit := l.popped + l.places; l.limit != limit {
+		if limit := l.popped + l.capacity; l.limit != limit {
 			l.limit = limit
 			l.unstick()
 		}
@@ -240,7 +240,7 @@ func (d *Domain) meet() {
 	d.crossed = d.crossed[:0]
 }
 
-// unstick wakes the producer if it waits for a place.
+// unstick wakes the producer if it waits for a slot.
 func (l *lane) unstick() {
 	if *l.stuck&l.stuckBit != 0 {
 		*l.stuck &^= l.stuckBit
@@ -279,10 +279,10 @@ func (l *lane) arrived() bool {
 	return true
 }
 
-// BackedUp reports to the consumer that every place holds a value that it could read in this cycle, so that
+// BackedUp reports to the consumer that every slot holds a value that it could read in this cycle, so that
 // the producer has been held up since an earlier one. It does not depend on which of both ticks first.
 func (l *lane) BackedUp() bool {
-	return l.known()-l.popped == l.places && l.ready[(l.head+int(l.places)-1)&(len(l.ready)-1)] <= l.consumer.d.cycle
+	return l.known()-l.popped == l.capacity && l.ready[(l.head+int(l.capacity)-1)&(len(l.ready)-1)] <= l.consumer.d.cycle
 }
 
 // known is how many values were pushed, as far as the consumer can know.
@@ -301,7 +301,7 @@ func (l *lane) Drop() {
 	if l.across {
 		l.list(l.consumer.d, 1)
 	} else if now := l.s.now; l.freedAt != now {
-		l.freedAt, l.limit = now, l.popped+l.places
+		l.freedAt, l.limit = now, l.popped+l.capacity
 	}
 	l.head = l.after(l.head)
 	l.popped++
@@ -335,8 +335,8 @@ func (l *lane) bug(d *Domain, what string) {
 // Len returns how many values are under way or waiting.
 func (l *lane) Len() int { return int(l.pushed - l.popped) }
 
-// Places returns the capacity.
-func (l *lane) Places() int { return int(l.places) }
+// Capacity returns the number of slots.
+func (l *lane) Capacity() int { return int(l.capacity) }
 
 // Name returns the link's name.
 func (l *lane) Name() string { return l.name }

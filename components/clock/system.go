@@ -8,7 +8,7 @@
 // 300 ns) is paid once for many cycles.
 //
 // Units talk through Links, whose entries can be read from a later cycle on
-// only; freed places are seen by the producer from the next cycle on only. So
+// only; freed slots are seen by the producer from the next cycle on only. So
 // no result depends on the order in which units tick.
 //
 // A clock can be in shards, which different processors tick at the same time. What its units do to each other

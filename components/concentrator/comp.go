@@ -16,7 +16,7 @@ type Concentrator struct {
 	ports      []port
 	tagBits    int // the low bits of a tag that say whose it is
 	full       int // ports with a request to take, in this cycle, whose way to the next level is full
-	starved    int // requesters that have no place for an answer in it
+	starved    int // requesters that have no slot for an answer in it
 	stats      Stats
 }
 
@@ -59,7 +59,7 @@ func New(name string, s Spec, requesters int, d *clock.Domain) (*Concentrator, e
 }
 
 // ConnectRequester gives requester i the link its requests come from and the one its answers
-// go to, which has a place for each that may be outstanding.
+// go to, which has a slot for each that may be outstanding.
 func (c *Concentrator) ConnectRequester(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	c.requesters[i].req, c.requesters[i].rsp = req, rsp
 }
@@ -73,7 +73,7 @@ func (c *Concentrator) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clo
 }
 
 // Tick does a cycle. One in which nothing moved would be repeated until a link brings
-// something or has a place again.
+// something or has a slot again.
 func (c *Concentrator) Tick(now clock.Cycle) bool {
 	moved := false
 	c.full, c.starved = 0, 0
@@ -83,7 +83,7 @@ func (c *Concentrator) Tick(now clock.Cycle) bool {
 		moved = c.request(p) || moved
 	}
 	c.stats.PortFull.Set(c.full, now)
-	c.stats.NoPlace.Set(c.starved, now)
+	c.stats.NoEntry.Set(c.starved, now)
 	return moved
 }
 
@@ -150,7 +150,7 @@ func (c *Concentrator) take(i int) mem.Request {
 		return r
 	}
 	if bits.LeadingZeros32(r.Tag) < c.tagBits {
-		panic(fmt.Sprintf("BUG: %s @%d: requester %d: tag %#x has no room for %d bits", c.Name(), c.Place().Domain().Cycle(), i, r.Tag, c.tagBits))
+		panic(fmt.Sprintf("BUG: %s @%d: requester %d: tag %#x has no room for %d bits", c.Name(), c.ClockHandle().Domain().Cycle(), i, r.Tag, c.tagBits))
 	}
 	c.requesters[i].open++
 	r.Tag = r.Tag<<c.tagBits | uint32(i)
@@ -160,7 +160,7 @@ func (c *Concentrator) take(i int) mem.Request {
 // Stats returns the counts up to the clock's last cycle. It is for between runs, not for
 // other units' ticks.
 func (c *Concentrator) Stats() Stats {
-	count.In(&c.stats).Settle(c.Place().Domain().Cycle() + 1)
+	count.In(&c.stats).Settle(c.ClockHandle().Domain().Cycle() + 1)
 	return c.stats
 }
 

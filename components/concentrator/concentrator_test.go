@@ -100,7 +100,7 @@ func fixed(n clock.Cycle) func() clock.Cycle { return func() clock.Cycle { retur
 type prod struct{ b *bench }
 
 func (p prod) Tick(clock.Cycle) bool {
-	p.b.c.Place().Wake()
+	p.b.c.ClockHandle().Wake()
 	for _, a := range p.b.askers {
 		if len(a.sent) < len(a.todo) {
 			return true
@@ -127,15 +127,15 @@ func build(t testing.TB, p plan) *bench {
 	b.register(t, d, p)
 	for i, a := range b.askers {
 		a.todo, a.deaf, a.begin = p.todo[i], p.deaf, 10
-		a.req = clock.NewLink[mem.Request](fmt.Sprint("req", i), p.spec.RequestPlaces(), clock.Cycle(p.spec.Request), a.at, b.c.Place())
-		a.rsp = clock.NewLink[mem.Response](fmt.Sprint("rsp", i), p.spec.Outstanding, clock.Cycle(p.spec.Response), b.c.Place(), a.at)
+		a.req = clock.NewLink[mem.Request](fmt.Sprint("req", i), p.spec.RequestEntries(), clock.Cycle(p.spec.Request), a.at, b.c.ClockHandle())
+		a.rsp = clock.NewLink[mem.Response](fmt.Sprint("rsp", i), p.spec.Outstanding, clock.Cycle(p.spec.Response), b.c.ClockHandle(), a.at)
 		b.c.ConnectRequester(i, a.req, a.rsp)
 		b.links = append(b.links, a.req, a.rsp)
 		a.at.Wake()
 	}
 	for i, s := range b.servers {
-		s.req = clock.NewLink[mem.Request](fmt.Sprint("to", i), 2, 1, b.c.Place(), s.at)
-		s.rsp = clock.NewLink[mem.Response](fmt.Sprint("from", i), 2, 1, s.at, b.c.Place())
+		s.req = clock.NewLink[mem.Request](fmt.Sprint("to", i), 2, 1, b.c.ClockHandle(), s.at)
+		s.rsp = clock.NewLink[mem.Response](fmt.Sprint("from", i), 2, 1, s.at, b.c.ClockHandle())
 		b.c.ConnectPort(i, s.req, s.rsp)
 		b.links = append(b.links, s.req, s.rsp)
 	}
@@ -243,7 +243,7 @@ func TestAnswersDoNotWaitForOthersTakers(t *testing.T) {
 	require.Less(t, b.askers[1].got[39].at, clock.Cycle(500))
 	require.Greater(t, b.askers[0].got[0].at, clock.Cycle(4999))
 	counts := b.c.Stats()
-	require.NotZero(t, counts.NoPlace.Count())
+	require.NotZero(t, counts.NoEntry.Count())
 }
 
 // TestOutstanding: with one request under way at a time each takes the whole way.
@@ -350,7 +350,7 @@ func TestRandomConcentrators(t *testing.T) {
 		s := b.c.Stats()
 		count.Sum(&all, &s)
 	}
-	for _, n := range []uint64{all.Conflicts, all.PortFull.Count(), all.NoPlace.Count(), all.Flushes} {
+	for _, n := range []uint64{all.Conflicts, all.PortFull.Count(), all.NoEntry.Count(), all.Flushes} {
 		require.NotZero(t, n, "the plans are varied enough: %+v", all)
 	}
 }
@@ -378,7 +378,7 @@ func TestEveryKnobCounts(t *testing.T) {
 	alone := plan{spec: s, todo: [][]mem.Request{reads(0, 90)}, latency: fixed(1)}
 	two := run(t, alone).servers[0].when[89]
 	alone.spec.RequestQueue = 1
-	require.Equal(t, two+89, run(t, alone).servers[0].when[89], "the one place is free every other cycle")
+	require.Equal(t, two+89, run(t, alone).servers[0].when[89], "the one slot is free every other cycle")
 }
 
 func TestValidate(t *testing.T) {
@@ -454,15 +454,15 @@ func streaming(t testing.TB, n int) *clock.System {
 	for i := range 3 {
 		a := &stream{left: n / 3}
 		at := d.Add(a)
-		a.req = clock.NewLink[mem.Request]("req", 2, 1, at, c.Place())
-		a.rsp = clock.NewLink[mem.Response]("rsp", 64, 1, c.Place(), at)
+		a.req = clock.NewLink[mem.Request]("req", 2, 1, at, c.ClockHandle())
+		a.rsp = clock.NewLink[mem.Response]("rsp", 64, 1, c.ClockHandle(), at)
 		c.ConnectRequester(i, a.req, a.rsp)
 		at.Wake()
 	}
 	m := &mirror{}
 	at := d.Add(m)
-	m.req = clock.NewLink[mem.Request]("to", 4, 1, c.Place(), at)
-	m.rsp = clock.NewLink[mem.Response]("from", 4, 1, at, c.Place())
+	m.req = clock.NewLink[mem.Request]("to", 4, 1, c.ClockHandle(), at)
+	m.rsp = clock.NewLink[mem.Response]("from", 4, 1, at, c.ClockHandle())
 	c.ConnectPort(0, m.req, m.rsp)
 	return s
 }

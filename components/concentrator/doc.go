@@ -4,7 +4,7 @@
 //
 // Requester i uses port i mod ports, always, so that what one requester sends keeps its order.
 // A port takes a request and brings an answer a cycle. A request that will be answered leaves
-// when its answer has a place behind the concentrator: answers never wait for each other's
+// when its answer has a slot behind the concentrator: answers never wait for each other's
 // takers, so requesters that need one another's answers (an L1I whose core waits for its L1D)
 // cannot block each other.
 //

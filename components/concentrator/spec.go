@@ -55,5 +55,5 @@ func (s Spec) Validate() error {
 	return arbiters.Check(s.Arbiter)
 }
 
-// RequestPlaces is the depth of a requester's link: a register a cycle of the way, and the queue behind it.
-func (s Spec) RequestPlaces() int { return s.Request - 1 + s.RequestQueue }
+// RequestEntries is the depth of a requester's link: a register a cycle of the way, and the queue behind it.
+func (s Spec) RequestEntries() int { return s.Request - 1 + s.RequestQueue }

@@ -111,7 +111,7 @@ func (c *Core) PerformAtomic(ref uint32) (wrote bool) {
 	wrote, err := c.lsu.performAtomic(ref)
 	if err != nil {
 		c.fail(err)
-		c.Place().Wake() // to say so
+		c.ClockHandle().Wake() // to say so
 	}
 	return wrote
 }

@@ -1,13 +1,13 @@
 package core
 
 // Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
-func (c *Core) Buffers(see func(name string, n, places int)) {
+func (c *Core) Buffers(see func(name string, n, capacity int)) {
 	for i := range c.warps {
 		c.warps[i].ibuffer.Level(see)
 	}
 	c.front.scheduled.Level(see)
 	for i := range c.slices {
-		c.slices[i].buffers(c.Place().Domain().Cycle(), see)
+		c.slices[i].buffers(c.ClockHandle().Domain().Cycle(), see)
 	}
 	for u := range c.entries {
 		c.entries[u].buffer.Level(see)

@@ -136,11 +136,11 @@ func (s *coalescerScript) connect() {
 	var out []*clock.Link[mem.Request]
 	var in []*clock.Link[mem.Response]
 	for range s.core.spec.Channels() {
-		out = append(out, clock.NewLink[mem.Request]("out", 1, 1, s.core.DataPlace(), s.core.DataPlace()))
-		in = append(in, clock.NewLink[mem.Response]("in", 1, 1, s.core.DataPlace(), s.core.DataPlace()))
+		out = append(out, clock.NewLink[mem.Request]("out", 1, 1, s.core.DataHandle(), s.core.DataHandle()))
+		in = append(in, clock.NewLink[mem.Response]("in", 1, 1, s.core.DataHandle(), s.core.DataHandle()))
 	}
 	s.core.ConnectData(out, in)
-	s.core.DataPlace().Wake()
+	s.core.DataHandle().Wake()
 }
 
 // Tick is a cycle of the coalescer between an L1D that takes a request a channel and the queue

@@ -76,7 +76,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 		c.entries[u] = entry{len(c.slices) - 1, queue.New[flightID](2, &c.self, isa.Unit(u).String()+" buffer")}
 	}
 	c.lsu = newLSU(&c.pipe, c.slices, &c.entries[isa.LSU].buffer)
-	src.SetClock(func() uint64 { return c.Place().Domain().Cycle() })
+	src.SetClock(func() uint64 { return c.ClockHandle().Domain().Cycle() })
 	src.SetReleased(c.otherCore)
 	src.SetAllAtBarrier(c.allAtBarrier)
 	src.SetHalted(c.programOver)
@@ -99,12 +99,12 @@ func (c *Core) Connect(out []*clock.Link[mem.Request], in []*clock.Link[mem.Resp
 // Join puts the core on a clock. The unit there is the core, or one that has it tick and finish.
 func (c *Core) Join(d *clock.Domain, u clock.Unit) {
 	c.Base.Join(d, u)
-	c.lsu.place = c.Base.Place()
+	c.lsu.handle = c.Base.ClockHandle()
 }
 
 // Start makes the warps runnable that the source has started.
 func (c *Core) Start() {
-	c.last, c.over, c.halts = c.Place().Domain().Cycle(), false, false
+	c.last, c.over, c.halts = c.ClockHandle().Domain().Cycle(), false, false
 	c.begun = c.last
 	if c.sync.warm {
 		c.sync.begin(false, c.spec.KeepL1I)
@@ -113,14 +113,14 @@ func (c *Core) Start() {
 	}
 	c.sync.warm = true
 	c.lsu.due = 0
-	c.Place().Wake()
+	c.ClockHandle().Wake()
 }
 
 // Place returns where the pipeline is on its clock, for links and wakers.
-func (c *Core) Place() clock.Handle { return c.Base.Place().Part(&c.due) }
+func (c *Core) ClockHandle() clock.Handle { return c.Base.ClockHandle().Part(&c.due) }
 
-// DataPlace returns where the load-store unit is on its clock, for its links.
-func (c *Core) DataPlace() clock.Handle { return c.Base.Place().Part(&c.lsu.due) }
+// DataHandle returns where the load-store unit is on its clock, for its links.
+func (c *Core) DataHandle() clock.Handle { return c.Base.ClockHandle().Part(&c.lsu.due) }
 
 // Err returns the program error that stopped the core.
 func (c *Core) Err() error { return c.err }
@@ -138,7 +138,7 @@ func (c *Core) ended() bool {
 // time comes, a link brings something, or the other part does something for it: it is not due until then.
 func (c *Core) Tick(now uint64) bool {
 	if c.untimed != nil && c.untimed.waiting != 0 && c.socket.Answered() {
-		c.Place().Finish() // it is for the one who executes without time
+		c.ClockHandle().Finish() // it is for the one who executes without time
 	}
 	if c.err != nil || c.over {
 		return false
@@ -182,7 +182,7 @@ func (c *Core) writeBack(now uint64) {
 	c.unlock(now)
 	for i := range c.slices {
 		if sl := &c.slices[i]; sl.occupied&resultBits != 0 && sl.commit(now) {
-			c.lsu.due = min(c.lsu.due, now+1) // it may have waited for the place, which is free then
+			c.lsu.due = min(c.lsu.due, now+1) // it may have waited for the slot, which is free then
 		}
 	}
 	if c.sync.state != syncNone {
@@ -272,7 +272,7 @@ func (c *Core) sleep(now uint64) bool {
 	case at <= now+1 || c.awake:
 		return true
 	case at != never:
-		c.Base.Place().WakeAt(at)
+		c.Base.ClockHandle().WakeAt(at)
 	}
 	return false
 }
@@ -284,7 +284,7 @@ func (c *Core) StayAwake() { c.awake = true }
 // the counts in the middle of a run, or of a run that has been stopped.
 func (c *Core) Settle() {
 	if c.err == nil && !c.over {
-		c.settle(c.Place().Domain().Cycle() + 1)
+		c.settle(c.ClockHandle().Domain().Cycle() + 1)
 	}
 	c.settleAll()
 }

@@ -69,20 +69,20 @@ func newMachineWith(t testing.TB, u accel.Unit, warps, threads int, change ...fu
 	m.core.Join(d, m.core)
 	if u != nil {
 		u.Join(d, u)
-		m.core.Plug(accel.Plug("Socket", m.core.Place(), u))
+		m.core.Plug(accel.Plug("Socket", m.core.ClockHandle(), u))
 	}
 	answers := map[string]int{"L1I": 4, "L1D": 64} // the I-cache's two stages and two answers
-	at := map[string]clock.Handle{"L1I": m.core.Place(), "L1D": m.core.DataPlace()}
-	perfect := func(name string, places int, after clock.Cycle) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
+	at := map[string]clock.Handle{"L1I": m.core.ClockHandle(), "L1D": m.core.DataHandle()}
+	perfect := func(name string, capacity int, after clock.Cycle) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
 		h := &hits{Base: clock.NewBase(name)}
 		h.Join(d, h)
-		h.in = clock.NewLink[mem.Request](name+".in", places, 1, at[name], h.Place())
-		h.out = clock.NewLink[mem.Response](name+".out", answers[name], after, h.Place(), at[name])
+		h.in = clock.NewLink[mem.Request](name+".in", capacity, 1, at[name], h.ClockHandle())
+		h.out = clock.NewLink[mem.Response](name+".out", answers[name], after, h.ClockHandle(), at[name])
 		return h.in, h.out
 	}
-	ports := func(n int, name string, places int, after clock.Cycle) (out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {
+	ports := func(n int, name string, capacity int, after clock.Cycle) (out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {
 		for range n {
-			o, i := perfect(name, places, after)
+			o, i := perfect(name, capacity, after)
 			out, in = append(out, o), append(in, i)
 		}
 		return out, in
@@ -289,7 +289,7 @@ func (s *stopper) Tick(now clock.Cycle) bool {
 
 // until makes Run return at cycle *at, again and again.
 func (m *machine) until(t testing.TB, at *clock.Cycle) {
-	d := m.core.Place().Domain()
+	d := m.core.ClockHandle().Domain()
 	s := &stopper{m: m, at: at}
 	s.h = d.Add(s)
 	s.h.Wake()

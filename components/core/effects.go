@@ -14,7 +14,7 @@ type effect struct {
 // take has an access take effect at the end of the cycle.
 func (l *lsu) take(e effect) {
 	if len(l.effects) == 0 {
-		l.place.Finish()
+		l.handle.Finish()
 	}
 	l.effects = append(l.effects, e)
 }
@@ -22,7 +22,7 @@ func (l *lsu) take(e effect) {
 // Finish does what of the cycle reaches beyond the core: memory, and other cores' device-wide barriers.
 func (c *Core) Finish(clock.Cycle) {
 	if c.untimed != nil && c.untimed.waiting != 0 {
-		c.untimed.Place().Wake()
+		c.untimed.ClockHandle().Wake()
 	}
 	c.lsu.perform()
 	if err := c.source.Declare(); err != nil {

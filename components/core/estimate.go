@@ -10,10 +10,10 @@ import (
 
 // estimate is how long instructions take that are executed without time. It has the core's stages where they decide
 // what is next, and how fast: warps are fetched for one by one, and decoded in that order; a slice begins with one
-// instruction a cycle, warps wait for their registers, and for where control leads; units with few places, or few
+// instruction a cycle, warps wait for their registers, and for where control leads; units with few slots, or few
 // lanes, hold up what comes to them, and what waits for them holds up its slice; memory accesses go through the
 // load-store unit in order, and what memory takes is the caches' estimate. Left out are the arbiters behind execution,
-// and buffers between stages but by the number of their places. Cycles by it are no measurement.
+// and buffers between stages but by the number of their slots. Cycles by it are no measurement.
 type estimate struct {
 	front   estimatedFront
 	slices  []estimatedSlice
@@ -49,7 +49,7 @@ const (
 	answerToFetch = 3 // from a graph unit's answer: the commit arbiter, write-back, and the scheduler
 	switchToL1D   = 2 // the switch, and the coalescer's first state
 	cyclesABatch  = 2 // of the coalescer's machine of two states
-	freeInUnit    = 1 // from an FPU's result to its place being free: commit
+	freeInUnit    = 1 // from an FPU's result to its slot being free: commit
 )
 
 // newGaps adds the stages up. The scoreboard's arbiter has one level or two, there is another behind several

@@ -13,7 +13,7 @@ type estimatedFront struct {
 	pc      [64]uint32 // by warp: of the next fetch
 	count   [64]uint8  // by warp: instructions that are decoded and not issued
 	filled  uint64     // warps that have some
-	room    uint8      // of a warp's buffer, and of the scoreboard's place behind
+	room    uint8      // of a warp's buffer, and of the scoreboard's slot behind
 	free    [64]uint64 // by warp: when it can be fetched for
 	ready   uint64     // warps that can be, or could if the time had come
 	first   uint64     // when the first of them can be; never: there is none
@@ -35,7 +35,7 @@ type fetched struct {
 	warp uint8
 }
 
-// fullToFetch is the cycles until a place that decode has freed is seen where warps are scheduled, if all are taken:
+// fullToFetch is the cycles until a slot that decode has freed is seen where warps are scheduled, if all are taken:
 // each buffer tells the one before it in the next cycle.
 const fullToFetch = 4
 
@@ -138,7 +138,7 @@ func (f *estimatedFront) decode(at uint64) int {
 	return i
 }
 
-// issued takes an instruction out of its warp's buffer, which has a place from the next cycle on.
+// issued takes an instruction out of its warp's buffer, which has a slot from the next cycle on.
 func (f *estimatedFront) issued(i int, at uint64) {
 	n := f.count[i&63] - 1
 	if f.count[i&63] = n; n == 0 {

@@ -12,11 +12,11 @@ import (
 // the lowest slice first; a load only while fewer are under way than can be. Each batch of merged requests needs a tag,
 // and the entries of the links to the L1D that the batch before has taken.
 type estimatedLSU struct {
-	free  mem.Server   // for the next access
-	loads mem.Places   // under way
-	tags  mem.Places   // batches under way
-	links []mem.Places // by channel: requests that the L1D has not taken
-	lanes [64]uint8    // of an access, by bank of the scratchpad
+	free  mem.Server    // for the next access
+	loads mem.Entries   // under way
+	tags  mem.Entries   // batches under way
+	links []mem.Entries // by channel: requests that the L1D has not taken
+	lanes [64]uint8     // of an access, by bank of the scratchpad
 
 	due uint64 // when the next access begins; never: none waits
 	of  int    // the slice that it is of
@@ -26,10 +26,10 @@ type estimatedLSU struct {
 
 func (l *estimatedLSU) build(c *Core) {
 	s := &c.spec
-	l.loads, l.tags = make(mem.Places, s.LSUQueue), make(mem.Places, s.CoalescerTags)
+	l.loads, l.tags = make(mem.Entries, s.LSUQueue), make(mem.Entries, s.CoalescerTags)
 	l.there, l.back = c.lsu.out[0].Latency(), c.lsu.in[0].Latency()
 	for _, out := range c.lsu.out {
-		l.links = append(l.links, make(mem.Places, out.Places()))
+		l.links = append(l.links, make(mem.Entries, out.Capacity()))
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 // nothing issues.
 type estimatedSlice struct {
 	selector
-	ready   uint64     // warps with an instruction that has its registers
-	next    uint64     // the cycle from which one can issue
-	due     uint64     // when one issues next; never: none can
-	waits   mem.Places // for other units than the load-store unit
-	fpu     mem.Places
+	ready   uint64      // warps with an instruction that has its registers
+	next    uint64      // the cycle from which one can issue
+	due     uint64      // when one issues next; never: none can
+	waits   mem.Entries // for other units than the load-store unit
+	fpu     mem.Entries
 	alu     mem.Server
 	divider mem.Server
 	serial  bool // it does one division after another
@@ -44,7 +44,7 @@ func (s *estimatedSlice) build(c *Core, i int) {
 	spec := &c.spec
 	s.selector = newSelector(policies[spec.Issue.Policy].issue, spec.Issue.Active, i, spec.Issue.Slices, spec.Warps, &c.started)
 	s.room = uint8(spec.Collectors + dispatched)
-	s.waits, s.fpu = make(mem.Places, s.room), make(mem.Places, spec.FPUQueue)
+	s.waits, s.fpu = make(mem.Entries, s.room), make(mem.Entries, spec.FPUQueue)
 	s.serial = spec.IDiv == DividerSerial
 }
 

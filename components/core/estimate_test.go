@@ -66,7 +66,7 @@ func TestEstimatedSlice(t *testing.T) {
 		var started [64]uint32
 		s := estimatedSlice{selector: newSelector(policies[r.IntN(len(policies))].issue, 1+r.IntN(8), 0, 1, 64, &started)}
 		s.room = uint8(1 + r.IntN(16) + dispatched)
-		s.waits = make(mem.Places, s.room)
+		s.waits = make(mem.Entries, s.room)
 		s.begin()
 		op, last, queue := new(emu.Op), uint64(0), []int(nil)
 		for n := uint64(1); n < 3000; n++ {

@@ -44,7 +44,7 @@ func (c *Core) dispatch(sl *slice, now uint64) {
 	}
 }
 
-// takes reports whether an instruction's unit has a place for it.
+// takes reports whether an instruction's unit has a slot for it.
 func (c *Core) takes(sl *slice, id flightID, now uint64) bool {
 	return !sl.dispatch[c.all[id].unit].Closed(now)
 }
@@ -130,7 +130,7 @@ func (c *Core) enters(u isa.Unit) bool {
 
 // enter moves the next instruction for a unit that all slices share into the buffer
 // before it, from the slice that was selected in the cycle before: the lowest with
-// one, and the last if none had. A slice that has one keeps it until there is a place.
+// one, and the last if none had. A slice that has one keeps it until there is a slot.
 func (c *Core) enter(u isa.Unit, now uint64) {
 	e := &c.entries[u]
 	next := c.lowest(u)
@@ -159,7 +159,7 @@ func (c *Core) lowest(u isa.Unit) int {
 	return last
 }
 
-// entering reports whether an instruction waits before a shared unit that has a place:
+// entering reports whether an instruction waits before a shared unit that has a slot:
 // its slice is selected in a cycle that moves nothing.
 func (c *Core) entering() bool {
 	if c.shared == 0 {
@@ -229,7 +229,7 @@ func (c *Core) control(w int, op *emu.Op, now uint64) {
 		return
 	}
 	if trace.Waiting() {
-		c.Base.Place().Finish() // other cores may wait at the same barrier
+		c.Base.ClockHandle().Finish() // other cores may wait at the same barrier
 		c.held |= 1 << w
 		c.restate(w)
 		return

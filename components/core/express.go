@@ -9,7 +9,7 @@ import (
 
 // express is the way of a slice's instructions while nothing holds them up: a collector and the integer unit then take
 // them a known number of cycles, so that they need not be moved from stage to stage. The first that meets a unit
-// without a place ends it: all of them are put into the stages in which they are then.
+// without a slot ends it: all of them are put into the stages in which they are then.
 type express struct {
 	operands line // read and not dispatched; leaves in the cycle in which it is dispatched
 	delay    int  // cycles from the read to dispatch

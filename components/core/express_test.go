@@ -20,9 +20,9 @@ type watcher struct {
 
 func (w *watcher) Tick(now clock.Cycle) bool {
 	text := fmt.Sprint(now, ":")
-	w.core.Buffers(func(name string, n, places int) {
+	w.core.Buffers(func(name string, n, capacity int) {
 		if n != 0 {
-			text += fmt.Sprintf(" %s %d of %d;", name, n, places)
+			text += fmt.Sprintf(" %s %d of %d;", name, n, capacity)
 		}
 	})
 	w.levels = append(w.levels, text)
@@ -60,8 +60,8 @@ func TestTheExpressWayIsTheStages(t *testing.T) {
 		run := func(inStages bool, change func(*core.Spec)) (core.Stats, []string) {
 			m := newMachine(t, warps, threads, change)
 			w := &watcher{Base: clock.NewBase("Watcher"), core: m.core}
-			w.Join(m.core.Place().Domain(), w)
-			w.Place().Wake()
+			w.Join(m.core.ClockHandle().Domain(), w)
+			w.ClockHandle().Wake()
 			if inStages {
 				m.core.InStages()
 			}

@@ -33,7 +33,7 @@ type flight struct {
 	next   flightID // released in the same cycle; noFlight: none
 }
 
-// flights are a core's instructions in flight, and the free places among them. As many places are
+// flights are a core's instructions in flight, and the free slots among them. As many slots are
 // made as have been needed at once, which the buffers of the pipeline bound.
 type flights struct {
 	all   []flight
@@ -43,21 +43,21 @@ type flights struct {
 // noFlight is no instruction.
 const noFlight = ^flightID(0)
 
-// start takes a place for an instruction.
+// start takes a slot for an instruction.
 func (f *flights) start(op *emu.Op, warp uint8) flightID {
-	id := f.place()
+	id := f.slot()
 	f.all[id] = flight{op: op, warp: warp, access: -1, class: op.LatencyClass(), unit: op.Unit()}
 	return id
 }
 
-// part takes a place for a packet or a part of an instruction.
+// part takes a slot for a packet or a part of an instruction.
 func (f *flights) part(warp uint8) flightID {
-	id := f.place()
+	id := f.slot()
 	f.all[id] = flight{warp: warp, access: -1}
 	return id
 }
 
-func (f *flights) place() flightID {
+func (f *flights) slot() flightID {
 	if n := len(f.spare) - 1; n >= 0 {
 		id := f.spare[n]
 		f.spare = f.spare[:n]
@@ -67,7 +67,7 @@ func (f *flights) place() flightID {
 	return flightID(len(f.all) - 1)
 }
 
-// end frees a place.
+// end frees a slot.
 func (f *flights) end(id flightID) { f.spare = append(f.spare, id) }
 
 // releases are instructions by the cycle, less than 64 ahead, in which the scoreboard forgets them.

@@ -172,9 +172,9 @@ func (c *Core) otherCore() {
 		return
 	}
 	if c.front.letGo == 0 {
-		c.front.letGo = c.Place().Domain().Cycle() + 1
+		c.front.letGo = c.ClockHandle().Domain().Cycle() + 1
 	}
-	c.Place().Wake()
+	c.ClockHandle().Wake()
 }
 
 // resume lets warp w go on where its trace is.
@@ -182,7 +182,7 @@ func (c *Core) resume(w int, at uint64) {
 	c.moved = true
 	c.resolved(w)
 	c.warps[w].fetchPC = c.warps[w].trace.PC()
-	if at <= c.Place().Domain().Cycle() {
+	if at <= c.ClockHandle().Domain().Cycle() {
 		c.stalled &^= 1 << w
 		c.resolve(1 << w)
 		return

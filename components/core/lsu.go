@@ -54,10 +54,10 @@ type lsu struct {
 	fence    bool   // a fence is under way: nothing else enters
 	unlock   bool   // it has ended: from the next cycle on others enter
 	far      uint64 // 1 when the lanes' crossbars have two levels, each way
-	freed    int    // loads whose place is free from the next cycle on
+	freed    int    // loads whose slot is free from the next cycle on
 	atomics  atomics
 	effects  []effect // accesses that take effect at the end of the cycle
-	place    clock.Handle
+	handle   clock.Handle
 	shifted  isa.Lanes // addresses of a packet on its way to the scratchpad, from lane 0 on
 }
 
@@ -228,7 +228,7 @@ func (l *lsu) accept(now uint64) {
 	if last {
 		q.Take(now)
 	}
-	l.pipe.due = min(l.pipe.due, now+1) // for the place that is free then
+	l.pipe.due = min(l.pipe.due, now+1) // for the slot that is free then
 	l.moved = true
 	l.hook(HookPosExecute, now, in.warp, in.op)
 	l.requests.Push(in, now+lsuQueueDelay)
@@ -271,7 +271,7 @@ func (l *lsu) gather(now uint64) {
 		case !out.Closed(now):
 			l.result(sl, l.done.Take(now), now+resultDelay)
 		case !out.Full():
-			l.due = now + 1 // for the place that is free then
+			l.due = now + 1 // for the slot that is free then
 		}
 	}
 	from := &l.loaded
@@ -296,7 +296,7 @@ func (l *lsu) result(sl *slice, in inst, at uint64) {
 }
 
 // route sends the head of the queue to the scratchpad, towards the L1D, or its lanes to both at
-// once, as soon as each has a place for those it gets.
+// once, as soon as each has a slot for those it gets.
 func (l *lsu) route(now uint64) {
 	if l.ordered(l.requests.Front()) {
 		return

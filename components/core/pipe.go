@@ -29,7 +29,7 @@ type pipe struct {
 
 	active, stalled uint64             // warps; RTL's active_warps and stalled_warps
 	buffered        uint64             // warps with something in the instruction buffer
-	crowded         uint64             // of them, those that are not fetched for before their full buffer has a place
+	crowded         uint64             // of them, those that are not fetched for before their full buffer has a slot
 	staged          uint64             // warps with something before the scoreboard
 	ready           uint64             // of them, those that have their registers
 	hazard          [numHazards]uint64 // the others, by what they wait for

@@ -27,7 +27,7 @@ type selector struct {
 	chosen               int         // the one chosen last
 	greedy               int         // gto at fetch: the warp with precedence
 	active               uint64      // two-level: the active set
-	places               int         // two-level: of the active set
+	size                 int         // two-level: of the active set
 	started              *[64]uint32 // by warp: when it was started, in order
 }
 
@@ -38,8 +38,8 @@ type view struct {
 	idle  uint64 // have no instruction
 }
 
-func newSelector(choose chooser, places, first, stride, warps int, started *[64]uint32) selector {
-	return selector{choose: choose, places: places, first: first, stride: stride, warps: warps, next: first, chosen: first, started: started}
+func newSelector(choose chooser, size, first, stride, warps int, started *[64]uint32) selector {
+	return selector{choose: choose, size: size, first: first, stride: stride, warps: warps, next: first, chosen: first, started: started}
 }
 
 // pick asks the policy. -1: none.
@@ -115,7 +115,7 @@ func twoLevel(s *selector, v view) int {
 	if s.active&v.ready == 0 {
 		s.active &^= v.idle
 	}
-	for out := v.ready &^ s.active; out != 0 && bits.OnesCount64(s.active) < s.places; out = v.ready &^ s.active {
+	for out := v.ready &^ s.active; out != 0 && bits.OnesCount64(s.active) < s.size; out = v.ready &^ s.active {
 		s.active |= 1 << roundRobin(s, view{ready: out})
 	}
 	if v.ready &= s.active; v.ready == 0 {

@@ -13,7 +13,7 @@ type InstructionCounts struct {
 	Issued   uint64 // by warps
 	Squashed uint64 // of them, those behind one that had trapped, which have no effect
 	Lanes    uint64 // that executed it
-	Stalls   Causes // a scheduler's places to issue that stayed empty because of it; nothing under issued
+	Stalls   Causes // a scheduler's issue slots that stayed empty because of it; nothing under issued
 }
 
 // Profile holds a core's counts by instruction of a program. Counts are in rows, made when an instruction is first met;

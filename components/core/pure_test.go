@@ -112,7 +112,7 @@ func TestGroupsOfWarpsTakeTurns(t *testing.T) {
 }
 
 // An instruction is at its collector's output two cycles after it was read; an output of two that is not taken
-// holds back what is behind it, and shows a freed place a cycle later.
+// holds back what is behind it, and shows a freed slot a cycle later.
 func TestCollectorsHoldBack(t *testing.T) {
 	c := newCollectors(2, "")
 	read := func(id flightID) bool {
@@ -134,7 +134,7 @@ func TestCollectorsHoldBack(t *testing.T) {
 	require.False(t, read(5), "two at the output, one in each stage")
 	require.Equal(t, flightID(1), c.take(0))
 	step()
-	require.True(t, c.second&1 == 0, "the place that was freed is not seen yet")
+	require.True(t, c.second&1 == 0, "the slot that was freed is not seen yet")
 	require.False(t, read(5))
 	step()
 	require.True(t, read(5))

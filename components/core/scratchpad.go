@@ -15,7 +15,7 @@ import (
 //
 // A step is a cycle, and costs as much as there are requests that move in it. Sets of lanes
 // or of banks are masks. Lanes of an access in which each has a bank of its own stay together
-// as long as nothing is in their way: then the access is a train, whose place follows from the
+// as long as nothing is in their way: then the access is a train, whose position follows from the
 // cycle, and a step costs next to nothing. When something is in the way of one, all are parted
 // into requests where they are, until the scratchpad is empty.
 type scratchpad struct {
@@ -424,7 +424,7 @@ func (s *scratchpad) look(lanes uint32) {
 }
 
 // accept parts the lanes of the access at the entry. It stays there until the last one has
-// a place.
+// a slot.
 func (s *scratchpad) accept() bool {
 	in := &s.in
 	lanes := in.lanes &^ s.requests.closed
@@ -438,7 +438,7 @@ func (s *scratchpad) accept() bool {
 	return lanes != 0
 }
 
-// pairs are buffers of two places, one for each of up to 32 lanes or banks.
+// pairs are buffers of two slots, one for each of up to 32 lanes or banks.
 type pairs[T any] struct {
 	some, full uint32 // those with one at least, and with two
 	closed     uint32 // full when the cycle began

@@ -115,7 +115,7 @@ type recorder struct {
 type record struct {
 	warp int
 	op   *emu.Op
-	at   [4]uint64 // by place; 0: not yet
+	at   [4]uint64 // by slot; 0: not yet
 }
 
 var places = []*akita.HookPos{core.HookPosDecode, core.HookPosIssue, core.HookPosDispatch, core.HookPosCommit}

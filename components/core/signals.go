@@ -63,7 +63,7 @@ func (c *Core) warpSignals(i int) (l probe.List) {
 }
 
 func (l *lsu) signals() (out probe.List) {
-	out.Count("queue", l.requests.Places(), func() int { return l.requests.Len() })
+	out.Count("queue", l.requests.Capacity(), func() int { return l.requests.Len() })
 	out.Count("loads", l.maxLoads, func() int { return l.loads })
 	out.Count("batches", len(l.co.tags), func() int { return len(l.co.tags) - len(l.co.free) })
 	out.Flag("fence", func() bool { return l.fence })

@@ -102,7 +102,7 @@ func (s *Spec) divisions() int {
 
 // commit writes back an instruction a cycle, units in fixed priority; a slice that
 // dispatches more writes back as many, of different units. It reports whether the load-store unit, which had none,
-// has a place for its results now.
+// has a slot for its results now.
 func (sl *slice) commit(now uint64) (room bool) {
 	if sl.occupied&resultBits == 0 || sl.express.commits>>(now%64)&1 != 0 {
 		return false
@@ -123,7 +123,7 @@ func (sl *slice) commit(now uint64) (room bool) {
 		if u == isa.LSU {
 			room = q.Full()
 		} else {
-			sl.moved = true // producers may have waited for the place
+			sl.moved = true // producers may have waited for the slot
 		}
 		sl.retire(q.Take(now), now)
 		if u == isa.FPU {
@@ -269,18 +269,18 @@ func (sl *slice) buffers(now uint64, see func(string, int, int)) {
 	sl.issued.Level(see)
 	x := sl.underWay(now)
 	sl.collect.buffers(x.stages, see)
-	see(sl.operands.Name(), sl.operands.Len()+x.operands, sl.operands.Places())
+	see(sl.operands.Name(), sl.operands.Len()+x.operands, sl.operands.Capacity())
 	for u := range sl.dispatch {
 		b, more := &sl.dispatch[u], 0
 		if isa.Unit(u) == isa.ALU {
 			more = x.dispatched
 		}
-		see(b.Name(), b.Len()+more, b.Places())
+		see(b.Name(), b.Len()+more, b.Capacity())
 	}
-	see(sl.alu.Name(), sl.alu.Len()+x.alu, sl.alu.Places())
+	see(sl.alu.Name(), sl.alu.Len()+x.alu, sl.alu.Capacity())
 	sl.mul.Level(see)
 	sl.div.Level(see)
-	see(sl.computed.Name(), sl.computed.Len()+x.computed, sl.computed.Places())
+	see(sl.computed.Name(), sl.computed.Len()+x.computed, sl.computed.Capacity())
 	for _, u := range commitOrder {
 		sl.result[u].Level(see)
 	}

@@ -68,7 +68,7 @@ func (u *Untimed) Lend() {
 	u.on, u.within = true, true
 	u.begin()
 	u.core.lent = ^uint64(0)
-	u.Place().Wake()
+	u.ClockHandle().Wake()
 }
 
 // borrow takes warps that have become free.
@@ -102,7 +102,7 @@ func (u *Untimed) Return() {
 	c.lent = u.waiting
 	c.front.selector.choose = policies[c.spec.Schedule.Policy].schedule
 	c.takeBack(u.arch.Active() &^ (u.waiting | c.active))
-	c.Place().Wake()
+	c.ClockHandle().Wake()
 }
 
 // finish ends a launch in time whose program has ended without.
@@ -123,7 +123,7 @@ func (u *Untimed) Reset() {
 
 // takeBack has the core go on with warps that it has lent.
 func (c *Core) takeBack(warps uint64) {
-	now := c.Place().Domain().Cycle()
+	now := c.ClockHandle().Domain().Cycle()
 	if !c.over {
 		c.settle(now + 1)
 	}
@@ -138,5 +138,5 @@ func (c *Core) takeBack(warps uint64) {
 			c.resume(i, now+1)
 		}
 	}
-	c.Place().Wake()
+	c.ClockHandle().Wake()
 }

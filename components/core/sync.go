@@ -96,7 +96,7 @@ func (c *Core) answered() {
 func (c *Core) synchronized() {
 	if c.sync.barrier {
 		c.sync.arrives = true
-		c.Base.Place().Finish()
+		c.Base.ClockHandle().Finish()
 		return
 	}
 	c.startNew(0)

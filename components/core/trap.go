@@ -33,7 +33,7 @@ var errHalted = errors.New("the program is over")
 func (c *Core) programOver() {
 	if u := c.untimed; u != nil && u.on {
 		u.begin()
-		u.Place().Wake()
+		u.ClockHandle().Wake()
 		return
 	}
 	c.halts = true

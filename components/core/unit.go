@@ -24,7 +24,7 @@ func (c *Core) readOperands(f *flight) {
 	f.access = int16(call.Tag)
 }
 
-// request gives the SFU's next instruction to the unit, when its queue has a place.
+// request gives the SFU's next instruction to the unit, when its queue has a slot.
 // What has no answer is done with that; it then also needs a way to commit.
 func (c *Core) request(q *buffer, now uint64) {
 	id := *q.Front()

@@ -40,7 +40,7 @@ func (g *gate) Tick(clock.Cycle) bool {
 }
 
 func (g *gate) Architecture() emu.Unit            { return gateArchitecture{} }
-func (g *gate) QueuePlaces() int                  { return 2 }
+func (g *gate) QueueEntries() int                 { return 2 }
 func (g *gate) Plug(s *accel.Socket)              { g.socket = s }
 func (g *gate) Statistics(clock.Cycle) any        { return nil }
 func (g *gate) CheckInvariants(clock.Cycle) error { return nil }
@@ -88,7 +88,7 @@ last:	` + nops + nops + `
 			m.core.Start()
 			require.NoError(t, m.sys.Run())
 			require.NoError(t, m.core.Err())
-			require.True(t, m.core.Done(), "%d places, %d ports: stuck\n%v", depth, width, m.core.Waits())
+			require.True(t, m.core.Done(), "%d entries, %d ports: stuck\n%v", depth, width, m.core.Waits())
 			require.NoError(t, m.core.CheckInvariants())
 		}
 	}

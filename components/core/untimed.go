@@ -78,7 +78,7 @@ func (u *Untimed) Start() {
 	c := u.core
 	u.on, u.within, u.arriving, u.arrives, u.waiting = true, false, false, never, 0
 	u.begin()
-	c.over, c.last = true, c.Place().Domain().Cycle()
+	c.over, c.last = true, c.ClockHandle().Domain().Cycle()
 	if c.sync.warm {
 		_, u.opens = u.data.Warm(mem.Access{Op: mem.Invalidate}, c.last)
 		if !c.spec.KeepL1I {
@@ -87,13 +87,13 @@ func (u *Untimed) Start() {
 		}
 	}
 	c.sync.warm = true
-	u.Place().Wake()
+	u.ClockHandle().Wake()
 }
 
 // Tick leaves it to the end of the instant to give warps their turns.
 func (u *Untimed) Tick(clock.Cycle) bool {
 	if u.busy() || u.waiting != 0 {
-		u.Place().Finish()
+		u.ClockHandle().Finish()
 	}
 	return false
 }
@@ -147,12 +147,12 @@ func (u *Untimed) sleep(now clock.Cycle) {
 		at = min(at, max(u.next, now+u.quantum))
 	}
 	if at != never {
-		u.Place().WakeAt(max(at, now+1))
+		u.ClockHandle().WakeAt(max(at, now+1))
 	}
 }
 
 // released is called when warps go on because of another core.
-func (u *Untimed) released() { u.Place().Wake() }
+func (u *Untimed) released() { u.ClockHandle().Wake() }
 
 // arrive has the core arrive at a device-wide barrier to which all its warps have come, when its L1D has forgotten its
 // lines.
@@ -382,7 +382,7 @@ func (u *Untimed) access(at uint64) {
 	}
 }
 
-// ask gives a request to the unit, whose queue has a place. It reports whether the warp waits for an answer.
+// ask gives a request to the unit, whose queue has a slot. It reports whether the warp waits for an answer.
 func (u *Untimed) ask(i int, w *emu.Warp, op *emu.Op) (waits bool) {
 	s := u.core.socket
 	s.Issue(i, op)
@@ -417,7 +417,7 @@ func (u *Untimed) receive(now clock.Cycle) {
 		}
 	}
 	if s.Answered() { // a warp that has asked in time: its core may have slept behind the others' answers
-		u.core.Place().Wake()
+		u.core.ClockHandle().Wake()
 	}
 }
 

@@ -28,8 +28,8 @@ func (c *Control) Connect(out *clock.Link[balance.Command], in *clock.Link[balan
 
 // Start is a kernel launch.
 func (c *Control) Start() {
-	c.processor.Launch(c.Place().Domain().Cycle())
-	c.Place().Wake()
+	c.processor.Launch(c.ClockHandle().Domain().Cycle())
+	c.ClockHandle().Wake()
 }
 
 // Done reports whether all units are drained, and have been told.
@@ -45,7 +45,7 @@ func (c *Control) Tick(now clock.Cycle) bool {
 		}
 	}
 	if at := c.processor.Cycle(now); at != 0 {
-		c.Place().WakeAt(at)
+		c.ClockHandle().WakeAt(at)
 	}
 	for i, out := range c.out {
 		if q := &c.processor.cores[i].out; len(*q) > 0 && !out.Full() {
@@ -59,7 +59,7 @@ func (c *Control) Tick(now clock.Cycle) bool {
 
 // Statistics returns a pointer to what it has counted.
 func (c *Control) Statistics() any {
-	count.In(&c.processor.Stats).Settle(c.Place().Domain().Cycle() + 1)
+	count.In(&c.processor.Stats).Settle(c.ClockHandle().Domain().Cycle() + 1)
 	return &c.processor.Stats
 }
 

@@ -19,7 +19,7 @@ func NewIdeal(name string, control *Control, units []balance.Unit) *Ideal {
 }
 
 // Start is a kernel launch.
-func (d *Ideal) Start() { d.Place().Wake() }
+func (d *Ideal) Start() { d.ClockHandle().Wake() }
 
 // Tick moves edges until loads differ by at most one, or those that have more have none
 // that could be moved.

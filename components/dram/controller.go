@@ -105,7 +105,7 @@ func (s *Spec) commands() CommandSet {
 	return used
 }
 
-// makeQueues makes the queues, an entry for each of their places, and completion rings for all
+// makeQueues makes the queues, an entry for each of their slots, and completion rings for all
 // that can be in flight when the component pops completions as they fall due: what is queued or
 // active, at most one a clock on its way to the last data beat, and as many again for answers
 // from the queues.

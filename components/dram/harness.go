@@ -119,7 +119,7 @@ func (h *Harness) Tick(now clock.Cycle) bool {
 		at = min(at, c.NextEvent(now))
 	}
 	if at != uint64(clock.Never) {
-		h.Place().WakeAt(at)
+		h.ClockHandle().WakeAt(at)
 	}
 	return false
 }
@@ -233,7 +233,7 @@ func (h *Harness) take(r harnessRequest) int32 {
 func (h *Harness) Pending() int { return len(h.requests) - len(h.free) + len(h.queue) - h.head }
 
 // Stats returns the counts of every channel.
-func (h *Harness) Stats() []Stats { return channelStats(h.channels, h.Place().Domain().Cycle()) }
+func (h *Harness) Stats() []Stats { return channelStats(h.channels, h.ClockHandle().Domain().Cycle()) }
 
 // Bytes returns the bytes of the lines moved: each is four pieces.
 func (h *Harness) Bytes() (n uint64) {

@@ -46,13 +46,13 @@ func checkChannels(name string, channels []*Channel, now uint64) error {
 // CheckInvariants returns an error if the counts contradict each other, or the time that has
 // passed.
 func (m *Memory) CheckInvariants() error {
-	return checkChannels(m.Name(), m.channels, m.Place().Domain().Cycle())
+	return checkChannels(m.Name(), m.channels, m.ClockHandle().Domain().Cycle())
 }
 
 // CheckInvariants returns an error if the counts contradict each other, or the time that has
 // passed.
 func (h *Harness) CheckInvariants() error {
-	return checkChannels(h.Name(), h.channels, h.Place().Domain().Cycle())
+	return checkChannels(h.Name(), h.channels, h.ClockHandle().Domain().Cycle())
 }
 
 // Bursts is how many requests to the channels a line becomes.

@@ -29,7 +29,7 @@ type Memory struct {
 	left     []int32 // bursts of each read that are not back yet, by slot
 	reads    []read
 	free     []int32
-	unsent   int // answers that wait for a place in their link
+	unsent   int // answers that wait for a slot in their link
 
 	requester clock.Femto // the period of the clock that execution without time counts in
 }
@@ -40,7 +40,7 @@ type memoryPort struct {
 	out   *clock.Link[mem.Response]
 	sent  int // bursts of the request at the front that a channel has taken
 	slot  int32
-	held  []uint32 // answers that wait for a place in out
+	held  []uint32 // answers that wait for a slot in out
 }
 
 // read is a read under way.
@@ -102,7 +102,7 @@ func (m *Memory) Tick(now clock.Cycle) bool {
 		return true
 	}
 	if m.due != never {
-		m.Place().WakeAt(m.due)
+		m.ClockHandle().WakeAt(m.due)
 	}
 	return false
 }
@@ -117,7 +117,7 @@ func (m *Memory) offered() bool {
 	return false
 }
 
-// offer lets each port hand over a request, and reports whether one has any. Who gets a channel's last place is decided
+// offer lets each port hand over a request, and reports whether one has any. Who gets a channel's last slot is decided
 // as by a matrix arbiter: the port that was served longest ago. Their order changes only when one is served, so that it
 // does not depend on how often the memory is woken, and none can be overtaken for ever.
 func (m *Memory) offer(now clock.Cycle) (offered bool) {
@@ -178,7 +178,7 @@ func (m *Memory) arrived(slot int32) {
 	m.unsent++
 }
 
-// answer sends answers that had to wait, as far as there are places: their links wake the memory when there are more.
+// answer sends answers that had to wait, as far as there are slots: their links wake the memory when there are more.
 func (m *Memory) answer() {
 	for i := range m.ports {
 		p := &m.ports[i]
@@ -234,7 +234,7 @@ func (m *Memory) begin(p *memoryPort, tag uint32) {
 func (m *Memory) Pending() int { return len(m.reads) - len(m.free) }
 
 // Stats returns the counts of every channel.
-func (m *Memory) Stats() []Stats { return channelStats(m.channels, m.Place().Domain().Cycle()) }
+func (m *Memory) Stats() []Stats { return channelStats(m.channels, m.ClockHandle().Domain().Cycle()) }
 
 func channelStats(channels []*Channel, now uint64) []Stats {
 	out := make([]Stats, len(channels))

@@ -46,7 +46,7 @@ func (r *requester) Tick(now clock.Cycle) bool {
 		return false
 	}
 	if now%r.every != 0 {
-		r.Place().WakeAt(now + r.every - now%r.every)
+		r.ClockHandle().WakeAt(now + r.every - now%r.every)
 		return false
 	}
 	q := r.todo[0]
@@ -60,7 +60,7 @@ func (r *requester) Tick(now clock.Cycle) bool {
 
 // memory is the common interface of Memory and Harness.
 type memory interface {
-	Place() clock.Handle
+	ClockHandle() clock.Handle
 	ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response])
 	Pending() int
 }
@@ -83,10 +83,10 @@ func driveEvery(t *testing.T, every clock.Cycle, make func(s *clock.System, core
 	for i, q := range todo {
 		r := &requester{Base: clock.NewBase("Requester"), every: every, todo: q, sent: map[uint32]clock.Cycle{}, left: &reads, system: s}
 		r.Join(core, r)
-		r.out = clock.NewLink[mem.Request]("Request", 4, 1, r.Place(), m.Place())
-		r.in = clock.NewLink[mem.Response]("Response", 2, 1, m.Place(), r.Place())
+		r.out = clock.NewLink[mem.Request]("Request", 4, 1, r.ClockHandle(), m.ClockHandle())
+		r.in = clock.NewLink[mem.Response]("Response", 2, 1, m.ClockHandle(), r.ClockHandle())
 		m.ConnectPort(i, r.out, r.in)
-		r.Place().Wake()
+		r.ClockHandle().Wake()
 		ports = append(ports, r)
 		for _, q := range q {
 			if q.Op != mem.Write {
@@ -284,7 +284,7 @@ func TestALoneRead(t *testing.T) {
 	}
 }
 
-// tight is a preset with the shortest queues, so that ports compete for their places.
+// tight is a preset with the shortest queues, so that ports compete for their slots.
 func tight(t *testing.T, preset string) Spec {
 	s, err := Preset(preset)
 	require.NoError(t, err)
@@ -301,7 +301,7 @@ type waker struct {
 
 func (w *waker) Tick(clock.Cycle) bool {
 	if w.rng.IntN(3) == 0 {
-		w.memory.Place().Wake()
+		w.memory.ClockHandle().Wake()
 	}
 	return true
 }
@@ -318,7 +318,7 @@ func TestExtraWakesChangeNothing(t *testing.T) {
 				m := build(s, core)
 				w := &waker{Base: clock.NewBase("Waker"), rng: rand.New(rand.NewPCG(seed, 3)), memory: m}
 				w.Join(core, w)
-				w.Place().Wake()
+				w.ClockHandle().Wake()
 				return m
 			}, todo)
 			for i := range want {
@@ -331,7 +331,7 @@ func TestExtraWakesChangeNothing(t *testing.T) {
 }
 
 // TestNoPortIsOvertakenForEver: ports that compete for one channel get the same share of it, although another port is
-// served by another channel all the time, and although places become free in a rhythm.
+// served by another channel all the time, and although slots become free in a rhythm.
 func TestNoPortIsOvertakenForEver(t *testing.T) {
 	const n, every = 600, 4
 	for _, preset := range Presets() {

@@ -73,13 +73,13 @@ func channelSignals(channels []*Channel, clock func() uint64) (l probe.List) {
 // Signals returns the signals of the memory. A bank is that of the DRAM's last clock.
 func (m *Memory) Signals() (l probe.List) {
 	l.Count("pending", len(m.reads), m.Pending)
-	return append(l, channelSignals(m.channels, func() uint64 { return m.Place().Domain().After() - 1 })...)
+	return append(l, channelSignals(m.channels, func() uint64 { return m.ClockHandle().Domain().After() - 1 })...)
 }
 
 // Signals returns the signals of the memory.
 func (h *Harness) Signals() (l probe.List) {
 	l.Word("pending", func() uint32 { return uint32(h.Pending()) })
-	return append(l, channelSignals(h.channels, func() uint64 { return h.Place().Domain().After() - 1 })...)
+	return append(l, channelSignals(h.channels, func() uint64 { return h.ClockHandle().Domain().After() - 1 })...)
 }
 
 var kinds = []probe.Kind{{Name: "cmd", Doc: "a channel issues a command"}}

@@ -6,7 +6,7 @@ import (
 
 // Warm opens the rows of a cache line, as an access long ago would have.
 func (m *Memory) Warm(a mem.Access, at uint64) (taken, answered uint64) {
-	d := m.Place().Domain()
+	d := m.ClockHandle().Domain()
 	own, requester, now := uint64(d.Period()), uint64(m.requester), d.After()
 	taken = at * requester / own
 	if a.Op.Flushes() {
@@ -28,7 +28,7 @@ func (h *Harness) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	if a.Op.Flushes() {
 		return at, warmFlush(h.channels, at)
 	}
-	now := h.Place().Domain().After()
+	now := h.ClockHandle().Domain().After()
 	begin := h.entrance.Take(at, harnessPieces)
 	for k := range uint64(harnessPieces) {
 		line := uint64(a.Addr/harnessLineBytes) + k
@@ -56,7 +56,7 @@ func warmFlush(channels []*Channel, at uint64) (answered uint64) {
 // served as they come: it has neither a scheduler nor the turns between reads and writes, nor bank groups, nor
 // refreshes. Of writes that wait it knows the last one only, which others of its line are merged with.
 type estimate struct {
-	queues [2]mem.Places // reads, writes
+	queues [2]mem.Entries // reads, writes
 	ranks  []estimatedRank
 
 	merges uint64         // the line of the last write, which absorbs others
@@ -75,7 +75,7 @@ const controllerDelay = 1
 
 func (c *Channel) newEstimate() *estimate {
 	s, t := &c.spec, &c.spec.Timing
-	e := &estimate{queues: [2]mem.Places{make(mem.Places, s.ReadQueue), make(mem.Places, s.WriteQueue)}}
+	e := &estimate{queues: [2]mem.Entries{make(mem.Entries, s.ReadQueue), make(mem.Entries, s.WriteQueue)}}
 	rank := estimatedRank{mem.NewCalendar(uint64(t.BL)), mem.NewCalendar(t.rowInterval())}
 	if s.Standard == Ideal {
 		rank.bus = mem.NewCalendar(uint64(s.IdealInterval))

@@ -1,7 +1,7 @@
 package eghw
 
 // Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
-func (u *EGHW) Buffers(see func(name string, n, places int)) {
+func (u *EGHW) Buffers(see func(name string, n, capacity int)) {
 	e := u.engine
 	e.vertices.Level(see)
 	e.ahead.Level(see)

@@ -50,8 +50,8 @@ func (u *EGHW) BypassesL1() bool { return u.engine.spec.BypassL1 }
 // Engine returns the unit's logic, for the host's part.
 func (u *EGHW) Engine() *Engine { return u.engine }
 
-// QueuePlaces is request_queue.
-func (u *EGHW) QueuePlaces() int { return u.engine.spec.RequestQueue }
+// QueueEntries is request_queue.
+func (u *EGHW) QueueEntries() int { return u.engine.spec.RequestQueue }
 
 // traits of the functions. A warp with an outstanding pop issues no other of the unit's
 // instructions: an eghw.get names no register that it depends on.
@@ -83,7 +83,7 @@ func (u *EGHW) Tick(now clock.Cycle) bool {
 	}
 	u.act(head, &step)
 	if step.WakeAt != 0 {
-		u.Place().WakeAt(step.WakeAt)
+		u.ClockHandle().WakeAt(step.WakeAt)
 	}
 	return step.Moved || arrived
 }

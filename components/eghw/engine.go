@@ -99,7 +99,7 @@ func NewEngine(s Spec, shape Shape) *Engine {
 		spec: s, shape: shape, line: uint32(shape.LineBytes / 4), latch: make([]edge, shape.Warps*shape.Threads),
 		reads: make([]read, s.OutstandingLines), self: queue.Owner{Unit: fmt.Sprintf("eghw %d", shape.Core)},
 	}
-	e.vertices = queue.New[uint32](vertexPlaces(&shape), &e.self, "vertices that wait")
+	e.vertices = queue.New[uint32](vertexEntries(&shape), &e.self, "vertices that wait")
 	e.ahead = queue.New[row](s.Lookahead, &e.self, "vertices taken up")
 	e.chunks = queue.New[chunk](s.OutstandingLines, &e.self, "lines of edges")
 	e.buffer = queue.New[edge](s.BufferEntries, &e.self, "edge buffer")

@@ -200,7 +200,7 @@ func TestSameEdgesAtAnyTiming(t *testing.T) {
 		x.configure(u.Engine)
 		now, from := uint64(0), 0
 		for from < len(x.degrees) {
-			to := min(len(x.degrees), from+1+x.r.IntN(vertexPlaces(&x.e.shape)))
+			to := min(len(x.degrees), from+1+x.r.IntN(vertexEntries(&x.e.shape)))
 			now = x.epoch(now, from, to)
 			want := x.want(from, to)
 			require.Equal(t, want, x.got, "seed %d, vertices %d to %d", seed, from, to)
@@ -219,7 +219,7 @@ func TestLaunchForgets(t *testing.T) {
 		x := newRandom(t, seed)
 		now := uint64(0)
 		var reads []uint32
-		for _, r := range x.pushes(0, min(len(x.degrees), vertexPlaces(&x.e.shape))) {
+		for _, r := range x.pushes(0, min(len(x.degrees), vertexEntries(&x.e.shape))) {
 			for taken := false; !taken; now++ {
 				step := x.e.Cycle(now, r, true, true)
 				taken = step.Took
@@ -251,7 +251,7 @@ func TestLaunchForgets(t *testing.T) {
 		x.e.Launch()
 		require.NoError(t, x.e.CheckInvariants())
 		abandoned += x.e.EdgesAbandoned
-		to := min(len(x.degrees), vertexPlaces(&x.e.shape))
+		to := min(len(x.degrees), vertexEntries(&x.e.shape))
 		x.epoch(now+1, 0, to)
 		require.Equal(t, x.want(0, to), x.got, "seed %d", seed)
 	}

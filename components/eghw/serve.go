@@ -134,8 +134,8 @@ func (e *Engine) legal(r *emu.UnitRequest) error {
 			return fmt.Errorf("eghw.push of vertex %d: the set-up says there are %d", int32(v), e.setup.Vertices)
 		}
 	}
-	if n := bits.OnesCount32(r.Mask); e.pushed+n > e.vertices.Places() {
-		return fmt.Errorf("eghw.push of %d vertices, after %d whose edges have not all been taken: there is a place for each of the core's %d threads", n, e.pushed, e.vertices.Places())
+	if n := bits.OnesCount32(r.Mask); e.pushed+n > e.vertices.Capacity() {
+		return fmt.Errorf("eghw.push of %d vertices, after %d whose edges have not all been taken: there is a slot for each of the core's %d threads", n, e.pushed, e.vertices.Capacity())
 	}
 	return nil
 }

@@ -19,15 +19,15 @@ func stateNames() (names []string) {
 func (u *EGHW) Signals() (l probe.List) {
 	e := u.engine
 	l.State("state", stateNames(), func() int { return int(e.state) })
-	l.Count("pops", e.pops.Places(), func() int { return e.pops.Len() })
-	l.Count("vertices", e.vertices.Places(), func() int { return e.vertices.Len() })
-	l.Count("ahead", e.ahead.Places(), func() int { return e.ahead.Len() })
-	l.Count("chunks", e.chunks.Places(), func() int { return e.chunks.Len() })
-	l.Count("buffer.valid", e.buffer.Places(), func() int { return e.buffer.Len() })
-	l.Count("buffer.reserved", e.buffer.Places(), func() int { return e.buffer.Len() + e.reserved })
+	l.Count("pops", e.pops.Capacity(), func() int { return e.pops.Len() })
+	l.Count("vertices", e.vertices.Capacity(), func() int { return e.vertices.Len() })
+	l.Count("ahead", e.ahead.Capacity(), func() int { return e.ahead.Len() })
+	l.Count("chunks", e.chunks.Capacity(), func() int { return e.chunks.Len() })
+	l.Count("buffer.valid", e.buffer.Capacity(), func() int { return e.buffer.Len() })
+	l.Count("buffer.reserved", e.buffer.Capacity(), func() int { return e.buffer.Len() + e.reserved })
 	l.Flag("writing", func() bool { return e.writing })
 	l.Flag("port.busy", func() bool { return e.portFree > e.self.Now })
-	l.Count("memory", len(e.reads)+e.outbox.Places(), e.outstanding)
+	l.Count("memory", len(e.reads)+e.outbox.Capacity(), e.outstanding)
 	return l
 }
 

@@ -28,8 +28,8 @@ func DefaultSpec() Spec { return Spec{OutstandingLines: 4, WriteWords: 3, ReadWo
 // Shape describes the core that a unit is in.
 type Shape = accel.Shape
 
-// vertexPlaces is how many vertices may have been pushed before their edges are all taken: one a thread.
-func vertexPlaces(s *Shape) int { return s.Warps * s.Threads }
+// vertexEntries is how many vertices may have been pushed before their edges are all taken: one a thread.
+func vertexEntries(s *Shape) int { return s.Warps * s.Threads }
 
 // minEntries: with threads-1 edges in the buffer, none of which a pop may take, the
 // next line must fit.
@@ -46,7 +46,7 @@ func (s Spec) entries(shape Shape) int {
 // ScratchpadBytes returns how much of a core's scratchpad the two buffers use. An edge has as many words as are
 // written.
 func (s Spec) ScratchpadBytes(shape Shape) int {
-	return 4 * (s.entries(shape)*s.WriteWords + vertexPlaces(&shape))
+	return 4 * (s.entries(shape)*s.WriteWords + vertexEntries(&shape))
 }
 
 // Derived returns the spec with every 0 replaced by what it stands for on a core of that shape.

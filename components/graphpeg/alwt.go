@@ -61,8 +61,8 @@ func (t *alwt) clear() {
 	t.count = [numStatuses]int{IVD: len(t.entries)}
 }
 
-func (t *alwt) newReady(places int) fifo {
-	return queue.New[uint32](places, t.of, "entries with edges")
+func (t *alwt) newReady(capacity int) fifo {
+	return queue.New[uint32](capacity, t.of, "entries with edges")
 }
 
 // used is how many entries are not free.

@@ -1,7 +1,7 @@
 package graphpeg
 
 // Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
-func (p *PEG) Buffers(see func(name string, n, places int)) {
+func (p *PEG) Buffers(see func(name string, n, capacity int)) {
 	e, name := p.engine, p.Name()+": "
 	see(name+"adjacency list working table", e.table.used(), e.table.size)
 	see(name+"edge buffer", e.buffer.n, e.buffer.limit)

@@ -68,13 +68,13 @@ func (p *PEG) Engine() *Engine { return p.engine }
 
 // Take cuts edges off at no cost.
 func (p *PEG) Take(now clock.Cycle, n uint32) balance.Range {
-	p.Place().Wake()
+	p.ClockHandle().Wake()
 	return p.engine.Take(now, n)
 }
 
 // Give adds edges at no cost.
 func (p *PEG) Give(now clock.Cycle, r balance.Range) {
-	p.Place().Wake()
+	p.ClockHandle().Wake()
 	p.engine.Give(now, r)
 }
 
@@ -84,8 +84,8 @@ func (p *PEG) EFS() uint32 { return p.engine.EFS() }
 // Movable reports whether Take would find edges.
 func (p *PEG) Movable() bool { return p.engine.Movable() }
 
-// QueuePlaces is request_queue.
-func (p *PEG) QueuePlaces() int { return p.engine.spec.RequestQueue }
+// QueueEntries is request_queue.
+func (p *PEG) QueueEntries() int { return p.engine.spec.RequestQueue }
 
 // Traits of its functions.
 func (p *PEG) Traits() []accel.Traits {
@@ -107,7 +107,7 @@ func (p *PEG) Tick(now clock.Cycle) bool {
 	}
 	sent := p.act(head, &step)
 	if step.WakeAt != 0 {
-		p.Place().WakeAt(step.WakeAt)
+		p.ClockHandle().WakeAt(step.WakeAt)
 	}
 	return step.Moved || arrived || sent
 }
@@ -182,7 +182,7 @@ func (p *PEG) Pending() int {
 }
 
 // Start is a launch: the unit begins at once.
-func (p *PEG) Start() { p.Place().Wake() }
+func (p *PEG) Start() { p.ClockHandle().Wake() }
 
 // Stats returns what the unit has counted up to cycle now.
 func (p *PEG) Stats(now clock.Cycle) Stats {

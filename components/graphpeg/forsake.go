@@ -11,7 +11,7 @@ var _ accel.Forsaken = (*PEG)(nil)
 // would keep the pops of other cores waiting.
 func (p *PEG) Forsake(now clock.Cycle) {
 	p.engine.forsaken = now + 1
-	p.Place().Wake()
+	p.ClockHandle().Wake()
 }
 
 // discard takes what a pop could take, if nobody will pop.

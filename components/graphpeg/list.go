@@ -10,7 +10,7 @@ import (
 type fifo = queue.Queue[uint32]
 
 // free returns the number of free entries of a queue.
-func free(f *fifo) int { return f.Places() - f.Len() }
+func free(f *fifo) int { return f.Capacity() - f.Len() }
 
 // maxRefills is how many lines of a list may be on their way back (ours).
 const maxRefills = 8
@@ -34,7 +34,7 @@ type list struct {
 	coming     int // how many of them are under way or wait for an older one
 }
 
-// refill is a line on its way to head, where its place is reserved.
+// refill is a line on its way to head, where its slot is reserved.
 type refill struct {
 	addr    uint32
 	arrived bool
@@ -65,11 +65,11 @@ func (l *list) isWhole() bool { return l.spilled+l.coming+l.tail.Len() == 0 }
 
 // room reports whether n vertices can be pushed now.
 func (l *list) room(n int) bool {
-	places := free(&l.tail)
+	room := free(&l.tail)
 	if l.isWhole() {
-		places += free(&l.head)
+		room += free(&l.head)
 	}
-	return n <= places
+	return n <= room
 }
 
 func (l *list) push(v uint32) {
@@ -89,7 +89,7 @@ func (l *list) take() uint32 {
 }
 
 // wantsSpill reports whether tail may not take the next push.
-func (l *list) wantsSpill() bool { return free(&l.tail) < l.tail.Places()-l.line }
+func (l *list) wantsSpill() bool { return free(&l.tail) < l.tail.Capacity()-l.line }
 
 // overflows reports whether the region has no line left to spill to.
 func (l *list) overflows() bool { return l.spilled+l.coming == l.lines }
@@ -106,7 +106,7 @@ func (l *list) spill(mem Memory) (addr uint32) {
 	return addr
 }
 
-// wantsRefill reports whether a line in memory has a place in head.
+// wantsRefill reports whether a line in memory has a slot in head.
 func (l *list) wantsRefill() bool {
 	return l.spilled > 0 && l.coming < maxRefills && free(&l.head) >= l.line*(l.coming+1)
 }

@@ -36,17 +36,17 @@ type memoryPort struct {
 	out   int // reads that have not been answered
 }
 
-// boxPlaces: a line of edges, and three that its weights may lie in when lines are short.
-const boxPlaces = 4
+// boxEntries: a line of edges, and three that its weights may lie in when lines are short.
+const boxEntries = 4
 
 // newMemoryPort makes a port to which the vertices of a list are spilled in so many requests at a time.
 func newMemoryPort(of *queue.Owner, spills int) (p memoryPort) {
 	for s := range p.boxes {
-		places := boxPlaces
+		depth := boxEntries
 		if source(s) == spillSource {
-			places = max(places, spills)
+			depth = max(depth, spills)
 		}
-		p.boxes[s] = queue.New[Request](places, of, "requests for "+sourceNames[s])
+		p.boxes[s] = queue.New[Request](depth, of, "requests for "+sourceNames[s])
 	}
 	return p
 }

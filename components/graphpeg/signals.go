@@ -82,8 +82,8 @@ func (t *alwt) signals(i int) (l probe.List) {
 }
 
 func (l *list) signals() (out probe.List) {
-	out.Count("head", l.head.Places(), func() int { return l.head.Len() })
-	out.Count("tail", l.tail.Places(), func() int { return l.tail.Len() })
+	out.Count("head", l.head.Capacity(), func() int { return l.head.Len() })
+	out.Count("tail", l.tail.Capacity(), func() int { return l.tail.Len() })
 	out.Count("spilled", l.lines, func() int { return l.spilled })
 	return out
 }

@@ -17,14 +17,14 @@ func NewEqualizer(name string, interval int, units []Unit, done func() bool) *Eq
 }
 
 // Start is a kernel launch.
-func (q *Equalizer) Start() { q.Place().Wake() }
+func (q *Equalizer) Start() { q.ClockHandle().Wake() }
 
 // Tick evens the lists out.
 func (q *Equalizer) Tick(now clock.Cycle) bool {
 	for q.move(now) {
 	}
 	if !q.done() {
-		q.Place().WakeAt(now + q.interval)
+		q.ClockHandle().WakeAt(now + q.interval)
 	}
 	return false
 }
@@ -45,7 +45,7 @@ func (q *Equalizer) move(now clock.Cycle) bool {
 	if n == 0 || longest.Engine().Shift(now, shortest.Engine(), n) == 0 {
 		return false
 	}
-	longest.Place().Wake()
-	shortest.Place().Wake()
+	longest.ClockHandle().Wake()
+	shortest.ClockHandle().Wake()
 	return true
 }

@@ -3,7 +3,7 @@ package mem
 import "math/bits"
 
 // What follows are the parts of which estimates of time are made: a Server serves requests in the order in which it is
-// asked, a Calendar in the order of their cycles, and Places are held by requests for as long as they need them.
+// asked, a Calendar in the order of their cycles, and Entries are held by requests for as long as they need them.
 
 // Server is a part that begins with one request in so many cycles, as an estimate sees it: the cycle from which it is
 // free.
@@ -21,7 +21,7 @@ func (s *Server) Take(at, interval uint64) uint64 {
 // the order of their cycles: it books them into spans of cycles, of which it remembers the last ones. Where in a span a
 // request lies is known only as far as requests come in order.
 type Calendar struct {
-	booked [spans]uint64 // by place: a span, counted from 1, and how many of its cycles are taken
+	booked [spans]uint64 // by slot: a span, counted from 1, and how many of its cycles are taken
 	longer uint8         // log2 of a span's cycles, beyond spanShift
 }
 
@@ -59,15 +59,15 @@ func (c *Calendar) Take(at, interval uint64) uint64 {
 	}
 }
 
-// Places are the entries of a finite resource, as an estimate sees them: the cycles from which they are free, the first before
+// Entries are the entries of a finite resource, as an estimate sees them: the cycles from which they are free, the first before
 // all others, and each before those at twice its number.
-type Places []uint64
+type Entries []uint64
 
 // First returns when the first is free.
-func (p Places) First() uint64 { return p[0] }
+func (p Entries) First() uint64 { return p[0] }
 
 // Take takes the first, until a cycle.
-func (p Places) Take(until uint64) {
+func (p Entries) Take(until uint64) {
 	i := 0
 	for {
 		next := 2*i + 1
@@ -87,7 +87,7 @@ func (p Places) Take(until uint64) {
 }
 
 // Last returns when all are free.
-func (p Places) Last() (at uint64) {
+func (p Entries) Last() (at uint64) {
 	for _, until := range p {
 		at = max(at, until)
 	}

@@ -21,11 +21,11 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// Places are as a sorted list of when each is free.
+// Entries are as a sorted list of when each is free.
 func TestPlaces(t *testing.T) {
 	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		p, sorted := make(Places, 1+r.IntN(70)), []uint64(nil)
+		p, sorted := make(Entries, 1+r.IntN(70)), []uint64(nil)
 		sorted = append(sorted, p...)
 		for n := range uint64(500) {
 			until := r.Uint64N(3 * (n + 1))

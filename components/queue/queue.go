@@ -1,9 +1,9 @@
 // Package queue has the bounded queues that hardware units are made of: first in, first out, in a ring that is made
 // once. It knows no unit and no clock.
 //
-// Of a Queue every entry can be taken at once, of a Timed from a cycle of its own on. When producers see a freed place
+// Of a Queue every entry can be taken at once, of a Timed from a cycle of its own on. When producers see a freed slot
 // is the consumer's choice: at once (Pop, Full), or from the next cycle on (Take, Closed), as with the RTL's elastic
-// buffers of two and more places, whose ready flag is a register.
+// buffers of two and more slots, whose ready flag is a register.
 package queue
 
 import (
@@ -17,7 +17,7 @@ type Owner struct {
 	Now  uint64
 }
 
-// name is a queue's, for those who look, and what a push without a free place panics with. An error and not a text,
+// name is a queue's, for those who look, and what a push without a free slot panics with. An error and not a text,
 // which would keep pushes from being inlined.
 type name struct {
 	of    *Owner
@@ -38,14 +38,14 @@ func (n *name) Error() string {
 	return fmt.Sprintf("BUG: %s @%d: %s: push to a full queue", n.of.Unit, n.of.Now, n.queue)
 }
 
-// Queue is a queue with a number of places.
+// Queue is a queue with a number of slots.
 type Queue[T any] struct {
 	ring       []T  // a power of two of them
 	mask       uint // their number less 1
 	head, tail uint // entries that were taken, and that were pushed
-	places     uint
+	capacity   uint
 
-	freed   uint   // places freed by Take in cycle freedAt
+	freed   uint   // slots freed by Take in cycle freedAt
 	freedAt uint64 //
 
 	filled *uint64 // a word in which bit is set while there are entries
@@ -53,14 +53,14 @@ type Queue[T any] struct {
 	name   *name
 }
 
-// New makes a queue of a unit, which may be nil, with at least one place.
-func New[T any](places int, of *Owner, called string) Queue[T] {
+// New makes a queue of a unit, which may be nil, with at least one slot.
+func New[T any](capacity int, of *Owner, called string) Queue[T] {
 	n := &name{of, called}
-	if places < 1 {
-		panic(fmt.Sprintf("BUG: %s: a queue of %d places", n.String(), places))
+	if capacity < 1 {
+		panic(fmt.Sprintf("BUG: %s: a queue of %d slots", n.String(), capacity))
 	}
-	ring := make([]T, 1<<bits.Len(uint(places-1)))
-	return Queue[T]{ring: ring, mask: uint(len(ring) - 1), places: uint(places), filled: new(uint64), name: n}
+	ring := make([]T, 1<<bits.Len(uint(capacity-1)))
+	return Queue[T]{ring: ring, mask: uint(len(ring) - 1), capacity: uint(capacity), filled: new(uint64), name: n}
 }
 
 // Flag has a bit of a word set while the queue is not empty. It comes before the first push.
@@ -69,27 +69,27 @@ func (q *Queue[T]) Flag(word *uint64, bit int) { q.filled, q.bit = word, 1<<bit 
 // Len returns how many entries there are.
 func (q *Queue[T]) Len() int { return int(q.tail - q.head) }
 
-// Places returns how many there can be.
-func (q *Queue[T]) Places() int { return int(q.places) }
+// Capacity returns how many there can be.
+func (q *Queue[T]) Capacity() int { return int(q.capacity) }
 
 // Empty reports whether there is no entry.
 func (q *Queue[T]) Empty() bool { return q.tail == q.head }
 
-// Full reports whether there is no free place.
-func (q *Queue[T]) Full() bool { return q.tail-q.head == q.places }
+// Full reports whether there is no free slot.
+func (q *Queue[T]) Full() bool { return q.tail-q.head == q.capacity }
 
-// Closed reports whether producers that see what Take frees a cycle later see no free place in cycle now.
+// Closed reports whether producers that see what Take frees a cycle later see no free slot in cycle now.
 func (q *Queue[T]) Closed(now uint64) bool {
 	n := q.tail - q.head
-	return n == q.places || q.freedAt == now && n+q.freed >= q.places
+	return n == q.capacity || q.freedAt == now && n+q.freed >= q.capacity
 }
 
-// Push appends a value. There must be a free place.
+// Push appends a value. There must be a free slot.
 func (q *Queue[T]) Push(v T) { *q.Add() = v }
 
-// Add appends an entry, and returns its place, which holds an old value. There it stays until it is taken.
+// Add appends an entry, and returns its slot, which holds an old value. There it stays until it is taken.
 func (q *Queue[T]) Add() *T {
-	if q.tail-q.head == q.places {
+	if q.tail-q.head == q.capacity {
 		panic(q.name)
 	}
 	e := &q.ring[q.tail&q.mask]
@@ -118,7 +118,7 @@ func (q *Queue[T]) Pop() T {
 	return *e
 }
 
-// Take is Pop in cycle now, for producers that see the freed place a cycle later.
+// Take is Pop in cycle now, for producers that see the freed slot a cycle later.
 func (q *Queue[T]) Take(now uint64) T {
 	if q.freedAt != now {
 		q.freed, q.freedAt = 0, now
@@ -145,4 +145,6 @@ func (q *Queue[T]) Clear() {
 func (q *Queue[T]) Name() string { return q.name.String() }
 
 // Level shows how full the queue is, by its name.
-func (q *Queue[T]) Level(see func(name string, n, places int)) { see(q.Name(), q.Len(), q.Places()) }
+func (q *Queue[T]) Level(see func(name string, n, capacity int)) {
+	see(q.Name(), q.Len(), q.Capacity())
+}

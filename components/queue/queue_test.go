@@ -13,20 +13,20 @@ type entry struct{ v, at uint64 }
 
 // model is a queue again, as a list without a ring.
 type model struct {
-	entries []entry
-	places  int
-	held    int    // places freed by Take in cycle freedAt
-	freedAt uint64 //
+	entries  []entry
+	capacity int
+	held     int    // slots freed by Take in cycle freedAt
+	freedAt  uint64 //
 }
 
-func (m *model) full() bool { return len(m.entries) == m.places }
+func (m *model) full() bool { return len(m.entries) == m.capacity }
 
 func (m *model) closed(now uint64) bool {
 	held := 0
 	if m.freedAt == now {
 		held = m.held
 	}
-	return len(m.entries)+held >= m.places
+	return len(m.entries)+held >= m.capacity
 }
 
 func (m *model) pop() uint64 {
@@ -58,10 +58,10 @@ func (m *model) first() uint64 {
 	return m.entries[0].at
 }
 
-// forAllPlaces runs a test with queues of 1 to 65 places.
-func forAllPlaces(t *testing.T, test func(t *testing.T, places int, draw *rand.Rand)) {
-	for places := 1; places <= 65; places++ {
-		test(t, places, rand.New(rand.NewPCG(uint64(places), 3)))
+// forAllCapacities runs a test with queues of 1 to 65 slots.
+func forAllCapacities(t *testing.T, test func(t *testing.T, capacity int, draw *rand.Rand)) {
+	for capacity := 1; capacity <= 65; capacity++ {
+		test(t, capacity, rand.New(rand.NewPCG(uint64(capacity), 3)))
 	}
 }
 
@@ -71,15 +71,15 @@ func filling(now uint64) bool { return now%128 < 64 }
 // Whatever is done with a queue of whatever size, it holds what a list would, and the bit reports whether it holds
 // something.
 func TestQueueIsAList(t *testing.T) {
-	forAllPlaces(t, func(t *testing.T, places int, draw *rand.Rand) {
+	forAllCapacities(t, func(t *testing.T, capacity int, draw *rand.Rand) {
 		const other = 1 << 7
-		q, m, word := New[uint64](places, nil, "q"), model{places: places}, uint64(other)
+		q, m, word := New[uint64](capacity, nil, "q"), model{capacity: capacity}, uint64(other)
 		bit := draw.IntN(7)
 		q.Flag(&word, bit)
-		require.Equal(t, places, q.Places())
+		require.Equal(t, capacity, q.Capacity())
 		next, full := uint64(1), 0
 		for now := uint64(1); now < 256; now++ {
-			for range draw.IntN(4 + places/8) {
+			for range draw.IntN(4 + capacity/8) {
 				n := draw.IntN(22)
 				if filling(now) {
 					n = draw.IntN(16)
@@ -133,8 +133,8 @@ func same(t *testing.T, m *model, q looked, now uint64) {
 	t.Helper()
 	require.Equal(t, len(m.entries), q.Len())
 	require.Equal(t, len(m.entries) == 0, q.Empty())
-	require.Equal(t, m.full(), q.Full(), "%d of %d", len(m.entries), m.places)
-	require.Equal(t, m.closed(now), q.Closed(now), "%d of %d, cycle %d", len(m.entries), m.places, now)
+	require.Equal(t, m.full(), q.Full(), "%d of %d", len(m.entries), m.capacity)
+	require.Equal(t, m.closed(now), q.Closed(now), "%d of %d, cycle %d", len(m.entries), m.capacity, now)
 	for i := range m.entries {
 		if v := *q.At(i); v != m.entries[i].v {
 			require.Equal(t, m.entries[i].v, v, "entry %d", i)
@@ -147,14 +147,14 @@ func same(t *testing.T, m *model, q looked, now uint64) {
 
 // So does one whose entries have cycles of their own, in order of arrival or of these cycles.
 func TestTimedIsAList(t *testing.T) {
-	forAllPlaces(t, func(t *testing.T, places int, draw *rand.Rand) {
-		q, m, word := NewTimed[uint64](places, nil, "q"), model{places: places}, uint64(0)
+	forAllCapacities(t, func(t *testing.T, capacity int, draw *rand.Rand) {
+		q, m, word := NewTimed[uint64](capacity, nil, "q"), model{capacity: capacity}, uint64(0)
 		bit := draw.IntN(64)
 		q.Flag(&word, bit)
-		require.Equal(t, places, q.Places())
+		require.Equal(t, capacity, q.Capacity())
 		inOrder, next, full := draw.IntN(2) == 0, uint64(1), 0
 		for now := uint64(1); now < 256; now++ {
-			for range draw.IntN(4 + places/8) {
+			for range draw.IntN(4 + capacity/8) {
 				e := entry{next, now + draw.Uint64N(6)}
 				next++
 				n := draw.IntN(20)
@@ -204,9 +204,9 @@ func sameTimes(t *testing.T, m *model, q *Timed[uint64], now, at uint64) {
 	require.Equal(t, at, q.Next(now, at))
 }
 
-// A place that Take frees can be filled from the next cycle on: the RTL's ready flag is a register. One that Pop frees
+// A slot that Take frees can be filled from the next cycle on: the RTL's ready flag is a register. One that Pop frees
 // can at once.
-func TestTakeFreesAPlaceACycleLater(t *testing.T) {
+func TestTakeFreesASlotACycleLater(t *testing.T) {
 	q := New[int](2, nil, "q")
 	q.Push(1)
 	q.Push(2)
@@ -219,7 +219,7 @@ func TestTakeFreesAPlaceACycleLater(t *testing.T) {
 	require.Equal(t, 2, q.Pop())
 	require.False(t, q.Closed(2))
 	require.Equal(t, 3, q.Take(2))
-	require.False(t, q.Closed(2), "one of two places was free before")
+	require.False(t, q.Closed(2), "one of two slots was free before")
 	q.Push(4)
 	require.True(t, q.Closed(2))
 	require.False(t, q.Closed(3))
@@ -227,10 +227,10 @@ func TestTakeFreesAPlaceACycleLater(t *testing.T) {
 
 // A full queue says which it is, of whom, and when.
 func TestAPushToAFullQueue(t *testing.T) {
-	for places := 1; places <= 65; places++ {
+	for capacity := 1; capacity <= 65; capacity++ {
 		of := &Owner{Unit: "Core3"}
-		q, timed, none := New[int](places, of, "slice 1, issued"), NewTimed[int](places, of, "LSU requests"), New[int](places, nil, "queue of nobody")
-		for i := range places {
+		q, timed, none := New[int](capacity, of, "slice 1, issued"), NewTimed[int](capacity, of, "LSU requests"), New[int](capacity, nil, "queue of nobody")
+		for i := range capacity {
 			q.Push(i)
 			timed.Push(i, uint64(i))
 			none.Push(i)
@@ -241,7 +241,7 @@ func TestAPushToAFullQueue(t *testing.T) {
 		require.PanicsWithError(t, "BUG: Core3 @17: LSU requests: push to a full queue", func() { timed.Push(1, 2) })
 		require.PanicsWithError(t, "BUG: queue of nobody: push to a full queue", func() { none.Push(1) })
 	}
-	require.PanicsWithValue(t, "BUG: Core3: results: a queue of 0 places", func() { New[int](0, &Owner{Unit: "Core3"}, "results") })
+	require.PanicsWithValue(t, "BUG: Core3: results: a queue of 0 slots", func() { New[int](0, &Owner{Unit: "Core3"}, "results") })
 }
 
 func TestLevelNamesTheQueueAndItsUnit(t *testing.T) {
@@ -250,7 +250,7 @@ func TestLevelNamesTheQueueAndItsUnit(t *testing.T) {
 	q.Push(1)
 	timed.Push(1, 9)
 	timed.Push(1, 9)
-	see := func(name string, n, places int) { seen += fmt.Sprintf("%s %d of %d;", name, n, places) }
+	see := func(name string, n, capacity int) { seen += fmt.Sprintf("%s %d of %d;", name, n, capacity) }
 	q.Level(see)
 	timed.Level(see)
 	require.Equal(t, "Core3: schedule buffer 1 of 5;Core3: LSU done 2 of 3;", seen)

@@ -11,12 +11,12 @@ type Timed[T any] struct {
 
 type timed[T any] struct {
 	v  T
-	at uint64 // Never: the place is free
+	at uint64 // Never: the slot is free
 }
 
-// NewTimed makes such a queue of a unit, which may be nil, with at least one place.
-func NewTimed[T any](places int, of *Owner, called string) Timed[T] {
-	q := Timed[T]{q: New[timed[T]](places, of, called)}
+// NewTimed makes such a queue of a unit, which may be nil, with at least one slot.
+func NewTimed[T any](capacity int, of *Owner, called string) Timed[T] {
+	q := Timed[T]{q: New[timed[T]](capacity, of, called)}
 	q.Clear()
 	return q
 }
@@ -27,19 +27,19 @@ func (q *Timed[T]) Flag(word *uint64, bit int) { q.q.Flag(word, bit) }
 // Len returns how many entries there are.
 func (q *Timed[T]) Len() int { return q.q.Len() }
 
-// Places returns how many there can be.
-func (q *Timed[T]) Places() int { return q.q.Places() }
+// Capacity returns how many there can be.
+func (q *Timed[T]) Capacity() int { return q.q.Capacity() }
 
 // Empty reports whether there is no entry.
 func (q *Timed[T]) Empty() bool { return q.first == Never }
 
-// Full reports whether there is no free place.
+// Full reports whether there is no free slot.
 func (q *Timed[T]) Full() bool { return q.q.Full() }
 
-// Closed reports whether producers that see what Take frees a cycle later see no free place in cycle now.
+// Closed reports whether producers that see what Take frees a cycle later see no free slot in cycle now.
 func (q *Timed[T]) Closed(now uint64) bool { return q.q.Closed(now) }
 
-// Push appends a value that can be taken from cycle at on, which is not Never. There must be a free place.
+// Push appends a value that can be taken from cycle at on, which is not Never. There must be a free slot.
 func (q *Timed[T]) Push(v T, at uint64) {
 	e := q.q.Add()
 	e.v = v // by parts: a whole entry would be built on the stack by narrow stores, which a wide load then waits for
@@ -92,7 +92,7 @@ func (q *Timed[T]) Pop() T {
 	return e.v
 }
 
-// Take is Pop in cycle now, for producers that see the freed place a cycle later. With two calls more than that of
+// Take is Pop in cycle now, for producers that see the freed slot a cycle later. With two calls more than that of
 // Drop it would be too long to be inlined.
 func (q *Timed[T]) Take(now uint64) T {
 	r := &q.q
@@ -120,4 +120,4 @@ func (q *Timed[T]) Clear() {
 func (q *Timed[T]) Name() string { return q.q.Name() }
 
 // Level shows how full the queue is, by its name.
-func (q *Timed[T]) Level(see func(name string, n, places int)) { q.q.Level(see) }
+func (q *Timed[T]) Level(see func(name string, n, capacity int)) { q.q.Level(see) }

@@ -41,8 +41,8 @@ func New(name string, s Spec, warps, threads int) (*Weaver, error) {
 // Plug gives the unit its end of the socket.
 func (w *Weaver) Plug(s *accel.Socket) { w.socket = s }
 
-// QueuePlaces is request_queue.
-func (w *Weaver) QueuePlaces() int { return w.fsm.spec.RequestQueue }
+// QueueEntries is request_queue.
+func (w *Weaver) QueueEntries() int { return w.fsm.spec.RequestQueue }
 
 // Traits of its functions. A warp with an outstanding weaver.dec.id issues no other
 // of its instructions: neither weaver.dec.loc nor weaver.skip names a register it depends on.

@@ -56,7 +56,7 @@ func newDriver(t testing.TB, seed uint64, s weaver.Spec, unitFirst bool) (*drive
 	if !unitFirst {
 		u.Join(domain, u)
 	}
-	d.socket = accel.Plug("socket", d.Place(), u)
+	d.socket = accel.Plug("socket", d.ClockHandle(), u)
 	return d, sys
 }
 
@@ -89,7 +89,7 @@ func (d *driver) load(t testing.TB) {
 // Tick does what a core's SFU and warps would.
 func (d *driver) Tick(now clock.Cycle) bool {
 	if d.awake {
-		d.unit.Place().Wake()
+		d.unit.ClockHandle().Wake()
 	}
 	if err := d.socket.Err(); err != nil {
 		if d.epochs > 0 {
@@ -189,7 +189,7 @@ func TestTickOrderDoesNotMatter(t *testing.T) {
 		for i := range 3 {
 			d, sys := newDriver(t, seed, s, i == 1)
 			d.awake = i == 2
-			d.Place().Wake()
+			d.ClockHandle().Wake()
 			require.NoError(t, sys.Run())
 			require.Zero(t, d.epochs)
 			require.Contains(t, d.log[len(d.log)-1], "idle", "the driver was not woken: %v", d.socket.Idle())
@@ -209,7 +209,7 @@ func TestErrorsReachTheCore(t *testing.T) {
 	var logs [2][]string
 	for i := range 2 {
 		d, sys := newDriver(t, 1, weaver.Spec{STEntries: 1, DTEntries: 24, RequestQueue: 2}, i == 1)
-		d.Place().Wake()
+		d.ClockHandle().Wake()
 		require.NoError(t, sys.Run())
 		logs[i] = d.log
 	}
@@ -231,9 +231,9 @@ func TestNewChecksItsSpec(t *testing.T) {
 
 // TestTheQueueHoldsWhatItSays: a core is refused when request_queue requests wait.
 func TestTheQueueHoldsWhatItSays(t *testing.T) {
-	for _, places := range []int{1, 3} {
-		d, _ := newDriver(t, 1, weaver.Spec{STEntries: 24, DTEntries: 24, RequestQueue: places}, false)
-		for range places {
+	for _, entries := range []int{1, 3} {
+		d, _ := newDriver(t, 1, weaver.Spec{STEntries: 24, DTEntries: 24, RequestQueue: entries}, false)
+		for range entries {
 			require.False(t, d.socket.Full())
 			call := d.socket.Begin()
 			d.arch.Warp(0).Ask(d.ops[isa.WeaverReg], call)
@@ -253,7 +253,7 @@ func TestWaits(t *testing.T) {
 	d.socket.Send(call.Tag)
 	d.warps[0].registered = true
 	require.Equal(t, "Weaver: in state s0 init, 0 entries left to decode", d.unit.Waits())
-	d.Place().Wake()
+	d.ClockHandle().Wake()
 	require.NoError(t, sys.Run())
 	require.Empty(t, d.unit.Waits())
 }
@@ -264,7 +264,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	d.quiet, d.epochs = true, 20
 	run := func() {
 		d.epochs = 20
-		d.Place().Wake()
+		d.ClockHandle().Wake()
 		_ = sys.Run()
 	}
 	run()

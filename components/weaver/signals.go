@@ -16,7 +16,7 @@ func (w *Weaver) Signals() (l probe.List) {
 	l.Word("ced.deg", func() uint32 { return f.ced.Deg })
 	l.Vector("od.filled", f.threads, func() uint64 { return uint64(f.filled) })
 	l.Count("cursor", len(f.st), func() int { return f.cursor })
-	l.Count("dt.reads", f.reads.Places(), func() int { return f.reads.Len() })
+	l.Count("dt.reads", f.reads.Capacity(), func() int { return f.reads.Len() })
 	return l
 }
 

@@ -103,7 +103,7 @@ type ticketUnit struct {
 func (u *ticketUnit) Name() string               { return u.Base.Name() }
 func (u *ticketUnit) Architecture() emu.Unit     { return u.logic }
 func (u *ticketUnit) Traits() []accel.Traits     { return []accel.Traits{{Answered: true}} }
-func (u *ticketUnit) QueuePlaces() int           { return u.room }
+func (u *ticketUnit) QueueEntries() int          { return u.room }
 func (u *ticketUnit) Plug(s *accel.Socket)       { u.socket = s }
 func (u *ticketUnit) Statistics(clock.Cycle) any { return &u.ticketStats }
 
@@ -117,7 +117,7 @@ func (u *ticketUnit) Tick(now clock.Cycle) bool {
 		u.due = now + u.delay
 	}
 	if now < u.due {
-		u.Place().WakeAt(u.due)
+		u.ClockHandle().WakeAt(u.due)
 		return false
 	}
 	if !u.socket.Room() {

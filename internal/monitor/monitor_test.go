@@ -297,7 +297,7 @@ func (d *desk) walk(component string, at []string) (opened int) {
 func cut(m *sim.Machine) {
 	for _, c := range m.Caches {
 		if c.Name() == "Socket0.L1D" {
-			c.ConnectMemory(0, clock.NewLink[mem.Request]("cut.req", 2, 1, c.Place(), c.Place()), clock.NewLink[mem.Response]("cut.rsp", 2, 1, c.Place(), c.Place()))
+			c.ConnectMemory(0, clock.NewLink[mem.Request]("cut.req", 2, 1, c.ClockHandle(), c.ClockHandle()), clock.NewLink[mem.Response]("cut.rsp", 2, 1, c.ClockHandle(), c.ClockHandle()))
 		}
 	}
 }
@@ -317,8 +317,8 @@ loop: lw t0, 0(a1)
 type levels struct {
 	All, Full int
 	Buffers   []struct {
-		Name          string
-		Level, Places int
+		Name            string
+		Level, Capacity int
 	}
 }
 
@@ -334,15 +334,15 @@ func TestWhatHangs(t *testing.T) {
 	require.Len(t, by.Buffers, by.All)
 	taken := map[string]string{}
 	for i, b := range by.Buffers {
-		taken[b.Name] = fmt.Sprintf("%d of %d", b.Level, b.Places)
+		taken[b.Name] = fmt.Sprintf("%d of %d", b.Level, b.Capacity)
 		if i > 0 {
 			before := by.Buffers[i-1]
-			require.GreaterOrEqual(t, before.Level*max(1, b.Places), b.Level*max(1, before.Places), b.Name)
+			require.GreaterOrEqual(t, before.Level*max(1, b.Capacity), b.Level*max(1, before.Capacity), b.Name)
 		}
-		require.Equal(t, i < by.Full, b.Level > 0 && b.Level >= b.Places, "%s: the full ones come first", b.Name)
+		require.Equal(t, i < by.Full, b.Level > 0 && b.Level >= b.Capacity, "%s: the full ones come first", b.Name)
 	}
 	require.Equal(t, "2 of 2", taken["Core0: LSU loads outstanding"], "no load comes back")
-	require.Equal(t, "0 of 16", taken["Memory.port0.rsp"], "the L1I has a place for every line that it can ask for")
+	require.Equal(t, "0 of 16", taken["Memory.port0.rsp"], "the L1I has a slot for every line that it can ask for")
 	require.Positive(t, by.Full)
 	var few levels
 	require.Equal(t, http.StatusOK, d.get("api/machines/1/buffers?sort=level&limit=2", &few))

@@ -246,13 +246,13 @@ func number(s string) (int, error) {
 
 // level is how full a buffer is.
 type level struct {
-	Name   string `json:"name"`
-	Level  int    `json:"level"`
-	Places int    `json:"places"`
+	Name     string `json:"name"`
+	Level    int    `json:"level"`
+	Capacity int    `json:"capacity"`
 }
 
-// share orders by how full they are: a buffer without places, as of a unit that is not set up, is last.
-func (l level) share() float64 { return float64(l.Level) / float64(max(1, l.Places)) }
+// share orders by how full they are: a buffer without slots, as of a unit that is not set up, is last.
+func (l level) share() float64 { return float64(l.Level) / float64(max(1, l.Capacity)) }
 
 // levels is part of a sorted list of buffers.
 type levels struct {
@@ -272,9 +272,9 @@ func buffers(s *Machine, r *http.Request) (any, error) {
 		return nil, err
 	}
 	out := levels{Buffers: []level{}}
-	s.m.Buffers(func(name string, n, places int) {
-		out.Buffers = append(out.Buffers, level{name, n, places})
-		if n > 0 && n >= places {
+	s.m.Buffers(func(name string, n, capacity int) {
+		out.Buffers = append(out.Buffers, level{name, n, capacity})
+		if n > 0 && n >= capacity {
 			out.Full++
 		}
 	})

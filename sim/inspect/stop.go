@@ -34,7 +34,7 @@ type Watcher struct {
 
 // Attach joins a watcher to a machine that has not run yet. What it shows is the scope's.
 func Attach(m *sim.Machine, p *Point, cycle uint64, s Scope) (*Watcher, error) {
-	d, err := m.System.AddObserver("stop", m.Cores[0].Place().Domain().Period())
+	d, err := m.System.AddObserver("stop", m.Cores[0].ClockHandle().Domain().Period())
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +46,11 @@ func Attach(m *sim.Machine, p *Point, cycle uint64, s Scope) (*Watcher, error) {
 			c.AcceptHook(&hook{w, n})
 		}
 	}
-	place := d.Add(w)
+	handle := d.Add(w)
 	if p != nil {
-		place.WakeAt(0)
+		handle.WakeAt(0)
 	} else {
-		place.WakeAt(cycle)
+		handle.WakeAt(cycle)
 	}
 	return w, nil
 }

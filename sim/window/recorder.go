@@ -54,7 +54,7 @@ type Recorder struct {
 	spec    Spec
 	m       *sim.Machine
 	exports []Export
-	place   clock.Handle
+	handle  clock.Handle
 	now     uint64      // the cycle of the last event
 	ids     uint64      // given to instructions
 	flying  [][][]*Inst // by core and warp: in order of fetch, not committed
@@ -73,7 +73,7 @@ func Attach(m *sim.Machine, s Spec, exports ...Export) (*Recorder, error) {
 	if err := s.Check(len(m.Cores), warps); err != nil {
 		return nil, err
 	}
-	d, err := m.System.AddObserver("window", m.Cores[0].Place().Domain().Period())
+	d, err := m.System.AddObserver("window", m.Cores[0].ClockHandle().Domain().Period())
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,8 @@ func Attach(m *sim.Machine, s Spec, exports ...Export) (*Recorder, error) {
 		}
 	}
 	m.ObserveSteps(r.stepped)
-	r.place = d.Add(r)
-	r.place.WakeAt(s.Cycles.First)
+	r.handle = d.Add(r)
+	r.handle.WakeAt(s.Cycles.First)
 	return r, nil
 }
 
@@ -324,7 +324,7 @@ func (r *Recorder) Close() (notes []string, err error) {
 		}
 	}
 	if !r.seen {
-		notes = append(notes, fmt.Sprintf("the window begins at cycle %d, and the run ended before, at cycle %d: nothing was seen", r.spec.Cycles.First, r.m.Cores[0].Place().Domain().Cycle()))
+		notes = append(notes, fmt.Sprintf("the window begins at cycle %d, and the run ended before, at cycle %d: nothing was seen", r.spec.Cycles.First, r.m.Cores[0].ClockHandle().Domain().Cycle()))
 	}
 	return notes, err
 }

@@ -118,23 +118,23 @@ func (w *waves) values(t *testing.T, body string, codes map[string]*wave) {
 
 // witness sees, by ways of its own, what caches, memory and core 0 do in the cycles of a window.
 type witness struct {
-	m     *sim.Machine
-	spec  window.Spec
-	now   uint64
-	sees  map[string]map[uint64]string // by signal and cycle
-	place clock.Handle
+	m      *sim.Machine
+	spec   window.Spec
+	now    uint64
+	sees   map[string]map[uint64]string // by signal and cycle
+	handle clock.Handle
 }
 
 func attend(t *testing.T, m *sim.Machine, s window.Spec) *witness {
 	t.Helper()
-	d, err := m.System.AddObserver("witness", m.Cores[0].Place().Domain().Period())
+	d, err := m.System.AddObserver("witness", m.Cores[0].ClockHandle().Domain().Period())
 	require.NoError(t, err)
 	w := &witness{m: m, spec: s, sees: map[string]map[uint64]string{}}
 	if s.Cores.Has(0) {
 		m.Cores[0].AcceptHook(&passes{w, 0})
 	}
-	w.place = d.Add(w)
-	w.place.WakeAt(s.Cycles.First)
+	w.handle = d.Add(w)
+	w.handle.WakeAt(s.Cycles.First)
 	return w
 }
 

@@ -51,7 +51,7 @@ type unit struct {
 func (u *unit) Name() string                      { return u.Base.Name() }
 func (u *unit) Architecture() emu.Unit            { return twin{} }
 func (u *unit) Traits() []accel.Traits            { return nil }
-func (u *unit) QueuePlaces() int                  { return 1 }
+func (u *unit) QueueEntries() int                 { return 1 }
 func (u *unit) Plug(*accel.Socket)                {}
 func (u *unit) Tick(clock.Cycle) bool             { return false }
 func (u *unit) CheckInvariants(clock.Cycle) error { return nil }

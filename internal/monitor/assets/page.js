@@ -185,9 +185,9 @@
         return row;
       }, (row, l) => {
         put(row.cells[0], l.name);
-        row.cells[1].firstChild.value = l.places ? l.level / l.places : 0;
+        row.cells[1].firstChild.value = l.capacity ? l.level / l.capacity : 0;
         put(row.cells[2], count(l.level));
-        put(row.cells[3], count(l.places));
+        put(row.cells[3], count(l.capacity));
       });
     },
     async waits() {

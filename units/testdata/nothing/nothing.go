@@ -30,7 +30,7 @@ func (s *Spec) FitsCore(accel.Shape) (key, msg string, ok bool) { return "", "",
 
 // NewUnit makes the unit of a core.
 func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
-	return &Unit{Base: clock.NewBase(name), delay: clock.Cycle(s.Delay), places: at.Warps}, nil
+	return &Unit{Base: clock.NewBase(name), delay: clock.Cycle(s.Delay), entries: at.Warps}, nil
 }
 
 // NewTwin makes the unit of a core of a machine without time.
@@ -67,10 +67,10 @@ type Unit struct {
 	clock.Base
 	Twin
 	Stats
-	socket *accel.Socket
-	delay  clock.Cycle
-	places int
-	due    clock.Cycle // when the first request is answered; 0: there is none
+	socket  *accel.Socket
+	delay   clock.Cycle
+	entries int
+	due     clock.Cycle // when the first request is answered; 0: there is none
 }
 
 // Name is the part's in its machine.
@@ -82,8 +82,8 @@ func (u *Unit) Architecture() emu.Unit { return u.Twin }
 // Traits of its functions, by number.
 func (u *Unit) Traits() []accel.Traits { return []accel.Traits{Echo: {Answered: true}} }
 
-// QueuePlaces is how many requests may wait.
-func (u *Unit) QueuePlaces() int { return u.places }
+// QueueEntries is how many requests may wait.
+func (u *Unit) QueueEntries() int { return u.entries }
 
 // Plug gives the unit its end of the socket.
 func (u *Unit) Plug(s *accel.Socket) { u.socket = s }
@@ -98,7 +98,7 @@ func (u *Unit) Tick(now clock.Cycle) bool {
 		u.due = now + u.delay
 	}
 	if now < u.due {
-		u.Place().WakeAt(u.due)
+		u.ClockHandle().WakeAt(u.due)
 		return false
 	}
 	if !u.socket.Room() {
