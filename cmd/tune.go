@@ -128,8 +128,8 @@ func (f *tuneFlags) load(name string, set []string) (*schema.Loaded[configs.Expe
 	if len(l.Value.Seeds) > 0 {
 		return nil, errors.New("seeds: expected none: a search is of one graph (--set seeds=[], or sweep the graph's seed)")
 	}
-	if w := &l.Value.Workload; w.HasProgram() || w.Trace != "" || w.Kernel != configs.Compiled || w.Recipe != "none" {
-		return nil, errors.New("workload: expected heddle's compiled kernels, without program, trace and recipe, since the search is over their choices")
+	if w := &l.Value.Workload; !w.Composed() || w.Recipe != "none" {
+		return nil, errors.New("workload: expected heddle's compiled kernels, without program, trace and recipe, and an algorithm without features, since the search is over their choices")
 	}
 	return l, nil
 }

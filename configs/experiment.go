@@ -7,6 +7,7 @@ import (
 
 	"heddle/configs/schema"
 	"heddle/kernels/algorithm"
+	"heddle/kernels/feature"
 	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
@@ -83,7 +84,19 @@ type Workload struct {
 	Damping        float64        `key:"damping" default:"0.85" min:"0" max:"1" unit:"" doc:"PageRank's d; less than 1 with pagerank-delta."`
 	Tolerance      float64        `key:"tolerance" default:"0" min:"0" max:"1e9" unit:"" doc:"PageRank has converged when Σ|change of a rank| is not above it. 0: never, and the sum is not computed. pagerank-delta ends then, or when no change is above threshold."`
 	Threshold      float64        `key:"threshold" default:"0.01" min:"1e-9" max:"1" unit:"" doc:"A vertex sends its rank's change in pagerank-delta if that is more than this part of its rank. Source: Ligra (PageRankDelta.C, epsilon2); GraphIt has 0.1."`
+	Features       Features       `key:"features" doc:"Of algorithms on features of vertices and edges (ONYX: L. Vaz, Towards Feature-Aware Graph Processing on the GPU, SFU 2021): lp, als, mmr and mml. Others have none of it."`
 	LaunchOverhead int            `key:"launch_overhead" default:"2000" min:"0" max:"1000000000" unit:"cycles" doc:"What the host costs for each kernel launch; counted in cycles, and apart in launch.overhead_cycles. 2000 is about 2 µs."`
+}
+
+// Features are the choices of algorithms on features.
+type Features struct {
+	Count   int     `key:"count" default:"4" min:"1" max:"128" unit:"features" doc:"Features of a vertex, and of an edge where it has some. Source: ONYX §7.3 (4), §7.6 (1 to 128)."`
+	Aware   bool    `key:"aware" default:"true" doc:"true: a group of lanes shares an edge or a vertex, a lane a feature; of more features than a warp has lanes, each lane has several. false: one lane computes all features of an edge or vertex, as other frameworks do. Source: ONYX §5.1 (FA and NFA), where an edge of more features than a warp has lanes is a thread block's."`
+	Changes bool    `key:"change_driven" default:"true" doc:"true: only vertices that have changed send anything, and what they send is the change. false: every vertex sends what it holds in every super-step. Source: ONYX §4.2 (CD and NCD)."`
+	Epsilon float64 `key:"epsilon" default:"0.001" min:"0" max:"1e9" unit:"" doc:"A vertex has changed if a feature has by more than this; a run ends when none has. Source: ONYX Fig. 4.2, which does not say how much."`
+	Lambda  float64 `key:"lambda" default:"0.05" min:"0.001" max:"1e9" unit:"" doc:"Of als: what is added to the diagonal of each matrix. Source: Zhou et al., AAIM 2008, which ONYX follows, has 0.03 to 0.065."`
+	Unsent  Choice  `key:"unsent" default:"lost" oneof:"lost,kept" doc:"What becomes of a change that is not above epsilon, with change_driven. lost: it is never sent, as in ONYX Fig. 4.2, line 32, where every vertex notes its value as the previous one in each super-step. kept: it is sent when it has become large enough together with later ones (ours)."`
+	Folding Choice  `key:"folding" default:"registers" oneof:"none,scratchpad,registers" doc:"How functions of vertices, and of edges, become kernels. none: each is a kernel of its own, and leaves values for later ones in memory. scratchpad: they are one kernel, and leave values in the core's scratchpad, as ONYX generates it (§6.2.1). registers: one kernel, and values stay in registers, as by hand (§7.7); the default, since not feature-aware the scratchpad would have to hold all features of every lane."`
 }
 
 // OwnKernel is the program of a workload that has none of the user's.
@@ -91,6 +104,17 @@ const OwnKernel = "heddle"
 
 // HasProgram reports whether a program of the user's own is run.
 func (w *Workload) HasProgram() bool { return w.Program != OwnKernel }
+
+// HasFeatures reports whether what is computed is an algorithm on features (package feature).
+func (w *Workload) HasFeatures() bool {
+	_, err := feature.ByName(string(w.Algorithm))
+	return err == nil && !w.HasProgram() && w.Trace == ""
+}
+
+// Composed reports whether heddle composes kernels of a workload's choices, for an algorithm of package algorithm.
+func (w *Workload) Composed() bool {
+	return w.Trace == "" && !w.HasProgram() && w.Kernel == Compiled && !w.HasFeatures()
+}
 
 // GraphItSuffix ends the names of GraphIt programs.
 const GraphItSuffix = ".gt"
@@ -116,6 +140,9 @@ func (Algorithm) Names() (names []string) {
 	for _, a := range algorithm.Algorithms() {
 		names = append(names, a.Name)
 	}
+	for _, a := range feature.Algorithms() {
+		names = append(names, a.Name)
+	}
 	return names
 }
 
@@ -124,6 +151,14 @@ func (Algorithm) Explain(doc string) string {
 	for _, a := range algorithm.Algorithms()[algorithm.Own:] {
 		doc += " " + a.Name + ": " + a.Doc + "."
 	}
+	doc += " On features, as workload.features says, until no feature changes by more than its epsilon:"
+	for i, a := range feature.Algorithms() {
+		if i > 0 {
+			doc += ";"
+		}
+		doc += " " + a.Name + ": " + a.Doc
+	}
+	doc += "."
 	return doc
 }
 

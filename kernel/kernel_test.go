@@ -105,7 +105,7 @@ func TestRunRefuses(t *testing.T) {
 	for setting, says := range map[string]string{
 		"algorithm=bfss":     "expected one of pagerank, bfs",
 		"schedule=weaver":    "the schedule needs a machine whose cores have a Weaver",
-		"kernel=handwritten": "trace, program and kernel are for experiments",
+		"kernel=handwritten": "trace, program, kernel and algorithms on features are for experiments",
 		"algorithm=cc":       "cc needs both directions of every edge",
 	} {
 		_, err := kernel.Run(context.Background(), untimed(t), g, setting)

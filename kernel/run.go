@@ -55,8 +55,8 @@ func Run(ctx context.Context, m *machine.Machine, g *Graph, settings ...string) 
 		return r, err
 	case g == nil:
 		return r, fmt.Errorf("there is no graph: expected one of LoadGraph or NewGraph")
-	case w.Trace != "" || w.HasProgram() || w.Kernel != configs.Compiled:
-		return r, fmt.Errorf("trace, program and kernel are for experiments: expected none of them")
+	case !w.Composed():
+		return r, fmt.Errorf("trace, program, kernel and algorithms on features are for experiments: expected none of them")
 	}
 	return compose.Run(ctx, m.Device(), g, w)
 }

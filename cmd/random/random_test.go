@@ -36,6 +36,8 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/activeset"
 	"heddle/kernels/compose"
+	"heddle/kernels/feature"
+	"heddle/kernels/featured"
 	"heddle/kernels/graph"
 	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
@@ -77,7 +79,7 @@ var maxDrawn = map[string]int64{
 func drawing(r *rand.Rand, unit string) schema.Drawing[configs.Experiment] {
 	return schema.Drawing[configs.Experiment]{
 		Rand: r, Most: maxDrawn, Fit: func(e *configs.Experiment) { fit(&e.Machine, unit) },
-		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "report", "trace", "program", "workload.host", "workload.arguments", "workload.schedule_file", "workload.schedules", "workload.float", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule"},
+		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "report", "trace", "program", "workload.host", "workload.arguments", "workload.schedule_file", "workload.schedules", "workload.float", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule", "workload.features"},
 	}
 }
 
@@ -166,12 +168,43 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 	case "triangles":
 		e.Graph.Clean = graphspec.Clean{Symmetrise: true, DropSelfLoops: true, DropDuplicates: true}
 	}
-	if r.IntN(8) == 0 {
+	switch r.IntN(8) {
+	case 0:
 		e = randomProgram(t, r, e)
+	case 1:
+		e = randomFeatures(t, r, e)
 	}
 	illegal, err := configs.ExperimentSchema.Legal(e)
 	require.NoError(t, err)
 	require.NoError(t, illegal)
+	return e
+}
+
+// randomFeatures has an algorithm on features in place of the algorithm. If none of a few draws goes together with the rest, the
+// algorithm stays.
+func randomFeatures(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Experiment {
+	const tries = 8
+	g, err := graph.Load(e.Graph)
+	require.NoError(t, err)
+	s := schema.New[configs.Features]("")
+	for range tries {
+		p := e
+		w := &p.Workload
+		w.Features, err = s.Draw(s.Default(), schema.Drawing[configs.Features]{Rand: r})
+		require.NoError(t, err)
+		if r.IntN(4) > 0 {
+			w.Features.Count = 1 + r.IntN(9) // small ones end within the limit of cycles
+		}
+		list := feature.Algorithms()
+		w.Algorithm, w.Iterations, w.Tolerance = configs.Algorithm(list[r.IntN(len(list))].Name), 1+r.IntN(4), 0
+		w.Direction, w.ActiveSet, w.Dedup, w.Order, w.Fusion, w.Coefficient, w.Settled = configs.Auto, configs.Auto, configs.Auto, "none", "none", "hardware", false
+		w.Skip, w.Sum, w.HybridRule, w.Buckets = "early", "register", "beamer", activeset.DefaultBuckets
+		d, err := host.NewRehearsal(&p.Machine)
+		require.NoError(t, err)
+		if _, err := featured.Rehearse(d, g, w); err == nil {
+			return p
+		}
+	}
 	return e
 }
 
@@ -350,7 +383,7 @@ func randomGraph(t testing.TB, r *rand.Rand) graphspec.Graph {
 }
 
 // refusedLate are refusals that follow from the configuration and the graph, and are said when the point runs.
-var refusedLate = regexp.MustCompile(`the schedule needs -?\d+ bytes of scratchpad a core|needs both directions of every edge|slots in edge_buffer_bytes, but \d+ are needed|no vertex of the largest component has an edge|sample.period = \d+: cycles are known to ±`)
+var refusedLate = regexp.MustCompile(`the schedule needs -?\d+ bytes of scratchpad a core|needs both directions of every edge|slots in edge_buffer_bytes, but \d+ are needed|no vertex of the largest component has an edge|a number was too large for f32|sample.period = \d+: cycles are known to ±`)
 
 // outcome runs the experiment in a directory of its own and returns what became of it: ran, refused, or stopped at the
 // limit of cycles. Anything else fails the test: a crash, a wrong result, a broken invariant, a machine that makes no progress.
@@ -420,7 +453,14 @@ func TestRandomExperiments(t *testing.T) {
 	seed := first
 	for start := time.Now(); seed < first+cases && (os.Getenv("RANDOM_CASES") != "" || time.Since(start) < enough); seed++ {
 		e := randomExperiment(t, rand.New(rand.NewPCG(seed, 1307)))
-		counts[outcome(t, fmt.Sprint("random ", seed), e)]++
+		came := outcome(t, fmt.Sprint("random ", seed), e)
+		counts[came]++
+		switch {
+		case came == "ran" && e.Workload.HasFeatures():
+			counts["with features"]++
+		case came == "ran" && e.Workload.IsGraphIt():
+			counts["of GraphIt"]++
+		}
 	}
 	t.Logf("%d experiments: %v", seed-first, counts)
 	require.Greater(t, 10*counts["ran"], 4*int(seed-first), "enough draws run, of which one in ten is a sample of too few intervals: %v", counts)

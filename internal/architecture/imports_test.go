@@ -60,7 +60,7 @@ var rules = []struct {
 	// Names of what is registered are keys' values.
 	{"configs", []string{
 		"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "configs/schema", "register",
-		"=kernels/schedule", "=kernels/layout", "=kernels/algorithm",
+		"=kernels/schedule", "=kernels/layout", "=kernels/algorithm", "=kernels/feature",
 	}},
 	// Files of signals and the choice of names know no machine.
 	{"sim/vcd", nil},

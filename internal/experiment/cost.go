@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -130,6 +131,10 @@ func (r *Runner) edges(i int) (uint64, error) {
 func superSteps(w *configs.Workload) uint64 {
 	if w.HasProgram() && w.Host.Until == "" {
 		return uint64(max(1, w.Iterations))
+	}
+	if w.HasFeatures() {
+		const usual = 10
+		return uint64(cmp.Or(w.Iterations, usual))
 	}
 	if w.HasProgram() || w.Algorithm != configs.PageRank {
 		return 1

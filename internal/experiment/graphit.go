@@ -197,8 +197,8 @@ func (r *result) graphIt(ctx context.Context, d *counted, g *graph.Graph, w *con
 		return err
 	}
 	res, err := lower.Run(ctx, d, g, p.file, p.options(w))
-	r.bookGraphIt(&res)
-	r.verified = res.Verified
+	r.bookSession(graphItKernel, res.Launched, res.Steps)
+	r.layout, r.verified = res.Layout, res.Verified
 	return err
 }
 
@@ -206,34 +206,35 @@ func (r *result) graphIt(ctx context.Context, d *counted, g *graph.Graph, w *con
 // operators over vertices gt/NAME.
 const graphItKernel = "gt/"
 
-// bookGraphIt books launches.
-func (r *result) bookGraphIt(res *lower.Result) {
-	r.layout, r.ran = res.Layout, res.Steps
+// bookSession books launches of a program whose host side is not compose's, by names that begin alike.
+func (r *result) bookSession(begin string, launched []compose.Launched, steps int) {
+	r.ran = steps
 	var counted []compose.Step
-	steps := map[int]bool{}
-	for i := range res.Launched {
-		l := &res.Launched[i]
+	inRegion := map[int]bool{}
+	for i := range launched {
+		l := &launched[i]
 		var seen stats.Tree
 		if l.Traversal != nil {
 			seen = software([]compose.Step{*l.Traversal})
 		}
-		r.step(l.Step, graphItKernel+l.Kernel, &l.Result, seen...)
+		r.step(l.Step, begin+l.Kernel, &l.Result, seen...)
 		if !inside(r.region, l.Step) {
 			continue
 		}
 		if l.Traversal != nil {
 			counted = append(counted, *l.Traversal)
 		}
-		steps[l.Step] = true
+		inRegion[l.Step] = true
 	}
-	delete(steps, initStep)
-	r.superSteps = len(steps)
+	delete(inRegion, initStep)
+	r.superSteps = len(inRegion)
 	r.software = withSource(software(counted), 0)
 }
 
-// kernelOf is which of heddle's own kernels a launch of a GraphIt program is like.
+// kernelOf is which of heddle's own kernels a launch of a session is like.
 func kernelOf(name string) string {
-	_, last, edges := strings.Cut(strings.TrimPrefix(name, graphItKernel), "/")
+	_, name, _ = strings.Cut(name, "/")
+	_, last, edges := strings.Cut(name, "/")
 	if !edges {
 		return applyKernel
 	}

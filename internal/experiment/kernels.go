@@ -10,6 +10,7 @@ import (
 	"heddle/internal/store"
 	"heddle/kernels/compose"
 	"heddle/kernels/direction"
+	"heddle/kernels/featured"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/pagerank"
@@ -64,6 +65,12 @@ func checkKernels(e *configs.Experiment, programs *programs) error {
 		return checkGraphIt(w, programs)
 	}
 	if err := noGraphIt(w); err != nil {
+		return err
+	}
+	if w.HasFeatures() {
+		return checkFeatures(e)
+	}
+	if err := noFeatures(w); err != nil {
 		return err
 	}
 	if w.HasProgram() {
@@ -135,6 +142,9 @@ func (p *Point) Kernel() string {
 	}
 	if w.Kernel == configs.Handwritten {
 		return "handwritten " + string(w.Algorithm) + "/" + string(w.Schedule)
+	}
+	if w.HasFeatures() {
+		return featured.Name(w)
 	}
 	on, off := formName(*w, true), formName(*w, false)
 	if on == off {
@@ -231,6 +241,9 @@ func runKernels(ctx context.Context, d *counted, g *graph.Graph, e *configs.Expe
 	}
 	if e.Workload.Kernel == configs.Handwritten {
 		return r, r.handwritten(ctx, d, g, &e.Workload)
+	}
+	if e.Workload.HasFeatures() {
+		return r, r.featured(ctx, d, g, &e.Workload)
 	}
 	return r, r.composed(ctx, d, g, &e.Workload)
 }

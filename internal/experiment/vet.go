@@ -8,6 +8,7 @@ import (
 	"heddle/configs/schema"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
+	"heddle/kernels/featured"
 	"heddle/kernels/graph"
 	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
@@ -179,6 +180,9 @@ func (v *vetting) rehearse(d *host.Rehearsal, g *graph.Graph, point *Point) (com
 			return compose.Memory{}, err
 		}
 		return own.Rehearse(d, g, w)
+	}
+	if w.HasFeatures() {
+		return featured.Rehearse(d, g, &w)
 	}
 	w, err := compose.ForGraph(w, g)
 	if err != nil {

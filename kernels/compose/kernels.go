@@ -222,6 +222,9 @@ func (p *Plan) seed() (*ir.Kernel, error) {
 // gather handles the edges of a super-step.
 func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("gather-"+p.way(d), d)
+	if before := p.Algorithm.Before; before != nil {
+		before(g.Kernel)
+	}
 	if !p.Algorithm.Dense {
 		g.Phase(isa.PhaseInit, func() { g.clear(p.Schedule) })
 	}

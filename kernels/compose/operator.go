@@ -63,6 +63,8 @@ type VertexOperator struct {
 	Emit func(k *emit.Kernel, v ir.Value) (keep ir.Value)
 	// Keeps says that it keeps some.
 	Keeps bool
+	// Whole writes the whole kernel in place of Emit, for all vertices; nil: there is an Emit.
+	Whole func(k *emit.Kernel)
 
 	kernel  *ir.Kernel
 	program *isa.Program
@@ -80,6 +82,11 @@ const (
 func (o *VertexOperator) build(warps int) (err error) {
 	k := emit.New(o.Name)
 	k.Launch(warps, 0)
+	if o.Whole != nil {
+		o.Whole(k)
+		o.kernel, err = k.Build()
+		return err
+	}
 	k.Phase(isa.PhaseApply, func() {
 		handle := func(v ir.Value) {
 			keep := o.Emit(k, v)

@@ -13,6 +13,7 @@ import (
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
+	"heddle/kernels/feature"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
@@ -24,6 +25,9 @@ import (
 func TestConfigurationNamesAllChoices(t *testing.T) {
 	names := map[string][]string{}
 	for _, x := range algorithm.Algorithms() {
+		names["algorithm"] = append(names["algorithm"], x.Name)
+	}
+	for _, x := range feature.Algorithms() {
 		names["algorithm"] = append(names["algorithm"], x.Name)
 	}
 	for _, x := range units.Schedules() {

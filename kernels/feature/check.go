@@ -1,0 +1,257 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+
+	"heddle/kernels/graph"
+)
+
+// HostEdge is an edge as the reference sees it.
+type HostEdge struct {
+	ID, Src, Dst int
+	Weight       float64
+}
+
+// Reference is an algorithm in float64.
+type Reference struct {
+	// Terms are what function f of an edge adds to the words of its property at the destination, when its source holds value.
+	Terms func(p *Problem, f *EdgeFunc, e *HostEdge, value, terms []float64)
+	// Next says how far off what vertex v holds next is, got, by what its properties hold and what it held, now: off a value or
+	// an equation's right side; and by how much roundings may take it there. +Inf: they decide.
+	Next func(p *Problem, v int, of func(property string, word int) float64, now, got, off, bound []float64)
+}
+
+// unit is the greatest relative error of a rounding to f32.
+const unit = 0x1p-24
+
+// Memory reads an array of the device's.
+type Memory func(array string) []uint32
+
+// Checker follows a run: it computes each super-step anew from what the device held before it, so that bounds are those of
+// a super-step's roundings; what the device adds up over several is followed with the sum of their bounds.
+type Checker struct {
+	Plan    *Plan
+	problem *Problem
+	device  Memory
+
+	now, before []uint32
+	active      []bool
+	sums        map[string]*sum
+	edges       uint64 // that the super-step handles
+}
+
+// sum follows a property that edges add to.
+type sum struct {
+	words     int       // of a vertex
+	want, mag []float64 // the sum, and that of what went into it
+	adds      []int     // by vertex
+}
+
+// NewChecker begins to follow a run whose arrays have their first contents.
+func NewChecker(p *Plan, problem *Problem, device Memory) *Checker {
+	c := &Checker{Plan: p, problem: problem, device: device, sums: map[string]*sum{}}
+	n := problem.Graph.Vertices()
+	for _, x := range p.Properties {
+		if x.Sum {
+			words := x.Words(p.K)
+			c.sums[x.Name] = &sum{words, make([]float64, n*words), make([]float64, n*words), make([]int, n)}
+		}
+	}
+	c.active = make([]bool, n)
+	for v := range c.active {
+		c.active[v] = true
+	}
+	return c
+}
+
+// add follows what edges add by functions of a kernel: of active sources, or of all.
+func (c *Checker) add(funcs []EdgeFunc, all bool) {
+	k := c.Plan.K
+	value, old := make([]float64, k), make([]float64, k)
+	for i := range funcs {
+		f := &funcs[i]
+		s := c.sums[f.Into]
+		terms, less := make([]float64, s.words), make([]float64, s.words)
+		c.edges = 0
+		forEdges(c.problem.Graph, func(e *HostEdge) {
+			if !all && !c.active[e.Src] {
+				return
+			}
+			c.edges++
+			floats(value, c.now[e.Src*k:])
+			c.Plan.Check.Terms(c.problem, f, e, value, terms)
+			if c.Plan.Changes && !f.Lone {
+				floats(old, c.before[e.Src*k:])
+				c.Plan.Check.Terms(c.problem, f, e, old, less)
+			}
+			at := e.Dst * s.words
+			for w := range terms {
+				s.want[at+w] += terms[w] - less[w]
+				s.mag[at+w] += math.Abs(terms[w]) + math.Abs(less[w])
+			}
+			s.adds[e.Dst]++
+		})
+	}
+}
+
+// roundings is how many roundings a term has, beside that of its addition.
+const roundings = 8
+
+// check compares a property with its sum.
+func (s *sum) check(name string, words []uint32) error {
+	for at, w := range words {
+		n := float64(s.adds[at/s.words] + roundings)
+		bound := n * unit / (1 - n*unit) * s.mag[at]
+		if got := float64(math.Float32frombits(w)); !(math.Abs(got-s.want[at]) <= bound) {
+			return fmt.Errorf("%s of vertex %d, word %d: the edges have added up to %v: expected %v, with at most %v of roundings", name, at/s.words, at%s.words, got, s.want[at], bound)
+		}
+	}
+	return nil
+}
+
+// Lone checks what edges have added before the first super-step.
+func (c *Checker) Lone() error {
+	c.read()
+	for _, funcs := range c.Plan.LoneKernels() {
+		c.add(funcs, true)
+	}
+	for name, s := range c.sums {
+		if err := s.check(name, c.device(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Checker) read() {
+	c.now = c.device(Now)
+	if c.Plan.Changes {
+		c.before = c.device(Before)
+	}
+}
+
+// Begin reads what a super-step begins with.
+func (c *Checker) Begin() {
+	c.read()
+	if !c.Plan.Changes {
+		for _, s := range c.sums {
+			clear(s.want)
+			clear(s.mag)
+			clear(s.adds)
+		}
+	}
+	for _, funcs := range c.Plan.EdgeKernels() {
+		c.add(funcs, !c.Plan.Changes)
+	}
+}
+
+// Edges is how many edges each kernel of the super-step handles.
+func (c *Checker) Edges() uint64 { return c.edges }
+
+// Gathered checks what edges have added up.
+func (c *Checker) Gathered() error {
+	for name, s := range c.sums {
+		if err := s.check(name, c.device(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Updated checks what vertices hold behind a super-step, and which are active. sums are the properties before the kernels over
+// vertices.
+func (c *Checker) Updated(sums map[string][]uint32) error {
+	k, p := c.Plan.K, c.problem
+	now, next, off, bound := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
+	held, sent := c.now, c.before
+	c.read()
+	changed := uint32(0)
+	words := c.device(Active)
+	for v := range c.active {
+		floats(now, held[v*k:])
+		floats(next, c.now[v*k:])
+		c.Plan.Check.Next(p, v, func(property string, word int) float64 {
+			return float64(math.Float32frombits(sums[property][word]))
+		}, now, next, off, bound)
+		updated := false
+		for f := range k {
+			at := v*k + f
+			got := math.Float32frombits(c.now[at])
+			if x := float64(got); math.IsNaN(x) || math.IsInf(x, 0) {
+				return fmt.Errorf("feature %d of vertex %d is %v: a number was too large for f32, or a system singular: expected a greater workload.features.lambda, or smaller weights", f, v, got)
+			}
+			if !(math.Abs(off[f]) <= bound[f]) {
+				return fmt.Errorf("feature %d of vertex %d, %v, is off by %v: expected at most %v, of roundings", f, v, got, off[f], bound[f])
+			}
+			old := held[at]
+			if c.Plan.Kept && !c.active[v] {
+				old = sent[at]
+			}
+			if c.Plan.Changes && c.before[at] != old {
+				return fmt.Errorf("feature %d of vertex %d: %v is kept as what it has sent: expected %v", f, v, math.Float32frombits(c.before[at]), math.Float32frombits(old))
+			}
+			diff := got - math.Float32frombits(old)
+			updated = updated || float32(math.Abs(float64(diff))) > p.Epsilon
+		}
+		lanes := c.Plan.Lanes
+		if is := words[v/lanes]>>(v%lanes)&1 != 0; is != updated {
+			return fmt.Errorf("vertex %d is active: %v: expected %v", v, is, updated)
+		}
+		c.active[v] = updated
+		if updated {
+			changed++
+		}
+	}
+	if n := c.device(Count)[0]; n != changed {
+		return fmt.Errorf("%d vertices have been counted as changed: expected %d", n, changed)
+	}
+	return nil
+}
+
+// Ended checks, of changes that were kept, that adding them up has come to what adding up everything anew would have: the
+// sums of what vertices have sent.
+func (c *Checker) Ended() error {
+	if !c.Plan.Kept {
+		return nil
+	}
+	again := NewChecker(c.Plan, c.problem, c.device)
+	again.now, again.before = c.before, make([]uint32, len(c.before))
+	for _, funcs := range c.Plan.EdgeKernels() {
+		again.add(funcs, true)
+	}
+	for name, s := range c.sums {
+		lone := true
+		for i := range c.Plan.Edges {
+			lone = lone && (c.Plan.Edges[i].Into != name || c.Plan.Edges[i].Lone)
+		}
+		if lone {
+			continue
+		}
+		whole := again.sums[name]
+		for at := range s.want {
+			if bound := 1e-9*s.mag[at] + 1e-30; math.Abs(s.want[at]-whole.want[at]) > bound {
+				return fmt.Errorf("%s of vertex %d: the changes add up to %v, and everything to %v", name, at/s.words, s.want[at], whole.want[at])
+			}
+		}
+	}
+	return nil
+}
+
+// forEdges visits all edges in the order of csr.
+func forEdges(g *graph.Graph, visit func(e *HostEdge)) {
+	rows := g.CSR()
+	var e HostEdge
+	for v := range g.Vertices() {
+		for id := rows.Offsets[v]; id < rows.Offsets[v+1]; id++ {
+			e = HostEdge{int(id), v, int(rows.IDs[id]), weight(g, int(id))}
+			visit(&e)
+		}
+	}
+}
+
+func floats(to []float64, words []uint32) {
+	for i := range to {
+		to[i] = float64(math.Float32frombits(words[i]))
+	}
+}

@@ -1,0 +1,114 @@
+package feature
+
+import (
+	"errors"
+	"math"
+
+	"heddle/kernels/graph"
+)
+
+// draw is a sequence of numbers from 0 to 1, by a seed and what they are for (splitmix64).
+func draw(seed, purpose uint64) func() float32 {
+	const golden = 0x9E3779B97F4A7C15
+	state := seed*golden ^ purpose<<32
+	return func() float32 {
+		state += golden
+		z := state
+		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+		z = (z ^ z>>27) * 0x94D049BB133111EB
+		return float32((z^z>>31)>>40) * 0x1p-24
+	}
+}
+
+// Purposes of numbers.
+const (
+	ofVertices = iota + 1
+	ofEdges
+)
+
+// Data are a property's first contents; nil: zeros.
+func (p *Problem) Data(x *Property) []float32 {
+	if x.Data == nil {
+		return nil
+	}
+	return p.data(x.Name, x.Data)
+}
+
+// data are a property's first contents, drawn once.
+func (p *Problem) data(name string, fill func(p *Problem) []float32) []float32 {
+	x, ok := p.drawn[name]
+	if !ok {
+		if x = fill(p); p.drawn == nil {
+			p.drawn = map[string][]float32{}
+		}
+		p.drawn[name] = x
+	}
+	return x
+}
+
+// uniform are features from 0 to 1.
+func uniform(p *Problem) []float32 {
+	next, x := draw(p.Seed, ofVertices), make([]float32, p.Graph.Vertices()*p.K)
+	for i := range x {
+		x[i] = next()
+	}
+	return x
+}
+
+// distributions are features above 0 that add up to 1.
+func distributions(p *Problem) []float32 {
+	next, x := draw(p.Seed, ofVertices), make([]float32, p.Graph.Vertices()*p.K)
+	for v := range p.Graph.Vertices() {
+		row, sum := x[v*p.K:(v+1)*p.K], float32(0)
+		for f := range row {
+			row[f] = next() + 0x1p-10
+			sum += row[f]
+		}
+		for f := range row {
+			row[f] /= sum
+		}
+	}
+	return x
+}
+
+// edgeFeatures are an edge's features.
+func edgeFeatures(p *Problem) []float32 { return p.data("edge", edgeWeights) }
+
+// edgeWeights are from 2^-8 to a little more than 1.
+func edgeWeights(p *Problem) []float32 {
+	next, x := draw(p.Seed, ofEdges), make([]float32, p.Graph.Edges()*p.K)
+	for i := range x {
+		x[i] = next() + 0x1p-8
+	}
+	return x
+}
+
+// edgeShares are edges' weights by their destinations' in-degrees, so that those of a vertex's edges add up to about 1 at most.
+func edgeShares(p *Problem) []float32 {
+	x, in := edgeWeights(p), make([]float32, p.Graph.Vertices())
+	forEdges(p.Graph, func(e *HostEdge) { in[e.Dst]++ })
+	forEdges(p.Graph, func(e *HostEdge) {
+		for f := range p.K {
+			x[e.ID*p.K+f] /= in[e.Dst]
+		}
+	})
+	return x
+}
+
+// noNegative refuses weights below 0, of which there are no means.
+func noNegative(g *graph.Graph) error {
+	for e := range g.Edges() {
+		if w := weight(g, e); w < 0 || math.IsNaN(w) || math.IsInf(w, 0) {
+			return errors.New("graph.weights: an edge's is negative or no number, and what vertices hold is a mean by weight: expected weights of 0 and more")
+		}
+	}
+	return nil
+}
+
+// weight is that of an edge; 1 without weights.
+func weight(g *graph.Graph, edge int) float64 {
+	if g.WeightKind() == graph.NoWeights {
+		return 1
+	}
+	return g.WeightKind().Float(g.CSR().Weights[edge])
+}

@@ -1,0 +1,65 @@
+package feature
+
+import (
+	"math"
+
+	"heddle/kernels/ir"
+)
+
+// modes is multimodal learning (ONYX, Fig. 2.1e): a vertex adds up the outer products of edges' weights and its in-neighbours'
+// modes, a matrix of k rows, and weighs its rows. The figure's vector of weights is drawn nowhere: here row r has
+// 2(r+1)/(k(k+1)) of damping, so that they add up to it.
+var modes = &Algorithm{
+	Name: "mml",
+	Doc:  "multimodal learning: each of k modes is the weighted sum of a matrix's rows, to which every in-edge has added its k weights times its source's modes, and a part of the first mode",
+	Properties: []Property{
+		{Name: "matrix", Words: square, Sum: true},
+		{Name: "first", Words: whole, Data: uniform}, {Name: "edge", Words: whole, Edges: true, Data: edgeShares},
+	},
+	First: uniform,
+	Edges: []EdgeFunc{{Name: "gather", Into: "matrix", Emit: func(g *Group, e *Edge) {
+		sent := g.Let(e.Sent)
+		g.Rows(func(row ir.Value) {
+			weight := g.Element("edge", e.ID, row)
+			at := g.Row(e.Dst, row)
+			g.Each(func(i Index) { g.AtomicAddF(g.Addr("matrix"), g.Kernel.Add(at, i.F), g.Mul(weight, sent.At(i))) })
+		})
+	}}},
+	Vertices: []VertexFunc{{Name: "mode", Emit: func(g *Group, v ir.Value, _ func(string) Feature) Feature {
+		damping := g.Float(WordDamping)
+		part := g.Mul(damping, g.F32(float32(2/float64(g.K*(g.K+1)))))
+		own := g.Sub(g.F32(1), damping)
+		return g.Let(func(i Index) ir.Value {
+			sum := g.Var(g.Mul(own, g.Load("first", v, i)))
+			g.Rows(func(row ir.Value) {
+				weight := g.Mul(part, g.ToF32(g.Kernel.Add(row, g.U32(1))))
+				x := g.Kernel.Load(ir.F32, g.Addr("matrix"), g.Kernel.Add(g.Row(v, row), i.F))
+				sum.Set(g.Kernel.Add(sum.Get(), g.Mul(weight, x)))
+			})
+			return sum.Get()
+		})
+	}}},
+	Check: Reference{
+		Terms: func(p *Problem, _ *EdgeFunc, e *HostEdge, value, terms []float64) {
+			weights := p.data("edge", edgeShares)[e.ID*p.K:]
+			for r := range p.K {
+				for f, x := range value {
+					terms[r*p.K+f] = float64(weights[r]) * x
+				}
+			}
+		},
+		Next: func(p *Problem, v int, of func(string, int) float64, _, got, off, bound []float64) {
+			k, first := p.K, p.data("first", uniform)
+			part := float64(p.Damping) * 2 / float64(k*(k+1))
+			for f := range off {
+				sum := float64(1-p.Damping) * float64(first[v*k+f])
+				mag := math.Abs(sum)
+				for r := range k {
+					x := part * float64(r+1) * of("matrix", (v*k+r)*k+f)
+					sum, mag = sum+x, mag+math.Abs(x)
+				}
+				off[f], bound[f] = got[f]-(sum), float64(k+6)*unit*mag
+			}
+		},
+	},
+}

@@ -1,0 +1,118 @@
+package featured
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/configs/schema"
+	"heddle/isa/emu"
+	"heddle/kernels/feature"
+	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
+	"heddle/kernels/host"
+	"heddle/kernels/ir"
+)
+
+// TestMutations: what edges or vertices compute a little wrong is found in the first super-step in which it matters, and so is
+// a vertex that should be active and is not.
+func TestMutations(t *testing.T) {
+	edge := func(e func(g *feature.Group, edge *feature.Edge)) func(a *feature.Algorithm) {
+		return func(a *feature.Algorithm) {
+			last := &a.Edges[len(a.Edges)-1]
+			own := last.Emit
+			last.Emit = func(g *feature.Group, edge *feature.Edge) {
+				own(g, edge)
+				e(g, edge)
+			}
+		}
+	}
+	for _, m := range []struct {
+		name, algorithm string
+		changes, kept   bool
+		mutate          func(a *feature.Algorithm)
+		set             func(r *run) // after its kernels have been made
+		says            string
+	}{
+		{name: "a little more at each edge", algorithm: "lp", says: "have added up to", mutate: edge(func(g *feature.Group, e *feature.Edge) {
+			g.Each(func(i feature.Index) { g.AddTo("sum", e.Dst, i, g.F32(1e-4)) })
+		})},
+		{name: "one feature of one edge", algorithm: "mmr", changes: true, says: "have added up to", mutate: edge(func(g *feature.Group, e *feature.Edge) {
+			g.When(g.Eq(e.Src, g.U32(3)), func() {
+				g.Each(func(i feature.Index) {
+					g.When(g.Eq(i.F, g.U32(2)), func() { g.AddTo("sum", e.Dst, i, g.F32(0.01)) })
+				})
+			})
+		})},
+		{name: "an element of a matrix", algorithm: "als", says: "gram of vertex", mutate: edge(func(g *feature.Group, e *feature.Edge) {
+			g.Once(func() { g.AtomicAddF(g.Addr("gram"), g.Row(e.Dst, g.U32(1)), g.F32(0.01)) })
+		})},
+		{name: "no second normalisation", algorithm: "lp", says: "is off by", mutate: func(a *feature.Algorithm) {
+			a.Vertices[2].Emit = func(_ *feature.Group, _ ir.Value, left func(string) feature.Feature) feature.Feature {
+				return left("blend")
+			}
+			a.Vertices[1].Emit = scaledBy(a.Vertices[1].Emit, 1.001)
+		}},
+		{name: "a little more at each vertex", algorithm: "mml", changes: true, says: "is off by", mutate: func(a *feature.Algorithm) {
+			a.Vertices[0].Emit = scaledBy(a.Vertices[0].Emit, 1+1e-5)
+		}},
+		{name: "a solution that is none", algorithm: "als", changes: true, says: "is off by", mutate: func(a *feature.Algorithm) {
+			a.Vertices[0].Emit = scaledBy(a.Vertices[0].Emit, 1+1e-3)
+		}},
+		{name: "another epsilon", algorithm: "lp", says: "is active", set: func(r *run) { r.problem.Epsilon *= 4 }},
+		{name: "changes that are lost", algorithm: "lp", changes: true, kept: true, says: "is kept as what it has sent"},
+	} {
+		t.Run(m.name, func(t *testing.T) {
+			for _, mutated := range []bool{false, true} {
+				w := schema.New[configs.Workload]("").Default()
+				w.Algorithm, w.Schedule, w.Iterations = configs.Algorithm(m.algorithm), "strict", 9
+				w.Features.Changes = m.changes
+				if m.kept {
+					w.Features.Unsent, w.Features.Epsilon = "kept", 0.02
+				}
+				a, err := feature.ByName(m.algorithm)
+				require.NoError(t, err)
+				own := *a
+				own.Edges, own.Vertices = slices.Clone(a.Edges), slices.Clone(a.Vertices)
+				if mutated && m.mutate != nil {
+					m.mutate(&own)
+				}
+				g, err := graph.Load(graphspec.Graph{
+					RMAT: &graphspec.RMAT{Scale: 6, EdgeFactor: 6, A: 0.57, B: 0.19, C: 0.19}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 9},
+				})
+				require.NoError(t, err)
+				d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
+				require.NoError(t, err)
+				r, err := planOf(&own, &w, d.Shape(), g)
+				require.NoError(t, err)
+				if kept := r.Kept; mutated && m.kept { // the device's kernels are made without
+					r.Plan.Kept = false
+					require.NoError(t, r.open(d, g, &w))
+					r.Plan.Kept = kept
+				} else {
+					require.NoError(t, r.open(d, g, &w))
+					if mutated && m.set != nil {
+						m.set(r)
+					}
+				}
+				_, err = r.do(context.Background(), &w)
+				if !mutated {
+					require.NoError(t, err)
+					continue
+				}
+				require.ErrorContains(t, err, m.says)
+			}
+		})
+	}
+}
+
+// scaledBy has a function of vertices come to a multiple.
+func scaledBy(own func(*feature.Group, ir.Value, func(string) feature.Feature) feature.Feature, by float32) func(*feature.Group, ir.Value, func(string) feature.Feature) feature.Feature {
+	return func(g *feature.Group, v ir.Value, left func(string) feature.Feature) feature.Feature {
+		x := own(g, v, left)
+		return g.Let(func(i feature.Index) ir.Value { return g.Mul(x.At(i), g.F32(by)) })
+	}
+}

@@ -1,0 +1,351 @@
+// Package featured runs algorithms on features (package feature) on a device: edges are dealt out by any schedule, graph
+// units' too, and what lanes do with them is the algorithm's.
+package featured
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"heddle/configs"
+	"heddle/kernels/algorithm"
+	"heddle/kernels/compose"
+	"heddle/kernels/emit"
+	"heddle/kernels/feature"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+)
+
+// Result is what a run came to.
+type Result struct {
+	Plan       string
+	Launched   []compose.Launched
+	Steps      int   // super-steps
+	Traversals int   // of edges: one a super-step, or one for each function of edges that is a kernel, and those before the first
+	Active     []int // vertices whose edges were handled, by super-step
+	Converged  bool  // no feature changed by more than epsilon any more
+	Values     []uint32
+	Layout     []graph.Region
+	Times      host.Times
+	Verified   bool
+}
+
+// run is the state of one.
+type run struct {
+	*feature.Plan
+	problem  *feature.Problem
+	session  *compose.Session
+	lone     []*compose.EdgeOperator
+	edges    []*compose.EdgeOperator
+	vertices []*compose.VertexOperator
+}
+
+// Name says what was chosen.
+func Name(w *configs.Workload) string {
+	f := &w.Features
+	aware, changes := "NFA", "NCD"
+	if f.Aware {
+		aware = "FA"
+	}
+	if f.Changes {
+		changes = "CD-" + string(f.Unsent)
+	}
+	return fmt.Sprintf("%s-%d/%s/%s/%s/fold-%s", w.Algorithm, f.Count, w.Schedule, aware, changes, f.Folding)
+}
+
+// Check refuses a workload that does not go together.
+func Check(w *configs.Workload, shape host.Shape) error {
+	for _, c := range []struct {
+		key      string
+		value    configs.Choice
+		expected []configs.Choice
+	}{
+		{"kernel", w.Kernel, []configs.Choice{configs.Compiled}},
+		{"direction", w.Direction, []configs.Choice{configs.Auto, "push"}},
+		{"active_set", w.ActiveSet, []configs.Choice{configs.Auto}},
+		{"dedup", w.Dedup, []configs.Choice{configs.Auto, "none"}},
+	} {
+		if !slices.Contains(c.expected, c.value) {
+			return &compose.KeyError{Key: "workload." + c.key, Msg: fmt.Sprintf(" = %s: %s pushes along the edges of vertices in a bit-vector of its own: expected %s", c.value, w.Algorithm, c.expected[len(c.expected)-1])}
+		}
+	}
+	if w.Tolerance != 0 {
+		return &compose.KeyError{Key: "workload.tolerance", Msg: fmt.Sprintf(" = %g: %s ends by workload.features.epsilon: expected 0, the default", w.Tolerance, w.Algorithm)}
+	}
+	if w.Features.Unsent != "lost" && !w.Features.Changes {
+		return &compose.KeyError{Key: "workload.features.unsent", Msg: fmt.Sprintf(" = %s: everything is sent without change_driven: expected lost, the default", w.Features.Unsent)}
+	}
+	r, err := plan(w, shape, nil)
+	if err != nil {
+		return err
+	}
+	for _, o := range append(r.lone, r.edges...) {
+		if err := o.Plan.Runs(shape); err != nil {
+			return err
+		}
+	}
+	if need := 4 * r.ScratchpadWords(); need > shape.ScratchpadBytes {
+		return &compose.KeyError{Key: "workload.features.folding", Msg: fmt.Sprintf(
+			" = scratchpad: what functions leave for each other takes %d bytes of a core's scratchpad, and there are %d (machine.core.scratchpad_bytes): expected registers or none, features.aware true, or fewer features or warps_per_core", need, shape.ScratchpadBytes)}
+	}
+	return nil
+}
+
+// plan makes the plan and the operators. Without a graph its weights are none.
+func plan(w *configs.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
+	a, err := feature.ByName(string(w.Algorithm))
+	if err != nil {
+		return nil, err
+	}
+	return planOf(a, w, shape, g)
+}
+
+func planOf(a *feature.Algorithm, w *configs.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
+	f := &w.Features
+	warps := shape.Warps
+	if w.WarpsPerCore > 0 {
+		warps = min(w.WarpsPerCore, warps)
+	}
+	r := &run{Plan: &feature.Plan{
+		Algorithm: a, K: f.Count, Aware: f.Aware, Changes: f.Changes, Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding),
+		Lanes: shape.Threads, Warps: warps,
+	}}
+	weights := graph.NoWeights
+	if g != nil {
+		weights = g.WeightKind()
+	}
+	add := func(list *[]*compose.EdgeOperator, kernels [][]feature.EdgeFunc, all bool) error {
+		for _, funcs := range kernels {
+			name := ""
+			for i := range funcs {
+				if i > 0 {
+					name += "+"
+				}
+				name += funcs[i].Name
+			}
+			o, err := r.edgeOperator(name, w, funcs, all, weights)
+			if err != nil {
+				return err
+			}
+			*list = append(*list, o)
+		}
+		return nil
+	}
+	if err := add(&r.lone, r.LoneKernels(), true); err != nil {
+		return nil, err
+	}
+	if err := add(&r.edges, r.EdgeKernels(), !r.Changes); err != nil {
+		return nil, err
+	}
+	kernels := r.VertexKernels()
+	for i, funcs := range kernels {
+		r.vertices = append(r.vertices, &compose.VertexOperator{
+			Name:  funcs[len(funcs)-1].Name,
+			Whole: func(k *emit.Kernel) { r.VertexKernel(k, funcs, i == len(kernels)-1) },
+		})
+	}
+	return r, nil
+}
+
+// edgeOperator is a kernel over the edges of active vertices, or of all.
+func (r *run) edgeOperator(name string, w *configs.Workload, funcs []feature.EdgeFunc, all bool, weights graph.WeightKind) (*compose.EdgeOperator, error) {
+	var walk *feature.Walk
+	a := &algorithm.Algorithm{
+		Name: name, Dense: all, Silent: true, PushOnly: true, Sum: emit.AddF32, Into: "none",
+		Before: func(k *emit.Kernel) { walk = r.Walk(k, funcs) },
+		Body:   func(_ *emit.Kernel, e *layout.Edge, _ func(ir.Value)) { walk.Edge(e) },
+	}
+	if !all {
+		a.SrcFilter = r.IsActive
+	}
+	own := *w
+	own.Direction, own.ActiveSet, own.Dedup = "push", "counter", "none"
+	return compose.NewEdgeOperator(name, a, own, weights)
+}
+
+// accepts refuses graphs, and layouts by which edges' features are not found.
+func (r *run) accepts(w *configs.Workload, g *graph.Graph) error {
+	for _, o := range append(r.lone, r.edges...) {
+		for _, x := range r.Properties {
+			switch l := o.Plan.Layout.Name; {
+			case !x.Edges:
+			case l != "csr" && l != "coo":
+				return &compose.KeyError{Key: "workload.layout", Msg: fmt.Sprintf(" = %s: edges of %s have features, by their numbers in csr: expected csr, coo or auto", l, r.Name)}
+			case o.Plan.Schedule.Reads:
+				return &compose.KeyError{Key: "workload.schedule", Msg: fmt.Sprintf(" = %s: edges of %s have features, by their numbers, and the graph unit hands out none: expected another schedule", w.Schedule, r.Name)}
+			}
+		}
+	}
+	if r.Accepts != nil {
+		return r.Accepts(g)
+	}
+	return nil
+}
+
+// open places everything.
+func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err error) {
+	f := &w.Features
+	r.problem = &feature.Problem{
+		Graph: g, K: r.K, Damping: float32(w.Damping), Epsilon: float32(f.Epsilon), Lambda: float32(f.Lambda), Seed: w.Seed, Changes: r.Changes, Kept: r.Kept,
+	}
+	var arrays []graph.Array
+	n, m := g.Vertices(), g.Edges()
+	add := func(name string, words int, data []float32) {
+		bits := make([]uint32, words)
+		for i, x := range data {
+			bits[i] = math.Float32bits(x)
+		}
+		arrays = append(arrays, graph.Array{Name: name, Data: bits})
+	}
+	list := append([]feature.Property{}, r.Properties...)
+	for _, x := range append(list, r.Left()...) {
+		words, of := x.Words(r.K), n
+		if x.Edges {
+			of = m
+		}
+		if uint64(words)*uint64(of) > math.MaxUint32/4 {
+			return &compose.KeyError{Key: "workload.features.count", Msg: fmt.Sprintf(" = %d: property %s of %d vertices or edges takes more than the 4 GiB of the machine's addresses: expected fewer features, or a smaller graph", r.K, x.Name, of)}
+		}
+		add(x.Name, words*of, r.problem.Data(&x))
+	}
+	add(feature.Now, n*r.K, r.First(r.problem))
+	if r.Changes {
+		add(feature.Before, n*r.K, nil)
+	}
+	active := make([]uint32, (n+r.Lanes-1)/r.Lanes)
+	for v := range n {
+		active[v/r.Lanes] |= 1 << (v % r.Lanes)
+	}
+	arrays = append(arrays, graph.Array{Name: feature.Active, Data: active}, graph.Array{Name: feature.Count, Data: []uint32{0}})
+	words := map[string]uint32{
+		feature.WordDamping: math.Float32bits(r.problem.Damping), feature.WordEpsilon: math.Float32bits(r.problem.Epsilon),
+		feature.WordLambda: math.Float32bits(r.problem.Lambda),
+	}
+	r.session, err = compose.NewSession(d, g, *w, compose.Parts{
+		Arrays: arrays, Edges: append(append([]*compose.EdgeOperator{}, r.lone...), r.edges...), Vertices: r.vertices,
+		Transposed: func(*compose.EdgeOperator) bool { return false },
+		Words:      func() map[string]uint32 { return words },
+	})
+	return err
+}
+
+// Rehearse does what Run does before its first launch.
+func Rehearse(d *host.Rehearsal, g *graph.Graph, w *configs.Workload) (m compose.Memory, err error) {
+	r, err := plan(w, d.Shape(), g)
+	if err == nil {
+		err = r.accepts(w, g)
+	}
+	if err == nil {
+		err = Check(w, d.Shape())
+	}
+	if err == nil {
+		err = r.open(d, g, w)
+	}
+	if err != nil {
+		return m, err
+	}
+	m = r.session.Memory()
+	for _, x := range r.Properties {
+		if x.Sum { // followed in float64, twice
+			m.Own += 16 * uint64(g.Vertices()*x.Words(r.K))
+		}
+	}
+	return m, nil
+}
+
+// mostSteps ends runs that do not converge.
+const mostSteps = 1000
+
+// Run computes what a workload says, and checks every super-step. After an error the result has what was done so far.
+func Run(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (res Result, err error) {
+	r, err := plan(w, d.Shape(), g)
+	if err == nil {
+		err = r.accepts(w, g)
+	}
+	if err == nil {
+		err = Check(w, d.Shape())
+	}
+	if err == nil {
+		err = r.open(d, g, w)
+	}
+	if err != nil {
+		return res, err
+	}
+	res, err = r.do(ctx, w)
+	res.Plan = Name(w)
+	return res, err
+}
+
+// do runs what has been placed.
+func (r *run) do(ctx context.Context, w *configs.Workload) (res Result, err error) {
+	defer func() {
+		s := r.session
+		res.Launched, res.Traversals, res.Times, res.Layout, res.Values = s.Launched, s.Steps, s.Times, s.Layout(), s.Array(feature.Now)
+		res.Verified = err == nil
+	}()
+	c := feature.NewChecker(r.Plan, r.problem, r.session.Array)
+	for _, o := range r.lone {
+		if _, err := r.session.Edges(ctx, o, nil); err != nil {
+			return res, err
+		}
+	}
+	if err := c.Lone(); err != nil {
+		return res, err
+	}
+	most := cmp.Or(w.Iterations, r.Algorithm.Steps, mostSteps)
+	for res.Steps < most && !res.Converged {
+		changed, err := r.superStep(ctx, c)
+		if err != nil {
+			return res, fmt.Errorf("super-step %d: %w", res.Steps+1, err)
+		}
+		res.Steps++
+		res.Active = append(res.Active, changed)
+		res.Converged = changed == 0
+	}
+	if !res.Converged && most == mostSteps && w.Iterations == 0 {
+		return res, fmt.Errorf("after %d super-steps a feature still changes by more than workload.features.epsilon, %g: expected a greater one, or workload.max_iterations", res.Steps, w.Features.Epsilon)
+	}
+	return res, c.Ended()
+}
+
+// superStep runs one, and returns how many vertices have changed.
+func (r *run) superStep(ctx context.Context, c *feature.Checker) (changed int, err error) {
+	c.Begin()
+	in := &compose.Frontier{}
+	if !r.Changes {
+		in = nil
+	}
+	for _, o := range r.edges {
+		from := len(r.session.Launched)
+		if _, err := r.session.Edges(ctx, o, in); err != nil {
+			return 0, err
+		}
+		var handled uint64
+		for i := range r.session.Launched[from:] {
+			handled += r.session.Launched[from+i].Edges
+		}
+		if handled != c.Edges() {
+			return 0, fmt.Errorf("%s has handled %d edges: expected %d", o.Name, handled, c.Edges())
+		}
+	}
+	if err := c.Gathered(); err != nil {
+		return 0, err
+	}
+	sums := map[string][]uint32{}
+	for _, x := range r.Properties {
+		if !x.Edges {
+			sums[x.Name] = r.session.Array(x.Name)
+		}
+	}
+	r.session.Write(feature.Count, 0, 0)
+	for _, o := range r.vertices {
+		if _, err := r.session.Vertices(ctx, o, nil); err != nil {
+			return 0, err
+		}
+	}
+	return int(r.session.Read(feature.Count, 0)), c.Updated(sums)
+}

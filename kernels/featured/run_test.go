@@ -1,0 +1,134 @@
+package featured_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/accel"
+	"heddle/configs"
+	"heddle/configs/schema"
+	"heddle/isa/emu"
+	"heddle/kernels/compose"
+	"heddle/kernels/feature"
+	"heddle/kernels/featured"
+	"heddle/kernels/graph"
+	"heddle/kernels/graph/graphspec"
+	"heddle/kernels/host"
+	"heddle/kernels/layout"
+	"heddle/units"
+)
+
+// workload is one with the defaults.
+func workload() configs.Workload { return schema.New[configs.Workload]("").Default() }
+
+// untimed is a machine with the unit that a schedule needs.
+func untimed(t *testing.T, cfg emu.Config, w *configs.Workload) host.Device {
+	t.Helper()
+	var unit accel.Spec
+	if s, err := units.Schedule(string(w.Schedule)); err == nil && s.Unit != "" {
+		unit = configs.DefaultUnit(units.ByName(s.Unit))
+	}
+	d, err := host.NewUntimed(cfg, unit)
+	require.NoError(t, err)
+	return d
+}
+
+// pick draws one of a list.
+func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
+
+// TestRandomRuns draws every choice that features have, on machines of every width, with every schedule and layout: a run is
+// refused for a reason, or every super-step of it is right.
+func TestRandomRuns(t *testing.T) {
+	ran, refused := map[string]int{}, 0
+	for seed := range uint64(250) {
+		r := rand.New(rand.NewPCG(seed, 41))
+		w := workload()
+		w.Algorithm = configs.Algorithm(pick(r, feature.Algorithms()).Name)
+		w.Schedule, w.Layout = configs.Schedule(pick(r, units.Schedules()).Name), configs.Auto
+		if r.IntN(3) == 0 {
+			w.Layout = configs.Layout(pick(r, layout.Layouts()).Name)
+		}
+		w.Features = configs.Features{
+			Count: pick(r, []int{1, 2, 3, 4, 5, 7, 8, 1 + r.IntN(128)}), Aware: r.IntN(3) > 0, Changes: r.IntN(2) == 0,
+			Epsilon: pick(r, []float64{0, 1e-4, 1e-3, 0.1, 1e9}), Unsent: pick(r, []configs.Choice{"lost", "kept"}),
+			Folding: configs.Choice(pick(r, feature.Foldings())), Lambda: pick(r, []float64{1e-3, 0.05, 10}),
+		}
+		w.Damping, w.Seed = pick(r, []float64{0, 0.5, 0.85, 1, r.Float64()}), r.Uint64()
+		w.Iterations = 1 + r.IntN(6)
+		lanes := 1 << r.IntN(6)
+		cfg := emu.Config{Cores: 1 + r.IntN(3), Warps: 1 + r.IntN(4), Threads: lanes, ScratchpadBytes: 1 << (10 + r.IntN(7)), Quantum: 1 + r.IntN(200), MaxInstrs: 1 << 28}
+		g := randomGraph(t, r)
+		name := fmt.Sprintf("%d: %s, %d vertices, %d lanes, %+v, layout %s", seed, featured.Name(&w), g.Vertices(), lanes, w.Features, w.Layout)
+		d := untimed(t, cfg, &w)
+		if err := featured.Check(&w, d.Shape()); err != nil {
+			require.True(t, isRefusal(err), "%s: %v", name, err)
+			refused++
+			continue
+		}
+		res, err := featured.Run(context.Background(), d, g, &w)
+		if err != nil && isRefusal(err) {
+			refused++
+			continue
+		}
+		require.NoError(t, err, name)
+		require.True(t, res.Verified)
+		ran[string(w.Algorithm)]++
+	}
+	t.Log(ran, refused)
+	for _, a := range feature.Algorithms() {
+		require.Greater(t, ran[a.Name], 15, a.Name)
+	}
+}
+
+// isRefusal reports whether an error says which choice does not go together with the others.
+func isRefusal(err error) bool {
+	var plan *compose.Refused
+	var key *compose.KeyError
+	return errors.As(err, &plan) || errors.As(err, &key)
+}
+
+// randomGraph may have vertices without edges, loops and duplicates.
+func randomGraph(t *testing.T, r *rand.Rand) *graph.Graph {
+	t.Helper()
+	l, err := graphspec.Schema.Load(schema.Input{Set: []string{
+		fmt.Sprint("rmat.scale=", 1+r.IntN(6)), fmt.Sprint("rmat.edge_factor=", 1+r.IntN(6)), fmt.Sprint("rmat.seed=", r.Uint64()),
+		"weights.from=" + pick(r, []string{"random", "unit"}), fmt.Sprint("weights.max=", 1+r.IntN(64)), fmt.Sprint("clean.symmetrise=", r.IntN(2) == 0),
+	}})
+	require.NoError(t, err)
+	g, err := graph.Load(l.Value)
+	require.NoError(t, err)
+	return g
+}
+
+// TestChoicesAgree: who computes which feature changes nothing of which vertices are active, and kept changes come to the
+// same labels as everything sent anew, within what epsilon leaves open.
+func TestChoicesAgree(t *testing.T) {
+	g, err := graph.Load(graphspec.Graph{
+		RMAT: &graphspec.RMAT{Scale: 7, EdgeFactor: 8, A: 0.57, B: 0.19, C: 0.19}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 64},
+	})
+	require.NoError(t, err)
+	for _, a := range feature.Algorithms() {
+		var all []featured.Result
+		for _, aware := range []bool{false, true} {
+			for _, fold := range feature.Foldings() {
+				w := workload()
+				w.Algorithm, w.Schedule = configs.Algorithm(a.Name), "warp"
+				w.Features.Aware, w.Features.Changes, w.Features.Folding = aware, false, configs.Choice(fold)
+				res, err := featured.Run(context.Background(), untimed(t, emu.Config{Cores: 2, Warps: 4, Threads: 8}, &w), g, &w)
+				require.NoError(t, err, featured.Name(&w))
+				require.True(t, res.Converged || a.Steps > 0)
+				require.Greater(t, res.Steps, 3)
+				all = append(all, res)
+			}
+		}
+		for _, res := range all[1:] {
+			require.InDelta(t, all[0].Steps, res.Steps, 1, a.Name)
+			require.Equal(t, all[0].Active[:2], res.Active[:2], a.Name)
+		}
+	}
+}
