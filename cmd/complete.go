@@ -39,7 +39,10 @@ func complete(c *cobra.Command, root string) {
 			return beginning(of(), typed), cobra.ShellCompDirectiveDefault
 		}
 	}
-	for flag, of := range map[string]func() []string{"set": keyNames, "machine": configs.MachineNames, "launcher": func() []string { return []string{localLauncher, slurmLauncher} }} {
+	for flag, of := range map[string]func() []string{
+		"set": keyNames, "machine": configs.MachineNames,
+		"launcher": func() []string { return []string{localLauncher, slurmLauncher} },
+	} {
 		if c.Flags().Lookup(flag) == nil {
 			continue
 		}

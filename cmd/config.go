@@ -75,7 +75,8 @@ func newConfigShow() *cobra.Command {
 		},
 	}
 	f.add(c)
-	c.Flags().IntVar(&point, "point", 0, "print the configuration of the `n`-th point of an experiment alone, as heddle run numbers them from 1; heddle run takes it")
+	c.Flags().IntVar(&point, "point", 0,
+		"print the configuration of the `n`-th point of an experiment alone, as heddle run numbers them from 1; heddle run takes it")
 	return c
 }
 

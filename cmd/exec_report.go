@@ -27,7 +27,8 @@ type hotFlags struct {
 }
 
 func (f *hotFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.to, "report", "", "say where the schedulers' time went: stalls, phases, hottest instructions and source lines, on stdout, or as an HTML page in a `file` (--report=hot.html; docs/guide/looking.md)")
+	c.Flags().StringVar(&f.to, "report", "",
+		"say where the schedulers' time went: stalls, phases, hottest instructions and source lines, on stdout, or as an HTML page in a `file` (--report=hot.html; docs/guide/looking.md)")
 	c.Flags().Lookup("report").NoOptDefVal = "-"
 }
 

@@ -94,7 +94,9 @@ graph-processing hardware units plugged into its cores.
 	fitHelp(root)
 	root.SetVersionTemplate("heddle {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newFigure(), newExec(), newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(), newGt(), newCLI(), newMan(), newTune())
+	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newFigure(), newExec(), newConfig(),
+		newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(),
+		newGt(), newCLI(), newMan(), newTune())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)

@@ -83,7 +83,8 @@ func (f *resultsFlags) show() *cobra.Command {
 		cobra.ExactArgs(2), f.showPoint))
 	c.Flags().StringVar(&f.stats, "stats", "", "only statistics whose name matches the `regexp`")
 	c.Flags().BoolVar(&f.all, "all", false, "also the statistics of each core, cache and DRAM channel")
-	c.Flags().BoolVar(&f.steps, "steps", false, "the kernels of each super-step instead of the whole point's statistics: frontier, edges, imbalance, atomics, barriers, shuffles, phases")
+	c.Flags().BoolVar(&f.steps, "steps", false,
+		"the kernels of each super-step instead of the whole point's statistics: frontier, edges, imbalance, atomics, barriers, shuffles, phases")
 	c.Flags().BoolVar(&f.rows, "samples", false, "show the intervals of its run (stats.interval) instead; --stats chooses columns")
 	c.Flags().BoolVar(&f.config, "config", false, "print the point's configuration, which heddle run takes")
 	return c
@@ -246,7 +247,10 @@ func (f *resultsFlags) listPoints(w io.Writer, name string) error {
 	}
 	t, speedups := newTable(w, "point", "axes", "cycles", "speedup", "verified", "seconds"), store.Speedups(points)
 	for _, p := range points {
-		t.AppendRow(table.Row{p.Position + 1, label(&p), experiment.Cycles(p.Cycles, p.Half), speedupText(speedups, p.Position), verdictText(&p), fmt.Sprintf("%.2f", p.Seconds)})
+		t.AppendRow(table.Row{
+			p.Position + 1, label(&p), experiment.Cycles(p.Cycles, p.Half), speedupText(speedups, p.Position),
+			verdictText(&p), fmt.Sprintf("%.2f", p.Seconds),
+		})
 	}
 	t.Render()
 	return nil
@@ -363,7 +367,8 @@ func printPoint(w io.Writer, p *store.Point, phases []experiment.Phase, speedup 
 	if p.Error != "" {
 		fmt.Fprintf(w, "error     %s\n", plain.Lines(p.Error))
 	}
-	fmt.Fprintf(w, "graph     sha256 %s\nprogram   %s\nfinished  %s, after %.2f s\n\n", plain.Line(p.Graph), plain.Line(p.Version), plain.Line(p.Finished), p.Seconds)
+	fmt.Fprintf(w, "graph     sha256 %s\nprogram   %s\nfinished  %s, after %.2f s\n\n", plain.Line(p.Graph),
+		plain.Line(p.Version), plain.Line(p.Finished), p.Seconds)
 	printPhases(w, phases)
 	t := newTable(w, "statistic", "value", "unit", "meaning")
 	for _, s := range p.Stats {
@@ -390,7 +395,8 @@ func (f *resultsFlags) compare(w io.Writer, args []string) error {
 	if f.json {
 		return printJSON(w, c)
 	}
-	fmt.Fprintf(w, "A  %s, heddle %s\nB  %s, heddle %s\n", plain.Line(f.path(args[0])), plain.Line(ofA.Version), plain.Line(f.path(args[1])), plain.Line(ofB.Version))
+	fmt.Fprintf(w, "A  %s, heddle %s\nB  %s, heddle %s\n", plain.Line(f.path(args[0])), plain.Line(ofA.Version),
+		plain.Line(f.path(args[1])), plain.Line(ofB.Version))
 	for _, d := range experiment.ConfigDifferences(ofA.Config, ofB.Config) {
 		fmt.Fprintf(w, "   %s\n", plain.Line(d))
 	}

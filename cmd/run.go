@@ -103,7 +103,8 @@ func (f *runFlags) add(c *cobra.Command) {
 	fl.StringVar(&f.out, "out", "results", "`directory` under which the results' directory is made")
 	fl.IntVar(&f.jobs, "jobs", resources.Processors(), "points that run at the same time")
 	fl.IntVar(&f.threads, "threads", 0, "processors that simulate one point; no figure depends on it (0: run.threads of the experiment, or what --jobs leaves)")
-	fl.DurationVar(&f.checkpoint, "checkpoint", 0, "time between checkpoints of a point, from which it goes on if the run is killed, such as 10m; 0 for none (default: run.checkpoint of the experiment)")
+	fl.DurationVar(&f.checkpoint, "checkpoint", 0,
+		"time between checkpoints of a point, from which it goes on if the run is killed, such as 10m; 0 for none (default: run.checkpoint of the experiment)")
 	fl.Lookup("jobs").DefValue = "as many as processors" // the same in documentation, wherever it is made
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
 	fl.BoolVar(&f.invariants, "check", false, "check the invariants of every message between units (without it: the units' own counts only)")
@@ -231,7 +232,10 @@ func (f *runFlags) limitMemory() experiment.Room {
 }
 
 func (f *runFlags) runner(points []experiment.Point) *experiment.Runner {
-	return &experiment.Runner{Points: points, Jobs: f.jobs, Threads: f.threads, MaxCycles: f.maxCycles, Check: f.invariants, TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit)}
+	return &experiment.Runner{
+		Points: points, Jobs: f.jobs, Threads: f.threads, MaxCycles: f.maxCycles, Check: f.invariants,
+		TimeLimit: f.timeLimit, MemoryLimit: uint64(f.memoryLimit),
+	}
 }
 
 // command reconstructs the command line without `--set name=`.
@@ -566,7 +570,10 @@ func (s *session) verdict(outcomes []experiment.Outcome) error {
 	}
 	var code *codeError
 	if errors.As(first, &code) && code.code != exitInterrupted {
-		return &codeError{code.code, fmt.Errorf("%w\n(%d of %d points failed; all are in %s)", code.err, failures, len(outcomes), filepath.Join(s.dir, "summary.json"))}
+		return &codeError{
+			code.code,
+			fmt.Errorf("%w\n(%d of %d points failed; all are in %s)", code.err, failures, len(outcomes), filepath.Join(s.dir, "summary.json")),
+		}
 	}
 	return first
 }
@@ -627,7 +634,8 @@ func (s *session) Finished(o experiment.Outcome) {
 	case o.Replay != "":
 		s.logf("%s: %s: %d cycles in %.2f s", o.Replay, label, o.Cycles, o.Seconds)
 	default:
-		s.logf("verified: %s: %d%s cycles in %.2f s, %.3f s of these for the layout", label, o.Cycles, experiment.Within(o.Half, float64(o.Cycles)), o.Seconds, o.Building)
+		s.logf("verified: %s: %d%s cycles in %.2f s, %.3f s of these for the layout", label, o.Cycles,
+			experiment.Within(o.Half, float64(o.Cycles)), o.Seconds, o.Building)
 	}
 	if err := s.book.Put(o); err != nil { // the work would be lost
 		s.logf("%v", err)

@@ -19,7 +19,10 @@ func printPhases(w io.Writer, phases []experiment.Phase) {
 	}
 	t := newTable(w, "phase", "share", "scheduler-cycles", "warp-cycles", "warp instructions")
 	for _, p := range phases {
-		t.AppendRow(table.Row{p.Name, fmt.Sprintf("%.1f %%", 100*p.Share), experiment.Thousands(p.Cycles), experiment.Thousands(p.Warps), experiment.Thousands(p.Instrs)})
+		t.AppendRow(table.Row{
+			p.Name, fmt.Sprintf("%.1f %%", 100*p.Share), experiment.Thousands(p.Cycles), experiment.Thousands(p.Warps),
+			experiment.Thousands(p.Instrs),
+		})
 	}
 	t.SetColumnConfigs(rightFrom(2, 5))
 	t.Render()

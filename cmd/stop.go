@@ -29,7 +29,8 @@ type stopFlags struct {
 
 func (f *stopFlags) add(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.at, "break", "", "stop at the first issue of the instruction at `PLACE`: an address, SYMBOL or SYMBOL+OFFSET, and ,core=N,warp=N behind it (docs/guide/looking.md)")
+	fl.StringVar(&f.at, "break", "",
+		"stop at the first issue of the instruction at `PLACE`: an address, SYMBOL or SYMBOL+OFFSET, and ,core=N,warp=N behind it (docs/guide/looking.md)")
 	fl.Uint64Var(&f.cycle, "at-cycle", 0, "stop when this `cycle` of the machine's clock is over")
 	fl.BoolVar(&f.dump, "dump", false, "where the run is stopped, print what the machine holds; --window cores=..,warps=.. says of which")
 }

@@ -66,7 +66,8 @@ func (f *recordFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return failed(err)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %s cycles, verified, recorded in %.1f s\n", experiment.Label(r.Points[i].Axes), experiment.Thousands(o.Cycles), time.Since(start).Seconds())
+	fmt.Fprintf(c.OutOrStdout(), "%s: %s cycles, verified, recorded in %.1f s\n", experiment.Label(r.Points[i].Axes),
+		experiment.Thousands(o.Cycles), time.Since(start).Seconds())
 	return withTrace(f.out, func(t *traces.File) error { return t.Describe(c.OutOrStdout()) })
 }
 
@@ -142,7 +143,8 @@ func diffTraces(w io.Writer, a, b *traces.File) error {
 		if d.Warp == a.Meta.Shape.Host() {
 			what = "acts"
 		}
-		fmt.Fprintf(w, "launch %d, %s, after %d %s\n  A  %s\n  B  %s\n", d.Launch, a.Meta.Shape.Name(d.Warp), d.At, what, cmp.Or(d.A, "(has ended)"), cmp.Or(d.B, "(has ended)"))
+		fmt.Fprintf(w, "launch %d, %s, after %d %s\n  A  %s\n  B  %s\n", d.Launch, a.Meta.Shape.Name(d.Warp), d.At,
+			what, cmp.Or(d.A, "(has ended)"), cmp.Or(d.B, "(has ended)"))
 	}
 	fmt.Fprintf(w, "%d traces of a warp and launch differ\n", len(all))
 	return &codeError{code: exitFailed}

@@ -72,7 +72,8 @@ func validateSampling(c *cobra.Command, period int, markdown string) error {
 		if err != nil {
 			return failed(err)
 		}
-		fmt.Fprintf(c.ErrOrStderr(), "%d/%d %s, %s: %+.1f %% (± %.1f %%), %.1f times faster\n", i+1, len(cases), r.Graph, r.What(), 100*r.Error(), 100*r.Sampled.Half/r.Sampled.Cycles, r.Faster())
+		fmt.Fprintf(c.ErrOrStderr(), "%d/%d %s, %s: %+.1f %% (± %.1f %%), %.1f times faster\n", i+1, len(cases),
+			r.Graph, r.What(), 100*r.Error(), 100*r.Sampled.Half/r.Sampled.Cycles, r.Faster())
 		rows = append(rows, r)
 	}
 	if markdown == "" {

@@ -35,13 +35,16 @@ var windowNames = []string{"window", "konata", "perfetto", "vcd", "vcd-signals",
 
 func (f *windowFlags) add(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.window, "window", "", "look at these only, for --konata, --perfetto, --vcd and --log: `cycles=A..B,cores=A..B,warps=A..B` (docs/guide/looking.md)")
+	fl.StringVar(&f.window, "window", "",
+		"look at these only, for --konata, --perfetto, --vcd and --log: `cycles=A..B,cores=A..B,warps=A..B` (docs/guide/looking.md)")
 	fl.StringVar(&f.konata, "konata", "", "write every instruction's way through the pipeline to a `file` for the viewer Konata")
 	fl.StringVar(&f.perfetto, "perfetto", "", "write warps, units, caches and memory over time to a `file` for ui.perfetto.dev (Chrome trace; .json.gz is packed)")
 	fl.StringVar(&f.vcd, "vcd", "", "write signals of pipelines, units, caches and memory to a `file` for GTKWave (value change dump)")
-	fl.StringArrayVar(&f.signals, "vcd-signals", nil, "signals for --vcd: `names` with commas between them, in which * stands for any part, or one /regular expression/; again for more (default: all that --list-signals does not mark)")
+	fl.StringArrayVar(&f.signals, "vcd-signals", nil,
+		"signals for --vcd: `names` with commas between them, in which * stands for any part, or one /regular expression/; again for more (default: all that --list-signals does not mark)")
 	fl.BoolVar(&f.list, "list-signals", false, "list the machine's signals for --vcd, and do not run")
-	fl.StringVar(&f.log, "log", "", "write a line for every event that the `filter` chooses: core0.warp3=issue,weaver=fsm,core*.graphpeg=alwt,l2=fill,dram=cmd (docs/guide/looking.md)")
+	fl.StringVar(&f.log, "log", "",
+		"write a line for every event that the `filter` chooses: core0.warp3=issue,weaver=fsm,core*.graphpeg=alwt,l2=fill,dram=cmd (docs/guide/looking.md)")
 	fl.StringVar(&f.logFile, "log-file", "", "write the log to a `file` (default: stderr)")
 	fl.IntVar(&f.bytes, "window-bytes", 256<<20, "`size` over which none of the files grows")
 }

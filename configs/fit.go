@@ -115,10 +115,13 @@ func (m *Machine) unitLine() int {
 // portsSuffice: a cache has at most cache.MaxPorts requesters.
 func portsSuffice(m *Machine) (key, why string) {
 	if n := m.CoresPerSocket*m.Core.Channels() + (m.units()-m.bypasses())/m.Sockets; n > cache.MaxPorts {
-		return "cores_per_socket", fmt.Sprintf("%d cores with %d channels each are %d requesters of an L1D, which serves at most %d", m.CoresPerSocket, m.Core.Channels(), n, cache.MaxPorts)
+		return "cores_per_socket", fmt.Sprintf(
+			"%d cores with %d channels each are %d requesters of an L1D, which serves at most %d", m.CoresPerSocket,
+			m.Core.Channels(), n, cache.MaxPorts)
 	}
 	if n := m.CoresPerSocket * m.Core.FetchWidth; n > cache.MaxPorts {
-		return "core.fetch_width", fmt.Sprintf("%d: %d cores are %d requesters of an L1I, which serves at most %d", m.Core.FetchWidth, m.CoresPerSocket, n, cache.MaxPorts)
+		return "core.fetch_width", fmt.Sprintf("%d: %d cores are %d requesters of an L1I, which serves at most %d",
+			m.Core.FetchWidth, m.CoresPerSocket, n, cache.MaxPorts)
 	}
 	if m.L2 == nil {
 		return "", ""
@@ -131,7 +134,9 @@ func portsSuffice(m *Machine) (key, why string) {
 		if m.bypasses() > 0 {
 			who = "L1s and graph units"
 		}
-		return "sockets", fmt.Sprintf("%d: their %s have %d ports to the L2, which serves at most %d; a concentrator in front of it is shared", m.Sockets, who, n, cache.MaxPorts)
+		return "sockets", fmt.Sprintf(
+			"%d: their %s have %d ports to the L2, which serves at most %d; a concentrator in front of it is shared",
+			m.Sockets, who, n, cache.MaxPorts)
 	}
 	return "", ""
 }

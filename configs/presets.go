@@ -96,7 +96,10 @@ func input(kind, name string, env, set []string) (schema.Input, error) {
 }
 
 // otherVariables are ours, but not of the configuration.
-var otherVariables = []string{"HEDDLE_REQUIRE_TOOLS", "HEDDLE_QEMU_CASES", "HEDDLE_QEMU_SEED", "HEDDLE_SIMT_CASES", "HEDDLE_DRAM_FULL", "HEDDLE_MEMORY_CASES", "HEDDLE_MEMORY_SEED", "HEDDLE_KERNEL_CASES", "HEDDLE_KERNEL_SEED", "HEDDLE_COMPOSE_ALL"}
+var otherVariables = []string{
+	"HEDDLE_REQUIRE_TOOLS", "HEDDLE_QEMU_CASES", "HEDDLE_QEMU_SEED", "HEDDLE_SIMT_CASES", "HEDDLE_DRAM_FULL",
+	"HEDDLE_MEMORY_CASES", "HEDDLE_MEMORY_SEED", "HEDDLE_KERNEL_CASES", "HEDDLE_KERNEL_SEED", "HEDDLE_COMPOSE_ALL",
+}
 
 // variables are the environment's names of keys: those of an experiment may be set
 // while a machine is loaded, and the other way round.

@@ -47,7 +47,10 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Results, error) {
 		return nil, fmt.Errorf("options Jobs %d, Threads %d, TimeLimit %v: expected none below 0", o.Jobs, o.Threads, o.TimeLimit)
 	}
 	jobs := max(1, o.Jobs)
-	r := &experiment.Runner{Points: e.points, Jobs: jobs, Threads: o.Threads, MaxCycles: o.MaxCycles, Check: o.Check, TimeLimit: o.TimeLimit, MemoryLimit: o.MemoryLimit}
+	r := &experiment.Runner{
+		Points: e.points, Jobs: jobs, Threads: o.Threads, MaxCycles: o.MaxCycles, Check: o.Check,
+		TimeLimit: o.TimeLimit, MemoryLimit: o.MemoryLimit,
+	}
 	if r.Threads == 0 {
 		r.Threads = e.loaded.Value.Run.Threads
 	}

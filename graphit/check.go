@@ -253,7 +253,10 @@ func (t *Type) isNumber() bool  { return t.isInteger() || t.isReal() }
 // IsReal reports whether values of the type are not whole.
 func (t *Type) IsReal() bool { return t.isReal() }
 
-var kindNames = [...]string{"nothing", "int", "uint", "float", "double", "bool", "string", "", "vertexset", "edgeset", "vector", "list", "priority_queue", "a function"}
+var kindNames = [...]string{
+	"nothing", "int", "uint", "float", "double", "bool", "string", "", "vertexset", "edgeset", "vector", "list",
+	"priority_queue", "a function",
+}
 
 // String is the type as a program has it.
 func (t *Type) String() string {

@@ -122,7 +122,10 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 		return nil, err
 	}
 	cores := cfg.Sockets * cfg.CoresPerSocket
-	m.Arch, err = emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Arg: opt.Arg, ScratchpadBytes: cfg.Core.ScratchpadBytes, Out: opt.Out, Divergent: opt.Divergent, Units: m.architecture})
+	m.Arch, err = emu.New(emu.Config{
+		Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Arg: opt.Arg,
+		ScratchpadBytes: cfg.Core.ScratchpadBytes, Out: opt.Out, Divergent: opt.Divergent, Units: m.architecture,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -420,7 +423,10 @@ func direct(w configs.Wires) configs.Wires {
 }
 
 // ports are a core's to an L1, connected together; count is the number of requests sent there.
-func (b *builder) ports(c *core.Core, at clock.Handle, count func() uint64, n int, w configs.Wires, connect func([]*clock.Link[mem.Request], []*clock.Link[mem.Response])) (out []port) {
+func (b *builder) ports(
+	c *core.Core, at clock.Handle, count func() uint64, n int, w configs.Wires,
+	connect func([]*clock.Link[mem.Request], []*clock.Link[mem.Response]),
+) (out []port) {
 	var req []*clock.Link[mem.Request]
 	var rsp []*clock.Link[mem.Response]
 	from := &source{name: c.Name(), count: count, line: uint32(b.cfg.L1D.LineBytes)}

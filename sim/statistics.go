@@ -239,6 +239,8 @@ func (m *Machine) headline() stats.Tree {
 		stats.Ratio("edges_per_cycle", "edges/cycle", "Edges handled a cycle.", float64(s.Edges), t.cycles),
 		stats.Ratio("mpki", "misses/1000 warp instructions", "L1D read misses per 1000 warp instructions.", 1000*t.l1dMisses, warps),
 		stats.Ratio("dram.bytes_per_cycle", "bytes/cycle", "Bytes over the DRAM's data buses, per core cycle.", float64(m.Memory.Bytes()), t.cycles),
-		stats.Constant("dram.peak_bytes_per_cycle", "bytes/cycle", "What the DRAM's data buses can move, per core cycle; 0: no limit, or no DRAM.", peakBytesPerCycle(m.cfg.Memory)),
+		stats.Constant("dram.peak_bytes_per_cycle", "bytes/cycle",
+			"What the DRAM's data buses can move, per core cycle; 0: no limit, or no DRAM.",
+			peakBytesPerCycle(m.cfg.Memory)),
 	)
 }

@@ -69,10 +69,14 @@ func (f *File) Describe(out io.Writer) error {
 		fmt.Fprintf(&b, "memory      %08x..%08x %s\n", r.Addr, uint64(r.Addr)+r.Bytes, r.Name)
 	}
 	for i, l := range m.Launches {
-		fmt.Fprintf(&b, "launch %-4d program %d, arg 0x%08x, %s, super-step %d: %d cycles, %d warp instructions, %d addresses of lanes, %s each\n", i, l.Program, l.Arg, l.label(), l.Step, l.Cycles, l.WarpInstrs, l.LaneAddresses, per(f.addressBytes(i), l.LaneAddresses))
+		fmt.Fprintf(&b,
+			"launch %-4d program %d, arg 0x%08x, %s, super-step %d: %d cycles, %d warp instructions, %d addresses of lanes, %s each\n",
+			i, l.Program, l.Arg, l.label(), l.Step, l.Cycles, l.WarpInstrs, l.LaneAddresses,
+			per(f.addressBytes(i), l.LaneAddresses))
 	}
 	fmt.Fprintf(&b, "in all      %d cycles in %d launches; host overhead %d cycles a launch\n", m.Cycles, len(m.Launches), m.Overhead)
-	fmt.Fprintf(&b, "blocks      %d, %d bytes: %s a warp instruction; addresses %s a lane\n", len(f.index.blocks), t.packed, per(t.packed, t.instrs), per(t.columns[colForms]+t.columns[colLow]+t.columns[colHigh], t.lanes))
+	fmt.Fprintf(&b, "blocks      %d, %d bytes: %s a warp instruction; addresses %s a lane\n", len(f.index.blocks),
+		t.packed, per(t.packed, t.instrs), per(t.columns[colForms]+t.columns[colLow]+t.columns[colHigh], t.lanes))
 	for c, n := range t.columns {
 		if n > 0 {
 			fmt.Fprintf(&b, "  %-11s %d bytes\n", columnNames[c], n)

@@ -167,7 +167,9 @@ func (h *recordedHost) compare(f func(addr uint32, now []byte) bool) {
 func (h *recordedHost) end(p *isa.Program) (err error) {
 	h.during = false
 	h.compare(func(addr uint32, _ []byte) bool {
-		err = fmt.Errorf("%s: between 0x%08x and 0x%08x the program, or what it carries, has changed what graph units read by themselves: a trace holds that as it was before the launch", p.Name, addr, addr+4*entryWords)
+		err = fmt.Errorf(
+			"%s: between 0x%08x and 0x%08x the program, or what it carries, has changed what graph units read by themselves: a trace holds that as it was before the launch",
+			p.Name, addr, addr+4*entryWords)
 		return false
 	})
 	return err

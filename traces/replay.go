@@ -25,7 +25,9 @@ type Replayer struct {
 // NewReplayer prepares a replay. It refuses machines of another shape.
 func NewReplayer(f *File, shape Shape) (*Replayer, error) {
 	if shape != f.Meta.Shape {
-		return nil, fmt.Errorf("%s was recorded on %v, and the machine has %v: which warp does what follows from that, so the trace cannot be replayed here", f.path, f.Meta.Shape, shape)
+		return nil, fmt.Errorf(
+			"%s was recorded on %v, and the machine has %v: which warp does what follows from that, so the trace cannot be replayed here",
+			f.path, f.Meta.Shape, shape)
 	}
 	return &Replayer{file: f}, nil
 }
@@ -54,7 +56,9 @@ func (r *Replayer) Attach(m *sim.Machine) error {
 	case now == nil || now.Name != was.Name || len(now.Answered) != len(was.Answered):
 		return fmt.Errorf("%s asks a graph unit (%s) that the machine's cores do not have", r.file.path, was.Name)
 	case now.Visible != was.Visible:
-		return fmt.Errorf("%s was recorded with a %s that looks otherwise to programs (%snow %s): what they execute follows from that", r.file.path, was.Name, was.Visible, now.Visible)
+		return fmt.Errorf(
+			"%s was recorded with a %s that looks otherwise to programs (%snow %s): what they execute follows from that",
+			r.file.path, was.Name, was.Visible, now.Visible)
 	}
 	return nil
 }

@@ -210,7 +210,9 @@ func (s *Socket) CheckInvariants(answers uint64) error {
 	in, taken := s.requests.Traffic()
 	back, received := s.answers.Traffic()
 	if in != taken || back != received || back != answers {
-		return fmt.Errorf("invariant violated: %d requests of %d and %d answers of %d came out; the unit says that it has answered %d", taken, in, received, back, answers)
+		return fmt.Errorf(
+			"invariant violated: %d requests of %d and %d answers of %d came out; the unit says that it has answered %d",
+			taken, in, received, back, answers)
 	}
 	return nil
 }

@@ -42,7 +42,8 @@ var entryWaits = [...]string{
 func (m *mshr) describe(cache string, bank, lineShift int) (out []string) {
 	for id := range m.entries {
 		if r := &m.entries[id]; r.state != entryFree {
-			out = append(out, fmt.Sprintf("%s bank %d MSHR %d: address 0x%08x, line 0x%08x, of port %d: %s", cache, bank, id, r.mem.Addr, r.line<<lineShift, r.port, entryWaits[r.state]))
+			out = append(out,
+				fmt.Sprintf("%s bank %d MSHR %d: address 0x%08x, line 0x%08x, of port %d: %s", cache, bank, id, r.mem.Addr, r.line<<lineShift, r.port, entryWaits[r.state]))
 		}
 	}
 	return out

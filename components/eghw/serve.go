@@ -135,7 +135,9 @@ func (e *Engine) legal(r *emu.UnitRequest) error {
 		}
 	}
 	if n := bits.OnesCount32(r.Mask); e.pushed+n > e.vertices.Capacity() {
-		return fmt.Errorf("eghw.push of %d vertices, after %d whose edges have not all been taken: there is a slot for each of the core's %d threads", n, e.pushed, e.vertices.Capacity())
+		return fmt.Errorf(
+			"eghw.push of %d vertices, after %d whose edges have not all been taken: there is a slot for each of the core's %d threads",
+			n, e.pushed, e.vertices.Capacity())
 	}
 	return nil
 }

@@ -77,10 +77,14 @@ func (s Spec) Fits(shape Shape) (key, msg string, ok bool) {
 		return "write_words", fmt.Sprintf("%d, and read_words = %d: expected at least 1", s.WriteWords, s.ReadWords), false
 	}
 	if n, need := s.entries(shape), minEntries(&shape); n < need {
-		return "buffer_entries", fmt.Sprintf("%d: %d lanes and lines of %d bytes need %d, or a pop could wait for ever", n, shape.Threads, shape.LineBytes, need), false
+		return "buffer_entries", fmt.Sprintf(
+			"%d: %d lanes and lines of %d bytes need %d, or a pop could wait for ever", n, shape.Threads,
+			shape.LineBytes, need), false
 	}
 	if n, has := s.ScratchpadBytes(shape), cmp.Or(shape.ScratchpadBytes, emu.DefaultScratchpadBytes); n > has {
-		return "buffer_entries", fmt.Sprintf("%d: edges and a vertex a thread take %d bytes of a scratchpad that has %d (core.scratchpad_bytes)", s.entries(shape), n, has), false
+		return "buffer_entries", fmt.Sprintf(
+			"%d: edges and a vertex a thread take %d bytes of a scratchpad that has %d (core.scratchpad_bytes)",
+			s.entries(shape), n, has), false
 	}
 	return "", "", true
 }

@@ -62,7 +62,10 @@ func (u *Untimed) Dump() any { return u.dump() }
 
 func (e *Engine) dump() Dump {
 	x := &e.exchange
-	d := Dump{State: stateNames[e.waitsFor()], Exchange: ExchangeDump{e.EFS(), x.pending, x.standby, x.done}, ALWT: e.table.dump(), Buffer: e.buffer.dump(), Reads: e.port.dump()}
+	d := Dump{
+		State: stateNames[e.waitsFor()], Exchange: ExchangeDump{e.EFS(), x.pending, x.standby, x.done},
+		ALWT: e.table.dump(), Buffer: e.buffer.dump(), Reads: e.port.dump(),
+	}
 	for i := range e.pops.Len() {
 		d.Pops = append(d.Pops, (*e.pops.At(i)).Warp)
 	}

@@ -60,7 +60,8 @@ func (e *Engine) give() {
 		}
 	default:
 		e.DonatedLists++
-		e.exchange.reports = append(e.exchange.reports, balance.Report{Event: balance.DonatedVertices, Epoch: e.exchange.epoch, Vertices: uint32(g.given), Addr: e.mailbox()})
+		e.exchange.reports = append(e.exchange.reports,
+			balance.Report{Event: balance.DonatedVertices, Epoch: e.exchange.epoch, Vertices: uint32(g.given), Addr: e.mailbox()})
 		e.giving = gift{}
 	}
 }

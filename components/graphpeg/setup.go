@@ -56,7 +56,9 @@ func (s *Setup) Check(spec *Spec, shape *Shape) error {
 		return wrong("fields", "0x%x: expected some of 1 src, 2 dst, 4 wt, 8 idx", s.Fields)
 	}
 	if n, need := spec.slots(bits.OnesCount32(s.Fields)), minSlots(shape.Threads, shape.LineBytes/4); n < need {
-		return wrong("fields", "%d of an edge leave %d slots in edge_buffer_bytes, but %d are needed, or a pop could wait for ever; want fewer, or set a larger buffer", bits.OnesCount32(s.Fields), n, need)
+		return wrong("fields",
+			"%d of an edge leave %d slots in edge_buffer_bytes, but %d are needed, or a pop could wait for ever; want fewer, or set a larger buffer",
+			bits.OnesCount32(s.Fields), n, need)
 	}
 	for _, a := range []struct {
 		name  string

@@ -78,10 +78,14 @@ func (s Spec) Fits(threads, lineBytes int) (key, msg string, ok bool) {
 		return "vertex_lists", fmt.Sprintf("%d: expected 2..%d", s.VertexLists, MaxLists), false
 	}
 	if need := minSlots(threads, line); s.slots(1) < need {
-		return "edge_buffer_bytes", fmt.Sprintf("%d: %d slots of one field, but %d lanes and lines of %d bytes need %d, or a pop could wait for ever", s.EdgeBufferBytes, s.slots(1), threads, lineBytes, need), false
+		return "edge_buffer_bytes", fmt.Sprintf(
+			"%d: %d slots of one field, but %d lanes and lines of %d bytes need %d, or a pop could wait for ever",
+			s.EdgeBufferBytes, s.slots(1), threads, lineBytes, need), false
 	}
 	if need := minListWords(threads, line); s.listWords(line) < need {
-		return "scratchpad_limit", fmt.Sprintf("%d: leaves %d vertices for each of %d lists on chip, but %d lanes and lines of %d bytes need %d, or a list could wait for ever", s.ScratchpadLimit, max(s.listWords(line), 0), s.VertexLists, threads, lineBytes, need), false
+		return "scratchpad_limit", fmt.Sprintf(
+			"%d: leaves %d vertices for each of %d lists on chip, but %d lanes and lines of %d bytes need %d, or a list could wait for ever",
+			s.ScratchpadLimit, max(s.listWords(line), 0), s.VertexLists, threads, lineBytes, need), false
 	}
 	if s.ListRegion < lineBytes || s.ListRegion%lineBytes != 0 {
 		return "list_region", fmt.Sprintf("%d: expected a multiple of the line, %d bytes", s.ListRegion, lineBytes), false

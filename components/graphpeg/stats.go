@@ -110,11 +110,21 @@ func (e *Engine) CheckInvariants() error {
 		invariant string
 		got, want uint64
 	}{
-		{"degrees + edges received = edges popped + donated + abandoned + left", e.Degrees + e.EdgesReceived, e.EdgesPopped + e.EdgesDonated + e.EdgesAbandoned + e.left()},
+		{
+			"degrees + edges received = edges popped + donated + abandoned + left", e.Degrees + e.EdgesReceived,
+			e.EdgesPopped + e.EdgesDonated + e.EdgesAbandoned + e.left(),
+		},
 		{"edges gathered = popped + in the buffer + abandoned there", e.EdgesGathered, e.EdgesPopped + uint64(e.buffer.filled) + e.gatheredAbandoned},
-		{"vertices pushed + from the host + received = popped + gathered + forgotten + donated + in the lists", e.VerticesPushed + e.VerticesHost + e.VerticesTaken, e.VerticesPopped + e.VerticesGathered + e.VerticesForgotten + e.VerticesGiven + held},
+		{
+			"vertices pushed + from the host + received = popped + gathered + forgotten + donated + in the lists",
+			e.VerticesPushed + e.VerticesHost + e.VerticesTaken,
+			e.VerticesPopped + e.VerticesGathered + e.VerticesForgotten + e.VerticesGiven + held,
+		},
 		{"lines read = answered + under way", e.LinesRead, e.LinesAnswered + uint64(e.port.out)},
-		{"lines read = offsets + edges + weights + exchanged + refills", e.LinesRead, e.OffsetLines + e.EdgeLines + e.WeightLines + e.ExchangeLines + e.Refilled/uint64(e.line)},
+		{
+			"lines read = offsets + edges + weights + exchanged + refills", e.LinesRead,
+			e.OffsetLines + e.EdgeLines + e.WeightLines + e.ExchangeLines + e.Refilled/uint64(e.line),
+		},
 		{"entry-cycles = entries × cycles", e.entryCycles(), e.entryTime},
 	} {
 		if l.got != l.want {

@@ -23,7 +23,10 @@ var ticket = machine.Unit{
 const ticketBit = 1 << 16 // of the CSR units
 
 var ticketInstructions = isa.UnitExtension("ticket", "A dispenser of numbers.", ticketBit,
-	isa.UnitInstruction{Name: "ticket.next", Fn: 0, Opcode: isa.Custom3, Operands: "rd", Doc: "rd = the core's next number: its own, and then every core's-many-th"},
+	isa.UnitInstruction{
+		Name: "ticket.next", Fn: 0, Opcode: isa.Custom3, Operands: "rd",
+		Doc: "rd = the core's next number: its own, and then every core's-many-th",
+	},
 )
 
 // dynamic has each lane take a vertex, walk its row, and take the next.

@@ -165,7 +165,10 @@ func (x *Executable) Run(ctx context.Context, g *graph.Graph, o Options) (r Resu
 	if err := g.WriteFile(ctx, input); err != nil {
 		return r, err
 	}
-	args := []string{"-threads", strconv.Itoa(max(1, o.Threads)), "-max-steps", strconv.Itoa(o.MaxSteps), "-repeat", strconv.Itoa(max(1, o.Repeat)), "-result", output}
+	args := []string{
+		"-threads", strconv.Itoa(max(1, o.Threads)), "-max-steps", strconv.Itoa(o.MaxSteps), "-repeat",
+		strconv.Itoa(max(1, o.Repeat)), "-result", output,
+	}
 	if len(o.Args) > 1 {
 		args = append(args, "-name", o.Args[1])
 	}

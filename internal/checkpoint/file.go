@@ -172,7 +172,9 @@ func (c *File) Header(into any) error {
 
 // Load gives a graph the state.
 func (c *File) Load(to *Census) error {
-	z, err := zstd.NewReader(bufio.NewReaderSize(io.NewSectionReader(c.f, c.state, c.bytes-c.state-sha256.Size), 1<<18), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
+	z, err := zstd.NewReader(
+		bufio.NewReaderSize(io.NewSectionReader(c.f, c.state, c.bytes-c.state-sha256.Size), 1<<18),
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
 	if err != nil {
 		return err
 	}

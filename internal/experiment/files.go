@@ -84,7 +84,10 @@ type HostSummary struct {
 
 // Summarise makes the summary of what there is so far.
 func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSummary) *Summary {
-	s := &Summary{Experiment: name, Version: version, Part: Part(&r.Points[0].Config), Points: []PointSummary{}, Host: host, About: r.about(outcomes), Unlike: Unlike(r.Points)}
+	s := &Summary{
+		Experiment: name, Version: version, Part: Part(&r.Points[0].Config), Points: []PointSummary{}, Host: host,
+		About: r.about(outcomes), Unlike: Unlike(r.Points),
+	}
 	for i := range outcomes {
 		s.Points = append(s.Points, r.summarise(outcomes, i))
 	}
@@ -120,7 +123,11 @@ func axesMap(p *Point, without string) map[string]string {
 
 func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
 	o := &outcomes[i]
-	p := PointSummary{Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, CyclesCI95: o.Half, Verified: o.Verified && o.Err == nil, Partial: o.Partial, HostSeconds: o.Seconds, Building: o.Building, Stats: o.Stats.Map()}
+	p := PointSummary{
+		Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, CyclesCI95: o.Half,
+		Verified: o.Verified && o.Err == nil, Partial: o.Partial, HostSeconds: o.Seconds, Building: o.Building,
+		Stats: o.Stats.Map(),
+	}
 	p.Config, p.Kernel = r.Points[i].YAML(), r.Points[i].Kernel()
 	for _, s := range o.Steps {
 		p.SuperSteps = append(p.SuperSteps, StepSummary{s.Step, s.Kernel, s.Cycles, s.Half, s.Stats.Map()})
@@ -192,7 +199,8 @@ func (p *PointSummary) row(at *Point, axes, names []string, sampled bool) (out [
 	if p.Speedup != nil {
 		speedup = strconv.FormatFloat(*p.Speedup, 'g', -1, 64)
 	}
-	out = append(out, strconv.FormatUint(p.Cycles, 10), speedup, strconv.FormatBool(p.Verified), p.Failure, strconv.FormatFloat(p.HostSeconds, 'f', 3, 64), p.Replay, p.Partial)
+	out = append(out, strconv.FormatUint(p.Cycles, 10), speedup, strconv.FormatBool(p.Verified), p.Failure,
+		strconv.FormatFloat(p.HostSeconds, 'f', 3, 64), p.Replay, p.Partial)
 	if sampled {
 		out = append(out, exact(p.CyclesCI95), exact(p.SpeedupCI95))
 	}

@@ -92,7 +92,9 @@ func acquire(path string) (*os.File, error) {
 		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: another heddle is running this experiment: wait for it, or name other results with --set name=NAME or --out DIRECTORY", path), f.Close())
+		return nil, errors.Join(
+			fmt.Errorf("%s: another heddle is running this experiment: wait for it, or name other results with --set name=NAME or --out DIRECTORY", path),
+			f.Close())
 	}
 	return f, nil
 }
@@ -246,7 +248,10 @@ func Outcomes(points []store.Point) map[int]Outcome {
 }
 
 func outcome(p *store.Point) Outcome {
-	o := Outcome{Point: p.Position, Graph: p.Graph, Cycles: p.Cycles, Half: p.Half, Stats: p.Stats, Steps: p.Steps, Verified: p.Verified, Replay: p.Replay, Partial: p.Partial, Seconds: p.Seconds}
+	o := Outcome{
+		Point: p.Position, Graph: p.Graph, Cycles: p.Cycles, Half: p.Half, Stats: p.Stats, Steps: p.Steps,
+		Verified: p.Verified, Replay: p.Replay, Partial: p.Partial, Seconds: p.Seconds,
+	}
 	if p.Failure != "" {
 		o.Err = &StoredError{p.Failure, p.Error}
 	}
@@ -265,7 +270,10 @@ func (l *Ledger) Put(o *Outcome) error {
 		about, ok = l.runner.Known[o.Graph]
 	}
 	if ok {
-		if err := l.store.PutGraph(store.Graph{Hash: o.Graph, Source: about.Source, Vertices: about.Vertices, Edges: about.Edges, MaxInDegree: about.MaxInDegree}); err != nil {
+		if err := l.store.PutGraph(store.Graph{
+			Hash: o.Graph, Source: about.Source, Vertices: about.Vertices, Edges: about.Edges,
+			MaxInDegree: about.MaxInDegree,
+		}); err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,10 @@ type counted struct {
 }
 
 func newCounted(device host.Device, d *host.Timed, e *configs.Experiment) *counted {
-	c := &counted{Device: device, machine: d.Machine, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead), untimed: func(bool) {}, check: d.LaunchUntimed}
+	c := &counted{
+		Device: device, machine: d.Machine, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead),
+		untimed: func(bool) {}, check: d.LaunchUntimed,
+	}
 	if e.Workload.Host.CheckKernel != "" && e.Workload.HasProgram() {
 		d.Machine.PrepareUntimed()
 	}
@@ -285,5 +288,7 @@ func (c *Coarse) Text() string {
 	if c.points == 0 {
 		return ""
 	}
-	return fmt.Sprintf("stats.interval = %d: %d points would have had stats.max_rows = %d intervals or more; theirs are up to %s cycles", c.asked, c.points, c.rows, Thousands(c.longest))
+	return fmt.Sprintf(
+		"stats.interval = %d: %d points would have had stats.max_rows = %d intervals or more; theirs are up to %s cycles",
+		c.asked, c.points, c.rows, Thousands(c.longest))
 }

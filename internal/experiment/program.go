@@ -75,5 +75,7 @@ func (r *result) bookProgram(res *program.Result) {
 	}
 	delete(steps, initStep)
 	r.ran, r.superSteps = res.Steps, len(steps)
-	r.software = withSource(append(stats.Tree{}, spread(len(counted), func(i int) (uint64, compose.Balance) { return counted[i].Result.Edges, counted[i].Balance })...), res.Source)
+	r.software = withSource(
+		append(stats.Tree{}, spread(len(counted), func(i int) (uint64, compose.Balance) { return counted[i].Result.Edges, counted[i].Balance })...),
+		res.Source)
 }

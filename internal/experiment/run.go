@@ -318,7 +318,10 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	if rec != nil && err == nil {
 		res.describe(&rec.Meta)
 	}
-	o = Outcome{Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps, Samples: d.Machine.EndSamples(), Seconds: keep.before(), Building: res.building}
+	o = Outcome{
+		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps,
+		Samples: d.Machine.EndSamples(), Seconds: keep.before(), Building: res.building,
+	}
 	o.Partial, o.Err = partial(err)
 	if res.unchecked {
 		o.Replay = Unchecked
@@ -432,9 +435,11 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		split.stat("kernel.split.cycles", "In the kernels that go through vertices which have waited: near-far's far pile, a bucket."),
 		seed.stat("kernel.seed.cycles", "In the kernels that begin rounds (k-core)."),
 		compact.stat("kernel.compact.cycles", "In the kernels that list the vertices which walk their rows (active sets qnb and rqnb)."),
-		topology.stat("kernel.topology.cycles", "In the kernels of layouts that come before gathers: active vertices' virtual ones are listed, or what edges bring is written beside them (gshard)."),
+		topology.stat("kernel.topology.cycles",
+			"In the kernels of layouts that come before gathers: active vertices' virtual ones are listed, or what edges bring is written beside them (gshard)."),
 		register.stat("kernel.register.cycles", "In the kernels that put active vertices into the graph units' lists."),
-		loop.stat("kernel.loop.cycles", "Between the kernels of a fused run (workload.fusion): one lane exchanges the active set and decides what comes next, and the device waits."),
+		loop.stat("kernel.loop.cycles",
+			"Between the kernels of a fused run (workload.fusion): one lane exchanges the active set and decides what comes next, and the device waits."),
 		own.stat("kernel.program.cycles", "In the kernels of a program of the user's own (workload.program)."),
 		stats.Count("kernel.unfinished.cycles", "cycles", "In a kernel that stop.max_edges ended, and in others of its super-step.", unfinished),
 		stats.Count("super_steps", "super-steps", "Done.", uint64(res.superSteps)),

@@ -339,7 +339,9 @@ func describeMachine(w io.Writer, p *Point) {
 		fmt.Fprintf(w, "part     %s\n", part)
 	}
 	if s := &p.Config.Sample; s.On() {
-		fmt.Fprintf(w, "sample   %d of every %d warp instructions a warp are measured; cycles and statistics are estimates,\n         ± half their 95 %% confidence intervals (docs/guide/sampling.md)\n", s.Interval, s.Period)
+		fmt.Fprintf(w,
+			"sample   %d of every %d warp instructions a warp are measured; cycles and statistics are estimates,\n         ± half their 95 %% confidence intervals (docs/guide/sampling.md)\n",
+			s.Interval, s.Period)
 	}
 }
 
@@ -359,7 +361,8 @@ func (r *Runner) DescribePoint(w io.Writer, i int) error {
 	l, err := r.graphs.trace(p.Config.Workload.Trace)
 	if err == nil {
 		describeMachine(w, p)
-		fmt.Fprintf(w, "graph    of %s: %s vertices, %s edges; trace sha256 %.12s…\n", l.about.Source, Thousands(uint64(l.about.Vertices)), Thousands(uint64(l.about.Edges)), l.hash)
+		fmt.Fprintf(w, "graph    of %s: %s vertices, %s edges; trace sha256 %.12s…\n", l.about.Source,
+			Thousands(uint64(l.about.Vertices)), Thousands(uint64(l.about.Edges)), l.hash)
 	}
 	return err
 }

@@ -43,7 +43,9 @@ func Listen(address string) (net.Listener, error) {
 		host = "127.0.0.1"
 	}
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
-		return nil, fmt.Errorf("%s: expected an address of loopback (127.0.0.1:PORT or [::1]:PORT), for whoever reaches the page can hold the simulation up; from elsewhere: ssh -L PORT:127.0.0.1:PORT", address)
+		return nil, fmt.Errorf(
+			"%s: expected an address of loopback (127.0.0.1:PORT or [::1]:PORT), for whoever reaches the page can hold the simulation up; from elsewhere: ssh -L PORT:127.0.0.1:PORT",
+			address)
 	}
 	return net.Listen("tcp", net.JoinHostPort(host, port))
 }

@@ -95,7 +95,10 @@ func hotFigures(r *hotspots.Report) (out []Figure) {
 		}
 	}
 	stack.Note = lump(&stack)
-	phases := Figure{ID: "phases", Title: "Where time went, by what the program does", Kind: Stack, X: Scale{Name: "share of scheduler-cycles", Percent: true}, Columns: []string{"all"}}
+	phases := Figure{
+		ID: "phases", Title: "Where time went, by what the program does", Kind: Stack,
+		X: Scale{Name: "share of scheduler-cycles", Percent: true}, Columns: []string{"all"},
+	}
 	for _, p := range r.Phases {
 		if p.Cycles > 0 {
 			phases.Series = append(phases.Series, Series{Name: p.Name, Values: []Number{Number(p.Share)}})

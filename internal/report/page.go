@@ -120,7 +120,9 @@ func policy() template.HTMLAttr {
 		sum := sha256.Sum256([]byte(s))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return template.HTMLAttr(fmt.Sprintf(`content="default-src 'none'; script-src %s %s; style-src 'unsafe-inline'; img-src data: blob:"`, hash(echarts.Script), hash(script)))
+	return template.HTMLAttr(fmt.Sprintf(
+		`content="default-src 'none'; script-src %s %s; style-src 'unsafe-inline'; img-src data: blob:"`,
+		hash(echarts.Script), hash(script)))
 }
 
 func groups(figures []Figure) (out []group) {
@@ -173,7 +175,10 @@ func newStatistics(r *Result) statistics {
 		keep func(string) bool
 	}{
 		{"", func(string) bool { return true }},
-		{"There are too many points for the statistics of each core, cache and channel: they are in summary.csv.", func(n string) bool { return !experiment.Single(n) }},
+		{
+			"There are too many points for the statistics of each core, cache and channel: they are in summary.csv.",
+			func(n string) bool { return !experiment.Single(n) },
+		},
 		{"There are too many points for all statistics: they are in summary.csv.", func(n string) bool { return !strings.Contains(n, ".") }},
 	} {
 		s.Note = few.note

@@ -287,7 +287,10 @@ const maxMarks = 60
 
 // mark draws a circle, square, triangle, diamond or the like.
 func (p *panel) mark(c *draw.Canvas, i int, at vg.Point) {
-	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, diamond{}, draw.CrossGlyph{}, draw.PlusGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}
+	shapes := []draw.GlyphDrawer{
+		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, diamond{}, draw.CrossGlyph{}, draw.PlusGlyph{},
+		draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{},
+	}
 	c.DrawGlyph(draw.GlyphStyle{Color: p.colour[i], Radius: p.style.Font * 0.32, Shape: shapes[i%len(shapes)]}, at)
 }
 

@@ -98,7 +98,10 @@ type Summary struct {
 
 // Summarise says what a pack is.
 func Summarise(p *configs.Pack) Summary {
-	s := Summary{Pack: p.Name, Paper: p.Paper.Venue, Figure: p.Figure, Title: p.Title, Statement: flow(p.Statement), QuickSeconds: p.QuickSeconds, FullHours: p.FullHours}
+	s := Summary{
+		Pack: p.Name, Paper: p.Paper.Venue, Figure: p.Figure, Title: p.Title, Statement: flow(p.Statement),
+		QuickSeconds: p.QuickSeconds, FullHours: p.FullHours,
+	}
 	for _, v := range variants {
 		if p.Has(v) {
 			s.Variants = append(s.Variants, string(v))

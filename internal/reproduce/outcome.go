@@ -338,7 +338,8 @@ func Check(p *configs.Pack, v configs.Variant, points []Point, all bool) error {
 // Machine says what an experiment simulates.
 func Machine(p *experiment.Point) string {
 	m := &p.Config.Machine
-	s := fmt.Sprintf("%s: %d × %d cores × %d warps × %d threads, L1D %d KiB", p.Config.Name, m.Sockets, m.CoresPerSocket, m.Core.Warps, m.Core.Threads, m.L1D.Bytes>>10)
+	s := fmt.Sprintf("%s: %d × %d cores × %d warps × %d threads, L1D %d KiB", p.Config.Name, m.Sockets,
+		m.CoresPerSocket, m.Core.Warps, m.Core.Threads, m.L1D.Bytes>>10)
 	if m.L2 != nil {
 		s += fmt.Sprintf(", L2 %d KiB", m.L2.Bytes>>10)
 	}

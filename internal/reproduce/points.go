@@ -48,7 +48,10 @@ func NewPoints(reading string, e *configs.Experiment, points []experiment.Point,
 	}
 	var list []Point
 	for i := range points {
-		p := Point{Reading: reading, Experiment: e.Name, Axes: map[string]string{}, Together: together, Config: report.Flatten(points[i].YAML()), Label: experiment.Label(points[i].Axes)}
+		p := Point{
+			Reading: reading, Experiment: e.Name, Axes: map[string]string{}, Together: together,
+			Config: report.Flatten(points[i].YAML()), Label: experiment.Label(points[i].Axes),
+		}
 		for _, a := range points[i].Axes {
 			p.Axes[a.Key] = a.Value
 		}

@@ -102,7 +102,10 @@ func (d drawer) graph() []string {
 		n := 5 + d.IntN(200)
 		return []string{fmt.Sprint("graph.erdos_renyi.vertices=", n), fmt.Sprint("graph.erdos_renyi.edges=", d.IntN(2*n)), "graph.erdos_renyi.seed=" + seed}
 	}
-	return []string{fmt.Sprint("graph.grid.width=", 1+d.IntN(20)), fmt.Sprint("graph.grid.height=", 1+d.IntN(20)), "graph.grid.remove=0.2", "graph.grid.seed=" + seed}
+	return []string{
+		fmt.Sprint("graph.grid.width=", 1+d.IntN(20)), fmt.Sprint("graph.grid.height=", 1+d.IntN(20)),
+		"graph.grid.remove=0.2", "graph.grid.seed=" + seed,
+	}
 }
 
 func pick(d drawer, of ...string) string { return of[d.IntN(len(of))] }

@@ -96,7 +96,9 @@ func Do(ctx context.Context, c *Case, period int) (r Row, err error) {
 }
 
 func one(ctx context.Context, c *Case, period int) (Run, error) {
-	e, err := configs.ParseExperimentWith("sampling", []byte("name: sampling\ngraph: {"+c.Keys+", weights: {from: random}}\n"), append(slices.Clone(c.Set), fmt.Sprintf("sample.period=%d", period)))
+	e, err := configs.ParseExperimentWith("sampling",
+		[]byte("name: sampling\ngraph: {"+c.Keys+", weights: {from: random}}\n"),
+		append(slices.Clone(c.Set), fmt.Sprintf("sample.period=%d", period)))
 	if err != nil {
 		return Run{}, err
 	}

@@ -113,7 +113,9 @@ func takeSteps(tx *sql.Tx, to, from int64) error {
 		return err
 	}
 	for _, id := range steps {
-		r, err := tx.Exec("INSERT INTO main.super_steps (point, step, kernel, cycles, half) SELECT ?, step, kernel, cycles, half FROM other.super_steps WHERE id = ?", to, id)
+		r, err := tx.Exec(
+			"INSERT INTO main.super_steps (point, step, kernel, cycles, half) SELECT ?, step, kernel, cycles, half FROM other.super_steps WHERE id = ?",
+			to, id)
 		if err != nil {
 			return err
 		}

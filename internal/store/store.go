@@ -329,7 +329,9 @@ func (s *Store) Count(points int) error {
 // PutGraph stores what a graph is like, if that is not there.
 func (s *Store) PutGraph(g Graph) error {
 	return s.transact(func(tx *sql.Tx) error {
-		_, err := tx.Exec("INSERT OR IGNORE INTO graphs (hash, source, vertices, edges, max_in_degree) VALUES (?, ?, ?, ?, ?)", g.Hash, g.Source, g.Vertices, g.Edges, g.MaxInDegree)
+		_, err := tx.Exec(
+			"INSERT OR IGNORE INTO graphs (hash, source, vertices, edges, max_in_degree) VALUES (?, ?, ?, ?, ?)",
+			g.Hash, g.Source, g.Vertices, g.Edges, g.MaxInDegree)
 		return err
 	})
 }
@@ -482,7 +484,8 @@ func (s *Store) rows() (points []Point, byID map[int64]int, err error) {
 		FROM points ORDER BY position`, func(r *sql.Rows) error {
 		var p Point
 		var id, cycles int64
-		err := r.Scan(&id, &p.Identity, &p.Position, &p.Baseline, &p.Config, &p.Graph, &p.Version, &cycles, &p.Half, &p.Verified, &p.Replay, &p.Partial, &p.Failure, &p.Error, &p.Seconds, &p.Finished)
+		err := r.Scan(&id, &p.Identity, &p.Position, &p.Baseline, &p.Config, &p.Graph, &p.Version, &cycles, &p.Half,
+			&p.Verified, &p.Replay, &p.Partial, &p.Failure, &p.Error, &p.Seconds, &p.Finished)
 		p.Cycles = uint64(cycles)
 		if p.Position < 0 && err == nil {
 			err = fmt.Errorf("point %d has position %d, which no program writes: the file is damaged", id, p.Position)

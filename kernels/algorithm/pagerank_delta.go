@@ -73,7 +73,9 @@ func checkDeltaRanks(p *Problem, o *Outcome) error {
 		}
 	}
 	if o.Ended && c.Active > 0 {
-		return fmt.Errorf("%w: the run ended after %d super-steps, when %d ranks had moved by more than threshold = %g of them", reference.ErrWrong, o.Steps, c.Active, p.Threshold)
+		return fmt.Errorf(
+			"%w: the run ended after %d super-steps, when %d ranks had moved by more than threshold = %g of them",
+			reference.ErrWrong, o.Steps, c.Active, p.Threshold)
 	}
 	return c.Compare(floats(o.Result))
 }

@@ -16,7 +16,11 @@ var passes = []pass{
 	{"leave", "breaks and continues out of conditions that differ between lanes become variables: before loops move, as it adds conditions", leave},
 	{"rotate", "what a loop does before its first break becomes its test, so that a step has one branch", rotate},
 	{"share", "common values again: addresses, and what leave made", simplify},
-	{"vertices", "what is computed from the Weaver's vertices is computed before they are registered: when common values are known, before it moves out of loops", vertices},
+	{
+		"vertices",
+		"what is computed from the Weaver's vertices is computed before they are registered: when common values are known, before it moves out of loops",
+		vertices,
+	},
 	{"hoist", "what does not change in a loop moves before it: before induction, which sees as fixed what is outside", hoist},
 	{"induction", "for loops become loops; values that grow by a fixed amount become variables, and a test on the index one on an address", induction},
 	{"tidy", "what induction made: start values, steps, bounds that are constants or common", simplify},

@@ -111,7 +111,9 @@ func (r *run) placeArray(name string) (err error) {
 	}
 	switch data, ok := r.data(name); {
 	case !ok:
-		return fmt.Errorf("%s: a kernel names %q, which is no array of the algorithm, the schedule or the layout, and none of the numbers that kernels are given", r.Plan.Name(), name)
+		return fmt.Errorf(
+			"%s: a kernel names %q, which is no array of the algorithm, the schedule or the layout, and none of the numbers that kernels are given",
+			r.Plan.Name(), name)
 	case data == nil:
 		a, err = r.image.Reserve(r.prefix+name, r.Plan.Algorithm.Size(name, &r.problem))
 	default:

@@ -317,7 +317,8 @@ func (d *driver) advance() {
 		d.line(" lw s5, %d(s0)\n addi s5, s5, 1\n sw s5, %d(s0)", stepsWord, stepsWord)
 	}
 	if d.Plan.Residual {
-		d.line(" li t0, 0x%x\n flw ft0, 0(t0)\n sw zero, 0(t0)\n li t1, 0x%x\n fmv.w.x ft1, t1\n fle.s s6, ft0, ft1", d.places["residual"], math.Float32bits(floatNotAbove(d.workload.Tolerance)))
+		d.line(" li t0, 0x%x\n flw ft0, 0(t0)\n sw zero, 0(t0)\n li t1, 0x%x\n fmv.w.x ft1, t1\n fle.s s6, ft0, ft1",
+			d.places["residual"], math.Float32bits(floatNotAbove(d.workload.Tolerance)))
 	}
 	if a.Dense {
 		d.dense()
@@ -492,7 +493,9 @@ func (d *driver) rise() {
 		}
 	}
 	d.setAlways("far.size", "s1")
-	d.line(" lw t1, %d(s0)\n li t0, 0x%x\n add t2, t1, t0\n sltu t3, t2, t1\n neg t3, t3\n or t2, t2, t3\n sw t2, %d(s0)", thresholdWord, d.far.Delta(), thresholdWord)
+	d.line(
+		" lw t1, %d(s0)\n li t0, 0x%x\n add t2, t1, t0\n sltu t3, t2, t1\n neg t3, t3\n or t2, t2, t3\n sw t2, %d(s0)",
+		thresholdWord, d.far.Delta(), thresholdWord)
 	d.setAlways("far.before", "t1")
 	d.setAlways("far.threshold", "t2")
 	d.line(" lw t1, %d(s0)\n addi t1, t1, 1\n sw t1, %d(s0)\n lw t2, %d(s0)\n lw t3, %d(s0)\n sw t3, %d(s0)\n sw t2, %d(s0)",

@@ -86,7 +86,10 @@ func (p *Plan) exportable(w configs.Workload) error {
 		{p.Order.Piles, "order " + p.Order.Name + " has the host raise its threshold"},
 		{len(p.Direction.Uses) > 1, "direction " + p.Direction.Name + " has the host choose in each super-step: give push or pull"},
 		{a.Seed != nil || a.Back != nil || a.Stop != "", "algorithm " + a.Name + " has the host begin rounds, go back, or stop early"},
-		{!a.Exact && a.Range == nil, "algorithm " + a.Name + " has results that an image cannot check: expected pagerank, pagerank-delta, spmv, bfs, sssp, cc or in-degree"},
+		{
+			!a.Exact && a.Range == nil,
+			"algorithm " + a.Name + " has results that an image cannot check: expected pagerank, pagerank-delta, spmv, bfs, sssp, cc or in-degree",
+		},
 		{w.Tolerance > 0, "workload.tolerance has the host decide when ranks have converged: give max_iterations"},
 	} {
 		if no.is {

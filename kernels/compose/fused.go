@@ -54,7 +54,9 @@ func (p *Plan) freeBarrier(s host.Shape) (int, error) {
 	if n := core.Warps / core.Block; n < s.Warps/2 {
 		return n, nil
 	}
-	return 0, refuse("cta_threads", " = %d: a core's %d thread blocks take all of its %d barriers, and the loop over super-steps needs one: give larger blocks", p.BlockThreads, core.Warps/core.Block, s.Warps/2)
+	return 0, refuse("cta_threads",
+		" = %d: a core's %d thread blocks take all of its %d barriers, and the loop over super-steps needs one: give larger blocks",
+		p.BlockThreads, core.Warps/core.Block, s.Warps/2)
 }
 
 // program puts the driver and the kernels together, and what they are handed into memory. Nothing has been launched.
@@ -188,7 +190,8 @@ func (f *fused) await(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
 		case p.Name == want.name():
 			return p.Result, nil
 		case p.Name != loopPart:
-			return sim.Result{}, fmt.Errorf("%w: the device's loop has run %s where the host's would run %s", reference.ErrWrong, f.kernel(p.Name), want.name()+" "+k.Name)
+			return sim.Result{}, fmt.Errorf("%w: the device's loop has run %s where the host's would run %s",
+				reference.ErrWrong, f.kernel(p.Name), want.name()+" "+k.Name)
 		}
 		f.run.Loops = append(f.run.Loops, Loop{len(f.run.Steps), p.Result})
 	}

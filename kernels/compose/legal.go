@@ -78,7 +78,8 @@ func (p *Plan) sized() error {
 			continue
 		}
 		if !slices.Contains(p.Layout.Keys, x.key) {
-			return refuse(x.key, " = %s: says nothing of layout %s: expected %s, the default; others are for %s", x.text(p.Sizes), p.Layout.Name, x.text(all), heeding(x.key))
+			return refuse(x.key, " = %s: says nothing of layout %s: expected %s, the default; others are for %s",
+				x.text(p.Sizes), p.Layout.Name, x.text(all), heeding(x.key))
 		}
 		x.set(&all, p.Sizes)
 	}
@@ -344,7 +345,12 @@ func (p *Plan) Runs(s host.Shape) error {
 		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + units.ByName(u).Title}
 	}
 	if need := 4 * p.Schedule.Scratchpad(core, p.Scan); need > s.ScratchpadBytes {
-		return &Refused{p.Name(), fmt.Sprintf("the schedule needs %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)", need, s.ScratchpadBytes)}
+		return &Refused{
+			p.Name(),
+			fmt.Sprintf(
+				"the schedule needs %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)",
+				need, s.ScratchpadBytes),
+		}
 	}
 	return nil
 }
@@ -355,7 +361,9 @@ func (p *Plan) keys() error {
 		return refuse("hybrid_rule", " = %s: nothing is decided with direction %s: expected beamer, the default; others are for hybrid", p.Rule, p.Direction.Name)
 	}
 	if !p.Order.Buckets && p.Buckets != activeset.DefaultBuckets {
-		return refuse("buckets", " = %d: there are none with order %s: expected %d, the default; others are for order buckets", p.Buckets, p.Order.Name, activeset.DefaultBuckets)
+		return refuse("buckets",
+			" = %d: there are none with order %s: expected %d, the default; others are for order buckets", p.Buckets,
+			p.Order.Name, activeset.DefaultBuckets)
 	}
 	return p.blocks()
 }
@@ -363,7 +371,9 @@ func (p *Plan) keys() error {
 // blocks refuses thread blocks where nothing is shared by them.
 func (p *Plan) blocks() error {
 	if p.BlockThreads != 0 && !p.Schedule.Blocks {
-		return refuse("cta_threads", " = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for cta, twc and twce", p.BlockThreads, p.Schedule.Name)
+		return refuse("cta_threads",
+			" = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for cta, twc and twce",
+			p.BlockThreads, p.Schedule.Name)
 	}
 	return nil
 }
@@ -387,7 +397,9 @@ func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 	case n == 0:
 		return c, nil
 	case n < 0 || n%c.Lanes != 0 || c.Warps%(n/c.Lanes) != 0:
-		return c, refuse("cta_threads", " = %d: expected a multiple of %d threads, a warp, that divides the %d threads which a core has for the kernel", n, c.Lanes, c.Threads())
+		return c, refuse("cta_threads",
+			" = %d: expected a multiple of %d threads, a warp, that divides the %d threads which a core has for the kernel",
+			n, c.Lanes, c.Threads())
 	}
 	c.Block = p.BlockThreads / c.Lanes
 	return c, p.blocks()

@@ -94,7 +94,10 @@ func newPlan(a *algorithm.Algorithm, w configs.Workload) (*Plan, error) {
 		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected less than 1 with %s", w.Damping, p.Algorithm.Name)
 	}
 	p.Buckets = cmp.Or(w.Buckets, activeset.DefaultBuckets)
-	p.Sizes = layout.Sizes{BlockVertices: w.BlockVertices, BlockBy: layout.By(w.BlockBy), VirtualDegree: w.VirtualDegree, ShardVertices: w.ShardVertices, ELLWidth: w.ELLWidth, Diagonals: w.Diagonals}
+	p.Sizes = layout.Sizes{
+		BlockVertices: w.BlockVertices, BlockBy: layout.By(w.BlockBy), VirtualDegree: w.VirtualDegree,
+		ShardVertices: w.ShardVertices, ELLWidth: w.ELLWidth, Diagonals: w.Diagonals,
+	}
 	p.SlotOrder = w.SlotOrder
 	unsized := cmp.Or(p.sized(), p.ordered()) // what does not go together at all is said first
 	if err := p.legal(); err != nil {

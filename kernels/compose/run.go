@@ -176,8 +176,11 @@ func newRunIn(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload
 	}
 	r := &run{
 		Result: Result{Plan: p, Source: source}, machine: m, workload: w, kernels: ks,
-		problem: algorithm.Problem{Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance, Threshold: w.Threshold, Seed: w.Seed, Width: p.width(), Coefficient: p.Coefficient},
-		set:     p.set().New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
+		problem: algorithm.Problem{
+			Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance,
+			Threshold: w.Threshold, Seed: w.Seed, Width: p.width(), Coefficient: p.Coefficient,
+		},
+		set: p.set().New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
 		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{}, left: uint64(g.Vertices()),
 	}
 	r.room, r.rows = r.roomOf(p), r.rowCounts()
@@ -537,7 +540,10 @@ func (r *run) frontier() Step {
 	} else {
 		s.Frontier, s.Edges = uint64(g.Vertices()), all
 	}
-	f := direction.Frontier{Vertices: s.Frontier, Edges: s.Edges, Unexplored: all, Unpushed: int64(all) - int64(r.pushed), AllVertices: uint64(g.Vertices()), First: len(r.Steps) == 0, Growing: true}
+	f := direction.Frontier{
+		Vertices: s.Frontier, Edges: s.Edges, Unexplored: all, Unpushed: int64(all) - int64(r.pushed),
+		AllVertices: uint64(g.Vertices()), First: len(r.Steps) == 0, Growing: true,
+	}
 	if r.Plan.Algorithm.Once {
 		f.Unexplored = all - min(all, r.reached)
 	}

@@ -52,7 +52,9 @@ func (d *driver) check() {
 	d.line(" csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n bnez t0, end\n li a0, %d\n li t0, %d\n beq s1, t0, report", ExitUnfinished, unfinished)
 	d.compare()
 	// All warps come here with a code when the shape is wrong, one with the verdict.
-	d.line("report:\n csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n bnez t0, end\n li t0, 1\n tmc t0\n li t0, 0x%x\n sw a0, 0(t0)\n fence\nend:\n tmc zero", emu.ExitAddr)
+	d.line(
+		"report:\n csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n bnez t0, end\n li t0, 1\n tmc t0\n li t0, 0x%x\n sw a0, 0(t0)\n fence\nend:\n tmc zero",
+		emu.ExitAddr)
 }
 
 // compare leaves the exit code in a0.

@@ -130,7 +130,11 @@ func Read(name string, from io.Reader, o ReadOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{lines: l, weights: !o.SkipWeights, floatWords: o.FloatWords, ids: o.IDs, header: listHeader{nodes: -1, edges: -1}, record: &Record{Source: name, Weights: "none", Order: "none", Warnings: []string{}}}
+	r := &reader{
+		lines: l, weights: !o.SkipWeights, floatWords: o.FloatWords, ids: o.IDs,
+		header: listHeader{nodes: -1, edges: -1},
+		record: &Record{Source: name, Weights: "none", Order: "none", Warnings: []string{}},
+	}
 	if err := r.detect(); err != nil {
 		return nil, err
 	}

@@ -164,7 +164,9 @@ func (v *verifier) instr(i *Instr) error {
 	}
 	for n, a := range i.Args {
 		if a != nil && !v.scope[a.ID] {
-			return fmt.Errorf("argument %d of %s, a %s of %s, is not known here: it was computed in another block; a Var carries values out of blocks", n+1, i.Op, a.Op, a.Pos)
+			return fmt.Errorf(
+				"argument %d of %s, a %s of %s, is not known here: it was computed in another block; a Var carries values out of blocks",
+				n+1, i.Op, a.Op, a.Pos)
 		}
 		if a != nil && v.isHidden(v.hidden, a.ID) {
 			return fmt.Errorf("argument %d of %s, a %s of %s, is used in AllLanes, but was computed where only some lanes run", n+1, i.Op, a.Op, a.Pos)

@@ -123,7 +123,10 @@ func (p *Program) problem(g *graph.Graph, w *configs.Workload, source uint32) *a
 	if err != nil {
 		panic("BUG: program: " + err.Error()) // it has been checked
 	}
-	return &algorithm.Problem{Graph: g, Source: source, Target: uint32(max(0, w.Target)), Damping: w.Damping, Tolerance: w.Tolerance, Threshold: w.Threshold, Seed: w.Seed, Width: width, Coefficient: coefficient}
+	return &algorithm.Problem{
+		Graph: g, Source: source, Target: uint32(max(0, w.Target)), Damping: w.Damping, Tolerance: w.Tolerance,
+		Threshold: w.Threshold, Seed: w.Seed, Width: width, Coefficient: coefficient,
+	}
 }
 
 // acceptable refuses graphs that the check does not work on, and results that are too small for it.

@@ -85,7 +85,9 @@ func (c *Cache) Open(ctx context.Context, w *configs.Workload) (*Program, error)
 		o.program, o.err = Open(ctx, &plain)
 	})
 	if o.err == nil && w.Host.SHA256 != "" && w.Host.SHA256 != o.program.SHA256 {
-		return nil, refuse("host.sha256", "%s is %s: expected %s: the program, its compiler or what goes into its block has changed", w.Program, o.program.SHA256, w.Host.SHA256)
+		return nil, refuse("host.sha256",
+			"%s is %s: expected %s: the program, its compiler or what goes into its block has changed", w.Program,
+			o.program.SHA256, w.Host.SHA256)
 	}
 	return o.program, o.err
 }

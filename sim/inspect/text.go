@@ -61,7 +61,9 @@ func (k *Warp) write(w io.Writer) {
 	}
 	fmt.Fprintf(w, " %s, lanes %08x, fcsr %02x\n", k.Inst, uint32(k.Lanes), k.Fcsr)
 	if p := k.Pipeline; p != nil {
-		fmt.Fprintf(w, "    pipeline: %s, fetch pc 0x%08x, in flight %d, instruction buffer %v, before the scoreboard %q, awaits%s\n", p.State, p.FetchPC, p.InFlight, p.IBuffer, p.Staged, held(k))
+		fmt.Fprintf(w,
+			"    pipeline: %s, fetch pc 0x%08x, in flight %d, instruction buffer %v, before the scoreboard %q, awaits%s\n",
+			p.State, p.FetchPC, p.InFlight, p.IBuffer, p.Staged, held(k))
 	}
 	for i, s := range k.Splits {
 		fmt.Fprintf(w, "    split %d: lanes %08x, other side %08x at 0x%08x, first side over %v\n", i, s.All, s.Other, s.PC, s.Half)

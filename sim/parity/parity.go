@@ -166,7 +166,8 @@ func Write(w io.Writer, rows []Row) error {
 	}
 	s.WriteString("\nDistance is exp(mean |ln(ours/RTL)|): 1 is exact. SimX's is over the pairs that it was measured on.\n\n| machine | pairs | distance | SimX's distance | within 1 % | 2 % | 5 % |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	for _, m := range Summarise(rows) {
-		fmt.Fprintf(&s, "| %-3s | %2d | %.3f | %.3f | %d | %d | %d |\n", m.Machine, m.Rows, m.Geomean, m.SimXGeomean, m.WithinPercent[0], m.WithinPercent[1], m.WithinPercent[2])
+		fmt.Fprintf(&s, "| %-3s | %2d | %.3f | %.3f | %d | %d | %d |\n", m.Machine, m.Rows, m.Geomean, m.SimXGeomean,
+			m.WithinPercent[0], m.WithinPercent[1], m.WithinPercent[2])
 	}
 	_, err := io.WriteString(w, s.String())
 	return err

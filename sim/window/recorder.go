@@ -324,7 +324,9 @@ func (r *Recorder) Close() (notes []string, err error) {
 		}
 	}
 	if !r.seen {
-		notes = append(notes, fmt.Sprintf("the window begins at cycle %d, and the run ended before, at cycle %d: nothing was seen", r.spec.Cycles.First, r.m.Cores[0].ClockHandle().Domain().Cycle()))
+		notes = append(notes,
+			fmt.Sprintf("the window begins at cycle %d, and the run ended before, at cycle %d: nothing was seen",
+				r.spec.Cycles.First, r.m.Cores[0].ClockHandle().Domain().Cycle()))
 	}
 	return notes, err
 }

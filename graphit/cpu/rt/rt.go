@@ -238,7 +238,10 @@ type sink struct {
 }
 
 func newMachine(file string, out, in *adjacency, n, workers int) *machine {
-	return &machine{file: file, workers: workers, n: n, out: out, in: in, sinks: make([]sink, workers), stamps: make([]uint32, n), output: bufio.NewWriter(os.Stdout)}
+	return &machine{
+		file: file, workers: workers, n: n, out: out, in: in, sinks: make([]sink, workers), stamps: make([]uint32, n),
+		output: bufio.NewWriter(os.Stdout),
+	}
 }
 
 // step counts an operator over edges.
