@@ -32,6 +32,7 @@ type tuneFlags struct {
 	exhaustive bool
 	points     int
 	budget     time.Duration
+	count      bool // only count a GraphIt program's schedules
 }
 
 func newTune() *cobra.Command {
@@ -61,13 +62,20 @@ directory of its own, which tries first what was the best for other graphs. Each
 with what suits it is simulated to its end, or to four times the cycles of the best.
 study.json and study.md there set the best of each variant beside the first one's.
 
+Of a GraphIt program (workload.program: bfs.gt) the schedules are searched that the scheduling
+language has for the machine, label after label: load balance, EdgeBlocking, direction,
+frontier creation, deduplication and delta, each alone, and then two schedules that the
+input's size chooses from. With several labels it goes through them again as long as
+that finds anything faster.
+
 ` + exitHelp,
 		Example: `  heddle tune my.yaml
   heddle tune quickstart --set workload.algorithm=bfs --only schedule=warp,cta,strict
   heddle tune my.yaml --points 40
   heddle tune my.yaml --budget 30m --json
   heddle run results/my-tune/best.yaml
-  heddle tune hardware-vs-tuned --quick`,
+  heddle tune hardware-vs-tuned --quick
+  heddle tune cc.yaml --set workload.program=cc.gt --count`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.tune(c, args[0]) },
 	}
@@ -79,6 +87,7 @@ study.json and study.md there set the best of each variant beside the first one'
 	fl.BoolVar(&f.whole, "whole", false, "simulate each schedule, with what suits it, to its end, or to four times the cycles of the best")
 	fl.StringVar(&f.take, "take", "", "with compare or sweep: take over what the `study.json` of another run has found for the same axes, and search for the rest")
 	fl.BoolVar(&f.quick, "quick", false, "search less: leave slow schedules sooner, and do not return to them")
+	fl.BoolVar(&f.count, "count", false, "of a GraphIt program: only count the schedules of each label")
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "simulate every candidate to its end")
 	fl.IntVar(&f.points, "points", 0, "simulate at most that many candidates (0: no limit)")
 	fl.DurationVar(&f.budget, "budget", 0, "begin no candidate after that time on the host, such as 30m (0: no limit)")
@@ -98,6 +107,12 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 	l, err := f.load(name, f.overrides.set)
 	if err != nil {
 		return err
+	}
+	if l.Value.Workload.IsGraphIt() {
+		return f.program(c, l)
+	}
+	if f.count {
+		return errors.New("--count: expected a GraphIt program: heddle kernel list --count counts heddle's own kernels")
 	}
 	if len(l.Value.Compare)+len(l.Value.Sweep) > 0 {
 		return f.study(c, name, l)
@@ -128,8 +143,8 @@ func (f *tuneFlags) load(name string, set []string) (*schema.Loaded[configs.Expe
 	if len(l.Value.Seeds) > 0 {
 		return nil, errors.New("seeds: expected none: a search is of one graph (--set seeds=[], or sweep the graph's seed)")
 	}
-	if w := &l.Value.Workload; !w.Composed() || w.Recipe != "none" {
-		return nil, errors.New("workload: expected heddle's compiled kernels, without program, trace and recipe, and an algorithm without features, since the search is over their choices")
+	if w := &l.Value.Workload; !w.Composed() && !w.IsGraphIt() || w.Recipe != "none" {
+		return nil, errors.New("workload: expected heddle's compiled kernels, or a GraphIt program, without trace and recipe, and an algorithm without features, since the search is over their choices")
 	}
 	return l, nil
 }
@@ -370,6 +385,7 @@ func (t *tuning) write(o *tune.Outcome) error {
 		return err
 	}
 	best := t.loaded.Value
+	best.Name += "-best" // its results are no candidates
 	best.Compare = o.Compare()
 	if t.search.Exact != nil {
 		best.Sample = configs.Sample{}

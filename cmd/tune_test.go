@@ -143,3 +143,61 @@ func TestStudy(t *testing.T) {
 		require.LessOrEqual(t, len([]rune(line)), 80, line)
 	}
 }
+
+// TestTuneProgram: a search of a program's schedules finds what an exhaustive one does, the same with any number of jobs, and goes
+// on where it was ended; what it finds runs with as many cycles.
+func TestTuneProgram(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("t.yaml", []byte(`name: t
+machine: vortex-1c4w4t
+graph: {rmat: {scale: 4, edge_factor: 3}, clean: {symmetrise: true}}
+workload: {program: bc.gt, arguments: ["1"], schedules: {backward: {direction: PULL}}}
+`), 0o644))
+	only := []string{"--only", "load_balance=VERTEX_BASED,EDGE_ONLY,CM", "--only", "deduplication=ENABLED MONOTONIC_COUNTERS"}
+	out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--count", "--json"}, only...)...)
+	require.Zero(t, code, errs)
+	var counts []tune.Count
+	require.NoError(t, json.Unmarshal([]byte(out), &counts))
+	require.Len(t, counts, 2)
+	for _, c := range counts {
+		require.Positive(t, c.Kernels["PUSH"])
+		require.Equal(t, c.Kernels["PUSH"]*c.Kernels["PULL"]*5, c.Hybrids)
+	}
+	require.Equal(t, 9, counts[0].Words["PUSH"], "three load balances, three frontiers, one way to deduplicate")
+	search := func(args ...string) (o programOutcome) {
+		t.Helper()
+		out, errs, code := heddle(t, append(append([]string{"tune", "t.yaml", "--json"}, only...), args...)...)
+		require.Zero(t, code, errs)
+		require.NoError(t, json.Unmarshal([]byte(out), &o))
+		return o
+	}
+	all := search("--exhaustive", "--set", "name=all")
+	one := search("--jobs", "1")
+	require.Equal(t, all.Best, one.Best)
+	require.Less(t, one.Best, one.First)
+	require.Equal(t, one, search("--jobs", "3", "--fresh"))
+	require.Equal(t, one, search(), "everything is stored")
+	part := search("--set", "name=part", "--points", "5")
+	require.True(t, part.Spent)
+	require.Equal(t, one.First, part.First)
+
+	out, errs, code = heddle(t, "run", filepath.Join("results", "t-tune", "best.yaml"), "--json")
+	require.Zero(t, code, errs)
+	var sum struct{ Points []struct{ Cycles uint64 } }
+	require.NoError(t, json.Unmarshal([]byte(out), &sum))
+	require.Equal(t, []struct{ Cycles uint64 }{{one.First}, {one.Best}}, sum.Points)
+
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--only", "load_balance=SIDEWAYS"}, "expected some of VERTEX_BASED"},
+		{[]string{"--only", "layout=csr"}, "expected KEY=VALUE"},
+		{[]string{"--set", "compare=[{name: a}]"}, "expected none with a GraphIt program"},
+		{[]string{"--set", "workload.program=heddle", "--set", "workload.arguments=[]", "--set", "workload.schedules={}", "--count"}, "expected a GraphIt program"},
+	} {
+		_, errs, code := heddle(t, append([]string{"tune", "t.yaml"}, c.args...)...)
+		require.NotZero(t, code)
+		require.Contains(t, errs, c.says)
+	}
+}

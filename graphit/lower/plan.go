@@ -23,6 +23,9 @@ var schedules = map[string]configs.Schedule{
 	"WEAVER": "weaver", "PEG": "peg", "HWWL": "hwwl", "EGHW": "eghw",
 }
 
+// ScheduleOf is the schedule that a word for load balance stands for.
+func ScheduleOf(word string) configs.Schedule { return schedules[word] }
+
 // dedups are what UGF's words for deduplication stand for (Table 3.1).
 var dedups = map[string]configs.Choice{"": "monotonic", "FUSED": "monotonic", "UNFUSED": "monotonic", "MONOTONIC_COUNTERS": "monotonic", "BITMAP": "bitmap", "BOOLMAP": "bytemap"}
 
@@ -101,7 +104,7 @@ func adds(op *graphir.EdgeSetIterator) bool {
 type lowering struct {
 	program *graphir.Program
 	host    *eval.Host
-	graph   *graph.Graph
+	weights graph.WeightKind
 	base    configs.Workload
 	queues  map[*graphit.Var]*graphit.Var // the vectors of priorities
 }
@@ -143,7 +146,7 @@ func (l *lowering) edges(op *graphir.EdgeSetIterator, m *graphir.Metadata, name 
 	if err != nil {
 		return nil, err
 	}
-	o, err := compose.NewEdgeOperator(name, l.algorithm(op, name), w, l.graph.WeightKind())
+	o, err := compose.NewEdgeOperator(name, l.algorithm(op, name), w, l.weights)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Name, err)
 	}
@@ -318,4 +321,36 @@ func first(q, vector *graphit.Var) *compose.VertexOperator {
 			return nil
 		},
 	}
+}
+
+// Plan is how an operator over edges runs: under one schedule, or two of which its input's size chooses.
+type Plan struct {
+	Op    *graphir.EdgeSetIterator
+	Plans []*compose.Plan
+}
+
+// Plans are those of a program's operators over edges, as Run would have them on a graph with such weights.
+func Plans(f *graphit.File, o Options, weights graph.WeightKind) (plans []Plan, err error) {
+	defer catch(f.Name, &err)
+	p, err := Build(f, o.Schedule, o.Float)
+	if err != nil {
+		return nil, err
+	}
+	l := &lowering{program: p, host: eval.NewHost(p, nil, eval.Options{Args: o.Args}), weights: weights, base: o.Workload, queues: queueVectors(p)}
+	for _, op := range p.Edges {
+		list := []*graphir.Metadata{&op.Metadata}
+		if op.Hybrid != nil {
+			list = append(list, &op.Hybrid.Above)
+		}
+		plan := Plan{Op: op}
+		for _, m := range list {
+			made, err := l.edges(op, m, op.Name)
+			if err != nil {
+				return nil, err
+			}
+			plan.Plans = append(plan.Plans, made.Plan)
+		}
+		plans = append(plans, plan)
+	}
+	return plans, nil
 }

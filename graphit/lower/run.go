@@ -263,7 +263,7 @@ func (b *backend) open() (err error) {
 		return nil
 	}
 	defer catch(b.program.File.Name, &err)
-	l := &lowering{b.program, b.host, b.graph, b.options.Workload, queueVectors(b.program)}
+	l := &lowering{b.program, b.host, b.graph.WeightKind(), b.options.Workload, queueVectors(b.program)}
 	b.edges, b.vertices = map[*graphir.EdgeSetIterator][]*compose.EdgeOperator{}, map[*graphir.VertexSetIterator]*compose.VertexOperator{}
 	b.takes, b.finds = map[*graphit.Var]*compose.VertexOperator{}, map[*graphit.Var]*compose.VertexOperator{}
 	var edges []*compose.EdgeOperator

@@ -104,7 +104,7 @@ var rules = []struct {
 	{"internal/diagram", []string{"configs", "=units", "components/"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
 	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/fit", "internal/report"}},
-	{"internal/tune", []string{"configs", "kernels", "=units", "internal/experiment", "internal/files", "internal/fit"}},
+	{"internal/tune", []string{"configs", "=graphit", "graphit/", "kernels", "=units", "internal/experiment", "internal/files", "internal/fit"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
 	{"internal/checkpoint", []string{"internal/files"}},
 	{"internal/samplecheck", []string{"configs", "internal/experiment", "internal/resources"}},

@@ -256,3 +256,15 @@ func noGraphIt(w *configs.Workload) error {
 	}
 	return nil
 }
+
+// GraphIt is the GraphIt program of an experiment without axes, and how it runs, for those who search its schedules.
+func GraphIt(e *configs.Experiment) (*graphit.File, lower.Options, error) {
+	if err := checkGraphIt(&e.Workload, &programs{}); err != nil {
+		return nil, lower.Options{}, err
+	}
+	g, err := (&programs{}).graphIt(&e.Workload)
+	if err != nil {
+		return nil, lower.Options{}, err
+	}
+	return g.file, g.options(&e.Workload), nil
+}

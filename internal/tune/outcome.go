@@ -90,7 +90,7 @@ func (s *Search) Outcome() (o Outcome, found bool) {
 
 func (s *Search) ranked(i int) Ranked {
 	r := Ranked{Kernel: s.Space.Name(i), Cycles: s.final(i).Cycles, Half: s.final(i).Half, AtLeast: s.final(i).Abandoned, settings: s.Space.Settings(i), Choices: map[string]string{}}
-	for _, x := range r.settings {
+	for _, x := range s.Space.values(i) {
 		r.Choices[x.Key] = x.Value
 	}
 	if first := s.final(s.First); first.Cycles > 0 && r.Cycles > 0 {

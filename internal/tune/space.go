@@ -185,10 +185,11 @@ func blocks(warps, lanes int) []string {
 // Restrict leaves of an axis those values: KEY=VALUE,VALUE.
 func Restrict(axes []Axis, text string) error {
 	key, list, ok := strings.Cut(text, "=")
-	if !strings.Contains(key, ".") {
-		key = "workload." + key
+	named := func(key string) int { return slices.IndexFunc(axes, func(a Axis) bool { return a.Key == key }) }
+	i := named(key)
+	if i < 0 && !strings.Contains(key, ".") {
+		i = named("workload." + key)
 	}
-	i := slices.IndexFunc(axes, func(a Axis) bool { return a.Key == key })
 	if !ok || i < 0 {
 		var keys []string
 		for _, a := range axes {
@@ -223,6 +224,11 @@ type Space struct {
 
 	names    []string
 	workload configs.Workload // what is not searched
+
+	// Of a GraphIt program's schedules.
+	settings func(c Candidate) []experiment.Setting // nil: a candidate's values are keys of the workload
+	texts    func(c Candidate) string               // a label's schedule
+	first    Candidate                              // what the program says itself
 }
 
 // MostCandidates bounds a space: more is a mistake.
@@ -336,6 +342,14 @@ func next(at Candidate, axes []Axis) bool {
 
 // Settings are a candidate's values, as a point's axes.
 func (s *Space) Settings(i int) (out []experiment.Setting) {
+	if s.settings != nil {
+		return s.settings(s.Candidates[i])
+	}
+	return s.values(i)
+}
+
+// values are a candidate's, by the axes' keys.
+func (s *Space) values(i int) (out []experiment.Setting) {
 	for a, v := range s.Candidates[i] {
 		out = append(out, experiment.Setting{Key: s.Axes[a].Key, Value: s.Axes[a].Values[v]})
 	}
@@ -368,6 +382,10 @@ func (s *Space) Find(w configs.Workload) int {
 // suited is the candidate of a schedule with the workload's other choices, or what suits the schedule where these are auto;
 // if that is none, the first of the schedule; -1: there is none.
 func (s *Space) suited(value int) int {
+	if s.settings != nil {
+		near := s.nearest(s.first, 0, value)
+		return append(near, -1)[0]
+	}
 	w := s.workload
 	s.Axes[0].set(&w, s.Axes[0].Values[value])
 	if p, err := compose.NewPlan(w); err == nil {

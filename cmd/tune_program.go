@@ -1,0 +1,278 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"heddle/configs"
+	"heddle/configs/schema"
+	"heddle/internal/experiment"
+	"heddle/internal/files"
+	"heddle/internal/tune"
+	"heddle/internal/version"
+	"heddle/kernels/graph"
+)
+
+// programOutcome is the result of a search of a program's schedules.
+type programOutcome struct {
+	Labels    []*labelOutcome `json:"labels"`
+	Simulated int             `json:"simulated"`
+	First     uint64          `json:"first_cycles"`
+	Best      uint64          `json:"best_cycles"`
+	Speedup   float64         `json:"speedup"`
+	Schedules string          `json:"schedules"` // the best, as workload.schedules
+	Spent     bool            `json:"budget_spent"`
+}
+
+// labelOutcome is that of one label.
+type labelOutcome struct {
+	tune.Count
+	Search *tune.Outcome `json:"search,omitempty"` // with the other labels' schedules as they were
+	Hybrid *tune.Outcome `json:"hybrid,omitempty"` // of thresholds between the fastest that push and that pull
+}
+
+// program searches a GraphIt program's schedules.
+func (f *tuneFlags) program(c *cobra.Command, l *schema.Loaded[configs.Experiment]) error {
+	switch {
+	case len(l.Value.Compare)+len(l.Value.Sweep) > 0 || f.take != "":
+		return errors.New("compare, sweep: expected none with a GraphIt program: a search is of one machine and one graph (--set compare={}, --set sweep={})")
+	case l.Value.Sample.On():
+		return errors.New("sample: expected none with a GraphIt program")
+	}
+	p, err := tune.NewProgram(&l.Value, graph.IntWeights, tune.Kinds(f.schedules))
+	if err != nil {
+		return err
+	}
+	if f.count {
+		return f.counts(c, p)
+	}
+	l.Value.Name += "-tune"
+	f.share(c, l.Value.Run.Threads)
+	t := &tuning{flags: f, loaded: l, set: f.overrides.set, numbers: map[string]int{}, search: &tune.Search{}}
+	t.session = &session{flags: &f.runFlags, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), version: version.Text()}
+	if err := t.begin(c); err != nil {
+		return err
+	}
+	defer inOrder(c.Context())()
+	o := &programOutcome{}
+	err = t.labels(c, p, o)
+	t.watch.Close()
+	if _, endErr := t.end(nil); endErr != nil {
+		return endErr
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.writeProgram(o); err != nil {
+		return err
+	}
+	if f.json {
+		return printJSON(c.OutOrStdout(), o)
+	}
+	o.write(c.OutOrStdout())
+	fmt.Fprintf(c.OutOrStdout(), "heddle run %s runs the best beside the first\n", filepath.Join(t.dir, bestFile))
+	return nil
+}
+
+// restrict leaves what --only says of a label's axes; those that a label has not are left to others.
+func (f *tuneFlags) restrict(axes []tune.Axis) error {
+	for _, o := range f.only {
+		key, _, _ := strings.Cut(o, "=")
+		here := slices.ContainsFunc(axes, func(a tune.Axis) bool { return a.Key == key })
+		if !here && slices.Contains(tune.ProgramKeys, key) {
+			continue
+		}
+		if err := tune.Restrict(axes, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counts prints how large the spaces of labels are.
+func (f *tuneFlags) counts(c *cobra.Command, p *tune.Program) error {
+	var list []tune.Count
+	for _, label := range p.Labels() {
+		_, count, err := p.Space(label, f.restrict)
+		if err != nil {
+			return err
+		}
+		list = append(list, count)
+	}
+	if f.json {
+		return printJSON(c.OutOrStdout(), list)
+	}
+	countTable(c.OutOrStdout(), list)
+	return nil
+}
+
+func countTable(w io.Writer, list []tune.Count) {
+	t := newTable(w, "label", "direction", "words", "legal", "kernels", "hybrids of both")
+	for _, x := range list {
+		for i, d := range []string{"PUSH", "PULL"} {
+			row := table.Row{x.Label, d, x.Words[d], x.Legal[d], x.Kernels[d], experiment.Thousands(uint64(x.Hybrids))}
+			if i > 0 {
+				row[0], row[5] = "", ""
+			}
+			t.AppendRow(row)
+		}
+	}
+	t.Render()
+}
+
+// rounds is how often a search goes through labels at most.
+const rounds = 3
+
+// labels searches one label after the other, and all of them again as long as that finds anything.
+func (t *tuning) labels(c *cobra.Command, p *tune.Program, o *programOutcome) error {
+	if t.flags.budget > 0 {
+		end := time.Now().Add(t.flags.budget)
+		t.search.Budget.Spent = func() bool { return time.Now().After(end) }
+	}
+	for round := range rounds {
+		before := o.Best
+		for _, label := range p.Labels() {
+			if o.Spent {
+				return nil
+			}
+			if err := t.label(c, p, o, label); err != nil {
+				return err
+			}
+		}
+		if len(p.Labels()) == 1 || round > 0 && o.Best == before {
+			return nil
+		}
+	}
+	return nil
+}
+
+// label searches one, and then the hybrids of the fastest that push and that pull.
+func (t *tuning) label(c *cobra.Command, p *tune.Program, o *programOutcome, label string) error {
+	space, count, err := p.Space(label, t.flags.restrict)
+	if err != nil {
+		return err
+	}
+	if !t.flags.json {
+		fmt.Fprintf(c.OutOrStdout(), "%s: %s: %d candidates\n", t.name, label, len(space.Candidates))
+	}
+	of := &labelOutcome{Count: count}
+	if i := slices.IndexFunc(o.Labels, func(x *labelOutcome) bool { return x.Label == label }); i >= 0 {
+		o.Labels[i] = of
+	} else {
+		o.Labels = append(o.Labels, of)
+	}
+	search, err := t.find(c, space, o)
+	if err != nil {
+		return err
+	}
+	found, ok := search.Outcome()
+	if !ok {
+		return &codeError{exitFailed, fmt.Errorf("%s: no candidate has a result", label)}
+	}
+	of.Search = &found
+	if o.First == 0 {
+		o.First = found.First.Cycles
+	}
+	if o.Best == 0 || found.Best.Cycles <= o.Best {
+		o.Best = found.Best.Cycles
+		p.Choose(label, space, search.Best())
+	}
+	if push, pull := search.Fastest("PUSH"), search.Fastest("PULL"); count.Hybrids > 0 && push >= 0 && pull >= 0 && !o.Spent {
+		if both := p.Hybrid(label, space, search.Best(), push, pull); both != nil {
+			if err := t.hybrid(c, p, o, of, both); err != nil {
+				return err
+			}
+		}
+	}
+	o.Schedules, o.Speedup = p.Chosen()[0].Value, float64(o.First)/float64(o.Best)
+	return nil
+}
+
+// hybrid looks for a threshold with which two schedules are faster than one.
+func (t *tuning) hybrid(c *cobra.Command, p *tune.Program, o *programOutcome, of *labelOutcome, both *tune.Space) error {
+	search, err := t.find(c, both, o)
+	if err != nil {
+		return err
+	}
+	if found, ok := search.Outcome(); ok {
+		of.Hybrid = &found
+		if found.Best.Cycles < o.Best {
+			o.Best = found.Best.Cycles
+			p.Choose(of.Label, both, search.Best())
+		}
+	}
+	return nil
+}
+
+// find searches a space with what is left of the budget.
+func (t *tuning) find(c *cobra.Command, space *tune.Space, o *programOutcome) (*tune.Search, error) {
+	s := &tune.Search{Space: space, First: space.First(), Whole: t.flags.whole, Quick: t.flags.quick, Budget: tune.Budget{Spent: t.search.Budget.Spent}}
+	if t.flags.points > 0 {
+		if s.Budget.Points = t.flags.points - o.Simulated; s.Budget.Points <= 0 {
+			o.Spent = true
+			s.Budget.Points = 1 // what it begins with, which the result is compared with
+		}
+	}
+	t.search = s
+	s.Evaluate = func(ctx context.Context, list []int, most uint64) ([]tune.Trial, error) {
+		return t.evaluate(ctx, list, most, false)
+	}
+	find := s.Run
+	if t.flags.exhaustive {
+		find = s.All
+	}
+	trials, err := find(c.Context())
+	o.Simulated += len(trials)
+	o.Spent = o.Spent || s.Spent()
+	return s, err
+}
+
+// write writes an outcome for people.
+func (o *programOutcome) write(w io.Writer) {
+	var counts []tune.Count
+	for _, l := range o.Labels {
+		counts = append(counts, l.Count)
+	}
+	countTable(w, counts)
+	for _, l := range o.Labels {
+		fmt.Fprintf(w, "\n%s, with the other labels as they were when it was searched:\n", l.Label)
+		l.Search.Write(w)
+		if l.Hybrid != nil {
+			fmt.Fprintf(w, "%s, as a hybrid:\n", l.Label)
+			l.Hybrid.Write(w)
+		}
+	}
+	fmt.Fprintf(w, "\nin all %d simulated: first %s cycles, best %s, %.2f×, with the schedules\n%s\n",
+		o.Simulated, experiment.Thousands(o.First), experiment.Thousands(o.Best), o.Speedup, o.Schedules)
+	if o.Spent {
+		fmt.Fprintln(w, "the budget was spent: there may be a better one")
+	}
+}
+
+// writeProgram writes down what has been found, and an experiment that runs the best beside the first.
+func (t *tuning) writeProgram(o *programOutcome) error {
+	var b bytes.Buffer
+	if err := printJSON(&b, o); err != nil {
+		return err
+	}
+	best := t.loaded.Value
+	best.Name += "-best" // its results are no candidates
+	best.Compare = schema.Variants{
+		{Set: []experiment.Setting{{Key: tune.SchedulesKey, Value: string(best.Workload.Schedules)}}},
+		{Set: []experiment.Setting{{Key: tune.SchedulesKey, Value: o.Schedules}}},
+	}
+	return errors.Join(
+		files.Write(filepath.Join(t.dir, tuneFile), b.Bytes()),
+		files.Write(filepath.Join(t.dir, bestFile), configs.ExperimentSchema.YAML(best)),
+	)
+}
