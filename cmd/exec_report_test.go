@@ -207,7 +207,8 @@ func TestReportRefused(t *testing.T) {
 	}
 }
 
-// TestReportOfARunThatEndsEarly: the report after a limit covers the run up to it; that of a flat image names what the image lacks.
+// TestReportOfARunThatEndsEarly: the report after a limit covers the run up to it; that of a flat image names what the
+// image lacks.
 func TestReportOfARunThatEndsEarly(t *testing.T) {
 	r, stats := execReport(t, source(t, "_start: nop\nspin: j spin"), "--machine", "vortex-1c4w4t", "--max-cycles", "5000")
 	require.Contains(t, strings.Join(r.Notes, "\n"), "The run ended early, at this state: cycle limit reached")

@@ -75,7 +75,8 @@ func (f *figureFlags) draw(c *cobra.Command, name string) error {
 	return nil
 }
 
-// loadExperiment loads an experiment with what the command line sets, and refuses figures that no flags of heddle figure ask for.
+// loadExperiment loads an experiment with what the command line sets, and refuses figures that no flags of heddle
+// figure ask for.
 func loadExperiment(name string, set []string) (*schema.Loaded[configs.Experiment], error) {
 	l, err := configs.LoadExperiment(name, os.Environ(), set)
 	if err != nil {

@@ -43,7 +43,8 @@ func readSource(name string) ([]byte, error) {
 	return src, nil
 }
 
-// readProgram reads a program, a file or one of heddle's own by its name, and checks it. A schedule beside it takes the place of the program's own.
+// readProgram reads a program, a file or one of heddle's own by its name, and checks it. A schedule beside it takes the
+// place of the program's own.
 func readProgram(name, schedule string) (*graphit.File, error) {
 	src, err := programs.Source(name)
 	if err != nil {

@@ -116,7 +116,8 @@ func MachineNames() []string { return names("machine") }
 // MachinesWith returns the names of the machine presets whose cores have such a graph unit, sorted.
 func MachinesWith(u *units.Unit) []string { return slices.Clone(machinesByUnit()[u.Name]) }
 
-// machinesByUnit lists presets by their unit. Many configurations of a search may be refused, each with a list of these.
+// machinesByUnit lists presets by their unit. Many configurations of a search may be refused, each with a list of
+// these.
 var machinesByUnit = sync.OnceValue(func() map[string][]string {
 	of := map[string][]string{}
 	for _, name := range MachineNames() {
@@ -140,7 +141,8 @@ func AboutMachine(name string) string { return about("machine", name) }
 // AboutExperiment is the same for an experiment preset.
 func AboutExperiment(name string) string { return about("experiment", name) }
 
-// sentence ends at a full stop before another sentence, or with its paragraph; a stop inside brackets or a name is none.
+// sentence ends at a full stop before another sentence, or with its paragraph; a stop inside brackets or a name is
+// none.
 var sentence = regexp.MustCompile(`^.*?[^.][.](?: [A-Z]|$)`)
 
 func about(kind, name string) string {

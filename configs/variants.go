@@ -9,8 +9,8 @@ import (
 )
 
 // loadVariants loads an experiment whose variants of compare do not all have the unit, or another section that may be
-// absent, of a key that --set gives. Such a key is for the variants that have it: given to the experiment as a whole, it
-// would make the unit in the others, too. nil: there is no such key, or the experiment has errors.
+// absent, of a key that --set gives. Such a key is for the variants that have it: given to the experiment as a whole,
+// it would make the unit in the others, too. nil: there is no such key, or the experiment has errors.
 func loadVariants(in schema.Input) (*schema.Loaded[Experiment], error) {
 	var plain, units []string
 	for _, s := range in.Set {

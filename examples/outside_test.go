@@ -34,7 +34,8 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// shell runs lines as a reader would type them, in an empty directory: the module cache is all that they need of the network.
+// shell runs lines as a reader would type them, in an empty directory: the module cache is all that they need of the
+// network.
 func shell(t *testing.T, dir, lines string) string {
 	t.Helper()
 	if testing.Short() {
@@ -48,8 +49,8 @@ func shell(t *testing.T, dir, lines string) string {
 	return string(out)
 }
 
-// TestPage: snippets of docs/guide/extending.md are parts of the files that it names, and its commands work as they are written,
-// in a module of its own: nothing of heddle's tree is changed, and nothing internal can be imported.
+// TestPage: snippets of docs/guide/extending.md are parts of the files that it names, and its commands work as they are
+// written, in a module of its own: nothing of heddle's tree is changed, and nothing internal can be imported.
 func TestPage(t *testing.T) {
 	commands, snippets := 0, 0
 	for _, m := range block.FindAllStringSubmatch(page(t), -1) {
@@ -103,8 +104,8 @@ func run(t *testing.T, command string, args ...string) (out string, code int) {
 	return string(text), 0
 }
 
-// TestOutside: a module of its own builds a heddle with a schedule, a layout, an algorithm, a graph unit and a statistic of
-// its own. Everything that heddle's have, they have.
+// TestOutside: a module of its own builds a heddle with a schedule, a layout, an algorithm, a graph unit and a
+// statistic of its own. Everything that heddle's have, they have.
 func TestOutside(t *testing.T) {
 	command := outside(t, "mine")
 	yaml := filepath.Join(filepath.Dir(command), "mine.yaml")

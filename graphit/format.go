@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Format lays a program out, or a schedule: blocks indented by four spaces, one space around operators, at most one empty line.
-// Lines stay lines, comments stay. A file that Parse and ParseSchedule refuse is refused.
+// Format lays a program out, or a schedule: blocks indented by four spaces, one space around operators, at most one
+// empty line. Lines stay lines, comments stay. A file that Parse and ParseSchedule refuse is refused.
 func Format(file string, src []byte) ([]byte, error) {
 	if _, err := Parse(file, src); err != nil {
 		if _, other := ParseSchedule(file, src); other != nil {
@@ -112,7 +112,8 @@ func (f *formatter) count(line []token, i int) {
 	case t.is(")"), t.is("]"), t.is("}"):
 		f.parens = max(0, f.parens-1)
 	}
-	// What ends a statement is known where it is a sign; where it is none, a line's end is a statement's unless something is open.
+	// What ends a statement is known where it is a sign; where it is none, a line's end is a statement's unless
+	// something is open.
 	f.open = f.parens > 0 || !f.schedule && t.kind == symbol && slices.Contains(continues, t.text) || f.goesOn(line)
 	if t.is(";") {
 		f.open = false

@@ -128,8 +128,8 @@ func TestFormat(t *testing.T) {
 	require.ErrorContains(t, err, "p.gt:1:6: expected the name of a function")
 }
 
-// FuzzProgram: whatever is read, there is a program or an error with its place, and a layout that is its own and changes nothing
-// but spaces.
+// FuzzProgram: whatever is read, there is a program or an error with its place, and a layout that is its own and
+// changes nothing but spaces.
 func FuzzProgram(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.gt")
 	require.NoError(f, err)

@@ -10,14 +10,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ParseLabels reads schedules as YAML has them: a mapping from labels to mappings, whose keys are the configuring functions'
-// names without config, and whose values are the functions' arguments, one or a list of them:
+// ParseLabels reads schedules as YAML has them: a mapping from labels to mappings, whose keys are the configuring
+// functions' names without config, and whose values are the functions' arguments, one or a list of them:
 //
 //	loop:step: {load_balance: [EDGE_ONLY, BLOCKED, 4096], direction: PUSH}
 //	back:step: {threshold: 0.1, below: {direction: PUSH}, above: {direction: [PULL, BITMAP]}}
 //
-// A mapping with threshold, below and above is a HybridGPUSchedule. Errors name the label and the key; Pos of what is returned
-// says nothing.
+// A mapping with threshold, below and above is a HybridGPUSchedule. Errors name the label and the key; Pos of what is
+// returned says nothing.
 func ParseLabels(src []byte) (*Schedule, error) {
 	if len(src) > MaxBytes {
 		return nil, fmt.Errorf("larger than %d bytes", MaxBytes)

@@ -56,8 +56,8 @@ type CPUOption struct {
 	Pos  Pos
 }
 
-// ParseSchedule reads a schedule that has a file of its own, with or without "schedule:" before it. Of a file with a program
-// it is the program's schedule.
+// ParseSchedule reads a schedule that has a file of its own, with or without "schedule:" before it. Of a file with a
+// program it is the program's schedule.
 func ParseSchedule(file string, src []byte) (s *Schedule, err error) {
 	p, err := newParser(file, src)
 	if err != nil {
@@ -245,7 +245,8 @@ var (
 	blocked    = []string{"BLOCKED"}
 )
 
-// config is one of the configuring functions: the words of its arguments in order, the first ones needed; nil: a number.
+// config is one of the configuring functions: the words of its arguments in order, the first ones needed; nil: a
+// number.
 type config struct {
 	name   string
 	words  [][]string
@@ -301,8 +302,8 @@ func (s *scheduleParser) configure(of token) {
 	*c.of(x) = &Setting{args, t.pos}
 }
 
-// cpuOptions are the functions of the scheduling language for CPUs (GraphIt, OOPSLA 2018, Table 3; CGO 2020, Table 2), with how
-// many arguments they take at most.
+// cpuOptions are the functions of the scheduling language for CPUs (GraphIt, OOPSLA 2018, Table 3; CGO 2020, Table 2),
+// with how many arguments they take at most.
 var cpuOptions = map[string]int{
 	"configApplyDirection": 2, "configApplyParallelization": 4, "configApplyDenseVertexSet": 4, "configApplyNumSSG": 4,
 	"configApplyNUMA": 3, "configApplyPriorityUpdate": 2, "configApplyPriorityUpdateDelta": 2, "configBucketMergeThreshold": 2,

@@ -97,7 +97,8 @@ func declared(list []Stmt, f func(v *Var)) {
 	}
 }
 
-// LastArgument is the greatest n for which a program that has been checked asks for argv[n], and where; 0: it asks for none.
+// LastArgument is the greatest n for which a program that has been checked asks for argv[n], and where; 0: it asks for
+// none.
 func (f *File) LastArgument() (n int, at Pos) {
 	look := func(x Expr) {
 		i, ok := x.(*Index)

@@ -64,8 +64,8 @@ func Compile(k *Kernel, m *machine.Machine) (*Compiled, error) {
 }
 
 // Place puts arrays into a machine's memory, each with a cache line of its own, and writes the kernel's argument block:
-// the addresses of arrays and the numbers that its parameters (Addr, Count, Float) name; a float is its bits. It returns
-// the argument for Launch of the program, and the address of each array. An error is a parameter that is in
+// the addresses of arrays and the numbers that its parameters (Addr, Count, Float) name; a float is its bits. It
+// returns the argument for Launch of the program, and the address of each array. An error is a parameter that is in
 // neither, a name that is in both, or arrays that do not fit.
 func (c *Compiled) Place(m *machine.Machine, arrays map[string][]uint32, numbers map[string]uint32) (arg uint32, at map[string]uint32, err error) {
 	d := m.Device()

@@ -149,8 +149,8 @@ func (m *Machine) executed() (list Statistics) {
 	return list
 }
 
-// CheckInvariants reports whether counts break an invariant of conservation: each request was answered, no byte was lost between
-// levels, every cycle of a scheduler has one cause. Machines without time have none.
+// CheckInvariants reports whether counts break an invariant of conservation: each request was answered, no byte was
+// lost between levels, every cycle of a scheduler has one cause. Machines without time have none.
 func (m *Machine) CheckInvariants() error {
 	if m.timed == nil {
 		return nil

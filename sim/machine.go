@@ -247,8 +247,8 @@ func dramPeriod(cfg configs.Memory, s *dram.Spec) clock.Femto {
 	return clock.Femto(s.TCKps) * 1000
 }
 
-// peakBytesPerCycle is the peak bandwidth of the DRAM's data buses in bytes a core cycle; 0 of a memory that is no DRAM, or has
-// no limit.
+// peakBytesPerCycle is the peak bandwidth of the DRAM's data buses in bytes a core cycle; 0 of a memory that is no
+// DRAM, or has no limit.
 func peakBytesPerCycle(cfg configs.Memory) float64 {
 	if cfg.Preset == configs.Harness {
 		return 0

@@ -14,7 +14,8 @@ type Part struct {
 	Result
 }
 
-// partWatch has somebody look at a machine at the ends of a program's parts. It only looks, so cycles do not depend on it.
+// partWatch has somebody look at a machine at the ends of a program's parts. It only looks, so cycles do not depend on
+// it.
 type partWatch struct {
 	m      *Machine
 	handle clock.Handle
@@ -23,8 +24,9 @@ type partWatch struct {
 	before Result           // of the launch, where the part began; cycles are the machine's
 }
 
-// LaunchParts is Launch of a program whose parts are of interest by themselves: ended is given each when it is over, and may
-// look at the machine and its memory then; an error of its ends the run. What is returned is of what comes behind the last.
+// LaunchParts is Launch of a program whose parts are of interest by themselves: ended is given each when it is over,
+// and may look at the machine and its memory then; an error of its ends the run. What is returned is of what comes
+// behind the last.
 func (m *Machine) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(Part) error) (rest Result, err error) {
 	if m.partWatch == nil {
 		d, err := m.System.AddObserver("parts", corePeriod)
@@ -43,8 +45,8 @@ func (m *Machine) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, e
 	return last.since(&t.before), err
 }
 
-// note has the part's end be told of when the next instant is over: all that the instant of the barrier does has been done
-// then, and warps that it held have executed an instruction at most.
+// note has the part's end be told of when the next instant is over: all that the instant of the barrier does has been
+// done then, and warps that it held have executed an instruction at most.
 func (t *partWatch) note(name string) {
 	if t.name != "" {
 		panic(fmt.Sprintf("BUG: sim @%d: part %s has ended before the end of %s was told", t.m.domain.Cycle(), name, t.name))

@@ -1,9 +1,9 @@
-// Package random_test holds the tests of the whole product against what nobody has thought of: experiments drawn from the
-// schema, each with one point on a tiny graph, run by the command with --check. RANDOM_CASES is how many (200 without),
-// RANDOM_FIRST the first seed, and RANDOM_COMMAND a heddle to run instead of one that is built.
+// Package random_test holds the tests of the whole product against what nobody has thought of: experiments drawn from
+// the schema, each with one point on a tiny graph, run by the command with --check. RANDOM_CASES is how many (200
+// without), RANDOM_FIRST the first seed, and RANDOM_COMMAND a heddle to run instead of one that is built.
 //
-// Nine in ten experiments run to their end and are verified; of the others most meet the limit of cycles, and three in a
-// hundred are refused, for what only the graph tells.
+// Nine in ten experiments run to their end and are verified; of the others most meet the limit of cycles, and three in
+// a hundred are refused, for what only the graph tells.
 package random_test
 
 import (
@@ -52,7 +52,8 @@ const (
 	exitNoProgress = 3
 )
 
-// enough is the wall time after which a test without RANDOM_CASES begins no more: on a busy host they take what they may.
+// enough is the wall time after which a test without RANDOM_CASES begins no more: on a busy host they take what they
+// may.
 const enough = 40 * time.Second
 
 // maxCycles ends runs on machines that are drawn too slow: a memory of a hundredth of the cores' clock, and the like.
@@ -130,8 +131,8 @@ func fit(m *configs.Machine, unit string) {
 	}
 }
 
-// randomExperiment draws one: a machine, a schedule that it can run, which is mostly that of its unit, a workload of those
-// that go together with both, and a graph.
+// randomExperiment draws one: a machine, a schedule that it can run, which is mostly that of its unit, a workload of
+// those that go together with both, and a graph.
 func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 	e := configs.ExperimentSchema.Default()
 	e.Name = "random"
@@ -180,8 +181,8 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 	return e
 }
 
-// randomFeatures has an algorithm on features in place of the algorithm. If none of a few draws goes together with the rest, the
-// algorithm stays.
+// randomFeatures has an algorithm on features in place of the algorithm. If none of a few draws goes together with the
+// rest, the algorithm stays.
 func randomFeatures(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Experiment {
 	const tries = 8
 	g, err := graph.Load(e.Graph)
@@ -208,8 +209,8 @@ func randomFeatures(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Ex
 	return e
 }
 
-// randomProgram has a GraphIt program in place of the algorithm, with the choices drawn for that where no schedule says otherwise.
-// If none of a few programs goes together with these, the algorithm stays.
+// randomProgram has a GraphIt program in place of the algorithm, with the choices drawn for that where no schedule says
+// otherwise. If none of a few programs goes together with these, the algorithm stays.
 func randomProgram(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Experiment {
 	const tries = 8
 	g, err := graph.Load(e.Graph)
@@ -386,7 +387,8 @@ func randomGraph(t testing.TB, r *rand.Rand) graphspec.Graph {
 var refusedLate = regexp.MustCompile(`the schedule needs -?\d+ bytes of scratchpad a core|needs both directions of every edge|slots in edge_buffer_bytes, but \d+ are needed|no vertex of the largest component has an edge|a number was too large for f32|sample.period = \d+: cycles are known to ±`)
 
 // outcome runs the experiment in a directory of its own and returns what became of it: ran, refused, or stopped at the
-// limit of cycles. Anything else fails the test: a crash, a wrong result, a broken invariant, a machine that makes no progress.
+// limit of cycles. Anything else fails the test: a crash, a wrong result, a broken invariant, a machine that makes no
+// progress.
 func outcome(t *testing.T, name string, e configs.Experiment) string {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "experiment.yaml")

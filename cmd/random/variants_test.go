@@ -20,9 +20,10 @@ import (
 	"heddle/units"
 )
 
-// TestRandomVariants draws experiments that compare machines of different units, with axes of their own and of all: their
-// points equal those laid out independently here, each with the baseline that agrees with it, and so do the command's.
-// How many experiments, and of which seeds, is as for TestRandomExperiments; one in sixteen is run, for few cycles.
+// TestRandomVariants draws experiments that compare machines of different units, with axes of their own and of all:
+// their points equal those laid out independently here, each with the baseline that agrees with it, and so do the
+// command's. How many experiments, and of which seeds, is as for TestRandomExperiments; one in sixteen is run, for few
+// cycles.
 func TestRandomVariants(t *testing.T) {
 	first, cases := environment(t, "RANDOM_FIRST", 9000), environment(t, "RANDOM_CASES", 32)
 	points, swept, shared, ran := 0, 0, 0, 0
@@ -76,7 +77,8 @@ type expected struct {
 	variant          int
 }
 
-// randomComparison draws variants of an experiment: other machines, with or without units, and schedules that they can run.
+// randomComparison draws variants of an experiment: other machines, with or without units, and schedules that they can
+// run.
 func randomComparison(t *testing.T, r *rand.Rand) *comparison {
 	base := randomExperiment(t, r)
 	base.Sample.Period = 0
@@ -159,7 +161,8 @@ func settings(from, to configs.Experiment) (set []schema.Setting) {
 	return set
 }
 
-// randomAxis are values of a key that change little of whether a configuration is legal: of its unit, or of what all have.
+// randomAxis are values of a key that change little of whether a configuration is legal: of its unit, or of what all
+// have.
 func randomAxis(r *rand.Rand, e *configs.Experiment) (key string, values []string) {
 	axes := []schema.Axis{
 		{Key: "workload.launch_overhead", Values: []string{"1", "700"}}, {Key: "machine.core.lsu_queue", Values: []string{"1", "3", "4"}}, {Key: "workload.seed", Values: []string{"1", "2"}},

@@ -5,8 +5,8 @@ import (
 	"heddle/components/mem"
 )
 
-// single is the state of the fast path through a cache of one bank, one port and one memory port. Most L1s are such, and
-// an L1I is asked in nearly every cycle and nearly always hits. A cycle in which reads enter, move on and hit, and
+// single is the state of the fast path through a cache of one bank, one port and one memory port. Most L1s are such,
+// and an L1I is asked in nearly every cycle and nearly always hits. A cycle in which reads enter, move on and hit, and
 // nothing else happens, goes the short way; all others go the long way. Results are the same on both.
 type single struct {
 	*bank

@@ -59,8 +59,8 @@ func (c *Calendar) Take(at, interval uint64) uint64 {
 	}
 }
 
-// Entries are the entries of a finite resource, as an estimate sees them: the cycles from which they are free, the first before
-// all others, and each before those at twice its number.
+// Entries are the entries of a finite resource, as an estimate sees them: the cycles from which they are free, the
+// first before all others, and each before those at twice its number.
 type Entries []uint64
 
 // First returns when the first is free.

@@ -22,7 +22,8 @@ type Drawing[T any] struct {
 	// Fit changes what a drawn value asks of others before the rules across keys are checked; nil: nothing. Without it
 	// values that are legal only together would never come together.
 	Fit func(*T)
-	// Refused checks a configuration by rules that the schema does not know, and returns what it breaks; nil: there are none.
+	// Refused checks a configuration by rules that the schema does not know, and returns what it breaks; nil: there are
+	// none.
 	Refused func(T) error
 }
 
@@ -240,8 +241,8 @@ func (s *integer) round(n *big.Int) {
 	}
 }
 
-// Legal checks a configuration that was not loaded: every key by its range, and the rules across keys. illegal names what
-// is wrong with it; the error is the schema's mistake, a Validator that blames what is no key.
+// Legal checks a configuration that was not loaded: every key by its range, and the rules across keys. illegal names
+// what is wrong with it; the error is the schema's mistake, a Validator that blames what is no key.
 func (s *Schema[T]) Legal(v T) (illegal, err error) {
 	r := resolver{tree: s.tree(), layers: newLayers(), origins: map[*Field]Origin{}}
 	root := reflect.ValueOf(&v).Elem()

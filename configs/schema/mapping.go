@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Mapping is a leaf that holds a mapping of YAML whose keys are not the schema's, such as the labels of a program. It is kept as
-// flow YAML in one line, keys in their order, whatever the layout it was written in; "{}" is an empty one.
+// Mapping is a leaf that holds a mapping of YAML whose keys are not the schema's, such as the labels of a program. It
+// is kept as flow YAML in one line, keys in their order, whatever the layout it was written in; "{}" is an empty one.
 type Mapping string
 
 // mapping is the scalar of Mapping: one value to the schema.
@@ -40,7 +40,8 @@ func (f *Field) isMapping() bool {
 	return ok && !f.list
 }
 
-// flowWord is what needs no quotes within flow YAML, unless it is one of the words: a name, or names with colons between them.
+// flowWord is what needs no quotes within flow YAML, unless it is one of the words: a name, or names with colons
+// between them.
 var flowWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*$`)
 
 // flow writes a node that has been vetted in one line.

@@ -68,7 +68,8 @@ func compiled(t testing.TB, f *graphit.File, race bool) *Executable {
 	return x
 }
 
-// TestPrograms: every program gives the reference's result on every graph, with any number of threads, and no threads race.
+// TestPrograms: every program gives the reference's result on every graph, with any number of threads, and no threads
+// race.
 func TestPrograms(t *testing.T) {
 	all := graphs(t)
 	for _, name := range programs.Names() {
@@ -92,7 +93,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// schedules are those of an operator; with what pushes and pulls, all representations, and all ways to find a vertex twice.
+// schedules are those of an operator; with what pushes and pulls, all representations, and all ways to find a vertex
+// twice.
 var schedules = []string{
 	"SimpleGPUSchedule s; s.configDirection(PULL, BITMAP);",
 	"SimpleGPUSchedule s; s.configDirection(PULL, BOOLMAP); s.configLoadBalance(VERTEX_BASED);",

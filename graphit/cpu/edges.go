@@ -161,8 +161,8 @@ func (v variant) directed() (push, pull bool) {
 	return true, false
 }
 
-// suits reports whether no schedule gives the direction of an operator that several workers had better pull if its input is large:
-// one worker has all edges of a vertex, and needs no atomics.
+// suits reports whether no schedule gives the direction of an operator that several workers had better pull if its
+// input is large: one worker has all edges of a vertex, and needs no atomics.
 func (v variant) suits() bool {
 	return !v.m.Given["direction"] && v.op.Input != nil && v.op.Output == graphir.Modified && (v.gathers || v.claims) && v.op.Parallelization != "serial"
 }

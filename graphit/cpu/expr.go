@@ -335,7 +335,8 @@ const (
 	shared                  // others write
 )
 
-// accesses are those of a loop of several threads, by its functions' accesses and the end that each thread has to itself.
+// accesses are those of a loop of several threads, by its functions' accesses and the end that each thread has to
+// itself.
 func accesses(list []graphir.Access, queued *graphit.Var, owner graphir.Place) map[*graphit.Var]accessing {
 	type found struct{ written, away, writtenAway bool }
 	by := map[*graphit.Var]*found{}

@@ -30,8 +30,8 @@ type generator struct {
 	need   struct{ in, inTogether, ints, floats bool }
 }
 
-// Generate makes a program in Go of a program's GraphIR, behind all passes. float has double computed as float. An error is a
-// *graphit.Error.
+// Generate makes a program in Go of a program's GraphIR, behind all passes. float has double computed as float. An
+// error is a *graphit.Error.
 func Generate(p *graphir.Program, float bool) (src []byte, err error) {
 	g := &generator{p: p, float: float, names: map[*graphit.Var]string{}, taken: map[string]int{}}
 	defer func() {

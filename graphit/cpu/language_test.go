@@ -199,7 +199,8 @@ func main()
 end`, "", "0\n"},
 }
 
-// TestFeatures: constructs of the language give the reference's result, in push and in pull, with one thread and several.
+// TestFeatures: constructs of the language give the reference's result, in push and in pull, with one thread and
+// several.
 func TestFeatures(t *testing.T) {
 	g := load(t, "rmat.scale=9", "rmat.edge_factor=12", "weights.from=random", "weights.max=40")
 	for _, c := range features {

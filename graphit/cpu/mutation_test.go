@@ -32,9 +32,9 @@ func main()
 end
 `
 
-// TestMutations: what each pass has found out decides what the program is: without it the result is wrong, threads race, or the
-// loops are not those that the schedule asks for. Pass dedup is held to that on machines (graphit/lower): a set here has no vertex
-// twice, whatever the pass says.
+// TestMutations: what each pass has found out decides what the program is: without it the result is wrong, threads
+// race, or the loops are not those that the schedule asks for. Pass dedup is held to that on machines (graphit/lower):
+// a set here has no vertex twice, whatever the pass says.
 func TestMutations(t *testing.T) {
 	g := load(t, "rmat.scale=12", "rmat.edge_factor=8", "clean.symmetrise=true", "weights.from=random", "weights.max=40")
 	bc, cc := program(t, "bc"), program(t, "cc")

@@ -260,7 +260,8 @@ func (r *Result) read(name string) (kept []map[uint32]bool, err error) {
 	return kept, nil
 }
 
-// check runs the program on the reference. Where roundings decide whether a filter keeps a vertex, the program's answer counts.
+// check runs the program on the reference. Where roundings decide whether a filter keeps a vertex, the program's answer
+// counts.
 func (x *Executable) check(ctx context.Context, g *graph.Graph, r *Result, o Options, kept []map[uint32]bool) error {
 	p, err := Build(x.f, x.o.Schedule)
 	if err != nil {

@@ -23,9 +23,10 @@ func used(t testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestSpeed measures programs beside the plain references, in pairs, one after the other: GRAPHIT_SPEED is a graph's settings,
-// with spaces between, such as "rmat.scale=17 rmat.edge_factor=8". A program's time is that of a run behind the first, by the
-// difference between processes that run it once and several times. On one processor it is not more than 3 times the reference's.
+// TestSpeed measures programs beside the plain references, in pairs, one after the other: GRAPHIT_SPEED is a graph's
+// settings, with spaces between, such as "rmat.scale=17 rmat.edge_factor=8". A program's time is that of a run behind
+// the first, by the difference between processes that run it once and several times. On one processor it is not more
+// than 3 times the reference's.
 func TestSpeed(t *testing.T) {
 	settings := os.Getenv("GRAPHIT_SPEED")
 	if settings == "" {

@@ -23,8 +23,8 @@ type Reference struct {
 	epoch   uint32
 	racing  bool // an edge's function runs
 
-	// Decide answers where roundings decide whether a vertex is in the output of a filter: which operator it is, counted from 0, and
-	// the vertex. nil: the reference's own answer counts.
+	// Decide answers where roundings decide whether a vertex is in the output of a filter: which operator it is,
+	// counted from 0, and the vertex. nil: the reference's own answer counts.
 	Decide  func(n int, v uint32) bool
 	filters int
 }
@@ -328,8 +328,8 @@ func (r *Reference) updates(op *graphir.EdgeSetIterator) func(x *graphit.Method,
 	}
 }
 
-// Compare compares a vector of another backend with the reference's: integers must be the same, or one of those that a race may
-// leave; reals may be as far off as their roundings make possible.
+// Compare compares a vector of another backend with the reference's: integers must be the same, or one of those that a
+// race may leave; reals may be as far off as their roundings make possible.
 func (r *Reference) Compare(v *graphit.Var, words []uint32) error {
 	d := r.vectors[v]
 	if len(words) != d.len() {

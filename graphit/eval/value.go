@@ -11,8 +11,9 @@ import (
 type Value struct {
 	// I is an integer, wrapped to 32 bits, or a truth value: 0 or 1.
 	I int64
-	// F is a real number, computed in float64, and E how far a computation in float32 may be from it, whatever the order of sums
-	// and whether or not a product and a sum are rounded once. Of a truth value, E above 0 says that this decides it.
+	// F is a real number, computed in float64, and E how far a computation in float32 may be from it, whatever the
+	// order of sums and whether or not a product and a sum are rounded once. Of a truth value, E above 0 says that this
+	// decides it.
 	F, E float64
 	// Any are the values that it may have, if several threads have raced to write it; nil: I is the value.
 	Any []int64
@@ -239,8 +240,8 @@ func (d *data) set(n int, v Value) {
 	}
 }
 
-// race is an assignment by an edge's function: others of the same operator may come before or behind it. false: they differ, and
-// are real numbers, of which not all are kept.
+// race is an assignment by an edge's function: others of the same operator may come before or behind it. false: they
+// differ, and are real numbers, of which not all are kept.
 func (d *data) race(n int, v Value) bool {
 	if d.wrote[n] != d.epoch {
 		d.wrote[n] = d.epoch
@@ -263,8 +264,8 @@ func (d *data) race(n int, v Value) bool {
 	return true
 }
 
-// add sums a value up, and reports whether it changed anything. The sum's error is added when the operator ends, since any order
-// of its terms is as good.
+// add sums a value up, and reports whether it changed anything. The sum's error is added when the operator ends, since
+// any order of its terms is as good.
 func (d *data) add(n int, v Value) bool {
 	if d.f == nil {
 		old := d.get(n)

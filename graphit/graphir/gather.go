@@ -49,7 +49,8 @@ func (op *EdgeSetIterator) Gathers() (g Gathered, ok bool) {
 	return g, !reads
 }
 
-// Claims reports whether a function's assignment is the first one that finds -1, of a vertex: to(A[v] == -1) and A[dst] = src.
+// Claims reports whether a function's assignment is the first one that finds -1, of a vertex: to(A[v] == -1) and A[dst]
+// = src.
 func (op *EdgeSetIterator) Claims(g Gathered) bool {
 	n, ok := g.Value.(*graphit.Name)
 	if !ok || g.Op != "=" || n.Var != op.Apply.Params[0] && n.Var != op.Apply.Params[1] || n.TypeOf().Kind != graphit.Vertex || len(g.Before) > 0 || op.DstFilter == nil {

@@ -1,5 +1,5 @@
-// Package graphir is the intermediate representation of GraphIt programs (UGF, Table 4.1): a host program whose operators run
-// over edges or vertices, each with what passes have found out about it.
+// Package graphir is the intermediate representation of GraphIt programs (UGF, Table 4.1): a host program whose
+// operators run over edges or vertices, each with what passes have found out about it.
 //
 // It knows no machine: what becomes of an operator there is in graphit/lower, what it means in graphit/eval.
 package graphir

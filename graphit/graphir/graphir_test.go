@@ -149,7 +149,8 @@ func TestNotes(t *testing.T) {
 	require.True(t, slices.ContainsFunc(p.Notes, func(n Note) bool { return strings.Contains(n.Text, "no meaning here") }))
 }
 
-// FuzzBuild: of a program that is checked there is a representation, with all that the passes find out, or an error with its place.
+// FuzzBuild: of a program that is checked there is a representation, with all that the passes find out, or an error
+// with its place.
 func FuzzBuild(f *testing.F) {
 	for _, function := range []string{"applyModified(shorten, A)", "to(unset).applyModified(put, A, true)", "applyModified(both, A)"} {
 		f.Add(strings.NewReplacer("FUNCTION", function, "AFTER", "delete frontier;", "SCHEDULE", pull).Replace(source))

@@ -7,12 +7,14 @@ import (
 )
 
 // liveness: an output may take the memory of its operator's input if the input is dead behind the operator: deleted, or
-// overwritten, before it is read again, and in no list. A set's variables are followed as one if one is assigned to the other.
+// overwritten, before it is read again, and in no list. A set's variables are followed as one if one is assigned to the
+// other.
 func liveness(b *builder, _ *graphit.Schedule) {
 	b.p.liveness(b.p.Main, nil)
 }
 
-// liveness looks at each operator with what follows it: the rest of its block, and then the blocks around, a loop's once more.
+// liveness looks at each operator with what follows it: the rest of its block, and then the blocks around, a loop's
+// once more.
 func (p *Program) liveness(list []Stmt, behind [][]Stmt) {
 	for i, s := range list {
 		rest := append([][]Stmt{list[i+1:]}, behind...)

@@ -6,9 +6,9 @@ import (
 	"heddle/graphit"
 )
 
-// Ordered is a loop that takes bucket after bucket out of a queue and lowers priorities along the edges of its vertices, to a
-// fixpoint that no order of the updates changes: a worker may go on with what it has put into the current bucket without waiting
-// for the others (bucket fusion; GraphIt, CGO 2020, §3.3).
+// Ordered is a loop that takes bucket after bucket out of a queue and lowers priorities along the edges of its
+// vertices, to a fixpoint that no order of the updates changes: a worker may go on with what it has put into the
+// current bucket without waiting for the others (bucket fusion; GraphIt, CGO 2020, §3.3).
 type Ordered struct {
 	Queue  *graphit.Var
 	Vector *graphit.Var // the priorities
@@ -37,7 +37,8 @@ func (op *EdgeSetIterator) eachBucket() bool {
 	return op.Hybrid != nil || op.Metadata.Hybrid || op.Direction == Pull || op.PriorityUpdate != "" && op.PriorityUpdate != EagerWithMerge
 }
 
-// buckets recognises while (q.finished() == false) { var f = q.dequeue_ready_set(); edges.from(f).applyUpdatePriority(…); delete f; }.
+// buckets recognises while (q.finished() == false) { var f = q.dequeue_ready_set();
+// edges.from(f).applyUpdatePriority(…); delete f; }.
 func (p *Program) buckets(loop *While) *Ordered {
 	o := &Ordered{Queue: finishes(loop.Cond)}
 	if o.Queue == nil || len(loop.Body) < 2 || len(loop.Body) > 3 {
@@ -132,8 +133,8 @@ func (p *Program) QueueVector(q *graphit.Var) *graphit.Var {
 	return found[0]
 }
 
-// relaxes reports whether the operator's function does nothing but lower the destination's priority to the source's plus
-// something: then the least priorities do not depend on the order.
+// relaxes reports whether the operator's function does nothing but lower the destination's priority to the source's
+// plus something: then the least priorities do not depend on the order.
 func (o *Ordered) relaxes() bool {
 	f := o.Op.Apply
 	n := len(f.Body) - 1

@@ -26,7 +26,8 @@ var Passes = []Pass{
 	{"fusion", "marks the loops that are to be one launch (UGF, §5.2.1)", fusion},
 }
 
-// Run runs the passes with a schedule, or the program's own if that is nil. after is called behind each; nil: it is not.
+// Run runs the passes with a schedule, or the program's own if that is nil. after is called behind each; nil: it is
+// not.
 func (p *Program) Run(s *graphit.Schedule, after func(pass Pass)) (err error) {
 	b := &builder{p: p}
 	defer b.catch(&err)
@@ -181,8 +182,8 @@ var cpuDirections = map[string]struct {
 // EagerWithMerge is the word of configApplyPriorityUpdate for buckets that are filled at once and fused.
 const EagerWithMerge = "eager_priority_update_with_merge"
 
-// priorityUpdates are the words of configApplyPriorityUpdate. Where buckets are not fused, they are all the same here: a bucket
-// is filled when the one before has ended.
+// priorityUpdates are the words of configApplyPriorityUpdate. Where buckets are not fused, they are all the same here:
+// a bucket is filled when the one before has ended.
 var priorityUpdates = []string{EagerWithMerge, "eager_priority_update", "lazy_priority_update", "constant_sum_reduce_before_update"}
 
 // parallelizations are the words of configApplyParallelization.
@@ -190,7 +191,8 @@ var parallelizations = []string{
 	"serial", "dynamic-vertex-parallel", "static-vertex-parallel", "edge-aware-dynamic-vertex-parallel", "edge-parallel",
 }
 
-// cpuNotes are options of schedules for CPUs that change nothing of the result, and why they have no meaning on a machine.
+// cpuNotes are options of schedules for CPUs that change nothing of the result, and why they have no meaning on a
+// machine.
 var cpuNotes = map[string]string{
 	"configApplyParallelization": "operators run in parallel on all lanes of the machine",
 	"configParForGrainSize":      "the machine has no tasks",
@@ -290,8 +292,8 @@ func each(op *EdgeSetIterator, f func(m *Metadata)) {
 	}
 }
 
-// dependence: in push threads may have a destination together, in pull a source, if one thread has all edges of the other end.
-// Where edges are dealt out one by one threads may have either together.
+// dependence: in push threads may have a destination together, in pull a source, if one thread has all edges of the
+// other end. Where edges are dealt out one by one threads may have either together.
 func dependence(b *builder, _ *graphit.Schedule) {
 	for _, op := range b.p.Edges {
 		op.Depend()
@@ -331,8 +333,9 @@ func (m *Metadata) shares(p Place) bool {
 	return (p == AtDestination) == (m.Direction == Push)
 }
 
-// dedup: a vertex can be in a list twice if its changes can be told of several times. An assignment tells of the first only,
-// by an atomic that compares. Maps hold a vertex once. What edges add up must not be added up twice, whatever the schedule says.
+// dedup: a vertex can be in a list twice if its changes can be told of several times. An assignment tells of the first
+// only, by an atomic that compares. Maps hold a vertex once. What edges add up must not be added up twice, whatever the
+// schedule says.
 func dedup(b *builder, _ *graphit.Schedule) {
 	for _, op := range b.p.Edges {
 		each(op, func(m *Metadata) {

@@ -98,7 +98,8 @@ var axes = []struct {
 	{"warps_per_core", []string{"0", "2"}},
 }
 
-// TestSchedules: every program gives the reference's result under every schedule by itself, and under random choices on all axes.
+// TestSchedules: every program gives the reference's result under every schedule by itself, and under random choices on
+// all axes.
 func TestSchedules(t *testing.T) {
 	g := undirected(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -145,8 +146,9 @@ func refusal(err error) bool {
 	return errors.As(err, new(*compose.Refused)) || errors.As(err, new(*compose.KeyError))
 }
 
-// TestInstructions: our programs' kernels are as short as those that compose has of its own algorithms, within 5 %. bc walks in
-// pull what its levels' vertices do not need, and queues look at all vertices for each bucket: these are longer.
+// TestInstructions: our programs' kernels are as short as those that compose has of its own algorithms, within 5 %. bc
+// walks in pull what its levels' vertices do not need, and queues look at all vertices for each bucket: these are
+// longer.
 func TestInstructions(t *testing.T) {
 	g := load(t, "rmat.scale=10", "rmat.edge_factor=8", "clean.symmetrise=true", "clean.drop_duplicates=true", "clean.drop_self_loops=true", "weights.from=random", "weights.max=30")
 	for _, c := range []struct{ name, algorithm string }{
@@ -264,8 +266,9 @@ schedule:
 	require.Contains(t, used, "loop:step'/gather-pull")
 }
 
-// TestUnitsBetweenOperators: a launch over vertices between two traversals leaves the units' lists alone, and a graph unit does
-// not go on with the edges of the gather before it. So it must on a machine with time, where units work unasked.
+// TestUnitsBetweenOperators: a launch over vertices between two traversals leaves the units' lists alone, and a graph
+// unit does not go on with the edges of the gather before it. So it must on a machine with time, where units work
+// unasked.
 func TestUnitsBetweenOperators(t *testing.T) {
 	g := load(t, "bipartite.left=17", "bipartite.right=9", "bipartite.edges=136", "clean.symmetrise=true")
 	l, err := configs.LoadMachine("vortex-1c4w4t-graphpeg", nil, nil)

@@ -35,8 +35,8 @@ func main()
 end
 `
 
-// TestMutations: what the passes have found out decides what the kernels are: with anything else the result is wrong, and the
-// check says so.
+// TestMutations: what the passes have found out decides what the kernels are: with anything else the result is wrong,
+// and the check says so.
 func TestMutations(t *testing.T) {
 	l, err := graphspec.Schema.Load(schema.Input{Set: []string{"rmat.scale=8", "rmat.edge_factor=8", "clean.symmetrise=true"}})
 	require.NoError(t, err)

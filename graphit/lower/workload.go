@@ -7,15 +7,15 @@ import (
 	"heddle/kernels/compose"
 )
 
-// Keys are the keys of workload that say how an operator runs of which no schedule says it. The others say what is computed, or
-// are about loops.
+// Keys are the keys of workload that say how an operator runs of which no schedule says it. The others say what is
+// computed, or are about loops.
 var Keys = []string{
 	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "block_vertices", "block_by", "shard_vertices",
 	"virtual_degree", "ell_width", "slot_order", "dia_diagonals", "warps_per_core", "cta_threads", "hybrid_rule", "alpha", "beta", "launch_overhead",
 }
 
-// CheckWorkload refuses keys that a GraphIt program cannot follow. Those that say what heddle's own kernels compute have no
-// effect.
+// CheckWorkload refuses keys that a GraphIt program cannot follow. Those that say what heddle's own kernels compute
+// have no effect.
 func CheckWorkload(w *configs.Workload) error {
 	refuse := func(key, format string, args ...any) error {
 		return &compose.KeyError{Key: "workload." + key, Msg: fmt.Sprintf(format, args...)}

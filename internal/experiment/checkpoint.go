@@ -182,7 +182,8 @@ func (r *Runner) foreign(k *kept, i int, graph string) []string {
 	return d.Differences
 }
 
-// rules exclude what is not state of a run: constants that it is made of, and what is prepared again. Hooks only look on.
+// rules exclude what is not state of a run: constants that it is made of, and what is prepared again. Hooks only look
+// on.
 var rules = checkpoint.Rules{
 	Opaque: []reflect.Type{
 		reflect.TypeFor[graph.Graph](), reflect.TypeFor[graph.Image](), reflect.TypeFor[ir.Kernel](), reflect.TypeFor[isa.Program](),

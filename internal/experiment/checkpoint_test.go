@@ -69,8 +69,8 @@ func (r *trial) run(t *testing.T, at, threads int) experiment.Outcome {
 	return run.Run(ctx)[0]
 }
 
-// state is the content of a checkpoint behind its header, which has times of the host, and before its sum; step is of the
-// header.
+// state is the content of a checkpoint behind its header, which has times of the host, and before its sum; step is of
+// the header.
 func state(t *testing.T, file []byte) (step int, s []byte) {
 	t.Helper()
 	const magic = 8

@@ -8,8 +8,8 @@ import (
 	"heddle/internal/experiment"
 )
 
-// TestFeatures: algorithms on features are points like others, whose cycles do not depend on threads; and edges are handled as
-// often as there are traversals, whoever computes which feature.
+// TestFeatures: algorithms on features are points like others, whose cycles do not depend on threads; and edges are
+// handled as often as there are traversals, whoever computes which feature.
 func TestFeatures(t *testing.T) {
 	const text = `
 name: features

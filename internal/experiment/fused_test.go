@@ -16,8 +16,8 @@ var fusedSettings = [][]string{
 	{"workload.algorithm=sssp", "workload.order=near-far", "workload.delta=20", "graph.weights.from=random"},
 }
 
-// TestFusedRun: a run that is one launch pays for one, its super-steps are told apart, and what they have come to adds up
-// (the runner checks that); samples change nothing, and neither does the number of threads.
+// TestFusedRun: a run that is one launch pays for one, its super-steps are told apart, and what they have come to adds
+// up (the runner checks that); samples change nothing, and neither does the number of threads.
 func TestFusedRun(t *testing.T) {
 	for _, set := range fusedSettings {
 		set = append([]string{"machine=vortex-6c32w32t", "machine.sockets=5", "machine.core.warps=4", "machine.core.threads=8", "machine.l2={}", "machine.concentrator={}",

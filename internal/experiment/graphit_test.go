@@ -20,8 +20,8 @@ const gtBFS = small + `workload:
   arguments: ["3"]
 `
 
-// TestGraphIt: a GraphIt program is a workload as others are: its schedules are swept and compared by label, beside units and
-// composed kernels; verified, in parts, by several threads, recorded and replayed.
+// TestGraphIt: a GraphIt program is a workload as others are: its schedules are swept and compared by label, beside
+// units and composed kernels; verified, in parts, by several threads, recorded and replayed.
 func TestGraphIt(t *testing.T) {
 	t.Run("compared", func(t *testing.T) {
 		p := points(t, gtBFS+`compare:
@@ -150,7 +150,8 @@ func TestGraphItRefused(t *testing.T) {
 	}
 }
 
-// TestGraphItMemory: a program's memory is estimated before it runs, from small graphs where nothing depends on the graph.
+// TestGraphItMemory: a program's memory is estimated before it runs, from small graphs where nothing depends on the
+// graph.
 func TestGraphItMemory(t *testing.T) {
 	estimate := func(program string, vertices string) uint64 {
 		name := filepath.Join(t.TempDir(), "e.yaml")

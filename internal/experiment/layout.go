@@ -23,7 +23,8 @@ type dimension struct {
 
 const anyVariant = -1
 
-// layout has the dimensions of an experiment: compare, those of the sweep, those of the variants' own sweeps, the seeds.
+// layout has the dimensions of an experiment: compare, those of the sweep, those of the variants' own sweeps, the
+// seeds.
 type layout struct {
 	loaded *schema.Loaded[configs.Experiment]
 	set    []string
@@ -115,8 +116,8 @@ func (d *layout) refuseAbsent(i int) error {
 		key[:strings.LastIndexByte(key, '.')])
 }
 
-// places0 visits, for each variant, each place in the dimensions of whole sections, on which it depends what units there
-// are; elsewhere places are 0. It ends when visit returns false.
+// places0 visits, for each variant, each place in the dimensions of whole sections, on which it depends what units
+// there are; elsewhere places are 0. It ends when visit returns false.
 func (d *layout) places0(visit func(place []int) bool) {
 	place := make([]int, len(d.dims))
 	for {
@@ -299,7 +300,8 @@ func (d *layout) point(place []int) Point {
 }
 
 // setBaselines finds for each point that of the first variant which agrees with it in all axes that both have. Where
-// that is left out there is none, and none where there are several: where the baseline has an axis that the point lacks.
+// that is left out there is none, and none where there are several: where the baseline has an axis that the point
+// lacks.
 func setBaselines(points []Point) {
 	baselines := map[string]map[string][]int{} // by their keys, then by their values of some keys
 	keys := map[string][]string{}
@@ -389,8 +391,8 @@ func NoEffect(e *configs.Experiment, points []Point, same func(i, j int) bool) (
 	return out
 }
 
-// Notes are warnings about an experiment's points before they run: axes that change nothing, variants that are the same,
-// and variants of which points have no baseline because the baseline varies in what they lack.
+// Notes are warnings about an experiment's points before they run: axes that change nothing, variants that are the
+// same, and variants of which points have no baseline because the baseline varies in what they lack.
 func Notes(e *configs.Experiment, points []Point) (notes []string) {
 	same := SameConfig(points)
 	none := NoEffect(e, points, same)

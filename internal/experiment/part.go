@@ -46,8 +46,8 @@ func sampling(e *configs.Experiment) *sim.Sampling {
 // inside reports whether a super-step, from 1, is of a region; initStep is the init kernel.
 func inside(r configs.Region, n int) bool { return n >= r.From && (r.To == 0 || n <= r.To) }
 
-// counted is a machine of whose run a region counts. What lies outside the region is executed without time, which leaves
-// caches, row buffers and graph units warm, or simulated like the region.
+// counted is a machine of whose run a region counts. What lies outside the region is executed without time, which
+// leaves caches, row buffers and graph units warm, or simulated like the region.
 type counted struct {
 	host.Device
 	machine  *sim.Machine

@@ -112,8 +112,8 @@ func TestRegionsAddUp(t *testing.T) {
 }
 
 // Whatever the schedule and the algorithm, what lies outside a region is executed without time, the result is the
-// reference's, and the region's counts keep all invariants. A super-step of PageRank takes then about what it does in a run
-// that is simulated whole.
+// reference's, and the region's counts keep all invariants. A super-step of PageRank takes then about what it does in a
+// run that is simulated whole.
 func TestRegionsBehindExecution(t *testing.T) {
 	for schedule, machine := range map[string]string{
 		"vertex": "vortex-1c4w4t", "edge": "vortex-6c32w32t", "warp": "vortex-6c32w32t-sharedl1", "cta": "vortex-6c32w32t", "strict": "vortex-6c32w32t",

@@ -115,7 +115,8 @@ func Unlike(points []Point) (notes []string) {
 	return notes
 }
 
-// hasAuto reports whether auto has chosen for a point: neither a recipe nor a program of the user's own has, and algorithms on features are as they are.
+// hasAuto reports whether auto has chosen for a point: neither a recipe nor a program of the user's own has, and
+// algorithms on features are as they are.
 func (p *Point) hasAuto() bool {
 	return p.Config.Workload.Recipe == compose.NoRecipe && p.Config.Workload.Composed()
 }

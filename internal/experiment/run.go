@@ -333,8 +333,8 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	return o
 }
 
-// checked refuses an outcome that says nothing, or breaks an invariant. That of a run which was ended in the middle of a
-// launch adds up to nothing.
+// checked refuses an outcome that says nothing, or breaks an invariant. That of a run which was ended in the middle of
+// a launch adds up to nothing.
 func checked(o *Outcome, res *result, m *sim.Machine, s *configs.Sample) error {
 	if err := measured(o, res); err != nil || o.Partial == PartialEdges {
 		return err

@@ -116,8 +116,8 @@ func distinct(paths []string) (list []string) {
 }
 
 // Merge puts the points of several results of one experiment into a directory, which may hold some already, and writes
-// its summaries. A point that is stored twice counts once; two results of it that differ are refused, unless one of them
-// has failed, or has met a limit. dir "": that of the experiment below out.
+// its summaries. A point that is stored twice counts once; two results of it that differ are refused, unless one of
+// them has failed, or has met a limit. dir "": that of the experiment below out.
 func Merge(dir, out string, from []string) (*Merged, error) {
 	var unlock []func()
 	defer func() {
@@ -382,8 +382,8 @@ func storedRunner(e *store.Experiment, rows []store.Point) (*Runner, error) {
 	return &Runner{Points: points, Known: map[string]GraphSummary{}}, nil
 }
 
-// CheckSame refuses to run a shard of an experiment beside results of something else. Without results there is nothing to
-// refuse.
+// CheckSame refuses to run a shard of an experiment beside results of something else. Without results there is nothing
+// to refuse.
 func CheckSame(dir string, e configs.Experiment, points int) error {
 	was, err := identify(dir)
 	if err != nil || len(Computed(dir)) == 0 {

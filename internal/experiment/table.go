@@ -156,8 +156,8 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	}
 }
 
-// fitted makes a table fit: it may wrap what the axes say, and leave out its last columns but that for verified, last those
-// of the cycles and the speedup.
+// fitted makes a table fit: it may wrap what the axes say, and leave out its last columns but that for verified, last
+// those of the cycles and the speedup.
 func fitted(t table.Writer, header table.Row, right []table.ColumnConfig, axes int) *terminal.Table {
 	f := &terminal.Table{Writer: t, Configs: right, Widths: make([]int, len(header))}
 	for i, name := range header {

@@ -105,8 +105,8 @@ func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, p
 	return &need{own: footprint{base: float64(m.Own)}, derived: footprint{base: float64(m.Derived)}}, err
 }
 
-// handwrittenNeed is the memory of the hand-written PageRank: six arrays by vertex, the CSC, and under edge the rows of its
-// edges.
+// handwrittenNeed is the memory of the hand-written PageRank: six arrays by vertex, the CSC, and under edge the rows of
+// its edges.
 func handwrittenNeed(cfg *configs.Experiment) *need {
 	n := &need{own: footprint{vertex: 6 * 4}, derived: footprint{vertex: 4, edge: 4}}
 	if cfg.Workload.Schedule == configs.EdgeSchedule {

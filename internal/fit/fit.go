@@ -1,5 +1,5 @@
-// Package fit writes tables that fit a terminal: long texts are wrapped, and columns that have no room are left out, which
-// a line below says.
+// Package fit writes tables that fit a terminal: long texts are wrapped, and columns that have no room are left out,
+// which a line below says.
 package fit
 
 import (
@@ -120,7 +120,8 @@ func (t *Table) text(wrapped []int, gone []bool) string {
 	return t.Writer.Render()
 }
 
-// wrap breaks a cell between words, and words that are too long, such as kernels' names, behind a slash where they have one.
+// wrap breaks a cell between words, and words that are too long, such as kernels' names, behind a slash where they have
+// one.
 func wrap(cell string, columns int) string {
 	if longest(strings.Fields(cell)) <= columns {
 		return text.WrapSoft(cell, columns)

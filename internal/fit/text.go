@@ -25,9 +25,9 @@ func Print(w io.Writer, s string) error {
 // leastText is how narrow text is set at all.
 const leastText = 40
 
-// Text makes what is longer than so many columns fit: a paragraph is set anew, and of a line of cells that are two spaces
-// or more apart, what does not fit goes on below. Indented lines without cells stay, since they may be commands to copy.
-// 0 columns: nothing is done.
+// Text makes what is longer than so many columns fit: a paragraph is set anew, and of a line of cells that are two
+// spaces or more apart, what does not fit goes on below. Indented lines without cells stay, since they may be commands
+// to copy. 0 columns: nothing is done.
 func Text(s string, columns int) string {
 	if columns == 0 {
 		return s

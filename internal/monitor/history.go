@@ -19,9 +19,11 @@ const (
 )
 
 // history holds what a machine had counted at instants of the last minutes. It belongs to the goroutine that simulates
-// the machine: that records rows before batches of cycles, and reads them for requests at the desk, so there is no lock.
+// the machine: that records rows before batches of cycles, and reads them for requests at the desk, so there is no
+// lock.
 //
-// Rows are totals. Dropping one joins the intervals on both sides of it, and nothing counted is lost but with the oldest.
+// Rows are totals. Dropping one joins the intervals on both sides of it, and nothing counted is lost but with the
+// oldest.
 type history struct {
 	m      *sim.Machine
 	begun  time.Time

@@ -14,7 +14,8 @@ import (
 // mostAnswered bounds the variants that the first sentence names.
 const mostAnswered = 4
 
-// Answer is the first sentence of the page: how much faster the variants are than the baseline, or which point is the fastest.
+// Answer is the first sentence of the page: how much faster the variants are than the baseline, or which point is the
+// fastest.
 func (r *Result) Answer() string {
 	if s := r.faster(); s != "" {
 		return s
@@ -109,8 +110,8 @@ func (r *Result) where(p *Point) string {
 	return cmp.Or(strings.Join(parts, ", "), p.Label)
 }
 
-// name is the label of a key, value or variant, or else what is left of it without the directory of a file or the sections
-// that a key is in.
+// name is the label of a key, value or variant, or else what is left of it without the directory of a file or the
+// sections that a key is in.
 func (r *Result) name(of string) string {
 	if l, ok := r.Labels[of]; ok {
 		return l

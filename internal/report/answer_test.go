@@ -55,8 +55,8 @@ func TestOneFigureOfOneAxis(t *testing.T) {
 	require.Contains(t, groups(one, s), "over-machine-core-warps")
 }
 
-// TestReportKeys: figures that the experiment asks for are drawn beside the page, which shows them first; those that cannot
-// be drawn are named there.
+// TestReportKeys: figures that the experiment asks for are drawn beside the page, which shows them first; those that
+// cannot be drawn are named there.
 func TestReportKeys(t *testing.T) {
 	config := sweepConfig + `report:
   labels: [weaver=Weaver, machine.core.warps=warps a core]

@@ -174,8 +174,8 @@ const cut = `(() => {
   return out.slice(0, 20).join('\n');
 })()`
 
-// TestFiguresFit: on a screen and on a phone, in light and dark, no text is cut and nothing hangs over; of 400 points too, whose
-// page is drawn within seconds.
+// TestFiguresFit: on a screen and on a phone, in light and dark, no text is cut and nothing hangs over; of 400 points
+// too, whose page is drawn within seconds.
 func TestFiguresFit(t *testing.T) {
 	many := &summary{Experiment: "many", Host: fixture().Host}
 	for i := range 200 {

@@ -60,8 +60,8 @@ func (f *Figure) SVG() []byte {
 	return out
 }
 
-// Draw draws figures side by side in one file, as panels with one legend and, where they are of one kind, the same range of
-// values.
+// Draw draws figures side by side in one file, as panels with one legend and, where they are of one kind, the same
+// range of values.
 func Draw(panels []*Figure, style Style, format Format) ([]byte, error) {
 	if style.Font == 0 {
 		style.Font = 9

@@ -15,8 +15,8 @@ const (
 	Markdown Markup = "markdown"
 )
 
-// Table writes a row for each point: the axes that vary, cycles, the speedup if there is a baseline, and other statistics by
-// their names; and in the end the geometric mean of each variant's speedups.
+// Table writes a row for each point: the axes that vary, cycles, the speedup if there is a baseline, and other
+// statistics by their names; and in the end the geometric mean of each variant's speedups.
 func (r *Result) Table(stats []string, in Markup) (string, error) {
 	if in != LaTeX && in != Markdown {
 		return "", fmt.Errorf("%s: expected latex or markdown", in)

@@ -11,8 +11,8 @@ type places struct {
 	of    map[string][]int // by a point's place: where it is shown
 }
 
-// newPlaces lists the combinations of a sweep's values. Points that lack an axis, as a baseline does that has not the unit which the axis
-// is about, are shown at all combinations with which they agree, and have none of their own.
+// newPlaces lists the combinations of a sweep's values. Points that lack an axis, as a baseline does that has not the
+// unit which the axis is about, are shown at all combinations with which they agree, and have none of their own.
 func newPlaces(r *Result) *places {
 	var all []*Point // one for each place
 	seen := map[string]bool{}

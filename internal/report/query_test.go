@@ -71,8 +71,8 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestQueryBounds: a figure has as many panels as a page can show, and may begin at its least value, which need not be that
-// of a baseline that it does not draw.
+// TestQueryBounds: a figure has as many panels as a page can show, and may begin at its least value, which need not be
+// that of a baseline that it does not draw.
 func TestQueryBounds(t *testing.T) {
 	r := read(t, fixture(), sweepConfig)
 	_, err := r.Query(report.Query{From: 2})

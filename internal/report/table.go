@@ -102,8 +102,8 @@ type differenceRow struct {
 	Key    string
 	Values []string
 	Same   []bool // as the baseline
-	// Section is one that some variants lack, which has the key: keys of one section are one row, whose Lines, by variant, are
-	// all of its keys and values.
+	// Section is one that some variants lack, which has the key: keys of one section are one row, whose Lines, by
+	// variant, are all of its keys and values.
 	Section string
 	Lines   [][]string
 

@@ -120,7 +120,8 @@ func (p *Point) place(without map[string]bool) string {
 	return strings.Join(parts, "\x00")
 }
 
-// agrees reports whether points have the same values, but for some keys: of the same experiment, of axes that both have.
+// agrees reports whether points have the same values, but for some keys: of the same experiment, of axes that both
+// have.
 func (p *Point) agrees(other *Point, without map[string]bool) bool {
 	if p.Experiment != other.Experiment {
 		return without[configs.ExperimentKey] && p.place(without) == other.place(without)

@@ -157,7 +157,8 @@ func problems(across []string, list []sample) (out [][]sample) {
 	return out
 }
 
-// reduceOptions makes a number of problems with as many options each as the check asks for. ok is false if one has fewer.
+// reduceOptions makes a number of problems with as many options each as the check asks for. ok is false if one has
+// fewer.
 func reduceOptions(c *configs.Check, list []sample) (x float64, ok bool) {
 	var all []float64
 	for _, of := range problems(c.Across, list) {

@@ -29,8 +29,8 @@ func Nearest(word string, names []string) string {
 	return found
 }
 
-// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b (the optimal string
-// alignment distance).
+// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b (the optimal
+// string alignment distance).
 func distance(a, b string) int {
 	row := func() []int { return make([]int, len(b)+1) }
 	before, last, now := row(), row(), row()

@@ -17,8 +17,8 @@ type Trial struct {
 	Abandoned bool
 }
 
-// Evaluate simulates candidates. Those that have more cycles than most may be abandoned; 0: none. The trials come in the
-// order of the candidates.
+// Evaluate simulates candidates. Those that have more cycles than most may be abandoned; 0: none. The trials come in
+// the order of the candidates.
 type Evaluate func(ctx context.Context, candidates []int, most uint64) ([]Trial, error)
 
 // Budget ends a search.
@@ -33,15 +33,15 @@ type Search struct {
 	Evaluate Evaluate
 	Budget   Budget
 	First    int // the candidate that is simulated first, and never abandoned
-	// Whole has what suits each schedule simulated to its end, though it is slower than the best; not beyond wholeMost times
-	// the best's cycles.
+	// Whole has what suits each schedule simulated to its end, though it is slower than the best; not beyond wholeMost
+	// times the best's cycles.
 	Whole bool
 	// Hints are tried after the schedules, and descents begin at them too: what was the best for other graphs.
 	Hints []int
 	// Quick ends the search after the narrow descent.
 	Quick bool
-	// Exact simulates candidates whole, where Evaluate estimates by samples; nil: Evaluate is exact. What may be the best by
-	// the estimates is simulated once more by it, and so is the first.
+	// Exact simulates candidates whole, where Evaluate estimates by samples; nil: Evaluate is exact. What may be the
+	// best by the estimates is simulated once more by it, and so is the first.
 	Exact Evaluate
 
 	known map[int]Trial
@@ -52,8 +52,8 @@ type Search struct {
 	over  bool          // the budget is spent
 }
 
-// batch is how many candidates are simulated with the same best so far. It is no number of processors, so that the search is
-// the same on any.
+// batch is how many candidates are simulated with the same best so far. It is no number of processors, so that the
+// search is the same on any.
 const batch = 4
 
 // Run searches, and returns the trials in their order.
@@ -167,9 +167,9 @@ func (s *Search) compare(a, b int) int {
 // hinted is how many of the schedules and hints a quick search goes on with, where it has hints.
 const hinted = 2
 
-// narrow tries other values on each axis in turn for fewer and fewer: after each axis on which there was something to try, the
-// better half is left. From what is left in the end it descends. So a search of few candidates has looked at every choice,
-// however many schedules it has begun with, before it looks at any choice of schedules that are slower.
+// narrow tries other values on each axis in turn for fewer and fewer: after each axis on which there was something to
+// try, the better half is left. From what is left in the end it descends. So a search of few candidates has looked at
+// every choice, however many schedules it has begun with, before it looks at any choice of schedules that are slower.
 func (s *Search) narrow(ctx context.Context, begin []int) error {
 	here := slices.Clone(begin)
 	if s.Quick && len(s.Hints) > 0 {
@@ -224,8 +224,8 @@ func (s *Search) faster(ctx context.Context, list []int, best *int) error {
 	return nil
 }
 
-// descend changes one choice of each at a time, as long as that makes it faster, and goes on with the better half of what
-// that comes to (successive halving), until one is left.
+// descend changes one choice of each at a time, as long as that makes it faster, and goes on with the better half of
+// what that comes to (successive halving), until one is left.
 func (s *Search) descend(ctx context.Context, here []int) error {
 	for len(here) > 0 && !s.over {
 		before := slices.Clone(here)
@@ -242,8 +242,8 @@ func (s *Search) descend(ctx context.Context, here []int) error {
 	return nil
 }
 
-// pass tries other values on each axis in turn, and takes the fastest. On an axis it does so for all before it goes on to the
-// next, so that a small budget is not spent on one schedule: which direction is the best depends on it.
+// pass tries other values on each axis in turn, and takes the fastest. On an axis it does so for all before it goes on
+// to the next, so that a small budget is not spent on one schedule: which direction is the best depends on it.
 func (s *Search) pass(ctx context.Context, here []int) error {
 	for axis := 1; axis < len(s.Space.Axes); axis++ { // descents begin at schedules
 		for n, from := range here {
@@ -255,8 +255,8 @@ func (s *Search) pass(ctx context.Context, here []int) error {
 	return nil
 }
 
-// around changes each choice of the best once more, schedules too, and what goes with it where it must; and descends from what
-// is faster, as long as there is any.
+// around changes each choice of the best once more, schedules too, and what goes with it where it must; and descends
+// from what is faster, as long as there is any.
 func (s *Search) around(ctx context.Context) error {
 	for before := -1; before != s.best && !s.over && s.best >= 0; {
 		before = s.best
@@ -329,8 +329,8 @@ const (
 	untilWhole = math.MaxUint64 - 1
 )
 
-// wholeMost bounds what a schedule that does not suit a graph at all costs a study: on a road network, where BFS takes 600
-// super-steps, edge mapping goes through all edges in each.
+// wholeMost bounds what a schedule that does not suit a graph at all costs a study: on a road network, where BFS takes
+// 600 super-steps, edge mapping goes through all edges in each.
 const wholeMost = 4
 
 // try simulates the candidates that nothing is known of, a batch at a time; none longer than most, 0: to their ends.

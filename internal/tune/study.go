@@ -16,7 +16,8 @@ import (
 	"heddle/internal/fit"
 )
 
-// Study is several searches side by side: for each problem, which a sweep lays out, one of each variant, which compare has.
+// Study is several searches side by side: for each problem, which a sweep lays out, one of each variant, which compare
+// has.
 type Study struct {
 	Name     string     `json:"name"`
 	Variants []string   `json:"variants"` // the first is what the others are compared with
@@ -66,7 +67,8 @@ func (p *Problem) OverBest(variant int) float64 {
 	return over(p.base().Outcome.Best.Cycles, p, variant)
 }
 
-// OverFixed is how many times as fast a variant's best is as the best of the first variant's schedules with what suits each.
+// OverFixed is how many times as fast a variant's best is as the best of the first variant's schedules with what suits
+// each.
 func (p *Problem) OverFixed(variant int) float64 {
 	least := p.base().Outcome.First.Cycles
 	for _, r := range p.base().Outcome.Schedules {

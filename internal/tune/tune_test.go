@@ -108,8 +108,8 @@ func TestSearch(t *testing.T) {
 	require.LessOrEqual(t, missed, 14, "of 80 spaces in which choices are worth something by themselves, but not all go together")
 }
 
-// TestQuick: a quick search looks at a third of what a whole one does at most, comes within a fifth of the best in the mean, and
-// tries its hints.
+// TestQuick: a quick search looks at a third of what a whole one does at most, comes within a fifth of the best in the
+// mean, and tries its hints.
 func TestQuick(t *testing.T) {
 	worst, quick, whole := 0.0, 0, 0
 	for _, algorithm := range []string{"bfs", "pagerank"} {
@@ -186,7 +186,8 @@ func TestAll(t *testing.T) {
 	require.Len(t, o.Schedules, 2, "each schedule with what suits it")
 }
 
-// TestWhole: with Whole a schedule that is slower than the best is simulated to its end, unless it takes four times as long.
+// TestWhole: with Whole a schedule that is slower than the best is simulated to its end, unless it takes four times as
+// long.
 func TestWhole(t *testing.T) {
 	s := space(t, "bfs", "schedule=vertex,warp,cta", "direction=push", "active_set=queue", "warps_per_core=0", "cta_threads=0", "scan=shuffle")
 	cycles := make([]uint64, len(s.Candidates))

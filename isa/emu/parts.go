@@ -8,9 +8,9 @@ import (
 	"heddle/isa"
 )
 
-// PartPrefix begins the symbols of barriers at which a part of a program ends, for all of the device: heddle.part.NAME. On a
-// device of several cores it is a device-wide barrier, and when it opens, all that the program did before has been done;
-// on one core it is the core's, and the program sees to that by a fence. It is only looked at.
+// PartPrefix begins the symbols of barriers at which a part of a program ends, for all of the device: heddle.part.NAME.
+// On a device of several cores it is a device-wide barrier, and when it opens, all that the program did before has been
+// done; on one core it is the core's, and the program sees to that by a fence. It is only looked at.
 const PartPrefix = "heddle.part."
 
 // partMark is a barrier that ends a part.

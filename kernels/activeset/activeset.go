@@ -38,8 +38,8 @@ type Choice struct {
 	Lists bool
 	// Sized says that the set only counts: every vertex is walked.
 	Sized bool
-	// Queue says that a kernel lists the active vertices before each push, and Reverse that it lists the destinations which
-	// can still take something before each pull.
+	// Queue says that a kernel lists the active vertices before each push, and Reverse that it lists the destinations
+	// which can still take something before each pull.
 	Queue, Reverse bool
 	// OfUnit says that graph units hold the set, and only they walk it.
 	OfUnit bool

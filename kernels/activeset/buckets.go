@@ -10,16 +10,16 @@ import (
 // DefaultBuckets is how many are open unless that is said.
 const DefaultBuckets = 8
 
-// Buckets keep waiting vertices by their values: bucket n has those from n·delta on (Δ-stepping: Meyer, Sanders, J. Algorithms
-// 2003). A window of them is open; what lies behind it spills over into one more, and is dealt out when the window is empty
-// (Julienne: Dhulipala, Blelloch, Shun, SPAA 2017; GraphIt, CGO 2020).
+// Buckets keep waiting vertices by their values: bucket n has those from n·delta on (Δ-stepping: Meyer, Sanders, J.
+// Algorithms 2003). A window of them is open; what lies behind it spills over into one more, and is dealt out when the
+// window is empty (Julienne: Dhulipala, Blelloch, Shun, SPAA 2017; GraphIt, CGO 2020).
 //
-// They are eager (GraphIt): a vertex enters its bucket when its value falls, and its entry in the bucket before stays. An entry
-// whose vertex has a value below its bucket is stale: the vertex has been active with that value.
+// They are eager (GraphIt): a vertex enters its bucket when its value falls, and its entry in the bucket before stays.
+// An entry whose vertex has a value below its bucket is stale: the vertex has been active with that value.
 //
 // bucket.queues has room for all vertices in each bucket, since a vertex enters a bucket once: bucket.entered keeps the
-// complement of the least bucket that it has entered, so that zeros mean none. Spilled entries have two queues, in turn, since
-// those that spill over again are written while the others are read.
+// complement of the least bucket that it has entered, so that zeros mean none. Spilled entries have two queues, in
+// turn, since those that spill over again are written while the others are read.
 
 // enterBucket puts v into the bucket of its value.
 func enterBucket(k *emit.Kernel, v, value ir.Value) {
@@ -40,8 +40,8 @@ func enterBucket(k *emit.Kernel, v, value ir.Value) {
 	})
 }
 
-// splitBucket goes through a bucket, all of which becomes active, or through what has spilled over, of which the least bucket
-// does. Stale entries are dropped.
+// splitBucket goes through a bucket, all of which becomes active, or through what has spilled over, of which the least
+// bucket does. Stale entries are dropped.
 func splitBucket(k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) {
 	from := k.Mul(k.Count("bucket.split"), k.Count("vertices"))
 	k.Strided(k.Count("far.size"), func(i ir.Value) {

@@ -5,10 +5,10 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Sets that are filled as a map and walked as a queue, which a kernel of its own makes of the map before a gather: GRAssembler's
-// QnB and RQnB (CGO 2024, Table 4), UGF's unfused frontier creation (UNFUSED_BITMAP, UNFUSED_BOOLMAP). GRAssembler's names are
-// GSwitch's (PPoPP 2019; filter.cuh): its filter lists the active vertices of a bitmap for an expansion, and the inactive
-// ones for one that goes backwards.
+// Sets that are filled as a map and walked as a queue, which a kernel of its own makes of the map before a gather:
+// GRAssembler's QnB and RQnB (CGO 2024, Table 4), UGF's unfused frontier creation (UNFUSED_BITMAP, UNFUSED_BOOLMAP).
+// GRAssembler's names are GSwitch's (PPoPP 2019; filter.cuh): its filter lists the active vertices of a bitmap for an
+// expansion, and the inactive ones for one that goes backwards.
 var (
 	qnbBitmap = compacted(bitmap, "qnb-bitmap", false,
 		"a bit a vertex, of which a kernel makes a list of active vertices before each push (QnB; UNFUSED_BITMAP)")
@@ -34,7 +34,8 @@ func compacted(c *Choice, name string, reverse bool, doc string) *Choice {
 	return &q
 }
 
-// Compact emits the kernel that lists the vertices which holds reports. A warp takes room for all its lanes by one atomic.
+// Compact emits the kernel that lists the vertices which holds reports. A warp takes room for all its lanes by one
+// atomic.
 func Compact(k *emit.Kernel, holds func(v ir.Value) ir.Value) {
 	vertices := k.Count("vertices")
 	lane := k.LaneID()

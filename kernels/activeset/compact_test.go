@@ -12,8 +12,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// TestCompact: the list has each active vertex once, on machines of any shape and for any number of vertices, and a kernel
-// that walks it sees these.
+// TestCompact: the list has each active vertex once, on machines of any shape and for any number of vertices, and a
+// kernel that walks it sees these.
 func TestCompact(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 8))
 	for _, name := range []string{"qnb-bitmap", "qnb-bytemap"} {

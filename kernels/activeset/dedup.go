@@ -74,8 +74,8 @@ func DedupByName(name string) (*Dedup, error) {
 // Exact reports whether no vertex is ever in the queue twice.
 func (d *Dedup) Exact() bool { return d.exact }
 
-// room bounds a queue's length. Without an exact dedup it is the most that a super-step can add, but for vertices that are in
-// the queue several times.
+// room bounds a queue's length. Without an exact dedup it is the most that a super-step can add, but for vertices that
+// are in the queue several times.
 func (d *Dedup) room(vertices, edges int) int {
 	if d.exact {
 		return vertices

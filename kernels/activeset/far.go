@@ -19,8 +19,8 @@ func (c *Choice) addFar(k *emit.Kernel, v ir.Value, list uint32) {
 	})
 }
 
-// splitFar goes through the far pile. The unit's list that is split cannot be pushed to: the rest goes to the one that is
-// read in a super-step, which is empty then.
+// splitFar goes through the far pile. The unit's list that is split cannot be pushed to: the rest goes to the one that
+// is read in a super-step, which is empty then.
 func (c *Choice) splitFar(k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) {
 	sort := func(v ir.Value) {
 		x := value(v)

@@ -76,8 +76,8 @@ func Near(k *emit.Kernel, value ir.Value) ir.Value { return k.Lt(value, k.Count(
 // Later has v wait, whose value is above the threshold.
 func (o *Order) Later(c *Choice, k *emit.Kernel, v, value ir.Value) { o.later(c, k, v, value) }
 
-// Split emits the kernel that goes through vertices that wait when the threshold has risen: what is below it now becomes
-// active, what was below it before has been so, the rest goes on waiting.
+// Split emits the kernel that goes through vertices that wait when the threshold has risen: what is below it now
+// becomes active, what was below it before has been so, the rest goes on waiting.
 func (o *Order) Split(c *Choice, k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) {
 	o.split(c, k, near, value)
 }

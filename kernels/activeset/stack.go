@@ -34,8 +34,8 @@ var past = &Choice{
 	set:   func(k *emit.Kernel, _ *Dedup) Set { return pastSet{k} },
 }
 
-// Kept is the choice in a run that goes back through its super-steps. What does not list vertices keeps none: there they
-// are asked.
+// Kept is the choice in a run that goes back through its super-steps. What does not list vertices keeps none: there
+// they are asked.
 func (c *Choice) Kept() *Choice {
 	switch {
 	case !c.Lists:

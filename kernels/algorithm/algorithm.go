@@ -68,23 +68,24 @@ type Algorithm struct {
 	// SrcFilter reports by v's values whether it may be active, where the set does not
 	// know; nil: it may.
 	SrcFilter func(k *emit.Kernel, v ir.Value) ir.Value
-	// DstFilter reports whether v still takes anything; nil: always. It is asked once a row in the direction pull; in push
-	// at every edge, but only if the sum does not see it.
+	// DstFilter reports whether v still takes anything; nil: always. It is asked once a row in the direction pull; in
+	// push at every edge, but only if the sum does not see it.
 	DstFilter func(k *emit.Kernel, v ir.Value) ir.Value
 	// Asked says that DstFilter decides what the sum does not see, so that it is asked at every edge in push.
 	Asked bool
 	// EdgeFilter reports whether an edge counts; nil: every edge does.
 	EdgeFilter func(k *emit.Kernel, e *layout.Edge) ir.Value
 	// Hook processes an edge instead of Gather in algorithms that join trees: value is summed up at vertex to, which
-	// need not be an end of the edge, where useful. Every edge is looked at in each super-step until one changes nothing.
+	// need not be an end of the edge, where useful. Every edge is looked at in each super-step until one changes
+	// nothing.
 	Hook func(k *emit.Kernel, e *layout.Edge) (to, value, useful ir.Value)
-	// Body processes an edge instead of Gather where that is more than one sum: it changes arrays by itself, by atomics where
-	// threads may meet, and calls changed with a vertex that it makes active. nil: there is a Gather.
+	// Body processes an edge instead of Gather where that is more than one sum: it changes arrays by itself, by atomics
+	// where threads may meet, and calls changed with a vertex that it makes active. nil: there is a Gather.
 	Body func(k *emit.Kernel, e *layout.Edge, changed func(v ir.Value))
 	// Before begins a kernel that handles edges by Body, where all lanes run; nil: there is nothing to do.
 	Before func(k *emit.Kernel)
-	// Unsettled is a DstFilter for the direction pull by what the host knows of a super-step: bound is the least that an
-	// edge can bring in it, Bound. nil: there is none.
+	// Unsettled is a DstFilter for the direction pull by what the host knows of a super-step: bound is the least that
+	// an edge can bring in it, Bound. nil: there is none.
 	Unsettled func(k *emit.Kernel, v ir.Value) ir.Value
 	Bound     func(p *Problem, active, values []uint32) uint32
 	// CountsFirst says that all vertices are active in a super-step of their own before round 0.
@@ -106,15 +107,15 @@ type Algorithm struct {
 	// Apply ends a super-step for v; nil: there is nothing to do. Residual is called with
 	// the size of a change, when that is asked for.
 	Apply func(k *emit.Kernel, v ir.Value, residual func(change ir.Value))
-	// Sends is Apply in an algorithm whose sums do not tell what becomes active: it reports whether v is active in the next
-	// super-step. With it a run may have a tolerance.
+	// Sends is Apply in an algorithm whose sums do not tell what becomes active: it reports whether v is active in the
+	// next super-step. With it a run may have a tolerance.
 	Sends func(k *emit.Kernel, v ir.Value, residual func(change ir.Value)) (active ir.Value)
 	// Cut says that a run which max_iterations stops has a result, although vertices are active.
 	Cut bool
-	// Back goes back through the super-steps when nothing is active any more, from the last but one, behind which
-	// there is something, to the second, as the first is the source's: its active vertices push once more, and the number of the
-	// super-step, from 0, is in depth. Its SrcFilter tells by that and by what a vertex holds whether it was active. nil: there is no way
-	// back. With it a vertex is active once in a run.
+	// Back goes back through the super-steps when nothing is active any more, from the last but one, behind which there
+	// is something, to the second, as the first is the source's: its active vertices push once more, and the number of
+	// the super-step, from 0, is in depth. Its SrcFilter tells by that and by what a vertex holds whether it was
+	// active. nil: there is no way back. With it a vertex is active once in a run.
 	Back *Algorithm
 	// ToSource says that what an edge brings is summed up at its source.
 	ToSource bool
@@ -125,8 +126,8 @@ type Algorithm struct {
 	Fits func(p *Problem) error
 	// Exact says that the result is the same words however the work is dealt out.
 	Exact bool
-	// Range returns the reference's floats after some super-steps, and how far a result may be from them; nil: the result
-	// is no float, or one whose range depends on more.
+	// Range returns the reference's floats after some super-steps, and how far a result may be from them; nil: the
+	// result is no float, or one whose range depends on more.
 	Range func(p *Problem, steps int) (want, bound []float64)
 	// Check compares with the reference.
 	Check func(p *Problem, o *Outcome) error
@@ -250,14 +251,15 @@ func (a *Algorithm) Accepts(g *graph.Graph) error {
 	return nil
 }
 
-// Decides reports whether, in the direction pull, the first edge with an active source decides its destination: only those
-// that are not decided walk their rows, and what comes after it changes nothing.
+// Decides reports whether, in the direction pull, the first edge with an active source decides its destination: only
+// those that are not decided walk their rows, and what comes after it changes nothing.
 func (a *Algorithm) Decides() bool { return a.DstFilter != nil && a.Settles() }
 
 // Applies reports whether a super-step ends with a kernel for all vertices.
 func (a *Algorithm) Applies() bool { return a.Apply != nil || a.Sends != nil }
 
-// Converges reports whether a tolerance may end a run. Others end when no vertex is active, whatever their apply step changes.
+// Converges reports whether a tolerance may end a run. Others end when no vertex is active, whatever their apply step
+// changes.
 func (a *Algorithm) Converges() bool { return a.Dense && a.Apply != nil || a.Sends != nil }
 
 // Settles reports whether, in the direction pull, a vertex that has changed changes no more.

@@ -7,9 +7,10 @@ import (
 	"heddle/kernels/reference"
 )
 
-// ccSoman finds components as Soman, Kishore and Narayanan do (IPDPSW 2010): vertices are trees' nodes, whose label is their
-// parent. A super-step hooks, for every edge, the greater of its ends' roots to the smaller one; apply jumps pointers until
-// every tree is a star. The label of a vertex never grows, so the root of a component is its smallest vertex.
+// ccSoman finds components as Soman, Kishore and Narayanan do (IPDPSW 2010): vertices are trees' nodes, whose label is
+// their parent. A super-step hooks, for every edge, the greater of its ends' roots to the smaller one; apply jumps
+// pointers until every tree is a star. The label of a vertex never grows, so the root of a component is its smallest
+// vertex.
 //
 // They hook with plain stores of which any may win, and turn the direction every other time; here the least wins, by an
 // atomic minimum, which needs no second direction. They leave edges within a component out of later super-steps.

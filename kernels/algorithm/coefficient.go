@@ -8,8 +8,8 @@ import (
 	"heddle/kernels/softfloat"
 )
 
-// Coefficient is a way to compute a graph convolution's coefficient, 1/√(outdegree·indegree), in f32. An edge's ends have
-// degrees of 1 or more.
+// Coefficient is a way to compute a graph convolution's coefficient, 1/√(outdegree·indegree), in f32. An edge's ends
+// have degrees of 1 or more.
 type Coefficient struct {
 	Name, Doc string
 

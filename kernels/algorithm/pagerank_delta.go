@@ -10,8 +10,8 @@ import (
 )
 
 // pageRankDelta sends changes of ranks, and only those that are large (Ligra, PPoPP 2013, PageRankDelta.C; GraphIt,
-// pagerankdelta.gt). As in GraphIt every change counts for the vertex's own rank; what is too small is not sent, and lost to
-// the others.
+// pagerankdelta.gt). As in GraphIt every change counts for the vertex's own rank; what is too small is not sent, and
+// lost to the others.
 //
 // The first super-step sends the initial ranks, 1/n, so its change is their result, less 1/n.
 var pageRankDelta = &Algorithm{

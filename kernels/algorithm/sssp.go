@@ -61,7 +61,8 @@ func checkLengths(g *graph.Graph) error {
 	return nil
 }
 
-// leastDistance is the least distance of an active vertex and the least weight of an edge: what edges bring is not below.
+// leastDistance is the least distance of an active vertex and the least weight of an edge: what edges bring is not
+// below.
 func leastDistance(p *Problem, active, distance []uint32) uint32 {
 	least := uint32(none)
 	for _, v := range active {

@@ -7,8 +7,9 @@ import (
 	"heddle/kernels/reference"
 )
 
-// triangles counts each triangle u < v < w once, at u, by its edge from u to v: what the rows of both have behind v. Rows
-// ascend, so that a merge finds it (GraphIt, tc.gt and intersections.h, has this among its ways to intersect; GAP's tc.cc).
+// triangles counts each triangle u < v < w once, at u, by its edge from u to v: what the rows of both have behind v.
+// Rows ascend, so that a merge finds it (GraphIt, tc.gt and intersections.h, has this among its ways to intersect;
+// GAP's tc.cc).
 var triangles = &Algorithm{
 	Name:         "triangles",
 	Doc:          "triangle count, once: for each vertex the triangles of which it is the least, by a merge of both ends' rows for each edge",

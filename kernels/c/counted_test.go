@@ -17,8 +17,8 @@ import (
 // libm is Debian's picolibc, of the build for speed, without compressed instructions.
 const libm = "/usr/lib/picolibc/riscv64-unknown-elf/lib/release/rv32imf/ilp32f/libc.a"
 
-// TestCounted holds counted/coefficient.txt, which kernels/algorithm and the documents go by, against the program. Another
-// version of gcc may differ a little.
+// TestCounted holds counted/coefficient.txt, which kernels/algorithm and the documents go by, against the program.
+// Another version of gcc may differ a little.
 func TestCounted(t *testing.T) {
 	if _, err := os.Stat(libm); err != nil {
 		reason := libm + " is not there: Debian's picolibc-riscv64-unknown-elf, which .ci/install.sh installs, has the C library's sqrt"

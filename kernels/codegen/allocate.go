@@ -124,8 +124,8 @@ type life struct {
 	slot     int // on the stack, or one of these
 }
 
-// parameter reports whether it is one of the kernel's, and so in the argument block, at the same address for all lanes: a
-// load from there is one word, where one from the stack is a word a lane.
+// parameter reports whether it is one of the kernel's, and so in the argument block, at the same address for all lanes:
+// a load from there is one word, where one from the stack is a word a lane.
 func (l *life) parameter() bool { return l.again != nil && l.again.a != 0 }
 
 const (
@@ -303,8 +303,8 @@ func (c *code) scan(lives []life, spilling bool, limit int) *allocation {
 	return a
 }
 
-// evict takes their register from the cheapest of the active lives and the new one. What
-// can be computed again is, which is no slower than a load; parameters are loaded again, and the others go to the stack.
+// evict takes their register from the cheapest of the active lives and the new one. What can be computed again is,
+// which is no slower than a load; parameters are loaded again, and the others go to the stack.
 func (a *allocation) evict(c *code, l *life, active []*life, free *uint64) []*life {
 	cheap, at := l, -1
 	cost := func(l *life) float64 {

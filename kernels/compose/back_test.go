@@ -18,8 +18,8 @@ func runUntimed(t *testing.T, g *graph.Graph, w configs.Workload) (Result, error
 	return Run(context.Background(), untimed(t, p), g, w)
 }
 
-// TestBack: on a directed graph with loops and parallel edges; the way back has the super-steps between the first and the
-// last, last to first, and handles their edges once more.
+// TestBack: on a directed graph with loops and parallel edges; the way back has the super-steps between the first and
+// the last, last to first, and handles their edges once more.
 func TestBack(t *testing.T) {
 	g, err := graph.Load(graphspec.Graph{RMAT: &graphspec.RMAT{Scale: 8, EdgeFactor: 3, A: 0.45, B: 0.22, C: 0.22, ShuffleIDs: true, Seed: 2}})
 	require.NoError(t, err)

@@ -22,8 +22,8 @@ func weighted(r *rand.Rand, n, edges, most int) *graph.Graph {
 	return read(n, lines...)
 }
 
-// TestBuckets: with buckets of any width, and any number of them open, distances are right: of vertices that spill over and
-// come back, of those that have moved on to an earlier bucket, and with buckets whose bounds are near 2³².
+// TestBuckets: with buckets of any width, and any number of them open, distances are right: of vertices that spill over
+// and come back, of those that have moved on to an earlier bucket, and with buckets whose bounds are near 2³².
 func TestBuckets(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	spilled := 0

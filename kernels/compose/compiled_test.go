@@ -138,12 +138,12 @@ func launches(r *Result) int {
 	return n
 }
 
-// allEnv has tests run all legal combinations where else they run those in which all choices meet that can, and some more: 1
-// for all of them, or a share, k/n for every nth from the kth on, for n machines.
+// allEnv has tests run all legal combinations where else they run those in which all choices meet that can, and some
+// more: 1 for all of them, or a share, k/n for every nth from the kth on, for n machines.
 const allEnv = "HEDDLE_COMPOSE_ALL"
 
-// share picks the plans that a test runs: of all of them, if allEnv says so; else the covering ones, and every nth of all; 0:
-// none besides.
+// share picks the plans that a test runs: of all of them, if allEnv says so; else the covering ones, and every nth of
+// all; 0: none besides.
 func share(t *testing.T, all func() []*Plan, covering func() []*Plan, nth int) (plans []*Plan) {
 	first, step := 1, max(nth, 1)
 	switch text := os.Getenv(allEnv); text {

@@ -20,8 +20,8 @@ type Factor struct {
 	Options   []string `json:"options"`
 }
 
-// Factors are those that the table multiplies to 4,480, for software's schedules. Which of the products are legal depends on the
-// algorithm.
+// Factors are those that the table multiplies to 4,480, for software's schedules. Which of the products are legal
+// depends on the algorithm.
 func Factors() []Factor {
 	var schedules, layouts, sets, directions, dedups, orders []string
 	for _, s := range schedule.Software() {
@@ -59,8 +59,8 @@ func Factors() []Factor {
 	}
 }
 
-// family is a layout as Table 3 has it: rows by source and by destination are one, what is beside a layout for its rest is
-// none, and blocks are counted as blocking.
+// family is a layout as Table 3 has it: rows by source and by destination are one, what is beside a layout for its rest
+// is none, and blocks are counted as blocking.
 func family(l *layout.Layout) string {
 	first, rest, _ := strings.Cut(l.Name, "-")
 	switch {

@@ -144,8 +144,8 @@ var changing = []string{
 	"step", "active.size", "stack.first", "stack.size", "round", "depth", "far.threshold", "far.before", "far.size", "far.period", "far.next", "far.queue",
 }
 
-// layBlocks writes the argument blocks as the host would before each launch: those of a state of the arrays together, and
-// before each a word that says where the driver goes on.
+// layBlocks writes the argument blocks as the host would before each launch: those of a state of the arrays together,
+// and before each a word that says where the driver goes on.
 func (d *driver) layBlocks() (err error) {
 	r := d.run
 	for _, c := range d.calls {
@@ -249,7 +249,8 @@ func (d *driver) warpsTo(register string) string {
 	return "csrr " + register + ", vx_num_warps"
 }
 
-// pass handles edges: the layout's and the schedule's own kernels, if there are any, and then all launches of the gather.
+// pass handles edges: the layout's and the schedule's own kernels, if there are any, and then all launches of the
+// gather.
 func (d *driver) pass(list ...*ir.Kernel) {
 	for _, k := range list {
 		if k != nil {
@@ -258,7 +259,8 @@ func (d *driver) pass(list ...*ir.Kernel) {
 	}
 }
 
-// run1 runs a kernel on all warps, as often as it is launched, and waits for all of them and for what they wrote each time.
+// run1 runs a kernel on all warps, as often as it is launched, and waits for all of them and for what they wrote each
+// time.
 func (d *driver) run1(k *ir.Kernel) {
 	calls := d.callsOf(k)
 	for _, c := range calls {
@@ -285,9 +287,10 @@ func (d *driver) writeSites(p *isa.Program) {
 	}
 }
 
-// barrier waits until everything that any warp of the device wrote is there for all to see, and ends a part. A device-wide
-// barrier does that by itself; a core alone meets, has what it wrote be there, and meets again. Vortex's barriers know
-// nothing of memory: there each core has its fence, which also makes it forget what others may write from now on.
+// barrier waits until everything that any warp of the device wrote is there for all to see, and ends a part. A
+// device-wide barrier does that by itself; a core alone meets, has what it wrote be there, and meets again. Vortex's
+// barriers know nothing of memory: there each core has its fence, which also makes it forget what others may write from
+// now on.
 func (d *driver) barrier(part string) {
 	alone := d.shape.Cores == 1
 	if (alone || d.exported) && (part != loopPart || d.exported) {
@@ -366,7 +369,8 @@ func (d *driver) goOn(next int) {
 	d.line(" li t0, %d\n sw t0, %d(s0)\n j decided", next, nextWord)
 }
 
-// zeroArrays zeroes the schedule's arrays that are to be when a gather begins, and the number of rows that a layout lists.
+// zeroArrays zeroes the schedule's arrays that are to be when a gather begins, and the number of rows that a layout
+// lists.
 func (d *driver) zeroArrays() {
 	if at, ok := d.places[rowsSize]; ok {
 		d.line(" li t0, 0x%x\n sw zero, 0(t0)", at)

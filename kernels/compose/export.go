@@ -18,8 +18,8 @@ import (
 	"heddle/sim"
 )
 
-// Exported is a whole graph program in one image: kernels, the loop over super-steps, the graph, and what must come out.
-// Started as docs/guide/programs.md says, it needs no host, and its exit code says whether the result is right.
+// Exported is a whole graph program in one image: kernels, the loop over super-steps, the graph, and what must come
+// out. Started as docs/guide/programs.md says, it needs no host, and its exit code says whether the result is right.
 type Exported struct {
 	Program *isa.Program
 	Plan    *Plan

@@ -79,8 +79,8 @@ func spoil(t *testing.T, p *isa.Program) *isa.Program {
 	return &q
 }
 
-// An exported program computes the right result on machines of its shape, with time and without; if it expected another,
-// it says so; and on a machine of another shape it does not begin.
+// An exported program computes the right result on machines of its shape, with time and without; if it expected
+// another, it says so; and on a machine of another shape it does not begin.
 func TestExported(t *testing.T) {
 	machines := []string{"vortex-rtl-a", "vortex-rtl-c", "vortex-rtl-d", "vortex-rtl-m6"}
 	g := exportGraph(t, 70, 160)

@@ -18,8 +18,8 @@ import (
 	"heddle/sim"
 )
 
-// driverBytes is how many a driver may have. It lies first, with a jump for each kernel behind its first instruction, where
-// the kernel returns to; the kernels follow, one behind the other.
+// driverBytes is how many a driver may have. It lies first, with a jump for each kernel behind its first instruction,
+// where the kernel returns to; the kernels follow, one behind the other.
 const driverBytes = 4 << 10
 
 // compileParts compiles kernels as parts of one program, in which a driver calls them.
@@ -44,8 +44,8 @@ func (c *Compiled) end() (at uint64) {
 	return at
 }
 
-// freeBarrier is the number of one at which no thread block of the kernels waits; theirs are numbered from 0. Vortex has one
-// for every two warps.
+// freeBarrier is the number of one at which no thread block of the kernels waits; theirs are numbered from 0. Vortex
+// has one for every two warps.
 func (p *Plan) freeBarrier(s host.Shape) (int, error) {
 	core, err := p.core(coreOf(s))
 	if err != nil || core.Block <= 1 || core.Block == core.Warps {

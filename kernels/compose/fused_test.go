@@ -65,7 +65,8 @@ func timedOf(t testing.TB, p *Plan, shape string, options sim.Options, set ...st
 	return d
 }
 
-// TestFusedInTime: with time they are right too, no invariant is broken, and what parts have come to adds up to the launch.
+// TestFusedInTime: with time they are right too, no invariant is broken, and what parts have come to adds up to the
+// launch.
 func TestFusedInTime(t *testing.T) {
 	graphs := tiny()
 	names := []string{"star", "chain", "skewed"}
@@ -116,8 +117,8 @@ func TestFused(t *testing.T) {
 	}
 }
 
-// kinds are the instructions by which the parts of a driver wait for each other: barriers that end a part, those of a core
-// before its fence, and fences with the loads that wait for them.
+// kinds are the instructions by which the parts of a driver wait for each other: barriers that end a part, those of a
+// core before its fence, and fences with the loads that wait for them.
 func kinds(p *isa.Program) map[string][]uint32 {
 	found, fenced := map[string][]uint32{}, false
 	s := p.Segments[0]
@@ -149,8 +150,8 @@ func without(p *isa.Program, list []uint32) *isa.Program {
 	return &q
 }
 
-// TestBarriersAndFencesCount: a driver that lacks its barriers or fences is found out, on one core and on several, by sums
-// whose atomics no warp waits for.
+// TestBarriersAndFencesCount: a driver that lacks its barriers or fences is found out, on one core and on several, by
+// sums whose atomics no warp waits for.
 func TestBarriersAndFencesCount(t *testing.T) {
 	g := exportGraph(t, 300, 900)
 	for _, c := range [][2]string{{"1/4/4", "end"}, {"1/4/4", "fence"}, {"3/4/4", "end"}} {
@@ -175,8 +176,8 @@ func TestBarriersAndFencesCount(t *testing.T) {
 	}
 }
 
-// TestFusedWithToleranceOfNone: a tolerance says nothing of algorithms that sum up no changes; no kernel of theirs has a place for
-// these.
+// TestFusedWithToleranceOfNone: a tolerance says nothing of algorithms that sum up no changes; no kernel of theirs has
+// a place for these.
 func TestFusedWithToleranceOfNone(t *testing.T) {
 	g := tiny()["skewed"]
 	for _, algorithm := range []string{"bfs", "in-degree", "sssp", "k-core", "colouring", "stcon", "graphsum", "cc-soman"} {

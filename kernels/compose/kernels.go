@@ -306,8 +306,8 @@ func (p *Plan) owns(d direction.Direction) bool {
 	return p.alone(d) && (p.width() == 1 || p.Schedule.Numbers)
 }
 
-// alone reports whether the vertex that sums up is the one whose row a thread walks, and all of its edges are in that row: those
-// of a vertex with virtual ones are in several, and what the layout has in no row any thread may have.
+// alone reports whether the vertex that sums up is the one whose row a thread walks, and all of its edges are in that
+// row: those of a vertex with virtual ones are in several, and what the layout has in no row any thread may have.
 func (p *Plan) alone(d direction.Direction) bool {
 	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose() && p.Algorithm.Hook == nil && p.Algorithm.Body == nil && (d == direction.Push) == p.Algorithm.ToSource
 }

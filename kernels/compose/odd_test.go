@@ -13,7 +13,8 @@ import (
 	"heddle/kernels/graph"
 )
 
-// odd draws a graph: of one vertex, without edges, or of any size. Every edge is there in both directions, and once if that is asked.
+// odd draws a graph: of one vertex, without edges, or of any size. Every edge is there in both directions, and once if
+// that is asked.
 func odd(r *rand.Rand, once bool) *graph.Graph {
 	n := 1 + r.IntN(90)
 	var lines []string
@@ -39,8 +40,8 @@ func runOdd(t *testing.T, p *Plan, g *graph.Graph, w configs.Workload) (Result, 
 	return compiled(t, p, g).Run(t.Context(), untimed(t, p), g, w)
 }
 
-// TestOddGraphs: combinations are right on graphs of one vertex, without edges, with edges that are there several times, and
-// of sizes that fit nothing.
+// TestOddGraphs: combinations are right on graphs of one vertex, without edges, with edges that are there several
+// times, and of sizes that fit nothing.
 func TestOddGraphs(t *testing.T) {
 	for i, p := range share(t, legal, covering, 100) {
 		t.Run(p.Name(), func(t *testing.T) {

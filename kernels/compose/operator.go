@@ -21,8 +21,8 @@ import (
 // Frontier is a set of vertices that goes from one operator of a program to another: ascending, each once.
 type Frontier struct{ Vertices []uint32 }
 
-// EdgeOperator is a traversal of edges in a program whose host side is not this package's: a plan, whose algorithm has one
-// super-step's functions and no Init.
+// EdgeOperator is a traversal of edges in a program whose host side is not this package's: a plan, whose algorithm has
+// one super-step's functions and no Init.
 type EdgeOperator struct {
 	Name string
 	Plan *Plan
@@ -108,8 +108,9 @@ func (o *VertexOperator) build(warps int) (err error) {
 	return err
 }
 
-// Session is a device with the operators and the arrays of a program. Sets that go from one operator to another are laid out
-// anew by the host, at no cost; a set that an operator has made stays on the device where the next one to read it is the same.
+// Session is a device with the operators and the arrays of a program. Sets that go from one operator to another are
+// laid out anew by the host, at no cost; a set that an operator has made stays on the device where the next one to read
+// it is the same.
 type Session struct {
 	// Launched are the launches so far, and Steps how many traversals of edges they belong to.
 	Launched []Launched
@@ -277,8 +278,8 @@ func (s *Session) placeVertices(o *VertexOperator) error {
 	return err
 }
 
-// Edges runs an operator over the edges that leave a frontier; nil: over all. It returns the next frontier, of an operator that
-// makes one.
+// Edges runs an operator over the edges that leave a frontier; nil: over all. It returns the next frontier, of an
+// operator that makes one.
 func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Frontier, error) {
 	r := o.run
 	s.own(o)

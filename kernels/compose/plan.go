@@ -58,7 +58,8 @@ type Plan struct {
 	operator bool             // it is an operator of a program: no kernel of the plan's comes before it
 }
 
-// NewPlan finds what a workload names, and refuses what does not go together. A recipe's plan is the one for a scale-free graph.
+// NewPlan finds what a workload names, and refuses what does not go together. A recipe's plan is the one for a
+// scale-free graph.
 func NewPlan(w configs.Workload) (*Plan, error) {
 	w, err := WithRecipe(w, true)
 	if err != nil {
@@ -212,7 +213,8 @@ func (p *Plan) set() *activeset.Choice {
 	return p.Set
 }
 
-// back is the plan of the way back; nil: there is none. What is walked there is the stack, or every vertex, and nothing is added.
+// back is the plan of the way back; nil: there is none. What is walked there is the stack, or every vertex, and nothing
+// is added.
 func (p *Plan) back() *Plan {
 	if p.Algorithm.Back == nil {
 		return nil
@@ -331,7 +333,8 @@ func AllFused() (plans []*Plan) {
 	return plans
 }
 
-// ByName returns the legal combination, fused or not, that has the name, of those that All and AllFused return; nil: there is none.
+// ByName returns the legal combination, fused or not, that has the name, of those that All and AllFused return; nil:
+// there is none.
 func ByName(name string) (found *Plan) {
 	eachOf(func(p *Plan) bool {
 		return strings.HasPrefix(name, p.Algorithm.Name+"/"+p.Schedule.Name+"/"+p.Layout.Name+"/"+p.Direction.Name+"/")
@@ -388,8 +391,8 @@ func eachSet(p Plan, f func(p Plan)) {
 	}
 }
 
-// eachManner is how kernels do what the other choices say. What is refused with the defaults, the first of their values, is
-// refused with any, and comes once.
+// eachManner is how kernels do what the other choices say. What is refused with the defaults, the first of their
+// values, is refused with any, and comes once.
 func eachManner(p Plan, f func(p Plan)) {
 	p.Scan, p.Skip, p.Sum, p.Ahead, p.Coefficient = schedule.Scans()[0], schedule.Skips()[0], emit.Summings()[0], true, algorithm.Hardware
 	if p.breaks() != nil {

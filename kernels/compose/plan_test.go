@@ -144,8 +144,8 @@ func TestRulesAreNeeded(t *testing.T) {
 	}
 }
 
-// TestRulesOfAddedLayouts: what is legal under csr, a layout with gaps may refuse, and so may operators of programs under a
-// layout with arrays of its own.
+// TestRulesOfAddedLayouts: what is legal under csr, a layout with gaps may refuse, and so may operators of programs
+// under a layout with arrays of its own.
 func TestRulesOfAddedLayouts(t *testing.T) {
 	for _, c := range []struct {
 		change func(p *Plan)

@@ -68,8 +68,8 @@ func TestSomanIsQuick(t *testing.T) {
 	require.LessOrEqual(t, steps["cc-soman"], 4)
 }
 
-// TestDeltaEnds: PageRank by changes ends when nothing is active, when the changes are below the tolerance, or when it is
-// stopped; with a threshold that no change is below, it has PageRank's ranks.
+// TestDeltaEnds: PageRank by changes ends when nothing is active, when the changes are below the tolerance, or when it
+// is stopped; with a threshold that no change is below, it has PageRank's ranks.
 func TestDeltaEnds(t *testing.T) {
 	g := exportGraph(t, 300, 2000)
 	p := mustPlan(t, "algorithm=pagerank-delta")

@@ -142,8 +142,8 @@ func WithRecipe(w configs.Workload, scaleFree bool) (configs.Workload, error) {
 	return w, nil
 }
 
-// quiet sets keys to their defaults that say nothing under a recipe's schedule, and something under the one that it sets on
-// other graphs: who gives them means those.
+// quiet sets keys to their defaults that say nothing under a recipe's schedule, and something under the one that it
+// sets on other graphs: who gives them means those.
 func quiet(w *configs.Workload, here, other *chosen) {
 	s, err := units.Schedule(string(here.schedule))
 	o, errOther := units.Schedule(string(other.schedule))

@@ -87,8 +87,8 @@ type Result struct {
 	Verified  bool // the values agree with the reference
 	Times     host.Times
 	Layout    []graph.Region // where its arrays were
-	// Built is the host's time for making the layout's arrays of the graph, which is not simulated. What follows from the graph
-	// alone (CSC, the row of each edge) is made once for all runs on it.
+	// Built is the host's time for making the layout's arrays of the graph, which is not simulated. What follows from
+	// the graph alone (CSC, the row of each edge) is made once for all runs on it.
 	Built time.Duration `checkpoint:"assembled"`
 }
 
@@ -261,7 +261,8 @@ func (r *run) start() []uint32 {
 	return all
 }
 
-// superSteps launches init, and then super-steps until it is over; those that an earlier run has done are not done again.
+// superSteps launches init, and then super-steps until it is over; those that an earlier run has done are not done
+// again.
 func (r *run) superSteps(ctx context.Context) error {
 	resumed, err := r.Resume(r)
 	if err == nil && !resumed {
@@ -342,7 +343,8 @@ func (r *run) stepBack(ctx context.Context) error {
 	return nil
 }
 
-// gather handles a super-step's edges, behind what the layout and the schedule have before it, if there are kernels for that.
+// gather handles a super-step's edges, behind what the layout and the schedule have before it, if there are kernels for
+// that.
 func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, gather *ir.Kernel) (err error) {
 	r.Frontier(r.before+len(r.Steps)+1, s.Frontier, s.Edges)
 	before := r.LaneEdges()
@@ -603,8 +605,8 @@ func (r *run) verify() error {
 	return err
 }
 
-// invariant: where active vertices walk whole rows, the edges handled are those that leave them, for each number of theirs that
-// has a thread.
+// invariant: where active vertices walk whole rows, the edges handled are those that leave them, for each number of
+// theirs that has a thread.
 func (r *run) invariant() error {
 	for i := range r.Steps {
 		if err := r.invariantOf(i+1, &r.Steps[i]); err != nil {

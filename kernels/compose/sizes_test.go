@@ -14,8 +14,8 @@ import (
 	"heddle/kernels/layout"
 )
 
-// anyGraph has 1 to 40 vertices, and of edges as many as not, none, or some, with self-loops and duplicates if the algorithm
-// allows.
+// anyGraph has 1 to 40 vertices, and of edges as many as not, none, or some, with self-loops and duplicates if the
+// algorithm allows.
 func anyGraph(t testing.TB, r *rand.Rand, p *Plan) *graph.Graph {
 	n := 1 + r.IntN(1+r.IntN(40))
 	var lines []string

@@ -11,8 +11,9 @@ import (
 	"heddle/kernels/graph"
 )
 
-// hubs has vertices with long rows, in which the sources come first that are active when the hubs are reached: the first
-// vertex has edges to the active spokes, and each of these one to another spoke; every spoke has edges to all hubs.
+// hubs has vertices with long rows, in which the sources come first that are active when the hubs are reached: the
+// first vertex has edges to the active spokes, and each of these one to another spoke; every spoke has edges to all
+// hubs.
 func hubs(spokes, active, n int) *graph.Graph {
 	var lines []string
 	edge := func(a, b int) { lines = append(lines, fmt.Sprintf("%d %d 1", max(a, b), min(a, b))) }
@@ -29,8 +30,8 @@ func hubs(spokes, active, n int) *graph.Graph {
 	return read(1+spokes+n, lines...)
 }
 
-// TestSettled: under the Weaver sssp's destinations that nothing can improve are not registered, and once they are settled
-// the rest of their edges is dropped, which finds something to drop at hubs. Every result is checked as ever.
+// TestSettled: under the Weaver sssp's destinations that nothing can improve are not registered, and once they are
+// settled the rest of their edges is dropped, which finds something to drop at hubs. Every result is checked as ever.
 func TestSettled(t *testing.T) {
 	const spokes, n = 600, 3
 	g := hubs(spokes, 200, n)
@@ -56,8 +57,8 @@ func TestSettled(t *testing.T) {
 	require.Less(t, issued["settled=true skip=filtered"], issued["settled=true"])
 }
 
-// TestSkip: when a hub is decided, the Weaver hands out no more of its edges, whenever the kernel says so; the earlier it
-// does, the fewer have been handed out. The result is checked as ever.
+// TestSkip: when a hub is decided, the Weaver hands out no more of its edges, whenever the kernel says so; the earlier
+// it does, the fewer have been handed out. The result is checked as ever.
 func TestSkip(t *testing.T) {
 	const spokes, n = 600, 3
 	g := hubs(spokes, 200, n)

@@ -20,8 +20,9 @@ const (
 	rowsSize   = "active.rows.size"
 )
 
-// Prepares reports whether a kernel of the layout's comes before each gather of a direction: to list virtual vertices where
-// vertices to walk are listed, since other sets are asked for the vertex of each virtual one; or to write what each edge brings.
+// Prepares reports whether a kernel of the layout's comes before each gather of a direction: to list virtual vertices
+// where vertices to walk are listed, since other sets are asked for the vertex of each virtual one; or to write what
+// each edge brings.
 func (p *Plan) Prepares(d direction.Direction) bool {
 	return p.listsRows(d) || p.Layout.Gathers != ""
 }
@@ -39,8 +40,8 @@ func (p *Plan) topology(d direction.Direction) (*ir.Kernel, error) {
 	return p.listRows(d)
 }
 
-// gatherAhead writes what each edge of an active source brings where the gather reads it: in the order in which edges lie, so
-// that of shards a window after the other. Sources in a window ascend.
+// gatherAhead writes what each edge of an active source brings where the gather reads it: in the order in which edges
+// lie, so that of shards a window after the other. Sources in a window ascend.
 func (p *Plan) gatherAhead(d direction.Direction) (*ir.Kernel, error) {
 	g := p.begin("topology-"+p.way(d), d)
 	view := p.Layout.In(g.Kernel, d, p.Weights)

@@ -13,7 +13,8 @@ import (
 	"heddle/units"
 )
 
-// TestWarpsPerCore: on some of a core's warps every schedule computes the same, with time and without, and no others run.
+// TestWarpsPerCore: on some of a core's warps every schedule computes the same, with time and without, and no others
+// run.
 func TestWarpsPerCore(t *testing.T) {
 	g := tiny()["skewed"]
 	for _, s := range units.Schedules() {

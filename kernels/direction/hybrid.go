@@ -13,9 +13,9 @@ var hybrid = &Policy{
 	},
 }
 
-// beamer is the rule of Beamer, Asanović and Patterson (Direction-Optimizing Breadth-First Search, SC 2012, §5): to pull
-// when the frontier grows and has more than 1/alpha of the unexplored edges, back to push when it shrinks and has fewer
-// than 1/beta of the vertices.
+// beamer is the rule of Beamer, Asanović and Patterson (Direction-Optimizing Breadth-First Search, SC 2012, §5): to
+// pull when the frontier grows and has more than 1/alpha of the unexplored edges, back to push when it shrinks and has
+// fewer than 1/beta of the vertices.
 func beamer(f *Frontier, t Thresholds) Direction {
 	switch {
 	case f.Before == Push && f.Growing && float64(f.Edges)*t.Alpha > float64(f.Unexplored):
@@ -26,10 +26,11 @@ func beamer(f *Frontier, t Thresholds) Direction {
 	return f.Before
 }
 
-// sepGraph is the rule of SEP-Graph's code for traversals (PPoPP 2019; github.com/SEP-Graph/sep-graph, hybrid_policy.h):
-// to pull when more than 1/alpha of the edges that have not been pushed along leave the frontier, and it stays there while
-// the frontier has more than 1/beta of the vertices; whether the frontier grows does not count. Its count of those edges
-// is unsigned: below 0, where vertices push again, it is large, and it pushes. It begins with a push.
+// sepGraph is the rule of SEP-Graph's code for traversals (PPoPP 2019; github.com/SEP-Graph/sep-graph,
+// hybrid_policy.h): to pull when more than 1/alpha of the edges that have not been pushed along leave the frontier, and
+// it stays there while the frontier has more than 1/beta of the vertices; whether the frontier grows does not count.
+// Its count of those edges is unsigned: below 0, where vertices push again, it is large, and it pushes. It begins with
+// a push.
 func sepGraph(f *Frontier, t Thresholds) Direction {
 	switch {
 	case f.First:

@@ -14,8 +14,8 @@ type Reduction struct {
 	Combine func(k *Kernel, old, new ir.Value) ir.Value
 	// Swap sums up in memory by one of the atomics that ir.Builder has, and returns the old value.
 	Swap func(k *Kernel, base, index, value ir.Value) ir.Value
-	// Improves reports whether new changes old; nil: always, and nobody asks. Vertices whose values it changes are active in
-	// the next super-step.
+	// Improves reports whether new changes old; nil: always, and nobody asks. Vertices whose values it changes are
+	// active in the next super-step.
 	Improves func(k *Kernel, old, new ir.Value) ir.Value
 	// ZeroIdle says that 0 changes nothing and is frequent, so that it is tested for before the atomic.
 	ZeroIdle bool
@@ -23,11 +23,11 @@ type Reduction struct {
 	Always bool
 	// Repeats says that a word may improve several times in a super-step.
 	Repeats bool
-	// Onto says that what the word holds when a gather begins counts, too, in a reduction that does not tell of changes; others
-	// begin at 0.
+	// Onto says that what the word holds when a gather begins counts, too, in a reduction that does not tell of
+	// changes; others begin at 0.
 	Onto bool
-	// EachTells says that every value tells by itself whether it counts as a change, so that a sum in a register, which tells by what
-	// the word was before, cannot be asked.
+	// EachTells says that every value tells by itself whether it counts as a change, so that a sum in a register, which
+	// tells by what the word was before, cannot be asked.
 	EachTells bool
 }
 
@@ -155,7 +155,8 @@ func (s Summing) Doc() string {
 	return "it uses an atomic for every edge, as where several threads have a destination"
 }
 
-// Plain emits the sum where one thread has the destination as Atomic does, with a load and a store in place of the atomic.
+// Plain emits the sum where one thread has the destination as Atomic does, with a load and a store in place of the
+// atomic.
 func (r *Reduction) Plain(k *Kernel, array, v, value ir.Value, changed func()) {
 	old := k.Load(r.Type, array, v)
 	write := func() { k.Store(array, v, r.Combine(k, old, value)) }
@@ -173,10 +174,9 @@ func (r *Reduction) Plain(k *Kernel, array, v, value ir.Value, changed func()) {
 	}
 }
 
-// Owned is the sum where one thread has the destination: the value stays in a register
-// until it is stored behind the row. If nobody asks what a value changes, nobody reads what the
-// array holds, either: it is 0, unless the reduction goes onto it. Then what comes may be summed up when the next comes, so that it
-// may still be on its way.
+// Owned is the sum where one thread has the destination: the value stays in a register until it is stored behind the
+// row. If nobody asks what a value changes, nobody reads what the array holds, either: it is 0, unless the reduction
+// goes onto it. Then what comes may be summed up when the next comes, so that it may still be on its way.
 type Owned struct {
 	*Reduction
 	k          *Kernel

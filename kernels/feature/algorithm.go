@@ -13,8 +13,8 @@ const (
 	Before = "before" // change-driven: what they held when they last sent something
 )
 
-// Algorithm is what is computed: in each super-step edges add up what sources send at destinations, and then every vertex
-// computes what it holds from that.
+// Algorithm is what is computed: in each super-step edges add up what sources send at destinations, and then every
+// vertex computes what it holds from that.
 type Algorithm struct {
 	Name string
 	Doc  string
@@ -23,11 +23,11 @@ type Algorithm struct {
 	// Properties are its arrays beside Now and Before, and First what vertices hold at first.
 	Properties []Property
 	First      func(p *Problem) []float32
-	// Edges are functions of an edge, in their order. Lone ones do not depend on what the source holds: change-driven, they
-	// are computed once, before all else.
+	// Edges are functions of an edge, in their order. Lone ones do not depend on what the source holds: change-driven,
+	// they are computed once, before all else.
 	Edges []EdgeFunc
-	// Vertices are functions of a vertex, of which the last returns what it holds next. Those before it leave values for
-	// later ones.
+	// Vertices are functions of a vertex, of which the last returns what it holds next. Those before it leave values
+	// for later ones.
 	Vertices []VertexFunc
 	Check    Reference
 	// Accepts refuses graphs that it does not work on; nil: there are none.

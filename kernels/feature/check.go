@@ -15,10 +15,11 @@ type HostEdge struct {
 
 // Reference is an algorithm in float64.
 type Reference struct {
-	// Terms are what function f of an edge adds to the words of its property at the destination, when its source holds value.
+	// Terms are what function f of an edge adds to the words of its property at the destination, when its source holds
+	// value.
 	Terms func(p *Problem, f *EdgeFunc, e *HostEdge, value, terms []float64)
-	// Next says how far off what vertex v holds next is, got, by what its properties hold and what it held, now: off a value or
-	// an equation's right side; and by how much roundings may take it there. +Inf: they decide.
+	// Next says how far off what vertex v holds next is, got, by what its properties hold and what it held, now: off a
+	// value or an equation's right side; and by how much roundings may take it there. +Inf: they decide.
 	Next func(p *Problem, v int, of func(property string, word int) float64, now, got, off, bound []float64)
 }
 
@@ -28,8 +29,8 @@ const unit = 0x1p-24
 // Memory reads an array of the device's.
 type Memory func(array string) []uint32
 
-// Checker follows a run: it computes each super-step anew from what the device held before it, so that bounds are those of
-// a super-step's roundings; what the device adds up over several is followed with the sum of their bounds.
+// Checker follows a run: it computes each super-step anew from what the device held before it, so that bounds are those
+// of a super-step's roundings; what the device adds up over several is followed with the sum of their bounds.
 type Checker struct {
 	Plan    *Plan
 	problem *Problem
@@ -159,8 +160,8 @@ func (c *Checker) Gathered() error {
 	return nil
 }
 
-// Updated checks what vertices hold behind a super-step, and which are active. sums are the properties before the kernels over
-// vertices.
+// Updated checks what vertices hold behind a super-step, and which are active. sums are the properties before the
+// kernels over vertices.
 func (c *Checker) Updated(sums map[string][]uint32) error {
 	k, p := c.Plan.K, c.problem
 	now, next, off, bound := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
@@ -209,8 +210,8 @@ func (c *Checker) Updated(sums map[string][]uint32) error {
 	return nil
 }
 
-// Ended checks, of changes that were kept, that adding them up has come to what adding up everything anew would have: the
-// sums of what vertices have sent.
+// Ended checks, of changes that were kept, that adding them up has come to what adding up everything anew would have:
+// the sums of what vertices have sent.
 func (c *Checker) Ended() error {
 	if !c.Plan.Kept {
 		return nil

@@ -83,7 +83,8 @@ func edgeWeights(p *Problem) []float32 {
 	return x
 }
 
-// edgeShares are edges' weights by their destinations' in-degrees, so that those of a vertex's edges add up to about 1 at most.
+// edgeShares are edges' weights by their destinations' in-degrees, so that those of a vertex's edges add up to about 1
+// at most.
 func edgeShares(p *Problem) []float32 {
 	x, in := edgeWeights(p), make([]float32, p.Graph.Vertices())
 	forEdges(p.Graph, func(e *HostEdge) { in[e.Dst]++ })

@@ -73,8 +73,8 @@ var factors = &Algorithm{
 	},
 }
 
-// nextFactors puts a vertex's factors into its equations: they solve a system that differs from it by no more than γ·|L||U|
-// (N. Higham, Accuracy and Stability of Numerical Algorithms, Theorem 9.4), whatever its condition.
+// nextFactors puts a vertex's factors into its equations: they solve a system that differs from it by no more than
+// γ·|L||U| (N. Higham, Accuracy and Stability of Numerical Algorithms, Theorem 9.4), whatever its condition.
 func nextFactors(p *Problem, v int, of func(string, int) float64, _, got, off, bound []float64) {
 	k := p.K
 	a, lu := make([][]float64, k), make([][]float64, k) // the matrix; eliminated: U, and L's factors below the diagonal

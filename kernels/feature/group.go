@@ -7,9 +7,9 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Group writes what is done for the k features of one vertex or edge, by the lanes that share it: one, or feature-aware as
-// many as k, rounded up to a power of two, but no more than a warp has. Those beyond k compute with the last feature, and
-// store nothing.
+// Group writes what is done for the k features of one vertex or edge, by the lanes that share it: one, or feature-aware
+// as many as k, rounded up to a power of two, but no more than a warp has. Those beyond k compute with the last
+// feature, and store nothing.
 type Group struct {
 	*emit.Kernel
 	K    int
@@ -82,8 +82,8 @@ type Feature struct {
 	of   func(i Index) ir.Value
 }
 
-// Let is a value of each feature, which is computed once, unless a lane has many: then it is computed wherever it is asked for.
-// So it may read what the group stores at that feature only until it is stored.
+// Let is a value of each feature, which is computed once, unless a lane has many: then it is computed wherever it is
+// asked for. So it may read what the group stores at that feature only until it is stored.
 func (g *Group) Let(value func(i Index) ir.Value) Feature {
 	x := Feature{of: value}
 	if g.rounds() <= unrolled {

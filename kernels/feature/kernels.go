@@ -61,8 +61,8 @@ func (p *Plan) group(k *emit.Kernel) *Group {
 // shift is log2 of a group's lanes.
 func (g *Group) shift() ir.Value { return g.U32(uint32(bits.TrailingZeros(uint(g.size)))) }
 
-// Walk is a kernel over edges being written: an edge is handed over by the lane that a schedule gave it to, and its features
-// are computed by a group (§5.1.1): as many edges at a time as the warp has groups.
+// Walk is a kernel over edges being written: an edge is handed over by the lane that a schedule gave it to, and its
+// features are computed by a group (§5.1.1): as many edges at a time as the warp has groups.
 type Walk struct {
 	plan  *Plan
 	group *Group
@@ -188,8 +188,8 @@ func (p *Plan) spare() int {
 	return (p.K + size - 1) / size * p.Lanes * p.Warps
 }
 
-// VertexKernel writes functions over all vertices, a group a vertex (Fig. 5.1, lines 76 to 97). last: the last of them says
-// what vertices hold.
+// VertexKernel writes functions over all vertices, a group a vertex (Fig. 5.1, lines 76 to 97). last: the last of them
+// says what vertices hold.
 func (p *Plan) VertexKernel(k *emit.Kernel, funcs []VertexFunc, last bool) {
 	k.Phase(isa.PhaseApply, func() {
 		g := p.group(k)

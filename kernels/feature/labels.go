@@ -63,7 +63,8 @@ func differ(off, got, want []float64) {
 	}
 }
 
-// normalise divides by the sum, with what errors and roundings make of it. Where they decide whether that is above 0, there is no bound.
+// normalise divides by the sum, with what errors and roundings make of it. Where they decide whether that is above 0,
+// there is no bound.
 func normalise(x, bound []float64) {
 	var sum, mag, off float64
 	for f := range x {

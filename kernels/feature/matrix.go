@@ -24,9 +24,9 @@ func (g *Group) Element(array string, of, n ir.Value) ir.Value {
 	return g.Kernel.Load(ir.F32, g.Addr(array), g.Kernel.Add(g.Mul(of, g.U32(uint32(g.K))), n))
 }
 
-// Solve solves a vertex's system matrix·x = right by elimination without pivots, for matrices that are symmetric and positive
-// definite; lanes have columns, and the matrix and right do not survive it. Lanes see what others of their warp have stored,
-// since a warp's memory instructions take effect in their order.
+// Solve solves a vertex's system matrix·x = right by elimination without pivots, for matrices that are symmetric and
+// positive definite; lanes have columns, and the matrix and right do not survive it. Lanes see what others of their
+// warp have stored, since a warp's memory instructions take effect in their order.
 func (g *Group) Solve(matrix, right string, v ir.Value) Feature {
 	at := func(row, column ir.Value) ir.Value { return g.Kernel.Add(g.Row(v, row), column) }
 	load := func(row, column ir.Value) ir.Value { return g.Kernel.Load(ir.F32, g.Addr(matrix), at(row, column)) }

@@ -17,8 +17,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// TestMutations: what edges or vertices compute a little wrong is found in the first super-step in which it matters, and so is
-// a vertex that should be active and is not.
+// TestMutations: what edges or vertices compute a little wrong is found in the first super-step in which it matters,
+// and so is a vertex that should be active and is not.
 func TestMutations(t *testing.T) {
 	edge := func(e func(g *feature.Group, edge *feature.Edge)) func(a *feature.Algorithm) {
 		return func(a *feature.Algorithm) {

@@ -1,5 +1,5 @@
-// Package featured runs algorithms on features (package feature) on a device: edges are dealt out by any schedule, graph
-// units' too, and what lanes do with them is the algorithm's.
+// Package featured runs algorithms on features (package feature) on a device: edges are dealt out by any schedule,
+// graph units' too, and what lanes do with them is the algorithm's.
 package featured
 
 import (

@@ -41,8 +41,8 @@ func untimed(t *testing.T, cfg emu.Config, w *configs.Workload) host.Device {
 // pick draws one of a list.
 func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 
-// TestRandomRuns draws every choice that features have, on machines of every width, with every schedule and layout: a run is
-// refused for a reason, or every super-step of it is right.
+// TestRandomRuns draws every choice that features have, on machines of every width, with every schedule and layout: a
+// run is refused for a reason, or every super-step of it is right.
 func TestRandomRuns(t *testing.T) {
 	ran, refused := map[string]int{}, 0
 	for seed := range uint64(250) {
@@ -105,8 +105,8 @@ func randomGraph(t *testing.T, r *rand.Rand) *graph.Graph {
 	return g
 }
 
-// TestChoicesAgree: who computes which feature changes nothing of which vertices are active, and kept changes come to the
-// same labels as everything sent anew, within what epsilon leaves open.
+// TestChoicesAgree: who computes which feature changes nothing of which vertices are active, and kept changes come to
+// the same labels as everything sent anew, within what epsilon leaves open.
 func TestChoicesAgree(t *testing.T) {
 	g, err := graph.Load(graphspec.Graph{
 		RMAT: &graphspec.RMAT{Scale: 7, EdgeFactor: 8, A: 0.57, B: 0.19, C: 0.19}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 64},

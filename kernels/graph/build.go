@@ -25,9 +25,9 @@ func (l *edges) pieces() []piece {
 	return out
 }
 
-// build makes a graph of a list, which it takes apart for that: there is never much more in memory than the list, or the
-// graph. Edges far apart in the list are brought together by ranges of sources first, so that what is written next is near
-// to what was written last, in caches and in pages.
+// build makes a graph of a list, which it takes apart for that: there is never much more in memory than the list, or
+// the graph. Edges far apart in the list are brought together by ranges of sources first, so that what is written next
+// is near to what was written last, in caches and in pages.
 func (l *edges) build() *Graph {
 	count, weighted := l.len(), l.weighted()
 	g := &Graph{out: Adjacency{Offsets: make([]uint32, l.vertices+1)}, kind: l.kind}
@@ -72,8 +72,8 @@ func (a *Adjacency) rowStarts(list []piece) {
 	shiftStarts(a.Offsets)
 }
 
-// shiftStarts turns lengths of rows into where they begin, one place too far: fill counts those up to where they end, which
-// is where the next begin.
+// shiftStarts turns lengths of rows into where they begin, one place too far: fill counts those up to where they end,
+// which is where the next begin.
 func shiftStarts(offsets []uint32) {
 	sum := uint32(0)
 	for v, n := range offsets[1:] {
@@ -260,8 +260,8 @@ func (s *sorter) pairs(ids, weights []uint32, kind WeightKind) {
 	}
 }
 
-// sortDigits sorts by the digits of base 256 in which the words differ, the lowest first. It returns the memory that it used
-// besides, for the next time.
+// sortDigits sorts by the digits of base 256 in which the words differ, the lowest first. It returns the memory that it
+// used besides, for the next time.
 func sortDigits[T uint32 | uint64](words, spare []T) []T {
 	if cap(spare) < len(words) {
 		spare = make([]T, len(words)+len(words)/4)

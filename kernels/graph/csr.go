@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// rowStarts are the rows of a compressed list of edges as a file has them: where each begins, and at last their end. They
-// grow as they are read, whatever the file's header says.
+// rowStarts are the rows of a compressed list of edges as a file has them: where each begins, and at last their end.
+// They grow as they are read, whatever the file's header says.
 type rowStarts struct {
 	starts []uint32
 	row    int

@@ -11,8 +11,9 @@ import (
 	"heddle/kernels/graph/graphspec"
 )
 
-// galois reads Galois's .gr: version, bytes of an edge's data, numbers of vertices and edges; where the rows of the vertices
-// end; the other ends of the edges, of 32 bits in version 1 and of 64 in version 2; padding to 64 bits; the edges' data.
+// galois reads Galois's .gr: version, bytes of an edge's data, numbers of vertices and edges; where the rows of the
+// vertices end; the other ends of the edges, of 32 bits in version 1 and of 64 in version 2; padding to 64 bits; the
+// edges' data.
 type galois struct {
 	blob
 	version, dataBytes, vertices, edges uint64
@@ -88,8 +89,8 @@ func (g *galois) rows() error {
 	return nil
 }
 
-// padding skips what is between the ends of the edges and their data, up to a multiple of 64 bits: Galois adds a word like an
-// end if the number of edges is odd. Without data it may be missing.
+// padding skips what is between the ends of the edges and their data, up to a multiple of 64 bits: Galois adds a word
+// like an end if the number of edges is odd. Without data it may be missing.
 func (g *galois) padding() error {
 	if g.edges%2 == 0 {
 		return nil

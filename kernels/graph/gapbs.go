@@ -15,9 +15,9 @@ func (s *edgeSum) add(src, dst uint64, weight uint32) {
 	*s += edgeSum(mix(mix(src<<32^dst) ^ uint64(weight)))
 }
 
-// gapbs reads GAPBS's serialized graphs, .sg and, with weights, .wsg: whether the graph is directed, the numbers of edges
-// and vertices, where the rows of the vertices begin, the other ends of the edges with their weights; and, if directed, the
-// same again for the edges that enter.
+// gapbs reads GAPBS's serialized graphs, .sg and, with weights, .wsg: whether the graph is directed, the numbers of
+// edges and vertices, where the rows of the vertices begin, the other ends of the edges with their weights; and, if
+// directed, the same again for the edges that enter.
 type gapbs struct {
 	blob
 	directed, weighted bool

@@ -143,8 +143,8 @@ func (g *Graph) WeightKind() WeightKind { return g.kind }
 // It is the graph itself: not to be changed.
 func (g *Graph) CSR() *Adjacency { return &g.out }
 
-// CSC returns the edges by destination, each row sorted by source, then weight. It is made once, and of a graph in which
-// every edge has its reverse it is the CSR: not to be changed.
+// CSC returns the edges by destination, each row sorted by source, then weight. It is made once, and of a graph in
+// which every edge has its reverse it is the CSR: not to be changed.
 func (g *Graph) CSC() *Adjacency {
 	g.derived.mu.Lock()
 	defer g.derived.mu.Unlock()

@@ -76,8 +76,8 @@ func (im *Image) Place(name string, data []uint32) (Array, error) {
 	return im.add(Array{Name: name, Words: len(data), Data: data})
 }
 
-// Share is Place for contents that nobody changes: a device reads them where they are, and copies what a program changes of
-// them, so that a graph is in memory once, whatever runs on it.
+// Share is Place for contents that nobody changes: a device reads them where they are, and copies what a program
+// changes of them, so that a graph is in memory once, whatever runs on it.
 func (im *Image) Share(name string, data []uint32) (Array, error) {
 	return im.add(Array{Name: name, Words: len(data), Data: data, shared: true})
 }

@@ -87,8 +87,8 @@ type metisReader struct {
 	unmatched  uint64 // a sum over the neighbours that is 0 if each edge is at both its ends
 }
 
-// metis reads METIS's graph format: the neighbours of vertex i, counted from 1, are on line i after the header; an empty line
-// is a vertex without.
+// metis reads METIS's graph format: the neighbours of vertex i, counted from 1, are on line i after the header; an
+// empty line is a vertex without.
 func (r *reader) metis() error {
 	m := metisReader{reader: r, text: wordReader{lines: r.lines}}
 	if err := m.readHeader(); err != nil {
@@ -322,7 +322,8 @@ type metisStart struct {
 }
 
 // looksLikeMETIS tells METIS from an edge list, whose first line may look like METIS's. Edges have to be at both their
-// ends as far as start goes. If no edge has both ends there, lines decide that no edge list has, or counts that only METIS has.
+// ends as far as start goes. If no edge has both ends there, lines decide that no edge list has, or counts that only
+// METIS has.
 func looksLikeMETIS(start []byte) bool {
 	whole := len(start) < maxLine
 	s := metisStart{words: map[int]bool{}, neighbour: map[[2]uint64]bool{}}
@@ -393,8 +394,8 @@ func (s *metisStart) match() (matched, unmatched int) {
 	return matched, unmatched
 }
 
-// fitsEdgeList reports whether the lines are an edge list's, too, of which more follow. All lines have as many numbers then,
-// and if those are METIS's for so many vertices, it is METIS.
+// fitsEdgeList reports whether the lines are an edge list's, too, of which more follow. All lines have as many numbers
+// then, and if those are METIS's for so many vertices, it is METIS.
 func (s *metisStart) fitsEdgeList() bool {
 	if len(s.words) != 1 {
 		return false

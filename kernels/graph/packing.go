@@ -16,8 +16,8 @@ import (
 
 // Limits on compressed files.
 const (
-	// A compressed file may hold bombSlack bytes, and bombRatio as many as it has itself: edge lists shrink to a third or
-	// a tenth, bombs to a thousandth.
+	// A compressed file may hold bombSlack bytes, and bombRatio as many as it has itself: edge lists shrink to a third
+	// or a tenth, bombs to a thousandth.
 	bombSlack = 16 << 20
 	bombRatio = 100
 	// Memory that a file's header may ask for: what xz -9 and zstd --ultra -22 or --long need.
@@ -75,8 +75,8 @@ func packZstd(w io.Writer) (io.WriteCloser, error) {
 	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 }
 
-// unpacked returns the contents of a file, compressed or not, and stops decompression bombs. The size of the contents is -1 if
-// it is not known before they are read.
+// unpacked returns the contents of a file, compressed or not, and stops decompression bombs. The size of the contents
+// is -1 if it is not known before they are read.
 func unpacked(file string, r io.Reader) (contents *bufio.Reader, size int64, err error) {
 	size = sizeOf(r) // before some of it is read
 	source := &counter{r: r}

@@ -22,8 +22,8 @@ type quickForm struct {
 // weightAt reads a weight at b[i], and returns where it ends; 0: it is something else.
 type weightAt func(b []byte, i int) (word uint32, end int)
 
-// quick reads lines of a form, as many as are in the buffer, and at most that many. It returns how many there were. At the
-// first line that is anything else it leaves off: that one is read with care, which says what is wrong with it.
+// quick reads lines of a form, as many as are in the buffer, and at most that many. It returns how many there were. At
+// the first line that is anything else it leaves off: that one is read with care, which says what is wrong with it.
 func (r *reader) quick(f *quickForm, most int) (lines int) {
 	b, _ := r.r.Peek(r.r.Buffered())
 	b = b[:bytes.LastIndexByte(b, '\n')+1]
@@ -140,8 +140,8 @@ func skipAt(b []byte, i int) (word uint32, end int) {
 	return 0, i
 }
 
-// floatAt reads a number of binary32, which may be an integer. Its digits and its power of ten must be numbers of binary32,
-// too: a division of such is rounded as the number that is written there.
+// floatAt reads a number of binary32, which may be an integer. Its digits and its power of ten must be numbers of
+// binary32, too: a division of such is rounded as the number that is written there.
 func floatAt(b []byte, i int) (word uint32, end int) {
 	negative := b[i] == '-'
 	if negative {

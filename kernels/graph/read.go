@@ -43,8 +43,8 @@ func beginsFold(word string) func([]byte) bool {
 	return func(start []byte) bool { return hasFold(start, word) }
 }
 
-// hasFold is bytes.HasPrefix with small and capital letters of ASCII the same. strings.EqualFold takes all bytes that are
-// no UTF-8 for the same.
+// hasFold is bytes.HasPrefix with small and capital letters of ASCII the same. strings.EqualFold takes all bytes that
+// are no UTF-8 for the same.
 func hasFold(b []byte, prefix string) bool {
 	if len(b) < len(prefix) {
 		return false
@@ -313,7 +313,8 @@ func checkSize(vertices, edges int) error {
 	return nil
 }
 
-// setVertices believes a number of vertices once the edges are there; line is where the number stands, 0: the whole file.
+// setVertices believes a number of vertices once the edges are there; line is where the number stands, 0: the whole
+// file.
 func (r *reader) setVertices(n, line int) error {
 	listed := r.edges.len()
 	if n == 0 {

@@ -11,8 +11,8 @@ import (
 	"heddle/kernels/graph/graphspec"
 )
 
-// Names of columns in the headers that programs write, in small letters, without anything but letters and digits. Such as
-// may be a vertex's (u, v1, node2) are none: then the lines after the first decide.
+// Names of columns in the headers that programs write, in small letters, without anything but letters and digits. Such
+// as may be a vertex's (u, v1, node2) are none: then the lines after the first decide.
 var (
 	sourceColumns = strings.Fields("source src from tail start startid sourceid sourcenode srcid srcnode fromid fromnode fromnodeid")
 	targetColumns = strings.Fields("target dst dest destination to head end endid targetid targetnode dstid dstnode toid tonode tonodeid")
@@ -101,7 +101,8 @@ func (t *table) rest() error {
 
 func (t *table) comment(text string) { t.reader.header.comment(text, t.n) }
 
-// keptLine reads a line and keeps its fields; they are nil at the end of the file. The first line says what separates them.
+// keptLine reads a line and keeps its fields; they are nil at the end of the file. The first line says what separates
+// them.
 func (t *table) keptLine() (tableLine, error) {
 	c, ok, err := t.next(t.comment)
 	if !ok || err != nil {
@@ -136,7 +137,8 @@ func separatorOf(line []byte) byte {
 	return found
 }
 
-// split cuts a line into fields, valid until the next call. Quotes around a field are not part of it; two inside are one.
+// split cuts a line into fields, valid until the next call. Quotes around a field are not part of it; two inside are
+// one.
 func (t *table) split(line []byte) ([][]byte, error) {
 	t.fields, t.unquoted = t.fields[:0], t.unquoted[:0]
 	line = bytes.TrimRight(line, "\r")
@@ -230,8 +232,8 @@ func (t *table) vertexNumber(field []byte) (uint64, bool) {
 	return id, ok && c.end()
 }
 
-// isHeader reports whether the first line names the columns: they have the names that programs give them, or one has none,
-// as pandas writes its index, or the next line has numbers where the first has words.
+// isHeader reports whether the first line names the columns: they have the names that programs give them, or one has
+// none, as pandas writes its index, or the next line has numbers where the first has words.
 func isHeader(first, second [][]byte) bool {
 	if findColumn(first, sourceColumns) >= 0 && findColumn(first, targetColumns) >= 0 {
 		return true

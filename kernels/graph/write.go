@@ -71,8 +71,8 @@ func CheckOutput(name string) error {
 	return err
 }
 
-// WriteFile writes the graph in the format of the name's ending; .gz or .zst after it packs. The file appears under its name
-// when it is complete; if ctx ends before, it does not.
+// WriteFile writes the graph in the format of the name's ending; .gz or .zst after it packs. The file appears under its
+// name when it is complete; if ctx ends before, it does not.
 func (g *Graph) WriteFile(ctx context.Context, name string) error {
 	f, err := files.Create(name)
 	if err != nil {

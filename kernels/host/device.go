@@ -42,9 +42,9 @@ type Device interface {
 
 // Parted is a device that tells of the parts of a program (emu.PartPrefix) while it runs.
 type Parted interface {
-	// LaunchParts is Launch, and ended is given each part when it is over, with what it came to: from the end of the one
-	// before. It may read memory and counts then, and an error of its ends the run. What is returned is of what comes
-	// behind the last part.
+	// LaunchParts is Launch, and ended is given each part when it is over, with what it came to: from the end of the
+	// one before. It may read memory and counts then, and an error of its ends the run. What is returned is of what
+	// comes behind the last part.
 	LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (rest sim.Result, err error)
 }
 
@@ -78,11 +78,12 @@ func Frontier(d Device, step int, vertices, edges uint64) {
 
 // Keeper is a device that keeps the state of runs, so that one that was killed can go on.
 type Keeper interface {
-	// Resume comes before the first launch, when everything is placed. program points to all that the host program has of
-	// its own from then on. If there is the state of an earlier run, it is the device's and the program's from now on: the
-	// beginning of a super-step.
+	// Resume comes before the first launch, when everything is placed. program points to all that the host program has
+	// of its own from then on. If there is the state of an earlier run, it is the device's and the program's from now
+	// on: the beginning of a super-step.
 	Resume(program any) (resumed bool, err error)
-	// Keep comes at the beginning of each super-step, before BeginStep: the device may write down its state and program's.
+	// Keep comes at the beginning of each super-step, before BeginStep: the device may write down its state and
+	// program's.
 	Keep(step int)
 }
 

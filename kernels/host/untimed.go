@@ -85,7 +85,8 @@ func (d *Untimed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 	return r, err
 }
 
-// LaunchParts runs a program, and tells of its parts. An error of ended ends the run when all warps have had their turn.
+// LaunchParts runs a program, and tells of its parts. An error of ended ends the run when all warps have had their
+// turn.
 func (d *Untimed) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -112,8 +112,8 @@ func (b *Builder) ShflDown(x, n Value) Value { return b.binary(OpShflDown, x, n)
 // ShflXor is x of lane ^ n.
 func (b *Builder) ShflXor(x, n Value) Value { return b.binary(OpShflXor, x, n) }
 
-// Barrier waits for all warps of the thread block, which is the core's unless Launch says otherwise. All must come, so it may not be where only
-// some lanes are.
+// Barrier waits for all warps of the thread block, which is the core's unless Launch says otherwise. All must come, so
+// it may not be where only some lanes are.
 func (b *Builder) Barrier() { b.add(OpBarrier, None) }
 
 // DeviceBarrier waits for all warps of all cores, and all they have written is seen.
@@ -205,7 +205,8 @@ func (b *Builder) Unit(name string, args ...Value) Value {
 }
 
 // EghwEdges takes the edges of the pushed vertices from edge-generating hardware, one per lane at a time, until there
-// are none, and runs body in the lanes that got one. Lanes that are off get nothing. No loop around it can be left in body.
+// are none, and runs body in the lanes that got one. Lanes that are off get nothing. No loop around it can be left in
+// body.
 func (b *Builder) EghwEdges(body func(base, other, weight Value)) {
 	b.take(OpEghwEdges, func() { body(b.item(eghwBase), b.item(eghwOther), b.item(eghwWeight)) })
 }

@@ -30,8 +30,9 @@ type Instr struct {
 	Op   Op
 	Type Type    // of its value; None: it has none
 	Args []Value // an argument may be nil where the op's row says so
-	// Imm is, of OpConst, the bits; of memory, bytes added to the address; of OpParam and OpShared, which one; of OpListItem,
-	// the field of an edge; of OpWeaverReg, 0 or RegistersEven; of OpUnitDo and OpUnitAsk, the instruction, an isa.Op.
+	// Imm is, of OpConst, the bits; of memory, bytes added to the address; of OpParam and OpShared, which one; of
+	// OpListItem, the field of an edge; of OpWeaverReg, 0 or RegistersEven; of OpUnitDo and OpUnitAsk, the instruction,
+	// an isa.Op.
 	Imm    uint32
 	Var    *Var // OpVar, OpGet, OpSet
 	Blocks []*Block
@@ -91,7 +92,8 @@ type Kernel struct {
 
 	// Warps are those of a core that run it; 0: all that the machine has.
 	Warps int
-	// Block is how many neighbouring warps of a core a barrier is for (a thread block's), a divisor of Warps; 0: all that run it.
+	// Block is how many neighbouring warps of a core a barrier is for (a thread block's), a divisor of Warps; 0: all
+	// that run it.
 	Block int
 
 	Instr int // number of IDs of instructions given out

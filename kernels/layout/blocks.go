@@ -27,8 +27,8 @@ type blocks struct {
 	by       By
 }
 
-// sorted is the end by which the edges of a block are sorted, and then by the other: that which the blocks are not of, or
-// else the one that direction d walks.
+// sorted is the end by which the edges of a block are sorted, and then by the other: that which the blocks are not of,
+// or else the one that direction d walks.
 func (b *blocks) sorted(d direction.Direction) End {
 	switch b.by {
 	case ByDestination:
@@ -79,9 +79,9 @@ func (b *blocks) array(x End) string {
 	return b.name + [...]string{Source: "-by-source", Destination: "-by-destination"}[x]
 }
 
-// in has the edges block by block, within a block sorted by end x: by counting, as in UGF's Algorithm 2, which leaves those of a
-// block in the order in which they were. Of blocks of both ends, those with one block of that end follow each other: as x
-// ascends in them, those with one block of the other end would be blocks of that alone.
+// in has the edges block by block, within a block sorted by end x: by counting, as in UGF's Algorithm 2, which leaves
+// those of a block in the order in which they were. Of blocks of both ends, those with one block of that end follow
+// each other: as x ascends in them, those with one block of the other end would be blocks of that alone.
 func (b *blocks) in(g *graph.Graph, x End) graph.COO {
 	if x == Source {
 		edges := g.COOBySource()

@@ -10,12 +10,12 @@ import (
 )
 
 // DIA has the edges of a matrix's fullest diagonals, and the others in another layout (Bell and Garland, SC 2009, §4.1;
-// GRAssembler §2.3). The other end of an edge is its row's number and its diagonal's. Which edges there are is a bit each, where
-// GRAssembler has a word.
+// GRAssembler §2.3). The other end of an edge is its row's number and its diagonal's. Which edges there are is a bit
+// each, where GRAssembler has a word.
 var diaCOO = diaMaker{}.layout()
 
-// MostDiagonals is how many there may be: a word of a row says which of its edges there are. An edge's number is its row's
-// times that, and its diagonal's.
+// MostDiagonals is how many there may be: a word of a row says which of its edges there are. An edge's number is its
+// row's times that, and its diagonal's.
 const (
 	MostDiagonals = 1 << diaShift
 	diaShift      = 5
@@ -68,8 +68,8 @@ func (m diaMaker) accepts(g *graph.Graph) error {
 	return nil
 }
 
-// offsets are how far the diagonals are from the main one, modulo 2^32, in ascending order. Of those that are equally full, the
-// nearer come first.
+// offsets are how far the diagonals are from the main one, modulo 2^32, in ascending order. Of those that are equally
+// full, the nearer come first.
 func (m diaMaker) offsets(a *graph.Adjacency) []uint32 {
 	vertices := a.Vertices()
 	counts := make([]uint32, 2*vertices) // of edges, by diagonal

@@ -8,8 +8,9 @@ import (
 	"heddle/kernels/ir"
 )
 
-// ELL keeps as many edges of a row as it has slots, and the others in another layout (Bell and Garland, SC 2009, §4.2 and
-// §4.5; GRAssembler §2.3). Rows' lengths are kept, as in GRAssembler's Figure 2, so that a walk needs no look at empty slots.
+// ELL keeps as many edges of a row as it has slots, and the others in another layout (Bell and Garland, SC 2009, §4.2
+// and §4.5; GRAssembler §2.3). Rows' lengths are kept, as in GRAssembler's Figure 2, so that a walk needs no look at
+// empty slots.
 var (
 	ellCSR = ellMaker{name: "ell-csr", rest: "rows by their offsets, as csr's", inRows: true}.layout()
 	ellCOO = ellMaker{name: "ell-coo", rest: "both ends of every edge, and no rows: all threads go through them edge by edge (HYB)"}.layout()
@@ -88,7 +89,8 @@ func (m ellMaker) accepts(g *graph.Graph) error {
 	return nil
 }
 
-// room is how many words a row takes: row by row a power of two, so that an edge's number tells its row without a division.
+// room is how many words a row takes: row by row a power of two, so that an edge's number tells its row without a
+// division.
 func (m ellMaker) room(g *graph.Graph) int {
 	if m.columns {
 		return m.slots(g)
@@ -186,8 +188,8 @@ func (l ell) Slots(first, step ir.Value, body func(s Slot)) {
 	})
 }
 
-// Columns emits a loop over every step-th of n slots from the first one on, which lie in columns of that height. There is no
-// division in it: a step goes so many columns and rows further.
+// Columns emits a loop over every step-th of n slots from the first one on, which lie in columns of that height. There
+// is no division in it: a step goes so many columns and rows further.
 func (s Site) Columns(height, n, first, step ir.Value, body func(row, column ir.Value)) {
 	row, column := s.Var(s.Rem(first, height)), s.Var(s.Div(first, height))
 	rows, columns := s.Rem(step, height), s.Div(step, height)

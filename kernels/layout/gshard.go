@@ -3,8 +3,8 @@ package layout
 // DefaultShard is how many vertices a shard has unless that is said: words of a scratchpad of 16 KiB.
 const DefaultShard = 4096
 
-// gShard lists edges shard by shard, with what each brings beside it (G-Shards: Khorasani, Vora, Gupta, Bhuyan: CuSha, HPDC
-// 2014, as GRAssembler has it, CGO 2024, §4.2 and §6.5).
+// gShard lists edges shard by shard, with what each brings beside it (G-Shards: Khorasani, Vora, Gupta, Bhuyan: CuSha,
+// HPDC 2014, as GRAssembler has it, CGO 2024, §4.2 and §6.5).
 var gShard = shards(DefaultSizes())
 
 // shards is gShard with shards of such a size.

@@ -43,8 +43,8 @@ type Edge struct {
 	site     Site
 }
 
-// Row returns where v's row begins and ends in the arrays of csr, or of csc where rows are the destinations'; whatever the
-// layout, these are there.
+// Row returns where v's row begins and ends in the arrays of csr, or of csc where rows are the destinations'; whatever
+// the layout, these are there.
 func (e *Edge) Row(v ir.Value) (begin, end ir.Value) {
 	row := compressed(e.site).Neighbours(v, v)
 	return row.Begin, row.End
@@ -88,8 +88,8 @@ type View interface {
 	EdgeTo(e, base, other ir.Value) Edge
 	// Given is an edge that a graph unit has read; weight is its bits.
 	Given(src, dst, weight ir.Value) Edge
-	// Slots emits a loop over all numbers that edges may have, for a schedule that asks for no rows: over every step-th slot
-	// from the one numbered first on, in the order in which they lie in memory.
+	// Slots emits a loop over all numbers that edges may have, for a schedule that asks for no rows: over every step-th
+	// slot from the one numbered first on, in the order in which they lie in memory.
 	Slots(first, step ir.Value, body func(s Slot))
 }
 
@@ -108,20 +108,21 @@ type Layout struct {
 	Rows func(d direction.Direction) End
 	// View emits the code that reads rows of the site's end.
 	View func(s Site) View
-	// Data are arrays of its own, beside those of csr and csc that a View may name: csr.offsets, csr.ids, csr.weights and
-	// csr.rows (the row of each edge), and the same of csc.
+	// Data are arrays of its own, beside those of csr and csc that a View may name: csr.offsets, csr.ids, csr.weights
+	// and csr.rows (the row of each edge), and the same of csc.
 	Data []Array
 	// Numbers are numbers of its own that kernels may name (Site.Count).
 	Numbers []Number
-	// Gaps says that edges are not numbered from 0 to as many as there are, and its View's Slots do not know how: no schedule
-	// can go through the numbers, only what asks for rows sees all edges.
+	// Gaps says that edges are not numbered from 0 to as many as there are, and its View's Slots do not know how: no
+	// schedule can go through the numbers, only what asks for rows sees all edges.
 	Gaps bool
 	// Bare says that it has no rows, only edges by their numbers: schedules that ask for rows cannot use it.
 	Bare bool
 	// BareIn reports whether that is so in a direction; nil: not unless Bare says so.
 	BareIn func(d direction.Direction) bool
 	// Gathers names the array that has what each edge brings: a kernel before each gather fills it, which then reads it
-	// (GRAssembler's initTopology and topologyGather); edges have numbers without gaps, and it no Rest. "": the gather computes it.
+	// (GRAssembler's initTopology and topologyGather); edges have numbers without gaps, and it no Rest. "": the gather
+	// computes it.
 	Gathers string
 	// Virtual says that rows are those of virtual vertices; nil: each vertex has a row.
 	Virtual *Virtual
@@ -130,11 +131,11 @@ type Layout struct {
 	// Sized makes it of other sizes than the default ones; nil: it has none. Keys are the workload's that it heeds.
 	Sized func(s Sizes) *Layout
 	Keys  []string
-	// Rest holds the edges that this layout has no slots for: it has the same Rows. A Bare one is gone through edge by edge
-	// whatever the schedule. nil: there are none.
+	// Rest holds the edges that this layout has no slots for: it has the same Rows. A Bare one is gone through edge by
+	// edge whatever the schedule. nil: there are none.
 	Rest *Layout
-	// Columns makes it with the slots of all rows of the same number side by side, or else row by row; nil: there is no such
-	// choice.
+	// Columns makes it with the slots of all rows of the same number side by side, or else row by row; nil: there is no
+	// such choice.
 	Columns func(columns bool) *Layout
 	// Accepts refuses graphs that it would be too large for, before its arrays are made; nil: it takes all.
 	Accepts func(g *graph.Graph) error
@@ -164,7 +165,8 @@ func DefaultSizes() Sizes {
 // Array is an array of a layout's own. Kernels that name it (Site.Addr) have it.
 type Array struct {
 	Name string
-	// Words computes it of a graph, which it must not change, when a run begins; the host's time for it is not simulated.
+	// Words computes it of a graph, which it must not change, when a run begins; the host's time for it is not
+	// simulated.
 	Words func(g *graph.Graph) []uint32
 }
 

@@ -192,8 +192,8 @@ func store(k *emit.Kernel, g *graph.Graph, view layout.View, id, vertex ir.Value
 	}
 }
 
-// TestBlocks: of any size and kind, edges of a block follow each other, blocks ascend, edges in them are sorted, and every edge
-// is there once.
+// TestBlocks: of any size and kind, edges of a block follow each other, blocks ascend, edges in them are sorted, and
+// every edge is there once.
 func TestBlocks(t *testing.T) {
 	g := sample(t, "integer")
 	for _, name := range []string{"block-coo", "gshard"} {
@@ -227,7 +227,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestVirtual: virtual vertices of any size have no more edges, as few rows as that takes, and those of a vertex follow each other.
+// TestVirtual: virtual vertices of any size have no more edges, as few rows as that takes, and those of a vertex follow
+// each other.
 func TestVirtual(t *testing.T) {
 	g := sample(t, "integer")
 	for _, name := range []string{"virtual", "virtual-coalesced"} {

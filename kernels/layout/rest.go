@@ -9,8 +9,8 @@ import (
 // ends name the arrays of a layout whose rows belong to either end.
 var ends = [...]string{Source: "out", Destination: "in"}
 
-// remainder is the layout of the edges that another one has no slots for, in their order: in rows as csr's, or one by one as
-// coo's and without rows.
+// remainder is the layout of the edges that another one has no slots for, in their order: in rows as csr's, or one by
+// one as coo's and without rows.
 type remainder struct {
 	inRows bool
 	// kept returns, for each edge of the rows, whether the other layout has it.

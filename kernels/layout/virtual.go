@@ -8,8 +8,8 @@ import (
 // DefaultDegree is how many edges a virtual vertex has at most unless that is said.
 const DefaultDegree = 8
 
-// Virtual describes rows that are not the vertices' own: each is of a virtual vertex, which has some of a vertex's edges
-// (GRAssembler, CGO 2024, §4.2: virtual topology access).
+// Virtual describes rows that are not the vertices' own: each is of a virtual vertex, which has some of a vertex's
+// edges (GRAssembler, CGO 2024, §4.2: virtual topology access).
 type Virtual struct {
 	// Rows is how many there are whose vertices are an end of edges.
 	Rows func(g *graph.Graph, x End) int

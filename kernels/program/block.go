@@ -23,8 +23,8 @@ const (
 	wordKernel
 	wordArrays // the first array of the graph
 
-	// OwnWords is where a program's own words begin: its parameters, and then its arrays, in the order in which they are
-	// declared. It stays where it is when words are added before it.
+	// OwnWords is where a program's own words begin: its parameters, and then its arrays, in the order in which they
+	// are declared. It stays where it is when words are added before it.
 	OwnWords = 32
 )
 

@@ -1,5 +1,5 @@
-// Package program runs programs of the user's own on a device as heddle's kernels run: it hands them a graph, parameters
-// and arrays through a block of words, launches what the workload says, and checks what came out.
+// Package program runs programs of the user's own on a device as heddle's kernels run: it hands them a graph,
+// parameters and arrays through a block of words, launches what the workload says, and checks what came out.
 //
 // What the host does is workload.host of an experiment; what a program is handed is in docs/guide/programs.md.
 package program
@@ -25,8 +25,8 @@ type Program struct {
 	check  *algorithm.Algorithm // nil: there is none
 }
 
-// Open reads, assembles or compiles a workload's program, and checks all that does not depend on the graph. An error names
-// the key of workload that is wrong.
+// Open reads, assembles or compiles a workload's program, and checks all that does not depend on the graph. An error
+// names the key of workload that is wrong.
 func Open(ctx context.Context, w *configs.Workload) (*Program, error) {
 	h, err := NewHost(w.Host)
 	if err != nil {

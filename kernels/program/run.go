@@ -49,8 +49,8 @@ type Run struct {
 	over     bool   // the super-steps are done
 }
 
-// NewRun puts everything that a program is handed into a device's memory. An error names the key that is wrong, or says that
-// there is no room.
+// NewRun puts everything that a program is handed into a device's memory. An error names the key that is wrong, or says
+// that there is no room.
 func (p *Program) NewRun(d host.Device, g *graph.Graph, w configs.Workload) (*Run, error) {
 	r := &Run{device: d, program: p, graph: g, workload: w, places: map[string]graph.Array{}}
 	var err error
@@ -200,8 +200,8 @@ func (r *Run) placeOwn() error {
 	return nil
 }
 
-// Do launches what comes before the first super-step, and then super-steps until it is over; those that an earlier run has
-// done are not done again.
+// Do launches what comes before the first super-step, and then super-steps until it is over; those that an earlier run
+// has done are not done again.
 func (r *Run) Do(ctx context.Context) error {
 	resumed, err := host.Resume(r.device, r)
 	if err != nil {

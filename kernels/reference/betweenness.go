@@ -97,8 +97,9 @@ func (b *brandes) accumulate() {
 	}
 }
 
-// term is v's contribution to u's dependency, paths[u]/paths[v]·(1 + dependency[v]), and the most that float32 can make of it: all that
-// it is computed of is off, and the quotient, the sum and the product are rounded. It is not further below than above.
+// term is v's contribution to u's dependency, paths[u]/paths[v]·(1 + dependency[v]), and the most that float32 can make
+// of it: all that it is computed of is off, and the quotient, the sum and the product are rounded. It is not further
+// below than above.
 func (b *brandes) term(u, v uint32) (term, most float64) {
 	rounded := 1 + unit
 	share := b.paths[u] / b.paths[v]

@@ -94,7 +94,8 @@ func layers(deep, wide int, r *rand.Rand) *graph.Adjacency {
 	return e
 }
 
-// TestDependencyBoundsHoldAndAreTight: float32 in any order stays within the bound, which is not far above the worst of it.
+// TestDependencyBoundsHoldAndAreTight: float32 in any order stays within the bound, which is not far above the worst of
+// it.
 func TestDependencyBoundsHoldAndAreTight(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, out := range []*graph.Adjacency{layers(9, 12, r), random(400, 3000, 5)} {

@@ -11,12 +11,12 @@ import (
 //
 //	change[v] = d·Σ change[u]/outdegree[u] over the edges u → v with u active; rank[v] += change[v]
 //
-// from rank[v] = change[v] = 1/n with all vertices active; 1/n is taken off the first change. A vertex is active in the next
-// super-step if |change| > threshold·rank.
+// from rank[v] = change[v] = 1/n with all vertices active; 1/n is taken off the first change. A vertex is active in the
+// next super-step if |change| > threshold·rank.
 //
-// It keeps the ranks in float64 and bounds how far a float32 computation may be from them, as PageRankCheck does. A vertex
-// whose change is as near to the threshold as roundings reach may or may not send it: what it would send is part of the
-// bound of its neighbours.
+// It keeps the ranks in float64 and bounds how far a float32 computation may be from them, as PageRankCheck does. A
+// vertex whose change is as near to the threshold as roundings reach may or may not send it: what it would send is part
+// of the bound of its neighbours.
 type PageRankDeltaCheck struct {
 	Rank, Bound             []float64
 	Residual, ResidualBound float64 // Σ|change| of the last step
@@ -51,8 +51,8 @@ func NewPageRankDeltaCheck(out *graph.Adjacency, damping, threshold float64) *Pa
 	return c
 }
 
-// share is the value that v sends along each of its edges for a change that may be off by e: the reciprocal of the degree and the product
-// are rounded.
+// share is the value that v sends along each of its edges for a change that may be off by e: the reciprocal of the
+// degree and the product are rounded.
 func (c *PageRankDeltaCheck) share(v int, change, e float64) (send, off float64) {
 	degree := float64(c.out.Degree(v))
 	if degree == 0 {

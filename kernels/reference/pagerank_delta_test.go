@@ -10,7 +10,8 @@ import (
 	"heddle/kernels/graph"
 )
 
-// TestDeltaByHand: where every change is sent, ranks are those of PageRank; where none is, those of its first super-step.
+// TestDeltaByHand: where every change is sent, ranks are those of PageRank; where none is, those of its first
+// super-step.
 func TestDeltaByHand(t *testing.T) {
 	out := random(300, 4000, 3)
 	for _, c := range []struct {
@@ -43,8 +44,8 @@ func TestDeltaByHand(t *testing.T) {
 	require.Zero(t, d.Active)
 }
 
-// TestDeltaBoundsHoldAndAreTight: float32 sums in any order stay within the bound, and the bound is not far above what the
-// worst of them do.
+// TestDeltaBoundsHoldAndAreTight: float32 sums in any order stay within the bound, and the bound is not far above what
+// the worst of them do.
 func TestDeltaBoundsHoldAndAreTight(t *testing.T) {
 	for seed := range uint64(5) {
 		out := random(300, 4000, seed)

@@ -27,8 +27,8 @@ func CheckSpMM(g *graph.Graph, width int, x, got []float32) error {
 // graphSumRoundings are those of a coefficient: half of two conversions' and a product's, a root's, a quotient's.
 const graphSumRoundings = 4
 
-// CheckGraphSum compares got with Y[v] = Σ X[u]/√(outdegree[u]·indegree[v]) over the edges u → v. inDouble: coefficients were
-// computed in float64 and then rounded, so that they are known to the last bit.
+// CheckGraphSum compares got with Y[v] = Σ X[u]/√(outdegree[u]·indegree[v]) over the edges u → v. inDouble:
+// coefficients were computed in float64 and then rounded, so that they are known to the last bit.
 func CheckGraphSum(g *graph.Graph, width int, inDouble bool, x, got []float32) error {
 	out, in := g.CSR(), InDegrees(g.CSR())
 	coefficient := func(u int, e uint32) float64 {

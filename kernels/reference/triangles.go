@@ -2,8 +2,8 @@ package reference
 
 import "heddle/kernels/graph"
 
-// Triangles counts, for each vertex, the triangles of which it is the least. The graph has both directions of every edge, and
-// neither loops nor duplicates.
+// Triangles counts, for each vertex, the triangles of which it is the least. The graph has both directions of every
+// edge, and neither loops nor duplicates.
 func Triangles(out *graph.Adjacency) []uint32 {
 	count := make([]uint32, out.Vertices())
 	marked := make([]bool, out.Vertices())

@@ -32,8 +32,8 @@ func (s *Site) Deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Valu
 	})
 }
 
-// eachRound has thread blocks go round places, one a thread. The warps of a block go round equally often, as its barriers need;
-// a block whose first thread has no place does not, as a GPU would not launch it.
+// eachRound has thread blocks go round places, one a thread. The warps of a block go round equally often, as its
+// barriers need; a block whose first thread has no place does not, as a GPU would not launch it.
 func (s *Site) eachRound(places ir.Value, body func(place ir.Value)) {
 	number, block := s.InBlock()
 	stride := s.Mul(s.NumCores(), s.NumLanes())

@@ -25,8 +25,9 @@ func (s *Site) Addr(array string) ir.Value {
 	return s.Kernel.Addr(array)
 }
 
-// Walk emits the code that visits every edge of every active vertex once, in all parts of the layout, one part after the other:
-// what is left of a row is walked by the thread that owns it, and a rest without rows by all threads, edge by edge.
+// Walk emits the code that visits every edge of every active vertex once, in all parts of the layout, one part after
+// the other: what is left of a row is walked by the thread that owns it, and a rest without rows by all threads, edge
+// by edge.
 func (x *Schedule) Walk(s *Site, v *Visitor) {
 	s.own = x.Arrays
 	if s.Rest == nil || x.Owns && !s.Rest.Bare {

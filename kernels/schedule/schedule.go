@@ -46,7 +46,8 @@ type Site struct {
 	of  string  // what their names end with: one for each part of the layout
 }
 
-// AllRows are all rows of a layout with virtual vertices, whatever is active: who walks them asks for each one's vertex.
+// AllRows are all rows of a layout with virtual vertices, whatever is active: who walks them asks for each one's
+// vertex.
 type AllRows struct {
 	activeset.Set
 	View layout.View
@@ -153,17 +154,17 @@ type Schedule struct {
 	FarList bool
 	// Reads says that the unit reads the rows.
 	Reads bool
-	// Register emits a kernel of its own that comes before each gather in which not every vertex walks its row, and has the
-	// vertices that do; nil: there is none.
+	// Register emits a kernel of its own that comes before each gather in which not every vertex walks its row, and has
+	// the vertices that do; nil: there is none.
 	Register func(s *Site, v *Visitor)
 	// Always has Register come before gathers in which every vertex walks its row, too.
 	Always bool
-	// Launches names the launches of a gather, each of which runs the gather kernel once; nil: there is one. Site.LaunchNumber
-	// tells the kernel which it is.
+	// Launches names the launches of a gather, each of which runs the gather kernel once; nil: there is one.
+	// Site.LaunchNumber tells the kernel which it is.
 	Launches []string
-	// EachEdge emits the code that visits every edge of every active vertex once. It begins in
-	// the phase registration. Of a layout that has a rest it is asked for both one after the other, unless it Owns rows: then
-	// Site.Row walks both.
+	// EachEdge emits the code that visits every edge of every active vertex once. It begins in the phase registration.
+	// Of a layout that has a rest it is asked for both one after the other, unless it Owns rows: then Site.Row walks
+	// both.
 	EachEdge func(s *Site, v *Visitor)
 	// Scratchpad is how many words of a core's it takes; nil of one that is added: none.
 	Scratchpad func(c Core, scan Scan) int

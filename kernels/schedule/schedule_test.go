@@ -80,8 +80,8 @@ func each(t *testing.T, f func(t *testing.T, x test)) {
 	}
 }
 
-// layouts are all of them, of sizes by which vertices have several virtual ones, and some edges no slot; those with slots also with
-// one a row, side by side, and one with slots for all edges.
+// layouts are all of them, of sizes by which vertices have several virtual ones, and some edges no slot; those with
+// slots also with one a row, side by side, and one with slots for all edges.
 func layouts() map[string]*layout.Layout {
 	list := map[string]*layout.Layout{}
 	for _, l := range layout.Layouts() {
@@ -139,8 +139,8 @@ func (x *test) rows(keep []uint32) []uint32 {
 	return rows
 }
 
-// kernel counts, for each edge, how often it is visited, by both its ends: in words
-// 50·source + destination; of a visit for one number of the vertex, in that number's byte. With stop, vertices stop after their first edge.
+// kernel counts, for each edge, how often it is visited, by both its ends: in words 50·source + destination; of a visit
+// for one number of the vertex, in that number's byte. With stop, vertices stop after their first edge.
 func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 	k := emit.New("test")
 	k.Launch(x.warps, x.block)
@@ -312,8 +312,8 @@ func TestEveryEdgeOnce(t *testing.T) {
 	})
 }
 
-// TestFewerWarps: on some of a core's warps, in thread blocks of any size where a schedule has them, every edge of a vertex
-// that is kept is visited once.
+// TestFewerWarps: on some of a core's warps, in thread blocks of any size where a schedule has them, every edge of a
+// vertex that is kept is visited once.
 func TestFewerWarps(t *testing.T) {
 	each(t, func(t *testing.T, x test) {
 		whole, _, _, edges := x.run(t, emittest.New(2, 6, 4), someKept(), false)
@@ -332,7 +332,8 @@ func TestFewerWarps(t *testing.T) {
 	})
 }
 
-// TestEveryNumberOnce: where vertices have several numbers, and a thread handles one, each edge is visited once for each.
+// TestEveryNumberOnce: where vertices have several numbers, and a thread handles one, each edge is visited once for
+// each.
 func TestEveryNumberOnce(t *testing.T) {
 	each(t, func(t *testing.T, x test) {
 		x.width = 4

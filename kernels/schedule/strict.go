@@ -75,7 +75,8 @@ func (s *Site) partition() *partition {
 	}
 }
 
-// lastOf is the last of as many sums as there are places. Active vertices without edges have no virtual ones, and so no sum.
+// lastOf is the last of as many sums as there are places. Active vertices without edges have no virtual ones, and so no
+// sum.
 func (s *Site) lastOf(sums, places ir.Value) ir.Value {
 	if !s.Virtual {
 		return s.Load(ir.U32, sums, s.Sub(places, s.U32(1)))
@@ -84,8 +85,9 @@ func (s *Site) lastOf(sums, places ir.Value) ir.Value {
 	return s.Select(s.Gt(places, s.U32(0)), last, s.U32(0))
 }
 
-// scanDegrees stores, for every entry of the active set, the sum of the degrees up to it, and what takes an edge's number
-// in the sum to its own. Each warp scans as many entries as the others, if there are so many, and then adds what lies before them.
+// scanDegrees stores, for every entry of the active set, the sum of the degrees up to it, and what takes an edge's
+// number in the sum to its own. Each warp scans as many entries as the others, if there are so many, and then adds what
+// lies before them.
 func scanDegrees(s *Site, v *Visitor) {
 	number, sums, shifts, totals := s.SpreadNumber(), s.Addr("strict.upto"), s.Addr("strict.shift"), s.Addr("strict.totals")
 	first, last := s.shareOf(number, s.Set.Places())

@@ -43,8 +43,8 @@ var twcExchange = Exchange{"twc.exchange", 1}
 // twcBits is how many bits of a word count a queue's vertices among a warp's lanes.
 const twcBits = 10
 
-// sortByDegree enters each vertex that walks its row into its queue: that of blocks if it has an edge for each thread of one, that
-// of warps if for each lane. A warp takes room for all its lanes at once.
+// sortByDegree enters each vertex that walks its row into its queue: that of blocks if it has an edge for each thread
+// of one, that of warps if for each lane. A warp takes room for all its lanes at once.
 func sortByDegree(s *Site, v *Visitor) {
 	places, counts := s.Set.Places(), s.Addr(twcCounts)
 	lanes, threads := s.U32(uint32(s.Core.Lanes)), s.U32(uint32(s.Core.BlockWarps()*s.Core.Lanes))
@@ -101,8 +101,8 @@ func (s *Site) walkBlocks(v *Visitor) {
 	s.walkRows(v, 2, s.Add(s.Mul(block, s.NumCores()), s.CoreID()), blocks, mine, size*uint32(s.Core.Lanes))
 }
 
-// walkRows has groups of that many threads walk rows, group number taking every groups-th: neighbouring edges by neighbouring
-// threads, of which the thread is mine. Only a row's last step has threads without an edge.
+// walkRows has groups of that many threads walk rows, group number taking every groups-th: neighbouring edges by
+// neighbouring threads, of which the thread is mine. Only a row's last step has threads without an edge.
 func (s *Site) walkRows(v *Visitor, q int, number, groups, mine ir.Value, threads uint32) {
 	step := s.U32(threads)
 	s.For(number, s.queued(q), groups, func(i ir.Value) {

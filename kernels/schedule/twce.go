@@ -5,8 +5,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// twce cuts each row into what a whole thread block, a warp and a thread take at a time (ETWC: UGF, §5.2.2 and Algorithm 1;
-// GRAssembler's TWCE).
+// twce cuts each row into what a whole thread block, a warp and a thread take at a time (ETWC: UGF, §5.2.2 and
+// Algorithm 1; GRAssembler's TWCE).
 var twce = &Schedule{
 	Name:       "twce",
 	Doc:        "each row is cut into multiples of a thread block's threads, of a warp's lanes, and a rest, which blocks, warps and threads take from three queues in the scratchpad, one after the other (ETWC)",
@@ -22,8 +22,8 @@ var twce = &Schedule{
 	},
 }
 
-// What a queue holds is a record: where a chunk begins and ends, and the vertex whose it is. The three queues follow each
-// other in one array, since a stage is over before the next begins.
+// What a queue holds is a record: where a chunk begins and ends, and the vertex whose it is. The three queues follow
+// each other in one array, since a stage is over before the next begins.
 const (
 	chunkStart = iota
 	chunkEnd
@@ -40,8 +40,8 @@ func (s *Site) cut(v *Visitor, w Work) {
 	c := &chunks{Site: s, v: v, vertex: w.Vertex}
 	c.number, c.block = s.InBlock()
 
-	// Two counts of at most a block's threads in one word. As there may be no other barrier between the two scans, each has an
-	// array.
+	// Two counts of at most a block's threads in one word. As there may be no other barrier between the two scans, each
+	// has an array.
 	has := func(n ir.Value) ir.Value { return s.ToU32(s.Gt(n, s.U32(0))) }
 	both := s.Add(s.Shl(has(byBlock), s.U32(16)), has(byWarp))
 	upto, total, _ := s.blockScan(both, "twce.chunks")
@@ -71,8 +71,8 @@ type chunks struct {
 	number, block ir.Value // of the warp, as InBlock has them
 }
 
-// stage queues the threads' chunks, as many as total in the block, and has take go through them. A stage without any is left
-// out; all warps of the block agree on that.
+// stage queues the threads' chunks, as many as total in the block, and has take go through them. A stage without any is
+// left out; all warps of the block agree on that.
 func (c *chunks) stage(start, size, place, total ir.Value, take func(queue, total ir.Value)) {
 	c.When(c.Gt(total, c.U32(0)), func() {
 		queue := c.room(records, c.OfBlock(c.block, c.U32(0)))
@@ -111,8 +111,8 @@ func (c *chunks) together(record, mine ir.Value, threads uint32) {
 	})
 }
 
-// shared reads a record for all lanes of the warp. The scratchpad serves one lane a cycle even of one word: where lanes can
-// exchange values, three read a word each.
+// shared reads a record for all lanes of the warp. The scratchpad serves one lane a cycle even of one word: where lanes
+// can exchange values, three read a word each.
 func (c *chunks) shared(record ir.Value) (start, end, vertex ir.Value) {
 	if c.Scan != Shuffle || c.Core.Lanes < recordWords {
 		word := func(n uint32) ir.Value { return c.agreed(c.Load(ir.U32, record, c.U32(n))) }

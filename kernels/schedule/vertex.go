@@ -44,8 +44,8 @@ func (s *Site) PlaceOf(i ir.Value) (place ir.Value) {
 	return s.Shr(i, s.U32(uint32(bits.TrailingZeros(uint(s.Width)))))
 }
 
-// Row walks a row of a vertex, in all parts of the layout. Ahead, the other end of the next edge is read while this one is
-// handled, so that the thread does not wait for one load after the other.
+// Row walks a row of a vertex, in all parts of the layout. Ahead, the other end of the next edge is read while this one
+// is handled, so that the thread does not wait for one load after the other.
 func (s *Site) Row(v *Visitor, row, vertex ir.Value) {
 	edges := s.View.Neighbours(row, vertex)
 	s.Phase(isa.PhaseGatherSum, func() { v.Begin(vertex) })

@@ -44,8 +44,8 @@ func unpack(b *ir.Builder, x Double) *number {
 	return &number{e.Get(), Double{hi.Get(), lo.Get()}, class.Get()}
 }
 
-// pack rounds a mantissa by what is behind it: a word's most significant bit is worth a half, and the others say whether there is
-// more. The number has no sign.
+// pack rounds a mantissa by what is behind it: a word's most significant bit is worth a half, and the others say
+// whether there is more. The number has no sign.
 func pack(b *ir.Builder, exponent ir.Value, m Double, rest ir.Value) Double {
 	e, hi, lo, r := b.Var(exponent), b.Var(m.Hi), b.Var(m.Lo), b.Var(rest)
 	when(b, outside(b, exponent, 1, infinite), func() {

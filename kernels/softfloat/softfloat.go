@@ -2,8 +2,8 @@
 // the way of a C library's routines.
 //
 // Every result is that of IEEE 754, rounded to nearest even; a NaN is the canonical one. There are no exceptions, as a
-// kernel has nobody who asks for them. A number that is not normal takes a way of its own, as in C libraries; besides that
-// lanes do not part: what a library has branches for is done in all of them, and masked.
+// kernel has nobody who asks for them. A number that is not normal takes a way of its own, as in C libraries; besides
+// that lanes do not part: what a library has branches for is done in all of them, and masked.
 package softfloat
 
 import "heddle/kernels/ir"

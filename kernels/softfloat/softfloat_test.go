@@ -108,7 +108,8 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// draw returns any number. Its exponent is near 1's, or any, and its fraction has few bits, many zeros, many ones, or any.
+// draw returns any number. Its exponent is near 1's, or any, and its fraction has few bits, many zeros, many ones, or
+// any.
 func draw(r *rand.Rand) float64 {
 	const width = 52
 	fraction := r.Uint64() >> (64 - width)

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// queue is a priority queue, lower priorities first: vertices that wait are in buckets of delta priorities each. A vertex may be
-// in several, or twice in one: it counts where its priority is, and once.
+// queue is a priority queue, lower priorities first: vertices that wait are in buckets of delta priorities each. A
+// vertex may be in several, or twice in one: it counts where its priority is, and once.
 type queue[T int32 | uint32] struct {
 	m        *machine
 	prio     []T
@@ -35,7 +35,8 @@ type buckets struct {
 	_     [4]uint64
 }
 
-// How many buckets are open, and how many vertices a worker goes on with, if a schedule says nothing (GraphIt's runtime library).
+// How many buckets are open, and how many vertices a worker goes on with, if a schedule says nothing (GraphIt's runtime
+// library).
 const (
 	defaultOpen   = 1024
 	defaultFusion = 1000
@@ -246,12 +247,12 @@ func takeAlone(waits []uint32, v uint32) bool {
 	return w != 0
 }
 
-// relaxing lowers the priorities along the edges of a list's vertices, of those that wait, and puts what it has lowered into
-// buckets.
+// relaxing lowers the priorities along the edges of a list's vertices, of those that wait, and puts what it has lowered
+// into buckets.
 type relaxing[T int32 | uint32] func(q *queue[T], list []uint32, b *buckets)
 
-// ordered runs a loop over all buckets. A worker that has done its part of one goes on with what it has put into it itself, as
-// long as that is little, and only then waits for the others.
+// ordered runs a loop over all buckets. A worker that has done its part of one goes on with what it has put into it
+// itself, as long as that is little, and only then waits for the others.
 func (q *queue[T]) ordered(at string, alone, together relaxing[T]) {
 	for {
 		n, ok := q.next()

@@ -1,5 +1,6 @@
-// Package rt is the runtime of GraphIt programs on the host's own processors. Package cpu copies this file into every program
-// that it generates, so it imports nothing but the standard library, and its names begin with what no name of a program does.
+// Package rt is the runtime of GraphIt programs on the host's own processors. Package cpu copies this file into every
+// program that it generates, so it imports nothing but the standard library, and its names begin with what no name of a
+// program does.
 package rt
 
 import (
@@ -103,7 +104,8 @@ const (
 	floatWeights
 )
 
-// needs are what a program asks of its graph: the edges that enter vertices, always or with several workers, and weights.
+// needs are what a program asks of its graph: the edges that enter vertices, always or with several workers, and
+// weights.
 type needs struct{ in, inTogether, ints, floats bool }
 
 // The head of an .hgr file: magic, version, kind of weights, vertices, edges, a hash, the length of a note.
@@ -624,7 +626,8 @@ func (m *machine) unflag(list []uint32) {
 	}
 }
 
-// dense reports whether an input has so many edges that every vertex is better asked: more than a twentieth (Ligra, §3).
+// dense reports whether an input has so many edges that every vertex is better asked: more than a twentieth (Ligra,
+// §3).
 func (m *machine) dense(a *adjacency, s *set) bool {
 	work, limit := s.count, len(a.ids)/20
 	if s.count > limit {

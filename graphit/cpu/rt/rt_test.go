@@ -39,8 +39,8 @@ func FuzzGraph(f *testing.F) {
 	})
 }
 
-// TestQueue: buckets come in the order of a plain search for the least, whatever is changed meanwhile, with any number of open
-// ones, and with priorities below the current bucket.
+// TestQueue: buckets come in the order of a plain search for the least, whatever is changed meanwhile, with any number
+// of open ones, and with priorities below the current bucket.
 func TestQueue(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -102,8 +102,9 @@ type Reorder struct {
 	Seed  uint64 `key:"seed" default:"1" unit:"" doc:"Seed of the random permutation."`
 }
 
-// Schema is the typed tree of a graph by itself. It is read later than the package's variables are made, since it needs the
-// names of the enumerations: reflection does not tell the compiler so, and a debugger's build makes them in another order.
+// Schema is the typed tree of a graph by itself. It is read later than the package's variables are made, since it needs
+// the names of the enumerations: reflection does not tell the compiler so, and a debugger's build makes them in another
+// order.
 var Schema = schema.Deferred[Graph]("", func() {})
 
 // Sources lists those of the package's Sources that are given.
