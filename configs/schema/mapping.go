@@ -40,8 +40,8 @@ func (f *Field) isMapping() bool {
 	return ok && !f.list
 }
 
-// flowWord is what needs no quotes within flow YAML, unless it is one of the words: a name, or names with colons
-// between them.
+// flowWord matches what needs no quotes within flow YAML, unless it is among the words: names with colons between
+// them.
 var flowWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*$`)
 
 // flow writes a node that has been vetted in one line.

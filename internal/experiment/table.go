@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -150,7 +151,9 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	for i := n + 1; i < len(header)-1; i++ {
 		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
-	fitted(t, header, right, n).Render(w)
+	f := fitted(t, header, right, n)
+	f.Words = longestValues(points)
+	f.Render(w)
 	for _, over := range meansOver(means) {
 		fmt.Fprintf(w, "geomean  over %s\n", over)
 	}
@@ -172,6 +175,20 @@ func fitted(t table.Writer, header table.Row, right []table.ColumnConfig, axes i
 	}
 	f.Drop = append(f.Drop, last)
 	return f
+}
+
+// longestValues are how long the longest values of the axes are that a table shows: names are not broken where columns
+// can be left out.
+func longestValues(points []Point) (longest []int) {
+	for _, key := range shown(points) {
+		most := 0
+		for i := range points {
+			value, _ := points[i].value(key)
+			most = max(most, utf8.RuneCountInString(value))
+		}
+		longest = append(longest, most)
+	}
+	return longest
 }
 
 // axisWidth is more than any value has that fits a terminal.
