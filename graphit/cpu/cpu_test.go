@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -61,11 +62,18 @@ func graphs(t testing.TB) map[string]*graph.Graph {
 	}
 }
 
-// compiled makes a program, with Go's race detector if it is for several threads.
+// compiled makes a program, with Go's race detector if that is asked for and can be had: it takes a C compiler.
 func compiled(t testing.TB, f *graphit.File, race bool) *Executable {
+	race = race && detects()
 	x, err := Compiled(context.Background(), f, Options{race: race}, filepath.Join(t.TempDir(), "program"))
 	require.NoError(t, err)
 	return x
+}
+
+// detects reports whether programs can be compiled with the race detector.
+func detects() bool {
+	_, err := exec.LookPath("gcc")
+	return err == nil && os.Getenv("CGO_ENABLED") != "0"
 }
 
 // TestPrograms: every program gives the reference's result on every graph, with any number of threads, and no threads

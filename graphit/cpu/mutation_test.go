@@ -93,6 +93,9 @@ func TestMutations(t *testing.T) {
 			}
 			o := Options{Args: []string{"p.gt", "graph", "2"}, Threads: 1, MaxSteps: 100000}
 			if c.races {
+				if !detects() {
+					t.Skip("no race detector")
+				}
 				o.race, o.Threads = true, 4
 			}
 			r, err := Run(context.Background(), g, f, o)

@@ -259,6 +259,7 @@ func (q *queue[T]) ordered(at string, alone, together relaxing[T]) {
 		if !ok {
 			return
 		}
+		q.m.step(at)
 		q.current = n * q.delta
 		list := q.rest.lists[q.rest.low]
 		q.rest.lists[q.rest.low] = nil
