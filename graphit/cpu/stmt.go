@@ -28,7 +28,6 @@ type writer struct {
 	register string
 	claims   bool // an assignment is the first one that finds -1
 	alone    bool // one thread runs it
-	leaves   string
 
 	// Elements of vectors that nothing in the loop changes, at the end that the outer loop is over.
 	outer     *graphit.Var

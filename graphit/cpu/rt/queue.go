@@ -1,5 +1,7 @@
 package rt
 
+//lint:file-ignore U1000 the programs that it is copied into use it
+
 import (
 	"math"
 	"math/bits"

@@ -3,6 +3,8 @@
 // program does.
 package rt
 
+//lint:file-ignore U1000 the programs that it is copied into use it
+
 import (
 	"bufio"
 	"encoding/binary"
