@@ -121,18 +121,18 @@ func (g *Group) Sum(value func(i Index) ir.Value) ir.Value {
 
 // Any reports whether something holds for a feature, in all lanes (any_feature_updated, §5.3).
 func (g *Group) Any(holds func(i Index) ir.Value) ir.Value {
-	any := g.Var(g.U32(0))
+	found := g.Var(g.U32(0))
 	g.every(func(i Index) {
 		x := holds(i)
 		if i.there != nil {
 			x = g.And(x, i.there)
 		}
-		any.Set(g.Or(any.Get(), g.ToU32(x)))
+		found.Set(g.Or(found.Get(), g.ToU32(x)))
 	})
 	if g.size == 1 {
-		return g.Ne(any.Get(), g.U32(0))
+		return g.Ne(found.Get(), g.U32(0))
 	}
-	lanes := g.Ballot(g.Ne(any.Get(), g.U32(0)))
+	lanes := g.Ballot(g.Ne(found.Get(), g.U32(0)))
 	first := g.And(g.LaneID(), g.U32(^uint32(g.size-1)))
 	return g.Ne(g.And(g.Shr(lanes, first), g.U32(uint32(1<<g.size-1))), g.U32(0))
 }
@@ -144,21 +144,13 @@ func (g *Group) Normalise(x Feature) Feature {
 	return g.Let(func(i Index) ir.Value { return g.Div(x.At(i), by) })
 }
 
-// First reports whether the lane is the first of its group; nil: there is one.
-func (g *Group) First() ir.Value {
-	if g.size == 1 {
-		return nil
-	}
-	return g.Eq(g.lane, g.U32(0))
-}
-
 // Once runs body in one lane of the group.
 func (g *Group) Once(body func()) {
-	if first := g.First(); first != nil {
-		g.When(first, body)
+	if g.size == 1 {
+		body()
 		return
 	}
-	body()
+	g.When(g.Eq(g.lane, g.U32(0)), body)
 }
 
 // Word is where feature f of a property is.

@@ -25,8 +25,8 @@ type Result struct {
 	Plan       string
 	Launched   []compose.Launched
 	Steps      int   // super-steps
-	Traversals int   // of edges: one a super-step, or one for each function of edges that is a kernel, and those before the first
-	Active     []int // vertices whose edges were handled, by super-step
+	Traversals int   // of edges: one for each kernel over edges of a super-step, and those before the first
+	Active     []int // vertices that changed, by super-step
 	Converged  bool  // no feature changed by more than epsilon any more
 	Values     []uint32
 	Layout     []graph.Region
@@ -233,18 +233,24 @@ func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err erro
 	return err
 }
 
+// prepare does everything that comes before the first launch.
+func prepare(d host.Device, g *graph.Graph, w *configs.Workload) (*run, error) {
+	if err := Check(w, d.Shape()); err != nil {
+		return nil, err
+	}
+	r, err := plan(w, d.Shape(), g)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.accepts(w, g); err != nil {
+		return nil, err
+	}
+	return r, r.open(d, g, w)
+}
+
 // Rehearse does what Run does before its first launch.
 func Rehearse(d *host.Rehearsal, g *graph.Graph, w *configs.Workload) (m compose.Memory, err error) {
-	r, err := plan(w, d.Shape(), g)
-	if err == nil {
-		err = r.accepts(w, g)
-	}
-	if err == nil {
-		err = Check(w, d.Shape())
-	}
-	if err == nil {
-		err = r.open(d, g, w)
-	}
+	r, err := prepare(d, g, w)
 	if err != nil {
 		return m, err
 	}
@@ -262,16 +268,7 @@ const mostSteps = 1000
 
 // Run computes what a workload says, and checks every super-step. After an error the result has what was done so far.
 func Run(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (res Result, err error) {
-	r, err := plan(w, d.Shape(), g)
-	if err == nil {
-		err = r.accepts(w, g)
-	}
-	if err == nil {
-		err = Check(w, d.Shape())
-	}
-	if err == nil {
-		err = r.open(d, g, w)
-	}
+	r, err := prepare(d, g, w)
 	if err != nil {
 		return res, err
 	}
