@@ -41,9 +41,10 @@ func passed(c *concentrator.Concentrator) cache.Sent {
 // source is a unit that sends requests: a core, to one of its caches, a graph unit, a concentrator, or a cache.
 type source struct {
 	name  string
-	cache *cache.Cache  // nil: a core, a graph unit or a concentrator
-	count func() uint64 // of those: what it has sent, by its own count
-	line  uint32        // bytes
+	cache *cache.Cache                                       // nil: a core, a graph unit or a concentrator
+	count func() uint64                                      // of those: what it has sent, by its own count
+	kinds func() (reads, writes, atomics uint64, known bool) // of a core's L1D: the same, apart
+	line  uint32                                             // bytes
 	wires []*wire
 	fills map[uint32]bool // of a cache: lines that are on their way to it
 }
@@ -169,6 +170,12 @@ func (a *auditor) sent(s *source) {
 	}
 	if n := wires.Reads + wires.Writes + wires.Atomics; s.count() != n {
 		a.fail(s.name, conserved, "it has sent %d requests, and on its wires were %d", s.count(), n)
+	}
+	if s.kinds == nil {
+		return
+	}
+	if reads, writes, atomics, known := s.kinds(); known {
+		a.same(s, "sent", cache.Sent{Reads: reads, Writes: writes, Atomics: atomics}, wires)
 	}
 }
 

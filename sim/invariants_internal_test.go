@@ -86,6 +86,10 @@ func TestBrokenInvariantsAreFound(t *testing.T) {
 			func(_ *testing.T, m *Machine) { m.Cores[4].Coalesced-- },
 			[]string{"Core4: invariant violated: " + conserved + ": it has sent "},
 		},
+		"a load that a core has counted as an atomic": {
+			func(_ *testing.T, m *Machine) { m.Cores[4].LoadRequests--; m.Cores[4].AtomicRequests++ },
+			[]string{"Core4: invariant violated: " + conserved + ": it has sent reads of "},
+		},
 		"a request that stays in its link": {
 			func(t *testing.T, m *Machine) {
 				l := m.auditor.port(t, "Socket0.L1I.port0").req

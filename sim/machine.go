@@ -368,7 +368,9 @@ func (b *builder) socket(s int) error {
 		b.m.Cores = append(b.m.Cores, c)
 		b.m.plug(n, c)
 		fetch = append(fetch, b.ports(c, c.ClockHandle(), c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
-		data = append(data, b.ports(c, c.DataHandle(), c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)...)
+		ports := b.ports(c, c.DataHandle(), c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)
+		ports[0].from.kinds = c.ToL1D
+		data = append(data, ports...)
 		switch p, bypasses, ok := b.m.unitPort(n, b.cfg.UnitShape(n).LineBytes); {
 		case bypasses:
 			bypassing = append(bypassing, p)

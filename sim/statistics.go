@@ -180,6 +180,7 @@ type totals struct {
 	cycles, schedulers, slots             float64
 	warps, threads                        float64
 	resident, eligible, issued, l1dMisses float64
+	asked, covered                        float64 // bytes of loads: by lanes, and by requests
 }
 
 func (m *Machine) totals() (t totals) {
@@ -194,6 +195,8 @@ func (m *Machine) totals() (t totals) {
 		t.resident += float64(s.Resident)
 		t.eligible += float64(s.Eligible)
 		t.issued += float64(s.Issued)
+		t.asked += float64(s.LoadBytes)
+		t.covered += float64(s.LoadRequests) * float64(cfg.Core.Derived().ChannelBytes)
 	}
 	for _, c := range m.Caches {
 		if levelOf(c) == "l1d" {
@@ -237,6 +240,7 @@ func (m *Machine) headline() stats.Tree {
 		edges(&s),
 		stats.Count("warp_iterations", "warp instructions", "Warps that executed heddle.edge: a warp's iterations over edges (SparseWeaver, Fig. 2).", s.Iterations),
 		stats.Ratio("edges_per_cycle", "edges/cycle", "Edges handled a cycle.", float64(s.Edges), t.cycles),
+		stats.Ratio("load_efficiency", "", "Bytes that lanes' loads asked of memory over those that their requests to the L1D cover, channel_bytes each: above 1 where lanes share words. nvprof: gld_efficiency, over sectors of 32 bytes.", t.asked, t.covered),
 		stats.Ratio("mpki", "misses/1000 warp instructions", "L1D read misses per 1000 warp instructions.", 1000*t.l1dMisses, warps),
 		stats.Ratio("dram.bytes_per_cycle", "bytes/cycle", "Bytes over the DRAM's data buses, per core cycle.", float64(m.Memory.Bytes()), t.cycles),
 		stats.Constant("dram.peak_bytes_per_cycle", "bytes/cycle",

@@ -137,12 +137,25 @@ func (l *lsu) build(now uint64) {
 		if op == mem.Atomic {
 			l.aim(&co.batch[ch], a, id, ch)
 		}
-		l.Coalesced++
 	}
 	co.toSend = channels
-	l.LaneLoads += uint64(bits.OnesCount32(mask))
+	l.count(in, bits.OnesCount32(channels), bits.OnesCount32(mask))
 	if co.rest == 0 {
 		l.leave(in, now)
+	}
+}
+
+// count books the requests of a batch, and the lanes that they are of.
+func (l *lsu) count(in inst, requests, lanes int) {
+	l.Coalesced += uint64(requests)
+	l.LaneLoads += uint64(lanes)
+	switch in.op.LatencyClass() {
+	case isa.ClassLoad:
+		l.LoadRequests += uint64(requests)
+		l.LoadBytes += uint64(lanes) * uint64(in.op.Size())
+	case isa.ClassAtomic:
+		l.AtomicRequests += uint64(requests)
+		l.AtomicLanes += uint64(lanes)
 	}
 }
 

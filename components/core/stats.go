@@ -30,10 +30,14 @@ type Stats struct {
 	Operands  uint64     `stat:"vortex.opds_stalls" unit:"cycles" doc:"Cycles a collector lost to two operands in one bank. Vortex: opds_stalls."`
 	Board     Scoreboard `stat:"vortex" unit:"scheduler-cycles" doc:"Cycles of a slice in which a warp waited for a result of that unit. Vortex: scrb_…"`
 
-	Coalesced  uint64 `stat:"lsu.requests" unit:"requests" doc:"Requests sent to the L1D, after merging."`
-	Mixed      uint64 `stat:"lsu.mixed" unit:"warp instructions" doc:"Loads, stores and atomics some of whose lanes address the scratchpad and others memory: both are asked at once, and the instruction waits for both."`
-	LaneLoads  uint64 `stat:"lsu.lanes" unit:"lane accesses" doc:"Addresses of loads, stores and atomics."`
-	LocalWaits uint64 `stat:"scratchpad.conflict_cycles" unit:"cycles" doc:"Cycles in which a lane waited for a bank of the scratchpad that took another lane's request."`
+	Coalesced      uint64 `stat:"lsu.requests" unit:"requests" doc:"Requests sent to the L1D, after merging."`
+	LoadRequests   uint64 `stat:"lsu.load.requests" unit:"requests" doc:"Of these requests, loads."`
+	LoadBytes      uint64 `stat:"lsu.load.bytes" unit:"bytes" doc:"That lanes' loads asked of memory, the scratchpad apart. nvprof: gld_requested_throughput, without the time."`
+	AtomicRequests uint64 `stat:"lsu.atomic.requests" unit:"requests" doc:"Of these requests, those of atomics."`
+	AtomicLanes    uint64 `stat:"lsu.atomic.lanes" unit:"lane accesses" doc:"Lanes' atomics on memory, the scratchpad apart."`
+	Mixed          uint64 `stat:"lsu.mixed" unit:"warp instructions" doc:"Loads, stores and atomics some of whose lanes address the scratchpad and others memory: both are asked at once, and the instruction waits for both."`
+	LaneLoads      uint64 `stat:"lsu.lanes" unit:"lane accesses" doc:"Addresses of loads, stores and atomics."`
+	LocalWaits     uint64 `stat:"scratchpad.conflict_cycles" unit:"cycles" doc:"Cycles in which a lane waited for a bank of the scratchpad that took another lane's request."`
 }
 
 // cause says what a scheduler (an issue slice) did in a cycle, or why it issued
@@ -326,6 +330,19 @@ func (c *Core) settleAll() {
 // and invalidations apart.
 func (c *Core) Fetches() uint64  { return c.Scheduled }
 func (c *Core) Requests() uint64 { return c.Coalesced }
+
+// ToL1D is how many of its requests the core says are reads, writes and atomics of the caches'; ok: it can tell, as some
+// modes time the atomics of one instruction as reads or as writes.
+func (c *Core) ToL1D() (reads, writes, atomics uint64, ok bool) {
+	stores := c.Coalesced - c.LoadRequests - c.AtomicRequests
+	switch c.spec.Atomics.Mode {
+	case AtomicsL2:
+		return c.LoadRequests, stores, c.AtomicRequests, true
+	case AtomicsSimX25:
+		return 0, 0, 0, false
+	}
+	return c.LoadRequests + c.AtomicRequests, stores, 0, true
+}
 
 // CheckInvariants returns an error if the counts contradict each other: an instruction
 // lost, or a cycle booked twice or never. It is for a core that is done.
