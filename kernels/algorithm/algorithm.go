@@ -82,8 +82,9 @@ type Algorithm struct {
 	// Body processes an edge instead of Gather where that is more than one sum: it changes arrays by itself, by atomics
 	// where threads may meet, and calls changed with a vertex that it makes active. nil: there is a Gather.
 	Body func(k *emit.Kernel, e *layout.Edge, changed func(v ir.Value))
-	// Before begins a kernel that handles edges by Body, where all lanes run; nil: there is nothing to do.
-	Before func(k *emit.Kernel)
+	// Before begins a kernel that handles edges by Body, and After ends it, where all lanes run; nil: there is nothing
+	// to do.
+	Before, After func(k *emit.Kernel)
 	// Unsettled is a DstFilter for the direction pull by what the host knows of a super-step: bound is the least that
 	// an edge can bring in it, Bound. nil: there is none.
 	Unsettled func(k *emit.Kernel, v ir.Value) ir.Value

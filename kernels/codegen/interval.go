@@ -42,6 +42,10 @@ func (s intervals) find(v ir.Value) interval {
 	case ir.OpSelect:
 		a, b := s.of(v.Args[1]), s.of(v.Args[2])
 		return interval{min(a.lo, b.lo), max(a.hi, b.hi)}
+	case ir.OpShr:
+		if v.Type == ir.U32 { // else it is arithmetic
+			return arithmetic(v.Op, s.of(v.Args[0]), s.of(v.Args[1]))
+		}
 	case ir.OpAdd, ir.OpSub, ir.OpShl, ir.OpAnd, ir.OpOr:
 		return arithmetic(v.Op, s.of(v.Args[0]), s.of(v.Args[1]))
 	}
@@ -64,6 +68,10 @@ func arithmetic(op ir.Op, a, b interval) interval {
 	case ir.OpShl:
 		if b.lo == b.hi && a.hi<<(b.lo&31) <= maxWord {
 			return interval{a.lo << (b.lo & 31), a.hi << (b.lo & 31)}
+		}
+	case ir.OpShr:
+		if b.lo == b.hi {
+			return interval{a.lo >> (b.lo & 31), a.hi >> (b.lo & 31)}
 		}
 	case ir.OpAnd:
 		return interval{0, min(a.hi, b.hi)}

@@ -26,7 +26,7 @@ func TestIntervals(t *testing.T) {
 	}
 	narrow := 0
 	for range 200_000 {
-		op := []ir.Op{ir.OpAdd, ir.OpSub, ir.OpShl, ir.OpAnd, ir.OpOr}[r.IntN(5)]
+		op := []ir.Op{ir.OpAdd, ir.OpSub, ir.OpShl, ir.OpShr, ir.OpAnd, ir.OpOr}[r.IntN(6)]
 		a, x := some()
 		b, y := some()
 		i := &ir.Instr{Op: op, Type: ir.U32, Args: []ir.Value{{Type: ir.U32}, {Type: ir.U32}}}

@@ -229,6 +229,9 @@ func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, er
 		g.Phase(isa.PhaseInit, func() { g.clear(p.Schedule) })
 	}
 	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Walk(g.at(core), g.visitor()) })
+	if after := p.Algorithm.After; after != nil {
+		g.Phase(isa.PhaseGatherSum, func() { after(g.Kernel) })
+	}
 	return g.Kernel.Build()
 }
 

@@ -54,12 +54,12 @@ type EdgeFunc struct {
 // VertexFunc is a function of a vertex. What it returns is left for later functions under its name.
 type VertexFunc struct {
 	Name string
-	Emit func(g *Group, v ir.Value, left func(name string) Feature) Feature
+	Emit func(g *Group, v Place, left func(name string) Feature) Feature
 }
 
 // Edge is an edge in a kernel.
 type Edge struct {
-	ID, Src, Dst ir.Value
+	ID, Src, Dst Place
 	Weight       ir.Value // f32
 	group        *Group
 	changes      bool

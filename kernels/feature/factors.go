@@ -39,19 +39,17 @@ var factors = &Algorithm{
 					if y != nil {
 						product = g.Sub(product, g.Mul(y, old.At(i)))
 					}
-					g.AtomicAddF(g.Addr("gram"), g.Kernel.Add(at, i.F), product)
+					g.AddTo("gram", at, i, product)
 				})
 			})
 		}},
 	},
-	Vertices: []VertexFunc{{Name: "solve", Emit: func(g *Group, v ir.Value, _ func(string) Feature) Feature {
+	Vertices: []VertexFunc{{Name: "solve", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
 		lambda := g.Float(WordLambda)
 		g.Rows(func(row ir.Value) {
 			at := g.Row(v, row)
 			g.Each(func(i Index) {
-				here := g.Kernel.Add(at, i.F)
-				x := g.Kernel.Load(ir.F32, g.Addr("gram"), here)
-				g.Kernel.Store(g.Addr("matrix"), here, g.Kernel.Add(x, g.Select(g.Eq(i.F, row), lambda, g.F32(0))))
+				g.Store("matrix", at, i, g.Kernel.Add(g.Load("gram", at, i), g.Select(g.Eq(i.F, row), lambda, g.F32(0))))
 			})
 		})
 		g.Each(func(i Index) { g.Store("right", v, i, g.Load("ratings", v, i)) })

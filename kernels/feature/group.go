@@ -34,18 +34,28 @@ func (g *Group) rounds() int { return (g.K + g.size - 1) / g.size }
 // Index is a feature: its number, which a lane beyond the last has too, and which of its lane's it is.
 type Index struct {
 	F     ir.Value
+	base  ir.Value // with more, F
+	more  uint32
 	round int      // in a loop: -1
 	there ir.Value // whether the lane's number is a feature's; nil: it is
 }
 
+// Place is where the properties of a vertex or an edge are, or a row of its matrix: the offset in bytes of k words.
+type Place struct{ Bytes ir.Value }
+
+// Of is the place of vertex or edge n.
+func (g *Group) Of(n ir.Value) Place { return Place{g.Mul(n, g.U32(uint32(4*g.K)))} }
+
 // at is a lane's feature of a round that is known now.
 func (g *Group) at(round int) Index {
-	f := g.Add(g.lane, g.U32(uint32(round*g.size)))
+	more := uint32(round * g.size)
+	f := g.Add(g.lane, g.U32(more))
 	if (round+1)*g.size <= g.K {
-		return Index{f, round, nil}
+		return Index{F: f, base: g.lane, more: more, round: round}
 	}
 	there := g.Lt(f, g.U32(uint32(g.K)))
-	return Index{g.Select(there, f, g.U32(uint32(g.K-1))), round, there}
+	f = g.Select(there, f, g.U32(uint32(g.K-1)))
+	return Index{F: f, base: f, round: round, there: there}
 }
 
 // every runs body for all features of a lane.
@@ -57,7 +67,7 @@ func (g *Group) every(body func(i Index)) {
 		return
 	}
 	whole := g.K / g.size * g.size // as many as all lanes have
-	g.For(g.lane, g.Add(g.lane, g.U32(uint32(whole))), g.U32(uint32(g.size)), func(f ir.Value) { body(Index{f, -1, nil}) })
+	g.For(g.lane, g.Add(g.lane, g.U32(uint32(whole))), g.U32(uint32(g.size)), func(f ir.Value) { body(Index{F: f, base: f, round: -1}) })
 	if whole < g.K {
 		i := g.at(g.rounds() - 1)
 		i.round = -1
@@ -153,22 +163,26 @@ func (g *Group) Once(body func()) {
 	g.When(g.Eq(g.lane, g.U32(0)), body)
 }
 
-// Word is where feature f of a property is.
-func (g *Group) Word(of ir.Value, i Index) ir.Value {
-	return g.Add(g.Mul(of, g.U32(uint32(g.K))), i.F)
+// word is where feature i of an array is, as the base and the index that the memory instructions take. What does not
+// depend on the place comes first, as it is the same for all edges.
+func (g *Group) word(array string, at Place, i Index) (base, index ir.Value) {
+	return g.Add(g.Address(g.Addr(array), i.base), at.Bytes), g.U32(i.more)
 }
 
 // Load reads a feature of a vertex's or an edge's.
-func (g *Group) Load(array string, of ir.Value, i Index) ir.Value {
-	return g.Kernel.Load(ir.F32, g.Addr(array), g.Word(of, i))
+func (g *Group) Load(array string, at Place, i Index) ir.Value {
+	base, index := g.word(array, at, i)
+	return g.Kernel.Load(ir.F32, base, index)
 }
 
 // Store writes one. It stands in Each.
-func (g *Group) Store(array string, of ir.Value, i Index, x ir.Value) {
-	g.Kernel.Store(g.Addr(array), g.Word(of, i), x)
+func (g *Group) Store(array string, at Place, i Index, x ir.Value) {
+	base, index := g.word(array, at, i)
+	g.Kernel.Store(base, index, x)
 }
 
 // AddTo adds to one, which others may do too. It stands in Each.
-func (g *Group) AddTo(array string, of ir.Value, i Index, x ir.Value) {
-	g.AtomicAddF(g.Addr(array), g.Word(of, i), x)
+func (g *Group) AddTo(array string, at Place, i Index, x ir.Value) {
+	base, index := g.word(array, at, i)
+	g.AtomicAddF(base, index, x)
 }

@@ -31,8 +31,10 @@ type Plan struct {
 	Changes bool
 	Kept    bool
 	Fold    Folding
-	Lanes   int // of a warp
-	Warps   int // of a core that run the kernels
+	// Pipelined says that an edge's features are computed while the next one is read (§5.2); without Aware it does nothing.
+	Pipelined bool
+	Lanes     int // of a warp
+	Warps     int // of a core that run the kernels
 }
 
 // Words that kernels are given.
@@ -68,48 +70,84 @@ type Walk struct {
 	group *Group
 	funcs []EdgeFunc
 
-	id, src, dst, weight *ir.Variable // dst is nobody where a lane has no edge
+	id, src, dst, weight *ir.Variable // places, and the weight's bits; dst is nowhere where a lane has no edge
 }
 
-// nobody is no vertex.
-const nobody = math.MaxUint32
+// nowhere is no place.
+const nowhere = math.MaxUint32
 
 // Walk begins a kernel: it comes before any lane has an edge.
 func (p *Plan) Walk(k *emit.Kernel, funcs []EdgeFunc) *Walk {
 	w := &Walk{plan: p, group: p.group(k), funcs: funcs}
 	if w.group.size > 1 {
-		w.id, w.src, w.dst = k.Var(k.U32(0)), k.Var(k.U32(0)), k.Var(k.U32(nobody))
-		w.weight = k.Var(k.F32(0))
+		w.id, w.src, w.dst, w.weight = k.Var(k.U32(0)), k.Var(k.U32(0)), k.Var(k.U32(nowhere)), k.Var(k.U32(0))
 	}
 	return w
 }
 
-// Edge handles the lane's edge.
+// Edge handles the lane's edge: pipelined, once it has the next one, whose reads are on their way meanwhile (Fig. 5.3).
 func (w *Walk) Edge(e *layout.Edge) {
 	g := w.group
 	id := e.ID
 	if id == nil {
 		id = g.U32(0) // a graph unit has read it: nothing asks for its number
 	}
+	weight := e.Weight(ir.F32)
 	if g.size == 1 {
-		w.handle(&Edge{ID: id, Src: e.Src, Dst: e.Dst, Weight: e.Weight(ir.F32)})
+		w.handle(&Edge{ID: g.Of(id), Src: g.Of(e.Src), Dst: g.Of(e.Dst), Weight: weight})
 		return
 	}
-	w.id.Set(id)
-	w.src.Set(e.Src)
-	w.dst.Set(e.Dst)
-	w.weight.Set(e.Weight(ir.F32))
-	g.AllLanes(func() {
-		groups := uint32(w.plan.Lanes / g.size)
-		mine := g.Shr(g.LaneID(), g.shift())
-		g.For(g.U32(0), g.U32(uint32(w.plan.Lanes)), g.U32(groups), func(first ir.Value) {
-			from := g.Add(first, mine)
-			of := func(v *ir.Variable) ir.Value { return g.ShflIdx(v.Get(), from) }
-			edge := &Edge{ID: of(w.id), Src: of(w.src), Dst: of(w.dst), Weight: of(w.weight)}
-			g.When(g.Ne(edge.Dst, g.U32(nobody)), func() { w.handle(edge) })
+	if w.plan.Pipelined {
+		g.AllLanes(w.share)
+	}
+	w.id.Set(g.Of(id).Bytes)
+	w.src.Set(g.Of(e.Src).Bytes)
+	w.dst.Set(g.Of(e.Dst).Bytes)
+	w.weight.Set(g.AsU32(weight))
+	if !w.plan.Pipelined {
+		g.AllLanes(w.share)
+	}
+}
+
+// End handles the last edges of a pipelined loop.
+func (w *Walk) End() {
+	if w.plan.Pipelined && w.group.size > 1 {
+		w.share()
+	}
+}
+
+// atOnce is how many turns of groups are code of their own.
+const atOnce = 4
+
+// share has groups handle the edges that the warp's lanes have, in turn.
+func (w *Walk) share() {
+	g := w.group
+	groups, lanes := w.plan.Lanes/g.size, uint32(w.plan.Lanes)
+	mine := g.Shr(g.LaneID(), g.shift())
+	there := func(dst ir.Value) ir.Value { return g.Ne(dst, g.U32(nowhere)) }
+	id, src, dst, weight := w.id.Get(), w.src.Get(), w.dst.Get(), w.weight.Get()
+	turn := func(from ir.Value, body func(e *Edge)) {
+		of := func(x ir.Value) ir.Value { return g.ShflIdx(x, from) }
+		body(&Edge{ID: Place{of(id)}, Src: Place{of(src)}, Dst: Place{of(dst)}, Weight: g.AsF32(of(weight))})
+	}
+	turns := min(g.size, atOnce)
+	g.If(g.All(there(dst)), func() {
+		several := func(first ir.Value) {
+			for n := range turns {
+				turn(g.Add(first, g.U32(uint32(n*groups))), w.handle)
+			}
+		}
+		if turns == g.size {
+			several(mine)
+			return
+		}
+		g.For(g.U32(0), g.U32(lanes), g.U32(uint32(turns*groups)), func(first ir.Value) { several(g.Add(mine, first)) })
+	}, func() {
+		g.For(g.U32(0), g.U32(lanes), g.U32(uint32(groups)), func(first ir.Value) {
+			turn(g.Add(mine, first), func(e *Edge) { g.When(there(e.Dst.Bytes), func() { w.handle(e) }) })
 		})
-		w.dst.Set(g.U32(nobody))
 	})
+	w.dst.Set(g.U32(nowhere))
 }
 
 func (w *Walk) handle(e *Edge) {
@@ -201,9 +239,10 @@ func (p *Plan) VertexKernel(k *emit.Kernel, funcs []VertexFunc, last bool) {
 				v := k.Add(k.Add(first, at), k.Shr(k.LaneID(), g.shift()))
 				updated := k.Var(k.U32(0))
 				k.When(k.Lt(v, vertices), func() {
-					next := p.compute(g, v, funcs)
+					at := g.Of(v)
+					next := p.compute(g, at, funcs)
 					if last {
-						updated.Set(k.ToU32(p.update(g, v, next)))
+						updated.Set(k.ToU32(p.update(g, v, at, next)))
 					}
 				})
 				if last {
@@ -218,7 +257,7 @@ func (p *Plan) VertexKernel(k *emit.Kernel, funcs []VertexFunc, last bool) {
 }
 
 // compute runs functions of a vertex, and returns what the last one does.
-func (p *Plan) compute(g *Group, v ir.Value, funcs []VertexFunc) (next Feature) {
+func (p *Plan) compute(g *Group, v Place, funcs []VertexFunc) (next Feature) {
 	inRegisters := map[string]Feature{}
 	left := func(name string) Feature {
 		if x, ok := inRegisters[name]; ok {
@@ -259,21 +298,21 @@ func (p *Plan) inScratchpad(g *Group, n int, x Feature) Feature {
 }
 
 // update stores what a vertex holds next, and reports whether a feature has changed.
-func (p *Plan) update(g *Group, v ir.Value, next Feature) (changed ir.Value) {
+func (p *Plan) update(g *Group, v ir.Value, at Place, next Feature) (changed ir.Value) {
 	epsilon := g.Float(WordEpsilon)
 	var sent ir.Value // the vertex has just sent what it held
 	if p.Kept {
 		sent = p.IsActive(g.Kernel, v)
 	}
 	updated := g.Any(func(i Index) ir.Value {
-		now, old := next.At(i), g.Load(Now, v, i)
+		now, old := next.At(i), g.Load(Now, at, i)
 		if sent != nil {
-			old = g.Select(sent, old, g.Load(Before, v, i))
+			old = g.Select(sent, old, g.Load(Before, at, i))
 		}
 		store := func() {
-			g.Store(Now, v, i, now)
+			g.Store(Now, at, i, now)
 			if p.Changes {
-				g.Store(Before, v, i, old)
+				g.Store(Before, at, i, old)
 			}
 		}
 		if i.there != nil {
@@ -286,20 +325,23 @@ func (p *Plan) update(g *Group, v ir.Value, next Feature) (changed ir.Value) {
 	if !p.Changes {
 		for _, s := range p.Properties {
 			if s.Sum {
-				g.zero(s.Name, v, s.Words(p.K))
+				g.zero(s.Name, at, s.Words(p.K))
 			}
 		}
 	}
 	return updated
 }
 
-// zero stores zeros into a vertex's words, as many as a multiple of k.
-func (g *Group) zero(array string, v ir.Value, words int) {
-	at := g.Mul(v, g.U32(uint32(words)))
-	for row := 0; row < words; row += g.K {
-		row := g.Kernel.Add(at, g.U32(uint32(row)))
-		g.Each(func(i Index) { g.Kernel.Store(g.Addr(array), g.Kernel.Add(row, i.F), g.F32(0)) })
+// zero stores zeros into a vertex's words, k or a matrix.
+func (g *Group) zero(array string, v Place, words int) {
+	if words == g.K {
+		g.Each(func(i Index) { g.Store(array, v, i, g.F32(0)) })
+		return
 	}
+	g.Rows(func(row ir.Value) {
+		at := g.Row(v, row)
+		g.Each(func(i Index) { g.Store(array, at, i, g.F32(0)) })
+	})
 }
 
 // mark has the lane whose vertex a group has just computed remember whether it changed.

@@ -16,17 +16,17 @@ var labels = &Algorithm{
 		g.Each(func(i Index) { g.AddTo("sum", e.Dst, i, g.Mul(e.Weight, e.Sent(i))) })
 	}}},
 	Vertices: []VertexFunc{
-		{Name: "normalise", Emit: func(g *Group, v ir.Value, _ func(string) Feature) Feature {
+		{Name: "normalise", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
 			return g.Normalise(g.Let(func(i Index) ir.Value { return g.Load("sum", v, i) }))
 		}},
-		{Name: "blend", Emit: func(g *Group, v ir.Value, left func(string) Feature) Feature {
+		{Name: "blend", Emit: func(g *Group, v Place, left func(string) Feature) Feature {
 			damping, sums := g.Float(WordDamping), left("normalise")
 			own := g.Sub(g.F32(1), damping)
 			return g.Let(func(i Index) ir.Value {
 				return g.Kernel.Add(g.Mul(damping, sums.At(i)), g.Mul(own, g.Load(Now, v, i)))
 			})
 		}},
-		{Name: "label", Emit: func(g *Group, _ ir.Value, left func(string) Feature) Feature { return g.Normalise(left("blend")) }},
+		{Name: "label", Emit: func(g *Group, _ Place, left func(string) Feature) Feature { return g.Normalise(left("blend")) }},
 	},
 	Check:   Reference{Terms: scaled, Next: nextLabels},
 	Accepts: noNegative,

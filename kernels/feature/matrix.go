@@ -13,35 +13,36 @@ func (g *Group) From(first ir.Value, body func(row ir.Value)) {
 	g.For(first, g.U32(uint32(g.K)), g.U32(1), body)
 }
 
-// Row is where a row of a vertex's matrix begins.
-func (g *Group) Row(v, row ir.Value) ir.Value {
-	k := g.U32(uint32(g.K))
-	return g.Mul(g.Kernel.Add(g.Mul(v, k), row), k)
+// Row is a row of the matrix of the vertex at a place.
+func (g *Group) Row(at Place, row ir.Value) Place {
+	k := uint32(g.K)
+	return Place{g.Kernel.Add(g.Mul(at.Bytes, g.U32(k)), g.Mul(row, g.U32(4*k)))}
 }
 
-// Element reads element n of a vector of a vertex's or an edge's, in all lanes.
-func (g *Group) Element(array string, of, n ir.Value) ir.Value {
-	return g.Kernel.Load(ir.F32, g.Addr(array), g.Kernel.Add(g.Mul(of, g.U32(uint32(g.K))), n))
+// Element reads element n of a vector, in all lanes.
+func (g *Group) Element(array string, at Place, n ir.Value) ir.Value {
+	return g.Kernel.Load(ir.F32, g.Kernel.Add(g.Addr(array), at.Bytes), n)
 }
 
 // Solve solves a vertex's system matrix·x = right by elimination without pivots, for matrices that are symmetric and
 // positive definite; lanes have columns, and the matrix and right do not survive it. Lanes see what others of their
 // warp have stored, since a warp's memory instructions take effect in their order.
-func (g *Group) Solve(matrix, right string, v ir.Value) Feature {
-	at := func(row, column ir.Value) ir.Value { return g.Kernel.Add(g.Row(v, row), column) }
-	load := func(row, column ir.Value) ir.Value { return g.Kernel.Load(ir.F32, g.Addr(matrix), at(row, column)) }
+func (g *Group) Solve(matrix, right string, v Place) Feature {
+	load := func(row, column ir.Value) ir.Value { return g.Element(matrix, g.Row(v, row), column) }
 	known := func(n ir.Value) ir.Value { return g.Element(right, v, n) }
-	word := func(n ir.Value) ir.Value { return g.Kernel.Add(g.Mul(v, g.U32(uint32(g.K))), n) }
 	g.Rows(func(n ir.Value) {
 		pivot, mine := load(n, n), known(n)
 		g.From(g.Kernel.Add(n, g.U32(1)), func(row ir.Value) {
 			factor, before := g.Div(load(row, n), pivot), known(row)
 			g.Each(func(i Index) {
 				g.When(g.Gt(i.F, n), func() {
-					g.Kernel.Store(g.Addr(matrix), at(row, i.F), g.Sub(load(row, i.F), g.Mul(factor, load(n, i.F))))
+					at := g.Row(v, row)
+					g.Store(matrix, at, i, g.Sub(g.Load(matrix, at, i), g.Mul(factor, g.Load(matrix, g.Row(v, n), i))))
 				})
 			})
-			g.Once(func() { g.Kernel.Store(g.Addr(right), word(row), g.Sub(before, g.Mul(factor, mine))) })
+			g.Once(func() {
+				g.Kernel.Store(g.Kernel.Add(g.Addr(right), v.Bytes), row, g.Sub(before, g.Mul(factor, mine)))
+			})
 		})
 	})
 	g.Rows(func(done ir.Value) {

@@ -22,10 +22,10 @@ var modes = &Algorithm{
 		g.Rows(func(row ir.Value) {
 			weight := g.Element("edge", e.ID, row)
 			at := g.Row(e.Dst, row)
-			g.Each(func(i Index) { g.AtomicAddF(g.Addr("matrix"), g.Kernel.Add(at, i.F), g.Mul(weight, sent.At(i))) })
+			g.Each(func(i Index) { g.AddTo("matrix", at, i, g.Mul(weight, sent.At(i))) })
 		})
 	}}},
-	Vertices: []VertexFunc{{Name: "mode", Emit: func(g *Group, v ir.Value, _ func(string) Feature) Feature {
+	Vertices: []VertexFunc{{Name: "mode", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
 		damping := g.Float(WordDamping)
 		part := g.Mul(damping, g.F32(float32(2/float64(g.K*(g.K+1)))))
 		own := g.Sub(g.F32(1), damping)
@@ -33,8 +33,7 @@ var modes = &Algorithm{
 			sum := g.Var(g.Mul(own, g.Load("first", v, i)))
 			g.Rows(func(row ir.Value) {
 				weight := g.Mul(part, g.ToF32(g.Kernel.Add(row, g.U32(1))))
-				x := g.Kernel.Load(ir.F32, g.Addr("matrix"), g.Kernel.Add(g.Row(v, row), i.F))
-				sum.Set(g.Kernel.Add(sum.Get(), g.Mul(weight, x)))
+				sum.Set(g.Kernel.Add(sum.Get(), g.Mul(weight, g.Load("matrix", g.Row(v, row), i))))
 			})
 			return sum.Get()
 		})

@@ -25,7 +25,7 @@ var ranking = &Algorithm{
 			g.Each(func(i Index) { g.AddTo("sum", e.Dst, i, g.Mul(g.Load("edge", e.ID, i), e.Sent(i))) })
 		}},
 	},
-	Vertices: []VertexFunc{{Name: "rank", Emit: func(g *Group, v ir.Value, _ func(string) Feature) Feature {
+	Vertices: []VertexFunc{{Name: "rank", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
 		damping := g.Float(WordDamping)
 		own := g.Sub(g.F32(1), damping)
 		return g.Let(func(i Index) ir.Value {

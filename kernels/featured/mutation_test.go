@@ -41,17 +41,17 @@ func TestMutations(t *testing.T) {
 			g.Each(func(i feature.Index) { g.AddTo("sum", e.Dst, i, g.F32(1e-4)) })
 		})},
 		{name: "one feature of one edge", algorithm: "mmr", changes: true, says: "have added up to", mutate: edge(func(g *feature.Group, e *feature.Edge) {
-			g.When(g.Eq(e.Src, g.U32(3)), func() {
+			g.When(g.Eq(e.Src.Bytes, g.Of(g.U32(3)).Bytes), func() {
 				g.Each(func(i feature.Index) {
 					g.When(g.Eq(i.F, g.U32(2)), func() { g.AddTo("sum", e.Dst, i, g.F32(0.01)) })
 				})
 			})
 		})},
 		{name: "an element of a matrix", algorithm: "als", says: "gram of vertex", mutate: edge(func(g *feature.Group, e *feature.Edge) {
-			g.Once(func() { g.AtomicAddF(g.Addr("gram"), g.Row(e.Dst, g.U32(1)), g.F32(0.01)) })
+			g.Once(func() { g.AtomicAddF(g.Add(g.Addr("gram"), g.Row(e.Dst, g.U32(1)).Bytes), g.U32(0), g.F32(0.01)) })
 		})},
 		{name: "no second normalisation", algorithm: "lp", says: "is off by", mutate: func(a *feature.Algorithm) {
-			a.Vertices[2].Emit = func(_ *feature.Group, _ ir.Value, left func(string) feature.Feature) feature.Feature {
+			a.Vertices[2].Emit = func(_ *feature.Group, _ feature.Place, left func(string) feature.Feature) feature.Feature {
 				return left("blend")
 			}
 			a.Vertices[1].Emit = scaledBy(a.Vertices[1].Emit, 1.001)
@@ -110,8 +110,8 @@ func TestMutations(t *testing.T) {
 }
 
 // scaledBy has a function of vertices come to a multiple.
-func scaledBy(own func(*feature.Group, ir.Value, func(string) feature.Feature) feature.Feature, by float32) func(*feature.Group, ir.Value, func(string) feature.Feature) feature.Feature {
-	return func(g *feature.Group, v ir.Value, left func(string) feature.Feature) feature.Feature {
+func scaledBy(own func(*feature.Group, feature.Place, func(string) feature.Feature) feature.Feature, by float32) func(*feature.Group, feature.Place, func(string) feature.Feature) feature.Feature {
+	return func(g *feature.Group, v feature.Place, left func(string) feature.Feature) feature.Feature {
 		x := own(g, v, left)
 		return g.Let(func(i feature.Index) ir.Value { return g.Mul(x.At(i), g.F32(by)) })
 	}

@@ -112,7 +112,8 @@ func planOf(a *feature.Algorithm, w *configs.Workload, shape host.Shape, g *grap
 	}
 	r := &run{Plan: &feature.Plan{
 		Algorithm: a, K: f.Count, Aware: f.Aware, Changes: f.Changes, Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding),
-		Lanes: shape.Threads, Warps: warps,
+		Pipelined: f.Pipelined,
+		Lanes:     shape.Threads, Warps: warps,
 	}}
 	weights := graph.NoWeights
 	if g != nil {
@@ -157,6 +158,7 @@ func (r *run) edgeOperator(name string, w *configs.Workload, funcs []feature.Edg
 	a := &algorithm.Algorithm{
 		Name: name, Dense: all, Silent: true, PushOnly: true, Sum: emit.AddF32, Into: "none",
 		Before: func(k *emit.Kernel) { walk = r.Walk(k, funcs) },
+		After:  func(*emit.Kernel) { walk.End() },
 		Body:   func(_ *emit.Kernel, e *layout.Edge, _ func(ir.Value)) { walk.Edge(e) },
 	}
 	if !all {

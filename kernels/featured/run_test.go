@@ -29,13 +29,18 @@ func workload() configs.Workload { return schema.New[configs.Workload]("").Defau
 // untimed is a machine with the unit that a schedule needs.
 func untimed(t *testing.T, cfg emu.Config, w *configs.Workload) host.Device {
 	t.Helper()
+	d, err := tryUntimed(cfg, w)
+	require.NoError(t, err)
+	return d
+}
+
+// tryUntimed refuses what the unit does not fit.
+func tryUntimed(cfg emu.Config, w *configs.Workload) (host.Device, error) {
 	var unit accel.Spec
 	if s, err := units.Schedule(string(w.Schedule)); err == nil && s.Unit != "" {
 		unit = configs.DefaultUnit(units.ByName(s.Unit))
 	}
-	d, err := host.NewUntimed(cfg, unit)
-	require.NoError(t, err)
-	return d
+	return host.NewUntimed(cfg, unit)
 }
 
 // pick draws one of a list.
@@ -56,7 +61,7 @@ func TestRandomRuns(t *testing.T) {
 		w.Features = configs.Features{
 			Count: pick(r, []int{1, 2, 3, 4, 5, 7, 8, 1 + r.IntN(128)}), Aware: r.IntN(3) > 0, Changes: r.IntN(2) == 0,
 			Epsilon: pick(r, []float64{0, 1e-4, 1e-3, 0.1, 1e9}), Unsent: pick(r, []configs.Choice{"lost", "kept"}),
-			Folding: configs.Choice(pick(r, feature.Foldings())), Lambda: pick(r, []float64{1e-3, 0.05, 10}),
+			Folding: configs.Choice(pick(r, feature.Foldings())), Pipelined: r.IntN(2) == 0, Lambda: pick(r, []float64{1e-3, 0.05, 10}),
 		}
 		w.Damping, w.Seed = pick(r, []float64{0, 0.5, 0.85, 1, r.Float64()}), r.Uint64()
 		w.Iterations = 1 + r.IntN(6)
@@ -64,7 +69,12 @@ func TestRandomRuns(t *testing.T) {
 		cfg := emu.Config{Cores: 1 + r.IntN(3), Warps: 1 + r.IntN(4), Threads: lanes, ScratchpadBytes: 1 << (10 + r.IntN(7)), Quantum: 1 + r.IntN(200), MaxInstrs: 1 << 28}
 		g := randomGraph(t, r)
 		name := fmt.Sprintf("%d: %s, %d vertices, %d lanes, %+v, layout %s", seed, featured.Name(&w), g.Vertices(), lanes, w.Features, w.Layout)
-		d := untimed(t, cfg, &w)
+		d, err := tryUntimed(cfg, &w)
+		if err != nil {
+			require.ErrorContains(t, err, "(core.scratchpad_bytes)", name)
+			refused++
+			continue
+		}
 		if err := featured.Check(&w, d.Shape()); err != nil {
 			require.True(t, isRefusal(err), "%s: %v", name, err)
 			refused++
