@@ -23,7 +23,7 @@ compare:
   workload.features.aware: [false, true, false, true]
   workload.features.change_driven: [false, false, true, true]
 sweep:
-  workload.algorithm: [lp, als, mmr, mml]
+  workload.algorithm: [lp, als, bp, mmr, mml]
 `
 	var cycles [2][]uint64
 	for i, threads := range []string{"1", "2"} {
@@ -38,7 +38,7 @@ sweep:
 			cycles[i] = append(cycles[i], o.Cycles)
 		}
 	}
-	require.Len(t, cycles[0], 16)
+	require.Len(t, cycles[0], 20)
 	for key, says := range map[string]string{
 		"workload.direction=pull": "pushes along the edges", "workload.order=near-far": "near-far", "workload.tolerance=1": "features.epsilon", "workload.fusion=loop": "loop",
 		"workload.features.unsent=kept": "without change_driven", "workload.algorithm=bfs": "has no features", "workload.kernel=handwritten": "handwritten",

@@ -331,7 +331,10 @@ func (p *Plan) breaks() *rule {
 }
 
 // Runs refuses machines that cannot run the plan.
-func (p *Plan) Runs(s host.Shape) error {
+func (p *Plan) Runs(s host.Shape) error { return p.RunsWith(s, 0) }
+
+// RunsWith is Runs of a plan whose algorithm takes so many more bytes of the scratchpad itself.
+func (p *Plan) RunsWith(s host.Shape, more int) error {
 	core, err := p.core(schedule.Core{Warps: s.Warps, Lanes: s.Threads})
 	if err != nil {
 		return err
@@ -344,12 +347,14 @@ func (p *Plan) Runs(s host.Shape) error {
 	if u := p.Schedule.Unit; u != "" && s.Unit != u {
 		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + units.ByName(u).Title}
 	}
-	if need := 4 * p.Schedule.Scratchpad(core, p.Scan); need > s.ScratchpadBytes {
+	if need := 4*p.Schedule.Scratchpad(core, p.Scan) + more; need > s.ScratchpadBytes {
+		who := "the schedule needs"
+		if more > 0 {
+			who = "the schedule and values in the scratchpad (workload.features.folding) need"
+		}
 		return &Refused{
 			p.Name(),
-			fmt.Sprintf(
-				"the schedule needs %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)",
-				need, s.ScratchpadBytes),
+			fmt.Sprintf("%s %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)", who, need, s.ScratchpadBytes),
 		}
 	}
 	return nil

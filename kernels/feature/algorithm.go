@@ -26,12 +26,20 @@ type Algorithm struct {
 	// Edges are functions of an edge, in their order. Lone ones do not depend on what the source holds: change-driven,
 	// they are computed once, before all else.
 	Edges []EdgeFunc
+	// PerEdge is what a lane finds out about its edge before a group computes the edge's features (§5.1.1, the per-edge
+	// phase): Edge.Found. nil: nothing.
+	PerEdge func(g *Group, id, src, dst ir.Value) []ir.Value
+	Finds   int // how many values those are
+	Leaves  int // how many values functions of an edge leave for later ones
+	// Slots says that edges have two values, this super-step's and the last one's: the word of a vertex in the array
+	// slotArray says which of its edges' values is the last, 0 or 1. It changes when they have been handled.
+	Slots bool
 	// Vertices are functions of a vertex, of which the last returns what it holds next. Those before it leave values
 	// for later ones.
 	Vertices []VertexFunc
 	Check    Reference
-	// Accepts refuses graphs that it does not work on; nil: there are none.
-	Accepts func(g *graph.Graph) error
+	// Accepts says which key of the graph it does not work on, and why; nil: there is none.
+	Accepts func(g *graph.Graph) (key, why string)
 }
 
 // Property is an array of structures.
@@ -40,13 +48,15 @@ type Property struct {
 	Edges bool                       // of edges, in the order of csr; else of vertices
 	Words func(k int) int            // of each
 	Data  func(p *Problem) []float32 // nil: zeros
+	Bits  func(p *Problem) []uint32  // in place of Data: they are no floats
 	Sum   bool                       // edges add to it: not change-driven, it begins each super-step with zeros
+	Slots bool                       // an edge has two values of k words, as Algorithm.Slots says
 }
 
 // EdgeFunc is a function of an edge.
 type EdgeFunc struct {
 	Name string
-	Into string // the property that it adds to
+	Into string // the property that it adds to; none: it leaves something for later ones
 	Lone bool
 	Emit func(g *Group, e *Edge)
 }
@@ -60,9 +70,29 @@ type VertexFunc struct {
 // Edge is an edge in a kernel.
 type Edge struct {
 	ID, Src, Dst Place
-	Weight       ir.Value // f32
+	Weight       ir.Value   // f32
+	Found        []ir.Value // by PerEdge
+	plan         *Plan
 	group        *Group
-	changes      bool
+	left         map[string]Feature
+}
+
+// Leave leaves a value for later functions of the same kernel: in registers, or in the scratchpad.
+func (e *Edge) Leave(name string, x Feature) {
+	switch e.plan.Fold {
+	case Registers:
+		e.left[name] = x
+	case Scratchpad:
+		e.left[name] = e.plan.inScratchpad(e.group, len(e.left), e.plan.edgeWords(), x)
+	}
+}
+
+// Left is what an earlier function has left, or, if that was another kernel, what memory holds.
+func (e *Edge) Left(name string, memory func(i Index) ir.Value) Feature {
+	if x, ok := e.left[name]; ok {
+		return x
+	}
+	return Feature{of: memory}
 }
 
 // Value is a feature of what the source holds.
@@ -72,11 +102,11 @@ func (e *Edge) Value(i Index) ir.Value { return e.group.Load(Now, e.Src, i) }
 func (e *Edge) Old(i Index) ir.Value { return e.group.Load(Before, e.Src, i) }
 
 // Changes reports whether changes are sent.
-func (e *Edge) Changes() bool { return e.changes }
+func (e *Edge) Changes() bool { return e.plan.Changes }
 
 // Sent is what the source sends of a feature: the feature, or its change.
 func (e *Edge) Sent(i Index) ir.Value {
-	if e.changes {
+	if e.plan.Changes {
 		return e.group.Sub(e.Value(i), e.Old(i))
 	}
 	return e.Value(i)
@@ -93,11 +123,12 @@ type Problem struct {
 	Changes bool // change-driven
 	Kept    bool // changes that are not sent are kept until they are large enough; else they are lost
 
-	drawn map[string][]float32
+	drawn   map[string][]float32
+	reverse []uint32 // edges
 }
 
 // algorithms are all of them, one file each.
-var algorithms = []*Algorithm{labels, factors, ranking, modes}
+var algorithms = []*Algorithm{labels, factors, beliefs, ranking, modes}
 
 // Algorithms lists them.
 func Algorithms() []*Algorithm { return algorithms }

@@ -21,6 +21,19 @@ type Reference struct {
 	// Next says how far off what vertex v holds next is, got, by what its properties hold and what it held, now: off a
 	// value or an equation's right side; and by how much roundings may take it there. +Inf: they decide.
 	Next func(p *Problem, v int, of func(property string, word int) float64, now, got, off, bound []float64)
+	// Edge, of algorithms with Slots, says how far off an edge's new value is, and by how much roundings may take it
+	// there. Late is used in place of Terms: what the edge adds and takes away, by what it holds behind the kernels.
+	Edge func(p *Problem, e *HostEdge, s *Step, off, bound []float64)
+	Late func(p *Problem, e *HostEdge, s *Step, plus, minus []float64)
+}
+
+// Reader reads a word of an array as a float.
+type Reader func(array string, word int) float64
+
+// Step is what a super-step's edges do, for algorithms with Slots.
+type Step struct {
+	Before, After Reader
+	Slot          func(v int) int // before it
 }
 
 // unit is the greatest relative error of a rounding to f32.
@@ -37,6 +50,8 @@ type Checker struct {
 	device  Memory
 
 	now, before []uint32
+	held        map[string][]uint32 // with Slots: arrays of edges before the super-step
+	slots       []uint32
 	active      []bool
 	sums        map[string]*sum
 	edges       uint64 // that the super-step handles
@@ -63,6 +78,9 @@ func NewChecker(p *Plan, problem *Problem, device Memory) *Checker {
 	for v := range c.active {
 		c.active[v] = true
 	}
+	if p.Slots {
+		c.slots = make([]uint32, n)
+	}
 	return c
 }
 
@@ -73,6 +91,10 @@ func (c *Checker) add(funcs []EdgeFunc, all bool) {
 	for i := range funcs {
 		f := &funcs[i]
 		s := c.sums[f.Into]
+		if s == nil || c.Plan.Check.Late != nil {
+			c.edges = c.count(all)
+			continue
+		}
 		terms, less := make([]float64, s.words), make([]float64, s.words)
 		c.edges = 0
 		forEdges(c.problem.Graph, func(e *HostEdge) {
@@ -94,6 +116,70 @@ func (c *Checker) add(funcs []EdgeFunc, all bool) {
 			s.adds[e.Dst]++
 		})
 	}
+}
+
+// count is how many edges a kernel handles.
+func (c *Checker) count(all bool) (n uint64) {
+	rows := c.problem.Graph.CSR()
+	for v, active := range c.active {
+		if all || active {
+			n += uint64(rows.Offsets[v+1] - rows.Offsets[v])
+		}
+	}
+	return n
+}
+
+// reader reads arrays of the device's, each once.
+func reader(device Memory) Reader {
+	read := map[string][]uint32{}
+	return func(array string, word int) float64 {
+		words, ok := read[array]
+		if !ok {
+			words = device(array)
+			read[array] = words
+		}
+		return float64(math.Float32frombits(words[word]))
+	}
+}
+
+// late checks what edges hold, and follows what they have added by it.
+func (c *Checker) late() error {
+	s := &Step{
+		Before: reader(func(array string) []uint32 { return c.held[array] }), After: reader(c.device),
+		Slot: func(v int) int { return int(c.slots[v]) },
+	}
+	k, check, sums := c.Plan.K, &c.Plan.Check, c.sums[c.Plan.Edges[len(c.Plan.Edges)-1].Into]
+	off, bound, plus, minus := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
+	var wrong error
+	forEdges(c.problem.Graph, func(e *HostEdge) {
+		if wrong != nil || c.Plan.Changes && !c.active[e.Src] {
+			return
+		}
+		check.Edge(c.problem, e, s, off, bound)
+		check.Late(c.problem, e, s, plus, minus)
+		for f := range off {
+			if !(math.Abs(off[f]) <= bound[f]) {
+				wrong = fmt.Errorf("feature %d of edge %d, from %d to %d, is off by %v: expected at most %v, of roundings", f, e.ID, e.Src, e.Dst, off[f], bound[f])
+			}
+			sums.want[e.Dst*k+f] += plus[f] - minus[f]
+			sums.mag[e.Dst*k+f] += math.Abs(plus[f]) + math.Abs(minus[f])
+		}
+		sums.adds[e.Dst]++
+	})
+	return wrong
+}
+
+// flipped checks the slots.
+func (c *Checker) flipped() error {
+	for v, slot := range c.device(slotArray) {
+		if c.active[v] || !c.Plan.Changes {
+			c.slots[v] = 1 - c.slots[v]
+		}
+		if slot != c.slots[v] {
+			return fmt.Errorf("vertex %d: slot %d: expected %d", v, slot, c.slots[v])
+		}
+	}
+	return nil
 }
 
 // roundings is how many roundings a term has, beside that of its addition.
@@ -135,6 +221,14 @@ func (c *Checker) read() {
 // Begin reads what a super-step begins with.
 func (c *Checker) Begin() {
 	c.read()
+	if c.Plan.Slots {
+		c.held = map[string][]uint32{Now: c.now}
+		for _, x := range c.Plan.Properties {
+			if x.Slots {
+				c.held[x.Name] = c.device(x.Name)
+			}
+		}
+	}
 	if !c.Plan.Changes {
 		for _, s := range c.sums {
 			clear(s.want)
@@ -152,6 +246,11 @@ func (c *Checker) Edges() uint64 { return c.edges }
 
 // Gathered checks what edges have added up.
 func (c *Checker) Gathered() error {
+	if c.Plan.Slots {
+		if err := c.late(); err != nil {
+			return err
+		}
+	}
 	for name, s := range c.sums {
 		if err := s.check(name, c.device(name)); err != nil {
 			return err
@@ -166,6 +265,11 @@ func (c *Checker) Updated(sums map[string][]uint32) error {
 	k, p := c.Plan.K, c.problem
 	now, next, off, bound := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
 	held, sent := c.now, c.before
+	if c.Plan.Slots {
+		if err := c.flipped(); err != nil {
+			return err
+		}
+	}
 	c.read()
 	changed := uint32(0)
 	words := c.device(Active)
@@ -213,8 +317,8 @@ func (c *Checker) Updated(sums map[string][]uint32) error {
 // Ended checks, of changes that were kept, that adding them up has come to what adding up everything anew would have:
 // the sums of what vertices have sent.
 func (c *Checker) Ended() error {
-	if !c.Plan.Kept {
-		return nil
+	if !c.Plan.Kept || c.Plan.Slots {
+		return c.endedSlots()
 	}
 	again := NewChecker(c.Plan, c.problem, c.device)
 	again.now, again.before = c.before, make([]uint32, len(c.before))
@@ -234,6 +338,28 @@ func (c *Checker) Ended() error {
 			if bound := 1e-9*s.mag[at] + 1e-30; math.Abs(s.want[at]-whole.want[at]) > bound {
 				return fmt.Errorf("%s of vertex %d: the changes add up to %v, and everything to %v", name, at/s.words, s.want[at], whole.want[at])
 			}
+		}
+	}
+	return nil
+}
+
+// endedSlots checks that sums of changes are those of what edges hold in the end.
+func (c *Checker) endedSlots() error {
+	if !c.Plan.Slots || !c.Plan.Changes {
+		return nil
+	}
+	s := &Step{After: reader(c.device), Slot: func(v int) int { return 1 - int(c.slots[v]) }}
+	k, sums := c.Plan.K, c.sums[c.Plan.Edges[len(c.Plan.Edges)-1].Into]
+	plus, minus, whole := make([]float64, k), make([]float64, k), make([]float64, len(sums.want))
+	forEdges(c.problem.Graph, func(e *HostEdge) {
+		c.Plan.Check.Late(c.problem, e, s, plus, minus)
+		for f, x := range plus {
+			whole[e.Dst*k+f] += x
+		}
+	})
+	for at, want := range whole {
+		if math.Abs(sums.want[at]-want) > 1e-9*sums.mag[at]+1e-12 {
+			return fmt.Errorf("vertex %d: the changes add up to %v, and everything to %v", at/k, sums.want[at], want)
 		}
 	}
 	return nil

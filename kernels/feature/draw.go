@@ -1,7 +1,7 @@
 package feature
 
 import (
-	"errors"
+	"fmt"
 	"math"
 
 	"heddle/kernels/graph"
@@ -26,12 +26,24 @@ const (
 	ofEdges
 )
 
-// Data are a property's first contents; nil: zeros.
-func (p *Problem) Data(x *Property) []float32 {
-	if x.Data == nil {
-		return nil
+// Words are a property's first contents; nil: zeros.
+func (p *Problem) Words(x *Property) []uint32 {
+	switch {
+	case x.Bits != nil:
+		return x.Bits(p)
+	case x.Data != nil:
+		return Words(p.data(x.Name, x.Data))
 	}
-	return p.data(x.Name, x.Data)
+	return nil
+}
+
+// Words are floats as the machine has them.
+func Words(of []float32) []uint32 {
+	list := make([]uint32, len(of))
+	for i, x := range of {
+		list[i] = math.Float32bits(x)
+	}
+	return list
 }
 
 // data are a property's first contents, drawn once.
@@ -97,13 +109,13 @@ func edgeShares(p *Problem) []float32 {
 }
 
 // noNegative refuses weights below 0, of which there are no means.
-func noNegative(g *graph.Graph) error {
+func noNegative(g *graph.Graph) (key, why string) {
 	for e := range g.Edges() {
 		if w := weight(g, e); w < 0 || math.IsNaN(w) || math.IsInf(w, 0) {
-			return errors.New("graph.weights: an edge's is negative or no number, and what vertices hold is a mean by weight: expected weights of 0 and more")
+			return "graph.weights", fmt.Sprintf(": that of edge %d is %v, and what vertices hold is a mean by weight: expected weights of 0 and more", e, w)
 		}
 	}
-	return nil
+	return "", ""
 }
 
 // weight is that of an edge; 1 without weights.

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"math"
 	"math/bits"
 
 	"heddle/kernels/emit"
@@ -127,6 +128,26 @@ func (g *Group) Sum(value func(i Index) ir.Value) ir.Value {
 		all = g.Add(all, g.ShflXor(all, g.U32(uint32(d))))
 	}
 	return all
+}
+
+// Max is the greatest of a value of all features, in all lanes.
+func (g *Group) Max(value func(i Index) ir.Value) ir.Value {
+	most := g.Var(g.F32(float32(math.Inf(-1))))
+	g.every(func(i Index) { most.Set(g.Kernel.Max(most.Get(), value(i))) }) // the last feature counts several times
+	all := most.Get()
+	for d := 1; d < g.size; d *= 2 {
+		all = g.Kernel.Max(all, g.ShflXor(all, g.U32(uint32(d))))
+	}
+	return all
+}
+
+// Pick is the value of feature n, in all lanes.
+func (g *Group) Pick(x Feature, n ir.Value) ir.Value {
+	if g.size == 1 || x.kept == nil || g.rounds() > 1 {
+		return x.of(Index{F: n, base: n, round: -1})
+	}
+	first := g.And(g.LaneID(), g.U32(^uint32(g.size-1)))
+	return g.ShflIdx(x.kept[0], g.Add(first, n))
 }
 
 // Any reports whether something holds for a feature, in all lanes (any_feature_updated, §5.3).

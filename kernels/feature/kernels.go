@@ -71,6 +71,7 @@ type Walk struct {
 	funcs []EdgeFunc
 
 	id, src, dst, weight *ir.Variable // places, and the weight's bits; dst is nowhere where a lane has no edge
+	found                []*ir.Variable
 }
 
 // nowhere is no place.
@@ -81,6 +82,9 @@ func (p *Plan) Walk(k *emit.Kernel, funcs []EdgeFunc) *Walk {
 	w := &Walk{plan: p, group: p.group(k), funcs: funcs}
 	if w.group.size > 1 {
 		w.id, w.src, w.dst, w.weight = k.Var(k.U32(0)), k.Var(k.U32(0)), k.Var(k.U32(nowhere)), k.Var(k.U32(0))
+		for range p.Finds {
+			w.found = append(w.found, k.Var(k.U32(0)))
+		}
 	}
 	return w
 }
@@ -93,8 +97,12 @@ func (w *Walk) Edge(e *layout.Edge) {
 		id = g.U32(0) // a graph unit has read it: nothing asks for its number
 	}
 	weight := e.Weight(ir.F32)
+	var found []ir.Value
+	if per := w.plan.PerEdge; per != nil {
+		found = per(g, id, e.Src, e.Dst)
+	}
 	if g.size == 1 {
-		w.handle(&Edge{ID: g.Of(id), Src: g.Of(e.Src), Dst: g.Of(e.Dst), Weight: weight})
+		w.handle(&Edge{ID: g.Of(id), Src: g.Of(e.Src), Dst: g.Of(e.Dst), Weight: weight, Found: found})
 		return
 	}
 	if w.plan.Pipelined {
@@ -104,6 +112,9 @@ func (w *Walk) Edge(e *layout.Edge) {
 	w.src.Set(g.Of(e.Src).Bytes)
 	w.dst.Set(g.Of(e.Dst).Bytes)
 	w.weight.Set(g.AsU32(weight))
+	for n, x := range found {
+		w.found[n].Set(x)
+	}
 	if !w.plan.Pipelined {
 		g.AllLanes(w.share)
 	}
@@ -126,9 +137,17 @@ func (w *Walk) share() {
 	mine := g.Shr(g.LaneID(), g.shift())
 	there := func(dst ir.Value) ir.Value { return g.Ne(dst, g.U32(nowhere)) }
 	id, src, dst, weight := w.id.Get(), w.src.Get(), w.dst.Get(), w.weight.Get()
+	var found []ir.Value
+	for _, x := range w.found {
+		found = append(found, x.Get())
+	}
 	turn := func(from ir.Value, body func(e *Edge)) {
 		of := func(x ir.Value) ir.Value { return g.ShflIdx(x, from) }
-		body(&Edge{ID: Place{of(id)}, Src: Place{of(src)}, Dst: Place{of(dst)}, Weight: g.AsF32(of(weight))})
+		e := &Edge{ID: Place{of(id)}, Src: Place{of(src)}, Dst: Place{of(dst)}, Weight: g.AsF32(of(weight))}
+		for _, x := range found {
+			e.Found = append(e.Found, of(x))
+		}
+		body(e)
 	}
 	turns := min(g.size, atOnce)
 	g.If(g.All(there(dst)), func() {
@@ -151,7 +170,7 @@ func (w *Walk) share() {
 }
 
 func (w *Walk) handle(e *Edge) {
-	e.group, e.changes = w.group, w.plan.Changes
+	e.group, e.plan, e.left = w.group, w.plan, map[string]Feature{}
 	for _, f := range w.funcs {
 		f.Emit(w.group, e)
 	}
@@ -212,12 +231,16 @@ func (p *Plan) Left() (list []Property) {
 	return list
 }
 
-// ScratchpadWords is how many words of a core's scratchpad the kernel over vertices takes.
-func (p *Plan) ScratchpadWords() int {
+// vertexWords and edgeWords are how many words of a core's scratchpad the kernels over vertices and over edges take.
+func (p *Plan) vertexWords() int { return (len(p.Vertices) - 1) * p.spare() }
+func (p *Plan) edgeWords() int   { return p.Leaves * p.spare() }
+
+// ScratchpadWords is how many words of a core's scratchpad a kernel takes; the schedule of one over edges has its own.
+func (p *Plan) ScratchpadWords() (vertices, edges int) {
 	if p.Fold != Scratchpad {
-		return 0
+		return 0, 0
 	}
-	return (len(p.Vertices) - 1) * p.spare()
+	return p.vertexWords(), p.edgeWords()
 }
 
 // spare is how many words of the scratchpad a value of every lane's features takes.
@@ -274,7 +297,7 @@ func (p *Plan) compute(g *Group, v Place, funcs []VertexFunc) (next Feature) {
 			array := leftName(f.Name)
 			g.Each(func(i Index) { g.Store(array, v, i, next.At(i)) })
 		case p.Fold == Scratchpad:
-			inRegisters[f.Name] = p.inScratchpad(g, n, next)
+			inRegisters[f.Name] = p.inScratchpad(g, n, p.vertexWords(), next)
 		default:
 			inRegisters[f.Name] = next
 		}
@@ -282,9 +305,9 @@ func (p *Plan) compute(g *Group, v Place, funcs []VertexFunc) (next Feature) {
 	return next
 }
 
-// inScratchpad stores value number n of every lane's features, a word a lane side by side.
-func (p *Plan) inScratchpad(g *Group, n int, x Feature) Feature {
-	base := g.Shared("left", p.ScratchpadWords())
+// inScratchpad stores value number n of every lane's features, a word a lane side by side; words: of all values.
+func (p *Plan) inScratchpad(g *Group, n, words int, x Feature) Feature {
+	base := g.Shared("left", words)
 	word := func(i Index) ir.Value {
 		at := g.Add(g.ThreadInCore(), g.U32(uint32(n*p.spare())))
 		threads := uint32(p.Lanes * p.Warps)
@@ -329,7 +352,23 @@ func (p *Plan) update(g *Group, v ir.Value, at Place, next Feature) (changed ir.
 			}
 		}
 	}
+	if p.Slots {
+		g.Once(func() { p.flip(g, v) })
+	}
 	return updated
+}
+
+// slotArray has a word of every vertex, of algorithms with Slots.
+const slotArray = "slot"
+
+// flip changes the slot of a vertex whose edges have been handled.
+func (p *Plan) flip(g *Group, v ir.Value) {
+	last := g.Kernel.Load(ir.U32, g.Addr(slotArray), v)
+	next := g.Sub(g.U32(1), last)
+	if p.Changes {
+		next = g.Select(p.IsActive(g.Kernel, v), next, last)
+	}
+	g.Kernel.Store(g.Addr(slotArray), v, next)
 }
 
 // zero stores zeros into a vertex's words, k or a matrix.

@@ -34,7 +34,8 @@ func TestMutations(t *testing.T) {
 		name, algorithm string
 		changes, kept   bool
 		mutate          func(a *feature.Algorithm)
-		set             func(r *run) // after its kernels have been made
+		build           func(r *run) func() // the device's kernels are made between the two
+		set             func(r *run)        // after that
 		says            string
 	}{
 		{name: "a little more at each edge", algorithm: "lp", says: "have added up to", mutate: edge(func(g *feature.Group, e *feature.Edge) {
@@ -62,8 +63,29 @@ func TestMutations(t *testing.T) {
 		{name: "a solution that is none", algorithm: "als", changes: true, says: "is off by", mutate: func(a *feature.Algorithm) {
 			a.Vertices[0].Emit = scaledBy(a.Vertices[0].Emit, 1+1e-3)
 		}},
+		{name: "a message that is a little larger", algorithm: "bp", changes: true, says: "of edge", mutate: func(a *feature.Algorithm) {
+			send := a.Edges[0].Emit
+			a.Edges[0].Emit = func(g *feature.Group, e *feature.Edge) {
+				send(g, e)
+				at := feature.Place{Bytes: e.Found[1]}
+				g.Each(func(i feature.Index) { g.Store("message", at, i, g.Mul(g.Load("message", at, i), g.F32(1+1e-5))) })
+			}
+		}},
+		{name: "a little more in the product", algorithm: "bp", says: "have added up to", mutate: edge(func(g *feature.Group, e *feature.Edge) {
+			g.Each(func(i feature.Index) { g.AddTo("sum", e.Dst, i, g.F32(1e-4)) })
+		})},
+		{name: "a belief that is a little larger", algorithm: "bp", says: "is off by", mutate: func(a *feature.Algorithm) {
+			a.Vertices[1].Emit = scaledBy(a.Vertices[1].Emit, 1+1e-5)
+		}},
+		{name: "slots that stay", algorithm: "bp", changes: true, build: func(r *run) func() {
+			r.Algorithm.Slots = false
+			return func() { r.Algorithm.Slots = true }
+		}, says: "slot 0: expected 1"},
 		{name: "another epsilon", algorithm: "lp", says: "is active", set: func(r *run) { r.problem.Epsilon *= 4 }},
-		{name: "changes that are lost", algorithm: "lp", changes: true, kept: true, says: "is kept as what it has sent"},
+		{name: "changes that are lost", algorithm: "lp", changes: true, kept: true, build: func(r *run) func() {
+			r.Plan.Kept = false
+			return func() { r.Plan.Kept = true }
+		}, says: "is kept as what it has sent"},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			for _, mutated := range []bool{false, true} {
@@ -82,21 +104,21 @@ func TestMutations(t *testing.T) {
 				}
 				g, err := graph.Load(graphspec.Graph{
 					RMAT: &graphspec.RMAT{Scale: 6, EdgeFactor: 6, A: 0.57, B: 0.19, C: 0.19}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 9},
+					Clean: graphspec.Clean{Symmetrise: true},
 				})
 				require.NoError(t, err)
 				d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
 				require.NoError(t, err)
 				r, err := planOf(&own, &w, d.Shape(), g)
 				require.NoError(t, err)
-				if kept := r.Kept; mutated && m.kept { // the device's kernels are made without
-					r.Plan.Kept = false
-					require.NoError(t, r.open(d, g, &w))
-					r.Plan.Kept = kept
-				} else {
-					require.NoError(t, r.open(d, g, &w))
-					if mutated && m.set != nil {
-						m.set(r)
-					}
+				undo := func() {}
+				if mutated && m.build != nil {
+					undo = m.build(r)
+				}
+				require.NoError(t, r.open(d, g, &w))
+				undo()
+				if mutated && m.set != nil {
+					m.set(r)
 				}
 				_, err = r.do(context.Background(), &w)
 				if !mutated {

@@ -54,7 +54,11 @@ func Name(w *configs.Workload) string {
 	if f.Changes {
 		changes = "CD-" + string(f.Unsent)
 	}
-	return fmt.Sprintf("%s-%d/%s/%s/%s/fold-%s", w.Algorithm, f.Count, w.Schedule, aware, changes, f.Folding)
+	name := fmt.Sprintf("%s-%d/%s/%s/%s/fold-%s", w.Algorithm, f.Count, w.Schedule, aware, changes, f.Folding)
+	if f.Pipelined {
+		name += "/pipelined"
+	}
+	return name
 }
 
 // Check refuses a workload that does not go together.
@@ -83,12 +87,13 @@ func Check(w *configs.Workload, shape host.Shape) error {
 	if err != nil {
 		return err
 	}
+	vertices, edges := r.ScratchpadWords()
 	for _, o := range append(r.lone, r.edges...) {
-		if err := o.Plan.Runs(shape); err != nil {
+		if err := o.Plan.RunsWith(shape, 4*edges); err != nil {
 			return err
 		}
 	}
-	if need := 4 * r.ScratchpadWords(); need > shape.ScratchpadBytes {
+	if need := 4 * vertices; need > shape.ScratchpadBytes {
 		return &compose.KeyError{Key: "workload.features.folding", Msg: fmt.Sprintf(
 			" = scratchpad: what functions leave for each other takes %d bytes of a core's scratchpad, and there are %d (machine.core.scratchpad_bytes): expected registers or none, features.aware true, or fewer features or warps_per_core", need, shape.ScratchpadBytes)}
 	}
@@ -183,7 +188,9 @@ func (r *run) accepts(w *configs.Workload, g *graph.Graph) error {
 		}
 	}
 	if r.Accepts != nil {
-		return r.Accepts(g)
+		if key, why := r.Accepts(g); key != "" {
+			return &compose.KeyError{Key: key, Msg: why}
+		}
 	}
 	return nil
 }
@@ -196,12 +203,11 @@ func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err erro
 	}
 	var arrays []graph.Array
 	n, m := g.Vertices(), g.Edges()
-	add := func(name string, words int, data []float32) {
-		bits := make([]uint32, words)
-		for i, x := range data {
-			bits[i] = math.Float32bits(x)
+	add := func(name string, words int, data []uint32) {
+		if data == nil {
+			data = make([]uint32, words)
 		}
-		arrays = append(arrays, graph.Array{Name: name, Data: bits})
+		arrays = append(arrays, graph.Array{Name: name, Data: data})
 	}
 	list := append([]feature.Property{}, r.Properties...)
 	for _, x := range append(list, r.Left()...) {
@@ -212,9 +218,9 @@ func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err erro
 		if uint64(words)*uint64(of) > math.MaxUint32/4 {
 			return &compose.KeyError{Key: "workload.features.count", Msg: fmt.Sprintf(" = %d: property %s of %d vertices or edges takes more than the 4 GiB of the machine's addresses: expected fewer features, or a smaller graph", r.K, x.Name, of)}
 		}
-		add(x.Name, words*of, r.problem.Data(&x))
+		add(x.Name, words*of, r.problem.Words(&x))
 	}
-	add(feature.Now, n*r.K, r.First(r.problem))
+	add(feature.Now, n*r.K, feature.Words(r.First(r.problem)))
 	if r.Changes {
 		add(feature.Before, n*r.K, nil)
 	}
@@ -258,8 +264,11 @@ func Rehearse(d *host.Rehearsal, g *graph.Graph, w *configs.Workload) (m compose
 	}
 	m = r.session.Memory()
 	for _, x := range r.Properties {
-		if x.Sum { // followed in float64, twice
+		switch {
+		case x.Sum: // followed in float64, twice
 			m.Own += 16 * uint64(g.Vertices()*x.Words(r.K))
+		case x.Slots: // held as it was before a super-step
+			m.Own += 8 * uint64(g.Edges()*x.Words(r.K))
 		}
 	}
 	return m, nil

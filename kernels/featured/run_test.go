@@ -50,7 +50,7 @@ func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 // run is refused for a reason, or every super-step of it is right.
 func TestRandomRuns(t *testing.T) {
 	ran, refused := map[string]int{}, 0
-	for seed := range uint64(250) {
+	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		w := workload()
 		w.Algorithm = configs.Algorithm(pick(r, feature.Algorithms()).Name)
@@ -67,7 +67,7 @@ func TestRandomRuns(t *testing.T) {
 		w.Iterations = 1 + r.IntN(6)
 		lanes := 1 << r.IntN(6)
 		cfg := emu.Config{Cores: 1 + r.IntN(3), Warps: 1 + r.IntN(4), Threads: lanes, ScratchpadBytes: 1 << (10 + r.IntN(7)), Quantum: 1 + r.IntN(200), MaxInstrs: 1 << 28}
-		g := randomGraph(t, r)
+		g := randomGraph(t, r, w.Algorithm == "bp" && r.IntN(8) > 0)
 		name := fmt.Sprintf("%d: %s, %d vertices, %d lanes, %+v, layout %s", seed, featured.Name(&w), g.Vertices(), lanes, w.Features, w.Layout)
 		d, err := tryUntimed(cfg, &w)
 		if err != nil {
@@ -103,11 +103,11 @@ func isRefusal(err error) bool {
 }
 
 // randomGraph may have vertices without edges, loops and duplicates.
-func randomGraph(t *testing.T, r *rand.Rand) *graph.Graph {
+func randomGraph(t *testing.T, r *rand.Rand, symmetric bool) *graph.Graph {
 	t.Helper()
 	l, err := graphspec.Schema.Load(schema.Input{Set: []string{
 		fmt.Sprint("rmat.scale=", 1+r.IntN(6)), fmt.Sprint("rmat.edge_factor=", 1+r.IntN(6)), fmt.Sprint("rmat.seed=", r.Uint64()),
-		"weights.from=" + pick(r, []string{"random", "unit"}), fmt.Sprint("weights.max=", 1+r.IntN(64)), fmt.Sprint("clean.symmetrise=", r.IntN(2) == 0),
+		"weights.from=" + pick(r, []string{"random", "unit"}), fmt.Sprint("weights.max=", 1+r.IntN(64)), fmt.Sprint("clean.symmetrise=", symmetric || r.IntN(2) == 0),
 	}})
 	require.NoError(t, err)
 	g, err := graph.Load(l.Value)
@@ -120,6 +120,7 @@ func randomGraph(t *testing.T, r *rand.Rand) *graph.Graph {
 func TestChoicesAgree(t *testing.T) {
 	g, err := graph.Load(graphspec.Graph{
 		RMAT: &graphspec.RMAT{Scale: 7, EdgeFactor: 8, A: 0.57, B: 0.19, C: 0.19}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 64},
+		Clean: graphspec.Clean{Symmetrise: true},
 	})
 	require.NoError(t, err)
 	for _, a := range feature.Algorithms() {

@@ -1,0 +1,253 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+
+	"heddle/kernels/emit"
+	"heddle/kernels/graph"
+	"heddle/kernels/ir"
+)
+
+// beliefs is belief propagation (ONYX, Fig. 2.1a). Products at destinations are sums of logarithms: there is no atomic
+// product, and a product of a hub's messages would leave the range of f32. A message's mean is 1, which changes no
+// belief. Each edge has two messages, of this super-step and of the last; its source's slot says which is which, so
+// that what edges read nobody writes meanwhile.
+var beliefs = &Algorithm{
+	Name: "bp",
+	Doc:  "belief propagation: a vertex's beliefs in k states are its prior ones times its in-neighbours' messages, which a matrix of each edge makes of their beliefs and of the message that came the other way",
+	Properties: []Property{
+		{Name: "sum", Words: whole, Sum: true}, {Name: "prior", Words: whole, Data: priors},
+		{Name: slotArray, Words: single},
+		{Name: "message", Words: pair, Edges: true, Slots: true, Data: ones},
+		{Name: "coupling", Words: square, Edges: true, Data: couplings},
+		{Name: "reverse", Words: single, Edges: true, Bits: reverses},
+	},
+	First:   distributions,
+	Slots:   true,
+	PerEdge: messagePlaces,
+	Finds:   3,
+	Leaves:  1,
+	Edges: []EdgeFunc{
+		{Name: "send", Emit: sendMessage},
+		{Name: "multiply", Into: "sum", Emit: func(g *Group, e *Edge) {
+			sent := e.Left("message", func(i Index) ir.Value { return g.Load("message", messageNext.of(e), i) })
+			g.Each(func(i Index) {
+				log := g.Log(sent.At(i))
+				if e.Changes() { // the old message is taken out of the product
+					log = g.Sub(log, g.Log(g.Load("message", messageNow.of(e), i)))
+				}
+				g.AddTo("sum", e.Dst, i, log)
+			})
+		}},
+	},
+	Vertices: []VertexFunc{
+		{Name: "weigh", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
+			log := g.Let(func(i Index) ir.Value { return g.Add(g.Load("prior", v, i), g.Load("sum", v, i)) })
+			most := g.Max(log.At)
+			return g.Let(func(i Index) ir.Value { return g.Exp(g.Sub(log.At(i), most)) })
+		}},
+		{Name: "believe", Emit: func(g *Group, _ Place, left func(string) Feature) Feature { return g.Normalise(left("weigh")) }},
+	},
+	Check:   Reference{Late: logOfMessage, Edge: checkMessage, Next: nextBeliefs},
+	Accepts: bothWays,
+}
+
+// single is one word.
+func single(int) int { return 1 }
+
+// pair is two values of k words.
+func pair(k int) int { return 2 * k }
+
+// found is which of the values that messagePlaces returns.
+type found int
+
+// Places of messages: the edge's last one, its next one, and the last one of the edge the other way.
+const (
+	messageNow found = iota
+	messageNext
+	messageBack
+)
+
+func (f found) of(e *Edge) Place { return Place{e.Found[f]} }
+
+// messagePlaces is the per-edge phase.
+func messagePlaces(g *Group, id, src, dst ir.Value) []ir.Value {
+	words := g.U32(uint32(4 * g.K))
+	slot := func(v ir.Value) ir.Value { return g.Kernel.Load(ir.U32, g.Addr(slotArray), v) }
+	first := func(edge ir.Value) ir.Value { return g.Mul(edge, g.U32(uint32(8*g.K))) }
+	now, mine := g.Mul(slot(src), words), first(id)
+	back := g.Add(first(g.Kernel.Load(ir.U32, g.Addr("reverse"), id)), g.Mul(slot(dst), words))
+	return []ir.Value{g.Add(mine, now), g.Add(mine, g.Sub(words, now)), back}
+}
+
+// sendMessage makes an edge's message: what its source believes without what came from its destination, times the
+// edge's matrix.
+func sendMessage(g *Group, e *Edge) {
+	cavity := g.Let(func(i Index) ir.Value {
+		return g.Div(g.Load(Now, e.Src, i), g.Load("message", messageBack.of(e), i))
+	})
+	product := func(i Index) ir.Value {
+		sum := g.Var(g.F32(0))
+		g.Rows(func(row ir.Value) {
+			sum.Set(g.FMA(g.Pick(cavity, row), g.Load("coupling", g.Row(e.ID, row), i), sum.Get()))
+		})
+		return sum.Get()
+	}
+	next := messageNext.of(e)
+	made := Feature{of: func(i Index) ir.Value { return g.Load("message", next, i) }}
+	if g.rounds() <= unrolled {
+		made = g.Let(product)
+	} else {
+		g.Each(func(i Index) { g.Store("message", next, i, product(i)) })
+	}
+	scale := g.Div(g.F32(float32(g.K)), g.Sum(made.At))
+	sent := made
+	if made.kept != nil {
+		sent = g.Let(func(i Index) ir.Value { return g.Mul(made.At(i), scale) })
+	}
+	g.Each(func(i Index) {
+		x := sent.At(i)
+		if made.kept == nil {
+			x = g.Mul(x, scale)
+		}
+		g.Store("message", next, i, x)
+	})
+	e.Leave("message", sent)
+}
+
+// bothWays refuses graphs in which an edge has no reverse edge.
+func bothWays(g *graph.Graph) (key, why string) {
+	if _, lone := reverseEdges(g); lone >= 0 {
+		return "graph.clean.symmetrise", fmt.Sprintf(" = false: edge %d has no reverse edge, and belief propagation sends messages both ways: expected true, or a symmetric graph", lone)
+	}
+	return "", ""
+}
+
+// reverseEdges finds each edge's reverse edge: of several from u to v, the first one's is the first from v to u. lone
+// is an edge that has none, or -1.
+func reverseEdges(g *graph.Graph) (of []uint32, lone int) {
+	type ends struct{ src, dst int }
+	from := map[ends][]int{}
+	forEdges(g, func(e *HostEdge) { from[ends{e.Src, e.Dst}] = append(from[ends{e.Src, e.Dst}], e.ID) })
+	of, lone = make([]uint32, g.Edges()), -1
+	for at, list := range from {
+		back := from[ends{at.dst, at.src}]
+		for n, id := range list {
+			if n >= len(back) {
+				if lone < 0 || id < lone {
+					lone = id
+				}
+				continue
+			}
+			of[id] = uint32(back[n])
+		}
+	}
+	return of, lone
+}
+
+func reverses(p *Problem) []uint32 {
+	if p.reverse == nil {
+		p.reverse, _ = reverseEdges(p.Graph)
+	}
+	return p.reverse
+}
+
+func ones(p *Problem) []float32 {
+	x := make([]float32, p.Graph.Edges()*pair(p.K))
+	for i := range x {
+		x[i] = 1
+	}
+	return x
+}
+
+// priors are the logarithms of what vertices believe at first.
+func priors(p *Problem) []float32 {
+	x := distributions(p)
+	for i := range x {
+		x[i] = float32(math.Log(float64(x[i])))
+	}
+	return x
+}
+
+// couplings are edges' matrices: neighbours tend to be in the same state, by so little that beliefs converge. Without
+// damping they would not care.
+func couplings(p *Problem) []float32 {
+	k := p.K
+	next, x, degree := draw(p.Seed, ofEdges), make([]float32, p.Graph.Edges()*square(k)), make([]float64, p.Graph.Vertices())
+	forEdges(p.Graph, func(e *HostEdge) { degree[e.Dst]++ })
+	forEdges(p.Graph, func(e *HostEdge) {
+		most := float64(p.Damping) * float64(k) / math.Sqrt(degree[e.Src]*degree[e.Dst])
+		for r := range k {
+			for c := range k {
+				tends := most * float64(next())
+				if r != c {
+					tends /= 4
+				}
+				x[e.ID*square(k)+r*k+c] = float32(1 + tends)
+			}
+		}
+	})
+	return x
+}
+
+// message is feature f of an edge's message in one of its slots.
+func message(read Reader, k, edge, slot, f int) float64 {
+	return read("message", edge*pair(k)+slot*k+f)
+}
+
+// checkMessage: everything is above 0, so errors stay relative: k+1 roundings of a product, as many of their sum, which
+// all have alike, and three of scaling.
+func checkMessage(p *Problem, e *HostEdge, s *Step, off, bound []float64) {
+	k := p.K
+	back := reverses(p)
+	x, sum := make([]float64, k), 0.0
+	for f := range x {
+		x[f] = s.Before(Now, e.Src*k+f) / message(s.Before, k, int(back[e.ID]), s.Slot(e.Dst), f)
+	}
+	coupling := p.data("coupling", couplings)[e.ID*square(k):]
+	for f := range off {
+		bound[f] = 0
+		for r := range k {
+			bound[f] += x[r] * float64(coupling[r*k+f])
+		}
+		sum += bound[f]
+	}
+	for f := range off {
+		want := bound[f] * float64(k) / sum
+		off[f] = message(s.After, k, e.ID, 1-s.Slot(e.Src), f) - want
+		bound[f] = float64(3*k+8)*unit*want + 1e-37
+	}
+}
+
+// logOfMessage is what an edge adds: the logarithm of what it has sent, and, of changes, less that of what it sent last.
+func logOfMessage(p *Problem, e *HostEdge, s *Step, plus, minus []float64) {
+	for f := range plus {
+		plus[f], minus[f] = math.Log(message(s.After, p.K, e.ID, 1-s.Slot(e.Src), f)), 0
+		if p.Changes {
+			minus[f] = math.Log(message(s.After, p.K, e.ID, s.Slot(e.Src), f))
+		}
+	}
+}
+
+// nextBeliefs follows the roundings of logarithms, which become relative errors of what they are logarithms of.
+func nextBeliefs(p *Problem, v int, of func(string, int) float64, now, got, off, bound []float64) {
+	k, most, sum := len(now), math.Inf(-1), 0.0
+	log, prior := make([]float64, k), p.data("prior", priors)
+	for f := range log {
+		log[f] = float64(prior[v*k+f]) + of("sum", v*k+f)
+		most = max(most, log[f])
+	}
+	relative, worst := bound, 0.0
+	for f := range log {
+		off[f] = math.Exp(log[f] - most)
+		relative[f] = math.Expm1(2*unit*(math.Abs(log[f])+math.Abs(most)+math.Abs(log[f]-most))) + emit.ExpError
+		sum += off[f]
+		worst = max(worst, relative[f])
+	}
+	for f := range log {
+		want := off[f] / sum
+		off[f] = got[f] - want
+		bound[f] = 1.01*want*(relative[f]+worst+float64(k+4)*unit) + 1e-37
+	}
+}
