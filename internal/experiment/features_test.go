@@ -26,6 +26,7 @@ sweep:
   workload.algorithm: [lp, als, bp, mmr, mml]
 `
 	var cycles [2][]uint64
+	var registered uint64
 	for i, threads := range []string{"1", "2"} {
 		p := points(t, text, "run.threads="+threads, "machine.cores_per_socket=2")
 		require.Equal(t, "lp-3/strict/NFA/NCD/fold-registers", p[0].Kernel())
@@ -34,11 +35,17 @@ sweep:
 			require.NoError(t, o.Err, "point %d", n)
 			require.True(t, o.Verified)
 			require.NotZero(t, count(t, &o, "edges"))
+			for _, part := range []string{"gather", "apply"} {
+				require.NotZero(t, count(t, &o, "kernel."+part+".cycles"), part)
+			}
+			registered += count(t, &o, "kernel.register.cycles")
+			require.Equal(t, count(t, &o, "frontier.edges"), count(t, &o, "edges"))
 			require.Equal(t, count(t, &o, "device_cycles"), count(t, &o, "kernel.gather.cycles")+count(t, &o, "kernel.register.cycles")+count(t, &o, "kernel.apply.cycles"))
 			cycles[i] = append(cycles[i], o.Cycles)
 		}
 	}
 	require.Len(t, cycles[0], 20)
+	require.NotZero(t, registered) // strict scans the degrees of active vertices
 	for key, says := range map[string]string{
 		"workload.direction=pull": "pushes along the edges", "workload.order=near-far": "near-far", "workload.tolerance=1": "features.epsilon", "workload.fusion=loop": "loop",
 		"workload.features.unsent=kept": "without change_driven", "workload.algorithm=bfs": "has no features", "workload.kernel=handwritten": "handwritten",

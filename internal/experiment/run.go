@@ -392,7 +392,7 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		s := &res.steps[i]
 		all.add(s)
 		kernel := s.Kernel
-		if strings.HasPrefix(kernel, graphItKernel) {
+		if strings.HasPrefix(kernel, graphItKernel) || strings.HasPrefix(kernel, featureKernel) {
 			kernel = kernelOf(kernel)
 		}
 		switch kernel {

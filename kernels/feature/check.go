@@ -241,6 +241,16 @@ func (c *Checker) Begin() {
 	}
 }
 
+// Active is how many vertices the super-step begins with.
+func (c *Checker) Active() (n uint64) {
+	for _, active := range c.active {
+		if active || !c.Plan.Changes {
+			n++
+		}
+	}
+	return n
+}
+
 // Edges is how many edges each kernel of the super-step handles.
 func (c *Checker) Edges() uint64 { return c.edges }
 

@@ -334,7 +334,11 @@ func (r *run) superStep(ctx context.Context, c *feature.Checker) (changed int, e
 		}
 		var handled uint64
 		for i := range r.session.Launched[from:] {
-			handled += r.session.Launched[from+i].Edges
+			l := &r.session.Launched[from+i]
+			handled += l.Edges
+			if l.Traversal != nil { // the bit-vector of active vertices is no active set of the session's
+				l.Traversal.Frontier, l.Traversal.Edges = c.Active(), c.Edges()
+			}
 		}
 		if handled != c.Edges() {
 			return 0, fmt.Errorf("%s has handled %d edges: expected %d", o.Name, handled, c.Edges())
