@@ -21,12 +21,12 @@ type Group struct {
 // unrolled is how many features of a lane are code of their own, and stay in registers; more are a loop.
 const unrolled = 8
 
-// groupSize is how many lanes share a property of k features.
-func groupSize(k, lanes int, aware bool) int {
-	if !aware {
+// GroupLanes is how many lanes share a property of k features.
+func (p *Plan) GroupLanes() int {
+	if !p.Aware {
 		return 1
 	}
-	return min(1<<bits.Len(uint(k-1)), lanes)
+	return min(1<<bits.Len(uint(p.K-1)), p.Lanes)
 }
 
 // rounds is how many features a lane has, at most.

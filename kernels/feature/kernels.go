@@ -50,9 +50,9 @@ const (
 	Count  = "changed" // one word: how many
 )
 
-// group is that of a lane.
-func (p *Plan) group(k *emit.Kernel) *Group {
-	g := &Group{Kernel: k, K: p.K, size: groupSize(p.K, p.Lanes, p.Aware)}
+// Group is that of a lane, in a kernel.
+func (p *Plan) Group(k *emit.Kernel) *Group {
+	g := &Group{Kernel: k, K: p.K, size: p.GroupLanes()}
 	g.lane = k.U32(0)
 	if g.size > 1 {
 		g.lane = k.And(k.LaneID(), k.U32(uint32(g.size-1)))
@@ -79,7 +79,7 @@ const nowhere = math.MaxUint32
 
 // Walk begins a kernel: it comes before any lane has an edge.
 func (p *Plan) Walk(k *emit.Kernel, funcs []EdgeFunc) *Walk {
-	w := &Walk{plan: p, group: p.group(k), funcs: funcs}
+	w := &Walk{plan: p, group: p.Group(k), funcs: funcs}
 	if w.group.size > 1 {
 		w.id, w.src, w.dst, w.weight = k.Var(k.U32(0)), k.Var(k.U32(0)), k.Var(k.U32(nowhere)), k.Var(k.U32(0))
 		for range p.Finds {
@@ -245,7 +245,7 @@ func (p *Plan) ScratchpadWords() (vertices, edges int) {
 
 // spare is how many words of the scratchpad a value of every lane's features takes.
 func (p *Plan) spare() int {
-	size := groupSize(p.K, p.Lanes, p.Aware)
+	size := p.GroupLanes()
 	return (p.K + size - 1) / size * p.Lanes * p.Warps
 }
 
@@ -253,7 +253,7 @@ func (p *Plan) spare() int {
 // says what vertices hold.
 func (p *Plan) VertexKernel(k *emit.Kernel, funcs []VertexFunc, last bool) {
 	k.Phase(isa.PhaseApply, func() {
-		g := p.group(k)
+		g := p.Group(k)
 		lanes, groups := k.U32(uint32(p.Lanes)), uint32(p.Lanes/g.size)
 		vertices := k.Count("vertices")
 		k.For(k.SpreadWarp(), vertices, k.NumThreads(), func(first ir.Value) {
