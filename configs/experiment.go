@@ -84,7 +84,7 @@ type Workload struct {
 	Damping        float64        `key:"damping" default:"0.85" min:"0" max:"1" unit:"" doc:"PageRank's d; less than 1 with pagerank-delta."`
 	Tolerance      float64        `key:"tolerance" default:"0" min:"0" max:"1e9" unit:"" doc:"PageRank has converged when Σ|change of a rank| is not above it. 0: never, and the sum is not computed. pagerank-delta ends then, or when no change is above threshold."`
 	Threshold      float64        `key:"threshold" default:"0.01" min:"1e-9" max:"1" unit:"" doc:"A vertex sends its rank's change in pagerank-delta if that is more than this part of its rank. Source: Ligra (PageRankDelta.C, epsilon2); GraphIt has 0.1."`
-	Features       Features       `key:"features" doc:"Of algorithms on features of vertices and edges (ONYX: L. Vaz, Towards Feature-Aware Graph Processing on the GPU, SFU 2021): lp, als, bp, mmr and mml. Others have none of it."`
+	Features       Features       `key:"features" doc:"Of algorithms on features of vertices and edges (ONYX: L. Vaz, Towards Feature-Aware Graph Processing on the GPU, SFU 2021): lp, als, bp, mmr, mml and aggregate. Others have none of it."`
 	LaunchOverhead int            `key:"launch_overhead" default:"2000" min:"0" max:"1000000000" unit:"cycles" doc:"What the host costs for each kernel launch; counted in cycles, and apart in launch.overhead_cycles. 2000 is about 2 µs."`
 }
 

@@ -23,7 +23,7 @@ compare:
   workload.features.aware: [false, true, false, true]
   workload.features.change_driven: [false, false, true, true]
 sweep:
-  workload.algorithm: [lp, als, bp, mmr, mml]
+  workload.algorithm: [lp, als, bp, mmr, mml, aggregate]
 `
 	var cycles [2][]uint64
 	var registered uint64
@@ -44,7 +44,7 @@ sweep:
 			cycles[i] = append(cycles[i], o.Cycles)
 		}
 	}
-	require.Len(t, cycles[0], 20)
+	require.Len(t, cycles[0], 24)
 	require.NotZero(t, registered) // strict scans the degrees of active vertices
 	for key, says := range map[string]string{
 		"workload.direction=pull": "pushes along the edges", "workload.order=near-far": "near-far", "workload.tolerance=1": "features.epsilon", "workload.fusion=loop": "loop",

@@ -128,7 +128,7 @@ type Problem struct {
 }
 
 // algorithms are all of them, one file each.
-var algorithms = []*Algorithm{labels, factors, beliefs, ranking, modes}
+var algorithms = []*Algorithm{labels, factors, beliefs, ranking, modes, aggregate}
 
 // Algorithms lists them.
 func Algorithms() []*Algorithm { return algorithms }

@@ -50,7 +50,7 @@ func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 // run is refused for a reason, or every super-step of it is right.
 func TestRandomRuns(t *testing.T) {
 	ran, refused := map[string]int{}, 0
-	for seed := range uint64(300) {
+	for seed := range uint64(340) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		w := workload()
 		w.Algorithm = configs.Algorithm(pick(r, feature.Algorithms()).Name)
@@ -133,13 +133,14 @@ func TestChoicesAgree(t *testing.T) {
 				res, err := featured.Run(context.Background(), untimed(t, emu.Config{Cores: 2, Warps: 4, Threads: 8}, &w), g, &w)
 				require.NoError(t, err, featured.Name(&w))
 				require.True(t, res.Converged || a.Steps > 0)
-				require.Greater(t, res.Steps, 3)
+				require.True(t, res.Steps > 3 || res.Steps == a.Steps)
 				all = append(all, res)
 			}
 		}
 		for _, res := range all[1:] {
 			require.InDelta(t, all[0].Steps, res.Steps, 1, a.Name)
-			require.Equal(t, all[0].Active[:2], res.Active[:2], a.Name)
+			first := min(2, len(res.Active))
+			require.Equal(t, all[0].Active[:first], res.Active[:first], a.Name)
 		}
 	}
 }

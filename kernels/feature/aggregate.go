@@ -1,0 +1,27 @@
+package feature
+
+import "heddle/kernels/ir"
+
+// aggregate is a graph convolution's product, what spmm of package algorithm computes with a lane or a warp for a row:
+// here by groups, under schedules that spmm has not.
+var aggregate = &Algorithm{
+	Name:       "aggregate",
+	Doc:        "a graph convolution's product, as spmm: the sum of the in-neighbours' features by weight, once",
+	Properties: []Property{{Name: "sum", Words: whole, Sum: true}},
+	First:      uniform,
+	Steps:      1,
+	Edges: []EdgeFunc{{Name: "gather", Into: "sum", Emit: func(g *Group, e *Edge) {
+		g.Each(func(i Index) { g.AddTo("sum", e.Dst, i, g.Mul(e.Weight, e.Sent(i))) })
+	}}},
+	Vertices: []VertexFunc{{Name: "take", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
+		return g.Let(func(i Index) ir.Value { return g.Load("sum", v, i) })
+	}}},
+	Check: Reference{
+		Terms: scaled,
+		Next: func(_ *Problem, v int, of func(string, int) float64, _, got, off, bound []float64) {
+			for f := range off {
+				off[f], bound[f] = got[f]-of("sum", v*len(got)+f), 0
+			}
+		},
+	},
+}
