@@ -15,7 +15,8 @@ import (
 // that what edges read nobody writes meanwhile.
 var beliefs = &Algorithm{
 	Name: "bp",
-	Doc:  "belief propagation: a vertex's beliefs in k states are its prior ones times its in-neighbours' messages, which a matrix of each edge makes of their beliefs and of the message that came the other way",
+	Doc: "belief propagation: a vertex's beliefs in k states are its prior ones times its in-neighbours' messages, which a matrix of " +
+		"each edge makes of their beliefs and of the message that came the other way",
 	Properties: []Property{
 		{Name: "sum", Words: whole, Sum: true}, {Name: "prior", Words: whole, Data: priors},
 		{Name: slotArray, Words: single},
@@ -119,7 +120,8 @@ func sendMessage(g *Group, e *Edge) {
 // bothWays refuses graphs in which an edge has no reverse edge.
 func bothWays(g *graph.Graph) (key, why string) {
 	if _, lone := reverseEdges(g); lone >= 0 {
-		return "graph.clean.symmetrise", fmt.Sprintf(" = false: edge %d has no reverse edge, and belief propagation sends messages both ways: expected true, or a symmetric graph", lone)
+		return "graph.clean.symmetrise", fmt.Sprintf(" = false: edge %d has no reverse edge, and belief propagation sends messages both "+
+			"ways: expected true, or a symmetric graph", lone)
 	}
 	return "", ""
 }

@@ -159,7 +159,8 @@ func (c *Checker) late() error {
 		check.Late(c.problem, e, s, plus, minus)
 		for f := range off {
 			if !(math.Abs(off[f]) <= bound[f]) {
-				wrong = fmt.Errorf("feature %d of edge %d, from %d to %d, is off by %v: expected at most %v, of roundings", f, e.ID, e.Src, e.Dst, off[f], bound[f])
+				wrong = fmt.Errorf("feature %d of edge %d, from %d to %d, is off by %v: expected at most %v, of roundings",
+					f, e.ID, e.Src, e.Dst, off[f], bound[f])
 			}
 			sums.want[e.Dst*k+f] += plus[f] - minus[f]
 			sums.mag[e.Dst*k+f] += math.Abs(plus[f]) + math.Abs(minus[f])
@@ -191,7 +192,8 @@ func (s *sum) check(name string, words []uint32) error {
 		n := float64(s.adds[at/s.words] + roundings)
 		bound := n * unit / (1 - n*unit) * s.mag[at]
 		if got := float64(math.Float32frombits(w)); !(math.Abs(got-s.want[at]) <= bound) {
-			return fmt.Errorf("%s of vertex %d, word %d: the edges have added up to %v: expected %v, with at most %v of roundings", name, at/s.words, at%s.words, got, s.want[at], bound)
+			return fmt.Errorf("%s of vertex %d, word %d: the edges have added up to %v: expected %v, with at most %v of roundings",
+				name, at/s.words, at%s.words, got, s.want[at], bound)
 		}
 	}
 	return nil
@@ -294,7 +296,8 @@ func (c *Checker) Updated(sums map[string][]uint32) error {
 			at := v*k + f
 			got := math.Float32frombits(c.now[at])
 			if x := float64(got); math.IsNaN(x) || math.IsInf(x, 0) {
-				return fmt.Errorf("feature %d of vertex %d is %v: a number was too large for f32, or a system singular: expected a greater workload.features.lambda, or smaller weights", f, v, got)
+				return fmt.Errorf("feature %d of vertex %d is %v: a number was too large for f32, or a system singular: "+
+					"expected a greater workload.features.lambda, or smaller weights", f, v, got)
 			}
 			if !(math.Abs(off[f]) <= bound[f]) {
 				return fmt.Errorf("feature %d of vertex %d, %v, is off by %v: expected at most %v, of roundings", f, v, got, off[f], bound[f])
@@ -304,7 +307,8 @@ func (c *Checker) Updated(sums map[string][]uint32) error {
 				old = sent[at]
 			}
 			if c.Plan.Changes && c.before[at] != old {
-				return fmt.Errorf("feature %d of vertex %d: %v is kept as what it has sent: expected %v", f, v, math.Float32frombits(c.before[at]), math.Float32frombits(old))
+				return fmt.Errorf("feature %d of vertex %d: %v is kept as what it has sent: expected %v",
+					f, v, math.Float32frombits(c.before[at]), math.Float32frombits(old))
 			}
 			diff := got - math.Float32frombits(old)
 			updated = updated || float32(math.Abs(float64(diff))) > p.Epsilon

@@ -112,7 +112,8 @@ func edgeShares(p *Problem) []float32 {
 func noNegative(g *graph.Graph) (key, why string) {
 	for e := range g.Edges() {
 		if w := weight(g, e); w < 0 || math.IsNaN(w) || math.IsInf(w, 0) {
-			return "graph.weights", fmt.Sprintf(": that of edge %d is %v, and what vertices hold is a mean by weight: expected weights of 0 and more", e, w)
+			return "graph.weights", fmt.Sprintf(": that of edge %d is %v, and what vertices hold is a mean by weight: "+
+				"expected weights of 0 and more", e, w)
 		}
 	}
 	return "", ""

@@ -61,6 +61,11 @@ func Name(w *configs.Workload) string {
 	return name
 }
 
+// refuse says what does not go together with a key.
+func refuse(key, format string, args ...any) error {
+	return &compose.KeyError{Key: key, Msg: fmt.Sprintf(format, args...)}
+}
+
 // Check refuses a workload that does not go together.
 func Check(w *configs.Workload, shape host.Shape) error {
 	for _, c := range []struct {
@@ -74,14 +79,15 @@ func Check(w *configs.Workload, shape host.Shape) error {
 		{"dedup", w.Dedup, []configs.Choice{configs.Auto, "none"}},
 	} {
 		if !slices.Contains(c.expected, c.value) {
-			return &compose.KeyError{Key: "workload." + c.key, Msg: fmt.Sprintf(" = %s: %s pushes along the edges of vertices in a bit-vector of its own: expected %s", c.value, w.Algorithm, c.expected[len(c.expected)-1])}
+			return refuse("workload."+c.key, " = %s: %s pushes along the edges of vertices in a bit-vector of its own: expected %s",
+				c.value, w.Algorithm, c.expected[len(c.expected)-1])
 		}
 	}
 	if w.Tolerance != 0 {
-		return &compose.KeyError{Key: "workload.tolerance", Msg: fmt.Sprintf(" = %g: %s ends by workload.features.epsilon: expected 0, the default", w.Tolerance, w.Algorithm)}
+		return refuse("workload.tolerance", " = %g: %s ends by workload.features.epsilon: expected 0, the default", w.Tolerance, w.Algorithm)
 	}
 	if w.Features.Unsent != "lost" && !w.Features.Changes {
-		return &compose.KeyError{Key: "workload.features.unsent", Msg: fmt.Sprintf(" = %s: everything is sent without change_driven: expected lost, the default", w.Features.Unsent)}
+		return refuse("workload.features.unsent", " = %s: everything is sent without change_driven: expected lost, the default", w.Features.Unsent)
 	}
 	r, err := plan(w, shape, nil)
 	if err != nil {
@@ -94,8 +100,9 @@ func Check(w *configs.Workload, shape host.Shape) error {
 		}
 	}
 	if need := 4 * vertices; need > shape.ScratchpadBytes {
-		return &compose.KeyError{Key: "workload.features.folding", Msg: fmt.Sprintf(
-			" = scratchpad: what functions leave for each other takes %d bytes of a core's scratchpad, and there are %d (machine.core.scratchpad_bytes): expected registers or none, features.aware true, or fewer features or warps_per_core", need, shape.ScratchpadBytes)}
+		return refuse("workload.features.folding", " = scratchpad: what functions leave for each other takes %d bytes of a core's scratchpad, "+
+			"and there are %d (machine.core.scratchpad_bytes): expected registers or none, features.aware true, "+
+			"or fewer features or warps_per_core", need, shape.ScratchpadBytes)
 	}
 	return nil
 }
@@ -181,9 +188,10 @@ func (r *run) accepts(w *configs.Workload, g *graph.Graph) error {
 			switch l := o.Plan.Layout.Name; {
 			case !x.Edges:
 			case l != "csr" && l != "coo":
-				return &compose.KeyError{Key: "workload.layout", Msg: fmt.Sprintf(" = %s: edges of %s have features, by their numbers in csr: expected csr, coo or auto", l, r.Name)}
+				return refuse("workload.layout", " = %s: edges of %s have features, by their numbers in csr: expected csr, coo or auto", l, r.Name)
 			case o.Plan.Schedule.Reads:
-				return &compose.KeyError{Key: "workload.schedule", Msg: fmt.Sprintf(" = %s: edges of %s have features, by their numbers, and the graph unit hands out none: expected another schedule", w.Schedule, r.Name)}
+				return refuse("workload.schedule", " = %s: edges of %s have features, by their numbers, and the graph unit hands out none: "+
+					"expected another schedule", w.Schedule, r.Name)
 			}
 		}
 	}
@@ -216,7 +224,8 @@ func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err erro
 			of = m
 		}
 		if uint64(words)*uint64(of) > math.MaxUint32/4 {
-			return &compose.KeyError{Key: "workload.features.count", Msg: fmt.Sprintf(" = %d: property %s of %d vertices or edges takes more than the 4 GiB of the machine's addresses: expected fewer features, or a smaller graph", r.K, x.Name, of)}
+			return refuse("workload.features.count", " = %d: property %s of %d vertices or edges takes more than the 4 GiB of the machine's "+
+				"addresses: expected fewer features, or a smaller graph", r.K, x.Name, of)
 		}
 		add(x.Name, words*of, r.problem.Words(&x))
 	}
@@ -315,7 +324,8 @@ func (r *run) do(ctx context.Context, w *configs.Workload) (res Result, err erro
 		res.Converged = changed == 0
 	}
 	if !res.Converged && most == mostSteps && w.Iterations == 0 {
-		return res, fmt.Errorf("after %d super-steps a feature still changes by more than workload.features.epsilon, %g: expected a greater one, or workload.max_iterations", res.Steps, w.Features.Epsilon)
+		return res, fmt.Errorf("after %d super-steps a feature still changes by more than workload.features.epsilon, %g: "+
+			"expected a greater one, or workload.max_iterations", res.Steps, w.Features.Epsilon)
 	}
 	return res, c.Ended()
 }
