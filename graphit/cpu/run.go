@@ -63,8 +63,8 @@ func Build(f *graphit.File, s *graphit.Schedule) (*graphir.Program, error) {
 		p.Notes = append(p.Notes, graphir.Note{Pos: at, Text: fmt.Sprintf(format, args...)})
 	}
 	p.Visit(func(s graphir.Stmt) {
-		if loop, ok := s.(*graphir.While); ok && loop.NeedsFusion {
-			note(loop.Fused, "configKernelFusion: %s is a loop of the program, which has no launches", loop.Path)
+		if path, loop := graphir.FusionOf(s); loop != nil && loop.NeedsFusion {
+			note(loop.Fused, "configKernelFusion: %s is a loop of the program, which has no launches", path)
 		}
 	})
 	for _, op := range p.Edges {

@@ -49,6 +49,14 @@ type Backend interface {
 	Seconds() float64
 }
 
+// Looper is a backend that may run a loop as a whole, for which the host goes along.
+type Looper interface {
+	// BeginLoop comes before a loop's first round, if it has any; rounds is how many there are of those that are counted.
+	BeginLoop(ctx context.Context, loop graphir.Stmt, rounds int64) error
+	// EndLoop comes behind its last round, if there was a first.
+	EndLoop(ctx context.Context, loop graphir.Stmt) error
+}
+
 // Options are what a program is given besides its graph.
 type Options struct {
 	Args   []string // argv: the program's name, the graph's, and what follows
@@ -91,6 +99,9 @@ func NewHost(p *graphir.Program, g *graph.Graph, opt Options) *Host {
 
 // Scalar is a number of the host's, as operators' functions see it now.
 func (h *Host) Scalar(v *graphit.Var) Value { return *h.scalar(v) }
+
+// SetOf is the set that a variable holds; nil: none.
+func (h *Host) SetOf(v *graphit.Var) *Set { return h.sets[v] }
 
 // QueueOf is the queue that a variable holds; nil: none.
 func (h *Host) QueueOf(v *graphit.Var) *Queue { return h.queues[v] }
@@ -206,19 +217,22 @@ func (h *Host) statement(s graphir.Stmt) {
 			h.block(s.Else)
 		}
 	case *graphir.While:
+		rounds := h.looping(s)
 		for !h.leave && h.truth(s.Cond) {
 			h.must(h.ctx.Err())
+			rounds.next(0)
 			h.block(s.Body)
 		}
-		h.leave = false
+		rounds.end()
 	case *graphir.For:
 		from, to := h.value(s.From), h.as(s.To, s.Var.Type)
-		at := h.scalar(s.Var)
+		at, rounds := h.scalar(s.Var), h.looping(s)
 		for i := from.I; i < to.I && !h.leave; i++ {
 			*at = Int(i)
+			rounds.next(to.I - from.I)
 			h.block(s.Body)
 		}
-		h.leave = false
+		rounds.end()
 	case *graphir.EdgeSetIterator:
 		if h.steps++; h.opt.MaxSteps > 0 && h.steps > h.opt.MaxSteps {
 			fail(s.Pos, "more than %d operators over edges have run: the program does not end, or it takes a higher limit", h.opt.MaxSteps)
@@ -230,6 +244,35 @@ func (h *Host) statement(s graphir.Stmt) {
 		out, err := h.back.Vertices(h.ctx, s, h.input(s.Input))
 		h.must(err)
 		h.keep(s.To, s.Declares, out)
+	}
+}
+
+// looping tells the backend of a loop's rounds.
+type looping struct {
+	*Host
+	loop  graphir.Stmt
+	tells Looper // nil: it does not ask
+	begun bool
+}
+
+func (h *Host) looping(s graphir.Stmt) *looping {
+	l := &looping{Host: h, loop: s}
+	l.tells, _ = h.back.(Looper)
+	return l
+}
+
+// next comes before a round.
+func (l *looping) next(rounds int64) {
+	if l.tells != nil && !l.begun {
+		l.must(l.tells.BeginLoop(l.ctx, l.loop, rounds))
+	}
+	l.begun = true
+}
+
+func (l *looping) end() {
+	l.leave = false
+	if l.tells != nil && l.begun {
+		l.must(l.tells.EndLoop(l.ctx, l.loop))
 	}
 }
 

@@ -160,7 +160,7 @@ func (b *builder) statement(s graphit.Stmt, path string) Stmt {
 	case *graphit.While:
 		return &While{At: at, Cond: s.Cond, Body: b.block(s.Body, inner)}
 	case *graphit.For:
-		return &For{at, s.Var, s.From, s.To, b.block(s.Body, inner)}
+		return &For{At: at, Var: s.Var, From: s.From, To: s.To, Body: b.block(s.Body, inner)}
 	case *graphit.VarStmt:
 		return b.variable(at, s)
 	case *graphit.Assign:

@@ -59,10 +59,7 @@ type (
 		At
 		Cond graphit.Expr
 		Body []Stmt
-		// NeedsFusion has the loop be the device's (UGF, §5.2.1).
-		NeedsFusion bool
-		// Fused is where the schedule says so.
-		Fused graphit.Pos
+		Fusion
 		// Ordered is there if the loop is over a queue's buckets, which may be fused on a CPU.
 		Ordered *Ordered
 	}
@@ -72,8 +69,28 @@ type (
 		Var      *graphit.Var
 		From, To graphit.Expr
 		Body     []Stmt
+		Fusion
 	}
 )
+
+// Fusion is what a schedule says of a loop.
+type Fusion struct {
+	// NeedsFusion has the loop be the device's (UGF, §5.2.1).
+	NeedsFusion bool
+	// Fused is where the schedule says so.
+	Fused graphit.Pos
+}
+
+// FusionOf is what a schedule says of a statement that is a loop, and its path; nil: it is none.
+func FusionOf(s Stmt) (path string, f *Fusion) {
+	switch s := s.(type) {
+	case *While:
+		return s.Path, &s.Fusion
+	case *For:
+		return s.Path, &s.Fusion
+	}
+	return "", nil
+}
 
 // Representation is how a set of vertices lies in memory.
 type Representation uint8

@@ -40,7 +40,7 @@ func (op *EdgeSetIterator) eachBucket() bool {
 // buckets recognises while (q.finished() == false) { var f = q.dequeue_ready_set();
 // edges.from(f).applyUpdatePriority(…); delete f; }.
 func (p *Program) buckets(loop *While) *Ordered {
-	o := &Ordered{Queue: finishes(loop.Cond)}
+	o := &Ordered{Queue: Finishes(loop.Cond)}
 	if o.Queue == nil || len(loop.Body) < 2 || len(loop.Body) > 3 {
 		return nil
 	}
@@ -65,8 +65,8 @@ func (p *Program) buckets(loop *While) *Ordered {
 	return o
 }
 
-// finishes is the queue of which a loop's condition asks whether it has not finished; nil: it asks something else.
-func finishes(x graphit.Expr) *graphit.Var {
+// Finishes is the queue of which a loop's condition asks whether it has not finished; nil: it asks something else.
+func Finishes(x graphit.Expr) *graphit.Var {
 	m, ok := x, false
 	switch x := x.(type) {
 	case *graphit.Unary:

@@ -86,22 +86,22 @@ func schedules(b *builder, s *graphit.Schedule) {
 }
 
 // labelled finds the operator over edges, or the loop, that has a label.
-func (b *builder) labelled(s *graphit.Schedule, label string, at graphit.Pos) (*EdgeSetIterator, *While) {
+func (b *builder) labelled(s *graphit.Schedule, label string, at graphit.Pos) (*EdgeSetIterator, *Fusion) {
 	i := slices.IndexFunc(b.p.Edges, func(op *EdgeSetIterator) bool { return op.Path == label })
 	if i >= 0 {
 		return b.p.Edges[i], nil
 	}
 	var known []string
-	var found *While
+	var found *Fusion
 	b.p.Visit(func(x Stmt) {
-		switch x := x.(type) {
-		case *While:
-			known = append(known, x.Path)
-			if x.Path == label && label != "" {
-				found = x
+		if path, loop := FusionOf(x); loop != nil {
+			known = append(known, path)
+			if path == label && label != "" {
+				found = loop
 			}
-		case *EdgeSetIterator:
-			known = append(known, x.Path)
+		}
+		if op, ok := x.(*EdgeSetIterator); ok {
+			known = append(known, op.Path)
 		}
 	})
 	if found != nil {

@@ -134,22 +134,11 @@ func (w *writer) block(list []Stmt, depth int) {
 			}
 			w.line(depth, "}")
 		case *While:
-			var list []string
-			if s.NeedsFusion {
-				list = append(list, "needs_fusion=true")
-			}
-			if s.Ordered != nil {
-				list = append(list, "is_ordered=true", "bucket_fusion=true")
-			}
-			meta := ""
-			if len(list) > 0 {
-				meta = "<" + strings.Join(list, ", ") + ">"
-			}
-			w.line(depth, "%sWhile%s(%s) {", labelText(s.Path), meta, graphit.Source(s.Cond))
+			w.line(depth, "%sWhile%s(%s) {", labelText(s.Path), s.meta(s.Ordered), graphit.Source(s.Cond))
 			w.block(s.Body, depth+1)
 			w.line(depth, "}")
 		case *For:
-			w.line(depth, "For (%s, %s, %s) {", s.Var.Name, graphit.Source(s.From), graphit.Source(s.To))
+			w.line(depth, "%sFor%s (%s, %s, %s) {", labelText(s.Path), s.meta(nil), s.Var.Name, graphit.Source(s.From), graphit.Source(s.To))
 			w.block(s.Body, depth+1)
 			w.line(depth, "}")
 		case *EdgeSetIterator:
@@ -159,6 +148,21 @@ func (w *writer) block(list []Stmt, depth int) {
 				orAll(s.Input), s.Apply.Name, toText(s.To, s.Declares))
 		}
 	}
+}
+
+// meta is what is known of a loop.
+func (f *Fusion) meta(o *Ordered) string {
+	var list []string
+	if f.NeedsFusion {
+		list = append(list, "needs_fusion=true")
+	}
+	if o != nil {
+		list = append(list, "is_ordered=true", "bucket_fusion=true")
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "<" + strings.Join(list, ", ") + ">"
 }
 
 func (op *VertexSetIterator) instruction() string {

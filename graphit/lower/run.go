@@ -28,6 +28,7 @@ type Options struct {
 
 	rehearse bool                              // nothing is launched: Rehearse
 	mutate   func(op *graphir.EdgeSetIterator) // of tests: changes what the passes have found out
+	rounds   func(counted int64) int64         // of tests: changes how many rounds of a fused loop the device counts
 }
 
 // Result is what a run came to.
@@ -86,17 +87,13 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 		return r, err
 	}
 	r.Program = p
-	p.Visit(func(s graphir.Stmt) {
-		if loop, ok := s.(*graphir.While); ok && loop.NeedsFusion {
-			p.Notes = append(p.Notes, graphir.Note{Pos: loop.Fused, Text: "configKernelFusion: " + loop.Path + " is the host's loop, and every operator a launch of its own: the loops of programs are not fused"})
-		}
-	})
 	if err := accepts(p, g); err != nil {
 		return r, err
 	}
 	h, b := newBackend(d, g, p, o)
 	err = h.Run(ctx, b)
 	if s := b.session; s != nil {
+		s.Close()
 		r.Launched, r.Steps, r.Times, r.Layout = s.Launched, s.Steps, s.Times, s.Layout()
 		for _, v := range p.Vectors {
 			r.Vectors = append(r.Vectors, Vector{v, s.Array(vectorName(v))})
@@ -188,6 +185,9 @@ type backend struct {
 	vertices map[*graphir.VertexSetIterator]*compose.VertexOperator
 	takes    map[*graphit.Var]*compose.VertexOperator // of a queue: who is in the current bucket
 	finds    map[*graphit.Var]*compose.VertexOperator // of a queue: the least priority
+	queues   map[*graphit.Var]*graphit.Var            // the vectors of queues' priorities
+	loops    map[graphir.Stmt]*fusedLoop
+	looping  bool // the device is in one of them
 
 	// frontiers are sets as the session has them, so that it knows those that are still on the device.
 	frontiers map[*eval.Set]*compose.Frontier
@@ -263,7 +263,8 @@ func (b *backend) open() (err error) {
 		return nil
 	}
 	defer catch(b.program.File.Name, &err)
-	l := &lowering{b.program, b.host, b.graph.WeightKind(), b.options.Workload, queueVectors(b.program)}
+	b.queues = queueVectors(b.program)
+	l := &lowering{b.program, b.host, b.graph.WeightKind(), b.options.Workload, b.queues}
 	b.edges, b.vertices = map[*graphir.EdgeSetIterator][]*compose.EdgeOperator{}, map[*graphir.VertexSetIterator]*compose.VertexOperator{}
 	b.takes, b.finds = map[*graphit.Var]*compose.VertexOperator{}, map[*graphit.Var]*compose.VertexOperator{}
 	var edges []*compose.EdgeOperator
@@ -320,7 +321,7 @@ func (b *backend) open() (err error) {
 		arrays = append(arrays, graph.Array{Name: least, Data: []uint32{0, 0}})
 	}
 	b.session, err = compose.NewSession(b.device, b.graph, b.options.Workload, compose.Parts{
-		Arrays: arrays, Edges: edges, Vertices: vertices, Words: b.words, Transposed: func(o *compose.EdgeOperator) bool { return transposed[o] },
+		Arrays: arrays, Edges: edges, Vertices: vertices, Loops: b.fuseLoops(), Words: b.words, Transposed: func(o *compose.EdgeOperator) bool { return transposed[o] },
 	})
 	return err
 }
@@ -418,6 +419,9 @@ func (b *backend) Vertices(ctx context.Context, op *graphir.VertexSetIterator, i
 		kept[v] = true
 	}
 	b.kept = append(b.kept, kept)
+	if b.looping {
+		return b.made(out), nil
+	}
 	return &eval.Set{Vertices: out.Vertices}, nil
 }
 
@@ -473,6 +477,9 @@ func (b *backend) take(ctx context.Context, q *eval.Queue) (*eval.Set, error) {
 				return nil, err
 			}
 			if len(out.Vertices) > 0 {
+				if b.looping {
+					return b.made(out), nil
+				}
 				return &eval.Set{Vertices: out.Vertices}, nil
 			}
 		}

@@ -22,7 +22,7 @@ func CheckWorkload(w *configs.Workload) error {
 	}
 	switch {
 	case w.Fusion == compose.LoopFusion:
-		return refuse("fusion", " = loop: the loops of %s are the host's: expected none", w.Program)
+		return refuse("fusion", " = loop: it is for heddle's own algorithms: expected none, and configKernelFusion(ENABLED) of a loop of %s", w.Program)
 	case w.Recipe != compose.NoRecipe:
 		return refuse("recipe", " = %s: it is for algorithms of heddle's own: expected none", w.Recipe)
 	case w.Order != "none":

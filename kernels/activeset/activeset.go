@@ -44,6 +44,7 @@ type Choice struct {
 	// OfUnit says that graph units hold the set, and only they walk it.
 	OfUnit bool
 	set    func(k *emit.Kernel, d *Dedup) Set
+	filled func(k *emit.Kernel) Set // nil: it cannot be walked before the next super-step
 	state  func(vertices, edges int, d *Dedup) State
 }
 
@@ -73,6 +74,15 @@ func (c *Choice) Room(vertices, edges int, d *Dedup) int {
 
 // In returns the set in a kernel.
 func (c *Choice) In(k *emit.Kernel, d *Dedup) Set { return c.set(k, d) }
+
+// Filled is the set of the next super-step in a kernel that comes when all of it has been added: it is walked and asked
+// for as the active one is otherwise, and only that. nil: it cannot be.
+func (c *Choice) Filled(k *emit.Kernel) Set {
+	if c.filled == nil {
+		return nil
+	}
+	return c.filled(k)
+}
 
 // New returns the host's side of a set.
 func (c *Choice) New(vertices, edges int, d *Dedup) State { return c.state(vertices, edges, d) }

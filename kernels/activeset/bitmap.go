@@ -12,7 +12,8 @@ var bitmap = &Choice{
 	Name:    "bitmap",
 	Doc:     "a bit a vertex, set by an atomic",
 	Members: true,
-	set:     func(k *emit.Kernel, _ *Dedup) Set { return bitmapSet{mapSet{k, bitWords}} },
+	set:     func(k *emit.Kernel, _ *Dedup) Set { return bitmapSet{mapSet{k, bitWords, activeMap}} },
+	filled:  func(k *emit.Kernel) Set { return bitmapSet{mapSet{k, bitWords, nextMap}} },
 	state: func(vertices, _ int, _ *Dedup) State {
 		return newMap(vertices, (vertices+31)/32, func(words []uint32, v uint32) { words[v/32] |= 1 << (v % 32) }, bitsOf)
 	},
@@ -22,12 +23,12 @@ type bitmapSet struct{ mapSet }
 
 func (s bitmapSet) Holds(v ir.Value) ir.Value {
 	word, bit := bitOf(s.Kernel, v)
-	return s.Ne(s.And(s.Load(ir.U32, s.Addr("active.map"), word), bit), s.U32(0))
+	return s.Ne(s.And(s.Load(ir.U32, s.Addr(s.walked), word), bit), s.U32(0))
 }
 
 func (s bitmapSet) Add(v ir.Value) {
 	word, bit := bitOf(s.Kernel, v)
-	s.AtomicOr(s.Addr("next.map"), word, bit)
+	s.AtomicOr(s.Addr(nextMap), word, bit)
 	s.something()
 }
 

@@ -10,7 +10,8 @@ var bytemap = &Choice{
 	Name:    "bytemap",
 	Doc:     "a byte a vertex, set by a store",
 	Members: true,
-	set:     func(k *emit.Kernel, _ *Dedup) Set { return bytemapSet{mapSet{k, byteWords}} },
+	set:     func(k *emit.Kernel, _ *Dedup) Set { return bytemapSet{mapSet{k, byteWords, activeMap}} },
+	filled:  func(k *emit.Kernel) Set { return bytemapSet{mapSet{k, byteWords, nextMap}} },
 	state: func(vertices, _ int, _ *Dedup) State {
 		return newMap(vertices, (vertices+3)/4, func(words []uint32, v uint32) { words[v/4] |= 1 << (v % 4 * 8) }, bytesOf)
 	},
@@ -19,11 +20,11 @@ var bytemap = &Choice{
 type bytemapSet struct{ mapSet }
 
 func (s bytemapSet) Holds(v ir.Value) ir.Value {
-	return s.Ne(s.LoadByte(s.Addr("active.map"), v), s.U32(0))
+	return s.Ne(s.LoadByte(s.Addr(s.walked), v), s.U32(0))
 }
 
 func (s bytemapSet) Add(v ir.Value) {
-	s.StoreByte(s.Addr("next.map"), v, s.U32(1))
+	s.StoreByte(s.Addr(nextMap), v, s.U32(1))
 	s.something()
 }
 

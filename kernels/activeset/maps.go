@@ -8,8 +8,12 @@ import (
 // mapSet is the common part of maps, which have an entry for every vertex.
 type mapSet struct {
 	*emit.Kernel
-	words func(k *emit.Kernel, vertices ir.Value) ir.Value
+	words  func(k *emit.Kernel, vertices ir.Value) ir.Value
+	walked string // the role of the map that is walked and asked for
 }
+
+// Roles of maps.
+const activeMap, nextMap = "active.map", "next.map"
 
 func (s mapSet) Places() ir.Value               { return s.Count("vertices") }
 func (s mapSet) Vertex(place ir.Value) ir.Value { return place }
@@ -30,7 +34,7 @@ type mapState struct {
 
 func newMap(vertices, words int, put func([]uint32, uint32), list func([]uint32, int) []uint32) State {
 	return &mapState{
-		maps:     rotating("map", words, "active.map", "spare.map", "next.map"),
+		maps:     rotating("map", words, activeMap, "spare.map", nextMap),
 		some:     &Array{Name: "map.some", Words: 1, Roles: []string{"next.some"}},
 		vertices: vertices, put: put, list: list,
 	}
@@ -44,7 +48,7 @@ func (s *mapState) Start(m Memory, active []uint32) error {
 	for _, v := range active {
 		s.put(words, v)
 	}
-	m.WriteWords(with(s.maps, "active.map", s.step).Addr, words)
+	m.WriteWords(with(s.maps, activeMap, s.step).Addr, words)
 	return nil
 }
 
@@ -55,6 +59,6 @@ func (s *mapState) Next(m Memory) (uint32, error) {
 
 func (s *mapState) Active(m Memory) []uint32 {
 	words := make([]uint32, s.maps[0].Words)
-	m.ReadWords(with(s.maps, "active.map", s.step).Addr, words)
+	m.ReadWords(with(s.maps, activeMap, s.step).Addr, words)
 	return s.list(words, s.vertices)
 }

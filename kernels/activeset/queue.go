@@ -7,11 +7,12 @@ import (
 
 // queue lists the active vertices.
 var queue = &Choice{
-	Name:  "queue",
-	Doc:   "a list of active vertices, filled by atomic additions to its size",
-	Lists: true,
-	set:   func(k *emit.Kernel, d *Dedup) Set { return queueSet{k, d} },
-	state: newQueue,
+	Name:   "queue",
+	Doc:    "a list of active vertices, filled by atomic additions to its size",
+	Lists:  true,
+	set:    func(k *emit.Kernel, d *Dedup) Set { return queueSet{k, d} },
+	filled: func(k *emit.Kernel) Set { return filledQueue{queueSet{k, nil}} },
+	state:  newQueue,
 }
 
 type queueSet struct {
@@ -31,6 +32,14 @@ func (s queueSet) Add(v ir.Value) {
 		place := s.AtomicAdd(s.Addr("next.size"), s.U32(0), s.U32(1))
 		s.Store(s.Addr("next.queue"), place, v)
 	})
+}
+
+// filledQueue is the one that has been filled.
+type filledQueue struct{ queueSet }
+
+func (s filledQueue) Places() ir.Value { return s.Load(ir.U32, s.Addr("next.size"), s.U32(0)) }
+func (s filledQueue) Vertex(place ir.Value) ir.Value {
+	return s.Load(ir.U32, s.Addr("next.queue"), place)
 }
 
 // queueState is the host's side.

@@ -10,6 +10,7 @@ import (
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/emu"
+	"heddle/kernels/codegen"
 	"heddle/kernels/direction"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
@@ -21,7 +22,12 @@ import (
 type driver struct {
 	*run
 	shape    host.Shape
-	compiled *Compiled
+	base     uint32 // where it lies; the kernels follow
+	bytes    int    // how many it may have
+	members  []member
+	programs map[*ir.Kernel]*codegen.Compiled
+	loop     *FusedLoop        // of a program that it is of; nil: it is of all super-steps
+	placed   map[string]uint32 // its arrays that have their places already
 	text     strings.Builder
 
 	calls   []*call
@@ -38,9 +44,15 @@ type driver struct {
 	verdict   verdict
 }
 
+// member is a kernel that the driver runs, in the order of their jumps.
+type member struct {
+	run    *run // whose arrays and numbers it is handed
+	kernel *ir.Kernel
+}
+
 // call is a place where the driver runs a kernel.
 type call struct {
-	kernel *ir.Kernel
+	member
 	number int // of the launch, of a schedule that has several for a gather
 	index  int // of the kernel
 	at     uint32
@@ -77,6 +89,7 @@ const (
 	toSift
 	toBack
 	unfinished // the end: there were too many super-steps
+	toTake
 )
 
 // lay places what the driver needs. The active set of the first super-step has been made.
@@ -91,7 +104,7 @@ func (d *driver) lay() (err error) {
 		return err
 	}
 	control := make([]uint32, controlWords/4)
-	control[baseWord/4], control[stepWord/4] = d.blocks, 1
+	control[baseWord/4], control[stepWord/4] = d.blocks, uint32(r.turn+1)
 	if r.kernels.Back != nil {
 		if err := d.layEnds(control); err != nil {
 			return err
@@ -108,22 +121,42 @@ func (d *driver) lay() (err error) {
 
 // put places an array and writes it.
 func (d *driver) put(name string, words []uint32) (uint32, error) {
-	a, err := d.image.Place(name, words)
+	if at, placed := d.placed[name]; placed {
+		d.WriteWords(at, words)
+		return at, nil
+	}
+	own := name
+	if d.loop != nil {
+		own = d.loop.Name + " " + name
+	}
+	a, err := d.image.Place(own, words)
 	d.WriteWords(a.Addr, words)
+	if d.placed != nil {
+		d.placed[name] = a.Addr
+	}
 	d.Layout = append(d.Layout, graph.Region{Name: a.Name, Addr: a.Addr, Size: a.Bytes()})
 	return a.Addr, err
 }
 
+// runs are those whose kernels it runs.
+func (d *driver) runs() (list []*run) {
+	for _, m := range d.members {
+		if !slices.Contains(list, m.run) {
+			list = append(list, m.run)
+		}
+	}
+	return list
+}
+
 // listCalls lists where kernels are called.
 func (d *driver) listCalls() {
-	ks := &d.kernels
-	for i, k := range ks.All() {
+	for i, m := range d.members {
 		times := 1
-		if k == ks.Back || slices.Contains(ks.Gather[:], k) {
-			times = max(1, len(d.Plan.Schedule.Launches))
+		if ks := &m.run.kernels; m.kernel == ks.Back || slices.Contains(ks.Gather[:], m.kernel) {
+			times = max(1, len(m.run.Plan.Schedule.Launches))
 		}
 		for n := range times {
-			d.calls = append(d.calls, &call{kernel: k, number: n, index: i})
+			d.calls = append(d.calls, &call{member: m, number: n, index: i})
 		}
 	}
 }
@@ -151,20 +184,22 @@ func (d *driver) layBlocks() (err error) {
 	for _, c := range d.calls {
 		c.at = d.stride + 4
 		for i, p := range c.kernel.Params {
-			if slices.Contains(changing, p.Name) {
+			if slices.Contains(changing, p.Name) || d.loop.changes(p.Name) {
 				d.changes[p.Name] = append(d.changes[p.Name], c.at+uint32(4*i))
 			}
 		}
 		d.stride += uint32(4 * (1 + len(c.kernel.Params)))
 	}
 	var words []uint32
-	for r.turn = range d.phases {
+	first := r.turn
+	for ; r.turn < first+d.phases; r.turn++ {
 		for _, c := range d.calls {
-			r.number = uint32(c.number)
-			words = append(append(words, 0), r.block(c.kernel)...)
+			c.run.number = uint32(c.number)
+			words = append(append(words, 0), c.run.block(c.kernel)...)
+			c.run.number = 0
 		}
 	}
-	r.turn, r.number = 0, 0
+	r.turn = first
 	d.blocks, err = d.put("driver.arguments", words)
 	return err
 }
@@ -190,12 +225,27 @@ func (d *driver) line(format string, args ...any) { fmt.Fprintf(&d.text, format+
 
 // assemble writes the driver and assembles it.
 func (d *driver) assemble() (*isa.Program, error) {
-	ks := &d.kernels
 	d.line(".text\n.globl _start\n_start:\n j main")
-	for i := range ks.All() {
+	for i := range d.members {
 		d.line(" j returned%d", i)
 	}
 	d.enter()
+	if d.loop != nil {
+		d.round()
+	} else {
+		d.superSteps()
+	}
+	d.dispatch()
+	p, err := asm.Assemble("the driver of "+d.name(), []byte(d.text.String()), asm.Options{Base: d.base})
+	if err == nil {
+		d.writeSites(p)
+	}
+	return p, err
+}
+
+// superSteps are those of the algorithm, from its first kernel to its last.
+func (d *driver) superSteps() {
+	ks := &d.kernels
 	d.run1(ks.Init)
 	if d.beginsWithRound() {
 		d.lead("advanced")
@@ -210,12 +260,14 @@ func (d *driver) assemble() (*isa.Program, error) {
 	d.advance()
 	d.sifting()
 	d.goingBack()
-	d.dispatch()
-	p, err := asm.Assemble("the driver of "+d.Plan.Name(), []byte(d.text.String()), asm.Options{Base: emu.CodeBase})
-	if err == nil {
-		d.writeSites(p)
+}
+
+// name is what the driver is of.
+func (d *driver) name() string {
+	if d.loop != nil {
+		return d.loop.Name
 	}
-	return p, err
+	return d.Plan.Name()
 }
 
 // direction is that of all super-steps.
@@ -265,7 +317,7 @@ func (d *driver) run1(k *ir.Kernel) {
 	calls := d.callsOf(k)
 	for _, c := range calls {
 		d.line(" li t0, 0x%x\n lw t0, %d(t0)\n addi t0, t0, %d\n csrrw x0, mscratch, t0", d.control, baseWord, c.at)
-		d.line(" li t1, 0x%x\n jr t1", d.compiled.programs[k].Program.Entry)
+		d.line(" li t1, 0x%x\n jr t1", d.programs[k].Program.Entry)
 		if len(calls) == 1 {
 			d.line("returned%d:", c.index)
 		}
@@ -372,14 +424,20 @@ func (d *driver) goOn(next int) {
 // zeroArrays zeroes the schedule's arrays that are to be when a gather begins, and the number of rows that a layout
 // lists.
 func (d *driver) zeroArrays() {
-	if at, ok := d.places[rowsSize]; ok {
+	for _, r := range d.runs() {
+		d.zeroArraysOf(r)
+	}
+}
+
+func (d *driver) zeroArraysOf(r *run) {
+	if at, ok := r.places[rowsSize]; ok {
 		d.line(" li t0, 0x%x\n sw zero, 0(t0)", at)
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.places)) {
-		a, at := d.Plan.Schedule.Array(name), d.places[name]
+	for _, name := range slices.Sorted(maps.Keys(r.places)) {
+		a, at := r.Plan.Schedule.Array(name), r.places[name]
 		n := 0
 		if a != nil && a.Zero {
-			n = a.Words(d.room, d.shape.Cores*d.shape.Warps)
+			n = a.Words(r.room, d.shape.Cores*d.shape.Warps)
 		}
 		switch {
 		case n == 0:
@@ -401,15 +459,24 @@ func (d *driver) set(name, register string) {
 	}
 }
 
+// farthest is how far a store reaches.
+const farthest = 2047
+
 // setAlways writes a register to a parameter, in the blocks of all states.
 func (d *driver) setAlways(name, register string) {
 	if len(d.changes[name]) == 0 {
 		return
 	}
 	d.line(" li t6, 0x%x", d.blocks)
+	base := uint32(0)
 	for phase := range uint32(d.phases) {
 		for _, at := range d.changes[name] {
-			d.line(" sw %s, %d(t6)", register, phase*d.stride+at)
+			offset := phase*d.stride + at
+			if offset-base > farthest {
+				base = offset
+				d.line(" li t6, 0x%x", d.blocks+base)
+			}
+			d.line(" sw %s, %d(t6)", register, offset-base)
 		}
 	}
 }
@@ -430,12 +497,17 @@ func (d *driver) exchange() {
 		d.line(" li t0, 0x%x\n lw t0, 0(t0)\n beqz t0, 1f\n j over\n1:", d.places[stop])
 	}
 	d.settledEnds()
+	if d.counts() {
+		d.untilCounted()
+		return
+	}
 	d.line(" bnez s1, 1f\n j refill\n1:")
 	if d.kernels.Seed != nil {
 		d.line(" lw t0, %d(s0)\n sub t0, t0, s1\n sw t0, %d(s0)", leftWord, leftWord)
 	}
 	d.checkLimit()
 	d.goOn(toSuperStep)
+	d.line("refill:")
 	d.refill()
 	d.line("over:")
 	if d.kernels.Back != nil {
@@ -476,8 +548,9 @@ func (d *driver) checkLimit() {
 
 // refill looks for vertices to go on with, when none is active.
 func (d *driver) refill() {
-	d.line("refill:")
 	switch {
+	case d.loop != nil:
+		d.nextBucket()
 	case d.far != nil:
 		d.rise()
 	case d.kernels.Seed != nil:
@@ -563,11 +636,14 @@ func (d *driver) dispatch() {
 	d.line("decided:\n li t0, -1\n tmc t0\nadvanced:")
 	d.barrier(loopPart)
 	d.line(" li s0, 0x%x\n lw s1, %d(s0)\n bnez s1, 1f\n j superstep\n1:", d.control, nextWord)
-	if d.sifter() != nil {
+	if d.sifter() != nil || d.takes() {
 		d.line(" li t0, %d\n bne s1, t0, 1f\n j sift\n1:", toSift)
 	}
 	if d.kernels.Back != nil {
 		d.line(" li t0, %d\n bne s1, t0, 1f\n j back\n1:", toBack)
+	}
+	if d.takes() {
+		d.line(" li t0, %d\n bne s1, t0, 1f\n j take\n1:", toTake)
 	}
 	if d.exported {
 		d.check()

@@ -152,7 +152,8 @@ func (x *exporter) ShareWords(addr uint32, words []uint32) { x.WriteWords(addr, 
 
 // program puts driver, kernels and arrays together.
 func (x *exporter) program(values []uint32) (*isa.Program, error) {
-	d := driver{run: x.run, shape: x.shape, compiled: x.compiled, exported: true, limit: x.steps}
+	d := newDriver(x.run, x.compiled)
+	d.exported, d.limit = true, x.steps
 	if a := x.Plan.Algorithm; !a.Dense && !a.Cut { // it ends by itself
 		d.limit++
 	}

@@ -24,13 +24,27 @@ const driverBytes = 4 << 10
 
 // compileParts compiles kernels as parts of one program, in which a driver calls them.
 func compileParts(p *Plan, s host.Shape) (*Compiled, error) {
-	return compileWith(p, s, func(i int, before *codegen.Compiled) codegen.Options {
-		base := emu.CodeBase + uint32(driverBytes)
+	return compileWith(p, s, partOptions(emu.CodeBase, driverBytes, s))
+}
+
+// partOptions are those of kernels that a driver calls which lies before them.
+func partOptions(base uint32, bytes int, s host.Shape) func(i int, before *codegen.Compiled) codegen.Options {
+	return func(i int, before *codegen.Compiled) codegen.Options {
+		at := base + uint32(bytes)
 		if before != nil {
-			base = uint32(end(before.Program)+uint64(lineBytes)-1) &^ (lineBytes - 1)
+			at = uint32(end(before.Program)+uint64(lineBytes)-1) &^ (lineBytes - 1)
 		}
-		return codegen.Options{Base: base, Return: emu.CodeBase + 4*uint32(i+1), MaskByUnit: s.MaskByUnit}
-	})
+		return codegen.Options{Base: at, Return: base + 4*uint32(i+1), MaskByUnit: s.MaskByUnit}
+	}
+}
+
+// newDriver is that of a run's super-steps.
+func newDriver(r *run, c *Compiled) driver {
+	d := driver{run: r, shape: r.Shape(), base: emu.CodeBase, bytes: driverBytes, programs: c.programs}
+	for _, k := range c.Kernels.All() {
+		d.members = append(d.members, member{r, k})
+	}
+	return d
 }
 
 // lineBytes is the alignment of a program's kernels.
@@ -79,20 +93,25 @@ func (d *driver) program() (*isa.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.link()
+}
+
+// link puts the driver and the kernels together, when everything has been laid.
+func (d *driver) link() (*isa.Program, error) {
 	code, err := d.assemble()
 	if err != nil {
 		return nil, err
 	}
-	p := &isa.Program{Name: d.Plan.Name(), Entry: code.Entry, Segments: code.Segments, Symbols: code.Symbols}
-	if n := end(p) - emu.CodeBase; n > driverBytes {
-		return nil, fmt.Errorf("BUG: compose: the driver has %d bytes", n)
+	p := &isa.Program{Name: d.name(), Entry: code.Entry, Segments: code.Segments, Symbols: code.Symbols}
+	if n := end(p) - uint64(d.base); n > uint64(d.bytes) {
+		return nil, fmt.Errorf("BUG: compose: the driver of %s has %d bytes", d.name(), n)
 	}
-	for _, k := range d.compiled.Kernels.All() {
-		one := d.compiled.programs[k].Program
+	for _, m := range d.members {
+		one := d.programs[m.kernel].Program
 		p.Segments = append(p.Segments, one.Segments...)
 		for _, s := range one.Symbols {
 			if s.Name == "_start" {
-				s.Name = k.Name
+				s.Name = m.kernel.Name
 			}
 			p.Symbols = append(p.Symbols, s)
 		}
@@ -123,7 +142,8 @@ type Loop struct {
 
 // fuse makes the run a fused one.
 func (r *run) fuse(c *Compiled) (err error) {
-	f := &fused{run: r, driver: driver{run: r, shape: r.Shape(), compiled: c, limit: r.maxSteps()}}
+	f := &fused{run: r, driver: newDriver(r, c)}
+	f.driver.limit = r.maxSteps()
 	if f.program, err = f.driver.program(); err != nil {
 		return err
 	}
@@ -178,7 +198,7 @@ func (f *fused) await(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
 	calls := f.driver.callsOf(k)
 	want := calls[0]
 	if len(calls) > 1 {
-		want = calls[f.run.number]
+		want = calls[calls[0].run.number]
 	}
 	for {
 		p, ok := f.part()

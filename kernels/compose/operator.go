@@ -37,7 +37,7 @@ type EdgeOperator struct {
 func NewEdgeOperator(name string, a *algorithm.Algorithm, w configs.Workload, weights graph.WeightKind) (*EdgeOperator, error) {
 	switch {
 	case w.Fusion == LoopFusion:
-		return nil, refuse("fusion", " = loop: the loop is the program's: expected none")
+		return nil, refuse("fusion", " = loop: the loops are the program's: expected none")
 	case w.Recipe != NoRecipe:
 		return nil, refuse("recipe", " = %s: it is for algorithms of heddle's own: expected none", w.Recipe)
 	}
@@ -127,6 +127,8 @@ type Session struct {
 	shared   map[*uint32]uint32
 	edges    []*EdgeOperator
 	vertices []*VertexOperator
+	loops    []*FusedLoop
+	loop     *FusedLoop    // that the device is in; nil: none
 	owner    *EdgeOperator // that the graph units were set up for last; nil: none
 }
 
@@ -136,6 +138,7 @@ type Launched struct {
 	Kernel string
 	sim.Result
 	Traversal *Step // that it is the gather of; nil: none
+	Part      bool  // it is a part of a launch, of which another part is booked as the launch
 }
 
 // Parts are the parts of a session.
@@ -143,6 +146,7 @@ type Parts struct {
 	Arrays   []graph.Array // of the program: their names and first contents
 	Edges    []*EdgeOperator
 	Vertices []*VertexOperator
+	Loops    []*FusedLoop // of these operators
 	// Transposed reports whether an operator is over the edges of the transposed graph.
 	Transposed func(o *EdgeOperator) bool
 	// Words are the program's numbers, by the names of kernels' parameters, at each launch: always the same names.
@@ -153,7 +157,7 @@ type Parts struct {
 func NewSession(d host.Device, g *graph.Graph, w configs.Workload, parts Parts) (*Session, error) {
 	s := &Session{
 		device: d, graph: g, workload: w, arrays: map[string]graph.Array{}, places: map[string]uint32{}, shared: map[*uint32]uint32{},
-		edges: parts.Edges, vertices: parts.Vertices, words: parts.Words,
+		edges: parts.Edges, vertices: parts.Vertices, loops: parts.Loops, words: parts.Words,
 	}
 	reserved, err := s.compile()
 	if err != nil {
@@ -223,6 +227,14 @@ func (s *Session) compile() ([]graph.Region, error) {
 			reserved = append(reserved, graph.Region{Name: "program " + o.Name, Addr: segment.Addr, Size: uint64(segment.Size)})
 		}
 	}
+	for _, l := range s.loops {
+		region, err := l.compile(shape, emu.CodeBase+uint32(n)*programBytes, s.workload.WarpsPerCore)
+		if err != nil {
+			return nil, err
+		}
+		reserved = append(reserved, region)
+		n += int((region.Size + programBytes - 1) / programBytes)
+	}
 	if most := (graph.ArrayBase - emu.CodeBase) / programBytes; uint64(n) > uint64(most) {
 		return nil, fmt.Errorf("the program has %d kernels: expected at most %d", n, most)
 	}
@@ -285,6 +297,9 @@ func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Fr
 	s.own(o)
 	dense := o.Plan.Algorithm.Dense
 	if !dense && (in != o.holds || in == nil) {
+		if s.loop != nil {
+			return nil, errors.New("BUG: compose: the set that an operator in a fused loop reads")
+		}
 		if err := s.start(o, in); err != nil {
 			return nil, err
 		}
@@ -300,9 +315,15 @@ func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Fr
 	}
 	r.Steps = append(r.Steps, step)
 	s.book(o, &step)
-	if err := r.invariantOf(s.Steps, &step); err != nil || dense {
+	if err := r.invariantOf(s.Steps, &step); err != nil || dense || s.loop != nil && !s.loop.madeBy(o) {
 		return nil, err
 	}
+	return s.exchange(o)
+}
+
+// exchange makes what has been added to an operator's set the active one.
+func (s *Session) exchange(o *EdgeOperator) (*Frontier, error) {
+	r := o.run
 	if _, err := r.next(); err != nil {
 		return nil, err
 	}
@@ -347,8 +368,9 @@ func (s *Session) start(o *EdgeOperator, in *Frontier) error {
 // book adds up a traversal's launches.
 func (s *Session) book(o *EdgeOperator, step *Step) {
 	p := o.Plan
+	s.bookLoop(s.Steps - 1)
 	add := func(kernel string, r sim.Result, of *Step) {
-		s.Launched = append(s.Launched, Launched{s.Steps, o.Name + "/" + kernel, r, of})
+		s.Launched = append(s.Launched, Launched{s.Steps, o.Name + "/" + kernel, r, of, s.loop != nil})
 	}
 	way := step.Way()
 	if step.Compacted(p) {
@@ -370,17 +392,25 @@ func (s *Session) book(o *EdgeOperator, step *Step) {
 	for n, r := range step.More {
 		add(gather(n+1), r, nil)
 	}
-	s.Times.Cycles += o.run.Times.Cycles
-	s.Times.Overhead += o.run.Times.Overhead
-	s.Times.Launches += o.run.Times.Launches
-	s.Times.Half += o.run.Times.Half
-	o.run.Times = host.Times{}
+	s.bookTimes(o.run)
+}
+
+// bookTimes takes what a run's launches have cost.
+func (s *Session) bookTimes(r *run) {
+	s.Times.Cycles += r.Times.Cycles
+	s.Times.Overhead += r.Times.Overhead
+	s.Times.Launches += r.Times.Launches
+	s.Times.Half += r.Times.Half
+	r.Times = host.Times{}
 }
 
 // Vertices runs an operator over a frontier; nil: over all vertices. It returns what it keeps.
 func (s *Session) Vertices(ctx context.Context, o *VertexOperator, in *Frontier) (*Frontier, error) {
 	if o.Listed != (in != nil) {
 		return nil, errors.New("BUG: compose: a vertex operator's frontier")
+	}
+	if s.loop != nil {
+		return s.verticesInLoop(ctx, o)
 	}
 	words := map[string]uint32{"vertices": uint32(s.graph.Vertices())}
 	for name, w := range s.words() {
@@ -415,7 +445,7 @@ func (s *Session) Vertices(ctx context.Context, o *VertexOperator, in *Frontier)
 	}
 	res, err := s.device.Launch(ctx, o.program, o.args)
 	s.Times.Add(res, uint64(s.workload.LaunchOverhead))
-	s.Launched = append(s.Launched, Launched{s.Steps, o.Name, res, nil})
+	s.Launched = append(s.Launched, Launched{s.Steps, o.Name, res, nil, false})
 	if err != nil || !o.Keeps {
 		return nil, err
 	}
@@ -434,8 +464,11 @@ func (s *Session) Read(array string, n int) uint32 {
 	return word[0]
 }
 
-// Write writes one.
+// Write writes one. In a fused loop the device does what the host would.
 func (s *Session) Write(array string, n int, word uint32) {
+	if s.loop != nil {
+		return
+	}
 	s.device.WriteWords(s.places[array]+uint32(4*n), []uint32{word})
 }
 

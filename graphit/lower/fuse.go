@@ -1,0 +1,314 @@
+package lower
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"heddle/graphit"
+	"heddle/graphit/eval"
+	"heddle/graphit/graphir"
+	"heddle/kernels/compose"
+)
+
+// fusedLoop is a loop that is one launch.
+type fusedLoop struct {
+	*compose.FusedLoop
+	carried *graphit.Var // whose set is active when the loop begins; nil: there is none, or a queue's
+	queue   *graphit.Var // that each round takes a set from; nil: none
+}
+
+// which is the set that a variable has within a round.
+type which uint8
+
+const (
+	noSet  which = iota
+	active       // that the round began with
+	filled       // that the round has made, for the next one
+)
+
+// fuser looks at the statements of a round as they follow each other.
+type fuser struct {
+	*backend
+	loop     fusedLoop
+	sets     map[*graphit.Var]which // of variables that the round has given a set
+	reads    bool                   // an operator over edges has read the active set
+	made     bool
+	dequeued bool
+}
+
+// notFused is thrown with the reason why a loop stays the host's.
+type notFused struct{ error }
+
+func (f *fuser) no(format string, args ...any) { panic(notFused{fmt.Errorf(format, args...)}) }
+
+// fuse makes a loop of a program one of the device's, or says why it stays the host's.
+func (b *backend) fuse(s graphir.Stmt, name string) (l *fusedLoop, err error) {
+	f := &fuser{backend: b, sets: map[*graphit.Var]which{}}
+	f.loop.FusedLoop = &compose.FusedLoop{Name: name}
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case notFused:
+			err = x.error
+		default:
+			panic(x)
+		}
+	}()
+	switch s := s.(type) {
+	case *graphir.While:
+		f.while(s)
+	case *graphir.For:
+		f.loop.Counted = true
+		f.body(s.Body)
+		if f.reads && f.sets[f.loop.carried] != filled {
+			f.no("the next round reads another set than the one that a round makes")
+		}
+	}
+	if !f.reads && (f.made || f.dequeued) {
+		f.no("no operator over edges reads the set that a round makes")
+	}
+	return &f.loop, f.loop.Refused(b.device.Shape())
+}
+
+func (f *fuser) while(s *graphir.While) {
+	if q := graphir.Finishes(s.Cond); q != nil {
+		f.buckets(q)
+		f.body(s.Body)
+		if !f.dequeued {
+			f.no("a round takes no bucket out of %s", q.Name)
+		}
+		return
+	}
+	v := notEmpty(s.Cond)
+	if v == nil {
+		f.no("its condition is the host's: expected that a set is not empty, or that a queue is not finished")
+	}
+	f.body(s.Body)
+	if f.loop.carried != v || f.sets[v] != filled {
+		f.no("%s, which its condition asks for, is not the set that a round reads and makes for the next one", v.Name)
+	}
+}
+
+// notEmpty is the variable of which a condition asks whether its set has vertices; nil: it asks something else.
+func notEmpty(x graphit.Expr) *graphit.Var {
+	cond, ok := x.(*graphit.Binary)
+	if !ok || cond.Op != "!=" && cond.Op != ">" {
+		return nil
+	}
+	zero, isNumber := cond.Y.(*graphit.Number)
+	size, isMethod := cond.X.(*graphit.Method)
+	if !isNumber || !isMethod || zero.Int != 0 || zero.TypeOf().IsReal() || size.X.TypeOf().Kind != graphit.VertexSet {
+		return nil
+	}
+	if n, ok := size.X.(*graphit.Name); ok && (size.Name == "size" || size.Name == "getVertexSetSize") {
+		return n.Var
+	}
+	return nil
+}
+
+// buckets has the loop take its sets out of a queue.
+func (f *fuser) buckets(q *graphit.Var) {
+	vector := f.queues[q]
+	if f.takes[q] == nil || vector == nil {
+		f.no("%s is not made", q.Name)
+	}
+	for _, op := range f.program.Edges {
+		if op.Output != graphir.Priority || op.Delta == nil {
+			continue
+		}
+		if d, err := f.host.Argument(*op.Delta); err != nil || d > math.MaxInt32 {
+			f.no("configDelta: buckets are too wide for a word of the machine")
+		}
+	}
+	t := vector.Type.Of
+	f.loop.queue = q
+	f.loop.Buckets = &compose.Buckets{
+		Takes: f.takes[q], Finds: f.finds[q], Least: least, Greatest: uint32(greatest(t)), Signed: t.Kind != graphit.Uint, Priority: priorityName, Below: below,
+	}
+}
+
+func (f *fuser) body(list []graphir.Stmt) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *graphir.Host:
+			f.hosts(s.Stmt)
+		case *graphir.EdgeSetIterator:
+			f.edge(s)
+		case *graphir.VertexSetIterator:
+			f.vertex(s)
+		case *graphir.If:
+			f.no("the host decides the if in line %d", s.Pos.Line)
+		default:
+			f.no("there is a loop in it, in line %d", s.Position().Line)
+		}
+	}
+}
+
+// hosts follows the sets that the host's statements pass on. They do nothing else on the device.
+func (f *fuser) hosts(s graphit.Stmt) {
+	switch s := s.(type) {
+	case *graphit.VarStmt:
+		if s.Var.Type.Kind == graphit.VertexSet {
+			f.give(s.Var, s.Var.Init, s)
+			return
+		}
+	case *graphit.Assign:
+		if n, ok := s.X.(*graphit.Name); ok && n.TypeOf().Kind == graphit.VertexSet {
+			f.give(n.Var, s.Value, s)
+			return
+		}
+	case *graphit.Delete:
+		if s.X.TypeOf().Kind == graphit.VertexSet {
+			return
+		}
+	}
+	f.no("%s, in line %d, is the host's", graphit.SourceOf(s), s.Position().Line)
+}
+
+// give gives a variable a set.
+func (f *fuser) give(v *graphit.Var, x graphit.Expr, s graphit.Stmt) {
+	switch x := x.(type) {
+	case nil:
+		f.sets[v] = noSet
+		return
+	case *graphit.Name:
+		f.sets[v] = f.read(x)
+		return
+	case *graphit.Method:
+		n, ok := x.X.(*graphit.Name)
+		if ok && x.Name == "dequeue_ready_set" && n.Var == f.loop.queue && !f.dequeued {
+			f.sets[v], f.dequeued = active, true
+			return
+		}
+	}
+	f.no("%s, in line %d, is the host's", graphit.SourceOf(s), s.Position().Line)
+}
+
+// read is the set that a variable has: one that the round has not given any has the one that the round began with.
+func (f *fuser) read(x graphit.Expr) which {
+	v := x.(*graphit.Name).Var
+	if w, given := f.sets[v]; given {
+		if w == noSet {
+			f.no("%s, in line %d, is a set that the host makes", v.Name, x.Position().Line)
+		}
+		return w
+	}
+	if f.loop.queue != nil || f.loop.carried != nil && f.loop.carried != v {
+		f.no("%s, in line %d, is a set from before the round, and not the one that the round begins with", v.Name, x.Position().Line)
+	}
+	f.loop.carried = v
+	return active
+}
+
+func (f *fuser) edge(op *graphir.EdgeSetIterator) {
+	if op.Hybrid != nil {
+		f.no("%s has two schedules, and the host looks which its input takes", op.Name)
+	}
+	o := f.edges[op][0]
+	f.loop.Body = append(f.loop.Body, compose.LoopOperator{Edges: o})
+	switch {
+	case isDense(op):
+		return
+	case op.Input == nil:
+		f.no("%s makes a set out of all edges in each round", op.Name)
+	case f.read(op.Input) != active:
+		f.no("%s reads a set that the round has made", op.Name)
+	case f.reads:
+		f.no("%s is the second operator over edges that reads a set", op.Name)
+	case f.made:
+		f.no("%s reads a set when the next one has been made", op.Name)
+	}
+	f.reads = true
+	if op.Output == graphir.Modified {
+		f.make(op.Name, op.To, op.Declares)
+	}
+}
+
+func (f *fuser) vertex(op *graphir.VertexSetIterator) {
+	x := compose.LoopOperator{Vertices: f.vertices[op]}
+	if op.Input != nil {
+		x.Filled = f.read(op.Input) == filled
+	}
+	f.loop.Body = append(f.loop.Body, x)
+	if op.Filters {
+		f.make(op.Name, op.To, op.Declares)
+	}
+}
+
+// make has an operator make the next round's set.
+func (f *fuser) make(name string, to graphit.Expr, declares *graphit.Var) {
+	switch n, ok := to.(*graphit.Name); {
+	case f.made:
+		f.no("%s makes a second set in a round", name)
+	case f.loop.queue != nil:
+		f.no("%s makes a set, and the next one comes out of %s", name, f.loop.queue.Name)
+	case declares != nil:
+		f.sets[declares] = filled
+	case ok:
+		f.sets[n.Var] = filled
+	}
+	f.made = true
+}
+
+// fuseLoops makes the loops of which the schedule says so one launch each. Those that cannot be are noted.
+func (b *backend) fuseLoops() (list []*compose.FusedLoop) {
+	b.loops = map[graphir.Stmt]*fusedLoop{}
+	b.program.Visit(func(s graphir.Stmt) {
+		path, f := graphir.FusionOf(s)
+		if f == nil || !f.NeedsFusion {
+			return
+		}
+		l, err := b.fuse(s, path)
+		if err != nil {
+			var refused *compose.Refused
+			if errors.As(err, &refused) {
+				err = errors.New(refused.Why)
+			}
+			b.program.Notes = append(b.program.Notes, graphir.Note{Pos: f.Fused, Text: fmt.Sprintf("configKernelFusion: %s stays the host's loop, and every operator a launch: %v", path, err)})
+			return
+		}
+		b.loops[s] = l
+		list = append(list, l.FusedLoop)
+	})
+	return list
+}
+
+// BeginLoop has the device begin a loop that is fused.
+func (b *backend) BeginLoop(_ context.Context, s graphir.Stmt, rounds int64) error {
+	if _, f := graphir.FusionOf(s); !f.NeedsFusion {
+		return nil
+	}
+	if err := b.start(); err != nil {
+		return err
+	}
+	l := b.loops[s]
+	if l == nil || rounds > math.MaxInt32 {
+		return nil
+	}
+	var in *eval.Set
+	switch {
+	case l.queue != nil:
+		q := b.host.QueueOf(l.queue)
+		in, l.Buckets.Delta = b.ready[q], uint32(q.Delta)
+	case l.carried != nil:
+		if in = b.host.SetOf(l.carried); in == nil {
+			return &graphit.Error{File: b.program.File.Name, Pos: s.Position(), Msg: fmt.Sprintf("%s has been deleted, or was never given a set", l.carried.Name)}
+		}
+	}
+	if b.options.rounds != nil {
+		rounds = b.options.rounds(rounds)
+	}
+	b.looping = true
+	return b.session.Begin(l.FusedLoop, b.frontier(in), int(rounds))
+}
+
+// EndLoop has the device end the loop that it is in.
+func (b *backend) EndLoop(_ context.Context, s graphir.Stmt) error {
+	if !b.looping || b.loops[s] == nil {
+		return nil
+	}
+	b.looping = false
+	return b.session.End()
+}
