@@ -256,7 +256,7 @@ func drawProgram(r *rand.Rand, w *configs.Workload) {
 	case "spmv":
 		labels = []string{"step"}
 	case "pagerank", "pagerank_delta":
-		labels, w.Arguments = []string{"step"}, []string{strconv.Itoa(1 + r.IntN(3))}
+		w.Arguments = []string{strconv.Itoa(1 + r.IntN(3))}
 	case "bc":
 		labels, w.Arguments = []string{"forward", "backward"}, []string{"0"}
 	case "cc", "k_core":

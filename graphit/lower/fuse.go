@@ -297,8 +297,8 @@ func (b *backend) BeginLoop(_ context.Context, s graphir.Stmt, rounds int64) err
 			return &graphit.Error{File: b.program.File.Name, Pos: s.Position(), Msg: fmt.Sprintf("%s has been deleted, or was never given a set", l.carried.Name)}
 		}
 	}
-	if b.options.rounds != nil {
-		rounds = b.options.rounds(rounds)
+	if b.options.fused != nil {
+		b.options.fused(l.FusedLoop, &rounds)
 	}
 	b.looping = true
 	return b.session.Begin(l.FusedLoop, b.frontier(in), int(rounds))

@@ -3,37 +3,314 @@ package lower_test
 import (
 	"context"
 	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/configs"
 	"heddle/graphit/lower"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/sim"
+	"heddle/units"
 )
 
-// fused is a program whose loop is to be one launch.
-func fused(t testing.TB, name string) string {
-	return labelled(t, name) + "\nschedule:\n    SimpleGPUSchedule fuse; fuse.configKernelFusion(ENABLED); program->applyGPUSchedule(\"loop\", fuse);\n"
+const (
+	head = `
+element Vertex end
+element Edge end
+const edges : edgeset{Edge}(Vertex, Vertex, int) = load(argv[1]);
+const vertices : vertexset{Vertex} = edges.getVertices();
+const degree : vector{Vertex}(int) = edges.getOutDegrees();
+const parent : vector{Vertex}(int) = -1;
+const seen : vector{Vertex}(int) = 0;
+const left : vector{Vertex}(int) = 0;
+const rounds : vector{Vertex}(int) = 0;
+const a : vector{Vertex}(int) = 1;
+const b : vector{Vertex}(int) = 0;
+const distance : vector{Vertex}(int) = 2147483647;
+const pq : priority_queue{Vertex}(int);
+func unreached(v : Vertex) -> output : bool
+    output = parent[v] == -1;
+end
+func reach(src : Vertex, dst : Vertex)
+    parent[dst] = src;
+end
+func see(v : Vertex)
+    seen[v] += 1;
+end
+func mark(v : Vertex)
+    seen[v] = 1; % how often depends on who was first
+end
+func copy(v : Vertex)
+    left[v] = distance[v];
+end
+func leave(v : Vertex)
+    left[v] += rounds[v] + 1;
+end
+func count(v : Vertex)
+    rounds[v] += 1;
+end
+func forget(v : Vertex)
+    parent[v] = -1;
+end
+func there(src : Vertex, dst : Vertex)
+    a[dst] += b[src];
+end
+func back(src : Vertex, dst : Vertex)
+    b[dst] += a[src];
+end
+func halve(v : Vertex)
+    a[v] = a[v] / 1024;
+end
+func odd(v : Vertex) -> output : bool
+    rounds[v] += 1;
+    output = a[v] - a[v] / 2 * 2 != 0;
+end
+func relax(src : Vertex, dst : Vertex, weight : int)
+    pq.updatePriorityMin(dst, distance[dst], distance[src] + weight);
+end
+`
+	reaching = `
+    var next : vertexset{Vertex} = edges.from(frontier).to(unreached).applyModified(reach, parent, true);
+`
+)
+
+// loops are programs with a loop that can be one launch: what they ask for beyond those that heddle has.
+var loops = map[string]string{
+	"its vertices and the next ones": head + `
+func main()
+    var frontier : vertexset{Vertex} = new vertexset{Vertex}(0);
+    frontier.addVertex(3);
+    parent[3] = 3;
+    #loop# while (frontier.size() > 0)
+        frontier.apply(leave);` + reaching + `
+        next.apply(see);
+        vertices.apply(count);
+        delete frontier;
+        frontier = next;
+    end
+end`,
+	"within a loop of the host's": head + `
+func main()
+    for i in 0:3
+        vertices.apply(forget);
+        var frontier : vertexset{Vertex} = new vertexset{Vertex}(0);
+        frontier.addVertex(i);
+        parent[i] = i;
+        #loop# while (frontier.getVertexSetSize() != 0)` + reaching + `
+            frontier = next;
+            next.apply(see);
+        end
+    end
+end`,
+	"all edges, twice": head + `
+func main()
+    #loop# for i in 1:4
+        edges.apply(there);
+        edges.apply(back);
+        vertices.apply(halve);
+    end
+end`,
+	"a filter's set, in counted rounds": head + `
+func main()
+    var frontier : vertexset{Vertex} = new vertexset{Vertex}(edges.getVertices());
+    var next : vertexset{Vertex};
+    #loop# for i in 0:5
+        edges.from(frontier).apply(back);
+        edges.apply(there);
+        frontier.apply(see);
+        next = vertices.where(odd);
+        next.apply(leave);
+        frontier = next;
+    end
+    frontier.apply(see);
+end`,
+	"as often as it is asked for": head + `
+func main()
+    var frontier : vertexset{Vertex} = new vertexset{Vertex}(0);
+    frontier.addVertex(0);
+    parent[0] = 0;
+    #loop# for i in 0:12` + reaching + `
+        frontier = next;
+        vertices.apply(count);
+    end
+end`,
+	"a queue's vertices": head + `
+func main()
+    distance[0] = -70;
+    pq = new priority_queue{Vertex}(int)(false, false, distance, 1, 2, false, 0);
+    #loop# while (not pq.finished())
+        var bucket : vertexset{Vertex} = pq.dequeue_ready_set();
+        bucket.apply(mark);
+        #step# edges.from(bucket).applyUpdatePriority(relax);
+        vertices.apply(copy);
+    end
+end
+schedule:
+    SimpleGPUSchedule s1; s1.configDelta("argv[2]"); program->applyGPUSchedule("loop:step", s1);
+`,
 }
 
-// labelled is a program that has a label loop.
-func labelled(t testing.TB, name string) string {
-	src, _, _ := strings.Cut(program(t, name), "\nschedule:")
-	return src
+func init() {
+	wide := strings.ReplaceAll(loops["a queue's vertices"], `"argv[2]"`, "1000")
+	loops["a queue's last bucket, which ends where numbers do"] = strings.ReplaceAll(wide, "-70", "2147483000")
+	loops["a queue of unsigned numbers"] = strings.NewReplacer(
+		"distance : vector{Vertex}(int) = 2147483647", "distance : vector{Vertex}(uint) = 4294967295", "pq : priority_queue{Vertex}(int)", "pq : priority_queue{Vertex}(uint)",
+		"left : vector{Vertex}(int)", "left : vector{Vertex}(uint)", "-70", "4294966400", "new priority_queue{Vertex}(int)", "new priority_queue{Vertex}(uint)",
+	).Replace(wide)
 }
 
+// fused has a program's loop be one launch.
+func fused(src string) string {
+	if !strings.Contains(src, "\nschedule:") {
+		src += "\nschedule:"
+	}
+	return src + "\n    SimpleGPUSchedule fuse; fuse.configKernelFusion(ENABLED); program->applyGPUSchedule(\"loop\", fuse);\n"
+}
+
+// sources are the programs whose loops can be fused.
+func sources(t testing.TB) (list []string, of map[string]string) {
+	of = map[string]string{}
+	for _, name := range []string{"bfs", "cc", "sssp", "pagerank", "delta_stepping", "k_core"} {
+		list, of[name] = append(list, name), program(t, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(loops)) {
+		list, of[name] = append(list, name), loops[name]
+	}
+	return list, of
+}
+
+// sameFused: a program's loop computes the same as one launch, by fewer.
+func sameFused(t *testing.T, name, src string, g *graph.Graph, w configs.Workload, d func() host.Device) bool {
+	run := func(src string) (lower.Result, error) {
+		return lower.Run(context.Background(), d(), g, parse(t, name, src), lower.Options{Args: args(name, g), Output: io.Discard, Workload: w, MaxSteps: 2000})
+	}
+	hosts, err := run(src)
+	if err != nil && refusal(err) {
+		return false
+	}
+	require.NoError(t, err, name)
+	one, err := run(fused(src))
+	require.NoError(t, err, name)
+	require.True(t, one.Verified)
+	if len(one.Program.Notes) > 0 {
+		require.Equal(t, hosts.Times.Launches, one.Times.Launches)
+		return false
+	}
+	require.Less(t, one.Times.Launches, hosts.Times.Launches, name)
+	require.Less(t, one.Times.Launches, uint64(7))
+	launched, cycles := uint64(0), uint64(0)
+	for i := range one.Launched {
+		cycles += one.Launched[i].Cycles
+		if !one.Launched[i].Part {
+			launched++
+		}
+	}
+	require.Equal(t, one.Times.Launches, launched)
+	require.Equal(t, one.Times.Cycles, cycles)
+	return true
+}
+
+// TestFused: programs whose loops are one launch, under the schedules that there are by themselves and under random
+// choices on all axes.
 func TestFused(t *testing.T) {
 	g := undirected(t)
-	for _, name := range []string{"bfs", "cc", "sssp", "delta_stepping", "k_core"} {
+	random := rand.New(rand.NewPCG(3, 4))
+	names, of := sources(t)
+	for _, name := range names {
+		ran := map[string]bool{}
+		try := func(settings ...string) bool {
+			w := workload(t, settings...)
+			if !sameFused(t, name, of[name], g, w, func() host.Device { return device(t, w) }) {
+				return false
+			}
+			for _, s := range settings {
+				ran[s] = true
+			}
+			return true
+		}
+		require.True(t, try(), name)
+		for _, s := range axes[0].values {
+			if u, err := units.Schedule(s); err != nil || !u.Lists && !(u.Reads && strings.Contains(of[name], "edges.apply(there)")) {
+				require.True(t, try("schedule="+s), "%s under %s", name, s)
+			}
+		}
+		for done, tries := 0, 0; done < 6; tries++ {
+			require.Less(t, tries, 3000, name)
+			var settings []string
+			for _, a := range axes {
+				if random.IntN(3) > 0 {
+					settings = append(settings, a.key+"="+a.values[random.IntN(len(a.values))])
+				}
+			}
+			if try(settings...) {
+				done++
+			}
+		}
+		t.Log(name, len(ran), "choices")
+	}
+}
+
+// TestFusedInTime: and on machines with time, of one core and of several.
+func TestFusedInTime(t *testing.T) {
+	g := load(t, "rmat.scale=5", "rmat.edge_factor=3", "clean.symmetrise=true", "clean.drop_duplicates=true", "weights.from=random", "weights.max=30")
+	names, of := sources(t)
+	for i, name := range names {
+		for j, shape := range []string{"1", "3"} {
+			l, err := configs.LoadMachine("vortex-1c4w4t-weaver", nil, []string{"sockets=" + shape, "l2.bytes=16KiB"})
+			require.NoError(t, err)
+			w := workload(t, "schedule="+[]string{"vertex", "edge", "weaver", "cta", "twce"}[(i+j)%5])
+			require.True(t, sameFused(t, name, of[name], g, w, func() host.Device {
+				d, err := host.NewTimed(l.Value, sim.Options{Check: true, MaxCycles: 5_000_000})
+				require.NoError(t, err)
+				return d
+			}), name)
+		}
+	}
+}
+
+// TestNotFused: what keeps a loop the host's is said, and the program runs as without.
+func TestNotFused(t *testing.T) {
+	g := undirected(t)
+	body := func(line string) string {
+		return strings.Replace(loops["its vertices and the next ones"], "delete frontier;", line, 1)
+	}
+	for _, c := range []struct {
+		source   string
+		workload []string
+		why      string
+	}{
+		{body(`print "round";`), nil, `print "round", in line 66, is the host's`},
+		{body("startTimer();"), nil, "startTimer(), in line 66, is the host's"},
+		{body("seen[0] = 7;"), nil, "seen[0] = 7, in line 66, is the host's"},
+		{body("if frontier.size() > 100 break; end"), nil, "the host decides the if in line 66"},
+		{body("for j in 0:2 vertices.apply(count); end"), nil, "there is a loop in it, in line 66"},
+		{body("next = vertices.where(odd);"), nil, "makes a second set in a round"},
+		{strings.Replace(body(""), "frontier = next;", "delete next;", 1), nil, "frontier, which its condition asks for, is not the set"},
+		{strings.Replace(body("delete frontier;"), "frontier.size() > 0", "rounds[0] < 2", 1), nil, "its condition is the host's"},
+		{body("delete frontier;"), []string{"direction=hybrid"}, "the host counts the edges of active vertices"},
+		{body("delete frontier;"), []string{"schedule=peg"}, "the host exchanges and empties the graph units' vertex-lists"},
+		{body("delete frontier;"), []string{"active_set=qnb-bitmap"}, "the host reads how long the list is"},
+		{strings.Replace(program(t, "cc"), "delete frontier;", "next.apply(init);", 1), []string{"dedup=none"}, "a vertex may be in the queue several times"},
+		{program(t, "pagerank_delta"), nil, "the host decides the if in line 52"},
+	} {
 		run := func(src string) lower.Result {
-			w := workload(t)
-			r, err := lower.Run(context.Background(), device(t, w), g, parse(t, name, src), lower.Options{Args: args(name, g), Output: io.Discard, Workload: w, MaxSteps: 2000})
-			require.NoError(t, err, name)
-			require.True(t, r.Verified)
-			require.Empty(t, r.Program.Notes, name)
+			w := workload(t, c.workload...)
+			r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "p", src), lower.Options{Args: []string{"p", "g", "3"}, Output: io.Discard, Workload: w, MaxSteps: 12})
+			if err != nil { // a loop that does not end
+				require.ErrorContains(t, err, "more than 12 operators", c.why)
+			}
 			return r
 		}
-		host, one := run(labelled(t, name)), run(fused(t, name))
-		t.Log(name, host.Times, host.Steps, one.Times, one.Steps)
+		hosts, one := run(c.source), run(fused(c.source))
+		require.Len(t, one.Program.Notes, 1, c.why)
+		require.Contains(t, one.Program.Notes[0].Text, "configKernelFusion: loop stays the host's loop, and every operator a launch: ")
+		require.Contains(t, one.Program.Notes[0].Text, c.why)
+		require.Equal(t, hosts.Times.Launches, one.Times.Launches, c.why)
 	}
 }

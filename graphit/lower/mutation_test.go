@@ -14,6 +14,7 @@ import (
 	"heddle/graphit/graphir"
 	"heddle/graphit/programs"
 	"heddle/isa/emu"
+	"heddle/kernels/compose"
 	"heddle/kernels/graph"
 	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
@@ -88,6 +89,52 @@ func TestMutations(t *testing.T) {
 				require.NotContains(t, r.Plans[0], c.plan, c.name)
 			case c.plan != "":
 				require.Contains(t, r.Plans[0], c.plan, c.name)
+			}
+			require.NoError(t, err, c.name)
+		}
+	}
+}
+
+// TestFusedMutations: a fused loop that does anything else than the host's would is found.
+func TestFusedMutations(t *testing.T) {
+	l, err := graphspec.Schema.Load(schema.Input{Set: []string{"rmat.scale=7", "rmat.edge_factor=4", "clean.symmetrise=true", "weights.from=random", "weights.max=20"}})
+	require.NoError(t, err)
+	g, err := graph.Load(l.Value)
+	require.NoError(t, err)
+	const fuse = "\nSimpleGPUSchedule f; f.configKernelFusion(ENABLED); program->applyGPUSchedule(\"loop\", f);"
+	for _, c := range []struct {
+		name, program string
+		mutate        func(l *compose.FusedLoop, rounds *int64)
+		says          string
+	}{
+		{"a round too few", "pagerank", func(_ *compose.FusedLoop, rounds *int64) { *rounds-- }, "the device's loop has ended where the host's would run"},
+		{"a round too many", "pagerank", func(_ *compose.FusedLoop, rounds *int64) { *rounds++ }, "where the host's ends"},
+		{"counted rounds, though there are vertices", "cc", func(l *compose.FusedLoop, rounds *int64) { l.Counted, *rounds = true, 2 }, "the device's loop has ended"},
+		{"buckets of another width", "delta_stepping", func(l *compose.FusedLoop, _ *int64) { l.Buckets.Delta = 2 }, "the device's bucket has queue.below"},
+		{"what nobody is below", "k_core", func(l *compose.FusedLoop, _ *int64) { l.Buckets.Greatest = 0 }, ""},
+	} {
+		for _, mutated := range []bool{false, true} {
+			source, err := programs.Source(c.program)
+			require.NoError(t, err)
+			text := string(source)
+			if c.program != "delta_stepping" {
+				text += "\nschedule:"
+			}
+			f, err := graphit.Parse("p.gt", []byte(text+fuse))
+			require.NoError(t, err)
+			require.NoError(t, graphit.Check(f))
+			w, err := configs.ParseWorkload(nil)
+			require.NoError(t, err)
+			d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
+			require.NoError(t, err)
+			o := Options{Args: []string{"p", "g", "3"}, Output: io.Discard, Workload: w, MaxSteps: 1000}
+			if mutated {
+				o.fused = c.mutate
+			}
+			_, err = Run(context.Background(), d, g, f, o)
+			if mutated {
+				require.ErrorContains(t, err, c.says, c.name)
+				continue
 			}
 			require.NoError(t, err, c.name)
 		}

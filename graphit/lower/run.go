@@ -26,9 +26,9 @@ type Options struct {
 	Schedule *graphit.Schedule // in place of the program's own
 	MaxSteps int               // traversals of edges at most; 0: any number
 
-	rehearse bool                              // nothing is launched: Rehearse
-	mutate   func(op *graphir.EdgeSetIterator) // of tests: changes what the passes have found out
-	rounds   func(counted int64) int64         // of tests: changes how many rounds of a fused loop the device counts
+	rehearse bool                                      // nothing is launched: Rehearse
+	mutate   func(op *graphir.EdgeSetIterator)         // of tests: changes what the passes have found out
+	fused    func(l *compose.FusedLoop, rounds *int64) // of tests: changes a fused loop when it begins
 }
 
 // Result is what a run came to.

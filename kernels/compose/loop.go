@@ -12,6 +12,7 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
+	"heddle/kernels/reference"
 )
 
 // FusedLoop is a loop of a program that is one launch (UGF, §5.2.1): its operators are parts of a driver's program, and
@@ -99,7 +100,7 @@ func (l *FusedLoop) Refused(s host.Shape) error {
 	if n := len(l.Body); n > mostInLoop {
 		return fmt.Errorf("it has %d operators: expected at most %d", n, mostInLoop)
 	}
-	units := 0
+	reads := 0
 	for _, o := range l.edges() {
 		p := *o.Plan
 		p.Fused = true
@@ -109,15 +110,15 @@ func (l *FusedLoop) Refused(s host.Shape) error {
 		if err := p.Runs(s); err != nil {
 			return err
 		}
-		if p.Schedule.Unit != "" {
-			units++
+		if p.Schedule.Reads {
+			reads++
 		}
 	}
 	switch main := l.main(); {
 	case main == nil:
 		return fmt.Errorf("it has no operator over edges")
-	case units > 1:
-		return fmt.Errorf("several operators use the graph unit, which the host sets up for each")
+	case reads > 1:
+		return fmt.Errorf("several operators have the graph unit read edges, and the host sets it up for each")
 	case slices.ContainsFunc(l.Body, func(x LoopOperator) bool { return x.Vertices != nil && x.Vertices.Listed }):
 		return main.Plan.once()
 	}
@@ -335,10 +336,31 @@ func (s *Session) verticesInLoop(ctx context.Context, o *VertexOperator) (*Front
 		return nil, err
 	}
 	s.Launched = append(s.Launched, Launched{Step: s.Steps, Kernel: o.Name, Result: res, Part: true})
+	if err := s.sameBucket(o); err != nil {
+		return nil, err
+	}
 	if !o.Keeps {
 		return nil, nil
 	}
 	return s.exchange(main)
+}
+
+// sameBucket holds the device to the bucket that the host takes out of a queue.
+func (s *Session) sameBucket(o *VertexOperator) error {
+	q := s.loop.Buckets
+	if q == nil || o != q.Takes {
+		return nil
+	}
+	d, words := &s.loop.fused.driver, s.words()
+	for _, name := range []string{q.Priority, q.Below} {
+		for _, at := range d.changes[name] {
+			word := []uint32{0}
+			if s.device.ReadWords(d.blocks+at, word); word[0] != words[name] {
+				return fmt.Errorf("%w: the device's bucket has %s = %d where the host's has %d", reference.ErrWrong, name, int32(word[0]), int32(words[name]))
+			}
+		}
+	}
+	return nil
 }
 
 // round runs a loop's operators, and decides whether there is another round.
