@@ -164,7 +164,8 @@ func newGtRun() *cobra.Command {
 		Short: "Run a program on a simulated machine or on the host, and check what it computes",
 		Long: `Run a GraphIt program: FILE is argv[0], GRAPH argv[1], and arguments follow. FILE is a
 file, or a program of heddle gt list; GRAPH as of heddle graph. The host program runs on the host; every operator over
-edges or vertices is a launch on the machine. All vectors are compared with the
+edges or vertices is a launch on the machine, or a loop is, by configKernelFusion: its operators have
+the number of their runs in parentheses. All vectors are compared with the
 reference's when the program has ended: integers must be equal, floats as near as
 their roundings allow.
 
@@ -384,6 +385,7 @@ func vectorText(v *lower.Vector) []byte {
 type gtKernel struct {
 	Kernel       string `json:"kernel"`
 	Launches     int    `json:"launches"`
+	Parts        int    `json:"parts,omitempty"` // within launches of fused loops
 	Cycles       uint64 `json:"cycles"`
 	Instructions uint64 `json:"warp_instructions"`
 	Edges        uint64 `json:"edges"`
@@ -411,12 +413,24 @@ func gtSummary(r *lower.Result) gtResult {
 			s.Kernels = append(s.Kernels, gtKernel{Kernel: l.Kernel})
 		}
 		k := &s.Kernels[n]
-		k.Launches++
+		if l.Part {
+			k.Parts++
+		} else {
+			k.Launches++
+		}
 		k.Cycles += l.Cycles
 		k.Instructions += l.WarpInstrs
 		k.Edges += l.Edges
 	}
 	return s
+}
+
+// launches are how many there are, or of a loop that is one launch how often the kernel is a part of it.
+func (k *gtKernel) launches() string {
+	if k.Launches == 0 {
+		return fmt.Sprintf("(%d)", k.Parts)
+	}
+	return strconv.Itoa(k.Launches)
 }
 
 func gtTable(w io.Writer, r *lower.Result, untimed bool) {
@@ -430,7 +444,7 @@ func gtTable(w io.Writer, r *lower.Result, untimed bool) {
 	}
 	var instructions, edges uint64
 	for _, k := range s.Kernels {
-		t.AppendRow(table.Row{k.Kernel, k.Launches, count(k.Cycles), experiment.Thousands(k.Instructions), experiment.Thousands(k.Edges)})
+		t.AppendRow(table.Row{k.Kernel, k.launches(), count(k.Cycles), experiment.Thousands(k.Instructions), experiment.Thousands(k.Edges)})
 		instructions, edges = instructions+k.Instructions, edges+k.Edges
 	}
 	t.AppendSeparator()

@@ -217,7 +217,7 @@ func randomProgram(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Exp
 	require.NoError(t, err)
 	for range tries {
 		p := e
-		drawProgram(r, &p.Workload)
+		drawProgram(r, &p)
 		if w := &p.Workload; runsProgram(t, &p, g) {
 			return p
 		} else if w.ActiveSet = configs.Auto; runsProgram(t, &p, g) {
@@ -246,7 +246,8 @@ func runsProgram(t testing.TB, e *configs.Experiment, g *graph.Graph) bool {
 }
 
 // drawProgram draws a program and a schedule.
-func drawProgram(r *rand.Rand, w *configs.Workload) {
+func drawProgram(r *rand.Rand, e *configs.Experiment) {
+	w := &e.Workload
 	names := programs.Names()
 	name := names[r.IntN(len(names))]
 	w.Program, w.Arguments, w.Schedules = name+configs.GraphItSuffix, nil, "{}"
@@ -279,12 +280,16 @@ func drawProgram(r *rand.Rand, w *configs.Workload) {
 	}
 	var entries []string
 	for _, label := range labels {
-		switch r.IntN(4) {
+		kind := r.IntN(4)
+		switch kind {
 		case 0:
 		case 1:
 			entries = append(entries, fmt.Sprintf("%s: {threshold: %.2f, below: %s, above: %s}", label, r.Float64(), simple(), simple()))
 		default:
 			entries = append(entries, label+": "+simple())
+		}
+		if label == "loop:step" && kind%2 == 0 && !e.Sample.On() && e.Region.Whole() {
+			entries = append(entries, "loop: {kernel_fusion: ENABLED}")
 		}
 	}
 	w.Schedules = schema.Mapping("{" + strings.Join(entries, ", ") + "}")

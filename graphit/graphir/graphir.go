@@ -92,6 +92,16 @@ func FusionOf(s Stmt) (path string, f *Fusion) {
 	return "", nil
 }
 
+// FusedLoop is the path of a loop that its schedule has be the device's; "": there is none.
+func (p *Program) FusedLoop() (path string) {
+	p.Visit(func(s Stmt) {
+		if at, f := FusionOf(s); f != nil && f.NeedsFusion {
+			path = at
+		}
+	})
+	return path
+}
+
 // Representation is how a set of vertices lies in memory.
 type Representation uint8
 

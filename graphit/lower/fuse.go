@@ -10,6 +10,7 @@ import (
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
 	"heddle/kernels/compose"
+	"heddle/kernels/host"
 )
 
 // fusedLoop is a loop that is one launch.
@@ -30,7 +31,9 @@ const (
 
 // fuser looks at the statements of a round as they follow each other.
 type fuser struct {
-	*backend
+	operators
+	program  *graphir.Program
+	host     *eval.Host
 	loop     fusedLoop
 	sets     map[*graphit.Var]which // of variables that the round has given a set
 	reads    bool                   // an operator over edges has read the active set
@@ -44,9 +47,10 @@ type notFused struct{ error }
 func (f *fuser) no(format string, args ...any) { panic(notFused{fmt.Errorf(format, args...)}) }
 
 // fuse makes a loop of a program one of the device's, or says why it stays the host's.
-func (b *backend) fuse(s graphir.Stmt, name string) (l *fusedLoop, err error) {
-	f := &fuser{backend: b, sets: map[*graphit.Var]which{}}
-	f.loop.FusedLoop = &compose.FusedLoop{Name: name}
+func fuse(p *graphir.Program, h *eval.Host, o operators, shape host.Shape, s graphir.Stmt) (l *fusedLoop, err error) {
+	f := &fuser{operators: o, program: p, host: h, sets: map[*graphit.Var]which{}}
+	path, _ := graphir.FusionOf(s)
+	f.loop.FusedLoop = &compose.FusedLoop{Name: path}
 	defer func() {
 		switch x := recover().(type) {
 		case nil:
@@ -69,7 +73,11 @@ func (b *backend) fuse(s graphir.Stmt, name string) (l *fusedLoop, err error) {
 	if !f.reads && (f.made || f.dequeued) {
 		f.no("no operator over edges reads the set that a round makes")
 	}
-	return &f.loop, f.loop.Refused(b.device.Shape())
+	err = f.loop.Refused(shape)
+	if refused := (*compose.Refused)(nil); errors.As(err, &refused) {
+		err = errors.New(refused.Why)
+	}
+	return &f.loop, err
 }
 
 func (f *fuser) while(s *graphir.While) {
@@ -253,26 +261,21 @@ func (f *fuser) make(name string, to graphit.Expr, declares *graphit.Var) {
 }
 
 // fuseLoops makes the loops of which the schedule says so one launch each. Those that cannot be are noted.
-func (b *backend) fuseLoops() (list []*compose.FusedLoop) {
-	b.loops = map[graphir.Stmt]*fusedLoop{}
-	b.program.Visit(func(s graphir.Stmt) {
+func fuseLoops(p *graphir.Program, h *eval.Host, o operators, shape host.Shape) (loops map[graphir.Stmt]*fusedLoop, notes []graphir.Note) {
+	loops = map[graphir.Stmt]*fusedLoop{}
+	p.Visit(func(s graphir.Stmt) {
 		path, f := graphir.FusionOf(s)
 		if f == nil || !f.NeedsFusion {
 			return
 		}
-		l, err := b.fuse(s, path)
+		l, err := fuse(p, h, o, shape, s)
 		if err != nil {
-			var refused *compose.Refused
-			if errors.As(err, &refused) {
-				err = errors.New(refused.Why)
-			}
-			b.program.Notes = append(b.program.Notes, graphir.Note{Pos: f.Fused, Text: fmt.Sprintf("configKernelFusion: %s stays the host's loop, and every operator a launch: %v", path, err)})
+			notes = append(notes, graphir.Note{Pos: f.Fused, Text: fmt.Sprintf("configKernelFusion: %s stays the host's loop, and every operator a launch: %v", path, err)})
 			return
 		}
-		b.loops[s] = l
-		list = append(list, l.FusedLoop)
+		loops[s] = l
 	})
-	return list
+	return loops, notes
 }
 
 // BeginLoop has the device begin a loop that is fused.

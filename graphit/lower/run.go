@@ -179,15 +179,11 @@ type backend struct {
 	device  host.Device
 	options Options
 
-	session  *compose.Session
-	initial  map[*graphit.Var][]uint32                            // of vectors, until there is a session
-	edges    map[*graphir.EdgeSetIterator][]*compose.EdgeOperator // one, or below and above a hybrid's threshold
-	vertices map[*graphir.VertexSetIterator]*compose.VertexOperator
-	takes    map[*graphit.Var]*compose.VertexOperator // of a queue: who is in the current bucket
-	finds    map[*graphit.Var]*compose.VertexOperator // of a queue: the least priority
-	queues   map[*graphit.Var]*graphit.Var            // the vectors of queues' priorities
-	loops    map[graphir.Stmt]*fusedLoop
-	looping  bool // the device is in one of them
+	operators
+	session *compose.Session
+	initial map[*graphit.Var][]uint32 // of vectors, until there is a session
+	loops   map[graphir.Stmt]*fusedLoop
+	looping bool // the device is in one of them
 
 	// frontiers are sets as the session has them, so that it knows those that are still on the device.
 	frontiers map[*eval.Set]*compose.Frontier
@@ -257,18 +253,26 @@ func (b *backend) Seconds() float64 {
 	return float64(b.session.Times.Total()) / clock
 }
 
-// open compiles and places everything, when the first operator runs: what the host has done before comes with the graph.
-func (b *backend) open() (err error) {
-	if b.session != nil {
-		return nil
+// operators are those of a program, as compose has them.
+type operators struct {
+	edges      map[*graphir.EdgeSetIterator][]*compose.EdgeOperator // one, or below and above a hybrid's threshold
+	vertices   map[*graphir.VertexSetIterator]*compose.VertexOperator
+	takes      map[*graphit.Var]*compose.VertexOperator // of a queue: who is in the current bucket
+	finds      map[*graphit.Var]*compose.VertexOperator // of a queue: the least priority
+	queues     map[*graphit.Var]*graphit.Var            // the vectors of queues' priorities
+	transposed map[*compose.EdgeOperator]bool
+	parts      compose.Parts // all of them, in their order
+}
+
+// operators plans those of a program. mutate, of tests, may be nil.
+func (l *lowering) operators(mutate func(op *graphir.EdgeSetIterator)) (o operators, err error) {
+	o = operators{
+		map[*graphir.EdgeSetIterator][]*compose.EdgeOperator{}, map[*graphir.VertexSetIterator]*compose.VertexOperator{},
+		map[*graphit.Var]*compose.VertexOperator{}, map[*graphit.Var]*compose.VertexOperator{}, l.queues, map[*compose.EdgeOperator]bool{}, compose.Parts{},
 	}
-	defer catch(b.program.File.Name, &err)
-	b.queues = queueVectors(b.program)
-	l := &lowering{b.program, b.host, b.graph.WeightKind(), b.options.Workload, b.queues}
-	b.edges, b.vertices = map[*graphir.EdgeSetIterator][]*compose.EdgeOperator{}, map[*graphir.VertexSetIterator]*compose.VertexOperator{}
-	b.takes, b.finds = map[*graphit.Var]*compose.VertexOperator{}, map[*graphit.Var]*compose.VertexOperator{}
-	var edges []*compose.EdgeOperator
-	var vertices []*compose.VertexOperator
+	if mutate == nil {
+		mutate = func(*graphir.EdgeSetIterator) {}
+	}
 	names := map[string]bool{}
 	unique := func(name string) string {
 		for names[name] {
@@ -277,52 +281,69 @@ func (b *backend) open() (err error) {
 		names[name] = true
 		return name
 	}
-	transposed := map[*compose.EdgeOperator]bool{}
-	mutate := func(op *graphir.EdgeSetIterator) {
-		if b.options.mutate != nil {
-			b.options.mutate(op)
-		}
-	}
-	for _, op := range b.program.Edges {
+	for _, op := range l.program.Edges {
 		mutate(op)
 		list := []*graphir.Metadata{&op.Metadata}
 		if op.Hybrid != nil {
 			list = append(list, &op.Hybrid.Above)
 		}
 		for _, m := range list {
-			o, err := l.edges(op, m, unique(op.Name))
+			made, err := l.edges(op, m, unique(op.Name))
 			if err != nil {
-				return err
+				return o, err
 			}
-			transposed[o] = op.Transposed
-			b.edges[op] = append(b.edges[op], o)
-			edges = append(edges, o)
+			o.transposed[made] = op.Transposed
+			o.edges[op] = append(o.edges[op], made)
+			o.parts.Edges = append(o.parts.Edges, made)
 		}
 		op.Depend() // by the directions that have been chosen
 		mutate(op)
 	}
-	for _, op := range b.program.Vertices {
-		o := l.vertices(op, unique(op.Name+"."+op.Apply.Name))
-		b.vertices[op] = o
-		vertices = append(vertices, o)
+	for _, op := range l.program.Vertices {
+		o.vertices[op] = l.vertices(op, unique(op.Name+"."+op.Apply.Name))
+		o.parts.Vertices = append(o.parts.Vertices, o.vertices[op])
 	}
-	var arrays []graph.Array
-	for _, v := range b.program.Vectors {
-		arrays = append(arrays, graph.Array{Name: vectorName(v), Data: b.initial[v]})
-	}
-	for _, q := range b.program.Scalars {
+	for _, q := range l.program.Scalars {
 		if v := l.queues[q]; v != nil {
-			b.takes[q], b.finds[q] = ready(q, v), first(q, v)
-			vertices = append(vertices, b.takes[q], b.finds[q])
-			arrays = append(arrays, graph.Array{Name: waits(q), Data: make([]uint32, b.graph.Vertices())})
+			o.takes[q], o.finds[q] = ready(q, v), first(q, v)
+			o.parts.Vertices = append(o.parts.Vertices, o.takes[q], o.finds[q])
 		}
 	}
-	if len(l.queues) > 0 {
-		arrays = append(arrays, graph.Array{Name: least, Data: []uint32{0, 0}})
+	return o, nil
+}
+
+// open compiles and places everything, when the first operator runs: what the host has done before comes with the graph.
+func (b *backend) open() (err error) {
+	if b.session != nil {
+		return nil
 	}
-	b.session, err = compose.NewSession(b.device, b.graph, b.options.Workload, compose.Parts{
-		Arrays: arrays, Edges: edges, Vertices: vertices, Loops: b.fuseLoops(), Words: b.words, Transposed: func(o *compose.EdgeOperator) bool { return transposed[o] },
+	defer catch(b.program.File.Name, &err)
+	l := &lowering{b.program, b.host, b.graph.WeightKind(), b.options.Workload, queueVectors(b.program)}
+	if b.operators, err = l.operators(b.options.mutate); err != nil {
+		return err
+	}
+	var notes []graphir.Note
+	b.loops, notes = fuseLoops(b.program, b.host, b.operators, b.device.Shape())
+	b.program.Notes = append(b.program.Notes, notes...)
+	parts := b.parts
+	for _, v := range b.program.Vectors {
+		parts.Arrays = append(parts.Arrays, graph.Array{Name: vectorName(v), Data: b.initial[v]})
+	}
+	for _, q := range b.program.Scalars {
+		if b.queues[q] != nil {
+			parts.Arrays = append(parts.Arrays, graph.Array{Name: waits(q), Data: make([]uint32, b.graph.Vertices())})
+		}
+	}
+	if len(b.queues) > 0 {
+		parts.Arrays = append(parts.Arrays, graph.Array{Name: least, Data: []uint32{0, 0}})
+	}
+	b.program.Visit(func(s graphir.Stmt) {
+		if fused := b.loops[s]; fused != nil {
+			parts.Loops = append(parts.Loops, fused.FusedLoop)
+		}
 	})
+	parts.Words, parts.Transposed = b.words, func(o *compose.EdgeOperator) bool { return b.transposed[o] }
+	b.session, err = compose.NewSession(b.device, b.graph, b.options.Workload, parts)
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/graphit"
+	"heddle/graphit/graphir"
 	"heddle/graphit/lower"
 	graphits "heddle/graphit/programs"
 	"heddle/internal/files"
@@ -145,7 +146,8 @@ func (g *graphIt) options(w *configs.Workload) lower.Options {
 const firstArgument = 2
 
 // checkGraphIt refuses programs that cannot be run, and writes down which it is.
-func checkGraphIt(w *configs.Workload, programs *programs) error {
+func checkGraphIt(e *configs.Experiment, programs *programs) error {
+	w := &e.Workload
 	if err := lower.CheckWorkload(w); err != nil {
 		return err
 	}
@@ -160,7 +162,8 @@ func checkGraphIt(w *configs.Workload, programs *programs) error {
 	if n, at := g.file.LastArgument(); n >= len(w.Arguments)+firstArgument {
 		return inKey("arguments", fmt.Errorf("%s:%d:%d asks for argv[%d]: expected %d arguments, found %d", w.Program, at.Line, at.Column, n, n+1-firstArgument, len(w.Arguments)))
 	}
-	if _, err := lower.Build(g.file, g.schedule, w.Float); err != nil {
+	built, err := lower.Build(g.file, g.schedule, w.Float)
+	if err != nil {
 		key := "program"
 		if w.ScheduleFile != "" {
 			key = "schedule_file"
@@ -168,6 +171,18 @@ func checkGraphIt(w *configs.Workload, programs *programs) error {
 		return inKey(key, err)
 	}
 	w.Host.SHA256 = g.sha256
+	return checkFusedLoops(e, built)
+}
+
+// checkFusedLoops refuses to have a part of a run count, or be simulated, in which a loop is one launch.
+func checkFusedLoops(e *configs.Experiment, p *graphir.Program) error {
+	switch path := p.FusedLoop(); {
+	case path == "":
+	case !e.Region.Whole():
+		return fmt.Errorf("region: the loop %s of %s is one launch by its schedule's configKernelFusion, and counts as a whole: expected no region, or kernel_fusion: DISABLED for it", path, e.Workload.Program)
+	case e.Sample.On():
+		return fmt.Errorf("sample.period: intervals are chosen within launches, and the loop %s of %s is one by its schedule's configKernelFusion: expected 0, or kernel_fusion: DISABLED for it", path, e.Workload.Program)
+	}
 	return nil
 }
 
@@ -259,7 +274,7 @@ func noGraphIt(w *configs.Workload) error {
 
 // GraphIt is the GraphIt program of an experiment without axes, and how it runs, for those who search its schedules.
 func GraphIt(e *configs.Experiment) (*graphit.File, lower.Options, error) {
-	if err := checkGraphIt(&e.Workload, &programs{}); err != nil {
+	if err := checkGraphIt(e, &programs{}); err != nil {
 		return nil, lower.Options{}, err
 	}
 	g, err := (&programs{}).graphIt(&e.Workload)

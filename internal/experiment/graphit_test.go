@@ -54,6 +54,31 @@ func TestGraphIt(t *testing.T) {
 		require.Equal(t, "gt/loop:step/gather-push", o[0].Steps[0].Kernel)
 		require.NotZero(t, count(t, &o[2], "frontier.pulls"))
 	})
+	t.Run("fused", func(t *testing.T) {
+		p := points(t, gtBFS+"compare:\n  - {name: own}\n  - {name: fused, schedules: {loop: {kernel_fusion: ENABLED}}}\n")
+		o := runPoints(t, p)
+		for i := range o {
+			require.NoError(t, o[i].Err)
+			require.True(t, o[i].Verified)
+		}
+		require.EqualValues(t, 1, count(t, &o[1], "launch.count"))
+		require.Greater(t, count(t, &o[0], "launch.count"), uint64(3))
+		require.Equal(t, count(t, &o[0], "edges"), count(t, &o[1], "edges"))
+		require.Equal(t, count(t, &o[0], "super_steps"), count(t, &o[1], "super_steps"))
+		require.Zero(t, count(t, &o[0], "kernel.loop.cycles"))
+		require.NotZero(t, count(t, &o[1], "kernel.loop.cycles"))
+		require.Equal(t, count(t, &o[1], "device_cycles"), count(t, &o[1], "kernel.gather.cycles")+count(t, &o[1], "kernel.loop.cycles"))
+		for set, want := range map[string]string{
+			"region.from=2":        "region: the loop loop of bfs.gt is one launch",
+			"sample.period=100000": "sample.period: ",
+		} {
+			_, err := tryPoints(t, gtBFS, "workload.schedules={loop: {kernel_fusion: ENABLED}}", set)
+			require.ErrorContains(t, err, want)
+		}
+		r := &experiment.Runner{Points: p, Observer: experiment.Quiet{}}
+		_, err := r.Record(t.Context(), 1, t.TempDir()+"/x.trace", "test")
+		require.ErrorContains(t, err, "the loop loop of bfs.gt is one launch")
+	})
 	t.Run("swept by label", func(t *testing.T) {
 		p := points(t, gtBFS+`sweep:
   workload.schedules: [{loop:step: {load_balance: VERTEX_BASED}}, {loop:step: {load_balance: CM}}]

@@ -62,7 +62,7 @@ func checkKernels(e *configs.Experiment, programs *programs) error {
 	case w.Trace != "":
 		return checkTrace(e)
 	case w.IsGraphIt():
-		return checkGraphIt(w, programs)
+		return checkGraphIt(e, programs)
 	}
 	if err := noGraphIt(w); err != nil {
 		return err

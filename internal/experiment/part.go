@@ -166,7 +166,7 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 func (c *counted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
 	parted, ok := c.Device.(host.Parted)
 	if !ok {
-		return sim.Result{}, errors.New("workload.fusion: loop: this device does not tell when a kernel has ended within a launch: expected none")
+		return sim.Result{}, errors.New("workload.fusion: loop, or configKernelFusion: this device does not tell when a kernel has ended within a launch: expected none")
 	}
 	rest, err := parted.LaunchParts(ctx, p, arg, func(part sim.Part) error {
 		c.times.Cycles += part.Cycles

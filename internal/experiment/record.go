@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"heddle/configs"
+	"heddle/graphit/lower"
 	"heddle/isa"
 	"heddle/kernels/compose"
 	"heddle/kernels/graph"
@@ -28,6 +29,11 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 	if cfg.Workload.Fusion == compose.LoopFusion {
 		return Outcome{}, errors.New("workload.fusion: loop: a trace is of a run whose kernels the host launches: expected none")
 	}
+	if cfg.Workload.IsGraphIt() {
+		if err := r.Points[i].recordsLoops(); err != nil {
+			return Outcome{}, err
+		}
+	}
 	g, release, err := r.graphs.get(ctx, cfg.Graph)
 	if err != nil {
 		return Outcome{}, err
@@ -48,6 +54,22 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 		return o, o.Err
 	}
 	return o, rec.Close()
+}
+
+// recordsLoops refuses to record a program with a loop that is one launch.
+func (p *Point) recordsLoops() error {
+	g, err := p.programs.graphIt(&p.Config.Workload)
+	if err != nil {
+		return err
+	}
+	built, err := lower.Build(g.file, g.schedule, p.Config.Workload.Float)
+	if err != nil {
+		return err
+	}
+	if path := built.FusedLoop(); path != "" {
+		return fmt.Errorf("workload.schedules: a trace is of a run whose kernels the host launches, and the loop %s of %s is one launch by configKernelFusion: expected kernel_fusion: DISABLED for it", path, p.Config.Workload.Program)
+	}
+	return nil
 }
 
 // aboutPoint describes a recording before it begins.

@@ -439,7 +439,7 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 			"In the kernels of layouts that come before gathers: active vertices' virtual ones are listed, or what edges bring is written beside them (gshard)."),
 		register.stat("kernel.register.cycles", "In the kernels that put active vertices into the graph units' lists."),
 		loop.stat("kernel.loop.cycles",
-			"Between the kernels of a fused run (workload.fusion): one lane exchanges the active set and decides what comes next, and the device waits."),
+			"Between the kernels of a fused run (workload.fusion, or configKernelFusion of a GraphIt program's loop): one lane exchanges the active set and decides what comes next, and the device waits."),
 		own.stat("kernel.program.cycles", "In the kernels of a program of the user's own (workload.program)."),
 		stats.Count("kernel.unfinished.cycles", "cycles", "In a kernel that stop.max_edges ended, and in others of its super-step.", unfinished),
 		stats.Count("super_steps", "super-steps", "Done.", uint64(res.superSteps)),

@@ -263,7 +263,7 @@ func (f *fused) end() {
 func (d device) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
 	parted, ok := d.Device.(host.Parted)
 	if !ok {
-		return sim.Result{}, errors.New("workload.fusion: loop: the device does not tell when a kernel has ended within a launch: expected none")
+		return sim.Result{}, errors.New("workload.fusion: loop, or configKernelFusion: the device does not tell when a kernel has ended within a launch: expected none")
 	}
 	return parted.LaunchParts(ctx, p, arg, ended)
 }

@@ -214,23 +214,26 @@ func (l *FusedLoop) kernel(x LoopOperator, warps int) (*ir.Kernel, error) {
 // operator's kernels are.
 func (l *FusedLoop) members() (list []member) {
 	main := l.main().run
-	add := func(r *run, kernels ...*ir.Kernel) {
-		for _, k := range kernels {
-			if k != nil {
-				list = append(list, member{r, k})
-			}
-		}
-	}
 	for _, x := range l.Body {
-		if o := x.Edges; o != nil {
-			d := o.Plan.Direction.Uses[0]
-			add(o.run, o.kernels.Topology[d], o.kernels.Lists[d], o.kernels.Gather[d])
+		if x.Edges != nil {
+			list = append(list, x.Edges.members()...)
 			continue
 		}
-		add(main, l.kernels[x.Vertices])
+		list = append(list, member{main, l.kernels[x.Vertices]})
 	}
 	if q := l.Buckets; q != nil {
-		add(main, l.kernels[q.Takes], l.kernels[q.Finds])
+		list = append(list, member{main, l.kernels[q.Takes]}, member{main, l.kernels[q.Finds]})
+	}
+	return list
+}
+
+// members are an operator's kernels, in their order.
+func (o *EdgeOperator) members() (list []member) {
+	d := o.Plan.Direction.Uses[0]
+	for _, k := range []*ir.Kernel{o.kernels.Topology[d], o.kernels.Lists[d], o.kernels.Gather[d]} {
+		if k != nil {
+			list = append(list, member{o.run, k})
+		}
 	}
 	return list
 }
