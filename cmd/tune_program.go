@@ -109,6 +109,13 @@ func (f *tuneFlags) counts(c *cobra.Command, p *tune.Program) error {
 		}
 		list = append(list, count)
 	}
+	for _, label := range p.Loops() {
+		_, count, err := p.Fusion(label, f.restrict)
+		if err != nil {
+			return err
+		}
+		list = append(list, count)
+	}
 	if f.json {
 		return printJSON(c.OutOrStdout(), list)
 	}
@@ -119,6 +126,10 @@ func (f *tuneFlags) counts(c *cobra.Command, p *tune.Program) error {
 func countTable(w io.Writer, list []tune.Count) {
 	t := newTable(w, "label", "direction", "words", "legal", "kernels", "hybrids of both")
 	for _, x := range list {
+		if n := x.Words[tune.Fusion]; n > 0 {
+			t.AppendRow(table.Row{x.Label, "fused or not", n, x.Legal[tune.Fusion], x.Kernels[tune.Fusion], ""})
+			continue
+		}
 		for i, d := range []string{"PUSH", "PULL"} {
 			row := table.Row{x.Label, d, x.Words[d], x.Legal[d], x.Kernels[d], experiment.Thousands(uint64(x.Hybrids))}
 			if i > 0 {
@@ -140,12 +151,24 @@ func (t *tuning) labels(c *cobra.Command, p *tune.Program, o *programOutcome) er
 		t.search.Budget.Spent = func() bool { return time.Now().After(end) }
 	}
 	for round := range rounds {
-		before := o.Best
+		before, found := o.Best, []*searched(nil)
 		for _, label := range p.Labels() {
 			if o.Spent {
 				return nil
 			}
-			if err := t.label(c, p, o, label); err != nil {
+			of, err := t.label(c, p, o, label)
+			if err != nil {
+				return err
+			}
+			found = append(found, of)
+		}
+		for _, label := range p.Loops() {
+			if err := t.fusion(c, p, o, label); err != nil || o.Spent {
+				return err
+			}
+		}
+		for _, of := range found { // behind fusion, which is not for them
+			if err := t.hybrids(c, p, o, of); err != nil || o.Spent {
 				return err
 			}
 		}
@@ -156,28 +179,30 @@ func (t *tuning) labels(c *cobra.Command, p *tune.Program, o *programOutcome) er
 	return nil
 }
 
-// label searches one, and then the hybrids of the fastest that push and that pull.
-func (t *tuning) label(c *cobra.Command, p *tune.Program, o *programOutcome, label string) error {
+// searched is a label's space behind its search.
+type searched struct {
+	*labelOutcome
+	space  *tune.Space
+	search *tune.Search
+}
+
+// label searches one.
+func (t *tuning) label(c *cobra.Command, p *tune.Program, o *programOutcome, label string) (*searched, error) {
 	space, count, err := p.Space(label, t.flags.restrict)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !t.flags.json {
 		fmt.Fprintf(c.OutOrStdout(), "%s: %s: %d candidates\n", t.name, label, len(space.Candidates))
 	}
-	of := &labelOutcome{Count: count}
-	if i := slices.IndexFunc(o.Labels, func(x *labelOutcome) bool { return x.Label == label }); i >= 0 {
-		o.Labels[i] = of
-	} else {
-		o.Labels = append(o.Labels, of)
-	}
+	of := o.label(count)
 	search, err := t.find(c, space, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found, ok := search.Outcome()
 	if !ok {
-		return &codeError{exitFailed, fmt.Errorf("%s: no candidate has a result", label)}
+		return nil, &codeError{exitFailed, fmt.Errorf("%s: no candidate has a result", label)}
 	}
 	of.Search = &found
 	if o.First == 0 {
@@ -187,14 +212,59 @@ func (t *tuning) label(c *cobra.Command, p *tune.Program, o *programOutcome, lab
 		o.Best = found.Best.Cycles
 		p.Choose(label, space, search.Best())
 	}
-	if push, pull := search.Fastest("PUSH"), search.Fastest("PULL"); count.Hybrids > 0 && push >= 0 && pull >= 0 && !o.Spent {
-		if both := p.Hybrid(label, space, search.Best(), push, pull); both != nil {
-			if err := t.hybrid(c, p, o, of, both); err != nil {
-				return err
-			}
-		}
-	}
+	o.take(p)
+	return &searched{of, space, search}, nil
+}
+
+// take takes the schedules that have been chosen as the best.
+func (o *programOutcome) take(p *tune.Program) {
 	o.Schedules, o.Speedup = p.Chosen()[0].Value, float64(o.First)/float64(o.Best)
+}
+
+// hybrids searches those of the fastest schedule of a label that pushes and the fastest that pulls.
+func (t *tuning) hybrids(c *cobra.Command, p *tune.Program, o *programOutcome, of *searched) error {
+	push, pull := of.search.Fastest("PUSH"), of.search.Fastest("PULL")
+	if of.Hybrids == 0 || push < 0 || pull < 0 {
+		return nil
+	}
+	both := p.Hybrid(of.Label, of.space, of.search.Best(), push, pull)
+	if both == nil {
+		return nil
+	}
+	return t.hybrid(c, p, o, of.labelOutcome, both)
+}
+
+// label is the outcome of a label that is searched, or searched again.
+func (o *programOutcome) label(count tune.Count) *labelOutcome {
+	of := &labelOutcome{Count: count}
+	if i := slices.IndexFunc(o.Labels, func(x *labelOutcome) bool { return x.Label == count.Label }); i >= 0 {
+		o.Labels[i] = of
+	} else {
+		o.Labels = append(o.Labels, of)
+	}
+	return of
+}
+
+// fusion looks whether a loop is faster as one launch, or as the host's.
+func (t *tuning) fusion(c *cobra.Command, p *tune.Program, o *programOutcome, label string) error {
+	space, count, err := p.Fusion(label, t.flags.restrict)
+	if err != nil || space == nil || len(space.Candidates) < 2 {
+		return err
+	}
+	search, err := t.find(c, space, o)
+	if err != nil {
+		return err
+	}
+	found, ok := search.Outcome()
+	if !ok {
+		return nil
+	}
+	o.label(count).Search = &found
+	if found.Best.Cycles < o.Best {
+		o.Best = found.Best.Cycles
+		p.Choose(label, space, search.Best())
+		o.take(p)
+	}
 	return nil
 }
 
@@ -209,6 +279,10 @@ func (t *tuning) hybrid(c *cobra.Command, p *tune.Program, o *programOutcome, of
 		if found.Best.Cycles < o.Best {
 			o.Best = found.Best.Cycles
 			p.Choose(of.Label, both, search.Best())
+			if err := p.Unfuse(); err != nil {
+				return err
+			}
+			o.take(p)
 		}
 	}
 	return nil

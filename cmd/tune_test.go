@@ -201,3 +201,31 @@ workload: {program: bc.gt, arguments: ["1"], schedules: {backward: {direction: P
 		require.Contains(t, errs, c.says)
 	}
 }
+
+// TestTuneFusion: a loop that can be one launch is searched behind its operators, and hybrids, which keep it the host's,
+// are compared with it.
+func TestTuneFusion(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("t.yaml", []byte(`name: t
+machine: vortex-1c4w4t
+graph: {rmat: {scale: 5, edge_factor: 3}, clean: {symmetrise: true}}
+workload: {program: cc.gt}
+`), 0o644))
+	search := func(args ...string) (o programOutcome) {
+		t.Helper()
+		out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--json", "--only", "load_balance=VERTEX_BASED,EDGE_ONLY", "--only", "deduplication=ENABLED MONOTONIC_COUNTERS"}, args...)...)
+		require.Zero(t, code, errs)
+		require.NoError(t, json.Unmarshal([]byte(out), &o))
+		return o
+	}
+	both := search()
+	require.Len(t, both.Labels, 2)
+	require.Equal(t, "loop", both.Labels[1].Label)
+	require.Equal(t, 2, both.Labels[1].Kernels[tune.Fusion])
+	require.Contains(t, both.Schedules, `"loop": {kernel_fusion: ENABLED}`)
+	hosts := search("--set", "name=hosts", "--only", "kernel_fusion=DISABLED")
+	require.NotContains(t, hosts.Schedules, "ENABLED}")
+	require.Less(t, both.Best, hosts.Best, "launches are dear")
+	free := search("--set", "name=free", "--set", "workload.launch_overhead=0")
+	require.NotContains(t, free.Schedules, "kernel_fusion: ENABLED")
+}

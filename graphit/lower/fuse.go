@@ -10,6 +10,7 @@ import (
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
 	"heddle/kernels/compose"
+	"heddle/kernels/graph"
 	"heddle/kernels/host"
 )
 
@@ -314,4 +315,33 @@ func (b *backend) EndLoop(_ context.Context, s graphir.Stmt) error {
 	}
 	b.looping = false
 	return b.session.End()
+}
+
+// Loop is a loop that a schedule may name.
+type Loop struct {
+	Path    string
+	Fused   bool  // its schedule has it be one launch
+	Refused error // why it cannot be one on the machine; nil: it can
+}
+
+// Loops are those of a program, as Run would have them on a graph with such weights and a machine of a shape.
+func Loops(f *graphit.File, o Options, weights graph.WeightKind, shape host.Shape) (loops []Loop, err error) {
+	defer catch(f.Name, &err)
+	p, err := Build(f, o.Schedule, o.Float)
+	if err != nil {
+		return nil, err
+	}
+	h := eval.NewHost(p, nil, eval.Options{Args: o.Args})
+	l := &lowering{program: p, host: h, weights: weights, base: o.Workload, queues: queueVectors(p)}
+	ops, err := l.operators(nil)
+	if err != nil {
+		return nil, err
+	}
+	p.Visit(func(s graphir.Stmt) {
+		if path, asked := graphir.FusionOf(s); path != "" {
+			_, err := fuse(p, h, ops, shape, s)
+			loops = append(loops, Loop{path, asked.NeedsFusion, err})
+		}
+	})
+	return loops, nil
 }

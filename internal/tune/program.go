@@ -16,6 +16,7 @@ import (
 	"heddle/graphit/lower"
 	"heddle/internal/experiment"
 	"heddle/kernels/graph"
+	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
 	"heddle/units"
@@ -31,6 +32,7 @@ type Program struct {
 	// chosen are the schedules that labels have so far, as YAML; those of others are the program's own.
 	chosen map[string]string
 	labels []string // of operators over edges, in their order
+	loops  []string // of loops that can be one launch under some schedule
 	said   []string // these, and others of which the experiment says something
 }
 
@@ -50,6 +52,13 @@ func NewProgram(e *configs.Experiment, weights graph.WeightKind, kinds Kinds) (*
 			p.labels = append(p.labels, path)
 		}
 	}
+	loops, err := p.fusible(o.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range loops {
+		p.loops = append(p.loops, l.Path)
+	}
 	if err := p.given(e.Workload.Schedules); err != nil {
 		return nil, err
 	}
@@ -65,7 +74,7 @@ func (p *Program) given(schedules schema.Mapping) error {
 	if err := yaml.Unmarshal([]byte(schedules), &labels); err != nil {
 		return fmt.Errorf("workload.schedules: %w", err)
 	}
-	p.said = slices.Clone(p.labels)
+	p.said = slices.Concat(p.labels, p.loops)
 	for _, l := range slices.Sorted(maps.Keys(labels)) {
 		n := labels[l]
 		n.Style = yaml.FlowStyle
@@ -80,8 +89,11 @@ func (p *Program) given(schedules schema.Mapping) error {
 	return nil
 }
 
-// Labels are those whose schedules are searched.
+// Labels are those of operators whose schedules are searched.
 func (p *Program) Labels() []string { return p.labels }
+
+// Loops are the labels of loops that may be the host's or one launch.
+func (p *Program) Loops() []string { return p.loops }
 
 // Choose gives a label a candidate's schedule.
 func (p *Program) Choose(label string, s *Space, candidate int) {
@@ -116,8 +128,11 @@ type Count struct {
 	Hybrids int `json:"hybrids"`
 }
 
+// Fusion stands for the direction in the count of a loop.
+const Fusion = "FUSION"
+
 // ProgramKeys are the keys of labels' axes: a label has those that suit its operator.
-var ProgramKeys = []string{"load_balance", "direction", "frontier_creation", "deduplication", "delta"}
+var ProgramKeys = []string{"load_balance", "direction", "frontier_creation", "deduplication", "delta", "kernel_fusion"}
 
 // The words of labels' axes, and the thresholds of hybrids.
 var (
@@ -125,6 +140,7 @@ var (
 	frontiers     = []string{"FUSED", "UNFUSED_BITMAP", "UNFUSED_BOOLMAP"}
 	deduplication = []string{"ENABLED MONOTONIC_COUNTERS", "ENABLED BITMAP", "ENABLED BOOLMAP", "DISABLED"}
 	deltas        = []string{"1", "4", "16", "64", "256", "1024"}
+	fusions       = []string{"DISABLED", "ENABLED"}
 	thresholds    = []string{"0.003", "0.01", "0.03", "0.1", "0.3"}
 )
 
@@ -280,6 +296,64 @@ func (p *Program) Space(label string, only func(axes []Axis) error) (*Space, Cou
 	if plan.Op.Input != nil {
 		count.Hybrids = count.Kernels["PUSH"] * count.Kernels["PULL"] * len(thresholds)
 	}
+	return s, count, nil
+}
+
+// fusible are the loops that can be one launch, under a schedule.
+func (p *Program) fusible(s *graphit.Schedule) (list []lower.Loop, err error) {
+	o := p.options
+	o.Schedule = s
+	d, err := host.NewRehearsal(p.machine)
+	if err != nil {
+		return nil, err
+	}
+	list, err = lower.Loops(p.file, o, p.weights, d.Shape())
+	return slices.DeleteFunc(list, func(l lower.Loop) bool { return l.Refused != nil }), err
+}
+
+// Unfuse leaves loops to the host that cannot be one launch with the schedules that have been chosen.
+func (p *Program) Unfuse() error {
+	own, err := p.own()
+	if err != nil {
+		return err
+	}
+	loops, err := p.fusible(own)
+	for _, label := range p.loops {
+		if p.chosen[label] != "" && !slices.ContainsFunc(loops, func(l lower.Loop) bool { return l.Path == label }) {
+			p.chosen[label] = "{kernel_fusion: " + fusions[0] + "}"
+		}
+	}
+	return err
+}
+
+// Fusion is the space of a loop, with the schedules of operators as they are chosen now: the host's, or one launch; nil: it
+// can only be the host's.
+func (p *Program) Fusion(label string, only func(axes []Axis) error) (*Space, Count, error) {
+	count := Count{Label: label, Words: map[string]int{Fusion: len(fusions)}, Legal: map[string]int{Fusion: 1}, Kernels: map[string]int{Fusion: 1}}
+	own, err := p.own()
+	if err != nil {
+		return nil, count, err
+	}
+	loops, err := p.fusible(own)
+	i := slices.IndexFunc(loops, func(l lower.Loop) bool { return l.Path == label })
+	if err != nil || i < 0 {
+		return nil, count, err
+	}
+	s := &Space{Axes: []Axis{{Key: "kernel_fusion", Values: slices.Clone(fusions)}}}
+	if only != nil {
+		if err := only(s.Axes); err != nil {
+			return nil, count, err
+		}
+	}
+	s.texts = func(c Candidate) string { return flow(s.Axes, c) }
+	s.settings = p.settings(label, s)
+	for v, word := range s.Axes[0].Values {
+		s.Candidates, s.names = append(s.Candidates, Candidate{v}), append(s.names, label+" "+word)
+		if loops[i].Fused == (word == fusions[1]) || s.first == nil {
+			s.first = Candidate{v}
+		}
+	}
+	count.Legal[Fusion], count.Kernels[Fusion] = len(s.Candidates), len(s.Candidates)
 	return s, count, nil
 }
 
