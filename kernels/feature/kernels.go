@@ -31,7 +31,7 @@ type Plan struct {
 	Changes bool
 	Kept    bool
 	Fold    Folding
-	// Pipelined says that an edge's features are computed while the next one is read (§5.2); without Aware it does nothing.
+	// Pipelined says that an edge's features are computed while the next one is read (§5.2). It needs Aware.
 	Pipelined bool
 	Lanes     int // of a warp
 	Warps     int // of a core that run the kernels
@@ -122,7 +122,7 @@ func (w *Walk) Edge(e *layout.Edge) {
 
 // End handles the last edges of a pipelined loop.
 func (w *Walk) End() {
-	if w.plan.Pipelined && w.group.size > 1 {
+	if w.plan.Pipelined && w.group.size > 1 { // groups of one handle an edge at once
 		w.share()
 	}
 }

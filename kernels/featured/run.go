@@ -89,6 +89,9 @@ func Check(w *configs.Workload, shape host.Shape) error {
 	if w.Features.Unsent != "lost" && !w.Features.Changes {
 		return refuse("workload.features.unsent", " = %s: everything is sent without change_driven: expected lost, the default", w.Features.Unsent)
 	}
+	if w.Features.Pipelined && !w.Features.Aware {
+		return refuse("workload.features.pipelined", " = true: a lane computes the features of its edge alone: expected false, or features.aware true")
+	}
 	r, err := plan(w, shape, nil)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 // run is refused for a reason, or every super-step of it is right.
 func TestRandomRuns(t *testing.T) {
 	ran, refused := map[string]int{}, 0
-	for seed := range uint64(340) {
+	for seed := range uint64(240) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		w := workload()
 		w.Algorithm = configs.Algorithm(pick(r, feature.Algorithms()).Name)
@@ -61,7 +61,13 @@ func TestRandomRuns(t *testing.T) {
 		w.Features = configs.Features{
 			Count: pick(r, []int{1, 2, 3, 4, 5, 7, 8, 1 + r.IntN(128)}), Aware: r.IntN(3) > 0, Changes: r.IntN(2) == 0,
 			Epsilon: pick(r, []float64{0, 1e-4, 1e-3, 0.1, 1e9}), Unsent: pick(r, []configs.Choice{"lost", "kept"}),
-			Folding: configs.Choice(pick(r, feature.Foldings())), Pipelined: r.IntN(2) == 0, Lambda: pick(r, []float64{1e-3, 0.05, 10}),
+			Folding: configs.Choice(pick(r, feature.Foldings())), Pipelined: r.IntN(3) == 0, Lambda: pick(r, []float64{1e-3, 0.05, 10}),
+		}
+		if f := &w.Features; r.IntN(4) > 0 { // what nothing but a refusal comes of is drawn less often
+			f.Pipelined = f.Pipelined && f.Aware
+			if !f.Changes {
+				f.Unsent = "lost"
+			}
 		}
 		w.Damping, w.Seed = pick(r, []float64{0, 0.5, 0.85, 1, r.Float64()}), r.Uint64()
 		w.Iterations = 1 + r.IntN(6)
@@ -91,7 +97,7 @@ func TestRandomRuns(t *testing.T) {
 	}
 	t.Log(ran, refused)
 	for _, a := range feature.Algorithms() {
-		require.Greater(t, ran[a.Name], 15, a.Name)
+		require.Greater(t, ran[a.Name], 10, a.Name)
 	}
 }
 
