@@ -271,7 +271,6 @@ func (v variant) drive(suffix1 string, pull bool) {
 	}
 	leaves, enters := v.sides()
 	head, _ := v.signature()
-	at := v.at(v.op.Pos)
 	v.line("func %s%s {\nm.open()", name, head)
 	if o.before != "" {
 		v.line("%s", o.before)
@@ -307,29 +306,39 @@ func (v variant) drive(suffix1 string, pull bool) {
 	if v.m.LoadBalance == "VERTEX_BASED" || strings.HasSuffix(v.op.Parallelization, "-vertex-parallel") && !strings.HasPrefix(v.op.Parallelization, "edge-aware") {
 		balanced = "nil"
 	}
-	serial := v.op.Parallelization == "serial"
+	v.calls(name, extra, balanced, pull)
+	v.results(&o)
+	v.line("}\n")
+}
+
+// calls has the loops called, by one thread or by all.
+func (v variant) calls(name, extra, balanced string, pull bool) {
+	at, serial := v.at(v.op.Pos), v.op.Parallelization == "serial"
 	if pull || v.op.Input == nil {
 		v.line("alone := func(int, int) { %sAlone(a, 0, uint32(m.n), &m.sinks[0]%s) }", name, extra)
 		v.line("together := func(lo, hi uint32, k *sink) { %sTogether(a, lo, hi, k%s) }", name, extra)
 		v.line("if m.workers == 1 || %t || m.n+len(a.ids) <= few {\nm.each(%s, 1, alone)\n} else {\nm.ranges(%s, %s, together)\n}", serial, at, at, balanced)
-	} else {
-		v.line("list := in.vertices()")
-		v.line("alone := func(int, int) { %sAlone(a, list, &m.sinks[0]%s) }", name, extra)
-		v.line("together := func(part []uint32, k *sink) { %sTogether(a, part, k%s) }", name, extra)
-		v.line("if %t || m.alone(a, list) {\nm.each(%s, 1, alone)\n} else {\nm.lists(%s, list, together)\n}", serial, at, at)
+		return
 	}
-	if v.op.Output != graphir.NoOutput {
-		if v.op.Output == graphir.Priority {
-			v.line("{\n%s\n}", o.after)
-		} else {
-			v.line("%s", o.after)
-			if v.m.CanReuseFrontier && v.op.Input != nil {
-				v.line("m.reuse(in)")
-			}
-			v.line("return out")
+	v.line("list := in.vertices()")
+	v.line("alone := func(int, int) { %sAlone(a, list, &m.sinks[0]%s) }", name, extra)
+	v.line("together := func(part []uint32, k *sink) { %sTogether(a, part, k%s) }", name, extra)
+	v.line("if %t || m.alone(a, list) {\nm.each(%s, 1, alone)\n} else {\nm.lists(%s, list, together)\n}", serial, at, at)
+}
+
+// results has the function return what it makes.
+func (v variant) results(o *output) {
+	switch v.op.Output {
+	case graphir.NoOutput:
+	case graphir.Priority:
+		v.line("{\n%s\n}", o.after)
+	default:
+		v.line("%s", o.after)
+		if v.m.CanReuseFrontier && v.op.Input != nil {
+			v.line("m.reuse(in)")
 		}
+		v.line("return out")
 	}
-	v.line("}\n")
 }
 
 // loop makes the loop over edges of one direction.
@@ -498,27 +507,37 @@ func (v variant) around(w *writer, o output, pull bool, row, text string) {
 	}
 	w.line("_ = %s", row)
 	if pull && v.op.Input != nil {
-		if v.m.PullInputFrontier != graphir.Boolmap {
-			w.line("if input[s/wordBits]&(1<<(s%%wordBits)) == 0 {\ncontinue\n}")
-		} else {
-			w.line("if input[s] == 0 {\ncontinue\n}")
-		}
+		v.skipIdle(w)
 	}
 	v.skip(w, innerFilter, row)
 	w.b.WriteString(text)
 	w.line("}")
 	if sums {
-		place := w.vector(v.gathered.Into) + "[" + v.goType(owner.Type) + "(d)]"
-		if w.access[v.gathered.Into] == plain {
-			w.line("%s = sum", place)
-		} else {
-			w.line("store%s(&%s, sum)", suffixes[v.elementType(v.gathered.Into)], place)
-		}
+		v.keepSum(w, v.goType(owner.Type))
 	}
 	if pull && v.op.Output == graphir.Modified {
 		w.line("if changed {\n%s\n}", o.told)
 	}
 	w.line("}")
+}
+
+// skipIdle goes on with the next edge of a pull if its source is not active.
+func (v variant) skipIdle(w *writer) {
+	if v.m.PullInputFrontier != graphir.Boolmap {
+		w.line("if input[s/wordBits]&(1<<(s%%wordBits)) == 0 {\ncontinue\n}")
+		return
+	}
+	w.line("if input[s] == 0 {\ncontinue\n}")
+}
+
+// keepSum stores what a row of a pull has come to.
+func (v variant) keepSum(w *writer, number string) {
+	at := w.vector(v.gathered.Into) + "[" + number + "(d)]"
+	if w.access[v.gathered.Into] == plain {
+		w.line("%s = sum", at)
+		return
+	}
+	w.line("store%s(&%s, sum)", suffixes[v.elementType(v.gathered.Into)], at)
 }
 
 // skip goes on with the next vertex if a filter does not hold.

@@ -318,17 +318,24 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	if rec != nil && err == nil {
 		res.describe(&rec.Meta)
 	}
-	o = Outcome{
+	o = outcomeOf(&res, c.counts, d.Machine, &cfg.Sample, err)
+	o.Seconds = keep.before()
+	return o
+}
+
+// outcomeOf is what a run came to that has ended with err.
+func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *configs.Sample, err error) Outcome {
+	o := Outcome{
 		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps,
-		Samples: d.Machine.EndSamples(), Seconds: keep.before(), Building: res.building,
+		Samples: m.EndSamples(), Building: res.building,
 	}
 	o.Partial, o.Err = partial(err)
 	if res.unchecked {
 		o.Replay = Unchecked
 	}
-	o.Stats = statistics(c.counts, &res, o.Partial)
+	o.Stats = statistics(counts, res, o.Partial)
 	if o.Err == nil {
-		o.Err = checked(&o, &res, d.Machine, &cfg.Sample)
+		o.Err = checked(&o, res, m, sample)
 	}
 	return o
 }
@@ -385,40 +392,56 @@ func (s spent) stat(name, doc string) stats.Stat {
 	return c
 }
 
+// ownKernel is the kind of kernel that a program of the user's own has, and edgeKernel that of all others which are not
+// named.
+const (
+	ownKernel  = "program"
+	edgeKernel = "gather"
+)
+
+// kernelKinds are the kinds of kernels whose cycles are told apart: kernel.KIND.cycles.
+var kernelKinds = []struct{ kind, doc string }{
+	{initKernel, "In the init kernel."},
+	{edgeKernel, "In the gather kernels: the edges; those of the way back too (bc)."},
+	{applyKernel, "In the apply kernels: the vertices."},
+	{splitKernel, "In the kernels that go through vertices which have waited: near-far's far pile, a bucket."},
+	{seedKernel, "In the kernels that begin rounds (k-core)."},
+	{compactKernel, "In the kernels that list the vertices which walk their rows (active sets qnb and rqnb)."},
+	{topologyKernel, "In the kernels of layouts that come before gathers: active vertices' virtual ones are listed, or what edges bring " +
+		"is written beside them (gshard)."},
+	{registerKernel, "In the kernels that put active vertices into the graph units' lists."},
+	{loopKernel, "Between the kernels of a fused run (workload.fusion, or configKernelFusion of a GraphIt program's loop): one lane " +
+		"exchanges the active set and decides what comes next, and the device waits."},
+	{ownKernel, "In the kernels of a program of the user's own (workload.program)."},
+}
+
+// kindOf is the kind of a kernel.
+func kindOf(kernel string) string {
+	switch {
+	case strings.HasPrefix(kernel, programKernel):
+		return ownKernel
+	case strings.HasPrefix(kernel, graphItKernel), strings.HasPrefix(kernel, featureKernel):
+		kernel = kernelOf(kernel)
+	}
+	for _, k := range kernelKinds {
+		if k.kind == kernel {
+			return kernel
+		}
+	}
+	return edgeKernel
+}
+
 // statistics are the machine's, and the host's view of the same run.
 func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
-	var begin, gather, apply, split, seed, compact, topology, register, loop, own, all spent
+	var all spent
+	kinds := map[string]spent{}
 	for i := range res.steps {
 		s := &res.steps[i]
 		all.add(s)
-		kernel := s.Kernel
-		if strings.HasPrefix(kernel, graphItKernel) || strings.HasPrefix(kernel, featureKernel) {
-			kernel = kernelOf(kernel)
-		}
-		switch kernel {
-		case initKernel:
-			begin.add(s)
-		case applyKernel:
-			apply.add(s)
-		case splitKernel:
-			split.add(s)
-		case seedKernel:
-			seed.add(s)
-		case compactKernel:
-			compact.add(s)
-		case topologyKernel:
-			topology.add(s)
-		case registerKernel:
-			register.add(s)
-		case loopKernel:
-			loop.add(s)
-		default:
-			if strings.HasPrefix(s.Kernel, programKernel) {
-				own.add(s)
-			} else {
-				gather.add(s)
-			}
-		}
+		kind := kindOf(s.Kernel)
+		sum := kinds[kind]
+		sum.add(s)
+		kinds[kind] = sum
 	}
 	unfinished := uint64(0)
 	if partial == PartialEdges {
@@ -429,21 +452,14 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		spent{res.times.Cycles, res.times.Half}.stat("device_cycles", "From each launch to its last core's end, added up."),
 		stats.Count("launch.count", "launches", "Kernels launched.", res.times.Launches),
 		stats.Count("launch.overhead_cycles", "cycles", "What the host cost: launches × launch_overhead.", res.times.Overhead),
-		begin.stat("kernel.init.cycles", "In the init kernel."),
-		gather.stat("kernel.gather.cycles", "In the gather kernels: the edges; those of the way back too (bc)."),
-		apply.stat("kernel.apply.cycles", "In the apply kernels: the vertices."),
-		split.stat("kernel.split.cycles", "In the kernels that go through vertices which have waited: near-far's far pile, a bucket."),
-		seed.stat("kernel.seed.cycles", "In the kernels that begin rounds (k-core)."),
-		compact.stat("kernel.compact.cycles", "In the kernels that list the vertices which walk their rows (active sets qnb and rqnb)."),
-		topology.stat("kernel.topology.cycles",
-			"In the kernels of layouts that come before gathers: active vertices' virtual ones are listed, or what edges bring is written beside them (gshard)."),
-		register.stat("kernel.register.cycles", "In the kernels that put active vertices into the graph units' lists."),
-		loop.stat("kernel.loop.cycles",
-			"Between the kernels of a fused run (workload.fusion, or configKernelFusion of a GraphIt program's loop): one lane exchanges the active set and decides what comes next, and the device waits."),
-		own.stat("kernel.program.cycles", "In the kernels of a program of the user's own (workload.program)."),
+	}
+	for _, k := range kernelKinds {
+		t = append(t, kinds[k.kind].stat("kernel."+k.kind+".cycles", k.doc))
+	}
+	t = append(t,
 		stats.Count("kernel.unfinished.cycles", "cycles", "In a kernel that stop.max_edges ended, and in others of its super-step.", unfinished),
 		stats.Count("super_steps", "super-steps", "Done.", uint64(res.superSteps)),
-	}
+	)
 	t = append(t, res.software...)
 	for _, s := range machine {
 		if s.Name != "cycles" { // the machine's own: device_cycles

@@ -258,18 +258,7 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 	for _, c := range columns {
 		f.Columns = append(f.Columns, q.label(c))
 	}
-	if len(over) > 0 {
-		f.Note = m.meanName() + " over " + r.namesOf(over) + ". "
-	}
-	if len(without) > 0 {
-		f.Note += fmt.Sprintf("Without %s, whose points have other axes. ", strings.Join(without, ", "))
-	}
-	if q.Value == "speedup" {
-		f.Note += "Speedup over " + q.label(r.Variants[0]) + ". "
-	}
-	if r.Seeds > 1 && len(over) == 0 {
-		f.Note += fmt.Sprintf("Means over %d seeds, and 95 %% confidence intervals. ", r.Seeds)
-	}
+	f.Note = r.noteOf(q, m, over, without)
 	if f.Kind == Bars {
 		if q.Mean && len(columns) > 1 {
 			f.addMean(m)
@@ -278,6 +267,23 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 	}
 	f.onNumbers(q, columns, xs)
 	return f
+}
+
+// noteOf says what a panel's values are means over, and which series it lacks.
+func (r *Result) noteOf(q *Query, m metric, over, without []string) (note string) {
+	if len(over) > 0 {
+		note = m.meanName() + " over " + r.namesOf(over) + ". "
+	}
+	if len(without) > 0 {
+		note += fmt.Sprintf("Without %s, whose points have other axes. ", strings.Join(without, ", "))
+	}
+	if q.Value == "speedup" {
+		note += "Speedup over " + q.label(r.Variants[0]) + ". "
+	}
+	if r.Seeds > 1 && len(over) == 0 {
+		note += fmt.Sprintf("Means over %d seeds, and 95 %% confidence intervals. ", r.Seeds)
+	}
+	return note
 }
 
 // axesBeside are the axes of the points that have one.
