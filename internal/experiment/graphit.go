@@ -283,3 +283,41 @@ func GraphIt(e *configs.Experiment) (*graphit.File, lower.Options, error) {
 	}
 	return g.file, g.options(&e.Workload), nil
 }
+
+// notFused names loops that stay the host's though their schedule has them be one launch, each reason once.
+func notFused(points []Point) (notes []string) {
+	for i := range points {
+		p := &points[i]
+		w := &p.Config.Workload
+		if !w.IsGraphIt() {
+			continue
+		}
+		loops, err := p.loops()
+		if err != nil { // the run says it
+			continue
+		}
+		for _, l := range loops {
+			if !l.Fused || l.Refused == nil {
+				continue
+			}
+			note := fmt.Sprintf("configKernelFusion: the loop %s of %s stays the host's, and every operator a launch: %v", l.Path, w.Program, l.Refused)
+			if !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+	}
+	return notes
+}
+
+// loops are those of a point's program.
+func (p *Point) loops() ([]lower.Loop, error) {
+	g, err := p.programs.graphIt(&p.Config.Workload)
+	if err != nil {
+		return nil, err
+	}
+	d, err := host.NewRehearsal(&p.Config.Machine)
+	if err != nil {
+		return nil, err
+	}
+	return lower.Loops(g.file, g.options(&p.Config.Workload), graph.IntWeights, d.Shape())
+}

@@ -20,6 +20,14 @@ const gtBFS = small + `workload:
   arguments: ["3"]
 `
 
+// noted are the notes on an experiment.
+func noted(t *testing.T, text string) []string {
+	l := mustLoad(t, text)
+	p, err := experiment.Points(l, nil)
+	require.NoError(t, err)
+	return experiment.Notes(&l.Value, p)
+}
+
 // TestGraphIt: a GraphIt program is a workload as others are: its schedules are swept and compared by label, beside
 // units and composed kernels; verified, in parts, by several threads, recorded and replayed.
 func TestGraphIt(t *testing.T) {
@@ -68,6 +76,10 @@ func TestGraphIt(t *testing.T) {
 		require.Zero(t, count(t, &o[0], "kernel.loop.cycles"))
 		require.NotZero(t, count(t, &o[1], "kernel.loop.cycles"))
 		require.Equal(t, count(t, &o[1], "device_cycles"), count(t, &o[1], "kernel.gather.cycles")+count(t, &o[1], "kernel.loop.cycles"))
+		require.Empty(t, noted(t, gtBFS+"  schedules: {loop: {kernel_fusion: ENABLED}}\n"))
+		require.Equal(t,
+			[]string{"configKernelFusion: the loop loop of bfs.gt stays the host's, and every operator a launch: fusion: the host counts the edges of active vertices to decide between push and pull: give push or pull"},
+			noted(t, gtBFS+"  schedules: {loop: {kernel_fusion: ENABLED}}\n  direction: hybrid\n"))
 		for set, want := range map[string]string{
 			"region.from=2":        "region: the loop loop of bfs.gt is one launch",
 			"sample.period=100000": "sample.period: ",

@@ -392,7 +392,8 @@ func NoEffect(e *configs.Experiment, points []Point, same func(i, j int) bool) (
 }
 
 // Notes are warnings about an experiment's points before they run: axes that change nothing, variants that are the
-// same, and variants of which points have no baseline because the baseline varies in what they lack.
+// same, variants of which points have no baseline because the baseline varies in what they lack, and loops of GraphIt
+// programs that are the host's though their schedule says otherwise.
 func Notes(e *configs.Experiment, points []Point) (notes []string) {
 	same := SameConfig(points)
 	none := NoEffect(e, points, same)
@@ -402,7 +403,7 @@ func Notes(e *configs.Experiment, points []Point) (notes []string) {
 	if !slices.Contains(none, "compare") {
 		notes = append(notes, sameVariants(points, same)...)
 	}
-	return append(notes, withoutBaseline(points)...)
+	return append(append(notes, withoutBaseline(points)...), notFused(points)...)
 }
 
 // sameVariants names pairs of variants whose points all simulate the same.
