@@ -425,12 +425,15 @@ func gtSummary(r *lower.Result) gtResult {
 	return s
 }
 
-// launches are how many there are, or of a loop that is one launch how often the kernel is a part of it.
+// launches are how many there are, and in parentheses how often the kernel is a part of a loop's.
 func (k *gtKernel) launches() string {
-	if k.Launches == 0 {
+	switch {
+	case k.Parts == 0:
+		return strconv.Itoa(k.Launches)
+	case k.Launches == 0:
 		return fmt.Sprintf("(%d)", k.Parts)
 	}
-	return strconv.Itoa(k.Launches)
+	return fmt.Sprintf("%d (%d)", k.Launches, k.Parts)
 }
 
 func gtTable(w io.Writer, r *lower.Result, untimed bool) {

@@ -314,3 +314,16 @@ func TestNotFused(t *testing.T) {
 		require.Equal(t, hosts.Times.Launches, one.Times.Launches, c.why)
 	}
 }
+
+// TestFusedEndsEarly: a run that ends within a fused loop leaves nothing behind, and says what was done so far.
+func TestFusedEndsEarly(t *testing.T) {
+	w, g := workload(t), undirected(t)
+	d := device(t, w)
+	r, err := lower.Run(context.Background(), d, g, parse(t, "bfs", fused(program(t, "bfs"))), lower.Options{Args: args("bfs", g), Output: io.Discard, Workload: w, MaxSteps: 2})
+	require.ErrorContains(t, err, "more than 2 operators over edges")
+	require.Equal(t, 2, r.Steps)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = lower.Run(ctx, d, g, parse(t, "bfs", fused(program(t, "bfs"))), lower.Options{Args: args("bfs", g), Output: io.Discard, Workload: w})
+	require.ErrorIs(t, err, context.Canceled)
+}
