@@ -54,7 +54,7 @@ const (
 
 // enough is the wall time after which a test without RANDOM_CASES begins no more: on a busy host they take what they
 // may.
-const enough = 25 * time.Second
+const enough = 20 * time.Second
 
 // maxCycles ends runs on machines that are drawn too slow: a memory of a hundredth of the cores' clock, and the like.
 const maxCycles = "2000000"

@@ -50,7 +50,7 @@ func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 // run is refused for a reason, or every super-step of it is right.
 func TestRandomRuns(t *testing.T) {
 	ran, refused := map[string]int{}, 0
-	for seed := range uint64(240) {
+	for seed := range uint64(180) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		w := workload()
 		w.Algorithm = configs.Algorithm(pick(r, feature.Algorithms()).Name)
@@ -97,7 +97,7 @@ func TestRandomRuns(t *testing.T) {
 	}
 	t.Log(ran, refused)
 	for _, a := range feature.Algorithms() {
-		require.Greater(t, ran[a.Name], 10, a.Name)
+		require.Greater(t, ran[a.Name], 7, a.Name)
 	}
 }
 
