@@ -370,16 +370,17 @@ func (r *Runner) DescribePoint(w io.Writer, i int) error {
 		if err == nil {
 			describeMachine(w, p)
 			a := &g.about
-			fmt.Fprintf(w, "graph    %s: %s vertices, %s edges, in-degree mean %.1f, max %s, sha256 %.12s…\n",
-				a.Source, Thousands(uint64(a.Vertices)), Thousands(uint64(a.Edges)), float64(a.Edges)/float64(max(a.Vertices, 1)), Thousands(uint64(a.MaxInDegree)), g.hash)
+			mean := float64(a.Edges) / float64(max(a.Vertices, 1))
+			fmt.Fprintf(w, "graph    %s, sha256 %.12s…\n         %s vertices, %s edges, in-degree mean %.1f, max %s\n",
+				a.Source, g.hash, Thousands(uint64(a.Vertices)), Thousands(uint64(a.Edges)), mean, Thousands(uint64(a.MaxInDegree)))
 		}
 		return err
 	}
 	l, err := r.graphs.trace(p.Config.Workload.Trace)
 	if err == nil {
 		describeMachine(w, p)
-		fmt.Fprintf(w, "graph    of %s: %s vertices, %s edges; trace sha256 %.12s…\n", l.about.Source,
-			Thousands(uint64(l.about.Vertices)), Thousands(uint64(l.about.Edges)), l.hash)
+		fmt.Fprintf(w, "graph    of %s, trace sha256 %.12s…\n         %s vertices, %s edges\n", l.about.Source, l.hash,
+			Thousands(uint64(l.about.Vertices)), Thousands(uint64(l.about.Edges)))
 	}
 	return err
 }
