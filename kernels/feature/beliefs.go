@@ -1,8 +1,10 @@
 package feature
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"heddle/kernels/emit"
 	"heddle/kernels/graph"
@@ -129,23 +131,26 @@ func bothWays(g *graph.Graph) (key, why string) {
 // reverseEdges finds each edge's reverse edge: of several from u to v, the first one's is the first from v to u. lone
 // is an edge that has none, or -1.
 func reverseEdges(g *graph.Graph) (of []uint32, lone int) {
-	type ends struct{ src, dst int }
-	from := map[ends][]int{}
-	forEdges(g, func(e *HostEdge) { from[ends{e.Src, e.Dst}] = append(from[ends{e.Src, e.Dst}], e.ID) })
-	of, lone = make([]uint32, g.Edges()), -1
-	for at, list := range from {
-		back := from[ends{at.dst, at.src}]
-		for n, id := range list {
-			if n >= len(back) {
-				if lone < 0 || id < lone {
-					lone = id
-				}
-				continue
-			}
-			of[id] = uint32(back[n])
+	type edge struct{ at, to, id int }
+	var there, back []edge // by where they begin, and by where they end
+	forEdges(g, func(e *HostEdge) {
+		there, back = append(there, edge{e.Src, e.Dst, e.ID}), append(back, edge{e.Dst, e.Src, e.ID})
+	})
+	order := func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.to, b.to)) }
+	slices.SortStableFunc(there, order)
+	slices.SortStableFunc(back, order)
+	of = make([]uint32, g.Edges())
+	for i, e := range there {
+		switch r := back[i]; order(e, r) {
+		case -1:
+			return nil, e.id
+		case 1:
+			return nil, r.id
+		default:
+			of[e.id] = uint32(r.id)
 		}
 	}
-	return of, lone
+	return of, -1
 }
 
 func reverses(p *Problem) []uint32 {
