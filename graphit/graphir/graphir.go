@@ -73,7 +73,7 @@ type (
 	}
 )
 
-// Fusion is what a schedule says of a loop.
+// Fusion holds a loop's part of the schedule.
 type Fusion struct {
 	// NeedsFusion has the loop be the device's (UGF, §5.2.1).
 	NeedsFusion bool
@@ -81,7 +81,7 @@ type Fusion struct {
 	Fused graphit.Pos
 }
 
-// FusionOf is what a schedule says of a statement that is a loop, and its path; nil: it is none.
+// FusionOf returns the path of a loop and its part of the schedule; nil: the statement is no loop.
 func FusionOf(s Stmt) (path string, f *Fusion) {
 	switch s := s.(type) {
 	case *While:

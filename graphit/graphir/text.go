@@ -150,7 +150,7 @@ func (w *writer) block(list []Stmt, depth int) {
 	}
 }
 
-// meta is what is known of a loop.
+// meta writes the metadata of a loop.
 func (f *Fusion) meta(o *Ordered) string {
 	var list []string
 	if f.NeedsFusion {

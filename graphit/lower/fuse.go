@@ -100,7 +100,7 @@ func (f *fuser) while(s *graphir.While) {
 	}
 }
 
-// notEmpty is the variable of which a condition asks whether its set has vertices; nil: it asks something else.
+// notEmpty returns the variable of a condition that a set has vertices; nil: the condition is another.
 func notEmpty(x graphit.Expr) *graphit.Var {
 	cond, ok := x.(*graphit.Binary)
 	if !ok || cond.Op != "!=" && cond.Op != ">" {
@@ -134,7 +134,9 @@ func (f *fuser) buckets(q *graphit.Var) {
 	t := vector.Type.Of
 	f.loop.queue = q
 	f.loop.Buckets = &compose.Buckets{
-		Takes: f.takes[q], Finds: f.finds[q], Least: least, Greatest: uint32(greatest(t)), Signed: t.Kind != graphit.Uint, Priority: priorityName, Below: below,
+		Takes: f.takes[q], Finds: f.finds[q],
+		Least: least, Greatest: uint32(greatest(t)), Signed: t.Kind != graphit.Uint,
+		Priority: priorityName, Below: below,
 	}
 }
 
@@ -271,7 +273,8 @@ func fuseLoops(p *graphir.Program, h *eval.Host, o operators, shape host.Shape) 
 		}
 		l, err := fuse(p, h, o, shape, s)
 		if err != nil {
-			notes = append(notes, graphir.Note{Pos: f.Fused, Text: fmt.Sprintf("configKernelFusion: %s stays the host's loop, and every operator a launch: %v", path, err)})
+			text := fmt.Sprintf("configKernelFusion: %s stays the host's loop, and every operator a launch: %v", path, err)
+			notes = append(notes, graphir.Note{Pos: f.Fused, Text: text})
 			return
 		}
 		loops[s] = l
@@ -298,7 +301,8 @@ func (b *backend) BeginLoop(_ context.Context, s graphir.Stmt, rounds int64) err
 		in, l.Buckets.Delta = b.ready[q], uint32(q.Delta)
 	case l.carried != nil:
 		if in = b.host.SetOf(l.carried); in == nil {
-			return &graphit.Error{File: b.program.File.Name, Pos: s.Position(), Msg: fmt.Sprintf("%s has been deleted, or was never given a set", l.carried.Name)}
+			msg := fmt.Sprintf("%s has been deleted, or was never given a set", l.carried.Name)
+			return &graphit.Error{File: b.program.File.Name, Pos: s.Position(), Msg: msg}
 		}
 	}
 	if b.options.fused != nil {

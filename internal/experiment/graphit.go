@@ -179,9 +179,11 @@ func checkFusedLoops(e *configs.Experiment, p *graphir.Program) error {
 	switch path := p.FusedLoop(); {
 	case path == "":
 	case !e.Region.Whole():
-		return fmt.Errorf("region: the loop %s of %s is one launch by its schedule's configKernelFusion, and counts as a whole: expected no region, or kernel_fusion: DISABLED for it", path, e.Workload.Program)
+		return fmt.Errorf("region: the loop %s of %s is one launch by its schedule's configKernelFusion, and counts as a whole: "+
+			"expected no region, or kernel_fusion: DISABLED for it", path, e.Workload.Program)
 	case e.Sample.On():
-		return fmt.Errorf("sample.period: intervals are chosen within launches, and the loop %s of %s is one by its schedule's configKernelFusion: expected 0, or kernel_fusion: DISABLED for it", path, e.Workload.Program)
+		return fmt.Errorf("sample.period: intervals are chosen within launches, and the loop %s of %s is one by its schedule's "+
+			"configKernelFusion: expected 0, or kernel_fusion: DISABLED for it", path, e.Workload.Program)
 	}
 	return nil
 }
@@ -300,7 +302,8 @@ func notFused(points []Point) (notes []string) {
 			if !l.Fused || l.Refused == nil {
 				continue
 			}
-			note := fmt.Sprintf("configKernelFusion: the loop %s of %s stays the host's, and every operator a launch: %v", l.Path, w.Program, l.Refused)
+			note := fmt.Sprintf("configKernelFusion: the loop %s of %s stays the host's, and every operator a launch: %v",
+				l.Path, w.Program, l.Refused)
 			if !slices.Contains(notes, note) {
 				notes = append(notes, note)
 			}

@@ -323,7 +323,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	return o
 }
 
-// outcomeOf is what a run came to that has ended with err.
+// outcomeOf makes the outcome of a run that has ended with err.
 func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *configs.Sample, err error) Outcome {
 	o := Outcome{
 		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps,

@@ -262,7 +262,7 @@ func (d *driver) superSteps() {
 	d.goingBack()
 }
 
-// name is what the driver is of.
+// name is the loop's, or the plan's.
 func (d *driver) name() string {
 	if d.loop != nil {
 		return d.loop.Name

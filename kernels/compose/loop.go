@@ -131,7 +131,8 @@ func (p *Plan) once() error {
 	case p.Set.OfUnit || p.Set.Sized:
 		return fmt.Errorf("an operator over its vertices cannot walk active_set %s", p.Set.Name)
 	case p.Set.Lists && !p.Dedup.Exact() && p.Algorithm.Sum.Often():
-		return fmt.Errorf("a vertex may be in the %s several times, and an operator over its vertices would have it as often: give configDeduplication", p.Set.Name)
+		return fmt.Errorf("a vertex may be in the %s several times, and an operator over its vertices would have it as often: "+
+			"give configDeduplication", p.Set.Name)
 	}
 	return nil
 }
@@ -258,7 +259,8 @@ func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 	}
 	r := main.run
 	d := driver{
-		run: r, shape: r.Shape(), base: l.base, bytes: driverBytes, members: l.members(), programs: l.compiled, loop: l, placed: l.placed, barrierID: l.barrier,
+		run: r, shape: r.Shape(), base: l.base, bytes: driverBytes, members: l.members(), programs: l.compiled,
+		loop: l, placed: l.placed, barrierID: l.barrier,
 	}
 	if l.Counted {
 		d.limit = rounds
@@ -359,7 +361,8 @@ func (s *Session) sameBucket(o *VertexOperator) error {
 		for _, at := range d.changes[name] {
 			word := []uint32{0}
 			if s.device.ReadWords(d.blocks+at, word); word[0] != words[name] {
-				return fmt.Errorf("%w: the device's bucket has %s = %d where the host's has %d", reference.ErrWrong, name, int32(word[0]), int32(words[name]))
+				return fmt.Errorf("%w: the device's bucket has %s = %d where the host's has %d",
+					reference.ErrWrong, name, int32(word[0]), int32(words[name]))
 			}
 		}
 	}

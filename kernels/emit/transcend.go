@@ -35,7 +35,7 @@ func (k *Kernel) Log(x ir.Value) ir.Value {
 	return k.FMA(e, k.F32(ln2High), k.Add(f, tail))
 }
 
-// LogError is what Log may be off by, times itself; ExpError the same of Exp.
+// LogError and ExpError bound the relative errors of Log and Exp.
 const (
 	LogError = 2 * 0x1p-24
 	ExpError = 2 * 0x1p-24

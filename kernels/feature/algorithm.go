@@ -26,8 +26,8 @@ type Algorithm struct {
 	// Edges are functions of an edge, in their order. Lone ones do not depend on what the source holds: change-driven,
 	// they are computed once, before all else.
 	Edges []EdgeFunc
-	// PerEdge is what a lane finds out about its edge before a group computes the edge's features (§5.1.1, the per-edge
-	// phase): Edge.Found. nil: nothing.
+	// PerEdge is the per-edge phase (§5.1.1): a lane looks up Edge.Found of its edge once, and not each lane of the group
+	// that computes the edge's features. nil: there is none.
 	PerEdge func(g *Group, id, src, dst ir.Value) []ir.Value
 	Finds   int // how many values those are
 	Leaves  int // how many values functions of an edge leave for later ones
@@ -87,7 +87,7 @@ func (e *Edge) Leave(name string, x Feature) {
 	}
 }
 
-// Left is what an earlier function has left, or, if that was another kernel, what memory holds.
+// Left returns a value that an earlier function has left, from memory if that was another kernel.
 func (e *Edge) Left(name string, memory func(i Index) ir.Value) Feature {
 	if x, ok := e.left[name]; ok {
 		return x

@@ -227,7 +227,8 @@ func checkMessage(p *Problem, e *HostEdge, s *Step, off, bound []float64) {
 	}
 }
 
-// logOfMessage is what an edge adds: the logarithm of what it has sent, and, of changes, less that of what it sent last.
+// logOfMessage returns the terms of an edge: it adds the logarithm of its new message, and with changes takes that of
+// the old one away.
 func logOfMessage(p *Problem, e *HostEdge, s *Step, plus, minus []float64) {
 	for f := range plus {
 		plus[f], minus[f] = math.Log(message(s.After, p.K, e.ID, 1-s.Slot(e.Src), f)), 0

@@ -30,7 +30,7 @@ type Reference struct {
 // Reader reads a word of an array as a float.
 type Reader func(array string, word int) float64
 
-// Step is what a super-step's edges do, for algorithms with Slots.
+// Step reads the device's arrays before and behind the kernels over edges of a super-step, for algorithms with Slots.
 type Step struct {
 	Before, After Reader
 	Slot          func(v int) int // before it

@@ -50,7 +50,7 @@ const (
 	Count  = "changed" // one word: how many
 )
 
-// Group is that of a lane, in a kernel.
+// Group makes the group of lanes that a lane belongs to.
 func (p *Plan) Group(k *emit.Kernel) *Group {
 	g := &Group{Kernel: k, K: p.K, size: p.GroupLanes()}
 	g.lane = k.U32(0)
