@@ -48,6 +48,31 @@ heddle.edge:
 	require.Zero(t, m.Stats().Since(before).Edges, "the next program has no such instruction")
 }
 
+// An edge that a thread block shares counts once, as its first lane's; what is no number of warps is a lane's.
+func TestEdgesOfBlocksAreCounted(t *testing.T) {
+	const text = `
+_start:	csrr t0, vx_num_warps
+	la t1, warp
+	wspawn t0, t1
+warp:	li t0, 7
+	tmc t0
+heddle.edge.block2:
+	nop
+heddle.edge.blocks:
+	nop
+	tmc zero`
+	p, err := asm.Assemble("blocks.s", []byte(text), asm.Options{Base: 0x80000000})
+	require.NoError(t, err)
+	m, err := emu.New(emu.Config{Cores: 2, Warps: 4, Threads: 4})
+	require.NoError(t, err)
+	m.Load(p)
+	require.NoError(t, m.Run(context.Background()))
+	const blocks, warps = 2 * 2, 2 * 4
+	require.EqualValues(t, blocks+3*warps, m.Stats().Edges)
+	require.EqualValues(t, 2*warps, m.Stats().Iterations)
+	require.Equal(t, []uint64{2, 1, 1, 0, 1, 1, 1, 0, 2, 1, 1, 0, 1, 1, 1, 0}, m.LaneEdges()[:16], "the first core's")
+}
+
 // Warps at barriers, and lanes at the scratchpad, at atomics and shuffles, are counted.
 func TestSoftwareIsCounted(t *testing.T) {
 	const text = `

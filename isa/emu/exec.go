@@ -2,7 +2,6 @@ package emu
 
 import (
 	"math/bits"
-	"slices"
 
 	"heddle/isa"
 )
@@ -18,7 +17,7 @@ type Op struct {
 	reads, swaps       bool // memory instructions: rs2 is read, rs3 is
 	signed, isIndirect bool
 	write              bool  // CSR instructions: writes the CSR
-	edge               bool  // each lane that executes it handles an edge
+	edge               uint8 // who handles an edge by executing it: 0, nobody; 1, each lane; more, a thread block of so many warps
 	fn                 uint8 // which function of the unit
 	phase              isa.Phase
 	imm, pc            uint32
@@ -70,7 +69,7 @@ func (m *Machine) prepare(pc, word uint32) (*Op, error) {
 	}
 	p := &Op{
 		Inst: in, class: in.Class, imm: uint32(in.Imm), pc: pc, rd: in.Rd,
-		edge: slices.Contains(m.edges, pc), phase: isa.PhaseAt(m.phases, pc), demands: demandsOf(&in),
+		edge: m.edges[pc], phase: isa.PhaseAt(m.phases, pc), demands: demandsOf(&in),
 	}
 	if in.Rd == 0 {
 		p.rd = sink

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -139,10 +140,10 @@ type Machine struct {
 	Mem     *Memory
 	cfg     Config
 	cores   []*Core
-	program *isa.Program    `checkpoint:"assembled"` // the launched one's, as the next two
-	edges   []uint32        `checkpoint:"assembled"` // where EdgeSymbol is: a program may have several places
-	phases  []isa.PhaseMark `checkpoint:"assembled"`
-	parts   []partMark      `checkpoint:"assembled"`
+	program *isa.Program     `checkpoint:"assembled"` // the launched one's, as the next two
+	edges   map[uint32]uint8 `checkpoint:"assembled"` // where EdgeSymbol is: a program may have several places
+	phases  []isa.PhaseMark  `checkpoint:"assembled"`
+	parts   []partMark       `checkpoint:"assembled"`
 	resv    reservations
 	device  deviceBarriers
 	console console
@@ -184,14 +185,25 @@ func New(cfg Config) (*Machine, error) {
 // of this name, or with a dot and more behind it. It is only counted.
 const EdgeSymbol = "heddle.edge"
 
-// edgeMarks returns where a program counts edges.
-func edgeMarks(p *isa.Program) (addrs []uint32) {
+// BlockEdgeSymbol begins the names of instructions that all lanes of so many neighbouring warps, a thread block, execute
+// once for one edge that they share: heddle.edge.block4.
+const BlockEdgeSymbol = EdgeSymbol + ".block"
+
+// edgeMarks returns where a program counts edges, and how many warps share one there, or 1: each lane has its own.
+func edgeMarks(p *isa.Program) map[uint32]uint8 {
+	at := map[uint32]uint8{}
 	for _, s := range p.Symbols {
-		if s.Name == EdgeSymbol || strings.HasPrefix(s.Name, EdgeSymbol+".") {
-			addrs = append(addrs, s.Addr)
+		if s.Name != EdgeSymbol && !strings.HasPrefix(s.Name, EdgeSymbol+".") {
+			continue
+		}
+		at[s.Addr] = 1
+		if warps, ok := strings.CutPrefix(s.Name, BlockEdgeSymbol); ok {
+			if n, err := strconv.ParseUint(warps, 10, 8); err == nil && n > 1 {
+				at[s.Addr] = uint8(n)
+			}
 		}
 	}
-	return addrs
+	return at
 }
 
 // Load copies a program into memory and makes warp 0, lane 0 of every core

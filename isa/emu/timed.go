@@ -89,11 +89,24 @@ func (w *Warp) count(o *Op) {
 	st.WarpInstrs++
 	st.ThreadInstrs += w.lanes
 	st.ByClass[o.class]++
-	if o.edge {
-		st.Edges += w.lanes
-		st.Iterations++
-		w.laneEdges.add(w.mask)
+	if o.edge != 0 {
+		w.countEdges(o, w.mask, w.lanes)
 	}
+}
+
+// countEdges books what handles edges: an edge a lane, or one for all warps of a thread block, which is its first
+// lane's.
+func (w *Warp) countEdges(o *Op, mask uint32, lanes uint64) {
+	st := &w.core.stats
+	st.Iterations++
+	if o.edge > 1 {
+		if w.id%int(o.edge) != 0 {
+			return
+		}
+		mask, lanes = 1, 1
+	}
+	st.Edges += lanes
+	w.laneEdges.add(mask)
 }
 
 // laneCount counts for every lane: bit l of word i is bit i of lane l's count.

@@ -134,10 +134,8 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 		st.WarpInstrs++
 		st.ThreadInstrs += lanes
 		st.ByClass[o.class]++
-		if o.edge {
-			st.Edges += lanes
-			st.Iterations++
-			w.laneEdges.add(mask)
+		if o.edge != 0 {
+			w.countEdges(o, mask, lanes)
 		}
 		w.traced(o, pc, mask)
 	}

@@ -194,7 +194,7 @@ func (c *code) again(all []life) {
 		constant := i.row.Name == "lui" || i.row.Name == "addi" && i.a == 0
 		who := i.row.Name == "csrrs" && i.a == 0 && i.csr != isa.CSRActiveThreads
 		param := (i.row.Name == "lw" || i.row.Name == "flw") && i.a != 0 && i.a == c.args
-		if all[d].again = nil; defs[d] == 1 && !i.edge && (constant || who || param) {
+		if all[d].again = nil; defs[d] == 1 && i.edge == 0 && (constant || who || param) {
 			all[d].again = i
 		}
 	}
@@ -352,7 +352,7 @@ type machine struct {
 	isa.Inst
 	to    label
 	label label
-	edge  bool
+	edge  uint8
 	phase isa.Phase
 }
 
@@ -417,7 +417,7 @@ func (a *allocation) rewrite(c *code, i *inst, out []machine) []machine {
 	if i.row.Name == "split" && i.rd != 0 && a.lives[i.rd].slot >= 0 {
 		// Behind a split only some lanes would store the depth. One that does not part gives it too.
 		depth := *i
-		depth.a, depth.edge = 0, false
+		depth.a, depth.edge = 0, 0
 		out = a.rewriteOne(c, &depth, out)
 		last := *i
 		last.rd = 0

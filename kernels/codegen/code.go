@@ -23,7 +23,7 @@ type inst struct {
 	to          label // where a branch or jump goes
 	label       label // without a row: which it is
 	not         bool  // the .n form
-	edge        bool  // a lane that executes it handles an edge
+	edge        uint8 // who handles an edge by executing it: 0, nobody; 1, each lane; more, a thread block of so many warps
 	phase       isa.Phase
 	depth       int  // loops around it
 	entry       bool // without a row: what all warps begin with belongs here

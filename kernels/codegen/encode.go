@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"strconv"
 
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -93,7 +94,7 @@ func perEdge(list []machine) (out []int) {
 		if m.to != 0 && at[m.to] <= pc {
 			loops = append(loops, span{at[m.to], pc + 4})
 		}
-		if m.edge {
+		if m.edge != 0 {
 			edges = append(edges, pc)
 		}
 		pc += 4
@@ -137,8 +138,11 @@ func (e *encoder) program(name string) (*isa.Program, error) {
 			symbols = append(symbols, isa.Symbol{Name: m.phase.Symbol(), Addr: pc})
 			last = m.phase
 		}
-		if m.edge {
+		switch {
+		case m.edge == 1:
 			symbols = append(symbols, isa.Symbol{Name: emu.EdgeSymbol, Addr: pc})
+		case m.edge > 1:
+			symbols = append(symbols, isa.Symbol{Name: emu.BlockEdgeSymbol + strconv.Itoa(int(m.edge)), Addr: pc})
 		}
 		data = binary.LittleEndian.AppendUint32(data, w)
 	}

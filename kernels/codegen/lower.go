@@ -34,7 +34,7 @@ type lowering struct {
 	inEntry bool // instructions go to entry
 	phase   isa.Phase
 	depth   int
-	edge    bool // the next instruction is an edge's
+	edge    uint8 // of the next instruction
 	err     error
 }
 
@@ -70,11 +70,11 @@ func row(name string) *isa.Row {
 // add appends an instruction.
 func (l *lowering) add(i inst) {
 	i.phase, i.depth = l.phase, l.depth
-	if i.row == nil && l.edge { // somebody may come to the label who handles no edge
+	if i.row == nil && l.edge != 0 { // somebody may come to the label who handles no edge
 		l.emit("addi", 0, 0, 0, 0)
 	}
 	if i.row != nil {
-		i.edge, l.edge = l.edge, false
+		i.edge, l.edge = l.edge, 0
 	}
 	l.code.insts = append(l.code.insts, i)
 }
@@ -100,7 +100,7 @@ func (l *lowering) atEntry(f func()) {
 	l.inEntry = true
 	defer func() { l.inEntry = false }()
 	body, edge, phase, depth := l.code.insts, l.edge, l.phase, l.depth
-	l.code.insts, l.edge, l.phase, l.depth = l.entry, false, isa.PhaseInit, 0
+	l.code.insts, l.edge, l.phase, l.depth = l.entry, 0, isa.PhaseInit, 0
 	f()
 	l.entry = l.code.insts
 	l.code.insts, l.edge, l.phase, l.depth = body, edge, phase, depth

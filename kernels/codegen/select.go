@@ -64,11 +64,13 @@ func (l *lowering) compute(i *ir.Instr) {
 		l.move(l.result(i), from)
 	case ir.OpFence:
 		l.emit("fence", 0, 0, 0, 0xFF)
-	case ir.OpEdge:
-		if l.edge { // two marks: count both
+	case ir.OpEdge, ir.OpBlockEdge:
+		if l.edge != 0 { // two marks: count both
 			l.emit("addi", 0, 0, 0, 0)
 		}
-		l.edge = true
+		if l.edge = 1; i.Op == ir.OpBlockEdge {
+			l.edge = uint8(l.k.Block)
+		}
 	case ir.OpBallot, ir.OpAny, ir.OpAll:
 		p := l.reg(i.Args[0])
 		l.emit(rows[i.Op].imm, l.result(i), p, 0, 0)

@@ -12,11 +12,59 @@ import (
 
 // Kernel is a kernel being written. Parameters are words of the argument block, asked for
 // by name; the host's side fills in those that the finished kernel has.
-type Kernel struct{ *ir.Builder }
+type Kernel struct {
+	*ir.Builder
+	block int // warps of a thread block that does together what a thread does alone; 0: none does
+}
 
 // New begins a kernel.
 func New(name string) *Kernel {
-	return &Kernel{ir.NewBuilder(name)}
+	return &Kernel{Builder: ir.NewBuilder(name)}
+}
+
+// Together has each thread block of so many warps, of all that a core has for the kernel, do together what a thread
+// does elsewhere: it comes before the code that deals something out to threads.
+func (k *Kernel) Together(warps, block int) {
+	k.Launch(warps, block)
+	k.block = block
+}
+
+// blockInCore is the warp's thread block.
+func (k *Kernel) blockInCore() ir.Value { return k.Div(k.WarpID(), k.blockWarps()) }
+
+func (k *Kernel) blockWarps() ir.Value { return k.U32(uint32(k.block)) }
+
+// NumThreads returns how many threads, or thread blocks that are like one, run the kernel.
+func (k *Kernel) NumThreads() ir.Value {
+	if k.block == 0 {
+		return k.Builder.NumThreads()
+	}
+	return k.Mul(k.Div(k.NumWarps(), k.blockWarps()), k.NumCores())
+}
+
+// SpreadThread is the thread's number among these, neighbouring warps' or blocks' of different cores.
+func (k *Kernel) SpreadThread() ir.Value {
+	if k.block == 0 {
+		return k.Builder.SpreadThread()
+	}
+	return k.Add(k.Mul(k.blockInCore(), k.NumCores()), k.CoreID())
+}
+
+// GlobalThread is the thread's number among these, core by core.
+func (k *Kernel) GlobalThread() ir.Value {
+	if k.block == 0 {
+		return k.Builder.GlobalThread()
+	}
+	return k.Add(k.Mul(k.CoreID(), k.Div(k.NumWarps(), k.blockWarps())), k.blockInCore())
+}
+
+// Edge marks that the thread, or the thread block that is like one, handles an edge.
+func (k *Kernel) Edge() {
+	if k.block == 0 {
+		k.Builder.Edge()
+		return
+	}
+	k.BlockEdge()
 }
 
 // Addr is a parameter that holds an array's address.

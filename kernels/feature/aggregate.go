@@ -10,11 +10,9 @@ var aggregate = &Algorithm{
 	Properties: []Property{{Name: "sum", Words: whole, Sum: true}},
 	First:      uniform,
 	Steps:      1,
-	Edges: []EdgeFunc{{Name: "gather", Into: "sum", Emit: func(g *Group, e *Edge) {
-		g.Each(func(i Index) { g.AddTo("sum", e.Dst, i, g.Mul(e.Weight, e.Sent(i))) })
-	}}},
-	Vertices: []VertexFunc{{Name: "take", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
-		return g.Let(func(i Index) ir.Value { return g.Load("sum", v, i) })
+	Edges:      []EdgeFunc{{Name: "gather", Into: "sum", Emit: addWeighted}},
+	Vertices: []VertexFunc{{Name: "take", Emit: func(g *Group, v Place, _ func(string) Feature) (Feature, ir.Value) {
+		return g.Let(func(i Index) ir.Value { return g.Load("sum", v, i) }), nil
 	}}},
 	Check: Reference{
 		Terms: scaled,

@@ -40,6 +40,8 @@ type Algorithm struct {
 	Check    Reference
 	// Accepts says which key of the graph it does not work on, and why; nil: there is none.
 	Accepts func(g *graph.Graph) (key, why string)
+	// Alone says that a vertex may change though nothing has come along its edges.
+	Alone bool
 }
 
 // Property is an array of structures.
@@ -58,14 +60,26 @@ type EdgeFunc struct {
 	Name string
 	Into string // the property that it adds to; none: it leaves something for later ones
 	Lone bool
-	Emit func(g *Group, e *Edge)
+	// Emit returns whether it went on: if not, later functions of the same kernel do not run for this edge (ONYX §6.1,
+	// progress), and if the last one that ran did not, the edge leaves its destination as it is (activation). nil: always.
+	Emit EdgeEmit
 }
+
+// EdgeEmit writes a function of an edge.
+type EdgeEmit func(g *Group, e *Edge) (goes ir.Value)
 
 // VertexFunc is a function of a vertex. What it returns is left for later functions under its name.
 type VertexFunc struct {
 	Name string
-	Emit func(g *Group, v Place, left func(name string) Feature) Feature
+	// Stops says that it may stop: then later functions do not run for this vertex, which stays as it is and is not
+	// active (ONYX §6.1).
+	Stops bool
+	// Emit returns the function's value, and of one that Stops, whether it went on.
+	Emit VertexEmit
 }
+
+// VertexEmit writes a function of a vertex; left are values that earlier ones have left.
+type VertexEmit func(g *Group, v Place, left func(name string) Feature) (x Feature, goes ir.Value)
 
 // Edge is an edge in a kernel.
 type Edge struct {
@@ -104,6 +118,9 @@ func (e *Edge) Old(i Index) ir.Value { return e.group.Load(Before, e.Src, i) }
 // Changes reports whether changes are sent.
 func (e *Edge) Changes() bool { return e.plan.Changes }
 
+// Touches reports whether it matters if a function goes on: whether vertices are those that an edge has changed.
+func (e *Edge) Touches() bool { return e.plan.Touched }
+
 // Sent is what the source sends of a feature: the feature, or its change.
 func (e *Edge) Sent(i Index) ir.Value {
 	if e.plan.Changes {
@@ -125,6 +142,8 @@ type Problem struct {
 
 	drawn   map[string][]float32
 	reverse []uint32 // edges
+
+	plan *Plan // whose order of additions the checks follow
 }
 
 // algorithms are all of them, one file each.

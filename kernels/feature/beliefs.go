@@ -33,24 +33,33 @@ var beliefs = &Algorithm{
 	Leaves:  1,
 	Edges: []EdgeFunc{
 		{Name: "send", Emit: sendMessage},
-		{Name: "multiply", Into: "sum", Emit: func(g *Group, e *Edge) {
+		{Name: "multiply", Into: "sum", Emit: func(g *Group, e *Edge) ir.Value {
 			sent := e.Left("message", func(i Index) ir.Value { return g.Load("message", messageNext.of(e), i) })
 			g.Each(func(i Index) {
 				log := g.Log(sent.At(i))
 				if e.Changes() { // the old message is taken out of the product
-					log = g.Sub(log, g.Log(g.Load("message", messageNow.of(e), i)))
+					old := g.Log(g.Load("message", messageNow.of(e), i))
+					if e.plan.Separate {
+						g.AddTo("sum", e.Dst, i, g.Neg(old))
+					} else {
+						log = g.Sub(log, old)
+					}
 				}
 				g.AddTo("sum", e.Dst, i, log)
 			})
+			return messageDiffers(g, e, sent)
 		}},
 	},
 	Vertices: []VertexFunc{
-		{Name: "weigh", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
+		{Name: "weigh", Emit: func(g *Group, v Place, _ func(string) Feature) (Feature, ir.Value) {
 			log := g.Let(func(i Index) ir.Value { return g.Add(g.Load("prior", v, i), g.Load("sum", v, i)) })
 			most := g.Max(log.At)
-			return g.Let(func(i Index) ir.Value { return g.Exp(g.Sub(log.At(i), most)) })
+			return g.Let(func(i Index) ir.Value { return g.Exp(g.Sub(log.At(i), most)) }), nil
 		}},
-		{Name: "believe", Emit: func(g *Group, _ Place, left func(string) Feature) Feature { return g.Normalise(left("weigh")) }},
+		{Name: "believe", Emit: func(g *Group, _ Place, left func(string) Feature) (Feature, ir.Value) {
+			x, _ := g.Normalise(left("weigh"))
+			return x, nil
+		}},
 	},
 	Check:   Reference{Late: logOfMessage, Edge: checkMessage, Next: nextBeliefs},
 	Accepts: bothWays,
@@ -86,7 +95,7 @@ func messagePlaces(g *Group, id, src, dst ir.Value) []ir.Value {
 
 // sendMessage makes an edge's message: what its source believes without what came from its destination, times the
 // edge's matrix.
-func sendMessage(g *Group, e *Edge) {
+func sendMessage(g *Group, e *Edge) ir.Value {
 	cavity := g.Let(func(i Index) ir.Value {
 		return g.Div(g.Load(Now, e.Src, i), g.Load("message", messageBack.of(e), i))
 	})
@@ -117,6 +126,16 @@ func sendMessage(g *Group, e *Edge) {
 		g.Store("message", next, i, x)
 	})
 	e.Leave("message", sent)
+	return messageDiffers(g, e, sent)
+}
+
+// messageDiffers reports whether a message is another than the last one: if not, the product stays, and so does what
+// depends on it.
+func messageDiffers(g *Group, e *Edge, sent Feature) ir.Value {
+	if !e.Touches() {
+		return nil
+	}
+	return g.Any(func(i Index) ir.Value { return g.Ne(sent.At(i), g.Load("message", messageNow.of(e), i)) })
 }
 
 // bothWays refuses graphs in which an edge has no reverse edge.

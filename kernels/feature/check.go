@@ -53,6 +53,7 @@ type Checker struct {
 	held        map[string][]uint32 // with Slots: arrays of edges before the super-step
 	slots       []uint32
 	active      []bool
+	touched     []bool // at which an edge has changed something since the last super-step's functions of vertices
 	sums        map[string]*sum
 	edges       uint64 // that the super-step handles
 }
@@ -66,6 +67,7 @@ type sum struct {
 
 // NewChecker begins to follow a run whose arrays have their first contents.
 func NewChecker(p *Plan, problem *Problem, device Memory) *Checker {
+	problem.plan = p
 	c := &Checker{Plan: p, problem: problem, device: device, sums: map[string]*sum{}}
 	n := problem.Graph.Vertices()
 	for _, x := range p.Properties {
@@ -75,8 +77,9 @@ func NewChecker(p *Plan, problem *Problem, device Memory) *Checker {
 		}
 	}
 	c.active = make([]bool, n)
+	c.touched = make([]bool, n)
 	for v := range c.active {
-		c.active[v] = true
+		c.active[v], c.touched[v] = true, true
 	}
 	if p.Slots {
 		c.slots = make([]uint32, n)
@@ -102,6 +105,7 @@ func (c *Checker) add(funcs []EdgeFunc, all bool) {
 				return
 			}
 			c.edges++
+			c.touched[e.Dst] = true
 			floats(value, c.now[e.Src*k:])
 			c.Plan.Check.Terms(c.problem, f, e, value, terms)
 			if c.Plan.Changes && !f.Lone {
@@ -165,9 +169,37 @@ func (c *Checker) late() error {
 			sums.want[e.Dst*k+f] += plus[f] - minus[f]
 			sums.mag[e.Dst*k+f] += math.Abs(plus[f]) + math.Abs(minus[f])
 		}
-		sums.adds[e.Dst]++
+		if sums.adds[e.Dst]++; c.Plan.Separate {
+			sums.adds[e.Dst]++
+		}
+		c.touched[e.Dst] = c.touched[e.Dst] || s.differs(k, e)
 	})
 	return wrong
+}
+
+// differs reports whether an edge's new value is another than its last one.
+func (s *Step) differs(k int, e *HostEdge) bool {
+	slot := s.Slot(e.Src)
+	for f := range k {
+		if message(s.After, k, e.ID, 1-slot, f) != message(s.After, k, e.ID, slot, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// marked checks which vertices edges have marked.
+func (c *Checker) marked() error {
+	if !c.Plan.Touched {
+		return nil
+	}
+	words, lanes := c.device(Marked), c.Plan.Lanes
+	for v, want := range c.touched {
+		if is := words[v/lanes]>>(v%lanes)&1 != 0; is != want {
+			return fmt.Errorf("vertex %d is marked as changed by an edge: %v: expected %v", v, is, want)
+		}
+	}
+	return nil
 }
 
 // flipped checks the slots.
@@ -268,7 +300,7 @@ func (c *Checker) Gathered() error {
 			return err
 		}
 	}
-	return nil
+	return c.marked()
 }
 
 // Updated checks what vertices hold behind a super-step, and which are active. sums are the properties before the
@@ -291,9 +323,15 @@ func (c *Checker) Updated(sums map[string][]uint32) error {
 		c.Plan.Check.Next(p, v, func(property string, word int) float64 {
 			return float64(math.Float32frombits(sums[property][word]))
 		}, now, next, off, bound)
-		updated := false
+		updated, handled := false, !c.Plan.Touched || c.touched[v] || c.active[v]
 		for f := range k {
 			at := v*k + f
+			if !handled { // it holds what it has held, and so does what it has sent
+				if c.now[at] != held[at] || c.before[at] != sent[at] {
+					return fmt.Errorf("feature %d of vertex %d, at which no edge has changed anything, has changed", f, v)
+				}
+				continue
+			}
 			got := math.Float32frombits(c.now[at])
 			if x := float64(got); math.IsNaN(x) || math.IsInf(x, 0) {
 				return fmt.Errorf("feature %d of vertex %d is %v: a number was too large for f32, or a system singular: "+
@@ -317,8 +355,7 @@ func (c *Checker) Updated(sums map[string][]uint32) error {
 		if is := words[v/lanes]>>(v%lanes)&1 != 0; is != updated {
 			return fmt.Errorf("vertex %d is active: %v: expected %v", v, is, updated)
 		}
-		c.active[v] = updated
-		if updated {
+		if c.active[v], c.touched[v] = updated, false; updated {
 			changed++
 		}
 	}

@@ -16,17 +16,27 @@ var factors = &Algorithm{
 		{Name: "ratings", Words: whole, Sum: true}, {Name: "gram", Words: square, Sum: true},
 		{Name: "matrix", Words: square}, {Name: "right", Words: whole},
 	},
-	First: uniform,
-	Steps: 10,
+	First:  uniform,
+	Steps:  10,
+	Leaves: 2,
 	Edges: []EdgeFunc{
-		{Name: "rate", Into: "ratings", Emit: func(g *Group, e *Edge) {
-			g.Each(func(i Index) { g.AddTo("ratings", e.Dst, i, g.Mul(e.Weight, e.Sent(i))) })
+		{Name: "rate", Into: "ratings", Emit: func(g *Group, e *Edge) ir.Value {
+			now := g.Let(e.Value) // read once for both functions (§6.2.1)
+			e.Leave("now", now)
+			sent := now.At
+			if e.Changes() {
+				old := g.Let(e.Old)
+				e.Leave("old", old)
+				sent = func(i Index) ir.Value { return g.Sub(now.At(i), old.At(i)) }
+			}
+			g.Each(func(i Index) { g.AddTo("ratings", e.Dst, i, g.Mul(e.Weight, sent(i))) })
+			return nil
 		}},
-		{Name: "multiply", Into: "gram", Emit: func(g *Group, e *Edge) {
-			now := g.Let(e.Value)
+		{Name: "multiply", Into: "gram", Emit: func(g *Group, e *Edge) ir.Value {
+			now := g.Let(e.Left("now", e.Value).At)
 			var old Feature
 			if e.Changes() {
-				old = g.Let(e.Old)
+				old = g.Let(e.Left("old", e.Old).At)
 			}
 			g.Rows(func(row ir.Value) {
 				at, x := g.Row(e.Dst, row), g.Element(Now, e.Src, row)
@@ -42,9 +52,10 @@ var factors = &Algorithm{
 					g.AddTo("gram", at, i, product)
 				})
 			})
+			return nil
 		}},
 	},
-	Vertices: []VertexFunc{{Name: "solve", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
+	Vertices: []VertexFunc{{Name: "solve", Emit: func(g *Group, v Place, _ func(string) Feature) (Feature, ir.Value) {
 		lambda := g.Float(WordLambda)
 		g.Rows(func(row ir.Value) {
 			at := g.Row(v, row)
@@ -53,7 +64,7 @@ var factors = &Algorithm{
 			})
 		})
 		g.Each(func(i Index) { g.Store("right", v, i, g.Load("ratings", v, i)) })
-		return g.Solve("matrix", "right", v)
+		return g.Solve("matrix", "right", v), nil
 	}}},
 	Check: Reference{
 		Terms: func(p *Problem, f *EdgeFunc, e *HostEdge, value, terms []float64) {

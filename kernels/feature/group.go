@@ -9,25 +9,69 @@ import (
 )
 
 // Group writes what is done for the k features of one vertex or edge, by the lanes that share it: one, or feature-aware
-// as many as k, rounded up to a power of two, but no more than a warp has. Those beyond k compute with the last
-// feature, and store nothing.
+// as many as k, rounded up to a power of two, but no more than a warp has; with thread blocks, those of as many warps as
+// it takes. Those beyond k compute with the last feature, and store nothing.
 type Group struct {
 	*emit.Kernel
-	K    int
-	size int // lanes; a power of two
-	lane ir.Value
+	K       int
+	size    int // lanes
+	lanes   int // of them, in a warp; a power of two
+	threads int // of the core that run the kernel
+	lane    ir.Value
 }
 
 // unrolled is how many features of a lane are code of their own, and stay in registers; more are a loop.
 const unrolled = 8
 
-// GroupLanes is how many lanes share a property of k features.
+// GroupLanes returns how many lanes share a property of k features.
 func (p *Plan) GroupLanes() int {
-	if !p.Aware {
+	switch warps := p.BlockWarps(); {
+	case !p.Aware:
+		return 1
+	case warps > 1:
+		return warps * p.Lanes
+	default:
+		return min(1<<bits.Len(uint(p.K-1)), p.Lanes)
+	}
+}
+
+// BlockWarps returns how many warps share an edge or a vertex: as many as it takes for a feature a lane, and more until
+// they divide the core's, or all of these. 1: a warp's lanes have several features each, or are enough.
+func (p *Plan) BlockWarps() int {
+	if !p.Aware || !p.Block || p.K <= p.Lanes {
 		return 1
 	}
-	return min(1<<bits.Len(uint(p.K-1)), p.Lanes)
+	n := min((p.K+p.Lanes-1)/p.Lanes, p.Warps)
+	for p.Warps%n != 0 {
+		n++
+	}
+	return n
 }
+
+// Group makes the group of lanes that a lane belongs to.
+func (p *Plan) Group(k *emit.Kernel) *Group {
+	g := &Group{Kernel: k, K: p.K, size: p.GroupLanes(), threads: p.Warps * p.Lanes}
+	g.lanes = min(g.size, p.Lanes)
+	g.lane = k.U32(0)
+	switch {
+	case g.together():
+		k.Together(p.Warps, g.warps())
+		warp := k.Rem(k.WarpID(), k.U32(uint32(g.warps())))
+		g.lane = k.Add(k.Mul(warp, k.U32(uint32(p.Lanes))), k.LaneID())
+	case g.size > 1:
+		g.lane = k.And(k.LaneID(), k.U32(uint32(g.size-1)))
+	}
+	return g
+}
+
+// warps returns how many warps the group has a part of.
+func (g *Group) warps() int { return g.size / g.lanes }
+
+// together reports whether the group is a thread block of several warps.
+func (g *Group) together() bool { return g.size > g.lanes }
+
+// shift is log2 of a group's lanes, of those that are in a warp.
+func (g *Group) shift() ir.Value { return g.U32(uint32(bits.TrailingZeros(uint(g.lanes)))) }
 
 // rounds is how many features a lane has, at most.
 func (g *Group) rounds() int { return (g.K + g.size - 1) / g.size }
@@ -113,6 +157,49 @@ func (x Feature) At(i Index) ir.Value {
 	return x.of(i)
 }
 
+// join has each lane know what join makes of a value of all lanes of the group: by shuffles (ONYX, Fig. 5.4), and
+// across warps by the scratchpad.
+func (g *Group) join(x ir.Value, join func(x, y ir.Value) ir.Value) ir.Value {
+	for d := 1; d < g.lanes; d *= 2 {
+		x = join(x, g.ShflXor(x, g.U32(uint32(d))))
+	}
+	return g.across(x, join)
+}
+
+// across joins what the group's warps have, one word each, which is the same in all lanes of a warp. A lane has words of
+// its own, so that no two are in one bank.
+func (g *Group) across(x ir.Value, join func(x, y ir.Value) ir.Value) ir.Value {
+	if !g.together() {
+		return x
+	}
+	pad, mine := g.Shared("exchange", g.threads), g.ThreadInCore()
+	first := g.Sub(mine, g.Sub(g.lane, g.LaneID()))
+	g.Kernel.Store(pad, mine, x)
+	g.meet(g.Kernel.Load(ir.U32, pad, mine))
+	all := g.Kernel.Load(x.Type, pad, first)
+	for n := 1; n < g.warps(); n++ {
+		all = join(all, g.Kernel.Load(x.Type, pad, g.Add(first, g.U32(uint32(n*g.lanes)))))
+	}
+	g.Barrier() // nobody stores anew before all have read
+	return all
+}
+
+// meet is the thread block's barrier between stores and loads of what other warps have stored. A barrier waits for no
+// store: one that another issue slice's warps keep from the load-store unit would come behind their loads. So a lane
+// reads something before it, back, and has to wait for that: a warp's accesses take effect in their order.
+func (g *Group) meet(back ir.Value) {
+	g.When(g.Kernel.Any(g.Eq(back, g.U32(math.MaxUint32))), g.Fence)
+	g.Barrier()
+}
+
+// alike has the compiler know that a group's lanes agree, where the group is whole warps.
+func (g *Group) alike(p ir.Value) ir.Value {
+	if g.together() {
+		return g.Kernel.Any(p)
+	}
+	return p
+}
+
 // Sum adds up a value of all features; all lanes have the same sum.
 func (g *Group) Sum(value func(i Index) ir.Value) ir.Value {
 	sum := g.Var(g.F32(0))
@@ -123,27 +210,42 @@ func (g *Group) Sum(value func(i Index) ir.Value) ir.Value {
 		}
 		sum.Set(g.Add(sum.Get(), x))
 	})
-	all := sum.Get()
-	for d := 1; d < g.size; d *= 2 {
-		all = g.Add(all, g.ShflXor(all, g.U32(uint32(d))))
+	return g.join(sum.Get(), g.Add)
+}
+
+// hostSum is what Sum computes, in the order of its additions: a lane's features, then lanes, then warps.
+func (p *Plan) hostSum(x []float32) (sum float32) {
+	size := p.GroupLanes()
+	lanes := make([]float32, size)
+	for f, y := range x {
+		lanes[f%size] += y
 	}
-	return all
+	warp := min(size, p.Lanes)
+	for first := 0; first < size; first += warp {
+		of := lanes[first : first+warp]
+		for d := 1; d < warp; d *= 2 {
+			for l := 0; l < warp; l += 2 * d {
+				of[l] += of[l+d]
+			}
+		}
+		if sum += of[0]; first == 0 {
+			sum = of[0]
+		}
+	}
+	return sum
 }
 
 // Max is the greatest of a value of all features, in all lanes.
 func (g *Group) Max(value func(i Index) ir.Value) ir.Value {
 	most := g.Var(g.F32(float32(math.Inf(-1))))
 	g.every(func(i Index) { most.Set(g.Kernel.Max(most.Get(), value(i))) }) // the last feature counts several times
-	all := most.Get()
-	for d := 1; d < g.size; d *= 2 {
-		all = g.Kernel.Max(all, g.ShflXor(all, g.U32(uint32(d))))
-	}
-	return all
+	return g.join(most.Get(), g.Kernel.Max)
 }
 
-// Pick is the value of feature n, in all lanes.
+// Pick is the value of feature n, in all lanes. A lane that does not have it computes it, unless the group's other
+// lanes of its warp do: then x must be of what the group has not stored itself.
 func (g *Group) Pick(x Feature, n ir.Value) ir.Value {
-	if g.size == 1 || x.kept == nil || g.rounds() > 1 {
+	if g.size == 1 || x.kept == nil || g.rounds() > 1 || g.together() {
 		return x.of(Index{F: n, base: n, round: -1})
 	}
 	first := g.And(g.LaneID(), g.U32(^uint32(g.size-1)))
@@ -160,19 +262,24 @@ func (g *Group) Any(holds func(i Index) ir.Value) ir.Value {
 		}
 		found.Set(g.Or(found.Get(), g.ToU32(x)))
 	})
-	if g.size == 1 {
-		return g.Ne(found.Get(), g.U32(0))
+	some := g.Ne(found.Get(), g.U32(0))
+	switch {
+	case g.size == 1:
+		return some
+	case g.together():
+		return g.alike(g.Ne(g.across(g.Ballot(some), g.Or), g.U32(0)))
 	}
-	lanes := g.Ballot(g.Ne(found.Get(), g.U32(0)))
 	first := g.And(g.LaneID(), g.U32(^uint32(g.size-1)))
-	return g.Ne(g.And(g.Shr(lanes, first), g.U32(uint32(1<<g.size-1))), g.U32(0))
+	return g.Ne(g.And(g.Shr(g.Ballot(some), first), g.U32(uint32(1<<g.size-1))), g.U32(0))
 }
 
-// Normalise divides by the sum of all features (§5.3); where that is not above 0, it leaves them.
-func (g *Group) Normalise(x Feature) Feature {
+// Normalise divides by the sum of all features (§5.3); where that is not above 0, it leaves them. above reports whether
+// it is.
+func (g *Group) Normalise(x Feature) (divided Feature, above ir.Value) {
 	sum := g.Sum(x.At)
-	by := g.Select(g.Gt(sum, g.F32(0)), sum, g.F32(1))
-	return g.Let(func(i Index) ir.Value { return g.Div(x.At(i), by) })
+	above = g.Gt(sum, g.F32(0))
+	by := g.Select(above, sum, g.F32(1))
+	return g.Let(func(i Index) ir.Value { return g.Div(x.At(i), by) }), g.alike(above)
 }
 
 // Once runs body in one lane of the group.

@@ -14,16 +14,20 @@ import (
 	"heddle/kernels/ir"
 )
 
-// collaborate runs body in each group of a warp, one vertex a group, and returns an array that body has stored to.
+// collaborate runs body in each group of a core, one vertex a group, and returns an array that body has stored to.
 // in are k words of each vertex, and k×k of each where it is called "matrix".
 func collaborate(t *testing.T, p *feature.Plan, in map[string][]float32, out string, words int, body func(g *feature.Group, v feature.Place)) []float32 {
 	t.Helper()
 	k := emit.New("test")
 	g := p.Group(k)
-	body(g, g.Of(k.Div(k.LaneID(), k.U32(uint32(p.GroupLanes())))))
+	vertex := k.Div(k.LaneID(), k.U32(uint32(p.GroupLanes())))
+	if p.BlockWarps() > 1 {
+		vertex = k.Div(k.WarpID(), k.U32(uint32(p.BlockWarps())))
+	}
+	body(g, g.Of(vertex))
 	kernel, err := k.Build()
 	require.NoError(t, err)
-	m := emittest.New(1, 1, p.Lanes)
+	m := emittest.New(1, p.Warps, p.Lanes)
 	args, places := map[string]uint32{}, map[string]uint32{}
 	for name, x := range in {
 		places[name] = m.Place(feature.Words(x))
@@ -42,8 +46,8 @@ func collaborate(t *testing.T, p *feature.Plan, in map[string][]float32, out str
 	return got
 }
 
-// TestCollaborativeOperations: each of them, for every number of lanes and of features up to 70 and 128, by groups and
-// by single lanes, against a loop on the host.
+// TestCollaborativeOperations: each of them, for every number of lanes and of features up to 70 and 128, by groups, by
+// single lanes and by thread blocks, against a loop on the host.
 func TestCollaborativeOperations(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for lanes := 1; lanes <= 32; lanes *= 2 {
@@ -53,13 +57,25 @@ func TestCollaborativeOperations(t *testing.T) {
 					testOperations(t, r, &feature.Plan{Algorithm: &feature.Algorithm{}, K: k, Aware: aware, Lanes: lanes, Warps: 1})
 				})
 			}
+			for _, warps := range []int{2, 3, 4, 6, 8, 32} { // of a core; a block's divide them
+				p := &feature.Plan{Algorithm: &feature.Algorithm{}, K: k, Aware: true, Block: true, Lanes: lanes, Warps: warps}
+				if p.BlockWarps() == 1 {
+					continue
+				}
+				t.Run(fmt.Sprintf("%d lanes/%d features/blocks of %d of %d warps", lanes, k, p.BlockWarps(), warps), func(t *testing.T) {
+					testOperations(t, r, p)
+				})
+			}
 		}
 	}
 }
 
 func testOperations(t *testing.T, r *rand.Rand, p *feature.Plan) {
 	k := p.K
-	vertices := p.Lanes / p.GroupLanes()
+	vertices := max(1, p.Lanes/p.GroupLanes())
+	if p.BlockWarps() > 1 {
+		vertices = p.Warps / p.BlockWarps()
+	}
 	x := make([]float32, vertices*k)
 	for i := range x {
 		x[i] = r.Float32()*10 - 3
@@ -85,10 +101,12 @@ func testOperations(t *testing.T, r *rand.Rand, p *feature.Plan) {
 		}
 		return s
 	}
-	same(each(func(g *feature.Group, _ feature.Place, x feature.Feature) func(feature.Index) ir.Value {
+	sums := each(func(g *feature.Group, _ feature.Place, x feature.Feature) func(feature.Index) ir.Value {
 		s := g.Sum(x.At)
 		return func(feature.Index) ir.Value { return s }
-	}), 1e-4, func(v, _ int) float64 { return sum(v) })
+	})
+	same(sums, 1e-4, func(v, _ int) float64 { return sum(v) })
+	same(sums, 0, func(v, _ int) float64 { return float64(p.HostSum(of(v))) })
 	same(each(func(g *feature.Group, _ feature.Place, x feature.Feature) func(feature.Index) ir.Value {
 		s := g.Max(x.At)
 		return func(feature.Index) ir.Value { return s }
@@ -121,7 +139,8 @@ func testOperations(t *testing.T, r *rand.Rand, p *feature.Plan) {
 		x[i] = r.Float32()
 	}
 	same(each(func(g *feature.Group, _ feature.Place, x feature.Feature) func(feature.Index) ir.Value {
-		return g.Normalise(x).At
+		divided, _ := g.Normalise(x)
+		return divided.At
 	}), 1e-5,
 		func(v, f int) float64 { return float64(of(v)[f]) / sum(v) })
 	testSolve(t, r, p, vertices)

@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"heddle/isa"
 	"heddle/kernels/emit"
@@ -33,8 +34,15 @@ type Plan struct {
 	Fold    Folding
 	// Pipelined says that an edge's features are computed while the next one is read (§5.2). It needs Aware.
 	Pipelined bool
-	Lanes     int // of a warp
-	Warps     int // of a core that run the kernels
+	// Block says that more features than a warp has lanes are shared by a thread block's.
+	Block bool
+	// Touched says that functions of vertices run where an edge has changed something, and not for all vertices. It needs
+	// Changes.
+	Touched bool
+	// Separate says that an old message is taken out of a product by an atomic of its own.
+	Separate bool
+	Lanes    int // of a warp
+	Warps    int // of a core that run the kernels
 }
 
 // Words that kernels are given.
@@ -48,20 +56,9 @@ const (
 const (
 	Active = "active"
 	Count  = "changed" // one word: how many
+	Marked = "touched" // the vertices at which an edge has changed something since functions of vertices ran last
+	Going  = "going"   // unfolded: the vertices for which no function has stopped
 )
-
-// Group makes the group of lanes that a lane belongs to.
-func (p *Plan) Group(k *emit.Kernel) *Group {
-	g := &Group{Kernel: k, K: p.K, size: p.GroupLanes()}
-	g.lane = k.U32(0)
-	if g.size > 1 {
-		g.lane = k.And(k.LaneID(), k.U32(uint32(g.size-1)))
-	}
-	return g
-}
-
-// shift is log2 of a group's lanes.
-func (g *Group) shift() ir.Value { return g.U32(uint32(bits.TrailingZeros(uint(g.size)))) }
 
 // Walk is a kernel over edges being written: an edge is handed over by the lane that a schedule gave it to, and its
 // features are computed by a group (§5.1.1): as many edges at a time as the warp has groups.
@@ -71,6 +68,7 @@ type Walk struct {
 	funcs []EdgeFunc
 
 	id, src, dst, weight *ir.Variable // places, and the weight's bits; dst is nowhere where a lane has no edge
+	to                   *ir.Variable // the destination's number, where that matters; else nil
 	found                []*ir.Variable
 }
 
@@ -80,7 +78,10 @@ const nowhere = math.MaxUint32
 // Walk begins a kernel: it comes before any lane has an edge.
 func (p *Plan) Walk(k *emit.Kernel, funcs []EdgeFunc) *Walk {
 	w := &Walk{plan: p, group: p.Group(k), funcs: funcs}
-	if w.group.size > 1 {
+	if w.shares() {
+		if p.Touched {
+			w.to = k.Var(k.U32(0))
+		}
 		w.id, w.src, w.dst, w.weight = k.Var(k.U32(0)), k.Var(k.U32(0)), k.Var(k.U32(nowhere)), k.Var(k.U32(0))
 		for range p.Finds {
 			w.found = append(w.found, k.Var(k.U32(0)))
@@ -88,6 +89,10 @@ func (p *Plan) Walk(k *emit.Kernel, funcs []EdgeFunc) *Walk {
 	}
 	return w
 }
+
+// shares reports whether lanes hand edges to groups of their warp. A thread block walks its edges itself: then load
+// balancing is switched off in ONYX (§5.1.1).
+func (w *Walk) shares() bool { return w.group.size > 1 && !w.group.together() }
 
 // Edge handles the lane's edge: pipelined, once it has the next one, whose reads are on their way meanwhile (Fig. 5.3).
 func (w *Walk) Edge(e *layout.Edge) {
@@ -101,8 +106,8 @@ func (w *Walk) Edge(e *layout.Edge) {
 	if per := w.plan.PerEdge; per != nil {
 		found = per(g, id, e.Src, e.Dst)
 	}
-	if g.size == 1 {
-		w.handle(&Edge{ID: g.Of(id), Src: g.Of(e.Src), Dst: g.Of(e.Dst), Weight: weight, Found: found})
+	if !w.shares() {
+		w.handle(&Edge{ID: g.Of(id), Src: g.Of(e.Src), Dst: g.Of(e.Dst), Weight: weight, Found: found}, e.Dst)
 		return
 	}
 	if w.plan.Pipelined {
@@ -112,6 +117,9 @@ func (w *Walk) Edge(e *layout.Edge) {
 	w.src.Set(g.Of(e.Src).Bytes)
 	w.dst.Set(g.Of(e.Dst).Bytes)
 	w.weight.Set(g.AsU32(weight))
+	if w.to != nil {
+		w.to.Set(e.Dst)
+	}
 	for n, x := range found {
 		w.found[n].Set(x)
 	}
@@ -122,7 +130,7 @@ func (w *Walk) Edge(e *layout.Edge) {
 
 // End handles the last edges of a pipelined loop.
 func (w *Walk) End() {
-	if w.plan.Pipelined && w.group.size > 1 { // groups of one handle an edge at once
+	if w.plan.Pipelined && w.shares() { // others handle an edge at once
 		w.share()
 	}
 }
@@ -141,13 +149,21 @@ func (w *Walk) share() {
 	for _, x := range w.found {
 		found = append(found, x.Get())
 	}
-	turn := func(from ir.Value, body func(e *Edge)) {
+	var to ir.Value
+	if w.to != nil {
+		to = w.to.Get()
+	}
+	turn := func(from ir.Value, body func(e *Edge, to ir.Value)) {
 		of := func(x ir.Value) ir.Value { return g.ShflIdx(x, from) }
 		e := &Edge{ID: Place{of(id)}, Src: Place{of(src)}, Dst: Place{of(dst)}, Weight: g.AsF32(of(weight))}
 		for _, x := range found {
 			e.Found = append(e.Found, of(x))
 		}
-		body(e)
+		if to == nil {
+			body(e, nil)
+			return
+		}
+		body(e, of(to))
 	}
 	turns := min(g.size, atOnce)
 	g.If(g.All(there(dst)), func() {
@@ -163,17 +179,45 @@ func (w *Walk) share() {
 		g.For(g.U32(0), g.U32(lanes), g.U32(uint32(turns*groups)), func(first ir.Value) { several(g.Add(mine, first)) })
 	}, func() {
 		g.For(g.U32(0), g.U32(lanes), g.U32(uint32(groups)), func(first ir.Value) {
-			turn(g.Add(mine, first), func(e *Edge) { g.When(there(e.Dst.Bytes), func() { w.handle(e) }) })
+			turn(g.Add(mine, first), func(e *Edge, to ir.Value) { g.When(there(e.Dst.Bytes), func() { w.handle(e, to) }) })
 		})
 	})
 	w.dst.Set(g.U32(nowhere))
 }
 
-func (w *Walk) handle(e *Edge) {
+// handle runs an edge's functions: each if the one before it went on (§6.1), and if the last one that ran did, the
+// destination, whose number is to, is marked (Fig. 5.1, lines 68 to 72).
+func (w *Walk) handle(e *Edge, to ir.Value) {
 	e.group, e.plan, e.left = w.group, w.plan, map[string]Feature{}
-	for _, f := range w.funcs {
-		f.Emit(w.group, e)
+	w.functions(e, to, w.funcs)
+}
+
+func (w *Walk) functions(e *Edge, to ir.Value, funcs []EdgeFunc) {
+	if len(funcs) == 0 {
+		w.touch(to)
+		return
 	}
+	rest := func() { w.functions(e, to, funcs[1:]) }
+	if goes := funcs[0].Emit(w.group, e); goes != nil {
+		w.group.When(w.group.alike(goes), rest)
+	} else {
+		rest()
+	}
+}
+
+// touch marks a vertex.
+func (w *Walk) touch(v ir.Value) {
+	if g := w.group; w.plan.Touched {
+		g.Once(func() {
+			word, bit := w.plan.bitOf(g.Kernel, v)
+			g.AtomicOr(g.Addr(Marked), word, bit)
+		})
+	}
+}
+
+// bitOf is where a vertex's bit is in a set of vertices: in which word, and which it is.
+func (p *Plan) bitOf(k *emit.Kernel, v ir.Value) (word, bit ir.Value) {
+	return k.Shr(v, k.U32(uint32(bits.TrailingZeros(uint(p.Lanes))))), k.Shl(k.U32(1), k.And(v, k.U32(uint32(p.Lanes-1))))
 }
 
 // IsActive reports whether a vertex has changed.
@@ -237,10 +281,13 @@ func (p *Plan) edgeWords() int   { return p.Leaves * p.spare() }
 
 // ScratchpadWords is how many words of a core's scratchpad a kernel takes; the schedule of one over edges has its own.
 func (p *Plan) ScratchpadWords() (vertices, edges int) {
-	if p.Fold != Scratchpad {
-		return 0, 0
+	if p.Fold == Scratchpad {
+		vertices, edges = p.vertexWords(), p.edgeWords()
 	}
-	return p.vertexWords(), p.edgeWords()
+	if p.BlockWarps() > 1 { // by which its warps exchange values
+		vertices, edges = vertices+p.Lanes*p.Warps, edges+p.Lanes*p.Warps
+	}
+	return vertices, edges
 }
 
 // spare is how many words of the scratchpad a value of every lane's features takes.
@@ -249,60 +296,190 @@ func (p *Plan) spare() int {
 	return (p.K + size - 1) / size * p.Lanes * p.Warps
 }
 
-// VertexKernel writes functions over all vertices, a group a vertex (Fig. 5.1, lines 76 to 97). last: the last of them
-// says what vertices hold.
+// Stops reports whether a function of vertices may stop.
+func (p *Plan) Stops() bool {
+	return slices.ContainsFunc(p.Vertices, func(f VertexFunc) bool { return f.Stops })
+}
+
+// VertexKernel writes functions over vertices, a group a vertex (Fig. 5.1, lines 76 to 97): over all, or where an edge
+// has changed something and where a vertex has changed itself. last: the last of them says what vertices hold.
 func (p *Plan) VertexKernel(k *emit.Kernel, funcs []VertexFunc, last bool) {
 	k.Phase(isa.PhaseApply, func() {
-		g := p.Group(k)
-		lanes, groups := k.U32(uint32(p.Lanes)), uint32(p.Lanes/g.size)
+		w := &vertexWalk{Plan: p, Group: p.Group(k), funcs: funcs, last: last}
 		vertices := k.Count("vertices")
-		k.For(k.SpreadWarp(), vertices, k.NumThreads(), func(first ir.Value) {
-			changed := k.Var(k.U32(0))
-			k.For(k.U32(0), lanes, k.U32(groups), func(at ir.Value) {
-				v := k.Add(k.Add(first, at), k.Shr(k.LaneID(), g.shift()))
-				updated := k.Var(k.U32(0))
-				k.When(k.Lt(v, vertices), func() {
-					at := g.Of(v)
-					next := p.compute(g, at, funcs)
-					if last {
-						updated.Set(k.ToU32(p.update(g, v, at, next)))
-					}
-				})
-				if last {
-					p.mark(g, at, k.Ballot(k.Ne(updated.Get(), k.U32(0))), changed)
-				}
-			})
-			if last {
-				p.publish(k, first, changed)
-			}
-		})
+		if w.together() {
+			k.Strided(vertices, w.alone)
+			return
+		}
+		k.For(k.SpreadWarp(), vertices, k.NumThreads(), func(first ir.Value) { w.word(first, vertices) })
 	})
 }
 
-// compute runs functions of a vertex, and returns what the last one does.
-func (p *Plan) compute(g *Group, v Place, funcs []VertexFunc) (next Feature) {
-	inRegisters := map[string]Feature{}
-	left := func(name string) Feature {
-		if x, ok := inRegisters[name]; ok {
+// vertexWalk is a kernel over vertices being written: each warp has as many vertices at a time as there are bits in a
+// word of a set of vertices, and its groups take turns; a thread block has a vertex at a time.
+type vertexWalk struct {
+	*Plan
+	*Group
+	funcs []VertexFunc
+	last  bool
+
+	changed, going *ir.Variable // a lane's vertex; going is nil where nobody asks
+}
+
+// word handles the vertices of a word, from the first on.
+func (w *vertexWalk) word(first, vertices ir.Value) {
+	if !w.Touched {
+		w.turns(first, vertices, nil)
+		return
+	}
+	place, _ := w.bitOf(w.Group.Kernel, first)
+	todo := w.Or(w.Group.Kernel.Load(ir.U32, w.Addr(Marked), place), w.Group.Kernel.Load(ir.U32, w.Addr(Active), place))
+	w.When(w.Ne(todo, w.U32(0)), func() { w.turns(first, vertices, todo) })
+}
+
+// turns has the groups handle the vertices in turn; todo has their bits; nil: all.
+func (w *vertexWalk) turns(first, vertices, todo ir.Value) {
+	w.changed, w.going = w.Var(w.U32(0)), nil
+	if !w.last && w.Stops() {
+		w.going = w.Var(w.U32(0))
+	}
+	groups := w.Lanes / w.size
+	w.For(w.U32(0), w.U32(uint32(w.Lanes)), w.U32(uint32(groups)), func(at ir.Value) {
+		v := w.Group.Add(w.Group.Add(first, at), w.Shr(w.LaneID(), w.shift()))
+		there := w.Lt(v, vertices)
+		if todo != nil {
+			_, bit := w.bitOf(w.Group.Kernel, v)
+			there = w.And(there, w.Ne(w.And(todo, bit), w.U32(0)))
+		}
+		updated, going := w.Var(w.U32(0)), w.Var(w.U32(0))
+		w.When(there, func() { w.vertex(v, updated, going) })
+		if w.last {
+			w.mark(at, updated.Get(), w.changed)
+		}
+		if w.going != nil {
+			w.mark(at, going.Get(), w.going)
+		}
+	})
+	w.publish(first)
+}
+
+// alone handles a vertex by a thread block, whose first lane changes its bits.
+func (w *vertexWalk) alone(v ir.Value) {
+	place, bit := w.bitOf(w.Group.Kernel, v)
+	has := func(set string) ir.Value {
+		return w.Ne(w.And(w.Group.Kernel.Load(ir.U32, w.Addr(set), place), bit), w.U32(0))
+	}
+	handle := func(active, marked ir.Value) {
+		updated, going := w.Var(w.U32(0)), w.Var(w.U32(0))
+		w.vertex(v, updated, going)
+		w.Barrier() // all warps have read the bits
+		flip := func(set string, is ir.Value, to *ir.Variable) {
+			w.When(w.Ne(w.ToU32(is), to.Get()), func() { w.AtomicXor(w.Addr(set), place, bit) })
+		}
+		if !w.last {
+			if w.Fold == Unfolded && w.Stops() {
+				was := has(Going)
+				w.Once(func() { flip(Going, was, going) })
+			}
+			return
+		}
+		w.Once(func() {
+			flip(Active, active, updated)
+			if marked != nil {
+				w.When(marked, func() { w.AtomicXor(w.Addr(Marked), place, bit) })
+			}
+			w.When(w.Ne(updated.Get(), w.U32(0)), func() { w.AtomicAdd(w.Addr(Count), w.U32(0), w.U32(1)) })
+		})
+	}
+	active := has(Active)
+	if !w.Touched {
+		handle(active, nil)
+		return
+	}
+	marked := has(Marked)
+	w.When(w.Or(active, marked), func() { handle(active, marked) })
+}
+
+// vertex runs the functions of a vertex. One that an earlier kernel has stopped stays as it is.
+func (w *vertexWalk) vertex(v ir.Value, updated, going *ir.Variable) {
+	at := w.Of(v)
+	run := func() { w.functions(v, at, w.funcs, map[string]Feature{}, updated, going) }
+	if w.Fold == Unfolded && w.stopped() {
+		word, bit := w.bitOf(w.Group.Kernel, v)
+		goes := w.Ne(w.And(w.Group.Kernel.Load(ir.U32, w.Addr(Going), word), bit), w.U32(0))
+		w.If(goes, run, func() { w.keep(v, at) })
+	} else {
+		run()
+	}
+	if w.last {
+		w.settle(w.Group, v, at)
+	}
+}
+
+// stopped reports whether a function before the kernel's may have stopped.
+func (w *vertexWalk) stopped() bool {
+	for i := range w.Vertices {
+		if w.Vertices[i].Name == w.funcs[0].Name {
+			return false
+		}
+		if w.Vertices[i].Stops {
+			return true
+		}
+	}
+	return false
+}
+
+// functions runs functions, each if the one before it went on (§6.1, progress); left are values by their names.
+func (w *vertexWalk) functions(v ir.Value, at Place, funcs []VertexFunc, left map[string]Feature, updated, going *ir.Variable) {
+	f := &funcs[0]
+	x, goes := f.Emit(w.Group, at, func(name string) Feature {
+		if x, ok := left[name]; ok {
 			return x
 		}
 		array := leftName(name)
-		return Feature{of: func(i Index) ir.Value { return g.Load(array, v, i) }}
-	}
-	for n, f := range funcs {
-		next = f.Emit(g, v, left)
+		return Feature{of: func(i Index) ir.Value { return w.Load(array, at, i) }}
+	})
+	next := func() {
 		switch {
-		case f.Name == p.Vertices[len(p.Vertices)-1].Name:
-		case p.Fold == Unfolded:
-			array := leftName(f.Name)
-			g.Each(func(i Index) { g.Store(array, v, i, next.At(i)) })
-		case p.Fold == Scratchpad:
-			inRegisters[f.Name] = p.inScratchpad(g, n, p.vertexWords(), next)
+		case len(funcs) > 1:
+			left[f.Name] = w.leave(len(w.funcs)-len(funcs), x)
+			w.functions(v, at, funcs[1:], left, updated, going)
+		case w.last:
+			updated.Set(w.ToU32(w.update(w.Group, v, at, x)))
 		default:
-			inRegisters[f.Name] = next
+			array := leftName(f.Name)
+			w.Each(func(i Index) { w.Store(array, at, i, x.At(i)) })
+			going.Set(w.U32(1))
 		}
 	}
-	return next
+	if goes == nil {
+		next()
+		return
+	}
+	w.If(goes, next, func() { w.keep(v, at) })
+}
+
+// leave leaves a value for later functions of the kernel.
+func (w *vertexWalk) leave(n int, x Feature) Feature {
+	if w.Fold == Scratchpad {
+		return w.inScratchpad(w.Group, n, w.vertexWords(), x)
+	}
+	return x
+}
+
+// keep leaves a vertex as it is: if changes are sent, what it has sent is what it holds.
+func (w *vertexWalk) keep(v ir.Value, at Place) {
+	if !w.last || !w.Changes {
+		return
+	}
+	store := func() {
+		w.Each(func(i Index) { w.Store(Before, at, i, w.Load(Now, at, i)) })
+	}
+	if w.Kept {
+		w.When(w.alike(w.IsActive(w.Group.Kernel, v)), store)
+		return
+	}
+	store()
 }
 
 // inScratchpad stores value number n of every lane's features, a word a lane side by side; words: of all values.
@@ -314,7 +491,7 @@ func (p *Plan) inScratchpad(g *Group, n, words int, x Feature) Feature {
 		if i.round >= 0 {
 			return g.Kernel.Add(at, g.U32(uint32(i.round)*threads))
 		}
-		return g.Kernel.Add(at, g.Mul(g.Shr(i.F, g.shift()), g.U32(threads)))
+		return g.Kernel.Add(at, g.Mul(g.Div(i.F, g.U32(uint32(g.size))), g.U32(threads)))
 	}
 	g.every(func(i Index) { g.Kernel.Store(base, word(i), x.At(i)) })
 	return Feature{of: func(i Index) ir.Value { return g.Kernel.Load(ir.F32, base, word(i)) }}
@@ -327,7 +504,7 @@ func (p *Plan) update(g *Group, v ir.Value, at Place, next Feature) (changed ir.
 	if p.Kept {
 		sent = p.IsActive(g.Kernel, v)
 	}
-	updated := g.Any(func(i Index) ir.Value {
+	return g.Any(func(i Index) ir.Value {
 		now, old := next.At(i), g.Load(Now, at, i)
 		if sent != nil {
 			old = g.Select(sent, old, g.Load(Before, at, i))
@@ -345,6 +522,10 @@ func (p *Plan) update(g *Group, v ir.Value, at Place, next Feature) (changed ir.
 		}
 		return g.Gt(g.Abs(g.Sub(now, old)), epsilon)
 	})
+}
+
+// settle ends a super-step of a vertex, whether it has changed or not.
+func (p *Plan) settle(g *Group, v ir.Value, at Place) {
 	if !p.Changes {
 		for _, s := range p.Properties {
 			if s.Sum {
@@ -355,7 +536,6 @@ func (p *Plan) update(g *Group, v ir.Value, at Place, next Feature) (changed ir.
 	if p.Slots {
 		g.Once(func() { p.flip(g, v) })
 	}
-	return updated
 }
 
 // slotArray has a word of every vertex, of algorithms with Slots.
@@ -383,24 +563,43 @@ func (g *Group) zero(array string, v Place, words int) {
 	})
 }
 
-// mark has the lane whose vertex a group has just computed remember whether it changed.
-func (p *Plan) mark(g *Group, at, updated ir.Value, changed *ir.Variable) {
-	if g.size == 1 {
-		changed.Set(g.And(g.Shr(updated, g.LaneID()), g.U32(1)))
+// mark has the lane whose vertex a group has just handled remember a number that is 0 or 1.
+func (w *vertexWalk) mark(at, x ir.Value, to *ir.Variable) {
+	some := w.Ballot(w.Ne(x, w.U32(0)))
+	if w.size == 1 {
+		to.Set(w.And(w.Shr(some, w.LaneID()), w.U32(1)))
 		return
 	}
-	groups := uint32(p.Lanes / g.size)
-	mine := g.Eq(g.And(g.LaneID(), g.U32(^(groups-1))), at)
-	first := g.Mul(g.And(g.LaneID(), g.U32(groups-1)), g.U32(uint32(g.size)))
-	bit := g.And(g.Shr(updated, first), g.U32(1))
-	changed.Set(g.Select(mine, bit, changed.Get()))
+	groups := uint32(w.Lanes / w.size)
+	mine := w.Eq(w.And(w.LaneID(), w.U32(^(groups-1))), at)
+	first := w.Mul(w.And(w.LaneID(), w.U32(groups-1)), w.U32(uint32(w.size)))
+	bit := w.And(w.Shr(some, first), w.U32(1))
+	to.Set(w.Select(mine, bit, to.Get()))
 }
 
-// publish stores the word of the warp's vertices, and counts them.
-func (p *Plan) publish(k *emit.Kernel, first ir.Value, changed *ir.Variable) {
-	word := k.Ballot(k.Ne(changed.Get(), k.U32(0)))
-	k.When(k.Eq(k.LaneID(), k.U32(0)), func() {
-		k.Store(k.Addr(Active), k.Shr(first, k.U32(uint32(bits.TrailingZeros(uint(p.Lanes))))), word)
-		k.When(k.Ne(word, k.U32(0)), func() { k.AtomicAdd(k.Addr(Count), k.U32(0), k.OnesCount(word)) })
+// publish stores words of the warp's or thread block's vertices: which have changed, and how many; which go on.
+func (w *vertexWalk) publish(first ir.Value) {
+	if !w.last && w.going == nil {
+		return
+	}
+	bits := func(x *ir.Variable) ir.Value { return w.Ballot(w.Ne(x.Get(), w.U32(0))) }
+	place, _ := w.bitOf(w.Group.Kernel, first)
+	var going ir.Value
+	if w.going != nil {
+		going = bits(w.going)
+	}
+	word := bits(w.changed)
+	w.When(w.Eq(w.LaneID(), w.U32(0)), func() {
+		if going != nil {
+			w.Group.Kernel.Store(w.Addr(Going), place, going)
+		}
+		if !w.last {
+			return
+		}
+		w.Group.Kernel.Store(w.Addr(Active), place, word)
+		if w.Touched {
+			w.Group.Kernel.Store(w.Addr(Marked), place, w.U32(0))
+		}
+		w.When(w.Ne(word, w.U32(0)), func() { w.AtomicAdd(w.Addr(Count), w.U32(0), w.OnesCount(word)) })
 	})
 }

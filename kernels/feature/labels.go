@@ -12,24 +12,33 @@ var labels = &Algorithm{
 	Doc:        "label propagation: a vertex's probabilities of k labels are the damped mean of those of its in-neighbours, by weight, and its own",
 	Properties: []Property{{Name: "sum", Words: whole, Sum: true}},
 	First:      distributions,
-	Edges: []EdgeFunc{{Name: "gather", Into: "sum", Emit: func(g *Group, e *Edge) {
-		g.Each(func(i Index) { g.AddTo("sum", e.Dst, i, g.Mul(e.Weight, e.Sent(i))) })
-	}}},
+	Edges:      []EdgeFunc{{Name: "gather", Into: "sum", Emit: addWeighted}},
 	Vertices: []VertexFunc{
-		{Name: "normalise", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
+		// Of nothing there is no mean: where no label has come, the vertex keeps its own.
+		{Name: "normalise", Stops: true, Emit: func(g *Group, v Place, _ func(string) Feature) (Feature, ir.Value) {
 			return g.Normalise(g.Let(func(i Index) ir.Value { return g.Load("sum", v, i) }))
 		}},
-		{Name: "blend", Emit: func(g *Group, v Place, left func(string) Feature) Feature {
+		{Name: "blend", Emit: func(g *Group, v Place, left func(string) Feature) (Feature, ir.Value) {
 			damping, sums := g.Float(WordDamping), left("normalise")
 			own := g.Sub(g.F32(1), damping)
 			return g.Let(func(i Index) ir.Value {
 				return g.Kernel.Add(g.Mul(damping, sums.At(i)), g.Mul(own, g.Load(Now, v, i)))
-			})
+			}), nil
 		}},
-		{Name: "label", Emit: func(g *Group, _ Place, left func(string) Feature) Feature { return g.Normalise(left("blend")) }},
+		{Name: "label", Emit: func(g *Group, _ Place, left func(string) Feature) (Feature, ir.Value) {
+			x, _ := g.Normalise(left("blend"))
+			return x, nil
+		}},
 	},
+	Alone:   true, // it blends its own labels in
 	Check:   Reference{Terms: scaled, Next: nextLabels},
 	Accepts: noNegative,
+}
+
+// addWeighted adds what the source sends, times the edge's weight.
+func addWeighted(g *Group, e *Edge) ir.Value {
+	g.Each(func(i Index) { g.AddTo("sum", e.Dst, i, g.Mul(e.Weight, e.Sent(i))) })
+	return nil
 }
 
 // scaled is the source's features times the edge's weight.
@@ -40,19 +49,34 @@ func scaled(_ *Problem, _ *EdgeFunc, e *HostEdge, value, terms []float64) {
 }
 
 // nextLabels follows the roundings of two normalisations and what is between them. Sums of changes may fall below 0 by
-// roundings.
+// roundings, and a sum of labels lie on either side of it: what decides is computed as the device does it, in f32
+// and in its order.
 func nextLabels(p *Problem, v int, of func(string, int) float64, now, got, off, bound []float64) {
-	want := make([]float64, len(now))
-	k, damping := len(now), float64(p.Damping)
-	own := float64(1 - p.Damping)
-	for f := range want {
-		want[f], bound[f] = of("sum", v*k+f), 0
+	k, damping, own := len(now), p.Damping, 1-p.Damping
+	sums, device, want := make([]float32, k), make([]float32, k), make([]float64, k)
+	for f := range sums {
+		sums[f] = float32(of("sum", v*k+f))
 	}
-	normalise(want, bound)
-	for f := range want {
-		want[f], bound[f] = damping*want[f]+own*now[f], damping*bound[f]+4*unit*(damping*math.Abs(want[f])+own*math.Abs(now[f]))
+	sum := p.plan.hostSum(sums)
+	if !(sum > 0) { // nothing has come
+		for f := range want {
+			want[f], bound[f] = now[f], 0
+		}
+		differ(off, got, want)
+		return
 	}
-	normalise(want, bound)
+	for f := range want {
+		blended := float64(damping)*float64(sums[f])/float64(sum) + float64(own)*now[f]
+		device[f] = float32(damping*float32(sums[f]/sum)) + float32(own*float32(now[f]))
+		want[f] = blended
+		bound[f] = 4 * unit * (math.Abs(float64(damping)*float64(sums[f])/float64(sum)) + math.Abs(float64(own)*now[f]))
+	}
+	if all := p.plan.hostSum(device); all > 0 && !normalise(want, bound) {
+		for f, x := range device {
+			want[f] = float64(x / all)
+			bound[f] = 2 * unit * math.Abs(want[f])
+		}
+	}
 	differ(off, got, want)
 }
 
@@ -63,25 +87,20 @@ func differ(off, got, want []float64) {
 	}
 }
 
-// normalise divides by the sum, with what errors and roundings make of it. Where they decide whether that is above 0,
-// there is no bound.
-func normalise(x, bound []float64) {
+// normalise divides by the sum, with what errors and roundings make of it, and reports whether they leave something: if
+// not, it does nothing.
+func normalise(x, bound []float64) bool {
 	var sum, mag, off float64
 	for f := range x {
 		sum, mag, off = sum+x[f], mag+math.Abs(x[f]), off+bound[f]
 	}
 	off += float64(len(x)+2) * unit * mag
-	switch {
-	case sum+off <= 0 || mag == 0:
-		return
-	case sum-off <= 0:
-		for f := range bound {
-			bound[f] = math.Inf(1)
-		}
-		return
+	if sum-off <= 0 {
+		return false
 	}
 	for f := range x {
 		bound[f] = (bound[f]+math.Abs(x[f])*off/sum)/(sum-off) + 2*unit*math.Abs(x[f])/(sum-off)
 		x[f] /= sum
 	}
+	return true
 }

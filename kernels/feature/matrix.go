@@ -24,13 +24,21 @@ func (g *Group) Element(array string, at Place, n ir.Value) ir.Value {
 	return g.Kernel.Load(ir.F32, g.Kernel.Add(g.Addr(array), at.Bytes), n)
 }
 
+// seen has the group's lanes see what others have stored into a matrix, and before it. Those of a warp do anyway, since
+// a warp's memory instructions take effect in their order.
+func (g *Group) seen(matrix string, v Place) {
+	if g.together() {
+		g.meet(g.AsU32(g.Load(matrix, g.Row(v, g.U32(0)), g.at(0))))
+	}
+}
+
 // Solve solves a vertex's system matrix·x = right by elimination without pivots, for matrices that are symmetric and
-// positive definite; lanes have columns, and the matrix and right do not survive it. Lanes see what others of their
-// warp have stored, since a warp's memory instructions take effect in their order.
+// positive definite; lanes have columns, and the matrix and right do not survive it.
 func (g *Group) Solve(matrix, right string, v Place) Feature {
 	load := func(row, column ir.Value) ir.Value { return g.Element(matrix, g.Row(v, row), column) }
 	known := func(n ir.Value) ir.Value { return g.Element(right, v, n) }
 	g.Rows(func(n ir.Value) {
+		g.seen(matrix, v)
 		pivot, mine := load(n, n), known(n)
 		g.From(g.Kernel.Add(n, g.U32(1)), func(row ir.Value) {
 			factor, before := g.Div(load(row, n), pivot), known(row)
@@ -46,6 +54,7 @@ func (g *Group) Solve(matrix, right string, v Place) Feature {
 		})
 	})
 	g.Rows(func(done ir.Value) {
+		g.seen(matrix, v)
 		n := g.Sub(g.U32(uint32(g.K-1)), done)
 		x := g.Div(known(n), load(n, n))
 		g.Each(func(i Index) {

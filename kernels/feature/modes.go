@@ -17,15 +17,16 @@ var modes = &Algorithm{
 		{Name: "first", Words: whole, Data: uniform}, {Name: "edge", Words: whole, Edges: true, Data: edgeShares},
 	},
 	First: uniform,
-	Edges: []EdgeFunc{{Name: "gather", Into: "matrix", Emit: func(g *Group, e *Edge) {
+	Edges: []EdgeFunc{{Name: "gather", Into: "matrix", Emit: func(g *Group, e *Edge) ir.Value {
 		sent := g.Let(e.Sent)
 		g.Rows(func(row ir.Value) {
 			weight := g.Element("edge", e.ID, row)
 			at := g.Row(e.Dst, row)
 			g.Each(func(i Index) { g.AddTo("matrix", at, i, g.Mul(weight, sent.At(i))) })
 		})
+		return nil
 	}}},
-	Vertices: []VertexFunc{{Name: "mode", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
+	Vertices: []VertexFunc{{Name: "mode", Emit: func(g *Group, v Place, _ func(string) Feature) (Feature, ir.Value) {
 		damping := g.Float(WordDamping)
 		part := g.Mul(damping, g.F32(float32(2/float64(g.K*(g.K+1)))))
 		own := g.Sub(g.F32(1), damping)
@@ -36,7 +37,7 @@ var modes = &Algorithm{
 				sum.Set(g.Kernel.Add(sum.Get(), g.Mul(weight, g.Load("matrix", g.Row(v, row), i))))
 			})
 			return sum.Get()
-		})
+		}), nil
 	}}},
 	Check: Reference{
 		Terms: func(p *Problem, _ *EdgeFunc, e *HostEdge, value, terms []float64) {

@@ -18,14 +18,16 @@ var ranking = &Algorithm{
 	},
 	First: uniform,
 	Edges: []EdgeFunc{
-		{Name: "weigh", Into: "weights", Lone: true, Emit: func(g *Group, e *Edge) {
+		{Name: "weigh", Into: "weights", Lone: true, Emit: func(g *Group, e *Edge) ir.Value {
 			g.Each(func(i Index) { g.AddTo("weights", e.Dst, i, g.Load("edge", e.ID, i)) })
+			return nil
 		}},
-		{Name: "gather", Into: "sum", Emit: func(g *Group, e *Edge) {
+		{Name: "gather", Into: "sum", Emit: func(g *Group, e *Edge) ir.Value {
 			g.Each(func(i Index) { g.AddTo("sum", e.Dst, i, g.Mul(g.Load("edge", e.ID, i), e.Sent(i))) })
+			return nil
 		}},
 	},
-	Vertices: []VertexFunc{{Name: "rank", Emit: func(g *Group, v Place, _ func(string) Feature) Feature {
+	Vertices: []VertexFunc{{Name: "rank", Emit: func(g *Group, v Place, _ func(string) Feature) (Feature, ir.Value) {
 		damping := g.Float(WordDamping)
 		own := g.Sub(g.F32(1), damping)
 		return g.Let(func(i Index) ir.Value {
@@ -33,7 +35,7 @@ var ranking = &Algorithm{
 			by := g.Select(g.Gt(weights, g.F32(0)), weights, g.F32(1))
 			mean := g.Div(g.Load("sum", v, i), by)
 			return g.Kernel.Add(g.Mul(damping, mean), g.Mul(own, g.Load("first", v, i)))
-		})
+		}), nil
 	}}},
 	Check: Reference{
 		Terms: func(p *Problem, f *EdgeFunc, e *HostEdge, value, terms []float64) {

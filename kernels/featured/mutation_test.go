@@ -24,15 +24,18 @@ func TestMutations(t *testing.T) {
 		return func(a *feature.Algorithm) {
 			last := &a.Edges[len(a.Edges)-1]
 			own := last.Emit
-			last.Emit = func(g *feature.Group, edge *feature.Edge) {
-				own(g, edge)
+			last.Emit = func(g *feature.Group, edge *feature.Edge) ir.Value {
+				goes := own(g, edge)
 				e(g, edge)
+				return goes
 			}
 		}
 	}
 	for _, m := range []struct {
 		name, algorithm string
 		changes, kept   bool
+		touched, apart  bool
+		unfolded        bool
 		mutate          func(a *feature.Algorithm)
 		build           func(r *run) func() // the device's kernels are made between the two
 		set             func(r *run)        // after that
@@ -52,8 +55,8 @@ func TestMutations(t *testing.T) {
 			g.Once(func() { g.AtomicAddF(g.Add(g.Addr("gram"), g.Row(e.Dst, g.U32(1)).Bytes), g.U32(0), g.F32(0.01)) })
 		})},
 		{name: "no second normalisation", algorithm: "lp", says: "is off by", mutate: func(a *feature.Algorithm) {
-			a.Vertices[2].Emit = func(_ *feature.Group, _ feature.Place, left func(string) feature.Feature) feature.Feature {
-				return left("blend")
+			a.Vertices[2].Emit = func(_ *feature.Group, _ feature.Place, left func(string) feature.Feature) (feature.Feature, ir.Value) {
+				return left("blend"), nil
 			}
 			a.Vertices[1].Emit = scaledBy(a.Vertices[1].Emit, 1.001)
 		}},
@@ -65,10 +68,11 @@ func TestMutations(t *testing.T) {
 		}},
 		{name: "a message that is a little larger", algorithm: "bp", changes: true, says: "of edge", mutate: func(a *feature.Algorithm) {
 			send := a.Edges[0].Emit
-			a.Edges[0].Emit = func(g *feature.Group, e *feature.Edge) {
-				send(g, e)
+			a.Edges[0].Emit = func(g *feature.Group, e *feature.Edge) ir.Value {
+				goes := send(g, e)
 				at := feature.Place{Bytes: e.Found[1]}
 				g.Each(func(i feature.Index) { g.Store("message", at, i, g.Mul(g.Load("message", at, i), g.F32(1+1e-5))) })
+				return goes
 			}
 		}},
 		{name: "a little more in the product", algorithm: "bp", says: "have added up to", mutate: edge(func(g *feature.Group, e *feature.Edge) {
@@ -86,12 +90,49 @@ func TestMutations(t *testing.T) {
 			r.Plan.Kept = false
 			return func() { r.Plan.Kept = true }
 		}, says: "is kept as what it has sent"},
+		{name: "edges that mark nothing", algorithm: "mmr", changes: true, touched: true, says: "is marked as changed by an edge: false", mutate: func(a *feature.Algorithm) {
+			a.Edges[1].Emit = stops(a.Edges[1].Emit)
+		}},
+		{name: "edges that do not go on", algorithm: "bp", changes: true, touched: true, says: "have added up to", mutate: func(a *feature.Algorithm) {
+			a.Edges[0].Emit = stops(a.Edges[0].Emit)
+		}},
+		{name: "vertices that stop", algorithm: "lp", says: "is off by", mutate: neverGoes},
+		{name: "vertices that stop, unfolded", algorithm: "lp", unfolded: true, says: "is off by", mutate: neverGoes},
+		{name: "an old message that stays", algorithm: "bp", changes: true, apart: true, says: "have added up to", mutate: func(a *feature.Algorithm) {
+			a.Edges[1].Emit = func(g *feature.Group, e *feature.Edge) ir.Value {
+				g.Each(func(i feature.Index) {
+					g.AddTo("sum", e.Dst, i, g.Log(g.Load("message", feature.Place{Bytes: e.Found[1]}, i)))
+				})
+				return nil
+			}
+		}},
+		{name: "messages that were there before", algorithm: "bp", changes: true, says: "the changes add up to", mutate: func(a *feature.Algorithm) {
+			a.Properties = slices.Clone(a.Properties)
+			for i, x := range a.Properties {
+				if own := x.Data; x.Slots {
+					a.Properties[i].Data = func(p *feature.Problem) []float32 {
+						of := own(p)
+						of[len(of)-1], of[len(of)-5] = 1.5, 1.5
+						return of
+					}
+				}
+			}
+		}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			for _, mutated := range []bool{false, true} {
 				w := schema.New[configs.Workload]("").Default()
 				w.Algorithm, w.Schedule, w.Iterations = configs.Algorithm(m.algorithm), "strict", 9
 				w.Features.Changes = m.changes
+				if m.touched {
+					w.Features.Vertices = "touched"
+				}
+				if m.apart {
+					w.Features.Retracts = "separate"
+				}
+				if m.unfolded {
+					w.Features.Folding = "none"
+				}
 				if m.kept {
 					w.Features.Unsent, w.Features.Epsilon = "kept", 0.02
 				}
@@ -131,10 +172,27 @@ func TestMutations(t *testing.T) {
 	}
 }
 
+// neverGoes has the first function of vertices stop everywhere.
+func neverGoes(a *feature.Algorithm) {
+	own := a.Vertices[0].Emit
+	a.Vertices[0].Emit = func(g *feature.Group, v feature.Place, left func(string) feature.Feature) (feature.Feature, ir.Value) {
+		x, _ := own(g, v, left)
+		return x, g.Bool(false)
+	}
+}
+
 // scaledBy has a function of vertices come to a multiple.
-func scaledBy(own func(*feature.Group, feature.Place, func(string) feature.Feature) feature.Feature, by float32) func(*feature.Group, feature.Place, func(string) feature.Feature) feature.Feature {
-	return func(g *feature.Group, v feature.Place, left func(string) feature.Feature) feature.Feature {
-		x := own(g, v, left)
-		return g.Let(func(i feature.Index) ir.Value { return g.Mul(x.At(i), g.F32(by)) })
+func scaledBy(own feature.VertexEmit, by float32) feature.VertexEmit {
+	return func(g *feature.Group, v feature.Place, left func(string) feature.Feature) (feature.Feature, ir.Value) {
+		x, goes := own(g, v, left)
+		return g.Let(func(i feature.Index) ir.Value { return g.Mul(x.At(i), g.F32(by)) }), goes
+	}
+}
+
+// stops has a function of edges not go on where the source's number is odd.
+func stops(own feature.EdgeEmit) feature.EdgeEmit {
+	return func(g *feature.Group, e *feature.Edge) ir.Value {
+		own(g, e)
+		return g.Eq(g.And(e.Src.Bytes, g.Of(g.U32(1)).Bytes), g.U32(0)) // k is a power of two
 	}
 }

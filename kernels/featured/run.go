@@ -55,8 +55,13 @@ func Name(w *configs.Workload) string {
 		changes = "CD-" + string(f.Unsent)
 	}
 	name := fmt.Sprintf("%s-%d/%s/%s/%s/fold-%s", w.Algorithm, f.Count, w.Schedule, aware, changes, f.Folding)
-	if f.Pipelined {
-		name += "/pipelined"
+	for _, x := range []struct {
+		chosen bool
+		name   string
+	}{{f.Pipelined, "pipelined"}, {f.Group == "block", "block"}, {f.Vertices == "touched", "touched"}, {f.Retracts == "separate", "separate"}} {
+		if x.chosen {
+			name += "/" + x.name
+		}
 	}
 	return name
 }
@@ -86,11 +91,8 @@ func Check(w *configs.Workload, shape host.Shape) error {
 	if w.Tolerance != 0 {
 		return refuse("workload.tolerance", " = %g: %s ends by workload.features.epsilon: expected 0, the default", w.Tolerance, w.Algorithm)
 	}
-	if w.Features.Unsent != "lost" && !w.Features.Changes {
-		return refuse("workload.features.unsent", " = %s: everything is sent without change_driven: expected lost, the default", w.Features.Unsent)
-	}
-	if w.Features.Pipelined && !w.Features.Aware {
-		return refuse("workload.features.pipelined", " = true: a lane computes the features of its edge alone: expected false, or features.aware true")
+	if err := checkChoices(w, shape); err != nil {
+		return err
 	}
 	r, err := plan(w, shape, nil)
 	if err != nil {
@@ -98,14 +100,45 @@ func Check(w *configs.Workload, shape host.Shape) error {
 	}
 	vertices, edges := r.ScratchpadWords()
 	for _, o := range append(r.lone, r.edges...) {
+		if s := o.Plan.Schedule.Name; r.BlockWarps() > 1 && s != "vertex" && s != "edge" {
+			return refuse("workload.schedule", " = %s: a thread block of %d warps shares an edge of %d features (workload.features.group), and "+
+				"lanes have none to hand on: expected vertex or edge, or features.group warp", w.Schedule, r.BlockWarps(), r.K)
+		}
 		if err := o.Plan.RunsWith(shape, 4*edges); err != nil {
 			return err
 		}
 	}
 	if need := 4 * vertices; need > shape.ScratchpadBytes {
+		if r.Fold != feature.Scratchpad {
+			return refuse("workload.features.group", " = block: the warps of a thread block exchange values by %d bytes of a core's scratchpad, "+
+				"and there are %d (machine.core.scratchpad_bytes): expected warp, or fewer warps_per_core", need, shape.ScratchpadBytes)
+		}
 		return refuse("workload.features.folding", " = scratchpad: what functions leave for each other takes %d bytes of a core's scratchpad, "+
 			"and there are %d (machine.core.scratchpad_bytes): expected registers or none, features.aware true, "+
 			"or fewer features or warps_per_core", need, shape.ScratchpadBytes)
+	}
+	return nil
+}
+
+// checkChoices refuses choices of features that do not go together.
+func checkChoices(w *configs.Workload, shape host.Shape) error {
+	f := &w.Features
+	switch {
+	case f.Unsent != "lost" && !f.Changes:
+		return refuse("workload.features.unsent", " = %s: everything is sent without change_driven: expected lost, the default", f.Unsent)
+	case f.Pipelined && !f.Aware:
+		return refuse("workload.features.pipelined", " = true: a lane computes the features of its edge alone: expected false, or features.aware true")
+	case f.Group == "block" && !f.Aware:
+		return refuse("workload.features.group", " = block: a lane computes the features of its edge alone: expected warp, the default, or features.aware true")
+	case f.Group == "block" && f.Pipelined && f.Count > shape.Threads:
+		return refuse("workload.features.pipelined", " = true: a thread block walks its edges itself: expected false, or features.group warp")
+	case f.Vertices == "touched" && !f.Changes:
+		return refuse("workload.features.vertices", " = touched: every vertex is given something in each super-step without change_driven: expected all, the default")
+	case f.Retracts == "separate" && (!f.Changes || w.Algorithm != "bp"):
+		return refuse("workload.features.retraction", " = separate: nothing but a message of bp, with change_driven, is taken out of a product: expected merged, the default")
+	}
+	if a, err := feature.ByName(string(w.Algorithm)); err == nil && a.Alone && f.Vertices == "touched" {
+		return refuse("workload.features.vertices", " = touched: vertices of %s change though nothing has come along their edges: expected all", w.Algorithm)
 	}
 	return nil
 }
@@ -127,8 +160,8 @@ func planOf(a *feature.Algorithm, w *configs.Workload, shape host.Shape, g *grap
 	}
 	r := &run{Plan: &feature.Plan{
 		Algorithm: a, K: f.Count, Aware: f.Aware, Changes: f.Changes, Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding),
-		Pipelined: f.Pipelined,
-		Lanes:     shape.Threads, Warps: warps,
+		Pipelined: f.Pipelined, Block: f.Group == "block", Touched: f.Vertices == "touched", Separate: f.Retracts == "separate",
+		Lanes: shape.Threads, Warps: warps,
 	}}
 	weights := graph.NoWeights
 	if g != nil {
@@ -241,6 +274,12 @@ func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err erro
 		active[v/r.Lanes] |= 1 << (v % r.Lanes)
 	}
 	arrays = append(arrays, graph.Array{Name: feature.Active, Data: active}, graph.Array{Name: feature.Count, Data: []uint32{0}})
+	if r.Touched { // at first functions of vertices run for all
+		arrays = append(arrays, graph.Array{Name: feature.Marked, Data: slices.Clone(active)})
+	}
+	if r.Fold == feature.Unfolded && r.Stops() {
+		arrays = append(arrays, graph.Array{Name: feature.Going, Data: make([]uint32, len(active))})
+	}
 	words := map[string]uint32{
 		feature.WordDamping: math.Float32bits(r.problem.Damping), feature.WordEpsilon: math.Float32bits(r.problem.Epsilon),
 		feature.WordLambda: math.Float32bits(r.problem.Lambda),

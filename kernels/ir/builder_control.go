@@ -88,6 +88,9 @@ func (b *Builder) Phase(p isa.Phase, body func()) {
 // Edge marks that a lane which comes here handles an edge.
 func (b *Builder) Edge() { b.add(OpEdge, None) }
 
+// BlockEdge marks that a thread block whose lanes all come here handles an edge.
+func (b *Builder) BlockEdge() { b.add(OpBlockEdge, None) }
+
 // Ballot is the mask of active lanes with p.
 func (b *Builder) Ballot(p Value) Value { return b.add(OpBallot, U32, p) }
 

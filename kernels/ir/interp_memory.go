@@ -13,6 +13,10 @@ func (w *warp) effect(i *Instr, mask uint32) {
 	case OpFence:
 	case OpEdge:
 		w.Edges += uint64(bits.OnesCount32(mask))
+	case OpBlockEdge:
+		if w.id%w.k.Block == 0 {
+			w.Edges++
+		}
 	case OpBarrier:
 		w.wait(atBarrier)
 	case OpDeviceBarrier:

@@ -85,6 +85,7 @@ const (
 	OpContinue
 	OpAllLanes
 	OpEdge
+	OpBlockEdge
 
 	// Warp, core, device.
 	OpBallot
@@ -297,7 +298,7 @@ var ops = [NumOps]row{
 	OpFor: {name: "for", kind: KindControl, sig: "iii:-", blocks: 1}, OpIndex: {name: "index", kind: KindVar, sig: ":r"},
 	OpBreak: {name: "break_if", kind: KindControl, sig: "p:-"}, OpContinue: {name: "continue_if", kind: KindControl, sig: "p:-"},
 	OpAllLanes: {name: "all_lanes", kind: KindControl, sig: ":-", blocks: 1},
-	OpEdge:     {name: "edge", kind: KindEffect, sig: ":-"},
+	OpEdge:     {name: "edge", kind: KindEffect, sig: ":-"}, OpBlockEdge: {name: "block_edge", kind: KindEffect, sig: ":-"},
 
 	OpBallot: {name: "ballot", kind: KindWarp, sig: "p:u"}, OpAny: {name: "any", kind: KindWarp, sig: "p:p"}, OpAll: {name: "all", kind: KindWarp, sig: "p:p"},
 	OpShflIdx: {name: "shfl_idx", kind: KindWarp, sig: "tx:t"}, OpShflUp: {name: "shfl_up", kind: KindWarp, sig: "tx:t"},

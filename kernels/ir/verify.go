@@ -223,6 +223,10 @@ func (v *verifier) place(i *Instr) error {
 		if i.Op == OpDeviceBarrier && v.k.Block > 0 {
 			return fmt.Errorf("%s in a kernel of several thread blocks a core", i.Op)
 		}
+	case OpBlockEdge:
+		if v.partial > 0 || v.k.Block < 2 {
+			return fmt.Errorf("%s in a kernel whose thread blocks have %d warps, or where only some lanes may be: expected 2 and more, and all lanes", i.Op, v.k.Block)
+		}
 	case OpBreak, OpContinue:
 		for _, l := range v.loops {
 			if l == i.Loop {
