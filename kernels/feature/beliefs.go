@@ -99,13 +99,7 @@ func sendMessage(g *Group, e *Edge) ir.Value {
 	cavity := g.Let(func(i Index) ir.Value {
 		return g.Div(g.Load(Now, e.Src, i), g.Load("message", messageBack.of(e), i))
 	})
-	product := func(i Index) ir.Value {
-		sum := g.Var(g.F32(0))
-		g.Rows(func(row ir.Value) {
-			sum.Set(g.FMA(g.Pick(cavity, row), g.Load("coupling", g.Row(e.ID, row), i), sum.Get()))
-		})
-		return sum.Get()
-	}
+	product := func(i Index) ir.Value { return g.Product(cavity, "coupling", e.ID, i) }
 	next := messageNext.of(e)
 	made := Feature{of: func(i Index) ir.Value { return g.Load("message", next, i) }}
 	if g.rounds() <= unrolled {

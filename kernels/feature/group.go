@@ -18,6 +18,7 @@ type Group struct {
 	lanes   int // of them, in a warp; a power of two
 	threads int // of the core that run the kernel
 	lane    ir.Value
+	plan    *Plan
 }
 
 // unrolled is how many features of a lane are code of their own, and stay in registers; more are a loop.
@@ -50,7 +51,7 @@ func (p *Plan) BlockWarps() int {
 
 // Group makes the group of lanes that a lane belongs to.
 func (p *Plan) Group(k *emit.Kernel) *Group {
-	g := &Group{Kernel: k, K: p.K, size: p.GroupLanes(), threads: p.Warps * p.Lanes}
+	g := &Group{Kernel: k, K: p.K, size: p.GroupLanes(), threads: p.Warps * p.Lanes, plan: p}
 	g.lanes = min(g.size, p.Lanes)
 	g.lane = k.U32(0)
 	switch {

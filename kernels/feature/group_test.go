@@ -146,7 +146,8 @@ func testOperations(t *testing.T, r *rand.Rand, p *feature.Plan) {
 	testSolve(t, r, p, vertices)
 }
 
-// testSolve: what Solve returns solves a system of a matrix that is symmetric and positive definite.
+// testSolve: what Solve returns solves a system of a matrix that is symmetric and positive definite; Inverse makes its
+// inverse, which times the right side is that, too.
 func testSolve(t *testing.T, r *rand.Rand, p *feature.Plan, vertices int) {
 	k := p.K
 	if k > 33 {
@@ -169,13 +170,42 @@ func testSolve(t *testing.T, r *rand.Rand, p *feature.Plan, vertices int) {
 		x := g.Solve("matrix", "right", v)
 		g.Each(func(i feature.Index) { g.Store("out", v, i, x.At(i)) })
 	})
+	solves := func(got []float32) {
+		t.Helper()
+		for v := range vertices {
+			for row := range k {
+				s := 0.0
+				for c := range k {
+					s += float64(matrix[(v*k+row)*k+c]) * float64(got[v*k+c])
+				}
+				require.InDelta(t, float64(right[v*k+row]), s, 1e-4)
+			}
+		}
+	}
+	solves(got)
+	if k > 17 {
+		return // it takes three times as long
+	}
+	in := map[string][]float32{"matrix": matrix, "right": right, "column": make([]float32, vertices*k)}
+	solves(collaborate(t, p, in, "out", vertices*k, func(g *feature.Group, v feature.Place) {
+		g.Inverse("matrix", "column", v)
+		x := g.Let(func(i feature.Index) ir.Value { return g.Load("right", v, i) })
+		g.Each(func(i feature.Index) { g.Store("out", v, i, g.Product(x, "matrix", v, i)) })
+	}))
+	inverse := collaborate(t, p, in, "matrix", vertices*k*k, func(g *feature.Group, v feature.Place) { g.Inverse("matrix", "column", v) })
 	for v := range vertices {
 		for row := range k {
-			s := 0.0
 			for c := range k {
-				s += float64(matrix[(v*k+row)*k+c]) * float64(got[v*k+c])
+				s := 0.0
+				for n := range k {
+					s += float64(matrix[(v*k+row)*k+n]) * float64(inverse[(v*k+n)*k+c])
+				}
+				want := 0.0
+				if row == c {
+					want = 1
+				}
+				require.InDelta(t, want, s, 1e-4)
 			}
-			require.InDelta(t, float64(right[v*k+row]), s, 1e-4)
 		}
 	}
 }

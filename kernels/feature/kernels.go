@@ -39,6 +39,8 @@ type Plan struct {
 	// Touched says that functions of vertices run where an edge has changed something, and not for all vertices. It needs
 	// Changes.
 	Touched bool
+	// Inverts says that als computes inverses, and does not solve systems.
+	Inverts bool
 	// Separate says that an old message is taken out of a product by an atomic of its own.
 	Separate bool
 	Lanes    int // of a warp

@@ -63,3 +63,38 @@ func (g *Group) Solve(matrix, right string, v Place) Feature {
 	})
 	return g.Let(func(i Index) ir.Value { return g.Div(g.Load(right, v, i), load(i.F, i.F)) })
 }
+
+// Inverse puts the inverse of a vertex's matrix in its place, by Gauss-Jordan elimination without pivots, for matrices
+// that are symmetric and positive definite; lanes have columns, and column is an array of k words for each vertex.
+func (g *Group) Inverse(matrix, column string, v Place) {
+	g.Rows(func(n ir.Value) {
+		g.seen(matrix, v)
+		g.Each(func(i Index) { g.Store(column, v, i, g.Element(matrix, g.Row(v, i.F), n)) })
+		if g.together() {
+			g.meet(g.AsU32(g.Load(column, v, g.at(0))))
+		}
+		by, row := g.Div(g.F32(1), g.Element(column, v, n)), g.Row(v, n)
+		pivots := g.Let(func(i Index) ir.Value {
+			return g.Mul(by, g.Select(g.Eq(i.F, n), g.F32(1), g.Load(matrix, row, i)))
+		})
+		g.Rows(func(r ir.Value) {
+			g.When(g.Ne(r, n), func() {
+				factor, at := g.Element(column, v, r), g.Row(v, r)
+				g.Each(func(i Index) {
+					before := g.Select(g.Eq(i.F, n), g.F32(0), g.Load(matrix, at, i))
+					g.Store(matrix, at, i, g.Sub(before, g.Mul(factor, pivots.At(i))))
+				})
+			})
+		})
+		g.Each(func(i Index) { g.Store(matrix, row, i, pivots.At(i)) })
+	})
+}
+
+// Product is a feature of a vector times a matrix: Σ x(r)·matrix(r, i).
+func (g *Group) Product(x Feature, matrix string, at Place, i Index) ir.Value {
+	sum := g.Var(g.F32(0))
+	g.Rows(func(row ir.Value) {
+		sum.Set(g.FMA(g.Pick(x, row), g.Load(matrix, g.Row(at, row), i), sum.Get()))
+	})
+	return sum.Get()
+}

@@ -35,6 +35,7 @@ func TestMutations(t *testing.T) {
 		name, algorithm string
 		changes, kept   bool
 		touched, apart  bool
+		inverts         bool
 		unfolded        bool
 		mutate          func(a *feature.Algorithm)
 		build           func(r *run) func() // the device's kernels are made between the two
@@ -64,6 +65,9 @@ func TestMutations(t *testing.T) {
 			a.Vertices[0].Emit = scaledBy(a.Vertices[0].Emit, 1+1e-5)
 		}},
 		{name: "a solution that is none", algorithm: "als", changes: true, says: "is off by", mutate: func(a *feature.Algorithm) {
+			a.Vertices[0].Emit = scaledBy(a.Vertices[0].Emit, 1+1e-3)
+		}},
+		{name: "an inverse that is none", algorithm: "als", inverts: true, says: "is off by", mutate: func(a *feature.Algorithm) {
 			a.Vertices[0].Emit = scaledBy(a.Vertices[0].Emit, 1+1e-3)
 		}},
 		{name: "a message that is a little larger", algorithm: "bp", changes: true, says: "of edge", mutate: func(a *feature.Algorithm) {
@@ -126,6 +130,9 @@ func TestMutations(t *testing.T) {
 				w.Features.Changes = m.changes
 				if m.touched {
 					w.Features.Vertices = "touched"
+				}
+				if m.inverts {
+					w.Features.Solver, w.Features.Lambda = "inverse", 1
 				}
 				if m.apart {
 					w.Features.Retracts = "separate"

@@ -58,7 +58,7 @@ func Name(w *configs.Workload) string {
 	for _, x := range []struct {
 		chosen bool
 		name   string
-	}{{f.Pipelined, "pipelined"}, {f.Group == "block", "block"}, {f.Vertices == "touched", "touched"}, {f.Retracts == "separate", "separate"}} {
+	}{{f.Pipelined, "pipelined"}, {f.Group == "block", "block"}, {f.Vertices == "touched", "touched"}, {f.Retracts == "separate", "separate"}, {f.Solver == "inverse", "inverse"}} {
 		if x.chosen {
 			name += "/" + x.name
 		}
@@ -134,6 +134,8 @@ func checkChoices(w *configs.Workload, shape host.Shape) error {
 		return refuse("workload.features.pipelined", " = true: a thread block walks its edges itself: expected false, or features.group warp")
 	case f.Vertices == "touched" && !f.Changes:
 		return refuse("workload.features.vertices", " = touched: every vertex is given something in each super-step without change_driven: expected all, the default")
+	case f.Solver == "inverse" && w.Algorithm != "als":
+		return refuse("workload.features.solver", " = inverse: %s has no systems to solve: expected elimination, the default", w.Algorithm)
 	case f.Retracts == "separate" && (!f.Changes || w.Algorithm != "bp"):
 		return refuse("workload.features.retraction", " = separate: nothing but a message of bp, with change_driven, is taken out of a product: expected merged, the default")
 	}
@@ -161,7 +163,8 @@ func planOf(a *feature.Algorithm, w *configs.Workload, shape host.Shape, g *grap
 	r := &run{Plan: &feature.Plan{
 		Algorithm: a, K: f.Count, Aware: f.Aware, Changes: f.Changes, Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding),
 		Pipelined: f.Pipelined, Block: f.Group == "block", Touched: f.Vertices == "touched", Separate: f.Retracts == "separate",
-		Lanes: shape.Threads, Warps: warps,
+		Inverts: f.Solver == "inverse",
+		Lanes:   shape.Threads, Warps: warps,
 	}}
 	weights := graph.NoWeights
 	if g != nil {
