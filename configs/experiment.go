@@ -91,6 +91,7 @@ type Workload struct {
 // Features are the choices of algorithms on features.
 type Features struct {
 	Count     int     `key:"count" default:"4" min:"1" max:"128" unit:"features" doc:"Features of a vertex, and of an edge where it has some. Source: ONYX §7.3 (4), §7.6 (1 to 128)."`
+	Sets      int     `key:"sets" default:"1" min:"1" max:"8" unit:"sets" doc:"Of lp: sets of count labels each that a vertex has, propagated side by side, each by weights of its own: the first by the graph's, others by weights that are drawn. With more than one it needs a schedule that hands out edges' numbers, and folding scratchpad or registers. Source: ONYX Fig. 2.1d (P), which does not say how many."`
 	Aware     bool    `key:"aware" default:"true" doc:"true: a group of lanes shares an edge or a vertex, a lane a feature; of more features than a warp has lanes, as group says. false: one lane computes all features of an edge or vertex, as other frameworks do. Source: ONYX §5.1 (FA and NFA)."`
 	Changes   bool    `key:"change_driven" default:"true" doc:"true: only vertices that have changed send anything, and what they send is the change. false: every vertex sends what it holds in every super-step. Source: ONYX §4.2 (CD and NCD)."`
 	Epsilon   float64 `key:"epsilon" default:"0.001" min:"0" max:"1e9" unit:"" doc:"A vertex has changed if a feature has by more than this; a run ends when none has. Source: ONYX Fig. 4.2, which does not say how much."`

@@ -30,7 +30,10 @@ type Algorithm struct {
 	// that computes the edge's features. nil: there is none.
 	PerEdge func(g *Group, id, src, dst ir.Value) []ir.Value
 	Finds   int // how many values those are
-	Leaves  int // how many values functions of an edge leave for later ones
+	// Sets says that a vertex may have several sets of k features each, which do not depend on each other (Fig. 2.1d), and
+	// an edge a weight for each of them: those are values of the per-edge phase.
+	Sets   bool
+	Leaves int // how many values functions of an edge leave for later ones
 	// Slots says that edges have two values, this super-step's and the last one's: the word of a vertex in the array
 	// slotArray says which of its edges' values is the last, 0 or 1. It changes when they have been handled.
 	Slots bool
@@ -53,6 +56,7 @@ type Property struct {
 	Bits  func(p *Problem) []uint32  // in place of Data: they are no floats
 	Sum   bool                       // edges add to it: not change-driven, it begins each super-step with zeros
 	Slots bool                       // an edge has two values of k words, as Algorithm.Slots says
+	Sets  bool                       // only with several sets of features
 }
 
 // EdgeFunc is a function of an edge.
@@ -133,6 +137,7 @@ func (e *Edge) Sent(i Index) ir.Value {
 type Problem struct {
 	Graph   *graph.Graph
 	K       int
+	Sets    int     // of k features
 	Damping float32 // α
 	Lambda  float32 // of als
 	Epsilon float32 // what is no change
@@ -160,6 +165,22 @@ func ByName(name string) (*Algorithm, error) {
 		}
 	}
 	return nil, fmt.Errorf("no algorithm on features is called %q", name)
+}
+
+// With is the algorithm with that many sets of features.
+func (a *Algorithm) With(sets int) *Algorithm {
+	own := *a
+	if own.Properties = nil; a.Sets && sets > 1 {
+		own.Finds = sets
+	} else if a.Sets {
+		own.PerEdge, own.Finds = nil, 0
+	}
+	for _, x := range a.Properties {
+		if !x.Sets || sets > 1 {
+			own.Properties = append(own.Properties, x)
+		}
+	}
+	return &own
 }
 
 // Whole is k words.

@@ -60,9 +60,10 @@ type Checker struct {
 
 // sum follows a property that edges add to.
 type sum struct {
-	words     int       // of a vertex
+	words     int       // of a vertex's set of features
+	sets      int       // of a vertex
 	want, mag []float64 // the sum, and that of what went into it
-	adds      []int     // by vertex
+	adds      []int     // by set
 }
 
 // NewChecker begins to follow a run whose arrays have their first contents.
@@ -73,7 +74,8 @@ func NewChecker(p *Plan, problem *Problem, device Memory) *Checker {
 	for _, x := range p.Properties {
 		if x.Sum {
 			words := x.Words(p.K)
-			c.sums[x.Name] = &sum{words, make([]float64, n*words), make([]float64, n*words), make([]int, n)}
+			rows := n * c.sets()
+			c.sums[x.Name] = &sum{words, c.sets(), make([]float64, rows*words), make([]float64, rows*words), make([]int, rows)}
 		}
 	}
 	c.active = make([]bool, n)
@@ -86,6 +88,9 @@ func NewChecker(p *Plan, problem *Problem, device Memory) *Checker {
 	}
 	return c
 }
+
+// sets is how many sets of features a vertex has.
+func (c *Checker) sets() int { return max(1, c.Plan.Sets) }
 
 // add follows what edges add by functions of a kernel: of active sources, or of all.
 func (c *Checker) add(funcs []EdgeFunc, all bool) {
@@ -106,18 +111,24 @@ func (c *Checker) add(funcs []EdgeFunc, all bool) {
 			}
 			c.edges++
 			c.touched[e.Dst] = true
-			floats(value, c.now[e.Src*k:])
-			c.Plan.Check.Terms(c.problem, f, e, value, terms)
-			if c.Plan.Changes && !f.Lone {
-				floats(old, c.before[e.Src*k:])
-				c.Plan.Check.Terms(c.problem, f, e, old, less)
+			for n := range c.sets() {
+				src, dst := e.Src*c.sets()+n, e.Dst*c.sets()+n
+				if c.sets() > 1 {
+					e.Weight = float64(c.problem.data(setWeightArray, setWeights)[e.ID*c.sets()+n])
+				}
+				floats(value, c.now[src*k:])
+				c.Plan.Check.Terms(c.problem, f, e, value, terms)
+				if c.Plan.Changes && !f.Lone {
+					floats(old, c.before[src*k:])
+					c.Plan.Check.Terms(c.problem, f, e, old, less)
+				}
+				at := dst * s.words
+				for w := range terms {
+					s.want[at+w] += terms[w] - less[w]
+					s.mag[at+w] += math.Abs(terms[w]) + math.Abs(less[w])
+				}
+				s.adds[dst]++
 			}
-			at := e.Dst * s.words
-			for w := range terms {
-				s.want[at+w] += terms[w] - less[w]
-				s.mag[at+w] += math.Abs(terms[w]) + math.Abs(less[w])
-			}
-			s.adds[e.Dst]++
 		})
 	}
 }
@@ -225,7 +236,7 @@ func (s *sum) check(name string, words []uint32) error {
 		bound := n * unit / (1 - n*unit) * s.mag[at]
 		if got := float64(math.Float32frombits(w)); !(math.Abs(got-s.want[at]) <= bound) {
 			return fmt.Errorf("%s of vertex %d, word %d: the edges have added up to %v: expected %v, with at most %v of roundings",
-				name, at/s.words, at%s.words, got, s.want[at], bound)
+				name, at/s.words/s.sets, at%s.words, got, s.want[at], bound)
 		}
 	}
 	return nil
@@ -306,9 +317,10 @@ func (c *Checker) Gathered() error {
 // Updated checks what vertices hold behind a super-step, and which are active. sums are the properties before the
 // kernels over vertices.
 func (c *Checker) Updated(sums map[string][]uint32) error {
-	k, p := c.Plan.K, c.problem
-	now, next, off, bound := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
-	held, sent := c.now, c.before
+	u := update{Checker: c, held: c.now, sent: c.before, sums: sums}
+	for _, x := range []*[]float64{&u.now, &u.next, &u.off, &u.bound} {
+		*x = make([]float64, c.Plan.K)
+	}
 	if c.Plan.Slots {
 		if err := c.flipped(); err != nil {
 			return err
@@ -316,46 +328,16 @@ func (c *Checker) Updated(sums map[string][]uint32) error {
 	}
 	c.read()
 	changed := uint32(0)
-	words := c.device(Active)
+	words, lanes := c.device(Active), c.Plan.Lanes
 	for v := range c.active {
-		floats(now, held[v*k:])
-		floats(next, c.now[v*k:])
-		c.Plan.Check.Next(p, v, func(property string, word int) float64 {
-			return float64(math.Float32frombits(sums[property][word]))
-		}, now, next, off, bound)
-		updated, handled := false, !c.Plan.Touched || c.touched[v] || c.active[v]
-		for f := range k {
-			at := v*k + f
-			if !handled { // it holds what it has held, and so does what it has sent
-				if c.now[at] != held[at] || c.before[at] != sent[at] {
-					return fmt.Errorf("feature %d of vertex %d, at which no edge has changed anything, has changed", f, v)
-				}
-				continue
+		updated := false
+		for n := range c.sets() {
+			set, err := u.set(v, n)
+			if err != nil {
+				return err
 			}
-			got := math.Float32frombits(c.now[at])
-			if x := float64(got); math.IsNaN(x) || math.IsInf(x, 0) {
-				return fmt.Errorf("feature %d of vertex %d is %v: a number was too large for f32, or a system singular: "+
-					"expected a greater workload.features.lambda, or smaller weights", f, v, got)
-			}
-			if math.IsInf(bound[f], 1) {
-				return fmt.Errorf("feature %d of vertex %d: its matrix is so ill-conditioned that roundings leave nothing of its inverse: "+
-					"expected a greater workload.features.lambda, or workload.features.solver elimination", f, v)
-			}
-			if !(math.Abs(off[f]) <= bound[f]) {
-				return fmt.Errorf("feature %d of vertex %d, %v, is off by %v: expected at most %v, of roundings", f, v, got, off[f], bound[f])
-			}
-			old := held[at]
-			if c.Plan.Kept && !c.active[v] {
-				old = sent[at]
-			}
-			if c.Plan.Changes && c.before[at] != old {
-				return fmt.Errorf("feature %d of vertex %d: %v is kept as what it has sent: expected %v",
-					f, v, math.Float32frombits(c.before[at]), math.Float32frombits(old))
-			}
-			diff := got - math.Float32frombits(old)
-			updated = updated || float32(math.Abs(float64(diff))) > p.Epsilon
+			updated = updated || set
 		}
-		lanes := c.Plan.Lanes
 		if is := words[v/lanes]>>(v%lanes)&1 != 0; is != updated {
 			return fmt.Errorf("vertex %d is active: %v: expected %v", v, is, updated)
 		}
@@ -365,6 +347,65 @@ func (c *Checker) Updated(sums map[string][]uint32) error {
 	}
 	if n := c.device(Count)[0]; n != changed {
 		return fmt.Errorf("%d vertices have been counted as changed: expected %d", n, changed)
+	}
+	return nil
+}
+
+// update checks vertices behind a super-step: held and sent are what it began with.
+type update struct {
+	*Checker
+	held, sent            []uint32
+	sums                  map[string][]uint32
+	now, next, off, bound []float64
+}
+
+// set checks a set of features of a vertex, and reports whether it has changed.
+func (u *update) set(v, n int) (updated bool, err error) {
+	k, row := u.Plan.K, v*u.sets()+n
+	floats(u.now, u.held[row*k:])
+	floats(u.next, u.Checker.now[row*k:])
+	u.Plan.Check.Next(u.problem, row, func(property string, word int) float64 {
+		return float64(math.Float32frombits(u.sums[property][word]))
+	}, u.now, u.next, u.off, u.bound)
+	handled := !u.Plan.Touched || u.touched[v] || u.active[v]
+	for f := range k {
+		at := row*k + f
+		got := math.Float32frombits(u.Checker.now[at])
+		if !handled { // it holds what it has held, and so does what it has sent
+			if u.Checker.now[at] != u.held[at] || u.before[at] != u.sent[at] {
+				return false, fmt.Errorf("feature %d of vertex %d, at which no edge has changed anything, has changed", f, v)
+			}
+			continue
+		}
+		if err := u.within(v, f, got); err != nil {
+			return false, err
+		}
+		old := u.held[at]
+		if u.Plan.Kept && !u.active[v] {
+			old = u.sent[at]
+		}
+		if u.Plan.Changes && u.before[at] != old {
+			return false, fmt.Errorf("feature %d of vertex %d: %v is kept as what it has sent: expected %v",
+				f, v, math.Float32frombits(u.before[at]), math.Float32frombits(old))
+		}
+		diff := got - math.Float32frombits(old)
+		updated = updated || float32(math.Abs(float64(diff))) > u.problem.Epsilon
+	}
+	return updated, nil
+}
+
+// within checks a feature's error.
+func (u *update) within(v, f int, got float32) error {
+	if x := float64(got); math.IsNaN(x) || math.IsInf(x, 0) {
+		return fmt.Errorf("feature %d of vertex %d is %v: a number was too large for f32, or a system singular: "+
+			"expected a greater workload.features.lambda, or smaller weights", f, v, got)
+	}
+	if math.IsInf(u.bound[f], 1) {
+		return fmt.Errorf("feature %d of vertex %d: its matrix is so ill-conditioned that roundings leave nothing of its inverse: "+
+			"expected a greater workload.features.lambda, or workload.features.solver elimination", f, v)
+	}
+	if !(math.Abs(u.off[f]) <= u.bound[f]) {
+		return fmt.Errorf("feature %d of vertex %d, %v, is off by %v: expected at most %v, of roundings", f, v, got, u.off[f], u.bound[f])
 	}
 	return nil
 }
@@ -391,7 +432,7 @@ func (c *Checker) Ended() error {
 		whole := again.sums[name]
 		for at := range s.want {
 			if bound := 1e-9*s.mag[at] + 1e-30; math.Abs(s.want[at]-whole.want[at]) > bound {
-				return fmt.Errorf("%s of vertex %d: the changes add up to %v, and everything to %v", name, at/s.words, s.want[at], whole.want[at])
+				return fmt.Errorf("%s of vertex %d: the changes add up to %v, and everything to %v", name, at/s.words/s.sets, s.want[at], whole.want[at])
 			}
 		}
 	}

@@ -69,8 +69,9 @@ func uniform(p *Problem) []float32 {
 
 // distributions are features above 0 that add up to 1.
 func distributions(p *Problem) []float32 {
-	next, x := draw(p.Seed, ofVertices), make([]float32, p.Graph.Vertices()*p.K)
-	for v := range p.Graph.Vertices() {
+	rows := p.Graph.Vertices() * max(1, p.Sets)
+	next, x := draw(p.Seed, ofVertices), make([]float32, rows*p.K)
+	for v := range rows {
 		row, sum := x[v*p.K:(v+1)*p.K], float32(0)
 		for f := range row {
 			row[f] = next() + 0x1p-10

@@ -89,8 +89,18 @@ type Index struct {
 // Place is where the properties of a vertex or an edge are, or a row of its matrix: the offset in bytes of k words.
 type Place struct{ Bytes ir.Value }
 
-// Of is the place of vertex or edge n.
-func (g *Group) Of(n ir.Value) Place { return Place{g.Mul(n, g.U32(uint32(4*g.K)))} }
+// Of is the place of vertex or edge n: of a vertex, that of its first set of features.
+func (g *Group) Of(n ir.Value) Place {
+	return Place{g.Mul(n, g.U32(uint32(4*g.K*max(1, g.plan.Sets))))}
+}
+
+// set is the place of a later set of a vertex.
+func (g *Group) set(at Place, n int) Place {
+	if n == 0 {
+		return at
+	}
+	return Place{g.Kernel.Add(at.Bytes, g.U32(uint32(4*g.K*n)))}
+}
 
 // at is a lane's feature of a round that is known now.
 func (g *Group) at(round int) Index {

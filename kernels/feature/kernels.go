@@ -28,6 +28,7 @@ func Foldings() []Folding { return []Folding{Unfolded, Scratchpad, Registers} }
 type Plan struct {
 	*Algorithm
 	K       int
+	Sets    int // of K features each, of a vertex; 0: one
 	Aware   bool
 	Changes bool
 	Kept    bool
@@ -190,8 +191,14 @@ func (w *Walk) share() {
 // handle runs an edge's functions: each if the one before it went on (§6.1), and if the last one that ran did, the
 // destination, whose number is to, is marked (Fig. 5.1, lines 68 to 72).
 func (w *Walk) handle(e *Edge, to ir.Value) {
-	e.group, e.plan, e.left = w.group, w.plan, map[string]Feature{}
-	w.functions(e, to, w.funcs)
+	for n := range max(1, w.plan.Sets) {
+		of := *e
+		of.group, of.plan, of.left = w.group, w.plan, map[string]Feature{}
+		if w.plan.Sets > 1 {
+			of.Src, of.Dst, of.Weight = w.group.set(e.Src, n), w.group.set(e.Dst, n), w.group.AsF32(e.Found[n])
+		}
+		w.functions(&of, to, w.funcs)
+	}
 }
 
 func (w *Walk) functions(e *Edge, to ir.Value, funcs []EdgeFunc) {
@@ -404,17 +411,19 @@ func (w *vertexWalk) alone(v ir.Value) {
 
 // vertex runs the functions of a vertex. One that an earlier kernel has stopped stays as it is.
 func (w *vertexWalk) vertex(v ir.Value, updated, going *ir.Variable) {
-	at := w.Of(v)
-	run := func() { w.functions(v, at, w.funcs, map[string]Feature{}, updated, going) }
-	if w.Fold == Unfolded && w.stopped() {
-		word, bit := w.bitOf(w.Group.Kernel, v)
-		goes := w.Ne(w.And(w.Group.Kernel.Load(ir.U32, w.Addr(Going), word), bit), w.U32(0))
-		w.If(goes, run, func() { w.keep(v, at) })
-	} else {
-		run()
-	}
-	if w.last {
-		w.settle(w.Group, v, at)
+	for n := range max(1, w.Sets) {
+		at := w.set(w.Of(v), n)
+		run := func() { w.functions(v, at, w.funcs, map[string]Feature{}, updated, going) }
+		if w.Fold == Unfolded && w.stopped() {
+			word, bit := w.bitOf(w.Group.Kernel, v)
+			goes := w.Ne(w.And(w.Group.Kernel.Load(ir.U32, w.Addr(Going), word), bit), w.U32(0))
+			w.If(goes, run, func() { w.keep(v, at) })
+		} else {
+			run()
+		}
+		if w.last {
+			w.settle(w.Group, v, at)
+		}
 	}
 }
 
@@ -447,7 +456,7 @@ func (w *vertexWalk) functions(v ir.Value, at Place, funcs []VertexFunc, left ma
 			left[f.Name] = w.leave(len(w.funcs)-len(funcs), x)
 			w.functions(v, at, funcs[1:], left, updated, going)
 		case w.last:
-			updated.Set(w.ToU32(w.update(w.Group, v, at, x)))
+			updated.Set(w.Or(updated.Get(), w.ToU32(w.update(w.Group, v, at, x))))
 		default:
 			array := leftName(f.Name)
 			w.Each(func(i Index) { w.Store(array, at, i, x.At(i)) })

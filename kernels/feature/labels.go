@@ -6,13 +6,24 @@ import (
 	"heddle/kernels/ir"
 )
 
-// labels is label propagation (ONYX, Fig. 2.1d), of one set of k labels (the figure's P is 1).
+// labels is label propagation (ONYX, Fig. 2.1d), of one or more sets of k labels (the figure's P).
 var labels = &Algorithm{
-	Name:       "lp",
-	Doc:        "label propagation: a vertex's probabilities of k labels are the damped mean of those of its in-neighbours, by weight, and its own",
-	Properties: []Property{{Name: "sum", Words: whole, Sum: true}},
-	First:      distributions,
-	Edges:      []EdgeFunc{{Name: "gather", Into: "sum", Emit: addWeighted}},
+	Name: "lp",
+	Doc:  "label propagation: a vertex's probabilities of k labels are the damped mean of those of its in-neighbours, by weight, and its own",
+	Properties: []Property{
+		{Name: "sum", Words: whole, Sum: true},
+		{Name: setWeightArray, Words: single, Edges: true, Sets: true, Data: setWeights},
+	},
+	First: distributions,
+	Sets:  true,
+	PerEdge: func(g *Group, id, _, _ ir.Value) (found []ir.Value) {
+		at := g.Kernel.Add(g.Addr(setWeightArray), g.Mul(id, g.U32(uint32(4*g.plan.Sets))))
+		for n := range g.plan.Sets {
+			found = append(found, g.Kernel.Load(ir.U32, at, g.U32(uint32(n))))
+		}
+		return found
+	},
+	Edges: []EdgeFunc{{Name: "gather", Into: "sum", Emit: addWeighted}},
 	Vertices: []VertexFunc{
 		// Of nothing there is no mean: where no label has come, the vertex keeps its own.
 		{Name: "normalise", Stops: true, Emit: func(g *Group, v Place, _ func(string) Feature) (Feature, ir.Value) {
@@ -33,6 +44,22 @@ var labels = &Algorithm{
 	Alone:   true, // it blends its own labels in
 	Check:   Reference{Terms: scaled, Next: nextLabels},
 	Accepts: noNegative,
+}
+
+// setWeightArray has an edge's weights for each set of labels, with several sets.
+const setWeightArray = "set"
+
+// setWeights are the graph's for the first set, and drawn for others.
+func setWeights(p *Problem) []float32 {
+	next, x := draw(p.Seed, ofEdges), make([]float32, p.Graph.Edges()*p.Sets)
+	forEdges(p.Graph, func(e *HostEdge) {
+		of := x[e.ID*p.Sets:][:p.Sets]
+		of[0] = float32(e.Weight)
+		for n := 1; n < p.Sets; n++ {
+			of[n] = next() + 0x1p-8
+		}
+	})
+	return x
 }
 
 // addWeighted adds what the source sends, times the edge's weight.

@@ -36,6 +36,7 @@ func TestMutations(t *testing.T) {
 		changes, kept   bool
 		touched, apart  bool
 		inverts         bool
+		sets            int
 		unfolded        bool
 		mutate          func(a *feature.Algorithm)
 		build           func(r *run) func() // the device's kernels are made between the two
@@ -100,6 +101,11 @@ func TestMutations(t *testing.T) {
 		{name: "edges that do not go on", algorithm: "bp", changes: true, touched: true, says: "have added up to", mutate: func(a *feature.Algorithm) {
 			a.Edges[0].Emit = stops(a.Edges[0].Emit)
 		}},
+		{name: "a set of labels", algorithm: "lp", sets: 3, changes: true, says: "have added up to", mutate: edge(func(g *feature.Group, e *feature.Edge) {
+			g.When(g.Eq(e.Src.Bytes, g.U32(4*4*(3*5+2))), func() { // the third of vertex 5
+				g.Each(func(i feature.Index) { g.AddTo("sum", e.Dst, i, g.F32(0.01)) })
+			})
+		})},
 		{name: "vertices that stop", algorithm: "lp", says: "is off by", mutate: neverGoes},
 		{name: "vertices that stop, unfolded", algorithm: "lp", unfolded: true, says: "is off by", mutate: neverGoes},
 		{name: "an old message that stays", algorithm: "bp", changes: true, apart: true, says: "have added up to", mutate: func(a *feature.Algorithm) {
@@ -131,6 +137,9 @@ func TestMutations(t *testing.T) {
 				if m.touched {
 					w.Features.Vertices = "touched"
 				}
+				if m.sets > 0 {
+					w.Features.Sets = m.sets
+				}
 				if m.inverts {
 					w.Features.Solver, w.Features.Lambda = "inverse", 1
 				}
@@ -145,7 +154,7 @@ func TestMutations(t *testing.T) {
 				}
 				a, err := feature.ByName(m.algorithm)
 				require.NoError(t, err)
-				own := *a
+				own := *a.With(w.Features.Sets)
 				own.Edges, own.Vertices = slices.Clone(a.Edges), slices.Clone(a.Vertices)
 				if mutated && m.mutate != nil {
 					m.mutate(&own)

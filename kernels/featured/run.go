@@ -54,7 +54,11 @@ func Name(w *configs.Workload) string {
 	if f.Changes {
 		changes = "CD-" + string(f.Unsent)
 	}
-	name := fmt.Sprintf("%s-%d/%s/%s/%s/fold-%s", w.Algorithm, f.Count, w.Schedule, aware, changes, f.Folding)
+	count := fmt.Sprint(f.Count)
+	if f.Sets > 1 {
+		count = fmt.Sprintf("%dx%d", f.Sets, f.Count)
+	}
+	name := fmt.Sprintf("%s-%s/%s/%s/%s/fold-%s", w.Algorithm, count, w.Schedule, aware, changes, f.Folding)
 	for _, x := range []struct {
 		chosen bool
 		name   string
@@ -139,7 +143,15 @@ func checkChoices(w *configs.Workload, shape host.Shape) error {
 	case f.Retracts == "separate" && (!f.Changes || w.Algorithm != "bp"):
 		return refuse("workload.features.retraction", " = separate: nothing but a message of bp, with change_driven, is taken out of a product: expected merged, the default")
 	}
-	if a, err := feature.ByName(string(w.Algorithm)); err == nil && a.Alone && f.Vertices == "touched" {
+	a, err := feature.ByName(string(w.Algorithm))
+	if err != nil {
+		return err
+	}
+	if f.Sets > 1 && (!a.Sets || f.Folding == "none") {
+		return refuse("workload.features.sets", " = %d: only lp has several sets, and a kernel that goes through them: expected 1, the default, "+
+			"or lp with features.folding scratchpad or registers", f.Sets)
+	}
+	if a.Alone && f.Vertices == "touched" {
 		return refuse("workload.features.vertices", " = touched: vertices of %s change though nothing has come along their edges: expected all", w.Algorithm)
 	}
 	return nil
@@ -161,7 +173,7 @@ func planOf(a *feature.Algorithm, w *configs.Workload, shape host.Shape, g *grap
 		warps = min(w.WarpsPerCore, warps)
 	}
 	r := &run{Plan: &feature.Plan{
-		Algorithm: a, K: f.Count, Aware: f.Aware, Changes: f.Changes, Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding),
+		Algorithm: a.With(f.Sets), K: f.Count, Sets: f.Sets, Aware: f.Aware, Changes: f.Changes, Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding),
 		Pipelined: f.Pipelined, Block: f.Group == "block", Touched: f.Vertices == "touched", Separate: f.Retracts == "separate",
 		Inverts: f.Solver == "inverse",
 		Lanes:   shape.Threads, Warps: warps,
@@ -246,7 +258,7 @@ func (r *run) accepts(w *configs.Workload, g *graph.Graph) error {
 func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err error) {
 	f := &w.Features
 	r.problem = &feature.Problem{
-		Graph: g, K: r.K, Damping: float32(w.Damping), Epsilon: float32(f.Epsilon), Lambda: float32(f.Lambda), Seed: w.Seed, Changes: r.Changes, Kept: r.Kept,
+		Graph: g, K: r.K, Sets: r.Sets, Damping: float32(w.Damping), Epsilon: float32(f.Epsilon), Lambda: float32(f.Lambda), Seed: w.Seed, Changes: r.Changes, Kept: r.Kept,
 	}
 	var arrays []graph.Array
 	n, m := g.Vertices(), g.Edges()
@@ -258,8 +270,11 @@ func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err erro
 	}
 	list := append([]feature.Property{}, r.Properties...)
 	for _, x := range append(list, r.Left()...) {
-		words, of := x.Words(r.K), n
-		if x.Edges {
+		words, of := x.Words(r.K), n*r.Sets
+		switch {
+		case x.Edges && x.Sets:
+			of = m * r.Sets
+		case x.Edges:
 			of = m
 		}
 		if uint64(words)*uint64(of) > math.MaxUint32/4 {
@@ -268,9 +283,9 @@ func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err erro
 		}
 		add(x.Name, words*of, r.problem.Words(&x))
 	}
-	add(feature.Now, n*r.K, feature.Words(r.First(r.problem)))
+	add(feature.Now, n*r.Sets*r.K, feature.Words(r.First(r.problem)))
 	if r.Changes {
-		add(feature.Before, n*r.K, nil)
+		add(feature.Before, n*r.Sets*r.K, nil)
 	}
 	active := make([]uint32, (n+r.Lanes-1)/r.Lanes)
 	for v := range n {
@@ -320,7 +335,7 @@ func Rehearse(d *host.Rehearsal, g *graph.Graph, w *configs.Workload) (m compose
 	for _, x := range r.Properties {
 		switch {
 		case x.Sum: // followed in float64, twice
-			m.Own += 16 * uint64(g.Vertices()*x.Words(r.K))
+			m.Own += 16 * uint64(g.Vertices()*r.Sets*x.Words(r.K))
 		case x.Slots: // held as it was before a super-step
 			m.Own += 8 * uint64(g.Edges()*x.Words(r.K))
 		}

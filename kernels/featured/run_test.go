@@ -66,6 +66,7 @@ func TestRandomRuns(t *testing.T) {
 			Folding: configs.Choice(pick(r, feature.Foldings())), Pipelined: r.IntN(3) == 0, Lambda: pick(r, []float64{1e-3, 0.05, 10}),
 			Group: pick(r, []configs.Choice{"warp", "block"}), Vertices: pick(r, []configs.Choice{"all", "touched"}),
 			Retracts: pick(r, []configs.Choice{"merged", "separate"}), Solver: pick(r, []configs.Choice{"elimination", "inverse"}),
+			Sets: pick(r, []int{1, 1, 2, 1 + r.IntN(8)}),
 		}
 		if f := &w.Features; r.IntN(4) > 0 { // what nothing but a refusal comes of is drawn less often
 			f.Pipelined = f.Pipelined && f.Aware
@@ -78,8 +79,11 @@ func TestRandomRuns(t *testing.T) {
 			if a != "als" {
 				f.Solver = "elimination"
 			}
-			if w.Algorithm == "lp" {
+			if a == "lp" {
 				f.Vertices = "all"
+			}
+			if a != "lp" || f.Folding == "none" {
+				f.Sets = 1
 			}
 			if !f.Aware {
 				f.Group = "warp"
