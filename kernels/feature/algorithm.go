@@ -101,7 +101,7 @@ func (e *Edge) Leave(name string, x Feature) {
 	case Registers:
 		e.left[name] = x
 	case Scratchpad:
-		e.left[name] = e.plan.inScratchpad(e.group, len(e.left), e.plan.edgeWords(), x)
+		e.left[name] = e.group.inScratchpad(len(e.left), e.plan.edgeWords(), x)
 	}
 }
 

@@ -325,3 +325,18 @@ func (g *Group) AddTo(array string, at Place, i Index, x ir.Value) {
 	base, index := g.word(array, at, i)
 	g.AtomicAddF(base, index, x)
 }
+
+// inScratchpad stores value number n of every lane's features, a word a lane side by side; words: of all values.
+func (g *Group) inScratchpad(n, words int, x Feature) Feature {
+	base := g.Shared("left", words)
+	word := func(i Index) ir.Value {
+		at := g.Add(g.ThreadInCore(), g.U32(uint32(n*g.plan.spare())))
+		threads := uint32(g.threads)
+		if i.round >= 0 {
+			return g.Kernel.Add(at, g.U32(uint32(i.round)*threads))
+		}
+		return g.Kernel.Add(at, g.Mul(g.Div(i.F, g.U32(uint32(g.size))), g.U32(threads)))
+	}
+	g.every(func(i Index) { g.Kernel.Store(base, word(i), x.At(i)) })
+	return Feature{of: func(i Index) ir.Value { return g.Kernel.Load(ir.F32, base, word(i)) }}
+}

@@ -1,0 +1,170 @@
+package feature
+
+import (
+	"math"
+
+	"heddle/kernels/emit"
+	"heddle/kernels/ir"
+	"heddle/kernels/layout"
+)
+
+// Walk is a kernel over edges being written: an edge is handed over by the lane that a schedule gave it to, and its
+// features are computed by a group (§5.1.1): as many edges at a time as the warp has groups.
+type Walk struct {
+	plan  *Plan
+	group *Group
+	funcs []EdgeFunc
+
+	id, src, dst, weight *ir.Variable // places, and the weight's bits; dst is nowhere where a lane has no edge
+	to                   *ir.Variable // the destination's number, where that matters; else nil
+	found                []*ir.Variable
+}
+
+// nowhere is no place.
+const nowhere = math.MaxUint32
+
+// Walk begins a kernel: it comes before any lane has an edge.
+func (p *Plan) Walk(k *emit.Kernel, funcs []EdgeFunc) *Walk {
+	w := &Walk{plan: p, group: p.Group(k), funcs: funcs}
+	if w.shares() {
+		if p.Touched {
+			w.to = k.Var(k.U32(0))
+		}
+		w.id, w.src, w.dst, w.weight = k.Var(k.U32(0)), k.Var(k.U32(0)), k.Var(k.U32(nowhere)), k.Var(k.U32(0))
+		for range p.Finds {
+			w.found = append(w.found, k.Var(k.U32(0)))
+		}
+	}
+	return w
+}
+
+// shares reports whether lanes hand edges to groups of their warp. A thread block walks its edges itself: then load
+// balancing is switched off in ONYX (§5.1.1).
+func (w *Walk) shares() bool { return w.group.size > 1 && !w.group.together() }
+
+// Edge handles the lane's edge: pipelined, once it has the next one, whose reads are on their way meanwhile (Fig. 5.3).
+func (w *Walk) Edge(e *layout.Edge) {
+	g := w.group
+	id := e.ID
+	if id == nil {
+		id = g.U32(0) // a graph unit has read it: nothing asks for its number
+	}
+	weight := e.Weight(ir.F32)
+	var found []ir.Value
+	if per := w.plan.PerEdge; per != nil {
+		found = per(g, id, e.Src, e.Dst)
+	}
+	if !w.shares() {
+		w.handle(&Edge{ID: g.Of(id), Src: g.Of(e.Src), Dst: g.Of(e.Dst), Weight: weight, Found: found}, e.Dst)
+		return
+	}
+	if w.plan.Pipelined {
+		g.AllLanes(w.share)
+	}
+	w.id.Set(g.Of(id).Bytes)
+	w.src.Set(g.Of(e.Src).Bytes)
+	w.dst.Set(g.Of(e.Dst).Bytes)
+	w.weight.Set(g.AsU32(weight))
+	if w.to != nil {
+		w.to.Set(e.Dst)
+	}
+	for n, x := range found {
+		w.found[n].Set(x)
+	}
+	if !w.plan.Pipelined {
+		g.AllLanes(w.share)
+	}
+}
+
+// End handles the last edges of a pipelined loop.
+func (w *Walk) End() {
+	if w.plan.Pipelined && w.shares() { // others handle an edge at once
+		w.share()
+	}
+}
+
+// atOnce is how many turns of groups are code of their own.
+const atOnce = 4
+
+// share has groups handle the edges that the warp's lanes have, in turn.
+func (w *Walk) share() {
+	g := w.group
+	groups, lanes := w.plan.Lanes/g.size, uint32(w.plan.Lanes)
+	mine := g.Shr(g.LaneID(), g.shift())
+	there := func(dst ir.Value) ir.Value { return g.Ne(dst, g.U32(nowhere)) }
+	id, src, dst, weight := w.id.Get(), w.src.Get(), w.dst.Get(), w.weight.Get()
+	var found []ir.Value
+	for _, x := range w.found {
+		found = append(found, x.Get())
+	}
+	var to ir.Value
+	if w.to != nil {
+		to = w.to.Get()
+	}
+	turn := func(from ir.Value, body func(e *Edge, to ir.Value)) {
+		of := func(x ir.Value) ir.Value { return g.ShflIdx(x, from) }
+		e := &Edge{ID: Place{of(id)}, Src: Place{of(src)}, Dst: Place{of(dst)}, Weight: g.AsF32(of(weight))}
+		for _, x := range found {
+			e.Found = append(e.Found, of(x))
+		}
+		if to == nil {
+			body(e, nil)
+			return
+		}
+		body(e, of(to))
+	}
+	turns := min(g.size, atOnce)
+	g.If(g.All(there(dst)), func() {
+		several := func(first ir.Value) {
+			for n := range turns {
+				turn(g.Add(first, g.U32(uint32(n*groups))), w.handle)
+			}
+		}
+		if turns == g.size {
+			several(mine)
+			return
+		}
+		g.For(g.U32(0), g.U32(lanes), g.U32(uint32(turns*groups)), func(first ir.Value) { several(g.Add(mine, first)) })
+	}, func() {
+		g.For(g.U32(0), g.U32(lanes), g.U32(uint32(groups)), func(first ir.Value) {
+			turn(g.Add(mine, first), func(e *Edge, to ir.Value) { g.When(there(e.Dst.Bytes), func() { w.handle(e, to) }) })
+		})
+	})
+	w.dst.Set(g.U32(nowhere))
+}
+
+// handle runs an edge's functions: each if the one before it went on (§6.1), and if the last one that ran did, the
+// destination, whose number is to, is marked (Fig. 5.1, lines 68 to 72).
+func (w *Walk) handle(e *Edge, to ir.Value) {
+	for n := range max(1, w.plan.Sets) {
+		of := *e
+		of.group, of.plan, of.left = w.group, w.plan, map[string]Feature{}
+		if w.plan.Sets > 1 {
+			of.Src, of.Dst, of.Weight = w.group.set(e.Src, n), w.group.set(e.Dst, n), w.group.AsF32(e.Found[n])
+		}
+		w.functions(&of, to, w.funcs)
+	}
+}
+
+func (w *Walk) functions(e *Edge, to ir.Value, funcs []EdgeFunc) {
+	if len(funcs) == 0 {
+		w.touch(to)
+		return
+	}
+	rest := func() { w.functions(e, to, funcs[1:]) }
+	if goes := funcs[0].Emit(w.group, e); goes != nil {
+		w.group.When(w.group.alike(goes), rest)
+	} else {
+		rest()
+	}
+}
+
+// touch marks a vertex.
+func (w *Walk) touch(v ir.Value) {
+	if g := w.group; w.plan.Touched {
+		g.Once(func() {
+			word, bit := w.plan.bitOf(g.Kernel, v)
+			g.AtomicOr(g.Addr(Marked), word, bit)
+		})
+	}
+}
