@@ -148,7 +148,8 @@ type Problem struct {
 	drawn   map[string][]float32
 	reverse []uint32 // edges
 
-	plan *Plan // whose order of additions the checks follow
+	plan  *Plan  // whose order of additions the checks follow
+	after Reader // of arrays behind a super-step
 }
 
 // algorithms are all of them, one file each.

@@ -19,7 +19,7 @@ type Reference struct {
 	// value.
 	Terms func(p *Problem, f *EdgeFunc, e *HostEdge, value, terms []float64)
 	// Next says how far off what vertex v holds next is, got, by what its properties hold and what it held, now: off a
-	// value or an equation's right side; and by how much roundings may take it there. +Inf: there is no bound.
+	// value or an equation's right side; and by how much roundings may take it there.
 	Next func(p *Problem, v int, of func(property string, word int) float64, now, got, off, bound []float64)
 	// Edge, of algorithms with Slots, says how far off an edge's new value is, and by how much roundings may take it
 	// there. Late is used in place of Terms: what the edge adds and takes away, by what it holds behind the kernels.
@@ -327,6 +327,7 @@ func (c *Checker) Updated(sums map[string][]uint32) error {
 		}
 	}
 	c.read()
+	c.problem.after = reader(c.device)
 	changed := uint32(0)
 	words, lanes := c.device(Active), c.Plan.Lanes
 	for v := range c.active {
@@ -399,10 +400,6 @@ func (u *update) within(v, f int, got float32) error {
 	if x := float64(got); math.IsNaN(x) || math.IsInf(x, 0) {
 		return fmt.Errorf("feature %d of vertex %d is %v: a number was too large for f32, or a system singular: "+
 			"expected a greater workload.features.lambda, or smaller weights", f, v, got)
-	}
-	if math.IsInf(u.bound[f], 1) {
-		return fmt.Errorf("feature %d of vertex %d: its matrix is so ill-conditioned that roundings leave nothing of its inverse: "+
-			"expected a greater workload.features.lambda, or workload.features.solver elimination", f, v)
 	}
 	if !(math.Abs(u.off[f]) <= u.bound[f]) {
 		return fmt.Errorf("feature %d of vertex %d, %v, is off by %v: expected at most %v, of roundings", f, v, got, u.off[f], u.bound[f])

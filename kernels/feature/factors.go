@@ -90,32 +90,36 @@ var factors = &Algorithm{
 // nextFactors checks a vertex's factors.
 func nextFactors(p *Problem, v int, of func(string, int) float64, _, got, off, bound []float64) {
 	k := p.K
-	s := system{make([][]float64, k), make([][]float64, k), make([]float64, k)}
+	s := &system{make([][]float64, k), nil, nil, make([]float64, k)}
 	for r := range k {
-		s.a[r] = make([]float64, k)
+		s.gram[r] = make([]float64, k)
 		for c := range k {
-			s.a[r][c] = of("gram", (v*k+r)*k+c)
+			s.gram[r][c] = of("gram", (v*k+r)*k+c)
 		}
-		s.a[r][r] += float64(p.Lambda)
-		s.lu[r] = slices.Clone(s.a[r])
 		s.right[r] = of("ratings", v*k+r)
 	}
-	s.eliminate()
 	if p.plan.Inverts {
-		s.checkInverse(got, off, bound)
-	} else {
-		s.checkSolution(got, off, bound)
+		p.checkInverse(v, s, got, off, bound)
+		return
 	}
+	s.eliminate(float64(p.Lambda))
+	s.checkSolution(got, off, bound)
 }
 
 // system is a vertex's equations in float64.
 type system struct {
-	a, lu [][]float64 // the matrix; eliminated: U, and L's factors below the diagonal
+	gram  [][]float64
+	a, lu [][]float64 // the matrix, with λ; eliminated: U, and L's factors below the diagonal
 	right []float64
 }
 
-func (s *system) eliminate() {
-	k := len(s.a)
+func (s *system) eliminate(lambda float64) {
+	k := len(s.gram)
+	for r, row := range s.gram {
+		s.a, s.lu = append(s.a, slices.Clone(row)), append(s.lu, slices.Clone(row))
+		s.a[r][r] += lambda
+		s.lu[r][r] += lambda
+	}
 	for n := range k {
 		for r := n + 1; r < k; r++ {
 			s.lu[r][n] /= s.lu[n][n]
@@ -154,100 +158,57 @@ func (s *system) checkSolution(got, off, bound []float64) {
 	}
 }
 
-// checkInverse compares factors with the solution x: an inverse X by Gauss-Jordan elimination leaves |AX - I| at no more
-// than E = 8k·u·|L||U||U⁻¹||U||X| (Higham, Theorem 14.5, of each column), and what multiplies the ratings by it is off
-// by Eᵀ|x| and the product's own roundings. That grows with the matrix's condition: where E is not small, the
-// inverse has nothing to do with the system's, and there is no bound.
-func (s *system) checkInverse(got, off, bound []float64) {
+// checkInverse checks a vertex's inverse, operation by operation, and the ratings times it. What elimination in f32 comes
+// to for an ill-conditioned matrix may be far from the inverse, and bounds by the condition say nothing about it: so
+// here it is computed as the device does it, in f32 and in its order.
+func (p *Problem) checkInverse(v int, s *system, got, off, bound []float64) {
 	k := len(got)
-	upper, inverse := s.invert()
-	x := make([]float64, k)
-	for f := range x {
-		for r, b := range s.right {
-			x[f] += b * inverse[r][f]
-		}
-	}
-	e := times(absolute(k, s.product), times(upper, times(absolute(k, s.upper), absolute(k, func(r, c int) float64 { return inverse[r][c] }))))
-	gamma := float64(k+2) * unit
-	for f := range off {
-		off[f], bound[f] = got[f]-x[f], 0
-		whole := 0.0
-		for r := range k {
-			part := 1.2 * unit * (8*float64(k)*e[r][f] + math.Abs(s.a[r][r]*inverse[r][f])) // the last of λ's addition
-			whole += part
-			bound[f] += part*math.Abs(x[r]) + 1.5*gamma*math.Abs(s.right[r]*inverse[r][f])
-		}
-		if whole > 0.1 {
-			bound[f] = math.Inf(1)
-		}
-	}
-}
-
-// upper is an element of U.
-func (s *system) upper(r, c int) float64 {
-	if r > c {
-		return 0
-	}
-	return s.lu[r][c]
-}
-
-// invert returns |U⁻¹| and the matrix's inverse.
-func (s *system) invert() (upper, inverse [][]float64) {
-	k := len(s.a)
-	upper, inverse = absolute(k, func(int, int) float64 { return 0 }), absolute(k, func(int, int) float64 { return 0 })
-	column := make([]float64, k)
-	for n := range k {
-		s.back(unitVector(column, n))
-		for r, x := range column {
-			upper[r][n] = math.Abs(x)
-		}
-		unitVector(column, n)
-		for r := range k {
-			for c := range r {
-				column[r] -= s.lu[r][c] * column[c]
+	m := make([][]float32, k)
+	for r := range m {
+		m[r] = make([]float32, k)
+		for c := range m[r] {
+			if m[r][c] = float32(s.gram[r][c]); r == c {
+				m[r][c] += p.Lambda
 			}
 		}
-		s.back(column)
-		for r, x := range column {
-			inverse[r][n] = x
-		}
 	}
-	return upper, inverse
-}
-
-func unitVector(x []float64, n int) []float64 {
-	clear(x)
-	x[n] = 1
-	return x
-}
-
-// back solves U·y = x in place.
-func (s *system) back(x []float64) {
-	for r := len(x) - 1; r >= 0; r-- {
-		for c := r + 1; c < len(x); c++ {
-			x[r] -= s.lu[r][c] * x[c]
+	invert(m)
+	for f := range off {
+		off[f], bound[f] = got[f], 0
+		for r, b := range s.right {
+			x := p.after("matrix", (v*k+r)*k+f)
+			if x != float64(m[r][f]) {
+				off[f], bound[f] = x-float64(m[r][f]), 0
+				break
+			}
+			off[f] -= b * x
+			bound[f] += float64(k+2) * unit * math.Abs(b*x)
 		}
-		x[r] /= s.lu[r][r]
 	}
 }
 
-// absolute is a matrix of absolute values.
-func absolute(k int, of func(r, c int) float64) [][]float64 {
-	m := make([][]float64, k)
-	for r := range m {
-		m[r] = make([]float64, k)
-		for c := range m[r] {
-			m[r][c] = math.Abs(of(r, c))
+// invert is Group.Inverse.
+func invert(m [][]float32) {
+	column, pivots := make([]float32, len(m)), make([]float32, len(m))
+	for n := range m {
+		for r := range m {
+			column[r] = m[r][n]
 		}
+		by := 1 / column[n]
+		for c := range pivots {
+			if pivots[c] = by; c != n {
+				pivots[c] = by * m[n][c]
+			}
+		}
+		for r := range m {
+			if r == n {
+				continue
+			}
+			m[r][n] = 0
+			for c := range m[r] {
+				m[r][c] -= float32(column[r] * pivots[c])
+			}
+		}
+		copy(m[n], pivots)
 	}
-	return m
-}
-
-func times(a, b [][]float64) [][]float64 {
-	return absolute(len(a), func(r, c int) (sum float64) {
-		for n, x := range a[r] {
-			sum += x * b[n][c]
-		}
-		return sum
-	})
 }
