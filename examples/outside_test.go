@@ -123,6 +123,8 @@ func TestOutside(t *testing.T) {
 		require.Contains(t, out, says)
 	}
 
+	features := good("run", filepath.Join(filepath.Dir(command), "features.yaml"), "--check")
+	require.Equal(t, 12, strings.Count(features, "│ yes "), "%s", features)
 	table := good("run", yaml, "--check")
 	require.Equal(t, 6, strings.Count(table, "│ yes "), "%s", table)
 	require.Contains(t, good("run", yaml, "--check"), "6 of 6 points are stored already")

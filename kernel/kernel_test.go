@@ -47,6 +47,7 @@ func TestRefused(t *testing.T) {
 		`cannot add layout "mine": array mine.ids has no Words`:                                        kernel.WithLayout(&kernel.Layout{Name: "mine", Doc: "d", Rows: rows, View: kernel.Compressed, Data: []kernel.LayoutArray{{Name: "mine.ids"}}}),
 		`cannot add algorithm "": it is nil`:                                                           kernel.WithAlgorithm(nil),
 		`cannot add algorithm "bfs": there is one of that name already: expected another name`:         but(func(a *kernel.Algorithm) { a.Name = "bfs" }),
+		`cannot add algorithm "als": there is one of that name already: expected another name`:         but(func(a *kernel.Algorithm) { a.Name = "als" }),
 		`cannot add algorithm "mine": it lacks Doc`:                                                    but(func(a *kernel.Algorithm) { a.Doc = "" }),
 		`cannot add algorithm "mine": it lacks Arrays`:                                                 but(func(a *kernel.Algorithm) { a.Arrays = nil }),
 		`cannot add algorithm "mine": it lacks Result, or it is none of its Arrays`:                    but(func(a *kernel.Algorithm) { a.Result = "y" }),
@@ -63,6 +64,47 @@ func TestRefused(t *testing.T) {
 	require.NotContains(t, kernel.Choices("schedule"), "mine")
 	require.NotContains(t, kernel.Choices("layout"), "mine")
 	require.NotContains(t, kernel.Choices("algorithm"), "mine")
+}
+
+// TestFeaturesRefused: the same of algorithms on features.
+func TestFeaturesRefused(t *testing.T) {
+	features := func(change func(a *kernel.FeatureAlgorithm)) register.Entry {
+		a := kernel.FeatureAlgorithm{
+			Name: "walks", Doc: "d", First: func(*kernel.FeatureProblem) []float32 { return nil },
+			Properties: []kernel.FeatureProperty{{Name: "sum", Sum: true, Words: func(k int) int { return k }}},
+			Edges:      []kernel.EdgeFunc{{Name: "add", Into: "sum", Emit: func(*kernel.Group, *kernel.FeatureEdge) kernel.Value { return nil }}},
+			Vertices: []kernel.VertexFunc{{Name: "take", Emit: func(*kernel.Group, kernel.Place, func(string) kernel.Feature) (kernel.Feature, kernel.Value) {
+				return kernel.Feature{}, nil
+			}}},
+			Check: kernel.FeatureReference{
+				Terms: func(*kernel.FeatureProblem, *kernel.EdgeFunc, *kernel.HostEdge, []float64, []float64) {},
+				Next: func(*kernel.FeatureProblem, int, func(string, int) float64, []float64, []float64, []float64, []float64) {
+				},
+			},
+		}
+		change(&a)
+		return kernel.WithFeatures(&a)
+	}
+	for says, e := range map[string]register.Entry{
+		`cannot add algorithm "lp": there is one of that name already: expected another name`:           features(func(a *kernel.FeatureAlgorithm) { a.Name = "lp" }),
+		`cannot add algorithm "sssp": there is one of that name already: expected another name`:         features(func(a *kernel.FeatureAlgorithm) { a.Name = "sssp" }),
+		`cannot add algorithm "walks": it lacks Doc`:                                                    features(func(a *kernel.FeatureAlgorithm) { a.Doc = "" }),
+		`cannot add algorithm "walks": it lacks First`:                                                  features(func(a *kernel.FeatureAlgorithm) { a.First = nil }),
+		`cannot add algorithm "walks": it lacks Edges`:                                                  features(func(a *kernel.FeatureAlgorithm) { a.Edges = nil }),
+		`cannot add algorithm "walks": it lacks Vertices`:                                               features(func(a *kernel.FeatureAlgorithm) { a.Vertices = nil }),
+		`cannot add algorithm "walks": it lacks Check.Terms`:                                            features(func(a *kernel.FeatureAlgorithm) { a.Check.Terms = nil }),
+		`cannot add algorithm "walks": it lacks Check.Next`:                                             features(func(a *kernel.FeatureAlgorithm) { a.Check.Next = nil }),
+		`cannot add algorithm "walks": it lacks PerEdge, which goes with Finds`:                         features(func(a *kernel.FeatureAlgorithm) { a.Finds = 2 }),
+		`cannot add algorithm "walks": it has Slots, Sets, Check.Late or Check.Edge, which only`:        features(func(a *kernel.FeatureAlgorithm) { a.Slots = true }),
+		`cannot add algorithm "walks": property "now": expected a name that no other of its Properties`: features(func(a *kernel.FeatureAlgorithm) { a.Properties[0].Name = "now" }),
+		`cannot add algorithm "walks": property sum: expected Words, no Slots and no Sets`:              features(func(a *kernel.FeatureAlgorithm) { a.Properties[0].Words = nil }),
+		`cannot add algorithm "walks": function "add" of edges: expected a Name, an Emit, and Into one`: features(func(a *kernel.FeatureAlgorithm) { a.Edges[0].Into = "other" }),
+		`cannot add algorithm "walks": function "take" of vertices: expected a Name of its own`:         features(func(a *kernel.FeatureAlgorithm) { a.Vertices = append(a.Vertices, a.Vertices[0]) }),
+	} {
+		require.ErrorContains(t, register.Add(e), says)
+	}
+	require.ErrorContains(t, register.Add(kernel.WithFeatures(nil)), "it is nil")
+	require.NotContains(t, kernel.Choices("algorithm"), "walks")
 }
 
 func untimed(t *testing.T) *machine.Machine {

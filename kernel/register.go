@@ -4,6 +4,7 @@ import (
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
+	"heddle/kernels/feature"
 	"heddle/kernels/graph"
 	"heddle/kernels/layout"
 	"heddle/kernels/reference"
@@ -78,6 +79,35 @@ type (
 	Reduction = emit.Reduction
 )
 
+// What an algorithm on features is made of: functions of edges and of vertices, each for all k features.
+type (
+	// FeatureAlgorithm describes an algorithm on features: its properties, its functions, and the reference by which every
+	// super-step is checked.
+	FeatureAlgorithm = feature.Algorithm
+	// FeatureProperty is an array of words of each vertex or edge.
+	FeatureProperty = feature.Property
+	// EdgeFunc is a function of an edge: it adds to a property of the destination, or leaves values for later ones.
+	EdgeFunc = feature.EdgeFunc
+	// VertexFunc is a function of a vertex: the last one's value is what the vertex holds next.
+	VertexFunc = feature.VertexFunc
+	// Group is where functions emit: a Kernel, with what the lanes do that share an edge or a vertex.
+	Group = feature.Group
+	// FeatureEdge is an edge in a function.
+	FeatureEdge = feature.Edge
+	// Place is where the features of a vertex or an edge are, and FeatureIndex which one is meant.
+	Place = feature.Place
+	// FeatureIndex is a feature of a lane's.
+	FeatureIndex = feature.Index
+	// Feature is a value of each feature.
+	Feature = feature.Feature
+	// FeatureReference is the algorithm in float64.
+	FeatureReference = feature.Reference
+	// FeatureProblem is an algorithm's input: the graph, k, parameters.
+	FeatureProblem = feature.Problem
+	// HostEdge is an edge as the reference sees it.
+	HostEdge = feature.HostEdge
+)
+
 // Reductions that algorithms share; one of an algorithm's own is a *Reduction of its functions.
 var (
 	AddF32   = emit.AddF32   // a sum of floats; the array holds zeros at first
@@ -107,7 +137,27 @@ func WithSchedule(s *Schedule) register.Entry {
 
 // WithAlgorithm makes the entry that adds an algorithm: workload.algorithm then takes its name, under every schedule.
 func WithAlgorithm(a *Algorithm) register.Entry {
-	return register.New("algorithm", named(a != nil, func() string { return a.Name }), func() error { return algorithm.Add(a) })
+	return register.New("algorithm", named(a != nil, func() string { return a.Name }), func() error {
+		if a != nil {
+			if _, err := feature.ByName(a.Name); err == nil {
+				return register.ErrTaken
+			}
+		}
+		return algorithm.Add(a)
+	})
+}
+
+// WithFeatures makes the entry that adds an algorithm on features: workload.algorithm then takes its name, under every
+// schedule and with the choices of workload.features.
+func WithFeatures(a *FeatureAlgorithm) register.Entry {
+	return register.New("algorithm", named(a != nil, func() string { return a.Name }), func() error {
+		if a != nil {
+			if _, err := algorithm.ByName(a.Name); err == nil {
+				return register.ErrTaken
+			}
+		}
+		return feature.Add(a)
+	})
 }
 
 // WithLayout makes the entry that adds a layout: workload.layout then takes its name.

@@ -66,6 +66,9 @@ func Close() {
 
 var names = regexp.MustCompile(`^[a-z][a-z0-9]*([-_][a-z0-9]+)*$`)
 
+// ErrTaken says that a name is taken.
+var ErrTaken = errors.New("there is one of that name already: expected another name")
+
 // Name refuses what cannot be a name in a configuration, or is taken by one of those that are there.
 func Name(name string, there []string) error {
 	if name == "" {
@@ -79,7 +82,7 @@ func Name(name string, there []string) error {
 	}
 	for _, x := range there {
 		if x == name {
-			return errors.New("there is one of that name already: expected another name")
+			return ErrTaken
 		}
 	}
 	return nil

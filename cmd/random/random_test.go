@@ -38,6 +38,7 @@ import (
 	"heddle/kernels/compose"
 	"heddle/kernels/feature"
 	"heddle/kernels/featured"
+	"heddle/kernels/featured/featuredtest"
 	"heddle/kernels/graph"
 	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
@@ -200,6 +201,7 @@ func randomFeatures(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Ex
 		w.Algorithm, w.Iterations, w.Tolerance = configs.Algorithm(list[r.IntN(len(list))].Name), 1+r.IntN(4), 0
 		w.Direction, w.ActiveSet, w.Dedup, w.Order, w.Fusion, w.Coefficient, w.Settled = configs.Auto, configs.Auto, configs.Auto, "none", "none", "hardware", false
 		w.Skip, w.Sum, w.HybridRule, w.Buckets = "early", "register", "beamer", activeset.DefaultBuckets
+		featuredtest.Fit(r, w)
 		d, err := host.NewRehearsal(&p.Machine)
 		require.NoError(t, err)
 		if _, err := featured.Rehearse(d, g, w); err == nil {

@@ -1,10 +1,14 @@
 package feature
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"heddle/kernels/graph"
 	"heddle/kernels/ir"
+	"heddle/register"
 )
 
 // Arrays that every algorithm has, a property of k features of each vertex.
@@ -155,8 +159,74 @@ type Problem struct {
 // algorithms are all of them, one file each.
 var algorithms = []*Algorithm{labels, factors, beliefs, ranking, modes, aggregate}
 
+// Own is how many of Algorithms are heddle's own: they come first.
+var Own = len(algorithms)
+
 // Algorithms lists them.
-func Algorithms() []*Algorithm { return algorithms }
+func Algorithms() []*Algorithm { return slices.Clone(algorithms) }
+
+// Add adds one, when the program starts. An error says what it lacks, or that its name is taken.
+func Add(a *Algorithm) error {
+	if a == nil {
+		return errors.New("it is nil")
+	}
+	var names []string
+	for _, x := range algorithms {
+		names = append(names, x.Name)
+	}
+	if err := register.Name(a.Name, names); err != nil {
+		return err
+	}
+	if err := a.check(); err != nil {
+		return err
+	}
+	algorithms = append(algorithms, a)
+	return nil
+}
+
+// check refuses an algorithm that lacks something.
+func (a *Algorithm) check() error {
+	for _, x := range []struct {
+		lacks bool
+		what  string
+	}{
+		{a.Doc == "", "Doc"}, {a.First == nil, "First"}, {len(a.Edges) == 0, "Edges"}, {len(a.Vertices) == 0, "Vertices"},
+		{a.Check.Terms == nil, "Check.Terms"}, {a.Check.Next == nil, "Check.Next"},
+		{a.Finds > 0 && a.PerEdge == nil, "PerEdge, which goes with Finds"},
+	} {
+		if x.lacks {
+			return fmt.Errorf("it lacks %s", x.what)
+		}
+	}
+	if a.Slots || a.Sets || a.Check.Late != nil || a.Check.Edge != nil {
+		return errors.New("it has Slots, Sets, Check.Late or Check.Edge, which only heddle's own can have")
+	}
+	sums := map[string]bool{}
+	for i, x := range a.Properties {
+		if x.Name == "" || slices.Contains(reserved, x.Name) || slices.ContainsFunc(a.Properties[:i], func(y Property) bool { return x.Name == y.Name }) {
+			return fmt.Errorf("property %q: expected a name that no other of its Properties has, and none of %s", x.Name, strings.Join(reserved, ", "))
+		}
+		if x.Words == nil || x.Slots || x.Sets || x.Sum && x.Edges {
+			return fmt.Errorf("property %s: expected Words, no Slots and no Sets, and Sum of vertices' only", x.Name)
+		}
+		sums[x.Name] = x.Sum
+	}
+	for i := range a.Edges {
+		if f := &a.Edges[i]; f.Name == "" || f.Emit == nil || f.Into != "" && !sums[f.Into] {
+			return fmt.Errorf("function %q of edges: expected a Name, an Emit, and Into one of its Properties with Sum", f.Name)
+		}
+	}
+	for i := range a.Vertices {
+		f := &a.Vertices[i]
+		if f.Name == "" || f.Emit == nil || slices.ContainsFunc(a.Vertices[:i], func(g VertexFunc) bool { return g.Name == f.Name }) {
+			return fmt.Errorf("function %q of vertices: expected a Name of its own, and an Emit", f.Name)
+		}
+	}
+	return nil
+}
+
+// reserved are names of arrays that are not an algorithm's own.
+var reserved = []string{Now, Before, Active, Count, Marked, Going, slotArray, setWeightArray}
 
 // ByName finds an algorithm.
 func ByName(name string) (*Algorithm, error) {

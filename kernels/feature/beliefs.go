@@ -225,7 +225,7 @@ func checkMessage(p *Problem, e *HostEdge, s *Step, off, bound []float64) {
 	for f := range x {
 		x[f] = s.Before(Now, e.Src*k+f) / message(s.Before, k, int(back[e.ID]), s.Slot(e.Dst), f)
 	}
-	coupling := p.data("coupling", couplings)[e.ID*square(k):]
+	coupling := p.Data("coupling", couplings)[e.ID*square(k):]
 	for f := range off {
 		bound[f] = 0
 		for r := range k {
@@ -254,7 +254,7 @@ func logOfMessage(p *Problem, e *HostEdge, s *Step, plus, minus []float64) {
 // nextBeliefs follows the roundings of logarithms, which become relative errors of what they are logarithms of.
 func nextBeliefs(p *Problem, v int, of func(string, int) float64, now, got, off, bound []float64) {
 	k, most, sum := len(now), math.Inf(-1), 0.0
-	log, prior := make([]float64, k), p.data("prior", priors)
+	log, prior := make([]float64, k), p.Data("prior", priors)
 	for f := range log {
 		log[f] = float64(prior[v*k+f]) + of("sum", v*k+f)
 		most = max(most, log[f])

@@ -114,7 +114,7 @@ func (c *Checker) add(funcs []EdgeFunc, all bool) {
 			for n := range c.sets() {
 				src, dst := e.Src*c.sets()+n, e.Dst*c.sets()+n
 				if c.sets() > 1 {
-					e.Weight = float64(c.problem.data(setWeightArray, setWeights)[e.ID*c.sets()+n])
+					e.Weight = float64(c.problem.Data(setWeightArray, setWeights)[e.ID*c.sets()+n])
 				}
 				floats(value, c.now[src*k:])
 				c.Plan.Check.Terms(c.problem, f, e, value, terms)

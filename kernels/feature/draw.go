@@ -32,7 +32,7 @@ func (p *Problem) Words(x *Property) []uint32 {
 	case x.Bits != nil:
 		return x.Bits(p)
 	case x.Data != nil:
-		return Words(p.data(x.Name, x.Data))
+		return Words(p.Data(x.Name, x.Data))
 	}
 	return nil
 }
@@ -46,8 +46,8 @@ func Words(of []float32) []uint32 {
 	return list
 }
 
-// data are a property's first contents, drawn once.
-func (p *Problem) data(name string, fill func(p *Problem) []float32) []float32 {
+// Data are a property's first contents, drawn once.
+func (p *Problem) Data(name string, fill func(p *Problem) []float32) []float32 {
 	x, ok := p.drawn[name]
 	if !ok {
 		if x = fill(p); p.drawn == nil {
@@ -85,7 +85,7 @@ func distributions(p *Problem) []float32 {
 }
 
 // edgeFeatures are an edge's features.
-func edgeFeatures(p *Problem) []float32 { return p.data("edge", edgeWeights) }
+func edgeFeatures(p *Problem) []float32 { return p.Data("edge", edgeWeights) }
 
 // edgeWeights are from 2^-8 to a little more than 1.
 func edgeWeights(p *Problem) []float32 {

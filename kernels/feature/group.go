@@ -293,6 +293,9 @@ func (g *Group) Normalise(x Feature) (divided Feature, above ir.Value) {
 	return g.Let(func(i Index) ir.Value { return g.Div(x.At(i), by) }), g.alike(above)
 }
 
+// Damping is workload.damping.
+func (g *Group) Damping() ir.Value { return g.Float(WordDamping) }
+
 // Once runs body in one lane of the group.
 func (g *Group) Once(body func()) {
 	if g.size == 1 {
@@ -312,6 +315,11 @@ func (g *Group) word(array string, at Place, i Index) (base, index ir.Value) {
 func (g *Group) Load(array string, at Place, i Index) ir.Value {
 	base, index := g.word(array, at, i)
 	return g.Kernel.Load(ir.F32, base, index)
+}
+
+// Word reads the word of a vertex, or of an edge, of an array that has one for each; in all lanes.
+func (g *Group) Word(array string, at Place) ir.Value {
+	return g.Kernel.Load(ir.F32, g.Addr(array), g.Div(at.Bytes, g.U32(uint32(4*g.K))))
 }
 
 // Store writes one. It stands in Each.

@@ -30,7 +30,7 @@ var labels = &Algorithm{
 			return g.Normalise(g.Let(func(i Index) ir.Value { return g.Load("sum", v, i) }))
 		}},
 		{Name: "blend", Emit: func(g *Group, v Place, left func(string) Feature) (Feature, ir.Value) {
-			damping, sums := g.Float(WordDamping), left("normalise")
+			damping, sums := g.Damping(), left("normalise")
 			own := g.Sub(g.F32(1), damping)
 			return g.Let(func(i Index) ir.Value {
 				return g.Kernel.Add(g.Mul(damping, sums.At(i)), g.Mul(own, g.Load(Now, v, i)))

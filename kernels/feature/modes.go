@@ -27,7 +27,7 @@ var modes = &Algorithm{
 		return nil
 	}}},
 	Vertices: []VertexFunc{{Name: "mode", Emit: func(g *Group, v Place, _ func(string) Feature) (Feature, ir.Value) {
-		damping := g.Float(WordDamping)
+		damping := g.Damping()
 		part := g.Mul(damping, g.F32(float32(2/float64(g.K*(g.K+1)))))
 		own := g.Sub(g.F32(1), damping)
 		return g.Let(func(i Index) ir.Value {
@@ -41,7 +41,7 @@ var modes = &Algorithm{
 	}}},
 	Check: Reference{
 		Terms: func(p *Problem, _ *EdgeFunc, e *HostEdge, value, terms []float64) {
-			weights := p.data("edge", edgeShares)[e.ID*p.K:]
+			weights := p.Data("edge", edgeShares)[e.ID*p.K:]
 			for r := range p.K {
 				for f, x := range value {
 					terms[r*p.K+f] = float64(weights[r]) * x
@@ -49,7 +49,7 @@ var modes = &Algorithm{
 			}
 		},
 		Next: func(p *Problem, v int, of func(string, int) float64, _, got, off, bound []float64) {
-			k, first := p.K, p.data("first", uniform)
+			k, first := p.K, p.Data("first", uniform)
 			part := float64(p.Damping) * 2 / float64(k*(k+1))
 			for f := range off {
 				sum := float64(1-p.Damping) * float64(first[v*k+f])

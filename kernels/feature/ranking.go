@@ -28,7 +28,7 @@ var ranking = &Algorithm{
 		}},
 	},
 	Vertices: []VertexFunc{{Name: "rank", Emit: func(g *Group, v Place, _ func(string) Feature) (Feature, ir.Value) {
-		damping := g.Float(WordDamping)
+		damping := g.Damping()
 		own := g.Sub(g.F32(1), damping)
 		return g.Let(func(i Index) ir.Value {
 			weights := g.Load("weights", v, i)
@@ -48,7 +48,7 @@ var ranking = &Algorithm{
 			}
 		},
 		Next: func(p *Problem, v int, of func(string, int) float64, now, got, off, bound []float64) {
-			damping, own, first := float64(p.Damping), float64(1-p.Damping), p.data("first", uniform)
+			damping, own, first := float64(p.Damping), float64(1-p.Damping), p.Data("first", uniform)
 			for f := range off {
 				at := v*len(now) + f
 				by := of("weights", at)

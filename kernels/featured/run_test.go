@@ -17,6 +17,7 @@ import (
 	"heddle/kernels/compose"
 	"heddle/kernels/feature"
 	"heddle/kernels/featured"
+	"heddle/kernels/featured/featuredtest"
 	"heddle/kernels/graph"
 	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
@@ -68,30 +69,7 @@ func TestRandomRuns(t *testing.T) {
 			Retracts: pick(r, []configs.Choice{"merged", "separate"}), Solver: pick(r, []configs.Choice{"elimination", "inverse"}),
 			Sets: pick(r, []int{1, 1, 2, 1 + r.IntN(8)}),
 		}
-		if f := &w.Features; r.IntN(4) > 0 { // what nothing but a refusal comes of is drawn less often
-			f.Pipelined = f.Pipelined && f.Aware
-			if !f.Changes {
-				f.Unsent, f.Vertices, f.Retracts = "lost", "all", "merged"
-			}
-			if w.Algorithm != "bp" {
-				f.Retracts = "merged"
-			}
-			if a != "als" {
-				f.Solver = "elimination"
-			}
-			if a == "lp" {
-				f.Vertices = "all"
-			}
-			if a != "lp" || f.Folding == "none" {
-				f.Sets = 1
-			}
-			if !f.Aware {
-				f.Group = "warp"
-			}
-			if f.Group == "block" {
-				w.Schedule, f.Pipelined = pick(r, []configs.Schedule{"vertex", "edge"}), false
-			}
-		}
+		featuredtest.Fit(r, &w)
 		w.Damping, w.Seed = pick(r, []float64{0, 0.5, 0.85, 1, r.Float64()}), r.Uint64()
 		w.Iterations = 1 + r.IntN(6)
 		lanes := 1 << r.IntN(6)

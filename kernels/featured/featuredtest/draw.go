@@ -1,0 +1,40 @@
+// Package featuredtest helps tests to draw workloads on features.
+package featuredtest
+
+import (
+	"math/rand/v2"
+
+	"heddle/configs"
+	"heddle/kernels/feature"
+)
+
+// Fit has most of the drawn choices that nothing but a refusal comes of be the defaults.
+func Fit(r *rand.Rand, w *configs.Workload) {
+	f := &w.Features
+	if r.IntN(4) == 0 {
+		return
+	}
+	if f.Pipelined = f.Pipelined && f.Aware; !f.Changes {
+		f.Unsent, f.Vertices, f.Retracts = "lost", "all", "merged"
+	}
+	if w.Algorithm != "bp" {
+		f.Retracts = "merged"
+	}
+	if w.Algorithm != "als" {
+		f.Solver = "elimination"
+	}
+	a, err := feature.ByName(string(w.Algorithm))
+	if err == nil && a.Alone {
+		f.Vertices = "all"
+	}
+	if err == nil && !a.Sets || f.Folding == "none" {
+		f.Sets = 1
+	}
+	if !f.Aware {
+		f.Group = "warp"
+	}
+	if f.Group == "block" {
+		schedules := []configs.Schedule{"vertex", "edge"}
+		w.Schedule, f.Pipelined = schedules[r.IntN(2)], false
+	}
+}
