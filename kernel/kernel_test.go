@@ -68,14 +68,17 @@ func TestRefused(t *testing.T) {
 
 // TestFeaturesRefused: the same of algorithms on features.
 func TestFeaturesRefused(t *testing.T) {
-	features := func(change func(a *kernel.FeatureAlgorithm)) register.Entry {
-		a := kernel.FeatureAlgorithm{
+	type algorithm = kernel.FeatureAlgorithm
+	add := func(*kernel.Group, *kernel.FeatureEdge) kernel.Value { return nil }
+	take := func(*kernel.Group, kernel.Place, func(string) kernel.Feature) (kernel.Feature, kernel.Value) {
+		return kernel.Feature{}, nil
+	}
+	features := func(change func(a *algorithm)) register.Entry {
+		a := algorithm{
 			Name: "walks", Doc: "d", First: func(*kernel.FeatureProblem) []float32 { return nil },
 			Properties: []kernel.FeatureProperty{{Name: "sum", Sum: true, Words: func(k int) int { return k }}},
-			Edges:      []kernel.EdgeFunc{{Name: "add", Into: "sum", Emit: func(*kernel.Group, *kernel.FeatureEdge) kernel.Value { return nil }}},
-			Vertices: []kernel.VertexFunc{{Name: "take", Emit: func(*kernel.Group, kernel.Place, func(string) kernel.Feature) (kernel.Feature, kernel.Value) {
-				return kernel.Feature{}, nil
-			}}},
+			Edges:      []kernel.EdgeFunc{{Name: "add", Into: "sum", Emit: add}},
+			Vertices:   []kernel.VertexFunc{{Name: "take", Emit: take}},
 			Check: kernel.FeatureReference{
 				Terms: func(*kernel.FeatureProblem, *kernel.EdgeFunc, *kernel.HostEdge, []float64, []float64) {},
 				Next: func(*kernel.FeatureProblem, int, func(string, int) float64, []float64, []float64, []float64, []float64) {
@@ -86,20 +89,20 @@ func TestFeaturesRefused(t *testing.T) {
 		return kernel.WithFeatures(&a)
 	}
 	for says, e := range map[string]register.Entry{
-		`cannot add algorithm "lp": there is one of that name already: expected another name`:           features(func(a *kernel.FeatureAlgorithm) { a.Name = "lp" }),
-		`cannot add algorithm "sssp": there is one of that name already: expected another name`:         features(func(a *kernel.FeatureAlgorithm) { a.Name = "sssp" }),
-		`cannot add algorithm "walks": it lacks Doc`:                                                    features(func(a *kernel.FeatureAlgorithm) { a.Doc = "" }),
-		`cannot add algorithm "walks": it lacks First`:                                                  features(func(a *kernel.FeatureAlgorithm) { a.First = nil }),
-		`cannot add algorithm "walks": it lacks Edges`:                                                  features(func(a *kernel.FeatureAlgorithm) { a.Edges = nil }),
-		`cannot add algorithm "walks": it lacks Vertices`:                                               features(func(a *kernel.FeatureAlgorithm) { a.Vertices = nil }),
-		`cannot add algorithm "walks": it lacks Check.Terms`:                                            features(func(a *kernel.FeatureAlgorithm) { a.Check.Terms = nil }),
-		`cannot add algorithm "walks": it lacks Check.Next`:                                             features(func(a *kernel.FeatureAlgorithm) { a.Check.Next = nil }),
-		`cannot add algorithm "walks": it lacks PerEdge, which goes with Finds`:                         features(func(a *kernel.FeatureAlgorithm) { a.Finds = 2 }),
-		`cannot add algorithm "walks": it has Slots, Sets, Check.Late or Check.Edge, which only`:        features(func(a *kernel.FeatureAlgorithm) { a.Slots = true }),
-		`cannot add algorithm "walks": property "now": expected a name that no other of its Properties`: features(func(a *kernel.FeatureAlgorithm) { a.Properties[0].Name = "now" }),
-		`cannot add algorithm "walks": property sum: expected Words, no Slots and no Sets`:              features(func(a *kernel.FeatureAlgorithm) { a.Properties[0].Words = nil }),
-		`cannot add algorithm "walks": function "add" of edges: expected a Name, an Emit, and Into one`: features(func(a *kernel.FeatureAlgorithm) { a.Edges[0].Into = "other" }),
-		`cannot add algorithm "walks": function "take" of vertices: expected a Name of its own`:         features(func(a *kernel.FeatureAlgorithm) { a.Vertices = append(a.Vertices, a.Vertices[0]) }),
+		`"lp": there is one of that name already: expected another name`:   features(func(a *algorithm) { a.Name = "lp" }),
+		`"sssp": there is one of that name already: expected another name`: features(func(a *algorithm) { a.Name = "sssp" }),
+		`"walks": it lacks Doc`:                                                    features(func(a *algorithm) { a.Doc = "" }),
+		`"walks": it lacks First`:                                                  features(func(a *algorithm) { a.First = nil }),
+		`"walks": it lacks Edges`:                                                  features(func(a *algorithm) { a.Edges = nil }),
+		`"walks": it lacks Vertices`:                                               features(func(a *algorithm) { a.Vertices = nil }),
+		`"walks": it lacks Check.Terms`:                                            features(func(a *algorithm) { a.Check.Terms = nil }),
+		`"walks": it lacks Check.Next`:                                             features(func(a *algorithm) { a.Check.Next = nil }),
+		`"walks": it lacks PerEdge, which goes with Finds`:                         features(func(a *algorithm) { a.Finds = 2 }),
+		`"walks": it has Slots, Sets, Check.Late or Check.Edge, which only`:        features(func(a *algorithm) { a.Slots = true }),
+		`"walks": property "now": expected a name that no other of its Properties`: features(func(a *algorithm) { a.Properties[0].Name = "now" }),
+		`"walks": property sum: expected Words, no Slots and no Sets`:              features(func(a *algorithm) { a.Properties[0].Words = nil }),
+		`"walks": function "add" of edges: expected a Name, an Emit, and Into one`: features(func(a *algorithm) { a.Edges[0].Into = "other" }),
+		`"walks": function "take" of vertices: expected a Name of its own`:         features(func(a *algorithm) { a.Vertices = append(a.Vertices, a.Vertices[0]) }),
 	} {
 		require.ErrorContains(t, register.Add(e), says)
 	}

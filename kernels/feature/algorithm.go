@@ -201,11 +201,13 @@ func (a *Algorithm) check() error {
 	if a.Slots || a.Sets || a.Check.Late != nil || a.Check.Edge != nil {
 		return errors.New("it has Slots, Sets, Check.Late or Check.Edge, which only heddle's own can have")
 	}
-	sums := map[string]bool{}
-	for i, x := range a.Properties {
-		if x.Name == "" || slices.Contains(reserved, x.Name) || slices.ContainsFunc(a.Properties[:i], func(y Property) bool { return x.Name == y.Name }) {
-			return fmt.Errorf("property %q: expected a name that no other of its Properties has, and none of %s", x.Name, strings.Join(reserved, ", "))
+	sums, names := map[string]bool{}, append([]string{""}, reserved...)
+	for _, x := range a.Properties {
+		if slices.Contains(names, x.Name) {
+			return fmt.Errorf("property %q: expected a name that no other of its Properties has, and none of %s",
+				x.Name, strings.Join(reserved, ", "))
 		}
+		names = append(names, x.Name)
 		if x.Words == nil || x.Slots || x.Sets || x.Sum && x.Edges {
 			return fmt.Errorf("property %s: expected Words, no Slots and no Sets, and Sum of vertices' only", x.Name)
 		}

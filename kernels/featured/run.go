@@ -44,119 +44,6 @@ type run struct {
 	vertices []*compose.VertexOperator
 }
 
-// Name says what was chosen.
-func Name(w *configs.Workload) string {
-	f := &w.Features
-	aware, changes := "NFA", "NCD"
-	if f.Aware {
-		aware = "FA"
-	}
-	if f.Changes {
-		changes = "CD-" + string(f.Unsent)
-	}
-	count := fmt.Sprint(f.Count)
-	if f.Sets > 1 {
-		count = fmt.Sprintf("%dx%d", f.Sets, f.Count)
-	}
-	name := fmt.Sprintf("%s-%s/%s/%s/%s/fold-%s", w.Algorithm, count, w.Schedule, aware, changes, f.Folding)
-	for _, x := range []struct {
-		chosen bool
-		name   string
-	}{{f.Pipelined, "pipelined"}, {f.Group == "block", "block"}, {f.Vertices == "touched", "touched"}, {f.Retracts == "separate", "separate"}, {f.Solver == "inverse", "inverse"}} {
-		if x.chosen {
-			name += "/" + x.name
-		}
-	}
-	return name
-}
-
-// refuse says what does not go together with a key.
-func refuse(key, format string, args ...any) error {
-	return &compose.KeyError{Key: key, Msg: fmt.Sprintf(format, args...)}
-}
-
-// Check refuses a workload that does not go together.
-func Check(w *configs.Workload, shape host.Shape) error {
-	for _, c := range []struct {
-		key      string
-		value    configs.Choice
-		expected []configs.Choice
-	}{
-		{"kernel", w.Kernel, []configs.Choice{configs.Compiled}},
-		{"direction", w.Direction, []configs.Choice{configs.Auto, "push"}},
-		{"active_set", w.ActiveSet, []configs.Choice{configs.Auto}},
-		{"dedup", w.Dedup, []configs.Choice{configs.Auto, "none"}},
-	} {
-		if !slices.Contains(c.expected, c.value) {
-			return refuse("workload."+c.key, " = %s: %s pushes along the edges of vertices in a bit-vector of its own: expected %s",
-				c.value, w.Algorithm, c.expected[len(c.expected)-1])
-		}
-	}
-	if w.Tolerance != 0 {
-		return refuse("workload.tolerance", " = %g: %s ends by workload.features.epsilon: expected 0, the default", w.Tolerance, w.Algorithm)
-	}
-	if err := checkChoices(w, shape); err != nil {
-		return err
-	}
-	r, err := plan(w, shape, nil)
-	if err != nil {
-		return err
-	}
-	vertices, edges := r.ScratchpadWords()
-	for _, o := range append(r.lone, r.edges...) {
-		if s := o.Plan.Schedule.Name; r.BlockWarps() > 1 && s != "vertex" && s != "edge" {
-			return refuse("workload.schedule", " = %s: a thread block of %d warps shares an edge of %d features (workload.features.group), and "+
-				"lanes have none to hand on: expected vertex or edge, or features.group warp", w.Schedule, r.BlockWarps(), r.K)
-		}
-		if err := o.Plan.RunsWith(shape, 4*edges); err != nil {
-			return err
-		}
-	}
-	if need := 4 * vertices; need > shape.ScratchpadBytes {
-		if r.Fold != feature.Scratchpad {
-			return refuse("workload.features.group", " = block: the warps of a thread block exchange values by %d bytes of a core's scratchpad, "+
-				"and there are %d (machine.core.scratchpad_bytes): expected warp, or fewer warps_per_core", need, shape.ScratchpadBytes)
-		}
-		return refuse("workload.features.folding", " = scratchpad: what functions leave for each other takes %d bytes of a core's scratchpad, "+
-			"and there are %d (machine.core.scratchpad_bytes): expected registers or none, features.aware true, "+
-			"or fewer features or warps_per_core", need, shape.ScratchpadBytes)
-	}
-	return nil
-}
-
-// checkChoices refuses choices of features that do not go together.
-func checkChoices(w *configs.Workload, shape host.Shape) error {
-	f := &w.Features
-	switch {
-	case f.Unsent != "lost" && !f.Changes:
-		return refuse("workload.features.unsent", " = %s: everything is sent without change_driven: expected lost, the default", f.Unsent)
-	case f.Pipelined && !f.Aware:
-		return refuse("workload.features.pipelined", " = true: a lane computes the features of its edge alone: expected false, or features.aware true")
-	case f.Group == "block" && !f.Aware:
-		return refuse("workload.features.group", " = block: a lane computes the features of its edge alone: expected warp, the default, or features.aware true")
-	case f.Group == "block" && f.Pipelined && f.Count > shape.Threads:
-		return refuse("workload.features.pipelined", " = true: a thread block walks its edges itself: expected false, or features.group warp")
-	case f.Vertices == "touched" && !f.Changes:
-		return refuse("workload.features.vertices", " = touched: every vertex is given something in each super-step without change_driven: expected all, the default")
-	case f.Solver == "inverse" && w.Algorithm != "als":
-		return refuse("workload.features.solver", " = inverse: %s has no systems to solve: expected elimination, the default", w.Algorithm)
-	case f.Retracts == "separate" && (!f.Changes || w.Algorithm != "bp"):
-		return refuse("workload.features.retraction", " = separate: nothing but a message of bp, with change_driven, is taken out of a product: expected merged, the default")
-	}
-	a, err := feature.ByName(string(w.Algorithm))
-	if err != nil {
-		return err
-	}
-	if f.Sets > 1 && (!a.Sets || f.Folding == "none") {
-		return refuse("workload.features.sets", " = %d: only lp has several sets, and a kernel that goes through them: expected 1, the default, "+
-			"or lp with features.folding scratchpad or registers", f.Sets)
-	}
-	if a.Alone && f.Vertices == "touched" {
-		return refuse("workload.features.vertices", " = touched: vertices of %s change though nothing has come along their edges: expected all", w.Algorithm)
-	}
-	return nil
-}
-
 // plan makes the plan and the operators. Without a graph its weights are none.
 func plan(w *configs.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
 	a, err := feature.ByName(string(w.Algorithm))
@@ -173,10 +60,10 @@ func planOf(a *feature.Algorithm, w *configs.Workload, shape host.Shape, g *grap
 		warps = min(w.WarpsPerCore, warps)
 	}
 	r := &run{Plan: &feature.Plan{
-		Algorithm: a.With(f.Sets), K: f.Count, Sets: f.Sets, Aware: f.Aware, Changes: f.Changes, Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding),
-		Pipelined: f.Pipelined, Block: f.Group == "block", Touched: f.Vertices == "touched", Separate: f.Retracts == "separate",
-		Inverts: f.Solver == "inverse",
-		Lanes:   shape.Threads, Warps: warps,
+		Algorithm: a.With(f.Sets), K: f.Count, Sets: f.Sets, Aware: f.Aware, Changes: f.Changes,
+		Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding), Pipelined: f.Pipelined,
+		Block: f.Group == "block", Touched: f.Vertices == "touched", Separate: f.Retracts == "separate", Inverts: f.Solver == "inverse",
+		Lanes: shape.Threads, Warps: warps,
 	}}
 	weights := graph.NoWeights
 	if g != nil {
@@ -258,7 +145,8 @@ func (r *run) accepts(w *configs.Workload, g *graph.Graph) error {
 func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err error) {
 	f := &w.Features
 	r.problem = &feature.Problem{
-		Graph: g, K: r.K, Sets: r.Sets, Damping: float32(w.Damping), Epsilon: float32(f.Epsilon), Lambda: float32(f.Lambda), Seed: w.Seed, Changes: r.Changes, Kept: r.Kept,
+		Graph: g, K: r.K, Sets: r.Sets, Damping: float32(w.Damping), Epsilon: float32(f.Epsilon), Lambda: float32(f.Lambda),
+		Seed: w.Seed, Changes: r.Changes, Kept: r.Kept,
 	}
 	var arrays []graph.Array
 	n, m := g.Vertices(), g.Edges()

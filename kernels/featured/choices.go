@@ -1,0 +1,143 @@
+package featured
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"heddle/configs"
+	"heddle/kernels/compose"
+	"heddle/kernels/feature"
+	"heddle/kernels/host"
+)
+
+// Name says what was chosen.
+func Name(w *configs.Workload) string {
+	f := &w.Features
+	aware, changes, count := "NFA", "NCD", fmt.Sprint(f.Count)
+	if f.Aware {
+		aware = "FA"
+	}
+	if f.Changes {
+		changes = "CD-" + string(f.Unsent)
+	}
+	if f.Sets > 1 {
+		count = fmt.Sprintf("%dx%d", f.Sets, f.Count)
+	}
+	name := fmt.Sprintf("%s-%s/%s/%s/%s/fold-%s", w.Algorithm, count, w.Schedule, aware, changes, f.Folding)
+	for _, x := range []struct {
+		chosen bool
+		name   string
+	}{
+		{f.Pipelined, "pipelined"}, {f.Group == "block", "block"}, {f.Vertices == "touched", "touched"},
+		{f.Retracts == "separate", "separate"}, {f.Solver == "inverse", "inverse"},
+	} {
+		if x.chosen {
+			name += "/" + x.name
+		}
+	}
+	return name
+}
+
+// refuse says what does not go together with a key.
+func refuse(key, format string, args ...any) error {
+	return &compose.KeyError{Key: key, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Check refuses a workload that does not go together.
+func Check(w *configs.Workload, shape host.Shape) error {
+	a, err := feature.ByName(string(w.Algorithm))
+	if err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		key      string
+		value    configs.Choice
+		expected []configs.Choice
+	}{
+		{"kernel", w.Kernel, []configs.Choice{configs.Compiled}},
+		{"direction", w.Direction, []configs.Choice{configs.Auto, "push"}},
+		{"active_set", w.ActiveSet, []configs.Choice{configs.Auto}},
+		{"dedup", w.Dedup, []configs.Choice{configs.Auto, "none"}},
+	} {
+		if !slices.Contains(c.expected, c.value) {
+			return refuse("workload."+c.key, " = %s: %s pushes along the edges of vertices in a bit-vector of its own: expected %s",
+				c.value, w.Algorithm, c.expected[len(c.expected)-1])
+		}
+	}
+	if w.Tolerance != 0 {
+		return refuse("workload.tolerance", " = %g: %s ends by workload.features.epsilon: expected 0, the default",
+			w.Tolerance, w.Algorithm)
+	}
+	if err := checkChoices(a, w, shape); err != nil {
+		return err
+	}
+	r, err := planOf(a, w, shape, nil)
+	if err != nil {
+		return err
+	}
+	return r.fits(w, shape)
+}
+
+// checkChoices refuses choices of features that do not go together.
+func checkChoices(a *feature.Algorithm, w *configs.Workload, shape host.Shape) error {
+	f, key := &w.Features, "workload.features."
+	block := f.Group == "block"
+	for _, x := range []struct {
+		refused  bool
+		key, why string
+		expected string
+	}{
+		{f.Unsent != "lost" && !f.Changes, "unsent = " + string(f.Unsent),
+			"everything is sent without change_driven", "lost, the default"},
+		{f.Pipelined && !f.Aware, "pipelined = true",
+			"a lane computes the features of its edge alone", "false, or features.aware true"},
+		{f.Pipelined && block && f.Count > shape.Threads, "pipelined = true",
+			"a thread block walks its edges itself", "false, or features.group warp"},
+		{block && !f.Aware, "group = block",
+			"a lane computes the features of its edge alone", "warp, the default, or features.aware true"},
+		{f.Vertices == "touched" && !f.Changes, "vertices = touched",
+			"every vertex is given something in each super-step without change_driven", "all, the default"},
+		{f.Vertices == "touched" && a.Alone, "vertices = touched",
+			"vertices of " + a.Name + " change though nothing has come along their edges", "all, the default"},
+		{f.Solver == "inverse" && a.Name != "als", "solver = inverse",
+			a.Name + " has no systems to solve", "elimination, the default"},
+		{f.Retracts == "separate" && (!f.Changes || a.Name != "bp"), "retraction = separate",
+			"nothing but a message of bp, with change_driven, is taken out of a product", "merged, the default"},
+		{f.Sets > 1 && (!a.Sets || f.Folding == "none"), fmt.Sprint("sets = ", f.Sets),
+			"only lp has several sets, and a kernel that goes through them", "1, or lp with features.folding scratchpad or registers"},
+	} {
+		if x.refused {
+			name, value, _ := strings.Cut(x.key, " ")
+			return refuse(key+name, " %s: %s: expected %s", value, x.why, x.expected)
+		}
+	}
+	return nil
+}
+
+// fits refuses what a machine's cores have no room for, or no lanes.
+func (r *run) fits(w *configs.Workload, shape host.Shape) error {
+	vertices, edges := r.ScratchpadWords()
+	for _, o := range append(r.lone, r.edges...) {
+		if s := o.Plan.Schedule.Name; r.BlockWarps() > 1 && s != "vertex" && s != "edge" {
+			return refuse("workload.schedule", " = %s: a thread block of %d warps shares an edge of %d features "+
+				"(workload.features.group), and lanes have none to hand on: expected vertex or edge, or features.group warp",
+				w.Schedule, r.BlockWarps(), r.K)
+		}
+		if err := o.Plan.RunsWith(shape, 4*edges); err != nil {
+			return err
+		}
+	}
+	switch need := 4 * vertices; {
+	case need <= shape.ScratchpadBytes:
+		return nil
+	case r.Fold != feature.Scratchpad:
+		return refuse("workload.features.group", " = block: the warps of a thread block exchange values by %d bytes of a core's "+
+			"scratchpad, and there are %d (machine.core.scratchpad_bytes): expected warp, or fewer warps_per_core",
+			need, shape.ScratchpadBytes)
+	default:
+		return refuse("workload.features.folding", " = scratchpad: what functions leave for each other takes %d bytes of a core's "+
+			"scratchpad, and there are %d (machine.core.scratchpad_bytes): expected registers or none, features.aware true, "+
+			"or fewer features or warps_per_core", need, shape.ScratchpadBytes)
+	}
+}
