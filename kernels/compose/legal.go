@@ -350,7 +350,7 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 	if need := 4*p.Schedule.Scratchpad(core, p.Scan) + more; need > s.ScratchpadBytes {
 		who := "the schedule needs"
 		if more > 0 {
-			who = "the schedule and values in the scratchpad (workload.features.folding) need"
+			who = "the schedule and values in the scratchpad (workload.features.folding, workload.features.group) need"
 		}
 		return &Refused{
 			p.Name(),

@@ -57,9 +57,9 @@ func TestCollaborativeOperations(t *testing.T) {
 					testOperations(t, r, &feature.Plan{Algorithm: &feature.Algorithm{}, K: k, Aware: aware, Lanes: lanes, Warps: 1})
 				})
 			}
-			for _, warps := range []int{2, 3, 4, 6, 8, 32} { // of a core; a block's divide them
+			for n, warps := range []int{2, 3, 4, 6, 8, 32} { // of a core; a block's divide them
 				p := &feature.Plan{Algorithm: &feature.Algorithm{}, K: k, Aware: true, Block: true, Lanes: lanes, Warps: warps}
-				if p.BlockWarps() == 1 {
+				if p.BlockWarps() == 1 || (k+n)%3 > 0 { // for time, a third
 					continue
 				}
 				t.Run(fmt.Sprintf("%d lanes/%d features/blocks of %d of %d warps", lanes, k, p.BlockWarps(), warps), func(t *testing.T) {
