@@ -70,6 +70,7 @@ type EdgeFunc struct {
 	Lone bool
 	// Emit returns whether it went on: if not, later functions of the same kernel do not run for this edge (ONYX §6.1,
 	// progress), and if the last one that ran did not, the edge leaves its destination as it is (activation). nil: always.
+	// What later functions would have added must be nothing then, since unfolded they run all the same.
 	Emit EdgeEmit
 }
 

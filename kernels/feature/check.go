@@ -18,6 +18,8 @@ type Reference struct {
 	// Terms are what function f of an edge adds to the words of its property at the destination, when its source holds
 	// value.
 	Terms func(p *Problem, f *EdgeFunc, e *HostEdge, value, terms []float64)
+	// Goes reports whether function f of an edge goes on, when its source holds value and sent old last; nil: all do.
+	Goes func(p *Problem, f *EdgeFunc, e *HostEdge, value, old []float64) bool
 	// Next says how far off what vertex v holds next is, got, by what its properties hold and what it held, now: off a
 	// value or an equation's right side; and by how much roundings may take it there.
 	Next func(p *Problem, v int, of func(property string, word int) float64, now, got, off, bound []float64)
@@ -94,43 +96,66 @@ func (c *Checker) sets() int { return max(1, c.Plan.Sets) }
 
 // add follows what edges add by functions of a kernel: of active sources, or of all.
 func (c *Checker) add(funcs []EdgeFunc, all bool) {
-	k := c.Plan.K
-	value, old := make([]float64, k), make([]float64, k)
-	for i := range funcs {
-		f := &funcs[i]
-		s := c.sums[f.Into]
-		if s == nil || c.Plan.Check.Late != nil {
-			c.edges = c.count(all)
-			continue
-		}
-		terms, less := make([]float64, s.words), make([]float64, s.words)
-		c.edges = 0
-		forEdges(c.problem.Graph, func(e *HostEdge) {
-			if !all && !c.active[e.Src] {
-				return
-			}
-			c.edges++
-			c.touched[e.Dst] = true
-			for n := range c.sets() {
-				src, dst := e.Src*c.sets()+n, e.Dst*c.sets()+n
-				if c.sets() > 1 {
-					e.Weight = float64(c.problem.Data(setWeightArray, setWeights)[e.ID*c.sets()+n])
-				}
-				floats(value, c.now[src*k:])
-				c.Plan.Check.Terms(c.problem, f, e, value, terms)
-				if c.Plan.Changes && !f.Lone {
-					floats(old, c.before[src*k:])
-					c.Plan.Check.Terms(c.problem, f, e, old, less)
-				}
-				at := dst * s.words
-				for w := range terms {
-					s.want[at+w] += terms[w] - less[w]
-					s.mag[at+w] += math.Abs(terms[w]) + math.Abs(less[w])
-				}
-				s.adds[dst]++
-			}
-		})
+	c.edges = c.count(all)
+	if c.Plan.Check.Late != nil {
+		return
 	}
+	k, sets := c.Plan.K, c.sets()
+	a := adding{Checker: c, funcs: funcs, value: make([]float64, k), old: make([]float64, k)}
+	for i := range funcs {
+		words := 0
+		if s := c.sums[funcs[i].Into]; s != nil {
+			words = s.words
+		}
+		a.terms, a.less = append(a.terms, make([]float64, words)), append(a.less, make([]float64, words))
+	}
+	forEdges(c.problem.Graph, func(e *HostEdge) {
+		if !all && !c.active[e.Src] {
+			return
+		}
+		for n := range sets {
+			if sets > 1 {
+				e.Weight = float64(c.problem.Data(setWeightArray, setWeights)[e.ID*sets+n])
+			}
+			floats(a.value, c.now[(e.Src*sets+n)*k:])
+			if c.Plan.Changes {
+				floats(a.old, c.before[(e.Src*sets+n)*k:])
+			}
+			a.edge(e, e.Dst*sets+n)
+		}
+	})
+}
+
+// adding follows functions of a kernel over edges.
+type adding struct {
+	*Checker
+	funcs       []EdgeFunc
+	value, old  []float64   // of the source
+	terms, less [][]float64 // by function
+}
+
+// edge follows an edge's functions, to a set of features of its destination, until one does not go on.
+func (a *adding) edge(e *HostEdge, to int) {
+	check := &a.Plan.Check
+	for i := range a.funcs {
+		f, terms, less := &a.funcs[i], a.terms[i], a.less[i]
+		if s := a.sums[f.Into]; s != nil {
+			check.Terms(a.problem, f, e, a.value, terms)
+			if a.Plan.Changes && !f.Lone {
+				check.Terms(a.problem, f, e, a.old, less)
+			}
+			at := to * s.words
+			for w := range terms {
+				s.want[at+w] += terms[w] - less[w]
+				s.mag[at+w] += math.Abs(terms[w]) + math.Abs(less[w])
+			}
+			s.adds[to]++
+		}
+		if check.Goes != nil && !check.Goes(a.problem, f, e, a.value, a.old) {
+			return
+		}
+	}
+	a.touched[e.Dst] = true
 }
 
 // count is how many edges a kernel handles.

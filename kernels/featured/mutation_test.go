@@ -159,11 +159,7 @@ func TestMutations(t *testing.T) {
 				if mutated && m.mutate != nil {
 					m.mutate(&own)
 				}
-				g, err := graph.Load(graphspec.Graph{
-					RMAT: &graphspec.RMAT{Scale: 6, EdgeFactor: 6, A: 0.57, B: 0.19, C: 0.19}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 9},
-					Clean: graphspec.Clean{Symmetrise: true},
-				})
-				require.NoError(t, err)
+				g := mutationGraph(t)
 				d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
 				require.NoError(t, err)
 				r, err := planOf(&own, &w, d.Shape(), g)
@@ -186,6 +182,56 @@ func TestMutations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStoppedEdges: an edge whose first function does not go on adds nothing and marks nothing, by every choice of who
+// computes what; without that in the reference the run fails.
+func TestStoppedEdges(t *testing.T) {
+	for n, says := range []string{"", "", "", "have added up to"} {
+		a, err := feature.ByName("mmr")
+		require.NoError(t, err)
+		own := *a
+		ask := feature.EdgeFunc{Name: "ask", Emit: func(g *feature.Group, e *feature.Edge) ir.Value {
+			return g.Gt(g.Element("edge", e.ID, g.U32(0)), g.F32(0.5))
+		}}
+		own.Edges = []feature.EdgeFunc{a.Edges[0], ask, a.Edges[1]}
+		if says == "" {
+			own.Check.Goes = func(p *feature.Problem, f *feature.EdgeFunc, e *feature.HostEdge, _, _ []float64) bool {
+				return f.Name != "ask" || p.Data("edge", nil)[e.ID*p.K] > 0.5
+			}
+		}
+		w := schema.New[configs.Workload]("").Default()
+		w.Algorithm, w.Schedule, w.Iterations = "mmr", "vertex", 9
+		w.Features.Aware, w.Features.Vertices = n > 0, "touched"
+		if n == 2 {
+			w.Features.Count, w.Features.Group = 6, "block"
+		}
+		d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
+		require.NoError(t, err)
+		g := mutationGraph(t)
+		r, err := planOf(&own, &w, d.Shape(), g)
+		require.NoError(t, err)
+		require.Equal(t, n == 2, r.BlockWarps() > 1)
+		require.NoError(t, r.open(d, g, &w))
+		res, err := r.do(context.Background(), &w)
+		if says != "" {
+			require.ErrorContains(t, err, says)
+			continue
+		}
+		require.NoError(t, err)
+		require.Less(t, res.Active[len(res.Active)-1], g.Vertices(), "not all are active to the end")
+	}
+}
+
+// mutationGraph is a small graph with hubs.
+func mutationGraph(t *testing.T) *graph.Graph {
+	t.Helper()
+	g, err := graph.Load(graphspec.Graph{
+		RMAT:    &graphspec.RMAT{Scale: 6, EdgeFactor: 6, A: 0.57, B: 0.19, C: 0.19},
+		Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 9}, Clean: graphspec.Clean{Symmetrise: true},
+	})
+	require.NoError(t, err)
+	return g
 }
 
 // neverGoes has the first function of vertices stop everywhere.
