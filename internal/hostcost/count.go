@@ -19,8 +19,9 @@ import (
 // compiling a kernel, checking and storing a result) does not belong to simulating.
 const simulating = "heddle/components/clock.(*System).Run"
 
-// deterministic makes Go run the same instructions each time: no collector, no second thread of Go code, no signals.
-var deterministic = []string{"GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMAXPROCS=1"}
+// deterministic makes Go run the same instructions each time: no collector, no second thread of Go code, no signals. Go
+// must not use rdtscp either, which valgrind refuses on some processors that have it.
+var deterministic = []string{"GODEBUG=asyncpreemptoff=1,cpu.rdtscp=off", "GOGC=off", "GOMAXPROCS=1"}
 
 // unpreempted returns the flags of go build for a program whose goroutines run until they wait. Go otherwise takes the
 // processor from one after 10 ms, which callgrind, that sees only another stack, takes for the simulation's return:
