@@ -250,3 +250,22 @@ func TestBlocks(t *testing.T) {
 	_, err = ir.Run(k, ir.Machine{Cores: 1, Warps: 6, Threads: 4, Mem: emu.NewMemory()})
 	require.ErrorContains(t, err, "for 7 warps of a core, and the machine has 6")
 }
+
+// TestBlockEdges: an edge that a thread block shares needs one of several warps, and all lanes.
+func TestBlockEdges(t *testing.T) {
+	build := func(block int, body func(b *ir.Builder)) error {
+		b := ir.NewBuilder("k")
+		b.Launch(4, block)
+		body(b)
+		_, err := b.Build()
+		return err
+	}
+	edge := func(b *ir.Builder) { b.BlockEdge() }
+	require.NoError(t, build(2, edge))
+	for _, block := range []int{0, 1} {
+		require.ErrorContains(t, build(block, edge), "expected 2 and more, and all lanes")
+	}
+	require.ErrorContains(t, build(2, func(b *ir.Builder) {
+		b.If(b.Eq(b.LaneID(), b.U32(0)), b.BlockEdge, nil)
+	}), "expected 2 and more, and all lanes")
+}
