@@ -454,7 +454,8 @@ func (c *Checker) Ended() error {
 		whole := again.sums[name]
 		for at := range s.want {
 			if bound := 1e-9*s.mag[at] + 1e-30; math.Abs(s.want[at]-whole.want[at]) > bound {
-				return fmt.Errorf("%s of vertex %d: the changes add up to %v, and everything to %v", name, at/s.words/s.sets, s.want[at], whole.want[at])
+				return fmt.Errorf("%s of vertex %d: the changes add up to %v, and everything to %v",
+					name, at/s.words/s.sets, s.want[at], whole.want[at])
 			}
 		}
 	}

@@ -225,7 +225,8 @@ func (v *verifier) place(i *Instr) error {
 		}
 	case OpBlockEdge:
 		if v.partial > 0 || v.k.Block < 2 {
-			return fmt.Errorf("%s in a kernel whose thread blocks have %d warps, or where only some lanes may be: expected 2 and more, and all lanes", i.Op, v.k.Block)
+			return fmt.Errorf("%s in a kernel whose thread blocks have %d warps, or where only some lanes may be: "+
+				"expected 2 and more, and all lanes", i.Op, v.k.Block)
 		}
 	case OpBreak, OpContinue:
 		for _, l := range v.loops {
