@@ -137,11 +137,10 @@ func WithSchedule(s *Schedule) register.Entry {
 
 // WithAlgorithm makes the entry that adds an algorithm: workload.algorithm then takes its name, under every schedule.
 func WithAlgorithm(a *Algorithm) register.Entry {
-	return register.New("algorithm", named(a != nil, func() string { return a.Name }), func() error {
-		if a != nil {
-			if _, err := feature.ByName(a.Name); err == nil {
-				return register.ErrTaken
-			}
+	name := named(a != nil, func() string { return a.Name })
+	return register.New("algorithm", name, func() error {
+		if _, err := feature.ByName(name); err == nil {
+			return register.ErrTaken
 		}
 		return algorithm.Add(a)
 	})
@@ -150,11 +149,10 @@ func WithAlgorithm(a *Algorithm) register.Entry {
 // WithFeatures makes the entry that adds an algorithm on features: workload.algorithm then takes its name, under every
 // schedule and with the choices of workload.features.
 func WithFeatures(a *FeatureAlgorithm) register.Entry {
-	return register.New("algorithm", named(a != nil, func() string { return a.Name }), func() error {
-		if a != nil {
-			if _, err := algorithm.ByName(a.Name); err == nil {
-				return register.ErrTaken
-			}
+	name := named(a != nil, func() string { return a.Name })
+	return register.New("algorithm", name, func() error {
+		if _, err := algorithm.ByName(name); err == nil {
+			return register.ErrTaken
 		}
 		return feature.Add(a)
 	})

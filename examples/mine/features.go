@@ -21,19 +21,22 @@ var restart = &kernel.FeatureAlgorithm{
 		g.Each(func(i kernel.FeatureIndex) { g.AddTo("sum", e.Dst, i, e.Sent(i)) })
 		return nil
 	}}},
-	Vertices: []kernel.VertexFunc{{Name: "restart", Emit: func(g *kernel.Group, v kernel.Place, _ func(string) kernel.Feature) (kernel.Feature, kernel.Value) {
-		damping := g.Damping()
-		by := g.Mul(damping, g.Word("share", v))
-		return g.Let(func(i kernel.FeatureIndex) kernel.Value {
-			return g.FMA(by, g.Load("sum", v, i), g.Mul(g.Sub(g.F32(1), damping), g.Load("begin", v, i)))
-		}), nil
-	}}},
+	Vertices: []kernel.VertexFunc{{Name: "restart", Emit: mix}},
 	Check: kernel.FeatureReference{
 		Terms: func(_ *kernel.FeatureProblem, _ *kernel.EdgeFunc, _ *kernel.HostEdge, value, terms []float64) {
 			copy(terms, value)
 		},
 		Next: next,
 	},
+}
+
+// mix computes what a vertex holds next; nothing is left by earlier functions.
+func mix(g *kernel.Group, v kernel.Place, _ func(string) kernel.Feature) (kernel.Feature, kernel.Value) {
+	damping := g.Damping()
+	by := g.Mul(damping, g.Word("share", v))
+	return g.Let(func(i kernel.FeatureIndex) kernel.Value {
+		return g.FMA(by, g.Load("sum", v, i), g.Mul(g.Sub(g.F32(1), damping), g.Load("begin", v, i)))
+	}), nil
 }
 
 // next says how far off what a vertex holds next is, and by how much five roundings may take it there.

@@ -70,7 +70,8 @@ type EdgeFunc struct {
 	Lone bool
 	// Emit returns whether it went on: if not, later functions of the same kernel do not run for this edge (ONYX §6.1,
 	// progress), and if the last one that ran did not, the edge leaves its destination as it is (activation). nil: always.
-	// What later functions would have added must be nothing then, since unfolded they run all the same.
+	// What it adds, and what later functions would have added, must be nothing then: unfolded they run all the same, and an
+	// unmarked destination is not computed anew.
 	Emit EdgeEmit
 }
 

@@ -397,14 +397,14 @@ func (u *update) set(v, n int) (updated bool, err error) {
 	for f := range k {
 		at := row*k + f
 		got := math.Float32frombits(u.Checker.now[at])
+		if err := u.within(v, f, got); err != nil { // what it was left with has to be what its sums say, too
+			return false, err
+		}
 		if !handled { // it holds what it has held, and so does what it has sent
 			if u.Checker.now[at] != u.held[at] || u.before[at] != u.sent[at] {
 				return false, fmt.Errorf("feature %d of vertex %d, at which no edge has changed anything, has changed", f, v)
 			}
 			continue
-		}
-		if err := u.within(v, f, got); err != nil {
-			return false, err
 		}
 		old := u.held[at]
 		if u.Plan.Kept && !u.active[v] {

@@ -239,9 +239,7 @@ func (p *Plan) hostSum(x []float32) (sum float32) {
 				of[l] += of[l+d]
 			}
 		}
-		if sum += of[0]; first == 0 {
-			sum = of[0]
-		}
+		sum += of[0]
 	}
 	return sum
 }
