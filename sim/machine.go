@@ -4,6 +4,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,6 +176,7 @@ type port struct {
 	from    *source
 	wires   configs.Wires
 	input   int // of the level: ports of one input share it
+	slots   int // on the way there, where they are not the wires': 0: they are
 	awaits  int // answers that have a slot on the way back, if they are more than the wires hold
 	connect func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response])
 }
@@ -287,7 +289,7 @@ func depth(latency int) int { return latency + 1 }
 // links joins what wants memory so far and the unit that serves it.
 func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clock.Link[mem.Request], *clock.Link[mem.Response])) {
 	for i, p := range b.out {
-		req, rsp := b.link(i, p, to, server, depth(p.wires.Request), max(depth(p.wires.Response), p.awaits))
+		req, rsp := b.link(i, p, to, server, cmp.Or(p.slots, depth(p.wires.Request)), max(depth(p.wires.Response), p.awaits))
 		connect(i, req, rsp)
 	}
 	if a := b.m.auditor; a != nil {
@@ -344,7 +346,7 @@ func (b *builder) concentrator(name string, s concentrator.Spec, in []port, d *c
 	}
 	from := &source{name: name, count: c.Sent, line: uint32(b.cfg.L1D.LineBytes)}
 	for i := range c.NextPorts() {
-		b.out = append(b.out, port{c.ClockHandle(), from, b.cfg.ToL2, len(b.out), 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+		b.out = append(b.out, port{c.ClockHandle(), from, b.cfg.ToL2, len(b.out), 0, 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectPort(i, req, rsp)
 		}})
 	}
@@ -357,6 +359,7 @@ func (b *builder) socket(s int) error {
 	d := b.shardOf(s)
 	spec := b.cfg.Core.Spec
 	spec.Atomics = b.cfg.Atomics
+	spec.BarrierRegisters = barrierRegisters(b.cfg.Sockets, b.cfg.CoresPerSocket)
 	for i := range b.cfg.CoresPerSocket {
 		n := s*b.cfg.CoresPerSocket + i
 		c, err := core.New(fmt.Sprintf("Core%d", n), spec, b.m.source(n, b.m.Arch.Core(n)))
@@ -370,6 +373,9 @@ func (b *builder) socket(s int) error {
 		fetch = append(fetch, b.ports(c, c.ClockHandle(), c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
 		ports := b.ports(c, c.DataHandle(), c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)
 		ports[0].from.kinds = c.ToL1D
+		for k := range ports {
+			ports[k].slots = 1 // the coalescer's register: nothing else is between it and the L1D (RTL: REQ_OUT_BUF 0)
+		}
 		data = append(data, ports...)
 		switch p, bypasses, ok := b.m.unitPort(n, b.cfg.UnitShape(n).LineBytes); {
 		case bypasses:
@@ -398,6 +404,20 @@ func (b *builder) socket(s int) error {
 	}
 	b.out = append(outside, b.share(append(bypassing, instructions...), b.out)...)
 	return nil
+}
+
+// barrierRegisters counts the registers between a core and the unit of device-wide barriers, there and back: the core's
+// request, the unit's answer, and those of arbiters, which have one of more than one core a socket, and one of more than
+// two sockets (RTL: VX_schedule, VX_gbar_arb, VX_gbar_unit).
+func barrierRegisters(sockets, cores int) int {
+	n := 5
+	if cores > 1 {
+		n++
+	}
+	if sockets > 2 {
+		n++
+	}
+	return n
 }
 
 // share numbers the inputs of the next level that a socket's ports have. The first of its data ports shares that of
@@ -433,7 +453,7 @@ func (b *builder) ports(
 	var rsp []*clock.Link[mem.Response]
 	from := &source{name: c.Name(), count: count, line: uint32(b.cfg.L1D.LineBytes)}
 	for i := range n {
-		out = append(out, port{at, from, w, i, 0, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
+		out = append(out, port{at, from, w, i, 0, 0, func(q *clock.Link[mem.Request], r *clock.Link[mem.Response]) {
 			req, rsp = append(req, q), append(rsp, r)
 			connect(req, rsp)
 		}})
@@ -462,7 +482,7 @@ func (b *builder) level(name string, s cache.Spec, w configs.Wires, d *clock.Dom
 	b.out = nil
 	from := &source{name: name, cache: c, line: uint32(s.LineBytes), fills: map[uint32]bool{}}
 	for i := range s.MemoryPorts {
-		b.out = append(b.out, port{c.ClockHandle(), from, w, i, 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+		b.out = append(b.out, port{c.ClockHandle(), from, w, i, 0, 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 			c.ConnectMemory(i, req, rsp)
 		}})
 	}

@@ -16,9 +16,8 @@ type coalescer struct {
 	rest    uint32 // lanes of the head that have not been sent
 	fresh   bool   // the head has not been started
 
-	batch  [maxChannels]mem.Request // by channel: what is to be sent
-	toSend uint32                   // channels whose request is not sent yet
-	addr   [maxChannels]uint32      // by channel: the block of the batch that is being made
+	sent uint32              // channels of the batch that was sent last, until the L1D has taken all of it
+	addr [maxChannels]uint32 // by channel: the block of the batch that is being made
 
 	tags     []tag
 	free     []uint16
@@ -54,7 +53,7 @@ func newCoalescer(s *Spec) coalescer {
 }
 
 func (co *coalescer) idle() bool {
-	return co.toSend == 0 && !co.sending && len(co.free) == len(co.tags)
+	return !co.sending && len(co.free) == len(co.tags)
 }
 
 // first is the first lane of the packet that the lowest of some lanes is of; 0 where there is none.
@@ -88,11 +87,13 @@ func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask, channels uint32) {
 	return mask, channels
 }
 
-// turn is the machine of two states.
+// turn is the machine of two states. A batch stays in the coalescer's register, the links' slots, until the L1D has
+// taken the requests of all its channels (RTL: VX_stream_unpack), and the next is there two cycles later. The state
+// may be entered before that, as it does nothing.
 func (l *lsu) turn(now uint64) {
 	co := &l.co
 	if co.sending {
-		if in := l.switched.Front(); l.posted(*in) && l.stored.Closed(now) {
+		if in := l.switched.Front(); !l.accepted() || l.posted(*in) && l.stored.Closed(now) {
 			return
 		}
 		co.sending = false
@@ -100,7 +101,7 @@ func (l *lsu) turn(now uint64) {
 		l.build(now)
 		return
 	}
-	if co.toSend == 0 && len(co.free) > co.freed && l.switched.Ready(now) && !l.waitsForAtomic(*l.switched.Front()) {
+	if len(co.free) > co.freed && l.switched.Ready(now) && !l.waitsForAtomic(*l.switched.Front()) {
 		co.sending = true
 		l.moved = true
 		if co.fresh {
@@ -113,13 +114,25 @@ func (l *lsu) turn(now uint64) {
 	}
 }
 
-// build makes the batch that is sent from the next cycle on.
+// accepted reports whether the L1D has taken all of the last batch, in an earlier cycle. If not, the core is woken when
+// it takes a part.
+func (l *lsu) accepted() bool {
+	co := &l.co
+	for m := co.sent; m != 0; m &= m - 1 {
+		if ch := bits.TrailingZeros32(m); l.out[ch].Drained() {
+			co.sent &^= 1 << ch
+		}
+	}
+	return co.sent == 0
+}
+
+// build makes a batch and sends it.
 func (l *lsu) build(now uint64) {
 	co := &l.co
 	in := *l.switched.Front()
 	if in.op.LatencyClass() == isa.ClassFence {
-		co.batch[0] = mem.Request{Op: mem.Flush, Tag: uint32(co.take(in, 0, 1))}
-		co.toSend = 1
+		l.out[0].Push(mem.Request{Op: mem.Flush, Tag: uint32(co.take(in, 0, 1))})
+		co.sent = 1
 		l.endHead()
 		return
 	}
@@ -133,12 +146,13 @@ func (l *lsu) build(now uint64) {
 	}
 	for m := channels; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros32(m)
-		co.batch[ch] = mem.Request{Addr: co.addr[ch], Tag: uint32(id), Op: op}
+		r := mem.Request{Addr: co.addr[ch], Tag: uint32(id), Op: op}
 		if op == mem.Atomic {
-			l.aim(&co.batch[ch], a, id, ch)
+			l.aim(&r, a, id, ch)
 		}
+		l.out[ch].Push(r)
 	}
-	co.toSend = channels
+	co.sent = channels
 	l.count(in, bits.OnesCount32(channels), bits.OnesCount32(mask))
 	if co.rest == 0 {
 		l.leave(in, now)
@@ -221,17 +235,4 @@ func (co *coalescer) answer(id, ch int) (lanes int16) {
 		co.freed++
 	}
 	return lanes
-}
-
-// send hands requests to the L1D, each channel for itself.
-func (l *lsu) send() {
-	co := &l.co
-	for m := co.toSend; m != 0; m &= m - 1 {
-		ch := bits.TrailingZeros32(m)
-		if out := l.out[ch]; !out.Full() {
-			out.Push(co.batch[ch])
-			l.moved = true
-			co.toSend &^= 1 << ch
-		}
-	}
 }

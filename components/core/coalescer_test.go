@@ -148,7 +148,6 @@ func (s *coalescerScript) connect() {
 func (s *coalescerScript) Tick(now uint64) bool {
 	s.sent = nil
 	l := &s.core.lsu
-	l.send()
 	l.turn(now)
 	l.co.freed = 0
 	for ch, link := range l.out {
@@ -161,8 +160,12 @@ func (s *coalescerScript) Tick(now uint64) bool {
 		state = "SEND"
 	}
 	text := fmt.Sprintf("    %3d %s", now, state)
-	if l.co.toSend != 0 {
-		text += fmt.Sprintf(", to send on %0*b", len(l.out), l.co.toSend)
+	toTake := 0
+	for ch, link := range l.out {
+		toTake |= link.Len() << ch
+	}
+	if toTake != 0 {
+		text += fmt.Sprintf(", to be taken on %0*b", len(l.out), toTake)
 	}
 	if !l.co.fresh {
 		text += fmt.Sprintf(", lanes left %0*b", s.core.spec.Threads, l.co.rest)

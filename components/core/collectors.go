@@ -3,13 +3,13 @@ package core
 import "math/bits"
 
 // collectors are a slice's operand collectors. One reads one register of each of the four banks a
-// cycle; two operands in one bank cost a cycle more. Each has two stages of one entry and an output of two.
+// cycle; each further operand of a bank costs a cycle more. Each has two stages of one entry and an output of two.
 type collectors struct {
 	in, mid, out, second uint32        // sets of collectors: a stage, or an entry of the output, is in use
 	closed               uint32        // those whose output was full when the cycle began: the ready flag is a register
 	id                   [4][]flightID // of in, mid, out and second
 	fresh                uint32        // those whose first output came in this cycle
-	collided             uint32        // the instruction at the input has waited for a bank
+	collided             []uint8       // by collector: cycles that the instruction at the input has waited for a bank
 	name                 string
 }
 
@@ -17,7 +17,7 @@ func newCollectors(n int, name string) (c collectors) {
 	for i := range c.id {
 		c.id[i] = make([]flightID, n)
 	}
-	c.name = name
+	c.collided, c.name = make([]uint8, n), name
 	return c
 }
 
@@ -99,12 +99,12 @@ func (sl *slice) read(now uint64) bool {
 		return false
 	}
 	sl.moved = true
-	if c.collided>>k&1 == 0 && f.op.BankConflict() {
-		c.collided |= 1 << k
+	if c.collided[k] < f.op.BankConflicts() {
+		c.collided[k]++
 		sl.Operands++
 		return false
 	}
-	c.collided &^= 1 << k
+	c.collided[k] = 0
 	id = sl.issued.Take(now)
 	if sl.flows() {
 		sl.express.operands.Push(id, now+uint64(sl.express.delay))

@@ -198,6 +198,9 @@ func (c *Core) nextBack(now uint64) uint64 {
 			at = sl.nextBack(now, at)
 		}
 	}
+	if c.sync.state == syncSignal {
+		at = min(at, c.sync.due)
+	}
 	return max(at, now+1)
 }
 

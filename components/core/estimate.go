@@ -23,9 +23,9 @@ type estimate struct {
 	ops     [64]*emu.Op    // by warp: its next instruction, if that has its registers
 	pending [64]uint8      // by warp: memory accesses that have not begun
 
-	latency [isa.NumClasses]uint64
-	lanes   [isa.NumUnits]int // of units that take a warp in packets; 0: whole
-	sfu     mem.Server        // which all slices share
+	latency [isa.NumClasses]uint64 // with the registers around units that take a warp in packets
+	lanes   [isa.NumUnits]int      // of units that take a warp in packets; 0: whole
+	sfu     mem.Server             // which all slices share
 	between gaps
 }
 
@@ -39,6 +39,7 @@ type gaps struct {
 	memoryToIssue uint64 // from the L1D's answer to the issue of what reads it
 	memoryToFree  uint64 // to the next load at the switch, when as many as can be are under way
 	localToFree   uint64 // the same of the scratchpad's answer
+	local         uint64 // the scratchpad's latency without conflicts
 }
 
 // What does not depend on the core's shape.
@@ -53,7 +54,8 @@ const (
 )
 
 // newGaps adds the stages up. The scoreboard's arbiter has one level or two, there is another behind several
-// collectors, and one from several slices to the LSU and the SFU; the lanes' crossbars have one level or two, each way.
+// collectors, and one from several slices to the LSU and the SFU; the scratchpad's crossbars have one level or two, each
+// way.
 func newGaps(s *Spec) gaps {
 	issue := levels(s.Warps / s.Issue.Slices)
 	if s.Collectors > 1 {
@@ -63,22 +65,27 @@ func newGaps(s *Spec) gaps {
 	if s.Issue.Slices > 1 {
 		shared++
 	}
-	far := 2 * levels(s.LSULanes)
 	return gaps{
 		executeToRead: 7 + issue, // arbiter, two stages of a collector, its output, dispatch; commit, the scoreboard
 		sharedToRead:  8 + shared,
 		branchToFetch: 6 + issue, // the same to dispatch; the switch, and the scheduler
 		sharedToFetch: 8 + shared,
 		issueToMemory: 4 + shared,
-		memoryToIssue: 8 + far, // the switch, response, arbiter and gather buffer; commit, the scoreboard
-		memoryToFree:  3 + far,
-		localToFree:   2 + far,
+		memoryToIssue: 8, // the switch, response, arbiter and gather buffer; commit, the scoreboard
+		memoryToFree:  3,
+		localToFree:   2,
+		local:         ScratchpadLatency + 2*levels(s.LSULanes),
 	}
 }
 
 func (e *estimate) build(c *Core) {
 	s := &c.spec
 	e.latency, e.lanes, e.between = c.latency, c.lanes, newGaps(s)
+	for k := range e.latency {
+		if u := isa.Class(k).Unit(); (u == isa.ALU || u == isa.FPU) && c.lanes[u] > 0 {
+			e.latency[k] += 2
+		}
+	}
 	e.slices = make([]estimatedSlice, s.Issue.Slices)
 	for i := range e.slices {
 		e.slices[i].build(c, i)
@@ -132,8 +139,8 @@ func (e *estimate) execute(i int, op *emu.Op, mask uint32, at uint64) uint64 {
 	if n := e.lanes[unit]; n > 0 {
 		turns = uint64(packets(mask, n))
 	}
-	if op.BankConflict() {
-		at++
+	if n := op.BankConflicts(); n > 0 {
+		at += uint64(n)
 		s.hold(at + 1)
 	}
 	begin := at

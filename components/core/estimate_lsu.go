@@ -109,7 +109,7 @@ func (u *Untimed) packet(a *emu.Access, lanes uint32, base int, m mem.Access, at
 	local := localLanes(a) & lanes
 	if local != 0 {
 		free = at + u.conflicts(a, local, m.Op != mem.Write)
-		done = free + ScratchpadLatency
+		done = free + u.estimate.between.local
 		over = done + u.estimate.between.localToFree
 	}
 	if rest := lanes &^ local; rest != 0 {
@@ -174,7 +174,7 @@ func (u *Untimed) conflicts(a *emu.Access, lanes uint32, answered bool) uint64 {
 		most = max(most, *n)
 	}
 	turns := uint64(most)
-	if answered && u.core.lsu.far > 0 { // arbiters of two levels lose turns: so measured of the scratchpad itself
+	if answered && u.core.lsu.pad.slices { // arbiters of two levels lose turns: so measured of the scratchpad itself
 		turns += turns / sliceSize
 	}
 	return turns

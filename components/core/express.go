@@ -29,7 +29,7 @@ func newExpress(s *Spec, of *queue.Owner, in string) express {
 	}
 	x.operands = queue.NewTimed[flightID](x.delay, of, in+"operands under way")
 	// Of two results that come to the switch together the other way decides, so none may be overtaken.
-	x.alu = x.open && s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]))
+	x.alu = x.open && s.ALULanes == s.Threads && s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]))
 	return x
 }
 

@@ -40,7 +40,6 @@ type lsu struct {
 	loads    int // outstanding warp loads
 	maxLoads int
 	co       coalescer
-	answers  queue.Timed[answer] // partial answers of memory on their way to the switch, where crossbars have two levels
 	back     queue.Timed[answer] // the switch's register
 	loaded   queue.Timed[inst]   // parts of loads, and fences
 	stored   queue.Timed[inst]   // stores: done when they are accepted
@@ -53,7 +52,6 @@ type lsu struct {
 	arrived  uint64 // of them, those that hold an answer or have one under way
 	fence    bool   // a fence is under way: nothing else enters
 	unlock   bool   // it has ended: from the next cycle on others enter
-	far      uint64 // 1 when the lanes' crossbars have two levels, each way
 	freed    int    // loads whose slot is free from the next cycle on
 	atomics  atomics
 	effects  []effect // accesses that take effect at the end of the cycle
@@ -81,10 +79,10 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 	l := lsu{
 		pipe: p, due: never, slices: slices, from: from, accesses: make([]emu.Access, s.accesses()),
 		requests: queue.NewTimed[inst](2, of, "LSU requests"), switched: queue.NewTimed[inst](1, of, "LSU switch"), pad: newScratchpad(s.LSULanes, of),
-		answers: queue.NewTimed[answer](1+4*int(levels(s.LSULanes)), of, "LSU answers"), back: queue.NewTimed[answer](1, of, "LSU switch, back"),
+		back:   queue.NewTimed[answer](1, of, "LSU switch, back"),
 		loaded: queue.NewTimed[inst](2, of, "LSU loaded"), stored: queue.NewTimed[inst](2, of, "LSU stored"),
 		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, co: newCoalescer(s),
-		left: make([]int16, s.accesses()), local: make([]uint32, s.accesses()), asked: make([]inst, s.accesses()), far: levels(s.LSULanes),
+		left: make([]int16, s.accesses()), local: make([]uint32, s.accesses()), asked: make([]inst, s.accesses()),
 		atomics: atomics{Atomics: s.Atomics},
 	}
 	for i := len(l.accesses) - 1; i >= 0; i-- {
@@ -154,7 +152,7 @@ func (l *lsu) move(now uint64) {
 	if l.arrived != 0 {
 		l.receive(now)
 	}
-	if min(l.answers.First(), l.pad.packed.First()) <= now {
+	if l.pad.packed.First() <= now {
 		l.merge(now)
 	}
 	l.coalesce(now)
@@ -183,9 +181,6 @@ func (l *lsu) coalesce(now uint64) {
 		l.turn(now)
 	}
 	l.co.freed = 0
-	if l.co.toSend != 0 {
-		l.send()
-	}
 }
 
 // levels is the latency of an arbiter of that many inputs beyond one cycle.
@@ -375,11 +370,7 @@ func (l *lsu) useScratchpad(in inst, lanes uint32, now uint64) {
 // receive takes the answers of one merged request: those of all channels that
 // are there together.
 func (l *lsu) receive(now uint64) {
-	to := &l.back
-	if l.far > 0 {
-		to = &l.answers
-	}
-	if to.Full() {
+	if l.back.Full() {
 		return
 	}
 	first := -1
@@ -405,22 +396,18 @@ func (l *lsu) receive(now uint64) {
 	case got.op.LatencyClass() == isa.ClassFence:
 		l.endFence(got.inst, now)
 	default:
-		to.Push(got, now+max(answerDelay, 2*l.far))
+		l.back.Push(got, now+answerDelay)
 	}
 }
 
-// merge fills the switch's register, from memory before the scratchpad.
+// merge has the scratchpad fill the switch's register, if memory has not.
 func (l *lsu) merge(now uint64) {
-	switch {
-	case l.back.Full():
-	case l.answers.Ready(now):
-		l.back.Push(l.answers.Pop(), now+answerDelay)
-		l.moved = true
-	case l.pad.packed.Ready(now):
-		p := l.pad.packed.Take(now)
-		l.back.Push(answer{l.asked[p.access], int16(bits.OnesCount32(p.lanes))}, now+answerDelay)
-		l.moved = true
+	if l.back.Full() {
+		return
 	}
+	p := l.pad.packed.Take(now)
+	l.back.Push(answer{l.asked[p.access], int16(bits.OnesCount32(p.lanes))}, now+answerDelay)
+	l.moved = true
 }
 
 // endHere ends the fence at the head of the queue, which nothing has passed, when the

@@ -24,10 +24,20 @@ const (
 	FenceWait
 )
 
+// DeviceBarrier says what a barrier of several cores does to memory.
+type DeviceBarrier uint8
+
+// BarrierFlush waits for what the core has sent and has its L1D forget its lines, BarrierSignal does nothing to memory.
+const (
+	BarrierFlush DeviceBarrier = iota
+	BarrierSignal
+)
+
 var (
 	policyNames  = enum.Of[Policy]("core policy", namesOfPolicies()...)
 	dividerNames = enum.Of[Divider]("core idiv", "dpi", "serial")
 	fenceNames   = enum.Of[Fence]("core fence", "flush", "wait")
+	barrierNames = enum.Of[DeviceBarrier]("core device_barrier", "flush", "signal")
 )
 
 func namesOfPolicies() (names []string) {
@@ -43,6 +53,8 @@ func (Policy) Names() []string { return policyNames.List() }
 func (p Policy) String() string  { return policyNames.Name(p) }
 func (d Divider) String() string { return dividerNames.Name(d) }
 func (f Fence) String() string   { return fenceNames.Name(f) }
+
+func (b DeviceBarrier) String() string { return barrierNames.Name(b) }
 
 // MarshalText writes the name that a configuration uses.
 func (p Policy) MarshalText() ([]byte, error) { return policyNames.Marshal(p) }
@@ -61,3 +73,9 @@ func (d *Divider) UnmarshalText(text []byte) error { return dividerNames.Unmarsh
 
 // UnmarshalText reads the name that a configuration uses.
 func (f *Fence) UnmarshalText(text []byte) error { return fenceNames.Unmarshal(text, f) }
+
+// MarshalText writes the name that a configuration uses.
+func (b DeviceBarrier) MarshalText() ([]byte, error) { return barrierNames.Marshal(b) }
+
+// UnmarshalText reads the name that a configuration uses.
+func (b *DeviceBarrier) UnmarshalText(text []byte) error { return barrierNames.Unmarshal(text, b) }

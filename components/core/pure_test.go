@@ -184,7 +184,7 @@ func TestSpecIsChecked(t *testing.T) {
 		{func(s *Spec) { s.FetchWidth = 0 }, "core fetch_width = 0: expected 1..8"},
 		{func(s *Spec) { s.ALULanes = 3 }, "core alu_lanes = 3: expected a divisor of 8 threads"},
 		{func(s *Spec) { s.SFULanes = 16 }, "core sfu_lanes = 16: expected 1..8"},
-		{func(s *Spec) { s.LSUQueue = 0 }, "core lsu queue = 0: expected 1..64"},
+		{func(s *Spec) { s.LSUQueue = -1 }, "core lsu queue = -1: expected 1..64"},
 	} {
 		s := DefaultSpec(8, 8)
 		require.NoError(t, s.Validate())

@@ -25,7 +25,7 @@ func (c *Core) Signals() (l probe.List) {
 	return l
 }
 
-var syncNames = [...]string{syncNone: "none", syncDrain: "drain", syncInvalidate: "invalidate", syncWait: "wait"}
+var syncNames = [...]string{syncNone: "none", syncDrain: "drain", syncInvalidate: "invalidate", syncWait: "wait", syncSignal: "signal"}
 
 // Slices is how many issue slices the core has: warp w is of slice w modulo that.
 func (c *Core) Slices() int { return len(c.slices) }

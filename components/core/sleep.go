@@ -16,6 +16,6 @@ func (c *Core) nextEvent(now uint64) uint64 {
 
 func (l *lsu) next(now, at uint64) uint64 {
 	at = l.done.Next(now, l.loaded.Next(now, l.stored.Next(now, at)))
-	at = l.pad.next(now, l.answers.Next(now, l.back.Next(now, at)))
+	at = l.pad.next(now, l.back.Next(now, at))
 	return l.switched.Next(now, l.requests.Next(now, at))
 }

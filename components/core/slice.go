@@ -28,6 +28,8 @@ type slice struct {
 	div      line                 // divider
 	computed buffer               // the ALU's results before the commit arbiter
 	result   [isa.NumUnits]line   // those of the other units
+	entered  [isa.NumUnits]line   // the register before an ALU or FPU with fewer lanes than a warp (RTL: PARTIAL_BW)
+	gathered [isa.NumUnits]line   // the one behind it, before the commit arbiter
 	releases releases             // written back, or sure to be: what the scoreboard does not see yet
 
 	muldivNext  bool                   // the switch behind them prefers them to alu
@@ -51,11 +53,14 @@ const (
 	bitExpress
 	bitDispatch                                   // and the units behind it
 	bitResult   = bitDispatch + int(isa.NumUnits) // and the units behind it
+	bitEntered  = bitResult + int(isa.NumUnits)   // and the units behind it
+	bitGathered = bitEntered + int(isa.NumUnits)  // and the units behind it
 )
 
 const (
-	resultBits  = 1<<bitComputed | (1<<isa.NumUnits-1)<<bitResult
-	executeBits = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<(bitDispatch+int(isa.ALU)) | 1<<(bitDispatch+int(isa.FPU))
+	unitBits    = 1<<isa.NumUnits - 1
+	resultBits  = 1<<bitComputed | unitBits<<bitResult | unitBits<<bitGathered
+	executeBits = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<(bitDispatch+int(isa.ALU)) | 1<<(bitDispatch+int(isa.FPU)) | unitBits<<bitEntered
 )
 
 // build makes the slice where it stays, as its buffers have bits of it set.
@@ -83,6 +88,12 @@ func (sl *slice) build(p *pipe, in string) {
 	for _, u := range commitOrder {
 		sl.result[u].Flag(&sl.occupied, bitResult+int(u))
 	}
+	for _, u := range sliceUnits {
+		sl.entered[u] = queue.NewTimed[flightID](1, of, in+u.String()+" entry")
+		sl.entered[u].Flag(&sl.occupied, bitEntered+int(u))
+		sl.gathered[u] = queue.NewTimed[flightID](1, of, in+u.String()+" gather")
+		sl.gathered[u].Flag(&sl.occupied, bitGathered+int(u))
+	}
 	sl.computed.Flag(&sl.occupied, bitComputed)
 	sl.issued.Flag(&sl.occupied, bitIssued)
 	sl.express.operands.Flag(&sl.occupied, bitExpress)
@@ -104,19 +115,33 @@ func (s *Spec) divisions() int {
 // dispatches more writes back as many, of different units. It reports whether the load-store unit, which had none,
 // has a slot for its results now.
 func (sl *slice) commit(now uint64) (room bool) {
-	if sl.occupied&resultBits == 0 || sl.express.commits>>(now%64)&1 != 0 {
+	if sl.occupied&resultBits == 0 {
 		return false
 	}
+	if sl.express.commits>>(now%64)&1 == 0 {
+		room = sl.writeBack(now)
+	}
+	if sl.lanes[isa.ALU]|sl.lanes[isa.FPU] != 0 {
+		sl.gatherPackets(now)
+	}
+	return room
+}
+
+// writeBack is commit's choice of what the units, or the registers behind them, have.
+func (sl *slice) writeBack(now uint64) (room bool) {
 	left := sl.spec.Issue.Dispatch
-	if !sl.computed.Empty() {
+	if id := sl.firstOfALU(now); id != noFlight {
 		sl.moved = true
-		sl.retire(sl.computed.Take(now), now)
+		sl.retire(id, now)
 		if left--; left == 0 {
 			return false
 		}
 	}
 	for _, u := range commitOrder {
 		q := &sl.result[u]
+		if sl.lanes[u] != 0 && u == isa.FPU {
+			q = &sl.gathered[u]
+		}
 		if !q.Ready(now) {
 			continue
 		}
@@ -126,7 +151,7 @@ func (sl *slice) commit(now uint64) (room bool) {
 			sl.moved = true // producers may have waited for the slot
 		}
 		sl.retire(q.Take(now), now)
-		if u == isa.FPU {
+		if u == isa.FPU && sl.lanes[u] == 0 {
 			sl.fpuFreed++
 		}
 		if left--; left == 0 {
@@ -135,6 +160,34 @@ func (sl *slice) commit(now uint64) (room bool) {
 	}
 	return room
 }
+
+// firstOfALU takes the ALU's result that can be written back; noFlight: there is none.
+func (sl *slice) firstOfALU(now uint64) flightID {
+	switch narrow := sl.lanes[isa.ALU] != 0; {
+	case narrow && sl.gathered[isa.ALU].Ready(now):
+		return sl.gathered[isa.ALU].Take(now)
+	case !narrow && !sl.computed.Empty():
+		return sl.computed.Take(now)
+	}
+	return noFlight
+}
+
+// gatherPackets moves results of units with fewer lanes than a warp into the registers behind them, those that have
+// come in an earlier cycle.
+func (sl *slice) gatherPackets(now uint64) {
+	if g := &sl.gathered[isa.ALU]; sl.lanes[isa.ALU] != 0 && !g.Full() && !sl.computed.Empty() {
+		g.Push(sl.computed.Take(now), now+1)
+		sl.moved = true
+	}
+	if g := &sl.gathered[isa.FPU]; sl.lanes[isa.FPU] != 0 && !g.Full() && sl.result[isa.FPU].Ready(now) {
+		g.Push(sl.result[isa.FPU].Take(now), now+1)
+		sl.fpuFreed++
+		sl.moved = true
+	}
+}
+
+// sliceUnits are the units that each slice has.
+var sliceUnits = [...]isa.Unit{isa.ALU, isa.FPU}
 
 // commitOrder is the RTL's numbering of the units, behind the ALU.
 var commitOrder = [...]isa.Unit{isa.LSU, isa.SFU, isa.FPU}
@@ -156,11 +209,8 @@ func (sl *slice) execute(now uint64) (branch int) {
 	branch = -1
 	if sl.occupied&executeBits != 0 {
 		branch = sl.finishALU(now)
-		if q := &sl.dispatch[isa.ALU]; !q.Empty() {
-			sl.startALU(q, now)
-		}
-		if q := &sl.dispatch[isa.FPU]; !q.Empty() && sl.fpuHeld < sl.spec.FPUQueue {
-			sl.startFPU(q, now)
+		for _, u := range sliceUnits {
+			sl.startUnit(u, now)
 		}
 	}
 	sl.fpuHeld -= sl.fpuFreed // seen from the next cycle on
@@ -168,16 +218,59 @@ func (sl *slice) execute(now uint64) (branch int) {
 	return branch
 }
 
-func (sl *slice) startFPU(q *buffer, now uint64) {
-	at := now + sl.latency[sl.all[*q.Front()].class]
-	sl.moved = true
-	sl.fpuHeld++
-	id := sl.packet(q, now)
-	sl.hook(HookPosExecute, now, sl.all[id].warp, sl.all[id].op)
-	sl.result[isa.FPU].Insert(id, at)
+// startUnit starts what is before a unit, if that takes it: in the dispatch buffer, or with fewer lanes than a warp in the
+// register behind it, which then takes the next packet.
+func (sl *slice) startUnit(u isa.Unit, now uint64) {
+	q := &sl.dispatch[u]
+	if sl.lanes[u] == 0 {
+		if !q.Empty() && sl.unitTakes(u, *q.Front()) {
+			sl.start(u, q.Take(now), now)
+		}
+		return
+	}
+	e := &sl.entered[u]
+	if e.Ready(now) && sl.unitTakes(u, *e.Front()) {
+		sl.start(u, e.Take(now), now)
+	}
+	if !q.Empty() && !e.Full() {
+		e.Push(sl.packet(q, now), now+1)
+		sl.moved = true
+	}
 }
 
-// packet takes from a dispatch buffer what its unit starts in this cycle: the first
+// unitTakes reports whether a unit has a slot for an instruction or a packet.
+func (sl *slice) unitTakes(u isa.Unit, id flightID) bool {
+	if u == isa.FPU {
+		return sl.fpuHeld < sl.spec.FPUQueue
+	}
+	return !sl.pipeline(sl.all[id].class).Full()
+}
+
+// pipeline returns which of the ALU's executes a class.
+func (sl *slice) pipeline(class isa.Class) *line {
+	switch class {
+	case isa.ClassMul:
+		return &sl.mul
+	case isa.ClassDiv:
+		return &sl.div
+	}
+	return &sl.alu
+}
+
+// start starts an instruction or a packet.
+func (sl *slice) start(u isa.Unit, id flightID, now uint64) {
+	f := &sl.all[id]
+	sl.moved = true
+	sl.hook(HookPosExecute, now, f.warp, f.op)
+	if u == isa.FPU {
+		sl.fpuHeld++
+		sl.result[isa.FPU].Insert(id, now+sl.latency[f.class])
+		return
+	}
+	sl.pipeline(f.class).Push(id, now+sl.latency[f.class]-1)
+}
+
+// packet takes from a dispatch buffer what its unit takes in this cycle: the first
 // instruction, or one of its packets, of which the last stands for the instruction. The
 // others take a turn at commit and release nothing.
 func (sl *slice) packet(q *buffer, now uint64) flightID {
@@ -186,7 +279,10 @@ func (sl *slice) packet(q *buffer, now uint64) flightID {
 		return q.Take(now)
 	}
 	f.rest--
-	return sl.part(f.warp)
+	class := f.class
+	id := sl.part(f.warp)
+	sl.all[id].class = class
+	return id
 }
 
 // finishALU lets one result a cycle through the switch behind the integer unit and
@@ -227,24 +323,6 @@ func (sl *slice) muldiv(now uint64) *line {
 	return nil
 }
 
-func (sl *slice) startALU(q *buffer, now uint64) {
-	class := sl.all[*q.Front()].class
-	into := &sl.alu
-	switch class {
-	case isa.ClassMul:
-		into = &sl.mul
-	case isa.ClassDiv:
-		into = &sl.div
-	}
-	if into.Full() {
-		return
-	}
-	id := sl.packet(q, now)
-	sl.moved = true
-	sl.hook(HookPosExecute, now, sl.all[id].warp, sl.all[id].op)
-	into.Push(id, now+sl.latency[class]-1)
-}
-
 // next returns the first cycle after now in which the slice would do something because time has passed,
 // if that is before at; else at.
 func (sl *slice) next(now, at uint64) uint64 {
@@ -258,8 +336,11 @@ func (sl *slice) nextBack(now, at uint64) uint64 {
 	if sl.occupied&(1<<bitComputed) != 0 {
 		return now + 1
 	}
-	for m := sl.occupied >> bitResult; m != 0; m &= m - 1 {
+	for m := sl.occupied >> bitResult & unitBits; m != 0; m &= m - 1 {
 		at = min(at, sl.result[bits.TrailingZeros64(m)].First())
+	}
+	for m := sl.occupied >> bitGathered; m != 0; m &= m - 1 {
+		at = min(at, sl.gathered[bits.TrailingZeros64(m)].First())
 	}
 	return min(at, sl.releases.next(now))
 }
@@ -283,6 +364,12 @@ func (sl *slice) buffers(now uint64, see func(string, int, int)) {
 	see(sl.computed.Name(), sl.computed.Len()+x.computed, sl.computed.Capacity())
 	for _, u := range commitOrder {
 		sl.result[u].Level(see)
+	}
+	for _, u := range sliceUnits {
+		if sl.lanes[u] != 0 {
+			sl.entered[u].Level(see)
+			sl.gathered[u].Level(see)
+		}
 	}
 	see(sl.in+"write-back", x.written, (commitToRelease+1)*sl.spec.Issue.Dispatch)
 }

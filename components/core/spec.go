@@ -35,14 +35,19 @@ type Spec struct {
 
 	Collectors    int `key:"collectors" default:"0" min:"0" max:"16" unit:"collectors" doc:"Operand collectors of a slice. 0: max(1, warps/(4·slices)), as RTL's NUM_OPCS."`
 	IBuffer       int `key:"ibuffer" default:"4" min:"1" max:"64" unit:"instructions" doc:"Decoded instructions a warp holds. RTL: IBUF_SIZE."`
-	FPUQueue      int `key:"fpu_queue" default:"2" min:"1" max:"64" unit:"operations" doc:"Operations an FPU block holds, from execution to commit. RTL: FPUQ_SIZE."`
-	LSUQueue      int `key:"lsu_queue" default:"2" min:"1" max:"64" unit:"loads" doc:"Outstanding warp loads, or packets of them with lsu_lanes. RTL: LSUQ_IN_SIZE, 2 · threads / lsu_lanes."`
-	CoalescerTags int `key:"coalescer_tags" default:"0" min:"0" max:"256" unit:"batches" doc:"Outstanding batches of merged requests. 0: the words of a channel, at least 2, as RTL's LSUQ_OUT_SIZE."`
+	FPUQueue      int `key:"fpu_queue" default:"0" min:"0" max:"64" unit:"operations" doc:"Operations an FPU block holds, from execution to commit. 0: 2 · threads / fpu_lanes, as RTL's FPUQ_SIZE."`
+	LSUQueue      int `key:"lsu_queue" default:"0" min:"0" max:"64" unit:"loads" doc:"Outstanding warp loads, or packets of them with lsu_lanes. 0: 2 · threads / lsu_lanes, as RTL's LSUQ_IN_SIZE."`
+	CoalescerTags int `key:"coalescer_tags" default:"0" min:"0" max:"256" unit:"batches" doc:"Outstanding batches of merged requests. 0: max(lsu_queue, channel_bytes / 4), as RTL's LSUQ_OUT_SIZE."`
 	ChannelBytes  int `key:"channel_bytes" default:"0" min:"0" max:"128" unit:"bytes" doc:"What one request to the L1D covers: lanes of a channel are merged when they fall into one aligned block of that size. 4: nothing is merged. 0: min(4·lsu_lanes, 64), as RTL's LSU_LINE_SIZE."`
 
 	IDiv Divider `key:"idiv" default:"dpi" oneof:"dpi,serial" doc:"Integer division. dpi: pipelined, as in RTL's simulation model. serial: iterative, one division at a time in a slice, as synthesised; what comes behind a division that waits for the divider waits too. RTL: IDIV_DPI, VX_serial_div."`
 
 	Fence Fence `key:"fence" default:"flush" oneof:"flush,wait" doc:"flush: a fence walks the caches, sets and all, as in the RTL. wait: it ends when the core has its loads and atomics back and the L1D has taken its stores, as in SimX."`
+
+	DeviceBarrier DeviceBarrier `key:"device_barrier" default:"flush" oneof:"flush,signal" doc:"What a barrier over several cores does to memory. flush (ours, and what kernels need): a core arrives when all it has sent has ended and its L1D has forgotten its lines. signal: nothing, as in the RTL; programs need a fence before it."`
+
+	// BarrierRegisters are the registers between a core and the barrier unit, and back. The machine sets it.
+	BarrierRegisters int `key:"-"`
 
 	KeepL1I bool `key:"keep_l1i" default:"false" doc:"The L1I keeps its lines from launch to launch, as in GPGPU-Sim. false: every launch but the first empties it (ours: the host may have loaded other code)."`
 
@@ -113,7 +118,9 @@ func (s Spec) Derived() Spec {
 	fill(&s.SFULanes, s.Threads)
 	fill(&s.LSULanes, s.Threads)
 	fill(&s.ChannelBytes, min(4*s.LSULanes, 64))
-	fill(&s.CoalescerTags, max(2, s.ChannelBytes/4))
+	fill(&s.LSUQueue, 2*s.Threads/max(1, s.LSULanes))
+	fill(&s.FPUQueue, 2*s.Threads/max(1, s.FPULanes))
+	fill(&s.CoalescerTags, max(s.LSUQueue, s.ChannelBytes/4))
 	return s
 }
 
@@ -138,6 +145,7 @@ func (s Spec) Validate() error {
 		{"schedule.policy", int(s.Schedule.Policy), 0, len(policies) - 1}, {"schedule.active_warps", s.Schedule.Active, 1, 64},
 		{"issue.policy", int(s.Issue.Policy), 0, len(policies) - 1}, {"issue.active_warps", s.Issue.Active, 1, 64},
 		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, 4}, {"fetch_width", s.FetchWidth, 1, 8}, {"idiv", int(s.IDiv), 0, len(dividerNames.List()) - 1}, {"fence", int(s.Fence), 0, len(fenceNames.List()) - 1},
+		{"device_barrier", int(s.DeviceBarrier), 0, len(barrierNames.List()) - 1},
 		{"alu_lanes", s.ALULanes, 1, s.Threads}, {"fpu_lanes", s.FPULanes, 1, s.Threads}, {"sfu_lanes", s.SFULanes, 1, s.Threads}, {"lsu_lanes", s.LSULanes, 1, s.Threads},
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
 		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256}, {"channel bytes", s.ChannelBytes, 4, 128},

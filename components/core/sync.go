@@ -8,10 +8,11 @@ import "heddle/components/mem"
 // acknowledges by taking them. Then the caches walk their sets, and answer.
 type synchronizer struct {
 	state   syncState
-	waits   uint8 // caches that have not answered
-	barrier bool  // it is a barrier's, else a launch's
-	warm    bool  // the core has been launched before: its L1s may hold something
-	arrives bool  // the core arrives at the barrier at the end of this cycle
+	waits   uint8  // caches that have not answered
+	barrier bool   // it is a barrier's, else a launch's
+	warm    bool   // the core has been launched before: its L1s may hold something
+	arrives bool   // the core arrives at the barrier at the end of this cycle
+	due     uint64 // with syncSignal: when it arrives
 }
 
 type syncState uint8
@@ -21,6 +22,7 @@ const (
 	syncDrain
 	syncInvalidate
 	syncWait
+	syncSignal
 )
 
 // What the answers of the caches are known by; no warp and no batch has these numbers.
@@ -44,6 +46,10 @@ func (c *Core) allAtBarrier() {
 		c.untimed.arriving = true
 		return
 	}
+	if c.spec.DeviceBarrier == BarrierSignal {
+		c.sync.state, c.sync.due = syncSignal, c.self.Now+uint64(c.spec.BarrierRegisters)
+		return
+	}
 	c.sync.begin(true, true)
 }
 
@@ -64,6 +70,11 @@ func (c *Core) synchronize() {
 		if c.answered(); s.waits == 0 {
 			s.state = syncNone
 			c.synchronized()
+		}
+	case syncSignal:
+		if c.self.Now >= s.due {
+			s.state = syncNone
+			c.arriveAtBarrier()
 		}
 	}
 	c.moved = c.moved || s.state != before
@@ -95,9 +106,14 @@ func (c *Core) answered() {
 // synchronized lets the core arrive at the barrier, or begin.
 func (c *Core) synchronized() {
 	if c.sync.barrier {
-		c.sync.arrives = true
-		c.Base.ClockHandle().Finish()
+		c.arriveAtBarrier()
 		return
 	}
 	c.startNew(0)
+}
+
+// arriveAtBarrier has the core arrive at the end of the cycle.
+func (c *Core) arriveAtBarrier() {
+	c.sync.arrives = true
+	c.Base.ClockHandle().Finish()
 }

@@ -155,11 +155,15 @@ func (u *Untimed) sleep(now clock.Cycle) {
 func (u *Untimed) released() { u.ClockHandle().Wake() }
 
 // arrive has the core arrive at a device-wide barrier to which all its warps have come, when its L1D has forgotten its
-// lines.
+// lines, or the other cores know.
 func (u *Untimed) arrive(now uint64) {
 	if u.arriving {
 		u.arriving = false
-		_, u.arrives = u.data.Warm(mem.Access{Op: mem.Invalidate}, now)
+		if s := &u.core.spec; s.DeviceBarrier == BarrierSignal {
+			u.arrives = now + uint64(s.BarrierRegisters)
+		} else {
+			_, u.arrives = u.data.Warm(mem.Access{Op: mem.Invalidate}, now)
+		}
 	}
 	if u.arrives <= now {
 		u.arrives = never

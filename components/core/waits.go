@@ -24,7 +24,11 @@ func (c *Core) Waits() (out []string) {
 		i := bits.TrailingZeros64(m)
 		out = append(out, fmt.Sprintf("%s warp %d: %s", c.Name(), i, c.wait(i)))
 	}
-	if c.sync.state != syncNone {
+	switch c.sync.state {
+	case syncNone:
+	case syncSignal:
+		out = append(out, c.Name()+": tells the other cores that it is at a barrier")
+	default:
 		out = append(out, c.Name()+": waits for the end of all it has sent, and for its L1s to forget their lines")
 	}
 	l := &c.lsu

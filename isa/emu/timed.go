@@ -207,7 +207,7 @@ func (c *Core) cycle() uint64 {
 type demands struct {
 	waitsFor, writes uint64
 	unit             isa.Unit
-	bankConflict     bool
+	bankConflicts    uint8
 	steers           bool
 }
 
@@ -221,11 +221,11 @@ func demandsOf(in *isa.Inst) demands {
 		unit:     in.Class.Unit(),
 		steers:   in.Class == isa.ClassBranch || in.Class == isa.ClassWarp,
 	}
-	seen := [registerBanks]bool{}
+	of := [registerBanks]uint8{}
 	for _, r := range [3]isa.Reg{in.Rs1, in.Rs2, in.Rs3} {
 		if r != 0 {
-			d.bankConflict = d.bankConflict || seen[r%registerBanks]
-			seen[r%registerBanks] = true
+			d.bankConflicts = max(d.bankConflicts, of[r%registerBanks])
+			of[r%registerBanks]++
 		}
 	}
 	return d
@@ -241,8 +241,9 @@ func (o *Op) Reads() uint64 { return o.demands.waitsFor }
 // Writes returns the bit of the register that the instruction writes; 0: none.
 func (o *Op) Writes() uint64 { return o.demands.writes }
 
-// BankConflict reports whether two operands are in one bank of the register file.
-func (o *Op) BankConflict() bool { return o.demands.bankConflict }
+// BankConflicts returns how many cycles more than one it takes to read the operands: each bank of the register file
+// reads one a cycle.
+func (o *Op) BankConflicts() uint8 { return o.demands.bankConflicts }
 
 // Steers reports whether the instruction decides where its warp goes on, or with which lanes: branches, jumps and warp
 // control. Unit instructions that set the mask do so too, which only their unit knows.
