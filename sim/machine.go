@@ -374,7 +374,7 @@ func (b *builder) socket(s int) error {
 		ports := b.ports(c, c.DataHandle(), c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)
 		ports[0].from.kinds = c.ToL1D
 		for k := range ports {
-			ports[k].slots = 1 // the coalescer's register: nothing else is between it and the L1D (RTL: REQ_OUT_BUF 0)
+			ports[k].slots = spec.RequestSlots()
 		}
 		data = append(data, ports...)
 		switch p, bypasses, ok := b.m.unitPort(n, b.cfg.UnitShape(n).LineBytes); {

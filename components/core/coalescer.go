@@ -23,8 +23,9 @@ type coalescer struct {
 	free     []uint16
 	freed    int // of free, in this cycle: usable from the next one on (RTL: VX_allocator's full is a register)
 	channels int
-	width    int // lanes of an access, or of a packet
-	lanes    int // of a channel, 1 << shift
+	width    int  // lanes of an access, or of a packet
+	lanes    int  // of a channel, 1 << shift
+	direct   bool // there is nothing to merge, so no coalescer (RTL: LSU_WORD_SIZE == DCACHE_WORD_SIZE)
 	shift    int
 	block    uint32 // bytes that one request covers
 }
@@ -43,10 +44,15 @@ type tag struct {
 func newCoalescer(s *Spec) coalescer {
 	co := coalescer{
 		channels: s.Channels(), width: s.LSULanes, lanes: max(1, s.ChannelBytes/4), block: uint32(s.ChannelBytes),
-		tags: make([]tag, s.CoalescerTags), fresh: true,
+		direct: s.ChannelBytes == 4, fresh: true,
 	}
+	tags := s.CoalescerTags
+	if co.direct {
+		tags = s.LSUQueue + 1 // one for each load, and for a fence
+	}
+	co.tags = make([]tag, tags)
 	co.shift = bits.TrailingZeros(uint(co.lanes))
-	for i := s.CoalescerTags - 1; i >= 0; i-- {
+	for i := tags - 1; i >= 0; i-- {
 		co.free = append(co.free, uint16(i))
 	}
 	return co
@@ -104,14 +110,33 @@ func (l *lsu) turn(now uint64) {
 	if len(co.free) > co.freed && l.switched.Ready(now) && !l.waitsForAtomic(*l.switched.Front()) {
 		co.sending = true
 		l.moved = true
-		if co.fresh {
-			co.fresh = false
-			co.rest = ^uint32(0)
-			if in := l.switched.Front(); in.access >= 0 {
-				co.rest = l.accesses[in.access].Mask &^ l.local[in.access]
-			}
-		}
+		l.begin()
 	}
+}
+
+// begin starts with the head, if it has not been started.
+func (l *lsu) begin() {
+	co := &l.co
+	if !co.fresh {
+		return
+	}
+	co.fresh = false
+	co.rest = ^uint32(0)
+	if in := l.switched.Front(); in.access >= 0 {
+		co.rest = l.accesses[in.access].Mask &^ l.local[in.access]
+	}
+}
+
+// passes reports whether an access can go to the L1D past the coalescer that is not there.
+func (l *lsu) passes(in inst, now uint64) bool {
+	return l.accepted() && !l.waitsForAtomic(in) && !(l.posted(in) && l.stored.Closed(now))
+}
+
+// pass sends an access there, each lane on a channel of its own.
+func (l *lsu) pass(in inst, now uint64) {
+	l.switched.Push(in, now)
+	l.begin()
+	l.build(now)
 }
 
 // accepted reports whether the L1D has taken all of the last batch, in an earlier cycle. If not, the core is woken when
@@ -119,7 +144,7 @@ func (l *lsu) turn(now uint64) {
 func (l *lsu) accepted() bool {
 	co := &l.co
 	for m := co.sent; m != 0; m &= m - 1 {
-		if ch := bits.TrailingZeros32(m); l.out[ch].Drained() {
+		if ch := bits.TrailingZeros32(m); l.out[ch].Room(1) {
 			co.sent &^= 1 << ch
 		}
 	}

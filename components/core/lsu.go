@@ -116,6 +116,16 @@ func (s Spec) Channels() int {
 	return max(1, s.LSULanes*4/s.ChannelBytes)
 }
 
+// RequestSlots is the number of requests between the core and a port of its L1D: the coalescer's register, and nothing
+// else (RTL: REQ_OUT_BUF 0). Without a coalescer it is the register of the switch before it, which takes an access in the
+// cycle in which the one before leaves: a link needs two slots for that.
+func (s Spec) RequestSlots() int {
+	if s.Derived().ChannelBytes == 4 {
+		return 2
+	}
+	return 1
+}
+
 func (l *lsu) idle() bool {
 	return l.requests.Empty() && l.switched.Empty() && l.pad.idle() && l.loads == 0 && l.co.idle() && l.taken()
 }
@@ -306,7 +316,7 @@ func (l *lsu) route(now uint64) {
 		local = l.local[in.access]
 		global = local != l.accesses[in.access].Mask
 	}
-	if local != 0 && l.pad.closed() || global && l.switched.Full() {
+	if local != 0 && l.pad.closed() || global && !l.admits(in, now) {
 		return
 	}
 	l.requests.Take(now)
@@ -318,10 +328,22 @@ func (l *lsu) route(now uint64) {
 	if !global {
 		return
 	}
-	l.switched.Push(in, now+switchDelay)
 	if l.acquires(in) {
 		l.atomics.acquires[in.warp]++
 	}
+	if l.co.direct {
+		l.pass(in, now)
+	} else {
+		l.switched.Push(in, now+switchDelay)
+	}
+}
+
+// admits reports whether what is before the L1D has a slot.
+func (l *lsu) admits(in inst, now uint64) bool {
+	if l.co.direct {
+		return l.passes(in, now)
+	}
+	return !l.switched.Full()
 }
 
 // hookMemory calls the hooks for what is answered: stores are done, as far as the pipeline goes, before they get here.

@@ -19,9 +19,7 @@ var update = flag.Bool("update", false, "rewrite testdata/cycles.golden: say why
 
 // known are the measurements (program, machine, iterations) that are off by more than 5 %,
 // each with its mechanism in docs/results/validation.md. None may be added without one.
-var known = map[string]bool{
-	"bytes m6 60": true,
-}
+var known = map[string]bool{}
 
 func TestParityWithTheRTL(t *testing.T) {
 	rows, err := parity.Run(context.Background(), parity.Machines, func(int, int, string) {})
