@@ -31,6 +31,7 @@ var rules = []struct {
 	{"=isa", nil},
 	{"isa/micro", []string{"=isa", "isa/asm"}},
 	{"isa/elf", []string{"=isa", "internal/plain"}},
+	{"isa/emu/emutest", []string{"=isa", "=isa/emu"}},
 	{"isa/", []string{"=isa"}},
 	// A unit never sees another unit, the machine around it, or its users.
 	{"components/clock", nil},

@@ -31,9 +31,14 @@ func anyGraph(t testing.TB, r *rand.Rand, p *Plan) *graph.Graph {
 		seen[[2]int{u, v}] = true
 		lines = append(lines, fmt.Sprintf("%d %d %d", u, v, 1+r.IntN(9)))
 	}
-	kind := "symmetric"
-	if !p.Algorithm.Undirected && r.IntN(2) == 0 {
-		kind = "general"
+	return matrix(t, p.Algorithm.Undirected || r.IntN(2) > 0, n, lines)
+}
+
+// matrix is the graph of n vertices whose edges a file's lines give, one way, or both if they are in its lower triangle.
+func matrix(t testing.TB, both bool, n int, lines []string) *graph.Graph {
+	kind := "general"
+	if both {
+		kind = "symmetric"
 	}
 	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate integer %s\n%d %d %d\n%s\n", kind, n, n, len(lines), strings.Join(lines, "\n"))
 	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})

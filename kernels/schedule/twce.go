@@ -75,6 +75,9 @@ type chunks struct {
 // left out; all warps of the block agree on that.
 func (c *chunks) stage(start, size, place, total ir.Value, take func(queue, total ir.Value)) {
 	c.When(c.Gt(total, c.U32(0)), func() {
+		if c.Scan != Shuffle {
+			c.Barrier() // records are where lanes have exchanged values in blockScan, and slower warps' still do
+		}
 		queue := c.room(records, c.OfBlock(c.block, c.U32(0)))
 		c.When(c.Gt(size, c.U32(0)), func() {
 			mine := c.record(queue, place)
