@@ -10,6 +10,7 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/files"
+	"heddle/internal/tolerance"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/graph"
@@ -107,10 +108,11 @@ func (p *Program) compare(result []uint32) error {
 }
 
 func (p *Program) near(k kind, got, want float64) bool {
-	if got == want || math.IsNaN(got) && math.IsNaN(want) {
-		return true
+	bound := 0.0
+	if k == f32 {
+		bound = p.spec.CheckTolerance * math.Abs(want)
 	}
-	return k == f32 && math.Abs(got-want) <= p.spec.CheckTolerance*math.Abs(want)
+	return tolerance.Within(got, want, bound)
 }
 
 // problem is the reference's input.
