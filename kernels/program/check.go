@@ -125,8 +125,14 @@ func (p *Program) problem(g *graph.Graph, w *configs.Workload, source uint32) *a
 	if err != nil {
 		panic("BUG: program: " + err.Error()) // it has been checked
 	}
+	target := uint32(0)
+	if p.check.Target {
+		if target, err = g.Vertex(w.Target); err != nil {
+			panic("BUG: program: " + err.Error()) // so has it
+		}
+	}
 	return &algorithm.Problem{
-		Graph: g, Source: source, Target: uint32(max(0, w.Target)), Damping: w.Damping, Tolerance: w.Tolerance,
+		Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance,
 		Threshold: w.Threshold, Seed: w.Seed, Width: width, Coefficient: coefficient,
 	}
 }
@@ -146,8 +152,13 @@ func (p *Program) acceptable(g *graph.Graph, w *configs.Workload, source uint32)
 	if err := p.check.Accepts(g); err != nil {
 		return refuse("host.check", "%v", err)
 	}
-	if p.check.Target && w.Target < 0 {
-		return refuse("target", "host.check %s looks for a target: expected a vertex", p.check.Name)
+	if p.check.Target {
+		if w.Target < 0 {
+			return refuse("target", "host.check %s looks for a target: expected a vertex", p.check.Name)
+		}
+		if _, err := g.Vertex(w.Target); err != nil {
+			return refuse("target", "%d: %v", w.Target, err)
+		}
 	}
 	problem := p.problem(g, w, source)
 	if fits := p.check.Fits; fits != nil {
