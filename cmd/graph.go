@@ -296,7 +296,7 @@ func (f *outFlags) write(c *cobra.Command, g *graph.Graph, file string) error {
 
 const formatHelp = `The format goes by the ending of the output file: .hgr is heddle's own, which is read
 fastest, .mtx MatrixMarket, .gr DIMACS, .graph METIS, .sg and .wsg GAPBS, .csv and .tsv
-tables, anything else an edge list; .gz or .zst after it packs. In text every directed
+tables, .el, .wel, .txt and names without an ending edge lists; .gz or .zst after it packs. In text every directed
 edge is one line, but in METIS.`
 
 func newGraphConvert() *cobra.Command {

@@ -513,6 +513,9 @@ func (s *session) run(c *cobra.Command) error {
 			return err
 		}
 	}
+	for _, note := range summary.Warnings {
+		warnOf(c, note)
+	}
 	if s.flags.json {
 		text, err := os.ReadFile(filepath.Join(s.dir, "summary.json"))
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"heddle/configs/schema"
+	"heddle/internal/tolerance"
 )
 
 // Keys of conditions that are none of an experiment's schema.
@@ -109,7 +110,7 @@ func (r Rule) Met(x, published float64) bool {
 	case "between":
 		return r.a <= x && x <= r.b
 	case "within":
-		return math.Abs(x-published) <= r.a*math.Abs(published)
+		return tolerance.Within(x, published, r.a*math.Abs(published))
 	}
 	return false
 }

@@ -3,6 +3,7 @@ package eval_test
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -184,4 +185,34 @@ func TestCompare(t *testing.T) {
 	}
 	require.NoError(t, r.Compare(f, bits(0.2)))
 	require.ErrorIs(t, r.Compare(f, bits(0.2000002)), eval.ErrCheck, "some units in the last place")
+}
+
+// TestInfinities: an infinity is compared as one, however it came about, and what a division by something that may be 0
+// leads to is not verified.
+func TestInfinities(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, c := range []struct {
+		body  string
+		right []float32 // none: nothing is
+		wrong []float32
+	}{
+		{"R[v] = 1.0e38 * 1.0e38;", []float32{inf}, []float32{0, -inf, 3e38, nan}},
+		{"R[v] = 0.0 - 1.0e38 * 1.0e38;", []float32{-inf}, []float32{0, inf, 3e38, nan}},
+		{"R[v] = 1.0e38 * 0.1 * 1.0e38 * 0.3;", []float32{inf}, []float32{0, -inf, nan}},
+		{"R[v] = 1.0 / (0.1 * 0.1 - 0.01);", nil, []float32{0, 1, inf, -inf, nan}},
+	} {
+		p := build(t, declarations+"func f(v : Vertex) "+c.body+" end\nfunc main() vertices.apply(f); end")
+		h := eval.NewHost(p, small(t), eval.Options{Args: []string{"p", "g"}})
+		r := eval.NewReference(h)
+		require.NoError(t, h.Run(context.Background(), r))
+		check := func(x float32) error {
+			return r.Compare(p.Vectors[1], slices.Repeat([]uint32{math.Float32bits(x)}, 4))
+		}
+		for _, x := range c.right {
+			require.NoError(t, check(x), "%s %v", c.body, x)
+		}
+		for _, x := range c.wrong {
+			require.ErrorIs(t, check(x), eval.ErrCheck, "%s %v", c.body, x)
+		}
+	}
 }

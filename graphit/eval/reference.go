@@ -8,6 +8,7 @@ import (
 
 	"heddle/graphit"
 	"heddle/graphit/graphir"
+	"heddle/internal/tolerance"
 	"heddle/kernels/graph"
 )
 
@@ -328,6 +329,14 @@ func (r *Reference) updates(op *graphir.EdgeSetIterator) func(x *graphit.Method,
 	}
 }
 
+// reach says how far a real may be off.
+func reach(e float64) string {
+	if math.IsInf(e, 1) || math.IsNaN(e) {
+		return "from which roundings may lead anywhere, as they may make a divisor 0 or a number too large for float: nothing can be verified"
+	}
+	return fmt.Sprintf("and at most %.3g more or less", e)
+}
+
 // Compare compares a vector of another backend with the reference's: integers must be the same, or one of those that a
 // race may leave; reals may be as far off as their roundings make possible.
 func (r *Reference) Compare(v *graphit.Var, words []uint32) error {
@@ -338,8 +347,8 @@ func (r *Reference) Compare(v *graphit.Var, words []uint32) error {
 	for n, w := range words {
 		if d.f != nil {
 			got := float64(math.Float32frombits(w))
-			if want := d.f[n]; got != want && !(math.Abs(got-want) <= d.e[n]) && !(math.IsNaN(got) && math.IsNaN(want)) {
-				return fmt.Errorf("%w: %s[%d] = %v: expected %v, and at most %.3g more or less", ErrCheck, v.Name, n, got, want, d.e[n])
+			if want := d.f[n]; !tolerance.Within(got, want, d.e[n]) {
+				return fmt.Errorf("%w: %s[%d] = %v: expected %v, %s", ErrCheck, v.Name, n, got, want, reach(d.e[n]))
 			}
 			continue
 		}

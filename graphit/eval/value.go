@@ -38,6 +38,9 @@ const (
 
 // rounded is a real number that a float32 computation has rounded once, with an error that came with its operands.
 func rounded(f, e float64) Value {
+	if least := math.Abs(f) - e; math.IsInf(float64(float32(least)), 1) { // too large for float32, whatever the error
+		return Value{F: math.Copysign(math.Inf(1), f)}
+	}
 	if e == 0 {
 		return Value{F: f, E: distance(f)}
 	}

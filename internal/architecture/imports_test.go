@@ -28,6 +28,7 @@ var rules = []struct {
 	{"internal/enum", nil},
 	{"internal/resources", nil},
 	{"internal/version", nil},
+	{"internal/tolerance", nil},
 	{"=isa", nil},
 	{"isa/micro", []string{"=isa", "isa/asm"}},
 	{"isa/elf", []string{"=isa", "internal/plain"}},
@@ -60,7 +61,7 @@ var rules = []struct {
 	{"configs/schema", []string{"internal/files", "internal/fit", "internal/plain", "internal/suggest"}},
 	// Names of what is registered are keys' values.
 	{"configs", []string{
-		"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "configs/schema", "register",
+		"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "internal/tolerance", "configs/schema", "register",
 		"=kernels/schedule", "=kernels/layout", "=kernels/algorithm", "=kernels/feature",
 	}},
 	// Files of signals and the choice of names know no machine.
@@ -71,12 +72,12 @@ var rules = []struct {
 	{"kernels/ir", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/codegen", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/graph/graphspec", []string{"internal/enum", "configs/schema"}},
-	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/enum", "internal/files", "register"}},
+	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/enum", "internal/files", "internal/tolerance", "register"}},
 	// The language of GraphIt programs knows no graphs and no machine.
 	{"=graphit", nil},
 	{"graphit/programs", nil},
 	{"graphit/graphir", []string{"=graphit"}},
-	{"graphit/eval", []string{"=graphit", "graphit/graphir", "=kernels/graph"}},
+	{"graphit/eval", []string{"=graphit", "graphit/graphir", "=kernels/graph", "internal/tolerance"}},
 	{"graphit/cpu/rt", nil},
 	{"graphit/cpu", []string{"=graphit", "graphit/", "=kernels/graph"}},
 	{"graphit/lower", []string{"=graphit", "graphit/", "configs", "kernels", "sim"}},
@@ -104,11 +105,11 @@ var rules = []struct {
 	{"internal/documents", []string{"configs"}},
 	{"internal/diagram", []string{"configs", "=units", "components/"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
-	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/fit", "internal/report"}},
+	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/fit", "internal/report", "internal/tolerance"}},
 	{"internal/tune", []string{"configs", "=graphit", "graphit/", "kernels", "=units", "internal/experiment", "internal/files", "internal/fit"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
 	{"internal/checkpoint", []string{"internal/files"}},
-	{"internal/samplecheck", []string{"configs", "internal/experiment", "internal/resources"}},
+	{"internal/samplecheck", []string{"configs", "internal/experiment", "internal/resources", "internal/tolerance"}},
 	{"internal/hostcost", []string{"internal/commits", "internal/resources"}},
 	{"internal/samecycles", []string{
 		"=units", "=kernels/schedule", "isa/micro", "sim/parity", "configs",

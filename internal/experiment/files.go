@@ -22,6 +22,7 @@ type Summary struct {
 	Groups     []GroupSummary `json:"groups,omitempty"`   // with seeds
 	Geomeans   []MeanSummary  `json:"geomeans,omitempty"` // of the speedups, a variant of compare each
 	Unlike     []string       `json:"unlike,omitempty"`   // what is not the same in what is compared, though no axis names it
+	Warnings   []string       `json:"warnings,omitempty"` // of results that say less than they seem to
 	Host       HostSummary    `json:"host"`
 	About
 }
@@ -88,6 +89,7 @@ func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSu
 		Experiment: name, Version: version, Part: Part(&r.Points[0].Config), Points: []PointSummary{}, Host: host,
 		About: r.about(outcomes), Unlike: Unlike(r.Points),
 	}
+	s.Warnings = Warnings(r.Points, outcomes, s.Graphs)
 	for i := range outcomes {
 		s.Points = append(s.Points, r.summarise(outcomes, i))
 	}

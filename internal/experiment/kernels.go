@@ -14,6 +14,7 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/pagerank"
+	"heddle/kernels/reference"
 	"heddle/kernels/schedule"
 	"heddle/sim"
 	"heddle/sim/stats"
@@ -231,21 +232,24 @@ func edgesOfWhole(g *graph.Graph, w *configs.Workload) uint64 {
 }
 
 // runKernels computes what a workload says, and books what is of the region.
-func runKernels(ctx context.Context, d *counted, g *graph.Graph, e *configs.Experiment, programs *programs) (result, error) {
-	r := result{region: e.Region}
-	if e.Workload.IsGraphIt() {
-		return r, r.graphIt(ctx, d, g, &e.Workload, programs)
+func runKernels(ctx context.Context, d *counted, g *graph.Graph, e *configs.Experiment, programs *programs) (r result, err error) {
+	r.region = e.Region
+	switch w := &e.Workload; {
+	case w.IsGraphIt():
+		err = r.graphIt(ctx, d, g, w, programs)
+	case w.HasProgram():
+		err = r.program(ctx, d, g, w, programs)
+	case w.Kernel == configs.Handwritten:
+		err = r.handwritten(ctx, d, g, w)
+	case w.HasFeatures():
+		err = r.featured(ctx, d, g, w)
+	default:
+		err = r.composed(ctx, d, g, w)
 	}
-	if e.Workload.HasProgram() {
-		return r, r.program(ctx, d, g, &e.Workload, programs)
+	if errors.Is(err, reference.ErrWrong) && g.Renumbered() {
+		err = fmt.Errorf("%w (vertices have the numbers that graph.clean.compact_ids and graph.reorder have given them)", err)
 	}
-	if e.Workload.Kernel == configs.Handwritten {
-		return r, r.handwritten(ctx, d, g, &e.Workload)
-	}
-	if e.Workload.HasFeatures() {
-		return r, r.featured(ctx, d, g, &e.Workload)
-	}
-	return r, r.composed(ctx, d, g, &e.Workload)
+	return r, err
 }
 
 func (r *result) handwritten(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) error {
@@ -307,7 +311,7 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 		r.step(r.ran+1, sift(res.Plan), &res.Splits[i])
 	}
 	r.superSteps = len(counted)
-	r.software = withSource(software(counted), res.Source)
+	r.software = withSource(software(counted), g.AsRead(res.Source))
 	return err
 }
 
@@ -335,7 +339,7 @@ func sift(p *compose.Plan) string {
 }
 
 func withSource(t stats.Tree, source uint32) stats.Tree {
-	return append(t, stats.Count("source", "vertex", "That the algorithm began at; 0 if it has none.", uint64(source)))
+	return append(t, stats.Count("source", "vertex", "That the algorithm began at, by its number in the graph as it was read or generated; 0 if it has none.", uint64(source)))
 }
 
 // mostVertices is a maximum, and no sum.

@@ -51,7 +51,7 @@ func (r *result) program(ctx context.Context, d *counted, g *graph.Graph, w *con
 	}
 	r.layout = run.Layout
 	err = run.Do(ctx)
-	r.bookProgram(&run.Result)
+	r.bookProgram(g, &run.Result)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (r *result) program(ctx context.Context, d *counted, g *graph.Graph, w *con
 }
 
 // bookProgram books the launches of a program that are of the region.
-func (r *result) bookProgram(res *program.Result) {
+func (r *result) bookProgram(g *graph.Graph, res *program.Result) {
 	var counted []program.Launch
 	steps := map[int]bool{}
 	for i := range res.Launches {
@@ -77,5 +77,5 @@ func (r *result) bookProgram(res *program.Result) {
 	r.ran, r.superSteps = res.Steps, len(steps)
 	r.software = withSource(
 		append(stats.Tree{}, spread(len(counted), func(i int) (uint64, compose.Balance) { return counted[i].Result.Edges, counted[i].Balance })...),
-		res.Source)
+		g.AsRead(res.Source))
 }

@@ -9,6 +9,7 @@ import (
 	"heddle/configs"
 	"heddle/internal/experiment"
 	"heddle/internal/report"
+	"heddle/internal/tolerance"
 )
 
 // Verdict reports whether a statement holds.
@@ -213,7 +214,7 @@ func comesTo(c *configs.Check, direction string, published float64, points []Poi
 	n.Ours, n.Half = &ours, half(c.Reduce, list, ours)
 	if published != 0 && !math.IsNaN(published) {
 		ratio := ours / published
-		n.Ratio, n.Near = &ratio, math.Abs(ours-published) <= near*math.Abs(published)
+		n.Ratio, n.Near = &ratio, tolerance.Within(ours, published, near*math.Abs(published))
 	}
 	n.Holds = verdict(c, ours, published)
 	n.Direction = n.Holds == Yes || met(direction, ours, published)

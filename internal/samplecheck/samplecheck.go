@@ -16,6 +16,7 @@ import (
 	"heddle/configs"
 	"heddle/internal/experiment"
 	"heddle/internal/resources"
+	"heddle/internal/tolerance"
 )
 
 // Case is a run that is simulated whole, and sampled.
@@ -81,7 +82,7 @@ type Row struct {
 func (r *Row) Error() float64 { return r.Sampled.Cycles/r.Whole.Cycles - 1 }
 
 // Holds reports whether the confidence interval holds the truth.
-func (r *Row) Holds() bool { return math.Abs(r.Sampled.Cycles-r.Whole.Cycles) <= r.Sampled.Half }
+func (r *Row) Holds() bool { return tolerance.Within(r.Sampled.Cycles, r.Whole.Cycles, r.Sampled.Half) }
 
 // Faster is how many times less host time the sampled run took.
 func (r *Row) Faster() float64 { return r.Whole.Seconds / max(r.Sampled.Seconds, 1e-3) }

@@ -212,17 +212,17 @@ func endsOf(p *Plan, g *graph.Graph, w configs.Workload) (source, target uint32,
 	}
 	drawn := g.DrawSources(2, w.Seed)
 	switch {
-	case w.Target >= g.Vertices():
-		return 0, 0, refuse("target", " = %d: the graph has vertices 0 to %d", w.Target, g.Vertices()-1)
 	case w.Target >= 0:
-		target = uint32(w.Target)
+		if target, err = g.Vertex(w.Target); err != nil {
+			return 0, 0, refuse("target", " = %d: %v", w.Target, err)
+		}
 	case len(drawn) == 2:
 		target = drawn[1]
 	default:
 		return 0, 0, refuse("target", ": the largest component has no two vertices with edges to draw source and target from: give a target")
 	}
 	if source == target {
-		return 0, 0, refuse("target", ": source and target are both vertex %d: give another workload.source or workload.target", source)
+		return 0, 0, refuse("target", ": source and target are both vertex %d: give another workload.source or workload.target", g.AsRead(source))
 	}
 	return source, target, nil
 }
@@ -232,10 +232,12 @@ func sourceOf(p *Plan, g *graph.Graph, w configs.Workload) (uint32, error) {
 	switch {
 	case !p.Algorithm.FromSource:
 		return 0, nil
-	case w.Source >= g.Vertices():
-		return 0, refuse("source", " = %d: the graph has vertices 0 to %d", w.Source, g.Vertices()-1)
 	case w.Source >= 0:
-		return uint32(w.Source), nil
+		source, err := g.Vertex(w.Source)
+		if err != nil {
+			err = refuse("source", " = %d: %v", w.Source, err)
+		}
+		return source, err
 	}
 	drawn := g.DrawSources(1, w.Seed)
 	if len(drawn) == 0 {

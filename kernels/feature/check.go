@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"heddle/internal/tolerance"
 	"heddle/kernels/graph"
 )
 
@@ -198,7 +199,7 @@ func (c *Checker) late() error {
 		check.Edge(c.problem, e, s, off, bound)
 		check.Late(c.problem, e, s, plus, minus)
 		for f := range off {
-			if !(math.Abs(off[f]) <= bound[f]) {
+			if !tolerance.Small(off[f], bound[f]) {
 				wrong = fmt.Errorf("feature %d of edge %d, from %d to %d, is off by %v: expected at most %v, of roundings",
 					f, e.ID, e.Src, e.Dst, off[f], bound[f])
 			}
@@ -259,7 +260,7 @@ func (s *sum) check(name string, words []uint32) error {
 	for at, w := range words {
 		n := float64(s.adds[at/s.words] + roundings)
 		bound := n * unit / (1 - n*unit) * s.mag[at]
-		if got := float64(math.Float32frombits(w)); !(math.Abs(got-s.want[at]) <= bound) {
+		if got := float64(math.Float32frombits(w)); !tolerance.Within(got, s.want[at], bound) {
 			return fmt.Errorf("%s of vertex %d, word %d: the edges have added up to %v: expected %v, with at most %v of roundings",
 				name, at/s.words/s.sets, at%s.words, got, s.want[at], bound)
 		}
@@ -426,7 +427,7 @@ func (u *update) within(v, f int, got float32) error {
 		return fmt.Errorf("feature %d of vertex %d is %v: a number was too large for f32, or a system singular: "+
 			"expected a greater workload.features.lambda, or smaller weights", f, v, got)
 	}
-	if !(math.Abs(u.off[f]) <= u.bound[f]) {
+	if !tolerance.Small(u.off[f], u.bound[f]) {
 		return fmt.Errorf("feature %d of vertex %d, %v, is off by %v: expected at most %v, of roundings", f, v, got, u.off[f], u.bound[f])
 	}
 	return nil
@@ -453,7 +454,7 @@ func (c *Checker) Ended() error {
 		}
 		whole := again.sums[name]
 		for at := range s.want {
-			if bound := 1e-9*s.mag[at] + 1e-30; math.Abs(s.want[at]-whole.want[at]) > bound {
+			if bound := 1e-9*s.mag[at] + 1e-30; !tolerance.Within(s.want[at], whole.want[at], bound) {
 				return fmt.Errorf("%s of vertex %d: the changes add up to %v, and everything to %v",
 					name, at/s.words/s.sets, s.want[at], whole.want[at])
 			}
@@ -477,7 +478,7 @@ func (c *Checker) endedSlots() error {
 		}
 	})
 	for at, want := range whole {
-		if math.Abs(sums.want[at]-want) > 1e-9*sums.mag[at]+1e-12 {
+		if !tolerance.Within(sums.want[at], want, 1e-9*sums.mag[at]+1e-12) {
 			return fmt.Errorf("vertex %d: the changes add up to %v, and everything to %v", at/k, sums.want[at], want)
 		}
 	}

@@ -188,8 +188,10 @@ func (g *Graph) compact() int {
 	}
 	number := make([]uint32, n)
 	offsets := []uint32{0}
+	order := []uint32{} // new number → old number
 	for v, is := range used {
 		if is {
+			order = append(order, uint32(v))
 			number[v] = uint32(len(offsets) - 1)
 			g.moveName(v, len(offsets)-1)
 			offsets = append(offsets, g.out.Offsets[v+1])
@@ -201,6 +203,9 @@ func (g *Graph) compact() int {
 	g.out.Offsets = offsets
 	if g.names != nil {
 		g.names = g.names[:g.Vertices()]
+	}
+	if len(order) < n {
+		g.read.moved(order, n)
 	}
 	g.changed()
 	return n - g.Vertices()
@@ -245,7 +250,7 @@ func drawWeight(spec graphspec.Weights, v, u uint32) uint32 {
 
 // reorder renumbers the vertices.
 func (g *Graph) reorder(spec graphspec.Reorder) {
-	var order []uint32 // new number → old number
+	order := []uint32{} // new number → old number
 	switch spec.Order {
 	case graphspec.DegreeOrder:
 		order = g.byDegree()
@@ -264,6 +269,7 @@ func (g *Graph) reorder(spec graphspec.Reorder) {
 	g.out = g.out.renumbered(order, number)
 	g.out.sortRows(g.kind)
 	g.renameVertices(order)
+	g.read.moved(order, len(order))
 	g.changed()
 }
 

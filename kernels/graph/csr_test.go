@@ -37,7 +37,7 @@ func TestFilesOfOtherSimulators(t *testing.T) {
 		require.Equal(t, list(ints), list(g), file)
 	}
 	g := readFixture(t, "directed.float.gr", ReadOptions{})
-	require.Equal(t, []string{"all weights are above 8388608, which as floats would be ordinary: weights.words: float takes them for that"}, g.Record.Warnings)
+	require.Equal(t, []string{"as integers all weights are above 8388608 or below -8388608, and as floats they would be ordinary numbers: weights.words: float takes them for that"}, g.Record.Warnings)
 	_, err := Read("g.gr", bytes.NewReader(fixture(t, "directed.double.gr")), ReadOptions{})
 	require.ErrorContains(t, err, "expected the weight of an edge, an integer of 32 bits (weights.words says which, weights.from: unit ignores them)")
 }

@@ -132,7 +132,7 @@ func orMore(more bool) string {
 // data reads the edges' data: integers, unless the user says that they are floats.
 func (g *galois) data() error {
 	size := int(g.dataBytes)
-	lowest := uint64(math.MaxUint64)
+	ordinary := size == 4
 	for range g.edges {
 		b, err := g.next(size, "the data of an edge")
 		if err != nil {
@@ -147,14 +147,15 @@ func (g *galois) data() error {
 		} else {
 			word = binary.LittleEndian.Uint64(b)
 		}
-		lowest = min(lowest, word)
+		ordinary = ordinary && isOrdinary(uint32(word))
 		if !g.weight(word, size) {
 			return g.back(size).wrong("expected the weight of an edge, %s (weights.words says which, weights.from: unit ignores them); found % x",
 				g.weightWords(), b)
 		}
 	}
-	if g.edges > 0 && g.weights && !g.floatWords && float32Bits(lowest, size) {
-		g.warn("all weights are above %d, which as floats would be ordinary: weights.words: float takes them for that", uint32(smallestNormal))
+	if g.edges > 0 && g.weights && !g.floatWords && ordinary {
+		g.warn("as integers all weights are above %d or below -%[1]d, and as floats they would be ordinary numbers: weights.words: float takes them for that",
+			uint32(smallestNormal))
 	}
 	return nil
 }
@@ -169,8 +170,13 @@ func (g *galois) weightWords() string {
 // smallestNormal is the word of the smallest float that is not denormal.
 const smallestNormal = 1 << 23
 
-// float32Bits reports whether all words from lowest on would be ordinary floats.
-func float32Bits(lowest uint64, size int) bool { return size == 4 && lowest >= smallestNormal }
+// isOrdinary reports whether a word is a float that is neither 0 nor denormal, infinite, or no number. Integers near 0 are
+// none: as floats they would be denormal, or no numbers if they are negative.
+func isOrdinary(word uint32) bool {
+	const infinity = 0x7f800000
+	size := word &^ (1 << 31)
+	return size >= smallestNormal && size < infinity
+}
 
 // weight adds an edge's data, and reports whether they are a weight.
 func (g *galois) weight(word uint64, size int) bool {

@@ -92,6 +92,7 @@ type Graph struct {
 	kind   WeightKind
 	Record Record   // how it came about
 	names  []string // of the vertices; nil: they have none
+	read   asRead
 
 	derived derived
 }
@@ -124,7 +125,7 @@ func (g *Graph) changed() {
 func (g *Graph) Bytes() uint64 {
 	g.derived.mu.Lock()
 	defer g.derived.mu.Unlock()
-	sum := g.out.bytes()
+	sum := g.out.bytes() + 4*uint64(len(g.read.number))
 	if in := g.derived.in; in != nil && in != &g.out {
 		sum += in.bytes()
 	}
@@ -159,7 +160,7 @@ func (g *Graph) CSC() *Adjacency {
 
 // Transpose returns the graph with every edge the other way round. It shares the edges with this one.
 func (g *Graph) Transpose() *Graph {
-	return &Graph{out: *g.CSC(), kind: g.kind, Record: g.Record, names: g.names, derived: derived{in: &g.out}}
+	return &Graph{out: *g.CSC(), kind: g.kind, Record: g.Record, names: g.names, read: g.read, derived: derived{in: &g.out}}
 }
 
 func (a *Adjacency) equal(b *Adjacency) bool {

@@ -122,14 +122,13 @@ func (l *lines) expected(c *cursor, what string) error {
 	return l.errorf("expected %s; found %s", what, c.describe())
 }
 
-// cursor goes through the words of a line. Blanks are spaces, tabs, commas,
-// semicolons, and the carriage return of DOS files.
+// cursor goes through the words of a line. Blanks are spaces, tabs, commas and semicolons.
 type cursor struct {
 	b []byte
 	i int
 }
 
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == ',' || c == '\r' || c == ';' }
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == ',' || c == ';' }
 
 // end skips blanks, and reports whether the line is over.
 func (c *cursor) end() bool {

@@ -344,7 +344,7 @@ func (s *metisStart) parse(start []byte, whole bool) bool {
 		if !whole && line[len(line)-1] != '\n' {
 			break
 		}
-		line = bytes.TrimRight(line, "\r\n")
+		line = bytes.TrimRight(line, "\n")
 		switch {
 		case len(line) > 0 && line[0] == '%':
 		case header:

@@ -90,9 +90,6 @@ func (f *quickForm) line(b []byte, i int) (e quickEdge, next int) {
 			return e, 0
 		}
 	}
-	if b[i] == '\r' {
-		i++
-	}
 	if b[i] != '\n' {
 		return e, 0
 	}

@@ -10,12 +10,21 @@ import (
 	"heddle/kernels/graph/graphspec"
 )
 
+// contents say what a format's files are made of.
+type contents uint8
+
+const (
+	binaryFile contents = iota
+	textFile            // known by its first line
+	plainText           // known by the lines after the comments
+)
+
 // format is a file format, with how its files are known.
 type format struct {
 	name     string
 	ext      []string // of files that must be in this format
 	comments string   // first characters of comment lines
-	plain    bool     // a text that is known by the lines after the comments
+	contents contents
 	is       func(start []byte) bool
 	needs    string // what a file with ext lacks that is not in this format
 	read     func(*reader) error
@@ -26,16 +35,16 @@ const tableFormat = "table"
 
 // formats are tried in this order.
 var formats = []format{
-	{"heddle", []string{".hgr"}, "", false, begins(hgrMagic), "a file that heddle graph convert has written", (*reader).hgr},
-	{"MatrixMarket", []string{".mtx"}, "%", false, beginsFold("%%MatrixMarket"), "a first line that begins with %%MatrixMarket", (*reader).matrixMarket},
-	{"DIMACS", []string{".gr"}, "c", false, isDIMACS, "c (comment) and p (problem) lines first", (*reader).dimacs},
-	{"Galois", []string{".gr"}, "", false, isGalois, "the header of a Galois graph", (*reader).galois},
-	{"GAPBS", []string{".sg", ".wsg"}, "", false, isGAPBS, "the header of a graph that GAPBS has serialized", (*reader).gapbs},
-	{"Ligra", nil, "", false, isLigra, "", (*reader).ligra},
-	{"LINQS", []string{".cites.tab"}, "#", false, isLINQS, "a first line that begins with #DIRECTED", (*reader).linqs},
-	{"METIS", []string{".graph", ".metis"}, "%", true, looksLikeMETIS, "the numbers of vertices and edges first", (*reader).metis},
-	{tableFormat, []string{".csv", ".tsv", ".el", ".wel"}, "#%", true, looksLikeTable, "two vertices a line", (*reader).table},
-	{"edge list", []string{".csv", ".tsv", ".el", ".wel"}, "#%", true, func([]byte) bool { return true }, "two vertices a line", (*reader).edgeList},
+	{"heddle", []string{".hgr"}, "", binaryFile, begins(hgrMagic), "a file that heddle graph convert has written", (*reader).hgr},
+	{"MatrixMarket", []string{".mtx"}, "%", textFile, beginsFold("%%MatrixMarket"), "a first line that begins with %%MatrixMarket", (*reader).matrixMarket},
+	{"DIMACS", []string{".gr"}, "c", textFile, isDIMACS, "c (comment) and p (problem) lines first", (*reader).dimacs},
+	{"Galois", []string{".gr"}, "", binaryFile, isGalois, "the header of a Galois graph", (*reader).galois},
+	{"GAPBS", []string{".sg", ".wsg"}, "", binaryFile, isGAPBS, "the header of a graph that GAPBS has serialized", (*reader).gapbs},
+	{"Ligra", nil, "", textFile, isLigra, "", (*reader).ligra},
+	{"LINQS", []string{".cites.tab"}, "#", textFile, isLINQS, "a first line that begins with #DIRECTED", (*reader).linqs},
+	{"METIS", []string{".graph", ".metis"}, "%", plainText, looksLikeMETIS, "the numbers of vertices and edges first", (*reader).metis},
+	{tableFormat, []string{".csv", ".tsv", ".el", ".wel"}, "#%", plainText, looksLikeTable, "two vertices a line", (*reader).table},
+	{"edge list", []string{".csv", ".tsv", ".el", ".wel"}, "#%", plainText, func([]byte) bool { return true }, "two vertices a line", (*reader).edgeList},
 }
 
 // beginsFold makes a test for a file's first word, in small or capital letters.
@@ -66,7 +75,7 @@ func lower(c byte) byte {
 
 // isDIMACS knows comments and problem lines by their one-letter words.
 func isDIMACS(b []byte) bool {
-	b = bytes.TrimLeft(b, "\r\n")
+	b = bytes.TrimLeft(b, "\n")
 	return len(b) > 0 && (b[0] == 'c' || b[0] == 'p') && (len(b) == 1 || blank(b[1]) || b[1] == '\n')
 }
 
@@ -160,9 +169,9 @@ func Read(name string, from io.Reader, o ReadOptions) (*Graph, error) {
 
 // detect goes by the contents, and by the name where it says more.
 func (r *reader) detect() error {
-	start, err := r.r.Peek(detectPeek)
-	if err != nil && err != io.EOF {
-		return r.readError(err)
+	start, err := r.start()
+	if err != nil {
+		return err
 	}
 	if len(start) == 0 {
 		return r.whole("the file is empty")
@@ -170,24 +179,45 @@ func (r *reader) detect() error {
 	if what, ok := nameForeign(start); ok {
 		return r.whole("this looks like %s: expected a graph (%s)", what, formatNames())
 	}
+	unreadable := isBinary(start)
+	if start, err = r.textStart(start); err != nil {
+		return err
+	}
 	rows, ext := r.candidates()
 	r.named = ext != ""
 	for _, f := range rows {
-		if !f.plain && f.is(start) {
+		if f.contents != plainText && f.is(start) {
 			return r.choose(f)
 		}
 	}
-	binary := isBinary(start)
 	switch {
-	case slices.ContainsFunc(rows, func(f *format) bool { return f.plain }) && !binary:
+	case slices.ContainsFunc(rows, func(f *format) bool { return f.contents == plainText }) && !unreadable:
 		return r.detectPlain(rows)
 	case !r.named:
 		return r.whole("this is binary data of an unknown kind (%s): expected a graph (%s)", firstBytes(start), formatNames())
-	case binary:
+	case unreadable:
 		return r.whole("expected %s, as the file's name ends in %s; found binary data (%s)", needs(rows), ext, firstBytes(start))
 	}
 	r.n = 1
 	return r.errorf("expected %s, as the file's name ends in %s", needs(rows), ext)
+}
+
+// start is how what is to be read begins.
+func (r *reader) start() ([]byte, error) {
+	start, err := r.r.Peek(detectPeek)
+	if err != nil && err != io.EOF {
+		return nil, r.readError(err)
+	}
+	return start, nil
+}
+
+// textStart is how a text begins once its lines end in one way; what is in a binary format stays as it is.
+func (r *reader) textStart(start []byte) ([]byte, error) {
+	if slices.ContainsFunc(formats, func(f format) bool { return f.contents == binaryFile && f.is(start) }) {
+		return start, nil
+	}
+	r.r = newLineEnds(r.r)
+	return r.start()
 }
 
 // candidates are the formats that the file's name allows, and the ending by which it does.
@@ -250,7 +280,7 @@ func (r *reader) detectPlain(rows []*format) error {
 	}
 	var chosen *format
 	for _, f := range rows {
-		if f.plain {
+		if f.contents == plainText {
 			chosen = f
 			if claims(f) {
 				break
@@ -267,7 +297,7 @@ func (r *reader) skipComments() error {
 		b, err := r.r.Peek(1)
 		if err == nil && blank(b[0]) {
 			b, err = r.r.Peek(maxLine)
-			b = bytes.TrimLeft(b, " \t\r,;")
+			b = bytes.TrimLeft(b, " \t,;")
 		}
 		if err != nil && err != io.EOF {
 			return r.readError(err)

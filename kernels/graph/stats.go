@@ -140,26 +140,3 @@ func (g *Graph) Components() (of []uint32, sizes []int) {
 	}
 	return of, sizes
 }
-
-// DrawSources draws count different vertices with out-edges from the largest
-// component (the first of equals); fewer if there are not as many.
-func (g *Graph) DrawSources(count int, seed uint64) []uint32 {
-	of, sizes := g.Components()
-	if len(sizes) == 0 {
-		return nil // clean-up may have dropped every vertex
-	}
-	largest := uint32(slices.Index(sizes, slices.Max(sizes)))
-	var from []uint32
-	for v := range g.Vertices() {
-		if of[v] == largest && g.out.Degree(v) > 0 {
-			from = append(from, uint32(v))
-		}
-	}
-	r := newRNG(seed, "sources")
-	count = min(count, len(from))
-	for i := range count {
-		j := i + int(r.below(uint64(len(from)-i)))
-		from[i], from[j] = from[j], from[i]
-	}
-	return from[:count]
-}

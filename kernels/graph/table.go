@@ -141,7 +141,6 @@ func separatorOf(line []byte) byte {
 // one.
 func (t *table) split(line []byte) ([][]byte, error) {
 	t.fields, t.unquoted = t.fields[:0], t.unquoted[:0]
-	line = bytes.TrimRight(line, "\r")
 	for i := 0; ; {
 		for i < len(line) && (line[i] == ' ' || line[i] == '\t' && t.separator != '\t') {
 			i++

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ type output struct {
 	write func(*writer) error
 }
 
-// outputs go by the ending of the file's name; a name with none of them is an edge list's.
+// outputs go by the ending of the file's name; a name without one is an edge list's.
 var outputs = []output{
 	{".hgr", (*writer).hgr},
 	{".mtx", (*writer).matrixMarket},
@@ -35,6 +36,7 @@ var outputs = []output{
 	{".tsv", func(w *writer) error { return w.table('\t') }},
 	{".el", (*writer).edgeList},
 	{".wel", (*writer).edgeList},
+	{".txt", (*writer).edgeList},
 }
 
 // destination returns a file's format and compression, which may be nil, from the ending of its name.
@@ -62,7 +64,20 @@ func destination(name string) (output, *packing, error) {
 			}
 		}
 	}
+	if ext := filepath.Ext(plain); ext != "" {
+		return output{}, nil, fmt.Errorf("%s: nothing is written as %s: expected one of %s, with .gz or .zst behind it or not, or no ending for an edge list",
+			name, ext, endings())
+	}
 	return output{"", (*writer).edgeList}, packed, nil
+}
+
+// endings lists those of files that are written.
+func endings() string {
+	var all []string
+	for _, o := range outputs {
+		all = append(all, o.ext)
+	}
+	return strings.Join(all, ", ")
 }
 
 // CheckOutput refuses a file's name that ends like a file that is not written.

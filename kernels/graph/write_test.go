@@ -29,7 +29,7 @@ func TestWriteThenRead(t *testing.T) {
 		g := read(t, "g.txt", text)
 		g.Record.Source = "evil\n# Nodes: 77 Edges: 78\nname"
 		for _, ext := range []string{
-			".txt", ".mtx", ".gr", ".edges.gz", ".mtx.gz", ".GR.gz", ".hgr", ".hgr.zst", ".graph", ".metis.gz", ".sg", ".wsg", ".WSG.zst", ".csv", ".tsv", ".el", ".wel.zst",
+			".txt", ".mtx", ".gr", ".txt.gz", ".mtx.gz", ".GR.gz", ".hgr", ".hgr.zst", ".graph", ".metis.gz", ".sg", ".wsg", ".WSG.zst", ".csv", ".tsv", ".el", ".wel.zst",
 		} {
 			file := filepath.Join(dir, name+ext)
 			err := g.WriteFile(t.Context(), file)
@@ -53,6 +53,13 @@ func TestWriteThenRead(t *testing.T) {
 	for file, says := range map[string]string{"g.txt.xz": "xz data are read, and not written: expected .gz, .zst", "g.bz2": "bzip2 data are read", "g.cites.tab": "LINQS files are read, and not written: expected another ending"} {
 		require.ErrorContains(t, CheckOutput(file), file+": "+says)
 		require.ErrorContains(t, read(t, "g", "0 1\n").Write(io.Discard, file), says)
+	}
+	for _, file := range []string{"x.parquet", "x.json.gz", "x.mtx2", "x.v2", "x.PARQUET"} {
+		require.ErrorContains(t, CheckOutput(file), file+": nothing is written as .")
+		require.ErrorContains(t, CheckOutput(file), "expected one of .hgr, .mtx, .gr, .graph, .metis, .sg, .wsg, .csv, .tsv, .el, .wel, .txt, with .gz or .zst")
+	}
+	for _, file := range []string{"x", "dir.d/x", "x.gz", "x.txt", "x.TXT.gz"} {
+		require.NoError(t, CheckOutput(file), file)
 	}
 	require.ErrorContains(t, read(t, "g", "0 1\n1 1\n").Write(io.Discard, "g.graph"), "vertex 1 has an edge to itself")
 	require.ErrorContains(t, read(t, "g", "0 1\n").Write(io.Discard, "g.graph"), "some edges lack their reverse")

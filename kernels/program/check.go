@@ -10,6 +10,7 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/files"
+	"heddle/internal/tolerance"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/graph"
@@ -107,10 +108,11 @@ func (p *Program) compare(result []uint32) error {
 }
 
 func (p *Program) near(k kind, got, want float64) bool {
-	if got == want || math.IsNaN(got) && math.IsNaN(want) {
-		return true
+	bound := 0.0
+	if k == f32 {
+		bound = p.spec.CheckTolerance * math.Abs(want)
 	}
-	return k == f32 && math.Abs(got-want) <= p.spec.CheckTolerance*math.Abs(want)
+	return tolerance.Within(got, want, bound)
 }
 
 // problem is the reference's input.
@@ -123,8 +125,14 @@ func (p *Program) problem(g *graph.Graph, w *configs.Workload, source uint32) *a
 	if err != nil {
 		panic("BUG: program: " + err.Error()) // it has been checked
 	}
+	target := uint32(0)
+	if p.check.Target {
+		if target, err = g.Vertex(w.Target); err != nil {
+			panic("BUG: program: " + err.Error()) // so has it
+		}
+	}
 	return &algorithm.Problem{
-		Graph: g, Source: source, Target: uint32(max(0, w.Target)), Damping: w.Damping, Tolerance: w.Tolerance,
+		Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance,
 		Threshold: w.Threshold, Seed: w.Seed, Width: width, Coefficient: coefficient,
 	}
 }
@@ -144,8 +152,13 @@ func (p *Program) acceptable(g *graph.Graph, w *configs.Workload, source uint32)
 	if err := p.check.Accepts(g); err != nil {
 		return refuse("host.check", "%v", err)
 	}
-	if p.check.Target && w.Target < 0 {
-		return refuse("target", "host.check %s looks for a target: expected a vertex", p.check.Name)
+	if p.check.Target {
+		if w.Target < 0 {
+			return refuse("target", "host.check %s looks for a target: expected a vertex", p.check.Name)
+		}
+		if _, err := g.Vertex(w.Target); err != nil {
+			return refuse("target", "%d: %v", w.Target, err)
+		}
 	}
 	problem := p.problem(g, w, source)
 	if fits := p.check.Fits; fits != nil {

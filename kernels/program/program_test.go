@@ -171,6 +171,39 @@ func TestChecksAreChecks(t *testing.T) {
 	require.ErrorIs(t, verify(byFile, false), reference.ErrWrong)
 }
 
+// TestCheckFileOfFloats: within a tolerance a finite number is as near as that, and an infinity or NaN only itself.
+func TestCheckFileOfFloats(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "expected.txt")
+	verify := func(got, want, tolerance string) error {
+		require.NoError(t, os.WriteFile(file, []byte(strings.Repeat(want+"\n", 9)), 0o644))
+		w := workload(t, assembly(t, "nothing: j end\n"), fmt.Sprintf(`{steps: [nothing], arrays: ["f32 x[vertices] = %s"], `+
+			`result: x, check_file: %s, check_tolerance: %s}`, got, file, tolerance))
+		p, err := program.Open(t.Context(), &w)
+		require.NoError(t, err)
+		d := device(t, 1, 1, 1, false)
+		g, err := graph.Load(graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: 9}})
+		require.NoError(t, err)
+		run, err := p.NewRun(d, g, w)
+		require.NoError(t, err)
+		require.NoError(t, run.Do(t.Context()))
+		_, err = run.Verify(t.Context(), d)
+		return err
+	}
+	values := []string{"0", "1", "-3e38", "inf", "-inf", "nan"}
+	for _, tolerance := range []string{"0", "1e-6", "1"} {
+		for _, got := range values {
+			for _, want := range values {
+				// 0 and 1 are within all of 1; nothing else here is within the tolerance of another.
+				if err := verify(got, want, tolerance); got == want || tolerance == "1" && got == "0" && want != "-inf" && want != "inf" && want != "nan" {
+					require.NoError(t, err, "%s for %s within %s", got, want, tolerance)
+				} else if tolerance != "1" || strings.ContainsAny(got+want, "inf") {
+					require.ErrorIs(t, err, reference.ErrWrong, "%s for %s within %s", got, want, tolerance)
+				}
+			}
+		}
+	}
+}
+
 // TestUnchecked: without anything that says what is right, a run says so.
 func TestUnchecked(t *testing.T) {
 	w := workload(t, "in-degree.s", `{graph: [coo], arrays: ["degree[vertices]"], steps: [count]}`)

@@ -88,11 +88,12 @@ func (p *Program) NewRun(d host.Device, g *graph.Graph, w configs.Workload) (*Ru
 // sourceOf is the vertex that heddle's own kernels would begin at: the one that is given, or one drawn from the largest
 // component, if it has an edge.
 func sourceOf(g *graph.Graph, w *configs.Workload) (uint32, error) {
-	switch {
-	case w.Source >= g.Vertices():
-		return 0, refuse("source", "%d: the graph has vertices 0 to %d", w.Source, g.Vertices()-1)
-	case w.Source >= 0:
-		return uint32(w.Source), nil
+	if w.Source >= 0 {
+		source, err := g.Vertex(w.Source)
+		if err != nil {
+			err = refuse("source", "%d: %v", w.Source, err)
+		}
+		return source, err
 	}
 	if drawn := g.DrawSources(1, w.Seed); len(drawn) > 0 {
 		return drawn[0], nil

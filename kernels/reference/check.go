@@ -6,6 +6,8 @@ package reference
 import (
 	"errors"
 	"fmt"
+
+	"heddle/internal/tolerance"
 )
 
 // ErrWrong is wrapped by the error of every wrong result.
@@ -37,7 +39,7 @@ func compare(quantity, why string, got []float32, want, bound []float64) error {
 	var m *Mismatch
 	for v := range got {
 		switch g := float64(got[v]); {
-		case within(g, want[v], bound[v]):
+		case tolerance.Within(g, want[v], bound[v]):
 		case m != nil:
 			m.Others++
 		default:
@@ -49,6 +51,3 @@ func compare(quantity, why string, got []float32, want, bound []float64) error {
 	}
 	return nil
 }
-
-// within is false for what is not a number.
-func within(got, want, bound float64) bool { return got >= want-bound && got <= want+bound }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"heddle/internal/tolerance"
 	"heddle/kernels/graph"
 )
 
@@ -128,7 +129,7 @@ func (c *PageRankCheck) Compare(got []float32) error {
 
 // CompareResidual checks Σ|change| of the last step.
 func (c *PageRankCheck) CompareResidual(got float32) error {
-	if within(float64(got), c.Residual, c.ResidualBound) {
+	if tolerance.Within(float64(got), c.Residual, c.ResidualBound) {
 		return nil
 	}
 	return fmt.Errorf("%w: the ranks' changes in super-step %d add up to %.9g, and should to %.9g ± %.3g (rounding, u = 2^-24)",
