@@ -162,13 +162,13 @@ func (a *assembler) one(t token, args [][]token, end, col int) error {
 	if err != nil {
 		return err
 	}
-	return a.encoded(in, late, end, col)
+	return a.encoded(in, late, col)
 }
 
 // encoded adds an instruction whose late operands are computed when symbols
 // are known.
-func (a *assembler) encoded(in isa.Inst, late []lateOperand, end, col int) error {
-	return a.add(4, end, func(s *statement, out []byte) error {
+func (a *assembler) encoded(in isa.Inst, late []lateOperand, col int) error {
+	return a.add(4, func(s *statement, out []byte) error {
 		for _, l := range late {
 			if err := l.resolve(s, &in); err != nil {
 				return err
