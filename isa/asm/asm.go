@@ -13,6 +13,7 @@
 package asm
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"sort"
@@ -140,9 +141,6 @@ func (a *assembler) add(size int64, emit func(*statement, []byte) error) error {
 	if size < 0 || size > maxImage || int64(a.total)+size > maxImage {
 		return errAt(1, "%d bytes more would make the image larger than %d", size, maxImage)
 	}
-	if a.sec.bss && emit != nil {
-		return errAt(1, "section %s holds no data: expected .space, zeros or an alignment", a.sec.name)
-	}
 	s := &statement{context: a.here(), line: a.line, macro: a.macro(), size: uint32(size), emit: emit}
 	a.stmts = append(a.stmts, s)
 	a.sec.size += s.size
@@ -192,10 +190,25 @@ func (a *assembler) emit() {
 		if s.emit == nil || s.sec.absent {
 			continue
 		}
-		if err := s.emit(s, s.sec.data[s.off:s.off+s.size]); err != nil {
+		if err := s.write(); err != nil {
 			a.fail(s.line, s.macro, err)
 		}
 	}
+}
+
+// write puts the statement's bytes into its section. In one without data they are zeros.
+func (s *statement) write() error {
+	if !s.sec.bss {
+		return s.emit(s, s.sec.data[s.off:s.off+s.size])
+	}
+	out := make([]byte, s.size)
+	if err := s.emit(s, out); err != nil {
+		return err
+	}
+	if len(bytes.Trim(out, "\x00")) > 0 {
+		return errAt(1, "section %s holds no data: expected zeros", s.sec.name)
+	}
+	return nil
 }
 
 func (a *assembler) program() (*isa.Program, error) {

@@ -171,7 +171,7 @@ func (b binaryOp) apply(x, y int64) (int64, error) {
 		return x & y, nil
 	case "|":
 		return x | y, nil
-	case "^":
+	case "^", "!!":
 		return x ^ y, nil
 	case "!":
 		return x | ^y, nil
@@ -266,13 +266,14 @@ func (p *parser) col() int {
 	return p.end
 }
 
-// precedence is GNU as's: the bitwise operators bind tighter than + and -, shifts tighter than both. Binary ! is "or not".
+// precedence is GNU as's: the bitwise operators bind tighter than + and -, shifts tighter than both. Binary ! is "or not", and
+// !! is ^.
 var precedence = map[string]int{
 	"||": 1, "&&": 2,
 	"==": comparison, "!=": comparison, "<>": comparison,
 	"<": comparison, "<=": comparison, ">": comparison, ">=": comparison,
 	"+": 4, "-": 4,
-	"|": 5, "^": 5, "&": 5, "!": 5,
+	"|": 5, "^": 5, "&": 5, "!": 5, "!!": 5,
 	"*": 6, "/": 6, "%": 6, "<<": 6, ">>": 6,
 }
 
@@ -329,13 +330,11 @@ func (p *parser) primary() (expr, error) {
 		return location{}, nil
 	case t.kind == tokIdent:
 		return p.symbol(t)
+	case t.is("!!"): // where an operand is expected, two of !
+		x, err := p.unary("!", t)
+		return unaryOp{"!", x, t.col}, err
 	case t.is("-") || t.is("~") || t.is("!") || t.is("+"):
-		if p.depth++; p.depth > maxDepth {
-			return nil, errAt(t.col, "expression is nested more than %d deep", maxDepth)
-		}
-		defer func() { p.depth-- }()
-		x, err := p.primary()
-		return unaryOp{t.text, x, t.col}, err
+		return p.unary(t.text, t)
 	case t.is("("):
 		x, err := p.expression(1)
 		if err == nil && !p.accept(")") {
@@ -344,6 +343,16 @@ func (p *parser) primary() (expr, error) {
 		return x, err
 	}
 	return nil, errAt(t.col, "expected an expression, found %q", t.text)
+}
+
+// unary reads the operand of an operator.
+func (p *parser) unary(op string, t token) (expr, error) {
+	if p.depth++; p.depth > maxDepth {
+		return nil, errAt(t.col, "expression is nested more than %d deep", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	x, err := p.primary()
+	return unaryOp{op, x, t.col}, err
 }
 
 // symbol reads a name: of what .eqv defined, the expression as if it stood here in parentheses.

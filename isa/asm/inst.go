@@ -55,7 +55,7 @@ func (a *assembler) expand(t token, args [][]token, end int) ([][]token, error) 
 		plain[0].text = imm
 		return [][]token{plain}, nil
 	}
-	if tpl, ok := symbolTemplates[pseudoKey{name, len(args)}]; ok && !args[1][len(args[1])-1].is(")") {
+	if tpl, ok := symbolTemplates[pseudoKey{name, len(args)}]; ok && !isMemory(args[1]) {
 		return tpl.fill(args), nil
 	}
 	if name == "jalr" && len(args) == 2 && isRegister(args[1]) {
@@ -86,6 +86,12 @@ func isRegister(arg []token) bool {
 	}
 	_, ok := regs[strings.ToLower(arg[0].text)]
 	return ok
+}
+
+// isMemory reports whether an operand is imm(reg) or (reg).
+func isMemory(arg []token) bool {
+	n := len(arg)
+	return n >= 3 && arg[n-1].is(")") && arg[n-3].is("(") && arg[n-2].kind == tokIdent
 }
 
 // loadImmediate is li: one instruction where one is enough.
@@ -302,7 +308,7 @@ func spelled(arg []token) string {
 // memory reads imm(reg), (reg) and, for atomics, 0(reg).
 func (a *assembler) memory(in *isa.Inst, o *isa.Operand, arg []token, end int) (lateOperand, error) {
 	n := len(arg)
-	if n < 3 || !arg[n-1].is(")") || !arg[n-3].is("(") {
+	if !isMemory(arg) {
 		return lateOperand{}, errAt(arg[0].col, "expected %s, found %q", o.Name, spelled(arg))
 	}
 	r, ok := regs[strings.ToLower(arg[n-2].text)]

@@ -98,15 +98,27 @@ func scan(s string, col int) (token, int, error) {
 		}
 		return token{kind: tokNumber, text: s[:n], val: int64(v)}, n, nil
 	}
-	for _, p := range [...]string{"<<", ">>", "<>", "==", "!=", "<=", ">=", "&&", "||"} {
-		if strings.HasPrefix(s, p) {
-			return token{kind: tokPunct, text: p}, 2, nil
-		}
+	if p, n := scanPair(s); n > 0 {
+		return token{kind: tokPunct, text: p}, n, nil
 	}
 	if strings.IndexByte("+-*/%&|^~!()<>,:;=", c) >= 0 {
 		return token{kind: tokPunct, text: s[:1]}, 1, nil
 	}
 	return token{}, 0, errAt(col, "unexpected character %q", c)
+}
+
+// scanPair reads an operator of two characters. Blanks between these do not part them: GNU as takes such out first.
+func scanPair(s string) (string, int) {
+	second := strings.TrimLeft(s[1:], " \t")
+	if second == "" {
+		return "", 0
+	}
+	p := s[:1] + second[:1]
+	switch p {
+	case "<<", ">>", "<>", "==", "!=", "!!", "<=", ">=", "&&", "||":
+		return p, len(s) - len(second) + 1
+	}
+	return "", 0
 }
 
 // scanNumber reads 12, 0x1f, 0b101, 017, and the local references 1f and 1b.

@@ -310,7 +310,7 @@ func (a *assembler) invoke(m *macro, s, after source) error {
 // bind gives each parameter its argument.
 func (m *macro) bind(after source) (map[string]string, error) {
 	names := map[string]string{}
-	rest, next := squeeze(after.text), 0
+	rest, next, keyword := squeeze(after.text), 0, false
 	for rest != "" {
 		if next < len(m.params) && m.params[next].variadic {
 			names[m.params[next].name] = rest
@@ -318,13 +318,17 @@ func (m *macro) bind(after source) (map[string]string, error) {
 		}
 		var w string
 		w, rest = argument(rest)
-		name, value, keyword := strings.Cut(w, "=")
-		if keyword = keyword && isWord(name) && !strings.HasPrefix(value, "="); keyword {
+		name, value, named := strings.Cut(w, "=")
+		if named = named && isWord(name) && !strings.HasPrefix(value, "="); named {
+			keyword = true
 			if m.param(name) < 0 {
 				return nil, errAt(after.col, "macro %s has no parameter %s", m.name, name)
 			}
 			names[name] = unquoted(value)
 			continue
+		}
+		if keyword {
+			return nil, errAt(after.col, "macro %s: %q follows an argument that is given by its name: name it, too", m.name, w)
 		}
 		if next == len(m.params) {
 			return nil, errAt(after.col, "macro %s takes %d arguments, and %q is one more", m.name, len(m.params), w)
