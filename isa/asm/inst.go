@@ -112,7 +112,7 @@ func (a *assembler) loadImmediate(t token, args [][]token, end int) ([][]token, 
 		return templates[pseudoKey{"%li", 1}].fill([][]token{args[0], imm(n)}), nil
 	}
 	big := templates[pseudoKey{"%li", 2}]
-	if lo(n) == 0 {
+	if r, ok := regs[strings.ToLower(args[0][0].text)]; lo(n) == 0 && ok && r != 0 { // of x0, GNU as adds 0
 		big = big[:1]
 	}
 	return big.fill([][]token{args[0], imm(hi(n)), imm(lo(n))}), nil
