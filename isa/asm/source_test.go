@@ -15,6 +15,7 @@ type sourceWriter struct {
 	faulty   bool
 	repeated int // depth of blocks whose statements are assembled any number of times
 	params   []string
+	inMacro  bool
 	names    int
 	redefine []string // names of numbers that are known, and may change
 	constant []string // from .equiv
@@ -292,7 +293,7 @@ func (g *sourceWriter) space() {
 
 // leastAlign is 8 in code: GNU as leaves out what aligns to 4 bytes there, even behind a byte.
 func (g *sourceWriter) leastAlign() int {
-	if g.section == ".text" {
+	if g.section == ".text" || g.inMacro {
 		return 8
 	}
 	return 1
@@ -395,7 +396,9 @@ func (g *sourceWriter) macro(inner func()) {
 		if g.IntN(3) == 0 {
 			g.line(`n\@\(): .byte \@`)
 		}
+		g.inMacro = true // invoked in any section
 		inner()
+		g.inMacro = false
 		g.line(".endm")
 		g.macros = append(g.macros, m)
 	}

@@ -197,8 +197,8 @@ static void set_decimal(struct decimal *d, uint64_t mantissa, int exponent)
 	d->end = INTEGERS;
 	d->limb[INTEGERS - 1] = divide(&mantissa, LIMB);
 	d->limb[INTEGERS - 2] = (unsigned)mantissa;
-	for (; exponent > 0; exponent -= 29) {
-		int shift = exponent < 29 ? exponent : 29;
+	for (int shift; exponent > 0; exponent -= shift) {
+		shift = exponent < 29 ? exponent : 29;
 		unsigned carry = 0;
 		for (int i = INTEGERS; i-- > 0;) {
 			uint64_t v = ((uint64_t)d->limb[i] << shift) + carry;
@@ -206,8 +206,8 @@ static void set_decimal(struct decimal *d, uint64_t mantissa, int exponent)
 			carry = (unsigned)v;
 		}
 	}
-	for (; exponent < 0; exponent += 9) { /* LIMB is a multiple of 2^9 */
-		int shift = exponent > -9 ? -exponent : 9;
+	for (int shift; exponent < 0; exponent += shift) { /* LIMB is a multiple of 2^9 */
+		shift = exponent > -9 ? -exponent : 9;
 		unsigned carry = 0;
 		for (int i = INTEGERS - 2; i < d->end; i++) {
 			unsigned v = d->limb[i];
