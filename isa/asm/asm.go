@@ -34,10 +34,18 @@ const DefaultBase = 0x80000000
 
 // Limits on what is accepted.
 const (
-	maxSource = 64 << 20  // bytes
-	maxImage  = 256 << 20 // bytes, all sections
-	maxErrors = 20        // reported
+	maxSource = 64 << 20 // bytes
+	maxErrors = 20       // reported
 )
+
+// limits are those that keep a short source from becoming large. Tests set lower ones.
+type limits struct {
+	image    int64 // bytes, all sections
+	expanded int   // statements that macros and repetitions become
+	text     int   // bytes of them
+}
+
+var most = limits{image: 256 << 20, expanded: 1 << 20, text: 64 << 20}
 
 // Error is a mistake in the source.
 type Error struct {
@@ -72,7 +80,8 @@ type statement struct {
 type assembler struct {
 	file     string
 	opt      Options
-	sections []*section
+	sections []*section // in order of appearance
+	named    map[string]*section
 	sec      *section
 	previous *section   // before the last directive that changed it
 	pushed   []*section // by .pushsection: pairs of sec and previous
@@ -97,9 +106,12 @@ func Assemble(file string, src []byte, opt Options) (*isa.Program, error) {
 	if len(src) > maxSource {
 		return nil, fmt.Errorf("%s: source of %d bytes: at most %d are read", file, len(src), maxSource)
 	}
+	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
+		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "the text is UTF-16: expected UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)"}
+	}
 	a := &assembler{
 		file: file, opt: opt,
-		symbols: map[string]*symbol{}, locals: map[int64]*localLabel{}, pcrel: map[uint32]int64{},
+		named: map[string]*section{}, symbols: map[string]*symbol{}, locals: map[int64]*localLabel{}, pcrel: map[uint32]int64{},
 		expander: newExpander(),
 	}
 	a.work = freeWork + workPerByte*len(src)
@@ -138,8 +150,8 @@ func (a *assembler) fail(line int, macro string, err error) {
 
 // add appends a statement of known size to the current section.
 func (a *assembler) add(size int64, emit func(*statement, []byte) error) error {
-	if size < 0 || size > maxImage || int64(a.total)+size > maxImage {
-		return errAt(1, "%d bytes more would make the image larger than %d", size, maxImage)
+	if size < 0 || size > most.image || int64(a.total)+size > most.image {
+		return errAt(1, "%d bytes more would make the image larger than %d", size, most.image)
 	}
 	s := &statement{context: a.here(), line: a.line, macro: a.macro(), size: uint32(size), emit: emit}
 	a.stmts = append(a.stmts, s)

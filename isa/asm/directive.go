@@ -294,8 +294,8 @@ func (a *assembler) fill(t token, args [][]token, end int) error {
 	}
 	repeat, size := v[0], v[1]
 	switch {
-	case repeat < 0 || repeat > maxImage:
-		return errAt(args[0][0].col, "%d copies: expected 0 to %d", repeat, maxImage)
+	case repeat < 0 || repeat > most.image:
+		return errAt(args[0][0].col, "%d copies: expected 0 to %d", repeat, most.image)
 	case size < 0 || size > 8:
 		return errAt(args[1][0].col, "size %d: expected 0 to 8 bytes", size)
 	}

@@ -1,14 +1,9 @@
 package asm
 
 import (
+	"iter"
 	"strconv"
 	"strings"
-)
-
-// Limits on what macros and repetitions may become.
-const (
-	maxExpanded     = 1 << 20  // statements
-	maxExpandedText = 64 << 20 // bytes of them
 )
 
 // block is a part of the source that is kept as it is written: the body of a macro or a repetition.
@@ -95,16 +90,18 @@ func (a *assembler) expandBody(body []source, macro string, flat *source, names 
 	a.readers = append(a.readers, r)
 	defer func() { a.readers = a.readers[:len(a.readers)-1] }()
 	var x scrubber
+	a.expanded++ // bodies may be empty
 	for _, s := range body {
 		if r.exited || len(a.errs) > maxErrors {
 			break
 		}
-		s.text = substitute(s.text, names)
 		if flat != nil {
 			s.line, s.col, s.flat = flat.line, flat.col, true
 		}
-		if a.expanded, a.bytes = a.expanded+1, a.bytes+len(s.text); a.expanded > maxExpanded || a.bytes > maxExpandedText {
-			return errAt(s.col, "macros and repetitions become more than %d statements or %d MiB", maxExpanded, maxExpandedText>>20)
+		s.text = substitute(s.text, names, most.text-a.bytes)
+		a.expanded, a.bytes = a.expanded+1, a.bytes+len(s.text)
+		if a.expanded > most.expanded || a.bytes > most.text {
+			return errAt(s.col, "macros and repetitions become more than %d statements or %d bytes", most.expanded, most.text)
 		}
 		if err := x.statements(s, r.feed); err != nil {
 			return err
@@ -116,13 +113,13 @@ func (a *assembler) expandBody(body []source, macro string, flat *source, names 
 	return r.close()
 }
 
-// substitute replaces \name, \@ and \().
-func substitute(text string, names map[string]string) string {
+// substitute replaces \name, \@ and \(). It stops soon after enough bytes.
+func substitute(text string, names map[string]string, enough int) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text
 	}
 	var b strings.Builder
-	for i := 0; i < len(text); i++ {
+	for i := 0; i < len(text) && b.Len() <= enough; i++ {
 		if text[i] != '\\' {
 			b.WriteByte(text[i])
 			continue
@@ -163,8 +160,8 @@ func (a *assembler) repeat(b *block) error {
 	if err != nil {
 		return err
 	}
-	if n < 0 || n > maxExpanded {
-		return errAt(b.head.col, "%d repetitions: expected 0 to %d", n, maxExpanded)
+	if n < 0 || n > int64(most.expanded) {
+		return errAt(b.head.col, "%d repetitions: expected 0 to %d", n, most.expanded)
 	}
 	for i := int64(0); i < n && !a.leaving(); i++ {
 		if err := a.expandBody(b.body, "", nil, nil); err != nil {
@@ -185,11 +182,7 @@ func (a *assembler) forEach(b *block) error {
 	if err != nil {
 		return err
 	}
-	list := words(values.text)
-	if len(list) == 0 {
-		list = []string{""}
-	}
-	return a.expandEach(b, name, list)
+	return a.expandEach(b, name, words(values.text))
 }
 
 // forEachByte is .irpc name, text.
@@ -198,21 +191,30 @@ func (a *assembler) forEachByte(b *block) error {
 	if err != nil {
 		return err
 	}
-	list := strings.Split(unquoted(squeeze(values.text)), "")
-	if len(list) == 0 {
-		list = []string{""}
-	}
-	return a.expandEach(b, name, list)
+	text := unquoted(squeeze(values.text))
+	return a.expandEach(b, name, func(yield func(string) bool) {
+		for i := range len(text) {
+			if !yield(text[i : i+1]) {
+				return
+			}
+		}
+	})
 }
 
-func (a *assembler) expandEach(b *block, name string, list []string) error {
-	for _, v := range list {
+// expandEach expands the body for each value, and for an empty one if there is none.
+func (a *assembler) expandEach(b *block, name string, values iter.Seq[string]) error {
+	n := 0
+	for v := range values {
 		if a.leaving() {
-			break
+			return nil
 		}
 		if err := a.expandBody(b.body, "", nil, map[string]string{name: unquoted(v)}); err != nil {
 			return err
 		}
+		n++
+	}
+	if n == 0 {
+		return a.expandBody(b.body, "", nil, map[string]string{name: ""})
 	}
 	return nil
 }
@@ -236,6 +238,8 @@ type macro struct {
 	body   []source
 }
 
+const maxParams = 64
+
 type param struct {
 	name, value string // value is its default
 	required    bool   // :req
@@ -255,7 +259,10 @@ func (a *assembler) defineMacro(b *block) error {
 	}
 	m := &macro{name: name, body: b.body}
 	rest := b.head.rest(len(name))
-	for _, w := range words(strings.TrimPrefix(rest.text, ",")) {
+	for w := range words(strings.TrimPrefix(rest.text, ",")) {
+		if len(m.params) == maxParams {
+			return errAt(rest.col, "macro %s has more than %d parameters", name, maxParams)
+		}
 		p, ok := parameter(w)
 		if !ok || m.param(p.name) >= 0 || len(m.params) > 0 && m.params[len(m.params)-1].variadic {
 			return errAt(rest.col, "%q is not a parameter: expected name, name=default, name:req, or name:vararg at the end", w)

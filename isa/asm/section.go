@@ -1,15 +1,11 @@
 package asm
 
-import (
-	"strings"
-)
+import "strings"
 
 // section returns the section of a name that says what it is for, nil if it does not.
 func (a *assembler) section(name string) *section {
-	for _, s := range a.sections {
-		if s.name == name {
-			return s
-		}
+	if s := a.named[name]; s != nil {
+		return s
 	}
 	for _, k := range kinds {
 		if name == k.prefix || strings.HasPrefix(name, k.prefix+".") {
@@ -35,7 +31,7 @@ var kinds = []struct {
 }
 
 func (a *assembler) newSection(s section) *section {
-	a.sections = append(a.sections, &s)
+	a.sections, a.named[s.name] = append(a.sections, &s), &s
 	return &s
 }
 

@@ -1,6 +1,9 @@
 package asm
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // Arguments of macros are texts, not tokens: commas separate them, or blanks.
 
@@ -61,13 +64,15 @@ func argument(s string) (first, rest string) {
 }
 
 // words are the arguments of a text.
-func words(s string) (list []string) {
-	for rest := squeeze(strings.Trim(s, " \t")); rest != ""; {
-		var w string
-		w, rest = argument(rest)
-		list = append(list, w)
+func words(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for rest := squeeze(strings.Trim(s, " \t")); rest != ""; {
+			var w string
+			if w, rest = argument(rest); !yield(w) {
+				return
+			}
+		}
 	}
-	return list
 }
 
 // unquoted is what an argument that is a string stands for.
