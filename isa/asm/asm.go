@@ -1,11 +1,19 @@
 // Package asm assembles GNU-style RISC-V assembly into programs.
 //
 // It knows the instructions only through isa's rows: a new row assembles
-// without a change here. What it does not do: macros, and linker relaxation
-// (a `call` stays auipc + jalr, as with `ld --no-relax`).
+// without a change here. Expressions, symbols, directives and macros mean what
+// they mean to GNU as 2.40; what that only warns about is an error here, and
+// so is what it does and this package does not. There is no linker relaxation
+// (a `call` stays auipc + jalr, as with `as -mno-relax` and `ld --no-relax`).
+//
+// A source is read once, top to bottom (read.go, macro.go): statements get
+// their sizes and symbols their meanings, so that a use is bound to the
+// meaning that its name has there (symbol.go). Sections are then placed, and
+// the bytes are written when every expression has its value (expr.go).
 package asm
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"sort"
@@ -26,10 +34,18 @@ const DefaultBase = 0x80000000
 
 // Limits on what is accepted.
 const (
-	maxSource = 64 << 20  // bytes
-	maxImage  = 256 << 20 // bytes, all sections
-	maxErrors = 20        // reported
+	maxSource = 64 << 20 // bytes
+	maxErrors = 20       // reported
 )
+
+// limits are those that keep a short source from becoming large. Tests set lower ones.
+type limits struct {
+	image    int64 // bytes, all sections
+	expanded int   // statements that macros and repetitions become
+	text     int   // bytes of them
+}
+
+var most = limits{image: 256 << 20, expanded: 1 << 20, text: 64 << 20}
 
 // Error is a mistake in the source.
 type Error struct {
@@ -42,54 +58,44 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Li
 
 // section is one part of the image, in order of appearance.
 type section struct {
-	name string
-	exec bool
-	bss  bool
-	addr uint32 // once placed
-	size uint32 // so far
-	data []byte
-}
-
-type localLabel struct {
-	order int
-	sec   *section
-	off   uint32
+	name   string
+	exec   bool
+	bss    bool
+	absent bool   // from the image, as a comment's or a debugger's section is
+	addr   uint32 // once placed
+	size   uint32 // so far
+	data   []byte
 }
 
 // statement is something that occupies bytes: it is measured when read and
 // written when all symbols are known.
 type statement struct {
 	context
-	line int
-	end  int    // column after its last token
-	size uint32 // bytes
-	emit func(s *statement, out []byte) error
+	line  int
+	macro string // that it is an expansion of; empty: of none
+	size  uint32 // bytes
+	emit  func(s *statement, out []byte) error
 }
 
 type assembler struct {
 	file     string
 	opt      Options
-	sections []*section
+	sections []*section // in order of appearance
+	named    map[string]*section
 	sec      *section
+	previous *section   // before the last directive that changed it
+	pushed   []*section // by .pushsection: pairs of sec and previous
 	symbols  map[string]*symbol
-	locals   map[int64][]localLabel
+	locals   map[int64]*localLabel
 	stmts    []*statement
 	conds    []condition
 	pcrel    map[uint32]int64 // auipc address → distance to its target
 	evaluator
+	expander
 	placed bool
-	epoch  int // counts what may change the values of symbols: see memo
 	line   int
 	total  uint32
 	errs   []error
-}
-
-// condition is one open .if.
-type condition struct {
-	active bool // this branch is assembled
-	taken  bool // some branch was
-	outer  bool // the surroundings are assembled
-	line   int
 }
 
 // Assemble translates a source text.
@@ -100,16 +106,20 @@ func Assemble(file string, src []byte, opt Options) (*isa.Program, error) {
 	if len(src) > maxSource {
 		return nil, fmt.Errorf("%s: source of %d bytes: at most %d are read", file, len(src), maxSource)
 	}
+	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
+		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "the text is UTF-16: expected UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)"}
+	}
 	a := &assembler{
 		file: file, opt: opt,
-		symbols: map[string]*symbol{}, locals: map[int64][]localLabel{}, pcrel: map[uint32]int64{}, epoch: 1,
+		named: map[string]*section{}, symbols: map[string]*symbol{}, locals: map[int64]*localLabel{}, pcrel: map[uint32]int64{},
+		expander: newExpander(),
 	}
 	a.work = freeWork + workPerByte*len(src)
 	for name, v := range opt.Defines {
-		a.define(a.symbol(name), symbol{expr: number(v)})
+		a.symbol(name).define(symbol{expr: number(v)})
 	}
-	a.enter(".text")
-	a.read(string(src))
+	a.sec = a.section(".text")
+	a.read(strings.TrimPrefix(string(src), byteOrderMark))
 	if len(a.errs) == 0 {
 		a.place()
 		a.emit()
@@ -120,12 +130,15 @@ func Assemble(file string, src []byte, opt Options) (*isa.Program, error) {
 	return a.program()
 }
 
-// fail records an error at the current line.
-func (a *assembler) fail(line int, err error) {
+// fail records an error at a line, in the expansion of a macro or none.
+func (a *assembler) fail(line int, macro string, err error) {
 	e := &Error{File: a.file, Line: line, Col: 1, Msg: err.Error()}
 	var p *posError
 	if errors.As(err, &p) {
 		e.Col, e.Msg = p.col, p.err.Error()
+	}
+	if macro != "" {
+		e.Msg = "in macro " + macro + ": " + e.Msg
 	}
 	if len(a.errs) == maxErrors {
 		a.errs = append(a.errs, fmt.Errorf("%s: more errors follow", a.file))
@@ -135,167 +148,12 @@ func (a *assembler) fail(line int, err error) {
 	}
 }
 
-// read is the first pass: every line is parsed, sizes and labels are known.
-func (a *assembler) read(src string) {
-	var lex lexer
-	for text := range strings.Lines(src) {
-		a.line++
-		text = strings.TrimRight(text, "\n")
-		toks, err := lex.line(text)
-		if err != nil {
-			a.fail(a.line, err)
-			continue
-		}
-		for len(toks) > 0 {
-			var one []token
-			one, toks = cutAt(toks, ";")
-			if err := a.statement(one, len(text)+1); err != nil {
-				a.fail(a.line, err)
-			}
-		}
-	}
-	if n := len(a.conds); n > 0 {
-		a.fail(a.conds[n-1].line, errAt(1, "this .if has no .endif"))
-	}
-}
-
-// cutAt splits tokens at the first separator.
-func cutAt(toks []token, sep string) (before, after []token) {
-	for i, t := range toks {
-		if t.is(sep) {
-			return toks[:i], toks[i+1:]
-		}
-	}
-	return toks, nil
-}
-
-// statement handles labels, then a directive or an instruction.
-func (a *assembler) statement(toks []token, end int) error {
-	if done, err := a.conditional(toks, end); done {
-		return err
-	}
-	for len(toks) >= 2 && toks[1].is(":") {
-		if err := a.label(toks[0]); err != nil {
-			return err
-		}
-		toks = toks[2:]
-	}
-	if len(toks) == 0 {
-		return nil
-	}
-	t := toks[0]
-	switch {
-	case t.kind != tokIdent:
-		return errAt(t.col, "expected a label, a directive or an instruction, found %q", t.text)
-	case len(toks) >= 2 && toks[1].is("="):
-		return a.assign(t, toks[2:], end)
-	case t.text[0] == '.':
-		return a.directive(t, toks[1:], end)
-	}
-	return a.instruction(t, toks[1:], end)
-}
-
-func (a *assembler) label(t token) error {
-	if t.kind == tokNumber {
-		a.epoch++
-		a.locals[t.val] = append(a.locals[t.val], localLabel{len(a.stmts), a.sec, a.sec.size})
-		return nil
-	}
-	if t.kind != tokIdent {
-		return errAt(t.col, "%q cannot be a label", t.text)
-	}
-	s := a.symbol(t.text)
-	if s.defined {
-		return errAt(t.col, "symbol %q is already defined", t.text)
-	}
-	a.define(s, symbol{label: true, sec: a.sec, off: a.sec.size})
-	return nil
-}
-
-func (a *assembler) symbol(name string) *symbol {
-	s := a.symbols[name]
-	if s == nil {
-		s = &symbol{name: name}
-		a.symbols[name] = s
-	}
-	return s
-}
-
-// assign is .set, .equ and name = value: a later one replaces an earlier one.
-func (a *assembler) assign(name token, toks []token, end int) error {
-	x, err := a.wholeExpr(toks, end)
-	if err != nil {
-		return err
-	}
-	s := a.symbol(name.text)
-	if s.label {
-		return errAt(name.col, "symbol %q is already a label", name.text)
-	}
-	at := a.here()
-	// A value known now is fixed now, so that .set i, i+1 counts.
-	v, err := x.eval(&at)
-	if errors.Is(err, errWork) {
-		return err
-	}
-	if err == nil {
-		x = fixed(v)
-	}
-	a.define(s, symbol{expr: x, at: at})
-	return nil
-}
-
-func (a *assembler) here() context {
-	return context{a: a, sec: a.sec, off: a.sec.size, order: len(a.stmts)}
-}
-
-// wholeExpr parses tokens that are one expression.
-func (a *assembler) wholeExpr(toks []token, end int) (expr, error) {
-	p := parser{a: a, toks: toks, end: end}
-	x, err := p.expression(1)
-	if err != nil {
-		return nil, err
-	}
-	if t, ok := p.peek(); ok {
-		return nil, errAt(t.col, "unexpected %q", t.text)
-	}
-	return x, nil
-}
-
-// constant evaluates an expression that must be a number already.
-func (a *assembler) constant(toks []token, end int) (int64, error) {
-	x, err := a.wholeExpr(toks, end)
-	if err != nil {
-		return 0, err
-	}
-	at := a.here()
-	v, err := x.eval(&at)
-	if err == nil && v.sec != nil {
-		err = errAt(toks[0].col, "expected a number that is known here, found an address")
-	}
-	return v.n, err
-}
-
-// enter makes a section current.
-func (a *assembler) enter(name string) {
-	for _, s := range a.sections {
-		if s.name == name {
-			a.sec = s
-			return
-		}
-	}
-	a.sec = &section{name: name, exec: strings.HasPrefix(name, ".text"), bss: strings.HasPrefix(name, ".bss") || strings.HasPrefix(name, ".sbss")}
-	a.sections = append(a.sections, a.sec)
-}
-
 // add appends a statement of known size to the current section.
-func (a *assembler) add(size int64, end int, emit func(*statement, []byte) error) error {
-	if size < 0 || size > maxImage || int64(a.total)+size > maxImage {
-		return errAt(1, "%d bytes more would make the image larger than %d", size, maxImage)
+func (a *assembler) add(size int64, emit func(*statement, []byte) error) error {
+	if size < 0 || size > most.image || int64(a.total)+size > most.image {
+		return errAt(1, "%d bytes more would make the image larger than %d", size, most.image)
 	}
-	if a.sec.bss && emit != nil {
-		return errAt(1, "section %s holds no data, only .space and alignment", a.sec.name)
-	}
-	s := &statement{context: a.here(), line: a.line, end: end, size: uint32(size), emit: emit}
+	s := &statement{context: a.here(), line: a.line, macro: a.macro(), size: uint32(size), emit: emit}
 	a.stmts = append(a.stmts, s)
 	a.sec.size += s.size
 	a.total += s.size
@@ -317,15 +175,17 @@ func (a *assembler) place() {
 	sort.SliceStable(a.sections, func(i, j int) bool { return rank(a.sections[i]) < rank(a.sections[j]) })
 	next := uint64(a.opt.Base)
 	for _, s := range a.sections {
+		if s.absent {
+			continue
+		}
 		next = (next + sectionAlign - 1) &^ (sectionAlign - 1)
 		s.addr = uint32(next)
 		next += uint64(s.size)
 	}
 	if next > 1<<32 {
-		a.fail(1, errAt(1, "the image ends beyond 4 GiB"))
+		a.fail(1, "", errAt(1, "the image ends beyond 4 GiB"))
 	}
 	a.placed = true
-	a.epoch++
 }
 
 // sectionAlign is the largest alignment that a directive may ask for.
@@ -334,29 +194,44 @@ const sectionAlign = 4096
 // emit is the second pass.
 func (a *assembler) emit() {
 	for _, s := range a.sections {
-		if !s.bss {
+		if !s.bss && !s.absent {
 			s.data = make([]byte, s.size)
 		}
 	}
 	for _, s := range a.stmts {
-		if s.emit == nil {
+		if s.emit == nil || s.sec.absent {
 			continue
 		}
-		if err := s.emit(s, s.sec.data[s.off:s.off+s.size]); err != nil {
-			a.fail(s.line, err)
+		if err := s.write(); err != nil {
+			a.fail(s.line, s.macro, err)
 		}
 	}
+}
+
+// write puts the statement's bytes into its section. In one without data they are zeros.
+func (s *statement) write() error {
+	if !s.sec.bss {
+		return s.emit(s, s.sec.data[s.off:s.off+s.size])
+	}
+	out := make([]byte, s.size)
+	if err := s.emit(s, out); err != nil {
+		return err
+	}
+	if len(bytes.Trim(out, "\x00")) > 0 {
+		return errAt(1, "section %s holds no data: expected zeros", s.sec.name)
+	}
+	return nil
 }
 
 func (a *assembler) program() (*isa.Program, error) {
 	p := &isa.Program{Name: a.file, Entry: a.opt.Base}
 	for _, s := range a.sections {
-		if s.size > 0 {
+		if s.size > 0 && !s.absent {
 			p.Segments = append(p.Segments, isa.Segment{Addr: s.addr, Data: s.data, Size: s.size, Executable: s.exec})
 		}
 	}
 	for name, s := range a.symbols {
-		if !s.label {
+		if !s.label || s.sec.absent {
 			continue
 		}
 		p.Symbols = append(p.Symbols, isa.Symbol{Name: name, Addr: s.sec.addr + s.off})

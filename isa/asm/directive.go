@@ -4,156 +4,174 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+	"strings"
 )
 
-// directives maps each to its handler. Those that only inform a linker or a
-// debugger are accepted and do nothing.
-var directives map[string]func(a *assembler, t token, args [][]token, end int) error
+// directives maps each to its handler, which gets what follows the name.
+var directives map[string]func(a *assembler, t token, after source) error
+
+type handler = func(a *assembler, t token, args [][]token, end int) error
 
 func init() {
-	directives = map[string]func(*assembler, token, [][]token, int) error{
-		".section": (*assembler).sectionDir,
-		".word":    data(4), ".long": data(4), ".4byte": data(4), ".int": data(4),
-		".half": data(2), ".short": data(2), ".2byte": data(2), ".byte": data(1),
-		".float": (*assembler).floats,
-		".space": (*assembler).space, ".zero": (*assembler).space, ".skip": (*assembler).space,
-		".balign": align(false), ".align": align(true), ".p2align": align(true),
-		".asciz": text("\x00"), ".string": text("\x00"), ".ascii": text(""),
-		".equ": (*assembler).equ, ".set": (*assembler).equ,
-		".insn": (*assembler).insn,
+	directives = map[string]func(*assembler, token, source) error{
+		".section": sectionDir, ".pushsection": pushSection,
+		".popsection": listed((*assembler).popSection), ".previous": listed((*assembler).previousSection),
+		".comm": listed(common), ".lcomm": listed(common),
+		".byte": listed(data(1)), ".2byte": listed(data(2)), ".half": listed(data(2)), ".hword": listed(data(2)),
+		".short": listed(data(2)), ".4byte": listed(data(4)), ".word": listed(data(4)), ".long": listed(data(4)),
+		".int": listed(data(4)), ".8byte": listed(data(8)), ".dword": listed(data(8)), ".quad": listed(data(8)),
+		".float": listed(floats(32)), ".single": listed(floats(32)), ".double": listed(floats(64)),
+		".space": listed((*assembler).space), ".zero": listed((*assembler).space), ".skip": listed((*assembler).space),
+		".fill": listed((*assembler).fill), ".org": listed((*assembler).org),
+		".balign": withGaps(align(false)), ".align": withGaps(align(true)), ".p2align": withGaps(align(true)),
+		".asciz": listed(text("\x00")), ".string": listed(text("\x00")), ".ascii": listed(text("")),
+		".equ": equ(assigned(false)), ".set": equ(assigned(false)), ".equiv": equ(assigned(true)),
+		".eqv":  equ((*assembler).deferExpr),
+		".insn": listed((*assembler).insn), ".option": option,
+		".exitm": listed((*assembler).exitMacro), ".purgem": (*assembler).purge,
+		".err": failing, ".error": failing,
 	}
 	for _, s := range []string{".text", ".data", ".bss", ".rodata", ".sdata", ".sbss"} {
-		directives[s] = func(a *assembler, t token, args [][]token, _ int) error {
-			if len(args) > 0 {
-				return errAt(args[0][0].col, "%s takes nothing", t.text)
+		directives[s] = func(a *assembler, t token, after source) error {
+			if after.text != "" {
+				return errAt(after.col, "%s takes nothing: for a part of a section use .section with a name of its own", t.text)
 			}
-			a.enter(t.text)
+			a.enter(a.section(t.text))
 			return nil
 		}
 	}
-	for _, s := range []string{".globl", ".global", ".local", ".weak", ".type", ".size", ".file", ".ident", ".attribute", ".option", ".p2alignl"} {
-		directives[s] = func(*assembler, token, [][]token, int) error { return nil }
+	// They inform a linker or a debugger: the image is the same without.
+	for _, s := range strings.Fields(`.globl .global .local .weak .hidden .internal .protected .type .size .file .ident .loc .attribute
+		.addrsig .addrsig_sym .p2alignl .cfi_startproc .cfi_endproc .cfi_def_cfa .cfi_def_cfa_offset .cfi_def_cfa_register
+		.cfi_offset .cfi_rel_offset .cfi_restore .cfi_remember_state .cfi_restore_state .cfi_adjust_cfa_offset
+		.cfi_sections .cfi_personality .cfi_lsda .cfi_undefined .cfi_same_value .cfi_return_column .cfi_signal_frame
+		.cfi_escape .cfi_window_save .title .sbttl .list .nolist .eject .psize .line .version .print .warning`) {
+		directives[s] = func(*assembler, token, source) error { return nil }
 	}
 }
 
-func (a *assembler) directive(t token, toks []token, end int) error {
-	f := directives[t.text]
-	if f == nil {
-		return errAt(t.col, "unknown directive %s", t.text)
+// listed makes a handler of one that is given operands, none of them empty.
+func listed(f handler) func(*assembler, token, source) error {
+	return func(a *assembler, t token, after source) error {
+		toks, err := tokens(after)
+		if err != nil {
+			return err
+		}
+		args, err := arguments(toks, after.end())
+		if err != nil {
+			return err
+		}
+		return f(a, t, args, after.end())
 	}
-	args, err := arguments(toks, end)
-	if err != nil {
-		return err
-	}
-	return f(a, t, args, end)
 }
 
-// arguments splits tokens at the commas outside parentheses.
+// withGaps makes a handler of one that is given operands, some of which may be left empty.
+func withGaps(f handler) func(*assembler, token, source) error {
+	return func(a *assembler, t token, after source) error {
+		toks, err := tokens(after)
+		if err != nil {
+			return err
+		}
+		return f(a, t, separated(toks), after.end())
+	}
+}
+
+// failing is .err and .error: what a source says of itself.
+func failing(_ *assembler, t token, after source) error {
+	if after.text == "" {
+		return errAt(t.col, "%s", t.text)
+	}
+	return errAt(t.col, "%s: %s", t.text, after.text)
+}
+
+// option takes what says nothing of the machine's instructions.
+func option(_ *assembler, t token, after source) error {
+	switch after.text {
+	case "push", "pop", "pic", "nopic", "relax", "norelax", "norvc", "csr-check", "no-csr-check":
+		return nil
+	}
+	return errAt(after.col, "%s %s is not supported: expected push, pop, pic, nopic, relax, norelax or norvc (there are no compressed instructions)",
+		t.text, after.text)
+}
+
+// arguments splits tokens at the commas outside parentheses; none may be empty.
 func arguments(toks []token, end int) ([][]token, error) {
+	args := separated(toks)
+	next := 0 // token
+	for _, arg := range args {
+		if len(arg) == 0 {
+			if next < len(toks) {
+				end = toks[next].col
+			}
+			return nil, errAt(end, "an operand is missing")
+		}
+		next += len(arg) + 1
+	}
+	return args, nil
+}
+
+// separated splits tokens at the commas outside parentheses.
+func separated(toks []token) (out [][]token) {
 	if len(toks) == 0 {
-		return nil, nil
+		return nil
 	}
-	var out [][]token
 	start, depth := 0, 0
-	for i := 0; i <= len(toks); i++ {
-		if i < len(toks) {
-			switch {
-			case toks[i].is("("):
-				depth++
-			case toks[i].is(")"):
-				depth--
-			}
-			if !toks[i].is(",") || depth > 0 {
-				continue
-			}
+	for i, t := range toks {
+		switch {
+		case t.is("("):
+			depth++
+		case t.is(")"):
+			depth--
+		case t.is(",") && depth <= 0:
+			out = append(out, toks[start:i])
+			start = i + 1
 		}
-		if i == start {
-			col := end
-			if i < len(toks) {
-				col = toks[i].col
-			}
-			return nil, errAt(col, "an operand is missing")
-		}
-		out = append(out, toks[start:i])
-		start = i + 1
 	}
-	return out, nil
+	return append(out, toks[start:])
 }
 
-func (a *assembler) sectionDir(t token, args [][]token, end int) error {
-	if len(args) == 0 || args[0][0].kind != tokIdent {
-		return errAt(end, ".section needs a name")
+// equ makes a handler for `name, value`.
+func equ(define func(a *assembler, name token, value source) error) func(*assembler, token, source) error {
+	return func(a *assembler, t token, after source) error {
+		name := after.word()
+		value := after.rest(len(name))
+		if name == "" || isDigit(name[0]) || !strings.HasPrefix(value.text, ",") {
+			return errAt(t.col, "expected %s name, value", t.text)
+		}
+		return define(a, token{text: name, col: after.col}, value.rest(1))
 	}
-	a.enter(args[0][0].text)
-	return nil
 }
 
-// conditional handles .if and its kin, and swallows lines that are not to be
-// assembled.
-func (a *assembler) conditional(toks []token, end int) (done bool, err error) {
-	outer := len(a.conds) == 0 || a.conds[len(a.conds)-1].active
-	if len(toks) == 0 || toks[0].kind != tokIdent {
-		return !outer, nil
+func assigned(constant bool) func(*assembler, token, source) error {
+	return func(a *assembler, name token, value source) error {
+		toks, err := tokens(value)
+		if err != nil {
+			return err
+		}
+		return a.assign(name, toks, value.end(), constant)
 	}
-	t, rest := toks[0], toks[1:]
-	switch t.text {
-	case ".if", ".ifdef", ".ifndef":
-		on := false
-		if outer {
-			on, err = a.condition(t, rest, end)
-		}
-		a.conds = append(a.conds, condition{active: outer && on, taken: on, outer: outer, line: a.line})
-		return true, err
-	case ".else", ".endif":
-		n := len(a.conds)
-		if n == 0 {
-			return true, errAt(t.col, "%s without .if", t.text)
-		}
-		c := &a.conds[n-1]
-		if t.text == ".endif" {
-			a.conds = a.conds[:n-1]
-		} else {
-			c.active, c.taken = c.outer && !c.taken, true
-		}
-		return true, nil
-	}
-	return !outer, nil
 }
 
-func (a *assembler) condition(t token, rest []token, end int) (bool, error) {
-	if t.text == ".if" {
-		v, err := a.constant(rest, end)
-		return v != 0, err
-	}
-	if len(rest) != 1 || rest[0].kind != tokIdent {
-		return false, errAt(t.col, "%s needs one symbol", t.text)
-	}
-	s := a.symbols[rest[0].text]
-	return (s != nil && s.defined) == (t.text == ".ifdef"), nil
-}
-
-func (a *assembler) equ(t token, args [][]token, end int) error {
-	if len(args) != 2 || len(args[0]) != 1 || args[0][0].kind != tokIdent {
-		return errAt(t.col, "expected %s name, value", t.text)
-	}
-	return a.assign(args[0][0], args[1], end)
+// assignment is name = value.
+func (a *assembler) assignment(name token, value source) error {
+	return assigned(false)(a, name, value)
 }
 
 // data makes .word, .half and .byte.
-func data(size int) func(*assembler, token, [][]token, int) error {
+func data(size int) handler {
 	return func(a *assembler, _ token, args [][]token, end int) error {
 		for _, arg := range args {
 			x, err := a.wholeExpr(arg, end)
 			if err != nil {
 				return err
 			}
-			err = a.add(int64(size), end, func(s *statement, out []byte) error {
+			err = a.add(int64(size), func(s *statement, out []byte) error {
 				v, err := x.eval(&s.context)
 				if err != nil {
 					return err
 				}
 				n := v.absolute()
-				if limit := int64(1) << (8 * size); n < -limit/2 || n >= limit {
+				if limit := int64(1) << (8 * size); size < 8 && (n < -limit/2 || n >= limit) {
 					return errAt(arg[0].col, "%d does not fit %d bytes", n, size)
 				}
 				for i := range out {
@@ -169,35 +187,22 @@ func data(size int) func(*assembler, token, [][]token, int) error {
 	}
 }
 
-func (a *assembler) floats(_ token, args [][]token, end int) error {
-	for _, arg := range args {
-		s := ""
-		for _, t := range arg {
-			s += t.text
-		}
-		v, err := strconv.ParseFloat(s, 32)
-		if err != nil {
-			return errAt(arg[0].col, "%q is not a single-precision number", s)
-		}
-		err = a.add(4, end, func(_ *statement, out []byte) error {
-			binary.LittleEndian.PutUint32(out, math.Float32bits(float32(v)))
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func text(tail string) func(*assembler, token, [][]token, int) error {
-	return func(a *assembler, t token, args [][]token, end int) error {
+// floats makes .float and .double.
+func floats(bits int) handler {
+	return func(a *assembler, _ token, args [][]token, _ int) error {
 		for _, arg := range args {
-			if len(arg) != 1 || arg[0].kind != tokString {
-				return errAt(arg[0].col, "%s needs strings", t.text)
+			v, err := strconv.ParseFloat(spelled(arg), bits)
+			if err != nil {
+				return errAt(arg[0].col, "%q is not a number that %d bits hold", spelled(arg), bits)
 			}
-			s := arg[0].text + tail
-			err := a.add(int64(len(s)), end, func(_ *statement, out []byte) error { copy(out, s); return nil })
+			err = a.add(int64(bits/8), func(_ *statement, out []byte) error {
+				if bits == 32 {
+					binary.LittleEndian.PutUint32(out, math.Float32bits(float32(v)))
+				} else {
+					binary.LittleEndian.PutUint64(out, math.Float64bits(v))
+				}
+				return nil
+			})
 			if err != nil {
 				return err
 			}
@@ -206,24 +211,104 @@ func text(tail string) func(*assembler, token, [][]token, int) error {
 	}
 }
 
-// fillWith repeats one byte; in a section without data only zeros are possible.
-func (a *assembler) fillWith(n int64, fill byte, end int) error {
-	if fill == 0 {
-		return a.add(n, end, nil)
+// text makes .ascii and .asciz: strings side by side are one.
+func text(tail string) handler {
+	return func(a *assembler, t token, args [][]token, _ int) error {
+		for _, arg := range args {
+			s := ""
+			for _, part := range arg {
+				if part.kind != tokString {
+					return errAt(part.col, "%s needs strings", t.text)
+				}
+				s += part.text
+			}
+			s += tail
+			err := a.add(int64(len(s)), func(_ *statement, out []byte) error { copy(out, s); return nil })
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return a.add(n, end, func(_ *statement, out []byte) error {
+}
+
+// pattern adds n bytes that repeat a pattern; in a section without data only zeros are possible.
+func (a *assembler) pattern(n int64, pattern []byte) error {
+	if strings.Trim(string(pattern), "\x00") == "" {
+		return a.add(n, nil)
+	}
+	return a.add(n, func(_ *statement, out []byte) error {
 		for i := range out {
-			out[i] = fill
+			out[i] = pattern[i%len(pattern)]
 		}
 		return nil
 	})
 }
 
-func (a *assembler) space(t token, args [][]token, end int) error {
-	if len(args) < 1 || len(args) > 2 {
-		return errAt(t.col, "expected %s size[, fill]", t.text)
+// numbers evaluates operands that are numbers already. Those that are not written have their default.
+func (a *assembler) numbers(t token, args [][]token, end int, form string, defaults ...int64) ([]int64, error) {
+	if len(args) == 0 || len(args) > len(defaults) {
+		return nil, errAt(t.col, "expected %s %s", t.text, form)
 	}
-	n, err := a.constant(args[0], end)
+	for i, arg := range args {
+		if len(arg) == 0 {
+			continue
+		}
+		v, err := a.constant(arg, end)
+		if err != nil {
+			return nil, err
+		}
+		defaults[i] = v
+	}
+	return defaults, nil
+}
+
+// fillByte checks a byte that fills space.
+func fillByte(v int64, args [][]token, i int) ([]byte, error) {
+	if v < math.MinInt8 || v > math.MaxUint8 {
+		return nil, errAt(args[i][0].col, "%d does not fit a byte, which the space is filled with", v)
+	}
+	return []byte{byte(v)}, nil
+}
+
+func (a *assembler) space(t token, args [][]token, end int) error {
+	v, err := a.numbers(t, args, end, "size[, fill]", 0, 0)
+	if err != nil {
+		return err
+	}
+	if v[0] < 0 {
+		return errAt(args[0][0].col, "size %d is negative", v[0])
+	}
+	pattern, err := fillByte(v[1], args, 1)
+	if err != nil {
+		return err
+	}
+	return a.pattern(v[0], pattern)
+}
+
+// fill is .fill: copies of a number of up to 8 bytes, of which the value fills the low 4.
+func (a *assembler) fill(t token, args [][]token, end int) error {
+	v, err := a.numbers(t, args, end, "repeat[, size[, value]]", 0, 1, 0)
+	if err != nil {
+		return err
+	}
+	repeat, size := v[0], v[1]
+	switch {
+	case repeat < 0 || repeat > most.image:
+		return errAt(args[0][0].col, "%d copies: expected 0 to %d", repeat, most.image)
+	case size < 0 || size > 8:
+		return errAt(args[1][0].col, "size %d: expected 0 to 8 bytes", size)
+	}
+	low := binary.LittleEndian.AppendUint64(nil, uint64(uint32(v[2])))
+	return a.pattern(repeat*size, low[:size])
+}
+
+// org is .org: space up to a place of the section.
+func (a *assembler) org(t token, args [][]token, end int) error {
+	if len(args) < 1 || len(args) > 2 {
+		return errAt(t.col, "expected %s place[, fill]", t.text)
+	}
+	x, err := a.wholeExpr(args[0], end)
 	if err != nil {
 		return err
 	}
@@ -233,46 +318,71 @@ func (a *assembler) space(t token, args [][]token, end int) error {
 			return err
 		}
 	}
-	if n < 0 {
-		return errAt(args[0][0].col, "size %d is negative", n)
+	pattern, err := fillByte(fill, args, 1)
+	if err != nil {
+		return err
 	}
-	return a.fillWith(n, byte(fill), end)
+	return a.moveTo(x, pattern, args[0][0].col)
+}
+
+// moveTo adds what is missing up to a place of the section: an offset, or an address in it.
+func (a *assembler) moveTo(x expr, fill []byte, col int) error {
+	at := a.here()
+	v, err := x.eval(&at)
+	switch {
+	case err != nil:
+		return err
+	case v.sec != nil && v.sec != a.sec:
+		return errAt(col, "expected a place of section %s, found one of section %s", a.sec.name, v.sec.name)
+	case v.n < int64(a.sec.size):
+		return errAt(col, "offset %d lies behind: the section has %d bytes already", v.n, a.sec.size)
+	}
+	return a.pattern(v.n-int64(a.sec.size), fill)
 }
 
 // align makes .balign (bytes) and .align (a power of two, as on RISC-V).
-func align(log bool) func(*assembler, token, [][]token, int) error {
+func align(log bool) handler {
 	return func(a *assembler, t token, args [][]token, end int) error {
-		if len(args) < 1 || len(args) > 2 {
-			return errAt(t.col, "expected %s alignment[, fill]", t.text)
-		}
-		n, err := a.constant(args[0], end)
+		v, err := a.numbers(t, args, end, "alignment[, fill[, most]]", 0, 0, math.MaxInt64)
 		if err != nil {
 			return err
 		}
+		n := v[0]
 		if log && n >= 0 && n < 32 {
 			n = 1 << n
+		} else if n == 0 {
+			n = 1
 		}
 		if n < 1 || n > sectionAlign || n&(n-1) != 0 {
 			return errAt(args[0][0].col, "alignment %d: expected a power of two up to %d bytes", n, sectionAlign)
 		}
 		pad := -int64(a.sec.size) & (n - 1)
-		if len(args) == 2 {
-			fill, err := a.constant(args[1], end)
-			if err != nil {
-				return err
-			}
-			return a.fillWith(pad, byte(fill), end)
+		filled := len(args) > 1 && len(args[1]) > 0
+		switch {
+		case pad > v[2]:
+			return nil
+		case a.sec.exec && !filled:
+			return a.nops(pad)
+		case !filled:
+			return a.pattern(pad, []byte{0})
 		}
-		if a.sec.exec && pad%4 == 0 {
-			return a.nops(pad, end)
+		pattern, err := fillByte(v[1], args, 1)
+		if err != nil {
+			return err
 		}
-		return a.fillWith(pad, 0, end)
+		return a.pattern(pad, pattern)
 	}
 }
 
-func (a *assembler) nops(n int64, end int) error {
-	return a.add(n, end, func(_ *statement, out []byte) error {
-		for i := 0; i < len(out); i += 4 {
+// nops fills up code: behind an odd byte and a compressed nop there are as many nops as it takes.
+func (a *assembler) nops(n int64) error {
+	return a.add(n, func(_ *statement, out []byte) error {
+		i := len(out) & 1
+		if len(out)&2 != 0 {
+			binary.LittleEndian.PutUint16(out[i:], 0x0001)
+			i += 2
+		}
+		for ; i < len(out); i += 4 {
 			binary.LittleEndian.PutUint32(out[i:], 0x00000013)
 		}
 		return nil

@@ -1,8 +1,8 @@
 package asm
 
 import (
+	"errors"
 	"fmt"
-	"sort"
 )
 
 // value is the value of an expression: a number, or an offset into a section
@@ -19,10 +19,9 @@ type expr interface {
 
 // context is where an expression stands.
 type context struct {
-	a     *assembler
-	sec   *section
-	off   uint32 // of the statement
-	order int    // of the statement, for 1f and 1b
+	a   *assembler
+	sec *section
+	off uint32 // of the statement
 }
 
 type number int64
@@ -49,7 +48,7 @@ func (r symbolRef) eval(c *context) (value, error) {
 	case !r.defined:
 		return value{}, &posError{r.col, &undefined{r.symbol}}
 	case r.open:
-		return value{}, errAt(r.col, "symbol %q is defined by itself", r.name)
+		return value{}, definedByItself(r.symbol, r.col)
 	case r.expr == nil:
 		return value{int64(r.off), r.sec}, nil
 	}
@@ -60,22 +59,8 @@ func (r symbolRef) eval(c *context) (value, error) {
 	return r.known.value, nil
 }
 
-type localRef struct {
-	n       int64
-	forward bool
-	col     int
-}
-
-func (r localRef) eval(c *context) (value, error) {
-	list := c.a.locals[r.n]
-	i := sort.Search(len(list), func(i int) bool { return list[i].order > c.order }) // the first one after here
-	if !r.forward {
-		i--
-	}
-	if i < 0 || i == len(list) {
-		return value{}, errAt(r.col, "no label %d: %s here", r.n, map[bool]string{true: "after", false: "before"}[r.forward])
-	}
-	return value{int64(list[i].off), list[i].sec}, nil
+func definedByItself(s *symbol, col int) error {
+	return errAt(col, "symbol %q is defined by itself", s.name)
 }
 
 type unaryOp struct {
@@ -98,14 +83,15 @@ func (u unaryOp) eval(c *context) (value, error) {
 	case "~":
 		v.n = ^v.n
 	case "!":
-		v.n = boolean(v.n == 0)
+		v.n = truth(v.n == 0) & 1
 	}
 	return v, nil
 }
 
-func boolean(b bool) int64 {
+// truth is what a comparison is: all ones if it holds. What !, && and || say is 1.
+func truth(b bool) int64 {
 	if b {
-		return 1
+		return -1
 	}
 	return 0
 }
@@ -135,14 +121,19 @@ func (b binaryOp) eval(c *context) (value, error) {
 		return value{x.n + y.n, y.sec}, nil
 	case b.op == "-" && y.sec == nil:
 		return value{x.n - y.n, x.sec}, nil
-	case b.op == "-" && x.sec == y.sec:
-		return value{n: x.n - y.n}, nil
-	case c.a.placed:
-		n, err := b.apply(x.absolute(), y.absolute())
+	case x.sec == y.sec && (b.op == "-" || precedence[b.op] == comparison):
+		n, err := b.apply(x.n, y.n)
 		return value{n: n}, err
+	case b.op != "-" || x.sec == nil:
+		return x, errAt(b.col, "%s of an address is not known to an assembler: expected +, - or, within a section, a comparison", b.op)
+	case c.a.placed:
+		return value{n: x.absolute() - y.absolute()}, nil
 	}
-	return x, errAt(b.col, "%s of addresses is not known before the sections are placed", b.op)
+	return x, &posError{b.col, fmt.Errorf("- of addresses of two sections %w", errPlaces)}
 }
+
+// errPlaces ends what is said of a value before addresses are known.
+var errPlaces = errors.New("is not known before the sections are placed")
 
 // absolute is the value once sections have addresses.
 func (v value) absolute() int64 {
@@ -170,7 +161,7 @@ func (b binaryOp) apply(x, y int64) (int64, error) {
 		return x % y, nil
 	case "<<", ">>":
 		if y < 0 || y > 63 {
-			return 0, errAt(b.col, "shift by %d", y)
+			return 0, errAt(b.col, "shift by %d: expected 0 to 63", y)
 		}
 		if b.op == "<<" {
 			return x << y, nil
@@ -180,24 +171,26 @@ func (b binaryOp) apply(x, y int64) (int64, error) {
 		return x & y, nil
 	case "|":
 		return x | y, nil
-	case "^":
+	case "^", "!!":
 		return x ^ y, nil
+	case "!":
+		return x | ^y, nil
 	case "==":
-		return boolean(x == y), nil
-	case "!=":
-		return boolean(x != y), nil
+		return truth(x == y), nil
+	case "!=", "<>":
+		return truth(x != y), nil
 	case "<":
-		return boolean(x < y), nil
+		return truth(x < y), nil
 	case "<=":
-		return boolean(x <= y), nil
+		return truth(x <= y), nil
 	case ">":
-		return boolean(x > y), nil
+		return truth(x > y), nil
 	case ">=":
-		return boolean(x >= y), nil
+		return truth(x >= y), nil
 	case "&&":
-		return boolean(x != 0 && y != 0), nil
+		return truth(x != 0 && y != 0) & 1, nil
 	case "||":
-		return boolean(x != 0 || y != 0), nil
+		return truth(x != 0 || y != 0) & 1, nil
 	}
 	panic(fmt.Sprintf("BUG: asm: operator %q", b.op))
 }
@@ -220,7 +213,7 @@ func (r relocation) eval(c *context) (value, error) {
 		return v, err
 	}
 	if !c.a.placed {
-		return v, errAt(r.col, "%s is not known before the sections are placed", r.fn)
+		return v, &posError{r.col, fmt.Errorf("%s %w", r.fn, errPlaces)}
 	}
 	n := v.absolute()
 	pc := int64(c.sec.addr) + int64(c.off)
@@ -273,11 +266,18 @@ func (p *parser) col() int {
 	return p.end
 }
 
+// precedence is GNU as's: the bitwise operators bind tighter than + and -, shifts tighter than both. Binary ! is "or not", and
+// !! is ^.
 var precedence = map[string]int{
-	"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5,
-	"==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
-	"<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
+	"||": 1, "&&": 2,
+	"==": comparison, "!=": comparison, "<>": comparison,
+	"<": comparison, "<=": comparison, ">": comparison, ">=": comparison,
+	"+": 4, "-": 4,
+	"|": 5, "^": 5, "&": 5, "!": 5, "!!": 5,
+	"*": 6, "/": 6, "%": 6, "<<": 6, ">>": 6,
 }
+
+const comparison = 3
 
 // maxDepth bounds nesting, so that hostile input cannot exhaust the stack.
 const maxDepth = 200
@@ -322,20 +322,19 @@ func (p *parser) primary() (expr, error) {
 	case t.kind == tokNumber:
 		return number(t.val), nil
 	case t.kind == tokLocal:
-		return localRef{t.val, t.text[len(t.text)-1] == 'f', t.col}, nil
+		s, err := p.a.localRef(t)
+		return symbolRef{s, t.col}, err
 	case t.kind == tokIdent && t.text[0] == '%':
 		return p.relocation(t)
 	case t.kind == tokIdent && t.text == ".":
 		return location{}, nil
 	case t.kind == tokIdent:
-		return symbolRef{p.a.symbol(t.text), t.col}, nil
+		return p.symbol(t)
+	case t.is("!!"): // where an operand is expected, two of !
+		x, err := p.unary("!", t)
+		return unaryOp{"!", x, t.col}, err
 	case t.is("-") || t.is("~") || t.is("!") || t.is("+"):
-		if p.depth++; p.depth > maxDepth {
-			return nil, errAt(t.col, "expression is nested more than %d deep", maxDepth)
-		}
-		defer func() { p.depth-- }()
-		x, err := p.primary()
-		return unaryOp{t.text, x, t.col}, err
+		return p.unary(t.text, t)
 	case t.is("("):
 		x, err := p.expression(1)
 		if err == nil && !p.accept(")") {
@@ -344,6 +343,77 @@ func (p *parser) primary() (expr, error) {
 		return x, err
 	}
 	return nil, errAt(t.col, "expected an expression, found %q", t.text)
+}
+
+// unary reads the operand of an operator.
+func (p *parser) unary(op string, t token) (expr, error) {
+	if p.depth++; p.depth > maxDepth {
+		return nil, errAt(t.col, "expression is nested more than %d deep", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	x, err := p.primary()
+	return unaryOp{op, x, t.col}, err
+}
+
+// symbol reads a name: of what .eqv defined, the expression as if it stood here in parentheses.
+func (p *parser) symbol(t token) (expr, error) {
+	s := p.a.symbol(t.text)
+	switch {
+	case s.open:
+		return nil, definedByItself(s, t.col)
+	case s.deferred == nil:
+		return symbolRef{s, t.col}, nil
+	}
+	toks, err := tokens(*s.deferred)
+	if err != nil {
+		return nil, err
+	}
+	if p.a.work -= len(toks) * workPerToken; p.a.work < 0 {
+		return nil, errWork
+	}
+	s.open = true
+	defer func() { s.open = false }()
+	for i := range toks {
+		toks[i].col = t.col
+	}
+	inner := parser{a: p.a, toks: toks, end: t.col, depth: p.depth}
+	return inner.whole()
+}
+
+// whole reads an expression that nothing follows.
+func (p *parser) whole() (expr, error) {
+	x, err := p.expression(1)
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := p.peek(); ok {
+		return nil, errAt(t.col, "unexpected %q", t.text)
+	}
+	return x, nil
+}
+
+// wholeExpr parses tokens that are one expression.
+func (a *assembler) wholeExpr(toks []token, end int) (expr, error) {
+	p := parser{a: a, toks: toks, end: end}
+	return p.whole()
+}
+
+// constant evaluates an expression that must be a number already.
+func (a *assembler) constant(toks []token, end int) (int64, error) {
+	x, err := a.wholeExpr(toks, end)
+	if err != nil {
+		return 0, err
+	}
+	at := a.here()
+	v, err := x.eval(&at)
+	if err == nil && v.sec != nil {
+		err = errAt(toks[0].col, "expected a number that is known here, found an address")
+	}
+	return v.n, err
+}
+
+func (a *assembler) here() context {
+	return context{a: a, sec: a.sec, off: a.sec.size}
 }
 
 func (p *parser) relocation(t token) (expr, error) {

@@ -75,7 +75,7 @@ func (a *assembler) insn(t token, args [][]token, end int) error {
 	if err != nil {
 		return err
 	}
-	return a.encoded(in, late, end, t.col)
+	return a.encoded(in, late, t.col)
 }
 
 func (a *assembler) insnField(f insnField, arg []token, end int) (uint32, error) {

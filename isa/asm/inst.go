@@ -55,7 +55,7 @@ func (a *assembler) expand(t token, args [][]token, end int) ([][]token, error) 
 		plain[0].text = imm
 		return [][]token{plain}, nil
 	}
-	if tpl, ok := symbolTemplates[pseudoKey{name, len(args)}]; ok && !args[1][len(args[1])-1].is(")") {
+	if tpl, ok := symbolTemplates[pseudoKey{name, len(args)}]; ok && !isMemory(args[1]) {
 		return tpl.fill(args), nil
 	}
 	if name == "jalr" && len(args) == 2 && isRegister(args[1]) {
@@ -88,6 +88,12 @@ func isRegister(arg []token) bool {
 	return ok
 }
 
+// isMemory reports whether an operand is imm(reg) or (reg).
+func isMemory(arg []token) bool {
+	n := len(arg)
+	return n >= 3 && arg[n-1].is(")") && arg[n-3].is("(") && arg[n-2].kind == tokIdent
+}
+
 // loadImmediate is li: one instruction where one is enough.
 func (a *assembler) loadImmediate(t token, args [][]token, end int) ([][]token, error) {
 	if len(args) != 2 {
@@ -106,7 +112,7 @@ func (a *assembler) loadImmediate(t token, args [][]token, end int) ([][]token, 
 		return templates[pseudoKey{"%li", 1}].fill([][]token{args[0], imm(n)}), nil
 	}
 	big := templates[pseudoKey{"%li", 2}]
-	if lo(n) == 0 {
+	if r, ok := regs[strings.ToLower(args[0][0].text)]; lo(n) == 0 && ok && r != 0 { // of x0, GNU as adds 0
 		big = big[:1]
 	}
 	return big.fill([][]token{args[0], imm(hi(n)), imm(lo(n))}), nil
@@ -162,13 +168,13 @@ func (a *assembler) one(t token, args [][]token, end, col int) error {
 	if err != nil {
 		return err
 	}
-	return a.encoded(in, late, end, col)
+	return a.encoded(in, late, col)
 }
 
 // encoded adds an instruction whose late operands are computed when symbols
 // are known.
-func (a *assembler) encoded(in isa.Inst, late []lateOperand, end, col int) error {
-	return a.add(4, end, func(s *statement, out []byte) error {
+func (a *assembler) encoded(in isa.Inst, late []lateOperand, col int) error {
+	return a.add(4, func(s *statement, out []byte) error {
 		for _, l := range late {
 			if err := l.resolve(s, &in); err != nil {
 				return err
@@ -302,7 +308,7 @@ func spelled(arg []token) string {
 // memory reads imm(reg), (reg) and, for atomics, 0(reg).
 func (a *assembler) memory(in *isa.Inst, o *isa.Operand, arg []token, end int) (lateOperand, error) {
 	n := len(arg)
-	if n < 3 || !arg[n-1].is(")") || !arg[n-3].is("(") {
+	if !isMemory(arg) {
 		return lateOperand{}, errAt(arg[0].col, "expected %s, found %q", o.Name, spelled(arg))
 	}
 	r, ok := regs[strings.ToLower(arg[n-2].text)]

@@ -49,41 +49,26 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isName(c byte) bool { return isNameStart(c) || isDigit(c) }
 
-// lexer turns one line into tokens. inComment carries /* */ over lines.
-type lexer struct {
-	inComment bool
-}
-
-func (x *lexer) line(s string) ([]token, error) {
+// tokens turns a statement into tokens.
+func tokens(src source) ([]token, error) {
 	var out []token
+	s := src.text
 	for i := 0; i < len(s); {
-		if x.inComment {
-			end := strings.Index(s[i:], "*/")
-			if end < 0 {
-				return out, nil
-			}
-			x.inComment = false
-			i += end + 2
+		if s[i] == ' ' || s[i] == '\t' {
+			i++
 			continue
 		}
-		c := s[i]
-		switch {
-		case c == ' ' || c == '\t' || c == '\r':
-			i++
-		case c == '#' || strings.HasPrefix(s[i:], "//"):
-			return out, nil
-		case strings.HasPrefix(s[i:], "/*"):
-			x.inComment = true
-			i += 2
-		default:
-			t, n, err := scan(s[i:], i+1)
-			if err != nil {
-				return out, err
-			}
-			t.col = i + 1
-			out = append(out, t)
-			i += n
+		col := src.col
+		if !src.flat {
+			col += i
 		}
+		t, n, err := scan(s[i:], col)
+		if err != nil {
+			return out, err
+		}
+		t.col = col
+		out = append(out, t)
+		i += n
 	}
 	return out, nil
 }
@@ -113,15 +98,27 @@ func scan(s string, col int) (token, int, error) {
 		}
 		return token{kind: tokNumber, text: s[:n], val: int64(v)}, n, nil
 	}
-	for _, p := range [...]string{"<<", ">>", "==", "!=", "<=", ">=", "&&", "||"} {
-		if strings.HasPrefix(s, p) {
-			return token{kind: tokPunct, text: p}, 2, nil
-		}
+	if p, n := scanPair(s); n > 0 {
+		return token{kind: tokPunct, text: p}, n, nil
 	}
 	if strings.IndexByte("+-*/%&|^~!()<>,:;=", c) >= 0 {
 		return token{kind: tokPunct, text: s[:1]}, 1, nil
 	}
 	return token{}, 0, errAt(col, "unexpected character %q", c)
+}
+
+// scanPair reads an operator of two characters. Blanks between these do not part them: GNU as takes such out first.
+func scanPair(s string) (string, int) {
+	second := strings.TrimLeft(s[1:], " \t")
+	if second == "" {
+		return "", 0
+	}
+	p := s[:1] + second[:1]
+	switch p {
+	case "<<", ">>", "<>", "==", "!=", "!!", "<=", ">=", "&&", "||":
+		return p, len(s) - len(second) + 1
+	}
+	return "", 0
 }
 
 // scanNumber reads 12, 0x1f, 0b101, 017, and the local references 1f and 1b.

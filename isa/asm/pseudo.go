@@ -109,7 +109,7 @@ func compile(list []pseudo) map[pseudoKey]template {
 	for _, p := range list {
 		var t template
 		for _, text := range p.expand {
-			toks, err := new(lexer).line(text)
+			toks, err := tokens(source{text: text})
 			if err != nil {
 				panic(fmt.Sprintf("BUG: asm: pseudo-instruction %s: %v", p.name, err))
 			}

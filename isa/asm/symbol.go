@@ -3,46 +3,61 @@ package asm
 import (
 	"errors"
 	"fmt"
+	"strconv"
 )
 
-// symbol is a name: a label, or what .equ, .set or = gave it.
+// symbol is one meaning of a name: a label, or what .equ, .set or = gave it.
+//
+// A name that is assigned again gets another symbol, so that expressions read
+// before keep the meaning that the name had there. One that is used before
+// anything defines it has the first meaning that it is given.
 type symbol struct {
-	name    string
-	defined bool
-	label   bool
-	sec     *section // of a label
-	off     uint32
-	expr    expr    // of an assignment
-	at      context // where that stands
-	known   memo    // what expr came to
-	open    bool    // expr is being evaluated
+	name     string
+	defined  bool
+	label    bool
+	constant bool     // from .equiv or .eqv: it is not assigned again
+	sec      *section // of a label
+	off      uint32
+	expr     expr    // of an assignment
+	at       context // where that stands
+	deferred *source // of .eqv: its text, which each use reads anew
+	known    memo    // what expr came to
+	open     bool    // expr is being evaluated, or deferred being read
 }
 
 // memo is the value of an assigned symbol, so that it is evaluated once however often it is named.
 type memo struct {
-	epoch int // of the assembler; 0: nothing is known
-	value value
-	err   error
-	waits *symbol // the undefined symbol for which there is no value; nil: another reason, or a value
+	done   bool
+	placed bool // found when sections had addresses
+	value  value
+	err    error
+	waits  *symbol // the undefined symbol for which there is no value; nil: another reason, or a value
 }
 
 // undefined is the error of a name that nothing defines, so far.
 type undefined struct{ symbol *symbol }
 
-func (e *undefined) Error() string { return fmt.Sprintf("symbol %q is not defined", e.symbol.name) }
+func (e *undefined) Error() string {
+	if n, ok := localNumber(e.symbol.name); ok {
+		return fmt.Sprintf("no label %d: after here", n)
+	}
+	return fmt.Sprintf("symbol %q is not defined", e.symbol.name)
+}
 
 // Steps that evaluating the symbols of a source may take, beside some for each byte. Symbols need a handful each;
 // only sources made to be slow, which redefine what long chains hang on again and again, need more.
 const (
 	freeWork    = 1 << 20
 	workPerByte = 2
+	// For each token of an expression that .eqv defers: what reading it takes.
+	workPerToken = 16
 )
 
 var errWork = errors.New("symbols that are defined by one another change too often: the source would take too long to assemble")
 
-// valid reports whether what was found still holds.
+// valid reports whether what was found still holds: a value does for ever.
 func (m *memo) valid(a *assembler) bool {
-	return m.epoch == a.epoch && (m.waits == nil || !m.waits.defined)
+	return m.done && (m.err == nil || m.placed == a.placed && (m.waits == nil || !m.waits.defined))
 }
 
 // evaluation is a symbol that is being evaluated, and the symbols that its expression names.
@@ -92,18 +107,18 @@ func (a *assembler) open(s *symbol) {
 // evaluate computes a symbol whose references are settled. One without a value leaves it none.
 func (a *assembler) evaluate(s *symbol, refs []*symbol) memo {
 	if a.work < 0 {
-		return memo{epoch: a.epoch, err: errWork}
+		return memo{done: true, placed: a.placed, err: errWork}
 	}
 	for _, r := range refs {
 		switch {
 		case !r.defined:
-			return memo{epoch: a.epoch, err: &undefined{r}, waits: r}
+			return memo{done: true, placed: a.placed, err: &undefined{r}, waits: r}
 		case r.expr != nil && !r.open && r.known.err != nil:
 			return r.known
 		}
 	}
 	v, err := s.expr.eval(&s.at)
-	return memo{epoch: a.epoch, value: v, err: err}
+	return memo{done: true, placed: a.placed, value: v, err: err}
 }
 
 // references appends the symbols that an expression names.
@@ -121,11 +136,127 @@ func references(x expr, to []*symbol) []*symbol {
 	return to
 }
 
-// define gives a symbol its meaning. What was found out with another one holds no more.
-func (a *assembler) define(s *symbol, as symbol) {
-	if s.defined {
-		a.epoch++
+// symbol returns what a name means here.
+func (a *assembler) symbol(name string) *symbol {
+	s := a.symbols[name]
+	if s == nil {
+		s = &symbol{name: name}
+		a.symbols[name] = s
 	}
+	return s
+}
+
+// define gives a symbol its meaning.
+func (s *symbol) define(as symbol) {
 	as.name, as.defined = s.name, true
 	*s = as
+}
+
+// assign is .set, .equ and name = value, and with constant .equiv: a name that has a meaning may get another one.
+func (a *assembler) assign(name token, toks []token, end int, constant bool) error {
+	x, err := a.wholeExpr(toks, end)
+	if err != nil {
+		return err
+	}
+	if name.text == "." {
+		return a.moveTo(x, []byte{0}, toks[0].col)
+	}
+	s, err := a.assignable(name, constant)
+	if err != nil {
+		return err
+	}
+	at := a.here()
+	// A value known now is fixed now: the expression is not kept.
+	v, err := x.eval(&at)
+	if final(err) {
+		return err
+	}
+	if err == nil {
+		x = fixed(v)
+	}
+	s.define(symbol{expr: x, at: at, constant: constant})
+	return nil
+}
+
+// final reports whether an error stays, whatever else is defined and wherever sections are placed.
+func final(err error) bool {
+	return err != nil && !errors.As(err, new(*undefined)) && !errors.Is(err, errPlaces)
+}
+
+// assignable is the symbol that an assignment defines.
+func (a *assembler) assignable(name token, constant bool) (*symbol, error) {
+	s := a.symbol(name.text)
+	switch {
+	case s.label:
+		return nil, errAt(name.col, "symbol %q is already a label", name.text)
+	case s.defined && (constant || s.constant):
+		return nil, errAt(name.col, "symbol %q is already defined, and .equiv and .eqv define once: use .equ for one that changes",
+			name.text)
+	case s.defined:
+		s = &symbol{name: name.text}
+		a.symbols[name.text] = s
+	}
+	return s, nil
+}
+
+// deferExpr is .eqv: each use reads the expression anew, with what the names in it mean there.
+func (a *assembler) deferExpr(name token, src source) error {
+	s, err := a.assignable(name, true)
+	if err != nil {
+		return err
+	}
+	s.open = true // it cannot name itself
+	defer func() { s.open = false }()
+	toks, err := tokens(src)
+	if err != nil {
+		return err
+	}
+	x, err := a.wholeExpr(toks, src.end())
+	if err != nil {
+		return err
+	}
+	s.define(symbol{expr: x, at: a.here(), constant: true, deferred: &src})
+	return nil
+}
+
+// localLabel is a number that labels bear again and again: 1b is the last one, 1f the next.
+type localLabel struct{ last, next *symbol }
+
+func (a *assembler) local(n int64) *localLabel {
+	l := a.locals[n]
+	if l == nil {
+		l = &localLabel{}
+		a.locals[n] = l
+	}
+	return l
+}
+
+func (a *assembler) defineLocal(n int64) {
+	l := a.local(n)
+	if l.next == nil {
+		l.next = &symbol{name: strconv.FormatInt(n, 10)}
+	}
+	l.last, l.next = l.next, nil
+	l.last.define(symbol{label: true, sec: a.sec, off: a.sec.size})
+}
+
+// localRef returns what a reference like 1f or 1b names.
+func (a *assembler) localRef(t token) (*symbol, error) {
+	l := a.local(t.val)
+	if t.text[len(t.text)-1] == 'b' {
+		if l.last == nil {
+			return nil, errAt(t.col, "no label %d: before here", t.val)
+		}
+		return l.last, nil
+	}
+	if l.next == nil {
+		l.next = &symbol{name: strconv.FormatInt(t.val, 10)}
+	}
+	return l.next, nil
+}
+
+// localNumber reads the number of a local label.
+func localNumber(name string) (int64, bool) {
+	n, err := strconv.ParseInt(name, 10, 32)
+	return n, err == nil && n >= 0
 }

@@ -405,8 +405,9 @@ void hd_launch(void (*kernel)(void *arg), void *arg);
 void hd_putchar(char c);
 void hd_puts(const char *s); /* and a newline */
 
-/* %d %i %u %x %c %s %p %f %%, each with an optional l, width and leading 0, and
- * %f with a precision of 0..9 digits (6). %f is rounded correctly. */
+/* C's conversions d i u o x X c s p f F e E g G and %%, with flags, width, precision
+ * and * as in C, and hh h l ll z t j of integers. Doubles are rounded correctly; %p is
+ * hexadecimal. Any other conversion (%a, %n, %ls, %Lf) is printed and ends the run. */
 void hd_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* What gcc calls by itself. n must be the same in all active lanes. */

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"heddle/internal/files"
@@ -156,8 +157,11 @@ const (
 	DefaultCompiler = "riscv64-unknown-elf-gcc"
 )
 
-// compileTime is more than any program needs.
-const compileTime = 2 * time.Minute
+// Limits on the compiler, more than any program needs: on its time, and on the memory of each of its processes in KiB.
+const (
+	compileTime   = 2 * time.Minute
+	compileMemory = 1 << 20
+)
 
 // mostSaid is how much of what the compiler says is passed on, in bytes.
 const mostSaid = 8 << 10
@@ -205,30 +209,48 @@ func compile(ctx context.Context, file string, data []byte, h *Host) (*isa.Progr
 	return readELF(file, built)
 }
 
+// limited is a shell's command that runs another one with limits, where the system has such.
+var limited = fmt.Sprintf(`ulimit -v %d; ulimit -t %d; exec "$@"`, compileMemory, int(compileTime.Seconds()))
+
 // runCompiler runs the script that builds C programs, and returns where the result is.
 func runCompiler(ctx context.Context, dir, source, cc string, h *Host) (string, error) {
 	ctx, end := context.WithTimeout(ctx, compileTime)
 	defer end()
-	cmd := exec.CommandContext(ctx, "sh", filepath.Join(dir, "build.sh"), filepath.Join(dir, "out"), source)
+	cmd := exec.CommandContext(ctx, "sh", "-c", limited, "sh", "sh", filepath.Join(dir, "build.sh"), filepath.Join(dir, "out"), source)
 	opt := "-O2 -g -ffile-prefix-map=" + dir + string(filepath.Separator) + "="
 	for _, d := range h.spec.Defines {
 		opt += " -D" + d
 	}
 	cmd.Env = append(os.Environ(), "CC="+cc, "OPT="+opt, "LIBS=")
+	// The compiler's processes end with the script: they are a group of their own.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
 		text := strings.TrimSpace(strings.ReplaceAll(said.String(), dir+string(filepath.Separator), ""))
 		if len(text) > mostSaid {
 			text = text[:mostSaid] + "…"
 		}
-		return "", refuse("program", "%s cannot be built: %v\n%s", strings.TrimPrefix(source, dir+string(filepath.Separator)), err, text)
+		name := strings.TrimPrefix(source, dir+string(filepath.Separator))
+		return "", refuse("program", "%s cannot be built: %s\n%s", name, buildFailure(ctx, err, text), text)
 	}
 	base := strings.TrimSuffix(filepath.Base(source), ".c")
 	return filepath.Join(dir, "out", base+".elf"), nil
+}
+
+// buildFailure says why a compiler that said a text has failed.
+func buildFailure(ctx context.Context, err error, said string) string {
+	const advice = "(a macro that grows without end?): build it yourself, and give the ELF file"
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Sprintf("the compiler takes more than %v %s", compileTime, advice)
+	case ctx.Err() != nil:
+		return ctx.Err().Error()
+	case strings.Contains(said, "out of memory") || strings.Contains(said, "memory exhausted"):
+		return fmt.Sprintf("the compiler takes more than %d MiB of memory %s", compileMemory>>10, advice)
+	}
+	return err.Error()
 }
 
 // marks begin the symbols by which edges and phases are counted.

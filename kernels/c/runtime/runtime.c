@@ -92,228 +92,395 @@ void hd_puts(const char *s)
 }
 
 /* One conversion of a format. */
+enum { LEFT = 1, ZERO = 2, PLUS = 4, SPACE = 8, ALTERNATE = 16 }; /* - 0 + space # */
+
 struct spec {
-	char fill;      /* ' ' or '0' */
+	unsigned flags;
 	int width;      /* at least so many characters */
-	int precision;  /* digits after the point; -1: not given */
+	int precision;  /* -1: not given */
+	char size;      /* 'H' for hh, 'h', 'l', 'L' for ll, or 0 */
 	char conversion;
 };
 
-/* Writes text with its sign before zeros and after spaces. */
-static void put_field(const struct spec *s, const char *sign, const char *text, int length)
+static void repeat(char c, int n)
 {
-	int padding = s->width - length - (*sign != 0);
-	if (s->fill == '0')
-		put_string(sign);
-	while (padding-- > 0)
-		hd_putchar(s->fill);
-	if (s->fill != '0')
-		put_string(sign);
+	while (n-- > 0)
+		hd_putchar(c);
+}
+
+/* Begins a field of so many characters behind a prefix, such as a sign: spaces come before that, zeros after it.
+ * Returns how many spaces end the field. */
+static int begin_field(const struct spec *s, const char *prefix, int length)
+{
+	int padding = s->width - length;
+	for (const char *p = prefix; *p; p++)
+		padding--;
+	if (!(s->flags & (LEFT | ZERO)))
+		repeat(' ', padding);
+	put_string(prefix);
+	if ((s->flags & (LEFT | ZERO)) == ZERO)
+		repeat('0', padding);
+	return s->flags & LEFT ? padding : 0;
+}
+
+static void put_text(const struct spec *s, const char *prefix, const char *text, int length)
+{
+	int padding = begin_field(s, prefix, length);
 	while (length-- > 0)
 		hd_putchar(*text++);
+	repeat(' ', padding);
 }
 
-static void put_unsigned(const struct spec *s, const char *sign, unsigned v, unsigned base)
+static const char *sign_of(const struct spec *s, _Bool negative)
 {
-	char digits[10];
+	return negative ? "-" : s->flags & PLUS ? "+" : s->flags & SPACE ? " " : "";
+}
+
+/* Divides *v and returns the remainder. The only 64-bit division here: each kind is a kilobyte of libgcc. */
+static __attribute__((noinline, noclone)) unsigned divide(uint64_t *v, unsigned by)
+{
+	uint64_t quotient = *v / by;
+	unsigned rest = (unsigned)(*v - quotient * by);
+	*v = quotient;
+	return rest;
+}
+
+static void put_integer(struct spec *s, const char *prefix, uint64_t v)
+{
+	unsigned base = s->conversion == 'o' ? 8 : s->conversion == 'd' || s->conversion == 'u' ? 10 : 16;
+	const char *symbols = s->conversion == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
+	char digits[22];
 	int at = sizeof digits;
-	do
-		digits[--at] = "0123456789abcdef"[v % base];
-	while ((v /= base) != 0);
-	put_field(s, sign, digits + at, (int)sizeof digits - at);
+	while (v >> 32)
+		digits[--at] = symbols[divide(&v, base)];
+	for (unsigned low = (unsigned)v; low; low /= base)
+		digits[--at] = symbols[low % base];
+
+	int length = (int)sizeof digits - at, zeros = s->precision < 0 ? !length : s->precision - length;
+	if (base == 8 && s->flags & ALTERNATE && zeros <= 0)
+		zeros = 1;
+	if (zeros < 0)
+		zeros = 0;
+	if (s->precision >= 0)
+		s->flags &= ~(unsigned)ZERO;
+	int padding = begin_field(s, prefix, zeros + length);
+	repeat('0', zeros);
+	while (length-- > 0)
+		hd_putchar(digits[at++]);
+	repeat(' ', padding);
 }
 
-static void put_signed(const struct spec *s, int v)
-{
-	put_unsigned(s, v < 0 ? "-" : "", v < 0 ? -(unsigned)v : (unsigned)v, 10);
-}
-
-static void put_text(const struct spec *s, const char *text)
-{
-	int length = 0;
-	while (text[length])
-		length++;
-	put_field(s, "", text, length);
-}
-
-/* A double is mantissa * 2^exponent. It is written exactly: its integer part is
- * scaled up in limbs of nine digits, its fraction is kept as 64 bits after the
- * point with a note of whether anything non-zero lies below. */
-enum { MAX_PRECISION = 9, LIMB = 1000000000, LIMBS = 35 }; /* 2^1024 has 309 digits */
+/* A double in decimal, exactly: limbs of nine digits, most significant first. Position 0 is the units digit, 1 the first
+ * digit after the point, -1 the tens. */
+enum { LIMB = 1000000000, INTEGERS = 36, LIMBS = INTEGERS + 122 }; /* 2^1024 has 309 digits, 2^-1074 has 1074 */
 
 struct decimal {
-	unsigned limb[LIMBS]; /* of the integer part, least first */
-	uint64_t fraction;    /* in units of 2^-64 */
-	_Bool below;          /* the true fraction is larger than that */
+	unsigned limb[LIMBS];
+	int end; /* limbs in use */
 };
 
-/* limbs = limbs * factor + carry; factor < LIMB */
-static void scale(unsigned *limb, unsigned factor, unsigned carry)
-{
-	for (int i = 0; i < LIMBS; i++) {
-		uint64_t v = (uint64_t)limb[i] * factor + carry;
-		carry = (unsigned)(v / LIMB);
-		limb[i] = (unsigned)(v - (uint64_t)carry * LIMB);
-	}
-}
+static const unsigned power_of_ten[9] = {100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1};
 
-static void set_integer(struct decimal *d, uint64_t v)
+static int limb_of(int position) { return (position + 9 * INTEGERS - 1) / 9; }
+static unsigned unit_of(int position) { return power_of_ten[(position + 9 * INTEGERS - 1) % 9]; }
+
+static unsigned digit_at(const struct decimal *d, int position)
 {
-	for (int i = 0; i < LIMBS; i++) {
-		d->limb[i] = (unsigned)(v % LIMB);
-		v /= LIMB;
-	}
+	int i = limb_of(position);
+	return i < d->end ? d->limb[i] / unit_of(position) % 10 : 0;
 }
 
 static void set_decimal(struct decimal *d, uint64_t mantissa, int exponent)
 {
-	d->fraction = 0;
-	d->below = 0;
-	if (exponent >= 0) {
-		set_integer(d, mantissa);
-		for (; exponent > 29; exponent -= 29)
-			scale(d->limb, 1u << 29, 0);
-		scale(d->limb, 1u << exponent, 0);
+	for (int i = 0; i < LIMBS; i++)
+		d->limb[i] = 0;
+	d->end = INTEGERS;
+	d->limb[INTEGERS - 1] = divide(&mantissa, LIMB);
+	d->limb[INTEGERS - 2] = (unsigned)mantissa;
+	for (int shift; exponent > 0; exponent -= shift) {
+		shift = exponent < 29 ? exponent : 29;
+		unsigned carry = 0;
+		for (int i = INTEGERS; i-- > 0;) {
+			uint64_t v = ((uint64_t)d->limb[i] << shift) + carry;
+			d->limb[i] = divide(&v, LIMB);
+			carry = (unsigned)v;
+		}
+	}
+	for (int shift; exponent < 0; exponent += shift) { /* LIMB is a multiple of 2^9 */
+		shift = exponent > -9 ? -exponent : 9;
+		unsigned carry = 0;
+		for (int i = INTEGERS - 2; i < d->end; i++) {
+			unsigned v = d->limb[i];
+			d->limb[i] = (v >> shift) + carry;
+			carry = (v & ((1u << shift) - 1)) * (LIMB >> shift);
+		}
+		if (carry)
+			d->limb[d->end++] = carry;
+	}
+}
+
+/* Position of the first digit that is not 0; of zero, 0. */
+static int first_digit(const struct decimal *d)
+{
+	int position = -9 * INTEGERS + 1;
+	while (position < 1 && d->limb[limb_of(position)] == 0)
+		position += 9;
+	while (limb_of(position) < d->end && d->limb[limb_of(position)] == 0)
+		position += 9;
+	if (limb_of(position) >= d->end)
+		return 0;
+	while (digit_at(d, position) == 0)
+		position++;
+	return position;
+}
+
+/* Rounds to nearest, ties to even, so that position is the last digit that is not 0. */
+static void round_at(struct decimal *d, int position)
+{
+	int i = limb_of(position + 1);
+	if (i >= d->end)
 		return;
-	}
-	int right = -exponent; /* mantissa has 53 bits */
-	set_integer(d, right < 64 ? mantissa >> right : 0);
-	if (right <= 64) {
-		d->fraction = mantissa << (64 - right);
-	} else if (right < 128) {
-		d->fraction = mantissa >> (right - 64);
-		d->below = mantissa << (128 - right) != 0;
-	} else {
-		d->below = mantissa != 0;
-	}
+	unsigned half = unit_of(position + 1) * 5, rest = d->limb[i] % (half * 2), below = 0;
+	d->limb[i] -= rest;
+	while (d->end > i + 1)
+		below |= d->limb[--d->end];
+	if (rest < half || (rest == half && !below && digit_at(d, position) % 2 == 0))
+		return;
+	i = limb_of(position);
+	for (unsigned carry = unit_of(position); (d->limb[i] += carry) >= LIMB; carry = 1)
+		d->limb[i--] -= LIMB;
 }
 
-/* Takes n decimal digits off the fraction, rounded to nearest, ties to even. */
-static unsigned take_digits(struct decimal *d, int n)
+/* Writes digits of positions from..to, with the point behind position point. */
+static void put_digits(const struct decimal *d, int from, int to, int point, _Bool dot)
 {
-	unsigned power = 1, digits = 0;
-	for (int i = 0; i < n; i++) {
-		uint64_t low = (d->fraction & 0xFFFFFFFF) * 10;
-		uint64_t high = (d->fraction >> 32) * 10 + (low >> 32);
-		digits = digits * 10 + (unsigned)(high >> 32);
-		d->fraction = high << 32 | (low & 0xFFFFFFFF);
-		power *= 10;
+	for (int i = from; i <= to; i++) {
+		hd_putchar((char)('0' + digit_at(d, i)));
+		if (i == point && dot)
+			hd_putchar('.');
 	}
-	const uint64_t half = (uint64_t)1 << 63;
-	unsigned odd = (n == 0 ? d->limb[0] : digits) & 1;
-	if (d->fraction > half || (d->fraction == half && (d->below || odd)))
-		digits++;
-	if (digits == power) {
-		scale(d->limb, 1, 1);
-		digits = 0;
-	}
-	return digits;
 }
 
-/* Writes v in decimal with exactly n digits at to. */
-static char *digits_to(char *to, unsigned v, int n)
+/* Writes the exponent of %e at to, and returns its end. */
+static char *exponent_to(char *to, char letter, int power)
 {
-	for (int i = n; i-- > 0; v /= 10)
-		to[i] = (char)('0' + v % 10);
-	return to + n;
+	*to++ = letter;
+	*to++ = power < 0 ? '-' : '+';
+	if (power < 0)
+		power = -power;
+	if (power >= 100)
+		*to++ = (char)('0' + power / 100);
+	*to++ = (char)('0' + power / 10 % 10);
+	*to++ = (char)('0' + power % 10);
+	return to;
 }
 
-static void put_double(const struct spec *s, double v)
+/* Rounds to what a conversion shows: so many digits behind the point, or behind the first digit (%e, %g). */
+static void round_to(struct decimal *d, char kind, int precision)
+{
+	int last = kind == 'f' ? precision : first_digit(d) + precision;
+	if (precision < 1074 && last < 1074) /* beyond, there is nothing */
+		round_at(d, last);
+}
+
+static void put_finite(struct spec *s, const char *sign, uint64_t mantissa, int exponent)
+{
+	struct decimal d;
+	set_decimal(&d, mantissa, exponent);
+	char kind = s->conversion | 0x20;
+	int precision = s->precision < 0 ? 6 : s->precision;
+	if (kind == 'g' && precision > 0)
+		precision--;
+	round_to(&d, kind, precision);
+	int first = first_digit(&d); /* now: 9.99 has become 10.0 */
+	if (kind == 'g') {
+		kind = first > 4 || -first > precision ? 'e' : 'f';
+		int point = kind == 'e' ? first : 0;
+		precision += first - point;
+		while (!(s->flags & ALTERNATE) && precision > 0 && digit_at(&d, point + precision) == 0)
+			precision--;
+	}
+	int point = kind == 'e' ? first : 0, from = first < point ? first : point;
+	_Bool dot = precision > 0 || s->flags & ALTERNATE;
+	char tail[5], *end = tail;
+	if (kind == 'e')
+		end = exponent_to(tail, (s->conversion & 0x20) | 'E', -first);
+	int padding = begin_field(s, sign, point - from + 1 + dot + precision + (int)(end - tail));
+	put_digits(&d, from, point + precision, point, dot);
+	for (const char *c = tail; c < end; c++)
+		hd_putchar(*c);
+	repeat(' ', padding);
+}
+
+static void put_double(struct spec *s, double v)
 {
 	uint64_t bits;
 	__builtin_memcpy(&bits, &v, sizeof bits);
-	const char *sign = bits >> 63 ? "-" : "";
+	const char *sign = sign_of(s, bits >> 63);
 	int exponent = (int)(bits >> 52 & 0x7FF);
 	uint64_t mantissa = bits & (((uint64_t)1 << 52) - 1);
 	if (exponent == 0x7FF) {
-		struct spec plain = *s;
-		plain.fill = ' ';
-		put_field(&plain, sign, mantissa ? "nan" : "inf", 3);
+		s->flags &= ~(unsigned)ZERO;
+		if (s->conversion & 0x20)
+			put_text(s, sign, mantissa ? "nan" : "inf", 3);
+		else
+			put_text(s, sign, mantissa ? "NAN" : "INF", 3);
 		return;
 	}
 	if (exponent == 0)
 		exponent = 1;
 	else
 		mantissa |= (uint64_t)1 << 52;
-
-	int precision = s->precision < 0 ? 6 : s->precision > MAX_PRECISION ? MAX_PRECISION : s->precision;
-	struct decimal d;
-	set_decimal(&d, mantissa, exponent - 1075);
-	unsigned fraction = take_digits(&d, precision);
-
-	char text[9 * LIMBS + 1 + MAX_PRECISION], *end = text, *begin = text;
-	for (int i = LIMBS; i-- > 0;)
-		end = digits_to(end, d.limb[i], 9);
-	while (begin < end - 1 && *begin == '0')
-		begin++;
-	if (precision > 0) {
-		*end++ = '.';
-		end = digits_to(end, fraction, precision);
-	}
-	put_field(s, sign, begin, (int)(end - begin));
+	put_finite(s, sign, mantissa, exponent - 1075);
 }
 
-static const char *number(const char *format, int *v)
+struct arguments { va_list list; };
+
+/* Reads a number, or * for the next argument. */
+static const char *number(const char *format, int *v, struct arguments *args)
 {
+	if (*format == '*') {
+		*v = va_arg(args->list, int);
+		return format + 1;
+	}
 	for (*v = 0; *format >= '0' && *format <= '9'; format++)
 		*v = *v * 10 + (*format - '0');
 	return format;
 }
 
 /* Reads a conversion after its %. */
-static const char *parse(const char *format, struct spec *s)
+static const char *parse(const char *format, struct spec *s, struct arguments *args)
 {
-	s->fill = *format == '0' ? '0' : ' ';
+	static const char flags[] = "-0+ #";
+	s->flags = 0;
+	for (int i = 0; flags[i];)
+		if (*format == flags[i]) {
+			s->flags |= 1u << i;
+			format++;
+			i = 0;
+		} else {
+			i++;
+		}
+	format = number(format, &s->width, args);
+	if (s->width < 0) {
+		s->flags |= LEFT;
+		s->width = -s->width;
+	}
 	s->precision = -1;
-	format = number(format, &s->width);
 	if (*format == '.')
-		format = number(format + 1, &s->precision);
-	if (*format == 'l') /* int and long are the same here */
+		format = number(format + 1, &s->precision, args);
+	s->size = 0;
+	if (*format == 'l' || *format == 'h') {
+		s->size = *format++;
+		if (*format == s->size) {
+			s->size ^= 0x20;
+			format++;
+		}
+	} else if (*format == 'z' || *format == 't') {
+		s->size = 'l';
 		format++;
+	} else if (*format == 'j') {
+		s->size = 'L';
+		format++;
+	}
 	s->conversion = *format;
 	return *format ? format + 1 : format;
 }
 
+static uint64_t integer(const struct spec *s, struct arguments *args, _Bool is_signed)
+{
+	if (s->size == 'L')
+		return va_arg(args->list, uint64_t);
+	unsigned v = va_arg(args->list, unsigned);
+	int drop = s->size == 'H' ? 24 : s->size == 'h' ? 16 : 0;
+	v <<= drop;
+	return is_signed ? (uint64_t)(int64_t)((int)v >> drop) : v >> drop;
+}
+
+static void put_signed(struct spec *s, int64_t v)
+{
+	s->conversion = 'd';
+	put_integer(s, sign_of(s, v < 0), v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+/* Writes what a conversion makes of its argument; 0 if there is no such conversion. */
+static _Bool convert(struct spec *s, struct arguments *args)
+{
+	switch (s->conversion) {
+	case 'd':
+	case 'i':
+		put_signed(s, (int64_t)integer(s, args, 1));
+		return 1;
+	case 'u':
+	case 'o':
+		put_integer(s, "", integer(s, args, 0));
+		return 1;
+	case 'x':
+	case 'X': {
+		uint64_t v = integer(s, args, 0);
+		const char *prefix = s->conversion == 'x' ? "0x" : "0X";
+		put_integer(s, s->flags & ALTERNATE && v ? prefix : "", v);
+		return 1;
+	}
+	case 'f':
+	case 'F':
+	case 'e':
+	case 'E':
+	case 'g':
+	case 'G':
+		if (s->size != 0 && s->size != 'l')
+			return 0;
+		put_double(s, va_arg(args->list, double));
+		return 1;
+	case 'p':
+		if (s->size != 0)
+			return 0;
+		put_integer(s, "", va_arg(args->list, uintptr_t));
+		return 1;
+	}
+	if (s->size != 0)
+		return 0;
+	s->flags &= LEFT;
+	if (s->conversion == 'c') {
+		char c = (char)va_arg(args->list, int);
+		put_text(s, "", &c, 1);
+	} else if (s->conversion == 's') {
+		const char *text = va_arg(args->list, const char *);
+		int length = 0;
+		while (length != s->precision && text[length])
+			length++;
+		put_text(s, "", text, length);
+	} else {
+		return 0;
+	}
+	return 1;
+}
+
 void hd_printf(const char *format, ...)
 {
-	va_list args;
-	va_start(args, format);
+	struct arguments args;
+	va_start(args.list, format);
 	while (*format) {
 		if (*format != '%') {
 			hd_putchar(*format++);
 			continue;
 		}
+		const char *begin = format++;
+		if (*format == '%') {
+			hd_putchar(*format++);
+			continue;
+		}
 		struct spec s;
-		format = parse(format + 1, &s);
-		switch (s.conversion) {
-		case 'd':
-		case 'i':
-			put_signed(&s, va_arg(args, int));
-			break;
-		case 'u':
-			put_unsigned(&s, "", va_arg(args, unsigned), 10);
-			break;
-		case 'p':
-		case 'x':
-			put_unsigned(&s, "", va_arg(args, unsigned), 16);
-			break;
-		case 'c':
-			hd_putchar((char)va_arg(args, int));
-			break;
-		case 's':
-			put_text(&s, va_arg(args, const char *));
-			break;
-		case 'f':
-			put_double(&s, va_arg(args, double));
-			break;
-		case '%':
-			hd_putchar('%');
-			break;
-		default: /* seen in the output rather than guessed at */
-			put_string("%?");
+		format = parse(format, &s, &args);
+		if (!convert(&s, &args)) { /* what the next arguments are is not known either */
+			put_string("\nhd_printf: no such conversion: ");
+			while (begin < format)
+				hd_putchar(*begin++);
+			hd_putchar('\n');
+			hd_wrong();
 		}
 	}
-	va_end(args);
+	va_end(args.list);
 }
 
 /* ---- Kernels that heddle's host launches --------------------------------- */
