@@ -366,13 +366,19 @@ func (c *checker) unary(x *Unary) *Type {
 	switch {
 	case x.Op == "not" && t.Kind == Bool:
 		return tBool
-	case x.Op != "not" && t.Kind == Vertex:
+	case x.Op != "not" && t.Kind == Vertex, x.Op == "-" && isLeastInt(x.X):
 		return tInt
 	case x.Op != "not" && t.isNumber():
 		return t
 	}
 	c.errorf(x.Pos, "%s of %s", x.Op, t)
 	return nil
+}
+
+// isLeastInt reports whether an expression, behind a minus, is the least int.
+func isLeastInt(x Expr) bool {
+	n, ok := x.(*Number)
+	return ok && !n.Real && n.Int == -math.MinInt32
 }
 
 // binary: numbers become the wider of the two types, int before uint before float before double.
