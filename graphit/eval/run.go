@@ -65,14 +65,12 @@ type Options struct {
 	MaxSteps int
 }
 
-// Limits of programs that do not end.
-const (
-	// maxRounds are the rounds of loops within one call of a function, or of main between two operators: seconds.
-	maxRounds = 1 << 26
-	// Without MaxSteps there may be that many operators, and a number for each vertex: algorithms in rounds take one a
-	// vertex at most, as do those that begin again at each vertex on any graph that is small enough to do so.
-	leastSteps, stepsPerVertex = 1_000_000, 64
-)
+// Without MaxSteps there may be that many operators, and a number for each vertex: algorithms in rounds take one a
+// vertex at most, and those that begin again at each vertex do so on small graphs.
+const leastSteps, stepsPerVertex = 1_000_000, 64
+
+// maxRounds are the rounds of loops within one call of a function, or of main between two operators: seconds.
+var maxRounds = 1 << 26
 
 // Host runs a program's host side.
 type Host struct {
