@@ -71,6 +71,9 @@ func (t token) String() string {
 	return fmt.Sprintf("%q", t.text)
 }
 
+// byteOrderMark begins files of some editors.
+const byteOrderMark = "\uFEFF"
+
 // keywords are the words that are no names.
 var keywords = map[string]bool{}
 
@@ -105,6 +108,9 @@ func lex(file string, src []byte) ([]token, error) {
 		return nil, &Error{File: file, Pos: Pos{1, 1}, Msg: fmt.Sprintf("the file has %d bytes: expected at most %d", len(src), MaxBytes)}
 	}
 	l := &lexer{file: file, src: string(src), line: 1}
+	if strings.HasPrefix(l.src, byteOrderMark) {
+		l.at, l.begin = len(byteOrderMark), len(byteOrderMark)
+	}
 	for {
 		l.skipSpace()
 		if l.at == len(l.src) {
