@@ -366,13 +366,19 @@ func (c *checker) unary(x *Unary) *Type {
 	switch {
 	case x.Op == "not" && t.Kind == Bool:
 		return tBool
-	case x.Op != "not" && t.Kind == Vertex:
+	case x.Op != "not" && t.Kind == Vertex, x.Op == "-" && isLeastInt(x.X):
 		return tInt
 	case x.Op != "not" && t.isNumber():
 		return t
 	}
 	c.errorf(x.Pos, "%s of %s", x.Op, t)
 	return nil
+}
+
+// isLeastInt reports whether an expression, behind a minus, is the least int.
+func isLeastInt(x Expr) bool {
+	n, ok := x.(*Number)
+	return ok && !n.Real && n.Int == -math.MinInt32
 }
 
 // binary: numbers become the wider of the two types, int before uint before float before double.
@@ -482,28 +488,36 @@ func (c *checker) count(at Pos, name string, n, least, most int) {
 	}
 }
 
-// acyclic refuses functions that call themselves.
+// maxInlined is how many expressions a function may have, with those of the functions that it calls as often as it calls
+// them: that is how large a kernel becomes, in which there are no calls.
+const maxInlined = 1 << 13
+
+// acyclic refuses functions that call themselves, and those that become too large.
 func (c *checker) acyclic(f *File) {
-	state := map[*Func]int{}
+	size := map[*Func]int{} // 0: not known yet; -1: its calls are being visited
 	var visit func(fn *Func)
 	visit = func(fn *Func) {
-		state[fn] = 1
+		size[fn] = -1
+		n := 1
 		Walk(fn.Body, func(x Expr) {
-			call, ok := x.(*Call)
-			if !ok || call.Func == nil {
-				return
+			n++
+			if call, ok := x.(*Call); ok && call.Func != nil {
+				switch size[call.Func] {
+				case 0:
+					visit(call.Func)
+				case -1:
+					c.errorf(call.Pos, "function %s calls itself", call.Name)
+				}
+				n += size[call.Func]
 			}
-			switch state[call.Func] {
-			case 0:
-				visit(call.Func)
-			case 1:
-				c.errorf(call.Pos, "function %s calls itself", call.Name)
+			if n > maxInlined && fn.Name != "main" {
+				c.errorf(x.Position(), "function %s is too large: it has more than %d expressions, with those of the functions that it calls", fn.Name, maxInlined)
 			}
 		})
-		state[fn] = 2
+		size[fn] = n
 	}
 	for _, fn := range f.Funcs {
-		if state[fn] == 0 {
+		if size[fn] == 0 {
 			visit(fn)
 		}
 	}

@@ -1,6 +1,7 @@
 package graphit_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,16 @@ import (
 const header = "element Vertex end\nelement Edge end\n" +
 	"const edges : edgeset{Edge}(Vertex,Vertex) = load(argv[1]);\nconst vertices : vertexset{Vertex} = edges.getVertices();\n" +
 	"const A : vector{Vertex}(int) = 0;\nconst B : vector{Vertex}(float) = 0;\n"
+
+// doubling are functions of which each calls the one before twice: each is as large as two of these.
+func doubling(n int) string {
+	var b strings.Builder
+	b.WriteString("func f0(v : Vertex) A[v] = 1; end\n")
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&b, "func f%d(v : Vertex) f%d(v); f%d(v); end\n", i, i-1, i-1)
+	}
+	return b.String()
+}
 
 // TestErrors: what is wrong is named with its line and column, and what was expected.
 func TestErrors(t *testing.T) {
@@ -51,6 +62,12 @@ func TestErrors(t *testing.T) {
 		{"func main() print 4294967296; end", "does not fit 32 bits"},
 		{"func main() print " + strings.Repeat("(", 300) + "1; end", "nested more than 200 deep"},
 		{"func main() print 1" + strings.Repeat("+1", 300) + "; end", "more than 200 operators in a row"},
+		{"func main() print -2147483648, " + strings.Repeat("9", 100_000) + "; end", "does not fit 32 bits"},
+		{"func main() print 1e999999999999; end", "is too large"},
+		{doubling(10) + "func main() end", ""},
+		{doubling(30) + "func main() end", "p.gt:17:29: function f10 is too large: it has more than 8192 expressions, with those of the functions that it calls"},
+		{doubling(100_000/40) + "func main() end", "is too large"},
+		{"func f(a : int) " + strings.Repeat("A[0] = 1;", 3000) + " end func main() end", "function f is too large"},
 	} {
 		f, err := graphit.Parse("p.gt", []byte(header+c.program))
 		if err == nil {
@@ -138,6 +155,7 @@ func FuzzProgram(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(src)
 	}
+	f.Add([]byte("\uFEFF" + header + doubling(40) + "func main() vertices.apply(f9); end"))
 	f.Add([]byte(header + "func main() print 1 min= 2; x = -1 - -2; % c\nend\nschedule:\nSimpleGPUSchedule s;"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		p, err := graphit.Parse("p.gt", src)
@@ -160,5 +178,5 @@ func FuzzProgram(f *testing.F) {
 }
 
 func squeezed(src []byte) string {
-	return strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "").Replace(string(src))
+	return strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "").Replace(strings.TrimPrefix(string(src), "\uFEFF"))
 }

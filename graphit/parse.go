@@ -54,7 +54,7 @@ func (p *parser) next() token {
 }
 
 func (p *parser) errorf(at Pos, format string, args ...any) {
-	panic(&Error{p.file, at, fmt.Sprintf(format, args...)})
+	panic(&Error{File: p.file, Pos: at, Msg: fmt.Sprintf(format, args...)})
 }
 
 // expected throws what was expected at the next token.

@@ -13,7 +13,11 @@ type Error struct {
 	File string
 	Pos  Pos
 	Msg  string
+	Kind error // what it is besides, for errors.Is; nil: nothing
 }
+
+// Unwrap is what it is besides.
+func (e *Error) Unwrap() error { return e.Kind }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Column, e.Msg)
@@ -67,6 +71,9 @@ func (t token) String() string {
 	return fmt.Sprintf("%q", t.text)
 }
 
+// byteOrderMark begins files of some editors.
+const byteOrderMark = "\uFEFF"
+
 // keywords are the words that are no names.
 var keywords = map[string]bool{}
 
@@ -98,9 +105,12 @@ type lexer struct {
 // lex returns the tokens of a file, comments among them, and the end of the file as the last one.
 func lex(file string, src []byte) ([]token, error) {
 	if len(src) > MaxBytes {
-		return nil, &Error{file, Pos{1, 1}, fmt.Sprintf("the file has %d bytes: expected at most %d", len(src), MaxBytes)}
+		return nil, &Error{File: file, Pos: Pos{1, 1}, Msg: fmt.Sprintf("the file has %d bytes: expected at most %d", len(src), MaxBytes)}
 	}
 	l := &lexer{file: file, src: string(src), line: 1}
+	if strings.HasPrefix(l.src, byteOrderMark) {
+		l.at, l.begin = len(byteOrderMark), len(byteOrderMark)
+	}
 	for {
 		l.skipSpace()
 		if l.at == len(l.src) {
@@ -116,7 +126,7 @@ func lex(file string, src []byte) ([]token, error) {
 func (l *lexer) pos() Pos { return Pos{l.line, l.at - l.begin + 1} }
 
 func (l *lexer) errorf(format string, args ...any) error {
-	return &Error{l.file, l.pos(), fmt.Sprintf(format, args...)}
+	return &Error{File: l.file, Pos: l.pos(), Msg: fmt.Sprintf(format, args...)}
 }
 
 // add appends the token that ends before end, and goes on behind it.

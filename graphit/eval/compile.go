@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -8,14 +9,31 @@ import (
 	"heddle/graphit"
 )
 
+// ErrStopped marks what is wrong with a program that does not end.
+var ErrStopped = errors.New("the program does not end")
+
 // failure is thrown by what a program does wrong when it runs.
 type failure struct {
-	pos graphit.Pos
-	msg string
+	pos  graphit.Pos
+	msg  string
+	kind error // nil: what its input makes of the program is wrong
 }
 
 func fail(pos graphit.Pos, format string, args ...any) {
-	panic(failure{pos, fmt.Sprintf(format, args...)})
+	panic(failure{pos: pos, msg: fmt.Sprintf(format, args...)})
+}
+
+// endless refuses a program that does not end.
+func endless(pos graphit.Pos, format string, args ...any) {
+	panic(failure{pos, fmt.Sprintf(format, args...), ErrStopped})
+}
+
+// tooLarge refuses a value that its type does not hold: the program is in C++'s types, where it is undefined.
+func tooLarge(pos graphit.Pos, what string, n int64, t *graphit.Type) {
+	if t.Kind == graphit.Uint {
+		fail(pos, "%s is %d: a uint holds 0 to %d", what, n, uint32(math.MaxUint32))
+	}
+	fail(pos, "%s is %d: an int holds %d to %d", what, n, math.MinInt32, math.MaxInt32)
 }
 
 // scope is what an expression is evaluated in.
@@ -36,6 +54,8 @@ type names interface {
 	// call is a function of the language's.
 	call(x *graphit.Call, args []Value) Value
 	argument(n int64, pos graphit.Pos) string
+	// round counts the rounds of loops, of which there is an end.
+	round(pos graphit.Pos)
 }
 
 // frame is what a function's call has.
@@ -52,7 +72,7 @@ type code func(f *frame) Value
 func (s *scope) expr(x graphit.Expr) code {
 	switch x := x.(type) {
 	case *graphit.Number:
-		v := Value{I: x.Int}
+		v := Value{I: x.Int, Unreached: x.Int == greatest(x.TypeOf())}
 		if x.Real {
 			v = rounded(x.Val, 0)
 		}
@@ -129,8 +149,19 @@ func (s *scope) as(x graphit.Expr, t *graphit.Type) code {
 	if from.Kind == graphit.VertexSet { // all vertices: their number
 		from = &graphit.Type{Kind: graphit.Int}
 	}
-	if from.Kind == t.Kind || from.IsReal() && t.IsReal() {
+	switch {
+	case from.Kind == t.Kind || from.IsReal() && t.IsReal():
 		return c
+	case from.Kind == graphit.Uint && !t.IsReal(): // of C++'s conversions the one that its compilers define
+		return func(f *frame) Value {
+			v := c(f)
+			for _, n := range all(v) {
+				if n > math.MaxInt32 {
+					tooLarge(x.Position(), graphit.Source(x), n, t)
+				}
+			}
+			return convert(v, from, t)
+		}
 	}
 	return func(f *frame) Value { return convert(c(f), from, t) }
 }
@@ -144,7 +175,13 @@ func (s *scope) unary(x *graphit.Unary) code {
 	case x.Op == "-" && isReal:
 		return func(f *frame) Value { v := c(f); v.F = -v.F; return v }
 	case x.Op == "-":
-		return func(f *frame) Value { return wrap(-c(f).I, t) }
+		return func(f *frame) Value {
+			n, ok := inType(t, -c(f).I)
+			if !ok {
+				tooLarge(x.Pos, graphit.Source(x), n, t)
+			}
+			return Int(n)
+		}
 	}
 	return c
 }
@@ -154,17 +191,18 @@ func (s *scope) binary(x *graphit.Binary) code {
 	switch op {
 	case "and", "or", "xor":
 		a, b := s.expr(x.X), s.expr(x.Y)
+		if !calls(x.Y) { // then the other side counts only where the first does not decide
+			return func(f *frame) Value {
+				v := a(f)
+				if v.E == 0 && (op == "and" && v.I == 0 || op == "or" && v.I == 1) {
+					return v
+				}
+				return logic(op, v, b(f))
+			}
+		}
 		return func(f *frame) Value { return logic(op, a(f), b(f)) }
 	case "+", "-", "*", "/":
-		t := x.TypeOf()
-		a, b := s.as(x.X, t), s.as(x.Y, t)
-		return func(f *frame) Value {
-			v, w := a(f), b(f)
-			if v.Any != nil || w.Any != nil {
-				fail(x.Pos, "the value depends on which of several racing assignments came last")
-			}
-			return arithmetic(op, t, v, w)
-		}
+		return s.arithmetic(x)
 	}
 	if x.X.TypeOf().Kind == graphit.Bool {
 		a, b := s.expr(x.X), s.expr(x.Y)
@@ -176,6 +214,48 @@ func (s *scope) binary(x *graphit.Binary) code {
 	t := graphit.Wider(numeric(x.X), numeric(x.Y))
 	a, b, isReal := s.as(x.X, t), s.as(x.Y, t), t.IsReal()
 	return func(f *frame) Value { return compare(op, isReal, a(f), b(f)) }
+}
+
+// calls reports whether an expression calls a function of the program's, which may change something.
+func calls(x graphit.Expr) (found bool) {
+	graphit.WalkExpr(x, func(x graphit.Expr) {
+		c, ok := x.(*graphit.Call)
+		found = found || ok && c.Func != nil
+	})
+	return found
+}
+
+// arithmetic is an operation on two numbers.
+func (s *scope) arithmetic(x *graphit.Binary) code {
+	op, t := x.Op, x.TypeOf()
+	a, b := s.as(x.X, t), s.as(x.Y, t)
+	if t.IsReal() {
+		return func(f *frame) Value {
+			v, w := a(f), b(f)
+			if v.Any != nil || w.Any != nil {
+				racing(x.Pos)
+			}
+			return realArithmetic(op, v, w)
+		}
+	}
+	return func(f *frame) Value {
+		v, w := a(f), b(f)
+		switch {
+		case v.Any != nil || w.Any != nil:
+			racing(x.Pos)
+		case op == "/" && w.I == 0:
+			fail(x.Pos, "%s divides %d by 0", graphit.Source(x), v.I)
+		}
+		n, ok := inType(t, integerArithmetic(op, v.I, w.I))
+		if !ok {
+			tooLarge(x.Pos, fmt.Sprintf("%s, of %d and %d,", graphit.Source(x), v.I, w.I), n, t)
+		}
+		return Value{I: n, Unreached: v.Unreached || w.Unreached}
+	}
+}
+
+func racing(pos graphit.Pos) {
+	fail(pos, "the value depends on which of several racing assignments came last")
 }
 
 // numeric is the type of a number; the set of all vertices is their number.
@@ -300,6 +380,7 @@ func (s *scope) statement(x graphit.Stmt) run {
 		cond, body := s.truth(x.Cond), s.block(x.Body)
 		return func(f *frame) {
 			for cond(f) && !f.leave {
+				s.names.round(x.Pos)
 				body(f)
 			}
 			f.leave = false
@@ -311,6 +392,7 @@ func (s *scope) statement(x graphit.Stmt) run {
 		return func(f *frame) {
 			last := to(f).I
 			for i := from(f).I; i < last && !f.leave; i++ {
+				s.names.round(x.Pos)
 				f.locals[n] = Int(i)
 				body(f)
 			}
@@ -368,13 +450,19 @@ func (s *scope) assign(x *graphit.Assign) run {
 // combined is what a variable has behind an assignment.
 func (s *scope) combined(x *graphit.Assign, old, new Value) Value {
 	t := x.X.TypeOf()
-	d := newData(t, 1)
-	switch x.Op {
-	case "=":
+	switch {
+	case x.Op == "=":
 		return new
-	case "+=":
-		return arithmetic("+", t, old, new)
+	case x.Op == "+=" && t.IsReal():
+		return realArithmetic("+", old, new)
+	case x.Op == "+=":
+		n, ok := inType(t, old.I+new.I)
+		if !ok {
+			tooLarge(x.Pos, fmt.Sprintf("%s += %s, of %d and %d,", graphit.Source(x.X), graphit.Source(x.Value), old.I, new.I), n, t)
+		}
+		return Int(n)
 	}
+	d := newData(t, 1)
 	d.set(0, old)
 	d.least(0, new, x.Op == "max=")
 	return d.get(0)

@@ -151,6 +151,12 @@ func TestRefusals(t *testing.T) {
 		{"func main() print argv[1]; end", ""},
 		{"func main() A[4] = 1; end", "A[4]: the vector has elements 0 to 3"},
 		{"func main() print atoi(argv[9]); end", "the program asks for argv[9]"},
+		{"func div(v : Vertex) A[v] = 7 / (v - 1); end func main() vertices.apply(div); end", "p.gt:7:31: 7 / (v - 1) divides 7 by 0 (vertex 1)"},
+		{"func div(v : Vertex) if v != 1 and 7 / (v - 1) > 1 A[v] = 7 / (v - 1); end end func main() vertices.apply(div); end", ""},
+		{"func top(v : Vertex) A[v] = 2147483647; end func low(src : Vertex, dst : Vertex) A[dst] min= A[src] + 0; end\n" +
+			"func main() vertices.apply(top); edges.apply(low); print A[0]; end", ""}, // nothing is reached
+		{"func top(v : Vertex) A[v] = 2147483647; end func low(src : Vertex, dst : Vertex) A[dst] min= 2147483646 + 1; end\n" +
+			"func main() vertices.apply(top); edges.apply(low); print A[0]; end", "A[0] min= 2147483647, from vertex 1: that is the greatest int, which reads as not reached"},
 		{"func put(src : Vertex, dst : Vertex) R[dst] = 1.0 / src; end\nfunc main() edges.apply(put); end", "edges race to assign real numbers"},
 	} {
 		p := build(t, declarations+c.program)
@@ -161,6 +167,31 @@ func TestRefusals(t *testing.T) {
 		} else {
 			require.ErrorContains(t, err, c.says, c.program)
 		}
+	}
+}
+
+// TestEndless: loops that do not end are stopped, wherever they are, and those that end are not.
+func TestEndless(t *testing.T) {
+	defer eval.SetMaxRounds(1000)()
+	step := "func step(src : Vertex, dst : Vertex) A[dst] += 1; end\n"
+	for _, c := range []struct{ program, says string }{
+		{"func main() while true end end", "p.gt:7:13: the loop has gone round 1000 times without an operator: it does not end"},
+		{"func main() for i in 0:2000000000 end end", "p.gt:7:13: the loop has gone round 1000 times without an operator"},
+		{"func main() for i in 0:1000 end end", ""},
+		{"func main() for i in 0:100 for j in 0:100 A[0] = j; end end end", "p.gt:7:28: the loop has gone round 1000 times"},
+		{"func f(v : Vertex) while v != 1 A[v] = 2; end end func main() vertices.apply(f); end", "p.gt:7:20: the loop has gone round 1000 times without an operator: it does not end (vertex 0)"},
+		{"func g(v : Vertex) for i in 0:100 A[v] = i; end end func f(v : Vertex) for i in 0:100 g(v); end end func main() vertices.apply(f); end", "(vertex 0)"},
+		{step + "func main() while true edges.apply(step); end end", "p.gt:8:24: more than 50 operators over edges have run: the program does not end"},
+		{step + "func main() for i in 0:40 edges.apply(step); for j in 0:900 end end end", ""},
+	} {
+		h := eval.NewHost(build(t, declarations+c.program), small(t), eval.Options{Args: []string{"p", "g"}, MaxSteps: 50})
+		err := h.Run(context.Background(), eval.NewReference(h))
+		if c.says == "" {
+			require.NoError(t, err, c.program)
+			continue
+		}
+		require.ErrorContains(t, err, c.says, c.program)
+		require.ErrorIs(t, err, eval.ErrStopped, c.program)
 	}
 }
 

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -23,10 +24,16 @@ type Reference struct {
 	update  func(x *graphit.Method, args []Value)
 	epoch   uint32
 	racing  bool // an edge's function runs
+	at      edge // that it runs for; of functions of vertices src is the vertex
+	rounds  int  // of loops within that call
+	lost    map[element]loss
+	falls   *falling // of the operator that runs; nil: nothing can fall for ever
+	falling map[*graphit.Var]*falling
+	signs   signs
 
 	// Decide answers where roundings decide whether a vertex is in the output of a filter: which operator it is,
 	// counted from 0, and the vertex. nil: the reference's own answer counts.
-	Decide  func(n int, v uint32) bool
+	Decide  func(n int, v uint32) (bool, error)
 	filters int
 }
 
@@ -62,6 +69,11 @@ func (r *Reference) Seconds() float64 { return 0 }
 // functionNames are what functions of operators know.
 type functionNames struct{ *Reference }
 
+func (r functionNames) round(pos graphit.Pos) {
+	r.rounds++
+	r.host.limit(r.rounds, pos)
+}
+
 func (r functionNames) scalar(v *graphit.Var) *Value { return r.host.scalar(v) }
 
 func (r functionNames) element(v *graphit.Var, n int64, pos graphit.Pos) Value {
@@ -94,9 +106,26 @@ func (r functionNames) reduce(v *graphit.Var, n int64, op string, x Value, pos g
 		}
 		return true
 	case "+=":
-		return d.add(int(n), x)
+		return d.add(int(n), x, pos)
+	case "min=":
+		return r.lower(v, int(n), x, pos)
 	}
-	return d.least(int(n), x, op == "max=")
+	return d.least(int(n), x, true)
+}
+
+// lower is min=, and a queue's updatePriorityMin.
+func (r *Reference) lower(v *graphit.Var, n int, x Value, pos graphit.Pos) bool {
+	d := r.vectors[v]
+	if d.least(n, x, false) {
+		if r.falls != nil {
+			r.falls.lowered(v, n, r.at, pos)
+		}
+		return true
+	}
+	if x.I == d.most && !x.Unreached && d.f == nil && d.i[n] == d.most {
+		r.lose(element{v, n}, pos)
+	}
+	return false
 }
 
 func (r functionNames) tracks(v *graphit.Var) bool { return v == r.tracked }
@@ -134,8 +163,12 @@ func (r *Reference) function(f *graphit.Func) func(args []Value, tells func()) V
 
 // settle ends an operator.
 func (r *Reference) settle() {
+	r.racing, r.update, r.falls, r.host.where = false, nil, nil, nil
 	r.epoch++
-	for _, d := range r.vectors {
+	for v, d := range r.vectors {
+		if n, pos, found := d.tooLarge(); found {
+			tooLarge(pos, fmt.Sprintf("%s[%d], when all has been added,", v.Name, n), d.i[n], d.of)
+		}
 		d.settle()
 		d.epoch = r.epoch
 	}
@@ -157,7 +190,8 @@ func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Se
 	if op.Output == graphir.Priority {
 		r.update = r.updates(op)
 	}
-	defer func() { r.racing, r.update = false, nil; r.settle() }()
+	r.falls = r.mayFall(op, rows)
+	r.host.where = r.edgeText
 	weights := rows.Weights
 	visit := func(v uint32) {
 		if !src(v) {
@@ -169,6 +203,7 @@ func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Se
 				continue
 			}
 			to = w
+			r.at, r.rounds = edge{v, w}, 0
 			args[0], args[1] = Int(int64(v)), Int(int64(w))
 			if len(args) == 3 {
 				args[2] = weight(weights, first+i, r.graph.WeightKind(), op.Apply.Params[2].Type)
@@ -185,6 +220,7 @@ func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Se
 			visit(v)
 		}
 	}
+	r.settle()
 	if op.Output != graphir.Modified {
 		return nil, nil
 	}
@@ -226,6 +262,7 @@ func (r *Reference) filter(f *graphit.Func) func(v uint32) bool {
 	return func(v uint32) bool {
 		if known[v] == 0 {
 			args[0] = Int(int64(v))
+			r.at, r.rounds = edge{v, v}, 0
 			x := c(args, nil)
 			if x.E > 0 {
 				fail(f.Pos, "%s(%d) depends on roundings, or on which of several racing assignments came last: it cannot be checked", f.Name, v)
@@ -239,26 +276,31 @@ func (r *Reference) filter(f *graphit.Func) func(v uint32) bool {
 // Vertices applies a function to vertices.
 func (r *Reference) Vertices(_ context.Context, op *graphir.VertexSetIterator, in *Set) (*Set, error) {
 	apply := r.function(op.Apply)
-	defer r.settle()
 	if in == nil {
 		in = r.host.everything()
 	}
+	r.host.where = r.vertexText
 	out := &Set{}
 	args := make([]Value, 1)
 	for _, v := range in.Vertices {
 		args[0] = Int(int64(v))
+		r.at, r.rounds = edge{v, v}, 0
 		x := apply(args, nil)
 		if !op.Filters {
 			continue
 		}
 		yes := x.I == 1
 		if x.E > 0 && r.Decide != nil {
-			yes = r.Decide(r.filters, v)
+			var err error
+			if yes, err = r.Decide(r.filters, v); err != nil {
+				return nil, err
+			}
 		}
 		if yes {
 			out.Vertices = append(out.Vertices, v)
 		}
 	}
+	r.settle()
 	if !op.Filters {
 		return nil, nil
 	}
@@ -267,7 +309,7 @@ func (r *Reference) Vertices(_ context.Context, op *graphir.VertexSetIterator, i
 }
 
 // Queue makes a priority queue.
-func (r *Reference) Queue(q *Queue) error {
+func (r *Reference) Queue(_ context.Context, q *Queue) error {
 	waits := make([]bool, r.graph.Vertices())
 	for v := range waits {
 		waits[v] = q.All || uint32(v) == q.Source
@@ -314,7 +356,7 @@ func (r *Reference) updates(op *graphir.EdgeSetIterator) func(x *graphit.Method,
 		d, v := r.vectors[q.Vector], int(args[0].I)
 		r.bound(q.Vector, int64(v), x.Pos)
 		if x.Name == "updatePriorityMin" {
-			if d.least(v, args[len(args)-1], false) {
+			if r.lower(q.Vector, v, args[len(args)-1], x.Pos) {
 				r.waiting[q][v] = true
 			}
 			return
@@ -324,7 +366,11 @@ func (r *Reference) updates(op *graphir.EdgeSetIterator) func(x *graphit.Method,
 			least = args[2].I
 		}
 		if d.i[v] > least { // others have been taken out, or will be with this bucket
-			d.set(v, Int(max(d.i[v]+args[1].I, least)))
+			sum := d.i[v] + args[1].I
+			if !holdsInteger(d.of, sum) && sum > least {
+				tooLarge(x.Pos, fmt.Sprintf("%s[%d] + %d", q.Vector.Name, v, args[1].I), sum, d.of)
+			}
+			d.set(v, Int(max(sum, least)))
 		}
 	}
 }
@@ -335,6 +381,31 @@ func reach(e float64) string {
 		return "from which roundings may lead anywhere, as they may make a divisor 0 or a number too large for float: nothing can be verified"
 	}
 	return fmt.Sprintf("and at most %.3g more or less", e)
+}
+
+// Evaluate runs a program on the reference.
+func Evaluate(ctx context.Context, p *graphir.Program, g *graph.Graph, opt Options, decide func(n int, v uint32) (bool, error)) (*Reference, error) {
+	h := NewHost(p, g, opt)
+	r := NewReference(h)
+	r.Decide = decide
+	return r, h.Run(ctx, r)
+}
+
+var errUndecided = errors.New("roundings decide about a filter")
+
+// Ahead runs a program on the reference before another backend does, which need not begin then if the program is
+// refused. nil: roundings decide about a filter, so the other one's answer is needed.
+func Ahead(ctx context.Context, p *graphir.Program, g *graph.Graph, opt Options) (*Reference, error) {
+	r, err := Evaluate(ctx, p, g, opt, func(int, uint32) (bool, error) { return false, errUndecided })
+	if errors.Is(err, errUndecided) {
+		return nil, nil
+	}
+	return r, err
+}
+
+// Kept answers as another backend has, which kept these vertices in its filters.
+func Kept(kept []map[uint32]bool) func(n int, v uint32) (bool, error) {
+	return func(n int, v uint32) (bool, error) { return n < len(kept) && kept[n][v], nil }
 }
 
 // Compare compares a vector of another backend with the reference's: integers must be the same, or one of those that a

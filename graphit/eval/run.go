@@ -42,7 +42,7 @@ type Backend interface {
 	Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *Set) (*Set, error)
 	Vertices(ctx context.Context, op *graphir.VertexSetIterator, in *Set) (*Set, error)
 	// Queue makes a queue, Ready takes the vertices of its first bucket out, and Waiting reports whether any wait.
-	Queue(q *Queue) error
+	Queue(ctx context.Context, q *Queue) error
 	Ready(ctx context.Context, q *Queue) (*Set, error)
 	Waiting(ctx context.Context, q *Queue) (bool, error)
 	// Seconds is the time, for timers.
@@ -61,9 +61,16 @@ type Looper interface {
 type Options struct {
 	Args   []string // argv: the program's name, the graph's, and what follows
 	Output io.Writer
-	// MaxSteps is how many operators over edges may run; 0: as many as there are.
+	// MaxSteps is how many operators over edges may run; 0: more than a program takes that ends.
 	MaxSteps int
 }
+
+// Without MaxSteps there may be that many operators, and a number for each vertex: algorithms in rounds take one a
+// vertex at most, and those that begin again at each vertex do so on small graphs.
+const leastSteps, stepsPerVertex = 1_000_000, 64
+
+// maxRounds are the rounds of loops within one call of a function, or of main between two operators: seconds.
+var maxRounds = 1 << 26
 
 // Host runs a program's host side.
 type Host struct {
@@ -80,6 +87,9 @@ type Host struct {
 	timer   float64
 	leave   bool
 	steps   int
+	rounds  int
+	whiles  int             // loops around the statement that runs, of which no number says how often they go round
+	where   func() string   // of an operator's function that runs: its edge or vertex; nil: main runs
 	ctx     context.Context // of the run
 	cache   map[graphit.Expr]code
 }
@@ -127,6 +137,9 @@ func (h *Host) Run(ctx context.Context, b Backend) error {
 	return h.guarded(ctx, b, func() {
 		h.globals()
 		h.block(h.program.Main)
+		if r, ok := b.(*Reference); ok {
+			r.ended()
+		}
 	})
 }
 
@@ -141,7 +154,10 @@ func (h *Host) guarded(ctx context.Context, b Backend, f func()) (err error) {
 		switch x := recover().(type) {
 		case nil:
 		case failure:
-			err = &graphit.Error{File: h.program.File.Name, Pos: x.pos, Msg: x.msg}
+			err = &graphit.Error{File: h.program.File.Name, Pos: x.pos, Msg: x.msg, Kind: x.kind}
+			if h.where != nil {
+				err.(*graphit.Error).Msg += h.where()
+			}
 		case stopped:
 			err = x.err
 		default:
@@ -218,32 +234,62 @@ func (h *Host) statement(s graphir.Stmt) {
 		}
 	case *graphir.While:
 		rounds := h.looping(s)
+		h.whiles++
 		for !h.leave && h.truth(s.Cond) {
-			h.must(h.ctx.Err())
+			h.round(s.Pos)
 			rounds.next(0)
 			h.block(s.Body)
 		}
+		h.whiles--
 		rounds.end()
 	case *graphir.For:
 		from, to := h.value(s.From), h.as(s.To, s.Var.Type)
 		at, rounds := h.scalar(s.Var), h.looping(s)
 		for i := from.I; i < to.I && !h.leave; i++ {
+			h.round(s.Pos)
 			*at = Int(i)
 			rounds.next(to.I - from.I)
 			h.block(s.Body)
 		}
 		rounds.end()
 	case *graphir.EdgeSetIterator:
-		if h.steps++; h.opt.MaxSteps > 0 && h.steps > h.opt.MaxSteps {
-			fail(s.Pos, "more than %d operators over edges have run: the program does not end, or it takes a higher limit", h.opt.MaxSteps)
-		}
+		h.step(s.Pos)
 		out, err := h.back.Edges(h.ctx, s, h.input(s.Input))
 		h.must(err)
 		h.keep(s.To, s.Declares, out)
 	case *graphir.VertexSetIterator:
+		h.rounds = 0
 		out, err := h.back.Vertices(h.ctx, s, h.input(s.Input))
 		h.must(err)
 		h.keep(s.To, s.Declares, out)
+	}
+}
+
+// step counts the operators over edges.
+func (h *Host) step(pos graphit.Pos) {
+	most := h.opt.MaxSteps
+	if most == 0 {
+		most = leastSteps + stepsPerVertex*h.graph.Vertices()
+	}
+	if h.steps++; h.steps > most {
+		endless(pos, "more than %d operators over edges have run: the program does not end, or it takes a higher limit", most)
+	}
+	h.rounds = 0
+}
+
+// round counts the rounds of main's loops between two operators.
+func (h *Host) round(pos graphit.Pos) {
+	h.rounds++
+	h.limit(h.rounds, pos)
+}
+
+// limit ends loops that have gone round too often, or whose run has been interrupted.
+func (h *Host) limit(rounds int, pos graphit.Pos) {
+	if rounds%1024 == 0 {
+		h.must(h.ctx.Err())
+	}
+	if rounds > maxRounds {
+		endless(pos, "the loop has gone round %d times without an operator: it does not end", maxRounds)
 	}
 }
 
@@ -449,7 +495,7 @@ func (h *Host) newQueue(v *graphit.Var, x graphit.Expr) {
 		fail(made.Pos, "the schedule's delta is %d: expected at least 1", q.Delta)
 	}
 	h.queues[v] = q
-	h.must(h.back.Queue(q))
+	h.must(h.back.Queue(h.ctx, q))
 }
 
 // do runs a method that changes something.
@@ -595,7 +641,10 @@ func (h *Host) sum(x *graphit.Method) Value {
 	}
 	d := newData(x.TypeOf(), 1)
 	for i := range h.length(n.Var) {
-		d.add(0, h.back.Element(n.Var, i))
+		d.add(0, h.back.Element(n.Var, i), x.Pos)
+	}
+	if _, pos, found := d.tooLarge(); found {
+		tooLarge(pos, graphit.Source(x), d.i[0], d.of)
 	}
 	d.settle()
 	return d.get(0)

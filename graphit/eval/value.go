@@ -9,7 +9,7 @@ import (
 
 // Value is a number or a truth value. Which of its fields count follows from the expression's type.
 type Value struct {
-	// I is an integer, wrapped to 32 bits, or a truth value: 0 or 1.
+	// I is an integer that its type holds, or a truth value: 0 or 1.
 	I int64
 	// F is a real number, computed in float64, and E how far a computation in float32 may be from it, whatever the
 	// order of sums and whether or not a product and a sum are rounded once. Of a truth value, E above 0 says that this
@@ -17,6 +17,9 @@ type Value struct {
 	F, E float64
 	// Any are the values that it may have, if several threads have raced to write it; nil: I is the value.
 	Any []int64
+	// Unreached marks an integer that is its type's greatest since the program says so, by which it means that there is
+	// none yet, and not since it has been computed.
+	Unreached bool
 }
 
 // Truth is a truth value.
@@ -64,39 +67,48 @@ func convert(v Value, from, to *graphit.Type) Value {
 	switch {
 	case to.IsReal() && !from.IsReal():
 		return rounded(float64(v.I), 0)
-	case to.Kind == graphit.Uint:
+	case to.Kind == graphit.Uint && v.I < 0: // -1 is the greatest
 		v.I = int64(uint32(v.I))
-	case to.Kind == graphit.Int || to.Kind == graphit.Vertex:
-		v.I = int64(int32(v.I))
+		v.Unreached = v.I == math.MaxUint32
 	}
 	return v
 }
 
-// wrap is an integer result of a type.
-func wrap(n int64, t *graphit.Type) Value {
+// greatest is an integer type's greatest number.
+func greatest(t *graphit.Type) int64 {
 	if t.Kind == graphit.Uint {
-		return Value{I: int64(uint32(n))}
+		return math.MaxUint32
 	}
-	return Value{I: int64(int32(n))}
+	return math.MaxInt32
 }
 
-// arithmetic is an operation on numbers of one type.
-func arithmetic(op string, t *graphit.Type, x, y Value) Value {
-	if t.IsReal() {
-		return realArithmetic(op, x, y)
+// holdsInteger reports whether an integer type has a number.
+func holdsInteger(t *graphit.Type, n int64) bool {
+	if t.Kind == graphit.Uint {
+		return n == int64(uint32(n))
 	}
+	return n == int64(int32(n))
+}
+
+// inType is an integer result of a type: of unsigned ones modulo 2^32; false: the type does not hold it.
+func inType(t *graphit.Type, n int64) (int64, bool) {
+	if t.Kind == graphit.Uint {
+		return int64(uint32(n)), true
+	}
+	return n, holdsInteger(t, n)
+}
+
+// integerArithmetic is an operation on integers of 32 bits, exactly: none of the results is beyond 64 bits.
+func integerArithmetic(op string, x, y int64) int64 {
 	switch op {
 	case "+":
-		return wrap(x.I+y.I, t)
+		return x + y
 	case "-":
-		return wrap(x.I-y.I, t)
+		return x - y
 	case "*":
-		return wrap(x.I*y.I, t)
+		return x * y
 	}
-	if y.I == 0 {
-		return wrap(-1, t) // as RISC-V divides
-	}
-	return wrap(x.I/y.I, t)
+	return x / y
 }
 
 func realArithmetic(op string, x, y Value) Value {
@@ -181,6 +193,7 @@ func logic(op string, x, y Value) Value {
 // data is a vector of the reference: what a Value has, by element.
 type data struct {
 	of   *graphit.Type
+	most int64 // the greatest integer
 	i    []int64
 	f, e []float64
 
@@ -194,10 +207,12 @@ type data struct {
 	size  []float64
 	whole []bool
 	sums  []int // elements that have been added to
+	// over are the elements that sums in the operator that runs have made larger than an element may be when it ends.
+	over map[int]graphit.Pos
 }
 
 func newData(t *graphit.Type, n int) *data {
-	d := &data{of: t, raced: map[int][]int64{}, wrote: make([]uint32, n)}
+	d := &data{of: t, most: greatest(t), raced: map[int][]int64{}, wrote: make([]uint32, n)}
 	if t.IsReal() {
 		d.f, d.e = make([]float64, n), make([]float64, n)
 		d.added, d.terms, d.size, d.whole = make([]uint32, n), make([]uint32, n), make([]float64, n), make([]bool, n)
@@ -222,7 +237,7 @@ func (d *data) get(n int) Value {
 	if d.f != nil {
 		return Value{F: d.f[n], E: d.e[n]}
 	}
-	v := Value{I: d.i[n]}
+	v := Value{I: d.i[n], Unreached: d.i[n] == d.most}
 	if len(d.raced) > 0 {
 		v.Any = d.raced[n]
 	}
@@ -268,11 +283,17 @@ func (d *data) race(n int, v Value) bool {
 }
 
 // add sums a value up, and reports whether it changed anything. The sum's error is added when the operator ends, since
-// any order of its terms is as good.
-func (d *data) add(n int, v Value) bool {
+// any order of its terms is as good; for the same reason a sum of integers need not fit before.
+func (d *data) add(n int, v Value, pos graphit.Pos) bool {
 	if d.f == nil {
-		old := d.get(n)
-		d.set(n, wrap(old.I+v.I, d.of))
+		sum, ok := inType(d.of, d.i[n]+v.I)
+		if !ok {
+			if d.over == nil {
+				d.over = map[int]graphit.Pos{}
+			}
+			d.over[n] = pos
+		}
+		d.set(n, Int(sum))
 		return v.I != 0
 	}
 	if d.added[n] != d.epoch {
@@ -289,8 +310,19 @@ func (d *data) add(n int, v Value) bool {
 	return v.F != 0
 }
 
+// tooLarge finds the first element that does not fit when an operator ends; false: there is none.
+func (d *data) tooLarge() (n int, pos graphit.Pos, found bool) {
+	for at, p := range d.over {
+		if (!found || at < n) && !holdsInteger(d.of, d.i[at]) {
+			n, pos, found = at, p, true
+		}
+	}
+	return n, pos, found
+}
+
 // settle ends an operator.
 func (d *data) settle() {
+	clear(d.over)
 	for _, n := range d.sums {
 		if d.whole[n] && d.size[n] < 1<<24 {
 			continue

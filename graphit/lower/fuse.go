@@ -283,11 +283,11 @@ func fuseLoops(p *graphir.Program, h *eval.Host, o operators, shape host.Shape) 
 }
 
 // BeginLoop has the device begin a loop that is fused.
-func (b *backend) BeginLoop(_ context.Context, s graphir.Stmt, rounds int64) error {
+func (b *backend) BeginLoop(ctx context.Context, s graphir.Stmt, rounds int64) error {
 	if _, f := graphir.FusionOf(s); !f.NeedsFusion {
 		return nil
 	}
-	if err := b.start(); err != nil {
+	if err := b.start(ctx); err != nil {
 		return err
 	}
 	l := b.loops[s]

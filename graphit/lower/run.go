@@ -180,10 +180,11 @@ type backend struct {
 	options Options
 
 	operators
-	session *compose.Session
-	initial map[*graphit.Var][]uint32 // of vectors, until there is a session
-	loops   map[graphir.Stmt]*fusedLoop
-	looping bool // the device is in one of them
+	session   *compose.Session
+	reference *eval.Reference           // nil: it has not run yet
+	initial   map[*graphit.Var][]uint32 // of vectors, until there is a session
+	loops     map[graphir.Stmt]*fusedLoop
+	looping   bool // the device is in one of them
 
 	// frontiers are sets as the session has them, so that it knows those that are still on the device.
 	frontiers map[*eval.Set]*compose.Frontier
@@ -350,15 +351,28 @@ func (b *backend) open() (err error) {
 // errRehearsed ends a rehearsal: everything has its place, and the first launch comes.
 var errRehearsed = errors.New("rehearsed")
 
-// start comes before a launch.
-func (b *backend) start() error {
+// start comes before a launch. Before the first one the reference runs: what it refuses is not simulated.
+func (b *backend) start(ctx context.Context) error {
+	if b.session != nil {
+		return nil
+	}
 	if err := b.open(); err != nil {
 		return err
 	}
 	if b.options.rehearse {
 		return errRehearsed
 	}
-	return nil
+	p, opt, err := b.checked()
+	if err == nil {
+		b.reference, err = eval.Ahead(ctx, p, b.graph, opt)
+	}
+	return err
+}
+
+// checked is the program as the reference runs it: what has become of its operators here is none of its business.
+func (b *backend) checked() (*graphir.Program, eval.Options, error) {
+	p, err := Build(b.program.File, b.options.Schedule, b.options.Float)
+	return p, eval.Options{Args: b.options.Args, MaxSteps: b.options.MaxSteps}, err
 }
 
 // words are the program's numbers.
@@ -395,7 +409,7 @@ func (b *backend) made(f *compose.Frontier) *eval.Set {
 
 // Edges runs an operator, under the schedule for its input's size if there are two.
 func (b *backend) Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *eval.Set) (*eval.Set, error) {
-	if err := b.start(); err != nil {
+	if err := b.start(ctx); err != nil {
 		return nil, err
 	}
 	if op.Output == graphir.Priority {
@@ -428,7 +442,7 @@ func (b *backend) Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *ev
 
 // Vertices runs an operator.
 func (b *backend) Vertices(ctx context.Context, op *graphir.VertexSetIterator, in *eval.Set) (*eval.Set, error) {
-	if err := b.start(); err != nil {
+	if err := b.start(ctx); err != nil {
 		return nil, err
 	}
 	out, err := b.session.Vertices(ctx, b.vertices[op], b.frontier(in))
@@ -447,8 +461,8 @@ func (b *backend) Vertices(ctx context.Context, op *graphir.VertexSetIterator, i
 }
 
 // Queue makes a queue: its first vertices come with it.
-func (b *backend) Queue(q *eval.Queue) error {
-	if err := b.start(); err != nil {
+func (b *backend) Queue(ctx context.Context, q *eval.Queue) error {
+	if err := b.start(ctx); err != nil {
 		return err
 	}
 	name := waits(q.Var)
@@ -534,18 +548,18 @@ func (b *backend) least(ctx context.Context, q *eval.Queue) (priority int64, any
 	return value(b.session.Read(least, 0), q.Vector.Type.Of).I, b.session.Read(least, 1) != 0, nil
 }
 
-// check runs the program on the reference, and compares all vectors. Where roundings decide whether a filter keeps a vertex, the
+// check compares all vectors with the reference's, which may have run ahead. Where roundings decide whether a filter keeps a vertex, the
 // machine's answer counts.
 func (b *backend) check(ctx context.Context, r *Result) error {
-	p, err := Build(b.program.File, b.options.Schedule, b.options.Float) // what has become of the operators is none of the reference's
-	if err != nil {
-		return err
-	}
-	h := eval.NewHost(p, b.graph, eval.Options{Args: b.options.Args, MaxSteps: b.options.MaxSteps})
-	ref := eval.NewReference(h)
-	ref.Decide = func(n int, v uint32) bool { return n < len(b.kept) && b.kept[n][v] }
-	if err := h.Run(ctx, ref); err != nil {
-		return fmt.Errorf("the reference: %w", err)
+	ref := b.reference
+	if ref == nil {
+		p, opt, err := b.checked()
+		if err != nil {
+			return err
+		}
+		if ref, err = eval.Evaluate(ctx, p, b.graph, opt, eval.Kept(b.kept)); err != nil {
+			return err
+		}
 	}
 	for _, v := range r.Vectors {
 		if err := ref.Compare(v.Var, v.Words); err != nil {

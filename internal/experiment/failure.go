@@ -38,7 +38,7 @@ func Class(err error) string {
 		return stored.Failure
 	case errors.Is(err, reference.ErrWrong), errors.Is(err, eval.ErrCheck):
 		return WrongResult
-	case errors.As(err, new(*sim.StallError)):
+	case errors.As(err, new(*sim.StallError)), errors.Is(err, eval.ErrStopped):
 		return NoProgress
 	case errors.As(err, new(*sim.CycleLimitError)), errors.As(err, new(*TimeLimitError)), errors.As(err, new(*AbandonedError)):
 		return Limit
