@@ -207,3 +207,10 @@ func (p *Program) Wrapped() []string {
 	defer p.mu.Unlock()
 	return slices.Clone(p.screen.Wrapped)
 }
+
+// Unknown are controls that heddle does not use.
+func (p *Program) Unknown() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.screen.Unknown)
+}

@@ -144,7 +144,3 @@ func (s *Screen) Lines() []string {
 	}
 	return out
 }
-
-// Row is the cursor's row, and Column its column.
-func (s *Screen) Row() int    { return s.row }
-func (s *Screen) Column() int { return s.column }
