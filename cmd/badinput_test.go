@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // built is the program, which is built once for all tests, in a directory that TestMain removes.
@@ -27,6 +29,7 @@ var built = sync.OnceValues(func() (string, error) {
 var builtIn string
 
 func TestMain(m *testing.M) {
+	testenv.HandleSignals()
 	var err error
 	if builtIn, err = os.MkdirTemp("", "heddle-cmd"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,13 +1,18 @@
 package cmd
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +25,7 @@ import (
 // behind, such as the summaries of a run: their context is cancelled, and they end in order.
 type process struct {
 	out    *output
+	errs   *stream
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
@@ -43,7 +49,8 @@ func newProcess() *process {
 	p := &process{}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a write says so
 	p.ctx, p.cancel = context.WithCancelCause(context.WithValue(context.Background(), processKey{}, p))
-	p.out = &output{f: os.Stdout, failed: p.end}
+	p.out = &output{stream: stream{f: os.Stdout}, failed: p.end}
+	p.errs = &stream{f: os.Stderr}
 	caught := make(chan os.Signal, 1)
 	for _, s := range endings {
 		if !signal.Ignored(s) { // as by nohup
@@ -54,8 +61,33 @@ func newProcess() *process {
 		<-caught
 		signal.Reset(os.Interrupt, syscall.SIGTERM) // the next one ends the program at once; a closed terminal hangs up twice
 		p.end(errSignal)
+		p.endUnread()
 	}()
 	return p
+}
+
+// unread is how long somebody who has interrupted a command may leave what it says unread. Then it ends without.
+const unread = 2 * time.Second
+
+// endUnread ends an interrupted process that waits for a terminal or a pipe which nobody reads.
+func (p *process) endUnread() {
+	for out, errs := uint64(0), uint64(0); ; {
+		nowOut, nowErrs := p.out.waiting(), p.errs.waiting()
+		if nowOut > 0 && nowOut == out || nowErrs > 0 && nowErrs == errs {
+			files.RemoveUnfinished()
+			os.Exit(exitInterrupted)
+		}
+		out, errs = nowOut, nowErrs
+		time.Sleep(unread)
+	}
+}
+
+// progressTo is standard error for a live.Writer, whose writes nobody waits for.
+func progressTo(c *cobra.Command) io.Writer {
+	if s, ok := c.ErrOrStderr().(*stream); ok {
+		return s.f
+	}
+	return c.ErrOrStderr()
 }
 
 type processKey struct{}
@@ -83,19 +115,20 @@ func (p *process) end(cause error) {
 	defer p.mu.Unlock()
 	if p.orderly == 0 {
 		files.RemoveUnfinished()
-		p.exit(p.report(os.Stderr, context.Canceled))
+		p.exit(p.report(context.Canceled))
 	}
 }
 
 // run executes a command, and ends the process.
 func (p *process) run(root *cobra.Command) {
 	root.SetOut(p.out)
+	root.SetErr(p.errs)
 	endProfile := profile()
 	err := root.ExecuteContext(p.ctx)
 	endProfile()
 	p.out.close()
 	p.mu.Lock() // for good: nobody else ends it now
-	p.exit(p.report(os.Stderr, err))
+	p.exit(p.report(err))
 }
 
 // exit ends the process as its output, or else the code, demands.
@@ -107,8 +140,25 @@ func (p *process) exit(code int) {
 	os.Exit(code)
 }
 
-// report says what a command has come to, and returns the exit code.
-func (p *process) report(stderr *os.File, err error) int {
+// report says what a command has come to, and returns the exit code. An interrupted one does not wait for a reader.
+func (p *process) report(err error) int {
+	if p.ctx.Err() == nil {
+		return p.say(p.errs, err)
+	}
+	var text bytes.Buffer
+	code, said := p.say(&text, err), make(chan struct{})
+	go func() {
+		defer close(said)
+		_, _ = p.errs.Write(text.Bytes()) // there is nobody to tell
+	}()
+	select {
+	case <-said:
+	case <-time.After(unread):
+	}
+	return code
+}
+
+func (p *process) say(stderr io.Writer, err error) int {
 	bad := p.out.error()
 	switch {
 	case bad == nil:
@@ -132,28 +182,48 @@ func pathless(err error) error {
 	return err
 }
 
+// stream is a standard stream that knows whether a write waits. Its writes wait for each other, as those of a file do,
+// and nothing else waits for them.
+type stream struct {
+	f            *os.File
+	begun, ended atomic.Uint64 // writes
+}
+
+// Fd is for what asks how wide the terminal is.
+func (s *stream) Fd() uintptr { return s.f.Fd() }
+
+func (s *stream) Write(b []byte) (int, error) {
+	s.begun.Add(1)
+	defer s.ended.Add(1)
+	return s.f.Write(b)
+}
+
+// waiting returns the number of the first write that has begun and not ended; 0: there is none.
+func (s *stream) waiting() uint64 {
+	if ended := s.ended.Load(); ended < s.begun.Load() {
+		return ended + 1
+	}
+	return 0
+}
+
 // output is standard output. It remembers that it could not be written, so that no command needs to look.
 type output struct {
-	f      *os.File
+	stream
 	failed func(error)
 
 	mu  sync.Mutex
 	err error
 }
 
-// Fd is for what asks how wide the terminal is.
-func (o *output) Fd() uintptr { return o.f.Fd() }
-
 func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	if o.err != nil {
-		defer o.mu.Unlock()
-		return 0, o.err
+	if err := o.error(); err != nil {
+		return 0, err
 	}
-	n, err := o.f.Write(b)
-	o.err = err
-	o.mu.Unlock()
+	n, err := o.stream.Write(b)
 	if err != nil {
+		o.mu.Lock()
+		o.err = cmp.Or(o.err, err)
+		o.mu.Unlock()
 		o.failed(err)
 	}
 	return n, err

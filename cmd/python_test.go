@@ -50,7 +50,7 @@ func TestPythonPage(t *testing.T) {
 	require.GreaterOrEqual(t, snippets, 7)
 	require.NoError(t, os.WriteFile("notebook.py", []byte(notebook.String()), 0o644))
 	c := exec.Command(python, "notebook.py")
-	c.Env = append(os.Environ(), "MPLBACKEND=Agg", "MPLCONFIGDIR="+t.TempDir())
+	c.Env = append(os.Environ(), "MPLBACKEND=Agg", "COLUMNS=80", "MPLCONFIGDIR="+t.TempDir())
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, string(out))
 	for _, s := range []string{"stats.simd_efficiency", "l1d_hit_rate", "weaver", "dram.reads", "gather_sum"} {

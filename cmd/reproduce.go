@@ -278,7 +278,7 @@ func (r *reproduction) run(c *cobra.Command, p *part) error {
 	if err := s.book.Adopt(r.outcomes, r.known); err != nil {
 		return err
 	}
-	summary, err := s.simulate(c.Context())
+	summary, err := s.simulate(c)
 	if err != nil {
 		return err
 	}

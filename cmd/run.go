@@ -20,11 +20,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/internal/experiment"
+	"heddle/internal/live"
 	"heddle/internal/plain"
 	"heddle/internal/resources"
 	"heddle/internal/version"
@@ -386,16 +386,17 @@ type session struct {
 	mu       sync.Mutex
 	outcomes []experiment.Outcome // of all points, when the run has ended
 	coarse   experiment.Coarse
-	watch    watcher
-	lines    io.Writer // to stderr, where watch leaves room for them
+	watch    watcher // from observe on
 	page     *shown
 	stop     context.CancelCauseFunc
 }
 
-// watcher is an observer that must be ended.
+// watcher is an observer that shows what it sees, and above that the lines that are written to it. While there is one,
+// nothing else writes to the terminal.
 type watcher interface {
 	experiment.Observer
 	experiment.Resumer
+	io.Writer
 	Close()
 }
 
@@ -458,29 +459,20 @@ func (s *session) openFiles(c *cobra.Command) (err error) {
 	if n := len(s.runner.Done); n > 0 && !s.flags.quiet {
 		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.book.Path())
 	}
-	if s.watch != nil { // a search's
-		s.lines = stderr
-		return nil
-	}
-	if s.flags.quiet {
-		s.lines = io.Discard
-		s.watch = experiment.NewHeartbeat(points, s.runner.NewForecast(), s.log, s.flags.heartbeat)
-		return nil
-	}
-	if onTerminal(stderr) {
-		bars := experiment.NewBars(points, s.runner.NewForecast(), stderr)
-		s.watch, s.lines = bars, bars
-	} else {
-		s.lines = stderr
-		s.watch = experiment.NewHeartbeat(points, s.runner.NewForecast(), io.MultiWriter(stderr, s.log), s.flags.heartbeat)
-	}
 	return nil
 }
 
-// onTerminal reports whether a person reads what is written there.
-func onTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+// observe begins to show how the run goes.
+func (s *session) observe(stderr io.Writer) {
+	f := s.runner.NewForecast()
+	switch {
+	case s.flags.quiet:
+		s.watch = experiment.NewHeartbeat(f, io.Discard, s.log, s.flags.heartbeat)
+	case live.IsTerminal(stderr):
+		s.watch = experiment.NewBars(f, stderr)
+	default:
+		s.watch = experiment.NewHeartbeat(f, stderr, s.log, s.flags.heartbeat)
+	}
 }
 
 func (s *session) logf(format string, args ...any) {
@@ -488,11 +480,12 @@ func (s *session) logf(format string, args ...any) {
 }
 
 // simulate runs what is not stored, and closes everything.
-func (s *session) simulate(ctx context.Context) (*experiment.Summary, error) {
-	defer inOrder(ctx)()
-	ctx, stop := context.WithCancelCause(ctx)
+func (s *session) simulate(c *cobra.Command) (*experiment.Summary, error) {
+	defer inOrder(c.Context())()
+	ctx, stop := context.WithCancelCause(c.Context())
 	defer stop(nil)
 	s.stop = stop
+	s.observe(progressTo(c))
 	outcomes := s.runner.Run(ctx)
 	s.watch.Close()
 	s.page.close()
@@ -500,7 +493,7 @@ func (s *session) simulate(ctx context.Context) (*experiment.Summary, error) {
 }
 
 func (s *session) run(c *cobra.Command) error {
-	summary, err := s.simulate(c.Context())
+	summary, err := s.simulate(c)
 	if err != nil {
 		return err
 	}
@@ -605,7 +598,7 @@ func (s *session) Resumed(point int, before time.Duration) { s.watch.Resumed(poi
 
 // say tells the user of a point, and the log.
 func (s *session) say(point int, notice string) {
-	fmt.Fprintf(s.lines, "point %s: %s\n", experiment.Label(s.runner.Points[point].Axes), notice)
+	fmt.Fprintf(s.watch, "point %s: %s\n", experiment.Label(s.runner.Points[point].Axes), notice)
 	s.note(point, notice)
 }
 

@@ -184,10 +184,11 @@ func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[configs.Experiment
 	if err := t.begin(c); err != nil {
 		return nil, nil, err
 	}
-	defer inOrder(c.Context())()
 	if !f.json && of == "" {
 		fmt.Fprintf(c.OutOrStdout(), "%s: %d candidates\n", l.Value.Name, len(space.Candidates))
 	}
+	defer inOrder(c.Context())()
+	t.watch = newTuneWatch(t.name, progressTo(c), f.heartbeat)
 	o, err := t.run(c)
 	return o, t, err
 }
@@ -214,12 +215,7 @@ func (t *tuning) begin(c *cobra.Command) error {
 			return err
 		}
 	}
-	t.watch = newTuneWatch(t, c.ErrOrStderr(), t.flags.heartbeat)
-	if err := t.open(c, t.loaded, t.room); err != nil {
-		t.watch.Close()
-		return err
-	}
-	return nil
+	return t.open(c, t.loaded, t.room)
 }
 
 // maxTried bounds what is read of an earlier search.

@@ -63,7 +63,9 @@ func (f *tuneFlags) program(c *cobra.Command, l *schema.Loaded[configs.Experimen
 	if err := t.begin(c); err != nil {
 		return err
 	}
-	defer inOrder(c.Context())()
+	end := inOrder(c.Context())
+	defer end()
+	t.watch = newTuneWatch(t.name, progressTo(c), f.heartbeat)
 	o := &programOutcome{}
 	err = t.labels(c, p, o)
 	t.watch.Close()
@@ -76,6 +78,7 @@ func (f *tuneFlags) program(c *cobra.Command, l *schema.Loaded[configs.Experimen
 	if err := t.writeProgram(o); err != nil {
 		return err
 	}
+	end()
 	if f.json {
 		return printJSON(c.OutOrStdout(), o)
 	}

@@ -7,17 +7,16 @@ import (
 	"time"
 
 	"heddle/internal/experiment"
+	"heddle/internal/live"
 	"heddle/sim"
 )
 
-// tuneWatch says how far a search is, which does not know how many candidates it will try.
+// tuneWatch shows how far a search is, which does not know how many candidates it will try. It calls nobody while it is
+// locked.
 type tuneWatch struct {
-	t        *tuning
-	w        io.Writer
-	terminal bool
-	start    time.Time
-	stop     chan struct{}
-	ended    sync.WaitGroup
+	*live.Writer
+	name  string
+	start time.Time
 
 	mu        sync.Mutex
 	running   map[int]uint64 // cycles of candidates
@@ -25,40 +24,21 @@ type tuneWatch struct {
 	best      experiment.Outcome // no cycles: there is none
 }
 
-// terminalBeat is the time between lines that replace each other.
-const terminalBeat = 500 * time.Millisecond
-
-func newTuneWatch(t *tuning, w io.Writer, every time.Duration) *tuneWatch {
-	b := &tuneWatch{t: t, w: w, terminal: onTerminal(w), start: time.Now(), stop: make(chan struct{}), running: map[int]uint64{}}
-	if b.terminal {
-		every = terminalBeat
+func newTuneWatch(name string, w io.Writer, every time.Duration) *tuneWatch {
+	b := &tuneWatch{name: name, start: time.Now(), running: map[int]uint64{}}
+	if live.IsTerminal(w) {
+		b.Writer = live.NewTerminal(w, func(now time.Time, _, _ int) []string { return []string{b.line(now)} })
+	} else {
+		b.Writer = live.New(w, every, func(now time.Time) string { return b.line(now) + "\n" })
 	}
-	b.ended.Add(1)
-	go b.beat(every)
 	return b
 }
 
-func (b *tuneWatch) beat(every time.Duration) {
-	defer b.ended.Done()
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-b.stop:
-			if b.terminal {
-				fmt.Fprint(b.w, "\r\x1b[K")
-			}
-			return
-		case now := <-tick.C:
-			b.print(now)
-		}
-	}
-}
-
-func (b *tuneWatch) print(now time.Time) {
+// line says how far the search is.
+func (b *tuneWatch) line(now time.Time) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	line := fmt.Sprintf("%4.0f s  %s: %d simulated", now.Sub(b.start).Seconds(), b.t.name, b.simulated)
+	line := fmt.Sprintf("%4.0f s  %s: %d simulated", now.Sub(b.start).Seconds(), b.name, b.simulated)
 	if b.best.Cycles > 0 {
 		line += ", best " + experiment.Cycles(b.best.Cycles, b.best.Half) + " cycles"
 	}
@@ -69,21 +49,7 @@ func (b *tuneWatch) print(now time.Time) {
 	if len(b.running) > 0 {
 		line += fmt.Sprintf("; %d running, at %s", len(b.running), experiment.Thousands(most))
 	}
-	if b.terminal {
-		fmt.Fprintf(b.w, "\r\x1b[K%.79s", line)
-		return
-	}
-	fmt.Fprintln(b.w, line)
-}
-
-// Close ends the lines.
-func (b *tuneWatch) Close() {
-	select {
-	case <-b.stop:
-	default:
-		close(b.stop)
-	}
-	b.ended.Wait()
+	return line
 }
 
 // Started is told of a candidate's beginning.

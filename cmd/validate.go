@@ -3,11 +3,13 @@ package cmd
 import (
 	"bytes"
 	"fmt"
-	"os"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"heddle/internal/files"
+	"heddle/internal/live"
 	"heddle/internal/samplecheck"
 	"heddle/sim/parity"
 )
@@ -34,14 +36,7 @@ and the estimates compared with the truth. That takes half an hour.
 			if sampling {
 				return validateSampling(c, period, markdown)
 			}
-			rows, err := parity.Run(c.Context(), machines, func(done, of int, what string) {
-				if terminal(c.ErrOrStderr()) {
-					fmt.Fprintf(c.ErrOrStderr(), "\r\x1b[K%d/%d %s", done+1, of, what)
-				}
-			})
-			if terminal(c.ErrOrStderr()) {
-				fmt.Fprint(c.ErrOrStderr(), "\r\x1b[K")
-			}
+			rows, err := parityRows(c, machines)
 			if err != nil {
 				return failed(err)
 			}
@@ -61,6 +56,20 @@ and the estimates compared with the truth. That takes half an hour.
 	c.Flags().IntVar(&period, "period", 1000, "with --sampling: sample.period")
 	c.Flags().StringSliceVar(&machines, "machines", parity.Machines, "reference machines to run")
 	return c
+}
+
+// parityRows runs the micro-programs, and shows on a terminal which one is under way.
+func parityRows(c *cobra.Command, machines []string) ([]parity.Row, error) {
+	if !live.IsTerminal(c.ErrOrStderr()) {
+		return parity.Run(c.Context(), machines, func(int, int, string) {})
+	}
+	var now atomic.Value
+	now.Store("")
+	foot := live.NewTerminal(progressTo(c), func(time.Time, int, int) []string { return []string{now.Load().(string)} })
+	defer foot.Close()
+	return parity.Run(c.Context(), machines, func(done, of int, what string) {
+		now.Store(fmt.Sprintf("%d/%d %s", done+1, of, what))
+	})
 }
 
 // validateSampling runs all cases, says how each has come out, and writes the table.
@@ -110,13 +119,3 @@ has none), barriers over all cores, machines with a DRAM preset
 behind the caches (the DRAM alone is held to Ramulator 2 by the tests of components/dram).
 
 `
-
-// terminal reports whether progress makes sense there.
-func terminal(w any) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}

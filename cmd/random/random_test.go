@@ -33,6 +33,7 @@ import (
 	"heddle/graphit"
 	"heddle/graphit/lower"
 	"heddle/graphit/programs"
+	"heddle/internal/testenv"
 	"heddle/isa/emu"
 	"heddle/kernels/activeset"
 	"heddle/kernels/compose"
@@ -449,6 +450,7 @@ func command(t *testing.T) string {
 }
 
 func TestMain(m *testing.M) {
+	testenv.HandleSignals()
 	code := m.Run()
 	if path, err := built(); err == nil && os.Getenv("RANDOM_COMMAND") == "" {
 		_ = os.RemoveAll(filepath.Dir(path))

@@ -91,7 +91,7 @@ var rules = []struct {
 	// Of another module, to whom nothing internal is there.
 	{"examples/", []string{"=cmd", "=isa", "isa/", "components/", "=kernel", "=machine", "=experiment", "=register"}},
 	{"cmd", []string{""}},
-	{"internal/experiment", []string{"=isa", "isa/", "configs", "=graphit", "graphit/", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "internal/version", "configs/schema", "internal/store", "internal/fit"}},
+	{"internal/experiment", []string{"=isa", "isa/", "configs", "=graphit", "graphit/", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "internal/version", "configs/schema", "internal/store", "internal/fit", "internal/live", "internal/plain"}},
 	{"internal/store", []string{"sim/stats", "internal/files"}},
 	// Where a run's time went, by what its machine has counted.
 	{"internal/hotspots", []string{"=isa", "=sim", "components/core", "internal/experiment", "internal/files", "internal/plain"}},
@@ -100,6 +100,7 @@ var rules = []struct {
 	// The monitor shows machines, and knows nothing of who runs them.
 	{"internal/monitor", []string{"=sim", "sim/stats", "internal/echarts"}},
 	{"internal/echarts", nil},
+	{"internal/live", []string{"internal/plain"}},
 	{"internal/fetch", []string{"internal/files"}},
 	{"internal/fit", []string{"internal/plain"}},
 	{"internal/documents", []string{"configs"}},

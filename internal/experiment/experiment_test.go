@@ -246,9 +246,9 @@ func TestClasses(t *testing.T) {
 }
 
 func TestHeartbeatSaysHowFarPointsAre(t *testing.T) {
-	var b bytes.Buffer
+	var b, log bytes.Buffer
 	r := experiment.Runner{Points: points(t, small+"sweep: {workload.damping: [0.1, 0.2]}\n")}
-	h := experiment.NewHeartbeat(r.Points, r.NewForecast(), &b, 5*time.Millisecond)
+	h := experiment.NewHeartbeat(r.NewForecast(), &b, &log, 5*time.Millisecond)
 	h.Started(0, 1000)
 	p := sim.Progress{Cycle: 12345}
 	p.Edges = 500
@@ -258,6 +258,7 @@ func TestHeartbeatSaysHowFarPointsAre(t *testing.T) {
 	h.Close()
 	require.Contains(t, b.String(), "0 of 2 points done, 1 running, about 0s left in all; damping=0.1: 12,345 cycles")
 	require.Contains(t, b.String(), "500 of 1,000 edges, about")
+	require.Equal(t, log.String(), b.String())
 }
 
 func TestThousands(t *testing.T) {

@@ -30,43 +30,46 @@ func TestForecast(t *testing.T) {
 	f, start := r.NewForecast(), time.Unix(1000, 0)
 	at := func(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
 	left := func(seconds float64) float64 {
-		d, ok := f.left(at(seconds), r.Points)
+		d, ok := f.left(at(seconds))
 		require.True(t, ok)
 		return d.Seconds()
 	}
-	_, ok := f.left(at(0), r.Points)
+	_, ok := f.left(at(0))
 	require.False(t, ok, "nothing is measured yet")
 
-	one, two := &status{started: at(0), edges: 1000}, &status{started: at(0)}
-	f.begun(0, one)
-	f.begun(1, two)
-	f.moved(one, progressOf(5))
-	_, ok = f.left(at(1), r.Points)
+	f.begun(0, 1000, at(0))
+	f.begun(1, 0, at(0))
+	f.Running(0, progressOf(5))
+	_, ok = f.left(at(1))
 	require.False(t, ok, "half a percent is too little to go by")
-	require.Equal(t, "0 of 5 points done, 2 running", f.text(at(1), r.Points))
+	require.Equal(t, "0 of 5 points done, 2 running", textAt(f, at(1)))
 
 	// 500 edges of 1000 and 250 of as many, which is not known but expected, in 10 s each: 20 s for 750. One is left 10
 	// s and then takes 3000 edges, 80 s; the other 30 s, 2000 in 53.3 s, and 500 in 13.3 s.
-	f.moved(one, progressOf(500))
-	f.moved(two, progressOf(250))
+	f.Running(0, progressOf(500))
+	f.Running(1, progressOf(250))
 	require.InDelta(t, 96.67, left(10), 0.01)
-	require.Equal(t, "0 of 5 points done, 2 running, about 1m37s left in all", f.text(at(10), r.Points))
+	require.Equal(t, "0 of 5 points done, 2 running, about 1m37s left in all", textAt(f, at(10)))
 
-	f.over(&Outcome{Point: 0, Seconds: 20, Verified: true})
-	f.over(&Outcome{Point: 1, Seconds: 40, Verified: true})
+	f.Finished(Outcome{Point: 0, Seconds: 20, Verified: true})
+	f.Finished(Outcome{Point: 1, Seconds: 40, Verified: true})
 	require.InDelta(t, 90, left(40), 0.01, "30 s for 1000 edges: 90 s, and 60 s and 15 s")
-	require.Equal(t, "2 of 5 points done, 0 running, about 1m30s left in all", f.text(at(40), r.Points))
+	require.Equal(t, "2 of 5 points done, 0 running, about 1m30s left in all", textAt(f, at(40)))
 
 	// A point that handles more than was expected of it is not done before it ends.
-	three := &status{started: at(40)}
-	f.begun(2, three)
-	f.moved(three, progressOf(9000))
+	f.begun(2, 0, at(40))
+	f.Running(2, progressOf(9000))
 	require.Greater(t, left(140), 5.0)
 	for i := 2; i < 5; i++ {
-		f.over(&Outcome{Point: i, Seconds: 1, Verified: true})
+		f.Finished(Outcome{Point: i, Seconds: 1, Verified: true})
 	}
 	f.queue = nil
 	require.Zero(t, left(150))
+}
+
+func textAt(f *Forecast, at time.Time) string {
+	v := f.view(at)
+	return v.text()
 }
 
 func progressOf(edges uint64) (p sim.Progress) {
@@ -81,8 +84,8 @@ func TestForecastGoesByStoredPoints(t *testing.T) {
 		0: {Point: 0, Seconds: 4, Verified: true, Stats: counted}, 1: {Point: 1, Seconds: 400, Stats: counted},
 	}}
 	f := r.NewForecast()
-	d, ok := f.left(time.Now(), r.Points)
+	d, ok := f.left(time.Now())
 	require.True(t, ok)
 	require.InDelta(t, 6, d.Seconds(), 0.01)
-	require.Equal(t, "2 of 3 points done, 0 running, about 6s left in all", f.text(time.Now(), r.Points))
+	require.Equal(t, "2 of 3 points done, 0 running, about 6s left in all", textAt(f, time.Now()))
 }
