@@ -53,7 +53,7 @@ func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
 	t.Style().Format.Header = text.FormatDefault
 	var header table.Row
 	for i := range points {
-		phases := Phases(outcomes[i].Stats)
+		phases := Phases(outcomes[i].Stats.Tree())
 		if phases == nil {
 			continue
 		}

@@ -91,7 +91,7 @@ func TestPhasesInResults(t *testing.T) {
 	require.Regexp(t, `\d\.\d/\d\.\d/1\.0 │`, b.String(), "there is one core")
 
 	dir := t.TempDir()
-	require.NoError(t, r.Summarise("small", "v", out, experiment.HostSummary{}).Write(dir, r.Points))
+	require.NoError(t, r.Summarise("small", "v", out, experiment.HostSummary{}).Write(dir))
 	text, err := os.ReadFile(filepath.Join(dir, "summary.json"))
 	require.NoError(t, err)
 	var raw struct {

@@ -307,7 +307,7 @@ func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
 	if compares(points) {
 		r = append(r, speedup)
 	}
-	return append(append(r, columnsRow(o.Stats)...), o.verdict())
+	return append(append(r, columnsRow(o.Stats.Tree())...), o.verdict())
 }
 
 const verified = "yes"

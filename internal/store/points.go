@@ -121,11 +121,11 @@ func (s *Store) insertSteps(tx *sql.Tx, id int64, steps []Step) error {
 	return nil
 }
 
-// Want says what is read of points besides their own row: their configurations, their super-steps.
-type Want struct{ Config, Steps bool }
+// Want says what is read of points besides what they came to: their configurations, their statistics, their super-steps.
+type Want struct{ Config, Stats, Steps bool }
 
 // All is everything but samples.
-var All = Want{Config: true, Steps: true}
+var All = Want{Config: true, Stats: true, Steps: true}
 
 // Each reads all points, in the experiment's order, as they are at one moment. What visit is given is its own.
 func (s *Store) Each(want Want, visit func(*Point) error) error {
@@ -194,11 +194,13 @@ func eachPoint(tx *sql.Tx, want Want, where string, args []any, visit func(*Poin
 		if err := r.verify(want); err != nil {
 			return err
 		}
-		tree, err := names.read(&r.values)
-		if err != nil {
-			return err
+		if want.Stats {
+			tree, err := names.read(&r.values)
+			if err != nil {
+				return err
+			}
+			r.Stats = stats.Pack(tree)
 		}
-		r.Stats = stats.Pack(tree)
 		if want.Steps {
 			if err := r.readSteps(names, steps); err != nil {
 				return err

@@ -108,7 +108,9 @@ func valueOf(s stats.Stat) any {
 // Timelines is a table of all points' intervals, with the points' numbers from 1.
 func (s *Store) Timelines() (*Table, error) {
 	w := wide{at: map[string]int{}}
-	w.column("point", Integer)
+	for _, name := range []string{"point", "start", "stop"} {
+		w.column(name, Integer)
+	}
 	err := s.snapshot(func(tx *sql.Tx) error {
 		var positions []int
 		err := each(tx, "SELECT position FROM points WHERE intervals > 0 ORDER BY position", func(r *sql.Rows) error {

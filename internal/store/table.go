@@ -248,12 +248,7 @@ func (t *Table) Write(w io.Writer, format string) error {
 func (s *Store) Export(w io.Writer, format string, statistics bool) error {
 	return s.snapshot(func(tx *sql.Tx) error {
 		all := func(visit func(p *Point) error) error {
-			return everyPoint(tx, Want{}, func(p *Point) error {
-				if !statistics {
-					p.Stats = stats.Packed{}
-				}
-				return visit(p)
-			})
+			return everyPoint(tx, Want{Stats: statistics}, visit)
 		}
 		t := newWide()
 		if err := all(func(p *Point) error { t.see(p); return nil }); err != nil {
