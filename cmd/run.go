@@ -384,6 +384,8 @@ type session struct {
 	log     *os.File
 	version string
 
+	known map[int]experiment.Outcome // computed's
+
 	mu       sync.Mutex
 	outcomes []experiment.Outcome // of all points, when the run has ended
 	coarse   experiment.Coarse
@@ -447,7 +449,10 @@ func (s *session) computed() map[int]experiment.Outcome {
 	if s.flags.fresh {
 		return nil
 	}
-	return experiment.Computed(s.dir)
+	if s.known == nil {
+		s.known = experiment.Computed(s.dir)
+	}
+	return s.known
 }
 
 // openFiles opens what tells of the progress.

@@ -138,7 +138,7 @@ compare: {workload.schedule: [vertex, edge, weaver], machine: [vortex-1c4w4t, vo
 `)}
 	for i, o := range r.Run(context.Background()) {
 		require.NoError(t, o.Err)
-		for _, p := range experiment.Phases(o.Stats) {
+		for _, p := range experiment.Phases(o.Stats.Tree()) {
 			if p.Name == "other" {
 				require.Less(t, p.Share, 0.1)
 			} else {
