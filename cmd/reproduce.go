@@ -219,7 +219,7 @@ func (d *part) under(r *configs.Reading, set []string) (part, error) {
 	points, err := experiment.Under(d.loaded, d.points, set, func(i int) []string { return reproduce.Settings(r, &as[i]) })
 	u := part{r.Name, d.loaded, points, make([]bool, len(points))}
 	for i := range points {
-		u.same[i] = points[i].YAML() == d.points[i].YAML()
+		u.same[i] = points[i].Digest() == d.points[i].Digest()
 	}
 	return u, err
 }
@@ -269,6 +269,7 @@ type reproduction struct {
 func (r *reproduction) run(c *cobra.Command, p *part) error {
 	run := r.flags.runner(p.points)
 	flags := r.flags.runFlags
+	flags.steps = true // for readings that adopt them
 	flags.out = filepath.Join(flags.out, p.reading)
 	s, err := newSession(c, &flags, p.loaded, run, r.flags.limitMemory())
 	if err != nil {
@@ -297,7 +298,7 @@ func (r *reproduction) run(c *cobra.Command, p *part) error {
 // note keeps what a part of the run was of.
 func (r *reproduction) note(p *part, s *session, summary *experiment.Summary) {
 	for i := range p.points {
-		r.outcomes[p.points[i].YAML()] = s.outcomes[i]
+		r.outcomes[p.points[i].Digest()] = s.outcomes[i]
 	}
 	maps.Copy(r.known, summary.About.Graphs)
 	r.version = s.version
@@ -305,7 +306,7 @@ func (r *reproduction) note(p *part, s *session, summary *experiment.Summary) {
 		return
 	}
 	r.machines = append(r.machines, reproduce.Machine(&p.points[0]))
-	for _, g := range reproduce.Graphs(summary) {
+	for _, g := range reproduce.Graphs(s.outcomes, summary.Graphs) {
 		r.graphs = append(r.graphs, p.loaded.Value.Name+": "+g)
 	}
 }

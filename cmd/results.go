@@ -21,6 +21,7 @@ import (
 	"heddle/internal/plain"
 	"heddle/internal/report"
 	"heddle/internal/store"
+	"heddle/sim/stats"
 )
 
 // resultsFlags are the settings of heddle results.
@@ -166,6 +167,7 @@ func (f *resultsFlags) open(name string) (*store.Store, error) {
 	return s, err
 }
 
+// points are those of a store, without configurations and super-steps.
 func (f *resultsFlags) points(name string) (points []store.Point, e store.Experiment, err error) {
 	s, err := f.open(name)
 	if err != nil {
@@ -173,7 +175,7 @@ func (f *resultsFlags) points(name string) (points []store.Point, e store.Experi
 	}
 	defer s.Close() //nolint:errcheck // read only
 	if e, _, err = s.Experiment(); err == nil {
-		points, err = s.Points()
+		err = s.Each(store.Want{Stats: true}, func(p *store.Point) error { points = append(points, *p); return nil })
 	}
 	return points, e, err
 }
@@ -233,17 +235,17 @@ func (f *resultsFlags) line(path string) experimentLine {
 }
 
 func (f *resultsFlags) listPoints(w io.Writer, name string) error {
-	points, _, err := f.points(name)
+	s, err := f.open(name)
 	if err != nil {
 		return err
 	}
+	defer s.Close() //nolint:errcheck // read only
 	if f.json {
-		short := make([]store.Point, len(points))
-		for i, p := range points {
-			p.Stats = nil
-			short[i] = p
-		}
-		return store.Wide(short).Write(w, "json")
+		return s.Export(w, "json", false)
+	}
+	var points []store.Point
+	if err := s.Each(store.Want{}, func(p *store.Point) error { points = append(points, *p); return nil }); err != nil {
+		return err
 	}
 	t, speedups := newTable(w, "point", "axes", "cycles", "speedup", "verified", "seconds"), store.Speedups(points)
 	for _, p := range points {
@@ -278,16 +280,14 @@ func verdictText(p *store.Point) string {
 func newTable(w io.Writer, header ...any) table.Writer { return fit.New(w, header...) }
 
 func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
-	points, _, err := f.points(args[0])
-	if err != nil {
-		return err
-	}
 	match, err := regexp.Compile(f.stats)
 	if err != nil {
 		return fmt.Errorf("--stats: %w", err)
 	}
-	p := find(points, args[1])
+	p, base, err := f.point(args[0], args[1])
 	switch {
+	case err != nil:
+		return err
 	case p == nil:
 		return fmt.Errorf("no point %s: heddle results list %s shows which there are", args[1], args[0])
 	case f.config:
@@ -298,15 +298,18 @@ func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
 	case f.steps:
 		return f.showSteps(w, p, match)
 	}
-	kept := p.Stats[:0:0]
-	for _, s := range p.Stats {
+	var kept []stats.Stat
+	for _, s := range p.Stats.Tree() {
 		if match.MatchString(s.Name) && (f.all || !experiment.Single(s.Name)) {
 			kept = append(kept, s)
 		}
 	}
-	speedups, phases := store.Speedups(points), experiment.Phases(p.Stats)
-	p.Stats = kept
-	if f.json {
+	both := []store.Point{*p}
+	if base != nil {
+		both = append(both, *base)
+	}
+	speedups, phases := store.Speedups(both), experiment.Phases(p.Stats.Tree())
+	if p.Stats = stats.Pack(kept); f.json {
 		return store.Wide([]store.Point{*p}).Write(w, "json")
 	}
 	printPoint(w, p, phases, speedupText(speedups, p.Position))
@@ -348,15 +351,18 @@ func (f *resultsFlags) showSamples(w io.Writer, name string, position int, match
 	return nil
 }
 
-// find finds a point by its number, from 1.
-func find(points []store.Point, number string) *store.Point {
-	n, err := strconv.Atoi(number)
-	for i := range points {
-		if err == nil && points[i].Position == n-1 {
-			return &points[i]
-		}
+// point reads a point by its number, from 1, and its baseline; nil: there is none.
+func (f *resultsFlags) point(name, number string) (p, base *store.Point, err error) {
+	s, err := f.open(name)
+	if err != nil {
+		return nil, nil, err
 	}
-	return nil
+	defer s.Close() //nolint:errcheck // read only
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return nil, nil, nil //nolint:nilerr // no point has such a number
+	}
+	return s.Point(n - 1)
 }
 
 func printPoint(w io.Writer, p *store.Point, phases []experiment.Phase, speedup string) {
@@ -371,7 +377,7 @@ func printPoint(w io.Writer, p *store.Point, phases []experiment.Phase, speedup 
 		plain.Line(p.Version), plain.Line(p.Finished), p.Seconds)
 	printPhases(w, phases)
 	t := newTable(w, "statistic", "value", "unit", "meaning")
-	for _, s := range p.Stats {
+	for _, s := range p.Stats.Tree() {
 		t.AppendRow(table.Row{s.Name, s.String(), s.Unit, s.Doc})
 	}
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}})
@@ -436,22 +442,32 @@ func (f *resultsFlags) write(w io.Writer, args []string) (err error) {
 	if f.chosen != "" {
 		return fmt.Errorf("--stats %s: expected --format latex or markdown with it; csv, json and parquet have all statistics", f.chosen)
 	}
-	points, _, err := f.points(args[0])
+	s, err := f.open(args[0])
 	if err != nil {
 		return err
 	}
-	t := store.Wide(points)
-	if f.rows {
-		if t, err = f.timelines(args[0], points); err != nil {
-			return err
-		}
+	defer s.Close() //nolint:errcheck // read only
+	if f.file == "" {
+		return f.exportTable(w, s)
 	}
-	if f.file != "" {
-		var b strings.Builder
-		if err := t.Write(&b, f.format); err != nil {
-			return err
-		}
-		return files.Write(f.file, []byte(b.String()))
+	out, err := files.Create(f.file)
+	if err != nil {
+		return err
+	}
+	if err := f.exportTable(out, s); err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	return out.Commit()
+}
+
+// exportTable writes the table of points, or of their intervals.
+func (f *resultsFlags) exportTable(w io.Writer, s *store.Store) error {
+	if !f.rows {
+		return s.Export(w, f.format, true)
+	}
+	t, err := s.Timelines()
+	if err != nil {
+		return err
 	}
 	return t.Write(w, f.format)
 }
@@ -482,15 +498,6 @@ func (f *resultsFlags) writePaper(w io.Writer, name string) error {
 	}
 	_, err = io.WriteString(w, text)
 	return err
-}
-
-func (f *resultsFlags) timelines(name string, points []store.Point) (*store.Table, error) {
-	s, err := f.open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close() //nolint:errcheck // read only
-	return s.Timelines(points)
 }
 
 func (f *resultsFlags) query(w io.Writer, args []string) error {

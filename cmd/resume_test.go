@@ -179,7 +179,7 @@ func TestInterrupted(t *testing.T) {
 	require.NotEmpty(t, content(t, dir))
 	summary, err := os.ReadFile(filepath.Join(dir, "results", "many", "summary.json"))
 	require.NoError(t, err)
-	require.Contains(t, string(summary), `"failure": "interrupted"`)
+	require.Contains(t, string(summary), `"failure":"interrupted"`)
 	require.NoFileExists(t, filepath.Join(dir, "results", "many", store.File+"-wal"), "closed in good order")
 }
 

@@ -50,6 +50,7 @@ type runFlags struct {
 	report      bool
 	phases      bool
 	quiet       bool
+	steps       bool // outcomes keep their super-steps
 	monitor     monitorFlags
 	clusterFlags
 }
@@ -383,10 +384,13 @@ type session struct {
 	log     *os.File
 	version string
 
+	known map[int]experiment.Outcome // computed's
+
 	mu       sync.Mutex
 	outcomes []experiment.Outcome // of all points, when the run has ended
 	coarse   experiment.Coarse
 	watch    watcher // from observe on
+	stderr   io.Writer
 	page     *shown
 	stop     context.CancelCauseFunc
 }
@@ -416,7 +420,7 @@ func (s *session) open(c *cobra.Command, l *schema.Loaded[configs.Experiment], r
 	}
 	r.Checkpoints = s.checkpoints(c)
 	var err error
-	if s.book, err = experiment.OpenBook(s.dir, l, r, experiment.BookOptions{Fresh: f.fresh, Retry: f.retry, Jobs: f.jobs}); err != nil {
+	if s.book, err = experiment.OpenBook(s.dir, l, r, experiment.BookOptions{Fresh: f.fresh, Retry: f.retry, Steps: f.steps, Jobs: f.jobs}); err != nil {
 		return err
 	}
 	if err := s.openFiles(c); err != nil {
@@ -446,7 +450,10 @@ func (s *session) computed() map[int]experiment.Outcome {
 	if s.flags.fresh {
 		return nil
 	}
-	return experiment.Computed(s.dir)
+	if s.known == nil {
+		s.known = experiment.Computed(s.dir)
+	}
+	return s.known
 }
 
 // openFiles opens what tells of the progress.
@@ -455,6 +462,7 @@ func (s *session) openFiles(c *cobra.Command) (err error) {
 		return err
 	}
 	points, stderr := s.runner.Points, c.ErrOrStderr()
+	s.stderr = stderr
 	s.logf("heddle %s, %s %s, %d points, %d of them stored, %d at a time", s.version, runtime.GOOS, runtime.GOARCH, len(points), len(s.runner.Done), s.flags.jobs)
 	if n := len(s.runner.Done); n > 0 && !s.flags.quiet {
 		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.book.Path())
@@ -510,12 +518,7 @@ func (s *session) run(c *cobra.Command) error {
 		warnOf(c, note)
 	}
 	if s.flags.json {
-		text, err := os.ReadFile(filepath.Join(s.dir, "summary.json"))
-		if err != nil {
-			return err
-		}
-		_, err = c.OutOrStdout().Write(text)
-		return errors.Join(err, s.verdict(s.outcomes))
+		return errors.Join(printFile(c.OutOrStdout(), filepath.Join(s.dir, "summary.json")), s.verdict(s.outcomes))
 	}
 	if s.flags.shard.N > 0 {
 		s.shardLine(c.OutOrStdout())
@@ -538,13 +541,28 @@ func (s *session) run(c *cobra.Command) error {
 	return s.verdict(s.outcomes)
 }
 
-// end writes the summaries, from the store, and closes everything.
-func (s *session) end(outcomes []experiment.Outcome) (summary *experiment.Summary, err error) {
-	if summary, s.outcomes, err = s.book.End(outcomes); err != nil {
-		return nil, err
+func printFile(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
 	}
+	_, err = io.Copy(w, f)
+	return errors.Join(err, f.Close())
+}
+
+// end writes the summaries, from the store, and closes everything. Without summaries nothing is lost.
+func (s *session) end(outcomes []experiment.Outcome) (summary *experiment.Summary, err error) {
+	summary, s.outcomes, err = s.book.End(outcomes)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if errors.As(err, new(*experiment.SummaryError)) && !s.flags.json {
+		fmt.Fprintf(s.stderr, "heddle: warning: %v\n", err)
+		s.logf("%v", err)
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
 	s.logf("done in %.1f s, peak memory %d MiB", summary.Host.Seconds, summary.Host.PeakRSSBytes>>20)
 	return summary, s.log.Close()
 }

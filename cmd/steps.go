@@ -53,7 +53,7 @@ func (f *resultsFlags) showSteps(w io.Writer, p *store.Point, match *regexp.Rege
 	for _, c := range stepColumns {
 		header = append(header, c.title)
 	}
-	for _, x := range experiment.Phases(p.Stats) {
+	for _, x := range experiment.Phases(p.Stats.Tree()) {
 		header = append(header, x.Name)
 	}
 	t := newTable(w, header...)

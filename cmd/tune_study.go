@@ -208,7 +208,7 @@ func (t *tuning) explain(r *tune.Ranked) (stats map[string]float64, stalls strin
 			stats[x.Name] = s.Float()
 		}
 	}
-	return stats, experiment.TopStalls(o.Stats, 2)
+	return stats, experiment.TopStalls(o.Stats.Tree(), 2)
 }
 
 func writeStudy(dir string, s *tune.Study) error {

@@ -107,7 +107,7 @@ func newResults(name, version string, points []store.Point) *Results {
 func newResult(p *store.Point) Result {
 	r := Result{
 		Position: p.Position, Cycles: p.Cycles, CI95: p.Half, Verified: p.Verified, Partial: p.Partial, Replay: p.Replay,
-		Failure: p.Failure, Graph: p.Graph, Config: p.Config, Seconds: p.Seconds, Stats: p.Stats,
+		Failure: p.Failure, Graph: p.Graph, Config: p.Config, Seconds: p.Seconds, Stats: p.Stats.Tree(),
 	}
 	if p.Failure != "" {
 		r.Err = &experiment.StoredError{Failure: p.Failure, Message: p.Error}

@@ -71,7 +71,7 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Results, error) {
 			Binary: sync.OnceValue(func() string { return version.Text() + " " + version.Executable() }),
 		}
 		var err error
-		if s.book, err = experiment.OpenBook(o.Dir, e.loaded, r, experiment.BookOptions{Fresh: o.Fresh, Retry: o.Retry, Jobs: jobs}); err != nil {
+		if s.book, err = experiment.OpenBook(o.Dir, e.loaded, r, experiment.BookOptions{Fresh: o.Fresh, Retry: o.Retry, Steps: true, Jobs: jobs}); err != nil {
 			return nil, err
 		}
 	}
@@ -93,7 +93,7 @@ func (s *session) run(ctx context.Context, e *Experiment) (*Results, error) {
 	outcomes := s.runner.Run(ctx)
 	if s.book != nil {
 		var err error
-		if _, outcomes, err = s.book.End(outcomes); err != nil {
+		if _, outcomes, err = s.book.End(outcomes); err != nil && !errors.As(err, new(*experiment.SummaryError)) { // all are stored
 			return nil, err
 		}
 	}

@@ -24,10 +24,12 @@ func (p *piece) end() uintptr   { return uintptr(p.at) + uintptr(p.n)*p.of.size 
 
 // Census numbers what a graph is made of. It keeps all of it alive.
 type Census struct {
-	*layouts
-	root      reflect.Value // a pointer
-	pieces    []*piece      // by number; none lies in another
-	byAddress []int         // the same, by address
+	*Layouts
+	root      reflect.Value    // a pointer
+	found     []*piece         // as they were reached, until they are in order
+	roots     map[*layout]bool // of the root, and of what is in interfaces
+	pieces    []*piece         // by number; none lies in another
+	byAddress []int            // the same, by address
 	dicts     dicts
 	opaques   table
 	funcs     table
@@ -63,26 +65,66 @@ func (t *table) add(p unsafe.Pointer) (n int, isNew bool) {
 }
 
 // NewCensus takes the census of what root, a pointer, reaches. Nothing of it may have changed since it was made, nor
-// change meanwhile.
-func NewCensus(root any, rules Rules) (*Census, error) {
-	c := &Census{layouts: newLayouts(rules), root: reflect.ValueOf(root)}
+// change meanwhile. What it found is put in order when a state is written or read: most runs end before.
+func NewCensus(root any, layouts *Layouts) (*Census, error) {
+	c := &Census{Layouts: layouts, root: reflect.ValueOf(root), roots: map[*layout]bool{}}
 	w := newWalk(c, nil)
 	if err := w.from(c.root); err != nil {
 		return nil, err
 	}
-	var err error
-	if c.pieces, err = w.whole(); err != nil {
-		return nil, err
+	c.found = w.found
+	return c, nil
+}
+
+// ready puts in order what was found.
+func (c *Census) ready() (err error) {
+	if c.made != nil {
+		return nil
 	}
+	if c.pieces, err = whole(c.found); err != nil {
+		return err
+	}
+	c.found = nil
 	c.index()
 	c.sign()
-	c.made = maps.Clone(c.names)
-	for _, t := range c.names {
-		if p := reflect.PointerTo(t); t.Name() != "" {
-			c.made[typeName(p)] = p
+	return c.nameTypes()
+}
+
+// nameTypes notes all types that the graph is made of under their names.
+func (c *Census) nameTypes() error {
+	c.made = map[string]reflect.Type{}
+	seen, todo := map[*layout]bool{}, slices.Collect(maps.Keys(c.roots))
+	for len(todo) > 0 {
+		o := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if o == nil || seen[o] {
+			continue
+		}
+		seen[o] = true
+		for i := range o.steps {
+			todo = append(todo, o.steps[i].elem, o.steps[i].key)
+		}
+		for _, t := range o.named {
+			if err := c.nameType(t); err != nil {
+				return err
+			}
+			if t.Name() != "" {
+				if err := c.nameType(reflect.PointerTo(t)); err != nil {
+					return err
+				}
+			}
 		}
 	}
-	return c, nil
+	return nil
+}
+
+func (c *Census) nameType(t reflect.Type) error {
+	name := typeName(t)
+	if other, ok := c.made[name]; ok && other != t {
+		return failf(name, "two types have this name")
+	}
+	c.made[name] = t
+	return nil
 }
 
 // index sorts the pieces by address.
@@ -109,18 +151,21 @@ func findIn(pieces []*piece, byAddress []int, p unsafe.Pointer) int {
 func (c *Census) sign() {
 	h := sha256.New()
 	for _, p := range c.pieces {
-		fmt.Fprintf(h, "%s %d\n", c.called[p.of.t], p.n)
+		fmt.Fprintf(h, "%s %d\n", p.of.name, p.n)
 	}
 	fmt.Fprintln(h, len(c.dicts.all), len(c.opaques.all), len(c.funcs.all))
 	h.Sum(c.signature[:0])
 }
 
 // Pieces returns how many pieces of memory the graph has, and their bytes.
-func (c *Census) Pieces() (n int, bytes uint64) {
+func (c *Census) Pieces() (n int, bytes uint64, err error) {
+	if err := c.ready(); err != nil {
+		return 0, 0, err
+	}
 	for _, p := range c.pieces {
 		bytes += uint64(p.end() - p.begin())
 	}
-	return len(c.pieces), bytes
+	return len(c.pieces), bytes, nil
 }
 
 // walk finds what is reachable.
@@ -177,6 +222,7 @@ func (w *walk) from(root reflect.Value) error {
 	if err != nil {
 		return err
 	}
+	w.roots[of] = true
 	w.reach(root.UnsafePointer(), of, 1)
 	return w.through()
 }
@@ -334,6 +380,9 @@ func (w *walk) box(p unsafe.Pointer, s *step) error {
 	if err != nil {
 		return err
 	}
+	if w.known == nil {
+		w.roots[of] = true
+	}
 	return w.value(v.UnsafePointer(), of)
 }
 
@@ -384,8 +433,8 @@ func sortedKeys(m reflect.Value) []reflect.Value {
 }
 
 // whole returns the pieces that lie in no other, in the order in which they, or what lies in them, were reached.
-func (w *walk) whole() ([]*piece, error) {
-	sorted := slices.Clone(w.found)
+func whole(found []*piece) ([]*piece, error) {
+	sorted := slices.Clone(found)
 	slices.SortFunc(sorted, func(a, b *piece) int {
 		return cmp.Or(cmp.Compare(a.begin(), b.begin()), cmp.Compare(b.end(), a.end()), cmp.Compare(a.order, b.order))
 	})

@@ -133,7 +133,7 @@ func (s *store) LoadState(r io.Reader) error {
 	return err
 }
 
-var rules = Rules{Opaque: []reflect.Type{reflect.TypeFor[constant]()}, Forgotten: []reflect.Type{reflect.TypeFor[cached]()}}
+var layouts = NewLayouts(Rules{Opaque: []reflect.Type{reflect.TypeFor[constant]()}, Forgotten: []reflect.Type{reflect.TypeFor[cached]()}})
 
 func newWorld(c *constant) *world {
 	w := &world{base: &base{"w"}, parts: make([]part, 5, 8), words: make([]uint64, 16), fixed: c, counts: map[uint32]count{}, names: map[string]*item{}, empty: []int{}}
@@ -224,7 +224,7 @@ func saved(t testing.TB, c *Census) []byte {
 
 func census(t testing.TB, w *world) *Census {
 	t.Helper()
-	c, err := NewCensus(w, rules)
+	c, err := NewCensus(w, layouts)
 	require.NoError(t, err)
 	return c
 }
@@ -284,7 +284,7 @@ func TestRefusals(t *testing.T) {
 		}, "is tagged assembled"},
 	} {
 		h := &holder{}
-		c, err := NewCensus(h, Rules{})
+		c, err := NewCensus(h, NewLayouts(Rules{}))
 		require.NoError(t, err)
 		x.change(h)
 		_, err = c.Save(io.Discard)
@@ -294,11 +294,11 @@ func TestRefusals(t *testing.T) {
 		}
 		require.ErrorContains(t, err, x.says)
 	}
-	_, err := NewCensus(&map[any]int{}, Rules{})
+	_, err := NewCensus(&map[any]int{}, NewLayouts(Rules{}))
 	require.ErrorContains(t, err, "has no order")
 	_, err = NewCensus(&struct {
 		x int `checkpoint:"asembled"`
-	}{}, Rules{})
+	}{}, NewLayouts(Rules{}))
 	require.ErrorContains(t, err, `tag checkpoint:"asembled"`)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 )
 
 // kind is the kind of a layout's step.
@@ -46,22 +47,26 @@ type layout struct {
 	links   bool // there is more in it than raw and truth
 	flat    bool // nothing but raw bytes
 	through bool // it has been filled
+	name    string
+	named   []reflect.Type // that it is made of, which a state can ask for by their names
 }
 
-// layouts makes them, once a type.
-type layouts struct {
-	of        map[reflect.Type]*layout
+// Layouts makes them, once a type, for all censuses that share the rules. Its methods may be called from several
+// goroutines.
+type Layouts struct {
 	opaque    map[reflect.Type]bool
 	forgotten map[reflect.Type]bool
 	assembled map[reflect.Type]map[string]bool
-	names     map[string]reflect.Type // types that may be made anew
-	called    map[reflect.Type]string // their names
+
+	mu sync.RWMutex
+	of map[reflect.Type]*layout
 }
 
-func newLayouts(r Rules) *layouts {
-	l := &layouts{
+// NewLayouts makes those of graphs with the same exceptions.
+func NewLayouts(r Rules) *Layouts {
+	l := &Layouts{
 		of: map[reflect.Type]*layout{}, opaque: map[reflect.Type]bool{}, forgotten: map[reflect.Type]bool{},
-		assembled: map[reflect.Type]map[string]bool{}, names: map[string]reflect.Type{}, called: map[reflect.Type]string{},
+		assembled: map[reflect.Type]map[string]bool{},
 	}
 	for _, t := range r.Opaque {
 		l.opaque[t] = true
@@ -81,17 +86,42 @@ func newLayouts(r Rules) *layouts {
 var saverType = reflect.TypeFor[Saver]()
 
 // layout returns a type's.
-func (l *layouts) layout(t reflect.Type) (*layout, error) {
+func (l *Layouts) layout(t reflect.Type) (*layout, error) {
+	l.mu.RLock()
+	o, ok := l.of[t]
+	l.mu.RUnlock()
+	if ok {
+		return o, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var made []reflect.Type
+	o, err := (&maker{l, &made}).layout(t)
+	if err != nil { // what it leads to is not whole
+		for _, t := range made {
+			delete(l.of, t)
+		}
+		return nil, err
+	}
+	return o, nil
+}
+
+// maker makes layouts while nobody else does.
+type maker struct {
+	*Layouts
+	made *[]reflect.Type
+}
+
+func (l *maker) layout(t reflect.Type) (*layout, error) {
 	if o, ok := l.of[t]; ok {
 		return o, nil
 	}
-	o := &layout{t: t, size: t.Size()}
+	o := &layout{t: t, size: t.Size(), name: typeName(t)}
 	l.of[t] = o // before its parts, as types may hold themselves
+	*l.made = append(*l.made, t)
 	if reflect.PointerTo(t).Implements(saverType) {
 		o.steps = []step{{kind: own, t: t, at: t.String()}}
-		if err := l.name(t); err != nil {
-			return nil, err
-		}
+		o.named = append(o.named, t)
 	} else if err := l.add(o, t, 0, t.String()); err != nil {
 		return nil, err
 	}
@@ -101,19 +131,6 @@ func (l *layouts) layout(t reflect.Type) (*layout, error) {
 	o.flat = len(o.steps) == 1 && o.steps[0].kind == raw && o.steps[0].bytes == o.size
 	o.through = true
 	return o, nil
-}
-
-// name notes a type under its name, by which a state can ask for values of it.
-func (l *layouts) name(t reflect.Type) error {
-	if _, ok := l.called[t]; ok {
-		return nil
-	}
-	name := typeName(t)
-	if _, ok := l.names[name]; ok {
-		return failf(name, "two types have this name")
-	}
-	l.names[name], l.called[t] = t, name
-	return nil
 }
 
 // typeName is a type's name with the whole paths of packages.
@@ -144,11 +161,9 @@ func typeName(t reflect.Type) string {
 }
 
 // add appends the steps of a type at an offset.
-func (l *layouts) add(o *layout, t reflect.Type, off uintptr, at string) (err error) {
+func (l *maker) add(o *layout, t reflect.Type, off uintptr, at string) (err error) {
 	s := step{off: off, t: t, at: at}
-	if err := l.name(t); err != nil {
-		return err
-	}
+	o.named = append(o.named, t)
 	switch t.Kind() {
 	case reflect.Bool:
 		s.kind = truth
@@ -207,7 +222,7 @@ func (o *layout) raw(off, n uintptr, at string) {
 	}
 }
 
-func (l *layouts) addStruct(o *layout, t reflect.Type, off uintptr, at string) error {
+func (l *maker) addStruct(o *layout, t reflect.Type, off uintptr, at string) error {
 	if reflect.PointerTo(t).Implements(saverType) {
 		o.steps = append(o.steps, step{kind: own, off: off, t: t, at: at})
 		return nil
@@ -228,7 +243,7 @@ func (l *layouts) addStruct(o *layout, t reflect.Type, off uintptr, at string) e
 }
 
 // addArray adds one step for an array whose elements are alike.
-func (l *layouts) addArray(o *layout, t reflect.Type, off uintptr, at string) error {
+func (l *maker) addArray(o *layout, t reflect.Type, off uintptr, at string) error {
 	elem, err := l.layout(t.Elem())
 	switch {
 	case err != nil || t.Len() == 0 || len(elem.steps) == 0 && elem.through:

@@ -20,6 +20,9 @@ var errWrong = errors.New("it holds what no state has")
 // it allocates no more than it reads, but for what came later than the census, which has that much room, in bytes; and
 // it never panics. After an error the graph is of no use.
 func (c *Census) Load(from io.Reader, room uint64) error {
+	if err := c.ready(); err != nil {
+		return err
+	}
 	l := &loader{Census: c, Reader: bufio.NewReaderSize(from, 1<<16), room: room}
 	if err := l.all(); err != nil {
 		if errors.Is(err, io.EOF) {

@@ -23,11 +23,14 @@ const maxText = 1 << 24
 // Save writes the state of the graph as it is now, and returns how many bytes have come later than the census. Nothing
 // may change it meanwhile.
 func (c *Census) Save(to io.Writer) (later uint64, err error) {
+	if err := c.ready(); err != nil {
+		return 0, err
+	}
 	w := newWalk(c, c)
 	if err := w.since(); err != nil {
 		return 0, err
 	}
-	pieces, err := w.whole()
+	pieces, err := whole(w.found)
 	if err != nil {
 		return 0, err
 	}

@@ -39,7 +39,10 @@ func (r *Runner) about(outcomes []Outcome) About {
 	maps.Copy(a.Graphs, r.Known)
 	known := map[string]bool{}
 	for i := range outcomes {
-		for _, s := range outcomes[i].Stats {
+		if i > 0 && outcomes[i].Stats.SameNames(outcomes[i-1].Stats) {
+			continue
+		}
+		for _, s := range outcomes[i].Stats.Tree() {
 			if !known[s.Name] && !Single(s.Name) {
 				known[s.Name] = true
 				a.Statistics = append(a.Statistics, StatisticSummary{s.Name, s.Unit, s.Doc})

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 )
 
 // Book is the directory that a run of an experiment leaves: the store, which every point is in as it ends, and the
-// summaries, which follow. Its methods may be called from several goroutines.
+// summaries, which are made of it at the end. Its methods may be called from several goroutines.
 type Book struct {
 	Dir    string
 	runner *Runner
@@ -27,8 +28,7 @@ type Book struct {
 	start  time.Time
 
 	mu       sync.Mutex
-	outcomes []Outcome // of all points
-	next     time.Time // when the summaries may be written again
+	outcomes []Outcome // of all points, without super-steps, which are in the store, unless outcomes are to have them
 	err      error     // what could not be stored
 }
 
@@ -36,6 +36,7 @@ type Book struct {
 type BookOptions struct {
 	Fresh bool // nothing: what is there is put aside
 	Retry bool // what has failed does not: it is run again
+	Steps bool // outcomes keep their super-steps, for a directory that adopts them
 	Jobs  int  // that the summary names
 }
 
@@ -46,6 +47,7 @@ var ErrNotRun = errors.New("not run")
 // *ChangedError refuses results of something else.
 func OpenBook(dir string, l *schema.Loaded[configs.Experiment], r *Runner, o BookOptions) (*Book, error) {
 	b := &Book{Dir: dir, runner: r, name: l.Value.Name, jobs: o.Jobs, start: time.Now()}
+	r.Brief = !o.Steps
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -64,8 +66,9 @@ func OpenBook(dir string, l *schema.Loaded[configs.Experiment], r *Runner, o Boo
 
 // resume takes over what is stored.
 func (b *Book) resume(retry bool) (err error) {
-	if b.runner.Done, err = b.ledger.Outcomes(); err != nil {
-		return err
+	b.runner.Done = b.ledger.Found()
+	if b.runner.Done == nil {
+		b.runner.Done = map[int]Outcome{}
 	}
 	if b.runner.Known, err = b.ledger.Graphs(); err != nil {
 		return err
@@ -91,7 +94,7 @@ func (b *Book) Path() string { return b.ledger.Path() }
 func (b *Book) Adopt(all map[string]Outcome, graphs map[string]GraphSummary) error {
 	maps.Copy(b.runner.Known, graphs)
 	for i := range b.runner.Points {
-		o, ok := all[b.runner.Points[i].YAML()]
+		o, ok := all[b.runner.Points[i].Digest()]
 		if _, done := b.runner.Done[i]; done || !ok || !Final(Class(o.Err)) {
 			continue
 		}
@@ -104,23 +107,16 @@ func (b *Book) Adopt(all map[string]Outcome, graphs map[string]GraphSummary) err
 	return nil
 }
 
-// While points run, the summaries may be summaryEvery old, and older where writing them takes more than one part in
-// summaryShare of the time: they are as long as all that is stored, super-steps and all.
-const (
-	summaryEvery = 5 * time.Second
-	summaryShare = 50
-)
-
 // Put stores an outcome. What cannot be stored had better end the run: the work would be lost.
 func (b *Book) Put(o Outcome) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	err := b.ledger.Put(&o)
 	o.Samples = nil // in the store, if they are kept at all
-	b.outcomes[o.Point] = o
-	if err == nil && time.Now().After(b.next) {
-		_, err = b.write()
+	if b.runner.Brief {
+		o.Steps = nil
 	}
+	b.outcomes[o.Point] = o
 	b.err = errors.Join(b.err, err)
 	return err
 }
@@ -141,58 +137,81 @@ func (b *Book) Outcome(point int) Outcome {
 	return b.outcomes[point]
 }
 
-// write replaces the summaries by what there is now.
-func (b *Book) write() (*Summary, error) {
-	begin := time.Now()
-	defer func() { b.next = time.Now().Add(max(summaryEvery, summaryShare*time.Since(begin))) }()
-	host := HostSummary{Seconds: time.Since(b.start).Seconds(), PeakRSSBytes: resources.PeakRSS(), Jobs: b.jobs}
-	sum := b.runner.Summarise(b.name, version.Text(), b.outcomes, host)
-	return sum, sum.Write(b.Dir, b.runner.Points)
+// SummaryError says that results are stored, and their summaries are not.
+type SummaryError struct {
+	Path string // of the store
+	Err  error
 }
 
-// End writes the summaries of what a run came to, from the store, and closes everything. It returns all points'
-// outcomes. nil: as far as each is known by now.
+func (e *SummaryError) Error() string {
+	return fmt.Sprintf("no summary.json and summary.csv: %v; all results are in %s, and the same command writes the summaries", e.Err, e.Path)
+}
+
+func (e *SummaryError) Unwrap() error { return e.Err }
+
+// End writes the summaries of what a run came to, and closes everything. It returns all points' outcomes. nil: as far
+// as each is known by now. A *SummaryError comes with both: no result is lost.
 func (b *Book) End(outcomes []Outcome) (*Summary, []Outcome, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	stored, err := b.ledger.Outcomes()
-	if err = errors.Join(b.err, err, b.ledger.Count(), b.ledger.Close()); err != nil {
-		return nil, nil, err
+	if err := errors.Join(b.err, b.ledger.Count()); err != nil {
+		return nil, nil, errors.Join(err, b.ledger.Close())
 	}
 	if outcomes == nil {
 		outcomes = b.outcomes
 	}
 	b.outcomes = outcomes
-	for i := range outcomes {
-		if o, ok := stored[i]; ok && outcomes[i].Err == nil {
-			o.Building = outcomes[i].Building // of this run: the store has none
-			b.outcomes[i] = o
-		}
+	host := HostSummary{Seconds: time.Since(b.start).Seconds(), PeakRSSBytes: resources.PeakRSS(), Jobs: b.jobs}
+	summary := b.runner.Summarise(b.name, version.Text(), b.outcomes, host)
+	summary.steps = b.ledger.store
+	err := b.summarise(summary)
+	if errClose := b.ledger.Close(); errClose != nil {
+		return nil, nil, errClose
 	}
-	summary, err := b.write()
+	if err != nil {
+		err = &SummaryError{b.ledger.Path(), err}
+	}
 	return summary, b.outcomes, err
+}
+
+// summarise writes the summaries, unless they are of these points already.
+func (b *Book) summarise(s *Summary) error {
+	done, err := b.ledger.store.Summarised()
+	if err != nil {
+		return err
+	}
+	if done && len(b.ledger.found) == len(b.outcomes) && summariesIn(b.Dir) {
+		return nil
+	}
+	if err := s.Write(b.Dir); err != nil {
+		return err
+	}
+	return b.ledger.store.SetSummarised()
 }
 
 // Close closes everything of a run that does not begin.
 func (b *Book) Close() error { return b.ledger.Close() }
 
-// Stored are the outcomes in a directory, by point. A store that cannot be read has none to go by.
-func Stored(dir string) map[int]Outcome {
+// Stored are the outcomes in a directory, by point, without super-steps. A store that cannot be read has none to go by.
+func Stored(dir string) map[int]Outcome { return storedAs(dir, store.Want{Stats: true}) }
+
+// Computed are those that have cycles, without statistics: such points can run. If they are of another experiment,
+// OpenBook says so.
+func Computed(dir string) map[int]Outcome {
+	all := storedAs(dir, store.Want{})
+	maps.DeleteFunc(all, func(_ int, o Outcome) bool { return o.Cycles == 0 })
+	return all
+}
+
+func storedAs(dir string, want store.Want) map[int]Outcome {
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
 	if err != nil {
 		return nil
 	}
 	defer s.Close() //nolint:errcheck // read only
-	points, err := s.Points()
-	if err != nil {
+	all := map[int]Outcome{}
+	if err := s.Each(want, func(p *store.Point) error { all[p.Position] = outcome(p); return nil }); err != nil {
 		return nil
 	}
-	return Outcomes(points)
-}
-
-// Computed are those that have cycles: such points can run. If they are of another experiment, OpenBook says so.
-func Computed(dir string) map[int]Outcome {
-	all := Stored(dir)
-	maps.DeleteFunc(all, func(_ int, o Outcome) bool { return o.Cycles == 0 })
 	return all
 }

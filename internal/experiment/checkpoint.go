@@ -184,7 +184,7 @@ func (r *Runner) foreign(k *kept, i int, graph string) []string {
 
 // rules exclude what is not state of a run: constants that it is made of, and what is prepared again. Hooks only look
 // on.
-var rules = checkpoint.Rules{
+var layouts = checkpoint.NewLayouts(checkpoint.Rules{
 	Opaque: []reflect.Type{
 		reflect.TypeFor[graph.Graph](), reflect.TypeFor[graph.Image](), reflect.TypeFor[ir.Kernel](), reflect.TypeFor[isa.Program](),
 		reflect.TypeFor[compose.Plan](), reflect.TypeFor[compose.Compiled](),
@@ -195,7 +195,7 @@ var rules = checkpoint.Rules{
 		reflect.TypeFor[akita.HookableBase](): {"Hooks", "hookList"},
 		reflect.TypeFor[akita.SerialEngine](): {"simulationEndHandlers"},
 	},
-}
+})
 
 // keeper keeps the state of one point's run.
 type keeper struct {
@@ -235,7 +235,7 @@ func (c *counted) Resume(program any) (resumed bool, err error) {
 	if k == nil {
 		return false, nil
 	}
-	k.census, err = checkpoint.NewCensus(&state{c, program}, rules)
+	k.census, err = checkpoint.NewCensus(&state{c, program}, layouts)
 	if k.from == nil {
 		if err != nil {
 			told(k.Say, k.point, "warning: no checkpoints: %v", err)

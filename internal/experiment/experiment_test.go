@@ -178,7 +178,7 @@ func TestTheSummaryIsForScripts(t *testing.T) {
 	r := &experiment.Runner{Points: points(t, small+"compare: {workload.schedule: [vertex, edge]}\n"), Jobs: 2, Observer: experiment.Quiet{}}
 	out := r.Run(context.Background())
 	dir := t.TempDir()
-	require.NoError(t, r.Summarise("small", "v", out, experiment.HostSummary{}).Write(dir, r.Points))
+	require.NoError(t, r.Summarise("small", "v", out, experiment.HostSummary{}).Write(dir))
 	text, err := os.ReadFile(filepath.Join(dir, "summary.json"))
 	require.NoError(t, err)
 	var s struct {

@@ -1,30 +1,40 @@
 package experiment
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
 	"heddle/internal/files"
+	"heddle/internal/store"
 	"heddle/sim/stats"
 )
 
-// Summary is summary.json, for scripts. Keys stay; more may come.
+// Summary is summary.json, for scripts, but for its points, of which there may be many. Keys stay; more may come.
 type Summary struct {
 	Experiment string         `json:"experiment"`
 	Version    string         `json:"version"`
-	Part       string         `json:"part,omitempty"` // of runs that counts, in words
-	Points     []PointSummary `json:"points"`
+	Part       string         `json:"part,omitempty"`     // of runs that counts, in words
 	Groups     []GroupSummary `json:"groups,omitempty"`   // with seeds
 	Geomeans   []MeanSummary  `json:"geomeans,omitempty"` // of the speedups, a variant of compare each
 	Unlike     []string       `json:"unlike,omitempty"`   // what is not the same in what is compared, though no axis names it
 	Warnings   []string       `json:"warnings,omitempty"` // of results that say less than they seem to
 	Host       HostSummary    `json:"host"`
 	About
+
+	runner   *Runner
+	outcomes []Outcome
+	steps    *store.Store // has the super-steps of points; nil: outcomes have them
 }
 
 // PointSummary is one point. Of a point without a verified result the counts are those until it ended.
@@ -86,13 +96,10 @@ type HostSummary struct {
 // Summarise makes the summary of what there is so far.
 func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSummary) *Summary {
 	s := &Summary{
-		Experiment: name, Version: version, Part: Part(&r.Points[0].Config), Points: []PointSummary{}, Host: host,
-		About: r.about(outcomes), Unlike: Unlike(r.Points),
+		Experiment: name, Version: version, Part: Part(&r.Points[0].Config), Host: host,
+		About: r.about(outcomes), Unlike: Unlike(r.Points), runner: r, outcomes: outcomes,
 	}
 	s.Warnings = Warnings(r.Points, outcomes, s.Graphs)
-	for i := range outcomes {
-		s.Points = append(s.Points, r.summarise(outcomes, i))
-	}
 	if seeded(r.Points) {
 		for _, g := range Groups(r.Points) {
 			group := GroupSummary{Axes: axesMap(&r.Points[g[0]], SeedKey), Points: g, Cycles: g.cycles(outcomes)}
@@ -123,73 +130,161 @@ func axesMap(p *Point, without string) map[string]string {
 	return m
 }
 
-func (r *Runner) summarise(outcomes []Outcome, i int) PointSummary {
-	o := &outcomes[i]
-	p := PointSummary{
-		Axes: axesMap(&r.Points[i], ""), Graph: o.Graph, Cycles: o.Cycles, CyclesCI95: o.Half,
-		Verified: o.Verified && o.Err == nil, Partial: o.Partial, HostSeconds: o.Seconds, Building: o.Building,
-		Stats: o.Stats.Map(),
-	}
-	p.Config, p.Kernel = r.Points[i].YAML(), r.Points[i].Kernel()
-	for _, s := range o.Steps {
+// Point summarises one point.
+func (s *Summary) Point(i int, steps []store.Step) *PointSummary {
+	p, at := s.figures(i), &s.runner.Points[i]
+	p.Kernel, p.Config = at.Kernel(), at.YAML()
+	for _, s := range steps {
 		p.SuperSteps = append(p.SuperSteps, StepSummary{s.Step, s.Kernel, s.Cycles, s.Half, s.Stats.Map()})
+	}
+	return p
+}
+
+// figures are what a point has come to.
+func (s *Summary) figures(i int) *PointSummary {
+	at, o := &s.runner.Points[i], &s.outcomes[i]
+	p := &PointSummary{
+		Axes: axesMap(at, ""), Graph: o.Graph, Cycles: o.Cycles, CyclesCI95: o.Half, Verified: o.Verified && o.Err == nil, Partial: o.Partial,
+		HostSeconds: o.Seconds, Building: o.Building, Stats: o.Stats.Tree().Map(),
 	}
 	if o.Err == nil {
 		p.Replay = o.Replay
 	}
-	if s, ok := Speedup(r.Points, outcomes, i); ok {
-		p.Speedup, p.SpeedupCI95 = &s, speedupHalf(r.Points, outcomes, i)
+	if x, ok := Speedup(s.runner.Points, s.outcomes, i); ok {
+		p.Speedup, p.SpeedupCI95 = &x, speedupHalf(s.runner.Points, s.outcomes, i)
 	}
-	warps, _ := o.Stats.Get("warp_instrs")
-	threads, _ := o.Stats.Get("thread_instrs")
-	p.WarpInstrs, p.ThreadInstrs = uint64(warps.Float()), uint64(threads.Float())
+	p.WarpInstrs, p.ThreadInstrs = countOf(o, "warp_instrs"), countOf(o, "thread_instrs")
 	if o.Err != nil {
 		p.Failure, p.Error = Class(o.Err), o.Err.Error()
 	}
 	return p
 }
 
+func countOf(o *Outcome, name string) uint64 {
+	s, _ := o.Stats.Get(name)
+	return uint64(s.Float())
+}
+
+// each visits all points, in their order, holding one of them at a time.
+func (s *Summary) each(visit func(*PointSummary) error) error {
+	next := 0
+	upTo := func(end int) error {
+		for ; next < end; next++ {
+			if err := visit(s.Point(next, s.outcomes[next].Steps)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if s.steps != nil {
+		if err := s.steps.Each(store.Want{Steps: true}, func(p *store.Point) error {
+			if p.Position >= len(s.outcomes) || p.Failure != Class(s.outcomes[p.Position].Err) { // it was to be run again, and was not
+				return nil
+			}
+			if err := upTo(p.Position); err != nil {
+				return err
+			}
+			next++
+			return visit(s.Point(p.Position, p.Steps))
+		}); err != nil {
+			return err
+		}
+	}
+	return upTo(len(s.outcomes))
+}
+
+// Names of the summaries in a directory of results.
+const (
+	summaryJSON = "summary.json"
+	summaryCSV  = "summary.csv"
+)
+
+// summariesIn reports whether a directory has both.
+func summariesIn(dir string) bool {
+	for _, name := range []string{summaryJSON, summaryCSV} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.Mode().IsRegular() {
+			return false
+		}
+	}
+	return true
+}
+
 // Write puts summary.json and summary.csv into a directory, each whole or not at all.
-func (s *Summary) Write(dir string, points []Point) error {
+func (s *Summary) Write(dir string) error {
+	if err := writeFile(filepath.Join(dir, summaryCSV), s.csv); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, summaryJSON), s.WriteJSON)
+}
+
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := files.Create(path)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := cmp.Or(write(w), w.Flush()); err != nil {
+		return errors.Join(err, f.Abort())
+	}
+	return f.Commit()
+}
+
+// WriteJSON writes summary.json: a line a point, and all else indented.
+func (s *Summary) WriteJSON(w io.Writer) error {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := files.Write(filepath.Join(dir, "summary.json"), append(text, '\n')); err != nil {
+	const groups = "\n  \"version\": "
+	at := bytes.Index(text, []byte(groups)) + 1
+	at += bytes.IndexByte(text[at:], '\n') // the points come behind the version
+	if _, err := fmt.Fprintf(w, "%s\n  \"points\": [", text[:at]); err != nil {
 		return err
 	}
-	text, err = s.csv(points)
-	if err != nil {
+	separator := "\n    "
+	if err := s.each(func(p *PointSummary) error {
+		line, err := json.Marshal(p)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s%s", separator, line)
+		}
+		separator = ",\n    "
+		return err
+	}); err != nil {
 		return err
 	}
-	return files.Write(filepath.Join(dir, "summary.csv"), text)
+	_, err = fmt.Fprintf(w, "\n  ],%s\n", text[at:])
+	return err
 }
 
 // csv has a column for each axis, the headline figures, and all statistics.
-func (s *Summary) csv(points []Point) ([]byte, error) {
-	var names []string
-	for i := range s.Points {
-		if len(s.Points[i].Stats) > len(names) {
-			names = slices.Sorted(maps.Keys(s.Points[i].Stats))
+func (s *Summary) csv(out io.Writer) error {
+	var most stats.Packed
+	for i := range s.outcomes {
+		if t := s.outcomes[i].Stats; t.Len() > most.Len() {
+			most = t
 		}
 	}
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	axes := axisKeys(points)
+	names := slices.Sorted(maps.Keys(most.Tree().Map()))
+	w := csv.NewWriter(out)
+	axes := axisKeys(s.runner.Points)
 	header := append(slices.Clone(axes), "cycles", "speedup", "verified", "failure", "host_seconds", "replay", "partial")
-	sampled := slices.ContainsFunc(s.Points, func(p PointSummary) bool { return p.CyclesCI95 > 0 })
+	sampled := slices.ContainsFunc(s.outcomes, func(o Outcome) bool { return o.Half > 0 })
 	if sampled {
 		header = append(header, "cycles_ci95", "speedup_ci95")
 	}
 	for _, n := range names {
 		header = append(header, "stats."+n)
 	}
-	rows := [][]string{header}
-	for i := range s.Points {
-		rows = append(rows, s.Points[i].row(&points[i], axes, names, sampled))
+	if err := w.Write(header); err != nil {
+		return err
 	}
-	err := w.WriteAll(rows)
-	return b.Bytes(), err
+	for i := range s.outcomes {
+		if err := w.Write(s.figures(i).row(&s.runner.Points[i], axes, names, sampled)); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
 }
 
 func (p *PointSummary) row(at *Point, axes, names []string, sampled bool) (out []string) {

@@ -31,7 +31,7 @@ func TestFusedRun(t *testing.T) {
 		require.Positive(t, value(t, &fused, "kernel.loop.cycles"))
 		require.Zero(t, value(t, &host, "kernel.loop.cycles"))
 		kernels := 0.0
-		for _, s := range fused.Stats {
+		for _, s := range fused.Stats.Tree() {
 			if len(s.Name) > 7 && s.Name[:7] == "kernel." {
 				kernels += s.Float()
 			}

@@ -53,8 +53,8 @@ func Geomeans(points []Point, outcomes []Outcome) (means []Geomean) {
 func (p *Point) swept() []int { return p.Place[1 : len(p.Place)-1] }
 
 // geomeanRow is a variant's row below the points'.
-func geomeanRow(points []Point, m *Geomean) (r table.Row) {
-	for _, key := range shown(points) {
+func geomeanRow(keys []string, points []Point, m *Geomean) (r table.Row) {
+	for _, key := range keys {
 		value := ""
 		for _, s := range m.Variant {
 			if s.Key == key {

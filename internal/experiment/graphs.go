@@ -183,6 +183,20 @@ func (c *graphCache) summaries() map[string]GraphSummary {
 	return out
 }
 
+// about is what the graph of a point, or of its trace, is like, if it has been seen.
+func (c *graphCache) about(e *configs.Experiment) (about GraphSummary, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if path := e.Workload.Trace; path != "" {
+		if t := c.traces[path]; t != nil && t.err == nil {
+			return t.about, true
+		}
+		return about, false
+	}
+	l := c.entry(e.Graph)
+	return l.about, l.seen()
+}
+
 // hash is that of the content of a point's graph, or trace, if it has been seen. It loads none.
 func (c *graphCache) hash(e *configs.Experiment) string {
 	c.mu.Lock()

@@ -74,9 +74,9 @@ func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
 	s := r.Summarise("small", "v", out, experiment.HostSummary{})
 	require.Equal(t, map[string]string{
 		"variant": "weaver", "machine.core.lsu_queue": "2", "machine.core.weaver.table_latency": "40",
-	}, s.Points[2].Axes)
+	}, s.Point(2, nil).Axes)
 	require.Equal(t, map[string]string{"variant": "peg"}, s.Geomeans[2].Axes)
-	require.NoError(t, s.Write(dir, p))
+	require.NoError(t, s.Write(dir))
 	text, err := os.ReadFile(filepath.Join(dir, "summary.csv"))
 	require.NoError(t, err)
 	lines := strings.Split(string(text), "\n")

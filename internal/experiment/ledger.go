@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -22,6 +21,7 @@ type Ledger struct {
 	version string
 	store   *store.Store
 	lock    *os.File
+	found   map[int]Outcome // what was there when it was opened
 }
 
 // ChangedError refuses to continue: what is stored is not of this experiment, program or graph.
@@ -67,22 +67,13 @@ func (l *Ledger) open(path string, e configs.Experiment, fresh bool) (err error)
 		return err
 	}
 	if ok {
-		empty, err := l.empty()
-		if err != nil {
-			return err
-		}
-		if err := l.vet(was, e); err == nil || !empty || !errors.As(err, new(*ChangedError)) {
+		empty, err := l.vet(was, e)
+		if err == nil || !empty || !errors.As(err, new(*ChangedError)) {
 			return err
 		}
 	}
+	l.found = nil
 	return l.store.Begin(store.Experiment{Name: e.Name, Version: l.version, Config: string(configs.ExperimentSchema.YAML(e)), Points: len(l.runner.Points)})
-}
-
-// empty reports whether no stored point has cycles. Such a store may become that of an experiment that has been
-// corrected.
-func (l *Ledger) empty() (bool, error) {
-	points, err := l.store.Points()
-	return !slices.ContainsFunc(points, func(p store.Point) bool { return p.Cycles > 0 }), err
 }
 
 // acquire takes the lock that keeps two processes from running one experiment; it ends with the process.
@@ -110,31 +101,37 @@ func putAside(path string, now time.Time) error {
 	return nil
 }
 
-// vet compares what the store is of with what is about to run.
-func (l *Ledger) vet(was store.Experiment, e configs.Experiment) error {
+// vet compares what the store is of with what is about to run, and takes over what is there. It is empty if no stored
+// point has cycles: such a store may become that of an experiment that has been corrected.
+func (l *Ledger) vet(was store.Experiment, e configs.Experiment) (empty bool, err error) {
 	changed := &ChangedError{Path: l.store.Path()}
 	if was.Version != l.version {
 		changed.add("the program's version: %s, now %s", was.Version, l.version)
 	}
 	if err := changed.config("", was.Config, string(configs.ExperimentSchema.YAML(e))); err != nil {
-		return err
+		return false, err
 	}
-	if len(changed.Differences) > 0 {
-		return changed
-	}
-	points, err := l.store.Points()
-	if err != nil {
-		return err
-	}
-	for i := range points {
-		if err := l.vetPoint(&points[i], changed); err != nil {
-			return err
+	other := len(changed.Differences) > 0
+	l.found, empty = map[int]Outcome{}, true
+	var unlike []store.Point // other configurations, or stored by an earlier version
+	err = l.store.Each(store.Want{Stats: true, Steps: !l.runner.Brief}, func(p *store.Point) error {
+		empty = empty && p.Cycles == 0
+		l.found[p.Position] = outcome(p)
+		if other {
+			return nil
 		}
+		if p.Position >= len(l.runner.Points) || p.Identity != l.identity(p.Position, p.Graph) {
+			unlike = append(unlike, store.Point{Position: p.Position})
+		}
+		return l.vetGraph(p, changed)
+	})
+	for i := 0; i < len(unlike) && err == nil; i++ {
+		err = l.vetPoint(unlike[i].Position, changed)
 	}
-	if len(changed.Differences) > 0 {
-		return changed
+	if err == nil && len(changed.Differences) > 0 {
+		err = changed
 	}
-	return nil
+	return empty, err
 }
 
 const maxDifferences = 20
@@ -174,43 +171,59 @@ func ConfigDifferences(a, b string) []string {
 	return e.Differences
 }
 
-// vetPoint compares a stored point with the one that now is in its place. The graphs of generators
-// follow from configuration and version; a file's is read again, and a trace's description.
-func (l *Ledger) vetPoint(p *store.Point, changed *ChangedError) error {
+// vetPoint says in what the configuration of a stored point differs from that which now is in its place.
+func (l *Ledger) vetPoint(position int, changed *ChangedError) error {
+	if position >= len(l.runner.Points) {
+		changed.add("point %d: is no more", position+1)
+		return nil
+	}
+	p, _, err := l.store.Point(position)
+	if err != nil || p == nil {
+		return err
+	}
+	now := &l.runner.Points[position]
+	return changed.config(fmt.Sprintf("point %s: ", Label(now.Axes)), p.Config, now.YAML())
+}
+
+// vetGraph compares the graph of a stored point with what is now in its place. Those of generators follow from
+// configuration and version; a file is read again, and a trace's description.
+func (l *Ledger) vetGraph(p *store.Point, changed *ChangedError) error {
 	if p.Position >= len(l.runner.Points) {
-		changed.add("point %d: is no more", p.Position+1)
 		return nil
 	}
-	at := fmt.Sprintf("point %s: ", Label(l.runner.Points[p.Position].Axes))
-	if err := changed.config(at, p.Config, l.runner.Points[p.Position].YAML()); err != nil {
-		return err
-	}
-	cfg := &l.runner.Points[p.Position].Config
-	if cfg.Workload.Trace != "" {
-		t, err := l.runner.graphs.trace(cfg.Workload.Trace)
-		if err == nil && t.hash != p.Graph {
-			changed.add("%sthe content of trace %s: sha256 %s, now %s", at, cfg.Workload.Trace, p.Graph, t.hash)
+	now := &l.runner.Points[p.Position]
+	what, hash := "graph "+now.Config.Graph.File, ""
+	switch path := now.Config.Workload.Trace; {
+	case path != "":
+		t, err := l.runner.graphs.trace(path)
+		if err != nil {
+			return err
 		}
-		return err
-	}
-	spec := cfg.Graph
-	if spec.File == "" || len(changed.Differences) > 0 {
+		what, hash = "trace "+path, t.hash
+	case now.Config.Graph.File == "" || len(changed.Differences) > 0:
 		return nil
+	default:
+		g, err := l.runner.graphs.describe(now.Config.Graph)
+		if err != nil {
+			return err
+		}
+		hash = g.hash
 	}
-	g, err := l.runner.graphs.describe(spec)
-	if err != nil {
-		return err
-	}
-	if g.hash != p.Graph {
-		changed.add("%sthe content of graph %s: sha256 %s, now %s", at, spec.File, p.Graph, g.hash)
+	if hash != p.Graph {
+		changed.add("point %s: the content of %s: sha256 %s, now %s", Label(now.Axes), what, p.Graph, hash)
 	}
 	return nil
 }
 
-// Identity determines a result: configuration, graph, program.
+// identity is that of a point on a graph.
+func (l *Ledger) identity(point int, graph string) string {
+	return Identity(l.runner.Points[point].Digest(), graph, l.version)
+}
+
+// Identity determines a result: configuration, as a Digest, graph, program.
 func Identity(config, graph, version string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "heddle point 1\n%d %d %d\n%s%s%s", len(config), len(graph), len(version), config, graph, version)
+	fmt.Fprintf(h, "heddle point 2\n%d %d %d\n%s%s%s", len(config), len(graph), len(version), config, graph, version)
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
@@ -218,6 +231,9 @@ func Identity(config, graph, version string) string {
 type StoredError struct{ Failure, Message string }
 
 func (e *StoredError) Error() string { return e.Message }
+
+// Found is what was there when it was opened, by point.
+func (l *Ledger) Found() map[int]Outcome { return l.found }
 
 // Outcomes reads what is stored, by point.
 func (l *Ledger) Outcomes() (map[int]Outcome, error) {
@@ -264,8 +280,8 @@ func (l *Ledger) Put(o *Outcome) error {
 		return nil
 	}
 	row := l.runner.Row(o)
-	row.Identity, row.Version, row.Finished = Identity(row.Config, o.Graph, l.version), l.version, time.Now().UTC().Format(time.RFC3339)
-	about, ok := l.runner.graphs.summaries()[o.Graph]
+	row.Identity, row.Version, row.Finished = l.identity(o.Point, o.Graph), l.version, time.Now().UTC().Format(time.RFC3339)
+	about, ok := l.runner.graphs.about(&l.runner.Points[o.Point].Config)
 	if !ok {
 		about, ok = l.runner.Known[o.Graph]
 	}

@@ -94,7 +94,7 @@ func TestRegionsAddUp(t *testing.T) {
 			part := runPart(t, text, set...)
 			require.NoError(t, part.Err)
 			require.True(t, part.Verified)
-			for _, s := range part.Stats {
+			for _, s := range part.Stats.Tree() {
 				if _, counted := s.Uint(); counted {
 					sum[s.Name] += s.Float()
 				}
@@ -103,7 +103,7 @@ func TestRegionsAddUp(t *testing.T) {
 			steps = append(steps, part.Steps...)
 		}
 		require.Equal(t, whole.Steps, steps)
-		for _, s := range whole.Stats {
+		for _, s := range whole.Stats.Tree() {
 			if _, counted := s.Uint(); counted && s.Name != "source" && s.Name != "frontier.max_vertices" {
 				require.Equal(t, s.Float(), sum[s.Name], s.Name)
 			}
@@ -192,7 +192,7 @@ func TestMaxEdges(t *testing.T) {
 		require.Less(t, edges, most+101, "in 100 cycles")
 		require.Positive(t, value(t, &part, "kernel.unfinished.cycles"))
 		kernels, causes := 0.0, 0.0
-		for _, s := range part.Stats {
+		for _, s := range part.Stats.Tree() {
 			if strings.HasPrefix(s.Name, "kernel.") {
 				kernels += s.Float()
 			}
@@ -231,9 +231,9 @@ func TestPartialPointsAreMarked(t *testing.T) {
 	require.True(t, ok)
 	require.Positive(t, s)
 	sum := r.Summarise("small", "v", out, experiment.HostSummary{})
-	require.Equal(t, "max_edges", sum.Points[0].Partial)
-	require.False(t, sum.Points[0].Verified)
-	require.Empty(t, sum.Points[0].Failure)
+	require.Equal(t, "max_edges", sum.Point(0, nil).Partial)
+	require.False(t, sum.Point(0, nil).Verified)
+	require.Empty(t, sum.Point(0, nil).Failure)
 	out[2].Partial = experiment.PartialRegion
 	_, ok = experiment.Speedup(p, out, 2)
 	require.False(t, ok)

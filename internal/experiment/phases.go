@@ -52,12 +52,13 @@ func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
 	var header table.Row
+	keys := shown(points)
 	for i := range points {
-		phases := Phases(outcomes[i].Stats)
+		phases := Phases(outcomes[i].Stats.Tree())
 		if phases == nil {
 			continue
 		}
-		titles, row, total := table.Row{"share of time"}, table.Row{Label(varying(points, i))}, uint64(0)
+		titles, row, total := table.Row{"share of time"}, table.Row{Label(varying(keys, &points[i]))}, uint64(0)
 		for _, p := range phases {
 			titles, total = append(titles, p.Name), total+p.Cycles
 			row = append(row, fmt.Sprintf("%.1f %%", 100*p.Share))
@@ -86,10 +87,9 @@ func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
 	f.Render(w)
 }
 
-// varying are a point's settings that others have not.
-func varying(points []Point, i int) (out []Setting) {
-	keys := shown(points)
-	for _, s := range points[i].Axes {
+// varying are a point's settings that others have not: of keys that are shown, and the seed.
+func varying(keys []string, p *Point) (out []Setting) {
+	for _, s := range p.Axes {
 		if s.Key == SeedKey || slices.Contains(keys, s.Key) {
 			out = append(out, s)
 		}

@@ -91,7 +91,7 @@ func TestPhasesInResults(t *testing.T) {
 	require.Regexp(t, `\d\.\d/\d\.\d/1\.0 │`, b.String(), "there is one core")
 
 	dir := t.TempDir()
-	require.NoError(t, r.Summarise("small", "v", out, experiment.HostSummary{}).Write(dir, r.Points))
+	require.NoError(t, r.Summarise("small", "v", out, experiment.HostSummary{}).Write(dir))
 	text, err := os.ReadFile(filepath.Join(dir, "summary.json"))
 	require.NoError(t, err)
 	var raw struct {
@@ -138,7 +138,7 @@ compare: {workload.schedule: [vertex, edge, weaver], machine: [vortex-1c4w4t, vo
 `)}
 	for i, o := range r.Run(context.Background()) {
 		require.NoError(t, o.Err)
-		for _, p := range experiment.Phases(o.Stats) {
+		for _, p := range experiment.Phases(o.Stats.Tree()) {
 			if p.Name == "other" {
 				require.Less(t, p.Share, 0.1)
 			} else {

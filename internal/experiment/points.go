@@ -5,6 +5,7 @@
 package experiment
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,20 +33,24 @@ type Point struct {
 	Baseline int       // the point whose cycles its speedup is relative to; -1: none
 	Config   configs.Experiment
 
-	yaml     *yaml
+	digest   *digest
 	programs *programs // those of the experiment's points
 }
 
-// yaml is a configuration's text, made when it is first asked for: an experiment may have many points.
-type yaml struct {
+// digest is that of a configuration's text, made when it is first asked for. The text is not kept: an experiment may
+// have many points.
+type digest struct {
 	once sync.Once
-	text string
+	sum  [sha256.Size]byte
 }
 
 // YAML is Config with all keys.
-func (p *Point) YAML() string {
-	p.yaml.once.Do(func() { p.yaml.text = string(configs.ExperimentSchema.YAML(p.Config)) })
-	return p.yaml.text
+func (p *Point) YAML() string { return string(configs.ExperimentSchema.YAML(p.Config)) }
+
+// Digest is the same for points of which YAML is.
+func (p *Point) Digest() string {
+	p.digest.once.Do(func() { p.digest.sum = sha256.Sum256(configs.ExperimentSchema.YAML(p.Config)) })
+	return string(p.digest.sum[:])
 }
 
 // MaxPoints bounds an experiment: more is a mistake in its axes.
@@ -77,7 +82,7 @@ func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error)
 			if k > 0 {
 				p = d.point(places[i+k])
 			}
-			p.Config, p.yaml, p.programs = config, &yaml{}, programs
+			p.Config, p.digest, p.programs = config, &digest{}, programs
 			if err = errors.Join(err, seed(&p.Config, p.Axes)); err != nil {
 				return nil, of(&p, err)
 			}
@@ -116,7 +121,7 @@ func Under(l *schema.Loaded[configs.Experiment], points []Point, set []string, m
 		if err != nil {
 			return nil, of(p, err)
 		}
-		p.Config, p.yaml = config, &yaml{}
+		p.Config, p.digest = config, &digest{}
 	}
 	return out, nil
 }
@@ -140,7 +145,7 @@ func of(p *Point, err error) error {
 // Candidate is one of the points that an experiment without axes stands for all of, as a search makes them one by one:
 // with settings of its own over it. Speedups are relative to the first, number 0.
 func Candidate(l *schema.Loaded[configs.Experiment], set []string, settings []Setting, number int) (Point, error) {
-	p := Point{Axes: settings, Variant: settings, Settings: settings, Place: []int{number, 0}, programs: &programs{}, yaml: &yaml{}}
+	p := Point{Axes: settings, Variant: settings, Settings: settings, Place: []int{number, 0}, programs: &programs{}, digest: &digest{}}
 	var err error
 	if p.Config, err = at(l, p.programs, settings, set); err != nil {
 		return p, of(&p, err)
@@ -186,7 +191,7 @@ func (p *Point) without(dim int) string {
 
 // SameConfig reports whether points simulate the same, whatever their axes are.
 func SameConfig(points []Point) func(i, j int) bool {
-	return func(i, j int) bool { return points[i].YAML() == points[j].YAML() }
+	return func(i, j int) bool { return points[i].Digest() == points[j].Digest() }
 }
 
 // SameStats reports whether points have come to the same: cycles and all statistics. What has no result is like
@@ -194,7 +199,7 @@ func SameConfig(points []Point) func(i, j int) bool {
 func SameStats(outcomes []Outcome) func(i, j int) bool {
 	return func(i, j int) bool {
 		a, b := &outcomes[i], &outcomes[j]
-		return a.Counts() && b.Counts() && a.Cycles == b.Cycles && slices.Equal(a.Stats, b.Stats)
+		return a.Counts() && b.Counts() && a.Cycles == b.Cycles && a.Stats.Equal(b.Stats)
 	}
 }
 

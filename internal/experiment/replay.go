@@ -7,6 +7,7 @@ import (
 
 	"heddle/configs"
 	"heddle/sim"
+	"heddle/sim/stats"
 	"heddle/traces"
 )
 
@@ -78,14 +79,14 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 	m.BeginSamples()
 	res, err := replayLaunches(ctx, m, player, &f.Meta, shown)
 	o = Outcome{
-		Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err, Stats: statistics(m.Statistics(), &res, ""), Steps: res.steps,
+		Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err, Stats: stats.Pack(statistics(m.Statistics(), &res, "")), Steps: res.steps,
 		Samples: m.EndSamples(),
 	}
 	if o.Err == nil {
 		o.Err = measured(&o, &res)
 	}
 	if o.Err == nil {
-		o.Err = errors.Join(m.CheckInvariants(), CheckSteps(o.Stats, o.Steps))
+		o.Err = errors.Join(m.CheckInvariants(), CheckSteps(o.Stats.Tree(), o.Steps))
 	}
 	return o
 }

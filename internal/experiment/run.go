@@ -27,8 +27,8 @@ type Outcome struct {
 	Graph    string  // content hash; "": there was none
 	Cycles   uint64  // launches, and the host's overhead for them
 	Half     float64 // half the 95 % confidence interval of sampled cycles; 0: they are exact
-	Stats    stats.Tree
-	Steps    []store.Step
+	Stats    stats.Packed
+	Steps    []store.Step // nil too of what a Book has stored
 	Verified bool
 	Replay   string       // what a result is called that nobody verifies: a replayed trace's, or Unchecked; "": it is verified
 	Partial  string       // why the run ended before it was done: PartialEdges or PartialRegion; "": it did not
@@ -79,6 +79,7 @@ type Runner struct {
 	Watch       func(m *sim.Machine) error // is given the machine of each point before it runs; nil: nobody looks
 	Monitor     Monitor                    // nil: none
 	Checkpoints Checkpoints
+	Brief       bool // outcomes that the observer has been given have no super-steps afterwards: it keeps them
 
 	graphs graphCache
 	memory memoryWatch
@@ -152,6 +153,9 @@ func (r *Runner) several(ctx context.Context, jobs int, todo []int, outcomes []O
 					r.Observer.Finished(outcomes[i])
 				}
 				outcomes[i].Samples = nil // the observer's, if it wanted them
+				if r.Brief {
+					outcomes[i].Steps = nil
+				}
 			}
 		}()
 	}
@@ -333,7 +337,7 @@ func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *configs.S
 	if res.unchecked {
 		o.Replay = Unchecked
 	}
-	o.Stats = statistics(counts, res, o.Partial)
+	o.Stats = stats.Pack(statistics(counts, res, o.Partial))
 	if o.Err == nil {
 		o.Err = checked(&o, res, m, sample)
 	}
@@ -346,7 +350,7 @@ func checked(o *Outcome, res *result, m *sim.Machine, s *configs.Sample) error {
 	if err := measured(o, res); err != nil || o.Partial == PartialEdges {
 		return err
 	}
-	err := errors.Join(narrow(o, s), CheckSteps(o.Stats, o.Steps))
+	err := errors.Join(narrow(o, s), CheckSteps(o.Stats.Tree(), o.Steps))
 	if o.Partial == "" {
 		err = errors.Join(m.CheckInvariants(), err)
 	}

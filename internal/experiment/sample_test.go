@@ -101,7 +101,7 @@ func TestEstimatesAreShownWithTheirIntervals(t *testing.T) {
 	var table bytes.Buffer
 	experiment.WriteTable(&table, r.Points, out)
 	require.Regexp(t, `[0-9] ±[0-9.]+ %.*\n.*× ±[0-9.]+ %`, table.String())
-	text2, err := json.Marshal(out[0].Stats.Map())
+	text2, err := json.Marshal(out[0].Stats.Tree().Map())
 	require.NoError(t, err)
 	require.Regexp(t, `"ipc":\{"estimate":[0-9.]+,"ci95":[0-9.]+\}`, string(text2))
 	require.Regexp(t, `"warp_instrs":[0-9]+,`, string(text2))

@@ -84,10 +84,11 @@ func (g Group) stats(outcomes []Outcome) (mean stats.Tree) {
 	for _, i := range g {
 		if o := &outcomes[i]; o.Counts() {
 			n++
+			all := o.Stats.Tree()
 			if mean == nil {
-				mean = append(mean, o.Stats...)
+				mean = append(mean, all...)
 			}
-			for _, s := range o.Stats {
+			for _, s := range all {
 				sums[s.Name] += s.Float()
 			}
 		}

@@ -326,15 +326,11 @@ func Summaries(dir string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := s.Points()
-	if err != nil {
-		return err
-	}
 	graphs, err := s.Graphs()
 	if err != nil {
 		return err
 	}
-	r, err := storedRunner(&e, rows)
+	r, stored, err := storedRunner(&e, s)
 	if err != nil {
 		return err
 	}
@@ -343,7 +339,6 @@ func Summaries(dir string) error {
 	}
 	outcomes := make([]Outcome, len(r.Points))
 	host := HostSummary{Jobs: 1}
-	stored := Outcomes(rows)
 	for i := range outcomes {
 		o, ok := stored[i]
 		if outcomes[i] = o; !ok {
@@ -351,35 +346,37 @@ func Summaries(dir string) error {
 		}
 		host.Seconds += o.Seconds
 	}
-	return r.Summarise(e.Name, e.Version, outcomes, host).Write(dir, r.Points)
+	summary := r.Summarise(e.Name, e.Version, outcomes, host)
+	summary.steps = s
+	return summary.Write(dir)
 }
 
-// storedRunner lays out an experiment as it is stored. What --set gave inside a section that is an axis is in the
-// configurations of the points that are stored, and nowhere else.
-func storedRunner(e *store.Experiment, rows []store.Point) (*Runner, error) {
+// storedRunner lays out an experiment as it is stored, and reads what its points came to. What --set gave inside a
+// section that is an axis is in the configurations of the points that are stored, and nowhere else.
+func storedRunner(e *store.Experiment, s *store.Store) (*Runner, map[int]Outcome, error) {
 	l, err := configs.ParseExperimentWith("stored configuration", []byte(e.Config), nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	points, err := Points(l, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for i := range rows {
-		row := &rows[i]
+	stored := map[int]Outcome{}
+	err = s.Each(store.Want{Config: true, Stats: true}, func(row *store.Point) (err error) {
 		if row.Position >= len(points) {
-			return nil, fmt.Errorf("point %d is stored, and the experiment has %d", row.Position+1, len(points))
+			return fmt.Errorf("point %d is stored, and the experiment has %d", row.Position+1, len(points))
 		}
+		stored[row.Position] = outcome(row)
 		p := &points[row.Position]
 		if p.YAML() == row.Config {
-			continue
+			return nil
 		}
-		if p.Config, err = configs.ParseExperiment("stored configuration of a point", []byte(row.Config)); err != nil {
-			return nil, err
-		}
-		p.yaml = &yaml{}
-	}
-	return &Runner{Points: points, Known: map[string]GraphSummary{}}, nil
+		p.Config, err = configs.ParseExperiment("stored configuration of a point", []byte(row.Config))
+		p.digest = &digest{}
+		return err
+	})
+	return &Runner{Points: points, Known: map[string]GraphSummary{}}, stored, err
 }
 
 // CheckSame refuses to run a shard of an experiment beside results of something else. Without results there is nothing

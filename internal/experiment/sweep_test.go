@@ -166,7 +166,7 @@ func TestCost(t *testing.T) {
 
 	// What an algorithm's stored points have handled tells what its others will.
 	r = &experiment.Runner{Points: points(t, small+"workload: {algorithm: cc}\nsweep: {machine.l1d.ways: [1, 2]}\n")}
-	done = map[int]experiment.Outcome{0: {Verified: true, Seconds: 3, Stats: stats.Tree{stats.Count("edges", "", "", 500)}}, 7: {Verified: true}}
+	done = map[int]experiment.Outcome{0: {Verified: true, Seconds: 3, Stats: stats.Pack(stats.Tree{stats.Count("edges", "", "", 500)})}, 7: {Verified: true}}
 	c, err = r.EstimateCost(done)
 	require.NoError(t, err)
 	require.Equal(t, uint64(500), c.Edges)

@@ -117,7 +117,8 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	t.Style().Options.SeparateRows = false
 	t.Style().Format.Header = text.FormatDefault
 	var header table.Row
-	for _, s := range shown(points) {
+	keys := shown(points)
+	for _, s := range keys {
 		header = append(header, Short(s))
 	}
 	if seeded(points) {
@@ -134,9 +135,9 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	t.AppendHeader(header)
 	for _, g := range Groups(points) {
 		if seeded(points) {
-			t.AppendRow(groupRow(points, outcomes, g))
+			t.AppendRow(groupRow(keys, points, outcomes, g))
 		} else {
-			t.AppendRow(row(points, outcomes, g[0]))
+			t.AppendRow(row(keys, points, outcomes, g[0]))
 		}
 	}
 	means := Geomeans(points, outcomes)
@@ -144,9 +145,9 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 		if i == 0 {
 			t.AppendSeparator()
 		}
-		t.AppendRow(geomeanRow(points, &m))
+		t.AppendRow(geomeanRow(keys, points, &m))
 	}
-	n := len(shown(points))
+	n := len(keys)
 	var right []table.ColumnConfig
 	for i := n + 1; i < len(header)-1; i++ {
 		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
@@ -252,8 +253,8 @@ func compares(points []Point) bool {
 }
 
 // groupRow is the row of points that differ in their seed alone: means, and their 95 % confidence intervals.
-func groupRow(points []Point, outcomes []Outcome, g Group) (r table.Row) {
-	r = append(axesRow(points, g[0]), len(g), g.cycles(outcomes).text(whole))
+func groupRow(keys []string, points []Point, outcomes []Outcome, g Group) (r table.Row) {
+	r = append(axesRow(keys, points, g[0]), len(g), g.cycles(outcomes).text(whole))
 	if compares(points) {
 		r = append(r, g.speedup(points, outcomes).text(times))
 	}
@@ -271,8 +272,8 @@ func groupRow(points []Point, outcomes []Outcome, g Group) (r table.Row) {
 }
 
 // axesRow are the values of the axes that are shown.
-func axesRow(points []Point, i int) (r table.Row) {
-	for _, key := range shown(points) {
+func axesRow(keys []string, points []Point, i int) (r table.Row) {
+	for _, key := range keys {
 		value, ok := points[i].value(key)
 		if !ok {
 			value = "–"
@@ -293,9 +294,9 @@ func columnsRow(t stats.Tree) (r table.Row) {
 	return r
 }
 
-func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
+func row(keys []string, points []Point, outcomes []Outcome, i int) (r table.Row) {
 	o := &outcomes[i]
-	r = axesRow(points, i)
+	r = axesRow(keys, points, i)
 	cycles, speedup := "–", "–"
 	if o.Cycles > 0 {
 		cycles = Cycles(o.Cycles, o.Half)
@@ -307,7 +308,7 @@ func row(points []Point, outcomes []Outcome, i int) (r table.Row) {
 	if compares(points) {
 		r = append(r, speedup)
 	}
-	return append(append(r, columnsRow(o.Stats)...), o.verdict())
+	return append(append(r, columnsRow(o.Stats.Tree())...), o.verdict())
 }
 
 const verified = "yes"

@@ -348,9 +348,9 @@ func Machine(p *experiment.Point) string {
 }
 
 // Graphs says what an experiment's graphs are like, each once, in the order of its points.
-func Graphs(s *experiment.Summary) (list []string) {
-	for _, p := range s.Points {
-		if g, ok := s.About.Graphs[p.Graph]; ok {
+func Graphs(outcomes []experiment.Outcome, graphs map[string]experiment.GraphSummary) (list []string) {
+	for i := range outcomes {
+		if g, ok := graphs[outcomes[i].Graph]; ok {
 			addOnce(&list, fmt.Sprintf("%s, %s vertices, %s edges", g.Source, experiment.Thousands(uint64(g.Vertices)), experiment.Thousands(uint64(g.Edges))))
 		}
 	}

@@ -81,7 +81,7 @@ func (p *Point) add(o *experiment.Outcome) {
 		p.Failure = experiment.Class(o.Err) + ": " + o.Err.Error()
 	}
 	p.Stats, p.Halves, p.Sampled = map[string]float64{}, map[string]float64{"cycles": o.Half}, o.Half > 0
-	for _, s := range o.Stats {
+	for _, s := range o.Stats.Tree() {
 		p.Stats[s.Name], p.Halves[s.Name] = s.Float(), s.Half
 	}
 }

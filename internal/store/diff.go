@@ -92,14 +92,9 @@ func values(p *Point) []Change {
 		{Name: "cycles", A: int64(p.Cycles)}, {Name: "verified", A: p.Verified}, {Name: "replay", A: p.Replay}, {Name: "partial", A: p.Partial},
 		{Name: "failure", A: p.Failure}, {Name: "graph", A: p.Graph},
 	}
-	for _, s := range p.Stats {
-		if s.Name == "cycles" {
-			continue
-		}
-		if n, counted := s.Uint(); counted {
-			out = append(out, Change{Name: s.Name, A: int64(n)})
-		} else {
-			out = append(out, Change{Name: s.Name, A: s.Float()})
+	for _, s := range p.Stats.Tree() {
+		if s.Name != "cycles" {
+			out = append(out, Change{Name: s.Name, A: valueOf(s)})
 		}
 	}
 	return out

@@ -1,8 +1,15 @@
 package store
 
-// migrations make the tables: each brings a store from one version of the schema to the next, the
-// first from an empty file. What has been released is never changed, only added to.
-var migrations = []string{`
+import "database/sql"
+
+// migration brings a store from one version of the schema to the next.
+type migration struct {
+	tables string                 // SQL
+	rows   func(tx *sql.Tx) error // changes what is stored; nil: nothing
+}
+
+// migrations make the tables, the first from an empty file. What has been released is never changed, only added to.
+var migrations = []migration{{tables: `
 -- What the store is of: one row.
 CREATE TABLE experiment (
 	only    INTEGER PRIMARY KEY CHECK (only = 1),
@@ -75,7 +82,7 @@ CREATE VIEW stats AS
 CREATE VIEW speedups AS
 	SELECT p.position, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup
 	FROM points p JOIN points b ON b.position = p.baseline
-	WHERE p.verified AND b.verified AND p.cycles > 0`, `
+	WHERE p.verified AND b.verified AND p.cycles > 0`}, {tables: `
 -- A row a graph that some point has run on.
 CREATE TABLE graphs (
 	hash          TEXT PRIMARY KEY,  -- of the content, as in points.graph
@@ -83,7 +90,7 @@ CREATE TABLE graphs (
 	vertices      INTEGER NOT NULL,
 	edges         INTEGER NOT NULL,
 	max_in_degree INTEGER NOT NULL
-) STRICT, WITHOUT ROWID`, `
+) STRICT, WITHOUT ROWID`}, {tables: `
 -- A row a statistic of one kernel in one super-step.
 CREATE TABLE step_statistics (
 	super_step INTEGER NOT NULL REFERENCES super_steps ON DELETE CASCADE,
@@ -103,7 +110,7 @@ CREATE VIEW phases AS
 	SELECT p.position, substr(n.name, 12, length(n.name) - 23) AS phase, s.value AS warp_cycles,
 		CAST(s.value AS REAL) / max(1, sum(s.value) OVER (PARTITION BY p.position)) AS share
 	FROM statistics s JOIN names n ON n.id = s.name JOIN points p ON p.id = s.point
-	WHERE n.name GLOB 'core.phase.*.warp_cycles'`, `
+	WHERE n.name GLOB 'core.phase.*.warp_cycles'`}, {tables: `
 -- For queries: where schedulers' time went, and warps'.
 DROP VIEW phases;
 CREATE VIEW phases AS
@@ -113,7 +120,7 @@ CREATE VIEW phases AS
 	JOIN names m ON m.name = substr(n.name, 1, length(n.name) - 17) || '.warp_cycles'
 	JOIN statistics w ON w.point = s.point AND w.name = m.id
 	WHERE n.name GLOB 'core.phase.*.scheduler_cycles'
-	ORDER BY p.position, s.place`, `
+	ORDER BY p.position, s.place`}, {tables: `
 -- What the result of a replayed trace is called, which nobody verified; '': it was executed.
 ALTER TABLE points ADD COLUMN replay TEXT NOT NULL DEFAULT '';
 DROP VIEW speedups;
@@ -121,7 +128,7 @@ DROP VIEW speedups;
 CREATE VIEW speedups AS
 	SELECT p.position, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup
 	FROM points p JOIN points b ON b.position = p.baseline
-	WHERE (p.verified OR p.replay <> '' AND p.failure = '') AND (b.verified OR b.replay <> '' AND b.failure = '') AND p.cycles > 0`, `
+	WHERE (p.verified OR p.replay <> '' AND p.failure = '') AND (b.verified OR b.replay <> '' AND b.failure = '') AND p.cycles > 0`}, {tables: `
 -- Why a point's run was ended before it was done, as asked for: max_edges, region; '': it was not.
 ALTER TABLE points ADD COLUMN partial TEXT NOT NULL DEFAULT '';
 
@@ -155,9 +162,9 @@ CREATE VIEW speedups AS
 	SELECT p.position, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup
 	FROM points p JOIN points b ON b.position = p.baseline
 	WHERE p.failure = '' AND b.failure = '' AND p.partial = b.partial
-		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`, `
+		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`}, {tables: `
 -- Super-steps count from 1, as region.from and region.to do; 0 is the part before the first.
-UPDATE super_steps SET step = step + 1`, `
+UPDATE super_steps SET step = step + 1`}, {tables: `
 -- Half the 95 % confidence interval of what was sampled (docs/guide/sampling.md), in the unit of the value; NULL: it is exact.
 ALTER TABLE points ADD COLUMN half REAL;
 ALTER TABLE super_steps ADD COLUMN half REAL;
@@ -180,5 +187,64 @@ CREATE VIEW speedups AS
 			ELSE CAST(b.cycles AS REAL) / p.cycles * (coalesce(p.half, 0) / p.cycles + coalesce(b.half, 0) / b.cycles) END AS half
 	FROM points p JOIN points b ON b.position = p.baseline
 	WHERE p.failure = '' AND b.failure = '' AND p.partial = b.partial
-		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`,
+		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`}, {tables: `
+-- Statistics are in the rows that they are of, and each row has a checksum of all that it says: CRC-64, as a signed number.
+ALTER TABLE points ADD COLUMN stats TEXT NOT NULL DEFAULT '{}';  -- by the numbers of their names, in order: {"7":123,"9":0.25}
+ALTER TABLE points ADD COLUMN halves TEXT;                       -- half the 95 % confidence intervals of those that are estimates; NULL: none is
+ALTER TABLE points ADD COLUMN steps INTEGER NOT NULL DEFAULT 0;      -- rows of super_steps
+ALTER TABLE points ADD COLUMN intervals INTEGER NOT NULL DEFAULT 0;  -- rows of intervals
+ALTER TABLE points ADD COLUMN config_sum INTEGER NOT NULL DEFAULT 0; -- of config
+ALTER TABLE points ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;        -- of all else, and of the point's axes
+ALTER TABLE super_steps ADD COLUMN stats TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE super_steps ADD COLUMN halves TEXT;
+ALTER TABLE super_steps ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE intervals ADD COLUMN stats TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE intervals ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE names ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE graphs ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE experiment ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE experiment ADD COLUMN summarised INTEGER NOT NULL DEFAULT 0; -- 1: summary.json and summary.csv are of these points
+DROP VIEW stats;
+DROP VIEW step_stats;
+DROP VIEW phases;
+DROP VIEW timeline`, rows: pack}, {tables: `
+DROP TABLE statistics;
+DROP TABLE step_statistics;
+DROP TABLE samples;
+
+-- For queries: what the tables of these names once had, a row a statistic.
+CREATE VIEW statistics AS
+	SELECT p.id AS point, v.id AS place, CAST(v.key AS INTEGER) AS name, v.value, h.value AS half
+	FROM points p JOIN json_each(p.stats) v LEFT JOIN json_each(p.halves) h ON h.key = v.key;
+CREATE VIEW step_statistics AS
+	SELECT t.id AS super_step, v.id AS place, CAST(v.key AS INTEGER) AS name, v.value, h.value AS half
+	FROM super_steps t JOIN json_each(t.stats) v LEFT JOIN json_each(t.halves) h ON h.key = v.key;
+CREATE VIEW samples AS
+	SELECT i.point, i.place, CAST(v.key AS INTEGER) AS name, v.value FROM intervals i JOIN json_each(i.stats) v;
+
+-- For queries: statistics with their names and points.
+CREATE VIEW stats AS
+	SELECT p.position, n.name, v.value, n.unit, h.value AS half
+	FROM points p JOIN json_each(p.stats) v LEFT JOIN json_each(p.halves) h ON h.key = v.key
+		JOIN names n ON n.id = CAST(v.key AS INTEGER);
+
+-- For queries: what super-steps' kernels counted.
+CREATE VIEW step_stats AS
+	SELECT p.position, t.step, t.kernel, n.name, v.value, n.unit, h.value AS half
+	FROM points p JOIN super_steps t ON t.point = p.id JOIN json_each(t.stats) v LEFT JOIN json_each(t.halves) h ON h.key = v.key
+		JOIN names n ON n.id = CAST(v.key AS INTEGER);
+
+-- For queries: samples with their names, intervals and points.
+CREATE VIEW timeline AS
+	SELECT p.position, i.start, i.stop, n.name, v.value, n.unit
+	FROM points p JOIN intervals i ON i.point = p.id JOIN json_each(i.stats) v JOIN names n ON n.id = CAST(v.key AS INTEGER);
+
+-- For queries: where schedulers' time went, and warps'.
+CREATE VIEW phases AS
+	SELECT p.position, substr(n.name, 12, length(n.name) - 28) AS phase, p.stats ->> ('$."' || n.id || '"') AS scheduler_cycles,
+		p.stats ->> ('$."' || m.id || '"') AS warp_cycles,
+		CAST(p.stats ->> ('$."' || n.id || '"') AS REAL) / max(1, sum(p.stats ->> ('$."' || n.id || '"')) OVER (PARTITION BY p.position)) AS share
+	FROM points p JOIN names n ON n.name GLOB 'core.phase.*.scheduler_cycles' AND p.stats ->> ('$."' || n.id || '"') IS NOT NULL
+		JOIN names m ON m.name = substr(n.name, 1, length(n.name) - 17) || '.warp_cycles'
+	ORDER BY p.position, n.id`},
 }

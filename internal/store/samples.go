@@ -8,129 +8,143 @@ import (
 	"heddle/sim/stats"
 )
 
-func insertSamples(tx *sql.Tx, id int64, samples []Sample) error {
-	if len(samples) == 0 {
-		return nil
-	}
-	names, err := sampleNames(tx, samples[0].Values)
-	if err != nil {
-		return err
-	}
-	interval, err := tx.Prepare("INSERT INTO intervals (point, place, start, stop) VALUES (?, ?, ?, ?)")
-	if err != nil {
-		return err
-	}
-	defer interval.Close() //nolint:errcheck // ends with the transaction
-	value, err := tx.Prepare("INSERT INTO samples (point, place, name, value) VALUES (?, ?, ?, ?)")
-	if err != nil {
-		return err
-	}
-	defer value.Close() //nolint:errcheck // ends with the transaction
-	for i, s := range samples {
-		if s.To > math.MaxInt64 {
-			return fmt.Errorf("cycle %d does not fit into the store", s.To)
+func (s *Store) insertSamples(tx *sql.Tx, id int64, samples []Sample) error {
+	for i, x := range samples {
+		if x.To > math.MaxInt64 {
+			return fmt.Errorf("cycle %d does not fit into the store", x.To)
 		}
-		if _, err := interval.Exec(id, i, int64(s.From), int64(s.To)); err != nil {
+		v, err := s.packed(tx, x.Values)
+		if err != nil {
 			return err
 		}
-		for k, x := range s.Values {
-			v, _, err := column(x)
-			if err != nil {
-				return err
-			}
-			if _, err := value.Exec(id, i, names[k], v); err != nil {
-				return err
-			}
+		if _, err := tx.Exec("INSERT INTO intervals (point, place, start, stop, stats, sum) VALUES (?, ?, ?, ?, ?, ?)",
+			id, i, int64(x.From), int64(x.To), v.stats, intervalSum(i, x.From, x.To, &v)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// sampleNames are the numbers of the statistics' names.
-func sampleNames(tx *sql.Tx, of []stats.Stat) (ids []int64, err error) {
-	for _, s := range of {
-		var id int64
-		_, counted := s.Uint()
-		if err := tx.QueryRow(putName, s.Name, s.Unit, s.Doc, !counted).Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
+// readSamples reads the intervals of the point in a position.
+func readSamples(tx *sql.Tx, position int) (samples []Sample, err error) {
+	names, err := newReader(tx)
+	if err != nil {
+		return nil, err
 	}
-	return ids, nil
+	want := 0
+	if err := each(tx, "SELECT intervals FROM points WHERE position = ?", func(r *sql.Rows) error { return r.Scan(&want) }, position); err != nil {
+		return nil, err
+	}
+	err = each(tx, "SELECT i.start, i.stop, i.stats, i.sum FROM points p JOIN intervals i ON i.point = p.id WHERE p.position = ? ORDER BY i.place",
+		func(r *sql.Rows) error {
+			var from, to, sum int64
+			var v packed
+			if err := r.Scan(&from, &to, &v.stats, &sum); err != nil {
+				return err
+			}
+			x := Sample{From: uint64(from), To: uint64(to)}
+			if intervalSum(len(samples), x.From, x.To, &v) != sum {
+				return damaged("interval %d of point %d", len(samples)+1, position+1)
+			}
+			tree, err := names.read(&v)
+			x.Values = cloned(tree)
+			samples = append(samples, x)
+			return err
+		}, position)
+	if err == nil && len(samples) != want {
+		err = fmt.Errorf("damaged: point %d has %d intervals, and %d were stored", position+1, len(samples), want)
+	}
+	return samples, err
 }
 
 // Timeline is a table of a point's intervals: start, stop, and a column for each statistic. It has no rows
 // if none were sampled.
-func (s *Store) Timeline(position int) (*Table, error) {
-	t := &Table{Columns: []Column{{"start", Integer}, {"stop", Integer}}}
-	at := map[int64]int{}
-	err := s.each(`SELECT DISTINCT n.id, n.name, n.ratio FROM samples s JOIN names n ON n.id = s.name JOIN points p ON p.id = s.point
-		WHERE p.position = ? AND s.place = 0 ORDER BY n.id`, func(r *sql.Rows) error {
-		var id int64
-		var name string
-		var ratio bool
-		err := r.Scan(&id, &name, &ratio)
-		at[id] = len(t.Columns)
-		kind := Integer
-		if ratio {
-			kind = Number
+func (s *Store) Timeline(position int) (t *Table, err error) {
+	err = s.snapshot(func(tx *sql.Tx) error {
+		samples, err := readSamples(tx, position)
+		if err == nil {
+			t = timeline(samples)
 		}
-		t.Columns = append(t.Columns, Column{name, kind})
 		return err
-	}, position)
-	if err != nil {
-		return nil, s.wrap(err)
-	}
-	err = s.each("SELECT i.start, i.stop FROM intervals i JOIN points p ON p.id = i.point WHERE p.position = ? ORDER BY i.place", func(r *sql.Rows) error {
-		row := make([]any, len(t.Columns))
-		var start, stop int64
-		err := r.Scan(&start, &stop)
-		row[0], row[1] = start, stop
-		t.Rows = append(t.Rows, row)
-		return err
-	}, position)
-	if err != nil {
-		return nil, s.wrap(err)
-	}
-	err = s.each("SELECT s.place, s.name, s.value FROM samples s JOIN points p ON p.id = s.point WHERE p.position = ?", func(r *sql.Rows) error {
-		var place, name int64
-		var v any
-		if err := r.Scan(&place, &name, &v); err != nil {
-			return err
+	})
+	return t, err
+}
+
+func timeline(samples []Sample) *Table {
+	w := wide{at: map[string]int{}}
+	w.column("start", Integer)
+	w.column("stop", Integer)
+	for _, x := range samples {
+		for _, v := range x.Values {
+			w.column(v.Name, kindOf(v))
 		}
-		column, ok := at[name]
-		if !ok || place < 0 || place >= int64(len(t.Rows)) {
-			return fmt.Errorf("damaged: a sample of interval %d, which is not there", place)
+	}
+	for _, x := range samples {
+		row := make([]any, len(w.Columns))
+		row[0], row[1] = int64(x.From), int64(x.To)
+		for _, v := range x.Values {
+			row[w.at[v.Name]] = valueOf(v)
 		}
-		t.Rows[place][column] = v
-		return nil
-	}, position)
-	return t, s.wrap(err)
+		w.Rows = append(w.Rows, row)
+	}
+	return &w.Table
+}
+
+// kindOf is the kind of the column that a statistic is in, and valueOf what is there.
+func kindOf(s stats.Stat) Kind {
+	if _, counted := s.Uint(); counted {
+		return Integer
+	}
+	return Number
+}
+
+func valueOf(s stats.Stat) any {
+	if n, counted := s.Uint(); counted {
+		return int64(n)
+	}
+	return s.Float()
 }
 
 // Timelines is a table of all points' intervals, with the points' numbers from 1.
-func (s *Store) Timelines(points []Point) (*Table, error) {
+func (s *Store) Timelines() (*Table, error) {
 	w := wide{at: map[string]int{}}
-	w.column("point", Integer)
-	for i := range points {
-		t, err := s.Timeline(points[i].Position)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range t.Columns {
-			w.column(c.Name, c.Kind)
-		}
-		for _, r := range t.Rows {
-			row := make([]any, len(w.Columns))
-			row[0] = int64(points[i].Position + 1)
-			for k, v := range r {
-				row[w.at[t.Columns[k].Name]] = v
-			}
-			w.Rows = append(w.Rows, row)
-		}
+	for _, name := range []string{"point", "start", "stop"} {
+		w.column(name, Integer)
 	}
+	err := s.snapshot(func(tx *sql.Tx) error {
+		var positions []int
+		err := each(tx, "SELECT position FROM points WHERE intervals > 0 ORDER BY position", func(r *sql.Rows) error {
+			var p int
+			err := r.Scan(&p)
+			positions = append(positions, p)
+			return err
+		})
+		for _, p := range positions {
+			samples, errPoint := readSamples(tx, p)
+			if err = errPoint; err != nil {
+				break
+			}
+			w.add(p, timeline(samples))
+		}
+		return err
+	})
 	for i, r := range w.Rows { // points that came before a column was known
 		w.Rows[i] = append(r, make([]any, len(w.Columns)-len(r))...)
 	}
-	return &w.Table, nil
+	return &w.Table, err
+}
+
+// add adds the rows of a point's intervals.
+func (w *wide) add(position int, t *Table) {
+	for _, c := range t.Columns {
+		w.column(c.Name, c.Kind)
+	}
+	for _, r := range t.Rows {
+		row := make([]any, len(w.Columns))
+		row[0] = int64(position + 1)
+		for k, v := range r {
+			row[w.at[t.Columns[k].Name]] = v
+		}
+		w.Rows = append(w.Rows, row)
+	}
 }

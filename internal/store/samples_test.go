@@ -36,7 +36,7 @@ func TestSamples(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, none.Rows)
 
-	all, err := r.Timelines([]Point{a, b, c})
+	all, err := r.Timelines()
 	require.NoError(t, err)
 	require.Equal(t, "point,start,stop,edges,ipc,more\n1,0,10,3,0.5,\n1,10,20,4,2,\n2,0,7,1,0,5\n2,7,9,9,1,6\n", string(export(t, all, "csv")))
 

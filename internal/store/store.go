@@ -9,7 +9,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -68,9 +67,9 @@ type Point struct {
 	Error    string
 	Seconds  float64 // of the host
 	Finished string  // UTC, RFC 3339
-	Stats    stats.Tree
+	Stats    stats.Packed
 	Steps    []Step
-	Samples  []Sample // to be stored; Points does not read them
+	Samples  []Sample // to be stored; they are read by Timeline
 }
 
 // Sample holds the counts from the cycle after From to the cycle To.
@@ -89,6 +88,11 @@ type Store struct {
 	db     *sql.DB
 	path   string
 	writes bool
+
+	names      map[string]name // that are stored; nil: they have not been read
+	lastName   int64           // the highest number of one
+	graphs     map[string]bool // that are stored
+	summarised bool            // the store may say that the summaries are of what it has
 }
 
 // application is SQLite's application_id: "hedl".
@@ -273,7 +277,13 @@ func (s *Store) migrate() error {
 	}
 	return s.transact(func(tx *sql.Tx) error {
 		for _, m := range migrations[version:] {
-			if _, err := tx.Exec(m); err != nil {
+			if _, err := tx.Exec(m.tables); err != nil {
+				return err
+			}
+			if m.rows == nil {
+				continue
+			}
+			if err := m.rows(tx); err != nil {
 				return err
 			}
 		}
@@ -289,18 +299,42 @@ func (s *Store) transact(do func(*sql.Tx) error) error {
 		return s.wrap(err)
 	}
 	if err := do(tx); err != nil {
+		s.names, s.graphs = nil, nil
 		return s.wrap(errors.Join(err, tx.Rollback()))
 	}
 	return s.wrap(tx.Commit())
 }
 
+// snapshot lets read see the store as it was at one moment, whatever is written meanwhile.
+func (s *Store) snapshot(read func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return s.wrap(err)
+	}
+	return s.wrap(errors.Join(read(tx), tx.Rollback()))
+}
+
 // Experiment returns what the store is of; ok is false of a new one.
 func (s *Store) Experiment() (e Experiment, ok bool, err error) {
-	err = s.db.QueryRow("SELECT name, version, config, points FROM experiment").Scan(&e.Name, &e.Version, &e.Config, &e.Points)
+	var sum int64
+	err = s.db.QueryRow("SELECT name, version, config, points, sum FROM experiment").Scan(&e.Name, &e.Version, &e.Config, &e.Points, &sum)
 	if errors.Is(err, sql.ErrNoRows) {
 		return e, false, nil
 	}
+	if err == nil && e.sum() != sum {
+		err = damaged("the experiment's row")
+	}
 	return e, err == nil, s.wrap(err)
+}
+
+func (e *Experiment) sum() int64 {
+	return new(digest).text(e.Name, e.Version, e.Config).ints(int64(e.Points)).sum()
+}
+
+func (e *Experiment) put(tx *sql.Tx) error {
+	_, err := tx.Exec("INSERT OR REPLACE INTO experiment (only, name, version, config, points, sum) VALUES (1, ?, ?, ?, ?, ?)",
+		e.Name, e.Version, e.Config, e.Points, e.sum())
+	return err
 }
 
 // Progress counts the points that are stored, and those of them that failed, and says when the last ended.
@@ -315,273 +349,86 @@ func (s *Store) Begin(e Experiment) error {
 		if _, err := tx.Exec("DELETE FROM points"); err != nil {
 			return err
 		}
-		_, err := tx.Exec("INSERT OR REPLACE INTO experiment (only, name, version, config, points) VALUES (1, ?, ?, ?, ?)", e.Name, e.Version, e.Config, e.Points)
-		return err
+		return e.put(tx)
 	})
 }
 
 // Count says how many points the experiment has, where it has more than when it began.
 func (s *Store) Count(points int) error {
-	_, err := s.db.Exec("UPDATE experiment SET points = max(points, ?)", points)
+	e, ok, err := s.Experiment()
+	if err != nil || !ok || e.Points >= points {
+		return err
+	}
+	e.Points = points
+	return s.transact(e.put)
+}
+
+// Summarised reports whether the summaries beside the store are of the points that it has.
+func (s *Store) Summarised() (yes bool, err error) {
+	err = s.db.QueryRow("SELECT summarised FROM experiment").Scan(&yes)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return yes, s.wrap(err)
+}
+
+// SetSummarised says that they are. The next point that is stored takes it back.
+func (s *Store) SetSummarised() error {
+	_, err := s.db.Exec("UPDATE experiment SET summarised = 1")
+	s.summarised = true
 	return s.wrap(err)
+}
+
+// outdate takes back what SetSummarised has said.
+func (s *Store) outdate(tx *sql.Tx) error {
+	if !s.summarised {
+		return nil
+	}
+	_, err := tx.Exec("UPDATE experiment SET summarised = 0")
+	return err
 }
 
 // PutGraph stores what a graph is like, if that is not there.
 func (s *Store) PutGraph(g Graph) error {
-	return s.transact(func(tx *sql.Tx) error {
-		_, err := tx.Exec(
-			"INSERT OR IGNORE INTO graphs (hash, source, vertices, edges, max_in_degree) VALUES (?, ?, ?, ?, ?)",
-			g.Hash, g.Source, g.Vertices, g.Edges, g.MaxInDegree)
-		return err
-	})
+	if s.graphs[g.Hash] {
+		return nil
+	}
+	return s.transact(func(tx *sql.Tx) error { return s.putGraph(tx, &g) })
+}
+
+func (s *Store) putGraph(tx *sql.Tx, g *Graph) error {
+	_, err := tx.Exec("INSERT OR IGNORE INTO graphs (hash, source, vertices, edges, max_in_degree, sum) VALUES (?, ?, ?, ?, ?, ?)",
+		g.Hash, g.Source, g.Vertices, g.Edges, g.MaxInDegree, g.sum())
+	if s.graphs == nil {
+		s.graphs = map[string]bool{}
+	}
+	s.graphs[g.Hash] = true
+	return err
+}
+
+func (g *Graph) sum() int64 {
+	return new(digest).text(g.Hash, g.Source).ints(int64(g.Vertices), int64(g.Edges), int64(g.MaxInDegree)).sum()
 }
 
 // Graphs reads what graphs are like, by their hash.
 func (s *Store) Graphs() (graphs []Graph, err error) {
-	err = s.each("SELECT hash, source, vertices, edges, max_in_degree FROM graphs ORDER BY hash", func(r *sql.Rows) error {
-		var g Graph
-		err := r.Scan(&g.Hash, &g.Source, &g.Vertices, &g.Edges, &g.MaxInDegree)
-		graphs = append(graphs, g)
-		return err
-	})
-	return graphs, s.wrap(err)
-}
-
-// Put stores a point, in place of the one in its position.
-func (s *Store) Put(p *Point) error {
-	return s.transact(func(tx *sql.Tx) error {
-		if _, err := tx.Exec("DELETE FROM points WHERE position = ?", p.Position); err != nil {
-			return err
-		}
-		id, err := insertPoint(tx, p)
-		if err != nil {
-			return err
-		}
-		return errors.Join(insertAxes(tx, id, p.Axes), insertStats(tx, id, p.Stats), insertSteps(tx, id, p.Steps), insertSamples(tx, id, p.Samples))
-	})
-}
-
-func insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
-	if p.Cycles > math.MaxInt64 {
-		return 0, fmt.Errorf("%d cycles do not fit into the store", p.Cycles)
-	}
-	var baseline any
-	if p.Baseline >= 0 {
-		baseline = p.Baseline
-	}
-	r, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, half, verified, replay, partial, failure, error, host_seconds, finished)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half), p.Verified, p.Replay, p.Partial, p.Failure, p.Error, p.Seconds, p.Finished)
-	if err != nil {
-		return 0, err
-	}
-	return r.LastInsertId()
-}
-
-func insertAxes(tx *sql.Tx, id int64, axes []Axis) error {
-	for i, a := range axes {
-		if _, err := tx.Exec("INSERT INTO axes (point, place, key, value) VALUES (?, ?, ?, ?)", id, i, a.Key, a.Value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func insertStats(tx *sql.Tx, id int64, tree stats.Tree) error {
-	return insertTree(tx, "INSERT INTO statistics (point, place, name, value, half) VALUES (?, ?, ?, ?, ?)", []int64{id}, []stats.Tree{tree})
-}
-
-// insertTree stores statistics of points or steps.
-func insertTree(tx *sql.Tx, into string, ids []int64, trees []stats.Tree) error {
-	if len(trees) == 0 {
-		return nil
-	}
-	name, err := tx.Prepare(putName)
-	if err != nil {
-		return err
-	}
-	defer name.Close() //nolint:errcheck // ends with the transaction
-	value, err := tx.Prepare(into)
-	if err != nil {
-		return err
-	}
-	defer value.Close() //nolint:errcheck // ends with the transaction
-	known := map[string]int64{}
-	for k, tree := range trees {
-		for i, s := range tree {
-			v, counted, err := column(s)
-			if err != nil {
-				return err
+	err = s.snapshot(func(tx *sql.Tx) error {
+		return each(tx, "SELECT hash, source, vertices, edges, max_in_degree, sum FROM graphs ORDER BY hash", func(r *sql.Rows) error {
+			var g Graph
+			var sum int64
+			err := r.Scan(&g.Hash, &g.Source, &g.Vertices, &g.Edges, &g.MaxInDegree, &sum)
+			if err == nil && sum != g.sum() {
+				err = damaged("the row of graph %.12s", g.Hash)
 			}
-			nameID, ok := known[s.Name]
-			if !ok {
-				if err := name.QueryRow(s.Name, s.Unit, s.Doc, !counted).Scan(&nameID); err != nil {
-					return err
-				}
-				known[s.Name] = nameID
-			}
-			if _, err := value.Exec(ids[k], i, nameID, v, half(s.Half)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// putName finds a name, or adds it.
-const putName = "INSERT INTO names (name, unit, doc, ratio) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, doc = excluded.doc RETURNING id"
-
-// half is half a confidence interval as SQLite has it: NULL of what is exact.
-func half(h float64) any {
-	if h == 0 {
-		return nil
-	}
-	return h
-}
-
-// column is a statistic's value as SQLite has it.
-func column(s stats.Stat) (v any, counted bool, err error) {
-	n, counted := s.Uint()
-	switch {
-	case n > math.MaxInt64:
-		return nil, counted, fmt.Errorf("%s = %d does not fit into the store", s.Name, n)
-	case counted:
-		return int64(n), true, nil
-	}
-	return s.Float(), false, nil
-}
-
-func insertSteps(tx *sql.Tx, id int64, steps []Step) error {
-	var ids []int64
-	var trees []stats.Tree
-	for _, s := range steps {
-		r, err := tx.Exec("INSERT INTO super_steps (point, step, kernel, cycles, half) VALUES (?, ?, ?, ?, ?)", id, s.Step, s.Kernel, int64(s.Cycles), half(s.Half))
-		if err != nil {
+			graphs = append(graphs, g)
 			return err
-		}
-		step, err := r.LastInsertId()
-		if err != nil {
-			return err
-		}
-		ids, trees = append(ids, step), append(trees, s.Stats)
-	}
-	return insertTree(tx, "INSERT INTO step_statistics (super_step, place, name, value, half) VALUES (?, ?, ?, ?, ?)", ids, trees)
-}
-
-// Points reads all points, in the experiment's order.
-func (s *Store) Points() ([]Point, error) {
-	points, byID, err := s.rows()
-	if err != nil {
-		return nil, s.wrap(err)
-	}
-	err = errors.Join(s.axes(points, byID), s.statistics(points, byID), s.steps(points, byID))
-	return points, s.wrap(err)
-}
-
-func (s *Store) rows() (points []Point, byID map[int64]int, err error) {
-	byID = map[int64]int{}
-	err = s.each(`SELECT id, identity, position, coalesce(baseline, -1), config, graph, version, cycles, coalesce(half, 0), verified, replay, partial, failure, error, host_seconds, finished
-		FROM points ORDER BY position`, func(r *sql.Rows) error {
-		var p Point
-		var id, cycles int64
-		err := r.Scan(&id, &p.Identity, &p.Position, &p.Baseline, &p.Config, &p.Graph, &p.Version, &cycles, &p.Half,
-			&p.Verified, &p.Replay, &p.Partial, &p.Failure, &p.Error, &p.Seconds, &p.Finished)
-		p.Cycles = uint64(cycles)
-		if p.Position < 0 && err == nil {
-			err = fmt.Errorf("point %d has position %d, which no program writes: the file is damaged", id, p.Position)
-		}
-		byID[id] = len(points)
-		points = append(points, p)
-		return err
+		})
 	})
-	return points, byID, err
+	return graphs, err
 }
 
-func (s *Store) axes(points []Point, byID map[int64]int) error {
-	return s.each("SELECT point, key, value FROM axes ORDER BY point, place", func(r *sql.Rows) error {
-		var id int64
-		var a Axis
-		err := r.Scan(&id, &a.Key, &a.Value)
-		p, unknown := of(points, byID, id)
-		p.Axes = append(p.Axes, a)
-		return errors.Join(err, unknown)
-	})
-}
-
-func (s *Store) statistics(points []Point, byID map[int64]int) error {
-	return s.each("SELECT s.point, n.name, n.unit, n.doc, s.value, coalesce(s.half, 0) FROM statistics s JOIN names n ON n.id = s.name ORDER BY s.point, s.place", func(r *sql.Rows) error {
-		var id int64
-		var name, unit, doc string
-		var value any
-		var half float64
-		if err := r.Scan(&id, &name, &unit, &doc, &value, &half); err != nil {
-			return err
-		}
-		p, err := of(points, byID, id)
-		stat, wrong := statOf(name, unit, doc, value)
-		stat.Half = half
-		p.Stats = append(p.Stats, stat)
-		return errors.Join(err, wrong)
-	})
-}
-
-func statOf(name, unit, doc string, value any) (stats.Stat, error) {
-	switch v := value.(type) {
-	case int64:
-		return stats.Count(name, unit, doc, uint64(v)), nil
-	case float64:
-		return stats.Constant(name, unit, doc, v), nil
-	}
-	return stats.Stat{}, fmt.Errorf("%s: a %T is no value", name, value)
-}
-
-func (s *Store) steps(points []Point, byID map[int64]int) error {
-	type place struct{ point, step int }
-	at := map[int64]place{}
-	err := s.each("SELECT id, point, step, kernel, cycles, coalesce(half, 0) FROM super_steps ORDER BY point, step, id", func(r *sql.Rows) error {
-		var row, id, cycles int64
-		var st Step
-		err := r.Scan(&row, &id, &st.Step, &st.Kernel, &cycles, &st.Half)
-		st.Cycles = uint64(cycles)
-		p, unknown := of(points, byID, id)
-		at[row] = place{byID[id], len(p.Steps)}
-		p.Steps = append(p.Steps, st)
-		return errors.Join(err, unknown)
-	})
-	if err != nil {
-		return err
-	}
-	return s.each("SELECT s.super_step, n.name, n.unit, n.doc, s.value, coalesce(s.half, 0) FROM step_statistics s JOIN names n ON n.id = s.name ORDER BY s.super_step, s.place", func(r *sql.Rows) error {
-		var row int64
-		var name, unit, doc string
-		var value any
-		var half float64
-		if err := r.Scan(&row, &name, &unit, &doc, &value, &half); err != nil {
-			return err
-		}
-		to, ok := at[row]
-		if !ok {
-			return fmt.Errorf("damaged: a statistic of super-step %d, which is not there", row)
-		}
-		stat, err := statOf(name, unit, doc, value)
-		stat.Half = half
-		step := &points[to.point].Steps[to.step]
-		step.Stats = append(step.Stats, stat)
-		return err
-	})
-}
-
-// of finds the point of a row. A damaged file may have rows of none.
-func of(points []Point, byID map[int64]int, id int64) (*Point, error) {
-	i, ok := byID[id]
-	if !ok {
-		return &Point{}, fmt.Errorf("damaged: a row of point %d, which is not there", id)
-	}
-	return &points[i], nil
-}
-
-func (s *Store) each(query string, row func(*sql.Rows) error, args ...any) error {
-	r, err := s.db.Query(query, args...)
+func each(tx *sql.Tx, query string, row func(*sql.Rows) error, args ...any) error {
+	r, err := tx.Query(query, args...)
 	if err != nil {
 		return err
 	}

@@ -29,15 +29,20 @@ func point(position int, identity string) Point {
 	return Point{
 		Identity: identity, Position: position, Baseline: -1, Axes: []Axis{{"z", "1"}, {"a", "x y"}}, Config: "name: e\n", Graph: "g", Version: "v",
 		Cycles: 12345678901234, Verified: true, Seconds: 0.25, Finished: "2026-01-02T03:04:05Z",
-		Stats: stats.Tree{
+		Stats: stats.Pack(stats.Tree{
 			stats.Count("z.last", "cycles", "First in order.", math.MaxInt64), stats.Constant("ratio", "", "A third.", 1.0/3),
 			stats.Constant("whole", "", "A ratio that is whole.", 2), stats.Count("a", "bytes", "Zero.", 0),
-		},
+		}),
 		Steps: []Step{
 			{-1, "init", 2, 0, nil}, {0, "gather", 7, 0, stats.Tree{stats.Count("of a step", "things", "Of a step.", 1), stats.Constant("ratio", "", "A third.", 2.0/3)}},
 			{0, "apply", 5, 0, nil}, {1, "gather", 3, 0, stats.Tree{stats.Count("a", "bytes", "Zero.", 5)}},
 		},
 	}
+}
+
+// more adds to statistics.
+func more(p stats.Packed, add ...stats.Stat) stats.Packed {
+	return stats.Pack(append(p.Tree(), add...))
 }
 
 func read(t *testing.T, s *Store) []Point {
@@ -84,7 +89,7 @@ func TestAPointReplacesTheOneInItsPlace(t *testing.T) {
 	a.Cycles = 5
 	require.NoError(t, s.Put(&a))
 	require.Equal(t, []Point{a}, read(t, s))
-	other.Stats = other.Stats[:1]
+	other.Stats = stats.Pack(other.Stats.Tree()[:1])
 	require.NoError(t, s.Put(&other))
 	require.Equal(t, []Point{other}, read(t, s))
 	_, rows, err := s.Query("SELECT count(*) FROM statistics")
@@ -98,9 +103,9 @@ func TestAllOrNothing(t *testing.T) {
 	a := point(0, "a")
 	require.NoError(t, s.Put(&a))
 	large, same, cycles := point(0, "b"), point(0, "b"), point(0, "c")
-	large.Stats = append(large.Stats, stats.Count("large", "", "", math.MaxInt64+1))
+	large.Stats = more(large.Stats, stats.Count("large", "", "", math.MaxInt64+1))
 	require.ErrorContains(t, s.Put(&large), "large = 9223372036854775808 does not fit")
-	same.Stats, same.Steps = nil, []Step{{Kernel: "k"}}
+	same.Stats, same.Steps = stats.Packed{}, []Step{{Kernel: "k"}}
 	same.Axes = append(same.Axes, same.Axes...)
 	require.NoError(t, s.Put(&same), "axes are a list")
 	cycles.Cycles = math.MaxUint64
@@ -251,10 +256,10 @@ func TestOlderStoresAreBroughtUpToDate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), File)
 	old, err := open(path, "rwc")
 	require.NoError(t, err)
-	_, err = old.db.Exec(migrations[0] + "; PRAGMA user_version = 1; PRAGMA application_id = 1751475308")
+	_, err = old.db.Exec(migrations[0].tables + "; PRAGMA user_version = 1; PRAGMA application_id = 1751475308")
 	require.NoError(t, err)
 	a := point(0, "a")
-	a.Axes, a.Stats = nil, nil
+	a.Axes, a.Stats = nil, stats.Packed{}
 	a.Steps = []Step{{Step: 0, Kernel: "init", Cycles: 5}, {Step: 1, Kernel: "gather", Cycles: 7}}
 	_, err = old.db.Exec(`INSERT INTO points (identity, position, config, graph, version, cycles, verified, failure, error, host_seconds, finished)
 		VALUES ('a', 0, 'name: e' || char(10), 'g', 'v', 12345678901234, 1, '', '', 0.25, '2026-01-02T03:04:05Z');
@@ -282,7 +287,7 @@ func TestOlderStoresAreBroughtUpToDate(t *testing.T) {
 func TestMigrationsAreAllOrNothing(t *testing.T) {
 	all := migrations
 	defer func() { migrations = all }()
-	migrations = append(slices.Clone(all), "this is no SQL")
+	migrations = append(slices.Clone(all), migration{tables: "this is no SQL"})
 	path := filepath.Join(t.TempDir(), File)
 	_, err := Open(path)
 	require.Error(t, err)
@@ -294,7 +299,7 @@ func TestMigrationsAreAllOrNothing(t *testing.T) {
 func TestPhasesAreShares(t *testing.T) {
 	s, _ := create(t)
 	p := point(0, "a")
-	p.Stats = append(p.Stats, stats.Count("core.phase.init.scheduler_cycles", "", "", 2), stats.Count("core.phase.apply.scheduler_cycles", "", "", 6),
+	p.Stats = more(p.Stats, stats.Count("core.phase.init.scheduler_cycles", "", "", 2), stats.Count("core.phase.apply.scheduler_cycles", "", "", 6),
 		stats.Count("core.phase.init.warp_cycles", "", "", 1), stats.Count("core.phase.apply.warp_cycles", "", "", 3),
 		stats.Count("core.phase.apply.warp_instrs", "", "", 9), stats.Count("core0.phase.apply.warp_cycles", "", "", 3))
 	require.NoError(t, s.Put(&p))
@@ -321,7 +326,7 @@ func TestEstimatesKeepTheirIntervals(t *testing.T) {
 	whole.Cycles, sampled.Cycles, sampled.Half, sampled.Baseline = 4000, 2000, 100, 0
 	e := stats.Count("estimate", "cycles", "Sampled.", 1000)
 	e.Half = 12.5
-	sampled.Stats = append(sampled.Stats, e)
+	sampled.Stats = more(sampled.Stats, e)
 	of := e
 	of.Name, of.Half = "estimate of a step", 0.25
 	sampled.Steps = []Step{{1, "gather", 2000, 100, stats.Tree{of}}}

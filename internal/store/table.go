@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bufio"
 	"cmp"
+	"database/sql"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -11,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"heddle/sim/stats"
 )
 
 // Kind is the type of a column.
@@ -42,37 +46,13 @@ const intervalOf = "_ci95"
 
 // Wide is a table with a row a point: its axes, what it came to, and all statistics.
 func Wide(points []Point) *Table {
-	w := wide{at: map[string]int{}}
-	w.column("point", Integer)
+	w := newWide()
 	for i := range points {
-		for _, a := range points[i].Axes {
-			w.column(a.Key, Text)
-		}
+		w.see(&points[i])
 	}
-	sampled := slices.ContainsFunc(points, func(p Point) bool { return p.Half != 0 })
-	for _, c := range []Column{
-		{"cycles", Integer}, {"cycles" + intervalOf, Number}, {"speedup", Number}, {"speedup" + intervalOf, Number}, {"verified", Truth}, {"replay", Text}, {"partial", Text}, {"failure", Text}, {"error", Text}, {"host_seconds", Number}, {"finished", Text},
-		{"graph", Text}, {"version", Text}, {"identity", Text},
-	} {
-		if sampled || !strings.HasSuffix(c.Name, intervalOf) {
-			w.column(c.Name, c.Kind)
-		}
-	}
+	w.head()
 	for i := range points {
-		for _, s := range points[i].Stats {
-			kind := Number
-			if _, counted := s.Uint(); counted {
-				kind = Integer
-			}
-			w.column("stats."+s.Name, kind)
-			if s.Half != 0 {
-				w.column("stats."+s.Name+intervalOf, Number)
-			}
-		}
-	}
-	cycles := countedResults(points)
-	for i := range points {
-		w.Rows = append(w.Rows, w.row(&points[i], cycles))
+		w.Rows = append(w.Rows, w.row(&points[i]))
 	}
 	return &w.Table
 }
@@ -80,6 +60,69 @@ func Wide(points []Point) *Table {
 type wide struct {
 	Table
 	at map[string]int
+
+	// Of a table of points: what they have, in the order in which it was seen.
+	axes    []string
+	seen    map[string]bool
+	values  []Column
+	sampled bool
+	last    stats.Packed // of the point before
+	cycles  map[int]result
+}
+
+func newWide() *wide {
+	return &wide{at: map[string]int{}, seen: map[string]bool{}, cycles: map[int]result{}}
+}
+
+// see notes what a point has.
+func (w *wide) see(p *Point) {
+	for _, a := range p.Axes {
+		if !w.seen[a.Key] {
+			w.seen[a.Key] = true
+			w.axes = append(w.axes, a.Key)
+		}
+	}
+	w.sampled = w.sampled || p.Half != 0
+	if p.Counts() {
+		w.cycles[p.Position] = result{p.Cycles, p.Half, p.Partial}
+	}
+	if p.Half == 0 && p.Stats.SameNames(w.last) {
+		return
+	}
+	w.last = p.Stats
+	for _, s := range p.Stats.Tree() {
+		w.value("stats."+s.Name, kindOf(s))
+		if s.Half != 0 {
+			w.value("stats."+s.Name+intervalOf, Number)
+		}
+	}
+}
+
+func (w *wide) value(name string, kind Kind) {
+	if !w.seen[name] {
+		w.seen[name] = true
+		w.values = append(w.values, Column{name, kind})
+	}
+}
+
+// head makes the columns of what has been seen.
+func (w *wide) head() {
+	w.column("point", Integer)
+	for _, key := range w.axes {
+		w.column(key, Text)
+	}
+	for _, c := range []Column{
+		{"cycles", Integer}, {"cycles" + intervalOf, Number}, {"speedup", Number}, {"speedup" + intervalOf, Number}, {"verified", Truth}, {"replay", Text},
+		{"partial", Text}, {"failure", Text}, {"error", Text}, {"host_seconds", Number}, {"finished", Text}, {"graph", Text}, {"version", Text},
+		{"identity", Text},
+	} {
+		if w.sampled || !strings.HasSuffix(c.Name, intervalOf) {
+			w.column(c.Name, c.Kind)
+		}
+	}
+	for _, c := range w.values {
+		w.column(c.Name, c.Kind)
+	}
 }
 
 func (w *wide) column(name string, kind Kind) {
@@ -89,7 +132,7 @@ func (w *wide) column(name string, kind Kind) {
 	}
 }
 
-func (w *wide) row(p *Point, cycles map[int]result) []any {
+func (w *wide) row(p *Point) []any {
 	row := make([]any, len(w.Columns))
 	set := func(name string, v any) { row[w.at[name]] = v }
 	set("point", int64(p.Position+1))
@@ -100,7 +143,7 @@ func (w *wide) row(p *Point, cycles map[int]result) []any {
 	if p.Half != 0 {
 		set("cycles"+intervalOf, p.Half)
 	}
-	if s, ok := speedup(p, cycles); ok {
+	if s, ok := speedup(p, w.cycles); ok {
 		set("speedup", s.Value)
 		if s.Half != 0 {
 			set("speedup"+intervalOf, s.Half)
@@ -116,12 +159,8 @@ func (w *wide) row(p *Point, cycles map[int]result) []any {
 	set("graph", p.Graph)
 	set("version", p.Version)
 	set("identity", p.Identity)
-	for _, s := range p.Stats {
-		if n, counted := s.Uint(); counted {
-			set("stats."+s.Name, int64(n))
-		} else {
-			set("stats."+s.Name, s.Float())
-		}
+	for _, s := range p.Stats.Tree() {
+		set("stats."+s.Name, valueOf(s))
 		if s.Half != 0 {
 			set("stats."+s.Name+intervalOf, s.Half)
 		}
@@ -194,36 +233,86 @@ var Formats = []string{"csv", "json", "parquet"}
 
 // Write writes the table in one of the Formats.
 func (t *Table) Write(w io.Writer, format string) error {
-	switch format {
-	case "csv":
-		return t.csv(w)
-	case "json":
-		return t.json(w)
-	case "parquet":
-		return t.parquet(w)
-	}
-	return fmt.Errorf("format %q: expected one of %v", format, Formats)
+	return write(w, format, t.Columns, func(row func([]any) error) error {
+		for _, r := range t.Rows {
+			if err := row(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-func (t *Table) csv(w io.Writer) error {
-	out := csv.NewWriter(w)
-	record := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		record[i] = c.Name
-	}
-	if err := out.Write(record); err != nil {
-		return err
-	}
-	for _, row := range t.Rows {
-		for i, v := range row {
-			record[i] = text(v)
+// Export writes the table Wide of all points in one of the Formats, holding one of them at a time. Without statistics it
+// has the other columns alone.
+func (s *Store) Export(w io.Writer, format string, statistics bool) error {
+	return s.snapshot(func(tx *sql.Tx) error {
+		all := func(visit func(p *Point) error) error {
+			return everyPoint(tx, Want{Stats: statistics}, visit)
 		}
-		if err := out.Write(record); err != nil {
+		t := newWide()
+		if err := all(func(p *Point) error { t.see(p); return nil }); err != nil {
 			return err
 		}
+		t.head()
+		return write(w, format, t.Columns, func(row func([]any) error) error {
+			return all(func(p *Point) error { return row(t.row(p)) })
+		})
+	})
+}
+
+// rowWriter writes a table's rows, one at a time.
+type rowWriter interface {
+	row([]any) error
+	end() error
+}
+
+func write(w io.Writer, format string, columns []Column, rows func(row func([]any) error) error) error {
+	buffered := bufio.NewWriter(w)
+	var out rowWriter
+	var err error
+	switch format {
+	case "csv":
+		out, err = newCSV(buffered, columns)
+	case "json":
+		out, err = newJSON(buffered, columns)
+	case "parquet":
+		out, err = newParquet(buffered, columns)
+	default:
+		err = fmt.Errorf("format %q: expected one of %v", format, Formats)
 	}
-	out.Flush()
-	return out.Error()
+	if err != nil {
+		return err
+	}
+	if err := rows(out.row); err != nil {
+		return err
+	}
+	return cmp.Or(out.end(), buffered.Flush())
+}
+
+type csvWriter struct {
+	*csv.Writer
+	record []string
+}
+
+func newCSV(w io.Writer, columns []Column) (*csvWriter, error) {
+	out := &csvWriter{csv.NewWriter(w), make([]string, len(columns))}
+	for i, c := range columns {
+		out.record[i] = c.Name
+	}
+	return out, out.Write(out.record)
+}
+
+func (w *csvWriter) row(row []any) error {
+	for i, v := range row {
+		w.record[i] = text(v)
+	}
+	return w.Write(w.record)
+}
+
+func (w *csvWriter) end() error {
+	w.Flush()
+	return w.Error()
 }
 
 func text(v any) string {
@@ -236,63 +325,98 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// json writes a list of objects, with the columns in their order.
-func (t *Table) json(w io.Writer) error {
-	b := []byte("[")
-	for i, row := range t.Rows {
-		if i > 0 {
-			b = append(b, ',')
+// jsonWriter writes a list of objects, with the columns in their order.
+type jsonWriter struct {
+	io.Writer
+	names [][]byte
+	line  []byte
+	rows  int
+}
+
+func newJSON(w io.Writer, columns []Column) (*jsonWriter, error) {
+	out := &jsonWriter{Writer: w, names: make([][]byte, len(columns))}
+	for i, c := range columns {
+		name, err := json.Marshal(c.Name)
+		if err != nil {
+			return nil, err
 		}
-		b = append(b, "\n  {"...)
-		for k, v := range row {
-			if k > 0 {
-				b = append(b, ", "...)
-			}
-			name, err := json.Marshal(t.Columns[k].Name)
-			if err != nil {
-				return err
-			}
-			value, err := json.Marshal(v)
-			if err != nil {
-				return err
-			}
-			b = append(append(append(b, name...), ": "...), value...)
-		}
-		b = append(b, '}')
+		out.names[i] = name
 	}
-	_, err := w.Write(append(b, "\n]\n"...))
+	_, err := io.WriteString(w, "[")
+	return out, err
+}
+
+func (w *jsonWriter) row(row []any) error {
+	b := w.line[:0]
+	if w.rows++; w.rows > 1 {
+		b = append(b, ',')
+	}
+	b = append(b, "\n  {"...)
+	for k, v := range row {
+		if k > 0 {
+			b = append(b, ", "...)
+		}
+		value, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		b = append(append(append(b, w.names[k]...), ": "...), value...)
+	}
+	w.line = append(b, '}')
+	_, err := w.Write(w.line)
 	return err
 }
 
-// parquet writes one row group; every column may lack values.
-func (t *Table) parquet(w io.Writer) error {
+func (w *jsonWriter) end() error {
+	_, err := io.WriteString(w, "\n]\n")
+	return err
+}
+
+// parquetWriter writes row groups; every column may lack values.
+type parquetWriter struct {
+	*parquet.Writer
+	order []int // of columns: parquet's are sorted by name
+	rows  int
+}
+
+// groupRows is how many rows a row group has: it is held in memory.
+const groupRows = 1000
+
+func newParquet(w io.Writer, columns []Column) (*parquetWriter, error) {
 	group := parquet.Group{}
-	for _, c := range t.Columns {
+	for _, c := range columns {
 		if c.Kind == Any {
-			return fmt.Errorf("column %s: parquet needs columns of one type", c.Name)
+			return nil, fmt.Errorf("column %s: parquet needs columns of one type", c.Name)
 		}
 		group[c.Name] = parquet.Compressed(parquet.Optional(nodes[c.Kind]()), &parquet.Zstd)
 	}
-	order := make([]int, len(t.Columns)) // parquet's columns are sorted by name
-	for i := range order {
-		order[i] = i
+	out := &parquetWriter{order: make([]int, len(columns))}
+	for i := range out.order {
+		out.order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(t.Columns[a].Name, t.Columns[b].Name) })
-	out := parquet.NewWriter(w, parquet.NewSchema("points", group))
-	for _, row := range t.Rows {
-		values := make(parquet.Row, len(row))
-		for place, i := range order {
-			values[place] = parquet.NullValue().Level(0, 0, place)
-			if row[i] != nil {
-				values[place] = parquet.ValueOf(row[i]).Level(0, 1, place)
-			}
-		}
-		if _, err := out.WriteRows([]parquet.Row{values}); err != nil {
-			return err
-		}
-	}
-	return out.Close()
+	slices.SortFunc(out.order, func(a, b int) int { return cmp.Compare(columns[a].Name, columns[b].Name) })
+	out.Writer = parquet.NewWriter(w, parquet.NewSchema("points", group))
+	return out, nil
 }
+
+func (w *parquetWriter) row(row []any) error {
+	values := make(parquet.Row, len(row))
+	for place, i := range w.order {
+		values[place] = parquet.NullValue().Level(0, 0, place)
+		if row[i] != nil {
+			values[place] = parquet.ValueOf(row[i]).Level(0, 1, place)
+		}
+	}
+	if _, err := w.WriteRows([]parquet.Row{values}); err != nil {
+		return err
+	}
+	if w.rows++; w.rows%groupRows == 0 {
+		return w.Flush()
+	}
+	return nil
+}
+
+func (w *parquetWriter) end() error { return w.Close() }
 
 var nodes = map[Kind]func() parquet.Node{
 	Text:    parquet.String,

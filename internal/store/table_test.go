@@ -17,7 +17,7 @@ func two() []Point {
 	a, b := point(0, "a"), point(1, "b")
 	a.Cycles = 4000
 	b.Baseline, b.Cycles, b.Axes = 0, 1000, []Axis{{"z", `2, "x"`}, {"only", "here"}}
-	b.Stats = append(b.Stats, stats.Count("more", "", "", 9))
+	b.Stats = more(b.Stats, stats.Count("more", "", "", 9))
 	return []Point{a, b}
 }
 
@@ -96,9 +96,10 @@ func TestCompare(t *testing.T) {
 	a, b := two(), two()
 	b[0].Cycles *= 2
 	b[0].Seconds, b[0].Finished = 99, "later"
-	b[0].Stats[1] = stats.Ratio("ratio", "", "", 2, 3)
-	b[0].Stats = b[0].Stats[:3]
-	b[0].Stats = append(b[0].Stats, stats.Count("new", "", "", 1))
+	tree := b[0].Stats.Tree()
+	tree[1] = stats.Ratio("ratio", "", "", 2, 3)
+	tree = tree[:3]
+	b[0].Stats = stats.Pack(append(tree, stats.Count("new", "", "", 1)))
 	b[1].Axes[0].Value = "3"
 	double := 2.0
 	c := Compare(a, b, all)
