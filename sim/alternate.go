@@ -15,7 +15,8 @@ import (
 // Alternation says which parts of a launch are simulated in time, by warp instructions of all cores together: the first
 // Begin, and then of every Period the last Warm + Measure, of which the warm-up is not measured. What lies between them
 // is executed without time. The first periods are shorter, so that short launches have intervals too: what is left out
-// grows by half from Warm + Measure on.
+// grows by half from Warm + Measure on. Where the pace of a kernel goes up and down over more than Measure, intervals are
+// as long as it takes to show all of that.
 type Alternation struct {
 	Begin, Period, Warm, Measure uint64
 }
@@ -46,6 +47,7 @@ type Interval struct {
 	Pace
 	Counts stats.Tree // of the machine, in the interval
 
+	Length uint64  // the warp instructions that were asked for
 	Before Stretch // what was executed without time since the interval before
 	Warm   Pace    // what was simulated in time between that and the interval
 }
@@ -71,7 +73,7 @@ func (m *Machine) Alternate(ctx context.Context, p *isa.Program, arg uint32, a A
 		if err != nil {
 			return Sampled{}, err
 		}
-		m.alternator = &alternator{m: m}
+		m.alternator = &alternator{m: m, rhythms: map[*isa.Program]*rhythm{}}
 		m.alternator.handle = d.Add(m.alternator)
 	}
 	t := m.alternator
@@ -79,7 +81,7 @@ func (m *Machine) Alternate(ctx context.Context, p *isa.Program, arg uint32, a A
 		for _, c := range m.Cores {
 			c.Start()
 		}
-		t.start(a)
+		t.start(p, a)
 	})
 	t.end()
 	s := t.sampled
@@ -103,6 +105,10 @@ type alternator struct {
 	marked  int
 	quiet   bool   // cores were in the cycle before
 	span    uint64 // warp instructions of the next stretch
+	length  uint64 // and of the next interval
+
+	rhythms map[*isa.Program]*rhythm
+	rhythm  *rhythm // of the program that runs
 }
 
 // marks is how many moments of a stretch are noted behind its beginning.
@@ -123,9 +129,14 @@ const (
 // lookEvery is how often it looks in time, in cycles: intervals end within as many.
 const lookEvery = 16
 
-func (t *alternator) start(a Alternation) {
+func (t *alternator) start(p *isa.Program, a Alternation) {
 	t.Alternation, t.sampled, t.next = a, Sampled{}, Interval{}
-	t.span = min(a.Warm+a.Measure, a.Period-a.Warm-a.Measure)
+	if t.rhythm = t.rhythms[p]; t.rhythm == nil {
+		t.rhythm = &rhythm{window: a.Measure}
+		t.rhythms[p] = t.rhythm
+	}
+	t.length = t.rhythm.length(a.Measure)
+	t.span = a.Warm + t.length
 	t.measure(t.m.domain.After()-1, a.Begin)
 	t.handle.Wake()
 }
@@ -192,7 +203,7 @@ func (p Pace) since(before Pace) Pace {
 // the change has disturbed is over, and one at its end, each as long as an interval.
 func (t *alternator) mark(now clock.Cycle) {
 	p, start := t.pace(now), t.marks[0].WarpInstrs
-	for at := [marks + 1]uint64{0, start + t.Warm, start + t.Warm + t.Measure, t.until - min(t.Measure, t.until)}; t.marked <= marks && p.WarpInstrs >= at[t.marked]; t.marked++ {
+	for at := [marks + 1]uint64{0, start + t.Warm, start + t.Warm + t.length, t.until - min(t.length, t.until)}; t.marked <= marks && p.WarpInstrs >= at[t.marked]; t.marked++ {
 		t.marks[t.marked] = p
 	}
 }
@@ -242,6 +253,7 @@ func (t *alternator) step(now clock.Cycle) bool {
 	}
 	if t.at == executing {
 		t.mark(now)
+		t.rhythm.note(t.pace(now))
 	}
 	if t.m.Arch.Stats().WarpInstrs < t.until {
 		return false
@@ -252,13 +264,24 @@ func (t *alternator) step(now clock.Cycle) bool {
 		t.drain()
 	case executing:
 		t.next.Before = t.stretch(now)
+		t.fit()
 		t.begin, t.counts = t.pace(now), t.m.Statistics()
 		t.warmUp()
 	case warmingUp:
 		t.next.Warm = t.pace(now).since(t.begin)
-		t.measure(now, t.Measure)
+		t.measure(now, t.length)
 	}
 	return true
+}
+
+// fit has the interval behind a stretch be as long as the kernel's rhythm asks. If the stretch's windows were for
+// another length, all of it is near the interval.
+func (t *alternator) fit() {
+	t.rhythm.end()
+	if n := t.rhythm.length(t.next.Before.WarpInstrs); n != t.length {
+		t.length, t.next.Before.Last = n, t.next.Before.Pace
+	}
+	t.next.Length = t.length
 }
 
 // drain has cores fetch nothing more.
@@ -297,8 +320,10 @@ func (t *alternator) settled(now clock.Cycle) bool {
 		u.Lend()
 	}
 	t.marks[0], t.marked = t.pace(now), 1
+	t.rhythm.begin(t.marks[0])
+	t.span = max(t.span, t.Warm+t.length)
 	t.at, t.until = executing, t.m.Arch.Stats().WarpInstrs+t.span
-	t.span = min(t.span*3/2, t.Period-t.Warm-t.Measure)
+	t.span = min(t.span*3/2, t.Period-min(t.Period, t.Warm+t.length))
 	return true
 }
 

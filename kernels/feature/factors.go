@@ -154,8 +154,30 @@ func (s *system) checkSolution(got, off, bound []float64) {
 			bound[r] += s.product(r, c) * math.Abs(got[c])
 		}
 		n := float64(3*k+4) * unit
-		bound[r] *= 1.1 * n / (1 - n) // |L||U| is the float64's
+		bound[r] = 1.1 * (n/(1-n)*bound[r] + s.underflows(r, got)) // |L||U| is the float64's
 	}
+}
+
+// underflows is how far products and quotients that underflow take the right side of row r: in the elimination of the
+// matrix, where a factor is a quotient that pivots' rows are multiplied by, and of the right side; and in what each
+// unknown is solved from, which L has part in the row.
+func (s *system) underflows(r int, got []float64) float64 {
+	k, sum := len(got), float64(r)
+	for c, x := range got {
+		each := float64(min(r, c))
+		if c < r {
+			each += math.Abs(s.lu[c][c])
+		}
+		sum += each * math.Abs(x)
+	}
+	for n := 0; n <= r; n++ {
+		l := 1.0
+		if n < r {
+			l = math.Abs(s.lu[r][n])
+		}
+		sum += l * (float64(k) + math.Abs(s.lu[n][n]))
+	}
+	return sum * underflow
 }
 
 // checkInverse checks a vertex's inverse, operation by operation, and the ratings times it. What elimination in f32 comes
@@ -182,7 +204,7 @@ func (p *Problem) checkInverse(v int, s *system, got, off, bound []float64) {
 				break
 			}
 			off[f] -= b * x
-			bound[f] += float64(k+2) * unit * math.Abs(b*x)
+			bound[f] += float64(k+2)*unit*math.Abs(b*x) + underflow
 		}
 	}
 }

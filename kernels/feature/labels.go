@@ -96,12 +96,12 @@ func nextLabels(p *Problem, v int, of func(string, int) float64, now, got, off, 
 		blended := float64(damping)*float64(sums[f])/float64(sum) + float64(own)*now[f]
 		device[f] = float32(damping*float32(sums[f]/sum)) + float32(own*float32(now[f]))
 		want[f] = blended
-		bound[f] = 4 * unit * (math.Abs(float64(damping)*float64(sums[f])/float64(sum)) + math.Abs(float64(own)*now[f]))
+		bound[f] = 4*unit*(math.Abs(float64(damping)*float64(sums[f])/float64(sum))+math.Abs(float64(own)*now[f])) + 3*underflow
 	}
 	if all := p.plan.hostSum(device); all > 0 && !normalise(want, bound) {
 		for f, x := range device {
 			want[f] = float64(x / all)
-			bound[f] = 2 * unit * math.Abs(want[f])
+			bound[f] = 2*unit*math.Abs(want[f]) + underflow
 		}
 	}
 	differ(off, got, want)
@@ -126,7 +126,7 @@ func normalise(x, bound []float64) bool {
 		return false
 	}
 	for f := range x {
-		bound[f] = (bound[f]+math.Abs(x[f])*off/sum)/(sum-off) + 2*unit*math.Abs(x[f])/(sum-off)
+		bound[f] = (bound[f]+math.Abs(x[f])*off/sum)/(sum-off) + 2*unit*math.Abs(x[f])/(sum-off) + underflow
 		x[f] /= sum
 	}
 	return true

@@ -58,7 +58,7 @@ var modes = &Algorithm{
 					x := part * float64(r+1) * of("matrix", (v*k+r)*k+f)
 					sum, mag = sum+x, mag+math.Abs(x)
 				}
-				off[f], bound[f] = got[f]-(sum), float64(k+6)*unit*mag
+				off[f], bound[f] = got[f]-(sum), float64(k+6)*unit*mag+float64(2*k+1)*underflow
 			}
 		},
 	},

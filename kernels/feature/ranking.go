@@ -56,7 +56,7 @@ var ranking = &Algorithm{
 					by = 1
 				}
 				mean, rest := damping*of("sum", at)/by, own*float64(first[at])
-				off[f], bound[f] = got[f]-(mean+rest), 4*unit*(math.Abs(mean)+math.Abs(rest))
+				off[f], bound[f] = got[f]-(mean+rest), 4*unit*(math.Abs(mean)+math.Abs(rest))+(3+1/by)*underflow
 			}
 		},
 	},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -64,7 +65,7 @@ func TestRandomRuns(t *testing.T) {
 		w.Features = configs.Features{
 			Count: pick(r, []int{1, 2, 3, 4, 5, 7, 8, 1 + r.IntN(128)}), Aware: r.IntN(3) > 0, Changes: r.IntN(2) == 0,
 			Epsilon: pick(r, []float64{0, 1e-4, 1e-3, 0.1, 1e9}), Unsent: pick(r, []configs.Choice{"lost", "kept"}),
-			Folding: configs.Choice(pick(r, feature.Foldings())), Pipelined: r.IntN(3) == 0, Lambda: pick(r, []float64{1e-3, 0.05, 10}),
+			Folding: configs.Choice(pick(r, feature.Foldings())), Pipelined: r.IntN(3) == 0, Lambda: pick(r, []float64{1e-3, 0.05, 10, math.Pow(10, -3+12*r.Float64())}),
 			Group: pick(r, []configs.Choice{"warp", "block"}), Vertices: pick(r, []configs.Choice{"all", "touched"}),
 			Retracts: pick(r, []configs.Choice{"merged", "separate"}), Solver: pick(r, []configs.Choice{"elimination", "inverse"}),
 			Sets: pick(r, []int{1, 1, 2, 1 + r.IntN(8)}),
@@ -104,6 +105,43 @@ func TestRandomRuns(t *testing.T) {
 	for _, a := range feature.Algorithms() {
 		require.Greater(t, ran[a.Name], 15, a.Name)
 	}
+}
+
+// TestUnderflow: what becomes too small for f32's normal numbers is verified, of as great a lambda as there may be, and of
+// other algorithms with weights as small.
+func TestUnderflow(t *testing.T) {
+	ran := map[string]int{}
+	for seed := range uint64(120) {
+		r := rand.New(rand.NewPCG(seed, 42))
+		w := workload()
+		a := feature.Algorithms()[seed%uint64(len(feature.Algorithms()))].Name
+		if seed%2 == 0 {
+			a = "als"
+		}
+		w.Algorithm, w.Layout, w.Iterations = configs.Algorithm(a), configs.Auto, 1+r.IntN(12)
+		w.Damping, w.Seed = pick(r, []float64{0, 0x1p-30, 0.5, 1}), r.Uint64()
+		w.Features = configs.Features{
+			Count: 1 + r.IntN(6), Aware: r.IntN(2) == 0, Changes: r.IntN(2) == 0, Lambda: math.Pow(10, -3+12*r.Float64()), Unsent: "lost",
+			Solver: pick(r, []configs.Choice{"elimination", "inverse"}), Folding: "none", Group: "warp", Vertices: "all", Retracts: "merged", Sets: 1,
+		}
+		featuredtest.Fit(r, &w)
+		g := randomGraph(t, r, 1+r.IntN(4), a == "bp")
+		cfg := emu.Config{Cores: 1, Warps: 2, Threads: 4, MaxInstrs: 1 << 28}
+		name := fmt.Sprintf("%d: %s, %d vertices, %d iterations, %+v", seed, featured.Name(&w), g.Vertices(), w.Iterations, w.Features)
+		d := untimed(t, cfg, &w)
+		if featured.Check(&w, d.Shape()) != nil {
+			continue
+		}
+		res, err := featured.Run(t.Context(), d, g, &w)
+		if err != nil && (isRefusal(err) || strings.Contains(err.Error(), "or a system singular")) {
+			continue
+		}
+		require.NoError(t, err, name)
+		require.True(t, res.Verified, name)
+		ran[a]++
+	}
+	t.Log(ran)
+	require.Greater(t, ran["als"], 30)
 }
 
 // isRefusal reports whether an error says which choice does not go together with the others.

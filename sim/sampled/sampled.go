@@ -56,6 +56,7 @@ type Estimator struct {
 type kernel struct {
 	factors   []float64
 	intervals []sim.Interval
+	told      []bool // whether a factor is of an interval that shows all phases of the kernel, as the longest do
 }
 
 // Launch estimates a launch of a kernel.
@@ -77,6 +78,7 @@ func (e *Estimator) Launch(of any, s *sim.Sampled) Estimate {
 			k.factors, k.intervals = append(k.factors, f), append(k.intervals, s.Intervals[i])
 		}
 	}
+	k.tell()
 	out := k.launch(s, at)
 	if n := len(k.factors) - kept; n > 0 {
 		k.factors, k.intervals = slices.Clone(k.factors[n:]), slices.Clone(k.intervals[n:])
@@ -145,16 +147,48 @@ func warm(v *sim.Interval) sim.Pace {
 	return p
 }
 
+// tell finds the factors that are told by the intervals. Before it is known that a kernel has phases, intervals are
+// too short to show all.
+func (k *kernel) tell() {
+	least, most := uint64(math.MaxUint64), uint64(0)
+	for i := range k.intervals {
+		n := k.intervals[i].Length
+		least, most = min(least, n), max(most, n)
+	}
+	k.told = k.told[:0]
+	for i := range k.intervals {
+		v := &k.intervals[i]
+		k.told = append(k.told, least == most || 2*min(v.Length, v.WarpInstrs) >= most)
+	}
+}
+
+// good are the factors that count, and how many of them are before a place.
+func (k *kernel) good(place int) (factors []float64, before int) {
+	for i, f := range k.factors {
+		if k.told[i] {
+			factors = append(factors, f)
+		}
+		if i == place-1 {
+			before = len(factors)
+		}
+	}
+	if place > len(k.factors) {
+		before = len(factors) + place - len(k.factors)
+	}
+	return factors, before
+}
+
 // factor is the median of those next to a place: the intervals before it, and from it on.
 func (k *kernel) factor(place int) float64 {
-	from, to := max(0, place-near/2), min(len(k.factors), place+near/2)
+	factors, place := k.good(place)
+	from, to := max(0, place-near/2), min(len(factors), place+near/2)
 	if from >= to {
-		if len(k.factors) == 0 {
+		if len(factors) == 0 {
 			return 1
 		}
-		from, to = max(0, len(k.factors)-near/2), len(k.factors)
+		from, to = max(0, len(factors)-near/2), len(factors)
 	}
-	return median(k.factors[from:to])
+	return median(factors[from:to])
 }
 
 func median(values []float64) float64 {
@@ -166,15 +200,16 @@ func median(values []float64) float64 {
 
 // error is half the 95 % confidence interval of what was not simulated, as a part of it.
 func (k *kernel) error() float64 {
-	n := len(k.factors)
+	factors, _ := k.good(0)
+	n := len(factors)
 	if n == 0 {
 		return stats.Student95(1000) * unknown
 	}
 	// Neighbours differ by what scatters, and hardly by what drifts. Of few intervals that says little; then what is
 	// known of others counts as much as some intervals do.
 	squares := priorWeight * priorScatter * priorScatter
-	for i, f := range k.factors[1:] {
-		d := math.Log(f / k.factors[i])
+	for i, f := range factors[1:] {
+		d := math.Log(f / factors[i])
 		squares += d * d / 2
 	}
 	freedom := priorWeight + n - 1

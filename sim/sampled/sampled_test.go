@@ -219,3 +219,28 @@ func TestNothingBehind(t *testing.T) {
 	require.InDelta(t, 100+7+10*2.5, got.Cycles, 1e-9)
 	require.False(t, math.IsInf(got.Half, 0) || math.IsNaN(got.Half))
 }
+
+// TestShortIntervalsOfPhases: where intervals had to become longer, because the pace goes up and down, what the short
+// ones before say does not count; where they did not, all count.
+func TestShortIntervalsOfPhases(t *testing.T) {
+	l := truth{r: rand.New(rand.NewPCG(1, 8)), instrs: 100_000, cpi: flat(2), factor: flat(1)}
+	s, want := l.cut(4000)
+	wrong := 0
+	for i := range s.Intervals {
+		v := &s.Intervals[i]
+		v.Length = measure
+		if i%2 == 0 {
+			v.Length, v.Cycles = measure/4, 2*v.Cycles
+			wrong++
+		}
+	}
+	require.Greater(t, wrong, 5)
+	var e Estimator
+	got := e.Launch(0, &s)
+	require.InEpsilon(t, want, got.Cycles, 0.05)
+	for i := range s.Intervals {
+		s.Intervals[i].Length = measure
+	}
+	e = Estimator{}
+	require.Greater(t, e.Launch(0, &s).Cycles, 1.1*want)
+}
