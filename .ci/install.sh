@@ -7,6 +7,8 @@ packages=(
   binutils-riscv64-unknown-elf     # isa/asm: byte-for-byte comparison
   gcc-riscv64-unknown-elf          # kernels/c: C programs
   picolibc-riscv64-unknown-elf     # kernels/c/counted: the C library's sqrt
+  gcc                              # kernels/c: the host's printf
+  libc6-dev                        # the same
   gtkwave                          # sim/window: vcd2fst and fst2vcd
   chromium                         # internal/chromium: pages of reports and the monitor
   slurm-wlm                        # cmd: heddle run --launcher slurm, on a cluster of one host

@@ -110,7 +110,10 @@ func (a *assembler) expandBody(body []source, macro string, flat *source, names 
 	if r.exited && macro == "" && outer.macro != "" {
 		outer.exited = true // .exitm within a repetition leaves the macro
 	}
-	return r.close()
+	if err := r.close(); err != nil {
+		a.fail(a.line, r.macro, err)
+	}
+	return nil
 }
 
 // substitute replaces \name, \@ and \(). It stops soon after enough bytes.
@@ -330,6 +333,9 @@ func (m *macro) bind(after source) (map[string]string, error) {
 			keyword = true
 			if m.param(name) < 0 {
 				return nil, errAt(after.col, "macro %s has no parameter %s", m.name, name)
+			}
+			if names[name] != "" {
+				return nil, errAt(after.col, "macro %s: parameter %s is given twice", m.name, name)
 			}
 			names[name] = unquoted(value)
 			continue

@@ -42,7 +42,7 @@ func (a *assembler) enter(s *section) {
 
 // sectionDir is .section name[, "flags"[, @type]].
 func sectionDir(a *assembler, t token, after source) error {
-	name := after.word()
+	name := strings.TrimRight(after.text[:max(0, strings.IndexAny(after.text+",", ", \t\""))], " \t")
 	quoted := name == "" && strings.HasPrefix(after.text, `"`)
 	if quoted {
 		name, _, _ = strings.Cut(after.text[1:], `"`)
