@@ -215,10 +215,13 @@ otherwise, and exits with 1 if there are any.`,
 	return c
 }
 
-// notADirectory refuses to write a file where a directory is.
-func notADirectory(flag, to string) error {
-	if i, err := os.Stat(to); err == nil && i.IsDir() {
+// writable refuses names of files that are directories', or in none: before there is something to write.
+func writable(flag, to string) error {
+	if i, err := os.Stat(to); err == nil && i.IsDir() || os.IsPathSeparator(to[len(to)-1]) {
 		return fmt.Errorf("%s %s: is a directory: expected the name of a file", flag, to)
+	}
+	if i, err := os.Stat(filepath.Dir(to)); err != nil || !i.IsDir() {
+		return fmt.Errorf("%s %s: there is no directory %s", flag, to, filepath.Dir(to))
 	}
 	return nil
 }
@@ -246,7 +249,7 @@ arguments; -threads says on how many processors it runs, -help what else there i
 			case to == "":
 				return errors.New("expected -o FILE: a .go file, or an executable one")
 			}
-			if err := notADirectory("-o", to); err != nil {
+			if err := writable("-o", to); err != nil {
 				return err
 			}
 			f, err := readProgram(args[0], schedule)

@@ -43,7 +43,7 @@ func TestGtRefused(t *testing.T) {
 	}
 	far, falls := write("far.wel", "0 1 2000000000\n1 2 2000000000\n2 3 5\n"), write("falls.wel", "0 1 5\n1 2 -3\n2 0 -4\n")
 	top := write("top.wel", "0 1 2147483647\n1 2 1\n")
-	point := write("point.yaml", "name: point\nmachine: vortex-1c4w4t\ngraph: {file: ./far.wel}\nworkload: {program: sssp.gt, arguments: [\"0\"]}\n")
+	point := write("point.yaml", "name: point\nmachine: vortex-1c4w4t\ngraph: {file: "+far+"}\nworkload: {program: sssp.gt, arguments: [\"0\"]}\n")
 	ends := write("ends.gt", "element V end\nelement E end\nconst edges : edgeset{E}(V, V) = load(argv[1]);\nconst vertices : vertexset{V} = edges.getVertices();\n"+
 		"const a : vector{V}(int) = 0;\nfunc f(v : V)\n    while a[v] < 10\n        a[v] += 1;\n    end\nend\nfunc main()\n    vertices.apply(f);\nend\n")
 	block := write("block.gt", "SimpleGPUSchedule s;\ns.configLoadBalance(EDGE_ONLY, BLOCKED, 1099511627776);\nprogram->applyGPUSchedule(\"loop:step\", s);\n")
@@ -65,6 +65,9 @@ func TestGtRefused(t *testing.T) {
 		{[]string{"gt", "run", "cc", far, "--untimed", "--set", "core.warps=8"}, 2, "choose one: --untimed, or --set"},
 		{[]string{"gt", "run", "cc", far, "--untimed", "--save", "label=" + dir}, 2, "is a directory"},
 		{[]string{"gt", "build", "cc", "--cpu", "-o", dir}, 2, "is a directory: expected the name of a file"},
+		{[]string{"gt", "build", "cc", "--cpu", "-o", dir + "/new/"}, 2, "is a directory: expected the name of a file"},
+		{[]string{"gt", "build", "cc", "--cpu", "-o", dir + "/new/cc"}, 2, "there is no directory " + dir + "/new"},
+		{[]string{"gt", "run", "cc", far, "--untimed", "--save", "label=" + dir + "/new/cc"}, 2, "there is no directory " + dir + "/new"},
 		{[]string{"gt", "run", "sssp", far, "0", "--untimed", "--schedule", block}, 2, "block.gt:2:3: configLoadBalance: the vertices of a block of loop:step: expected a whole number from 1 to 134217728"},
 		{[]string{"gt", "check", ends, "--schedule", block}, 2, "block.gt:3:10: there is no statement loop:step"},
 		{[]string{"gt", "check", ends}, 0, ""},

@@ -244,7 +244,7 @@ func (f *gtRun) backend(c *cobra.Command) error {
 		if !ok || to == "" {
 			return fmt.Errorf("--save %s: expected VECTOR=FILE", s)
 		}
-		if err := notADirectory("--save", to); err != nil {
+		if err := writable("--save", to); err != nil {
 			return err
 		}
 	}
@@ -311,6 +311,9 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.saved(file); err != nil {
+		return err
+	}
 	if f.cpu {
 		return f.onHost(c, args, file)
 	}
@@ -361,21 +364,27 @@ func operatorWorkload(set []string) (configs.Workload, error) {
 	return configs.ParseWorkload(set)
 }
 
+// saved refuses to save vectors that the program does not have.
+func (f *gtRun) saved(file *graphit.File) error {
+	for _, s := range f.save {
+		name, _, _ := strings.Cut(s, "=")
+		if !slices.ContainsFunc(file.Globals, func(v *graphit.Var) bool { return v.Name == name && v.Type.Kind == graphit.Vector }) {
+			return fmt.Errorf("--save %s: the program has no vector %s", s, name)
+		}
+	}
+	return nil
+}
+
 // write writes the vectors that are asked for.
 func (f *gtRun) write(r *lower.Result) error {
 	for _, s := range f.save {
 		name, to, _ := strings.Cut(s, "=")
-		found := false
 		for i := range r.Vectors {
 			if r.Vectors[i].Var.Name == name {
-				found = true
 				if err := files.Write(to, vectorText(&r.Vectors[i])); err != nil {
 					return failed(err)
 				}
 			}
-		}
-		if !found {
-			return fmt.Errorf("--save %s: the program has no vector %s", s, name)
 		}
 	}
 	return nil
