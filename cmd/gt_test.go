@@ -47,6 +47,7 @@ func TestGtRefused(t *testing.T) {
 	ends := write("ends.gt", "element V end\nelement E end\nconst edges : edgeset{E}(V, V) = load(argv[1]);\nconst vertices : vertexset{V} = edges.getVertices();\n"+
 		"const a : vector{V}(int) = 0;\nfunc f(v : V)\n    while a[v] < 10\n        a[v] += 1;\n    end\nend\nfunc main()\n    vertices.apply(f);\nend\n")
 	block := write("block.gt", "SimpleGPUSchedule s;\ns.configLoadBalance(EDGE_ONLY, BLOCKED, 1099511627776);\nprogram->applyGPUSchedule(\"loop:step\", s);\n")
+	label := write("label.gt", "SimpleGPUSchedule s;\nprogram->applyGPUSchedule(\"nowhere\", s);\n")
 	for _, c := range []struct {
 		args []string
 		code int
@@ -69,7 +70,8 @@ func TestGtRefused(t *testing.T) {
 		{[]string{"gt", "build", "cc", "--cpu", "-o", dir + "/new/cc"}, 2, "there is no directory " + dir + "/new"},
 		{[]string{"gt", "run", "cc", far, "--untimed", "--save", "label=" + dir + "/new/cc"}, 2, "there is no directory " + dir + "/new"},
 		{[]string{"gt", "run", "sssp", far, "0", "--untimed", "--schedule", block}, 2, "block.gt:2:3: configLoadBalance: the vertices of a block of loop:step: expected a whole number from 1 to 134217728"},
-		{[]string{"gt", "check", ends, "--schedule", block}, 2, "block.gt:3:10: there is no statement loop:step"},
+		{[]string{"gt", "check", ends, "--schedule", block}, 2, "block.gt:2:3: configLoadBalance: the vertices of a block"},
+		{[]string{"gt", "check", ends, "--schedule", label}, 2, "label.gt:2:10: there is no statement nowhere"},
 		{[]string{"gt", "check", ends}, 0, ""},
 		{[]string{"gt", "check", ends, "--cpu"}, 0, ""},
 	} {
