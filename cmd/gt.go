@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,10 +12,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/configs"
 	"heddle/graphit"
 	"heddle/graphit/cpu"
+	"heddle/graphit/graphir"
+	"heddle/graphit/lower"
 	"heddle/graphit/programs"
 	"heddle/internal/files"
+	"heddle/kernels/graph"
+	"heddle/kernels/host"
+	"heddle/units"
 )
 
 func newGt() *cobra.Command {
@@ -69,25 +76,93 @@ func readProgram(name, schedule string) (*graphit.File, error) {
 }
 
 func newGtCheck() *cobra.Command {
-	var schedule string
+	var k gtCheck
 	c := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Say what is wrong with programs: syntax, names, types",
-		Long: `Say what is wrong with programs, by file, line and column: syntax, names, types, and
-the words of schedules. It says nothing of a program that is right.`,
-		Example: "  heddle gt check bfs.gt\n  heddle gt check bfs.gt --schedule hybrid.gt",
+		Short: "Say what is wrong with programs and their schedules",
+		Long: `Say what is wrong with programs, by file, line and column: syntax, names, types,
+schedules and their labels, and what the machine cannot do. It refuses what heddle gt
+run refuses before it begins, whatever the graph and the arguments are, on a machine
+with the graph units that the schedule asks for if none is given, and says nothing of
+a program that is right.`,
+		Example: "  heddle gt check bfs.gt\n  heddle gt check bfs.gt --schedule hybrid.gt\n  heddle gt check pr.gt --cpu",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			var errs []error
 			for _, name := range args {
-				_, err := readProgram(name, schedule)
-				errs = append(errs, err)
+				errs = append(errs, k.check(name))
 			}
 			return errors.Join(errs...)
 		},
 	}
-	c.Flags().StringVar(&schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
+	fl := c.Flags()
+	fl.StringVar(&k.schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
+	fl.StringVar(&k.machine, "machine", "", "check for this timed machine: a preset's `name` or a YAML file")
+	fl.StringArrayVar(&k.workload, "workload", nil, "how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
+	fl.BoolVar(&k.float, "float", false, "compute double as float: the machine's numbers have 32 bits")
+	fl.BoolVar(&k.cpu, "cpu", false, "check for the host's own processors")
 	return c
+}
+
+// gtCheck are the settings of heddle gt check: those of gt run that decide what is refused.
+type gtCheck struct {
+	schedule string
+	machine  string
+	workload []string
+	float    bool
+	cpu      bool
+}
+
+// check does what gt run does with a program before it loads the graph.
+func (k *gtCheck) check(name string) error {
+	if k.cpu && (k.machine != "" || len(k.workload) > 0) {
+		return errors.New("choose one: --cpu, or --machine and --workload, which are for simulated machines")
+	}
+	f, err := readProgram(name, k.schedule)
+	if err != nil {
+		return err
+	}
+	if k.cpu {
+		p, err := cpu.Build(f, nil)
+		if err == nil {
+			_, err = cpu.Generate(p, k.float)
+		}
+		return err
+	}
+	w, err := operatorWorkload(k.workload)
+	if err != nil {
+		return err
+	}
+	p, err := lower.Build(f, nil, k.float)
+	if err != nil {
+		return err
+	}
+	d, err := k.device(p, &w)
+	if err != nil {
+		return err
+	}
+	g, err := graph.Read("any", strings.NewReader("0 1 1\n1 2 1\n2 0 1\n"), graph.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	return lower.Check(d, g, f, lower.Options{Float: k.float, Workload: w})
+}
+
+// device is the machine that is asked for, or a small one with the unit that the schedules need.
+func (k *gtCheck) device(p *graphir.Program, w *configs.Workload) (*host.Rehearsal, error) {
+	const small = "vortex-1c4w4t"
+	l, err := configs.LoadMachine(cmp.Or(k.machine, small), os.Environ(), nil)
+	if err != nil {
+		return nil, err
+	}
+	if k.machine == "" {
+		for _, name := range lower.Schedules(p, w.Schedule) {
+			if s, err := units.Schedule(string(name)); err == nil && s.Unit != "" {
+				l.Value.Core.Unit.Spec = configs.DefaultUnit(units.ByName(s.Unit))
+			}
+		}
+	}
+	return host.NewRehearsal(&l.Value)
 }
 
 func newGtFmt() *cobra.Command {
@@ -140,6 +215,17 @@ otherwise, and exits with 1 if there are any.`,
 	return c
 }
 
+// writable refuses names of files that are directories', or in none: before there is something to write.
+func writable(flag, to string) error {
+	if i, err := os.Stat(to); err == nil && i.IsDir() || os.IsPathSeparator(to[len(to)-1]) {
+		return fmt.Errorf("%s %s: is a directory: expected the name of a file", flag, to)
+	}
+	if i, err := os.Stat(filepath.Dir(to)); err != nil || !i.IsDir() {
+		return fmt.Errorf("%s %s: there is no directory %s", flag, to, filepath.Dir(to))
+	}
+	return nil
+}
+
 func newGtBuild() *cobra.Command {
 	var schedule, to string
 	var onCPU, swarm, float bool
@@ -162,6 +248,9 @@ arguments; -threads says on how many processors it runs, -help what else there i
 				return errors.New("expected --cpu: what runs on a simulated machine is compiled when it runs (heddle gt run)")
 			case to == "":
 				return errors.New("expected -o FILE: a .go file, or an executable one")
+			}
+			if err := writable("-o", to); err != nil {
+				return err
 			}
 			f, err := readProgram(args[0], schedule)
 			if err != nil {

@@ -13,7 +13,9 @@ import (
 func TestGtCheckAndFmt(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "p.gt")
-	require.NoError(t, os.WriteFile(file, []byte("element V end\nfunc main()\nprint 1+2;\nend\n"), 0o644))
+	begin := "element V end\nelement E end\nconst edges : edgeset{E}(V, V) = load(argv[1]);\n"
+	body := "func f(src : V, dst : V)\nend\nfunc main()\nprint 1+2;\nedges.apply(f);\nend\n"
+	require.NoError(t, os.WriteFile(file, []byte("\uFEFF"+begin+body), 0o644))
 	_, stderr, code := heddle(t, "gt", "check", file)
 	require.Equal(t, 0, code, stderr)
 	out, _, code := heddle(t, "gt", "fmt", "-l", file)
@@ -23,11 +25,60 @@ func TestGtCheckAndFmt(t *testing.T) {
 	require.Equal(t, 0, code, stderr)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, "element V end\nfunc main()\n    print 1 + 2;\nend\n", string(text))
+	require.Equal(t, begin+"func f(src : V, dst : V)\nend\nfunc main()\n    print 1 + 2;\n    edges.apply(f);\nend\n", string(text))
 	require.NoError(t, os.WriteFile(file, []byte("func main() print x; end"), 0o644))
 	_, stderr, code = heddle(t, "gt", "check", file)
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, file+":1:19: there is no x")
+}
+
+// TestGtRefused: a program whose numbers do not fit, or that does not end, is refused on every machine and before it is
+// simulated, as are settings that have no meaning, by gt check too.
+func TestGtRefused(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+		return file
+	}
+	far, falls := write("far.wel", "0 1 2000000000\n1 2 2000000000\n2 3 5\n"), write("falls.wel", "0 1 5\n1 2 -3\n2 0 -4\n")
+	top := write("top.wel", "0 1 2147483647\n1 2 1\n")
+	point := write("point.yaml", "name: point\nmachine: vortex-1c4w4t\ngraph: {file: "+far+"}\nworkload: {program: sssp.gt, arguments: [\"0\"]}\n")
+	ends := write("ends.gt", "element V end\nelement E end\nconst edges : edgeset{E}(V, V) = load(argv[1]);\nconst vertices : vertexset{V} = edges.getVertices();\n"+
+		"const a : vector{V}(int) = 0;\nfunc f(v : V)\n    while a[v] < 10\n        a[v] += 1;\n    end\nend\nfunc main()\n    vertices.apply(f);\nend\n")
+	block := write("block.gt", "SimpleGPUSchedule s;\ns.configLoadBalance(EDGE_ONLY, BLOCKED, 1099511627776);\nprogram->applyGPUSchedule(\"loop:step\", s);\n")
+	label := write("label.gt", "SimpleGPUSchedule s;\nprogram->applyGPUSchedule(\"nowhere\", s);\n")
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"gt", "run", "sssp", far, "0", "--untimed"}, 2, "distance[src] + weight, of 2000000000 and 2000000000, is 4000000000: an int holds"},
+		{[]string{"gt", "run", "sssp", far, "0", "--machine", "vortex-1c4w4t"}, 2, "(edge from vertex 1 to 2)"},
+		{[]string{"gt", "run", "delta_stepping", far, "0", "--cpu"}, 2, "is 4000000000: an int holds"},
+		{[]string{"gt", "run", "sssp", top, "0", "--untimed"}, 2, "distance[1] min= 2147483647, from vertex 0: that is the greatest int, which reads as not reached"},
+		{[]string{"gt", "run", "sssp", falls, "0", "--untimed"}, 3, "distance falls for ever: the weights along the cycle"},
+		{[]string{"run", point, "--out", dir}, 1, "sssp.gt:8:38: distance[src] + weight"},
+		{[]string{"gt", "run", ends, far, "--untimed", "--max-cycles", "100"}, 3, "instruction limit reached: 100 warp instructions"},
+		{[]string{"gt", "run", ends, far, "--untimed", "--max-cycles", "1000000"}, 0, "verified"},
+		{[]string{"gt", "run", "cc", far, "--untimed", "--threads", "0"}, 2, "--threads 0: expected 1 or more"},
+		{[]string{"gt", "run", "cc", far, "--untimed", "--max-steps", "-1"}, 2, "--max-steps -1: expected 0 or more"},
+		{[]string{"gt", "run", "cc", far, "--untimed", "--set", "core.warps=8"}, 2, "choose one: --untimed, or --set"},
+		{[]string{"gt", "run", "cc", far, "--untimed", "--save", "label=" + dir}, 2, "is a directory"},
+		{[]string{"gt", "build", "cc", "--cpu", "-o", dir}, 2, "is a directory: expected the name of a file"},
+		{[]string{"gt", "build", "cc", "--cpu", "-o", dir + "/new/"}, 2, "is a directory: expected the name of a file"},
+		{[]string{"gt", "build", "cc", "--cpu", "-o", dir + "/new/cc"}, 2, "there is no directory " + dir + "/new"},
+		{[]string{"gt", "run", "cc", far, "--untimed", "--save", "label=" + dir + "/new/cc"}, 2, "there is no directory " + dir + "/new"},
+		{[]string{"gt", "run", "sssp", far, "0", "--untimed", "--schedule", block}, 2, "block.gt:2:3: configLoadBalance: the vertices of a block of loop:step: expected a whole number from 1 to 134217728"},
+		{[]string{"gt", "check", ends, "--schedule", block}, 2, "block.gt:2:3: configLoadBalance: the vertices of a block"},
+		{[]string{"gt", "check", ends, "--schedule", label}, 2, "label.gt:2:10: there is no statement nowhere"},
+		{[]string{"gt", "check", ends}, 0, ""},
+		{[]string{"gt", "check", ends, "--cpu"}, 0, ""},
+	} {
+		_, stderr, code := heddle(t, c.args...)
+		require.Equal(t, c.code, code, "%v: %s", c.args, stderr)
+		require.Contains(t, stderr, c.says, c.args)
+	}
 }
 
 // TestGtRun: a program runs, on time or without, and its summary and vectors are there.

@@ -198,8 +198,8 @@ toolchain (go in PATH), and its timers are seconds.
 	fl.BoolVar(&f.noCheck, "no-check", false, "with --cpu: compare nothing with the reference, which takes longer than the program")
 	fl.BoolVar(&f.swarm, "swarm", false, "refused: there is no backend for Swarm")
 	fl.MarkHidden("swarm") //nolint:errcheck // it is there
-	fl.IntVar(&f.maxSteps, "max-steps", 0, "operators over edges that may run (0: any number)")
-	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "cycles of a launch at most (0: no limit)")
+	fl.IntVar(&f.maxSteps, "max-steps", 0, "operators over edges that may run (0: as many as a program takes that ends)")
+	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "cycles of a launch at most, or warp instructions with --untimed (0: no limit)")
 	fl.StringArrayVar(&f.save, "save", nil, "write a vector to a file, a number a line: `vector=file` (may be repeated)")
 	f.overrides.add(c)
 	f.graph.addClean(c, false)
@@ -212,7 +212,7 @@ func (f *gtRun) device(w configs.Workload) (host.Device, error) {
 		return nil, errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
 	}
 	if f.untimed {
-		return host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4}, nil)
+		return host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: f.maxCycles}, nil)
 	}
 	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
 	if err != nil {
@@ -226,8 +226,27 @@ var errSwarm = errors.New("there is no backend for Swarm: expected --cpu, --mach
 
 // backend refuses flags of another backend than the one that is asked for.
 func (f *gtRun) backend(c *cobra.Command) error {
-	if f.swarm {
+	switch {
+	case f.swarm:
 		return errSwarm
+	case f.threads < 1:
+		return fmt.Errorf("--threads %d: expected 1 or more", f.threads)
+	case f.maxSteps < 0:
+		return fmt.Errorf("--max-steps %d: expected 0 or more", f.maxSteps)
+	}
+	for _, name := range []string{"set", "threads"} {
+		if fl := c.Flags().Lookup(name); f.untimed && fl != nil && fl.Changed {
+			return fmt.Errorf("choose one: --untimed, or --%s, which is for timed machines", name)
+		}
+	}
+	for _, s := range f.save {
+		_, to, ok := strings.Cut(s, "=")
+		if !ok || to == "" {
+			return fmt.Errorf("--save %s: expected VECTOR=FILE", s)
+		}
+		if err := writable("--save", to); err != nil {
+			return err
+		}
 	}
 	if !f.cpu {
 		if f.noCheck {
@@ -292,6 +311,9 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.saved(file); err != nil {
+		return err
+	}
 	if f.cpu {
 		return f.onHost(c, args, file)
 	}
@@ -342,24 +364,27 @@ func operatorWorkload(set []string) (configs.Workload, error) {
 	return configs.ParseWorkload(set)
 }
 
+// saved refuses to save vectors that the program does not have.
+func (f *gtRun) saved(file *graphit.File) error {
+	for _, s := range f.save {
+		name, _, _ := strings.Cut(s, "=")
+		if !slices.ContainsFunc(file.Globals, func(v *graphit.Var) bool { return v.Name == name && v.Type.Kind == graphit.Vector }) {
+			return fmt.Errorf("--save %s: the program has no vector %s", s, name)
+		}
+	}
+	return nil
+}
+
 // write writes the vectors that are asked for.
 func (f *gtRun) write(r *lower.Result) error {
 	for _, s := range f.save {
-		name, to, ok := strings.Cut(s, "=")
-		if !ok || to == "" {
-			return fmt.Errorf("--save %s: expected VECTOR=FILE", s)
-		}
-		found := false
+		name, to, _ := strings.Cut(s, "=")
 		for i := range r.Vectors {
 			if r.Vectors[i].Var.Name == name {
-				found = true
 				if err := files.Write(to, vectorText(&r.Vectors[i])); err != nil {
 					return failed(err)
 				}
 			}
-		}
-		if !found {
-			return fmt.Errorf("--save %s: the program has no vector %s", s, name)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package graphit
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,45 @@ type Setting struct {
 type Arg struct {
 	Text   string
 	Quoted bool
+}
+
+// Range is what a number of a schedule may be.
+type Range struct {
+	least, most float64
+	whole       bool
+}
+
+// Ranges of the numbers.
+var (
+	Blocks     = Range{1, 1 << 27, true} // vertices of a block, as workload.block_vertices
+	Deltas     = Range{1, math.MaxInt32, true}
+	Thresholds = Range{0, 1, false} // a part of all vertices
+	Counts     = Range{1, math.MaxInt32, true}
+)
+
+// Bounds are the least and the greatest number, and whether it must be whole.
+func (r Range) Bounds() (least, most float64, whole bool) { return r.least, r.most, r.whole }
+
+// Number reads one; wrong says what it is not.
+func (r Range) Number(text string) (x float64, wrong string) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err == nil && x >= r.least && x <= r.most && !(r.whole && x != math.Trunc(x)) {
+		return x, ""
+	}
+	kind := "number"
+	if r.whole {
+		kind = "whole number"
+	}
+	return 0, fmt.Sprintf("expected a %s from %.0f to %.0f, found %q", kind, r.least, r.most, text)
+}
+
+// Wrong says what is wrong with an argument; empty: nothing, or the command line has it.
+func (r Range) Wrong(a Arg) string {
+	if _, ok := a.Argv(); ok {
+		return ""
+	}
+	_, wrong := r.Number(a.Text)
+	return wrong
 }
 
 // SimpleGPUSchedule is UGF's (Table 3.1). A setting that is nil is at its default.

@@ -97,6 +97,16 @@ func declared(list []Stmt, f func(v *Var)) {
 	}
 }
 
+// Main is the function that the program begins with.
+func (f *File) Main() *Func {
+	for _, fn := range f.Funcs {
+		if fn.Name == "main" {
+			return fn
+		}
+	}
+	return nil
+}
+
 // LastArgument is the greatest n for which a program that has been checked asks for argv[n], and where; 0: it asks for
 // none.
 func (f *File) LastArgument() (n int, at Pos) {

@@ -117,7 +117,7 @@ func (e *edges) operator() {
 		if e.op.Input != nil {
 			size = "in.count"
 		}
-		share := (&writer{g: e.generator}).argument(h.Threshold, e.at(e.op.Pos))
+		share := (&writer{g: e.generator}).argument(h.Threshold, graphit.Thresholds, e.at(e.op.Pos))
 		e.line("if float64(%s) >= %s*float64(m.n) {", size, share)
 		call(variants[1])
 		if e.op.Output != graphir.Modified {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"heddle/graphit"
 	"heddle/graphit/graphir"
@@ -473,13 +474,13 @@ func (w *writer) newQueue(v *graphit.Var, x graphit.Expr) {
 			continue
 		}
 		if op.Delta != nil {
-			delta = w.argument(*op.Delta, at)
+			delta = w.argument(*op.Delta, graphit.Deltas, at)
 		}
 		if op.OpenBuckets != nil {
-			open = "int(" + w.argument(*op.OpenBuckets, at) + ")"
+			open = "int(" + w.argument(*op.OpenBuckets, graphit.Counts, at) + ")"
 		}
 		if op.MergeThreshold != nil {
-			fusion = "int(" + w.argument(*op.MergeThreshold, at) + ")"
+			fusion = "int(" + w.argument(*op.MergeThreshold, graphit.Counts, at) + ")"
 		}
 	}
 	w.line("%s = newQueue(m, %s, %s, int64(%s), int64(%s), int64(%s), %s, %s)", w.g.name(v), at, w.g.name(vector), delta,
@@ -487,11 +488,13 @@ func (w *writer) newQueue(v *graphit.Var, x graphit.Expr) {
 }
 
 // argument is a number of the schedule's.
-func (w *writer) argument(a graphit.Arg, at string) string {
+func (w *writer) argument(a graphit.Arg, r graphit.Range, at string) string {
+	text := strconv.Quote(a.Text)
 	if n, ok := a.Argv(); ok {
-		return fmt.Sprintf("number(%s, m.argument(%s, %d))", at, at, n)
+		text = fmt.Sprintf("m.argument(%s, %d)", at, n)
 	}
-	return fmt.Sprintf("number(%s, %q)", at, a.Text)
+	least, most, whole := r.Bounds()
+	return fmt.Sprintf("number(%s, %s, %g, %g, %t)", at, text, least, most, whole)
 }
 
 func (w *writer) hostDo(x graphit.Expr) {

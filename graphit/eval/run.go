@@ -63,6 +63,8 @@ type Options struct {
 	Output io.Writer
 	// MaxSteps is how many operators over edges may run; 0: more than a program takes that ends.
 	MaxSteps int
+	// AnyArguments is of programs that are checked, and do not run: arguments of schedules are there, and right.
+	AnyArguments bool
 }
 
 // Without MaxSteps there may be that many operators, and a number for each vertex: algorithms in rounds take one a
@@ -117,17 +119,20 @@ func (h *Host) SetOf(v *graphit.Var) *Set { return h.sets[v] }
 func (h *Host) QueueOf(v *graphit.Var) *Queue { return h.queues[v] }
 
 // Argument is an argument of a schedule: a number, or one of the command line.
-func (h *Host) Argument(a graphit.Arg) (float64, error) {
+func (h *Host) Argument(a graphit.Arg, r graphit.Range) (float64, error) {
 	text := a.Text
 	if n, ok := a.Argv(); ok {
+		if h.opt.AnyArguments {
+			return 1, nil
+		}
 		if n >= len(h.opt.Args) {
 			return 0, fmt.Errorf("the schedule asks for argv[%d], and there are arguments up to argv[%d]", n, len(h.opt.Args)-1)
 		}
 		text = h.opt.Args[n]
 	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return 0, fmt.Errorf("the schedule's %s: expected a number, found %q", a.Text, text)
+	x, wrong := r.Number(text)
+	if wrong != "" {
+		return 0, fmt.Errorf("the schedule's %s: %s", a.Text, wrong)
 	}
 	return x, nil
 }
@@ -486,13 +491,10 @@ func (h *Host) newQueue(v *graphit.Var, x graphit.Expr) {
 	q.Source = uint32(max(0, source))
 	for _, op := range h.program.Edges {
 		if op.Output == graphir.Priority && op.Delta != nil {
-			d, err := h.Argument(*op.Delta)
+			d, err := h.Argument(*op.Delta, graphit.Deltas)
 			h.must(err)
 			q.Delta = int64(d)
 		}
-	}
-	if q.Delta < 1 {
-		fail(made.Pos, "the schedule's delta is %d: expected at least 1", q.Delta)
 	}
 	h.queues[v] = q
 	h.must(h.back.Queue(h.ctx, q))

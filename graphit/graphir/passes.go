@@ -58,6 +58,7 @@ func schedules(b *builder, s *graphit.Schedule) {
 	}
 	for i := range s.GPU {
 		a := &s.GPU[i]
+		inRange(s, a)
 		op, loop := b.labelled(s, a.Label, a.Pos)
 		if loop != nil {
 			continue // of pass fusion
@@ -81,6 +82,28 @@ func schedules(b *builder, s *graphit.Schedule) {
 	for _, op := range b.p.Edges {
 		if op.Delta != nil && op.Output != Priority {
 			scheduleError(s, op.deltaAt, "%s: a delta is for applyUpdatePriority", op.Path)
+		}
+	}
+}
+
+// inRange refuses numbers that a schedule may not have.
+func inRange(s *graphit.Schedule, a *graphit.Applied) {
+	check := func(r graphit.Range, arg graphit.Arg, at graphit.Pos, what string) {
+		if wrong := r.Wrong(arg); wrong != "" {
+			scheduleError(s, at, "%s of %s: %s", what, a.Label, wrong)
+		}
+	}
+	simple := []*graphit.SimpleGPUSchedule{a.Simple}
+	if h := a.Hybrid; h != nil {
+		check(graphit.Thresholds, h.Threshold, a.Pos, "the threshold")
+		simple = []*graphit.SimpleGPUSchedule{h.Below, h.Above}
+	}
+	for _, x := range simple {
+		if x.LoadBalance != nil && len(x.LoadBalance.Args) == 3 {
+			check(graphit.Blocks, x.LoadBalance.Args[2], x.LoadBalance.Pos, "configLoadBalance: the vertices of a block")
+		}
+		if x.Delta != nil {
+			check(graphit.Deltas, x.Delta.Args[0], x.Delta.Pos, "configDelta")
 		}
 	}
 }
@@ -241,6 +264,9 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 			op.PullInputFrontier = Bitmap
 		}
 	case "configApplyPriorityUpdateDelta":
+		if wrong := graphit.Deltas.Wrong(o.Args[1]); wrong != "" {
+			scheduleError(s, o.Pos, "%s: %s", o.Name, wrong)
+		}
 		op.Delta, op.deltaAt, op.Given["delta"] = &o.Args[1], o.Pos, true
 	}
 }
@@ -258,13 +284,19 @@ func (b *builder) host(s *graphit.Schedule, o *graphit.CPUOption) bool {
 		}
 		return a.Text
 	}
+	count := func() *graphit.Arg {
+		if wrong := graphit.Counts.Wrong(*a); wrong != "" {
+			scheduleError(s, o.Pos, "%s: %s", o.Name, wrong)
+		}
+		return a
+	}
 	switch o.Name {
 	case "configApplyPriorityUpdate":
 		op.PriorityUpdate = word(priorityUpdates)
 	case "configBucketMergeThreshold":
-		op.MergeThreshold = a
+		op.MergeThreshold = count()
 	case "configNumOpenBuckets":
-		op.OpenBuckets = a
+		op.OpenBuckets = count()
 	case "configApplyParallelization":
 		op.Parallelization = word(parallelizations)
 	default:

@@ -127,7 +127,7 @@ func (f *fuser) buckets(q *graphit.Var) {
 		if op.Output != graphir.Priority || op.Delta == nil {
 			continue
 		}
-		if d, err := f.host.Argument(*op.Delta); err != nil || d > math.MaxInt32 {
+		if _, err := f.host.Argument(*op.Delta, graphit.Deltas); err != nil {
 			f.no("configDelta: buckets are too wide for a word of the machine")
 		}
 	}

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"heddle/configs"
@@ -36,12 +35,12 @@ func workload(op *graphir.EdgeSetIterator, m *graphir.Metadata, base configs.Wor
 		w.Schedule = schedules[m.LoadBalance]
 	}
 	if m.Blocking != nil {
-		n, err := host.Argument(*m.Blocking)
+		n, err := host.Argument(*m.Blocking, graphit.Blocks)
 		if err != nil {
 			return w, err
 		}
-		if w.Schedule != "edge" || n < 1 || n > math.MaxInt32 {
-			return w, fmt.Errorf("%s: configLoadBalance: BLOCKED is for EDGE_ONLY, with 1 vertex a block or more", op.Name)
+		if w.Schedule != "edge" {
+			return w, fmt.Errorf("%s: configLoadBalance: BLOCKED is for EDGE_ONLY", op.Name)
 		}
 		w.Layout, w.BlockVertices = "block-coo", int(n)
 	}

@@ -26,9 +26,10 @@ type Options struct {
 	Schedule *graphit.Schedule // in place of the program's own
 	MaxSteps int               // traversals of edges at most; 0: any number
 
-	rehearse bool                                      // nothing is launched: Rehearse
-	mutate   func(op *graphir.EdgeSetIterator)         // of tests: changes what the passes have found out
-	fused    func(l *compose.FusedLoop, rounds *int64) // of tests: changes a fused loop when it begins
+	anyArguments bool                                      // of schedules: Check
+	rehearse     bool                                      // nothing is launched: Rehearse
+	mutate       func(op *graphir.EdgeSetIterator)         // of tests: changes what the passes have found out
+	fused        func(l *compose.FusedLoop, rounds *int64) // of tests: changes a fused loop when it begins
 }
 
 // Result is what a run came to.
@@ -57,6 +58,9 @@ func Build(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program
 	}
 	if p, err = graphir.Build(f); err != nil {
 		return nil, err
+	}
+	if len(p.Edges)+len(p.Vertices) == 0 {
+		return nil, &graphit.Error{File: f.Name, Pos: f.Main().Pos, Msg: "the program has no operator: there is nothing to run on a machine"}
 	}
 	return p, p.Run(s, nil)
 }
@@ -108,7 +112,7 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 		return r, err
 	}
 	if b.session == nil {
-		return r, errors.New("the program has no operator: there is nothing to run on a machine")
+		return r, errors.New("no operator has run: there is nothing that a machine did")
 	}
 	err = b.check(ctx, &r)
 	r.Verified = err == nil
@@ -116,7 +120,7 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 }
 
 func newBackend(d host.Device, g *graph.Graph, p *graphir.Program, o Options) (*eval.Host, *backend) {
-	h := eval.NewHost(p, g, eval.Options{Args: o.Args, Output: o.Output, MaxSteps: o.MaxSteps})
+	h := eval.NewHost(p, g, eval.Options{Args: o.Args, Output: o.Output, MaxSteps: o.MaxSteps, AnyArguments: o.anyArguments})
 	return h, &backend{
 		host: h, program: p, graph: g, device: d, options: o,
 		initial: map[*graphit.Var][]uint32{}, frontiers: map[*eval.Set]*compose.Frontier{}, ready: map[*eval.Queue]*eval.Set{},
@@ -156,6 +160,42 @@ func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit
 		m.Own += uint64(n) * uint64(eval.ElementBytes(v.Type.Of)+2*wordBytes)
 	}
 	return m, nil
+}
+
+// Check refuses what Run refuses of a program and its schedule whatever the graph, its arguments and what it computes
+// are. A graph of any kind stands for the one to come.
+func Check(d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options) (err error) {
+	defer catch(f.Name, &err)
+	p, err := Build(f, o.Schedule, o.Float)
+	if err != nil {
+		return err
+	}
+	o.anyArguments = true
+	_, b := newBackend(d, g, p, o)
+	for _, v := range p.Vectors {
+		if err := b.Declare(v, eval.Value{}, nil); err != nil {
+			return err
+		}
+	}
+	return b.open()
+}
+
+// Schedules are those of a program's operators over edges.
+func Schedules(p *graphir.Program, base configs.Schedule) (list []configs.Schedule) {
+	add := func(m *graphir.Metadata) {
+		s := base
+		if m.Given["load_balance"] {
+			s = schedules[m.LoadBalance]
+		}
+		list = append(list, s)
+	}
+	for _, op := range p.Edges {
+		add(&op.Metadata)
+		if op.Hybrid != nil {
+			add(&op.Hybrid.Above)
+		}
+	}
+	return list
 }
 
 // wordBytes is the size of a word of the machine's, of which each vector's first contents and its last are kept.
@@ -421,7 +461,7 @@ func (b *backend) Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *ev
 	}
 	o := b.edges[op][0]
 	if op.Hybrid != nil {
-		share, err := b.host.Argument(op.Hybrid.Threshold)
+		share, err := b.host.Argument(op.Hybrid.Threshold, graphit.Thresholds)
 		if err != nil {
 			return nil, err
 		}

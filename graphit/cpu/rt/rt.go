@@ -922,10 +922,14 @@ func atoi(at, text string) int32 {
 }
 
 // number is an argument of the schedule's.
-func number(at, text string) float64 {
+func number(at, text string, least, most float64, whole bool) float64 {
 	x, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		fail(at, "the schedule's argument: expected a number, found %q", text)
+	kind := "number"
+	if whole {
+		kind = "whole number"
+	}
+	if err != nil || !(x >= least && x <= most) || whole && x != math.Trunc(x) {
+		fail(at, "the schedule's argument: expected a %s from %.0f to %.0f, found %q", kind, least, most, text)
 	}
 	return x
 }
