@@ -19,6 +19,7 @@ import (
 	"heddle/configs/schema"
 	"heddle/internal/experiment"
 	"heddle/internal/files"
+	"heddle/internal/fit"
 	"heddle/internal/slurm"
 )
 
@@ -180,7 +181,7 @@ type launch struct {
 }
 
 func (s *launch) say(format string, args ...any) {
-	fmt.Fprintf(s.c.ErrOrStderr(), format+"\n", args...)
+	_ = fit.Print(s.c.ErrOrStderr(), fmt.Sprintf(format+"\n", args...)) // there is nobody to tell
 }
 
 // fresh forgets what an earlier launch has left; the store is put aside with the run.
