@@ -361,6 +361,7 @@ const patience = 60
 
 // wait waits until no task of a job is left. Ctrl-C leaves the job alone.
 func (s *launch) wait(j *job, how string) error {
+	defer inOrder(s.c.Context())() // which job goes on is said
 	ctx, silent := s.c.Context(), 0
 	report := jobReport{done: s.throughput()}
 	for {
