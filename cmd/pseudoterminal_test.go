@@ -199,6 +199,22 @@ func TestReproduceOnATerminal(t *testing.T) {
 	require.Contains(t, shownPlain(t, p), "The statement holds: yes")
 }
 
+// What Slurm does is said in lines. Ctrl-C leaves the job alone, and the same command waits for it again.
+func TestSlurmOnATerminal(t *testing.T) {
+	startSlurm(t)
+	dir := inNew(t, "twelve.yaml", twelve)
+	args := []string{"run", "twelve.yaml", "--launcher", "slurm", "--poll", "100ms", "--set", "workload.max_iterations=3"}
+	p := onTerminal(t, dir, buildHeddle(t), args...)
+	p.Await(" submitted: ")
+	p.Resize(24, 100)
+	p.Type(pty.CtrlC)
+	require.Equal(t, exitInterrupted, p.Wait(), p.Output())
+	require.Regexp(t, `interrupted: slurm job \d+ goes on`, shownPlain(t, p))
+	p = onTerminal(t, dir, buildHeddle(t), args...)
+	require.Zero(t, p.Wait(), p.Output())
+	require.Equal(t, 12, strings.Count(shownPlain(t, p), "│ yes "), p.Output())
+}
+
 // Commands without bars end at once too.
 func TestCtrlCOfOtherCommands(t *testing.T) {
 	dir := t.TempDir()

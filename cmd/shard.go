@@ -19,6 +19,7 @@ import (
 	"heddle/configs/schema"
 	"heddle/internal/experiment"
 	"heddle/internal/files"
+	"heddle/internal/fit"
 	"heddle/internal/slurm"
 )
 
@@ -180,7 +181,7 @@ type launch struct {
 }
 
 func (s *launch) say(format string, args ...any) {
-	fmt.Fprintf(s.c.ErrOrStderr(), format+"\n", args...)
+	_ = fit.Print(s.c.ErrOrStderr(), fmt.Sprintf(format+"\n", args...)) // there is nobody to tell
 }
 
 // fresh forgets what an earlier launch has left; the store is put aside with the run.
@@ -360,6 +361,7 @@ const patience = 60
 
 // wait waits until no task of a job is left. Ctrl-C leaves the job alone.
 func (s *launch) wait(j *job, how string) error {
+	defer inOrder(s.c.Context())() // which job goes on is said
 	ctx, silent := s.c.Context(), 0
 	report := jobReport{done: s.throughput()}
 	for {
