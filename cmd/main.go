@@ -19,6 +19,7 @@ import (
 	"heddle/internal/experiment"
 	"heddle/internal/fit"
 	"heddle/internal/plain"
+	"heddle/internal/store"
 	"heddle/internal/version"
 	"heddle/isa/emu"
 	"heddle/register"
@@ -39,7 +40,7 @@ const (
 )
 
 const exitHelp = `Exit codes: 0 done; 1 the program failed (trap, or it returned another code than
-0), or --check found a violated invariant; 2 wrong command line or input; 3 no
+0), or --check found a violated invariant, or a file system is full or fails; 2 wrong command line or input; 3 no
 progress (deadlock) or limit reached; 130 interrupted.`
 
 // codeError is an error with its exit code.
@@ -216,12 +217,12 @@ func conclude(stderr io.Writer, err error) int {
 	if msg := err.Error(); msg != "" {
 		fmt.Fprintln(stderr, "heddle:", plain.Lines(msg))
 	}
+	if ofTheHost(err) {
+		return exitFailed // whatever was being done when the file system was full
+	}
 	var c *codeError
 	if errors.As(err, &c) {
 		return c.code
-	}
-	if ofTheHost(err) {
-		return exitFailed
 	}
 	return exitUsage // cobra's own complaints
 }
@@ -233,7 +234,7 @@ func ofTheHost(err error) bool {
 			return true
 		}
 	}
-	return false
+	return store.Full(err)
 }
 
 // canceled is the error of a command that nothing but an interrupt has ended.

@@ -371,6 +371,7 @@ func (t *tuning) trial(candidate, number int, most uint64) (trial tune.Trial, ok
 		return trial, false
 	}
 	trial.Abandoned = true
+	most = experiment.LeastLimit(most, t.runner.MaxCycles)
 	return trial, most > 0 && o.Cycles >= most
 }
 

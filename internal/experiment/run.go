@@ -71,7 +71,7 @@ type Runner struct {
 	Jobs        int                     // points at the same time; 0: 1
 	Threads     int                     // host processors that simulate a point; 0: what the points at the same time leave
 	MaxCycles   uint64                  // of a point; 0: no limit
-	Abandon     func(point int) uint64  // the same, for each point as it begins; nil: MaxCycles. What has more cycles is of no interest
+	Abandon     func(point int) uint64  // the same, for each point as it begins; nil: MaxCycles alone. What has more cycles is of no interest
 	Check       bool                    // hold every message between units to the invariants; costs host time
 	TimeLimit   time.Duration           // of a point on the host; 0: no limit
 	MemoryLimit uint64                  // of the process, in bytes; 0: no limit
@@ -123,7 +123,7 @@ func (r *Runner) run(ctx context.Context, todo []int, outcomes []Outcome) {
 	if r.MemoryLimit > 0 {
 		go r.memory.watch(watching)
 	}
-	jobs := max(1, r.Jobs)
+	jobs := atATime(r.Jobs, len(todo), resources.Processors())
 	r.graphs.room = r.MemoryLimit / graphShare
 	r.graphs.want(r.Points, todo)
 	again := r.several(ctx, jobs, todo, outcomes)
@@ -131,6 +131,14 @@ func (r *Runner) run(ctx context.Context, todo []int, outcomes []Outcome) {
 		r.graphs.want(r.Points, again)
 		r.several(ctx, 1, again, outcomes)
 	}
+}
+
+// manyJobs may run at the same time on any number of processors: more make nothing faster, and each takes memory.
+const manyJobs = 64
+
+// atATime is how many of so many points run at the same time.
+func atATime(jobs, points, processors int) int {
+	return max(1, min(jobs, points, max(processors, manyJobs)))
 }
 
 // graphShare is the part of a limited memory that graphs which no point works on may have.
@@ -218,11 +226,27 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 	return r.execute(ctx, i, g, nil)
 }
 
+// mostCycles is how many a point may have; 0: no limit.
+func (r *Runner) mostCycles(i int) uint64 {
+	if r.Abandon == nil {
+		return r.MaxCycles
+	}
+	return LeastLimit(r.MaxCycles, r.Abandon(i))
+}
+
+// LeastLimit is the stricter of two limits, of which 0 is none.
+func LeastLimit(a, b uint64) uint64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
 // options are those of a point's machine.
 func (r *Runner) options(i int) sim.Options {
 	cfg, most := &r.Points[i].Config, r.MaxCycles
-	if r.Abandon != nil && !cfg.Sample.On() { // whose machine has cycles that are not the point's
-		most = r.Abandon(i)
+	if !cfg.Sample.On() { // whose machine has cycles that are not the point's
+		most = r.mostCycles(i)
 	}
 	return sim.Options{
 		MaxCycles: most, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) },
@@ -314,7 +338,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	c := newCounted(device, d, cfg)
 	c.shown, c.keeper = shown, keep
 	if r.Abandon != nil && c.sample != nil {
-		c.sample.most = r.Abandon(i)
+		c.sample.most = r.mostCycles(i)
 	}
 	res, err := runKernels(ctx, c, g, cfg, r.Points[i].programs)
 	c.end()

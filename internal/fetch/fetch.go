@@ -3,6 +3,7 @@ package fetch
 import (
 	"archive/tar"
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -26,7 +27,19 @@ const Sums = "SHA256SUMS"
 const (
 	maxBytes   = 16 << 30
 	maxMembers = 64
+	// A line of an edge list has two numbers of vertices and at most a weight; an archive may have coordinates.
+	mostOfLine   = 64
+	mostOfVertex = 256
+	mostOfHeader = 1 << 20
 )
+
+// most is how many bytes a graph's file has at most, by what is published of the graph, as it comes or unpacked.
+func (g *Graph) most() int64 {
+	if g.Lines == 0 {
+		return maxBytes
+	}
+	return min(maxBytes, mostOfHeader+mostOfLine*int64(g.Lines)+mostOfVertex*int64(g.Vertices))
+}
 
 // Client fetches for a directory.
 type Client struct {
@@ -103,11 +116,9 @@ func (c *Client) download(ctx context.Context, g Graph, path, want string) (got 
 	if rsp.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("%s: the server answers %s", g.URL, rsp.Status)
 	}
-	body := io.Reader(&limited{r: rsp.Body, left: maxBytes, what: g.URL})
-	if g.Member != "" {
-		if body, err = member(body, g.Member); err != nil {
-			return "", fmt.Errorf("%s: %w", g.URL, err)
-		}
+	body, err := contents(&g, rsp)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", g.URL, err)
 	}
 	f, err := files.Create(path)
 	if err != nil {
@@ -124,13 +135,53 @@ func (c *Client) download(ctx context.Context, g Graph, path, want string) (got 
 	return got, f.Commit()
 }
 
-// member finds a file in a gzipped tar archive.
-func member(r io.Reader, name string) (io.Reader, error) {
+// contents are what the graph's file is to have of an answer. What is longer than the graph can be fails, and what is no
+// such file is refused before anything is stored.
+func contents(g *Graph, rsp *http.Response) (io.Reader, error) {
+	most := g.most()
+	if rsp.ContentLength > most {
+		return nil, fmt.Errorf("the server sends %d bytes, and the graph has at most %d", rsp.ContentLength, most)
+	}
+	body := bufio.NewReader(&limited{r: rsp.Body, left: most, most: most, what: "what the server sends"})
+	if g.Member == "" {
+		return body, begins(body, g.File)
+	}
+	if err := begins(body, ".gz"); err != nil {
+		return nil, err
+	}
+	archived, err := member(body, g.Member, most)
+	if err != nil {
+		return nil, err
+	}
+	file := bufio.NewReader(archived)
+	return file, begins(file, g.File)
+}
+
+// begins refuses contents that do not begin as those of a file of that name do: many servers answer with a page that says
+// what is wrong, and call it a success.
+func begins(r *bufio.Reader, name string) error {
+	start, err := r.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if text := bytes.TrimLeft(start, "\ufeff \t\r\n"); len(text) > 0 && text[0] == '<' {
+		return errors.New("the server sends a page (HTML) in place of the graph: it is not kept")
+	}
+	for ending, magic := range map[string]string{".gz": "\x1f\x8b", ".mtx": "%%MatrixMarket"} {
+		if strings.HasSuffix(name, ending) && !bytes.HasPrefix(start, []byte(magic)) {
+			return fmt.Errorf("what the server sends is no %s file: it begins with %q: it is not kept", ending, start[:min(len(start), 16)])
+		}
+	}
+	return nil
+}
+
+// member finds a file in a gzipped tar archive, which unpacked has at most so many bytes.
+func member(r io.Reader, name string, most int64) (io.Reader, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
 		return nil, err
 	}
-	archive := tar.NewReader(&limited{r: z, left: maxBytes, what: "the archive, unpacked,"})
+	archive := tar.NewReader(&limited{r: z, left: most, most: most, what: "the archive, unpacked,"})
 	for range maxMembers {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
@@ -148,14 +199,14 @@ func member(r io.Reader, name string) (io.Reader, error) {
 
 // limited fails, and does not end, where a stream is longer than it may be.
 type limited struct {
-	r    io.Reader
-	left int64
-	what string
+	r          io.Reader
+	left, most int64
+	what       string
 }
 
 func (l *limited) Read(b []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, fmt.Errorf("%s has more than %d GiB", l.what, maxBytes>>30)
+		return 0, fmt.Errorf("%s has more than the %d bytes that the graph can have", l.what, l.most)
 	}
 	n, err := l.r.Read(b[:min(int64(len(b)), l.left)])
 	l.left -= int64(n)

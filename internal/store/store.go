@@ -135,6 +135,12 @@ func known(path string) error {
 }
 
 // needsRecovery reports whether a file cannot be read before what a killed program left half done is undone:
+// Full reports whether an error is that the file system has no room for the database, or could not write it.
+func Full(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code()&0xff == sqlite3.SQLITE_IOERR)
+}
+
 // a rollback, a recovery, or a WAL without its index.
 func needsRecovery(err error) bool {
 	var e *sqlite.Error

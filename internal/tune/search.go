@@ -346,7 +346,8 @@ func (s *Search) try(ctx context.Context, list []int, most uint64) error {
 		if left := s.Budget.Points - len(s.known); s.Budget.Points > 0 {
 			n = min(n, left)
 		}
-		if n <= 0 || s.Budget.Spent != nil && s.Budget.Spent() {
+		// The first candidate is what the others are compared with, and is simulated whatever the budget.
+		if n <= 0 || len(s.known) > 0 && s.Budget.Spent != nil && s.Budget.Spent() {
 			s.over = true
 			return nil
 		}

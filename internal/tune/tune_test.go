@@ -212,6 +212,11 @@ func TestBudget(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, e.asked, 7)
 	require.True(t, search.Spent())
+	none := &tune.Search{Space: s, Evaluate: e.evaluate, Budget: tune.Budget{Spent: func() bool { return true }}}
+	trials, err := none.Run(t.Context())
+	require.NoError(t, err)
+	require.Len(t, trials, 1, "what others are compared with is simulated whatever the budget")
+	require.True(t, none.Spent())
 	timed := &tune.Search{Space: s, Evaluate: e.evaluate, Budget: tune.Budget{Spent: func() bool { return len(e.asked) > 15 }}}
 	_, err = timed.Run(context.Background())
 	require.NoError(t, err)

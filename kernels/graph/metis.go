@@ -82,6 +82,7 @@ type metisReader struct {
 	text       wordReader  // behind the header
 	h          metisHeader // of line headerLine
 	headerLine int
+	lineOf     []int  // of each vertex
 	expects    string // of a neighbour
 	found      uint64 // neighbours
 	unmatched  uint64 // a sum over the neighbours that is 0 if each edge is at both its ends
@@ -99,12 +100,11 @@ func (r *reader) metis() error {
 		if err != nil {
 			return err
 		}
-		if !ok && m.found == 2*m.h.edges {
-			break // vertices without edges have lost their lines, as they are empty
-		}
 		if !ok {
-			return m.errorf("the file ends after the lines of %d of %d vertices%s", v-1, m.h.vertices, m.why())
+			return m.errorf("the file ends after the lines of %d of %d vertices: expected a line for each, empty for one without neighbours%s",
+				v-1, m.h.vertices, m.why())
 		}
+		m.lineOf = append(m.lineOf, m.n)
 		if err := m.row(v); err != nil {
 			return err
 		}
@@ -282,14 +282,26 @@ func (m *metisReader) findUnmatched(g *Graph) error {
 			if !out {
 				has, lacks = lacks, has
 			}
-			return m.whole("vertex %d is a neighbour of %d, and %d is none of %d: in METIS's format an edge is on the lines of both its ends%s",
-				lacks, has, has, lacks, m.why())
+			return &ParseError{m.file, m.lineOf[has-1], fmt.Sprintf("vertex %d is a neighbour of %d, and by line %d %d is none of %d: "+
+				"in METIS's format an edge is on the lines of both its ends%s", lacks, has, m.lineOf[lacks-1], has, lacks, m.why())}
 		}
 		if g.out.Weights != nil && !slices.Equal(g.out.Weights[from:to], in.Weights[in.Offsets[v]:in.Offsets[v+1]]) {
-			return m.whole("an edge of vertex %d has another weight at its other end%s", v+1, m.why())
+			return m.otherWeight(g, v)
 		}
 	}
 	return m.whole("some edges are not the same at both their ends%s", m.why())
+}
+
+// otherWeight names the first edge of a vertex that has another weight at its other end, by the lines of both.
+func (m *metisReader) otherWeight(g *Graph, v int) error {
+	in, i := g.CSC(), 0
+	from := g.out.Offsets[v]
+	for g.out.Weights[int(from)+i] == in.Weights[int(in.Offsets[v])+i] {
+		i++
+	}
+	u := int(g.out.IDs[int(from)+i])
+	return &ParseError{m.file, m.lineOf[v], fmt.Sprintf("the edge from vertex %d to %d has weight %d, and on line %d, of vertex %d, it has %d%s",
+		v+1, u+1, int32(g.out.Weights[int(from)+i]), m.lineOf[u], u+1, int32(in.Weights[int(in.Offsets[v])+i]), m.why())}
 }
 
 // firstDifference of two sorted lists: the smallest id that only one of them has so often, and whether that is a.

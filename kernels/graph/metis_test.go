@@ -48,7 +48,7 @@ func TestMETISOfOtherPrograms(t *testing.T) {
 
 func TestMETISIsolatedVertices(t *testing.T) {
 	for text, vertices := range map[string]int{
-		"5 4\n2 3 4\n1\n1 4\n1 3\n\n": 5, "7 4\n2 3 4\n1\n1 4\n1 3\n": 7, "5 3\n2 3\n1 3\n1 2\n": 5, "6 2\n\n3\n2\n\n6\n5\n": 6,
+		"5 4\n2 3 4\n1\n1 4\n1 3\n\n": 5, "7 4\n2 3 4\n1\n1 4\n1 3\n\n\n\n": 7, "5 3\n2 3\n1 3\n1 2\n\n\n": 5, "6 2\n\n3\n2\n\n6\n5\n": 6,
 	} {
 		for _, file := range []string{"g.graph", "g"} {
 			if file == "g.graph" || !strings.HasPrefix(text, "6 2\n\n") {
@@ -72,6 +72,7 @@ func TestMETISErrors(t *testing.T) {
 		{"9 268435457\n2\n1\n", "expected at most 268435456 edges; found 268435457"},
 		{"9 9 10 99999999999\n2\n1\n", "expected at most 1024 weights a vertex; found 99999999999"},
 		{"%\n", "g.graph: the file ends before METIS's first line"},
+		{"5 2\n2 3\n1\n1\n", "g.graph:4: the file ends after the lines of 3 of 5 vertices: expected a line for each, empty for one without neighbours"},
 		{"3 2\n2\n1 3\n", "g.graph:3: the file ends after the lines of 2 of 3 vertices"},
 		{"3 2\n2\n1 3\n4\n", `g.graph:4: expected a neighbour of 1..3; found "4"`},
 		{"3 2\n2\n1 3\n0\n", `g.graph:4: expected a neighbour of 1..3; found "0"`},
@@ -80,15 +81,15 @@ func TestMETISErrors(t *testing.T) {
 		{"3 2\n2\n% 5\n2 3\n2\n", "g.graph:4: vertex 2 is its own neighbour: METIS has no self-loops"},
 		{"3 2\n2\n1 3\n2 1\n", "g.graph:4: more than the 4 neighbours of the 2 edges that line 1 says"},
 		{"3 3\n2\n1 3\n2\n", "g.graph:1: 3 edges, each on the lines of both its ends: expected 6 neighbours in the file; found 4"},
-		{"3 2\n2 3\n1 3\n\n", "g.graph: vertex 3 is a neighbour of 1, and 1 is none of 3: in METIS's format an edge is on the lines of both its ends"},
-		{"3 2 1\n2 5\n1 5 3 7\n2 8\n", "g.graph: an edge of vertex 2 has another weight at its other end"},
+		{"3 2\n2 3\n1 3\n\n", "g.graph:2: vertex 3 is a neighbour of 1, and by line 4 1 is none of 3: in METIS's format an edge is on the lines of both its ends"},
+		{"3 2 1\n2 5\n1 5 3 7\n2 8\n", "g.graph:3: the edge from vertex 2 to 3 has weight 7, and on line 4, of vertex 3, it has 8"},
 		{"3 2 1\n2 5\n1 5 3\n2 8\n", "g.graph:3: expected the weight of the edge, as fmt on line 1 says; found the end of the line"},
 		{"3 2 1\n2 5\n1 5 3 1.5\n2 8\n", `g.graph:3: expected the weight of the edge, an integer of 32 bits; found "1.5"`},
 		{"3 2 10 2\n7 7 2\n7\n\n", "g.graph:3: expected a size or weight of the vertex, as the header says; found the end of the line"},
 		{"3 2 10\n-7 2\n", `g.graph:2: expected a size or weight of the vertex, as the header says; found "-7"`},
 		{"3 2\n2\n1 3\n2\n\n%\n 1\n", "g.graph:7: expected no more than the lines of the 3 vertices that line 1 says"},
 		{"0 0\n", "g.graph: no vertices"},
-		{"99999999 1\n2\n1\n", "g.graph:1: 99999999 vertices and only 2 edges: more than 64 vertices an edge are not believed"},
+		{"99999999 1\n2\n1\n", "g.graph:3: the file ends after the lines of 2 of 99999999 vertices"},
 		{"3 2\n" + strings.Repeat("1", 3*maxWord), `found "1111111111111111111111111111111111111111"…`},
 	} {
 		_, err := Read("g.graph", strings.NewReader(c.text), ReadOptions{})

@@ -371,7 +371,7 @@ func TestRefused(t *testing.T) {
 		{fine, `{steps: [count], defines: [A=b]}`, "", "workload.host.defines: A=b: expected a number"},
 		{fine, `{steps: [count], defines: [A b]}`, "", "workload.host.defines: \"A b\": expected NAME=VALUE"},
 		{fine, `{steps: [count], sha256: "00"}`, "", "workload.host.sha256: "},
-		{endless, `{steps: [again], arrays: ["more[1]"], until: more}`, "", "workload.host.until: more is still 1 after 100000 super-steps"},
+		{endless, `{steps: [again], arrays: ["more[1]"], until: more}`, "", "workload.host.until: more is still 1 after 10000 super-steps"},
 		{endless, `{steps: [again], arrays: ["more[1]"], until: more}`, "  max_iterations: 3\n", "workload.host.until: more is still 1 after workload.max_iterations = 3"},
 		{wrong, `{steps: [nothing]}`, "", "kernel nothing: "},
 		{low, `{}`, "", "lies over console, exit code and uncached memory"},

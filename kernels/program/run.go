@@ -32,8 +32,9 @@ type Result struct {
 	Layout   []graph.Region
 }
 
-// mostSteps is how many super-steps a loop without max_iterations may have: more is one that does not end.
-const mostSteps = 100_000
+// mostSteps is how many super-steps a loop without max_iterations may have: more is one that does not end. What a
+// super-step counts is kept, some 33 KB on a small machine, so that this bounds the host's memory, too.
+const mostSteps = 10_000
 
 // Run is a program in a device's memory, with what it works on.
 type Run struct {
