@@ -99,6 +99,7 @@ func input(kind, name string, env, set []string) (schema.Input, error) {
 var otherVariables = []string{
 	"HEDDLE_REQUIRE_TOOLS", "HEDDLE_QEMU_CASES", "HEDDLE_QEMU_SEED", "HEDDLE_SIMT_CASES", "HEDDLE_DRAM_FULL",
 	"HEDDLE_MEMORY_CASES", "HEDDLE_MEMORY_SEED", "HEDDLE_KERNEL_CASES", "HEDDLE_KERNEL_SEED", "HEDDLE_COMPOSE_ALL",
+	"HEDDLE_LARGE_POINTS", "HEDDLE_DAMAGE_ALL",
 }
 
 // variables are the environment's names of keys: those of an experiment may be set
