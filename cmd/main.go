@@ -19,6 +19,7 @@ import (
 	"heddle/internal/experiment"
 	"heddle/internal/fit"
 	"heddle/internal/plain"
+	"heddle/internal/resources"
 	"heddle/internal/store"
 	"heddle/internal/version"
 	"heddle/isa/emu"
@@ -200,7 +201,22 @@ func Main(entries ...register.Entry) {
 	if err := register.Add(entries...); err != nil {
 		os.Exit(conclude(os.Stderr, err))
 	}
+	if err := checkAddressSpace(resources.AddressSpace()); err != nil {
+		os.Exit(conclude(os.Stderr, err))
+	}
 	newProcess().run(newRoot())
+}
+
+// leastAddressSpace is what Go's runtime, with its reservations, and a small run have mapped. With less, the runtime
+// ends the program wherever it is.
+const leastAddressSpace = 3 << 29
+
+func checkAddressSpace(limit uint64, limited bool) error {
+	if !limited || limit >= leastAddressSpace {
+		return nil
+	}
+	return fmt.Errorf("the limit of the address space (ulimit -v) is %s: expected at least %s, most of which is never used; "+
+		"--memory-limit of heddle run limits memory", experiment.Bytes(limit), experiment.Bytes(leastAddressSpace))
 }
 
 // run executes the command and returns the process's exit code.

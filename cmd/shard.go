@@ -382,6 +382,10 @@ func (s *launch) wait(j *job, how string) error {
 			report.states = state.String()
 			report.running = slices.ContainsFunc(slurmRunning, func(name string) bool { return state[name] > 0 })
 			s.report(j, how, &report)
+			if s.complete(state, report.running) {
+				s.say("slurm job %s: all points are stored; the tasks that are left (%s) are cancelled", j.Job, state)
+				return slurm.Cancel(ctx, j.Job)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -392,6 +396,15 @@ func (s *launch) wait(j *job, how string) error {
 		case <-time.After(s.flags.poll):
 		}
 	}
+}
+
+// complete reports whether a job has nothing left to do though tasks of it are left, as when its controller was started
+// again and holds them. Points that are to be run again have ended before.
+func (s *launch) complete(state slurm.State, running bool) bool {
+	if running || s.flags.retry && !state.Held() {
+		return false
+	}
+	return len(experiment.Ended(s.dir)) >= len(s.runner.Points)
 }
 
 // gather merges what the tasks have stored.
@@ -413,19 +426,40 @@ func (s *launch) lost(j *job) error {
 	if len(absent) == 0 {
 		return nil
 	}
-	var tasks []string
+	var tasks, why []string
 	for _, t := range j.Array {
 		if slices.ContainsFunc(absent, func(i int) bool { return i%j.Tasks+1 == t }) {
 			tasks = append(tasks, fmt.Sprint(t))
+			if by := s.endedBy(j, t); by != "" {
+				why = append(why, fmt.Sprintf("task %d by %s", t, by))
+			}
 		}
 	}
-	const most = 12
-	if len(tasks) > most {
-		tasks = append(tasks[:most], "…")
+	text := fmt.Sprintf("%d of %d points are missing: task %s of slurm job %s ended before they did (%s has their output)",
+		len(absent), len(s.runner.Points), some(tasks), j.Job, filepath.Join(s.dir, slurmDir))
+	if len(why) > 0 {
+		text += "; Slurm ended " + some(why) + ": --sbatch=--time=MINUTES, --sbatch=--mem=SIZE and --tasks give tasks more, or less to do"
 	}
-	return &codeError{exitFailed, fmt.Errorf("%d of %d points are missing: task %s of slurm job %s ended before they did (%s has "+
-		"their output); the same command submits what is missing",
-		len(absent), len(s.runner.Points), strings.Join(tasks, ", "), j.Job, filepath.Join(s.dir, slurmDir))}
+	return &codeError{exitFailed, errors.New(text + "; the same command submits what is missing")}
+}
+
+// some lists the first of many.
+func some(list []string) string {
+	const most = 12
+	if len(list) > most {
+		list = append(list[:most:most], "…")
+	}
+	return strings.Join(list, ", ")
+}
+
+// endedBy says what Slurm has ended a task by, as far as its output says so.
+func (s *launch) endedBy(j *job, task int) string {
+	const most = 1 << 20
+	text, err := files.Read(filepath.Join(s.dir, slurmDir, fmt.Sprintf("%s-%d.log", j.Job, task)), most)
+	if err != nil {
+		return ""
+	}
+	return slurm.Ended(string(text))
 }
 
 // over removes what is of no use any more: shards when everything has been gathered, and the job in any case.

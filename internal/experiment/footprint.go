@@ -16,7 +16,8 @@ import (
 // ports and queues, a warp with registers for 32 lanes, a line of a cache with its tag and replacement state. The
 // host's reference for a point has some arrays of 8 bytes a vertex.
 const (
-	processBytes   = 48 << 20
+	processBytes   = 56 << 20
+	pointBytes     = 16 << 10 // each point of the experiment: how it is configured, and what it came to
 	coreBytes      = 160 << 10
 	warpBytes      = 14 << 10
 	cacheLineBytes = 40
@@ -56,6 +57,7 @@ func fitNeeds(of [3]compose.Memory) *need {
 // MemoryEstimate is the host memory that points are expected to need, more likely too high than too low.
 type MemoryEstimate struct {
 	todo   []int    // in the order in which they begin
+	points int      // of the experiment, all of which are kept
 	own    []uint64 // of each of all points
 	graphs []string // of each of all points, by name
 	bytes  map[string]uint64
@@ -74,7 +76,7 @@ func (r *Runner) EstimateMemory(done map[int]Outcome) *MemoryEstimate {
 
 // EstimateMemoryOf estimates what some points need.
 func (r *Runner) EstimateMemoryOf(points []int) *MemoryEstimate {
-	e := &MemoryEstimate{todo: points, own: make([]uint64, len(r.Points)), graphs: make([]string, len(r.Points)), bytes: map[string]uint64{}}
+	e := &MemoryEstimate{todo: points, points: len(r.Points), own: make([]uint64, len(r.Points)), graphs: make([]string, len(r.Points)), bytes: map[string]uint64{}}
 	for _, i := range points {
 		cfg := &r.Points[i].Config
 		e.own[i] = machineBytes(&cfg.Machine)
@@ -158,7 +160,7 @@ func (e *MemoryEstimate) Whole(jobs int, idle uint64) (whole, graphs uint64) {
 			break
 		}
 	}
-	return whole + processBytes, graphs
+	return whole + processBytes + uint64(e.points)*pointBytes, graphs
 }
 
 // Largest is the point that needs most by itself; false: there are none to run.

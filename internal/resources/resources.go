@@ -34,7 +34,28 @@ func Memory() (free uint64, ok bool) {
 			free, ok = min(free, left), true
 		}
 	}
+	if limit, limited := AddressSpace(); limited {
+		left := limit - min(limit, mapped())
+		if !ok || left < free {
+			free, ok = left, true
+		}
+	}
 	return free, ok
+}
+
+// AddressSpace is the limit of this process's address space, in bytes (ulimit -v); limited is false where there is none.
+func AddressSpace() (limit uint64, limited bool) {
+	var r syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_AS, &r) != nil || r.Cur > math.MaxInt64 {
+		return 0, false
+	}
+	return r.Cur, true
+}
+
+// mapped is how much of its address space this process has mapped; 0: nobody knows.
+func mapped() uint64 {
+	n, _ := fieldOf("/proc/self/status", "VmSize:")
+	return n << 10
 }
 
 // PeakRSS is the most memory that this process has had, in bytes; 0: nobody knows.

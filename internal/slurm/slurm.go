@@ -77,8 +77,19 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ",")
 }
 
-// State is how many tasks of a job are in which state of Slurm's, of those that have not ended.
+// State is how many tasks of a job are in which state of Slurm's, of those that have not ended. Why tasks are pending
+// stands behind their state: PENDING (Resources).
 type State map[string]int
+
+// Held reports whether tasks are left and all of them are held: without a hand's turn none will run.
+func (s State) Held() bool {
+	for name := range s {
+		if _, why, _ := strings.Cut(name, " "); !strings.Contains(strings.ToLower(why), "held") {
+			return false
+		}
+	}
+	return len(s) > 0
+}
 
 // String lists the states, those with most tasks first.
 func (s State) String() string {
@@ -93,14 +104,15 @@ func (s State) String() string {
 		return strings.Compare(a, b)
 	})
 	for i, name := range names {
-		names[i] = fmt.Sprintf("%d %s", s[name], strings.ToLower(name))
+		state, why, _ := strings.Cut(name, " ")
+		names[i] = strings.TrimSpace(fmt.Sprintf("%d %s %s", s[name], strings.ToLower(state), why))
 	}
 	return strings.Join(names, ", ")
 }
 
 // Queue says in which states the tasks of a job are that have not ended; none: all have.
 func Queue(ctx context.Context, job string) (State, error) {
-	out, err := command(ctx, "squeue", "--noheader", "--array", "--jobs="+job, "--format=%T")
+	out, err := command(ctx, "squeue", "--noheader", "--array", "--jobs="+job, "--format=%T %r")
 	if err != nil {
 		if strings.Contains(err.Error(), "Invalid job id") { // that Slurm has forgotten, since it has ended
 			return nil, nil
@@ -108,10 +120,35 @@ func Queue(ctx context.Context, job string) (State, error) {
 		return nil, err
 	}
 	s := State{}
-	for _, state := range strings.Fields(out) {
-		s[state]++
+	for line := range strings.Lines(out) {
+		state, why, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if why = strings.Trim(why, " ()"); state == "PENDING" && why != "" && why != "None" {
+			state += " (" + why + ")"
+		}
+		if state != "" {
+			s[state]++
+		}
 	}
 	return s, nil
+}
+
+// Cancel ends what is left of a job.
+func Cancel(ctx context.Context, job string) error {
+	_, err := command(ctx, "scancel", job)
+	return err
+}
+
+// Ended says why Slurm has ended a task, by its output; "": it does not say that it has.
+func Ended(output string) string {
+	for _, c := range []struct{ says, why string }{
+		{"DUE TO TIME LIMIT", "its time limit"}, {"oom_kill event", "its memory limit"}, {"Exceeded job memory limit", "its memory limit"},
+		{"DUE TO NODE FAILURE", "the failure of its host"}, {"DUE TO PREEMPTION", "preemption"}, {"CANCELLED AT", "scancel, or its administrator"},
+	} {
+		if strings.Contains(output, c.says) {
+			return c.why
+		}
+	}
+	return ""
 }
 
 func command(ctx context.Context, name string, args ...string) (string, error) {

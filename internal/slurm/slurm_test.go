@@ -67,6 +67,8 @@ func TestQueue(t *testing.T) {
 	}{
 		{"echo RUNNING; echo PENDING; echo RUNNING", State{"RUNNING": 2, "PENDING": 1}, ""},
 		{"true", State{}, ""},
+		{"echo PENDING launch failed requeued held; echo RUNNING None; echo 'PENDING (Resources)'; echo PENDING None; echo PENDING Resources",
+			State{"PENDING (launch failed requeued held)": 1, "RUNNING": 1, "PENDING (Resources)": 2, "PENDING": 1}, ""},
 		{"echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", nil, ""},
 		{"echo 'squeue: error: Unable to contact slurm controller' >&2; exit 1", nil, "Unable to contact slurm controller"},
 	} {
@@ -84,6 +86,22 @@ func TestQueue(t *testing.T) {
 func TestStateIsListedByCount(t *testing.T) {
 	require.Equal(t, "3 pending, 2 completing, 2 running", State{"RUNNING": 2, "PENDING": 3, "COMPLETING": 2}.String())
 	require.Empty(t, fmt.Sprint(State{}))
+	require.Equal(t, "2 pending (JobHeldUser), 1 running", State{"PENDING (JobHeldUser)": 2, "RUNNING": 1}.String())
+	require.True(t, State{"PENDING (JobHeldUser)": 2, "PENDING (launch failed requeued held)": 1}.Held())
+	require.False(t, State{"PENDING (JobHeldUser)": 2, "RUNNING": 1}.Held())
+	require.False(t, State{"PENDING": 2}.Held())
+	require.False(t, State{}.Held())
+}
+
+func TestWhyATaskHasEnded(t *testing.T) {
+	for output, want := range map[string]string{
+		"": "", "12 of 20 points\n": "",
+		"slurmstepd: error: *** JOB 5 ON host CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT ***\n":                  "its time limit",
+		"slurmstepd: error: Detected 1 oom_kill event in StepId=5.batch. Some of the step tasks have been OOM Killed.\n": "its memory limit",
+		"slurmstepd: error: *** JOB 5 ON host CANCELLED AT 2026-01-02T03:04:05 ***\n":                                    "scancel, or its administrator",
+	} {
+		require.Equal(t, want, Ended(output), output)
+	}
 }
 
 func TestWithoutSlurm(t *testing.T) {

@@ -1,0 +1,25 @@
+package cmd
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A small address space is said at once, and not by Go's runtime when it is used up.
+func TestASmallAddressSpaceIsSaid(t *testing.T) {
+	require.NoError(t, checkAddressSpace(0, false))
+	require.NoError(t, checkAddressSpace(leastAddressSpace, true))
+	require.ErrorContains(t, checkAddressSpace(1<<30, true), "the limit of the address space (ulimit -v) is 1.0 GiB: expected at least 1.5 GiB")
+
+	c := exec.Command("sh", "-c", `ulimit -v 1500000 || exit 99; exec "$0" run quickstart --dry-run`, buildHeddle(t))
+	c.Dir = t.TempDir()
+	text, err := c.CombinedOutput()
+	if exitOf(t, err) == 99 {
+		t.Skip("this shell's ulimit has no -v")
+	}
+	require.Equal(t, exitUsage, exitOf(t, err), "%s", text)
+	require.Contains(t, string(text), "heddle: the limit of the address space (ulimit -v) is 1.4 GiB")
+	require.NotContains(t, string(text), "goroutine")
+}
