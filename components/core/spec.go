@@ -54,6 +54,8 @@ type Spec struct {
 	// Atomics is set by the machine, whose caches must agree with it.
 	Atomics Atomics `key:"-"`
 
+	Scratchpad bool `key:"scratchpad" default:"true" doc:"The core has a scratchpad. false: none, nor the registers of the switch between it and the L1D; a program that uses it fails. RTL: LMEM_DISABLE."`
+
 	ScratchpadBytes int `key:"scratchpad_bytes" default:"16KiB" min:"4" max:"64KiB" unit:"bytes" doc:"Scratchpad of a core, a multiple of 4, for what kernels share. RTL: LMEM_LOG_SIZE 14."`
 
 	Latency Latency `key:"latency" doc:"Cycles from execution to the commit arbiter, by class of instruction."`

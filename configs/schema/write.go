@@ -219,6 +219,21 @@ func (s *Schema[T]) Diff(a, b T) []Difference {
 	return diff
 }
 
+// Value is a key with its value as YAML. A section that is there has Present, an absent one and all below it are none.
+type Value struct{ Key, Text string }
+
+// Values lists the keys of v and their values, in declared order, a section before its keys.
+func (s *Schema[T]) Values(v T) (list []Value) {
+	text := map[*Field]string{}
+	s.tree().root.flatten(reflect.ValueOf(&v).Elem(), text)
+	for _, f := range s.tree().fields[1:] {
+		if t, ok := text[f]; ok {
+			list = append(list, Value{f.Path, t})
+		}
+	}
+	return list
+}
+
 func orAbsent(text string, ok bool) string {
 	if !ok {
 		return Absent
