@@ -23,6 +23,8 @@ type Summary struct {
 	Geomeans   []MeanSummary  `json:"geomeans,omitempty"` // of the speedups, a variant of compare each
 	Unlike     []string       `json:"unlike,omitempty"`   // what is not the same in what is compared, though no axis names it
 	Host       HostSummary    `json:"host"`
+
+	NotValidated []string `json:"not_validated,omitempty"` // keys of machines, with values that have not been compared with the RTL
 	About
 }
 
@@ -86,7 +88,7 @@ type HostSummary struct {
 func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSummary) *Summary {
 	s := &Summary{
 		Experiment: name, Version: version, Part: Part(&r.Points[0].Config), Points: []PointSummary{}, Host: host,
-		About: r.about(outcomes), Unlike: Unlike(r.Points),
+		About: r.about(outcomes), Unlike: Unlike(r.Points), NotValidated: NotValidated(r.Points),
 	}
 	for i := range outcomes {
 		s.Points = append(s.Points, r.summarise(outcomes, i))
