@@ -464,6 +464,12 @@ func (s *session) openFiles(c *cobra.Command) (err error) {
 	points, stderr := s.runner.Points, c.ErrOrStderr()
 	s.stderr = stderr
 	s.logf("heddle %s, %s %s, %d points, %d of them stored, %d at a time", s.version, runtime.GOOS, runtime.GOARCH, len(points), len(s.runner.Done), s.flags.jobs)
+	if keys := strings.Join(experiment.NotValidated(points), ", "); keys != "" {
+		s.logf("not validated against RTL: %s", keys)
+		if !s.flags.quiet {
+			fmt.Fprintf(stderr, "heddle: note: not validated against RTL: %s (docs/results/validation.md)\n", keys)
+		}
+	}
 	if n := len(s.runner.Done); n > 0 && !s.flags.quiet {
 		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.book.Path())
 	}

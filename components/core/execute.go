@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"math/bits"
 
 	"heddle/isa"
@@ -98,6 +99,10 @@ func (c *Core) effect(f *flight) error {
 			return err
 		}
 		local := localLanes(a)
+		if local != 0 && c.lsu.bare {
+			c.lsu.free = append(c.lsu.free, f.access)
+			return errNoScratchpad
+		}
 		c.lsu.local[f.access] = local
 		switch {
 		case local == 0:
@@ -116,6 +121,9 @@ func (c *Core) effect(f *flight) error {
 	}
 	return w.trace.Execute(f.op)
 }
+
+// errNoScratchpad is a program's that takes the core for one with a scratchpad.
+var errNoScratchpad = errors.New("access to the scratchpad of a core that has none (core.scratchpad: false)")
 
 // entry is the way of the slices into a unit they share (RTL: dispatch_unit).
 type entry struct {

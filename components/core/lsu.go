@@ -52,6 +52,7 @@ type lsu struct {
 	arrived  uint64 // of them, those that hold an answer or have one under way
 	fence    bool   // a fence is under way: nothing else enters
 	unlock   bool   // it has ended: from the next cycle on others enter
+	bare     bool   // there is no scratchpad, and so no switch
 	freed    int    // loads whose slot is free from the next cycle on
 	atomics  atomics
 	effects  []effect // accesses that take effect at the end of the cycle
@@ -81,7 +82,7 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 		requests: queue.NewTimed[inst](2, of, "LSU requests"), switched: queue.NewTimed[inst](1, of, "LSU switch"), pad: newScratchpad(s.LSULanes, of),
 		back:   queue.NewTimed[answer](1, of, "LSU switch, back"),
 		loaded: queue.NewTimed[inst](2, of, "LSU loaded"), stored: queue.NewTimed[inst](2, of, "LSU stored"),
-		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, co: newCoalescer(s),
+		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, bare: !s.Scratchpad, co: newCoalescer(s),
 		left: make([]int16, s.accesses()), local: make([]uint32, s.accesses()), asked: make([]inst, s.accesses()),
 		atomics: atomics{Atomics: s.Atomics},
 	}
@@ -162,6 +163,9 @@ func (l *lsu) move(now uint64) {
 	if l.arrived != 0 {
 		l.receive(now)
 	}
+	if l.bare {
+		l.past(now)
+	}
 	if l.pad.packed.First() <= now {
 		l.merge(now)
 	}
@@ -173,7 +177,7 @@ func (l *lsu) move(now uint64) {
 			l.LocalWaits++
 		}
 	}
-	if l.requests.First() <= now {
+	if !l.bare && l.requests.First() <= now {
 		l.route(now)
 	}
 	if !l.from.Empty() {
@@ -183,6 +187,24 @@ func (l *lsu) move(now uint64) {
 	l.freed = 0
 	l.fence = l.fence && !l.unlock
 	l.unlock = false
+}
+
+// past moves what has no switch to pass, without a scratchpad, on in the cycle in which it is there.
+func (l *lsu) past(now uint64) {
+	if l.back.First() <= now {
+		l.finish(now)
+	}
+	if l.requests.First() <= now {
+		l.route(now)
+	}
+}
+
+// through returns when something is behind the switch that comes to it in a cycle.
+func (l *lsu) through(now, delay uint64) uint64 {
+	if l.bare {
+		return now
+	}
+	return now + delay
 }
 
 // coalesce does the coalescer's cycle. What answers have freed in it is usable from the next one on.
@@ -334,7 +356,7 @@ func (l *lsu) route(now uint64) {
 	if l.co.direct {
 		l.pass(in, now)
 	} else {
-		l.switched.Push(in, now+switchDelay)
+		l.switched.Push(in, l.through(now, switchDelay))
 	}
 }
 
@@ -418,7 +440,7 @@ func (l *lsu) receive(now uint64) {
 	case got.op.LatencyClass() == isa.ClassFence:
 		l.endFence(got.inst, now)
 	default:
-		l.back.Push(got, now+answerDelay)
+		l.back.Push(got, l.through(now, answerDelay))
 	}
 }
 
@@ -447,7 +469,7 @@ func (l *lsu) endFence(in inst, now uint64) {
 	l.touch(now)
 	l.fenced &^= 1 << in.warp
 	l.restate(int(in.warp))
-	l.back.Push(answer{inst: in}, now+answerDelay)
+	l.back.Push(answer{inst: in}, l.through(now, answerDelay))
 }
 
 // blocked reports whether batch id is a fence that cannot end: something that went before it

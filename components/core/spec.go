@@ -54,6 +54,8 @@ type Spec struct {
 	// Atomics is set by the machine, whose caches must agree with it.
 	Atomics Atomics `key:"-"`
 
+	Scratchpad bool `key:"scratchpad" default:"true" doc:"The core has a scratchpad. false: none, nor the registers of the switch between it and the L1D; a program that uses it fails. RTL: LMEM_DISABLE."`
+
 	ScratchpadBytes int `key:"scratchpad_bytes" default:"16KiB" min:"4" max:"64KiB" unit:"bytes" doc:"Scratchpad of a core, a multiple of 4, for what kernels share. RTL: LMEM_LOG_SIZE 14."`
 
 	Latency Latency `key:"latency" doc:"Cycles from execution to the commit arbiter, by class of instruction."`
@@ -104,24 +106,49 @@ func (l *Latency) table(d Divider) (t [isa.NumClasses]uint64) {
 	return t
 }
 
+// Derivation is what a value of 0 of a key stands for.
+type Derivation struct {
+	Key, Formula string
+	RTL          string // its name in the RTL's VX_config.vh; empty: ours
+	field        func(*Spec) *int
+	value        func(*Spec) int
+}
+
+// Derivations are the derived defaults, those that others need first.
+var Derivations = []Derivation{
+	{"issue.slices", "max(1, warps / 16)", "ISSUE_WIDTH", func(s *Spec) *int { return &s.Issue.Slices }, func(s *Spec) int { return max(1, s.Warps/16) }},
+	{"collectors", "max(1, warps / (4 · issue.slices))", "NUM_OPCS", func(s *Spec) *int { return &s.Collectors },
+		func(s *Spec) int { return max(1, s.Warps/(4*s.Issue.Slices)) }},
+	{"alu_lanes", "threads", "NUM_ALU_LANES", func(s *Spec) *int { return &s.ALULanes }, func(s *Spec) int { return s.Threads }},
+	{"fpu_lanes", "threads", "NUM_FPU_LANES", func(s *Spec) *int { return &s.FPULanes }, func(s *Spec) int { return s.Threads }},
+	{"sfu_lanes", "threads", "NUM_SFU_LANES", func(s *Spec) *int { return &s.SFULanes }, func(s *Spec) int { return s.Threads }},
+	{"lsu_lanes", "threads", "NUM_LSU_LANES", func(s *Spec) *int { return &s.LSULanes }, func(s *Spec) int { return s.Threads }},
+	{"channel_bytes", "min(4 · lsu_lanes, 64)", "LSU_LINE_SIZE", func(s *Spec) *int { return &s.ChannelBytes }, func(s *Spec) int { return min(4*s.LSULanes, 64) }},
+	{"fpu_queue", "2 · threads / fpu_lanes", "FPUQ_SIZE", func(s *Spec) *int { return &s.FPUQueue }, func(s *Spec) int { return 2 * s.Threads / max(1, s.FPULanes) }},
+	{"lsu_queue", "2 · threads / lsu_lanes", "LSUQ_IN_SIZE", func(s *Spec) *int { return &s.LSUQueue }, func(s *Spec) int { return 2 * s.Threads / max(1, s.LSULanes) }},
+	{"coalescer_tags", "max(lsu_queue, channel_bytes / 4)", "LSUQ_OUT_SIZE", func(s *Spec) *int { return &s.CoalescerTags },
+		func(s *Spec) int { return max(s.LSUQueue, s.ChannelBytes/4) }},
+}
+
 // Derived returns the spec with every 0 replaced by what it stands for.
 func (s Spec) Derived() Spec {
-	fill := func(v *int, derived int) {
-		if *v == 0 {
-			*v = derived
+	for i := range Derivations {
+		if d := &Derivations[i]; *d.field(&s) == 0 {
+			*d.field(&s) = d.value(&s)
 		}
 	}
-	fill(&s.Issue.Slices, max(1, s.Warps/16))
-	fill(&s.Collectors, max(1, s.Warps/(4*s.Issue.Slices)))
-	fill(&s.ALULanes, s.Threads)
-	fill(&s.FPULanes, s.Threads)
-	fill(&s.SFULanes, s.Threads)
-	fill(&s.LSULanes, s.Threads)
-	fill(&s.ChannelBytes, min(4*s.LSULanes, 64))
-	fill(&s.LSUQueue, 2*s.Threads/max(1, s.LSULanes))
-	fill(&s.FPUQueue, 2*s.Threads/max(1, s.FPULanes))
-	fill(&s.CoalescerTags, max(s.LSUQueue, s.ChannelBytes/4))
 	return s
+}
+
+// StandsFor says what a key of 0 stands for and by which formula; empty: it stands for itself.
+func (s Spec) StandsFor(key string) string {
+	full := s.Derived()
+	for i := range Derivations {
+		if d := &Derivations[i]; d.Key == key && *d.field(&s) == 0 {
+			return fmt.Sprintf("%d = %s, RTL's %s", *d.field(&full), d.Formula, d.RTL)
+		}
+	}
+	return ""
 }
 
 // narrow returns the lanes of the units that have fewer than a warp, else 0.

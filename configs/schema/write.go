@@ -20,7 +20,7 @@ func (s *Schema[T]) YAML(v T) []byte {
 
 // AnnotatedYAML is the same with a comment at each key: where it came from.
 func (l *Loaded[T]) AnnotatedYAML() []byte {
-	w := writer{note: func(f *Field) string {
+	w := writer{explains: true, note: func(f *Field) string {
 		// A comment ends with its line, a file's name need not.
 		return " # " + strings.Map(printable, l.origins[f].String())
 	}}
@@ -37,10 +37,39 @@ func printable(r rune) rune {
 
 type writer struct {
 	bytes.Buffer
-	note func(*Field) string // comment at a leaf
+	note     func(*Field) string // comment at a leaf
+	explains bool                // a derived value too
+	around   []around            // the sections around it
+}
+
+// Deriver is a section with values that stand for others: StandsFor says for which, of a key below it that may be of a
+// section within; empty: it does not.
+type Deriver interface{ StandsFor(key string) string }
+
+// derived is what a leaf's value stands for, as a part of its comment.
+func (w *writer) derived(c *Field) string {
+	if !w.explains {
+		return ""
+	}
+	for i := len(w.around) - 1; i >= 0; i-- {
+		if d, ok := w.around[i].value.Interface().(Deriver); ok {
+			if text := d.StandsFor(strings.TrimPrefix(c.Path, w.around[i].path+".")); text != "" {
+				return "; " + text
+			}
+		}
+	}
+	return ""
+}
+
+// around is a section that is being written.
+type around struct {
+	path  string
+	value reflect.Value
 }
 
 func (w *writer) section(f *Field, v reflect.Value, indent string) {
+	w.around = append(w.around, around{f.Path, v})
+	defer func() { w.around = w.around[:len(w.around)-1] }()
 	for _, c := range f.Fields {
 		sub, present := c.sectionIn(v)
 		switch {
@@ -49,7 +78,7 @@ func (w *writer) section(f *Field, v reflect.Value, indent string) {
 		case c.variants:
 			w.variants(c, sub.Interface().(Variants), indent)
 		case !c.isSection():
-			fmt.Fprintf(w, "%s%s: %s%s\n", indent, c.Key, c.yaml(sub), w.note(c))
+			fmt.Fprintf(w, "%s%s: %s%s%s\n", indent, c.Key, c.yaml(sub), w.note(c), w.derived(c))
 		case !present:
 			fmt.Fprintf(w, "%s%s: null\n", indent, c.Key)
 		case len(c.Fields) == 0:
@@ -217,6 +246,21 @@ func (s *Schema[T]) Diff(a, b T) []Difference {
 		diff = append(diff, Difference{f.Path, orAbsent(x, inA), orAbsent(y, inB)})
 	}
 	return diff
+}
+
+// Value is a key with its value as YAML. A section that is there has Present, an absent one and all below it are none.
+type Value struct{ Key, Text string }
+
+// Values lists the keys of v and their values, in declared order, a section before its keys.
+func (s *Schema[T]) Values(v T) (list []Value) {
+	text := map[*Field]string{}
+	s.tree().root.flatten(reflect.ValueOf(&v).Elem(), text)
+	for _, f := range s.tree().fields[1:] {
+		if t, ok := text[f]; ok {
+			list = append(list, Value{f.Path, t})
+		}
+	}
+	return list
 }
 
 func orAbsent(text string, ok bool) string {

@@ -30,6 +30,8 @@ type Summary struct {
 	Unlike     []string       `json:"unlike,omitempty"`   // what is not the same in what is compared, though no axis names it
 	Warnings   []string       `json:"warnings,omitempty"` // of results that say less than they seem to
 	Host       HostSummary    `json:"host"`
+
+	NotValidated []string `json:"not_validated,omitempty"` // keys of machines, with values that have not been compared with the RTL
 	About
 
 	runner   *Runner
@@ -97,7 +99,8 @@ type HostSummary struct {
 func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSummary) *Summary {
 	s := &Summary{
 		Experiment: name, Version: version, Part: Part(&r.Points[0].Config), Host: host,
-		About: r.about(outcomes), Unlike: Unlike(r.Points), runner: r, outcomes: outcomes,
+		About: r.about(outcomes), Unlike: Unlike(r.Points), NotValidated: NotValidated(r.Points),
+		runner: r, outcomes: outcomes,
 	}
 	s.Warnings = Warnings(r.Points, outcomes, s.Graphs)
 	if seeded(r.Points) {

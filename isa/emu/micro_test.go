@@ -34,7 +34,7 @@ func TestMicroProgramsExecuteAsManyInstructionsAsTheRTL(t *testing.T) {
 		require.Zero(t, code)
 		n++
 	}
-	require.Equal(t, 115, n)
+	require.Equal(t, 142, n)
 }
 
 // endless is a machine running a micro-program's loop for ever.

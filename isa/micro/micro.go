@@ -6,7 +6,9 @@ package micro
 import (
 	"embed"
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -14,13 +16,13 @@ import (
 	"heddle/isa/asm"
 )
 
-//go:embed programs/*.s
+//go:embed programs/*.s mixes/*.s
 var programs embed.FS
 
 //go:embed reference.csv
 var reference string
 
-// Names returns the programs' names, sorted.
+// Names returns the names of the programs with one mechanism each, sorted.
 func Names() []string {
 	files, err := programs.ReadDir("programs")
 	if err != nil {
@@ -33,8 +35,15 @@ func Names() []string {
 	return names
 }
 
-// Source returns a program's assembly text.
-func Source(name string) ([]byte, error) { return programs.ReadFile("programs/" + name + ".s") }
+// Source returns the assembly text of a program, or of one of those that mix mechanisms or press on one in a way that
+// depends on the machine's shape.
+func Source(name string) ([]byte, error) {
+	text, err := programs.ReadFile("programs/" + name + ".s")
+	if errors.Is(err, fs.ErrNotExist) {
+		return programs.ReadFile("mixes/" + name + ".s")
+	}
+	return text, err
+}
 
 // Program assembles a program for that many iterations of its loop.
 func Program(name string, iters int64) (*isa.Program, error) {
@@ -47,7 +56,7 @@ func Program(name string, iters int64) (*isa.Program, error) {
 
 // Reference is one measurement.
 type Reference struct {
-	Machine    string // w1, a, c, d, m6
+	Machine    string // w1, a, c, d, m6, or a configuration of sim/parity
 	Program    string
 	Iters      int64
 	RTL        uint64 // cycles

@@ -1,24 +1,55 @@
-// Package parity holds our cycles against those of Vortex's RTL: every
-// micro-program on every reference machine.
+// Package parity holds our cycles against those of Vortex's RTL: micro-programs on reference machines, and on
+// configurations that differ from one in a few keys. From these it knows which values of which key have been compared.
 package parity
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"heddle/configs"
+	"heddle/configs/schema"
 	"heddle/isa/micro"
 	"heddle/sim"
 )
 
-// Machines are the reference machines, in the order of the report.
-var Machines = []string{"w1", "a", "c", "d", "m6"}
+// Machines are the reference machines, in the order of the report: those with a preset, and Configurations.
+var Machines = append([]string{"w1", "a", "c", "d", "m6"}, Configurations...)
 
-// Preset returns the name of a reference machine's configuration.
-func Preset(machine string) string { return "vortex-rtl-" + machine }
+// Configurations are the machines whose configurations are files of machines.
+var Configurations = []string{"wb", "chan4", "chan2", "lsuq8", "lsul2", "alul2", "iss2", "w16t16", "nolm", "cores4", "s2", "l3c2"}
+
+//go:embed machines/*.yaml
+var machines embed.FS
+
+// Preset returns the name of a reference machine's preset, if it has one.
+func Preset(machine string) (name string, ok bool) {
+	return "vortex-rtl-" + machine, !slices.Contains(Configurations, machine)
+}
+
+// Config returns a reference machine's configuration.
+func Config(machine string) (configs.Machine, error) {
+	if name, ok := Preset(machine); ok {
+		return loaded(configs.LoadMachine(name, nil, nil))
+	}
+	name := "machines/" + machine + ".yaml"
+	text, err := machines.ReadFile(name)
+	if err != nil {
+		return configs.Machine{}, err
+	}
+	return loaded(configs.ParseMachine(name, text, nil))
+}
+
+func loaded(l *schema.Loaded[configs.Machine], err error) (configs.Machine, error) {
+	if err != nil {
+		return configs.Machine{}, err
+	}
+	return l.Value, nil
+}
 
 // Row is one program on one machine.
 type Row struct {
@@ -63,7 +94,7 @@ func Run(ctx context.Context, machines []string, progress func(done, of int, wha
 }
 
 func one(ctx context.Context, ref micro.Reference) (Row, error) {
-	cfg, err := configs.LoadMachine(Preset(ref.Machine), nil, nil)
+	cfg, err := Config(ref.Machine)
 	if err != nil {
 		return Row{}, err
 	}
@@ -71,7 +102,7 @@ func one(ctx context.Context, ref micro.Reference) (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	m, err := sim.New(cfg.Value, sim.Options{})
+	m, err := sim.New(cfg, sim.Options{})
 	if err != nil {
 		return Row{}, err
 	}
@@ -156,7 +187,7 @@ func Write(w io.Writer, rows []Row) error {
 		if math.Abs(r.Ratio()-1) > 0.05 {
 			mark = " ✗"
 		}
-		fmt.Fprintf(&s, "| %-2s | %-14s | %3d | %6d | %6d | %.3f%s | %s | %s |\n", r.Machine, r.Program, r.Iters, r.Ours, r.RTL, r.Ratio(), mark, simx, instrs)
+		fmt.Fprintf(&s, "| %-6s | %-14s | %3d | %6d | %6d | %.3f%s | %s | %s |\n", r.Machine, r.Program, r.Iters, r.Ours, r.RTL, r.Ratio(), mark, simx, instrs)
 	}
 	if slopes := Slopes(rows); len(slopes) > 0 {
 		s.WriteString("\nOne warp: cycles of one iteration.\n\n| program | ours | RTL |\n|---|---:|---:|\n")
@@ -166,7 +197,11 @@ func Write(w io.Writer, rows []Row) error {
 	}
 	s.WriteString("\nDistance is exp(mean |ln(ours/RTL)|): 1 is exact. SimX's is over the pairs that it was measured on.\n\n| machine | pairs | distance | SimX's distance | within 1 % | 2 % | 5 % |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	for _, m := range Summarise(rows) {
-		fmt.Fprintf(&s, "| %-3s | %2d | %.3f | %.3f | %d | %d | %d |\n", m.Machine, m.Rows, m.Geomean, m.SimXGeomean,
+		simx := "not given"
+		if m.SimXRows > 0 {
+			simx = fmt.Sprintf("%.3f", m.SimXGeomean)
+		}
+		fmt.Fprintf(&s, "| %-6s | %2d | %.3f | %s | %d | %d | %d |\n", m.Machine, m.Rows, m.Geomean, simx,
 			m.WithinPercent[0], m.WithinPercent[1], m.WithinPercent[2])
 	}
 	_, err := io.WriteString(w, s.String())

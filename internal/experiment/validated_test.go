@@ -1,0 +1,27 @@
+package experiment_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/configs"
+	"heddle/internal/experiment"
+)
+
+// Each value of a sweep that was not compared with the RTL is named once, whatever else differs.
+func TestNotValidated(t *testing.T) {
+	l, err := configs.ParseExperimentWith("x.yaml", []byte(`
+name: x
+machine: {extends: vortex-rtl-a}
+workload: {algorithm: bfs}
+sweep:
+  machine.l1d.mshrs: [16, 7]
+  workload.seed: [1, 2]
+`), nil)
+	require.NoError(t, err)
+	points, err := experiment.Points(l, nil)
+	require.NoError(t, err)
+	require.Len(t, points, 4)
+	require.Equal(t, []string{"l1d.mshrs 7"}, experiment.NotValidated(points))
+}
