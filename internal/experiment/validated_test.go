@@ -14,6 +14,7 @@ func TestNotValidated(t *testing.T) {
 	l, err := configs.ParseExperimentWith("x.yaml", []byte(`
 name: x
 machine: {extends: vortex-rtl-a}
+graph: {grid: {width: 4, height: 4}}
 workload: {algorithm: bfs}
 sweep:
   machine.l1d.mshrs: [16, 7]
