@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"hash/fnv"
 	"slices"
 
 	"heddle/components/cache"
@@ -73,7 +74,7 @@ func (m *Machine) Alternate(ctx context.Context, p *isa.Program, arg uint32, a A
 		if err != nil {
 			return Sampled{}, err
 		}
-		m.alternator = &alternator{m: m, rhythms: map[*isa.Program]*rhythm{}}
+		m.alternator = &alternator{m: m, rhythms: map[uint64]*rhythm{}}
 		m.alternator.handle = d.Add(m.alternator)
 	}
 	t := m.alternator
@@ -107,8 +108,8 @@ type alternator struct {
 	span    uint64 // warp instructions of the next stretch
 	length  uint64 // and of the next interval
 
-	rhythms map[*isa.Program]*rhythm
-	rhythm  *rhythm // of the program that runs
+	rhythms map[uint64]*rhythm // by the program's code, which is compiled anew when a run goes on from a checkpoint
+	rhythm  *rhythm            // of the program that runs
 }
 
 // marks is how many moments of a stretch are noted behind its beginning.
@@ -131,14 +132,24 @@ const lookEvery = 16
 
 func (t *alternator) start(p *isa.Program, a Alternation) {
 	t.Alternation, t.sampled, t.next = a, Sampled{}, Interval{}
-	if t.rhythm = t.rhythms[p]; t.rhythm == nil {
+	code := codeOf(p)
+	if t.rhythm = t.rhythms[code]; t.rhythm == nil {
 		t.rhythm = &rhythm{window: a.Measure}
-		t.rhythms[p] = t.rhythm
+		t.rhythms[code] = t.rhythm
 	}
 	t.length = t.rhythm.length(a.Measure)
 	t.span = a.Warm + t.length
 	t.measure(t.m.domain.After()-1, a.Begin)
 	t.handle.Wake()
+}
+
+// codeOf tells programs apart.
+func codeOf(p *isa.Program) uint64 {
+	h := fnv.New64a()
+	for _, s := range p.Segments {
+		h.Write(s.Data)
+	}
+	return h.Sum64()
 }
 
 // end ends a launch.

@@ -344,6 +344,7 @@ func chooseSchedule(t testing.TB, r *rand.Rand, e *configs.Experiment) {
 		schedules = []configs.Schedule{configs.Schedule(u.Schedules[r.IntN(len(u.Schedules))].Name)}
 	}
 	e.Workload.Schedule = schedules[r.IntN(len(schedules))]
+	e.Machine.Core.Scratchpad = e.Machine.Core.Scratchpad || refused(e) != nil
 	for bytes := &e.Machine.Core.ScratchpadBytes; refused(e) != nil; {
 		require.Less(t, *bytes, emu.MaxScratchpadBytes, "%v", refused(e))
 		*bytes = min(max(1<<10, *bytes*2), emu.MaxScratchpadBytes)

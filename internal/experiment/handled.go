@@ -45,7 +45,7 @@ func Warnings(points []Point, outcomes []Outcome, graphs map[string]GraphSummary
 			notes = append(notes, note)
 		}
 	}
-	for i := range points {
+	for i := range outcomes { // none, if the run ended before its points
 		p := &points[i]
 		h, ok := handledBy(p, &outcomes[i], graphs)
 		if !ok {

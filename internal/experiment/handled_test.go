@@ -17,9 +17,9 @@ func TestWarnings(t *testing.T) {
 		return Point{Baseline: baseline, Config: configs.Experiment{Workload: configs.Workload{Algorithm: "bfs", Source: source}}}
 	}
 	outcome := func(graph string, source, vertices, edges uint64) Outcome {
-		return Outcome{Graph: graph, Verified: true, Stats: stats.Tree{
+		return Outcome{Graph: graph, Verified: true, Stats: stats.Pack(stats.Tree{
 			stats.Count("source", "", "", source), stats.Count("frontier.vertices", "", "", vertices), stats.Count("frontier.edges", "", "", edges),
-		}}
+		})}
 	}
 	of := func(a, b Point, x, y Outcome) []string { return Warnings([]Point{a, b}, []Outcome{x, y}, graphs) }
 	whole := outcome("a", 7, 5000, 9999)

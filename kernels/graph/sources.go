@@ -30,9 +30,9 @@ func (r *asRead) moved(order []uint32, vertices int) {
 // Renumbered reports whether clean-up or reordering may have given vertices other numbers than they were read with.
 func (g *Graph) Renumbered() bool { return g.read.number != nil }
 
-// AsRead is the number that a vertex was read with.
+// AsRead is the number that a vertex was read with. Searches of a graph that lost all its vertices name vertex 0.
 func (g *Graph) AsRead(v uint32) uint32 {
-	if g.read.number == nil {
+	if len(g.read.number) == 0 {
 		return v
 	}
 	return g.read.number[v]

@@ -31,7 +31,10 @@ func NewRehearsal(cfg *configs.Machine) (*Rehearsal, error) {
 func shapeOf(cfg *configs.Machine) Shape {
 	s := Shape{
 		Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads,
-		ScratchpadBytes: cfg.Core.ScratchpadBytes, LineBytes: cfg.MemoryLine(),
+		LineBytes: cfg.MemoryLine(),
+	}
+	if cfg.Core.Scratchpad {
+		s.ScratchpadBytes = cfg.Core.ScratchpadBytes
 	}
 	if unit := cfg.Core.Unit.Spec; unit != nil {
 		s.plug(unit, cfg.UnitShape(0))
