@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"compress/gzip"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -65,7 +66,11 @@ func TestGraphFetch(t *testing.T) {
 
 // TestGraphFetchOther: a graph that has other counts than the published ones is not taken for it.
 func TestGraphFetchOther(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("1 2\n2 3\n")) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		z := gzip.NewWriter(w)
+		_, _ = z.Write([]byte("1 2\n2 3\n"))
+		_ = z.Close()
+	}))
 	t.Cleanup(server.Close)
 	_, errs, code := heddle(t, "graph", "fetch", "wiki-Vote", "--url", server.URL, "--dir", t.TempDir())
 	require.Equal(t, exitFailed, code)

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"io"
@@ -15,6 +14,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/store"
+	"heddle/sim/stats"
 )
 
 // ended is the outcome of a process.
@@ -70,7 +72,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	}
 	null, err := os.OpenFile("/dev/null", os.O_WRONLY, 0)
 	require.NoError(t, err)
-	require.Equal(t, ended{0, ""}, withoutProgress(to(t, null, dir, heddle, "run", "tiny.yaml")))
+	require.Equal(t, ended{0, ""}, to(t, null, dir, heddle, "run", "tiny.yaml", "--quiet"))
 	for _, args := range [][]string{
 		{"run", "tiny.yaml"}, {"run", "tiny.yaml", "--fresh"}, {"run", "tiny.yaml", "--json"}, {"run", "tiny.yaml", "--dry-run"},
 		{"results", "list"}, {"results", "list", "tiny"}, {"results", "show", "tiny", "1"}, {"results", "sql", "tiny", "SELECT 1"}, {"results", "export", "tiny"},
@@ -247,15 +249,27 @@ func TestNamesAreShownPlain(t *testing.T) {
 	}
 	code, _, stderr := start(t, heddle, dir, "run", "tiny.yaml")
 	require.Zero(t, code, stderr)
-	db, err := sql.Open("sqlite", filepath.Join(dir, "results", "tiny", "results.sqlite"))
-	require.NoError(t, err)
-	_, err = db.Exec("UPDATE points SET failure = ?, error = ?, version = ?; UPDATE names SET unit = ?; UPDATE experiment SET version = ?", nasty, nasty, nasty, nasty, nasty)
-	require.NoError(t, err)
-	require.NoError(t, db.Close())
+	storeAgain(t, filepath.Join(dir, "results", "tiny", store.File), func(e *store.Experiment, p *store.Point) {
+		e.Version, p.Version, p.Failure, p.Error = nasty, nasty, nasty, nasty
+		tree := p.Stats.Tree()
+		named := []stats.Tree{tree}
+		for _, s := range p.Steps {
+			named = append(named, s.Stats)
+		}
+		for _, t := range named {
+			for i := range t {
+				t[i].Unit = nasty
+			}
+		}
+		p.Stats = stats.Pack(tree)
+	})
 	for _, args := range [][]string{{"list"}, {"list", "tiny"}, {"show", "tiny", "1"}, {"sql", "tiny", "SELECT failure FROM points"}, {"diff", "tiny", "tiny"}} {
 		code, stdout, stderr := start(t, heddle, dir, append([]string{"results"}, args...)...)
 		require.Zero(t, code, stderr)
 		require.NotContains(t, stdout, "\x1b", "%v", args)
 		require.NotContains(t, stdout, "\u202e", "%v", args)
+		if args[0] != "list" {
+			require.Contains(t, stdout, `a\x1b[31m\u202eb\r`, "%v: it is there to be shown", args)
+		}
 	}
 }

@@ -3,10 +3,13 @@ package cmd
 import (
 	"database/sql"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite"
+
+	"heddle/internal/store"
 )
 
 const shardsExperiment = `
@@ -63,13 +66,25 @@ func rows(t *testing.T, file, table string) (n int) {
 	return n
 }
 
-func change(t *testing.T, file, statement string) {
+// storeAgain stores what a store has, as another program may have stored it: changed, and whole. Samples are left out.
+func storeAgain(t *testing.T, file string, change func(*store.Experiment, *store.Point)) {
 	t.Helper()
-	db, err := sql.Open("sqlite", file)
+	s, err := store.Open(file)
 	require.NoError(t, err)
-	_, err = db.Exec(statement)
+	e, ok, err := s.Experiment()
 	require.NoError(t, err)
-	require.NoError(t, db.Close())
+	require.True(t, ok)
+	points, err := s.Points()
+	require.NoError(t, err)
+	require.NotEmpty(t, points)
+	for i := range points {
+		change(&e, &points[i])
+	}
+	require.NoError(t, s.Begin(e))
+	for i := range points {
+		require.NoError(t, s.Put(&points[i]))
+	}
+	require.NoError(t, s.Close())
 }
 
 func TestMergesThatAreRefused(t *testing.T) {
@@ -87,13 +102,20 @@ func TestMergesThatAreRefused(t *testing.T) {
 	}
 	refused("a/s/shards/1-of-6 and c/s/shards/1-of-6 are results of different things:\n  workload.seed: 1, now 2", a, c)
 	refused("nothing: no results", a, "./nothing")
-	change(t, b+"/results.sqlite", "UPDATE points SET failure = 'limit', verified = 0, cycles = 5 WHERE position = 0")
+	changeFirst := func(change func(*store.Point)) {
+		storeAgain(t, filepath.Join(b, store.File), func(_ *store.Experiment, p *store.Point) {
+			if p.Position == 0 {
+				change(p)
+			}
+		})
+	}
+	changeFirst(func(p *store.Point) { p.Failure, p.Verified, p.Cycles = "limit", false, 5 })
 	require.Contains(t, results(t, "merge", b, a), "2 of the 12 points of s are stored in results/s, 2 of them new, 0 failed",
 		"a result goes over a limit")
 	require.Contains(t, results(t, "merge", b), "0 of them new, 0 failed", "and not the other way")
-	change(t, b+"/results.sqlite", "UPDATE points SET failure = '', verified = 1, cycles = 5 WHERE position = 0")
+	changeFirst(func(p *store.Point) { p.Failure, p.Verified = "", true })
 	refused("point 1: 5 cycles, and ", b)
-	change(t, b+"/results.sqlite", "UPDATE points SET identity = 'x' WHERE position = 0")
+	changeFirst(func(p *store.Point) { p.Identity = "x" })
 	refused("point 1: its configuration, graph or program is another one", b)
 	for _, args := range [][]string{
 		{"--shard", "0/2"},
