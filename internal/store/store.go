@@ -134,13 +134,13 @@ func known(path string) error {
 	return errors.Join(err, s.Close())
 }
 
-// needsRecovery reports whether a file cannot be read before what a killed program left half done is undone:
 // Full reports whether an error is that the file system has no room for the database, or could not write it.
 func Full(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code()&0xff == sqlite3.SQLITE_IOERR)
 }
 
+// needsRecovery reports whether a file cannot be read before what a killed program left half done is undone:
 // a rollback, a recovery, or a WAL without its index.
 func needsRecovery(err error) bool {
 	var e *sqlite.Error
