@@ -9,7 +9,7 @@ import (
 
 // squeeze takes out the blanks that separate nothing: all but those between two names, numbers or strings.
 func squeeze(s string) string {
-	if strings.IndexAny(s, " \t") < 0 {
+	if !strings.ContainsAny(s, " \t") {
 		return s
 	}
 	var b strings.Builder

@@ -354,7 +354,7 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 		}
 		return &Refused{
 			p.Name(),
-			fmt.Sprintf("%s %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad and scratchpad_bytes, less what a unit takes)", who, need, s.ScratchpadBytes),
+			fmt.Sprintf("%s %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)", who, need, s.ScratchpadBytes),
 		}
 	}
 	return nil

@@ -250,7 +250,7 @@ func drawWeight(spec graphspec.Weights, v, u uint32) uint32 {
 
 // reorder renumbers the vertices.
 func (g *Graph) reorder(spec graphspec.Reorder) {
-	order := []uint32{} // new number → old number
+	var order []uint32 // new number → old number
 	switch spec.Order {
 	case graphspec.DegreeOrder:
 		order = g.byDegree()
