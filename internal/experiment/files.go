@@ -238,8 +238,8 @@ func (s *Summary) WriteJSON(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	const groups = "\n  \"version\": "
-	at := bytes.Index(text, []byte(groups)) + 1
+	const version = "\n  \"version\": "
+	at := bytes.Index(text, []byte(version)) + 1
 	at += bytes.IndexByte(text[at:], '\n') // the points come behind the version
 	if _, err := fmt.Fprintf(w, "%s\n  \"points\": [", text[:at]); err != nil {
 		return err
