@@ -24,6 +24,7 @@ import (
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/internal/experiment"
+	"heddle/internal/fit"
 	"heddle/internal/live"
 	"heddle/internal/plain"
 	"heddle/internal/resources"
@@ -343,9 +344,12 @@ func overridden(set string, points []experiment.Point) string {
 // warnOf writes a warning, if there is one.
 func warnOf(c *cobra.Command, warning string) {
 	if warning != "" {
-		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s\n", warning)
+		remark(c.ErrOrStderr(), "warning: "+warning)
 	}
 }
+
+// remark writes a line for the user, set to the width of a terminal. There is nowhere to report a failure.
+func remark(stderr io.Writer, s string) { _ = fit.Print(stderr, "heddle: "+s+"\n") }
 
 func errorText(err error) string {
 	if err == nil {
@@ -467,7 +471,7 @@ func (s *session) openFiles(c *cobra.Command) (err error) {
 	if keys := strings.Join(experiment.NotValidated(points), ", "); keys != "" {
 		s.logf("not validated against RTL: %s", keys)
 		if !s.flags.quiet {
-			fmt.Fprintf(stderr, "heddle: note: not validated against RTL: %s (docs/results/validation.md)\n", keys)
+			remark(stderr, "note: not validated against RTL: "+keys+" (docs/results/validation.md)")
 		}
 	}
 	if n := len(s.runner.Done); n > 0 && !s.flags.quiet {
@@ -511,9 +515,7 @@ func (s *session) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if text := s.coarse.Text(); text != "" {
-		fmt.Fprintf(c.ErrOrStderr(), "heddle: warning: %s\n", text)
-	}
+	warnOf(c, s.coarse.Text())
 	next := "heddle report " + s.dir + " makes a page of them"
 	if s.flags.report {
 		if next, err = makeReport(s.dir, ""); err != nil {
@@ -562,7 +564,7 @@ func (s *session) end(outcomes []experiment.Outcome) (summary *experiment.Summar
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if errors.As(err, new(*experiment.SummaryError)) && !s.flags.json {
-		fmt.Fprintf(s.stderr, "heddle: warning: %v\n", err)
+		remark(s.stderr, "warning: "+err.Error())
 		s.logf("%v", err)
 		err = nil
 	}

@@ -123,7 +123,7 @@ func (f *stopFlags) report(out, errs io.Writer) {
 		s.Write(out)
 	}
 	if f.watcher != nil && f.watcher.Missed() != "" {
-		fmt.Fprintln(errs, "heddle: warning:", f.watcher.Missed())
+		remark(errs, "warning: "+f.watcher.Missed())
 	}
 }
 

@@ -156,7 +156,7 @@ func (f *windowFlags) close(c *cobra.Command) error {
 	}
 	notes, err := f.recorder.Close()
 	for _, n := range notes {
-		fmt.Fprintln(c.ErrOrStderr(), "heddle: warning:", n)
+		warnOf(c, n)
 	}
 	return failed(err)
 }

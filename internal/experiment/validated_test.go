@@ -17,12 +17,12 @@ machine: {extends: vortex-rtl-a}
 graph: {grid: {width: 4, height: 4}}
 workload: {algorithm: bfs}
 sweep:
-  machine.l1d.mshrs: [16, 7]
+  machine.l1d.mshrs: [16, 7, 9]
   workload.seed: [1, 2]
 `), nil)
 	require.NoError(t, err)
 	points, err := experiment.Points(l, nil)
 	require.NoError(t, err)
-	require.Len(t, points, 4)
-	require.Equal(t, []string{"l1d.mshrs 7"}, experiment.NotValidated(points))
+	require.Len(t, points, 6)
+	require.Equal(t, []string{"l1d.mshrs 7 9"}, experiment.NotValidated(points))
 }
