@@ -54,3 +54,16 @@ func number(t testing.TB, name string, otherwise uint64) uint64 {
 	}
 	return n
 }
+
+// Some returns a few of all values, for each nth case others, so that the cases together have all; with LongVariable
+// each has all.
+func Some[T any](t testing.TB, nth, few int, all []T) (some []T) {
+	t.Helper()
+	if Long(t) > 0 {
+		return all
+	}
+	for i := range min(few, len(all)) {
+		some = append(some, all[(nth*few+i)%len(all)])
+	}
+	return some
+}

@@ -21,6 +21,13 @@ func TestSizes(t *testing.T) {
 			skipped = false
 		})
 		require.Equal(t, cases == 5, skipped, text)
+		all := []int{1, 2, 3}
+		some := [][]int{testenv.Some(t, 0, 2, all), testenv.Some(t, 1, 2, all), testenv.Some(t, 0, 9, all)}
+		if cases == 5 {
+			require.Equal(t, [][]int{{1, 2}, {3, 1}, all}, some)
+		} else {
+			require.Equal(t, [][]int{all, all, all}, some)
+		}
 	}
 	require.EqualValues(t, 7, testenv.Seed(t, 7))
 	t.Setenv(testenv.SeedVariable, "9")
