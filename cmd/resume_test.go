@@ -18,6 +18,7 @@ import (
 
 	"heddle/internal/experiment"
 	"heddle/internal/store"
+	"heddle/internal/testenv"
 	"heddle/sim/stats"
 )
 
@@ -109,13 +110,10 @@ func killAfter(t *testing.T, heddle, dir string, jobs int, after time.Duration) 
 	return err == nil
 }
 
-// TestKilled kills the program at 50 random moments. Nothing that was stored is lost or stored by
+// TestKilled kills the program at random moments. Nothing that was stored is lost or stored by
 // halves, no more than the points in flight have to be run again, and in the end the store
 // holds what that of an undisturbed run holds.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some ten seconds")
-	}
 	heddle := buildHeddle(t)
 	calm := workplace(t)
 	start := time.Now()
@@ -129,7 +127,8 @@ func TestKilled(t *testing.T) {
 
 	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	dir, stored, finished := workplace(t), 0, 0
-	for kills, partial := 0, 0; kills < 50; kills++ {
+	most := int(testenv.Cases(t, 12, 50))
+	for kills, partial := 0, 0; kills < most; kills++ {
 		jobs := 1 + r.IntN(3)
 		logged := verified(t, dir)
 		done := killAfter(t, heddle, dir, jobs, time.Duration(r.Int64N(int64(whole/3))))
@@ -146,8 +145,8 @@ func TestKilled(t *testing.T) {
 			require.Equal(t, want, now)
 			dir, stored, finished = workplace(t), 0, finished+1
 		}
-		if kills == 49 {
-			t.Logf("an undisturbed run took %v; 50 kills, after %d of which the store was partial; %d runs came to their end", whole, partial, finished)
+		if kills == most-1 {
+			t.Logf("an undisturbed run took %v; %d kills, after %d of which the store was partial; %d runs came to their end", whole, most, partial, finished)
 			require.Positive(t, partial)
 		}
 	}
@@ -229,14 +228,14 @@ func TestLimitsOfTimeAndMemory(t *testing.T) {
 		{"--max-cycles=100", experiment.Limit, "cycle limit reached: 100 cycles"},
 	} {
 		dir := workplace(t)
-		code, stdout, stderr := start(t, heddle, dir, "run", "many.yaml", c.flag, "--jobs=1", "--set=workload.max_iterations=100", "--set=seeds=[1]", "--set=sweep={}")
+		code, stdout, stderr := start(t, heddle, dir, "run", "many.yaml", c.flag, "--jobs=1", "--set=workload.max_iterations=20", "--set=seeds=[1]", "--set=sweep={}")
 		require.Equal(t, exitNoProgress, code, stderr)
 		require.Contains(t, stderr, c.says)
 		require.Contains(t, stdout, "NO: "+c.class)
 		for _, p := range content(t, dir) {
 			require.Equal(t, c.class, p.Failure)
 		}
-		code, stdout, stderr = start(t, heddle, dir, "run", "many.yaml", "--set=workload.max_iterations=100", "--set=seeds=[1]", "--set=sweep={}")
+		code, stdout, stderr = start(t, heddle, dir, "run", "many.yaml", "--set=workload.max_iterations=20", "--set=seeds=[1]", "--set=sweep={}")
 		require.Equal(t, exitOK, code, stderr)
 		require.NotContains(t, stdout, "NO: ")
 		require.Len(t, content(t, dir), 2)
