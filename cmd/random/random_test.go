@@ -19,7 +19,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -413,40 +412,23 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), c.ProcessState.ExitCode()
 }
 
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "heddle-random")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "heddle")
-	out, err := exec.Command("go", "build", "-o", path, "heddle/cmd/heddle").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, out)
-	}
-	return path, err
-})
-
 func command(t *testing.T) string {
 	if path := os.Getenv("RANDOM_COMMAND"); path != "" {
 		return path
 	}
-	path, err := built()
+	path, err := testenv.Heddle()
 	require.NoError(t, err)
 	return path
 }
 
 func TestMain(m *testing.M) {
 	testenv.HandleSignals()
-	code := m.Run()
-	if path, err := built(); err == nil && os.Getenv("RANDOM_COMMAND") == "" {
-		_ = os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 func TestRandomExperiments(t *testing.T) {
 	counts := map[string]int{}
-	first, cases := testenv.Seed(t, 1000), testenv.Cases(t, 60, 2000)
+	first, cases := testenv.Seed(t, 1000), testenv.Cases(t, 40, 2000)
 	for seed := first; seed < first+cases; seed++ {
 		e := randomExperiment(t, rand.New(rand.NewPCG(seed, 1307)))
 		came := outcome(t, fmt.Sprint("random ", seed), e)
@@ -489,7 +471,7 @@ func TestEveryKnobAtItsEnds(t *testing.T) {
 	names := slices.Sorted(maps.Keys(cases))
 	rand.New(rand.NewPCG(testenv.Seed(t, uint64(len(names))), 1)).Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 	if testenv.Long(t) == 0 {
-		names = names[:60]
+		names = names[:40]
 	}
 	counts := map[string]int{}
 	for _, name := range names {
