@@ -178,7 +178,7 @@ func onGraphs(t *testing.T, i int) map[string]*graph.Graph {
 
 // TestAllOnTheEmulator: legal combinations compile, run, and are right.
 func TestAllOnTheEmulator(t *testing.T) {
-	for i, p := range share(t, legal, covering, 100) {
+	for i, p := range share(t, legal, covering, 400) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			for name, g := range onGraphs(t, i) {
