@@ -58,7 +58,7 @@ func largeSweep(t *testing.T, n int) (*schema.Loaded[configs.Experiment], *exper
 // TestLargeSweeps stores thousands of points, and takes them over again: memory and time for each of them are bounded,
 // and one of them is read without the others.
 func TestLargeSweeps(t *testing.T) {
-	n := int(testenv.Cases(t, 1000, 20_000))
+	n := int(testenv.Cases(t, 500, 20_000))
 	const bytesPerPoint = 12 << 10 // kept: its configuration, and what it came to
 	dir, before := t.TempDir(), heap()
 	l, r := largeSweep(t, n)
