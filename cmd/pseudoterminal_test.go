@@ -165,13 +165,13 @@ func TestAStoppedTerminal(t *testing.T) {
 // A search shows its line, ends at Ctrl-C, goes on, and leaves its tables.
 func TestTuneOnATerminal(t *testing.T) {
 	dir := inNew(t, "one.yaml", strings.Replace(tiny, "name: tiny", "name: one", 1))
-	args := []string{"tune", "one.yaml", "--jobs", "2", "--points", "60"}
-	p := onTerminal(t, dir, buildHeddle(t), args...)
+	args := []string{"tune", "one.yaml", "--jobs", "2", "--points"}
+	p := onTerminal(t, dir, buildHeddle(t), append(args, "3000")...) // of which the key ends all but a few
 	p.Await(" simulated, best ")
 	p.Type(pty.CtrlC)
 	require.Equal(t, exitInterrupted, p.Wait(), p.Output())
 	require.Contains(t, shownPlain(t, p), "heddle: interrupted")
-	p = onTerminal(t, dir, buildHeddle(t), args...)
+	p = onTerminal(t, dir, buildHeddle(t), append(args, "60")...)
 	p.Resize(24, 60)
 	p.Await(" simulated")
 	p.Resize(24, 80)
@@ -185,7 +185,8 @@ func TestReproduceOnATerminal(t *testing.T) {
 	require.NoError(t, err)
 	args := []string{"reproduce", filepath.Join(packs, "tiny.yaml"), "--jobs", "2"}
 	dir := t.TempDir()
-	p := onTerminal(t, dir, buildHeddle(t), args...)
+	lasting := []string{"--set", "workload.max_iterations=100000", "--out", "lasting"}
+	p := onTerminal(t, dir, buildHeddle(t), append(args, lasting...)...)
 	p.Await(" points done, ")
 	p.Type(pty.CtrlC)
 	require.Equal(t, exitInterrupted, p.Wait(), p.Output())

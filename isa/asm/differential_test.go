@@ -137,7 +137,7 @@ func compare(p *isa.Program, l *linked) error {
 // instructions. What one refuses the other refuses.
 func TestRandomSourcesEqualGNU(t *testing.T) {
 	tools.Need(t, "riscv64-unknown-elf-as")
-	cases, seed := testenv.Cases(t, 200, 10_000), testenv.Seed(t, 1)
+	cases, seed := testenv.Cases(t, 100, 10_000), testenv.Seed(t, 1)
 	var group sync.WaitGroup
 	var count sync.Mutex
 	refused, killed, failed := 0, 0, 0
