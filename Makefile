@@ -13,6 +13,10 @@ build: ## build ./heddle
 test: ## run all tests
 	go test ./...
 
+.PHONY: long
+long: ## run all tests at their long size, for a night
+	HEDDLE_LONG=1 go test -timeout 12h ./...
+
 .PHONY: lint
 lint: ## formatting, vet, staticcheck
 	.ci/lint

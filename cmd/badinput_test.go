@@ -5,11 +5,9 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,34 +15,15 @@ import (
 	"heddle/internal/testenv"
 )
 
-// built is the program, which is built once for all tests, in a directory that TestMain removes.
-var built = sync.OnceValues(func() (string, error) {
-	name := filepath.Join(builtIn, "heddle")
-	out, err := exec.Command("go", "build", "-o", name, "./heddle").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, out)
-	}
-	return name, err
-})
-
-var builtIn string
-
 func TestMain(m *testing.M) {
 	testenv.HandleSignals()
-	var err error
-	if builtIn, err = os.MkdirTemp("", "heddle-cmd"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(builtIn)
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // buildHeddle returns the path of the program.
 func buildHeddle(t *testing.T) string {
 	t.Helper()
-	name, err := built()
+	name, err := testenv.Heddle()
 	require.NoError(t, err)
 	return name
 }

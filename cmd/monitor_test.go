@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"heddle/internal/pty"
 	"io"
 	"net/http"
 	"os"
@@ -60,12 +61,11 @@ func watch(t *testing.T, args ...string) *watched {
 		w.code <- run(ctx, root)
 	}()
 	at := regexp.MustCompile(`monitor: (http://127\.0\.0\.1:\d+/)\n`)
-	for range 2000 {
+	for begin := time.Now(); time.Since(begin) < pty.Limit; time.Sleep(5 * time.Millisecond) {
 		if m := at.FindStringSubmatch(w.errs.String()); m != nil {
 			w.url = m[1]
 			return w
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	require.Fail(t, "no page", w.errs.String())
 	return nil
@@ -98,11 +98,10 @@ func (w *watched) state() (s page) {
 
 func (w *watched) until(what string, ok func(page) bool) page {
 	w.t.Helper()
-	for range 4000 {
+	for begin := time.Now(); time.Since(begin) < pty.Limit; time.Sleep(5 * time.Millisecond) {
 		if s := w.state(); ok(s) {
 			return s
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	require.Fail(w.t, "never "+what, w.errs.String())
 	return page{}

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/internal/pty"
+	"heddle/internal/testenv"
 )
 
 // twelve is a sweep of twelve points, each of a moment.
@@ -36,18 +36,13 @@ workload: {algorithm: pagerank}
 sweep: {workload.max_iterations: [1, 2, 100000]}
 `
 
-// terminalRuns is the variable that has a sweep run so often, with the race detector.
-const terminalRuns = "HEDDLE_TERMINAL_RUNS"
-
-// runsOnTerminals is the program and how often to run it.
+// runsOnTerminals is the program and how often to run it: with testenv.LongVariable often, with the race detector.
 func runsOnTerminals(t *testing.T) (program string, times int) {
 	t.Helper()
-	text := os.Getenv(terminalRuns)
-	if text == "" {
-		return buildHeddle(t), 3
+	times = int(testenv.Cases(t, 3, 50))
+	if testenv.Long(t) == 0 {
+		return buildHeddle(t), times
 	}
-	times, err := strconv.Atoi(text)
-	require.NoError(t, err, terminalRuns)
 	program = filepath.Join(t.TempDir(), "heddle")
 	out, err := exec.Command("go", "build", "-race", "-pgo=off", "-o", program, "./heddle").CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -103,17 +98,20 @@ func TestASweepOnATerminal(t *testing.T) {
 
 // The size of a terminal may change while bars are drawn, to any, and lines are still whole at the end.
 func TestResizedTerminals(t *testing.T) {
-	dir := inNew(t, "many.yaml", strings.Replace(twelve, "[2, 4, 8]", "{from: 1, to: 10, step: 1}", 1))
-	p := onTerminal(t, dir, buildHeddle(t), "run", "many.yaml", "--jobs", "8")
+	dir := inNew(t, "long.yaml", strings.Replace(lengthy, "[1, 2, ", "[1, 2, 3, 4, 5, 6, 7, 8, ", 1))
+	p := onTerminal(t, dir, buildHeddle(t), "run", "long.yaml", "--jobs", "3")
 	p.Await(" points done")
 	for _, size := range [][2]int{{24, 120}, {10, 40}, {1, 1}, {2, 8}, {0, 0}, {50, 20}, {3, 200}, {24, 80}} {
 		p.Resize(size[0], size[1])
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond) // bars are drawn for this size, mostly
 	}
-	require.Zero(t, p.Wait(), p.Output())
+	log := filepath.Join(dir, "results", "long", "log.txt")
+	p.Until("all but one are stored", func() bool { return verifiedIn(log) == 8 })
+	p.Type(pty.CtrlC)
+	require.Equal(t, exitInterrupted, p.Wait(), p.Output())
 	text := strings.Join(p.Lines(), "\n")
 	require.Empty(t, p.Unknown())
-	require.Equal(t, 40, strings.Count(text, "│ yes "), text)
+	require.Equal(t, 8, strings.Count(text, "│ yes "), text)
 	require.NotRegexp(t, `points done.*\n(.*\n)*.*results in`, text[strings.Index(text, "┌"):])
 }
 
@@ -127,7 +125,7 @@ func TestCtrlC(t *testing.T) {
 	typed := time.Now()
 	p.Type(pty.CtrlC)
 	require.Equal(t, exitInterrupted, p.Wait(), p.Output())
-	require.Less(t, time.Since(typed), 5*time.Second)
+	require.Less(t, time.Since(typed), atOnce)
 	text := shownPlain(t, p)
 	require.Equal(t, 2, strings.Count(text, "│ yes"), text)
 	require.Contains(t, text, "interrupted")
@@ -159,7 +157,7 @@ func TestAStoppedTerminal(t *testing.T) {
 		sent := time.Now()
 		require.NoError(t, syscall.Kill(p.Pid(), syscall.SIGTERM))
 		require.Equal(t, exitInterrupted, p.Wait(), args)
-		require.Less(t, time.Since(sent), 15*time.Second)
+		require.Less(t, time.Since(sent), atOnce)
 	}
 	require.FileExists(t, filepath.Join(dir, "results", "long", "summary.json"))
 }
@@ -167,13 +165,13 @@ func TestAStoppedTerminal(t *testing.T) {
 // A search shows its line, ends at Ctrl-C, goes on, and leaves its tables.
 func TestTuneOnATerminal(t *testing.T) {
 	dir := inNew(t, "one.yaml", strings.Replace(tiny, "name: tiny", "name: one", 1))
-	args := []string{"tune", "one.yaml", "--jobs", "2", "--points", "60"}
-	p := onTerminal(t, dir, buildHeddle(t), args...)
+	args := []string{"tune", "one.yaml", "--jobs", "2", "--points"}
+	p := onTerminal(t, dir, buildHeddle(t), append(args, "3000")...) // of which the key ends all but a few
 	p.Await(" simulated, best ")
 	p.Type(pty.CtrlC)
 	require.Equal(t, exitInterrupted, p.Wait(), p.Output())
 	require.Contains(t, shownPlain(t, p), "heddle: interrupted")
-	p = onTerminal(t, dir, buildHeddle(t), args...)
+	p = onTerminal(t, dir, buildHeddle(t), append(args, "60")...)
 	p.Resize(24, 60)
 	p.Await(" simulated")
 	p.Resize(24, 80)
@@ -187,7 +185,8 @@ func TestReproduceOnATerminal(t *testing.T) {
 	require.NoError(t, err)
 	args := []string{"reproduce", filepath.Join(packs, "tiny.yaml"), "--jobs", "2"}
 	dir := t.TempDir()
-	p := onTerminal(t, dir, buildHeddle(t), args...)
+	lasting := []string{"--set", "workload.max_iterations=100000", "--out", "lasting"}
+	p := onTerminal(t, dir, buildHeddle(t), append(args, lasting...)...)
 	p.Await(" points done, ")
 	p.Type(pty.CtrlC)
 	require.Equal(t, exitInterrupted, p.Wait(), p.Output())
@@ -223,12 +222,12 @@ func TestCtrlCOfOtherCommands(t *testing.T) {
 		{"validate", "--machines", "m6"},
 	} {
 		p := onTerminal(t, dir, buildHeddle(t), args...)
-		time.Sleep(700 * time.Millisecond)
+		p.Until("it is at work", func() bool { return atWork(p.Pid()) })
 		typed := time.Now()
 		p.Resize(10, 60)
 		p.Type(pty.CtrlC)
 		require.Equal(t, exitInterrupted, p.Wait(), p.Output())
-		require.Less(t, time.Since(typed), 5*time.Second)
+		require.Less(t, time.Since(typed), atOnce)
 		require.Regexp(t, `(?m)^(\^C)?heddle: interrupted$`, strings.Join(p.Lines(), "\n")) // the terminal echoes the key
 	}
 	list, err := os.ReadDir(dir)

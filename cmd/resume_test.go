@@ -18,6 +18,7 @@ import (
 
 	"heddle/internal/experiment"
 	"heddle/internal/store"
+	"heddle/internal/testenv"
 	"heddle/sim/stats"
 )
 
@@ -97,29 +98,42 @@ func workplace(t *testing.T) string {
 	return dir
 }
 
-// killAfter runs heddle, and kills it after that time; done reports whether it was done before.
-func killAfter(t *testing.T, heddle, dir string, jobs int, after time.Duration) (done bool) {
+// killWhen runs heddle, and kills it when something holds; done reports whether it was done before.
+func killWhen(t *testing.T, heddle, dir string, jobs int, holds func() bool) (done bool) {
 	t.Helper()
 	c := exec.Command(heddle, "run", "many.yaml", "--jobs", fmt.Sprint(jobs))
 	c.Dir = dir
 	require.NoError(t, c.Start())
-	timer := time.AfterFunc(after, func() { c.Process.Kill() }) //nolint:errcheck // it may be gone
-	err := c.Wait()
-	timer.Stop()
-	return err == nil
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			return err == nil
+		case <-time.After(time.Millisecond):
+			if holds() {
+				c.Process.Kill() //nolint:errcheck // it may be gone
+			}
+		}
+	}
 }
 
-// TestKilled kills the program at 50 random moments. Nothing that was stored is lost or stored by
-// halves, no more than the points in flight have to be run again, and in the end the store
-// holds what that of an undisturbed run holds.
+func never() bool { return false }
+
+// passed holds once that time has passed.
+func passed(d time.Duration) func() bool {
+	begin := time.Now()
+	return func() bool { return time.Since(begin) > d }
+}
+
+// TestKilled kills the program at random moments, by the clock and by what it has logged. Nothing that was stored is
+// lost or stored by halves, no more than the points in flight have to be run again, and in the end the store holds what
+// that of an undisturbed run holds.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some ten seconds")
-	}
 	heddle := buildHeddle(t)
 	calm := workplace(t)
 	start := time.Now()
-	require.True(t, killAfter(t, heddle, calm, 2, time.Hour))
+	require.True(t, killWhen(t, heddle, calm, 2, never))
 	whole := time.Since(start)
 	want := content(t, calm)
 	require.Len(t, want, 24)
@@ -129,10 +143,15 @@ func TestKilled(t *testing.T) {
 
 	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	dir, stored, finished := workplace(t), 0, 0
-	for kills, partial := 0, 0; kills < 50; kills++ {
+	most := int(testenv.Cases(t, 12, 50))
+	for kills, partial := 0, 0; kills < most; kills++ {
 		jobs := 1 + r.IntN(3)
 		logged := verified(t, dir)
-		done := killAfter(t, heddle, dir, jobs, time.Duration(r.Int64N(int64(whole/3))))
+		when := passed(time.Duration(r.Int64N(int64(whole / 3))))
+		if more := 1 + r.IntN(6); kills%2 > 0 { // however busy the host is
+			when = func() bool { return verified(t, dir) >= logged+more }
+		}
+		done := killWhen(t, heddle, dir, jobs, when)
 		now := content(t, dir)
 		for i, p := range now {
 			require.Equal(t, want[i], p, "a point by halves, or of other content")
@@ -146,8 +165,8 @@ func TestKilled(t *testing.T) {
 			require.Equal(t, want, now)
 			dir, stored, finished = workplace(t), 0, finished+1
 		}
-		if kills == 49 {
-			t.Logf("an undisturbed run took %v; 50 kills, after %d of which the store was partial; %d runs came to their end", whole, partial, finished)
+		if kills == most-1 {
+			t.Logf("an undisturbed run took %v; %d kills, after %d of which the store was partial; %d runs came to their end", whole, most, partial, finished)
 			require.Positive(t, partial)
 		}
 	}
@@ -229,14 +248,14 @@ func TestLimitsOfTimeAndMemory(t *testing.T) {
 		{"--max-cycles=100", experiment.Limit, "cycle limit reached: 100 cycles"},
 	} {
 		dir := workplace(t)
-		code, stdout, stderr := start(t, heddle, dir, "run", "many.yaml", c.flag, "--jobs=1", "--set=workload.max_iterations=100", "--set=seeds=[1]", "--set=sweep={}")
+		code, stdout, stderr := start(t, heddle, dir, "run", "many.yaml", c.flag, "--jobs=1", "--set=workload.max_iterations=20", "--set=seeds=[1]", "--set=sweep={}")
 		require.Equal(t, exitNoProgress, code, stderr)
 		require.Contains(t, stderr, c.says)
 		require.Contains(t, stdout, "NO: "+c.class)
 		for _, p := range content(t, dir) {
 			require.Equal(t, c.class, p.Failure)
 		}
-		code, stdout, stderr = start(t, heddle, dir, "run", "many.yaml", "--set=workload.max_iterations=100", "--set=seeds=[1]", "--set=sweep={}")
+		code, stdout, stderr = start(t, heddle, dir, "run", "many.yaml", "--set=workload.max_iterations=20", "--set=seeds=[1]", "--set=sweep={}")
 		require.Equal(t, exitOK, code, stderr)
 		require.NotContains(t, stdout, "NO: ")
 		require.Len(t, content(t, dir), 2)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/internal/tools"
 )
 
@@ -137,6 +138,7 @@ sweep: {workload.launch_overhead: {from: 1, to: 100, step: 1}}
 // TestSlurm runs 200 points in 4 tasks and kills two of them, one without a word: what is missing is said, the same
 // command runs that and nothing else, and the results are those of a single process.
 func TestSlurm(t *testing.T) {
+	testenv.NeedLong(t, "it runs 200 points three times; TestSlurmOnATerminal runs twelve")
 	startSlurm(t)
 	heddle := buildHeddle(t)
 	t.Chdir(t.TempDir())

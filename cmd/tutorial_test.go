@@ -22,11 +22,7 @@ func TestTutorial(t *testing.T) {
 	text, err := os.ReadFile("../docs/guide/tutorial.md")
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
-	var edges strings.Builder
-	for i := range 300 {
-		fmt.Fprintf(&edges, "%d %d\n", i%60, (i*i+7)%60)
-	}
-	require.NoError(t, os.WriteFile("small.txt", []byte(edges.String()), 0o644))
+	smallGraph(t)
 	commands := 0
 	for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
 		if m[1] == "yaml" {
@@ -46,6 +42,16 @@ func TestTutorial(t *testing.T) {
 	}
 	require.FileExists(t, "table.pdf")
 	require.FileExists(t, "weaver-table-seeds.csv")
+}
+
+// smallGraph writes small.txt, whose simulation takes no time.
+func smallGraph(t *testing.T) {
+	t.Helper()
+	var edges strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&edges, "%d %d\n", i%60, (i*i+7)%60)
+	}
+	require.NoError(t, os.WriteFile("small.txt", []byte(edges.String()), 0o644))
 }
 
 // play runs a command line of a page, and returns what it prints.

@@ -97,11 +97,7 @@ func input(kind, name string, env, set []string) (schema.Input, error) {
 
 // otherVariables are ours, but not of the configuration.
 var otherVariables = []string{
-	"HEDDLE_REQUIRE_TOOLS", "HEDDLE_QEMU_CASES", "HEDDLE_QEMU_SEED", "HEDDLE_SIMT_CASES", "HEDDLE_DRAM_FULL",
-	"HEDDLE_MEMORY_CASES", "HEDDLE_MEMORY_SEED", "HEDDLE_KERNEL_CASES", "HEDDLE_KERNEL_SEED", "HEDDLE_COMPOSE_ALL",
-	"HEDDLE_TERMINAL_RUNS",
-	"HEDDLE_SHAPE_CASES", "HEDDLE_SHAPE_SEED", "HEDDLE_ASM_CASES", "HEDDLE_ASM_SEED", "HEDDLE_PRINTF_CASES", "HEDDLE_PRINTF_SEED",
-	"HEDDLE_LARGE_POINTS", "HEDDLE_DAMAGE_ALL",
+	"HEDDLE_REQUIRE_TOOLS", "HEDDLE_LONG", "HEDDLE_SEED", "HEDDLE_COMPOSE_SHARE", "HEDDLE_SCREENSHOTS",
 }
 
 // variables are the environment's names of keys: those of an experiment may be set

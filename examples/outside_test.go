@@ -41,7 +41,7 @@ func shell(t *testing.T, dir, lines string) string {
 	if testing.Short() {
 		t.Skip("builds another command")
 	}
-	c := exec.Command("sh", "-e", "-c", regexp.MustCompile(`-pgo=\S+`).ReplaceAllString(lines, "-pgo=off"))
+	c := exec.Command("sh", "-e", "-c", regexp.MustCompile(`-pgo=\S+`).ReplaceAllString(lines, "-pgo=off -ldflags=-w"))
 	c.Dir = dir
 	c.Env = append(os.Environ(), "HEDDLE="+root(t), "GOFLAGS=", "GOWORK=off")
 	out, err := c.CombinedOutput()

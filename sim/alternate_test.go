@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/sim"
 )
@@ -73,7 +74,8 @@ func TestAlternationsThatLeaveNothingOut(t *testing.T) {
 
 // Switched between time and none at any moment, accesses take effect in an order that the rules of memory allow.
 func TestRandomMemoryAlternating(t *testing.T) {
-	for seed := range uint64(60) {
+	first := testenv.Seed(t, 0)
+	for seed := first; seed < first+testenv.Cases(t, 20, 600); seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 9))

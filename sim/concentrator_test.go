@@ -21,7 +21,7 @@ func TestManyCores(t *testing.T) {
 	} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
-			g := newPegGraph(5, 400, 6000)
+			g := newPegGraph(5, 200, 2500)
 			_, m := pegCycles(t, g, "graphpeg-60sm", append(strings.Fields(set), smallPeg...)...)
 			require.NotZero(t, statistic(t, m, "concentrator.reads"))
 			require.Equal(t, statistic(t, m, "concentrator.reads"), statistic(t, m, "l2.reads"))

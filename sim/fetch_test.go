@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/sim"
 )
 
@@ -74,7 +73,8 @@ func TestFetchesDoNotHoldUpLoads(t *testing.T) {
 
 // TestScatteredProgramsEnd runs such programs on random machines whose front ends and caches are small.
 func TestScatteredProgramsEnd(t *testing.T) {
-	for seed := range environment(t, "HEDDLE_FETCH_CASES", 10) {
+	first := testenv.Seed(t, 0)
+	for seed := first; seed < first+testenv.Cases(t, 10, 300); seed++ {
 		r := rand.New(rand.NewPCG(seed, 77))
 		name, set := randomShape(r)
 		add := func(format string, args ...any) { set = append(set, fmt.Sprintf(format, args...)) }
@@ -95,14 +95,4 @@ func TestScatteredProgramsEnd(t *testing.T) {
 		require.NoError(t, err, "seed %d: %s %v, %d warps", seed, name, set, cfg.Core.Warps)
 		require.NoError(t, m.CheckInvariants(), "seed %d", seed)
 	}
-}
-
-func environment(t *testing.T, name string, otherwise uint64) uint64 {
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	require.NoError(t, err, name)
-	return n
 }

@@ -13,6 +13,7 @@ import (
 
 	"heddle/components/graphpeg"
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/emu"
@@ -151,6 +152,9 @@ func TestPegPrograms(t *testing.T) {
 			"core.graphpeg.bypass_l1=false", "core.graphpeg.scratchpad_limit=8KiB", "core.graphpeg.request_queue=1 core.graphpeg.buffer_latency=40",
 			"core.graphpeg.spill=vertex core.graphpeg.scratchpad_limit=4KiB", "ctrlproc.latency=0 ctrlproc.interval=20", "ctrlproc.policy=none", "ctrlproc.policy=vl ctrlproc.interval=60", "ctrlproc.policy=ef+vl ctrlproc.interval=20 ctrlproc.latency=1", "ctrlproc.policy=ideal", "ctrlproc.interval=30 ctrlproc.latency=1", "ctrlproc.interval=10 ctrlproc.latency=70 core.graphpeg.donation_priority=donation",
 		} {
+			if knobs != "" && (i+j)%2 == 0 && testenv.Long(t) == 0 {
+				continue // each on two of the machines
+			}
 			t.Run(machine+"/"+knobs, func(t *testing.T) {
 				t.Parallel()
 				g := newPegGraph(uint64(10*i+j), 400, 900)

@@ -7,15 +7,14 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/emu"
@@ -504,18 +503,9 @@ func memoryCase(t *testing.T, seed uint64, timed bool, run func(m *sim.Machine, 
 	f.agrees(t, m)
 }
 
-// TestRandomMemory runs random programs on random machines; HEDDLE_MEMORY_CASES says how many,
-// HEDDLE_MEMORY_SEED with which first.
+// TestRandomMemory runs random programs on random machines.
 func TestRandomMemory(t *testing.T) {
-	number := func(name string, or uint64) uint64 {
-		if s := os.Getenv(name); s != "" {
-			n, err := strconv.ParseUint(s, 10, 64)
-			require.NoError(t, err, name)
-			return n
-		}
-		return or
-	}
-	first, n := number("HEDDLE_MEMORY_SEED", 0), number("HEDDLE_MEMORY_CASES", 40)
+	first, n := testenv.Seed(t, 0), testenv.Cases(t, 30, 3000)
 	for seed := first; seed < first+n; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

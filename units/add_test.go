@@ -35,7 +35,7 @@ func heddleWith(t *testing.T, folder string) (command string) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o644))
 	command = filepath.Join(dir, "heddle")
-	c := exec.Command("go", "build", "-pgo=off", "-overlay", filepath.Join(dir, "overlay.json"), "-o", command, "./cmd/heddle")
+	c := exec.Command("go", "build", "-pgo=off", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", command, "./cmd/heddle")
 	c.Dir = root
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -15,16 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/internal/testenv"
 )
 
 // TestKilledPointsGoOn kills runs of random experiments at random moments, again and again, and gives the same command
-// until it ends: its result is that of an undisturbed run, to the last statistic. How many experiments, and
-// of which seeds, is as for TestRandomExperiments.
+// until it ends: its result is that of an undisturbed run, to the last statistic.
 func TestKilledPointsGoOn(t *testing.T) {
-	first, cases := environment(t, "RANDOM_FIRST", 5000), environment(t, "RANDOM_CASES", 30)
-	seed, kills, resumed, continues := first, 0, 0, 0 // continues: experiments that have checkpoints
-	all := os.Getenv("RANDOM_CASES") != ""
-	for start := time.Now(); seed < first+cases && (all || 5*resumed <= continues || time.Since(start) < enough/2); seed++ { // slow hosts go on
+	first, cases := testenv.Seed(t, 5000), testenv.Cases(t, 3, 300)
+	kills, resumed, continues := 0, 0, 0 // continues: experiments that have checkpoints
+	seed := first
+	for ; seed < first+cases || 5*resumed <= continues && seed < first+max(cases, 30); seed++ { // slow hosts go on
 		r := rand.New(rand.NewPCG(seed, 1707))
 		e := randomExperiment(t, r)
 		for !e.Workload.Composed() && r.IntN(4) > 0 { // others begin anew: they have no checkpoints

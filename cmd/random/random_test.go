@@ -1,6 +1,6 @@
 // Package random_test holds the tests of the whole product against what nobody has thought of: experiments drawn from
-// the schema, each with one point on a tiny graph, run by the command with --check. RANDOM_CASES is how many (200
-// without), RANDOM_FIRST the first seed, and RANDOM_COMMAND a heddle to run instead of one that is built.
+// the schema, each with one point on a tiny graph, run by the command with --check. RANDOM_COMMAND names a heddle to run
+// instead of one that is built.
 //
 // Nine in ten experiments run to their end and are verified; of the others most meet the limit of cycles, and three in
 // a hundred are refused, for what only the graph tells.
@@ -19,9 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,22 +52,8 @@ const (
 	exitNoProgress = 3
 )
 
-// enough is the wall time after which a test without RANDOM_CASES begins no more: on a busy host they take what they
-// may.
-const enough = 20 * time.Second
-
 // maxCycles ends runs on machines that are drawn too slow: a memory of a hundredth of the cores' clock, and the like.
 const maxCycles = "2000000"
-
-func environment(t testing.TB, name string, otherwise uint64) uint64 {
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	require.NoError(t, err, name)
-	return n
-}
 
 // maxDrawn are limits of host time and memory: every larger value is as legal.
 var maxDrawn = map[string]int64{
@@ -428,42 +412,24 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), c.ProcessState.ExitCode()
 }
 
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "heddle-random")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "heddle")
-	out, err := exec.Command("go", "build", "-o", path, "heddle/cmd/heddle").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, out)
-	}
-	return path, err
-})
-
 func command(t *testing.T) string {
 	if path := os.Getenv("RANDOM_COMMAND"); path != "" {
 		return path
 	}
-	path, err := built()
+	path, err := testenv.Heddle()
 	require.NoError(t, err)
 	return path
 }
 
 func TestMain(m *testing.M) {
 	testenv.HandleSignals()
-	code := m.Run()
-	if path, err := built(); err == nil && os.Getenv("RANDOM_COMMAND") == "" {
-		_ = os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 func TestRandomExperiments(t *testing.T) {
 	counts := map[string]int{}
-	first, cases := environment(t, "RANDOM_FIRST", 1000), environment(t, "RANDOM_CASES", 200)
-	seed := first
-	for start := time.Now(); seed < first+cases && (os.Getenv("RANDOM_CASES") != "" || time.Since(start) < enough); seed++ {
+	first, cases := testenv.Seed(t, 1000), testenv.Cases(t, 25, 2000)
+	for seed := first; seed < first+cases; seed++ {
 		e := randomExperiment(t, rand.New(rand.NewPCG(seed, 1307)))
 		came := outcome(t, fmt.Sprint("random ", seed), e)
 		counts[came]++
@@ -474,11 +440,12 @@ func TestRandomExperiments(t *testing.T) {
 			counts["of GraphIt"]++
 		}
 	}
-	t.Logf("%d experiments: %v", seed-first, counts)
-	require.Greater(t, 10*counts["ran"], 4*int(seed-first), "enough draws run, of which one in ten is a sample of too few intervals: %v", counts)
+	t.Logf("%d experiments: %v", cases, counts)
+	require.Greater(t, 10*counts["ran"], 4*int(cases), "enough draws run, of which one in ten is a sample of too few intervals: %v", counts)
 }
 
-// TestEveryKnobAtItsEnds runs a machine with each of its keys at its least and its most, or at each of its values.
+// TestEveryKnobAtItsEnds runs a machine with each of its keys at its least and its most, or at each of its values:
+// without testenv.LongVariable, with some of them.
 func TestEveryKnobAtItsEnds(t *testing.T) {
 	cases := map[string]configs.Experiment{}
 	add := func(name, section string, schedule configs.Schedule, set ...string) {
@@ -502,14 +469,14 @@ func TestEveryKnobAtItsEnds(t *testing.T) {
 		add(u.Name, "machine.core."+u.Key, configs.Schedule(u.Schedules[0].Name), "core."+u.Key+"={}", "core.scratchpad_bytes=64KiB")
 	}
 	names := slices.Sorted(maps.Keys(cases))
-	rand.New(rand.NewPCG(uint64(len(names)), 1)).Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
-	counts, begun := map[string]int{}, time.Now()
+	rand.New(rand.NewPCG(testenv.Seed(t, uint64(len(names))), 1)).Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
+	if testenv.Long(t) == 0 {
+		names = names[:25]
+	}
+	counts := map[string]int{}
 	for _, name := range names {
-		if os.Getenv("RANDOM_CASES") == "" && time.Since(begun) > enough {
-			break
-		}
 		counts[outcome(t, strings.ReplaceAll(name, "/", "-"), cases[name])]++
 	}
-	t.Logf("of %d: %v", len(names), counts)
+	t.Logf("%d of %d: %v", len(names), len(cases), counts)
 	require.NotZero(t, counts["ran"])
 }

@@ -16,16 +16,16 @@ import (
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/internal/experiment"
+	"heddle/internal/testenv"
 	"heddle/isa/emu"
 	"heddle/units"
 )
 
 // TestRandomVariants draws experiments that compare machines of different units, with axes of their own and of all:
 // their points equal those laid out independently here, each with the baseline that agrees with it, and so do the
-// command's. How many experiments, and of which seeds, is as for TestRandomExperiments; one in sixteen is run, for few
-// cycles.
+// command's. One experiment in sixteen is run, for few cycles.
 func TestRandomVariants(t *testing.T) {
-	first, cases := environment(t, "RANDOM_FIRST", 9000), environment(t, "RANDOM_CASES", 32)
+	first, cases := testenv.Seed(t, 9000), testenv.Cases(t, 32, 1000)
 	points, swept, shared, ran := 0, 0, 0, 0
 	for seed := first; seed < first+cases; seed++ {
 		r := rand.New(rand.NewPCG(seed, 2311))

@@ -3,9 +3,7 @@ package cache
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +12,7 @@ import (
 	"heddle/components/count"
 	"heddle/components/mem"
 	"heddle/components/queue"
+	"heddle/internal/testenv"
 )
 
 func read(at clock.Cycle, line, tag uint32) timed {
@@ -481,19 +480,9 @@ func fingerprint(m *machine) (out []string) {
 	return out
 }
 
-// cases is how many seeds a random test tries: RANDOM_CASES, or few.
-func cases(t *testing.T, few uint64) uint64 {
-	if s := os.Getenv("RANDOM_CASES"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 32)
-		require.NoError(t, err)
-		return n
-	}
-	return few
-}
-
 func TestRandomMachines(t *testing.T) {
 	stalls, singles := Stats{}, 0
-	for seed := range cases(t, 90) {
+	for seed := range testenv.Cases(t, 90, 1800) {
 		p := randomPlan(seed)
 		m := run(t, p)
 		checkInvariants(t, p, m)

@@ -10,6 +10,7 @@ import (
 	"heddle/components/count"
 	"heddle/components/mem"
 	"heddle/components/queue"
+	"heddle/internal/testenv"
 )
 
 // model says what a FIFO bank must do with operations in the order in which they
@@ -155,7 +156,7 @@ func (p *performer) Perform(ref uint32) bool {
 // fill is told to the model when the bank accepts it, and so are requests; but what
 // was accepted just before a fill is decided before it.
 func TestBankDoesWhatTheModelSays(t *testing.T) {
-	for seed := range cases(t, 400) {
+	for seed := range testenv.Cases(t, 400, 8000) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		s := draw(r)
 		s.Banks, s.MemoryPorts, s.Replacement = 1, 1, FIFO

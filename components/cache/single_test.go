@@ -8,6 +8,7 @@ import (
 
 	"heddle/components/mem"
 	"heddle/components/queue"
+	"heddle/internal/testenv"
 )
 
 // shortCycle does a bank's cycle the short way if that is possible: it returns the answer's tag, and whether a request
@@ -44,7 +45,7 @@ func longCycle(b *bank, now uint64, r *request) (answers []uint32, done did) {
 // can.
 func TestTheShortWayDoesWhatAStepDoes(t *testing.T) {
 	shorts := 0
-	for seed := range cases(t, 60) {
+	for seed := range testenv.Cases(t, 60, 1200) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		s := draw(r)
 		s.Banks, s.MemoryPorts = 1, 1

@@ -12,6 +12,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/mem"
+	"heddle/internal/testenv"
 )
 
 // recorder is a next level that notes what reaches it.
@@ -114,7 +115,7 @@ func (t *tags) held() string {
 // holds the same lines as one in time, with the same ones dirty and the same one to go next, and has asked the next
 // level for the same, in the same order.
 func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
-	for seed := range cases(t, 60) {
+	for seed := range testenv.Cases(t, 60, 1200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		spec := draw(r)
 		spec.Ports, spec.Inputs = 1, nil

@@ -2,8 +2,8 @@ package dram
 
 import (
 	"fmt"
+	"heddle/internal/testenv"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,10 +25,7 @@ func (p point) run() string {
 	return strings.Join([]string{p.config, p.pattern, p.mix, p.mode, p.amount}, " ")
 }
 
-// fullEnv makes the check run every point of check.csv.
-const fullEnv = "HEDDLE_DRAM_FULL"
-
-// everyNth run of a configuration is played without fullEnv.
+// everyNth run of a configuration is played, unless testenv.Long asks for all.
 const everyNth = 20
 
 // tally is how near a configuration comes to its points.
@@ -66,7 +63,7 @@ func checkPoints(t *testing.T, points []point) {
 		r, ok := results[p.run()]
 		if !ok {
 			runs++
-			if os.Getenv(fullEnv) == "" && runs%everyNth != 0 {
+			if testenv.Long(t) == 0 && runs%everyNth != 0 {
 				results[p.run()] = loadResult{}
 				continue
 			}

@@ -58,7 +58,7 @@
 // for two that Ramulator has wrong or not at all (standards.go).
 // testdata/check.csv has the mean read latencies, throughputs and row-hit
 // rates of loaded runs; check_test.go prints how far each configuration is off
-// (HEDDLE_DRAM_FULL=1 runs all points). The preset gddr5 has no such reference.
+// (HEDDLE_LONG=1 runs all points). The preset gddr5 has no such reference.
 //
 // Known simplification, as in Ramulator: an RDA counts RTP + RP to the next ACT,
 // and not that its row must have been open for RAS; RC bounds it.

@@ -16,6 +16,7 @@ import (
 	"heddle/configs/schema"
 	"heddle/graphit"
 	"heddle/graphit/programs"
+	"heddle/internal/testenv"
 	"heddle/kernels/graph"
 	"heddle/kernels/graph/graphspec"
 )
@@ -78,7 +79,7 @@ func detects() bool {
 }
 
 // TestPrograms: every program gives the reference's result on every graph, with any number of threads, and no threads
-// race: without GRAPHIT_CPU=all, those of some programs.
+// race: without testenv.LongVariable, those of some programs.
 func TestPrograms(t *testing.T) {
 	all := graphs(t)
 	for _, name := range programs.Names() {
@@ -87,7 +88,7 @@ func TestPrograms(t *testing.T) {
 			f := parse(t, name, program(t, name))
 			alone := compiled(t, f, false)
 			together := alone
-			if os.Getenv("GRAPHIT_CPU") == "all" || slices.Contains([]string{"bfs", "delta_stepping", "bc"}, name) {
+			if testenv.Long(t) > 0 || slices.Contains([]string{"bfs", "delta_stepping", "bc"}, name) {
 				together = compiled(t, f, true)
 			}
 			for what, g := range all {
@@ -126,14 +127,14 @@ var schedules = []string{
 // labels are those of our programs' operators over edges.
 var labels = map[string][]string{"bc": {"forward", "backward"}, "spmv": {"step"}}
 
-// TestSchedules: every program gives the reference's result under every schedule; without GRAPHIT_CPU=all, under some.
+// TestSchedules: every program gives the reference's result under every schedule; without testenv.LongVariable, under some.
 func TestSchedules(t *testing.T) {
 	all := graphs(t)
 	for i, s := range schedules {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 			for j, name := range programs.Names() {
-				if os.Getenv("GRAPHIT_CPU") != "all" && (i+j)%12 != 0 {
+				if testenv.Long(t) == 0 && (i+j)%12 != 0 {
 					continue
 				}
 				list := labels[name]
@@ -155,7 +156,7 @@ func TestSchedules(t *testing.T) {
 				var err error
 				f.Schedule, err = graphit.ParseSchedule("s.gt", []byte(text))
 				require.NoError(t, err)
-				x := compiled(t, f, i%4 == 0 && os.Getenv("GRAPHIT_CPU") == "all")
+				x := compiled(t, f, i%4 == 0 && testenv.Long(t) > 0)
 				for what, g := range all {
 					for _, threads := range []int{1, 3} {
 						_, err := x.Run(context.Background(), g, Options{Args: args(name, g), Threads: threads, MaxSteps: 100000})

@@ -217,12 +217,9 @@ func TestFeatures(t *testing.T) {
 					}
 				}
 				f := parse(t, "p.gt", head+c.source+"\nschedule:\n"+text)
-				for _, threads := range []int{1, 3} {
-					if threads == 3 && i == 1 {
-						continue
-					}
+				x := compiled(t, f, i == 0)
+				for _, threads := range []int{1, 3}[:2-i] {
 					var out bytes.Buffer
-					x := compiled(t, f, threads > 1)
 					r, err := x.Run(context.Background(), g, Options{Args: []string{"p.gt", "graph", "given", "4"}, Threads: threads, Output: &out, MaxSteps: 10000})
 					require.NoError(t, err)
 					require.True(t, r.Verified)

@@ -98,7 +98,7 @@ func compile(ctx context.Context, src []byte, to string, race bool) error {
 	if err := os.WriteFile(file, src, 0o600); err != nil {
 		return err
 	}
-	args := []string{"build", "-o", to}
+	args := []string{"build", "-ldflags=-w", "-o", to} // debuggers have no use for it, and linking takes half as long
 	if race {
 		args = append(args, "-race")
 	}

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,13 +16,8 @@ import (
 // step matches a step of a recipe: a shell block, or Go text with what stands before it, which says where it goes.
 var step = regexp.MustCompile("(?s)(?:(?:In|in)\\s+`([^`]+)`, below `([^`]+)`|At the end of `([^`]+)`|New file `([^`]+)`):\n\n```go\n(.*?)```|```sh\n(.*?)```")
 
-// linkedOnce does what go run does, which links the program each time, and links it only if something has changed.
-const linkedOnce = `run() { go build -ldflags=-w -o heddle-of-recipes ./cmd/heddle && ./heddle-of-recipes "$@"; }
-`
-
-// TestRecipes follows the recipes of CONTRIBUTING.md as they are written, in a copy of the repository; what they have
-// changed passes the test of the generated pages, once these have been made again. No recipe changes the package of that
-// test, so that it is not vetted, for which all that it imports would have to be.
+// TestRecipes follows the recipes of CONTRIBUTING.md as they are written, in a copy of the repository, and makes the
+// generated pages. What changes files comes first, so that everything is compiled and linked once.
 func TestRecipes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a changed copy of the repository")
@@ -35,7 +31,7 @@ func TestRecipes(t *testing.T) {
 	require.Greater(t, len(steps), 15)
 	dir := copyTree(t)
 	commands := ""
-	for _, m := range steps { // all edits first, so that everything is compiled once
+	for _, m := range steps {
 		switch {
 		case m[6] != "":
 			commands += m[6]
@@ -47,25 +43,69 @@ func TestRecipes(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, m[4]), []byte(m[5]), 0o644))
 		}
 	}
-	commands += generate(t)
-	const run = "go run ./cmd/heddle "
-	require.Contains(t, commands, run)
-	c := exec.Command("sh", "-e", "-x", "-c", linkedOnce+strings.ReplaceAll(commands, run, "run ")+"go test -vet=off ./cmd -run TestGeneratedDocsAreCurrent\n")
+	var edits, updates, others []string
+	for _, c := range whole(commands) {
+		switch {
+		case !strings.HasPrefix(c, "go "):
+			edits = append(edits, c)
+		case strings.HasSuffix(c, " -update\n"):
+			updates = append(updates, c)
+		default:
+			others = append(others, c)
+		}
+	}
+	for _, list := range [][]string{edits, updates, others} {
+		require.NotEmpty(t, list)
+	}
+	others = append(others, generate(t)...)
+	const run, built = "go run ./cmd/heddle ", "./heddle-of-recipes "
+	script := strings.Join(slices.Concat(edits, updates, []string{"go build -ldflags=-w -o " + built + "./cmd/heddle\n"}, others), "")
+	require.Greater(t, strings.Count(script, run), 10)
+	c := exec.Command("sh", "-e", "-x", "-c", strings.ReplaceAll(script, run, built))
 	c.Dir = dir
-	c.Env = append(os.Environ(), "GOFLAGS=-pgo=off '-gcflags=heddle/...=-N -l'", "GOWORK=off") // what compiles fast
+	// What compiles fast, and is in the build cache the next time, wherever the copy is then.
+	c.Env = append(os.Environ(), "GOFLAGS=-vet=off -trimpath -pgo=off '-gcflags=heddle/...=-N -l'", "GOWORK=off")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 
+// whole splits a script into its commands, each with the text that it reads.
+func whole(script string) (commands []string) {
+	end := ""
+	for line := range strings.Lines(script) {
+		if end == "" {
+			commands = append(commands, "")
+			if _, word, here := strings.Cut(line, "<<'"); here {
+				end, _, _ = strings.Cut(word, "'")
+			}
+		} else if line == end+"\n" {
+			end = ""
+		}
+		commands[len(commands)-1] += line
+	}
+	return commands
+}
+
+// TestGeneratedPages: make docs makes the pages that a test finds current.
+func TestGeneratedPages(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "cmd", "main_test.go"))
+	require.NoError(t, err)
+	var tested []string
+	for _, m := range regexp.MustCompile(`"run (go run \./cmd/heddle .* > docs/.*)"`).FindAllStringSubmatch(string(text), -1) {
+		tested = append(tested, m[1]+"\n")
+	}
+	require.ElementsMatch(t, tested, generate(t))
+}
+
 // generate returns the commands of make docs, for hosts without make.
-func generate(t *testing.T) (commands string) {
+func generate(t *testing.T) (commands []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
 	for _, m := range regexp.MustCompile(`(?m)^\t\./heddle (.* > docs/.*)$`).FindAllStringSubmatch(string(text), -1) {
-		commands += "go run ./cmd/heddle " + m[1] + "\n"
+		commands = append(commands, "go run ./cmd/heddle "+m[1]+"\n")
 	}
-	require.Equal(t, 5, strings.Count(commands, "\n"))
+	require.Len(t, commands, 5)
 	return commands
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/experiment"
+	"heddle/internal/testenv"
 	"heddle/sim"
 	"heddle/units"
 )
@@ -131,7 +132,7 @@ func goesOn(t *testing.T, draw *rand.Rand, points []experiment.Point, check bool
 }
 
 // TestAKilledPointGoesOn: under every schedule, and so with every graph unit, with some of the workloads;
-// CHECKPOINTS_OF=all: with all of them.
+// with testenv.LongVariable, all of them.
 func TestAKilledPointGoesOn(t *testing.T) {
 	for n, s := range units.Schedules() {
 		t.Run(s.Name, func(t *testing.T) {
@@ -141,7 +142,7 @@ func TestAKilledPointGoesOn(t *testing.T) {
 			}
 			set := []string{
 				"machine=" + machine, "workload.schedule=" + s.Name, "machine.sockets=2", "machine.core.warps=4", "machine.core.threads=8",
-				"machine.l2={}", "graph.erdos_renyi.vertices=150", "graph.erdos_renyi.edges=500", "stats.interval=1000", "stats.max_rows=8",
+				"machine.l2={}", "graph.erdos_renyi.vertices=80", "graph.erdos_renyi.edges=260", "stats.interval=1000", "stats.max_rows=8",
 			}
 			draw := rand.New(rand.NewPCG(uint64(n), 5))
 			for i, w := range []string{
@@ -151,7 +152,7 @@ func TestAKilledPointGoesOn(t *testing.T) {
 				"algorithm: pagerank-delta, active_set: qnb-bytemap",
 				"algorithm: bfs, direction: hybrid, active_set: rqnb-bytemap", "algorithm: pagerank, max_iterations: 3, kernel: handwritten",
 			} {
-				if (i+n)%6 != 0 && os.Getenv("CHECKPOINTS_OF") != "all" {
+				if (i+n)%6 != 0 && testenv.Long(t) == 0 {
 					continue // together they are all schedules and all workloads
 				}
 				text := small + "workload: {source: 3, " + w + "}\n" + parts[draw.IntN(len(parts))]

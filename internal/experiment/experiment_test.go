@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -245,15 +246,33 @@ func TestClasses(t *testing.T) {
 	require.Empty(t, experiment.Class(nil))
 }
 
+// safe is a buffer that may be read while it is written.
+type safe struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safe) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safe) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
 func TestHeartbeatSaysHowFarPointsAre(t *testing.T) {
-	var b, log bytes.Buffer
+	var b, log safe
 	r := experiment.Runner{Points: points(t, small+"sweep: {workload.damping: [0.1, 0.2]}\n")}
 	h := experiment.NewHeartbeat(r.NewForecast(), &b, &log, 5*time.Millisecond)
 	h.Started(0, 1000)
 	p := sim.Progress{Cycle: 12345}
 	p.Edges = 500
 	h.Running(0, p)
-	time.Sleep(100 * time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "500 of 1,000 edges") }, time.Minute, time.Millisecond)
 	h.Finished(experiment.Outcome{Point: 0})
 	h.Close()
 	require.Contains(t, b.String(), "0 of 2 points done, 1 running, about 0s left in all; damping=0.1: 12,345 cycles")

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"testing"
 	"time"
 
@@ -16,11 +15,9 @@ import (
 	"heddle/configs/schema"
 	"heddle/internal/experiment"
 	"heddle/internal/store"
+	"heddle/internal/testenv"
 	"heddle/sim/stats"
 )
-
-// largeVariable is how many points TestLargeSweeps has instead of a thousand, such as 20000.
-const largeVariable = "HEDDLE_LARGE_POINTS"
 
 // heap is what is reachable.
 func heap() float64 {
@@ -61,12 +58,7 @@ func largeSweep(t *testing.T, n int) (*schema.Loaded[configs.Experiment], *exper
 // TestLargeSweeps stores thousands of points, and takes them over again: memory and time for each of them are bounded,
 // and one of them is read without the others.
 func TestLargeSweeps(t *testing.T) {
-	n := 1000
-	if text := os.Getenv(largeVariable); text != "" {
-		var err error
-		n, err = strconv.Atoi(text)
-		require.NoError(t, err)
-	}
+	n := int(testenv.Cases(t, 500, 20_000))
 	const bytesPerPoint = 12 << 10 // kept: its configuration, and what it came to
 	dir, before := t.TempDir(), heap()
 	l, r := largeSweep(t, n)

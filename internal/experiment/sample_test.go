@@ -10,6 +10,7 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/experiment"
+	"heddle/internal/testenv"
 )
 
 // sizable has launches with some hundred warp instructions a warp.
@@ -23,7 +24,11 @@ workload: {max_iterations: 2}
 // A sampled run has the right result, and its estimates hold the truth: of cycles, those of its kernels, and what
 // is counted in them. What warps execute is exact. Any number of processors comes to the same.
 func TestSampledRuns(t *testing.T) {
-	for _, schedule := range []string{"vertex", "warp", "weaver", "strict"} {
+	schedules := []string{"vertex", "weaver", "warp", "strict"}
+	if testenv.Long(t) == 0 {
+		schedules = schedules[:2]
+	}
+	for _, schedule := range schedules {
 		t.Run(schedule, func(t *testing.T) {
 			t.Parallel()
 			set := []string{"workload.schedule=" + schedule}

@@ -8,14 +8,16 @@ import (
 
 	"heddle/configs"
 	"heddle/internal/experiment"
+	"heddle/internal/testenv"
 	"heddle/sim"
 	"heddle/units"
 )
 
 // TestThreadsChangeNothing: under every schedule, and so with every graph unit, a point comes to the same on however
-// many processors it is simulated: cycles, all statistics, and every super-step's.
+// many processors it is simulated: cycles, all statistics, and every super-step's. Without testenv.LongVariable a
+// schedule has one number of processors besides 1.
 func TestThreadsChangeNothing(t *testing.T) {
-	for _, s := range units.Schedules() {
+	for n, s := range units.Schedules() {
 		t.Run(s.Name, func(t *testing.T) {
 			machine := "vortex-6c32w32t"
 			if s.Unit != "" {
@@ -23,13 +25,13 @@ func TestThreadsChangeNothing(t *testing.T) {
 			}
 			set := []string{
 				"machine=" + machine, "workload.schedule=" + s.Name, "machine.sockets=5", "machine.core.warps=4", "machine.core.threads=8",
-				"machine.l2={}", "machine.concentrator={}", "graph.erdos_renyi.vertices=200", "graph.erdos_renyi.edges=1200",
+				"machine.l2={}", "machine.concentrator={}", "graph.erdos_renyi.vertices=100", "graph.erdos_renyi.edges=500",
 			}
 			text := small + "compare: {workload.algorithm: [bfs, pagerank]}\nworkload: {source: 3}\n"
 			p := points(t, text, set...)
 			p = append(p, points(t, text+"region: {from: 2, to: 2}\n", set...)[0]) // what is around it is executed without time
 			want := onThreads(t, p, 1)
-			for _, threads := range []int{2, 3, 8} {
+			for _, threads := range testenv.Some(t, n, 1, []int{2, 3, 8}) {
 				for i, o := range onThreads(t, p, threads) {
 					require.Equal(t, want[i].Cycles, o.Cycles, "%d threads", threads)
 					require.Equal(t, want[i].Stats, o.Stats, "%d threads", threads)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/internal/commits"
+	"heddle/internal/testenv"
 	"heddle/internal/tools"
 )
 
@@ -78,6 +79,7 @@ func TestCountsAreRead(t *testing.T) {
 
 // What is counted is the simulation: ten times the instructions cost about ten times as much, and two counts are equal.
 func TestCountsSimulating(t *testing.T) {
+	testenv.NeedLong(t, "it compiles all of Go and heddle with a changed runtime; .ci/run does, and counts, by the command itself")
 	tools.Need(t, "valgrind")
 	ctx := context.Background()
 	root, err := commits.Root(ctx)

@@ -153,14 +153,16 @@ func (d *desk) state() (s state) {
 	return s
 }
 
+// patience is how long a state is waited for: a busy host may take seconds for what takes milliseconds.
+const patience = 2 * time.Minute
+
 // until waits for a state.
 func (d *desk) until(what string, ok func(s state) bool) state {
 	d.t.Helper()
-	for range 2000 {
+	for begin := time.Now(); time.Since(begin) < patience; time.Sleep(5 * time.Millisecond) {
 		if s := d.state(); ok(s) {
 			return s
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	require.Fail(d.t, "never "+what)
 	return state{}

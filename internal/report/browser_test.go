@@ -15,6 +15,7 @@ import (
 
 	"heddle/internal/chromium"
 	"heddle/internal/report"
+	"heddle/internal/testenv"
 )
 
 // tab is a report in a browser.
@@ -177,6 +178,7 @@ const cut = `(() => {
 // TestFiguresFit: on a screen and on a phone, in light and dark, no text is cut and nothing hangs over; of 400 points
 // too, whose page is drawn within seconds.
 func TestFiguresFit(t *testing.T) {
+	testenv.NeedLong(t, "it draws 400 points at several widths; other pages are drawn in any case")
 	many := &summary{Experiment: "many", Host: fixture().Host}
 	for i := range 200 {
 		axes := map[string]string{"workload.schedule": "vertex", "machine.core.warps": fmt.Sprint(1 + i%20), "graph.file": fmt.Sprintf("graphs/a-graph-with-a-long-name-%d.mtx.gz", i/20)}

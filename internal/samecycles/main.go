@@ -36,6 +36,7 @@ type options struct {
 	keep  string
 	jobs  int
 	rows  int
+	now   string // a program instead of the work tree's, which is built
 }
 
 func main() {
@@ -143,7 +144,10 @@ func (o *options) programs(ctx context.Context, root, dir string) (base, now pro
 	if err != nil {
 		return base, now, err
 	}
-	if now.path, err = commits.Build(ctx, root, dirs[1]); err != nil {
+	if now.path = o.now; now.path == "" {
+		now.path, err = commits.Build(ctx, root, dirs[1])
+	}
+	if err != nil {
 		return base, now, err
 	}
 	if base.keys, err = keys(ctx, base.path); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
-	"heddle/internal/commits"
+	"heddle/internal/testenv"
 )
 
 func TestDifferences(t *testing.T) {
@@ -86,13 +86,11 @@ func TestRangesAreRead(t *testing.T) {
 // A program is the same as itself, and another machine is not: the base is a script that changes what it is given.
 func TestPrograms(t *testing.T) {
 	ctx := t.Context()
-	root, err := commits.Root(ctx)
-	require.NoError(t, err)
 	dir := t.TempDir()
-	path, err := commits.Build(ctx, root, dir)
+	path, err := testenv.Heddle()
 	require.NoError(t, err)
 	compare := func(base string) bool {
-		o := &options{base: base, run: `^alu_chain ×[0-9]+ on vortex-rtl-a$|^drawn 0:`, drawn: 1, seed: 1, jobs: 1, quick: true, keep: t.TempDir()}
+		o := &options{base: base, run: `^alu_chain ×[0-9]+ on vortex-rtl-a$|^drawn 0:`, drawn: 1, seed: 1, jobs: 1, quick: true, keep: t.TempDir(), now: path}
 		differ, err := o.main(ctx)
 		require.NoError(t, err)
 		return differ

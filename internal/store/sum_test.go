@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/sim/stats"
 )
 
@@ -47,7 +48,7 @@ func everything(path string) (string, error) {
 }
 
 // TestNoFlippedBitPassesUnseen flips bits of a small store: what is read then is refused, or what was stored. With
-// HEDDLE_DAMAGE_ALL=1 it flips one of every byte; otherwise of some, which the seed chooses.
+// testenv.LongVariable it flips one of every byte; otherwise of some, which the seed chooses.
 func TestNoFlippedBitPassesUnseen(t *testing.T) {
 	s, path := create(t)
 	require.NoError(t, s.Begin(Experiment{"e", "v", "name: e\n", 3}))
@@ -71,7 +72,7 @@ func TestNoFlippedBitPassesUnseen(t *testing.T) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer f.Close() //nolint:errcheck // of a test
-	all, tried, refused := os.Getenv("HEDDLE_DAMAGE_ALL") != "", 0, 0
+	all, tried, refused := testenv.Long(t) > 0, 0, 0
 	for i := range whole {
 		if !all && r.IntN(100) > 0 && (whole[i] == 0 || r.IntN(50) > 0) { // most of it is room
 			continue

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/internal/tune"
 )
 
@@ -73,9 +74,11 @@ func (e *evaluator) evaluate(_ context.Context, list []int, most uint64) (out []
 // its books are right.
 func TestSearch(t *testing.T) {
 	missed, looked, candidates := 0, 0, 0
+	seeds := testenv.Cases(t, 6, 20)
+	spaces := 4 * int(seeds)
 	for _, algorithm := range []string{"bfs", "sssp", "pagerank", "k-core"} {
 		s := space(t, algorithm)
-		for seed := range uint64(20) {
+		for seed := range seeds {
 			e := &evaluator{cycles: made(s, seed)}
 			search := &tune.Search{Space: s, Evaluate: e.evaluate, First: 3}
 			trials, err := search.Run(context.Background())
@@ -104,8 +107,8 @@ func TestSearch(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of 80 missed, %d of %d candidates looked at", missed, looked, candidates)
-	require.LessOrEqual(t, missed, 14, "of 80 spaces in which choices are worth something by themselves, but not all go together")
+	t.Logf("%d of %d missed, %d of %d candidates looked at", missed, spaces, looked, candidates)
+	require.LessOrEqual(t, missed, spaces*14/80, "of spaces in which choices are worth something by themselves, but not all go together")
 }
 
 // TestQuick: a quick search looks at a third of what a whole one does at most, comes within a fifth of the best in the
@@ -115,7 +118,8 @@ func TestQuick(t *testing.T) {
 	for _, algorithm := range []string{"bfs", "pagerank"} {
 		s := space(t, algorithm)
 		sum := 0.0
-		for seed := range uint64(20) {
+		seeds := testenv.Cases(t, 6, 20)
+		for seed := range seeds {
 			cycles := made(s, seed)
 			looked := func(search tune.Search) (int, uint64) {
 				e := &evaluator{cycles: cycles}
@@ -138,7 +142,7 @@ func TestQuick(t *testing.T) {
 			require.Equal(t, least, found, "it is told the best")
 			require.Less(t, n, 200)
 		}
-		mean := math.Exp(sum / 20)
+		mean := math.Exp(sum / float64(seeds))
 		worst = max(worst, mean)
 		t.Logf("%s: %.3f times the best, geometric mean", algorithm, mean)
 	}

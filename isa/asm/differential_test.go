@@ -9,12 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/internal/tools"
 	"heddle/isa"
 	"heddle/isa/asm"
@@ -133,23 +133,11 @@ func compare(p *isa.Program, l *linked) error {
 	return nil
 }
 
-// fromEnvironment reads a number that a variable may set.
-func fromEnvironment(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	require.NoError(t, err, "%s", name)
-	return n
-}
-
 // TestRandomSourcesEqualGNU compares random sources byte for byte: expressions, symbols, directives, macros and
 // instructions. What one refuses the other refuses.
 func TestRandomSourcesEqualGNU(t *testing.T) {
 	tools.Need(t, "riscv64-unknown-elf-as")
-	cases, seed := fromEnvironment(t, "HEDDLE_ASM_CASES", 200), fromEnvironment(t, "HEDDLE_ASM_SEED", 1)
+	cases, seed := testenv.Cases(t, 100, 10_000), testenv.Seed(t, 1)
 	var group sync.WaitGroup
 	var count sync.Mutex
 	refused, killed, failed := 0, 0, 0

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/internal/tools"
 	"heddle/isa"
 	"heddle/isa/asm"
@@ -243,15 +244,14 @@ func differ(ours, theirs state) string {
 // keptDir holds every case that ever failed, shrunk; they are run first.
 const keptDir = "testdata/qemu"
 
-// TestAgainstQEMU runs random instruction streams here and on QEMU: 20,000
-// cases from seed 1, unless HEDDLE_QEMU_CASES and HEDDLE_QEMU_SEED say else.
+// TestAgainstQEMU runs random instruction streams here and on QEMU.
 func TestAgainstQEMU(t *testing.T) {
 	q := startQEMU(t)
 	o := newOurs(t, q.back)
 	check(t, q, o, keptCases(t), nil)
 
-	n, seed := fromEnv(t, "HEDDLE_QEMU_CASES", 20_000), fromEnv(t, "HEDDLE_QEMU_SEED", 1)
-	g := newGenerator(t, rand.New(rand.NewPCG(uint64(seed), 0)))
+	n, seed := int(testenv.Cases(t, 20_000, 1_000_000)), testenv.Seed(t, 1)
+	g := newGenerator(t, rand.New(rand.NewPCG(seed, 0)))
 	batch := make([]testCase, batchCases)
 	for done := 0; done < n; done += batchCases {
 		for i := range batch {
@@ -260,17 +260,6 @@ func TestAgainstQEMU(t *testing.T) {
 		check(t, q, o, batch, g)
 	}
 	require.Empty(t, g.missing(), "rows that no case used")
-}
-
-// fromEnv returns the number in an environment variable, or def.
-func fromEnv(t *testing.T, name string, def int) int {
-	s := os.Getenv(name)
-	if s == "" {
-		return def
-	}
-	n, err := strconv.Atoi(s)
-	require.NoError(t, err, name)
-	return n
 }
 
 // check runs a batch on both and reports the first difference, shrunk.

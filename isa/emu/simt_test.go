@@ -5,15 +5,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -350,20 +349,11 @@ func shrinkBlock(b *block, fails func() bool) bool {
 	return false
 }
 
-func simtCases(t *testing.T) int {
-	if s := os.Getenv("HEDDLE_SIMT_CASES"); s != "" {
-		n, err := strconv.Atoi(s)
-		require.NoError(t, err)
-		return n
-	}
-	return 2000
-}
-
 // TestSIMT runs random structured programs on machines of random shapes, and
 // compares every variable and all memory with the model's.
-// HEDDLE_SIMT_CASES=n runs n cases.
 func TestSIMT(t *testing.T) {
-	for seed := range uint64(simtCases(t)) {
+	first := testenv.Seed(t, 0)
+	for seed := first; seed < first+testenv.Cases(t, 2000, 100_000); seed++ {
 		g := simtGenerator{Rand: rand.New(rand.NewPCG(seed, 0x51)), budget: 0}
 		g.cfg = g.shape()
 		p := g.program()

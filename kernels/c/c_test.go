@@ -17,13 +17,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/weaver"
+	"heddle/internal/testenv"
 	"heddle/internal/tools"
 	"heddle/isa"
 	"heddle/isa/elf"
 	"heddle/isa/emu"
 )
 
-var optimisations = []string{"-O1", "-O2", "-O3", "-Os"}
+// optimisations are the levels that programs are built at: without testenv.LongVariable, for speed and for size.
+func optimisations(t *testing.T) []string {
+	if testenv.Long(t) > 0 {
+		return []string{"-O1", "-O2", "-O3", "-Os"}
+	}
+	return []string{"-O3", "-Os"}
+}
 
 type shape struct{ cores, warps, threads int }
 
@@ -148,7 +155,7 @@ func TestPrograms(t *testing.T) {
 		{"spmv", always("spmv: 300 results, all right\n"), 0},
 		{"weaver_spmv", always("weaver_spmv: this machine has no Weaver\n"), 2},
 	}
-	for _, opt := range optimisations {
+	for _, opt := range optimisations(t) {
 		t.Run(opt, func(t *testing.T) {
 			t.Parallel()
 			dir := build(t, opt)
@@ -167,7 +174,7 @@ func TestPrograms(t *testing.T) {
 // TestWeaver runs the Weaver's program with tables of which some cover only
 // part of a core, so that there are several epochs and idle lanes.
 func TestWeaver(t *testing.T) {
-	for _, opt := range optimisations {
+	for _, opt := range optimisations(t) {
 		p := load(t, filepath.Join(build(t, opt, "programs/weaver_spmv.c"), "weaver_spmv.elf"))
 		for _, entries := range []int{3, 40, 512} {
 			t.Run(fmt.Sprintf("%s/st_entries=%d", opt, entries), func(t *testing.T) {
@@ -188,7 +195,7 @@ func weaverOf(entries int) units {
 }
 
 func TestIntrinsicsAndDivergence(t *testing.T) {
-	for _, opt := range append([]string{"-O0"}, optimisations...) {
+	for _, opt := range append([]string{"-O0"}, optimisations(t)...) {
 		t.Run(opt, func(t *testing.T) {
 			t.Parallel()
 			dir := build(t, opt, "testdata/intrinsics.c", "testdata/divergence.c")
@@ -229,7 +236,7 @@ func TestEncodings(t *testing.T) {
 }
 
 func TestPrintf(t *testing.T) {
-	for _, opt := range optimisations {
+	for _, opt := range optimisations(t) {
 		p := load(t, filepath.Join(build(t, opt, "testdata/printf.c"), "printf.elf"))
 		got, code := run(t, p, shape{2, 2, 2}, 128, nil)
 		assert.Equal(t, printfText(), got, opt)

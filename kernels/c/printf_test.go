@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/internal/tools"
 	"heddle/isa/emu"
 )
@@ -21,7 +21,7 @@ import (
 // TestPrintfAgainstHost compares hd_printf with the host's printf: random formats and arguments.
 func TestPrintfAgainstHost(t *testing.T) {
 	cc := tools.Need(t, "gcc")
-	cases, seed := fromEnvironment(t, "HEDDLE_PRINTF_CASES", 600), fromEnvironment(t, "HEDDLE_PRINTF_SEED", 1)
+	cases, seed := testenv.Cases(t, 600, 6000), testenv.Seed(t, 1)
 	const each = 600 // calls of a program
 	for first := uint64(0); first < cases; first += each {
 		dir := t.TempDir()
@@ -43,17 +43,6 @@ func TestPrintfAgainstHost(t *testing.T) {
 		}
 		require.Equal(t, len(wantLines), len(gotLines))
 	}
-}
-
-func fromEnvironment(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	require.NoError(t, err, "%s", name)
-	return n
 }
 
 type printfWriter struct{ *rand.Rand }

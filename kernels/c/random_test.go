@@ -23,7 +23,7 @@ func TestRandomPrograms(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(randomProgram(seed)), 0o644))
 		sources = append(sources, file)
 	}
-	for _, opt := range optimisations {
+	for _, opt := range optimisations(t) {
 		t.Run(opt, func(t *testing.T) {
 			t.Parallel()
 			out := build(t, opt, sources...)

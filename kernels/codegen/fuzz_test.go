@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/weaver"
+	"heddle/internal/testenv"
 	"heddle/isa/emu"
 	"heddle/kernels/ir"
 )
@@ -179,22 +178,9 @@ func (t *trial) blame() string {
 	return who
 }
 
-// cases is how many random programs are tried: HEDDLE_KERNEL_CASES from HEDDLE_KERNEL_SEED on.
-func cases(t *testing.T) (from, n uint64) {
-	n, from = 1000, 0
-	for name, p := range map[string]*uint64{"HEDDLE_KERNEL_CASES": &n, "HEDDLE_KERNEL_SEED": &from} {
-		if s := os.Getenv(name); s != "" {
-			v, err := strconv.ParseUint(s, 10, 64)
-			require.NoError(t, err, name)
-			*p = v
-		}
-	}
-	return from, n
-}
-
 // TestRandomPrograms: compiled, they do what the interpreter does.
 func TestRandomPrograms(t *testing.T) {
-	from, n := cases(t)
+	from, n := testenv.Seed(t, 0), testenv.Cases(t, 1000, 100_000)
 	skipped, spilled := 0, 0
 	for seed := from; seed < from+n; seed++ {
 		x, err := newTrial(seed)

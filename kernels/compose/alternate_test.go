@@ -16,7 +16,7 @@ func TestTimeSwitchedOffAndOn(t *testing.T) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(i), 4))
-			for name, g := range onGraphs(i + 1) {
+			for name, g := range onGraphs(t, i+1) {
 				most := uint64(100) << r.IntN(4) // measuring reads all statistics, which takes long here
 				a := sim.Alternation{Begin: 1 + r.Uint64N(most), Warm: r.Uint64N(most), Measure: 1 + r.Uint64N(most)}
 				a.Period = 2*(a.Warm+a.Measure) + r.Uint64N(4*most)

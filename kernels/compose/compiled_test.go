@@ -16,6 +16,7 @@ import (
 	"heddle/components/hwwl"
 	"heddle/components/weaver"
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/isa/emu"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
@@ -138,25 +139,24 @@ func launches(r *Result) int {
 	return n
 }
 
-// allEnv has tests run all legal combinations where else they run those in which all choices meet that can, and some
-// more: 1 for all of them, or a share, k/n for every nth from the kth on, for n machines.
-const allEnv = "HEDDLE_COMPOSE_ALL"
+// shareVariable divides all legal combinations among n machines: k/n is every nth from the kth on.
+const shareVariable = "HEDDLE_COMPOSE_SHARE"
 
-// share picks the plans that a test runs: of all of them, if allEnv says so; else the covering ones, and every nth of
-// all; 0: none besides.
+// share picks the plans that a test runs: all of them with testenv.LongVariable, or a share; else those in which all
+// choices meet that can, and every nth of all; 0: none besides.
 func share(t *testing.T, all func() []*Plan, covering func() []*Plan, nth int) (plans []*Plan) {
 	first, step := 1, max(nth, 1)
-	switch text := os.Getenv(allEnv); text {
-	case "":
+	switch text := os.Getenv(shareVariable); {
+	case testenv.Long(t) == 0:
 		plans = slices.Clone(covering())
 		if nth == 0 {
 			return plans
 		}
-	case "1":
+	case text == "":
 		step = 1
 	default:
 		n, err := fmt.Sscanf(text, "%d/%d", &first, &step)
-		require.True(t, n == 2 && err == nil && 1 <= first && first <= step, "%s=%s: expected 1, or a share such as 2/8", allEnv, text)
+		require.True(t, n == 2 && err == nil && 1 <= first && first <= step, "%s=%s: expected a share such as 2/8", shareVariable, text)
 	}
 	for i, p := range all() {
 		if i%step == first-1 && !slices.Contains(plans, p) {
@@ -167,9 +167,9 @@ func share(t *testing.T, all func() []*Plan, covering func() []*Plan, nth int) (
 }
 
 // onGraphs gives the graphs of the ith plan: all of them, if all combinations run; else one.
-func onGraphs(i int) map[string]*graph.Graph {
+func onGraphs(t *testing.T, i int) map[string]*graph.Graph {
 	graphs := tiny()
-	if os.Getenv(allEnv) != "" {
+	if testenv.Long(t) > 0 {
 		return graphs
 	}
 	name := []string{"skewed", "star", "chain"}[i%3]
@@ -178,10 +178,10 @@ func onGraphs(i int) map[string]*graph.Graph {
 
 // TestAllOnTheEmulator: legal combinations compile, run, and are right.
 func TestAllOnTheEmulator(t *testing.T) {
-	for i, p := range share(t, legal, covering, 100) {
+	for i, p := range share(t, legal, covering, 400) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
-			for name, g := range onGraphs(i) {
+			for name, g := range onGraphs(t, i) {
 				check(t, p, untimed(t, p), name, g)
 			}
 		})
@@ -193,7 +193,7 @@ func TestOnATimedMachine(t *testing.T) {
 	for i, p := range share(t, legal, covering, 0) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
-			for name, g := range onGraphs(i) {
+			for name, g := range onGraphs(t, i) {
 				d := timed(t, p)
 				r := check(t, p, d, name, g)
 				require.NoError(t, d.Machine.CheckInvariants())

@@ -109,7 +109,7 @@ func TestFusedInTime(t *testing.T) {
 func TestFused(t *testing.T) {
 	graphs := tiny()
 	names := []string{"star", "chain", "skewed"}
-	for i, p := range share(t, fusable, coveringFused, 200) {
+	for i, p := range share(t, fusable, coveringFused, 800) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			sameRun(t, p, graphs[names[i%len(names)]], func() host.Device { return untimed(t, p) })

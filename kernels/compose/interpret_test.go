@@ -161,7 +161,7 @@ func workload(p *Plan) configs.Workload {
 func TestAllOnTheInterpreter(t *testing.T) {
 	graphs := tiny()
 	names := []string{"star", "chain", "skewed"}
-	for i, p := range share(t, legal, covering, 100) {
+	for i, p := range share(t, legal, covering, 400) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			w, g := workload(p), graphs[names[i%len(names)]]

@@ -3,8 +3,6 @@ package compose
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -12,23 +10,13 @@ import (
 
 	"heddle/components/accel"
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/isa/emu"
 	"heddle/isa/emu/emutest"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/sim"
 )
-
-// numberFrom is what an environment variable says, or something else.
-func numberFrom(t *testing.T, env string, otherwise int) int {
-	text := os.Getenv(env)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err, env)
-	return n
-}
 
 // of is one of the values.
 func of[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values))] }
@@ -138,16 +126,10 @@ func linked(t *testing.T, r *rand.Rand, p *Plan, n int, ends [][2]int) *graph.Gr
 	return matrix(t, both, n, lines)
 }
 
-// shapes is how many machines TestAnyShape draws, and from which seed on.
-const (
-	shapesEnv     = "HEDDLE_SHAPE_CASES"
-	shapesSeedEnv = "HEDDLE_SHAPE_SEED"
-)
-
 // TestAnyShape: combinations are right on machines of any shape and on degenerate graphs, with time and without, and no
 // two warps race for a word of the scratchpad.
 func TestAnyShape(t *testing.T) {
-	first := numberFrom(t, shapesSeedEnv, 1)
+	first := int(testenv.Seed(t, 1))
 	bySchedule := map[string][]*Plan{}
 	var names []string
 	for _, plans := range [][]*Plan{legal(), fusable()} {
@@ -160,7 +142,7 @@ func TestAnyShape(t *testing.T) {
 		}
 	}
 	var ran atomic.Int64
-	cases := numberFrom(t, shapesEnv, 64)
+	cases := int(testenv.Cases(t, 40, 6000))
 	t.Run("", func(t *testing.T) {
 		for seed := first; seed < first+cases; seed++ {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {

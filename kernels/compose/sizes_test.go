@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
@@ -78,11 +79,7 @@ func TestLayoutsOfAllSizes(t *testing.T) {
 			plans = append(plans, p)
 		}
 	}
-	runs := 400
-	if testing.Short() {
-		runs = 60
-	}
-	for i := range runs {
+	for i := range int(testenv.Cases(t, 100, 4000)) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(i), 7))
