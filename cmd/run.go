@@ -651,12 +651,12 @@ func (s *session) Finished(o experiment.Outcome) {
 		s.logf("crashed: %s: %v\n%s", label, o.Err, crash.Stack)
 	case o.Err != nil:
 		s.logf("failed: %s: %v", label, o.Err)
-	case o.Partial != "":
+	case o.Partial != "" && !o.Verified:
 		s.logf("partial (%s): %s: %d cycles in %.2f s", o.Partial, label, o.Cycles, o.Seconds)
 	case o.Replay != "":
 		s.logf("%s: %s: %d cycles in %.2f s", o.Replay, label, o.Cycles, o.Seconds)
 	default:
-		s.logf("verified: %s: %d%s cycles in %.2f s, %.3f s of these for the layout", label, o.Cycles,
+		s.logf("verified%s: %s: %d%s cycles in %.2f s, %.3f s of these for the layout", o.StoppedText(), label, o.Cycles,
 			experiment.Within(o.Half, float64(o.Cycles)), o.Seconds, o.Building)
 	}
 	if err := s.book.Put(o); err != nil { // the work would be lost

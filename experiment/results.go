@@ -28,8 +28,9 @@ type Result struct {
 	Speedup float64
 	// Verified says that the result is the reference's, and that no invariant was broken.
 	Verified bool
-	// Partial says why a run ended before it was done, as asked for ("max_edges", "region"), and Replay what a replayed
-	// trace's result is called, which nobody verifies; "": neither.
+	// Partial says why a run ended before it was done, as asked for ("max_edges", "region"; "max_iterations=3": what it
+	// had come to by then is verified), and Replay what a replayed trace's result is called, which nobody verifies; "":
+	// neither.
 	Partial, Replay string
 	// Failure is the class of what went wrong ("wrong result", "no progress", "limit", "out of memory", "interrupted",
 	// "crash", "error"), and Err what it was; "" and nil: nothing.

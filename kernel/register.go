@@ -75,6 +75,10 @@ type (
 	Problem = algorithm.Problem
 	// Outcome is a run's result, for Algorithm.Check.
 	Outcome = algorithm.Outcome
+	// Stopped says how the result of a run is checked that workload.max_iterations has stopped, for Algorithm.Stopped.
+	Stopped = algorithm.Stopped
+	// Undone is what such a run has left to do.
+	Undone = reference.Undone
 	// Reduction says how what reaches a vertex is summed up.
 	Reduction = emit.Reduction
 )

@@ -151,6 +151,7 @@ func TestAKilledPointGoesOn(t *testing.T) {
 				"algorithm: sssp, order: near-far", "algorithm: sssp, order: buckets, active_set: qnb-bitmap, delta: 3",
 				"algorithm: pagerank-delta, active_set: qnb-bytemap",
 				"algorithm: bfs, direction: hybrid, active_set: rqnb-bytemap", "algorithm: pagerank, max_iterations: 3, kernel: handwritten",
+				"algorithm: sssp, max_iterations: 4",
 			} {
 				if (i+n)%6 != 0 && testenv.Long(t) == 0 {
 					continue // together they are all schedules and all workloads

@@ -51,7 +51,7 @@ type PointSummary struct {
 	SpeedupCI95  float64               `json:"speedup_ci95,omitempty"`
 	Verified     bool                  `json:"verified"`
 	Replay       string                `json:"replay,omitempty"`  // what a replayed trace's result is called, which nobody verified
-	Partial      string                `json:"partial,omitempty"` // max_edges or region: the run was ended before it was done, as asked for
+	Partial      string                `json:"partial,omitempty"` // max_edges, region or max_iterations=N: ended before it was done
 	Failure      string                `json:"failure,omitempty"` // its class
 	Error        string                `json:"error,omitempty"`
 	HostSeconds  float64               `json:"host_seconds"`

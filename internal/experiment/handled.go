@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"heddle/configs"
+	"heddle/kernels/algorithm"
 )
 
 // What points have handled: cycles of a search that is over at once compare launches, and those of two searches from
@@ -15,15 +18,17 @@ const slight = 0.01
 // handled is what a point's run went through, as far as it says.
 type handled struct {
 	source          uint64
+	stopped         string // by max_iterations
 	vertices, edges uint64 // that were active, over all super-steps, and that left those
 	graph           GraphSummary
 }
 
 // handledBy returns what a point has handled; ok is false if it does not say, or only a part of its run counts.
 func handledBy(p *Point, o *Outcome, graphs map[string]GraphSummary) (h handled, ok bool) {
-	if !o.Counts() || o.Partial != "" || !p.Config.Region.Whole() {
+	if !o.Counts() || o.Partial != "" && !o.Verified || !p.Config.Region.Whole() {
 		return h, false
 	}
+	h.stopped = o.Partial
 	if h.graph, ok = graphs[o.Graph]; !ok {
 		return h, false
 	}
@@ -53,7 +58,8 @@ func Warnings(points []Point, outcomes []Outcome, graphs map[string]GraphSummary
 		}
 		add(h.slightNote(p))
 		if p.Baseline >= 0 {
-			if base, ok := handledBy(&points[p.Baseline], &outcomes[p.Baseline], graphs); ok {
+			base, ok := handledBy(&points[p.Baseline], &outcomes[p.Baseline], graphs)
+			if ok && base.stopped == h.stopped { // otherwise there is no speedup
 				add(unevenNote(p, &points[p.Baseline], &h, &base))
 			}
 		}
@@ -64,7 +70,7 @@ func Warnings(points []Point, outcomes []Outcome, graphs map[string]GraphSummary
 // slightNote names a search that handles next to nothing of its graph.
 func (h *handled) slightNote(p *Point) string {
 	w := &p.Config.Workload
-	if float64(h.edges) >= slight*float64(h.graph.Edges) {
+	if float64(h.edges) >= slight*float64(h.graph.Edges) || h.stopped != "" {
 		return ""
 	}
 	what, advice := "the run", "the program's arguments"
@@ -101,9 +107,20 @@ func unevenNote(p, base *Point, h, of *handled) string {
 			why = append(why, fmt.Sprintf("workload.%s is %s and %s", c.key, c.a, c.b))
 		}
 	}
+	if why == nil && h.stopped != "" && !alike(b) { // once for all seeds, without numbers
+		return fmt.Sprintf("%s handles other edges than its baseline, so that its speedup compares different work: both are "+
+			"stopped by workload.%s, and %s comes farther in a super-step if it uses values in the one that brings them",
+			variantName(p), h.stopped, b.Algorithm)
+	}
 	if why == nil {
 		return ""
 	}
 	return fmt.Sprintf("%s handles %s edges and its baseline %s, so that its speedup compares different work: %s",
 		variantName(p), Thousands(h.edges), Thousands(of.edges), strings.Join(why, "; "))
+}
+
+// alike reports whether all runs of an algorithm that are stopped after as many super-steps have come to the same.
+func alike(w *configs.Workload) bool {
+	a, err := algorithm.ByName(string(w.Algorithm))
+	return err == nil && a.Stopped != nil && a.Stopped.Alike
 }

@@ -28,12 +28,12 @@ func TestWarnings(t *testing.T) {
 	require.Empty(t, of(point(-1, 7), point(0, 7), whole, outcome("a", 7, 9000, 15000)), "the schedule's own")
 	require.Empty(t, of(point(-1, 7), point(0, 7), whole, outcome("a", 7, 60, 100)), "one in a hundred")
 
-	few := of(point(-1, -1), point(-1, 3), outcome("a", 7, 4, 3), outcome("a", 3, 60, 99))
-	require.Len(t, few, 2)
-	require.Contains(t, few[0], "the search from vertex 7, which was drawn, of a.el reaches 4 of 5,000 vertices and 3 of 10,000 edges")
-	require.Contains(t, few[0], "another workload.seed")
-	require.Contains(t, few[1], "the search from vertex 3 of a.el reaches 60 of 5,000 vertices and 99 of 10,000 edges")
-	require.Contains(t, few[1], "give another workload.source that")
+	slightly := of(point(-1, -1), point(-1, 3), outcome("a", 7, 4, 3), outcome("a", 3, 60, 99))
+	require.Len(t, slightly, 2)
+	require.Contains(t, slightly[0], "the search from vertex 7, which was drawn, of a.el reaches 4 of 5,000 vertices and 3 of 10,000 edges")
+	require.Contains(t, slightly[0], "another workload.seed")
+	require.Contains(t, slightly[1], "the search from vertex 3 of a.el reaches 60 of 5,000 vertices and 99 of 10,000 edges")
+	require.Contains(t, slightly[1], "give another workload.source that")
 
 	require.Contains(t, of(point(-1, 7), point(0, 3), whole, outcome("a", 3, 4000, 8000))[0], "handles 8,000 edges and its baseline 9,999, "+
 		"so that its speedup compares different work: they begin at vertices 3 and 7")
@@ -41,6 +41,22 @@ func TestWarnings(t *testing.T) {
 	stopped := point(0, 7)
 	stopped.Config.Workload.Iterations = 3
 	require.Contains(t, of(point(-1, 7), stopped, whole, outcome("a", 7, 4000, 8000))[0], "workload.max_iterations is 3 and 0")
+
+	early := func(o Outcome) Outcome {
+		o.Partial = "max_iterations=3"
+		return o
+	}
+	few, more := early(outcome("a", 7, 4000, 8000)), early(outcome("a", 7, 5, 6))
+	require.Empty(t, of(point(-1, 7), point(0, 7), few, more), "levels are the same under all schedules, and few edges are as asked for")
+	relaxing := func(baseline int) Point {
+		p := point(baseline, 7)
+		p.Config.Workload.Algorithm = "sssp"
+		return p
+	}
+	require.Contains(t, of(relaxing(-1), relaxing(0), few, more)[0], "handles other edges than its baseline, so that its speedup compares "+
+		"different work: both are stopped by workload.max_iterations=3, and sssp comes farther")
+	require.Empty(t, of(relaxing(-1), relaxing(0), few, few))
+	require.Empty(t, of(relaxing(-1), relaxing(0), whole, few), "a run and a part of one have no speedup")
 
 	part, failed := outcome("a", 7, 1, 1), outcome("a", 7, 1, 1)
 	part.Partial, failed.Verified = PartialEdges, false

@@ -32,6 +32,7 @@ type result struct {
 	software   stats.Tree   // what the host saw of the super-steps
 	layout     []graph.Region
 	building   float64 // seconds of the host for the layout's arrays
+	stopped    string  // by max_iterations, with vertices active; empty: it was over
 }
 
 // Names of the kernels that handle vertices; others handle edges.
@@ -312,6 +313,10 @@ func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w 
 	}
 	r.superSteps = len(counted)
 	r.software = withSource(software(counted), g.AsRead(res.Source))
+	if stopsEarly(w) {
+		r.software = withLeft(r.software, res.Left)
+		r.stopped = stopped(r.software, r.ran)
+	}
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"heddle/configs"
 	"heddle/isa"
+	"heddle/kernels/algorithm"
 	"heddle/kernels/host"
 	"heddle/sim"
 	"heddle/sim/sampled"
@@ -19,7 +20,28 @@ import (
 const (
 	PartialEdges  = "max_edges"
 	PartialRegion = "region"
+	// partialSteps begins the reason of a run that max_iterations has stopped while vertices were active; the number of
+	// super-steps follows. Its result is verified, as far as it has come.
+	partialSteps = "max_iterations="
 )
+
+// leftName is the statistic of a run that max_iterations may stop before it is done.
+const leftName = "frontier.left"
+
+// withLeft adds how many vertices are active where max_iterations has ended a run.
+func withLeft(t stats.Tree, left int) stats.Tree {
+	return append(t, stats.Count(leftName, "vertices", "Active when workload.max_iterations ended the run; all, where the "+
+		"active set does not tell; 0: the run was over. There only with max_iterations, of algorithms that end by themselves.",
+		uint64(left)))
+}
+
+// stopped is the reason of a run that has been stopped after so many super-steps, by its statistics; empty: it was not.
+func stopped(t stats.Tree, steps int) string {
+	if left, ok := t.Get(leftName); !ok || left.Float() == 0 {
+		return ""
+	}
+	return fmt.Sprint(partialSteps, steps)
+}
 
 // errRegionEnds ends a run behind its region.
 var errRegionEnds = errors.New("the region has ended")
@@ -244,7 +266,17 @@ func Part(e *configs.Experiment) string {
 	if n := e.Stop.MaxEdges; n > 0 {
 		parts = append(parts, fmt.Sprintf("a run ends after %s edges; its result is partial then, and not verified", Thousands(n)))
 	}
+	if n := e.Workload.Iterations; stopsEarly(&e.Workload) {
+		parts = append(parts, fmt.Sprintf("a run ends after %s super-steps, done or not; its result is verified as far as it has "+
+			"come by then", Thousands(uint64(n))))
+	}
 	return strings.Join(parts, "; ")
+}
+
+// stopsEarly reports whether max_iterations may stop the run before it is done.
+func stopsEarly(w *configs.Workload) bool {
+	a, err := algorithm.ByName(string(w.Algorithm))
+	return err == nil && w.Composed() && w.Iterations > 0 && a.Stopped != nil
 }
 
 // CheckSampling refuses keys of samples that a point's machine does not have.

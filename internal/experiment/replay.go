@@ -83,6 +83,7 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 		Samples: m.EndSamples(),
 	}
 	if o.Err == nil {
+		o.Partial = stopped(res.software, res.superSteps)
 		o.Err = measured(&o, &res)
 	}
 	if o.Err == nil {

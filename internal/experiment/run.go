@@ -31,7 +31,7 @@ type Outcome struct {
 	Steps    []store.Step // nil too of what a Book has stored
 	Verified bool
 	Replay   string       // what a result is called that nobody verifies: a replayed trace's, or Unchecked; "": it is verified
-	Partial  string       // why the run ended before it was done: PartialEdges or PartialRegion; "": it did not
+	Partial  string       // why it ended before it was done: PartialEdges, PartialRegion, max_iterations=N; "": it did not
 	Samples  *sim.Samples // of its intervals; nil: none, or in the store
 	Seconds  float64      // of the host
 	Building float64      // of these, for the layout's arrays; 0 of an earlier run's point, too
@@ -357,7 +357,9 @@ func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *configs.S
 		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps,
 		Samples: m.EndSamples(), Building: res.building,
 	}
-	o.Partial, o.Err = partial(err)
+	if o.Partial, o.Err = partial(err); err == nil {
+		o.Partial = res.stopped
+	}
 	if res.unchecked {
 		o.Replay = Unchecked
 	}
@@ -375,7 +377,7 @@ func checked(o *Outcome, res *result, m *sim.Machine, s *configs.Sample) error {
 		return err
 	}
 	err := errors.Join(narrow(o, s), CheckSteps(o.Stats.Tree(), o.Steps))
-	if o.Partial == "" {
+	if o.Partial != PartialRegion {
 		err = errors.Join(m.CheckInvariants(), err)
 	}
 	return err
@@ -499,5 +501,5 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 
 // RunStatistics lists what a run has beside its machine's statistics, without values.
 func RunStatistics() stats.Tree {
-	return statistics(nil, &result{software: withSource(software(nil), 0)}, "")
+	return statistics(nil, &result{software: withLeft(withSource(software(nil), 0), 0)}, "")
 }

@@ -259,16 +259,23 @@ func groupRow(keys []string, points []Point, outcomes []Outcome, g Group) (r tab
 		r = append(r, g.speedup(points, outcomes).text(times))
 	}
 	r = append(r, columnsRow(g.stats(outcomes))...)
-	others, verdict := 0, ""
+	return append(r, g.verdict(outcomes))
+}
+
+// verdict is that of all points if they are verified alike, and otherwise the last that is another than verified.
+func (g Group) verdict(outcomes []Outcome) string {
+	others, verdict, first := 0, verified, outcomes[g[0]].verdict()
+	alike := outcomes[g[0]].Verified
 	for _, i := range g {
-		if o := &outcomes[i]; o.verdict() != verified {
-			others, verdict = others+1, o.verdict()
+		v := outcomes[i].verdict()
+		if alike = alike && v == first; v != verified {
+			others, verdict = others+1, v
 		}
 	}
-	if others == 0 {
-		return append(r, verified)
+	if alike {
+		return first
 	}
-	return append(r, fmt.Sprintf("%s (%d of %d)", verdict, others, len(g)))
+	return fmt.Sprintf("%s (%d of %d)", verdict, others, len(g))
 }
 
 // axesRow are the values of the axes that are shown.
@@ -318,19 +325,35 @@ func (o *Outcome) verdict() string {
 	return Verdict(o.Verified && o.Err == nil, o.Replay, o.Partial, Class(o.Err))
 }
 
-// Verdict says in a word or two whether a result is right.
+// Verdict says in a few words whether a result is right.
 func Verdict(right bool, replay, partial, failure string) string {
+	steps, stopped := strings.CutPrefix(partial, partialSteps)
 	switch {
+	case right && stopped:
+		return verified + " (stopped after " + steps + ")"
 	case right:
 		return verified
 	case failure != "":
 		return "NO: " + failure
+	case replay != "" && stopped:
+		return replay + " (stopped after " + steps + ")"
 	case partial != "":
 		return "partial: " + partial
 	case replay != "":
 		return replay
 	}
 	return "NO: "
+}
+
+// StoppedText says after how many super-steps max_iterations has stopped the run, and what is left; empty: it was over.
+func (o *Outcome) StoppedText() string {
+	steps, stopped := strings.CutPrefix(o.Partial, partialSteps)
+	if !stopped {
+		return ""
+	}
+	left, _ := o.Stats.Get(leftName)
+	n, _ := left.Uint()
+	return fmt.Sprintf(" as far as it went, stopped after %s super-steps with %s vertices active", steps, Thousands(n))
 }
 
 // Thousands writes a count with commas.

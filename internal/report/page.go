@@ -45,6 +45,7 @@ type pageData struct {
 	Verified      int
 	Replayed      int // traces, which nobody verified
 	Partial       int
+	Stopped       int // of those that are verified: by max_iterations
 	Differences   differences
 	Configuration string
 }
@@ -96,6 +97,9 @@ func Page(r *Result, figures []Figure) ([]byte, error) {
 		switch {
 		case p.Verified:
 			d.Verified++
+			if p.Partial != "" {
+				d.Stopped++
+			}
 		case p.counts() && p.Partial != "":
 			d.Partial++
 		case p.counts():

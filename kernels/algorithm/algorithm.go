@@ -13,6 +13,7 @@ import (
 	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
+	"heddle/kernels/reference"
 	"heddle/register"
 )
 
@@ -113,6 +114,9 @@ type Algorithm struct {
 	Sends func(k *emit.Kernel, v ir.Value, residual func(change ir.Value)) (active ir.Value)
 	// Cut says that a run which max_iterations stops has a result, although vertices are active.
 	Cut bool
+	// Stopped is how such a run is checked where what it has come to is a part of the result; nil, and neither Cut nor
+	// Dense: it cannot be checked, and there is no max_iterations.
+	Stopped *Stopped
 	// Back goes back through the super-steps when nothing is active any more, from the last but one, behind which there
 	// is something, to the second, as the first is the source's: its active vertices push once more, and the number of
 	// the super-step, from 0, is in depth. Its SrcFilter tells by that and by what a vertex holds whether it was
@@ -132,6 +136,15 @@ type Algorithm struct {
 	Range func(p *Problem, steps int) (want, bound []float64)
 	// Check compares with the reference.
 	Check func(p *Problem, o *Outcome) error
+}
+
+// Stopped is how a run is checked that max_iterations has stopped while vertices are active.
+type Stopped struct {
+	// Check compares with what the reference has come to after as many super-steps.
+	Check func(p *Problem, o *Outcome) error
+	// Alike says that all runs have come to the same after as many super-steps. In others a value may be used in the
+	// super-step that brings it, so that they have come to one or another.
+	Alike bool
 }
 
 // Array is a value of every vertex.
@@ -161,7 +174,20 @@ type Outcome struct {
 	Stopped   bool      // by Stop
 	Ended     bool      // no vertex was active any more
 	Residuals []float32 // of the super-steps, if there is a tolerance
+
+	Undone *reference.Undone // what max_iterations has left to do, in algorithms that have Stopped; nil: nothing
 }
+
+// Verify compares with the reference, at the end of the run or where max_iterations has stopped it.
+func (a *Algorithm) Verify(p *Problem, o *Outcome) error {
+	if o.Undone != nil {
+		return a.Stopped.Check(p, o)
+	}
+	return a.Check(p, o)
+}
+
+// Stops reports whether max_iterations may stop a run that has vertices to go on with.
+func (a *Algorithm) Stops() bool { return a.Dense || a.Cut || a.Stopped != nil }
 
 // algorithms are all of them, one file each, and then those that were added.
 var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, ccSoman, spmv, inDegree, spmm, graphSum, kCore, kCoreCounted, stCon, colouring, bc, pageRankDelta, triangles}
@@ -204,6 +230,8 @@ func (a *Algorithm) check() error {
 		{a.Unsettled != nil && a.Bound == nil, "Bound, which goes with Unsettled"},
 		{a.Single && !a.Dense, "Dense, which goes with Single"},
 		{a.Dense && a.Sends != nil, "vertices that are not active, and has Sends"},
+		{a.Stopped != nil && a.Stopped.Check == nil, "Check of its Stopped"},
+		{a.Stopped != nil && (a.Dense || a.Cut || a.Back != nil), "an end of its own, or has Back, and has Stopped"},
 	} {
 		if x.lacks {
 			return fmt.Errorf("it lacks %s", x.what)

@@ -29,4 +29,16 @@ var bfs = &Algorithm{
 	Check: func(p *Problem, o *Outcome) error {
 		return reference.Equal("level", o.Result, reference.Levels(p.Graph.CSR(), p.Source))
 	},
+	Stopped: &Stopped{Alike: true, Check: func(p *Problem, o *Outcome) error {
+		levels := reference.Levels(p.Graph.CSR(), p.Source)
+		if err := reference.Equal("level", o.Result, reference.LevelsWithin(levels, o.Steps)); err != nil {
+			return err
+		}
+		return checkFront(o, levels)
+	}},
+}
+
+// checkFront compares the active vertices with those of a search's last level.
+func checkFront(o *Outcome, levels []uint32) error {
+	return o.Undone.Check(func(v int) bool { return levels[v] == uint32(o.Steps) }, len(levels))
 }

@@ -26,4 +26,12 @@ var bfsParents = &Algorithm{
 	Check: func(p *Problem, o *Outcome) error {
 		return reference.CheckParents(p.Graph.CSR(), p.Source, o.Result)
 	},
+	Stopped: &Stopped{Alike: true, Check: func(p *Problem, o *Outcome) error {
+		levels := reference.Levels(p.Graph.CSR(), p.Source)
+		within := reference.LevelsWithin(levels, o.Steps)
+		if err := reference.CheckParentsOf(p.Graph.CSR(), within, p.Source, o.Result); err != nil {
+			return err
+		}
+		return checkFront(o, levels)
+	}},
 }

@@ -22,4 +22,19 @@ var cc = &Algorithm{
 	Check: func(p *Problem, o *Outcome) error {
 		return reference.Equal("label", o.Result, reference.Components(p.Graph.CSR()))
 	},
+	Stopped: &Stopped{Check: func(p *Problem, o *Outcome) error {
+		return labels(p).Check(o.Result, o.Steps, o.Undone)
+	}},
+}
+
+// labels are how the least vertex of each component spreads.
+func labels(p *Problem) *reference.Relaxation {
+	final, first := reference.Components(p.Graph.CSR()), make([]uint32, p.Graph.Vertices())
+	for v := range first {
+		first[v] = uint32(v)
+	}
+	return &reference.Relaxation{
+		Quantity: "label", Out: p.Graph.CSR(), Length: func(uint32) uint32 { return 0 }, First: first, Final: final,
+		Comes: func(v int, label uint32) bool { return int(label) < len(final) && final[label] == final[v] },
+	}
 }

@@ -39,6 +39,19 @@ var colouring = &Algorithm{
 		out := p.Graph.CSR()
 		return reference.CheckColours(out, reference.Priorities(out.Vertices(), priorityKey(p)), o.Result)
 	},
+	// A vertex that is still in has been beaten in every super-step so far.
+	Stopped: &Stopped{Alike: true, Check: func(p *Problem, o *Outcome) error {
+		out, k := p.Graph.CSR(), uint32(o.Steps)
+		final := reference.Colours(out, reference.Priorities(out.Vertices(), priorityKey(p)))
+		want := make([]uint32, len(final))
+		for v, c := range final {
+			want[v] = min(c, k)
+		}
+		if err := reference.Equal("colour", o.Result, want); err != nil {
+			return err
+		}
+		return o.Undone.Check(func(v int) bool { return final[v] >= k }, len(final))
+	}},
 }
 
 // priorityKey is mixed into a vertex's number before it is scrambled.

@@ -42,6 +42,23 @@ var sssp = &Algorithm{
 		}
 		return reference.Equal("distance", o.Result, want)
 	},
+	Stopped: &Stopped{Check: func(p *Problem, o *Outcome) error {
+		final, err := reference.Distances(p.Graph, p.Source)
+		if err != nil {
+			return err
+		}
+		length, err := reference.Lengths(p.Graph)
+		if err != nil {
+			return err
+		}
+		first := make([]uint32, len(final))
+		for v := range first {
+			first[v] = none
+		}
+		first[p.Source] = 0
+		r := reference.Relaxation{Quantity: "distance", Out: p.Graph.CSR(), Length: length, First: first, Final: final}
+		return r.Check(o.Result, o.Steps, o.Undone)
+	}},
 }
 
 // checkLengths refuses weights that are no lengths, and those with which a path on the way

@@ -39,7 +39,8 @@ var stCon = &Algorithm{
 		k.When(meets, func() { set(k, "met", k.U32(0), k.U32(1)) })
 		return mine
 	},
-	Check: checkSides,
+	Check:   checkSides,
+	Stopped: &Stopped{Alike: true, Check: checkSidesSoFar},
 }
 
 // checkSides: the searches met if they could, and every vertex is on a side whose end reaches it.
@@ -57,4 +58,29 @@ func checkSides(p *Problem, o *Outcome) error {
 		}
 	}
 	return nil
+}
+
+// checkSidesSoFar: the searches have not met, and need not have, as no path joins their ends that is shorter than twice
+// the super-steps; and every vertex that an end has reached is on the side of the nearer one. Where both are as near,
+// either is right: their meeting is seen in the next super-step.
+func checkSidesSoFar(p *Problem, o *Outcome) error {
+	near, other := reference.Levels(p.Graph.CSR(), p.Source), reference.Levels(p.Graph.CSR(), p.Target)
+	if d := near[p.Target]; int64(d) < 2*int64(o.Steps) {
+		return fmt.Errorf("%w: a path of %d edges joins %d and %d, and the searches have not met after %d super-steps",
+			reference.ErrWrong, d, p.Source, p.Target, o.Steps)
+	}
+	level := make([]uint32, len(near))
+	for v, side := range o.Result {
+		level[v] = min(near[v], other[v])
+		reached := level[v] != none && int(level[v]) <= o.Steps
+		switch {
+		case !reached && side == none:
+		case reached && side == fromSource && near[v] == level[v]:
+		case reached && side == fromTarget && other[v] == level[v]:
+		default:
+			return fmt.Errorf("%w: side of vertex %d is %d, and it is %d edges from the source and %d from the target",
+				reference.ErrWrong, v, int32(side), int32(near[v]), int32(other[v]))
+		}
+	}
+	return checkFront(o, level)
 }

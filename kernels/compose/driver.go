@@ -40,6 +40,7 @@ type driver struct {
 
 	barrierID int  // a core's, that no thread block waits at
 	limit     int  // super-steps at most; 0: no limit
+	endless   bool // more than limit are a failure
 	exported  bool // for a machine that sees what others have written behind fences only, and that has no host
 	verdict   verdict
 }
@@ -537,10 +538,10 @@ func (d *driver) taken() {
 func (d *driver) checkLimit() {
 	if d.limit > 0 {
 		d.line(" li t0, %d\n blt s5, t0, 1f", d.limit)
-		if d.Plan.Algorithm.Cut {
-			d.goOn(toEnd)
-		} else {
+		if d.endless {
 			d.goOn(unfinished)
+		} else {
+			d.goOn(toEnd)
 		}
 		d.line("1:")
 	}
@@ -615,13 +616,9 @@ func (d *driver) goingBack() {
 	d.pass(d.kernels.TopologyBack, d.kernels.Again, d.kernels.Back)
 	d.lead("advanced")
 	d.line(" li s0, 0x%x\n lw s4, %d(s0)", d.control, baseWord)
-	if d.limit > 0 {
-		d.line(" lw s5, %d(s0)\n addi s5, s5, 1\n sw s5, %d(s0)", stepsWord, stepsWord)
-	}
 	d.line(" lw s1, %d(s0)\n addi s1, s1, -1\ndeeper:\n sw s1, %d(s0)\n bgtz s1, 1f", depthWord, depthWord)
 	d.goOn(toEnd)
 	d.line("1:")
-	d.checkLimit()
 	d.set("depth", "s1")
 	if len(d.changes["stack.first"]) > 0 {
 		d.line(" li t0, 0x%x\n slli t1, s1, 2\n add t0, t0, t1\n lw t1, -4(t0)\n lw t2, 0(t0)\n sub t2, t2, t1", d.ends)

@@ -60,11 +60,15 @@ func Export(ctx context.Context, s host.Shape, g *graph.Graph, w configs.Workloa
 	if err != nil {
 		return nil, err
 	}
-	x := exporter{shape: s, compiled: c, words: map[uint32]uint32{}, steps: len(ran.Steps)}
+	if ran.Left > 0 && p.Algorithm.Stopped != nil && !p.Algorithm.Stopped.Alike {
+		return nil, refuse("max_iterations", " = %d: it stops %s where an image cannot check what it has come to, which depends "+
+			"on time: expected 0", w.Iterations, p.Algorithm.Name)
+	}
+	x := exporter{shape: s, compiled: c, words: map[uint32]uint32{}, ran: &ran}
 	if x.run, err = newRun(&x, p, c.Kernels, g, w); err != nil {
 		return nil, err
 	}
-	program, err := x.program(ran.Values)
+	program, err := x.program()
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +118,7 @@ type exporter struct {
 	shape    host.Shape
 	compiled *Compiled
 	words    map[uint32]uint32
-	steps    int
+	ran      *Result // without time
 }
 
 func (x *exporter) Shape() host.Shape   { return x.shape }
@@ -151,13 +155,13 @@ func (x *exporter) WriteWords(addr uint32, words []uint32) {
 func (x *exporter) ShareWords(addr uint32, words []uint32) { x.WriteWords(addr, words) }
 
 // program puts driver, kernels and arrays together.
-func (x *exporter) program(values []uint32) (*isa.Program, error) {
+func (x *exporter) program() (*isa.Program, error) {
 	d := newDriver(x.run, x.compiled)
-	d.exported, d.limit = true, x.steps
-	if a := x.Plan.Algorithm; !a.Dense && !a.Cut { // it ends by itself
-		d.limit++
+	d.exported, d.limit = true, len(x.ran.Steps)
+	if a := x.Plan.Algorithm; !a.Dense && !a.Cut && x.ran.Left == 0 { // it ends by itself
+		d.limit, d.endless = d.limit+1, true
 	}
-	if err := d.layVerdict(values, x.steps); err != nil {
+	if err := d.layVerdict(x.ran.Values, len(x.ran.Steps)); err != nil {
 		return nil, err
 	}
 	p, err := d.program()

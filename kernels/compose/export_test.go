@@ -104,6 +104,26 @@ func TestExported(t *testing.T) {
 	}
 }
 
+// An image of a search that is stopped ends there, and expects the levels that are reached by then; one of what depends
+// on time is refused.
+func TestExportedIsStopped(t *testing.T) {
+	cfg, s := shapeOf(t, "vortex-rtl-c")
+	g, w := exportGraph(t, 70, 160), exportWorkload(t, "bfs", "vertex", "push")
+	w.Iterations = 2
+	x, err := Export(context.Background(), s, g, w)
+	require.NoError(t, err)
+	require.Equal(t, 2, x.Steps)
+	timed, untimed := exitCodes(t, cfg, s, x.Program)
+	assert.Equal(t, [2]uint32{0, 0}, [2]uint32{timed, untimed})
+	timed, untimed = exitCodes(t, cfg, s, spoil(t, x.Program))
+	assert.Equal(t, [2]uint32{ExitWrong, ExitWrong}, [2]uint32{timed, untimed})
+
+	w = exportWorkload(t, "sssp", "vertex", "push")
+	w.Iterations = 2
+	_, err = Export(context.Background(), s, g, w)
+	require.ErrorContains(t, err, "workload.max_iterations = 2: it stops sssp where an image cannot check")
+}
+
 func TestExportedNeedsItsShape(t *testing.T) {
 	_, s := shapeOf(t, "vortex-rtl-a")
 	x, err := Export(context.Background(), s, exportGraph(t, 20, 30), exportWorkload(t, "bfs", "vertex", "pull"))

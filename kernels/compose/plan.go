@@ -69,6 +69,11 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := w.Iterations; n > 0 && !a.Stops() {
+		return nil, refuse("max_iterations", " = %d: what %s has come to before its end cannot be verified: expected 0, as many "+
+			"super-steps as it takes; to count the first %d alone, without a result, give region.to: %d and region.verify: false",
+			n, a.Name, n, n)
+	}
 	return newPlan(a, w)
 }
 

@@ -260,7 +260,8 @@ func (r *Run) goOn() error {
 	switch {
 	case r.over:
 	case most > 0 && r.Steps >= most:
-		return fmt.Errorf("workload.host.until: %s is still %d after workload.max_iterations = %d super-steps: nothing to verify", spec.Until, left[0], most)
+		return fmt.Errorf("workload.host.until: %s is still %d after workload.max_iterations = %d super-steps: nothing to verify; "+
+			"to count the first super-steps alone, without a result, give region.to and region.verify: false", spec.Until, left[0], most)
 	case most == 0 && r.Steps >= mostSteps:
 		return fmt.Errorf(
 			"workload.host.until: %s is still %d after %d super-steps, which looks endless: if it is not, say how many there may be in workload.max_iterations",

@@ -67,7 +67,11 @@ func unreached(n int) []uint32 {
 // parent, exactly the vertices it reaches have one, and a parent is one level nearer and
 // has an edge to its child.
 func CheckParents(out *graph.Adjacency, source uint32, parents []uint32) error {
-	level := Levels(out, source)
+	return CheckParentsOf(out, Levels(out, source), source, parents)
+}
+
+// CheckParentsOf is CheckParents of a tree of those vertices alone that have a level.
+func CheckParentsOf(out *graph.Adjacency, level []uint32, source uint32, parents []uint32) error {
 	if len(parents) != len(level) {
 		return fmt.Errorf("%w: parents of %d vertices, expected %d", ErrWrong, len(parents), len(level))
 	}
