@@ -45,7 +45,7 @@ func drawFootprint(r *rand.Rand, sampled bool) footprint {
 	}
 	f := footprint{text: fmt.Sprintf("name: drawn\nmachine: %s\ngraph: {%s, clean: {symmetrise: %t}, weights: {from: %s}}\n"+
 		"workload: {%s, schedule: %s}\n%ssweep: {workload.launch_overhead: [1, 2]}\n",
-		machine, graph, r.IntN(2) == 0, of("random", "none"), workload, of("vertex", "edge", "warp"), more)}
+		machine, graph, r.IntN(2) == 0, of("random", "unit"), workload, of("vertex", "edge", "warp"), more)}
 	f.args = []string{"--jobs", of("1", "2")}
 	if r.IntN(3) == 0 {
 		f.args = append(f.args, "--shard", of("1/2", "2/2"))
@@ -116,6 +116,6 @@ func TestMemoryLimitHolds(t *testing.T) {
 	require.Regexp(t, `^heddle: warning: up to about \d+ MiB of memory may be needed, and --memory-limit is 40 MiB
 heddle: point \(the only one\): memory limit reached: the process has \d+ MiB, and may have 40 MiB: give a higher --memory-limit, or take a smaller graph$`, got.stderr)
 	require.Less(t, peakOf(t, filepath.Join(dir, "results", "large")), uint64(160<<20), "ended soon after the limit")
-	got = to(t, nil, dir, program, "run", "large.yaml", "--memory-limit", "1GiB", "--quiet", "--set", "stop.max_edges=1000")
+	got = to(t, nil, dir, program, "run", "large.yaml", "--memory-limit", "1GiB", "--quiet", "--set", "stop.max_edges=1000", "--set", "name=enough")
 	require.Zero(t, got.code, got.stderr)
 }
