@@ -17,6 +17,7 @@ import (
 
 	"heddle/components/accel"
 	"heddle/internal/experiment"
+	"heddle/internal/files"
 	"heddle/internal/fit"
 	"heddle/internal/plain"
 	"heddle/internal/resources"
@@ -233,6 +234,9 @@ func conclude(stderr io.Writer, err error) int {
 	if msg := err.Error(); msg != "" {
 		fmt.Fprintln(stderr, "heddle:", plain.Lines(msg))
 	}
+	if advice := roomAdvice(err); advice != "" {
+		fmt.Fprintln(stderr, "heddle:", plain.Lines(advice))
+	}
 	if ofTheHost(err) {
 		return exitFailed // whatever was being done when the file system was full
 	}
@@ -251,6 +255,19 @@ func ofTheHost(err error) bool {
 		}
 	}
 	return store.Full(err)
+}
+
+// roomAdvice says which file system has no room for a file, and what to do; empty of other errors.
+func roomAdvice(err error) string {
+	path, named := files.NamedIn(err)
+	if !named || !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !store.Full(err) {
+		return ""
+	}
+	room := files.Room(path)
+	if room == "" {
+		return ""
+	}
+	return room + ": make room there, or write elsewhere"
 }
 
 // canceled is the error of a command that nothing but an interrupt has ended.

@@ -390,11 +390,12 @@ type session struct {
 
 	known map[int]experiment.Outcome // computed's
 
+	unsummarised error // why there are no summaries, though all results are stored
+
 	mu       sync.Mutex
 	outcomes []experiment.Outcome // of all points, when the run has ended
 	coarse   experiment.Coarse
 	watch    watcher // from observe on
-	stderr   io.Writer
 	page     *shown
 	stop     context.CancelCauseFunc
 }
@@ -466,7 +467,6 @@ func (s *session) openFiles(c *cobra.Command) (err error) {
 		return err
 	}
 	points, stderr := s.runner.Points, c.ErrOrStderr()
-	s.stderr = stderr
 	s.logf("heddle %s, %s %s, %d points, %d of them stored, %d at a time", s.version, runtime.GOOS, runtime.GOARCH, len(points), len(s.runner.Done), s.flags.jobs)
 	if keys := strings.Join(experiment.NotValidated(points), ", "); keys != "" {
 		s.logf("not validated against RTL: %s", keys)
@@ -563,10 +563,11 @@ func (s *session) end(outcomes []experiment.Outcome) (summary *experiment.Summar
 	summary, s.outcomes, err = s.book.End(outcomes)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if errors.As(err, new(*experiment.SummaryError)) && !s.flags.json {
-		remark(s.stderr, "warning: "+err.Error())
+	if errors.As(err, new(*experiment.SummaryError)) {
 		s.logf("%v", err)
-		err = nil
+		if err = (&codeError{exitFailed, err}); !s.flags.json {
+			s.unsummarised, err = err, nil
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -575,8 +576,13 @@ func (s *session) end(outcomes []experiment.Outcome) (summary *experiment.Summar
 	return summary, s.log.Close()
 }
 
-// verdict is the run's error: the first point's that failed, and how many did.
+// verdict is the run's error: points that failed, and summaries that could not be written.
 func (s *session) verdict(outcomes []experiment.Outcome) error {
+	return errors.Join(s.failures(outcomes), s.unsummarised)
+}
+
+// failures is the first error of a point, with how many there are.
+func (s *session) failures(outcomes []experiment.Outcome) error {
 	var first error
 	failures := 0
 	for i, o := range outcomes {
@@ -594,7 +600,7 @@ func (s *session) verdict(outcomes []experiment.Outcome) error {
 	if errors.As(first, &code) && code.code != exitInterrupted {
 		return &codeError{
 			code.code,
-			fmt.Errorf("%w\n(%d of %d points failed; all are in %s)", code.err, failures, len(outcomes), filepath.Join(s.dir, "summary.json")),
+			fmt.Errorf("%w\n(%d of %d points failed; heddle results list %s shows all)", code.err, failures, len(outcomes), s.dir),
 		}
 	}
 	return first

@@ -287,6 +287,11 @@ const (
 	leastTime    = 15 * time.Minute
 )
 
+// askedMemory is what is asked for a task that is estimated to need so much.
+func askedMemory(estimate uint64) uint64 {
+	return max(leastMemory, uint64(memoryMargin*float64(estimate)))
+}
+
 // array is the job array with what its tasks need, by the estimates of the dry run.
 func (s *launch) array(j *job, of map[int][]int) (*slurm.Array, error) {
 	f := s.flags
@@ -302,7 +307,7 @@ func (s *launch) array(j *job, of map[int][]int) (*slurm.Array, error) {
 		return nil, err
 	}
 	a := &slurm.Array{
-		Name: "heddle-" + s.loaded.Value.Name, Tasks: j.Array, CPUs: jobs * max(1, f.threads), Options: f.sbatch, Memory: leastMemory, Time: leastTime,
+		Name: "heddle-" + s.loaded.Value.Name, Tasks: j.Array, CPUs: jobs * max(1, f.threads), Options: f.sbatch, Memory: askedMemory(0), Time: leastTime,
 	}
 	for _, points := range of {
 		seconds := 0.0
@@ -310,7 +315,7 @@ func (s *launch) array(j *job, of map[int][]int) (*slurm.Array, error) {
 			seconds += cost.Points[i].Seconds
 		}
 		whole, _ := s.runner.EstimateMemoryOf(points).Whole(jobs, 0)
-		a.Memory = max(a.Memory, uint64(memoryMargin*float64(whole)))
+		a.Memory = max(a.Memory, askedMemory(whole))
 		a.Time = max(a.Time, time.Duration(timeMargin*seconds/float64(jobs)*float64(time.Second)))
 	}
 	if a.Dir, err = os.Getwd(); err != nil {

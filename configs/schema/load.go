@@ -140,7 +140,7 @@ func (c *checker) nodes(s source, nodes []*Node) {
 
 func (s *Schema[T]) resolve(st stack, files []string) (*Loaded[T], error) {
 	l := &Loaded[T]{schema: s, stack: st, Files: files}
-	r := resolver{tree: s.tree(), layers: st.layers(), origins: map[*Field]Origin{}}
+	r := resolver{tree: s.tree(), layers: st.layers(), origins: make(map[*Field]Origin, len(s.tree().fields))}
 	root := reflect.ValueOf(&l.Value).Elem()
 	r.section(s.tree().root, root, Origin{})
 	if r.bad.err() == nil {

@@ -117,7 +117,9 @@ func (b *Book) Put(o Outcome) error {
 		o.Steps = nil
 	}
 	b.outcomes[o.Point] = o
-	b.err = errors.Join(b.err, err)
+	if b.err == nil {
+		b.err = err
+	}
 	return err
 }
 
@@ -149,12 +151,33 @@ func (e *SummaryError) Error() string {
 
 func (e *SummaryError) Unwrap() error { return e.Err }
 
+// StoreError says that a run ended since a result could not be stored.
+type StoreError struct {
+	Stored, Points int
+	Err            error
+}
+
+func (e *StoreError) Error() string {
+	return fmt.Sprintf("%v; %d of %d points are stored, and the same command goes on from them", e.Err, e.Stored, e.Points)
+}
+
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// unstored is the error of a run whose results could not be stored.
+func (b *Book) unstored() error {
+	n, _, _, err := b.ledger.store.Progress()
+	return errors.Join(&StoreError{n, len(b.runner.Points), b.err}, err, b.ledger.Close())
+}
+
 // End writes the summaries of what a run came to, and closes everything. It returns all points' outcomes. nil: as far
 // as each is known by now. A *SummaryError comes with both: no result is lost.
 func (b *Book) End(outcomes []Outcome) (*Summary, []Outcome, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := errors.Join(b.err, b.ledger.Count()); err != nil {
+	if b.err != nil {
+		return nil, nil, b.unstored()
+	}
+	if err := b.ledger.Count(); err != nil {
 		return nil, nil, errors.Join(err, b.ledger.Close())
 	}
 	if outcomes == nil {

@@ -77,5 +77,5 @@ func (e *TimeLimitError) Error() string { return fmt.Sprintf("time limit reached
 type MemoryError struct{ Used, Limit uint64 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("memory limit reached: the process has %d MiB, and may have %d MiB", e.Used>>20, e.Limit>>20)
+	return fmt.Sprintf("memory limit reached: the process has %d MiB, and may have %d MiB: give a higher --memory-limit, or take a smaller graph", e.Used>>20, e.Limit>>20)
 }

@@ -21,10 +21,12 @@ func checkFeatures(e *configs.Experiment) error {
 	return featured.Check(&e.Workload, d.Shape())
 }
 
+// featureKeys are the keys of workload.features. They are declared once: each point of a sweep is compared with them.
+var featureKeys = schema.New[configs.Features]("")
+
 // noFeatures refuses keys of features beside another workload.
 func noFeatures(w *configs.Workload) error {
-	s := schema.New[configs.Features]("")
-	for _, d := range s.Diff(s.Default(), w.Features) {
+	for _, d := range featureKeys.Diff(featureKeys.Default(), w.Features) {
 		return &compose.KeyError{Key: "workload.features." + d.Key, Msg: fmt.Sprintf(" = %s: %s has no features: expected the default, %s", d.B, w.Algorithm, d.A)}
 	}
 	return nil

@@ -61,7 +61,12 @@ type MemoryEstimate struct {
 	own    []uint64 // of each of all points
 	graphs []string // of each of all points, by name
 	bytes  map[string]uint64
+	grows  []bool // of each of all points: it allocates as it goes
 }
+
+// heapGrowth is how many times what is in use a heap comes to before it is collected, if allocation goes on (GOGC=100).
+// Points allocate what they need as they begin, but for sampled ones, which read all statistics in each interval.
+const heapGrowth = 2
 
 // EstimateMemory estimates what the points that are not done need. Vet comes first.
 func (r *Runner) EstimateMemory(done map[int]Outcome) *MemoryEstimate {
@@ -76,10 +81,10 @@ func (r *Runner) EstimateMemory(done map[int]Outcome) *MemoryEstimate {
 
 // EstimateMemoryOf estimates what some points need.
 func (r *Runner) EstimateMemoryOf(points []int) *MemoryEstimate {
-	e := &MemoryEstimate{todo: points, points: len(r.Points), own: make([]uint64, len(r.Points)), graphs: make([]string, len(r.Points)), bytes: map[string]uint64{}}
+	e := &MemoryEstimate{todo: points, points: len(r.Points), own: make([]uint64, len(r.Points)), graphs: make([]string, len(r.Points)), bytes: map[string]uint64{}, grows: make([]bool, len(r.Points))}
 	for _, i := range points {
 		cfg := &r.Points[i].Config
-		e.own[i] = machineBytes(&cfg.Machine)
+		e.own[i], e.grows[i] = machineBytes(&cfg.Machine), cfg.Sample.On()
 		n := r.needs[i]
 		if n == nil { // a trace, which is read as it is replayed
 			continue
@@ -132,7 +137,17 @@ func (c *graphCache) size(spec graphspec.Graph) (vertices, edges uint64, known b
 }
 
 // Point returns the memory of a point with its graph, in a process of its own.
-func (e *MemoryEstimate) Point(i int) uint64 { return processBytes + e.own[i] + e.bytes[e.graphs[i]] }
+func (e *MemoryEstimate) Point(i int) uint64 {
+	return processBytes + e.heap([]int{i}, e.own[i]+e.bytes[e.graphs[i]])
+}
+
+// heap is what is taken for what points have in use.
+func (e *MemoryEstimate) heap(points []int, used uint64) uint64 {
+	if slices.ContainsFunc(points, func(i int) bool { return e.grows[i] }) {
+		return heapGrowth * used
+	}
+	return used
+}
 
 // Whole is the most that is needed at a time with so many points side by side, and what of it are graphs: those of the
 // points that run, and others that are kept for points to come.
@@ -153,8 +168,8 @@ func (e *MemoryEstimate) Whole(jobs int, idle uint64) (whole, graphs uint64) {
 			}
 		}
 		here += min(all-here, cmp.Or(idle, idleRoom))
-		if sum+here > whole {
-			whole, graphs = sum+here, here
+		if heap := e.heap(window, sum+here); heap > whole {
+			whole, graphs = heap, here
 		}
 		if from+jobs >= len(e.todo) {
 			break

@@ -93,7 +93,7 @@ func TestWhole(t *testing.T) {
 	const mib = 1 << 20
 	e := &MemoryEstimate{
 		todo: []int{0, 1, 2, 3}, own: []uint64{10 * mib, 20 * mib, 30 * mib, 5 * mib}, graphs: []string{"a", "a", "b", "b"},
-		bytes: map[string]uint64{"a": 100 * mib, "b": 1000 * mib},
+		bytes: map[string]uint64{"a": 100 * mib, "b": 1000 * mib}, grows: make([]bool, 4),
 	}
 	whole := func(jobs int, idle uint64) [2]uint64 {
 		w, g := e.Whole(jobs, idle)
@@ -109,6 +109,12 @@ func TestWhole(t *testing.T) {
 	require.EqualValues(t, processBytes+1030*mib, e.Point(2))
 	require.Equal(t, 2, e.JobsWithin(processBytes+1150*mib, 8, 1))
 	require.Equal(t, 0, e.JobsWithin(mib, 8, 1))
+
+	e.grows[1] = true
+	require.Equal(t, [2]uint64{1030, 1000}, whole(1, 1))
+	require.Equal(t, [2]uint64{2 * 1150, 1100}, whole(2, 1), "what all points have, until it is collected")
+	require.EqualValues(t, processBytes+2*120*mib, e.Point(1))
+	e.grows[1] = false
 
 	points := make([]Point, 4)
 	room := Room{Bytes: processBytes + 1150*mib, Known: true, Idle: 1}

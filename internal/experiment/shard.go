@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -322,17 +323,60 @@ func Summaries(dir string) error {
 		return err
 	}
 	defer s.Close() //nolint:errcheck // read only
-	e, _, err := s.Experiment()
+	summary, err := summaryOf(s)
 	if err != nil {
 		return err
+	}
+	return summary.Write(dir)
+}
+
+// Current returns summary.json as it is now: the one in a directory, or while that is not of the points in the store, as
+// during a run, one that is made of them.
+func Current(dir string) ([]byte, error) {
+	s, err := store.OpenRead(filepath.Join(dir, store.File))
+	if err != nil { // results that were copied without it, or an earlier program's
+		return readSummary(dir)
+	}
+	defer s.Close() //nolint:errcheck // read only
+	if done, err := s.Summarised(); err != nil || done {
+		text, errRead := readSummary(dir)
+		return text, errors.Join(err, errRead)
+	}
+	summary, err := summaryOf(s)
+	if errors.Is(err, store.ErrEmpty) {
+		return readSummary(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = summary.WriteJSON(&b)
+	return b.Bytes(), err
+}
+
+// maxSummary bounds what is read: a summary of 100,000 points, with room.
+const maxSummary = 2 << 30
+
+func readSummary(dir string) ([]byte, error) {
+	return files.Read(filepath.Join(dir, summaryJSON), maxSummary)
+}
+
+// summaryOf makes the summary of what a store has.
+func summaryOf(s *store.Store) (*Summary, error) {
+	e, ok, err := s.Experiment()
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: %w", s.Path(), store.ErrEmpty)
+	}
+	if err != nil {
+		return nil, err
 	}
 	graphs, err := s.Graphs()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, stored, err := storedRunner(&e, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, g := range graphs {
 		r.Known[g.Hash] = GraphSummary{Source: g.Source, Vertices: g.Vertices, Edges: g.Edges, MaxInDegree: g.MaxInDegree}
@@ -348,7 +392,7 @@ func Summaries(dir string) error {
 	}
 	summary := r.Summarise(e.Name, e.Version, outcomes, host)
 	summary.steps = s
-	return summary.Write(dir)
+	return summary, nil
 }
 
 // storedRunner lays out an experiment as it is stored, and reads what its points came to. What --set gave inside a

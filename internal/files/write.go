@@ -124,13 +124,23 @@ func RemoveUnfinished() {
 	}
 }
 
+// Error is an error of a file that a user named.
+type Error struct {
+	Path string
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Path + ": " + e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }
+
 // named puts the user's name for a file in place of the temporary one's.
 func named(path string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		err = p.Err
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return &Error{path, err}
 }
 
 func (f *File) Write(b []byte) (int, error) {

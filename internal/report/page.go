@@ -163,7 +163,12 @@ func (g graphLine) Mean() string {
 }
 
 // Memory is the most that the program needed.
-func (d *pageData) Memory() string { return fmt.Sprintf("%d MiB", d.Host.PeakRSSBytes>>20) }
+func (d *pageData) Memory() string {
+	if d.Host.PeakRSSBytes == 0 { // of a run that has not ended
+		return "–"
+	}
+	return fmt.Sprintf("%d MiB", d.Host.PeakRSSBytes>>20)
+}
 
 // Seconds is how long all points took.
 func (d *pageData) Seconds() string { return fmt.Sprintf("%.1f s", d.Host.Seconds) }

@@ -102,12 +102,12 @@ type Axis struct {
 	Group   string    // as it stands in the experiment: axes of one group go together
 }
 
-// maxFile bounds what is read: a summary of 100,000 points, with room.
-const maxFile = 2 << 30
+// maxFile bounds what is read of a configuration.
+const maxFile = 16 << 20
 
 // Read reads a directory of results.
 func Read(dir string) (*Result, error) {
-	data, err := files.Read(filepath.Join(dir, "summary.json"), maxFile)
+	data, err := experiment.Current(dir)
 	if err != nil {
 		return nil, err
 	}

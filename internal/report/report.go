@@ -11,19 +11,22 @@ import (
 	"strings"
 
 	"heddle/internal/files"
+	"heddle/internal/store"
 )
 
 // Find returns the directory of results that a user means: a directory, or the name of
 // an experiment whose results are where heddle run puts them.
 func Find(name string) (string, error) {
 	for _, dir := range []string{name, filepath.Join("results", name)} {
-		if _, err := os.Stat(filepath.Join(dir, "summary.json")); err == nil {
-			return dir, nil
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+		for _, file := range []string{"summary.json", store.File} {
+			if _, err := os.Stat(filepath.Join(dir, file)); err == nil {
+				return dir, nil
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return "", err
+			}
 		}
 	}
-	return "", fmt.Errorf("%s: no results there: expected a directory with a summary.json, or a name under results; heddle run makes them", name)
+	return "", fmt.Errorf("%s: no results there: expected a directory with a summary.json or a results.sqlite, or a name under results; heddle run makes them", name)
 }
 
 // Write writes the report of a directory's results to a file ("": report.html there), and its

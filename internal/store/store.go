@@ -106,7 +106,7 @@ func Open(path string) (*Store, error) {
 	if err := known(path); err != nil {
 		return nil, err
 	}
-	s, err := open(path, "rwc", "busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)")
+	s, err := open(path, "rwc", "busy_timeout(10000)", "journal_mode(WAL)", logPages, "synchronous(FULL)", "foreign_keys(1)")
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +116,10 @@ func Open(path string) (*Store, error) {
 	}
 	return s, nil
 }
+
+// logPages bounds the log of changes beside a store, in pages. SQLite's own bound, 4 MB, would let the log take the room
+// of the results on a small file system.
+const logPages = "wal_autocheckpoint(128)"
 
 // known refuses what is no store of this program's, or a newer one's, before a byte of it changes.
 func known(path string) error {
@@ -245,10 +249,10 @@ var ErrEmpty = errors.New("nothing is stored yet")
 func (s *Store) Path() string { return s.path }
 
 func (s *Store) wrap(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.As(err, new(*files.Error)) { // of another file
+		return err
 	}
-	return fmt.Errorf("%s: %w", s.path, err)
+	return &files.Error{Path: s.path, Err: err}
 }
 
 // vet returns the version of the schema, 0 of an empty file; it refuses files that are no store.

@@ -90,7 +90,11 @@ func TestNoFlippedBitPassesUnseen(t *testing.T) {
 		require.Equal(t, want, got, "a bit of byte %d (%q)", i, bytes.ToValidUTF8(whole[max(0, i-8):min(len(whole), i+8)], nil))
 	}
 	t.Logf("%d bits flipped, %d refused", tried, refused)
-	require.Greater(t, refused, tried/4)
+	least := tried / 4
+	if all { // most bytes are room, in which a bit changes nothing
+		least = tried / 8
+	}
+	require.Greater(t, refused, least)
 }
 
 // TestAReaderSeesOneMoment reads a store while points of it are replaced and added, in all ways that there are.

@@ -339,6 +339,9 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 	if err != nil {
 		return err
 	}
+	if crosses := p.Fused || p.Schedule.Crosses; crosses && s.Cores > 1 && s.BarriersSignal {
+		return p.unflushed()
+	}
 	if p.Fused && s.Cores == 1 { // others have device-wide barriers
 		if _, err := p.freeBarrier(s); err != nil {
 			return err
@@ -381,6 +384,17 @@ func (p *Plan) blocks() error {
 			p.BlockThreads, p.Schedule.Name)
 	}
 	return nil
+}
+
+// unflushed refuses machines on which cores would read what others had before a device-wide barrier.
+func (p *Plan) unflushed() error {
+	why, instead := "schedule "+p.Schedule.Name, "another workload.schedule"
+	if p.Fused {
+		why, instead = "fusion", "workload.fusion none"
+	}
+	return &KeyError{"machine.core.device_barrier", fmt.Sprintf(
+		" = signal: with %s, cores read behind a device-wide barrier what others have stored before it, and no kernel has a fence there: expected flush, one core, or %s",
+		why, instead)}
 }
 
 // Fits refuses a plan whose warps and thread blocks a machine's cores do not have.

@@ -380,3 +380,34 @@ func TestMachinesThatCannot(t *testing.T) {
 	require.NoError(t, runs("schedule=warp"))
 	require.NoError(t, runs("schedule=warp scan=scratchpad"))
 }
+
+// TestBarriersThatSignal: where device-wide barriers do nothing to memory, several cores run no kernels that read behind
+// one what others have stored; which those are is what their code says.
+func TestBarriersThatSignal(t *testing.T) {
+	one := host.Shape{Cores: 1, Warps: 4, Threads: 8, ScratchpadBytes: 16 << 10, BarriersSignal: true}
+	several, flushing := one, one
+	several.Cores, flushing.Cores, flushing.BarriersSignal = 2, 2, false
+	for _, s := range schedule.Software() {
+		for _, fusion := range []string{"none", "loop"} {
+			p, err := NewPlan(choose("schedule="+s.Name, "fusion="+fusion))
+			if err != nil { // it cannot be fused
+				continue
+			}
+			ks, err := p.Build(coreOf(one))
+			require.NoError(t, err)
+			crosses := p.Fused
+			for _, k := range ks.All() {
+				k.Body.Walk(func(i *ir.Instr) { crosses = crosses || i.Op == ir.OpDeviceBarrier })
+			}
+			require.NoError(t, p.Runs(one), s.Name)
+			require.NoError(t, p.Runs(flushing), s.Name)
+			if err = p.Runs(several); !crosses {
+				require.NoError(t, err, s.Name)
+				continue
+			}
+			var key *KeyError
+			require.ErrorAs(t, err, &key, s.Name)
+			require.Equal(t, "machine.core.device_barrier", key.Key)
+		}
+	}
+}

@@ -109,6 +109,7 @@ type Shape struct {
 	LineBytes             int    // of the caches
 	Unit                  string // the cores' graph unit, by isa's name; empty: none
 	MaskByUnit            bool   // the unit sets the thread mask
+	BarriersSignal        bool   // barriers of several cores do nothing to memory (core.device_barrier: signal)
 }
 
 // plug gives the cores a graph unit.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"heddle/components/accel"
+	"heddle/components/core"
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/sim"
@@ -31,7 +32,7 @@ func NewRehearsal(cfg *configs.Machine) (*Rehearsal, error) {
 func shapeOf(cfg *configs.Machine) Shape {
 	s := Shape{
 		Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads,
-		LineBytes: cfg.MemoryLine(),
+		LineBytes: cfg.MemoryLine(), BarriersSignal: cfg.Core.DeviceBarrier == core.BarrierSignal,
 	}
 	if cfg.Core.Scratchpad {
 		s.ScratchpadBytes = cfg.Core.ScratchpadBytes

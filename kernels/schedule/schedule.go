@@ -143,6 +143,8 @@ type Schedule struct {
 	Scans bool
 	// Blocks says that it shares by thread blocks, which may be parts of a core.
 	Blocks bool
+	// Crosses says that what a core has stored is read by others behind a device-wide barrier of a kernel.
+	Crosses bool
 	// Unit is the name of the graph unit that it needs, whose row has it; empty: none.
 	Unit string
 	// Drops says that the unit can be told to hand out no more edges of a vertex.

@@ -11,7 +11,7 @@ import (
 var strict = &Schedule{
 	Name: "strict",
 	Doc:  "all warps get equally many of the active vertices' edges: a scan of all degrees over the device, a search for each warp's first row, binary search per edge",
-	Rows: true, Scans: true,
+	Rows: true, Scans: true, Crosses: true,
 	Arrays: []Array{
 		{Name: "strict.upto", Words: func(places, _ int) int { return places }},
 		{Name: "strict.shift", Words: func(places, _ int) int { return places }},
