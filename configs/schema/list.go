@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 	"unicode/utf8"
 
 	"heddle/internal/fit"
@@ -153,10 +154,16 @@ func (s *Schema[T]) JSON() []byte {
 	return b.Bytes()
 }
 
-// Markdown writes the reference: a table for each section that has keys of its
-// own. top is the heading of the root's table.
+// Markdown writes the reference: a table of contents, then a table for each section that has keys of its own. top is
+// the heading of the root's table.
 func (s *Schema[T]) Markdown(top string) []byte {
 	var b bytes.Buffer
+	for _, f := range s.tree().fields {
+		if f.isSection() {
+			f.contents(&b, top)
+		}
+	}
+	b.WriteString("\n")
 	for _, f := range s.tree().fields {
 		if f.isSection() {
 			f.markdown(&b, top)
@@ -165,20 +172,57 @@ func (s *Schema[T]) Markdown(top string) []byte {
 	return b.Bytes()
 }
 
+// contents writes a section's line of the table of contents, below the section that it belongs to.
+func (f *Field) contents(b *bytes.Buffer, top string) {
+	if f.parent == nil {
+		fmt.Fprintf(b, "- [%s](#%s): the keys at the top\n", top, strings.ToLower(top))
+		return
+	}
+	anchor := strings.ReplaceAll(f.Path, ".", "") // as GitHub and others make it of the heading
+	first, _ := sentence(cell(f.Doc))
+	fmt.Fprintf(b, "%s- [`%s`](#%s): %s\n", strings.Repeat("  ", f.nesting()), f.Path, anchor, first)
+}
+
+// nesting counts the sections around a section, less the root.
+func (f *Field) nesting() int { return strings.Count(f.Path, ".") }
+
 func (f *Field) markdown(b *bytes.Buffer, top string) {
 	if f.parent == nil {
 		fmt.Fprintf(b, "## %s\n", top)
 	} else {
-		fmt.Fprintf(b, "\n## `%s`\n\n%s%s\n", f.Path, f.Doc, f.sectionNotes())
+		fmt.Fprintf(b, "\n%s `%s`\n\n%s%s\n", strings.Repeat("#", 2+f.nesting()), f.Path, f.Doc, f.sectionNotes())
 	}
 	if len(f.Fields) == 0 {
 		return
 	}
 	b.WriteString("\n| key | type | range or values | default | meaning |\n|---|---|---|---|---|\n")
+	var details strings.Builder
 	for _, c := range f.Fields {
+		meaning := cell(c.Doc)
+		if first, rest := sentence(meaning); len(meaning) > longestMeaning && rest != "" {
+			meaning = first + " …"
+			fmt.Fprintf(&details, "- `%s`: %s\n", c.Key, rest)
+		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n",
-			c.Key, cell(c.typeUnit()), cell(c.allowed()), code(c.defaultText()), cell(c.Doc))
+			c.Key, cell(c.typeUnit()), cell(c.allowed()), code(c.defaultText()), meaning)
 	}
+	if details.Len() > 0 {
+		fmt.Fprintf(b, "\n%s", details.String())
+	}
+}
+
+// longestMeaning is how many bytes of a key's meaning a table shows; of a longer one it shows the first sentence, and
+// the others follow below.
+const longestMeaning = 200
+
+// sentence splits a text behind its first sentence.
+func sentence(text string) (first, rest string) {
+	for i, r := range text {
+		if before, ok := strings.CutSuffix(text[:i], ". "); ok && unicode.IsUpper(r) {
+			return before + ".", text[i:]
+		}
+	}
+	return text, ""
 }
 
 func (f *Field) sectionNotes() string {
