@@ -215,15 +215,19 @@ func (f *Field) markdown(b *bytes.Buffer, top string) {
 // the others follow below.
 const longestMeaning = 200
 
-// sentence splits a text behind its first sentence.
+// sentence splits a text behind its first sentence, which does not end with an initial.
 func sentence(text string) (first, rest string) {
 	for i, r := range text {
-		if before, ok := strings.CutSuffix(text[:i], ". "); ok && unicode.IsUpper(r) {
+		before, ok := strings.CutSuffix(text[:i], ". ")
+		if ok && unicode.IsUpper(r) && !initial(before) {
 			return before + ".", text[i:]
 		}
 	}
 	return text, ""
 }
+
+// initial reports whether a text ends in a word of one letter.
+func initial(text string) bool { return len(text) > 1 && text[len(text)-2] == ' ' }
 
 func (f *Field) sectionNotes() string {
 	var notes string
