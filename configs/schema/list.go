@@ -179,8 +179,7 @@ func (f *Field) contents(b *bytes.Buffer, top string) {
 		return
 	}
 	anchor := strings.ReplaceAll(f.Path, ".", "") // as GitHub and others make it of the heading
-	first, _ := sentence(cell(f.Doc))
-	fmt.Fprintf(b, "%s- [`%s`](#%s): %s\n", strings.Repeat("  ", f.nesting()), f.Path, anchor, first)
+	fmt.Fprintf(b, "%s- [`%s`](#%s): %s\n", strings.Repeat("  ", f.nesting()), f.Path, anchor, sentences(cell(f.Doc), nil)[0])
 }
 
 // nesting counts the sections around a section, less the root.
@@ -196,38 +195,72 @@ func (f *Field) markdown(b *bytes.Buffer, top string) {
 		return
 	}
 	b.WriteString("\n| key | type | range or values | default | meaning |\n|---|---|---|---|---|\n")
-	var details strings.Builder
+	var details bytes.Buffer
 	for _, c := range f.Fields {
-		meaning := cell(c.Doc)
-		if first, rest := sentence(meaning); len(meaning) > longestMeaning && rest != "" {
-			meaning = first + " …"
-			fmt.Fprintf(&details, "- `%s`: %s\n", c.Key, rest)
-		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n",
-			c.Key, cell(c.typeUnit()), cell(c.allowed()), code(c.defaultText()), meaning)
+			c.Key, cell(c.typeUnit()), cell(c.allowed()), code(c.defaultText()), c.meaning(&details))
 	}
 	if details.Len() > 0 {
 		fmt.Fprintf(b, "\n%s", details.String())
 	}
 }
 
+// meaning returns what a table shows of a key's meaning: all of a short one; else the first sentence, and the others
+// become an item below the table, with one of its own for each value that they explain.
+func (f *Field) meaning(details *bytes.Buffer) string {
+	text := cell(f.Doc)
+	all := sentences(text, f.Values())
+	if len(text) <= longestMeaning || len(all) == 1 {
+		return text
+	}
+	var general, values []string // those behind a value's are of that value if another one's follows
+	for _, s := range all[1:] {
+		name, meaning, ok := explains(s, f.Values())
+		if !ok {
+			general = append(general, s)
+			continue
+		}
+		if n := len(values); n > 0 && len(general) > 0 {
+			values[n-1] += " " + strings.Join(general, " ")
+			general = nil
+		}
+		values = append(values, fmt.Sprintf("\n  - `%s`: %s", strings.ReplaceAll(name, ", ", "`, `"), meaning))
+	}
+	item := strings.TrimSuffix(fmt.Sprintf("- `%s`: %s", f.Key, strings.Join(general, " ")), ": ")
+	fmt.Fprintf(details, "%s%s\n", item, strings.Join(values, ""))
+	return all[0] + " …"
+}
+
 // longestMeaning is how many bytes of a key's meaning a table shows; of a longer one it shows the first sentence, and
 // the others follow below.
 const longestMeaning = 200
 
-// sentence splits a text behind its first sentence, which does not end with an initial.
-func sentence(text string) (first, rest string) {
+// sentences splits a text into its sentences. One begins with a capital letter, or with the values that it explains.
+func sentences(text string, values []string) (all []string) {
+	begin := 0
 	for i, r := range text {
-		before, ok := strings.CutSuffix(text[:i], ". ")
-		if ok && unicode.IsUpper(r) && !initial(before) {
-			return before + ".", text[i:]
+		before, ok := strings.CutSuffix(text[begin:i], ". ")
+		if !ok || initial(before) {
+			continue
+		}
+		if _, _, value := explains(text[i:], values); value || unicode.IsUpper(r) {
+			all, begin = append(all, before+"."), i
 		}
 	}
-	return text, ""
+	return append(all, text[begin:])
 }
 
 // initial reports whether a text ends in a word of one letter.
 func initial(text string) bool { return len(text) > 1 && text[len(text)-2] == ' ' }
+
+// explains takes apart a text that begins with values of a key and a colon: warp, cta: a warp's or a core's lanes.
+func explains(text string, values []string) (names, meaning string, ok bool) {
+	names, meaning, ok = strings.Cut(text, ": ")
+	for _, name := range strings.Split(names, ", ") {
+		ok = ok && slices.Contains(values, name)
+	}
+	return names, meaning, ok
+}
 
 func (f *Field) sectionNotes() string {
 	var notes string
