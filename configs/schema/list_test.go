@@ -26,12 +26,12 @@ func TestSentences(t *testing.T) {
 // A long meaning is shown in part, and all of it is there.
 func TestLongMeaning(t *testing.T) {
 	type section struct {
-		Key string `key:"key" default:"a" oneof:"a,b" doc:"How it is. a: so, as long as this takes to be longer than a table has room for, which is a lot of text for a cell. More of a. b: otherwise, and as long. Source: a paper, which says so in a place that it does not name, at length."`
+		Key string `key:"key" default:"a" oneof:"a,b" doc:"How it is. a: so, as long as this takes to be longer than a table has room for, which is a lot of text for a cell. More of this. b: otherwise, and as long. Source: a paper, which says so in a place that it does not name, at length."`
 	}
 	text := string(New[section]("sections").Markdown("section"))
 	require.Contains(t, text, "| `a` | How it is. … |\n\n- `key`: Source: a paper, ")
 	require.Contains(t, text, "\n  - `a`: so, as long")
-	require.Contains(t, text, " More of a.\n")
+	require.Contains(t, text, " More of this.\n")
 	require.Contains(t, text, "\n  - `b`: otherwise, and as long.\n")
 
 	var details bytes.Buffer
