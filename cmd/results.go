@@ -47,7 +47,7 @@ func newResults() *cobra.Command {
 		Short: "Look at what experiments came to",
 		Long: `Look at what experiments came to. NAME is that of an experiment, whose results are in
 results/NAME, or the path of such a directory or of a results.sqlite. Tables and columns:
-docs/guide/experiments.md.`,
+docs/guide/results.md.`,
 	}
 	c.PersistentFlags().StringVar(&f.out, "out", "results", "`directory` of the results' directories")
 	c.AddCommand(f.list(), f.show(), f.diff(), f.export(), f.merge(), f.sql())

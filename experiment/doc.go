@@ -9,6 +9,6 @@
 //	r, err = experiment.Open("results/my")                       // later, by any program
 //
 // The files of a directory are those of heddle run: heddle report, heddle results and pandas read them
-// (docs/guide/experiments.md, docs/guide/python.md). The keys of an experiment are in docs/reference/configuration.md.
+// (docs/guide/results.md, docs/guide/python.md). The keys of an experiment are in docs/reference/configuration.md.
 // The same experiment comes to the same cycles and statistics on any host, whatever Jobs and Threads are.
 package experiment

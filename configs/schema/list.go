@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 	"unicode/utf8"
 
 	"heddle/internal/fit"
@@ -153,10 +154,16 @@ func (s *Schema[T]) JSON() []byte {
 	return b.Bytes()
 }
 
-// Markdown writes the reference: a table for each section that has keys of its
-// own. top is the heading of the root's table.
+// Markdown writes the reference: a table of contents, then a table for each section that has keys of its own. top is
+// the heading of the root's table.
 func (s *Schema[T]) Markdown(top string) []byte {
 	var b bytes.Buffer
+	for _, f := range s.tree().fields {
+		if f.isSection() {
+			f.contents(&b, top)
+		}
+	}
+	b.WriteString("\n")
 	for _, f := range s.tree().fields {
 		if f.isSection() {
 			f.markdown(&b, top)
@@ -165,20 +172,94 @@ func (s *Schema[T]) Markdown(top string) []byte {
 	return b.Bytes()
 }
 
+// contents writes a section's line of the table of contents, below the section that it belongs to.
+func (f *Field) contents(b *bytes.Buffer, top string) {
+	if f.parent == nil {
+		fmt.Fprintf(b, "- [%s](#%s): the keys at the top\n", top, strings.ToLower(top))
+		return
+	}
+	anchor := strings.ReplaceAll(f.Path, ".", "") // as GitHub and others make it of the heading
+	fmt.Fprintf(b, "%s- [`%s`](#%s): %s\n", strings.Repeat("  ", f.nesting()), f.Path, anchor, sentences(cell(f.Doc), nil)[0])
+}
+
+// nesting counts the sections around a section, less the root.
+func (f *Field) nesting() int { return strings.Count(f.Path, ".") }
+
 func (f *Field) markdown(b *bytes.Buffer, top string) {
 	if f.parent == nil {
 		fmt.Fprintf(b, "## %s\n", top)
 	} else {
-		fmt.Fprintf(b, "\n## `%s`\n\n%s%s\n", f.Path, f.Doc, f.sectionNotes())
+		fmt.Fprintf(b, "\n%s `%s`\n\n%s%s\n", strings.Repeat("#", 2+f.nesting()), f.Path, f.Doc, f.sectionNotes())
 	}
 	if len(f.Fields) == 0 {
 		return
 	}
 	b.WriteString("\n| key | type | range or values | default | meaning |\n|---|---|---|---|---|\n")
+	var details bytes.Buffer
 	for _, c := range f.Fields {
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n",
-			c.Key, cell(c.typeUnit()), cell(c.allowed()), code(c.defaultText()), cell(c.Doc))
+			c.Key, cell(c.typeUnit()), cell(c.allowed()), code(c.defaultText()), c.meaning(&details))
 	}
+	if details.Len() > 0 {
+		fmt.Fprintf(b, "\n%s", details.String())
+	}
+}
+
+// meaning returns what a table shows of a key's meaning: all of a short one; else the first sentence, and the others
+// become an item below the table, with one of its own for each value that they explain.
+func (f *Field) meaning(details *bytes.Buffer) string {
+	text := cell(f.Doc)
+	all := sentences(text, f.Values())
+	if len(text) <= longestMeaning || len(all) == 1 {
+		return text
+	}
+	var general, values []string // those behind a value's are of that value if another one's follows
+	for _, s := range all[1:] {
+		name, meaning, ok := explains(s, f.Values())
+		if !ok {
+			general = append(general, s)
+			continue
+		}
+		if n := len(values); n > 0 && len(general) > 0 {
+			values[n-1] += " " + strings.Join(general, " ")
+			general = nil
+		}
+		values = append(values, fmt.Sprintf("\n  - `%s`: %s", strings.ReplaceAll(name, ", ", "`, `"), meaning))
+	}
+	item := strings.TrimSuffix(fmt.Sprintf("- `%s`: %s", f.Key, strings.Join(general, " ")), ": ")
+	fmt.Fprintf(details, "%s%s\n", item, strings.Join(values, ""))
+	return all[0] + " …"
+}
+
+// longestMeaning is how many bytes of a key's meaning a table shows; of a longer one it shows the first sentence, and
+// the others follow below.
+const longestMeaning = 200
+
+// sentences splits a text into its sentences. One begins with a capital letter, or with the values that it explains.
+func sentences(text string, values []string) (all []string) {
+	begin := 0
+	for i, r := range text {
+		before, ok := strings.CutSuffix(text[begin:i], ". ")
+		if !ok || initial(before) {
+			continue
+		}
+		if _, _, value := explains(text[i:], values); value || unicode.IsUpper(r) {
+			all, begin = append(all, before+"."), i
+		}
+	}
+	return append(all, text[begin:])
+}
+
+// initial reports whether a text ends in a word of one letter.
+func initial(text string) bool { return len(text) > 1 && text[len(text)-2] == ' ' }
+
+// explains takes apart a text that begins with values of a key and a colon: warp, cta: a warp's or a core's lanes.
+func explains(text string, values []string) (names, meaning string, ok bool) {
+	names, meaning, ok = strings.Cut(text, ": ")
+	for _, name := range strings.Split(names, ", ") {
+		ok = ok && slices.Contains(values, name)
+	}
+	return names, meaning, ok
 }
 
 func (f *Field) sectionNotes() string {

@@ -156,3 +156,44 @@ func TestNothingPrivate(t *testing.T) {
 		assert.NotContains(t, text, "../shared", page)
 	}
 }
+
+// generated matches the pages that programs write: references, outcomes, and golden files of tests.
+var generated = regexp.MustCompile(`^docs/(reference/(cli|configuration|statistics|isa)|results/(validation|reproduction.*)|design/speed)\.md$|/testdata/schema\.md$`)
+
+// TestLength: a reader can read all that is not generated. Of hardware-vs-tuned, what precedes the study's tables counts.
+func TestLength(t *testing.T) {
+	const longest, comparison = 45_000, "docs/results/hardware-vs-tuned.md"
+	words, all := 0, pages(t)
+	prose, _, found := strings.Cut(all[comparison], "\n### Graphs\n")
+	require.True(t, found)
+	all[comparison] = prose
+	for page, text := range all {
+		if !generated.MatchString(page) {
+			words += len(strings.Fields(text))
+		}
+	}
+	t.Logf("%d words", words)
+	require.LessOrEqual(t, words, longest, "words of all pages that are not generated: say nothing twice")
+}
+
+// sourcePath matches a file or a folder of the source in a code span, by its path from the root.
+var sourcePath = regexp.MustCompile("`((?:cmd|components|configs|docs|examples|experiment|graphit|internal|isa|kernels?|machine|register|sim|traces|units)/[a-z0-9_./-]+)`")
+
+// TestSourcePaths: a file or folder that a page names by its path is there. The recipes make some anew.
+func TestSourcePaths(t *testing.T) {
+	seen := 0
+	for page, text := range pages(t) {
+		if generated.MatchString(page) {
+			continue
+		}
+		if page == "CONTRIBUTING.md" {
+			text, _, _ = strings.Cut(text, "# Recipes\n")
+		}
+		for _, m := range sourcePath.FindAllStringSubmatch(text, -1) {
+			_, err := os.Stat(filepath.Join(root, m[1]))
+			assert.NoError(t, err, "%s names %s", page, m[1])
+			seen++
+		}
+	}
+	require.Greater(t, seen, 60)
+}
