@@ -148,10 +148,10 @@ func TestAStoppedTerminal(t *testing.T) {
 	require.Equal(t, 12, strings.Count(shownPlain(t, p), "│ yes "), p.Output())
 
 	dir = inNew(t, "long.yaml", lengthy)
-	for _, args := range [][]string{{"run", "long.yaml"}, {"exec", "endless.s", "--untimed"}} {
+	for begun, args := range map[string][]string{" points done": {"run", "long.yaml"}, "": {"exec", "endless.s", "--untimed"}} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "endless.s"), []byte(forever), 0o644))
 		p = onTerminal(t, dir, buildHeddle(t), args...)
-		p.Until("it writes", func() bool { return p.Output() != "" })
+		p.Until("it is at work", func() bool { return p.Output() != "" && strings.Contains(p.Output(), begun) })
 		p.Type(pty.CtrlS)
 		time.Sleep(500 * time.Millisecond)
 		sent := time.Now()

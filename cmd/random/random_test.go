@@ -26,6 +26,7 @@ import (
 	"heddle/components/accel"
 	"heddle/components/cache"
 	"heddle/components/graphpeg"
+	"heddle/components/core"
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/graphit"
@@ -328,6 +329,9 @@ func chooseSchedule(t testing.TB, r *rand.Rand, e *configs.Experiment) {
 		schedules = []configs.Schedule{configs.Schedule(u.Schedules[r.IntN(len(u.Schedules))].Name)}
 	}
 	e.Workload.Schedule = schedules[r.IntN(len(schedules))]
+	if e.Workload.Schedule == "strict" { // several cores need its barriers to flush
+		e.Machine.Core.DeviceBarrier = core.BarrierFlush
+	}
 	e.Machine.Core.Scratchpad = e.Machine.Core.Scratchpad || refused(e) != nil
 	for bytes := &e.Machine.Core.ScratchpadBytes; refused(e) != nil; {
 		require.Less(t, *bytes, emu.MaxScratchpadBytes, "%v", refused(e))
