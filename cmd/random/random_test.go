@@ -25,8 +25,8 @@ import (
 
 	"heddle/components/accel"
 	"heddle/components/cache"
-	"heddle/components/graphpeg"
 	"heddle/components/core"
+	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/graphit"
