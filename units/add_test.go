@@ -95,7 +95,7 @@ func TestAddAUnit(t *testing.T) {
 	refused("core.nothing.delay: expected an integer 1..1000 (cycles)",
 		"exec", "echo.s", "--machine", "vortex-1c4w4t", "--set", "core.nothing.delay=0")
 	require.Contains(t, run("config", "schema", "--markdown"),
-		"nothing: each thread walks the row of the vertex that the unit answers with. Source:")
+		"`nothing`: each thread walks the row of the vertex that the unit answers with.")
 	require.Contains(t, run("isa", "--markdown"), "bit 3 hwwl, bit 16 nothing present")
 	described := run("stats", "describe", "--machine", "vortex-1c4w4t", "--set", "core.nothing.delay=2", "nothing")
 	require.Contains(t, described, "Requests answered.")
