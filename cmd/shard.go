@@ -287,7 +287,7 @@ const (
 	leastTime    = 15 * time.Minute
 )
 
-// askedMemory is what is asked for a task that is estimated to need so much.
+// askedMemory returns the bytes to request for a task, with a margin over its estimate.
 func askedMemory(estimate uint64) uint64 {
 	return max(leastMemory, uint64(memoryMargin*float64(estimate)))
 }

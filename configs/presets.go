@@ -98,7 +98,7 @@ func input(kind, name string, env, set []string) (schema.Input, error) {
 // otherVariables are ours, but not of the configuration.
 var otherVariables = []string{
 	"HEDDLE_REQUIRE_TOOLS", "HEDDLE_LONG", "HEDDLE_SEED", "HEDDLE_COMPOSE_SHARE", "HEDDLE_SCREENSHOTS",
-	"HEDDLE_FOOTPRINT_CASES", "HEDDLE_TEST_MOUNTS",
+	"HEDDLE_TEST_MOUNTS",
 }
 
 // variables are the environment's names of keys: those of an experiment may be set

@@ -75,9 +75,9 @@ type (
 	Problem = algorithm.Problem
 	// Outcome is a run's result, for Algorithm.Check.
 	Outcome = algorithm.Outcome
-	// Stopped says how the result of a run is checked that workload.max_iterations has stopped, for Algorithm.Stopped.
+	// Stopped checks a run that workload.max_iterations has stopped, for Algorithm.Stopped.
 	Stopped = algorithm.Stopped
-	// Undone is what such a run has left to do.
+	// Undone is the remaining work of such a run.
 	Undone = reference.Undone
 	// Reduction says how what reaches a vertex is summed up.
 	Reduction = emit.Reduction

@@ -141,7 +141,7 @@ func (e *MemoryEstimate) Point(i int) uint64 {
 	return processBytes + e.heap([]int{i}, e.own[i]+e.bytes[e.graphs[i]])
 }
 
-// heap is what is taken for what points have in use.
+// heap returns the bytes of the heap when points have so many in use.
 func (e *MemoryEstimate) heap(points []int, used uint64) uint64 {
 	if slices.ContainsFunc(points, func(i int) bool { return e.grows[i] }) {
 		return heapGrowth * used

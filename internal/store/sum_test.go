@@ -91,7 +91,7 @@ func TestNoFlippedBitPassesUnseen(t *testing.T) {
 	}
 	t.Logf("%d bits flipped, %d refused", tried, refused)
 	least := tried / 4
-	if all { // most bytes are room, in which a bit changes nothing
+	if all { // most bytes are room, in which a bit changes nothing; set after a run had refused 10,477 of 65,536
 		least = tried / 8
 	}
 	require.Greater(t, refused, least)

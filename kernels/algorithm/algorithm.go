@@ -175,7 +175,7 @@ type Outcome struct {
 	Ended     bool      // no vertex was active any more
 	Residuals []float32 // of the super-steps, if there is a tolerance
 
-	Undone *reference.Undone // what max_iterations has left to do, in algorithms that have Stopped; nil: nothing
+	Undone *reference.Undone // remaining work at max_iterations, of algorithms with Stopped; nil: none
 }
 
 // Verify compares with the reference, at the end of the run or where max_iterations has stopped it.

@@ -610,7 +610,7 @@ func (r *run) verify() error {
 	return err
 }
 
-// undone is what max_iterations has left to do.
+// undone describes the work left when max_iterations stops a run: its check depends on it.
 func (r *run) undone() *reference.Undone {
 	u := &reference.Undone{Known: !r.Plan.Set.Sized}
 	if u.Known {

@@ -9,9 +9,9 @@ import (
 // Results of algorithms that are stopped after some super-steps, with vertices active: of those that go from level to
 // level what the whole run has come to by then, of relaxations the bounds of what it may have.
 
-// Undone is what a run that is stopped leaves to do.
+// Undone is the remaining work of a stopped run.
 type Undone struct {
-	// Active are the active vertices, some perhaps twice; without Known nobody says which they are.
+	// Active are the active vertices, some perhaps twice; meaningful only if Known.
 	Active []uint32
 	Known  bool
 	// Waits says that vertices with great values wait: those whose value is not below Waiting. Values below Settled are

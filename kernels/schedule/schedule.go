@@ -143,7 +143,7 @@ type Schedule struct {
 	Scans bool
 	// Blocks says that it shares by thread blocks, which may be parts of a core.
 	Blocks bool
-	// Crosses says that what a core has stored is read by others behind a device-wide barrier of a kernel.
+	// Crosses reports whether a kernel reads, behind a device-wide barrier, words that other cores have stored.
 	Crosses bool
 	// Unit is the name of the graph unit that it needs, whose row has it; empty: none.
 	Unit string
