@@ -196,7 +196,7 @@ func help(c *cobra.Command, args []string) error {
 	return named.Help()
 }
 
-// Main is the command: it adds entries of packages heddle/kernel and heddle/machine to what heddle has, reads the
+// Main is the command: it adds entries of package heddle to what heddle has, reads the
 // command line, does what it says, and ends the process. An entry that cannot be added ends it with exit code 2.
 func Main(entries ...register.Entry) {
 	if err := register.Add(entries...); err != nil {

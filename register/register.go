@@ -1,8 +1,6 @@
-// Package register holds what a program adds to heddle when it starts: schedules, algorithms and layouts of kernels
-// (package heddle/kernel), graph units and statistics of machines (package heddle/machine). cmd.Main takes such
-// entries; a program that has a command line of its own gives them to Add.
-//
-// It knows none of them: an entry brings the function that adds it.
+// Package registry keeps the rules for parts that a program adds to heddle when it starts: schedules, algorithms,
+// layouts, graph units and statistics (package heddle makes the entries). It knows none of them: an entry brings the
+// function that adds it.
 package register
 
 import (
@@ -13,7 +11,7 @@ import (
 	"sync"
 )
 
-// Entry is one thing to add. Packages heddle/kernel and heddle/machine make entries.
+// Entry is one thing to add. Package heddle makes entries.
 type Entry struct {
 	kind, name string
 	add        func() error
@@ -45,7 +43,7 @@ func Add(entries ...Entry) error {
 func (e *Entry) run() (err error) {
 	switch {
 	case e.add == nil:
-		return errors.New("the entry is empty: make it with packages heddle/kernel and heddle/machine")
+		return errors.New("the entry is empty: make it with package heddle")
 	case closed:
 		return errors.New("configurations have been read already: add it first, as cmd.Main does")
 	}

@@ -3,27 +3,27 @@ package main
 import (
 	"math"
 
-	"heddle/kernel"
+	"heddle"
 )
 
 // restart is k random walks at a time, each of which goes on from a vertex to a neighbour or back to where it began: a
 // vertex holds the probabilities that they are there.
-var restart = &kernel.FeatureAlgorithm{
+var restart = &heddle.FeatureAlgorithm{
 	Name: "restart",
 	Doc:  "random walks with restart, k at a time: a part of where each began, and the mean of the in-neighbours",
-	Properties: []kernel.FeatureProperty{
+	Properties: []heddle.FeatureProperty{
 		{Name: "sum", Words: features, Sum: true},          // what has come along edges
 		{Name: "begin", Words: features, Data: beginnings}, // of each walk
 		{Name: "share", Words: one, Data: shares},          // 1 / in-degree
 	},
 	First: beginnings,
-	Edges: []kernel.EdgeFunc{{Name: "walk", Into: "sum", Emit: func(g *kernel.Group, e *kernel.FeatureEdge) kernel.Value {
-		g.Each(func(i kernel.FeatureIndex) { g.AddTo("sum", e.Dst, i, e.Sent(i)) })
+	Edges: []heddle.EdgeFunc{{Name: "walk", Into: "sum", Emit: func(g *heddle.Group, e *heddle.FeatureEdge) heddle.Value {
+		g.Each(func(i heddle.FeatureIndex) { g.AddTo("sum", e.Dst, i, e.Sent(i)) })
 		return nil
 	}}},
-	Vertices: []kernel.VertexFunc{{Name: "restart", Emit: mix}},
-	Check: kernel.FeatureReference{
-		Terms: func(_ *kernel.FeatureProblem, _ *kernel.EdgeFunc, _ *kernel.HostEdge, value, terms []float64) {
+	Vertices: []heddle.VertexFunc{{Name: "restart", Emit: mix}},
+	Check: heddle.FeatureReference{
+		Terms: func(_ *heddle.FeatureProblem, _ *heddle.EdgeFunc, _ *heddle.HostEdge, value, terms []float64) {
 			copy(terms, value)
 		},
 		Next: next,
@@ -31,16 +31,16 @@ var restart = &kernel.FeatureAlgorithm{
 }
 
 // mix computes what a vertex holds next; nothing is left by earlier functions.
-func mix(g *kernel.Group, v kernel.Place, _ func(string) kernel.Feature) (kernel.Feature, kernel.Value) {
+func mix(g *heddle.Group, v heddle.Place, _ func(string) heddle.Feature) (heddle.Feature, heddle.Value) {
 	damping := g.Damping()
 	by := g.Mul(damping, g.Word("share", v))
-	return g.Let(func(i kernel.FeatureIndex) kernel.Value {
+	return g.Let(func(i heddle.FeatureIndex) heddle.Value {
 		return g.FMA(by, g.Load("sum", v, i), g.Mul(g.Sub(g.F32(1), damping), g.Load("begin", v, i)))
 	}), nil
 }
 
 // next says how far off what a vertex holds next is, and by how much five roundings may take it there.
-func next(p *kernel.FeatureProblem, v int, of func(property string, word int) float64, _, got, off, bound []float64) {
+func next(p *heddle.FeatureProblem, v int, of func(property string, word int) float64, _, got, off, bound []float64) {
 	begin, share := p.Data("begin", beginnings), p.Data("share", shares)
 	for f := range got {
 		walked := float64(p.Damping) * float64(share[v]) * of("sum", v*p.K+f)
@@ -55,7 +55,7 @@ func features(k int) int { return k }
 func one(int) int        { return 1 }
 
 // beginnings has walk f begin at vertex f.
-func beginnings(p *kernel.FeatureProblem) []float32 {
+func beginnings(p *heddle.FeatureProblem) []float32 {
 	x := make([]float32, p.Graph.Vertices()*p.K)
 	for f := range min(p.K, p.Graph.Vertices()) {
 		x[f*p.K+f] = 1
@@ -63,7 +63,7 @@ func beginnings(p *kernel.FeatureProblem) []float32 {
 	return x
 }
 
-func shares(p *kernel.FeatureProblem) []float32 {
+func shares(p *heddle.FeatureProblem) []float32 {
 	x := make([]float32, p.Graph.Vertices())
 	for _, dst := range p.Graph.CSR().IDs {
 		x[dst]++

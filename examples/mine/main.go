@@ -3,14 +3,13 @@
 package main
 
 import (
+	"heddle"
 	"heddle/cmd"
-	"heddle/kernel"
-	"heddle/machine"
 )
 
 func main() {
-	cmd.Main(kernel.WithSchedule(vector), kernel.WithLayout(aligned), kernel.WithAlgorithm(widest), kernel.WithFeatures(restart),
-		machine.WithUnit(&ticket), machine.WithStatistic(machine.Derived{
+	cmd.Main(heddle.WithSchedule(vector), heddle.WithLayout(aligned), heddle.WithAlgorithm(widest), heddle.WithFeatures(restart),
+		heddle.WithUnit(&ticket), heddle.WithStatistic(heddle.Derived{
 			Name: "dram.bytes_per_edge", Unit: "bytes/edge", Doc: "Bytes over the DRAM's data buses for each edge handled.",
 			Over: []string{"dram.bytes"}, Under: []string{"edges"},
 		}))

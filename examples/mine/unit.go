@@ -1,22 +1,21 @@
 package main
 
 import (
+	"heddle"
 	"heddle/components/accel"
 	"heddle/components/clock"
 	"heddle/isa"
 	"heddle/isa/emu"
-	"heddle/kernel"
-	"heddle/machine"
 )
 
 // ticket is a graph unit that hands out numbers, so that a lane which is done takes the next vertex, whoever else is
 // not.
-var ticket = machine.Unit{
+var ticket = heddle.Unit{
 	Instructions: ticketInstructions,
 	Key:          "ticket", Part: "Ticket", Title: "ticket dispenser",
 	Doc:       "A dispenser of numbers in every core; absent: none.",
 	New:       func() accel.Spec { return new(TicketSpec) },
-	Schedules: []*kernel.Schedule{dynamic},
+	Schedules: []*heddle.Schedule{dynamic},
 	Exec:      "give every core a ticket dispenser",
 }
 
@@ -30,14 +29,14 @@ var ticketInstructions = isa.UnitExtension("ticket", "A dispenser of numbers.", 
 )
 
 // dynamic has each lane take a vertex, walk its row, and take the next.
-var dynamic = &kernel.Schedule{
+var dynamic = &heddle.Schedule{
 	Name: "ticket",
 	Doc:  "each thread walks the row of the next vertex that nobody of its core has taken",
 	Rows: true,
 	Owns: true, // one thread walks a row
-	EachEdge: func(s *kernel.Site, v *kernel.Visitor) {
+	EachEdge: func(s *heddle.Site, v *heddle.Visitor) {
 		places := s.Set.Places()
-		s.Loop(func(l *kernel.Loop) {
+		s.Loop(func(l *heddle.Loop) {
 			place := s.Unit("ticket.next")
 			l.BreakIf(s.Ge(place, places))
 			row := s.Set.Vertex(place)

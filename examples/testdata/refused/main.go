@@ -4,14 +4,12 @@ package main
 import (
 	"os"
 
+	"heddle"
 	"heddle/cmd"
 	"heddle/components/accel"
 	"heddle/components/clock"
 	"heddle/isa"
 	"heddle/isa/emu"
-	"heddle/kernel"
-	"heddle/machine"
-	"heddle/register"
 )
 
 type Spec struct {
@@ -63,51 +61,51 @@ func (u *unit) Statistics(clock.Cycle) any {
 	return u.stats
 }
 
-func row(change func(u *machine.Unit), instructions ...isa.UnitInstruction) register.Entry {
-	u := machine.Unit{
+func row(change func(u *heddle.Unit), instructions ...isa.UnitInstruction) heddle.Entry {
+	u := heddle.Unit{
 		Instructions: isa.UnitExtension("x", "An x.", 1<<16, instructions...), Key: "x", Part: "X", Title: "x", Doc: "An x.", Exec: "give every core an x",
 		New: func() accel.Spec { return new(Spec) },
 	}
 	if change != nil {
 		change(&u)
 	}
-	return machine.WithUnit(&u)
+	return heddle.WithUnit(&u)
 }
 
 func main() {
-	schedule := &kernel.Schedule{Name: "mine", Doc: "d", EachEdge: func(*kernel.Site, *kernel.Visitor) {}}
+	schedule := &heddle.Schedule{Name: "mine", Doc: "d", EachEdge: func(*heddle.Site, *heddle.Visitor) {}}
 	next := isa.UnitInstruction{Name: "x.next", Opcode: isa.Custom3, Operands: "rd", Doc: "rd = next"}
 	wrong := next
 	wrong.Operands = "rd, rs3"
 	same := next
 	same.Name = "x.more"
-	entries := map[string][]register.Entry{
+	entries := map[string][]heddle.Entry{
 		"empty":    {{}},
-		"twice":    {kernel.WithSchedule(schedule), kernel.WithSchedule(schedule)},
-		"taken":    {kernel.WithSchedule(&kernel.Schedule{Name: "vertex", Doc: "d", EachEdge: schedule.EachEdge})},
-		"nil-unit": {machine.WithUnit(nil)},
-		"bit":      {row(func(u *machine.Unit) { u.Instructions = isa.UnitExtension("x", "An x.", isa.HasHWWL) })},
-		"bits":     {row(func(u *machine.Unit) { u.Instructions = isa.UnitExtension("x", "An x.", 3<<16) })},
-		"name":     {row(func(u *machine.Unit) { u.Instructions = isa.UnitExtension("weaver", "An x.", 1<<16) })},
-		"key":      {row(func(u *machine.Unit) { u.Key = "warps" })},
-		"unit-key": {row(func(u *machine.Unit) { u.Key = "graphpeg" })},
-		"no-key":   {row(func(u *machine.Unit) { u.Key = "" })},
-		"no-new":   {row(func(u *machine.Unit) { u.New = nil })},
-		"another":  {row(func(u *machine.Unit) { u.Instructions = isa.UnitExtension("y", "A y.", 1<<17) })},
+		"twice":    {heddle.WithSchedule(schedule), heddle.WithSchedule(schedule)},
+		"taken":    {heddle.WithSchedule(&heddle.Schedule{Name: "vertex", Doc: "d", EachEdge: schedule.EachEdge})},
+		"nil-unit": {heddle.WithUnit(nil)},
+		"bit":      {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("x", "An x.", isa.HasHWWL) })},
+		"bits":     {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("x", "An x.", 3<<16) })},
+		"name":     {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("weaver", "An x.", 1<<16) })},
+		"key":      {row(func(u *heddle.Unit) { u.Key = "warps" })},
+		"unit-key": {row(func(u *heddle.Unit) { u.Key = "graphpeg" })},
+		"no-key":   {row(func(u *heddle.Unit) { u.Key = "" })},
+		"no-new":   {row(func(u *heddle.Unit) { u.New = nil })},
+		"another":  {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("y", "A y.", 1<<17) })},
 		"operands": {row(nil, wrong)},
 		"encoding": {row(nil, next, same)},
-		"tags":     {row(func(u *machine.Unit) { u.New = func() accel.Spec { return new(undocumented) } })},
-		"counts":   {row(func(u *machine.Unit) { u.New = func() accel.Spec { return new(uncounted) } })},
-		"unit-sched": {row(func(u *machine.Unit) {
-			u.Schedules = []*kernel.Schedule{{Name: "cta", Doc: "d", EachEdge: schedule.EachEdge}}
+		"tags":     {row(func(u *heddle.Unit) { u.New = func() accel.Spec { return new(undocumented) } })},
+		"counts":   {row(func(u *heddle.Unit) { u.New = func() accel.Spec { return new(uncounted) } })},
+		"unit-sched": {row(func(u *heddle.Unit) {
+			u.Schedules = []*heddle.Schedule{{Name: "cta", Doc: "d", EachEdge: schedule.EachEdge}}
 		})},
-		"stat-name":    {machine.WithStatistic(machine.Derived{Name: "A b", Doc: "d", Over: []string{"edges"}})},
-		"stat-over":    {machine.WithStatistic(machine.Derived{Name: "a", Doc: "d"})},
-		"stat-scale":   {machine.WithStatistic(machine.Derived{Name: "a", Doc: "d", Over: []string{"edges"}, Scale: 2})},
-		"stat-taken":   {machine.WithStatistic(machine.Derived{Name: "ipc", Doc: "d", Over: []string{"edges"}})},
-		"stat-ratio":   {machine.WithStatistic(machine.Derived{Name: "a", Doc: "d", Over: []string{"ipc"}})},
-		"stat-unknown": {machine.WithStatistic(machine.Derived{Name: "a.b", Doc: "d", Over: []string{"edgse"}})},
-		"good":         {row(nil, next), kernel.WithSchedule(schedule)},
+		"stat-name":    {heddle.WithStatistic(heddle.Derived{Name: "A b", Doc: "d", Over: []string{"edges"}})},
+		"stat-over":    {heddle.WithStatistic(heddle.Derived{Name: "a", Doc: "d"})},
+		"stat-scale":   {heddle.WithStatistic(heddle.Derived{Name: "a", Doc: "d", Over: []string{"edges"}, Scale: 2})},
+		"stat-taken":   {heddle.WithStatistic(heddle.Derived{Name: "ipc", Doc: "d", Over: []string{"edges"}})},
+		"stat-ratio":   {heddle.WithStatistic(heddle.Derived{Name: "a", Doc: "d", Over: []string{"ipc"}})},
+		"stat-unknown": {heddle.WithStatistic(heddle.Derived{Name: "a.b", Doc: "d", Over: []string{"edgse"}})},
+		"good":         {row(nil, next), heddle.WithSchedule(schedule)},
 	}[os.Args[1]]
 	os.Args = append(os.Args[:1], os.Args[2:]...)
 	cmd.Main(entries...)

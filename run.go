@@ -1,4 +1,4 @@
-package kernel
+package heddle
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"heddle/kernels/compose"
 	"heddle/kernels/graph"
 	"heddle/kernels/graph/graphspec"
-	"heddle/machine"
 )
 
 // Graph is a graph that kernels run on: vertices from 0, directed edges sorted by source (CSR) and by destination
@@ -38,17 +37,17 @@ func NewGraph(vertices int, edges [][2]uint32) (*Graph, error) {
 	return graph.Read("edges", &text, graph.ReadOptions{})
 }
 
-// Result is the result of a run: Values are the algorithm's result, a word or more for each vertex, floats as their
+// RunResult is the result of a run: Values are the algorithm's result, a word or more for each vertex, floats as their
 // bits; Verified says that they are the reference's; Steps are its super-steps; Times its launches and cycles, with
 // those that the host costs (launch_overhead).
-type Result = compose.Result
+type RunResult = compose.Result
 
 // Run composes kernels of choices, compiles them for the machine, runs them on a graph, and compares the result with
 // the reference on the host. settings are KEY=VALUE, the keys below workload in docs/reference/configuration.md; others
 // are at their defaults, and auto chooses what suits the rest. An error is a choice that does not go with another, a
 // graph or a machine that does not fit, ctx's, or a result that is wrong: then r.Verified is false. A machine runs one
 // graph program: another run takes another machine.
-func Run(ctx context.Context, m *machine.Machine, g *Graph, settings ...string) (r Result, err error) {
+func Run(ctx context.Context, m *Machine, g *Graph, settings ...string) (r RunResult, err error) {
 	w, err := configs.ParseWorkload(settings)
 	switch {
 	case err != nil:

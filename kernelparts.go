@@ -1,4 +1,4 @@
-package kernel
+package heddle
 
 import (
 	"heddle/kernels/algorithm"
@@ -133,14 +133,14 @@ func Compressed(s LayoutSite) View { return layout.Compressed(s) }
 // GoOn is the stop of a schedule that cannot drop the rest of a row.
 func GoOn() { schedule.GoOn() }
 
-// WithSchedule makes the entry that adds a schedule, for cmd.Main or register.Add: workload.schedule then takes its
+// WithSchedule makes the entry that adds a schedule, for cmd.Main or Register: workload.schedule then takes its
 // name, with every algorithm, layout and active set that it goes with. One of a graph unit names it in Unit.
-func WithSchedule(s *Schedule) register.Entry {
+func WithSchedule(s *Schedule) Entry {
 	return register.New("schedule", named(s != nil, func() string { return s.Name }), func() error { return units.AddSchedule(s) })
 }
 
 // WithAlgorithm makes the entry that adds an algorithm: workload.algorithm then takes its name, under every schedule.
-func WithAlgorithm(a *Algorithm) register.Entry {
+func WithAlgorithm(a *Algorithm) Entry {
 	name := named(a != nil, func() string { return a.Name })
 	return register.New("algorithm", name, func() error {
 		if _, err := feature.ByName(name); err == nil {
@@ -152,7 +152,7 @@ func WithAlgorithm(a *Algorithm) register.Entry {
 
 // WithFeatures makes the entry that adds an algorithm on features: workload.algorithm then takes its name, under every
 // schedule and with the choices of workload.features.
-func WithFeatures(a *FeatureAlgorithm) register.Entry {
+func WithFeatures(a *FeatureAlgorithm) Entry {
 	name := named(a != nil, func() string { return a.Name })
 	return register.New("algorithm", name, func() error {
 		if _, err := algorithm.ByName(name); err == nil {
@@ -163,7 +163,7 @@ func WithFeatures(a *FeatureAlgorithm) register.Entry {
 }
 
 // WithLayout makes the entry that adds a layout: workload.layout then takes its name.
-func WithLayout(l *Layout) register.Entry {
+func WithLayout(l *Layout) Entry {
 	return register.New("layout", named(l != nil, func() string { return l.Name }), func() error { return layout.Add(l) })
 }
 

@@ -1,4 +1,4 @@
-package machine
+package heddle
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"heddle/sim/stats"
 )
 
-// Options of a machine. None changes a cycle.
-type Options struct {
+// MachineOptions of a machine. None changes a cycle.
+type MachineOptions struct {
 	// MaxCycles ends a launch that takes more with an error; 0: there is no limit. Untimed machines have MaxInstrs.
 	MaxCycles uint64
 	// MaxInstrs ends a run on an untimed machine that executes more warp instructions with an error; 0: there is no
@@ -26,14 +26,14 @@ type Options struct {
 	Console func(line []byte)
 }
 
-// Result is the result of a launch: its cycles (0 without time), and counts of what was executed.
-type Result = sim.Result
+// LaunchResult is the result of a launch: its cycles (0 without time), and counts of what was executed.
+type LaunchResult = sim.Result
 
 // Stat is a statistic: a count or a quotient, with its name, unit and meaning. Its value is Float's, a count's Uint's
 // too.
 type Stat = stats.Stat
 
-// Statistics are a machine's, in a fixed order. Get finds one by its name.
+// Statistics are those of a machine or of a point, in a fixed order; heddle stats describe lists them. Get finds one by its name.
 type Statistics = stats.Tree
 
 // Machine is a GPU with its memory. It is one goroutine's.
@@ -43,8 +43,8 @@ type Machine struct {
 	arch   *emu.Machine
 }
 
-// New assembles the timed machine that a configuration describes. An error says which key does not fit which.
-func New(c Config, o Options) (*Machine, error) {
+// NewMachine assembles the timed machine that a configuration describes. An error says which key does not fit which.
+func NewMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 	if o.Threads < 0 {
 		return nil, fmt.Errorf("option Threads: %d: expected 0 or more", o.Threads)
 	}
@@ -58,9 +58,9 @@ func New(c Config, o Options) (*Machine, error) {
 	return &Machine{device: d, timed: d, arch: d.Machine.Arch}, nil
 }
 
-// NewUntimed makes a machine of as many cores, warps and lanes as the configuration has, with its graph unit, that says
+// NewFunctionalMachine makes a machine of as many cores, warps and lanes as the configuration has, with its graph unit, that says
 // what happens and not when: some hundred times faster, and with no cycles. Of options it has MaxInstrs and Console.
-func NewUntimed(c Config, o Options) (*Machine, error) {
+func NewFunctionalMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 	if o.MaxCycles != 0 || o.Check || o.Threads != 0 {
 		return nil, errors.New("MaxCycles, Check and Threads are for timed machines: expected MaxInstrs and Console alone")
 	}
@@ -83,7 +83,7 @@ func (m *Machine) Lanes() int { return m.device.Shape().Lanes() }
 // WriteWords copies words to memory from an address on, a multiple of 4. It takes no simulated time. An error is an
 // address that is none, or words beyond the last.
 func (m *Machine) WriteWords(addr uint32, words []uint32) error {
-	if err := words32(addr, len(words)); err != nil {
+	if err := checkWords(addr, len(words)); err != nil {
 		return err
 	}
 	m.device.WriteWords(addr, words)
@@ -93,7 +93,7 @@ func (m *Machine) WriteWords(addr uint32, words []uint32) error {
 // ReadWords returns n words of memory from an address on, a multiple of 4. It takes no simulated time. What nobody has
 // written is 0.
 func (m *Machine) ReadWords(addr uint32, n int) ([]uint32, error) {
-	if err := words32(addr, n); err != nil {
+	if err := checkWords(addr, n); err != nil {
 		return nil, err
 	}
 	words := make([]uint32, n)
@@ -101,7 +101,7 @@ func (m *Machine) ReadWords(addr uint32, n int) ([]uint32, error) {
 	return words, nil
 }
 
-func words32(addr uint32, n int) error {
+func checkWords(addr uint32, n int) error {
 	switch {
 	case addr%4 != 0:
 		return fmt.Errorf("address %#x: expected a multiple of 4", addr)
@@ -115,9 +115,9 @@ func words32(addr uint32, n int) error {
 // on one machine follow each other: memory, what is in the L2 and open rows of the DRAM stay as they are, L1s forget,
 // and Statistics count on. An error is a trap, a program that makes no progress or reaches a limit, one that stores
 // another exit code than 0 or none at all, or ctx's; after one, the machine launches nothing more.
-func (m *Machine) Launch(ctx context.Context, p *Program, arg uint32) (Result, error) {
+func (m *Machine) Launch(ctx context.Context, p *Program, arg uint32) (LaunchResult, error) {
 	if p == nil {
-		return Result{}, errors.New("there is no program to launch")
+		return LaunchResult{}, errors.New("there is no program to launch")
 	}
 	return m.device.Launch(ctx, p, arg)
 }
@@ -139,7 +139,7 @@ func (m *Machine) Statistics() Statistics {
 
 // executed are the counts of a machine without time.
 func (m *Machine) executed() (list Statistics) {
-	r := Result{Stats: m.arch.Stats()}
+	r := LaunchResult{Stats: m.arch.Stats()}
 	list = r.Executed()
 	for _, s := range sim.Instructions(r.Stats) {
 		if _, there := list.Get(s.Name); !there {

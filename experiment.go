@@ -1,4 +1,4 @@
-package experiment
+package heddle
 
 import (
 	"heddle/configs"
@@ -15,13 +15,13 @@ type Experiment struct {
 // Setting is the value of one axis at a point: "workload.schedule", "weaver".
 type Setting = experiment.Setting
 
-// Config is the configuration of an experiment or a point: the keys of docs/reference/configuration.md as fields.
-type Config = configs.Experiment
+// ExperimentConfig is the configuration of an experiment or a point: the keys of docs/reference/configuration.md as fields.
+type ExperimentConfig = configs.Experiment
 
-// Load reads an experiment: file is the path of a YAML file, which has a dot or a slash in it, or the name of one that
+// LoadExperiment reads an experiment: file is the path of a YAML file, which has a dot or a slash in it, or the name of one that
 // heddle ships (Presets). settings are KEY=VALUE over it, at all of its points. The environment is not looked at. An
 // error has a line for each mistake, with file, line, key and what was expected.
-func Load(file string, settings ...string) (*Experiment, error) {
+func LoadExperiment(file string, settings ...string) (*Experiment, error) {
 	l, err := configs.LoadExperiment(file, nil, settings)
 	if err != nil {
 		return nil, err
@@ -29,8 +29,8 @@ func Load(file string, settings ...string) (*Experiment, error) {
 	return laidOut(l, settings)
 }
 
-// Parse is Load of YAML given as text; messages call it by name.
-func Parse(name string, yaml []byte, settings ...string) (*Experiment, error) {
+// ParseExperiment is Load of YAML given as text; messages call it by name.
+func ParseExperiment(name string, yaml []byte, settings ...string) (*Experiment, error) {
 	l, err := configs.ParseExperimentWith(name, yaml, settings)
 	if err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func laidOut(l *schema.Loaded[configs.Experiment], settings []string) (*Experime
 	return &Experiment{l, points}, nil
 }
 
-// Presets lists the names of the experiments that heddle ships, sorted.
-func Presets() []string { return configs.ExperimentNames() }
+// ExperimentPresets lists the names of the experiments that heddle ships, sorted.
+func ExperimentPresets() []string { return configs.ExperimentNames() }
 
 // Name is the experiment's.
 func (e *Experiment) Name() string { return e.loaded.Value.Name }
@@ -77,7 +77,7 @@ func (p Point) Axes() []Setting { return p.p.Axes }
 func (p Point) Label() string { return experiment.Label(p.p.Axes) }
 
 // Config is the point's configuration, with no axes any more.
-func (p Point) Config() Config { return p.p.Config }
+func (p Point) Config() ExperimentConfig { return p.p.Config }
 
 // Kernel names what the point's choices come to, auto replaced: algorithm/schedule/layout/direction/active set.
 func (p Point) Kernel() string { return p.p.Kernel() }

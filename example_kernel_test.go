@@ -1,31 +1,30 @@
-package kernel_test
+package heddle_test
 
 import (
 	"context"
 	"fmt"
 
-	"heddle/kernel"
-	"heddle/machine"
+	"heddle"
 )
 
 // A kernel of one's own: written, compiled, launched.
-func Example() {
-	cfg, err := machine.Load("vortex-1c4w4t")
+func ExampleNewKernel() {
+	cfg, err := heddle.LoadMachine("vortex-1c4w4t")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	m, err := machine.New(cfg, machine.Options{})
+	m, err := heddle.NewMachine(cfg, heddle.MachineOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	k := kernel.New("axpy")
+	k := heddle.NewKernel("axpy")
 	n, a, x, y := k.Count("n"), k.Float("a"), k.Addr("x"), k.Addr("y")
-	k.Strided(n, func(i kernel.Value) {
-		k.Store(y, i, k.FMA(a, k.Load(kernel.F32, x, i), k.Load(kernel.F32, y, i)))
+	k.Strided(n, func(i heddle.Value) {
+		k.Store(y, i, k.FMA(a, k.Load(heddle.F32, x, i), k.Load(heddle.F32, y, i)))
 	})
-	c, err := kernel.Compile(k, m)
+	c, err := heddle.CompileKernel(k, m)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -47,23 +46,23 @@ func Example() {
 
 // A graph program composed of choices, run and checked.
 func ExampleRun() {
-	cfg, err := machine.Load("vortex-1c4w4t", "core.weaver={}")
+	cfg, err := heddle.LoadMachine("vortex-1c4w4t", "core.weaver={}")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	g, err := kernel.NewGraph(6, [][2]uint32{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}})
+	g, err := heddle.NewGraph(6, [][2]uint32{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, schedule := range []string{"warp", "weaver", "peg"} {
-		m, err := machine.New(cfg, machine.Options{})
+		m, err := heddle.NewMachine(cfg, heddle.MachineOptions{})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		r, err := kernel.Run(context.Background(), m, g, "algorithm=bfs", "source=0", "schedule="+schedule)
+		r, err := heddle.Run(context.Background(), m, g, "algorithm=bfs", "source=0", "schedule="+schedule)
 		if err != nil {
 			fmt.Println(err)
 			continue
@@ -80,15 +79,15 @@ func ExampleRun() {
 }
 
 func ExampleLoadGraph() {
-	g, err := kernel.LoadGraph("erdos_renyi.vertices=100", "erdos_renyi.edges=500", "weights.from=random")
+	g, err := heddle.LoadGraph("erdos_renyi.vertices=100", "erdos_renyi.edges=500", "weights.from=random")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(g.Vertices(), g.Edges(), g.WeightKind())
-	_, err = kernel.LoadGraph("file=no-such-graph")
+	_, err = heddle.LoadGraph("file=no-such-graph")
 	fmt.Println(err != nil)
-	_, err = kernel.LoadGraph("erdos_renyi.vertexes=100")
+	_, err = heddle.LoadGraph("erdos_renyi.vertexes=100")
 	fmt.Println(err)
 	// Output:
 	// 100 1000 int
@@ -97,6 +96,6 @@ func ExampleLoadGraph() {
 }
 
 func ExampleChoices() {
-	fmt.Println(kernel.Choices("layout"))
+	fmt.Println(heddle.Choices("layout"))
 	// Output: [csr csc csr-csc coo block-coo virtual virtual-coalesced ell-csr ell-coo dia-coo gshard]
 }

@@ -1,4 +1,4 @@
-package experiment
+package heddle
 
 import (
 	"errors"
@@ -6,18 +6,17 @@ import (
 
 	"heddle/internal/experiment"
 	"heddle/internal/store"
-	"heddle/sim/stats"
 )
 
 // Results holds the results of an experiment's points.
 type Results struct {
 	Name    string // of the experiment
 	Version string // of the program that ran it
-	Points  []Result
+	Points  []PointResult
 }
 
-// Result is the outcome of one point.
-type Result struct {
+// PointResult is the outcome of one point.
+type PointResult struct {
 	Position int       // in the experiment, from 0
 	Axes     []Setting // compare's, then the sweep's, then the seed
 	// Cycles are those of the whole run, or of its region: of the device, and what the host costs for launches. CI95 is
@@ -43,12 +42,6 @@ type Result struct {
 	Steps   []Step
 }
 
-// Statistics are a point's, in a fixed order; Get finds one by its name. heddle stats describe says what there is.
-type Statistics = stats.Tree
-
-// Stat is a statistic, with name, unit and meaning; its value is Float's, a count's Uint's too.
-type Stat = stats.Stat
-
 // Step holds the cycles of one kernel in one super-step.
 type Step struct {
 	Step   int // from 1; 0: before the first
@@ -59,10 +52,10 @@ type Step struct {
 }
 
 // Label names the point for people: schedule=weaver damping=0.85.
-func (r *Result) Label() string { return experiment.Label(r.Axes) }
+func (r *PointResult) Label() string { return experiment.Label(r.Axes) }
 
 // Axis is the value of an axis, by its key; "": there is none of it.
-func (r *Result) Axis(key string) string {
+func (r *PointResult) Axis(key string) string {
 	for _, a := range r.Axes {
 		if a.Key == key {
 			return a.Value
@@ -72,14 +65,14 @@ func (r *Result) Axis(key string) string {
 }
 
 // Stat is the value of a statistic, by its name; ok is false if the point has none of it.
-func (r *Result) Stat(name string) (value float64, ok bool) {
+func (r *PointResult) Stat(name string) (value float64, ok bool) {
 	s, ok := r.Stats.Get(name)
 	return s.Float(), ok
 }
 
-// Open reads the results in a directory that heddle run, or Run, has left: of the points that have ended. While it
+// OpenResults reads the results in a directory that heddle run, or Run, has left: of the points that have ended. While it
 // runs, too. An error is a directory without results, or with such of a program that is newer or too old.
-func Open(dir string) (*Results, error) {
+func OpenResults(dir string) (*Results, error) {
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
 	if err != nil {
 		return nil, err
@@ -96,7 +89,7 @@ func newResults(name, version string, points []store.Point) *Results {
 	r := &Results{Name: name, Version: version}
 	speedups := store.Speedups(points)
 	for i := range points {
-		p := newResult(&points[i])
+		p := newPointResult(&points[i])
 		if s, ok := speedups[p.Position]; ok {
 			p.Speedup = s.Value
 		}
@@ -105,8 +98,8 @@ func newResults(name, version string, points []store.Point) *Results {
 	return r
 }
 
-func newResult(p *store.Point) Result {
-	r := Result{
+func newPointResult(p *store.Point) PointResult {
+	r := PointResult{
 		Position: p.Position, Cycles: p.Cycles, CI95: p.Half, Verified: p.Verified, Partial: p.Partial, Replay: p.Replay,
 		Failure: p.Failure, Graph: p.Graph, Config: p.Config, Seconds: p.Seconds, Stats: p.Stats.Tree(),
 	}

@@ -1,10 +1,10 @@
-package machine_test
+package heddle_test
 
 import (
 	"context"
 	"fmt"
 
-	"heddle/machine"
+	"heddle"
 )
 
 // double has every lane of the first warp double a word of the array whose address is in mscratch.
@@ -24,18 +24,18 @@ _start:	li t0, -1
 	tmc zero                # none: the warp ends
 `
 
-func Example() {
-	cfg, err := machine.Load("vortex-1c4w4t")
+func ExampleNewMachine() {
+	cfg, err := heddle.LoadMachine("vortex-1c4w4t")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	m, err := machine.New(cfg, machine.Options{MaxCycles: 100_000, Check: true})
+	m, err := heddle.NewMachine(cfg, heddle.MachineOptions{MaxCycles: 100_000, Check: true})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	p, err := machine.Assemble("double.s", double, machine.ProgramOptions{})
+	p, err := heddle.Assemble("double.s", double, heddle.ProgramOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -66,38 +66,38 @@ func Example() {
 	// <nil>
 }
 
-func ExampleLoad() {
-	cfg, err := machine.Load("vortex-1c4w4t", "core.warps=8", "l1d.bytes=32KiB")
+func ExampleLoadMachine() {
+	cfg, err := heddle.LoadMachine("vortex-1c4w4t", "core.warps=8", "l1d.bytes=32KiB")
 	fmt.Println(cfg.Core.Warps, cfg.L1D.Bytes, err)
-	_, err = machine.Load("vortex-1c4w4t", "core.wraps=8")
+	_, err = heddle.LoadMachine("vortex-1c4w4t", "core.wraps=8")
 	fmt.Println(err)
 	// Output:
 	// 8 32768 <nil>
 	// --set core.wraps: core.wraps: unknown key; did you mean core.warps?
 }
 
-func ExampleParse() {
-	cfg, err := machine.Parse("mine.yaml", []byte("extends: vortex-1c4w4t\ncore: {weaver: {}}\n"))
+func ExampleParseMachine() {
+	cfg, err := heddle.ParseMachine("mine.yaml", []byte("extends: vortex-1c4w4t\ncore: {weaver: {}}\n"))
 	fmt.Println(cfg.Core.Unit.Is("weaver"), err)
-	_, err = machine.Parse("mine.yaml", []byte("extends: vortex-1c4w4t\ncore: {warps: 0}\n"))
+	_, err = heddle.ParseMachine("mine.yaml", []byte("extends: vortex-1c4w4t\ncore: {warps: 0}\n"))
 	fmt.Println(err)
 	// Output:
 	// true <nil>
 	// mine.yaml:2:15: core.warps: expected an integer 1..64 (warps); found 0
 }
 
-func ExampleNewUntimed() {
-	cfg, err := machine.Load("vortex-1c4w4t")
+func ExampleNewFunctionalMachine() {
+	cfg, err := heddle.LoadMachine("vortex-1c4w4t")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	m, err := machine.NewUntimed(cfg, machine.Options{Console: func(line []byte) { fmt.Printf("it says %q\n", line) }})
+	m, err := heddle.NewFunctionalMachine(cfg, heddle.MachineOptions{Console: func(line []byte) { fmt.Printf("it says %q\n", line) }})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	p, err := machine.Assemble("hello.s", `
+	p, err := heddle.Assemble("hello.s", `
 _start:	li a0, 'h'
 	sb a0, 0x40(zero)
 	li a0, 'i'
@@ -107,7 +107,7 @@ _start:	li a0, 'h'
 	li a0, 3
 	sw a0, 0x88(zero)
 	tmc zero
-`, machine.ProgramOptions{})
+`, heddle.ProgramOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -123,7 +123,7 @@ _start:	li a0, 'h'
 }
 
 func ExampleAssemble() {
-	_, err := machine.Assemble("x.s", "_start:\n\taddi a0, a1\n", machine.ProgramOptions{})
+	_, err := heddle.Assemble("x.s", "_start:\n\taddi a0, a1\n", heddle.ProgramOptions{})
 	fmt.Println(err)
 	// Output: x.s:2:13: addi needs rd, rs1, imm
 }

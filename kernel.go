@@ -1,4 +1,4 @@
-package kernel
+package heddle
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"heddle/kernels/emit"
 	"heddle/kernels/graph"
 	"heddle/kernels/ir"
-	"heddle/machine"
 )
 
 // Kernel is a kernel being written. It has all methods of Builder, and those that graph kernels share: Addr, Count and
@@ -37,17 +36,17 @@ const (
 	F32  = ir.F32
 )
 
-// New begins a kernel.
-func New(name string) *Kernel { return emit.New(name) }
+// NewKernel begins a kernel.
+func NewKernel(name string) *Kernel { return emit.New(name) }
 
-// Compiled is a kernel's program, what registers and instructions it takes, and the kernel behind all passes.
-type Compiled struct {
+// CompiledKernel is a kernel's program, what registers and instructions it takes, and the kernel behind all passes.
+type CompiledKernel struct {
 	*codegen.Compiled
 	params []ir.Param
 }
 
-// Compile ends a kernel and compiles it for a machine; nil: for any but one whose Weaver sets the thread mask.
-func Compile(k *Kernel, m *machine.Machine) (*Compiled, error) {
+// CompileKernel ends a kernel and compiles it for a machine; nil: for any but one whose Weaver sets the thread mask.
+func CompileKernel(k *Kernel, m *Machine) (*CompiledKernel, error) {
 	built, err := k.Build()
 	if err != nil {
 		return nil, err
@@ -60,14 +59,14 @@ func Compile(k *Kernel, m *machine.Machine) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Compiled{c, built.Params}, nil
+	return &CompiledKernel{c, built.Params}, nil
 }
 
 // Place puts arrays into a machine's memory, each with a cache line of its own, and writes the kernel's argument block:
 // the addresses of arrays and the numbers that its parameters (Addr, Count, Float) name; a float is its bits. It
 // returns the argument for Launch of the program, and the address of each array. An error is a parameter that is in
 // neither, a name that is in both, or arrays that do not fit.
-func (c *Compiled) Place(m *machine.Machine, arrays map[string][]uint32, numbers map[string]uint32) (arg uint32, at map[string]uint32, err error) {
+func (c *CompiledKernel) Place(m *Machine, arrays map[string][]uint32, numbers map[string]uint32) (arg uint32, at map[string]uint32, err error) {
 	d := m.Device()
 	im := graph.NewImage(graph.ArrayBase, d.Shape().LineBytes, graph.Reserved(d.Shape().Lanes(), c.Program)...)
 	at = map[string]uint32{}

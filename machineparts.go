@@ -1,4 +1,4 @@
-package machine
+package heddle
 
 import (
 	"errors"
@@ -21,11 +21,11 @@ type Unit = units.Unit
 // Derived describes a statistic that is made of counts of a machine.
 type Derived = stats.Derived
 
-// WithUnit makes the entry that adds a graph unit: for cmd.Main, or register.Add. The unit then has its section
+// WithUnit makes the entry that adds a graph unit: for cmd.Main, or Register. The unit then has its section
 // machine.core.KEY, its instructions in assembly, in disassembly and in heddle isa, its statistics, its flag of heddle
 // exec --untimed, and its schedules. Its Spec, and the unit that this makes for a core of 4 warps of 4 lanes, are
 // tried: an error names the tag, the name or the bit that is wrong.
-func WithUnit(u *Unit) register.Entry {
+func WithUnit(u *Unit) Entry {
 	if u == nil || u.Instructions == nil {
 		return register.New("graph unit", "", func() error { return errors.New("the unit is nil, or has no Instructions") })
 	}
@@ -33,23 +33,23 @@ func WithUnit(u *Unit) register.Entry {
 		if err := units.Add(*u); err != nil {
 			return err
 		}
-		return vet(u)
+		return tryUnit(u)
 	})
 }
 
-// WithStatistic makes the entry that adds a statistic, for cmd.Main or register.Add. It is there on every machine that
+// WithStatistic makes the entry that adds a statistic, for cmd.Main or Register. It is there on every machine that
 // has the counts it is made of: in heddle stats describe, summaries, stores, tables of --json, samples and reports.
 // That it has the name of a statistic of a machine, or is made of what is no count, is an error when the machine is
 // assembled.
-func WithStatistic(d Derived) register.Entry {
+func WithStatistic(d Derived) Entry {
 	return register.New("statistic", d.Name, func() error { return stats.Derive(d) })
 }
 
-// tried is the core that a unit is tried on.
-var tried = accel.Shape{Cores: 1, Warps: 4, Threads: 4, LineBytes: 64, ScratchpadBytes: 64 << 10, ScratchpadLatency: core.ScratchpadLatency}
+// trialCore is the core that a unit is tried on.
+var trialCore = accel.Shape{Cores: 1, Warps: 4, Threads: 4, LineBytes: 64, ScratchpadBytes: 64 << 10, ScratchpadLatency: core.ScratchpadLatency}
 
-// vet tries what a unit's row makes, as the tests of heddle's own units do.
-func vet(u *Unit) error {
+// tryUnit tries what a unit's row makes, as the tests of heddle's own units do.
+func tryUnit(u *Unit) error {
 	if f, taken := schema.New[core.Spec]("").Lookup(u.Key); taken || u.Key == "extends" {
 		return fmt.Errorf("its Key is %s, which machine.core has already: %s", u.Key, f.Doc)
 	}
@@ -58,16 +58,16 @@ func vet(u *Unit) error {
 		return fmt.Errorf("its Spec: %w", err)
 	}
 	if s, ok := spec.(accel.SizedSpec); ok {
-		s.Enlarge(tried)
+		s.Enlarge(trialCore)
 	}
-	if key, msg, ok := spec.FitsCore(tried); !ok {
+	if key, msg, ok := spec.FitsCore(trialCore); !ok {
 		return fmt.Errorf("its defaults do not fit a core of 4 warps of 4 lanes with a scratchpad of 64 KiB: %s: %s", key, msg)
 	}
-	timed, err := spec.NewUnit("Core0."+u.Part, tried)
+	timed, err := spec.NewUnit("Core0."+u.Part, trialCore)
 	if err != nil {
 		return fmt.Errorf("its Spec.NewUnit: %w", err)
 	}
-	twin, err := spec.NewTwin(tried)
+	twin, err := spec.NewTwin(trialCore)
 	if err != nil {
 		return fmt.Errorf("its Spec.NewTwin: %w", err)
 	}
@@ -81,11 +81,11 @@ func vet(u *Unit) error {
 	if _, says := spec.(accel.MemorySpec); says != uses {
 		return fmt.Errorf("%T is an accel.MemorySpec: %t, and %T an accel.MemoryUser: %t: expected both or neither", spec, says, timed, uses)
 	}
-	return countable(timed)
+	return checkStatistics(timed)
 }
 
-// countable refuses statistics without the tags that they need.
-func countable(u accel.Unit) (err error) {
+// checkStatistics refuses statistics without the tags that they need.
+func checkStatistics(u accel.Unit) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("its statistics: %s", strings.TrimPrefix(fmt.Sprint(p), "BUG: stats: "))

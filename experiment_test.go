@@ -1,4 +1,4 @@
-package experiment_test
+package heddle_test
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/experiment"
+	"heddle"
 )
 
-func parse(t *testing.T, set ...string) *experiment.Experiment {
+func parse(t *testing.T, set ...string) *heddle.Experiment {
 	t.Helper()
-	e, err := experiment.Parse("small.yaml", []byte(text), set...)
+	e, err := heddle.ParseExperiment("small.yaml", []byte(text), set...)
 	require.NoError(t, err)
 	return e
 }
@@ -21,16 +21,16 @@ func parse(t *testing.T, set ...string) *experiment.Experiment {
 // TestStoredIsInMemory: a run in a directory, what is opened from there, and a run in memory are the same.
 func TestStoredIsInMemory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "small")
-	inMemory, err := parse(t).Run(context.Background(), experiment.Options{Jobs: 2})
+	inMemory, err := parse(t).Run(context.Background(), heddle.ExperimentOptions{Jobs: 2})
 	require.NoError(t, err)
-	stored, err := parse(t).Run(context.Background(), experiment.Options{Dir: dir, Threads: 2})
+	stored, err := parse(t).Run(context.Background(), heddle.ExperimentOptions{Dir: dir, Threads: 2})
 	require.NoError(t, err)
-	opened, err := experiment.Open(dir)
+	opened, err := heddle.OpenResults(dir)
 	require.NoError(t, err)
 	require.Equal(t, "small", opened.Name)
 	require.Len(t, opened.Points, 4)
 	for i := range opened.Points {
-		for _, r := range []*experiment.Results{inMemory, stored} {
+		for _, r := range []*heddle.Results{inMemory, stored} {
 			r.Points[i].Seconds = opened.Points[i].Seconds
 			require.Equal(t, values(opened.Points[i]), values(r.Points[i]))
 			a, b := r.Points[i], opened.Points[i]
@@ -45,7 +45,7 @@ func TestStoredIsInMemory(t *testing.T) {
 }
 
 // values are all statistics, of the point and its steps, as text.
-func values(r experiment.Result) (all []string) {
+func values(r heddle.PointResult) (all []string) {
 	for _, s := range r.Stats {
 		all = append(all, s.Name+" "+s.String())
 	}
@@ -57,27 +57,27 @@ func values(r experiment.Result) (all []string) {
 	return all
 }
 
-func TestRefuses(t *testing.T) {
+func TestExperimentRefuses(t *testing.T) {
 	ctx := context.Background()
-	_, err := parse(t).Run(ctx, experiment.Options{Jobs: -1})
+	_, err := parse(t).Run(ctx, heddle.ExperimentOptions{Jobs: -1})
 	require.ErrorContains(t, err, "expected none below 0")
-	_, err = experiment.Load("no-such", "")
+	_, err = heddle.LoadExperiment("no-such", "")
 	require.ErrorContains(t, err, `no experiment "no-such"`)
-	_, err = experiment.Open(t.TempDir())
+	_, err = heddle.OpenResults(t.TempDir())
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = parse(t, "workload.source=999").Run(ctx, experiment.Options{})
+	_, err = parse(t, "workload.source=999").Run(ctx, heddle.ExperimentOptions{})
 	require.ErrorContains(t, err, "workload.source = 999: the graph has vertices 0 to 31")
 
 	dir := filepath.Join(t.TempDir(), "small")
-	_, err = parse(t).Run(ctx, experiment.Options{Dir: dir})
+	_, err = parse(t).Run(ctx, heddle.ExperimentOptions{Dir: dir})
 	require.NoError(t, err)
-	_, err = parse(t, "workload.source=1").Run(ctx, experiment.Options{Dir: dir})
+	_, err = parse(t, "workload.source=1").Run(ctx, heddle.ExperimentOptions{Dir: dir})
 	require.ErrorContains(t, err, "workload.source: 0, now 1")
-	_, err = parse(t, "workload.source=1").Run(ctx, experiment.Options{Dir: dir, Fresh: true})
+	_, err = parse(t, "workload.source=1").Run(ctx, heddle.ExperimentOptions{Dir: dir, Fresh: true})
 	require.NoError(t, err)
 
-	r, err := parse(t).Run(ctx, experiment.Options{MaxCycles: 10})
-	require.ErrorIs(t, err, experiment.ErrFailed)
+	r, err := parse(t).Run(ctx, heddle.ExperimentOptions{MaxCycles: 10})
+	require.ErrorIs(t, err, heddle.ErrFailed)
 	require.Len(t, r.Points, 4)
 	require.Equal(t, "limit", r.Points[3].Failure)
 	require.False(t, r.Points[3].Verified)

@@ -1,4 +1,4 @@
-package experiment_test
+package heddle_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"heddle/experiment"
+	"heddle"
 )
 
 const text = `
@@ -19,7 +19,7 @@ sweep: {workload.direction: [push, pull]}
 `
 
 func Example() {
-	e, err := experiment.Parse("small.yaml", []byte(text))
+	e, err := heddle.ParseExperiment("small.yaml", []byte(text))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -27,7 +27,7 @@ func Example() {
 	for _, p := range e.Points() {
 		fmt.Println(p.Label(), "is", p.Kernel())
 	}
-	results, err := e.Run(context.Background(), experiment.Options{Jobs: 2, Check: true})
+	results, err := e.Run(context.Background(), heddle.ExperimentOptions{Jobs: 2, Check: true})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,20 +56,20 @@ func ExampleExperiment_Run() {
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // of a temporary directory
 	dir = filepath.Join(dir, "small")
-	e, err := experiment.Parse("small.yaml", []byte(text))
+	e, err := heddle.ParseExperiment("small.yaml", []byte(text))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	_, err = e.Run(ctx, experiment.Options{Dir: dir, Finished: func(int, experiment.Result) { stop() }})
+	_, err = e.Run(ctx, heddle.ExperimentOptions{Dir: dir, Finished: func(int, heddle.PointResult) { stop() }})
 	fmt.Println(err)
-	done, err := experiment.Open(dir)
+	done, err := heddle.OpenResults(dir)
 	fmt.Println(len(done.Points), "of", len(e.Points()), "points are stored", err)
 
 	ran := 0
-	results, err := e.Run(context.Background(), experiment.Options{Dir: dir, Finished: func(int, experiment.Result) { ran++ }})
+	results, err := e.Run(context.Background(), heddle.ExperimentOptions{Dir: dir, Finished: func(int, heddle.PointResult) { ran++ }})
 	fmt.Println(ran, "points more, and", len(results.Points), "in all", err)
 	for _, s := range results.Points[0].Steps[:3] {
 		fmt.Println(s.Step, s.Kernel, s.Cycles > 0)
@@ -83,16 +83,16 @@ func ExampleExperiment_Run() {
 	// 2 gather-push true
 }
 
-func ExampleLoad() {
-	e, err := experiment.Load("quickstart", "workload.max_iterations=2")
+func ExampleLoadExperiment() {
+	e, err := heddle.LoadExperiment("quickstart", "workload.max_iterations=2")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(e.Name(), len(e.Points()), "points")
-	_, err = experiment.Load("quickstart", "workload.schedule=weavr")
+	_, err = heddle.LoadExperiment("quickstart", "workload.schedule=weavr")
 	fmt.Println(err != nil)
-	_, err = experiment.Parse("e.yaml", []byte("name: e\nmachine: vortex-1c4w4t\ngraph: {rmat: {scale: 5}}\nworklaod: {}\n"))
+	_, err = heddle.ParseExperiment("e.yaml", []byte("name: e\nmachine: vortex-1c4w4t\ngraph: {rmat: {scale: 5}}\nworklaod: {}\n"))
 	fmt.Println(err)
 	// Output:
 	// quickstart 3 points

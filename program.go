@@ -1,4 +1,4 @@
-package machine
+package heddle
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package experiment
+package heddle
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"heddle/sim"
 )
 
-// Options of a run. None changes a figure.
-type Options struct {
+// ExperimentOptions of a run. None changes a figure.
+type ExperimentOptions struct {
 	// Dir is where results are stored, each point as it ends, and from where a run that was interrupted goes on: by
 	// convention results/NAME. "": results are in memory alone.
 	Dir string
@@ -36,13 +36,13 @@ type Options struct {
 	// Running is told now and then how far a point is, and Finished what it has come to; nil: nobody. They are called
 	// from several goroutines if Jobs is above 1.
 	Running  func(point int, cycle uint64)
-	Finished func(point int, r Result)
+	Finished func(point int, r PointResult)
 }
 
 // Run runs all points, but those that Dir has already, and goes on when one fails. The error is that of the first point
 // that has failed, or why none was begun: a point that cannot run (the key is named), a directory that is another
 // experiment's. Results are there, with what was done, unless no point was begun; ctx's end ends the run in order.
-func (e *Experiment) Run(ctx context.Context, o Options) (*Results, error) {
+func (e *Experiment) Run(ctx context.Context, o ExperimentOptions) (*Results, error) {
 	if o.Jobs < 0 || o.Threads < 0 || o.TimeLimit < 0 {
 		return nil, fmt.Errorf("options Jobs %d, Threads %d, TimeLimit %v: expected none below 0", o.Jobs, o.Threads, o.TimeLimit)
 	}
@@ -64,7 +64,7 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Results, error) {
 	if _, err := r.EstimateMemory(computed).Check(r.Points, experiment.NewRoom(o.MemoryLimit), jobs); err != nil {
 		return nil, err
 	}
-	s := &session{options: &o, runner: r}
+	s := &runSession{options: &o, runner: r}
 	if o.Dir != "" {
 		r.Checkpoints = experiment.Checkpoints{
 			Dir: filepath.Join(o.Dir, experiment.CheckpointDir), Every: time.Duration(e.loaded.Value.Run.Checkpoint * float64(time.Minute)),
@@ -78,15 +78,15 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Results, error) {
 	return s.run(ctx, e)
 }
 
-// session is a run: what it is told of its points goes to the directory and to who asked.
-type session struct {
-	options *Options
+// runSession is a run: what it is told of its points goes to the directory and to who asked.
+type runSession struct {
+	options *ExperimentOptions
 	runner  *experiment.Runner
 	book    *experiment.Book // nil: there is no directory
 	stop    context.CancelCauseFunc
 }
 
-func (s *session) run(ctx context.Context, e *Experiment) (*Results, error) {
+func (s *runSession) run(ctx context.Context, e *Experiment) (*Results, error) {
 	s.runner.Observer = s
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
@@ -106,17 +106,17 @@ func (s *session) run(ctx context.Context, e *Experiment) (*Results, error) {
 }
 
 // Started: a point begins.
-func (s *session) Started(int, uint64) {}
+func (s *runSession) Started(int, uint64) {}
 
 // Running tells how far a point is.
-func (s *session) Running(point int, p sim.Progress) {
+func (s *runSession) Running(point int, p sim.Progress) {
 	if s.options.Running != nil {
 		s.options.Running(point, p.Cycle)
 	}
 }
 
 // Finished stores what a point has come to, and tells of it.
-func (s *session) Finished(o experiment.Outcome) {
+func (s *runSession) Finished(o experiment.Outcome) {
 	if s.book != nil {
 		if err := s.book.Put(o); err != nil {
 			s.stop(err)
@@ -124,7 +124,7 @@ func (s *session) Finished(o experiment.Outcome) {
 	}
 	if s.options.Finished != nil {
 		row := s.runner.Row(&o)
-		r := newResult(&row)
+		r := newPointResult(&row)
 		r.Err = o.Err
 		s.options.Finished(o.Point, r)
 	}
@@ -135,7 +135,7 @@ var ErrFailed = errors.New("not every point has a result")
 
 // err is that of the first point that has failed.
 func (r *Results) err() error {
-	var first *Result
+	var first *PointResult
 	failed := 0
 	for i := range r.Points {
 		if p := &r.Points[i]; p.Err != nil {
