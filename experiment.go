@@ -3,7 +3,7 @@ package heddle
 import (
 	"heddle/configs"
 	"heddle/configs/schema"
-	"heddle/internal/experiment"
+	"heddle/experiment"
 )
 
 // Experiment is an experiment and its points.

@@ -8,8 +8,8 @@ import (
 	"heddle/components/accel"
 	"heddle/components/core"
 	"heddle/configs/schema"
+	"heddle/internal/registry"
 	"heddle/isa/emu"
-	"heddle/register"
 	"heddle/sim/stats"
 	"heddle/units"
 )
@@ -27,9 +27,9 @@ type Derived = stats.Derived
 // tried: an error names the tag, the name or the bit that is wrong.
 func WithUnit(u *Unit) Entry {
 	if u == nil || u.Instructions == nil {
-		return register.New("graph unit", "", func() error { return errors.New("the unit is nil, or has no Instructions") })
+		return registry.New("graph unit", "", func() error { return errors.New("the unit is nil, or has no Instructions") })
 	}
-	return register.New("graph unit", u.Instructions.Name, func() error {
+	return registry.New("graph unit", u.Instructions.Name, func() error {
 		if err := units.Add(*u); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func WithUnit(u *Unit) Entry {
 // That it has the name of a statistic of a machine, or is made of what is no count, is an error when the machine is
 // assembled.
 func WithStatistic(d Derived) Entry {
-	return register.New("statistic", d.Name, func() error { return stats.Derive(d) })
+	return registry.New("statistic", d.Name, func() error { return stats.Derive(d) })
 }
 
 // trialCore is the core that a unit is tried on.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"path/filepath"
 
-	"heddle/internal/experiment"
-	"heddle/internal/store"
+	"heddle/experiment"
+	"heddle/experiment/store"
 )
 
 // Results holds the results of an experiment's points.

@@ -8,9 +8,9 @@ import (
 
 	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/kernels/compose"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 )
 
 // Graph is a graph that kernels run on: vertices from 0, directed edges sorted by source (CSR) and by destination

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/configs"
-	"heddle/internal/store"
+	"heddle/experiment/store"
 )
 
 // completers say what a command's first argument may be, beside a file.

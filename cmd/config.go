@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/configs"
-	"heddle/internal/diagram"
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/internal/files"
 	"heddle/internal/fit"
 	"heddle/internal/plain"
+	"heddle/report/diagram"
 )
 
 // machineFlags choose a machine.

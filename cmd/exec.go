@@ -14,9 +14,9 @@ import (
 
 	"heddle/components/accel"
 	"heddle/configs"
-	"heddle/internal/hotspots"
 	"heddle/isa"
 	"heddle/isa/emu"
+	"heddle/report/hotspots"
 	"heddle/sim"
 	"heddle/sim/inspect"
 	"heddle/sim/stats"

@@ -10,7 +10,7 @@ import (
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/internal/files"
-	"heddle/internal/report"
+	"heddle/report"
 )
 
 // figureFlags are those of heddle figure.

@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/cpu"
 	"heddle/graphit/graphir"
 	"heddle/graphit/lower"
 	"heddle/graphit/programs"
 	"heddle/internal/files"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/units"
 )

@@ -15,10 +15,10 @@ import (
 
 	"heddle/configs"
 	"heddle/configs/schema"
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/internal/files"
-	"heddle/internal/reproduce"
 	"heddle/internal/resources"
+	"heddle/report/reproduce"
 )
 
 // reproduceFlags are the settings of heddle reproduce.

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
-	"heddle/internal/reproduce"
 	"heddle/internal/testenv"
+	"heddle/report/reproduce"
 )
 
 const tinyPack = "testdata/packs/tiny.yaml"

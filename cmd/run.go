@@ -23,7 +23,7 @@ import (
 
 	"heddle/configs"
 	"heddle/configs/schema"
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/internal/fit"
 	"heddle/internal/live"
 	"heddle/internal/plain"

@@ -17,10 +17,10 @@ import (
 
 	"heddle/configs"
 	"heddle/configs/schema"
-	"heddle/internal/experiment"
+	"heddle/experiment"
+	"heddle/experiment/slurm"
 	"heddle/internal/files"
 	"heddle/internal/fit"
-	"heddle/internal/slurm"
 )
 
 // clusterFlags say which part of an experiment runs where.

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/configs"
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/internal/fit"
 	"heddle/sim"
 	"heddle/sim/stats"

@@ -14,9 +14,9 @@ import (
 
 	"heddle/configs"
 	"heddle/configs/schema"
-	"heddle/internal/experiment"
+	"heddle/experiment"
+	"heddle/experiment/tune"
 	"heddle/internal/files"
-	"heddle/internal/tune"
 	"heddle/internal/version"
 )
 

@@ -16,11 +16,11 @@ import (
 
 	"heddle/configs"
 	"heddle/configs/schema"
-	"heddle/internal/experiment"
+	"heddle/experiment"
+	"heddle/experiment/tune"
+	"heddle/graph"
 	"heddle/internal/files"
-	"heddle/internal/tune"
 	"heddle/internal/version"
-	"heddle/kernels/graph"
 )
 
 // programOutcome is the result of a search of a program's schedules.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/experiment"
-	"heddle/internal/tune"
+	"heddle/experiment"
+	"heddle/experiment/tune"
 )
 
 const tuned = `name: t

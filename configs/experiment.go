@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"heddle/configs/schema"
+	"heddle/graph/graphspec"
+	"heddle/internal/registry"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/feature"
-	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/register"
 	"heddle/units"
 )
 
@@ -275,7 +275,7 @@ func (e *Experiment) validateInput() error {
 	return nil
 }
 
-var workloadSchema = schema.Deferred[Workload]("", register.Close)
+var workloadSchema = schema.Deferred[Workload]("", registry.Close)
 
 // defaultWorkload has all keys at their defaults.
 func defaultWorkload() Workload {

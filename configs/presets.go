@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"heddle/configs/schema"
-	"heddle/register"
+	"heddle/internal/registry"
 	"heddle/units"
 )
 
@@ -22,8 +22,8 @@ var presets embed.FS
 // Schema is the typed tree of a machine, ExperimentSchema that of an experiment. Programs may register what names and
 // sections they have until they are first used.
 var (
-	Schema           = schema.Deferred[Machine]("machines", register.Close)
-	ExperimentSchema = schema.Deferred[Experiment]("experiments", register.Close)
+	Schema           = schema.Deferred[Machine]("machines", registry.Close)
+	ExperimentSchema = schema.Deferred[Experiment]("experiments", registry.Close)
 )
 
 // LoadMachine loads a preset by name, or a file; env is the environment, set

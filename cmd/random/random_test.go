@@ -29,6 +29,8 @@ import (
 	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/graphit"
 	"heddle/graphit/lower"
 	"heddle/graphit/programs"
@@ -39,8 +41,6 @@ import (
 	"heddle/kernels/feature"
 	"heddle/kernels/featured"
 	"heddle/kernels/featured/featuredtest"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/units"
 )

@@ -15,7 +15,7 @@ import (
 
 	"heddle/configs"
 	"heddle/configs/schema"
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/internal/testenv"
 	"heddle/isa/emu"
 	"heddle/units"

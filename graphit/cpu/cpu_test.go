@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs/schema"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/graphit"
 	"heddle/graphit/programs"
 	"heddle/internal/testenv"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 )
 
 func load(t testing.TB, settings ...string) *graph.Graph {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/graphir"
-	"heddle/kernels/graph"
 )
 
 // edge is where an operator's function runs.

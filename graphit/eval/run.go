@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 
+	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/graphir"
-	"heddle/kernels/graph"
 )
 
 // Set is a set of vertices, ascending, each once.

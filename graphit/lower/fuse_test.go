@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/graphit/lower"
 	"heddle/isa"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/sim"
 	"heddle/units"

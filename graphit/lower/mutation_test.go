@@ -9,14 +9,14 @@ import (
 
 	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/graphit"
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
 	"heddle/graphit/programs"
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	_ "heddle/units/all"
 )

@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/emit"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
 )

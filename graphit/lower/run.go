@@ -9,11 +9,11 @@ import (
 	"slices"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
 	"heddle/kernels/compose"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 )
 

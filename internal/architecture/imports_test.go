@@ -61,7 +61,7 @@ var rules = []struct {
 	{"configs/schema", []string{"internal/files", "internal/fit", "internal/plain", "internal/suggest"}},
 	// Names of what is registered are keys' values.
 	{"configs", []string{
-		"=isa", "units", "components/", "kernels/graph/graphspec", "internal/files", "internal/tolerance", "configs/schema", "register",
+		"=isa", "units", "components/", "graph/graphspec", "internal/files", "internal/tolerance", "configs/schema", "register",
 		"=kernels/schedule", "=kernels/layout", "=kernels/algorithm", "=kernels/feature",
 	}},
 	// Files of signals and the choice of names know no machine.
@@ -71,15 +71,15 @@ var rules = []struct {
 	// The compiler of kernels knows no graphs, schedules or algorithms.
 	{"kernels/ir", []string{"=isa", "isa/emu", "=kernels/ir"}},
 	{"kernels/codegen", []string{"=isa", "isa/emu", "=kernels/ir"}},
-	{"kernels/graph/graphspec", []string{"internal/enum", "configs/schema"}},
+	{"graph/graphspec", []string{"internal/enum", "configs/schema"}},
 	{"kernels", []string{"=isa", "isa/", "configs", "=units", "components/", "sim", "kernels", "internal/enum", "internal/files", "internal/tolerance", "register"}},
 	// The language of GraphIt programs knows no graphs and no machine.
 	{"=graphit", nil},
 	{"graphit/programs", nil},
 	{"graphit/graphir", []string{"=graphit"}},
-	{"graphit/eval", []string{"=graphit", "graphit/graphir", "=kernels/graph", "internal/tolerance"}},
+	{"graphit/eval", []string{"=graphit", "graphit/graphir", "=graph", "internal/tolerance"}},
 	{"graphit/cpu/rt", nil},
-	{"graphit/cpu", []string{"=graphit", "graphit/", "=kernels/graph"}},
+	{"graphit/cpu", []string{"=graphit", "graphit/", "=graph"}},
 	{"graphit/lower", []string{"=graphit", "graphit/", "configs", "kernels", "sim"}},
 	{"traces", []string{"=isa", "isa/", "configs", "components/", "sim", "traces", "internal/files", "internal/plain"}},
 	// What programs in Go use: machines, kernels on them.
@@ -87,34 +87,34 @@ var rules = []struct {
 		"=isa", "isa/", "components/accel", "=components/core", "configs", "units", "register", "sim", "=kernels/host", "internal/files",
 	}},
 	{"=kernel", []string{"configs", "units", "register", "kernels", "=machine"}},
-	{"=experiment", []string{"configs", "internal/experiment", "internal/store", "internal/version", "sim"}},
+	{"=experiment", []string{"configs", "experiment", "experiment/store", "internal/version", "sim"}},
 	// Of another module, to whom nothing internal is there.
 	{"examples/", []string{"=cmd", "=isa", "isa/", "components/", "=kernel", "=machine", "=experiment", "=register"}},
 	{"cmd", []string{""}},
-	{"internal/experiment", []string{"=isa", "isa/", "configs", "=graphit", "graphit/", "components/", "sim", "kernels", "traces", "internal/checkpoint", "internal/files", "internal/resources", "internal/version", "configs/schema", "internal/store", "internal/fit", "internal/live", "internal/plain"}},
-	{"internal/store", []string{"sim/stats", "internal/files"}},
+	{"experiment", []string{"=isa", "isa/", "configs", "=graphit", "graphit/", "components/", "sim", "kernels", "traces", "experiment/checkpoint", "internal/files", "internal/resources", "internal/version", "configs/schema", "experiment/store", "internal/fit", "internal/live", "internal/plain"}},
+	{"experiment/store", []string{"sim/stats", "internal/files"}},
 	// Where a run's time went, by what its machine has counted.
-	{"internal/hotspots", []string{"=isa", "=sim", "components/core", "internal/experiment", "internal/files", "internal/plain"}},
+	{"report/hotspots", []string{"=isa", "=sim", "components/core", "experiment", "internal/files", "internal/plain"}},
 	// Pages draw what was sampled over time from the store: summaries do not hold it.
-	{"internal/report", []string{"configs", "configs/schema", "internal/echarts", "internal/experiment", "internal/files", "internal/hotspots", "internal/store"}},
+	{"report", []string{"configs", "configs/schema", "report/echarts", "experiment", "internal/files", "report/hotspots", "experiment/store"}},
 	// The monitor shows machines, and knows nothing of who runs them.
-	{"internal/monitor", []string{"=sim", "sim/stats", "internal/echarts"}},
-	{"internal/echarts", nil},
+	{"report/monitor", []string{"=sim", "sim/stats", "report/echarts"}},
+	{"report/echarts", nil},
 	{"internal/live", []string{"internal/plain"}},
-	{"internal/fetch", []string{"internal/files"}},
+	{"graph/fetch", []string{"internal/files"}},
 	{"internal/fit", []string{"internal/plain"}},
 	{"internal/documents", []string{"configs"}},
-	{"internal/diagram", []string{"configs", "=units", "components/"}},
+	{"report/diagram", []string{"configs", "=units", "components/"}},
 	{"internal/chromium", []string{"internal/tools"}}, // of tests
-	{"internal/reproduce", []string{"configs", "internal/experiment", "internal/files", "internal/fit", "internal/report", "internal/tolerance"}},
-	{"internal/tune", []string{"configs", "=graphit", "graphit/", "kernels", "=units", "internal/experiment", "internal/files", "internal/fit"}},
+	{"report/reproduce", []string{"configs", "experiment", "internal/files", "internal/fit", "report", "internal/tolerance"}},
+	{"experiment/tune", []string{"configs", "=graphit", "graphit/", "kernels", "=units", "experiment", "internal/files", "internal/fit"}},
 	// Of those who develop heddle: they run its program, and lay out what it is given.
-	{"internal/checkpoint", []string{"internal/files"}},
-	{"internal/samplecheck", []string{"configs", "internal/experiment", "internal/resources", "internal/tolerance"}},
-	{"internal/hostcost", []string{"internal/commits", "internal/resources"}},
-	{"internal/samecycles", []string{
+	{"experiment/checkpoint", []string{"internal/files"}},
+	{"experiment/samplecheck", []string{"configs", "experiment", "internal/resources", "internal/tolerance"}},
+	{"tools/hostcost", []string{"internal/commits", "internal/resources"}},
+	{"tools/samecycles", []string{
 		"=units", "=kernels/schedule", "isa/micro", "sim/parity", "configs",
-		"configs/schema", "internal/experiment", "internal/commits", "internal/resources",
+		"configs/schema", "experiment", "internal/commits", "internal/resources",
 	}},
 	{"internal/", nil},
 }

@@ -9,11 +9,11 @@ import (
 
 	"heddle/components/weaver"
 	"heddle/configs"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/kernels/ir/example"
 	"heddle/sim"

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // weighted draws a graph with weights below most.

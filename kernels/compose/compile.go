@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels/codegen"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/sim"

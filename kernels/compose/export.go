@@ -10,9 +10,9 @@ import (
 
 	"heddle/components/accel"
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/sim"

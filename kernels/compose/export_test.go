@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/isa"
 	"heddle/isa/elf"
 	"heddle/isa/emu"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/sim"
 )

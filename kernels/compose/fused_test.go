@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/sim"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
-	"heddle/kernels/graph"
+	"heddle/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/units"

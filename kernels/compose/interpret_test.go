@@ -12,9 +12,9 @@ import (
 
 	"heddle/components/accel"
 	"heddle/configs"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/isa/emu"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/sim"

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"

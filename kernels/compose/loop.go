@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/kernels/activeset"
 	"heddle/kernels/codegen"
 	"heddle/kernels/emit"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/kernels/reference"

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // odd draws a graph: of one vertex, without edges, or of any size. Every edge is there in both directions, and once if

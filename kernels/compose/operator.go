@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/codegen"
 	"heddle/kernels/emit"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/sim"

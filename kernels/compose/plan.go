@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
-	"heddle/kernels/graph"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
 	"heddle/units"

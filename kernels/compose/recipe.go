@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
-	"heddle/kernels/graph"
 	"heddle/kernels/schedule"
 	"heddle/units"
 )

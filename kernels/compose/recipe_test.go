@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/kernels/algorithm"
-	"heddle/kernels/graph"
 )
 
 func recipe(name configs.Choice, set ...string) configs.Workload {

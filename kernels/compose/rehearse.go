@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"heddle/configs"
-	"heddle/kernels/graph"
+	"heddle/graph"
 	"heddle/kernels/host"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"heddle/components/accel"
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"

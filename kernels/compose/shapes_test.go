@@ -10,10 +10,10 @@ import (
 
 	"heddle/components/accel"
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/internal/testenv"
 	"heddle/isa/emu"
 	"heddle/isa/emu/emutest"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/sim"
 )

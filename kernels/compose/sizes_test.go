@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/internal/testenv"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 )

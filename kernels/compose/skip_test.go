@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // hubs has vertices with long rows, in which the sources come first that are active when the hubs are reached: the

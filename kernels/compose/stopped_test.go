@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/kernels/algorithm"
-	"heddle/kernels/graph"
 	"heddle/kernels/reference"
 	"heddle/sim"
 )

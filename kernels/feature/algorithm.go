@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
+	"heddle/internal/registry"
 	"heddle/kernels/ir"
-	"heddle/register"
 )
 
 // Arrays that every algorithm has, a property of k features of each vertex.
@@ -176,7 +176,7 @@ func Add(a *Algorithm) error {
 	for _, x := range algorithms {
 		names = append(names, x.Name)
 	}
-	if err := register.Name(a.Name, names); err != nil {
+	if err := registry.Name(a.Name, names); err != nil {
 		return err
 	}
 	if err := a.check(); err != nil {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"heddle/graph"
 	"heddle/internal/tolerance"
-	"heddle/kernels/graph"
 )
 
 // HostEdge is an edge as the reference sees it.

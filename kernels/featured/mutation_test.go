@@ -9,10 +9,10 @@ import (
 
 	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/isa/emu"
 	"heddle/kernels/feature"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 )

@@ -10,11 +10,11 @@ import (
 	"slices"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/emit"
 	"heddle/kernels/feature"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"

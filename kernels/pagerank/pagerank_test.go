@@ -15,10 +15,10 @@ import (
 
 	"heddle/components/accel"
 	"heddle/components/weaver"
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/reference"
 	"heddle/sim"

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/internal/files"
 	"heddle/internal/tolerance"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/reference"
 )

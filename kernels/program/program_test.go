@@ -14,11 +14,11 @@ import (
 
 	"heddle/components/weaver"
 	"heddle/configs"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/internal/tools"
 	"heddle/isa"
 	"heddle/isa/emu"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/kernels/program"
 	"heddle/kernels/reference"

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/reference"
 	"heddle/sim"

@@ -3,7 +3,7 @@ package reference
 import (
 	"fmt"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // Results of algorithms that are stopped after some super-steps, with vertices active: of those that go from level to

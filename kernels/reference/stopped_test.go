@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // paths is how distances from a vertex spread.

@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/internal/registry"
 	"heddle/isa"
 	"heddle/kernels/activeset"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
-	"heddle/register"
 )
 
 // Site is where a schedule emits.
@@ -209,7 +209,7 @@ func Add(s *Schedule) { software = append(software, s) }
 // Check refuses a schedule that lacks something, or whose name one of others has. What takes nothing of the scratchpad
 // need not say so.
 func (s *Schedule) Check(others []string) error {
-	if err := register.Name(s.Name, others); err != nil {
+	if err := registry.Name(s.Name, others); err != nil {
 		return err
 	}
 	switch {

@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/accel"
+	"heddle/graph"
 	"heddle/internal/testenv"
 	"heddle/kernels/activeset"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
 	"heddle/kernels/emit/emittest"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
