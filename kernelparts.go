@@ -10,7 +10,6 @@ import (
 	"heddle/kernels/layout"
 	"heddle/kernels/reference"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
 // What a schedule is made of: which lane handles which edge.
@@ -136,7 +135,7 @@ func GoOn() { schedule.GoOn() }
 // WithSchedule makes the entry that adds a schedule, for cmd.Main or Register: workload.schedule then takes its
 // name, with every algorithm, layout and active set that it goes with. One of a graph unit names it in Unit.
 func WithSchedule(s *Schedule) Entry {
-	return registry.New("schedule", named(s != nil, func() string { return s.Name }), func() error { return units.AddSchedule(s) })
+	return registry.New("schedule", named(s != nil, func() string { return s.Name }), func() error { return schedule.Add(s) })
 }
 
 // WithAlgorithm makes the entry that adds an algorithm: workload.algorithm then takes its name, under every schedule.

@@ -10,7 +10,6 @@ import (
 	"heddle/configs"
 	"heddle/isa/emu"
 	"heddle/kernels/host"
-	"heddle/units"
 )
 
 // unitFlags choose the graph unit of an untimed machine's cores: a flag for each kind, named as its section in
@@ -19,13 +18,13 @@ type unitFlags []*unitFlag
 
 // unitFlag chooses one, and its knobs.
 type unitFlag struct {
-	unit *units.Unit
+	unit *accel.Kind
 	spec accel.Spec
 	on   bool
 }
 
 func newUnitFlags() (f unitFlags) {
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		f = append(f, &unitFlag{unit: u, spec: configs.DefaultUnit(u)})
 	}
 	return f

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/graph"
 	"heddle/graphit"
@@ -21,7 +22,7 @@ import (
 	"heddle/graphit/programs"
 	"heddle/internal/files"
 	"heddle/kernels/host"
-	"heddle/units"
+	"heddle/kernels/schedule"
 )
 
 func newGt() *cobra.Command {
@@ -157,8 +158,8 @@ func (k *gtCheck) device(p *graphir.Program, w *configs.Workload) (*host.Rehears
 	}
 	if k.machine == "" {
 		for _, name := range lower.Schedules(p, w.Schedule) {
-			if s, err := units.Schedule(string(name)); err == nil && s.Unit != "" {
-				l.Value.Core.Unit.Spec = configs.DefaultUnit(units.ByName(s.Unit))
+			if s, err := schedule.ByName(string(name)); err == nil && s.Unit != "" {
+				l.Value.Core.Unit.Spec = configs.DefaultUnit(accel.KindNamed(s.Unit))
 			}
 		}
 	}

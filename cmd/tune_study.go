@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
 	"heddle/experiment/tune"
 	"heddle/internal/files"
 	"heddle/internal/version"
-	"heddle/units"
 )
 
 // Files of a study.
@@ -128,7 +128,7 @@ func variantNames(points []experiment.Point) map[string]string {
 			continue
 		}
 		full[key], short[key] = cmp.Or(key, "kernels"), "software"
-		if u := units.Of(p.Config.Machine.Core.Unit.Spec); u != nil {
+		if u := accel.KindOf(p.Config.Machine.Core.Unit.Spec); u != nil {
 			short[key] = u.Name
 		}
 		taken[short[key]] = true

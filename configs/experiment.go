@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/components/accel"
 	"heddle/configs/schema"
 	"heddle/graph/graphspec"
 	"heddle/internal/registry"
@@ -12,7 +13,6 @@ import (
 	"heddle/kernels/feature"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
 // Experiment says everything about an experiment: points that are simulated, and
@@ -196,7 +196,7 @@ type Schedule string
 
 // Names are those of all schedules.
 func (Schedule) Names() (names []string) {
-	for _, s := range units.Schedules() {
+	for _, s := range schedule.All() {
 		names = append(names, s.Name)
 	}
 	return names
@@ -208,8 +208,8 @@ func (Schedule) Explain(doc string) string {
 	for _, s := range schedule.Software()[schedule.Own:] {
 		text = append(text, s.Name+": "+s.Doc+".")
 	}
-	for _, u := range units.All() {
-		for _, s := range u.Schedules {
+	for _, u := range accel.Registered() {
+		for _, s := range schedule.OfUnit(u.Name) {
 			text = append(text, s.Name+": "+s.Doc+".")
 		}
 	}
@@ -249,7 +249,7 @@ func (e Experiment) Validate() error {
 }
 
 // variesUnit reports whether it depends on the point whether there is a schedule that needs the unit, and the unit.
-func (e *Experiment) variesUnit(u *units.Unit) bool {
+func (e *Experiment) variesUnit(u *accel.Kind) bool {
 	at := "machine.core." + u.Key
 	return slices.ContainsFunc(e.varied(), func(key string) bool {
 		return key == "workload.schedule" || key == "machine" || key == at || strings.HasPrefix(key, at+".")
@@ -418,15 +418,15 @@ func (e *Experiment) NeedsRandom() error {
 }
 
 // unit is the graph unit that the schedule needs; nil: none.
-func (s Schedule) unit() *units.Unit {
-	if x, err := units.Schedule(string(s)); err == nil {
-		return units.ByName(x.Unit)
+func (s Schedule) unit() *accel.Kind {
+	if x, err := schedule.ByName(string(s)); err == nil {
+		return accel.KindNamed(x.Unit)
 	}
 	return nil
 }
 
 // missingUnit is the error for a machine without the unit.
-func missingUnit(s Schedule, u *units.Unit) error {
+func missingUnit(s Schedule, u *accel.Kind) error {
 	msg := fmt.Sprintf("%s: the machine's cores have no %s; give machine.core.%s", s, u.Title, u.Key)
 	if names := MachinesWith(u); len(names) > 0 {
 		const most = 3

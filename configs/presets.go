@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 
+	"heddle/components/accel"
 	"heddle/configs/schema"
 	"heddle/internal/registry"
-	"heddle/units"
 )
 
 //go:embed machines/*.yaml experiments/*.yaml
@@ -114,7 +114,7 @@ func variables(fields []*schema.Field) (out []string) {
 func MachineNames() []string { return names("machine") }
 
 // MachinesWith returns the names of the machine presets whose cores have such a graph unit, sorted.
-func MachinesWith(u *units.Unit) []string { return slices.Clone(machinesByUnit()[u.Name]) }
+func MachinesWith(u *accel.Kind) []string { return slices.Clone(machinesByUnit()[u.Name]) }
 
 // machinesByUnit lists presets by their unit. Many configurations of a search may be refused, each with a list of
 // these.
@@ -125,7 +125,7 @@ var machinesByUnit = sync.OnceValue(func() map[string][]string {
 		if err != nil {
 			continue
 		}
-		if u := units.Of(l.Value.Core.Unit.Spec); u != nil {
+		if u := accel.KindOf(l.Value.Core.Unit.Spec); u != nil {
 			of[u.Name] = append(of[u.Name], name)
 		}
 	}

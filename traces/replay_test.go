@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/graph"
 	"heddle/graph/graphspec"
@@ -19,10 +20,10 @@ import (
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
+	"heddle/kernels/schedule"
 	"heddle/sim"
 	"heddle/sim/stats"
 	"heddle/traces"
-	"heddle/units"
 )
 
 // recording is a device whose launches are recorded.
@@ -138,7 +139,7 @@ func replay(t testing.TB, cfg configs.Machine, path string) (cycles uint64, tree
 
 // unitKey is the graph unit of that name in a core.
 func unitKey(name string) string {
-	if u := units.ByName(name); u != nil && unitKeys[name] == "" {
+	if u := accel.KindNamed(name); u != nil && unitKeys[name] == "" {
 		return u.Key + ": {}"
 	}
 	return unitKeys[name]
@@ -173,7 +174,7 @@ func equals(t *testing.T, cfg configs.Machine, g *graph.Graph, w configs.Workloa
 func TestReplayEqualsExecution(t *testing.T) {
 	g, nth := testGraph(t, 4), 0
 	ran := map[string]int{}
-	for _, s := range units.Schedules() {
+	for _, s := range schedule.All() {
 		for _, a := range algorithm.Algorithms() {
 			for _, as := range []string{
 				"direction: pull", "direction: push", "direction: push, order: near-far",
@@ -198,7 +199,7 @@ func TestReplayEqualsExecution(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range units.Schedules() {
+	for _, s := range schedule.All() {
 		require.Greater(t, ran[s.Name], 4, s.Name)
 	}
 	for _, a := range algorithm.Algorithms() {

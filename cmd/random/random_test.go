@@ -42,7 +42,7 @@ import (
 	"heddle/kernels/featured"
 	"heddle/kernels/featured/featuredtest"
 	"heddle/kernels/host"
-	"heddle/units"
+	"heddle/kernels/schedule"
 )
 
 // Exit codes of the command.
@@ -125,7 +125,7 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 	e.Name = "random"
 	e.Graph.Grid = &graphspec.Grid{Width: 2, Height: 2}
 	names := []string{""}
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		names = append(names, u.Name)
 	}
 	machine := drawing(r, names[r.IntN(len(names))])
@@ -325,8 +325,8 @@ func fitWarps(e *configs.Experiment) {
 // chooseSchedule chooses one that the machine can run; if it lacks scratchpad for that, it gets more.
 func chooseSchedule(t testing.TB, r *rand.Rand, e *configs.Experiment) {
 	schedules := []configs.Schedule{"vertex", "edge", "warp", "cta", "twc", "twce", "strict"}
-	if u := units.Of(e.Machine.Core.Unit.Spec); u != nil && r.IntN(3) > 0 {
-		schedules = []configs.Schedule{configs.Schedule(u.Schedules[r.IntN(len(u.Schedules))].Name)}
+	if u := accel.KindOf(e.Machine.Core.Unit.Spec); u != nil && r.IntN(3) > 0 {
+		schedules = []configs.Schedule{configs.Schedule(schedule.OfUnit(u.Name)[r.IntN(len(schedule.OfUnit(u.Name)))].Name)}
 	}
 	e.Workload.Schedule = schedules[r.IntN(len(schedules))]
 	if e.Workload.Schedule == "strict" { // several cores need its barriers to flush
@@ -469,8 +469,8 @@ func TestEveryKnobAtItsEnds(t *testing.T) {
 		}
 	}
 	add("", "machine.", configs.VertexSchedule)
-	for _, u := range units.All() {
-		add(u.Name, "machine.core."+u.Key, configs.Schedule(u.Schedules[0].Name), "core."+u.Key+"={}", "core.scratchpad_bytes=64KiB")
+	for _, u := range accel.Registered() {
+		add(u.Name, "machine.core."+u.Key, configs.Schedule(schedule.OfUnit(u.Name)[0].Name), "core."+u.Key+"={}", "core.scratchpad_bytes=64KiB")
 	}
 	names := slices.Sorted(maps.Keys(cases))
 	rand.New(rand.NewPCG(testenv.Seed(t, uint64(len(names))), 1)).Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })

@@ -13,12 +13,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
 	"heddle/internal/testenv"
 	"heddle/isa/emu"
-	"heddle/units"
+	"heddle/kernels/schedule"
 )
 
 // TestRandomVariants draws experiments that compare machines of different units, with axes of their own and of all:
@@ -85,7 +86,7 @@ func randomComparison(t *testing.T, r *rand.Rand) *comparison {
 	c := &comparison{variants: []configs.Experiment{base}, whole: base}
 	c.whole.Compare = schema.Variants{{Name: "base"}}
 	names := []string{""}
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		names = append(names, u.Name)
 	}
 	for range 1 + r.IntN(3) {
@@ -123,8 +124,8 @@ func randomComparison(t *testing.T, r *rand.Rand) *comparison {
 // this takes; false if there is none.
 func schedulable(t *testing.T, r *rand.Rand, e *configs.Experiment) bool {
 	schedules := []configs.Schedule{e.Workload.Schedule, "vertex"}
-	if u := units.Of(e.Machine.Core.Unit.Spec); u != nil {
-		schedules = append([]configs.Schedule{configs.Schedule(u.Schedules[r.IntN(len(u.Schedules))].Name)}, schedules...)
+	if u := accel.KindOf(e.Machine.Core.Unit.Spec); u != nil {
+		schedules = append([]configs.Schedule{configs.Schedule(schedule.OfUnit(u.Name)[r.IntN(len(schedule.OfUnit(u.Name)))].Name)}, schedules...)
 	}
 	for _, s := range schedules {
 		x := *e
@@ -207,7 +208,7 @@ func has(e *configs.Experiment, key string) bool {
 	if len(parts) < 4 {
 		return true
 	}
-	u := units.Of(e.Machine.Core.Unit.Spec)
+	u := accel.KindOf(e.Machine.Core.Unit.Spec)
 	return parts[1] != "core" || u != nil && u.Key == parts[2]
 }
 

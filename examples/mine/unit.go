@@ -13,10 +13,9 @@ import (
 var ticket = heddle.Unit{
 	Instructions: ticketInstructions,
 	Key:          "ticket", Part: "Ticket", Title: "ticket dispenser",
-	Doc:       "A dispenser of numbers in every core; absent: none.",
-	New:       func() accel.Spec { return new(TicketSpec) },
-	Schedules: []*heddle.Schedule{dynamic},
-	Exec:      "give every core a ticket dispenser",
+	Doc:  "A dispenser of numbers in every core; absent: none.",
+	New:  func() accel.Spec { return new(TicketSpec) },
+	Exec: "give every core a ticket dispenser",
 }
 
 const ticketBit = 1 << 16 // of the CSR units

@@ -19,7 +19,6 @@ import (
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
 // Program is a GraphIt program whose labels' schedules are searched, one label after the other.
@@ -147,7 +146,7 @@ var (
 // balances are the load balances of a machine: UGF's, EdgeBlocking by the sizes of blocks, and those of the machine's unit.
 func (p *Program) balances() (list []string) {
 	for _, name := range graphit.LoadBalances {
-		s, err := units.Schedule(string(lower.ScheduleOf(name)))
+		s, err := schedule.ByName(string(lower.ScheduleOf(name)))
 		switch {
 		case err != nil || name == "ETWC" || !p.kinds.has(s, p.machine): // ETWC is another name of TWCE
 			continue

@@ -18,7 +18,6 @@ import (
 	"heddle/kernels/direction"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
 // Axis is a choice that is searched: a key of workload, and its values.
@@ -76,7 +75,7 @@ func (k Kinds) has(s *schedule.Schedule, m *configs.Machine) bool {
 // Axes are all that are searched on a machine, with those kinds of schedules.
 func Axes(m *configs.Machine, kinds Kinds) []Axis {
 	var schedules, layouts, splits, directions, sets, dedups, orders, scans []string
-	for _, s := range units.Schedules() {
+	for _, s := range schedule.All() {
 		if kinds.has(s, m) {
 			schedules = append(schedules, s.Name)
 		}

@@ -16,8 +16,8 @@ import (
 	"heddle/graphit/lower"
 	"heddle/isa"
 	"heddle/kernels/host"
+	"heddle/kernels/schedule"
 	"heddle/sim"
-	"heddle/units"
 )
 
 const (
@@ -238,7 +238,7 @@ func TestFused(t *testing.T) {
 		}
 		require.True(t, try(), name)
 		for _, s := range axes[0].values {
-			if u, err := units.Schedule(s); err != nil || !u.Lists && !(u.Reads && strings.Contains(of[name], "edges.apply(there)")) {
+			if u, err := schedule.ByName(s); err != nil || !u.Lists && !(u.Reads && strings.Contains(of[name], "edges.apply(there)")) {
 				require.True(t, try("schedule="+s), "%s under %s", name, s)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/accel"
+	_ "heddle/components/all"
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/graph"
@@ -23,9 +24,8 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
+	"heddle/kernels/schedule"
 	"heddle/sim"
-	"heddle/units"
-	_ "heddle/units/all"
 )
 
 func load(t testing.TB, settings ...string) *graph.Graph {
@@ -52,8 +52,8 @@ func program(t testing.TB, name string) string {
 // device is an untimed machine, with the unit that a schedule needs.
 func device(t testing.TB, w configs.Workload) host.Device {
 	var unit accel.Spec
-	if s, err := units.Schedule(string(w.Schedule)); err == nil && s.Unit != "" {
-		unit = configs.DefaultUnit(units.ByName(s.Unit))
+	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != "" {
+		unit = configs.DefaultUnit(accel.KindNamed(s.Unit))
 	}
 	d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, unit)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	_ "heddle/components/all"
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/graph"
@@ -18,7 +19,6 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
-	_ "heddle/units/all"
 )
 
 const hooking = `

@@ -21,7 +21,6 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/host"
 	"heddle/sim"
-	"heddle/units"
 )
 
 // The shape of all machines in these tests, so that each plan is compiled once.
@@ -41,7 +40,7 @@ func smallUnit(name string) unitOf {
 	if u, ok := smallUnits[name]; ok {
 		return u
 	}
-	u := units.ByName(name)
+	u := accel.KindNamed(name)
 	return unitOf{configs.DefaultUnit(u), "vortex-6c32w32t", []string{"core." + u.Key + "={}"}}
 }
 

@@ -13,7 +13,7 @@ import (
 	"heddle/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
-	"heddle/units"
+	"heddle/kernels/schedule"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/per_edge.golden: say why in the commit message")
@@ -24,7 +24,7 @@ func TestInstructionsPerEdge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Instructions of one step of the loops that handle edges, and values that live on the stack (6 cores × 32 warps × 32 lanes).\n")
 	for _, a := range []string{"pagerank", "pagerank-delta", "bfs", "sssp", "cc", "colouring", "bc", "triangles"} {
-		for _, s := range units.Schedules() {
+		for _, s := range schedule.All() {
 			b.WriteString(line(t, a, s.Name, configs.Auto))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/graph"
 	"heddle/kernels/activeset"
@@ -15,7 +16,6 @@ import (
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
 // rule refuses combinations: it is broken if its condition holds.
@@ -348,7 +348,7 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 		}
 	}
 	if u := p.Schedule.Unit; u != "" && s.Unit != u {
-		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + units.ByName(u).Title}
+		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + accel.KindNamed(u).Title}
 	}
 	if need := 4*p.Schedule.Scratchpad(core, p.Scan) + more; need > s.ScratchpadBytes {
 		who := "the schedule needs"

@@ -19,7 +19,6 @@ import (
 	"heddle/kernels/emit"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
 // Plan is one choice on every axis.
@@ -83,7 +82,7 @@ func newPlan(a *algorithm.Algorithm, w configs.Workload) (*Plan, error) {
 	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Width: w.Width,
 		Rule: direction.Rule(w.HybridRule), Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
 	for _, err := range []error{
-		find(&p.Schedule, units.Schedule, string(w.Schedule)),
+		find(&p.Schedule, schedule.ByName, string(w.Schedule)),
 		find(&p.Layout, layout.ByName, string(w.Layout)),
 		find(&p.Set, activeset.ByName, string(w.ActiveSet)),
 		find(&p.Dedup, activeset.DedupByName, string(w.Dedup)),
@@ -206,7 +205,7 @@ func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 
 // ofLists reports whether a schedule takes vertices from a unit's lists, of which there are enough.
 func ofLists(w configs.Workload) bool {
-	s, err := units.Schedule(string(w.Schedule))
+	s, err := schedule.ByName(string(w.Schedule))
 	return err == nil && s.Lists && (s.FarList || w.Order != "near-far")
 }
 
@@ -358,7 +357,7 @@ func each(f func(p Plan)) { eachOf(func(*Plan) bool { return true }, f) }
 // eachOf calls f with every combination whose algorithm, schedule, layout and direction are wanted.
 func eachOf(wanted func(p *Plan) bool, f func(p Plan)) {
 	for _, a := range algorithm.Algorithms() {
-		for _, s := range units.Schedules() {
+		for _, s := range schedule.All() {
 			for _, l := range layout.Layouts() {
 				for _, d := range direction.Policies() {
 					p := Plan{Algorithm: a, Schedule: s, Layout: l, Direction: d}

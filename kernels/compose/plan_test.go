@@ -18,7 +18,6 @@ import (
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
 // TestConfigurationNamesAllChoices: what a registry has can be configured, and nothing else.
@@ -30,7 +29,7 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range feature.Algorithms() {
 		names["algorithm"] = append(names["algorithm"], x.Name)
 	}
-	for _, x := range units.Schedules() {
+	for _, x := range schedule.All() {
 		names["schedule"] = append(names["schedule"], x.Name)
 	}
 	for _, x := range schedule.Scans() {
@@ -275,7 +274,7 @@ func TestAuto(t *testing.T) {
 // TestAutoIsLegal: whatever else is chosen alone, the rest can be auto.
 func TestAutoIsLegal(t *testing.T) {
 	for _, a := range algorithm.Algorithms() {
-		for _, s := range units.Schedules() {
+		for _, s := range schedule.All() {
 			for _, d := range []string{"auto", "push", "pull"} {
 				if a.PushOnly && d == "pull" {
 					continue

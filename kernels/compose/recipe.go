@@ -8,7 +8,6 @@ import (
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
 // Recipe holds the choices of a published implementation: GraphPEG (ACM TACO 2021, §2 and §4.4)
@@ -145,8 +144,8 @@ func WithRecipe(w configs.Workload, scaleFree bool) (configs.Workload, error) {
 // quiet sets keys to their defaults that say nothing under a recipe's schedule, and something under the one that it
 // sets on other graphs: who gives them means those.
 func quiet(w *configs.Workload, here, other *chosen) {
-	s, err := units.Schedule(string(here.schedule))
-	o, errOther := units.Schedule(string(other.schedule))
+	s, err := schedule.ByName(string(here.schedule))
+	o, errOther := schedule.ByName(string(other.schedule))
 	if err != nil || errOther != nil {
 		return
 	}

@@ -9,15 +9,15 @@ import (
 	"heddle/configs"
 	"heddle/isa/emu"
 	"heddle/kernels/host"
+	"heddle/kernels/schedule"
 	"heddle/sim"
-	"heddle/units"
 )
 
 // TestWarpsPerCore: on some of a core's warps every schedule computes the same, with time and without, and no others
 // run.
 func TestWarpsPerCore(t *testing.T) {
 	g := tiny()["skewed"]
-	for _, s := range units.Schedules() {
+	for _, s := range schedule.All() {
 		for _, algorithm := range []string{"pagerank", "bfs", "sssp", "bc"} {
 			for running := 1; running <= warps; running += 2 {
 				p, err := NewPlan(choose("schedule="+s.Name, "algorithm="+algorithm, fmt.Sprint("warps_per_core=", running)))

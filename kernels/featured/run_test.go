@@ -23,7 +23,7 @@ import (
 	"heddle/kernels/featured/featuredtest"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
-	"heddle/units"
+	"heddle/kernels/schedule"
 )
 
 // workload is one with the defaults.
@@ -40,8 +40,8 @@ func untimed(t *testing.T, cfg emu.Config, w *configs.Workload) host.Device {
 // tryUntimed refuses what the unit does not fit.
 func tryUntimed(cfg emu.Config, w *configs.Workload) (host.Device, error) {
 	var unit accel.Spec
-	if s, err := units.Schedule(string(w.Schedule)); err == nil && s.Unit != "" {
-		unit = configs.DefaultUnit(units.ByName(s.Unit))
+	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != "" {
+		unit = configs.DefaultUnit(accel.KindNamed(s.Unit))
 	}
 	return host.NewUntimed(cfg, unit)
 }
@@ -58,7 +58,7 @@ func TestRandomRuns(t *testing.T) {
 		w := workload()
 		a := feature.Algorithms()[seed%uint64(len(feature.Algorithms()))].Name
 		w.Algorithm = configs.Algorithm(a)
-		w.Schedule, w.Layout = configs.Schedule(pick(r, units.Schedules()).Name), configs.Auto
+		w.Schedule, w.Layout = configs.Schedule(pick(r, schedule.All()).Name), configs.Auto
 		if r.IntN(3) == 0 {
 			w.Layout = configs.Layout(pick(r, layout.Layouts()).Name)
 		}

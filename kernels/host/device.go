@@ -16,7 +16,6 @@ import (
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim"
-	"heddle/units"
 )
 
 // Device is a machine that a host program uses.
@@ -114,7 +113,7 @@ type Shape struct {
 
 // plug gives the cores a graph unit.
 func (s *Shape) plug(unit accel.Spec, at accel.Shape) {
-	s.Unit = units.Of(unit).Name
+	s.Unit = accel.KindOf(unit).Name
 	if u, ok := unit.(accel.ScratchpadSpec); ok {
 		s.ScratchpadBytes -= u.ScratchpadBytes(at)
 	}

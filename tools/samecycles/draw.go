@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
 // drawnCycles ends a launch on a drawn machine, which may be very slow.
@@ -48,7 +48,7 @@ func (d drawer) machine(of *schedule.Schedule) []string {
 		names := []string{"vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "kepler-15sm"}
 		return []string{"machine=" + pick(d, names...)}
 	}
-	u, names := units.ByName(of.Unit), []string(nil)
+	u, names := accel.KindNamed(of.Unit), []string(nil)
 	for _, name := range configs.MachinesWith(u) {
 		if strings.HasPrefix(name, "vortex-1c4w4t") || strings.HasPrefix(name, "vortex-6c32w32t") {
 			names = append(names, name)
@@ -80,7 +80,7 @@ func (d drawer) point() (set []string, p *experiment.Point) {
 
 // workload draws a graph, what is computed on it and how, and a machine to begin with, of a small number of cores.
 func (d drawer) workload() []string {
-	schedules := units.Schedules()
+	schedules := schedule.All()
 	schedule := schedules[d.IntN(len(schedules))]
 	set := append(d.machine(schedule),
 		fmt.Sprint("machine.sockets=", 1+d.IntN(4)),

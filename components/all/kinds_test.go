@@ -1,4 +1,4 @@
-package units_test
+package all_test
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
-	"heddle/units"
+	"heddle/kernels/schedule"
 )
 
 var shape = accel.Shape{Cores: 1, Warps: 4, Threads: 4, LineBytes: 64, ScratchpadBytes: 64 << 10, ScratchpadLatency: 6}
@@ -17,11 +17,11 @@ var shape = accel.Shape{Cores: 1, Warps: 4, Threads: 4, LineBytes: 64, Scratchpa
 // TestRows: a row and the unit that its Spec makes, with time and without, say the same.
 func TestRows(t *testing.T) {
 	names := ""
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		names += u.Name + " "
 		spec := configs.DefaultUnit(u)
-		require.Same(t, u, units.Of(spec))
-		require.Same(t, u, units.ByName(u.Name))
+		require.Same(t, u, accel.KindOf(spec))
+		require.Same(t, u, accel.KindNamed(u.Name))
 		_, _, ok := spec.FitsCore(shape)
 		require.True(t, ok, u.Name)
 		timed, err := spec.NewUnit("Core0."+u.Part, shape)
@@ -35,20 +35,20 @@ func TestRows(t *testing.T) {
 		_, memory := timed.(accel.MemoryUser)
 		_, says := spec.(accel.MemorySpec)
 		require.Equal(t, memory, says, "%s: its Spec says that it uses memory", u.Name)
-		require.NotEmpty(t, u.Schedules, u.Name)
-		for _, s := range u.Schedules {
+		require.NotEmpty(t, schedule.OfUnit(u.Name), u.Name)
+		for _, s := range schedule.OfUnit(u.Name) {
 			require.Equal(t, u.Name, s.Unit)
 		}
 	}
 	require.Regexp(t, "^weaver peg hwwl eghw ", names)
-	require.Nil(t, units.Of(nil))
+	require.Nil(t, accel.KindOf(nil))
 }
 
 func TestRegisterRefuses(t *testing.T) {
-	w := *units.ByName("weaver")
-	require.PanicsWithValue(t, "BUG: units: weaver has the name, the key or the Spec of weaver", func() { units.Register(w) })
+	w := *accel.KindNamed("weaver")
+	require.PanicsWithValue(t, "BUG: accel: weaver has the name, the key or the Spec of weaver", func() { accel.Register(w) })
 	w.Instructions = isa.UnitExtension("x", "x", 3<<20)
-	require.PanicsWithValue(t, "BUG: units: x has 0x300000 as its bit of the CSR units: expected one bit", func() { units.Register(w) })
+	require.PanicsWithValue(t, "BUG: accel: x has 0x300000 as its bit of the CSR units: expected one bit", func() { accel.Register(w) })
 }
 
 // TestExtendRefuses: what is another's name, bit or encoding.

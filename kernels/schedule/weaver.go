@@ -1,21 +1,21 @@
-package unit
+package schedule
 
 import (
 	"heddle/isa"
 	"heddle/kernels/ir"
-	"heddle/kernels/schedule"
 )
 
-// dealt has the unit deal edges out (SparseWeaver, HPCA 2025, Fig. 9).
-var dealt = &schedule.Schedule{
+// weaver has the unit deal edges out (SparseWeaver, HPCA 2025, Fig. 9).
+var weaver = &Schedule{
 	Name:       "weaver",
 	Doc:        "a core's threads register their vertices with the Weaver, which deals out the edges",
+	Unit:       "weaver",
 	Rows:       true,
 	Drops:      true,
-	Scratchpad: schedule.Nothing,
-	EachEdge: func(s *schedule.Site, v *schedule.Visitor) {
+	Scratchpad: Nothing,
+	EachEdge: func(s *Site, v *Visitor) {
 		capacity, slot := s.WeaverCapacity(), s.ThreadInCore()
-		places, mine := s.Set.Places(), inEpoch(s, capacity)
+		places, mine := s.Set.Places(), weaverVertex(s, capacity)
 		// The same trips in all warps of a core: the barriers need them.
 		s.For(s.U32(0), places, s.Mul(s.NumCores(), capacity), func(at ir.Value) {
 			place := s.Add(at, mine)
@@ -28,22 +28,22 @@ var dealt = &schedule.Schedule{
 				})
 			})
 			s.Barrier() // nobody takes an edge before all have registered
-			s.Phase(isa.PhaseSchedule, func() { decode(s, v) })
+			s.Phase(isa.PhaseSchedule, func() { weaverEdges(s, v) })
 		})
 	},
 }
 
-// inEpoch is the number of the thread's vertex in an epoch, in which each core registers as
+// weaverVertex is the number of the thread's vertex in an epoch, in which each core registers as
 // many as its table holds. As in SpreadThread neighbouring lanes have neighbours and
 // neighbouring warps' are of different cores; but a core's last warp may have fewer.
-func inEpoch(s *schedule.Site, capacity ir.Value) ir.Value {
+func weaverVertex(s *Site, capacity ir.Value) ir.Value {
 	row := s.Mul(s.WarpID(), s.NumLanes())
 	width := s.Min(s.Sub(capacity, row), s.NumLanes())
 	return s.Add(s.Add(s.Mul(row, s.NumCores()), s.Mul(s.CoreID(), width)), s.LaneID())
 }
 
-// decode takes edges until there are none.
-func decode(s *schedule.Site, v *schedule.Visitor) {
+// weaverEdges takes edges until there are none.
+func weaverEdges(s *Site, v *Visitor) {
 	s.WeaverEdges(func(vertex, id ir.Value, _ *ir.Loop) {
 		s.Visit(v, id, vertex, func() { s.WeaverSkip(vertex) })
 	})

@@ -1,5 +1,5 @@
 // Package nothing is a graph unit that does nothing: it answers a request with what it was asked. It shows what a unit
-// needs, and a test of heddle/units plugs it in.
+// needs, and a test of components/all plugs it in.
 package nothing
 
 import (

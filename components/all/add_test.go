@@ -1,4 +1,4 @@
-package units_test
+package all_test
 
 import (
 	"encoding/json"
@@ -13,23 +13,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// heddleWith builds the command with a folder of components and a line of units/all more, as CONTRIBUTING.md says how
-// to add a unit: nothing else is touched.
-func heddleWith(t *testing.T, folder string) (command string) {
+// heddleWith builds the command with one more graph unit, as CONTRIBUTING.md describes: the folder of its component, a
+// line in components/all, a file of schedules, and an entry in kernels/schedule. Nothing else is touched.
+func heddleWith(t *testing.T, unit string) (command string) {
 	t.Helper()
-	root, err := filepath.Abs("..")
-	require.NoError(t, err)
-	from, err := filepath.Abs(filepath.Join("testdata", folder))
+	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	dir := t.TempDir()
-	list, err := os.ReadFile("all/all.go")
-	require.NoError(t, err)
-	text := strings.Replace(string(list), "import (\n", "import (\n\t_ \"heddle/components/"+folder+"/unit\"\n", 1)
-	require.NotEqual(t, string(list), text)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "all.go"), []byte(text), 0o644))
-	replace := map[string]string{filepath.Join(root, "units", "all", "all.go"): filepath.Join(dir, "all.go")}
-	for _, name := range []string{folder + ".go", "unit/unit.go"} {
-		replace[filepath.Join(root, "components", folder, name)] = filepath.Join(from, name)
+	replace := map[string]string{}
+	edit := func(file, old, new string) {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		require.NoError(t, err)
+		edited := strings.Replace(string(text), old, new, 1)
+		require.NotEqual(t, string(text), edited)
+		to := filepath.Join(dir, filepath.Base(file))
+		require.NoError(t, os.WriteFile(to, []byte(edited), 0o644))
+		replace[filepath.Join(root, file)] = to
+	}
+	edit("components/all/all.go", "import (\n", "import (\n\t_ \"heddle/components/"+unit+"\"\n")
+	edit("kernels/schedule/schedule.go", "hwwl, eghw}", "hwwl, eghw, "+unit+"}")
+	for file, from := range map[string]string{
+		"components/" + unit + "/" + unit + ".go": unit + "/" + unit + ".go",
+		"components/" + unit + "/kind.go":         unit + "/kind.go",
+		"kernels/schedule/" + unit + ".go":        "schedule/" + unit + ".go",
+	} {
+		replace[filepath.Join(root, file)] = filepath.Join(root, "components/all/testdata", from)
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	require.NoError(t, err)
