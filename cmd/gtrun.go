@@ -213,7 +213,7 @@ func (f *gtRun) device(w workload.Workload) (host.Device, error) {
 		return nil, errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
 	}
 	if f.untimed {
-		return host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: f.maxCycles}, nil)
+		return host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: f.maxCycles}, nil)
 	}
 	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
 	if err != nil {
