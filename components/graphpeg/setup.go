@@ -29,7 +29,7 @@ type Setup struct {
 	Weights    uint32 // address of the weight array, if FieldWt is set
 	In         uint32 // list that pops take from
 	Out        uint32 // list whose vertices are balanced
-	Regions    uint32 // address of what the lists of all cores have in memory, and a region more for each core to give vertices away
+	Regions    uint32 // address of all cores' list regions, with one more per core for donations
 }
 
 // Check returns an error if units of that spec and shape cannot work with the set-up.

@@ -105,7 +105,7 @@ type Step struct {
 	NextMask   uint32
 }
 
-// Stats counts what was executed.
+// Stats are the counts of executed instructions.
 type Stats struct {
 	WarpInstrs   uint64
 	ThreadInstrs uint64
@@ -236,8 +236,7 @@ func (m *Machine) SetArg(arg uint32) { m.cfg.Arg = arg }
 // Core returns core i.
 func (m *Machine) Core(i int) *Core { return m.cores[i] }
 
-// ExitCode returns what the program stored at ExitAddr; ok is false when it
-// stored nothing.
+// ExitCode returns the value that the program has stored at ExitAddr; ok is false if it has stored none.
 func (m *Machine) ExitCode() (code uint32, ok bool) { return m.exit, m.exited }
 
 // Console returns everything the program printed.

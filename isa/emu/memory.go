@@ -25,8 +25,7 @@ type page struct {
 	host   *hostWords           // nil: stores are not observed. Else the page has code too, for the slow path
 }
 
-// code is the prepared instructions of a page. Cores of several goroutines fetch at the same time, and prepare what is
-// not prepared yet.
+// code is the prepared instructions of a page. Cores on several goroutines fetch concurrently, and prepare missing ones.
 type code [pageBytes / 4]atomic.Pointer[Op]
 
 // Memory is the sparse image of the device's 4 GiB address space. Bytes never
