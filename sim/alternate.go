@@ -22,7 +22,7 @@ type Alternation struct {
 	Begin, Period, Warm, Measure uint64
 }
 
-// Validate refuses an alternation that has nothing to measure, or nothing to leave out.
+// Validate returns an error for an alternation without measured or without functional parts.
 func (a *Alternation) Validate() error {
 	if a.Begin == 0 || a.Measure == 0 || a.Period < 2*(a.Warm+a.Measure) {
 		return errors.New("alternation: expected a beginning, something to measure, and a period of at least twice what is simulated in it")
@@ -32,10 +32,10 @@ func (a *Alternation) Validate() error {
 
 // Sampled is the result of a launch of which parts were simulated in time.
 type Sampled struct {
-	Result             // of the whole launch; its cycles are those of the beginning
-	Begin     Interval // all of the launch, if it was over within
+	Result             // of the whole launch; its cycles are those of Begin
+	Begin     Interval // all of the launch, if it ended within Begin
 	Intervals []Interval
-	Rest      Stretch // behind the last interval
+	Rest      Stretch // after the last interval
 }
 
 // Whole reports whether all of the launch was simulated in time.
@@ -43,12 +43,12 @@ func (s *Sampled) Whole() bool {
 	return len(s.Intervals) == 0 && s.Rest.WarpInstrs == 0 && s.Begin.WarpInstrs == s.WarpInstrs
 }
 
-// Interval is a part of a launch that was measured.
+// Interval is a measured part of a launch.
 type Interval struct {
 	Pace
-	Counts stats.Tree // of the machine, in the interval
+	Counts stats.Tree // of the machine during the interval
 
-	Length uint64  // the warp instructions that were asked for
+	Length uint64  // requested number of warp instructions
 	Before Stretch // executed functionally since the interval before
 	Warm   Pace    // simulated in time between Before and the interval
 }
@@ -90,32 +90,37 @@ func (m *Machine) Alternate(ctx context.Context, p *isa.Program, arg uint32, a A
 	return s, err
 }
 
-// alternator switches a machine's time off and on again.
+// alternator switches a machine between timed and functional execution. Its stages are, in a cycle,
+//
+//	measuring → draining → settling → executing → warmingUp → measuring
+//
+// draining holds the cores until they are quiet; settling holds the caches until they are at rest, level by level, then
+// switches caches and cores to functional execution; executing ends with the switch back to timed execution.
 type alternator struct {
 	m      *Machine
 	handle clock.Handle
 	Alternation
 	at      stage
-	until   uint64 // warp instructions, for the stages that end with some
-	level   int    // of the caches, that is coming to rest
+	until   uint64 // count of warp instructions that ends the stage
+	level   int    // level of caches that is coming to rest
 	sampled Sampled
 	next    Interval   // interval under construction
-	begin   Pace       // where the interval, or the warm-up, has begun
-	counts  stats.Tree // where the interval has begun
+	begin   Pace       // pace at the beginning of the interval or warm-up
+	counts  stats.Tree // counts at the beginning of the interval
 	marks   [marks + 1]Pace
 	marked  int
-	quiet   bool   // cores were in the cycle before
+	quiet   bool   // cores were quiet in the cycle before
 	span    uint64 // warp instructions of the next stretch
-	length  uint64 // and of the next interval
+	length  uint64 // of the next interval
 
-	rhythms map[uint64]*rhythm // by the program's code, which is compiled anew when a run goes on from a checkpoint
-	rhythm  *rhythm            // of the program that runs
+	rhythms map[uint64]*rhythm // by hash of the code, as a resumed run recompiles its programs
+	rhythm  *rhythm            // of the current program
 }
 
 // marks is the number of marks in a stretch, besides its beginning.
 const marks = 3
 
-// stage is the condition for which an alternator waits.
+// stage is the condition that an alternator waits for.
 type stage uint8
 
 const (
@@ -203,7 +208,7 @@ func (t *alternator) measured(now clock.Cycle) {
 	t.next = Interval{}
 }
 
-// pace is where the machine is.
+// pace returns the machine's current pace.
 func (t *alternator) pace(now clock.Cycle) Pace { return Pace{now, t.m.Arch.Stats().WarpInstrs} }
 
 func (p Pace) since(before Pace) Pace {
@@ -233,7 +238,7 @@ func (t *alternator) stretch(now clock.Cycle) Stretch {
 	return s
 }
 
-// Tick goes on to the next stage when its time has come.
+// Tick advances to the next stage when its condition holds.
 func (t *alternator) Tick(now clock.Cycle) bool {
 	if t.at == idle {
 		return false
@@ -295,7 +300,7 @@ func (t *alternator) fit() {
 	t.next.Length = t.length
 }
 
-// drain has cores fetch nothing more.
+// drain holds the cores: they fetch nothing more.
 func (t *alternator) drain() {
 	for _, c := range t.m.Cores {
 		c.Hold()
@@ -317,7 +322,8 @@ func (t *alternator) drained() bool {
 	return true
 }
 
-// settled reports whether a level is at rest, and goes on to the next one. When all are, no time passes any more.
+// settled reports whether a level is at rest, and holds the next one. When all are at rest, it switches to functional
+// execution.
 func (t *alternator) settled(now clock.Cycle) bool {
 	if slices.ContainsFunc(t.m.level(t.level), func(c *cache.Cache) bool { return !c.AtRest() }) {
 		return false

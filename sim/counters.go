@@ -6,7 +6,7 @@ import (
 	"heddle/isa"
 )
 
-// Counters is which of Vortex's classes of performance counters a program reads (the register MPM_CLASS, which its host
+// Counters is the class of Vortex's performance counters that a program reads (the register MPM_CLASS, which its host
 // writes).
 type Counters uint8
 
@@ -18,17 +18,17 @@ const (
 	numCounterClasses
 )
 
-// CounterClasses are their names.
+// CounterClasses are the names of the classes.
 var CounterClasses = [numCounterClasses]string{NoCounters: "none", CoreCounters: "core", MemoryCounters: "mem"}
 
-// counter is a performance counter of Vortex's, by its name in VX_types.vh as of 2025-10, where counters follow each
+// counter is a performance counter of Vortex, with its name in VX_types.vh as of 2025-10, where counters follow each
 // other from mhpmcounter3 on.
 type counter struct {
 	name string
-	of   func(m *Machine, n int) uint64 // core n's value; nil: heddle counts nothing of the kind, and it reads 0
+	of   func(m *Machine, n int) uint64 // core n's value; nil: heddle has no such count, and it reads 0
 }
 
-// vortexCounters are those of each class.
+// vortexCounters are the counters of each class.
 var vortexCounters = [numCounterClasses][]counter{
 	CoreCounters: {
 		{"SCHED_ID", func(m *Machine, n int) uint64 { s := m.Cores[n].Counts(); return s.SchedIdle.Count() }},

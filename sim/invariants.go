@@ -16,10 +16,10 @@ import (
 type auditor struct {
 	sources []*source
 	levels  []*audited
-	broken  []error // invariants that a message has broken
+	broken  []error // invariants broken by messages
 }
 
-// audited is a unit that requests go to.
+// audited is a unit that receives requests.
 type audited struct {
 	name     string
 	received func() cache.Sent // by its own count; nil: memory
@@ -32,7 +32,7 @@ func served(c *cache.Cache) cache.Sent {
 	return cache.Sent{Reads: s.Reads + without.Reads, Writes: s.Writes + without.Writes, Atomics: s.Atomics + without.Atomics}
 }
 
-// passed counts the requests that a concentrator has received, and passed on.
+// passed returns the counts of requests that a concentrator has received and passed on.
 func passed(c *concentrator.Concentrator) cache.Sent {
 	s := c.Stats()
 	return cache.Sent{Reads: s.Reads, Writes: s.Writes, Atomics: s.Atomics}
@@ -43,10 +43,10 @@ type source struct {
 	name  string
 	cache *cache.Cache                                       // nil: a core, a graph unit or a concentrator
 	count func() uint64                                      // the sender's own count of these requests
-	kinds func() (reads, writes, atomics uint64, known bool) // of a core's L1D: the same, apart
+	kinds func() (reads, writes, atomics uint64, known bool) // of a core's L1D: the same by kind
 	line  uint32                                             // bytes
 	wires []*wire
-	fills map[uint32]bool // of a cache: lines that are on their way to it
+	fills map[uint32]bool // of a cache: lines in flight to it
 }
 
 // wire is the links of one port, and their traffic.
@@ -60,7 +60,7 @@ type wire struct {
 	open map[uint32]mem.Request // by tag: requests without an answer
 }
 
-// BrokenInvariant is an invariant that a run has broken: a mistake in a unit, not in the program.
+// BrokenInvariant is an invariant that a run has broken: a bug of a unit, not of the program.
 type BrokenInvariant struct{ Place, Invariant, Detail string }
 
 func (e *BrokenInvariant) Error() string {
@@ -193,7 +193,7 @@ func (a *auditor) received(l *audited, memory Memory) {
 	}
 	want := total(l.wires)
 	for _, w := range l.wires {
-		want.Reads += w.sent[mem.Flush] // memory reads for a fence, to answer it
+		want.Reads += w.sent[mem.Flush] // memory answers a fence as a read
 	}
 	to.line /= uint32(memory.Bursts())
 	want.Reads, want.Writes = want.Reads*uint64(memory.Bursts()), want.Writes*uint64(memory.Bursts())

@@ -9,8 +9,8 @@ import (
 // Observation of a running machine. These functions may be called by the callback of BeforeBatches, and while nothing
 // runs; they change no cycle and no count.
 
-// BeforeBatches has f called, by the goroutine that simulates, before every batch of some thousand
-// cycles. Time goes on when f returns.
+// BeforeBatches makes the simulating goroutine call f before every batch of some thousand cycles. Time stands still
+// until f returns.
 func (m *Machine) BeforeBatches(f func()) { m.System.BeforeBatches(f) }
 
 // Progress returns the machine's progress.
@@ -19,7 +19,7 @@ func (m *Machine) Progress() Progress { return Progress{m.domain.After() - 1, m.
 // Launches returns the number of launches begun.
 func (m *Machine) Launches() uint64 { return m.launches }
 
-// Live lists all that the machine has counted up to this instant, sleepers included.
+// Live returns all counts up to this instant, including those of sleeping units.
 func (m *Machine) Live() stats.Tree {
 	m.settle()
 	return m.Statistics()
@@ -33,8 +33,8 @@ func (m *Machine) LiveSums() stats.Tree {
 
 // OuterLevel is a cache behind the L1s.
 type OuterLevel struct {
-	Name      string `json:"name"`       // under which its counts are: l2
-	ReadBytes int    `json:"read_bytes"` // that a read of it moves: a line of the level before it
+	Name      string `json:"name"`       // prefix of its counts: l2
+	ReadBytes int    `json:"read_bytes"` // bytes moved by a read: a line of the level before
 }
 
 // OuterLevels lists the caches behind the L1s, from the cores outwards.
@@ -74,7 +74,7 @@ type buffered interface {
 	Buffers(see func(name string, n, capacity int))
 }
 
-// Buffers shows how full all buffers and links are.
+// Buffers calls see with the name, occupancy and capacity of all buffers and links.
 func (m *Machine) Buffers(see func(name string, n, capacity int)) {
 	for _, c := range m.Components() {
 		if b, ok := c.(buffered); ok {

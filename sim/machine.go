@@ -34,14 +34,14 @@ type Machine struct {
 	Memory Memory
 	Units  []accel.Unit // the cores' graph units; nil: none
 
-	Concentrators []*concentrator.Concentrator // in front of the L2; nil: none
+	Concentrators []*concentrator.Concentrator // before the L2; nil: none
 
-	Control *ctrlproc.Control // balances between them; nil: there is nothing to balance
-	ideal   balance.Ideal     // balances at no cost; nil: nothing does
+	Control *ctrlproc.Control // balances the units; nil: none
+	ideal   balance.Ideal     // balances in zero time; nil: none
 
 	cfg      configs.Machine
 	source   func(n int, c *emu.Core) core.Source
-	domain   *clock.Domain // the cores' clock: of its shards, the first
+	domain   *clock.Domain // first shard of the cores' clock
 	outer    *clock.Domain // the last shard, with the units behind the sockets
 	links    []way
 	auditor  *auditor // nil: no checks
@@ -67,7 +67,7 @@ type way interface {
 	Capacity() int // it has
 }
 
-// Memory is main memory, of either kind.
+// Memory is main memory, a DRAM or the harness.
 type Memory interface {
 	mem.Warmer
 	Name() string
@@ -81,17 +81,17 @@ type Memory interface {
 	Bytes() uint64       // moved over the data buses
 }
 
-// Options of a run that do not change its cycles, unless its program finds them out.
+// Options are the settings of a run that do not change its cycles, unless the program can observe them.
 type Options struct {
 	MaxCycles uint64            // 0: no limit
 	Arg       uint32            // initial mscratch
-	Check     bool              // keep books for CheckInvariants; costs host time
+	Check     bool              // audit messages for CheckInvariants; costs host time
 	Out       func(line []byte) // console lines as they are finished; nil: off
 	Progress  func(Progress)    // called at intervals with the progress of the run; nil: no observer
 	MaxEdges  uint64            // end the run when that many edges have been handled; 0: unlimited
 	Divergent emu.Divergence    // treatment of a branch on which lanes differ
 	Counters  Counters          // that the program reads
-	Threads   int               // host processors that simulate; 0 and 1: one
+	Threads   int               // host processors to use; 0 and 1: one
 	Sampling  *Sampling         // nil: no samples
 
 	// Source returns the source of core n's warps; nil: they execute the program, on c.
@@ -112,7 +112,7 @@ func New(cfg configs.Machine, opt Options) (*Machine, error) {
 	return assemble(cfg, opt, clock.NewSystem("Clock", akita.NewSerialEngine()))
 }
 
-// assemble makes a machine on a system that has nothing on it.
+// assemble assembles a machine on an empty system.
 func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine, error) {
 	m := &Machine{System: system, cfg: cfg, arg: opt.Arg, source: opt.Source, traced: opt.Source != nil}
 	if m.source == nil {
@@ -170,7 +170,7 @@ type builder struct {
 
 	inputs int // of the level behind the sockets, so far
 
-	shards []*clock.Domain // of the cores' clock, one for each goroutine that simulates
+	shards []*clock.Domain // of the cores' clock
 }
 
 // port is one requester of the level that is built next.
@@ -179,8 +179,8 @@ type port struct {
 	from    *source
 	wires   configs.Wires
 	input   int // of the level: ports of one input share it
-	slots   int // on the way there, where they are not the wires': 0: they are
-	awaits  int // answers that have a slot on the way back, if they are more than the wires hold
+	slots   int // slots of the request link; 0: as its latency requires
+	awaits  int // least number of slots of the response link
 	connect func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response])
 }
 
@@ -251,8 +251,8 @@ func dramPeriod(cfg configs.Memory, s *dram.Spec) clock.Femto {
 	return clock.Femto(s.TCKps) * 1000
 }
 
-// peakBytesPerCycle is the peak bandwidth of the DRAM's data buses in bytes a core cycle; 0 of a memory that is no
-// DRAM, or has no limit.
+// peakBytesPerCycle returns the peak bandwidth of the DRAM's data buses in bytes per core cycle; 0: the memory is no
+// DRAM, or unlimited.
 func peakBytesPerCycle(cfg configs.Memory) float64 {
 	if cfg.Preset == configs.Harness {
 		return 0
@@ -264,7 +264,7 @@ func peakBytesPerCycle(cfg configs.Memory) float64 {
 	return s.PeakBytes() * float64(corePeriod) / float64(dramPeriod(cfg, &s))
 }
 
-// memory makes main memory, a DRAM on a clock of its own.
+// memory creates main memory, a DRAM on a clock of its own.
 func (b *builder) memory() (Memory, error) {
 	cfg := b.cfg.Memory
 	if cfg.Preset == configs.Harness {
@@ -285,7 +285,7 @@ func (b *builder) memory() (Memory, error) {
 	return dram.NewMemory("Memory", s, b.cfg.MemoryLine(), len(b.out), d)
 }
 
-// depth is a link's: a register a cycle, and a skid.
+// depth returns the slots of a link: a register per cycle, and a skid buffer.
 func depth(latency int) int { return latency + 1 }
 
 // links connects the current requesters to the unit that serves them.
@@ -330,7 +330,7 @@ func (b *builder) concentrators() error {
 	return nil
 }
 
-// concentrator puts one behind some ports.
+// concentrator adds a concentrator behind some ports.
 func (b *builder) concentrator(name string, s concentrator.Spec, in []port, d *clock.Domain) error {
 	c, err := concentrator.New(name, s, len(in), d)
 	if err != nil {
@@ -408,9 +408,9 @@ func (b *builder) socket(s int) error {
 	return nil
 }
 
-// barrierRegisters counts the registers between a core and the unit of device-wide barriers, there and back: the core's
-// request, the unit's answer, and those of arbiters, which have one of more than one core a socket, and one of more
-// than two sockets (RTL: VX_schedule, VX_gbar_arb, VX_gbar_unit).
+// barrierRegisters returns the number of registers between a core and the unit of device-wide barriers, there and back:
+// the core's request, the unit's answer, and those of the arbiters, one with more than one core per socket, and one
+// with more than two sockets (RTL: VX_schedule, VX_gbar_arb, VX_gbar_unit).
 func barrierRegisters(sockets, cores int) int {
 	n := 5
 	if cores > 1 {
@@ -439,14 +439,13 @@ func (b *builder) share(others, data []port) []port {
 	return all
 }
 
-// direct is an L1I's way to the next level, a register shorter each way than an L1D's:
-// without its bypass for uncached addresses and without its queue of answers (RTL: NC_ENABLE,
-// ICACHE_MRSQ_SIZE 0).
+// direct returns an L1I's wires to the next level, a register shorter in each direction than an L1D's: without the
+// bypass for uncached addresses and without the response queue (RTL: NC_ENABLE, ICACHE_MRSQ_SIZE 0).
 func direct(w configs.Wires) configs.Wires {
 	return configs.Wires{Request: max(1, w.Request-1), Response: max(1, w.Response-1)}
 }
 
-// ports are a core's to an L1, connected together; count is the number of requests sent there.
+// ports returns a core's ports to an L1, which are connected together; count is the number of requests sent there.
 func (b *builder) ports(
 	c *core.Core, at clock.Handle, count func() uint64, n int, w configs.Wires,
 	connect func([]*clock.Link[mem.Request], []*clock.Link[mem.Response]),
@@ -463,8 +462,8 @@ func (b *builder) ports(
 	return out
 }
 
-// shared is the latency of the arbiter in front of L1s that several cores share, on
-// the way back; on the way there it is the cache's own.
+// shared returns the latency of the arbiter before L1s that several cores share, on the way back; on the way there it
+// is the cache's own.
 func (b *builder) shared() int {
 	if b.cfg.CoresPerSocket > 1 {
 		return 1
@@ -501,7 +500,7 @@ func inputs(ports []port) (all []uint8) {
 
 // Result is the result of a run.
 type Result struct {
-	Cycles uint64 // until the last core was done
+	Cycles uint64 // until the last core ended
 	emu.Stats
 	Phases core.Phases // of all cores
 
@@ -526,7 +525,7 @@ func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Resul
 	})
 }
 
-// launch runs a program on cores that start has begin.
+// launch runs a program on the cores, which start begins.
 func (m *Machine) launch(ctx context.Context, p *isa.Program, arg uint32, start func()) (Result, error) {
 	if m.spent {
 		return Result{}, errSpent
@@ -571,10 +570,10 @@ func (m *Machine) phases() (p core.Phases) {
 	return p
 }
 
-// errSpent is a mistake of the host program.
+// errSpent is a usage error of the host program.
 var errSpent = errors.New("launch on a machine whose last run ended with an error: its cores still hold instructions; assemble a new one")
 
-// lastCycle is when the last core had work.
+// lastCycle returns the last cycle in which a core had work.
 func (m *Machine) lastCycle() (last uint64) {
 	for _, c := range m.Cores {
 		last = max(last, c.LastCycle())

@@ -10,7 +10,7 @@ import (
 
 // Part is a part of a launch, from the end of the one before.
 type Part struct {
-	Name string // of the barrier that ended it: emu.PartPrefix
+	Name string // suffix of the symbol of the barrier that ended it: emu.PartPrefix
 	Result
 }
 
@@ -39,7 +39,7 @@ func (m *Machine) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, e
 	m.Arch.ObserveParts(t.note)
 	_, err = m.Launch(ctx, p, arg)
 	m.Arch.ObserveParts(nil)
-	last := t.now(max(m.lastCycle(), t.before.Cycles)) // a run that was ended, at an instant that cores slept through
+	last := t.now(max(m.lastCycle(), t.before.Cycles)) // a run can end at an instant that the cores slept through
 	return last.since(&t.before), err
 }
 

@@ -15,13 +15,13 @@ type rhythm struct {
 	pairs   [len(spans)]int
 }
 
-// spans are the numbers of windows of which neighbours are compared.
+// spans are the numbers of windows over which neighbours are compared.
 var spans = [...]int{1, 2, 3, 4, 6, 8, 12, 16}
 
 const (
 	// largest number of windows observed in a stretch.
 	mostWindows = 256
-	// fewPairs of neighbours show nothing.
+	// fewPairs is the number of pairs of neighbours below which the comparison is meaningless.
 	fewPairs = 4
 	// uneven is how much neighbouring windows differ, as a standard deviation of logarithms, when an interval shows one
 	// phase of several; even is how much longer ones do that show all. Kernels on skewed, clustered and uniform graphs
@@ -56,10 +56,10 @@ func (r *rhythm) end() {
 	r.n = 0
 }
 
-// perInstr is the cycles of a warp instruction.
+// perInstr returns the cycles per warp instruction.
 func (p Pace) perInstr() float64 { return float64(p.Cycles) / float64(p.WarpInstrs) }
 
-// deviation is how much neighbours of a number of windows differ; known: there were enough.
+// deviation returns the difference between neighbours of k windows; known is false if there are too few.
 func (r *rhythm) deviation(k int) (d float64, known bool) {
 	if r.pairs[k] < fewPairs {
 		return 0, false

@@ -11,7 +11,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// Sampling asks for the statistics of every interval of a run.
+// Sampling requests the statistics of every interval of a run.
 type Sampling struct {
 	Interval uint64   // cycles
 	Keys     []string // names of statistics; * stands for any part of one
@@ -20,14 +20,14 @@ type Sampling struct {
 
 // Samples are the statistics of a run's intervals.
 type Samples struct {
-	Interval uint64     // in the end: more than was asked for, if there would have been too many rows
+	Interval uint64     // final value: larger than requested, if there would have been too many rows
 	Names    stats.Tree // columns of each row, without values
 	Rows     []Sample
 }
 
 // Sample is one interval. The counts of all intervals of a run sum to the run's.
 type Sample struct {
-	From, To uint64 // cycles of the machine's clock: From is the last one before it, To its last
+	From, To uint64 // cycles of the machine's clock: From precedes the interval, To is its last
 	Values   []stats.Stat
 }
 
@@ -45,7 +45,7 @@ type sampler struct {
 	Samples
 }
 
-// sample joins a sampler to the machine, if one is asked for.
+// sample adds a sampler to the machine, if one is requested.
 func (m *Machine) sample(s *Sampling) error {
 	if s == nil {
 		return nil
@@ -68,8 +68,8 @@ func (m *Machine) sample(s *Sampling) error {
 	return nil
 }
 
-// Select returns the names of the statistics that keys ask for, in the machine's order. A key
-// that asks for none is an error.
+// Select returns the names of the statistics that keys select, in the machine's order. A key that selects none is an
+// error.
 func (m *Machine) Select(keys []string) (names []string, err error) {
 	all := m.Statistics()
 	used := make([]bool, len(keys))
@@ -119,7 +119,7 @@ func within(t stats.Tree, names []string) (columns []int) {
 	return columns
 }
 
-// values are those of the columns, now.
+// values returns the current values of the columns.
 func (p *sampler) values() stats.Tree {
 	tree := p.tree()
 	out := make(stats.Tree, len(p.columns))
@@ -157,7 +157,7 @@ func (p *sampler) wake(now clock.Cycle) {
 	}
 }
 
-// Tick ends an interval. Between launches there is nothing to see.
+// Tick ends an interval. Between launches it does nothing.
 func (p *sampler) Tick(now clock.Cycle) bool {
 	if p.running && now%p.Interval == 0 && p.m.working() {
 		p.m.settle()
@@ -177,7 +177,7 @@ func (p *sampler) end(now clock.Cycle) {
 	}
 }
 
-// halve puts neighbours together.
+// halve merges neighbouring rows.
 func (p *sampler) halve() {
 	p.Interval *= 2
 	kept := p.Rows[:0]
@@ -204,7 +204,7 @@ func (m *Machine) working() bool {
 	return slices.ContainsFunc(m.Cores, func(c *core.Core) bool { return !c.Done() })
 }
 
-// settle has all units count up to this instant, though they may sleep. Caches and memory do when they are asked.
+// settle books the time of sleeping units up to this instant. Caches and memory do so when their counts are read.
 func (m *Machine) settle() {
 	m.System.CatchUp()
 	for _, c := range m.Cores {

@@ -9,13 +9,13 @@ import (
 
 // Shown holds the signals of a unit of the machine.
 type Shown struct {
-	Core    int    // whose unit it is; -1: no core's
-	Unit    string // by its place: socket0.core1.weaver
+	Core    int    // core of the unit; -1: none
+	Unit    string // by its path: socket0.core1.weaver
 	Signals probe.List
 	Graph   bool // it is a graph unit
 }
 
-// shows is a unit that shows something.
+// shows is a unit with signals.
 type shows interface{ Signals() probe.List }
 
 // Signals returns the signals of all units, from the cores outwards: first each core and its graph unit, then caches,
@@ -39,7 +39,7 @@ func (m *Machine) Signals() (all []Shown) {
 	return all
 }
 
-// CorePath is a core's place: socket0.core1.
+// CorePath returns a core's path: socket0.core1.
 func (m *Machine) CorePath(n int) string {
 	return fmt.Sprintf("socket%d.core%d", n/m.cfg.CoresPerSocket, n)
 }
@@ -71,7 +71,7 @@ type Teller interface {
 
 // Telling is a unit that reports events, with its name in the machine.
 type Telling struct {
-	Core int // whose unit it is; -1: no core's
+	Core int // core of the unit; -1: none
 	Unit string
 	Teller
 }
@@ -93,5 +93,5 @@ func (m *Machine) Tellers() (all []Telling) {
 	return all
 }
 
-// Instant is the core cycle that the current instant is in.
+// Instant returns the core cycle that contains the current instant.
 func (m *Machine) Instant() uint64 { return m.domain.After() - 1 }

@@ -38,7 +38,7 @@ func (m *Machine) sums() stats.Tree { return m.ownSums().WithDerived() }
 // ownSums returns sums without derived statistics.
 func (m *Machine) ownSums() stats.Tree { p := m.parts(); return p.sums(m) }
 
-// checkDerived refuses statistics that were added and do not go with the machine's.
+// checkDerived returns an error for added statistics that do not fit the machine's.
 func (m *Machine) checkDerived() error {
 	if len(stats.Added()) == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (m *Machine) channelStats() (out []stats.Tree) {
 	return out
 }
 
-// levelOf is the name under which a cache's counts are added up: l1d for Socket3.L1D.
+// levelOf returns the name under which a cache's counts are summed: l1d for Socket3.L1D.
 func levelOf(c *cache.Cache) string {
 	name := strings.ToLower(c.Name())
 	return name[strings.LastIndexByte(name, '.')+1:]
@@ -226,7 +226,7 @@ func (m *Machine) storage() (t stats.Tree) {
 	return t
 }
 
-// headline are the figures that are looked at first.
+// headline returns the figures of most interest.
 func (m *Machine) headline() stats.Tree {
 	s, t := m.Arch.Stats(), m.totals()
 	warps := float64(s.WarpInstrs)

@@ -36,7 +36,7 @@ const (
 	maxErrors = 20       // reported
 )
 
-// limits are those that keep a short source from becoming large. Tests set lower ones.
+// limits keep a short source from becoming large. Tests set lower ones.
 type limits struct {
 	image    int64 // bytes, all sections
 	expanded int   // statements that macros and repetitions become
@@ -45,7 +45,7 @@ type limits struct {
 
 var most = limits{image: 256 << 20, expanded: 1 << 20, text: 64 << 20}
 
-// Error is a mistake in the source.
+// Error is an error in the source.
 type Error struct {
 	File      string
 	Line, Col int
@@ -70,7 +70,7 @@ type section struct {
 type statement struct {
 	context
 	line  int
-	macro string // that it is an expansion of; empty: of none
+	macro string // macro that it is an expansion of; empty: none
 	size  uint32 // bytes
 	emit  func(s *statement, out []byte) error
 }

@@ -65,7 +65,7 @@ func listed(f handler) func(*assembler, token, source) error {
 	}
 }
 
-// withGaps makes a handler of one that is given operands, some of which may be left empty.
+// withGaps returns a handler for a directive whose operands may be left empty.
 func withGaps(f handler) func(*assembler, token, source) error {
 	return func(a *assembler, t token, after source) error {
 		toks, err := tokens(after)
@@ -94,7 +94,7 @@ func option(_ *assembler, t token, after source) error {
 		t.text, after.text)
 }
 
-// arguments splits tokens at the commas outside parentheses; none may be empty.
+// arguments splits tokens at the commas outside parentheses; no part may be empty.
 func arguments(toks []token, end int) ([][]token, error) {
 	args := separated(toks)
 	next := 0 // token
@@ -245,7 +245,7 @@ func (a *assembler) pattern(n int64, pattern []byte) error {
 	})
 }
 
-// numbers evaluates operands that are numbers already. Those that are not written have their default.
+// numbers evaluates operands that must be numbers already. Missing ones have their default.
 func (a *assembler) numbers(t token, args [][]token, end int, form string, defaults ...int64) ([]int64, error) {
 	if len(args) == 0 || len(args) > len(defaults) {
 		return nil, errAt(t.col, "expected %s %s", t.text, form)
@@ -303,7 +303,7 @@ func (a *assembler) fill(t token, args [][]token, end int) error {
 	return a.pattern(repeat*size, low[:size])
 }
 
-// org is .org: space up to a place of the section.
+// org is .org: space up to a position in the section.
 func (a *assembler) org(t token, args [][]token, end int) error {
 	if len(args) < 1 || len(args) > 2 {
 		return errAt(t.col, "expected %s place[, fill]", t.text)

@@ -17,7 +17,7 @@ type expr interface {
 	eval(c *context) (value, error)
 }
 
-// context is where an expression stands.
+// context is the position of an expression.
 type context struct {
 	a   *assembler
 	sec *section
@@ -28,7 +28,7 @@ type number int64
 
 func (n number) eval(*context) (value, error) { return value{n: int64(n)}, nil }
 
-// fixed is a value that nothing changes any more.
+// fixed is a value that cannot change any more.
 type fixed value
 
 func (f fixed) eval(*context) (value, error) { return value(f), nil }
@@ -135,7 +135,7 @@ func (b binaryOp) eval(c *context) (value, error) {
 // errPlaces ends messages about values that depend on addresses.
 var errPlaces = errors.New("is not known before the sections are placed")
 
-// absolute is the value once sections have addresses.
+// absolute returns the value once sections have addresses.
 func (v value) absolute() int64 {
 	if v.sec == nil {
 		return v.n
@@ -380,7 +380,7 @@ func (p *parser) symbol(t token) (expr, error) {
 	return inner.whole()
 }
 
-// whole reads an expression that nothing follows.
+// whole reads an expression that extends to the end of the tokens.
 func (p *parser) whole() (expr, error) {
 	x, err := p.expression(1)
 	if err != nil {
@@ -392,7 +392,7 @@ func (p *parser) whole() (expr, error) {
 	return x, nil
 }
 
-// wholeExpr parses tokens that are one expression.
+// wholeExpr parses tokens that form one expression.
 func (a *assembler) wholeExpr(toks []token, end int) (expr, error) {
 	p := parser{a: a, toks: toks, end: end}
 	return p.whole()

@@ -43,7 +43,7 @@ func (a *assembler) insn(t token, args [][]token, end int) error {
 		return errAt(t.col, "expected .insn type opcode, …")
 	}
 	typ := args[0][0]
-	args[0] = args[0][1:] // the type and the first field are not parted by a comma
+	args[0] = args[0][1:] // no comma separates the type and the first field
 	name := strings.ToLower(typ.text)
 	switch {
 	case name == "r" && len(args) == 7:

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// block is a part of the source that is kept as it is written: the body of a macro or a repetition.
+// block is a part of the source that is kept as written: the body of a macro or repetition.
 type block struct {
 	name string // of the directive
 	head source // the rest of the line after the name
-	nest int    // blocks within that have not ended
+	nest int    // inner blocks that are open
 	body []source
 }
 
-// blocks are the directives that begin one, and those that end it. Within a macro only macros nest, within a
-// repetition only repetitions.
+// blocks maps directives that begin a block to those that end it. Within a macro only macros nest, within a repetition
+// only repetitions.
 var blocks = map[string]struct {
 	end string
 	run func(a *assembler, b *block) error
@@ -46,7 +46,7 @@ type expander struct {
 
 func newExpander() expander { return expander{macros: map[string]*macro{}} }
 
-// macro is the name of the innermost one that is being expanded.
+// macro returns the name of the innermost macro being expanded.
 func (x *expander) macro() string {
 	if len(x.readers) == 0 {
 		return ""
@@ -62,7 +62,7 @@ func (r *reader) open(name string, s, after source) error {
 	return nil
 }
 
-// collect keeps a statement of the block, or ends this.
+// collect adds a statement to the block, or ends the block.
 func (r *reader) collect(s source) error {
 	b := r.block
 	word, end := s.word(), blocks[b.name].end
@@ -80,7 +80,7 @@ func (r *reader) collect(s source) error {
 	return nil
 }
 
-// expandBody assembles a body in which names stand for texts. macro is empty for a repetition.
+// expandBody assembles a body, with names replaced by texts. macro is empty for a repetition.
 func (a *assembler) expandBody(body []source, macro string, flat *source, names map[string]string) error {
 	outer := a.readers[len(a.readers)-1]
 	r := &reader{a: a, macro: macro, conds: len(a.conds)}
@@ -116,7 +116,7 @@ func (a *assembler) expandBody(body []source, macro string, flat *source, names 
 	return nil
 }
 
-// substitute replaces \name, \@ and \(). It stops soon after enough bytes.
+// substitute replaces \name, \@ and \(). It stops once the result has the given number of bytes.
 func substitute(text string, names map[string]string, enough int) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text

@@ -2,8 +2,7 @@ package asm
 
 import "fmt"
 
-// pseudo is an instruction that stands for others. Its expansion is text in
-// which $0, $1… are the operands.
+// pseudo is an instruction that is expanded to others. Its expansion is text with operands $0, $1…
 type pseudo struct {
 	name   string
 	n      int // operands

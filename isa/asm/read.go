@@ -12,7 +12,7 @@ const byteOrderMark = "\ufeff"
 type source struct {
 	text string
 	line int
-	col  int // where text begins; in the expansion of a macro, where that is invoked
+	col  int // column of text; in the expansion of a macro, that of the invocation
 	flat bool
 }
 
@@ -34,7 +34,7 @@ func (s source) end() int {
 	return s.col + len(s.text)
 }
 
-// word is the name or number that a statement begins with.
+// word returns the name or number at the beginning of a statement.
 func (s source) word() string {
 	n := 0
 	for n < len(s.text) && isName(s.text[n]) {
@@ -45,7 +45,7 @@ func (s source) word() string {
 
 // scrubber takes the comments out of lines, and splits these into statements.
 type scrubber struct {
-	inComment bool // a /* */ goes on over the lines
+	inComment bool // a /* */ comment continues from the line before
 	start     int  // line of its beginning
 }
 
@@ -118,7 +118,7 @@ func blank(b []byte) {
 	}
 }
 
-// character is the length of the constant that s begins with, as 'a or '\n'.
+// character returns the length of the character constant that s begins with, as 'a or '\n'.
 func character(s string) int {
 	n := 2
 	if strings.HasPrefix(s, `'\`) {
@@ -130,7 +130,7 @@ func character(s string) int {
 	return min(n, len(s))
 }
 
-// quoted is the length of the string that b begins with.
+// quoted returns the length of the string that b begins with.
 func quoted(b []byte) int {
 	for i := 1; i < len(b); i++ {
 		switch b[i] {
@@ -148,7 +148,7 @@ func quoted(b []byte) int {
 type reader struct {
 	a      *assembler
 	macro  string // empty: not of a macro
-	conds  int    // that were open when it began
+	conds  int    // number of conditions open when it began
 	block  *block
 	exited bool // by .exitm
 }
@@ -293,8 +293,8 @@ type condition struct {
 	line   int
 }
 
-// conditional handles .if and its kin, and swallows statements that are not to be assembled. Those below the first
-// least conditions are not the reader's to end.
+// conditional handles .if and its kin, and skips statements that are not to be assembled. The first least conditions
+// belong to an outer reader.
 func (a *assembler) conditional(s source, least int) (done bool, err error) {
 	skip := len(a.conds) > 0 && !a.conds[len(a.conds)-1].active
 	word := s.word()
@@ -333,7 +333,7 @@ func (a *assembler) conditional(s source, least int) (done bool, err error) {
 	return true, err
 }
 
-// maxNesting is how deep conditions and macros may be nested.
+// maxNesting is the largest nesting depth of conditions and macros.
 const maxNesting = 100
 
 // tests are the directives that begin a condition.
@@ -378,7 +378,7 @@ func isDefined(want bool) func(*assembler, source) (bool, error) {
 	}
 }
 
-// same compares two texts that a comma separates.
+// same compares two texts separated by a comma.
 func same(want bool) func(*assembler, source) (bool, error) {
 	return func(_ *assembler, s source) (bool, error) {
 		x, y, ok := strings.Cut(s.text, ",")

@@ -14,26 +14,26 @@ type symbol struct {
 	name     string
 	defined  bool
 	label    bool
-	constant bool     // from .equiv or .eqv: it is not assigned again
+	constant bool     // from .equiv or .eqv: cannot be reassigned
 	sec      *section // of a label
 	off      uint32
 	expr     expr    // of an assignment
 	at       context // where that stands
-	deferred *source // of .eqv: its text, which each use reads anew
+	deferred *source // of .eqv: its text, which each use reads again
 	known    memo    // memo of the value of expr
-	open     bool    // expr is being evaluated, or deferred being read
+	open     bool    // expr is being evaluated, or deferred is being read
 }
 
-// memo is the value of an assigned symbol, so that it is evaluated once however often it is named.
+// memo is the value of an assigned symbol, evaluated once however often it is used.
 type memo struct {
 	done   bool
-	placed bool // found when sections had addresses
+	placed bool // computed after sections got addresses
 	value  value
 	err    error
 	waits  *symbol // the undefined symbol for which there is no value; nil: another reason, or a value
 }
 
-// undefined is the error of a name that nothing defines, so far.
+// undefined is the error of a name without a definition so far.
 type undefined struct{ symbol *symbol }
 
 func (e *undefined) Error() string {
@@ -72,7 +72,7 @@ type evaluator struct {
 	work  int // steps that are left
 }
 
-// settle makes the values of s and of all that it is defined by known.
+// settle evaluates s and all symbols that its definition depends on.
 func (a *assembler) settle(s *symbol) {
 	v := &a.evaluator
 	below := len(v.stack)
@@ -103,7 +103,7 @@ func (a *assembler) open(s *symbol) {
 	v.work -= 1 + len(v.refs) - from
 }
 
-// evaluate computes a symbol whose references are settled. One without a value leaves it none.
+// evaluate computes a symbol whose references are settled. If one of these has no value, neither has the symbol.
 func (a *assembler) evaluate(s *symbol, refs []*symbol) memo {
 	if a.work < 0 {
 		return memo{done: true, placed: a.placed, err: errWork}
@@ -177,12 +177,12 @@ func (a *assembler) assign(name token, toks []token, end int, constant bool) err
 	return nil
 }
 
-// final reports whether an error stays, whatever else is defined and wherever sections are placed.
+// final reports whether an error is independent of later definitions and of the placement of sections.
 func final(err error) bool {
 	return err != nil && !errors.As(err, new(*undefined)) && !errors.Is(err, errPlaces)
 }
 
-// assignable is the symbol that an assignment defines.
+// assignable returns the symbol that an assignment defines.
 func (a *assembler) assignable(name token, constant bool) (*symbol, error) {
 	s := a.symbol(name.text)
 	switch {
@@ -218,7 +218,7 @@ func (a *assembler) deferExpr(name token, src source) error {
 	return nil
 }
 
-// localLabel is a number that labels bear again and again: 1b is the last one, 1f the next.
+// localLabel is a numeric label, which may be defined repeatedly: 1b is the previous one, 1f the next.
 type localLabel struct{ last, next *symbol }
 
 func (a *assembler) local(n int64) *localLabel {

@@ -7,7 +7,7 @@ import (
 
 // Arguments of macros are texts, not tokens: commas separate them, or blanks.
 
-// squeeze takes out the blanks that separate nothing: all but those between two names, numbers or strings.
+// squeeze removes blanks that separate nothing: all except those between two names, numbers or strings.
 func squeeze(s string) string {
 	if !strings.ContainsAny(s, " \t") {
 		return s
@@ -40,10 +40,10 @@ func squeeze(s string) string {
 	return b.String()
 }
 
-// separates reports whether a blank beside c ends something.
+// separates reports whether a blank beside c separates words.
 func separates(c byte) bool { return isName(c) || strings.IndexByte(`"'\@`, c) >= 0 }
 
-// argument cuts the first one off a squeezed text.
+// argument cuts the first argument off a squeezed text.
 func argument(s string) (first, rest string) {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -63,7 +63,7 @@ func argument(s string) (first, rest string) {
 	return s, ""
 }
 
-// words are the arguments of a text.
+// words returns the arguments of a text.
 func words(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for rest := squeeze(strings.Trim(s, " \t")); rest != ""; {

@@ -23,12 +23,12 @@ type Core struct {
 
 	counters     func(int) uint64 // source of performance counters; nil: they read 0
 	halted       func()           // called when the program has ended for all warps at once; nil: no observer
-	allAtBarrier func()           // called when all warps wait at a device-wide barrier; nil: the core has arrived then
+	allAtBarrier func()           // called when all warps wait at a device-wide barrier; nil: the core arrives at once
 	announced    bool             // it was called
 	arrived      bool             // and Arrive followed
 
 	memory   *Memory       // the units' view
-	declared []declaration // arrivals at device-wide barriers of which other cores do not know yet
+	declared []declaration // arrivals at device-wide barriers that other cores do not know yet
 }
 
 // declaration is a warp's arrival at a device-wide barrier.
@@ -107,7 +107,7 @@ func (c *Core) spawn(w *Warp) {
 	w.state = running
 }
 
-// arrive puts w at a core-local barrier.
+// arrive makes w wait at a core-local barrier.
 func (c *Core) arrive(w *Warp, id, count uint32) error {
 	b := &c.barriers[id]
 	if b.arrived != 0 && b.count != count {
@@ -159,8 +159,7 @@ func (c *Core) unitIndex(name string) int {
 	return -1
 }
 
-// deviceBarriers are the barriers across cores. A core has arrived when all
-// its active warps have.
+// deviceBarriers are the barriers across cores. A core has arrived when all its active warps have.
 type deviceBarriers struct {
 	m       []deviceBarrier
 	perCore int // words of arrived; one per core
@@ -237,7 +236,7 @@ func (d *deviceBarriers) check(c *Core) {
 	}
 }
 
-// arrived counts the cores that have.
+// arrived returns the number of cores that have arrived.
 func (b *deviceBarrier) arrived(m *Machine) (n uint32) {
 	for core, set := range b.waiting {
 		if c := m.cores[core]; set != 0 && set == c.active && (c.arrived || c.allAtBarrier == nil) {
@@ -413,7 +412,7 @@ func (w *Warp) rarer(num uint16) uint32 {
 	return c.counter(num)
 }
 
-// counter reads a half of a performance counter; another CSR is 0.
+// counter returns a half of a performance counter, and 0 for other CSRs.
 func (c *Core) counter(num uint16) uint32 {
 	switch low, high := num-isa.CSRCounters, num-isa.CSRCountersh; {
 	case c.counters == nil:

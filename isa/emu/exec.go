@@ -11,27 +11,27 @@ import (
 type Op struct {
 	isa.Inst
 	exec               func(*Warp, *Op) error
-	rd                 isa.Reg // where the result goes: sink instead of x0
+	rd                 isa.Reg // destination of the result: sink instead of x0
 	class              isa.Class
 	size               uint8
-	reads, swaps       bool // memory instructions: rs2 is read, rs3 is
+	reads, swaps       bool // memory instructions: rs2 is read; rs3 is read
 	signed, isIndirect bool
 	write              bool  // CSR instructions: writes the CSR
 	edge               uint8 // counts an edge: 0, never; 1, per lane; n, per block of n warps
-	fn                 uint8 // which function of the unit
+	fn                 uint8 // number of the unit's function
 	phase              isa.Phase
 	imm, pc            uint32
 	unit               int
 	lanes              isa.LaneLoop
 	imms               *isa.Lanes // the immediate in every lane, for lanes; nil: rs2
 	test               isa.LaneTest
-	memory             func(*Access) error // loads, stores and atomics: reaches memory
-	atomic             func(*Access) error // read-modify-writes: the same, a lane at a time
+	memory             func(*Access) error // loads, stores and atomics: accesses memory
+	atomic             func(*Access) error // read-modify-writes: the same for one lane
 	demands            demands
 
 	info *isa.CSRInfo
 	fpOp isa.FPOp
-	near isa.FPLoop // fpOp to nearest; nil: there is none
+	near isa.FPLoop // fpOp rounding to nearest; nil: none
 	amo  isa.AMOLoop
 
 	amoLane isa.AMO // amo for one lane
@@ -41,7 +41,7 @@ type Op struct {
 	csrOp   isa.CSROp
 }
 
-// prepareIn returns the instruction at pc, which is in the page, and keeps it there.
+// prepareIn returns the instruction at pc, which is in the page, and stores it there.
 func (m *Machine) prepareIn(p *page, pc uint32) (*Op, error) {
 	m.preparing.Lock()
 	defer m.preparing.Unlock()
@@ -61,7 +61,7 @@ func (m *Machine) prepareIn(p *page, pc uint32) (*Op, error) {
 	return o, err
 }
 
-// prepare returns the instruction that the word at pc is.
+// prepare returns the instruction encoded by the word at pc.
 func (m *Machine) prepare(pc, word uint32) (*Op, error) {
 	in, ok := isa.Decode(word)
 	if !ok {
@@ -80,7 +80,7 @@ func (m *Machine) prepare(pc, word uint32) (*Op, error) {
 	return p, nil
 }
 
-// illegal is the fault of a word that is no instruction here.
+// illegal returns the fault for a word that is no instruction of this machine.
 func illegal(word uint32, c Cause, format string, args ...any) error {
 	return exceptionf(isa.ExceptionIllegal, word, c, -1, format, args...)
 }
@@ -133,7 +133,7 @@ func (m *Machine) bind(p *Op, pc uint32) error {
 	return nil
 }
 
-// bindMemory chooses how the lanes of a row that accesses memory do so.
+// bindMemory chooses the handlers of a row that accesses memory.
 func (p *Op) bindMemory() {
 	switch s := p.Sem.(type) {
 	case isa.Load:
@@ -226,7 +226,7 @@ func execBranch(w *Warp, o *Op) error {
 	return nil
 }
 
-// branch chooses between a branch whose lanes must agree, and one that goes where one lane does.
+// branch chooses between a handler that requires the lanes to agree, and one that follows a leading lane.
 func (m *Machine) branch(agree, one func(*Warp, *Op) error) func(*Warp, *Op) error {
 	if m.cfg.Divergent == DivergentTraps {
 		return agree
@@ -234,7 +234,7 @@ func (m *Machine) branch(agree, one func(*Warp, *Op) error) func(*Warp, *Op) err
 	return one
 }
 
-// leader is the lane that others follow.
+// leader returns the lane that the others follow.
 func (w *Warp) leader() int {
 	if w.m.cfg.Divergent == DivergentFollowsFirst {
 		return bits.TrailingZeros32(w.mask)
@@ -242,7 +242,7 @@ func (w *Warp) leader() int {
 	return w.lastLane()
 }
 
-// execBranchOfOne goes where one lane does.
+// execBranchOfOne branches as the leading lane does.
 func execBranchOfOne(w *Warp, o *Op) error {
 	if o.test(&w.regs[o.Rs1], &w.regs[o.Rs2])>>w.leader()&1 != 0 {
 		w.pc += o.imm
@@ -252,7 +252,7 @@ func execBranchOfOne(w *Warp, o *Op) error {
 	return nil
 }
 
-// execJumpOfOne is execJump to where one lane goes.
+// execJumpOfOne is execJump to the leading lane's target.
 func execJumpOfOne(w *Warp, o *Op) error {
 	if !o.isIndirect {
 		return execJump(w, o)
@@ -266,7 +266,7 @@ func execJumpOfOne(w *Warp, o *Op) error {
 	return nil
 }
 
-// misalignedBranch is a branch that cannot be taken.
+// misalignedBranch returns the handler of a branch with a misaligned target: it traps if taken.
 func misalignedBranch(branch func(*Warp, *Op) error) func(*Warp, *Op) error {
 	return func(w *Warp, o *Op) error {
 		pc := w.pc
@@ -315,7 +315,7 @@ type Access struct {
 	want    isa.Lanes // expected value of a compare-and-swap: rd before
 	wrote   uint32    // lanes of an atomic that have written
 	outcome *Outcome  // nil: not recorded
-	given   bool      // there is no data, and writes are the lanes that write
+	given   bool      // replay: there is no data, and writes holds the lanes that write
 	writes  uint32
 }
 
@@ -408,7 +408,7 @@ func scLane(a *Access, l int) (uint32, error) {
 	return 0, a.update(l, a.data[l])
 }
 
-// update is the write of an atomic.
+// update performs the write of an atomic.
 func (a *Access) update(l int, v uint32) error {
 	a.wrote |= 1 << l
 	return a.write(l, v)
@@ -513,7 +513,7 @@ func execShuffle(w *Warp, o *Op) error {
 	return nil
 }
 
-// source returns the lane of n that a shuffle gives to lane l.
+// source returns the lane of n whose value a shuffle gives to lane l.
 func (o *Op) source(l int, fields uint32, n int) int {
 	f := int(fields)
 	src, ok := o.shfl(l, f&63, f>>6&63, f>>12&63)

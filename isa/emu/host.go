@@ -10,11 +10,11 @@ import (
 // 0 above it ends the program, with its other bits as the exit code.
 const HostSymbol = "tohost"
 
-// hostWords are those words.
+// hostWords are the two words at HostSymbol.
 type hostWords struct {
 	m    *Machine
 	addr uint32
-	last uint32 // the lower word when it was written last
+	last uint32 // value of the last write to the lower word
 }
 
 // HostError is a request of the program that the host does not support.

@@ -15,7 +15,7 @@ func ordinary(addr uint32) bool { return addr-UncachedEnd < ScratchpadBase-Uncac
 // onePage reports whether all lanes are in one page of memory proper.
 func (a *Access) onePage() bool { return a.differ < pageBytes && ordinary(a.first) }
 
-// local returns the piece of the scratchpad that all lanes are in; nil: there is none.
+// local returns the piece of the scratchpad that contains all lanes' addresses; nil: there is none.
 func (a *Access) local() *[pageBytes]byte {
 	s, from := a.w.core.scratch, int((a.first-ScratchpadBase)&pageMask)
 	if a.differ >= pageBytes || a.first < ScratchpadBase || from+pageBytes > len(s) {

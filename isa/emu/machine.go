@@ -59,14 +59,14 @@ type Config struct {
 // Divergence chooses where a branch, or an indirect jump, goes on which the active lanes disagree.
 type Divergence uint8
 
-// A program error; or all lanes go where one does.
+// Either the branch is a program error, or all lanes follow one.
 const (
 	DivergentTraps Divergence = iota
 	DivergentFollowsLast
 	DivergentFollowsFirst
 )
 
-// Divergences are their names.
+// Divergences are the names of the values.
 var Divergences = [...]string{DivergentTraps: "trap", DivergentFollowsLast: "last", DivergentFollowsFirst: "first"}
 
 // DefaultScratchpadBytes is Vortex's local memory size.
@@ -112,7 +112,7 @@ type Stats struct {
 	ByClass      [isa.NumClasses]uint64 // warp instructions; they sum to WarpInstrs
 	Edges        uint64                 // lanes that executed the instruction at EdgeSymbol
 	Iterations   uint64                 // warps that did
-	Barriers     uint64                 // warps that came to a barrier of several
+	Barriers     uint64                 // warps that arrived at a barrier of several warps
 	Scratchpad   uint64                 // lanes' reads and writes of scratchpads; an atomic is both
 	Atomics      uint64                 // lanes' atomics
 	Shuffles     uint64                 // lanes that executed a shuffle
@@ -140,7 +140,7 @@ type Machine struct {
 	cfg     Config
 	cores   []*Core
 	program *isa.Program     `checkpoint:"assembled"` // the launched one's, as the next two
-	edges   map[uint32]uint8 `checkpoint:"assembled"` // where EdgeSymbol is: a program may have several places
+	edges   map[uint32]uint8 `checkpoint:"assembled"` // by address of EdgeSymbol, of which a program may have several
 	phases  []isa.PhaseMark  `checkpoint:"assembled"`
 	parts   []partMark       `checkpoint:"assembled"`
 	resv    reservations
@@ -159,7 +159,7 @@ type Machine struct {
 	asked     error                 // the program's unsupported request to the host
 }
 
-// New makes a machine; Load gives it a program.
+// New returns a machine without a program; Load loads one.
 func New(cfg Config) (*Machine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -179,9 +179,9 @@ func New(cfg Config) (*Machine, error) {
 	return m, nil
 }
 
-// EdgeSymbol names the instruction of a program that a lane executes once for each
-// edge it handles; a program that handles edges at several places has several symbols
-// of this name, or with a dot and more behind it. It is only counted.
+// EdgeSymbol is the symbol of an instruction that a lane executes once for each edge that it handles; a program that
+// handles edges at several places has several symbols of this name, or with a dot and a suffix. It affects only
+// statistics.
 const EdgeSymbol = "heddle.edge"
 
 // BlockEdgeSymbol begins the symbols of instructions that all lanes of a thread block, a number of neighbouring warps,
@@ -245,7 +245,7 @@ func (m *Machine) Console() []byte { return m.console.all }
 // FlushConsole ends the lines that are still open, as the end of a run does.
 func (m *Machine) FlushConsole() { m.console.flush() }
 
-// ConsoleTruncated reports whether the program printed more than is kept.
+// ConsoleTruncated reports whether the program printed more than the console keeps.
 func (m *Machine) ConsoleTruncated() bool { return m.console.truncated }
 
 // Stats returns the counts of the whole device.

@@ -25,7 +25,8 @@ type page struct {
 	host   *hostWords           // nil: stores are not observed. Else the page has code too, for the slow path
 }
 
-// code is the prepared instructions of a page. Cores on several goroutines fetch concurrently, and prepare missing ones.
+// code is the prepared instructions of a page. Cores on several goroutines fetch concurrently, and prepare those that
+// are missing.
 type code [pageBytes / 4]atomic.Pointer[Op]
 
 // Memory is the sparse image of the device's 4 GiB address space. Bytes never
@@ -34,7 +35,7 @@ type code [pageBytes / 4]atomic.Pointer[Op]
 // Several goroutines may read at the same time, each by a View of its own, while none writes.
 type Memory struct {
 	*image
-	last  *page     `checkpoint:"assembled"` // the page touched last: most accesses go to it again
+	last  *page     `checkpoint:"assembled"` // the page accessed last, a cache: most accesses repeat it
 	lastN uint32    `checkpoint:"assembled"`
 	later *deferred // nil: stores are visible at once
 }
@@ -48,7 +49,7 @@ type image struct {
 // NewMemory returns an empty image.
 func NewMemory() *Memory { return (&Memory{image: new(image)}).View() }
 
-// View returns another way to the same image, for a goroutine of its own.
+// View returns another view of the same image, for use by another goroutine.
 func (m *Memory) View() *Memory { return &Memory{image: m.image, lastN: ^uint32(0)} }
 
 // deferred holds the stores of a view that others do not see yet.
@@ -105,7 +106,7 @@ func (m *Memory) touch(addr uint32) *page {
 	return m.own(addr)
 }
 
-// own gives the image a page of its own at addr.
+// own replaces a shared page at addr by a copy.
 func (m *Memory) own(addr uint32) *page {
 	p := m.entry(addr >> pageBits)
 	data := new([pageBytes]byte)
@@ -118,7 +119,7 @@ func (m *Memory) own(addr uint32) *page {
 	return p
 }
 
-// entry returns page n's place.
+// entry returns page n's table entry.
 func (m *Memory) entry(n uint32) *page {
 	t := m.root[n>>tableBits]
 	if t == nil {

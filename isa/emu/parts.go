@@ -19,7 +19,7 @@ type partMark struct {
 	name string
 }
 
-// partMarks lists a program's by their addresses.
+// partMarks returns a program's marks in order of address.
 func partMarks(p *isa.Program) (marks []partMark) {
 	for _, s := range p.Symbols {
 		if name, ok := strings.CutPrefix(s.Name, PartPrefix); ok {

@@ -44,10 +44,10 @@ func (o *Op) Chooses() bool {
 	return false
 }
 
-// Size is the bytes of a lane's memory access.
+// Size returns the number of bytes of a lane's memory access.
 func (o *Op) Size() uint8 { return o.size }
 
-// ControlArgs are the operands that a control instruction has now.
+// ControlArgs returns the current operands of a control instruction.
 func (w *Warp) ControlArgs(o *Op) isa.ControlArgs {
 	last := w.lastLane()
 	return isa.ControlArgs{A: w.regs[o.Rs1][last], B: w.regs[o.Rs2][last], Pred: w.predicate(o.Rs1), Negated: o.Neg != 0}
@@ -66,7 +66,7 @@ func (a *Access) Tell(out *Outcome) {
 	}
 }
 
-// Pass executes an instruction that decides nothing.
+// Pass executes an instruction without a recorded outcome.
 func (w *Warp) Pass(o *Op) {
 	w.count(o)
 	if o.shfl != nil {
@@ -75,7 +75,7 @@ func (w *Warp) Pass(o *Op) {
 	w.pc += 4
 }
 
-// Branch executes a branch that is taken or not, or a direct jump.
+// Branch executes a branch with a recorded direction, or a direct jump.
 func (w *Warp) Branch(o *Op, taken bool) {
 	w.count(o)
 	if taken {
@@ -120,7 +120,7 @@ func (a *Access) performGiven() {
 		a.w.core.stats.Atomics += uint64(bits.OnesCount32(a.Mask))
 	}
 	top := uint32(0)
-	for _, x := range a.Addr[:a.w.n] { // also of lanes that are off: they only cost the closer look
+	for _, x := range a.Addr[:a.w.n] { // also of inactive lanes: they only cost the slower check
 		top = max(top, x)
 	}
 	if top < ScratchpadBase {
@@ -134,7 +134,7 @@ func (a *Access) performGiven() {
 	}
 }
 
-// scratchpadUses counts a lane's reads and writes.
+// scratchpadUses returns a lane's number of reads and writes.
 func (a *Access) scratchpadUses(l int) (n uint64) {
 	switch a.op.Sem.(type) {
 	case isa.Load, isa.LoadReserved, isa.Store:

@@ -8,7 +8,7 @@ var stateNames = [...]string{
 	stopped: "stopped", running: "running", atBarrier: "at a barrier", atDeviceBarrier: "at a device barrier", spawning: "in wspawn", polling: "waiting for its graph unit",
 }
 
-// ID returns which warp of which core it is.
+// ID returns the numbers of the warp's core and of the warp.
 func (w *Warp) ID() (core, warp int) { return w.core.id, w.id }
 
 // StateName returns the warp's state: running, or the cause of its wait.
@@ -19,7 +19,7 @@ type BarrierState struct {
 	ID      int    `json:"id"`
 	Device  bool   `json:"device"`  // across cores
 	Arrived uint64 `json:"arrived"` // warps of the core, a bit each
-	Count   uint32 `json:"count"`   // warps, or cores, that it waits for
+	Count   uint32 `json:"count"`   // number of warps, or cores, that it waits for
 }
 
 // Barriers lists the barriers at which warps of the core wait.
@@ -45,7 +45,7 @@ func (m *Machine) Cores() int   { return m.cfg.Cores }
 func (m *Machine) Warps() int   { return m.cfg.Warps }
 func (m *Machine) Threads() int { return m.cfg.Threads }
 
-// TextAt is the instruction at an address as assembly; empty: there is none.
+// TextAt returns the instruction at an address as assembly; empty: none.
 func (m *Machine) TextAt(pc uint32) string {
 	p := m.Mem.page(pc >> pageBits)
 	if pc&3 != 0 || p == nil {
@@ -58,7 +58,7 @@ func (m *Machine) TextAt(pc uint32) string {
 	return o.Text(pc)
 }
 
-// Machine returns the machine that the warp is of.
+// Machine returns the warp's machine.
 func (w *Warp) Machine() *Machine { return w.m }
 
 // Program returns the program that was loaded last.

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// How a page is written down.
+// Encoding of a page.
 const (
 	pageOwn    = iota + 1 // its number and bytes follow
 	pageShared            // the host's array, which whoever reads this has shared too; its number follows
@@ -77,7 +77,7 @@ func (m *image) LoadState(from io.Reader) error {
 	return nil
 }
 
-// numbers are those of all pages, in order.
+// numbers returns the numbers of all pages, in order.
 func (m *image) numbers() (all []uint32) {
 	for high, t := range m.root {
 		if t == nil {

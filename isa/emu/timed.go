@@ -18,9 +18,8 @@ func (w *Warp) Decode(pc uint32) (*Op, error) {
 	return o, nil
 }
 
-// Execute gives an instruction that is not a memory access its effect. The
-// instructions of a warp must be executed in program order; memory accesses
-// take part in that order with Issue.
+// Execute performs an instruction that is not a memory access. The instructions of a warp must be executed in program
+// order; memory accesses take part in that order with Issue.
 func (w *Warp) Execute(o *Op) error {
 	pc := w.pc
 	w.count(o)
@@ -72,11 +71,11 @@ func (a *Access) PerformLanes(lanes uint32) (wrote bool, err error) {
 	return a.wrote != 0, err
 }
 
-// ObserveEffects has f see every access, or the lanes of an atomic, before it takes
-// effect. The order of the calls is the order of the effects.
+// ObserveEffects makes the machine call f with every access, or lanes of an atomic, before it takes effect, in the
+// order of effects.
 func (m *Machine) ObserveEffects(f func(a *Access, lanes uint32)) { m.effect = f }
 
-// Where returns which warp's access it is, and where its instruction is.
+// Where returns the warp of the access, and the address of its instruction.
 func (a *Access) Where() (core, warp int, pc uint32) { return a.w.core.id, a.w.id, a.pc }
 
 // Op returns the instruction of the access.
@@ -177,7 +176,7 @@ func (c *Core) DeferUnits(tell func()) { c.memory.Defer(tell) }
 // LandUnits makes the stores of the core's graph units visible.
 func (c *Core) LandUnits() { c.memory.Land() }
 
-// Declare has other cores know of arrivals at device-wide barriers. The error is the first that disagrees with them.
+// Declare publishes arrivals at device-wide barriers. It returns the first error of an arrival that contradicts them.
 func (c *Core) Declare() (err error) {
 	for _, d := range c.declared {
 		if e := c.m.device.declare(d.id, d.count); e != nil && err == nil {
@@ -194,7 +193,7 @@ func (c *Core) Arrive() {
 	c.m.device.check(c)
 }
 
-// cycle is the value of mcycle; without a clock, the instructions executed.
+// cycle returns the value of mcycle; without a clock, the number of executed instructions.
 func (c *Core) cycle() uint64 {
 	if c.clock == nil {
 		return c.stats.WarpInstrs
@@ -234,7 +233,7 @@ func demandsOf(in *isa.Inst) demands {
 // Unit returns the functional unit that executes the instruction.
 func (o *Op) Unit() isa.Unit { return o.demands.unit }
 
-// Reads returns the registers that must be there before the instruction may start, a bit each: those it reads, and
+// Reads returns the registers that must be available before the instruction may start, a bit each: those it reads, and
 // the one it writes. x0 is never waited for.
 func (o *Op) Reads() uint64 { return o.demands.waitsFor }
 
@@ -273,7 +272,8 @@ func (w *Warp) Waiting() bool {
 // Stats returns the core's counts.
 func (c *Core) Stats() Stats { return c.stats }
 
-// SymbolAt is where an address lies in the program that was loaded last, as " <name+0x8>"; empty: behind no symbol.
+// SymbolAt returns the position of an address in the program loaded last, as " <name+0x8>"; empty: no symbol precedes
+// it.
 func (m *Machine) SymbolAt(addr uint32) string {
 	if name, off, ok := m.program.Where(addr); ok {
 		return fmt.Sprintf(" <%s+0x%x>", name, off)

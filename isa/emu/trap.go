@@ -46,7 +46,7 @@ type Trap struct {
 	Symbol string // "loop+0x8", when known
 
 	As          isa.Exception // the architecture's exception
-	Exceptional bool          // it calls it something: a handler of the program's may take it
+	Exceptional bool          // As is valid: a handler of the program may take it
 	Value       uint32        // mtval
 }
 
@@ -78,11 +78,11 @@ func (w *Warp) Handle(t *Trap) {
 
 // machine is a warp's state of machine mode.
 type machine struct {
-	status           uint32 // the bits of mstatus that are not constant
+	status           uint32 // the variable bits of mstatus
 	epc, cause, tval uint32
 }
 
-// fault is a Trap before the machine has added where it happened.
+// fault is a Trap to which the machine has not yet added the position.
 type fault struct {
 	cause  Cause
 	lane   int
@@ -104,7 +104,7 @@ func exceptionf(as isa.Exception, value uint32, c Cause, lane int, format string
 	return &fault{cause: c, lane: lane, detail: fmt.Sprintf(format, args...), as: as, exceptional: true, value: value}
 }
 
-// trap turns an error of an instruction into a Trap at its place.
+// trap turns an error of an instruction into a Trap with its position.
 func (w *Warp) trap(err error, pc uint32) *Trap {
 	f := &fault{cause: StackFault, lane: -1, detail: err.Error()} // IPDOM errors come from isa as they are
 	errors.As(err, &f)

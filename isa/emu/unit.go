@@ -2,15 +2,14 @@ package emu
 
 import "heddle/isa"
 
-// Unit is a graph unit as the functional machine drives it: every request is
-// answered at once. The state behind it is the one that the unit's timed model
-// uses, so the two agree.
+// Unit is a graph unit as used by the functional machine: every request is answered at once. It shares its state with
+// the unit's timed model, so the two agree.
 type Unit interface {
 	// Name is the UnitOp.Unit of the instructions it executes.
 	Name() string
 	// Launch prepares the unit for a kernel.
 	Launch()
-	// Exec carries out one request. An error is a program error.
+	// Exec executes one request. An error is a program error.
 	Exec(r *UnitRequest) error
 	// Presence is the unit's bit in the units CSR.
 	Presence() uint32
@@ -33,7 +32,7 @@ type UnitRequest struct {
 	A, B, C []uint32 // values of rs1, rs2, rs3
 	Out     []uint32 // the answer, for instructions with rd
 	NewMask uint32   // the warp's mask afterwards; Mask unless the unit changes it
-	Retry   bool     // nothing yet: ask again when other warps have moved
+	Retry   bool     // no answer yet: ask again after other warps have run
 	Tag     int      // on a timed machine: its identifier of the request
 }
 
@@ -72,18 +71,18 @@ func (w *Warp) Answer(u *UnitCall) {
 	w.AnswerGiven(u)
 }
 
-// AnswerGiven gives the warp the mask only.
+// AnswerGiven delivers only the mask.
 func (w *Warp) AnswerGiven(u *UnitCall) {
 	if u.NewMask != u.Mask {
 		w.SetMask(u.NewMask)
 	}
 }
 
-// Trap is the unit's error as a program error of this instruction.
+// Trap returns the unit's error as a program error of this instruction.
 func (u *UnitCall) Trap(err error) error { return u.w.trap(faultf(UnitError, -1, "%v", err), u.pc) }
 
 // Op returns the instruction.
 func (u *UnitCall) Op() *Op { return u.op }
 
-// UnitFn is the function of a unit instruction.
+// UnitFn returns the number of the unit's function.
 func (o *Op) UnitFn() uint8 { return o.fn }

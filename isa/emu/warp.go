@@ -16,7 +16,7 @@ const (
 	atBarrier
 	atDeviceBarrier
 	spawning // wspawn, until it is the core's only warp
-	polling  // a unit had nothing yet; asks again at its next turn
+	polling  // a unit had no answer yet; the warp asks again at its next turn
 )
 
 // sink is the register that instructions with rd = x0 write.
@@ -75,7 +75,7 @@ func (w *Warp) start(pc uint32) {
 	w.mask, w.lanes = 1, 1
 }
 
-// hart is the hardware thread number of a lane.
+// hart returns the hardware thread number of a lane.
 func (w *Warp) hart(lane int) uint32 {
 	return uint32((w.core.id*len(w.core.warps)+w.id)*w.n + lane)
 }
@@ -223,7 +223,7 @@ func (w *Warp) SetMask(m uint32) {
 	}
 }
 
-// Jump sets where the warp goes on.
+// Jump sets the warp's next address.
 func (w *Warp) Jump(pc uint32) { w.pc = pc }
 
 // NextPC returns the address after the control instruction.

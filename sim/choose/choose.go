@@ -44,7 +44,7 @@ func (p *Pattern) Matches(name string) bool {
 	return ok
 }
 
-// ParseList reads patterns with commas between them. One that begins with a slash goes to the end of its text.
+// ParseList reads patterns separated by commas. One that begins with a slash extends to the end of its text.
 func ParseList(texts []string) (list []Pattern, err error) {
 	for _, text := range texts {
 		parts := []string{text}

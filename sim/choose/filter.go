@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Filter chooses events: of which units, of which warps, and of which kinds.
+// Filter selects events by unit, warp and kind.
 type Filter []Rule
 
 // Rule is one UNIT=KINDS of a filter.
 type Rule struct {
 	Text  string
-	unit  []Pattern // of the last parts of a unit's place
+	unit  []Pattern // last parts of a unit's path
 	warp  *Pattern  // nil: any warp, and events of no warp
 	kinds []Pattern // none: all
 }
 
-// ParseFilter reads UNIT=KIND with commas between them. A UNIT is the end of a unit's place, with dots between its
-// parts: core*.graphpeg; .warp3 behind it means the events of that warp. KINDS have + between them; all, if there are
-// none.
+// ParseFilter reads UNIT=KINDS items separated by commas. A UNIT is the end of a unit's path, with dots between its
+// parts: core*.graphpeg; a suffix .warp3 selects the events of that warp. KINDS are separated by +; without =KINDS, all
+// kinds are selected.
 func ParseFilter(text string) (f Filter, err error) {
 	for _, part := range strings.Split(text, ",") {
 		r := Rule{Text: part}
@@ -50,7 +50,7 @@ func parts(text, between string) (list []Pattern, err error) {
 	return list, nil
 }
 
-// Unit reports whether the rule is about the unit of that place.
+// Unit reports whether the rule applies to the unit with that path.
 func (r *Rule) Unit(place string) bool {
 	have := strings.Split(place, ".")
 	if len(r.unit) > len(have) {
@@ -65,12 +65,12 @@ func (r *Rule) Unit(place string) bool {
 	return true
 }
 
-// Warp reports whether the rule is about events of that warp; -1: of none.
+// Warp reports whether the rule applies to events of that warp; -1: of no warp.
 func (r *Rule) Warp(n int) bool {
 	return r.warp == nil || n >= 0 && r.warp.Matches(fmt.Sprintf("warp%d", n))
 }
 
-// Kind reports whether the rule is about events of that kind.
+// Kind reports whether the rule applies to events of that kind.
 func (r *Rule) Kind(name string) bool {
 	for i := range r.kinds {
 		if r.kinds[i].Matches(name) {
@@ -80,13 +80,13 @@ func (r *Rule) Kind(name string) bool {
 	return len(r.kinds) == 0
 }
 
-// UnitText and KindTexts are in the user's words, for messages.
+// UnitText returns the unit in the user's words, for messages.
 func (r *Rule) UnitText() string {
 	unit, _, _ := strings.Cut(r.Text, "=")
 	return unit
 }
 
-// KindTexts are the kinds that the user wrote.
+// KindTexts returns the kinds in the user's words, for messages.
 func (r *Rule) KindTexts() (texts []string) {
 	for i := range r.kinds {
 		texts = append(texts, r.kinds[i].Text)
@@ -94,5 +94,5 @@ func (r *Rule) KindTexts() (texts []string) {
 	return texts
 }
 
-// OnlyWarps reports whether the rule is about events of warps.
+// OnlyWarps reports whether the rule applies only to events of warps.
 func (r *Rule) OnlyWarps() bool { return r.warp != nil }

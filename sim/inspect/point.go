@@ -10,10 +10,10 @@ import (
 	"heddle/isa"
 )
 
-// Any is the core, or warp, of a point that is any's.
+// Any is the core, or warp, of a point that applies to all.
 const Any = -1
 
-// Point is an instruction of a program, of some warp.
+// Point is an instruction of a program, of one warp or any.
 type Point struct {
 	Text       string
 	Core, Warp int
@@ -21,7 +21,7 @@ type Point struct {
 	offset     uint32
 }
 
-// ParsePoint reads ADDRESS, SYMBOL or SYMBOL+OFFSET, behind which may stand ,core=N and ,warp=N.
+// ParsePoint reads ADDRESS, SYMBOL or SYMBOL+OFFSET, optionally followed by ,core=N and ,warp=N.
 func ParsePoint(text string) (p Point, err error) {
 	p = Point{Text: text, Core: Any, Warp: Any}
 	place, rest, _ := strings.Cut(text, ",")
@@ -55,7 +55,7 @@ func ParsePoint(text string) (p Point, err error) {
 	return p, nil
 }
 
-// In returns the point's addresses in a program: a symbol may be at several places.
+// In returns the point's addresses in a program: a symbol may occur several times.
 func (p *Point) In(prog *isa.Program) (pcs []uint32) {
 	if p.symbol == "" {
 		return []uint32{p.offset}

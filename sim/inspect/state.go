@@ -33,7 +33,7 @@ type Core struct {
 	Holds    any                `json:"holds,omitempty"` // by the unit
 }
 
-// Hex is a word that is shown in base 16.
+// Hex is a word that is displayed in base 16.
 type Hex uint32
 
 // MarshalText writes it.
@@ -43,13 +43,13 @@ func (h Hex) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "0x%08x", u
 type Warp struct {
 	Warp      int            `json:"warp"`
 	State     string         `json:"state"`
-	PC        Hex            `json:"pc"` // of the next instruction that takes effect
+	PC        Hex            `json:"pc"` // of the next instruction to take effect
 	Symbol    string         `json:"symbol"`
 	Inst      string         `json:"inst"`
 	Lanes     Hex            `json:"lanes"`
 	Fcsr      uint32         `json:"fcsr"`
 	Splits    []isa.Split    `json:"ipdom"`
-	Registers []Register     `json:"registers"` // but those that are 0 in all lanes
+	Registers []Register     `json:"registers"` // without those that are 0 in all lanes
 	Pipeline  *core.WarpDump `json:"pipeline,omitempty"`
 }
 

@@ -13,12 +13,12 @@ import (
 	"heddle/sim"
 )
 
-// Stopped is why a run has been stopped.
+// Stopped is the error of a run that was stopped at a point.
 type Stopped struct{ Text string }
 
 func (e *Stopped) Error() string { return e.Text }
 
-// Watcher stops a machine with time at the first issue of a point, or at a cycle, whatever comes first.
+// Watcher stops a timed machine at the first issue of a point, or at a cycle, whichever comes first.
 type Watcher struct {
 	m       *sim.Machine
 	point   *Point // nil: none
@@ -28,7 +28,7 @@ type Watcher struct {
 	pcs     []uint32     // of the point, in it
 	known   bool         // the point exists in some program
 	decoded [][][]uint32 // by core and warp: the PCs of instructions that have not been issued
-	why     string       // not empty: stop when the cycle is over
+	why     string       // non-empty: stop at the end of the cycle
 	state   *State
 }
 
@@ -55,13 +55,13 @@ func Attach(m *sim.Machine, p *Point, cycle uint64, s Scope) (*Watcher, error) {
 	return w, nil
 }
 
-// hook is a watcher's at a core. A warp's instructions are issued in the order in which they are decoded.
+// hook is a watcher's hook of a core. A warp's instructions issue in the order of decoding.
 type hook struct {
 	*Watcher
 	core int
 }
 
-// Func completes Akita's interface.
+// Func implements sim.Hook.
 func (h *hook) Func(ctx akita.HookCtx) {
 	e, ok := ctx.Item.(*core.HookEvent)
 	if !ok {
@@ -88,7 +88,7 @@ func (w *Watcher) issued(core, warp int, pc uint32) {
 	}
 }
 
-// Tick stops the run when the cycle is over in which it is to stop.
+// Tick stops the run at the end of the cycle in which the point was reached.
 func (w *Watcher) Tick(now clock.Cycle) bool {
 	if w.why == "" && w.cycle > 0 && now >= w.cycle {
 		w.why = "as was asked"
@@ -105,7 +105,7 @@ func (w *Watcher) Tick(now clock.Cycle) bool {
 	return false
 }
 
-// State is the state of the machine when it was stopped; nil if it was not.
+// State returns the state of the machine when it was stopped; nil if it was not.
 func (w *Watcher) State() *State { return w.state }
 
 // Missed returns the reason why the run was not stopped.
@@ -145,7 +145,7 @@ func (u *Functional) Before(w *emu.Warp) error {
 	return &Stopped{why}
 }
 
-// State is the state of the machine when it was stopped; nil if it was not.
+// State returns the state of the machine when it was stopped; nil if it was not.
 func (u *Functional) State() *State { return u.state }
 
 // Missed returns the reason why the run was not stopped.
@@ -156,7 +156,7 @@ func (u *Functional) Missed() string {
 	return fmt.Sprintf("--break %s: the run ended, and it was not executed", u.Point.Text)
 }
 
-// at is an instruction with its place.
+// at formats an instruction with its address.
 func at(m *emu.Machine, pc uint32) string {
 	return fmt.Sprintf("0x%08x%s: %s", pc, m.SymbolAt(pc), m.TextAt(pc))
 }

@@ -104,8 +104,8 @@ func (r *Register) write(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// fields writes the fields of a structure, by their names in JSON: a line each and, of a list of structures, a line for
-// each of these. Empty lists are left out.
+// fields writes the fields of a structure by their JSON names: one line per field, and for a list of structures one
+// line per element. Empty lists are omitted.
 func fields(w io.Writer, indent string, v reflect.Value) {
 	for i := range v.NumField() {
 		f, name := v.Field(i), jsonName(v.Type().Field(i))
@@ -128,7 +128,7 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// value is a value in one line.
+// value formats a value on one line.
 func value(v reflect.Value) string {
 	if v.Kind() != reflect.Struct {
 		return fmt.Sprint(v.Interface())
@@ -144,5 +144,5 @@ func value(v reflect.Value) string {
 	return strings.Join(parts, ", ")
 }
 
-// wide are the fields that are addresses, or lanes.
+// wide are the fields that are displayed in base 16: addresses and lanes.
 var wide = map[string]bool{"pc": true, "addr": true, "lanes": true}

@@ -15,17 +15,17 @@ type Derived struct {
 	Name string // dotted, as others are: dram.bytes_per_edge
 	Unit string // unit of a value; "" for a share
 	Doc  string // one line
-	// Over names the counts whose sum it is, as heddle stats describe lists them: sums over all cores, caches of a
-	// level or channels. It is there on machines that have all that it names.
+	// Over names the counts whose sum is the statistic, or its dividend, as heddle stats describe lists them: sums over
+	// all cores, caches of a level or channels. Machines that lack any of them do not have the statistic.
 	Over []string
-	// Under names those by whose sum that is divided, 0 if it is 0; none: nothing is divided, and the statistic is a
-	// count.
+	// Under names the counts whose sum is the divisor; if that is 0, so is the statistic; none: no division, and the
+	// statistic is a count.
 	Under []string
-	// Scale multiplies a quotient, such as 1000 for misses in 1000 instructions; 0: 1.
+	// Scale multiplies a quotient, such as 1000 for misses per 1000 instructions; 0: 1.
 	Scale float64
 }
 
-// derived are those that were added.
+// derived are the added statistics.
 var derived []Derived
 
 // dotted matches names of statistics.
@@ -56,10 +56,10 @@ func Derive(d Derived) error {
 	return nil
 }
 
-// Added lists those that Derive has added.
+// Added returns the statistics added by Derive.
 func Added() []Derived { return slices.Clone(derived) }
 
-// WithDerived adds those to a machine's sums whose counts are among them.
+// WithDerived adds to a machine's sums the derived statistics that it has the counts for.
 func (t Tree) WithDerived() Tree {
 	own := len(t)
 	for i := range derived {

@@ -12,7 +12,7 @@ import (
 // value is an empty tree.
 type Packed struct {
 	names *names
-	text  string // each value, and behind it half its confidence interval if there are any
+	text  string // each value, followed by half its confidence interval if there are any
 	half  bool   // there are
 }
 
@@ -55,7 +55,7 @@ func Pack(t Tree) Packed {
 	return p
 }
 
-// appendFloat writes those in few bytes that have few digits.
+// appendFloat appends a float in few bytes if it has few digits.
 func appendFloat(b []byte, x float64) []byte {
 	return binary.AppendUvarint(b, bits.ReverseBytes64(math.Float64bits(x)))
 }

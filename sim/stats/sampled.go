@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Parts are parts of a run that were simulated, and stand for the rest of it.
+// Parts are the simulated parts of a run, from which the rest is extrapolated.
 type Parts struct {
 	Cycles, Instrs []float64 // of each part: its cycles and its warp instructions
 	Weights        []float64 // of each part: factor by which its counts stand for the rest
-	Rest           float64   // cycles that the rest is estimated to take
-	Simulated      float64   // cycles that were simulated
+	Rest           float64   // estimated cycles of the rest
+	Simulated      float64   // simulated cycles
 	Relative       float64   // half the 95 % confidence interval of Rest, relative to it
 }
 
@@ -71,7 +71,7 @@ func (p *Parts) sum(y []float64) (total float64) {
 	return total
 }
 
-// half is half the 95 % confidence interval of that.
+// half returns half the 95 % confidence interval of sum.
 func (p *Parts) half(y []float64) float64 {
 	perCycle, perInstr := p.fit(y)
 	squares, n := 0.0, float64(len(y))
@@ -80,7 +80,7 @@ func (p *Parts) half(y []float64) float64 {
 		squares += d * d
 	}
 	known := p.Relative * perCycle * p.Rest
-	if n < 3 { // as little is known of how it scatters as of a value of its own size
+	if n < 3 { // with so few parts, the scatter is taken to be as large as the value
 		return math.Hypot(known, math.Abs(p.sum(y)))
 	}
 	return math.Hypot(known, Student95(len(y)-2)*math.Sqrt(squares*n/(n-2)))
@@ -102,23 +102,23 @@ func (p *Parts) fit(y []float64) (perCycle, perInstr float64) {
 	return cy / cc, 0
 }
 
-// Exact is the statistic with a value that is known.
+// Exact returns the statistic with a known value.
 func (s Stat) Exact(n uint64) Stat {
 	s.count, s.Half = n, 0
 	return s
 }
 
-// Parts are the numerator and the denominator of a ratio.
+// Parts returns the numerator and the denominator of a ratio.
 func (s Stat) Parts() (over, under float64) { return s.over, s.under }
 
-// Of is the ratio of parts that are known.
+// Of returns the ratio of known parts.
 func (s Stat) Of(over, under float64) Stat {
 	s.Half = 0
 	return s.of(over, under)
 }
 
-// Over is the ratio with a dividend that is known; of its divisor the confidence interval is known, half of it as a
-// part.
+// Over returns the ratio with a known dividend; relative is half the confidence interval of its divisor, relative to
+// it.
 func (s Stat) Over(over, relative float64) Stat {
 	s = s.of(over, s.under)
 	s.Half = s.ratio * relative

@@ -22,7 +22,7 @@ type Races struct {
 	warps   int
 	cores   []watched
 	found   []string
-	seen    map[[2]uint32]bool // pairs of instructions that were found
+	seen    map[[2]uint32]bool // pairs of instructions with a race
 }
 
 // watched is a core.
@@ -35,7 +35,7 @@ type watched struct {
 	spawnsAt uint32
 }
 
-// access is how a word is accessed.
+// access is the kind of an access.
 type access uint8
 
 const (
@@ -145,7 +145,7 @@ func (r *Races) access(s *emu.Step) {
 	}
 }
 
-// bytesOf are those that an instruction accesses at an address, of the word there.
+// bytesOf returns the bytes of the word at an address that an instruction accesses.
 func bytesOf(in *isa.Inst, at uint32) uint8 {
 	n := uint8(0b1111)
 	switch in.Name {
