@@ -23,6 +23,7 @@ import (
 	"heddle/internal/files"
 	"heddle/kernels/host"
 	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 )
 
 func newGt() *cobra.Command {
@@ -150,7 +151,7 @@ func (k *gtCheck) check(name string) error {
 }
 
 // device is the machine that is asked for, or a small one with the unit that the schedules need.
-func (k *gtCheck) device(p *graphir.Program, w *configs.Workload) (*host.Rehearsal, error) {
+func (k *gtCheck) device(p *graphir.Program, w *workload.Workload) (*host.Rehearsal, error) {
 	const small = "vortex-1c4w4t"
 	l, err := configs.LoadMachine(cmp.Or(k.machine, small), os.Environ(), nil)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/experiment/tune"
 	"heddle/internal/files"
 	"heddle/internal/version"
@@ -135,7 +135,7 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 }
 
 // load reads an experiment, and refuses what is not searched.
-func (f *tuneFlags) load(name string, set []string) (*schema.Loaded[configs.Experiment], error) {
+func (f *tuneFlags) load(name string, set []string) (*schema.Loaded[config.Experiment], error) {
 	l, err := loadExperiment(name, set)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ const (
 var wholeSetting = experiment.Setting{Key: "sample.period", Value: "0"}
 
 // search searches the choices of an experiment without axes. of names it among several.
-func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[configs.Experiment], set []string, of string) (*tune.Outcome, *tuning, error) {
+func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[config.Experiment], set []string, of string) (*tune.Outcome, *tuning, error) {
 	axes := tune.Axes(&l.Value.Machine, tune.Kinds(f.schedules))
 	only := f.only
 	if l.Value.Sample.On() { // a fused run is one launch, which is simulated whole
@@ -198,7 +198,7 @@ type tuning struct {
 	*session
 	flags   *tuneFlags
 	search  *tune.Search
-	loaded  *schema.Loaded[configs.Experiment]
+	loaded  *schema.Loaded[config.Experiment]
 	set     []string
 	numbers map[string]int // of points, by their settings
 	room    experiment.Room
@@ -385,10 +385,10 @@ func (t *tuning) write(o *tune.Outcome) error {
 	best.Name += "-best" // its results are no candidates
 	best.Compare = o.Compare()
 	if t.search.Exact != nil {
-		best.Sample = configs.Sample{}
+		best.Sample = config.Sample{}
 	}
 	return errors.Join(
 		files.Write(filepath.Join(t.dir, tuneFile), b.Bytes()),
-		files.Write(filepath.Join(t.dir, bestFile), configs.ExperimentSchema.YAML(best)),
+		files.Write(filepath.Join(t.dir, bestFile), config.Schema.YAML(best)),
 	)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/components/accel"
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/experiment/tune"
 	"heddle/internal/files"
 	"heddle/internal/version"
@@ -29,7 +29,7 @@ const (
 )
 
 // study searches at each point of an experiment with axes.
-func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[configs.Experiment]) error {
+func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[config.Experiment]) error {
 	if len(l.Value.Exclude) > 0 {
 		return errors.New("exclude: expected none: a study searches each point of the sweep for every variant")
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 )
 
 const variants = small + `
@@ -130,7 +130,7 @@ func TestAxesOfUnitsThatPointsLack(t *testing.T) {
 				require.Equal(t, p[i].Config.Graph, p[p[i].Baseline].Config.Graph, "the same seed")
 			}
 		}
-		again, err := configs.ParseExperimentWith("again", configs.ExperimentSchema.YAML(mustLoad(t, text).Value), nil)
+		again, err := config.ParseWith("again", config.Schema.YAML(mustLoad(t, text).Value), nil)
 		require.NoError(t, err, c.name)
 		q, err := experiment.Points(again, nil)
 		require.NoError(t, err)
@@ -151,7 +151,7 @@ compare:
   - {name: own, schedule: peg, machine: {core: {graphpeg: {alwt_entries: 16}, scratchpad_bytes: 64KiB}}}
 `), 0o644))
 	lay := func(set ...string) []experiment.Point {
-		l, err := configs.LoadExperiment(file, nil, set)
+		l, err := config.Load(file, nil, set)
 		require.NoError(t, err)
 		p, err := experiment.Points(l, set)
 		require.NoError(t, err)
@@ -162,7 +162,7 @@ compare:
 		for i := range under {
 			require.Equal(t, another.Replace(p[i].YAML()), under[i].YAML())
 		}
-		again, err := configs.ParseExperiment("resolved", configs.ExperimentSchema.YAML(l.Value))
+		again, err := config.Parse("resolved", config.Schema.YAML(l.Value))
 		require.NoError(t, err)
 		require.Equal(t, l.Value.Compare, again.Compare, "what is written down makes the same points")
 		return p
@@ -184,7 +184,7 @@ compare:
 		"machine.core.graphpeg.alwt_entries=x": "at variant peg: ",
 		"machine.core.graphpeg.alwt_entry=4":   "did you mean machine.core.graphpeg.alwt_entries?",
 	} {
-		_, err := configs.LoadExperiment(file, nil, []string{set})
+		_, err := config.Load(file, nil, []string{set})
 		require.ErrorContains(t, err, says)
 	}
 }
@@ -247,7 +247,7 @@ func TestNotes(t *testing.T) {
 		notes("compare: [{name: a, sweep: {machine.core.lsu_queue: [1, 2]}}, {name: b, schedule: edge}]\n"))
 }
 
-func mustLoad(t *testing.T, text string) *schema.Loaded[configs.Experiment] {
+func mustLoad(t *testing.T, text string) *schema.Loaded[config.Experiment] {
 	t.Helper()
 	l, err := loaded(t, text)
 	require.NoError(t, err)

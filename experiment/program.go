@@ -3,11 +3,11 @@ package experiment
 import (
 	"context"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/isa"
 	"heddle/kernels/compose"
 	"heddle/kernels/program"
+	"heddle/kernels/workload"
 	"heddle/sim/stats"
 )
 
@@ -18,7 +18,7 @@ const Unchecked = "not checked"
 const programKernel = "program/"
 
 // checkProgram refuses programs that cannot be run, and writes down which it is.
-func checkProgram(w *configs.Workload, programs *programs) error {
+func checkProgram(w *workload.Workload, programs *programs) error {
 	p, err := programs.Open(context.Background(), w)
 	if err == nil {
 		w.Host.SHA256 = p.SHA256
@@ -40,7 +40,7 @@ func (p *Point) ProgramLines() *isa.Lines {
 }
 
 // program runs a program of the user's own, and books what is of the region.
-func (r *result) program(ctx context.Context, d *counted, g *graph.Graph, w *configs.Workload, programs *programs) error {
+func (r *result) program(ctx context.Context, d *counted, g *graph.Graph, w *workload.Workload, programs *programs) error {
 	p, err := programs.Open(ctx, w)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"heddle/components/accel"
 	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graph/graphspec"
 	"heddle/internal/testenv"
@@ -21,6 +22,7 @@ import (
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
 	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 	"heddle/sim"
 	"heddle/sim/stats"
 	"heddle/traces"
@@ -57,14 +59,14 @@ func testGraph(t testing.TB, scale int) *graph.Graph {
 	return g
 }
 
-func workload(t testing.TB, algorithm, schedule string, steps int) configs.Workload {
+func testWorkload(t testing.TB, algorithm, schedule string, steps int) workload.Workload {
 	p, err := parse("vortex-1c4w4t-weaver", fmt.Sprintf("algorithm: %s, schedule: %s, max_iterations: %d", algorithm, schedule, steps))
 	require.NoError(t, err)
 	return p.Workload
 }
 
-func parse(machine, workload string) (configs.Experiment, error) {
-	return configs.ParseExperiment("test", []byte("name: t\nmachine: "+machine+"\ngraph: {grid: {width: 2, height: 2}}\nworkload: {"+workload+"}\n"))
+func parse(machine, workload string) (config.Experiment, error) {
+	return config.Parse("test", []byte("name: t\nmachine: "+machine+"\ngraph: {grid: {width: 2, height: 2}}\nworkload: {"+workload+"}\n"))
 }
 
 // cpu is the processor time that the process has taken.
@@ -88,7 +90,7 @@ func (d *clocked) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 }
 
 // execute runs a workload, and records it if there is a path. It returns the processor time of its launches.
-func execute(t testing.TB, cfg configs.Machine, g *graph.Graph, w configs.Workload, path string) (compose.Result, stats.Tree, time.Duration) {
+func execute(t testing.TB, cfg configs.Machine, g *graph.Graph, w workload.Workload, path string) (compose.Result, stats.Tree, time.Duration) {
 	var rec *traces.Recorder
 	opt := sim.Options{}
 	if path != "" {
@@ -152,12 +154,12 @@ var unitKeys = map[string]string{
 }
 
 // point reads a workload for a machine of two cores with a graph unit.
-func point(unit, workload string) (configs.Experiment, error) {
+func point(unit, workload string) (config.Experiment, error) {
 	return parse("{extends: vortex-1c4w4t, cores_per_socket: 2, core: {warps: 8, "+unitKey(unit)+"}, ctrlproc: {interval: 64}}", workload)
 }
 
 // equals checks that recording changes nothing, and that a replay comes to the cycles and to every statistic.
-func equals(t *testing.T, cfg configs.Machine, g *graph.Graph, w configs.Workload) {
+func equals(t *testing.T, cfg configs.Machine, g *graph.Graph, w workload.Workload) {
 	path := filepath.Join(t.TempDir(), "t.trace")
 	plain, want, _ := execute(t, cfg, g, w, "")
 	recorded, same, _ := execute(t, cfg, g, w, path)
@@ -223,7 +225,7 @@ func TestReplayEqualsExecutionOnAllKindsOfMachines(t *testing.T) {
 		for _, kernel := range []string{kernels[i%3], kernels[(i+1)%3]} {
 			algorithm, schedule, _ := strings.Cut(kernel, "/")
 			t.Run(kernel+" "+strings.Join(set, " "), func(t *testing.T) {
-				equals(t, cfg, g, workload(t, algorithm, schedule, 0))
+				equals(t, cfg, g, testWorkload(t, algorithm, schedule, 0))
 			})
 		}
 	}

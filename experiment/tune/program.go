@@ -12,6 +12,7 @@ import (
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/graphir"
@@ -36,7 +37,7 @@ type Program struct {
 }
 
 // NewProgram finds the labels of an experiment's program.
-func NewProgram(e *configs.Experiment, weights graph.WeightKind, kinds Kinds) (*Program, error) {
+func NewProgram(e *config.Experiment, weights graph.WeightKind, kinds Kinds) (*Program, error) {
 	f, o, err := experiment.GraphIt(e)
 	if err != nil {
 		return nil, err

@@ -18,13 +18,14 @@ import (
 	"heddle/kernels/direction"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 )
 
 // Axis is a choice that is searched: a key of workload, and its values.
 type Axis struct {
 	Key    string
 	Values []string
-	set    func(w *configs.Workload, value string)
+	set    func(w *workload.Workload, value string)
 	// neutral is the value, of an axis of numbers or the like, that suits every kernel; other values suit some. Empty: it is no
 	// such axis.
 	neutral string
@@ -33,15 +34,15 @@ type Axis struct {
 }
 
 // number is an axis of one of a workload's numbers. The first value is the one that suits every kernel.
-func number(key string, values []string, field func(w *configs.Workload) *int) Axis {
-	return Axis{Key: key, Values: values, neutral: values[0], set: func(w *configs.Workload, value string) {
+func number(key string, values []string, field func(w *workload.Workload) *int) Axis {
+	return Axis{Key: key, Values: values, neutral: values[0], set: func(w *workload.Workload, value string) {
 		*field(w), _ = strconv.Atoi(value) // a value of ours, or checked
 	}}
 }
 
 // choice is an axis of one of a workload's names.
-func choice(key string, values []string, field func(w *configs.Workload) *configs.Choice) Axis {
-	return Axis{Key: key, Values: values, set: func(w *configs.Workload, value string) { *field(w) = configs.Choice(value) }}
+func choice(key string, values []string, field func(w *workload.Workload) *workload.Choice) Axis {
+	return Axis{Key: key, Values: values, set: func(w *workload.Workload, value string) { *field(w) = workload.Choice(value) }}
 }
 
 // Keys of axes.
@@ -102,24 +103,24 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		scans = append(scans, string(s))
 	}
 	return []Axis{
-		{Key: ScheduleKey, Values: schedules, set: func(w *configs.Workload, v string) { w.Schedule = configs.Schedule(v) }},
-		choice("workload.direction", directions, func(w *configs.Workload) *configs.Choice { return &w.Direction }),
-		choice("workload.active_set", sets, func(w *configs.Workload) *configs.Choice { return &w.ActiveSet }),
-		{Key: LayoutKey, Values: layouts, early: splits, set: func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
-		choice("workload.dedup", dedups, func(w *configs.Workload) *configs.Choice { return &w.Dedup }),
-		choice("workload.order", orders, func(w *configs.Workload) *configs.Choice { return &w.Order }),
-		number("workload.buckets", openBuckets(), func(w *configs.Workload) *int { return &w.Buckets }),
-		choice("workload.scan", scans, func(w *configs.Workload) *configs.Choice { return &w.Scan }),
-		number("workload.block_vertices", blockSizes(), func(w *configs.Workload) *int { return &w.BlockVertices }),
-		{Key: "workload.block_by", Values: bys(), neutral: string(layout.ByDestination), set: func(w *configs.Workload, v string) { w.BlockBy = configs.Choice(v) }},
-		number("workload.shard_vertices", shardSizes(), func(w *configs.Workload) *int { return &w.ShardVertices }),
-		number("workload.virtual_degree", degrees(), func(w *configs.Workload) *int { return &w.VirtualDegree }),
-		number("workload.ell_width", []string{"0", "4", "16", "64"}, func(w *configs.Workload) *int { return &w.ELLWidth }),
-		number("workload.dia_diagonals", []string{"0", "2", "8"}, func(w *configs.Workload) *int { return &w.Diagonals }),
-		{Key: "workload.slot_order", Values: []string{configs.Auto, string(compose.Rows), string(compose.Columns)}, neutral: configs.Auto, set: func(w *configs.Workload, v string) { w.SlotOrder = configs.Choice(v) }},
-		choice("workload.fusion", []string{"none", string(compose.LoopFusion)}, func(w *configs.Workload) *configs.Choice { return &w.Fusion }),
-		number("workload.warps_per_core", parts(m.Core.Warps), func(w *configs.Workload) *int { return &w.WarpsPerCore }),
-		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *configs.Workload) *int { return &w.CTAThreads }),
+		{Key: ScheduleKey, Values: schedules, set: func(w *workload.Workload, v string) { w.Schedule = workload.Schedule(v) }},
+		choice("workload.direction", directions, func(w *workload.Workload) *workload.Choice { return &w.Direction }),
+		choice("workload.active_set", sets, func(w *workload.Workload) *workload.Choice { return &w.ActiveSet }),
+		{Key: LayoutKey, Values: layouts, early: splits, set: func(w *workload.Workload, v string) { w.Layout = workload.Layout(v) }},
+		choice("workload.dedup", dedups, func(w *workload.Workload) *workload.Choice { return &w.Dedup }),
+		choice("workload.order", orders, func(w *workload.Workload) *workload.Choice { return &w.Order }),
+		number("workload.buckets", openBuckets(), func(w *workload.Workload) *int { return &w.Buckets }),
+		choice("workload.scan", scans, func(w *workload.Workload) *workload.Choice { return &w.Scan }),
+		number("workload.block_vertices", blockSizes(), func(w *workload.Workload) *int { return &w.BlockVertices }),
+		{Key: "workload.block_by", Values: bys(), neutral: string(layout.ByDestination), set: func(w *workload.Workload, v string) { w.BlockBy = workload.Choice(v) }},
+		number("workload.shard_vertices", shardSizes(), func(w *workload.Workload) *int { return &w.ShardVertices }),
+		number("workload.virtual_degree", degrees(), func(w *workload.Workload) *int { return &w.VirtualDegree }),
+		number("workload.ell_width", []string{"0", "4", "16", "64"}, func(w *workload.Workload) *int { return &w.ELLWidth }),
+		number("workload.dia_diagonals", []string{"0", "2", "8"}, func(w *workload.Workload) *int { return &w.Diagonals }),
+		{Key: "workload.slot_order", Values: []string{workload.Auto, string(compose.Rows), string(compose.Columns)}, neutral: workload.Auto, set: func(w *workload.Workload, v string) { w.SlotOrder = workload.Choice(v) }},
+		choice("workload.fusion", []string{"none", string(compose.LoopFusion)}, func(w *workload.Workload) *workload.Choice { return &w.Fusion }),
+		number("workload.warps_per_core", parts(m.Core.Warps), func(w *workload.Workload) *int { return &w.WarpsPerCore }),
+		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *workload.Workload) *int { return &w.CTAThreads }),
 	}
 }
 
@@ -222,7 +223,7 @@ type Space struct {
 	Candidates []Candidate // legal, each another kernel; in the order of the axes, the last of which moves fastest
 
 	names    []string
-	workload configs.Workload // what is not searched
+	workload workload.Workload // what is not searched
 
 	// Of a GraphIt program's schedules.
 	settings func(c Candidate) []experiment.Setting // nil: a candidate's values are keys of the workload
@@ -235,7 +236,7 @@ const MostCandidates = 200_000
 
 // NewSpace finds the legal combinations, by a workload that has all else. Of those that come to the same kernel, the first
 // is one.
-func NewSpace(w configs.Workload, m *configs.Machine, axes []Axis) (*Space, error) {
+func NewSpace(w workload.Workload, m *configs.Machine, axes []Axis) (*Space, error) {
 	s := &Space{Axes: axes, workload: w}
 	e := enumeration{Space: s, core: schedule.Core{Warps: m.Core.Warps, Lanes: m.Core.Threads}, seen: map[string]bool{}}
 	if err := e.all(w); err != nil {
@@ -256,7 +257,7 @@ type enumeration struct {
 }
 
 // all looks at every combination of the choices that are no numbers.
-func (e *enumeration) all(w configs.Workload) error {
+func (e *enumeration) all(w workload.Workload) error {
 	choices := slices.Clone(e.Axes)
 	for i, a := range e.Axes {
 		if a.neutral != "" {
@@ -280,7 +281,7 @@ func (e *enumeration) all(w configs.Workload) error {
 }
 
 // numbers looks at the numbers that suit a combination of the other choices.
-func (e *enumeration) numbers(w configs.Workload, choices Candidate) error {
+func (e *enumeration) numbers(w workload.Workload, choices Candidate) error {
 	suit := slices.Clone(e.Axes)   // with the values that suit, each alone
 	of := make([][]int, len(suit)) // places of these among all
 	for i, a := range e.Axes {
@@ -315,7 +316,7 @@ func (e *enumeration) numbers(w configs.Workload, choices Candidate) error {
 }
 
 // add adds a candidate, if it is legal on the machine and none before it is the same kernel.
-func (e *enumeration) add(w configs.Workload, c Candidate) error {
+func (e *enumeration) add(w workload.Workload, c Candidate) error {
 	p, err := compose.NewPlan(w)
 	if err != nil || p.Fits(e.core) != nil || e.seen[p.Name()] {
 		return nil //nolint:nilerr // it is no candidate
@@ -369,7 +370,7 @@ func (s *Space) Named(kernels []string) (list []int) {
 }
 
 // Find is the candidate that a workload's own choices come to; if that is none, what suits the first schedule.
-func (s *Space) Find(w configs.Workload) int {
+func (s *Space) Find(w workload.Workload) int {
 	if p, err := compose.NewPlan(w); err == nil {
 		if i := slices.Index(s.names, p.Name()); i >= 0 {
 			return i

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "heddle/components/all"
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/graph"
 	"heddle/graph/graphspec"
@@ -19,6 +18,7 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 )
 
 const hooking = `
@@ -72,7 +72,7 @@ func TestMutations(t *testing.T) {
 			f, err := graphit.Parse("p.gt", []byte(c.source))
 			require.NoError(t, err)
 			require.NoError(t, graphit.Check(f))
-			w, err := configs.ParseWorkload(c.workload)
+			w, err := workload.Parse(c.workload)
 			require.NoError(t, err)
 			d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
 			require.NoError(t, err)
@@ -123,7 +123,7 @@ func TestFusedMutations(t *testing.T) {
 			f, err := graphit.Parse("p.gt", []byte(text+fuse))
 			require.NoError(t, err)
 			require.NoError(t, graphit.Check(f))
-			w, err := configs.ParseWorkload(nil)
+			w, err := workload.Parse(nil)
 			require.NoError(t, err)
 			d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
 			require.NoError(t, err)

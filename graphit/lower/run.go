@@ -8,13 +8,13 @@ import (
 	"math"
 	"slices"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 )
 
 // Options say how a program runs.
@@ -22,7 +22,7 @@ type Options struct {
 	Args     []string // argv, from the program's name on
 	Output   io.Writer
 	Float    bool              // double is computed as float
-	Workload configs.Workload  // of operators without a schedule; launch overhead, sizes
+	Workload workload.Workload // of operators without a schedule; launch overhead, sizes
 	Schedule *graphit.Schedule // in place of the program's own
 	MaxSteps int               // traversals of edges at most; 0: any number
 
@@ -189,7 +189,7 @@ func Check(d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options) (err e
 }
 
 // Schedules are those of a program's operators over edges.
-func Schedules(p *graphir.Program, base configs.Schedule) (list []configs.Schedule) {
+func Schedules(p *graphir.Program, base workload.Schedule) (list []workload.Schedule) {
 	add := func(m *graphir.Metadata) {
 		s := base
 		if m.Given["load_balance"] {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 )
 
 // root is the repository, as seen from this package.
@@ -143,9 +143,9 @@ func TestREADME(t *testing.T) {
 	require.Contains(t, string(ci), "\n"+commands[1][1]+"\n", "CI runs what the README says")
 	require.FileExists(t, filepath.Join(root, strings.Fields(commands[0][1])[4]))
 	yaml := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(text)[1]
-	l, err := configs.ParseExperiment("README.md", []byte(yaml))
+	l, err := config.Parse("README.md", []byte(yaml))
 	require.NoError(t, err)
-	shipped, err := configs.LoadExperiment("quickstart", nil, nil)
+	shipped, err := config.Load("quickstart", nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, shipped.Value, l, "the README's experiment is the shipped one")
 }

@@ -92,8 +92,8 @@ var programs sync.Map
 
 func compiled(t testing.TB, p *Plan, g *graph.Graph) *Compiled {
 	q := *p
-	q.Weights, q.Width = g.WeightKind(), workload(p).Width
-	q.Residual = workload(p).Tolerance > 0
+	q.Weights, q.Width = g.WeightKind(), workloadOf(p).Width
+	q.Residual = workloadOf(p).Tolerance > 0
 	build := sync.OnceValues(func() (*Compiled, error) { return Compile(&q, untimed(t, p).Shape()) })
 	f, _ := programs.LoadOrStore(p.Name(), build)
 	c, err := f.(func() (*Compiled, error))()
@@ -103,7 +103,7 @@ func compiled(t testing.TB, p *Plan, g *graph.Graph) *Compiled {
 
 // check runs a plan on a device.
 func check(t *testing.T, p *Plan, d host.Device, name string, g *graph.Graph) Result {
-	r, err := compiled(t, p, g).Run(context.Background(), d, g, workload(p))
+	r, err := compiled(t, p, g).Run(context.Background(), d, g, workloadOf(p))
 	require.NoError(t, err, name)
 	require.True(t, r.Verified, name)
 	require.EqualValues(t, launches(&r), r.Times.Launches)
@@ -211,7 +211,7 @@ func TestWidth(t *testing.T) {
 		for _, width := range []int{1, 4, 32} {
 			p, err := NewPlan(choose("algorithm=graphsum", "schedule="+name))
 			require.NoError(t, err)
-			w := workload(p)
+			w := workloadOf(p)
 			w.Width = width
 			d := timed(t, p)
 			r, err := Run(context.Background(), d, g, w)

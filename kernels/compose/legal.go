@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"heddle/components/accel"
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
@@ -16,6 +15,7 @@ import (
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 )
 
 // rule refuses combinations: it is broken if its condition holds.
@@ -91,7 +91,7 @@ func (p *Plan) sized() error {
 
 // ordered arranges the layout's slots, and refuses an order of what has none.
 func (p *Plan) ordered() error {
-	if p.Layout.Columns == nil && p.SlotOrder != "" && p.SlotOrder != configs.Auto {
+	if p.Layout.Columns == nil && p.SlotOrder != "" && p.SlotOrder != workload.Auto {
 		return refuse("slot_order", " = %s: layout %s has no slots: expected auto, the default; others are for ell-csr and ell-coo", p.SlotOrder, p.Layout.Name)
 	}
 	p.arrange()

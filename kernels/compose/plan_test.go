@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
@@ -18,6 +18,7 @@ import (
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 )
 
 // TestConfigurationNamesAllChoices: what a registry has can be configured, and nothing else.
@@ -72,7 +73,7 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	}
 	names["fusion"] = []string{"none", string(LoopFusion)}
 	for key, want := range names {
-		f, ok := configs.ExperimentSchema.Lookup("workload." + key)
+		f, ok := config.Schema.Lookup("workload." + key)
 		require.True(t, ok, key)
 		require.ElementsMatch(t, want, f.Values(), key)
 	}
@@ -177,43 +178,43 @@ func TestRulesOfAddedLayouts(t *testing.T) {
 	}
 }
 
-func choose(set ...string) configs.Workload {
-	w := configs.Workload{
-		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true, Coefficient: "hardware", HybridRule: "beamer",
+func choose(set ...string) workload.Workload {
+	w := workload.Workload{
+		Algorithm: "bfs", Schedule: "vertex", Layout: workload.Auto, Direction: workload.Auto, ActiveSet: workload.Auto, Dedup: workload.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true, Coefficient: "hardware", HybridRule: "beamer",
 	}
 	for _, s := range set {
 		key, value, _ := strings.Cut(s, "=")
 		switch key {
 		case "algorithm":
-			w.Algorithm = configs.Algorithm(value)
+			w.Algorithm = workload.Algorithm(value)
 		case "schedule":
-			w.Schedule = configs.Schedule(value)
+			w.Schedule = workload.Schedule(value)
 		case "layout":
-			w.Layout = configs.Layout(value)
+			w.Layout = workload.Layout(value)
 		case "direction":
-			w.Direction = configs.Choice(value)
+			w.Direction = workload.Choice(value)
 		case "set":
-			w.ActiveSet = configs.Choice(value)
+			w.ActiveSet = workload.Choice(value)
 		case "dedup":
-			w.Dedup = configs.Choice(value)
+			w.Dedup = workload.Choice(value)
 		case "order":
-			w.Order = configs.Choice(value)
+			w.Order = workload.Choice(value)
 		case "scan":
-			w.Scan = configs.Choice(value)
+			w.Scan = workload.Choice(value)
 		case "skip":
-			w.Skip = configs.Choice(value)
+			w.Skip = workload.Choice(value)
 		case "hybrid_rule":
-			w.HybridRule = configs.Choice(value)
+			w.HybridRule = workload.Choice(value)
 		case "settled":
 			w.Settled = value == "true"
 		case "sum":
-			w.Sum = configs.Choice(value)
+			w.Sum = workload.Choice(value)
 		case "ahead":
 			w.Ahead = value == "true"
 		case "coefficient":
-			w.Coefficient = configs.Choice(value)
+			w.Coefficient = workload.Choice(value)
 		case "fusion":
-			w.Fusion = configs.Choice(value)
+			w.Fusion = workload.Choice(value)
 		case "buckets":
 			w.Buckets, _ = strconv.Atoi(value)
 		case "warps_per_core":
@@ -223,7 +224,7 @@ func choose(set ...string) configs.Workload {
 		case "shard_vertices":
 			w.ShardVertices, _ = strconv.Atoi(value)
 		case "block_by":
-			w.BlockBy = configs.Choice(value)
+			w.BlockBy = workload.Choice(value)
 		case "block_vertices":
 			w.BlockVertices, _ = strconv.Atoi(value)
 		case "cta_threads":

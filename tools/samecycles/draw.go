@@ -14,6 +14,7 @@ import (
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/kernels/schedule"
 )
 
@@ -112,7 +113,7 @@ func pick(d drawer, of ...string) string { return of[d.IntN(len(of))] }
 
 // lay lays out the one point of these settings; nil if they are refused.
 func (d drawer) lay(set []string) *experiment.Point {
-	l, err := configs.LoadExperiment(d.file, nil, set)
+	l, err := config.Load(d.file, nil, set)
 	if err != nil {
 		return nil
 	}
@@ -125,7 +126,7 @@ func (d drawer) lay(set []string) *experiment.Point {
 
 // machineKeys are the leaves of a machine that a draw may change. How many sockets there are is drawn once.
 func machineKeys() (list []*schema.Field) {
-	for _, f := range configs.ExperimentSchema.Fields() {
+	for _, f := range config.Schema.Fields() {
 		leaf := f.Range() != "" || f.Values() != nil
 		if leaf && strings.HasPrefix(f.Path, "machine.") && f.Path != "machine.sockets" {
 			list = append(list, f)

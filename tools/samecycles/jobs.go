@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/isa/micro"
 	"heddle/sim/parity"
 )
@@ -48,7 +48,7 @@ func microJobs() (list []job) {
 
 // packJobs are the points of all packs' quick variants; some of them, and only their beginnings, if quick.
 func packJobs(quick bool) (list []job, err error) {
-	for _, name := range configs.PackNames() {
+	for _, name := range config.PackNames() {
 		points, err := packPoints(name)
 		if err != nil {
 			return nil, err
@@ -71,11 +71,11 @@ func packJobs(quick bool) (list []job, err error) {
 
 // packPoints lays out the quick variant of a pack.
 func packPoints(name string) (points []experiment.Point, err error) {
-	p, err := configs.LoadPack(name)
-	if err != nil || !p.Has(configs.Quick) {
+	p, err := config.LoadPack(name)
+	if err != nil || !p.Has(config.Quick) {
 		return nil, err
 	}
-	list, _, err := p.Experiments(configs.Quick, configs.PackOptions{Exists: configs.FileExists})
+	list, _, err := p.Experiments(config.Quick, config.PackOptions{Exists: config.FileExists})
 	if err != nil {
 		return nil, err
 	}

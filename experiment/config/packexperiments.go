@@ -1,4 +1,4 @@
-package configs
+package config
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/configs"
 	"heddle/configs/schema"
 )
 
@@ -52,7 +53,7 @@ func (p *Pack) Experiments(v Variant, o PackOptions) (list []*schema.Loaded[Expe
 		if gone {
 			continue
 		}
-		l, err := ExperimentSchema.Load(schema.Input{File: p.File, Nodes: layers, Set: o.Set, Presets: schema.FromFS(presets)})
+		l, err := Schema.Load(schema.Input{File: p.File, Nodes: layers, Set: o.Set, Presets: schema.FromFS(configs.Files)})
 		if err != nil {
 			bad = append(bad, within(key, err))
 			continue

@@ -1,7 +1,6 @@
-package configs
+package config
 
 import (
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,12 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/internal/files"
+	"heddle/kernels/workload"
 )
-
-//go:embed reproduce/*/*.yaml
-var packFiles embed.FS
 
 // Pack holds one published statement up against what this simulator does: experiments,
 // in a quick and a full variant, and checks of their results.
@@ -53,46 +51,46 @@ type PackHead struct {
 
 // Quantity is a number computed from points.
 type Quantity struct {
-	Metric  string   `key:"metric" default:"cycles" doc:"The statistic, or a sum: a + b."`
-	Per     string   `key:"per" default:"" doc:"A statistic that it is divided by."`
-	Measure Choice   `key:"measure" default:"value" oneof:"value,ratio,speedup,difference" doc:"value: of each point in of. ratio: of each point in of over that of its partner in over. speedup: the partner's over the point's. difference: the point's less the partner's. The partner is equal in all axes but those that over names and those that go together with them, and those of compare if of names one of them."`
-	Of      []string `key:"of" default:"" doc:"Conditions that points meet: KEY=VALUE, or KEY=VALUE|VALUE. A key of the experiment (that of an axis, or of the resolved configuration), experiment (its name), variant (its name), or seed."`
-	Over    []string `key:"over" default:"" doc:"The same for the partners of ratio and speedup."`
-	Sum     []string `key:"sum" default:"" doc:"Keys in which points may differ whose numbers are added up, as are those of their partners, before they are compared: the time of several operators, say."`
-	Across  []string `key:"across" default:"" doc:"Keys in which points may differ that become one number: the number is over them. Points that differ in a key which is named nowhere are refused, but for the seed."`
+	Metric  string          `key:"metric" default:"cycles" doc:"The statistic, or a sum: a + b."`
+	Per     string          `key:"per" default:"" doc:"A statistic that it is divided by."`
+	Measure workload.Choice `key:"measure" default:"value" oneof:"value,ratio,speedup,difference" doc:"value: of each point in of. ratio: of each point in of over that of its partner in over. speedup: the partner's over the point's. difference: the point's less the partner's. The partner is equal in all axes but those that over names and those that go together with them, and those of compare if of names one of them."`
+	Of      []string        `key:"of" default:"" doc:"Conditions that points meet: KEY=VALUE, or KEY=VALUE|VALUE. A key of the experiment (that of an axis, or of the resolved configuration), experiment (its name), variant (its name), or seed."`
+	Over    []string        `key:"over" default:"" doc:"The same for the partners of ratio and speedup."`
+	Sum     []string        `key:"sum" default:"" doc:"Keys in which points may differ whose numbers are added up, as are those of their partners, before they are compared: the time of several operators, say."`
+	Across  []string        `key:"across" default:"" doc:"Keys in which points may differ that become one number: the number is over them. Points that differ in a key which is named nowhere are refused, but for the seed."`
 }
 
 // Check is one statement as data: a number from points, and which numbers mean that it holds.
 type Check struct {
 	Says string `key:"says" required:"true" lines:"true" doc:"The statement."`
 	Quantity
-	Along     string   `key:"along" default:"" doc:"An axis of numbers: points that differ in it alone are a series. Needed for r2, tau, spread, first and last."`
-	Among     []string `key:"among" default:"" doc:"Keys whose values are the options of a problem; points that are equal in the keys of across are of one problem. Needed for slowest, second, most-second and second-differs."`
-	Options   int      `key:"options" default:"2" min:"2" max:"1000000" unit:"options" doc:"With among: the options that each problem has at least, the problems being what across tells apart. The check counts as not run where one has fewer."`
-	Differs   string   `key:"differs" default:"" doc:"Of second-differs: the key of among that is compared."`
-	Reduce    Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean,min,max,r2,tau,spread,first,last,slowest,second,most-second,second-differs" doc:"How values become one number. geomean, mean, min, max: of all. Of each series, and then of series the worst: r2: of a straight line fitted by least squares (lowest). tau: Kendall's, 1 if it only rises, -1 if it only falls (lowest). spread: largest over smallest (highest). first, last: at the axis's end, the geometric mean over series. Of each problem, by its options: slowest, second: the largest, the second smallest over the smallest (geometric mean). most-second: the latter (highest). second-differs: 1 if the second smallest has another value of differs than the smallest, else 0 (mean)."`
-	Published string   `key:"published" default:"" doc:"Name of the published value to compare with."`
-	Direction string   `key:"direction" default:"" doc:"Rule by which it holds in direction at least. Without one: of a ratio or speedup with a published value, on the side of 1 that the published value is on; else holds, or partly."`
-	Holds     string   `key:"holds" required:"true" doc:"Rule by which it holds: '>= X', '<= X', 'between X Y', or 'within X': ours differs from the published value by at most that share of it."`
-	Partly    string   `key:"partly" default:"" doc:"Rule by which it holds partly, if it does not hold."`
-	Decides   bool     `key:"decides" default:"true" doc:"false: shown, but does not count for the pack: what we add to the paper's machine, or another machine."`
-	Variants  []Choice `key:"variants" default:"quick, full" oneof:"quick,full" doc:"In which it is checked."`
+	Along     string            `key:"along" default:"" doc:"An axis of numbers: points that differ in it alone are a series. Needed for r2, tau, spread, first and last."`
+	Among     []string          `key:"among" default:"" doc:"Keys whose values are the options of a problem; points that are equal in the keys of across are of one problem. Needed for slowest, second, most-second and second-differs."`
+	Options   int               `key:"options" default:"2" min:"2" max:"1000000" unit:"options" doc:"With among: the options that each problem has at least, the problems being what across tells apart. The check counts as not run where one has fewer."`
+	Differs   string            `key:"differs" default:"" doc:"Of second-differs: the key of among that is compared."`
+	Reduce    workload.Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean,min,max,r2,tau,spread,first,last,slowest,second,most-second,second-differs" doc:"How values become one number. geomean, mean, min, max: of all. Of each series, and then of series the worst: r2: of a straight line fitted by least squares (lowest). tau: Kendall's, 1 if it only rises, -1 if it only falls (lowest). spread: largest over smallest (highest). first, last: at the axis's end, the geometric mean over series. Of each problem, by its options: slowest, second: the largest, the second smallest over the smallest (geometric mean). most-second: the latter (highest). second-differs: 1 if the second smallest has another value of differs than the smallest, else 0 (mean)."`
+	Published string            `key:"published" default:"" doc:"Name of the published value to compare with."`
+	Direction string            `key:"direction" default:"" doc:"Rule by which it holds in direction at least. Without one: of a ratio or speedup with a published value, on the side of 1 that the published value is on; else holds, or partly."`
+	Holds     string            `key:"holds" required:"true" doc:"Rule by which it holds: '>= X', '<= X', 'between X Y', or 'within X': ours differs from the published value by at most that share of it."`
+	Partly    string            `key:"partly" default:"" doc:"Rule by which it holds partly, if it does not hold."`
+	Decides   bool              `key:"decides" default:"true" doc:"false: shown, but does not count for the pack: what we add to the paper's machine, or another machine."`
+	Variants  []workload.Choice `key:"variants" default:"quick, full" oneof:"quick,full" doc:"In which it is checked."`
 }
 
 // PackFigure is a table of values, and a drawing of it.
 type PackFigure struct {
-	Name  string `key:"name" required:"true" doc:"Its file's name."`
-	Title string `key:"title" required:"true" lines:"true" doc:"What it shows."`
-	Kind  Choice `key:"kind" default:"bars" oneof:"bars,lines,stack,table" doc:"How it is drawn. table: not at all."`
+	Name  string          `key:"name" required:"true" doc:"Its file's name."`
+	Title string          `key:"title" required:"true" lines:"true" doc:"What it shows."`
+	Kind  workload.Choice `key:"kind" default:"bars" oneof:"bars,lines,stack,table" doc:"How it is drawn. table: not at all."`
 	Quantity
-	Metrics  []string `key:"metrics" default:"" doc:"Several statistics, each a series of its own; instead of metric."`
-	Columns  []string `key:"columns" required:"true" doc:"Keys whose values tell columns apart. For lines one key with numbers."`
-	Series   []string `key:"series" default:"" doc:"Keys whose values tell series apart."`
-	Reduce   Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean" doc:"What is shown where several points meet."`
-	Geomean  bool     `key:"geomean" default:"false" doc:"A last column with the geometric mean of the others."`
-	Log      bool     `key:"log" default:"false" doc:"A logarithmic axis of the columns of lines."`
-	Axis     string   `key:"axis" default:"" doc:"Name of the values' axis; default: the metric."`
-	Variants []Choice `key:"variants" default:"quick, full" oneof:"quick,full" doc:"In which it is made."`
+	Metrics  []string          `key:"metrics" default:"" doc:"Several statistics, each a series of its own; instead of metric."`
+	Columns  []string          `key:"columns" required:"true" doc:"Keys whose values tell columns apart. For lines one key with numbers."`
+	Series   []string          `key:"series" default:"" doc:"Keys whose values tell series apart."`
+	Reduce   workload.Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean" doc:"What is shown where several points meet."`
+	Geomean  bool              `key:"geomean" default:"false" doc:"A last column with the geometric mean of the others."`
+	Log      bool              `key:"log" default:"false" doc:"A logarithmic axis of the columns of lines."`
+	Axis     string            `key:"axis" default:"" doc:"Name of the values' axis; default: the metric."`
+	Variants []workload.Choice `key:"variants" default:"quick, full" oneof:"quick,full" doc:"In which it is made."`
 }
 
 // Paper is where published values are from.
@@ -129,9 +127,9 @@ var (
 
 // PackNames lists the packs that heddle ships, sorted.
 func PackNames() (names []string) {
-	files, err := fs.Glob(packFiles, "reproduce/*/*.yaml")
+	files, err := fs.Glob(configs.Files, "reproduce/*/*.yaml")
 	if err != nil {
-		panic(fmt.Sprintf("BUG: configs: %v", err))
+		panic(fmt.Sprintf("BUG: config: %v", err))
 	}
 	for _, f := range files {
 		if b := path.Base(f); b != publishedFile && b != readingsFile {
@@ -155,7 +153,7 @@ func packName(file string) string {
 
 // LoadPack loads a pack: one that heddle ships by its name, or a file, whose name ends in .yaml.
 func LoadPack(name string) (*Pack, error) {
-	file, read := path.Join("reproduce", name+".yaml"), packFiles.ReadFile
+	file, read := path.Join("reproduce", name+".yaml"), configs.Files.ReadFile
 	switch {
 	case strings.HasSuffix(name, ".yaml"):
 		file, read = filepath.ToSlash(filepath.Clean(name)), func(name string) ([]byte, error) { return files.Read(name, maxPackFile) }

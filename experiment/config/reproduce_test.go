@@ -1,4 +1,4 @@
-package configs_test
+package config_test
 
 import (
 	"errors"
@@ -9,8 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/experiment/config"
+	"heddle/kernels/workload"
 )
 
 const (
@@ -31,16 +32,16 @@ func writePack(t testing.TB, pack, values string) string {
 
 func TestLoadPack(t *testing.T) {
 	file := writePack(t, packHead+packQuick+"checks:\n  - {says: it does, holds: within 0.1, published: one, of: [experiment=e|f, machine.core.warps=4]}\n", published)
-	p, err := configs.LoadPack(file)
+	p, err := config.LoadPack(file)
 	require.NoError(t, err)
 	require.Equal(t, "paper/pack", p.Name)
 	require.Equal(t, "V 2025", p.Paper.Venue)
 	require.Equal(t, 1.5, p.Published["one"].Value)
-	require.Equal(t, configs.Choice("geomean"), p.Checks[0].Reduce)
+	require.Equal(t, workload.Choice("geomean"), p.Checks[0].Reduce)
 	require.True(t, p.Checks[0].Decides)
-	require.Equal(t, []configs.Choice{"quick", "full"}, p.Checks[0].Variants)
-	require.True(t, p.Has(configs.Quick))
-	require.False(t, p.Has(configs.Full))
+	require.Equal(t, []workload.Choice{"quick", "full"}, p.Checks[0].Variants)
+	require.True(t, p.Has(config.Quick))
+	require.False(t, p.Has(config.Full))
 }
 
 // What is wrong with a pack is an error that names file, line and key.
@@ -80,16 +81,16 @@ func TestBadPacks(t *testing.T) {
 		{"anchors", packHead + "checks: &a []\n", published, []string{"anchors are refused"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := configs.LoadPack(writePack(t, c.pack, c.values))
+			_, err := config.LoadPack(writePack(t, c.pack, c.values))
 			require.Error(t, err)
 			for _, s := range c.says {
 				require.ErrorContains(t, err, s)
 			}
 		})
 	}
-	_, err := configs.LoadPack("sparseweaver/fig99")
+	_, err := config.LoadPack("sparseweaver/fig99")
 	require.ErrorContains(t, err, `no pack "sparseweaver/fig99"`)
-	_, err = configs.LoadPack(filepath.Join(t.TempDir(), "none.yaml"))
+	_, err = config.LoadPack(filepath.Join(t.TempDir(), "none.yaml"))
 	require.ErrorContains(t, err, "no such file")
 }
 
@@ -104,32 +105,32 @@ quick:
 full:
   - {name: a, graph: {file: facebook_combined}, workload: {shedule: edge}}
 `, published)
-	p, err := configs.LoadPack(file)
+	p, err := config.LoadPack(file)
 	require.NoError(t, err)
-	o := configs.PackOptions{Exists: configs.FileExists}
-	list, absent, err := p.Experiments(configs.Quick, o)
+	o := config.PackOptions{Exists: config.FileExists}
+	list, absent, err := p.Experiments(config.Quick, o)
 	require.NoError(t, err)
 	require.Empty(t, absent)
 	require.Len(t, list, 2)
-	require.Equal(t, configs.Schedule("edge"), list[1].Value.Workload.Schedule)
-	require.Equal(t, configs.Algorithm("bfs"), list[1].Value.Workload.Algorithm)
+	require.Equal(t, workload.Schedule("edge"), list[1].Value.Workload.Schedule)
+	require.Equal(t, workload.Algorithm("bfs"), list[1].Value.Workload.Algorithm)
 	o.Set = []string{"machine.core.warps=2"}
-	list, _, err = p.Experiments(configs.Quick, o)
+	list, _, err = p.Experiments(config.Quick, o)
 	require.NoError(t, err)
 	require.Equal(t, 2, list[0].Value.Machine.Core.Warps)
-	_, _, err = p.Experiments(configs.Full, o)
+	_, _, err = p.Experiments(config.Full, o)
 	require.ErrorContains(t, err, "pack.yaml:13:60: full[0].workload.shedule: ")
 	require.ErrorAs(t, err, new(*schema.Errors))
 
-	p, err = configs.LoadPack(writePack(t, packHead+strings.Replace(packQuick, "- {", "- {", 1)+strings.TrimPrefix(packQuick, "quick:\n"), published))
+	p, err = config.LoadPack(writePack(t, packHead+strings.Replace(packQuick, "- {", "- {", 1)+strings.TrimPrefix(packQuick, "quick:\n"), published))
 	require.NoError(t, err)
-	_, _, err = p.Experiments(configs.Quick, configs.PackOptions{Exists: configs.FileExists})
+	_, _, err = p.Experiments(config.Quick, config.PackOptions{Exists: config.FileExists})
 	require.ErrorContains(t, err, "quick[1].name: e stands twice")
 }
 
 // Graphs that are not there take their points along, or the whole experiment.
 func TestAbsentGraphs(t *testing.T) {
-	p, err := configs.LoadPack(writePack(t, packHead+`common: {machine: vortex-1c4w4t}
+	p, err := config.LoadPack(writePack(t, packHead+`common: {machine: vortex-1c4w4t}
 full:
   - {name: one, graph: {file: $graphs/there}}
   - {name: gone, graph: {file: $graphs/gone}}
@@ -138,9 +139,9 @@ full:
   - {name: none, graph: {file: facebook_combined}, sweep: {graph.file: [$graphs/gone]}}
 `, published))
 	require.NoError(t, err)
-	o := configs.PackOptions{Graphs: "dir", Exists: func(f string) bool { return f == "dir/there" || f == "dir/also" }}
+	o := config.PackOptions{Graphs: "dir", Exists: func(f string) bool { return f == "dir/there" || f == "dir/also" }}
 	for range 2 { // a pack is not changed by loading it
-		list, absent, err := p.Experiments(configs.Full, o)
+		list, absent, err := p.Experiments(config.Full, o)
 		require.NoError(t, err)
 		require.Equal(t, []string{"dir/gone"}, absent)
 		require.Len(t, list, 3)
@@ -151,7 +152,7 @@ full:
 	}
 	o.Graphs = ""
 	o.Exists = func(f string) bool { return f == "./there" }
-	list, _, err := p.Experiments(configs.Full, o)
+	list, _, err := p.Experiments(config.Full, o)
 	require.NoError(t, err)
 	require.Equal(t, "./there", list[0].Value.Graph.File)
 }
@@ -173,7 +174,7 @@ func TestRules(t *testing.T) {
 		{"within 0.25", 3.42, 2.73, false},
 		{"within 0", 4, 4, true},
 	} {
-		r, err := configs.ParseRule(c.rule)
+		r, err := config.ParseRule(c.rule)
 		require.NoError(t, err)
 		require.Equal(t, c.met, r.Met(c.x, c.published), "%v", c)
 	}
@@ -188,7 +189,7 @@ func FuzzLoadPack(f *testing.F) {
 	f.Add("quick: {a: b}\nchecks: [1, [2]]\n", "values: 3", "readings: {rules: 1}")
 	f.Add(packHead+"quick: [{graph: {file: $graphs/x}, sweep: {graph.file: [[$graphs/y]]}}]", published, readings)
 	f.Fuzz(func(t *testing.T, pack, values, readings string) {
-		p, err := configs.ParsePack("p/x.yaml", []byte(pack), "p/published.yaml", []byte(values))
+		p, err := config.ParsePack("p/x.yaml", []byte(pack), "p/published.yaml", []byte(values))
 		if err == nil {
 			err = p.AddReadings("p/readings.yaml", []byte(readings))
 		}
@@ -198,8 +199,8 @@ func FuzzLoadPack(f *testing.F) {
 			}
 			return
 		}
-		for _, v := range []configs.Variant{configs.Quick, configs.Full} {
-			_, _, err := p.Experiments(v, configs.PackOptions{Graphs: "g", Exists: func(string) bool { return false }})
+		for _, v := range []config.Variant{config.Quick, config.Full} {
+			_, _, err := p.Experiments(v, config.PackOptions{Graphs: "g", Exists: func(string) bool { return false }})
 			if err != nil && errors.Unwrap(err) == nil && err.Error() == "" {
 				t.Fatal("an error without words")
 			}
@@ -211,19 +212,19 @@ func FuzzLoadPack(f *testing.F) {
 func TestReadings(t *testing.T) {
 	const two = "readings:\n  - {name: described, says: as it is, source: ours}\n  - name: wide\n    says: wider\n    source: §2\n    after: true\n    rules:\n      - {where: [machine.core.warps=4|8], set: [machine.core.threads=8]}\n"
 	named := packHead + "readings: [wide]\n" + packQuick
-	load := func(pack, readings string) (*configs.Pack, error) {
+	load := func(pack, readings string) (*config.Pack, error) {
 		file := writePack(t, pack, published)
 		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "readings.yaml"), []byte(readings), 0o644))
-		return configs.LoadPack(file)
+		return config.LoadPack(file)
 	}
 	p, err := load(named, two)
 	require.NoError(t, err)
-	require.Len(t, p.Readings[configs.Quick], 2)
-	require.Len(t, p.Readings[configs.Full], 1)
-	wide := p.Readings[configs.Quick][1]
+	require.Len(t, p.Readings[config.Quick], 2)
+	require.Len(t, p.Readings[config.Full], 1)
+	wide := p.Readings[config.Quick][1]
 	require.Equal(t, []any{"wide", true, []string{"machine.core.threads=8"}}, []any{wide.Name, wide.After, wide.Rules[0].Set})
 
-	_, err = configs.LoadPack(writePack(t, named, published))
+	_, err = config.LoadPack(writePack(t, named, published))
 	require.ErrorContains(t, err, `readings: no reading "wide"`)
 	for _, c := range []struct{ pack, readings, says string }{
 		{named, strings.Replace(two, "wide", "broad", 1), `no reading "wide" in`},

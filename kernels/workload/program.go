@@ -1,4 +1,4 @@
-package configs
+package workload
 
 import "heddle/configs/schema"
 

@@ -1,4 +1,4 @@
-package configs
+package config
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"heddle/configs/schema"
 	"heddle/internal/tolerance"
+	"heddle/kernels/workload"
 )
 
 // Keys of conditions that are none of an experiment's schema.
@@ -62,7 +63,7 @@ func checkKey(key string) error {
 	if namesPoint(key) {
 		return nil
 	}
-	if _, ok := ExperimentSchema.Lookup(key); !ok {
+	if _, ok := Schema.Lookup(key); !ok {
 		return fmt.Errorf("%q is no key of an experiment (heddle config schema lists them), nor %s, %s or %s", key, ExperimentKey, schema.VariantKey, SeedKey)
 	}
 	return nil
@@ -147,10 +148,10 @@ func (q *Quantity) validate() error {
 }
 
 // alongs are the reductions of series.
-var alongs = []Choice{"r2", "tau", "spread", "first", "last"}
+var alongs = []workload.Choice{"r2", "tau", "spread", "first", "last"}
 
 // ofOptions are the reductions of problems with options.
-var ofOptions = []Choice{"slowest", "second", "most-second", "second-differs"}
+var ofOptions = []workload.Choice{"slowest", "second", "most-second", "second-differs"}
 
 // options refuses keys of options that mean nothing.
 func (c *Check) options() error {

@@ -1,4 +1,4 @@
-package configs
+package config
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 func loadVariants(in schema.Input) (*schema.Loaded[Experiment], error) {
 	var plain, units []string
 	for _, s := range in.Set {
-		if key, _, ok := strings.Cut(s, "="); ok && ExperimentSchema.Conditional(key) {
+		if key, _, ok := strings.Cut(s, "="); ok && Schema.Conditional(key) {
 			units = append(units, s)
 		} else {
 			plain = append(plain, s)
@@ -26,7 +26,7 @@ func loadVariants(in schema.Input) (*schema.Loaded[Experiment], error) {
 	with := func(more []string) (*schema.Loaded[Experiment], error) {
 		in := in
 		in.Set = slices.Concat(plain, more)
-		return ExperimentSchema.Load(in)
+		return Schema.Load(in)
 	}
 	l, err := with(nil)
 	if err != nil || len(l.Value.Compare) < 2 {
