@@ -290,7 +290,7 @@ func TestArgumentsAreVerticesAsRead(t *testing.T) {
 	for _, name := range []string{"sssp", "delta_stepping"} {
 		f := parse(t, name, program(t, name))
 		distances := func(t *testing.T, g *graph.Graph, source string) map[uint32]uint32 {
-			o := lower.Options{Args: []string{name, "graph", source}, Workload: workload(t)}
+			o := lower.Options{Args: []string{name, "graph", source}, Workload: testWorkload(t)}
 			res, err := lower.Run(t.Context(), device(t, o.Workload), g, f, o)
 			require.NoError(t, err)
 			of := map[uint32]uint32{}
@@ -326,7 +326,7 @@ func TestArgumentsThatCannotBeKnown(t *testing.T) {
 		require.Contains(t, text, old)
 		f := parse(t, "bfs", strings.ReplaceAll(text, old, now))
 		for _, g := range []*graph.Graph{plain, moved} {
-			o := lower.Options{Args: []string{"bfs", "graph", "2"}, Workload: workload(t), MaxSteps: 50}
+			o := lower.Options{Args: []string{"bfs", "graph", "2"}, Workload: testWorkload(t), MaxSteps: 50}
 			_, err := lower.Run(t.Context(), device(t, o.Workload), g, f, o)
 			if g == plain || says == "" {
 				require.NotContains(t, errorText(err), "graph.reorder", change)
@@ -336,7 +336,7 @@ func TestArgumentsThatCannotBeKnown(t *testing.T) {
 		}
 	}
 	f := parse(t, "bfs", text)
-	o := lower.Options{Args: []string{"bfs", "graph", "16"}, Workload: workload(t)}
+	o := lower.Options{Args: []string{"bfs", "graph", "16"}, Workload: testWorkload(t)}
 	_, err := lower.Run(t.Context(), device(t, o.Workload), moved, f, o)
 	require.ErrorContains(t, err, "argv[2] = 16: the graph has vertices 0 to 15")
 }

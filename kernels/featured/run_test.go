@@ -151,11 +151,11 @@ func TestOverflow(t *testing.T) {
 	refused, ran := map[string]int{}, 0
 	for seed := range uint64(90) {
 		r := rand.New(rand.NewPCG(seed, 43))
-		w := workload()
+		w := testWorkload()
 		a := []string{"lp", "aggregate", "als"}[seed%3]
-		w.Algorithm, w.Layout, w.Iterations, w.Seed = configs.Algorithm(a), configs.Auto, 1+r.IntN(3), r.Uint64()
+		w.Algorithm, w.Layout, w.Iterations, w.Seed = workload.Algorithm(a), workload.Auto, 1+r.IntN(3), r.Uint64()
 		w.Features.Changes, w.Features.Count = r.IntN(2) == 0, 1+r.IntN(4)
-		w.Features.Solver = pick(r, []configs.Choice{"elimination", "inverse"})
+		w.Features.Solver = pick(r, []workload.Choice{"elimination", "inverse"})
 		if a != "als" {
 			w.Features.Solver = "elimination"
 		}
@@ -187,8 +187,8 @@ func TestSumOfLabelsOverflows(t *testing.T) {
 	require.NoError(t, err)
 	sums := 0
 	for seed := range uint64(20) {
-		w := workload()
-		w.Algorithm, w.Layout, w.Iterations, w.Seed = "lp", configs.Auto, 1, seed
+		w := testWorkload()
+		w.Algorithm, w.Layout, w.Iterations, w.Seed = "lp", workload.Auto, 1, seed
 		w.Features.Count = 3
 		_, err := featured.Run(t.Context(), untimed(t, emu.Config{Cores: 1, Warps: 1, Threads: 4}, &w), g, &w)
 		require.ErrorContains(t, err, "float32 holds", "seed %d", seed)
