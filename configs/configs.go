@@ -70,6 +70,12 @@ func DefaultUnit(u *accel.Kind) accel.Spec {
 	return Schema.DefaultSection("core." + u.Key).(accel.Spec)
 }
 
+// BarriersSignal reports whether the machine has barriers of several cores that do nothing to memory, so that programs
+// need a fence before them.
+func (m *Machine) BarriersSignal() bool {
+	return m.Sockets*m.CoresPerSocket > 1 && m.Core.DeviceBarrier == core.BarrierSignal
+}
+
 // UnitShape describes the machine to core n's graph unit.
 func (m *Machine) UnitShape(n int) accel.Shape {
 	c := &m.Core
