@@ -69,7 +69,7 @@ type Schedule struct {
 
 // Issue is the choice at issue.
 type Issue struct {
-	Slices   int    `key:"slices" default:"0" min:"0" max:"64" unit:"slices" doc:"Issue slices (schedulers); warp w belongs to slice w mod slices. 0: max(1, warps/16), as RTL's ISSUE_WIDTH."`
+	Slices   int    `key:"slices" default:"0" min:"0" max:"64" unit:"slices" doc:"Issue slices (schedulers); warp w belongs to slice w mod slices. 0: max(1, warps/16), as RTL's ISSUE_WIDTH. Each has an ALU and an FPU of its own; all share an LSU and an SFU: other NUM_ALU_BLOCKS, NUM_FPU_BLOCKS and NUM_LSU_BLOCKS than the RTL's defaults are not modelled."`
 	Policy   Policy `key:"policy" default:"vortex" doc:"vortex: warps are preferred in turn; if the preferred one is not ready, the lowest. rr, two-level: as at fetch, of the warps of a slice whose head has its registers. gto: the same warp while it can issue, then the one started first. Of a two-level set whose warps cannot issue, those without an instruction leave too."`
 	Active   int    `key:"active_warps" default:"8" min:"1" max:"64" unit:"warps" doc:"Active set of two-level, of each slice."`
 	Dispatch int    `key:"dispatch_per_slice" default:"1" min:"1" max:"4" unit:"instructions" doc:"Instructions a slice may issue, send to units and write back in a cycle: each of another warp, and to or from another unit's port. RTL: 1."`
