@@ -15,12 +15,13 @@ type Experiment struct {
 // Setting is the value of one axis at a point: "workload.schedule", "weaver".
 type Setting = experiment.Setting
 
-// ExperimentConfig is the configuration of an experiment or a point: the keys of docs/reference/configuration.md as fields.
+// ExperimentConfig is the configuration of an experiment or a point: the keys of docs/reference/configuration.md as
+// fields.
 type ExperimentConfig = config.Experiment
 
-// LoadExperiment reads an experiment: file is the path of a YAML file, which has a dot or a slash in it, or the name of one that
-// heddle ships (Presets). settings are KEY=VALUE over it, at all of its points. The environment is not looked at. An
-// error has a line for each mistake, with file, line, key and what was expected.
+// LoadExperiment reads an experiment: file is the path of a YAML file, which has a dot or a slash in it, or the name of
+// one that heddle ships (Presets). settings are KEY=VALUE over it, at all of its points. The environment is not looked
+// at. An error has a line for each mistake, with file, line, key and what was expected.
 func LoadExperiment(file string, settings ...string) (*Experiment, error) {
 	l, err := config.Load(file, nil, settings)
 	if err != nil {

@@ -84,8 +84,8 @@ type (
 
 // What an algorithm on features is made of: functions of edges and of vertices, each for all k features.
 type (
-	// FeatureAlgorithm describes an algorithm on features: its properties, its functions, and the reference by which every
-	// super-step is checked.
+	// FeatureAlgorithm describes an algorithm on features: its properties, its functions, and the reference by which
+	// every super-step is checked.
 	FeatureAlgorithm = feature.Algorithm
 	// FeatureProperty is an array of words of each vertex or edge.
 	FeatureProperty = feature.Property

@@ -21,10 +21,10 @@ type Unit = accel.Kind
 // Derived describes a statistic that is made of counts of a machine.
 type Derived = stats.Derived
 
-// WithUnit makes the entry that adds a graph unit and its schedules: for cmd.Main, or Register. The unit then has its section
-// machine.core.KEY, its instructions in assembly, in disassembly and in heddle isa, its statistics, its flag of heddle
-// exec --untimed, and its schedules. Its Spec, and the unit that this makes for a core of 4 warps of 4 lanes, are
-// tried: an error names the tag, the name or the bit that is wrong.
+// WithUnit makes the entry that adds a graph unit and its schedules: for cmd.Main, or Register. The unit then has its
+// section machine.core.KEY, its instructions in assembly, in disassembly and in heddle isa, its statistics, its flag of
+// heddle exec --untimed, and its schedules. Its Spec, and the unit that this makes for a core of 4 warps of 4 lanes,
+// are tried: an error names the tag, the name or the bit that is wrong.
 func WithUnit(u *Unit, schedules ...*Schedule) Entry {
 	if u == nil || u.Instructions == nil {
 		return registry.New("graph unit", "", func() error { return errors.New("the unit is nil, or has no Instructions") })
@@ -79,7 +79,7 @@ func tryUnit(u *Unit) error {
 	if err != nil {
 		return fmt.Errorf("its Spec.NewUnit: %w", err)
 	}
-	twin, err := spec.NewTwin(trialCore)
+	twin, err := spec.NewFunctional(trialCore)
 	if err != nil {
 		return fmt.Errorf("its Spec.NewTwin: %w", err)
 	}

@@ -163,7 +163,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	return r.outcome(runErr, f.json)
 }
 
-// refuseTimed refuses flags that the untimed machine has nothing for.
+// refuseTimed refuses flags that the functional machine has nothing for.
 func (f *execFlags) refuseTimed(c *cobra.Command) error {
 	if f.check {
 		return errors.New("--check is for timed machines")

@@ -12,7 +12,7 @@ import (
 	"heddle/kernels/host"
 )
 
-// unitFlags choose the graph unit of an untimed machine's cores: a flag for each kind, named as its section in
+// unitFlags choose the graph unit of a functional machine's cores: a flag for each kind, named as its section in
 // machine.core.
 type unitFlags []*unitFlag
 
@@ -85,7 +85,7 @@ func (f unitFlags) plug(cfg *emu.Config) (twins []emu.Unit, err error) {
 		s.Enlarge(host.UnitShape(cfg, 0))
 	}
 	for n := range cfg.Cores {
-		u, err := chosen.spec.NewTwin(host.UnitShape(cfg, n))
+		u, err := chosen.spec.NewFunctional(host.UnitShape(cfg, n))
 		if err != nil {
 			return nil, err
 		}

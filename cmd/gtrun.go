@@ -62,7 +62,7 @@ func newGtShow() *cobra.Command {
 	var ir, passes, source bool
 	c := &cobra.Command{
 		Use:   "show FILE",
-		Short: "Show a program's GraphIR: operators, and what the compiler's passes find out; or its Go",
+		Short: "Show a program's GraphIR with the results of the compiler's passes, or its Go",
 		Long: `Show a program's GraphIR (UGF, chapter 4): the host program with its operators over
 edges and vertices, their arguments in parentheses and their metadata in angle
 brackets, and the functions, with the accesses that must be atomic. FILE is a file, or
@@ -162,7 +162,7 @@ func newGtRun() *cobra.Command {
 	var f gtRun
 	c := &cobra.Command{
 		Use:   "run FILE GRAPH [ARGUMENT]...",
-		Short: "Run a program on a simulated machine or on the host, and check what it computes",
+		Short: "Run a program on a simulated machine or on the host, and check its result",
 		Long: `Run a GraphIt program: FILE is argv[0], GRAPH argv[1], and arguments follow. FILE is a
 file, or a program of heddle gt list; GRAPH as of heddle graph. The host program runs on the host; every operator over
 edges or vertices is a launch on the machine, or a loop is, by configKernelFusion: its operators have
@@ -213,7 +213,7 @@ func (f *gtRun) device(w workload.Workload) (host.Device, error) {
 		return nil, errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
 	}
 	if f.untimed {
-		return host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: f.maxCycles}, nil)
+		return host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: f.maxCycles}, nil)
 	}
 	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
 	if err != nil {

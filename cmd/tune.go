@@ -39,7 +39,7 @@ func newTune() *cobra.Command {
 	var f tuneFlags
 	c := &cobra.Command{
 		Use:   "tune EXPERIMENT",
-		Short: "Search the choices of a kernel for the fastest on a graph, an algorithm and a machine",
+		Short: "Search for the fastest kernel on a graph, an algorithm and a machine",
 		Long: `Search for the fastest of heddle's kernels for an experiment's algorithm, graph and
 machine: over schedules, directions, active sets, layouts, dedup, order, scan, blocks of
 edges, warps of a core and sizes of thread blocks; the experiment's other keys hold. It
@@ -245,7 +245,8 @@ func (t *tuning) resume() error {
 	return nil
 }
 
-// number is a candidate's point, simulated whole where an experiment is sampled if that is said. It is made if there is none.
+// number is a candidate's point, simulated whole where an experiment is sampled if that is said. It is made if there is
+// none.
 func (t *tuning) number(candidate int, whole bool) (int, error) {
 	settings := t.search.Space.Settings(candidate)
 	if whole {
@@ -360,7 +361,8 @@ func (t *tuning) evaluate(ctx context.Context, list []int, most uint64, whole bo
 	return trials, nil
 }
 
-// trial returns the result so far of a candidate; ok reports whether it settles if the candidate has more cycles than most.
+// trial returns the result so far of a candidate; ok reports whether it settles if the candidate has more cycles than
+// most.
 func (t *tuning) trial(candidate, number int, most uint64) (trial tune.Trial, ok bool) {
 	o := t.book.Outcome(number)
 	trial = tune.Trial{Candidate: candidate, Cycles: o.Cycles, Half: o.Half}

@@ -84,8 +84,8 @@ type graphIt struct {
 	sha256   string            // of its text, and schedule_file's
 }
 
-// graphIt reads a workload's program and schedules, and checks what does not depend on the graph. What it returns is the
-// caller's own.
+// graphIt reads a workload's program and schedules, and checks what does not depend on the graph. What it returns is
+// the caller's own.
 func (p *programs) graphIt(w *workload.Workload) (g graphIt, err error) {
 	text, err := p.text(w.Program, true)
 	if err == nil {
@@ -220,8 +220,8 @@ func (r *result) graphIt(ctx context.Context, d *counted, g *graph.Graph, w *wor
 	return err
 }
 
-// graphItKernel begins the names by which launches of a GraphIt program are booked: of gathers gt/LABEL/gather-push, and of
-// operators over vertices gt/NAME.
+// graphItKernel begins the names by which launches of a GraphIt program are booked: of gathers gt/LABEL/gather-push,
+// and of operators over vertices gt/NAME.
 const graphItKernel = "gt/"
 
 // bookSession books launches of a program whose host side is not compose's, by names that begin alike.

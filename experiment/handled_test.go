@@ -10,8 +10,8 @@ import (
 	"heddle/sim/stats"
 )
 
-// TestWarnings: a search that is over at once is named, and so is a speedup over other work, unless only the schedule is
-// another.
+// TestWarnings: a search that is over at once is named, and so is a speedup over other work, unless only the schedule
+// is another.
 func TestWarnings(t *testing.T) {
 	graphs := map[string]GraphSummary{"a": {Source: "a.el", Vertices: 5000, Edges: 10000}, "b": {Source: "b.el", Vertices: 5000, Edges: 9000}}
 	point := func(baseline, source int) Point {

@@ -330,8 +330,8 @@ func Summaries(dir string) error {
 	return summary.Write(dir)
 }
 
-// Current returns summary.json as it is now: the one in a directory, or while that is not of the points in the store, as
-// during a run, one that is made of them.
+// Current returns summary.json as it is now: the one in a directory, or while that is not of the points in the store,
+// as during a run, one that is made of them.
 func Current(dir string) ([]byte, error) {
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
 	if err != nil { // results that were copied without it, or an earlier program's

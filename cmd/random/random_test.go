@@ -1,6 +1,6 @@
 // Package random_test holds the tests of the whole product against what nobody has thought of: experiments drawn from
-// the schema, each with one point on a tiny graph, run by the command with --check. RANDOM_COMMAND names a heddle to run
-// instead of one that is built.
+// the schema, each with one point on a tiny graph, run by the command with --check. RANDOM_COMMAND names a heddle to
+// run instead of one that is built.
 //
 // Nine in ten experiments run to their end and are verified; of the others most meet the limit of cycles, and three in
 // a hundred are refused, for what only the graph tells.

@@ -12,13 +12,13 @@ import (
 	"heddle/isa"
 )
 
-// Kind describes a kind of graph unit: everything that machines, the host's side of programs and the command line ask of
-// a unit, none of which knows a unit by name. The file kind.go of a component registers its kind, and components/all
+// Kind describes a kind of graph unit: everything that machines, the host's side of programs and the command line ask
+// of a unit, none of which knows a unit by name. The file kind.go of a component registers its kind, and components/all
 // lists the components; kernels/schedule has the schedules that use it. A unit of another module is added by cmd.Main
 // (heddle.WithUnit).
 type Kind struct {
-	// Instructions are the unit's own. They determine its name (isa.UnitOp), which statistics and schedules use, and its
-	// bit of the CSR units.
+	// Instructions are the unit's own. They determine its name (isa.UnitOp), which statistics and schedules use, and
+	// its bit of the CSR units.
 	Instructions *isa.Extension
 	Key          string      // of its section in machine.core
 	Part         string      // name of its instances among the parts of a machine: Core0.GraphPEG

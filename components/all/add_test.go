@@ -68,8 +68,8 @@ _start:	li t0, -1
 	tmc zero
 `
 
-// TestAddAUnit: a folder and a line make a unit that has instructions, a section of a machine with a knob, a twin
-// without time, statistics, a flag of heddle exec, and a schedule whose results are verified.
+// TestAddAUnit: a folder and a line make a unit that has instructions, a section of a machine with a knob, a functional
+// model without time, statistics, a flag of heddle exec, and a schedule whose results are verified.
 func TestAddAUnit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command once more")

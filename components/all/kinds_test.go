@@ -26,7 +26,7 @@ func TestRows(t *testing.T) {
 		require.True(t, ok, u.Name)
 		timed, err := spec.NewUnit("Core0."+u.Part, shape)
 		require.NoError(t, err)
-		twin, err := spec.NewTwin(shape)
+		twin, err := spec.NewFunctional(shape)
 		require.NoError(t, err)
 		for _, x := range []emu.Unit{timed.Architecture(), twin} {
 			require.Equal(t, u.Name, x.Name())

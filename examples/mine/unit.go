@@ -58,8 +58,8 @@ func (s *TicketSpec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return &ticketUnit{Base: clock.NewBase(name), logic: &tickets{core: at.Core, cores: at.Cores}, delay: clock.Cycle(s.Delay), room: at.Warps}, nil
 }
 
-// NewTwin makes the unit of a core without time.
-func (s *TicketSpec) NewTwin(at accel.Shape) (emu.Unit, error) {
+// NewFunctional makes the unit of a core without time.
+func (s *TicketSpec) NewFunctional(at accel.Shape) (emu.Unit, error) {
 	return &tickets{core: at.Core, cores: at.Cores}, nil
 }
 

@@ -1,8 +1,9 @@
-// Package tune searches the choices of a kernel for the fastest on a graph, an algorithm and a machine: schedule, layout,
-// direction, active set, and what else a workload says of how an algorithm's work is dealt out.
+// Package tune searches the choices of a kernel for the fastest on a graph, an algorithm and a machine: schedule,
+// layout, direction, active set, and what else a workload says of how an algorithm's work is dealt out.
 //
-// Every candidate that it compares is a point as heddle run simulates it, verified; one that takes longer than the best so
-// far is abandoned there. The search depends on cycles alone, so that its way and its result are the same on any host.
+// Every candidate that it compares is a point as heddle run simulates it, verified; one that takes longer than the best
+// so far is abandoned there. The search depends on cycles alone, so that its way and its result are the same on any
+// host.
 package tune
 
 import (
@@ -26,10 +27,11 @@ type Axis struct {
 	Key    string
 	Values []string
 	set    func(w *workload.Workload, value string)
-	// neutral is the value, of an axis of numbers or the like, that suits every kernel; other values suit some. Empty: it is no
-	// such axis.
+	// neutral is the value, of an axis of numbers or the like, that suits every kernel; other values suit some. Empty:
+	// it is no such axis.
 	neutral string
-	// early are values that a quick search tries with each schedule before it leaves any: they change which schedule is the best.
+	// early are values that a quick search tries with each schedule before it leaves any: they change which schedule is
+	// the best.
 	early []string
 }
 
@@ -234,8 +236,8 @@ type Space struct {
 // MostCandidates bounds a space: more is a mistake.
 const MostCandidates = 200_000
 
-// NewSpace finds the legal combinations, by a workload that has all else. Of those that come to the same kernel, the first
-// is one.
+// NewSpace finds the legal combinations, by a workload that has all else. Of those that come to the same kernel, the
+// first is one.
 func NewSpace(w workload.Workload, m *configs.Machine, axes []Axis) (*Space, error) {
 	s := &Space{Axes: axes, workload: w}
 	e := enumeration{Space: s, core: schedule.Core{Warps: m.Core.Warps, Lanes: m.Core.Threads}, seen: map[string]bool{}}
@@ -248,8 +250,8 @@ func NewSpace(w workload.Workload, m *configs.Machine, axes []Axis) (*Space, err
 	return s, nil
 }
 
-// enumeration goes through a space. Numbers are looked at below choices that go together: most of these do not, and then
-// no number makes them legal.
+// enumeration goes through a space. Numbers are looked at below choices that go together: most of these do not, and
+// then no number makes them legal.
 type enumeration struct {
 	*Space
 	core schedule.Core
@@ -379,8 +381,8 @@ func (s *Space) Find(w workload.Workload) int {
 	return max(0, s.suited(0))
 }
 
-// suited is the candidate of a schedule with the workload's other choices, or what suits the schedule where these are auto;
-// if that is none, the first of the schedule; -1: there is none.
+// suited is the candidate of a schedule with the workload's other choices, or what suits the schedule where these are
+// auto; if that is none, the first of the schedule; -1: there is none.
 func (s *Space) suited(value int) int {
 	if s.settings != nil {
 		near := s.nearest(s.first, 0, value)
@@ -396,8 +398,9 @@ func (s *Space) suited(value int) int {
 	return slices.IndexFunc(s.Candidates, func(c Candidate) bool { return c[0] == value })
 }
 
-// nearest are the candidates that have a value on an axis and as many of another's values as there can be, its schedule unless the
-// axis is that; at most mostNearest. There are several where the value asks for another one on a second axis.
+// nearest are the candidates that have a value on an axis and as many of another's values as there can be, its schedule
+// unless the axis is that; at most mostNearest. There are several where the value asks for another one on a second
+// axis.
 func (s *Space) nearest(to Candidate, axis, value int) (list []int) {
 	least := len(s.Axes) + 1
 	for i, c := range s.Candidates {

@@ -320,13 +320,13 @@ func TestNotFused(t *testing.T) {
 
 // interrupted is a machine whose user has had enough behind some parts of a loop.
 type interrupted struct {
-	*host.Untimed
+	*host.Functional
 	left   int
 	cancel func()
 }
 
 func (d *interrupted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
-	return d.Untimed.LaunchParts(ctx, p, arg, func(part sim.Part) error {
+	return d.Functional.LaunchParts(ctx, p, arg, func(part sim.Part) error {
 		if err := ended(part); err != nil {
 			return err
 		}
@@ -341,7 +341,7 @@ func (d *interrupted) LaunchParts(ctx context.Context, p *isa.Program, arg uint3
 func TestFusedEndsEarly(t *testing.T) {
 	w, g := testWorkload(t), undirected(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	d := &interrupted{device(t, w).(*host.Untimed), 2, cancel}
+	d := &interrupted{device(t, w).(*host.Functional), 2, cancel}
 	r, err := lower.Run(ctx, d, g, parse(t, "bfs", fused(program(t, "bfs"))), lower.Options{Args: args("bfs", g), Output: io.Discard, Workload: w})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 2, r.Steps)

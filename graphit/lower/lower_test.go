@@ -50,13 +50,13 @@ func program(t testing.TB, name string) string {
 	return string(src)
 }
 
-// device is an untimed machine, with the unit that a schedule needs.
+// device is a functional machine, with the unit that a schedule needs.
 func device(t testing.TB, w workload.Workload) host.Device {
 	var unit accel.Spec
 	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != "" {
 		unit = configs.DefaultUnit(accel.KindNamed(s.Unit))
 	}
-	d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, unit)
+	d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, unit)
 	require.NoError(t, err)
 	return d
 }

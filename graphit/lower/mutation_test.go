@@ -74,7 +74,7 @@ func TestMutations(t *testing.T) {
 			require.NoError(t, graphit.Check(f))
 			w, err := workload.Parse(c.workload)
 			require.NoError(t, err)
-			d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
+			d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
 			require.NoError(t, err)
 			o := Options{Args: []string{"p", "g", "1"}, Output: io.Discard, Workload: w, MaxSteps: 1000}
 			if mutated {
@@ -125,7 +125,7 @@ func TestFusedMutations(t *testing.T) {
 			require.NoError(t, graphit.Check(f))
 			w, err := workload.Parse(nil)
 			require.NoError(t, err)
-			d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
+			d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
 			require.NoError(t, err)
 			o := Options{Args: []string{"p", "g", "3"}, Output: io.Discard, Workload: w, MaxSteps: 1000}
 			if mutated {

@@ -16,7 +16,8 @@ import (
 	"heddle/kernels/workload"
 )
 
-// schedules are the schedules that UGF's words for load balance stand for (§2.5.3, §5.2.2), and those of hardware units.
+// schedules are the schedules that UGF's words for load balance stand for (§2.5.3, §5.2.2), and those of hardware
+// units.
 var schedules = map[string]workload.Schedule{
 	"VERTEX_BASED": "vertex", "EDGE_ONLY": "edge", "TWC": "twc", "TWCE": "twce", "ETWC": "twce", "STRICT": "strict", "WM": "warp", "CM": "cta",
 	"WEAVER": "weaver", "PEG": "peg", "HWWL": "hwwl", "EGHW": "eghw",

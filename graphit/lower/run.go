@@ -82,8 +82,8 @@ func refuseDouble(f *graphit.File) {
 	}
 }
 
-// Run runs a program on a device, and compares all of its vectors with the reference's. After an error the result has what was
-// done so far.
+// Run runs a program on a device, and compares all of its vectors with the reference's. After an error the result has
+// what was done so far.
 func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o Options) (r Result, err error) {
 	defer catch(f.Name, &err)
 	p, err := Build(f, o.Schedule, o.Float)
@@ -130,8 +130,9 @@ func newBackend(d host.Device, g *graph.Graph, p *graphir.Program, o Options) (*
 	}
 }
 
-// Rehearse does what Run does before its first launch: what it refuses, Run would. It returns the memory of the program's arrays
-// and of its reference. On a graph that stands in for another one main is not run, whose vertices may be the other's.
+// Rehearse does what Run does before its first launch: what it refuses, Run would. It returns the memory of the
+// program's arrays and of its reference. On a graph that stands in for another one main is not run, whose vertices may
+// be the other's.
 func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options, standIn bool) (m compose.Memory, err error) {
 	defer catch(f.Name, &err)
 	p, err := Build(f, o.Schedule, o.Float)
@@ -361,7 +362,8 @@ func (l *lowering) operators(mutate func(op *graphir.EdgeSetIterator)) (o operat
 	return o, nil
 }
 
-// open compiles and places everything, when the first operator runs: what the host has done before comes with the graph.
+// open compiles and places everything, when the first operator runs: what the host has done before comes with the
+// graph.
 func (b *backend) open() (err error) {
 	if b.session != nil {
 		return nil
@@ -596,8 +598,8 @@ func (b *backend) least(ctx context.Context, q *eval.Queue) (priority int64, any
 	return value(b.session.Read(least, 0), q.Vector.Type.Of).I, b.session.Read(least, 1) != 0, nil
 }
 
-// check compares all vectors with the reference's, which may have run ahead. Where roundings decide whether a filter keeps a vertex, the
-// machine's answer counts.
+// check compares all vectors with the reference's, which may have run ahead. Where roundings decide whether a filter
+// keeps a vertex, the machine's answer counts.
 func (b *backend) check(ctx context.Context, r *Result) error {
 	ref := b.reference
 	if ref == nil {

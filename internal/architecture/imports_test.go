@@ -121,8 +121,8 @@ func allowed(pkg, imported string) bool {
 	return false
 }
 
-// imports returns, for each package of ours, those of ours that it imports. Files are read here, not by `go list`, so that
-// a cached result of this test does not outlive a change of theirs.
+// imports returns, for each package of ours, those of ours that it imports. Files are read here, not by `go list`, so
+// that a cached result of this test does not outlive a change of theirs.
 func imports(t *testing.T) map[string][]string {
 	all, files := map[string][]string{}, token.NewFileSet()
 	require.NoError(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {

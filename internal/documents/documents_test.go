@@ -160,7 +160,8 @@ func TestNothingPrivate(t *testing.T) {
 // generated matches the pages that programs write: references, outcomes, and golden files of tests.
 var generated = regexp.MustCompile(`^docs/(reference/(cli|configuration|statistics|isa)|results/(validation|reproduction.*)|design/speed)\.md$|/testdata/schema\.md$`)
 
-// TestLength: a reader can read all that is not generated. Of hardware-vs-tuned, what precedes the study's tables counts.
+// TestLength: a reader can read all that is not generated. Of hardware-vs-tuned, what precedes the study's tables
+// counts.
 func TestLength(t *testing.T) {
 	const longest, comparison = 45_000, "docs/results/hardware-vs-tuned.md"
 	words, all := 0, pages(t)

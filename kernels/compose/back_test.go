@@ -11,7 +11,7 @@ import (
 	"heddle/kernels/workload"
 )
 
-// runUntimed runs a workload on a machine without time.
+// runUntimed runs a workload on a functional machine.
 func runUntimed(t *testing.T, g *graph.Graph, w workload.Workload) (Result, error) {
 	p, err := NewPlan(w)
 	require.NoError(t, err)

@@ -67,9 +67,9 @@ var (
 	hwwlSpec = hwwl.Spec{Bytes: 1 << 10, ListRegion: 1 << 10, BypassL1: true}
 )
 
-func untimed(t testing.TB, p *Plan) *host.Untimed {
+func untimed(t testing.TB, p *Plan) *host.Functional {
 	cfg := emu.Config{Cores: cores, Warps: warps, Threads: threads, MaxInstrs: 20_000_000, Quantum: 7}
-	d, err := host.NewUntimed(cfg, smallUnit(p.Schedule.Unit).untimed)
+	d, err := host.NewFunctional(cfg, smallUnit(p.Schedule.Unit).untimed)
 	require.NoError(t, err)
 	return d
 }

@@ -105,7 +105,7 @@ func (p *Plan) exportable(w workload.Workload) error {
 
 // untimedResult computes the result on a machine of the shape.
 func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Workload) (Result, error) {
-	d, err := host.NewUntimed(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes}, nil)
+	d, err := host.NewFunctional(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes}, nil)
 	if err != nil {
 		return Result{}, err
 	}

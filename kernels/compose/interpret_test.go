@@ -43,7 +43,7 @@ func (m *interpreter) plug(t testing.TB, s accel.Shape) {
 	if spec == nil {
 		return
 	}
-	u, err := spec.NewTwin(s)
+	u, err := spec.NewFunctional(s)
 	require.NoError(t, err)
 	if x, ok := u.(emu.MemoryUnit); ok {
 		x.UseMemory(m.mem)

@@ -188,7 +188,7 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 		MaxInstrs: 20_000_000, Quantum: of(r, 1, 7, 128),
 	}
 	races := emutest.Watch(&cfg)
-	u, err := host.NewUntimed(cfg, m.Core.Unit.Spec)
+	u, err := host.NewFunctional(cfg, m.Core.Unit.Spec)
 	require.NoError(t, err)
 	races.Of(u.Machine)
 	what := fmt.Sprintf("%s on %d cores of %d warps of %d lanes, %d of them in blocks of %d threads, %d slices; %d vertices, %d edges, from %d",

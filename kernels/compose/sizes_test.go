@@ -35,7 +35,8 @@ func anyGraph(t testing.TB, r *rand.Rand, p *Plan) *graph.Graph {
 	return matrix(t, p.Algorithm.Undirected || r.IntN(2) > 0, n, lines)
 }
 
-// matrix is the graph of n vertices whose edges a file's lines give, one way, or both if they are in its lower triangle.
+// matrix is the graph of n vertices whose edges a file's lines give, one way, or both if they are in its lower
+// triangle.
 func matrix(t testing.TB, both bool, n int, lines []string) *graph.Graph {
 	kind := "general"
 	if both {

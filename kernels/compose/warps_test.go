@@ -56,7 +56,7 @@ func TestBlocks(t *testing.T) {
 				w.WarpsPerCore, w.CTAThreads = c.running%8, 4*c.block
 				d, err := host.NewTimed(blocked(t), sim.Options{MaxCycles: 20_000_000})
 				require.NoError(t, err)
-				u, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 8, Threads: 4, MaxInstrs: 20_000_000, Quantum: 7}, nil)
+				u, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 8, Threads: 4, MaxInstrs: 20_000_000, Quantum: 7}, nil)
 				require.NoError(t, err)
 				for _, d := range []host.Device{u, d} {
 					r, err := Run(t.Context(), d, g, w)

@@ -160,7 +160,7 @@ func TestMutations(t *testing.T) {
 					m.mutate(&own)
 				}
 				g := mutationGraph(t)
-				d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
+				d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
 				require.NoError(t, err)
 				r, err := planOf(&own, &w, d.Shape(), g)
 				require.NoError(t, err)
@@ -209,7 +209,7 @@ func TestStoppedEdges(t *testing.T) {
 		if n == 2 {
 			w.Features.Count, w.Features.Group = 6, "block"
 		}
-		d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
+		d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
 		require.NoError(t, err)
 		g := mutationGraph(t)
 		r, err := planOf(&own, &w, d.Shape(), g)

@@ -44,7 +44,7 @@ func tryUntimed(cfg emu.Config, w *workload.Workload) (host.Device, error) {
 	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != "" {
 		unit = configs.DefaultUnit(accel.KindNamed(s.Unit))
 	}
-	return host.NewUntimed(cfg, unit)
+	return host.NewFunctional(cfg, unit)
 }
 
 // pick draws one of a list.
@@ -108,8 +108,8 @@ func TestRandomRuns(t *testing.T) {
 	}
 }
 
-// TestUnderflow: what becomes too small for f32's normal numbers is verified, of as great a lambda as there may be, and of
-// other algorithms with weights as small.
+// TestUnderflow: what becomes too small for f32's normal numbers is verified, of as great a lambda as there may be, and
+// of other algorithms with weights as small.
 func TestUnderflow(t *testing.T) {
 	ran := map[string]int{}
 	for seed := range uint64(120) {

@@ -29,7 +29,7 @@ type Device interface {
 	// ShareWords is WriteWords for words that nobody changes as long as there is the device, which need not copy them.
 	ShareWords(addr uint32, words []uint32)
 	// Launch runs a program to its end, with arg in mscratch. The counts are the
-	// launch's own; a machine without time has no cycles. A program that does not
+	// launch's own; a functional machine has no cycles. A program that does not
 	// store exit code 0 has failed. After an error the device is spent.
 	Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error)
 	// Hand is the host's hand on the cores' graph units; nil: there are none that it has one on.

@@ -26,7 +26,7 @@ import (
 )
 
 // untimed is a device that also executes what checks.
-type untimed struct{ *host.Untimed }
+type untimed struct{ *host.Functional }
 
 func (d untimed) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
 	_, err := d.Launch(ctx, p, arg)
@@ -36,13 +36,13 @@ func (d untimed) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) 
 func device(t *testing.T, cores, warps, threads int, withWeaver bool) untimed {
 	t.Helper()
 	cfg := emu.Config{Cores: cores, Warps: warps, Threads: threads}
-	var d *host.Untimed
+	var d *host.Functional
 	var err error
 	if withWeaver {
 		spec := weaver.DefaultSpec()
-		d, err = host.NewUntimed(cfg, &spec)
+		d, err = host.NewFunctional(cfg, &spec)
 	} else {
-		d, err = host.NewUntimed(cfg, nil)
+		d, err = host.NewFunctional(cfg, nil)
 	}
 	require.NoError(t, err)
 	return untimed{d}

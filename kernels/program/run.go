@@ -299,13 +299,13 @@ func (r *Run) named(kernel string, err error) error {
 	return fmt.Errorf("kernel %s: %w", kernel, err)
 }
 
-// Untimed is a device that can execute a launch which counts nowhere.
-type Untimed interface {
+// Functional is a device that can execute a launch which counts nowhere.
+type Functional interface {
 	LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error
 }
 
 // Verify holds the result up against what says what is right; without that it does nothing, and reports so.
-func (r *Run) Verify(ctx context.Context, d Untimed) (checked bool, err error) {
+func (r *Run) Verify(ctx context.Context, d Functional) (checked bool, err error) {
 	p := r.program
 	switch {
 	case p.spec.CheckKernel != "":

@@ -20,7 +20,7 @@ func (s *Spec) FitsCore(accel.Shape) (key, msg string, ok bool) { return "", "",
 func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return &unit{Base: clock.NewBase(name)}, nil
 }
-func (s *Spec) NewTwin(accel.Shape) (emu.Unit, error) { return twin{}, nil }
+func (s *Spec) NewFunctional(accel.Shape) (emu.Unit, error) { return twin{}, nil }
 
 type undocumented struct {
 	Spec

@@ -52,7 +52,7 @@ func small(s accel.Spec) accel.Spec {
 
 // plug gives the next core such a unit.
 func (m *Machine) plug(name string, s accel.Spec, at accel.Shape) {
-	u, err := s.NewTwin(at)
+	u, err := s.NewFunctional(at)
 	if err != nil {
 		panic(err)
 	}

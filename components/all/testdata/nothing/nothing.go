@@ -33,26 +33,26 @@ func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return &Unit{Base: clock.NewBase(name), delay: clock.Cycle(s.Delay), entries: at.Warps}, nil
 }
 
-// NewTwin makes the unit of a core of a machine without time.
-func (s *Spec) NewTwin(accel.Shape) (emu.Unit, error) { return Twin{}, nil }
+// NewFunctional makes the functional model of a unit.
+func (s *Spec) NewFunctional(accel.Shape) (emu.Unit, error) { return Functional{}, nil }
 
-// Twin is the unit without time, and what programs see of it with time.
-type Twin struct{}
+// Functional is the unit without time, and what programs see of it with time.
+type Functional struct{}
 
 // Name is that of its instructions.
-func (Twin) Name() string { return Instructions.Name }
+func (Functional) Name() string { return Instructions.Name }
 
 // Launch prepares a kernel.
-func (Twin) Launch() {}
+func (Functional) Launch() {}
 
 // Presence is its bit of the CSR units.
-func (Twin) Presence() uint32 { return Presence }
+func (Functional) Presence() uint32 { return Presence }
 
 // CSR: it has none.
-func (Twin) CSR(uint16) (v uint32, ok bool) { return 0, false }
+func (Functional) CSR(uint16) (v uint32, ok bool) { return 0, false }
 
 // Exec answers a request.
-func (Twin) Exec(r *emu.UnitRequest) error {
+func (Functional) Exec(r *emu.UnitRequest) error {
 	copy(r.Out, r.A)
 	return nil
 }
@@ -65,7 +65,7 @@ type Stats struct {
 // Unit is the unit of one core, on its clock.
 type Unit struct {
 	clock.Base
-	Twin
+	Functional
 	Stats
 	socket  *accel.Socket
 	delay   clock.Cycle
@@ -77,7 +77,7 @@ type Unit struct {
 func (u *Unit) Name() string { return u.Base.Name() }
 
 // Architecture is the state that programs see.
-func (u *Unit) Architecture() emu.Unit { return u.Twin }
+func (u *Unit) Architecture() emu.Unit { return u.Functional }
 
 // Traits of its functions, by number.
 func (u *Unit) Traits() []accel.Traits { return []accel.Traits{Echo: {Answered: true}} }

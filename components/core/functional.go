@@ -11,11 +11,11 @@ import (
 	"heddle/isa/emu"
 )
 
-// Untimed executes a core's program without time, on the architectural state that the core itself executes on, and
+// Functional executes a core's program without time, on the architectural state that the core itself executes on, and
 // leaves the caches warm. What it executes when is decided by an estimate of time, so that warps and cores advance as
 // they would in time: in turns of some cycles, cores by order. What warps ask of the graph unit, they ask by the core's
 // socket, and the unit works as ever.
-type Untimed struct {
+type Functional struct {
 	clock.Base
 	core     *Core
 	arch     *emu.Core
@@ -31,14 +31,14 @@ type Untimed struct {
 	opens    uint64 // when the launch's first instruction can be fetched
 	over     uint64 // when all is over that warps have begun that have ended
 
-	wheel   wheel      // warps whose next instruction has its registers, by when it has
-	running uint64     // warps that are fetched for, or have been
-	waiting uint64     // warps that the unit has not answered
-	held    uint64     // of them, those that have asked without time
-	crowded uint64     // of them, those that are not fetched for until they are answered
-	parked  uint64     // warps whose next instruction waits for a memory access that has not begun
-	lines   [64]uint32 // by warp: the line of code that was fetched last
-	next    uint64     // when the next thing happens; never: nothing does by itself
+	wheel       timingWheel // warps whose next instruction has its registers, by when it has
+	running     uint64      // warps that are fetched for, or have been
+	waiting     uint64      // warps that the unit has not answered
+	askedUnit   uint64      // of them, those that have asked without time
+	unitBlocked uint64      // of them, those that are not fetched for until they are answered
+	parked      uint64      // warps whose next instruction waits for a memory access that has not begun
+	lines       [64]uint32  // by warp: the line of code that was fetched last
+	next        uint64      // when the next thing happens; never: nothing does by itself
 
 	estimate estimate
 }
@@ -50,9 +50,9 @@ const (
 	quantumWithUnit = 16
 )
 
-// NewUntimed makes it, on a domain of the core's clock whose units finish after the core's.
-func NewUntimed(c *Core, d *clock.Domain, arch *emu.Core, code, data mem.Warmer, lineBytes int, ended func()) *Untimed {
-	u := &Untimed{
+// NewFunctional makes it, on a domain of the core's clock whose units finish after the core's.
+func NewFunctional(c *Core, d *clock.Domain, arch *emu.Core, code, data mem.Warmer, lineBytes int, ended func()) *Functional {
+	u := &Functional{
 		Base: clock.NewBase(c.Name() + ".Untimed"), core: c, arch: arch, code: code, data: data,
 		line: bits.TrailingZeros(uint(lineBytes)), ended: ended, quantum: quantum, arrives: never,
 	}
@@ -61,20 +61,20 @@ func NewUntimed(c *Core, d *clock.Domain, arch *emu.Core, code, data mem.Warmer,
 	}
 	u.estimate.build(c)
 	u.Join(d, u)
-	c.untimed = u
+	c.functional = u
 	return u
 }
 
 // begin forgets what was under way before.
-func (u *Untimed) begin() {
-	u.wheel, u.lines = wheel{}, [64]uint32{}
-	u.running, u.held, u.crowded, u.parked = 0, 0, 0, 0
+func (u *Functional) begin() {
+	u.wheel, u.lines = timingWheel{}, [64]uint32{}
+	u.running, u.askedUnit, u.unitBlocked, u.parked = 0, 0, 0, 0
 	u.next, u.opens, u.over = never, 0, 0
 	u.estimate.begin()
 }
 
 // Start begins a launch: L1s forget, as they do in time.
-func (u *Untimed) Start() {
+func (u *Functional) Start() {
 	c := u.core
 	u.on, u.within, u.arriving, u.arrives, u.waiting = true, false, false, never, 0
 	u.begin()
@@ -91,7 +91,7 @@ func (u *Untimed) Start() {
 }
 
 // Tick leaves it to the end of the instant to give warps their turns.
-func (u *Untimed) Tick(clock.Cycle) bool {
+func (u *Functional) Tick(clock.Cycle) bool {
 	if u.busy() || u.waiting != 0 {
 		u.ClockHandle().Finish()
 	}
@@ -99,13 +99,13 @@ func (u *Untimed) Tick(clock.Cycle) bool {
 }
 
 // Goes reports whether it knows when it goes on by itself, however far off that is.
-func (u *Untimed) Goes() bool { return u.busy() && u.next != never }
+func (u *Functional) Goes() bool { return u.busy() && u.next != never }
 
 // busy reports whether it executes the core's program, or waits for the end of what that has begun.
-func (u *Untimed) busy() bool { return u.on && !(u.within && u.core.over) }
+func (u *Functional) busy() bool { return u.on && !(u.within && u.core.over) }
 
 // Finish executes what the core is estimated to begin before the next turn.
-func (u *Untimed) Finish(now clock.Cycle) {
+func (u *Functional) Finish(now clock.Cycle) {
 	if u.core.socket != nil {
 		u.receive(now)
 	}
@@ -129,14 +129,14 @@ func (u *Untimed) Finish(now clock.Cycle) {
 }
 
 // end leaves the core as the end of a launch in time does.
-func (u *Untimed) end(now clock.Cycle) {
+func (u *Functional) end(now clock.Cycle) {
 	u.on = false
-	u.core.last, u.core.front.letGo = now, 0
+	u.core.last, u.core.front.releasedAt = now, 0
 	u.ended()
 }
 
 // sleep has the clock come back when there is something to do.
-func (u *Untimed) sleep(now clock.Cycle) {
+func (u *Functional) sleep(now clock.Cycle) {
 	at := u.arrives
 	switch {
 	case u.arch.Active() == 0:
@@ -152,11 +152,11 @@ func (u *Untimed) sleep(now clock.Cycle) {
 }
 
 // released is called when warps go on because of another core.
-func (u *Untimed) released() { u.ClockHandle().Wake() }
+func (u *Functional) released() { u.ClockHandle().Wake() }
 
 // arrive has the core arrive at a device-wide barrier to which all its warps have come, when its L1D has forgotten its
 // lines, or the other cores know.
-func (u *Untimed) arrive(now uint64) {
+func (u *Functional) arrive(now uint64) {
 	if u.arriving {
 		u.arriving = false
 		if s := &u.core.spec; s.DeviceBarrier == BarrierSignal {
@@ -172,7 +172,7 @@ func (u *Untimed) arrive(now uint64) {
 }
 
 // turn executes what begins before the next turn, in the order of cycles, and in a cycle in that of stages, last first.
-func (u *Untimed) turn(now clock.Cycle) {
+func (u *Functional) turn(now clock.Cycle) {
 	g, e, limit := &u.wheel, &u.estimate, now+u.quantum
 	f, m := &e.front, &e.memory
 	g.advance(now)
@@ -198,7 +198,7 @@ func (u *Untimed) turn(now clock.Cycle) {
 		}
 		for n := range e.slices {
 			if s := &e.slices[n]; s.due <= at {
-				u.issue(s.issue(u.away(), ^f.filled), at)
+				u.issue(s.issue(u.notSoonReady(), ^f.filled), at)
 			}
 		}
 		if f.due <= at {
@@ -207,11 +207,13 @@ func (u *Untimed) turn(now clock.Cycle) {
 	}
 }
 
-// away are the warps that will not be ready soon.
-func (u *Untimed) away() uint64 { return ^u.running | u.held | u.parked | u.wheel.later }
+// notSoonReady are the warps that will not be ready soon.
+func (u *Functional) notSoonReady() uint64 {
+	return ^u.running | u.askedUnit | u.parked | u.wheel.later
+}
 
 // join takes in warps that can go on: those that are new, and that a barrier held.
-func (u *Untimed) join(at uint64) {
+func (u *Functional) join(at uint64) {
 	at = max(at, u.opens)
 	for m := u.arch.Active() &^ (u.waiting | u.core.active | u.running); m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
@@ -223,9 +225,9 @@ func (u *Untimed) join(at uint64) {
 }
 
 // fetch begins a fetch, which waits for its line.
-func (u *Untimed) fetch(at uint64) {
+func (u *Functional) fetch(at uint64) {
 	f := &u.estimate.front
-	i, to := f.fetch(u.away())
+	i, to := f.fetch(u.notSoonReady())
 	if line := f.pc[i] >> (u.line & 31); line != u.lines[i] {
 		u.lines[i] = line
 		_, answered := u.code.Warm(mem.Access{Op: mem.Read, Addr: f.pc[i]}, at+fetchToL1I+f.toL1I)
@@ -235,7 +237,7 @@ func (u *Untimed) fetch(at uint64) {
 
 // decode puts an instruction into its warp's buffer, and has the next one fetched if this one does not decide where it
 // is.
-func (u *Untimed) decode(at uint64) {
+func (u *Functional) decode(at uint64) {
 	f := &u.estimate.front
 	i := f.decode(at)
 	pc := f.pc[i]
@@ -243,28 +245,28 @@ func (u *Untimed) decode(at uint64) {
 	switch {
 	case err != nil: // fetched ahead: the warp may never get here
 	case u.core.isControl(op):
-	case u.held>>i&1 != 0 && f.count[i] == f.room:
-		u.crowded |= 1 << i
+	case u.askedUnit>>i&1 != 0 && f.count[i] == f.room:
+		u.unitBlocked |= 1 << i
 		f.pc[i] = pc + 4
 	default:
 		f.unlock(i, pc+4, at+1)
 	}
-	if f.count[i] == 1 && (u.held|u.parked)>>i&1 == 0 {
-		u.goOn(i, at+decodeToIssue)
+	if f.count[i] == 1 && (u.askedUnit|u.parked)>>i&1 == 0 {
+		u.scheduleNext(i, at+decodeToIssue)
 	}
 }
 
 // fail stops the core with a program error. Traps are among them, which here no handler takes.
-func (u *Untimed) fail(err error) {
+func (u *Functional) fail(err error) {
 	if t := (*emu.Trap)(nil); errors.As(err, &t) && u.arch.Warp(t.Warp).Handles(t) {
 		err = fmt.Errorf("the program handles traps, which the parts of a run that are executed without time do not take: %w", err)
 	}
 	u.core.fail(err)
 }
 
-// goOn has a warp issue its next instruction, if it has one, from a cycle on, when that has its registers. Warp control
-// waits for the warp's memory accesses, which others may see that it lets go.
-func (u *Untimed) goOn(i int, at uint64) {
+// scheduleNext has a warp issue its next instruction, if it has one, from a cycle on, when that has its registers. Warp
+// control waits for the warp's memory accesses, which others may see that it lets go.
+func (u *Functional) scheduleNext(i int, at uint64) {
 	e := &u.estimate
 	if e.front.count[i] == 0 {
 		return
@@ -285,7 +287,7 @@ func (u *Untimed) goOn(i int, at uint64) {
 }
 
 // issue executes a warp's next instruction.
-func (u *Untimed) issue(i int, at uint64) {
+func (u *Functional) issue(i int, at uint64) {
 	w, e := u.arch.Warp(i), &u.estimate
 	op := e.ops[i]
 	class := op.LatencyClass()
@@ -315,11 +317,11 @@ func (u *Untimed) issue(i int, at uint64) {
 		u.fail(err)
 		return
 	}
-	u.goOn(i, at+1)
+	u.scheduleNext(i, at+1)
 }
 
 // await has a memory access wait for the load-store unit.
-func (u *Untimed) await(i int, op *emu.Op, at uint64) *emu.Access {
+func (u *Functional) await(i int, op *emu.Op, at uint64) *emu.Access {
 	e := &u.estimate
 	q := e.slice(i).put(i, op, at+e.between.issueToMemory)
 	e.pending[i]++
@@ -329,7 +331,7 @@ func (u *Untimed) await(i int, op *emu.Op, at uint64) *emu.Access {
 }
 
 // execute executes an instruction of another unit. It reports whether the warp's next one is not known by that.
-func (u *Untimed) execute(i int, w *emu.Warp, op *emu.Op, at uint64) (steers bool) {
+func (u *Functional) execute(i int, w *emu.Warp, op *emu.Op, at uint64) (steers bool) {
 	e, between := &u.estimate, &u.estimate.between
 	at = e.execute(i, op, w.Mask(), at)
 	err := w.Execute(op)
@@ -354,7 +356,7 @@ func (u *Untimed) execute(i int, w *emu.Warp, op *emu.Op, at uint64) (steers boo
 }
 
 // steered has a warp be fetched for where control has led it, if it goes on. Others may too that it has let go.
-func (u *Untimed) steered(i int, w *emu.Warp, at uint64) {
+func (u *Functional) steered(i int, w *emu.Warp, at uint64) {
 	if u.arch.Active()>>i&1 != 0 && !w.Waiting() {
 		u.estimate.front.unlock(i, w.PC(), at)
 	} else {
@@ -366,7 +368,7 @@ func (u *Untimed) steered(i int, w *emu.Warp, at uint64) {
 }
 
 // access makes the memory access that is due.
-func (u *Untimed) access(at uint64) {
+func (u *Functional) access(at uint64) {
 	e := &u.estimate
 	q := e.slices[e.memory.of].take(at)
 	i := q.warp
@@ -382,12 +384,12 @@ func (u *Untimed) access(at uint64) {
 	e.memory.plan(e.slices)
 	if u.parked>>i&1 != 0 {
 		u.parked &^= 1 << i
-		u.goOn(i, at+1)
+		u.scheduleNext(i, at+1)
 	}
 }
 
 // ask gives a request to the unit, whose queue has a slot. It reports whether the warp waits for an answer.
-func (u *Untimed) ask(i int, w *emu.Warp, op *emu.Op) (waits bool) {
+func (u *Functional) ask(i int, w *emu.Warp, op *emu.Op) (waits bool) {
 	s := u.core.socket
 	s.Issue(i, op)
 	call := s.Begin()
@@ -395,13 +397,13 @@ func (u *Untimed) ask(i int, w *emu.Warp, op *emu.Op) (waits bool) {
 	s.Send(call.Tag)
 	if waits = s.Traits(op).Answered; waits {
 		u.waiting |= 1 << i
-		u.held |= 1 << i
+		u.askedUnit |= 1 << i
 	}
 	return waits
 }
 
 // receive gives warps the unit's answers.
-func (u *Untimed) receive(now clock.Cycle) {
+func (u *Functional) receive(now clock.Cycle) {
 	s := u.core.socket
 	if err := s.Err(); err != nil {
 		u.fail(err)
@@ -426,18 +428,18 @@ func (u *Untimed) receive(now clock.Cycle) {
 }
 
 // answered has a warp go on that the unit has answered, unless it has asked in time: then the core gives it back.
-func (u *Untimed) answered(i int, op *emu.Op, now uint64) {
+func (u *Functional) answered(i int, op *emu.Op, now uint64) {
 	u.wheel.advance(now)
-	u.held &^= 1 << i
+	u.askedUnit &^= 1 << i
 	if u.running>>i&1 == 0 {
 		return
 	}
 	f := &u.estimate.front
 	if u.core.socket.Traits(op).SetsMask {
 		f.unlock(i, u.arch.Warp(i).PC(), now+answerToFetch)
-	} else if u.crowded>>i&1 != 0 {
-		u.crowded &^= 1 << i
+	} else if u.unitBlocked>>i&1 != 0 {
+		u.unitBlocked &^= 1 << i
 		f.unlock(i, f.pc[i], now+answerToFetch)
 	}
-	u.goOn(i, now+answerToFetch)
+	u.scheduleNext(i, now+answerToFetch)
 }

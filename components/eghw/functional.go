@@ -6,26 +6,26 @@ import (
 	"heddle/isa/emu"
 )
 
-// Untimed answers every request at once: it runs the Engine, whose memory answers at
+// Functional answers every request at once: it runs the Engine, whose memory answers at
 // once too, until the answer is there.
-type Untimed struct {
+type Functional struct {
 	*Engine
 	now uint64
 }
 
-var _ emu.MemoryUnit = (*Untimed)(nil)
+var _ emu.MemoryUnit = (*Functional)(nil)
 
-// NewUntimed makes the unit of one core of an untimed machine.
-func NewUntimed(s Spec, shape Shape) (*Untimed, error) {
+// NewFunctional makes the unit of one core of a functional machine.
+func NewFunctional(s Spec, shape Shape) (*Functional, error) {
 	s = s.Derived(shape, 1)
 	if err := s.Check(shape); err != nil {
 		return nil, err
 	}
-	return &Untimed{Engine: NewEngine(s, shape)}, nil
+	return &Functional{Engine: NewEngine(s, shape)}, nil
 }
 
 // Exec carries out one instruction of one warp.
-func (u *Untimed) Exec(r *emu.UnitRequest) error {
+func (u *Functional) Exec(r *emu.UnitRequest) error {
 	for idle := 0; ; {
 		u.now++
 		step := u.Cycle(u.now, r, true, true)

@@ -7,28 +7,28 @@ import (
 	"heddle/isa/emu"
 )
 
-// Untimed answers every request at once, in the order they come.
-type Untimed struct {
+// Functional answers every request at once, in the order they come.
+type Functional struct {
 	State
 	identity
 	spec Spec
 }
 
-var _ emu.Unit = (*Untimed)(nil)
+var _ emu.Unit = (*Functional)(nil)
 
-// NewUntimed makes the Weaver of one core of an untimed machine.
-func NewUntimed(s Spec, warps, threads int) (*Untimed, error) {
+// NewFunctional makes the Weaver of one core of a functional machine.
+func NewFunctional(s Spec, warps, threads int) (*Functional, error) {
 	if err := s.Check(warps, threads); err != nil {
 		return nil, err
 	}
-	return &Untimed{State: *NewState(s, warps, threads), identity: s.identity(warps, threads), spec: s}, nil
+	return &Functional{State: *NewState(s, warps, threads), identity: s.identity(warps, threads), spec: s}, nil
 }
 
 // Launch forgets all registrations.
-func (u *Untimed) Launch() { u.Reset() }
+func (u *Functional) Launch() { u.Reset() }
 
 // Exec carries out one instruction of one warp.
-func (u *Untimed) Exec(r *emu.UnitRequest) error {
+func (u *Functional) Exec(r *emu.UnitRequest) error {
 	switch r.Fn {
 	case isa.WeaverReg:
 		return u.RegisterLanes(r)
@@ -46,7 +46,7 @@ func (u *Untimed) Exec(r *emu.UnitRequest) error {
 }
 
 // decode runs the FSM from one request to its answer.
-func (u *Untimed) decode(r *emu.UnitRequest) {
+func (u *Functional) decode(r *emu.UnitRequest) {
 	if u.Phase() == Registering {
 		u.Begin()
 	}

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// crew is the goroutines that tick with the engine's, each its own domains, and then those that others have not come
-// to. In each instant in which several have some they begin together and wait until the last is through. An instant is
-// a few microseconds, so they spin.
+// workerPool is the goroutines that tick with the engine's, each its own domains, and then those that others have not
+// come to. In each instant in which several have some they begin together and wait until the last is through. An
+// instant is a few microseconds, so they spin.
 //
 // Who has which domain follows what they have cost lately: a domain that moves has to be brought from one processor's
 // caches to another's, so they move only now and then.
-type crew struct {
-	s     *System
-	_     [64]byte
-	begun atomic.Uint64 // how many instants have begun
-	_     [64]byte
-	left  sync.WaitGroup
-	mates []*mate // by worker; worker 0 is the engine's goroutine
-	over  bool    // the next instant is none: all go
+type workerPool struct {
+	s       *System
+	_       [64]byte
+	begun   atomic.Uint64 // how many instants have begun
+	_       [64]byte
+	left    sync.WaitGroup
+	workers []*worker // by worker; worker 0 is the engine's goroutine
+	over    bool      // the next instant is none: all go
 
 	domains []*Domain // what they tick, the dearest first
 	count   int       // of instants, to time some
@@ -31,8 +31,8 @@ type crew struct {
 	patience int // how often to look before others have the processor
 }
 
-// mate is one of them.
-type mate struct {
+// worker is one of them.
+type worker struct {
 	ticked atomic.Uint64 // of the instants begun, how many it is through with
 	_      [64]byte
 	next   atomic.Int64 // of those due
@@ -41,14 +41,14 @@ type mate struct {
 	_      [64]byte
 }
 
-func newCrew(s *System) *crew {
-	c, workers := &crew{s: s}, s.crewSize()
+func newWorkerPool(s *System) *workerPool {
+	c, workers := &workerPool{s: s}, s.poolSize()
 	if workers <= runtime.GOMAXPROCS(0) {
 		c.patience = spins
 	}
 	c.domains = slices.Clone(s.domains[:len(s.domains)-s.observers])
 	for range workers {
-		c.mates = append(c.mates, &mate{due: make([]*Domain, 0, len(c.domains))})
+		c.workers = append(c.workers, &worker{due: make([]*Domain, 0, len(c.domains))})
 	}
 	if !s.dealt { // later, they stay where they are
 		s.dealt = true
@@ -65,14 +65,14 @@ func newCrew(s *System) *crew {
 }
 
 // dismiss ends the goroutines.
-func (c *crew) dismiss() {
+func (c *workerPool) dismiss() {
 	c.over = true
 	c.begun.Add(1)
 	c.left.Wait()
 }
 
 // work ticks with the others.
-func (c *crew) work(w int) {
+func (c *workerPool) work(w int) {
 	defer c.left.Done()
 	for n := uint64(1); ; n++ {
 		c.await(&c.begun, n)
@@ -80,24 +80,24 @@ func (c *crew) work(w int) {
 			return
 		}
 		c.tickSafely(w)
-		c.mates[w].ticked.Store(n)
+		c.workers[w].ticked.Store(n)
 	}
 }
 
 // tickSafely leaves it to the engine's goroutine to tell what it panics with.
-func (c *crew) tickSafely(w int) {
+func (c *workerPool) tickSafely(w int) {
 	defer func() {
-		if c.mates[w].fault == nil {
-			c.mates[w].fault = recover()
+		if c.workers[w].fault == nil {
+			c.workers[w].fault = recover()
 		}
 	}()
 	c.tickDue(w)
 }
 
 // tickDue ticks worker w's domains, and then what others have not come to.
-func (c *crew) tickDue(w int) {
-	for k := range c.mates {
-		from := c.mates[(w+k)%len(c.mates)]
+func (c *workerPool) tickDue(w int) {
+	for k := range c.workers {
+		from := c.workers[(w+k)%len(c.workers)]
 		for {
 			i := int(from.next.Add(1)) - 1
 			if i >= len(from.due) {
@@ -108,7 +108,7 @@ func (c *crew) tickDue(w int) {
 	}
 }
 
-func (c *crew) tickOne(d *Domain) {
+func (c *workerPool) tickOne(d *Domain) {
 	if !c.timed {
 		d.tick()
 		return
@@ -152,22 +152,22 @@ func (t *trial) choose() bool {
 }
 
 // tick ticks the domains that are due, if they are several workers' and it pays. It reports whether it did.
-func (c *crew) tick(t Femto) bool {
+func (c *workerPool) tick(t Femto) bool {
 	if !c.s.insists && !c.s.trial.choose() {
 		return false
 	}
-	for _, m := range c.mates {
+	for _, m := range c.workers {
 		m.due = m.due[:0]
 		m.next.Store(0)
 	}
 	for _, d := range c.domains {
 		if d.at == t {
-			m := c.mates[d.worker]
+			m := c.workers[d.worker]
 			m.due = append(m.due, d)
 		}
 	}
 	busy := 0
-	for _, m := range c.mates {
+	for _, m := range c.workers {
 		if len(m.due) > 0 {
 			busy++
 		}
@@ -181,7 +181,7 @@ func (c *crew) tick(t Femto) bool {
 	c.timed = c.count%timedEvery == 0
 	n := c.begun.Add(1)
 	c.tickDue(0)
-	for _, m := range c.mates[1:] {
+	for _, m := range c.workers[1:] {
 		c.await(&m.ticked, n)
 		if m.fault != nil {
 			panic(m.fault)
@@ -200,9 +200,9 @@ const (
 const uneven = 1.05
 
 // share gives workers with little to do domains of those with much.
-func (c *crew) share() {
+func (c *workerPool) share() {
 	slices.SortStableFunc(c.domains, func(a, b *Domain) int { return cmp.Compare(b.cost, a.cost) })
-	load := make([]time.Duration, len(c.mates))
+	load := make([]time.Duration, len(c.workers))
 	total := time.Duration(0)
 	for _, d := range c.domains {
 		load[d.worker] += d.cost
@@ -247,7 +247,7 @@ const (
 )
 
 // await waits until a count has come to n.
-func (c *crew) await(count *atomic.Uint64, n uint64) {
+func (c *workerPool) await(count *atomic.Uint64, n uint64) {
 	for i := c.patience; count.Load() < n; i-- {
 		switch {
 		case i > 0:

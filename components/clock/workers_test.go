@@ -113,7 +113,7 @@ func network(t *testing.T, seed uint64, shards, workers int) (logs [][]string) {
 	for _, st := range stations {
 		st.at.Wake()
 	}
-	for range 2 { // twice: a crew goes, and another comes
+	for range 2 { // twice: one pool ends, and another begins
 		require.NoError(t, s.Run())
 		for _, st := range stations {
 			st.until += 200

@@ -7,28 +7,28 @@ import (
 	"heddle/isa/emu"
 )
 
-// Untimed answers every request at once: it runs the Engine, whose memory answers at
+// Functional answers every request at once: it runs the Engine, whose memory answers at
 // once too, until the answer is there. No edges move between cores, so a core that is drained is
 // done.
-type Untimed struct {
+type Functional struct {
 	*Engine
 	now uint64
 }
 
-var _ emu.Unit = (*Untimed)(nil)
+var _ emu.Unit = (*Functional)(nil)
 
-// NewUntimed makes the unit of one core of an untimed machine.
-func NewUntimed(s Spec, shape Shape) (*Untimed, error) {
+// NewFunctional makes the unit of one core of a functional machine.
+func NewFunctional(s Spec, shape Shape) (*Functional, error) {
 	s = s.Derived(shape.Warps, 1)
 	if err := s.Check(shape.Threads, shape.LineBytes); err != nil {
 		return nil, err
 	}
-	return &Untimed{Engine: NewEngine(s, shape)}, nil
+	return &Functional{Engine: NewEngine(s, shape)}, nil
 }
 
-// NewUntimedWorklist makes the same unit with the instructions of a hardware worklist.
-func NewUntimedWorklist(s Spec, shape Shape) (*Untimed, error) {
-	u, err := NewUntimed(s, shape)
+// NewFunctionalWorklist makes the same unit with the instructions of a hardware worklist.
+func NewFunctionalWorklist(s Spec, shape Shape) (*Functional, error) {
+	u, err := NewFunctional(s, shape)
 	if err == nil {
 		u.AsWorklist()
 	}
@@ -36,13 +36,13 @@ func NewUntimedWorklist(s Spec, shape Shape) (*Untimed, error) {
 }
 
 // Launch is a kernel launch.
-func (u *Untimed) Launch() {
+func (u *Functional) Launch() {
 	u.Engine.Launch()
 	u.Command(balance.Command{Order: balance.Done, Epoch: u.exchange.epoch})
 }
 
 // Exec carries out one instruction of one warp.
-func (u *Untimed) Exec(r *emu.UnitRequest) error {
+func (u *Functional) Exec(r *emu.UnitRequest) error {
 	head := r
 	for idle := 0; ; {
 		u.now++
@@ -70,7 +70,7 @@ func (u *Untimed) Exec(r *emu.UnitRequest) error {
 }
 
 // owes reports whether an answer is to come.
-func (u *Untimed) owes() bool { return u.pops.Len() > 0 || u.answers.Len() > 0 }
+func (u *Functional) owes() bool { return u.pops.Len() > 0 || u.answers.Len() > 0 }
 
 func firstError(a, b error) error {
 	if a != nil {

@@ -7,10 +7,10 @@ import (
 	"heddle/isa"
 )
 
-// express is the way of a slice's instructions while nothing holds them up: a collector and the integer unit then take
+// bypass is the way of a slice's instructions while nothing holds them up: a collector and the integer unit then take
 // them a known number of cycles, so that they need not be moved from stage to stage. The first that meets a unit
 // without a slot ends it: all of them are put into the stages in which they are then.
-type express struct {
+type bypass struct {
 	operands line // read and not dispatched; leaves in the cycle in which it is dispatched
 	delay    int  // cycles from the read to dispatch
 	open     bool // a slice dispatches one instruction a cycle, so that they keep their order
@@ -22,8 +22,8 @@ type express struct {
 // switchToCommit is the buffer behind the switch of integer unit, multiplier and divider.
 const switchToCommit = 1
 
-func newExpress(s *Spec, of *queue.Owner, in string) express {
-	x := express{delay: 3, open: s.Issue.Dispatch == 1}
+func newBypass(s *Spec, of *queue.Owner, in string) bypass {
+	x := bypass{delay: 3, open: s.Issue.Dispatch == 1}
 	if s.Collectors > 1 {
 		x.delay++ // the arbiter behind them
 	}
@@ -33,15 +33,15 @@ func newExpress(s *Spec, of *queue.Owner, in string) express {
 	return x
 }
 
-// flows reports whether what is read now meets nothing on its way to dispatch.
-func (sl *slice) flows() bool {
+// bypassOpen reports whether what is read now meets nothing on its way to dispatch.
+func (sl *slice) bypassOpen() bool {
 	c := &sl.collect
 	return sl.express.open && c.in|c.mid|c.out == 0 && sl.operands.Empty()
 }
 
-// unfold puts the instructions that are on their way to dispatch into the stages in which they are at the beginning of
-// cycle now.
-func (sl *slice) unfold(now uint64) {
+// materialise puts the instructions that are on their way to dispatch into the stages in which they are at the
+// beginning of cycle now.
+func (sl *slice) materialise(now uint64) {
 	c := &sl.collect
 	for way := &sl.express.operands; !way.Empty(); {
 		at := way.First()
@@ -67,7 +67,7 @@ func (sl *slice) unfold(now uint64) {
 func (sl *slice) passALU(id flightID, now uint64) bool {
 	const others = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<bitComputed | 1<<(bitDispatch+int(isa.ALU))
 	f := &sl.all[id]
-	if sl.express.operands.Empty() || sl.occupied&others != 0 || !sl.express.alu || f.rest != 0 || f.class == isa.ClassMul || f.class == isa.ClassDiv || sl.hooks != nil {
+	if sl.express.operands.Empty() || sl.occupied&others != 0 || !sl.express.alu || f.packetsLeft != 0 || f.class == isa.ClassMul || f.class == isa.ClassDiv || sl.hooks != nil {
 		return false
 	}
 	finished := now + sl.latency[f.class]
@@ -81,16 +81,16 @@ func (sl *slice) passALU(id flightID, now uint64) bool {
 	return true
 }
 
-// underWay says where the instructions are that are in no buffer of their own.
-type underWay struct {
+// bypassOccupancy says where the instructions are that are in no buffer of their own.
+type bypassOccupancy struct {
 	stages                    [3]uint32 // of collectors, a bit each
 	operands                  int       // behind the collectors' arbiter
 	dispatched, alu, computed int       // before, in and behind the integer unit
 	written                   int       // written back
 }
 
-// underWay returns where such instructions are after cycle now.
-func (sl *slice) underWay(now uint64) (u underWay) {
+// bypassOccupancy returns where such instructions are after cycle now.
+func (sl *slice) bypassOccupancy(now uint64) (u bypassOccupancy) {
 	way := &sl.express.operands
 	for i := range way.Len() {
 		stage := sl.express.delay - int(way.Due(i)-now-1)

@@ -10,37 +10,37 @@ import (
 	"heddle/sim"
 )
 
-// Untimed is a machine that says what happens, not when.
-type Untimed struct {
+// Functional is a machine that says what happens, not when.
+type Functional struct {
 	Machine *emu.Machine
 	shape   Shape
 	units   []emu.Unit
 }
 
 var (
-	_ Device = (*Untimed)(nil)
-	_ Parted = (*Untimed)(nil)
+	_ Device = (*Functional)(nil)
+	_ Parted = (*Functional)(nil)
 )
 
 // lineBytes is the line that arrays begin with, and by which an untimed unit reads: programs cannot tell.
 const lineBytes = 64
 
-// UnitShape is the shape of an untimed machine as core n's unit sees it.
+// UnitShape is the shape of a functional machine as core n's unit sees it.
 func UnitShape(cfg *emu.Config, n int) accel.Shape {
 	return accel.Shape{
 		Core: n, Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes, ScratchpadBytes: cfg.ScratchpadBytes,
 	}
 }
 
-// NewUntimed makes an untimed machine whose cores have that graph unit; nil: none.
-func NewUntimed(cfg emu.Config, unit accel.Spec) (*Untimed, error) {
-	d := &Untimed{shape: Shape{
+// NewFunctional makes a functional machine whose cores have that graph unit; nil: none.
+func NewFunctional(cfg emu.Config, unit accel.Spec) (*Functional, error) {
+	d := &Functional{shape: Shape{
 		Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes,
 		ScratchpadBytes: cmp.Or(cfg.ScratchpadBytes, emu.DefaultScratchpadBytes),
 	}}
 	if unit != nil {
 		for core := range cfg.Cores {
-			u, err := unit.NewTwin(UnitShape(&cfg, core))
+			u, err := unit.NewFunctional(UnitShape(&cfg, core))
 			if err != nil {
 				return nil, err
 			}
@@ -55,25 +55,25 @@ func NewUntimed(cfg emu.Config, unit accel.Spec) (*Untimed, error) {
 }
 
 // Hand is the host's hand on the cores' units.
-func (d *Untimed) Hand() accel.Hand { return accel.HandOn(d.units) }
+func (d *Functional) Hand() accel.Hand { return accel.HandOn(d.units) }
 
 // Shape says what the machine is.
-func (d *Untimed) Shape() Shape { return d.shape }
+func (d *Functional) Shape() Shape { return d.shape }
 
 // WriteWords copies words to the device.
-func (d *Untimed) WriteWords(addr uint32, words []uint32) { d.Machine.Mem.WriteWords(addr, words) }
+func (d *Functional) WriteWords(addr uint32, words []uint32) { d.Machine.Mem.WriteWords(addr, words) }
 
 // ShareWords has the device read words where they are.
-func (d *Untimed) ShareWords(addr uint32, words []uint32) { d.Machine.Mem.Share(addr, words) }
+func (d *Functional) ShareWords(addr uint32, words []uint32) { d.Machine.Mem.Share(addr, words) }
 
 // ReadWords copies words from the device.
-func (d *Untimed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Mem, addr, words) }
+func (d *Functional) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Mem, addr, words) }
 
 // LaneEdges returns how many edges each lane has handled.
-func (d *Untimed) LaneEdges() []uint64 { return d.Machine.LaneEdges() }
+func (d *Functional) LaneEdges() []uint64 { return d.Machine.LaneEdges() }
 
 // Launch runs a program; its result has no cycles.
-func (d *Untimed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+func (d *Functional) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
 	before := d.Machine.Stats()
 	d.Machine.SetArg(arg)
 	d.Machine.Load(p)
@@ -87,7 +87,7 @@ func (d *Untimed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 
 // LaunchParts runs a program, and tells of its parts. An error of ended ends the run when all warps have had their
 // turn.
-func (d *Untimed) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
+func (d *Functional) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	w := partWatch{d.Machine, d.Machine.Stats(), ended, end}

@@ -5,26 +5,26 @@ import (
 	"heddle/components/mem"
 )
 
-// single is the state of the fast path through a cache of one bank, one port and one memory port. Most L1s are such,
+// fastPath is the state of the fast path through a cache of one bank, one port and one memory port. Most L1s are such,
 // and an L1I is asked in nearly every cycle and nearly always hits. A cycle in which reads enter, move on and hit, and
 // nothing else happens, goes the short way; all others go the long way. Results are the same on both.
-type single struct {
+type fastPath struct {
 	*bank
 	req  *clock.Link[mem.Request]
 	rsp  *clock.Link[mem.Response]
 	head request // the port's first request
 }
 
-// makeSingle gives a cache the short way if there is one.
-func (c *Cache) makeSingle() {
+// makeFastPath gives a cache the short way if there is one.
+func (c *Cache) makeFastPath() {
 	if c.spec.Banks == 1 && c.spec.Ports == 1 && c.spec.MemoryPorts == 1 && !c.spec.ResponseBuffer {
-		c.single = &single{bank: c.bank[0]}
+		c.fastPath = &fastPath{bank: c.bank[0]}
 	}
 }
 
-// short does a cycle the short way, and reports whether the next one is wanted too. If the cycle has to go the long
+// fastCycle does a cycle the short way, and reports whether the next one is wanted too. If the cycle has to go the long
 // way, it changes nothing, and ok is false.
-func (c *Cache) short(s *single) (again, ok bool) {
+func (c *Cache) fastCycle(s *fastPath) (again, ok bool) {
 	if w := &c.sets; w.seen|w.answered|w.answers|w.asks != 0 || c.flush.state != noFlush || !s.calm() {
 		return false, false
 	}

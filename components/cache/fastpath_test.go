@@ -13,7 +13,7 @@ import (
 
 // shortCycle does a bank's cycle the short way if that is possible: it returns the answer's tag, and whether a request
 // was accepted.
-func shortCycle(b *bank, now uint64, r *request) (answers []uint32, done did, ok bool) {
+func shortCycle(b *bank, now uint64, r *request) (answers []uint32, done actions, ok bool) {
 	line := -1
 	if b.st1.kind != bubble {
 		line = b.hit()
@@ -32,7 +32,7 @@ func shortCycle(b *bank, now uint64, r *request) (answers []uint32, done did, ok
 }
 
 // longCycle does it the long way, with an answer leaving at once.
-func longCycle(b *bank, now uint64, r *request) (answers []uint32, done did) {
+func longCycle(b *bank, now uint64, r *request) (answers []uint32, done actions) {
 	done = b.step(now, r)
 	if b.rsp.Len() > 0 {
 		answers = append(answers, b.rsp.Front().mem.Tag)
