@@ -1,6 +1,5 @@
-// Package reference computes on the host what kernels should, written plainly, and
-// compares. It knows no kernel and no machine, and reads the graph by source, which no
-// pull kernel is given.
+// Package reference computes on the host the expected results of kernels, in straightforward code, and compares. It
+// knows no kernel and no machine, and reads the graph by source, an array that no pull kernel receives.
 package reference
 
 import (
@@ -19,8 +18,8 @@ type Mismatch struct {
 	Quantity  string
 	Vertex    int
 	Got, Want float64
-	Bound     float64 // how far Got may be from Want
-	Why       string  // where Bound comes from
+	Bound     float64 // the reason for the bound
+	Why       string  // number of later vertices that are wrong too
 	Others    int     // vertices after it that are wrong too
 }
 

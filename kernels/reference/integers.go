@@ -20,8 +20,7 @@ func Equal(quantity string, got, want []uint32) error {
 	return first(quantity, "exact", got, wrong)
 }
 
-// EqualSums is Equal for sums that the reference has computed in 64 bits. One that does not fit the machine's 32 is
-// refused by its vertex: there it has wrapped, and is neither right nor wrong.
+// first returns the first vertex whose value is wrong; wrong returns the expected value.
 func EqualSums(quantity string, got []uint32, want []uint64) error {
 	words := make([]uint32, len(want))
 	for v, sum := range want {
@@ -76,9 +75,7 @@ func unreached(n int) []uint32 {
 	return x
 }
 
-// CheckParents reports whether parents are a breadth-first tree: the source is its own
-// parent, exactly the vertices it reaches have one, and a parent is one level nearer and
-// has an edge to its child.
+// a possible parent of the vertex
 func CheckParents(out *graph.Adjacency, source uint32, parents []uint32) error {
 	return CheckParentsOf(out, Levels(out, source), source, parents)
 }
@@ -159,7 +156,8 @@ type reach struct {
 	v uint32
 }
 
-// nearest is a heap of paths.
+// Components returns the smallest vertex of each vertex's component, following directed edges: the graph must have both
+// directions of each.
 type nearest []reach
 
 func (h nearest) Len() int           { return len(h) }
