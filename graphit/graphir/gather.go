@@ -36,7 +36,7 @@ func (op *EdgeSetIterator) Gathers() (g Gathered, ok bool) {
 		return g, false
 	}
 	g = Gathered{f.Body[:n], x.X.(*graphit.Name).Var, a.Op, a.Value, a.Pos}
-	reads := false // it modifies the vector, or reads it elsewhere than at the source
+	reads := false // the function reads the vector elsewhere than at the source, or calls another function
 	graphit.Walk(f.Body, func(y graphit.Expr) {
 		if i, ok := y.(*graphit.Index); ok && i != x {
 			v, isName := i.I.(*graphit.Name)

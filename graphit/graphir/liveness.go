@@ -156,7 +156,8 @@ func uses(v *graphit.Var, x graphit.Expr) (found bool) {
 	return found
 }
 
-// forgotten reports whether a variable's set is never read again under any name; one of the names is the output's.
+// forgotten reports whether a variable's set is never read again under any name but the output's, which is assigned the
+// new set.
 func (p *Program) forgotten(v, output *graphit.Var, rest [][]Stmt) bool {
 	for alias := range p.aliases(v) {
 		if alias != output && !dead(alias, rest) {

@@ -303,8 +303,8 @@ func (b *builder) host(s *graphit.Schedule, o *graphit.CPUOption) bool {
 	return true
 }
 
-// frontiers: in pull, membership of the input is tested, so it is stored as a map. The output of an operator over all
-// edges whose input is a map is a map, too.
+// frontiers: a pull tests membership, so its sets are maps: an output that the schedule leaves sparse takes the
+// representation of the pull's input.
 func frontiers(b *builder, _ *graphit.Schedule) {
 	for _, op := range b.p.Edges {
 		each(op, func(m *Metadata) {

@@ -305,7 +305,7 @@ func (b *backend) Seconds() float64 {
 
 // operators are a program's operators in compose's form.
 type operators struct {
-	edges      map[*graphir.EdgeSetIterator][]*compose.EdgeOperator // one, or those below and above a hybrid's threshold
+	edges      map[*graphir.EdgeSetIterator][]*compose.EdgeOperator // one, or two: below and above the hybrid's threshold
 	vertices   map[*graphir.VertexSetIterator]*compose.VertexOperator
 	takes      map[*graphit.Var]*compose.VertexOperator // per queue: dequeues the current bucket
 	finds      map[*graphit.Var]*compose.VertexOperator // per queue: finds the least priority

@@ -87,7 +87,7 @@ func (p *Program) NewRun(d host.Device, g *graph.Graph, w workload.Workload) (*R
 }
 
 // sourceOf returns the vertex at which heddle's own kernels would start: the given one, or one drawn from the largest
-// component; it must have an edge.
+// component, or 0 if no component has an edge.
 func sourceOf(g *graph.Graph, w *workload.Workload) (uint32, error) {
 	if w.Source >= 0 {
 		source, err := g.Vertex(w.Source)
