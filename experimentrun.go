@@ -94,7 +94,7 @@ func (s *runSession) run(ctx context.Context, e *Experiment) (*Results, error) {
 	outcomes := s.runner.Run(ctx)
 	if s.book != nil {
 		var err error
-		if _, outcomes, err = s.book.End(outcomes); err != nil && !errors.As(err, new(*experiment.SummaryError)) { // every outcome is stored
+		if _, outcomes, err = s.book.End(outcomes); err != nil && !errors.As(err, new(*experiment.SummaryError)) { // all are stored
 			return nil, err
 		}
 	}

@@ -18,9 +18,9 @@ type Mismatch struct {
 	Quantity  string
 	Vertex    int
 	Got, Want float64
-	Bound     float64 // the reason for the bound
-	Why       string  // number of later vertices that are wrong too
-	Others    int     // vertices after it that are wrong too
+	Bound     float64 // maximum difference between Got and Want
+	Why       string  // the reason for the bound
+	Others    int     // number of later vertices that are wrong too
 }
 
 func (m *Mismatch) Error() string {
@@ -28,7 +28,7 @@ func (m *Mismatch) Error() string {
 		ErrWrong, m.Quantity, m.Vertex, m.Got, m.Want, m.Bound, m.Why, m.Got-m.Want, m.Others)
 }
 
-// Unwrap says what it is.
+// Unwrap returns ErrWrong.
 func (m *Mismatch) Unwrap() error { return ErrWrong }
 
 // RangeError is a result that is no number, since what has been added up may not fit a float32 on the way: the machine

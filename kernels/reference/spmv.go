@@ -103,7 +103,7 @@ func (p product) compute(x []float32) (s sums) {
 	return s
 }
 
-// inRows says of which vertex a wrong number is.
+// inRows adds the vertex of a wrong number to an error.
 func inRows(err error, width int) error {
 	if width == 1 {
 		return err

@@ -176,10 +176,10 @@ func (r *Relaxation) edges(v int, f func(to, length uint32)) {
 	}
 }
 
-// settled returns upper bounds of the values, given that those below a limit are final.
+// plus is the value that comes along an edge. It does not wrap: what the machine has left may be any word.
 func plus(value, length uint32) uint64 { return uint64(value) + uint64(length) }
 
-// settled are upper bounds of values of which those below one are final.
+// settled returns upper bounds of the values, given that those below a limit are final.
 func (r *Relaxation) settled(below uint32) []uint32 {
 	most := unreached(len(r.Final))
 	for v, x := range r.Final {
@@ -190,7 +190,7 @@ func (r *Relaxation) settled(below uint32) []uint32 {
 	return most
 }
 
-// pending are the vertices whose values may not have gone along their edges.
+// pending marks the vertices whose values may not have been propagated along their edges.
 func (u *Undone) pending(got []uint32) []bool {
 	p := make([]bool, len(got))
 	for v := range p {
@@ -202,7 +202,7 @@ func (u *Undone) pending(got []uint32) []bool {
 	return p
 }
 
-// relaxed refuses an edge along which a value has not gone that should have.
+// relaxed returns an error for an edge along which a value should have been propagated, but was not.
 func (r *Relaxation) relaxed(got []uint32, pending []bool) (err error) {
 	for v, x := range got {
 		if pending[v] || x == Unreached {
@@ -217,8 +217,8 @@ func (r *Relaxation) relaxed(got []uint32, pending []bool) (err error) {
 	return err
 }
 
-// attained refuses a value that does not come from anywhere: neither from what a vertex has, nor from what a pending
-// one may have had at the beginning of the last super-step, when it was not above before.
+// attained returns an error for a value without an origin: neither a vertex's present value, nor one that a pending
+// vertex may have held at the beginning of the last super-step, when it was at least as large.
 func (r *Relaxation) attained(got, before []uint32, pending []bool) error {
 	from := make([]bool, len(got))
 	var reached []int
@@ -236,7 +236,7 @@ func (r *Relaxation) attained(got, before []uint32, pending []bool) error {
 			continue
 		}
 		r.edges(v, func(w, length uint32) {
-			had := int64(got[w]) - int64(length) // at the time when it was brought there
+			had := int64(got[w]) - int64(length) // when the value was sent
 			if got[w] != Unreached && had > int64(x) && had <= int64(before[v]) {
 				reach(int(w))
 			}

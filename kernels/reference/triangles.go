@@ -2,8 +2,8 @@ package reference
 
 import "heddle/graph"
 
-// Triangles returns, for each vertex, the number of triangles in which it is the least. The graph must have both
-// directions of every edge, and neither loops nor duplicates.
+// Triangles counts, for each vertex, the triangles of which it is the least. The graph has both directions of every
+// edge, and neither loops nor duplicates.
 func Triangles(out *graph.Adjacency) []uint64 {
 	count := make([]uint64, out.Vertices())
 	marked := make([]bool, out.Vertices())
