@@ -36,7 +36,7 @@ func pow2(e int) uint32 { return uint32(e+127) << 23 }
 
 var modes = [5]uint8{RNE, RTZ, RDN, RUP, RMM}
 
-// byMode holds what is expected in RNE, RTZ, RDN, RUP and RMM.
+// byMode holds the expected results in RNE, RTZ, RDN, RUP and RMM.
 type byMode [5]uint32
 
 func always(v uint32) byMode { return byMode{v, v, v, v, v} }
@@ -543,7 +543,7 @@ func (v exact) toFloat(rm uint8) (bits uint32, flags uint8) {
 	return sign | uint32(q+150)<<23 | uint32(m.Uint64())&0x7FFFFF, flags
 }
 
-// limitOf is IEEE 754 §7.4: what an overflown result becomes.
+// limitOf returns the result of an overflow (IEEE 754 §7.4).
 func limitOf(sign uint32, rm uint8) uint32 {
 	t := infOrMax
 	if sign != 0 {

@@ -40,7 +40,7 @@ func TestIPDOMScript(t *testing.T) {
 	require.Equal(t, string(want), got)
 }
 
-// ipdomCommand does one command and says what came of it.
+// ipdomCommand executes one command and returns its result as text.
 func ipdomCommand(t *testing.T, s *IPDOM, words []string) string {
 	number := func(i, base int) uint32 {
 		require.Greater(t, len(words), i, "%v", words)

@@ -78,7 +78,7 @@ func TestLaneLoopsEqualTheScalarFunction(t *testing.T) {
 	})
 }
 
-// An instruction may write what it reads.
+// An instruction's destination may be one of its sources.
 func TestLaneLoopsOnOneRegister(t *testing.T) {
 	everyImplementation(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))

@@ -45,7 +45,7 @@ loop:	add t6, t1, t5
 	sw t0, 0(a3)
 	tmc zero`
 
-// TestDeviceBarrier: what was written before it is read after it, on all cores.
+// TestDeviceBarrier: stores before the barrier are visible to loads after it, on all cores.
 func TestDeviceBarrier(t *testing.T) {
 	for _, machine := range []string{"vortex-rtl-m6", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1"} {
 		cfg := load(t, machine, "core.warps=4", "core.threads=8")
@@ -61,7 +61,7 @@ func TestDeviceBarrier(t *testing.T) {
 	}
 }
 
-// fillsOf runs a program on six cores and returns what their L1Ds brought in.
+// fillsOf runs a program on six cores and returns the lines that their L1Ds fetched.
 func fillsOf(t *testing.T, text string, set ...string) (fills, cycles uint64) {
 	o, m := run(t, load(t, "vortex-6c32w32t", set...), source(t, text))
 	for i, c := range m.Caches {

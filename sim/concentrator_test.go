@@ -61,7 +61,7 @@ func TestAnL1IWaitsForNoL1D(t *testing.T) {
 	}
 }
 
-// TestConcentratorsThatDoNotFit are refused, with the key and what is needed.
+// TestConcentratorsThatDoNotFit are refused, with the key and the required value.
 func TestConcentratorsThatDoNotFit(t *testing.T) {
 	for _, c := range []struct{ machine, set, says string }{
 		{"graphpeg-60sm", "concentrator.sockets=22", "concentrator.sockets: 22: they have 66 ports, and a concentrator serves at most 64"},

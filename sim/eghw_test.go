@@ -165,7 +165,7 @@ func TestOrderOfEGHWIsNoInput(t *testing.T) {
 	}
 }
 
-// TestEGHWErrors: what is wrong is said, with where it is.
+// TestEGHWErrors: errors describe the cause and its position.
 func TestEGHWErrors(t *testing.T) {
 	for set, says := range map[string]string{
 		"core.eghw.buffer_entries=10":                       "core.eghw.buffer_entries: 10: 4 lanes and lines of 64 bytes need 19",
@@ -200,7 +200,7 @@ func TestEGHWErrors(t *testing.T) {
 	require.ErrorContains(t, m.Hand().(eghw.Host).Configure(eghw.Setup{Vertices: 1, Offsets: 6}), "offsets")
 }
 
-// TestEGHWIsInTheReport of a machine that is stuck: it says what its pops wait for.
+// TestEGHWIsInTheReport of a stuck machine: it names the cause for which the unit's pops wait.
 func TestEGHWIsInTheReport(t *testing.T) {
 	m, err := sim.New(load(t, "vortex-1c4w4t-eghw"), sim.Options{})
 	require.NoError(t, err)

@@ -94,7 +94,7 @@ func TestEveryPegKnobCounts(t *testing.T) {
 	}
 }
 
-// TestPegConfigurationsThatCouldHang are refused, with the key and what is needed.
+// TestPegConfigurationsThatCouldHang are refused, with the key and the required value.
 func TestPegConfigurationsThatCouldHang(t *testing.T) {
 	for set, says := range map[string]string{
 		"core.graphpeg.scratchpad_limit=3KiB": "core.graphpeg.scratchpad_limit: 3072: leaves 64 vertices for each of 4 lists on chip, but 32 lanes and lines of 64 bytes need 96",

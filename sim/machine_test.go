@@ -199,7 +199,7 @@ func TestHooksOnlyLook(t *testing.T) {
 	}
 }
 
-// TestConservation: what one level sends, the next receives, whatever the memory.
+// TestConservation: every message that one level sends is received by the next, whatever the memory.
 func TestConservation(t *testing.T) {
 	memories := []string{"vortex-harness", "hbm2-2gbps", "hbm2-2gbps-jedec", "ddr4-3200", "gddr6", "gddr5", "ideal"}
 	for _, machine := range []string{"vortex-1c4w4t", "vortex-rtl-c", "vortex-rtl-m6"} {
@@ -257,7 +257,7 @@ func TestMachinesThatDoNotFit(t *testing.T) {
 	require.ErrorContains(t, err, "a machine with an L3 has an L2")
 }
 
-// TestL3 holds what a small L2 cannot, and each of its knobs counts.
+// TestL3: the L3 holds lines that a small L2 cannot, and each of its keys has an effect.
 func TestL3(t *testing.T) {
 	with := []string{"sockets=2", "l2.bytes=64KiB", "l2.forward_flush=true", "l3.bytes=512KiB", "l3.banks=2"}
 	p, err := micro.Program("ld_rand", 10)
@@ -459,7 +459,7 @@ bad:	lw t0, 2(zero)`)
 	require.Less(t, r.Cycles, uint64(100_000))
 }
 
-// TestScratchpadBytes: what is within the scratchpad can be used, and what is beyond not.
+// TestScratchpadBytes: addresses within the scratchpad can be used, and no others.
 func TestScratchpadBytes(t *testing.T) {
 	p, err := asm.Assemble("test.s", []byte("li a0, 0xFFFF5000\n sw zero, (a0)\n sw zero, 0x88(zero)\n tmc zero\n"), asm.Options{})
 	require.NoError(t, err)

@@ -45,7 +45,7 @@ func phasesOf(t *testing.T, machine, text string, set ...string) (core.Phases, *
 	return o.Phases, m
 }
 
-// TestPhasesBookWaits: a wait belongs to the phase of what is waited for.
+// TestPhasesBookWaits: a wait belongs to the phase of the instruction waited for.
 func TestPhasesBookWaits(t *testing.T) {
 	p, m := phasesOf(t, "vortex-1c4w4t", marked)
 	s := m.Cores[0].Counts()

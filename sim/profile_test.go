@@ -17,7 +17,7 @@ import (
 	"heddle/sim"
 )
 
-// profiled runs a program with a profile, holds that to what the machine counts anyway, and returns both as text.
+// profiled runs a program with a profile, checks it against the machine's counts, and returns both as text.
 func profiled(t *testing.T, cfg configs.Machine, p *isa.Program, threads int, prepare ...func(*core.Core)) (counts, profile []string) {
 	t.Helper()
 	var m *sim.Machine
@@ -38,7 +38,7 @@ func profiled(t *testing.T, cfg configs.Machine, p *isa.Program, threads int, pr
 	return counts, profile
 }
 
-// addUp: what is counted by instruction adds up to what is counted without.
+// addUp: counts by instruction sum to the machine's.
 func addUp(t *testing.T, m *sim.Machine, rows []core.InstructionCounts, none core.InstructionCounts) {
 	t.Helper()
 	var all core.InstructionCounts

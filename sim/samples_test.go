@@ -85,7 +85,7 @@ func TestSamplesAddUp(t *testing.T) {
 	}
 }
 
-// same compares trees, and names only what differs.
+// same compares trees, and names only the differences.
 func same(t *testing.T, want, got stats.Tree) {
 	t.Helper()
 	require.Len(t, got, len(want))

@@ -14,7 +14,7 @@ import (
 	"heddle/sim"
 )
 
-// execute runs a program without time.
+// execute runs a program functionally.
 func execute(m *sim.Machine, p *isa.Program) error {
 	r, err := m.Execute(context.Background(), p, 0)
 	if err == nil && r.Cycles != 0 {
@@ -23,7 +23,7 @@ func execute(m *sim.Machine, p *isa.Program) error {
 	return err
 }
 
-// Without time, too, accesses take effect in an order that the rules of memory allow.
+// In functional execution, too, accesses take effect in an order that the memory model allows.
 func TestRandomMemoryUntimed(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

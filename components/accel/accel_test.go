@@ -38,7 +38,7 @@ func (fakeArchitecture) Exec(*emu.UnitRequest) error { return nil }
 func (fakeArchitecture) Presence() uint32            { return 0 }
 func (fakeArchitecture) CSR(uint16) (uint32, bool)   { return 0, false }
 
-// bench is a core's warp and a unit, moved by a script: what is done in which cycle.
+// bench is a core's warp and a unit, driven by a script of actions by cycle.
 type bench struct {
 	clock.Base
 	t      *testing.T

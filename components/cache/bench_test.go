@@ -9,7 +9,7 @@ import (
 	"heddle/components/mem"
 )
 
-// load keeps a port busy for n requests; next says what comes.
+// load keeps a port busy for n requests; next returns the next one.
 type load struct {
 	req  *clock.Link[mem.Request]
 	rsp  *clock.Link[mem.Response]

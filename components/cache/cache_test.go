@@ -407,7 +407,7 @@ func randomStream(r *rand.Rand) (todo []timed) {
 	return todo
 }
 
-// checkInvariants holds a run to what must be true of any.
+// checkInvariants checks the invariants of any run.
 func checkInvariants(t *testing.T, p plan, m *machine) {
 	for _, src := range m.sources {
 		var want, got []uint32

@@ -2,7 +2,7 @@ package cache
 
 import "heddle/configs/schema"
 
-// DefaultSpec is a cache of one requester with what a configuration gives that says nothing.
+// DefaultSpec returns the default configuration of a cache with one requester.
 func DefaultSpec() Spec {
 	l, err := schema.New[Spec]("").Load(schema.Input{})
 	if err != nil {

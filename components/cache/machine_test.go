@@ -49,7 +49,7 @@ func (s *source) Tick(now clock.Cycle) bool {
 	return len(s.sent) < len(s.todo) || s.rsp.Len() > 0
 }
 
-// memory answers what needs an answer after a latency, in no order.
+// memory answers requests after a latency, in no order.
 type memory struct {
 	t       testing.TB
 	at      clock.Handle

@@ -8,7 +8,7 @@ import (
 	"heddle/components/clock"
 )
 
-// A cache whose memory does not answer says what it holds; one at rest says nothing.
+// A cache whose memory does not answer lists its contents; one at rest lists nothing.
 func TestWaitsNamesWhatIsHeld(t *testing.T) {
 	s := DefaultSpec()
 	s.Bytes = 4 << 10

@@ -15,7 +15,7 @@ import (
 	"heddle/internal/testenv"
 )
 
-// recorder is a next level that notes what reaches it.
+// recorder is a next level that records its requests.
 type recorder struct{ seen []mem.Request }
 
 func (r *recorder) Warm(a mem.Access, at uint64) (taken, answered uint64) {
@@ -157,8 +157,7 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 	}
 }
 
-// same compares what two caches have asked the next level for; banks that walk their lines side by side do so in no
-// order.
+// same compares the requests of two caches to the next level; banks that walk in parallel do so in no order.
 func same(t *testing.T, spec Spec, q mem.Request, timed, warm []mem.Request) {
 	t.Helper()
 	line := uint32(spec.LineBytes)

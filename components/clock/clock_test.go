@@ -21,7 +21,7 @@ func addDomain(t testing.TB, s *clock.System, name string, period clock.Femto) *
 	return d
 }
 
-// unit does what its function says and notes when it ticked.
+// unit calls its function and records its ticks.
 type unit struct {
 	at    clock.Handle
 	ticks []clock.Cycle

@@ -127,8 +127,7 @@ func network(t *testing.T, seed uint64, shards, workers int) (logs [][]string) {
 	return logs
 }
 
-// TestShardsAreOneClock: units on shards of a clock, ticked by several goroutines, do to the letter what they do on
-// one.
+// TestShardsAreOneClock: units on shards of a clock, ticked by several goroutines, behave exactly as on one.
 func TestShardsAreOneClock(t *testing.T) {
 	for seed := range uint64(60) {
 		want := network(t, seed, 1, 1)
@@ -146,7 +145,7 @@ func TestShardsAreOneClock(t *testing.T) {
 	}
 }
 
-// TestPanicOfAWorker: what a unit on another goroutine panics with, Run panics with.
+// TestPanicOfAWorker: Run panics with the value of a panic on another goroutine.
 func TestPanicOfAWorker(t *testing.T) {
 	s := newSystem()
 	s.SetWorkers(2)

@@ -201,7 +201,7 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// order is who sent what the first server saw.
+// order returns the senders of the first server's requests, in order.
 func order(b *bench) (who []uint32) {
 	for _, r := range b.servers[0].seen {
 		who = append(who, r.Addr>>16)
@@ -258,7 +258,7 @@ func TestOutstanding(t *testing.T) {
 
 var specSchema = schema.New[Spec]("")
 
-// randomPlan draws a concentrator, what is asked of it, and how busy its neighbours are.
+// randomPlan draws a concentrator, its requests, and the load of its neighbours.
 func randomPlan(seed uint64) plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	d := schema.Drawing[Spec]{Rand: r, Most: map[string]int64{"ports": 5, "request": 6, "response": 6, "request_queue": 4, "outstanding": 9}}

@@ -29,8 +29,8 @@ func (w *watcher) Tick(now clock.Cycle) bool {
 	return !w.core.Done()
 }
 
-// What nothing holds up passes collectors and integer unit by its cycle. Cycles, statistics and the level of every
-// buffer after every cycle are those of instructions that are moved from stage to stage.
+// Instructions that nothing holds up bypass collectors and integer unit. Cycles, statistics and the level of every
+// buffer after every cycle are those of instructions that move from stage to stage.
 func TestTheExpressWayIsTheStages(t *testing.T) {
 	names := []string{"alu_chain", "mul_chain", "div_chain", "mix_units", "fma_chain", "diverge", "lat_bank", "lmem_conf", "ld_rand", "barrier", "lat_jump"}
 	for seed := range uint64(60) {

@@ -124,7 +124,7 @@ func (s *coalescerScript) make(words []string) {
 	s.connect()
 }
 
-// Finish lets what was sent take effect.
+// Finish applies the effects of the requests sent.
 func (s *coalescerScript) Finish(now clock.Cycle) { s.core.Finish(now) }
 
 // connect puts the coalescer on a clock that stops after each cycle.

@@ -62,7 +62,7 @@ var trapping = []string{
 	"amoadd.w a1, a2, (s8)", "flw ft1, 2(s0)", "fsw ft1, 1(s0)", "lr.w a1, (s8)", "jalr a3, 2(s9)", "weaver.dec.id a1", ".word 0x00000163",
 }
 
-// harmless are instructions that do not, of every class that a pipeline tells apart.
+// harmless are instructions that do not trap, of every class that a pipeline distinguishes.
 var harmless = []string{
 	"addi a0, a0, 3", "add a1, a1, a0", "mul a2, a0, a1", "div a3, a2, a0", "lw a0, 0(s0)", "lw a4, 4(s0)", "lb a1, 9(s0)", "sw a1, 4(s0)", "sw a2, 0(s0)",
 	"sb a3, 9(s0)", "amoadd.w a4, a0, (s4)", "lw a3, 0(s4)", "sw a3, 0(s4)", "fence", "fcvt.s.w ft0, a0", "fadd.s ft1, ft1, ft0", "fmul.s ft0, ft0, ft1", "fcvt.w.s a2, ft1",
@@ -70,7 +70,7 @@ var harmless = []string{
 	"split s2, s1\n join s2", "beq s1, s1, 1f\n addi a0, a0, 7\n1:", "bne s1, s1, 1f\n addi a0, a0, 7\n1:", "jal s3, 1f\n addi a0, a0, 9\n1:",
 }
 
-// runBoth runs a text in time and without, and compares what they leave.
+// runBoth runs a program timed and functionally, and compares the final states.
 func runBoth(t *testing.T, warps, threads int, text string, change ...func(*core.Spec)) *machine {
 	t.Helper()
 	p, err := asm.Assemble("x.s", []byte(text), asm.Options{Base: 0x80000000})
@@ -98,7 +98,8 @@ func runBoth(t *testing.T, warps, threads int, text string, change ...func(*core
 	return m
 }
 
-// Every trap, with instructions of every class in front of it and behind it, leaves in time what it leaves without.
+// Every trap, with instructions of every class before and after it, has the same outcome in timed and functional
+// execution.
 func TestTrapsAreExactInTime(t *testing.T) {
 	for _, trap := range trapping {
 		for _, around := range harmless {
@@ -135,7 +136,7 @@ func TestRandomTrapsAreExactInTime(t *testing.T) {
 	require.Greater(t, squashed, uint64(1000))
 }
 
-// What a trap costs: the instruction is dispatched, what is behind it leaves, and the warp is fetched for again.
+// The cost of a trap: the instruction is dispatched, those behind it leave, and the warp fetches again.
 func TestTrapCosts(t *testing.T) {
 	const start = "la t3, 1f\n csrw mtvec, t3\n j 2f\n 1: csrr t3, mepc\n addi t3, t3, 4\n csrw mepc, t3\n mret\n 2:\n"
 	per := func(text string) uint64 { return (cost(t, 4, 40, start, text) - cost(t, 4, 20, start, text)) / 20 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A span that is told of some cycles only has counted what one that is told of every cycle has, whenever it is settled.
+// A span that is set only in some cycles has the same count as one that is set in every cycle, whenever it is settled.
 func TestSpanCountsCyclesThatAreSleptThrough(t *testing.T) {
 	for seed := range uint64(200) {
 		draw := rand.New(rand.NewPCG(seed, 1))
@@ -35,7 +35,7 @@ func TestSpanCountsCyclesThatAreSleptThrough(t *testing.T) {
 	}
 }
 
-// What holds when nobody looks is not in the count yet.
+// Cycles since the last change are not counted before Settle.
 func TestSpanIsSettledBeforeItIsRead(t *testing.T) {
 	var s Span
 	s.Set(true, 10)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A level that is told of some cycles only has counted what a sum over all cycles is, whenever it is settled.
+// A level that is set only in some cycles has the sum over all cycles, whenever it is settled.
 func TestLevelCountsCyclesThatAreSleptThrough(t *testing.T) {
 	for seed := range uint64(200) {
 		draw := rand.New(rand.NewPCG(seed, 1))
@@ -35,7 +35,7 @@ func TestLevelCountsCyclesThatAreSleptThrough(t *testing.T) {
 	}
 }
 
-// So has what counts by which of several things it is.
+// The same holds for By.
 func TestByCountsCyclesThatAreSleptThrough(t *testing.T) {
 	for seed := range uint64(200) {
 		draw := rand.New(rand.NewPCG(seed, 1))
@@ -81,7 +81,7 @@ type counts struct {
 	Parts  parts
 }
 
-// In finds all counts of cycles wherever they are: nobody has to list them.
+// In finds all counts of cycles, at any depth, without a list.
 func TestInFindsAllCounts(t *testing.T) {
 	var s counts
 	s.Events, s.Causes = 3, [2]uint64{4, 5}
@@ -99,7 +99,7 @@ func TestInFindsAllCounts(t *testing.T) {
 	require.EqualValues(t, 33, s.Parts.Of[2].Count())
 }
 
-// Sum adds all counts, and leaves what was added as it is.
+// Sum adds all counts, and leaves its second argument unchanged.
 func TestSumAddsAllCounts(t *testing.T) {
 	var s, sum counts
 	s.Events, s.Causes = 3, [2]uint64{4, 5}

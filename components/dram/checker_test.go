@@ -57,7 +57,7 @@ func newChecker(s Spec) *checker {
 	return c
 }
 
-// check returns what is illegal about the next command of the log.
+// check returns an error if the next command of the log is illegal.
 func (c *checker) check(i Issue) error {
 	at := int(i.Clock)
 	bank := (i.Rank*c.spec.BankGroups+i.BankGroup)*c.spec.Banks + i.Bank

@@ -131,7 +131,7 @@ func (r *loadRun) nextClock(clock uint64) uint64 {
 	return at
 }
 
-// step ticks a channel and books what is done.
+// step ticks a channel and books its completions.
 func (r *loadRun) step(c *Channel, clock uint64) {
 	issued := c.stats.Commands[WR]
 	c.Tick(clock)

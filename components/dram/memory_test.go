@@ -21,7 +21,7 @@ type requester struct {
 	in      *clock.Link[mem.Response]
 	sent    map[uint32]clock.Cycle // reads under way, by tag
 	latency []clock.Cycle
-	unknown int // answers that nobody asked for
+	unknown int // answers without a request
 	order   []uint32
 	left    *int
 	system  *clock.System

@@ -11,8 +11,8 @@ import (
 	"heddle/components/mem"
 )
 
-// TestWarmOpensRows: after any accesses without time, each bank has the row of its last access open, unless rows are
-// closed behind accesses; and each rank knows how many are.
+// TestWarmOpensRows: after any functional accesses, each bank has the row of its last access open, unless the policy
+// closes rows, and each rank's count of open rows is right.
 func TestWarmOpensRows(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 2))

@@ -170,7 +170,7 @@ func (x *random) epoch(now uint64, from, to int) uint64 {
 	return now
 }
 
-// untimed does the same without time.
+// untimed does the same functionally.
 func (x *random) untimed(u *Functional, from, to int) map[edge]int {
 	timed := x.got
 	x.got = map[edge]int{}
@@ -258,7 +258,7 @@ func TestLaunchForgets(t *testing.T) {
 	require.NotZero(t, abandoned)
 }
 
-// TestFits: what could wait for ever is refused.
+// TestFits: specs that could deadlock are refused.
 func TestFits(t *testing.T) {
 	shape := Shape{Warps: 32, Threads: 32, LineBytes: 64}
 	for _, c := range []struct {

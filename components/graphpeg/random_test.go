@@ -60,8 +60,8 @@ func (g *testGraph) setup(fields uint32, pull bool) Setup {
 	}
 }
 
-// rig is some units, a memory that answers late and in any order, warps that take edges and
-// push vertices, and somebody who orders donations at random moments.
+// rig is some units, a memory that answers late and in any order, warps that take edges and push vertices, and a
+// controller that orders donations at random moments.
 type rig struct {
 	t      *testing.T
 	r      *rand.Rand
@@ -266,7 +266,7 @@ func (g *rig) issue(c *rigCore, i int, vertexMode bool) {
 	g.request(c, i, fn, c.e.setup.In, g.mask())
 }
 
-// answered checks what a warp has got; it pushes, looks at other fields, or ends.
+// answered checks a warp's answer; the warp then pushes, reads other fields, or ends.
 func (g *rig) answered(c *rigCore, r *emu.UnitRequest) {
 	w := &c.warps[r.Warp]
 	w.waits = false
@@ -321,7 +321,7 @@ func (g *rig) checkField(c *rigCore, r *emu.UnitRequest, numbers []uint32) {
 	}
 }
 
-// push pushes what the lanes have, sometimes, to a list that is not the input.
+// push pushes the lanes' vertices, sometimes, to a list other than the input.
 func (g *rig) push(c *rigCore, warp int, mask uint32, v []uint32) {
 	if mask == 0 || g.r.IntN(4) > 0 {
 		return

@@ -64,7 +64,7 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
-// One that comes further back than a calendar remembers begins at once, and takes nothing of what comes later.
+// A request before the spans that a calendar remembers begins at once, and occupies nothing.
 func TestCalendarFarBack(t *testing.T) {
 	var c Calendar
 	const far = spans << spanShift

@@ -68,8 +68,7 @@ func forAllCapacities(t *testing.T, test func(t *testing.T, capacity int, draw *
 // filling reports whether more is pushed than taken.
 func filling(now uint64) bool { return now%128 < 64 }
 
-// Whatever is done with a queue of whatever size, it holds what a list would, and the bit reports whether it holds
-// something.
+// A queue of any size has the contents of a list after any operations, and its bit is set if it is not empty.
 func TestQueueIsAList(t *testing.T) {
 	forAllCapacities(t, func(t *testing.T, capacity int, draw *rand.Rand) {
 		const other = 1 << 7
@@ -225,7 +224,7 @@ func TestTakeFreesASlotACycleLater(t *testing.T) {
 	require.False(t, q.Closed(3))
 }
 
-// A full queue says which it is, of whom, and when.
+// The panic of a full queue names the queue, its unit and the cycle.
 func TestAPushToAFullQueue(t *testing.T) {
 	for capacity := 1; capacity <= 65; capacity++ {
 		of := &Owner{Unit: "Core3"}

@@ -18,8 +18,8 @@ import (
 
 const driverWarps, driverLanes = 6, 4
 
-// driver is the core's end of a socket, without a pipeline: its warps issue at random
-// times what they would in a kernel. It writes down what it sees, and when.
+// driver is the core's end of a socket, without a pipeline: its warps issue the requests of a kernel at random times.
+// It records answers and their cycles.
 type driver struct {
 	clock.Base
 	rand   *rand.Rand
@@ -37,7 +37,7 @@ type driver struct {
 
 type driverWarp struct {
 	registered, waits, over bool
-	next                    uint8 // what it asks next while it decodes
+	next                    uint8 // its next request while it decodes
 }
 
 // newDriver makes a driver and a Weaver, which tick in the order asked for.
@@ -86,7 +86,7 @@ func (d *driver) load(t testing.TB) {
 	}
 }
 
-// Tick does what a core's SFU and warps would.
+// Tick acts as a core's SFU and warps.
 func (d *driver) Tick(now clock.Cycle) bool {
 	if d.awake {
 		d.unit.ClockHandle().Wake()
@@ -244,7 +244,7 @@ func TestTheQueueHoldsWhatItSays(t *testing.T) {
 	}
 }
 
-// TestWaits: a report names the state, and says nothing of a unit without work.
+// TestWaits: a report names the state, and omits a unit without work.
 func TestWaits(t *testing.T) {
 	d, sys := newDriver(t, 1, weaver.Spec{STEntries: 24, DTEntries: 24, RequestQueue: 2}, false)
 	require.Empty(t, d.unit.Waits())

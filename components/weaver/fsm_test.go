@@ -14,8 +14,7 @@ import (
 
 type pair struct{ vid, eid uint32 }
 
-// rig drives an FSM with the requests of warps that do what kernels do, at random
-// times; answers leave at random times too.
+// rig drives an FSM with the requests of warps that run kernels, at random times; answers leave at random times too.
 type rig struct {
 	t     *testing.T
 	rand  *rand.Rand
@@ -227,7 +226,7 @@ func TestTheSameEdgesAsUntimed(t *testing.T) {
 	}
 }
 
-// A launch forgets what is registered, also in the middle of a batch.
+// A launch discards registrations, also in the middle of a batch.
 func TestLaunchForgets(t *testing.T) {
 	for at := range uint64(12) {
 		f := NewFSM(Spec{STEntries: 8, DTEntries: 8, TableLatency: 2, STRow: 4}, 2, 4)

@@ -148,7 +148,7 @@ func TestSpecIsChecked(t *testing.T) {
 
 type pair struct{ vid, eid uint32 }
 
-// epoch is one random epoch; what it must hand out is known beforehand.
+// epoch is one random epoch with its expected edges.
 type epoch struct {
 	u        unit
 	r        *rand.Rand

@@ -14,7 +14,7 @@ import (
 	"heddle/isa/elf"
 )
 
-// gnu assembles and links a file with GNU as and ld, as micro/README.md says.
+// gnu assembles and links a file with GNU as and ld, as described in micro/README.md.
 func gnu(t *testing.T, src string, defs ...string) []byte {
 	t.Helper()
 	as := tools.Need(t, "riscv64-unknown-elf-as")

@@ -29,7 +29,7 @@ const layout = `SECTIONS {
 }
 `
 
-// linked is what GNU's tools make of a source: nil if they refuse it.
+// linked is the result of GNU's tools for a source: nil if they refuse it.
 type linked struct {
 	sections map[uint32][]byte // by address; of .bss zeros
 	symbols  map[string]uint32
@@ -63,7 +63,7 @@ func link(dir, src string) (*linked, error) {
 	return readLinked(bin)
 }
 
-// warned reports whether there is a warning in what GNU as says, other than that space is empty.
+// warned reports whether GNU as's output has a warning, other than that space is empty.
 func warned(out []byte) bool {
 	for line := range bytes.Lines(out) {
 		if bytes.Contains(line, []byte("Warning:")) && !bytes.Contains(line, []byte("repeat count is zero")) {
@@ -102,7 +102,7 @@ func readLinked(file string) (*linked, error) {
 	return l, nil
 }
 
-// compare returns what differs.
+// compare returns the first difference.
 func compare(p *isa.Program, l *linked) error {
 	for _, s := range p.Segments {
 		got, want := s.Data, l.sections[s.Addr]
@@ -134,7 +134,7 @@ func compare(p *isa.Program, l *linked) error {
 }
 
 // TestRandomSourcesEqualGNU compares random sources byte for byte: expressions, symbols, directives, macros and
-// instructions. What one refuses the other refuses.
+// instructions. Both assemblers refuse the same sources.
 func TestRandomSourcesEqualGNU(t *testing.T) {
 	tools.Need(t, "riscv64-unknown-elf-as")
 	cases, seed := testenv.Cases(t, 100, 10_000), testenv.Seed(t, 1)

@@ -99,7 +99,7 @@ _start: la a0, v
 	require.Equal(t, "_start+0x4", fmt.Sprintf("%s+0x%x", name, off))
 }
 
-// What the disassembler prints assembles to the same word, for every row.
+// The disassembly of every row assembles to the same word.
 func TestDisassemblyAssembles(t *testing.T) {
 	for _, r := range isa.All() {
 		for _, fields := range []uint32{0, 0x01084080, 0x0052C200, 0xFFFFFFFF} {
@@ -115,8 +115,7 @@ func TestDisassemblyAssembles(t *testing.T) {
 	}
 }
 
-// FuzzAssemble: any input is an error or a program, never a panic; and what it
-// assembles to is the same when assembled again.
+// FuzzAssemble: any input is an error or a program, never a panic; a program is the same when assembled again.
 func FuzzAssemble(f *testing.F) {
 	f.Add("_start: li a0, 1\n j _start\n .word 1f - .\n1:")
 	f.Add(".equ a, 1\n.if a\n la a0, b\n.else\n.endif\nb: .asciz \"x\\n\"\n.insn r 0xb, 0, 0, x0, x1, x2")

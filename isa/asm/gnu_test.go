@@ -64,7 +64,7 @@ func TestRedefinedSymbols(t *testing.T) {
 	}
 }
 
-// What gcc writes assembles as it is.
+// The output of gcc assembles unchanged.
 func TestCompilersOutput(t *testing.T) {
 	got := words(t, "\ufeff"+`	.file	"x.c"
 	.option nopic

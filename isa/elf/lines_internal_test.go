@@ -93,7 +93,7 @@ func tableUnit(version uint16, wide bool, header, program []byte) (unit []byte) 
 	return append(offset(unit, len(body)), body...)
 }
 
-// randomTable makes units with random rows, and what they say of some addresses.
+// randomTable returns units with random rows, and the expected lines of some addresses.
 func randomTable(r *rand.Rand) (line, lineStr []byte, want map[uint32]string) {
 	want = map[uint32]string{}
 	addr := uint32(0x80000000)
@@ -221,7 +221,7 @@ func TestLineTablesRefused(t *testing.T) {
 	require.Equal(t, 2, l.Len())
 }
 
-// FuzzLines: whatever a section holds, what is made of it is not larger than it by much, and nothing panics.
+// FuzzLines: the result is not much larger than the section, whatever that holds, and nothing panics.
 func FuzzLines(f *testing.F) {
 	for seed := range uint64(20) {
 		line, lineStr, _ := randomTable(rand.New(rand.NewPCG(seed, 6)))

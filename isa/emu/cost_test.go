@@ -94,7 +94,7 @@ loop:
 `, mask, strings.Repeat("\t"+text+"\n", 255))
 }
 
-// BenchmarkInstruction shows what an instruction costs the host, with all lanes and with every other one.
+// BenchmarkInstruction measures the host's cost per instruction, with all lanes and with every other one.
 func BenchmarkInstruction(b *testing.B) {
 	for _, i := range instructions {
 		for _, shape := range []struct {

@@ -22,7 +22,7 @@ const (
 	// allLanes starts most programs: every lane of warp 0 runs. The second addi
 	// gives t6 to the lanes that did not run before.
 	allLanes = "addi t6, zero, -1; tmc t6; addi t6, zero, -1\n"
-	// allWarps makes every lane of every warp run what follows it.
+	// allWarps makes every lane of every warp run the code after it.
 	allWarps = "csrrs t6, vx_num_warps, zero; la t5, every; wspawn t6, t5\n every: " + allLanes
 	stop     = "tmc zero\n"
 )
@@ -414,7 +414,7 @@ func TestAtomicsOfOneWarp(t *testing.T) {
 	assert.Equal(t, uint32(4), m.Mem.Load32(data))
 }
 
-// amofadd.w rounds to nearest whatever frm says, and raises no flags.
+// amofadd.w rounds to nearest whatever the value of frm, and raises no flags.
 func TestFloatAtomicIgnoresFcsr(t *testing.T) {
 	m := run(t, shape(1, 1, 1), `
 		csrrwi zero, frm, 3
@@ -697,7 +697,7 @@ func TestEveryCSRReads(t *testing.T) {
 	for i := 3; i < 32; i++ {
 		want[fmt.Sprintf("mhpmcounter%d", i)], want[fmt.Sprintf("mhpmcounter%dh", i)] = zero, zero
 	}
-	// The counters: what the core had executed before the read.
+	// The counters: instructions that the core had executed before the read.
 	var executed [cores]uint32
 	var before [cores][warps]uint32
 	count := func(c, w, l int) uint32 { return before[c][w] }

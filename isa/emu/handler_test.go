@@ -29,7 +29,7 @@ type tval struct {
 	behind bool
 }
 
-// trapCases are instructions that trap, labelled bad, and what their handler finds.
+// trapCases are instructions that trap, labelled bad, and the values that their handler finds.
 var trapCases = []struct {
 	name  string
 	src   string
@@ -87,7 +87,7 @@ func TestHandlerTakesTraps(t *testing.T) {
 	}
 }
 
-// What is no trap of the architecture's ends the run, handler or not.
+// A program error that is no trap of the architecture ends the run, with or without a handler.
 func TestHandlerDoesNotTakeProgramErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, src string

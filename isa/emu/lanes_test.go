@@ -10,7 +10,7 @@ import (
 	"heddle/isa"
 )
 
-// The short ways to memory do what read and write do, a lane at a time.
+// The fast paths to memory have the results of read and write, which take one lane at a time.
 func TestShortWaysToMemory(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for range 6_000 {

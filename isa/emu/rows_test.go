@@ -299,7 +299,7 @@ func checkState(t *testing.T, m *emu.Machine, state string) {
 	}
 }
 
-// executed runs code with all lanes and tells which rows it executed.
+// executed runs code with all lanes and returns the rows that it executed.
 func executed(t *testing.T, cfg emu.Config, before, code string) (m *emu.Machine, rows map[string]int, err error) {
 	t.Helper()
 	rows = map[string]int{}

@@ -32,7 +32,7 @@ const (
 	limitPerCase     = 1 << 20                     // warp instructions: far above what a program runs
 )
 
-// nestRegisters hold what a statement needs until its blocks are done.
+// nestRegisters hold a statement's values until its blocks are done.
 var nestRegisters = strings.Fields("s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s10 s11 t3 t4 t5 t6")
 
 func variable(i int) string { return fmt.Sprintf("s%d", i+2) }
@@ -238,7 +238,7 @@ func initial(seed uint64) func(hart, v int) uint32 {
 	}
 }
 
-// difference runs p on the machine and on the model and says how they differ.
+// difference runs p on the machine and on the model and describes how they differ.
 func difference(cfg emu.Config, seed uint64, p program) (string, error) {
 	code, err := assemble(compile(cfg, p))
 	if err != nil {
@@ -369,7 +369,7 @@ func TestSIMT(t *testing.T) {
 	}
 }
 
-// The programs must reach what they are meant to test.
+// The programs must cover the features under test.
 func TestSIMTProgramsAreRich(t *testing.T) {
 	rows := map[string]int{}
 	deepest, divergent := 0, 0

@@ -31,7 +31,7 @@ func found(t *testing.T, cores int, src string) bool {
 	return len(r.Found()) > 0
 }
 
-// TestRaces: what has one warp wait for the other is told from what has not.
+// TestRaces: synchronisation that orders two warps is distinguished from code that does not.
 func TestRaces(t *testing.T) {
 	const others = "addi t3, t2, 4; andi t3, t3, 15; add s2, s0, t3;" // s2: the next warp's word
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// TestSpawned: what a warp did before it started others is done before what they do.
+// TestSpawned: a warp's work before wspawn precedes that of the warps it starts.
 func TestSpawned(t *testing.T) {
 	p, err := asm.Assemble("spawned.s", []byte(`
 		_start: lui s0, 0xffff0; sw zero, 0(s0)
