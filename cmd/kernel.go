@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -31,6 +32,7 @@ type form struct {
 	width        int           // numbers of a vertex, where it has several
 	warps        int           // of a core that run it; 0: all
 	blockThreads int           // of a thread block; 0: all of those
+	unroll       string        // of loops over edges, as workload.unroll
 }
 
 // exampleKernels are those of package example.
@@ -47,7 +49,7 @@ func exampleKernels() (list []namedKernel) {
 // composedKernel is that of a combination of choices.
 func composedKernel(p *compose.Plan) namedKernel {
 	return namedKernel{p.Name(), func(f form) ([]*ir.Kernel, error) {
-		p.Width, p.Warps, p.BlockThreads = f.width, f.warps, f.blockThreads
+		p.Width, p.Warps, p.BlockThreads, p.Unroll = f.width, f.warps, f.blockThreads, compose.Unrolling(f.unroll)
 		ks, err := p.Build(f.core)
 		return ks.All(), err
 	}}
@@ -184,6 +186,9 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 			if v.width < 1 || v.width > 256 || v.width&(v.width-1) != 0 {
 				return fmt.Errorf("--width %d: expected a power of two, 1..256", v.width)
 			}
+			if !slices.Contains(compose.Unrollings(), compose.Unrolling(v.unroll)) {
+				return fmt.Errorf("--unroll %s: expected 1, 2, 4, 8 or auto", v.unroll)
+			}
 			k, err := findKernel(args[0])
 			if err != nil {
 				return err
@@ -212,6 +217,7 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	c.Flags().IntVar(&v.width, "width", 16, "numbers of a vertex, for spmm and graphsum: a power of two")
 	c.Flags().IntVar(&v.warps, "warps-per-core", 0, "warps of a core that run it (0: all), as workload.warps_per_core")
 	c.Flags().IntVar(&v.blockThreads, "cta-threads", 0, "threads of a thread block under cta (0: a core's), as workload.cta_threads")
+	c.Flags().StringVar(&v.unroll, "unroll", "1", "edges at a time in loops over edges, as workload.unroll: 1, 2, 4, 8 or auto")
 	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
 	return c
 }

@@ -36,6 +36,7 @@ type Plan struct {
 	Settled   bool         // pull drops vertices that nothing can improve, as the host tells
 	Sum       emit.Summing // of threads that have a destination alone
 	Ahead     bool         // threads that walk a row read the next edge while they handle one
+	Unroll    Unrolling    // of loops over edges
 
 	Coefficient *algorithm.Coefficient // how it is computed
 
@@ -80,7 +81,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 // newPlan makes a plan for an algorithm, whatever the workload names.
 func newPlan(a *algorithm.Algorithm, w configs.Workload) (*Plan, error) {
 	w = resolveFor(a, w)
-	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Width: w.Width,
+	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Unroll: Unrolling(w.Unroll), Width: w.Width,
 		Rule: direction.Rule(w.HybridRule), Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
 	for _, err := range []error{
 		find(&p.Schedule, units.Schedule, string(w.Schedule)),
@@ -290,6 +291,9 @@ func (p *Plan) Name() string {
 	}
 	if !p.Ahead {
 		name += "/no-ahead"
+	}
+	if p.Unroll.given() {
+		name += "/unroll-" + string(p.Unroll)
 	}
 	if p.Coefficient != algorithm.Hardware {
 		name += "/" + p.Coefficient.Name

@@ -42,6 +42,8 @@ type Instr struct {
 
 	// Hints of the compiler's passes; they change nothing of the meaning.
 	Grid *Grid // OpLoop
+	// Copies, of an OpFor, is how many steps of a loop one step of it does, one after the other: their loads may overlap.
+	Copies int
 }
 
 // RegistersEven says that what is registered as a vertex is even, whatever else it is.

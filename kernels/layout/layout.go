@@ -209,7 +209,15 @@ type Site struct {
 
 // Numbered emits View.Slots of edges that are numbered from 0 to n; vertex finds that of one.
 func (s Site) Numbered(n, first, step ir.Value, vertex func(e ir.Value) ir.Value, body func(s Slot)) {
-	s.For(first, n, step, func(e ir.Value) { body(Slot{Edge: e, Vertex: vertex(e)}) })
+	s.EdgesOfThread(first, n, step, func(ids []ir.Value) {
+		slots := make([]Slot, len(ids))
+		for i, e := range ids {
+			slots[i] = Slot{Edge: e, Vertex: vertex(e)}
+		}
+		for _, at := range slots {
+			body(at)
+		}
+	})
 }
 
 // layouts are all of them, one file each, and then those that were added.

@@ -109,9 +109,13 @@ func (c *chunks) asWarps(queue, total ir.Value) {
 // together walks a chunk of a multiple of that many threads' edges.
 func (c *chunks) together(record, mine ir.Value, threads uint32) {
 	start, end, vertex := c.shared(record)
-	c.For(start, end, c.U32(threads), func(from ir.Value) {
-		c.Visit(c.v, c.Add(from, mine), vertex, GoOn)
+	visit := func(from ir.Value) { c.Visit(c.v, c.Add(from, mine), vertex, GoOn) }
+	begin := c.Whole(start, end, c.U32(threads), func(from []ir.Value) {
+		for _, f := range from {
+			visit(f)
+		}
 	})
+	c.For(begin, end, c.U32(threads), visit)
 }
 
 // shared reads a record for all lanes of the warp. The scratchpad serves one lane a cycle even of one word: where lanes
@@ -133,6 +137,6 @@ func (c *chunks) asThreads(queue, total ir.Value) {
 		record := c.record(queue, mine)
 		start, end := c.Load(ir.U32, record, c.U32(chunkStart)), c.Load(ir.U32, record, c.U32(chunkEnd))
 		vertex := c.Load(ir.U32, record, c.U32(chunkVertex))
-		c.For(start, end, c.U32(1), func(id ir.Value) { c.Visit(c.v, id, vertex, GoOn) })
+		c.Edges(start, end, c.U32(1), func(ids []ir.Value, _ func()) { c.visitAll(c.v, ids, vertex, GoOn) })
 	})
 }
