@@ -110,6 +110,7 @@ func newPlan(a *algorithm.Algorithm, w configs.Workload) (*Plan, error) {
 	if err := p.legal(); err != nil {
 		return p, err
 	}
+	p.settleUnroll()
 	return p, cmp.Or(unsized, p.keys())
 }
 

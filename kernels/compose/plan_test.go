@@ -51,6 +51,9 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range algorithm.Coefficients() {
 		names["coefficient"] = append(names["coefficient"], x.Name)
 	}
+	for _, x := range Unrollings() {
+		names["unroll"] = append(names["unroll"], string(x))
+	}
 	names["recipe"] = []string{string(NoRecipe)}
 	for _, x := range recipes {
 		names["recipe"] = append(names["recipe"], x.Name)

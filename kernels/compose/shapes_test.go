@@ -175,6 +175,7 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 	if p.Schedule.Blocks && r.IntN(2) == 0 {
 		w.CTAThreads = divisor(r, running, running) * m.Core.Threads
 	}
+	w.Unroll = configs.Choice(of(r, Unrollings()...))
 	c, refused := compiledFor(t, m, g, w)
 	if refused != nil {
 		t.Log(refused)

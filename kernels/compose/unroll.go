@@ -3,6 +3,7 @@ package compose
 import (
 	"strconv"
 
+	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
 )
@@ -36,15 +37,48 @@ func (p *Plan) unroll(d direction.Direction) []int {
 	return nil
 }
 
-// nvcc unrolls no loop that may be left early, and none whose step it does not know, as of one over all edges of the graph.
+// nvcc unrolls no loop that may be left early, none whose step it does not know, as of one over all edges of the graph, and
+// none whose body is long.
 func (p *Plan) nvcc(d direction.Direction) []int {
 	switch {
-	case !p.Schedule.Rows, p.Layout.Strided, p.leaves(d):
+	case !p.unrolls(), !p.Schedule.Rows, p.Layout.Strided, p.leaves(d), p.long():
 		return nil
 	case p.sumsInRegister(d):
 		return nvccReads
 	}
 	return nvccWrites
+}
+
+// unrolls reports whether a thread or a warp goes through edges in a loop: most graph units hand them out one at a time.
+func (p *Plan) unrolls() bool { return p.Schedule.Unit == "" || p.Schedule.Owns }
+
+// long reports whether what is done with an edge takes some hundred instructions or more.
+func (p *Plan) long() bool { return p.Coefficient != algorithm.Hardware }
+
+// refuseUnroll refuses numbers that have no effect, or make kernels too large.
+func (p *Plan) refuseUnroll() error {
+	switch {
+	case !p.Unroll.given() || p.Unroll == UnrollAuto:
+		return nil
+	case !p.unrolls():
+		return refuse("unroll", " = %s: under schedule %s a graph unit hands edges out, one at a time: expected 1, the default, or auto", p.Unroll, p.Schedule.Name)
+	case p.long():
+		return refuse("unroll", " = %s: coefficient %s takes hundreds of instructions an edge, too many to have several times: expected 1, the default, or auto", p.Unroll, p.Coefficient.Name)
+	}
+	return nil
+}
+
+// settleUnroll has auto be 1 where it unrolls nothing, so that there is one name of a kernel.
+func (p *Plan) settleUnroll() {
+	if p.Unroll != UnrollAuto {
+		return
+	}
+	for _, d := range p.directions() {
+		if len(p.nvcc(d)) > 0 {
+			return
+		}
+	}
+	p.Unroll = Unrollings()[0]
 }
 
 // leaves reports whether a thread may drop the rest of the row that it walks.
