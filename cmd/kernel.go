@@ -167,6 +167,7 @@ func writeCounts(w io.Writer) {
 type kernelView struct {
 	ir, asm, stats, passes bool
 	maskByUnit             bool
+	spill                  string // as workload.spill
 	form
 }
 
@@ -188,6 +189,9 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 			}
 			if !slices.Contains(compose.Unrollings(), compose.Unrolling(v.unroll)) {
 				return fmt.Errorf("--unroll %s: expected 1, 2, 4, 8 or auto", v.unroll)
+			}
+			if !slices.Contains(compose.Spills(), compose.Spill(v.spill)) {
+				return fmt.Errorf("--spill %s: expected memory or registers", v.spill)
 			}
 			k, err := findKernel(args[0])
 			if err != nil {
@@ -217,6 +221,7 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	c.Flags().IntVar(&v.width, "width", 16, "numbers of a vertex, for spmm and graphsum: a power of two")
 	c.Flags().IntVar(&v.warps, "warps-per-core", 0, "warps of a core that run it (0: all), as workload.warps_per_core")
 	c.Flags().IntVar(&v.blockThreads, "cta-threads", 0, "threads of a thread block under cta (0: a core's), as workload.cta_threads")
+	c.Flags().StringVar(&v.spill, "spill", string(compose.Spills()[0]), "where values go that no register is left for, as workload.spill: memory or registers")
 	c.Flags().StringVar(&v.unroll, "unroll", "1", "edges at a time in loops over edges, as workload.unroll: 1, 2, 4, 8 or auto")
 	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
 	return c
@@ -226,7 +231,7 @@ func (v *kernelView) show(b *bufio.Writer, k *ir.Kernel) error {
 	if v.ir {
 		fmt.Fprint(b, k.Text())
 	}
-	o := codegen.Options{MaskByUnit: v.maskByUnit}
+	o := codegen.Options{MaskByUnit: v.maskByUnit, FloatSpills: v.spill == string(compose.SpillRegisters)}
 	if v.passes {
 		o.After = func(pass string, k *ir.Kernel) {
 			fmt.Fprintf(b, "after %s: %s\n%s", pass, codegen.PassDoc(pass), k.Text())
@@ -252,6 +257,7 @@ func showStats(w io.Writer, c *codegen.Compiled) {
 	fmt.Fprintf(w, "  integer registers   %d\n", s.XRegisters)
 	fmt.Fprintf(w, "  float registers     %d\n", s.FRegisters)
 	fmt.Fprintf(w, "  spilled             %d\n", s.Spills)
+	fmt.Fprintf(w, "  in float registers  %d\n", s.Moved)
 	fmt.Fprintf(w, "  scratchpad          %d bytes\n", c.Kernel.SharedBytes())
 	fmt.Fprintf(w, "  per edge            %s\n", strings.Trim(fmt.Sprint(s.PerEdge), "[]"))
 	for _, p := range c.Phases {

@@ -12,9 +12,9 @@ import (
 
 // finish allocates registers and encodes the program.
 func (c *code) finish(name string, o Options) (*Compiled, error) {
-	a := c.allocate(o.Registers)
+	a := c.allocate(o)
 	r := c.reordered()
-	if b := r.allocate(o.Registers); b.slots <= a.slots { // otherwise what it wins is lost to the stack
+	if b := r.allocate(o); b.slots <= a.slots { // otherwise what it wins is lost to the stack
 		c, a = r, b
 	}
 	list, err := c.assign(a)
@@ -28,7 +28,7 @@ func (c *code) finish(name string, o Options) (*Compiled, error) {
 		return nil, err
 	}
 	out := &Compiled{Program: p, Phases: e.phases()}
-	out.Stats = Stats{Instrs: len(p.Segments[0].Data) / 4, Spills: a.slots, PerEdge: perEdge(list),
+	out.Stats = Stats{Instrs: len(p.Segments[0].Data) / 4, Spills: a.slots, Moved: a.moved, PerEdge: perEdge(list),
 		XRegisters: bits.OnesCount64(a.used & xRegisters), FRegisters: bits.OnesCount64(a.used &^ xRegisters)}
 	return out, nil
 }

@@ -52,9 +52,11 @@ func (g *unrolledBody) variable() *ir.Variable { return g.vars[g.r.IntN(len(g.va
 func (g *unrolledBody) cond() ir.Value {
 	return g.Eq(g.And(g.value(), g.U32(3)), g.U32(g.r.Uint32N(4)))
 }
-func (g *unrolledBody) mine() ir.Value    { return g.And(g.value(), g.U32(ownWords-1)) }
-func (g *unrolledBody) take(v ir.Value)   { g.values = append(g.values, v) }
-func (g *unrolledBody) load() ir.Value    { return g.Load(ir.U32, g.in, g.And(g.value(), g.U32(inWords-1))) }
+func (g *unrolledBody) mine() ir.Value  { return g.And(g.value(), g.U32(ownWords-1)) }
+func (g *unrolledBody) take(v ir.Value) { g.values = append(g.values, v) }
+func (g *unrolledBody) load() ir.Value {
+	return g.Load(ir.U32, g.in, g.And(g.value(), g.U32(inWords-1)))
+}
 func (g *unrolledBody) loadOwn() ir.Value { return g.Load(ir.U32, g.own, g.mine()) }
 
 // step is one operation.

@@ -37,6 +37,7 @@ type Plan struct {
 	Sum       emit.Summing // of threads that have a destination alone
 	Ahead     bool         // threads that walk a row read the next edge while they handle one
 	Unroll    Unrolling    // of loops over edges
+	Spill     Spill        // of values that no register is left for
 
 	Coefficient *algorithm.Coefficient // how it is computed
 
@@ -81,7 +82,7 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 // newPlan makes a plan for an algorithm, whatever the workload names.
 func newPlan(a *algorithm.Algorithm, w configs.Workload) (*Plan, error) {
 	w = resolveFor(a, w)
-	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Unroll: Unrolling(w.Unroll), Width: w.Width,
+	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Unroll: Unrolling(w.Unroll), Spill: Spill(w.Spill), Width: w.Width,
 		Rule: direction.Rule(w.HybridRule), Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
 	for _, err := range []error{
 		find(&p.Schedule, units.Schedule, string(w.Schedule)),
@@ -295,6 +296,9 @@ func (p *Plan) Name() string {
 	}
 	if p.Unroll.given() {
 		name += "/unroll-" + string(p.Unroll)
+	}
+	if p.Spill == SpillRegisters {
+		name += "/spill-" + string(p.Spill)
 	}
 	if p.Coefficient != algorithm.Hardware {
 		name += "/" + p.Coefficient.Name

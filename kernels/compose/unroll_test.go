@@ -48,7 +48,7 @@ func TestUnrolled(t *testing.T) {
 			w := workload(p)
 			one, err := Run(t.Context(), untimed(t, p), g, w)
 			require.NoError(t, err)
-			w.Unroll = configs.Choice(u)
+			w.Unroll, w.Spill = configs.Choice(u), configs.Choice(Spills()[i/4%2])
 			res, err := Run(t.Context(), untimed(t, p), g, w)
 			require.NoError(t, err)
 			require.True(t, res.Verified)
