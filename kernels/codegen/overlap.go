@@ -33,6 +33,7 @@ type overlapper struct {
 
 // block reorders a loop's body.
 func (o *overlapper) block(b *ir.Block) {
+	o.once(b)
 	m := &motion{arrays: o.arrays, at: map[ir.Value]spot{}, set: make([]int, o.k.Vars)}
 	m.spots = append(m.spots, nil)
 	wanted := o.wanted(b)
@@ -50,6 +51,44 @@ func (o *overlapper) block(b *ir.Block) {
 		if n < len(m.fixed) {
 			out = append(out, m.fixed[n])
 		}
+	}
+	b.Instrs = out
+}
+
+// once has words that nothing writes loaded once.
+func (o *overlapper) once(b *ir.Block) {
+	type word struct {
+		op      ir.Op
+		t       ir.Type
+		address ir.Value
+		imm     uint32
+	}
+	known, to := map[word]ir.Value{}, map[ir.Value]ir.Value{}
+	var out []*ir.Instr
+	for _, i := range b.Instrs {
+		rename := func(x *ir.Instr) {
+			for n, a := range x.Args {
+				if v, ok := to[a]; ok {
+					x.Args[n] = v
+				}
+			}
+		}
+		rename(i)
+		for _, inner := range i.Blocks {
+			inner.Walk(rename)
+		}
+		if bounds(i.Op) {
+			clear(known)
+		}
+		if o.arrays.constant(i) {
+			w := word{i.Op, i.Type, i.Args[0], i.Imm}
+			if v, ok := known[w]; ok {
+				to[i] = v
+				continue
+			}
+			known[w] = i
+		}
+		out = append(out, i)
 	}
 	b.Instrs = out
 }

@@ -101,16 +101,20 @@ func (k *Kernel) EdgesOfThread(first, n, step ir.Value, body func(at []ir.Value)
 		g := &groups{k: k, size: size, from: base, step: step, rest: k.Var(base), moves: true}
 		least := k.Add(k.times(step, size-1), k.NumLanes())
 		g.end = k.Select(k.Ge(n, least), k.Sub(n, k.Sub(least, k.U32(1))), k.U32(0))
-		g.loop(func(at []ir.Value, _ *ir.Loop) {
-			mine := make([]ir.Value, len(at))
-			for i, t := range at {
-				mine[i] = k.Add(t, k.LaneID())
-			}
-			body(mine)
-		})
+		g.loop(func(at []ir.Value, _ *ir.Loop) { body(k.Beside(at, k.LaneID())) })
 		base = g.rest.Get()
 	}
 	k.For(k.Add(base, k.LaneID()), n, step, func(i ir.Value) { body([]ir.Value{i}) })
+}
+
+// Beside adds a number to each of a loop's steps, as Edges, Whole and EdgesOfThread give them: all but the first from the
+// first's sum, so that one address will do for what lies side by side.
+func (k *Kernel) Beside(at []ir.Value, x ir.Value) []ir.Value {
+	sums := []ir.Value{k.Add(at[0], x)}
+	for _, t := range at[1:] {
+		sums = append(sums, k.Add(sums[0], t.Args[1]))
+	}
+	return sums
 }
 
 // firstOfWarp is the number of the warp's first lane, where lanes begin at their own numbers among all threads; nil: they

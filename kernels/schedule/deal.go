@@ -38,8 +38,9 @@ func (s *Site) Deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Valu
 func (s *Site) dealAll(v *Visitor, at []ir.Value, find func(n, limit ir.Value) (vertex, id ir.Value)) {
 	lanes := s.U32(uint32(s.Core.Lanes))
 	vertices, ids := make([]ir.Value, len(at)), make([]ir.Value, len(at))
-	for i, t := range at {
-		vertices[i], ids[i] = find(s.Add(t, s.LaneID()), s.Add(t, lanes))
+	mine, limits := s.Beside(at, s.LaneID()), s.Beside(at, lanes)
+	for i, n := range mine {
+		vertices[i], ids[i] = find(n, limits[i])
 	}
 	for i, id := range ids {
 		s.Visit(v, id, vertices[i], GoOn)

@@ -110,9 +110,7 @@ func (s *Site) walkRows(v *Visitor, q int, number, groups, mine ir.Value, thread
 		vertex := s.View.Vertex(row)
 		edges := s.View.Neighbours(row, vertex)
 		begin := s.Whole(edges.Begin, edges.End, step, func(from []ir.Value) {
-			for _, f := range from {
-				s.Visit(v, s.Add(f, mine), vertex, GoOn)
-			}
+			s.visitAll(v, s.Beside(from, mine), vertex, GoOn)
 		})
 		s.For(begin, edges.End, step, func(from ir.Value) {
 			id := s.Add(from, mine)

@@ -109,13 +109,12 @@ func (c *chunks) asWarps(queue, total ir.Value) {
 // together walks a chunk of a multiple of that many threads' edges.
 func (c *chunks) together(record, mine ir.Value, threads uint32) {
 	start, end, vertex := c.shared(record)
-	visit := func(from ir.Value) { c.Visit(c.v, c.Add(from, mine), vertex, GoOn) }
 	begin := c.Whole(start, end, c.U32(threads), func(from []ir.Value) {
-		for _, f := range from {
-			visit(f)
-		}
+		c.visitAll(c.v, c.Beside(from, mine), vertex, GoOn)
 	})
-	c.For(begin, end, c.U32(threads), visit)
+	c.For(begin, end, c.U32(threads), func(from ir.Value) {
+		c.Visit(c.v, c.Add(from, mine), vertex, GoOn)
+	})
 }
 
 // shared reads a record for all lanes of the warp. The scratchpad serves one lane a cycle even of one word: where lanes
