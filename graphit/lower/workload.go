@@ -10,7 +10,7 @@ import (
 // Keys are the keys of workload that say how an operator runs of which no schedule says it. The others say what is
 // computed, or are about loops.
 var Keys = []string{
-	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "block_vertices", "block_by", "shard_vertices",
+	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "unroll", "spill", "block_vertices", "block_by", "shard_vertices",
 	"virtual_degree", "ell_width", "slot_order", "dia_diagonals", "warps_per_core", "cta_threads", "hybrid_rule", "alpha", "beta", "launch_overhead",
 }
 

@@ -119,6 +119,7 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		number("workload.dia_diagonals", []string{"0", "2", "8"}, func(w *configs.Workload) *int { return &w.Diagonals }),
 		{Key: "workload.slot_order", Values: []string{configs.Auto, string(compose.Rows), string(compose.Columns)}, neutral: configs.Auto, set: func(w *configs.Workload, v string) { w.SlotOrder = configs.Choice(v) }},
 		choice("workload.fusion", []string{"none", string(compose.LoopFusion)}, func(w *configs.Workload) *configs.Choice { return &w.Fusion }),
+		{Key: "workload.unroll", Values: []string{"1", "4", string(compose.UnrollAuto)}, neutral: "1", set: func(w *configs.Workload, v string) { w.Unroll = configs.Choice(v) }},
 		number("workload.warps_per_core", parts(m.Core.Warps), func(w *configs.Workload) *int { return &w.WarpsPerCore }),
 		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *configs.Workload) *int { return &w.CTAThreads }),
 	}

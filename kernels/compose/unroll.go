@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"fmt"
 	"strconv"
 
 	"heddle/kernels/algorithm"
@@ -68,17 +69,20 @@ func (p *Plan) refuseUnroll() error {
 	return nil
 }
 
-// settleUnroll has auto be 1 where it unrolls nothing, so that there is one name of a kernel.
+// settleUnroll has auto be the number that it comes to in all kernels, so that there is one name of a kernel.
 func (p *Plan) settleUnroll() {
 	if p.Unroll != UnrollAuto {
 		return
 	}
+	all := map[string]bool{}
 	for _, d := range p.directions() {
-		if len(p.nvcc(d)) > 0 {
-			return
+		all[fmt.Sprint(p.nvcc(d))] = true
+	}
+	for _, u := range Unrollings() {
+		if q := (&Plan{Unroll: u}); u != UnrollAuto && len(all) == 1 && all[fmt.Sprint(q.unroll(direction.Push))] {
+			p.Unroll = u
 		}
 	}
-	p.Unroll = Unrollings()[0]
 }
 
 // leaves reports whether a thread may drop the rest of the row that it walks.
