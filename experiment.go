@@ -1,28 +1,29 @@
 package heddle
 
 import (
-	"heddle/configs"
 	"heddle/configs/schema"
-	"heddle/internal/experiment"
+	"heddle/experiment"
+	"heddle/experiment/config"
 )
 
 // Experiment is an experiment and its points.
 type Experiment struct {
-	loaded *schema.Loaded[configs.Experiment]
+	loaded *schema.Loaded[config.Experiment]
 	points []experiment.Point
 }
 
 // Setting is the value of one axis at a point: "workload.schedule", "weaver".
 type Setting = experiment.Setting
 
-// ExperimentConfig is the configuration of an experiment or a point: the keys of docs/reference/configuration.md as fields.
-type ExperimentConfig = configs.Experiment
+// ExperimentConfig is the configuration of an experiment or a point: the keys of docs/reference/configuration.md as
+// fields.
+type ExperimentConfig = config.Experiment
 
-// LoadExperiment reads an experiment: file is the path of a YAML file, which has a dot or a slash in it, or the name of one that
-// heddle ships (Presets). settings are KEY=VALUE over it, at all of its points. The environment is not looked at. An
-// error has a line for each mistake, with file, line, key and what was expected.
+// LoadExperiment reads an experiment: file is the path of a YAML file, which has a dot or a slash in it, or the name of
+// one that heddle ships (Presets). settings are KEY=VALUE over it, at all of its points. The environment is not looked
+// at. An error has a line for each mistake, with file, line, key and what was expected.
 func LoadExperiment(file string, settings ...string) (*Experiment, error) {
-	l, err := configs.LoadExperiment(file, nil, settings)
+	l, err := config.Load(file, nil, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -31,14 +32,14 @@ func LoadExperiment(file string, settings ...string) (*Experiment, error) {
 
 // ParseExperiment is Load of YAML given as text; messages call it by name.
 func ParseExperiment(name string, yaml []byte, settings ...string) (*Experiment, error) {
-	l, err := configs.ParseExperimentWith(name, yaml, settings)
+	l, err := config.ParseWith(name, yaml, settings)
 	if err != nil {
 		return nil, err
 	}
 	return laidOut(l, settings)
 }
 
-func laidOut(l *schema.Loaded[configs.Experiment], settings []string) (*Experiment, error) {
+func laidOut(l *schema.Loaded[config.Experiment], settings []string) (*Experiment, error) {
 	points, err := experiment.Points(l, settings)
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func laidOut(l *schema.Loaded[configs.Experiment], settings []string) (*Experime
 }
 
 // ExperimentPresets lists the names of the experiments that heddle ships, sorted.
-func ExperimentPresets() []string { return configs.ExperimentNames() }
+func ExperimentPresets() []string { return config.Names() }
 
 // Name is the experiment's.
 func (e *Experiment) Name() string { return e.loaded.Value.Name }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/internal/version"
 	"heddle/sim"
 )

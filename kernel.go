@@ -3,9 +3,9 @@ package heddle
 import (
 	"fmt"
 
+	"heddle/graph"
 	"heddle/kernels/codegen"
 	"heddle/kernels/emit"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 )
 

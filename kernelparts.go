@@ -1,16 +1,15 @@
 package heddle
 
 import (
+	"heddle/graph"
+	"heddle/internal/registry"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
 	"heddle/kernels/feature"
-	"heddle/kernels/graph"
 	"heddle/kernels/layout"
 	"heddle/kernels/reference"
 	"heddle/kernels/schedule"
-	"heddle/register"
-	"heddle/units"
 )
 
 // What a schedule is made of: which lane handles which edge.
@@ -85,8 +84,8 @@ type (
 
 // What an algorithm on features is made of: functions of edges and of vertices, each for all k features.
 type (
-	// FeatureAlgorithm describes an algorithm on features: its properties, its functions, and the reference by which every
-	// super-step is checked.
+	// FeatureAlgorithm describes an algorithm on features: its properties, its functions, and the reference by which
+	// every super-step is checked.
 	FeatureAlgorithm = feature.Algorithm
 	// FeatureProperty is an array of words of each vertex or edge.
 	FeatureProperty = feature.Property
@@ -136,15 +135,15 @@ func GoOn() { schedule.GoOn() }
 // WithSchedule makes the entry that adds a schedule, for cmd.Main or Register: workload.schedule then takes its
 // name, with every algorithm, layout and active set that it goes with. One of a graph unit names it in Unit.
 func WithSchedule(s *Schedule) Entry {
-	return register.New("schedule", named(s != nil, func() string { return s.Name }), func() error { return units.AddSchedule(s) })
+	return registry.New("schedule", named(s != nil, func() string { return s.Name }), func() error { return schedule.Add(s) })
 }
 
 // WithAlgorithm makes the entry that adds an algorithm: workload.algorithm then takes its name, under every schedule.
 func WithAlgorithm(a *Algorithm) Entry {
 	name := named(a != nil, func() string { return a.Name })
-	return register.New("algorithm", name, func() error {
+	return registry.New("algorithm", name, func() error {
 		if _, err := feature.ByName(name); err == nil {
-			return register.ErrTaken
+			return registry.ErrTaken
 		}
 		return algorithm.Add(a)
 	})
@@ -154,9 +153,9 @@ func WithAlgorithm(a *Algorithm) Entry {
 // schedule and with the choices of workload.features.
 func WithFeatures(a *FeatureAlgorithm) Entry {
 	name := named(a != nil, func() string { return a.Name })
-	return register.New("algorithm", name, func() error {
+	return registry.New("algorithm", name, func() error {
 		if _, err := algorithm.ByName(name); err == nil {
-			return register.ErrTaken
+			return registry.ErrTaken
 		}
 		return feature.Add(a)
 	})
@@ -164,7 +163,7 @@ func WithFeatures(a *FeatureAlgorithm) Entry {
 
 // WithLayout makes the entry that adds a layout: workload.layout then takes its name.
 func WithLayout(l *Layout) Entry {
-	return register.New("layout", named(l != nil, func() string { return l.Name }), func() error { return layout.Add(l) })
+	return registry.New("layout", named(l != nil, func() string { return l.Name }), func() error { return layout.Add(l) })
 }
 
 func named(there bool, name func() string) string {

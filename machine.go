@@ -13,9 +13,9 @@ import (
 
 // MachineOptions of a machine. None changes a cycle.
 type MachineOptions struct {
-	// MaxCycles ends a launch that takes more with an error; 0: there is no limit. Untimed machines have MaxInstrs.
+	// MaxCycles ends a launch that takes more with an error; 0: there is no limit. Functional machines have MaxInstrs.
 	MaxCycles uint64
-	// MaxInstrs ends a run on an untimed machine that executes more warp instructions with an error; 0: there is no
+	// MaxInstrs ends a run on a functional machine that executes more warp instructions with an error; 0: there is no
 	// limit.
 	MaxInstrs uint64
 	// Check has every message between units held to the invariants that CheckInvariants looks at; it costs host time.
@@ -33,7 +33,8 @@ type LaunchResult = sim.Result
 // too.
 type Stat = stats.Stat
 
-// Statistics are those of a machine or of a point, in a fixed order; heddle stats describe lists them. Get finds one by its name.
+// Statistics are those of a machine or of a point, in a fixed order; heddle stats describe lists them. Get finds one by
+// its name.
 type Statistics = stats.Tree
 
 // Machine is a GPU with its memory. It is one goroutine's.
@@ -58,13 +59,14 @@ func NewMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 	return &Machine{device: d, timed: d, arch: d.Machine.Arch}, nil
 }
 
-// NewFunctionalMachine makes a machine of as many cores, warps and lanes as the configuration has, with its graph unit, that says
-// what happens and not when: some hundred times faster, and with no cycles. Of options it has MaxInstrs and Console.
+// NewFunctionalMachine makes a machine of as many cores, warps and lanes as the configuration has, with its graph unit,
+// that says what happens and not when: some hundred times faster, and with no cycles. Of options it has MaxInstrs and
+// Console.
 func NewFunctionalMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 	if o.MaxCycles != 0 || o.Check || o.Threads != 0 {
 		return nil, errors.New("MaxCycles, Check and Threads are for timed machines: expected MaxInstrs and Console alone")
 	}
-	d, err := host.NewUntimed(emu.Config{
+	d, err := host.NewFunctional(emu.Config{
 		Cores: c.Sockets * c.CoresPerSocket, Warps: c.Core.Warps, Threads: c.Core.Threads, ScratchpadBytes: c.Core.ScratchpadBytes,
 		MaxInstrs: o.MaxInstrs, Out: o.Console,
 	}, c.Core.Unit.Spec)
@@ -137,7 +139,7 @@ func (m *Machine) Statistics() Statistics {
 	return m.timed.Machine.Statistics()
 }
 
-// executed are the counts of a machine without time.
+// executed are the counts of a functional machine.
 func (m *Machine) executed() (list Statistics) {
 	r := LaunchResult{Stats: m.arch.Stats()}
 	list = r.Executed()

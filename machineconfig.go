@@ -4,13 +4,13 @@ import (
 	"heddle/configs"
 )
 
-// MachineConfig is a timed machine's configuration: the keys of docs/reference/configuration.md, below machine, as fields.
-// Load makes one; of one that is changed by hand nothing is checked before New.
+// MachineConfig is a timed machine's configuration: the keys of docs/reference/configuration.md, below machine, as
+// fields. Load makes one; of one that is changed by hand nothing is checked before New.
 type MachineConfig = configs.Machine
 
-// LoadMachine reads the configuration of a machine: name is a preset's (Presets) or a YAML file's, which has a dot or a slash
-// in it. settings are KEY=VALUE over it, as after --set: "core.warps=8". The environment is not looked at. An error has
-// a line for each mistake, with file, line, key and what was expected.
+// LoadMachine reads the configuration of a machine: name is a preset's (Presets) or a YAML file's, which has a dot or a
+// slash in it. settings are KEY=VALUE over it, as after --set: "core.warps=8". The environment is not looked at. An
+// error has a line for each mistake, with file, line, key and what was expected.
 func LoadMachine(name string, settings ...string) (MachineConfig, error) {
 	l, err := configs.LoadMachine(name, nil, settings)
 	if err != nil {

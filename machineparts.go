@@ -8,32 +8,44 @@ import (
 	"heddle/components/accel"
 	"heddle/components/core"
 	"heddle/configs/schema"
+	"heddle/internal/registry"
 	"heddle/isa/emu"
-	"heddle/register"
+	"heddle/kernels/schedule"
 	"heddle/sim/stats"
-	"heddle/units"
 )
 
 // Unit describes a kind of graph unit: its instructions, the section of machine.core that plugs it in, its knobs (a
-// Spec, which makes the unit and its twin without time), and its schedules.
-type Unit = units.Unit
+// Spec, which makes the unit and its functional model).
+type Unit = accel.Kind
 
 // Derived describes a statistic that is made of counts of a machine.
 type Derived = stats.Derived
 
-// WithUnit makes the entry that adds a graph unit: for cmd.Main, or Register. The unit then has its section
-// machine.core.KEY, its instructions in assembly, in disassembly and in heddle isa, its statistics, its flag of heddle
-// exec --untimed, and its schedules. Its Spec, and the unit that this makes for a core of 4 warps of 4 lanes, are
-// tried: an error names the tag, the name or the bit that is wrong.
-func WithUnit(u *Unit) Entry {
+// WithUnit makes the entry that adds a graph unit and its schedules: for cmd.Main, or Register. The unit then has its
+// section machine.core.KEY, its instructions in assembly, in disassembly and in heddle isa, its statistics, its flag of
+// heddle exec --untimed, and its schedules. Its Spec, and the unit that this makes for a core of 4 warps of 4 lanes,
+// are tried: an error names the tag, the name or the bit that is wrong.
+func WithUnit(u *Unit, schedules ...*Schedule) Entry {
 	if u == nil || u.Instructions == nil {
-		return register.New("graph unit", "", func() error { return errors.New("the unit is nil, or has no Instructions") })
+		return registry.New("graph unit", "", func() error { return errors.New("the unit is nil, or has no Instructions") })
 	}
-	return register.New("graph unit", u.Instructions.Name, func() error {
-		if err := units.Add(*u); err != nil {
+	return registry.New("graph unit", u.Instructions.Name, func() error {
+		if err := accel.Add(*u); err != nil {
 			return err
 		}
-		return tryUnit(u)
+		if err := tryUnit(u); err != nil {
+			return err
+		}
+		for _, s := range schedules {
+			if s == nil {
+				return errors.New("one of its schedules is nil")
+			}
+			s.Unit = u.Instructions.Name
+			if err := schedule.Add(s); err != nil {
+				return fmt.Errorf("schedule %q: %w", s.Name, err)
+			}
+		}
+		return nil
 	})
 }
 
@@ -42,7 +54,7 @@ func WithUnit(u *Unit) Entry {
 // That it has the name of a statistic of a machine, or is made of what is no count, is an error when the machine is
 // assembled.
 func WithStatistic(d Derived) Entry {
-	return register.New("statistic", d.Name, func() error { return stats.Derive(d) })
+	return registry.New("statistic", d.Name, func() error { return stats.Derive(d) })
 }
 
 // trialCore is the core that a unit is tried on.
@@ -67,7 +79,7 @@ func tryUnit(u *Unit) error {
 	if err != nil {
 		return fmt.Errorf("its Spec.NewUnit: %w", err)
 	}
-	twin, err := spec.NewTwin(trialCore)
+	twin, err := spec.NewFunctional(trialCore)
 	if err != nil {
 		return fmt.Errorf("its Spec.NewTwin: %w", err)
 	}

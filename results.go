@@ -4,8 +4,8 @@ import (
 	"errors"
 	"path/filepath"
 
-	"heddle/internal/experiment"
-	"heddle/internal/store"
+	"heddle/experiment"
+	"heddle/experiment/store"
 )
 
 // Results holds the results of an experiment's points.
@@ -70,8 +70,8 @@ func (r *PointResult) Stat(name string) (value float64, ok bool) {
 	return s.Float(), ok
 }
 
-// OpenResults reads the results in a directory that heddle run, or Run, has left: of the points that have ended. While it
-// runs, too. An error is a directory without results, or with such of a program that is newer or too old.
+// OpenResults reads the results in a directory that heddle run, or Run, has left: of the points that have ended. While
+// it runs, too. An error is a directory without results, or with such of a program that is newer or too old.
 func OpenResults(dir string) (*Results, error) {
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/kernels/compose"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
+	"heddle/kernels/workload"
 )
 
 // Graph is a graph that kernels run on: vertices from 0, directed edges sorted by source (CSR) and by destination
@@ -48,7 +48,7 @@ type RunResult = compose.Result
 // graph or a machine that does not fit, ctx's, or a result that is wrong: then r.Verified is false. A machine runs one
 // graph program: another run takes another machine.
 func Run(ctx context.Context, m *Machine, g *Graph, settings ...string) (r RunResult, err error) {
-	w, err := configs.ParseWorkload(settings)
+	w, err := workload.Parse(settings)
 	switch {
 	case err != nil:
 		return r, err

@@ -13,7 +13,7 @@ packages=(
   chromium                         # internal/chromium: pages of reports and the monitor
   slurm-wlm                        # cmd: heddle run --launcher slurm, on a cluster of one host
   munge                            # the same: Slurm's authentication
-  valgrind                         # internal/hostcost: counts host instructions
+  valgrind                         # tools/hostcost: counts host instructions
   python3-pandas                   # cmd/heddle: the snippets of docs/guide/python.md
   python3-matplotlib               # the same
 )

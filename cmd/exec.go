@@ -14,9 +14,9 @@ import (
 
 	"heddle/components/accel"
 	"heddle/configs"
-	"heddle/internal/hotspots"
 	"heddle/isa"
 	"heddle/isa/emu"
+	"heddle/report/hotspots"
 	"heddle/sim"
 	"heddle/sim/inspect"
 	"heddle/sim/stats"
@@ -162,7 +162,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	return r.outcome(runErr, f.json)
 }
 
-// refuseTimed refuses flags that the untimed machine has nothing for.
+// refuseTimed refuses flags that the functional machine has nothing for.
 func (f *execFlags) refuseTimed(c *cobra.Command) error {
 	if f.check {
 		return errors.New("--check is for timed machines")

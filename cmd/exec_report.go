@@ -11,11 +11,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/internal/files"
-	"heddle/internal/hotspots"
-	"heddle/internal/report"
 	"heddle/isa"
+	"heddle/report"
+	"heddle/report/hotspots"
 	"heddle/sim"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/hotspots"
 	"heddle/internal/tools"
+	"heddle/report/hotspots"
 )
 
 // hotSource waits for memory at one instruction, 40 times.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/experiment/config"
 	"heddle/internal/files"
-	"heddle/internal/report"
+	"heddle/report"
 )
 
 // figureFlags are those of heddle figure.
@@ -77,8 +77,8 @@ func (f *figureFlags) draw(c *cobra.Command, name string) error {
 
 // loadExperiment loads an experiment with what the command line sets, and refuses figures that no flags of heddle
 // figure ask for.
-func loadExperiment(name string, set []string) (*schema.Loaded[configs.Experiment], error) {
-	l, err := configs.LoadExperiment(name, os.Environ(), set)
+func loadExperiment(name string, set []string) (*schema.Loaded[config.Experiment], error) {
+	l, err := config.Load(name, os.Environ(), set)
 	if err != nil {
 		return nil, err
 	}

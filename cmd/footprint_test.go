@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/internal/testenv"
 )
 

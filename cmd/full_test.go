@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/store"
+	"heddle/experiment/store"
 )
 
 // mounting is set where the test may mount file systems that nobody else sees.

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/configs/schema"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/internal/files"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 )
 
 func newGraph() *cobra.Command {
@@ -405,7 +405,7 @@ func newGenerator(section, example string) *cobra.Command {
 func newGraphList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the graphs that heddle ships", Args: cobra.NoArgs,
-		Long: "List the graphs that heddle ships. kernels/graph/data/README.md has their sources and licences.",
+		Long: "List the graphs that heddle ships. graph/data/README.md has their sources and licences.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, n := range graph.Names() {
 				fmt.Fprintln(c.OutOrStdout(), n)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 )
 
 func TestGraphInfo(t *testing.T) {
@@ -162,7 +162,7 @@ func TestGroupedAndSizes(t *testing.T) {
 
 // Every fixture of another program is a graph wherever one is named, and names of vertices can be written.
 func TestGraphFilesOfOtherPrograms(t *testing.T) {
-	const fixtures = "../kernels/graph/testdata/"
+	const fixtures = "../graph/testdata/"
 	for _, name := range []string{
 		"karate.graph", "karate.wsg", "karate.sg.xz", "karate.adj", "directed.int.gr", "directed.v2.gr", "karate.el.bz2", "karate.long.wel.zst", "davis.txt", "directed.gephi.csv",
 	} {

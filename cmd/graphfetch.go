@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/internal/fetch"
+	"heddle/graph/fetch"
 	"heddle/internal/fit"
 )
 

@@ -12,18 +12,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/fetch"
+	"heddle/graph/fetch"
 )
 
 // TestGraphFetch: a graph is fetched from a server, its counts are compared with the published ones, and an experiment
 // runs on it; what differs fails.
 func TestGraphFetch(t *testing.T) {
-	shipped, err := filepath.Abs("../kernels/graph/data")
+	shipped, err := filepath.Abs("../graph/data")
 	require.NoError(t, err)
 	server := httptest.NewServer(http.FileServer(http.Dir(shipped)))
 	t.Cleanup(server.Close)
 	t.Chdir(t.TempDir())
-	const sum = "6071bf257fdd8039c4d9967ebdf49937f32b2883507c559c32f34f4347c6d326" // kernels/graph/data/README.md
+	const sum = "6071bf257fdd8039c4d9967ebdf49937f32b2883507c559c32f34f4347c6d326" // graph/data/README.md
 	fetchIt := func(args ...string) (string, string, int) {
 		return heddle(t, append([]string{"graph", "fetch", "--url", server.URL + "/facebook_combined.txt.gz"}, args...)...)
 	}

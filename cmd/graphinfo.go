@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // describeGraph prints what heddle graph info says.

@@ -12,16 +12,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/components/accel"
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/cpu"
 	"heddle/graphit/graphir"
 	"heddle/graphit/lower"
 	"heddle/graphit/programs"
 	"heddle/internal/files"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
-	"heddle/units"
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 )
 
 func newGt() *cobra.Command {
@@ -149,7 +151,7 @@ func (k *gtCheck) check(name string) error {
 }
 
 // device is the machine that is asked for, or a small one with the unit that the schedules need.
-func (k *gtCheck) device(p *graphir.Program, w *configs.Workload) (*host.Rehearsal, error) {
+func (k *gtCheck) device(p *graphir.Program, w *workload.Workload) (*host.Rehearsal, error) {
 	const small = "vortex-1c4w4t"
 	l, err := configs.LoadMachine(cmp.Or(k.machine, small), os.Environ(), nil)
 	if err != nil {
@@ -157,8 +159,8 @@ func (k *gtCheck) device(p *graphir.Program, w *configs.Workload) (*host.Rehears
 	}
 	if k.machine == "" {
 		for _, name := range lower.Schedules(p, w.Schedule) {
-			if s, err := units.Schedule(string(name)); err == nil && s.Unit != "" {
-				l.Value.Core.Unit.Spec = configs.DefaultUnit(units.ByName(s.Unit))
+			if s, err := schedule.ByName(string(name)); err == nil && s.Unit != "" {
+				l.Value.Core.Unit.Spec = configs.DefaultUnit(accel.KindNamed(s.Unit))
 			}
 		}
 	}

@@ -16,16 +16,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/configs"
+	"heddle/experiment"
 	"heddle/graphit"
 	"heddle/graphit/cpu"
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
 	"heddle/graphit/lower"
 	"heddle/graphit/programs"
-	"heddle/internal/experiment"
 	"heddle/internal/files"
 	"heddle/isa/emu"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -207,12 +208,12 @@ toolchain (go in PATH), and its timers are seconds.
 }
 
 // device makes the machine.
-func (f *gtRun) device(w configs.Workload) (host.Device, error) {
+func (f *gtRun) device(w workload.Workload) (host.Device, error) {
 	if f.untimed == (f.machine != "") {
 		return nil, errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
 	}
 	if f.untimed {
-		return host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: f.maxCycles}, nil)
+		return host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: f.maxCycles}, nil)
 	}
 	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
 	if err != nil {
@@ -354,14 +355,14 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 }
 
 // operatorWorkload reads --workload.
-func operatorWorkload(set []string) (configs.Workload, error) {
+func operatorWorkload(set []string) (workload.Workload, error) {
 	for _, s := range set {
 		key, _, _ := strings.Cut(s, "=")
 		if !slices.Contains(lower.Keys, key) {
-			return configs.Workload{}, fmt.Errorf("--workload %s: expected a key that says how operators run: %s", s, strings.Join(lower.Keys, ", "))
+			return workload.Workload{}, fmt.Errorf("--workload %s: expected a key that says how operators run: %s", s, strings.Join(lower.Keys, ", "))
 		}
 	}
-	return configs.ParseWorkload(set)
+	return workload.Parse(set)
 }
 
 // saved refuses to save vectors that the program does not have.

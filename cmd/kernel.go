@@ -11,7 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/isa/emu"
 	"heddle/kernels/codegen"
 	"heddle/kernels/compose"

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
+	"heddle/graph"
 	"heddle/kernels/compose"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/sim"
 )

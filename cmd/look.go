@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/sim"
 	"heddle/sim/window"
 )

@@ -16,15 +16,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/components/accel"
-	"heddle/internal/experiment"
+	"heddle/experiment"
+	"heddle/experiment/store"
 	"heddle/internal/files"
 	"heddle/internal/fit"
 	"heddle/internal/plain"
+	"heddle/internal/registry"
 	"heddle/internal/resources"
-	"heddle/internal/store"
 	"heddle/internal/version"
 	"heddle/isa/emu"
-	"heddle/register"
 	"heddle/sim"
 	"heddle/sim/inspect"
 	"heddle/sim/window"
@@ -198,8 +198,8 @@ func help(c *cobra.Command, args []string) error {
 
 // Main is the command: it adds entries of package heddle to what heddle has, reads the
 // command line, does what it says, and ends the process. An entry that cannot be added ends it with exit code 2.
-func Main(entries ...register.Entry) {
-	if err := register.Add(entries...); err != nil {
+func Main(entries ...registry.Entry) {
+	if err := registry.Add(entries...); err != nil {
 		os.Exit(conclude(os.Stderr, err))
 	}
 	if err := checkAddressSpace(resources.AddressSpace()); err != nil {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/internal/experiment"
-	"heddle/internal/monitor"
+	"heddle/experiment"
+	"heddle/report/monitor"
 	"heddle/sim"
 )
 

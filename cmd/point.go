@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
 )
 
 // pointFlags choose one point of an experiment, to be run alone.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/store"
+	"heddle/experiment/store"
 	"heddle/internal/testenv"
 	"heddle/sim/stats"
 )

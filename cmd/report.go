@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/internal/experiment"
-	"heddle/internal/report"
+	"heddle/experiment"
+	"heddle/report"
 )
 
 func newReport() *cobra.Command {

@@ -15,12 +15,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
+	"heddle/experiment/store"
 	"heddle/internal/files"
 	"heddle/internal/fit"
 	"heddle/internal/plain"
-	"heddle/internal/report"
-	"heddle/internal/store"
+	"heddle/report"
 	"heddle/sim/stats"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/store"
+	"heddle/experiment/store"
 )
 
 // someResults runs a small experiment twice: results/a, and results/b with another L1D.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/experiment"
-	"heddle/internal/store"
+	"heddle/experiment"
+	"heddle/experiment/store"
 	"heddle/internal/testenv"
 	"heddle/sim/stats"
 )

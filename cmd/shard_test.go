@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite"
 
-	"heddle/internal/store"
+	"heddle/experiment/store"
 )
 
 const shardsExperiment = `

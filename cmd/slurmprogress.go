@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
 )
 
 // throughput estimates the time that a job still takes from the work that all its tasks together have done since they

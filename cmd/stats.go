@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/components/accel"
 	"heddle/configs"
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/internal/fit"
 	"heddle/sim"
 	"heddle/sim/stats"
-	"heddle/units"
 )
 
 func newStats() *cobra.Command {
@@ -137,7 +137,7 @@ type documented struct {
 // allDocumented lists them: of each, what it has beyond those before it is shown.
 func allDocumented() []documented {
 	list := []documented{{"Machine", "vortex-6c32w32t", nil}}
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		first, size := utf8.DecodeRuneInString(u.Title)
 		set := []string{"core." + u.Key + "={}", "core.scratchpad_bytes=64KiB"} // as much as any unit takes
 		list = append(list, documented{string(unicode.ToUpper(first)) + u.Title[size:], "vortex-6c32w32t", set})

@@ -8,8 +8,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"heddle/internal/experiment"
-	"heddle/internal/store"
+	"heddle/experiment"
+	"heddle/experiment/store"
 )
 
 // printPhases says where time went.

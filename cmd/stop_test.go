@@ -83,7 +83,7 @@ func TestDump(t *testing.T) {
 	require.Contains(t, out, "ced: vid ")
 }
 
-// The untimed machine stops before the same instruction, with the registers that it reads.
+// The functional machine stops before the same instruction, with the registers that it reads.
 func TestBreakUntimed(t *testing.T) {
 	dir := t.TempDir()
 	src := filepath.Join(dir, "a.s")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/internal/files"
 	"heddle/internal/version"
 	"heddle/traces"

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
 	"heddle/internal/live"
 	"heddle/sim"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/store"
+	"heddle/experiment/store"
 )
 
 // TestARunUnderWayIsRead: what has ended of a run is shown while it goes on, and

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/experiment/samplecheck"
 	"heddle/internal/files"
 	"heddle/internal/live"
-	"heddle/internal/samplecheck"
 	"heddle/sim/parity"
 )
 

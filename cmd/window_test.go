@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/internal/experiment"
+	"heddle/experiment"
 )
 
 // A window is written beside a run that says the same as without it.

@@ -7,13 +7,12 @@ package configs
 
 import (
 	"heddle/components/accel"
+	_ "heddle/components/all"
 	"heddle/components/cache"
 	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
 	"heddle/configs/schema"
-	"heddle/units"
-	_ "heddle/units/all"
 )
 
 // Machine describes a timed machine.
@@ -52,7 +51,7 @@ type GraphUnit struct{ Spec accel.Spec } // nil: none
 
 // Alternatives are the sections of the units.
 func (GraphUnit) Alternatives() (list []schema.Alternative) {
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		list = append(list, schema.Alternative{
 			Key: u.Key, Doc: u.Doc, Section: u.New(), Taken: "the core has a " + u.Title + ": its socket takes one graph unit",
 		})
@@ -62,12 +61,12 @@ func (GraphUnit) Alternatives() (list []schema.Alternative) {
 
 // Is reports whether it is of that name, as isa calls units.
 func (g GraphUnit) Is(name string) bool {
-	u := units.Of(g.Spec)
+	u := accel.KindOf(g.Spec)
 	return u != nil && u.Name == name
 }
 
 // DefaultUnit returns the settings of a graph unit that is given without any.
-func DefaultUnit(u *units.Unit) accel.Spec {
+func DefaultUnit(u *accel.Kind) accel.Spec {
 	return Schema.DefaultSection("core." + u.Key).(accel.Spec)
 }
 

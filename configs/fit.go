@@ -8,7 +8,6 @@ import (
 	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/configs/schema"
-	"heddle/units"
 )
 
 // Validate refuses machines whose parts do not fit; each part has checked itself.
@@ -199,7 +198,7 @@ func unitFits(m *Machine) (key, why string) {
 		return "", ""
 	}
 	if key, why, ok := s.FitsCore(m.UnitShape(0)); !ok {
-		return "core." + units.Of(s).Key + "." + key, why
+		return "core." + accel.KindOf(s).Key + "." + key, why
 	}
 	return "", ""
 }

@@ -16,8 +16,8 @@ import (
 // Alternation says which parts of a launch are simulated in time, by warp instructions of all cores together: the first
 // Begin, and then of every Period the last Warm + Measure, of which the warm-up is not measured. What lies between them
 // is executed without time. The first periods are shorter, so that short launches have intervals too: what is left out
-// grows by half from Warm + Measure on. Where the pace of a kernel goes up and down over more than Measure, intervals are
-// as long as it takes to show all of that.
+// grows by half from Warm + Measure on. Where the pace of a kernel goes up and down over more than Measure, intervals
+// are as long as it takes to show all of that.
 type Alternation struct {
 	Begin, Period, Warm, Measure uint64
 }

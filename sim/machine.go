@@ -53,11 +53,11 @@ type Machine struct {
 
 	steps []func(step int, vertices, edges uint64) `checkpoint:"assembled"` // who looks on
 
-	untimed    []*core.Untimed // what executes without time; nil: nothing has
-	alternator *alternator     // nil: no launch has been in time and without
-	partWatch  *partWatch      // nil: nobody has asked for a launch's parts
-	traced     bool            // cores execute what Options.Source has
-	profiles   *profiles       // nil: nobody asks for counts by instruction
+	untimed    []*core.Functional // what executes without time; nil: nothing has
+	alternator *alternator        // nil: no launch has been in time and without
+	partWatch  *partWatch         // nil: nobody has asked for a launch's parts
+	traced     bool               // cores execute what Options.Source has
+	profiles   *profiles          // nil: nobody asks for counts by instruction
 }
 
 // way is a link between two units.
@@ -407,8 +407,8 @@ func (b *builder) socket(s int) error {
 }
 
 // barrierRegisters counts the registers between a core and the unit of device-wide barriers, there and back: the core's
-// request, the unit's answer, and those of arbiters, which have one of more than one core a socket, and one of more than
-// two sockets (RTL: VX_schedule, VX_gbar_arb, VX_gbar_unit).
+// request, the unit's answer, and those of arbiters, which have one of more than one core a socket, and one of more
+// than two sockets (RTL: VX_schedule, VX_gbar_arb, VX_gbar_unit).
 func barrierRegisters(sockets, cores int) int {
 	n := 5
 	if cores > 1 {

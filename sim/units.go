@@ -12,7 +12,6 @@ import (
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim/stats"
-	"heddle/units"
 )
 
 // GraphUnit makes the graph unit that the configuration plugs into core n; nil: none.
@@ -21,7 +20,7 @@ func GraphUnit(cfg *configs.Machine, n int) (accel.Unit, error) {
 	if spec == nil {
 		return nil, nil
 	}
-	return spec.NewUnit(fmt.Sprintf("Core%d.%s", n, units.Of(spec).Part), cfg.UnitShape(n))
+	return spec.NewUnit(fmt.Sprintf("Core%d.%s", n, accel.KindOf(spec).Part), cfg.UnitShape(n))
 }
 
 // graphUnits makes those of all cores; none: nil.

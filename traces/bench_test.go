@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/traces"
 )
 

@@ -8,7 +8,7 @@ type Shape struct {
 	Warps, Threads    int
 	LineBytes         int // of the caches
 	ScratchpadBytes   int // of the core; 0: as many as cores have if nobody says otherwise
-	ScratchpadLatency int // in cycles; 0: of a machine without time
+	ScratchpadLatency int // in cycles; 0: of a functional machine
 }
 
 // Spec holds the user-configurable parameters of a kind of unit: a pointer to a structure for package schema. Machines
@@ -18,8 +18,8 @@ type Spec interface {
 	FitsCore(s Shape) (key, msg string, ok bool)
 	// NewUnit makes the unit of a core.
 	NewUnit(name string, s Shape) (Unit, error)
-	// NewTwin makes its twin without time.
-	NewTwin(s Shape) (emu.Unit, error)
+	// NewTwin makes its functional model without time.
+	NewFunctional(s Shape) (emu.Unit, error)
 }
 
 // MemorySpec is of units that are MemoryUsers.

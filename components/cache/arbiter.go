@@ -17,11 +17,11 @@ func (a *arbiter) pick(requests uint64) int {
 
 func (a *arbiter) grant(i int) { a.next = uint(i+1) & 63 }
 
-// most is how many members a set has that is one word.
-const most = 64
+// maxPorts is how many members a set has that is one word.
+const maxPorts = 64
 
 // bit is the set of one.
-func bit(i int) uint64 { return 1 << (uint(i) & (most - 1)) }
+func bit(i int) uint64 { return 1 << (uint(i) & (maxPorts - 1)) }
 
 // first returns the least of a set, which must not be empty.
-func first(set uint64) int { return bits.TrailingZeros64(set) & (most - 1) }
+func first(set uint64) int { return bits.TrailingZeros64(set) & (maxPorts - 1) }

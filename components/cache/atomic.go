@@ -106,7 +106,7 @@ func (b *bank) finish() {
 		return
 	}
 	b.stats.AtomicWrites++
-	if b.back {
+	if b.writeBackPolicy {
 		b.tags.write(e.line)
 		return
 	}

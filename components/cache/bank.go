@@ -25,19 +25,19 @@ type bank struct {
 	refill  uint64 // first cycle in which the replays of the last fill are accepted
 	filled  int    // where among the tags the last fill has put its line, which is theirs
 
-	of           *queue.Owner
-	id           int
-	memoryPort   int
-	bankBits     int
-	sets         int
-	back         bool   // write-back
-	resend       bool   // a write's replay goes to memory again
-	walk         int    // steps of a flush's walk: sets, or lines
-	lineMask     uint32 // address bits of a line
-	lineShift    int
-	replayDelay  uint64
-	mreqAlmost   int // entries of mreq with which it is almost full
-	forwardFlush bool
+	owner           *queue.Owner
+	id              int
+	memoryPort      int
+	bankBits        int
+	sets            int
+	writeBackPolicy bool   // write-back
+	resend          bool   // a write's replay goes to memory again
+	flushSteps      int    // steps of a flush's walk: sets, or lines
+	lineMask        uint32 // address bits of a line
+	lineShift       int
+	replayDelay     uint64
+	mreqAlmost      int // entries of mreq with which it is almost full
+	forwardFlush    bool
 
 	watch probe.Watch // nil: nobody is told
 	stats Stats
@@ -70,9 +70,9 @@ type response struct {
 
 // inputs are the signals into a bank besides the offered request.
 type inputs struct {
-	fill    int16 // the MSHR entry that memory answers; none: there is no answer
-	held    bool  // the answer of stage 1 has no slot behind the bank, and none in it
-	pressed bool  // memory is held up until the bank takes a fill
+	fill               int16 // the MSHR entry that memory answers; none: there is no answer
+	responseBlocked    bool  // the answer of stage 1 has no slot behind the bank, and none in it
+	memoryBackPressure bool  // memory is held up until the bank takes a fill
 }
 
 // cause is why a bank accepts nothing: a set, of which the first counts.
@@ -96,17 +96,17 @@ func (s *Stats) waited(why cause) *count.Span {
 	}
 }
 
-// did is the set of actions of a bank in a cycle.
-type did uint8
+// actions is the set of actions of a bank in a cycle.
+type actions uint8
 
 const (
-	moved       did = 1 << iota // something moved, so the next cycle can differ from this one
-	tookRequest                 // accepted the request
-	tookFill                    // accepted the answer of memory
-	walked                      // the flush's walk is over
+	moved       actions = 1 << iota // something moved, so the next cycle can differ from this one
+	tookRequest                     // accepted the request
+	tookFill                        // accepted the answer of memory
+	walked                          // the flush's walk is over
 )
 
-func (d did) has(what did) bool { return d&what != 0 }
+func (d actions) has(what actions) bool { return d&what != 0 }
 
 func newBank(of *queue.Owner, s *Spec, id int) *bank {
 	in := fmt.Sprintf("bank %d, ", id)
@@ -116,14 +116,14 @@ func newBank(of *queue.Owner, s *Spec, id int) *bank {
 		rsp: queue.New[response](max(1, s.ResponseQueue), of, in+"responses"), mreqAlmost: s.MemoryQueue - 2,
 		// A replay that writes must not wait for a next level that itself waits for the
 		// fills behind the replay.
-		mreq: queue.New[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
-		of:   of, id: id, memoryPort: id % s.MemoryPorts, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
+		mreq:  queue.New[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
+		owner: of, id: id, memoryPort: id % s.MemoryPorts, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
 		lineShift:   s.lineShift(),
-		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, back: s.WritePolicy == Back, walk: s.Sets(),
+		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, writeBackPolicy: s.WritePolicy == Back, flushSteps: s.Sets(),
 		resend: s.ResendWrites && s.WritePolicy == Through,
 	}
-	if b.back {
-		b.walk *= s.Ways
+	if b.writeBackPolicy {
+		b.flushSteps *= s.Ways
 	}
 	return b
 }
@@ -137,7 +137,7 @@ func (b *bank) idle() bool {
 func (b *bank) busy() bool { return b.st0.kind|b.st1.kind != bubble }
 
 // step does one cycle, in which a request is offered, or nil.
-func (b *bank) step(now uint64, r *request) did {
+func (b *bank) step(now uint64, r *request) actions {
 	if b.waiting != 0 {
 		b.stats.waited(b.waiting).Set(false, now)
 		b.waiting = 0
@@ -149,7 +149,7 @@ func (b *bank) step(now uint64, r *request) did {
 }
 
 // stepBesides is step with atomics under way or a flush, which sees what the cycle before has left.
-func (b *bank) stepBesides(now uint64, r *request) (out did) {
+func (b *bank) stepBesides(now uint64, r *request) (out actions) {
 	if b.finishAtomic(now) {
 		out = moved
 	}
@@ -159,7 +159,7 @@ func (b *bank) stepBesides(now uint64, r *request) (out did) {
 }
 
 // pipeline moves the stages, last first, unless stage 1 is held up.
-func (b *bank) pipeline(now uint64, r *request) (out did) {
+func (b *bank) pipeline(now uint64, r *request) (out actions) {
 	refusal := b.refusal()
 	if b.st1.kind != bubble {
 		if !b.commit(now) {
@@ -275,7 +275,7 @@ func (b *bank) missLine(op *operation) {
 }
 
 func (b *bank) commitWrite(op *operation) {
-	if b.back {
+	if b.writeBackPolicy {
 		b.commitWriteBack(op)
 		return
 	}
@@ -362,7 +362,7 @@ func (b *bank) commitReplay(now uint64, op *operation) bool {
 }
 
 func (b *bank) replayWrite(op *operation) {
-	if b.back {
+	if b.writeBackPolicy {
 		b.tags.write(op.line)
 	}
 	if b.resend {
@@ -388,7 +388,7 @@ func (b *bank) commitFill(op *operation) {
 // commitFlushStep invalidates a set; with write-back a line, the first ways of all
 // sets before the second.
 func (b *bank) commitFlushStep(step int) {
-	if !b.back {
+	if !b.writeBackPolicy {
 		b.tags.flush(step)
 		return
 	}
@@ -400,7 +400,7 @@ func (b *bank) lineOf(step int) int { return step%b.sets*b.tags.ways + step/b.se
 
 // respond answers a request, if the response queue is not full.
 func (b *bank) respond(op *operation) bool {
-	if b.in.held || b.rsp.Full() {
+	if b.in.responseBlocked || b.rsp.Full() {
 		return false
 	}
 	b.rsp.Push(response{mem.Response{Tag: op.mem.Tag}, op.port})
@@ -414,12 +414,12 @@ func (b *bank) enter(k kind, id int16, r *request) {
 
 // acceptReplay returns that something moved also if the replay waits for memory: then the bank must be
 // asked again in the next cycle, because answers that press it wake nobody.
-func (b *bank) acceptReplay(now uint64, refusal cause) did {
+func (b *bank) acceptReplay(now uint64, refusal cause) actions {
 	if now < b.refill {
 		return 0
 	}
 	op := b.mshr.entries[b.mshr.replay].mem.Op
-	if b.resend && refusal&memoryQueueFull != 0 && !b.in.pressed && op == mem.Write {
+	if b.resend && refusal&memoryQueueFull != 0 && !b.in.memoryBackPressure && op == mem.Write {
 		b.wait(now, memoryQueueFull)
 		return moved
 	}
@@ -429,7 +429,7 @@ func (b *bank) acceptReplay(now uint64, refusal cause) did {
 	return moved
 }
 
-func (b *bank) acceptFill(now uint64) did {
+func (b *bank) acceptFill(now uint64) actions {
 	id := b.in.fill
 	if !b.mshr.waits(id) {
 		panic(b.bug(now, fmt.Sprintf("an answer for entry %d, which asked for nothing", id)))
@@ -444,8 +444,8 @@ func (b *bank) acceptFill(now uint64) did {
 }
 
 // acceptFlush does a step of the walk. One that may send a line waits for a slot.
-func (b *bank) acceptFlush(refusal cause) did {
-	if b.back && refusal&memoryQueueFull != 0 {
+func (b *bank) acceptFlush(refusal cause) actions {
+	if b.writeBackPolicy && refusal&memoryQueueFull != 0 {
 		return 0
 	}
 	*b.st0 = operation{kind: flushSet, step: int32(b.flush.step)}
@@ -453,7 +453,7 @@ func (b *bank) acceptFlush(refusal cause) did {
 	return moved
 }
 
-func (b *bank) acceptRequest(now uint64, r *request, refusal cause) did {
+func (b *bank) acceptRequest(now uint64, r *request, refusal cause) actions {
 	if refusal != 0 {
 		b.wait(now, refusal)
 		return 0
@@ -471,5 +471,5 @@ func (b *bank) acceptRequest(now uint64, r *request, refusal cause) did {
 }
 
 func (b *bank) bug(now uint64, what string) string {
-	return fmt.Sprintf("BUG: %s @%d: bank %d: %s", b.of.Unit, now, b.id, what)
+	return fmt.Sprintf("BUG: %s @%d: bank %d: %s", b.owner.Unit, now, b.id, what)
 }

@@ -18,19 +18,19 @@ type Cache struct {
 
 	lineShift int
 	names     bankNames
-	buffered  bool    // the crossbar has buffers: there are more than 2 inputs
-	direct    bool    // banks have no response queue of their own
-	resend    bool    // replays of writes wait for memory
-	single    *single // nil: every cycle goes the long way
+	buffered  bool      // the crossbar has buffers: there are more than 2 inputs
+	direct    bool      // banks have no response queue of their own
+	resend    bool      // replays of writes wait for memory
+	fastPath  *fastPath // nil: every cycle goes the long way
 
 	moved  bool // in this cycle: anything has
 	sets   sets
-	ports  [most]port
-	inputs [most]*input
-	bank   [most]*bank
-	memory [most]*memoryPort
-	heads  [most]request // per input: its first request
-	rspTo  [most]uint64  // per input: the sorted banks whose first response is for it
+	ports  [maxPorts]port
+	inputs [maxPorts]*input
+	bank   [maxPorts]*bank
+	memory [maxPorts]*memoryPort
+	heads  [maxPorts]request // per input: its first request
+	rspTo  [maxPorts]uint64  // per input: the sorted banks whose first response is for it
 
 	banks    []*bank // those that there are
 	allBanks uint64
@@ -111,7 +111,7 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 	for i := range s.Banks {
 		c.makeBank(i)
 	}
-	c.makeSingle()
+	c.makeFastPath()
 	c.Join(d, c)
 	return c, nil
 }
@@ -134,8 +134,8 @@ func (c *Cache) makeBank(i int) {
 // responses go to.
 func (c *Cache) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	c.ports[i].req, c.ports[i].rsp = req, rsp
-	if c.single != nil {
-		c.single.req, c.single.rsp = req, rsp
+	if c.fastPath != nil {
+		c.fastPath.req, c.fastPath.rsp = req, rsp
 	}
 	if in := int(c.ports[i].in); c.inputs[in].one {
 		req.Flag(&c.sets.arrived, in)
@@ -238,25 +238,25 @@ func (c *Cache) Tick(now clock.Cycle) bool {
 	if len(c.untimed.late) > 0 {
 		c.answerLate(now)
 	}
-	if c.single != nil {
-		if again, ok := c.short(c.single); ok {
+	if c.fastPath != nil {
+		if again, ok := c.fastCycle(c.fastPath); ok {
 			return again
 		}
 	}
-	return c.long(now)
+	return c.fullCycle(now)
 }
 
-// long does a cycle the long way.
-func (c *Cache) long(now clock.Cycle) bool {
+// fullCycle does a cycle the long way.
+func (c *Cache) fullCycle(now clock.Cycle) bool {
 	if c.flush.state != noFlush {
 		c.settle(now - 1)
 		c.walkEnd = 0
 	}
 	c.moved = false
-	c.bring()
+	c.moveIn()
 	outside := c.moved
 	c.step()
-	c.carryOff()
+	c.moveOut()
 	if c.flush.state != noFlush || c.flush.asked != 0 {
 		c.settle(now)
 		c.moved = c.flush.advance(c) || c.moved
@@ -265,9 +265,9 @@ func (c *Cache) long(now clock.Cycle) bool {
 	return c.moved && c.holds() && (outside || c.flush.state != walkFlush || !c.walkAhead(now))
 }
 
-// bring moves requests and answers towards the banks. A bank sees in the next cycle what the crossbar buffers in this
+// moveIn moves requests and answers towards the banks. A bank sees in the next cycle what the crossbar buffers in this
 // one.
-func (c *Cache) bring() {
+func (c *Cache) moveIn() {
 	s := &c.sets
 	s.readable, s.leaving, s.asking = s.buffered, s.answers, s.asks
 	if s.arrived&^s.seen != 0 {
@@ -289,9 +289,9 @@ func (c *Cache) bring() {
 	}
 }
 
-// carryOff moves responses and requests away from the banks. With a register behind the banks those of this cycle leave
+// moveOut moves responses and requests away from the banks. With a register behind the banks those of this cycle leave
 // in the next one.
-func (c *Cache) carryOff() {
+func (c *Cache) moveOut() {
 	s := &c.sets
 	if !c.spec.ResponseBuffer {
 		s.leaving = s.answers
@@ -305,11 +305,11 @@ func (c *Cache) carryOff() {
 			return
 		}
 	}
-	c.sendOut()
+	c.sendToMemory()
 }
 
-// sendOut sends to memory what can leave in this cycle.
-func (c *Cache) sendOut() {
+// sendToMemory sends to memory what can leave in this cycle.
+func (c *Cache) sendToMemory() {
 	s := &c.sets
 	if !c.spec.MemoryBuffer {
 		s.asking = s.asks
@@ -326,7 +326,7 @@ func (c *Cache) Finish(clock.Cycle) {
 		b.finish()
 	}
 	if !c.spec.MemoryBuffer {
-		c.sendOut()
+		c.sendToMemory()
 	}
 	c.ClockHandle().Wake()
 }
@@ -361,7 +361,7 @@ func (c *Cache) see(i int) {
 		c.inspect(i, r.mem.Op)
 	}
 	to := c.names.of(r.line)
-	c.bank[to&(most-1)].front.want |= bit(i)
+	c.bank[to&(maxPorts-1)].front.want |= bit(i)
 	c.sets.seen |= bit(i)
 	c.sets.wanted |= bit(to)
 	if !c.buffered {
@@ -387,7 +387,7 @@ func (c *Cache) takeAnswers() {
 		i := first(m)
 		if in := c.memory[i].rsp; in.Ready() {
 			to, id := c.names.asker(in.Front().Tag)
-			c.bank[to&(most-1)].in.fill = id
+			c.bank[to&(maxPorts-1)].in.fill = id
 			c.sets.offered |= bit(i)
 			c.sets.awake |= bit(to)
 		}
@@ -398,7 +398,7 @@ func (c *Cache) takeAnswers() {
 func (c *Cache) dropAnswer(b *bank) {
 	b.in.fill = none
 	c.sets.offered &^= bit(b.memoryPort)
-	c.memory[b.memoryPort&(most-1)].rsp.Drop()
+	c.memory[b.memoryPort&(maxPorts-1)].rsp.Drop()
 }
 
 // crossbar moves requests into the banks' buffers.
@@ -420,7 +420,7 @@ func (c *Cache) crossbar() {
 
 // took is bank i taking the first request of an input.
 func (c *Cache) took(i, from int) {
-	f := &c.bank[i&(most-1)].front
+	f := &c.bank[i&(maxPorts-1)].front
 	f.arb.grant(from)
 	if others := f.want & c.sets.admitted &^ bit(from); others != 0 {
 		c.stats.BankConflicts += uint64(bits.OnesCount64(others))
@@ -442,13 +442,13 @@ func (c *Cache) step() {
 }
 
 func (c *Cache) stepBank(i int) {
-	b := c.bank[i&(most-1)]
+	b := c.bank[i&(maxPorts-1)]
 	var r *request
 	if c.sets.readable&bit(i) != 0 {
 		r = c.offer(b)
 	}
 	if c.direct || c.resend {
-		c.findRoom(b)
+		c.sampleBackPressure(b)
 	}
 	done := b.step(c.self.Now, r)
 	if done.has(moved) {
@@ -464,14 +464,14 @@ func (c *Cache) stepBank(i int) {
 }
 
 // conclude takes what bank i has accepted from where it was.
-func (c *Cache) conclude(i int, b *bank, r *request, done did) {
+func (c *Cache) conclude(i int, b *bank, r *request, done actions) {
 	switch {
 	case done.has(tookFill):
 		c.dropAnswer(b)
 	case done.has(tookRequest) && c.buffered:
 		b.front.buffer.Drop()
 	case done.has(tookRequest):
-		c.took(i, int(c.ports[r.port&(most-1)].in))
+		c.took(i, int(c.ports[r.port&(maxPorts-1)].in))
 	}
 	if done.has(walked) {
 		c.flush.done |= bit(i)
@@ -485,7 +485,7 @@ func (c *Cache) staysAwake(b *bank, r *request, active bool) bool {
 		c.acting = c.acting || b.atomics.acts
 		c.wakeForAtomic(b)
 		return true
-	case b.in.held:
+	case b.in.responseBlocked:
 		return true // the link wakes the cache and not the bank
 	case r == nil && b.front.buffer.Len() > 0:
 		return true // it can be read from the next cycle on
@@ -493,33 +493,33 @@ func (c *Cache) staysAwake(b *bank, r *request, active bool) bool {
 	return active && (!b.idle() || b.front.want != 0 || b.front.buffer.Len() > 0 || b.in.fill != none)
 }
 
-// rouse has bank i stepped in the next cycle if it stands still for a cause that may be over, or with a flush, because
-// one of its queues has a slot again.
-func (c *Cache) rouse(i int, b *bank, over cause) {
+// wakeBank has bank i stepped in the next cycle if it stands still for a cause that may be over, or with a flush,
+// because one of its queues has a slot again.
+func (c *Cache) wakeBank(i int, b *bank, over cause) {
 	if b.waiting&over != 0 || b.flush.state != flushIdle {
 		c.sets.awake |= bit(i)
 	}
 }
 
-// findRoom completes a bank's inputs by what its links have slots for.
-func (c *Cache) findRoom(b *bank) {
+// sampleBackPressure completes a bank's inputs by what its links have slots for.
+func (c *Cache) sampleBackPressure(b *bank) {
 	if c.direct {
-		b.in.held = c.held(b)
+		b.in.responseBlocked = c.responseBlocked(b)
 	}
 	if c.resend {
-		b.in.pressed = c.pressed(b)
+		b.in.memoryBackPressure = c.memoryBackPressure(b)
 	}
 }
 
-// held reports whether a bank without a response queue of its own has an answer that its
+// responseBlocked reports whether a bank without a response queue of its own has an answer that its
 // port has no slot for.
-func (c *Cache) held(b *bank) bool {
+func (c *Cache) responseBlocked(b *bank) bool {
 	op := b.st1
-	return (op.kind == creq || op.kind == replayed) && c.ports[op.port&(most-1)].rsp.Full()
+	return (op.kind == creq || op.kind == replayed) && c.ports[op.port&(maxPorts-1)].rsp.Full()
 }
 
-// pressed reports whether memory can send nothing more to bank b until the bank takes a fill.
-func (c *Cache) pressed(b *bank) bool {
+// memoryBackPressure reports whether memory can send nothing more to bank b until the bank takes a fill.
+func (c *Cache) memoryBackPressure(b *bank) bool {
 	return b.mshr.replay != none && c.memory[b.memoryPort].rsp.BackedUp()
 }
 
@@ -553,7 +553,7 @@ func (c *Cache) respond() {
 
 // sort takes note of the input that bank i's first response is for.
 func (c *Cache) sort(i int) {
-	in := c.ports[c.bank[i].rsp.Front().port&(most-1)].in & (most - 1)
+	in := c.ports[c.bank[i].rsp.Front().port&(maxPorts-1)].in & (maxPorts - 1)
 	c.rspTo[in] |= bit(i)
 	c.sets.served |= bit(int(in))
 	c.sets.sorted |= bit(i)
@@ -561,25 +561,25 @@ func (c *Cache) sort(i int) {
 
 // respondInput sends an input's next response to its port. If that has no slot, those behind it wait.
 func (c *Cache) respondInput(i int) {
-	arb := &c.inputs[i&(most-1)].rsp
-	from := arb.pick(c.rspTo[i&(most-1)])
+	arb := &c.inputs[i&(maxPorts-1)].rsp
+	from := arb.pick(c.rspTo[i&(maxPorts-1)])
 	b := c.bank[from]
 	if !c.sendResponse(b) {
 		return
 	}
 	c.moved = true
 	arb.grant(from)
-	if c.rspTo[i&(most-1)] &^= bit(from); c.rspTo[i&(most-1)] == 0 {
+	if c.rspTo[i&(maxPorts-1)] &^= bit(from); c.rspTo[i&(maxPorts-1)] == 0 {
 		c.sets.served &^= bit(i)
 	}
 	c.sets.sorted &^= bit(from)
-	c.rouse(from, b, responseQueueFull)
+	c.wakeBank(from, b, responseQueueFull)
 }
 
 // sendResponse sends a bank's first response to its port, if that has a slot.
 func (c *Cache) sendResponse(b *bank) bool {
 	r := *b.rsp.Front()
-	link := c.ports[r.port&(most-1)].rsp
+	link := c.ports[r.port&(maxPorts-1)].rsp
 	if link.Full() {
 		return false
 	}
@@ -593,7 +593,7 @@ func (c *Cache) sendResponse(b *bank) bool {
 func (c *Cache) send() {
 	for asking := c.sets.asking; asking != 0; {
 		i := c.bank[first(asking)].memoryPort
-		p := c.memory[i&(most-1)]
+		p := c.memory[i&(maxPorts-1)]
 		if c.sets.stuck&bit(i) == 0 && !p.req.Full() {
 			c.sendPort(p, asking&p.banks)
 			c.moved = true
@@ -611,7 +611,7 @@ func (c *Cache) sendPort(p *memoryPort, asks uint64) {
 	p.req.Push(*r)
 	c.hook(HookPosMemory, -1, *r)
 	if b.mreq.Drop(); b.mreq.Len() < b.mreqAlmost {
-		c.rouse(from, b, memoryQueueFull)
+		c.wakeBank(from, b, memoryQueueFull)
 	}
 }
 

@@ -7,7 +7,7 @@ import "heddle/components/mem"
 // their line, and all for the walk of a flush. It has neither the inputs' crossbar nor the responses': who comes first
 // to a bank is served first, and answers find a slot.
 type estimate struct {
-	banks    [most]*bankEstimate
+	banks    [maxPorts]*bankEstimate
 	hit      uint64 // from a bank's beginning to the answer
 	to, from uint64 // the next level, and back
 

@@ -21,7 +21,7 @@ const (
 func (f *bankFlush) begin() { *f = bankFlush{state: flushMSHR} }
 
 // advance is the transition at the end of a cycle, in which the bank's MSHRs were free, or it had nothing on its way.
-func (f *bankFlush) advance(b *bank, free, drained bool) did {
+func (f *bankFlush) advance(b *bank, free, drained bool) actions {
 	before := f.state
 	switch f.state {
 	case flushMSHR:
@@ -29,7 +29,7 @@ func (f *bankFlush) advance(b *bank, free, drained bool) did {
 			f.state = flushWalk
 		}
 	case flushWalk:
-		if f.step == b.walk {
+		if f.step == b.flushSteps {
 			f.state = f.afterWalk(b)
 		}
 	case flushEmpty:

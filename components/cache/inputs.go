@@ -48,22 +48,22 @@ func (c *Cache) makeInputs() (n int) {
 
 // head takes note of input i's first request, if there is one.
 func (c *Cache) head(i int) bool {
-	in := c.inputs[i&(most-1)]
+	in := c.inputs[i&(maxPorts-1)]
 	if !in.one {
-		c.heads[i&(most-1)] = *in.buf.Front()
+		c.heads[i&(maxPorts-1)] = *in.buf.Front()
 		return true
 	}
-	link := c.ports[in.port&(most-1)].req
+	link := c.ports[in.port&(maxPorts-1)].req
 	if !link.Ready() {
 		return false
 	}
-	c.heads[i&(most-1)].set(link.Front(), c.lineShift, in.port)
+	c.heads[i&(maxPorts-1)].set(link.Front(), c.lineShift, in.port)
 	return true
 }
 
 // pop takes the first request from an input.
 func (c *Cache) pop(i int) {
-	in := c.inputs[i&(most-1)]
+	in := c.inputs[i&(maxPorts-1)]
 	if !in.one {
 		in.buf.Drop()
 		return
@@ -73,7 +73,7 @@ func (c *Cache) pop(i int) {
 
 // popPort takes the first request from a port.
 func (c *Cache) popPort(i int) {
-	link := c.ports[i&(most-1)].req
+	link := c.ports[i&(maxPorts-1)].req
 	c.hook(HookPosRequest, i, *link.Front())
 	link.Drop()
 }
@@ -81,7 +81,7 @@ func (c *Cache) popPort(i int) {
 // arbitrate moves a request into the buffer of each shared input that has had a slot since the last cycle.
 func (c *Cache) arbitrate() {
 	for ports := c.sets.queued; ports != 0; {
-		in := c.inputs[c.ports[first(ports)].in&(most-1)]
+		in := c.inputs[c.ports[first(ports)].in&(maxPorts-1)]
 		if !in.buf.Full() {
 			c.arbitrateInput(in, ports&in.ports)
 		}

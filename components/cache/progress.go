@@ -64,8 +64,8 @@ func (b *bank) quietSteps() int {
 	if f.state != flushWalk || b.st0.kind != flushSet || b.st1.kind != flushSet {
 		return 0
 	}
-	end := b.walk - 1 // the last one is done in a cycle of its own, with which the walk ends
-	if !b.back {
+	end := b.flushSteps - 1 // the last one is done in a cycle of its own, with which the walk ends
+	if !b.writeBackPolicy {
 		return max(0, end-f.step)
 	}
 	first := int(b.st1.step)
@@ -81,7 +81,7 @@ func (b *bank) quietSteps() int {
 func (b *bank) walkOver(steps int) {
 	f := &b.flush
 	for step := int(b.st1.step); step < int(b.st1.step)+steps; step++ {
-		if b.back {
+		if b.writeBackPolicy {
 			b.tags.remove(b.lineOf(step))
 		} else {
 			b.tags.flush(step)

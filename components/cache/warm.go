@@ -18,7 +18,7 @@ type untimed struct {
 	on        bool          // no time passes here
 	begins    clock.Cycle   // what initEnd is otherwise
 	served    Sent          // requests that were answered so
-	single    *single       // of a cache that is held: its short way
+	single    *fastPath     // of a cache that is held: its short way
 	estimate  estimate
 	late      []late // answers that are estimated to be under way, by cycle
 }
@@ -39,7 +39,7 @@ func (c *Cache) WarmInto(next mem.Warmer, p mem.Performer) {
 // Hold has the cache accept no request, so that what it has accepted ends.
 func (c *Cache) Hold() {
 	c.flush.closed = true
-	c.untimed.single, c.single = c.single, nil
+	c.untimed.single, c.fastPath = c.fastPath, nil
 	c.ClockHandle().Wake()
 }
 
@@ -70,7 +70,7 @@ func (c *Cache) forget() {
 func (c *Cache) SetUntimed(on bool) {
 	u := &c.untimed
 	if c.flush.closed {
-		c.flush.closed, c.single, u.single = false, u.single, nil
+		c.flush.closed, c.fastPath, u.single = false, u.single, nil
 		c.ClockHandle().Wake()
 	}
 	if on == u.on {
@@ -151,7 +151,7 @@ func (c *Cache) answerAt(l late) {
 func (c *Cache) answerLate(now clock.Cycle) {
 	u, kept := &c.untimed, 0
 	for i, l := range u.late {
-		if to := c.ports[l.port&(most-1)].rsp; l.at <= now && !to.Full() {
+		if to := c.ports[l.port&(maxPorts-1)].rsp; l.at <= now && !to.Full() {
 			to.Push(mem.Response{Tag: l.tag})
 			continue
 		}
@@ -170,7 +170,7 @@ func (c *Cache) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 		return at, at
 	}
 	line := a.Addr >> (c.lineShift & 31)
-	n := c.names.of(line) & (most - 1)
+	n := c.names.of(line) & (maxPorts - 1)
 	b, e := c.bank[n], c.untimed.estimate.banks[n]
 	at = e.begin(at)
 	where := b.tags.find(line)
@@ -181,7 +181,7 @@ func (c *Cache) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	switch {
 	case where >= 0 && a.Op == mem.Read:
 		there = e.find(where, at)
-	case a.Op == mem.Write && !b.back:
+	case a.Op == mem.Write && !b.writeBackPolicy:
 		e.write(c.untimed.next, a.Addr, at)
 		there = at
 	case a.Op == mem.Atomic && b.atomics.performer == nil:
@@ -215,7 +215,7 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 	}
 	e.there[where] = there
 	if a.Op == mem.Write || a.Op == mem.Atomic && a.Wrote {
-		if b.back {
+		if b.writeBackPolicy {
 			b.tags.dirty[where] = true
 		} else {
 			e.write(c.untimed.next, a.Addr, there)
@@ -234,10 +234,10 @@ func (c *Cache) warmLeave(b *bank, e *bankEstimate, out victim, at uint64) {
 // warmFlush invalidates all lines, in the order of a flush's walk, and returns when it is over.
 func (c *Cache) warmFlush(op mem.Op, at uint64) uint64 {
 	e := &c.untimed.estimate
-	at = e.walk(at, uint64(c.banks[0].walk))
+	at = e.walk(at, uint64(c.banks[0].flushSteps))
 	for n, b := range c.banks {
-		for step := range b.walk {
-			if b.back {
+		for step := range b.flushSteps {
+			if b.writeBackPolicy {
 				c.warmLeave(b, e.banks[n], b.tags.remove(b.lineOf(step)), at)
 			} else {
 				b.tags.flush(step)

@@ -35,11 +35,11 @@ type Domain struct {
 	timer  Cycle // the earliest of the others
 	order  []int // scattered: the indices of the next units
 
-	worker  int           `checkpoint:"assembled"` // of the crew: who ticks it
+	worker  int           `checkpoint:"assembled"` // index of the worker that ticks it
 	cost    time.Duration `checkpoint:"assembled"` // of its ticks, of the instants that are timed
 	shards  []*Domain     // of the same clock, this one too; nil: it is the only one
 	late    bool          // a unit has something to finish in this instant
-	crossed []*lane       // links to and from other workers' units that were used in this instant
+	crossed []*linkState  // links to and from other workers' units that were used in this instant
 }
 
 // group is some of a domain's units, as many as a set in one word has.

@@ -13,7 +13,7 @@ import (
 // free by the producer from its next cycle on. Both ends may be on different
 // clocks.
 type Link[T any] struct {
-	lane
+	linkState
 	ring []T // by slot
 }
 
@@ -23,7 +23,7 @@ func NewLink[T any](name string, capacity int, latency Cycle, producer, consumer
 	if capacity < 1 || latency < 1 {
 		panic(fmt.Sprintf("BUG: link %s: %d slots, latency %d", name, capacity, latency))
 	}
-	l := &Link[T]{lane: newLane(name, capacity, latency, producer, consumer)}
+	l := &Link[T]{linkState: newLinkState(name, capacity, latency, producer, consumer)}
 	l.ring = make([]T, len(l.ready))
 	return l
 }
@@ -53,8 +53,8 @@ func (l *Link[T]) Observe(f func(*T)) {
 	}
 }
 
-// lane is a link without its values: when they can be read, and who waits for what.
-type lane struct {
+// linkState is a link without its values: when they can be read, and who waits for what.
+type linkState struct {
 	s              *System
 	name           string
 	head, tail     int     // the indices of the first value, and of the next that is pushed
@@ -68,8 +68,8 @@ type lane struct {
 	freedAt        Femto // the instant of the last pop
 
 	producer, consumer Handle
-	stuck              *uint64 // the producer's word in which stuckBit is set while it waits for a value to be taken
-	stuckBit           uint64
+	producerBlocked    *uint64 // the producer's word in which stuckBit is set while it waits for a value to be taken
+	producerBlockedBit uint64
 	filled             *uint64 // the consumer's word in which filledBit is set while there are values
 	filledBit          uint64
 
@@ -80,12 +80,12 @@ type lane struct {
 	listed [2]bool // across: among those used in this instant, by the producer and by the consumer
 }
 
-func newLane(name string, capacity int, latency Cycle, producer, consumer Handle) lane {
-	l := lane{
+func newLinkState(name string, capacity int, latency Cycle, producer, consumer Handle) linkState {
+	l := linkState{
 		s: producer.d.s, name: name, ready: make([]Cycle, 1<<bits.Len(uint(capacity-1))),
 		capacity: uint64(capacity), limit: uint64(capacity), first: Never, freedAt: Femto(Never),
 		latency: Femto(latency) * producer.d.period, producer: producer, consumer: consumer,
-		stuck: new(uint64), stuckBit: 1, filled: new(uint64), filledBit: 1,
+		producerBlocked: new(uint64), producerBlockedBit: 1, filled: new(uint64), filledBit: 1,
 	}
 	if producer.d == consumer.d {
 		l.cycles = latency
@@ -95,30 +95,32 @@ func newLane(name string, capacity int, latency Cycle, producer, consumer Handle
 }
 
 // after returns the slot after one.
-func (l *lane) after(slot int) int { return (slot + 1) & (len(l.ready) - 1) }
+func (l *linkState) after(slot int) int { return (slot + 1) & (len(l.ready) - 1) }
 
 // Flag has a bit of a word of the consumer's set while the link holds values, ready or under way. A consumer of many
 // links asks the word, and only the links whose bits are set.
-func (l *lane) Flag(word *uint64, bit int) { l.filled, l.filledBit = word, 1<<bit }
+func (l *linkState) Flag(word *uint64, bit int) { l.filled, l.filledBit = word, 1<<bit }
 
 // FlagStuck has a bit of a word of the producer's set from when the link was full until a value is taken, for which the
 // producer is woken: until then there is no need to ask again.
-func (l *lane) FlagStuck(word *uint64, bit int) { l.stuck, l.stuckBit = word, 1<<bit }
+func (l *linkState) FlagStuck(word *uint64, bit int) {
+	l.producerBlocked, l.producerBlockedBit = word, 1<<bit
+}
 
 // Latency returns how many of the producer's cycles a value takes.
-func (l *lane) Latency() Cycle { return Cycle(l.latency / l.producer.d.period) }
+func (l *linkState) Latency() Cycle { return Cycle(l.latency / l.producer.d.period) }
 
 // Producer returns the producer's clock.
-func (l *lane) Producer() *Domain { return l.producer.d }
+func (l *linkState) Producer() *Domain { return l.producer.d }
 
 // Full tells the producer that there is no slot in this cycle. The producer is
 // then woken when there is one.
-func (l *lane) Full() bool { return l.pushed >= l.limit && l.full() }
+func (l *linkState) Full() bool { return l.pushed >= l.limit && l.full() }
 
 // full is Full when as much was pushed as is known to be possible. It notes that the producer waits.
-func (l *lane) full() bool {
+func (l *linkState) full() bool {
 	if l.across {
-		*l.stuck |= l.stuckBit
+		*l.producerBlocked |= l.producerBlockedBit
 		return true
 	}
 	l.see()
@@ -130,7 +132,7 @@ func (l *lane) full() bool {
 }
 
 // see has the producer see the slots that were freed before this instant.
-func (l *lane) see() {
+func (l *linkState) see() {
 	if l.freedAt != l.s.now {
 		l.limit = l.popped + l.capacity
 	}
@@ -138,17 +140,17 @@ func (l *lane) see() {
 
 // wait notes that the producer waits for a value to be taken. If one was at this very instant, it goes on in the next
 // cycle.
-func (l *lane) wait() {
+func (l *linkState) wait() {
 	if l.limit != l.popped+l.capacity {
 		l.producer.wakeNext()
 	} else {
-		*l.stuck |= l.stuckBit
+		*l.producerBlocked |= l.producerBlockedBit
 	}
 }
 
 // Room tells the producer that there are n slots in this cycle. If not, the producer is
 // woken when one is taken.
-func (l *lane) Room(n int) bool {
+func (l *linkState) Room(n int) bool {
 	if !l.across {
 		l.see()
 	}
@@ -156,7 +158,7 @@ func (l *lane) Room(n int) bool {
 		return true
 	}
 	if l.across {
-		*l.stuck |= l.stuckBit
+		*l.producerBlocked |= l.producerBlockedBit
 	} else {
 		l.wait()
 	}
@@ -165,10 +167,10 @@ func (l *lane) Room(n int) bool {
 
 // Drained tells the producer that the consumer has taken all values, in an earlier
 // cycle. If not, the producer is woken when one is taken.
-func (l *lane) Drained() bool { return l.Room(int(l.capacity)) }
+func (l *linkState) Drained() bool { return l.Room(int(l.capacity)) }
 
 // push counts a value that was put into its slot.
-func (l *lane) push() {
+func (l *linkState) push() {
 	if l.across {
 		l.pushAcross()
 		return
@@ -195,7 +197,7 @@ func (l *lane) push() {
 }
 
 // pushAcross is push when the consumer ticks at the same time.
-func (l *lane) pushAcross() {
+func (l *linkState) pushAcross() {
 	if l.pushed >= l.limit {
 		l.bug(l.producer.d, "push to a full link")
 	}
@@ -209,7 +211,7 @@ func (l *lane) pushAcross() {
 }
 
 // list notes that one end has used the link in this instant.
-func (l *lane) list(d *Domain, end int) {
+func (l *linkState) list(d *Domain, end int) {
 	if !l.listed[end] {
 		l.listed[end] = true
 		d.crossed = append(d.crossed, l)
@@ -234,22 +236,22 @@ func (d *Domain) meet() {
 		}
 		if limit := l.popped + l.capacity; l.limit != limit {
 			l.limit = limit
-			l.unstick()
+			l.wakeProducer()
 		}
 	}
 	d.crossed = d.crossed[:0]
 }
 
-// unstick wakes the producer if it waits for a slot.
-func (l *lane) unstick() {
-	if *l.stuck&l.stuckBit != 0 {
-		*l.stuck &^= l.stuckBit
+// wakeProducer wakes the producer if it waits for a slot.
+func (l *linkState) wakeProducer() {
+	if *l.producerBlocked&l.producerBlockedBit != 0 {
+		*l.producerBlocked &^= l.producerBlockedBit
 		l.producer.wakeNext()
 	}
 }
 
 // announce wakes the consumer for a value that sets out.
-func (l *lane) announce(ready Cycle) {
+func (l *linkState) announce(ready Cycle) {
 	if l.cycles == 1 && l.consumer.d.inTick {
 		l.consumer.wakeNext()
 	} else {
@@ -258,20 +260,20 @@ func (l *lane) announce(ready Cycle) {
 }
 
 // arrival returns when a value that is pushed now can be read, in cycles of the consumer's clock.
-func (l *lane) arrival() Cycle {
+func (l *linkState) arrival() Cycle {
 	period := l.consumer.d.period
 	return Cycle((l.s.now + l.latency + period - 1) / period)
 }
 
 // Ready tells the consumer that a value can be read in this cycle. When the
 // first value is still under way, the consumer is woken for it.
-func (l *lane) Ready() bool { return l.first != Never && l.arrived() }
+func (l *linkState) Ready() bool { return l.first != Never && l.arrived() }
 
 // arrived is Ready for a link with a value. The consumer was told when it set out, but may have set an earlier timer
 // since, or raised the cycle from which its part looks. It is a call, so that asking an empty link costs none.
 //
 //go:noinline
-func (l *lane) arrived() bool {
+func (l *linkState) arrived() bool {
 	if l.first > l.consumer.d.cycle {
 		l.consumer.wakeAt(l.first)
 		return false
@@ -281,12 +283,12 @@ func (l *lane) arrived() bool {
 
 // BackedUp reports to the consumer that every slot holds a value that it could read in this cycle, so that
 // the producer has been held up since an earlier one. It does not depend on which of both ticks first.
-func (l *lane) BackedUp() bool {
+func (l *linkState) BackedUp() bool {
 	return l.known()-l.popped == l.capacity && l.ready[(l.head+int(l.capacity)-1)&(len(l.ready)-1)] <= l.consumer.d.cycle
 }
 
 // known is how many values were pushed, as far as the consumer can know.
-func (l *lane) known() uint64 {
+func (l *linkState) known() uint64 {
 	if l.across {
 		return l.seen
 	}
@@ -294,7 +296,7 @@ func (l *lane) known() uint64 {
 }
 
 // Drop takes the first value, which must be ready, without looking at it.
-func (l *lane) Drop() {
+func (l *linkState) Drop() {
 	if l.first > l.consumer.d.cycle {
 		l.bug(l.consumer.d, "pop of nothing")
 	}
@@ -312,12 +314,12 @@ func (l *lane) Drop() {
 		*l.filled &^= l.filledBit
 	}
 	if !l.across {
-		l.unstick()
+		l.wakeProducer()
 	}
 }
 
 // expose notes when the value that has become the first can be read.
-func (l *lane) expose() {
+func (l *linkState) expose() {
 	l.first = l.ready[l.head]
 	switch d := l.consumer.d; {
 	case l.first <= d.cycle:
@@ -328,18 +330,18 @@ func (l *lane) expose() {
 	}
 }
 
-func (l *lane) bug(d *Domain, what string) {
+func (l *linkState) bug(d *Domain, what string) {
 	panic(fmt.Sprintf("BUG: %s @%d: %s", l.name, d.cycle, what))
 }
 
 // Len returns how many values are under way or waiting.
-func (l *lane) Len() int { return int(l.pushed - l.popped) }
+func (l *linkState) Len() int { return int(l.pushed - l.popped) }
 
 // Capacity returns the number of slots.
-func (l *lane) Capacity() int { return int(l.capacity) }
+func (l *linkState) Capacity() int { return int(l.capacity) }
 
 // Name returns the link's name.
-func (l *lane) Name() string { return l.name }
+func (l *linkState) Name() string { return l.name }
 
 // Traffic returns how many values went in and came out.
-func (l *lane) Traffic() (pushed, popped uint64) { return l.pushed, l.popped }
+func (l *linkState) Traffic() (pushed, popped uint64) { return l.pushed, l.popped }

@@ -51,15 +51,15 @@ type System struct {
 	scheduled bool
 	handling  bool
 	stop      bool
-	draw      *rand.Rand // Scatter's; nil: nothing is scattered
-	workers   int        // goroutines that tick; 0 and 1: the engine's own only
-	alone     bool       `checkpoint:"assembled"` // it ticks them all by itself: somebody looks on who must not be called by several
-	ending    bool       // all have ticked that are due, and what reaches beyond them follows
-	crew      *crew      // the others, while Run runs
-	trial     trial      `checkpoint:"assembled"` // of the host
-	insists   bool       `checkpoint:"assembled"` // there is no trial
-	dealt     bool       `checkpoint:"assembled"` // domains have workers
-	most      int        `checkpoint:"assembled"` // of the workers, how many goroutines there are; 0: as many
+	draw      *rand.Rand  // Scatter's; nil: nothing is scattered
+	workers   int         // goroutines that tick; 0 and 1: the engine's own only
+	alone     bool        `checkpoint:"assembled"` // it ticks them all by itself: somebody looks on who must not be called by several
+	ending    bool        // all have ticked that are due, and what reaches beyond them follows
+	crew      *workerPool // the others, while Run runs
+	trial     trial       `checkpoint:"assembled"` // of the host
+	insists   bool        `checkpoint:"assembled"` // there is no trial
+	dealt     bool        `checkpoint:"assembled"` // domains have workers
+	most      int         `checkpoint:"assembled"` // of the workers, how many goroutines there are; 0: as many
 }
 
 // event is the System's only Akita event, used again and again.
@@ -153,8 +153,8 @@ func (d *Domain) Shard() *Domain {
 // LimitWorkers has fewer goroutines tick than there were to be: what SetWorkers has made of the domains stays.
 func (s *System) LimitWorkers(n int) { s.most = n }
 
-// crewSize is how many goroutines tick.
-func (s *System) crewSize() int {
+// poolSize is how many goroutines tick.
+func (s *System) poolSize() int {
 	if s.most > 0 {
 		return min(s.workers, s.most)
 	}
@@ -197,8 +197,8 @@ func (s *System) Stop() { s.stop = true }
 func (s *System) Run() error {
 	s.stop = false
 	s.schedule()
-	if s.crewSize() > 1 && !s.alone {
-		s.crew = newCrew(s)
+	if s.poolSize() > 1 && !s.alone {
+		s.crew = newWorkerPool(s)
 		defer func() {
 			s.crew.dismiss()
 			s.crew = nil

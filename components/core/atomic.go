@@ -68,20 +68,20 @@ func (l *lsu) remote(in inst) bool {
 // posts reports whether the instruction's next packet is one of an atomic that is timed as a store.
 func (l *lsu) posts(in inst) bool {
 	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 &&
-		l.local[in.access]&l.co.group(l.accesses[in.access].Mask) == 0
+		l.scratchpadLanes[in.access]&l.coalescer.group(l.accesses[in.access].Mask) == 0
 }
 
 // posted reports whether the packet is one of an atomic that is timed as a store.
 func (l *lsu) posted(in inst) bool {
-	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 && l.local[in.access] == 0
+	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 && l.scratchpadLanes[in.access] == 0
 }
 
-// aim makes a request an atomic's: what it is performed by, and for how long.
-func (l *lsu) aim(r *mem.Request, a *emu.Access, id uint16, ch int) {
-	lanes := l.co.lanesOf(int(id), ch)
+// tagAtomic makes a request an atomic's: what it is performed by, and for how long.
+func (l *lsu) tagAtomic(r *mem.Request, a *emu.Access, id uint16, ch int) {
+	lanes := l.coalescer.lanesOf(int(id), ch)
 	name := (l.atomics.id<<refBatchBits|uint32(id))<<refChannelBits | uint32(ch)
 	r.Atomic = mem.MakeAtomicRef(name, operations(a, lanes, l.atomics.Combine))
-	t := &l.co.tags[id]
+	t := &l.coalescer.tags[id]
 	if t.atomic == 0 {
 		l.atomics.batches[t.warp]++
 	}
@@ -119,12 +119,12 @@ func (c *Core) PerformAtomic(ref uint32) (wrote bool) {
 // performAtomic is PerformAtomic.
 func (l *lsu) performAtomic(ref uint32) (wrote bool, err error) {
 	ch, id := ref&(1<<refChannelBits-1), ref>>refChannelBits&(1<<refBatchBits-1)
-	t := &l.co.tags[id]
+	t := &l.coalescer.tags[id]
 	if t.atomic>>ch&1 == 0 {
 		panic(fmt.Sprintf("BUG: %s @%d: batch %d has no atomic to perform on channel %d", l.self.Unit, l.self.Now, id, ch))
 	}
 	t.atomic &^= 1 << ch
-	return l.accesses[t.access].PerformLanes(l.co.lanesOf(int(id), int(ch)))
+	return l.accesses[t.access].PerformLanes(l.coalescer.lanesOf(int(id), int(ch)))
 }
 
 // waitsForAtomic reports whether an instruction must not leave yet, because its warp
@@ -163,7 +163,7 @@ func (l *lsu) ordered(in *inst) bool {
 	if l.atomics.acquires[in.warp] != 0 {
 		return true
 	}
-	if in.op.LatencyClass() != isa.ClassAtomic || in.op.Order&suffixRL == 0 || l.local[in.access] == 0 {
+	if in.op.LatencyClass() != isa.ClassAtomic || in.op.Order&suffixRL == 0 || l.scratchpadLanes[in.access] == 0 {
 		return false
 	}
 	return l.atomics.batches[in.warp] != 0 || !l.switched.Empty()
@@ -172,8 +172,8 @@ func (l *lsu) ordered(in *inst) bool {
 // overlapsAtomic reports whether an access touches a word with an atomic of its warp
 // under way.
 func (l *lsu) overlapsAtomic(in inst) bool {
-	for id := range l.co.tags {
-		t := &l.co.tags[id]
+	for id := range l.coalescer.tags {
+		t := &l.coalescer.tags[id]
 		if t.waiting != 0 && t.warp == in.warp && l.remote(t.inst) && l.overlap(&l.accesses[in.access], t) {
 			return true
 		}
@@ -183,11 +183,11 @@ func (l *lsu) overlapsAtomic(in inst) bool {
 
 // answer books one channel's answer to a batch.
 func (l *lsu) answer(id, ch int) (lanes int16) {
-	t := &l.co.tags[id]
+	t := &l.coalescer.tags[id]
 	if t.atomic>>ch&1 != 0 {
 		panic(fmt.Sprintf("BUG: %s @%d: an atomic was answered and not performed", l.self.Unit, l.self.Now))
 	}
-	lanes = l.co.answer(id, ch)
+	lanes = l.coalescer.answer(id, ch)
 	if t.waiting == 0 && l.remote(t.inst) {
 		l.atomics.batches[t.warp]--
 		l.atomics.waits = false

@@ -27,5 +27,5 @@ func (l *lsu) buffers(core string, see func(string, int, int)) {
 	l.stored.Level(see)
 	l.done.Level(see)
 	see(core+": LSU loads outstanding", l.loads, l.maxLoads)
-	see(core+": coalescer batches", len(l.co.tags)-len(l.co.free), len(l.co.tags))
+	see(core+": coalescer batches", len(l.coalescer.tags)-len(l.coalescer.free), len(l.coalescer.tags))
 }

@@ -93,11 +93,11 @@ func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask, channels uint32) {
 	return mask, channels
 }
 
-// turn is the machine of two states. A batch stays in the coalescer's register, the links' slots, until the L1D has
-// taken the requests of all its channels (RTL: VX_stream_unpack), and the next is there two cycles later. The state
-// may be entered before that, as it does nothing.
-func (l *lsu) turn(now uint64) {
-	co := &l.co
+// stepCoalescer is the machine of two states. A batch stays in the coalescer's register, the links' slots, until the
+// L1D has taken the requests of all its channels (RTL: VX_stream_unpack), and the next is there two cycles later. The
+// state may be entered before that, as it does nothing.
+func (l *lsu) stepCoalescer(now uint64) {
+	co := &l.coalescer
 	if co.sending {
 		if in := l.switched.Front(); !l.accepted() || l.posted(*in) && l.stored.Closed(now) {
 			return
@@ -116,14 +116,14 @@ func (l *lsu) turn(now uint64) {
 
 // begin starts with the head, if it has not been started.
 func (l *lsu) begin() {
-	co := &l.co
+	co := &l.coalescer
 	if !co.fresh {
 		return
 	}
 	co.fresh = false
 	co.rest = ^uint32(0)
 	if in := l.switched.Front(); in.access >= 0 {
-		co.rest = l.accesses[in.access].Mask &^ l.local[in.access]
+		co.rest = l.accesses[in.access].Mask &^ l.scratchpadLanes[in.access]
 	}
 }
 
@@ -142,7 +142,7 @@ func (l *lsu) pass(in inst, now uint64) {
 // accepted reports whether the L1D has taken all of the last batch, in an earlier cycle. If not, the core is woken when
 // it takes a part.
 func (l *lsu) accepted() bool {
-	co := &l.co
+	co := &l.coalescer
 	for m := co.sent; m != 0; m &= m - 1 {
 		if ch := bits.TrailingZeros32(m); l.out[ch].Room(1) {
 			co.sent &^= 1 << ch
@@ -153,7 +153,7 @@ func (l *lsu) accepted() bool {
 
 // build makes a batch and sends it.
 func (l *lsu) build(now uint64) {
-	co := &l.co
+	co := &l.coalescer
 	in := *l.switched.Front()
 	if in.op.LatencyClass() == isa.ClassFence {
 		l.out[0].Push(mem.Request{Op: mem.Flush, Tag: uint32(co.take(in, 0, 1))})
@@ -173,7 +173,7 @@ func (l *lsu) build(now uint64) {
 		ch := bits.TrailingZeros32(m)
 		r := mem.Request{Addr: co.addr[ch], Tag: uint32(id), Op: op}
 		if op == mem.Atomic {
-			l.aim(&r, a, id, ch)
+			l.tagAtomic(&r, a, id, ch)
 		}
 		l.out[ch].Push(r)
 	}
@@ -224,13 +224,13 @@ func (l *lsu) leave(in inst, now uint64) {
 		l.stored.Push(l.settled(in), now+resultDelay)
 	}
 	last := posted || in.op.LatencyClass() == isa.ClassStore
-	l.take(effect{in.access, last, l.accesses[in.access].Mask &^ l.local[in.access]})
+	l.deferEffect(effect{in.access, last, l.accesses[in.access].Mask &^ l.scratchpadLanes[in.access]})
 }
 
 // endHead ends the head.
 func (l *lsu) endHead() {
 	l.switched.Pop()
-	l.co.fresh = true
+	l.coalescer.fresh = true
 }
 
 // take gives a batch its tag.

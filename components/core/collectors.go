@@ -106,7 +106,7 @@ func (sl *slice) read(now uint64) bool {
 	}
 	c.collided[k] = 0
 	id = sl.issued.Take(now)
-	if sl.flows() {
+	if sl.bypassOpen() {
 		sl.express.operands.Push(id, now+uint64(sl.express.delay))
 		return true
 	}

@@ -18,15 +18,15 @@ import (
 type Core struct {
 	clock.Base
 	pipe
-	source  Source
-	slices  []slice
-	front   front
-	entries [isa.NumUnits]entry // LSU and SFU
-	shared  int                 // instructions dispatched to them that have not entered
-	lsu     lsu
-	sync    synchronizer
-	started [64]uint32 // by warp: the order of their starts
-	starts  uint32
+	source      Source
+	slices      []slice
+	front       front
+	entries     [isa.NumUnits]entry // LSU and SFU
+	shared      int                 // instructions dispatched to them that have not entered
+	lsu         lsu
+	sync        synchronizer
+	launchOrder [64]uint32 // by warp: the order of their starts
+	launches    uint32
 
 	over  bool // Done was true
 	halts bool // the program is over for all warps, from the next cycle on
@@ -37,8 +37,8 @@ type Core struct {
 
 	socket *accel.Socket // nil: no graph unit
 
-	untimed *Untimed // nil: it has never executed without time
-	lent    uint64   // warps that it executes, within a launch in time
+	functional      *Functional // nil: it has never executed without time
+	functionalWarps uint64      // warps that it executes, within a launch in time
 
 	event HookEvent
 }
@@ -60,14 +60,14 @@ func New(name string, s Spec, src Source) (*Core, error) {
 		}
 		c.warps[i].ibuffer.Flag(&c.buffered, i)
 	}
-	c.front.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.started)
+	c.front.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.launchOrder)
 	c.front.scheduled = queue.New[flightID](2*s.FetchWidth, &c.self, "schedule buffer")
 	c.slices = make([]slice, s.Issue.Slices)
 	for i := range c.slices {
 		in := fmt.Sprintf("slice %d, ", i)
 		c.slices[i].build(&c.pipe, in)
-		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps, &c.started)
-		c.slices[i].groups.build(&s, i, &c.self, in, &c.started)
+		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps, &c.launchOrder)
+		c.slices[i].groups.build(&s, i, &c.self, in, &c.launchOrder)
 		for w := i; w < s.Warps; w += s.Issue.Slices {
 			c.slices[i].members |= 1 << w
 		}
@@ -127,7 +127,7 @@ func (c *Core) Err() error { return c.err }
 
 // Done reports whether no warp is left and nothing is in flight, stores included that the L1D
 // has not taken.
-func (c *Core) Done() bool { return c.ended() && (c.untimed == nil || !c.untimed.busy()) }
+func (c *Core) Done() bool { return c.ended() && (c.functional == nil || !c.functional.busy()) }
 
 // ended reports whether nothing of the program is left.
 func (c *Core) ended() bool {
@@ -137,7 +137,7 @@ func (c *Core) ended() bool {
 // Tick does one cycle of the parts that are due. One in which nothing moved would be repeated until a
 // time comes, a link brings something, or the other part does something for it: it is not due until then.
 func (c *Core) Tick(now uint64) bool {
-	if c.untimed != nil && c.untimed.waiting != 0 && c.socket.Answered() {
+	if c.functional != nil && c.functional.waiting != 0 && c.socket.Answered() {
 		c.ClockHandle().Finish() // it is for the one who executes without time
 	}
 	if c.err != nil || c.over {
@@ -239,9 +239,9 @@ func (c *Core) advance(now uint64) {
 		sl.issue(now)
 	}
 	c.Cycles++
-	if c.buffered&^c.staged != 0 {
-		if open := c.stage(c.slices, now) & c.crowded; open != 0 {
-			c.crowded &^= open
+	if c.buffered&^c.atIssue != 0 {
+		if open := c.stage(c.slices, now) & c.fetchBlocked; open != 0 {
+			c.fetchBlocked &^= open
 			c.front.unlocks.put(now+1, open)
 		}
 	}
@@ -266,7 +266,7 @@ func (c *Core) tickFront(now uint64) {
 	if c.active&^c.stalled != 0 {
 		unscheduled = c.schedule(now)
 	}
-	c.saw(unscheduled, undecoded)
+	c.bookSchedule(unscheduled, undecoded)
 }
 
 // sleep reports whether a part is due in the next cycle; if not, it sets the timer for when one is.
@@ -309,9 +309,9 @@ func (c *Core) release(sl *slice, now uint64) {
 		}
 		if regs := f.op.Writes(); regs != 0 {
 			w.board.release(regs)
-			if w.staging != nil && w.board.wanted&regs != 0 {
+			if w.issueHead != nil && w.board.wanted&regs != 0 {
 				c.bookPhase(w, f.op.Phase(), c.Cycles) // the wait was for the instruction that wrote it
-				c.look(sl, int(f.warp))
+				c.updateHazard(sl, int(f.warp))
 			}
 		}
 		c.done(w, f.warp, now)

@@ -47,7 +47,7 @@ var hazardNames = [numHazards]string{"memory", "scratchpad", "alu", "fpu", "sfu"
 
 // Dump returns what the pipeline holds.
 func (c *Core) Dump() Dump {
-	d := Dump{Sync: syncNames[c.sync.state], Loads: c.lsu.loads, Batches: len(c.lsu.co.tags) - len(c.lsu.co.free), Fence: c.lsu.fence, Accesses: c.dumpAccesses()}
+	d := Dump{Sync: syncNames[c.sync.state], Loads: c.lsu.loads, Batches: len(c.lsu.coalescer.tags) - len(c.lsu.coalescer.free), Fence: c.lsu.fence, Accesses: c.dumpAccesses()}
 	for i := range c.warps {
 		d.Warps = append(d.Warps, c.dumpWarp(i))
 	}
@@ -60,8 +60,8 @@ func (c *Core) dumpWarp(i int) WarpDump {
 	for k := range w.ibuffer.Len() {
 		d.IBuffer = append(d.IBuffer, (*w.ibuffer.At(k)).Name)
 	}
-	if w.staging != nil {
-		d.Staged = w.staging.Name
+	if w.issueHead != nil {
+		d.Staged = w.issueHead.Name
 	}
 	for by, set := range w.board.busy {
 		for ; set != 0; set &= set - 1 {

@@ -11,8 +11,8 @@ type effect struct {
 	lanes  uint32
 }
 
-// take has an access take effect at the end of the cycle.
-func (l *lsu) take(e effect) {
+// deferEffect has an access take effect at the end of the cycle.
+func (l *lsu) deferEffect(e effect) {
 	if len(l.effects) == 0 {
 		l.handle.Finish()
 	}
@@ -21,8 +21,8 @@ func (l *lsu) take(e effect) {
 
 // Finish does what of the cycle reaches beyond the core: memory, and other cores' device-wide barriers.
 func (c *Core) Finish(clock.Cycle) {
-	if c.untimed != nil && c.untimed.waiting != 0 {
-		c.untimed.ClockHandle().Wake()
+	if c.functional != nil && c.functional.waiting != 0 {
+		c.functional.ClockHandle().Wake()
 	}
 	c.lsu.perform()
 	if err := c.source.Declare(); err != nil {

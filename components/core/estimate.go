@@ -54,8 +54,8 @@ const (
 )
 
 // newGaps adds the stages up. The scoreboard's arbiter has one level or two, there is another behind several
-// collectors, and one from several slices to the LSU and the SFU; the scratchpad's crossbars have one level or two, each
-// way.
+// collectors, and one from several slices to the LSU and the SFU; the scratchpad's crossbars have one level or two,
+// each way.
 func newGaps(s *Spec) gaps {
 	issue := levels(s.Warps / s.Issue.Slices)
 	if s.Collectors > 1 {

@@ -47,7 +47,7 @@ const (
 
 func (f *estimatedFront) build(c *Core) {
 	s := &c.spec
-	f.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.started)
+	f.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.launchOrder)
 	f.width, f.room, f.most = uint64(s.FetchWidth), uint8(s.IBuffer+1), uint8(fetches*s.FetchWidth)
 	f.toL1I, f.fromL1I = c.front.out[0].Latency(), c.front.in[0].Latency()
 }

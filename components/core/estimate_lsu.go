@@ -63,7 +63,7 @@ func (l *estimatedLSU) last() uint64 {
 }
 
 // fence makes a fence that begins in a cycle, and returns when it is over: nothing else enters before.
-func (u *Untimed) fence(at uint64) (done uint64) {
+func (u *Functional) fence(at uint64) (done uint64) {
 	l := &u.estimate.memory
 	at = max(at, l.last())
 	if u.core.spec.Fence != FenceWait {
@@ -76,13 +76,13 @@ func (u *Untimed) fence(at uint64) (done uint64) {
 
 // reach makes a memory access that begins in a cycle: it takes effect, and warms the L1D. It returns when its data is
 // there. With a narrow load-store unit it goes packet by packet, each of which is a load of its own there.
-func (u *Untimed) reach(a *emu.Access, at uint64) (done uint64, err error) {
+func (u *Functional) reach(a *emu.Access, at uint64) (done uint64, err error) {
 	wrote, err := a.PerformLanes(a.Mask)
 	if err != nil {
 		return 0, err
 	}
 	l, m := &u.estimate.memory, mem.Access{Op: u.asked(a.Op()), Wrote: wrote}
-	co := &u.core.lsu.co
+	co := &u.core.lsu.coalescer
 	left := a.Mask
 	for {
 		base := co.first(left)
@@ -104,7 +104,7 @@ func (u *Untimed) reach(a *emu.Access, at uint64) (done uint64, err error) {
 
 // packet makes the part of a memory access that a packet of its lanes is, from lane base on. It returns when the next
 // one can begin, when its data is there, and when it is no outstanding load any more.
-func (u *Untimed) packet(a *emu.Access, lanes uint32, base int, m mem.Access, at uint64) (free, done, over uint64) {
+func (u *Functional) packet(a *emu.Access, lanes uint32, base int, m mem.Access, at uint64) (free, done, over uint64) {
 	free, done, over = at+1, at, at
 	local := localLanes(a) & lanes
 	if local != 0 {
@@ -122,8 +122,8 @@ func (u *Untimed) packet(a *emu.Access, lanes uint32, base int, m mem.Access, at
 
 // coalesce makes the requests of a packet's lanes, from lane base on, batch by batch. It returns when the coalescer is
 // free for the next, and when the last answer is there.
-func (u *Untimed) coalesce(a *emu.Access, rest uint32, base int, m mem.Access, at uint64) (free, done uint64) {
-	l, co := &u.estimate.memory, &u.core.lsu.co
+func (u *Functional) coalesce(a *emu.Access, rest uint32, base int, m mem.Access, at uint64) (free, done uint64) {
+	l, co := &u.estimate.memory, &u.core.lsu.coalescer
 	for done = at; rest != 0; {
 		if m.Op != mem.Write {
 			at = max(at, l.tags.First())
@@ -164,7 +164,7 @@ func sameBlock(a *emu.Access, lanes, bytes uint32) (same uint32) {
 }
 
 // conflicts returns how many turns the lanes of an access to the scratchpad take: the most that one bank has.
-func (u *Untimed) conflicts(a *emu.Access, lanes uint32, answered bool) uint64 {
+func (u *Functional) conflicts(a *emu.Access, lanes uint32, answered bool) uint64 {
 	banks := &u.estimate.memory.lanes
 	*banks = [64]uint8{}
 	most := uint8(0)
@@ -181,7 +181,7 @@ func (u *Untimed) conflicts(a *emu.Access, lanes uint32, answered bool) uint64 {
 }
 
 // asked returns the operation that an access asks of the L1D.
-func (u *Untimed) asked(op *emu.Op) mem.Op {
+func (u *Functional) asked(op *emu.Op) mem.Op {
 	switch op.LatencyClass() {
 	case isa.ClassLoad:
 		return mem.Read

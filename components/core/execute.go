@@ -20,7 +20,7 @@ func (c *Core) dispatch(sl *slice, now uint64) {
 			way.Pop()
 			return
 		}
-		sl.unfold(now)
+		sl.materialise(now)
 		if len(sl.collect.id[0]) > 1 {
 			sl.arbitrate(now)
 		}
@@ -55,7 +55,7 @@ func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
 	f := &c.all[id]
 	c.moved = true
 	if n := c.lanes[f.unit]; n > 0 && f.class != isa.ClassUnit && f.class != isa.ClassFence {
-		f.rest = uint8(packets(c.warps[f.warp].trace.Mask(), n) - 1)
+		f.packetsLeft = uint8(packets(c.warps[f.warp].trace.Mask(), n) - 1)
 	}
 	if err := c.effect(f); err != nil {
 		return c.trapped(sl, id, err, now)
@@ -80,7 +80,7 @@ func packets(mask uint32, lanes int) (n int) {
 }
 
 // effect executes the instruction, or reads the operands of a memory access.
-func (c *Core) effect(f *flight) error {
+func (c *Core) effect(f *inflight) error {
 	w := &c.warps[f.warp]
 	switch f.class {
 	case isa.ClassWarp:
@@ -99,25 +99,25 @@ func (c *Core) effect(f *flight) error {
 			return err
 		}
 		local := localLanes(a)
-		if local != 0 && c.lsu.bare {
+		if local != 0 && c.lsu.withoutScratchpad {
 			c.lsu.free = append(c.lsu.free, f.access)
 			return errNoScratchpad
 		}
-		c.lsu.local[f.access] = local
+		c.lsu.scratchpadLanes[f.access] = local
 		switch {
 		case local == 0:
 		case local != a.Mask:
 			c.Mixed++
 		default: // now known: the warp waits for the scratchpad, not for memory
 			w.board.change(waitsMemory, waitsScratchpad, f.op.Writes())
-			if w.staging != nil {
-				c.look(&c.slices[w.slice], int(f.warp))
+			if w.issueHead != nil {
+				c.updateHazard(&c.slices[w.slice], int(f.warp))
 			}
 		}
 		return nil
 	case isa.ClassFence:
 		c.fenced |= 1 << f.warp
-		c.restate(int(f.warp))
+		c.refreshState(int(f.warp))
 	}
 	return w.trace.Execute(f.op)
 }
@@ -204,11 +204,11 @@ func (c *Core) executeSFU(now uint64) {
 	if drains && !c.warps[f.warp].drained(now) {
 		return
 	}
-	if f.rest == 0 {
+	if f.packetsLeft == 0 {
 		q.Take(now)
 	} else {
-		f.rest--
-		id = c.part(f.warp)
+		f.packetsLeft--
+		id = c.newPacket(f.warp)
 		f = &c.all[id]
 	}
 	c.moved = true
@@ -227,7 +227,7 @@ func (c *Core) executeSFU(now uint64) {
 func (c *Core) control(w int, op *emu.Op, now uint64) {
 	trace := c.warps[w].trace
 	if err := trace.Execute(op); err != nil {
-		c.uncontrolled(w, op, err)
+		c.trapControl(w, op, err)
 		return
 	}
 	c.startNew(now + executeToUnlock + spawnDelay)
@@ -238,8 +238,8 @@ func (c *Core) control(w int, op *emu.Op, now uint64) {
 	}
 	if trace.Waiting() {
 		c.Base.ClockHandle().Finish() // other cores may wait at the same barrier
-		c.held |= 1 << w
-		c.restate(w)
+		c.atBarrier |= 1 << w
+		c.refreshState(w)
 		return
 	}
 	c.resumeHeld(now + executeToUnlock)

@@ -22,21 +22,21 @@ type (
 // never is the cycle of a timer that is not set.
 const never = queue.Never
 
-// flight is an instruction between issue and write-back. What the stages ask of it is worked out once.
-type flight struct {
-	op     *emu.Op // nil: a packet or a part of one, which takes a turn at commit and releases nothing
-	access int16   // memory instructions: index into Core.accesses; graph units': the call
-	warp   uint8
-	rest   uint8 // packets that follow the first, in a unit with fewer lanes than the warp
-	unit   isa.Unit
-	class  isa.Class
-	next   flightID // released in the same cycle; noFlight: none
+// inflight is an instruction between issue and write-back. What the stages ask of it is worked out once.
+type inflight struct {
+	op          *emu.Op // nil: a packet or a part of one, which takes a turn at commit and releases nothing
+	access      int16   // memory instructions: index into Core.accesses; graph units': the call
+	warp        uint8
+	packetsLeft uint8 // packets that follow the first, in a unit with fewer lanes than the warp
+	unit        isa.Unit
+	class       isa.Class
+	next        flightID // released in the same cycle; noFlight: none
 }
 
 // flights are a core's instructions in flight, and the free slots among them. As many slots are
 // made as have been needed at once, which the buffers of the pipeline bound.
 type flights struct {
-	all   []flight
+	all   []inflight
 	spare []flightID
 }
 
@@ -46,14 +46,14 @@ const noFlight = ^flightID(0)
 // start takes a slot for an instruction.
 func (f *flights) start(op *emu.Op, warp uint8) flightID {
 	id := f.slot()
-	f.all[id] = flight{op: op, warp: warp, access: -1, class: op.LatencyClass(), unit: op.Unit()}
+	f.all[id] = inflight{op: op, warp: warp, access: -1, class: op.LatencyClass(), unit: op.Unit()}
 	return id
 }
 
-// part takes a slot for a packet or a part of an instruction.
-func (f *flights) part(warp uint8) flightID {
+// newPacket takes a slot for a packet or a part of an instruction.
+func (f *flights) newPacket(warp uint8) flightID {
 	id := f.slot()
-	f.all[id] = flight{warp: warp, access: -1}
+	f.all[id] = inflight{warp: warp, access: -1}
 	return id
 }
 
@@ -63,20 +63,20 @@ func (f *flights) slot() flightID {
 		f.spare = f.spare[:n]
 		return id
 	}
-	f.all = append(f.all, flight{})
+	f.all = append(f.all, inflight{})
 	return flightID(len(f.all) - 1)
 }
 
 // end frees a slot.
 func (f *flights) end(id flightID) { f.spare = append(f.spare, id) }
 
-// releases are instructions by the cycle, less than 64 ahead, in which the scoreboard forgets them.
-type releases struct {
+// scoreboardReleases are instructions by the cycle, less than 64 ahead, in which the scoreboard forgets them.
+type scoreboardReleases struct {
 	cycles uint64       // those with some, a bit each
 	first  [64]flightID // by cycle
 }
 
-func (r *releases) put(f *flights, id flightID, at uint64) {
+func (r *scoreboardReleases) put(f *flights, id flightID, at uint64) {
 	slot := at % 64
 	f.all[id].next = noFlight
 	if r.cycles>>slot&1 == 0 {
@@ -91,35 +91,35 @@ func (r *releases) put(f *flights, id flightID, at uint64) {
 	f.all[last].next = id
 }
 
-func (r *releases) due(now uint64) bool { return r.cycles>>(now%64)&1 != 0 }
+func (r *scoreboardReleases) due(now uint64) bool { return r.cycles>>(now%64)&1 != 0 }
 
 // take returns the first of those that are due, with the others behind it.
-func (r *releases) take(now uint64) flightID {
+func (r *scoreboardReleases) take(now uint64) flightID {
 	r.cycles &^= 1 << (now % 64)
 	return r.first[now%64]
 }
 
 // next returns the first cycle after now with some, or never.
-func (r *releases) next(now uint64) uint64 {
+func (r *scoreboardReleases) next(now uint64) uint64 {
 	if r.cycles == 0 {
 		return never
 	}
 	return now + 1 + uint64(bits.TrailingZeros64(bits.RotateLeft64(r.cycles, -int((now+1)%64))))
 }
 
-// agenda are warps by the cycle, less than 32 ahead, in which something becomes of them.
-type agenda struct {
+// warpTimers are warps by the cycle, less than 32 ahead, in which something becomes of them.
+type warpTimers struct {
 	cycles uint32     // those with some, a bit each
 	warps  [32]uint64 // by cycle
 }
 
-func (a *agenda) put(at, warps uint64) {
+func (a *warpTimers) put(at, warps uint64) {
 	a.warps[at%32] |= warps
 	a.cycles |= 1 << (at % 32)
 }
 
 // take returns the warps whose cycle this is, and forgets them.
-func (a *agenda) take(now uint64) (warps uint64) {
+func (a *warpTimers) take(now uint64) (warps uint64) {
 	if a.cycles>>(now%32)&1 != 0 {
 		warps = a.warps[now%32]
 		a.warps[now%32] = 0
@@ -129,7 +129,7 @@ func (a *agenda) take(now uint64) (warps uint64) {
 }
 
 // next returns the first cycle after now with warps, or never.
-func (a *agenda) next(now uint64) uint64 {
+func (a *warpTimers) next(now uint64) uint64 {
 	if a.cycles == 0 {
 		return never
 	}

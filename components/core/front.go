@@ -10,13 +10,13 @@ import (
 
 // front is the front end: which warps are fetched for, and what is under way.
 type front struct {
-	selector  selector // chooses the warp to fetch for
-	scheduled buffer   // warps on their way to the instruction cache
-	unlocks   agenda   // warps that can be scheduled again
-	letGo     uint64   // the cycle from which warps go on that another core let go; 0: none
-	out       []*clock.Link[mem.Request]
-	in        []*clock.Link[mem.Response]
-	arrived   uint64 // of them, those that hold an answer or have one under way
+	selector   selector   // chooses the warp to fetch for
+	scheduled  buffer     // warps on their way to the instruction cache
+	unlocks    warpTimers // warps that can be scheduled again
+	releasedAt uint64     // the cycle from which warps go on that another core let go; 0: none
+	out        []*clock.Link[mem.Request]
+	in         []*clock.Link[mem.Response]
+	arrived    uint64 // of them, those that hold an answer or have one under way
 }
 
 // schedule gives ready warps to fetch, and reports whether one of those it could have given was lacking. A warp waits
@@ -89,7 +89,7 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	c.moved = true
 	op, err := w.trace.Decode(w.fetching)
 	if err != nil { // fetched ahead: the warp may never get here
-		c.undecodable(i, err, now)
+		c.trapDecode(i, err, now)
 		return true
 	}
 	w.ibuffer.Push(op)
@@ -99,13 +99,13 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	if c.isControl(op) {
 		c.branching |= 1 << i
 		if op.LatencyClass() == isa.ClassUnit {
-			c.asking |= 1 << i
+			c.awaitingUnit |= 1 << i
 		}
-		c.restate(i)
+		c.refreshState(i)
 		return true
 	}
 	if c.mayBlock(i) {
-		c.crowded |= 1 << i
+		c.fetchBlocked |= 1 << i
 		return true
 	}
 	c.front.unlocks.put(now+1, 1<<i)
@@ -121,8 +121,8 @@ func (c *Core) mayBlock(i int) bool {
 // next returns the first cycle after now in which warps can be scheduled again, if that is before at; else at.
 func (f *front) next(now, at uint64) uint64 {
 	at = min(at, f.unlocks.next(now))
-	if f.letGo > now {
-		at = min(at, f.letGo)
+	if f.releasedAt > now {
+		at = min(at, f.releasedAt)
 	}
 	return at
 }
@@ -135,8 +135,8 @@ func (c *Core) unlock(now uint64) {
 		c.stalled &^= set
 		c.resolve(set)
 	}
-	if f.letGo != 0 && f.letGo <= now {
-		f.letGo = 0
+	if f.releasedAt != 0 && f.releasedAt <= now {
+		f.releasedAt = 0
 		if c.halts {
 			c.haltWarps(now)
 		}
@@ -149,16 +149,16 @@ func (p *pipe) resolve(warps uint64) {
 	for m := warps & p.branching; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		p.branching &^= 1 << i
-		p.restate(i)
+		p.refreshState(i)
 	}
 }
 
 // resumeHeld makes the warps go on that a barrier or wspawn holds no longer.
 func (c *Core) resumeHeld(at uint64) {
-	for m := c.held; m != 0; m &= m - 1 {
+	for m := c.atBarrier; m != 0; m &= m - 1 {
 		if w := bits.TrailingZeros64(m); !c.warps[w].trace.Waiting() {
-			c.held &^= 1 << w
-			c.restate(w)
+			c.atBarrier &^= 1 << w
+			c.refreshState(w)
 			c.resume(w, at)
 		}
 	}
@@ -167,12 +167,12 @@ func (c *Core) resumeHeld(at uint64) {
 // otherCore is called when another core lets warps of this one go. They see it
 // in the next cycle, whichever of the two cores ticks first.
 func (c *Core) otherCore() {
-	if c.untimed != nil && c.untimed.on {
-		c.untimed.released()
+	if c.functional != nil && c.functional.on {
+		c.functional.released()
 		return
 	}
-	if c.front.letGo == 0 {
-		c.front.letGo = c.ClockHandle().Domain().Cycle() + 1
+	if c.front.releasedAt == 0 {
+		c.front.releasedAt = c.ClockHandle().Domain().Cycle() + 1
 	}
 	c.ClockHandle().Wake()
 }
@@ -192,11 +192,11 @@ func (c *Core) resume(w int, at uint64) {
 
 // startNew makes warps runnable that wspawn has started.
 func (c *Core) startNew(at uint64) {
-	for m := c.source.Active() &^ (c.active | c.lent); m != 0; m &= m - 1 {
+	for m := c.source.Active() &^ (c.active | c.functionalWarps); m != 0; m &= m - 1 {
 		w := bits.TrailingZeros64(m)
 		c.begin(w)
-		c.starts++
-		c.started[w] = c.starts
+		c.launches++
+		c.launchOrder[w] = c.launches
 		c.resume(w, at)
 		c.warps[w].fetching = c.warps[w].fetchPC // what it waits for, for profiles
 	}

@@ -64,7 +64,7 @@ func (sl *slice) issueGroups(now uint64) {
 		g.owed -= n
 		sl.moved = true // what is booked now is not what a sleeper repeats
 	}
-	sl.did(b, now)
+	sl.bookIssue(b, now)
 }
 
 // join lets the groups' selections through, the preferred group's or else the lowest's.

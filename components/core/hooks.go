@@ -70,7 +70,7 @@ func (c *Core) warpState(i int) state {
 	for _, s := range [...]struct {
 		of uint64
 		is state
-	}{{c.held, atBarrier}, {c.staged, c.stagedState(i)}, {c.fenced, membar}, {c.asking, unitWait}, {c.branching, branchResolving}} {
+	}{{c.atBarrier, atBarrier}, {c.atIssue, c.stagedState(i)}, {c.fenced, membar}, {c.awaitingUnit, unitWait}, {c.branching, branchResolving}} {
 		if s.of>>i&1 != 0 {
 			return s.is
 		}

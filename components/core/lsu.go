@@ -28,36 +28,36 @@ const ScratchpadLatency = 6
 // memory and the scratchpad, and a coalescer.
 type lsu struct {
 	*pipe
-	due      uint64 // the cycle from which it has to look
-	moved    bool   // something moved in it in this cycle, so the next can differ
-	slices   []slice
-	from     *buffer // instructions from the slices
-	accesses []emu.Access
-	free     []int16           // of them, those not in use
-	requests queue.Timed[inst] // mem_scheduler's request queue
-	switched queue.Timed[inst] // towards the coalescer
-	pad      scratchpad
-	loads    int // outstanding warp loads
-	maxLoads int
-	co       coalescer
-	back     queue.Timed[answer] // the switch's register
-	loaded   queue.Timed[inst]   // parts of loads, and fences
-	stored   queue.Timed[inst]   // stores: done when they are accepted
-	done     queue.Timed[inst]   // loaded before stored, on the way to their slices
-	left     []int16             // by access: lanes that have no answer yet
-	local    []uint32            // by access: lanes that address the scratchpad
-	asked    []inst              // by access: the load that the scratchpad answers
-	out      []*clock.Link[mem.Request]
-	in       []*clock.Link[mem.Response]
-	arrived  uint64 // of them, those that hold an answer or have one under way
-	fence    bool   // a fence is under way: nothing else enters
-	unlock   bool   // it has ended: from the next cycle on others enter
-	bare     bool   // there is no scratchpad, and so no switch
-	freed    int    // loads whose slot is free from the next cycle on
-	atomics  atomics
-	effects  []effect // accesses that take effect at the end of the cycle
-	handle   clock.Handle
-	shifted  isa.Lanes // addresses of a packet on its way to the scratchpad, from lane 0 on
+	due               uint64 // the cycle from which it has to look
+	moved             bool   // something moved in it in this cycle, so the next can differ
+	slices            []slice
+	from              *buffer // instructions from the slices
+	accesses          []emu.Access
+	free              []int16           // of them, those not in use
+	requests          queue.Timed[inst] // mem_scheduler's request queue
+	switched          queue.Timed[inst] // towards the coalescer
+	pad               scratchpad
+	loads             int // outstanding warp loads
+	maxLoads          int
+	coalescer         coalescer
+	back              queue.Timed[answer] // the switch's register
+	loaded            queue.Timed[inst]   // parts of loads, and fences
+	stored            queue.Timed[inst]   // stores: done when they are accepted
+	done              queue.Timed[inst]   // loaded before stored, on the way to their slices
+	pendingLanes      []int16             // by access: lanes that have no answer yet
+	scratchpadLanes   []uint32            // by access: lanes that address the scratchpad
+	scratchpadLoads   []inst              // by access: the load that the scratchpad answers
+	out               []*clock.Link[mem.Request]
+	in                []*clock.Link[mem.Response]
+	arrived           uint64 // of them, those that hold an answer or have one under way
+	fence             bool   // a fence is under way: nothing else enters
+	unlock            bool   // it has ended: from the next cycle on others enter
+	withoutScratchpad bool   // there is no scratchpad, and so no switch
+	freed             int    // loads whose slot is free from the next cycle on
+	atomics           atomics
+	effects           []effect // accesses that take effect at the end of the cycle
+	handle            clock.Handle
+	shifted           isa.Lanes // addresses of a packet on its way to the scratchpad, from lane 0 on
 }
 
 // inst is an instruction, or one of its packets, in the load-store unit. With more than four fields the Go compiler
@@ -82,8 +82,8 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 		requests: queue.NewTimed[inst](2, of, "LSU requests"), switched: queue.NewTimed[inst](1, of, "LSU switch"), pad: newScratchpad(s.LSULanes, of),
 		back:   queue.NewTimed[answer](1, of, "LSU switch, back"),
 		loaded: queue.NewTimed[inst](2, of, "LSU loaded"), stored: queue.NewTimed[inst](2, of, "LSU stored"),
-		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, bare: !s.Scratchpad, co: newCoalescer(s),
-		left: make([]int16, s.accesses()), local: make([]uint32, s.accesses()), asked: make([]inst, s.accesses()),
+		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, withoutScratchpad: !s.Scratchpad, coalescer: newCoalescer(s),
+		pendingLanes: make([]int16, s.accesses()), scratchpadLanes: make([]uint32, s.accesses()), scratchpadLoads: make([]inst, s.accesses()),
 		atomics: atomics{Atomics: s.Atomics},
 	}
 	for i := len(l.accesses) - 1; i >= 0; i-- {
@@ -118,8 +118,8 @@ func (s Spec) Channels() int {
 }
 
 // RequestSlots is the number of requests between the core and a port of its L1D: the coalescer's register, and nothing
-// else (RTL: REQ_OUT_BUF 0). Without a coalescer it is the register of the switch before it, which takes an access in the
-// cycle in which the one before leaves: a link needs two slots for that.
+// else (RTL: REQ_OUT_BUF 0). Without a coalescer it is the register of the switch before it, which takes an access in
+// the cycle in which the one before leaves: a link needs two slots for that.
 func (s Spec) RequestSlots() int {
 	if s.Derived().ChannelBytes == 4 {
 		return 2
@@ -128,7 +128,7 @@ func (s Spec) RequestSlots() int {
 }
 
 func (l *lsu) idle() bool {
-	return l.requests.Empty() && l.switched.Empty() && l.pad.idle() && l.loads == 0 && l.co.idle() && l.taken()
+	return l.requests.Empty() && l.switched.Empty() && l.pad.idle() && l.loads == 0 && l.coalescer.idle() && l.taken()
 }
 
 // taken reports whether the L1D has taken all requests: stores are acknowledged with that.
@@ -163,7 +163,7 @@ func (l *lsu) move(now uint64) {
 	if l.arrived != 0 {
 		l.receive(now)
 	}
-	if l.bare {
+	if l.withoutScratchpad {
 		l.past(now)
 	}
 	if l.pad.packed.First() <= now {
@@ -177,7 +177,7 @@ func (l *lsu) move(now uint64) {
 			l.LocalWaits++
 		}
 	}
-	if !l.bare && l.requests.First() <= now {
+	if !l.withoutScratchpad && l.requests.First() <= now {
 		l.route(now)
 	}
 	if !l.from.Empty() {
@@ -201,7 +201,7 @@ func (l *lsu) past(now uint64) {
 
 // through returns when something is behind the switch that comes to it in a cycle.
 func (l *lsu) through(now, delay uint64) uint64 {
-	if l.bare {
+	if l.withoutScratchpad {
 		return now
 	}
 	return now + delay
@@ -209,10 +209,10 @@ func (l *lsu) through(now, delay uint64) uint64 {
 
 // coalesce does the coalescer's cycle. What answers have freed in it is usable from the next one on.
 func (l *lsu) coalesce(now uint64) {
-	if l.co.sending || l.switched.First() <= now {
-		l.turn(now)
+	if l.coalescer.sending || l.switched.First() <= now {
+		l.stepCoalescer(now)
 	}
-	l.co.freed = 0
+	l.coalescer.freed = 0
 }
 
 // levels is the latency of an arbiter of that many inputs beyond one cycle.
@@ -250,7 +250,7 @@ func (l *lsu) accept(now uint64) {
 		}
 		in.access, last = l.packet(in.access)
 		l.loads++
-		l.left[in.access] = int16(bits.OnesCount32(l.accesses[in.access].Mask))
+		l.pendingLanes[in.access] = int16(bits.OnesCount32(l.accesses[in.access].Mask))
 	}
 	if last {
 		q.Take(now)
@@ -265,7 +265,7 @@ func (l *lsu) accept(now uint64) {
 // what is left of the access.
 func (l *lsu) packet(of int16) (access int16, last bool) {
 	a := &l.accesses[of]
-	lanes := a.Mask & l.co.group(a.Mask)
+	lanes := a.Mask & l.coalescer.group(a.Mask)
 	if lanes == a.Mask {
 		return of, true
 	}
@@ -274,16 +274,16 @@ func (l *lsu) packet(of int16) (access int16, last bool) {
 	*p = *a
 	p.Mask = lanes
 	a.Mask &^= lanes
-	l.local[access] = l.local[of] & lanes
-	l.local[of] &^= lanes
+	l.scratchpadLanes[access] = l.scratchpadLanes[of] & lanes
+	l.scratchpadLanes[of] &^= lanes
 	return access, false
 }
 
 // settled books that nothing more comes of an instruction, or of one of its packets, whatever their order: all but the
 // last one take a turn at commit and release nothing.
 func (l *lsu) settled(in inst) inst {
-	if f := &l.all[in.id]; f.rest > 0 {
-		f.rest--
+	if f := &l.all[in.id]; f.packetsLeft > 0 {
+		f.packetsLeft--
 		in.op = nil
 	}
 	return in
@@ -315,7 +315,7 @@ func (l *lsu) gather(now uint64) {
 func (l *lsu) result(sl *slice, in inst, at uint64) {
 	id := in.id
 	if in.op == nil {
-		id = l.flights.part(in.warp)
+		id = l.flights.newPacket(in.warp)
 	}
 	sl.result[isa.LSU].Push(id, at)
 	l.backDue = min(l.backDue, at)
@@ -330,12 +330,12 @@ func (l *lsu) route(now uint64) {
 	}
 	in := *l.requests.Front()
 	if in.op.LatencyClass() == isa.ClassFence && l.spec.Fence == FenceWait {
-		l.endHere(now)
+		l.retireFence(now)
 		return
 	}
 	global, local := true, uint32(0)
 	if in.op.LatencyClass() != isa.ClassFence {
-		local = l.local[in.access]
+		local = l.scratchpadLanes[in.access]
 		global = local != l.accesses[in.access].Mask
 	}
 	if local != 0 && l.pad.closed() || global && !l.admits(in, now) {
@@ -353,7 +353,7 @@ func (l *lsu) route(now uint64) {
 	if l.acquires(in) {
 		l.atomics.acquires[in.warp]++
 	}
-	if l.co.direct {
+	if l.coalescer.direct {
 		l.pass(in, now)
 	} else {
 		l.switched.Push(in, l.through(now, switchDelay))
@@ -362,7 +362,7 @@ func (l *lsu) route(now uint64) {
 
 // admits reports whether what is before the L1D has a slot.
 func (l *lsu) admits(in inst, now uint64) bool {
-	if l.co.direct {
+	if l.coalescer.direct {
 		return l.passes(in, now)
 	}
 	return !l.switched.Full()
@@ -390,7 +390,7 @@ func localLanes(a *emu.Access) (lanes uint32) {
 
 // global reports whether some lane of an access addresses memory.
 func (l *lsu) global(access int16) bool {
-	return l.local[access] != l.accesses[access].Mask
+	return l.scratchpadLanes[access] != l.accesses[access].Mask
 }
 
 // useScratchpad sends lanes of an access to the scratchpad. They take effect here, in order:
@@ -399,15 +399,15 @@ func (l *lsu) useScratchpad(in inst, lanes uint32, now uint64) {
 	a := &l.accesses[in.access]
 	l.LaneLoads += uint64(bits.OnesCount32(lanes))
 	store := in.op.LatencyClass() == isa.ClassStore
-	l.take(effect{in.access, store && lanes == a.Mask, lanes})
+	l.deferEffect(effect{in.access, store && lanes == a.Mask, lanes})
 	addr := &a.Addr
-	if first := l.co.first(lanes); first > 0 {
-		copy(l.shifted[:l.co.width], a.Addr[first:])
+	if first := l.coalescer.first(lanes); first > 0 {
+		copy(l.shifted[:l.coalescer.width], a.Addr[first:])
 		addr, lanes = &l.shifted, lanes>>first
 	}
 	l.pad.enter(in.access, store, lanes, addr, now)
 	if !store {
-		l.asked[in.access] = in
+		l.scratchpadLoads[in.access] = in
 	}
 }
 
@@ -432,7 +432,7 @@ func (l *lsu) receive(now uint64) {
 		link.Pop()
 		l.moved = true
 		first = id
-		got.inst = l.co.tags[id].inst
+		got.inst = l.coalescer.tags[id].inst
 		got.lanes += l.answer(id, ch)
 	}
 	switch {
@@ -450,14 +450,14 @@ func (l *lsu) merge(now uint64) {
 		return
 	}
 	p := l.pad.packed.Take(now)
-	l.back.Push(answer{l.asked[p.access], int16(bits.OnesCount32(p.lanes))}, now+answerDelay)
+	l.back.Push(answer{l.scratchpadLoads[p.access], int16(bits.OnesCount32(p.lanes))}, now+answerDelay)
 	l.moved = true
 }
 
-// endHere ends the fence at the head of the queue, which nothing has passed, when the
+// retireFence ends the fence at the head of the queue, which nothing has passed, when the
 // core has nothing outstanding. It goes no further.
-func (l *lsu) endHere(now uint64) {
-	if l.loads > 0 || !l.switched.Empty() || !l.co.idle() || l.back.Full() || !l.taken() {
+func (l *lsu) retireFence(now uint64) {
+	if l.loads > 0 || !l.switched.Empty() || !l.coalescer.idle() || l.back.Full() || !l.taken() {
 		return
 	}
 	l.moved = true
@@ -468,14 +468,14 @@ func (l *lsu) endHere(now uint64) {
 func (l *lsu) endFence(in inst, now uint64) {
 	l.touch(now)
 	l.fenced &^= 1 << in.warp
-	l.restate(int(in.warp))
+	l.refreshState(int(in.warp))
 	l.back.Push(answer{inst: in}, l.through(now, answerDelay))
 }
 
 // blocked reports whether batch id is a fence that cannot end: something that went before it
 // has no answer or acknowledgement.
 func (l *lsu) blocked(id int) bool {
-	return l.co.tags[id].op.LatencyClass() == isa.ClassFence && (len(l.co.free) < len(l.co.tags)-1 || !l.taken())
+	return l.coalescer.tags[id].op.LatencyClass() == isa.ClassFence && (len(l.coalescer.free) < len(l.coalescer.tags)-1 || !l.taken())
 }
 
 // finish takes what the switch has brought back. The last part of a load frees it. A fence
@@ -504,6 +504,6 @@ func (l *lsu) finish(now uint64) {
 
 // partial books an answer, and reports whether others are to come.
 func (l *lsu) partial(a *answer) bool {
-	l.left[a.access] -= a.lanes
-	return l.left[a.access] > 0
+	l.pendingLanes[a.access] -= a.lanes
+	return l.pendingLanes[a.access] > 0
 }

@@ -53,7 +53,7 @@ func (p *pipe) bookPhase(w *warp, of isa.Phase, now uint64) {
 
 // issuedPhase: the warp issues an instruction in the cycle that is being done.
 func (p *pipe) issuedPhase(sl *slice, w *warp) {
-	w.phase = w.staging.Phase()
+	w.phase = w.issueHead.Phase()
 	p.Phases.Instrs[w.phase]++
 	if w.since > sl.since {
 		p.bookTime(sl, w.waited, w.since)

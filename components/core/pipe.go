@@ -29,16 +29,16 @@ type pipe struct {
 
 	active, stalled uint64             // warps; RTL's active_warps and stalled_warps
 	buffered        uint64             // warps with something in the instruction buffer
-	crowded         uint64             // of them, those that are not fetched for before their full buffer has a slot
-	staged          uint64             // warps with something before the scoreboard
+	fetchBlocked    uint64             // of them, those that are not fetched for before their full buffer has a slot
+	atIssue         uint64             // warps with something before the scoreboard
 	ready           uint64             // of them, those that have their registers
 	hazard          [numHazards]uint64 // the others, by what they wait for
 	branching       uint64             // warps that fetched control, until it is resolved
-	asking          uint64             // of them, those whose control is a request to the graph unit, until its answer
-	held            uint64             // warps whose barrier or wspawn has not let them go
+	awaitingUnit    uint64             // of them, those whose control is a request to the graph unit, until its answer
+	atBarrier       uint64             // warps whose barrier or wspawn has not let them go
 	fenced          uint64             // warps whose fence has not ended
 	inFlight        int                // instructions between decode and commit
-	resolving       agenda             // warps whose branch passes the switch behind the integer unit
+	resolving       warpTimers         // warps whose branch passes the switch behind the integer unit
 
 	profile *Profile // nil: nobody asks for counts by instruction
 
@@ -60,7 +60,7 @@ type warp struct {
 	fetchPC          uint32
 	fetching         uint32               // the address of what is under way
 	ibuffer          queue.Queue[*emu.Op] // decoded
-	staging          *emu.Op              // the head, whose registers the scoreboard watches
+	issueHead        *emu.Op              // the head, whose registers the scoreboard watches
 	board            scoreboard
 	state            state     // what its cycles are booked under from stateSince on
 	stateSince       uint64    //
@@ -83,11 +83,11 @@ func (p *pipe) hook(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) {
 	}
 }
 
-// look sorts warp i, which has an instruction before the scoreboard, by what that waits for.
-func (p *pipe) look(sl *slice, i int) {
+// updateHazard sorts warp i, which has an instruction before the scoreboard, by what that waits for.
+func (p *pipe) updateHazard(sl *slice, i int) {
 	w := &p.warps[i]
 	k := w.board.hazard()
-	if k == issued && p.units != nil && !p.units.CanIssue(i, w.staging) {
+	if k == issued && p.units != nil && !p.units.CanIssue(i, w.issueHead) {
 		k = waitsUnit // for the answer to an earlier request
 	}
 	old := w.board.waits
@@ -113,18 +113,18 @@ func (p *pipe) look(sl *slice, i int) {
 
 // stage moves the head of each buffer to where the scoreboard looks, and returns whose.
 func (p *pipe) stage(slices []slice, now uint64) (staged uint64) {
-	staged = p.buffered &^ p.staged
+	staged = p.buffered &^ p.atIssue
 	for m := staged; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		w := &p.warps[i]
 		p.moved = true
-		w.staging = w.ibuffer.Take(now)
-		w.board.wanted = w.staging.Reads()
-		p.staged |= 1 << i
+		w.issueHead = w.ibuffer.Take(now)
+		w.board.wanted = w.issueHead.Reads()
+		p.atIssue |= 1 << i
 		p.ready |= 1 << i
 		p.enter(w, eligible)
-		p.look(&slices[w.slice], i)
-		p.hook(HookPosStage, now, uint8(i), w.staging)
+		p.updateHazard(&slices[w.slice], i)
+		p.hook(HookPosStage, now, uint8(i), w.issueHead)
 	}
 	return staged
 }
@@ -132,7 +132,7 @@ func (p *pipe) stage(slices []slice, now uint64) (staged uint64) {
 // issueWarp takes the head of warp i past the scoreboard.
 func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 	w := &p.warps[i]
-	op := w.staging
+	op := w.issueHead
 	id := p.start(op, uint8(i))
 	w.board.reserve(causeOf[op.LatencyClass()], op.Writes())
 	if p.units != nil {
@@ -143,8 +143,8 @@ func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 		p.profile.issued(op.PC(), w.trace.Mask())
 	}
 	p.moved = true
-	w.staging = nil
-	p.staged &^= 1 << i
+	w.issueHead = nil
+	p.atIssue &^= 1 << i
 	p.ready &^= 1 << i
 	w.state, w.stateSince = p.unstaged(i), p.Cycles+1 // this cycle is its slice's to book
 	p.Issued++
@@ -154,7 +154,7 @@ func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 
 // away are the warps that will not be ready soon.
 func (p *pipe) away() uint64 {
-	return ^p.active | p.held | p.waiting(waitsMemory) | p.waiting(waitsUnit)
+	return ^p.active | p.atBarrier | p.waiting(waitsMemory) | p.waiting(waitsUnit)
 }
 
 // waiting are the warps whose head waits for a register, by what writes it.

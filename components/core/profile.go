@@ -116,12 +116,12 @@ func (sl *slice) culprit(now uint64) (pc uint32, ok bool) {
 		return sl.heldInstruction(now)
 	case b.cause == inactive:
 		return sl.lowest(sl.ready & sl.members)
-	case b.cause <= waitsUnit && sl.staged&sl.members != 0:
-		return sl.lowest(sl.staged & sl.members)
+	case b.cause <= waitsUnit && sl.atIssue&sl.members != 0:
+		return sl.lowest(sl.atIssue & sl.members)
 	case b.cause == waitsUnit:
-		return sl.lowest(active &^ sl.held)
+		return sl.lowest(active &^ sl.atBarrier)
 	case b.cause == ibufferEmpty:
-		return sl.lowest(active &^ (sl.held | sl.asking))
+		return sl.lowest(active &^ (sl.atBarrier | sl.awaitingUnit))
 	}
 	return sl.lowest(active)
 }
@@ -134,7 +134,7 @@ func (sl *slice) heldInstruction(now uint64) (pc uint32, ok bool) {
 	if !sl.issued.Empty() {
 		return sl.all[*sl.issued.Front()].op.PC(), true
 	}
-	return sl.lowest(sl.staged & sl.members)
+	return sl.lowest(sl.atIssue & sl.members)
 }
 
 // lowest returns the instruction at which the lowest of some warps is.
@@ -144,8 +144,8 @@ func (sl *slice) lowest(warps uint64) (pc uint32, ok bool) {
 	}
 	i := bits.TrailingZeros64(warps)
 	switch w := &sl.warps[i]; {
-	case w.staging != nil:
-		return w.staging.PC(), true
+	case w.issueHead != nil:
+		return w.issueHead.PC(), true
 	case !w.ibuffer.Empty():
 		return (*w.ibuffer.Front()).PC(), true
 	case (sl.branching|sl.stalled)>>i&1 != 0: // control that is not resolved, or what is being fetched

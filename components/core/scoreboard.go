@@ -76,7 +76,7 @@ func (sl *slice) issue(now uint64) {
 		id := sl.issueWarp(sl, w, now)
 		sl.issued.Push(id, now+sl.issueDelay)
 	}
-	sl.did(b, now)
+	sl.bookIssue(b, now)
 }
 
 // choose returns the warp of the slice that issues next, or why none does. What holds
@@ -89,7 +89,7 @@ func (sl *slice) choose(now uint64) (warp int, why cause) {
 	case ready == 0:
 		return 0, sl.nothingReady()
 	}
-	if warp = sl.selector.pick(view{ready, sl.away(), ^(sl.staged | sl.buffered)}); warp < 0 {
+	if warp = sl.selector.pick(view{ready, sl.away(), ^(sl.atIssue | sl.buffered)}); warp < 0 {
 		return 0, inactive
 	}
 	return warp, issued
@@ -123,16 +123,16 @@ func (sl *slice) furthest(now uint64) (id flightID, ok bool) {
 
 // nothingReady is why none of the slice's warps can issue.
 func (sl *slice) nothingReady() cause {
-	if waiting := sl.staged & sl.members; waiting != 0 {
+	if waiting := sl.atIssue & sl.members; waiting != 0 {
 		return sl.warps[bits.TrailingZeros64(waiting)].board.waits
 	}
 	active := sl.active & sl.members
 	switch {
 	case active == 0:
 		return drained
-	case active&^sl.held == 0:
+	case active&^sl.atBarrier == 0:
 		return barrier
-	case active&^(sl.held|sl.asking) == 0:
+	case active&^(sl.atBarrier|sl.awaitingUnit) == 0:
 		return waitsUnit
 	}
 	return ibufferEmpty

@@ -24,8 +24,8 @@ type scratchpad struct {
 	held   int    // requests of lanes that are in here
 	packed queue.Timed[packed]
 
-	trains [trainSlots]train // by the cycle of their entry
-	parted bool              // into the requests that follow
+	trains [trainSlots]conflictFree // by the cycle of their entry
+	parted bool                     // into the requests that follow
 
 	in       padAccess
 	requests pairs[padRequest]            // by lane
@@ -146,7 +146,7 @@ func (s *scratchpad) step(now uint64) (moved, conflict bool) {
 
 // stepParted is step when the lanes go for themselves.
 func (s *scratchpad) stepParted(now uint64) (moved, conflict bool) {
-	s.note()
+	s.latchReady()
 	moved = s.pack(now)
 	moved = s.deliver() || moved
 	moved = s.serve(now) || moved
@@ -154,8 +154,8 @@ func (s *scratchpad) stepParted(now uint64) (moved, conflict bool) {
 	return s.accept() || granted || moved, conflict
 }
 
-// train is an access whose lanes go together.
-type train struct {
+// conflictFree is an access whose lanes go together.
+type conflictFree struct {
 	padAccess
 	entered uint64
 }
@@ -164,10 +164,10 @@ type train struct {
 const trainSlots = 8
 
 // aged reports whether there is a train that entered so many cycles ago.
-func (t *train) aged(now, age uint64) bool { return t.lanes != 0 && t.entered+age == now }
+func (t *conflictFree) aged(now, age uint64) bool { return t.lanes != 0 && t.entered+age == now }
 
 // at returns the train that entered so many cycles ago, if there is one.
-func (s *scratchpad) at(now, age uint64) *train {
+func (s *scratchpad) at(now, age uint64) *conflictFree {
 	if t := &s.trains[(now-age)%trainSlots]; t.aged(now, age) {
 		return t
 	}
@@ -187,7 +187,7 @@ func (s *scratchpad) level() uint64 {
 }
 
 // ends returns how many cycles after its entry train t ends: a store when it has written.
-func (s *scratchpad) ends(t *train) uint64 {
+func (s *scratchpad) ends(t *conflictFree) uint64 {
 	if t.write {
 		return s.toBank()
 	}
@@ -208,7 +208,7 @@ func (s *scratchpad) run(now uint64) (moved bool) {
 	return moved
 }
 
-func (s *scratchpad) leave(t *train) {
+func (s *scratchpad) leave(t *conflictFree) {
 	s.held -= bits.OnesCount32(t.lanes)
 	t.lanes = 0
 }
@@ -237,7 +237,7 @@ func (s *scratchpad) place(r padRequest, age uint64) {
 	case 0: // at the entry
 	case 1:
 		s.requests.push(l, r)
-		s.look(1 << l)
+		s.recordAddresses(1 << l)
 	case 1 + level:
 		s.joining[l/sliceSize].push(b, r)
 	case 2 + level:
@@ -252,15 +252,15 @@ func (s *scratchpad) place(r padRequest, age uint64) {
 	}
 }
 
-// note takes down which buffers are full: their ready flags are registers.
-func (s *scratchpad) note() {
-	s.requests.note()
-	s.bank.note()
-	s.answers.note()
+// latchReady takes down which buffers are full: their ready flags are registers.
+func (s *scratchpad) latchReady() {
+	s.requests.latchReady()
+	s.bank.latchReady()
+	s.answers.latchReady()
 	if s.slices {
 		for i := range s.joining {
-			s.joining[i].note()
-			s.parting[i].note()
+			s.joining[i].latchReady()
+			s.parting[i].latchReady()
 		}
 	}
 }
@@ -368,7 +368,7 @@ func (s *scratchpad) arbitrate() (moved, conflict bool) {
 		conflict = conflict || lanes&(lanes-1) != 0
 		moved = true
 	}
-	s.look(next)
+	s.recordAddresses(next)
 	return moved, conflict
 }
 
@@ -400,7 +400,7 @@ func (s *scratchpad) arbitrateSlices() (moved, conflict bool) {
 			lanes &^= others | 1<<l
 		}
 	}
-	s.look(next)
+	s.recordAddresses(next)
 	return moved, conflict
 }
 
@@ -413,8 +413,8 @@ func (s *scratchpad) grant(b, l int, to *pairs[padRequest]) (next uint32) {
 	return s.requests.some & (1 << l)
 }
 
-// look lets lanes whose first request is a new one want its bank.
-func (s *scratchpad) look(lanes uint32) {
+// recordAddresses lets lanes whose first request is a new one want its bank.
+func (s *scratchpad) recordAddresses(lanes uint32) {
 	for m := lanes; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		b := uint32(s.requests.of[l][0].word) & s.banks
@@ -434,7 +434,7 @@ func (s *scratchpad) accept() bool {
 		s.requests.push(l, padRequest{in.access, in.word[l], uint8(l), in.write})
 	}
 	in.lanes &^= lanes
-	s.look(first)
+	s.recordAddresses(first)
 	return lanes != 0
 }
 
@@ -445,7 +445,7 @@ type pairs[T any] struct {
 	of         [padLanes][2]T
 }
 
-func (p *pairs[T]) note() { p.closed = p.full }
+func (p *pairs[T]) latchReady() { p.closed = p.full }
 
 func (p *pairs[T]) push(i int, v T) {
 	bit := uint32(1) << i

@@ -12,7 +12,7 @@ func (c *Core) Signals() (l probe.List) {
 	l.Count("in_flight", len(c.warps)*c.spec.IBuffer+len(c.lsu.accesses)+64, func() int { return c.inFlight })
 	l.Vector("warps.active", len(c.warps), func() uint64 { return c.active })
 	l.Vector("warps.stalled", len(c.warps), func() uint64 { return c.stalled })
-	l.Vector("warps.held", len(c.warps), func() uint64 { return c.held })
+	l.Vector("warps.held", len(c.warps), func() uint64 { return c.atBarrier })
 	l.Vector("warps.ready", len(c.warps), func() uint64 { return c.ready })
 	l.State("sync", syncNames[:], func() int { return int(c.sync.state) })
 	for i := range c.slices {
@@ -65,7 +65,7 @@ func (c *Core) warpSignals(i int) (l probe.List) {
 func (l *lsu) signals() (out probe.List) {
 	out.Count("queue", l.requests.Capacity(), func() int { return l.requests.Len() })
 	out.Count("loads", l.maxLoads, func() int { return l.loads })
-	out.Count("batches", len(l.co.tags), func() int { return len(l.co.tags) - len(l.co.free) })
+	out.Count("batches", len(l.coalescer.tags), func() int { return len(l.coalescer.tags) - len(l.coalescer.free) })
 	out.Flag("fence", func() bool { return l.fence })
 	return out
 }

@@ -19,7 +19,7 @@ type slice struct {
 
 	occupied uint64 // buffers that are not empty
 	issued   line   // behind the scoreboard's arbiter
-	express  express
+	express  bypass
 	collect  collectors
 	operands line                 // behind the collectors' arbiter
 	dispatch [isa.NumUnits]buffer // before the units
@@ -30,7 +30,7 @@ type slice struct {
 	result   [isa.NumUnits]line   // those of the other units
 	entered  [isa.NumUnits]line   // the register before an ALU or FPU with fewer lanes than a warp (RTL: PARTIAL_BW)
 	gathered [isa.NumUnits]line   // the one behind it, before the commit arbiter
-	releases releases             // written back, or sure to be: what the scoreboard does not see yet
+	releases scoreboardReleases   // written back, or sure to be: what the scoreboard does not see yet
 
 	muldivNext  bool                   // the switch behind them prefers them to alu
 	fpuHeld     int                    // operations the FPU holds
@@ -70,7 +70,7 @@ func (sl *slice) build(p *pipe, in string) {
 	*sl = slice{
 		pipe: p, in: of.Unit + ": " + in, issueDelay: 1 + levels(s.Warps/s.Issue.Slices),
 		issued:   queue.NewTimed[flightID](2*width*int(1+levels(s.Warps/s.Issue.Slices)), of, in+"issued"),
-		express:  newExpress(s, of, in),
+		express:  newBypass(s, of, in),
 		collect:  newCollectors(s.Collectors, of.Unit+": "+in),
 		operands: queue.NewTimed[flightID](2*width, of, in+"operands"),
 		alu:      queue.NewTimed[flightID](max(1, s.Latency.ALU-1), of, in+"integer unit"),
@@ -218,8 +218,8 @@ func (sl *slice) execute(now uint64) (branch int) {
 	return branch
 }
 
-// startUnit starts what is before a unit, if that takes it: in the dispatch buffer, or with fewer lanes than a warp in the
-// register behind it, which then takes the next packet.
+// startUnit starts what is before a unit, if that takes it: in the dispatch buffer, or with fewer lanes than a warp in
+// the register behind it, which then takes the next packet.
 func (sl *slice) startUnit(u isa.Unit, now uint64) {
 	q := &sl.dispatch[u]
 	if sl.lanes[u] == 0 {
@@ -275,12 +275,12 @@ func (sl *slice) start(u isa.Unit, id flightID, now uint64) {
 // others take a turn at commit and release nothing.
 func (sl *slice) packet(q *buffer, now uint64) flightID {
 	f := &sl.all[*q.Front()]
-	if f.rest == 0 {
+	if f.packetsLeft == 0 {
 		return q.Take(now)
 	}
-	f.rest--
+	f.packetsLeft--
 	class := f.class
-	id := sl.part(f.warp)
+	id := sl.newPacket(f.warp)
 	sl.all[id].class = class
 	return id
 }
@@ -348,7 +348,7 @@ func (sl *slice) nextBack(now, at uint64) uint64 {
 // buffers shows the slice after cycle now.
 func (sl *slice) buffers(now uint64, see func(string, int, int)) {
 	sl.issued.Level(see)
-	x := sl.underWay(now)
+	x := sl.bypassOccupancy(now)
 	sl.collect.buffers(x.stages, see)
 	see(sl.operands.Name(), sl.operands.Len()+x.operands, sl.operands.Capacity())
 	for u := range sl.dispatch {

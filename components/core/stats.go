@@ -210,9 +210,9 @@ func (p *pipe) enter(w *warp, s state) {
 	w.state, w.stateSince = s, p.Cycles
 }
 
-// restate enters the state that warp i, if it has not ended, is in by the sets that it belongs to.
-func (p *pipe) restate(i int) {
-	if w := &p.warps[i]; p.active&^p.staged>>i&1 != 0 {
+// refreshState enters the state that warp i, if it has not ended, is in by the sets that it belongs to.
+func (p *pipe) refreshState(i int) {
+	if w := &p.warps[i]; p.active&^p.atIssue>>i&1 != 0 {
 		p.enter(w, p.unstaged(i))
 	}
 }
@@ -220,13 +220,13 @@ func (p *pipe) restate(i int) {
 // unstaged is the state of a warp without an instruction before the scoreboard.
 func (p *pipe) unstaged(i int) state {
 	switch bit := uint64(1) << i; {
-	case p.held&bit != 0:
+	case p.atBarrier&bit != 0:
 		return atBarrier
-	case (p.fenced|p.asking|p.branching)&bit == 0:
+	case (p.fenced|p.awaitingUnit|p.branching)&bit == 0:
 		return noInstruction
 	case p.fenced&bit != 0:
 		return membar
-	case p.asking&bit != 0:
+	case p.awaitingUnit&bit != 0:
 		return unitWait
 	}
 	return branchResolving
@@ -260,8 +260,8 @@ func (p *pipe) settleWarps() {
 	}
 }
 
-// did books the activity of the slice's scheduler from this cycle on.
-func (sl *slice) did(b cycle, now uint64) {
+// bookIssue books the activity of the slice's scheduler from this cycle on.
+func (sl *slice) bookIssue(b cycle, now uint64) {
 	if b != sl.booked {
 		sl.settle()
 		sl.booked = b
@@ -311,8 +311,8 @@ func (sl *slice) awaitNoMore(k cause) {
 	}
 }
 
-// saw records the activity of the front end in this cycle, which is counted already.
-func (c *Core) saw(unscheduled, undecoded bool) {
+// bookSchedule records the activity of the front end in this cycle, which is counted already.
+func (c *Core) bookSchedule(unscheduled, undecoded bool) {
 	c.SchedIdle.Set(unscheduled, c.Cycles-1)
 	c.IBufFull.Set(undecoded, c.Cycles-1)
 }
@@ -331,8 +331,8 @@ func (c *Core) settleAll() {
 func (c *Core) Fetches() uint64  { return c.Scheduled }
 func (c *Core) Requests() uint64 { return c.Coalesced }
 
-// ToL1D is how many of its requests the core says are reads, writes and atomics of the caches'; ok: it can tell, as some
-// modes time the atomics of one instruction as reads or as writes.
+// ToL1D is how many of its requests the core says are reads, writes and atomics of the caches'; ok: it can tell, as
+// some modes time the atomics of one instruction as reads or as writes.
 func (c *Core) ToL1D() (reads, writes, atomics uint64, ok bool) {
 	stores := c.Coalesced - c.LoadRequests - c.AtomicRequests
 	switch c.spec.Atomics.Mode {

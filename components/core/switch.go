@@ -30,7 +30,7 @@ func (c *Core) Quiet() bool {
 }
 
 // fetching reports whether an instruction of a warp that has none in flight is being fetched: the L1I may be slow.
-func (c *Core) fetching(i int) bool { return (c.stalled&^c.held)>>i&1 != 0 }
+func (c *Core) fetching(i int) bool { return (c.stalled&^c.atBarrier)>>i&1 != 0 }
 
 // awaits reports whether warp i waits for its graph unit.
 func (c *Core) awaits(i int) bool { return c.socket != nil && c.socket.Awaits(i) }
@@ -38,7 +38,7 @@ func (c *Core) awaits(i int) bool { return c.socket != nil && c.socket.Awaits(i)
 // settled reports whether no fetch, no memory access and no warp is on its way.
 func (c *Core) settled() bool {
 	f := &c.front
-	if !f.scheduled.Empty() || f.unlocks.cycles != 0 || f.letGo != 0 || c.resolving.cycles != 0 || !c.lsu.idle() {
+	if !f.scheduled.Empty() || f.unlocks.cycles != 0 || f.releasedAt != 0 || c.resolving.cycles != 0 || !c.lsu.idle() {
 		return false
 	}
 	for i := range f.out {
@@ -64,15 +64,15 @@ func (c *Core) lendable() (set uint64) {
 
 // Lend begins to execute a launch without time that has begun in time. The core must be quiet, and its caches without
 // time.
-func (u *Untimed) Lend() {
+func (u *Functional) Lend() {
 	u.on, u.within = true, true
 	u.begin()
-	u.core.lent = ^uint64(0)
+	u.core.functionalWarps = ^uint64(0)
 	u.ClockHandle().Wake()
 }
 
 // borrow takes warps that have become free.
-func (u *Untimed) borrow(now uint64) {
+func (u *Functional) borrow(now uint64) {
 	c := u.core
 	set := c.lendable()
 	if set == 0 {
@@ -81,13 +81,13 @@ func (u *Untimed) borrow(now uint64) {
 	c.settle(now)
 	for m := set; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
-		c.held &^= 1 << i
+		c.atBarrier &^= 1 << i
 		c.leave(i)
 	}
 }
 
 // Return ends it: time goes on. Warps that the unit has not answered come back when it has.
-func (u *Untimed) Return() {
+func (u *Functional) Return() {
 	if !u.on {
 		return
 	}
@@ -99,7 +99,7 @@ func (u *Untimed) Return() {
 		u.arrive(u.arrives)
 	}
 	u.on = false
-	c.lent = u.waiting
+	c.functionalWarps = u.waiting
 	c.front.selector.choose = policies[c.spec.Schedule.Policy].schedule
 	c.takeBack(u.arch.Active() &^ (u.waiting | c.active))
 	c.ClockHandle().Wake()
@@ -115,25 +115,25 @@ func (c *Core) finish(now uint64) {
 }
 
 // Reset forgets a launch that has ended.
-func (u *Untimed) Reset() {
+func (u *Functional) Reset() {
 	c := u.core
-	u.on, u.waiting, u.arrives, c.lent = false, 0, never, 0
+	u.on, u.waiting, u.arrives, c.functionalWarps = false, 0, never, 0
 	c.front.selector.choose = policies[c.spec.Schedule.Policy].schedule
 }
 
-// takeBack has the core go on with warps that it has lent.
+// takeBack resumes warps that were executed functionally.
 func (c *Core) takeBack(warps uint64) {
 	now := c.ClockHandle().Domain().Cycle()
 	if !c.over {
 		c.settle(now + 1)
 	}
-	c.lent &^= warps
+	c.functionalWarps &^= warps
 	for m := warps & c.source.Active(); m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		c.begin(i)
 		if c.warps[i].trace.Waiting() {
-			c.held |= 1 << i
-			c.restate(i)
+			c.atBarrier |= 1 << i
+			c.refreshState(i)
 		} else {
 			c.resume(i, now+1)
 		}

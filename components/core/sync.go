@@ -42,8 +42,8 @@ func (s *synchronizer) begin(barrier, keepL1I bool) {
 
 // allAtBarrier is called when all of the core's warps wait at a device-wide barrier.
 func (c *Core) allAtBarrier() {
-	if c.untimed != nil && c.untimed.on {
-		c.untimed.arriving = true
+	if c.functional != nil && c.functional.on {
+		c.functional.arriving = true
 		return
 	}
 	if c.spec.DeviceBarrier == BarrierSignal {

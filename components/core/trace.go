@@ -6,7 +6,7 @@ import "heddle/isa/emu"
 // decides when. The core asks for each instruction when it is decoded, and for its
 // outcome (addresses, mask, where the warp goes on) when timing says that it acts.
 //
-// A warp of the untimed machine is one: its trace comes into being by executing the
+// A warp of the functional machine is one: its trace comes into being by executing the
 // program at that moment. A recorded trace is another.
 type Trace interface {
 	// Decode returns the instruction at pc. An error is one only if the warp gets there.

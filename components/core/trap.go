@@ -31,7 +31,7 @@ var errHalted = errors.New("the program is over")
 // programOver is called when the program has asked the host for its end. Warps see it in the next cycle, as what other
 // cores do to them.
 func (c *Core) programOver() {
-	if u := c.untimed; u != nil && u.on {
+	if u := c.functional; u != nil && u.on {
 		u.begin()
 		u.ClockHandle().Wake()
 		return
@@ -45,8 +45,8 @@ func (c *Core) haltWarps(now uint64) {
 	c.halts = false
 	for m := c.active; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
-		if c.held>>i&1 != 0 { // nothing is fetched for it
-			c.held &^= 1 << i
+		if c.atBarrier>>i&1 != 0 { // nothing is fetched for it
+			c.atBarrier &^= 1 << i
 			c.leave(i)
 			continue
 		}
@@ -60,7 +60,7 @@ func (c *Core) squash(i int, fault error) {
 	w := &c.warps[i]
 	w.fault, w.squashing, w.trace = fault, true, squashed{w.own}
 	c.branching |= 1 << i
-	c.restate(i)
+	c.refreshState(i)
 }
 
 // handled returns an error as a trap of the warp's that the program handles; nil: it is none.
@@ -80,7 +80,7 @@ func (c *Core) trapped(sl *slice, id flightID, err error, now uint64) bool {
 	w := &c.warps[i]
 	if w.squashing {
 		c.squashed(f.op, i)
-		c.withdraw(f)
+		c.cancel(f)
 	} else {
 		if w.handled(err) == nil {
 			c.fail(err)
@@ -102,23 +102,23 @@ func (c *Core) squashed(op *emu.Op, i int) {
 	}
 }
 
-// withdraw takes back what has been noted of an instruction before its effect.
-func (c *Core) withdraw(f *flight) {
+// cancel takes back what has been noted of an instruction before its effect.
+func (c *Core) cancel(f *inflight) {
 	i := int(f.warp)
 	switch f.class {
 	case isa.ClassFence:
 		c.fenced &^= 1 << i
 	case isa.ClassUnit:
 		c.socket.Cancel(i, f.op)
-		c.asking &^= 1 << i
+		c.awaitingUnit &^= 1 << i
 	default:
 		return
 	}
-	c.restate(i)
+	c.refreshState(i)
 }
 
-// undecodable is for a warp that has fetched what is no instruction, or lies behind a trap: it fetches no more.
-func (c *Core) undecodable(i int, err error, now uint64) {
+// trapDecode is for a warp that has fetched what is no instruction, or lies behind a trap: it fetches no more.
+func (c *Core) trapDecode(i int, err error, now uint64) {
 	w := &c.warps[i]
 	c.Discarded++
 	c.hookFront(HookPosDiscard, now, i, nil)
@@ -129,8 +129,8 @@ func (c *Core) undecodable(i int, err error, now uint64) {
 	c.reach(i, now)
 }
 
-// uncontrolled is for a warp whose control has trapped, or is behind a trap. Nothing has been fetched behind it.
-func (c *Core) uncontrolled(i int, op *emu.Op, err error) {
+// trapControl is for a warp whose control has trapped, or is behind a trap. Nothing has been fetched behind it.
+func (c *Core) trapControl(i int, op *emu.Op, err error) {
 	w := &c.warps[i]
 	if w.squashing {
 		c.squashed(op, i)

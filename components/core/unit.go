@@ -18,7 +18,7 @@ func (c *Core) Plug(s *accel.Socket) { c.socket, c.units = s, s }
 func (c *Core) unitLatency() uint64 { return max(3, c.latency[isa.ClassUnit]) }
 
 // readOperands is the part of a request that happens at dispatch.
-func (c *Core) readOperands(f *flight) {
+func (c *Core) readOperands(f *inflight) {
 	call := c.socket.Begin()
 	c.warps[f.warp].trace.Ask(f.op, call)
 	f.access = int16(call.Tag)
@@ -58,7 +58,7 @@ func (c *Core) reply(now uint64) {
 	}
 	call := c.socket.Front()
 	w, op := call.Warp, call.Op()
-	if c.untimed != nil && c.untimed.waiting>>w&1 != 0 {
+	if c.functional != nil && c.functional.waiting>>w&1 != 0 {
 		return
 	}
 	sl := &c.slices[c.warps[w].slice]
@@ -70,12 +70,12 @@ func (c *Core) reply(now uint64) {
 	c.socket.Receive()
 	c.moved = true
 	out.Push(c.start(op, uint8(w)), now+c.unitLatency()-2)
-	if c.warps[w].staging != nil {
-		c.look(sl, w)
+	if c.warps[w].issueHead != nil {
+		c.updateHazard(sl, w)
 	}
 	if c.socket.Traits(op).SetsMask {
-		c.asking &^= 1 << w
-		c.restate(w)
+		c.awaitingUnit &^= 1 << w
+		c.refreshState(w)
 		c.resume(w, now+executeToUnlock)
 	}
 }

@@ -2,8 +2,8 @@ package core
 
 import "math/bits"
 
-// wheel says when each warp goes on: of the next wheelCycles by cycle, and of others by warp.
-type wheel struct {
+// timingWheel says when each warp goes on: of the next wheelCycles by cycle, and of others by warp.
+type timingWheel struct {
 	base  uint64              // the first of those cycles
 	slots [wheelCycles]uint64 // by cycle modulo their number: the warps
 	taken uint64              // slots that have some
@@ -14,7 +14,7 @@ type wheel struct {
 const wheelCycles = 64
 
 // put has a warp go on in a cycle.
-func (g *wheel) put(i int, at uint64) {
+func (g *timingWheel) put(i int, at uint64) {
 	at = max(at, g.base)
 	g.at[i&63] = at
 	if at-g.base >= wheelCycles {
@@ -26,7 +26,7 @@ func (g *wheel) put(i int, at uint64) {
 }
 
 // advance has its cycles begin at one before which none goes on.
-func (g *wheel) advance(base uint64) {
+func (g *timingWheel) advance(base uint64) {
 	g.base = base
 	for m := g.later; m != 0; m &= m - 1 {
 		if i := bits.TrailingZeros64(m); g.at[i]-base < wheelCycles {
@@ -37,7 +37,7 @@ func (g *wheel) advance(base uint64) {
 }
 
 // first returns when the first goes on; never: none does.
-func (g *wheel) first() uint64 {
+func (g *timingWheel) first() uint64 {
 	if g.taken != 0 {
 		return g.base + uint64(bits.TrailingZeros64(bits.RotateLeft64(g.taken, -int(g.base%wheelCycles))))
 	}
@@ -47,7 +47,7 @@ func (g *wheel) first() uint64 {
 	return never
 }
 
-func (g *wheel) firstLater() uint64 {
+func (g *timingWheel) firstLater() uint64 {
 	at := uint64(never)
 	for m := g.later; m != 0; m &= m - 1 {
 		at = min(at, g.at[bits.TrailingZeros64(m)])
@@ -56,7 +56,7 @@ func (g *wheel) firstLater() uint64 {
 }
 
 // take takes the lowest warp out that goes on in a cycle, which is the first.
-func (g *wheel) take(at uint64) int {
+func (g *timingWheel) take(at uint64) int {
 	if g.taken>>(at%wheelCycles)&1 == 0 {
 		return g.takeLater(at)
 	}
@@ -68,7 +68,7 @@ func (g *wheel) take(at uint64) int {
 	return i
 }
 
-func (g *wheel) takeLater(at uint64) int {
+func (g *timingWheel) takeLater(at uint64) int {
 	for m := g.later; ; m &= m - 1 {
 		if i := bits.TrailingZeros64(m); g.at[i&63] == at {
 			g.later &^= 1 << i

@@ -46,7 +46,7 @@ type ReadDump struct {
 func (u *EGHW) Dump() any { return u.engine.dump() }
 
 // Dump returns what the unit holds.
-func (u *Untimed) Dump() any { return u.dump() }
+func (u *Functional) Dump() any { return u.dump() }
 
 func (e *Engine) dump() Dump {
 	d := Dump{State: stateDocs[e.state].name, Reserved: e.reserved, Reads: e.dumpReads()}

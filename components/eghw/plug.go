@@ -11,7 +11,7 @@ var (
 	_ accel.MemorySpec     = (*Spec)(nil)
 	_ accel.ScratchpadSpec = (*Spec)(nil)
 	_ accel.Managed        = (*EGHW)(nil)
-	_ accel.Managed        = (*Untimed)(nil)
+	_ accel.Managed        = (*Functional)(nil)
 )
 
 // FitsCore is Fits.
@@ -22,8 +22,8 @@ func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return New(name, s.Derived(at, at.ScratchpadLatency), at)
 }
 
-// NewTwin makes the unit of a core of a machine without time.
-func (s *Spec) NewTwin(at accel.Shape) (emu.Unit, error) { return NewUntimed(*s, at) }
+// NewFunctional makes the unit's functional model.
+func (s *Spec) NewFunctional(at accel.Shape) (emu.Unit, error) { return NewFunctional(*s, at) }
 
 // BypassesL1 is bypass_l1.
 func (s *Spec) BypassesL1() bool { return s.BypassL1 }

@@ -58,7 +58,7 @@ type ReadDump struct {
 func (p *PEG) Dump() any { return p.engine.dump() }
 
 // Dump returns what the unit holds.
-func (u *Untimed) Dump() any { return u.dump() }
+func (u *Functional) Dump() any { return u.dump() }
 
 func (e *Engine) dump() Dump {
 	x := &e.exchange

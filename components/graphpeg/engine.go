@@ -38,15 +38,15 @@ type Engine struct {
 	chunks     []chunk
 	freeChunks []int32
 	exchange   exchange
-	giving     gift
-	taking     receipt
+	giving     vertexDonation
+	taking     vertexIntake
 
 	last              uint64 // the last cycle that was counted
 	gatheredAbandoned uint64 // of EdgesAbandoned, those in the buffer
 	entryTime         uint64 // entries × cycles
 	stalled           stall
 	pushHeld          bool                 // a push waits for room
-	forsaken          uint64               // from this cycle on nobody pops; 0: somebody may
+	noMorePops        uint64               // from this cycle on nobody pops; 0: somebody may
 	watch             func(act []uint32)   // is told what the host does, of the first core's unit; nil: nobody is
 	since             [emu.MaxWarps]uint64 // by warp: when its pop came
 
@@ -133,8 +133,8 @@ func (e *Engine) Launch() {
 	e.pops.Clear()
 	e.answers.Clear()
 	e.stalled, e.pushHeld = noStall, false
-	e.forsaken = 0
-	e.giving, e.taking = gift{}, receipt{}
+	e.noMorePops = 0
+	e.giving, e.taking = vertexDonation{}, vertexIntake{}
 	e.exchange.launch()
 	e.waits(e.last)
 }
@@ -157,7 +157,7 @@ func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step 
 	e.give()
 	e.accrue()
 	e.send(port)
-	e.tellDrained()
+	e.reportDrained()
 	e.waits(now)
 	e.step.Moved = e.moved
 	if !e.answers.Empty() && !e.moved {

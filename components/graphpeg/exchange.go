@@ -8,14 +8,14 @@ import (
 
 // exchange is the EF exchange unit: the registers between table and control processor (§3.3.2).
 type exchange struct {
-	epoch   uint32        // launches
-	pending bool          // R_BS: bw waits for a free entry
-	standby bool          // R_BC = ERS
-	bw      balance.Range // R_BW0..2
-	done    bool
-	told    bool             // that the unit is drained
-	reports []balance.Report // to be sent, oldest first
-	err     error
+	epoch         uint32        // launches
+	pending       bool          // R_BS: bw waits for a free entry
+	standby       bool          // R_BC = ERS
+	bw            balance.Range // R_BW0..2
+	done          bool
+	drainReported bool             // that the unit is drained
+	reports       []balance.Report // to be sent, oldest first
+	err           error
 }
 
 func (x *exchange) launch() {
@@ -131,7 +131,7 @@ func (e *Engine) receive(r balance.Range) {
 		e.table.watch("exchange", -1, "edges %d..%d of vertex %d are received", r.Start, r.End, r.Base)
 	}
 	e.EdgesReceived += uint64(r.End - r.Start)
-	e.tellDrained()
+	e.reportDrained()
 }
 
 // insert moves R_BW into the table, when an entry is free.
@@ -147,11 +147,11 @@ func (e *Engine) insert() {
 	e.moved = true
 }
 
-// tellDrained reports every change.
-func (e *Engine) tellDrained() {
+// reportDrained reports every change.
+func (e *Engine) reportDrained() {
 	x := &e.exchange
-	if d := e.drained(); d != x.told {
-		x.told = d
+	if d := e.drained(); d != x.drainReported {
+		x.drainReported = d
 		ev := balance.NotDrained
 		if d {
 			ev = balance.Drained

@@ -10,13 +10,13 @@ var _ accel.Forsaken = (*PEG)(nil)
 // Forsake tells the unit that nobody will pop before the next launch. A unit that is not drained
 // would keep the pops of other cores waiting.
 func (p *PEG) Forsake(now clock.Cycle) {
-	p.engine.forsaken = now + 1
+	p.engine.noMorePops = now + 1
 	p.ClockHandle().Wake()
 }
 
 // discard takes what a pop could take, if nobody will pop.
 func (e *Engine) discard() {
-	if e.forsaken == 0 || e.self.Now < e.forsaken || !e.configured {
+	if e.noMorePops == 0 || e.self.Now < e.noMorePops || !e.configured {
 		return
 	}
 	n := e.available()

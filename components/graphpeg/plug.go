@@ -13,7 +13,7 @@ var (
 	_ accel.MemorySpec = (*Spec)(nil)
 	_ accel.ListHand   = Host{}
 	_ accel.Managed    = (*PEG)(nil)
-	_ accel.Managed    = (*Untimed)(nil)
+	_ accel.Managed    = (*Functional)(nil)
 	_ accel.Described  = (*PEG)(nil)
 )
 
@@ -31,8 +31,8 @@ func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return New(name, s.Derived(at.Warps, at.ScratchpadLatency), at)
 }
 
-// NewTwin makes the unit of a core of a machine without time.
-func (s *Spec) NewTwin(at accel.Shape) (emu.Unit, error) { return NewUntimed(*s, at) }
+// NewFunctional makes the unit's functional model.
+func (s *Spec) NewFunctional(at accel.Shape) (emu.Unit, error) { return NewFunctional(*s, at) }
 
 // BypassesL1 is bypass_l1.
 func (s *Spec) BypassesL1() bool { return s.BypassL1 }

@@ -20,8 +20,8 @@ type Request struct {
 	Write bool
 }
 
-// under is a read under way.
-type under struct {
+// pendingRead is a read under way.
+type pendingRead struct {
 	source source
 	of     int32 // entry, chunk or list
 	ticket int32
@@ -29,11 +29,11 @@ type under struct {
 
 // memoryPort sends one request a cycle, of each source in turn.
 type memoryPort struct {
-	boxes [numSources]queue.Queue[Request] // by source, which acts again when all of its have left
-	turn  source
-	reads []under // by tag
-	spare []uint32
-	out   int // reads that have not been answered
+	queues   [numSources]queue.Queue[Request] // by source, which acts again when all of its have left
+	turn     source
+	reads    []pendingRead // by tag
+	spare    []uint32
+	inFlight int // reads that have not been answered
 }
 
 // boxEntries: a line of edges, and three that its weights may lie in when lines are short.
@@ -41,34 +41,34 @@ const boxEntries = 4
 
 // newMemoryPort makes a port to which the vertices of a list are spilled in so many requests at a time.
 func newMemoryPort(of *queue.Owner, spills int) (p memoryPort) {
-	for s := range p.boxes {
+	for s := range p.queues {
 		depth := boxEntries
 		if source(s) == spillSource {
 			depth = max(depth, spills)
 		}
-		p.boxes[s] = queue.New[Request](depth, of, "requests for "+sourceNames[s])
+		p.queues[s] = queue.New[Request](depth, of, "requests for "+sourceNames[s])
 	}
 	return p
 }
 
 // free reports whether the source may act.
-func (p *memoryPort) free(s source) bool { return p.boxes[s].Empty() }
+func (p *memoryPort) free(s source) bool { return p.queues[s].Empty() }
 
 // outstanding counts the requests that have not left or have no answer.
 func (p *memoryPort) outstanding() int {
-	return p.out + p.boxes[spillSource].Len()
+	return p.inFlight + p.queues[spillSource].Len()
 }
 
 // waiting is how many requests have not left.
 func (p *memoryPort) waiting() (n int) {
-	for s := range p.boxes {
-		n += p.boxes[s].Len()
+	for s := range p.queues {
+		n += p.queues[s].Len()
 	}
 	return n
 }
 
 func (p *memoryPort) put(s source, r Request) {
-	p.boxes[s].Push(r)
+	p.queues[s].Push(r)
 }
 
 // write sends a line to memory.
@@ -77,7 +77,7 @@ func (p *memoryPort) write(s source, addr uint32) { p.put(s, Request{Addr: addr,
 // read asks for the line at addr. There are as many tags as reads have ever been under way
 // at once, which slots, entries and maxRefills bound.
 func (e *Engine) read(s source, addr uint32, of, ticket int) {
-	p, u := &e.port, under{s, int32(of), int32(ticket)}
+	p, u := &e.port, pendingRead{s, int32(of), int32(ticket)}
 	n := len(p.spare) - 1
 	tag := uint32(len(p.reads))
 	if n < 0 {
@@ -86,7 +86,7 @@ func (e *Engine) read(s source, addr uint32, of, ticket int) {
 		tag, p.spare = p.spare[n], p.spare[:n]
 		p.reads[tag] = u
 	}
-	p.out++
+	p.inFlight++
 	e.LinesRead++
 	p.put(s, Request{Addr: addr &^ (4*e.line - 1), Tag: tag})
 }
@@ -96,7 +96,7 @@ func (e *Engine) send(free bool) {
 	p := &e.port
 	for i := range numSources {
 		s := (p.turn + i) % numSources
-		b := &p.boxes[s]
+		b := &p.queues[s]
 		if b.Empty() {
 			continue
 		}
@@ -114,7 +114,7 @@ func (e *Engine) Arrive(tag uint32) {
 	p := &e.port
 	u := p.reads[tag]
 	p.spare = append(p.spare, tag)
-	p.out--
+	p.inFlight--
 	e.LinesAnswered++
 	switch u.source {
 	case offsetSource:

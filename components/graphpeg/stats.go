@@ -120,7 +120,7 @@ func (e *Engine) CheckInvariants() error {
 			e.VerticesPushed + e.VerticesHost + e.VerticesTaken,
 			e.VerticesPopped + e.VerticesGathered + e.VerticesForgotten + e.VerticesGiven + held,
 		},
-		{"lines read = answered + under way", e.LinesRead, e.LinesAnswered + uint64(e.port.out)},
+		{"lines read = answered + under way", e.LinesRead, e.LinesAnswered + uint64(e.port.inFlight)},
 		{
 			"lines read = offsets + edges + weights + exchanged + refills", e.LinesRead,
 			e.OffsetLines + e.EdgeLines + e.WeightLines + e.ExchangeLines + e.Refilled/uint64(e.line),

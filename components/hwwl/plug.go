@@ -24,9 +24,9 @@ func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return New(name, *s, at, at.ScratchpadLatency)
 }
 
-// NewTwin makes the worklist of a core of a machine without time.
-func (s *Spec) NewTwin(at accel.Shape) (emu.Unit, error) {
-	return graphpeg.NewUntimedWorklist(s.PEG(), at)
+// NewFunctional makes the worklist's functional model.
+func (s *Spec) NewFunctional(at accel.Shape) (emu.Unit, error) {
+	return graphpeg.NewFunctionalWorklist(s.PEG(), at)
 }
 
 // BypassesL1 is bypass_l1.

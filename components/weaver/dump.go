@@ -45,7 +45,7 @@ func (w *Weaver) Dump() any {
 }
 
 // Dump returns what the unit holds.
-func (u *Untimed) Dump() any { return u.dump() }
+func (u *Functional) Dump() any { return u.dump() }
 
 func (s *State) dump() (d Dump) {
 	d.Phase, d.Cursor, d.CED, d.Skip = phaseNames[s.phase], s.cursor, s.ced, s.drop

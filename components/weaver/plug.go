@@ -22,8 +22,10 @@ func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return New(name, s.Derived(at.Warps, at.Threads, at.ScratchpadLatency), at.Warps, at.Threads)
 }
 
-// NewTwin makes the Weaver of a core of a machine without time.
-func (s *Spec) NewTwin(at accel.Shape) (emu.Unit, error) { return NewUntimed(*s, at.Warps, at.Threads) }
+// NewFunctional makes the Weaver's functional model.
+func (s *Spec) NewFunctional(at accel.Shape) (emu.Unit, error) {
+	return NewFunctional(*s, at.Warps, at.Threads)
+}
 
 // SetsMask is mask_by_unit.
 func (s *Spec) SetsMask() bool { return s.MaskByUnit }

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs/schema"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/graphit"
 	"heddle/graphit/programs"
 	"heddle/internal/testenv"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 )
 
 func load(t testing.TB, settings ...string) *graph.Graph {
@@ -127,7 +127,8 @@ var schedules = []string{
 // labels are those of our programs' operators over edges.
 var labels = map[string][]string{"bc": {"forward", "backward"}, "spmv": {"step"}}
 
-// TestSchedules: every program gives the reference's result under every schedule; without testenv.LongVariable, under some.
+// TestSchedules: every program gives the reference's result under every schedule; without testenv.LongVariable, under
+// some.
 func TestSchedules(t *testing.T) {
 	all := graphs(t)
 	for i, s := range schedules {

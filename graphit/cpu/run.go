@@ -14,10 +14,10 @@ import (
 	"strings"
 	"time"
 
+	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
-	"heddle/kernels/graph"
 )
 
 // Options say how a program runs.

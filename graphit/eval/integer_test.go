@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/eval"
 	"heddle/graphit/programs"
-	"heddle/kernels/graph"
 )
 
 // numbers are those at which types end, and others.

@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/graphir"
 	"heddle/internal/tolerance"
-	"heddle/kernels/graph"
 )
 
 // Reference runs operators one edge after the other, on the host.

@@ -13,19 +13,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/accel"
+	_ "heddle/components/all"
 	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/graphit"
 	"heddle/graphit/lower"
 	"heddle/graphit/programs"
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
 	"heddle/kernels/host"
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 	"heddle/sim"
-	"heddle/units"
-	_ "heddle/units/all"
 )
 
 func load(t testing.TB, settings ...string) *graph.Graph {
@@ -49,19 +50,19 @@ func program(t testing.TB, name string) string {
 	return string(src)
 }
 
-// device is an untimed machine, with the unit that a schedule needs.
-func device(t testing.TB, w configs.Workload) host.Device {
+// device is a functional machine, with the unit that a schedule needs.
+func device(t testing.TB, w workload.Workload) host.Device {
 	var unit accel.Spec
-	if s, err := units.Schedule(string(w.Schedule)); err == nil && s.Unit != "" {
-		unit = configs.DefaultUnit(units.ByName(s.Unit))
+	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != "" {
+		unit = configs.DefaultUnit(accel.KindNamed(s.Unit))
 	}
-	d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, unit)
+	d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, unit)
 	require.NoError(t, err)
 	return d
 }
 
-func workload(t testing.TB, settings ...string) configs.Workload {
-	w, err := configs.ParseWorkload(settings)
+func testWorkload(t testing.TB, settings ...string) workload.Workload {
+	w, err := workload.Parse(settings)
 	require.NoError(t, err)
 	return w
 }
@@ -109,7 +110,7 @@ func TestSchedules(t *testing.T) {
 		f := func() *graphit.File { return parse(t, name, program(t, name)) }
 		ran := map[string]int{}
 		try := func(settings []string) bool {
-			w := workload(t, settings...)
+			w := testWorkload(t, settings...)
 			r, err := lower.Run(context.Background(), device(t, w), g, f(), lower.Options{Args: args(name, g), Output: io.Discard, Workload: w, MaxSteps: 2000})
 			if err != nil && refusal(err) {
 				if len(settings) == 1 {
@@ -160,7 +161,7 @@ func TestInstructions(t *testing.T) {
 			{"schedule=vertex", "direction=push"}, {"schedule=vertex", "direction=pull", "active_set=bytemap"}, {"schedule=edge", "direction=push"},
 			{"schedule=cta", "direction=push"}, {"schedule=weaver", "direction=push"}, {"schedule=twce", "direction=push"}, {"schedule=strict", "direction=push"},
 		} {
-			w := workload(t, settings...)
+			w := testWorkload(t, settings...)
 			a := args(c.name, g)
 			if c.algorithm == "pagerank" || c.algorithm == "pagerank-delta" {
 				w.ActiveSet = "auto"
@@ -171,7 +172,7 @@ func TestInstructions(t *testing.T) {
 				continue
 			}
 			require.NoError(t, err)
-			w.Algorithm = configs.Algorithm(c.algorithm)
+			w.Algorithm = workload.Algorithm(c.algorithm)
 			if len(a) == 3 && w.Iterations == 0 {
 				w.Source, err = strconv.Atoi(a[2])
 				require.NoError(t, err)
@@ -225,7 +226,7 @@ func TestGuide(t *testing.T) {
 		return ""
 	}
 	f := parse(t, "guide.gt", block("element Vertex")+"\n"+block("schedule:"))
-	w := workload(t)
+	w := testWorkload(t)
 	r, err := lower.Run(context.Background(), device(t, w), undirected(t), f, lower.Options{Args: []string{"guide.gt", "graph"}, Workload: w})
 	require.NoError(t, err)
 	require.True(t, r.Verified)
@@ -235,7 +236,7 @@ func TestGuide(t *testing.T) {
 // TestNoDouble: numbers that the machine does not have are refused, unless they may be floats.
 func TestNoDouble(t *testing.T) {
 	f := parse(t, "p.gt", strings.ReplaceAll(program(t, "pagerank"), "float", "double"))
-	w, g := workload(t), undirected(t)
+	w, g := testWorkload(t), undirected(t)
 	_, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w})
 	require.ErrorContains(t, err, "p.gt:7:17: inverse is double, and the machine's numbers have 32 bits: expected float, or --float")
 	r, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w, Float: true})
@@ -256,7 +257,7 @@ schedule:
     HybridGPUSchedule h(INPUT_VERTEXSET_SIZE, "argv[3]", s1, s2);
     program->applyGPUSchedule("loop:step", h);
 `
-	w, g := workload(t), undirected(t)
+	w, g := testWorkload(t), undirected(t)
 	used := map[string]bool{}
 	r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "bfs.gt", src), lower.Options{Args: append(args("bfs", g), "0.1"), Workload: w})
 	require.NoError(t, err)
@@ -278,7 +279,7 @@ func TestUnitsBetweenOperators(t *testing.T) {
 	for _, settings := range [][]string{{"schedule=peg"}, {"schedule=peg", "active_set=queue"}} {
 		d, err := host.NewTimed(l.Value, sim.Options{})
 		require.NoError(t, err)
-		r, err := lower.Run(context.Background(), d, g, parse(t, "bc", program(t, "bc")), lower.Options{Args: []string{"bc", "graph", "0"}, Workload: workload(t, settings...)})
+		r, err := lower.Run(context.Background(), d, g, parse(t, "bc", program(t, "bc")), lower.Options{Args: []string{"bc", "graph", "0"}, Workload: testWorkload(t, settings...)})
 		require.NoError(t, err, settings)
 		require.True(t, r.Verified)
 	}

@@ -4,32 +4,33 @@ import (
 	"fmt"
 	"slices"
 
-	"heddle/configs"
+	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/emit"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
+	"heddle/kernels/workload"
 )
 
-// schedules are the schedules that UGF's words for load balance stand for (§2.5.3, §5.2.2), and those of hardware units.
-var schedules = map[string]configs.Schedule{
+// schedules are the schedules that UGF's words for load balance stand for (§2.5.3, §5.2.2), and those of hardware
+// units.
+var schedules = map[string]workload.Schedule{
 	"VERTEX_BASED": "vertex", "EDGE_ONLY": "edge", "TWC": "twc", "TWCE": "twce", "ETWC": "twce", "STRICT": "strict", "WM": "warp", "CM": "cta",
 	"WEAVER": "weaver", "PEG": "peg", "HWWL": "hwwl", "EGHW": "eghw",
 }
 
 // ScheduleOf is the schedule that a word for load balance stands for.
-func ScheduleOf(word string) configs.Schedule { return schedules[word] }
+func ScheduleOf(word string) workload.Schedule { return schedules[word] }
 
 // dedups are what UGF's words for deduplication stand for (Table 3.1).
-var dedups = map[string]configs.Choice{"": "monotonic", "FUSED": "monotonic", "UNFUSED": "monotonic", "MONOTONIC_COUNTERS": "monotonic", "BITMAP": "bitmap", "BOOLMAP": "bytemap"}
+var dedups = map[string]workload.Choice{"": "monotonic", "FUSED": "monotonic", "UNFUSED": "monotonic", "MONOTONIC_COUNTERS": "monotonic", "BITMAP": "bitmap", "BOOLMAP": "bytemap"}
 
-// workload is how an operator runs: what a schedule gives, and else what the experiment does.
-func workload(op *graphir.EdgeSetIterator, m *graphir.Metadata, base configs.Workload, host *eval.Host) (configs.Workload, error) {
+// workloadOf is how an operator runs: what a schedule gives, and else what the experiment does.
+func workloadOf(op *graphir.EdgeSetIterator, m *graphir.Metadata, base workload.Workload, host *eval.Host) (workload.Workload, error) {
 	w := base
 	if m.Given["load_balance"] {
 		w.Schedule = schedules[m.LoadBalance]
@@ -60,7 +61,7 @@ func workload(op *graphir.EdgeSetIterator, m *graphir.Metadata, base configs.Wor
 	case m.Given["direction"] || m.Given["frontier_creation"]:
 		w.ActiveSet = set(m, w)
 	}
-	lists := w.ActiveSet == "queue" || w.ActiveSet == "list" || w.ActiveSet == configs.Auto && w.Direction != "pull" && w.Direction != "hybrid" && w.Schedule != "edge"
+	lists := w.ActiveSet == "queue" || w.ActiveSet == "list" || w.ActiveSet == workload.Auto && w.Direction != "pull" && w.Direction != "hybrid" && w.Schedule != "edge"
 	switch {
 	case !lists:
 		w.Dedup = "none"
@@ -76,7 +77,7 @@ func workload(op *graphir.EdgeSetIterator, m *graphir.Metadata, base configs.Wor
 }
 
 // set is the active set that a direction and a frontier's representation come to.
-func set(m *graphir.Metadata, w configs.Workload) configs.Choice {
+func set(m *graphir.Metadata, w workload.Workload) workload.Choice {
 	asked := w.Direction == "pull" || w.Direction == "hybrid" || w.Schedule == "edge"
 	switch r := m.OutputRepresentation; {
 	case asked && r == graphir.Bitmap:
@@ -104,7 +105,7 @@ type lowering struct {
 	program *graphir.Program
 	host    *eval.Host
 	weights graph.WeightKind
-	base    configs.Workload
+	base    workload.Workload
 	queues  map[*graphit.Var]*graphit.Var // the vectors of priorities
 }
 
@@ -141,7 +142,7 @@ func queueVectors(p *graphir.Program) map[*graphit.Var]*graphit.Var {
 
 // edges plans an operator under one schedule.
 func (l *lowering) edges(op *graphir.EdgeSetIterator, m *graphir.Metadata, name string) (*compose.EdgeOperator, error) {
-	w, err := workload(op, m, l.base, l.host)
+	w, err := workloadOf(op, m, l.base, l.host)
 	if err != nil {
 		return nil, err
 	}

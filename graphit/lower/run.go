@@ -8,13 +8,13 @@ import (
 	"math"
 	"slices"
 
-	"heddle/configs"
+	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
 	"heddle/kernels/compose"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 )
 
 // Options say how a program runs.
@@ -22,7 +22,7 @@ type Options struct {
 	Args     []string // argv, from the program's name on
 	Output   io.Writer
 	Float    bool              // double is computed as float
-	Workload configs.Workload  // of operators without a schedule; launch overhead, sizes
+	Workload workload.Workload // of operators without a schedule; launch overhead, sizes
 	Schedule *graphit.Schedule // in place of the program's own
 	MaxSteps int               // traversals of edges at most; 0: any number
 
@@ -82,8 +82,8 @@ func refuseDouble(f *graphit.File) {
 	}
 }
 
-// Run runs a program on a device, and compares all of its vectors with the reference's. After an error the result has what was
-// done so far.
+// Run runs a program on a device, and compares all of its vectors with the reference's. After an error the result has
+// what was done so far.
 func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o Options) (r Result, err error) {
 	defer catch(f.Name, &err)
 	p, err := Build(f, o.Schedule, o.Float)
@@ -127,8 +127,9 @@ func newBackend(d host.Device, g *graph.Graph, p *graphir.Program, o Options) (*
 	}
 }
 
-// Rehearse does what Run does before its first launch: what it refuses, Run would. It returns the memory of the program's arrays
-// and of its reference. On a graph that stands in for another one main is not run, whose vertices may be the other's.
+// Rehearse does what Run does before its first launch: what it refuses, Run would. It returns the memory of the
+// program's arrays and of its reference. On a graph that stands in for another one main is not run, whose vertices may
+// be the other's.
 func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options, standIn bool) (m compose.Memory, err error) {
 	defer catch(f.Name, &err)
 	p, err := Build(f, o.Schedule, o.Float)
@@ -181,7 +182,7 @@ func Check(d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options) (err e
 }
 
 // Schedules are those of a program's operators over edges.
-func Schedules(p *graphir.Program, base configs.Schedule) (list []configs.Schedule) {
+func Schedules(p *graphir.Program, base workload.Schedule) (list []workload.Schedule) {
 	add := func(m *graphir.Metadata) {
 		s := base
 		if m.Given["load_balance"] {
@@ -353,7 +354,8 @@ func (l *lowering) operators(mutate func(op *graphir.EdgeSetIterator)) (o operat
 	return o, nil
 }
 
-// open compiles and places everything, when the first operator runs: what the host has done before comes with the graph.
+// open compiles and places everything, when the first operator runs: what the host has done before comes with the
+// graph.
 func (b *backend) open() (err error) {
 	if b.session != nil {
 		return nil
@@ -588,8 +590,8 @@ func (b *backend) least(ctx context.Context, q *eval.Queue) (priority int64, any
 	return value(b.session.Read(least, 0), q.Vector.Type.Of).I, b.session.Read(least, 1) != 0, nil
 }
 
-// check compares all vectors with the reference's, which may have run ahead. Where roundings decide whether a filter keeps a vertex, the
-// machine's answer counts.
+// check compares all vectors with the reference's, which may have run ahead. Where roundings decide whether a filter
+// keeps a vertex, the machine's answer counts.
 func (b *backend) check(ctx context.Context, r *Result) error {
 	ref := b.reference
 	if ref == nil {

@@ -3,8 +3,8 @@ package lower
 import (
 	"fmt"
 
-	"heddle/configs"
 	"heddle/kernels/compose"
+	"heddle/kernels/workload"
 )
 
 // Keys are the keys of workload that say how an operator runs of which no schedule says it. The others say what is
@@ -16,7 +16,7 @@ var Keys = []string{
 
 // CheckWorkload refuses keys that a GraphIt program cannot follow. Those that say what heddle's own kernels compute
 // have no effect.
-func CheckWorkload(w *configs.Workload) error {
+func CheckWorkload(w *workload.Workload) error {
 	refuse := func(key, format string, args ...any) error {
 		return &compose.KeyError{Key: "workload." + key, Msg: fmt.Sprintf(format, args...)}
 	}
@@ -27,7 +27,7 @@ func CheckWorkload(w *configs.Workload) error {
 		return refuse("recipe", " = %s: it is for algorithms of heddle's own: expected none", w.Recipe)
 	case w.Order != "none":
 		return refuse("order", " = %s: %s orders vertices by its own priority_queue: expected none", w.Order, w.Program)
-	case w.Kernel != configs.Compiled:
+	case w.Kernel != workload.Compiled:
 		return refuse("kernel", " = %s: expected compiled", w.Kernel)
 	}
 	return nil

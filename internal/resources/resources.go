@@ -43,7 +43,8 @@ func Memory() (free uint64, ok bool) {
 	return free, ok
 }
 
-// AddressSpace is the limit of this process's address space, in bytes (ulimit -v); limited is false where there is none.
+// AddressSpace is the limit of this process's address space, in bytes (ulimit -v); limited is false where there is
+// none.
 func AddressSpace() (limit uint64, limited bool) {
 	var r syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_AS, &r) != nil || r.Cur > math.MaxInt64 {

@@ -1,14 +1,14 @@
 // Package tolerance decides whether a number is as near to another as is asked. Every check that accepts an error goes
-// through it, since a comparison written out, |got - want| <= bound, holds for anything once both sides are infinite, and
-// its negation, > bound, for whatever is not a number. It knows nothing of where numbers and bounds come from.
+// through it, since a comparison written out, |got - want| <= bound, holds for anything once both sides are infinite,
+// and its negation, > bound, for whatever is not a number. It knows nothing of where numbers and bounds come from.
 package tolerance
 
 import "math"
 
 // Within reports whether got is want, or differs from it by no more than bound.
 //
-// An infinity equals itself alone, whatever the bound, and NaN equals NaN. A bound that is infinite or no number accepts
-// nothing but want itself: it says that the error is unknown, and what is unknown has not been verified.
+// An infinity equals itself alone, whatever the bound, and NaN equals NaN. A bound that is infinite or no number
+// accepts nothing but want itself: it says that the error is unknown, and what is unknown has not been verified.
 func Within(got, want, bound float64) bool {
 	if got == want || math.IsNaN(got) && math.IsNaN(want) {
 		return true

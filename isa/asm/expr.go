@@ -266,8 +266,8 @@ func (p *parser) col() int {
 	return p.end
 }
 
-// precedence is GNU as's: the bitwise operators bind tighter than + and -, shifts tighter than both. Binary ! is "or not", and
-// !! is ^.
+// precedence is GNU as's: the bitwise operators bind tighter than + and -, shifts tighter than both. Binary ! is "or
+// not", and !! is ^.
 var precedence = map[string]int{
 	"||": 1, "&&": 2,
 	"==": comparison, "!=": comparison, "<>": comparison,

@@ -301,7 +301,7 @@ func execJump(w *Warp, o *Op) error {
 }
 
 // Access is one memory instruction of one warp between the moment its operands
-// are read and the moment memory is: on the untimed machine the same, on a
+// are read and the moment memory is: on the functional machine the same, on a
 // timed one apart, with other instructions of the warp between.
 type Access struct {
 	op   *Op

@@ -39,7 +39,7 @@ const (
 	maxConsoleBytes    = 16 << 20
 )
 
-// Config describes an untimed machine.
+// Config describes a functional machine.
 type Config struct {
 	Cores           int    // 1..MaxCores
 	Warps           int    // of a core, 1..MaxWarps
@@ -185,8 +185,8 @@ func New(cfg Config) (*Machine, error) {
 // of this name, or with a dot and more behind it. It is only counted.
 const EdgeSymbol = "heddle.edge"
 
-// BlockEdgeSymbol begins the names of instructions that all lanes of so many neighbouring warps, a thread block, execute
-// once for one edge that they share: heddle.edge.block4.
+// BlockEdgeSymbol begins the names of instructions that all lanes of so many neighbouring warps, a thread block,
+// execute once for one edge that they share: heddle.edge.block4.
 const BlockEdgeSymbol = EdgeSymbol + ".block"
 
 // edgeMarks returns where a program counts edges, and how many warps share one there, or 1: each lane has its own.

@@ -2,7 +2,7 @@ package emu
 
 import "heddle/isa"
 
-// Unit is a graph unit as the untimed machine drives it: every request is
+// Unit is a graph unit as the functional machine drives it: every request is
 // answered at once. The state behind it is the one that the unit's timed model
 // uses, so the two agree.
 type Unit interface {

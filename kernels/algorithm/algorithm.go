@@ -9,12 +9,12 @@ import (
 	"math"
 	"slices"
 
+	"heddle/graph"
+	"heddle/internal/registry"
 	"heddle/kernels/emit"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
 	"heddle/kernels/reference"
-	"heddle/register"
 )
 
 // Algorithm is a choice.
@@ -207,7 +207,7 @@ func Add(a *Algorithm) error {
 	for _, x := range algorithms {
 		names = append(names, x.Name)
 	}
-	if err := register.Name(a.Name, names); err != nil {
+	if err := registry.Name(a.Name, names); err != nil {
 		return err
 	}
 	if err := a.check(); err != nil {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/kernels/reference"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"heddle/graph"
 	"heddle/kernels/emit"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
 	"heddle/kernels/reference"

@@ -7,8 +7,8 @@ import (
 	"math"
 	"time"
 
+	"heddle/graph"
 	"heddle/kernels/activeset"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 	"heddle/kernels/schedule"
 )

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/emu"
 	"heddle/kernels/codegen"
 	"heddle/kernels/direction"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 )

@@ -8,10 +8,10 @@ import (
 	"iter"
 	"slices"
 
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels/codegen"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/kernels/reference"

@@ -5,9 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/kernels/codegen"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 )
 

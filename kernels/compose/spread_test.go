@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/sim"
 )

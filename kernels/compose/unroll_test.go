@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/kernels/workload"
 	"heddle/kernels/algorithm"
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // stairs has a row of every length up to its number of vertices.
@@ -45,10 +45,10 @@ func TestUnrolled(t *testing.T) {
 			if p.Algorithm.Undirected && i%2 == 0 {
 				g = tiny()["skewed"]
 			}
-			w := workload(p)
+			w := workloadOf(p)
 			one, err := Run(t.Context(), untimed(t, p), g, w)
 			require.NoError(t, err)
-			w.Unroll, w.Spill = configs.Choice(u), configs.Choice(Spills()[i/4%2])
+			w.Unroll, w.Spill = workload.Choice(u), workload.Choice(Spills()[i/4%2])
 			res, err := Run(t.Context(), untimed(t, p), g, w)
 			require.NoError(t, err)
 			require.True(t, res.Verified)
@@ -63,7 +63,7 @@ func TestUnrolled(t *testing.T) {
 }
 
 // interpretUnrolled runs a workload's kernels as they are built.
-func interpretUnrolled(t *testing.T, p *Plan, g *graph.Graph, w configs.Workload) {
+func interpretUnrolled(t *testing.T, p *Plan, g *graph.Graph, w workload.Workload) {
 	q, err := NewPlan(w)
 	require.NoError(t, err)
 	q.Weights, q.Residual = g.WeightKind(), w.Tolerance > 0

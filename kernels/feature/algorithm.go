@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
+	"heddle/internal/registry"
 	"heddle/kernels/ir"
-	"heddle/register"
 )
 
 // Arrays that every algorithm has, a property of k features of each vertex.
@@ -30,12 +30,12 @@ type Algorithm struct {
 	// Edges are functions of an edge, in their order. Lone ones do not depend on what the source holds: change-driven,
 	// they are computed once, before all else.
 	Edges []EdgeFunc
-	// PerEdge is the per-edge phase (§5.1.1): a lane looks up Edge.Found of its edge once, and not each lane of the group
-	// that computes the edge's features. nil: there is none.
+	// PerEdge is the per-edge phase (§5.1.1): a lane looks up Edge.Found of its edge once, and not each lane of the
+	// group that computes the edge's features. nil: there is none.
 	PerEdge func(g *Group, id, src, dst ir.Value) []ir.Value
 	Finds   int // how many values those are
-	// Sets says that a vertex may have several sets of k features each, which do not depend on each other (Fig. 2.1d), and
-	// an edge a weight for each of them: those are values of the per-edge phase.
+	// Sets says that a vertex may have several sets of k features each, which do not depend on each other (Fig. 2.1d),
+	// and an edge a weight for each of them: those are values of the per-edge phase.
 	Sets   bool
 	Leaves int // how many values functions of an edge leave for later ones
 	// Slots says that edges have two values, this super-step's and the last one's: the word of a vertex in the array
@@ -69,9 +69,9 @@ type EdgeFunc struct {
 	Into string // the property that it adds to; none: it leaves something for later ones
 	Lone bool
 	// Emit returns whether it went on: if not, later functions of the same kernel do not run for this edge (ONYX §6.1,
-	// progress), and if the last one that ran did not, the edge leaves its destination as it is (activation). nil: always.
-	// What it adds, and what later functions would have added, must be nothing then: unfolded they run all the same, and an
-	// unmarked destination is not computed anew.
+	// progress), and if the last one that ran did not, the edge leaves its destination as it is (activation). nil:
+	// always. What it adds, and what later functions would have added, must be nothing then: unfolded they run all the
+	// same, and an unmarked destination is not computed anew.
 	Emit EdgeEmit
 }
 
@@ -176,7 +176,7 @@ func Add(a *Algorithm) error {
 	for _, x := range algorithms {
 		names = append(names, x.Name)
 	}
-	if err := register.Name(a.Name, names); err != nil {
+	if err := registry.Name(a.Name, names); err != nil {
 		return err
 	}
 	if err := a.check(); err != nil {

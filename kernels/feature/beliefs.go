@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"heddle/graph"
 	"heddle/kernels/emit"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 )
 

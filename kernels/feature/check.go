@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"heddle/graph"
 	"heddle/internal/tolerance"
-	"heddle/kernels/graph"
 )
 
 // HostEdge is an edge as the reference sees it.
@@ -39,8 +39,9 @@ type Step struct {
 	Slot          func(v int) int // before it
 }
 
-// unit is the greatest relative error of a rounding to f32; below the normal numbers it is underflow at most, twice over,
-// that a product or a quotient is off (Higham, Accuracy and Stability of Numerical Algorithms, §2.1). Sums are exact there.
+// unit is the greatest relative error of a rounding to f32; below the normal numbers it is underflow at most, twice
+// over, that a product or a quotient is off (Higham, Accuracy and Stability of Numerical Algorithms, §2.1). Sums are
+// exact there.
 const (
 	unit      = 0x1p-24
 	underflow = 0x1p-149

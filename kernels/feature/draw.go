@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // draw is a sequence of numbers from 0 to 1, by a seed and what they are for (splitmix64).

@@ -180,9 +180,9 @@ func (s *system) underflows(r int, got []float64) float64 {
 	return sum * underflow
 }
 
-// checkInverse checks a vertex's inverse, operation by operation, and the ratings times it. What elimination in f32 comes
-// to for an ill-conditioned matrix may be far from the inverse, and bounds by the condition say nothing about it: so
-// here it is computed as the device does it, in f32 and in its order.
+// checkInverse checks a vertex's inverse, operation by operation, and the ratings times it. What elimination in f32
+// comes to for an ill-conditioned matrix may be far from the inverse, and bounds by the condition say nothing about it:
+// so here it is computed as the device does it, in f32 and in its order.
 func (p *Problem) checkInverse(v int, s *system, got, off, bound []float64) {
 	k := len(got)
 	m := make([][]float32, k)

@@ -9,8 +9,8 @@ import (
 )
 
 // Group writes what is done for the k features of one vertex or edge, by the lanes that share it: one, or feature-aware
-// as many as k, rounded up to a power of two, but no more than a warp has; with thread blocks, those of as many warps as
-// it takes. Those beyond k compute with the last feature, and store nothing.
+// as many as k, rounded up to a power of two, but no more than a warp has; with thread blocks, those of as many warps
+// as it takes. Those beyond k compute with the last feature, and store nothing.
 type Group struct {
 	*emit.Kernel
 	K       int
@@ -177,8 +177,8 @@ func (g *Group) join(x ir.Value, join func(x, y ir.Value) ir.Value) ir.Value {
 	return g.across(x, join)
 }
 
-// across joins what the group's warps have, one word each, which is the same in all lanes of a warp. A lane has words of
-// its own, so that no two are in one bank.
+// across joins what the group's warps have, one word each, which is the same in all lanes of a warp. A lane has words
+// of its own, so that no two are in one bank.
 func (g *Group) across(x ir.Value, join func(x, y ir.Value) ir.Value) ir.Value {
 	if !g.together() {
 		return x

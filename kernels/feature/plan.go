@@ -34,8 +34,8 @@ type Plan struct {
 	Pipelined bool
 	// Block says that more features than a warp has lanes are shared by a thread block's.
 	Block bool
-	// Touched says that functions of vertices run where an edge has changed something, and not for all vertices. It needs
-	// Changes.
+	// Touched says that functions of vertices run where an edge has changed something, and not for all vertices. It
+	// needs Changes.
 	Touched bool
 	// Inverts says that als computes inverses, and does not solve systems.
 	Inverts bool

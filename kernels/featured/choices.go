@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
 	"heddle/kernels/compose"
 	"heddle/kernels/feature"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 )
 
 // Name says what was chosen.
-func Name(w *configs.Workload) string {
+func Name(w *workload.Workload) string {
 	f := &w.Features
 	aware, changes, count := "NFA", "NCD", fmt.Sprint(f.Count)
 	if f.Aware {
@@ -46,20 +46,20 @@ func refuse(key, format string, args ...any) error {
 }
 
 // Check refuses a workload that does not go together.
-func Check(w *configs.Workload, shape host.Shape) error {
+func Check(w *workload.Workload, shape host.Shape) error {
 	a, err := feature.ByName(string(w.Algorithm))
 	if err != nil {
 		return err
 	}
 	for _, c := range []struct {
 		key      string
-		value    configs.Choice
-		expected []configs.Choice
+		value    workload.Choice
+		expected []workload.Choice
 	}{
-		{"kernel", w.Kernel, []configs.Choice{configs.Compiled}},
-		{"direction", w.Direction, []configs.Choice{configs.Auto, "push"}},
-		{"active_set", w.ActiveSet, []configs.Choice{configs.Auto}},
-		{"dedup", w.Dedup, []configs.Choice{configs.Auto, "none"}},
+		{"kernel", w.Kernel, []workload.Choice{workload.Compiled}},
+		{"direction", w.Direction, []workload.Choice{workload.Auto, "push"}},
+		{"active_set", w.ActiveSet, []workload.Choice{workload.Auto}},
+		{"dedup", w.Dedup, []workload.Choice{workload.Auto, "none"}},
 	} {
 		if !slices.Contains(c.expected, c.value) {
 			return refuse("workload."+c.key, " = %s: %s pushes along the edges of vertices in a bit-vector of its own: expected %s",
@@ -81,7 +81,7 @@ func Check(w *configs.Workload, shape host.Shape) error {
 }
 
 // checkChoices refuses choices of features that do not go together.
-func checkChoices(a *feature.Algorithm, w *configs.Workload, shape host.Shape) error {
+func checkChoices(a *feature.Algorithm, w *workload.Workload, shape host.Shape) error {
 	f, key := &w.Features, "workload.features."
 	block := f.Group == "block"
 	for _, x := range []struct {
@@ -117,7 +117,7 @@ func checkChoices(a *feature.Algorithm, w *configs.Workload, shape host.Shape) e
 }
 
 // fits refuses what a machine's cores have no room for, or no lanes.
-func (r *run) fits(w *configs.Workload, shape host.Shape) error {
+func (r *run) fits(w *workload.Workload, shape host.Shape) error {
 	vertices, edges := r.ScratchpadWords()
 	for _, o := range append(r.lone, r.edges...) {
 		if s := o.Plan.Schedule.Name; r.BlockWarps() > 1 && s != "vertex" && s != "edge" {

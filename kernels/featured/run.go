@@ -9,15 +9,15 @@ import (
 	"math"
 	"slices"
 
-	"heddle/configs"
+	"heddle/graph"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/emit"
 	"heddle/kernels/feature"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
+	"heddle/kernels/workload"
 )
 
 // Result is what a run came to.
@@ -45,7 +45,7 @@ type run struct {
 }
 
 // plan makes the plan and the operators. Without a graph its weights are none.
-func plan(w *configs.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
+func plan(w *workload.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
 	a, err := feature.ByName(string(w.Algorithm))
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func plan(w *configs.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
 	return planOf(a, w, shape, g)
 }
 
-func planOf(a *feature.Algorithm, w *configs.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
+func planOf(a *feature.Algorithm, w *workload.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
 	f := &w.Features
 	warps := shape.Warps
 	if w.WarpsPerCore > 0 {
@@ -103,7 +103,7 @@ func planOf(a *feature.Algorithm, w *configs.Workload, shape host.Shape, g *grap
 }
 
 // edgeOperator is a kernel over the edges of active vertices, or of all.
-func (r *run) edgeOperator(name string, w *configs.Workload, funcs []feature.EdgeFunc, all bool, weights graph.WeightKind) (*compose.EdgeOperator, error) {
+func (r *run) edgeOperator(name string, w *workload.Workload, funcs []feature.EdgeFunc, all bool, weights graph.WeightKind) (*compose.EdgeOperator, error) {
 	var walk *feature.Walk
 	a := &algorithm.Algorithm{
 		Name: name, Dense: all, Silent: true, PushOnly: true, Sum: emit.AddF32, Into: "none",
@@ -120,7 +120,7 @@ func (r *run) edgeOperator(name string, w *configs.Workload, funcs []feature.Edg
 }
 
 // accepts refuses graphs, and layouts by which edges' features are not found.
-func (r *run) accepts(w *configs.Workload, g *graph.Graph) error {
+func (r *run) accepts(w *workload.Workload, g *graph.Graph) error {
 	for _, o := range append(r.lone, r.edges...) {
 		for _, x := range r.Properties {
 			switch l := o.Plan.Layout.Name; {
@@ -142,7 +142,7 @@ func (r *run) accepts(w *configs.Workload, g *graph.Graph) error {
 }
 
 // open places everything.
-func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err error) {
+func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err error) {
 	f := &w.Features
 	r.problem = &feature.Problem{
 		Graph: g, K: r.K, Sets: r.Sets, Damping: float32(w.Damping), Epsilon: float32(f.Epsilon), Lambda: float32(f.Lambda),
@@ -199,7 +199,7 @@ func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err erro
 }
 
 // prepare does everything that comes before the first launch.
-func prepare(d host.Device, g *graph.Graph, w *configs.Workload) (*run, error) {
+func prepare(d host.Device, g *graph.Graph, w *workload.Workload) (*run, error) {
 	if err := Check(w, d.Shape()); err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func prepare(d host.Device, g *graph.Graph, w *configs.Workload) (*run, error) {
 }
 
 // Rehearse does what Run does before its first launch.
-func Rehearse(d *host.Rehearsal, g *graph.Graph, w *configs.Workload) (m compose.Memory, err error) {
+func Rehearse(d *host.Rehearsal, g *graph.Graph, w *workload.Workload) (m compose.Memory, err error) {
 	r, err := prepare(d, g, w)
 	if err != nil {
 		return m, err
@@ -235,7 +235,7 @@ func Rehearse(d *host.Rehearsal, g *graph.Graph, w *configs.Workload) (m compose
 const mostSteps = 1000
 
 // Run computes what a workload says, and checks every super-step. After an error the result has what was done so far.
-func Run(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (res Result, err error) {
+func Run(ctx context.Context, d host.Device, g *graph.Graph, w *workload.Workload) (res Result, err error) {
 	r, err := prepare(d, g, w)
 	if err != nil {
 		return res, err
@@ -246,7 +246,7 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload
 }
 
 // do runs what has been placed.
-func (r *run) do(ctx context.Context, w *configs.Workload) (res Result, err error) {
+func (r *run) do(ctx context.Context, w *workload.Workload) (res Result, err error) {
 	defer func() {
 		s := r.session
 		res.Launched, res.Traversals, res.Times, res.Layout, res.Values = s.Launched, s.Steps, s.Times, s.Layout(), s.Array(feature.Now)

@@ -16,7 +16,6 @@ import (
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim"
-	"heddle/units"
 )
 
 // Device is a machine that a host program uses.
@@ -30,7 +29,7 @@ type Device interface {
 	// ShareWords is WriteWords for words that nobody changes as long as there is the device, which need not copy them.
 	ShareWords(addr uint32, words []uint32)
 	// Launch runs a program to its end, with arg in mscratch. The counts are the
-	// launch's own; a machine without time has no cycles. A program that does not
+	// launch's own; a functional machine has no cycles. A program that does not
 	// store exit code 0 has failed. After an error the device is spent.
 	Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error)
 	// Hand is the host's hand on the cores' graph units; nil: there are none that it has one on.
@@ -114,7 +113,7 @@ type Shape struct {
 
 // plug gives the cores a graph unit.
 func (s *Shape) plug(unit accel.Spec, at accel.Shape) {
-	s.Unit = units.Of(unit).Name
+	s.Unit = accel.KindOf(unit).Name
 	if u, ok := unit.(accel.ScratchpadSpec); ok {
 		s.ScratchpadBytes -= u.ScratchpadBytes(at)
 	}

@@ -3,7 +3,7 @@ package layout
 import (
 	"strings"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // Arrays gives the arrays that kernels read their names for. They are the graph's: not to be changed.

@@ -1,9 +1,9 @@
 package layout
 
 import (
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/kernels/direction"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 )
 

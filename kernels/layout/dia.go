@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 	"heddle/kernels/ir"
 )
 

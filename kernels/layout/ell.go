@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 	"heddle/kernels/ir"
 )
 

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/graph"
+	"heddle/internal/registry"
 	"heddle/isa"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
-	"heddle/register"
 )
 
 // End is an end of an edge.
@@ -238,7 +238,7 @@ func Add(l *Layout) error {
 	for _, x := range layouts {
 		names = append(names, x.Name)
 	}
-	if err := register.Name(l.Name, names); err != nil {
+	if err := registry.Name(l.Name, names); err != nil {
 		return err
 	}
 	switch {

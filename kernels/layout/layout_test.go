@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/graph"
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
 	"heddle/kernels/emit/emittest"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
 )

@@ -1,8 +1,8 @@
 package layout
 
 import (
+	"heddle/graph"
 	"heddle/isa"
-	"heddle/kernels/graph"
 	"heddle/kernels/ir"
 )
 

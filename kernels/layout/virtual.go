@@ -1,7 +1,7 @@
 package layout
 
 import (
-	"heddle/kernels/graph"
+	"heddle/graph"
 	"heddle/kernels/ir"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // argument is a word of the block that mscratch points to. The programs name the same

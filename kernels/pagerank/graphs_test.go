@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"heddle/kernels/graph"
-	"heddle/kernels/graph/graphspec"
+	"heddle/graph"
+	"heddle/graph/graphspec"
 )
 
 // edge is one edge of a test graph.

@@ -15,7 +15,7 @@ import (
 	"context"
 	"fmt"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/reference"
 	"heddle/sim"

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 )
 

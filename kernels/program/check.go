@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"heddle/configs"
+	"heddle/graph"
 	"heddle/internal/files"
 	"heddle/internal/tolerance"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/reference"
+	"heddle/kernels/workload"
 )
 
 // algorithm finds the one whose reference is asked for.
@@ -116,7 +116,7 @@ func (p *Program) near(k kind, got, want float64) bool {
 }
 
 // problem is the reference's input.
-func (p *Program) problem(g *graph.Graph, w *configs.Workload, source uint32) *algorithm.Problem {
+func (p *Program) problem(g *graph.Graph, w *workload.Workload, source uint32) *algorithm.Problem {
 	width := 1
 	if p.check.Vector != "" {
 		width = w.Width
@@ -138,7 +138,7 @@ func (p *Program) problem(g *graph.Graph, w *configs.Workload, source uint32) *a
 }
 
 // acceptable refuses graphs that the check does not work on, and results that are too small for it.
-func (p *Program) acceptable(g *graph.Graph, w *configs.Workload, source uint32) error {
+func (p *Program) acceptable(g *graph.Graph, w *workload.Workload, source uint32) error {
 	if p.spec.Result == "" {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (r *Run) reference() error {
 }
 
 // Rehearse does what a run does before its first launch, and says what its arrays take on the host.
-func (p *Program) Rehearse(d host.Device, g *graph.Graph, w configs.Workload) (compose.Memory, error) {
+func (p *Program) Rehearse(d host.Device, g *graph.Graph, w workload.Workload) (compose.Memory, error) {
 	r, err := p.NewRun(d, g, w)
 	if err != nil {
 		return compose.Memory{}, err

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"heddle/configs"
 	"heddle/kernels/compose"
+	"heddle/kernels/workload"
 )
 
 // kind is how a word is to be read.
@@ -88,13 +88,13 @@ func refuse(key, format string, args ...any) error {
 
 // Host is workload.host, parsed, and checked as far as that goes without the program and the graph.
 type Host struct {
-	spec       configs.HostProgram
+	spec       workload.HostProgram
 	parameters []declared
 	arrays     []declared
 }
 
 // NewHost reads a workload's host. An error names its key.
-func NewHost(spec configs.HostProgram) (*Host, error) {
+func NewHost(spec workload.HostProgram) (*Host, error) {
 	h := &Host{spec: spec}
 	if len(spec.Parameters)+len(spec.Arrays) > maxDeclared {
 		return nil, refuse("host.arrays", "%d parameters and arrays: expected at most %d", len(spec.Parameters)+len(spec.Arrays), maxDeclared)
@@ -293,4 +293,4 @@ func (h *Host) Checked() bool {
 }
 
 // asks reports whether the program is handed those arrays of the graph.
-func (h *Host) asks(p configs.GraphPart) bool { return slices.Contains(h.spec.Graph, p) }
+func (h *Host) asks(p workload.GraphPart) bool { return slices.Contains(h.spec.Graph, p) }

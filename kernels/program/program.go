@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"sync"
 
-	"heddle/configs"
 	"heddle/isa"
 	"heddle/kernels/algorithm"
+	"heddle/kernels/workload"
 )
 
 // Program is a program with what its host does.
@@ -27,7 +27,7 @@ type Program struct {
 
 // Open reads, assembles or compiles a workload's program, and checks all that does not depend on the graph. An error
 // names the key of workload that is wrong.
-func Open(ctx context.Context, w *configs.Workload) (*Program, error) {
+func Open(ctx context.Context, w *workload.Workload) (*Program, error) {
 	h, err := NewHost(w.Host)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ type opened struct {
 }
 
 // Open is Open, once for each program and host: what is on disk is looked at when it is first asked for.
-func (c *Cache) Open(ctx context.Context, w *configs.Workload) (*Program, error) {
+func (c *Cache) Open(ctx context.Context, w *workload.Workload) (*Program, error) {
 	if c == nil {
 		return Open(ctx, w)
 	}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"heddle/configs"
+	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
-	"heddle/kernels/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/reference"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -42,7 +42,7 @@ type Run struct {
 	device   host.Device            `checkpoint:"assembled"`
 	program  *Program               `checkpoint:"assembled"`
 	graph    *graph.Graph           `checkpoint:"assembled"`
-	workload configs.Workload       `checkpoint:"assembled"`
+	workload workload.Workload      `checkpoint:"assembled"`
 	image    *graph.Image           `checkpoint:"assembled"`
 	places   map[string]graph.Array `checkpoint:"assembled"`
 	block    []uint32
@@ -52,7 +52,7 @@ type Run struct {
 
 // NewRun puts everything that a program is handed into a device's memory. An error names the key that is wrong, or says
 // that there is no room.
-func (p *Program) NewRun(d host.Device, g *graph.Graph, w configs.Workload) (*Run, error) {
+func (p *Program) NewRun(d host.Device, g *graph.Graph, w workload.Workload) (*Run, error) {
 	r := &Run{device: d, program: p, graph: g, workload: w, places: map[string]graph.Array{}}
 	var err error
 	if r.Source, err = sourceOf(g, &w); err != nil {
@@ -88,7 +88,7 @@ func (p *Program) NewRun(d host.Device, g *graph.Graph, w configs.Workload) (*Ru
 
 // sourceOf is the vertex that heddle's own kernels would begin at: the one that is given, or one drawn from the largest
 // component, if it has an edge.
-func sourceOf(g *graph.Graph, w *configs.Workload) (uint32, error) {
+func sourceOf(g *graph.Graph, w *workload.Workload) (uint32, error) {
 	if w.Source >= 0 {
 		source, err := g.Vertex(w.Source)
 		if err != nil {
@@ -118,7 +118,7 @@ func (p *Program) loads(s host.Shape) error {
 // placeGraph places the arrays of the graph that the program asks for. The device reads them where they are.
 func (r *Run) placeGraph() error {
 	p, g := r.program, r.graph
-	weights := p.asks(configs.PartWeights)
+	weights := p.asks(workload.PartWeights)
 	if weights && g.WeightKind() == graph.NoWeights {
 		return refuse("host.graph", "weights: the graph has none: give graph.weights, or a file that has them")
 	}
@@ -130,20 +130,20 @@ func (r *Run) placeGraph() error {
 		return list
 	}
 	var list []graphArray
-	if p.asks(configs.PartCSR) {
+	if p.asks(workload.PartCSR) {
 		list = append(list, rows("csr", g.CSR())...)
 	}
-	if p.asks(configs.PartCSC) {
+	if p.asks(workload.PartCSC) {
 		list = append(list, rows("csc", g.CSC())...)
 	}
-	if p.asks(configs.PartCOO) {
+	if p.asks(workload.PartCOO) {
 		edges := g.COOBySource()
 		list = append(list, graphArray{"coo_sources", edges.Sources}, graphArray{"coo_destinations", edges.Destinations})
 		if weights {
 			list = append(list, graphArray{"coo_weights", edges.Weights})
 		}
 	}
-	if p.asks(configs.PartDegrees) {
+	if p.asks(workload.PartDegrees) {
 		list = append(list, graphArray{"out_degrees", degrees(g.CSR())}, graphArray{"in_degrees", degrees(g.CSC())})
 	}
 	for _, a := range list {
@@ -299,13 +299,13 @@ func (r *Run) named(kernel string, err error) error {
 	return fmt.Errorf("kernel %s: %w", kernel, err)
 }
 
-// Untimed is a device that can execute a launch which counts nowhere.
-type Untimed interface {
+// Functional is a device that can execute a launch which counts nowhere.
+type Functional interface {
 	LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error
 }
 
 // Verify holds the result up against what says what is right; without that it does nothing, and reports so.
-func (r *Run) Verify(ctx context.Context, d Untimed) (checked bool, err error) {
+func (r *Run) Verify(ctx context.Context, d Functional) (checked bool, err error) {
 	p := r.program
 	switch {
 	case p.spec.CheckKernel != "":

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // brandes is one source's part of betweenness centrality in float64, and how far float32 may be from it.

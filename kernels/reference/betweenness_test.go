@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // TestDependenciesByHand: of two ways from 0 to 3 one leads through 1, and all to 4 through 3.

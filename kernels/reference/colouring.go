@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // Priorities draws a number for each vertex, all different: MurmurHash3's end, of its number and a key.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // TestPriorities: all differ, by the published function.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // Unreached is the level, distance or parent of a vertex that the source does not reach.

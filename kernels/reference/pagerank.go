@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"heddle/graph"
 	"heddle/internal/tolerance"
-	"heddle/kernels/graph"
 )
 
 // PageRank returns the ranks after some super-steps of

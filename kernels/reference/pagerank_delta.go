@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"heddle/graph"
 	"heddle/internal/tolerance"
-	"heddle/kernels/graph"
 )
 
 // PageRankDeltaCheck follows a run of PageRank by changes, super-step by super-step:

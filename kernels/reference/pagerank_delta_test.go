@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // TestDeltaByHand: where every change is sent, ranks are those of PageRank; where none is, those of its first

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // random draws edges; their in-degrees differ widely.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // CheckSpMV compares got with y[v] = Σ weight·x[u] over the edges u → v. Weights are

@@ -3,7 +3,7 @@ package reference
 import (
 	"fmt"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // Results of algorithms that are stopped after some super-steps, with vertices active: of those that go from level to
@@ -103,9 +103,9 @@ type Relaxation struct {
 
 // Check compares the values of a run that has been stopped after some super-steps. None is less than it comes to. None
 // is greater than after as many super-steps in which only what they began with is used, unless vertices wait; then
-// those below a threshold are final. Nothing is left to do along the edges of a vertex that is neither active nor waits.
-// And every value is one that a vertex had at first, or has come along an edge from a vertex that has, or has had, what
-// makes it up.
+// those below a threshold are final. Nothing is left to do along the edges of a vertex that is neither active nor
+// waits. And every value is one that a vertex had at first, or has come along an edge from a vertex that has, or has
+// had, what makes it up.
 func (r *Relaxation) Check(got []uint32, steps int, u *Undone) error {
 	if len(got) != len(r.Final) {
 		return fmt.Errorf("%w: %s of %d vertices, expected %d", ErrWrong, r.Quantity, len(got), len(r.Final))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/kernels/graph"
+	"heddle/graph"
 )
 
 // paths is how distances from a vertex spread.
@@ -85,8 +85,8 @@ func TestRelaxationOfNoLength(t *testing.T) {
 	require.ErrorContains(t, r.Check([]uint32{0, 7, 7, 1}, 2, u), "distance of vertex 1 is 7, which no vertex")
 }
 
-// TestRelaxationTakesAnyOrder: edges in any order within a super-step, of vertices in any number of lanes that have read
-// a value before another one changes it, lead to what is taken.
+// TestRelaxationTakesAnyOrder: edges in any order within a super-step, of vertices in any number of lanes that have
+// read a value before another one changes it, lead to what is taken.
 func TestRelaxationTakesAnyOrder(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 3))

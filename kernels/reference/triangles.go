@@ -1,6 +1,6 @@
 package reference
 
-import "heddle/kernels/graph"
+import "heddle/graph"
 
 // Triangles counts, for each vertex, the triangles of which it is the least. The graph has both directions of every
 // edge, and neither loops nor duplicates.

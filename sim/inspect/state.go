@@ -88,7 +88,7 @@ func Take(m *sim.Machine, s Scope) *State {
 	return st
 }
 
-// TakeUntimed returns what a machine without time holds.
+// TakeUntimed returns what a functional machine holds.
 func TakeUntimed(m *emu.Machine, s Scope) *State {
 	st := &State{}
 	for n := range m.Cores() {

@@ -121,8 +121,8 @@ func (w *Watcher) Missed() string {
 	return fmt.Sprintf("--at-cycle %d: the run ended before, at cycle %d", w.cycle, w.m.Instant())
 }
 
-// Untimed stops a machine without time before the first execution of a point.
-type Untimed struct {
+// Functional stops a functional machine before the first execution of a point.
+type Functional struct {
 	Point   *Point
 	Program *isa.Program
 	Scope   Scope
@@ -131,7 +131,7 @@ type Untimed struct {
 }
 
 // Before is called before each instruction.
-func (u *Untimed) Before(w *emu.Warp) error {
+func (u *Functional) Before(w *emu.Warp) error {
 	if u.pcs == nil {
 		u.pcs = u.Point.In(u.Program)
 	}
@@ -146,10 +146,10 @@ func (u *Untimed) Before(w *emu.Warp) error {
 }
 
 // State is the state of the machine when it was stopped; nil if it was not.
-func (u *Untimed) State() *State { return u.state }
+func (u *Functional) State() *State { return u.state }
 
 // Missed says why the run was not stopped.
-func (u *Untimed) Missed() string {
+func (u *Functional) Missed() string {
 	if u.state != nil {
 		return ""
 	}

@@ -15,7 +15,6 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/activeset"
 	"heddle/kernels/ir"
-	"heddle/units"
 )
 
 // Machine is an interpreted machine with one of each graph unit in every core. Their tables and lists are small.
@@ -29,7 +28,7 @@ type Machine struct {
 // New makes a machine.
 func New(cores, warps, threads int) *Machine {
 	m := &Machine{Cores: cores, Warps: warps, Threads: threads, mem: emu.NewMemory(), next: 0x10000, units: map[string][]emu.Unit{}}
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		spec := small(configs.DefaultUnit(u))
 		for core := range cores {
 			m.plug(u.Name, spec, accel.Shape{Core: core, Cores: cores, Warps: warps, Threads: threads, LineBytes: 64})
@@ -53,7 +52,7 @@ func small(s accel.Spec) accel.Spec {
 
 // plug gives the next core such a unit.
 func (m *Machine) plug(name string, s accel.Spec, at accel.Shape) {
-	u, err := s.NewTwin(at)
+	u, err := s.NewFunctional(at)
 	if err != nil {
 		panic(err)
 	}
@@ -116,7 +115,7 @@ func (m *Machine) Launch(k *ir.Kernel, arg uint32) (ir.Counts, error) {
 }
 
 func (m *Machine) ofCore(core int) (list []emu.Unit) {
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		list = append(list, m.units[u.Name][core])
 	}
 	return list

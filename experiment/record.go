@@ -1,0 +1,148 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"heddle/configs"
+	"heddle/graph"
+	"heddle/graphit/lower"
+	"heddle/isa"
+	"heddle/kernels/compose"
+	"heddle/kernels/host"
+	"heddle/sim"
+	"heddle/sim/stats"
+	"heddle/traces"
+)
+
+// Record simulates a point as Run does, and writes down what its warps execute. A point that has no
+// verified result leaves no file.
+func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outcome, error) {
+	cfg := &r.Points[i].Config
+	if cfg.Workload.Trace != "" {
+		return Outcome{}, errors.New("workload.trace: is a trace already, and what is recorded is executed")
+	}
+	if !cfg.Region.Whole() || cfg.Stop.MaxEdges > 0 || cfg.Sample.On() {
+		return Outcome{}, errors.New("a run is recorded as a whole: expected no region, no stop.max_edges and no sample")
+	}
+	if cfg.Workload.Fusion == compose.LoopFusion {
+		return Outcome{}, errors.New("workload.fusion: loop: a trace is of a run whose kernels the host launches: expected none")
+	}
+	if cfg.Workload.IsGraphIt() {
+		if err := r.Points[i].recordsLoops(); err != nil {
+			return Outcome{}, err
+		}
+	}
+	g, release, err := r.graphs.get(ctx, cfg.Graph)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer release()
+	rec, err := traces.NewRecorder(path, r.aboutPoint(i, g, version))
+	if err != nil {
+		return Outcome{}, err
+	}
+	whole := false
+	defer func() {
+		if !whole {
+			rec.Abort() //nolint:errcheck // what ended it counts
+		}
+	}()
+	o := r.execute(ctx, i, g, rec)
+	if whole = o.Err == nil; !whole {
+		return o, o.Err
+	}
+	return o, rec.Close()
+}
+
+// recordsLoops refuses to record a program with a loop that is one launch.
+func (p *Point) recordsLoops() error {
+	g, err := p.programs.graphIt(&p.Config.Workload)
+	if err != nil {
+		return err
+	}
+	built, err := lower.Build(g.file, g.schedule, p.Config.Workload.Float)
+	if err != nil {
+		return err
+	}
+	if path := built.FusedLoop(); path != "" {
+		return fmt.Errorf("workload.schedules: a trace is of a run whose kernels the host launches, and the loop %s of %s is one launch by configKernelFusion: expected kernel_fusion: DISABLED for it", path, p.Config.Workload.Program)
+	}
+	return nil
+}
+
+// aboutPoint describes a recording before it begins.
+func (r *Runner) aboutPoint(i int, g *graph.Graph, version string) traces.Meta {
+	cfg := &r.Points[i].Config
+	about := aboutGraph(g)
+	return traces.Meta{
+		Heddle: version, Experiment: cfg.Name, Config: r.Points[i].YAML(), Machine: string(configs.Schema.YAML(cfg.Machine)), Shape: shapeOf(&cfg.Machine),
+		Graph:    &traces.Graph{Hash: g.Hash(), Source: about.Source, Vertices: about.Vertices, Edges: about.Edges, MaxInDegree: about.MaxInDegree},
+		Overhead: uint64(cfg.Workload.LaunchOverhead),
+	}
+}
+
+func shapeOf(m *configs.Machine) traces.Shape {
+	return traces.Shape{Cores: m.Sockets * m.CoresPerSocket, Warps: m.Core.Warps, Threads: m.Core.Threads}
+}
+
+// recorded is a device whose launches are written down.
+type recorded struct {
+	*host.Timed
+	to *traces.Recorder
+}
+
+// Launch runs a program.
+func (d recorded) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	d.to.Begin(p, arg)
+	res, err := d.Timed.Launch(ctx, p, arg)
+	if err == nil {
+		err = d.to.End(d.Machine, res)
+	}
+	return res, err
+}
+
+// describe tells the recorder what the host knows of its launches: every one is a step's.
+func (r *result) describe(m *traces.Meta) {
+	if len(m.Launches) != len(r.steps) {
+		panic(fmt.Sprintf("BUG: experiment: %d launches, and %d in steps", len(m.Launches), len(r.steps)))
+	}
+	m.Steps = r.superSteps
+	machines := len(new(sim.Result).Statistics())
+	for i := range m.Launches {
+		l, s := &m.Launches[i], &r.steps[i]
+		if l.Kernel, l.Step = s.Kernel, s.Step; l.Cycles != s.Cycles {
+			panic(fmt.Sprintf("BUG: experiment: launch %d took %d cycles, and the super-step says %d", i, l.Cycles, s.Cycles))
+		}
+		l.Software = recordStatistics(s.Stats[machines:])
+	}
+	m.Software = recordStatistics(r.software)
+	for _, a := range r.layout {
+		m.Layout = append(m.Layout, traces.Region{Name: a.Name, Addr: a.Addr, Bytes: a.Size})
+	}
+}
+
+func recordStatistics(t stats.Tree) (out []traces.Statistic) {
+	for _, s := range t {
+		x := traces.Statistic{Name: s.Name, Unit: s.Unit, Doc: s.Doc}
+		n, counted := s.Uint()
+		if x.Count = n; !counted {
+			f := s.Float()
+			x.Count, x.Ratio = 0, &f
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func recordedStatistics(list []traces.Statistic) (t stats.Tree) {
+	for _, s := range list {
+		if s.Ratio != nil {
+			t = append(t, stats.Ratio(s.Name, s.Unit, s.Doc, *s.Ratio, 1))
+		} else {
+			t = append(t, stats.Count(s.Name, s.Unit, s.Doc, s.Count))
+		}
+	}
+	return t
+}

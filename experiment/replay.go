@@ -1,0 +1,126 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"heddle/configs"
+	"heddle/experiment/config"
+	"heddle/sim"
+	"heddle/sim/stats"
+	"heddle/traces"
+)
+
+// What a replay is called where others are verified: of a trace on the machine that it was recorded on,
+// on another one, and on another one where what was executed may have depended on the machine.
+const (
+	Replayed       = "replayed"
+	ReplayedOther  = "replayed, other machine"
+	ReplayedRetime = "replayed, recorded assignment re-timed"
+)
+
+// verdict names the kind of a replay: how true to the recording the graph units were.
+func verdict(m *traces.Meta, machine configs.Machine, p *traces.Replayer) string {
+	same := m.Machine == string(configs.Schema.YAML(machine))
+	switch {
+	case p.Others > 0:
+		return fmt.Sprintf("%s (%d of %d answers of the graph units are others)", ReplayedRetime, p.Others, p.Answers)
+	case same:
+		return Replayed
+	case len(m.Timing) > 0:
+		return ReplayedRetime
+	}
+	return ReplayedOther
+}
+
+// checkTrace refuses traces that cannot be read, or replayed on the point's machine.
+func checkTrace(e *config.Experiment) error {
+	if !e.Region.Whole() || e.Stop.MaxEdges > 0 {
+		return errors.New("workload.trace: a trace is replayed as a whole: expected no region and no stop.max_edges")
+	}
+	f, err := traces.Open(e.Workload.Trace)
+	if err != nil {
+		return fmt.Errorf("workload.trace: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	if _, err := traces.NewReplayer(f, shapeOf(&e.Machine)); err != nil {
+		return fmt.Errorf("workload.trace: %w", err)
+	}
+	return nil
+}
+
+// replay runs the trace of a point on its machine.
+func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
+	cfg := &r.Points[i].Config
+	if _, err := r.graphs.trace(cfg.Workload.Trace); err != nil {
+		return Outcome{Err: err}
+	}
+	f, err := traces.Open(cfg.Workload.Trace)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	defer f.Close() //nolint:errcheck // read only
+	player, err := traces.NewReplayer(f, shapeOf(&cfg.Machine))
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	r.Observer.Started(i, 0)
+	opt := r.options(i)
+	opt.Source = player.Source
+	m, err := sim.New(cfg.Machine, opt)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	if err := errors.Join(r.watch(m), player.Attach(m)); err != nil {
+		return Outcome{Err: err}
+	}
+	shown := r.monitor(ctx, i, 0, m)
+	defer func() { shown.End(o.Err) }()
+	m.BeginSamples()
+	res, err := replayLaunches(ctx, m, player, &f.Meta, shown)
+	o = Outcome{
+		Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err, Stats: stats.Pack(statistics(m.Statistics(), &res, "")), Steps: res.steps,
+		Samples: m.EndSamples(),
+	}
+	if o.Err == nil {
+		o.Partial = stopped(res.software, res.superSteps)
+		o.Err = measured(&o, &res)
+	}
+	if o.Err == nil {
+		o.Err = errors.Join(m.CheckInvariants(), CheckSteps(o.Stats.Tree(), o.Steps))
+	}
+	return o
+}
+
+// replayLaunches launches what the trace says, and takes over what the host saw then.
+func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer, about *traces.Meta, shown Monitored) (res result, err error) {
+	for i := range about.Launches {
+		l := &about.Launches[i]
+		shown.Step(l.Step)
+		p, arg, err := player.Begin(i)
+		if err != nil {
+			return res, err
+		}
+		now, err := m.Launch(ctx, p, arg)
+		res.times.Add(now, about.Overhead)
+		if err == nil {
+			err = player.End()
+		}
+		if err != nil {
+			return res, err
+		}
+		res.step(l.Step, l.Kernel, &now, recordedStatistics(l.Software)...)
+	}
+	res.superSteps, res.software = about.Steps, recordedStatistics(about.Software)
+	return res, nil
+}
+
+// aboutTrace describes the graph that a trace was recorded on, under the hash of the trace itself.
+func aboutTrace(f *traces.File) GraphSummary {
+	s := GraphSummary{Source: fmt.Sprintf("trace %s", f.Path())}
+	if g := f.Meta.Graph; g != nil {
+		s = GraphSummary{Source: fmt.Sprintf("trace %s of %s", f.Path(), g.Source), Vertices: g.Vertices, Edges: g.Edges, MaxInDegree: g.MaxInDegree}
+	}
+	return s
+}

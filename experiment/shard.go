@@ -1,0 +1,453 @@
+package experiment
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"heddle/experiment/config"
+	"heddle/experiment/store"
+	"heddle/internal/files"
+	"heddle/internal/version"
+)
+
+// Shard is a part of an experiment's points that a process of its own runs: each n-th point from the i-th on, so that
+// neighbours, which mostly cost alike, are in different shards.
+type Shard struct{ I, N int } // I from 1; N is 0 of an experiment as a whole
+
+// MaxShards bounds them: a Slurm array has no more tasks either.
+const MaxShards = 1000
+
+// ParseShard reads i/n.
+func ParseShard(text string) (s Shard, err error) {
+	i, n, ok := strings.Cut(text, "/")
+	if s.I, err = strconv.Atoi(i); err == nil {
+		s.N, err = strconv.Atoi(n)
+	}
+	if err != nil || !ok || s.N < 1 || s.N > MaxShards || s.I < 1 || s.I > s.N {
+		return Shard{}, fmt.Errorf("%q: expected i/n, such as 2/8: the i-th of n parts of the points, i from 1, n at most %d", text, MaxShards)
+	}
+	return s, nil
+}
+
+// Has reports whether a point is the shard's.
+func (s Shard) Has(point int) bool { return s.N == 0 || point%s.N == s.I-1 }
+
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
+
+// ShardDir is the directory in an experiment's that has those of its shards.
+const ShardDir = "shards"
+
+// Dir is a shard's directory in the experiment's.
+func (s Shard) Dir(dir string) string {
+	if s.N == 0 {
+		return dir
+	}
+	return filepath.Join(dir, ShardDir, fmt.Sprintf("%d-of-%d", s.I, s.N))
+}
+
+// Shards are the directories of an experiment's shards that have stored something.
+func Shards(dir string) ([]string, error) {
+	stores, err := filepath.Glob(filepath.Join(dir, ShardDir, "*", store.File))
+	for i, s := range stores {
+		stores[i] = filepath.Dir(s)
+	}
+	return stores, err
+}
+
+// Ended are the points that have ended for good, in an experiment's results and in those of its shards, which processes
+// elsewhere may be writing. What cannot be read at the moment is left out.
+func Ended(dir string) map[int]bool {
+	all := map[int]bool{}
+	shards, _ := Shards(dir) // the pattern is right
+	for _, d := range append(shards, dir) {
+		s, err := store.OpenRead(filepath.Join(d, store.File))
+		if err != nil {
+			continue
+		}
+		heads, err := s.Heads()
+		_ = s.Close() // read only
+		if err != nil {
+			continue
+		}
+		for i, h := range heads {
+			if Final(h.Failure) {
+				all[i] = true
+			}
+		}
+	}
+	return all
+}
+
+// Merged is the result of a merge.
+type Merged struct {
+	Name   string
+	Dir    string
+	Points int // that the experiment has
+	Stored int
+	New    int // that were not there before
+	Failed int
+}
+
+// DifferentError refuses to merge results that are of different things.
+type DifferentError struct {
+	A, B        string
+	Differences []string
+}
+
+func (e *DifferentError) Error() string {
+	return fmt.Sprintf("%s and %s are results of different things:\n  %s", e.A, e.B, strings.Join(e.Differences, "\n  "))
+}
+
+// distinct leaves out paths that are named again.
+func distinct(paths []string) (list []string) {
+	for _, p := range paths {
+		if p = filepath.Clean(p); !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Merge puts the points of several results of one experiment into a directory, which may hold some already, and writes
+// its summaries. A point that is stored twice counts once; two results of it that differ are refused, unless one of
+// them has failed, or has met a limit. dir "": that of the experiment below out.
+func Merge(dir, out string, from []string) (*Merged, error) {
+	var unlock []func()
+	defer func() {
+		for _, f := range unlock {
+			f()
+		}
+	}()
+	var first store.Experiment
+	from = distinct(from)
+	for i, path := range from {
+		release, err := lockStore(path)
+		if err != nil {
+			return nil, err
+		}
+		unlock = append(unlock, release)
+		e, err := identify(path)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			first = e
+		}
+		if err := sameExperiment(from[0], path, first, e); err != nil {
+			return nil, err
+		}
+	}
+	if dir == "" {
+		dir = filepath.Join(out, first.Name)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	m := &Merged{Name: first.Name, Dir: dir}
+	if err := m.into(dir, first, from); err != nil {
+		return nil, err
+	}
+	if err := copyResolved(dir, from); err != nil {
+		return nil, err
+	}
+	return m, Summaries(dir)
+}
+
+// into does what Merge does, but for the summaries.
+func (m *Merged) into(dir string, first store.Experiment, from []string) error {
+	lock, err := acquire(filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	defer lock.Close() //nolint:errcheck // a lock
+	to, err := store.Open(filepath.Join(dir, store.File))
+	if err != nil {
+		return err
+	}
+	defer to.Close() //nolint:errcheck // every transaction has been committed
+	was, ok, err := to.Experiment()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		err = to.Begin(first)
+	} else {
+		err = sameExperiment(dir, from[0], was, first)
+	}
+	if err != nil {
+		return err
+	}
+	for _, path := range from {
+		if err := m.take(to, path); err != nil {
+			return err
+		}
+	}
+	stored, failed, _, err := to.Progress()
+	m.Points, m.Stored, m.Failed = first.Points, stored, failed
+	return err
+}
+
+// take takes over the points of one store that are better than what is there.
+func (m *Merged) take(to *store.Store, path string) error {
+	have, err := to.Heads()
+	if err != nil {
+		return err
+	}
+	file := storeFile(path)
+	s, err := store.OpenRead(file)
+	if err != nil {
+		return err
+	}
+	all, err := s.Heads()
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	var take []int
+	for _, position := range slices.Sorted(maps.Keys(all)) {
+		now, is := have[position], all[position]
+		_, stored := have[position]
+		better, err := betterHead(now, is, stored)
+		if err != nil {
+			return fmt.Errorf("%s: point %d: %w", path, position+1, err)
+		}
+		if better {
+			take = append(take, position)
+		}
+		if !stored {
+			m.New++
+		}
+	}
+	return to.Take(file, take)
+}
+
+// betterHead reports whether a result is to take the place of another one of the same point, if there is one.
+func betterHead(now, is store.Head, stored bool) (bool, error) {
+	switch {
+	case !stored:
+		return true, nil
+	case now.Identity != is.Identity:
+		return false, errors.New("its configuration, graph or program is another one than that of the point which is stored")
+	case is.Failure != "":
+		return now.Failure != "" && Final(is.Failure) && !Final(now.Failure), nil
+	case now.Failure != "":
+		return true, nil
+	case now.Cycles != is.Cycles || now.Verified != is.Verified || now.Partial != is.Partial:
+		return false, fmt.Errorf("%s cycles, and %s are stored: the same point cannot come to both", Thousands(is.Cycles), Thousands(now.Cycles))
+	}
+	return false, nil
+}
+
+// storeFile is the store of a directory of results, or the file itself.
+func storeFile(path string) string {
+	if strings.HasSuffix(path, ".sqlite") {
+		return path
+	}
+	return filepath.Join(path, store.File)
+}
+
+// lockStore keeps a run from writing to results while they are read.
+func lockStore(path string) (release func(), err error) {
+	lock := filepath.Join(filepath.Dir(storeFile(path)), "lock")
+	if _, err := os.Stat(lock); err != nil {
+		return func() {}, nil // results that were copied without it
+	}
+	f, err := acquire(lock)
+	if err != nil {
+		return nil, fmt.Errorf("%s is being written: wait for its run to end", path)
+	}
+	return func() { f.Close() }, nil //nolint:errcheck // a lock
+}
+
+func identify(path string) (e store.Experiment, err error) {
+	s, err := store.OpenRead(storeFile(path))
+	if errors.Is(err, os.ErrNotExist) {
+		return e, fmt.Errorf("%s: no results: expected a directory with a %s", path, store.File)
+	}
+	if err != nil {
+		return e, err
+	}
+	e, ok, err := s.Experiment()
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: %w", path, store.ErrEmpty)
+	}
+	return e, errors.Join(err, s.Close())
+}
+
+func sameExperiment(a, b string, was, is store.Experiment) error {
+	e := &DifferentError{A: a, B: b}
+	if was.Version != is.Version {
+		e.Differences = append(e.Differences, fmt.Sprintf("the program's version: %s, and %s", was.Version, is.Version))
+	}
+	e.Differences = append(e.Differences, ConfigDifferences(was.Config, is.Config)...)
+	if was.Points != is.Points {
+		e.Differences = append(e.Differences, fmt.Sprintf("%d points, and %d", was.Points, is.Points))
+	}
+	if len(e.Differences) > 0 {
+		return e
+	}
+	return nil
+}
+
+const resolvedFile = "config.resolved.yaml"
+
+// copyResolved keeps the resolved configuration beside merged results, from the first that has it.
+func copyResolved(dir string, from []string) error {
+	to := filepath.Join(dir, resolvedFile)
+	if _, err := os.Stat(to); err == nil {
+		return nil
+	}
+	for _, path := range from {
+		text, err := files.Read(filepath.Join(filepath.Dir(storeFile(path)), resolvedFile), maxResolved)
+		if err == nil {
+			return files.Write(to, text)
+		}
+	}
+	return nil
+}
+
+// maxResolved bounds what is read of a resolved configuration.
+const maxResolved = 16 << 20
+
+// Summaries writes the summaries of a directory from its store.
+func Summaries(dir string) error {
+	s, err := store.OpenRead(filepath.Join(dir, store.File))
+	if err != nil {
+		return err
+	}
+	defer s.Close() //nolint:errcheck // read only
+	summary, err := summaryOf(s)
+	if err != nil {
+		return err
+	}
+	return summary.Write(dir)
+}
+
+// Current returns summary.json as it is now: the one in a directory, or while that is not of the points in the store,
+// as during a run, one that is made of them.
+func Current(dir string) ([]byte, error) {
+	s, err := store.OpenRead(filepath.Join(dir, store.File))
+	if err != nil { // results that were copied without it, or an earlier program's
+		return readSummary(dir)
+	}
+	defer s.Close() //nolint:errcheck // read only
+	if done, err := s.Summarised(); err != nil || done {
+		text, errRead := readSummary(dir)
+		return text, errors.Join(err, errRead)
+	}
+	summary, err := summaryOf(s)
+	if errors.Is(err, store.ErrEmpty) {
+		return readSummary(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = summary.WriteJSON(&b)
+	return b.Bytes(), err
+}
+
+// maxSummary bounds what is read: a summary of 100,000 points, with room.
+const maxSummary = 2 << 30
+
+func readSummary(dir string) ([]byte, error) {
+	return files.Read(filepath.Join(dir, summaryJSON), maxSummary)
+}
+
+// summaryOf makes the summary of what a store has.
+func summaryOf(s *store.Store) (*Summary, error) {
+	e, ok, err := s.Experiment()
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: %w", s.Path(), store.ErrEmpty)
+	}
+	if err != nil {
+		return nil, err
+	}
+	graphs, err := s.Graphs()
+	if err != nil {
+		return nil, err
+	}
+	r, stored, err := storedRunner(&e, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range graphs {
+		r.Known[g.Hash] = GraphSummary{Source: g.Source, Vertices: g.Vertices, Edges: g.Edges, MaxInDegree: g.MaxInDegree}
+	}
+	outcomes := make([]Outcome, len(r.Points))
+	host := HostSummary{Jobs: 1}
+	for i := range outcomes {
+		o, ok := stored[i]
+		if outcomes[i] = o; !ok {
+			outcomes[i] = Outcome{Point: i, Err: ErrNotRun}
+		}
+		host.Seconds += o.Seconds
+	}
+	summary := r.Summarise(e.Name, e.Version, outcomes, host)
+	summary.steps = s
+	return summary, nil
+}
+
+// storedRunner lays out an experiment as it is stored, and reads what its points came to. What --set gave inside a
+// section that is an axis is in the configurations of the points that are stored, and nowhere else.
+func storedRunner(e *store.Experiment, s *store.Store) (*Runner, map[int]Outcome, error) {
+	l, err := config.ParseWith("stored configuration", []byte(e.Config), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	points, err := Points(l, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	stored := map[int]Outcome{}
+	err = s.Each(store.Want{Config: true, Stats: true}, func(row *store.Point) (err error) {
+		if row.Position >= len(points) {
+			return fmt.Errorf("point %d is stored, and the experiment has %d", row.Position+1, len(points))
+		}
+		stored[row.Position] = outcome(row)
+		p := &points[row.Position]
+		if p.YAML() == row.Config {
+			return nil
+		}
+		p.Config, err = config.Parse("stored configuration of a point", []byte(row.Config))
+		p.digest = &digest{}
+		return err
+	})
+	return &Runner{Points: points, Known: map[string]GraphSummary{}}, stored, err
+}
+
+// CheckSame refuses to run a shard of an experiment beside results of something else. Without results there is nothing
+// to refuse.
+func CheckSame(dir string, e config.Experiment, points int) error {
+	was, err := identify(dir)
+	if err != nil || len(Computed(dir)) == 0 {
+		return nil //nolint:nilerr // nothing that could be merged with
+	}
+	e.Run, e.Report = config.Host{}, config.Report{}
+	is := store.Experiment{Version: version.Text(), Config: string(config.Schema.YAML(e)), Points: points}
+	var differ *DifferentError
+	if errors.As(sameExperiment(dir, "", was, is), &differ) {
+		return &ChangedError{Path: storeFile(dir), Differences: differ.Differences}
+	}
+	return nil
+}
+
+// PutAside renames the store of a directory, so that a run begins anew.
+func PutAside(dir string) error {
+	err := os.MkdirAll(dir, 0o755)
+	if err != nil {
+		return err
+	}
+	lock, err := acquire(filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(putAside(filepath.Join(dir, store.File), time.Now()), lock.Close())
+}

@@ -1,0 +1,294 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"heddle/sim/stats"
+)
+
+// row is a point as the store has it.
+type row struct {
+	Point
+	id               int64
+	values           packed
+	steps, intervals int // rows that the point has there
+	configSum, sum   int64
+}
+
+// digest is the checksum of all but the configuration, which has one of its own.
+func (r *row) digest() int64 {
+	var d digest
+	d.text(r.Identity, r.Graph, r.Version, r.Replay, r.Partial, r.Failure, r.Error, r.Finished, r.values.stats, r.values.halves.String)
+	d.ints(int64(r.Position), int64(r.Baseline), int64(r.Cycles), int64(r.steps), int64(r.intervals))
+	d.floats(r.Half, r.Seconds).truths(r.Verified, r.values.halves.Valid)
+	for _, a := range r.Axes {
+		d.text(a.Key, a.Value)
+	}
+	return d.sum()
+}
+
+// stepSum is the checksum of a super-step's row, one of its point's in their order.
+func stepSum(place int, s *Step, v *packed) int64 {
+	return new(digest).text(s.Kernel, v.stats, v.halves.String).ints(int64(place), int64(s.Step), int64(s.Cycles)).floats(s.Half).truths(v.halves.Valid).sum()
+}
+
+// intervalSum is the checksum of an interval's row.
+func intervalSum(place int, from, to uint64, v *packed) int64 {
+	return new(digest).text(v.stats).ints(int64(place), int64(from), int64(to)).sum()
+}
+
+// Put stores a point, in place of the one in its position.
+func (s *Store) Put(p *Point) error {
+	return s.transact(func(tx *sql.Tx) error { return s.put(tx, p) })
+}
+
+func (s *Store) put(tx *sql.Tx, p *Point) error {
+	if _, err := tx.Exec("DELETE FROM points WHERE position = ?", p.Position); err != nil {
+		return err
+	}
+	id, err := s.insertPoint(tx, p)
+	if err != nil {
+		return err
+	}
+	return errors.Join(insertAxes(tx, id, p.Axes), s.insertSteps(tx, id, p.Steps), s.insertSamples(tx, id, p.Samples), s.outdate(tx))
+}
+
+func (s *Store) insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
+	if p.Cycles > math.MaxInt64 {
+		return 0, fmt.Errorf("%d cycles do not fit into the store", p.Cycles)
+	}
+	r := row{Point: *p, steps: len(p.Steps), intervals: len(p.Samples)}
+	if r.values, err = s.packed(tx, p.Stats.Tree()); err != nil {
+		return 0, err
+	}
+	var baseline any
+	if p.Baseline >= 0 {
+		baseline = p.Baseline
+	} else {
+		r.Baseline = -1
+	}
+	done, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, half, verified, replay, partial, failure, error,
+			host_seconds, finished, stats, halves, steps, intervals, config_sum, sum)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half), p.Verified, p.Replay, p.Partial, p.Failure, p.Error,
+		p.Seconds, p.Finished, r.values.stats, r.values.halves, r.steps, r.intervals, new(digest).text(p.Config).sum(), r.digest())
+	if err != nil {
+		return 0, err
+	}
+	return done.LastInsertId()
+}
+
+// half is half a confidence interval as SQLite has it: NULL of what is exact.
+func half(h float64) any {
+	if h == 0 {
+		return nil
+	}
+	return h
+}
+
+func insertAxes(tx *sql.Tx, id int64, axes []Axis) error {
+	for i, a := range axes {
+		if _, err := tx.Exec("INSERT INTO axes (point, place, key, value) VALUES (?, ?, ?, ?)", id, i, a.Key, a.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) insertSteps(tx *sql.Tx, id int64, steps []Step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	insert, err := tx.Prepare("INSERT INTO super_steps (point, step, kernel, cycles, half, stats, halves, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	defer insert.Close() //nolint:errcheck // ends with the transaction
+	for i := range steps {
+		x := &steps[i]
+		v, err := s.packed(tx, x.Stats)
+		if err != nil {
+			return err
+		}
+		if _, err := insert.Exec(id, x.Step, x.Kernel, int64(x.Cycles), half(x.Half), v.stats, v.halves, stepSum(i, x, &v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Want says what is read of points besides what they came to: their configurations, their statistics, their
+// super-steps.
+type Want struct{ Config, Stats, Steps bool }
+
+// All is everything but samples.
+var All = Want{Config: true, Stats: true, Steps: true}
+
+// Each reads all points, in the experiment's order, as they are at one moment. What visit is given is its own.
+func (s *Store) Each(want Want, visit func(*Point) error) error {
+	return s.snapshot(func(tx *sql.Tx) error { return everyPoint(tx, want, visit) })
+}
+
+// everyPoint reads all points. They are found by an index, which may be damaged as well as they.
+func everyPoint(tx *sql.Tx, want Want, visit func(*Point) error) error {
+	there, read := 0, 0
+	if err := tx.QueryRow("SELECT count(*) FROM points NOT INDEXED").Scan(&there); err != nil {
+		return err
+	}
+	err := eachPoint(tx, want, "", nil, func(p *Point) error { read++; return visit(p) })
+	if err == nil && read != there {
+		err = fmt.Errorf("damaged: %d points are there, and %d of them are found", there, read)
+	}
+	return err
+}
+
+// Points reads all points, in the experiment's order, with everything but samples.
+func (s *Store) Points() (points []Point, err error) {
+	err = s.Each(All, func(p *Point) error { points = append(points, *p); return nil })
+	return points, err
+}
+
+// Point reads the point in a position; ok is false if there is none. Nothing of others is read but what its baseline
+// has come to, which is nil if there is none.
+func (s *Store) Point(position int) (p, baseline *Point, err error) {
+	err = s.snapshot(func(tx *sql.Tx) error {
+		if p, err = pointAt(tx, position, All); err != nil || p == nil || p.Baseline < 0 {
+			return err
+		}
+		baseline, err = pointAt(tx, p.Baseline, Want{})
+		return err
+	})
+	return p, baseline, err
+}
+
+// pointAt is that in a position; nil: there is none.
+func pointAt(tx *sql.Tx, position int, want Want) (found *Point, err error) {
+	err = eachPoint(tx, want, "WHERE position = ?", []any{position}, func(p *Point) error { found = p; return nil })
+	return found, err
+}
+
+// eachPoint reads the points that a condition leaves.
+func eachPoint(tx *sql.Tx, want Want, where string, args []any, visit func(*Point) error) error {
+	names, err := newReader(tx)
+	if err != nil {
+		return err
+	}
+	axes, err := tx.Prepare("SELECT key, value FROM axes WHERE point = ? ORDER BY place")
+	if err != nil {
+		return err
+	}
+	defer axes.Close() //nolint:errcheck // ends with the transaction
+	steps, err := tx.Prepare("SELECT step, kernel, cycles, coalesce(half, 0), stats, halves, sum FROM super_steps WHERE point = ? ORDER BY step, id")
+	if err != nil {
+		return err
+	}
+	defer steps.Close() //nolint:errcheck // ends with the transaction
+	return each(tx, "SELECT "+pointColumns(want)+" FROM points "+where+" ORDER BY position", func(rows *sql.Rows) error {
+		r, err := scanPoint(rows, axes)
+		if err != nil {
+			return err
+		}
+		if err := r.verify(want); err != nil {
+			return err
+		}
+		if want.Stats {
+			tree, err := names.read(&r.values)
+			if err != nil {
+				return err
+			}
+			r.Stats = stats.Pack(tree)
+		}
+		if want.Steps {
+			if err := r.readSteps(names, steps); err != nil {
+				return err
+			}
+		}
+		return visit(&r.Point)
+	}, args...)
+}
+
+// pointColumns are those of scanPoint.
+func pointColumns(want Want) string {
+	config := "''"
+	if want.Config {
+		config = "config"
+	}
+	return "id, identity, position, coalesce(baseline, -1), " + config + `, graph, version, cycles, coalesce(half, 0), verified, replay, partial, failure, error,
+		host_seconds, finished, stats, halves, steps, intervals, config_sum, sum`
+}
+
+func scanPoint(rows *sql.Rows, axes *sql.Stmt) (*row, error) {
+	r := &row{}
+	var cycles int64
+	if err := rows.Scan(&r.id, &r.Identity, &r.Position, &r.Baseline, &r.Config, &r.Graph, &r.Version, &cycles, &r.Half, &r.Verified, &r.Replay,
+		&r.Partial, &r.Failure, &r.Error, &r.Seconds, &r.Finished, &r.values.stats, &r.values.halves, &r.steps, &r.intervals, &r.configSum, &r.sum); err != nil {
+		return nil, err
+	}
+	r.Cycles = uint64(cycles)
+	if r.Position < 0 {
+		return nil, fmt.Errorf("point %d has position %d, which no program writes: the file is damaged", r.id, r.Position)
+	}
+	list, err := axes.Query(r.id)
+	if err != nil {
+		return nil, err
+	}
+	defer list.Close() //nolint:errcheck // read only
+	for list.Next() {
+		var a Axis
+		if err := list.Scan(&a.Key, &a.Value); err != nil {
+			return nil, err
+		}
+		r.Axes = append(r.Axes, a)
+	}
+	return r, list.Err()
+}
+
+// verify compares a row with its checksums.
+func (r *row) verify(want Want) error {
+	if r.digest() != r.sum || want.Config && new(digest).text(r.Config).sum() != r.configSum {
+		return damaged("point %d", r.Position+1)
+	}
+	return nil
+}
+
+// cloned is a tree that a reader may use again.
+func cloned(t stats.Tree) stats.Tree {
+	if len(t) == 0 {
+		return nil
+	}
+	return slices.Clone(t)
+}
+
+func (r *row) readSteps(names *reader, steps *sql.Stmt) error {
+	rows, err := steps.Query(r.id)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // read only
+	for rows.Next() {
+		var x Step
+		var v packed
+		var cycles, sum int64
+		if err := rows.Scan(&x.Step, &x.Kernel, &cycles, &x.Half, &v.stats, &v.halves, &sum); err != nil {
+			return err
+		}
+		x.Cycles = uint64(cycles)
+		if stepSum(len(r.Steps), &x, &v) != sum {
+			return damaged("super-step %d of point %d", x.Step, r.Position+1)
+		}
+		tree, err := names.read(&v)
+		if err != nil {
+			return err
+		}
+		x.Stats = cloned(tree)
+		r.Steps = append(r.Steps, x)
+	}
+	if len(r.Steps) != r.steps {
+		return fmt.Errorf("damaged: point %d has %d rows of super-steps, and %d were stored", r.Position+1, len(r.Steps), r.steps)
+	}
+	return rows.Err()
+}

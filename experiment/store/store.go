@@ -1,0 +1,492 @@
+// Package store keeps the results of an experiment in one SQLite file.
+//
+// A point is wholly there or not at all: whatever ends the program, what was stored before stays.
+// It knows rows only, not what runs them.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite" // also the driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"heddle/internal/files"
+	"heddle/sim/stats"
+)
+
+// File is the store's name in an experiment's directory.
+const File = "results.sqlite"
+
+// Experiment identifies the experiment that a store belongs to.
+type Experiment struct {
+	Name    string
+	Version string // of the program
+	Config  string // resolved, as YAML
+	Points  int    // that the experiment has
+}
+
+// Axis is the value of one axis at a point.
+type Axis struct{ Key, Value string }
+
+// Step holds the cycles of one kernel in one super-step.
+type Step struct {
+	Step   int // from 1; 0: before the first
+	Kernel string
+	Cycles uint64
+	Half   float64 // half the 95 % confidence interval of the cycles; 0: they are exact
+	Stats  stats.Tree
+}
+
+// Graph describes a graph.
+type Graph struct {
+	Hash, Source                 string
+	Vertices, Edges, MaxInDegree int
+}
+
+// Point is the outcome of one point.
+type Point struct {
+	Identity string // hash of configuration, graph and program version
+	Position int    // in the experiment, from 0
+	Baseline int    // position of the point its speedup is relative to; -1: none
+	Axes     []Axis
+	Config   string // resolved, as YAML
+	Graph    string // content hash
+	Version  string // of the program
+	Cycles   uint64
+	Half     float64 // half the 95 % confidence interval of the cycles; 0: they are exact
+	Verified bool
+	Replay   string // what a replayed trace's result is called, which nobody verified; "": it was executed
+	Partial  string // why the run was ended before it was done; "": it was not
+	Failure  string // its class; "": none
+	Error    string
+	Seconds  float64 // of the host
+	Finished string  // UTC, RFC 3339
+	Stats    stats.Packed
+	Steps    []Step
+	Samples  []Sample // to be stored; they are read by Timeline
+}
+
+// Sample holds the counts from the cycle after From to the cycle To.
+type Sample struct {
+	From, To uint64
+	Values   []stats.Stat // the same statistics in all of a point's
+}
+
+// Counts reports whether the point has a result to compare others with.
+func (p *Point) Counts() bool {
+	return p.Failure == "" && (p.Verified || p.Replay != "" || p.Partial != "")
+}
+
+// Store is an open file.
+type Store struct {
+	db     *sql.DB
+	path   string
+	writes bool
+
+	names      map[string]name // that are stored; nil: they have not been read
+	lastName   int64           // the highest number of one
+	graphs     map[string]bool // that are stored
+	summarised bool            // the store may say that the summaries are of what it has
+}
+
+// application is SQLite's application_id: "hedl".
+const application = 0x6865646c
+
+// Open opens a store to write, and makes it if it is not there.
+func Open(path string) (*Store, error) {
+	if err := regular(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	if err := known(path); err != nil {
+		return nil, err
+	}
+	s, err := open(path, "rwc", "busy_timeout(10000)", "journal_mode(WAL)", logPages, "synchronous(FULL)", "foreign_keys(1)")
+	if err != nil {
+		return nil, err
+	}
+	s.writes = true
+	if err := s.migrate(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// logPages bounds the log of changes beside a store, in pages. SQLite's own bound, 4 MB, would let the log take the
+// room of the results on a small file system.
+const logPages = "wal_autocheckpoint(128)"
+
+// known refuses what is no store of this program's, or a newer one's, before a byte of it changes.
+func known(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil // to be made
+	}
+	s, err := open(path, "ro", "query_only(1)", "busy_timeout(10000)")
+	if err != nil {
+		return err
+	}
+	_, err = s.vet()
+	if needsRecovery(err) {
+		err = nil // who opens it to write is told then
+	}
+	return errors.Join(err, s.Close())
+}
+
+// Full reports whether an error is that the file system has no room for the database, or could not write it.
+func Full(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code()&0xff == sqlite3.SQLITE_IOERR)
+}
+
+// needsRecovery reports whether a file cannot be read before what a killed program left half done is undone:
+// a rollback, a recovery, or a WAL without its index.
+func needsRecovery(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_READONLY
+}
+
+// OpenRead opens a store to read. What a killed program left half done is undone first, which writes.
+func OpenRead(path string) (*Store, error) {
+	if err := regular(path); err != nil {
+		return nil, err
+	}
+	s, err := openRead(path)
+	if needsRecovery(err) {
+		if err := recovered(path); err != nil {
+			return nil, err
+		}
+		return openRead(path)
+	}
+	return s, err
+}
+
+// recovered lets SQLite end, or undo, what was being written when a program was killed.
+func recovered(path string) error {
+	s, err := open(path, "rw", "busy_timeout(10000)")
+	if err != nil {
+		return err
+	}
+	_, err = s.vet()
+	return errors.Join(err, s.Close())
+}
+
+func openRead(path string) (*Store, error) {
+	s, err := open(path, "ro", "query_only(1)", "busy_timeout(10000)")
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.vet()
+	switch {
+	case err == nil && v == 0:
+		err = s.wrap(ErrEmpty)
+	case err == nil && v < len(migrations):
+		err = fmt.Errorf("%s: has schema version %d, and this program reads %d: run its experiment again, which brings it up to date", path, v, len(migrations))
+	case err == nil:
+		err = s.alone()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// alone keeps a user's query from writing other files, by ATTACH or VACUUM INTO.
+func (s *Store) alone() error {
+	ctx := context.Background()
+	c, err := s.db.Conn(ctx)
+	if err != nil {
+		return s.wrap(err)
+	}
+	_, err = sqlite.Limit(c, sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+	return s.wrap(errors.Join(err, c.Close()))
+}
+
+// regular refuses what SQLite would wait for, such as a pipe.
+func regular(path string) error {
+	f, err := files.Open(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func open(path, mode string, pragmas ...string) (*Store, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	q := url.Values{"mode": {mode}, "_txlock": {"immediate"}}
+	for _, p := range pragmas {
+		q.Add("_pragma", p)
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1) // one connection, one order of writes
+	return &Store{db: db, path: path}, nil
+}
+
+// Close ends the use of the file. What was written to is left as a single file, which can be copied, and
+// read where nothing may be written; that waits for the next time while somebody reads it.
+func (s *Store) Close() error {
+	if s.writes {
+		s.db.Exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE") //nolint:errcheck // see above
+	}
+	return s.db.Close()
+}
+
+// ErrEmpty is a store that was killed while it was made.
+var ErrEmpty = errors.New("nothing is stored yet")
+
+// Path is the file's.
+func (s *Store) Path() string { return s.path }
+
+func (s *Store) wrap(err error) error {
+	if err == nil || errors.As(err, new(*files.Error)) { // of another file
+		return err
+	}
+	return &files.Error{Path: s.path, Err: err}
+}
+
+// vet returns the version of the schema, 0 of an empty file; it refuses files that are no store.
+func (s *Store) vet() (version int, err error) {
+	var app, tables int
+	if err := s.db.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return 0, s.wrap(err)
+	}
+	if err := s.db.QueryRow("PRAGMA application_id").Scan(&app); err != nil {
+		return 0, s.wrap(err)
+	}
+	if err := s.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		return 0, s.wrap(err)
+	}
+	switch {
+	case tables > 0 && app != application:
+		return 0, fmt.Errorf("%s: is a database, but not of heddle's results", s.path)
+	case version < 0:
+		return 0, fmt.Errorf("%s: has schema version %d, which no program writes: the file is damaged", s.path, version)
+	case version > len(migrations):
+		return 0, fmt.Errorf("%s: has schema version %d, and this program knows up to %d: use a newer heddle", s.path, version, len(migrations))
+	}
+	return version, nil
+}
+
+// migrate brings the schema up to date, in one transaction: a program killed here leaves the version it
+// found, never one between, which readers would refuse.
+func (s *Store) migrate() error {
+	version, err := s.vet()
+	if err != nil || version == len(migrations) {
+		return err
+	}
+	return s.transact(func(tx *sql.Tx) error {
+		for _, m := range migrations[version:] {
+			if _, err := tx.Exec(m.tables); err != nil {
+				return err
+			}
+			if m.rows == nil {
+				continue
+			}
+			if err := m.rows(tx); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(migrations), application))
+		return err
+	})
+}
+
+// transact does all of do, or nothing.
+func (s *Store) transact(do func(*sql.Tx) error) error {
+	tx, err := s.db.Begin()
+	if err != nil {
+		return s.wrap(err)
+	}
+	if err := do(tx); err != nil {
+		s.names, s.graphs = nil, nil
+		return s.wrap(errors.Join(err, tx.Rollback()))
+	}
+	return s.wrap(tx.Commit())
+}
+
+// snapshot lets read see the store as it was at one moment, whatever is written meanwhile.
+func (s *Store) snapshot(read func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return s.wrap(err)
+	}
+	return s.wrap(errors.Join(read(tx), tx.Rollback()))
+}
+
+// Experiment returns what the store is of; ok is false of a new one.
+func (s *Store) Experiment() (e Experiment, ok bool, err error) {
+	var sum int64
+	err = s.db.QueryRow("SELECT name, version, config, points, sum FROM experiment").Scan(&e.Name, &e.Version, &e.Config, &e.Points, &sum)
+	if errors.Is(err, sql.ErrNoRows) {
+		return e, false, nil
+	}
+	if err == nil && e.sum() != sum {
+		err = damaged("the experiment's row")
+	}
+	return e, err == nil, s.wrap(err)
+}
+
+func (e *Experiment) sum() int64 {
+	return new(digest).text(e.Name, e.Version, e.Config).ints(int64(e.Points)).sum()
+}
+
+func (e *Experiment) put(tx *sql.Tx) error {
+	_, err := tx.Exec("INSERT OR REPLACE INTO experiment (only, name, version, config, points, sum) VALUES (1, ?, ?, ?, ?, ?)",
+		e.Name, e.Version, e.Config, e.Points, e.sum())
+	return err
+}
+
+// Progress counts the points that are stored, and those of them that failed, and says when the last ended.
+func (s *Store) Progress() (stored, failed int, last string, err error) {
+	err = s.db.QueryRow("SELECT count(*), count(*) FILTER (WHERE failure <> ''), coalesce(max(finished), '') FROM points").Scan(&stored, &failed, &last)
+	return stored, failed, last, s.wrap(err)
+}
+
+// Begin says what the store is of.
+func (s *Store) Begin(e Experiment) error {
+	return s.transact(func(tx *sql.Tx) error {
+		if _, err := tx.Exec("DELETE FROM points"); err != nil {
+			return err
+		}
+		return e.put(tx)
+	})
+}
+
+// Count says how many points the experiment has, where it has more than when it began.
+func (s *Store) Count(points int) error {
+	e, ok, err := s.Experiment()
+	if err != nil || !ok || e.Points >= points {
+		return err
+	}
+	e.Points = points
+	return s.transact(e.put)
+}
+
+// Summarised reports whether the summaries beside the store are of the points that it has.
+func (s *Store) Summarised() (yes bool, err error) {
+	err = s.db.QueryRow("SELECT summarised FROM experiment").Scan(&yes)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return yes, s.wrap(err)
+}
+
+// SetSummarised says that they are. The next point that is stored takes it back.
+func (s *Store) SetSummarised() error {
+	_, err := s.db.Exec("UPDATE experiment SET summarised = 1")
+	s.summarised = true
+	return s.wrap(err)
+}
+
+// outdate takes back what SetSummarised has said.
+func (s *Store) outdate(tx *sql.Tx) error {
+	if !s.summarised {
+		return nil
+	}
+	_, err := tx.Exec("UPDATE experiment SET summarised = 0")
+	return err
+}
+
+// PutGraph stores what a graph is like, if that is not there.
+func (s *Store) PutGraph(g Graph) error {
+	if s.graphs[g.Hash] {
+		return nil
+	}
+	return s.transact(func(tx *sql.Tx) error { return s.putGraph(tx, &g) })
+}
+
+func (s *Store) putGraph(tx *sql.Tx, g *Graph) error {
+	_, err := tx.Exec("INSERT OR IGNORE INTO graphs (hash, source, vertices, edges, max_in_degree, sum) VALUES (?, ?, ?, ?, ?, ?)",
+		g.Hash, g.Source, g.Vertices, g.Edges, g.MaxInDegree, g.sum())
+	if s.graphs == nil {
+		s.graphs = map[string]bool{}
+	}
+	s.graphs[g.Hash] = true
+	return err
+}
+
+func (g *Graph) sum() int64 {
+	return new(digest).text(g.Hash, g.Source).ints(int64(g.Vertices), int64(g.Edges), int64(g.MaxInDegree)).sum()
+}
+
+// Graphs reads what graphs are like, by their hash.
+func (s *Store) Graphs() (graphs []Graph, err error) {
+	err = s.snapshot(func(tx *sql.Tx) error {
+		return each(tx, "SELECT hash, source, vertices, edges, max_in_degree, sum FROM graphs ORDER BY hash", func(r *sql.Rows) error {
+			var g Graph
+			var sum int64
+			err := r.Scan(&g.Hash, &g.Source, &g.Vertices, &g.Edges, &g.MaxInDegree, &sum)
+			if err == nil && sum != g.sum() {
+				err = damaged("the row of graph %.12s", g.Hash)
+			}
+			graphs = append(graphs, g)
+			return err
+		})
+	})
+	return graphs, err
+}
+
+func each(tx *sql.Tx, query string, row func(*sql.Rows) error, args ...any) error {
+	r, err := tx.Query(query, args...)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // read only
+	for r.Next() {
+		if err := row(r); err != nil {
+			return err
+		}
+	}
+	return r.Err()
+}
+
+// MaxRows bounds what a user's query may return.
+const MaxRows = 1_000_000
+
+// Query runs one SELECT of a user's. Values are int64, float64, string or nil.
+func (s *Store) Query(query string) (columns []string, rows [][]any, err error) {
+	r, err := s.db.Query(query)
+	if err != nil {
+		return nil, nil, s.wrap(err)
+	}
+	defer r.Close() //nolint:errcheck // read only
+	if columns, err = r.Columns(); err != nil {
+		return nil, nil, s.wrap(err)
+	}
+	for r.Next() {
+		if len(rows) == MaxRows {
+			return nil, nil, fmt.Errorf("more than %d rows: say LIMIT", MaxRows)
+		}
+		row, err := scan(r, len(columns))
+		if err != nil {
+			return nil, nil, s.wrap(err)
+		}
+		rows = append(rows, row)
+	}
+	return columns, rows, s.wrap(r.Err())
+}
+
+func scan(r *sql.Rows, n int) ([]any, error) {
+	row, at := make([]any, n), make([]any, n)
+	for i := range row {
+		at[i] = &row[i]
+	}
+	err := r.Scan(at...)
+	for i, v := range row {
+		if b, ok := v.([]byte); ok {
+			row[i] = string(b)
+		}
+	}
+	return row, err
+}

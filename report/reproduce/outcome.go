@@ -1,0 +1,359 @@
+package reproduce
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"heddle/experiment"
+	"heddle/experiment/config"
+	"heddle/internal/tolerance"
+	"heddle/kernels/workload"
+	"heddle/report"
+)
+
+// Verdict reports whether a statement holds.
+type Verdict string
+
+// The verdicts.
+const (
+	Yes    Verdict = "yes"
+	Partly Verdict = "partly"
+	No     Verdict = "no"
+	NotRun Verdict = "not run" // no point has a verified result for it
+)
+
+// Outcome is the outcome of a variant of a pack. It is the output of --json, and what the
+// documentation is made of. Keys stay; more may come.
+type Outcome struct {
+	Pack     string           `json:"pack"`
+	Variant  config.Variant   `json:"variant"`
+	Holds    Verdict          `json:"holds"` // as described
+	Best     Verdict          `json:"best"`  // each statement under the reading that suits it best
+	Readings []ReadingOutcome `json:"readings"`
+	Checks   []CheckOutcome   `json:"checks"`
+	Figures  []FigureOutcome  `json:"figures"`  // as described
+	Machines []string         `json:"machines"` // what is simulated, by experiment
+	Graphs   []string         `json:"graphs"`
+	Atomics  []string         `json:"atomics"` // modes in which atomics were performed
+	Absent   []string         `json:"absent,omitempty"`
+	Points   int              `json:"points"`
+	Sampled  int              `json:"sampled,omitempty"` // of them, whose figures are estimates
+	Failures []string         `json:"failures,omitempty"`
+	Version  string           `json:"version"`
+	Host     Host             `json:"host"`
+}
+
+// Host is the cost on the host.
+type Host struct {
+	Seconds   float64 `json:"seconds"`           // from begin to end of each point, added up, also of those that had been stored
+	Processor float64 `json:"processor_seconds"` // that this process used; 0 if points had been stored
+	SimCycles uint64  `json:"simulated_cycles"`
+	Jobs      int     `json:"jobs"` // points at the same time
+}
+
+// ReadingOutcome is the pack's outcome under one reading of the paper.
+type ReadingOutcome struct {
+	Name   string  `json:"name"`
+	Says   string  `json:"says"`
+	Source string  `json:"source"`
+	After  bool    `json:"chosen_after_outcomes,omitempty"`
+	Holds  Verdict `json:"holds"`
+	Points int     `json:"points"` // that differ from those as described
+}
+
+// CheckOutcome is one check: ours, under each reading, beside the published number.
+type CheckOutcome struct {
+	Says      string   `json:"says"`
+	Published *float64 `json:"published"` // null: the paper prints none
+	Where     string   `json:"where,omitempty"`
+	Unit      string   `json:"unit,omitempty"`
+	Rule      string   `json:"rule"`
+	Direction string   `json:"direction"` // the rule by which it holds in direction
+	Decides   bool     `json:"decides"`
+	Readings  []Number `json:"readings"` // in the order of the outcome's
+}
+
+// Number is a check's outcome under one reading.
+type Number struct {
+	Ours        *float64 `json:"ours"`
+	Half        float64  `json:"half,omitempty"` // half the width of its 95 % interval, where points were sampled
+	Ratio       *float64 `json:"ratio"`          // ours over published
+	Values      int      `json:"values"`         // that ours is made of
+	Same        bool     `json:"same,omitempty"` // all of them as described: the reading changes none
+	Holds       Verdict  `json:"holds"`
+	Direction   bool     `json:"in_direction"`          // by the check's rule
+	Near        bool     `json:"within_25_percent"`     // of the published value
+	Explanation string   `json:"explanation,omitempty"` // why it was not run
+}
+
+// FigureOutcome is a table of values: a row for each column of the figure.
+type FigureOutcome struct {
+	Name    string       `json:"name"`
+	Title   string       `json:"title"`
+	Metric  string       `json:"metric"`
+	Over    []string     `json:"over,omitempty"` // keys in which points differ that share a value
+	Mean    string       `json:"mean,omitempty"` // how such a value is made
+	Columns []string     `json:"columns"`
+	Series  []string     `json:"series"`
+	Values  [][]*float64 `json:"values"` // by column, then series
+	Drawing string       `json:"drawing,omitempty"`
+
+	figure *report.Figure
+}
+
+// near is the share of a published value by which ours may differ and be near it.
+const near = 0.25
+
+// Evaluate says what holds of a pack, given the points of a variant, of all readings.
+func Evaluate(p *config.Pack, v config.Variant, points []Point) (*Outcome, error) {
+	o := &Outcome{Pack: p.Name, Variant: v, Checks: []CheckOutcome{}, Figures: []FigureOutcome{}}
+	under := map[string][]Point{}
+	for i := range points {
+		under[points[i].Reading] = append(under[points[i].Reading], points[i])
+	}
+	for i := range p.Checks {
+		if c := &p.Checks[i]; slices.Contains(c.Variants, workload.Choice(v)) {
+			out, err := evaluate(p, v, c, under)
+			if err != nil {
+				return nil, fmt.Errorf("%s: checks[%d]: %w", p.File, i, err)
+			}
+			o.Checks = append(o.Checks, out)
+		}
+	}
+	for i := range p.Figures {
+		if f := &p.Figures[i]; slices.Contains(f.Variants, workload.Choice(v)) {
+			out, err := newFigure(p, f, under[config.Described])
+			if err != nil {
+				return nil, fmt.Errorf("%s: figures[%d]: %w", p.File, i, err)
+			}
+			o.Figures = append(o.Figures, out)
+		}
+	}
+	for k, r := range p.Readings[v] {
+		out := ReadingOutcome{Name: r.Name, Says: flow(r.Says), Source: flow(r.Source), After: r.After}
+		out.Holds = overall(o.Checks, func(c *CheckOutcome) Verdict { return c.Readings[k].Holds })
+		for i := range under[r.Name] {
+			if !under[r.Name][i].Same {
+				out.Points++
+			}
+		}
+		o.Readings = append(o.Readings, out)
+	}
+	o.Holds, o.Best = o.Readings[0].Holds, overall(o.Checks, (*CheckOutcome).best)
+	o.describe(points)
+	return o, nil
+}
+
+// best is the verdict under the reading that suits the statement best.
+func (c *CheckOutcome) best() Verdict {
+	best := NotRun
+	for _, v := range []Verdict{No, Partly, Yes} {
+		if slices.ContainsFunc(c.Readings, func(n Number) bool { return n.Holds == v }) {
+			best = v
+		}
+	}
+	return best
+}
+
+// overall is the pack's verdict, of the checks that decide: yes if all hold, no if none does,
+// else partly. What was not run leaves it open.
+func overall(checks []CheckOutcome, of func(*CheckOutcome) Verdict) Verdict {
+	count := map[Verdict]int{}
+	n := 0
+	for i := range checks {
+		if checks[i].Decides {
+			count[of(&checks[i])]++
+			n++
+		}
+	}
+	switch {
+	case n == 0 || count[NotRun] == n:
+		return NotRun
+	case count[Yes] == n:
+		return Yes
+	case count[Yes]+count[Partly] == 0:
+		return No
+	}
+	return Partly
+}
+
+func evaluate(p *config.Pack, v config.Variant, c *config.Check, under map[string][]Point) (o CheckOutcome, err error) {
+	o = CheckOutcome{Says: c.Says, Rule: rule(c), Direction: direction(p, c), Decides: c.Decides}
+	published := math.NaN()
+	if said, ok := p.Published[c.Published]; ok {
+		published = said.Value
+		o.Published, o.Where, o.Unit = &said.Value, said.Where, said.Unit
+	}
+	for _, r := range p.Readings[v] {
+		n, err := comesTo(c, o.Direction, published, under[r.Name])
+		if err != nil {
+			return o, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		o.Readings = append(o.Readings, n)
+	}
+	return o, nil
+}
+
+// comesTo evaluates a check under one reading.
+func comesTo(c *config.Check, direction string, published float64, points []Point) (n Number, err error) {
+	n.Holds = NotRun
+	list, err := samples(&c.Quantity, c.Metric, points)
+	if err == nil {
+		err = together(checkNames(c), list)
+	}
+	if err != nil {
+		return n, err
+	}
+	n.Values, n.Same = len(list), same(list)
+	ours, ok := reduce(c, list)
+	if !ok {
+		n.Explanation = "no verified points have a value for it"
+		return n, nil
+	}
+	n.Ours, n.Half = &ours, half(c.Reduce, list, ours)
+	if published != 0 && !math.IsNaN(published) {
+		ratio := ours / published
+		n.Ratio, n.Near = &ratio, tolerance.Within(ours, published, near*math.Abs(published))
+	}
+	n.Holds = verdict(c, ours, published)
+	n.Direction = n.Holds == Yes || met(direction, ours, published)
+	return n, nil
+}
+
+// direction is the rule by which a statement holds in direction.
+func direction(p *config.Pack, c *config.Check) string {
+	v, has := p.Published[c.Published]
+	sides := c.Measure == "ratio" || c.Measure == "speedup"
+	switch {
+	case c.Direction != "":
+		return c.Direction
+	case has && sides && v.Value > 1:
+		return ">= 1"
+	case has && sides && v.Value < 1:
+		return "<= 1"
+	case c.Partly != "":
+		return c.Partly
+	}
+	return c.Holds
+}
+
+func rule(c *config.Check) string {
+	if c.Partly == "" {
+		return c.Holds
+	}
+	return c.Holds + "; partly " + c.Partly
+}
+
+func verdict(c *config.Check, ours, published float64) Verdict {
+	switch {
+	case met(c.Holds, ours, published):
+		return Yes
+	case c.Partly != "" && met(c.Partly, ours, published):
+		return Partly
+	}
+	return No
+}
+
+// met reports whether a number fits a rule that was checked.
+func met(rule string, ours, published float64) bool {
+	parsed, err := config.ParseRule(rule)
+	if err != nil {
+		panic(fmt.Sprintf("BUG: reproduce: a rule that was checked: %v", err))
+	}
+	return parsed.Met(ours, published)
+}
+
+// describe says what was run.
+func (o *Outcome) describe(points []Point) {
+	for i := range points {
+		p := &points[i]
+		if p.Same {
+			continue
+		}
+		o.Points++
+		o.Host.Seconds += p.Seconds
+		o.Host.SimCycles += p.Cycles
+		addOnce(&o.Atomics, atomics(p))
+		if p.Sampled {
+			o.Sampled++
+		}
+		if !p.Verified {
+			o.Failures = append(o.Failures, p.Reading+": "+p.Experiment+" "+p.Label+": "+p.Failure)
+		}
+	}
+}
+
+func addOnce(list *[]string, s string) {
+	if !slices.Contains(*list, s) {
+		*list = append(*list, s)
+	}
+}
+
+// atomics says how a point's machine performs atomics.
+func atomics(p *Point) string {
+	mode := p.Config["machine.atomics.mode"]
+	if p.Config["machine.atomics.combine"] == "true" {
+		mode += " combined"
+	}
+	return mode
+}
+
+// Check refuses a pack whose checks or figures put points together that differ in a key which they do not
+// name, given the points that a variant lays out; with all, which is where no graph is absent, also one of
+// which some choose no points.
+func Check(p *config.Pack, v config.Variant, points []Point, all bool) error {
+	var bad []string
+	test := func(what string, variants []workload.Choice, q *config.Quantity, along string, names []string) {
+		if !slices.Contains(variants, workload.Choice(v)) {
+			return
+		}
+		found, err := pairs(q, points)
+		list := firsts(groups(q, found))
+		if err == nil {
+			err = together(names, list)
+		}
+		switch {
+		case err != nil:
+			bad = append(bad, fmt.Sprintf("%s: %v", what, err))
+		case all && len(list) == 0:
+			bad = append(bad, fmt.Sprintf("%s: no point of the %s variant meets %v (and has a partner that meets %v)", what, v, q.Of, q.Over))
+		case all && along != "" && len(series(along, names, list)) == 0:
+			bad = append(bad, fmt.Sprintf("%s.along: %s has no numbers", what, along))
+		}
+	}
+	for i := range p.Checks {
+		c := &p.Checks[i]
+		test(fmt.Sprintf("checks[%d]", i), c.Variants, &c.Quantity, c.Along, checkNames(c))
+	}
+	for i := range p.Figures {
+		f := &p.Figures[i]
+		test(fmt.Sprintf("figures[%d] (%s)", i, f.Name), f.Variants, &f.Quantity, "", figureNames(f))
+	}
+	if bad != nil {
+		return fmt.Errorf("%s: %s", p.File, strings.Join(bad, "\n"+p.File+": "))
+	}
+	return nil
+}
+
+// Machine says what an experiment simulates.
+func Machine(p *experiment.Point) string {
+	m := &p.Config.Machine
+	s := fmt.Sprintf("%s: %d × %d cores × %d warps × %d threads, L1D %d KiB", p.Config.Name, m.Sockets,
+		m.CoresPerSocket, m.Core.Warps, m.Core.Threads, m.L1D.Bytes>>10)
+	if m.L2 != nil {
+		s += fmt.Sprintf(", L2 %d KiB", m.L2.Bytes>>10)
+	}
+	return s + ", memory " + m.Memory.Preset
+}
+
+// Graphs says what an experiment's graphs are like, each once, in the order of its points.
+func Graphs(outcomes []experiment.Outcome, graphs map[string]experiment.GraphSummary) (list []string) {
+	for i := range outcomes {
+		if g, ok := graphs[outcomes[i].Graph]; ok {
+			addOnce(&list, fmt.Sprintf("%s, %s vertices, %s edges", g.Source, experiment.Thousands(uint64(g.Vertices)), experiment.Thousands(uint64(g.Edges))))
+		}
+	}
+	return list
+}

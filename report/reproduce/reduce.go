@@ -1,0 +1,190 @@
+package reproduce
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"heddle/experiment/config"
+	"heddle/kernels/workload"
+	"heddle/report"
+)
+
+// reduce makes one number of samples. ok is false if there are none, or no number.
+func reduce(c *config.Check, list []sample) (x float64, ok bool) {
+	if len(list) == 0 {
+		return 0, false
+	}
+	switch {
+	case c.Along != "":
+		x, ok = reduceSeries(c.Reduce, series(c.Along, checkNames(c), list))
+	case len(c.Among) > 0:
+		x, ok = reduceOptions(c, list)
+	default:
+		x, ok = reduceAll[c.Reduce](values(list)), true
+	}
+	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
+}
+
+var reduceAll = map[workload.Choice]func([]float64) float64{
+	"geomean": geomean, "mean": mean,
+	"min": slices.Min[[]float64], "max": slices.Max[[]float64],
+}
+
+func values(list []sample) (out []float64) {
+	for _, s := range list {
+		out = append(out, s.value)
+	}
+	return out
+}
+
+func mean(values []float64) float64 { return stat.Mean(values, nil) }
+
+// geomean is NaN if a value has no logarithm.
+func geomean(values []float64) float64 { return stat.GeometricMean(values, nil) }
+
+// xy is a value at its place on an axis.
+type xy struct{ x, y float64 }
+
+// series are samples that differ in one axis alone, and in unnamed keys that go together with it, each sorted by it.
+func series(along string, named []string, list []sample) (out [][]xy) {
+	at := map[string]int{}
+	for _, s := range list {
+		x, ok := report.ParseNumber(s.point.value(along))
+		if !ok {
+			continue
+		}
+		without := s.point.with([]string{along})
+		for _, k := range named {
+			delete(without, k)
+		}
+		without[along] = true
+		key := s.point.place(without)
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], xy{x, s.value})
+	}
+	for _, line := range out {
+		slices.SortStableFunc(line, func(a, b xy) int { return cmp.Compare(a.x, b.x) })
+	}
+	return out
+}
+
+// seriesReductions make a number of a series; worst of two chooses between series.
+var seriesReductions = map[workload.Choice]struct {
+	of    func([]xy) float64
+	worst func([]float64) float64
+	least int // points that a series needs
+}{
+	"r2":     {r2, slices.Min[[]float64], 3},
+	"tau":    {tau, slices.Min[[]float64], 2},
+	"spread": {spread, slices.Max[[]float64], 2},
+	"first":  {func(l []xy) float64 { return l[0].y }, geomean, 1},
+	"last":   {func(l []xy) float64 { return l[len(l)-1].y }, geomean, 1},
+}
+
+func reduceSeries(how workload.Choice, lines [][]xy) (x float64, ok bool) {
+	r := seriesReductions[how]
+	var all []float64
+	for _, l := range lines {
+		if len(l) < r.least {
+			return 0, false
+		}
+		all = append(all, r.of(l))
+	}
+	if len(all) == 0 {
+		return 0, false
+	}
+	return r.worst(all), true
+}
+
+// r2 is the coefficient of determination of the line of least squares.
+func r2(l []xy) float64 {
+	var x, y []float64
+	for _, p := range l {
+		x, y = append(x, p.x), append(y, p.y)
+	}
+	if slices.Min(y) == slices.Max(y) {
+		return 1
+	}
+	r := stat.Correlation(x, y, nil)
+	return r * r
+}
+
+// tau is Kendall's: pairs that rise less pairs that fall, over all. A pair of equal values does neither; gonum's takes
+// it to rise.
+func tau(l []xy) float64 {
+	sum, n := 0, 0
+	for i := range l {
+		for _, q := range l[i+1:] {
+			sum += cmp.Compare(q.y, l[i].y)
+			n++
+		}
+	}
+	return float64(sum) / float64(n)
+}
+
+// spread is the largest over the smallest.
+func spread(l []xy) float64 {
+	low, high := l[0].y, l[0].y
+	for _, p := range l {
+		low, high = min(low, p.y), max(high, p.y)
+	}
+	return high / low
+}
+
+// problems are samples that are equal in the keys of across, each sorted by value.
+func problems(across []string, list []sample) (out [][]sample) {
+	at := map[string]int{}
+	for _, s := range list {
+		key := s.point.values(across)
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], s)
+	}
+	for _, of := range out {
+		slices.SortStableFunc(of, func(a, b sample) int { return cmp.Compare(a.value, b.value) })
+	}
+	return out
+}
+
+// reduceOptions makes a number of problems with as many options each as the check asks for. ok is false if one has
+// fewer.
+func reduceOptions(c *config.Check, list []sample) (x float64, ok bool) {
+	var all []float64
+	for _, of := range problems(c.Across, list) {
+		if len(of) < max(2, c.Options) {
+			return 0, false
+		}
+		best, second := of[0], of[1]
+		switch c.Reduce {
+		case "slowest":
+			all = append(all, of[len(of)-1].value/best.value)
+		case "second", "most-second":
+			all = append(all, second.value/best.value)
+		case "second-differs":
+			differs := 0.0
+			if best.point.value(c.Differs) != second.point.value(c.Differs) {
+				differs = 1
+			}
+			all = append(all, differs)
+		}
+	}
+	switch c.Reduce {
+	case "most-second":
+		return slices.Max(all), true
+	case "second-differs":
+		return mean(all), true
+	}
+	return geomean(all), true
+}
