@@ -215,7 +215,7 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	c.Flags().BoolVar(&v.ir, "ir", false, "the intermediate representation, as built")
 	c.Flags().BoolVar(&v.passes, "passes", false, "and after each pass of the compiler")
 	c.Flags().BoolVar(&v.asm, "asm", false, "the program")
-	c.Flags().BoolVar(&v.stats, "stats", false, "registers, spills, instructions for each edge, phases")
+	c.Flags().BoolVar(&v.stats, "stats", false, "registers, spills, instructions for each edge, loads under way, phases")
 	c.Flags().IntVar(&v.core.Warps, "warps", 4, "warps of a core, for kernels that depend on it")
 	c.Flags().IntVar(&v.core.Lanes, "threads", 4, "lanes of a warp, for kernels that depend on it")
 	c.Flags().IntVar(&v.width, "width", 16, "numbers of a vertex, for spmm and graphsum: a power of two")
@@ -260,6 +260,9 @@ func showStats(w io.Writer, c *codegen.Compiled) {
 	fmt.Fprintf(w, "  in float registers  %d\n", s.Moved)
 	fmt.Fprintf(w, "  scratchpad          %d bytes\n", c.Kernel.SharedBytes())
 	fmt.Fprintf(w, "  per edge            %s\n", strings.Trim(fmt.Sprint(s.PerEdge), "[]"))
+	for _, l := range s.EdgeLoops {
+		fmt.Fprintf(w, "  loop with edges     %d instructions, %d edges, %d loads under way\n", l.Instrs, l.Edges, l.Loads)
+	}
 	for _, p := range c.Phases {
 		fmt.Fprintf(w, "  phase %-13s %08x..%08x\n", p.Phase, p.From, p.To)
 	}

@@ -46,7 +46,15 @@ type Stats struct {
 	Moved      int // integer virtual registers that live in float registers
 	// PerEdge is the instructions of one step of the innermost loops that contain an
 	// Edge, in the order of the program.
-	PerEdge []int
+	PerEdge   []int
+	EdgeLoops []EdgeLoop // these loops
+}
+
+// EdgeLoop is an innermost loop with Edges.
+type EdgeLoop struct {
+	Edges  int // in its code: handled in a step, or some of them, each on its branch
+	Instrs int // of a step, all branches together
+	Loads  int // under way at once at most, before the first of them is used
 }
 
 // Compile translates a kernel. The kernel is not changed.

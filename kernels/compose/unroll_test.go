@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/kernels/workload"
-	"heddle/kernels/algorithm"
 	"heddle/graph"
+	"heddle/kernels/algorithm"
+	"heddle/kernels/workload"
 )
 
 // stairs has a row of every length up to its number of vertices.
