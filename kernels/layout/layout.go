@@ -66,7 +66,7 @@ func (e *Edge) End(x End) ir.Value {
 	return e.Dst
 }
 
-// Span is where a row's edges are: from Begin on every Step-th, nil being every one, below End.
+// Span is where a row's edges are: from Begin on every Step-th, nil being every one, below End, which Begin is not above.
 type Span struct{ Begin, End, Step ir.Value }
 
 // View is a layout in one kernel: its methods emit the code that reads it.
