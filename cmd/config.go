@@ -46,7 +46,7 @@ machine.core.warps), --set.`,
 func newConfigCheck() *cobra.Command {
 	var f machineFlags
 	c := &cobra.Command{
-		Use: "check CONFIG", Short: "Check a machine or an experiment with all its points, and say nothing if it is right", Args: cobra.ExactArgs(1),
+		Use: "check CONFIG", Short: "Check a machine or an experiment with all its points; silent if it is valid", Args: cobra.ExactArgs(1),
 		Example: "  heddle config check my-machine.yaml\n  heddle config check my-experiment.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, err := loadAny(args[0], f.set)
@@ -139,9 +139,9 @@ func loadAny(name string, set []string) (annotated, error) {
 	return l, err
 }
 
-var nameKey = regexp.MustCompile(`(?m)^name\s*:`)
+var experimentKeys = regexp.MustCompile(`(?m)^(name|machine|graph|workload|compare|sweep)\s*:`)
 
-// isExperiment tells an experiment from a machine: by its preset's name, or the key name in a file.
+// isExperiment reports whether a preset or a file is an experiment: a file is one if it has a key that no machine has.
 func isExperiment(name string) bool {
 	if slices.Contains(config.Names(), name) {
 		return true
@@ -152,13 +152,13 @@ func isExperiment(name string) bool {
 	}
 	defer f.Close() //nolint:errcheck // read only
 	head, _ := io.ReadAll(io.LimitReader(f, 1<<20))
-	return nameKey.Match(head)
+	return experimentKeys.Match(head)
 }
 
 func newConfigSchema() *cobra.Command {
 	var asJSON, markdown bool
 	c := &cobra.Command{
-		Use: "schema [FILTER]", Short: "List every key: type, range, default; with a filter, the keys whose path has it, and what they mean", Args: cobra.MaximumNArgs(1),
+		Use: "schema [FILTER]", Short: "List every key with type, range and default; FILTER selects keys by their path and describes them", Args: cobra.MaximumNArgs(1),
 		Example: "  heddle config schema\n  heddle config schema weaver\n  heddle config schema --json\n  heddle config schema --markdown > docs/reference/configuration.md",
 		RunE: func(c *cobra.Command, args []string) error {
 			var text []byte
@@ -205,7 +205,7 @@ func configurationDoc() []byte {
 
 func newConfigList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the presets: machines and experiments, with a line of each", Args: cobra.NoArgs,
+		Use: "list", Short: "List the presets, machines and experiments, with a line each", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			t := newTable(c.OutOrStdout(), "preset", "what it is")
 			t.Style().Options.DrawBorder = false

@@ -20,7 +20,7 @@ func newFigure() *cobra.Command {
 	f := &figureFlags{}
 	c := &cobra.Command{
 		Use:   "figure DIRECTORY|NAME",
-		Short: "Draw a figure for a paper of an experiment's results",
+		Short: "Draw a figure of results for a paper",
 		Long: `Draw one figure of an experiment's results as PDF, SVG or PNG, as wide as a column of a paper
 and with text as large as there. The results are a directory that heddle run has made, or
 the name of an experiment whose results are in results/<name>.

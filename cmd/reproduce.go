@@ -34,8 +34,8 @@ func newReproduce() *cobra.Command {
 	var f reproduceFlags
 	c := &cobra.Command{
 		Use:   "reproduce [PACK]",
-		Short: "Hold a paper's statement up against what this simulator does",
-		Long: `Hold a published statement up against what this simulator does. Without PACK, list the packs.
+		Short: "Reproduce published results",
+		Long: `Run the experiments of a published figure or table and compare the results. Without PACK, list the packs.
 
 A pack (one that heddle ships, or a file) has experiments, what the paper states, and rules
 by which that holds. Its experiments run as heddle run runs them: every point verified, and

@@ -60,7 +60,7 @@ func newRun() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run EXPERIMENT",
-		Short: "Run an experiment: every point it asks for, checked, with a table",
+		Short: "Run an experiment",
 		Long: `Run an experiment: a YAML file, or one that heddle ships. Every point is simulated on a
 machine of its own, its result compared with a reference on the host, and its counts
 with conservation invariants. Progress goes to stderr, the table to stdout; results.sqlite,

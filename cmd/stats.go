@@ -21,7 +21,7 @@ import (
 )
 
 func newStats() *cobra.Command {
-	c := &cobra.Command{Use: "stats", Short: "Say what statistics mean"}
+	c := &cobra.Command{Use: "stats", Short: "List and describe statistics"}
 	c.AddCommand(newStatsDescribe())
 	return c
 }
@@ -32,7 +32,7 @@ func newStatsDescribe() *cobra.Command {
 	machine := "vortex-6c32w32t"
 	c := &cobra.Command{
 		Use:   "describe [REGEXP]",
-		Short: "List every statistic of a machine: name, unit, meaning",
+		Short: "List the statistics of a machine: name, unit, meaning",
 		Long: `List every statistic of a machine: name, unit, meaning. With a regular
 expression, those whose name matches. Each core, cache and DRAM channel has the statistics
 of its kind under its own name (core0., socket0.l1d., dram.ch0.); without --all only the sums are

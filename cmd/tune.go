@@ -39,7 +39,7 @@ func newTune() *cobra.Command {
 	var f tuneFlags
 	c := &cobra.Command{
 		Use:   "tune EXPERIMENT",
-		Short: "Search the choices of a kernel for the fastest on a graph, an algorithm and a machine",
+		Short: "Search for the fastest kernel on a graph, an algorithm and a machine",
 		Long: `Search for the fastest of heddle's kernels for an experiment's algorithm, graph and
 machine: over schedules, directions, active sets, layouts, dedup, order, scan, blocks of
 edges, unrolling, warps of a core and sizes of thread blocks; the experiment's other keys hold. It

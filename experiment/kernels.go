@@ -251,7 +251,7 @@ func runKernels(ctx context.Context, d *counted, g *graph.Graph, e *config.Exper
 	default:
 		err = r.composed(ctx, d, g, w)
 	}
-	if errors.Is(err, reference.ErrWrong) && g.Renumbered() {
+	if (errors.Is(err, reference.ErrWrong) || errors.As(err, new(*reference.RangeError))) && g.Renumbered() {
 		err = fmt.Errorf("%w (vertices have the numbers that graph.clean.compact_ids and graph.reorder have given them)", err)
 	}
 	return r, err

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"slices"
 
 	"heddle/graph"
 	"heddle/isa"
@@ -37,6 +38,25 @@ func (p *Point) ProgramLines() *isa.Lines {
 		return nil // the run has said so
 	}
 	return own.Lines
+}
+
+// unfenced names programs of the user's own with device-wide barriers that lack a fence, on machines where they need one.
+func unfenced(points []Point) (notes []string) {
+	for i := range points {
+		p := &points[i]
+		w := &p.Config.Workload
+		if !w.HasProgram() || w.IsGraphIt() || !p.Config.Machine.BarriersSignal() {
+			continue
+		}
+		own, err := p.programs.Open(context.Background(), w)
+		if err != nil {
+			continue // the run says it
+		}
+		if note := own.UnfencedBarriers(); note != "" && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	return notes
 }
 
 // program runs a program of the user's own, and books what is of the region.

@@ -112,7 +112,7 @@ func chosen(all []value, patterns []choose.Pattern) (out []value, err error) {
 		for _, x := range all {
 			names = append(names, x.name)
 		}
-		return nil, fmt.Errorf("%s: the machine has no such signal%s (heddle look --list-signals)", patterns[i].Text, suggest.DidYouMean(patterns[i].Text, names))
+		return nil, fmt.Errorf("%s: the machine has no such signal%s (heddle inspect --list-signals)", patterns[i].Text, suggest.DidYouMean(patterns[i].Text, names))
 	}
 	return out, nil
 }

@@ -11,8 +11,8 @@ import (
 	"heddle/sim/window"
 )
 
-// lookFlags are the settings of heddle look.
-type lookFlags struct {
+// inspectFlags are the settings of heddle inspect.
+type inspectFlags struct {
 	pointFlags
 	window  windowFlags
 	stop    stopFlags
@@ -22,24 +22,23 @@ type lookFlags struct {
 	json    bool
 }
 
-func newLook() *cobra.Command {
-	var f lookFlags
+func newInspect() *cobra.Command {
+	var f inspectFlags
 	c := &cobra.Command{
-		Use:   "look EXPERIMENT",
-		Short: "Run one point of an experiment, and write down a window of it",
-		Long: `Run one point of an experiment, and write down what happens in a window of cycles, cores and
-warps: for the pipeline viewer Konata, over time for ui.perfetto.dev, or as signals for GTKWave; or
-report where the time of the whole point went, by instruction of its kernels. The
-result is verified as heddle run does, and not stored. Cycles go on through all launches. See
-docs/guide/looking.md.
+		Use: "inspect EXPERIMENT", Aliases: []string{"look"},
+		Short: "Inspect one point of an experiment: pipeline, waveforms, events, hot spots",
+		Long: `Run one point of an experiment and record a window of cycles, cores and warps: for the pipeline
+viewer Konata, over time for ui.perfetto.dev, or as signals for GTKWave; or report where the time
+of the whole point went, by instruction of its kernels. The result is verified as by heddle run,
+and not stored. Cycles are counted through all launches. See docs/guide/looking.md.
 
 ` + exitHelp + `
 With --break or --at-cycle: 5 the run was stopped there.`,
-		Example: `  heddle look quickstart --point 3 --window cycles=20000..22000,cores=0,warps=0..3 --konata pipeline.log
-  heddle look my.yaml --window cycles=0..100000 --perfetto trace.json
-  heddle look quickstart --point 3 --report
-  heddle look quickstart --point 3 --at-cycle 20000 --dump --window warps=0..1
-  heddle look quickstart --point 3 --window cycles=20000..22000 --vcd run.vcd --vcd-signals '*.weaver.*,*.warp?.state'`,
+		Example: `  heddle inspect quickstart --point 3 --window cycles=20000..22000,cores=0,warps=0..3 --konata pipeline.log
+  heddle inspect my.yaml --window cycles=0..100000 --perfetto trace.json
+  heddle inspect quickstart --point 3 --report
+  heddle inspect quickstart --point 3 --at-cycle 20000 --dump --window warps=0..1
+  heddle inspect quickstart --point 3 --window cycles=20000..22000 --vcd run.vcd --vcd-signals '*.weaver.*,*.warp?.state'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
@@ -53,7 +52,7 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 	return c
 }
 
-func (f *lookFlags) run(c *cobra.Command, name string) error {
+func (f *inspectFlags) run(c *cobra.Command, name string) error {
 	if !f.window.wanted() && f.hot.to == "" && !f.window.list && !f.stop.wanted() && f.monitor.address == "" {
 		return errors.New(expectedFiles + ", --report, --break PLACE, --at-cycle N, or --monitor")
 	}
@@ -107,7 +106,7 @@ func (f *lookFlags) run(c *cobra.Command, name string) error {
 }
 
 // reportHot says where the time of all kernels went.
-func (f *lookFlags) reportHot(c *cobra.Command, p *experiment.Point, ended error) error {
+func (f *inspectFlags) reportHot(c *cobra.Command, p *experiment.Point, ended error) error {
 	if f.hot.to == "" || f.machine == nil {
 		return nil
 	}
@@ -120,7 +119,7 @@ func (f *lookFlags) reportHot(c *cobra.Command, p *experiment.Point, ended error
 }
 
 // attach joins to a machine what was asked for. Its programs come one by one.
-func (f *lookFlags) attach(m *sim.Machine) error {
+func (f *inspectFlags) attach(m *sim.Machine) error {
 	f.machine = m
 	if err := f.hot.attach(m); err != nil {
 		return err

@@ -18,7 +18,7 @@ workload:
   program: in-degree.s
   host: {graph: [coo], arrays: ["degree[vertices]"], steps: [count], result: degree, check: in-degree}
 `), 0o644))
-	out, errs, code := heddle(t, "look", "p.yaml", "--report")
+	out, errs, code := heddle(t, "inspect", "p.yaml", "--report")
 	require.Zero(t, code, errs)
 	require.Regexp(t, `in-degree\.s:\d+`, out)
 	require.Contains(t, out, "turn+0x")
