@@ -1,4 +1,4 @@
-// Package suggest finds the name closest to one that does not exist, for messages about it.
+// Package suggest finds the name closest to an unknown one, for messages.
 package suggest
 
 import "strings"
@@ -6,7 +6,7 @@ import "strings"
 // longest bounds the work on hostile words; names are far shorter.
 const longest = 80
 
-// DidYouMean is the tail of a message about an unknown name: empty if no name is close.
+// DidYouMean returns the tail of a message about an unknown name: empty if no name is close.
 func DidYouMean(word string, names []string) string {
 	if n := Nearest(word, names); n != "" {
 		return "; did you mean " + n + "?"
@@ -16,7 +16,7 @@ func DidYouMean(word string, names []string) string {
 
 // Nearest returns the name closest to word, the first of equals, or "" if none is close: a third of the letters may
 // differ, and always one. If none is that close, it returns the only name that contains word or is contained in it
-// ("peg" for "graphpeg"), with three letters in common or more. Case does not count.
+// ("peg" for "graphpeg"), with three letters in common or more. Case is ignored.
 func Nearest(word string, names []string) string {
 	if len(word) > longest {
 		return ""
@@ -49,8 +49,8 @@ func contained(word string, names []string) (found string) {
 	return found
 }
 
-// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b (the optimal
-// string alignment distance).
+// distance returns the number of insertions, deletions, replacements and swaps of neighbours that turn a into b (the
+// optimal string alignment distance).
 func distance(a, b string) int {
 	row := func() []int { return make([]int, len(b)+1) }
 	before, last, now := row(), row(), row()

@@ -11,7 +11,7 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Name says what was chosen.
+// Name returns a name for the workload's choices.
 func Name(w *workload.Workload) string {
 	f := &w.Features
 	aware, changes, count := "NFA", "NCD", fmt.Sprint(f.Count)
@@ -40,12 +40,12 @@ func Name(w *workload.Workload) string {
 	return name
 }
 
-// refuse says what does not go together with a key.
+// refuse returns an error for a key and the settings that it conflicts with.
 func refuse(key, format string, args ...any) error {
 	return &compose.KeyError{Key: key, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Check refuses a workload that does not go together.
+// Check returns an error for a workload with conflicting settings.
 func Check(w *workload.Workload, shape host.Shape) error {
 	a, err := feature.ByName(string(w.Algorithm))
 	if err != nil {
@@ -80,7 +80,7 @@ func Check(w *workload.Workload, shape host.Shape) error {
 	return r.fits(w, shape)
 }
 
-// checkChoices refuses choices of features that do not go together.
+// checkChoices returns an error for conflicting choices of features.
 func checkChoices(a *feature.Algorithm, w *workload.Workload, shape host.Shape) error {
 	f, key := &w.Features, "workload.features."
 	block := f.Group == "block"
@@ -116,7 +116,7 @@ func checkChoices(a *feature.Algorithm, w *workload.Workload, shape host.Shape) 
 	return nil
 }
 
-// fits refuses what a machine's cores have no room for, or no lanes.
+// fits returns an error if a machine's cores lack the memory or the lanes.
 func (r *run) fits(w *workload.Workload, shape host.Shape) error {
 	vertices, edges := r.ScratchpadWords()
 	for _, o := range append(r.lone, r.edges...) {

@@ -10,7 +10,7 @@ import (
 	"heddle/sim"
 )
 
-// Functional is a machine that says what happens, not when.
+// Functional is a functional machine: it executes programs without timing.
 type Functional struct {
 	Machine *emu.Machine
 	shape   Shape
@@ -22,17 +22,17 @@ var (
 	_ Parted = (*Functional)(nil)
 )
 
-// lineBytes is the line that arrays begin with, and by which an untimed unit reads: programs cannot tell.
+// lineBytes aligns arrays and is the granularity of a functional unit's reads; programs cannot observe it.
 const lineBytes = 64
 
-// UnitShape is the shape of a functional machine as core n's unit sees it.
+// UnitShape returns the shape of a functional machine as core n's unit sees it.
 func UnitShape(cfg *emu.Config, n int) accel.Shape {
 	return accel.Shape{
 		Core: n, Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes, ScratchpadBytes: cfg.ScratchpadBytes,
 	}
 }
 
-// NewFunctional makes a functional machine whose cores have that graph unit; nil: none.
+// NewFunctional returns a functional machine whose cores have that graph unit; nil: none.
 func NewFunctional(cfg emu.Config, unit accel.Spec) (*Functional, error) {
 	d := &Functional{shape: Shape{
 		Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes,
@@ -54,22 +54,22 @@ func NewFunctional(cfg emu.Config, unit accel.Spec) (*Functional, error) {
 	return d, err
 }
 
-// Hand is the host's hand on the cores' units.
+// Hand returns the host-side interface to the cores' units.
 func (d *Functional) Hand() accel.Hand { return accel.HandOn(d.units) }
 
-// Shape says what the machine is.
+// Shape returns the machine's parameters.
 func (d *Functional) Shape() Shape { return d.shape }
 
 // WriteWords copies words to the device.
 func (d *Functional) WriteWords(addr uint32, words []uint32) { d.Machine.Mem.WriteWords(addr, words) }
 
-// ShareWords has the device read words where they are.
+// ShareWords lets the device read words in place.
 func (d *Functional) ShareWords(addr uint32, words []uint32) { d.Machine.Mem.Share(addr, words) }
 
 // ReadWords copies words from the device.
 func (d *Functional) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Mem, addr, words) }
 
-// LaneEdges returns how many edges each lane has handled.
+// LaneEdges returns the number of edges that each lane has handled.
 func (d *Functional) LaneEdges() []uint64 { return d.Machine.LaneEdges() }
 
 // Launch runs a program; its result has no cycles.
@@ -85,7 +85,7 @@ func (d *Functional) Launch(ctx context.Context, p *isa.Program, arg uint32) (si
 	return r, err
 }
 
-// LaunchParts runs a program, and tells of its parts. An error of ended ends the run when all warps have had their
+// LaunchParts runs a program and reports its parts. An error from ended ends the run after all warps have had their
 // turn.
 func (d *Functional) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
 	ctx, end := context.WithCancelCause(ctx)
@@ -105,10 +105,10 @@ func (d *Functional) LaunchParts(ctx context.Context, p *isa.Program, arg uint32
 	return sim.Result{Stats: d.Machine.Stats().Since(w.before)}, err
 }
 
-// partWatch tells of parts.
+// partWatch reports parts to ended.
 type partWatch struct {
 	machine *emu.Machine
-	before  emu.Stats // where the part began
+	before  emu.Stats // counts at the beginning of the part
 	ended   func(sim.Part) error
 	end     context.CancelCauseFunc
 }

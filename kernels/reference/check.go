@@ -1,6 +1,5 @@
-// Package reference computes on the host what kernels should, written plainly, and
-// compares. It knows no kernel and no machine, and reads the graph by source, which no
-// pull kernel is given.
+// Package reference computes on the host the expected results of kernels, in straightforward code, and compares. It
+// knows no kernel and no machine, and reads the graph by source, an array that no pull kernel receives.
 package reference
 
 import (
@@ -19,9 +18,9 @@ type Mismatch struct {
 	Quantity  string
 	Vertex    int
 	Got, Want float64
-	Bound     float64 // how far Got may be from Want
-	Why       string  // where Bound comes from
-	Others    int     // vertices after it that are wrong too
+	Bound     float64 // maximum difference between Got and Want
+	Why       string  // the reason for the bound
+	Others    int     // number of later vertices that are wrong too
 }
 
 func (m *Mismatch) Error() string {
@@ -29,7 +28,7 @@ func (m *Mismatch) Error() string {
 		ErrWrong, m.Quantity, m.Vertex, m.Got, m.Want, m.Bound, m.Why, m.Got-m.Want, m.Others)
 }
 
-// Unwrap says what it is.
+// Unwrap returns ErrWrong.
 func (m *Mismatch) Unwrap() error { return ErrWrong }
 
 // RangeError is a result that is no number, since what has been added up may not fit a float32 on the way: the machine

@@ -7,24 +7,25 @@ import (
 	"heddle/graph"
 )
 
-// CheckSpMV compares got with y[v] = Σ weight·x[u] over the edges u → v. Weights are
-// taken as float32; the bound follows a product's rounding and those of a sum in any order.
+// CheckSpMV compares got with y[v] = Σ weight·x[u] over the edges u → v. Weights are taken as float32; the bound covers
+// a product's rounding and those of a sum in any order.
 func CheckSpMV(g *graph.Graph, x, got []float32) error {
 	return product{name: "product", g: g, width: 1, factor: weight(g)}.check(x, got)
 }
 
-// SpMV returns y[v] = Σ weight·x[u] over the edges u → v, and how far a float32 computation may be from it.
+// SpMV returns y[v] = Σ weight·x[u] over the edges u → v, and the error bound of a float32 computation.
 func SpMV(g *graph.Graph, x []float32) (y, bound []float64) {
 	s := product{g: g, width: 1, factor: weight(g)}.compute(x)
 	return s.y, s.bound
 }
 
-// CheckSpMM does it for rows of width numbers.
+// CheckSpMM is CheckSpMV for rows of width numbers.
 func CheckSpMM(g *graph.Graph, width int, x, got []float32) error {
 	return product{name: "product", g: g, width: width, factor: weight(g)}.check(x, got)
 }
 
-// graphSumRoundings are those of a coefficient: half of two conversions' and a product's, a root's, a quotient's.
+// graphSumRoundings is the number of roundings in a coefficient: half of two conversions' and a product's, a root's, a
+// quotient's.
 const graphSumRoundings = 4
 
 // CheckGraphSum compares got with Y[v] = Σ X[u]/√(outdegree[u]·indegree[v]) over the edges u → v. inDouble:
@@ -42,7 +43,7 @@ func CheckGraphSum(g *graph.Graph, width int, inDouble bool, x, got []float32) e
 	return p.check(x, got)
 }
 
-// weight is an edge's, as float32.
+// weight returns an edge's weight as float32.
 func weight(g *graph.Graph) func(u int, e uint32) float64 {
 	out, kind := g.CSR(), g.WeightKind()
 	if kind == graph.NoWeights {
@@ -51,13 +52,13 @@ func weight(g *graph.Graph) func(u int, e uint32) float64 {
 	return func(_ int, e uint32) float64 { return float64(float32(kind.Float(out.Weights[e]))) }
 }
 
-// product is a sparse matrix times one with rows of width numbers.
+// product is the product of a sparse matrix and one with rows of width numbers.
 type product struct {
 	name      string
 	g         *graph.Graph
 	width     int
-	factor    func(u int, e uint32) float64 // of edge e, which leaves u
-	roundings int                           // of a factor
+	factor    func(u int, e uint32) float64 // factor of edge e, which leaves u
+	roundings int                           // roundings in a factor
 }
 
 func (p product) check(x, got []float32) error {
@@ -102,7 +103,7 @@ func (p product) compute(x []float32) (s sums) {
 	return s
 }
 
-// inRows says of which vertex a wrong number is.
+// inRows adds the vertex of a wrong number to an error.
 func inRows(err error, width int) error {
 	if width == 1 {
 		return err

@@ -2,7 +2,7 @@ package workload
 
 import "heddle/configs/schema"
 
-// HostProgram describes the host side of a user's program: what it passes, launches and checks.
+// HostProgram describes the host side of a user's program: its inputs, launches and checks.
 type HostProgram struct {
 	Graph          []GraphPart `key:"graph" default:"csr" oneof:"csr,csc,coo,weights,degrees" doc:"Arrays of the graph that the program is handed. csr: rows by source, vertices + 1 offsets and one id an edge. csc: by destination. coo: both ends of every edge, by source. weights: one word an edge, in the order of each of the others. degrees: out and in, a word a vertex."`
 	Parameters     []string    `key:"parameters" default:"" doc:"Numbers that the program is handed: [TYPE] NAME = VALUE, where TYPE is u32, i32 or f32. Without it a value with a point or an exponent is f32, a negative one i32, any other u32."`
@@ -22,7 +22,7 @@ type HostProgram struct {
 // GraphPart names arrays of the graph.
 type GraphPart string
 
-// Arrays of the graph that a program can be handed.
+// Arrays of the graph that a program can request.
 const (
 	PartCSR     GraphPart = "csr"
 	PartCSC     GraphPart = "csc"
@@ -31,7 +31,7 @@ const (
 	PartDegrees GraphPart = "degrees"
 )
 
-// Validate refuses more than one way to check.
+// Validate returns an error if more than one check is given.
 func (h HostProgram) Validate() error {
 	ways := 0
 	for _, s := range []string{h.Check, h.CheckFile, h.CheckKernel} {

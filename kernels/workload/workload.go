@@ -1,4 +1,5 @@
-// Package workload describes what is computed and how: the keys below workload in docs/reference/configuration.md.
+// Package workload describes a computation and how its work is distributed: the keys below workload in
+// docs/reference/configuration.md.
 package workload
 
 import (
@@ -14,7 +15,7 @@ import (
 	"heddle/kernels/schedule"
 )
 
-// Workload is an algorithm and how its work is dealt out.
+// Workload is an algorithm and how its work is distributed.
 type Workload struct {
 	Trace          string         `key:"trace" default:"" doc:"A file of heddle trace record, relative to where heddle runs: what it holds is replayed, and nothing computed. Then there is no graph, and the other keys stay at their defaults. See docs/reference/traces.md."`
 	Program        string         `key:"program" default:"heddle" doc:"heddle: a kernel of heddle's own, by the choices below. Else a program of yours: C (.c, which takes a RISC-V compiler), assembly (.s), or an ELF file; relative to where heddle runs, or the name of one that is shipped. workload.host says what it is handed and how it is launched. The choices below have no effect on it. See docs/guide/programs.md. Or a program in GraphIt (.gt), to which host has nothing to say: docs/guide/graphit.md."`
@@ -85,35 +86,35 @@ type Features struct {
 	Folding   Choice  `key:"folding" default:"registers" oneof:"none,scratchpad,registers" doc:"How functions of vertices, and of edges, become kernels. none: each is a kernel of its own, and leaves values for later ones in memory. scratchpad: they are one kernel, and leave values in the core's scratchpad, as ONYX generates it (§6.2.1). registers: one kernel, and values stay in registers, as by hand (§7.7); the default, since not feature-aware the scratchpad would have to hold all features of every lane."`
 }
 
-// OwnKernel is the program of a workload that has none of the user's.
+// OwnKernel is the program name of a workload without a user's program.
 const OwnKernel = "heddle"
 
-// HasProgram reports whether a program of the user's own is run.
+// HasProgram reports whether the workload runs a user's program.
 func (w *Workload) HasProgram() bool { return w.Program != OwnKernel }
 
-// HasFeatures reports whether what is computed is an algorithm on features (package feature).
+// HasFeatures reports whether the workload's algorithm is one on features (package feature).
 func (w *Workload) HasFeatures() bool {
 	_, err := feature.ByName(string(w.Algorithm))
 	return err == nil && !w.HasProgram() && w.Trace == ""
 }
 
-// Composed reports whether heddle composes kernels of a workload's choices, for an algorithm of package algorithm.
+// Composed reports whether heddle composes kernels from the workload's choices, for an algorithm of package algorithm.
 func (w *Workload) Composed() bool {
 	return w.Trace == "" && !w.HasProgram() && w.Kernel == Compiled && !w.HasFeatures()
 }
 
-// GraphItSuffix ends the names of GraphIt programs.
+// GraphItSuffix is the suffix of GraphIt programs' names.
 const GraphItSuffix = ".gt"
 
-// IsGraphIt reports whether a GraphIt program is run.
+// IsGraphIt reports whether the workload runs a GraphIt program.
 func (w *Workload) IsGraphIt() bool { return strings.HasSuffix(w.Program, GraphItSuffix) }
 
-// Choice is the name of one of several things.
+// Choice is the name of one of several alternatives.
 type Choice string
 
-// Choices that this package or experiments need to know.
+// Choices that this package or experiments refer to.
 const (
-	Auto               = "auto" // what suits the rest; of a layout too
+	Auto               = "auto" // chosen to suit the other settings; also a layout
 	Compiled    Choice = "compiled"
 	Handwritten Choice = "handwritten"
 )
@@ -121,7 +122,7 @@ const (
 // Algorithm names the algorithm.
 type Algorithm string
 
-// Names are those of all algorithms.
+// Names returns the names of all algorithms.
 func (Algorithm) Names() (names []string) {
 	for _, a := range algorithm.Algorithms() {
 		names = append(names, a.Name)
@@ -132,7 +133,7 @@ func (Algorithm) Names() (names []string) {
 	return names
 }
 
-// Explain says what the added ones compute.
+// Explain appends the descriptions of registered algorithms.
 func (Algorithm) Explain(doc string) string {
 	for _, a := range algorithm.Algorithms()[algorithm.Own:] {
 		doc += " " + a.Name + ": " + a.Doc + "."
@@ -148,13 +149,13 @@ func (Algorithm) Explain(doc string) string {
 	return doc
 }
 
-// PageRank is the one with kernels written by hand.
+// PageRank is the algorithm with hand-written kernels.
 const PageRank Algorithm = "pagerank"
 
-// Layout says how edges lie in memory.
+// Layout is the name of a topology layout.
 type Layout string
 
-// Names are those of all layouts, and auto.
+// Names returns the names of all layouts, and auto.
 func (Layout) Names() []string {
 	names := []string{Auto}
 	for _, l := range layout.Layouts() {
@@ -163,7 +164,7 @@ func (Layout) Names() []string {
 	return names
 }
 
-// Explain says how the added ones lay edges out.
+// Explain appends the descriptions of registered layouts.
 func (Layout) Explain(doc string) string {
 	for _, l := range layout.Layouts()[layout.Own:] {
 		doc += " " + l.Name + ": " + l.Doc + "."
@@ -171,10 +172,10 @@ func (Layout) Explain(doc string) string {
 	return doc
 }
 
-// Schedule says which lane handles which edge.
+// Schedule is the name of a schedule, which distributes edges over lanes.
 type Schedule string
 
-// Names are those of all schedules.
+// Names returns the names of all schedules.
 func (Schedule) Names() (names []string) {
 	for _, s := range schedule.All() {
 		names = append(names, s.Name)
@@ -182,7 +183,7 @@ func (Schedule) Names() (names []string) {
 	return names
 }
 
-// Explain says what the graph units' schedules do, and the added ones.
+// Explain appends the descriptions of the graph units' schedules and of registered ones.
 func (Schedule) Explain(doc string) string {
 	var text []string
 	for _, s := range schedule.Software()[schedule.Own:] {
@@ -196,7 +197,7 @@ func (Schedule) Explain(doc string) string {
 	return strings.Replace(doc, "{units}", strings.Join(text, " "), 1)
 }
 
-// Schedules with kernels written by hand.
+// Schedules with hand-written kernels.
 const (
 	VertexSchedule Schedule = "vertex"
 	EdgeSchedule   Schedule = "edge"
@@ -214,7 +215,7 @@ func (s Schedule) Kind() *accel.Kind {
 // Schema is the typed tree of the keys below workload.
 var Schema = schema.Deferred[Workload]("", registry.Close)
 
-// Default has all keys at their defaults.
+// Default returns a workload with all keys at their defaults.
 func Default() Workload {
 	l, err := Schema.Load(schema.Input{File: "defaults", Data: []byte("{}")})
 	if err != nil {
@@ -223,8 +224,7 @@ func Default() Workload {
 	return l.Value
 }
 
-// Parse reads what is computed and how from KEY=VALUE settings, the keys below workload; others are at their
-// defaults.
+// Parse reads a workload from KEY=VALUE settings, the keys below workload; others are at their defaults.
 func Parse(set []string) (Workload, error) {
 	l, err := Schema.Load(schema.Input{Set: set})
 	if err != nil {

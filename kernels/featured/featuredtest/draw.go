@@ -1,4 +1,4 @@
-// Package featuredtest helps tests to draw workloads on features.
+// Package featuredtest helps tests to draw random workloads on features.
 package featuredtest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Fit has most of the drawn choices that nothing but a refusal comes of be the defaults.
+// Fit resets most drawn choices that would only be refused to their defaults.
 func Fit(r *rand.Rand, w *workload.Workload) {
 	f := &w.Features
 	if r.IntN(4) == 0 {
