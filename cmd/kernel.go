@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -31,6 +32,7 @@ type form struct {
 	width        int           // numbers of a vertex, where it has several
 	warps        int           // of a core that run it; 0: all
 	blockThreads int           // of a thread block; 0: all of those
+	unroll       string        // of loops over edges, as workload.unroll
 }
 
 // exampleKernels are those of package example.
@@ -47,7 +49,7 @@ func exampleKernels() (list []namedKernel) {
 // composedKernel is that of a combination of choices.
 func composedKernel(p *compose.Plan) namedKernel {
 	return namedKernel{p.Name(), func(f form) ([]*ir.Kernel, error) {
-		p.Width, p.Warps, p.BlockThreads = f.width, f.warps, f.blockThreads
+		p.Width, p.Warps, p.BlockThreads, p.Unroll = f.width, f.warps, f.blockThreads, compose.Unrolling(f.unroll)
 		ks, err := p.Build(f.core)
 		return ks.All(), err
 	}}
@@ -165,6 +167,7 @@ func writeCounts(w io.Writer) {
 type kernelView struct {
 	ir, asm, stats, passes bool
 	maskByUnit             bool
+	spill                  string // as workload.spill
 	form
 }
 
@@ -183,6 +186,12 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 			}
 			if v.width < 1 || v.width > 256 || v.width&(v.width-1) != 0 {
 				return fmt.Errorf("--width %d: expected a power of two, 1..256", v.width)
+			}
+			if !slices.Contains(compose.Unrollings(), compose.Unrolling(v.unroll)) {
+				return fmt.Errorf("--unroll %s: expected 1, 2, 4, 8 or auto", v.unroll)
+			}
+			if !slices.Contains(compose.Spills(), compose.Spill(v.spill)) {
+				return fmt.Errorf("--spill %s: expected memory or registers", v.spill)
 			}
 			k, err := findKernel(args[0])
 			if err != nil {
@@ -206,12 +215,14 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	c.Flags().BoolVar(&v.ir, "ir", false, "the intermediate representation, as built")
 	c.Flags().BoolVar(&v.passes, "passes", false, "and after each pass of the compiler")
 	c.Flags().BoolVar(&v.asm, "asm", false, "the program")
-	c.Flags().BoolVar(&v.stats, "stats", false, "registers, spills, instructions for each edge, phases")
+	c.Flags().BoolVar(&v.stats, "stats", false, "registers, spills, instructions for each edge, loads under way, phases")
 	c.Flags().IntVar(&v.core.Warps, "warps", 4, "warps of a core, for kernels that depend on it")
 	c.Flags().IntVar(&v.core.Lanes, "threads", 4, "lanes of a warp, for kernels that depend on it")
 	c.Flags().IntVar(&v.width, "width", 16, "numbers of a vertex, for spmm and graphsum: a power of two")
 	c.Flags().IntVar(&v.warps, "warps-per-core", 0, "warps of a core that run it (0: all), as workload.warps_per_core")
 	c.Flags().IntVar(&v.blockThreads, "cta-threads", 0, "threads of a thread block under cta (0: a core's), as workload.cta_threads")
+	c.Flags().StringVar(&v.spill, "spill", string(compose.Spills()[0]), "where values go that no register is left for, as workload.spill: memory or registers")
+	c.Flags().StringVar(&v.unroll, "unroll", "1", "edges at a time in loops over edges, as workload.unroll: 1, 2, 4, 8 or auto")
 	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
 	return c
 }
@@ -220,7 +231,7 @@ func (v *kernelView) show(b *bufio.Writer, k *ir.Kernel) error {
 	if v.ir {
 		fmt.Fprint(b, k.Text())
 	}
-	o := codegen.Options{MaskByUnit: v.maskByUnit}
+	o := codegen.Options{MaskByUnit: v.maskByUnit, FloatSpills: v.spill == string(compose.SpillRegisters)}
 	if v.passes {
 		o.After = func(pass string, k *ir.Kernel) {
 			fmt.Fprintf(b, "after %s: %s\n%s", pass, codegen.PassDoc(pass), k.Text())
@@ -246,8 +257,12 @@ func showStats(w io.Writer, c *codegen.Compiled) {
 	fmt.Fprintf(w, "  integer registers   %d\n", s.XRegisters)
 	fmt.Fprintf(w, "  float registers     %d\n", s.FRegisters)
 	fmt.Fprintf(w, "  spilled             %d\n", s.Spills)
+	fmt.Fprintf(w, "  in float registers  %d\n", s.Moved)
 	fmt.Fprintf(w, "  scratchpad          %d bytes\n", c.Kernel.SharedBytes())
 	fmt.Fprintf(w, "  per edge            %s\n", strings.Trim(fmt.Sprint(s.PerEdge), "[]"))
+	for _, l := range s.EdgeLoops {
+		fmt.Fprintf(w, "  loop with edges     %d instructions, %d edges, %d loads under way\n", l.Instrs, l.Edges, l.Loads)
+	}
 	for _, p := range c.Phases {
 		fmt.Fprintf(w, "  phase %-13s %08x..%08x\n", p.Phase, p.From, p.To)
 	}

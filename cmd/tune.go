@@ -42,7 +42,7 @@ func newTune() *cobra.Command {
 		Short: "Search for the fastest kernel on a graph, an algorithm and a machine",
 		Long: `Search for the fastest of heddle's kernels for an experiment's algorithm, graph and
 machine: over schedules, directions, active sets, layouts, dedup, order, scan, blocks of
-edges, warps of a core and sizes of thread blocks; the experiment's other keys hold. It
+edges, unrolling, warps of a core and sizes of thread blocks; the experiment's other keys hold. It
 begins with each schedule and what suits it, changes one choice of the better half at a
 time, goes on with the better half of what that comes to until one is left, and ends when
 no change of one choice makes the best any faster. What takes longer than the best so far

@@ -195,6 +195,9 @@ func checkHandwritten(w *workload.Workload) error {
 	if w.Coefficient != "hardware" {
 		return fmt.Errorf("workload.kernel: handwritten: it has no coefficient: expected coefficient hardware, found %s", w.Coefficient)
 	}
+	if w.Unroll != "1" || w.Spill != "memory" {
+		return fmt.Errorf("workload.kernel: handwritten: no compiler unrolls its loops: expected unroll 1 and spill memory, found %s and %s", w.Unroll, w.Spill)
+	}
 	if w.WarpsPerCore != 0 {
 		return fmt.Errorf("workload.kernel: handwritten: it runs on all warps: expected warps_per_core 0, found %d", w.WarpsPerCore)
 	}

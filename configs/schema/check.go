@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -238,7 +239,8 @@ func (c *checker) list(s source, f *Field, path string, n *yaml.Node) (reflect.V
 func element(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
 // scalar is strict about quotes: "4" is no number and 4 is no name, so that a
-// file says what it means to every other reader of YAML too.
+// file says what it means to every other reader of YAML too. One of an enumeration's names may look like a number, and is
+// that name with quotes and without.
 func (c *checker) scalar(s source, f *Field, path string, n *yaml.Node) (reflect.Value, bool) {
 	if f.isMapping() {
 		if n.Kind == yaml.MappingNode {
@@ -250,6 +252,9 @@ func (c *checker) scalar(s source, f *Field, path string, n *yaml.Node) (reflect
 	fits := isPlain(n)
 	if f.scalar.quotable() {
 		fits = isString(n)
+	}
+	if e, ok := f.scalar.(*enum); ok && isPlain(n) {
+		fits = fits || slices.Contains(e.names, n.Value)
 	}
 	if fits {
 		if v, ok := f.scalar.parse(n.Value); ok {

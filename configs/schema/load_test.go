@@ -51,6 +51,23 @@ notes: [2001-01-01, yes, 'a, b']
 }
 
 // Each layer sets one key more than the next, so that each shows once.
+// TestNumbersAsNames: a name that looks like a number needs no quotes, and another number is none.
+func TestNumbersAsNames(t *testing.T) {
+	type section struct {
+		Times string `key:"times" default:"1" oneof:"1,2,auto" doc:"How often."`
+	}
+	s := New[section]("sections")
+	for _, text := range []string{"times: 2\n", "times: \"2\"\n"} {
+		l, err := s.Load(input(text))
+		require.NoError(t, err, text)
+		require.Equal(t, "2", l.Value.Times)
+	}
+	for _, text := range []string{"times: 3\n", "times: 02\n", "times: 2.0\n"} {
+		_, err := s.Load(input(text))
+		require.ErrorContains(t, err, "expected one of 1, 2, auto", text)
+	}
+}
+
 func TestLayers(t *testing.T) {
 	in := input("extends: base\nmachine: {cores: 3, clock_ratio: 2, core: {warps: 9, threads: 8}}\nname: e\n")
 	in.Env = []string{

@@ -121,6 +121,7 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		number("workload.dia_diagonals", []string{"0", "2", "8"}, func(w *workload.Workload) *int { return &w.Diagonals }),
 		{Key: "workload.slot_order", Values: []string{workload.Auto, string(compose.Rows), string(compose.Columns)}, neutral: workload.Auto, set: func(w *workload.Workload, v string) { w.SlotOrder = workload.Choice(v) }},
 		choice("workload.fusion", []string{"none", string(compose.LoopFusion)}, func(w *workload.Workload) *workload.Choice { return &w.Fusion }),
+		{Key: "workload.unroll", Values: []string{"1", "4", string(compose.UnrollAuto)}, neutral: "1", set: func(w *workload.Workload, v string) { w.Unroll = workload.Choice(v) }},
 		number("workload.warps_per_core", parts(m.Core.Warps), func(w *workload.Workload) *int { return &w.WarpsPerCore }),
 		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *workload.Workload) *int { return &w.CTAThreads }),
 	}

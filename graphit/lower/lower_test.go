@@ -95,6 +95,8 @@ var axes = []struct {
 	{"dedup", []string{"auto", "none", "bitmap", "bytemap", "monotonic"}},
 	{"sum", []string{"register", "memory", "atomic"}},
 	{"ahead", []string{"true", "false"}},
+	{"unroll", []string{"1", "2", "4", "8", "auto"}},
+	{"spill", []string{"memory", "registers"}},
 	{"scan", []string{"shuffle", "scratchpad"}},
 	{"warps_per_core", []string{"0", "2"}},
 }

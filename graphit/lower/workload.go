@@ -10,7 +10,7 @@ import (
 // Keys are the workload's keys that determine how an operator without a schedule runs. The other keys determine the
 // computation, or concern loops.
 var Keys = []string{
-	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "block_vertices", "block_by", "shard_vertices",
+	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "unroll", "spill", "block_vertices", "block_by", "shard_vertices",
 	"virtual_degree", "ell_width", "slot_order", "dia_diagonals", "warps_per_core", "cta_threads", "hybrid_rule", "alpha", "beta", "launch_overhead",
 }
 

@@ -121,7 +121,8 @@ type life struct {
 	weight   float64 // how often it is used, more in loops
 	again    *inst   // computes it anywhere; nil: none does
 	place    isa.Reg
-	slot     int // on the stack, or one of these
+	slot     int  // on the stack, or one of these
+	moved    bool // an integer register that has a float register's place
 }
 
 // parameter reports whether it is one of the kernel's, and so in the argument block, at the same address for all lanes:
@@ -229,24 +230,66 @@ type allocation struct {
 	slots int
 	used  uint64 // registers used, a bit each
 	out   int    // virtual registers that have no register
+	moved int    // that have one of the other kind
 }
 
 // allocate gives every virtual register a place.
-func (c *code) allocate(limit int) *allocation {
+func (c *code) allocate(o Options) *allocation {
 	lives := c.lives()
-	a := c.scan(lives, false, limit)
-	if a.out > 0 {
-		a = c.scan(lives, true, limit)
+	a := c.scan(lives, noScratch, o.Registers)
+	switch {
+	case a.out == 0:
+	case o.FloatSpills:
+		a = c.allocateMoving(lives, o.Registers)
+	default:
+		a = c.scan(lives, withStack, o.Registers)
 	}
 	return a
 }
 
+// allocateMoving gives integers that no register is left for float registers, as long as there are some: those that a scan
+// has put on the stack, and parameters, which take two instructions to load again, until there are no more of them. If none is
+// left on the stack, nobody needs its pointer.
+func (c *code) allocateMoving(lives []life, limit int) *allocation {
+	lives = slices.Clone(lives)
+	for {
+		a := c.scan(lives, withStack, limit)
+		more := 0
+		for n := range lives {
+			l := &lives[n]
+			at := &a.lives[l.r]
+			if !c.float[l.r] && !l.moved && (at.slot >= 0 || at.slot == computedAgain && at.parameter()) {
+				l.moved = true
+				more++
+			}
+		}
+		if more > 0 {
+			continue
+		}
+		if a.slots == 0 {
+			if b := c.scan(lives, withScratch, limit); b.slots == 0 {
+				return b
+			}
+		}
+		return a
+	}
+}
+
+// reserved says which registers are not given away.
+type reserved uint8
+
+const (
+	noScratch   reserved = iota // none: everything has a register
+	withScratch                 // those to work on
+	withStack                   // and the stack pointer
+)
+
 // freeRegisters returns the registers to give away, a bit each. Saved ones come last.
-func freeRegisters(spilling bool, limit int) uint64 {
+func freeRegisters(keep reserved, limit int) uint64 {
 	x, f := uint64(0), uint64(0)
 	for r := isa.Reg(1); r < 32; r++ {
 		scratch := r >= firstScratch && r < firstScratch+numScratch
-		if spilling && (r == stackPointer || scratch) {
+		if keep == withStack && r == stackPointer || keep != noScratch && scratch {
 			continue
 		}
 		if limit == 0 || bits.OnesCount64(x) < limit {
@@ -254,7 +297,7 @@ func freeRegisters(spilling bool, limit int) uint64 {
 		}
 	}
 	for r := isa.Reg(0); r < 32; r++ {
-		if spilling && r < numScratch {
+		if keep != noScratch && r < numScratch {
 			continue
 		}
 		if limit == 0 || bits.OnesCount64(f) < limit {
@@ -268,10 +311,10 @@ const xRegisters = 1<<32 - 1
 
 // scan is one linear scan. Lives that overlap get different registers; if there is none
 // left, the one that is used least for its length goes to the stack.
-func (c *code) scan(lives []life, spilling bool, limit int) *allocation {
+func (c *code) scan(lives []life, keep reserved, limit int) *allocation {
 	lives = slices.Clone(lives)
 	a := &allocation{lives: make([]life, len(c.float))}
-	free := freeRegisters(spilling, limit)
+	free := freeRegisters(keep, limit)
 	var active []*life
 	for n := range lives {
 		l := &lives[n]
@@ -283,7 +326,7 @@ func (c *code) scan(lives []life, spilling bool, limit int) *allocation {
 			return false
 		})
 		kind := uint64(xRegisters)
-		if c.float[l.r] {
+		if c.inFloats(l) {
 			kind = ^kind
 		}
 		if free&kind == 0 {
@@ -299,9 +342,15 @@ func (c *code) scan(lives []life, spilling bool, limit int) *allocation {
 	}
 	for _, l := range lives {
 		a.lives[l.r] = l
+		if l.moved && l.slot == inRegister {
+			a.moved++
+		}
 	}
 	return a
 }
+
+// inFloats reports whether a life has a float register if it has any.
+func (c *code) inFloats(l *life) bool { return c.float[l.r] || l.moved }
 
 // evict takes their register from the cheapest of the active lives and the new one. What can be computed again is,
 // which is no slower than a load; parameters are loaded again, and the others go to the stack.
@@ -315,7 +364,7 @@ func (a *allocation) evict(c *code, l *life, active []*life, free *uint64) []*li
 		return cost
 	}
 	for n, o := range active {
-		if c.float[o.r] == c.float[l.r] && cost(o) < cost(cheap) {
+		if c.inFloats(o) == c.inFloats(l) && cost(o) < cost(cheap) {
 			cheap, at = o, n
 		}
 	}
@@ -414,7 +463,7 @@ func (a *allocation) offset(slot int) int32 {
 // rewrite gives one instruction its registers, with loads before and a store behind for
 // what lives on the stack.
 func (a *allocation) rewrite(c *code, i *inst, out []machine) []machine {
-	if i.row.Name == "split" && i.rd != 0 && a.lives[i.rd].slot >= 0 {
+	if i.row.Name == "split" && i.rd != 0 && (a.lives[i.rd].slot >= 0 || a.lives[i.rd].moved) {
 		// Behind a split only some lanes would store the depth. One that does not part gives it too.
 		depth := *i
 		depth.a, depth.edge = 0, 0
@@ -440,6 +489,7 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 	if d := i.def(); d != 0 && a.lives[d].slot == computedAgain {
 		return out
 	}
+	i = a.asFloat(i)
 	m := machine{Inst: isa.Inst{Row: i.row, Imm: i.imm, CSR: i.csr}, to: i.to, edge: i.edge, phase: i.phase}
 	if accesses()[i.row.Op].rm {
 		m.RM = i.rm
@@ -451,7 +501,7 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 	next := isa.Reg(0)
 	place := func(r reg, load bool) isa.Reg {
 		l := &a.lives[r]
-		if r == 0 || l.slot == inRegister {
+		if r == 0 || l.slot == inRegister && (!l.moved || a.direct(i, r)) {
 			return l.place
 		}
 		scratch, name := firstScratch+next, "lw"
@@ -461,6 +511,8 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 		next++
 		switch {
 		case !load:
+		case l.slot == inRegister:
+			out = append(out, machine{Inst: isa.Inst{Row: row("fmv.x.w"), Rd: scratch, Rs1: l.place}, phase: i.phase})
 		case l.slot == computedAgain:
 			out = l.compute(out, scratch, firstScratch+next-1, i.phase)
 		default:
@@ -485,7 +537,9 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 	}
 	m.Rd = place(i.rd, x.tied)
 	out = append(out, m)
-	if l := &a.lives[i.rd]; i.rd != 0 && l.slot >= 0 {
+	if l := &a.lives[i.rd]; i.rd != 0 && l.slot == inRegister && l.moved && !a.direct(i, i.rd) {
+		out = append(out, machine{Inst: isa.Inst{Row: row("fmv.w.x"), Rd: l.place, Rs1: m.Rd}, phase: i.phase})
+	} else if i.rd != 0 && l.slot >= 0 {
 		name := "sw"
 		if c.float[i.rd] {
 			name = "fsw"
@@ -493,4 +547,55 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 		out = append(out, machine{Inst: isa.Inst{Row: row(name), Rs2: m.Rd, Rs1: stackPointer, Imm: a.offset(l.slot)}, phase: i.phase})
 	}
 	return out
+}
+
+// asFloat is an instruction that only moves a word, as one that finds or leaves it in a float register where the word is
+// kept in one.
+func (a *allocation) asFloat(i *inst) *inst {
+	in := func(r reg) bool { return r != 0 && a.lives[r].moved && a.lives[r].slot == inRegister }
+	name, x := "", *i
+	switch i.row.Name {
+	case "lw":
+		if in(i.rd) {
+			name = "flw"
+		}
+	case "sw":
+		if in(i.b) {
+			name = "fsw"
+		}
+	case "addi":
+		switch {
+		case !in(i.rd) || i.imm != 0:
+		case in(i.a):
+			name, x.b = "fsgnj.s", i.a
+		default:
+			name = "fmv.w.x"
+		}
+	case "fmv.w.x":
+		if in(i.a) {
+			name, x.b, x.rm = "fsgnj.s", i.a, 0
+		}
+	case "fmv.x.w":
+		if in(i.rd) {
+			name, x.b, x.rm = "fsgnj.s", i.a, 0
+		}
+	}
+	if name == "" {
+		return i
+	}
+	x.row = row(name)
+	return &x
+}
+
+// direct reports whether an instruction takes or leaves an integer's word in the float register that it is kept in.
+func (a *allocation) direct(i *inst, r reg) bool {
+	switch i.row.Name {
+	case "flw", "fmv.w.x":
+		return r == i.rd
+	case "fsw":
+		return r == i.b
+	case "fsgnj.s":
+		return true
+	}
+	return false
 }

@@ -15,6 +15,8 @@ type Options struct {
 	// Return makes the kernel a part of a larger program, which enters it with all warps and lanes, and goes on at that
 	// address; 0: the kernel is a program, which starts the warps and ends them.
 	Return uint32
+	// FloatSpills keeps integers that no register is left for in float registers that are free, rather than on the stack.
+	FloatSpills bool
 	// Registers limits how many integer and how many float registers are used, at least 4; 0: all. For tests.
 	Registers int
 	// After is called after each pass with its name; nil: not.
@@ -41,9 +43,18 @@ type Stats struct {
 	XRegisters int // registers used
 	FRegisters int
 	Spills     int // virtual registers that live on the stack
+	Moved      int // integer virtual registers that live in float registers
 	// PerEdge is the instructions of one step of the innermost loops that contain an
 	// Edge, in the order of the program.
-	PerEdge []int
+	PerEdge   []int
+	EdgeLoops []EdgeLoop // these loops
+}
+
+// EdgeLoop is an innermost loop with Edges.
+type EdgeLoop struct {
+	Edges  int // in its code: handled in a step, or some of them, each on its branch
+	Instrs int // of a step, all branches together
+	Loads  int // under way at once at most, before the first of them is used
 }
 
 // Compile translates a kernel. The kernel is not changed.

@@ -12,9 +12,9 @@ import (
 
 // finish allocates registers and encodes the program.
 func (c *code) finish(name string, o Options) (*Compiled, error) {
-	a := c.allocate(o.Registers)
+	a := c.allocate(o)
 	r := c.reordered()
-	if b := r.allocate(o.Registers); b.slots <= a.slots { // otherwise what it wins is lost to the stack
+	if b := r.allocate(o); b.slots <= a.slots { // otherwise what it wins is lost to the stack
 		c, a = r, b
 	}
 	list, err := c.assign(a)
@@ -28,7 +28,7 @@ func (c *code) finish(name string, o Options) (*Compiled, error) {
 		return nil, err
 	}
 	out := &Compiled{Program: p, Phases: e.phases()}
-	out.Stats = Stats{Instrs: len(p.Segments[0].Data) / 4, Spills: a.slots, PerEdge: perEdge(list),
+	out.Stats = Stats{Instrs: len(p.Segments[0].Data) / 4, Spills: a.slots, Moved: a.moved, PerEdge: perEdgeInstrs(list), EdgeLoops: edgeLoops(list),
 		XRegisters: bits.OnesCount64(a.used & xRegisters), FRegisters: bits.OnesCount64(a.used &^ xRegisters)}
 	return out, nil
 }
@@ -80,10 +80,12 @@ func relax(list []machine) []machine {
 
 var oppositeBranch = map[string]string{"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
 
-// perEdge counts the instructions of the smallest loops around edges.
-func perEdge(list []machine) (out []int) {
+// span is a range of a program's instructions.
+type span struct{ from, to uint32 }
+
+// perEdge finds the smallest loops around edges, edge by edge; without a loop, the program.
+func perEdge(list []machine) (out []span) {
 	at := addresses32(list, 0)
-	type span struct{ from, to uint32 }
 	var loops []span
 	var edges []uint32
 	pc := uint32(0)
@@ -106,9 +108,60 @@ func perEdge(list []machine) (out []int) {
 				best = s
 			}
 		}
-		out = append(out, int(best.to-best.from)/4)
+		out = append(out, best)
 	}
 	return out
+}
+
+// perEdgeInstrs counts the instructions of these loops.
+func perEdgeInstrs(list []machine) (out []int) {
+	for _, s := range perEdge(list) {
+		out = append(out, int(s.to-s.from)/4)
+	}
+	return out
+}
+
+// edgeLoops summarises the loops around edges: neighbouring edges of one loop are handled by one step of it.
+func edgeLoops(list []machine) (out []EdgeLoop) {
+	last := span{}
+	for _, s := range perEdge(list) {
+		if s != last {
+			out = append(out, EdgeLoop{Instrs: int(s.to-s.from) / 4, Loads: loadsUnderWay(list, s)})
+		}
+		out[len(out)-1].Edges++
+		last = s
+	}
+	return out
+}
+
+// loadsUnderWay is how many loads at most have been issued in a range, and the register of none has been read: in the order
+// of the program, whichever way its branches go.
+func loadsUnderWay(list []machine, in span) (most int) {
+	waits := map[isa.Reg]bool{}
+	pc := uint32(0)
+	for n := range list {
+		m := &list[n]
+		if m.Row == nil {
+			continue
+		}
+		if in.from <= pc && pc < in.to {
+			x := accesses()[m.Row.Op]
+			for _, u := range []struct {
+				used bool
+				r    isa.Reg
+			}{{x.a, m.Rs1}, {x.b, m.Rs2}, {x.c, m.Rs3}, {x.rd, m.Rd}} {
+				if u.used {
+					delete(waits, u.r)
+				}
+			}
+			if m.Row.Class == isa.ClassLoad {
+				waits[m.Rd] = true
+				most = max(most, len(waits))
+			}
+		}
+		pc += 4
+	}
+	return most
 }
 
 type encoder struct {

@@ -97,7 +97,7 @@ func (d *inductor) pointers() {
 	use := users(d.k)
 	var found []ir.Value
 	d.always(d.f.Blocks[0], func(i *ir.Instr) {
-		if c, ok := d.affine(i); ok && c != 0 && i != d.index && i.Op.Kind() == ir.KindPure && !d.onlyFor(use[i.ID]) {
+		if c, ok := d.affine(i); ok && c != 0 && i != d.index && i.Op.Kind() == ir.KindPure && !d.onlyFor(use[i.ID]) && !d.beside(i) {
 			found = append(found, i)
 		}
 	})
@@ -116,6 +116,19 @@ func (d *inductor) pointers() {
 	}
 	d.sweep()
 }
+
+// beside reports whether a value is a fixed distance from another one that grows as it does, in a loop of unrolled steps: it
+// takes one addition an iteration, as a variable would, and no register of its own from one to the next.
+func (d *inductor) beside(i *ir.Instr) bool {
+	if d.f.Copies < 2 || i.Op != ir.OpAdd || i.Args[0] == d.index {
+		return false
+	}
+	c, ok := d.affine(i.Args[0])
+	return ok && c != 0 && d.fixed(i.Args[1])
+}
+
+// fixed reports whether a value is computed outside of the loop.
+func (d *inductor) fixed(v ir.Value) bool { return v.ID >= len(d.made) || !d.made[v.ID] }
 
 // sweep drops what computed the values, up from the last.
 func (d *inductor) sweep() {

@@ -21,6 +21,7 @@ var passes = []pass{
 		"what is computed from the Weaver's vertices is computed before they are registered: when common values are known, before it moves out of loops",
 		vertices,
 	},
+	{"overlap", "loads of unrolled steps before what earlier steps do with theirs: when addresses and common values are known, and before they become variables", overlap},
 	{"hoist", "what does not change in a loop moves before it: before induction, which sees as fixed what is outside", hoist},
 	{"induction", "for loops become loops; values that grow by a fixed amount become variables, and a test on the index one on an address", induction},
 	{"tidy", "what induction made: start values, steps, bounds that are constants or common", simplify},

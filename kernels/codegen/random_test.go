@@ -39,6 +39,19 @@ type randomKernel struct {
 var numberTypes = []ir.Type{ir.I32, ir.U32, ir.F32}
 
 func newRandom(seed uint64, weaver bool) (*ir.Kernel, error) {
+	k, err := newPlain(seed, weaver)
+	if err == nil {
+		r := rand.New(rand.NewPCG(seed, 3))
+		k.Body.Walk(func(i *ir.Instr) {
+			if i.Op == ir.OpFor && r.IntN(3) == 0 {
+				i.Copies = 4 // as if its body were several steps
+			}
+		})
+	}
+	return k, err
+}
+
+func newPlain(seed uint64, weaver bool) (*ir.Kernel, error) {
 	g := &randomKernel{Builder: ir.NewBuilder("random"), r: rand.New(rand.NewPCG(seed, 77)), types: map[*ir.Variable]ir.Type{}}
 	g.budget = 20 + g.r.IntN(120)
 	g.in, g.acc, g.grid = g.Array("in"), g.Array("acc"), g.Array("grid")

@@ -49,11 +49,15 @@ func compileWith(p *Plan, s host.Shape, options func(i int, before *codegen.Comp
 	var before *codegen.Compiled
 	for i, k := range ks.All() {
 		o := options(i, before)
+		o.FloatSpills = p.Spill == SpillRegisters
 		if before, err = codegen.Compile(k, o); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name(), err)
 		}
 		c.programs[k] = before
-		if n := end(c.programs[k].Program) - uint64(o.Base); n > programBytes {
+		switch n := end(c.programs[k].Program) - uint64(o.Base); {
+		case n > programBytes && p.Unroll.given():
+			return nil, refuse("unroll", " = %s: kernel %s of %s would have %d bytes: expected at most %d: give a lower number", p.Unroll, k.Name, p.Name(), n, programBytes)
+		case n > programBytes:
 			return nil, fmt.Errorf("%s: kernel %s has %d bytes: expected at most %d", p.Name(), k.Name, n, programBytes)
 		}
 	}

@@ -272,6 +272,7 @@ func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, 
 
 func (p *Plan) begin(name string, d direction.Direction) *gather {
 	k := p.kernel(name)
+	k.Unroll = p.unroll(d)
 	set := p.set().In(k, p.Dedup)
 	if p.Compacts(d) {
 		set = activeset.Compacted(k, set)
@@ -286,7 +287,7 @@ func (g *gather) at(core schedule.Core) *schedule.Site {
 	view := g.Layout.In(g.Kernel, g.dir, g.Weights)
 	g.site = &schedule.Site{
 		Kernel: g.Kernel, View: view, Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.walked(view), Virtual: g.Layout.Virtual != nil, Scan: g.Scan, Core: core,
-		All: g.Algorithm.Dense && g.Layout.Summed(), Ahead: g.Ahead, Width: g.width(),
+		All: g.Algorithm.Dense && g.Layout.Summed(), Ahead: g.readsAhead(g.dir), Width: g.width(),
 	}
 	if rest := g.Layout.Rest; rest != nil {
 		g.site.Rest = &schedule.Rest{View: rest.In(g.Kernel, g.dir, g.Weights), Bare: rest.Bare}
@@ -317,9 +318,9 @@ func (p *Plan) alone(d direction.Direction) bool {
 
 func (g *gather) visitor() *schedule.Visitor {
 	v := &schedule.Visitor{Keep: g.keep, Begin: func(ir.Value) {}, End: func(ir.Value) {}, Edge: g.edge}
-	if g.owns(g.dir) && g.Sum == emit.InRegister && !g.Algorithm.Sum.EachTells {
+	if g.sumsInRegister(g.dir) {
 		v.Begin = func(v ir.Value) {
-			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.number(v, g.site.Component), g.Ahead)
+			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.number(v, g.site.Component), g.readsAhead(g.dir))
 		}
 		v.End = func(v ir.Value) {
 			g.owned.End(g.number(v, g.site.Component), func() { g.enter(v) })

@@ -373,7 +373,7 @@ func (p *Plan) keys() error {
 			" = %d: there are none with order %s: expected %d, the default; others are for order buckets", p.Buckets,
 			p.Order.Name, activeset.DefaultBuckets)
 	}
-	return p.blocks()
+	return cmp.Or(p.refuseUnroll(), p.blocks())
 }
 
 // blocks refuses thread blocks where nothing is shared by them.

@@ -164,7 +164,9 @@ func (l *FusedLoop) compile(s host.Shape, base uint32, warps int) (graph.Region,
 	options := partOptions(base, driverBytes, s)
 	var before *codegen.Compiled
 	for i, m := range l.members() {
-		c, err := codegen.Compile(m.kernel, options(i, before))
+		o := options(i, before)
+		o.FloatSpills = l.main().Plan.Spill == SpillRegisters
+		c, err := codegen.Compile(m.kernel, o)
 		if err != nil {
 			return graph.Region{}, err
 		}

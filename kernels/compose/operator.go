@@ -197,7 +197,7 @@ func NewSession(d host.Device, g *graph.Graph, w workload.Workload, parts Parts)
 func (s *Session) compile() ([]graph.Region, error) {
 	reserved, shape, n := graph.Reserved(s.device.Shape().Lanes(), nil), s.device.Shape(), 0
 	base := func(i int) codegen.Options {
-		return codegen.Options{Base: emu.CodeBase + uint32(i)*programBytes, MaskByUnit: shape.MaskByUnit}
+		return codegen.Options{Base: emu.CodeBase + uint32(i)*programBytes, MaskByUnit: shape.MaskByUnit, FloatSpills: Spill(s.workload.Spill) == SpillRegisters}
 	}
 	for _, o := range s.edges {
 		first := n

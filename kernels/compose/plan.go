@@ -35,6 +35,8 @@ type Plan struct {
 	Settled   bool         // pull drops vertices that nothing can improve, as the host tells
 	Sum       emit.Summing // of threads that have a destination alone
 	Ahead     bool         // threads that walk a row read the next edge while they handle one
+	Unroll    Unrolling    // of loops over edges
+	Spill     Spill        // of values that no register is left for
 
 	Coefficient *algorithm.Coefficient // how it is computed
 
@@ -79,7 +81,7 @@ func NewPlan(w workload.Workload) (*Plan, error) {
 // newPlan makes a plan for an algorithm, whatever the workload names.
 func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	w = resolveFor(a, w)
-	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Width: w.Width,
+	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Unroll: Unrolling(w.Unroll), Spill: Spill(w.Spill), Width: w.Width,
 		Rule: direction.Rule(w.HybridRule), Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
 	for _, err := range []error{
 		find(&p.Schedule, schedule.ByName, string(w.Schedule)),
@@ -108,6 +110,7 @@ func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	if err := p.legal(); err != nil {
 		return p, err
 	}
+	p.settleUnroll()
 	return p, cmp.Or(unsized, p.keys())
 }
 
@@ -289,6 +292,12 @@ func (p *Plan) Name() string {
 	}
 	if !p.Ahead {
 		name += "/no-ahead"
+	}
+	if p.Unroll.given() {
+		name += "/unroll-" + string(p.Unroll)
+	}
+	if p.Spill == SpillRegisters {
+		name += "/spill-" + string(p.Spill)
 	}
 	if p.Coefficient != algorithm.Hardware {
 		name += "/" + p.Coefficient.Name

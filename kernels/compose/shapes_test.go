@@ -176,6 +176,10 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 	if p.Schedule.Blocks && r.IntN(2) == 0 {
 		w.CTAThreads = divisor(r, running, running) * m.Core.Threads
 	}
+	w.Spill = workload.Choice(of(r, Spills()...))
+	if w.Unroll = workload.Choice(of(r, Unrollings()...)); !p.unrolls() || p.long() {
+		w.Unroll = workload.Choice(of(r, Unrollings()[0], UnrollAuto))
+	}
 	c, refused := compiledFor(t, m, g, w)
 	if refused != nil {
 		t.Log(refused)

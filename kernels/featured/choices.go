@@ -31,6 +31,7 @@ func Name(w *workload.Workload) string {
 	}{
 		{f.Pipelined, "pipelined"}, {f.Group == "block", "block"}, {f.Vertices == "touched", "touched"},
 		{f.Retracts == "separate", "separate"}, {f.Solver == "inverse", "inverse"},
+		{w.Unroll != "1" && w.Unroll != "", "unroll-" + string(w.Unroll)}, {w.Spill == "registers", "spill-registers"},
 	} {
 		if x.chosen {
 			name += "/" + x.name

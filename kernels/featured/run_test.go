@@ -74,6 +74,8 @@ func TestRandomRuns(t *testing.T) {
 		featuredtest.Fit(r, &w)
 		w.Damping, w.Seed = pick(r, []float64{0, 0.5, 0.85, 1, r.Float64()}), r.Uint64()
 		w.Iterations = 1 + r.IntN(6)
+		w.Unroll = workload.Choice(pick(r, []compose.Unrolling{"1", "2", "4", "8", "auto", "auto", "auto"}))
+		w.Spill = workload.Choice(pick(r, compose.Spills()))
 		lanes := 1 << r.IntN(6)
 		cfg := emu.Config{Cores: 1 + r.IntN(3), Warps: 1 + r.IntN(4), Threads: lanes, ScratchpadBytes: 1 << (10 + r.IntN(7)), Quantum: 1 + r.IntN(200), MaxInstrs: 1 << 28}
 		scale := 1 + r.IntN(6)
@@ -90,10 +92,12 @@ func TestRandomRuns(t *testing.T) {
 		}
 		if err := featured.Check(&w, d.Shape()); err != nil {
 			require.True(t, isRefusal(err), "%s: %v", name, err)
+			require.False(t, w.Unroll == "auto" && strings.Contains(err.Error(), "workload.unroll"), err)
 			refused++
 			continue
 		}
 		res, err := featured.Run(context.Background(), d, g, &w)
+		require.False(t, err != nil && w.Unroll == "auto" && strings.Contains(err.Error(), "workload.unroll"), err)
 		if err != nil && (isRefusal(err) || a == "als" && strings.Contains(err.Error(), "or a system singular")) {
 			refused++
 			continue

@@ -52,6 +52,14 @@ func (b *Builder) ForLoop(from, below, step Value, body func(i Value, l *Loop)) 
 	b.loops = b.loops[:len(b.loops)-1]
 }
 
+// Unrolled is a ForLoop whose body does so many steps of a loop, one after the other. The compiler moves loads of the
+// later ones before what the earlier ones do with theirs.
+func (b *Builder) Unrolled(copies int, from, below, step Value, body func(i Value, l *Loop)) {
+	at := len(b.block.Instrs)
+	b.ForLoop(from, below, step, body)
+	b.block.Instrs[at].Copies = copies
+}
+
 // BreakIf makes lanes with p leave the loop.
 func (l *Loop) BreakIf(p Value) { l.leave(OpBreak, p) }
 

@@ -182,9 +182,11 @@ func (l ell) Slots(first, step ir.Value, body func(s Slot)) {
 		return
 	}
 	shift := l.Count("ell.shift")
-	l.For(first, l.Shl(l.Count("vertices"), shift), step, func(e ir.Value) {
-		row := l.Shr(e, shift)
-		body(Slot{e, row, taken(row, l.Sub(e, l.Shl(row, shift)))})
+	l.EdgesOfThread(first, l.Shl(l.Count("vertices"), shift), step, func(slots []ir.Value) {
+		for _, e := range slots {
+			row := l.Shr(e, shift)
+			body(Slot{e, row, taken(row, l.Sub(e, l.Shl(row, shift)))})
+		}
 	})
 }
 
@@ -193,11 +195,25 @@ func (l ell) Slots(first, step ir.Value, body func(s Slot)) {
 func (s Site) Columns(height, n, first, step ir.Value, body func(row, column ir.Value)) {
 	row, column := s.Var(s.Rem(first, height)), s.Var(s.Div(first, height))
 	rows, columns := s.Rem(step, height), s.Div(step, height)
-	s.For(first, n, step, func(ir.Value) {
-		body(row.Get(), column.Get())
+	further := func() {
 		down := s.Add(row.Get(), rows)
 		over := s.Ge(down, height)
 		row.Set(s.Select(over, s.Sub(down, height), down))
 		column.Set(s.Add(s.Add(column.Get(), columns), s.ToU32(over)))
+	}
+	s.EdgesOfThread(first, n, step, func(slots []ir.Value) {
+		if len(slots) == 1 {
+			body(row.Get(), column.Get())
+			further()
+			return
+		}
+		at := make([][2]ir.Value, len(slots))
+		for i := range at {
+			at[i] = [2]ir.Value{row.Get(), column.Get()}
+			further()
+		}
+		for _, x := range at {
+			body(x[0], x[1])
+		}
 	})
 }

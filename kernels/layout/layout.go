@@ -66,7 +66,7 @@ func (e *Edge) End(x End) ir.Value {
 	return e.Dst
 }
 
-// Span is the range of a row's edges: from Begin, every Step-th (nil: every one), below End.
+// Span is the range of a row's edges: from Begin, every Step-th (nil: every one), below End, which Begin is not above.
 type Span struct{ Begin, End, Step ir.Value }
 
 // View is a layout within one kernel: its methods emit the code that reads it.
@@ -211,7 +211,15 @@ type Site struct {
 
 // Numbered emits View.Slots for edges numbered from 0 to n; vertex returns the vertex of one.
 func (s Site) Numbered(n, first, step ir.Value, vertex func(e ir.Value) ir.Value, body func(s Slot)) {
-	s.For(first, n, step, func(e ir.Value) { body(Slot{Edge: e, Vertex: vertex(e)}) })
+	s.EdgesOfThread(first, n, step, func(ids []ir.Value) {
+		slots := make([]Slot, len(ids))
+		for i, e := range ids {
+			slots[i] = Slot{Edge: e, Vertex: vertex(e)}
+		}
+		for _, at := range slots {
+			body(at)
+		}
+	})
 }
 
 // layouts holds every layout, one file each, followed by registered ones.

@@ -23,6 +23,7 @@ func (s *Site) search(r rows, n ir.Value) (vertex, id ir.Value) {
 func (s *Site) Deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Value) (vertex, id ir.Value)) {
 	lanes := s.U32(uint32(s.Core.Lanes))
 	s.Phase(isa.PhaseSchedule, func() {
+		first := s.Whole(first, last, lanes, func(at []ir.Value) { s.dealAll(v, at, find) })
 		s.For(first, last, lanes, func(t ir.Value) {
 			mine, limit := s.Add(t, s.LaneID()), s.Add(t, lanes)
 			vertex, id := find(mine, limit)
@@ -30,6 +31,20 @@ func (s *Site) Deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Valu
 			s.If(s.Le(limit, last), visit, func() { s.When(s.Lt(mine, last), visit) })
 		})
 	})
+}
+
+// dealAll is several of Deal's steps, all of whose lanes have an edge. All edges' rows are found before any is handled, as
+// to find one may go on to the next rows.
+func (s *Site) dealAll(v *Visitor, at []ir.Value, find func(n, limit ir.Value) (vertex, id ir.Value)) {
+	lanes := s.U32(uint32(s.Core.Lanes))
+	vertices, ids := make([]ir.Value, len(at)), make([]ir.Value, len(at))
+	mine, limits := s.Beside(at, s.LaneID()), s.Beside(at, lanes)
+	for i, n := range mine {
+		vertices[i], ids[i] = find(n, limits[i])
+	}
+	for i, id := range ids {
+		s.Visit(v, id, vertices[i], GoOn)
+	}
 }
 
 // eachRound has thread blocks go round places, one a thread. The warps of a block go round equally often, as its

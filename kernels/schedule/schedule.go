@@ -289,6 +289,13 @@ func (s *Site) Visit(v *Visitor, id, vertex ir.Value, stop func()) {
 	})
 }
 
+// visitAll hands edges of a vertex's row over, one after the other.
+func (s *Site) visitAll(v *Visitor, ids []ir.Value, vertex ir.Value, stop func()) {
+	for _, id := range ids {
+		s.Visit(v, id, vertex, stop)
+	}
+}
+
 // ReadEdge reads an edge of the row of base.
 func (s *Site) ReadEdge(id, base ir.Value) (e layout.Edge) {
 	s.Phase(isa.PhaseEdgeAccess, func() { e = s.View.Edge(id, base) })

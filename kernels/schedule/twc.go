@@ -78,7 +78,7 @@ func (s *Site) walkThreads(v *Visitor) {
 		row := s.Load(ir.U32, s.Addr(twcQueues[0]), i)
 		vertex := s.View.Vertex(row)
 		edges := s.View.Neighbours(row, vertex)
-		s.For(edges.Begin, edges.End, s.U32(1), func(id ir.Value) { s.Visit(v, id, vertex, GoOn) })
+		s.Edges(edges.Begin, edges.End, s.U32(1), func(ids []ir.Value, _ func()) { s.visitAll(v, ids, vertex, GoOn) })
 	})
 }
 
@@ -109,7 +109,10 @@ func (s *Site) walkRows(v *Visitor, q int, number, groups, mine ir.Value, thread
 		row := s.Load(ir.U32, s.Addr(twcQueues[q]), i)
 		vertex := s.View.Vertex(row)
 		edges := s.View.Neighbours(row, vertex)
-		s.For(edges.Begin, edges.End, step, func(from ir.Value) {
+		begin := s.Whole(edges.Begin, edges.End, step, func(from []ir.Value) {
+			s.visitAll(v, s.Beside(from, mine), vertex, GoOn)
+		})
+		s.For(begin, edges.End, step, func(from ir.Value) {
 			id := s.Add(from, mine)
 			visit := func() { s.Visit(v, id, vertex, GoOn) }
 			s.If(s.Le(s.Add(from, step), edges.End), visit, func() { s.When(s.Lt(id, edges.End), visit) })

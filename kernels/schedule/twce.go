@@ -109,7 +109,10 @@ func (c *chunks) asWarps(queue, total ir.Value) {
 // together walks a chunk of a multiple of that many threads' edges.
 func (c *chunks) together(record, mine ir.Value, threads uint32) {
 	start, end, vertex := c.shared(record)
-	c.For(start, end, c.U32(threads), func(from ir.Value) {
+	begin := c.Whole(start, end, c.U32(threads), func(from []ir.Value) {
+		c.visitAll(c.v, c.Beside(from, mine), vertex, GoOn)
+	})
+	c.For(begin, end, c.U32(threads), func(from ir.Value) {
 		c.Visit(c.v, c.Add(from, mine), vertex, GoOn)
 	})
 }
@@ -133,6 +136,6 @@ func (c *chunks) asThreads(queue, total ir.Value) {
 		record := c.record(queue, mine)
 		start, end := c.Load(ir.U32, record, c.U32(chunkStart)), c.Load(ir.U32, record, c.U32(chunkEnd))
 		vertex := c.Load(ir.U32, record, c.U32(chunkVertex))
-		c.For(start, end, c.U32(1), func(id ir.Value) { c.Visit(c.v, id, vertex, GoOn) })
+		c.Edges(start, end, c.U32(1), func(ids []ir.Value, _ func()) { c.visitAll(c.v, ids, vertex, GoOn) })
 	})
 }

@@ -76,12 +76,12 @@ func (s *Site) walk(v *Visitor, vertex ir.Value, edges layout.Span) (dropped *ir
 	if s.Rest != nil {
 		dropped = s.Var(s.U32(0))
 	}
-	s.walkRow(v, vertex, edges, func(l *ir.Loop) {
+	s.walkRow(v, vertex, edges, func(leave func()) {
 		drops = true
 		if dropped != nil {
 			dropped.Set(s.U32(1))
 		}
-		l.BreakIf(s.Bool(true))
+		leave()
 	})
 	if !drops {
 		return nil
@@ -89,19 +89,19 @@ func (s *Site) walk(v *Visitor, vertex ir.Value, edges layout.Span) (dropped *ir
 	return dropped
 }
 
-func (s *Site) walkRow(v *Visitor, vertex ir.Value, edges layout.Span, stop func(l *ir.Loop)) {
+func (s *Site) walkRow(v *Visitor, vertex ir.Value, edges layout.Span, stop func(leave func())) {
 	if edges.Step == nil {
 		edges.Step = s.U32(1)
 	}
 	if !s.Ahead {
-		s.ForLoop(edges.Begin, edges.End, edges.Step, func(id ir.Value, l *ir.Loop) {
-			s.Visit(v, id, vertex, func() { stop(l) })
+		s.Edges(edges.Begin, edges.End, edges.Step, func(ids []ir.Value, leave func()) {
+			s.visitAll(v, ids, vertex, func() { stop(leave) })
 		})
 		return
 	}
 	next := s.Var(s.ahead(edges.Begin, vertex))
 	s.ForLoop(edges.Begin, edges.End, edges.Step, func(id ir.Value, l *ir.Loop) {
-		s.visitTo(v, id, vertex, next.Get(), func() { stop(l) })
+		s.visitTo(v, id, vertex, next.Get(), func() { stop(func() { l.BreakIf(s.Bool(true)) }) })
 		next.Set(s.ahead(s.Add(id, edges.Step), vertex))
 	})
 }
