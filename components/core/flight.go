@@ -107,23 +107,30 @@ func (r *scoreboardReleases) next(now uint64) uint64 {
 	return now + 1 + uint64(bits.TrailingZeros64(bits.RotateLeft64(r.cycles, -int((now+1)%64))))
 }
 
-// warpTimers are warps by the cycle, less than 32 ahead, in which something becomes of them.
+// warpTimerCycles is the width of warpTimers: a timer is less than that many cycles ahead, or it fires a turn early.
+const warpTimerCycles = 32
+
+// maxALULatency is the most that latency.alu may be: a branch that bypasses the stages of the integer unit is a timer
+// that many cycles ahead, with one to spare.
+const maxALULatency = warpTimerCycles - 2
+
+// warpTimers are warps by the cycle, less than warpTimerCycles ahead, in which something becomes of them.
 type warpTimers struct {
-	cycles uint32     // those with some, a bit each
-	warps  [32]uint64 // by cycle
+	cycles uint32                  // those with some, a bit each
+	warps  [warpTimerCycles]uint64 // by cycle
 }
 
 func (a *warpTimers) put(at, warps uint64) {
-	a.warps[at%32] |= warps
-	a.cycles |= 1 << (at % 32)
+	a.warps[at%warpTimerCycles] |= warps
+	a.cycles |= 1 << (at % warpTimerCycles)
 }
 
 // take returns the warps whose cycle this is, and forgets them.
 func (a *warpTimers) take(now uint64) (warps uint64) {
-	if a.cycles>>(now%32)&1 != 0 {
-		warps = a.warps[now%32]
-		a.warps[now%32] = 0
-		a.cycles &^= 1 << (now % 32)
+	if a.cycles>>(now%warpTimerCycles)&1 != 0 {
+		warps = a.warps[now%warpTimerCycles]
+		a.warps[now%warpTimerCycles] = 0
+		a.cycles &^= 1 << (now % warpTimerCycles)
 	}
 	return warps
 }
@@ -133,5 +140,5 @@ func (a *warpTimers) next(now uint64) uint64 {
 	if a.cycles == 0 {
 		return never
 	}
-	return now + 1 + uint64(bits.TrailingZeros32(bits.RotateLeft32(a.cycles, -int((now+1)%32))))
+	return now + 1 + uint64(bits.TrailingZeros32(bits.RotateLeft32(a.cycles, -int((now+1)%warpTimerCycles))))
 }

@@ -176,7 +176,7 @@ func (s Spec) Validate() error {
 		{"alu_lanes", s.ALULanes, 1, s.Threads}, {"fpu_lanes", s.FPULanes, 1, s.Threads}, {"sfu_lanes", s.SFULanes, 1, s.Threads}, {"lsu_lanes", s.LSULanes, 1, s.Threads},
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
 		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256}, {"channel bytes", s.ChannelBytes, 4, 128},
-		{"scratchpad_bytes", s.ScratchpadBytes, 0, emu.MaxScratchpadBytes},
+		{"scratchpad_bytes", s.ScratchpadBytes, 0, emu.MaxScratchpadBytes}, {"latency.alu", s.Latency.ALU, 0, maxALULatency},
 	} {
 		if c.v < c.lo || c.v > c.hi {
 			return fmt.Errorf("core %s = %d: expected %d..%d", c.name, c.v, c.lo, c.hi)

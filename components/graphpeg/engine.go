@@ -22,9 +22,10 @@ type Engine struct {
 	self    queue.Owner
 	dialect *dialect
 	spec    Spec // derived
-	shape   Shape
-	line    uint32 // words
-	mem     Memory
+	choices
+	shape Shape
+	line  uint32 // words
+	mem   Memory
 
 	setup      Setup
 	configured bool
@@ -57,6 +58,13 @@ type Engine struct {
 	step  Step
 }
 
+// choices are the spec's, told apart once: no cycle compares their names.
+type choices struct {
+	donationFirst   bool // donation_priority: donation
+	releaseAtReturn bool // fe_release: return
+	spillByVertex   bool // spill: vertex
+}
+
 // Step describes the activity of one cycle at the ports.
 type Step struct {
 	Took    bool             // the request at the head of the queue is with the unit
@@ -82,6 +90,9 @@ func NewEngine(s Spec, shape Shape) *Engine {
 		dialect: &peg, spec: s, shape: shape, line: uint32(shape.LineBytes / 4),
 		buffer: newBuffer(s.slots(1), s.PopOrder == "arrival"), latch: make([]uint32, shape.Warps*4*shape.Threads),
 		self: queue.Owner{Unit: fmt.Sprintf("graphpeg %d", shape.Core)},
+		choices: choices{
+			donationFirst: s.DonationPriority == "donation", releaseAtReturn: s.FERelease == "return", spillByVertex: s.Spill == "vertex",
+		},
 	}
 	e.table = newALWT(s.ALWTEntries, &e.self)
 	e.pops = queue.New[*emu.UnitRequest](shape.Warps, &e.self, "pops")
@@ -173,7 +184,7 @@ func (e *Engine) gather() {
 	if e.table.promote() {
 		e.moved = true
 	}
-	if e.spec.DonationPriority == "donation" {
+	if e.donationFirst {
 		e.insert()
 		e.fetchOffsets()
 		return
@@ -267,7 +278,7 @@ func (e *Engine) request(i int32, at uint32) {
 // endFetch makes the FE entry IVD when it has nothing left: fe_release.
 func (e *Engine) endFetch(i int) {
 	t := &e.table.entries[i]
-	if t.status == FE && t.start == t.end && (t.chunks == 0 || e.spec.FERelease != "return") {
+	if t.status == FE && t.start == t.end && (t.chunks == 0 || !e.releaseAtReturn) {
 		e.table.release(i)
 	}
 }
@@ -299,7 +310,7 @@ func (e *Engine) data(i int) {
 		e.table.watch("edges", -1, "%d of vertex %d, from edge %d on", c.n, c.base, c.first)
 	}
 	e.freeChunks = append(e.freeChunks, int32(i))
-	if e.spec.FERelease == "return" {
+	if e.releaseAtReturn {
 		e.table.entries[c.entry].chunks--
 		e.endFetch(c.entry)
 	}
@@ -346,7 +357,7 @@ func (e *Engine) spill(i int) {
 
 // spillWords is how many vertices a request takes to memory.
 func (e *Engine) spillWords() int {
-	if e.spec.Spill == "vertex" {
+	if e.spillByVertex {
 		return 1
 	}
 	return int(e.line)
