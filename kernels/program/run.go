@@ -32,6 +32,17 @@ type Result struct {
 	Layout   []graph.Region
 }
 
+// Launched lists the launches as those of all kinds of workload are booked: each goes through edges.
+func (r *Result) Launched() (list []compose.Launched) {
+	for i := range r.Launches {
+		l := &r.Launches[i]
+		list = append(list, compose.Launched{
+			Step: l.Step, Kernel: l.Kernel, Result: l.Result, Traversal: &compose.Step{Gather: l.Result, Balance: l.Balance},
+		})
+	}
+	return list
+}
+
 // mostSteps is how many super-steps a loop without max_iterations may have: more is one that does not end. What a
 // super-step counts is kept, some 33 KB on a small machine, so that this bounds the host's memory, too.
 const mostSteps = 10_000

@@ -86,26 +86,6 @@ type Features struct {
 // OwnKernel is the program of a workload that has none of the user's.
 const OwnKernel = "heddle"
 
-// HasProgram reports whether a program of the user's own is run.
-func (w *Workload) HasProgram() bool { return w.Program != OwnKernel }
-
-// HasFeatures reports whether what is computed is an algorithm on features (package feature).
-func (w *Workload) HasFeatures() bool {
-	_, err := feature.ByName(string(w.Algorithm))
-	return err == nil && !w.HasProgram() && w.Trace == ""
-}
-
-// Composed reports whether heddle composes kernels of a workload's choices, for an algorithm of package algorithm.
-func (w *Workload) Composed() bool {
-	return w.Trace == "" && !w.HasProgram() && w.Kernel == Compiled && !w.HasFeatures()
-}
-
-// GraphItSuffix ends the names of GraphIt programs.
-const GraphItSuffix = ".gt"
-
-// IsGraphIt reports whether a GraphIt program is run.
-func (w *Workload) IsGraphIt() bool { return strings.HasSuffix(w.Program, GraphItSuffix) }
-
 // Choice is the name of one of several things.
 type Choice string
 
