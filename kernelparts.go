@@ -114,7 +114,7 @@ type (
 // Reductions that algorithms share; one of an algorithm's own is a *Reduction of its functions.
 var (
 	AddF32   = emit.AddF32   // a sum of floats; the array holds zeros at first
-	AddU32   = emit.AddU32   // a sum of integers; the same
+	AddU32   = emit.AddU32   // a sum of integers modulo 2^32; the same. A Check compares with EqualSums
 	MinU32   = emit.MinU32   // a minimum; vertices that get a smaller value are active next
 	ClaimU32 = emit.ClaimU32 // the first value for a word that is all ones
 )
@@ -122,6 +122,10 @@ var (
 // Equal compares a result with the reference's, for Algorithm.Check: an error that names the first vertex that differs,
 // and is a wrong result (ErrWrong). what names the quantity.
 func Equal(what string, result, want []uint32) error { return reference.Equal(what, result, want) }
+
+// EqualSums is Equal for integers that the reference has added up in 64 bits: one that does not fit the machine's 32 is
+// refused by its vertex, where a sum in 32 bits would wrap as the machine's does.
+func EqualSums(what string, result []uint32, want []uint64) error { return reference.EqualSums(what, result, want) }
 
 // ErrWrong is in the errors of results that differ from the reference; a Check that compares by itself wraps it.
 var ErrWrong = reference.ErrWrong

@@ -139,9 +139,9 @@ func loadAny(name string, set []string) (annotated, error) {
 	return l, err
 }
 
-var nameKey = regexp.MustCompile(`(?m)^name\s*:`)
+var experimentKeys = regexp.MustCompile(`(?m)^(name|machine|graph|workload|compare|sweep)\s*:`)
 
-// isExperiment tells an experiment from a machine: by its preset's name, or the key name in a file.
+// isExperiment reports whether a preset or a file is an experiment: a file is one if it has a key that no machine has.
 func isExperiment(name string) bool {
 	if slices.Contains(config.Names(), name) {
 		return true
@@ -152,7 +152,7 @@ func isExperiment(name string) bool {
 	}
 	defer f.Close() //nolint:errcheck // read only
 	head, _ := io.ReadAll(io.LimitReader(f, 1<<20))
-	return nameKey.Match(head)
+	return experimentKeys.Match(head)
 }
 
 func newConfigSchema() *cobra.Command {

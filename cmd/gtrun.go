@@ -196,7 +196,7 @@ toolchain (go in PATH), and its timers are seconds.
 	fl.BoolVar(&f.json, "json", false, "the summary as JSON on stdout; what the program prints goes to stderr")
 	fl.IntVar(&f.threads, "threads", 1, "processors of the host that simulate the machine, or run the program with --cpu")
 	fl.BoolVar(&f.cpu, "cpu", false, "run on the host's own processors, compiled with the Go toolchain")
-	fl.BoolVar(&f.noCheck, "no-check", false, "with --cpu: compare nothing with the reference, which takes longer than the program")
+	fl.BoolVar(&f.noCheck, "no-check", false, "with --cpu: compare nothing with the reference, which takes longer than the program; integers wrap at 32 bits")
 	fl.BoolVar(&f.swarm, "swarm", false, "refused: there is no backend for Swarm")
 	fl.MarkHidden("swarm") //nolint:errcheck // it is there
 	fl.IntVar(&f.maxSteps, "max-steps", 0, "operators over edges that may run (0: as many as a program takes that ends)")
@@ -289,6 +289,9 @@ func (f *gtRun) onHost(c *cobra.Command, args []string, file *graphit.File) erro
 	}
 	if err := f.write(&w); err != nil {
 		return err
+	}
+	if f.noCheck {
+		fmt.Fprintln(c.ErrOrStderr(), "heddle: --no-check: nothing has been verified; integers of more than 32 bits, which are refused without it, have wrapped")
 	}
 	if f.json {
 		return printJSON(c.OutOrStdout(), struct {

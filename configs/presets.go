@@ -14,6 +14,7 @@ import (
 	"heddle/components/accel"
 	"heddle/configs/schema"
 	"heddle/internal/registry"
+	"heddle/internal/suggest"
 )
 
 // Files holds the YAML files that heddle ships: machines, experiments, and packs of published figures (reproduce).
@@ -52,7 +53,11 @@ func Input(kind, name string, env, set []string) (schema.Input, error) {
 	in.File = path.Join(kind+"s", name+".yaml")
 	data, err := Files.ReadFile(in.File)
 	if err != nil {
-		return in, fmt.Errorf("no %s %q: expected a file, or one of %s", kind, name, strings.Join(PresetNames(kind), ", "))
+		names := PresetNames(kind)
+		if hint := suggest.DidYouMean(name, names); hint != "" {
+			return in, fmt.Errorf("no %s %q%s (heddle config list lists them all)", kind, name, hint)
+		}
+		return in, fmt.Errorf("no %s %q: expected a file, or one of %s", kind, name, strings.Join(names, ", "))
 	}
 	in.Data = data
 	return in, nil

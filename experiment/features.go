@@ -29,8 +29,9 @@ func (f featuring) check() (string, error) {
 // limits: its host program is heddle's, and its choices are not those that are searched.
 func (f featuring) limits() (limits, error) {
 	return limits{
-		tune:   errSearched,
-		export: keyError("workload.algorithm", ": %s: its host program is heddle's: expected an algorithm without features", f.workload().Algorithm),
+		tune: errSearched,
+		export: keyError("workload.algorithm", ": %s: its host program is heddle's: expected an algorithm without features",
+			f.workload().Algorithm),
 	}, nil
 }
 
@@ -46,7 +47,8 @@ func (f featuring) rehearse(_ context.Context, _ *vetting, d *host.Rehearsal, g 
 func (f featuring) run(ctx context.Context, d *counted, g *graph.Graph) (ran, error) {
 	res, err := featured.Run(ctx, d, g, f.workload())
 	return ran{
-		launched: res.Launched, prefix: featureKernel, steps: res.Traversals, seen: software, layout: res.Layout, verified: res.Verified,
+		launched: res.Launched, prefix: featureKernel, steps: res.Traversals, seen: software, layout: res.Layout,
+		verified: res.Verified,
 	}, err
 }
 

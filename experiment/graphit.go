@@ -165,7 +165,8 @@ func (p graphItWork) check() (string, error) {
 		return "", err
 	}
 	if n, at := g.file.LastArgument(); n >= len(w.Arguments)+firstArgument {
-		return "", inKey("arguments", fmt.Errorf("%s:%d:%d asks for argv[%d]: expected %d arguments, found %d", w.Program, at.Line, at.Column, n, n+1-firstArgument, len(w.Arguments)))
+		return "", inKey("arguments", fmt.Errorf("%s:%d:%d asks for argv[%d]: expected %d arguments, found %d",
+			w.Program, at.Line, at.Column, n, n+1-firstArgument, len(w.Arguments)))
 	}
 	_, err = g.build(w)
 	return g.sha256, err
@@ -201,8 +202,8 @@ func (p graphItWork) limits() (limits, error) {
 			"expected no region, or kernel_fusion: DISABLED for it", path, w.Program)
 		l.sample = keyError("sample.period", ": intervals are chosen within launches, and the loop %s of %s is one by its schedule's "+
 			"configKernelFusion: expected 0, or kernel_fusion: DISABLED for it", path, w.Program)
-		l.record = keyError("workload.schedules", ": a trace is of a run whose kernels the host launches, and the loop %s of %s is one launch by "+
-			"configKernelFusion: expected kernel_fusion: DISABLED for it", path, w.Program)
+		l.record = keyError("workload.schedules", ": a trace is of a run whose kernels the host launches, and the loop %s of %s "+
+			"is one launch by configKernelFusion: expected kernel_fusion: DISABLED for it", path, w.Program)
 	}
 	return l, nil
 }
@@ -219,7 +220,9 @@ func (p graphItWork) superSteps() uint64 { return uint64(max(1, p.workload().Ite
 
 func (p graphItWork) began(uint64) (what, advice string) { return "the run", "the program's arguments" }
 
-func (p graphItWork) rehearse(ctx context.Context, _ *vetting, d *host.Rehearsal, g *graph.Graph) (compose.Memory, error) {
+func (p graphItWork) rehearse(
+	ctx context.Context, _ *vetting, d *host.Rehearsal, g *graph.Graph,
+) (compose.Memory, error) {
 	own, err := p.programs.graphIt(p.workload())
 	if err != nil {
 		return compose.Memory{}, err
@@ -234,7 +237,8 @@ func (p graphItWork) run(ctx context.Context, d *counted, g *graph.Graph) (ran, 
 	}
 	res, err := lower.Run(ctx, d, g, own.file, own.options(p.workload()))
 	return ran{
-		launched: res.Launched, prefix: graphItKernel, steps: res.Steps, seen: software, layout: res.Layout, verified: res.Verified,
+		launched: res.Launched, prefix: graphItKernel, steps: res.Steps, seen: software, layout: res.Layout,
+		verified: res.Verified,
 	}, err
 }
 
@@ -316,16 +320,4 @@ func GraphIt(e *config.Experiment) (*graphit.File, lower.Options, error) {
 		return nil, lower.Options{}, err
 	}
 	return g.file, g.options(&e.Workload), nil
-}
-
-// notFused are the notices about how points' work is run, each once.
-func notFused(points []Point) (notes []string) {
-	for i := range points {
-		for _, note := range points[i].work().notes() {
-			if !slices.Contains(notes, note) {
-				notes = append(notes, note)
-			}
-		}
-	}
-	return notes
 }

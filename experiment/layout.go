@@ -392,8 +392,8 @@ func NoEffect(e *config.Experiment, points []Point, same func(i, j int) bool) (o
 }
 
 // Notes are warnings about an experiment's points before they run: axes that change nothing, variants that are the
-// same, variants of which points have no baseline because the baseline varies in what they lack, and loops of GraphIt
-// programs that are the host's though their schedule says otherwise.
+// same, variants of which points have no baseline because the baseline varies in what they lack, loops of GraphIt
+// programs that are the host's though their schedule says otherwise, and programs of the user's own that lack a fence.
 func Notes(e *config.Experiment, points []Point) (notes []string) {
 	same := SameConfig(points)
 	none := NoEffect(e, points, same)
@@ -403,7 +403,7 @@ func Notes(e *config.Experiment, points []Point) (notes []string) {
 	if !slices.Contains(none, "compare") {
 		notes = append(notes, sameVariants(points, same)...)
 	}
-	return append(append(notes, withoutBaseline(points)...), notFused(points)...)
+	return slices.Concat(notes, withoutBaseline(points), workNotes(points))
 }
 
 // sameVariants names pairs of variants whose points all simulate the same.

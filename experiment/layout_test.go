@@ -3,6 +3,7 @@ package experiment_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -245,6 +246,27 @@ func TestNotes(t *testing.T) {
 	require.Equal(t, []string{"b has no speedups: the baseline, a, varies in machine.core.lsu_queue, which it lacks; expected a " +
 		"baseline without axes that others lack"},
 		notes("compare: [{name: a, sweep: {machine.core.lsu_queue: [1, 2]}}, {name: b, schedule: edge}]\n"))
+}
+
+// TestNotesOfBarriers: a program of the user's own whose device-wide barriers lack a fence, where they need one.
+func TestNotesOfBarriers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.s")
+	const text = ".globl _start\n_start:\nmain:\nli a0, 0x80000000\ncsrr a1, vx_num_cores\nsw a0, 0(sp)\n%sbar a0, a1\ntmc zero\n"
+	notes := func(fence, machine string) []string {
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, text, fence), 0o644))
+		l := mustLoad(t, fmt.Sprintf("name: b\nmachine: {extends: vortex-1c4w4t%s}\ngraph: {grid: {width: 3, height: 3}}\n"+
+			"workload: {program: %q, max_iterations: 1, host: {steps: [main]}}\nsweep: {machine.core.lsu_queue: [1, 2]}\n", machine, file))
+		p, err := experiment.Points(l, nil)
+		require.NoError(t, err)
+		return experiment.Notes(&l.Value, p)
+	}
+	const two, signal = ", sockets: 2, l2: {}", ", core: {device_barrier: signal}"
+	require.Equal(t, []string{"core.device_barrier = signal: " + file + " may have device-wide barriers without a fence before them (" + file +
+		":7): other cores may read what was there before, which hardware does and values here do not show: expected a fence between the last store and the barrier, flush, or one core"},
+		notes("", two+signal), "once for all points")
+	require.Empty(t, notes("fence\n", two+signal))
+	require.Empty(t, notes("", two))
+	require.Empty(t, notes("", signal))
 }
 
 func mustLoad(t *testing.T, text string) *schema.Loaded[config.Experiment] {

@@ -71,7 +71,24 @@ func (o ownProgram) lines() *isa.Lines {
 	return p.Lines
 }
 
-func (o ownProgram) rehearse(ctx context.Context, _ *vetting, d *host.Rehearsal, g *graph.Graph) (compose.Memory, error) {
+// notes name device-wide barriers that lack a fence, on machines where they need one.
+func (o ownProgram) notes() []string {
+	if !o.e.Machine.BarriersSignal() {
+		return nil
+	}
+	p, err := o.programs.Open(context.Background(), o.workload())
+	if err != nil {
+		return nil // the run says it
+	}
+	if note := p.UnfencedBarriers(); note != "" {
+		return []string{note}
+	}
+	return nil
+}
+
+func (o ownProgram) rehearse(
+	ctx context.Context, _ *vetting, d *host.Rehearsal, g *graph.Graph,
+) (compose.Memory, error) {
 	p, err := o.programs.Open(ctx, o.workload())
 	if err != nil {
 		return compose.Memory{}, err
@@ -93,7 +110,8 @@ func (o ownProgram) run(ctx context.Context, d *counted, g *graph.Graph) (r ran,
 	}
 	err = run.Do(ctx)
 	r = ran{
-		launched: run.Launched(), prefix: programKernel, steps: run.Steps, seen: balance, source: g.AsRead(run.Source), layout: run.Layout,
+		launched: run.Launched(), prefix: programKernel, steps: run.Steps, seen: balance, source: g.AsRead(run.Source),
+		layout: run.Layout,
 	}
 	if err != nil {
 		return r, err

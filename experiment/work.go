@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"heddle/experiment/config"
 	"heddle/experiment/store"
@@ -142,8 +143,8 @@ func refuseForeign(w *workload.Workload) error {
 		return noGraphIt(w)
 	case workload.KindProgram:
 		if w.Kernel != workload.Compiled {
-			return keyError("workload.kernel", " = %s: there is no such kernel beside workload.program %s, which brings its own: expected compiled, the default",
-				w.Kernel, w.Program)
+			return keyError("workload.kernel", " = %s: there is no such kernel beside workload.program %s, which brings its own: "+
+				"expected compiled, the default", w.Kernel, w.Program)
 		}
 	}
 	return errors.Join(noGraphIt(w), noFeatures(w))
@@ -159,6 +160,18 @@ func Exportable(e *config.Experiment) error {
 func Tunable(e *config.Experiment) error {
 	l, _ := workOf(e, &programs{}).limits() // what is wrong beside that, its points are refused for
 	return l.tune
+}
+
+// workNotes are the notices about how points' work is run, each once.
+func workNotes(points []Point) (notes []string) {
+	for i := range points {
+		for _, note := range points[i].work().notes() {
+			if !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+	}
+	return notes
 }
 
 // base is what most kinds have in common.
@@ -184,7 +197,8 @@ func (base) edges(*graph.Graph) uint64 { return 0 }
 
 func (b base) began(source uint64) (what, advice string) {
 	if b.workload().Source < 0 {
-		return fmt.Sprintf("the search from vertex %d, which was drawn,", source), "another workload.seed, or a workload.source"
+		what = fmt.Sprintf("the search from vertex %d, which was drawn,", source)
+		return what, "another workload.seed, or a workload.source"
 	}
 	return fmt.Sprintf("the search from vertex %d", source), "another workload.source"
 }
@@ -225,8 +239,9 @@ func runWork(ctx context.Context, d *counted, g *graph.Graph, w hosted, region c
 		r.software = withLeft(r.software, r.left)
 		r.stopped = stopped(r.software, r.steps)
 	}
-	if errors.Is(err, reference.ErrWrong) && g.Renumbered() {
-		err = fmt.Errorf("%w (vertices have the numbers that graph.clean.compact_ids and graph.reorder have given them)", err)
+	if (errors.Is(err, reference.ErrWrong) || errors.As(err, new(*reference.RangeError))) && g.Renumbered() {
+		err = fmt.Errorf("%w (vertices have the numbers that graph.clean.compact_ids and graph.reorder have given them)",
+			err)
 	}
 	return r, err
 }
@@ -261,6 +276,8 @@ func (r *result) book() {
 // step books a kernel of a super-step, if it is of the region.
 func (r *result) step(n int, kernel string, s *sim.Result, more ...stats.Stat) {
 	if inside(r.region, n) {
-		r.booked = append(r.booked, store.Step{Step: n, Kernel: kernel, Cycles: s.Cycles, Half: s.Half, Stats: append(s.Statistics(), more...).Final()})
+		r.booked = append(r.booked, store.Step{
+			Step: n, Kernel: kernel, Cycles: s.Cycles, Half: s.Half, Stats: append(s.Statistics(), more...).Final(),
+		})
 	}
 }

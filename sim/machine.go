@@ -289,7 +289,8 @@ func depth(latency int) int { return latency + 1 }
 // links joins what wants memory so far and the unit that serves it.
 func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clock.Link[mem.Request], *clock.Link[mem.Response])) {
 	for i, p := range b.out {
-		req, rsp := b.link(i, p, to, server, cmp.Or(p.slots, depth(p.wires.Request)), max(depth(p.wires.Response), p.awaits))
+		there, back := p.wires.Entries()
+		req, rsp := b.link(i, p, to, server, cmp.Or(p.slots, there), max(back, p.awaits))
 		connect(i, req, rsp)
 	}
 	if a := b.m.auditor; a != nil {
@@ -431,8 +432,10 @@ func (b *builder) share(others, data []port) []port {
 		all[i].input = b.inputs - 1
 	}
 	if b.cfg.SocketPort {
-		all[len(others)-1].wires.Request-- // the arbiter's
-		all[len(others)].wires.Request--
+		for i := range 2 {
+			p := &all[len(others)-1+i]
+			p.wires = p.wires.Shorter(1, 0) // the arbiter's
+		}
 	}
 	return all
 }
@@ -441,7 +444,7 @@ func (b *builder) share(others, data []port) []port {
 // without its bypass for uncached addresses and without its queue of answers (RTL: NC_ENABLE,
 // ICACHE_MRSQ_SIZE 0).
 func direct(w configs.Wires) configs.Wires {
-	return configs.Wires{Request: max(1, w.Request-1), Response: max(1, w.Response-1)}
+	return w.Shorter(min(1, w.Request-1), min(1, w.Response-1))
 }
 
 // ports are a core's to an L1, connected together; count is the number of requests sent there.

@@ -16,6 +16,7 @@ import (
 
 	"heddle/experiment/config"
 	"heddle/internal/testenv"
+	"heddle/kernels/workload"
 )
 
 // TestKilledPointsGoOn kills runs of random experiments at random moments, again and again, and gives the same command

@@ -84,6 +84,9 @@ func fit(m *configs.Machine, unit string) {
 	if m.SocketPort {
 		m.ToL2.Request = max(m.ToL2.Request, 3)
 	}
+	for _, w := range []*configs.Wires{&m.ToL2, &m.ToL3, &m.ToMemory} {
+		w.Fit()
+	}
 	m.L1I.LineBytes = m.L1D.LineBytes
 	line := m.L1D.LineBytes
 	for _, c := range []*cache.Spec{&m.L1I, &m.L1D, m.L2, m.L3} {

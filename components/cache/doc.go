@@ -20,6 +20,12 @@
 // full; here the queue has a slot more for each MSHR, since two such levels could
 // otherwise wait for each other.
 //
+// Of the RTL's parameters there are keys for NUM_BANKS, MEM_PORTS, CRSQ_SIZE, MREQ_SIZE, MSHR_SIZE, and for whether the
+// registers of CORE_OUT_BUF and MEM_OUT_BUF are there; what those and MRSQ_SIZE hold is a part of the ways between
+// levels (to_l2.request_entries and others of a machine). Not offered, as nothing here would follow them: DIRTY_BYTES,
+// output buffers without a register (CORE_OUT_BUF, MEM_OUT_BUF 1 and 2), the sizes of the crossbars' buffers, which are
+// constants of the RTL (2 entries in front of banks by default, 2 behind arbiters, 2 of responses from memory).
+//
 // Atomics are performed by one level (PerformAtomics) when they find their line in
 // stage 1: see atomics. Levels before it send their line back or throw it out, and
 // pass the atomic on like a miss of its own.

@@ -282,3 +282,68 @@ func TestUnitsBetweenOperators(t *testing.T) {
 		require.True(t, r.Verified)
 	}
 }
+
+// TestArgumentsAreVerticesAsRead: a program begins at the vertex that was read with the number that it is given, wherever
+// clean-up and reordering move it, on a machine and on the host.
+func TestArgumentsAreVerticesAsRead(t *testing.T) {
+	base := []string{"rmat.scale=7", "rmat.edge_factor=3", "rmat.seed=4"}
+	for _, name := range []string{"sssp", "delta_stepping"} {
+		f := parse(t, name, program(t, name))
+		distances := func(t *testing.T, g *graph.Graph, source string) map[uint32]uint32 {
+			o := lower.Options{Args: []string{name, "graph", source}, Workload: testWorkload(t)}
+			res, err := lower.Run(t.Context(), device(t, o.Workload), g, f, o)
+			require.NoError(t, err)
+			of := map[uint32]uint32{}
+			for v, d := range res.Vectors[0].Words {
+				of[g.AsRead(uint32(v))] = d
+			}
+			return of
+		}
+		plain := load(t, base...)
+		source := strconv.Itoa(int(plain.DrawSources(1, 7)[0]))
+		want := distances(t, plain, source)
+		for _, keys := range []string{"reorder.order=degree", "reorder.order=random", "reorder.order=bfs", "clean.compact_ids=true", "clean.compact_ids=true reorder.order=random"} {
+			g := load(t, append(strings.Fields(keys), base...)...)
+			for v, d := range distances(t, g, source) {
+				require.Equal(t, want[v], d, "%s, %s: vertex %d", name, keys, v)
+			}
+		}
+	}
+}
+
+// TestArgumentsThatCannotBeKnown: on a renumbered graph, and on no other.
+func TestArgumentsThatCannotBeKnown(t *testing.T) {
+	text := program(t, "bfs")
+	plain, moved := load(t, "grid.width=4", "grid.height=4"), load(t, "grid.width=4", "grid.height=4", "reorder.order=random")
+	for change, says := range map[string]string{
+		"atoi(argv[2])->2":                         "",
+		"addVertex(source)->addVertex(2)":          "bfs:19:24: vertex 2 is written in the program, and graph.clean.compact_ids and graph.reorder have given vertices other numbers: expected an argument, atoi(argv[2])",
+		"atoi(argv[2])->atoi(argv[2]) + 1":         "the vertex is computed from argv[2]",
+		"parent[source] = source->source = source": "",
+		"Size() != 0->Size() > source - source":    "argv[2] is a number here and a vertex in line 19",
+	} {
+		old, now, _ := strings.Cut(change, "->")
+		require.Contains(t, text, old)
+		f := parse(t, "bfs", strings.ReplaceAll(text, old, now))
+		for _, g := range []*graph.Graph{plain, moved} {
+			o := lower.Options{Args: []string{"bfs", "graph", "2"}, Workload: testWorkload(t), MaxSteps: 50}
+			_, err := lower.Run(t.Context(), device(t, o.Workload), g, f, o)
+			if g == plain || says == "" {
+				require.NotContains(t, errorText(err), "graph.reorder", change)
+				continue
+			}
+			require.ErrorContains(t, err, says, change)
+		}
+	}
+	f := parse(t, "bfs", text)
+	o := lower.Options{Args: []string{"bfs", "graph", "16"}, Workload: testWorkload(t)}
+	_, err := lower.Run(t.Context(), device(t, o.Workload), moved, f, o)
+	require.ErrorContains(t, err, "argv[2] = 16: the graph has vertices 0 to 15")
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

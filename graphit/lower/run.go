@@ -94,6 +94,9 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 	if err := accepts(p, g); err != nil {
 		return r, err
 	}
+	if o.Args, err = eval.ArgumentsOn(g, f, o.Schedule, o.Args); err != nil {
+		return r, err
+	}
 	h, b := newBackend(d, g, p, o)
 	err = h.Run(ctx, b)
 	if s := b.session; s != nil {
@@ -138,6 +141,11 @@ func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit
 	}
 	if err := accepts(p, g); err != nil {
 		return m, err
+	}
+	if !standIn {
+		if o.Args, err = eval.ArgumentsOn(g, f, o.Schedule, o.Args); err != nil {
+			return m, err
+		}
 	}
 	o.rehearse, o.Output = true, nil
 	h, b := newBackend(d, g, p, o)

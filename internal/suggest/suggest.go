@@ -1,4 +1,4 @@
-// Package suggest finds the name that somebody meant, for messages about one that does not exist.
+// Package suggest finds the name closest to one that does not exist, for messages about it.
 package suggest
 
 import "strings"
@@ -15,7 +15,8 @@ func DidYouMean(word string, names []string) string {
 }
 
 // Nearest returns the name closest to word, the first of equals, or "" if none is close: a third of the letters may
-// differ, but one at least. Case does not count.
+// differ, and always one. If none is that close, it returns the only name that contains word or is contained in it
+// ("peg" for "graphpeg"), with three letters in common or more. Case does not count.
 func Nearest(word string, names []string) string {
 	if len(word) > longest {
 		return ""
@@ -25,6 +26,25 @@ func Nearest(word string, names []string) string {
 		if d := distance(strings.ToLower(word), strings.ToLower(name)); d < best {
 			best, found = d, name
 		}
+	}
+	if found == "" {
+		found = contained(strings.ToLower(word), names)
+	}
+	return found
+}
+
+// contained returns the only name that contains word or that word contains, or "".
+func contained(word string, names []string) (found string) {
+	const least = 3
+	for _, name := range names {
+		lower := strings.ToLower(name)
+		if min(len(lower), len(word)) < least || !strings.Contains(lower, word) && !strings.Contains(word, lower) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = name
 	}
 	return found
 }

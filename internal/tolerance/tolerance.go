@@ -20,3 +20,9 @@ func Within(got, want, bound float64) bool {
 func Small(difference, bound float64) bool {
 	return math.Abs(difference) <= bound && !math.IsInf(bound, 1)
 }
+
+// LeavesFloat32 reports whether a float32 result is an infinity or NaN since what it was added up of may have been too
+// large on the way: partial sums whose magnitudes come to most, a finite number.
+func LeavesFloat32(got, most float64) bool {
+	return (math.IsInf(got, 0) || math.IsNaN(got)) && most > math.MaxFloat32 && !math.IsInf(most, 1)
+}

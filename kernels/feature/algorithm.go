@@ -154,8 +154,17 @@ type Problem struct {
 	drawn   map[string][]float32
 	reverse []uint32 // edges
 
-	plan  *Plan  // whose order of additions the checks follow
-	after Reader // of arrays behind a super-step
+	plan    *Plan  // whose order of additions the checks follow
+	after   Reader // of arrays behind a super-step
+	refused error  // by Refuse
+}
+
+// Refuse ends a check, by Reference.Next, of a vertex of which a number does not fit f32: the machine has computed on
+// with an infinity, by which the rest may look right, and there is nothing to verify. The first refusal counts.
+func (p *Problem) Refuse(format string, args ...any) {
+	if p.refused == nil {
+		p.refused = fmt.Errorf(format, args...)
+	}
 }
 
 // algorithms are all of them, one file each.

@@ -265,7 +265,12 @@ func (s *sum) check(name string, words []uint32) error {
 	for at, w := range words {
 		n := float64(s.adds[at/s.words] + roundings)
 		bound := n*unit/(1-n*unit)*s.mag[at] + roundings*float64(s.adds[at/s.words])*underflow
-		if got := float64(math.Float32frombits(w)); !tolerance.Within(got, s.want[at], bound) {
+		got := float64(math.Float32frombits(w))
+		if tolerance.LeavesFloat32(got, s.mag[at]+bound) {
+			return fmt.Errorf("%s of vertex %d, word %d, is %v: what the edges add up comes to %.4g on the way, and a float32 holds up to "+
+				"%.4g: expected smaller weights (graph.weights)", name, at/s.words/s.sets, at%s.words, got, s.mag[at], math.MaxFloat32)
+		}
+		if !tolerance.Within(got, s.want[at], bound) {
 			return fmt.Errorf("%s of vertex %d, word %d: the edges have added up to %v: expected %v, with at most %v of roundings",
 				name, at/s.words/s.sets, at%s.words, got, s.want[at], bound)
 		}
@@ -399,6 +404,9 @@ func (u *update) set(v, n int) (updated bool, err error) {
 	u.Plan.Check.Next(u.problem, row, func(property string, word int) float64 {
 		return float64(math.Float32frombits(u.sums[property][word]))
 	}, u.now, u.next, u.off, u.bound)
+	if err := u.problem.refused; err != nil {
+		return false, err
+	}
 	handled := !u.Plan.Touched || u.touched[v] || u.active[v]
 	for f := range k {
 		at := row*k + f

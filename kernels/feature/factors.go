@@ -103,6 +103,9 @@ func nextFactors(p *Problem, v int, of func(string, int) float64, _, got, off, b
 		return
 	}
 	s.eliminate(float64(p.Lambda))
+	if s.most() > math.MaxFloat32 {
+		p.refuseElimination(v, s.most())
+	}
 	s.checkSolution(got, off, bound)
 }
 
@@ -194,7 +197,9 @@ func (p *Problem) checkInverse(v int, s *system, got, off, bound []float64) {
 			}
 		}
 	}
-	invert(m)
+	if most := invert(m); !(most <= math.MaxFloat32) {
+		p.refuseElimination(v, most)
+	}
 	for f := range off {
 		off[f], bound[f] = got[f], 0
 		for r, b := range s.right {
@@ -209,8 +214,24 @@ func (p *Problem) checkInverse(v int, s *system, got, off, bound []float64) {
 	}
 }
 
-// invert is Group.Inverse.
-func invert(m [][]float32) {
+// refuseElimination refuses a vertex of which a number was too large while its system was solved.
+func (p *Problem) refuseElimination(v int, most float64) {
+	p.Refuse("vertex %d: its elimination comes to %.4g on the way, and a float32 holds up to %.4g: a number was too large for f32, "+
+		"or a system singular: expected a greater workload.features.lambda, or smaller weights", v, most, math.MaxFloat32)
+}
+
+// most is the greatest number of an eliminated matrix.
+func (s *system) most() (most float64) {
+	for _, row := range s.lu {
+		for _, x := range row {
+			most = max(most, math.Abs(x))
+		}
+	}
+	return most
+}
+
+// invert is Group.Inverse. It returns the greatest magnitude that there has been, an infinity or NaN if there has been one.
+func invert(m [][]float32) (most float64) {
 	column, pivots := make([]float32, len(m)), make([]float32, len(m))
 	for n := range m {
 		for r := range m {
@@ -229,8 +250,13 @@ func invert(m [][]float32) {
 			m[r][n] = 0
 			for c := range m[r] {
 				m[r][c] -= float32(column[r] * pivots[c])
+				most = max(most, math.Abs(float64(m[r][c])))
 			}
+		}
+		for _, x := range pivots {
+			most = max(most, math.Abs(float64(x)))
 		}
 		copy(m[n], pivots)
 	}
+	return most
 }

@@ -85,6 +85,10 @@ func nextLabels(p *Problem, v int, of func(string, int) float64, now, got, off, 
 		sums[f] = float32(of("sum", v*k+f))
 	}
 	sum := p.plan.hostSum(sums)
+	if math.IsInf(float64(sum), 1) {
+		p.Refuse("vertex %d: its %d sums of labels add up to more than a float32 holds, %.4g: expected smaller weights (graph.weights)",
+			v/max(1, p.Sets), k, math.MaxFloat32)
+	}
 	if !(sum > 0) { // nothing has come
 		for f := range want {
 			want[f], bound[f] = now[f], 0

@@ -145,6 +145,61 @@ func TestUnderflow(t *testing.T) {
 	require.Greater(t, ran["als"], 30)
 }
 
+// TestOverflow: weights near the greatest float32 there is lead to a result that is verified and finite, or to an error
+// that names what was too large, and to no wrong result.
+func TestOverflow(t *testing.T) {
+	refused, ran := map[string]int{}, 0
+	for seed := range uint64(90) {
+		r := rand.New(rand.NewPCG(seed, 43))
+		w := testWorkload()
+		a := []string{"lp", "aggregate", "als"}[seed%3]
+		w.Algorithm, w.Layout, w.Iterations, w.Seed = workload.Algorithm(a), workload.Auto, 1+r.IntN(3), r.Uint64()
+		w.Features.Changes, w.Features.Count = r.IntN(2) == 0, 1+r.IntN(4)
+		w.Features.Solver = pick(r, []workload.Choice{"elimination", "inverse"})
+		if a != "als" {
+			w.Features.Solver = "elimination"
+		}
+		var text strings.Builder
+		for range 4 + r.IntN(12) {
+			fmt.Fprintf(&text, "%d %d %g\n", r.IntN(5), r.IntN(5), math.Pow(10, 37+1.53*r.Float64()))
+		}
+		g, err := graph.Read("large.txt", strings.NewReader(text.String()), graph.ReadOptions{})
+		require.NoError(t, err)
+		res, err := featured.Run(t.Context(), untimed(t, emu.Config{Cores: 1, Warps: 2, Threads: 4, MaxInstrs: 1 << 28}, &w), g, &w)
+		if err != nil {
+			require.Regexp(t, `(sum|ratings|gram) of vertex \d+, word \d+, is .*a float32 holds up to 3.403e\+38|a number was too large for f32|more than a float32 holds`, err.Error(), "%d: %s\n%s", seed, a, &text)
+			refused[a]++
+			continue
+		}
+		ran++
+		for _, x := range res.Values {
+			require.False(t, math.IsInf(float64(math.Float32frombits(x)), 0))
+		}
+	}
+	t.Log(refused, ran)
+	require.Greater(t, min(refused["lp"], refused["aggregate"], refused["als"], ran), 5)
+}
+
+// TestSumOfLabelsOverflows: labels that each fit a float32, and whose sum does not, would come to nothing on the machine,
+// and in a reference that computes as it does.
+func TestSumOfLabelsOverflows(t *testing.T) {
+	g, err := graph.Read("large.txt", strings.NewReader("0 1 3e38\n2 1 3e38\n"), graph.ReadOptions{})
+	require.NoError(t, err)
+	sums := 0
+	for seed := range uint64(20) {
+		w := testWorkload()
+		w.Algorithm, w.Layout, w.Iterations, w.Seed = "lp", workload.Auto, 1, seed
+		w.Features.Count = 3
+		_, err := featured.Run(t.Context(), untimed(t, emu.Config{Cores: 1, Warps: 1, Threads: 4}, &w), g, &w)
+		require.ErrorContains(t, err, "float32 holds", "seed %d", seed)
+		require.ErrorContains(t, err, "vertex 1", "seed %d", seed)
+		if strings.Contains(err.Error(), "vertex 1: its 3 sums of labels add up to more than a float32 holds") {
+			sums++
+		}
+	}
+	require.Positive(t, sums)
+}
+
 // isRefusal reports whether an error says which choice does not go together with the others.
 func isRefusal(err error) bool {
 	var plan *compose.Refused

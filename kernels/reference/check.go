@@ -6,6 +6,7 @@ package reference
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"heddle/internal/tolerance"
 )
@@ -30,6 +31,31 @@ func (m *Mismatch) Error() string {
 
 // Unwrap says what it is.
 func (m *Mismatch) Unwrap() error { return ErrWrong }
+
+// RangeError is a result that is no number, since what has been added up may not fit a float32 on the way: the machine
+// has computed as IEEE 754 has it, so that it is not wrong, and there is nothing to verify.
+type RangeError struct {
+	Quantity string
+	Vertex   int
+	Got      float64 // an infinity, or NaN
+	Most     float64 // the magnitude that a partial sum may have
+}
+
+func (e *RangeError) Error() string {
+	return fmt.Sprintf("%s of vertex %d is %g: what is added up comes to %.4g on the way, and a float32 holds up to %.4g: "+
+		"expected smaller weights (graph.weights)", e.Quantity, e.Vertex, e.Got, e.Most, math.MaxFloat32)
+}
+
+// inRange returns a *RangeError if a value is no number where partial sums may have left float32. Those of a vertex are
+// at most most in magnitude, which is no number either where a weight is none.
+func inRange(quantity string, got []float32, most []float64) error {
+	for v := range min(len(got), len(most)) {
+		if g := float64(got[v]); tolerance.LeavesFloat32(g, most[v]) {
+			return &RangeError{quantity, v, g, most[v]}
+		}
+	}
+	return nil
+}
 
 // compare returns a *Mismatch unless every value is within its bound.
 func compare(quantity, why string, got []float32, want, bound []float64) error {

@@ -20,6 +20,19 @@ func Equal(quantity string, got, want []uint32) error {
 	return first(quantity, "exact", got, wrong)
 }
 
+// EqualSums is Equal for sums that the reference has computed in 64 bits. One that does not fit the machine's 32 is
+// refused by its vertex: there it has wrapped, and is neither right nor wrong.
+func EqualSums(quantity string, got []uint32, want []uint64) error {
+	words := make([]uint32, len(want))
+	for v, sum := range want {
+		if sum > math.MaxUint32 {
+			return fmt.Errorf("%s of vertex %d is %d, which does not fit 32 bits: expected at most %d", quantity, v, sum, uint32(math.MaxUint32))
+		}
+		words[v] = uint32(sum)
+	}
+	return Equal(quantity, got, words)
+}
+
 // first finds the first vertex whose value is wrong; wrong says what it should be.
 func first(quantity, why string, got []uint32, wrong func(v int) (want float64, yes bool)) error {
 	var m *Mismatch

@@ -15,8 +15,8 @@ func CheckSpMV(g *graph.Graph, x, got []float32) error {
 
 // SpMV returns y[v] = Σ weight·x[u] over the edges u → v, and how far a float32 computation may be from it.
 func SpMV(g *graph.Graph, x []float32) (y, bound []float64) {
-	y, bound, _ = product{g: g, width: 1, factor: weight(g)}.compute(x)
-	return y, bound
+	s := product{g: g, width: 1, factor: weight(g)}.compute(x)
+	return s.y, s.bound
 }
 
 // CheckSpMM does it for rows of width numbers.
@@ -61,38 +61,57 @@ type product struct {
 }
 
 func (p product) check(x, got []float32) error {
-	y, bound, terms := p.compute(x)
-	why := fmt.Sprintf("rounding of products and of their sum in any order, u = 2^-24, up to %d terms", terms)
-	return inRows(compare(p.name, why, got, y, bound), p.width)
+	s := p.compute(x)
+	if err := inRange(p.name, got, s.most); err != nil {
+		return inRows(err, p.width)
+	}
+	why := fmt.Sprintf("rounding of products and of their sum in any order, u = 2^-24, up to %d terms", s.terms)
+	return inRows(compare(p.name, why, got, s.y, s.bound), p.width)
 }
 
-// compute returns the product in float64, how far one in float32 may be from it, and the most terms of a sum.
-func (p product) compute(x []float32) (y, bound []float64, most int) {
+// sums are a product's: in float64, how far one in float32 may be from each, and the greatest magnitude of a partial sum
+// of its terms, in whatever order they are added; and the most terms of a sum.
+type sums struct {
+	y, bound, most []float64
+	terms          int
+}
+
+// compute computes the product.
+func (p product) compute(x []float32) (s sums) {
 	out, w := p.g.CSR(), p.width
-	y, size, terms := make([]float64, len(x)), make([]float64, len(x)), make([]int, len(x)/w)
+	s.y, s.most = make([]float64, len(x)), make([]float64, len(x))
+	size, terms := make([]float64, len(x)), make([]int, len(x)/w)
 	for u := range terms {
 		for e := out.Offsets[u]; e < out.Offsets[u+1]; e++ {
 			v, f := int(out.IDs[e]), p.factor(u, e)
 			for c := range w {
 				term := f * float64(x[u*w+c])
-				y[v*w+c] += term
+				s.y[v*w+c] += term
 				size[v*w+c] += math.Abs(term)
 			}
 			terms[v]++
 		}
 	}
-	bound = make([]float64, len(x))
-	for i := range bound {
+	s.bound, s.terms = make([]float64, len(x)), maxOf(terms)
+	for i := range s.bound {
 		n := terms[i/w]
-		bound[i] = gamma(n+p.roundings)*size[i] + float64(n)*tiny
+		s.bound[i] = gamma(n+p.roundings)*size[i] + float64(n)*tiny
+		// Terms above 0 add up to (size+y)/2, and those below to (size-y)/2.
+		s.most[i] = (size[i]+math.Abs(s.y[i]))/2 + s.bound[i]
 	}
-	return y, bound, maxOf(terms)
+	return s
 }
 
 // inRows says of which vertex a wrong number is.
 func inRows(err error, width int) error {
-	if m, ok := err.(*Mismatch); ok && width > 1 {
-		m.Quantity, m.Vertex = fmt.Sprintf("%s %d", m.Quantity, m.Vertex%width), m.Vertex/width
+	if width == 1 {
+		return err
+	}
+	switch e := err.(type) {
+	case *Mismatch:
+		e.Quantity, e.Vertex = fmt.Sprintf("%s %d", e.Quantity, e.Vertex%width), e.Vertex/width
+	case *RangeError:
+		e.Quantity, e.Vertex = fmt.Sprintf("%s %d", e.Quantity, e.Vertex%width), e.Vertex/width
 	}
 	return err
 }

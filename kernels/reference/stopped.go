@@ -158,8 +158,8 @@ func (r *Relaxation) synchronous(steps int) (before, now []uint32) {
 				continue
 			}
 			r.edges(v, func(w, length uint32) {
-				if x := before[v] + length; x < now[w] {
-					now[w], next[w], some = x, true, true
+				if x := plus(before[v], length); x < uint64(now[w]) {
+					now[w], next[w], some = uint32(x), true, true
 				}
 			})
 		}
@@ -176,6 +176,9 @@ func (r *Relaxation) edges(v int, f func(to, length uint32)) {
 		f(r.Out.IDs[e], r.Length(e))
 	}
 }
+
+// plus is the value that comes along an edge. It does not wrap: what the machine has left may be any word.
+func plus(value, length uint32) uint64 { return uint64(value) + uint64(length) }
 
 // settled are upper bounds of values of which those below one are final.
 func (r *Relaxation) settled(below uint32) []uint32 {
@@ -207,7 +210,7 @@ func (r *Relaxation) relaxed(got []uint32, pending []bool) (err error) {
 			continue
 		}
 		r.edges(v, func(w, length uint32) {
-			if err == nil && got[w] > x+length {
+			if err == nil && uint64(got[w]) > plus(x, length) {
 				err = r.wrong(got, int(w), "and vertex %d, which is not active, has %d and an edge of length %d to it", v, x, length)
 			}
 		})
@@ -243,7 +246,7 @@ func (r *Relaxation) attained(got, before []uint32, pending []bool) error {
 	for ; len(reached) > 0; reached = reached[1:] {
 		v := reached[0]
 		r.edges(v, func(w, length uint32) {
-			if got[w] == got[v]+length {
+			if uint64(got[w]) == plus(got[v], length) {
 				reach(int(w))
 			}
 		})

@@ -1,5 +1,5 @@
 // Package nothing is a graph unit that does nothing: it answers a request with what it was asked. It shows what a unit
-// needs, and a test of components/all plugs it in.
+// needs, and the recipe of CONTRIBUTING.md plugs it in, and a test follows it.
 package nothing
 
 import (

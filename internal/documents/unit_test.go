@@ -1,10 +1,8 @@
-package all_test
+package documents
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,43 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-// heddleWith builds the command with one more graph unit, as CONTRIBUTING.md describes: the folder of its component, a
-// line in components/all, a file of schedules, and an entry in kernels/schedule. Nothing else is touched.
-func heddleWith(t *testing.T, unit string) (command string) {
-	t.Helper()
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	dir := t.TempDir()
-	replace := map[string]string{}
-	edit := func(file, old, new string) {
-		text, err := os.ReadFile(filepath.Join(root, file))
-		require.NoError(t, err)
-		edited := strings.Replace(string(text), old, new, 1)
-		require.NotEqual(t, string(text), edited)
-		to := filepath.Join(dir, filepath.Base(file))
-		require.NoError(t, os.WriteFile(to, []byte(edited), 0o644))
-		replace[filepath.Join(root, file)] = to
-	}
-	edit("components/all/all.go", "import (\n", "import (\n\t_ \"heddle/components/"+unit+"\"\n")
-	edit("kernels/schedule/schedule.go", "hwwl, eghw}", "hwwl, eghw, "+unit+"}")
-	for file, from := range map[string]string{
-		"components/" + unit + "/" + unit + ".go": unit + "/" + unit + ".go",
-		"components/" + unit + "/kind.go":         unit + "/kind.go",
-		"kernels/schedule/" + unit + ".go":        "schedule/" + unit + ".go",
-	} {
-		replace[filepath.Join(root, file)] = filepath.Join(root, "components/all/testdata", from)
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o644))
-	command = filepath.Join(dir, "heddle")
-	c := exec.Command("go", "build", "-pgo=off", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", command, "./cmd/heddle")
-	c.Dir = root
-	out, err := c.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return command
-}
 
 // echo has every lane of a warp ask the unit, and ends with 0 if cores have it, and it answers with what it was asked.
 const echo = `
@@ -68,13 +29,10 @@ _start:	li t0, -1
 	tmc zero
 `
 
-// TestAddAUnit: a folder and a line make a unit that has instructions, a section of a machine with a knob, a functional
-// model without time, statistics, a flag of heddle exec, and a schedule whose results are verified.
-func TestAddAUnit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the command once more")
-	}
-	command := heddleWith(t, "nothing")
+// addedUnit tests the unit that the recipe adds, with the command that the recipes build: the unit has instructions, a
+// section of a machine with a knob, a functional model, statistics, a flag of heddle exec, and a schedule whose results
+// are verified.
+func addedUnit(t *testing.T, command string) {
 	t.Chdir(t.TempDir())
 	run := func(args ...string) string {
 		t.Helper()
