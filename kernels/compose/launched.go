@@ -53,38 +53,47 @@ func (s *Step) traversed(p *Plan, add func(kind, part string, r sim.Result, gath
 
 // Launched lists the launches of a run in their order, or the parts of a fused run's. What a super-step that has failed
 // had launched is not among them.
-func (r *Result) Launched() (list []Launched) {
-	loops := r.Loops
-	add := func(step int, kernel string, res sim.Result, gatherOf *Step) {
-		list = append(list, Launched{Step: step, Kernel: kernel, Result: res, Traversal: gatherOf})
-	}
-	between := func(done int) {
-		for ; len(loops) > 0 && loops[0].Step == done; loops = loops[1:] {
-			add(done, KernelLoop, loops[0].Result, nil)
-		}
-	}
-	add(InitStep, KernelInit, r.Init, nil)
-	between(0)
+func (r *Result) Launched() []Launched {
+	b := &launchList{loops: r.Loops}
+	b.add(InitStep, KernelInit, r.Init, nil)
+	b.between(0)
 	for i := range r.Steps {
 		s, n := &r.Steps[i], i+1
 		for _, res := range s.Splits {
-			add(n, r.Plan.sifting(), res, nil)
+			b.add(n, r.Plan.sifting(), res, nil)
 		}
 		s.traversed(r.Plan, func(kind, part string, res sim.Result, gatherOf *Step) {
 			if kind == KernelGather { // others have one name both ways
 				kind += "-" + s.Way() + part
 			}
-			add(n, kind, res, gatherOf)
+			b.add(n, kind, res, gatherOf)
 		})
 		if r.Plan.Algorithm.Applies() {
-			add(n, KernelApply, s.Apply, nil)
+			b.add(n, KernelApply, s.Apply, nil)
 		}
-		between(n)
+		b.between(n)
 	}
 	for _, res := range r.Splits {
-		add(len(r.Steps)+1, r.Plan.sifting(), res, nil)
+		b.add(len(r.Steps)+1, r.Plan.sifting(), res, nil)
 	}
-	return list
+	return b.list
+}
+
+// launchList lists a run's launches.
+type launchList struct {
+	list  []Launched
+	loops []Loop // that are not listed
+}
+
+func (b *launchList) add(step int, kernel string, r sim.Result, gatherOf *Step) {
+	b.list = append(b.list, Launched{Step: step, Kernel: kernel, Result: r, Traversal: gatherOf})
+}
+
+// between adds what the device has done by itself when so many super-steps were done.
+func (b *launchList) between(done int) {
+	for ; len(b.loops) > 0 && b.loops[0].Step == done; b.loops = b.loops[1:] {
+		b.add(done, KernelLoop, b.loops[0].Result, nil)
+	}
 }
 
 // sifting is the kernel that finds the vertices to continue with.
