@@ -54,7 +54,7 @@ func Run(ctx context.Context, m *Machine, g *Graph, settings ...string) (r RunRe
 		return r, err
 	case g == nil:
 		return r, fmt.Errorf("there is no graph: expected one of LoadGraph or NewGraph")
-	case !w.Composed():
+	case w.Kind() != workload.KindComposed:
 		return r, fmt.Errorf("trace, program, kernel and algorithms on features are for experiments: expected none of them")
 	}
 	return compose.Run(ctx, m.Device(), g, w)

@@ -57,14 +57,8 @@ func (f *exportFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	cfg := &r.Points[i].Config
-	if cfg.Workload.HasProgram() {
-		return errors.New("workload.program: is a program already: expected heddle")
-	}
-	if cfg.Workload.HasFeatures() {
-		return fmt.Errorf("workload.algorithm: %s: its host program is heddle's: expected an algorithm without features", cfg.Workload.Algorithm)
-	}
-	if cfg.Workload.Kernel != "compiled" {
-		return fmt.Errorf("workload.kernel: %s: expected compiled, as only those are exported", cfg.Workload.Kernel)
+	if err := experiment.Exportable(cfg); err != nil {
+		return err
 	}
 	g, err := graph.Load(cfg.Graph)
 	if err != nil {

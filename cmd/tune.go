@@ -18,6 +18,7 @@ import (
 	"heddle/experiment/tune"
 	"heddle/internal/files"
 	"heddle/internal/version"
+	"heddle/kernels/workload"
 )
 
 // tuneFlags are those of heddle tune.
@@ -108,7 +109,7 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if l.Value.Workload.IsGraphIt() {
+	if l.Value.Workload.Kind() == workload.KindGraphIt {
 		return f.program(c, l)
 	}
 	if f.count {
@@ -143,8 +144,8 @@ func (f *tuneFlags) load(name string, set []string) (*schema.Loaded[config.Exper
 	if len(l.Value.Seeds) > 0 {
 		return nil, errors.New("seeds: expected none: a search is of one graph (--set seeds=[], or sweep the graph's seed)")
 	}
-	if w := &l.Value.Workload; !w.Composed() && !w.IsGraphIt() || w.Recipe != "none" {
-		return nil, errors.New("workload: expected heddle's compiled kernels, or a GraphIt program, without trace and recipe, and an algorithm without features, since the search is over their choices")
+	if err := experiment.Tunable(&l.Value); err != nil {
+		return nil, err
 	}
 	return l, nil
 }

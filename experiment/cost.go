@@ -1,14 +1,12 @@
 package experiment
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	terminal "heddle/internal/fit"
-	"heddle/kernels/workload"
 )
 
 // secondsPerLaneEdge, over the lanes of a warp, is the host time of a simulated edge until an experiment's own
@@ -49,7 +47,7 @@ func (r *Runner) EstimateCost(done map[int]Outcome) (*Cost, error) {
 		if err != nil {
 			return nil, err
 		}
-		if x, ok := times[r.Points[i].Config.Workload.Algorithm]; ok {
+		if x, ok := times[r.Points[i].work().costKey()]; ok {
 			n = uint64(x*float64(n) + 0.5)
 		}
 		o, stored := done[i]
@@ -85,10 +83,10 @@ func (c *Cost) AddMemory(e *MemoryEstimate, room Room, jobs int) {
 	}
 }
 
-// timesHandled tells how often stored points of an algorithm have handled what edges says they do: more than
+// timesHandled tells, by what they compute (work.costKey), how often stored points have handled what edges says they do: more than
 // once where vertices come to be active again (sssp, cc), or less where they do not.
-func (r *Runner) timesHandled(done map[int]Outcome) map[workload.Algorithm]float64 {
-	handled, said := map[workload.Algorithm]float64{}, map[workload.Algorithm]float64{}
+func (r *Runner) timesHandled(done map[int]Outcome) map[string]float64 {
+	handled, said := map[string]float64{}, map[string]float64{}
 	for i := range r.Points {
 		o := done[i]
 		s, ok := o.Stats.Get("edges")
@@ -96,11 +94,11 @@ func (r *Runner) timesHandled(done map[int]Outcome) map[workload.Algorithm]float
 			continue
 		}
 		n, err := r.edges(i)
-		if a := r.Points[i].Config.Workload.Algorithm; err == nil {
+		if a := r.Points[i].work().costKey(); err == nil {
 			handled[a], said[a] = handled[a]+s.Float(), said[a]+float64(n)
 		}
 	}
-	times := map[workload.Algorithm]float64{}
+	times := map[string]float64{}
 	for a, n := range said {
 		if n > 0 {
 			times[a] = handled[a] / n
@@ -112,7 +110,8 @@ func (r *Runner) timesHandled(done map[int]Outcome) map[workload.Algorithm]float
 // edges is about how many a point handles; of a trace, those of its graph. Only a file must be read to know.
 func (r *Runner) edges(i int) (uint64, error) {
 	cfg := &r.Points[i].Config
-	if cfg.Workload.Trace != "" {
+	w := r.Points[i].work()
+	if w.graph() == noGraph {
 		l, err := r.graphs.trace(cfg.Workload.Trace)
 		return uint64(l.about.Edges), err
 	}
@@ -124,22 +123,7 @@ func (r *Runner) edges(i int) (uint64, error) {
 		}
 		n = uint64(g.about.Edges)
 	}
-	return n * superSteps(&cfg.Workload), nil
-}
-
-// superSteps is about how often a workload handles every edge: with a frontier, once.
-func superSteps(w *workload.Workload) uint64 {
-	if w.HasProgram() && w.Host.Until == "" {
-		return uint64(max(1, w.Iterations))
-	}
-	if w.HasFeatures() {
-		const usual = 10
-		return uint64(cmp.Or(w.Iterations, usual))
-	}
-	if w.HasProgram() || w.Algorithm != workload.PageRank {
-		return 1
-	}
-	return uint64(max(1, w.Iterations))
+	return n * w.superSteps(), nil
 }
 
 // Write lists the points for people.

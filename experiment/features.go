@@ -1,11 +1,11 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"heddle/configs/schema"
-	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/kernels/compose"
 	"heddle/kernels/featured"
@@ -13,13 +13,43 @@ import (
 	"heddle/kernels/workload"
 )
 
-// checkFeatures refuses algorithms on features whose choices do not go together.
-func checkFeatures(e *config.Experiment) error {
-	d, err := host.NewRehearsal(&e.Machine)
+// featuring is an algorithm on features.
+type featuring struct{ base }
+
+func (f featuring) label() string { return featured.Name(f.workload()) }
+
+func (f featuring) check() (string, error) {
+	d, err := host.NewRehearsal(&f.e.Machine)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return featured.Check(&e.Workload, d.Shape())
+	return "", featured.Check(f.workload(), d.Shape())
+}
+
+// limits: its host program is heddle's, and its choices are not those that are searched.
+func (f featuring) limits() (limits, error) {
+	return limits{
+		tune: errSearched,
+		export: keyError("workload.algorithm", ": %s: its host program is heddle's: expected an algorithm without features",
+			f.workload().Algorithm),
+	}, nil
+}
+
+func (f featuring) superSteps() uint64 {
+	const usual = 10
+	return uint64(cmp.Or(f.workload().Iterations, usual))
+}
+
+func (f featuring) rehearse(_ context.Context, _ *vetting, d *host.Rehearsal, g *graph.Graph) (compose.Memory, error) {
+	return featured.Rehearse(d, g, f.workload())
+}
+
+func (f featuring) run(ctx context.Context, d *counted, g *graph.Graph) (ran, error) {
+	res, err := featured.Run(ctx, d, g, f.workload())
+	return ran{
+		launched: res.Launched, prefix: featureKernel, steps: res.Traversals, seen: software, layout: res.Layout,
+		verified: res.Verified,
+	}, err
 }
 
 // featureKeys are the keys of workload.features. They are declared once: each point of a sweep is compared with them.
@@ -31,14 +61,6 @@ func noFeatures(w *workload.Workload) error {
 		return &compose.KeyError{Key: "workload.features." + d.Key, Msg: fmt.Sprintf(" = %s: %s has no features: expected the default, %s", d.B, w.Algorithm, d.A)}
 	}
 	return nil
-}
-
-// featured runs an algorithm on features, and books what is of the region.
-func (r *result) featured(ctx context.Context, d host.Device, g *graph.Graph, w *workload.Workload) error {
-	res, err := featured.Run(ctx, d, g, w)
-	r.bookSession(featureKernel, res.Launched, res.Traversals)
-	r.layout, r.verified = res.Layout, res.Verified
-	return err
 }
 
 // featureKernel begins the names by which launches of an algorithm on features are booked: of traversals of edges

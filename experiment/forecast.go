@@ -82,9 +82,9 @@ func (r *Runner) NewForecast() *Forecast {
 func (r *Runner) expected(i int) uint64 {
 	cfg := &r.Points[i].Config
 	n := uint64(0)
-	if cfg.Workload.Trace == "" {
+	if w := r.Points[i].work(); w.graph() != noGraph {
 		_, edges, _ := r.graphs.size(cfg.Graph)
-		n = edges * superSteps(&cfg.Workload)
+		n = edges * w.superSteps()
 	} else if l, err := r.graphs.trace(cfg.Workload.Trace); err == nil {
 		n = uint64(l.about.Edges)
 	}

@@ -23,7 +23,6 @@ import (
 	"heddle/kernels/host"
 	"heddle/kernels/program"
 	"heddle/kernels/workload"
-	"heddle/sim/stats"
 )
 
 // programs are those that an experiment's points run, as they were when they were first asked for.
@@ -146,47 +145,129 @@ func (g *graphIt) options(w *workload.Workload) lower.Options {
 // firstArgument is the number of the first argument behind the program's name and the graph's.
 const firstArgument = 2
 
-// checkGraphIt refuses programs that cannot be run, and writes down which it is.
-func checkGraphIt(e *config.Experiment, programs *programs) error {
-	w := &e.Workload
+// graphItWork is a program in GraphIt.
+type graphItWork struct{ base }
+
+func (p graphItWork) label() string    { return "program " + p.workload().Program }
+func (p graphItWork) identity() string { return p.workload().Host.SHA256 }
+func (p graphItWork) costKey() string  { return programCostKey(p.workload()) }
+
+func (p graphItWork) check() (string, error) {
+	w := p.workload()
 	if err := lower.CheckWorkload(w); err != nil {
-		return err
+		return "", err
 	}
-	own, theirs := w.Host, workload.HostProgram{SHA256: w.Host.SHA256}
-	for _, d := range hostSchema.Diff(defaultHost(theirs.SHA256), own) {
-		return &compose.KeyError{Key: "workload.host." + d.Key, Msg: fmt.Sprintf(" = %s: %s is its own host program: expected the default, %s", d.B, w.Program, d.A)}
+	for _, d := range hostSchema.Diff(defaultHost(w.Host.SHA256), w.Host) {
+		return "", keyError("workload.host."+d.Key, " = %s: %s is its own host program: expected the default, %s", d.B, w.Program, d.A)
 	}
-	g, err := programs.graphIt(w)
+	g, err := p.programs.graphIt(w)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if n, at := g.file.LastArgument(); n >= len(w.Arguments)+firstArgument {
-		return inKey("arguments", fmt.Errorf("%s:%d:%d asks for argv[%d]: expected %d arguments, found %d", w.Program, at.Line, at.Column, n, n+1-firstArgument, len(w.Arguments)))
+		return "", inKey("arguments", fmt.Errorf("%s:%d:%d asks for argv[%d]: expected %d arguments, found %d",
+			w.Program, at.Line, at.Column, n, n+1-firstArgument, len(w.Arguments)))
 	}
+	_, err = g.build(w)
+	return g.sha256, err
+}
+
+// build makes the representation of the program for a machine.
+func (g *graphIt) build(w *workload.Workload) (*graphir.Program, error) {
 	built, err := lower.Build(g.file, g.schedule, w.Float)
 	if err != nil {
 		key := "program"
 		if w.ScheduleFile != "" {
 			key = "schedule_file"
 		}
-		return inKey(key, err)
+		return nil, inKey(key, err)
 	}
-	w.Host.SHA256 = g.sha256
-	return checkFusedLoops(e, built)
+	return built, nil
 }
 
-// checkFusedLoops refuses to have a part of a run count, or be simulated, in which a loop is one launch.
-func checkFusedLoops(e *config.Experiment, p *graphir.Program) error {
-	switch path := p.FusedLoop(); {
-	case path == "":
-	case !e.Region.Whole():
-		return fmt.Errorf("region: the loop %s of %s is one launch by its schedule's configKernelFusion, and counts as a whole: "+
-			"expected no region, or kernel_fusion: DISABLED for it", path, e.Workload.Program)
-	case e.Sample.On():
-		return fmt.Errorf("sample.period: intervals are chosen within launches, and the loop %s of %s is one by its schedule's "+
-			"configKernelFusion: expected 0, or kernel_fusion: DISABLED for it", path, e.Workload.Program)
+// limits: a loop that its schedule has be one launch counts as a whole, and is not recorded.
+func (p graphItWork) limits() (limits, error) {
+	l, w := programLimits(), p.workload()
+	l.tune = nil // its schedules are searched
+	g, err := p.programs.graphIt(w)
+	if err != nil {
+		return l, err
 	}
-	return nil
+	built, err := g.build(w)
+	if err != nil {
+		return l, err
+	}
+	if path := built.FusedLoop(); path != "" {
+		l.region = keyError("region", ": the loop %s of %s is one launch by its schedule's configKernelFusion, and counts as a whole: "+
+			"expected no region, or kernel_fusion: DISABLED for it", path, w.Program)
+		l.sample = keyError("sample.period", ": intervals are chosen within launches, and the loop %s of %s is one by its schedule's "+
+			"configKernelFusion: expected 0, or kernel_fusion: DISABLED for it", path, w.Program)
+		l.record = keyError("workload.schedules", ": a trace is of a run whose kernels the host launches, and the loop %s of %s "+
+			"is one launch by configKernelFusion: expected kernel_fusion: DISABLED for it", path, w.Program)
+	}
+	return l, nil
+}
+
+// graph: its arguments may be vertices.
+func (p graphItWork) graph() graphUse {
+	if p.e.Graph.File != "" || len(p.workload().Arguments) > 0 {
+		return thisGraph
+	}
+	return anyGraph
+}
+
+func (p graphItWork) superSteps() uint64 { return uint64(max(1, p.workload().Iterations)) }
+
+func (p graphItWork) began(uint64) (what, advice string) { return "the run", "the program's arguments" }
+
+func (p graphItWork) rehearse(
+	ctx context.Context, _ *vetting, d *host.Rehearsal, g *graph.Graph,
+) (compose.Memory, error) {
+	own, err := p.programs.graphIt(p.workload())
+	if err != nil {
+		return compose.Memory{}, err
+	}
+	return lower.Rehearse(ctx, d, g, own.file, own.options(p.workload()), p.graph() != thisGraph)
+}
+
+func (p graphItWork) run(ctx context.Context, d *counted, g *graph.Graph) (ran, error) {
+	own, err := p.programs.graphIt(p.workload())
+	if err != nil {
+		return ran{}, err
+	}
+	res, err := lower.Run(ctx, d, g, own.file, own.options(p.workload()))
+	return ran{
+		launched: res.Launched, prefix: graphItKernel, steps: res.Steps, seen: software, layout: res.Layout,
+		verified: res.Verified,
+	}, err
+}
+
+// notes name loops that stay the host's though their schedule has them be one launch. The run names what is wrong.
+func (p graphItWork) notes() (notes []string) {
+	loops, err := p.loops()
+	if err != nil {
+		return nil
+	}
+	for _, l := range loops {
+		if l.Fused && l.Refused != nil {
+			notes = append(notes, fmt.Sprintf("configKernelFusion: the loop %s of %s stays the host's, and every operator a launch: %v",
+				l.Path, p.workload().Program, l.Refused))
+		}
+	}
+	return notes
+}
+
+// loops are those of the program.
+func (p graphItWork) loops() ([]lower.Loop, error) {
+	g, err := p.programs.graphIt(p.workload())
+	if err != nil {
+		return nil, err
+	}
+	d, err := host.NewRehearsal(&p.e.Machine)
+	if err != nil {
+		return nil, err
+	}
+	return lower.Loops(g.file, g.options(p.workload()), graph.IntWeights, d.Shape())
 }
 
 var hostSchema = schema.New[workload.HostProgram]("")
@@ -198,63 +279,16 @@ func defaultHost(sha256 string) workload.HostProgram {
 	return h
 }
 
-// rehearseGraphIt does what a run does before its first launch.
-func (v *vetting) rehearseGraphIt(ctx context.Context, d *host.Rehearsal, g *graph.Graph, p *Point) (compose.Memory, error) {
-	w := p.Config.Workload
-	own, err := p.programs.graphIt(&w)
-	if err != nil {
-		return compose.Memory{}, err
-	}
-	return lower.Rehearse(ctx, d, g, own.file, own.options(&w), !asksGraph(&p.Config))
-}
-
-// graphIt runs a GraphIt program, and books what is of the region.
-func (r *result) graphIt(ctx context.Context, d *counted, g *graph.Graph, w *workload.Workload, programs *programs) error {
-	p, err := programs.graphIt(w)
-	if err != nil {
-		return err
-	}
-	res, err := lower.Run(ctx, d, g, p.file, p.options(w))
-	r.bookSession(graphItKernel, res.Launched, res.Steps)
-	r.layout, r.verified = res.Layout, res.Verified
-	return err
-}
-
 // graphItKernel begins the names by which launches of a GraphIt program are booked: of gathers gt/LABEL/gather-push,
 // and of operators over vertices gt/NAME.
 const graphItKernel = "gt/"
-
-// bookSession books launches of a program whose host side is not compose's, by names that begin alike.
-func (r *result) bookSession(begin string, launched []compose.Launched, steps int) {
-	r.ran = steps
-	var counted []compose.Step
-	inRegion := map[int]bool{}
-	for i := range launched {
-		l := &launched[i]
-		var seen stats.Tree
-		if l.Traversal != nil {
-			seen = software([]compose.Step{*l.Traversal})
-		}
-		r.step(l.Step, begin+l.Kernel, &l.Result, seen...)
-		if !inside(r.region, l.Step) {
-			continue
-		}
-		if l.Traversal != nil {
-			counted = append(counted, *l.Traversal)
-		}
-		inRegion[l.Step] = true
-	}
-	delete(inRegion, initStep)
-	r.superSteps = len(inRegion)
-	r.software = withSource(software(counted), 0)
-}
 
 // kernelOf is which of heddle's own kernels a launch of a session is like.
 func kernelOf(name string) string {
 	_, name, _ = strings.Cut(name, "/")
 	_, last, edges := strings.Cut(name, "/")
 	if !edges {
-		return applyKernel
+		return compose.KernelApply
 	}
 	kernel, _, _ := strings.Cut(last, "-")
 	return kernel
@@ -277,51 +311,13 @@ func noGraphIt(w *workload.Workload) error {
 
 // GraphIt is the GraphIt program of an experiment without axes, and how it runs, for those who search its schedules.
 func GraphIt(e *config.Experiment) (*graphit.File, lower.Options, error) {
-	if err := checkGraphIt(e, &programs{}); err != nil {
+	all := &programs{}
+	if err := checkWork(e, all); err != nil {
 		return nil, lower.Options{}, err
 	}
-	g, err := (&programs{}).graphIt(&e.Workload)
+	g, err := all.graphIt(&e.Workload)
 	if err != nil {
 		return nil, lower.Options{}, err
 	}
 	return g.file, g.options(&e.Workload), nil
-}
-
-// notFused names loops that stay the host's though their schedule has them be one launch, each reason once.
-func notFused(points []Point) (notes []string) {
-	for i := range points {
-		p := &points[i]
-		w := &p.Config.Workload
-		if !w.IsGraphIt() {
-			continue
-		}
-		loops, err := p.loops()
-		if err != nil { // the run says it
-			continue
-		}
-		for _, l := range loops {
-			if !l.Fused || l.Refused == nil {
-				continue
-			}
-			note := fmt.Sprintf("configKernelFusion: the loop %s of %s stays the host's, and every operator a launch: %v",
-				l.Path, w.Program, l.Refused)
-			if !slices.Contains(notes, note) {
-				notes = append(notes, note)
-			}
-		}
-	}
-	return notes
-}
-
-// loops are those of a point's program.
-func (p *Point) loops() ([]lower.Loop, error) {
-	g, err := p.programs.graphIt(&p.Config.Workload)
-	if err != nil {
-		return nil, err
-	}
-	d, err := host.NewRehearsal(&p.Config.Machine)
-	if err != nil {
-		return nil, err
-	}
-	return lower.Loops(g.file, g.options(&p.Config.Workload), graph.IntWeights, d.Shape())
 }

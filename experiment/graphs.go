@@ -67,8 +67,8 @@ func (c *graphCache) want(points []Point, todo []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, i := range todo {
-		if cfg := &points[i].Config; cfg.Workload.Trace == "" {
-			c.entry(cfg.Graph).wanted++
+		if points[i].work().graph() != noGraph {
+			c.entry(points[i].Config.Graph).wanted++
 		}
 	}
 	c.known = true

@@ -69,17 +69,10 @@ func Warnings(points []Point, outcomes []Outcome, graphs map[string]GraphSummary
 
 // slightNote names a search that handles next to nothing of its graph.
 func (h *handled) slightNote(p *Point) string {
-	w := &p.Config.Workload
 	if float64(h.edges) >= slight*float64(h.graph.Edges) || h.stopped != "" {
 		return ""
 	}
-	what, advice := "the run", "the program's arguments"
-	if !w.IsGraphIt() {
-		what, advice = fmt.Sprintf("the search from vertex %d", h.source), "another workload.source"
-		if w.Source < 0 {
-			what, advice = fmt.Sprintf("the search from vertex %d, which was drawn,", h.source), "another workload.seed, or a workload.source"
-		}
-	}
+	what, advice := p.work().began(h.source)
 	return fmt.Sprintf("%s of %s reaches %s of %s vertices and %s of %s edges: its cycles are mostly those of launches and of the init kernel: give %s that reaches more",
 		what, h.graph.Source, Thousands(h.vertices), Thousands(uint64(h.graph.Vertices)), Thousands(h.edges), Thousands(uint64(h.graph.Edges)), advice)
 }

@@ -7,89 +7,96 @@ import (
 
 	"heddle/configs/schema"
 	"heddle/experiment/config"
-	"heddle/experiment/store"
 	"heddle/graph"
+	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/direction"
-	"heddle/kernels/featured"
 	"heddle/kernels/host"
 	"heddle/kernels/pagerank"
-	"heddle/kernels/reference"
 	"heddle/kernels/schedule"
 	"heddle/kernels/workload"
-	"heddle/sim"
 	"heddle/sim/stats"
 )
 
-// result is the result of a run of kernels, composed or hand-written.
-type result struct {
-	region     config.Region
-	times      host.Times // of the region
-	verified   bool
-	unchecked  bool         // nothing says what is right
-	ran        int          // super-steps of the whole run
-	superSteps int          // in the region
-	steps      []store.Step // its init kernel, and its super-steps'
-	software   stats.Tree   // what the host saw of the super-steps
-	layout     []graph.Region
-	building   float64 // seconds of the host for the layout's arrays
-	stopped    string  // by max_iterations, with vertices active; empty: it was over
+// composed are kernels that heddle composes of the workload's choices.
+type composed struct{ base }
+
+func (c composed) check() (string, error) { return "", c.checkForms() }
+
+// limits: a run with workload.fusion loop is one launch.
+func (c composed) limits() (l limits, err error) {
+	w := c.workload()
+	if w.Recipe != compose.NoRecipe {
+		l.tune = errSearched
+	}
+	if w.Fusion == compose.LoopFusion {
+		l.region = keyError("region", ": a run with workload.fusion loop is one launch, and counts as a whole: expected no region, or fusion none")
+		l.sample = keyError("sample.period", ": intervals are chosen within launches, and a run with workload.fusion loop is one, whose super-steps "+
+			"would have no cycles of their own: expected 0, or fusion none")
+		l.record = keyError("workload.fusion", ": loop: a trace is of a run whose kernels the host launches: expected none")
+	}
+	return l, nil
 }
 
-// Names of the kernels that handle vertices; others handle edges.
-const (
-	initKernel     = "init"
-	applyKernel    = "apply"
-	splitKernel    = "split"
-	seedKernel     = "seed"
-	topologyKernel = "topology"
-	registerKernel = "register"
-	loopKernel     = "loop" // of a fused run: what the device does between kernels
-	compactKernel  = "compact"
-)
+// errSearched refuses to search choices that there are not.
+var errSearched = errors.New("workload: expected heddle's compiled kernels, or a GraphIt program, without trace and recipe, and an algorithm " +
+	"without features, since the search is over their choices")
 
-// initStep is where the init kernel is booked: super-steps count from 1.
-const initStep = 0
-
-// step books a kernel of a super-step, if it is of the region.
-func (r *result) step(n int, kernel string, s *sim.Result, more ...stats.Stat) {
-	if inside(r.region, n) {
-		r.steps = append(r.steps, store.Step{Step: n, Kernel: kernel, Cycles: s.Cycles, Half: s.Half, Stats: append(s.Statistics(), more...).Final()})
+func (c composed) label() string {
+	on, off := formName(*c.workload(), true), formName(*c.workload(), false)
+	if on == off {
+		return on
 	}
+	return on + ", and on a graph that is not scale-free " + off
 }
 
-// checkKernels refuses workloads that there are no kernels for.
-func checkKernels(e *config.Experiment, programs *programs) error {
-	w := &e.Workload
-	switch {
-	case w.Trace != "":
-		return checkTrace(e)
-	case w.IsGraphIt():
-		return checkGraphIt(e, programs)
+func (c composed) graph() graphUse { return c.graphFor(string(c.workload().Algorithm)) }
+
+// graphFor is what work depends on that computes one of heddle's algorithms.
+func (b base) graphFor(name string) graphUse {
+	w := b.workload()
+	a, err := algorithm.ByName(name)
+	if err != nil || b.e.Graph.File != "" || w.Recipe != compose.NoRecipe ||
+		a.Undirected || a.NoLoops || a.Weighted || a.Fits != nil || a.FromSource && w.Source >= 0 || a.Target && w.Target >= 0 {
+		return thisGraph
 	}
-	if err := noGraphIt(w); err != nil {
-		return err
-	}
-	if w.HasFeatures() {
-		return checkFeatures(e)
-	}
-	if err := noFeatures(w); err != nil {
-		return err
-	}
-	if w.HasProgram() {
-		return checkProgram(w, programs)
-	}
-	if w.Kernel == workload.Handwritten {
-		return checkHandwritten(w)
-	}
-	return checkForms(e)
+	return anyGraph
 }
 
-// checkForms refuses a workload that does not go together. A recipe's must on any graph.
-func checkForms(e *config.Experiment) error {
-	if err := checkFused(e); err != nil {
-		return err
+func (c composed) superSteps() uint64 { return c.superStepsOf() }
+
+// superStepsOf is about how often one of heddle's algorithms handles every edge: with a frontier, once.
+func (b base) superStepsOf() uint64 {
+	if b.workload().Algorithm != workload.PageRank {
+		return 1
 	}
+	return uint64(max(1, b.workload().Iterations))
+}
+
+func (c composed) stopsEarly() bool {
+	a, err := algorithm.ByName(string(c.workload().Algorithm))
+	return err == nil && c.workload().Iterations > 0 && a.Stopped != nil
+}
+
+func (c composed) resolvesAuto() bool { return c.workload().Recipe == compose.NoRecipe }
+
+func (c composed) edges(g *graph.Graph) uint64 { return edgesOfWhole(g, c.workload()) }
+
+func (c composed) rehearse(_ context.Context, v *vetting, d *host.Rehearsal, g *graph.Graph) (compose.Memory, error) {
+	return v.compose(d, g, *c.workload())
+}
+
+func (c composed) run(ctx context.Context, d *counted, g *graph.Graph) (ran, error) {
+	res, err := compose.Run(ctx, d, g, *c.workload())
+	return ran{
+		launched: res.Launched(), steps: len(res.Steps), seen: software, source: g.AsRead(res.Source), left: res.Left,
+		layout: res.Layout, building: res.Built.Seconds(), verified: res.Verified,
+	}, err
+}
+
+// checkForms refuses choices that do not go together. A recipe's must on any graph.
+func (c composed) checkForms() error {
+	e := c.e
 	for _, scaleFree := range []bool{true, false} {
 		form, err := *e, error(nil)
 		if form.Workload, err = compose.WithRecipe(e.Workload, scaleFree); err != nil {
@@ -109,18 +116,6 @@ func checkForms(e *config.Experiment) error {
 	return nil
 }
 
-// checkFused refuses to have a part of a run that is one launch count, or be simulated.
-func checkFused(e *config.Experiment) error {
-	switch {
-	case e.Workload.Fusion != compose.LoopFusion:
-	case !e.Region.Whole():
-		return errors.New("region: a run with workload.fusion loop is one launch, and counts as a whole: expected no region, or fusion none")
-	case e.Sample.On():
-		return errors.New("sample.period: intervals are chosen within launches, and a run with workload.fusion loop is one, whose super-steps would have no cycles of their own: expected 0, or fusion none")
-	}
-	return nil
-}
-
 // checkRecipe refuses keys that contradict the recipe.
 func checkRecipe(l *schema.Loaded[config.Experiment]) error {
 	origin := func(key string) schema.Origin {
@@ -135,26 +130,7 @@ func checkRecipe(l *schema.Loaded[config.Experiment]) error {
 }
 
 // Kernel names what a point's choices come to, auto replaced.
-func (p *Point) Kernel() string {
-	w := &p.Config.Workload
-	if w.Trace != "" {
-		return "trace " + w.Trace
-	}
-	if w.HasProgram() {
-		return "program " + w.Program
-	}
-	if w.Kernel == workload.Handwritten {
-		return "handwritten " + string(w.Algorithm) + "/" + string(w.Schedule)
-	}
-	if w.HasFeatures() {
-		return featured.Name(w)
-	}
-	on, off := formName(*w, true), formName(*w, false)
-	if on == off {
-		return on
-	}
-	return on + ", and on a graph that is not scale-free " + off
-}
+func (p *Point) Kernel() string { return p.work().label() }
 
 // formName names what a workload comes to on a graph that is scale-free, or on another.
 func formName(w workload.Workload, scaleFree bool) string {
@@ -166,60 +142,104 @@ func formName(w workload.Workload, scaleFree bool) string {
 	return plan.Name()
 }
 
-func checkHandwritten(w *workload.Workload) error {
+// handwritten is PageRank in assembly.
+type handwritten struct{ base }
+
+func (h handwritten) label() string {
+	return "handwritten " + string(h.workload().Algorithm) + "/" + string(h.workload().Schedule)
+}
+
+func (h handwritten) check() (string, error) {
+	w := h.workload()
 	switch w.Schedule {
 	case workload.VertexSchedule, workload.EdgeSchedule, workload.WeaverSchedule:
 	default:
-		return fmt.Errorf("workload.kernel: handwritten: there is none under schedule %s: expected vertex, edge or weaver", w.Schedule)
+		return "", keyError("workload.kernel", ": handwritten: there is none under schedule %s: expected vertex, edge or weaver", w.Schedule)
 	}
 	if w.Recipe != compose.NoRecipe {
-		return fmt.Errorf("workload.kernel: handwritten: expected no recipe, found %s", w.Recipe)
+		return "", keyError("workload.kernel", ": handwritten: expected no recipe, found %s", w.Recipe)
 	}
 	if w.Algorithm != workload.PageRank {
-		return fmt.Errorf("workload.kernel: handwritten: there is none for %s: expected pagerank", w.Algorithm)
+		return "", keyError("workload.kernel", ": handwritten: there is none for %s: expected pagerank", w.Algorithm)
 	}
 	for _, c := range []workload.Choice{workload.Choice(w.Layout), w.Direction, w.ActiveSet, w.Dedup} {
 		if c != workload.Auto {
-			return fmt.Errorf("workload.kernel: handwritten: its layout, direction, active_set and dedup are fixed: expected auto, found %s", c)
+			return "", keyError("workload.kernel", ": handwritten: its layout, direction, active_set and dedup are fixed: expected auto, found %s", c)
 		}
 	}
 	if w.Sum != "register" || !w.Ahead {
-		return errors.New("workload.kernel: handwritten: it sums up in registers and reads ahead under vertex: expected sum register and ahead true")
+		return "", keyError("workload.kernel", ": handwritten: it sums up in registers and reads ahead under vertex: expected sum register and ahead true")
 	}
 	if w.Settled || w.HybridRule != "beamer" {
-		return errors.New("workload.kernel: handwritten: it filters no destinations and does not change its direction: expected settled false and hybrid_rule beamer")
+		return "", keyError("workload.kernel", ": handwritten: it filters no destinations and does not change its direction: expected settled false and hybrid_rule beamer")
 	}
 	if w.Fusion == compose.LoopFusion {
-		return errors.New("workload.kernel: handwritten: the host launches it: expected fusion none")
+		return "", keyError("workload.kernel", ": handwritten: the host launches it: expected fusion none")
 	}
 	if w.Coefficient != "hardware" {
-		return fmt.Errorf("workload.kernel: handwritten: it has no coefficient: expected coefficient hardware, found %s", w.Coefficient)
+		return "", keyError("workload.kernel", ": handwritten: it has no coefficient: expected coefficient hardware, found %s", w.Coefficient)
 	}
 	if w.Unroll != "1" || w.Spill != "memory" {
-		return fmt.Errorf("workload.kernel: handwritten: no compiler unrolls its loops: expected unroll 1 and spill memory, found %s and %s", w.Unroll, w.Spill)
+		return "", keyError("workload.kernel", ": handwritten: no compiler unrolls its loops: expected unroll 1 and spill memory, found %s and %s", w.Unroll, w.Spill)
 	}
 	if w.WarpsPerCore != 0 {
-		return fmt.Errorf("workload.kernel: handwritten: it runs on all warps: expected warps_per_core 0, found %d", w.WarpsPerCore)
+		return "", keyError("workload.kernel", ": handwritten: it runs on all warps: expected warps_per_core 0, found %d", w.WarpsPerCore)
 	}
 	if w.CTAThreads != 0 {
-		return fmt.Errorf("workload.kernel: handwritten: it has no thread blocks: expected cta_threads 0, found %d", w.CTAThreads)
+		return "", keyError("workload.kernel", ": handwritten: it has no thread blocks: expected cta_threads 0, found %d", w.CTAThreads)
 	}
-	return nil
+	return "", nil
+}
+
+// limits: only composed kernels are exported, or have choices to search.
+func (h handwritten) limits() (limits, error) {
+	return limits{
+		tune: errSearched, export: keyError("workload.kernel", ": %s: expected compiled, as only those are exported", h.workload().Kernel),
+	}, nil
+}
+
+func (h handwritten) graph() graphUse             { return h.graphFor(string(h.workload().Algorithm)) }
+func (h handwritten) superSteps() uint64          { return h.superStepsOf() }
+func (h handwritten) edges(g *graph.Graph) uint64 { return edgesOfWhole(g, h.workload()) }
+
+// rehearse returns the memory of six arrays by vertex, the CSC, and under edge the rows of its edges.
+func (h handwritten) rehearse(_ context.Context, _ *vetting, _ *host.Rehearsal, g *graph.Graph) (compose.Memory, error) {
+	vertices, edges := uint64(g.Vertices()), uint64(g.Edges())
+	m := compose.Memory{Own: 6 * 4 * vertices, Derived: 4*vertices + 4*edges}
+	if h.workload().Schedule == workload.EdgeSchedule {
+		m.Derived += 4 * edges
+	}
+	return m, nil
+}
+
+func (h handwritten) run(ctx context.Context, d *counted, g *graph.Graph) (r ran, err error) {
+	w := h.workload()
+	res, err := pagerank.Run(ctx, d, g, pagerank.Options{
+		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: max(1, w.Iterations),
+		Tolerance: w.Tolerance, LaunchOverhead: uint64(w.LaunchOverhead),
+	})
+	r.verified, r.steps, r.layout = res.Verified, len(res.Steps), res.Layout
+	r.launched = []compose.Launched{{Step: compose.InitStep, Kernel: compose.KernelInit, Result: res.Init}}
+	for i := range res.Steps {
+		s, n := &res.Steps[i], i+1
+		r.launched = append(r.launched,
+			compose.Launched{Step: n, Kernel: compose.KernelGather, Result: s.Gather, Traversal: &compose.Step{Gather: s.Gather}},
+			compose.Launched{Step: n, Kernel: compose.KernelApply, Result: s.Apply})
+	}
+	return r, err
 }
 
 // edgesToHandle is how many a run will have handled; 0: not known before.
-func edgesToHandle(g *graph.Graph, e *config.Experiment) uint64 {
-	n := edgesOfWhole(g, &e.Workload)
+func edgesToHandle(g *graph.Graph, w hosted, e *config.Experiment) uint64 {
+	n := w.edges(g)
 	if most := e.Stop.MaxEdges; most > 0 && n > 0 {
 		return min(n, most)
 	}
 	return n
 }
 
+// edgesOfWhole is the same for a whole run of one of heddle's algorithms.
 func edgesOfWhole(g *graph.Graph, w *workload.Workload) uint64 {
-	if w.HasProgram() {
-		return 0
-	}
 	switch w.Algorithm {
 	case workload.PageRank:
 		if w.Tolerance == 0 {
@@ -234,117 +254,6 @@ func edgesOfWhole(g *graph.Graph, w *workload.Workload) uint64 {
 		return uint64(g.Edges())
 	}
 	return 0
-}
-
-// runKernels computes what a workload says, and books what is of the region.
-func runKernels(ctx context.Context, d *counted, g *graph.Graph, e *config.Experiment, programs *programs) (r result, err error) {
-	r.region = e.Region
-	switch w := &e.Workload; {
-	case w.IsGraphIt():
-		err = r.graphIt(ctx, d, g, w, programs)
-	case w.HasProgram():
-		err = r.program(ctx, d, g, w, programs)
-	case w.Kernel == workload.Handwritten:
-		err = r.handwritten(ctx, d, g, w)
-	case w.HasFeatures():
-		err = r.featured(ctx, d, g, w)
-	default:
-		err = r.composed(ctx, d, g, w)
-	}
-	if (errors.Is(err, reference.ErrWrong) || errors.As(err, new(*reference.RangeError))) && g.Renumbered() {
-		err = fmt.Errorf("%w (vertices have the numbers that graph.clean.compact_ids and graph.reorder have given them)", err)
-	}
-	return r, err
-}
-
-func (r *result) handwritten(ctx context.Context, d host.Device, g *graph.Graph, w *workload.Workload) error {
-	res, err := pagerank.Run(ctx, d, g, pagerank.Options{
-		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: max(1, w.Iterations),
-		Tolerance: w.Tolerance, LaunchOverhead: uint64(w.LaunchOverhead),
-	})
-	r.verified = res.Verified
-	r.step(initStep, initKernel, &res.Init)
-	r.ran = len(res.Steps)
-	for i := range res.Steps {
-		n := i + 1
-		r.step(n, "gather", &res.Steps[i].Gather)
-		r.step(n, applyKernel, &res.Steps[i].Apply)
-		if inside(r.region, n) {
-			r.superSteps++
-		}
-	}
-	return err
-}
-
-func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w *workload.Workload) error {
-	res, err := compose.Run(ctx, d, g, *w)
-	r.verified, r.layout, r.building = res.Verified, res.Layout, res.Built.Seconds()
-	r.step(initStep, initKernel, &res.Init)
-	r.ran = len(res.Steps)
-	loops := res.Loops
-	loop := func(done int) {
-		for ; len(loops) > 0 && loops[0].Step == done; loops = loops[1:] {
-			r.step(done, loopKernel, &loops[0].Result)
-		}
-	}
-	loop(0)
-	var counted []compose.Step
-	for i := range res.Steps {
-		s, n := &res.Steps[i], i+1
-		for k := range s.Splits {
-			r.step(n, sift(res.Plan), &s.Splits[k])
-		}
-		if s.Compacted(res.Plan) {
-			r.step(n, compactKernel, &s.Compact)
-		}
-		if s.Prepared(res.Plan) {
-			r.step(n, topologyKernel, &s.Topology)
-		}
-		if s.Registered(res.Plan) {
-			r.step(n, registerKernel, &s.Register)
-		}
-		r.gather(n, res.Plan, s, software(res.Steps[i:i+1]))
-		if res.Plan.Algorithm.Applies() {
-			r.step(n, applyKernel, &s.Apply)
-		}
-		if inside(r.region, n) {
-			counted = append(counted, *s)
-		}
-		loop(n)
-	}
-	for i := range res.Splits {
-		r.step(r.ran+1, sift(res.Plan), &res.Splits[i])
-	}
-	r.superSteps = len(counted)
-	r.software = withSource(software(counted), g.AsRead(res.Source))
-	if stopsEarly(w) {
-		r.software = withLeft(r.software, res.Left)
-		r.stopped = stopped(r.software, r.ran)
-	}
-	return err
-}
-
-// gather books the launches of a super-step's gather; what the host saw of it stands with the first.
-func (r *result) gather(n int, p *compose.Plan, s *compose.Step, seen stats.Tree) {
-	name := func(launch int) string {
-		kernel := "gather-" + s.Way()
-		if names := p.Schedule.Launches; len(names) > 0 {
-			kernel += "-" + names[launch]
-		}
-		return kernel
-	}
-	r.step(n, name(0), &s.Gather, seen...)
-	for i := range s.More {
-		r.step(n, name(i+1), &s.More[i])
-	}
-}
-
-// sift is the name of the kernel that finds the vertices to continue with.
-func sift(p *compose.Plan) string {
-	if p.Order.Piles {
-		return splitKernel
-	}
-	return seedKernel
 }
 
 func withSource(t stats.Tree, source uint32) stats.Tree {
@@ -368,7 +277,7 @@ func software(steps []compose.Step) stats.Tree {
 		stats.Count(mostVertices, "vertices", "Most vertices active in a super-step.", most),
 		stats.Count("frontier.edges", "edges", "That leave active vertices, over all super-steps.", edges),
 		stats.Count("frontier.pulls", "super-steps", "In the direction pull.", pulls),
-	}, spread(len(steps), func(i int) (uint64, compose.Balance) { return steps[i].Handled(), steps[i].Balance })...)
+	}, balance(steps)...)
 }
 
 // spread adds up how evenly edges were spread in launches.
@@ -387,4 +296,9 @@ func spread(launches int, of func(i int) (edges uint64, b compose.Balance)) stat
 		stats.Ratio("imbalance.warps", "most/mean", doc+"warps.", warps, float64(handled)),
 		stats.Ratio("imbalance.cores", "most/mean", doc+"cores.", cores, float64(handled)),
 	}
+}
+
+// balance is what the host sees of traversals of a program of the user's own.
+func balance(steps []compose.Step) stats.Tree {
+	return spread(len(steps), func(i int) (uint64, compose.Balance) { return steps[i].Handled(), steps[i].Balance })
 }

@@ -403,7 +403,7 @@ func Notes(e *config.Experiment, points []Point) (notes []string) {
 	if !slices.Contains(none, "compare") {
 		notes = append(notes, sameVariants(points, same)...)
 	}
-	return slices.Concat(notes, withoutBaseline(points), notFused(points), unfenced(points))
+	return slices.Concat(notes, withoutBaseline(points), workNotes(points))
 }
 
 // sameVariants names pairs of variants whose points all simulate the same.

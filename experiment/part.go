@@ -10,9 +10,7 @@ import (
 	"heddle/configs"
 	"heddle/experiment/config"
 	"heddle/isa"
-	"heddle/kernels/algorithm"
 	"heddle/kernels/host"
-	"heddle/kernels/workload"
 	"heddle/sim"
 	"heddle/sim/sampled"
 	"heddle/sim/stats"
@@ -91,12 +89,12 @@ type counted struct {
 	counts       stats.Tree // of the region, when it has ended
 }
 
-func newCounted(device host.Device, d *host.Timed, e *config.Experiment) *counted {
+func newCounted(device host.Device, d *host.Timed, e *config.Experiment, untimed bool) *counted {
 	c := &counted{
 		Device: device, machine: d.Machine, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead),
 		untimed: func(bool) {}, check: d.LaunchUntimed,
 	}
-	if e.Workload.Host.CheckKernel != "" && e.Workload.HasProgram() {
+	if untimed {
 		d.Machine.PrepareUntimed()
 	}
 	if c.region.Outside == config.Untimed && !c.region.Whole() {
@@ -242,7 +240,7 @@ func narrow(o *Outcome, s *config.Sample) error {
 func measured(o *Outcome, res *result) error {
 	switch from := res.region.From; {
 	case from > 0 && res.superSteps == 0:
-		return fmt.Errorf("region.from = %d: the run was over after %d super-steps, so nothing was counted", from, res.ran)
+		return fmt.Errorf("region.from = %d: the run was over after %d super-steps, so nothing was counted", from, res.steps)
 	case o.Cycles == 0:
 		return errors.New("no cycle was counted: nothing was launched")
 	}
@@ -268,17 +266,11 @@ func Part(e *config.Experiment) string {
 	if n := e.Stop.MaxEdges; n > 0 {
 		parts = append(parts, fmt.Sprintf("a run ends after %s edges; its result is partial then, and not verified", Thousands(n)))
 	}
-	if n := e.Workload.Iterations; stopsEarly(&e.Workload) {
+	if n := e.Workload.Iterations; workOf(e, nil).stopsEarly() {
 		parts = append(parts, fmt.Sprintf("a run ends after %s super-steps, done or not; its result is verified as far as it has "+
 			"come by then", Thousands(uint64(n))))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// stopsEarly reports whether max_iterations may stop the run before it is done.
-func stopsEarly(w *workload.Workload) bool {
-	a, err := algorithm.ByName(string(w.Algorithm))
-	return err == nil && w.Composed() && w.Iterations > 0 && a.Stopped != nil
 }
 
 // CheckSampling refuses keys of samples that a point's machine does not have.

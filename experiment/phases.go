@@ -103,7 +103,7 @@ func Unlike(points []Point) (notes []string) {
 	for _, c := range compose.Resolved() {
 		for i := range points {
 			p := &points[i]
-			if p.Baseline < 0 || !p.hasAuto() || !points[p.Baseline].hasAuto() || slices.ContainsFunc(p.Axes, func(s Setting) bool { return s.Key == "workload."+c.Key }) {
+			if p.Baseline < 0 || !p.work().resolvesAuto() || !points[p.Baseline].work().resolvesAuto() || slices.ContainsFunc(p.Axes, func(s Setting) bool { return s.Key == "workload."+c.Key }) {
 				continue
 			}
 			mine, base := c.Of(p.Config.Workload), c.Of(points[p.Baseline].Config.Workload)
@@ -113,12 +113,6 @@ func Unlike(points []Point) (notes []string) {
 		}
 	}
 	return notes
-}
-
-// hasAuto reports whether auto has chosen for a point: neither a recipe nor a program of the user's own has, and
-// algorithms on features are as they are.
-func (p *Point) hasAuto() bool {
-	return p.Config.Workload.Recipe == compose.NoRecipe && p.Config.Workload.Composed()
 }
 
 // variantName is short where the workload tells a variant.

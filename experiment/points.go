@@ -212,7 +212,7 @@ func at(l *schema.Loaded[config.Experiment], programs *programs, settings []Sett
 		p.Value.Run, p.Value.Report = config.Host{}, config.Report{}
 		err = errors.Join(p.Value.Validate(), checkRecipe(p))
 		if err == nil {
-			err = checkKernels(&p.Value, programs)
+			err = checkWork(&p.Value, programs)
 		}
 	}
 	if err != nil {

@@ -2,14 +2,13 @@ package experiment
 
 import (
 	"context"
-	"slices"
+	"fmt"
 
 	"heddle/graph"
 	"heddle/isa"
 	"heddle/kernels/compose"
-	"heddle/kernels/program"
+	"heddle/kernels/host"
 	"heddle/kernels/workload"
-	"heddle/sim/stats"
 )
 
 // Unchecked is the verdict on a result that nothing checks: that of a user's program without a check.
@@ -18,84 +17,111 @@ const Unchecked = "not checked"
 // programKernel begins the names by which launches of a program's kernels are booked.
 const programKernel = "program/"
 
-// checkProgram refuses programs that cannot be run, and writes down which it is.
-func checkProgram(w *workload.Workload, programs *programs) error {
-	p, err := programs.Open(context.Background(), w)
-	if err == nil {
-		w.Host.SHA256 = p.SHA256
-	}
-	return err
+// ownProgram is a program of the user's own.
+type ownProgram struct{ base }
+
+func (o ownProgram) label() string    { return "program " + o.workload().Program }
+func (o ownProgram) identity() string { return o.workload().Host.SHA256 }
+func (o ownProgram) costKey() string  { return programCostKey(o.workload()) }
+
+// programCostKey tells programs apart: the rate of one says nothing about another, nor that of another version.
+func programCostKey(w *workload.Workload) string {
+	return fmt.Sprint(w.Kind(), " ", w.Program, " ", w.Host.SHA256)
 }
 
-// ProgramLines are those that a program of the user's own says of its instructions; nil: there is none, or it does not
-// say.
-func (p *Point) ProgramLines() *isa.Lines {
-	if w := &p.Config.Workload; !w.HasProgram() || w.IsGraphIt() {
-		return nil
+func (o ownProgram) check() (string, error) {
+	p, err := o.programs.Open(context.Background(), o.workload())
+	if err != nil {
+		return "", err
 	}
-	own, err := p.programs.Open(context.Background(), &p.Config.Workload)
+	return p.SHA256, nil
+}
+
+// limits: a program is no choice of kernels.
+func (o ownProgram) limits() (limits, error) { return programLimits(), nil }
+
+// programLimits are those of all programs.
+func programLimits() limits {
+	return limits{tune: errSearched, export: keyError("workload.program", ": is a program already: expected heddle")}
+}
+
+func (o ownProgram) graph() graphUse {
+	w := o.workload()
+	if w.Host.Check != "" {
+		return o.graphFor(w.Host.Check)
+	}
+	if o.e.Graph.File != "" || w.Source >= 0 || w.Host.CheckFile != "" {
+		return thisGraph
+	}
+	return anyGraph
+}
+
+func (o ownProgram) superSteps() uint64 {
+	if o.workload().Host.Until != "" {
+		return 1
+	}
+	return uint64(max(1, o.workload().Iterations))
+}
+
+func (o ownProgram) lines() *isa.Lines {
+	p, err := o.programs.Open(context.Background(), o.workload())
 	if err != nil {
 		return nil // the run has said so
 	}
-	return own.Lines
+	return p.Lines
 }
 
-// unfenced names programs of the user's own with device-wide barriers that lack a fence, on machines where they need one.
-func unfenced(points []Point) (notes []string) {
-	for i := range points {
-		p := &points[i]
-		w := &p.Config.Workload
-		if !w.HasProgram() || w.IsGraphIt() || !p.Config.Machine.BarriersSignal() {
-			continue
-		}
-		own, err := p.programs.Open(context.Background(), w)
-		if err != nil {
-			continue // the run says it
-		}
-		if note := own.UnfencedBarriers(); note != "" && !slices.Contains(notes, note) {
-			notes = append(notes, note)
-		}
+// notes name device-wide barriers that lack a fence, on machines where they need one.
+func (o ownProgram) notes() []string {
+	if !o.e.Machine.BarriersSignal() {
+		return nil
 	}
-	return notes
+	p, err := o.programs.Open(context.Background(), o.workload())
+	if err != nil {
+		return nil // the run says it
+	}
+	if note := p.UnfencedBarriers(); note != "" {
+		return []string{note}
+	}
+	return nil
 }
 
-// program runs a program of the user's own, and books what is of the region.
-func (r *result) program(ctx context.Context, d *counted, g *graph.Graph, w *workload.Workload, programs *programs) error {
-	p, err := programs.Open(ctx, w)
+func (o ownProgram) rehearse(
+	ctx context.Context, _ *vetting, d *host.Rehearsal, g *graph.Graph,
+) (compose.Memory, error) {
+	p, err := o.programs.Open(ctx, o.workload())
 	if err != nil {
-		return err
+		return compose.Memory{}, err
 	}
-	run, err := p.NewRun(d, g, *w)
+	return p.Rehearse(d, g, *o.workload())
+}
+
+// untimed: a check of the program's own counts nowhere.
+func (o ownProgram) untimed() bool { return o.workload().Host.CheckKernel != "" }
+
+func (o ownProgram) run(ctx context.Context, d *counted, g *graph.Graph) (r ran, err error) {
+	p, err := o.programs.Open(ctx, o.workload())
 	if err != nil {
-		return err
+		return r, err
 	}
-	r.layout = run.Layout
+	run, err := p.NewRun(d, g, *o.workload())
+	if err != nil {
+		return r, err
+	}
 	err = run.Do(ctx)
-	r.bookProgram(g, &run.Result)
+	r = ran{
+		launched: run.Launched(), prefix: programKernel, steps: run.Steps, seen: balance, source: g.AsRead(run.Source),
+		layout: run.Layout,
+	}
 	if err != nil {
-		return err
+		return r, err
 	}
 	d.end() // what checks the result counts nowhere
 	checked, err := run.Verify(ctx, d)
 	r.verified, r.unchecked = checked && err == nil, !checked
-	return err
+	return r, err
 }
 
-// bookProgram books the launches of a program that are of the region.
-func (r *result) bookProgram(g *graph.Graph, res *program.Result) {
-	var counted []program.Launch
-	steps := map[int]bool{}
-	for i := range res.Launches {
-		l := &res.Launches[i]
-		r.step(l.Step, programKernel+l.Kernel, &l.Result, spread(1, func(int) (uint64, compose.Balance) { return l.Result.Edges, l.Balance })...)
-		if inside(r.region, l.Step) {
-			counted = append(counted, *l)
-			steps[l.Step] = l.Step > 0
-		}
-	}
-	delete(steps, initStep)
-	r.ran, r.superSteps = res.Steps, len(steps)
-	r.software = withSource(
-		append(stats.Tree{}, spread(len(counted), func(i int) (uint64, compose.Balance) { return counted[i].Result.Edges, counted[i].Balance })...),
-		g.AsRead(res.Source))
-}
+// ProgramLines are those that a program of the user's own says of its instructions; nil: there is none, or it does not
+// say.
+func (p *Point) ProgramLines() *isa.Lines { return p.work().lines() }

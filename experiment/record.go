@@ -7,9 +7,7 @@ import (
 
 	"heddle/configs"
 	"heddle/graph"
-	"heddle/graphit/lower"
 	"heddle/isa"
-	"heddle/kernels/compose"
 	"heddle/kernels/host"
 	"heddle/sim"
 	"heddle/sim/stats"
@@ -20,19 +18,15 @@ import (
 // verified result leaves no file.
 func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outcome, error) {
 	cfg := &r.Points[i].Config
-	if cfg.Workload.Trace != "" {
-		return Outcome{}, errors.New("workload.trace: is a trace already, and what is recorded is executed")
+	l, err := r.Points[i].work().limits()
+	if err != nil {
+		return Outcome{}, err
+	}
+	if l.record != nil {
+		return Outcome{}, l.record
 	}
 	if !cfg.Region.Whole() || cfg.Stop.MaxEdges > 0 || cfg.Sample.On() {
 		return Outcome{}, errors.New("a run is recorded as a whole: expected no region, no stop.max_edges and no sample")
-	}
-	if cfg.Workload.Fusion == compose.LoopFusion {
-		return Outcome{}, errors.New("workload.fusion: loop: a trace is of a run whose kernels the host launches: expected none")
-	}
-	if cfg.Workload.IsGraphIt() {
-		if err := r.Points[i].recordsLoops(); err != nil {
-			return Outcome{}, err
-		}
 	}
 	g, release, err := r.graphs.get(ctx, cfg.Graph)
 	if err != nil {
@@ -54,22 +48,6 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 		return o, o.Err
 	}
 	return o, rec.Close()
-}
-
-// recordsLoops refuses to record a program with a loop that is one launch.
-func (p *Point) recordsLoops() error {
-	g, err := p.programs.graphIt(&p.Config.Workload)
-	if err != nil {
-		return err
-	}
-	built, err := lower.Build(g.file, g.schedule, p.Config.Workload.Float)
-	if err != nil {
-		return err
-	}
-	if path := built.FusedLoop(); path != "" {
-		return fmt.Errorf("workload.schedules: a trace is of a run whose kernels the host launches, and the loop %s of %s is one launch by configKernelFusion: expected kernel_fusion: DISABLED for it", path, p.Config.Workload.Program)
-	}
-	return nil
 }
 
 // aboutPoint describes a recording before it begins.
@@ -105,13 +83,13 @@ func (d recorded) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 
 // describe tells the recorder what the host knows of its launches: every one is a step's.
 func (r *result) describe(m *traces.Meta) {
-	if len(m.Launches) != len(r.steps) {
-		panic(fmt.Sprintf("BUG: experiment: %d launches, and %d in steps", len(m.Launches), len(r.steps)))
+	if len(m.Launches) != len(r.booked) {
+		panic(fmt.Sprintf("BUG: experiment: %d launches, and %d in steps", len(m.Launches), len(r.booked)))
 	}
 	m.Steps = r.superSteps
 	machines := len(new(sim.Result).Statistics())
 	for i := range m.Launches {
-		l, s := &m.Launches[i], &r.steps[i]
+		l, s := &m.Launches[i], &r.booked[i]
 		if l.Kernel, l.Step = s.Kernel, s.Step; l.Cycles != s.Cycles {
 			panic(fmt.Sprintf("BUG: experiment: launch %d took %d cycles, and the super-step says %d", i, l.Cycles, s.Cycles))
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"heddle/configs"
-	"heddle/experiment/config"
 	"heddle/sim"
 	"heddle/sim/stats"
 	"heddle/traces"
@@ -34,20 +33,36 @@ func verdict(m *traces.Meta, machine configs.Machine, p *traces.Replayer) string
 	return ReplayedOther
 }
 
-// checkTrace refuses traces that cannot be read, or replayed on the point's machine.
-func checkTrace(e *config.Experiment) error {
-	if !e.Region.Whole() || e.Stop.MaxEdges > 0 {
-		return errors.New("workload.trace: a trace is replayed as a whole: expected no region and no stop.max_edges")
-	}
-	f, err := traces.Open(e.Workload.Trace)
+// replayed is the replay of a trace.
+type replayed struct{ base }
+
+func (t replayed) label() string   { return "trace " + t.workload().Trace }
+func (t replayed) graph() graphUse { return noGraph }
+
+// costKey: what a trace handles is known.
+func (t replayed) costKey() string { return t.label() }
+
+// limits: a trace is replayed as a whole. The schema refuses samples.
+func (t replayed) limits() (limits, error) {
+	whole := keyError("workload.trace", ": a trace is replayed as a whole: expected no region and no stop.max_edges")
+	return limits{
+		region: whole, stop: whole, tune: errSearched,
+		record: keyError("workload.trace", ": is a trace already, and what is recorded is executed"),
+		export: keyError("workload.trace", ": is a recording of kernels: expected an experiment that composes them"),
+	}, nil
+}
+
+// check refuses traces that cannot be read, or replayed on the point's machine.
+func (t replayed) check() (string, error) {
+	f, err := traces.Open(t.workload().Trace)
 	if err != nil {
-		return fmt.Errorf("workload.trace: %w", err)
+		return "", fmt.Errorf("workload.trace: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // read only
-	if _, err := traces.NewReplayer(f, shapeOf(&e.Machine)); err != nil {
-		return fmt.Errorf("workload.trace: %w", err)
+	if _, err := traces.NewReplayer(f, shapeOf(&t.e.Machine)); err != nil {
+		return "", fmt.Errorf("workload.trace: %w", err)
 	}
-	return nil
+	return "", nil
 }
 
 // replay runs the trace of a point on its machine.
@@ -80,7 +95,7 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 	m.BeginSamples()
 	res, err := replayLaunches(ctx, m, player, &f.Meta, shown)
 	o = Outcome{
-		Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err, Stats: stats.Pack(statistics(m.Statistics(), &res, "")), Steps: res.steps,
+		Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err, Stats: stats.Pack(statistics(m.Statistics(), &res, "")), Steps: res.booked,
 		Samples: m.EndSamples(),
 	}
 	if o.Err == nil {

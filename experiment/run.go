@@ -215,7 +215,7 @@ func (r *Runner) one(ctx context.Context, i int) (o Outcome) {
 
 func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 	cfg := &r.Points[i].Config
-	if cfg.Workload.Trace != "" {
+	if _, ok := r.Points[i].work().(hosted); !ok {
 		return r.replay(ctx, i)
 	}
 	g, release, err := r.graphs.get(ctx, cfg.Graph)
@@ -302,7 +302,8 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		return Outcome{Err: err}
 	}
 	cfg, opt := &config, r.options(i)
-	edges := edgesToHandle(g, cfg)
+	w := workOf(cfg, r.Points[i].programs).(hosted) // simulate and Record have seen to it
+	edges := edgesToHandle(g, w, cfg)
 	r.Observer.Started(i, edges)
 	var keep *keeper
 	var from *kept
@@ -335,12 +336,12 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		}
 		device = recorded{d, rec}
 	}
-	c := newCounted(device, d, cfg)
+	c := newCounted(device, d, cfg, w.untimed())
 	c.shown, c.keeper = shown, keep
 	if r.Abandon != nil && c.sample != nil {
 		c.sample.most = r.mostCycles(i)
 	}
-	res, err := runKernels(ctx, c, g, cfg, r.Points[i].programs)
+	res, err := runWork(ctx, c, g, w, cfg.Region)
 	c.end()
 	res.times = c.times
 	if rec != nil && err == nil {
@@ -354,7 +355,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 // outcomeOf makes the outcome of a run that has ended with err.
 func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *config.Sample, err error) Outcome {
 	o := Outcome{
-		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps,
+		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.booked,
 		Samples: m.EndSamples(), Building: res.building,
 	}
 	if o.Partial, o.Err = partial(err); err == nil {
@@ -422,25 +423,21 @@ func (s spent) stat(name, doc string) stats.Stat {
 	return c
 }
 
-// ownKernel is the kind of kernel that a program of the user's own has, and edgeKernel that of all others which are not
-// named.
-const (
-	ownKernel  = "program"
-	edgeKernel = "gather"
-)
+// ownKernel is the kind of kernel that a program of the user's own has. All others that are not named go through edges.
+const ownKernel = "program"
 
 // kernelKinds are the kinds of kernels whose cycles are told apart: kernel.KIND.cycles.
 var kernelKinds = []struct{ kind, doc string }{
-	{initKernel, "In the init kernel."},
-	{edgeKernel, "In the gather kernels: the edges; those of the way back too (bc)."},
-	{applyKernel, "In the apply kernels: the vertices."},
-	{splitKernel, "In the kernels that go through vertices which have waited: near-far's far pile, a bucket."},
-	{seedKernel, "In the kernels that begin rounds (k-core)."},
-	{compactKernel, "In the kernels that list the vertices which walk their rows (active sets qnb and rqnb)."},
-	{topologyKernel, "In the kernels of layouts that come before gathers: active vertices' virtual ones are listed, or what edges bring " +
+	{compose.KernelInit, "In the init kernel."},
+	{compose.KernelGather, "In the gather kernels: the edges; those of the way back too (bc)."},
+	{compose.KernelApply, "In the apply kernels: the vertices."},
+	{compose.KernelSplit, "In the kernels that go through vertices which have waited: near-far's far pile, a bucket."},
+	{compose.KernelSeed, "In the kernels that begin rounds (k-core)."},
+	{compose.KernelCompact, "In the kernels that list the vertices which walk their rows (active sets qnb and rqnb)."},
+	{compose.KernelTopology, "In the kernels of layouts that come before gathers: active vertices' virtual ones are listed, or what edges bring " +
 		"is written beside them (gshard)."},
-	{registerKernel, "In the kernels that put active vertices into the graph units' lists."},
-	{loopKernel, "Between the kernels of a fused run (workload.fusion, or configKernelFusion of a GraphIt program's loop): one lane " +
+	{compose.KernelRegister, "In the kernels that put active vertices into the graph units' lists."},
+	{compose.KernelLoop, "Between the kernels of a fused run (workload.fusion, or configKernelFusion of a GraphIt program's loop): one lane " +
 		"exchanges the active set and decides what comes next, and the device waits."},
 	{ownKernel, "In the kernels of a program of the user's own (workload.program)."},
 }
@@ -458,15 +455,15 @@ func kindOf(kernel string) string {
 			return kernel
 		}
 	}
-	return edgeKernel
+	return compose.KernelGather
 }
 
 // statistics are the machine's, and the host's view of the same run.
 func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 	var all spent
 	kinds := map[string]spent{}
-	for i := range res.steps {
-		s := &res.steps[i]
+	for i := range res.booked {
+		s := &res.booked[i]
 		all.add(s)
 		kind := kindOf(s.Kernel)
 		sum := kinds[kind]

@@ -373,8 +373,8 @@ func describeMachine(w io.Writer, p *Point) {
 	}
 	fmt.Fprintf(w, "machine  %d cores × %d warps × %d threads, %s, memory %s\n",
 		m.Sockets*m.CoresPerSocket, m.Core.Warps, m.Core.Threads, caches, m.Memory.Preset)
-	if load := &p.Config.Workload; load.HasProgram() {
-		fmt.Fprintf(w, "program  %s, sha256 %.12s…\n", load.Program, load.Host.SHA256)
+	if sum := p.work().identity(); sum != "" {
+		fmt.Fprintf(w, "program  %s, sha256 %.12s…\n", p.Config.Workload.Program, sum)
 	}
 	if part := Part(&p.Config); part != "" {
 		fmt.Fprintf(w, "part     %s\n", part)
@@ -389,7 +389,7 @@ func describeMachine(w io.Writer, p *Point) {
 // DescribePoint loads what a point works on, and writes what it simulates.
 func (r *Runner) DescribePoint(w io.Writer, i int) error {
 	p := &r.Points[i]
-	if p.Config.Workload.Trace == "" {
+	if p.work().graph() != noGraph {
 		g, err := r.graphs.describe(p.Config.Graph)
 		if err == nil {
 			describeMachine(w, p)

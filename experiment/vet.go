@@ -9,9 +9,7 @@ import (
 	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graph/graphspec"
-	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
-	"heddle/kernels/featured"
 	"heddle/kernels/host"
 	"heddle/kernels/workload"
 )
@@ -70,7 +68,8 @@ type vetting struct {
 // point returns what a point needs; nil: of a trace.
 func (v *vetting) point(ctx context.Context, r *Runner, i int) (*need, error) {
 	cfg := &r.Points[i].Config
-	if cfg.Workload.Trace != "" {
+	w, ok := r.Points[i].work().(hosted)
+	if !ok {
 		_, err := r.graphs.trace(cfg.Workload.Trace)
 		return nil, err
 	}
@@ -82,77 +81,41 @@ func (v *vetting) point(ctx context.Context, r *Runner, i int) (*need, error) {
 	if n, ok := v.needs[key]; ok {
 		return n, nil
 	}
-	n, err := v.rehearsed(ctx, r, d, &r.Points[i])
+	n, err := v.rehearsed(ctx, r, d, &r.Points[i].Config, w)
 	if err == nil {
 		v.needs[key] = n
 	}
 	return n, err
 }
 
-// rehearsed does what a run does before its first launch, on the graph, or in its place on others.
-func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, p *Point) (*need, error) {
-	cfg := &p.Config
-	if !asksGraph(cfg) {
-		return v.standIn(d, p)
+// rehearsed does what a run does before its first launch, on the graph, or in its place on others. Graphs of generators
+// are made first only if it depends on them whether the point can run: they may take minutes, and other points need not
+// wait for them.
+func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, cfg *config.Experiment, w hosted) (*need, error) {
+	if w.graph() != thisGraph {
+		return v.standIn(ctx, d, cfg, w)
 	}
 	g, release, err := r.graphs.get(ctx, cfg.Graph)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if !cfg.Workload.HasProgram() && cfg.Workload.Kernel == workload.Handwritten {
-		return handwrittenNeed(cfg), nil
-	}
-	m, err := v.rehearse(d, g, p)
+	m, err := w.rehearse(ctx, v, d, g)
 	return &need{own: footprint{base: float64(m.Own)}, derived: footprint{base: float64(m.Derived)}}, err
-}
-
-// handwrittenNeed is the memory of the hand-written PageRank: six arrays by vertex, the CSC, and under edge the rows of
-// its edges.
-func handwrittenNeed(cfg *config.Experiment) *need {
-	n := &need{own: footprint{vertex: 6 * 4}, derived: footprint{vertex: 4, edge: 4}}
-	if cfg.Workload.Schedule == workload.EdgeSchedule {
-		n.derived.edge += 4
-	}
-	return n
-}
-
-// asksGraph reports whether it depends on the graph if a point can run. Graphs of generators are made first only if it
-// does: they may take minutes, and other points need not wait for them.
-func asksGraph(cfg *config.Experiment) bool {
-	w := &cfg.Workload
-	name := string(w.Algorithm)
-	if w.IsGraphIt() { // its arguments may be vertices
-		return cfg.Graph.File != "" || len(w.Arguments) > 0
-	}
-	if w.HasProgram() {
-		if name = w.Host.Check; name == "" {
-			return cfg.Graph.File != "" || w.Source >= 0 || w.Host.CheckFile != ""
-		}
-	}
-	a, err := algorithm.ByName(name)
-	if err != nil || cfg.Graph.File != "" || w.Recipe != compose.NoRecipe {
-		return true
-	}
-	return a.Undirected || a.NoLoops || a.Weighted || a.Fits != nil || a.FromSource && w.Source >= 0 || a.Target && w.Target >= 0
 }
 
 // standIns are small graphs by which the memory of arrays follows from numbers of vertices and edges.
 var standIns = [3]struct{ vertices, edges float64 }{{1024, 3968}, {4096, 3968}, {1024, 15872}}
 
 // standIn rehearses on small graphs whose edges have weights of the same kind.
-func (v *vetting) standIn(d *host.Rehearsal, p *Point) (*need, error) {
-	cfg := &p.Config
-	if !cfg.Workload.HasProgram() && cfg.Workload.Kernel == workload.Handwritten {
-		return handwrittenNeed(cfg), nil
-	}
+func (v *vetting) standIn(ctx context.Context, d *host.Rehearsal, cfg *config.Experiment, w hosted) (*need, error) {
 	graphs, err := v.standInGraphs(cfg.Graph.Weights)
 	if err != nil {
 		return nil, err
 	}
 	var of [3]compose.Memory
 	for i, g := range graphs {
-		if of[i], err = v.rehearse(d, g, p); err != nil {
+		if of[i], err = w.rehearse(ctx, v, d, g); err != nil {
 			return nil, err
 		}
 	}
@@ -171,21 +134,8 @@ func (v *vetting) standInGraphs(w graphspec.Weights) ([]*graph.Graph, error) {
 	return v.graphs[w], nil
 }
 
-func (v *vetting) rehearse(d *host.Rehearsal, g *graph.Graph, point *Point) (compose.Memory, error) {
-	w := point.Config.Workload
-	if w.IsGraphIt() {
-		return v.rehearseGraphIt(context.Background(), d, g, point)
-	}
-	if w.HasProgram() {
-		own, err := point.programs.Open(context.Background(), &w)
-		if err != nil {
-			return compose.Memory{}, err
-		}
-		return own.Rehearse(d, g, w)
-	}
-	if w.HasFeatures() {
-		return featured.Rehearse(d, g, &w)
-	}
+// compose rehearses composed kernels, of which those that are alike are compiled once.
+func (v *vetting) compose(d *host.Rehearsal, g *graph.Graph, w workload.Workload) (compose.Memory, error) {
 	w, err := compose.ForGraph(w, g)
 	if err != nil {
 		return compose.Memory{}, err

@@ -16,6 +16,7 @@ import (
 
 	"heddle/experiment/config"
 	"heddle/internal/testenv"
+	"heddle/kernels/workload"
 )
 
 // TestKilledPointsGoOn kills runs of random experiments at random moments, again and again, and gives the same command
@@ -27,14 +28,14 @@ func TestKilledPointsGoOn(t *testing.T) {
 	for ; seed < first+cases || 5*resumed <= continues && seed < first+max(cases, 30); seed++ { // slow hosts go on
 		r := rand.New(rand.NewPCG(seed, 1707))
 		e := randomExperiment(t, r)
-		for !e.Workload.Composed() && r.IntN(4) > 0 { // others begin anew: they have no checkpoints
+		for e.Workload.Kind() != workload.KindComposed && r.IntN(4) > 0 { // others begin anew: they have no checkpoints
 			e = randomExperiment(t, r)
 		}
 		e.Stats.Interval, e.Stats.MaxRows = uint64(r.IntN(2)*(1+r.IntN(3000))), 2+r.IntN(50)
 		e.Sample.Period = 0 // what is sampled has no checkpoints
 		k, on := killed(t, r, fmt.Sprint("killed ", seed), e)
 		kills, resumed = kills+k, resumed+on
-		if e.Workload.Composed() {
+		if e.Workload.Kind() == workload.KindComposed {
 			continues++
 		}
 	}

@@ -443,9 +443,9 @@ func TestRandomExperiments(t *testing.T) {
 		came := outcome(t, fmt.Sprint("random ", seed), e)
 		counts[came]++
 		switch {
-		case came == "ran" && e.Workload.HasFeatures():
+		case came == "ran" && e.Workload.Kind() == workload.KindFeatures:
 			counts["with features"]++
-		case came == "ran" && e.Workload.IsGraphIt():
+		case came == "ran" && e.Workload.Kind() == workload.KindGraphIt:
 			counts["of GraphIt"]++
 		}
 	}

@@ -108,25 +108,31 @@ func (r *scoreboardReleases) next(now uint64) uint64 {
 	return now + 1 + uint64(bits.TrailingZeros64(bits.RotateLeft64(r.cycles, -int((now+1)%64))))
 }
 
-// warpTimers holds warps by the cycle in which an event of theirs is due, fewer than 32 cycles ahead: put does not
-// check the distance. The longest is that of a branch through the integer unit, for which latency.alu is limited to 30
-// cycles.
+// warpTimerCycles is the width of warpTimers: a timer is set fewer than that many cycles ahead. put does not check it; a
+// timer farther ahead would fire one turn early.
+const warpTimerCycles = 32
+
+// maxALULatency is the maximum of latency.alu: the longest timer is that of a branch through the integer unit, with one
+// cycle to spare.
+const maxALULatency = warpTimerCycles - 2
+
+// warpTimers holds warps by the cycle in which an event of theirs is due.
 type warpTimers struct {
-	cycles uint32     // a bit for each cycle, modulo 32, with warps
-	warps  [32]uint64 // by cycle
+	cycles uint32                  // a bit for each cycle, modulo warpTimerCycles, with warps
+	warps  [warpTimerCycles]uint64 // by cycle
 }
 
 func (a *warpTimers) put(at, warps uint64) {
-	a.warps[at%32] |= warps
-	a.cycles |= 1 << (at % 32)
+	a.warps[at%warpTimerCycles] |= warps
+	a.cycles |= 1 << (at % warpTimerCycles)
 }
 
 // take removes and returns the warps that are due.
 func (a *warpTimers) take(now uint64) (warps uint64) {
-	if a.cycles>>(now%32)&1 != 0 {
-		warps = a.warps[now%32]
-		a.warps[now%32] = 0
-		a.cycles &^= 1 << (now % 32)
+	if a.cycles>>(now%warpTimerCycles)&1 != 0 {
+		warps = a.warps[now%warpTimerCycles]
+		a.warps[now%warpTimerCycles] = 0
+		a.cycles &^= 1 << (now % warpTimerCycles)
 	}
 	return warps
 }
@@ -136,5 +142,5 @@ func (a *warpTimers) next(now uint64) uint64 {
 	if a.cycles == 0 {
 		return never
 	}
-	return now + 1 + uint64(bits.TrailingZeros32(bits.RotateLeft32(a.cycles, -int((now+1)%32))))
+	return now + 1 + uint64(bits.TrailingZeros32(bits.RotateLeft32(a.cycles, -int((now+1)%warpTimerCycles))))
 }

@@ -189,7 +189,7 @@ func (s Spec) Validate() error {
 		{"sfu_lanes", s.SFULanes, 1, s.Threads}, {"lsu_lanes", s.LSULanes, 1, s.Threads},
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
 		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256},
-		{"channel bytes", s.ChannelBytes, 4, 128},
+		{"channel bytes", s.ChannelBytes, 4, 128}, {"latency.alu", s.Latency.ALU, 0, maxALULatency},
 		{"scratchpad_bytes", s.ScratchpadBytes, 0, emu.MaxScratchpadBytes},
 	} {
 		if c.v < c.lo || c.v > c.hi {

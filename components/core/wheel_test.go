@@ -2,6 +2,8 @@ package core
 
 import (
 	"math/rand/v2"
+	"reflect"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,4 +39,14 @@ func TestWheel(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestALULatencyFitsItsTimers: the schema allows as much as the timers of branches hold, and Validate no more.
+func TestALULatencyFitsItsTimers(t *testing.T) {
+	field, ok := reflect.TypeFor[Latency]().FieldByName("ALU")
+	require.True(t, ok)
+	require.Equal(t, strconv.Itoa(maxALULatency), field.Tag.Get("max"))
+	s := DefaultSpec(4, 4)
+	s.Latency.ALU = maxALULatency + 1
+	require.ErrorContains(t, s.Validate(), "latency.alu = 31")
 }

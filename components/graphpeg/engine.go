@@ -22,9 +22,10 @@ type Engine struct {
 	self    queue.Owner
 	dialect *dialect
 	spec    Spec // derived
-	shape   Shape
-	line    uint32 // in words
-	mem     Memory
+	choices
+	shape Shape
+	line  uint32 // in words
+	mem   Memory
 
 	setup      Setup
 	configured bool
@@ -57,12 +58,19 @@ type Engine struct {
 	step  Step
 }
 
+// choices are the policies of the Spec, decoded once so that no cycle compares their names.
+type choices struct {
+	donationFirst   bool // donation_priority: donation
+	releaseAtReturn bool // fe_release: return
+	spillByVertex   bool // spill: vertex
+}
+
 // Step is the activity of one cycle at the ports.
 type Step struct {
-	Took    bool             // with Took: a program error; otherwise the unit cannot continue
-	Err     error            // leaves for the core, with its Out
-	Answer  *emu.UnitRequest // leaves for memory, if HasRequest
-	Request Request          // goes to memory, if HasRequest
+	Took    bool             // the unit has accepted the request at the head of the queue
+	Err     error            // with Took: a program error; otherwise the unit cannot continue
+	Answer  *emu.UnitRequest // leaves for the core, with its Out
+	Request Request          // leaves for memory, if HasRequest
 	// HasRequest is set if Request is valid; Moved, if the next cycle may differ without new inputs.
 	HasRequest, Moved bool
 	WakeAt            uint64 // without Moved: the cycle in which time alone changes something; 0: none
@@ -82,6 +90,9 @@ func NewEngine(s Spec, shape Shape) *Engine {
 		dialect: &peg, spec: s, shape: shape, line: uint32(shape.LineBytes / 4),
 		buffer: newBuffer(s.slots(1), s.PopOrder == "arrival"), latch: make([]uint32, shape.Warps*4*shape.Threads),
 		self: queue.Owner{Unit: fmt.Sprintf("graphpeg %d", shape.Core)},
+		choices: choices{
+			donationFirst: s.DonationPriority == "donation", releaseAtReturn: s.FERelease == "return", spillByVertex: s.Spill == "vertex",
+		},
 	}
 	e.table = newALWT(s.ALWTEntries, &e.self)
 	e.pops = queue.New[*emu.UnitRequest](shape.Warps, &e.self, "pops")
@@ -183,7 +194,7 @@ func (e *Engine) gather() {
 	if e.table.promote() {
 		e.moved = true
 	}
-	if e.spec.DonationPriority == "donation" {
+	if e.donationFirst {
 		e.insert()
 		e.fetchOffsets()
 		return
@@ -276,7 +287,7 @@ func (e *Engine) request(i int32, at uint32) {
 // endFetch frees the FE entry when it has nothing left, at the time that fe_release selects.
 func (e *Engine) endFetch(i int) {
 	t := &e.table.entries[i]
-	if t.status == FE && t.start == t.end && (t.chunks == 0 || e.spec.FERelease != "return") {
+	if t.status == FE && t.start == t.end && (t.chunks == 0 || !e.releaseAtReturn) {
 		e.table.release(i)
 	}
 }
@@ -308,7 +319,7 @@ func (e *Engine) data(i int) {
 		e.table.watch("edges", -1, "%d of vertex %d, from edge %d on", c.n, c.base, c.first)
 	}
 	e.freeChunks = append(e.freeChunks, int32(i))
-	if e.spec.FERelease == "return" {
+	if e.releaseAtReturn {
 		e.table.entries[c.entry].chunks--
 		e.endFetch(c.entry)
 	}
@@ -355,7 +366,7 @@ func (e *Engine) spill(i int) {
 
 // spillWords returns the number of vertices per spill request.
 func (e *Engine) spillWords() int {
-	if e.spec.Spill == "vertex" {
+	if e.spillByVertex {
 		return 1
 	}
 	return int(e.line)

@@ -49,7 +49,7 @@ func (e Experiment) Validate() error {
 	if err := e.validateSample(); err != nil {
 		return err
 	}
-	if e.Workload.HasProgram() && !e.Workload.IsGraphIt() {
+	if e.Workload.Kind() == workload.KindProgram { // its kernels need what it says
 		return nil
 	}
 	if u := e.Workload.Schedule.Kind(); u != nil && !e.Machine.Core.Unit.Is(u.Name) && !e.variesUnit(u) {

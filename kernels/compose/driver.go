@@ -63,7 +63,7 @@ type call struct {
 func (c *call) name() string { return fmt.Sprintf("k%d.%d", c.index, c.number) }
 
 // loopPart is the name of a part in which one lane does what the host does otherwise.
-const loopPart = "loop"
+const loopPart = KernelLoop
 
 // Words of control, in bytes from its beginning.
 const (

@@ -112,9 +112,10 @@ func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w workload
 	return Run(ctx, d, g, w)
 }
 
-// exporter is the machine that a run is laid out on: memory, which becomes the image.
+// exporter is the machine that a run is laid out on: memory, which becomes the image. It does not embed the run, whose
+// machine it is: a method of machine that it lacked would be promoted from there, and call itself.
 type exporter struct {
-	*run
+	run      *run
 	shape    host.Shape
 	compiled *Compiled
 	words    map[uint32]uint32
@@ -158,7 +159,7 @@ func (x *exporter) ShareWords(addr uint32, words []uint32) { x.WriteWords(addr, 
 func (x *exporter) program() (*isa.Program, error) {
 	d := newDriver(x.run, x.compiled)
 	d.exported, d.limit = true, len(x.ran.Steps)
-	if a := x.Plan.Algorithm; !a.Dense && !a.Cut && x.ran.Left == 0 { // it ends by itself
+	if a := x.run.Plan.Algorithm; !a.Dense && !a.Cut && x.ran.Left == 0 { // it ends by itself
 		d.limit, d.endless = d.limit+1, true
 	}
 	if err := d.layVerdict(x.ran.Values, len(x.ran.Steps)); err != nil {

@@ -132,15 +132,6 @@ type Session struct {
 	owner    *EdgeOperator // that the graph units were set up for last; nil: none
 }
 
-// Launched is a launch of a program's.
-type Launched struct {
-	Step   int // the traversals of edges before it, and itself if it belongs to one
-	Kernel string
-	sim.Result
-	Traversal *Step // that it is the gather of; nil: none
-	Part      bool  // it is a part of a launch, of which another part is booked as the launch
-}
-
 // Parts are the parts of a session.
 type Parts struct {
 	Arrays   []graph.Array // of the program: their names and first contents
@@ -367,31 +358,10 @@ func (s *Session) start(o *EdgeOperator, in *Frontier) error {
 
 // book adds up a traversal's launches.
 func (s *Session) book(o *EdgeOperator, step *Step) {
-	p := o.Plan
 	s.bookLoop(s.Steps - 1)
-	add := func(kernel string, r sim.Result, of *Step) {
-		s.Launched = append(s.Launched, Launched{s.Steps, o.Name + "/" + kernel, r, of, s.loop != nil})
-	}
-	way := step.Way()
-	if step.Compacted(p) {
-		add("compact-"+way, step.Compact, nil)
-	}
-	if step.Prepared(p) {
-		add("topology-"+way, step.Topology, nil)
-	}
-	if step.Registered(p) {
-		add("register-"+way, step.Register, nil)
-	}
-	gather := func(n int) string {
-		if names := p.Schedule.Launches; len(names) > 0 {
-			return "gather-" + way + "-" + names[n]
-		}
-		return "gather-" + way
-	}
-	add(gather(0), step.Gather, step)
-	for n, r := range step.More {
-		add(gather(n+1), r, nil)
-	}
+	step.traversed(o.Plan, func(kind, part string, r sim.Result, gatherOf *Step) {
+		s.Launched = append(s.Launched, Launched{s.Steps, o.Name + "/" + kind + "-" + step.Way() + part, r, gatherOf, s.loop != nil})
+	})
 	s.bookTimes(o.run)
 }
 

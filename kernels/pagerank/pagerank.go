@@ -87,6 +87,7 @@ type Result struct {
 	Converged bool
 	Verified  bool // the ranks, and residuals if any, agree with the reference
 	Times     host.Times
+	Layout    []graph.Region // where its arrays were
 }
 
 // Run computes PageRank. The error is a wrong option, a failed launch's, ctx's, or reference.ErrWrong; the result then
@@ -130,6 +131,9 @@ func newRun(d host.Device, in inEdges, out *graph.Adjacency, o Options) (*run, e
 	r.image = graph.NewImage(graph.ArrayBase, d.Shape().LineBytes, r.programs.reserved(d.Shape().Lanes())...)
 	if err := r.layout(); err != nil {
 		return nil, fmt.Errorf("pagerank: %w", err)
+	}
+	for _, a := range r.image.Arrays() {
+		r.Layout = append(r.Layout, graph.Region{Name: a.Name, Addr: a.Addr, Size: a.Bytes()})
 	}
 	r.image.Write(d)
 	return r, nil

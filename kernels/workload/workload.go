@@ -89,26 +89,6 @@ type Features struct {
 // OwnKernel is the program name of a workload without a user's program.
 const OwnKernel = "heddle"
 
-// HasProgram reports whether the workload runs a user's program.
-func (w *Workload) HasProgram() bool { return w.Program != OwnKernel }
-
-// HasFeatures reports whether the workload's algorithm is one on features (package feature).
-func (w *Workload) HasFeatures() bool {
-	_, err := feature.ByName(string(w.Algorithm))
-	return err == nil && !w.HasProgram() && w.Trace == ""
-}
-
-// Composed reports whether heddle composes kernels from the workload's choices, for an algorithm of package algorithm.
-func (w *Workload) Composed() bool {
-	return w.Trace == "" && !w.HasProgram() && w.Kernel == Compiled && !w.HasFeatures()
-}
-
-// GraphItSuffix is the suffix of GraphIt programs' names.
-const GraphItSuffix = ".gt"
-
-// IsGraphIt reports whether the workload runs a GraphIt program.
-func (w *Workload) IsGraphIt() bool { return strings.HasSuffix(w.Program, GraphItSuffix) }
-
 // Choice is the name of one of several alternatives.
 type Choice string
 
