@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// rowStarts are the rows of a compressed list of edges as a file has them: where each begins, and at last their end.
-// They grow as they are read, whatever the file's header says.
+// rowStarts are the row offsets of a compressed list of edges in a file: the start of each row, and the end of the
+// last. They grow as they are read, whatever the file's header claims.
 type rowStarts struct {
 	starts []uint32
 	row    int
@@ -66,7 +66,7 @@ func (b *blob) u64(what string) (uint64, error) {
 	return binary.LittleEndian.Uint64(w), nil
 }
 
-// count reads a number of 64 bits of at most limit.
+// count reads a 64-bit number of at most limit.
 func (b *blob) count(limit uint64, what string) (uint64, error) {
 	n, err := b.u64(what)
 	if err == nil && n > limit {

@@ -58,7 +58,7 @@ func (w *writer) hgr() error {
 	return nil
 }
 
-// shortened cuts a text to so many bytes, and to what may be printed.
+// shortened truncates a text to a number of bytes, and drops unprintable characters.
 func shortened(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -72,7 +72,7 @@ func shortened(text string, most int) string {
 	return text
 }
 
-// hgrReader reads what writer.hgr writes, and believes nothing of it.
+// hgrReader reads the output of writer.hgr, and trusts none of it.
 type hgrReader struct {
 	*reader
 	header hgrHeader
@@ -116,7 +116,7 @@ func (r *reader) hgr() error {
 	return nil
 }
 
-// head reads and checks what comes before the arrays.
+// head reads and checks the data that precede the arrays.
 func (h *hgrReader) head() error {
 	head := make([]byte, hgrFixed+hgrNote+4)
 	if err := h.full(head[:hgrFixed]); err != nil {

@@ -10,7 +10,7 @@ import (
 type idSet interface {
 	// collect adds a column's ids.
 	collect(c *column)
-	// number numbers what was collected, and returns how many ids there are.
+	// number numbers the collected ids, and returns how many there are.
 	number() int
 	// rename replaces a column's ids by their numbers.
 	rename(c *column)

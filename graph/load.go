@@ -41,10 +41,10 @@ func shortName(file string) string {
 	return name
 }
 
-// isPath tells a path from the name of a shipped graph.
+// isPath reports whether file is a path rather than the name of a shipped graph.
 func isPath(file string) bool { return strings.ContainsAny(file, `./\`) }
 
-// Load reads or generates a graph and cleans it up as spec says.
+// Load reads or generates a graph and cleans it up, as specified by spec.
 func Load(spec graphspec.Graph) (*Graph, error) {
 	if err := errors.Join(spec.Validate(), spec.CheckSource()); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)

@@ -145,7 +145,7 @@ func (u *unpacker) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// blame tells what is wrong with the compressed data from what is wrong with reading it.
+// blame separates errors in the compressed data from errors in reading them.
 func (u *unpacker) blame(err error) error {
 	switch {
 	case u.source.err != nil && u.source.err != io.EOF:

@@ -10,10 +10,10 @@ import (
 // quickForm is the form of most lines of a text: two or three decimal numbers separated by blanks.
 type quickForm struct {
 	lead   byte   // that a line begins with, and a blank; 0: none
-	base   uint64 // what the first vertex is called
+	base   uint64 // number of the first vertex
 	last   uint64 // and the last one
 	weight bool   // there is a third column
-	always bool   // which is read though nobody wants it
+	always bool   // read even if not needed
 	read   weightAt
 	lower  bool // the first number is not below the second
 	strict bool // it is above it
@@ -22,8 +22,8 @@ type quickForm struct {
 // weightAt reads a weight at b[i], and returns where it ends; 0: it is something else.
 type weightAt func(b []byte, i int) (word uint32, end int)
 
-// quick reads lines of a form, as many as are in the buffer, and at most that many. It returns how many there were. At
-// the first line that is anything else it leaves off: that one is read with care, which says what is wrong with it.
+// quick parses lines of a form within the buffer, at most that many, and returns their number. It stops at the first
+// line of any other form, which the slow path reads, with precise errors.
 func (r *reader) quick(f *quickForm, most int) (lines int) {
 	b, _ := r.r.Peek(r.r.Buffered())
 	b = b[:bytes.LastIndexByte(b, '\n')+1]
