@@ -36,7 +36,7 @@ func (s *Schema[T]) Text(columns int) []byte {
 	return b.Bytes()
 }
 
-// Explain lists the keys whose path matches, with what they mean, in lines of at most so many characters.
+// Explain lists the keys whose path matches, with their meaning, in lines of at most columns characters.
 func (s *Schema[T]) Explain(match func(path string) bool, columns int) []byte {
 	var b bytes.Buffer
 	for _, f := range s.Fields() {
@@ -53,7 +53,7 @@ func (s *Schema[T]) Explain(match func(path string) bool, columns int) []byte {
 	return b.Bytes()
 }
 
-// facts are all that the schema says of a key but what it means.
+// facts returns everything that the schema declares of a key except its meaning.
 func (f *Field) facts() string {
 	facts := []string{f.typeUnit()}
 	if text := f.allowed(); text != "" {
@@ -85,7 +85,7 @@ func trimLines(text []byte) []byte {
 	return []byte(strings.Join(lines, "\n"))
 }
 
-// typeUnit joins the type and the unit; a size says its unit already.
+// typeUnit joins the type and the unit; a size implies its unit.
 func (f *Field) typeUnit() string {
 	if f.Unit == "" || f.Unit == "bytes" {
 		return f.Type()
@@ -205,8 +205,8 @@ func (f *Field) markdown(b *bytes.Buffer, top string) {
 	}
 }
 
-// meaning returns what a table shows of a key's meaning: all of a short one; else the first sentence, and the others
-// become an item below the table, with one of its own for each value that they explain.
+// meaning returns the part of a key's meaning that a table shows: all of a short one; otherwise the first sentence, and
+// the others become an item below the table, with one item for each value that they explain.
 func (f *Field) meaning(details *bytes.Buffer) string {
 	text := cell(f.Doc)
 	all := sentences(text, f.Values())

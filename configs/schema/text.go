@@ -65,7 +65,7 @@ func (c *checker) sets(layer Layer, args []string) {
 	}
 }
 
-// find looks up a path, and says at which of its keys it fails.
+// find returns the field at a path, or reports the key at which the path fails.
 func (c *checker) find(path string, at Origin) *Field {
 	f := c.tree.root
 	for _, key := range strings.Split(path, ".") {
