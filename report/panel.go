@@ -177,7 +177,7 @@ func (p *panel) grid(c *draw.Canvas, x, y func(float64) vg.Length) {
 	}
 }
 
-// begin is where a linear axis of values begins: at 0, or where the figure says, which the axis then marks.
+// begin returns the start of a linear axis of values: 0, or the figure's own, which the axis then marks.
 func (p *panel) begin(low float64) float64 {
 	if f := p.f.Y.From; f != 0 {
 		p.plot.Y.Label.Text += " (from " + show(f, p.f.Y) + ")"
@@ -233,7 +233,7 @@ func (p *panel) bars() {
 	}))
 }
 
-// hatch tells the bars apart that have a colour of the second or third round.
+// hatch distinguishes the bars whose colour is reused in the second or third round.
 func (p *panel) hatch(c *draw.Canvas, i int, x1, y1, x2, y2 vg.Length) {
 	if i < len(palette) || p.f.Kind != Bars {
 		return

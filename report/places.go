@@ -73,7 +73,7 @@ func properSubset(a, b []string) bool {
 	return len(a) < len(b) && !slices.ContainsFunc(a, func(k string) bool { return !slices.Contains(b, k) })
 }
 
-// level reports whether a variant has one place alone, which is shown at all of several.
+// level reports whether a variant has a single place, which is shown at all of several.
 func (r *Result) level(all *places, variant int) bool {
 	place, first := "", true
 	for _, p := range r.Points {

@@ -28,7 +28,7 @@ type cell struct {
 	Bad  bool
 }
 
-// maxRows bounds what a browser must lay out.
+// maxRows bounds the rows that a browser lays out.
 const maxRows = 5000
 
 func newTable(r *Result) (t table) {

@@ -152,7 +152,7 @@ func (d *drawing) controlProcessor(m *configs.Machine, x, y float64) {
 	d.textEnd(x, y, "detail", how)
 }
 
-// levels draws what all sockets share, and returns where that ends.
+// levels draws the parts that all sockets share, and returns their lower end.
 func (d *drawing) levels(m *configs.Machine, y float64) float64 {
 	y += gap
 	full := func() box { return box{margin, y, width - 2*margin, rowHeight} }

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// drawing collects what is drawn: wires below boxes below texts, in the order of the calls.
+// drawing collects shapes: wires below boxes below texts, in the order of the calls.
 type drawing struct {
 	wires, boxes, texts strings.Builder
-	labels              []label // for tests: what must fit where
+	labels              []label // for tests: texts and the boxes that they must fit
 }
 
-// label is a text and what it must fit into.
+// label is a text and the box that it must fit.
 type label struct {
 	class, text string
 	room        float64

@@ -1,6 +1,6 @@
-// Package hotspots says where the time of a run on a timed machine went: what its schedulers did, in which phases, and
-// because of which instructions and source lines. It reads what a machine with a profile has counted, and knows neither
-// how it is shown nor who runs the machine.
+// Package hotspots attributes the time of a run on a timed machine: to the schedulers' states, to phases, and to
+// instructions and source lines. It reads the counts of a machine with a profile, and knows neither how they are shown
+// nor who runs the machine.
 package hotspots
 
 import (
@@ -31,7 +31,7 @@ type Report struct {
 	Phases       []Phase       `json:"phases,omitempty"` // none: the program has no marks
 	Instructions []Instruction `json:"instructions"`     // the hottest first
 	Lines        []Line        `json:"lines,omitempty"`  // of source files that are no assembly, the hottest first
-	Notes        []string      `json:"notes,omitempty"`  // what a reader should know of them
+	Notes        []string      `json:"notes,omitempty"`  // remarks for the reader
 }
 
 // Part is a share of the schedulers' time, by activity.
@@ -188,7 +188,7 @@ var causes = func() (out []cause) {
 	return out
 }()
 
-// take adds what was counted for a program.
+// take adds a program's counts.
 func (r *Report) take(p *sim.Profile, program string, lines *isa.Lines) {
 	rows, none := p.Counts()
 	r.Idle += countsOf(&none).Stalled
@@ -229,7 +229,7 @@ func text(p *isa.Program, pc uint32) string {
 	return "?"
 }
 
-// sumLines adds up what comes from one line. In assembly a line is an instruction.
+// sumLines sums the counts per source line. In assembly a line is an instruction.
 func (r *Report) sumLines() {
 	type key struct {
 		file string

@@ -16,7 +16,7 @@ var (
 type desk struct {
 	asked  chan func()
 	turned chan struct{} // paused may have changed
-	gone   chan struct{} // closed when nobody will serve again
+	gone   chan struct{} // closed when requests are no longer served
 	paused atomic.Bool
 }
 
@@ -24,7 +24,7 @@ func newDesk() desk {
 	return desk{asked: make(chan func()), turned: make(chan struct{}, 1), gone: make(chan struct{})}
 }
 
-// serve does what is asked, and returns when nothing is and the machine is not to pause, or ctx ends.
+// serve handles requests, and returns when there are none and the machine is not to pause, or ctx ends.
 func (d *desk) serve(ctx context.Context) {
 	for {
 		select {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// module begins the paths of our packages. Structures of others are not opened: what they hold is not
-// only the simulating goroutine's.
+// module is the prefix of heddle's package paths. Structures of other packages are not opened: other goroutines may use
+// their contents.
 const module = "heddle/"
 
 // rows is how many elements are listed at once.
@@ -156,7 +156,7 @@ func pointer(v reflect.Value) string {
 	return "→ " + typeName(through(v))
 }
 
-// unsigned is a number, and if it may be an address or a mask, what it is in hexadecimal.
+// unsigned formats a number, in hexadecimal too if it may be an address or a mask.
 func unsigned(n uint64) string {
 	if n < hexFrom {
 		return strconv.FormatUint(n, 10)
@@ -184,7 +184,7 @@ func named(v reflect.Value, number string) (name string) {
 	return c.Interface().(fmt.Stringer).String()
 }
 
-// composed is a structure, slice, array or map: in full if it is small and plain, else what it has.
+// composed formats a structure, slice, array or map: in full if it is small and plain, otherwise its length or type.
 func composed(v reflect.Value, depth int) string {
 	n := length(v)
 	if depth == 0 || n > inline || n == 0 {

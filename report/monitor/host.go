@@ -214,7 +214,7 @@ func component(function string) (pkg string, ours bool) {
 	if !ours {
 		return "", false
 	}
-	if i := strings.IndexAny(rest, "[("); i >= 0 { // of a method, or of what a generic function is for: packages too
+	if i := strings.IndexAny(rest, "[("); i >= 0 { // of a method, or of a generic function's type arguments: package paths too
 		rest = rest[:i]
 	}
 	slash := strings.LastIndexByte(rest, '/') + 1
@@ -225,7 +225,7 @@ func component(function string) (pkg string, ours bool) {
 	return rest[:slash+dot], true
 }
 
-// shares lists what has samples of its own, and what most of them are in first.
+// shares returns the entries with samples of their own, the largest first.
 func shares(own, all map[string]int64, total int64) []share {
 	list := []share{}
 	for name, n := range own {

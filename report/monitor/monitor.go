@@ -9,7 +9,7 @@ import (
 	"heddle/sim"
 )
 
-// Hold is when a machine waits until somebody has it go on.
+// Hold determines when a machine pauses until a user resumes it.
 type Hold struct {
 	Start   bool // before its first cycle
 	Failure bool // when its run has failed: it makes no progress, or its program or its result is wrong
@@ -36,7 +36,7 @@ type Monitor struct {
 	ended   []ended
 	polled  time.Time // when the page asked last
 	end     sync.Once
-	told    chan struct{} // closed when a page has been told that all is over
+	told    chan struct{} // closed when a page has been informed of the end
 }
 
 // ended is a machine whose run is over.
@@ -232,7 +232,7 @@ type state struct {
 	Ended    []ended    `json:"ended"` // the last one first
 }
 
-// state tells the page, or another client.
+// state returns the state for the page, or for another client.
 func (o *Monitor) state(page bool) state {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -250,7 +250,7 @@ func (o *Monitor) state(page bool) state {
 	return s
 }
 
-// conclude says that all is over, and gives a page the time to hear of it if it is open: if it has asked lately.
+// conclude announces the end, and gives an open page, one that has polled recently, the time to receive it.
 func (o *Monitor) conclude() {
 	o.mu.Lock()
 	o.over = true

@@ -19,7 +19,7 @@ import (
 	"heddle/report/echarts"
 )
 
-// Default is an address that nobody else is at.
+// Default is a loopback address with an automatically chosen free port.
 const Default = "127.0.0.1:0"
 
 //go:embed assets
@@ -62,7 +62,7 @@ func (o *Monitor) Serve(l net.Listener) *Server {
 // URL is where the page is.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" }
 
-// Close says that all is over, and ends the server when what it is saying has been said.
+// Close announces the end, and stops the server once pending responses are sent.
 func (s *Server) Close() error {
 	s.conclude()
 	s.host.close()
@@ -72,10 +72,10 @@ func (s *Server) Close() error {
 	return s.http.Close()
 }
 
-// policy lets the page load what is ours, and nobody frame it.
+// policy restricts the page to its own resources, and forbids framing it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Handler is the page and what it asks for.
+// Handler serves the page and its requests.
 func (o *Monitor) Handler() http.Handler {
 	mux := http.NewServeMux()
 	page, err := fs.Sub(assets, "assets")
@@ -99,7 +99,7 @@ func (o *Monitor) Handler() http.Handler {
 	return guard(http.NewCrossOriginProtection().Handler(mux))
 }
 
-// guard refuses requests under names that are not loopback's, and says how the page may be used.
+// guard refuses requests for host names other than loopback, and sets the page's security headers.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !local(r.Host) {
@@ -116,7 +116,7 @@ func guard(next http.Handler) http.Handler {
 	})
 }
 
-// local reports whether a Host header names loopback. The port may be another's: that of a tunnel.
+// local reports whether a Host header names loopback. The port may differ: that of a tunnel.
 func local(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -132,7 +132,7 @@ func local(host string) bool {
 // errAsked is a request that cannot be answered as it is.
 type errAsked struct{ error }
 
-// view answers with what f finds in a machine. f runs where the machine is simulated.
+// view answers with the result of f for a machine. f runs in the simulating goroutine.
 func (o *Monitor) view(f func(*Machine, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s := o.of(r)

@@ -21,7 +21,7 @@ import (
 // Point is a simulated point of one of a pack's experiments.
 type Point struct {
 	Reading    string // of the paper
-	Same       bool   // it simulates what the point as described does
+	Same       bool   // it simulates the same as the point as described
 	Experiment string
 	Axes       map[string]string
 	Together   [][]string        // keys of axes that go together: compare's first
@@ -121,8 +121,8 @@ func (p *Point) place(without map[string]bool) string {
 	return strings.Join(parts, "\x00")
 }
 
-// agrees reports whether points have the same values, but for some keys: of the same experiment, of axes that both
-// have.
+// agrees reports whether points have the same values except for some keys: within one experiment, or on the axes that
+// both have.
 func (p *Point) agrees(other *Point, without map[string]bool) bool {
 	if p.Experiment != other.Experiment {
 		return without[config.ExperimentKey] && p.place(without) == other.place(without)
@@ -205,8 +205,8 @@ func (p *Point) with(keys []string) map[string]bool {
 	return all
 }
 
-// pairs finds the points of a quantity with their partners, which are nil with measure value. The
-// error says which point has none, or several.
+// pairs returns the points of a quantity with their partners, which are nil with measure value. The error names the
+// point that has none, or several.
 func pairs(q *config.Quantity, points []Point) (out []sample, err error) {
 	for i := range points {
 		p := &points[i]
