@@ -9,8 +9,8 @@ const maxWord = 512
 // neighbours. It reads ahead of lines, so that both are not used by turns.
 type wordReader struct {
 	*lines
-	b     []byte // buffered data, and
-	i     int    // how much of it has been read
+	b     []byte // buffered data
+	i     int    // number of bytes consumed
 	ended bool   // nothing comes behind b
 }
 

@@ -13,10 +13,10 @@ type Argument struct {
 	Computed Pos
 }
 
-// Arguments finds out for which of the arguments that a checked program reads by atoi a vertex is meant: those that go,
-// as they are and by whichever variables, to where there is a vertex. That is addVertex, the first vertex of a queue, a
-// vertex whose priority is updated, an element of a vector of vertices, and what is declared as a vertex or compared with
-// one. A schedule may be another than the program's own; nil: its own.
+// Arguments returns the arguments, of those that a checked program reads by atoi, that stand for a vertex: those that
+// flow unchanged, through any variables, to a position that requires a vertex. Such positions are addVertex, the first
+// vertex of a queue, a vertex whose priority is updated, an index of a vector of vertices, and a variable declared as a
+// vertex or compared with one. s replaces the program's own schedule; nil: its own.
 func (f *File) Arguments(s *Schedule) (list []Argument) {
 	if s == nil {
 		s = f.Schedule
@@ -116,7 +116,7 @@ func (w *argumentUses) number(list []int, at Pos) {
 	}
 }
 
-// vertex is what goes to where there is a vertex.
+// vertex marks values that flow to a position that requires a vertex.
 func (w *argumentUses) vertex(f flows, at Pos) {
 	for _, n := range f.as {
 		first(&w.at(n).Vertex, at)
@@ -126,7 +126,7 @@ func (w *argumentUses) vertex(f flows, at Pos) {
 	}
 }
 
-// to is what a variable gets.
+// to records the values assigned to a variable.
 func (w *argumentUses) to(v *Var, f flows, at Pos) {
 	if v.Type.Kind == Vertex {
 		w.vertex(f, at)
@@ -191,14 +191,14 @@ func (w *argumentUses) assign(s *Assign) {
 	switch x := s.X.(type) {
 	case *Name:
 		w.to(x.Var, f, s.Value.Position())
-	case *Index: // a vertex among those of a vector of vertices says nothing of the others
+	case *Index: // a vertex among the elements of a vector of vertices does not make the others vertices
 		if v := x.X.(*Name).Var; v.Type.Element == "" {
 			w.to(v, f, s.Value.Position())
 		}
 	}
 }
 
-// expr follows an expression's operands, and returns what it is.
+// expr follows an expression's operands, and returns its sources.
 func (w *argumentUses) expr(x Expr) (f flows) {
 	switch x := x.(type) {
 	case *Name:
@@ -245,7 +245,7 @@ func (w *argumentUses) operands(x Expr, list []Expr) (of []flows) {
 	return of
 }
 
-// binary: sides that are only compared for being the same stay what they are.
+// binary: operands that are only compared for equality are followed.
 func (w *argumentUses) binary(x *Binary) flows {
 	a, b := w.expr(x.X), w.expr(x.Y)
 	switch x.Op {
@@ -262,7 +262,8 @@ func (w *argumentUses) binary(x *Binary) flows {
 	return flows{from: union(both.as, both.from)}
 }
 
-// compared is what another expression is compared with: a vertex, a number that is written, or one that may be either.
+// compared handles an operand compared with another expression: a vertex, a literal number, or a value that may be
+// either.
 func (w *argumentUses) compared(f flows, x, with Expr) {
 	switch n, number := with.(*Number); {
 	case with.TypeOf().Kind == Vertex:

@@ -8,22 +8,22 @@ import (
 // Pos is a position in a file, from 1; columns count bytes.
 type Pos struct{ Line, Column int }
 
-// Error is what is wrong with a program.
+// Error is an error in a program.
 type Error struct {
 	File string
 	Pos  Pos
 	Msg  string
-	Kind error // what it is besides, for errors.Is; nil: nothing
+	Kind error // its class, for errors.Is; nil: none
 }
 
-// Unwrap is what it is besides.
+// Unwrap returns the error's class.
 func (e *Error) Unwrap() error { return e.Kind }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Column, e.Msg)
 }
 
-// Limits of what is read.
+// Limits on input.
 const (
 	MaxBytes = 1 << 20 // of a file
 	maxDepth = 200     // of nested expressions, types and blocks

@@ -19,7 +19,7 @@ type edges struct {
 	queue    *graphit.Var // whose priorities it changes; nil: none
 	vector   *graphit.Var // these
 	accesses []graphir.Access
-	// Filters that are asked before the operator begins, since it changes what they read.
+	// Filters that are evaluated before the operator begins, since it changes the vectors that they read.
 	before map[*graphit.Func]bool
 }
 
@@ -140,7 +140,7 @@ func (e *edges) signature() (head, args string) {
 	return head, args
 }
 
-// sides are the edges by what they leave, and by what they enter.
+// sides returns the vertices that edges leave, and those that they enter.
 func (e *edges) sides() (leaves, enters string) {
 	if e.op.Transposed {
 		return "m.in", "m.out"
@@ -161,8 +161,8 @@ func (v variant) directed() (push, pull bool) {
 	return true, false
 }
 
-// suits reports whether no schedule gives the direction of an operator that several workers had better pull if its
-// input is large: one worker has all edges of a vertex, and needs no atomics.
+// suits reports whether no schedule determines the direction of an operator for which a pull by several workers is
+// better if its input is large: one worker has all edges of a vertex, and needs no atomics.
 func (v variant) suits() bool {
 	return !v.m.Given["direction"] && v.op.Input != nil && v.op.Output == graphir.Modified && (v.gathers || v.claims) && v.op.Parallelization != "serial"
 }
@@ -194,7 +194,7 @@ func (v variant) run() {
 // output is how a loop puts out the vertices that it has changed.
 type output struct {
 	params, args  string // of the loop
-	told          string // what is done where the vertex at has changed
+	told          string // code executed where the vertex at has changed
 	open, close   string // of the loop
 	before, after string // of the operator
 }
@@ -326,7 +326,7 @@ func (v variant) calls(name, extra, balanced string, pull bool) {
 	v.line("if %t || m.alone(a, list) {\nm.each(%s, 1, alone)\n} else {\nm.lists(%s, list, together)\n}", serial, at, at)
 }
 
-// results has the function return what it makes.
+// results makes the function return its output.
 func (v variant) results(o *output) {
 	switch v.op.Output {
 	case graphir.NoOutput:
@@ -410,7 +410,7 @@ func (v variant) writer(pull, alone bool) *writer {
 	return w
 }
 
-// toldOnce reports whether the function changes what is tracked in one statement, which no loop repeats.
+// toldOnce reports whether the function changes the tracked vector in a single statement outside any loop.
 func (e *edges) toldOnce() bool {
 	n := 0
 	var visit func(list []graphit.Stmt, weight int)
@@ -530,7 +530,7 @@ func (v variant) skipIdle(w *writer) {
 	w.line("if input[s] == 0 {\ncontinue\n}")
 }
 
-// keepSum stores what a row of a pull has come to.
+// keepSum stores the result of a pull's row.
 func (v variant) keepSum(w *writer, number string) {
 	at := w.vector(v.gathered.Into) + "[" + number + "(d)]"
 	if w.access[v.gathered.Into] == plain {

@@ -165,7 +165,7 @@ func (w *writer) binary(x *graphit.Binary) string {
 	return "(" + w.as(x.X, t) + " " + x.Op + " " + w.as(x.Y, t) + ")"
 }
 
-// calls reports whether an expression calls a function of the program's, which may change something.
+// calls reports whether an expression calls a function of the program, which may have side effects.
 func calls(x graphit.Expr) (found bool) {
 	graphit.WalkExpr(x, func(x graphit.Expr) {
 		c, ok := x.(*graphit.Call)
@@ -331,7 +331,7 @@ type accessing uint8
 
 const (
 	plain  accessing = iota // no other thread is there
-	owned                   // others read what this thread alone writes
+	owned                   // only this thread writes; others read
 	shared                  // others write
 )
 

@@ -54,7 +54,7 @@ func Generate(p *graphir.Program, float bool) (src []byte, err error) {
 	return g.assembled()
 }
 
-// Body is what Generate makes, without the runtime.
+// Body returns the generated code without the runtime.
 func Body(p *graphir.Program, float bool) ([]byte, error) {
 	src, err := Generate(p, float)
 	if err != nil {
@@ -64,10 +64,10 @@ func Body(p *graphir.Program, float bool) ([]byte, error) {
 	return bytes.TrimLeft(body, "\n"), nil
 }
 
-// boundary is between the runtime and what is the program's own.
+// boundary separates the runtime from the program's own code.
 const boundary = "\n// The program.\n"
 
-// refuse throws what this backend cannot do.
+// refuse panics with an error for a construct that this backend does not support.
 func (g *generator) refuse(at graphit.Pos, format string, args ...any) {
 	panic(&graphit.Error{File: g.p.File.Name, Pos: at, Msg: fmt.Sprintf(format, args...)})
 }
@@ -95,7 +95,7 @@ func (g *generator) name(v *graphit.Var) string {
 	return s
 }
 
-// assembled is the whole program: the runtime with its imports, and then what has been made.
+// assembled returns the whole program: the runtime with its imports, and then the generated code.
 func (g *generator) assembled() ([]byte, error) {
 	imports := map[string]bool{}
 	var bodies []string
@@ -283,7 +283,7 @@ func from(x graphit.Expr) string {
 	return graphit.Source(x)
 }
 
-// kernel writes a loop's function: what it has copied, the functions that it calls, and the loop.
+// kernel writes a loop's function: its copied variables, the functions that it calls, and the loop.
 func (g *generator) kernel(w *writer, name, params, head, foot string) {
 	g.line("func %s(%s) {", name, params)
 	for _, h := range w.hoisted {

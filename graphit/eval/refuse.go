@@ -29,7 +29,7 @@ type element struct {
 	n      int
 }
 
-// loss is a value that has been computed and is the greatest there is, as what a program means by not reached.
+// loss is a computed value that equals its type's maximum, by which a program denotes unreached.
 type loss struct {
 	pos graphit.Pos
 	at  edge
@@ -73,7 +73,7 @@ type falling struct {
 	fallen int     // values that have fallen since cycles were looked for
 }
 
-// mayFall is what an operator's values might do; nil: what it does has an end.
+// mayFall returns the analysis of an operator whose values might fall for ever; nil: they cannot.
 func (r *Reference) mayFall(op *graphir.EdgeSetIterator, rows *graph.Adjacency) *falling {
 	if r.host.whiles == 0 || r.host.opt.MaxSteps > 0 || !r.negative() {
 		return nil
@@ -93,7 +93,7 @@ func (r *Reference) mayFall(op *graphir.EdgeSetIterator, rows *graph.Adjacency) 
 	return f
 }
 
-// negative reports whether the graph has an edge of less than 0.
+// negative reports whether the graph has a negative edge weight.
 func (r *Reference) negative() bool {
 	if r.signs == unknown {
 		r.signs = positive

@@ -32,7 +32,7 @@ type Queue struct {
 	Current int64
 }
 
-// Backend runs what a host program asks for.
+// Backend executes a host program's operations.
 type Backend interface {
 	// Declare makes a vector. All of its elements are initial, or those of degrees.
 	Declare(v *graphit.Var, initial Value, degrees []uint32) error
@@ -41,7 +41,8 @@ type Backend interface {
 	// Edges and Vertices run an operator. in is nil if that is over all; an operator without output returns nil.
 	Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *Set) (*Set, error)
 	Vertices(ctx context.Context, op *graphir.VertexSetIterator, in *Set) (*Set, error)
-	// Queue makes a queue, Ready takes the vertices of its first bucket out, and Waiting reports whether any wait.
+	// Queue creates a queue, Ready dequeues the vertices of its first bucket, and Waiting reports whether any vertex
+	// waits.
 	Queue(ctx context.Context, q *Queue) error
 	Ready(ctx context.Context, q *Queue) (*Set, error)
 	Waiting(ctx context.Context, q *Queue) (bool, error)
@@ -58,9 +59,9 @@ type Looper interface {
 	EndLoop(ctx context.Context, loop graphir.Stmt) error
 }
 
-// Options are what a program is given besides its graph.
+// Options are a program's inputs besides its graph.
 type Options struct {
-	Args   []string // argv: the program's name, the graph's, and what follows
+	Args   []string // argv: the program's name, the graph's, and further arguments
 	Output io.Writer
 	// MaxSteps is how many operators over edges may run; 0: more than a program takes that ends.
 	MaxSteps int
@@ -91,7 +92,7 @@ type Host struct {
 	leave   bool
 	steps   int
 	rounds  int
-	whiles  int             // loops around the statement that runs, of which no number says how often they go round
+	whiles  int             // number of enclosing loops without a fixed number of rounds
 	where   func() string   // of an operator's function that runs: its edge or vertex; nil: main runs
 	ctx     context.Context // of the run
 	cache   map[graphit.Expr]code
@@ -299,11 +300,11 @@ func (h *Host) limit(rounds int, pos graphit.Pos) {
 	}
 }
 
-// looping tells the backend of a loop's rounds.
+// looping notifies the backend of a loop's rounds.
 type looping struct {
 	*Host
 	loop  graphir.Stmt
-	tells Looper // nil: it does not ask
+	tells Looper // nil: the backend is no Looper
 	begun bool
 }
 
@@ -672,5 +673,5 @@ func (h *Host) argument(n int64, pos graphit.Pos) string {
 	return h.opt.Args[n]
 }
 
-// ErrCheck says that a result is not the reference's.
+// ErrCheck is the error of a result that differs from the reference's.
 var ErrCheck = errors.New("the result is wrong")

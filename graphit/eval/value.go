@@ -11,14 +11,14 @@ import (
 type Value struct {
 	// I is an integer that its type holds, or a truth value: 0 or 1.
 	I int64
-	// F is a real number, computed in float64, and E how far a computation in float32 may be from it, whatever the
-	// order of sums and whether or not a product and a sum are rounded once. Of a truth value, E above 0 says that this
-	// decides it.
+	// F is a real number, computed in float64, and E the error bound of a computation in float32, whatever the order of
+	// sums and whether or not a product and a sum are fused. For a truth value, E above 0 means that rounding decides
+	// it.
 	F, E float64
 	// Any are the values that it may have, if several threads have raced to write it; nil: I is the value.
 	Any []int64
-	// Unreached marks an integer that is its type's greatest since the program says so, by which it means that there is
-	// none yet, and not since it has been computed.
+	// Unreached marks an integer that equals its type's maximum because the program assigned that literally, to denote
+	// unreached, and not as a computed value.
 	Unreached bool
 }
 
@@ -190,7 +190,7 @@ func logic(op string, x, y Value) Value {
 	return Value{I: x.I ^ y.I, E: max(x.E, y.E)}
 }
 
-// data is a vector of the reference: what a Value has, by element.
+// data is a vector of the reference: the fields of Value, by element.
 type data struct {
 	of   *graphit.Type
 	most int64 // the greatest integer
@@ -201,7 +201,7 @@ type data struct {
 	epoch uint32          // of the operator that runs
 
 	wrote []uint32 // by element, the epoch in which it was last written by = in an operator
-	// Of sums in the operator that runs: how many terms, and how large they and what was there are.
+	// For sums in the current operator: the number of terms, and the magnitudes of the terms and of the initial value.
 	added []uint32
 	terms []uint32
 	size  []float64
@@ -282,8 +282,8 @@ func (d *data) race(n int, v Value) bool {
 	return true
 }
 
-// add sums a value up, and reports whether it changed anything. The sum's error is added when the operator ends, since
-// any order of its terms is as good; for the same reason a sum of integers need not fit before.
+// add adds a term, and reports whether it changed anything. The sum's error is added when the operator ends, since the
+// terms may come in any order; for the same reason a sum of integers may exceed its type in between.
 func (d *data) add(n int, v Value, pos graphit.Pos) bool {
 	if d.f == nil {
 		sum, ok := inType(d.of, d.i[n]+v.I)
