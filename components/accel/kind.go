@@ -12,27 +12,27 @@ import (
 	"heddle/isa"
 )
 
-// Kind describes a kind of graph unit: everything that machines, the host's side of programs and the command line ask
-// of a unit, none of which knows a unit by name. The file kind.go of a component registers its kind, and components/all
-// lists the components; kernels/schedule has the schedules that use it. A unit of another module is added by cmd.Main
+// Kind describes a kind of graph unit: everything that machines, the host side of programs and the command line use of
+// a unit, none of which knows a unit by name. The file kind.go of a component registers its kind, and components/all
+// imports the components; kernels/schedule has the schedules that use it. Units of other modules are added by cmd.Main
 // (heddle.WithUnit).
 type Kind struct {
 	// Instructions are the unit's own. They determine its name (isa.UnitOp), which statistics and schedules use, and
-	// its bit of the CSR units.
+	// its bit of the units CSR.
 	Instructions *isa.Extension
-	Key          string      // of its section in machine.core
+	Key          string      // key of its section in machine.core
 	Part         string      // name of its instances among the parts of a machine: Core0.GraphPEG
 	Title        string      // name in messages, after "a"
-	Doc          string      // of the section
-	Rank         int         // position in documentation and files; 0: behind the ranked ones, by name
+	Doc          string      // documentation of the section
+	Rank         int         // position in documentation and files; 0: after the ranked ones, by name
 	New          func() Spec // an empty Spec
 	Exec         string      // help of the flag --KEY of heddle exec --untimed
 	Flags        []Flag      // further flags of heddle exec
 
-	Name string // that of Instructions; set by Register
+	Name string // name of Instructions; set by Register
 }
 
-// Flag is a flag of heddle exec that sets a knob of a Spec.
+// Flag is a flag of heddle exec that sets a field of a Spec.
 type Flag struct {
 	Name, Doc string
 	Value     func(s Spec) any // pointer to the field: *int or *bool
@@ -41,14 +41,14 @@ type Flag struct {
 // kinds holds the registered kinds, by rank and name.
 var kinds []*Kind
 
-// Register adds one of heddle's own kinds, when the program starts.
+// Register adds one of heddle's own kinds. It is called from init functions.
 func Register(u Kind) {
 	if err := Add(u); err != nil {
 		panic("BUG: accel: " + err.Error())
 	}
 }
 
-// Add adds a kind, when the program starts. An error names the field that is missing, or the name that is taken.
+// Add adds a kind. It must be called at program start. An error names the missing field or the duplicate name.
 func Add(u Kind) error {
 	if u.Instructions == nil {
 		return errors.New("the unit has no Instructions")
@@ -70,7 +70,7 @@ func Add(u Kind) error {
 // sectionKeys matches the keys of a configuration's sections.
 var sectionKeys = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-// check refuses a kind with a missing field, or with a name, key, Spec or bit of another.
+// check returns an error for a kind with a missing field, or with the name, key, Spec or bit of another.
 func (u *Kind) check() error {
 	for _, x := range []struct {
 		lacks bool

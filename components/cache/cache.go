@@ -10,7 +10,8 @@ import (
 	"heddle/components/queue"
 )
 
-// Cache is the component: the banks, the crossbars around them, and links. What sets name by number is in arrays.
+// Cache is the clocked component: the banks, the crossbars around them, and the links. Arrays are indexed by the
+// members of the sets.
 type Cache struct {
 	clock.Base
 	spec  Spec
@@ -18,79 +19,79 @@ type Cache struct {
 
 	lineShift int
 	names     bankNames
-	buffered  bool      // the crossbar has buffers: there are more than 2 inputs
+	buffered  bool      // the crossbar has buffers, as there are more than 2 inputs
 	direct    bool      // banks have no response queue of their own
 	resend    bool      // replays of writes wait for memory
-	fastPath  *fastPath // nil: every cycle goes the long way
+	fastPath  *fastPath // nil: every cycle is a full cycle
 
-	moved  bool // in this cycle: anything has
+	moved  bool // something moved in this cycle
 	sets   sets
 	ports  [maxPorts]port
 	inputs [maxPorts]*input
 	bank   [maxPorts]*bank
 	memory [maxPorts]*memoryPort
-	heads  [maxPorts]request // per input: its first request
-	rspTo  [maxPorts]uint64  // per input: the sorted banks whose first response is for it
+	heads  [maxPorts]request // by input: its first request
+	rspTo  [maxPorts]uint64  // by input: sorted banks whose first response is for it
 
-	banks    []*bank // those that there are
+	banks    []*bank // the first elements of bank
 	allBanks uint64
-	allPorts uint64   // memory's
+	allPorts uint64   // set of all memory ports
 	shared   []*input // inputs of several ports
 	flush    cacheFlush
-	initEnd  clock.Cycle // the first cycle in which banks work
-	last     clock.Cycle // the last one whose steps of a walk are done
-	walkEnd  clock.Cycle // when a walk that is slept through is looked at again
+	initEnd  clock.Cycle // first cycle in which banks work
+	last     clock.Cycle // the last cycle whose walk steps are done
+	walkEnd  clock.Cycle // wake-up cycle of a walk that is slept through; 0: none
 	acting   bool        // an atomic takes effect at the end of this cycle
 
-	stats Stats // what is not a bank's
+	stats Stats // counts that belong to no bank
 	self  queue.Owner
 
 	untimed untimed
 }
 
-// sets says where there is something to do, so that a cycle costs what moves in it. Links and queues keep
+// sets are the members with work in this cycle, so that a cycle costs only the members that move. Links and queues keep
 // the bits of those that hold something.
 type sets struct {
-	queued   uint64 // ports of shared inputs: the link holds requests
-	arrived  uint64 // inputs: the link, or the arbiter's buffer, holds requests
-	seen     uint64 // inputs: the first request is in heads
-	admitted uint64 // inputs whose first requests may be served: a flush holds back others
-	wanted   uint64 // banks that first requests are for
-	buffered uint64 // banks: the crossbar's buffer holds requests
+	queued   uint64 // ports of shared inputs whose link holds requests
+	arrived  uint64 // inputs whose link, or arbiter buffer, holds requests
+	seen     uint64 // inputs whose first request is in heads
+	admitted uint64 // inputs whose first requests may be served: a flush holds back the others
+	wanted   uint64 // banks addressed by first requests
+	buffered uint64 // banks whose crossbar buffer holds requests
 	readable uint64 // banks that can see a request in this cycle
-	answered uint64 // memory ports: the link holds answers
-	offered  uint64 // memory ports: the first answer is offered to its bank
-	awake    uint64 // banks that the next step may change; the others stand still until an input of theirs changes
+	answered uint64 // memory ports whose link holds answers
+	offered  uint64 // memory ports whose first answer is offered to its bank
+	awake    uint64 // banks that the next step may change; the others do not change until one of their inputs does
 	answers  uint64 // banks with responses
-	leaving  uint64 // of them, those whose first response can leave in this cycle
-	sorted   uint64 // banks whose first response is known to be for an input, in rspTo
-	served   uint64 // inputs that sorted banks have responses for
-	asks     uint64 // banks with requests for memory
-	asking   uint64 // of them, those whose first request can leave in this cycle
-	stuck    uint64 // memory ports: the link was full, and nothing has been taken from it
+	leaving  uint64 // banks whose first response can leave in this cycle
+	sorted   uint64 // banks whose first response is in rspTo
+	served   uint64 // inputs for which sorted banks have responses
+	asks     uint64 // banks with requests to memory
+	asking   uint64 // banks whose first request to memory can leave in this cycle
+	stuck    uint64 // memory ports whose link was full, with nothing taken from it since
 }
 
 type port struct {
 	req *clock.Link[mem.Request]
 	rsp *clock.Link[mem.Response]
-	in  uint8 // its input
+	in  uint8 // the port's input
 }
 
 type memoryPort struct {
 	req   *clock.Link[mem.Request]
 	rsp   *clock.Link[mem.Response]
 	arb   arbiter // over banks
-	banks uint64  // those that use this port
+	banks uint64  // banks that use this port
 }
 
-// front is the crossbar before a bank, which picks one of the inputs and may have a buffer.
+// front is the crossbar before a bank: an arbiter over the inputs, and a buffer if there are more than 2 inputs.
 type front struct {
 	want   uint64  // inputs whose first request is for the bank
 	arb    arbiter // over inputs
 	buffer queue.Queue[request]
 }
 
-// New makes a cache on a clock. Its links are connected before time passes.
+// New returns a cache on a clock. Its links must be connected before time passes.
 func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -116,7 +117,7 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 	return c, nil
 }
 
-// makeBank makes bank i, with the crossbar's buffer before it if there is one.
+// makeBank creates bank i, with its crossbar buffer if there is one.
 func (c *Cache) makeBank(i int) {
 	b := newBank(&c.self, &c.spec, i)
 	b.rsp.Flag(&c.sets.answers, i)
@@ -130,8 +131,7 @@ func (c *Cache) makeBank(i int) {
 	c.memory[b.memoryPort].banks |= bit(i)
 }
 
-// ConnectPort gives port i the link its requests come from and the one its
-// responses go to.
+// ConnectPort connects port i to the links of its requests and its responses.
 func (c *Cache) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	c.ports[i].req, c.ports[i].rsp = req, rsp
 	if c.fastPath != nil {
@@ -144,16 +144,15 @@ func (c *Cache) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clock.Link
 	}
 }
 
-// ConnectMemory gives memory port i the link its requests go to and the one the
-// answers come from.
+// ConnectMemory connects memory port i to the links of its requests and their answers.
 func (c *Cache) ConnectMemory(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	c.memory[i].req, c.memory[i].rsp = req, rsp
 	req.FlagStuck(&c.sets.stuck, i)
 	rsp.Flag(&c.sets.answered, i)
 }
 
-// PerformAtomics makes this the level that performs atomics, each operation taking
-// interval cycles of its line. Other levels pass them on.
+// PerformAtomics makes this the level that performs atomics; each operation occupies its line for interval cycles.
+// Other levels pass atomics on.
 func (c *Cache) PerformAtomics(p mem.Performer, interval int) {
 	for _, b := range c.banks {
 		b.atomics = atomics{performer: p, interval: uint64(interval), under: make([]performing, 0, c.spec.MSHRs)}
@@ -175,11 +174,10 @@ func (c *Cache) Check() error {
 	return nil
 }
 
-// Spec returns what the cache was made from.
+// Spec returns the cache's parameters.
 func (c *Cache) Spec() Spec { return c.spec }
 
-// Stats returns the counts up to the clock's last cycle. It is for between runs, not
-// for other units' ticks.
+// Stats returns the counts up to the clock's last cycle. It may be called between runs, not during other units' ticks.
 func (c *Cache) Stats() Stats {
 	now := c.ClockHandle().Domain().Cycle()
 	c.settle(now)
@@ -191,8 +189,8 @@ func (c *Cache) Stats() Stats {
 	return sum
 }
 
-// Counts returns what the cache has counted, in the middle of a cycle too, and changes nothing: of the time that it
-// sleeps through it does not know yet.
+// Counts returns the counts without changing any state, so it may be called during a cycle. Cycles that the cache is
+// sleeping through are missing.
 func (c *Cache) Counts() (sum Stats) {
 	now := c.ClockHandle().Domain().Cycle()
 	for _, s := range c.counts() {
@@ -212,8 +210,7 @@ func (c *Cache) counts() []*Stats {
 	return all
 }
 
-// Pending returns the requests that were accepted and are not over, and the
-// messages that wait in the cache: 0 if it is at rest.
+// Pending returns the number of accepted requests that have not ended and of messages in the cache; 0: it is at rest.
 func (c *Cache) Pending() (n int) {
 	for _, in := range c.shared {
 		n += in.buf.Len()
@@ -228,8 +225,8 @@ func (c *Cache) Pending() (n int) {
 	return n
 }
 
-// Tick does a cycle. A cycle in which nothing moved would be repeated until a
-// link brings something or has a slot again, so the cache sleeps then.
+// Tick runs a cycle. A cycle in which nothing moved would be repeated until a link delivers or has a slot again, so the
+// cache sleeps then.
 func (c *Cache) Tick(now clock.Cycle) bool {
 	c.self.Now = now
 	if now < c.initEnd {
@@ -246,7 +243,7 @@ func (c *Cache) Tick(now clock.Cycle) bool {
 	return c.fullCycle(now)
 }
 
-// fullCycle does a cycle the long way.
+// fullCycle runs a cycle of all stages.
 func (c *Cache) fullCycle(now clock.Cycle) bool {
 	if c.flush.state != noFlush {
 		c.settle(now - 1)
@@ -265,8 +262,8 @@ func (c *Cache) fullCycle(now clock.Cycle) bool {
 	return c.moved && c.holds() && (outside || c.flush.state != walkFlush || !c.walkAhead(now))
 }
 
-// moveIn moves requests and answers towards the banks. A bank sees in the next cycle what the crossbar buffers in this
-// one.
+// moveIn moves requests and answers towards the banks. A request buffered by the crossbar in this cycle is visible to
+// its bank in the next.
 func (c *Cache) moveIn() {
 	s := &c.sets
 	s.readable, s.leaving, s.asking = s.buffered, s.answers, s.asks
@@ -289,8 +286,8 @@ func (c *Cache) moveIn() {
 	}
 }
 
-// moveOut moves responses and requests away from the banks. With a register behind the banks those of this cycle leave
-// in the next one.
+// moveOut moves responses and requests away from the banks. With a register behind the banks, those of this cycle leave
+// in the next.
 func (c *Cache) moveOut() {
 	s := &c.sets
 	if !c.spec.ResponseBuffer {
@@ -301,14 +298,14 @@ func (c *Cache) moveOut() {
 	}
 	if c.acting {
 		c.ClockHandle().Finish()
-		if !c.spec.MemoryBuffer { // what the atomic writes may be sent at once
+		if !c.spec.MemoryBuffer { // an atomic's write may be sent in the same cycle: see Finish
 			return
 		}
 	}
 	c.sendToMemory()
 }
 
-// sendToMemory sends to memory what can leave in this cycle.
+// sendToMemory sends the requests to memory that can leave in this cycle.
 func (c *Cache) sendToMemory() {
 	s := &c.sets
 	if !c.spec.MemoryBuffer {
@@ -319,7 +316,7 @@ func (c *Cache) sendToMemory() {
 	}
 }
 
-// Finish lets the cycle's atomics take effect, in the order of banks.
+// Finish applies the cycle's atomics, in the order of banks.
 func (c *Cache) Finish(clock.Cycle) {
 	c.acting = false
 	for _, b := range c.banks {
@@ -331,13 +328,13 @@ func (c *Cache) Finish(clock.Cycle) {
 	c.ClockHandle().Wake()
 }
 
-// holds reports whether there is anything in the cache or on its way into it, besides requests that wait for memory.
+// holds reports whether anything is in the cache or on its way into it, other than requests that wait for memory.
 func (c *Cache) holds() bool {
 	s := &c.sets
 	return s.awake|s.queued|s.arrived|s.buffered|s.answered|s.answers|s.asks != 0 || c.flush.state != noFlush
 }
 
-// settle does the steps of a walk that were slept through up to this cycle.
+// settle performs the walk steps that were slept through, up to cycle upTo.
 func (c *Cache) settle(upTo clock.Cycle) {
 	if c.walkEnd != 0 {
 		c.settleWalk(int(upTo - c.last))
@@ -345,7 +342,7 @@ func (c *Cache) settle(upTo clock.Cycle) {
 	c.last = upTo
 }
 
-// look takes note of the inputs' first requests, and of the banks they are for.
+// look records the inputs' first requests and their banks.
 func (c *Cache) look() {
 	for m := c.sets.arrived &^ c.sets.seen; m != 0; m &= m - 1 {
 		if i := first(m); c.head(i) {
@@ -354,7 +351,7 @@ func (c *Cache) look() {
 	}
 }
 
-// see takes note of the request at the end of input i.
+// see records the first request of input i.
 func (c *Cache) see(i int) {
 	r := &c.heads[i]
 	if r.mem.Op != mem.Read {
@@ -369,7 +366,7 @@ func (c *Cache) see(i int) {
 	}
 }
 
-// inspect notes a flush at the end of input i.
+// inspect records a flush at the head of input i.
 func (c *Cache) inspect(i int, op mem.Op) {
 	switch op {
 	case mem.Flush, mem.Invalidate:
@@ -381,7 +378,7 @@ func (c *Cache) inspect(i int, op mem.Op) {
 	}
 }
 
-// takeAnswers takes note of memory's first answers, and of the banks they are for.
+// takeAnswers offers memory's first answers to their banks.
 func (c *Cache) takeAnswers() {
 	for m := c.sets.answered &^ c.sets.offered; m != 0; m &= m - 1 {
 		i := first(m)
@@ -394,7 +391,7 @@ func (c *Cache) takeAnswers() {
 	}
 }
 
-// dropAnswer takes the answer that a bank has accepted from its port.
+// dropAnswer removes the answer that a bank has accepted from its port.
 func (c *Cache) dropAnswer(b *bank) {
 	b.in.fill = none
 	c.sets.offered &^= bit(b.memoryPort)
@@ -418,7 +415,7 @@ func (c *Cache) crossbar() {
 	}
 }
 
-// took is bank i taking the first request of an input.
+// took books that bank i has taken the first request of an input.
 func (c *Cache) took(i, from int) {
 	f := &c.bank[i&(maxPorts-1)].front
 	f.arb.grant(from)
@@ -434,7 +431,7 @@ func (c *Cache) took(i, from int) {
 	c.pop(from)
 }
 
-// step does a cycle of the banks that it may change.
+// step runs a cycle of the banks that it may change.
 func (c *Cache) step() {
 	for m := c.sets.awake; m != 0; m &= m - 1 {
 		c.stepBank(first(m))
@@ -463,7 +460,7 @@ func (c *Cache) stepBank(i int) {
 	c.sets.awake &^= bit(i)
 }
 
-// conclude takes what bank i has accepted from where it was.
+// conclude removes the items that bank i has accepted from where they came.
 func (c *Cache) conclude(i int, b *bank, r *request, done actions) {
 	switch {
 	case done.has(tookFill):
@@ -478,7 +475,7 @@ func (c *Cache) conclude(i int, b *bank, r *request, done actions) {
 	}
 }
 
-// staysAwake reports whether the next cycle may change a bank though its inputs stay the same.
+// staysAwake reports whether the next cycle may change a bank whose inputs stay the same.
 func (c *Cache) staysAwake(b *bank, r *request, active bool) bool {
 	switch {
 	case b.performing():
@@ -486,22 +483,22 @@ func (c *Cache) staysAwake(b *bank, r *request, active bool) bool {
 		c.wakeForAtomic(b)
 		return true
 	case b.in.responseBlocked:
-		return true // the link wakes the cache and not the bank
+		return true // the link wakes the cache, not the bank
 	case r == nil && b.front.buffer.Len() > 0:
 		return true // it can be read from the next cycle on
 	}
 	return active && (!b.idle() || b.front.want != 0 || b.front.buffer.Len() > 0 || b.in.fill != none)
 }
 
-// wakeBank has bank i stepped in the next cycle if it stands still for a cause that may be over, or with a flush,
-// because one of its queues has a slot again.
+// wakeBank steps bank i in the next cycle if it waits for a cause in over, or during a flush, because one of its queues
+// has a slot again.
 func (c *Cache) wakeBank(i int, b *bank, over cause) {
 	if b.waiting&over != 0 || b.flush.state != flushIdle {
 		c.sets.awake |= bit(i)
 	}
 }
 
-// sampleBackPressure completes a bank's inputs by what its links have slots for.
+// sampleBackPressure sets the bank's inputs that depend on free link slots.
 func (c *Cache) sampleBackPressure(b *bank) {
 	if c.direct {
 		b.in.responseBlocked = c.responseBlocked(b)
@@ -511,8 +508,7 @@ func (c *Cache) sampleBackPressure(b *bank) {
 	}
 }
 
-// responseBlocked reports whether a bank without a response queue of its own has an answer that its
-// port has no slot for.
+// responseBlocked reports whether a bank without a response queue has a response for which its port has no slot.
 func (c *Cache) responseBlocked(b *bank) bool {
 	op := b.st1
 	return (op.kind == creq || op.kind == replayed) && c.ports[op.port&(maxPorts-1)].rsp.Full()
@@ -530,7 +526,7 @@ func (c *Cache) wakeForAtomic(b *bank) {
 	}
 }
 
-// offer returns the request at a bank's input.
+// offer returns the request at a bank's input, or nil.
 func (c *Cache) offer(b *bank) *request {
 	if c.buffered {
 		return b.front.buffer.Front()
@@ -541,7 +537,7 @@ func (c *Cache) offer(b *bank) *request {
 	return nil
 }
 
-// respond moves the banks' responses to the inputs, one a cycle each.
+// respond moves the banks' responses to the inputs, one per input and cycle.
 func (c *Cache) respond() {
 	for m := c.sets.leaving &^ c.sets.sorted; m != 0; m &= m - 1 {
 		c.sort(first(m))
@@ -551,7 +547,7 @@ func (c *Cache) respond() {
 	}
 }
 
-// sort takes note of the input that bank i's first response is for.
+// sort records the input of bank i's first response.
 func (c *Cache) sort(i int) {
 	in := c.ports[c.bank[i].rsp.Front().port&(maxPorts-1)].in & (maxPorts - 1)
 	c.rspTo[in] |= bit(i)
@@ -559,7 +555,7 @@ func (c *Cache) sort(i int) {
 	c.sets.sorted |= bit(i)
 }
 
-// respondInput sends an input's next response to its port. If that has no slot, those behind it wait.
+// respondInput sends an input's next response to its port. If that has no slot, later responses wait too.
 func (c *Cache) respondInput(i int) {
 	arb := &c.inputs[i&(maxPorts-1)].rsp
 	from := arb.pick(c.rspTo[i&(maxPorts-1)])
@@ -589,7 +585,7 @@ func (c *Cache) sendResponse(b *bank) bool {
 	return true
 }
 
-// send moves the banks' requests to the memory ports, one a cycle each.
+// send moves the banks' requests to the memory ports, one per port and cycle.
 func (c *Cache) send() {
 	for asking := c.sets.asking; asking != 0; {
 		i := c.bank[first(asking)].memoryPort
@@ -602,7 +598,7 @@ func (c *Cache) send() {
 	}
 }
 
-// sendPort sends the request of one of the banks that ask.
+// sendPort sends the request of one of the requesting banks.
 func (c *Cache) sendPort(p *memoryPort, asks uint64) {
 	from := p.arb.pick(asks)
 	p.arb.grant(from)

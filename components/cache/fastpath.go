@@ -5,9 +5,9 @@ import (
 	"heddle/components/mem"
 )
 
-// fastPath is the state of the fast path through a cache of one bank, one port and one memory port. Most L1s are such,
-// and an L1I is asked in nearly every cycle and nearly always hits. A cycle in which reads enter, move on and hit, and
-// nothing else happens, goes the short way; all others go the long way. Results are the same on both.
+// fastPath is the state of the fast path through a cache of one bank, one port and one memory port. Most L1s have this
+// shape, and an L1I is read in nearly every cycle and nearly always hits. A cycle in which reads enter, move on and
+// hit, and nothing else happens, takes the fast path; every other cycle is a full cycle. The results are the same.
 type fastPath struct {
 	*bank
 	req  *clock.Link[mem.Request]
@@ -15,15 +15,15 @@ type fastPath struct {
 	head request // the port's first request
 }
 
-// makeFastPath gives a cache the short way if there is one.
+// makeFastPath enables the fast path if the cache's shape permits it.
 func (c *Cache) makeFastPath() {
 	if c.spec.Banks == 1 && c.spec.Ports == 1 && c.spec.MemoryPorts == 1 && !c.spec.ResponseBuffer {
 		c.fastPath = &fastPath{bank: c.bank[0]}
 	}
 }
 
-// fastCycle does a cycle the short way, and reports whether the next one is wanted too. If the cycle has to go the long
-// way, it changes nothing, and ok is false.
+// fastCycle runs a cycle on the fast path, and reports whether the next one is wanted too. If a full cycle is needed,
+// it changes nothing, and ok is false.
 func (c *Cache) fastCycle(s *fastPath) (again, ok bool) {
 	if w := &c.sets; w.seen|w.answered|w.answers|w.asks != 0 || c.flush.state != noFlush || !s.calm() {
 		return false, false
@@ -38,7 +38,7 @@ func (c *Cache) fastCycle(s *fastPath) (again, ok bool) {
 			return false, false
 		}
 	}
-	c.sets.awake = c.allBanks // for the long way
+	c.sets.awake = c.allBanks // for a later full cycle
 	if !enters && !hits && s.st0.kind == bubble {
 		return false, true
 	}
@@ -56,13 +56,13 @@ func (c *Cache) fastCycle(s *fastPath) (again, ok bool) {
 	return c.sets.arrived != 0 || s.busy(), true
 }
 
-// calm reports whether the bank waits for nothing and has nothing to replay or to perform.
+// calm reports whether the bank waits for nothing and has nothing to replay or perform.
 func (b *bank) calm() bool { return b.waiting == 0 && b.mshr.replay == none && !b.performing() }
 
-// takes reports whether the bank, whose memory queue is empty, accepts a request that is a read.
+// takes reports whether the bank, whose memory queue is empty, accepts a request and it is a read.
 func (b *bank) takes(r *mem.Request) bool { return r.Op == mem.Read && !b.mshr.full() }
 
-// hit returns where the line of stage 1 is, if that is a read that hits, or else -1.
+// hit returns the tag index of stage 1's line if stage 1 is a read that hits, or -1.
 func (b *bank) hit() int {
 	if op := b.st1; op.kind == creq && op.mem.Op == mem.Read {
 		return b.tags.find(op.line)
@@ -70,8 +70,8 @@ func (b *bank) hit() int {
 	return -1
 }
 
-// advance moves the stages. A read in stage 1 finds its line among the tags (-1: there is none), and its answer leaves
-// at once.
+// advance moves the stages. line is the tag index of stage 1's read, whose response leaves at once; -1: stage 1 is
+// empty.
 func (b *bank) advance(line int) {
 	if line >= 0 {
 		b.tags.touch(line)

@@ -9,35 +9,35 @@ import (
 	"time"
 )
 
-// workerPool is the goroutines that tick with the engine's, each its own domains, and then those that others have not
-// come to. In each instant in which several have some they begin together and wait until the last is through. An
-// instant is a few microseconds, so they spin.
+// workerPool is the goroutines that tick besides the engine's. Each ticks its own domains, and then steals those that
+// other workers have not begun. In each instant in which several have work they begin together and wait for the last.
+// An instant takes a few microseconds, so they spin.
 //
-// Who has which domain follows what they have cost lately: a domain that moves has to be brought from one processor's
-// caches to another's, so they move only now and then.
+// Domains are assigned by their recent cost. They move rarely, as a move transfers their state from one processor's
+// caches to another's.
 type workerPool struct {
 	s       *System
 	_       [64]byte
-	begun   atomic.Uint64 // how many instants have begun
+	begun   atomic.Uint64 // number of instants begun
 	_       [64]byte
 	left    sync.WaitGroup
-	workers []*worker // by worker; worker 0 is the engine's goroutine
-	over    bool      // the next instant is none: all go
+	workers []*worker // worker 0 is the engine's goroutine
+	over    bool      // no next instant: the goroutines end
 
-	domains []*Domain // what they tick, the dearest first
-	count   int       // of instants, to time some
-	timed   bool      // this one
+	domains []*Domain // the domains ticked, in order of decreasing cost
+	count   int       // number of instants, to time a sample of them
+	timed   bool      // this instant is timed
 
-	patience int // how often to look before others have the processor
+	patience int // number of polls before other goroutines get the processor
 }
 
-// worker is one of them.
+// worker is one goroutine of the pool.
 type worker struct {
-	ticked atomic.Uint64 // of the instants begun, how many it is through with
+	ticked atomic.Uint64 // number of instants that it has completed
 	_      [64]byte
-	next   atomic.Int64 // of those due
-	due    []*Domain    // in this instant
-	fault  any          // what it has panicked with
+	next   atomic.Int64 // index of the next element of due to tick
+	due    []*Domain    // its domains in this instant
+	fault  any          // value of a panic
 	_      [64]byte
 }
 
@@ -50,7 +50,7 @@ func newWorkerPool(s *System) *workerPool {
 	for range workers {
 		c.workers = append(c.workers, &worker{due: make([]*Domain, 0, len(c.domains))})
 	}
-	if !s.dealt { // later, they stay where they are
+	if !s.dealt { // in later runs, domains stay with their workers
 		s.dealt = true
 		for i, d := range c.domains {
 			d.worker = i * workers / len(c.domains)
@@ -71,7 +71,7 @@ func (c *workerPool) dismiss() {
 	c.left.Wait()
 }
 
-// work ticks with the others.
+// work is the loop of worker w's goroutine.
 func (c *workerPool) work(w int) {
 	defer c.left.Done()
 	for n := uint64(1); ; n++ {
@@ -84,7 +84,7 @@ func (c *workerPool) work(w int) {
 	}
 }
 
-// tickSafely leaves it to the engine's goroutine to tell what it panics with.
+// tickSafely records a panic for the engine's goroutine to raise.
 func (c *workerPool) tickSafely(w int) {
 	defer func() {
 		if c.workers[w].fault == nil {
@@ -94,7 +94,7 @@ func (c *workerPool) tickSafely(w int) {
 	c.tickDue(w)
 }
 
-// tickDue ticks worker w's domains, and then what others have not come to.
+// tickDue ticks worker w's domains, and then those that other workers have not begun.
 func (c *workerPool) tickDue(w int) {
 	for k := range c.workers {
 		from := c.workers[(w+k)%len(c.workers)]
@@ -118,24 +118,24 @@ func (c *workerPool) tickOne(d *Domain) {
 	d.cost += time.Since(start)
 }
 
-// trial finds out whether ticking together pays: not when little is due in each instant. In every period
-// some instants are ticked by all, some by one, and then the rest by whoever was faster.
+// trial measures whether concurrent ticking pays, which it does not when little is due in each instant. In every period
+// some instants are ticked by all workers and some by one, and the rest by whichever was faster.
 type trial struct {
 	instant  int
 	begun    time.Time
 	together bool
-	all      time.Duration // what the timed instants took all of them
+	all      time.Duration // host time of the instants ticked by all
 }
 
-// Instants of a trial: before what is timed, since caches are not what they will be and others may be napping; timed,
-// with all and with one; and of the period.
+// Numbers of instants in a trial: before the timed ones, as caches must warm up and workers may be napping; timed, once
+// with all workers and once with one; and in a period.
 const (
 	trialLead   = 32
 	trialTimed  = 96
 	trialPeriod = 8192
 )
 
-// choose reports whether the next instant is ticked together.
+// choose reports whether the next instant is ticked concurrently.
 func (t *trial) choose() bool {
 	switch t.instant++; t.instant % trialPeriod {
 	case 0:
@@ -151,7 +151,8 @@ func (t *trial) choose() bool {
 	return t.together
 }
 
-// tick ticks the domains that are due, if they are several workers' and it pays. It reports whether it did.
+// tick ticks the domains that are due, if they belong to several workers and concurrency pays. It reports whether it
+// has.
 func (c *workerPool) tick(t Femto) bool {
 	if !c.s.insists && !c.s.trial.choose() {
 		return false
@@ -190,16 +191,16 @@ func (c *workerPool) tick(t Femto) bool {
 	return true
 }
 
-// Of how many instants one is timed, and after how many domains move.
+// Intervals, in instants, between timed instants and between reassignments of domains.
 const (
 	timedEvery = 16
 	shareEvery = 1024
 )
 
-// uneven is by how much what a worker has to do may exceed the mean before domains move.
+// uneven is the ratio of the largest load to the mean above which domains move.
 const uneven = 1.05
 
-// share gives workers with little to do domains of those with much.
+// share moves domains from loaded to less loaded workers.
 func (c *workerPool) share() {
 	slices.SortStableFunc(c.domains, func(a, b *Domain) int { return cmp.Compare(b.cost, a.cost) })
 	load := make([]time.Duration, len(c.workers))
@@ -227,7 +228,7 @@ func (c *workerPool) share() {
 	}
 }
 
-// best returns the domain of a worker that makes a difference smallest when it goes; nil: none makes it smaller.
+// best returns the domain of worker of whose move leaves the smallest difference in load; nil: no move reduces it.
 func best(domains []*Domain, of int, difference time.Duration) (found *Domain) {
 	left := difference
 	for _, d := range domains {
@@ -238,15 +239,15 @@ func best(domains []*Domain, of int, difference time.Duration) (found *Domain) {
 	return found
 }
 
-// How often one looks before it lets other goroutines have the processor, and then other processes: some fifty
-// microseconds. With fewer processors than workers there is no point in looking: who one waits for is not running.
+// Numbers of polls before a waiting goroutine yields to other goroutines, and of yields before it sleeps: about fifty
+// microseconds together. With fewer processors than workers polling is useless, as the awaited worker is not running.
 const (
 	spins  = 100_000
 	yields = 200
 	nap    = 20 * time.Microsecond
 )
 
-// await waits until a count has come to n.
+// await waits until count reaches n.
 func (c *workerPool) await(count *atomic.Uint64, n uint64) {
 	for i := c.patience; count.Load() < n; i-- {
 		switch {

@@ -1,6 +1,6 @@
 package core
 
-// Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
+// Buffers calls see with the name, occupancy and capacity of every buffer. It must be called between two instants.
 func (c *Core) Buffers(see func(name string, n, capacity int)) {
 	for i := range c.warps {
 		c.warps[i].ibuffer.Level(see)

@@ -7,40 +7,50 @@ import (
 	"heddle/isa"
 )
 
-// bypass is the way of a slice's instructions while nothing holds them up: a collector and the integer unit then take
-// them a known number of cycles, so that they need not be moved from stage to stage. The first that meets a unit
-// without a slot ends it: all of them are put into the stages in which they are then.
+// bypass carries a slice's instructions from operand read to dispatch, and through the integer unit, while no stage in
+// between can stall. The delay of such an instruction is then known when it enters, so one timed queue replaces the
+// moves from stage to stage.
+//
+// Order and latency are those of the stages because nothing can overtake or stall. An instruction enters only when all
+// stages that it skips are empty (bypassOpen), and the slice dispatches one instruction a cycle, so a later one neither
+// passes an earlier one nor finds a stage occupied. The bypass ends, and materialise puts its instructions into the
+// stages where they would be, when dispatch cannot take the one that is due: its unit has no free slot, or the program
+// stops there.
+//
+// The integer unit is skipped (passALU) under the same conditions: no instruction is in it, before it, behind it or in
+// the multiplier and divider, and it takes whole warps. Observers need no end of the bypass: bypassOccupancy recomputes
+// the stages. With hooks installed the integer unit is never skipped, as each stage is an event.
 type bypass struct {
-	operands line // read and not dispatched; leaves in the cycle in which it is dispatched
+	operands line // read and not dispatched, by the cycle of dispatch
 	delay    int  // cycles from the read to dispatch
-	open     bool // a slice dispatches one instruction a cycle, so that they keep their order
+	open     bool // the slice dispatches at most one instruction a cycle, so order is kept
 
-	alu     bool   // the integer unit can be passed so
-	commits uint64 // cycles, modulo 64, in which an instruction that has passed it is written back
+	alu     bool   // the integer unit can be skipped
+	commits uint64 // a bit for each cycle, modulo 64, whose write-back slot an instruction that skipped the unit takes
 }
 
-// switchToCommit is the buffer behind the switch of integer unit, multiplier and divider.
+// switchToCommit is the delay of the buffer behind the switch of integer unit, multiplier and divider, in cycles.
 const switchToCommit = 1
 
 func newBypass(s *Spec, of *queue.Owner, in string) bypass {
 	x := bypass{delay: 3, open: s.Issue.Dispatch == 1}
 	if s.Collectors > 1 {
-		x.delay++ // the arbiter behind them
+		x.delay++ // the arbiter behind the collectors
 	}
 	x.operands = queue.NewTimed[flightID](x.delay, of, in+"operands under way")
-	// Of two results that come to the switch together the other way decides, so none may be overtaken.
+	// The switch alternates between two results that arrive together, so no earlier product or quotient may arrive with
+	// a later integer result.
 	x.alu = x.open && s.ALULanes == s.Threads && s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]))
 	return x
 }
 
-// bypassOpen reports whether what is read now meets nothing on its way to dispatch.
+// bypassOpen reports whether an instruction that reads its operands now meets no other on its way to dispatch.
 func (sl *slice) bypassOpen() bool {
 	c := &sl.collect
 	return sl.express.open && c.in|c.mid|c.out == 0 && sl.operands.Empty()
 }
 
-// materialise puts the instructions that are on their way to dispatch into the stages in which they are at the
-// beginning of cycle now.
+// materialise moves the instructions on the bypass into the stages where they are at the beginning of cycle now.
 func (sl *slice) materialise(now uint64) {
 	c := &sl.collect
 	for way := &sl.express.operands; !way.Empty(); {
@@ -62,8 +72,8 @@ func (sl *slice) materialise(now uint64) {
 	}
 }
 
-// passALU sends an instruction that is dispatched in this cycle through the integer unit, if nothing is before it
-// there, and nobody looks at its stages. It reports whether it has.
+// passALU lets an instruction that is dispatched in this cycle skip the integer unit's stages, if none of them is
+// occupied and no hook observes them. It reports whether it has.
 func (sl *slice) passALU(id flightID, now uint64) bool {
 	const others = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<bitComputed | 1<<(bitDispatch+int(isa.ALU))
 	f := &sl.all[id]
@@ -81,15 +91,15 @@ func (sl *slice) passALU(id flightID, now uint64) bool {
 	return true
 }
 
-// bypassOccupancy says where the instructions are that are in no buffer of their own.
+// bypassOccupancy is the number of bypassing instructions that each skipped stage would hold.
 type bypassOccupancy struct {
-	stages                    [3]uint32 // of collectors, a bit each
-	operands                  int       // behind the collectors' arbiter
-	dispatched, alu, computed int       // before, in and behind the integer unit
+	stages                    [3]uint32 // behind the collectors' arbiter
+	operands                  int       // before, in and behind the integer unit
+	dispatched, alu, computed int       // written back and still in the scoreboard
 	written                   int       // written back
 }
 
-// bypassOccupancy returns where such instructions are after cycle now.
+// bypassOccupancy returns the occupancy of the skipped stages after cycle now.
 func (sl *slice) bypassOccupancy(now uint64) (u bypassOccupancy) {
 	way := &sl.express.operands
 	for i := range way.Len() {

@@ -11,46 +11,47 @@ import (
 	"heddle/isa/emu"
 )
 
-// Functional executes a core's program without time, on the architectural state that the core itself executes on, and
-// leaves the caches warm. What it executes when is decided by an estimate of time, so that warps and cores advance as
-// they would in time: in turns of some cycles, cores by order. What warps ask of the graph unit, they ask by the core's
-// socket, and the unit works as ever.
+// Functional executes a core's program functionally, on the architectural state that the timed core uses too, and keeps
+// the caches warm. An estimate of time decides the order of execution, so that warps and cores progress as in timed
+// execution: in turns of a fixed number of cycles, in each turn core by core. Requests to the graph unit go through the
+// core's socket; the unit itself remains timed.
 type Functional struct {
 	clock.Base
 	core     *Core
 	arch     *emu.Core
 	data     mem.Warmer // the L1D
 	code     mem.Warmer // the L1I
-	line     int        // log2 of a line's bytes
-	ended    func()     // is told when the program has ended
-	quantum  uint64     // cycles of a turn
+	line     int        // log2 of the line size in bytes
+	ended    func()     // called when the program has ended
+	quantum  uint64     // cycles per turn
 	on       bool
-	within   bool   // a launch that has begun in time
-	arriving bool   // all warps have come to a device-wide barrier
-	arrives  uint64 // when the core arrives at it, as its L1D has forgotten its lines; never: it does not
-	opens    uint64 // when the launch's first instruction can be fetched
-	over     uint64 // when all is over that warps have begun that have ended
+	within   bool   // within a launch that began in timed execution
+	arriving bool   // all warps wait at a device-wide barrier
+	arrives  uint64 // cycle in which the core arrives at the barrier; never: not pending
+	opens    uint64 // first cycle in which the launch's first instruction can be fetched
+	over     uint64 // first cycle by which everything begun by ended warps is over
 
-	wheel       timingWheel // warps whose next instruction has its registers, by when it has
-	running     uint64      // warps that are fetched for, or have been
-	waiting     uint64      // warps that the unit has not answered
-	askedUnit   uint64      // of them, those that have asked without time
-	unitBlocked uint64      // of them, those that are not fetched for until they are answered
-	parked      uint64      // warps whose next instruction waits for a memory access that has not begun
-	lines       [64]uint32  // by warp: the line of code that was fetched last
-	next        uint64      // when the next thing happens; never: nothing does by itself
+	wheel       timingWheel // warps whose next instruction has its registers, by the cycle in which it can issue
+	running     uint64      // warps that have been made fetchable and have not ended
+	waiting     uint64      // warps that await an answer of the graph unit
+	askedUnit   uint64      // waiting warps whose request was made functionally
+	unitBlocked uint64      // waiting warps that are not fetched for until the answer
+	parked      uint64      // warps whose next instruction depends on a memory access that has not begun
+	lines       [64]uint32  // by warp: the code line fetched last
+	next        uint64      // cycle of the next event; never: none until an answer or a release
 
 	estimate estimate
 }
 
-// Cycles of a turn. Cores see each other's memory accesses, and are answered by graph units, no sooner than between
-// turns.
+// Turn lengths in cycles. Memory accesses of other cores and answers of graph units become visible only between turns,
+// so turns are shorter with a unit.
 const (
 	quantum         = 32
 	quantumWithUnit = 16
 )
 
-// NewFunctional makes it, on a domain of the core's clock whose units finish after the core's.
+// NewFunctional adds functional execution to a core. d must be a domain of the core's clock whose units finish after
+// the core's.
 func NewFunctional(c *Core, d *clock.Domain, arch *emu.Core, code, data mem.Warmer, lineBytes int, ended func()) *Functional {
 	u := &Functional{
 		Base: clock.NewBase(c.Name() + ".Untimed"), core: c, arch: arch, code: code, data: data,
@@ -65,7 +66,7 @@ func NewFunctional(c *Core, d *clock.Domain, arch *emu.Core, code, data mem.Warm
 	return u
 }
 
-// begin forgets what was under way before.
+// begin discards all state of an earlier launch.
 func (u *Functional) begin() {
 	u.wheel, u.lines = timingWheel{}, [64]uint32{}
 	u.running, u.askedUnit, u.unitBlocked, u.parked = 0, 0, 0, 0
@@ -73,7 +74,7 @@ func (u *Functional) begin() {
 	u.estimate.begin()
 }
 
-// Start begins a launch: L1s forget, as they do in time.
+// Start begins a launch. L1s are invalidated, as in timed execution.
 func (u *Functional) Start() {
 	c := u.core
 	u.on, u.within, u.arriving, u.arrives, u.waiting = true, false, false, never, 0
@@ -90,7 +91,7 @@ func (u *Functional) Start() {
 	u.ClockHandle().Wake()
 }
 
-// Tick leaves it to the end of the instant to give warps their turns.
+// Tick defers the turn to the end of the instant, after all timed units.
 func (u *Functional) Tick(clock.Cycle) bool {
 	if u.busy() || u.waiting != 0 {
 		u.ClockHandle().Finish()
@@ -98,13 +99,13 @@ func (u *Functional) Tick(clock.Cycle) bool {
 	return false
 }
 
-// Goes reports whether it knows when it goes on by itself, however far off that is.
+// Goes reports whether execution will continue by itself, however late.
 func (u *Functional) Goes() bool { return u.busy() && u.next != never }
 
-// busy reports whether it executes the core's program, or waits for the end of what that has begun.
+// busy reports whether the core's program is being executed functionally, or has begun something that is not over.
 func (u *Functional) busy() bool { return u.on && !(u.within && u.core.over) }
 
-// Finish executes what the core is estimated to begin before the next turn.
+// Finish executes the instructions that the estimate lets begin before the next turn.
 func (u *Functional) Finish(now clock.Cycle) {
 	if u.core.socket != nil {
 		u.receive(now)
@@ -128,19 +129,19 @@ func (u *Functional) Finish(now clock.Cycle) {
 	}
 }
 
-// end leaves the core as the end of a launch in time does.
+// end leaves the core in the state in which a timed launch ends.
 func (u *Functional) end(now clock.Cycle) {
 	u.on = false
 	u.core.last, u.core.front.releasedAt = now, 0
 	u.ended()
 }
 
-// sleep has the clock come back when there is something to do.
+// sleep sets the wake-up for the next turn.
 func (u *Functional) sleep(now clock.Cycle) {
 	at := u.arrives
 	switch {
 	case u.arch.Active() == 0:
-		at = max(now+1, u.over) // for the end, of the unit too
+		at = max(now+1, u.over) // to end the launch, also of the unit
 	case u.within && u.core.active != 0:
 		at = min(at, now+u.quantum)
 	case u.next != never:
@@ -151,11 +152,11 @@ func (u *Functional) sleep(now clock.Cycle) {
 	}
 }
 
-// released is called when warps go on because of another core.
+// released is called when another core releases warps of this one.
 func (u *Functional) released() { u.ClockHandle().Wake() }
 
-// arrive has the core arrive at a device-wide barrier to which all its warps have come, when its L1D has forgotten its
-// lines, or the other cores know.
+// arrive lets the core arrive at a device-wide barrier that all its warps have reached: after its L1D has been
+// invalidated, or after the signal's delay.
 func (u *Functional) arrive(now uint64) {
 	if u.arriving {
 		u.arriving = false
@@ -171,7 +172,8 @@ func (u *Functional) arrive(now uint64) {
 	}
 }
 
-// turn executes what begins before the next turn, in the order of cycles, and in a cycle in that of stages, last first.
+// turn executes everything that begins before the next turn, cycle by cycle, and within a cycle stage by stage, last
+// first.
 func (u *Functional) turn(now clock.Cycle) {
 	g, e, limit := &u.wheel, &u.estimate, now+u.quantum
 	f, m := &e.front, &e.memory
@@ -207,12 +209,12 @@ func (u *Functional) turn(now clock.Cycle) {
 	}
 }
 
-// notSoonReady are the warps that will not be ready soon.
+// notSoonReady returns the warps that will not be ready soon.
 func (u *Functional) notSoonReady() uint64 {
 	return ^u.running | u.askedUnit | u.parked | u.wheel.later
 }
 
-// join takes in warps that can go on: those that are new, and that a barrier held.
+// join adds warps that can execute: new ones, and those that a barrier has released.
 func (u *Functional) join(at uint64) {
 	at = max(at, u.opens)
 	for m := u.arch.Active() &^ (u.waiting | u.core.active | u.running); m != 0; m &= m - 1 {
@@ -224,7 +226,7 @@ func (u *Functional) join(at uint64) {
 	}
 }
 
-// fetch begins a fetch, which waits for its line.
+// fetch begins a fetch. The instruction arrives when its line has.
 func (u *Functional) fetch(at uint64) {
 	f := &u.estimate.front
 	i, to := f.fetch(u.notSoonReady())
@@ -235,8 +237,8 @@ func (u *Functional) fetch(at uint64) {
 	}
 }
 
-// decode puts an instruction into its warp's buffer, and has the next one fetched if this one does not decide where it
-// is.
+// decode adds an instruction to its warp's buffer, and allows the next fetch unless the instruction determines its
+// address.
 func (u *Functional) decode(at uint64) {
 	f := &u.estimate.front
 	i := f.decode(at)
@@ -256,7 +258,7 @@ func (u *Functional) decode(at uint64) {
 	}
 }
 
-// fail stops the core with a program error. Traps are among them, which here no handler takes.
+// fail stops the core with a program error. Traps are errors here, as no handler runs functionally.
 func (u *Functional) fail(err error) {
 	if t := (*emu.Trap)(nil); errors.As(err, &t) && u.arch.Warp(t.Warp).Handles(t) {
 		err = fmt.Errorf("the program handles traps, which the parts of a run that are executed without time do not take: %w", err)
@@ -264,8 +266,8 @@ func (u *Functional) fail(err error) {
 	u.core.fail(err)
 }
 
-// scheduleNext has a warp issue its next instruction, if it has one, from a cycle on, when that has its registers. Warp
-// control waits for the warp's memory accesses, which others may see that it lets go.
+// scheduleNext schedules the issue of a warp's next decoded instruction, at cycle at or when its registers are
+// available. Warp control also waits for the warp's memory accesses, which the warps that it releases may read.
 func (u *Functional) scheduleNext(i int, at uint64) {
 	e := &u.estimate
 	if e.front.count[i] == 0 {
@@ -320,7 +322,7 @@ func (u *Functional) issue(i int, at uint64) {
 	u.scheduleNext(i, at+1)
 }
 
-// await has a memory access wait for the load-store unit.
+// await queues a memory access or a fence for the load-store unit.
 func (u *Functional) await(i int, op *emu.Op, at uint64) *emu.Access {
 	e := &u.estimate
 	q := e.slice(i).put(i, op, at+e.between.issueToMemory)
@@ -330,14 +332,15 @@ func (u *Functional) await(i int, op *emu.Op, at uint64) *emu.Access {
 	return &q.made
 }
 
-// execute executes an instruction of another unit. It reports whether the warp's next one is not known by that.
+// execute executes an instruction of another unit. It reports whether the instruction steers: the warp's next one is
+// then scheduled by steered.
 func (u *Functional) execute(i int, w *emu.Warp, op *emu.Op, at uint64) (steers bool) {
 	e, between := &u.estimate, &u.estimate.between
 	at = e.execute(i, op, w.Mask(), at)
 	err := w.Execute(op)
 	class := op.LatencyClass()
 	if class == isa.ClassWarp && err == nil {
-		err = u.core.source.Declare() // other cores may wait at the same barrier
+		err = u.core.source.Declare() // warps of other cores may wait at the same barrier
 	}
 	if err != nil {
 		u.fail(err)
@@ -355,7 +358,8 @@ func (u *Functional) execute(i int, w *emu.Warp, op *emu.Op, at uint64) (steers 
 	return true
 }
 
-// steered has a warp be fetched for where control has led it, if it goes on. Others may too that it has let go.
+// steered makes a warp fetchable at the target of its control instruction, if it goes on, and the warps that it has
+// released.
 func (u *Functional) steered(i int, w *emu.Warp, at uint64) {
 	if u.arch.Active()>>i&1 != 0 && !w.Waiting() {
 		u.estimate.front.unlock(i, w.PC(), at)
@@ -367,7 +371,7 @@ func (u *Functional) steered(i int, w *emu.Warp, at uint64) {
 	u.join(at)
 }
 
-// access makes the memory access that is due.
+// access performs the memory access that is due.
 func (u *Functional) access(at uint64) {
 	e := &u.estimate
 	q := e.slices[e.memory.of].take(at)
@@ -388,7 +392,7 @@ func (u *Functional) access(at uint64) {
 	}
 }
 
-// ask gives a request to the unit, whose queue has a slot. It reports whether the warp waits for an answer.
+// ask sends a request to the unit, whose queue must have a slot. It reports whether the warp awaits an answer.
 func (u *Functional) ask(i int, w *emu.Warp, op *emu.Op) (waits bool) {
 	s := u.core.socket
 	s.Issue(i, op)
@@ -402,7 +406,7 @@ func (u *Functional) ask(i int, w *emu.Warp, op *emu.Op) (waits bool) {
 	return waits
 }
 
-// receive gives warps the unit's answers.
+// receive delivers the unit's answers to functionally executed warps.
 func (u *Functional) receive(now clock.Cycle) {
 	s := u.core.socket
 	if err := s.Err(); err != nil {
@@ -422,12 +426,12 @@ func (u *Functional) receive(now clock.Cycle) {
 			u.core.takeBack(1 << i)
 		}
 	}
-	if s.Answered() { // a warp that has asked in time: its core may have slept behind the others' answers
+	if s.Answered() { // a warp whose request was timed: its core may have slept behind the answers to others
 		u.core.ClockHandle().Wake()
 	}
 }
 
-// answered has a warp go on that the unit has answered, unless it has asked in time: then the core gives it back.
+// answered lets a warp go on after the unit's answer.
 func (u *Functional) answered(i int, op *emu.Op, now uint64) {
 	u.wheel.advance(now)
 	u.askedUnit &^= 1 << i

@@ -7,7 +7,7 @@ import (
 	"heddle/components/probe"
 )
 
-// Signals returns the signals of the core. Those of its stages are made of its hooks' events, by who looks.
+// Signals returns the signals of the core. Observers derive those of its stages from hook events.
 func (c *Core) Signals() (l probe.List) {
 	l.Count("in_flight", len(c.warps)*c.spec.IBuffer+len(c.lsu.accesses)+64, func() int { return c.inFlight })
 	l.Vector("warps.active", len(c.warps), func() uint64 { return c.active })
@@ -27,10 +27,11 @@ func (c *Core) Signals() (l probe.List) {
 
 var syncNames = [...]string{syncNone: "none", syncDrain: "drain", syncInvalidate: "invalidate", syncWait: "wait", syncSignal: "signal"}
 
-// Slices is how many issue slices the core has: warp w is of slice w modulo that.
+// Slices returns the number of issue slices: warp w belongs to slice w modulo it.
 func (c *Core) Slices() int { return len(c.slices) }
 
-// sliceSignals: what the scheduler did in the cycle, by the name of the statistic it is booked under.
+// sliceSignals returns a slice's signals. The scheduler's state in a cycle has the name of the statistic that the cycle
+// is booked under.
 func (c *Core) sliceSignals(i int) (l probe.List) {
 	sl := &c.slices[i]
 	l.State("scheduler", causeNames(), func() int {

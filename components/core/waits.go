@@ -11,14 +11,14 @@ import (
 	"heddle/isa"
 )
 
-// Counts returns what the core has counted up to its last cycle.
+// Counts returns the counts up to the core's last cycle.
 func (c *Core) Counts() Stats {
 	c.settleAll()
 	return c.Stats
 }
 
-// Waits tells, for every warp that has not ended, where it is and what it waits
-// for; and what the load-store unit holds.
+// Waits describes, for every warp that has not ended, its position and the reason of its wait, and the contents of the
+// load-store unit.
 func (c *Core) Waits() (out []string) {
 	for m := c.source.Active(); m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
@@ -39,7 +39,7 @@ func (c *Core) Waits() (out []string) {
 	return out
 }
 
-// Where tells at which instructions the warps that have not ended go on, those at the same one together.
+// Where returns the next program counters of the warps that have not ended, grouped by address.
 func (c *Core) Where() (out []string) {
 	at := map[uint32][]string{}
 	for m := c.source.Active(); m != 0; m &= m - 1 {

@@ -2,18 +2,18 @@ package core
 
 import "math/bits"
 
-// timingWheel says when each warp goes on: of the next wheelCycles by cycle, and of others by warp.
+// timingWheel holds the cycle in which each warp continues: within the next wheelCycles by slot, beyond them by warp.
 type timingWheel struct {
-	base  uint64              // the first of those cycles
-	slots [wheelCycles]uint64 // by cycle modulo their number: the warps
-	taken uint64              // slots that have some
-	later uint64              // warps that go on behind those cycles
+	base  uint64              // first cycle of the slots
+	slots [wheelCycles]uint64 // by cycle modulo wheelCycles: the warps
+	taken uint64              // non-empty slots
+	later uint64              // warps beyond the slots
 	at    [64]uint64          // by warp
 }
 
 const wheelCycles = 64
 
-// put has a warp go on in a cycle.
+// put schedules a warp.
 func (g *timingWheel) put(i int, at uint64) {
 	at = max(at, g.base)
 	g.at[i&63] = at
@@ -25,7 +25,7 @@ func (g *timingWheel) put(i int, at uint64) {
 	g.taken |= 1 << (at % wheelCycles)
 }
 
-// advance has its cycles begin at one before which none goes on.
+// advance moves the slots to begin at base, before which no warp is scheduled.
 func (g *timingWheel) advance(base uint64) {
 	g.base = base
 	for m := g.later; m != 0; m &= m - 1 {
@@ -36,7 +36,7 @@ func (g *timingWheel) advance(base uint64) {
 	}
 }
 
-// first returns when the first goes on; never: none does.
+// first returns the earliest cycle with a warp; never: none.
 func (g *timingWheel) first() uint64 {
 	if g.taken != 0 {
 		return g.base + uint64(bits.TrailingZeros64(bits.RotateLeft64(g.taken, -int(g.base%wheelCycles))))
@@ -55,7 +55,7 @@ func (g *timingWheel) firstLater() uint64 {
 	return at
 }
 
-// take takes the lowest warp out that goes on in a cycle, which is the first.
+// take removes and returns the lowest warp of cycle at, which must be the earliest.
 func (g *timingWheel) take(at uint64) int {
 	if g.taken>>(at%wheelCycles)&1 == 0 {
 		return g.takeLater(at)

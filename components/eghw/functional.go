@@ -6,8 +6,8 @@ import (
 	"heddle/isa/emu"
 )
 
-// Functional answers every request at once: it runs the Engine, whose memory answers at
-// once too, until the answer is there.
+// Functional answers every request at once: it runs the Engine, with a memory that answers at once, until the answer is
+// there.
 type Functional struct {
 	*Engine
 	now uint64
@@ -15,7 +15,7 @@ type Functional struct {
 
 var _ emu.MemoryUnit = (*Functional)(nil)
 
-// NewFunctional makes the unit of one core of a functional machine.
+// NewFunctional returns the unit of one core of a functional machine.
 func NewFunctional(s Spec, shape Shape) (*Functional, error) {
 	s = s.Derived(shape, 1)
 	if err := s.Check(shape); err != nil {
@@ -24,7 +24,7 @@ func NewFunctional(s Spec, shape Shape) (*Functional, error) {
 	return &Functional{Engine: NewEngine(s, shape)}, nil
 }
 
-// Exec carries out one instruction of one warp.
+// Exec executes one instruction of one warp.
 func (u *Functional) Exec(r *emu.UnitRequest) error {
 	for idle := 0; ; {
 		u.now++

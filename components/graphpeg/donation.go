@@ -2,37 +2,36 @@ package graphpeg
 
 import "heddle/components/balance"
 
-// Vertices are given away from the end of the output list and received at its end, by way of
-// memory (§4.3): the donor writes them by line to a region of its own, the receiver reads
-// them there.
+// Vertices are donated from the end of the output list and received at its end, through memory (§4.3): the donor writes
+// them by line to a region of its own, and the receiver reads them there.
 
 // vertexDonation is the donor's side of a donation.
 type vertexDonation struct {
 	active        bool
-	pending       int  // vertices
-	written       int  // vertices that have been written
-	refillPending bool // a line that the list had spilled
-	refillArrived bool // it has come
+	pending       int  // vertices still to be donated
+	written       int  // vertices written
+	refillPending bool // a read of a spilled line is in flight
+	refillArrived bool // the spilled line has arrived
 }
 
 // vertexIntake is the receiver's side of a donation.
 type vertexIntake struct {
 	active        bool
-	pending       int    // vertices that are not in the list yet
-	address       uint32 // of the first of them
-	linesLeft     int    // lines
-	next          uint32 // the first of them
+	pending       int    // vertices not yet in the list
+	address       uint32 // of the first pending vertex
+	linesLeft     int    // lines not requested
+	next          uint32 // address of the next line
 	linesInFlight int    // lines under way
-	buffered      int    // vertices that have come, and are not in the list
+	buffered      int    // vertices that have arrived and are not in the list
 }
 
-// Tickets of reads that are not refills of a list.
+// Tickets of reads other than refills of a list.
 const (
 	donationTicket = maxRefills + iota
 	intakeTicket
 )
 
-// donationRegion is the address of the donor's region.
+// donationRegion returns the address of the donor's region.
 func (e *Engine) donationRegion() uint32 {
 	return e.setup.Regions + uint32((e.shape.Core*(e.spec.VertexLists+1)+e.spec.VertexLists)*e.spec.ListRegion)
 }
@@ -42,7 +41,7 @@ func (e *Engine) donateVertices(n uint32) {
 	e.giving = vertexDonation{active: true, pending: int(min(n, uint32(e.spec.ListRegion/4)))}
 }
 
-// give is one cycle of a donation: a line is written, or requested from where the list has spilled it. A donation ends
+// give is one cycle of a donation: it writes a line, or requests a line that the list has spilled. A donation ends
 // early rather than split such a line.
 func (e *Engine) give() {
 	g, l := &e.giving, &e.lists[e.setup.Out]
@@ -66,8 +65,8 @@ func (e *Engine) give() {
 	}
 }
 
-// bringBack asks for the newest line in memory. The list may write over it before it has
-// come, so what is in it goes to the donation region at once; the write is sent when it is here.
+// bringBack requests the newest line in memory. The list may overwrite it before it arrives, so its vertices are copied
+// to the donation region now; the write is sent when the line has arrived.
 func (e *Engine) bringBack() {
 	addr := e.lists[e.setup.Out].unspill()
 	for i := range int(e.line) {
@@ -78,13 +77,13 @@ func (e *Engine) bringBack() {
 	e.read(refillSource, addr, 0, donationTicket)
 }
 
-// deposit stores a vertex, the i-th behind those given, in the donation region.
+// deposit stores a vertex, the i-th after those written, in the donation region.
 func (e *Engine) deposit(i int, v uint32) {
 	e.mem.Store32(e.donationRegion()+uint32(4*(e.giving.written+i)), v)
 }
 
-// collect returns how many vertices are there to be written: a line that has come back, or up to
-// as many of the newest on chip.
+// collect returns the number of vertices available for writing: those of a line that has arrived, or up to a line of
+// the newest on chip.
 func (e *Engine) collect() (n int) {
 	g, l := &e.giving, &e.lists[e.setup.Out]
 	if g.refillArrived {
@@ -101,7 +100,7 @@ func (e *Engine) collect() (n int) {
 	return n
 }
 
-// wrote sends the lines that n more vertices lie in.
+// wrote sends the lines that contain n more vertices.
 func (e *Engine) wrote(n int) {
 	g := &e.giving
 	first := e.donationRegion() + uint32(4*g.written)
@@ -119,8 +118,8 @@ func (e *Engine) receiveVertices(n, addr uint32) {
 	e.taking = vertexIntake{active: true, pending: int(n), address: addr, next: addr, linesLeft: (int(n) + int(e.line) - 1) / int(e.line)}
 }
 
-// accrue is one cycle of an intake: a line is requested, and what has come is pushed, as many
-// at once as a warp would.
+// accrue is one cycle of an intake: it requests a line, and pushes vertices that have arrived, at most as many as a
+// warp would.
 func (e *Engine) accrue() {
 	t, l := &e.taking, &e.lists[e.setup.Out]
 	if !t.active {
@@ -150,7 +149,7 @@ func (e *Engine) accrue() {
 	}
 }
 
-// exchanged is told that a line has come.
+// exchanged handles the arrival of a line of a donation or an intake.
 func (e *Engine) exchanged(ticket int) {
 	if ticket == donationTicket {
 		e.giving.refillPending, e.giving.refillArrived = false, true

@@ -7,9 +7,8 @@ import (
 	"heddle/isa/emu"
 )
 
-// Functional answers every request at once: it runs the Engine, whose memory answers at
-// once too, until the answer is there. No edges move between cores, so a core that is drained is
-// done.
+// Functional answers every request at once: it runs the Engine, with a memory that answers at once, until the answer is
+// there. No edges move between cores, so a drained unit is done.
 type Functional struct {
 	*Engine
 	now uint64
@@ -17,7 +16,7 @@ type Functional struct {
 
 var _ emu.Unit = (*Functional)(nil)
 
-// NewFunctional makes the unit of one core of a functional machine.
+// NewFunctional returns the unit of one core of a functional machine.
 func NewFunctional(s Spec, shape Shape) (*Functional, error) {
 	s = s.Derived(shape.Warps, 1)
 	if err := s.Check(shape.Threads, shape.LineBytes); err != nil {
@@ -26,7 +25,7 @@ func NewFunctional(s Spec, shape Shape) (*Functional, error) {
 	return &Functional{Engine: NewEngine(s, shape)}, nil
 }
 
-// NewFunctionalWorklist makes the same unit with the instructions of a hardware worklist.
+// NewFunctionalWorklist returns the same unit with the instructions of a hardware worklist.
 func NewFunctionalWorklist(s Spec, shape Shape) (*Functional, error) {
 	u, err := NewFunctional(s, shape)
 	if err == nil {
@@ -35,13 +34,13 @@ func NewFunctionalWorklist(s Spec, shape Shape) (*Functional, error) {
 	return u, err
 }
 
-// Launch is a kernel launch.
+// Launch begins a kernel.
 func (u *Functional) Launch() {
 	u.Engine.Launch()
 	u.Command(balance.Command{Order: balance.Done, Epoch: u.exchange.epoch})
 }
 
-// Exec carries out one instruction of one warp.
+// Exec executes one instruction of one warp.
 func (u *Functional) Exec(r *emu.UnitRequest) error {
 	head := r
 	for idle := 0; ; {
@@ -69,7 +68,7 @@ func (u *Functional) Exec(r *emu.UnitRequest) error {
 	return nil
 }
 
-// owes reports whether an answer is to come.
+// owes reports whether an answer is pending.
 func (u *Functional) owes() bool { return u.pops.Len() > 0 || u.answers.Len() > 0 }
 
 func firstError(a, b error) error {

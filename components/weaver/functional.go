@@ -7,7 +7,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// Functional answers every request at once, in the order they come.
+// Functional answers every request at once, in order of arrival.
 type Functional struct {
 	State
 	identity
@@ -16,7 +16,7 @@ type Functional struct {
 
 var _ emu.Unit = (*Functional)(nil)
 
-// NewFunctional makes the Weaver of one core of a functional machine.
+// NewFunctional returns the Weaver of one core of a functional machine.
 func NewFunctional(s Spec, warps, threads int) (*Functional, error) {
 	if err := s.Check(warps, threads); err != nil {
 		return nil, err
@@ -24,10 +24,10 @@ func NewFunctional(s Spec, warps, threads int) (*Functional, error) {
 	return &Functional{State: *NewState(s, warps, threads), identity: s.identity(warps, threads), spec: s}, nil
 }
 
-// Launch forgets all registrations.
+// Launch discards all registrations.
 func (u *Functional) Launch() { u.Reset() }
 
-// Exec carries out one instruction of one warp.
+// Exec executes one instruction of one warp.
 func (u *Functional) Exec(r *emu.UnitRequest) error {
 	switch r.Fn {
 	case isa.WeaverReg:

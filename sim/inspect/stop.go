@@ -26,13 +26,13 @@ type Watcher struct {
 	shown   Scope
 	program *isa.Program
 	pcs     []uint32     // of the point, in it
-	known   bool         // some program has the point
+	known   bool         // the point exists in some program
 	decoded [][][]uint32 // by core and warp: the PCs of instructions that have not been issued
 	why     string       // not empty: stop when the cycle is over
 	state   *State
 }
 
-// Attach joins a watcher to a machine that has not run yet. What it shows is the scope's.
+// Attach adds a watcher to a machine that has not run yet. It shows the scope's state.
 func Attach(m *sim.Machine, p *Point, cycle uint64, s Scope) (*Watcher, error) {
 	d, err := m.System.AddObserver("stop", m.Cores[0].ClockHandle().Domain().Period())
 	if err != nil {
@@ -108,7 +108,7 @@ func (w *Watcher) Tick(now clock.Cycle) bool {
 // State is the state of the machine when it was stopped; nil if it was not.
 func (w *Watcher) State() *State { return w.state }
 
-// Missed says why the run was not stopped.
+// Missed returns the reason why the run was not stopped.
 func (w *Watcher) Missed() string {
 	switch {
 	case w.state != nil:
@@ -148,7 +148,7 @@ func (u *Functional) Before(w *emu.Warp) error {
 // State is the state of the machine when it was stopped; nil if it was not.
 func (u *Functional) State() *State { return u.state }
 
-// Missed says why the run was not stopped.
+// Missed returns the reason why the run was not stopped.
 func (u *Functional) Missed() string {
 	if u.state != nil {
 		return ""

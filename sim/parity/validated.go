@@ -24,7 +24,7 @@ type KnobValue struct {
 	Machines []string
 }
 
-// Knobs lists the keys that reference machines have, in declared order. What a value of 0 stands for is the value.
+// Knobs lists the keys of reference machines, in declared order. A value of 0 is replaced by its derived value.
 var Knobs = sync.OnceValue(func() (knobs []Knob) {
 	at := map[string]int{}
 	for _, machine := range Machines {

@@ -36,7 +36,7 @@ func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 // NewFunctional makes the functional model of a unit.
 func (s *Spec) NewFunctional(accel.Shape) (emu.Unit, error) { return Functional{}, nil }
 
-// Functional is the unit without time, and what programs see of it with time.
+// Functional is the functional model, and the unit as programs see it in timed execution.
 type Functional struct{}
 
 // Name is that of its instructions.
@@ -112,13 +112,13 @@ func (u *Unit) Tick(now clock.Cycle) bool {
 	return true
 }
 
-// Statistics returns what the unit has counted.
+// Statistics returns the unit's counts.
 func (u *Unit) Statistics(clock.Cycle) any { return &u.Stats }
 
 // CheckInvariants checks that every request was answered.
 func (u *Unit) CheckInvariants(clock.Cycle) error { return u.socket.CheckInvariants(u.Echoes) }
 
-// Waits describes what the unit holds, for reports of machines that are stuck.
+// Waits describes the unit's contents, for reports of stuck machines.
 func (u *Unit) Waits() string {
 	if u.due == 0 {
 		return ""
