@@ -72,8 +72,8 @@ func (a *Adjacency) rowStarts(list []piece) {
 	shiftStarts(a.Offsets)
 }
 
-// shiftStarts turns lengths of rows into where they begin, one place too far: fill counts those up to where they end,
-// which is where the next begin.
+// shiftStarts turns row lengths into row starts, shifted by one entry: fill advances each to the end of its row, which
+// is the start of the next.
 func shiftStarts(offsets []uint32) {
 	sum := uint32(0)
 	for v, n := range offsets[1:] {
@@ -115,7 +115,7 @@ func release() { debug.FreeOSMemory() }
 // partBits is log2 of the most ranges of sources.
 const partBits = 9
 
-// parts brings edges together by ranges of sources. It takes over the memory of the pieces that it has read.
+// parts groups edges by ranges of sources. It takes over the memory of the pieces that it has read.
 type parts struct {
 	shift    int
 	weighted bool

@@ -13,7 +13,7 @@ type rowStarts struct {
 	row    int
 }
 
-// add appends where a row begins, or the last one ends, which is not before the one before and not behind limit.
+// add appends the start of a row, or the end of the last; it must be at least the previous one and at most limit.
 func (s *rowStarts) add(n, limit uint64) bool {
 	if len(s.starts) == 0 && n != 0 || n > limit || len(s.starts) > 0 && n < uint64(s.starts[len(s.starts)-1]) {
 		return false
@@ -22,7 +22,7 @@ func (s *rowStarts) add(n, limit uint64) bool {
 	return true
 }
 
-// of is the row of edge e; edges are asked for in their order.
+// of returns the row of edge e; it must be called in the order of the edges.
 func (s *rowStarts) of(e int) uint64 {
 	for s.starts[s.row+1] <= uint32(e) {
 		s.row++

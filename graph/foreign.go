@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// signature is how files of a kind begin.
+// signature is the magic number of a file type.
 type signature struct {
 	what   string
 	offset int
@@ -79,7 +79,7 @@ var foreignTexts = []signature{
 	{"a Ligra hypergraph", 0, "WeightedAdjacencyHypergraph"},
 }
 
-// detectPeek is how much of a file is looked at.
+// detectPeek is the number of bytes inspected to detect a format.
 const detectPeek = 512
 
 // nameForeign names an unsupported format; ok is false if the contents match none.

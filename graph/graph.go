@@ -121,7 +121,8 @@ func (g *Graph) changed() {
 	g.derived.hash, g.derived.in, g.derived.rows = nil, nil, nil
 }
 
-// Bytes is the memory that the graph takes now: more once its CSC, or the row of each edge, has been asked for.
+// Bytes returns the memory that the graph takes at present; it grows when its CSC, or the row of each edge, is first
+// requested.
 func (g *Graph) Bytes() uint64 {
 	g.derived.mu.Lock()
 	defer g.derived.mu.Unlock()

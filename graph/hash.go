@@ -48,7 +48,7 @@ func hashHead(h hash.Hash, vertices, edges int, kind WeightKind) {
 	h.Write(head[:])
 }
 
-// eachChunk has f see words as little-endian bytes.
+// eachChunk calls f with the words as little-endian bytes.
 func eachChunk(words []uint32, f func(b []byte)) {
 	var buf [1 << 14]byte
 	for len(words) > 0 {

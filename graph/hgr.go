@@ -32,7 +32,7 @@ const (
 	hgrNote    = 4096
 )
 
-// hgrHeader are the fields behind the magic, in their order.
+// hgrHeader holds the fields after the magic number, in order.
 type hgrHeader struct {
 	Version, Kind   uint32
 	Vertices, Edges uint64
@@ -144,7 +144,7 @@ func (h *hgrReader) head() error {
 	return h.checkHead(uint64(len(head)))
 }
 
-// checkHead refuses sizes that no graph has, or not this file: before there is memory for them.
+// checkHead refuses impossible sizes, and those that do not match the file, before memory is allocated.
 func (h *hgrReader) checkHead(head uint64) error {
 	f, arrays := &h.header, uint64(1)
 	if f.Kind != uint32(NoWeights) {

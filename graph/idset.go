@@ -16,7 +16,8 @@ type idSet interface {
 	rename(c *column)
 }
 
-// newIDSet makes a set for so many edges with ids up to highest: bits if that is never much larger than the edges.
+// newIDSet returns a set for that many edges with ids up to highest: a bit vector if it is never much larger than the
+// edges.
 func newIDSet(highest, edges int) idSet {
 	if highest > 32*edges+1<<23 {
 		return hashSet{}

@@ -21,8 +21,8 @@ type Region struct {
 
 func (r Region) end() uint64 { return uint64(r.Addr) + r.Size }
 
-// Reserved returns the regions of a device with so many harts that runs p
-// (nil: none): low memory, program, stacks, scratchpads. See docs/guide/programs.md.
+// Reserved returns the reserved regions of a device with that many harts that runs p (nil: none): low memory, program,
+// stacks, scratchpads. See docs/guide/programs.md.
 func Reserved(harts int, p *isa.Program) []Region {
 	stacks := min(uint64(harts)*emu.StackBytes, emu.StackTop)
 	list := []Region{
@@ -52,8 +52,8 @@ type Array struct {
 // Bytes is the array's size.
 func (a *Array) Bytes() uint64 { return 4 * uint64(a.Words) }
 
-// Image places arrays in the simulated address space, upwards from a base and
-// around reserved regions. Each begins with a cache line of its own.
+// Image places arrays in the simulated address space, upwards from a base and around reserved regions. Each begins on a
+// cache line.
 type Image struct {
 	next     uint64
 	line     uint64

@@ -116,7 +116,7 @@ func readShipped(name string, o ReadOptions) (*Graph, error) {
 	return nil, fmt.Errorf("no graph %q: expected a file (with a dot or a slash in its path), or one of %s", name, strings.Join(Names(), ", "))
 }
 
-// generate makes a graph.
+// generate generates a graph.
 func generate(spec *graphspec.Graph) (*Graph, error) {
 	var l *edges
 	var how any

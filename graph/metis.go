@@ -15,11 +15,11 @@ import (
 type metisHeader struct {
 	vertices, edges uint64
 	sizes           bool   // a vertex has a size
-	vertexWeights   uint64 // and so many weights
+	vertexWeights   uint64 // number of weights per vertex
 	edgeWeights     bool   // a weight follows each neighbour
 }
 
-// before is how many numbers stand before the neighbours, stride how many each of those takes.
+// before returns the number of fields before the neighbours, and stride the fields per neighbour.
 func (h *metisHeader) before() int {
 	n := int(h.vertexWeights)
 	if h.sizes {
@@ -79,7 +79,7 @@ func parseMETISHeader(line []byte) (h metisHeader, wrong string) {
 // metisReader reads the lines of the vertices.
 type metisReader struct {
 	*reader
-	text       wordReader  // behind the header
+	text       wordReader  // after the header
 	h          metisHeader // of line headerLine
 	headerLine int
 	lineOf     []int  // of each vertex
@@ -207,7 +207,7 @@ func (m *metisReader) neighbour(v uint64) error {
 	return m.add(v-1, u-1)
 }
 
-// edgeWeight reads the weight behind a neighbour; it is 0 if weights are not wanted.
+// edgeWeight reads the weight after a neighbour; it returns 0 if weights are not needed.
 func (m *metisReader) edgeWeight() (uint32, error) {
 	ok, err := m.text.more()
 	if err != nil {

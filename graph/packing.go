@@ -43,7 +43,7 @@ var packings = []packing{
 	{"zstd", ".zst", "unzstd", maxWindow, isZstd, openZstd, packZstd},
 }
 
-// begins makes a test for a magic number.
+// begins returns a test for a magic number.
 func begins(magic string) func([]byte) bool {
 	return func(start []byte) bool { return bytes.HasPrefix(start, []byte(magic)) }
 }

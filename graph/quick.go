@@ -96,7 +96,7 @@ func (f *quickForm) line(b []byte, i int) (e quickEdge, next int) {
 	return e, i + 1
 }
 
-// decimalAt reads digits at b[i], and returns where they end; 0: there are none, or more than ten.
+// decimalAt reads digits at b[i], and returns their end; 0: none, or more than ten.
 func decimalAt(b []byte, i int) (n uint64, end int) {
 	from := i
 	for {
@@ -113,7 +113,7 @@ func decimalAt(b []byte, i int) (n uint64, end int) {
 	return n, i
 }
 
-// blanksAt returns where the blanks at b[i] end; 0: there are none, or no number before them, which is i = 0.
+// blanksAt returns the end of the blanks at b[i]; 0: none, or no number before them, which is i = 0.
 func blanksAt(b []byte, i int) (end int) {
 	from := i
 	for b[i] == ' ' || b[i] == '\t' || b[i] == ',' || b[i] == ';' {

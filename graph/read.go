@@ -47,7 +47,7 @@ var formats = []format{
 	{"edge list", []string{".csv", ".tsv", ".el", ".wel"}, "#%", plainText, func([]byte) bool { return true }, "two vertices a line", (*reader).edgeList},
 }
 
-// beginsFold makes a test for a file's first word, in small or capital letters.
+// beginsFold returns a test for a file's first word, ignoring case.
 func beginsFold(word string) func([]byte) bool {
 	return func(start []byte) bool { return hasFold(start, word) }
 }
@@ -125,7 +125,7 @@ func (r *reader) next(comment func(string)) (cursor, bool, error) {
 	}
 }
 
-// ReadOptions say how a file is understood.
+// ReadOptions determine how a file is interpreted.
 type ReadOptions struct {
 	IDs         graphspec.IDs
 	SkipWeights bool // ignore the weights of the file
@@ -343,8 +343,8 @@ func checkSize(vertices, edges int) error {
 	return nil
 }
 
-// setVertices believes a number of vertices once the edges are there; line is where the number stands, 0: the whole
-// file.
+// setVertices sets the number of vertices, which is trusted only once the edges have been read; line is the number's
+// position, 0: the whole file.
 func (r *reader) setVertices(n, line int) error {
 	listed := r.edges.len()
 	if n == 0 {

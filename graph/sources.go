@@ -38,7 +38,7 @@ func (g *Graph) AsRead(v uint32) uint32 {
 	return g.read.number[v]
 }
 
-// VerticesAsRead is how many vertices were read.
+// VerticesAsRead returns the number of vertices read.
 func (g *Graph) VerticesAsRead() int {
 	if g.read.number == nil {
 		return g.Vertices()

@@ -172,7 +172,7 @@ func (t *table) separates(c byte) bool {
 	return c == t.separator || t.separator == 0 && (c == ' ' || c == '\t')
 }
 
-// quoted reads a field behind its first quote, and returns where the separator is.
+// quoted reads a field after its opening quote, and returns the position of the separator.
 func (t *table) quoted(line []byte, i int) (field []byte, end int, err error) {
 	from := len(t.unquoted)
 	for ; i < len(line); i++ {
@@ -243,7 +243,7 @@ func isHeader(first, second [][]byte) bool {
 	return len(first[0]) == 0 || len(first[1]) == 0 || words(0) && words(1) || len(first) > 2 && words(2)
 }
 
-// findColumn looks for a column with one of the names; -1: there is none.
+// findColumn returns the column with one of the names; -1: none.
 func findColumn(header [][]byte, names []string) int {
 	return slices.IndexFunc(header, func(field []byte) bool { return slices.Contains(names, plainWord(field)) })
 }

@@ -5,13 +5,13 @@ import "io"
 // maxWord is the longest word that is looked at as a whole: no number is as long.
 const maxWord = 512
 
-// wordReader reads a text word by word: in METIS's and Ligra's files lines have no bound, as a vertex has none to its
-// neighbours. It reads ahead of lines, so that both are not used by turns.
+// wordReader reads a text word by word: in METIS's and Ligra's files the length of a line is unbounded, as a vertex's
+// number of neighbours is. It buffers beyond the line reader, so the two must not be alternated.
 type wordReader struct {
 	*lines
 	b     []byte // buffered data
 	i     int    // number of bytes consumed
-	ended bool   // nothing comes behind b
+	ended bool   // the input ends after b
 }
 
 // fill reads on until there are maxWord bytes at least, unless the file ends before.

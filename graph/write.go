@@ -80,7 +80,7 @@ func endings() string {
 	return strings.Join(all, ", ")
 }
 
-// CheckOutput refuses a file's name that ends like a file that is not written.
+// CheckOutput returns an error for an output file whose suffix is that of a format that cannot be written.
 func CheckOutput(name string) error {
 	_, _, err := destination(name)
 	return err
@@ -209,7 +209,7 @@ func (w *writer) matrixMarket() error {
 	return nil
 }
 
-// dimacs writes weights of 1 if there are none: the format demands some.
+// dimacs writes weights of 1 for an unweighted graph: the format requires weights.
 func (w *writer) dimacs() error {
 	if w.g.kind == FloatWeights {
 		return errors.New("the weights are no integers, and DIMACS has no others: write .mtx or an edge list, or drop them")

@@ -94,7 +94,7 @@ type ByHand struct {
 
 const repositoryCite = "R. Rossi, N. Ahmed, The Network Data Repository with Interactive Graph Analytics and Visualization, AAAI 2015"
 
-// NotFetched lists them, by name.
+// NotFetched lists the graphs that must be downloaded manually, by name.
 var NotFetched = []ByHand{
 	{
 		"bio-CE-CX", "https://networkrepository.com/bio-CE-CX.php",

@@ -47,7 +47,7 @@ type Client struct {
 	Dir  string
 }
 
-// NewClient has a client that follows redirects, but to nothing less safe than it was asked for.
+// NewClient returns a client that follows redirects, except to a less secure scheme.
 func NewClient(dir string) *Client {
 	return &Client{Dir: dir, HTTP: &http.Client{
 		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: time.Minute, TLSHandshakeTimeout: 30 * time.Second},
@@ -175,7 +175,7 @@ func begins(r *bufio.Reader, name string) error {
 	return nil
 }
 
-// member finds a file in a gzipped tar archive, which unpacked has at most so many bytes.
+// member returns a file in a gzipped tar archive, limited to most bytes unpacked.
 func member(r io.Reader, name string, most int64) (io.Reader, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {

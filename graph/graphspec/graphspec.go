@@ -119,12 +119,12 @@ func (g *Graph) Sources() []string {
 	return names
 }
 
-// Sources are the keys of a Graph of which one is given.
+// Sources returns the keys of a Graph of which exactly one must be given.
 func Sources() []string {
 	return []string{"file", "rmat", "powerlaw_cluster", "erdos_renyi", "grid", "bipartite"}
 }
 
-// Validate refuses a graph with several sources.
+// Validate returns an error for a graph with several sources.
 func (g *Graph) Validate() error {
 	if given := g.Sources(); len(given) > 1 {
 		return fmt.Errorf("%s: expected only one of them", strings.Join(given, " and "))
@@ -132,7 +132,7 @@ func (g *Graph) Validate() error {
 	return nil
 }
 
-// CheckSource refuses a graph without source.
+// CheckSource returns an error for a graph without a source.
 func (g *Graph) CheckSource() error {
 	if len(g.Sources()) == 0 {
 		return errors.New(NoSource())
@@ -250,7 +250,7 @@ func (g *Graph) NominalEdges() (edges uint64, ok bool) {
 	return 0, false
 }
 
-// NominalVertices is how many vertices the graph of a generator has before it is cleaned; 0 for a file.
+// NominalVertices returns the number of vertices of a generated graph before clean-up; 0 for a file.
 func (g *Graph) NominalVertices() uint64 {
 	switch {
 	case g.RMAT != nil:
