@@ -9,7 +9,7 @@ type Argument struct {
 	N      int // of argv[N]
 	Vertex Pos // where it names a vertex; the zero Pos: nowhere
 	Number Pos // where it is a number: counted with, compared by size, or of a schedule
-	// Computed is where something that has been computed from it names a vertex.
+	// Computed is the position at which a value computed from it is used as a vertex.
 	Computed Pos
 }
 
@@ -46,8 +46,7 @@ func (f *File) Arguments(s *Schedule) (list []Argument) {
 	return list
 }
 
-// FirstVertex is where a program that has been checked names a vertex by a number that is written in it; ok is false if
-// it does so nowhere.
+// FirstVertex returns the first literal number that a checked program uses as a vertex; ok is false if there is none.
 func (f *File) FirstVertex() (number int64, at Pos, ok bool) {
 	for _, fn := range f.Funcs {
 		Walk(fn.Body, func(x Expr) {
@@ -61,7 +60,7 @@ func (f *File) FirstVertex() (number int64, at Pos, ok bool) {
 	return number, at, ok
 }
 
-// vertices are those of an expression's operands that are vertices with which a program begins.
+// vertices returns an expression's operands that are start vertices of the program.
 func vertices(x Expr) []Expr {
 	switch x := x.(type) {
 	case *Method:
@@ -233,7 +232,7 @@ func (w *argumentUses) expr(x Expr) (f flows) {
 	return f
 }
 
-// operands follows a list of them, of which some are vertices.
+// operands follows a list of operands, some of which are vertices.
 func (w *argumentUses) operands(x Expr, list []Expr) (of []flows) {
 	for _, a := range list {
 		f := w.expr(a)
@@ -245,7 +244,7 @@ func (w *argumentUses) operands(x Expr, list []Expr) (of []flows) {
 	return of
 }
 
-// binary: operands that are only compared for equality are followed.
+// binary: an equality comparison does not mark its operands as numbers; arithmetic and order do.
 func (w *argumentUses) binary(x *Binary) flows {
 	a, b := w.expr(x.X), w.expr(x.Y)
 	switch x.Op {

@@ -488,11 +488,11 @@ func (c *checker) count(at Pos, name string, n, least, most int) {
 	}
 }
 
-// maxInlined is how many expressions a function may have, with those of the functions that it calls as often as it
-// calls them: that is how large a kernel becomes, in which there are no calls.
+// maxInlined is the maximum number of expressions in a function, counting those of the functions that it calls at every
+// call: the size of a kernel, in which all calls are inlined.
 const maxInlined = 1 << 13
 
-// acyclic refuses functions that call themselves, and those that become too large.
+// acyclic refuses recursive functions, and those that become too large.
 func (c *checker) acyclic(f *File) {
 	size := map[*Func]int{} // 0: not known yet; -1: its calls are being visited
 	var visit func(fn *Func)

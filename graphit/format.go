@@ -44,8 +44,8 @@ type formatter struct {
 	depth    int  // of blocks
 	parens   int  // that are open
 	last     int  // the line of the source that was written last
-	open     bool // a statement goes on
-	schedule bool // behind schedule:
+	open     bool // within a statement
+	schedule bool // after schedule:
 }
 
 // line writes a line.
@@ -61,7 +61,7 @@ func (f *formatter) line(line []token) {
 	case first.is("end") || first.is("else") || first.is("elif"):
 		indent--
 	case f.open && first.kind != comment && !f.begins(first):
-		indent++ // a statement goes on
+		indent++ // within a statement
 	}
 	f.out.WriteString(strings.Repeat("    ", max(0, indent)))
 	for i, t := range line {

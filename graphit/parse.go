@@ -85,7 +85,7 @@ func (p *parser) name(what string) token {
 	return p.next()
 }
 
-// down counts nesting; its result is called behind it.
+// down counts nesting; the function it returns must be called on return.
 func (p *parser) down() func() {
 	if p.depth++; p.depth > maxDepth {
 		p.errorf(p.peek().pos, "nested more than %d deep", maxDepth)

@@ -96,8 +96,8 @@ type CPUOption struct {
 	Pos  Pos
 }
 
-// ParseSchedule reads a schedule that has a file of its own, with or without "schedule:" before it. Of a file with a
-// program it is the program's schedule.
+// ParseSchedule reads a schedule from a separate file, with or without "schedule:" before it. For a file with a program
+// it returns the program's schedule.
 func ParseSchedule(file string, src []byte) (s *Schedule, err error) {
 	p, err := newParser(file, src)
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *scheduleParser) known() *SimpleGPUSchedule {
 	return x
 }
 
-// declareSimple is SimpleGPUSchedule NAME, with = OTHER or (OTHER) behind it for a copy.
+// declareSimple parses SimpleGPUSchedule NAME, with = OTHER or (OTHER) after it for a copy.
 func (s *scheduleParser) declareSimple() {
 	name, x := s.fresh(), SimpleGPUSchedule{}
 	switch {

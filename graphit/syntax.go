@@ -142,7 +142,7 @@ type (
 		Name string
 		Args []Expr
 	}
-	// New makes a vertexset, a list or a priority queue.
+	// New creates a vertexset, a list or a priority queue.
 	New struct {
 		node
 		Of   *Type

@@ -20,7 +20,7 @@ import (
 	"heddle/graphit/graphir"
 )
 
-// Options say how a program runs.
+// Options configure a run of a program.
 type Options struct {
 	Args     []string // argv, from the program's name on
 	Output   io.Writer
@@ -50,7 +50,7 @@ type Vector struct {
 	Words []uint32
 }
 
-// Build makes the GraphIR of a checked program for this backend.
+// Build returns the GraphIR of a checked program for this backend.
 func Build(f *graphit.File, s *graphit.Schedule) (*graphir.Program, error) {
 	p, err := graphir.Build(f)
 	if err != nil {

@@ -23,7 +23,7 @@ func fail(pos graphit.Pos, format string, args ...any) {
 	panic(failure{pos: pos, msg: fmt.Sprintf(format, args...)})
 }
 
-// endless refuses a program that does not end.
+// endless refuses a program that does not terminate.
 func endless(pos graphit.Pos, format string, args ...any) {
 	panic(failure{pos, fmt.Sprintf(format, args...), ErrStopped})
 }
@@ -44,7 +44,7 @@ type scope struct {
 
 // names resolves variables that are not local to a function.
 type names interface {
-	// scalar is where a number is kept that the host knows.
+	// scalar returns the storage of a scalar known to the host.
 	scalar(v *graphit.Var) *Value
 	// element reads and writes vectors' elements.
 	element(v *graphit.Var, n int64, pos graphit.Pos) Value
@@ -54,7 +54,7 @@ type names interface {
 	// call is a function of the language's.
 	call(x *graphit.Call, args []Value) Value
 	argument(n int64, pos graphit.Pos) string
-	// round counts the rounds of loops, of which there is an end.
+	// round counts the rounds of loops, which are limited.
 	round(pos graphit.Pos)
 }
 

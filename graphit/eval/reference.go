@@ -37,7 +37,7 @@ type Reference struct {
 	filters int
 }
 
-// NewReference makes the reference's backend of a host's run.
+// NewReference returns the reference backend of a host's run.
 func NewReference(h *Host) *Reference {
 	return &Reference{
 		host: h, graph: h.graph, vectors: map[*graphit.Var]*data{}, waiting: map[*Queue][]bool{},
@@ -45,7 +45,7 @@ func NewReference(h *Host) *Reference {
 	}
 }
 
-// Declare makes a vector.
+// Declare creates a vector.
 func (r *Reference) Declare(v *graphit.Var, initial Value, degrees []uint32) error {
 	d := newData(v.Type.Of, r.host.length(v))
 	d.epoch = r.epoch
@@ -174,7 +174,7 @@ func (r *Reference) settle() {
 	}
 }
 
-// Edges applies a function to edges, source by source. A filter is asked for a vertex once.
+// Edges applies a function to edges, source by source. A filter is evaluated once per vertex.
 func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Set) (*Set, error) {
 	apply, n := r.function(op.Apply), r.graph.Vertices()
 	rows := r.graph.CSR()
@@ -308,7 +308,7 @@ func (r *Reference) Vertices(_ context.Context, op *graphir.VertexSetIterator, i
 	return out, nil
 }
 
-// Queue makes a priority queue.
+// Queue creates a priority queue.
 func (r *Reference) Queue(_ context.Context, q *Queue) error {
 	waits := make([]bool, r.graph.Vertices())
 	for v := range waits {

@@ -50,7 +50,7 @@ func rounded(f, e float64) Value {
 	return Value{F: f, E: e + u*(math.Abs(f)+e) + tiny}
 }
 
-// distance is how far a number is from the nearest float32.
+// distance returns the distance from a number to the nearest float32.
 func distance(f float64) float64 {
 	near := float64(float32(f))
 	if near == f || math.IsNaN(f) {
@@ -62,7 +62,7 @@ func distance(f float64) float64 {
 // exact reports whether a computation in float32 has the same whole number.
 func exact(v Value) bool { return v.E == 0 && v.F == math.Trunc(v.F) && math.Abs(v.F) < 1<<24 }
 
-// convert makes a value of one type a value of another.
+// convert converts a value between types.
 func convert(v Value, from, to *graphit.Type) Value {
 	switch {
 	case to.IsReal() && !from.IsReal():
@@ -258,8 +258,8 @@ func (d *data) set(n int, v Value) {
 	}
 }
 
-// race is an assignment by an edge's function: others of the same operator may come before or behind it. false: they
-// differ, and are real numbers, of which not all are kept.
+// race records an assignment by an edge's function, which others of the same operator may precede or follow. false: the
+// values differ and are real numbers, not all of which are kept.
 func (d *data) race(n int, v Value) bool {
 	if d.wrote[n] != d.epoch {
 		d.wrote[n] = d.epoch
@@ -310,7 +310,7 @@ func (d *data) add(n int, v Value, pos graphit.Pos) bool {
 	return v.F != 0
 }
 
-// tooLarge finds the first element that does not fit when an operator ends; false: there is none.
+// tooLarge returns the first element outside its range when an operator ends; false: none.
 func (d *data) tooLarge() (n int, pos graphit.Pos, found bool) {
 	for at, p := range d.over {
 		if (!found || at < n) && !holdsInteger(d.of, d.i[at]) {
