@@ -52,9 +52,8 @@ type tree struct {
 // Schema describes the configuration held by a T.
 type Schema[T any] struct{ tree func() *tree }
 
-// New reads the tags of T. presets is the kind of preset that "extends" names
-// at the top of T's files; empty when there is none. It panics when a
-// declaration is malformed.
+// New reads the tags of T. presets is the kind of preset that "extends" names at the top of T's files; empty: none. It
+// panics if a declaration is malformed.
 func New[T any](presets string) *Schema[T] {
 	s := Deferred[T](presets, func() {})
 	s.tree()
@@ -129,7 +128,7 @@ func (f *Field) Type() string {
 	return f.scalar.name()
 }
 
-// Range is the range of a number, in words; empty when there is none to say.
+// Range returns a number's range in words; empty if unlimited.
 func (f *Field) Range() string {
 	if f.scalar == nil {
 		return ""
@@ -292,7 +291,7 @@ func (b *builder) parseTags(text string) {
 	}
 }
 
-// allow refuses tags that would be without effect: mostly misspelt ones.
+// allow refuses tags that have no effect, which are mostly misspelt.
 func (b *builder) allow(groups ...[]string) {
 	for tag := range b.tags {
 		if !slices.Contains(append(slices.Concat(groups...), "key", "doc"), tag) {

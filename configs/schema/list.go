@@ -13,8 +13,8 @@ import (
 	"heddle/internal/fit"
 )
 
-// Text lists all keys for a terminal of so many columns (0: of any width): key, type, range or values, default. Where
-// the table has no room, all but the key is on the lines below it.
+// Text lists all keys for a terminal of that many columns (0: unlimited): key, type, range or values, default. Where
+// the table has no room, everything but the key moves to the lines below it.
 func (s *Schema[T]) Text(columns int) []byte {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -154,8 +154,8 @@ func (s *Schema[T]) JSON() []byte {
 	return b.Bytes()
 }
 
-// Markdown writes the reference: a table of contents, then a table for each section that has keys of its own. top is
-// the heading of the root's table.
+// Markdown writes the reference: a table of contents, then a table for each section that has keys. top is the heading
+// of the root's table.
 func (s *Schema[T]) Markdown(top string) []byte {
 	var b bytes.Buffer
 	for _, f := range s.tree().fields {
@@ -231,8 +231,8 @@ func (f *Field) meaning(details *bytes.Buffer) string {
 	return all[0] + " …"
 }
 
-// longestMeaning is how many bytes of a key's meaning a table shows; of a longer one it shows the first sentence, and
-// the others follow below.
+// longestMeaning is the number of bytes of a key's meaning that a table shows; of a longer one it shows the first
+// sentence, and the others follow below.
 const longestMeaning = 200
 
 // sentences splits a text into its sentences. One begins with a capital letter, or with the values that it explains.

@@ -19,7 +19,7 @@ type Input struct {
 	Env      []string // as os.Environ gives it
 	EnvOther []string // variables with EnvPrefix that are no keys
 	Set      []string // KEY=VALUE, as after --set
-	Presets  Presets  // nil: there are none
+	Presets  Presets  // nil: none
 }
 
 // Loaded is a configuration and where it came from. It does not change.
@@ -173,8 +173,8 @@ type resolver struct {
 	strays  []string // nonexistent keys that Validators have blamed
 }
 
-// section fills a section that is present; around is where the section around
-// it stands, in case that no layer mentions this one.
+// section fills a section that is present; around is the position of the enclosing section, in case no layer mentions
+// this one.
 func (r *resolver) section(f *Field, v reflect.Value, around Origin) {
 	at := around
 	if e := r.layers.section(f); e != nil {

@@ -12,7 +12,7 @@ import (
 	"heddle/internal/suggest"
 )
 
-// maxRange is how many values a range may have; one with more is a mistake.
+// maxRange is the maximum number of values in a range; more indicate a mistake.
 const maxRange = 4096
 
 // span is a range of numbers: from, then step more or times as much, up to to. Steps are

@@ -96,9 +96,8 @@ func (c *checker) text(f *Field, text string, at Origin) {
 	c.field(source{fixed: &at}, f, n, at)
 }
 
-// textNode makes a node of text, so that one checker serves all layers. Only
-// lists in brackets, sections and axes are YAML there: a string needs no
-// quotes, and is a string even when it looks like a number.
+// textNode parses text to a node, so that one checker serves all layers. Only lists in brackets, sections and axes are
+// YAML there: a string needs no quotes, and is a string even when it looks like a number.
 func textNode(f *Field, text string, at Origin, p *problems) (*yaml.Node, bool) {
 	trimmed := strings.TrimSpace(text)
 	switch {

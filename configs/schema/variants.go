@@ -22,7 +22,7 @@ import (
 //	    sweep: {machine.core.graphpeg.alwt_entries: [4, 8, 16]}
 type Variants []Variant
 
-// Variant is one of them.
+// Variant is one of the compared configurations.
 type Variant struct {
 	Name  string    // "": of lists that go together, where its settings tell it
 	Set   []Setting // over everything else
