@@ -32,14 +32,14 @@ const (
 	PNG Format = "png" // 300 dots an inch
 )
 
-// Style is how a figure is drawn, beside what is in it. Lengths are in points of 1/72 inch.
+// Style is the appearance of a figure. Lengths are in points of 1/72 inch.
 type Style struct {
 	Width, Height vg.Length // of the file; 0: as the data require
 	Font          vg.Length // size of text; 0: 9
 	Bare          bool      // without title and note, which a paper has in its caption
 }
 
-// svgMark is how our files begin, oldMark how they did before gonum drew them.
+// svgMark is the beginning of our files, oldMark that of files from before gonum.
 const (
 	svgMark = "<?xml version=\"1.0\"?>\n" + oldMark
 	oldMark = "<!-- made by heddle report -->\n"
@@ -51,7 +51,7 @@ func ourOwn(svg []byte) []byte {
 	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
 }
 
-// SVG draws a figure as a file of its own, dark on white.
+// SVG renders a figure as a file, dark on white.
 func (f *Figure) SVG() []byte {
 	out, err := Draw([]*Figure{f}, Style{}, SVG)
 	if err != nil {
@@ -334,7 +334,7 @@ func mixed(c color.RGBA, with uint8, share float64) color.RGBA {
 	return color.RGBA{mix(c.R), mix(c.G), mix(c.B), 255}
 }
 
-// printable is a figure whose texts have no characters that a file cannot have. In gonum's PDFs they are those of
+// printable returns the figure with only those characters that the format supports. For gonum's PDFs they are those of
 // Windows-1252, one byte each.
 func (f *Figure) printable(format Format) *Figure {
 	printable := printable

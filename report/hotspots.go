@@ -61,7 +61,7 @@ type hotRow struct {
 	NewLine                            bool   // it comes from another line than the one before
 }
 
-// HotspotsPage makes the page of a run's hot spots: one file, which loads nothing and runs no script.
+// HotspotsPage renders the page of a run's hot spots: a single file without scripts or external resources.
 func HotspotsPage(r *hotspots.Report) ([]byte, error) {
 	d := hotspotsData{Report: r, Style: template.CSS(style + hotspotsStyle)}
 	for i, tenths := range hotspots.Tenths(r.Stack) {

@@ -79,7 +79,7 @@ type group struct {
 	Choices []string
 }
 
-// Page makes the report.
+// Page renders the report.
 func Page(r *Result, figures []Figure) ([]byte, error) {
 	d := pageData{
 		Result: r, Library: template.JS(echarts.Script), Script: template.JS(script), Style: template.CSS(style),
@@ -170,7 +170,7 @@ func (d *pageData) Memory() string {
 	return fmt.Sprintf("%d MiB", d.Host.PeakRSSBytes>>20)
 }
 
-// Seconds is how long all points took.
+// Seconds returns the total time of all points.
 func (d *pageData) Seconds() string { return fmt.Sprintf("%.1f s", d.Host.Seconds) }
 
 // maxValues bounds the statistics in a page: some 15 MB.

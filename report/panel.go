@@ -77,7 +77,7 @@ func (p *panel) longest(names []string) (w vg.Length) {
 	return w
 }
 
-// natural is how wide the panel would be.
+// natural returns the panel's natural width.
 func (p *panel) natural() vg.Length {
 	switch f := p.f; f.Kind {
 	case Bars:
@@ -90,7 +90,7 @@ func (p *panel) natural() vg.Length {
 	return 465
 }
 
-// tall is how high it would be.
+// tall returns the panel's height.
 func (p *panel) tall() vg.Length {
 	most := vg.Length(280)
 	if p.style.Width > 0 { // a column's: not higher than wide
@@ -282,7 +282,7 @@ func (p *panel) line(i int) draw.LineStyle {
 // dashes and marks tell lines apart beside their colours.
 var dashes = [][]vg.Length{nil, {5, 2}, {1.5, 2}, {6, 2, 1.5, 2}}
 
-// maxMarks is how many points of a line get a mark; more hide the line.
+// maxMarks is the maximum number of points of a line with marks; more would hide the line.
 const maxMarks = 60
 
 // mark draws a circle, square, triangle, diamond or the like.

@@ -41,7 +41,8 @@ func newPlaces(r *Result) *places {
 	return out
 }
 
-// visitCovered visits all pairs of which one has all axes of the other, and more, and agrees with it in these.
+// visitCovered visits all pairs of points in which one has all axes of the other and more, and agrees with it in the
+// shared ones.
 func visitCovered(all []*Point, keys []string, visit func(p, by *Point)) {
 	patterns := map[string][]string{}
 	of := map[string][]*Point{}

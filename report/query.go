@@ -31,7 +31,7 @@ const mostPanels = 24
 // VariantAxis is the axis of the compared variants, in queries.
 const VariantAxis = "variant"
 
-// Query makes the figures, a panel each, that a query asks for.
+// Query returns the figures of a query, one per panel.
 func (r *Result) Query(q Query) ([]*Figure, error) {
 	if err := r.resolve(&q); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (r *Result) Query(q Query) ([]*Figure, error) {
 	return panels, q.begins(panels)
 }
 
-// begins refuses a beginning of the values' axis that would leave out a value or its interval.
+// begins refuses a start of the values' axis that would cut off a value or its interval.
 func (q *Query) begins(panels []*Figure) error {
 	least := math.Inf(1)
 	for _, f := range panels {
@@ -245,7 +245,7 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 	for _, name := range r.valuesOf(q.Colour, points) {
 		s, of := r.seriesOf(q, m, name, points, columns)
 		if s.Level && slices.ContainsFunc(of, func(k string) bool { return !slices.Contains(shared, k) }) {
-			without = append(without, q.label(name)) // no line across: it has axes of its own
+			without = append(without, q.label(name)) // no horizontal line: it has axes of its own
 			continue
 		}
 		over = union(over, of)

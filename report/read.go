@@ -27,11 +27,11 @@ type Result struct {
 	Variants []string // names of the compared variants, the baseline first; a single empty name if nothing is compared
 	Compare  []string // keys
 	Sweep    []Axis
-	Seeds    int               // with which each point was simulated; 0: there are none
+	Seeds    int               // number of seeds per point; 0: none
 	Resolved string            // config.resolved.yaml
 	Labels   map[string]string // from report.labels: labels of keys, values, variants and statistics
 	Wrong    []string          // which of report.figures cannot be drawn, and why
-	Unread   string            // why how runs went could not be read from the store; "": it could, or there is none
+	Unread   string            // why histories could not be read from the store; "": no error, or no store
 
 	histories []history // of the first points
 	specs     []*Spec   // of report.figures

@@ -14,8 +14,8 @@ import (
 	"heddle/internal/files"
 )
 
-// Find returns the directory of results that a user means: a directory, or the name of
-// an experiment whose results are where heddle run puts them.
+// Find returns the directory of results that a user specifies: a directory, or the name of an experiment with results
+// in heddle run's default location.
 func Find(name string) (string, error) {
 	for _, dir := range []string{name, filepath.Join("results", name)} {
 		for _, file := range []string{"summary.json", store.File} {
@@ -121,5 +121,5 @@ func ours(name string) bool {
 	return (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && (text == svgMark || strings.HasPrefix(text, oldMark))
 }
 
-// FiguresDir is where the figures of a report's file are.
+// FiguresDir returns the directory of the figures of a report's file.
 func FiguresDir(file string) string { return filepath.Join(filepath.Dir(file), "figures") }

@@ -12,7 +12,7 @@ import (
 	"heddle/experiment/store"
 )
 
-// history is how a point's run went.
+// history is the time series of a point's run.
 type history struct {
 	point *Point
 	rows  []interval

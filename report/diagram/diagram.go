@@ -113,7 +113,7 @@ func (d *drawing) core(m *configs.Machine, c box, l1 float64) {
 	d.both(column(3), end, end+10+gap)
 }
 
-// unit draws the graph unit, or the socket that has none; at and from are where the SFU's wire is.
+// unit draws the graph unit, or its empty socket; at and from are the ends of the SFU's wire.
 func (d *drawing) unit(m *configs.Machine, b box, at, from float64) {
 	u := accel.KindOf(m.Core.Unit.Spec)
 	if u == nil {
@@ -124,7 +124,7 @@ func (d *drawing) unit(m *configs.Machine, b box, at, from float64) {
 	d.both(at, from, b.y)
 }
 
-// unitMemory draws the way of a graph unit that has a memory port of its own.
+// unitMemory draws the path of a graph unit with its own memory port.
 func (d *drawing) unitMemory(m *configs.Machine, b box, inL1, past, l1 float64) {
 	s, ok := m.Core.Unit.Spec.(accel.MemorySpec)
 	if !ok {

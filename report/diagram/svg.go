@@ -43,7 +43,7 @@ func (d *drawing) rectangle(b box, class string) {
 	fmt.Fprintf(&d.boxes, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" rx=\"5\" class=%q/>\n", b.x, b.y, b.w, b.h, class)
 }
 
-// stack draws a rectangle in front of some more.
+// stack draws a rectangle in front of several others.
 func (d *drawing) stack(b box, behind int, class string) {
 	for i := behind; i >= 0; i-- {
 		at := box{b.x + 5*float64(i), b.y - 5*float64(i), b.w, b.h}
@@ -74,7 +74,7 @@ func (d *drawing) elbow(x, toX, from, to float64) {
 	d.path("wire to", "M%g %gL%g %gL%g %gL%g %g", toX, from, x, from, x, to, toX, to)
 }
 
-// style has colours for both themes, told apart without hue alone: the graph unit has a thick border, too.
+// style has colours for both themes, which do not differ in hue alone: the graph unit also has a thick border.
 const style = `
 svg { --paper: #ffffff; --ink: #1f2328; --soft: #57606a; --wire: #57606a; --level: #eef2f6; --core: #ffffff;
   --part: #dbe7f5; --unit: #ffe3b8; --unit-edge: #9a5b00; --memory: #dcefe2; --edge: #8c959f; }

@@ -68,7 +68,7 @@ func (c *Counts) Time() uint64 { return c.Issued + c.Stalled }
 // MeanLanes is the lanes that were active, on average.
 func (c *Counts) MeanLanes() float64 { return float64(c.Lanes) / float64(max(c.executed, 1)) }
 
-// Main returns the most frequent cause of stalls, and its share of them; "": there are none.
+// Main returns the most frequent cause of stalls, and its share; "": no stalls.
 func (c *Counts) Main() (name string, share float64) {
 	most := uint64(0)
 	for n, v := range c.Stalls {
@@ -102,7 +102,7 @@ type Instruction struct {
 	Counts
 }
 
-// Where is the symbol that it lies behind, by its phase's name if it is a mark.
+// Where returns the symbol at or before it, by its phase's name if it is a mark.
 func (x *Instruction) Where() string {
 	name := strings.TrimPrefix(x.Symbol, isa.PhasePrefix)
 	if name != "" && x.Offset > 0 {
@@ -119,8 +119,8 @@ type Line struct {
 	Counts
 }
 
-// New makes the report of a machine whose run is over, and has counted by instruction since before it. lines say where
-// the instructions of its only program come from; nil: that is not known.
+// New returns the report of a machine whose run has ended, and which has counted by instruction from the beginning.
+// lines maps the instructions of its only program to sources; nil: unknown.
 func New(name string, m *sim.Machine, lines *isa.Lines) *Report {
 	t := m.Statistics()
 	count := func(name string) uint64 {

@@ -12,7 +12,7 @@ var (
 	errGone = errors.New("the machine has ended")
 )
 
-// desk is where requests wait for the goroutine that simulates a machine.
+// desk queues requests for the goroutine that simulates a machine.
 type desk struct {
 	asked  chan func()
 	turned chan struct{} // paused may have changed
@@ -46,7 +46,7 @@ func (d *desk) serve(ctx context.Context) {
 	}
 }
 
-// ask has f done by who simulates. What f panics with is an error: looking ends no simulation.
+// ask executes f in the simulating goroutine. A panic in f becomes an error: inspection never ends a simulation.
 func (d *desk) ask(ctx context.Context, f func()) (err error) {
 	done := make(chan struct{})
 	request := func() {

@@ -13,14 +13,14 @@ import (
 // their contents.
 const module = "heddle/"
 
-// rows is how many elements are listed at once.
+// rows is the number of elements listed at once.
 const rows = 100
 
 // value is the target of a path through a component's fields.
 type value struct {
 	Type   string  `json:"type"`
 	Text   string  `json:"text"`
-	Length int     `json:"length"` // of what has elements or fields
+	Length int     `json:"length"` // for values with elements or fields
 	From   int     `json:"from"`   // the first that is listed
 	Fields []field `json:"fields"`
 }
@@ -67,7 +67,7 @@ func typeName(v reflect.Value) string {
 	return v.Type().String()
 }
 
-// length is how many fields or elements there are to open.
+// length returns the number of fields or elements that can be opened.
 func length(v reflect.Value) int {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -121,7 +121,7 @@ const (
 	hexFrom = 1 << 12
 )
 
-// text is a value in one line; depth is how deep structures and slices are shown within.
+// text formats a value in one line; depth limits the nesting of structures and slices.
 func text(v reflect.Value, depth int) string {
 	switch v.Kind() {
 	case reflect.Invalid:

@@ -100,7 +100,7 @@ func (h *host) list() []hostRow {
 	return rows
 }
 
-// hostProfile is where the process's processor time went.
+// hostProfile is a profile of the process's processor time.
 type hostProfile struct {
 	Seconds    float64 `json:"seconds"`     // that were observed
 	CPUSeconds float64 `json:"cpu_seconds"` // of all processors, by samples
@@ -109,7 +109,7 @@ type hostProfile struct {
 	Functions  []share `json:"functions"`  // those with the most of their own
 }
 
-// share is how many of the samples there are of a package or a function.
+// share is a package's or function's number of samples.
 type share struct {
 	Name string  `json:"name"`
 	Own  float64 `json:"own"`   // share in it; of a component, with the functions of other modules that it calls
@@ -118,7 +118,7 @@ type share struct {
 
 var errProfiled = errors.New("a CPU profile of this process is being taken already (CPUPROFILE, or another request): ask again when it has ended")
 
-// profile observes the process for as long as is asked, or until ctx ends.
+// profile samples the process for the requested time, or until ctx ends.
 func (h *host) profile(ctx context.Context, length time.Duration) (hostProfile, error) {
 	if !h.profiling.TryLock() {
 		return hostProfile{}, errProfiled

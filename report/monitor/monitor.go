@@ -46,10 +46,10 @@ type ended struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// keep is how many of them are shown.
+// keep is the number of entries shown.
 const keep = 100
 
-// New makes the monitor of as many points, of which some are done.
+// New returns the monitor of that many points, some of which are done.
 func New(name string, total, done int, hold Hold) *Monitor {
 	return &Monitor{
 		Patience: 10 * time.Second, Farewell: 2 * time.Second, name: name, total: total, done: done, hold: hold,
@@ -71,11 +71,11 @@ type Machine struct {
 
 	mu    sync.Mutex
 	now   progress
-	first uint64 // cycle at which it began here: that of its checkpoint, if it goes on from one
+	first uint64 // first simulated cycle: that of its checkpoint, if resumed
 	known bool   // first is known
 }
 
-// progress is how far a machine is, as it is shown.
+// progress is a machine's progress, as displayed.
 type progress struct {
 	ID        int     `json:"id"`
 	Label     string  `json:"label"`
@@ -154,7 +154,7 @@ func (s *Machine) Step(n int) {
 	s.now.SuperStep = n
 }
 
-// progress is how far it is.
+// progress returns the machine's progress.
 func (s *Machine) progress() progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,7 +209,7 @@ func (o *Monitor) Finished(failed bool) {
 	}
 }
 
-// machine finds one that runs.
+// machine returns a running machine.
 func (o *Monitor) machine(id int) *Machine {
 	o.mu.Lock()
 	defer o.mu.Unlock()

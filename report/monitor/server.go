@@ -59,7 +59,7 @@ func (o *Monitor) Serve(l net.Listener) *Server {
 	return s
 }
 
-// URL is where the page is.
+// URL returns the page's address.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" }
 
 // Close announces the end, and stops the server once pending responses are sent.
@@ -246,14 +246,14 @@ func number(s string) (int, error) {
 	return n, nil
 }
 
-// level is how full a buffer is.
+// level is a buffer's occupancy.
 type level struct {
 	Name     string `json:"name"`
 	Level    int    `json:"level"`
 	Capacity int    `json:"capacity"`
 }
 
-// share orders by how full they are: a buffer without slots, as of a unit that is not set up, is last.
+// share orders buffers by occupancy: a buffer without slots, as of a unit that is not set up, comes last.
 func (l level) share() float64 { return float64(l.Level) / float64(max(1, l.Capacity)) }
 
 // levels is part of a sorted list of buffers.
@@ -304,7 +304,7 @@ type counted struct {
 	Doc   string `json:"doc"`
 }
 
-// most is how many statistics are listed at once.
+// most is the maximum number of statistics listed at once.
 const most = 300
 
 // statistics: ?search=words that name and meaning have.

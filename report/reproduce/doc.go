@@ -64,7 +64,7 @@ func Read(dir, pack string, v config.Variant) (*Outcome, error) {
 	return &o, o.vet(name)
 }
 
-// vet refuses an outcome whose parts do not fit.
+// vet refuses an inconsistent outcome.
 func (o *Outcome) vet(name string) error {
 	for _, f := range o.Figures {
 		fits := len(f.Values) == len(f.Columns)

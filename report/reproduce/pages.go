@@ -13,8 +13,9 @@ import (
 	"heddle/experiment/config"
 )
 
-// Pages makes the documentation of all packs from the outcomes in a directory: reproduction.md, and a page of details
-// for each pack in that directory, which is called link as seen from reproduction.md. They are by their names.
+// Pages generates the documentation of all packs from the outcomes in a directory: reproduction.md, and a page of
+// details for each pack in that directory, whose path relative to reproduction.md is link. The result maps names to
+// contents.
 func Pages(packs []*config.Pack, dir, link string) (map[string][]byte, error) {
 	all := make([]recorded, len(packs))
 	for i, p := range packs {
@@ -379,7 +380,7 @@ func (r *recorded) section(b *bytes.Buffer, link string) {
 	}
 }
 
-// proseWidth is that of the project's prose.
+// proseWidth is the project's line width for prose.
 const proseWidth = 120
 
 // wrapped breaks prose into lines.

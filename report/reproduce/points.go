@@ -87,7 +87,7 @@ func (p *Point) add(o *experiment.Outcome) {
 	}
 }
 
-// value is that of a key; "" if the point has none.
+// value returns a key's value; "" if the point has none.
 func (p *Point) value(key string) string {
 	if key == config.ExperimentKey {
 		return p.Experiment
@@ -229,8 +229,9 @@ func pairs(q *config.Quantity, points []Point) (out []sample, err error) {
 	return out, nil
 }
 
-// partner is the only point that meets over and is equal in all else; nil if there is none, as where it
-// has been excluded. A baseline lacks the axes that are another variant's own, and is the partner in all of them.
+// partner returns the only point that meets over and agrees in all other keys; nil if there is none, for example
+// because it was excluded. A baseline lacks the axes that belong to another variant, and is the partner at all of their
+// values.
 func (s *selection) partner(p *Point, points []Point) (found *Point, err error) {
 	for i := range points {
 		other := &points[i]
@@ -280,7 +281,7 @@ func groups(q *config.Quantity, all []sample) (out [][]sample) {
 	return out
 }
 
-// firsts are those that stand for groups.
+// firsts returns the samples that stand for groups.
 func firsts(groups [][]sample) (list []sample) {
 	for _, g := range groups {
 		list = append(list, g[0])
