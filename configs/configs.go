@@ -1,8 +1,8 @@
-// Package configs defines what a user can configure: the typed tree of a machine, its
-// presets, and how files, the environment and --set are laid over each other.
+// Package configs defines the configuration: the typed tree of a machine, its presets, and the layering of files, the
+// environment and --set.
 //
-// The knobs of a unit are the fields of its Spec, with their documentation; this
-// package only puts the units together. It knows nothing that runs.
+// The parameters of a unit are the fields of its Spec, with their documentation; this package only assembles the units.
+// It knows nothing that runs.
 package configs
 
 import (
