@@ -1,5 +1,5 @@
-// Package reproduce holds published statements up against results: it takes the numbers
-// that a pack asks for from the points of its experiments, and says what holds.
+// Package reproduce checks published statements against results: it computes the numbers that a pack requires from the
+// points of its experiments, and determines which statements hold.
 //
 // Statements are data (configs.Check); nothing here knows a paper, a schedule or a statistic.
 package reproduce
