@@ -10,7 +10,7 @@ import (
 
 // The tests of this file come first, by its name: nothing can be registered once a configuration has been read.
 
-// TestPartsRefused: what cannot be added says why, and is not there afterwards.
+// TestPartsRefused: a part that cannot be added is refused with the reason, and is not registered.
 func TestPartsRefused(t *testing.T) {
 	emit := func(*heddle.Site, *heddle.Visitor) {}
 	rows := func(heddle.Direction) heddle.End { return heddle.Source }

@@ -47,7 +47,7 @@ func Example() {
 	// weaver 6 super-steps; verified, with cycles and a speedup: true true true
 }
 
-// A run that is interrupted goes on where it stopped; what it leaves is opened later.
+// An interrupted run resumes where it stopped; its results are opened later.
 func ExampleExperiment_Run() {
 	dir, err := os.MkdirTemp("", "heddle")
 	if err != nil {

@@ -18,7 +18,7 @@ func parse(t *testing.T, set ...string) *heddle.Experiment {
 	return e
 }
 
-// TestStoredIsInMemory: a run in a directory, what is opened from there, and a run in memory are the same.
+// TestStoredIsInMemory: a run stored in a directory, its results when opened again, and a run in memory are the same.
 func TestStoredIsInMemory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "small")
 	inMemory, err := parse(t).Run(context.Background(), heddle.ExperimentOptions{Jobs: 2})

@@ -1,8 +1,8 @@
-// Package configs defines what a user can configure: the typed tree of a machine, its
-// presets, and how files, the environment and --set are laid over each other.
+// Package configs defines the configuration: the typed tree of a machine, its presets, and the layering of files, the
+// environment and --set.
 //
-// The knobs of a unit are the fields of its Spec, with their documentation; this
-// package only puts the units together. It knows nothing that runs.
+// The parameters of a unit are the fields of its Spec, with their documentation; this package only assembles the units.
+// It knows nothing that runs.
 package configs
 
 import (
@@ -42,7 +42,7 @@ type Machine struct {
 	Memory   Memory `key:"memory" doc:"Main memory."`
 }
 
-// Core is a core and what is plugged into its accelerator socket.
+// Core is a core and the unit in its accelerator socket.
 type Core struct {
 	core.Spec
 	Unit GraphUnit
@@ -61,7 +61,7 @@ func (GraphUnit) Alternatives() (list []schema.Alternative) {
 	return list
 }
 
-// Is reports whether it is of that name, as isa calls units.
+// Is reports whether the unit has that name in isa.
 func (g GraphUnit) Is(name string) bool {
 	u := accel.KindOf(g.Spec)
 	return u != nil && u.Name == name
@@ -72,8 +72,8 @@ func DefaultUnit(u *accel.Kind) accel.Spec {
 	return Schema.DefaultSection("core." + u.Key).(accel.Spec)
 }
 
-// BarriersSignal reports whether the machine has barriers of several cores that do nothing to memory, so that programs
-// need a fence before them.
+// BarriersSignal reports whether the machine's barriers across cores do not order memory, so that programs need a fence
+// before them.
 func (m *Machine) BarriersSignal() bool {
 	return m.Sockets*m.CoresPerSocket > 1 && m.Core.DeviceBarrier == core.BarrierSignal
 }
@@ -96,7 +96,8 @@ type Wires struct {
 	ResponseEntries int `key:"response_entries" default:"0" min:"0" max:"2000" unit:"responses" doc:"The same of the way back; of an L1I it is never less than the answers that it awaits. RTL: MRSQ_SIZE and the crossbar's two entries behind it, and what precedes them."`
 }
 
-// entries is what a way of so many registers holds: a value a register, and a skid, unless there is a number.
+// entries returns the capacity of a path with that many registers: one entry per register, and a skid entry, unless
+// given.
 func entries(registers, given int) int { return cmp.Or(given, registers+1) }
 
 // Fit has the way hold a value a register. It is for who draws machines at random.
@@ -108,7 +109,7 @@ func (w *Wires) Fit() {
 	}
 }
 
-// Shorter is the way with so many registers less each way, and what those hold.
+// Shorter returns the path with that many registers fewer in each direction, and the corresponding capacity.
 func (w Wires) Shorter(request, response int) Wires {
 	w.Request, w.Response = w.Request-request, w.Response-response
 	if w.RequestEntries > 0 {
@@ -120,7 +121,7 @@ func (w Wires) Shorter(request, response int) Wires {
 	return w
 }
 
-// Entries are what the way there and the way back hold.
+// Entries returns the capacity of either direction.
 func (w Wires) Entries() (request, response int) {
 	return entries(w.Request, w.RequestEntries), entries(w.Response, w.ResponseEntries)
 }

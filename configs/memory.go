@@ -24,11 +24,10 @@ type Memory struct {
 // Harness is the memory preset for parity with Vortex's simulations.
 const Harness = "vortex-harness"
 
-// asPreset stands for what the preset says.
+// asPreset stands for the preset's value.
 const asPreset = "preset"
 
-// Spec returns the DRAM: the preset and what differs from it. It is for presets other
-// than Harness.
+// Spec returns the DRAM: the preset with the differing keys applied. It is for presets other than Harness.
 func (m Memory) Spec() (dram.Spec, error) {
 	s, err := dram.Preset(m.Preset)
 	if err != nil {
@@ -61,8 +60,8 @@ func (m Memory) Spec() (dram.Spec, error) {
 	return s, s.Validate()
 }
 
-// isSet lists the keys that differ from what presets mean, in order; those that an ideal
-// memory has, too, come first.
+// isSet returns the keys that differ from the presets' defaults, in order; those that an ideal memory also has come
+// first.
 func (m *Memory) isSet() (ideal, timed []string) {
 	for _, k := range []struct {
 		key          string

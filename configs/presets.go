@@ -26,8 +26,7 @@ var Files embed.FS
 // used.
 var Schema = schema.Deferred[Machine]("machines", registry.Close)
 
-// LoadMachine loads a preset by name, or a file; env is the environment, set
-// what --set gave.
+// LoadMachine loads a preset by name, or a file; env is the environment, and set holds the arguments of --set.
 func LoadMachine(name string, env, set []string) (*schema.Loaded[Machine], error) {
 	in, err := Input("machine", name, env, set)
 	if err != nil {
@@ -105,7 +104,7 @@ var machinesByUnit = sync.OnceValue(func() map[string][]string {
 	return of
 })
 
-// AboutMachine is the first sentence of a machine preset's file; "" if it says none.
+// AboutMachine returns the first sentence of a machine preset's file; "" if it has none.
 func AboutMachine(name string) string { return AboutPreset("machine", name) }
 
 // sentence ends at a full stop before another sentence, or with its paragraph; a stop inside brackets or a name is

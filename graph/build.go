@@ -25,9 +25,9 @@ func (l *edges) pieces() []piece {
 	return out
 }
 
-// build makes a graph of a list, which it takes apart for that: there is never much more in memory than the list, or
-// the graph. Edges far apart in the list are brought together by ranges of sources first, so that what is written next
-// is near to what was written last, in caches and in pages.
+// build makes a graph of a list, which it consumes: memory never holds much more than the list or the graph. Distant
+// edges of the list are first grouped by ranges of sources, so that consecutive writes are close together, in caches
+// and in pages.
 func (l *edges) build() *Graph {
 	count, weighted := l.len(), l.weighted()
 	g := &Graph{out: Adjacency{Offsets: make([]uint32, l.vertices+1)}, kind: l.kind}
@@ -72,8 +72,8 @@ func (a *Adjacency) rowStarts(list []piece) {
 	shiftStarts(a.Offsets)
 }
 
-// shiftStarts turns lengths of rows into where they begin, one place too far: fill counts those up to where they end,
-// which is where the next begin.
+// shiftStarts turns row lengths into row starts, shifted by one entry: fill advances each to the end of its row, which
+// is the start of the next.
 func shiftStarts(offsets []uint32) {
 	sum := uint32(0)
 	for v, n := range offsets[1:] {
@@ -109,14 +109,13 @@ func (a *Adjacency) fill(list []piece) {
 // releaseBytes of garbage are worth a collection.
 const releaseBytes = 64 << 20
 
-// release gives the memory of what is used no more back to the system, since the collector only begins when there is as
-// much again as is in use.
+// release returns unused memory to the system, since the collector would only run once the heap had doubled.
 func release() { debug.FreeOSMemory() }
 
 // partBits is log2 of the most ranges of sources.
 const partBits = 9
 
-// parts brings edges together by ranges of sources. It takes over the memory of the pieces that it has read.
+// parts groups edges by ranges of sources. It takes over the memory of the pieces that it has read.
 type parts struct {
 	shift    int
 	weighted bool
@@ -194,7 +193,7 @@ func (p *parts) empty() block {
 	return b
 }
 
-// recycle keeps the memory of a piece that has been read for what comes.
+// recycle keeps the memory of a piece that has been read for later pieces.
 func (p *parts) recycle(old piece) {
 	if len(old.src) < blockWords {
 		return
@@ -219,7 +218,7 @@ func (a *Adjacency) sortRows(kind WeightKind) {
 	}
 }
 
-// sorter keeps what sorting needs besides the row.
+// sorter holds the buffers that sorting a row needs.
 type sorter struct {
 	keys, spare []uint64
 	spareIDs    []uint32

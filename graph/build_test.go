@@ -134,7 +134,7 @@ func TestWordIsTheInverseOfOrdered(t *testing.T) {
 	}
 }
 
-// TestIDSets: both number what occurs in its order.
+// TestIDSets: both number ids in ascending order.
 func TestIDSets(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	require.IsType(t, &bitSet{}, newIDSet(1<<23, 0))

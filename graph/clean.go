@@ -8,15 +8,15 @@ import (
 	"heddle/graph/graphspec"
 )
 
-// Record says how a graph came about.
+// Record describes a graph's origin.
 type Record struct {
 	Source       string `json:"source"`         // file, name, or generator with its parameters
 	Format       string `json:"format"`         // of the file; empty if generated
 	FileVertices int    `json:"file_vertices"`  // as read or generated, before clean-up
 	FileEdges    int    `json:"file_edges"`     // listed edges, or generated ones
 	FileWeights  bool   `json:"file_weights"`   // the file has weights, used or not
-	IDs          string `json:"ids"`            // what the numbers of the file meant
-	Made         string `json:"made,omitempty"` // of what, as an .hgr file says
+	IDs          string `json:"ids"`            // meaning of the file's numbers
+	Made         string `json:"made,omitempty"` // name of the source, from an .hgr file
 
 	Mirrored          int `json:"mirrored"` // entries implied by a symmetric matrix
 	SelfLoopsDropped  int `json:"self_loops_dropped"`
@@ -30,7 +30,7 @@ type Record struct {
 	Warnings []string `json:"warnings"`
 }
 
-// Done lists what was done to the graph, in words; number writes a number.
+// Done describes the clean-up steps in words; number formats a number.
 func (r *Record) Done(number func(int) string) (done []string) {
 	for _, d := range []struct {
 		n    int
@@ -54,7 +54,7 @@ func (r *Record) Done(number func(int) string) (done []string) {
 	return done
 }
 
-// story says in a line how the graph came about.
+// story describes the graph's origin in a line.
 func (r *Record) story() string {
 	from := r.Source
 	if r.Made != "" {
@@ -63,7 +63,7 @@ func (r *Record) story() string {
 	return strings.Join(append([]string{from}, r.Done(strconv.Itoa)...), ", ")
 }
 
-// clean does what spec says, in its order, and notes it.
+// clean performs spec's steps, in its order, and records them.
 func (g *Graph) clean(spec graphspec.Clean) error {
 	r := &g.Record
 	if spec.DropSelfLoops {

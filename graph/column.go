@@ -1,6 +1,6 @@
 package graph
 
-// column is a list of words that grows without a copy of what it has: a list of tens of millions is never there twice.
+// column is a list of words that grows without copying: a list of tens of millions is never in memory twice.
 type column struct {
 	full [][]uint32 // blocks of blockWords
 	last []uint32
@@ -52,7 +52,7 @@ func (c *column) change(f func(uint32) uint32) {
 	}
 }
 
-// renumber replaces each word by what number has for it.
+// renumber replaces each word w by number[w].
 func (c *column) renumber(number []uint32) {
 	for _, b := range c.blocks() {
 		for i, w := range b {

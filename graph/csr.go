@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// rowStarts are the rows of a compressed list of edges as a file has them: where each begins, and at last their end.
-// They grow as they are read, whatever the file's header says.
+// rowStarts are the row offsets of a compressed list of edges in a file: the start of each row, and the end of the
+// last. They grow as they are read, whatever the file's header claims.
 type rowStarts struct {
 	starts []uint32
 	row    int
 }
 
-// add appends where a row begins, or the last one ends, which is not before the one before and not behind limit.
+// add appends the start of a row, or the end of the last; it must be at least the previous one and at most limit.
 func (s *rowStarts) add(n, limit uint64) bool {
 	if len(s.starts) == 0 && n != 0 || n > limit || len(s.starts) > 0 && n < uint64(s.starts[len(s.starts)-1]) {
 		return false
@@ -22,7 +22,7 @@ func (s *rowStarts) add(n, limit uint64) bool {
 	return true
 }
 
-// of is the row of edge e; edges are asked for in their order.
+// of returns the row of edge e; it must be called in the order of the edges.
 func (s *rowStarts) of(e int) uint64 {
 	for s.starts[s.row+1] <= uint32(e) {
 		s.row++
@@ -66,7 +66,7 @@ func (b *blob) u64(what string) (uint64, error) {
 	return binary.LittleEndian.Uint64(w), nil
 }
 
-// count reads a number of 64 bits of at most limit.
+// count reads a 64-bit number of at most limit.
 func (b *blob) count(limit uint64, what string) (uint64, error) {
 	n, err := b.u64(what)
 	if err == nil && n > limit {

@@ -146,7 +146,7 @@ func TestCSRErrors(t *testing.T) {
 	}
 }
 
-// What a header says is not allocated before it is there.
+// Sizes claimed by a header are not allocated before the data have been read.
 func TestCSRHeadersAreNotBelieved(t *testing.T) {
 	for name, contents := range map[string]string{
 		"g.sg": words(byte(0), 1<<29, 1<<27, 0), "g.wsg": words(byte(1), 1<<29, 1<<27, 0), "g.gr": words(1, 4, 1<<27, 1<<29, 1<<29), "h.gr": words(2, 8, 1, 1<<29-1, 1<<29-1, 0),

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// signature is how files of a kind begin.
+// signature is the magic number of a file type.
 type signature struct {
 	what   string
 	offset int
 	magic  string
 }
 
-// foreignBinaries are files that are no graphs read here, so that a user who gives one is told what it is. As some
-// signatures are words, the contents must have control characters, too.
+// foreignBinaries are formats that are not supported, so that an error can name the format. As some signatures are
+// words, the contents must have control characters, too.
 var foreignBinaries = []signature{
 	{"a PNG image", 0, "\x89PNG\r\n\x1a\n"},
 	{"a JPEG image", 0, "\xff\xd8\xff"},
@@ -79,10 +79,10 @@ var foreignTexts = []signature{
 	{"a Ligra hypergraph", 0, "WeightedAdjacencyHypergraph"},
 }
 
-// detectPeek is how much of a file is looked at.
+// detectPeek is the number of bytes inspected to detect a format.
 const detectPeek = 512
 
-// nameForeign says what the contents are if they are no graph.
+// nameForeign names an unsupported format; ok is false if the contents match none.
 func nameForeign(start []byte) (what string, ok bool) {
 	signatures := foreignTexts
 	if isBinary(start) {
@@ -101,7 +101,7 @@ func nameForeign(start []byte) (what string, ok bool) {
 	return "", false
 }
 
-// isBinary reports whether the bytes are no text: none has control characters other than blanks.
+// isBinary reports whether the bytes are binary: text has no control characters other than blanks.
 func isBinary(start []byte) bool { return bytes.ContainsFunc(start, control) }
 
 func control(c rune) bool { return c < ' ' && !slices.Contains([]rune("\t\n\v\f\r"), c) || c == 0x7f }

@@ -8,8 +8,8 @@ import (
 	"heddle/graph/graphspec"
 )
 
-// fuzzRead wants no panic, errors of our own type that name the file, and of
-// what is accepted a canonical graph that survives writing in the same format.
+// fuzzRead requires that no input panics, that errors are of our own type and name the file, and that an accepted file
+// yields a canonical graph that survives writing in the same format.
 func fuzzRead(f *testing.F, name, ext string, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s))

@@ -89,8 +89,8 @@ func (g *galois) rows() error {
 	return nil
 }
 
-// padding skips what is between the ends of the edges and their data, up to a multiple of 64 bits: Galois adds a word
-// like an end if the number of edges is odd. Without data it may be missing.
+// padding skips the bytes between the ends of the edges and their data, up to a multiple of 64 bits: Galois adds a word
+// of the size of an end if the number of edges is odd. Without data it may be missing.
 func (g *galois) padding() error {
 	if g.edges%2 == 0 {
 		return nil
@@ -129,7 +129,7 @@ func orMore(more bool) string {
 	return ""
 }
 
-// data reads the edges' data: integers, unless the user says that they are floats.
+// data reads the edges' data: integers, unless the user declares floats.
 func (g *galois) data() error {
 	size := int(g.dataBytes)
 	ordinary := size == 4
@@ -170,15 +170,15 @@ func (g *galois) weightWords() string {
 // smallestNormal is the word of the smallest float that is not denormal.
 const smallestNormal = 1 << 23
 
-// isOrdinary reports whether a word is a float that is neither 0 nor denormal, infinite, or no number. Integers near 0
-// are none: as floats they would be denormal, or no numbers if they are negative.
+// isOrdinary reports whether a word is a normal float, neither 0 nor denormal, infinite or NaN. Integers near 0 are
+// not: as floats they would be denormal or, if negative, NaN.
 func isOrdinary(word uint32) bool {
 	const infinity = 0x7f800000
 	size := word &^ (1 << 31)
 	return size >= smallestNormal && size < infinity
 }
 
-// weight adds an edge's data, and reports whether they are a weight.
+// weight adds an edge's data, and reports whether they are valid as a weight.
 func (g *galois) weight(word uint64, size int) bool {
 	if !g.floatWords {
 		n := int64(word)

@@ -61,7 +61,7 @@ func (r *reader) gapbs() error {
 	return r.setVertices(int(g.vertices), 0)
 }
 
-// hint is for files whose size is not what it should be.
+// hint returns an explanation for files whose size is not as expected.
 func (g *gapbs) hint() string {
 	if g.weighted {
 		return " (is it a .sg, without weights?)"

@@ -9,7 +9,7 @@ import (
 	"heddle/internal/enum"
 )
 
-// WeightKind says what the words of Weights are.
+// WeightKind is the type of the words in Weights.
 type WeightKind uint8
 
 // Kinds of weights.
@@ -80,7 +80,7 @@ func (a *Adjacency) weight(e uint32) uint32 {
 	return a.Weights[e]
 }
 
-// COO lists edges one by one.
+// COO is a list of individual edges.
 type COO struct {
 	Sources, Destinations []uint32
 	Weights               []uint32 // nil without weights
@@ -97,7 +97,7 @@ type Graph struct {
 	derived derived
 }
 
-// derived caches what is computed from a graph on demand.
+// derived caches results computed from a graph on demand.
 type derived struct {
 	mu   sync.Mutex
 	hash *[sha256.Size]byte
@@ -114,14 +114,15 @@ func (g *Graph) Vertices() int { return g.out.Vertices() }
 // Edges is the number of directed edges.
 func (g *Graph) Edges() int { return g.out.Edges() }
 
-// changed forgets what followed from the graph as it was.
+// changed discards the results derived from the former graph.
 func (g *Graph) changed() {
 	g.derived.mu.Lock()
 	defer g.derived.mu.Unlock()
 	g.derived.hash, g.derived.in, g.derived.rows = nil, nil, nil
 }
 
-// Bytes is the memory that the graph takes now: more once its CSC, or the row of each edge, has been asked for.
+// Bytes returns the memory that the graph takes at present; it grows when its CSC, or the row of each edge, is first
+// requested.
 func (g *Graph) Bytes() uint64 {
 	g.derived.mu.Lock()
 	defer g.derived.mu.Unlock()
@@ -137,7 +138,7 @@ func (g *Graph) Bytes() uint64 {
 
 func (a *Adjacency) bytes() uint64 { return 4 * uint64(len(a.Offsets)+len(a.IDs)+len(a.Weights)) }
 
-// WeightKind says what weights the edges have.
+// WeightKind returns the type of the edges' weights.
 func (g *Graph) WeightKind() WeightKind { return g.kind }
 
 // CSR returns the edges by source, each row sorted by destination, then weight.
@@ -158,7 +159,7 @@ func (g *Graph) CSC() *Adjacency {
 	return g.derived.in
 }
 
-// Transpose returns the graph with every edge the other way round. It shares the edges with this one.
+// Transpose returns the graph with every edge reversed. It shares the edges with this one.
 func (g *Graph) Transpose() *Graph {
 	return &Graph{out: *g.CSC(), kind: g.kind, Record: g.Record, names: g.names, read: g.read, derived: derived{in: &g.out}}
 }
@@ -204,7 +205,7 @@ func (k WeightKind) Float(word uint32) float64 {
 	return 1
 }
 
-// Rows writes out the row of each entry: what COO has and CSR has not.
+// Rows returns the row of each entry, which COO stores and CSR implies.
 func (a *Adjacency) Rows() []uint32 {
 	rows := make([]uint32, len(a.IDs))
 	for v := range a.Vertices() {

@@ -7,7 +7,7 @@ import (
 	"hash"
 )
 
-// hashVersion changes when what is hashed changes.
+// hashVersion changes with the hashed data's definition.
 const hashVersion = "heddle-graph-1"
 
 // Hash identifies the graph's content: SHA-256 over version, number of
@@ -38,7 +38,7 @@ func (g *Graph) setHash(sum [sha256.Size]byte) { g.derived.hash = &sum }
 
 func newHash() hash.Hash { return sha256.New() }
 
-// hashHead hashes what comes before the arrays.
+// hashHead hashes the data that precede the arrays.
 func hashHead(h hash.Hash, vertices, edges int, kind WeightKind) {
 	h.Write([]byte(hashVersion))
 	var head [17]byte
@@ -48,7 +48,7 @@ func hashHead(h hash.Hash, vertices, edges int, kind WeightKind) {
 	h.Write(head[:])
 }
 
-// eachChunk has f see words as little-endian bytes.
+// eachChunk calls f with the words as little-endian bytes.
 func eachChunk(words []uint32, f func(b []byte)) {
 	var buf [1 << 14]byte
 	for len(words) > 0 {

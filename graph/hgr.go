@@ -32,7 +32,7 @@ const (
 	hgrNote    = 4096
 )
 
-// hgrHeader are the fields behind the magic, in their order.
+// hgrHeader holds the fields after the magic number, in order.
 type hgrHeader struct {
 	Version, Kind   uint32
 	Vertices, Edges uint64
@@ -58,7 +58,7 @@ func (w *writer) hgr() error {
 	return nil
 }
 
-// shortened cuts a text to so many bytes, and to what may be printed.
+// shortened truncates a text to a number of bytes, and drops unprintable characters.
 func shortened(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -72,7 +72,7 @@ func shortened(text string, most int) string {
 	return text
 }
 
-// hgrReader reads what writer.hgr writes, and believes nothing of it.
+// hgrReader reads the output of writer.hgr, and trusts none of it.
 type hgrReader struct {
 	*reader
 	header hgrHeader
@@ -116,7 +116,7 @@ func (r *reader) hgr() error {
 	return nil
 }
 
-// head reads and checks what comes before the arrays.
+// head reads and checks the data that precede the arrays.
 func (h *hgrReader) head() error {
 	head := make([]byte, hgrFixed+hgrNote+4)
 	if err := h.full(head[:hgrFixed]); err != nil {
@@ -144,7 +144,7 @@ func (h *hgrReader) head() error {
 	return h.checkHead(uint64(len(head)))
 }
 
-// checkHead refuses sizes that no graph has, or not this file: before there is memory for them.
+// checkHead refuses impossible sizes, and those that do not match the file, before memory is allocated.
 func (h *hgrReader) checkHead(head uint64) error {
 	f, arrays := &h.header, uint64(1)
 	if f.Kind != uint32(NoWeights) {

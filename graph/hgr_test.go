@@ -100,7 +100,7 @@ func TestHGRKeepsEveryGraph(t *testing.T) {
 	}
 }
 
-// TestHGRChangesItsHash: what is done to a graph that was read changes its identity.
+// TestHGRChangesItsHash: changes to a graph after reading change its identity.
 func TestHGRChangesItsHash(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "g.hgr")
 	require.NoError(t, load(t, "rmat.scale=6", "weights.from=random").WriteFile(t.Context(), name))
@@ -214,7 +214,7 @@ func FuzzReadHGR(f *testing.F) {
 	})
 }
 
-// sealed puts right the checksums of what may be an .hgr file.
+// sealed corrects the checksums of data that may be an .hgr file.
 func sealed(data []byte) []byte {
 	data = slices.Clone(data)
 	if len(data) < hgrFixed+4 || !bytes.HasPrefix(data, []byte(hgrMagic)) {

@@ -10,13 +10,14 @@ import (
 type idSet interface {
 	// collect adds a column's ids.
 	collect(c *column)
-	// number numbers what was collected, and returns how many ids there are.
+	// number numbers the collected ids, and returns how many there are.
 	number() int
 	// rename replaces a column's ids by their numbers.
 	rename(c *column)
 }
 
-// newIDSet makes a set for so many edges with ids up to highest: bits if that is never much larger than the edges.
+// newIDSet returns a set for that many edges with ids up to highest: a bit vector if it is never much larger than the
+// edges.
 func newIDSet(highest, edges int) idSet {
 	if highest > 32*edges+1<<23 {
 		return hashSet{}

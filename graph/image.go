@@ -9,8 +9,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// ArrayBase is where arrays start unless told: far from what low addresses and
-// programs hold.
+// ArrayBase is the default start of arrays: far from the low addresses and programs.
 const ArrayBase = 0x10000000
 
 // Region is a piece of the address space that arrays must not touch.
@@ -22,8 +21,8 @@ type Region struct {
 
 func (r Region) end() uint64 { return uint64(r.Addr) + r.Size }
 
-// Reserved returns the regions of a device with so many harts that runs p
-// (nil: none): low memory, program, stacks, scratchpads. See docs/guide/programs.md.
+// Reserved returns the reserved regions of a device with that many harts that runs p (nil: none): low memory, program,
+// stacks, scratchpads. See docs/guide/programs.md.
 func Reserved(harts int, p *isa.Program) []Region {
 	stacks := min(uint64(harts)*emu.StackBytes, emu.StackTop)
 	list := []Region{
@@ -45,7 +44,7 @@ type Array struct {
 	Name  string
 	Addr  uint32
 	Words int
-	Data  []uint32 // nil: what is there stays
+	Data  []uint32 // nil: memory is left unchanged
 
 	shared bool // a device may read Data where it is
 }
@@ -53,8 +52,8 @@ type Array struct {
 // Bytes is the array's size.
 func (a *Array) Bytes() uint64 { return 4 * uint64(a.Words) }
 
-// Image places arrays in the simulated address space, upwards from a base and
-// around reserved regions. Each begins with a cache line of its own.
+// Image places arrays in the simulated address space, upwards from a base and around reserved regions. Each begins on a
+// cache line.
 type Image struct {
 	next     uint64
 	line     uint64
@@ -76,8 +75,8 @@ func (im *Image) Place(name string, data []uint32) (Array, error) {
 	return im.add(Array{Name: name, Words: len(data), Data: data})
 }
 
-// Share is Place for contents that nobody changes: a device reads them where they are, and copies what a program
-// changes of them, so that a graph is in memory once, whatever runs on it.
+// Share is Place for contents that are not modified: a device reads them in place, and copies on write, so that a graph
+// is in memory once for all programs.
 func (im *Image) Share(name string, data []uint32) (Array, error) {
 	return im.add(Array{Name: name, Words: len(data), Data: data, shared: true})
 }
@@ -116,7 +115,7 @@ func (im *Image) fit(size uint64) uint64 {
 
 func (im *Image) align(addr uint64) uint64 { return (addr + im.line - 1) &^ (im.line - 1) }
 
-// full tells what takes the space.
+// full returns the error that an array does not fit, with the arrays that occupy the space.
 func (im *Image) full(a Array) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "array %s of %d bytes does not fit the address space of 4 GiB", a.Name, a.Bytes())
@@ -178,8 +177,7 @@ func (im *Image) Write(to WordWriter) {
 	}
 }
 
-// PlacedAdjacency says where a CSR or a CSC is; Weights is its zero value
-// without weights.
+// PlacedAdjacency holds the addresses of a CSR or a CSC; Weights is the zero value without weights.
 type PlacedAdjacency struct{ Offsets, IDs, Weights Array }
 
 // PlaceAdjacency allocates name.offsets, name.ids and, with weights, name.weights.
@@ -191,7 +189,7 @@ func (im *Image) PlaceAdjacency(name string, a *Adjacency) (PlacedAdjacency, err
 	return p, err
 }
 
-// PlacedCOO says where a COO is.
+// PlacedCOO holds the addresses of a COO.
 type PlacedCOO struct{ Sources, Destinations, Weights Array }
 
 // PlaceCOO allocates name.sources, name.destinations and, with weights, name.weights.
@@ -209,7 +207,7 @@ type placement struct {
 	at   *Array
 }
 
-// placeAll skips what is nil: weights that there are not.
+// placeAll places the arrays that are not nil: absent weights are.
 func (im *Image) placeAll(list []placement) error {
 	for _, p := range list {
 		if p.data == nil {

@@ -60,7 +60,7 @@ func (l *ligraReader) header() (weighted bool, err error) {
 	return weighted, err
 }
 
-// number reads a number that has to be there, on this line or a later one.
+// number reads a required number, on this line or a later one.
 func (l *ligraReader) number(limit uint64, what string) (uint64, error) {
 	ok, err := l.text.moreLines()
 	switch {

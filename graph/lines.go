@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// Limits on what is read from outside.
+// Limits on input files.
 const (
 	maxLine = 64 << 10 // comments may be longer
 	// Vertices without an edge cost memory and no space in the file: many are
@@ -48,7 +48,7 @@ func newLines(file string, r io.Reader) (*lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	if mark, _ := contents.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // what is wrong with the file is said by who reads on
+	if mark, _ := contents.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // read errors are reported by the next read
 		contents.Discard(len(byteOrderMark)) //nolint:errcheck // it is there
 	}
 	return &lines{file: file, r: contents, size: size}, nil
@@ -70,7 +70,7 @@ func sizeOf(r io.Reader) int64 {
 // byteOrderMark begins UTF-8 text that some programs write.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// readError blames what the file system said; what is wrong with compressed data has been blamed.
+// readError wraps an error of the file system; errors in compressed data have been wrapped already.
 func (l *lines) readError(err error) error {
 	if errors.As(err, new(*ParseError)) {
 		return err
@@ -117,7 +117,7 @@ func (l *lines) errorf(format string, args ...any) error {
 	return &ParseError{l.file, l.n, fmt.Sprintf(format, args...)}
 }
 
-// expected blames the word at the cursor.
+// expected returns the error for an unexpected word at the cursor.
 func (l *lines) expected(c *cursor, what string) error {
 	return l.errorf("expected %s; found %s", what, c.describe())
 }
@@ -130,7 +130,7 @@ type cursor struct {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == ',' || c == ';' }
 
-// end skips blanks, and reports whether the line is over.
+// end skips blanks, and reports whether the line has ended.
 func (c *cursor) end() bool {
 	for c.i < len(c.b) && blank(c.b[c.i]) {
 		c.i++
@@ -246,8 +246,8 @@ func (w *weightColumn) addInt(n int32) {
 	w.words.add(uint32(n))
 }
 
-// decimal tells decimal fractions from integers, which are out of range if
-// they come here, and from Go's hexadecimal floats and infinities.
+// decimal distinguishes decimal fractions from integers, which are out of range at this point, and from Go's
+// hexadecimal floats and infinities.
 func decimal(word []byte) bool {
 	fraction := false
 	for _, c := range word {
@@ -262,7 +262,7 @@ func decimal(word []byte) bool {
 	return fraction
 }
 
-// toFloat turns what was read as integers into floats.
+// toFloat converts weights read as integers to floats.
 func (w *weightColumn) toFloat() {
 	if w.kind == FloatWeights {
 		return

@@ -41,10 +41,10 @@ func shortName(file string) string {
 	return name
 }
 
-// isPath tells a path from the name of a shipped graph.
+// isPath reports whether file is a path rather than the name of a shipped graph.
 func isPath(file string) bool { return strings.ContainsAny(file, `./\`) }
 
-// Load reads or generates a graph and cleans it up as spec says.
+// Load reads or generates a graph and cleans it up, as specified by spec.
 func Load(spec graphspec.Graph) (*Graph, error) {
 	if err := errors.Join(spec.Validate(), spec.CheckSource()); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
@@ -116,7 +116,7 @@ func readShipped(name string, o ReadOptions) (*Graph, error) {
 	return nil, fmt.Errorf("no graph %q: expected a file (with a dot or a slash in its path), or one of %s", name, strings.Join(Names(), ", "))
 }
 
-// generate makes a graph.
+// generate generates a graph.
 func generate(spec *graphspec.Graph) (*Graph, error) {
 	var l *edges
 	var how any

@@ -118,7 +118,7 @@ func orElse(err, other error) error {
 	return other
 }
 
-// vertex reads a number of 1..n.
+// vertex reads a number in 1..n.
 func (r *reader) vertex(c *cursor, n uint64, what string) (uint64, error) {
 	at := *c
 	v, ok := c.number(n)

@@ -10,16 +10,16 @@ import (
 	"heddle/graph/graphspec"
 )
 
-// metisHeader is the first line of a METIS file: vertices, edges, and what the lines of the vertices have besides their
+// metisHeader is the first line of a METIS file: vertices, edges, and the contents of the vertices' lines besides their
 // neighbours. An edge is on the lines of both its ends.
 type metisHeader struct {
 	vertices, edges uint64
 	sizes           bool   // a vertex has a size
-	vertexWeights   uint64 // and so many weights
+	vertexWeights   uint64 // number of weights per vertex
 	edgeWeights     bool   // a weight follows each neighbour
 }
 
-// before is how many numbers stand before the neighbours, stride how many each of those takes.
+// before returns the number of fields before the neighbours, and stride the fields per neighbour.
 func (h *metisHeader) before() int {
 	n := int(h.vertexWeights)
 	if h.sizes {
@@ -79,7 +79,7 @@ func parseMETISHeader(line []byte) (h metisHeader, wrong string) {
 // metisReader reads the lines of the vertices.
 type metisReader struct {
 	*reader
-	text       wordReader  // behind the header
+	text       wordReader  // after the header
 	h          metisHeader // of line headerLine
 	headerLine int
 	lineOf     []int  // of each vertex
@@ -172,7 +172,7 @@ func (m *metisReader) row(v uint64) error {
 	}
 }
 
-// count reads a number that has to be on the line.
+// count reads a required number on the line.
 func (m *metisReader) count(limit uint64, what string) (uint64, error) {
 	ok, err := m.text.more()
 	switch {
@@ -207,7 +207,7 @@ func (m *metisReader) neighbour(v uint64) error {
 	return m.add(v-1, u-1)
 }
 
-// edgeWeight reads the weight behind a neighbour; it is 0 if weights are not wanted.
+// edgeWeight reads the weight after a neighbour; it returns 0 if weights are not needed.
 func (m *metisReader) edgeWeight() (uint32, error) {
 	ok, err := m.text.more()
 	if err != nil {
@@ -233,7 +233,7 @@ func (m *metisReader) edgeWeight() (uint32, error) {
 	return uint32(w), nil
 }
 
-// match adds what the same edge at its other end takes off again.
+// match adds a term that the same edge at its other end cancels.
 func (m *metisReader) match(v, u uint64, weight uint32) {
 	if v < u {
 		m.unmatched += mix(mix(v<<32^u) ^ uint64(weight))
@@ -304,7 +304,8 @@ func (m *metisReader) otherWeight(g *Graph, v int) error {
 		v+1, u+1, int32(g.out.Weights[int(from)+i]), m.lineOf[u], u+1, int32(in.Weights[int(in.Offsets[v])+i]), m.why())}
 }
 
-// firstDifference of two sorted lists: the smallest id that only one of them has so often, and whether that is a.
+// firstDifference compares two sorted lists: it returns the smallest id whose number of occurrences differs, and
+// whether a has more.
 func firstDifference(a, b []uint32) (inA bool, id uint32) {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -316,7 +317,7 @@ func firstDifference(a, b []uint32) (inA bool, id uint32) {
 	return false, b[i]
 }
 
-// why says how a file that is not called so came to be read as METIS.
+// why explains why a file without a METIS suffix was read as METIS.
 func (m *metisReader) why() string {
 	if m.named {
 		return ""
@@ -333,9 +334,9 @@ type metisStart struct {
 	neighbour map[[2]uint64]bool // vertex and neighbour
 }
 
-// looksLikeMETIS tells METIS from an edge list, whose first line may look like METIS's. Edges have to be at both their
-// ends as far as start goes. If no edge has both ends there, lines decide that no edge list has, or counts that only
-// METIS has.
+// looksLikeMETIS distinguishes METIS from an edge list, whose first line may look like METIS's. Edges must occur at
+// both their ends within start. If no edge has both ends there, METIS is recognised by lines that no edge list has, or
+// by counts that only METIS has.
 func looksLikeMETIS(start []byte) bool {
 	whole := len(start) < maxLine
 	s := metisStart{words: map[int]bool{}, neighbour: map[[2]uint64]bool{}}
@@ -349,7 +350,7 @@ func looksLikeMETIS(start []byte) bool {
 	return unmatched == 0 && (matched > 0 || !s.fitsEdgeList())
 }
 
-// parse reads the lines that are there as a whole, and reports whether they may be METIS's.
+// parse parses the complete lines, and reports whether they may be METIS.
 func (s *metisStart) parse(start []byte, whole bool) bool {
 	header := true
 	for line := range bytes.Lines(start) {
@@ -406,8 +407,8 @@ func (s *metisStart) match() (matched, unmatched int) {
 	return matched, unmatched
 }
 
-// fitsEdgeList reports whether the lines are an edge list's, too, of which more follow. All lines have as many numbers
-// then, and if those are METIS's for so many vertices, it is METIS.
+// fitsEdgeList reports whether the lines also fit an edge list that continues. In that case all lines have the same
+// length; if their number equals METIS's for the header's vertices, the file is METIS.
 func (s *metisStart) fitsEdgeList() bool {
 	if len(s.words) != 1 {
 		return false

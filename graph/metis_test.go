@@ -142,7 +142,7 @@ func metisText(random *rand.Rand, rows [][]int, size bool, vertexWeights int, ed
 	return b.String()
 }
 
-// Drawn graphs of all sizes, below and above what is looked at to know the format, in all variants of it.
+// Random graphs of all sizes, below and above the length inspected to detect the format, in all its variants.
 func TestRandomMETIS(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 2))
 	for range 60 {
@@ -205,7 +205,7 @@ func TestMETISRings(t *testing.T) {
 	}
 }
 
-// Edge lists longer than what is looked at stay edge lists, whatever their first line.
+// Edge lists longer than the inspected part stay edge lists, whatever their first line.
 func TestLongListsThatAreNoMETIS(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	for i := range 40 {

@@ -43,7 +43,7 @@ var packings = []packing{
 	{"zstd", ".zst", "unzstd", maxWindow, isZstd, openZstd, packZstd},
 }
 
-// begins makes a test for a magic number.
+// begins returns a test for a magic number.
 func begins(magic string) func([]byte) bool {
 	return func(start []byte) bool { return bytes.HasPrefix(start, []byte(magic)) }
 }
@@ -145,7 +145,7 @@ func (u *unpacker) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// blame tells what is wrong with the compressed data from what is wrong with reading it.
+// blame separates errors in the compressed data from errors in reading them.
 func (u *unpacker) blame(err error) error {
 	switch {
 	case u.source.err != nil && u.source.err != io.EOF:

@@ -91,7 +91,7 @@ func TestBombsOfAllKinds(t *testing.T) {
 	}
 }
 
-// Files of other programs are called what they are, and nothing of them gets to the terminal.
+// Files of other programs are named as such, and none of their contents reach the terminal.
 func TestForeignFiles(t *testing.T) {
 	var picture, archive bytes.Buffer
 	require.NoError(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 9, 9))))

@@ -10,10 +10,10 @@ import (
 // quickForm is the form of most lines of a text: two or three decimal numbers separated by blanks.
 type quickForm struct {
 	lead   byte   // that a line begins with, and a blank; 0: none
-	base   uint64 // what the first vertex is called
+	base   uint64 // number of the first vertex
 	last   uint64 // and the last one
 	weight bool   // there is a third column
-	always bool   // which is read though nobody wants it
+	always bool   // read even if not needed
 	read   weightAt
 	lower  bool // the first number is not below the second
 	strict bool // it is above it
@@ -22,8 +22,8 @@ type quickForm struct {
 // weightAt reads a weight at b[i], and returns where it ends; 0: it is something else.
 type weightAt func(b []byte, i int) (word uint32, end int)
 
-// quick reads lines of a form, as many as are in the buffer, and at most that many. It returns how many there were. At
-// the first line that is anything else it leaves off: that one is read with care, which says what is wrong with it.
+// quick parses lines of a form within the buffer, at most that many, and returns their number. It stops at the first
+// line of any other form, which the slow path reads, with precise errors.
 func (r *reader) quick(f *quickForm, most int) (lines int) {
 	b, _ := r.r.Peek(r.r.Buffered())
 	b = b[:bytes.LastIndexByte(b, '\n')+1]
@@ -96,7 +96,7 @@ func (f *quickForm) line(b []byte, i int) (e quickEdge, next int) {
 	return e, i + 1
 }
 
-// decimalAt reads digits at b[i], and returns where they end; 0: there are none, or more than ten.
+// decimalAt reads digits at b[i], and returns their end; 0: none, or more than ten.
 func decimalAt(b []byte, i int) (n uint64, end int) {
 	from := i
 	for {
@@ -113,7 +113,7 @@ func decimalAt(b []byte, i int) (n uint64, end int) {
 	return n, i
 }
 
-// blanksAt returns where the blanks at b[i] end; 0: there are none, or no number before them, which is i = 0.
+// blanksAt returns the end of the blanks at b[i]; 0: none, or no number before them, which is i = 0.
 func blanksAt(b []byte, i int) (end int) {
 	from := i
 	for b[i] == ' ' || b[i] == '\t' || b[i] == ',' || b[i] == ';' {

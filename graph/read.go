@@ -10,7 +10,7 @@ import (
 	"heddle/graph/graphspec"
 )
 
-// contents say what a format's files are made of.
+// contents classifies the data of a format's files.
 type contents uint8
 
 const (
@@ -26,7 +26,7 @@ type format struct {
 	comments string   // first characters of comment lines
 	contents contents
 	is       func(start []byte) bool
-	needs    string // what a file with ext lacks that is not in this format
+	needs    string // description of the format, for a file with its suffix but other contents
 	read     func(*reader) error
 }
 
@@ -47,7 +47,7 @@ var formats = []format{
 	{"edge list", []string{".csv", ".tsv", ".el", ".wel"}, "#%", plainText, func([]byte) bool { return true }, "two vertices a line", (*reader).edgeList},
 }
 
-// beginsFold makes a test for a file's first word, in small or capital letters.
+// beginsFold returns a test for a file's first word, ignoring case.
 func beginsFold(word string) func([]byte) bool {
 	return func(start []byte) bool { return hasFold(start, word) }
 }
@@ -93,7 +93,7 @@ type reader struct {
 	floatWords bool // weights are floats, where the file does not say
 	ids        graphspec.IDs
 	record     *Record
-	header     listHeader // what the comments of an edge list say
+	header     listHeader // header in the comments of an edge list
 
 	names []string // of the vertices, of formats that have such
 
@@ -102,7 +102,7 @@ type reader struct {
 	highest     uint64 // vertex number, so far
 	highestLine int    // where it stands first
 
-	invalid func(*Graph) error // finds what is wrong with the edges as a whole; nil: nothing
+	invalid func(*Graph) error // checks the edges as a whole; nil: no check
 }
 
 // next returns the next line that is neither blank nor, if comment is nil, a
@@ -125,11 +125,11 @@ func (r *reader) next(comment func(string)) (cursor, bool, error) {
 	}
 }
 
-// ReadOptions say how a file is understood.
+// ReadOptions determine how a file is interpreted.
 type ReadOptions struct {
 	IDs         graphspec.IDs
 	SkipWeights bool // ignore the weights of the file
-	FloatWords  bool // weights of files that do not say what they are
+	FloatWords  bool // binary weights without a declared type are floats
 }
 
 // Read reads a graph of any format, compressed or not. name is how errors call it,
@@ -167,7 +167,7 @@ func Read(name string, from io.Reader, o ReadOptions) (*Graph, error) {
 	return g, nil
 }
 
-// detect goes by the contents, and by the name where it says more.
+// detect determines the format from the contents, and from the name where that is more specific.
 func (r *reader) detect() error {
 	start, err := r.start()
 	if err != nil {
@@ -202,7 +202,7 @@ func (r *reader) detect() error {
 	return r.errorf("expected %s, as the file's name ends in %s", needs(rows), ext)
 }
 
-// start is how what is to be read begins.
+// start returns the beginning of the input.
 func (r *reader) start() ([]byte, error) {
 	start, err := r.r.Peek(detectPeek)
 	if err != nil && err != io.EOF {
@@ -211,7 +211,7 @@ func (r *reader) start() ([]byte, error) {
 	return start, nil
 }
 
-// textStart is how a text begins once its lines end in one way; what is in a binary format stays as it is.
+// textStart returns the beginning of a text with normalised line ends; binary formats are unchanged.
 func (r *reader) textStart(start []byte) ([]byte, error) {
 	if slices.ContainsFunc(formats, func(f format) bool { return f.contents == binaryFile && f.is(start) }) {
 		return start, nil
@@ -238,7 +238,7 @@ func (r *reader) candidates() (rows []*format, ext string) {
 	return rows, ext
 }
 
-// needs says what one of the formats would have.
+// needs describes the contents that one of the formats would have.
 func needs(rows []*format) string {
 	var all []string
 	for _, f := range rows {
@@ -264,8 +264,8 @@ func (r *reader) choose(f *format) error {
 	return nil
 }
 
-// detectPlain tells formats apart that have nothing at their beginning but comments. The last one is that of files that
-// no other claims.
+// detectPlain distinguishes formats that begin with nothing but comments. The last one covers all files that no other
+// format claims.
 func (r *reader) detectPlain(rows []*format) error {
 	if err := r.skipComments(); err != nil {
 		return err
@@ -343,8 +343,8 @@ func checkSize(vertices, edges int) error {
 	return nil
 }
 
-// setVertices believes a number of vertices once the edges are there; line is where the number stands, 0: the whole
-// file.
+// setVertices sets the number of vertices, which is trusted only once the edges have been read; line is the number's
+// position, 0: the whole file.
 func (r *reader) setVertices(n, line int) error {
 	listed := r.edges.len()
 	if n == 0 {

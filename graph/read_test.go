@@ -77,7 +77,7 @@ func TestReadFormats(t *testing.T) {
 	}
 }
 
-// What a user reads of graph.file has all formats.
+// The documentation of graph.file names all formats.
 func TestFormatsAreDocumented(t *testing.T) {
 	field, ok := graphspec.Schema.Lookup("file")
 	require.True(t, ok)
@@ -221,7 +221,7 @@ func TestDecompressionBomb(t *testing.T) {
 	require.ErrorContains(t, err, "bomb.gz: unpacks to more than 100 times its size")
 }
 
-// What a header claims is not allocated.
+// Sizes claimed by a header are not allocated.
 func TestHeadersAreNotBelieved(t *testing.T) {
 	for name, text := range map[string]string{
 		"g.mtx": "%%MatrixMarket matrix coordinate real symmetric\n134217728 134217728 536870912\n2 1 5\n",

@@ -7,7 +7,7 @@ import "math/bits"
 // every version of Go.
 type rng uint64
 
-// newRNG keeps what is drawn for different purposes apart.
+// newRNG returns a generator whose sequence is independent for each purpose.
 func newRNG(seed uint64, purpose string) rng {
 	h := mix(seed)
 	for _, c := range []byte(purpose) {

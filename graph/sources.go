@@ -14,7 +14,7 @@ type asRead struct {
 	vertices int      // how many there were, if some have been dropped
 }
 
-// moved notes that vertex v is what was vertex order[v].
+// moved records that vertex v was formerly vertex order[v].
 func (r *asRead) moved(order []uint32, vertices int) {
 	if r.number == nil {
 		r.number, r.vertices = order, vertices
@@ -27,7 +27,7 @@ func (r *asRead) moved(order []uint32, vertices int) {
 	r.number = number
 }
 
-// Renumbered reports whether clean-up or reordering may have given vertices other numbers than they were read with.
+// Renumbered reports whether clean-up or reordering may have renumbered the vertices.
 func (g *Graph) Renumbered() bool { return g.read.number != nil }
 
 // AsRead is the number that a vertex was read with. Searches of a graph that lost all its vertices name vertex 0.
@@ -38,7 +38,7 @@ func (g *Graph) AsRead(v uint32) uint32 {
 	return g.read.number[v]
 }
 
-// VerticesAsRead is how many vertices were read.
+// VerticesAsRead returns the number of vertices read.
 func (g *Graph) VerticesAsRead() int {
 	if g.read.number == nil {
 		return g.Vertices()
@@ -125,7 +125,7 @@ func (g *Graph) mayBeSources() (from []uint32) {
 	return from
 }
 
-// search goes through what vertices reach.
+// search traverses the vertices reachable from others.
 type search struct {
 	g     *Graph
 	seen  []uint32 // the number of the search that was the last to come by

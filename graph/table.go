@@ -37,7 +37,7 @@ type tableLine struct {
 	n      int
 }
 
-// table reads the first two lines to know what the columns are, and then edge after edge.
+// table determines the columns from the first two lines, and then reads the edges.
 func (r *reader) table() error {
 	t := &table{reader: r, weight: -1}
 	first, err := t.keptLine()
@@ -82,7 +82,7 @@ func (r *reader) table() error {
 	return r.finishTable(t, header)
 }
 
-// rest reads what is behind the first two lines.
+// rest reads the lines after the first two.
 func (t *table) rest() error {
 	for {
 		c, ok, err := t.next(t.comment)
@@ -101,8 +101,8 @@ func (t *table) rest() error {
 
 func (t *table) comment(text string) { t.reader.header.comment(text, t.n) }
 
-// keptLine reads a line and keeps its fields; they are nil at the end of the file. The first line says what separates
-// them.
+// keptLine reads a line and keeps its fields; they are nil at the end of the file. The first line determines the
+// separator.
 func (t *table) keptLine() (tableLine, error) {
 	c, ok, err := t.next(t.comment)
 	if !ok || err != nil {
@@ -137,8 +137,7 @@ func separatorOf(line []byte) byte {
 	return found
 }
 
-// split cuts a line into fields, valid until the next call. Quotes around a field are not part of it; two inside are
-// one.
+// split splits a line into fields, valid until the next call. Quotes around a field are removed; two inside are one.
 func (t *table) split(line []byte) ([][]byte, error) {
 	t.fields, t.unquoted = t.fields[:0], t.unquoted[:0]
 	for i := 0; ; {
@@ -173,7 +172,7 @@ func (t *table) separates(c byte) bool {
 	return c == t.separator || t.separator == 0 && (c == ' ' || c == '\t')
 }
 
-// quoted reads a field behind its first quote, and returns where the separator is.
+// quoted reads a field after its opening quote, and returns the position of the separator.
 func (t *table) quoted(line []byte, i int) (field []byte, end int, err error) {
 	from := len(t.unquoted)
 	for ; i < len(line); i++ {
@@ -205,7 +204,7 @@ func quotedWord(b []byte) string {
 	return strconv.Quote(string(b))
 }
 
-// looksLikeTable reports whether the first line has something else than numbers for its first two columns.
+// looksLikeTable reports whether the first line has something other than numbers in its first two columns.
 func looksLikeTable(start []byte) bool {
 	line, _, _ := bytes.Cut(start, []byte("\n"))
 	c := cursor{b: line}
@@ -213,7 +212,7 @@ func looksLikeTable(start []byte) bool {
 	return len(second) > 0 && (!numeric(first) || !numeric(second))
 }
 
-// numeric reports whether a word is meant to be a number: of a vertex, or a wrong one, which is no name.
+// numeric reports whether a word is intended as a number: of a vertex, or malformed, but not a name.
 func numeric(word []byte) bool {
 	if len(word) == 0 || word[0]-'0' > 9 && !bytes.ContainsRune([]byte("+-."), rune(word[0])) {
 		return false
@@ -231,8 +230,8 @@ func (t *table) vertexNumber(field []byte) (uint64, bool) {
 	return id, ok && c.end()
 }
 
-// isHeader reports whether the first line names the columns: they have the names that programs give them, or one has
-// none, as pandas writes its index, or the next line has numbers where the first has words.
+// isHeader reports whether the first line names the columns: they have the names that programs use, or one is empty, as
+// pandas writes its index, or the next line has numbers where the first has words.
 func isHeader(first, second [][]byte) bool {
 	if findColumn(first, sourceColumns) >= 0 && findColumn(first, targetColumns) >= 0 {
 		return true
@@ -244,12 +243,12 @@ func isHeader(first, second [][]byte) bool {
 	return len(first[0]) == 0 || len(first[1]) == 0 || words(0) && words(1) || len(first) > 2 && words(2)
 }
 
-// findColumn looks for a column with one of the names; -1: there is none.
+// findColumn returns the column with one of the names; -1: none.
 func findColumn(header [][]byte, names []string) int {
 	return slices.IndexFunc(header, func(field []byte) bool { return slices.Contains(names, plainWord(field)) })
 }
 
-// plainWord is a name without what programs decorate it with: "FromNodeId", ":START_ID", "from_id".
+// plainWord strips a column name of programs' decorations: "FromNodeId", ":START_ID", "from_id".
 func plainWord(field []byte) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -262,7 +261,7 @@ func plainWord(field []byte) string {
 	}, string(field))
 }
 
-// useHeader finds the columns by their names, or takes the first two that have one.
+// useHeader finds the columns by their names, or takes the first two named ones.
 func (t *table) useHeader(header, first tableLine) {
 	t.source, t.target = findColumn(header.fields, sourceColumns), findColumn(header.fields, targetColumns)
 	t.weight = findColumn(header.fields, weightColumns)
@@ -306,7 +305,7 @@ func (t *table) useFirstEdge(first tableLine) {
 	}
 }
 
-// chooseNames decides by the first edge whether vertices have names or numbers, unless the user did.
+// chooseNames decides by the first edge whether vertices have names or numbers, unless the user specified it.
 func (t *table) chooseNames(e tableLine) error {
 	named := t.ids == graphspec.NamedIDs
 	if e.fields != nil && !named {
@@ -401,7 +400,7 @@ type vertexNames struct {
 	firstAgain bool // one of the first two came again
 }
 
-// id is a name's number, or what is wrong with the name.
+// id returns a name's number, or an error text for the name.
 func (n *vertexNames) id(name []byte) (id uint32, wrong string) {
 	if id, ok := n.number[string(name)]; ok {
 		n.firstAgain = n.firstAgain || id < 2

@@ -5,13 +5,13 @@ import "io"
 // maxWord is the longest word that is looked at as a whole: no number is as long.
 const maxWord = 512
 
-// wordReader reads a text word by word: in METIS's and Ligra's files lines have no bound, as a vertex has none to its
-// neighbours. It reads ahead of lines, so that both are not used by turns.
+// wordReader reads a text word by word: in METIS's and Ligra's files the length of a line is unbounded, as a vertex's
+// number of neighbours is. It buffers beyond the line reader, so the two must not be alternated.
 type wordReader struct {
 	*lines
-	b     []byte // what is buffered, and
-	i     int    // how much of it has been read
-	ended bool   // nothing comes behind b
+	b     []byte // buffered data
+	i     int    // number of bytes consumed
+	ended bool   // the input ends after b
 }
 
 // fill reads on until there are maxWord bytes at least, unless the file ends before.
@@ -29,7 +29,7 @@ func (w *wordReader) fill() error {
 	return err
 }
 
-// window returns what comes: maxWord bytes at least, unless the file ends before.
+// window returns the coming bytes: at least maxWord, unless the file ends before.
 func (w *wordReader) window() ([]byte, error) {
 	if len(w.b)-w.i < maxWord && !w.ended {
 		if err := w.fill(); err != nil {
@@ -39,7 +39,7 @@ func (w *wordReader) window() ([]byte, error) {
 	return w.b[w.i:], nil
 }
 
-// more skips blanks, and reports whether another word is on the line.
+// more skips blanks, and reports whether the line has another word.
 func (w *wordReader) more() (bool, error) {
 	for {
 		b, err := w.window()
@@ -57,7 +57,7 @@ func (w *wordReader) more() (bool, error) {
 	}
 }
 
-// moreLines skips blanks and ends of lines, and reports whether another word is in the file.
+// moreLines skips blanks and line ends, and reports whether the file has another word.
 func (w *wordReader) moreLines() (bool, error) {
 	for {
 		ok, err := w.more()
@@ -71,7 +71,7 @@ func (w *wordReader) moreLines() (bool, error) {
 	}
 }
 
-// endLine skips the end of a line that has no more words, and reports whether it was the file's.
+// endLine skips the end of a line without further words, and reports whether the file has ended.
 func (w *wordReader) endLine() (ended bool, err error) {
 	b, err := w.window()
 	if err != nil || len(b) == 0 {
@@ -98,7 +98,7 @@ func (w *wordReader) skipLine() error {
 	}
 }
 
-// unsigned reads the number at the place that more has found, of at most limit.
+// unsigned reads the number at the position found by more, of at most limit.
 func (w *wordReader) unsigned(limit uint64, what string) (uint64, error) {
 	b, err := w.window()
 	if err != nil {
@@ -131,10 +131,10 @@ func (w *wordReader) word() (cursor, error) {
 	return cursor{b: b[:i]}, nil
 }
 
-// skip skips so many bytes of what word has returned.
+// skip advances by bytes of the word that word has returned.
 func (w *wordReader) skip(n int) { w.i += n }
 
-// expectedWord blames the word that word returns.
+// expectedWord returns the error for the word that word returns.
 func (w *wordReader) expectedWord(what string) error {
 	c, err := w.word()
 	if err != nil {

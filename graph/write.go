@@ -80,7 +80,7 @@ func endings() string {
 	return strings.Join(all, ", ")
 }
 
-// CheckOutput refuses a file's name that ends like a file that is not written.
+// CheckOutput returns an error for an output file whose suffix is that of a format that cannot be written.
 func CheckOutput(name string) error {
 	_, _, err := destination(name)
 	return err
@@ -160,7 +160,7 @@ type writer struct {
 func (w *writer) each(prefix string, base int, sep byte, weighted bool) {
 	g := w.g
 	for v := range g.Vertices() {
-		w.buf = append(strconv.AppendInt(append(w.buf[:0], prefix...), int64(v+base), 10), sep) // what the row's lines begin with
+		w.buf = append(strconv.AppendInt(append(w.buf[:0], prefix...), int64(v+base), 10), sep) // common prefix of the row's lines
 		for e := g.out.Offsets[v]; e < g.out.Offsets[v+1]; e++ {
 			b := append(w.AvailableBuffer(), w.buf...)
 			b = strconv.AppendInt(b, int64(g.out.IDs[e])+int64(base), 10)
@@ -189,7 +189,7 @@ func (k WeightKind) append(b []byte, word uint32) []byte {
 	return b
 }
 
-// listComment says how many vertices there are, with and without an edge.
+// listComment writes the number of vertices, with and without edges.
 func (w *writer) listComment() {
 	source := oneLine(w.g.Record.Source)
 	fmt.Fprintf(w, "# Directed graph, written by heddle: %s\n# Nodes: %d Edges: %d\n", source, w.g.Vertices(), w.g.Edges())
@@ -209,7 +209,7 @@ func (w *writer) matrixMarket() error {
 	return nil
 }
 
-// dimacs writes weights of 1 if there are none: the format demands some.
+// dimacs writes weights of 1 for an unweighted graph: the format requires weights.
 func (w *writer) dimacs() error {
 	if w.g.kind == FloatWeights {
 		return errors.New("the weights are no integers, and DIMACS has no others: write .mtx or an edge list, or drop them")
@@ -219,7 +219,7 @@ func (w *writer) dimacs() error {
 	return nil
 }
 
-// table writes an edge list with a header, behind the comment that says which vertices have no edge.
+// table writes an edge list with a header, after a comment that lists the vertices without edges.
 func (w *writer) table(separator byte) error {
 	w.listComment()
 	fmt.Fprintf(w, "source%ctarget", separator)
@@ -258,7 +258,7 @@ func (w *writer) metis() error {
 	return nil
 }
 
-// fitsMETIS says what of the graph a METIS file has no place for.
+// fitsMETIS returns an error if the graph has properties that METIS cannot represent.
 func (g *Graph) fitsMETIS() error {
 	if g.kind == FloatWeights {
 		return errors.New("the weights are no integers, and METIS has no others: write .mtx or an edge list, or drop them")
@@ -282,7 +282,7 @@ func (g *Graph) fitsMETIS() error {
 	return nil
 }
 
-// symmetric reports whether each edge has its reverse, of the same weight.
+// symmetric reports whether each edge has its reverse, with the same weight.
 func (g *Graph) symmetric() bool {
 	in := g.CSC()
 	return slices.Equal(g.out.Offsets, in.Offsets) && slices.Equal(g.out.IDs, in.IDs) && slices.Equal(g.out.Weights, in.Weights)

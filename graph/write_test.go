@@ -11,7 +11,8 @@ import (
 	"heddle/graph/graphspec"
 )
 
-// What is written is read as the same graph, whatever the format; what a format has no place for is refused.
+// A written graph is read as the same graph, whatever the format; properties that a format cannot represent are
+// refused.
 func TestWriteThenRead(t *testing.T) {
 	dir := t.TempDir()
 	graphs := map[string]string{

@@ -9,14 +9,14 @@ type Argument struct {
 	N      int // of argv[N]
 	Vertex Pos // where it names a vertex; the zero Pos: nowhere
 	Number Pos // where it is a number: counted with, compared by size, or of a schedule
-	// Computed is where something that has been computed from it names a vertex.
+	// Computed is the position at which a value computed from it is used as a vertex.
 	Computed Pos
 }
 
-// Arguments finds out for which of the arguments that a checked program reads by atoi a vertex is meant: those that go,
-// as they are and by whichever variables, to where there is a vertex. That is addVertex, the first vertex of a queue, a
-// vertex whose priority is updated, an element of a vector of vertices, and what is declared as a vertex or compared with
-// one. A schedule may be another than the program's own; nil: its own.
+// Arguments returns the arguments, of those that a checked program reads by atoi, that stand for a vertex: those that
+// flow unchanged, through any variables, to a position that requires a vertex. Such positions are addVertex, the first
+// vertex of a queue, a vertex whose priority is updated, an index of a vector of vertices, and a variable declared as a
+// vertex or compared with one. s replaces the program's own schedule; nil: its own.
 func (f *File) Arguments(s *Schedule) (list []Argument) {
 	if s == nil {
 		s = f.Schedule
@@ -46,8 +46,7 @@ func (f *File) Arguments(s *Schedule) (list []Argument) {
 	return list
 }
 
-// FirstVertex is where a program that has been checked names a vertex by a number that is written in it; ok is false if
-// it does so nowhere.
+// FirstVertex returns the first literal number that a checked program uses as a vertex; ok is false if there is none.
 func (f *File) FirstVertex() (number int64, at Pos, ok bool) {
 	for _, fn := range f.Funcs {
 		Walk(fn.Body, func(x Expr) {
@@ -61,7 +60,7 @@ func (f *File) FirstVertex() (number int64, at Pos, ok bool) {
 	return number, at, ok
 }
 
-// vertices are those of an expression's operands that are vertices with which a program begins.
+// vertices returns an expression's operands that are start vertices of the program.
 func vertices(x Expr) []Expr {
 	switch x := x.(type) {
 	case *Method:
@@ -116,7 +115,7 @@ func (w *argumentUses) number(list []int, at Pos) {
 	}
 }
 
-// vertex is what goes to where there is a vertex.
+// vertex marks values that flow to a position that requires a vertex.
 func (w *argumentUses) vertex(f flows, at Pos) {
 	for _, n := range f.as {
 		first(&w.at(n).Vertex, at)
@@ -126,7 +125,7 @@ func (w *argumentUses) vertex(f flows, at Pos) {
 	}
 }
 
-// to is what a variable gets.
+// to records the values assigned to a variable.
 func (w *argumentUses) to(v *Var, f flows, at Pos) {
 	if v.Type.Kind == Vertex {
 		w.vertex(f, at)
@@ -191,14 +190,14 @@ func (w *argumentUses) assign(s *Assign) {
 	switch x := s.X.(type) {
 	case *Name:
 		w.to(x.Var, f, s.Value.Position())
-	case *Index: // a vertex among those of a vector of vertices says nothing of the others
+	case *Index: // a vertex among the elements of a vector of vertices does not make the others vertices
 		if v := x.X.(*Name).Var; v.Type.Element == "" {
 			w.to(v, f, s.Value.Position())
 		}
 	}
 }
 
-// expr follows an expression's operands, and returns what it is.
+// expr follows an expression's operands, and returns its sources.
 func (w *argumentUses) expr(x Expr) (f flows) {
 	switch x := x.(type) {
 	case *Name:
@@ -233,7 +232,7 @@ func (w *argumentUses) expr(x Expr) (f flows) {
 	return f
 }
 
-// operands follows a list of them, of which some are vertices.
+// operands follows a list of operands, some of which are vertices.
 func (w *argumentUses) operands(x Expr, list []Expr) (of []flows) {
 	for _, a := range list {
 		f := w.expr(a)
@@ -245,7 +244,7 @@ func (w *argumentUses) operands(x Expr, list []Expr) (of []flows) {
 	return of
 }
 
-// binary: sides that are only compared for being the same stay what they are.
+// binary: an equality comparison does not mark its operands as numbers; arithmetic and order do.
 func (w *argumentUses) binary(x *Binary) flows {
 	a, b := w.expr(x.X), w.expr(x.Y)
 	switch x.Op {
@@ -262,7 +261,8 @@ func (w *argumentUses) binary(x *Binary) flows {
 	return flows{from: union(both.as, both.from)}
 }
 
-// compared is what another expression is compared with: a vertex, a number that is written, or one that may be either.
+// compared handles an operand compared with another expression: a vertex, a literal number, or a value that may be
+// either.
 func (w *argumentUses) compared(f flows, x, with Expr) {
 	switch n, number := with.(*Number); {
 	case with.TypeOf().Kind == Vertex:

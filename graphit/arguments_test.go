@@ -19,7 +19,8 @@ func checked(t *testing.T, src string) *graphit.File {
 	return f
 }
 
-// kinds are an argument's uses: v for a vertex, n for a number, c for what is computed from it and names a vertex.
+// kinds are an argument's uses: v for a vertex, n for a number, c for a value computed from it that is used as a
+// vertex.
 func kinds(list []graphit.Argument) string {
 	var b strings.Builder
 	for _, a := range list {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Check finds what names mean and gives every expression its type. An error is an *Error.
+// Check resolves names and assigns a type to every expression. An error is an *Error.
 func Check(f *File) (err error) {
 	c := &checker{parser: parser{file: f.Name, tokens: []token{{}}}, elements: map[string]bool{}, funcs: map[string]*Func{}}
 	defer c.catch(&err)
@@ -88,7 +88,7 @@ func (c *checker) find(name string) *Var {
 	return nil
 }
 
-// typeOf refuses types of what is not declared, and those that nothing has.
+// typeOf refuses types with undeclared elements, and types that no variable can have.
 func (c *checker) typeOf(t *Type) {
 	for _, e := range []string{t.Element, t.Ends[0], t.Ends[1]} {
 		if e != "" && !c.elements[e] {
@@ -221,7 +221,7 @@ func (c *checker) truth(x Expr) {
 	}
 }
 
-// assign refuses values of a type that does not become another.
+// assign refuses values whose type does not convert to the target's.
 func (c *checker) assign(at Pos, to, from *Type, what string) {
 	ok := false
 	switch to.Kind {
@@ -375,7 +375,7 @@ func (c *checker) unary(x *Unary) *Type {
 	return nil
 }
 
-// isLeastInt reports whether an expression, behind a minus, is the least int.
+// isLeastInt reports whether the operand of a minus is the magnitude of the least int.
 func isLeastInt(x Expr) bool {
 	n, ok := x.(*Number)
 	return ok && !n.Real && n.Int == -math.MinInt32
@@ -488,11 +488,11 @@ func (c *checker) count(at Pos, name string, n, least, most int) {
 	}
 }
 
-// maxInlined is how many expressions a function may have, with those of the functions that it calls as often as it
-// calls them: that is how large a kernel becomes, in which there are no calls.
+// maxInlined is the maximum number of expressions in a function, counting those of the functions that it calls at every
+// call: the size of a kernel, in which all calls are inlined.
 const maxInlined = 1 << 13
 
-// acyclic refuses functions that call themselves, and those that become too large.
+// acyclic refuses recursive functions, and those that become too large.
 func (c *checker) acyclic(f *File) {
 	size := map[*Func]int{} // 0: not known yet; -1: its calls are being visited
 	var visit func(fn *Func)

@@ -44,8 +44,8 @@ type formatter struct {
 	depth    int  // of blocks
 	parens   int  // that are open
 	last     int  // the line of the source that was written last
-	open     bool // a statement goes on
-	schedule bool // behind schedule:
+	open     bool // within a statement
+	schedule bool // after schedule:
 }
 
 // line writes a line.
@@ -61,7 +61,7 @@ func (f *formatter) line(line []token) {
 	case first.is("end") || first.is("else") || first.is("elif"):
 		indent--
 	case f.open && first.kind != comment && !f.begins(first):
-		indent++ // a statement goes on
+		indent++ // within a statement
 	}
 	f.out.WriteString(strings.Repeat("    ", max(0, indent)))
 	for i, t := range line {
@@ -139,7 +139,7 @@ func (f *formatter) goesOn(line []token) bool {
 	return first.kind != comment
 }
 
-// space reports whether there is one before a token of a line.
+// space reports whether a space precedes a token of a line.
 func (f *formatter) space(line []token, i int) bool {
 	a, b := line[i-1], line[i]
 	switch {
@@ -161,7 +161,7 @@ func (f *formatter) space(line []token, i int) bool {
 	return true
 }
 
-// calls reports whether a parenthesis behind the token belongs to it.
+// calls reports whether a parenthesis after the token belongs to it.
 func (f *formatter) calls(a token) bool {
 	switch a.kind {
 	case identifier:
@@ -172,7 +172,7 @@ func (f *formatter) calls(a token) bool {
 	return a.is(")") || a.is("]") || a.is("}") || a.is("(")
 }
 
-// isRange reports whether a line is a for's, whose colon is no type's.
+// isRange reports whether a line is a for statement, whose colon does not introduce a type.
 func (f *formatter) isRange(line []token) bool {
 	return line[0].is("for") || line[0].kind == label && len(line) > 1 && line[1].is("for") || f.isSchedule(line)
 }

@@ -26,7 +26,7 @@ func doubling(n int) string {
 	return b.String()
 }
 
-// TestErrors: what is wrong is named with its line and column, and what was expected.
+// TestErrors: an error has its line and column, and the expectation.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ program, says string }{
 		{"func main() end", ""},
@@ -82,7 +82,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestSchedules: what schedules say, and what is wrong with them.
+// TestSchedules: the settings of schedules, and their errors.
 func TestSchedules(t *testing.T) {
 	s, err := graphit.ParseSchedule("s.gt", []byte(`schedule:
 	SimpleGPUSchedule s1; // for many

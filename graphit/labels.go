@@ -105,7 +105,7 @@ func applied(label string, n *yaml.Node) (a Applied, err error) {
 	return a, err
 }
 
-// Key is what a configuring function is called in YAML: configLoadBalance is load_balance.
+// Key returns the YAML name of a configuring function: configLoadBalance is load_balance.
 func (c *config) key() string {
 	var b strings.Builder
 	for i, r := range strings.TrimPrefix(c.name, "config") {
@@ -159,7 +159,7 @@ func arguments(where string, n *yaml.Node) (args []Arg, err error) {
 	return args, nil
 }
 
-// With is a schedule with another's labels over it: what it said of one of these is gone. s may be nil.
+// With returns the schedule overridden by another's labels: settings of those labels are replaced. s may be nil.
 func (s *Schedule) With(labels *Schedule) *Schedule {
 	out := &Schedule{File: labels.File, Pos: labels.Pos}
 	said := func(label string) bool {

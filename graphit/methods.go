@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// method is what can be called on a value of a kind.
+// method describes a method of the values of a kind.
 type method struct {
 	least, most int // arguments
 	check       func(c *checker, x *Method, of *Type) *Type
@@ -15,7 +15,7 @@ func returns(t *Type) func(*checker, *Method, *Type) *Type {
 	return func(*checker, *Method, *Type) *Type { return t }
 }
 
-// methods by the kind of what they are called on.
+// methods by the kind of the receiver.
 var methods map[Kind]map[string]method
 
 func init() {
@@ -203,7 +203,7 @@ func (c *checker) function1(x Expr) *Func {
 	return n.Func
 }
 
-// made checks what new makes.
+// made checks a new expression.
 func (c *checker) made(x *New) *Type {
 	c.typeOf(x.Of)
 	args := func(types ...*Type) {

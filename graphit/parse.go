@@ -32,7 +32,7 @@ func newParser(file string, src []byte) (*parser, error) {
 	return &parser{file: file, tokens: slices.DeleteFunc(all, func(t token) bool { return t.kind == comment })}, nil
 }
 
-// catch makes an error of what was thrown.
+// catch converts a panic of the parser to an error.
 func (p *parser) catch(err *error) {
 	switch x := recover().(type) {
 	case nil:
@@ -57,7 +57,7 @@ func (p *parser) errorf(at Pos, format string, args ...any) {
 	panic(&Error{File: p.file, Pos: at, Msg: fmt.Sprintf(format, args...)})
 }
 
-// expected throws what was expected at the next token.
+// expected panics with the expectation at the next token.
 func (p *parser) expected(what string) {
 	p.errorf(p.peek().pos, "expected %s, found %s", what, p.peek())
 }
@@ -85,7 +85,7 @@ func (p *parser) name(what string) token {
 	return p.next()
 }
 
-// down counts nesting; its result is called behind it.
+// down counts nesting; the function it returns must be called on return.
 func (p *parser) down() func() {
 	if p.depth++; p.depth > maxDepth {
 		p.errorf(p.peek().pos, "nested more than %d deep", maxDepth)
@@ -327,7 +327,7 @@ func (p *parser) variable(s stmt) Stmt {
 	return &VarStmt{s, v}
 }
 
-// choice is what follows if or elif.
+// choice parses the rest of an if or elif.
 func (p *parser) choice(s stmt, elif bool) Stmt {
 	defer p.down()()
 	c := &If{stmt: s, Cond: p.expr(), IsElif: elif}
@@ -366,7 +366,7 @@ func (p *parser) print(s stmt) Stmt {
 	return x
 }
 
-// assignments are the operations that change something; the asynchronous ones are what min= and max= are here anyway.
+// assignments are the assignment operators; the asynchronous ones are equivalent to min= and max= here.
 var assignments = map[string]string{"=": "=", "+=": "+=", "min=": "min=", "max=": "max=", "asyncMin=": "min=", "asyncMax=": "max="}
 
 func (p *parser) assignment(s stmt) Stmt {
@@ -438,7 +438,7 @@ func (p *parser) negated() Expr {
 	return p.postfix()
 }
 
-// postfix is an operand with what is read of it.
+// postfix parses an operand with its indices, methods and fields.
 func (p *parser) postfix() Expr {
 	x := p.operand()
 	for n := 0; ; n++ {

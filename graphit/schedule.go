@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Schedule is what a program's schedule says: how the statements with labels run.
+// Schedule is a program's schedule: how the labelled statements run.
 type Schedule struct {
 	File string
 	// GPU are the schedules that applyGPUSchedule gives labels, in order.
@@ -38,7 +38,7 @@ type Arg struct {
 	Quoted bool
 }
 
-// Range is what a number of a schedule may be.
+// Range is the range of a schedule's number.
 type Range struct {
 	least, most float64
 	whole       bool
@@ -52,10 +52,10 @@ var (
 	Counts     = Range{1, math.MaxInt32, true}
 )
 
-// Bounds are the least and the greatest number, and whether it must be whole.
+// Bounds returns the minimum and maximum, and whether the number must be an integer.
 func (r Range) Bounds() (least, most float64, whole bool) { return r.least, r.most, r.whole }
 
-// Number reads one; wrong says what it is not.
+// Number parses a number; wrong describes an error.
 func (r Range) Number(text string) (x float64, wrong string) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err == nil && x >= r.least && x <= r.most && !(r.whole && x != math.Trunc(x)) {
@@ -68,7 +68,7 @@ func (r Range) Number(text string) (x float64, wrong string) {
 	return 0, fmt.Sprintf("expected a %s from %.0f to %.0f, found %q", kind, r.least, r.most, text)
 }
 
-// Wrong says what is wrong with an argument; empty: nothing, or the command line has it.
+// Wrong describes an invalid argument; empty: valid, or given on the command line.
 func (r Range) Wrong(a Arg) string {
 	if _, ok := a.Argv(); ok {
 		return ""
@@ -96,8 +96,8 @@ type CPUOption struct {
 	Pos  Pos
 }
 
-// ParseSchedule reads a schedule that has a file of its own, with or without "schedule:" before it. Of a file with a
-// program it is the program's schedule.
+// ParseSchedule reads a schedule from a separate file, with or without "schedule:" before it. For a file with a program
+// it returns the program's schedule.
 func ParseSchedule(file string, src []byte) (s *Schedule, err error) {
 	p, err := newParser(file, src)
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *scheduleParser) known() *SimpleGPUSchedule {
 	return x
 }
 
-// declareSimple is SimpleGPUSchedule NAME, with = OTHER or (OTHER) behind it for a copy.
+// declareSimple parses SimpleGPUSchedule NAME, with = OTHER or (OTHER) after it for a copy.
 func (s *scheduleParser) declareSimple() {
 	name, x := s.fresh(), SimpleGPUSchedule{}
 	switch {
@@ -303,7 +303,7 @@ var configFunctions = []config{
 	{"configKernelFusion", [][]string{enabled}, 1, func(x *SimpleGPUSchedule) **Setting { return &x.KernelFusion }},
 }
 
-// wrong is what is wrong with the arguments of a configuring function; empty: nothing.
+// wrong describes the invalid arguments of a configuring function; empty: none.
 func (c *config) wrong(args []Arg) string {
 	if len(args) < c.needed || len(args) > len(c.words) {
 		return fmt.Sprintf(" takes %d to %d arguments, found %d", c.needed, len(c.words), len(args))
@@ -351,7 +351,7 @@ var cpuOptions = map[string]int{
 	"fuseFields": 8, "fuseForLoop": 4, "fuseApplyFunctions": 4, "splitForLoop": 6,
 }
 
-// call is what follows program->.
+// call parses the text after program->.
 func (s *scheduleParser) call() {
 	t := s.name("a function of the program's, as applyGPUSchedule")
 	if t.text == "applyGPUSchedule" {
@@ -378,7 +378,7 @@ func (s *scheduleParser) apply(at Pos) {
 	a := Applied{Label: s.next().text, Pos: at}
 	s.want(",")
 	t := s.name("the name of a schedule")
-	if x := s.simple[t.text]; x != nil { // as it is now: what is configured later is for others
+	if x := s.simple[t.text]; x != nil { // a copy of its present state: later configuration does not apply to this label
 		now := *x
 		a.Simple = &now
 	} else if a.Hybrid = s.hybrid[t.text]; a.Hybrid == nil {

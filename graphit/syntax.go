@@ -15,7 +15,7 @@ type Element struct {
 	Pos  Pos
 }
 
-// Var declares a constant, which is what GraphIt calls what is global, or a variable of a function.
+// Var declares a constant, GraphIt's word for a global, or a local variable.
 type Var struct {
 	Name  string
 	Type  *Type
@@ -62,7 +62,7 @@ const (
 type Type struct {
 	Kind    Kind
 	Element string // of vertices, sets, and vectors with a number for each vertex
-	Of      *Type  // what a vector, list or queue has
+	Of      *Type  // element type of a vector, list or queue
 	Size    int    // of a vector that is not of an element
 	Weight  *Type  // of edges; nil: they have none
 	Ends    [2]string
@@ -72,7 +72,7 @@ type Type struct {
 // Expr is an expression.
 type Expr interface {
 	Position() Pos
-	// TypeOf is what Check has found; nil before.
+	// TypeOf returns the type that Check assigned; nil before.
 	TypeOf() *Type
 }
 
@@ -142,7 +142,7 @@ type (
 		Name string
 		Args []Expr
 	}
-	// New makes a vertexset, a list or a priority queue.
+	// New creates a vertexset, a list or a priority queue.
 	New struct {
 		node
 		Of   *Type

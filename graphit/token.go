@@ -8,22 +8,22 @@ import (
 // Pos is a position in a file, from 1; columns count bytes.
 type Pos struct{ Line, Column int }
 
-// Error is what is wrong with a program.
+// Error is an error in a program.
 type Error struct {
 	File string
 	Pos  Pos
 	Msg  string
-	Kind error // what it is besides, for errors.Is; nil: nothing
+	Kind error // its class, for errors.Is; nil: none
 }
 
-// Unwrap is what it is besides.
+// Unwrap returns the error's class.
 func (e *Error) Unwrap() error { return e.Kind }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Column, e.Msg)
 }
 
-// Limits of what is read.
+// Limits on input.
 const (
 	MaxBytes = 1 << 20 // of a file
 	maxDepth = 200     // of nested expressions, types and blocks
@@ -48,7 +48,7 @@ type token struct {
 	kind kind
 	text string
 	pos  Pos
-	end  int // the byte behind it
+	end  int // offset of the byte after it
 	at   int // its first byte
 }
 
@@ -129,7 +129,7 @@ func (l *lexer) errorf(format string, args ...any) error {
 	return &Error{File: l.file, Pos: l.pos(), Msg: fmt.Sprintf(format, args...)}
 }
 
-// add appends the token that ends before end, and goes on behind it.
+// add appends the token that ends before end, and continues there.
 func (l *lexer) add(k kind, text string, end int) {
 	l.tokens = append(l.tokens, token{kind: k, text: text, pos: l.pos(), at: l.at, end: end})
 	l.at = end
@@ -179,7 +179,7 @@ func (l *lexer) next() error {
 func isLetter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// span is how many bytes from at on are of a class.
+// span returns the number of consecutive bytes of a class starting at at.
 func (l *lexer) span(at int, of func(c byte) bool) int {
 	n := 0
 	for at+n < len(l.src) && of(l.src[at+n]) {

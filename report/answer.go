@@ -110,8 +110,8 @@ func (r *Result) where(p *Point) string {
 	return cmp.Or(strings.Join(parts, ", "), p.Label)
 }
 
-// name is the label of a key, value or variant, or else what is left of it without the directory of a file or the
-// sections that a key is in.
+// name returns the label of a key, value or variant; without one, it drops the directory of a file or the sections of a
+// key.
 func (r *Result) name(of string) string {
 	if l, ok := r.Labels[of]; ok {
 		return l

@@ -34,7 +34,7 @@ func TestAnswer(t *testing.T) {
 	require.Equal(t, "No point has a result.", read(t, s, sweepConfig).Answer())
 }
 
-// TestOneFigureOfOneAxis: what sweeps one axis of numbers is shown as lines, and not as bars too.
+// TestOneFigureOfOneAxis: a sweep of one numeric axis is shown as lines, and not as bars too.
 func TestOneFigureOfOneAxis(t *testing.T) {
 	groups := func(config string, s *summary) (all []string) {
 		for _, f := range report.Figures(read(t, s, config)) {

@@ -68,7 +68,7 @@ func TestThePageInABrowser(t *testing.T) {
 	b.quiet()
 }
 
-// sorts clicks on columns: numbers are sorted as numbers, sizes by what they mean, text as text.
+// sorts clicks on columns: numbers are sorted as numbers, sizes by value, text as text.
 func (b *tab) sorts() {
 	click := func(n int) {
 		b.Run(chromedp.Click(fmt.Sprintf(`#table th:nth-child(%d) button`, n), chromedp.ByQuery))
@@ -158,7 +158,7 @@ func TestHostileTextInABrowser(t *testing.T) {
 	b.quiet()
 }
 
-// cut lists texts of the figures that are not whole, and what makes the page wider than the window.
+// cut lists texts of the figures that are cut off, and elements that make the page wider than the window.
 const cut = `(() => {
   const out = [];
   if (document.documentElement.scrollWidth > innerWidth) out.push('the page is ' + document.documentElement.scrollWidth + ' wide');

@@ -32,14 +32,14 @@ const (
 	PNG Format = "png" // 300 dots an inch
 )
 
-// Style is how a figure is drawn, beside what is in it. Lengths are in points of 1/72 inch.
+// Style is the appearance of a figure. Lengths are in points of 1/72 inch.
 type Style struct {
-	Width, Height vg.Length // of the file; 0: what the data need
+	Width, Height vg.Length // of the file; 0: as the data require
 	Font          vg.Length // size of text; 0: 9
 	Bare          bool      // without title and note, which a paper has in its caption
 }
 
-// svgMark is how our files begin, oldMark how they did before gonum drew them.
+// svgMark is the beginning of our files, oldMark that of files from before gonum.
 const (
 	svgMark = "<?xml version=\"1.0\"?>\n" + oldMark
 	oldMark = "<!-- made by heddle report -->\n"
@@ -51,7 +51,7 @@ func ourOwn(svg []byte) []byte {
 	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
 }
 
-// SVG draws a figure as a file of its own, dark on white.
+// SVG renders a figure as a file, dark on white.
 func (f *Figure) SVG() []byte {
 	out, err := Draw([]*Figure{f}, Style{}, SVG)
 	if err != nil {
@@ -117,7 +117,7 @@ type entry struct {
 	draw func(c *draw.Canvas, box vg.Rectangle) // nil: the legend's title
 }
 
-// swatch is how wide what an entry draws is, with the gap to its name.
+// swatch returns the width of an entry's sample, with the gap to its name.
 func (e *entry) swatch(size vg.Length) vg.Length {
 	if e.draw == nil {
 		return 0
@@ -156,7 +156,7 @@ func newSheet(figures []*Figure, style Style) *sheet {
 			}
 		}
 	}
-	if len(s.entries) == 1 && s.entries[0].name == figures[0].Y.Name { // the axis says it
+	if len(s.entries) == 1 && s.entries[0].name == figures[0].Y.Name { // the axis already names it
 		s.entries = nil
 	}
 	if !style.Bare {
@@ -334,7 +334,7 @@ func mixed(c color.RGBA, with uint8, share float64) color.RGBA {
 	return color.RGBA{mix(c.R), mix(c.G), mix(c.B), 255}
 }
 
-// printable is a figure whose texts have no characters that a file cannot have. In gonum's PDFs they are those of
+// printable returns the figure with only those characters that the format supports. For gonum's PDFs they are those of
 // Windows-1252, one byte each.
 func (f *Figure) printable(format Format) *Figure {
 	printable := printable
@@ -359,7 +359,7 @@ func (f *Figure) printable(format Format) *Figure {
 	return &g
 }
 
-// printable replaces control characters, and what is no UTF-8.
+// printable replaces control characters and invalid UTF-8.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == '\uFFFE' || r == '\uFFFF' {
@@ -369,7 +369,7 @@ func printable(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// western writes a text in Windows-1252, with a question mark for what that lacks.
+// western encodes a text in Windows-1252, with a question mark for characters outside it.
 func western(text string) string {
 	var b strings.Builder
 	for _, r := range printable(text) {

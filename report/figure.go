@@ -19,7 +19,7 @@ const (
 	Scatter Kind = "scatter" // a mark for each point; series that are bounds are lines
 )
 
-// Figure is a plot: what it shows, for the page and for the SVG file.
+// Figure is a plot, for the page and for the SVG file.
 type Figure struct {
 	ID      string     `json:"id"`     // its file's name
 	Group   string     `json:"group"`  // figures of a group have one place in the page; the reader chooses
@@ -32,10 +32,10 @@ type Figure struct {
 	Columns []string   `json:"columns,omitempty"`
 	Rows    []string   `json:"rows,omitempty"`
 	Series  []Series   `json:"series,omitempty"`
-	Legend  string     `json:"legend,omitempty"` // what the series are values of; "": their names say it
+	Legend  string     `json:"legend,omitempty"` // the quantity of the series; "": their names state it
 	Skip    int        `json:"skip,omitempty"`   // colours of series that are left out, so that others keep theirs
 	Cells   [][]Number `json:"cells,omitempty"`  // by row, then column
-	Line    float64    `json:"line,omitempty"`   // bars, lines: what is compared with: a line at this height
+	Line    float64    `json:"line,omitempty"`   // bars, lines: a line at the height of the reference
 }
 
 // Scale is an axis of a figure.
@@ -57,7 +57,7 @@ type Series struct {
 	Labels []string    `json:"labels,omitempty"` // of the points
 	Level  bool        `json:"level,omitempty"`  // of bars or lines: one value everywhere, a line across
 	Bound  bool        `json:"bound,omitempty"`  // a limit, not a measurement
-	Other  bool        `json:"other,omitempty"`  // what is too small for a colour of its own
+	Other  bool        `json:"other,omitempty"`  // series too small for a colour of their own
 }
 
 // Figures are all plots that a result has data for.
@@ -86,7 +86,7 @@ func (f *Figure) empty() bool {
 	})
 }
 
-// slug makes a file's name of what may be anything.
+// slug makes a file name of arbitrary text.
 func slug(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

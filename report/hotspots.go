@@ -42,7 +42,7 @@ type hotspotsData struct {
 	Hot     []hotRow
 	Lines   []hotRow
 	Listing []hotRow
-	Part    bool // of the listing: only what is around the hottest
+	Part    bool // only the part of the listing around the hottest instructions
 }
 
 type hotPart struct {
@@ -61,7 +61,7 @@ type hotRow struct {
 	NewLine                            bool   // it comes from another line than the one before
 }
 
-// HotspotsPage makes the page of a run's hot spots: one file, which loads nothing and runs no script.
+// HotspotsPage renders the page of a run's hot spots: a single file without scripts or external resources.
 func HotspotsPage(r *hotspots.Report) ([]byte, error) {
 	d := hotspotsData{Report: r, Style: template.CSS(style + hotspotsStyle)}
 	for i, tenths := range hotspots.Tenths(r.Stack) {
@@ -86,7 +86,7 @@ func HotspotsPage(r *hotspots.Report) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// hotFigures are the stacks of what schedulers did, and of phases.
+// hotFigures returns the stacks of the schedulers' states, and of phases.
 func hotFigures(r *hotspots.Report) (out []Figure) {
 	stack := Figure{ID: "schedulers", Title: stackings[0].title, Kind: Stack, X: Scale{Name: stackings[0].axis, Percent: true}, Columns: []string{"all"}}
 	for _, p := range r.Stack {
@@ -172,7 +172,7 @@ func (h *hotRows) listing() (rows []hotRow, part bool) {
 	return rows, part
 }
 
-// nearHot reports whether one of the hottest is near a place in the order of addresses.
+// nearHot reports whether a hottest instruction is near a position in address order.
 func (h *hotRows) nearHot(order []int, at int) bool {
 	program := h.r.Instructions[order[at]].Program
 	return slices.ContainsFunc(order[max(0, at-around):min(len(order), at+around+1)], func(i int) bool {

@@ -76,7 +76,7 @@ func (p *Point) half(name string) float64 {
 	return p.Stats[name].Half
 }
 
-// drawable refuses what no machine counts, and no axis could bear.
+// drawable refuses values that no machine counts and no axis can show.
 func drawable(v float64) bool {
 	v = math.Abs(v)
 	return v == 0 || v > 1e-18 && v < 1e18
@@ -175,7 +175,7 @@ type Number float64
 
 var missing = Number(math.NaN())
 
-// MarshalJSON writes what is no number as null.
+// MarshalJSON writes NaN and infinities as null.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if !n.ok() {
 		return []byte("null"), nil

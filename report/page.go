@@ -43,7 +43,7 @@ type pageData struct {
 	Failures      []*Point // the first of them
 	Failed        int
 	Verified      int
-	Replayed      int // traces, which nobody verified
+	Replayed      int // results of traces, which are not verified
 	Partial       int
 	Stopped       int // of those that are verified: by max_iterations
 	Differences   differences
@@ -68,7 +68,7 @@ type statistics struct {
 	Units []string         `json:"units"`
 	Docs  []string         `json:"docs"`
 	Rows  [][]*json.Number `json:"rows"` // by name, then point
-	// Halves are half the 95 % confidence intervals of what is sampled, by name and point; 0: it is exact.
+	// Halves are half the widths of the 95 % confidence intervals of sampled statistics, by name and point; 0: exact.
 	Halves [][]float64 `json:"halves,omitempty"`
 }
 
@@ -79,7 +79,7 @@ type group struct {
 	Choices []string
 }
 
-// Page makes the report.
+// Page renders the report.
 func Page(r *Result, figures []Figure) ([]byte, error) {
 	d := pageData{
 		Result: r, Library: template.JS(echarts.Script), Script: template.JS(script), Style: template.CSS(style),
@@ -170,7 +170,7 @@ func (d *pageData) Memory() string {
 	return fmt.Sprintf("%d MiB", d.Host.PeakRSSBytes>>20)
 }
 
-// Seconds is how long all points took.
+// Seconds returns the total time of all points.
 func (d *pageData) Seconds() string { return fmt.Sprintf("%.1f s", d.Host.Seconds) }
 
 // maxValues bounds the statistics in a page: some 15 MB.

@@ -77,7 +77,7 @@ func (p *panel) longest(names []string) (w vg.Length) {
 	return w
 }
 
-// natural is how wide the panel would be.
+// natural returns the panel's natural width.
 func (p *panel) natural() vg.Length {
 	switch f := p.f; f.Kind {
 	case Bars:
@@ -90,7 +90,7 @@ func (p *panel) natural() vg.Length {
 	return 465
 }
 
-// tall is how high it would be.
+// tall returns the panel's height.
 func (p *panel) tall() vg.Length {
 	most := vg.Length(280)
 	if p.style.Width > 0 { // a column's: not higher than wide
@@ -177,7 +177,7 @@ func (p *panel) grid(c *draw.Canvas, x, y func(float64) vg.Length) {
 	}
 }
 
-// begin is where a linear axis of values begins: at 0, or where the figure says, which the axis then marks.
+// begin returns the start of a linear axis of values: 0, or the figure's own, which the axis then marks.
 func (p *panel) begin(low float64) float64 {
 	if f := p.f.Y.From; f != 0 {
 		p.plot.Y.Label.Text += " (from " + show(f, p.f.Y) + ")"
@@ -233,7 +233,7 @@ func (p *panel) bars() {
 	}))
 }
 
-// hatch tells the bars apart that have a colour of the second or third round.
+// hatch distinguishes the bars whose colour is reused in the second or third round.
 func (p *panel) hatch(c *draw.Canvas, i int, x1, y1, x2, y2 vg.Length) {
 	if i < len(palette) || p.f.Kind != Bars {
 		return
@@ -282,7 +282,7 @@ func (p *panel) line(i int) draw.LineStyle {
 // dashes and marks tell lines apart beside their colours.
 var dashes = [][]vg.Length{nil, {5, 2}, {1.5, 2}, {6, 2, 1.5, 2}}
 
-// maxMarks is how many points of a line get a mark; more hide the line.
+// maxMarks is the maximum number of points of a line with marks; more would hide the line.
 const maxMarks = 60
 
 // mark draws a circle, square, triangle, diamond or the like.

@@ -131,7 +131,7 @@ func (t *paperTable) markdown() string {
 	return b.String()
 }
 
-// inLaTeX escapes what LaTeX would not print as it stands.
+// inLaTeX escapes characters that are special in LaTeX.
 var inLaTeX = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
 	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "×", `$\times$`, "±", `$\pm$`, "–", "--", "\u00a0", "~", "<", `\textless{}`, ">", `\textgreater{}`)
 

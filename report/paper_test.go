@@ -8,7 +8,7 @@ import (
 	"heddle/report"
 )
 
-// TestTable: a table for a paper has the points' values, and what its language cannot bear is escaped.
+// TestTable: a table for a paper has the points' values, and characters that are special in its language are escaped.
 func TestTable(t *testing.T) {
 	s := fixture()
 	s.Points = append(s.Points[:4:4], s.Points[11])

@@ -41,7 +41,8 @@ func newPlaces(r *Result) *places {
 	return out
 }
 
-// visitCovered visits all pairs of which one has all axes of the other, and more, and agrees with it in these.
+// visitCovered visits all pairs of points in which one has all axes of the other and more, and agrees with it in the
+// shared ones.
 func visitCovered(all []*Point, keys []string, visit func(p, by *Point)) {
 	patterns := map[string][]string{}
 	of := map[string][]*Point{}
@@ -73,7 +74,7 @@ func properSubset(a, b []string) bool {
 	return len(a) < len(b) && !slices.ContainsFunc(a, func(k string) bool { return !slices.Contains(b, k) })
 }
 
-// level reports whether a variant has one place alone, which is shown at all of several.
+// level reports whether a variant has a single place, which is shown at all of several.
 func (r *Result) level(all *places, variant int) bool {
 	place, first := "", true
 	for _, p := range r.Points {

@@ -11,7 +11,7 @@ import (
 	"heddle/experiment"
 )
 
-// Query says what a figure of a result shows.
+// Query describes a figure of a result.
 type Query struct {
 	Value  string            // the statistic; "": the speedup if there is one, else cycles
 	X      string            // the axis below; "": the first with several values that is neither Colour nor Panel
@@ -21,17 +21,17 @@ type Query struct {
 	Where  map[string]string // points that are shown, by axis
 	Mean   bool              // a column with the mean of each series' bars
 	From   float64           // where the values begin; 0: at 0
-	Title  string            // "": what is shown
-	Labels map[string]string // what keys, values, variants and statistics are called
+	Title  string            // "": generated
+	Labels map[string]string // labels of keys, values, variants and statistics
 }
 
 // mostPanels is the largest number of panels side by side.
 const mostPanels = 24
 
-// VariantAxis is the axis of what is compared, in queries.
+// VariantAxis is the axis of the compared variants, in queries.
 const VariantAxis = "variant"
 
-// Query makes the figures, a panel each, that a query asks for.
+// Query returns the figures of a query, one per panel.
 func (r *Result) Query(q Query) ([]*Figure, error) {
 	if err := r.resolve(&q); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (r *Result) Query(q Query) ([]*Figure, error) {
 	return panels, q.begins(panels)
 }
 
-// begins refuses a beginning of the values' axis that would leave out a value or its interval.
+// begins refuses a start of the values' axis that would cut off a value or its interval.
 func (q *Query) begins(panels []*Figure) error {
 	least := math.Inf(1)
 	for _, f := range panels {
@@ -245,7 +245,7 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 	for _, name := range r.valuesOf(q.Colour, points) {
 		s, of := r.seriesOf(q, m, name, points, columns)
 		if s.Level && slices.ContainsFunc(of, func(k string) bool { return !slices.Contains(shared, k) }) {
-			without = append(without, q.label(name)) // no line across: it has axes of its own
+			without = append(without, q.label(name)) // no horizontal line: it has axes of its own
 			continue
 		}
 		over = union(over, of)
@@ -269,7 +269,7 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 	return f
 }
 
-// noteOf says what a panel's values are means over, and which series it lacks.
+// noteOf describes the keys over which a panel's values are means, and the series it lacks.
 func (r *Result) noteOf(q *Query, m metric, over, without []string) (note string) {
 	if len(over) > 0 {
 		note = m.meanName() + " over " + r.namesOf(over) + ". "
@@ -332,7 +332,7 @@ func (s *Series) flat(v Number) bool {
 	return !slices.ContainsFunc(s.Values, func(x Number) bool { return x.ok() && x != v })
 }
 
-// addMean adds a column with the mean of each series: the geometric one, or the arithmetic of what has shares.
+// addMean adds a column with the mean of each series: the geometric mean, or the arithmetic mean of shares.
 func (f *Figure) addMean(m metric) {
 	name := "geomean"
 	if m.Mean {

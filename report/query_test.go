@@ -18,7 +18,7 @@ func numbers(s report.Series) (out []report.Number) {
 	return append(out, s.Values...)
 }
 
-// TestQuery: a figure has the points' own values where it says that it has them.
+// TestQuery: a figure has the points' own values where it claims to.
 func TestQuery(t *testing.T) {
 	r := read(t, fixture(), sweepConfig)
 	panels, err := r.Query(report.Query{Value: "cycles", X: "warps", Panel: "bytes", Labels: map[string]string{"weaver": "Weaver", "1KiB": "1 KB", "machine.core.warps": "warps a core"}})
@@ -86,7 +86,7 @@ func TestQueryBounds(t *testing.T) {
 	require.ErrorContains(t, err, "25 panels, one for each value of bytes: expected 24 at most")
 }
 
-// TestQueryOfOwnAxes: what lacks the axis is a line across, and what has other axes is left out.
+// TestQueryOfOwnAxes: a series that lacks the axis is a horizontal line, and one that has other axes is left out.
 func TestQueryOfOwnAxes(t *testing.T) {
 	s := &summary{Experiment: "own"}
 	for _, bytes := range []string{"1", "4"} {

@@ -24,14 +24,14 @@ type Result struct {
 	Host     experiment.HostSummary
 	About    experiment.About
 	Points   []*Point
-	Variants []string // names of what is compared, the baseline first; one without a name if nothing is
+	Variants []string // names of the compared variants, the baseline first; a single empty name if nothing is compared
 	Compare  []string // keys
 	Sweep    []Axis
-	Seeds    int               // with which each point was simulated; 0: there are none
+	Seeds    int               // number of seeds per point; 0: none
 	Resolved string            // config.resolved.yaml
-	Labels   map[string]string // of report.labels: what keys, values, variants and statistics are called
+	Labels   map[string]string // from report.labels: labels of keys, values, variants and statistics
 	Wrong    []string          // which of report.figures cannot be drawn, and why
-	Unread   string            // why how runs went could not be read from the store; "": it could, or there is none
+	Unread   string            // why histories could not be read from the store; "": no error, or no store
 
 	histories []history // of the first points
 	specs     []*Spec   // of report.figures
@@ -46,7 +46,7 @@ type Point struct {
 	Speedup     *float64          `json:"speedup"`
 	SpeedupCI95 float64           `json:"speedup_ci95"`
 	Verified    bool              `json:"verified"`
-	Replay      string            `json:"replay"`  // what a replayed trace's result is called
+	Replay      string            `json:"replay"`  // name of a replayed trace's result
 	Partial     string            `json:"partial"` // why the run was ended before it was done; "": it was not
 	Failure     string            `json:"failure"`
 	Error       string            `json:"error"`
@@ -55,7 +55,7 @@ type Point struct {
 	Config      string            `json:"config"`
 	SuperSteps  []kernelRun       `json:"super_steps"`
 
-	Label   string `json:"-"` // what tells it from the others
+	Label   string `json:"-"` // distinguishes it from the others
 	Cell    string `json:"-"` // its place in the sweep, for people
 	Variant int    `json:"-"`
 
@@ -89,7 +89,7 @@ type kernelRun struct {
 	Cycles uint64 `json:"cycles"`
 }
 
-// counts reports whether the point has a result: a verified one, of a replayed trace, or of a part of a run.
+// counts reports whether the point has a usable result: verified, of a replayed trace, or of a part of a run.
 func (p *Point) counts() bool {
 	return p.Verified || p.Failure == "" && (p.Replay != "" || p.Partial != "")
 }
@@ -102,7 +102,7 @@ type Axis struct {
 	Group   string    // as it stands in the experiment: axes of one group go together
 }
 
-// maxFile bounds what is read of a configuration.
+// maxFile bounds the size of a configuration file.
 const maxFile = 16 << 20
 
 // Read reads a directory of results.
@@ -227,7 +227,7 @@ func (r *Result) varying() []string {
 	return keys
 }
 
-// has reports whether an axis is for the point.
+// has reports whether an axis applies to the point.
 func (p *Point) has(key string) bool {
 	_, ok := p.Axes[key]
 	return ok
@@ -284,7 +284,7 @@ func mappingKeys(n *yaml.Node) (keys []string) {
 	return keys
 }
 
-// variantNamer names variants by the first key that tells them apart, or by all that differ.
+// variantNamer names variants by the first key that distinguishes them, or by all that differ.
 func variantNamer(compare []string, points []*Point) func(*Point) string {
 	variants := map[string]bool{}
 	for _, p := range points {

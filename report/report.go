@@ -14,8 +14,8 @@ import (
 	"heddle/internal/files"
 )
 
-// Find returns the directory of results that a user means: a directory, or the name of
-// an experiment whose results are where heddle run puts them.
+// Find returns the directory of results that a user specifies: a directory, or the name of an experiment with results
+// in heddle run's default location.
 func Find(name string) (string, error) {
 	for _, dir := range []string{name, filepath.Join("results", name)} {
 		for _, file := range []string{"summary.json", store.File} {
@@ -59,7 +59,7 @@ func Write(dir, out string) (file string, size int, err error) {
 	for _, s := range r.specs {
 		picture, _, err := r.Draw(s)
 		if err != nil {
-			continue // the page says so
+			continue // the page reports it
 		}
 		written[s.Out] = true
 		if err := files.Write(filepath.Join(plots, s.Out), picture); err != nil {
@@ -90,8 +90,8 @@ func (r *Result) asked() (figures []Figure) {
 	return figures
 }
 
-// removeStale removes the figures that an earlier report has left and this one has not. The directory
-// may hold others' files, so what is not marked as ours stays.
+// removeStale removes figures of an earlier report that this one does not have. The directory may hold others' files,
+// so files without our mark stay.
 func removeStale(dir string, written map[string]bool) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.svg"))
 	if err != nil {
@@ -121,5 +121,5 @@ func ours(name string) bool {
 	return (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && (text == svgMark || strings.HasPrefix(text, oldMark))
 }
 
-// FiguresDir is where the figures of a report's file are.
+// FiguresDir returns the directory of the figures of a report's file.
 func FiguresDir(file string) string { return filepath.Join(filepath.Dir(file), "figures") }

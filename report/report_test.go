@@ -234,8 +234,8 @@ func fills(f *report.Figure, colour string) int {
 	return strings.Count(string(f.SVG()), `style="fill:`+colour)
 }
 
-// TestColours: however many series there are, no two have one colour, and texts of any length and number leave room for
-// what they name.
+// TestColours: however many series there are, no two have the same colour, and texts of any length and number leave
+// room for the figure.
 func TestColours(t *testing.T) {
 	f := &report.Figure{Kind: report.Bars, Title: strings.Repeat("a long title ", 30), Note: "a note", Y: report.Scale{Name: "cycles"}, Columns: []string{"a", strings.Repeat("b", 80)}}
 	for i := range 24 {
@@ -428,8 +428,8 @@ func TestLongValuesAreDifferentPlaces(t *testing.T) {
 	require.Len(t, find(t, figures, "over-x-cycles").Series, 2)
 }
 
-// What lacks an axis, as a baseline does that has not its unit, is a line across the figures; what has other axes is
-// left out of lines over this one, and the figure says so.
+// A variant that lacks an axis, as a baseline lacks its unit's, is a horizontal line across the figures; one that has
+// other axes is left out of lines over this one, and the figure notes it.
 func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
 	s := &summary{Experiment: "own"}
 	add := func(variant, key, value string, cycles float64) {

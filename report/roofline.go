@@ -13,8 +13,8 @@ const (
 	peakPerCycle  = "dram.peak_bytes_per_cycle"
 )
 
-// roofline shows how far points are from what memory could bear: edges a cycle over
-// DRAM bytes a cycle, and over edges per DRAM byte.
+// roofline compares points with the memory's limit: edges per cycle over DRAM bytes per cycle, and over edges per DRAM
+// byte.
 func roofline(r *Result) []Figure {
 	traffic := r.scatter(func(edges, bytes float64) float64 { return bytes })
 	if len(traffic) == 0 {

@@ -126,7 +126,7 @@ func compact(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// wrap breaks a text into lines that fit. A word that does not is a line of its own.
+// wrap breaks a text into lines that fit. A word that does not fit has its own line.
 func wrap(text string, fits func(line string) bool) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -142,7 +142,7 @@ func wrap(text string, fits func(line string) bool) (lines []string) {
 	return lines
 }
 
-// mostSeries is how many colours a figure needs at most.
+// mostSeries returns the maximum number of colours in a figure.
 func mostSeries(figures []Figure) (n int) {
 	for i := range figures {
 		n = max(n, figures[i].Skip+len(figures[i].Series))

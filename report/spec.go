@@ -87,7 +87,7 @@ func length(text string, low, high vg.Length) (vg.Length, error) {
 	return l, nil
 }
 
-// named reads NAME=TEXT; from says where it stands.
+// named parses NAME=TEXT; from is its position for messages.
 func named(from string, list []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, text := range list {

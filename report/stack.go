@@ -21,7 +21,7 @@ var stackings = []stacking{
 	{"phases", "Cycles of the kernels", "cycles", false, phase},
 }
 
-// below names the parts after a prefix, and more of their names that says nothing more.
+// below names the parts after a prefix, dropping redundant words.
 func below(prefix string, drop ...string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		part, ok := strings.CutPrefix(name, prefix)
@@ -38,14 +38,14 @@ func warpState(name string) (string, bool) {
 	return part, ok && part != "resident" && part != "eligible"
 }
 
-// step names what kernels do (SparseWeaver, HPCA 2025, Fig. 17).
+// step names the steps of kernels (SparseWeaver, HPCA 2025, Fig. 17).
 func step(name string) (string, bool) {
 	part, ok := strings.CutPrefix(name, "core.phase.")
 	part, cycles := strings.CutSuffix(part, ".scheduler_cycles")
 	return strings.ReplaceAll(part, "_", " "), ok && cycles
 }
 
-// phase names kernels, and what the host costs between them.
+// phase names kernels, and the host's cost between them.
 func phase(name string) (string, bool) {
 	if name == "launch.overhead_cycles" {
 		return "launch overhead", true
@@ -129,7 +129,7 @@ func (r *Result) names() (out []string) {
 // maxParts bounds the colours of a stack; smaller parts are put together.
 const maxParts = 8
 
-// lump puts all but the largest parts into one, and says which.
+// lump merges all but the largest parts into one, and notes which.
 func lump(f *Figure) string {
 	if len(f.Series) <= maxParts+1 {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"heddle/experiment"
 )
 
-// maxBars bounds the columns of a figure; more cannot be told apart.
+// maxBars bounds the columns of a figure; more are indistinguishable.
 const maxBars = 120
 
 // overview has bars for each point, a figure for each metric.
@@ -31,7 +31,7 @@ func overview(r *Result) (figures []Figure) {
 	return figures
 }
 
-// oneLine reports whether all that is swept is one axis of numbers: its lines show each point.
+// oneLine reports whether the sweep has a single numeric axis: its lines show each point.
 func (r *Result) oneLine() bool {
 	var swept []Axis
 	for _, a := range r.Sweep {
@@ -76,7 +76,7 @@ func (r *Result) bars(m metric) Figure {
 	return f
 }
 
-// sampled reports whether cycles of some point are estimates.
+// sampled reports whether some point's cycles are estimates.
 func (r *Result) sampled() bool {
 	return slices.ContainsFunc(r.Points, func(p *Point) bool { return p.CyclesCI95 > 0 })
 }
@@ -131,8 +131,8 @@ func union(keys, more []string) []string {
 	return keys
 }
 
-// addGeomean adds a column with each variant's geometric mean, over the places that all variants have, and says in
-// which keys these differ.
+// addGeomean adds a column with each variant's geometric mean, over the places that all variants have, and notes the
+// keys in which these differ.
 func (r *Result) addGeomean(f *Figure, g *grid) {
 	of := make([][]float64, len(g.means))
 	var points []*Point
@@ -335,7 +335,7 @@ func (r *Result) beside(key string) map[string]bool {
 	return keys
 }
 
-// only reports whether a point has none but some axes.
+// only reports whether a point has no axes other than keys.
 func (p *Point) only(keys map[string]bool) bool {
 	for k := range p.Axes {
 		if !keys[k] {

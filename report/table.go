@@ -28,7 +28,7 @@ type cell struct {
 	Bad  bool
 }
 
-// maxRows bounds what a browser must lay out.
+// maxRows bounds the rows that a browser lays out.
 const maxRows = 5000
 
 func newTable(r *Result) (t table) {
@@ -186,7 +186,7 @@ func compareKey(key string, of []map[string]string) (row differenceRow, differ b
 	return row, differ
 }
 
-// lacking is the outermost section around a key of which a configuration has no key; "": it has some of each.
+// lacking returns the outermost section around a key that is absent from a configuration; "": every one is present.
 func lacking(config map[string]string, key string) string {
 	for i := range key {
 		if key[i] != '.' {

@@ -12,7 +12,7 @@ import (
 	"heddle/experiment/store"
 )
 
-// history is how a point's run went.
+// history is the time series of a point's run.
 type history struct {
 	point *Point
 	rows  []interval
@@ -33,8 +33,8 @@ const (
 	maxTracks    = 16 // figures over time
 )
 
-// readHistories reads how the first runs went from the store. A report can do without: what keeps it
-// from being read is said in the page.
+// readHistories reads the histories of the first runs from the store. They are optional: a failure to read them is
+// noted in the page.
 func (r *Result) readHistories(dir string) {
 	err := r.tryHistories(filepath.Join(dir, store.File))
 	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, store.ErrEmpty) {
@@ -122,7 +122,7 @@ func coarser(rows []interval, ratio map[string]bool) []interval {
 	return out
 }
 
-// sameAs are counts of which, a cycle, some ratio says the same.
+// sameAs maps counts to the ratio per cycle that shows the same information.
 var sameAs = map[string]string{"warp_instrs": "ipc", "edges": edgesPerCycle, "dram.bytes": bytesPerCycle}
 
 const causes = "core.scheduler."
@@ -151,7 +151,7 @@ func timelines(r *Result) (figures []Figure) {
 	return figures
 }
 
-// trackOrder puts the IPC first, and what has no title of its own last.
+// trackOrder puts the IPC first, and tracks without a title of their own last.
 func trackOrder(id string) int {
 	name := strings.TrimPrefix(id, "timeline-")
 	switch i := slices.IndexFunc(metrics, func(m metric) bool { return m.Name == name }); {

@@ -52,7 +52,7 @@ func BenchmarkTraces(b *testing.B) {
 	}
 }
 
-// sizes reports what a file takes.
+// sizes reports the size of a file.
 func sizes(b *testing.B, path string) {
 	info, err := os.Stat(path)
 	require.NoError(b, err)

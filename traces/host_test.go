@@ -113,8 +113,8 @@ func playGather(t testing.TB, f *File, change ...string) (*sim.Machine, error) {
 	return m, nil
 }
 
-// Before a launch, what the host has done to graph units and what they will read is there; what has been there is not
-// there again.
+// Before a launch, the host's actions on graph units and the memory that these will read are recorded; unchanged memory
+// is not recorded again.
 func TestHost(t *testing.T) {
 	path, err := gather(t, nothing)
 	require.NoError(t, err)
@@ -229,7 +229,7 @@ func recordProgram(t testing.TB, p *isa.Program) (path string, err error) {
 	return path, rec.Close()
 }
 
-// What a program's handler does is no part of a trace.
+// A program's trap handler is not part of a trace.
 func TestTrapsAreNotRecorded(t *testing.T) {
 	for _, trap := range []string{"ecall", "lw a0, 1(a0)", "csrw mhartid, a0", ".word 0", "jalr a0, 2(a0)"} {
 		text := "la a0, _start\n csrw mtvec, a0\n" + trap + "\n tmc zero\n"
@@ -240,7 +240,7 @@ func TestTrapsAreNotRecorded(t *testing.T) {
 	}
 }
 
-// Other units of the same kind do what was done to them, unless they cannot.
+// Other units of the same kind repeat the recorded actions, unless they cannot.
 func TestHostOnOtherMachines(t *testing.T) {
 	path, err := gather(t, nothing)
 	require.NoError(t, err)

@@ -92,7 +92,7 @@ func TestTextsThatAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzImport: what is imported can be read.
+// FuzzImport: an imported file can be read.
 func FuzzImport(f *testing.F) {
 	golden, err := os.ReadFile("testdata/everything.dump")
 	require.NoError(f, err)

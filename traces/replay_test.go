@@ -209,8 +209,8 @@ func TestReplayEqualsExecution(t *testing.T) {
 	}
 }
 
-// Whatever the machine is: where atomics are performed and how lanes are batched, what a line has, how cores lie,
-// who sets masks.
+// For all kinds of machines: where atomics are performed, how lanes are batched, line sizes, the arrangement of cores,
+// and whether units set masks.
 func TestReplayEqualsExecutionOnAllKindsOfMachines(t *testing.T) {
 	g := testGraph(t, 6)
 	kernels := []string{"bfs/vertex", "cc/weaver", "sssp/cta"}

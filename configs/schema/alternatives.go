@@ -5,7 +5,8 @@ import "reflect"
 // Alternatives are sections of which one at most is there, kept in one place: a struct without tags whose only field is
 // an interface, which is nil or holds a pointer to the section. Their keys belong to the section around the struct.
 type Alternatives interface {
-	// Alternatives lists them, in the order of documentation; it is asked of the zero value, once.
+	// Alternatives returns the section's alternatives, in the order of documentation; it is called once, on the zero
+	// value.
 	Alternatives() []Alternative
 }
 

@@ -84,7 +84,7 @@ func TestAlternatives(t *testing.T) {
 	require.Equal(t, "Tones.", f.Doc)
 }
 
-// What is drawn shares nothing with what it was drawn from, and has each alternative at times, and none.
+// Drawn configurations share no memory with their origin; each alternative, and none, is drawn at times.
 func TestDrawAlternatives(t *testing.T) {
 	s, seen := New[shed](""), map[string]bool{}
 	v, d := s.Default(), Drawing[shed]{Rand: rand.New(rand.NewPCG(3, 4))}

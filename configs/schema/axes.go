@@ -52,7 +52,7 @@ func (c *checker) axes(s source, f *Field, n *yaml.Node, from Origin) {
 	}
 }
 
-// axesIn reads a mapping of axes; f names it in messages, and says whether they are zipped.
+// axesIn reads a mapping of axes; f names it in messages, and determines whether they are zipped.
 func (c *checker) axesIn(s source, f *Field, n *yaml.Node) (axes Axes, ok bool) {
 	if n.Kind != yaml.MappingNode {
 		c.wrong(s, f.Path, n, expectedAxes, nil)
@@ -205,7 +205,7 @@ func (c *checker) together(s source, f *Field, axes Axes, n *yaml.Node) {
 	}
 }
 
-// axisKey finds what an axis varies: a leaf, or a section that has presets.
+// axisKey returns the key that an axis varies: a leaf, or a section that has presets.
 func (c *checker) axisKey(s source, f *Field, k *yaml.Node, path string) *Field {
 	key := c.find(path, s.at(k))
 	if key != nil && (key.special() || key.isSection() && key.Presets == "") {
@@ -259,8 +259,7 @@ func (c *checker) axisValue(s source, key *Field, name string, n *yaml.Node) (st
 	return key.scalar.text(v), true
 }
 
-// axisPreset tries a preset so that a sweep does not fail at its last point,
-// and forgets what it said.
+// axisPreset checks a preset early, so that a sweep does not fail at its last point, and discards its values.
 func (c *checker) axisPreset(s source, key *Field, name string, n *yaml.Node) (string, bool) {
 	if !isString(n) {
 		c.wrong(s, name, n, "the name of one of the "+key.Presets, nil)

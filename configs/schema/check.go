@@ -19,7 +19,7 @@ const (
 	opSet     op = iota // a leaf has this value
 	opPresent           // a section is written here
 	opTouch             // a key below the section is set, from outside a file
-	opClear             // forget what lower layers say of the section
+	opClear             // discard the section's values from lower layers
 )
 
 // assignment is one statement of a layer, checked against the schema.
@@ -66,7 +66,7 @@ func (c *checker) emit(o op, f *Field, v reflect.Value, from Origin) {
 	c.out = append(c.out, assignment{o, f, v, from})
 }
 
-// wrong reports a node that is not what was expected.
+// wrong reports a node of an unexpected kind.
 func (c *checker) wrong(s source, path string, n *yaml.Node, expected string, names []string) {
 	if c.bad.full() {
 		c.bad.More++
@@ -79,7 +79,7 @@ func (c *checker) wrong(s source, path string, n *yaml.Node, expected string, na
 	c.bad.add(s.at(n), path, "expected %s; found %s%s", expected, describe(n), hint)
 }
 
-// describe names what the user wrote, in a message.
+// describe returns the user's text as quoted in a message.
 func describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -109,7 +109,7 @@ func isNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null"
 }
 
-// isPlain tells 4 from "4".
+// isPlain reports whether a scalar is unquoted: 4, not "4".
 func isPlain(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Style == 0 }
 
 func isString(n *yaml.Node) bool {
@@ -123,7 +123,7 @@ func isString(n *yaml.Node) bool {
 	return true
 }
 
-// field checks what n says of f; from is where its key stands.
+// field checks the node n as the value of f; from is the position of its key.
 func (c *checker) field(s source, f *Field, n *yaml.Node, from Origin) {
 	switch {
 	case f.isSection():
@@ -238,9 +238,8 @@ func (c *checker) list(s source, f *Field, path string, n *yaml.Node) (reflect.V
 
 func element(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
-// scalar is strict about quotes: "4" is no number and 4 is no name, so that a
-// file says what it means to every other reader of YAML too. One of an enumeration's names may look like a number, and is
-// that name with quotes and without.
+// scalar is strict about quotes: "4" is no number and 4 is no name, so that a file means the same to every other YAML
+// reader. A name of an enumeration that looks like a number is that name with and without quotes.
 func (c *checker) scalar(s source, f *Field, path string, n *yaml.Node) (reflect.Value, bool) {
 	if f.isMapping() {
 		if n.Kind == yaml.MappingNode {

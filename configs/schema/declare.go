@@ -36,7 +36,7 @@ type Field struct {
 
 	exclusions bool // points of axes to leave out
 
-	variants bool   // what is compared
+	variants bool   // the compared variants
 	within   string // of variants: the section whose keys may stand in them without it
 
 	taken string // of an alternative: why no other can be there
@@ -52,9 +52,8 @@ type tree struct {
 // Schema describes the configuration held by a T.
 type Schema[T any] struct{ tree func() *tree }
 
-// New reads the tags of T. presets is the kind of preset that "extends" names
-// at the top of T's files; empty when there is none. It panics when a
-// declaration is malformed.
+// New reads the tags of T. presets is the kind of preset that "extends" names at the top of T's files; empty: none. It
+// panics if a declaration is malformed.
 func New[T any](presets string) *Schema[T] {
 	s := Deferred[T](presets, func() {})
 	s.tree()
@@ -129,7 +128,7 @@ func (f *Field) Type() string {
 	return f.scalar.name()
 }
 
-// Range is the range of a number, in words; empty when there is none to say.
+// Range returns a number's range in words; empty if unlimited.
 func (f *Field) Range() string {
 	if f.scalar == nil {
 		return ""
@@ -153,10 +152,10 @@ func (f *Field) Default() (text string, ok bool) {
 	return f.yaml(f.def), true
 }
 
-// isSection tells sections from leaves and axes.
+// isSection reports whether the field is a section rather than a leaf or axes.
 func (f *Field) isSection() bool { return f.scalar == nil && !f.special() }
 
-// special reports whether a key is about points: axes, variants, or points to leave out.
+// special reports whether a key concerns points: axes, variants, or excluded points.
 func (f *Field) special() bool { return f.axes || f.variants || f.exclusions }
 
 func (f *Field) child(key string) *Field {
@@ -209,7 +208,7 @@ func (b *builder) bug(format string, args ...any) {
 	panic("BUG: schema: " + msg)
 }
 
-// section adds f and what is below it; outer are the struct types around it.
+// section adds f and the fields below it; outer are the enclosing struct types.
 func (b *builder) section(f *Field, outer []reflect.Type) {
 	if slices.Contains(outer, f.typ) {
 		b.bug("%s contains itself", f.typ)
@@ -244,7 +243,7 @@ func (b *builder) add(f *Field) {
 	b.byPath[f.Path] = f
 }
 
-// declare reads what all fields have; nil means that sf is not configuration.
+// declare reads the tags that all fields have; nil: sf is not part of the configuration.
 func (b *builder) declare(parent *Field, sf reflect.StructField, index []int) *Field {
 	b.parseTags(string(sf.Tag))
 	key, tagged := b.tags["key"]
@@ -261,7 +260,7 @@ func (b *builder) declare(parent *Field, sf reflect.StructField, index []int) *F
 	return f
 }
 
-// named is a field below parent, with what all have.
+// named returns a field below parent with the common properties.
 func (b *builder) named(parent *Field, key, doc string) *Field {
 	switch {
 	case !keyPattern.MatchString(key):
@@ -292,7 +291,7 @@ func (b *builder) parseTags(text string) {
 	}
 }
 
-// allow refuses tags that would be without effect: mostly misspelt ones.
+// allow refuses tags that have no effect, which are mostly misspelt.
 func (b *builder) allow(groups ...[]string) {
 	for tag := range b.tags {
 		if !slices.Contains(append(slices.Concat(groups...), "key", "doc"), tag) {
@@ -430,7 +429,7 @@ type named interface{ Names() []string }
 
 func hasNames(t reflect.Type) bool { return t.Implements(reflect.TypeFor[named]()) }
 
-// Explained is a type that completes the documentation of its keys, where that is of what is registered elsewhere.
+// Explained is a type that completes the documentation of its keys with that of parts registered elsewhere.
 type Explained interface{ Explain(doc string) string }
 
 func (b *builder) enum(t reflect.Type) scalar {
@@ -556,7 +555,7 @@ func splitList(text string) []string {
 	return items
 }
 
-// expected says what the field wants.
+// expected describes the values that the field accepts.
 func (f *Field) expected() string {
 	switch {
 	case f.axes:
@@ -584,8 +583,8 @@ func (f *Field) expectedSection() string {
 	return s
 }
 
-// Fill fills the struct that p points to with the defaults of its tags, as of an optional section that is there and
-// says nothing. The error is a malformed declaration, for sections that other modules bring.
+// Fill fills the struct that p points to with the defaults of its tags, as for an optional section that is present and
+// empty. The error is a malformed declaration, for sections from other modules.
 func Fill(p any) (err error) {
 	defer func() {
 		p := recover()

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Drawing says how Draw draws.
+// Drawing configures Draw.
 type Drawing[T any] struct {
 	Rand *rand.Rand
 	// Keep are paths of keys and sections, or the own names of keys, that stay as they are.
@@ -19,18 +19,17 @@ type Drawing[T any] struct {
 	// Most is, by path or by a key's own name, the largest value that is drawn, where a legal one would cost too much
 	// host time.
 	Most map[string]int64
-	// Fit changes what a drawn value asks of others before the rules across keys are checked; nil: nothing. Without it
-	// values that are legal only together would never come together.
+	// Fit adjusts the other values that a drawn value requires, before the rules across keys are checked; nil: no
+	// change. Without it, values that are legal only in combination would never be drawn together.
 	Fit func(*T)
-	// Refused checks a configuration by rules that the schema does not know, and returns what it breaks; nil: there are
-	// none.
+	// Refused checks rules that the schema does not know, and returns the violation; nil: none.
 	Refused func(T) error
 }
 
-// Draw returns a configuration in which each key has any of its legal values, drawn one key after the other from start,
-// in random order: the least, the most, small ones and all between. It is for tests. A drawn value that breaks a rule
-// across keys is drawn again a few times, and else left. The error is a mistake of the schema: a string
-// without a list of values, or a Validator that blames what is no key.
+// Draw returns a configuration in which each key has any of its legal values, drawn key by key from start, in random
+// order: minimum, maximum, small values and all in between. It is for tests. A drawn value that violates a rule across
+// keys is redrawn a few times, and otherwise left unchanged. The error is a mistake in the schema: a string without a
+// list of values, or a Validator that blames a nonexistent key.
 func (s *Schema[T]) Draw(start T, d Drawing[T]) (T, error) {
 	const tries = 4
 	fields := slices.Clone(s.Fields())
@@ -137,7 +136,7 @@ func (f *Field) fillDefaults(v reflect.Value) {
 	}
 }
 
-// Default returns the configuration of a file that says nothing. Required keys are left empty.
+// Default returns the configuration of an empty file. Required keys are left empty.
 func (s *Schema[T]) Default() (v T) {
 	s.tree().root.fillDefaults(reflect.ValueOf(&v).Elem())
 	return v
@@ -241,8 +240,8 @@ func (s *integer) round(n *big.Int) {
 	}
 }
 
-// Legal checks a configuration that was not loaded: every key by its range, and the rules across keys. illegal names
-// what is wrong with it; the error is the schema's mistake, a Validator that blames what is no key.
+// Legal checks a configuration that was not loaded: every key's range, and the rules across keys. illegal describes a
+// violation; the error is a mistake in the schema, a Validator that blames a nonexistent key.
 func (s *Schema[T]) Legal(v T) (illegal, err error) {
 	r := resolver{tree: s.tree(), layers: newLayers(), origins: map[*Field]Origin{}}
 	root := reflect.ValueOf(&v).Elem()

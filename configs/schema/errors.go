@@ -50,7 +50,7 @@ func (o Origin) place() string {
 	return fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Col)
 }
 
-// Error is one thing wrong with what the user gave.
+// Error is one error in the user's input.
 type Error struct {
 	At  Origin
 	Key string // path of the key; empty when no key is to blame
@@ -123,10 +123,10 @@ func (p *problems) add(at Origin, key, format string, args ...any) {
 	p.List = append(p.List, &Error{At: at, Key: key, Msg: fmt.Sprintf(format, args...)})
 }
 
-// full tells callers not to work on a message that nobody will see.
+// full reports whether the list is full, so that callers need not format further messages.
 func (p *problems) full() bool { return len(p.List) == maxErrors }
 
-// count serves to see whether a step added any.
+// count returns the number of problems so far, to detect whether a step added any.
 func (p *problems) count() int { return len(p.List) + p.More }
 
 func (p *problems) err() error {

@@ -20,8 +20,7 @@ const (
 	maxFiles = 64
 )
 
-// Presets finds a preset of a kind ("machines") by its name. file is how
-// messages call it. The error says what is wrong in words that follow
+// Presets returns a preset of a kind ("machines") by its name. file is its name in messages. The error text follows
 // "preset NAME: ".
 type Presets func(kind, name string) (file string, data []byte, err error)
 
@@ -53,7 +52,7 @@ func presetNames(fsys fs.FS, kind string) []string {
 	return names
 }
 
-// isPath tells a file from a preset's name.
+// isPath reports whether a name is a file's path rather than a preset's name.
 func isPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
@@ -71,7 +70,7 @@ func (c *checker) extendsKey(s source, f *Field, k, n *yaml.Node) {
 	}
 }
 
-// presetSections says where else extends may stand.
+// presetSections describes the other places where extends is allowed.
 func (t *tree) presetSections() string {
 	var paths []string
 	for _, f := range t.fields[1:] {
@@ -85,8 +84,7 @@ func (t *tree) presetSections() string {
 	return ", or in " + strings.Join(paths, ", ")
 }
 
-// extend puts the named preset or file under the section f, in place of what
-// lower layers said of it.
+// extend puts the named preset or file under the section f, replacing the values of lower layers.
 func (c *checker) extend(s source, f *Field, n *yaml.Node) {
 	at, key := s.at(n), join(f.Path, extendsKey)
 	base, data, err := c.open(s, f, n.Value)
@@ -115,7 +113,7 @@ func (c *checker) within(id string, do func()) {
 	c.chain = c.chain[:len(c.chain)-1]
 }
 
-// open finds what a section extends.
+// open opens the preset or file that a section extends.
 func (c *checker) open(s source, f *Field, name string) (source, []byte, error) {
 	switch {
 	case isPath(name) && s.presetOf != "":

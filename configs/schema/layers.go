@@ -20,8 +20,8 @@ type entry struct {
 	seq   int // position among all assignments
 }
 
-// layers keep what all sources say. Which source wins is viper's business;
-// sections that were dropped since are ours, because viper cannot delete.
+// layers holds the settings of all sources. viper decides which source wins; discarded sections are tracked here,
+// because viper cannot delete.
 type layers struct {
 	viper   *viper.Viper
 	seq     int
@@ -62,8 +62,7 @@ func (y *layers) entries(as []assignment) map[string]any {
 	return m
 }
 
-// viperKey is the key of an assignment: what is said of a section needs keys
-// apart from those of leaves.
+// viperKey returns the key of an assignment: settings of a section itself need keys distinct from those of leaves.
 func viperKey(o op, f *Field) string {
 	switch o {
 	case opPresent:
@@ -74,8 +73,8 @@ func viperKey(o op, f *Field) string {
 	return f.Path
 }
 
-// get finds the winning entry; nil when no layer says anything, or when the
-// section was dropped after it. Everything weaker is then older, and dropped too.
+// get returns the winning entry; nil if no layer sets it, or if the section was discarded after it. All weaker entries
+// are then older, and discarded too.
 func (y *layers) get(o op, f *Field) *entry {
 	e, _ := y.viper.Get(viperKey(o, f)).(*entry)
 	if e == nil {
@@ -89,8 +88,7 @@ func (y *layers) get(o op, f *Field) *entry {
 	return e
 }
 
-// section reports whether any layer mentions the section, and where: in a file
-// rather than in passing.
+// section reports whether any layer mentions the section, and where: preferably in a file.
 func (y *layers) section(f *Field) *entry {
 	if e := y.get(opPresent, f); e != nil {
 		return e

@@ -13,8 +13,8 @@ import (
 	"heddle/internal/fit"
 )
 
-// Text lists all keys for a terminal of so many columns (0: of any width): key, type, range or values, default. Where
-// the table has no room, all but the key is on the lines below it.
+// Text lists all keys for a terminal of that many columns (0: unlimited): key, type, range or values, default. Where
+// the table has no room, everything but the key moves to the lines below it.
 func (s *Schema[T]) Text(columns int) []byte {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -36,7 +36,7 @@ func (s *Schema[T]) Text(columns int) []byte {
 	return b.Bytes()
 }
 
-// Explain lists the keys whose path matches, with what they mean, in lines of at most so many characters.
+// Explain lists the keys whose path matches, with their meaning, in lines of at most columns characters.
 func (s *Schema[T]) Explain(match func(path string) bool, columns int) []byte {
 	var b bytes.Buffer
 	for _, f := range s.Fields() {
@@ -53,7 +53,7 @@ func (s *Schema[T]) Explain(match func(path string) bool, columns int) []byte {
 	return b.Bytes()
 }
 
-// facts are all that the schema says of a key but what it means.
+// facts returns everything that the schema declares of a key except its meaning.
 func (f *Field) facts() string {
 	facts := []string{f.typeUnit()}
 	if text := f.allowed(); text != "" {
@@ -85,7 +85,7 @@ func trimLines(text []byte) []byte {
 	return []byte(strings.Join(lines, "\n"))
 }
 
-// typeUnit joins the type and the unit; a size says its unit already.
+// typeUnit joins the type and the unit; a size implies its unit.
 func (f *Field) typeUnit() string {
 	if f.Unit == "" || f.Unit == "bytes" {
 		return f.Type()
@@ -154,8 +154,8 @@ func (s *Schema[T]) JSON() []byte {
 	return b.Bytes()
 }
 
-// Markdown writes the reference: a table of contents, then a table for each section that has keys of its own. top is
-// the heading of the root's table.
+// Markdown writes the reference: a table of contents, then a table for each section that has keys. top is the heading
+// of the root's table.
 func (s *Schema[T]) Markdown(top string) []byte {
 	var b bytes.Buffer
 	for _, f := range s.tree().fields {
@@ -205,8 +205,8 @@ func (f *Field) markdown(b *bytes.Buffer, top string) {
 	}
 }
 
-// meaning returns what a table shows of a key's meaning: all of a short one; else the first sentence, and the others
-// become an item below the table, with one of its own for each value that they explain.
+// meaning returns the part of a key's meaning that a table shows: all of a short one; otherwise the first sentence, and
+// the others become an item below the table, with one item for each value that they explain.
 func (f *Field) meaning(details *bytes.Buffer) string {
 	text := cell(f.Doc)
 	all := sentences(text, f.Values())
@@ -231,8 +231,8 @@ func (f *Field) meaning(details *bytes.Buffer) string {
 	return all[0] + " …"
 }
 
-// longestMeaning is how many bytes of a key's meaning a table shows; of a longer one it shows the first sentence, and
-// the others follow below.
+// longestMeaning is the number of bytes of a key's meaning that a table shows; of a longer one it shows the first
+// sentence, and the others follow below.
 const longestMeaning = 200
 
 // sentences splits a text into its sentences. One begins with a capital letter, or with the values that it explains.

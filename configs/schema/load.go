@@ -19,7 +19,7 @@ type Input struct {
 	Env      []string // as os.Environ gives it
 	EnvOther []string // variables with EnvPrefix that are no keys
 	Set      []string // KEY=VALUE, as after --set
-	Presets  Presets  // nil: there are none
+	Presets  Presets  // nil: none
 }
 
 // Loaded is a configuration and where it came from. It does not change.
@@ -153,8 +153,8 @@ func (s *Schema[T]) resolve(st stack, files []string) (*Loaded[T], error) {
 	return l, nil
 }
 
-// Origin tells where a key's value came from, or where a section stands; ok is
-// false for unknown keys and in absent sections.
+// Origin returns the position where a key's value was set, or of a section; ok is false for unknown keys and in absent
+// sections.
 func (l *Loaded[T]) Origin(path string) (at Origin, ok bool) {
 	f, ok := l.schema.Lookup(path)
 	if !ok {
@@ -170,11 +170,11 @@ type resolver struct {
 	layers  *layers
 	origins map[*Field]Origin
 	bad     problems
-	strays  []string // what Validators have blamed that is no key
+	strays  []string // nonexistent keys that Validators have blamed
 }
 
-// section fills a section that is present; around is where the section around
-// it stands, in case that no layer mentions this one.
+// section fills a section that is present; around is the position of the enclosing section, in case no layer mentions
+// this one.
 func (r *resolver) section(f *Field, v reflect.Value, around Origin) {
 	at := around
 	if e := r.layers.section(f); e != nil {
@@ -264,7 +264,7 @@ func (f *Field) sectionIn(parent reflect.Value) (v reflect.Value, ok bool) {
 	return v, true
 }
 
-// report adds what a section's Validate returned.
+// report adds the errors of a section's Validate.
 func (r *resolver) report(f *Field, err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
@@ -282,8 +282,8 @@ func (r *resolver) report(f *Field, err error) {
 	}
 }
 
-// reportField blames the key at path. If there is none, as when a section's check is that of another thing which it
-// stands for, the nearest section around it is blamed: a user is told what is wrong all the same.
+// reportField reports an error at the key at path. If that does not exist, as when a section's check is that of a
+// component which it stands for, it is reported at the nearest enclosing section: the user still gets the message.
 func (r *resolver) reportField(path, msg string) {
 	leaf, _, _ := strings.Cut(path, "[") // an element of a list
 	f, ok := r.tree.lookup(leaf)

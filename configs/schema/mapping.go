@@ -40,7 +40,7 @@ func (f *Field) isMapping() bool {
 	return ok && !f.list
 }
 
-// flowWord matches what needs no quotes within flow YAML, unless it is among the words: names with colons between
+// flowWord matches words that need no quotes within flow YAML, unless they are reserved: names with colons between
 // them.
 var flowWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*$`)
 

@@ -12,14 +12,14 @@ import (
 	"heddle/internal/suggest"
 )
 
-// maxRange is how many values a range may have; one with more is a mistake.
+// maxRange is the maximum number of values in a range; more indicate a mistake.
 const maxRange = 4096
 
 // span is a range of numbers: from, then step more or times as much, up to to. Steps are
 // exact: 0.1, 0.2, 0.3 and not 0.30000000000000004.
 type span struct{ from, to, step, times *big.Rat }
 
-// orRange says in messages that a range may stand there.
+// orRange adds to messages that a range is allowed.
 func orRange(key *Field) string {
 	if key.isNumber() {
 		return ", or a range such as {from: 1, to: 8, step: 1} or {from: 1, to: 8, times: 2}"
@@ -27,7 +27,7 @@ func orRange(key *Field) string {
 	return ""
 }
 
-// isNumber tells keys whose values are single numbers.
+// isNumber reports whether a key's value is a single number.
 func (f *Field) isNumber() bool {
 	if f.list {
 		return false
@@ -92,7 +92,7 @@ func (c *checker) span(s source, name string, key *Field, n *yaml.Node) (r span,
 	return r, true
 }
 
-// wrong says what a range must have; empty when all is right.
+// wrong returns the error text of an invalid range; empty if valid.
 func (r *span) wrong() string {
 	switch {
 	case r.from == nil || r.to == nil || (r.step == nil) == (r.times == nil):
@@ -116,7 +116,7 @@ func (r *span) next(v *big.Rat, key *Field) *big.Rat {
 	if _, whole := key.scalar.(*integer); whole {
 		return v
 	}
-	x, _ := v.Float64() // what will be used is the starting point of the next step, so that digits do not grow
+	x, _ := v.Float64() // the rounded value is the start of the next step, so that digits do not accumulate
 	v, _ = decimal(x)
 	return v
 }

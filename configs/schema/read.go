@@ -16,7 +16,7 @@ import (
 	"heddle/internal/files"
 )
 
-// Limits on what a file may hold. Real ones stay far below.
+// Limits on files. Real ones stay far below.
 const (
 	maxFileSize = 1 << 20
 	maxDepth    = 32
@@ -63,7 +63,7 @@ func Parse(file string, data []byte) (*Node, error) {
 	return n, bad.err()
 }
 
-// Section is a key of a mapping with what stands there.
+// Section is a key of a mapping with its value.
 type Section struct {
 	Key   string
 	Value *Node
@@ -88,9 +88,8 @@ func List(n *Node) (elements []*Node, ok bool) {
 	return n.Content, n.Kind == yaml.SequenceNode
 }
 
-// parseYAML returns the single document's top node, nil when the file is
-// empty. It reports what is refused wherever it stands: several documents,
-// anchors, aliases, tags, deep nesting.
+// parseYAML returns the single document's top node, nil if the file is empty. It reports refused constructs at their
+// positions: several documents, anchors, aliases, tags, deep nesting.
 func parseYAML(data []byte, at func(line, col int) Origin, p *problems) (*yaml.Node, bool) {
 	before := p.count()
 	if line, col, msg := vetBytes(data); msg != "" {
@@ -119,7 +118,7 @@ func parseYAML(data []byte, at func(line, col int) Origin, p *problems) (*yaml.N
 	return doc.Content[0], p.count() == before
 }
 
-// vetBytes finds what the parser would refuse without saying where.
+// vetBytes finds errors that the parser would report without a position.
 func vetBytes(data []byte) (line, col int, msg string) {
 	if len(data) > maxFileSize {
 		return 0, 0, fmt.Sprintf("larger than %d bytes", maxFileSize)
@@ -142,7 +141,7 @@ func vetBytes(data []byte) (line, col int, msg string) {
 	return 0, 0, ""
 }
 
-// vetNode refuses what could make a file mean more than it shows.
+// vetNode refuses constructs that could give a file a hidden meaning.
 func vetNode(n *yaml.Node, depth int, at func(line, col int) Origin, p *problems) {
 	refuse := func(msg string) { p.add(at(n.Line, n.Column), "", "%s", msg) }
 	switch {
@@ -223,7 +222,7 @@ func firstBadLine(data []byte, msg string, line int) int {
 	return lo
 }
 
-// sameFailure ignores the line, which may change with what follows.
+// sameFailure compares errors except for the line, which may change with the text after it.
 func sameFailure(data []byte, msg string) bool {
 	err := yaml.Unmarshal(data, new(yaml.Node))
 	if err == nil {

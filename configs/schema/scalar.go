@@ -15,7 +15,7 @@ import (
 
 // scalar is the type of a leaf, or of the elements of a list.
 type scalar interface {
-	// parse accepts exactly what expected says.
+	// parse accepts exactly the values that expected describes.
 	parse(text string) (reflect.Value, bool)
 	// text is the one way in which a value is written; parse reads it.
 	text(v reflect.Value) string
@@ -25,7 +25,7 @@ type scalar interface {
 	span() string
 	// values are the allowed names of an enumeration.
 	values() []string
-	// quotable is whether YAML may quote it: names and strings, not numbers.
+	// quotable reports whether YAML may quote it: names and strings, not numbers.
 	quotable() bool
 }
 
@@ -44,8 +44,7 @@ type integer struct {
 
 func (s *integer) bytes() bool { return s.unit == "bytes" }
 
-// sizes are the suffixes of bytes. K is KiB: nobody builds a cache of 16,000
-// bytes, and KB, which could mean it, is refused.
+// sizes are the suffixes of bytes. K is KiB: no cache has 16,000 bytes, and the ambiguous KB is refused.
 var sizes = []struct {
 	suffix, short string
 	shift         uint

@@ -65,7 +65,7 @@ func (c *checker) sets(layer Layer, args []string) {
 	}
 }
 
-// find looks up a path, and says at which of its keys it fails.
+// find returns the field at a path, or reports the key at which the path fails.
 func (c *checker) find(path string, at Origin) *Field {
 	f := c.tree.root
 	for _, key := range strings.Split(path, ".") {
@@ -96,9 +96,8 @@ func (c *checker) text(f *Field, text string, at Origin) {
 	c.field(source{fixed: &at}, f, n, at)
 }
 
-// textNode makes a node of text, so that one checker serves all layers. Only
-// lists in brackets, sections and axes are YAML there: a string needs no
-// quotes, and is a string even when it looks like a number.
+// textNode parses text to a node, so that one checker serves all layers. Only lists in brackets, sections and axes are
+// YAML there: a string needs no quotes, and is a string even when it looks like a number.
 func textNode(f *Field, text string, at Origin, p *problems) (*yaml.Node, bool) {
 	trimmed := strings.TrimSpace(text)
 	switch {

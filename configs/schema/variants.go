@@ -22,7 +22,7 @@ import (
 //	    sweep: {machine.core.graphpeg.alwt_entries: [4, 8, 16]}
 type Variants []Variant
 
-// Variant is one of them.
+// Variant is one of the compared configurations.
 type Variant struct {
 	Name  string    // "": of lists that go together, where its settings tell it
 	Set   []Setting // over everything else
@@ -234,7 +234,7 @@ func (c *checker) variantKey(s source, f *Field, name string, k *yaml.Node) *Fie
 	return key
 }
 
-// settings checks what stands at a key as if it stood outside variants, and returns it leaf by leaf.
+// settings checks the value of a key as if it were outside variants, and returns it leaf by leaf.
 func (c *checker) settings(s source, f *Field, n *yaml.Node, from Origin) []Setting {
 	before, files, out := c.bad.count(), len(c.files), len(c.out)
 	c.field(s, f, n, from)
@@ -245,7 +245,7 @@ func (c *checker) settings(s source, f *Field, n *yaml.Node, from Origin) []Sett
 	return c.flatten(s, f, n)
 }
 
-// flatten lists what a node sets, which has been checked. Sections come before what is in them.
+// flatten returns the settings of a node that has been checked. Sections precede their contents.
 func (c *checker) flatten(s source, f *Field, n *yaml.Node) (out []Setting) {
 	switch {
 	case !f.isSection():
@@ -304,8 +304,8 @@ func (f *Field) variantYAML(v *Variant) string {
 	return "{" + strings.Join(items, ", ") + "}"
 }
 
-// Holds reports whether the sections around a key are there at a point of a sweep, as With gives it, before anything
-// is checked across keys. Settings that are refused hold nothing.
+// Holds reports whether the sections around a key are present at a point of a sweep, as With returns it, before rules
+// across keys are checked. Refused settings yield false.
 func (l *Loaded[T]) Holds(path string, args ...string) bool {
 	y, ok := l.layered(args)
 	f, known := l.schema.Lookup(path)

@@ -42,11 +42,11 @@ type writer struct {
 	around   []around            // the sections around it
 }
 
-// Deriver is a section with values that stand for others: StandsFor says for which, of a key below it that may be of a
-// section within; empty: it does not.
+// Deriver is a section with values that stand for others: StandsFor returns the value that a key below it, possibly in
+// a nested section, stands for; empty: none.
 type Deriver interface{ StandsFor(key string) string }
 
-// derived is what a leaf's value stands for, as a part of its comment.
+// derived returns the value that a leaf stands for, as a part of its comment.
 func (w *writer) derived(c *Field) string {
 	if !w.explains {
 		return ""

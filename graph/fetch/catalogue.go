@@ -1,4 +1,4 @@
-// Package fetch downloads public graphs: where they are, what their publishers say of them, and checksums.
+// Package fetch downloads public graphs: their addresses, published properties, and checksums.
 package fetch
 
 import "strings"
@@ -7,7 +7,7 @@ import "strings"
 type Graph struct {
 	Name   string
 	URL    string
-	File   string // what it is stored as
+	File   string // its file name here
 	Member string // of a tar archive; "": the file is the download
 	// Vertices and Lines are the published counts of vertices and of edges as the file lists them, which need not be
 	// directed edges.
@@ -87,14 +87,14 @@ func Lookup(name string) (Graph, bool) {
 type ByHand struct {
 	Name            string
 	Page            string // the publisher's
-	Take            string // what to take from there, and as which file
+	Take            string // the member to extract, and its file name here
 	Vertices, Lines int
 	Cite            string
 }
 
 const repositoryCite = "R. Rossi, N. Ahmed, The Network Data Repository with Interactive Graph Analytics and Visualization, AAAI 2015"
 
-// NotFetched lists them, by name.
+// NotFetched lists the graphs that must be downloaded manually, by name.
 var NotFetched = []ByHand{
 	{
 		"bio-CE-CX", "https://networkrepository.com/bio-CE-CX.php",

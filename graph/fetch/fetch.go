@@ -33,7 +33,7 @@ const (
 	mostOfHeader = 1 << 20
 )
 
-// most is how many bytes a graph's file has at most, by what is published of the graph, as it comes or unpacked.
+// most bounds the size of a graph's file in bytes, compressed or unpacked, from its published properties.
 func (g *Graph) most() int64 {
 	if g.Lines == 0 {
 		return maxBytes
@@ -47,7 +47,7 @@ type Client struct {
 	Dir  string
 }
 
-// NewClient has a client that follows redirects, but to nothing less safe than it was asked for.
+// NewClient returns a client that follows redirects, except to a less secure scheme.
 func NewClient(dir string) *Client {
 	return &Client{Dir: dir, HTTP: &http.Client{
 		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: time.Minute, TLSHandshakeTimeout: 30 * time.Second},
@@ -135,8 +135,8 @@ func (c *Client) download(ctx context.Context, g Graph, path, want string) (got 
 	return got, f.Commit()
 }
 
-// contents are what the graph's file is to have of an answer. What is longer than the graph can be fails, and what is
-// no such file is refused before anything is stored.
+// contents returns the part of a response that is stored as the graph's file. A response longer than the graph can be
+// fails, and one of another type is refused before anything is stored.
 func contents(g *Graph, rsp *http.Response) (io.Reader, error) {
 	most := g.most()
 	if rsp.ContentLength > most {
@@ -157,8 +157,8 @@ func contents(g *Graph, rsp *http.Response) (io.Reader, error) {
 	return file, begins(file, g.File)
 }
 
-// begins refuses contents that do not begin as those of a file of that name do: many servers answer with a page that
-// says what is wrong, and call it a success.
+// begins refuses contents that do not begin like a file of that name: many servers answer with an error page, and
+// report success.
 func begins(r *bufio.Reader, name string) error {
 	start, err := r.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -175,7 +175,7 @@ func begins(r *bufio.Reader, name string) error {
 	return nil
 }
 
-// member finds a file in a gzipped tar archive, which unpacked has at most so many bytes.
+// member returns a file in a gzipped tar archive, limited to most bytes unpacked.
 func member(r io.Reader, name string, most int64) (io.Reader, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
@@ -224,7 +224,7 @@ func sum(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// CheckSum checks what a user gives as a SHA-256.
+// CheckSum validates a SHA-256 that a user specifies.
 func CheckSum(text string) error {
 	if b, err := hex.DecodeString(text); text != "" && (err != nil || len(b) != sha256.Size || text != strings.ToLower(text)) {
 		return fmt.Errorf("%q is no SHA-256: expected 64 digits 0-9 a-f, as sha256sum prints", text)

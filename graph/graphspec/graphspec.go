@@ -79,7 +79,7 @@ type Bipartite struct {
 	Seed  uint64 `key:"seed" default:"1" unit:"" doc:"Seed."`
 }
 
-// Clean says what is changed about the edges.
+// Clean describes the clean-up of the edges.
 type Clean struct {
 	DropSelfLoops  bool `key:"drop_self_loops" default:"false" doc:"Drop edges from a vertex to itself."`
 	Symmetrise     bool `key:"symmetrise" default:"false" doc:"Add the reverse of each edge that lacks it; an edge of another weight is another edge."`
@@ -87,7 +87,7 @@ type Clean struct {
 	CompactIDs     bool `key:"compact_ids" default:"false" doc:"Drop vertices without an edge, and close up the numbers."`
 }
 
-// Weights says where edge weights come from.
+// Weights describes the origin of edge weights.
 type Weights struct {
 	From  WeightsFrom `key:"from" default:"file" oneof:"file,unit,random" doc:"file: the file's, if it has any. unit: none, all edges count 1. random: integers min..max."`
 	Words WeightWords `key:"words" default:"int" oneof:"int,float" doc:"What the weights of a Galois file are, which does not say: integers or floats."`
@@ -96,7 +96,7 @@ type Weights struct {
 	Seed  uint64      `key:"seed" default:"1" unit:"" doc:"Seed of random weights. A weight follows from the seed and the two vertices, whichever way the edge goes and however vertices are renumbered."`
 }
 
-// Reorder says how vertices are renumbered.
+// Reorder describes the renumbering of vertices.
 type Reorder struct {
 	Order Order  `key:"order" default:"none" oneof:"none,degree,random,bfs" doc:"degree: falling number of edges, in and out, then by number. random: a permutation. bfs: breadth first along edges of either direction, from vertex 0, then from the lowest one not yet reached."`
 	Seed  uint64 `key:"seed" default:"1" unit:"" doc:"Seed of the random permutation."`
@@ -119,12 +119,12 @@ func (g *Graph) Sources() []string {
 	return names
 }
 
-// Sources are the keys of a Graph of which one is given.
+// Sources returns the keys of a Graph of which exactly one must be given.
 func Sources() []string {
 	return []string{"file", "rmat", "powerlaw_cluster", "erdos_renyi", "grid", "bipartite"}
 }
 
-// Validate refuses a graph with several sources.
+// Validate returns an error for a graph with several sources.
 func (g *Graph) Validate() error {
 	if given := g.Sources(); len(given) > 1 {
 		return fmt.Errorf("%s: expected only one of them", strings.Join(given, " and "))
@@ -132,7 +132,7 @@ func (g *Graph) Validate() error {
 	return nil
 }
 
-// CheckSource refuses a graph without source.
+// CheckSource returns an error for a graph without a source.
 func (g *Graph) CheckSource() error {
 	if len(g.Sources()) == 0 {
 		return errors.New(NoSource())
@@ -140,7 +140,7 @@ func (g *Graph) CheckSource() error {
 	return nil
 }
 
-// NoSource says what a graph without source lacks.
+// NoSource returns the message for a graph without a source.
 func NoSource() string {
 	return "no source: expected one of " + strings.Join(Sources(), ", ")
 }
@@ -230,8 +230,8 @@ func seeded[T any](section *T, set func(*T)) (*T, bool) {
 	return &own, true
 }
 
-// NominalEdges is about how many directed edges the graph has, before it is cleaned; ok is false for a
-// file, which says only when it is read.
+// NominalEdges returns the approximate number of directed edges, before clean-up; ok is false for a file, whose size is
+// known only once it is read.
 func (g *Graph) NominalEdges() (edges uint64, ok bool) {
 	switch {
 	case g.RMAT != nil:
@@ -250,7 +250,7 @@ func (g *Graph) NominalEdges() (edges uint64, ok bool) {
 	return 0, false
 }
 
-// NominalVertices is how many vertices the graph of a generator has before it is cleaned; 0 for a file.
+// NominalVertices returns the number of vertices of a generated graph before clean-up; 0 for a file.
 func (g *Graph) NominalVertices() uint64 {
 	switch {
 	case g.RMAT != nil:
@@ -267,7 +267,7 @@ func (g *Graph) NominalVertices() uint64 {
 	return 0
 }
 
-// IDs says what the numbers of an edge list mean.
+// IDs is the meaning of the numbers in an edge list.
 type IDs uint8
 
 // AutoIDs goes by the file, KeepIDs takes numbers as they are, NamedIDs takes them for names.
@@ -277,7 +277,7 @@ const (
 	NamedIDs
 )
 
-// WeightsFrom says where weights come from.
+// WeightsFrom is the origin of weights.
 type WeightsFrom uint8
 
 // Sources of weights.
@@ -287,7 +287,7 @@ const (
 	RandomWeights
 )
 
-// WeightWords says what weights in binary are.
+// WeightWords is the type of binary weights.
 type WeightWords uint8
 
 // Kinds of words.

@@ -42,7 +42,7 @@ func program(t testing.TB, name string) string {
 	return string(src)
 }
 
-// args are what our programs take behind the graph.
+// args are our programs' arguments after the graph.
 func args(name string, g *graph.Graph) []string {
 	a := []string{name, "graph"}
 	switch name {
@@ -107,8 +107,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// schedules are those of an operator; with what pushes and pulls, all representations, and all ways to find a vertex
-// twice.
+// schedules are an operator's schedules: push and pull, all representations, and all ways to deduplicate.
 var schedules = []string{
 	"SimpleGPUSchedule s; s.configDirection(PULL, BITMAP);",
 	"SimpleGPUSchedule s; s.configDirection(PULL, BOOLMAP); s.configLoadBalance(VERTEX_BASED);",

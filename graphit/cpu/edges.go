@@ -8,7 +8,7 @@ import (
 	"heddle/graphit/graphir"
 )
 
-// edges makes the functions of an operator over edges.
+// edges generates the functions of an operator over edges.
 type edges struct {
 	*generator
 	op       *graphir.EdgeSetIterator
@@ -19,7 +19,7 @@ type edges struct {
 	queue    *graphit.Var // whose priorities it changes; nil: none
 	vector   *graphit.Var // these
 	accesses []graphir.Access
-	// Filters that are asked before the operator begins, since it changes what they read.
+	// Filters that are evaluated before the operator begins, since it changes the vectors that they read.
 	before map[*graphit.Func]bool
 }
 
@@ -88,7 +88,7 @@ type variant struct {
 	together bool
 }
 
-// operator makes the operator's function, which chooses the schedule and the direction.
+// operator generates the operator's function, which chooses the schedule and the direction.
 func (e *edges) operator() {
 	e.line("// %s is %s, of %s.", e.name, e.op.Apply.Name, from(e.op.Input))
 	variants := []variant{{edges: e, m: &e.op.Metadata, name: e.name + "Below"}}
@@ -140,7 +140,7 @@ func (e *edges) signature() (head, args string) {
 	return head, args
 }
 
-// sides are the edges by what they leave, and by what they enter.
+// sides returns the vertices that edges leave, and those that they enter.
 func (e *edges) sides() (leaves, enters string) {
 	if e.op.Transposed {
 		return "m.in", "m.out"
@@ -161,13 +161,13 @@ func (v variant) directed() (push, pull bool) {
 	return true, false
 }
 
-// suits reports whether no schedule gives the direction of an operator that several workers had better pull if its
-// input is large: one worker has all edges of a vertex, and needs no atomics.
+// suits reports whether no schedule determines the direction of an operator for which a pull by several workers is
+// better if its input is large: one worker has all edges of a vertex, and needs no atomics.
 func (v variant) suits() bool {
 	return !v.m.Given["direction"] && v.op.Input != nil && v.op.Output == graphir.Modified && (v.gathers || v.claims) && v.op.Parallelization != "serial"
 }
 
-// run makes a schedule's function.
+// run generates a schedule's function.
 func (v variant) run() {
 	push, pull := v.directed()
 	head, args := v.signature()
@@ -191,10 +191,10 @@ func (v variant) run() {
 	v.drive("", pull)
 }
 
-// output is how a loop puts out the vertices that it has changed.
+// output describes how a loop outputs the vertices that it has changed.
 type output struct {
 	params, args  string // of the loop
-	told          string // what is done where the vertex at has changed
+	told          string // code executed where the vertex at has changed
 	open, close   string // of the loop
 	before, after string // of the operator
 }
@@ -262,7 +262,7 @@ func (v variant) outputOf(pull, alone bool, at string) (o output) {
 	return o
 }
 
-// drive makes the function of one direction, and its loops.
+// drive generates the function of one direction, and its loops.
 func (v variant) drive(suffix1 string, pull bool) {
 	name := v.name + suffix1
 	var o output
@@ -326,7 +326,7 @@ func (v variant) calls(name, extra, balanced string, pull bool) {
 	v.line("if %t || m.alone(a, list) {\nm.each(%s, 1, alone)\n} else {\nm.lists(%s, list, together)\n}", serial, at, at)
 }
 
-// results has the function return what it makes.
+// results makes the function return its output.
 func (v variant) results(o *output) {
 	switch v.op.Output {
 	case graphir.NoOutput:
@@ -341,7 +341,7 @@ func (v variant) results(o *output) {
 	}
 }
 
-// loop makes the loop over edges of one direction.
+// loop generates the loop over edges of one direction.
 func (v variant) loop(name string, pull, alone bool) output {
 	src, dst := v.op.Apply.Params[0], v.op.Apply.Params[1]
 	o := v.outputOf(pull, alone, map[bool]string{true: "uint32(at)", false: "d"}[v.op.Output == graphir.Priority])
@@ -410,7 +410,7 @@ func (v variant) writer(pull, alone bool) *writer {
 	return w
 }
 
-// toldOnce reports whether the function changes what is tracked in one statement, which no loop repeats.
+// toldOnce reports whether the function changes the tracked vector in a single statement outside any loop.
 func (e *edges) toldOnce() bool {
 	n := 0
 	var visit func(list []graphit.Stmt, weight int)
@@ -521,7 +521,7 @@ func (v variant) around(w *writer, o output, pull bool, row, text string) {
 	w.line("}")
 }
 
-// skipIdle goes on with the next edge of a pull if its source is not active.
+// skipIdle continues with the next edge of a pull if its source is not active.
 func (v variant) skipIdle(w *writer) {
 	if v.m.PullInputFrontier != graphir.Boolmap {
 		w.line("if input[s/wordBits]&(1<<(s%%wordBits)) == 0 {\ncontinue\n}")
@@ -530,7 +530,7 @@ func (v variant) skipIdle(w *writer) {
 	w.line("if input[s] == 0 {\ncontinue\n}")
 }
 
-// keepSum stores what a row of a pull has come to.
+// keepSum stores the result of a pull's row.
 func (v variant) keepSum(w *writer, number string) {
 	at := w.vector(v.gathered.Into) + "[" + number + "(d)]"
 	if w.access[v.gathered.Into] == plain {
@@ -540,7 +540,7 @@ func (v variant) keepSum(w *writer, number string) {
 	w.line("store%s(&%s, sum)", suffixes[v.elementType(v.gathered.Into)], at)
 }
 
-// skip goes on with the next vertex if a filter does not hold.
+// skip continues with the next vertex if a filter does not hold.
 func (v variant) skip(w *writer, f *graphit.Func, at string) {
 	if f == nil {
 		return
@@ -566,7 +566,7 @@ func (g *generator) holds(w *writer, f *graphit.Func, at string) string {
 	return w.closure(f) + "(" + arg + ")"
 }
 
-// asked makes the function that asks a filter for all vertices, before the operator begins.
+// asked generates the function that evaluates a filter for all vertices, before the operator begins.
 func (e *edges) asked(f *graphit.Func) {
 	w := &writer{g: e.generator, kernel: true, alone: true, names: map[*graphit.Var]string{}}
 	w.line("if %s {\nbits[s/wordBits] |= 1 << (s %% wordBits)\n}", e.holds(w, f, "s"))
@@ -576,7 +576,7 @@ func (e *edges) asked(f *graphit.Func) {
 	e.line("m.ranges(%s, nil, func(lo, hi uint32, _ *sink) { %sAsk(lo, hi, bits) })\nreturn bits\n}\n", e.at(f.Pos), name)
 }
 
-// ordered makes the function of a loop over a queue's buckets.
+// ordered generates the function of a loop over a queue's buckets.
 func (e *edges) ordered(o *graphir.Ordered, name string) {
 	v := variant{edges: e, m: &e.op.Metadata, name: name}
 	src, dst := e.op.Apply.Params[0], e.op.Apply.Params[1]

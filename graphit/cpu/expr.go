@@ -10,7 +10,7 @@ import (
 	"heddle/graphit/graphir"
 )
 
-// goType is how Go has values of a type.
+// goType returns the Go type of a type.
 func (g *generator) goType(t *graphit.Type) string {
 	switch t.Kind {
 	case graphit.Int, graphit.Vertex:
@@ -36,7 +36,7 @@ func (g *generator) goType(t *graphit.Type) string {
 	panic(fmt.Sprintf("BUG: cpu: type %s has no values", t))
 }
 
-// elementType is that of a vector's elements: a truth value has a word, which threads can change at the same time.
+// elementType returns the type of a vector's elements: a boolean takes a word, which threads can change concurrently.
 func (g *generator) elementType(v *graphit.Var) string {
 	if v.Type.Of.Kind == graphit.Bool {
 		return "uint32"
@@ -72,7 +72,7 @@ func (w *writer) as(x graphit.Expr, t *graphit.Type) string {
 	return to + "(" + s + ")"
 }
 
-// real is a literal. Go refuses constants that their type has not.
+// real returns a literal. Go refuses constants outside their type's range.
 func real(x float64, t string) string {
 	s := strconv.FormatFloat(x, 'g', -1, 64)
 	switch {
@@ -86,7 +86,7 @@ func real(x float64, t string) string {
 	return "f32(" + strconv.FormatFloat(float64(float32(x)), 'g', -1, 32) + ")"
 }
 
-// expr is an expression as a value of its own type.
+// expr returns an expression as a value of its own type.
 func (w *writer) expr(x graphit.Expr) string {
 	switch x := x.(type) {
 	case *graphit.Number:
@@ -165,7 +165,7 @@ func (w *writer) binary(x *graphit.Binary) string {
 	return "(" + w.as(x.X, t) + " " + x.Op + " " + w.as(x.Y, t) + ")"
 }
 
-// calls reports whether an expression calls a function of the program's, which may change something.
+// calls reports whether an expression calls a function of the program, which may have side effects.
 func calls(x graphit.Expr) (found bool) {
 	graphit.WalkExpr(x, func(x graphit.Expr) {
 		c, ok := x.(*graphit.Call)
@@ -326,17 +326,17 @@ func (w *writer) set(x graphit.Expr) string {
 	return ""
 }
 
-// accessing is how a loop reads and writes a vector.
+// accessing is how a loop accesses a vector.
 type accessing uint8
 
 const (
 	plain  accessing = iota // no other thread is there
-	owned                   // others read what this thread alone writes
+	owned                   // only this thread writes; others read
 	shared                  // others write
 )
 
-// accesses are those of a loop of several threads, by its functions' accesses and the end that each thread has to
-// itself.
+// accesses returns the accesses of a loop of several threads, from its functions' accesses and the end of edges that
+// each thread owns.
 func accesses(list []graphir.Access, queued *graphit.Var, owner graphir.Place) map[*graphit.Var]accessing {
 	type found struct{ written, away, writtenAway bool }
 	by := map[*graphit.Var]*found{}

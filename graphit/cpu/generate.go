@@ -19,7 +19,7 @@ var runtime []byte
 //go:embed rt/queue.go
 var queues []byte
 
-// generator makes a program in Go.
+// generator generates a program in Go.
 type generator struct {
 	p      *graphir.Program
 	float  bool
@@ -30,8 +30,8 @@ type generator struct {
 	need   struct{ in, inTogether, ints, floats bool }
 }
 
-// Generate makes a program in Go of a program's GraphIR, behind all passes. float has double computed as float. An
-// error is a *graphit.Error.
+// Generate returns a program in Go for a program's GraphIR, after all passes. float computes double as float. An error
+// is a *graphit.Error.
 func Generate(p *graphir.Program, float bool) (src []byte, err error) {
 	g := &generator{p: p, float: float, names: map[*graphit.Var]string{}, taken: map[string]int{}}
 	defer func() {
@@ -54,7 +54,7 @@ func Generate(p *graphir.Program, float bool) (src []byte, err error) {
 	return g.assembled()
 }
 
-// Body is what Generate makes, without the runtime.
+// Body returns the generated code without the runtime.
 func Body(p *graphir.Program, float bool) ([]byte, error) {
 	src, err := Generate(p, float)
 	if err != nil {
@@ -64,10 +64,10 @@ func Body(p *graphir.Program, float bool) ([]byte, error) {
 	return bytes.TrimLeft(body, "\n"), nil
 }
 
-// boundary is between the runtime and what is the program's own.
+// boundary separates the runtime from the program's own code.
 const boundary = "\n// The program.\n"
 
-// refuse throws what this backend cannot do.
+// refuse panics with an error for a construct that this backend does not support.
 func (g *generator) refuse(at graphit.Pos, format string, args ...any) {
 	panic(&graphit.Error{File: g.p.File.Name, Pos: at, Msg: fmt.Sprintf(format, args...)})
 }
@@ -95,7 +95,7 @@ func (g *generator) name(v *graphit.Var) string {
 	return s
 }
 
-// assembled is the whole program: the runtime with its imports, and then what has been made.
+// assembled returns the whole program: the runtime with its imports, and then the generated code.
 func (g *generator) assembled() ([]byte, error) {
 	imports := map[string]bool{}
 	var bodies []string
@@ -192,7 +192,7 @@ func (g *generator) main() {
 	g.line("}\n},\n})\n}")
 }
 
-// operators makes a function of every operator.
+// operators generates a function for every operator.
 func (g *generator) operators() {
 	for i, op := range g.p.Edges {
 		e := newEdges(g, op, fmt.Sprintf("edges%d", i))
@@ -208,7 +208,7 @@ func (g *generator) operators() {
 	}
 }
 
-// orderedBy is the loop over buckets that an operator is all of; nil: there is none.
+// orderedBy returns the loop over buckets that consists of the operator alone; nil: none.
 func (g *generator) orderedBy(op *graphir.EdgeSetIterator) (o *graphir.Ordered) {
 	g.p.Visit(func(s graphir.Stmt) {
 		if loop, ok := s.(*graphir.While); ok && loop.Ordered != nil && loop.Ordered.Op == op {
@@ -218,7 +218,7 @@ func (g *generator) orderedBy(op *graphir.EdgeSetIterator) (o *graphir.Ordered) 
 	return o
 }
 
-// vertices makes a function of an operator over vertices.
+// vertices generates the function of an operator over vertices.
 func (g *generator) vertices(op *graphir.VertexSetIterator, name string) {
 	g.line("// %s is %s, of %s.", name, op.Apply.Name, from(op.Input))
 	for _, alone := range []bool{true, false} {
@@ -283,7 +283,7 @@ func from(x graphit.Expr) string {
 	return graphit.Source(x)
 }
 
-// kernel writes a loop's function: what it has copied, the functions that it calls, and the loop.
+// kernel writes a loop's function: its copied variables, the functions that it calls, and the loop.
 func (g *generator) kernel(w *writer, name, params, head, foot string) {
 	g.line("func %s(%s) {", name, params)
 	for _, h := range w.hoisted {

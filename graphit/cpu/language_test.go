@@ -38,7 +38,7 @@ const step : int = 3;
 const share : double = 1.0 / (step + 1);
 `
 
-// features are programs that each have constructs of the language, and what they print.
+// features are programs that each use some constructs of the language, with their output.
 var features = []struct{ name, source, schedule, prints string }{
 	{"statements", `
 func halve(n : int) -> h : int
@@ -232,7 +232,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// TestFailures: what a program does wrong when it runs is said with its place, without a reference that says it before.
+// TestFailures: run-time errors are reported with their positions, even without a preceding run of the reference.
 func TestFailures(t *testing.T) {
 	g := load(t, "rmat.scale=6", "rmat.edge_factor=4", "weights.from=random")
 	for _, c := range []struct{ source, says string }{
@@ -251,7 +251,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestRefused: what this backend cannot do is refused before anything is compiled.
+// TestRefused: constructs that this backend does not support are refused before anything is compiled.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ source, says string }{
 		{"func f(v : Vertex)\n print 1;\nend\nfunc main()\n vertices.apply(f);\nend", "p.gt:18:2: print 1: only the host does this: expected it in main"},
@@ -265,7 +265,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// checked reports what Go's compiler would of a program.
+// checked reports the errors that Go's compiler would find in a program.
 func checked(t testing.TB, src []byte, with types.Importer) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "p.go", src, parser.SkipObjectResolution)

@@ -32,9 +32,9 @@ func main()
 end
 `
 
-// TestMutations: what each pass has found out decides what the program is: without it the result is wrong, threads
-// race, or the loops are not those that the schedule asks for. Pass dedup is held to that on machines (graphit/lower):
-// a set here has no vertex twice, whatever the pass says.
+// TestMutations: each pass's results matter to the program: without them the result is wrong, threads race, or the
+// loops are not those that the schedule requires. Pass dedup is tested on machines (graphit/lower): a set here has no
+// vertex twice, whatever the pass decides.
 func TestMutations(t *testing.T) {
 	g := load(t, "rmat.scale=12", "rmat.edge_factor=8", "clean.symmetrise=true", "weights.from=random", "weights.max=40")
 	bc, cc := program(t, "bc"), program(t, "cc")
@@ -50,7 +50,7 @@ func TestMutations(t *testing.T) {
 	for _, c := range []struct {
 		pass, source string
 		mutate       func(p *graphir.Program)
-		// One of these is what the mutation does; none of them: the program ends with an error.
+		// The mutation's effect; if neither, the program ends with an error.
 		wrong, races bool
 		loses        string // of the program in Go
 	}{

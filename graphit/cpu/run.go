@@ -20,7 +20,7 @@ import (
 	"heddle/graphit/graphir"
 )
 
-// Options say how a program runs.
+// Options configure a run of a program.
 type Options struct {
 	Args     []string // argv, from the program's name on
 	Output   io.Writer
@@ -32,10 +32,10 @@ type Options struct {
 	NoCheck  bool              // nothing is compared
 
 	race   bool                   // of tests: with Go's race detector
-	mutate func(*graphir.Program) // of tests: changes what the passes have found out
+	mutate func(*graphir.Program) // for tests: modifies the passes' results
 }
 
-// Result is what a run came to.
+// Result is the result of a run.
 type Result struct {
 	Program  *graphir.Program
 	Vectors  []Vector
@@ -50,7 +50,7 @@ type Vector struct {
 	Words []uint32
 }
 
-// Build makes the GraphIR of a checked program for this backend.
+// Build returns the GraphIR of a checked program for this backend.
 func Build(f *graphit.File, s *graphit.Schedule) (*graphir.Program, error) {
 	p, err := graphir.Build(f)
 	if err != nil {
@@ -78,7 +78,7 @@ func Build(f *graphit.File, s *graphit.Schedule) (*graphir.Program, error) {
 	return p, nil
 }
 
-// ErrNoToolchain says that there is no Go.
+// ErrNoToolchain is the error of a missing Go toolchain.
 var ErrNoToolchain = errors.New("there is no Go toolchain, which compiles the program: expected go in PATH (https://go.dev/dl), or heddle gt build --cpu, which writes the program for another host")
 
 // Compile compiles a program that Generate has made.
@@ -104,7 +104,7 @@ func compile(ctx context.Context, src []byte, to string, race bool) error {
 	}
 	c := exec.CommandContext(ctx, tool, append(args, file)...)
 	c.Dir = dir
-	// The file is of no module, and what the user has set for others is none of its business.
+	// The file belongs to no module, and the user's settings for other builds must not affect it.
 	c.Env = append(os.Environ(), "GO111MODULE=off", "GOFLAGS=", "GOWORK=off")
 	if out, err := c.CombinedOutput(); err != nil {
 		if ctx.Err() != nil {
@@ -123,7 +123,8 @@ type Executable struct {
 	o    Options // those that it has been compiled with
 }
 
-// Compiled makes a program an executable file. Of the options those count that say what it computes, and its schedule.
+// Compiled compiles a program to an executable file. It uses the options that determine the computation, and the
+// schedule.
 func Compiled(ctx context.Context, f *graphit.File, o Options, to string) (*Executable, error) {
 	p, err := Build(f, o.Schedule)
 	if err != nil {
@@ -174,7 +175,7 @@ func (x *Executable) Run(ctx context.Context, g *graph.Graph, o Options) (r Resu
 	}
 	opt := eval.Options{Args: o.Args, MaxSteps: o.MaxSteps}
 	var ref *eval.Reference
-	if !o.NoCheck { // what it refuses does not run
+	if !o.NoCheck { // a program that the reference refuses does not run
 		if ref, err = eval.Ahead(ctx, p, g, opt); err != nil {
 			return r, err
 		}
@@ -228,7 +229,7 @@ func (r *Result) execute(ctx context.Context, c *exec.Cmd, output io.Writer) err
 	return err
 }
 
-// read reads the vectors, and what filters have kept.
+// read reads the vectors, and the filters' results.
 func (r *Result) read(name string) (kept []map[uint32]bool, err error) {
 	file, err := os.ReadFile(name)
 	if err != nil {

@@ -22,7 +22,7 @@ type writer struct {
 	closures []closure
 	access   map[*graphit.Var]accessing
 	tracked  *graphit.Var
-	told     string       // what is done where something tracked has changed
+	told     string       // code executed where a tracked vector has changed
 	direct   bool         // it is done there, and not once the edge is done
 	queues   *graphit.Var // whose priorities it may change; nil: none
 	sum      *graphit.Var // the vector whose element is in a register
@@ -136,7 +136,7 @@ func (w *writer) statement(s graphit.Stmt) {
 	}
 }
 
-// count begins a loop that counts: what its body does to the variable changes nothing of the count.
+// count begins a counting loop: assignments to the variable in its body do not affect the count.
 func (w *writer) count(v *graphit.Var, from, to graphit.Expr) {
 	name := w.g.name(v)
 	w.line("for i, last := int64(%s), int64(%s); i < last; i++ {", w.as(from, v.Type), w.as(to, v.Type))
@@ -193,7 +193,7 @@ func (w *writer) assign(s *graphit.Assign) {
 	w.combine(w.g.name(n.Var), s.Op, w.as(s.Value, n.Var.Type), "")
 }
 
-// combine assigns what no other thread sees. told is done if the value tells of a change; "": nothing is.
+// combine assigns to an element that no other thread accesses. told is executed if the value changes; "": nothing is.
 func (w *writer) combine(to, op, value, told string) {
 	switch {
 	case op == "=":
@@ -242,7 +242,7 @@ func (w *writer) write(s *graphit.Assign, x *graphit.Index) {
 		} else {
 			w.line("if %s(&%s, %s) {\n%s\n}", f, place, value, told)
 		}
-	default: // owned: nobody else writes, but others read
+	default: // owned: only this thread writes, but others read
 		w.line("{ now := %s", "load"+suffix+"(&"+place+")")
 		switch s.Op {
 		case "+=":
@@ -350,7 +350,7 @@ func (w *writer) operate(name string, input, to graphit.Expr, declares *graphit.
 	}
 }
 
-// outdate tells the queues of priorities that are changed without them.
+// outdate invalidates the queues whose priorities are changed directly.
 func (w *writer) outdate(list []graphir.Access) {
 	for _, a := range list {
 		if a.Op != "" && a.Vector != nil {

@@ -9,26 +9,26 @@ import (
 	"heddle/graphit"
 )
 
-// ErrStopped marks what is wrong with a program that does not end.
+// ErrStopped marks the error of a program that does not terminate.
 var ErrStopped = errors.New("the program does not end")
 
-// failure is thrown by what a program does wrong when it runs.
+// failure is the panic value of a program's run-time error.
 type failure struct {
 	pos  graphit.Pos
 	msg  string
-	kind error // nil: what its input makes of the program is wrong
+	kind error // nil: an error that depends on the input
 }
 
 func fail(pos graphit.Pos, format string, args ...any) {
 	panic(failure{pos: pos, msg: fmt.Sprintf(format, args...)})
 }
 
-// endless refuses a program that does not end.
+// endless refuses a program that does not terminate.
 func endless(pos graphit.Pos, format string, args ...any) {
 	panic(failure{pos, fmt.Sprintf(format, args...), ErrStopped})
 }
 
-// tooLarge refuses a value that its type does not hold: the program is in C++'s types, where it is undefined.
+// tooLarge refuses a value outside its type's range: the program has C++'s types, for which this is undefined.
 func tooLarge(pos graphit.Pos, what string, n int64, t *graphit.Type) {
 	if t.Kind == graphit.Uint {
 		fail(pos, "%s is %d: a uint holds 0 to %d", what, n, uint32(math.MaxUint32))
@@ -36,33 +36,33 @@ func tooLarge(pos graphit.Pos, what string, n int64, t *graphit.Type) {
 	fail(pos, "%s is %d: an int holds %d to %d", what, n, math.MinInt32, math.MaxInt32)
 }
 
-// scope is what an expression is evaluated in.
+// scope is the context in which an expression is evaluated.
 type scope struct {
 	locals map[*graphit.Var]int
 	names  names
 }
 
-// names are what variables stand for that are no function's own.
+// names resolves variables that are not local to a function.
 type names interface {
-	// scalar is where a number is kept that the host knows.
+	// scalar returns the storage of a scalar known to the host.
 	scalar(v *graphit.Var) *Value
 	// element reads and writes vectors' elements.
 	element(v *graphit.Var, n int64, pos graphit.Pos) Value
 	setElement(v *graphit.Var, n int64, x Value, pos graphit.Pos)
-	// method is what a method of a set, list, queue or graph returns.
+	// method returns the result of a method of a set, list, queue or graph.
 	method(x *graphit.Method, args []Value) Value
 	// call is a function of the language's.
 	call(x *graphit.Call, args []Value) Value
 	argument(n int64, pos graphit.Pos) string
-	// round counts the rounds of loops, of which there is an end.
+	// round counts the rounds of loops, which are limited.
 	round(pos graphit.Pos)
 }
 
-// frame is what a function's call has.
+// frame is the state of a function's call.
 type frame struct {
 	locals []Value
 	leave  bool   // by break
-	tells  func() // of a change to what is tracked; nil: nobody asks
+	tells  func() // called on a change of the tracked vector; nil: not tracked
 }
 
 // code is a compiled expression.
@@ -216,7 +216,7 @@ func (s *scope) binary(x *graphit.Binary) code {
 	return func(f *frame) Value { return compare(op, isReal, a(f), b(f)) }
 }
 
-// calls reports whether an expression calls a function of the program's, which may change something.
+// calls reports whether an expression calls a function of the program, which may have side effects.
 func calls(x graphit.Expr) (found bool) {
 	graphit.WalkExpr(x, func(x graphit.Expr) {
 		c, ok := x.(*graphit.Call)
@@ -310,7 +310,7 @@ func (s *scope) atoi(x *graphit.Call) Value {
 	return Int(n)
 }
 
-// function compiles a function that operators apply, or that such a function calls.
+// function compiles a function that operators apply, or one that such a function calls.
 func (s *scope) function(fn *graphit.Func) func(args []Value, tells func()) Value {
 	in := &scope{locals: map[*graphit.Var]int{}, names: s.names}
 	for _, p := range fn.Params {
@@ -447,7 +447,7 @@ func (s *scope) assign(x *graphit.Assign) run {
 	return func(f *frame) { *at = s.combined(x, *at, value(f)) }
 }
 
-// combined is what a variable has behind an assignment.
+// combined returns a variable's value after an assignment.
 func (s *scope) combined(x *graphit.Assign, old, new Value) Value {
 	t := x.X.TypeOf()
 	switch {

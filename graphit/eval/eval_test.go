@@ -65,7 +65,7 @@ func words(list []eval.Value) (w []uint32) {
 	return w
 }
 
-// TestPrograms: what our programs compute is what the references of the composed kernels do.
+// TestPrograms: our programs compute the same results as the references of the composed kernels.
 func TestPrograms(t *testing.T) {
 	source := func(name string) string {
 		src, err := programs.Source(name)
@@ -82,7 +82,7 @@ func TestPrograms(t *testing.T) {
 		parents := evaluate(t, source("bfs"), g, nil, "parent", from)
 		require.NoError(t, reference.CheckParents(g.CSR(), start, words(parents)))
 		for _, v := range parents {
-			for _, p := range v.Any { // all that a race may leave are parents
+			for _, p := range v.Any { // every possible outcome of the race is a parent
 				require.NotEqual(t, int64(-1), p)
 			}
 		}
@@ -132,7 +132,7 @@ func small(t *testing.T) *graph.Graph {
 	return g
 }
 
-// TestRefusals: what races or roundings decide is not checked by chance.
+// TestRefusals: values that races or roundings decide are never accepted by chance.
 func TestRefusals(t *testing.T) {
 	put := "func put(src : Vertex, dst : Vertex) A[dst] = src; end\n"
 	for _, c := range []struct{ program, says string }{
@@ -218,8 +218,8 @@ func TestCompare(t *testing.T) {
 	require.ErrorIs(t, r.Compare(f, bits(0.2000002)), eval.ErrCheck, "some units in the last place")
 }
 
-// TestInfinities: an infinity is compared as one, however it came about, and what a division by something that may be 0
-// leads to is not verified.
+// TestInfinities: an infinity is compared as one, whatever its origin, and values derived from a division by something
+// that may be 0 are not verified.
 func TestInfinities(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	for _, c := range []struct {

@@ -1,6 +1,6 @@
 package eval
 
-// SetMaxRounds has loops go round less often, so that tests need not wait. What it returns puts the limit back.
+// SetMaxRounds lowers the limit on rounds of loops, so that tests need not wait. The returned function restores it.
 func SetMaxRounds(n int) func() {
 	was := maxRounds
 	maxRounds = n

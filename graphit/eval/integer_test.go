@@ -98,7 +98,7 @@ func drawn(r *rand.Rand, depth int) term {
 	return t
 }
 
-// outcome runs a program, and returns what it prints.
+// outcome runs a program, and returns its output.
 func outcome(t *testing.T, src string, g *graph.Graph, args ...string) (string, error) {
 	var out strings.Builder
 	h := eval.NewHost(build(t, src), g, eval.Options{Args: append([]string{"p", "g"}, args...), Output: &out})
@@ -145,7 +145,7 @@ func TestIntegers(t *testing.T) {
 	require.Less(t, refused, 2700)
 }
 
-// TestSums: what edges add up may be too large in between, and not in the end.
+// TestSums: a sum over edges may exceed its type in between, but not at the end.
 func TestSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 1))
 	refused, sums := 0, 0
@@ -186,7 +186,7 @@ func TestSums(t *testing.T) {
 	require.Less(t, refused, 250)
 }
 
-// weighted is a directed graph with weights at the end of what an int holds.
+// weighted is a directed graph with weights near the limits of an int.
 type weighted struct {
 	n     int
 	edges [][3]int64
@@ -234,8 +234,8 @@ func (w *weighted) distances() (d []int64, falls bool) {
 	return d, falls
 }
 
-// TestDistances: shortest paths are those of 64 bits, or the program is refused: if a path along a shortest one does
-// not fit, or is as long as what reads as not reached, or if there is no shortest one.
+// TestDistances: shortest paths equal those in 64 bits, or the program is refused: if a path along a shortest one
+// overflows, or has the length that denotes unreached, or if there is no shortest one.
 func TestDistances(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))
 	seen := map[string]int{}

@@ -31,13 +31,13 @@ type Reference struct {
 	falling map[*graphit.Var]*falling
 	signs   signs
 
-	// Decide answers where roundings decide whether a vertex is in the output of a filter: which operator it is,
-	// counted from 0, and the vertex. nil: the reference's own answer counts.
+	// Decide is called where rounding determines whether a filter keeps a vertex, with the operator's number, from 0,
+	// and the vertex. nil: the reference decides.
 	Decide  func(n int, v uint32) (bool, error)
 	filters int
 }
 
-// NewReference makes the reference's backend of a host's run.
+// NewReference returns the reference backend of a host's run.
 func NewReference(h *Host) *Reference {
 	return &Reference{
 		host: h, graph: h.graph, vectors: map[*graphit.Var]*data{}, waiting: map[*Queue][]bool{},
@@ -45,7 +45,7 @@ func NewReference(h *Host) *Reference {
 	}
 }
 
-// Declare makes a vector.
+// Declare creates a vector.
 func (r *Reference) Declare(v *graphit.Var, initial Value, degrees []uint32) error {
 	d := newData(v.Type.Of, r.host.length(v))
 	d.epoch = r.epoch
@@ -66,7 +66,7 @@ func (r *Reference) SetElement(v *graphit.Var, n int, x Value) { r.vectors[v].se
 // Seconds is no time: nothing depends on it.
 func (r *Reference) Seconds() float64 { return 0 }
 
-// functionNames are what functions of operators know.
+// functionNames resolves the names visible to operators' functions.
 type functionNames struct{ *Reference }
 
 func (r functionNames) round(pos graphit.Pos) {
@@ -91,7 +91,7 @@ func (r *Reference) bound(v *graphit.Var, n int64, pos graphit.Pos) {
 	}
 }
 
-// reduce changes an element, and reports whether that tells of a change.
+// reduce applies a reduction to an element, and reports whether that counts as a change.
 func (r functionNames) reduce(v *graphit.Var, n int64, op string, x Value, pos graphit.Pos) bool {
 	r.bound(v, n, pos)
 	d := r.vectors[v]
@@ -151,7 +151,7 @@ func (r functionNames) call(x *graphit.Call, args []Value) Value {
 
 func (r functionNames) argument(n int64, pos graphit.Pos) string { return r.host.argument(n, pos) }
 
-// function compiles one, once.
+// function compiles a function, once.
 func (r *Reference) function(f *graphit.Func) func(args []Value, tells func()) Value {
 	c := r.funcs[f]
 	if c == nil {
@@ -174,7 +174,7 @@ func (r *Reference) settle() {
 	}
 }
 
-// Edges applies a function to edges, source by source. A filter is asked for a vertex once.
+// Edges applies a function to edges, source by source. A filter is evaluated once per vertex.
 func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Set) (*Set, error) {
 	apply, n := r.function(op.Apply), r.graph.Vertices()
 	rows := r.graph.CSR()
@@ -308,7 +308,7 @@ func (r *Reference) Vertices(_ context.Context, op *graphir.VertexSetIterator, i
 	return out, nil
 }
 
-// Queue makes a priority queue.
+// Queue creates a priority queue.
 func (r *Reference) Queue(_ context.Context, q *Queue) error {
 	waits := make([]bool, r.graph.Vertices())
 	for v := range waits {
@@ -349,7 +349,7 @@ func Bucket(priority, delta int64) int64 {
 	return int64(math.Floor(float64(priority) / float64(delta)))
 }
 
-// updates are what functions do to a queue.
+// updates returns the effects of functions on a queue.
 func (r *Reference) updates(op *graphir.EdgeSetIterator) func(x *graphit.Method, args []Value) {
 	return func(x *graphit.Method, args []Value) {
 		q := r.host.queue(x.X)
@@ -375,7 +375,7 @@ func (r *Reference) updates(op *graphir.EdgeSetIterator) func(x *graphit.Method,
 	}
 }
 
-// reach says how far a real may be off.
+// reach formats the error bound of a real.
 func reach(e float64) string {
 	if math.IsInf(e, 1) || math.IsNaN(e) {
 		return "from which roundings may lead anywhere, as they may make a divisor 0 or a number too large for float: nothing can be verified"

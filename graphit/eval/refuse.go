@@ -11,7 +11,7 @@ import (
 	"heddle/graphit/graphir"
 )
 
-// edge is where an operator's function runs.
+// edge is the edge for which an operator's function runs.
 type edge struct{ src, dst uint32 }
 
 func (r *Reference) edgeText() string {
@@ -29,7 +29,7 @@ type element struct {
 	n      int
 }
 
-// loss is a value that has been computed and is the greatest there is, as what a program means by not reached.
+// loss is a computed value that equals its type's maximum, by which a program denotes unreached.
 type loss struct {
 	pos graphit.Pos
 	at  edge
@@ -46,7 +46,7 @@ func (r *Reference) lose(e element, pos graphit.Pos) {
 	r.lost[e] = loss{pos, r.at}
 }
 
-// ended refuses results in which a value that has been computed reads as not reached.
+// ended refuses results in which a computed value is indistinguishable from unreached.
 func (r *Reference) ended() {
 	var first element
 	for e := range r.lost {
@@ -62,9 +62,9 @@ func (r *Reference) ended() {
 		r.vectors[first.vector].most, l.at.src, first.vector.Type.Of)
 }
 
-// falling finds values that fall for ever: an operator that gives the end of an edge the value of its source and the
-// edge's weight, if that is less, goes on along a cycle whose weights add up to less than 0. The edges by which values
-// fell last contain such a cycle soon, and no other one. A program that goes round a number of times is none of these.
+// falling detects values that fall for ever: an operator that assigns to the end of an edge the sum of its source's
+// value and the edge's weight, if that is less, never stops on a cycle of negative total weight. The edges by which
+// values fell last soon contain such a cycle, and no other kind. Programs with a fixed number of rounds are exempt.
 type falling struct {
 	vector *graphit.Var
 	rows   *graph.Adjacency
@@ -73,7 +73,7 @@ type falling struct {
 	fallen int     // values that have fallen since cycles were looked for
 }
 
-// mayFall is what an operator's values might do; nil: what it does has an end.
+// mayFall returns the analysis of an operator whose values might fall for ever; nil: they cannot.
 func (r *Reference) mayFall(op *graphir.EdgeSetIterator, rows *graph.Adjacency) *falling {
 	if r.host.whiles == 0 || r.host.opt.MaxSteps > 0 || !r.negative() {
 		return nil
@@ -93,7 +93,7 @@ func (r *Reference) mayFall(op *graphir.EdgeSetIterator, rows *graph.Adjacency) 
 	return f
 }
 
-// negative reports whether the graph has an edge of less than 0.
+// negative reports whether the graph has a negative edge weight.
 func (r *Reference) negative() bool {
 	if r.signs == unknown {
 		r.signs = positive
@@ -107,7 +107,7 @@ func (r *Reference) negative() bool {
 	return r.signs == negative
 }
 
-// signs are those of a graph's weights.
+// signs are the signs of a graph's weights.
 type signs uint8
 
 const (
@@ -124,8 +124,8 @@ func number(word uint32, k graph.WeightKind) float64 {
 	return float64(int32(word))
 }
 
-// relaxed is the vector of which an operator's function adds an element at the source and the weight; nil: there is
-// none.
+// relaxed returns the vector to which an operator's function assigns the sum of an element at the source and the
+// weight; nil: none.
 func relaxed(op *graphir.EdgeSetIterator) (v *graphit.Var) {
 	params := op.Apply.Params
 	if len(params) < 3 {
@@ -166,9 +166,9 @@ func (f *falling) lowered(v *graphit.Var, n int, at edge, pos graphit.Pos) {
 	}
 }
 
-// cycle finds a cycle among the edges by which values fell last, of which the weights add up to less than 0.
+// cycle finds a negative cycle among the edges by which values fell last.
 func (f *falling) cycle() []uint32 {
-	seen := make([]int32, len(f.from)) // from which vertex it was come to, from 1
+	seen := make([]int32, len(f.from)) // the start vertex from which it was reached, from 1
 	for first := range f.from {
 		v := int32(first)
 		for v >= 0 && seen[v] == 0 {

@@ -16,7 +16,7 @@ import (
 // Set is a set of vertices, ascending, each once.
 type Set struct {
 	Vertices []uint32
-	// Undecided are the vertices that roundings decide about, of a filter's output; nil: there are none.
+	// Undecided are the vertices of a filter's output that depend on rounding; nil: none.
 	Undecided map[uint32]bool
 }
 
@@ -26,22 +26,23 @@ type Queue struct {
 	Vector *graphit.Var // the vertices' priorities
 	All    bool         // every vertex waits at first; otherwise Source
 	Source uint32
-	// Delta is how many priorities a bucket has.
+	// Delta is the number of priorities per bucket.
 	Delta int64
 	// Current is the bucket's that was dequeued last.
 	Current int64
 }
 
-// Backend runs what a host program asks for.
+// Backend executes a host program's operations.
 type Backend interface {
-	// Declare makes a vector. All of its elements are initial, or those of degrees.
+	// Declare creates a vector. All of its elements are initial, or those of degrees.
 	Declare(v *graphit.Var, initial Value, degrees []uint32) error
 	Element(v *graphit.Var, n int) Value
 	SetElement(v *graphit.Var, n int, x Value)
 	// Edges and Vertices run an operator. in is nil if that is over all; an operator without output returns nil.
 	Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *Set) (*Set, error)
 	Vertices(ctx context.Context, op *graphir.VertexSetIterator, in *Set) (*Set, error)
-	// Queue makes a queue, Ready takes the vertices of its first bucket out, and Waiting reports whether any wait.
+	// Queue creates a queue, Ready dequeues the vertices of its first bucket, and Waiting reports whether any vertex
+	// waits.
 	Queue(ctx context.Context, q *Queue) error
 	Ready(ctx context.Context, q *Queue) (*Set, error)
 	Waiting(ctx context.Context, q *Queue) (bool, error)
@@ -51,18 +52,18 @@ type Backend interface {
 
 // Looper is a backend that may run a loop as a whole, for which the host goes along.
 type Looper interface {
-	// BeginLoop comes before a loop's first round, if it has any; rounds is how many there are of those that are
-	// counted.
+	// BeginLoop is called before a loop's first round, if it has any; rounds is the number of rounds of a counting
+	// loop.
 	BeginLoop(ctx context.Context, loop graphir.Stmt, rounds int64) error
-	// EndLoop comes behind its last round, if there was a first.
+	// EndLoop is called after its last round, if there was a first.
 	EndLoop(ctx context.Context, loop graphir.Stmt) error
 }
 
-// Options are what a program is given besides its graph.
+// Options are a program's inputs besides its graph.
 type Options struct {
-	Args   []string // argv: the program's name, the graph's, and what follows
+	Args   []string // argv: the program's name, the graph's, and further arguments
 	Output io.Writer
-	// MaxSteps is how many operators over edges may run; 0: more than a program takes that ends.
+	// MaxSteps is the maximum number of operators over edges; 0: more than any terminating program needs.
 	MaxSteps int
 	// AnyArguments is of programs that are checked, and do not run: arguments of schedules are there, and right.
 	AnyArguments bool
@@ -91,13 +92,13 @@ type Host struct {
 	leave   bool
 	steps   int
 	rounds  int
-	whiles  int             // loops around the statement that runs, of which no number says how often they go round
+	whiles  int             // number of enclosing loops without a fixed number of rounds
 	where   func() string   // of an operator's function that runs: its edge or vertex; nil: main runs
 	ctx     context.Context // of the run
 	cache   map[graphit.Expr]code
 }
 
-// NewHost makes the host's side of a run. Options' Args[0] and [1] stand for the program and the graph.
+// NewHost returns the host side of a run. Options' Args[0] and [1] stand for the program and the graph.
 func NewHost(p *graphir.Program, g *graph.Graph, opt Options) *Host {
 	h := &Host{
 		program: p, graph: g, opt: opt, numbers: map[*graphit.Var]*Value{}, sets: map[*graphit.Var]*Set{},
@@ -149,7 +150,7 @@ func (h *Host) Run(ctx context.Context, b Backend) error {
 	})
 }
 
-// Declare makes the program's constants on a backend, and runs nothing of main.
+// Declare creates the program's constants on a backend, without running main.
 func (h *Host) Declare(ctx context.Context, b Backend) error {
 	return h.guarded(ctx, b, h.globals)
 }
@@ -299,11 +300,11 @@ func (h *Host) limit(rounds int, pos graphit.Pos) {
 	}
 }
 
-// looping tells the backend of a loop's rounds.
+// looping notifies the backend of a loop's rounds.
 type looping struct {
 	*Host
 	loop  graphir.Stmt
-	tells Looper // nil: it does not ask
+	tells Looper // nil: the backend is no Looper
 	begun bool
 }
 
@@ -583,7 +584,7 @@ func (h *Host) text(x graphit.Expr) string {
 	}
 }
 
-// What follows makes the host the names of its own expressions.
+// The methods below implement names for the host's own expressions.
 
 func (h *Host) scalar(v *graphit.Var) *Value {
 	at := h.numbers[v]
@@ -672,5 +673,5 @@ func (h *Host) argument(n int64, pos graphit.Pos) string {
 	return h.opt.Args[n]
 }
 
-// ErrCheck says that a result is not the reference's.
+// ErrCheck is the error of a result that differs from the reference's.
 var ErrCheck = errors.New("the result is wrong")

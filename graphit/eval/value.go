@@ -11,14 +11,14 @@ import (
 type Value struct {
 	// I is an integer that its type holds, or a truth value: 0 or 1.
 	I int64
-	// F is a real number, computed in float64, and E how far a computation in float32 may be from it, whatever the
-	// order of sums and whether or not a product and a sum are rounded once. Of a truth value, E above 0 says that this
-	// decides it.
+	// F is a real number, computed in float64, and E the error bound of a computation in float32, whatever the order of
+	// sums and whether or not a product and a sum are fused. For a truth value, E above 0 means that rounding decides
+	// it.
 	F, E float64
 	// Any are the values that it may have, if several threads have raced to write it; nil: I is the value.
 	Any []int64
-	// Unreached marks an integer that is its type's greatest since the program says so, by which it means that there is
-	// none yet, and not since it has been computed.
+	// Unreached marks an integer that equals its type's maximum because the program assigned that literally, to denote
+	// unreached, and not as a computed value.
 	Unreached bool
 }
 
@@ -50,7 +50,7 @@ func rounded(f, e float64) Value {
 	return Value{F: f, E: e + u*(math.Abs(f)+e) + tiny}
 }
 
-// distance is how far a number is from the nearest float32.
+// distance returns the distance from a number to the nearest float32.
 func distance(f float64) float64 {
 	near := float64(float32(f))
 	if near == f || math.IsNaN(f) {
@@ -62,7 +62,7 @@ func distance(f float64) float64 {
 // exact reports whether a computation in float32 has the same whole number.
 func exact(v Value) bool { return v.E == 0 && v.F == math.Trunc(v.F) && math.Abs(v.F) < 1<<24 }
 
-// convert makes a value of one type a value of another.
+// convert converts a value between types.
 func convert(v Value, from, to *graphit.Type) Value {
 	switch {
 	case to.IsReal() && !from.IsReal():
@@ -190,7 +190,7 @@ func logic(op string, x, y Value) Value {
 	return Value{I: x.I ^ y.I, E: max(x.E, y.E)}
 }
 
-// data is a vector of the reference: what a Value has, by element.
+// data is a vector of the reference: the fields of Value, by element.
 type data struct {
 	of   *graphit.Type
 	most int64 // the greatest integer
@@ -201,7 +201,7 @@ type data struct {
 	epoch uint32          // of the operator that runs
 
 	wrote []uint32 // by element, the epoch in which it was last written by = in an operator
-	// Of sums in the operator that runs: how many terms, and how large they and what was there are.
+	// For sums in the current operator: the number of terms, and the magnitudes of the terms and of the initial value.
 	added []uint32
 	terms []uint32
 	size  []float64
@@ -258,8 +258,8 @@ func (d *data) set(n int, v Value) {
 	}
 }
 
-// race is an assignment by an edge's function: others of the same operator may come before or behind it. false: they
-// differ, and are real numbers, of which not all are kept.
+// race records an assignment by an edge's function, which others of the same operator may precede or follow. false: the
+// values differ and are real numbers, not all of which are kept.
 func (d *data) race(n int, v Value) bool {
 	if d.wrote[n] != d.epoch {
 		d.wrote[n] = d.epoch
@@ -282,8 +282,8 @@ func (d *data) race(n int, v Value) bool {
 	return true
 }
 
-// add sums a value up, and reports whether it changed anything. The sum's error is added when the operator ends, since
-// any order of its terms is as good; for the same reason a sum of integers need not fit before.
+// add adds a term, and reports whether it changed anything. The sum's error is added when the operator ends, since the
+// terms may come in any order; for the same reason a sum of integers may exceed its type in between.
 func (d *data) add(n int, v Value, pos graphit.Pos) bool {
 	if d.f == nil {
 		sum, ok := inType(d.of, d.i[n]+v.I)
@@ -310,7 +310,7 @@ func (d *data) add(n int, v Value, pos graphit.Pos) bool {
 	return v.F != 0
 }
 
-// tooLarge finds the first element that does not fit when an operator ends; false: there is none.
+// tooLarge returns the first element outside its range when an operator ends; false: none.
 func (d *data) tooLarge() (n int, pos graphit.Pos, found bool) {
 	for at, p := range d.over {
 		if (!found || at < n) && !holdsInteger(d.of, d.i[at]) {

@@ -68,7 +68,7 @@ func build(t *testing.T, function, after, schedule string, skip string) string {
 
 const pull = `SimpleGPUSchedule s; s.configDirection(PULL, BITMAP); s.configLoadBalance(VERTEX_BASED); program->applyGPUSchedule("s0:s1", s);`
 
-// TestPasses: what each pass finds out, and that nothing else does: without the pass it is not there.
+// TestPasses: each pass's annotations, which are absent without the pass.
 func TestPasses(t *testing.T) {
 	held := map[string]bool{}
 	for _, c := range []struct{ pass, function, after, schedule, want string }{
@@ -92,7 +92,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestPassesKeep: what passes must not find.
+// TestPassesKeep: annotations that passes must not make.
 func TestPassesKeep(t *testing.T) {
 	for _, c := range []struct{ function, after, schedule, want string }{
 		// One thread has all in-edges of a vertex.
@@ -110,7 +110,7 @@ func TestPassesKeep(t *testing.T) {
 	}
 }
 
-// TestRefused: what is no program that the representation has, and schedules that fit no program.
+// TestRefused: programs that the representation does not support, and schedules that do not fit the program.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ function, after, schedule, says string }{
 		{"applyModified(shorten, A)", "", `SimpleGPUSchedule s; program->applyGPUSchedule("s1", s);`, "there is no operator over edges or loop s1: expected one of s0, s0:s1"},
@@ -149,8 +149,7 @@ func TestNotes(t *testing.T) {
 	require.True(t, slices.ContainsFunc(p.Notes, func(n Note) bool { return strings.Contains(n.Text, "no meaning here") }))
 }
 
-// FuzzBuild: of a program that is checked there is a representation, with all that the passes find out, or an error
-// with its place.
+// FuzzBuild: a checked program has a representation, with all passes' annotations, or an error with its position.
 func FuzzBuild(f *testing.F) {
 	for _, function := range []string{"applyModified(shorten, A)", "to(unset).applyModified(put, A, true)", "applyModified(both, A)"} {
 		f.Add(strings.NewReplacer("FUNCTION", function, "AFTER", "delete frontier;", "SCHEDULE", pull).Replace(source))

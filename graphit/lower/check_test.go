@@ -55,7 +55,7 @@ func drawnSchedule(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestCheckIsRun: what Check refuses, Run does before it launches anything, in the same words, and nothing else.
+// TestCheckIsRun: Check refuses exactly the programs that Run refuses before it launches anything, in the same words.
 func TestCheckIsRun(t *testing.T) {
 	r, g := rand.New(rand.NewPCG(11, 1)), load(t, "rmat.scale=4", "rmat.edge_factor=3", "clean.symmetrise=true", "weights.from=random", "weights.max=9")
 	l, err := configs.LoadMachine("vortex-1c4w4t", nil, []string{"cores_per_socket=2"})

@@ -82,7 +82,7 @@ end
 `
 )
 
-// loops are programs with a loop that can be one launch: what they ask for beyond those that heddle has.
+// loops are programs with a loop that can be fused, for constructs that heddle's own programs do not use.
 var loops = map[string]string{
 	"its vertices and the next ones": head + `
 func main()
@@ -277,7 +277,7 @@ func TestFusedInTime(t *testing.T) {
 	}
 }
 
-// TestNotFused: what keeps a loop the host's is said, and the program runs as without.
+// TestNotFused: the reason why a loop stays on the host is reported, and the program runs as without fusion.
 func TestNotFused(t *testing.T) {
 	g := undirected(t)
 	body := func(line string) string {
@@ -337,7 +337,7 @@ func (d *interrupted) LaunchParts(ctx context.Context, p *isa.Program, arg uint3
 	})
 }
 
-// TestFusedEndsEarly: a run that ends within a fused loop leaves nothing behind, and says what was done so far.
+// TestFusedEndsEarly: a run that ends within a fused loop leaves no state behind, and reports the work done so far.
 func TestFusedEndsEarly(t *testing.T) {
 	w, g := testWorkload(t), undirected(t)
 	ctx, cancel := context.WithCancel(context.Background())

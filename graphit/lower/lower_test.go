@@ -67,7 +67,7 @@ func testWorkload(t testing.TB, settings ...string) workload.Workload {
 	return w
 }
 
-// args are what our programs take behind the graph.
+// args are our programs' arguments after the graph.
 func args(name string, g *graph.Graph) []string {
 	a := []string{name, "graph"}
 	switch name {
@@ -149,9 +149,8 @@ func refusal(err error) bool {
 	return errors.As(err, new(*compose.Refused)) || errors.As(err, new(*compose.KeyError))
 }
 
-// TestInstructions: our programs' kernels are as short as those that compose has of its own algorithms, within 5 %. bc
-// walks in pull what its levels' vertices do not need, and queues look at all vertices for each bucket: these are
-// longer.
+// TestInstructions: our programs' kernels are as short as compose's for its own algorithms, within 5 %. In pull, bc
+// walks rows that its levels do not need, and queues visit all vertices for each bucket: these are longer.
 func TestInstructions(t *testing.T) {
 	g := load(t, "rmat.scale=10", "rmat.edge_factor=8", "clean.symmetrise=true", "clean.drop_duplicates=true", "clean.drop_self_loops=true", "weights.from=random", "weights.max=30")
 	for _, c := range []struct{ name, algorithm string }{

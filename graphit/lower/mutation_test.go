@@ -36,8 +36,8 @@ func main()
 end
 `
 
-// TestMutations: what the passes have found out decides what the kernels are: with anything else the result is wrong,
-// and the check says so.
+// TestMutations: the passes' results determine the kernels: with any other, the result is wrong, and the check detects
+// it.
 func TestMutations(t *testing.T) {
 	l, err := graphspec.Schema.Load(schema.Input{Set: []string{"rmat.scale=8", "rmat.edge_factor=8", "clean.symmetrise=true"}})
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestMutations(t *testing.T) {
 		name, source string
 		workload     []string
 		mutate       func(op *graphir.EdgeSetIterator)
-		plan         string // what the operator's plan says, and does not with the mutation; "": its result is wrong then
+		plan         string // a part of the operator's plan that the mutation removes; "": the result is wrong instead
 	}{
 		{"accesses are not atomic", hooking, []string{"schedule=edge", "direction=push"}, func(op *graphir.EdgeSetIterator) {
 			for i := range op.Accesses {

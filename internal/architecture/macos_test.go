@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// listed is what go list says of a package.
+// listed is go list's description of a package.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -95,7 +95,7 @@ func checkFor(fset *token.FileSet, p *listed, bodies bool, checked map[string]*t
 		Sizes: types.SizesFor("gc", "arm64"),
 	}
 	if !bodies {
-		conf.Error = func(error) {} // assembly and cgo declare what is missing
+		conf.Error = func(error) {} // declarations missing here are in assembly or cgo
 	}
 	return conf.Check(p.ImportPath, fset, files, nil)
 }

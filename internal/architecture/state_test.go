@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stateful are the packages of which a checkpoint holds the state: what is reachable from a run by fields. It sees
-// neither what functions have captured nor variables of packages, so nothing that changes may be there.
+// stateful are the packages whose state a checkpoint holds: everything reachable from a run through fields. Captured
+// variables and package variables are not reached, so they must not hold mutable state.
 var stateful = []string{
 	"components/*", "isa", "isa/emu", "sim", "sim/stats", "kernels/activeset", "kernels/compose", "kernels/direction", "kernels/host", "kernels/pagerank",
 }
 
-// harmless are functions that change what they have captured, by file and variable: none is kept while a machine runs.
+// harmless are functions that modify captured variables, by file and variable: none is kept while a machine runs.
 var harmless = []string{
 	"components/count/stats.go found", "components/count/stats.go counts", // while a structure is walked
 	"components/eghw/dump.go all", "sim/signals.go all", // while a list is made

@@ -72,7 +72,7 @@ func slug(heading string) string {
 	return b.String()
 }
 
-// anchors returns what a link into a page can name.
+// anchors returns the valid anchors of a page.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	text = fenced.ReplaceAllString(text, "")
@@ -125,7 +125,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestBroken: the check finds what it should.
+// TestBroken: the check finds broken links.
 func TestBroken(t *testing.T) {
 	all := map[string]string{"docs/x.md": "# One `two`: three\n# A\n# A\n[a](x.md#one-two-three) [b](#a-1) [c](https://x.org/y) [d](../README.md)\n" +
 		"[e](y.md) ![f](#b) [g](../../outside.md) <img src=\"no.svg\">\n```\n# b\n[h](no.md)\n```\n"}
@@ -150,7 +150,7 @@ func TestREADME(t *testing.T) {
 	require.Equal(t, shipped.Value, l, "the README's experiment is the shipped one")
 }
 
-// TestNothingPrivate: no document names what only the authors' machines have.
+// TestNothingPrivate: no document names things that exist only on the authors' machines.
 func TestNothingPrivate(t *testing.T) {
 	for page, text := range pages(t) {
 		assert.NotContains(t, text, "../shared", page)
@@ -160,8 +160,8 @@ func TestNothingPrivate(t *testing.T) {
 // generated matches the pages that programs write: references, outcomes, and golden files of tests.
 var generated = regexp.MustCompile(`^docs/(reference/(cli|configuration|statistics|isa)|results/(validation|reproduction.*)|design/speed)\.md$|/testdata/schema\.md$`)
 
-// TestLength: a reader can read all that is not generated. Of hardware-vs-tuned, what precedes the study's tables
-// counts.
+// TestLength: the hand-written documentation has a bounded length. Of hardware-vs-tuned, only the text before the
+// study's tables counts.
 func TestLength(t *testing.T) {
 	const longest, comparison = 45_000, "docs/results/hardware-vs-tuned.md"
 	words, all := 0, pages(t)

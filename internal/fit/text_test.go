@@ -40,7 +40,7 @@ Flags:
 	require.Equal(t, in, Text(in, 100))
 }
 
-// No word is lost at any width, and what can be broken fits.
+// No word is lost at any width, and every breakable text fits.
 func TestTextKeepsWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

@@ -53,7 +53,7 @@ func TestFit(t *testing.T) {
 	require.Empty(t, fit([]string{"a"}, 24, narrow-1))
 }
 
-// What nobody reads is bounded, and a line says so once somebody does; nobody waits in Write, and Close gives up.
+// Unread output is bounded, and a line reports the loss once reading resumes; Write never waits, and Close gives up.
 func TestAPipeThatIsNotRead(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)

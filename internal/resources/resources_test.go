@@ -83,7 +83,7 @@ func TestMemory(t *testing.T) {
 	meminfo := "MemTotal:  100 kB\nMemAvailable:     1000 kB\n"
 	for name, c := range map[string]struct {
 		files map[string]string
-		want  uint64 // 0: nobody says
+		want  uint64 // 0: unknown
 	}{
 		"no files": {nil, 0},
 		"a host":   {map[string]string{"proc/meminfo": meminfo}, 1000 << 10},
@@ -132,7 +132,7 @@ func TestProcessors(t *testing.T) {
 	}
 }
 
-// TestProcessorsOfThisHost: what GOMAXPROCS and affinity leave of it, in a process of its own.
+// TestProcessorsOfThisHost: the processors left by GOMAXPROCS and affinity, in a separate process.
 func TestProcessorsOfThisHost(t *testing.T) {
 	if os.Getenv("RESOURCES_TEST_CHILD") != "" {
 		os.Stdout.WriteString("processors=" + strconv.Itoa(Processors()) + "\n") //nolint:errcheck // the parent looks

@@ -43,8 +43,8 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestNoComparisonIsWrittenOut looks for comparisons of an absolute difference outside of this package. What is listed
-// compares no result with what is expected of it.
+// TestNoComparisonIsWrittenOut looks for comparisons of an absolute difference outside of this package. The listed ones
+// do not compare a result with an expected value.
 func TestNoComparisonIsWrittenOut(t *testing.T) {
 	others := map[string]string{
 		"graphit/eval/value.go": "comparisons of the program's own, which errors may leave undecided",

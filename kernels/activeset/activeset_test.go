@@ -16,7 +16,7 @@ import (
 
 const vertices = 77
 
-// TestSuperSteps: what is added in a super-step is active in the next, however often that goes on.
+// TestSuperSteps: vertices added in a super-step are active in the next, for any number of super-steps.
 func TestSuperSteps(t *testing.T) {
 	for _, c := range activeset.Choices() {
 		for _, d := range activeset.Dedups() {

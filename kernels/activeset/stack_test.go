@@ -87,7 +87,7 @@ func walkPast(t *testing.T, c *activeset.Choice) *ir.Kernel {
 	return kernel
 }
 
-// TestNotKept: sets that walk every vertex stay what they are, and going back asks every vertex.
+// TestNotKept: sets that visit every vertex are unchanged, and the backward pass tests every vertex.
 func TestNotKept(t *testing.T) {
 	counter, err := activeset.ByName("counter")
 	require.NoError(t, err)

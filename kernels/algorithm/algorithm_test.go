@@ -58,7 +58,7 @@ func TestAccepts(t *testing.T) {
 	require.ErrorContains(t, colouring.Accepts(looped), "colouring: vertex 2 has an edge to itself: give graph.clean.drop_self_loops: true")
 }
 
-// TestChecksCheck: what is not the result is not taken for it.
+// TestChecksCheck: checks reject wrong results.
 func TestChecksCheck(t *testing.T) {
 	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Target: 3, Damping: 0.85, Seed: 3, Width: 1, Coefficient: Hardware}
 	x := floats(drawVector(p))

@@ -112,7 +112,7 @@ func TestCoefficientsCost(t *testing.T) {
 	}
 }
 
-// countedInC reads what kernels/c/counted/coefficient.c prints.
+// countedInC reads the output of kernels/c/counted/coefficient.c.
 func countedInC(t *testing.T) map[string]float64 {
 	text, err := os.ReadFile("../c/counted/coefficient.txt")
 	require.NoError(t, err)

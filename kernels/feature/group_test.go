@@ -146,8 +146,8 @@ func testOperations(t *testing.T, r *rand.Rand, p *feature.Plan) {
 	testSolve(t, r, p, vertices)
 }
 
-// testSolve: what Solve returns solves a system of a matrix that is symmetric and positive definite; Inverse makes its
-// inverse, which times the right side is that, too.
+// testSolve: Solve's result solves a system with a symmetric positive definite matrix; so does the product of Inverse's
+// result and the right side.
 func testSolve(t *testing.T, r *rand.Rand, p *feature.Plan, vertices int) {
 	k := p.K
 	if k > 33 {

@@ -17,8 +17,8 @@ import (
 	"heddle/kernels/workload"
 )
 
-// TestMutations: what edges or vertices compute a little wrong is found in the first super-step in which it matters,
-// and so is a vertex that should be active and is not.
+// TestMutations: a small error in an edge or vertex function is found in the first super-step in which it matters, and
+// so is a vertex that should be active but is not.
 func TestMutations(t *testing.T) {
 	edge := func(e func(g *feature.Group, edge *feature.Edge)) func(a *feature.Algorithm) {
 		return func(a *feature.Algorithm) {
@@ -195,7 +195,7 @@ func TestStoppedEdges(t *testing.T) {
 			return g.Gt(g.Element("edge", e.ID, g.U32(0)), g.F32(0.5))
 		}}
 		own.Edges = []feature.EdgeFunc{a.Edges[0], ask, a.Edges[1]}
-		if n == 4 { // it has added something before it stops, and its destination is left with what it held
+		if n == 4 { // it has added a value before it stops, and its destination keeps its own
 			own.Edges = []feature.EdgeFunc{a.Edges[0], a.Edges[1], ask}
 		}
 		if n != 3 {

@@ -38,7 +38,7 @@ func untimed(t *testing.T, cfg emu.Config, w *workload.Workload) host.Device {
 	return d
 }
 
-// tryUntimed refuses what the unit does not fit.
+// tryUntimed returns an error for workloads that the unit does not fit.
 func tryUntimed(cfg emu.Config, w *workload.Workload) (host.Device, error) {
 	var unit accel.Spec
 	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != "" {
@@ -112,8 +112,8 @@ func TestRandomRuns(t *testing.T) {
 	}
 }
 
-// TestUnderflow: what becomes too small for f32's normal numbers is verified, of as great a lambda as there may be, and
-// of other algorithms with weights as small.
+// TestUnderflow: results below f32's normal range are verified, for the largest possible lambda, and for other
+// algorithms with weights as small.
 func TestUnderflow(t *testing.T) {
 	ran := map[string]int{}
 	for seed := range uint64(120) {
@@ -149,8 +149,8 @@ func TestUnderflow(t *testing.T) {
 	require.Greater(t, ran["als"], 30)
 }
 
-// TestOverflow: weights near the greatest float32 there is lead to a result that is verified and finite, or to an error
-// that names what was too large, and to no wrong result.
+// TestOverflow: weights near the maximum float32 lead to a verified, finite result, or to an error that names the
+// number that was too large, but never to a wrong result.
 func TestOverflow(t *testing.T) {
 	refused, ran := map[string]int{}, 0
 	for seed := range uint64(90) {
@@ -224,8 +224,8 @@ func randomGraph(t *testing.T, r *rand.Rand, scale int, symmetric bool) *graph.G
 	return g
 }
 
-// TestChoicesAgree: who computes which feature changes nothing of which vertices are active, and kept changes come to
-// the same labels as everything sent anew, within what epsilon leaves open.
+// TestChoicesAgree: the mapping of features to lanes does not change which vertices are active, and accumulated changes
+// lead to the same labels as full recomputation, within epsilon.
 func TestChoicesAgree(t *testing.T) {
 	g, err := graph.Load(graphspec.Graph{
 		RMAT: &graphspec.RMAT{Scale: 7, EdgeFactor: 8, A: 0.57, B: 0.19, C: 0.19}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 64},

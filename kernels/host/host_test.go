@@ -68,8 +68,8 @@ func TestWordsRoundTrip(t *testing.T) {
 	}
 }
 
-// TestLaunches: memory stays between launches, the argument is each launch's, and the
-// host sees what the device wrote.
+// TestLaunches: memory persists between launches, the argument is each launch's own, and the host sees the device's
+// writes.
 func TestLaunches(t *testing.T) {
 	add := program(t, `
 _start:	csrr t0, vx_cid
@@ -102,7 +102,7 @@ done:	tmc zero`)
 	}
 }
 
-// TestALaunchForgetsRegistrations: what a launch left in the Weaver does not come out in the next.
+// TestALaunchForgetsRegistrations: registrations left in the Weaver by one launch do not appear in the next.
 func TestALaunchForgetsRegistrations(t *testing.T) {
 	p := program(t, `
 _start:	li a1, 7

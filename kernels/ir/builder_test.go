@@ -10,7 +10,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// TestErrors: what is wrong with a kernel is said with the place that built it.
+// TestErrors: an error in a kernel is reported with the position that built it.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		build func(b *ir.Builder)
@@ -54,7 +54,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestUniformity: what varies is marked in the text.
+// TestUniformity: varying values are marked in the text.
 func TestUniformity(t *testing.T) {
 	b := ir.NewBuilder("test")
 	n, a := b.Param("n", ir.U32), b.Array("a")
@@ -93,8 +93,8 @@ func TestUniformity(t *testing.T) {
 `, k.Text())
 }
 
-// TestControl: breaks and continues out of nested loops and conditions, all lanes, votes
-// and shuffles, against what a lane computes on its own.
+// TestControl: breaks and continues out of nested loops and conditions, all lanes, votes and shuffles, against a
+// computation per lane.
 func TestControl(t *testing.T) {
 	b := ir.NewBuilder("test")
 	out := b.Array("out")

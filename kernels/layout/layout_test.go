@@ -31,7 +31,7 @@ func sample(t *testing.T, field string) *graph.Graph {
 	return g
 }
 
-// variants are a layout as it is, and with all that a workload may change of it.
+// variants are a layout as it is, and with every option that a workload can set.
 func variants(l *layout.Layout) map[string]*layout.Layout {
 	list := map[string]*layout.Layout{"": l}
 	if l.Sized != nil {

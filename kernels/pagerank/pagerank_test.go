@@ -106,7 +106,7 @@ func TestGatherIsExact(t *testing.T) {
 	}
 }
 
-// wholeNumbers draws what vertices send, and adds it up.
+// wholeNumbers draws integers that vertices send, and their sums.
 func wholeNumbers(g *graph.Graph) (send []uint32, sums []float32) {
 	send, sums = make([]uint32, g.Vertices()), make([]float32, g.Vertices())
 	r := rand.New(rand.NewPCG(3, 3))
@@ -137,7 +137,7 @@ func TestSchedulesDoTheSameInitAndApply(t *testing.T) {
 	}
 }
 
-// TestRandom: graphs, shapes and Weavers that nobody thought of.
+// TestRandom: random graphs, shapes and Weavers.
 func TestRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))
 	for i := range 150 {
@@ -152,7 +152,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestRunsOnOneDevice: what an earlier run left changes no result.
+// TestRunsOnOneDevice: state left by an earlier run does not change the result.
 func TestRunsOnOneDevice(t *testing.T) {
 	spec := weaver.DefaultSpec()
 	d := device{weaver: &spec}.untimed(t, shape{2, 4, 8})
@@ -204,8 +204,7 @@ func (in inEdges) change(e, by int, target uint32) inEdges {
 	return in
 }
 
-// TestWrongEdgesFail: with an edge too few or too many, or from elsewhere, in what the
-// kernel is given, the run fails.
+// TestWrongEdgesFail: the run fails if its input has an edge too few or too many, or a wrong one.
 func TestWrongEdgesFail(t *testing.T) {
 	g := skewed(211, 1777, 1)
 	to := g.COOByDestination().Destinations
@@ -302,8 +301,8 @@ func TestProgramsAndArgumentsAgree(t *testing.T) {
 	require.Len(t, seen, int(numArguments), "a word that no program reads")
 }
 
-// TestInstructionsPerEdge holds the programs' headers to what they say: instructions of
-// a warp for one more step of the inner loop.
+// TestInstructionsPerEdge checks the numbers in the programs' headers: warp instructions for one more iteration of the
+// inner loop.
 func TestInstructionsPerEdge(t *testing.T) {
 	const lanes = 4
 	s := shape{1, 1, lanes}

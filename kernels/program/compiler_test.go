@@ -28,7 +28,7 @@ func TestCompilerIsLimited(t *testing.T) {
 	require.ErrorContains(t, err, "bomb.c cannot be built: the compiler takes more than 1024 MiB of memory")
 }
 
-// TestCompilerEndsWithItsRun: what the compiler has started ends when the run is cancelled.
+// TestCompilerEndsWithItsRun: the compiler's processes end when the run is cancelled.
 func TestCompilerEndsWithItsRun(t *testing.T) {
 	dir := t.TempDir()
 	cc, pid := filepath.Join(dir, "cc"), filepath.Join(dir, "pid")

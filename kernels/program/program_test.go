@@ -25,7 +25,7 @@ import (
 	"heddle/kernels/workload"
 )
 
-// untimed is a device that also executes what checks.
+// untimed is a device that also executes checking launches.
 type untimed struct{ *host.Functional }
 
 func (d untimed) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
@@ -76,7 +76,7 @@ func drawn(t *testing.T, r *rand.Rand, clean graphspec.Clean) *graph.Graph {
 
 var simple = graphspec.Clean{Symmetrise: true, DropSelfLoops: true, DropDuplicates: true}
 
-// TestExamples: what is shipped is right on graphs and machines of all small sizes.
+// TestExamples: the shipped programs are correct on graphs and machines of all small sizes.
 func TestExamples(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for _, c := range []struct {
@@ -205,7 +205,7 @@ func TestCheckFileOfFloats(t *testing.T) {
 	}
 }
 
-// TestUnchecked: without anything that says what is right, a run says so.
+// TestUnchecked: a run without a check reports that it is unchecked.
 func TestUnchecked(t *testing.T) {
 	w := testWorkload(t, "in-degree.s", `{graph: [coo], arrays: ["degree[vertices]"], steps: [count]}`)
 	p, err := program.Open(t.Context(), &w)
@@ -339,7 +339,7 @@ func TestCAndAssemblySeeTheSameBlock(t *testing.T) {
 	require.Contains(t, string(h.Include()), ".equ hd_block_e, ")
 }
 
-// TestRefused: what a user may get wrong is named, with the key.
+// TestRefused: errors in the user's input are reported with the key.
 func TestRefused(t *testing.T) {
 	fine := assembly(t, "count: j end\n")
 	endless := assembly(t, "again: lw t1, hd_block_more(s0)\n li t0, 1\n sw t0, 0(t1)\n j end\n")
@@ -425,7 +425,7 @@ func elfAt(addr uint32) []byte {
 	return b
 }
 
-// TestDeclarations: what may be declared, and what not.
+// TestDeclarations: valid and invalid declarations.
 func TestDeclarations(t *testing.T) {
 	for _, c := range []struct{ parameter, array, says string }{
 		{"", "x[vertices]", ""},

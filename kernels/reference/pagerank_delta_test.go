@@ -44,8 +44,8 @@ func TestDeltaByHand(t *testing.T) {
 	require.Zero(t, d.Active)
 }
 
-// TestDeltaBoundsHoldAndAreTight: float32 sums in any order stay within the bound, and the bound is not far above what
-// the worst of them do.
+// TestDeltaBoundsHoldAndAreTight: float32 sums in any order stay within the bound, and the bound is not far above the
+// worst of them.
 func TestDeltaBoundsHoldAndAreTight(t *testing.T) {
 	for seed := range uint64(5) {
 		out := random(300, 4000, seed)

@@ -40,8 +40,8 @@ func TestPageRankByHand(t *testing.T) {
 	require.InDeltaSlice(t, []float64{1. / 3, 1. / 3, 1. / 3}, PageRank[float64](ring, 0.85, 50), 1e-15)
 }
 
-// TestBoundsHoldAndAreTight: float32 sums in any order stay within the bound, and the
-// bound is not far above what the worst of them do.
+// TestBoundsHoldAndAreTight: float32 sums in any order stay within the bound, and the bound is not far above the worst
+// of them.
 func TestBoundsHoldAndAreTight(t *testing.T) {
 	for seed := range uint64(5) {
 		out := random(300, 4000, seed)

@@ -54,7 +54,7 @@ func TestRelaxationFindsWhatIsWrong(t *testing.T) {
 	}
 	require.ErrorContains(t, check(nil, 0), "1 vertices, expected 7")
 
-	// Nobody says what is active: only the bounds are left, and what brought a value.
+	// The active vertices are unknown: only the bounds and the origins of values can be checked.
 	require.NoError(t, r.Check([]uint32{0, 1, 2, 10, 20, 22, none}, 2, &Undone{}))
 	require.ErrorContains(t, r.Check([]uint32{0, 1, 2, 10, 20, 21, none}, 2, &Undone{}), "which no vertex with an edge to it has brought")
 }
@@ -94,8 +94,8 @@ func TestRelaxationOfNoLength(t *testing.T) {
 	require.ErrorContains(t, r.Check([]uint32{0, 7, 7, 1}, 2, u), "distance of vertex 1 is 7, which no vertex")
 }
 
-// TestRelaxationTakesAnyOrder: edges in any order within a super-step, of vertices in any number of lanes that have
-// read a value before another one changes it, lead to what is taken.
+// TestRelaxationTakesAnyOrder: edges in any order within a super-step, with any number of lanes reading a value before
+// another changes it, lead to an accepted result.
 func TestRelaxationTakesAnyOrder(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -13,7 +13,7 @@ import (
 	"heddle/kernels/softfloat"
 )
 
-// operation is one with what Go says of it.
+// operation is an operation with Go's result.
 type operation struct {
 	emit func(b *ir.Builder, x, y softfloat.Double) softfloat.Double
 	want func(x, y float64) float64

@@ -113,7 +113,7 @@ func (d *drawing) core(m *configs.Machine, c box, l1 float64) {
 	d.both(column(3), end, end+10+gap)
 }
 
-// unit draws the graph unit, or the socket that has none; at and from are where the SFU's wire is.
+// unit draws the graph unit, or its empty socket; at and from are the ends of the SFU's wire.
 func (d *drawing) unit(m *configs.Machine, b box, at, from float64) {
 	u := accel.KindOf(m.Core.Unit.Spec)
 	if u == nil {
@@ -124,7 +124,7 @@ func (d *drawing) unit(m *configs.Machine, b box, at, from float64) {
 	d.both(at, from, b.y)
 }
 
-// unitMemory draws the way of a graph unit that has a memory port of its own.
+// unitMemory draws the path of a graph unit with its own memory port.
 func (d *drawing) unitMemory(m *configs.Machine, b box, inL1, past, l1 float64) {
 	s, ok := m.Core.Unit.Spec.(accel.MemorySpec)
 	if !ok {
@@ -152,7 +152,7 @@ func (d *drawing) controlProcessor(m *configs.Machine, x, y float64) {
 	d.textEnd(x, y, "detail", how)
 }
 
-// levels draws what all sockets share, and returns where that ends.
+// levels draws the parts that all sockets share, and returns their lower end.
 func (d *drawing) levels(m *configs.Machine, y float64) float64 {
 	y += gap
 	full := func() box { return box{margin, y, width - 2*margin, rowHeight} }

@@ -37,7 +37,7 @@ func wellFormed(t *testing.T, text string) {
 	}
 }
 
-// TestShows: what the configuration says is in the drawing, and what the machine lacks is not.
+// TestShows: the drawing shows the configuration, and nothing that the machine lacks.
 func TestShows(t *testing.T) {
 	draw := func(name string, set ...string) string {
 		t.Helper()

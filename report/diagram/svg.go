@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// drawing collects what is drawn: wires below boxes below texts, in the order of the calls.
+// drawing collects shapes: wires below boxes below texts, in the order of the calls.
 type drawing struct {
 	wires, boxes, texts strings.Builder
-	labels              []label // for tests: what must fit where
+	labels              []label // for tests: texts and the boxes that they must fit
 }
 
-// label is a text and what it must fit into.
+// label is a text and the box that it must fit.
 type label struct {
 	class, text string
 	room        float64
@@ -43,7 +43,7 @@ func (d *drawing) rectangle(b box, class string) {
 	fmt.Fprintf(&d.boxes, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" rx=\"5\" class=%q/>\n", b.x, b.y, b.w, b.h, class)
 }
 
-// stack draws a rectangle in front of some more.
+// stack draws a rectangle in front of several others.
 func (d *drawing) stack(b box, behind int, class string) {
 	for i := behind; i >= 0; i-- {
 		at := box{b.x + 5*float64(i), b.y - 5*float64(i), b.w, b.h}
@@ -74,7 +74,7 @@ func (d *drawing) elbow(x, toX, from, to float64) {
 	d.path("wire to", "M%g %gL%g %gL%g %gL%g %g", toX, from, x, from, x, to, toX, to)
 }
 
-// style has colours for both themes, told apart without hue alone: the graph unit has a thick border, too.
+// style has colours for both themes, which do not differ in hue alone: the graph unit also has a thick border.
 const style = `
 svg { --paper: #ffffff; --ink: #1f2328; --soft: #57606a; --wire: #57606a; --level: #eef2f6; --core: #ffffff;
   --part: #dbe7f5; --unit: #ffe3b8; --unit-edge: #9a5b00; --memory: #dcefe2; --edge: #8c959f; }

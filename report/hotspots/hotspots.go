@@ -1,6 +1,6 @@
-// Package hotspots says where the time of a run on a timed machine went: what its schedulers did, in which phases, and
-// because of which instructions and source lines. It reads what a machine with a profile has counted, and knows neither
-// how it is shown nor who runs the machine.
+// Package hotspots attributes the time of a run on a timed machine: to the schedulers' states, to phases, and to
+// instructions and source lines. It reads the counts of a machine with a profile, and knows neither how they are shown
+// nor who runs the machine.
 package hotspots
 
 import (
@@ -31,7 +31,7 @@ type Report struct {
 	Phases       []Phase       `json:"phases,omitempty"` // none: the program has no marks
 	Instructions []Instruction `json:"instructions"`     // the hottest first
 	Lines        []Line        `json:"lines,omitempty"`  // of source files that are no assembly, the hottest first
-	Notes        []string      `json:"notes,omitempty"`  // what a reader should know of them
+	Notes        []string      `json:"notes,omitempty"`  // remarks for the reader
 }
 
 // Part is a share of the schedulers' time, by activity.
@@ -68,7 +68,7 @@ func (c *Counts) Time() uint64 { return c.Issued + c.Stalled }
 // MeanLanes is the lanes that were active, on average.
 func (c *Counts) MeanLanes() float64 { return float64(c.Lanes) / float64(max(c.executed, 1)) }
 
-// Main returns the most frequent cause of stalls, and its share of them; "": there are none.
+// Main returns the most frequent cause of stalls, and its share; "": no stalls.
 func (c *Counts) Main() (name string, share float64) {
 	most := uint64(0)
 	for n, v := range c.Stalls {
@@ -102,7 +102,7 @@ type Instruction struct {
 	Counts
 }
 
-// Where is the symbol that it lies behind, by its phase's name if it is a mark.
+// Where returns the symbol at or before it, by its phase's name if it is a mark.
 func (x *Instruction) Where() string {
 	name := strings.TrimPrefix(x.Symbol, isa.PhasePrefix)
 	if name != "" && x.Offset > 0 {
@@ -119,8 +119,8 @@ type Line struct {
 	Counts
 }
 
-// New makes the report of a machine whose run is over, and has counted by instruction since before it. lines say where
-// the instructions of its only program come from; nil: that is not known.
+// New returns the report of a machine whose run has ended, and which has counted by instruction from the beginning.
+// lines maps the instructions of its only program to sources; nil: unknown.
 func New(name string, m *sim.Machine, lines *isa.Lines) *Report {
 	t := m.Statistics()
 	count := func(name string) uint64 {
@@ -188,7 +188,7 @@ var causes = func() (out []cause) {
 	return out
 }()
 
-// take adds what was counted for a program.
+// take adds a program's counts.
 func (r *Report) take(p *sim.Profile, program string, lines *isa.Lines) {
 	rows, none := p.Counts()
 	r.Idle += countsOf(&none).Stalled
@@ -229,7 +229,7 @@ func text(p *isa.Program, pc uint32) string {
 	return "?"
 }
 
-// sumLines adds up what comes from one line. In assembly a line is an instruction.
+// sumLines sums the counts per source line. In assembly a line is an instruction.
 func (r *Report) sumLines() {
 	type key struct {
 		file string

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTenths: shares add up to 100 %, and each is less than a tenth of a percent from what it is.
+// TestTenths: shares add up to 100 %, and each is rounded by less than a tenth of a percent.
 func TestTenths(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -49,7 +49,7 @@ func TestMainReason(t *testing.T) {
 	require.Empty(t, name)
 }
 
-// TestSources: lines are read of source files only, wherever a program says that they are, or beside it.
+// TestSources: only source files are read, at the path that a program records, or beside it.
 func TestSources(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

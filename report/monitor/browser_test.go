@@ -119,7 +119,7 @@ func (b *tab) showsWhatHangs() {
 	b.Becomes(`document.querySelectorAll('#statistics tbody tr').length < 20`, is("true"), "and not much else")
 }
 
-// closes ends the run under the page, which keeps what it has.
+// closes ends the run under the page, which keeps its contents.
 func (b *tab) closes(d *desk) {
 	require.NoError(b.t, d.Close())
 	b.Becomes(shows("#news"), has("The simulation has ended."), "it was told")
@@ -160,7 +160,7 @@ func (b *tab) screen(width int64, scheme string) {
 	b.Run(chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 }
 
-// keeps writes down what the tab shows, for who looks at it: HEDDLE_SCREENSHOTS is a directory.
+// keeps saves a screenshot of the tab: HEDDLE_SCREENSHOTS is a directory.
 func (b *tab) keeps(name string) {
 	dir := os.Getenv("HEDDLE_SCREENSHOTS")
 	if dir == "" {

@@ -12,11 +12,11 @@ var (
 	errGone = errors.New("the machine has ended")
 )
 
-// desk is where requests wait for the goroutine that simulates a machine.
+// desk queues requests for the goroutine that simulates a machine.
 type desk struct {
 	asked  chan func()
 	turned chan struct{} // paused may have changed
-	gone   chan struct{} // closed when nobody will serve again
+	gone   chan struct{} // closed when requests are no longer served
 	paused atomic.Bool
 }
 
@@ -24,7 +24,7 @@ func newDesk() desk {
 	return desk{asked: make(chan func()), turned: make(chan struct{}, 1), gone: make(chan struct{})}
 }
 
-// serve does what is asked, and returns when nothing is and the machine is not to pause, or ctx ends.
+// serve handles requests, and returns when there are none and the machine is not to pause, or ctx ends.
 func (d *desk) serve(ctx context.Context) {
 	for {
 		select {
@@ -46,7 +46,7 @@ func (d *desk) serve(ctx context.Context) {
 	}
 }
 
-// ask has f done by who simulates. What f panics with is an error: looking ends no simulation.
+// ask executes f in the simulating goroutine. A panic in f becomes an error: inspection never ends a simulation.
 func (d *desk) ask(ctx context.Context, f func()) (err error) {
 	done := make(chan struct{})
 	request := func() {

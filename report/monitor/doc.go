@@ -1,14 +1,13 @@
-// Package monitor shows machines while they run, on a page in a browser: how far they are, all their
-// fields, how full their buffers are, who waits for whom, and what they have counted. It can pause them.
+// Package monitor shows running machines on a page in a browser: their progress, all their fields, the occupancy of
+// their buffers, which component waits for which, and their statistics. It can pause them.
 //
-// Whatever is read of a machine is read by the goroutine that simulates it, before a batch of cycles:
-// requests wait for that at a desk. So the page sees no half cycle, there is no lock, and neither
-// cycles nor counts depend on who looks.
+// Only the goroutine that simulates a machine reads its state, before a batch of cycles: requests wait for that at a
+// desk. So the page never sees a partial cycle, there is no lock, and neither cycles nor counts depend on observers.
 //
-// Each machine has a history of what it has counted, in a ring of rows, and the process one of its memory and speed.
+// Each machine has a history of its counts, in a ring of rows, and the process one of its memory and speed.
 //
-// The server listens on loopback only, answers to names of loopback only (a page elsewhere cannot
-// reach it by a name of its own that leads here), and changes nothing by GET or for another origin.
+// The server listens only on loopback and answers only to loopback host names, which prevents DNS rebinding; it changes
+// nothing by GET or for another origin.
 //
 // It knows machines, and no experiments.
 package monitor

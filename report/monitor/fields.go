@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// module begins the paths of our packages. Structures of others are not opened: what they hold is not
-// only the simulating goroutine's.
+// module is the prefix of heddle's package paths. Structures of other packages are not opened: other goroutines may use
+// their contents.
 const module = "heddle/"
 
-// rows is how many elements are listed at once.
+// rows is the number of elements listed at once.
 const rows = 100
 
 // value is the target of a path through a component's fields.
 type value struct {
 	Type   string  `json:"type"`
 	Text   string  `json:"text"`
-	Length int     `json:"length"` // of what has elements or fields
+	Length int     `json:"length"` // for values with elements or fields
 	From   int     `json:"from"`   // the first that is listed
 	Fields []field `json:"fields"`
 }
@@ -67,7 +67,7 @@ func typeName(v reflect.Value) string {
 	return v.Type().String()
 }
 
-// length is how many fields or elements there are to open.
+// length returns the number of fields or elements that can be opened.
 func length(v reflect.Value) int {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -121,7 +121,7 @@ const (
 	hexFrom = 1 << 12
 )
 
-// text is a value in one line; depth is how deep structures and slices are shown within.
+// text formats a value in one line; depth limits the nesting of structures and slices.
 func text(v reflect.Value, depth int) string {
 	switch v.Kind() {
 	case reflect.Invalid:
@@ -156,7 +156,7 @@ func pointer(v reflect.Value) string {
 	return "→ " + typeName(through(v))
 }
 
-// unsigned is a number, and if it may be an address or a mask, what it is in hexadecimal.
+// unsigned formats a number, in hexadecimal too if it may be an address or a mask.
 func unsigned(n uint64) string {
 	if n < hexFrom {
 		return strconv.FormatUint(n, 10)
@@ -184,7 +184,7 @@ func named(v reflect.Value, number string) (name string) {
 	return c.Interface().(fmt.Stringer).String()
 }
 
-// composed is a structure, slice, array or map: in full if it is small and plain, else what it has.
+// composed formats a structure, slice, array or map: in full if it is small and plain, otherwise its length or type.
 func composed(v reflect.Value, depth int) string {
 	n := length(v)
 	if depth == 0 || n > inline || n == 0 {

@@ -15,7 +15,7 @@ const (
 	historySteps = 2048                   // super-steps of a machine
 	fastest      = 50 * time.Millisecond  // between rows at first
 	slowest      = 400 * time.Millisecond // and when the rows have filled up three times
-	overhead     = 50                     // rows are so many times further apart than it takes to record one
+	overhead     = 50                     // minimum ratio of the interval between rows to the time of recording one
 )
 
 // history holds what a machine had counted at instants of the last minutes. It belongs to the goroutine that simulates
@@ -69,8 +69,8 @@ func (h *history) look() {
 	}
 }
 
-// record appends a row. The first one is where the series begins: at the machine's first cycle, or that of the
-// checkpoint that it goes on from.
+// record appends a row. The first is the start of the series: at the machine's first cycle, or that of the checkpoint
+// from which it resumed.
 func (h *history) record() {
 	at := time.Since(h.begun)
 	h.append(at, h.m.Progress().Cycle, h.m.LiveSums())
@@ -102,7 +102,7 @@ func (h *history) append(at time.Duration, cycle uint64, now stats.Tree) {
 	}
 }
 
-// choose takes the counts, of which ratios are quotients. It leaves out cycles, which stands still while a launch runs:
+// choose selects the counts from which ratios are computed. It omits cycles, which does not advance during a launch:
 // every row has the clock.
 func (h *history) choose(now stats.Tree) {
 	if p, ok := now.Get("dram.peak_bytes_per_cycle"); ok {

@@ -50,7 +50,7 @@ func TestHistoryThins(t *testing.T) {
 	require.Len(t, s.Cycles, historyRows/2)
 }
 
-// TestAttendAllocatesNothing: between rows, and while nobody asks.
+// TestAttendAllocatesNothing: between rows, and without requests.
 func TestAttendAllocatesNothing(t *testing.T) {
 	l, err := configs.LoadMachine("vortex-1c4w4t", nil, nil)
 	require.NoError(t, err)

@@ -100,7 +100,7 @@ func (h *host) list() []hostRow {
 	return rows
 }
 
-// hostProfile is where the process's processor time went.
+// hostProfile is a profile of the process's processor time.
 type hostProfile struct {
 	Seconds    float64 `json:"seconds"`     // that were observed
 	CPUSeconds float64 `json:"cpu_seconds"` // of all processors, by samples
@@ -109,7 +109,7 @@ type hostProfile struct {
 	Functions  []share `json:"functions"`  // those with the most of their own
 }
 
-// share is how many of the samples there are of a package or a function.
+// share is a package's or function's number of samples.
 type share struct {
 	Name string  `json:"name"`
 	Own  float64 `json:"own"`   // share in it; of a component, with the functions of other modules that it calls
@@ -118,7 +118,7 @@ type share struct {
 
 var errProfiled = errors.New("a CPU profile of this process is being taken already (CPUPROFILE, or another request): ask again when it has ended")
 
-// profile observes the process for as long as is asked, or until ctx ends.
+// profile samples the process for the requested time, or until ctx ends.
 func (h *host) profile(ctx context.Context, length time.Duration) (hostProfile, error) {
 	if !h.profiling.TryLock() {
 		return hostProfile{}, errProfiled
@@ -214,7 +214,7 @@ func component(function string) (pkg string, ours bool) {
 	if !ours {
 		return "", false
 	}
-	if i := strings.IndexAny(rest, "[("); i >= 0 { // of a method, or of what a generic function is for: packages too
+	if i := strings.IndexAny(rest, "[("); i >= 0 { // of a method, or of a generic function's type arguments: package paths too
 		rest = rest[:i]
 	}
 	slash := strings.LastIndexByte(rest, '/') + 1
@@ -225,7 +225,7 @@ func component(function string) (pkg string, ours bool) {
 	return rest[:slash+dot], true
 }
 
-// shares lists what has samples of its own, and what most of them are in first.
+// shares returns the entries with samples of their own, the largest first.
 func shares(own, all map[string]int64, total int64) []share {
 	list := []share{}
 	for name, n := range own {

@@ -9,7 +9,7 @@ import (
 	"heddle/sim"
 )
 
-// Hold is when a machine waits until somebody has it go on.
+// Hold determines when a machine pauses until a user resumes it.
 type Hold struct {
 	Start   bool // before its first cycle
 	Failure bool // when its run has failed: it makes no progress, or its program or its result is wrong
@@ -36,7 +36,7 @@ type Monitor struct {
 	ended   []ended
 	polled  time.Time // when the page asked last
 	end     sync.Once
-	told    chan struct{} // closed when a page has been told that all is over
+	told    chan struct{} // closed when a page has been informed of the end
 }
 
 // ended is a machine whose run is over.
@@ -46,10 +46,10 @@ type ended struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// keep is how many of them are shown.
+// keep is the number of entries shown.
 const keep = 100
 
-// New makes the monitor of as many points, of which some are done.
+// New returns the monitor of that many points, some of which are done.
 func New(name string, total, done int, hold Hold) *Monitor {
 	return &Monitor{
 		Patience: 10 * time.Second, Farewell: 2 * time.Second, name: name, total: total, done: done, hold: hold,
@@ -71,11 +71,11 @@ type Machine struct {
 
 	mu    sync.Mutex
 	now   progress
-	first uint64 // cycle at which it began here: that of its checkpoint, if it goes on from one
+	first uint64 // first simulated cycle: that of its checkpoint, if resumed
 	known bool   // first is known
 }
 
-// progress is how far a machine is, as it is shown.
+// progress is a machine's progress, as displayed.
 type progress struct {
 	ID        int     `json:"id"`
 	Label     string  `json:"label"`
@@ -154,7 +154,7 @@ func (s *Machine) Step(n int) {
 	s.now.SuperStep = n
 }
 
-// progress is how far it is.
+// progress returns the machine's progress.
 func (s *Machine) progress() progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,7 +209,7 @@ func (o *Monitor) Finished(failed bool) {
 	}
 }
 
-// machine finds one that runs.
+// machine returns a running machine.
 func (o *Monitor) machine(id int) *Machine {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -232,7 +232,7 @@ type state struct {
 	Ended    []ended    `json:"ended"` // the last one first
 }
 
-// state tells the page, or another client.
+// state returns the state for the page, or for another client.
 func (o *Monitor) state(page bool) state {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -250,7 +250,7 @@ func (o *Monitor) state(page bool) state {
 	return s
 }
 
-// conclude says that all is over, and gives a page the time to hear of it if it is open: if it has asked lately.
+// conclude announces the end, and gives an open page, one that has polled recently, the time to receive it.
 func (o *Monitor) conclude() {
 	o.mu.Lock()
 	o.over = true

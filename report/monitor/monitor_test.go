@@ -65,7 +65,7 @@ func machine(t *testing.T, name string, opt sim.Options) *sim.Machine {
 	return m
 }
 
-// desk is a monitor with a server, and what a client sees of it.
+// desk is a monitor with a server, and a client's view of it.
 type desk struct {
 	t *testing.T
 	*monitor.Server
@@ -81,7 +81,7 @@ func serve(t *testing.T, hold monitor.Hold) *desk {
 	return &desk{t, s}
 }
 
-// start runs a program on a machine, watched, until the test ends or it does. What it came to is in the channel.
+// start runs a program on a monitored machine, until the test ends or it does. Its error is sent on the channel.
 func (d *desk) start(m *sim.Machine, text string, before ...func()) <-chan error {
 	ctx, cancel := context.WithCancel(d.t.Context())
 	out := make(chan error, 1)
@@ -153,7 +153,7 @@ func (d *desk) state() (s state) {
 	return s
 }
 
-// patience is how long a state is waited for: a busy host may take seconds for what takes milliseconds.
+// patience is the time to wait for a state: a busy host may take seconds instead of milliseconds.
 const patience = 2 * time.Minute
 
 // until waits for a state.

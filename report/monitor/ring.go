@@ -11,10 +11,10 @@ func newRing[T any](capacity int) ring[T] { return ring[T]{slots: make([]T, capa
 // at returns the entry of that index, from the oldest on.
 func (r *ring[T]) at(i int) *T { return &r.slots[(r.first+i)%len(r.slots)] }
 
-// full reports whether another entry takes the oldest one's slot.
+// full reports whether the next entry overwrites the oldest one.
 func (r *ring[T]) full() bool { return r.n == len(r.slots) }
 
-// push returns the slot of a new entry, which still holds what it held before.
+// push returns the slot of a new entry, with its previous contents.
 func (r *ring[T]) push() *T {
 	if r.full() {
 		r.first = (r.first + 1) % len(r.slots)

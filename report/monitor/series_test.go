@@ -56,7 +56,7 @@ func sum(values []uint64) (total uint64) {
 	return total
 }
 
-// TestSeriesAddUp: all that a run has counted is in the intervals of the series, and nothing else.
+// TestSeriesAddUp: the intervals of the series add up to the run's counts.
 func TestSeriesAddUp(t *testing.T) {
 	const name = "vortex-6c32w32t-graphpeg sockets=2 core.warps=4 core.threads=4"
 	d := serve(t, monitor.Hold{End: true})

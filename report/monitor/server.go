@@ -19,7 +19,7 @@ import (
 	"heddle/report/echarts"
 )
 
-// Default is an address that nobody else is at.
+// Default is a loopback address with an automatically chosen free port.
 const Default = "127.0.0.1:0"
 
 //go:embed assets
@@ -59,10 +59,10 @@ func (o *Monitor) Serve(l net.Listener) *Server {
 	return s
 }
 
-// URL is where the page is.
+// URL returns the page's address.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" }
 
-// Close says that all is over, and ends the server when what it is saying has been said.
+// Close announces the end, and stops the server once pending responses are sent.
 func (s *Server) Close() error {
 	s.conclude()
 	s.host.close()
@@ -72,10 +72,10 @@ func (s *Server) Close() error {
 	return s.http.Close()
 }
 
-// policy lets the page load what is ours, and nobody frame it.
+// policy restricts the page to its own resources, and forbids framing it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Handler is the page and what it asks for.
+// Handler serves the page and its requests.
 func (o *Monitor) Handler() http.Handler {
 	mux := http.NewServeMux()
 	page, err := fs.Sub(assets, "assets")
@@ -99,7 +99,7 @@ func (o *Monitor) Handler() http.Handler {
 	return guard(http.NewCrossOriginProtection().Handler(mux))
 }
 
-// guard refuses requests under names that are not loopback's, and says how the page may be used.
+// guard refuses requests for host names other than loopback, and sets the page's security headers.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !local(r.Host) {
@@ -116,7 +116,7 @@ func guard(next http.Handler) http.Handler {
 	})
 }
 
-// local reports whether a Host header names loopback. The port may be another's: that of a tunnel.
+// local reports whether a Host header names loopback. The port may differ: that of a tunnel.
 func local(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -132,7 +132,7 @@ func local(host string) bool {
 // errAsked is a request that cannot be answered as it is.
 type errAsked struct{ error }
 
-// view answers with what f finds in a machine. f runs where the machine is simulated.
+// view answers with the result of f for a machine. f runs in the simulating goroutine.
 func (o *Monitor) view(f func(*Machine, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s := o.of(r)
@@ -246,14 +246,14 @@ func number(s string) (int, error) {
 	return n, nil
 }
 
-// level is how full a buffer is.
+// level is a buffer's occupancy.
 type level struct {
 	Name     string `json:"name"`
 	Level    int    `json:"level"`
 	Capacity int    `json:"capacity"`
 }
 
-// share orders by how full they are: a buffer without slots, as of a unit that is not set up, is last.
+// share orders buffers by occupancy: a buffer without slots, as of a unit that is not set up, comes last.
 func (l level) share() float64 { return float64(l.Level) / float64(max(1, l.Capacity)) }
 
 // levels is part of a sorted list of buffers.
@@ -304,7 +304,7 @@ type counted struct {
 	Doc   string `json:"doc"`
 }
 
-// most is how many statistics are listed at once.
+// most is the maximum number of statistics listed at once.
 const most = 300
 
 // statistics: ?search=words that name and meaning have.

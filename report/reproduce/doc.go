@@ -44,7 +44,7 @@ func (o *Outcome) Save(dir string) error {
 	return files.Write(filepath.Join(dir, name+".json"), append(text, '\n'))
 }
 
-// maxOutcome bounds what is read of one outcome.
+// maxOutcome bounds the size of an outcome's file.
 const maxOutcome = 16 << 20
 
 // Read reads the outcome of a variant; nil if there is none.
@@ -64,7 +64,7 @@ func Read(dir, pack string, v config.Variant) (*Outcome, error) {
 	return &o, o.vet(name)
 }
 
-// vet refuses an outcome whose parts do not fit.
+// vet refuses an inconsistent outcome.
 func (o *Outcome) vet(name string) error {
 	for _, f := range o.Figures {
 		fits := len(f.Values) == len(f.Columns)
@@ -97,7 +97,7 @@ type Summary struct {
 	Variants     []string `json:"variants"`
 }
 
-// Summarise says what a pack is.
+// Summarise returns a pack's summary.
 func Summarise(p *config.Pack) Summary {
 	s := Summary{
 		Pack: p.Name, Paper: p.Paper.Venue, Figure: p.Figure, Title: p.Title, Statement: flow(p.Statement),
@@ -111,7 +111,7 @@ func Summarise(p *config.Pack) Summary {
 	return s
 }
 
-// Current reports whether an outcome is of what the pack now checks.
+// Current reports whether an outcome belongs to the pack's present checks.
 func (o *Outcome) Current(p *config.Pack) bool {
 	var says, now []string
 	for _, r := range o.Readings {

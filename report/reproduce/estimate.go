@@ -27,7 +27,7 @@ func (e estimate) relative() float64 {
 	return e.half / math.Abs(e.value)
 }
 
-// half is half the width of the interval of what samples are reduced to. What is said of series has none.
+// half returns half the width of the interval of the reduced samples. Statements about series have none.
 func half(how workload.Choice, list []sample, reduced float64) float64 {
 	sum := 0.0
 	switch how {

@@ -80,8 +80,8 @@ func (g *grid) add(f *config.PackFigure, metric string, several bool, s *sample)
 	g.cells[at] = append(g.cells[at], *s)
 }
 
-// namer names points by their values of keys: of all but the first by those that tell apart what the
-// keys before do not.
+// namer names points by their values of keys: for all but the first, only those that distinguish points that the keys
+// before do not.
 func namer(keys []string, list []sample) func(*Point) string {
 	tells := map[string]map[string]bool{} // name so far and key → values
 	for i := range list {
@@ -107,7 +107,7 @@ func namer(keys []string, list []sample) func(*Point) string {
 	}
 }
 
-// walk visits a point's values of keys, with what is before each.
+// walk visits a point's values of keys, with the name before each.
 func walk(p *Point, keys []string, visit func(before, key, value string)) {
 	before := ""
 	for _, k := range keys {
@@ -215,7 +215,7 @@ func axisName(f *config.PackFigure) string {
 	return name
 }
 
-// draw makes the figure of what is in the table.
+// draw returns the figure of the table's contents.
 func (o *FigureOutcome) draw(p *config.Pack, f *config.PackFigure, xs []float64) *report.Figure {
 	d := &report.Figure{ID: f.Name, Title: p.Figure + ": " + f.Title, Kind: report.Kind(f.Kind), Y: report.Scale{Name: o.Metric}}
 	if f.Measure != "value" {

@@ -13,7 +13,7 @@ import (
 	"heddle/report"
 )
 
-// Verdict reports whether a statement holds.
+// Verdict is the outcome of a statement's check.
 type Verdict string
 
 // The verdicts.
@@ -24,8 +24,8 @@ const (
 	NotRun Verdict = "not run" // no point has a verified result for it
 )
 
-// Outcome is the outcome of a variant of a pack. It is the output of --json, and what the
-// documentation is made of. Keys stay; more may come.
+// Outcome is the outcome of a variant of a pack: the output of --json, and the source of the documentation. Keys are
+// stable; more may be added.
 type Outcome struct {
 	Pack     string           `json:"pack"`
 	Variant  config.Variant   `json:"variant"`
@@ -34,7 +34,7 @@ type Outcome struct {
 	Readings []ReadingOutcome `json:"readings"`
 	Checks   []CheckOutcome   `json:"checks"`
 	Figures  []FigureOutcome  `json:"figures"`  // as described
-	Machines []string         `json:"machines"` // what is simulated, by experiment
+	Machines []string         `json:"machines"` // the simulated machines, by experiment
 	Graphs   []string         `json:"graphs"`
 	Atomics  []string         `json:"atomics"` // modes in which atomics were performed
 	Absent   []string         `json:"absent,omitempty"`
@@ -106,7 +106,7 @@ type FigureOutcome struct {
 // near is the share of a published value by which ours may differ and be near it.
 const near = 0.25
 
-// Evaluate says what holds of a pack, given the points of a variant, of all readings.
+// Evaluate checks a pack's statements, given the points of a variant, of all readings.
 func Evaluate(p *config.Pack, v config.Variant, points []Point) (*Outcome, error) {
 	o := &Outcome{Pack: p.Name, Variant: v, Checks: []CheckOutcome{}, Figures: []FigureOutcome{}}
 	under := map[string][]Point{}
@@ -265,7 +265,7 @@ func met(rule string, ours, published float64) bool {
 	return parsed.Met(ours, published)
 }
 
-// describe says what was run.
+// describe records the points that were run.
 func (o *Outcome) describe(points []Point) {
 	for i := range points {
 		p := &points[i]
@@ -291,7 +291,7 @@ func addOnce(list *[]string, s string) {
 	}
 }
 
-// atomics says how a point's machine performs atomics.
+// atomics describes how a point's machine performs atomics.
 func atomics(p *Point) string {
 	mode := p.Config["machine.atomics.mode"]
 	if p.Config["machine.atomics.combine"] == "true" {
@@ -337,7 +337,7 @@ func Check(p *config.Pack, v config.Variant, points []Point, all bool) error {
 	return nil
 }
 
-// Machine says what an experiment simulates.
+// Machine describes an experiment's machine.
 func Machine(p *experiment.Point) string {
 	m := &p.Config.Machine
 	s := fmt.Sprintf("%s: %d × %d cores × %d warps × %d threads, L1D %d KiB", p.Config.Name, m.Sockets,
@@ -348,7 +348,7 @@ func Machine(p *experiment.Point) string {
 	return s + ", memory " + m.Memory.Preset
 }
 
-// Graphs says what an experiment's graphs are like, each once, in the order of its points.
+// Graphs describes an experiment's graphs, each once, in the order of its points.
 func Graphs(outcomes []experiment.Outcome, graphs map[string]experiment.GraphSummary) (list []string) {
 	for i := range outcomes {
 		if g, ok := graphs[outcomes[i].Graph]; ok {

@@ -13,8 +13,9 @@ import (
 	"heddle/experiment/config"
 )
 
-// Pages makes the documentation of all packs from the outcomes in a directory: reproduction.md, and a page of details
-// for each pack in that directory, which is called link as seen from reproduction.md. They are by their names.
+// Pages generates the documentation of all packs from the outcomes in a directory: reproduction.md, and a page of
+// details for each pack in that directory, whose path relative to reproduction.md is link. The result maps names to
+// contents.
 func Pages(packs []*config.Pack, dir, link string) (map[string][]byte, error) {
 	all := make([]recorded, len(packs))
 	for i, p := range packs {
@@ -37,7 +38,7 @@ func Pages(packs []*config.Pack, dir, link string) (map[string][]byte, error) {
 // mainPage is the documentation's entry.
 const mainPage = "reproduction.md"
 
-// recorded is a pack with what is recorded of it, by variants.
+// recorded is a pack with its recorded outcomes, by variants.
 type recorded struct {
 	pack     *config.Pack
 	outcomes [2]*Outcome
@@ -77,7 +78,7 @@ func overview(all []recorded, link string) []byte {
 	return b.Bytes()
 }
 
-// count is how many statements come to what.
+// count counts statements by outcome.
 type count struct{ statements, holds, direction, numbers, near int }
 
 // add counts a statement by the readings that are chosen.
@@ -189,7 +190,7 @@ func (r *recorded) statements() (list []statement) {
 	return list
 }
 
-// misses lists what holds under no reading.
+// misses lists the statements that hold under no reading.
 func misses(b *bytes.Buffer, all []recorded) {
 	var astray, far []string
 	for i := range all {
@@ -325,7 +326,7 @@ func yesNo(n int) string {
 	return "**no**"
 }
 
-// cell has what a statement came to in a variant, under all readings.
+// cell returns a statement's outcome in a variant, under all readings.
 func (s *statement) cell(r *recorded, variant int) string {
 	i := slices.Index(s.variants, variant)
 	if i < 0 {
@@ -354,7 +355,7 @@ func short(o *Outcome) string {
 	return string(o.Holds) + " / " + string(o.Best)
 }
 
-// text says what a run cost.
+// text describes the cost of a run.
 func (h *Host) text() string {
 	if h.Processor > 0 {
 		return fmt.Sprintf("%.0f s of one processor", h.Processor)
@@ -379,7 +380,7 @@ func (r *recorded) section(b *bytes.Buffer, link string) {
 	}
 }
 
-// proseWidth is that of the project's prose.
+// proseWidth is the project's line width for prose.
 const proseWidth = 120
 
 // wrapped breaks prose into lines.
@@ -426,7 +427,7 @@ func (r *recorded) details() []byte {
 	return b.Bytes()
 }
 
-// about says what was run.
+// about describes the points that were run.
 func (o *Outcome) about(b *bytes.Buffer) {
 	for _, f := range o.Failures {
 		fmt.Fprintf(b, "\nFailed: %s\n", flow(f))

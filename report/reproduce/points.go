@@ -1,5 +1,5 @@
-// Package reproduce holds published statements up against results: it takes the numbers
-// that a pack asks for from the points of its experiments, and says what holds.
+// Package reproduce checks published statements against results: it computes the numbers that a pack requires from the
+// points of its experiments, and determines which statements hold.
 //
 // Statements are data (configs.Check); nothing here knows a paper, a schedule or a statistic.
 package reproduce
@@ -21,7 +21,7 @@ import (
 // Point is a simulated point of one of a pack's experiments.
 type Point struct {
 	Reading    string // of the paper
-	Same       bool   // it simulates what the point as described does
+	Same       bool   // it simulates the same as the point as described
 	Experiment string
 	Axes       map[string]string
 	Together   [][]string        // keys of axes that go together: compare's first
@@ -87,7 +87,7 @@ func (p *Point) add(o *experiment.Outcome) {
 	}
 }
 
-// value is that of a key; "" if the point has none.
+// value returns a key's value; "" if the point has none.
 func (p *Point) value(key string) string {
 	if key == config.ExperimentKey {
 		return p.Experiment
@@ -121,8 +121,8 @@ func (p *Point) place(without map[string]bool) string {
 	return strings.Join(parts, "\x00")
 }
 
-// agrees reports whether points have the same values, but for some keys: of the same experiment, of axes that both
-// have.
+// agrees reports whether points have the same values except for some keys: within one experiment, or on the axes that
+// both have.
 func (p *Point) agrees(other *Point, without map[string]bool) bool {
 	if p.Experiment != other.Experiment {
 		return without[config.ExperimentKey] && p.place(without) == other.place(without)
@@ -205,8 +205,8 @@ func (p *Point) with(keys []string) map[string]bool {
 	return all
 }
 
-// pairs finds the points of a quantity with their partners, which are nil with measure value. The
-// error says which point has none, or several.
+// pairs returns the points of a quantity with their partners, which are nil with measure value. The error names the
+// point that has none, or several.
 func pairs(q *config.Quantity, points []Point) (out []sample, err error) {
 	for i := range points {
 		p := &points[i]
@@ -229,8 +229,9 @@ func pairs(q *config.Quantity, points []Point) (out []sample, err error) {
 	return out, nil
 }
 
-// partner is the only point that meets over and is equal in all else; nil if there is none, as where it
-// has been excluded. A baseline lacks the axes that are another variant's own, and is the partner in all of them.
+// partner returns the only point that meets over and agrees in all other keys; nil if there is none, for example
+// because it was excluded. A baseline lacks the axes that belong to another variant, and is the partner at all of their
+// values.
 func (s *selection) partner(p *Point, points []Point) (found *Point, err error) {
 	for i := range points {
 		other := &points[i]
@@ -280,7 +281,7 @@ func groups(q *config.Quantity, all []sample) (out [][]sample) {
 	return out
 }
 
-// firsts are those that stand for groups.
+// firsts returns the samples that stand for groups.
 func firsts(groups [][]sample) (list []sample) {
 	for _, g := range groups {
 		list = append(list, g[0])

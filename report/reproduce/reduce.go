@@ -12,7 +12,7 @@ import (
 	"heddle/report"
 )
 
-// reduce makes one number of samples. ok is false if there are none, or no number.
+// reduce reduces samples to one number. ok is false if there are none, or if the result is NaN.
 func reduce(c *config.Check, list []sample) (x float64, ok bool) {
 	if len(list) == 0 {
 		return 0, false
@@ -76,7 +76,7 @@ func series(along string, named []string, list []sample) (out [][]xy) {
 	return out
 }
 
-// seriesReductions make a number of a series; worst of two chooses between series.
+// seriesReductions reduce a series to one number; worst of two chooses between series.
 var seriesReductions = map[workload.Choice]struct {
 	of    func([]xy) float64
 	worst func([]float64) float64
@@ -158,8 +158,8 @@ func problems(across []string, list []sample) (out [][]sample) {
 	return out
 }
 
-// reduceOptions makes a number of problems with as many options each as the check asks for. ok is false if one has
-// fewer.
+// reduceOptions reduces the problems to one number, with as many options each as the check requires. ok is false if one
+// has fewer.
 func reduceOptions(c *config.Check, list []sample) (x float64, ok bool) {
 	var all []float64
 	for _, of := range problems(c.Across, list) {

@@ -63,7 +63,7 @@ const latency = "machine.core.weaver.table_latency"
 
 // Every kind of statement, where it holds and where it does not.
 func TestStatements(t *testing.T) {
-	const far = "between -1e9 -1e8" // what never holds
+	const far = "between -1e9 -1e8" // never holds
 	value := func(of ...string) config.Quantity { return config.Quantity{Of: of, Measure: "value", Across: all} }
 	of := func(across ...string) config.Quantity { return config.Quantity{Measure: "value", Across: across} }
 	options := func(reduce workload.Choice, differs string) config.Check {
@@ -303,7 +303,7 @@ func TestFigures(t *testing.T) {
 	require.Nil(t, o.Figures[0].SVG())
 }
 
-// What is saved is read again, and the documentation is made of it.
+// A saved outcome is read again, and the documentation is generated from it.
 func TestSaveAndMarkdown(t *testing.T) {
 	p := figure(config.PackFigure{Name: "a", Title: "A | B", Kind: "bars", Quantity: config.Quantity{Measure: "value", Across: []string{latency}}, Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule"}})
 	p.PackHead.Scaled, p.Statement, p.Discussion = "smaller", "it is\n  so", "because"
@@ -359,7 +359,8 @@ func ExampleOutcome_Write() {
 	// The statement holds: yes; each part under the reading that suits it best: yes
 }
 
-// Each reading's points make numbers of their own; what a reading leaves as described is said, and not counted twice.
+// Each reading's points yield separate numbers; a check that a reading leaves unchanged is noted as such, and not
+// counted twice.
 func TestReadings(t *testing.T) {
 	list := points()
 	for _, p := range points() {

@@ -40,7 +40,7 @@ func (o *Outcome) Write(w io.Writer, p *config.Pack) {
 	paragraph(w, fmt.Sprintf("The statement holds: %s; each part under the reading that suits it best: %s", o.Holds, o.Best), "  ")
 }
 
-// standard is how wide lines are where nobody says how wide the terminal is.
+// standard is the line width if the terminal's is unknown.
 const standard = 80
 
 // narrowest is as far as lines are wrapped.
@@ -58,7 +58,7 @@ func paragraph(w io.Writer, s, indent string) {
 	fmt.Fprintln(w, strings.Join(fit.Lines(s, width(w)-len(indent)), "\n"+indent))
 }
 
-// write writes a check: what is stated, and what it came to under the readings that change it.
+// write writes a check: the statement, and its outcome under the readings that change it.
 func (c *CheckOutcome) write(w io.Writer, readings []ReadingOutcome) {
 	says := c.says() + " (" + c.Rule + ")"
 	if c.Published != nil {
@@ -81,7 +81,7 @@ func (c *CheckOutcome) write(w io.Writer, readings []ReadingOutcome) {
 	fmt.Fprintln(w, line)
 }
 
-// points says how many were run.
+// points describes how many points were run.
 func (o *Outcome) points() string {
 	if o.Sampled == 0 {
 		return fmt.Sprintf("%d points", o.Points)
@@ -89,7 +89,7 @@ func (o *Outcome) points() string {
 	return fmt.Sprintf("%d points, %d of them sampled", o.Points, o.Sampled)
 }
 
-// chosen says when a reading was chosen, if that matters.
+// chosen describes when a reading was chosen, if relevant.
 func (r *ReadingOutcome) chosen() string {
 	if r.After {
 		return " (chosen after outcomes)"
@@ -115,7 +115,7 @@ func (c *CheckOutcome) says() string {
 	return "(not counted) " + flow(c.Says)
 }
 
-// text is a number, and whether the statement holds with it.
+// text returns a number, and whether the statement holds with it.
 func (n *Number) text() string {
 	switch {
 	case n.Ours == nil:
@@ -154,7 +154,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// values says what a figure's values are.
+// values describes a figure's values.
 func (f *FigureOutcome) values() string {
 	if len(f.Over) == 0 {
 		return f.Metric

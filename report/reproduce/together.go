@@ -10,9 +10,9 @@ import (
 	"heddle/experiment/config"
 )
 
-// together refuses values that would become one number though their points differ in a key that is not
-// named: by one of named they are told apart, or the number is said to be over it. A key that follows from
-// named ones, as those that go together with them mostly do, needs no mention.
+// together refuses values that would be reduced to one number although their points differ in a key that is not named:
+// either one of named distinguishes them, or the statement declares the number to be over it. A key that follows from
+// named ones, as zipped keys mostly do, needs no mention.
 func together(named []string, list []sample) error {
 	keys := keysOf(list)
 	first := map[string]*Point{}

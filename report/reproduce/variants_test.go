@@ -10,8 +10,8 @@ import (
 	"heddle/report/reproduce"
 )
 
-// A baseline that lacks the other variant's own axes is the partner at each of their values. Conditions may name what a
-// variant sets, or the variant.
+// A baseline that lacks the other variant's own axes is the partner at each of their values. Conditions may name a
+// variant's settings, or the variant.
 func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
 	l, err := config.ParseWith("e.yaml", []byte(`
 name: own

@@ -16,7 +16,7 @@ import (
 	"heddle/internal/tools"
 )
 
-// The recorded page is what its tables render to, and has every workload.
+// The recorded page equals the rendering of its tables, and has every workload.
 func TestRecordedPage(t *testing.T) {
 	text, err := os.ReadFile("../../docs/design/speed.md")
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestCountsAreRead(t *testing.T) {
 	}
 }
 
-// What is counted is the simulation: ten times the instructions cost about ten times as much, and two counts are equal.
+// Only the simulation is counted: ten times the instructions cost about ten times as much, and two counts are equal.
 func TestCountsSimulating(t *testing.T) {
 	testenv.NeedLong(t, "it compiles all of Go and heddle with a changed runtime; .ci/run does, and counts, by the command itself")
 	tools.Need(t, "valgrind")
@@ -99,7 +99,7 @@ func TestCountsSimulating(t *testing.T) {
 	assert.InEpsilon(t, one.perWarpInstr(), ten.perWarpInstr(), 0.3, fmt.Sprint(one, ten))
 }
 
-// A workload that does not run says why, with what the program said.
+// The error of a workload that fails includes the program's output.
 func TestFailureIsTold(t *testing.T) {
 	tools.Need(t, "valgrind")
 	c := counter{root: ".", dir: t.TempDir(), program: filepath.Join(t.TempDir(), "none")}

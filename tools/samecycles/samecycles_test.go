@@ -83,7 +83,7 @@ func TestRangesAreRead(t *testing.T) {
 	}
 }
 
-// A program is the same as itself, and another machine is not: the base is a script that changes what it is given.
+// A program is the same as itself, and another machine is not: the base is a script that changes its arguments.
 func TestPrograms(t *testing.T) {
 	ctx := t.Context()
 	dir := t.TempDir()
