@@ -46,7 +46,7 @@ func (s *Sampled) Whole() bool {
 // Interval is a part of a launch that was measured.
 type Interval struct {
 	Pace
-	Counts stats.Tree // of the machine, in the interval
+	Counts stats.Part // of the machine, in the interval: launches have thousands
 
 	Length uint64  // the warp instructions that were asked for
 	Before Stretch // what was executed without time since the interval before
@@ -174,9 +174,7 @@ func (t *alternator) finish(now clock.Cycle) {
 		}
 		more := t.pace(now).since(t.begin)
 		last.Cycles, last.WarpInstrs = last.Cycles+more.Cycles, last.WarpInstrs+more.WarpInstrs
-		for i, x := range t.m.Statistics().Since(t.counts) {
-			last.Counts[i] = last.Counts[i].Plus(x)
-		}
+		last.Counts = last.Counts.Plus(t.m.Statistics().Since(t.counts))
 	case executing:
 		t.sampled.Rest = t.stretch(t.m.domain.After() - 1)
 	}
@@ -192,10 +190,10 @@ func (t *alternator) measure(now clock.Cycle, instrs uint64) {
 // measured ends it.
 func (t *alternator) measured(now clock.Cycle) {
 	counts := t.m.Statistics()
-	t.next.Pace, t.next.Counts = t.pace(now).since(t.begin), counts.Since(t.counts)
+	t.next.Pace, t.next.Counts = t.pace(now).since(t.begin), stats.PackPart(counts.Since(t.counts))
 	t.begin, t.counts = t.pace(now), counts
 	switch {
-	case t.sampled.Begin.Counts == nil:
+	case t.sampled.Begin.Counts.Len() == 0:
 		t.sampled.Begin = t.next
 	case t.next.WarpInstrs > 0:
 		t.sampled.Intervals = append(t.sampled.Intervals, t.next)
